@@ -1,0 +1,226 @@
+/* kernbench.h -- the library: topologies, endpoints, routes and simulations of transactions. */
+#ifndef KERNBENCH_H
+#define KERNBENCH_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define KB_VERSION "0.1.0"
+#define KB_FS_PER_NS INT64_C(1000000)
+
+/* What a call came to. 0 is success; a call that fails changes nothing. */
+typedef enum kb_status {
+    KB_OK,
+    KB_AGAIN,       /* kb_sim_run: the budget of events is used up, call again */
+    KB_STOPPED,     /* kb_sim_run: `until_fs` or `max_events` was reached */
+    KB_PENDING,     /* kb_sim_result: the transaction is not complete */
+    KB_BAD_REQUEST, /* an argument of the caller's that cannot be: the error text says which */
+    KB_TIME_RANGE,  /* simulated time has passed 2^63 fs */
+    KB_NO_MEMORY,
+    KB_INTERNAL, /* a check of our own failed: a bug in kernbench */
+} kb_status;
+
+/* Why a call failed, one line without a full stop. Filled by every call that takes one and fails. */
+typedef struct kb_error {
+    char text[256];
+} kb_error;
+
+/* One topology: generated, const, linked in. The fields are for the runtime (rows.h). */
+typedef struct kb_topology kb_topology;
+
+/* One simulation: all state that changes. One thread at a time may use it. */
+typedef struct kb_sim kb_sim;
+
+/* -- endpoints ------------------------------------------------------------------------------ */
+
+typedef enum kb_kind { KB_PE, KB_HOST, KB_SLICE, KB_SRAM, KB_TCM } kb_kind;
+
+/* Where a transaction starts or ends. Fields that a kind does not use are 0. */
+typedef struct kb_endpoint {
+    kb_kind kind;
+    uint32_t sip;
+    uint32_t cube; /* inside its SIP: row * w + column */
+    uint32_t unit; /* number of the PE, slice or TCM inside its cube */
+} kb_endpoint;
+
+enum { KB_ENDPOINT_BYTES = 48 }; /* room for any endpoint's name, and its final 0 */
+enum { KB_NODE_BYTES = 64 };     /* room for any node's name, and its final 0 */
+
+/*
+ * The endpoint that `text` (`len` bytes) names: "c0.pe3", "s1.c2.slice4", "host", "c0.sram",
+ * "c0.pe1.tcm"; SIP 0 when left out.
+ *
+ * returns  KB_BAD_REQUEST with the nearest name or the range in `why` (may be NULL)
+ */
+kb_status kb_endpoint_parse(const kb_topology *topo, const char *text, size_t len, kb_endpoint *out,
+                            kb_error *why);
+
+/* The canonical name of `end` into `text`; returns its length. */
+size_t kb_endpoint_name(const kb_endpoint *end, char text[KB_ENDPOINT_BYTES]);
+
+/* Bytes that a slice, SRAM or TCM holds; 0 for a PE or a host. */
+uint64_t kb_memory_bytes(const kb_topology *topo, const kb_endpoint *end);
+
+/* -- what a topology is --------------------------------------------------------------------- */
+
+typedef struct kb_info {
+    const char *name;
+    const char *config; /* the resolved YAML */
+    const char *hash;   /* xxHash64 of `config`, 16 hexadecimal digits */
+    const char *links;  /* "ideal" or "fifo" */
+    uint32_t sips, cubes_per_sip, mesh_w, mesh_h, pes_per_cube;
+    uint32_t nodes, edges;
+} kb_info;
+
+void kb_topology_info(const kb_topology *topo, kb_info *out);
+
+/* -- routes --------------------------------------------------------------------------------- */
+
+typedef enum kb_op { KB_READ, KB_WRITE, KB_H2D, KB_D2H } kb_op;
+
+/* What a transaction costs when nothing is in its way; times in fs. */
+typedef struct kb_cost {
+    int64_t wire_fs;            /* all wires to the memory */
+    int64_t overhead_fs;        /* all nodes to the memory, and the memory */
+    int64_t memory_overhead_fs; /* the part of it that is paid during service */
+    int64_t drain_fs;           /* nbytes over the bottleneck */
+    int64_t response_fs;        /* host transactions: wires and UCIe nodes back */
+    double bottleneck_gbs;
+} kb_cost;
+
+/* wire + overhead + drain + response of `cost`, in fs. */
+int64_t kb_formula_fs(const kb_cost *cost);
+
+/*
+ * The cost of `op` with `nbytes` between two endpoints.
+ *
+ * returns  KB_BAD_REQUEST: no such route (the reason is in `why`), KB_TIME_RANGE
+ */
+kb_status kb_route_cost(const kb_topology *topo, kb_op op, const kb_endpoint *src,
+                        const kb_endpoint *dst, uint64_t nbytes, kb_cost *out, kb_error *why);
+
+/* One node of a route, in the order in which a request passes. */
+typedef struct kb_hop {
+    char node[KB_NODE_BYTES]; /* full name, "sip0.cube0.xbar.pe0" */
+    int64_t wire_fs;          /* the edge into it, and the crossing of a NoC */
+    int64_t overhead_fs;
+    double edge_gbs; /* effective bandwidth of the edge into it; 0: none (first node); INFINITY */
+} kb_hop;
+
+/* Calls `each` for every node from `src` to `dst`. A route into a TCM is that of a write. */
+kb_status kb_route_walk(const kb_topology *topo, const kb_endpoint *src, const kb_endpoint *dst,
+                        void (*each)(void *arg, const kb_hop *hop), void *arg, kb_error *why);
+
+/* -- simulations ---------------------------------------------------------------------------- */
+
+typedef enum kb_engine {
+    KB_FUSED, /* an event per station */
+    KB_HOP,   /* an event per node and wire: slow, to be watched, and the check of the other */
+} kb_engine;
+
+/* Classes of cost that a simulation may leave out, to see what they are worth. */
+enum kb_cost_class {
+    KB_COST_WIRE = 1,
+    KB_COST_OVERHEAD = 2,
+    KB_COST_MEMORY_GBS = 4, /* bandwidth of the memories */
+    KB_COST_LINK_GBS = 8,   /* bandwidth of the links */
+    KB_COST_CHANNELS = 16,  /* PE DMA channels: as many as wanted */
+    KB_COST_ENGINES = 32,   /* M_CPU DMA engines: as many as wanted */
+};
+
+/* All zero is the default. */
+typedef struct kb_options {
+    kb_engine engine;
+    bool fingerprint;
+    unsigned costs_off;  /* kb_cost_class, or-ed */
+    int64_t until_fs;    /* > 0: no event after this time runs */
+    uint64_t max_events; /* > 0: end after so many arrivals and completions */
+} kb_options;
+
+/* One transaction to be run. */
+typedef struct kb_request {
+    int64_t issue_fs; /* 0..2^63-1 */
+    kb_op op;
+    kb_endpoint src; /* a PE, or for KB_H2D and KB_D2H a host */
+    kb_endpoint dst; /* a slice or an SRAM; for hosts a slice of the same SIP */
+    uint64_t offset; /* in bytes, into the target; offset + nbytes lies within it */
+    uint64_t nbytes; /* > 0 */
+} kb_request;
+
+/* One transaction that has run. actual_fs is the sum of wire .. queue_memory, exactly. */
+typedef struct kb_result {
+    int64_t issue_fs, start_fs, arrive_fs, service_fs, done_fs, end_fs;
+    int64_t wire_fs, overhead_fs, drain_fs, response_fs;
+    int64_t queue_channel_fs, queue_engine_fs, queue_link_fs, queue_memory_fs;
+    int64_t formula_fs, actual_fs;
+    double bottleneck_gbs;
+} kb_result;
+
+/* A new simulation of `topo` (borrowed). `options` may be NULL. Give it back with kb_sim_free(). */
+kb_status kb_sim_new(const kb_topology *topo, const kb_options *options, kb_sim **out);
+void kb_sim_free(kb_sim *sim);
+
+/*
+ * Adds a transaction; its id is the number of those added before. Only before the first
+ * kb_sim_run(). Rows may come in any order of time.
+ *
+ * returns  KB_BAD_REQUEST with the reason in `why` (may be NULL), KB_NO_MEMORY
+ */
+kb_status kb_sim_add(kb_sim *sim, const kb_request *request, kb_error *why);
+
+/*
+ * Runs until nothing is pending, or for about `budget` events (0: no bound).
+ *
+ * returns  KB_OK: all done; KB_AGAIN: more to do; KB_STOPPED: a bound of the options was
+ *          reached; KB_TIME_RANGE, KB_NO_MEMORY, KB_INTERNAL: ended, results so far stay
+ */
+kb_status kb_sim_run(kb_sim *sim, uint64_t budget, kb_error *why);
+
+uint64_t kb_sim_count(const kb_sim *sim); /* transactions added */
+uint64_t kb_sim_done(const kb_sim *sim);  /* transactions complete */
+
+/* The request that was added as `id`, without its offset (it has no effect and is not kept). */
+kb_status kb_sim_request(const kb_sim *sim, uint64_t id, kb_request *out);
+
+/* Times of transaction `id`. KB_PENDING if it is not complete. */
+kb_status kb_sim_result(const kb_sim *sim, uint64_t id, kb_result *out);
+
+/* FNV-1a 64 over every completion and station arrival so far, if the options asked for it. */
+uint64_t kb_sim_fingerprint(const kb_sim *sim);
+
+/* -- what the run has used ------------------------------------------------------------------ */
+
+/* One directed edge, and what passed over it (reads count on the way their data takes). */
+typedef struct kb_edge_use {
+    char from[KB_NODE_BYTES], to[KB_NODE_BYTES];
+    double gbs;
+    uint64_t count, bytes;
+    int64_t busy_fs; /* links fifo: time taken; links ideal: bytes over gbs */
+} kb_edge_use;
+
+/* One resource with a queue: a PE's channels, an M_CPU's engines, a memory. */
+typedef struct kb_station_use {
+    char name[KB_NODE_BYTES + 8]; /* "sip0.cube0.pe0.pe_dma.read", "sip0.cube0.hbm_ctrl.slice0" */
+    uint32_t servers;
+    uint64_t count, bytes;
+    int64_t busy_fs, wait_fs; /* summed over transactions */
+    uint32_t queue_max;
+} kb_station_use;
+
+/* Time of the last completion, in fs. */
+int64_t kb_sim_end_fs(const kb_sim *sim);
+
+/* Call `each` for every edge (station) that anything passed, in a fixed order. */
+kb_status kb_sim_edges(const kb_sim *sim, void (*each)(void *arg, const kb_edge_use *use),
+                       void *arg);
+kb_status kb_sim_stations(const kb_sim *sim, void (*each)(void *arg, const kb_station_use *use),
+                          void *arg);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

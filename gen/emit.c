@@ -237,6 +237,7 @@ static void emit_counts(FILE *out, const struct routes *r)
 
 bool emit(const struct routes *r, const struct emit_head *head, FILE *out)
 {
+    define(out, "version", KB_VERSION);
     define(out, "input", head->input);
     define(out, "name", r->spec->name);
     emit_upper_name(out, r->spec->name);

@@ -1,13 +1,16 @@
 /* main.c -- kbgen: one topology YAML in, its tables out; reads as a table of contents. */
 #include "check.h"
+#include "emit.h"
 #include "kernbench.h"
 #include "load.h"
 #include "resolve.h"
+#include "route.h"
 #include <getopt.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* What is asked for besides --set. */
-enum output { OUTPUT_CONFIG, OUTPUT_NAME, OUTPUT_HASH };
+enum output { OUTPUT_TABLES, OUTPUT_CONFIG, OUTPUT_NAME, OUTPUT_HASH };
 
 /* The command line. Strings are borrowed from argv. */
 struct options {
@@ -19,12 +22,12 @@ struct options {
 
 static const char help[] =
     "Usage: kbgen [OPTION]... FILE\n"
-    "Read a topology YAML and print what is asked for.\n"
+    "Read a topology YAML and print its tables as m4 definitions for the templates.\n"
     "\n"
     "  --set KEY=VALUE  override a key, e.g. cube.hbm.bw_gbs=512; repeatable, the last one counts\n"
-    "  --config         print the resolved YAML: every key with its value\n"
-    "  --hash           print the xxHash64 of the resolved YAML\n"
-    "  --name           print the topology's name\n"
+    "  --config         print the resolved YAML instead: every key with its value\n"
+    "  --hash           print the xxHash64 of the resolved YAML instead\n"
+    "  --name           print the topology's name instead\n"
     "  --help           print this\n"
     "  --version        print the version\n"
     "\n"
@@ -105,9 +108,20 @@ static bool read_spec(struct spec *spec, const struct options *o)
     return check(spec);
 }
 
-static bool print(const struct spec *spec, enum output output)
+static bool print_tables(const struct spec *spec, const char *file)
 {
-    switch (output) {
+    const char *slash = strrchr(file, '/');
+    struct emit_head head = {slash ? slash + 1 : file, resolve(spec), resolve_hash(spec)};
+    struct routes routes;
+
+    return route(&routes, spec, spec->arena) && emit(&routes, &head, stdout);
+}
+
+static bool print(const struct spec *spec, const struct options *o)
+{
+    switch (o->output) {
+    case OUTPUT_TABLES:
+        return print_tables(spec, o->file);
     case OUTPUT_CONFIG:
         return fputs(resolve(spec), stdout) >= 0;
     case OUTPUT_HASH:
@@ -128,7 +142,7 @@ int main(int argc, char **argv)
     read_options(&options, &arena, argc, argv);
     spec_init(&spec, &arena, &diag);
     if (read_spec(&spec, &options))
-        print(&spec, options.output);
+        print(&spec, &options);
     arena_release(&arena);
     return (int)finish(diag.code);
 }

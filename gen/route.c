@@ -740,6 +740,7 @@ bool route(struct routes *r, const struct spec *spec, struct arena *arena)
     if (!r->too_long)
         add_costs(r);
     if (r->too_long)
-        return diag_error(NULL, "a route takes longer than 2^58 fs, out of range for simulated time");
+        return diag_error(spec->diag, spec_place(spec, KEY_ns_per_mm),
+                          "a part of a route takes longer than 2^58 fs, too long for simulated time");
     return true;
 }

@@ -7,9 +7,5 @@ m4_changequote([[, ]])
 # First line of every emitted file. No date, host or folder.
 m4_define([[gen_banner]],
 [[/* Generated from gen_input by kbgen gen_version; edit that file, not this. */]])
-# gen_version
-# -----------
-# Version of the generator, from kernbench.h by way of m4's command line.
-m4_define([[gen_version]], [[KB_GENERATOR_VERSION]])
 m4_changecom()
 m4_divert(0)m4_dnl

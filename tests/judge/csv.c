@@ -143,11 +143,10 @@ void judge_print_results(FILE *out, const struct judge_row *rows,
     for (size_t i = 0; i < n; i++) {
         const struct judge_result *r = &results[i];
         const int64_t times[] = {
-            r->issue_fs,         r->start_fs,        r->arrive_fs,     r->service_fs,
-            r->done_fs,          r->end_fs,          r->wire_fs,       r->overhead_fs,
-            r->drain_fs,         r->response_fs,     r->queue_channel_fs,
-            r->queue_engine_fs,  r->queue_link_fs,   r->queue_memory_fs,
-            r->formula_fs,       r->actual_fs,
+            r->issue_fs,      r->start_fs,        r->arrive_fs,        r->service_fs,
+            r->done_fs,       r->end_fs,          r->wire_fs,          r->overhead_fs,
+            r->drain_fs,      r->response_fs,     r->queue_channel_fs, r->queue_engine_fs,
+            r->queue_link_fs, r->queue_memory_fs, r->formula_fs,       r->actual_fs,
         };
         char src[JUDGE_NAME_BYTES], dst[JUDGE_NAME_BYTES];
 

@@ -1,4 +1,5 @@
-/* judge.h -- the model once more, slow and obvious: what the generator and the engines are held to. */
+/* judge.h -- the model once more, slow and obvious: what the generator and the engines are held to.
+ */
 #ifndef JUDGE_H
 #define JUDGE_H
 #include <stdbool.h>

@@ -7,12 +7,13 @@
 
 static int usage(void)
 {
-    fputs("usage: judge replay TOPO.yaml FILE.csv    results on stdout, fingerprint on stderr\n"
-          "       judge routes TOPO.yaml [SOURCE]...  SOURCE: c0, s1.c3, c0.pe2, host; default all\n"
-          "       judge info TOPO.yaml\n"
-          "       judge topo SEED                     a random topology\n"
-          "       judge rows SEED TOPO.yaml N         a random replay file for it\n",
-          stderr);
+    fputs(
+        "usage: judge replay TOPO.yaml FILE.csv    results on stdout, fingerprint on stderr\n"
+        "       judge routes TOPO.yaml [SOURCE]...  SOURCE: c0, s1.c3, c0.pe2, host; default all\n"
+        "       judge info TOPO.yaml\n"
+        "       judge topo SEED                     a random topology\n"
+        "       judge rows SEED TOPO.yaml N         a random replay file for it\n",
+        stderr);
     return 2;
 }
 
@@ -147,7 +148,8 @@ int main(int argc, char **argv)
     }
     if (!(strcmp(command, "replay") == 0 && argc == 4) &&
         !(strcmp(command, "routes") == 0 && argc >= 3) &&
-        !(strcmp(command, "info") == 0 && argc == 3) && !(strcmp(command, "rows") == 0 && argc == 5))
+        !(strcmp(command, "info") == 0 && argc == 3) &&
+        !(strcmp(command, "rows") == 0 && argc == 5))
         return usage();
     t = judge_load(strcmp(command, "rows") == 0 ? argv[3] : argv[2]);
     if (!t)

@@ -2,7 +2,6 @@
 #include "judge.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))
 
@@ -29,14 +28,27 @@ static bool chance(uint64_t *state, uint32_t per_cent)
 
 /* -- topologies ----------------------------------------------------------------------------- */
 
-/* Of six values some print long, some are halves of the smallest unit, many are 0. */
+/*
+ * One draw to a statement: in which order a call's arguments or an initialiser's parts are
+ * evaluated is the compiler's choice, and a seed must give the same file from every compiler.
+ */
+static void print_decimal(FILE *out, uint64_t *rng, const char *key, uint32_t least, uint32_t n,
+                          int digits)
+{
+    uint32_t whole = least + below(rng, n);
+    uint32_t part = below(rng, digits == 6 ? 1000000 : 1000);
+
+    fprintf(out, "%s%" PRIu32 ".%0*" PRIu32, key, whole, digits, part);
+}
+
+/* Many are 0, some make a wire of half a femtosecond or the like. */
 static void print_length(FILE *out, uint64_t *rng, const char *key)
 {
-    static const char *const some[] = {"0",   "0.0",    "0.0",    "0.00005", "0.5",
-                                       "1.0", "2.5",    "7",      "0.00475", "100.0"};
+    static const char *const some[] = {"0",   "0.0", "0.0", "0.00005", "0.5",
+                                       "1.0", "2.5", "7",   "0.00475", "100.0"};
 
     if (chance(rng, 20))
-        fprintf(out, "%s%" PRIu32 ".%03" PRIu32, key, below(rng, 30), below(rng, 1000));
+        print_decimal(out, rng, key, 0, 30, 3);
     else
         fprintf(out, "%s%s", key, some[below(rng, COUNT(some))]);
 }
@@ -47,7 +59,7 @@ static void print_overhead(FILE *out, uint64_t *rng)
                                        "1.0", "1.5", "2", "5.0",       "8.0"};
 
     if (chance(rng, 15))
-        fprintf(out, "overhead_ns: %" PRIu32 ".%06" PRIu32, below(rng, 20), below(rng, 1000000));
+        print_decimal(out, rng, "overhead_ns: ", 0, 20, 6);
     else
         fprintf(out, "overhead_ns: %s", some[below(rng, COUNT(some))]);
 }
@@ -58,7 +70,7 @@ static void print_gbs(FILE *out, uint64_t *rng, const char *key)
                                        "64.0",  "128.0", "128.0", "256.0", "3333.3333333333335"};
 
     if (chance(rng, 20))
-        fprintf(out, "%s%" PRIu32 ".%03" PRIu32, key, 1 + below(rng, 900), below(rng, 1000));
+        print_decimal(out, rng, key, 1, 900, 3);
     else
         fprintf(out, "%s%s", key, some[below(rng, COUNT(some))]);
 }
@@ -97,7 +109,8 @@ static void print_cube(FILE *out, uint64_t *rng)
 {
     static const uint32_t pes[] = {1, 2, 4, 6, 8};
     static const char *const efficiency[] = {"1.0", "1", "0.5", "0.985", "0.6128"};
-    uint32_t w = 1 + below(rng, 200), h = 1 + below(rng, 200);
+    uint32_t w = 1 + below(rng, 200);
+    uint32_t h = 1 + below(rng, 200);
 
     fprintf(out, "cube:\n  pes: %" PRIu32 "\n", pes[below(rng, COUNT(pes))]);
     fprintf(out, "  size_mm: [%" PRIu32 ".%" PRIu32 ", %" PRIu32 ".%" PRIu32 "]\n", w / 10, w % 10,
@@ -129,8 +142,8 @@ static void print_cube(FILE *out, uint64_t *rng)
     print_overhead(out, rng);
     print_length(out, rng, ", distance_mm: ");
     print_gbs(out, rng, ", bw_gbs: ");
-    fprintf(out, ", efficiency: %s, size_gb: %" PRIu32 "}\n",
-            efficiency[below(rng, COUNT(efficiency))], 1 + below(rng, 64));
+    fprintf(out, ", efficiency: %s", efficiency[below(rng, COUNT(efficiency))]);
+    fprintf(out, ", size_gb: %" PRIu32 "}\n", 1 + below(rng, 64));
     fputs("  pe:\n    pe_dma: {", out);
     print_overhead(out, rng);
     fprintf(out, ", read_channels: %" PRIu32, 1 + below(rng, 3));
@@ -185,13 +198,13 @@ static struct judge_end any_end(const struct judge_topo *t, uint64_t *rng, enum 
 
 static struct mix any_mix(const struct judge_topo *t, uint64_t *rng)
 {
-    static const int64_t times_fs[] = {0,        1,        3,        500000,    1000000,
-                                       2000000,  8000000,  16000000, 100000000, 4096000000,
-                                       31999999, 5000000};
-    struct mix m = {.hot_slice = any_end(t, rng, JUDGE_SLICE),
-                    .hot_sram = any_end(t, rng, JUDGE_SRAM),
-                    .hot_pe = any_end(t, rng, JUDGE_PE)};
+    static const int64_t times_fs[] = {0,       1,        3,         500000,     1000000,  2000000,
+                                       8000000, 16000000, 100000000, 4096000000, 31999999, 5000000};
+    struct mix m;
 
+    m.hot_slice = any_end(t, rng, JUDGE_SLICE);
+    m.hot_sram = any_end(t, rng, JUDGE_SRAM);
+    m.hot_pe = any_end(t, rng, JUDGE_PE);
     m.host_per_cent = below(rng, 4) * 15;
     m.hot_per_cent = below(rng, 4) * 25;
     m.local_per_cent = below(rng, 3) * 30;
@@ -231,12 +244,13 @@ static struct judge_end any_target(const struct judge_topo *t, uint64_t *rng, co
 
 static struct judge_row any_row(const struct judge_topo *t, uint64_t *rng, const struct mix *m)
 {
-    bool host = chance(rng, m->host_per_cent), write = chance(rng, 50);
+    bool host = chance(rng, m->host_per_cent);
+    bool write = chance(rng, 50);
     struct judge_row row = {.nbytes = any_bytes(rng)};
     uint64_t room;
 
-    row.issue_fs = m->any_time ? (int64_t)below(rng, 200000000)
-                               : m->times_fs[below(rng, COUNT(m->times_fs))];
+    row.issue_fs =
+        m->any_time ? (int64_t)below(rng, 200000000) : m->times_fs[below(rng, COUNT(m->times_fs))];
     if (host) {
         row.op = write ? JUDGE_H2D : JUDGE_D2H;
         row.src = any_end(t, rng, JUDGE_HOST);

@@ -26,8 +26,7 @@ static void cross_noc(struct walk *w, const struct judge_node *to)
     struct judge_hop *noc = &w->r->hops[w->r->n - 1];
     const struct judge_node *from = &w->t->nodes[w->r->hops[w->r->n - 2].node];
 
-    noc->wire_fs +=
-        judge_wire_fs(w->t, fabs(from->x_mm - to->x_mm) + fabs(from->y_mm - to->y_mm));
+    noc->wire_fs += judge_wire_fs(w->t, fabs(from->x_mm - to->x_mm) + fabs(from->y_mm - to->y_mm));
 }
 
 /* The next node of the walk, which must be a neighbour of the last one. */

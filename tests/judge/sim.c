@@ -189,8 +189,7 @@ static void plan(struct sim *s, struct txn *x, const struct judge_row *row,
         const struct judge_hop *h = &r->hops[i];
 
         if (i > 0 && s->fifo)
-            add_step(x, LINK, transfer_fs(s, row->nbytes, h->edge_gbs),
-                     link_of(s, h->edge, write));
+            add_step(x, LINK, transfer_fs(s, row->nbytes, h->edge_gbs), link_of(s, h->edge, write));
         add_step(x, DELAY, h->wire_fs, NULL);
         if (h == memory)
             break;

@@ -5,10 +5,16 @@
 
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))
 
+struct dice {
+    uint64_t state;
+    uint32_t zero_per_cent; /* of lengths and overheads; at 100 whole routes take no time */
+    bool one_gbs;           /* all bandwidths are equal, so that much ends at one instant */
+};
+
 /* SplitMix64 */
-static uint64_t draw(uint64_t *state)
+static uint64_t draw(struct dice *rng)
 {
-    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t z = rng->state += UINT64_C(0x9e3779b97f4a7c15);
 
     z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
@@ -16,14 +22,14 @@ static uint64_t draw(uint64_t *state)
 }
 
 /* 0 .. n-1 */
-static uint32_t below(uint64_t *state, uint64_t n)
+static uint32_t below(struct dice *rng, uint64_t n)
 {
-    return (uint32_t)(draw(state) % n);
+    return (uint32_t)(draw(rng) % n);
 }
 
-static bool chance(uint64_t *state, uint32_t per_cent)
+static bool chance(struct dice *rng, uint32_t per_cent)
 {
-    return below(state, 100) < per_cent;
+    return below(rng, 100) < per_cent;
 }
 
 /* -- topologies ----------------------------------------------------------------------------- */
@@ -32,7 +38,7 @@ static bool chance(uint64_t *state, uint32_t per_cent)
  * One draw to a statement: in which order a call's arguments or an initialiser's parts are
  * evaluated is the compiler's choice, and a seed must give the same file from every compiler.
  */
-static void print_decimal(FILE *out, uint64_t *rng, const char *key, uint32_t least, uint32_t n,
+static void print_decimal(FILE *out, struct dice *rng, const char *key, uint32_t least, uint32_t n,
                           int digits)
 {
     uint32_t whole = least + below(rng, n);
@@ -42,48 +48,54 @@ static void print_decimal(FILE *out, uint64_t *rng, const char *key, uint32_t le
 }
 
 /* Many are 0, some make a wire of half a femtosecond or the like. */
-static void print_length(FILE *out, uint64_t *rng, const char *key)
+static void print_length(FILE *out, struct dice *rng, const char *key)
 {
     static const char *const some[] = {"0",   "0.0", "0.0", "0.00005", "0.5",
                                        "1.0", "2.5", "7",   "0.00475", "100.0"};
 
-    if (chance(rng, 20))
+    if (chance(rng, rng->zero_per_cent))
+        fprintf(out, "%s0.0", key);
+    else if (chance(rng, 20))
         print_decimal(out, rng, key, 0, 30, 3);
     else
         fprintf(out, "%s%s", key, some[below(rng, COUNT(some))]);
 }
 
-static void print_overhead(FILE *out, uint64_t *rng)
+static void print_overhead(FILE *out, struct dice *rng)
 {
     static const char *const some[] = {"0.0", "0.0", "0", "0.0000005", "0.000001",
                                        "1.0", "1.5", "2", "5.0",       "8.0"};
 
-    if (chance(rng, 15))
+    if (chance(rng, rng->zero_per_cent))
+        fputs("overhead_ns: 0.0", out);
+    else if (chance(rng, 15))
         print_decimal(out, rng, "overhead_ns: ", 0, 20, 6);
     else
         fprintf(out, "overhead_ns: %s", some[below(rng, COUNT(some))]);
 }
 
-static void print_gbs(FILE *out, uint64_t *rng, const char *key)
+static void print_gbs(FILE *out, struct dice *rng, const char *key)
 {
     static const char *const some[] = {"0.333", "1.0",   "3.0",   "7",     "16.0",
                                        "64.0",  "128.0", "128.0", "256.0", "3333.3333333333335"};
 
-    if (chance(rng, 20))
+    if (rng->one_gbs)
+        fprintf(out, "%s64.0", key);
+    else if (chance(rng, 20))
         print_decimal(out, rng, key, 1, 900, 3);
     else
         fprintf(out, "%s%s", key, some[below(rng, COUNT(some))]);
 }
 
 /* ", distance_mm: ..., bw_gbs: ...}" */
-static void print_link(FILE *out, uint64_t *rng)
+static void print_link(FILE *out, struct dice *rng)
 {
     print_length(out, rng, "distance_mm: ");
     print_gbs(out, rng, ", bw_gbs: ");
     fputs("}\n", out);
 }
 
-static void print_io(FILE *out, uint64_t *rng)
+static void print_io(FILE *out, struct dice *rng)
 {
     fputs("  io:\n    pcie_ep: {", out);
     print_overhead(out, rng);
@@ -96,7 +108,7 @@ static void print_io(FILE *out, uint64_t *rng)
 }
 
 /* A point inside a cube of w x h tenths of a mm, often one where something else is already. */
-static void print_point(FILE *out, uint64_t *rng, uint32_t w, uint32_t h)
+static void print_point(FILE *out, struct dice *rng, uint32_t w, uint32_t h)
 {
     uint32_t x = chance(rng, 30) ? 0 : below(rng, w + 1);
     uint32_t y = chance(rng, 30) ? 0 : below(rng, h + 1);
@@ -105,7 +117,7 @@ static void print_point(FILE *out, uint64_t *rng, uint32_t w, uint32_t h)
             y / 10, y % 10);
 }
 
-static void print_cube(FILE *out, uint64_t *rng)
+static void print_cube(FILE *out, struct dice *rng)
 {
     static const uint32_t pes[] = {1, 2, 4, 6, 8};
     static const char *const efficiency[] = {"1.0", "1", "0.5", "0.985", "0.6128"};
@@ -155,12 +167,16 @@ static void print_cube(FILE *out, uint64_t *rng)
 
 void judge_random_topo(FILE *out, uint64_t seed)
 {
-    static const char *const ns_per_mm[] = {"0.01", "0.01", "0.00775", "1", "0.0"};
-    uint64_t state = seed, *rng = &state;
+    static const char *const ns_per_mm[] = {"0.01", "0.01", "0.00775", "1"};
+    static const uint32_t zero_per_cent[] = {0, 0, 30, 70, 100};
+    struct dice dice = {.state = seed}, *rng = &dice;
 
+    dice.zero_per_cent = zero_per_cent[below(rng, COUNT(zero_per_cent))];
+    dice.one_gbs = chance(rng, 20);
     fprintf(out, "kernbench: 1\nname: random%" PRIu64 "\n", seed);
     fprintf(out, "contention: {links: %s}\n", chance(rng, 50) ? "fifo" : "ideal");
-    fprintf(out, "ns_per_mm: %s\n", ns_per_mm[below(rng, COUNT(ns_per_mm))]);
+    fprintf(out, "ns_per_mm: %s\n",
+            dice.zero_per_cent == 100 ? "0.0" : ns_per_mm[below(rng, COUNT(ns_per_mm))]);
     fputs("fabric: {", out);
     print_overhead(out, rng);
     fputs(", ", out);
@@ -183,7 +199,7 @@ struct mix {
     bool any_time; /* each row its own time instead */
 };
 
-static struct judge_end any_end(const struct judge_topo *t, uint64_t *rng, enum judge_kind kind)
+static struct judge_end any_end(const struct judge_topo *t, struct dice *rng, enum judge_kind kind)
 {
     struct judge_end e = {.kind = kind};
 
@@ -196,7 +212,7 @@ static struct judge_end any_end(const struct judge_topo *t, uint64_t *rng, enum 
     return e;
 }
 
-static struct mix any_mix(const struct judge_topo *t, uint64_t *rng)
+static struct mix any_mix(const struct judge_topo *t, struct dice *rng)
 {
     static const int64_t times_fs[] = {0,       1,        3,         500000,     1000000,  2000000,
                                        8000000, 16000000, 100000000, 4096000000, 31999999, 5000000};
@@ -215,7 +231,7 @@ static struct mix any_mix(const struct judge_topo *t, uint64_t *rng)
     return m;
 }
 
-static uint64_t any_bytes(uint64_t *rng)
+static uint64_t any_bytes(struct dice *rng)
 {
     static const uint64_t some[] = {1, 1, 63, 64, 64, 65, 4096, 4096, 65536, 1 << 20};
 
@@ -223,8 +239,8 @@ static uint64_t any_bytes(uint64_t *rng)
 }
 
 /* A PE's slice of its own, another one of its cube, or anything. */
-static struct judge_end any_target(const struct judge_topo *t, uint64_t *rng, const struct mix *m,
-                                   const struct judge_end *src)
+static struct judge_end any_target(const struct judge_topo *t, struct dice *rng,
+                                   const struct mix *m, const struct judge_end *src)
 {
     struct judge_end e;
 
@@ -242,7 +258,7 @@ static struct judge_end any_target(const struct judge_topo *t, uint64_t *rng, co
     return e;
 }
 
-static struct judge_row any_row(const struct judge_topo *t, uint64_t *rng, const struct mix *m)
+static struct judge_row any_row(const struct judge_topo *t, struct dice *rng, const struct mix *m)
 {
     bool host = chance(rng, m->host_per_cent);
     bool write = chance(rng, 50);
@@ -280,12 +296,12 @@ static void print_bytes(FILE *out, uint64_t bytes)
 void judge_random_rows(FILE *out, const struct judge_topo *t, uint64_t seed, size_t n)
 {
     static const char *const op_names[] = {"read", "write", "h2d", "d2h"};
-    uint64_t state = seed;
-    struct mix m = any_mix(t, &state);
+    struct dice rng = {.state = seed};
+    struct mix m = any_mix(t, &rng);
 
     fputs("issue_ns,op,src,dst,offset,nbytes\n", out);
     for (size_t i = 0; i < n; i++) {
-        struct judge_row row = any_row(t, &state, &m);
+        struct judge_row row = any_row(t, &rng, &m);
         char src[JUDGE_NAME_BYTES], dst[JUDGE_NAME_BYTES];
 
         judge_end_name(&row.src, src);

@@ -228,6 +228,21 @@ static void nearer_bridge_is_taken_and_a_tie_goes_left(void **state)
     judge_free(t);
 }
 
+/* design 2.2: "wire + overhead": of equal wires the way through fewer crossbars is the nearer. */
+static void nearer_bridge_counts_overheads_too(void **state)
+{
+    struct judge_topo *t = judge_load_text(CUBE8 "cube: {xbar: {chain_mm: 0.0}}\n");
+
+    (void)state;
+    assert_bridge(t, "c0.pe3", "c0.slice7", "right");
+    assert_bridge(t, "c0.pe2", "c0.slice6", "right");
+    assert_bridge(t, "c0.pe2", "c0.slice5", "left");
+    judge_free(t);
+    t = judge_load_text(CUBE8 "cube: {xbar: {chain_mm: 0.0, overhead_ns: 0.0}}\n");
+    assert_bridge(t, "c0.pe3", "c0.slice7", "left");
+    judge_free(t);
+}
+
 /* design 2.2: "`host -> c0.slice0` overhead 23" */
 static void host_passes_its_overheads_on_the_way(void **state)
 {
@@ -522,6 +537,29 @@ static void equal_arrivals_are_served_by_id(void **state)
     judge_free(r.t);
 }
 
+/*
+ * design 1: "a station serves in event order: that is (arrival, id), unless a zero-delay route
+ * creates an arrival at the very instant in work". At 0.25 ns row 1 ends and hands its channel to
+ * row 2, which reaches the memory before row 0 is even issued.
+ */
+static void arrival_out_of_a_completion_comes_before_an_issue(void **state)
+{
+    struct rig r = {
+        .t = judge_load_text(CUBE8 "ns_per_mm: 0.0\ncube: {xbar: {overhead_ns: 0.0}}\n")};
+
+    (void)state;
+    issue(&r, 250000, JUDGE_READ, "c0.pe1", "c0.slice0", 64);
+    issue(&r, 0, JUDGE_READ, "c0.pe0", "c0.slice0", 64);
+    issue(&r, 0, JUDGE_READ, "c0.pe0", "c0.slice0", 64);
+    run(&r);
+    assert_int_equal(r.results[1].done_fs, 250000);
+    assert_int_equal(r.results[2].arrive_fs, 250000);
+    assert_int_equal(r.results[0].arrive_fs, 250000);
+    assert_int_equal(r.results[2].queue_memory_fs, 0);
+    assert_int_equal(r.results[0].queue_memory_fs, 250000);
+    judge_free(r.t);
+}
+
 static uint64_t fnv(uint64_t hash, int64_t fs, unsigned char class, uint64_t id)
 {
     unsigned char record[17];
@@ -706,6 +744,7 @@ int main(void)
         cmocka_unit_test(own_slice_costs_a_crossbar),
         cmocka_unit_test(other_half_is_reached_by_the_left_bridge),
         cmocka_unit_test(nearer_bridge_is_taken_and_a_tie_goes_left),
+        cmocka_unit_test(nearer_bridge_counts_overheads_too),
         cmocka_unit_test(host_passes_its_overheads_on_the_way),
         cmocka_unit_test(remote_slice_is_reached_by_x_then_y),
         cmocka_unit_test(other_sip_is_reached_through_both_shores),
@@ -724,6 +763,7 @@ int main(void)
         cmocka_unit_test(read_meets_the_write_that_comes_towards_it),
         cmocka_unit_test(return_of_a_one_way_edge_is_a_station_of_its_own),
         cmocka_unit_test(equal_arrivals_are_served_by_id),
+        cmocka_unit_test(arrival_out_of_a_completion_comes_before_an_issue),
         cmocka_unit_test(fingerprint_is_that_of_its_records),
         cmocka_unit_test(time_past_its_range_is_refused),
         cmocka_unit_test(vectors_come_out_byte_for_byte),

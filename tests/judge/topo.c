@@ -346,7 +346,7 @@ static void all_nodes(struct judge_topo *t)
 
 size_t judge_find_node(const struct judge_topo *t, const char *name)
 {
-    struct judge_node key;
+    struct judge_node key = {.name = ""};
     const struct judge_node *n;
 
     if (strlen(name) >= sizeof key.name)

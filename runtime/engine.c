@@ -8,8 +8,6 @@
 #include "engine.h"
 #include "walk.h"
 
-#define T (&TOPOLOGY)
-
 /* How a run is compiled. */
 enum how {
     HOW_HOP = 1,

@@ -47,6 +47,9 @@ static bool report(struct diag *diag, struct place whole, const yaml_parser_t *p
 
     if (p->error == YAML_MEMORY_ERROR)
         diag_no_memory();
+    if (p->error == YAML_COMPOSER_ERROR && p->context)
+        return diag_error(diag, place_at(whole, mark), "anchor already used on line %zu",
+                          p->context_mark.line + 1);
     if (p->error == YAML_READER_ERROR)
         mark = mark_of_byte(text, len, p->problem_offset);
     return diag_error(diag, place_at(whole, mark), "%s%s%s", p->problem ? p->problem : "not YAML",

@@ -45,7 +45,7 @@ static bool report(struct diag *diag, struct place whole, const yaml_parser_t *p
 {
     yaml_mark_t mark = p->problem_mark;
 
-    if (p->error == YAML_MEMORY_ERROR)
+    if (p->error == YAML_MEMORY_ERROR || p->error == YAML_NO_ERROR) /* its loader does not say */
         diag_no_memory();
     if (p->error == YAML_COMPOSER_ERROR && p->context)
         return diag_error(diag, place_at(whole, mark), "anchor already used on line %zu",

@@ -153,10 +153,19 @@ static bool load_tree(struct doc *doc, struct scan *s, const char *text, size_t 
     return ok;
 }
 
+/* libyaml takes the mark that some editors put before the text for a part of it. */
+static size_t mark_bytes(const char *text, size_t len)
+{
+    return len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+}
+
 bool doc_open(struct doc *doc, struct diag *diag, struct place whole, const char *text, size_t len)
 {
     struct scan s = {.diag = diag, .whole = whole};
+    size_t skip = mark_bytes(text, len);
 
+    text += skip;
+    len -= skip;
     *doc = (struct doc){.whole = whole};
     return scan_tokens(&s, text, len) && load_tree(doc, &s, text, len);
 }

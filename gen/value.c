@@ -1,7 +1,6 @@
 /* value.c -- one value: from a YAML node into the field of its key, and back into YAML text. */
 #include "value.h"
 #include "text.h"
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,8 +83,6 @@ static bool is_real(const char *s)
 
     s += *s == '-';
     whole = whole_digits(s);
-    if (whole == 0 && digits(s) > 0)
-        return false;
     s += whole;
     if (*s == '.') {
         fraction = digits(++s);
@@ -109,9 +106,8 @@ static bool load_int(const struct value *v, int64_t *out)
 
     if (!node_is_plain(v->node) || !is_integer(scalar(v->node)))
         return wrong(v, "an integer");
-    errno = 0;
-    i = strtoll(scalar(v->node), NULL, 10);
-    if (errno == ERANGE || (double)i < v->row->min || (double)i > v->row->max)
+    i = strtoll(scalar(v->node), NULL, 10); /* the largest there is, for one too large */
+    if ((double)i < v->row->min || (double)i > v->row->max)
         return outside(v);
     *out = i;
     return true;

@@ -421,6 +421,10 @@ static void nodes_are_those_of_the_design(void **state)
         assert_true(load(&r->spec, counts[i].file));
         assert_int_equal(count_nodes(&r->spec), counts[i].nodes);
     }
+    start(r);
+    assert_true(load(&r->spec, "topologies/cube1.yaml"));
+    assert_true(load_set(&r->spec, "cube.pes=1")); /* no bridges */
+    assert_int_equal(count_nodes(&r->spec), 7 + 2 + 7 + 3);
 }
 
 /* Design 2: at most 2^24 nodes; a place on the edge of the cube is inside. */
@@ -474,6 +478,20 @@ static void editors_may_mark_and_end_lines_as_they_like(void **state)
     assert_int_equal(r->spec.sips, 2);
 }
 
+static void the_arena_fits_any_type(void **state)
+{
+    struct rig *r = *state;
+
+    for (size_t size = 0; size < 100; size++) {
+        const char *p = arena_alloc(&r->arena, size);
+
+        assert_int_equal((uintptr_t)p % _Alignof(max_align_t), 0);
+        for (size_t i = 0; i < size; i++)
+            assert_int_equal(p[i], 0);
+    }
+    memset(arena_alloc(&r->arena, 1 << 20), 'x', 1 << 20);
+}
+
 int main(void)
 {
 #define T(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
@@ -490,6 +508,7 @@ int main(void)
         T(the_limits_are_inside),
         T(the_spec_outlives_the_text),
         T(a_file_may_have_a_mebibyte_and_no_more),
+        T(the_arena_fits_any_type),
         T(editors_may_mark_and_end_lines_as_they_like),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

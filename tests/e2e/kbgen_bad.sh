@@ -110,6 +110,7 @@ bad_sets()
         "unknown key 'cube.hbm.bw_gb', did you mean 'cube.hbm.bw_gbs'?"
     bad_set "set: last words" pes=4 "unknown key 'pes', did you mean 'cube.pes'?"
     bad_set "set: unlike any key" zzz=4 "unknown key 'zzz'"
+    bad_set "set: last words of many" bw_gbs=4 "unknown key 'bw_gbs'"
     bad_set "set: no key" =4 "unknown key ''"
     bad_set "set: mapping" 'cube.hbm={bw_gbs: 1}' "'cube.hbm' is a mapping, set its keys one by one"
     bad_set "set: no equals sign" sips "expected KEY=VALUE"
@@ -128,6 +129,12 @@ bad_sets()
         "'cube.sram.pos_mm' [1.5, 9.0] lies outside 'cube.size_mm' [15.0, 8.0]"
     bad_set "set: odd pes" cube.pes=5 "'cube.pes' must be 1 or an even number, not '5'"
     bad_set "set: cubes" sip.cube_mesh.w=16384 "'sip.cube_mesh' has 32768 cubes, more than 16384"
+    fails "set: a value with a message is not checked further" 2 \
+        "--set cube.size_mm=[x, 1]: 'cube.size_mm' must be a number, not 'x'" \
+        --set 'cube.size_mm=[x, 1]' --set 'cube.sram.pos_mm=[16, 1]' topologies/cube8.yaml
+    fails "set: nor is the file's value in its place" 2 \
+        "--set cube.pes=x: 'cube.pes' must be an integer, not 'x'" \
+        --set cube.pes=x tests/bad/pes_odd.yaml
     fails "set: every mistake of file and options" 3 \
         "tests/bad/sips_over.yaml:5:7: 'sips' must be 1..256, not '257'
 --set cube.pes=x: 'cube.pes' must be an integer, not 'x'

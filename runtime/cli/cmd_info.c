@@ -85,7 +85,8 @@ enum exit_code cmd_info(const struct cli *cli)
     add_counts(&facts, cli);
     add(&facts, "version", cell_text(KB_VERSION));
     add(&facts, "compiler", cell_text(COMPILER));
-    add(&facts, "build_flags", cell_text(KB_BUILD_FLAGS));
+    if (sizeof KB_BUILD_FLAGS > 1)
+        add(&facts, "build_flags", cell_text(KB_BUILD_FLAGS));
     rows.n_rows = facts.n;
     return cmd_print(cli, &rows);
 }

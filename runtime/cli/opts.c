@@ -393,7 +393,21 @@ static void put_padded(struct sink *s, const char *text, size_t width)
         sink_char(s, ' ');
 }
 
-static void help_option(const struct option_row *row, struct sink *s)
+/* " (probe, route)" behind an option that only some commands take. */
+static void help_commands(unsigned commands, struct sink *s)
+{
+    const char *before = " (";
+
+    for (int i = 0; i < N_COMMANDS; i++)
+        if (commands >> i & 1) {
+            sink_text(s, before);
+            sink_text(s, command_names[i]);
+            before = ", ";
+        }
+    sink_char(s, ')');
+}
+
+static void help_option(const struct option_row *row, bool with_commands, struct sink *s)
 {
     char text[64], *p = text;
 
@@ -405,15 +419,18 @@ static void help_option(const struct option_row *row, struct sink *s)
     sink_text(s, "  ");
     put_padded(s, text, 22);
     sink_text(s, row->help);
+    if (with_commands && row->commands != ALL)
+        help_commands(row->commands, s);
     sink_char(s, '\n');
 }
 
+/* The options that any of `commands` takes. */
 static void help_options(unsigned commands, struct sink *s)
 {
     sink_text(s, "\nOptions, before or after operands:\n");
     for (int i = 0; i < N_OPTIONS; i++)
         if (option_rows[i].commands & commands)
-            help_option(&option_rows[i], s);
+            help_option(&option_rows[i], commands == ALL, s);
 }
 
 static void help_command(const char *program, const struct command_row *row, unsigned bit,

@@ -207,7 +207,8 @@ typedef struct kb_station_use {
     char name[KB_NODE_BYTES + 8]; /* "sip0.cube0.pe0.pe_dma.read", "sip0.cube0.hbm_ctrl.slice0" */
     uint32_t servers;
     uint64_t count, bytes;
-    int64_t busy_fs, wait_fs; /* summed over transactions */
+    int64_t busy_fs; /* summed over servers */
+    double wait_ns;  /* summed over transactions */
     uint32_t queue_max;
 } kb_station_use;
 

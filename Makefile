@@ -1,0 +1,131 @@
+# Makefile -- the whole build; `make help` lists what it does.
+
+B ?= build
+TOPO ?= cube8
+PREFIX ?= /usr/local
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+CFLAGS ?= -O2 -g
+SAN ?=
+
+WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes
+ALL_CFLAGS := -std=c11 -D_GNU_SOURCE -ffp-contract=off -ffile-prefix-map=$(CURDIR)=. $(WARN) $(CFLAGS) $(SAN)
+INCLUDES := -Iruntime/include -Iruntime -Iruntime/cli -Igen
+VERSION := $(shell sed -n 's/.*KB_VERSION "\(.*\)"/\1/p' runtime/include/kernbench.h)
+
+.DELETE_ON_ERROR:
+.SUFFIXES:
+.SECONDARY:
+MAKEFLAGS += --no-builtin-rules
+
+## all: the simulator of TOPO (default cube8), its library and header, and kbgen
+.PHONY: all
+all: topology
+
+# -- what the build is made of -----------------------------------------------------------------
+
+O := $(B)/_o
+GEN_SRC := $(wildcard gen/*.c)
+LIB_SRC := $(filter-out runtime/engine.c,$(wildcard runtime/*.c))
+CLI_SRC := $(wildcard runtime/cli/*.c)
+GEN_OBJ := $(GEN_SRC:%.c=$(O)/%.o)
+LIB_OBJ := $(LIB_SRC:%.c=$(O)/%.o)
+CLI_OBJ := $(CLI_SRC:%.c=$(O)/%.o)
+KBGEN := $(B)/kbgen
+LIB := $(B)/libkernbench.a
+CLI := $(B)/libkernbench-cli.a
+
+$(O)/%.o: %.c $(O)/flags
+	@mkdir -p $(@D)
+	$(CC) $(INCLUDES) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+# A change of compiler or flags rebuilds everything.
+FLAGS_TEXT := $(CC) $(ALL_CFLAGS)
+$(O)/flags: FORCE
+	@mkdir -p $(@D)
+	@echo '$(subst ','\'',$(FLAGS_TEXT))' | cmp -s - $@ || echo '$(subst ','\'',$(FLAGS_TEXT))' > $@
+
+$(O)/runtime/cli/cmd_info.o: ALL_CFLAGS += -DKB_BUILD_FLAGS='"$(strip $(CFLAGS) $(SAN))"'
+
+$(KBGEN): $(GEN_OBJ) $(O)/runtime/text.o
+	$(CC) $(ALL_CFLAGS) -o $@ $^ -lyaml -lxxhash -lm
+
+$(LIB): $(LIB_OBJ)
+	@rm -f $@
+	$(AR) rcD $@ $^
+
+$(CLI): $(CLI_OBJ)
+	@rm -f $@
+	$(AR) rcD $@ $^
+
+.PHONY: FORCE
+FORCE:
+
+# -- one topology ------------------------------------------------------------------------------
+
+# TOPO is a name in topologies/ or a path; SET="key=value ..." and NAME make a variant of it.
+TOPO_FILE := $(if $(findstring /,$(TOPO))$(filter %.yaml,$(TOPO)),$(TOPO),topologies/$(TOPO).yaml)
+KBGEN_ARGS := $(foreach s,$(SET),--set '$(s)') $(if $(NAME),--set 'name=$(NAME)') '$(TOPO_FILE)'
+
+# The YAML's name names folder and binary: kbgen tells it to this file, which make then reads.
+TOPO_GOALS := all topology install
+ifneq ($(filter $(TOPO_GOALS),$(or $(MAKECMDGOALS),all)),)
+TOPO_MK := $(B)/_topo/$(subst /,_,$(TOPO))$(if $(NAME),+$(NAME)).mk
+$(TOPO_MK): $(KBGEN) $(TOPO_FILE) FORCE
+	@mkdir -p $(@D)
+	@name=$$($(KBGEN) --name $(KBGEN_ARGS)) && echo "N := $$name" > $@.new
+	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+$(TOPO_FILE):
+	@echo "make: there is no topology '$@'; TOPO is a name in topologies/ or a path" >&2; exit 2
+include $(TOPO_MK)
+endif
+
+T := $(B)/$(N)
+M4 := LC_ALL=C m4 -P -E -E templates/base.m4
+
+## topology: the same as all, for TOPO=cube16, TOPO=path/to.yaml, SET="cube.hbm.bw_gbs=512" NAME=fast
+.PHONY: topology
+ifdef N
+topology: $(T)/$(N) $(T)/lib$(N).a $(T)/$(N).h
+
+$(T)/args: FORCE
+	@mkdir -p $(@D)
+	@echo "$(KBGEN_ARGS)" | cmp -s - $@ || echo "$(KBGEN_ARGS)" > $@
+
+$(T)/defs.m4: $(TOPO_FILE) $(KBGEN) $(T)/args
+	$(KBGEN) $(KBGEN_ARGS) > $@
+
+$(T)/topo.h $(T)/topo.c $(T)/main.c: $(T)/%: templates/%.m4 templates/base.m4 $(T)/defs.m4
+	$(M4) $(T)/defs.m4 $< > $@
+
+$(T)/$(N).h: templates/api.h.m4 templates/base.m4 $(T)/defs.m4
+	$(M4) $(T)/defs.m4 $< > $@
+
+$(T)/topo.o: $(T)/topo.c $(T)/topo.h $(O)/flags
+	$(CC) -I$(T) $(INCLUDES) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(T)/main.o: $(T)/main.c $(T)/$(N).h $(O)/flags
+	$(CC) -I$(T) $(INCLUDES) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(T)/lib$(N).a: $(T)/topo.o
+	@rm -f $@
+	$(AR) rcD $@ $^
+
+$(T)/$(N): $(T)/main.o $(T)/lib$(N).a $(CLI) $(LIB)
+	$(CC) $(ALL_CFLAGS) -o $@ $^ -lm
+
+-include $(wildcard $(T)/*.d)
+endif
+
+-include $(wildcard $(O)/*/*.d $(O)/*/*/*.d)
+
+## clean: removes all that is made
+.PHONY: clean
+clean:
+	rm -rf $(B)
+
+## help: lists what there is to make
+.PHONY: help
+help:
+	@sed -n 's/^## //p' Makefile

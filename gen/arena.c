@@ -1,0 +1,82 @@
+/* arena.c -- memory that lives until the generator ends, and is given back in one go. */
+#include "arena.h"
+#include "diag.h"
+#include <stdalign.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BLOCK_BYTES = 64 * 1024 };
+
+struct arena_block {
+    struct arena_block *older; /* owned */
+    alignas(max_align_t) char bytes[];
+};
+
+static void grow(struct arena *a, size_t size)
+{
+    size_t room = size > BLOCK_BYTES ? size : BLOCK_BYTES;
+    struct arena_block *b = calloc(1, sizeof(*b) + room);
+
+    if (!b)
+        diag_no_memory();
+    b->older = a->blocks;
+    a->blocks = b;
+    a->next = b->bytes;
+    a->left = room;
+}
+
+void *arena_alloc(struct arena *a, size_t size)
+{
+    const size_t step = alignof(max_align_t);
+    void *p;
+
+    if (size > SIZE_MAX / 2)
+        diag_no_memory();
+    size = (size + step - 1) / step * step;
+    if (size > a->left)
+        grow(a, size);
+    p = a->next;
+    a->next += size;
+    a->left -= size;
+    return p;
+}
+
+char *arena_copy(struct arena *a, const char *text, size_t len)
+{
+    char *copy = arena_alloc(a, len + 1);
+
+    memcpy(copy, text, len);
+    return copy;
+}
+
+char *arena_printf(struct arena *a, const char *fmt, ...)
+{
+    va_list args;
+    char *text;
+    int len;
+
+    va_start(args, fmt);
+    len = vsnprintf(NULL, 0, fmt, args);
+    va_end(args);
+    if (len < 0)
+        diag_no_memory();
+    text = arena_alloc(a, (size_t)len + 1);
+    va_start(args, fmt);
+    vsnprintf(text, (size_t)len + 1, fmt, args);
+    va_end(args);
+    return text;
+}
+
+void arena_release(struct arena *a)
+{
+    while (a->blocks) {
+        struct arena_block *b = a->blocks;
+
+        a->blocks = b->older;
+        free(b);
+    }
+    *a = (struct arena){0};
+}

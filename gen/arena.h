@@ -1,0 +1,30 @@
+/* arena.h -- memory that lives until the generator ends, and is given back in one go. */
+#ifndef ARENA_H
+#define ARENA_H
+#include <stddef.h>
+
+struct arena_block;
+
+/* All zero is an empty arena. */
+struct arena {
+    struct arena_block *blocks; /* owned */
+    char *next;                 /* the first free byte of the newest block */
+    size_t left;
+};
+
+/*
+ * `size` zero bytes, aligned for any type, valid until arena_release(). Never NULL: without
+ * memory the generator ends here, with a message and EXIT_RESOURCE.
+ */
+void *arena_alloc(struct arena *a, size_t size);
+
+/* `len` bytes of `text`, and a final 0. */
+char *arena_copy(struct arena *a, const char *text, size_t len);
+
+/* What printf() would print, as a string. */
+__attribute__((format(printf, 2, 3))) char *arena_printf(struct arena *a, const char *fmt, ...);
+
+/* Give everything back; the arena is empty again. */
+void arena_release(struct arena *a);
+
+#endif

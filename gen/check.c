@@ -1,0 +1,130 @@
+/* check.c -- what no key can be checked for alone: missing keys, and keys that must fit together.
+ */
+#include "check.h"
+#include "value.h"
+
+enum { CUBES_MAX = 16384, NODES_MAX = 1 << 24 };
+
+static bool is_given(const struct spec *spec, enum key k)
+{
+    return spec->given[k][key_depth(k)].at.kind != PLACE_NONE;
+}
+
+static bool is_bad(const struct spec *spec, enum key k)
+{
+    return spec->given[k][key_depth(k)].bad;
+}
+
+/* The key that a mistake of several is laid to; N_KEYS if one of them already has a message. */
+static enum key culprit(const struct spec *spec, const enum key keys[], size_t n_keys)
+{
+    enum key worst = keys[0];
+
+    for (size_t i = 0; i < n_keys; i++) {
+        if (is_bad(spec, keys[i]))
+            return N_KEYS;
+        if (spec_place(spec, keys[i]).kind == PLACE_SET &&
+            spec_place(spec, worst).kind != PLACE_SET)
+            worst = keys[i];
+        else if (is_given(spec, keys[i]) && !is_given(spec, worst))
+            worst = keys[i];
+    }
+    return worst;
+}
+
+/* Say which key is missing: the outermost mapping that is not there, or the key itself. */
+static void missing(const struct spec *spec, enum key k)
+{
+    int depth = key_depth(k);
+
+    for (int d = 1; d < depth; d++) {
+        enum key first = key_first(k, d);
+
+        if (spec->given[first][d].bad)
+            return;
+        if (spec->given[first][d].key.kind != PLACE_NONE)
+            continue;
+        if (key_rows[first].needed && first != k && !is_given(spec, first))
+            return; /* said when it was the turn of `first` */
+        depth = d;
+    }
+    diag_error(spec->diag, spec_place(spec, k), "missing key '%.*s'", (int)key_prefix(k, depth),
+               key_rows[k].path);
+}
+
+static void check_needed(const struct spec *spec)
+{
+    for (enum key k = 0; k < N_KEYS; k++)
+        if (key_rows[k].needed && !is_given(spec, k) && !is_bad(spec, k))
+            missing(spec, k);
+}
+
+static void check_pes(const struct spec *spec)
+{
+    if (!is_bad(spec, KEY_cube_pes) && spec->cube_pes > 1 && spec->cube_pes % 2)
+        diag_error(spec->diag, spec_place(spec, KEY_cube_pes),
+                   "'cube.pes' must be 1 or an even number, not '%lld'", (long long)spec->cube_pes);
+}
+
+static void check_position(const struct spec *spec, enum key pos_key)
+{
+    const enum key keys[] = {pos_key, KEY_cube_size_mm};
+    enum key blamed = culprit(spec, keys, 2);
+    const double *pos = spec_value(spec, pos_key);
+
+    if (blamed == N_KEYS || (pos[0] <= spec->cube_size_mm[0] && pos[1] <= spec->cube_size_mm[1]))
+        return;
+    diag_error(spec->diag, spec_place(spec, blamed), "'%s' %s lies outside 'cube.size_mm' %s",
+               key_rows[pos_key].path, value_text(spec, pos_key),
+               value_text(spec, KEY_cube_size_mm));
+}
+
+/* False after a message: there is no use in counting nodes then. */
+static bool check_mesh(const struct spec *spec)
+{
+    const enum key keys[] = {KEY_sip_cube_mesh_w, KEY_sip_cube_mesh_h};
+    enum key blamed = culprit(spec, keys, 2);
+    int64_t cubes = spec->sip_cube_mesh_w * spec->sip_cube_mesh_h;
+
+    if (blamed == N_KEYS)
+        return false;
+    if (cubes <= CUBES_MAX)
+        return true;
+    return diag_error(spec->diag, spec_place(spec, blamed),
+                      "'sip.cube_mesh' has %lld cubes, more than %d", (long long)cubes, CUBES_MAX);
+}
+
+int64_t count_nodes(const struct spec *spec)
+{
+    int64_t pes = spec->cube_pes;
+    int64_t per_cube = 7 + 2 * pes + (pes >= 2 ? 2 : 0) + 7 * pes;
+    int64_t cubes = spec->sip_cube_mesh_w * spec->sip_cube_mesh_h;
+
+    return spec->sips * (cubes * per_cube + 3) + (spec->sips > 1 ? 1 : 0);
+}
+
+static void check_nodes(const struct spec *spec)
+{
+    const enum key keys[] = {KEY_sips, KEY_sip_cube_mesh_w, KEY_sip_cube_mesh_h, KEY_cube_pes};
+    enum key blamed = culprit(spec, keys, 4);
+
+    if (blamed != N_KEYS && count_nodes(spec) > NODES_MAX)
+        diag_error(spec->diag, spec_place(spec, blamed),
+                   "the topology has %lld nodes, more than %d", (long long)count_nodes(spec),
+                   NODES_MAX);
+}
+
+bool check(const struct spec *spec)
+{
+    const struct given *root = &spec->given[0][0];
+
+    if (root->at.kind != PLACE_NONE && !root->bad) {
+        check_needed(spec);
+        check_pes(spec);
+        check_position(spec, KEY_cube_m_cpu_pos_mm);
+        check_position(spec, KEY_cube_sram_pos_mm);
+        if (check_mesh(spec))
+            check_nodes(spec);
+    }
+    return diag_count(spec->diag) == 0;
+}

@@ -1,0 +1,56 @@
+/* diag.h -- what the generator says of mistakes: where, what, and the exit code they lead to. */
+#ifndef DIAG_H
+#define DIAG_H
+#include "arena.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+/* Exit codes of kbgen.  design 9 */
+enum exit_code {
+    EXIT_OK = 0,
+    EXIT_USAGE = 2,    /* a mistake on the command line */
+    EXIT_INPUT = 3,    /* a bad or unreadable topology */
+    EXIT_RESOURCE = 5, /* out of memory, or output that cannot be written */
+    EXIT_INTERNAL = 6,
+};
+
+enum { DIAG_SHOWN = 20 }; /* messages printed before going quiet */
+
+enum place_kind { PLACE_NONE, PLACE_FILE, PLACE_SET };
+
+/* Where something was written. All zero is nowhere: a default. */
+struct place {
+    enum place_kind kind;
+    const char *name; /* the file, or the whole option, "--set cube.pes=4"; borrowed */
+    size_t line, col; /* from 1; line 0: the file or option as a whole */
+};
+
+/* The messages of one run. All zero but for `out` is a run without mistakes. */
+struct diag {
+    FILE *out; /* stderr; NULL says nothing and only counts. Borrowed */
+    size_t n_errors;
+    enum exit_code code; /* of the first mistake */
+};
+
+/*
+ * Print "FILE:LINE:COL: message" or "--set KEY=VALUE: message", without a full stop. Quiet after
+ * DIAG_SHOWN messages. Always false, so that reporting and leaving are one statement.
+ */
+__attribute__((format(printf, 3, 4))) bool diag_error(struct diag *d, struct place at,
+                                                      const char *fmt, ...);
+
+/* Mistakes so far, also those not shown. */
+size_t diag_count(const struct diag *d);
+
+/* No further message will be shown: whoever looks for more mistakes may stop. */
+bool diag_quiet(const struct diag *d);
+
+/* `len` bytes that a user wrote, fit for a message: one line, not endless, no control characters.
+ */
+const char *diag_text(struct arena *a, const char *text, size_t len);
+
+/* Say that memory is exhausted and exit with EXIT_RESOURCE. */
+_Noreturn void diag_no_memory(void);
+
+#endif

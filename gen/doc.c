@@ -1,0 +1,193 @@
+/* doc.c -- one YAML text as a tree of nodes, without the parts of YAML a topology has no use for.
+ */
+#include "doc.h"
+#include <string.h>
+
+enum {
+    NESTING_MAX = 64,
+    ANCHORS_MAX = 1000, /* anchors and aliases together: libyaml compares each with all */
+};
+
+/* What the look at the tokens has seen so far. */
+struct scan {
+    struct diag *diag;
+    struct place whole;
+    int nesting, anchors;
+};
+
+static struct place place_at(struct place whole, yaml_mark_t mark)
+{
+    if (whole.kind != PLACE_FILE)
+        return whole;
+    whole.line = mark.line + 1;
+    whole.col = mark.column + 1;
+    return whole;
+}
+
+/* libyaml gives bytes that are not text by their offset alone. */
+static yaml_mark_t mark_of_byte(const char *text, size_t len, size_t offset)
+{
+    yaml_mark_t mark = {0};
+
+    for (size_t i = 0; i < offset && i < len; i++) {
+        if (text[i] == '\n') {
+            mark.line++;
+            mark.column = 0;
+        } else if (((unsigned char)text[i] & 0xc0) != 0x80) {
+            mark.column++;
+        }
+    }
+    return mark;
+}
+
+static bool report(struct diag *diag, struct place whole, const yaml_parser_t *p, const char *text,
+                   size_t len)
+{
+    yaml_mark_t mark = p->problem_mark;
+
+    if (p->error == YAML_MEMORY_ERROR)
+        diag_no_memory();
+    if (p->error == YAML_READER_ERROR)
+        mark = mark_of_byte(text, len, p->problem_offset);
+    return diag_error(diag, place_at(whole, mark), "%s%s%s", p->problem ? p->problem : "not YAML",
+                      p->context ? " " : "", p->context ? p->context : "");
+}
+
+static void parser_begin(yaml_parser_t *p, const char *text, size_t len)
+{
+    if (!yaml_parser_initialize(p))
+        diag_no_memory();
+    yaml_parser_set_encoding(p, YAML_UTF8_ENCODING);
+    yaml_parser_set_input_string(p, (const unsigned char *)text, len);
+}
+
+static bool refuse(struct scan *s, const yaml_token_t *t, const char *why)
+{
+    return diag_error(s->diag, place_at(s->whole, t->start_mark), "%s", why);
+}
+
+/* False when the text is beyond use, so that looking further would only cost time. */
+static bool look_at(struct scan *s, const yaml_token_t *t)
+{
+    switch (t->type) {
+    case YAML_TAG_TOKEN:
+        refuse(s, t, "tags ('!') are not used here, the key decides the type");
+        return !diag_quiet(s->diag);
+    case YAML_TAG_DIRECTIVE_TOKEN:
+        return refuse(s, t, "directives ('%TAG') are not used here");
+    case YAML_ANCHOR_TOKEN:
+    case YAML_ALIAS_TOKEN:
+        return ++s->anchors <= ANCHORS_MAX || refuse(s, t, "more than 1000 anchors and aliases");
+    case YAML_BLOCK_SEQUENCE_START_TOKEN:
+    case YAML_BLOCK_MAPPING_START_TOKEN:
+    case YAML_FLOW_SEQUENCE_START_TOKEN:
+    case YAML_FLOW_MAPPING_START_TOKEN:
+        return ++s->nesting <= NESTING_MAX || refuse(s, t, "nested more than 64 deep");
+    case YAML_BLOCK_END_TOKEN:
+    case YAML_FLOW_SEQUENCE_END_TOKEN:
+    case YAML_FLOW_MAPPING_END_TOKEN:
+        s->nesting--;
+        return true;
+    default:
+        return true;
+    }
+}
+
+/* Look at every token before any tree is built: libyaml's tree no longer tells a tag from none. */
+static bool scan_tokens(struct scan *s, const char *text, size_t len)
+{
+    yaml_parser_t p;
+    yaml_token_t t;
+    bool more = true, usable = true;
+
+    parser_begin(&p, text, len);
+    while (more && usable) {
+        if (!yaml_parser_scan(&p, &t)) {
+            usable = report(s->diag, s->whole, &p, text, len);
+            break;
+        }
+        more = t.type != YAML_STREAM_END_TOKEN;
+        usable = look_at(s, &t);
+        yaml_token_delete(&t);
+    }
+    yaml_parser_delete(&p);
+    return usable;
+}
+
+/* There is one document, and the stream ends behind it. */
+static bool is_last(struct scan *s, yaml_parser_t *p, const char *text, size_t len)
+{
+    yaml_document_t next;
+    const yaml_node_t *root;
+    yaml_mark_t mark;
+
+    if (!yaml_parser_load(p, &next))
+        return report(s->diag, s->whole, p, text, len);
+    root = yaml_document_get_root_node(&next);
+    mark = next.start_mark;
+    yaml_document_delete(&next);
+    if (!root)
+        return true;
+    return diag_error(s->diag, place_at(s->whole, mark), "a second document begins here");
+}
+
+static bool load_tree(struct doc *doc, struct scan *s, const char *text, size_t len)
+{
+    yaml_parser_t p;
+    bool ok;
+
+    parser_begin(&p, text, len);
+    if (!yaml_parser_load(&p, &doc->yaml)) {
+        ok = report(s->diag, s->whole, &p, text, len);
+    } else {
+        doc->root = yaml_document_get_root_node(&doc->yaml);
+        ok = doc->root ? is_last(s, &p, text, len)
+                       : diag_error(s->diag, place_at(s->whole, (yaml_mark_t){0}), "empty");
+        if (!ok)
+            doc_close(doc);
+    }
+    yaml_parser_delete(&p);
+    return ok;
+}
+
+bool doc_open(struct doc *doc, struct diag *diag, struct place whole, const char *text, size_t len)
+{
+    struct scan s = {.diag = diag, .whole = whole};
+
+    *doc = (struct doc){.whole = whole};
+    return scan_tokens(&s, text, len) && load_tree(doc, &s, text, len);
+}
+
+void doc_close(struct doc *doc)
+{
+    yaml_document_delete(&doc->yaml);
+    doc->root = NULL;
+}
+
+const yaml_node_t *doc_node(const struct doc *doc, int number)
+{
+    return doc->yaml.nodes.start + (number - 1);
+}
+
+struct place doc_place(const struct doc *doc, const yaml_node_t *node)
+{
+    return place_at(doc->whole, node->start_mark);
+}
+
+bool node_is_plain(const yaml_node_t *node)
+{
+    return node->type == YAML_SCALAR_NODE && node->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
+}
+
+bool node_is_null(const yaml_node_t *node)
+{
+    static const char *const nulls[] = {"", "~", "null", "Null", "NULL"};
+    size_t n_nulls = sizeof(nulls) / sizeof(nulls[0]);
+
+    if (!node_is_plain(node))
+        return false;
+    for (size_t i = 0; i < n_nulls; i++)
+        if (strcmp((const char *)node->data.scalar.value, nulls[i]) == 0)
+            return true;
+    return false;
+}

@@ -1,0 +1,318 @@
+/* load.c -- a topology YAML and the --set options into a spec, every mistake named. */
+#include "load.h"
+#include "doc.h"
+#include "text.h"
+#include "value.h"
+#include <errno.h>
+#include <string.h>
+
+/* A mapping of keys.def: the first `depth` words of `first`. Depth 0 is the whole file. */
+struct section {
+    enum key first;
+    int depth;
+};
+
+static const char *section_path(struct arena *a, struct section s)
+{
+    return arena_copy(a, key_rows[s.first].path, key_prefix(s.first, s.depth));
+}
+
+static bool in_section(enum key k, struct section s)
+{
+    return k < N_KEYS && key_shares(s.first, k, s.depth);
+}
+
+static bool is_leaf(enum key k, struct section s)
+{
+    return key_depth(k) == s.depth + 1;
+}
+
+/* The first key of the section whose next word is `word`; N_KEYS if there is none. */
+static enum key find_child(struct section s, const char *word, size_t len)
+{
+    for (enum key k = s.first; in_section(k, s); k++) {
+        size_t n;
+        const char *next = key_word(k, s.depth, &n);
+
+        if (n == len && memcmp(next, word, n) == 0)
+            return k;
+    }
+    return N_KEYS;
+}
+
+/* The words that may stand in a section. */
+static size_t list_children(struct arena *a, struct section s, const char *names[N_KEYS])
+{
+    size_t n_names = 0;
+
+    for (enum key k = s.first; in_section(k, s); k++) {
+        size_t len;
+        const char *word = key_word(k, s.depth, &len);
+
+        if (k == s.first || !key_shares(k - 1, k, s.depth + 1))
+            names[n_names++] = arena_copy(a, word, len);
+    }
+    return n_names;
+}
+
+/* The one section with a key `word`; false if there is none or several. */
+static bool find_home(const char *word, size_t len, struct section *home)
+{
+    size_t n_homes = 0;
+
+    for (enum key k = 0; k < N_KEYS; k++) {
+        for (int d = 0; d < key_depth(k); d++) {
+            size_t n;
+            const char *w = key_word(k, d, &n);
+
+            if (n != len || memcmp(w, word, n) != 0 || key_first(k, d + 1) != k)
+                continue;
+            *home = (struct section){.first = key_first(k, d), .depth = d};
+            n_homes++;
+        }
+    }
+    return n_homes == 1;
+}
+
+/* What an unknown key may have been meant to be, to follow the message. */
+static const char *hint(struct arena *a, struct section s, const char *word, size_t len)
+{
+    const char *names[N_KEYS], *near, *list = "";
+    size_t n_names = list_children(a, s, names);
+    struct section home;
+
+    if (find_home(word, len, &home))
+        return home.depth == 0 ? "it belongs at the top level"
+                               : arena_printf(a, "it belongs in '%s'", section_path(a, home));
+    near = text_nearest(word, len, names, n_names);
+    if (near)
+        return arena_printf(a, "did you mean '%s'?", near);
+    for (size_t i = 0; i < n_names; i++)
+        list = arena_printf(a, "%s%s%s", list, i ? ", " : "", names[i]);
+    return arena_printf(a, "known here: %s", list);
+}
+
+static bool unknown_key(struct spec *spec, struct section s, const struct doc *doc,
+                        const yaml_node_t *key)
+{
+    const char *word = (const char *)key->data.scalar.value;
+    size_t len = key->data.scalar.length;
+    struct arena *a = spec->arena;
+
+    if (diag_quiet(spec->diag))
+        return diag_error(spec->diag, doc->whole, "unknown key");
+    if (node_is_plain(key) && strcmp(word, "<<") == 0)
+        return diag_error(spec->diag, doc_place(doc, key),
+                          "merge keys ('<<') are not used here, write the keys out");
+    if (s.depth == 0)
+        return diag_error(spec->diag, doc_place(doc, key), "unknown key '%s', %s",
+                          diag_text(a, word, len), hint(a, s, word, len));
+    return diag_error(spec->diag, doc_place(doc, key), "unknown key '%s' in '%s', %s",
+                      diag_text(a, word, len), section_path(a, s), hint(a, s, word, len));
+}
+
+static bool load_section(struct spec *spec, struct section s, const struct doc *doc,
+                         const yaml_node_t *node);
+
+/* The value of a known key: of a leaf, or of the mapping whose first key is `k`. */
+static bool load_known(struct spec *spec, struct section s, enum key k, const struct doc *doc,
+                       const yaml_node_t *value)
+{
+    struct section inner = {.first = k, .depth = s.depth + 1};
+    const char *path = section_path(spec->arena, inner);
+    struct given *given = &spec->given[k][inner.depth];
+
+    if (node_is_null(value))
+        return diag_error(spec->diag, given->key,
+                          is_leaf(k, s) ? "'%s' has no value"
+                                        : "'%s' is empty, leave it out or give it keys",
+                          path);
+    given->at = doc_place(doc, value);
+    if (is_leaf(k, s))
+        return value_load(spec, k, doc, value);
+    if (value->type != YAML_MAPPING_NODE)
+        return diag_error(spec->diag, given->at, "'%s' must be a mapping, not %s", path,
+                          value->type == YAML_SEQUENCE_NODE ? "a list" : "a single value");
+    return load_section(spec, inner, doc, value);
+}
+
+/* One "key: value". False after a message; the caller goes on to the next key. */
+static bool load_pair(struct spec *spec, struct section s, const struct doc *doc,
+                      const yaml_node_t *key, const yaml_node_t *value)
+{
+    struct given *given;
+    enum key k;
+
+    if (key->type != YAML_SCALAR_NODE)
+        return diag_error(spec->diag, doc_place(doc, key), "a key must be a single word");
+    k = find_child(s, (const char *)key->data.scalar.value, key->data.scalar.length);
+    if (k == N_KEYS)
+        return unknown_key(spec, s, doc, key);
+    given = &spec->given[k][s.depth + 1];
+    if (given->key.kind != PLACE_NONE)
+        return diag_error(spec->diag, doc_place(doc, key), "duplicate key '%s', given on line %zu",
+                          section_path(spec->arena, (struct section){k, s.depth + 1}),
+                          given->key.line);
+    given->key = doc_place(doc, key);
+    given->bad = !load_known(spec, s, k, doc, value);
+    return !given->bad;
+}
+
+static bool load_section(struct spec *spec, struct section s, const struct doc *doc,
+                         const yaml_node_t *node)
+{
+    bool ok = true;
+
+    for (const yaml_node_pair_t *p = node->data.mapping.pairs.start;
+         p < node->data.mapping.pairs.top && !diag_quiet(spec->diag); p++)
+        ok = load_pair(spec, s, doc, doc_node(doc, p->key), doc_node(doc, p->value)) && ok;
+    return ok;
+}
+
+static bool load_root(struct spec *spec, const struct doc *doc)
+{
+    struct given *given = &spec->given[0][0];
+
+    given->at = doc_place(doc, doc->root);
+    if (doc->root->type == YAML_MAPPING_NODE)
+        return load_section(spec, (struct section){0}, doc, doc->root);
+    given->bad = true;
+    return diag_error(spec->diag, given->at, "a topology is a mapping of keys to values");
+}
+
+bool load_text(struct spec *spec, const char *name, const char *text, size_t len)
+{
+    struct place whole = {.kind = PLACE_FILE, .name = name};
+    struct doc doc;
+    size_t before = diag_count(spec->diag);
+
+    if (len > FILE_BYTES_MAX) {
+        whole.line = whole.col = 1;
+        return diag_error(spec->diag, whole, "larger than 1 MiB");
+    }
+    if (!doc_open(&doc, spec->diag, whole, text, len))
+        return false;
+    load_root(spec, &doc);
+    doc_close(&doc);
+    return diag_count(spec->diag) == before;
+}
+
+bool load(struct spec *spec, const char *path)
+{
+    struct place whole = {.kind = PLACE_FILE, .name = path};
+    char *text = arena_alloc(spec->arena, FILE_BYTES_MAX + 1);
+    FILE *f = fopen(path, "rb");
+    size_t len;
+    int err;
+
+    if (!f)
+        return diag_error(spec->diag, whole, "cannot be read: %s", strerror(errno));
+    len = fread(text, 1, FILE_BYTES_MAX + 1, f);
+    err = ferror(f) ? errno : 0;
+    fclose(f);
+    if (err)
+        return diag_error(spec->diag, whole, "cannot be read: %s", strerror(err));
+    return load_text(spec, path, text, len);
+}
+
+static enum key find_path(const char *path)
+{
+    enum key k = 0;
+
+    while (k < N_KEYS && strcmp(path, key_rows[k].path) != 0)
+        k++;
+    return k;
+}
+
+/* The one key whose path ends in `tail`; NULL if there is none or several. */
+static const char *find_tail(const char *tail)
+{
+    const char *found = NULL;
+    size_t n = strlen(tail);
+
+    for (enum key k = 0; k < N_KEYS; k++) {
+        const char *path = key_rows[k].path;
+        size_t len = strlen(path);
+
+        if (len <= n || path[len - n - 1] != '.' || strcmp(path + len - n, tail) != 0)
+            continue;
+        if (found)
+            return NULL;
+        found = path;
+    }
+    return found;
+}
+
+static bool is_mapping(const char *path)
+{
+    size_t n = strlen(path);
+
+    for (enum key k = 0; k < N_KEYS; k++)
+        if (n > 0 && strncmp(key_rows[k].path, path, n) == 0 && key_rows[k].path[n] == '.')
+            return true;
+    return false;
+}
+
+static bool unknown_path(struct spec *spec, struct place at, const char *path)
+{
+    const char *shown = diag_text(spec->arena, path, strlen(path));
+    const char *names[N_KEYS], *near = find_tail(path);
+
+    if (is_mapping(path))
+        return diag_error(spec->diag, at, "'%s' is a mapping, set its keys one by one", shown);
+    for (enum key k = 0; k < N_KEYS; k++)
+        names[k] = key_rows[k].path;
+    if (!near)
+        near = text_nearest(path, strlen(path), names, N_KEYS);
+    if (near)
+        return diag_error(spec->diag, at, "unknown key '%s', did you mean '%s'?", shown, near);
+    return diag_error(spec->diag, at, "unknown key '%s'", shown);
+}
+
+/* The mappings around a key that is set are no longer missing, though the file lacks them. */
+static void mark_set(struct spec *spec, enum key k, struct place at, bool bad)
+{
+    struct place around = spec->given[0][0].at;
+
+    for (int d = 1; d < key_depth(k); d++) {
+        struct given *mapping = &spec->given[key_first(k, d)][d];
+
+        if (mapping->key.kind == PLACE_NONE)
+            mapping->key = around;
+        around = mapping->key;
+    }
+    spec->given[k][key_depth(k)] = (struct given){.key = at, .at = at, .bad = bad};
+}
+
+static bool set_value(struct spec *spec, enum key k, const struct doc *doc)
+{
+    if (node_is_null(doc->root))
+        return diag_error(spec->diag, doc->whole, "'%s' has no value", key_rows[k].path);
+    return value_load(spec, k, doc, doc->root);
+}
+
+bool load_set(struct spec *spec, const char *assignment)
+{
+    struct place at = {.kind = PLACE_SET};
+    const char *equals = strchr(assignment, '=');
+    struct doc doc;
+    size_t before = diag_count(spec->diag);
+    enum key k;
+
+    at.name = arena_printf(spec->arena, "--set %s",
+                           diag_text(spec->arena, assignment, strlen(assignment)));
+    if (!equals)
+        return diag_error(spec->diag, at, "expected KEY=VALUE");
+    assignment = arena_copy(spec->arena, assignment, (size_t)(equals - assignment));
+    k = find_path(assignment);
+    if (k == N_KEYS)
+        return unknown_path(spec, at, assignment);
+    if (equals[1] == 0)
+        return diag_error(spec->diag, at, "'%s' has no value", key_rows[k].path);
+    if (doc_open(&doc, spec->diag, at, equals + 1, strlen(equals + 1))) {
+        set_value(spec, k, &doc);
+        doc_close(&doc);
+    }
+    mark_set(spec, k, at, diag_count(spec->diag) > before);
+    return diag_count(spec->diag) == before;
+}

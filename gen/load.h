@@ -1,0 +1,17 @@
+/* load.h -- a topology YAML and the --set options into a spec, every mistake named. */
+#ifndef LOAD_H
+#define LOAD_H
+#include "spec.h"
+
+enum { FILE_BYTES_MAX = 1 << 20 };
+
+/* Read the file at `path` (borrowed for the life of the spec). False after messages. */
+bool load(struct spec *spec, const char *path);
+
+/* The same for a text in memory; `name` stands for the file in messages. */
+bool load_text(struct spec *spec, const char *name, const char *text, size_t len);
+
+/* Override one key by "KEY=VALUE", VALUE being YAML. False after a message. */
+bool load_set(struct spec *spec, const char *assignment);
+
+#endif

@@ -1,0 +1,14 @@
+/* resolve.h -- the resolved YAML: every key of a spec with its value, and the hash of that text. */
+#ifndef RESOLVE_H
+#define RESOLVE_H
+#include "spec.h"
+
+enum { HASH_CHARS = 16 };
+
+/* Every key in the order of keys.def. Loading this text again gives the same spec, same text. */
+const char *resolve(const struct spec *spec);
+
+/* XXH64, seed 0, of the resolved YAML, as HASH_CHARS hex digits. */
+const char *resolve_hash(const struct spec *spec);
+
+#endif

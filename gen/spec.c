@@ -1,0 +1,111 @@
+/* spec.c -- one topology as its YAML gives it: the value of every key, and where it was written. */
+#include "spec.h"
+#include <string.h>
+
+#define LIST(...)                                                                                  \
+    {                                                                                              \
+        __VA_ARGS__                                                                                \
+    }
+
+static const struct spec defaults = {
+#define KEY(type, name, text, value, low, high) .name = value,
+#include "keys.def"
+};
+
+const struct key_row key_rows[N_KEYS] = {
+#define ROW(kind, name, text, need, low, high)                                                     \
+    [KEY_##name] = {.path = (text),                                                                \
+                    .type = KEY_##kind,                                                            \
+                    .needed = (need),                                                              \
+                    .min = (low),                                                                  \
+                    .max = (high),                                                                 \
+                    .field = offsetof(struct spec, name)},
+#define KEY(kind, name, text, value, low, high) ROW(kind, name, text, false, low, high)
+#define NEED(kind, name, text, low, high)       ROW(kind, name, text, true, low, high)
+#include "keys.def"
+};
+
+void spec_init(struct spec *spec, struct arena *arena, struct diag *diag)
+{
+    *spec = defaults;
+    spec->arena = arena;
+    spec->diag = diag;
+}
+
+struct place spec_place(const struct spec *spec, enum key k)
+{
+    int depth = key_depth(k);
+
+    if (spec->given[k][depth].at.kind != PLACE_NONE)
+        return spec->given[k][depth].at;
+    while (--depth > 0) {
+        const struct given *mapping = &spec->given[key_first(k, depth)][depth];
+
+        if (mapping->key.kind != PLACE_NONE)
+            return mapping->key;
+    }
+    return spec->given[0][0].at;
+}
+
+void *spec_field(struct spec *spec, enum key k)
+{
+    return (char *)spec + key_rows[k].field;
+}
+
+const void *spec_value(const struct spec *spec, enum key k)
+{
+    return (const char *)spec + key_rows[k].field;
+}
+
+const char *const *key_words(enum key_type type)
+{
+    static const char *const links[] = {"ideal", "fifo", NULL};
+    static const char *const spaces[] = {"tcm", "sram", "hbm", NULL};
+
+    if (type == KEY_LINKS)
+        return links;
+    return type == KEY_SPACE ? spaces : NULL;
+}
+
+int key_depth(enum key k)
+{
+    int depth = 1;
+
+    for (const char *dot = key_rows[k].path; (dot = strchr(dot, '.')); dot++)
+        depth++;
+    return depth;
+}
+
+size_t key_prefix(enum key k, int depth)
+{
+    const char *path = key_rows[k].path;
+    size_t len = 0;
+
+    for (int d = 0; d < depth; d++)
+        len += strcspn(path + len, ".") + (d + 1 < depth);
+    return len;
+}
+
+const char *key_word(enum key k, int depth, size_t *len)
+{
+    const char *word = key_rows[k].path + key_prefix(k, depth) + (depth > 0);
+
+    *len = strcspn(word, ".");
+    return word;
+}
+
+bool key_shares(enum key a, enum key b, int depth)
+{
+    size_t len = key_prefix(a, depth);
+    char end = key_rows[b].path[strnlen(key_rows[b].path, len)];
+
+    return strncmp(key_rows[a].path, key_rows[b].path, len) == 0 &&
+           (depth == 0 || end == '.' || end == 0);
+}
+
+enum key key_first(enum key k, int depth)
+{
+    while (k > 0 && key_shares(k, k - 1, depth))
+        k--;
+    return k;
+}

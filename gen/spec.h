@@ -1,0 +1,94 @@
+/* spec.h -- one topology as its YAML gives it: the value of every key, and where it was written. */
+#ifndef SPEC_H
+#define SPEC_H
+#include "arena.h"
+#include "diag.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Values of contention.links, in the order of key_words(). */
+enum links { LINKS_IDEAL, LINKS_FIFO };
+
+/* Values of cube.pe.pe_ipcq.space, in the order of key_words(). */
+enum ipcq_space { IPCQ_TCM, IPCQ_SRAM, IPCQ_HBM };
+
+enum key {
+#define KEY(type, field, path, default, min, max) KEY_##field,
+#include "keys.def"
+    N_KEYS
+};
+
+enum key_type { KEY_INT, KEY_REAL, KEY_RATIO, KEY_NAME, KEY_REAL2, KEY_INT3, KEY_LINKS, KEY_SPACE };
+
+enum { KEY_DEPTH = 4 }; /* words of the longest path */
+
+/* One row of keys.def. */
+struct key_row {
+    const char *path;
+    enum key_type type;
+    bool needed;
+    double min, max;
+    size_t field; /* offset in struct spec */
+};
+
+/* What the user wrote at one key or mapping. All zero: nothing. */
+struct given {
+    struct place key; /* the key */
+    struct place at;  /* its value */
+    bool bad;         /* a message has been printed; what is in the field is the default */
+};
+
+#define FIELD_INT(field)   int64_t field;
+#define FIELD_REAL(field)  double field;
+#define FIELD_RATIO(field) double field;
+#define FIELD_NAME(field)  char *field;
+#define FIELD_REAL2(field) double field[2];
+#define FIELD_INT3(field)  int64_t field[3];
+#define FIELD_LINKS(field) int field; /* enum links */
+#define FIELD_SPACE(field) int field; /* enum ipcq_space */
+
+struct spec {
+#define KEY(type, field, path, default, min, max) FIELD_##type(field)
+#include "keys.def"
+    /*
+     * given[k][d] is what was written at the first d words of the path of key k; d = 0 is the whole
+     * file. That of a mapping is at its first key only.
+     */
+    struct given given[N_KEYS][KEY_DEPTH + 1];
+    struct arena *arena; /* borrowed */
+    struct diag *diag;   /* borrowed */
+};
+
+extern const struct key_row key_rows[N_KEYS];
+
+/* Every key at its default, nothing written. Borrows `arena` and `diag` for the life of the spec.
+ */
+void spec_init(struct spec *spec, struct arena *arena, struct diag *diag);
+
+/* Where the value of `k` was written; for a default, the mapping of the file that lacks it. */
+struct place spec_place(const struct spec *spec, enum key k);
+
+/* The field of `k`; its type is that of key_rows[k].type. */
+void *spec_field(struct spec *spec, enum key k);
+const void *spec_value(const struct spec *spec, enum key k);
+
+/* The words that a key of this type may have, ended by NULL; NULL for types that are not words. */
+const char *const *key_words(enum key_type type);
+
+/* Words in the path of `k`: 1 to KEY_DEPTH. */
+int key_depth(enum key k);
+
+/* Length of the first `depth` words of the path of `k`. */
+size_t key_prefix(enum key k, int depth);
+
+/* Word number `depth`, from 0, of the path of `k`: not ended by 0, its length in `len`. */
+const char *key_word(enum key k, int depth, size_t *len);
+
+/* Whether the first `depth` words of both paths are the same words. */
+bool key_shares(enum key a, enum key b, int depth);
+
+/* The first key whose first `depth` words are those of `k`: it stands for their mapping. */
+enum key key_first(enum key k, int depth);
+
+#endif

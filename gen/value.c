@@ -1,0 +1,322 @@
+/* value.c -- one value: from a YAML node into the field of its key, and back into YAML text. */
+#include "value.h"
+#include "text.h"
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A value on its way in: which key, from which node. */
+struct value {
+    struct spec *spec;
+    const struct key_row *row;
+    const struct doc *doc;
+    const yaml_node_t *node;
+};
+
+static const char *scalar(const yaml_node_t *node)
+{
+    return (const char *)node->data.scalar.value;
+}
+
+/* What a node is, for "must be a number, not ...". */
+static const char *described(const struct value *v)
+{
+    const yaml_node_t *n = v->node;
+    const char *text;
+
+    if (n->type == YAML_SEQUENCE_NODE)
+        return arena_printf(v->spec->arena, "a list of %td",
+                            n->data.sequence.items.top - n->data.sequence.items.start);
+    if (n->type == YAML_MAPPING_NODE)
+        return "a mapping";
+    if (node_is_null(n))
+        return "empty";
+    text = diag_text(v->spec->arena, scalar(n), n->data.scalar.length);
+    return arena_printf(v->spec->arena, node_is_plain(n) ? "'%s'" : "the string '%s'", text);
+}
+
+static bool wrong(const struct value *v, const char *must)
+{
+    if (diag_quiet(v->spec->diag))
+        return diag_error(v->spec->diag, v->doc->whole, "%s", must);
+    return diag_error(v->spec->diag, doc_place(v->doc, v->node), "'%s' must be %s, not %s",
+                      v->row->path, must, described(v));
+}
+
+static bool outside(const struct value *v)
+{
+    const struct key_row *row = v->row;
+
+    if (row->min == row->max)
+        return wrong(v, arena_printf(v->spec->arena, "%.15g, the version of these keys", row->min));
+    if (row->type == KEY_RATIO)
+        return wrong(v, "above 0 and at most 1");
+    return wrong(v, arena_printf(v->spec->arena, "%.15g..%.15g", row->min, row->max));
+}
+
+static size_t digits(const char *s)
+{
+    return strspn(s, "0123456789");
+}
+
+/* Digits without a leading 0, which other readers of YAML take for octal. */
+static size_t whole_digits(const char *s)
+{
+    size_t n = digits(s);
+
+    return n > 1 && s[0] == '0' ? 0 : n;
+}
+
+static bool is_integer(const char *s)
+{
+    size_t n;
+
+    s += *s == '-';
+    n = whole_digits(s);
+    return n > 0 && s[n] == 0;
+}
+
+/* 12, 1.5, 1., .5, 1e6, 1.5e-3, and these with a minus sign. */
+static bool is_real(const char *s)
+{
+    size_t whole, fraction = 0;
+
+    s += *s == '-';
+    whole = whole_digits(s);
+    if (whole == 0 && digits(s) > 0)
+        return false;
+    s += whole;
+    if (*s == '.') {
+        fraction = digits(++s);
+        s += fraction;
+    }
+    if (whole + fraction == 0)
+        return false;
+    if (*s == 'e' || *s == 'E') {
+        s++;
+        s += *s == '+' || *s == '-';
+        if (digits(s) == 0)
+            return false;
+        s += digits(s);
+    }
+    return *s == 0;
+}
+
+static bool load_int(const struct value *v, int64_t *out)
+{
+    long long i;
+
+    if (!node_is_plain(v->node) || !is_integer(scalar(v->node)))
+        return wrong(v, "an integer");
+    errno = 0;
+    i = strtoll(scalar(v->node), NULL, 10);
+    if (errno == ERANGE || (double)i < v->row->min || (double)i > v->row->max)
+        return outside(v);
+    *out = i;
+    return true;
+}
+
+static bool load_real(const struct value *v, double *out)
+{
+    double x;
+
+    if (!node_is_plain(v->node) || !is_real(scalar(v->node)))
+        return wrong(v, "a number");
+    x = strtod(scalar(v->node), NULL);
+    if (signbit(x) || x < v->row->min || x > v->row->max)
+        return outside(v);
+    if (v->row->type == KEY_RATIO && x == v->row->min)
+        return outside(v);
+    *out = x;
+    return true;
+}
+
+/* The `i`th item of a list, as a value of its own. */
+static struct value item(const struct value *list, size_t i)
+{
+    struct value v = *list;
+
+    v.node = doc_node(v.doc, list->node->data.sequence.items.start[i]);
+    return v;
+}
+
+static bool is_list_of(const struct value *v, ptrdiff_t n)
+{
+    const yaml_node_t *node = v->node;
+
+    return node->type == YAML_SEQUENCE_NODE &&
+           node->data.sequence.items.top - node->data.sequence.items.start == n;
+}
+
+static bool load_real2(const struct value *v, double out[2])
+{
+    double x[2];
+    bool ok = true;
+
+    if (!is_list_of(v, 2))
+        return wrong(v, "a list of 2 numbers");
+    for (size_t i = 0; i < 2; i++) {
+        struct value one = item(v, i);
+
+        ok = load_real(&one, &x[i]) && ok;
+    }
+    if (ok)
+        memcpy(out, x, sizeof(x));
+    return ok;
+}
+
+static bool load_int3(const struct value *v, int64_t out[3])
+{
+    int64_t x[3];
+    bool ok = true;
+
+    if (!is_list_of(v, 3))
+        return wrong(v, "a list of 3 integers");
+    for (size_t i = 0; i < 3; i++) {
+        struct value one = item(v, i);
+
+        ok = load_int(&one, &x[i]) && ok;
+    }
+    if (ok)
+        memcpy(out, x, sizeof(x));
+    return ok;
+}
+
+/* Whether the node is this text; a text with a 0 byte inside is not. */
+static bool is_text(const yaml_node_t *n, const char *text)
+{
+    return n->data.scalar.length == strlen(text) && memcmp(scalar(n), text, strlen(text)) == 0;
+}
+
+static bool load_word(const struct value *v, int *out)
+{
+    const char *const *words = key_words(v->row->type);
+    const char *known = "", *near;
+    int n = 0;
+
+    for (; words[n]; n++) {
+        if (v->node->type == YAML_SCALAR_NODE && is_text(v->node, words[n])) {
+            *out = n;
+            return true;
+        }
+        known = arena_printf(v->spec->arena, "%s%s%s", known, n ? " or " : "", words[n]);
+    }
+    if (v->node->type != YAML_SCALAR_NODE)
+        return wrong(v, known);
+    near = text_nearest(scalar(v->node), v->node->data.scalar.length, words, (size_t)n);
+    if (!near)
+        return wrong(v, known);
+    return diag_error(v->spec->diag, doc_place(v->doc, v->node),
+                      "'%s' must be %s, not %s, did you mean '%s'?", v->row->path, known,
+                      described(v), near);
+}
+
+/* Names that begin like those of the library, and words that YAML reads as something else. */
+static bool is_reserved(const char *name)
+{
+    static const char *const begins[] = {"kb_", "tl_", "gen_"};
+    static const char *const words[] = {"kb",  "tl",    "gen", "kernbench", "null", "true",
+                                        "yes", "false", "no",  "on",        "off"};
+
+    for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
+        if (strncmp(name, begins[i], strlen(begins[i])) == 0)
+            return true;
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (strcmp(name, words[i]) == 0)
+            return true;
+    return false;
+}
+
+static bool load_name(const struct value *v, char **out)
+{
+    const char *lower = "abcdefghijklmnopqrstuvwxyz",
+               *rest = "abcdefghijklmnopqrstuvwxyz_0123456789";
+    const yaml_node_t *n = v->node;
+    size_t len;
+
+    if (n->type != YAML_SCALAR_NODE || node_is_null(n))
+        return wrong(v, "a name");
+    len = n->data.scalar.length;
+    if (len == 0 || strspn(scalar(n), lower) == 0 || strspn(scalar(n), rest) != len)
+        return wrong(v, "[a-z][a-z0-9_]*");
+    if ((double)len > v->row->max)
+        return wrong(v, arena_printf(v->spec->arena, "at most %.15g characters", v->row->max));
+    if (is_reserved(scalar(n)))
+        return wrong(v, "a name that is free");
+    *out = arena_copy(v->spec->arena, scalar(n), len);
+    return true;
+}
+
+bool value_load(struct spec *spec, enum key k, const struct doc *doc, const yaml_node_t *node)
+{
+    struct value v = {.spec = spec, .row = &key_rows[k], .doc = doc, .node = node};
+    void *field = spec_field(spec, k);
+
+    switch (v.row->type) {
+    case KEY_INT:
+        return load_int(&v, field);
+    case KEY_REAL:
+    case KEY_RATIO:
+        return load_real(&v, field);
+    case KEY_NAME:
+        return load_name(&v, field);
+    case KEY_REAL2:
+        return load_real2(&v, field);
+    case KEY_INT3:
+        return load_int3(&v, field);
+    case KEY_LINKS:
+    case KEY_SPACE:
+        return load_word(&v, field);
+    }
+    return false;
+}
+
+/* The fewest digits, from 15 up, that read back to `x`; always with a point, so never an integer.
+ */
+static const char *real_text(struct arena *a, double x)
+{
+    const char *text = NULL, *exponent;
+
+    for (int n = 15; n <= 17; n++) {
+        text = arena_printf(a, "%.*g", n, x);
+        if (strtod(text, NULL) == x)
+            break;
+    }
+    if (strchr(text, '.'))
+        return text;
+    exponent = text + strcspn(text, "e");
+    return arena_printf(a, "%.*s.0%s", (int)(exponent - text), text, exponent);
+}
+
+static const char *int_text(struct arena *a, int64_t i)
+{
+    return arena_printf(a, "%lld", (long long)i);
+}
+
+const char *value_text(const struct spec *spec, enum key k)
+{
+    struct arena *a = spec->arena;
+    const void *field = spec_value(spec, k);
+    const double *real = field;
+    const int64_t *integer = field;
+
+    switch (key_rows[k].type) {
+    case KEY_INT:
+        return int_text(a, *integer);
+    case KEY_REAL:
+    case KEY_RATIO:
+        return real_text(a, *real);
+    case KEY_NAME:
+        return spec->name;
+    case KEY_REAL2:
+        return arena_printf(a, "[%s, %s]", real_text(a, real[0]), real_text(a, real[1]));
+    case KEY_INT3:
+        return arena_printf(a, "[%s, %s, %s]", int_text(a, integer[0]), int_text(a, integer[1]),
+                            int_text(a, integer[2]));
+    case KEY_LINKS:
+    case KEY_SPACE:
+        return key_words(key_rows[k].type)[*(const int *)field];
+    }
+    return "";
+}

@@ -1,0 +1,16 @@
+/* value.h -- one value: from a YAML node into the field of its key, and back into YAML text. */
+#ifndef VALUE_H
+#define VALUE_H
+#include "doc.h"
+#include "spec.h"
+
+/*
+ * Read `node` into the field of `k`. False after a message, and then the field is as it was. The
+ * message is at the node, or inside it for an item of a list.
+ */
+bool value_load(struct spec *spec, enum key k, const struct doc *doc, const yaml_node_t *node);
+
+/* The value of `k` as YAML that reads back to the same: "5.0", "[32, 64, 32]", "ideal". */
+const char *value_text(const struct spec *spec, enum key k);
+
+#endif

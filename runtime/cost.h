@@ -1,0 +1,142 @@
+/* cost.h -- what a route costs, from the summed tables; inline, so that engines fold constants. */
+#ifndef COST_H
+#define COST_H
+#include "rows.h"
+#include "txn.h"
+
+/* Longest drain that is told apart; a run that needs it ends out of the range of time. */
+#define DRAIN_MAX_FS (INT64_C(1) << 62)
+
+/* llround(nbytes * 1e6 / gbs), exactly, without a call.                         design 1 */
+static inline int64_t drain_fs(uint64_t nbytes, double gbs)
+{
+    double fs = (double)nbytes * 1e6 / gbs;
+    int64_t whole;
+
+    if (!(fs < (double)DRAIN_MAX_FS))
+        return DRAIN_MAX_FS;
+    whole = (int64_t)fs;
+    return whole + (fs - (double)whole >= 0.5);
+}
+
+static inline struct cost_row cost_add(struct cost_row a, const struct cost_row *b)
+{
+    return (struct cost_row){a.wire_fs + b->wire_fs, a.overhead_fs + b->overhead_fs,
+                             a.link_gbs < b->link_gbs ? a.link_gbs : b->link_gbs};
+}
+
+static inline uint32_t cube_column(const struct kb_topology *t, uint32_t cube)
+{
+    return cube % t->cubes % t->w;
+}
+
+static inline uint32_t cube_row(const struct kb_topology *t, uint32_t cube)
+{
+    return cube % t->cubes / t->w;
+}
+
+/* From a PE to a memory of another cube. */
+static inline struct cost_row cost_remote(const struct kb_topology *t, uint32_t src, uint32_t dst)
+{
+    uint32_t a = txn_cube(src), b = txn_cube(dst);
+    const struct cost_row *out = &t->cost_out[txn_unit(src) * N_EXITS];
+    const struct cost_row *in = &t->cost_in[txn_unit(dst)];
+
+    if (t->sips == 1 || a / t->cubes == b / t->cubes) {
+        uint32_t dx = cube_column(t, b) + t->w - 1 - cube_column(t, a);
+        uint32_t dy = cube_row(t, b) + t->h - 1 - cube_row(t, a);
+        const struct mesh_row *mesh = &t->cost_mesh[dy * (2 * t->w - 1) + dx];
+
+        return cost_add(cost_add(mesh->cost, &out[mesh->exit]), &in[mesh->side * t->n_units]);
+    }
+    uint32_t column = cube_column(t, a);
+    struct cost_row way = cost_add(t->cost_leave[column], &t->cost_enter[cube_column(t, b)]);
+
+    way = cost_add(way, &out[column ? SIDE_W : EXIT_IO]);
+    return cost_add(way, &in[SIDE_W * t->n_units]);
+}
+
+/* From a PE to a memory; the memory's own overhead and the edge into it are not in it. */
+static inline struct cost_row cost_pe(const struct kb_topology *t, uint32_t src, uint32_t dst)
+{
+    if (txn_cube(src) == txn_cube(dst))
+        return t->cost_local[txn_unit(src) * t->n_units + txn_unit(dst)];
+    return cost_remote(t, src, dst);
+}
+
+/* From a host to the engine of the target's M_CPU. */
+static inline struct cost_row cost_host_to_engine(const struct kb_topology *t, uint32_t dst)
+{
+    return cost_add(t->cost_host[cube_column(t, txn_cube(dst))], t->cost_host_cpu);
+}
+
+/* From there to the memory. */
+static inline struct cost_row cost_engine_to_memory(const struct kb_topology *t, uint32_t dst)
+{
+    return t->cost_host_in[txn_unit(dst)];
+}
+
+/* The memory that `dst` is, for a transaction that reads or writes it. */
+static inline const struct memory_row *cost_memory(const struct kb_topology *t, uint32_t dst,
+                                                   bool writes)
+{
+    uint32_t unit = txn_unit(dst);
+
+    if (unit < t->pes)
+        return &t->hbm;
+    if (unit == t->pes)
+        return &t->sram;
+    return writes ? &t->tcm_write : &t->tcm_read;
+}
+
+/* Classes of cost that are left out: masks for times, a bonus for bandwidths.  kb_cost_class */
+struct cost_mask {
+    int64_t wire, overhead;      /* all ones; 0 when left out */
+    double link_gbs, memory_gbs; /* 0.0; INFINITY when left out */
+};
+
+/* A sum of wires and overheads that a request spends on its way. */
+static inline int64_t cost_way_fs(const struct cost_mask *m, int64_t wire_fs, int64_t overhead_fs)
+{
+    return (wire_fs & m->wire) + (overhead_fs & m->overhead);
+}
+
+/* The smallest bandwidth of a route over links of `link_gbs` to `memory`. */
+static inline double cost_bottleneck_gbs(const struct cost_mask *m, double link_gbs,
+                                         const struct memory_row *memory)
+{
+    double link = link_gbs + m->link_gbs, last = memory->gbs + m->memory_gbs;
+
+    return link < last ? link : last;
+}
+
+/* UCIe nodes from the host to the target: one into column 0, two for each cube passed. */
+static inline int64_t cost_response_fs(const struct kb_topology *t, const struct cost_mask *m,
+                                       uint32_t dst, int64_t wire_fs)
+{
+    int64_t ucies = 1 + 2 * (int64_t)cube_column(t, txn_cube(dst));
+
+    return cost_way_fs(m, wire_fs, ucies * t->ucie_overhead_fs);
+}
+
+/* All of a transaction's costs, as kernbench.h names them. */
+static inline struct kb_cost cost_of(const struct kb_topology *t, const struct cost_mask *m,
+                                     kb_op op, uint32_t src, uint32_t dst, uint64_t nbytes)
+{
+    bool host = op >= KB_H2D, writes = op == KB_WRITE || op == KB_H2D;
+    const struct memory_row *memory = cost_memory(t, dst, writes);
+    struct cost_row way = host ? cost_host_to_engine(t, dst) : cost_pe(t, src, dst);
+    struct kb_cost c;
+
+    if (host)
+        way = cost_add(way, &t->cost_host_in[txn_unit(dst)]);
+    c.wire_fs = way.wire_fs & m->wire;
+    c.memory_overhead_fs = memory->overhead_fs & m->overhead;
+    c.overhead_fs = (way.overhead_fs & m->overhead) + c.memory_overhead_fs;
+    c.bottleneck_gbs = cost_bottleneck_gbs(m, way.link_gbs, memory);
+    c.drain_fs = drain_fs(nbytes, c.bottleneck_gbs);
+    c.response_fs = host ? cost_response_fs(t, m, dst, way.wire_fs) : 0;
+    return c;
+}
+
+#endif

@@ -1,0 +1,23 @@
+/* end.h -- endpoints as the engines take them: checked, and packed into 32 bits. */
+#ifndef END_H
+#define END_H
+#include "rows.h"
+
+/* Packs `end` (see struct txn), or says in `why` what it lacks. */
+bool end_pack(const struct kb_topology *t, const struct kb_endpoint *end, uint32_t *packed,
+              struct kb_error *why);
+
+/* The other way; `host`: a packed host, else a PE if `source`, else a memory. */
+struct kb_endpoint end_unpack(const struct kb_topology *t, uint32_t packed, kb_kind kind);
+
+/* Kind of the memory that a packed target is. */
+kb_kind end_memory_kind(const struct kb_topology *t, uint32_t packed);
+
+/* Checks that `op` may go from `src` to `dst`, and packs both. */
+kb_status end_pack_route(const struct kb_topology *t, kb_op op, const kb_endpoint *src,
+                         const kb_endpoint *dst, uint32_t packed[2], kb_error *why);
+
+/* Fills `why`, which may be NULL. Always KB_BAD_REQUEST. */
+__attribute__((format(printf, 2, 3))) kb_status end_error(kb_error *why, const char *fmt, ...);
+
+#endif

@@ -1,0 +1,557 @@
+/*
+ * engine.c -- runs transactions over the routes of one topology.
+ *
+ * Compiled once per topology, behind its tables, so that all of TOPOLOGY is a constant here. The
+ * same steps serve both engines: they differ in what lies between two stations. `fused` goes
+ * from station to station in one event, `hop` takes an event for each node and wire.
+ */
+#include "engine.h"
+#include "walk.h"
+
+/* How a run is compiled. */
+enum how {
+    HOW_HOP = 1,
+    HOW_COUNTED = 2, /* arrivals and completions are counted and go into the fingerprint */
+};
+
+/* `delay_fs` after `t`, but never past EV_PAST: sums cannot wrap. */
+static inline uint64_t after(uint64_t t, int64_t delay_fs)
+{
+    uint64_t sum = t + (uint64_t)delay_fs;
+
+    return sum < EV_PAST ? sum : EV_PAST;
+}
+
+static inline void post(struct kb_sim *s, uint64_t t, enum ev_class class, uint32_t slot)
+{
+    if (!ev_push(&s->heap, ev_make(t, class, s->txns[slot].id, slot)))
+        s->status = KB_NO_MEMORY;
+}
+
+/* FNV-1a 64 over (int64 time, uint8 class, uint64 id), little endian.              design 1 */
+static void fingerprint(struct kb_sim *s, uint64_t t, enum ev_class class, uint64_t id)
+{
+    uint64_t h = s->fingerprint;
+
+    for (int i = 0; i < 64; i += 8)
+        h = (h ^ (t >> i & 255)) * UINT64_C(0x100000001b3);
+    h = (h ^ class) * UINT64_C(0x100000001b3);
+    for (int i = 0; i < 64; i += 8)
+        h = (h ^ (id >> i & 255)) * UINT64_C(0x100000001b3);
+    s->fingerprint = h;
+}
+
+static inline void seen(struct kb_sim *s, int how, uint64_t t, enum ev_class class, uint32_t id)
+{
+    if (!(how & HOW_COUNTED))
+        return;
+    s->n_events++;
+    if (s->options.fingerprint)
+        fingerprint(s, t, class, id);
+}
+
+/* -- where a transaction's stations are ----------------------------------------------------- */
+
+static inline struct station *channel_of(struct kb_sim *s, const struct txn *x)
+{
+    return &s->channels[((size_t)txn_cube(x->src) * T->pes + txn_unit(x->src)) * 2 +
+                        txn_writes(x)];
+}
+
+static inline struct station *engine_of(struct kb_sim *s, const struct txn *x)
+{
+    return &s->engines[(size_t)txn_cube(x->dst) * 2 + txn_writes(x)];
+}
+
+static inline struct station *memory_of(struct kb_sim *s, const struct txn *x)
+{
+    return &s->memories[(size_t)txn_cube(x->dst) * sim_memories(T) + txn_unit(x->dst)];
+}
+
+static inline struct txn_list *pipe_of(struct kb_sim *s, const struct txn *x)
+{
+    return &s->pipes[T->links == MODE_FIFO ? txn_cube(x->dst) / T->cubes : txn_cube(x->dst)];
+}
+
+/* -- from one station to the next ----------------------------------------------------------- */
+
+/* A host's transaction sets out: only the first of its pipe has an event. */
+static inline void enter_pipe(struct kb_sim *s, uint64_t arrive, uint32_t slot)
+{
+    struct txn_list *pipe = pipe_of(s, &s->txns[slot]);
+
+    s->txns[slot].arrive_fs = (int64_t)arrive;
+    if (pipe->head == TXN_NONE)
+        post(s, arrive, EV_ARRIVE, slot);
+    txn_append(pipe, s->txns, slot);
+}
+
+/* It has arrived: the next in its pipe gets an event. */
+static inline void leave_pipe(struct kb_sim *s, const struct txn *x)
+{
+    struct txn_list *pipe = pipe_of(s, x);
+
+    txn_take(pipe, s->txns);
+    if (pipe->head != TXN_NONE)
+        post(s, (uint64_t)s->txns[pipe->head].arrive_fs, EV_ARRIVE, pipe->head);
+}
+
+/* links ideal: from its channel, or the host, to its first station. */
+static inline void set_out_ideal(struct kb_sim *s, uint64_t t, uint32_t slot)
+{
+    struct txn *x = &s->txns[slot];
+    const struct memory_row *memory;
+    struct cost_row way;
+
+    if (txn_of_host(x)) {
+        way = cost_host_to_engine(T, x->dst);
+        x->stage = TXN_TO_ENGINE;
+        enter_pipe(s, after(t, cost_way_fs(&s->mask, way.wire_fs, way.overhead_fs)), slot);
+        return;
+    }
+    memory = cost_memory(T, x->dst, txn_writes(x));
+    way = cost_pe(T, x->src, x->dst);
+    x->hold_fs = (memory->overhead_fs & s->mask.overhead) +
+                 drain_fs(x->nbytes, cost_bottleneck_gbs(&s->mask, way.link_gbs, memory));
+    x->stage = TXN_TO_MEMORY;
+    post(s, after(t, cost_way_fs(&s->mask, way.wire_fs, way.overhead_fs)), EV_ARRIVE, slot);
+}
+
+/* What the memory will be taken for, by the whole of the route's costs. */
+static inline int64_t hold_fs(const struct kb_sim *s, const struct txn *x)
+{
+    struct kb_cost c = cost_of(T, &s->mask, x->op, x->src, x->dst, x->nbytes);
+
+    return c.memory_overhead_fs + c.drain_fs;
+}
+
+/* links ideal: from the engine to the memory. */
+static inline void leave_engine_ideal(struct kb_sim *s, uint64_t t, uint32_t slot)
+{
+    struct txn *x = &s->txns[slot];
+    struct cost_row way = cost_engine_to_memory(T, x->dst);
+
+    x->hold_fs = hold_fs(s, x);
+    x->stage = TXN_TO_MEMORY;
+    post(s, after(t, cost_way_fs(&s->mask, way.wire_fs, way.overhead_fs)), EV_ARRIVE, slot);
+}
+
+/* links fifo: the time from leg `x->at` back to the station before; sets what comes at its end. */
+static inline int64_t ride_fs(const struct kb_sim *s, struct txn *x)
+{
+    int64_t wire_fs = 0, overhead_fs = 0;
+
+    for (;;) {
+        const struct segment_row *seg = &T->segments[x->at.segment];
+
+        if (x->at.step < seg->n_legs) {
+            const struct leg_row *leg = &T->legs[seg->first_leg + x->at.step];
+
+            x->stage = leg->owner == LINK_NONE ? TXN_TO_ENGINE : TXN_TO_LINK;
+            return cost_way_fs(&s->mask, wire_fs + leg->wire_fs, overhead_fs + leg->overhead_fs);
+        }
+        wire_fs += seg->tail_wire_fs;
+        overhead_fs += seg->tail_overhead_fs;
+        if (seg->exit == N_EXITS) {
+            x->stage = TXN_TO_MEMORY;
+            return cost_way_fs(&s->mask, wire_fs, overhead_fs);
+        }
+        x->at = walk_next(T, x->at, x->dst, txn_of_host(x));
+    }
+}
+
+static inline void ride(struct kb_sim *s, uint64_t t, uint32_t slot)
+{
+    post(s, after(t, ride_fs(s, &s->txns[slot])), EV_ARRIVE, slot);
+}
+
+static inline void set_out_fifo(struct kb_sim *s, uint64_t t, uint32_t slot)
+{
+    struct txn *x = &s->txns[slot];
+
+    x->at = walk_begin(T, x->src, x->dst, txn_of_host(x));
+    if (txn_of_host(x))
+        enter_pipe(s, after(t, ride_fs(s, x)), slot);
+    else
+        ride(s, t, slot);
+}
+
+/* hop: comes to the node `x->at`; a memory's overhead is paid there, in its service. */
+static inline void come_to_node(struct kb_sim *s, uint64_t t, uint32_t slot)
+{
+    struct txn *x = &s->txns[slot];
+    const struct hop_row *hop = &T->hops[T->segments[x->at.segment].first_hop + x->at.step];
+
+    if (hop->owner == LINK_NONE) {
+        x->stage = TXN_TO_MEMORY;
+        post(s, t, EV_ARRIVE, slot);
+        return;
+    }
+    x->stage = TXN_AT_NODE;
+    post(s, after(t, hop->overhead_fs & s->mask.overhead), EV_HOP, slot);
+}
+
+static inline void take_wire(struct kb_sim *s, uint64_t t, uint32_t slot)
+{
+    struct txn *x = &s->txns[slot];
+    const struct hop_row *hop = &T->hops[T->segments[x->at.segment].first_hop + x->at.step];
+
+    x->stage = TXN_ON_WIRE;
+    post(s, after(t, hop->wire_fs & s->mask.wire), EV_HOP, slot);
+}
+
+static inline void come_to_link(struct kb_sim *s, uint64_t t, uint32_t slot)
+{
+    if (T->links != MODE_FIFO) {
+        take_wire(s, t, slot);
+        return;
+    }
+    s->txns[slot].stage = TXN_TO_LINK;
+    post(s, t, EV_ARRIVE, slot);
+}
+
+/* hop: a node's overhead, a NoC's crossing or a wire has passed. */
+static inline void hop_on(struct kb_sim *s, uint64_t t, uint32_t slot)
+{
+    struct txn *x = &s->txns[slot];
+    const struct segment_row *seg = &T->segments[x->at.segment];
+    const struct hop_row *hop = &T->hops[seg->first_hop + x->at.step];
+
+    if (x->stage == TXN_AT_NODE && hop->cross_fs) {
+        x->stage = TXN_CROSSING;
+        post(s, after(t, hop->cross_fs & s->mask.wire), EV_HOP, slot);
+    } else if (x->stage == TXN_ON_WIRE) {
+        if (++x->at.step == seg->n_hops)
+            x->at = walk_next(T, x->at, x->dst, txn_of_host(x));
+        come_to_node(s, t, slot);
+    } else if (hop->chiplet == AT_CUBE && T->cube_nodes[hop->node].kind == NODE_M_CPU) {
+        x->stage = TXN_TO_ENGINE;
+        post(s, t, EV_ARRIVE, slot);
+    } else {
+        come_to_link(s, t, slot);
+    }
+}
+
+static inline void set_out(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
+{
+    struct txn *x = &s->txns[slot];
+
+    if (how & HOW_HOP) {
+        x->at = walk_begin(T, x->src, x->dst, txn_of_host(x));
+        come_to_node(s, t, slot);
+    } else if (T->links == MODE_FIFO) {
+        set_out_fifo(s, t, slot);
+    } else {
+        set_out_ideal(s, t, slot);
+    }
+}
+
+static inline void leave_engine(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
+{
+    if (how & HOW_HOP) {
+        come_to_link(s, t, slot);
+    } else if (T->links == MODE_FIFO) {
+        s->txns[slot].at.step++;
+        ride(s, t, slot);
+    } else {
+        leave_engine_ideal(s, t, slot);
+    }
+}
+
+/* -- stations ------------------------------------------------------------------------------- */
+
+static inline void take_channel(struct kb_sim *s, int how, struct station *channel, uint64_t t,
+                                uint32_t slot)
+{
+    struct txn *x = &s->txns[slot];
+
+    channel->holder = slot;
+    channel->busy_fs -= t; /* done() adds the time of completion */
+    x->wait_fs = (int64_t)t - x->issue_fs;
+    channel->wait_fs += x->wait_fs;
+    set_out(s, how, t, slot);
+}
+
+static inline void issue(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
+{
+    struct txn *x = &s->txns[slot];
+    struct station *channel;
+
+    if (txn_of_host(x)) {
+        set_out(s, how, t, slot);
+        return;
+    }
+    seen(s, how, t, EV_ARRIVE, x->id);
+    channel = channel_of(s, x);
+    if (channel->idle) {
+        channel->idle--;
+        take_channel(s, how, channel, t, slot);
+    } else {
+        station_enqueue(channel, s->txns, slot);
+    }
+}
+
+/* wait_fs, which holds the time of arrival, becomes the wait. */
+static inline void take_engine(struct kb_sim *s, int how, struct station *engine, uint64_t t,
+                               uint32_t slot)
+{
+    struct txn *x = &s->txns[slot];
+
+    engine->holder = slot;
+    engine->busy_fs -= t; /* done() adds the time of completion */
+    x->wait_fs = (int64_t)t - x->wait_fs;
+    engine->wait_fs += x->wait_fs;
+    leave_engine(s, how, t, slot);
+}
+
+static inline void come_to_engine(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
+{
+    struct txn *x = &s->txns[slot];
+    struct station *engine = engine_of(s, x);
+
+    x->wait_fs = (int64_t)t;
+    if (engine->idle) {
+        engine->idle--;
+        take_engine(s, how, engine, t, slot);
+    } else {
+        station_enqueue(engine, s->txns, slot);
+    }
+}
+
+/* A link is free again at a known time, so nobody has to be woken: who comes first, enters first. */
+static inline uint64_t pass_link(struct kb_sim *s, const struct txn *x, uint32_t slot,
+                                 struct walk_edge edge, double gbs, uint64_t t)
+{
+    size_t link = walk_link(T, edge, x->at.cube, x->dst) ^ !txn_writes(x);
+    struct link_station *l = &s->links[link];
+    uint64_t enter = (uint64_t)l->free_fs > t ? (uint64_t)l->free_fs : t;
+    int64_t taken = drain_fs(x->nbytes, gbs + s->mask.link_gbs);
+
+    l->free_fs = (int64_t)after(enter, taken);
+    l->holder = slot;
+    l->count++;
+    l->bytes += x->nbytes;
+    l->busy_fs += (uint64_t)taken;
+    l->wait_fs += enter - t;
+    return enter;
+}
+
+static inline void come_to_edge(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
+{
+    struct txn *x = &s->txns[slot];
+    const struct segment_row *seg = &T->segments[x->at.segment];
+
+    if (how & HOW_HOP) {
+        const struct hop_row *hop = &T->hops[seg->first_hop + x->at.step];
+        struct walk_edge edge = {hop->owner, hop->back, hop->link};
+
+        take_wire(s, pass_link(s, x, slot, edge, hop->gbs, t), slot);
+    } else {
+        const struct leg_row *leg = &T->legs[seg->first_leg + x->at.step];
+        struct walk_edge edge = {leg->owner, leg->back, leg->link};
+        uint64_t enter = pass_link(s, x, slot, edge, leg->gbs, t);
+
+        x->at.step++;
+        ride(s, enter, slot);
+    }
+}
+
+static inline void serve(struct kb_sim *s, struct station *memory, uint64_t t, uint32_t slot)
+{
+    struct txn *x = &s->txns[slot];
+    int64_t hold = x->hold_fs;
+
+    memory->holder = slot;
+    memory->busy_fs += (uint64_t)hold;
+    memory->wait_fs += (int64_t)t - x->arrive_fs;
+    x->service_fs = (int64_t)t;
+    x->stage = TXN_SERVED;
+    post(s, after(t, hold), EV_DONE, slot);
+}
+
+static inline void come_to_memory(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
+{
+    struct txn *x = &s->txns[slot];
+    struct station *memory = memory_of(s, x);
+
+    x->arrive_fs = (int64_t)t;
+    if ((how & HOW_HOP) || T->links == MODE_FIFO)
+        x->hold_fs = hold_fs(s, x);
+    if (memory->idle) {
+        memory->idle--;
+        serve(s, memory, t, slot);
+    } else {
+        station_enqueue(memory, s->txns, slot);
+    }
+}
+
+static inline void arrive(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
+{
+    struct txn *x = &s->txns[slot];
+
+    seen(s, how, t, EV_ARRIVE, x->id);
+    if (!(how & HOW_HOP) && txn_of_host(x) && pipe_of(s, x)->head == slot)
+        leave_pipe(s, x);
+    switch (x->stage) {
+    case TXN_TO_LINK:
+        come_to_edge(s, how, t, slot);
+        break;
+    case TXN_TO_ENGINE:
+        come_to_engine(s, how, t, slot);
+        break;
+    default:
+        come_to_memory(s, how, t, slot);
+        break;
+    }
+}
+
+/* -- completion ----------------------------------------------------------------------------- */
+
+static inline void count(struct flow *flow, const struct txn *x)
+{
+    flow->count[txn_writes(x)]++;
+    flow->bytes[txn_writes(x)] += x->nbytes;
+}
+
+/* Counts by route; what each edge has carried follows from it.                       stats.c */
+static inline void count_flow(struct kb_sim *s, const struct txn *x)
+{
+    uint32_t from = txn_cube(x->src), to = txn_cube(x->dst);
+
+    if (!txn_of_host(x) && from == to) {
+        size_t pe = (size_t)from * T->pes + txn_unit(x->src);
+
+        count(&s->flow_local[pe * sim_memories(T) + txn_unit(x->dst)], x);
+        return;
+    }
+    count(&s->flow_in[(size_t)to * sim_memories(T) + txn_unit(x->dst)], x);
+    if (txn_of_host(x))
+        count(&s->flow_host[to], x);
+    else if (s->flow_remote[from] || sim_flow_row(s, from))
+        count(&s->flow_remote[from][to], x);
+    else
+        s->status = KB_NO_MEMORY;
+}
+
+static inline void count_done(struct station *station, const struct txn *x)
+{
+    station->count++;
+    station->bytes += x->nbytes;
+}
+
+static inline void end(struct kb_sim *s, struct txn *x, uint64_t t)
+{
+    uint64_t end = t;
+
+    if (txn_of_host(x)) {
+        struct kb_cost c = cost_of(T, &s->mask, x->op, x->src, x->dst, x->nbytes);
+
+        end = after(t, c.response_fs);
+        if (end == EV_PAST) {
+            s->status = KB_TIME_RANGE;
+            return;
+        }
+    }
+    x->stage = TXN_DONE;
+    s->n_done++;
+    if ((int64_t)end > s->end_fs)
+        s->end_fs = (int64_t)end;
+}
+
+/* The memory first: its next service takes the place of this event in the heap. */
+static inline void done(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
+{
+    struct txn *x = &s->txns[slot];
+    struct station *memory = memory_of(s, x);
+    struct station *first = txn_of_host(x) ? engine_of(s, x) : channel_of(s, x);
+
+    seen(s, how, t, EV_DONE, x->id);
+    if (station_waited_for(memory))
+        serve(s, memory, t, station_dequeue(memory, s->txns));
+    else
+        memory->idle++;
+    if (!station_waited_for(first))
+        first->idle++;
+    else if (txn_of_host(x))
+        take_engine(s, how, first, t, station_dequeue(first, s->txns));
+    else
+        take_channel(s, how, first, t, station_dequeue(first, s->txns));
+    first->busy_fs += t;
+    count_done(memory, x);
+    count_done(first, x);
+    count_flow(s, x);
+    end(s, x, t);
+}
+
+/* -- the loop ------------------------------------------------------------------------------- */
+
+/* The event of the next transaction to be issued; EV_NONE after the last. */
+static inline ev next_issue(const struct kb_sim *s)
+{
+    uint32_t slot = s->sorted ? s->next_row : s->issues.head;
+
+    if (s->sorted ? slot == s->n_txns : slot == TXN_NONE)
+        return EV_NONE;
+    return ev_make((uint64_t)s->txns[slot].issue_fs, EV_ISSUE, s->txns[slot].id, slot);
+}
+
+static inline void take_issue(struct kb_sim *s)
+{
+    if (s->sorted)
+        s->next_row++;
+    else
+        txn_take(&s->issues, s->txns);
+}
+
+static inline kb_status run(struct kb_sim *s, int how, uint64_t budget)
+{
+    ev next = next_issue(s);
+
+    for (; budget > 0; budget--) {
+        ev first = ev_first(&s->heap);
+        ev e = first < next ? first : next;
+        uint64_t t = ev_time_fs(e);
+        uint32_t slot = ev_slot(e);
+
+        if (t > s->limit_fs)
+            return e == EV_NONE ? KB_OK : t == EV_PAST ? KB_TIME_RANGE : KB_STOPPED;
+        if ((how & HOW_COUNTED) && s->options.max_events && s->n_events >= s->options.max_events)
+            return KB_STOPPED;
+        if (e == next) {
+            take_issue(s);
+            issue(s, how, t, slot);
+            next = next_issue(s);
+        } else {
+            ev_take(&s->heap);
+            switch (ev_class(e)) {
+            case EV_DONE:
+                done(s, how, t, slot);
+                break;
+            case EV_HOP:
+                hop_on(s, t, slot);
+                break;
+            default:
+                arrive(s, how, t, slot);
+                break;
+            }
+        }
+        if (s->status != KB_OK)
+            return s->status;
+    }
+    return KB_AGAIN;
+}
+
+static bool counted(const struct kb_sim *s)
+{
+    return s->options.fingerprint || s->options.max_events;
+}
+
+static kb_status engine_fused(struct kb_sim *s, uint64_t budget)
+{
+    return counted(s) ? run(s, HOW_COUNTED, budget) : run(s, 0, budget);
+}
+
+static kb_status engine_hop(struct kb_sim *s, uint64_t budget)
+{
+    return run(s, HOW_HOP | HOW_COUNTED, budget);
+}

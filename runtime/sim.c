@@ -1,0 +1,390 @@
+/* sim.c -- simulations: made, given transactions, run, asked for results. */
+#include "sim.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "end.h"
+#include "walk.h"
+
+enum { TXNS_FIRST = 64, CACHE_LINE = 64 };
+
+#define FNV_OFFSET UINT64_C(0xcbf29ce484222325)
+
+/* `n` zeroed rows on a cache line's boundary; NULL without memory. */
+static void *zeroed_rows(size_t n, size_t row_bytes)
+{
+    size_t bytes = (n * row_bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+    void *rows = aligned_alloc(CACHE_LINE, bytes ? bytes : CACHE_LINE);
+
+    if (rows)
+        memset(rows, 0, bytes);
+    return rows;
+}
+
+/* Idle stations; servers alternate between `reads` and `writes`. */
+static struct station *stations_new(size_t n, uint32_t reads, uint32_t writes)
+{
+    struct station *rows = zeroed_rows(n, sizeof *rows);
+
+    for (size_t i = 0; rows && i < n; i++) {
+        rows[i].queue.head = TXN_NONE;
+        rows[i].holder = TXN_NONE;
+        rows[i].idle = i % 2 ? writes : reads;
+    }
+    return rows;
+}
+
+static struct txn_list *pipes_new(size_t n)
+{
+    struct txn_list *rows = malloc(n * sizeof *rows);
+
+    for (size_t i = 0; rows && i < n; i++)
+        rows[i] = (struct txn_list){TXN_NONE, TXN_NONE};
+    return rows;
+}
+
+static struct cost_mask mask_of(unsigned off)
+{
+    return (struct cost_mask){
+        .wire = off & KB_COST_WIRE ? 0 : -1,
+        .overhead = off & KB_COST_OVERHEAD ? 0 : -1,
+        .link_gbs = off & KB_COST_LINK_GBS ? INFINITY : 0,
+        .memory_gbs = off & KB_COST_MEMORY_GBS ? INFINITY : 0,
+    };
+}
+
+static uint32_t servers(const struct kb_sim *s, unsigned cost, uint32_t n)
+{
+    return s->options.costs_off & cost ? EV_MAX_SLOTS : n;
+}
+
+/* False without memory; what was made so far is freed with `s`. */
+static bool make_stations(struct kb_sim *s)
+{
+    const struct kb_topology *t = s->topo;
+    size_t cubes = sim_cubes(t), pes = cubes * t->pes;
+    bool fifo = t->links == MODE_FIFO;
+
+    s->channels = stations_new(2 * pes, servers(s, KB_COST_CHANNELS, t->read_channels),
+                               servers(s, KB_COST_CHANNELS, t->write_channels));
+    s->engines = stations_new(2 * cubes, servers(s, KB_COST_ENGINES, t->read_engines),
+                              servers(s, KB_COST_ENGINES, t->write_engines));
+    s->memories = stations_new(cubes * sim_memories(t), 1, 1);
+    s->pipes = pipes_new(fifo ? t->sips : cubes);
+    s->flow_local = calloc(pes * sim_memories(t), sizeof *s->flow_local);
+    s->flow_remote = calloc(cubes, sizeof *s->flow_remote);
+    s->flow_host = calloc(cubes, sizeof *s->flow_host);
+    s->flow_in = calloc(cubes * sim_memories(t), sizeof *s->flow_in);
+    if (fifo)
+        s->links = zeroed_rows(walk_n_links(t), sizeof *s->links);
+    return s->channels && s->engines && s->memories && s->pipes && s->flow_local &&
+           s->flow_remote && s->flow_host && s->flow_in && (!fifo || s->links);
+}
+
+kb_status kb_sim_new(const kb_topology *topo, const kb_options *options, kb_sim **out)
+{
+    struct kb_sim *s = calloc(1, sizeof *s);
+
+    if (!s)
+        return KB_NO_MEMORY;
+    s->topo = topo;
+    if (options)
+        s->options = *options;
+    s->mask = mask_of(s->options.costs_off);
+    s->sorted = true;
+    s->issues = (struct txn_list){TXN_NONE, TXN_NONE};
+    s->fingerprint = FNV_OFFSET;
+    s->limit_fs = s->options.until_fs > 0 ? (uint64_t)s->options.until_fs : EV_PAST - 1;
+    if (!make_stations(s)) {
+        kb_sim_free(s);
+        return KB_NO_MEMORY;
+    }
+    *out = s;
+    return KB_OK;
+}
+
+void kb_sim_free(kb_sim *s)
+{
+    if (!s)
+        return;
+    for (uint32_t i = 0; s->flow_remote && i < sim_cubes(s->topo); i++)
+        free(s->flow_remote[i]);
+    free(s->flow_remote);
+    free(s->flow_local);
+    free(s->flow_host);
+    free(s->flow_in);
+    free(s->pipes);
+    free(s->links);
+    free(s->memories);
+    free(s->engines);
+    free(s->channels);
+    free(s->txns);
+    ev_heap_free(&s->heap);
+    free(s);
+}
+
+bool sim_flow_row(struct kb_sim *s, uint32_t cube)
+{
+    s->flow_remote[cube] = calloc(sim_cubes(s->topo), sizeof *s->flow_remote[cube]);
+    return s->flow_remote[cube];
+}
+
+/* -- transactions --------------------------------------------------------------------------- */
+
+/* Room for one more; half as many again, so that nothing is copied often. */
+static kb_status room_for_txn(struct kb_sim *s, kb_error *why)
+{
+    uint32_t cap = s->txns_cap ? s->txns_cap + s->txns_cap / 2 : TXNS_FIRST;
+    struct txn *moved;
+
+    if (s->n_txns < s->txns_cap)
+        return KB_OK;
+    if (s->n_txns >= EV_MAX_SLOTS - 1)
+        return end_error(why, "a simulation takes at most %u transactions", EV_MAX_SLOTS - 1);
+    if (cap > EV_MAX_SLOTS - 1)
+        cap = EV_MAX_SLOTS - 1;
+    moved = realloc(s->txns, cap * sizeof *moved);
+    if (!moved) {
+        end_error(why, "out of memory after %u transactions", s->n_txns);
+        return KB_NO_MEMORY;
+    }
+    s->txns = moved;
+    s->txns_cap = cap;
+    return KB_OK;
+}
+
+static kb_status check_size(const struct kb_topology *t, const kb_request *r, kb_error *why)
+{
+    uint64_t size = kb_memory_bytes(t, &r->dst);
+    char name[KB_ENDPOINT_BYTES];
+
+    if (r->nbytes == 0)
+        return end_error(why, "a transaction moves at least one byte");
+    if (r->offset <= size && r->nbytes <= size - r->offset)
+        return KB_OK;
+    kb_endpoint_name(&r->dst, name);
+    return end_error(why, "offset %llu + %llu bytes pass the end of %s, which holds %llu",
+                     (unsigned long long)r->offset, (unsigned long long)r->nbytes, name,
+                     (unsigned long long)size);
+}
+
+static kb_status check_request(const struct kb_sim *s, const kb_request *r, uint32_t ends[2],
+                               kb_error *why)
+{
+    kb_status status = end_pack_route(s->topo, r->op, &r->src, &r->dst, ends, why);
+
+    if (status != KB_OK)
+        return status;
+    if (r->dst.kind == KB_TCM)
+        return end_error(why, "a TCM is reached by kernels only");
+    if (r->issue_fs < 0)
+        return end_error(why, "a transaction cannot be issued before time 0");
+    if (s->started)
+        return end_error(why, "the simulation has begun, it takes no more transactions");
+    return check_size(s->topo, r, why);
+}
+
+kb_status kb_sim_add(kb_sim *s, const kb_request *r, kb_error *why)
+{
+    uint32_t ends[2];
+    kb_status status = check_request(s, r, ends, why);
+
+    if (status == KB_OK)
+        status = room_for_txn(s, why);
+    if (status != KB_OK)
+        return status;
+    s->txns[s->n_txns] = (struct txn){.issue_fs = r->issue_fs,
+                                      .nbytes = r->nbytes & TXN_MAX_BYTES,
+                                      .op = r->op,
+                                      .stage = TXN_WAITING,
+                                      .src = ends[0],
+                                      .dst = ends[1],
+                                      .id = s->n_txns,
+                                      .next = TXN_NONE};
+    if (r->issue_fs < s->last_issue_fs)
+        s->sorted = false;
+    s->last_issue_fs = r->issue_fs;
+    s->n_txns++;
+    return KB_OK;
+}
+
+/* -- order of issue: a merge of the runs that are in order, linked through txn.next --------- */
+
+enum { BINS = 32 };
+
+/* Both lists end in TXN_NONE; of equal times those of `a` come first. */
+static uint32_t merge_lists(struct txn *txns, uint32_t a, uint32_t b)
+{
+    uint32_t head = TXN_NONE, *tail = &head;
+
+    while (a != TXN_NONE && b != TXN_NONE) {
+        uint32_t *first = txns[b].issue_fs < txns[a].issue_fs ? &b : &a;
+
+        *tail = *first;
+        tail = &txns[*first].next;
+        *first = *tail;
+    }
+    *tail = a != TXN_NONE ? a : b;
+    return head;
+}
+
+/* Links rows [first, ...) as long as their times do not fall; returns the row after them. */
+static uint32_t link_run(struct txn *txns, uint32_t n, uint32_t first)
+{
+    uint32_t i = first;
+
+    while (i + 1 < n && txns[i + 1].issue_fs >= txns[i].issue_fs) {
+        txns[i].next = i + 1;
+        i++;
+    }
+    txns[i].next = TXN_NONE;
+    return i + 1;
+}
+
+static uint32_t sort_issues(struct txn *txns, uint32_t n)
+{
+    uint32_t bins[BINS], list = TXN_NONE;
+
+    for (int i = 0; i < BINS; i++)
+        bins[i] = TXN_NONE;
+    for (uint32_t row = 0, end; row < n; row = end) {
+        int i = 0;
+
+        list = row;
+        end = link_run(txns, n, row);
+        for (; bins[i] != TXN_NONE; i++) {
+            list = merge_lists(txns, bins[i], list);
+            bins[i] = TXN_NONE;
+        }
+        bins[i] = list;
+    }
+    list = TXN_NONE;
+    for (int i = 0; i < BINS; i++)
+        list = merge_lists(txns, bins[i], list);
+    return list;
+}
+
+/* -- running -------------------------------------------------------------------------------- */
+
+kb_status kb_sim_run(kb_sim *s, uint64_t budget, kb_error *why)
+{
+    const struct engine_ops *engine = &s->topo->engine;
+    kb_status status;
+
+    if (!s->started && !s->sorted)
+        s->issues.head = sort_issues(s->txns, s->n_txns);
+    s->started = true;
+    if (s->status != KB_OK)
+        return s->status;
+    status = (s->options.engine == KB_HOP ? engine->hop : engine->fused)(
+        s, budget ? budget : UINT64_MAX);
+    if (status != KB_AGAIN)
+        s->status = status;
+    if (status == KB_TIME_RANGE)
+        end_error(why, "simulated time has passed 2^63 fs, two and a half hours");
+    else if (status == KB_NO_MEMORY)
+        end_error(why, "out of memory while the simulation ran");
+    return status == KB_OK ? sim_check_stations(s, why) : status;
+}
+
+uint64_t kb_sim_count(const kb_sim *s)
+{
+    return s->n_txns;
+}
+
+/* Its completion has been seen, and its end is not after the end of the run. */
+static bool complete(const struct kb_sim *s, const struct txn *x, const struct kb_cost *c)
+{
+    return x->stage == TXN_DONE &&
+           (uint64_t)(x->service_fs + c->memory_overhead_fs + c->drain_fs + c->response_fs) <=
+               s->limit_fs;
+}
+
+static struct kb_cost cost_of_txn(const struct kb_sim *s, const struct txn *x)
+{
+    return cost_of(s->topo, &s->mask, x->op, x->src, x->dst, x->nbytes);
+}
+
+uint64_t kb_sim_done(const kb_sim *s)
+{
+    uint64_t n = 0;
+
+    if (s->options.until_fs <= 0)
+        return s->n_done;
+    for (uint32_t i = 0; i < s->n_txns; i++) {
+        struct kb_cost c = cost_of_txn(s, &s->txns[i]);
+
+        n += complete(s, &s->txns[i], &c);
+    }
+    return n;
+}
+
+kb_status kb_sim_request(const kb_sim *s, uint64_t id, kb_request *out)
+{
+    const struct txn *x = &s->txns[id];
+
+    if (id >= s->n_txns)
+        return KB_BAD_REQUEST;
+    *out = (kb_request){
+        .issue_fs = x->issue_fs,
+        .op = x->op,
+        .src = end_unpack(s->topo, x->src, txn_of_host(x) ? KB_HOST : KB_PE),
+        .dst = end_unpack(s->topo, x->dst, end_memory_kind(s->topo, x->dst)),
+        .nbytes = x->nbytes,
+    };
+    return KB_OK;
+}
+
+/* The terms sum to actual, none is negative, and only stations that exist were waited for. */
+static bool consistent(const struct kb_sim *s, const struct kb_result *r)
+{
+    int64_t sum = r->wire_fs + r->overhead_fs + r->drain_fs + r->response_fs +
+                  r->queue_channel_fs + r->queue_engine_fs + r->queue_link_fs + r->queue_memory_fs;
+
+    return sum == r->actual_fs && r->queue_channel_fs >= 0 && r->queue_engine_fs >= 0 &&
+           r->queue_link_fs >= 0 && r->queue_memory_fs >= 0 &&
+           (s->topo->links == MODE_FIFO || r->queue_link_fs == 0);
+}
+
+kb_status kb_sim_result(const kb_sim *s, uint64_t id, kb_result *r)
+{
+    const struct txn *x = &s->txns[id];
+    struct kb_cost c;
+
+    if (id >= s->n_txns)
+        return KB_BAD_REQUEST;
+    c = cost_of_txn(s, x);
+    if (!complete(s, x, &c))
+        return KB_PENDING;
+    *r = (kb_result){
+        .issue_fs = x->issue_fs,
+        .start_fs = x->issue_fs + (txn_of_host(x) ? 0 : x->wait_fs),
+        .arrive_fs = x->arrive_fs,
+        .service_fs = x->service_fs,
+        .done_fs = x->service_fs + c.memory_overhead_fs + c.drain_fs,
+        .wire_fs = c.wire_fs,
+        .overhead_fs = c.overhead_fs,
+        .drain_fs = c.drain_fs,
+        .response_fs = c.response_fs,
+        .queue_channel_fs = txn_of_host(x) ? 0 : x->wait_fs,
+        .queue_engine_fs = txn_of_host(x) ? x->wait_fs : 0,
+        .queue_memory_fs = x->service_fs - x->arrive_fs,
+        .formula_fs = kb_formula_fs(&c),
+        .bottleneck_gbs = c.bottleneck_gbs,
+    };
+    r->end_fs = r->done_fs + c.response_fs;
+    r->actual_fs = r->end_fs - r->issue_fs;
+    r->queue_link_fs = r->arrive_fs - r->start_fs - r->queue_engine_fs - c.wire_fs -
+                       (c.overhead_fs - c.memory_overhead_fs);
+    return consistent(s, r) ? KB_OK : KB_INTERNAL;
+}
+
+uint64_t kb_sim_fingerprint(const kb_sim *s)
+{
+    return s->fingerprint;
+}
+
+int64_t kb_sim_end_fs(const kb_sim *s)
+{
+    return s->end_fs;
+}

@@ -1,0 +1,70 @@
+/* sim.h -- one simulation: all that changes while a topology runs. */
+#ifndef SIM_H
+#define SIM_H
+#include "cost.h"
+#include "ev.h"
+#include "station.h"
+
+/* Transactions by what they moved and which way: index 0 reads, 1 writes. */
+struct flow {
+    uint64_t count[2], bytes[2];
+};
+
+struct kb_sim {
+    const struct kb_topology *topo; /* borrowed */
+    struct kb_options options;
+    struct cost_mask mask;
+
+    struct ev_heap heap;
+    struct txn *txns; /* owned; slot = row */
+    uint32_t n_txns, txns_cap;
+    uint32_t next_row;       /* to be issued; rows in order of (issue, id), if `sorted` */
+    struct txn_list issues;  /* the same for rows in any order */
+    bool sorted, started;
+    int64_t last_issue_fs;
+    uint32_t n_done;
+
+    /* Stations, owned. */
+    struct station *channels;   /* [PE over all][0 read, 1 write] */
+    struct station *engines;    /* [cube over all][0 read, 1 write] */
+    struct station *memories;   /* [cube over all][slices, SRAM] */
+    struct link_station *links; /* fifo: [cube over all][link][back], then those of the IOs */
+    /*
+     * Host transactions on their way to their first station. All of one list have the same way,
+     * so they arrive as issued, and only the first needs an event: a host has no channel that
+     * bounds how many there are.  links ideal: [cube over all], fifo: [SIP]
+     */
+    struct txn_list *pipes;
+
+    /* Traffic by route, spread over edges when asked. Owned. */
+    struct flow *flow_local;   /* [PE over all][slices, SRAM]: inside a cube */
+    struct flow **flow_remote; /* [cube over all] -> [cube over all], NULL until used */
+    struct flow *flow_host;    /* [cube over all] */
+    struct flow *flow_in;      /* [cube over all][slices, SRAM]: from other cubes and hosts */
+
+    int64_t end_fs; /* of the last completion, response included */
+    uint64_t n_events; /* completions and arrivals that are counted */
+    uint64_t fingerprint;
+    uint64_t limit_fs; /* no event after this */
+    kb_status status;  /* why the run has ended */
+};
+
+
+/* A row of flow_remote is made when a cube is first used as a source; false if there is no memory. */
+bool sim_flow_row(struct kb_sim *s, uint32_t cube);
+
+/* KB_INTERNAL if a station was taken for longer than the run lasted.  stats.c */
+kb_status sim_check_stations(const struct kb_sim *s, kb_error *why);
+
+static inline uint32_t sim_cubes(const struct kb_topology *t)
+{
+    return t->sips * t->cubes;
+}
+
+/* Memories that are stations: slices and the SRAM. */
+static inline uint32_t sim_memories(const struct kb_topology *t)
+{
+    return t->pes + 1;
+}
+
+#endif

@@ -1,0 +1,47 @@
+/* station.h -- what serves one transaction after the other: channel, engine, memory, link. */
+#ifndef STATION_H
+#define STATION_H
+#include "txn.h"
+
+/* Ten million waits of ten milliseconds pass 64 bits. */
+__extension__ typedef __int128 wait_sum;
+
+/* Channels of a PE, engines of an M_CPU, or a memory, and what went through. One cache line. */
+struct station {
+    struct txn_list queue;
+    uint32_t idle;   /* servers that are free */
+    uint32_t holder; /* slot that was served last: whom a waiting transaction waits for */
+    uint32_t queued, queue_max;
+    uint64_t count, bytes; /* of completed transactions */
+    uint64_t busy_fs;      /* summed over servers, modulo 2^64 while one is taken */
+    wait_sum wait_fs;      /* summed over transactions */
+};
+
+/* A link's direction: the head of a transaction goes on while its bytes pass. */
+struct link_station {
+    int64_t free_fs; /* taken until then */
+    uint64_t count, bytes;
+    uint64_t busy_fs;
+    wait_sum wait_fs;
+    uint32_t holder;
+};
+
+static inline void station_enqueue(struct station *s, struct txn *txns, uint32_t slot)
+{
+    txn_append(&s->queue, txns, slot);
+    if (++s->queued > s->queue_max)
+        s->queue_max = s->queued;
+}
+
+static inline uint32_t station_dequeue(struct station *s, const struct txn *txns)
+{
+    s->queued--;
+    return txn_take(&s->queue, txns);
+}
+
+static inline bool station_waited_for(const struct station *s)
+{
+    return s->queue.head != TXN_NONE;
+}
+
+#endif

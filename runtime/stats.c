@@ -1,0 +1,239 @@
+/* stats.c -- what a run has used: routes counted while it ran are spread over their edges here. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "end.h"
+#include "names.h"
+#include "sim.h"
+#include "walk.h"
+
+/* -- edges ---------------------------------------------------------------------------------- */
+
+struct edge_sum {
+    uint64_t count, bytes;
+};
+
+/* Traffic of every link station. Reads pass the edges of their route the other way. */
+struct spread {
+    const struct kb_topology *topo;
+    struct edge_sum *edges;
+};
+
+/* Adds `flow` to the edges that leave hops [from, to) of the segment `at`. */
+static void spread_hops(const struct spread *sp, struct txn_at at, uint32_t from, uint32_t to,
+                        uint32_t dst, const struct flow *flow)
+{
+    const struct segment_row *seg = &sp->topo->segments[at.segment];
+
+    for (uint32_t i = from; i < to && i < seg->n_hops; i++) {
+        const struct hop_row *hop = &sp->topo->hops[seg->first_hop + i];
+        struct walk_edge edge = {hop->owner, hop->back, hop->link};
+        size_t link;
+
+        if (hop->owner == LINK_NONE)
+            return;
+        link = walk_link(sp->topo, edge, at.cube, dst);
+        for (uint32_t writes = 0; writes < 2; writes++) {
+            sp->edges[link ^ !writes].count += flow->count[writes];
+            sp->edges[link ^ !writes].bytes += flow->bytes[writes];
+        }
+    }
+}
+
+static bool no_flow(const struct flow *f)
+{
+    return !f->count[0] && !f->count[1];
+}
+
+/*
+ * The edges between the first NoC and the last, which all PEs and memories of two cubes share;
+ * a host's go on to its M_CPU and back to the NoC.
+ */
+static void spread_between(const struct spread *sp, uint32_t from, uint32_t to, bool of_host,
+                           const struct flow *flow)
+{
+    const struct kb_topology *t = sp->topo;
+    uint32_t dst = txn_pack(to, 0), first = of_host ? 0 : 1;
+    struct txn_at at = walk_begin(t, txn_pack(from, 0), dst, of_host);
+
+    for (; t->segments[at.segment].exit != N_EXITS; at = walk_next(t, at, dst, of_host)) {
+        spread_hops(sp, at, first, UINT32_MAX, dst, flow);
+        first = 0;
+    }
+    spread_hops(sp, at, 0, of_host ? 3 : 1, dst, flow);
+}
+
+static void spread_cubes(const struct spread *sp, const struct kb_sim *s)
+{
+    uint32_t cubes = sim_cubes(sp->topo);
+
+    for (uint32_t from = 0; from < cubes; from++)
+        for (uint32_t to = 0; s->flow_remote[from] && to < cubes; to++)
+            if (!no_flow(&s->flow_remote[from][to]))
+                spread_between(sp, from, to, false, &s->flow_remote[from][to]);
+    for (uint32_t to = 0; to < cubes; to++)
+        if (!no_flow(&s->flow_host[to]))
+            spread_between(sp, 0, to, true, &s->flow_host[to]);
+}
+
+/* From the NoC to each memory: what came from other cubes and from hosts. */
+static void spread_memories(const struct spread *sp, const struct kb_sim *s)
+{
+    const struct kb_topology *t = sp->topo;
+    size_t n = (size_t)sim_cubes(t) * sim_memories(t);
+
+    for (size_t i = 0; i < n; i++) {
+        uint32_t cube = (uint32_t)(i / sim_memories(t)), unit = (uint32_t)(i % sim_memories(t));
+        uint32_t segment = t->seg_in + SIDE_W * t->n_units + unit;
+        struct txn_at at = {.cube = cube, .segment = (uint16_t)segment};
+
+        if (!no_flow(&s->flow_in[i]))
+            spread_hops(sp, at, 1, UINT32_MAX, txn_pack(cube, unit), &s->flow_in[i]);
+    }
+}
+
+/* Inside cubes whole routes; and from each PE to the NoC, what its channels carried beside. */
+static void spread_pes(const struct spread *sp, const struct kb_sim *s)
+{
+    const struct kb_topology *t = sp->topo;
+    uint32_t pes = sim_cubes(t) * t->pes, memories = sim_memories(t);
+
+    for (uint32_t pe = 0; pe < pes; pe++) {
+        uint32_t cube = pe / t->pes, unit = pe % t->pes;
+        struct flow out = {0};
+        struct txn_at at = {.cube = cube};
+
+        for (uint32_t w = 0; w < 2; w++) {
+            out.count[w] = s->channels[2 * (size_t)pe + w].count;
+            out.bytes[w] = s->channels[2 * (size_t)pe + w].bytes;
+        }
+        for (uint32_t m = 0; m < memories; m++) {
+            const struct flow *local = &s->flow_local[(size_t)pe * memories + m];
+
+            at.segment = (uint16_t)(t->seg_local + unit * t->n_units + m);
+            if (!no_flow(local))
+                spread_hops(sp, at, 0, UINT32_MAX, txn_pack(cube, m), local);
+            for (uint32_t w = 0; w < 2; w++) {
+                out.count[w] -= local->count[w];
+                out.bytes[w] -= local->bytes[w];
+            }
+        }
+        at.segment = (uint16_t)(t->seg_out + unit * N_EXITS);
+        spread_hops(sp, at, 0, 1, 0, &out);
+    }
+}
+
+static double link_gbs(const struct kb_topology *t, size_t link)
+{
+    size_t number = link / 2, n_cube_links = walk_io_links(t) / 2;
+
+    return number < n_cube_links ? t->cube_links[number % t->n_cube_links].gbs
+                                 : t->io_links[(number - n_cube_links) % t->n_io_links].gbs;
+}
+
+kb_status kb_sim_edges(const kb_sim *s, void (*each)(void *arg, const kb_edge_use *use), void *arg)
+{
+    const struct kb_topology *t = s->topo;
+    size_t n = walk_n_links(t);
+    struct spread sp = {t, calloc(n, sizeof *sp.edges)};
+
+    if (!sp.edges)
+        return KB_NO_MEMORY;
+    spread_cubes(&sp, s);
+    spread_memories(&sp, s);
+    spread_pes(&sp, s);
+    for (size_t i = 0; i < n; i++) {
+        struct kb_edge_use use = {.count = sp.edges[i].count, .bytes = sp.edges[i].bytes};
+
+        if (!use.count)
+            continue;
+        name_link(t, i, use.from, use.to);
+        use.gbs = link_gbs(t, i);
+        use.busy_fs = s->links ? (int64_t)s->links[i].busy_fs : drain_fs(use.bytes, use.gbs);
+        each(arg, &use);
+    }
+    free(sp.edges);
+    return KB_OK;
+}
+
+/* -- stations ------------------------------------------------------------------------------- */
+
+/* Calls `each` for one station, if anything went through. */
+static void show_station(const struct station *st, uint32_t servers, kb_station_use *use,
+                         void (*each)(void *arg, const kb_station_use *use), void *arg)
+{
+    if (!st->count)
+        return;
+    use->servers = servers;
+    use->count = st->count;
+    use->bytes = st->bytes;
+    use->busy_fs = (int64_t)st->busy_fs;
+    use->wait_ns = (double)st->wait_fs / 1e6;
+    use->queue_max = st->queue_max;
+    each(arg, use);
+}
+
+static void name_two(char *name, size_t size, const char *node, bool writes)
+{
+    snprintf(name, size, "%s.%s", node, writes ? "write" : "read");
+}
+
+kb_status kb_sim_stations(const kb_sim *s, void (*each)(void *arg, const kb_station_use *use),
+                          void *arg)
+{
+    enum { PE_NODES = NODE_PE_TCM - NODE_PE_CPU + 1, PE_DMA = NODE_PE_DMA - NODE_PE_CPU };
+    const struct kb_topology *t = s->topo;
+    uint32_t cubes = sim_cubes(t), memories = sim_memories(t);
+    char node[KB_NODE_BYTES];
+    struct kb_station_use use;
+
+    for (uint32_t i = 0; i < 2 * cubes * t->pes; i++) {
+        uint32_t pe = i / 2 % t->pes;
+
+        name_cube_node(t, i / 2 / t->pes, t->first_pe_node + pe * PE_NODES + PE_DMA, node);
+        name_two(use.name, sizeof use.name, node, i % 2);
+        show_station(&s->channels[i], i % 2 ? t->write_channels : t->read_channels, &use, each,
+                     arg);
+    }
+    for (uint32_t i = 0; i < 2 * cubes; i++) {
+        name_cube_node(t, i / 2, t->m_cpu_node, node);
+        name_two(use.name, sizeof use.name, node, i % 2);
+        show_station(&s->engines[i], i % 2 ? t->write_engines : t->read_engines, &use, each, arg);
+    }
+    for (uint32_t i = 0; i < cubes * memories; i++) {
+        uint32_t unit = i % memories;
+
+        name_cube_node(t, i / memories, unit < t->pes ? t->first_hbm_node + unit : t->sram_node,
+                       use.name);
+        show_station(&s->memories[i], 1, &use, each, arg);
+    }
+    return KB_OK;
+}
+
+/* `busy_fs` of `servers` fits into a run of `end_fs`. */
+static bool plausible(const struct station *st, uint32_t servers, int64_t end_fs)
+{
+    return (double)st->busy_fs <= (double)servers * (double)end_fs * (1 + 1e-9);
+}
+
+kb_status sim_check_stations(const struct kb_sim *s, kb_error *why)
+{
+    const struct kb_topology *t = s->topo;
+    uint32_t cubes = sim_cubes(t);
+    bool ok = true;
+
+    for (uint32_t i = 0; i < 2 * cubes * t->pes; i++)
+        ok = ok && plausible(&s->channels[i], i % 2 ? t->write_channels : t->read_channels,
+                             s->options.costs_off & KB_COST_CHANNELS ? INT64_MAX : s->end_fs);
+    for (uint32_t i = 0; i < 2 * cubes; i++)
+        ok = ok && plausible(&s->engines[i], i % 2 ? t->write_engines : t->read_engines,
+                             s->options.costs_off & KB_COST_ENGINES ? INT64_MAX : s->end_fs);
+    for (uint32_t i = 0; i < cubes * sim_memories(t); i++)
+        ok = ok && plausible(&s->memories[i], 1, s->end_fs);
+    for (size_t i = 0; s->links && i < walk_n_links(t); i++)
+        ok = ok && s->links[i].busy_fs <= (uint64_t)s->links[i].free_fs;
+    if (ok)
+        return KB_OK;
+    end_error(why, "a station was taken for longer than the run lasted");
+    return KB_INTERNAL;
+}

@@ -1,0 +1,99 @@
+/* txn.h -- one transaction on its way, 56 bytes, and lists of them. */
+#ifndef TXN_H
+#define TXN_H
+#include "kernbench.h"
+
+#define TXN_NONE UINT32_MAX                      /* no slot */
+#define TXN_MAX_BYTES ((UINT64_C(1) << 40) - 1) /* of one transaction; no memory is as large */
+
+/* What its next event means. */
+enum txn_stage {
+    TXN_WAITING,   /* not issued, or in a channel's queue */
+    TXN_TO_LINK,   /* fifo: arrives at a link */
+    TXN_TO_ENGINE, /* arrives at its M_CPU's engine */
+    TXN_TO_MEMORY, /* arrives at the memory */
+    TXN_SERVED,
+    TXN_DONE,
+    TXN_AT_NODE,  /* hop: has spent a node's overhead */
+    TXN_CROSSING, /* hop: has crossed a NoC */
+    TXN_ON_WIRE,  /* hop: has passed a wire */
+};
+
+/* Where a transaction is on its route. */
+struct txn_at {
+    uint32_t cube; /* over all SIPs */
+    uint16_t segment;
+    uint16_t step; /* hop or leg of the segment */
+};
+
+/*
+ * Endpoints are packed: cube over all SIPs << 8 | PE or unit. A host is cube 0 of its SIP.
+ * `at` and `hold_fs` are needed before service begins, so they share its place.
+ */
+struct txn {
+    int64_t issue_fs;
+    int64_t wait_fs; /* for the channel (PE) or the engine (host) */
+    int64_t arrive_fs;
+    union {
+        struct txn_at at;
+        int64_t hold_fs; /* how long the memory will be taken */
+        int64_t service_fs;
+    };
+    uint64_t nbytes : 40, op : 2, stage : 4;
+    uint32_t src, dst;
+    uint32_t id;
+    uint32_t next; /* slot of the next in the same list */
+};
+
+static inline uint32_t txn_pack(uint32_t cube, uint32_t unit)
+{
+    return cube << 8 | unit;
+}
+
+static inline uint32_t txn_cube(uint32_t end)
+{
+    return end >> 8;
+}
+
+static inline uint32_t txn_unit(uint32_t end)
+{
+    return end & 255;
+}
+
+/* A PE's transaction takes a channel; a host's takes an engine. */
+static inline bool txn_of_host(const struct txn *x)
+{
+    return x->op >= KB_H2D;
+}
+
+/* Which way its data flows: 0 from the memory, 1 to it. */
+static inline uint32_t txn_writes(const struct txn *x)
+{
+    return x->op == KB_WRITE || x->op == KB_H2D;
+}
+
+/* First come, first served; linked through txn.next. */
+struct txn_list {
+    uint32_t head, tail; /* head TXN_NONE: empty */
+};
+
+static inline void txn_append(struct txn_list *l, struct txn *txns, uint32_t slot)
+{
+    txns[slot].next = TXN_NONE;
+    if (l->head == TXN_NONE)
+        l->head = slot;
+    else
+        txns[l->tail].next = slot;
+    l->tail = slot;
+}
+
+/* Takes the first of a list that is not empty. */
+static inline uint32_t txn_take(struct txn_list *l, const struct txn *txns)
+{
+    uint32_t slot = l->head;
+
+    l->head = txns[slot].next;
+    return slot;
+}
+
+#endif

@@ -1,0 +1,123 @@
+/* walk.h -- from segment to segment along a route, and which link an edge of it is. */
+#ifndef WALK_H
+#define WALK_H
+#include "cost.h"
+
+static inline enum side walk_opposite(uint32_t side)
+{
+    return (enum side)((side + 2) % N_SIDES);
+}
+
+/* The neighbour of `cube` on a side where there is one. */
+static inline uint32_t walk_neighbour(const struct kb_topology *t, uint32_t cube, uint32_t side)
+{
+    switch (side) {
+    case SIDE_N:
+        return cube - t->w;
+    case SIDE_E:
+        return cube + 1;
+    case SIDE_S:
+        return cube + t->w;
+    default:
+        return cube - 1;
+    }
+}
+
+/* By which exit a request leaves cube `a` for cube `b`: X first, then Y.            design 2.2 */
+static inline uint32_t walk_exit(const struct kb_topology *t, uint32_t a, uint32_t b)
+{
+    uint32_t xa = cube_column(t, a), xb = cube_column(t, b);
+
+    if (t->sips > 1 && a / t->cubes != b / t->cubes)
+        return xa ? SIDE_W : EXIT_IO;
+    if (xa != xb)
+        return xa < xb ? SIDE_E : SIDE_W;
+    return cube_row(t, a) < cube_row(t, b) ? SIDE_S : SIDE_N;
+}
+
+/* The first segment from `src` (of a host: not looked at) to `dst`. */
+static inline struct txn_at walk_begin(const struct kb_topology *t, uint32_t src, uint32_t dst,
+                                       bool of_host)
+{
+    uint32_t cube = txn_cube(of_host ? dst : src);
+    uint32_t segment;
+
+    if (of_host)
+        segment = t->seg_host;
+    else if (cube == txn_cube(dst))
+        segment = t->seg_local + txn_unit(src) * t->n_units + txn_unit(dst);
+    else
+        segment = t->seg_out + txn_unit(src) * N_EXITS + walk_exit(t, cube, txn_cube(dst));
+    return (struct txn_at){.cube = cube, .segment = (uint16_t)segment};
+}
+
+/* The segment that begins at `side` of `cube`. */
+static inline struct txn_at walk_enter(const struct kb_topology *t, uint32_t cube, uint32_t side,
+                                       uint32_t dst, bool of_host)
+{
+    uint32_t segment;
+
+    if (cube != txn_cube(dst))
+        segment = t->seg_pass + side * N_EXITS + walk_exit(t, cube, txn_cube(dst));
+    else if (of_host)
+        segment = t->seg_host_in + txn_unit(dst);
+    else
+        segment = t->seg_in + side * t->n_units + txn_unit(dst);
+    return (struct txn_at){.cube = cube, .segment = (uint16_t)segment};
+}
+
+/* The segment after that of `at`, which ends at an exit. */
+static inline struct txn_at walk_next(const struct kb_topology *t, struct txn_at at, uint32_t dst,
+                                      bool of_host)
+{
+    uint32_t exit = t->segments[at.segment].exit;
+
+    if (exit != EXIT_IO)
+        return walk_enter(t, walk_neighbour(t, at.cube, exit), walk_opposite(exit), dst, of_host);
+    if (at.segment == t->seg_cross || at.segment == t->seg_host)
+        return walk_enter(t, txn_cube(dst) - cube_column(t, txn_cube(dst)), SIDE_W, dst, of_host);
+    return (struct txn_at){.cube = at.cube, .segment = t->seg_cross};
+}
+
+/* An edge, seen from the segment in which a request passes it. */
+struct walk_edge {
+    uint8_t owner, back;
+    uint16_t link;
+};
+
+/* Link stations of the cubes come first, then those of the IO chiplets. */
+static inline size_t walk_io_links(const struct kb_topology *t)
+{
+    return (size_t)t->sips * t->cubes * t->n_cube_links * 2;
+}
+
+static inline size_t walk_n_links(const struct kb_topology *t)
+{
+    return walk_io_links(t) + (size_t)t->sips * t->n_io_links * 2;
+}
+
+/* The station of an edge: its link's number * 2, and 1 if it goes the link's to -> from. */
+static inline size_t walk_link(const struct kb_topology *t, struct walk_edge edge, uint32_t cube,
+                               uint32_t dst)
+{
+    uint32_t link = edge.link;
+
+    switch (edge.owner) {
+    case LINK_NEXT: /* the east link is the last but one, the south link the last */
+        cube = walk_neighbour(t, cube, link + 2 == t->n_cube_links ? SIDE_W : SIDE_N);
+        break;
+    case LINK_IO_TO:
+    case LINK_IO_TO_ROW:
+        cube = txn_cube(dst);
+        break;
+    default:
+        break;
+    }
+    if (edge.owner <= LINK_NEXT)
+        return ((size_t)cube * t->n_cube_links + link) * 2 + edge.back;
+    if (edge.owner == LINK_IO_ROW || edge.owner == LINK_IO_TO_ROW)
+        link += cube_row(t, cube);
+    return walk_io_links(t) + ((size_t)(cube / t->cubes) * t->n_io_links + link) * 2 + edge.back;
+}
+
+#endif

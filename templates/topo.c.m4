@@ -1,0 +1,193 @@
+m4_dnl gen_config_row(C_STRING)
+m4_define([[gen_config_row]], [[    $1
+]])m4_dnl
+m4_dnl gen_node_row(INDEX, NAME, KIND, OVERHEAD_FS, X_MM, Y_MM)
+m4_define([[gen_node_row]],
+[[    [$1] = {.name = "$2", .kind = NODE_$3, .overhead_fs = $4, .x_mm = $5, .y_mm = $6},
+]])m4_dnl
+m4_dnl gen_link_row(INDEX, FROM, TO, LEAVES, BOTH_WAYS, WIRE_FS, GBS)
+m4_define([[gen_link_row]],
+[[    [$1] = {.from = $2, .to = $3, .leaves = $4, .both_ways = $5, .wire_fs = $6, .gbs = $7},
+]])m4_dnl
+m4_dnl gen_segment_row(INDEX, FIRST_HOP, N_HOPS, FIRST_LEG, N_LEGS, EXIT, TAIL_WIRE, TAIL_OVERHEAD, FROM, TO)
+m4_define([[gen_segment_row]],
+[[    [$1] = {$2, $4, $3, $5, $6, $7, $8}, /* $9 .. $10 */
+]])m4_dnl
+m4_dnl gen_hop_row(INDEX, PLACE, NODE, OWNER, LINK, BACK, OVERHEAD_FS, CROSS_FS, WIRE_FS, GBS, NAME)
+m4_define([[gen_hop_row]],
+[[    [$1] = {AT_$2, LINK_$4, $6, $3, $5, $7, $8, $9, $10}, /* $11 */
+]])m4_dnl
+m4_dnl gen_leg_row(INDEX, OWNER, LINK, BACK, WIRE_FS, OVERHEAD_FS, GBS)
+m4_define([[gen_leg_row]],
+[[    [$1] = {LINK_$2, $4, $3, $5, $6, $7},
+]])m4_dnl
+m4_dnl gen_cost_row(INDEX, WIRE_FS, OVERHEAD_FS, LINK_GBS)
+m4_define([[gen_cost_row]],
+[[    [$1] = {.wire_fs = $2, .overhead_fs = $3, .link_gbs = $4},
+]])m4_dnl
+m4_dnl gen_mesh_row(INDEX, EXIT, SIDE, WIRE_FS, OVERHEAD_FS, LINK_GBS, DX, DY)
+m4_define([[gen_mesh_row]],
+[[    [$1] = {SIDE_$2, SIDE_$3, {$4, $5, $6}}, /* dx $7, dy $8 */
+]])m4_dnl
+gen_banner
+/* topo.c -- the tables of gen_name, and the engines compiled against them. */
+#include "topo.h"
+
+/* The resolved YAML. */
+static const char config[] =
+gen_map_config([[gen_config_row]])m4_dnl
+    ;
+
+/* -- one cube ------------------------------------------------------------------------------- */
+
+static const struct node_row cube_nodes[TOPO_CUBE_NODES] = {
+gen_map_cube_nodes([[gen_node_row]])m4_dnl
+};
+
+/* Inside the cube, then its links to the east and to the south. */
+static const struct link_row cube_links[TOPO_CUBE_LINKS] = {
+gen_map_cube_links([[gen_link_row]])m4_dnl
+};
+
+/* -- the IO chiplet of a SIP, and the fabric ------------------------------------------------ */
+
+static const struct node_row io_nodes[TOPO_IO_NODES] = {
+gen_map_io_nodes([[gen_node_row]])m4_dnl
+};
+
+/* io_noc, io_cpu, the fabric, then the shoreline from north to south. */
+static const struct link_row io_links[TOPO_IO_LINKS] = {
+gen_map_io_links([[gen_link_row]])m4_dnl
+};
+
+static const struct node_row fabric_nodes[1] = {
+gen_map_fabric_nodes([[gen_node_row]])m4_dnl
+};
+
+/* -- routes, hop by hop and merged ---------------------------------------------------------- */
+
+/* first hop, first leg, hops, legs, exit, delay after the last leg: wire fs, overhead fs */
+static const struct segment_row segments[TOPO_SEGMENTS] = {
+gen_map_segments([[gen_segment_row]])m4_dnl
+};
+
+/* chiplet, link's owner, back, node, link, overhead fs, NoC crossing fs, wire fs, GB/s */
+static const struct hop_row hops[TOPO_HOPS] = {
+gen_map_hops([[gen_hop_row]])m4_dnl
+};
+
+/* link's owner, back, link, wire fs, overhead fs, GB/s */
+static const struct leg_row legs[TOPO_LEGS] = {
+gen_map_legs([[gen_leg_row]])m4_dnl
+};
+
+/* -- routes, summed ------------------------------------------------------------------------- */
+
+/* Source and target in one cube: row pe * TOPO_UNITS + unit. */
+static const struct cost_row cost_local[TOPO_PES * TOPO_UNITS] = {
+gen_map_cost_local([[gen_cost_row]])m4_dnl
+};
+
+/* From a PE out of its cube: row pe * N_EXITS + exit. */
+static const struct cost_row cost_out[TOPO_PES * N_EXITS] = {
+gen_map_cost_out([[gen_cost_row]])m4_dnl
+};
+
+/* From a side of the target's cube to the memory: row side * TOPO_UNITS + unit. */
+static const struct cost_row cost_in[N_SIDES * TOPO_UNITS] = {
+gen_map_cost_in([[gen_cost_row]])m4_dnl
+};
+
+/* The cubes between: first exit, last side, cost. */
+static const struct mesh_row cost_mesh[] = {
+gen_map_cost_mesh([[gen_mesh_row]])m4_dnl
+};
+
+/* By the source's column: from its west exit to the target's SIP. */
+static const struct cost_row cost_leave[TOPO_W] = {
+gen_map_cost_leave([[gen_cost_row]])m4_dnl
+};
+
+/* By the target's column: from column 0 to its ucie-W. */
+static const struct cost_row cost_enter[TOPO_W] = {
+gen_map_cost_enter([[gen_cost_row]])m4_dnl
+};
+
+/* By the target's column: from the host to its ucie-W. */
+static const struct cost_row cost_host[TOPO_W] = {
+gen_map_cost_host([[gen_cost_row]])m4_dnl
+};
+
+/* From ucie-W to the engine of the M_CPU; from there to each slice. */
+static const struct cost_row cost_host_cpu[1] = {
+gen_map_cost_host_cpu([[gen_cost_row]])m4_dnl
+};
+
+static const struct cost_row cost_host_in[TOPO_PES] = {
+gen_map_cost_host_in([[gen_cost_row]])m4_dnl
+};
+
+/* -- all of it ------------------------------------------------------------------------------ */
+
+#define TOPOLOGY gen_name[[]]_topology
+#include "engine.h"
+
+const struct kb_topology TOPOLOGY = {
+    .name = TOPO_NAME,
+    .config = config,
+    .hash = TOPO_HASH,
+    .links = TOPO_LINKS,
+    .sips = TOPO_SIPS,
+    .w = TOPO_W,
+    .h = TOPO_H_CUBES,
+    .cubes = TOPO_CUBES,
+    .pes = TOPO_PES,
+    .n_nodes = TOPO_NODES,
+    .n_edges = TOPO_EDGES,
+    .n_units = TOPO_UNITS,
+    .read_channels = TOPO_READ_CHANNELS,
+    .write_channels = TOPO_WRITE_CHANNELS,
+    .read_engines = TOPO_READ_ENGINES,
+    .write_engines = TOPO_WRITE_ENGINES,
+    .n_cube_nodes = TOPO_CUBE_NODES,
+    .n_io_nodes = TOPO_IO_NODES,
+    .n_cube_links = TOPO_CUBE_LINKS,
+    .n_io_links = TOPO_IO_LINKS,
+    .m_cpu_node = TOPO_M_CPU,
+    .sram_node = TOPO_SRAM,
+    .first_xbar_node = TOPO_FIRST_XBAR,
+    .first_hbm_node = TOPO_FIRST_HBM,
+    .first_pe_node = TOPO_FIRST_PE,
+    .ucie_overhead_fs = gen_ucie_overhead_fs,
+    .hbm = gen_hbm,
+    .sram = gen_sram,
+    .tcm_read = gen_tcm_read,
+    .tcm_write = gen_tcm_write,
+    .cube_nodes = cube_nodes,
+    .io_nodes = io_nodes,
+    .fabric_nodes = fabric_nodes,
+    .cube_links = cube_links,
+    .io_links = io_links,
+    .hops = hops,
+    .legs = legs,
+    .segments = segments,
+    .seg_local = SEG_LOCAL,
+    .seg_out = SEG_OUT,
+    .seg_pass = SEG_PASS,
+    .seg_in = SEG_IN,
+    .seg_host = SEG_HOST,
+    .seg_host_in = SEG_HOST_IN,
+    .seg_cross = SEG_CROSS,
+    .cost_local = cost_local,
+    .cost_out = cost_out,
+    .cost_in = cost_in,
+    .cost_mesh = cost_mesh,
+    .cost_leave = cost_leave,
+    .cost_enter = cost_enter,
+    .cost_host = cost_host,
+    .cost_host_cpu = cost_host_cpu,
+    .cost_host_in = cost_host_in,
+    .engine = {.fused = engine_fused, .hop = engine_hop},
+};
+
+#include "engine.c"

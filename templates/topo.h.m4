@@ -1,0 +1,49 @@
+gen_banner
+/* topo.h -- what is constant in gen_name: sizes, counts, and where its segments begin. */
+#ifndef TOPO_H
+#define TOPO_H
+#include <math.h>
+#include "rows.h"
+
+#define TOPO_NAME "gen_name"
+#define TOPO_HASH "gen_hash"
+
+enum {
+    TOPO_LINKS = MODE_[[]]gen_links,
+    TOPO_SIPS = gen_sips,
+    TOPO_W = gen_w,
+    TOPO_H_CUBES = gen_h,
+    TOPO_CUBES = TOPO_W * TOPO_H_CUBES, /* of a SIP */
+    TOPO_PES = gen_pes,                 /* of a cube */
+    TOPO_UNITS = gen_n_units,           /* memories of a cube: slices, SRAM, TCMs */
+    TOPO_NODES = gen_n_nodes,           /* of the whole tray */
+    TOPO_EDGES = gen_n_edges,
+
+    TOPO_READ_CHANNELS = gen_read_channels, /* of a PE's DMA */
+    TOPO_WRITE_CHANNELS = gen_write_channels,
+    TOPO_READ_ENGINES = gen_read_engines, /* of an M_CPU's DMA */
+    TOPO_WRITE_ENGINES = gen_write_engines,
+
+    TOPO_CUBE_NODES = gen_n_cube_nodes,
+    TOPO_IO_NODES = 3,
+    TOPO_CUBE_LINKS = gen_n_cube_links,
+    TOPO_IO_LINKS = gen_n_io_links,
+    TOPO_M_CPU = gen_m_cpu_node,
+    TOPO_SRAM = gen_sram_node,
+    TOPO_FIRST_XBAR = gen_first_xbar_node,
+    TOPO_FIRST_HBM = gen_first_hbm_node,
+    TOPO_FIRST_PE = gen_first_pe_node,
+
+    TOPO_HOPS = gen_n_hops,
+    TOPO_LEGS = gen_n_legs,
+    TOPO_SEGMENTS = gen_n_segments,
+    SEG_LOCAL = gen_seg_local,     /* [pe][unit] */
+    SEG_OUT = gen_seg_out,         /* [pe][exit] */
+    SEG_PASS = gen_seg_pass,       /* [side][exit] */
+    SEG_IN = gen_seg_in,           /* [side][unit] */
+    SEG_HOST = gen_seg_host,       /* host to shoreline */
+    SEG_HOST_IN = gen_seg_host_in, /* [slice] */
+    SEG_CROSS = gen_seg_cross,     /* shoreline to shoreline of another SIP */
+};
+
+#endif

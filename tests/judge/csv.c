@@ -1,0 +1,162 @@
+/* csv.c -- replay files in, results out, after design 9. */
+#include "judge.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const op_names[] = {"read", "write", "h2d", "d2h"};
+
+/* "12.5" in fs: at most six decimals, so it is a whole number. */
+static bool parse_ns(const char *text, int64_t *fs)
+{
+    uint64_t n = 0;
+    int decimals = -1; /* no point yet */
+
+    if (*text < '0' || *text > '9')
+        return false;
+    for (; *text; text++) {
+        if (*text == '.' && decimals < 0 && text[1]) {
+            decimals = 0;
+            continue;
+        }
+        if (*text < '0' || *text > '9' || decimals == 6 || n > UINT64_C(9000000000000000000))
+            return false;
+        n = n * 10 + (uint64_t)(*text - '0');
+        decimals += decimals >= 0;
+    }
+    for (decimals = decimals < 0 ? 0 : decimals; decimals < 6; decimals++) {
+        if (n > UINT64_C(900000000000000000))
+            return false;
+        n *= 10;
+    }
+    *fs = (int64_t)n;
+    return n <= UINT64_C(9000000000000000000);
+}
+
+/* "64", "4K" */
+static bool parse_bytes(const char *text, uint64_t *bytes)
+{
+    static const char suffixes[] = "KMG";
+    char *end;
+    const char *suffix;
+
+    if (*text < '0' || *text > '9')
+        return false;
+    *bytes = strtoull(text, &end, 10);
+    if (*end == 0)
+        return true;
+    suffix = strchr(suffixes, *end);
+    if (!suffix || end[1])
+        return false;
+    *bytes <<= 10 * (suffix - suffixes + 1);
+    return true;
+}
+
+static bool parse_op(const char *text, enum judge_op *op)
+{
+    for (int i = JUDGE_READ; i <= JUDGE_D2H; i++) {
+        *op = (enum judge_op)i;
+        if (strcmp(text, op_names[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool parse_row(const struct judge_topo *t, char *line, struct judge_row *row)
+{
+    char *field[6];
+
+    for (size_t i = 0; i < 6; i++) {
+        field[i] = strsep(&line, ",");
+        if (!field[i])
+            return false;
+    }
+    return !line && parse_ns(field[0], &row->issue_fs) && parse_op(field[1], &row->op) &&
+           judge_end_parse(t, field[2], &row->src) && judge_end_parse(t, field[3], &row->dst) &&
+           parse_bytes(field[4], &row->offset) && parse_bytes(field[5], &row->nbytes) &&
+           row->nbytes > 0 && row->offset <= judge_memory_bytes(t, &row->dst) &&
+           row->nbytes <= judge_memory_bytes(t, &row->dst) - row->offset;
+}
+
+static bool read_lines(const struct judge_topo *t, const char *path, FILE *in,
+                       struct judge_row **rows, size_t *n)
+{
+    char line[256];
+    size_t room = 0;
+
+    if (!fgets(line, sizeof line, in) ||
+        strncmp(line, "issue_ns,op,src,dst,offset,nbytes", 33) != 0) {
+        fprintf(stderr, "judge: %s: not the header of a replay file\n", path);
+        return false;
+    }
+    while (fgets(line, sizeof line, in)) {
+        line[strcspn(line, "\r\n")] = 0;
+        if (!*line)
+            continue;
+        if (*n == room) {
+            room = room ? 2 * room : 256;
+            *rows = judge_grow(*rows, room, sizeof **rows);
+        }
+        if (!parse_row(t, line, &(*rows)[*n])) {
+            fprintf(stderr, "judge: %s: row %zu is wrong\n", path, *n);
+            return false;
+        }
+        ++*n;
+    }
+    return true;
+}
+
+bool judge_read_rows(const struct judge_topo *t, const char *path, struct judge_row **rows,
+                     size_t *n)
+{
+    FILE *in = fopen(path, "r");
+    bool ok;
+
+    *rows = NULL;
+    *n = 0;
+    if (!in) {
+        perror(path);
+        return false;
+    }
+    ok = read_lines(t, path, in, rows, n);
+    fclose(in);
+    if (!ok) {
+        free(*rows);
+        *rows = NULL;
+    }
+    return ok;
+}
+
+void judge_print_ns(FILE *out, int64_t fs)
+{
+    fprintf(out, "%" PRId64 ".%06" PRId64, fs / 1000000, fs % 1000000);
+}
+
+void judge_print_results(FILE *out, const struct judge_row *rows,
+                         const struct judge_result *results, size_t n)
+{
+    fputs("id,op,src,dst,nbytes,issue_ns,start_ns,arrive_ns,service_ns,done_ns,end_ns,wire_ns,"
+          "overhead_ns,drain_ns,response_ns,queue_channel_ns,queue_engine_ns,queue_link_ns,"
+          "queue_memory_ns,formula_ns,actual_ns\n",
+          out);
+    for (size_t i = 0; i < n; i++) {
+        const struct judge_result *r = &results[i];
+        const int64_t times[] = {
+            r->issue_fs,      r->start_fs,        r->arrive_fs,        r->service_fs,
+            r->done_fs,       r->end_fs,          r->wire_fs,          r->overhead_fs,
+            r->drain_fs,      r->response_fs,     r->queue_channel_fs, r->queue_engine_fs,
+            r->queue_link_fs, r->queue_memory_fs, r->formula_fs,       r->actual_fs,
+        };
+        char src[JUDGE_NAME_BYTES], dst[JUDGE_NAME_BYTES];
+
+        judge_end_name(&rows[i].src, src);
+        judge_end_name(&rows[i].dst, dst);
+        fprintf(out, "%zu,%s,%s,%s,%" PRIu64, i, op_names[rows[i].op], src, dst, rows[i].nbytes);
+        for (size_t k = 0; k < sizeof times / sizeof times[0]; k++) {
+            fputc(',', out);
+            judge_print_ns(out, times[k]);
+        }
+        fputc('\n', out);
+    }
+}

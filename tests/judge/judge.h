@@ -1,0 +1,161 @@
+/* judge.h -- the model once more, slow and obvious: what the generator and the engines are held to.
+ */
+#ifndef JUDGE_H
+#define JUDGE_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/*
+ * The judge shares no code and no table with what it judges. It keeps the topology as a graph of
+ * names, finds a route by walking that graph name by name, and lets every node and every wire of
+ * a transaction be an event. Its own bugs end in abort() with a message; a mistake of the caller's
+ * in a message on stderr and NULL or false.
+ */
+
+enum { JUDGE_NAME_BYTES = 48 }; /* room for the name of any node or endpoint, and its final 0 */
+
+/* -- topologies (topo.c) -------------------------------------------------------------------- */
+
+/* One value of the YAML, by its full key: "cube.hbm.bw_gbs", "cube.size_mm.0". */
+struct judge_value {
+    const char *key;
+    char text[JUDGE_NAME_BYTES];
+    double number; /* 0 if `text` is no number */
+};
+
+struct judge_node {
+    char name[JUDGE_NAME_BYTES];
+    int64_t overhead_fs;
+    double x_mm, y_mm; /* where it meets its cube's NoC; 0, 0 for what does not */
+};
+
+/* A directed edge. Its nodes are indices into `nodes`, which is sorted by name. */
+struct judge_edge {
+    size_t from, to;
+    double distance_mm;
+    double bw_gbs; /* effective: with the efficiency of the memory it leads into; or INFINITY */
+};
+
+struct judge_topo {
+    struct judge_value *values;
+    struct judge_node *nodes; /* sorted by name */
+    struct judge_edge *edges; /* sorted by from, to */
+    size_t n_values, n_nodes, n_edges, nodes_room, edges_room;
+};
+
+/* The topology in a file, or in a string. NULL after a message. Give it back with judge_free(). */
+struct judge_topo *judge_load(const char *path);
+struct judge_topo *judge_load_text(const char *yaml);
+void judge_free(struct judge_topo *t);
+
+/* The value of a key of the YAML, given or default. */
+double judge_number(const struct judge_topo *t, const char *key);
+uint32_t judge_count(const struct judge_topo *t, const char *key);
+const char *judge_text(const struct judge_topo *t, const char *key);
+
+/* Index of a node by name, of an edge by its nodes; SIZE_MAX: there is none. */
+size_t judge_find_node(const struct judge_topo *t, const char *name);
+size_t judge_find_edge(const struct judge_topo *t, size_t from, size_t to);
+
+/* design 1: llround(distance_mm * ns_per_mm * 1e6) */
+int64_t judge_wire_fs(const struct judge_topo *t, double distance_mm);
+
+/* -- endpoints (topo.c) --------------------------------------------------------------------- */
+
+enum judge_kind { JUDGE_PE, JUDGE_HOST, JUDGE_SLICE, JUDGE_SRAM, JUDGE_TCM };
+
+/* Where a transaction starts or ends. Fields that a kind does not use are 0. */
+struct judge_end {
+    enum judge_kind kind;
+    uint32_t sip, cube, unit;
+};
+
+/* "c0.pe3", "s1.c2.slice4", "host", "c0.sram", "c0.pe1.tcm". False: no such endpoint in `t`. */
+bool judge_end_parse(const struct judge_topo *t, const char *text, struct judge_end *out);
+void judge_end_name(const struct judge_end *end, char text[JUDGE_NAME_BYTES]);
+
+/* Bytes of a slice, an SRAM, a TCM; 0 for others. */
+uint64_t judge_memory_bytes(const struct judge_topo *t, const struct judge_end *end);
+
+/* -- routes (route.c) ----------------------------------------------------------------------- */
+
+enum judge_op { JUDGE_READ, JUDGE_WRITE, JUDGE_H2D, JUDGE_D2H };
+
+struct judge_hop {
+    char name[JUDGE_NAME_BYTES];
+    size_t node, edge;   /* edge: the one into it; SIZE_MAX for the first node */
+    int64_t wire_fs;     /* that edge's, and for a NoC its crossing */
+    int64_t overhead_fs; /* of the last hop: paid during service */
+    double edge_gbs;     /* 0 for the first node */
+};
+
+/* One route and its sums. All zero is an empty one; give `hops` back with judge_route_clear(). */
+struct judge_route {
+    struct judge_hop *hops;
+    size_t n, room;
+    int64_t wire_fs, overhead_fs; /* of all hops, the memory included */
+    int64_t response_fs;          /* of a host's transaction, else 0 */
+    double bottleneck_gbs;
+};
+
+/* Replaces `r` by the route of `op` between two endpoints that exist. False: there is none. */
+bool judge_route(const struct judge_topo *t, enum judge_op op, const struct judge_end *src,
+                 const struct judge_end *dst, struct judge_route *r);
+void judge_route_clear(struct judge_route *r);
+
+/* -- replay (sim.c) ------------------------------------------------------------------------- */
+
+struct judge_row {
+    int64_t issue_fs;
+    enum judge_op op;
+    struct judge_end src, dst;
+    uint64_t offset, nbytes;
+};
+
+struct judge_result {
+    int64_t issue_fs, start_fs, arrive_fs, service_fs, done_fs, end_fs;
+    int64_t wire_fs, overhead_fs, drain_fs, response_fs;
+    int64_t queue_channel_fs, queue_engine_fs, queue_link_fs, queue_memory_fs;
+    int64_t formula_fs, actual_fs;
+    double bottleneck_gbs;
+};
+
+/*
+ * Runs `n` rows; their numbers are their ids. One result each into `results`.
+ * False after a message: a row without a route, or a time past 2^63 fs.
+ */
+bool judge_replay(const struct judge_topo *t, const struct judge_row *rows, size_t n,
+                  struct judge_result *results, uint64_t *fingerprint);
+
+/* -- CSV (csv.c) ---------------------------------------------------------------------------- */
+
+/* The rows of a replay file. False after a message; give `*rows` back with free(). */
+bool judge_read_rows(const struct judge_topo *t, const char *path, struct judge_row **rows,
+                     size_t *n);
+
+/* What `replay --format csv` prints. */
+void judge_print_results(FILE *out, const struct judge_row *rows,
+                         const struct judge_result *results, size_t n);
+
+/* A time in ns with six decimals, as all output has it. */
+void judge_print_ns(FILE *out, int64_t fs);
+
+/* -- random inputs (random.c) --------------------------------------------------------------- */
+
+/* A small odd topology as YAML. The same seed gives the same bytes. */
+void judge_random_topo(FILE *out, uint64_t seed);
+
+/* A replay file of `n` rows for `t`, full of ties and of hot memories. */
+void judge_random_rows(FILE *out, const struct judge_topo *t, uint64_t seed, size_t n);
+
+/* -- its own ends (topo.c) ------------------------------------------------------------------ */
+
+/* A bug of the judge's: message and abort(). */
+_Noreturn void judge_die(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* calloc and realloc that do not fail. */
+void *judge_alloc(size_t n, size_t bytes);
+void *judge_grow(void *old, size_t n, size_t bytes);
+#endif

@@ -1,0 +1,319 @@
+/* random.c -- small odd topologies, and replay files full of ties for them. */
+#include "judge.h"
+
+#include <inttypes.h>
+
+#define COUNT(list) (sizeof(list) / sizeof((list)[0]))
+
+struct dice {
+    uint64_t state;
+    uint32_t zero_per_cent; /* of lengths and overheads; at 100 whole routes take no time */
+    bool one_gbs;           /* all bandwidths are equal, so that much ends at one instant */
+};
+
+/* SplitMix64 */
+static uint64_t draw(struct dice *rng)
+{
+    uint64_t z = rng->state += UINT64_C(0x9e3779b97f4a7c15);
+
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+/* 0 .. n-1 */
+static uint32_t below(struct dice *rng, uint64_t n)
+{
+    return (uint32_t)(draw(rng) % n);
+}
+
+static bool chance(struct dice *rng, uint32_t per_cent)
+{
+    return below(rng, 100) < per_cent;
+}
+
+/* -- topologies ----------------------------------------------------------------------------- */
+
+/*
+ * One draw to a statement: in which order a call's arguments or an initialiser's parts are
+ * evaluated is the compiler's choice, and a seed must give the same file from every compiler.
+ */
+static void print_decimal(FILE *out, struct dice *rng, const char *key, uint32_t least, uint32_t n,
+                          int digits)
+{
+    uint32_t whole = least + below(rng, n);
+    uint32_t part = below(rng, digits == 6 ? 1000000 : 1000);
+
+    fprintf(out, "%s%" PRIu32 ".%0*" PRIu32, key, whole, digits, part);
+}
+
+/* Many are 0, some make a wire of half a femtosecond or the like. */
+static void print_length(FILE *out, struct dice *rng, const char *key)
+{
+    static const char *const some[] = {"0",   "0.0", "0.0", "0.00005", "0.5",
+                                       "1.0", "2.5", "7",   "0.00475", "100.0"};
+
+    if (chance(rng, rng->zero_per_cent))
+        fprintf(out, "%s0.0", key);
+    else if (chance(rng, 20))
+        print_decimal(out, rng, key, 0, 30, 3);
+    else
+        fprintf(out, "%s%s", key, some[below(rng, COUNT(some))]);
+}
+
+static void print_overhead(FILE *out, struct dice *rng)
+{
+    static const char *const some[] = {"0.0", "0.0", "0", "0.0000005", "0.000001",
+                                       "1.0", "1.5", "2", "5.0",       "8.0"};
+
+    if (chance(rng, rng->zero_per_cent))
+        fputs("overhead_ns: 0.0", out);
+    else if (chance(rng, 15))
+        print_decimal(out, rng, "overhead_ns: ", 0, 20, 6);
+    else
+        fprintf(out, "overhead_ns: %s", some[below(rng, COUNT(some))]);
+}
+
+static void print_gbs(FILE *out, struct dice *rng, const char *key)
+{
+    static const char *const some[] = {"0.333", "1.0",   "3.0",   "7",     "16.0",
+                                       "64.0",  "128.0", "128.0", "256.0", "3333.3333333333335"};
+
+    if (rng->one_gbs)
+        fprintf(out, "%s64.0", key);
+    else if (chance(rng, 20))
+        print_decimal(out, rng, key, 1, 900, 3);
+    else
+        fprintf(out, "%s%s", key, some[below(rng, COUNT(some))]);
+}
+
+/* ", distance_mm: ..., bw_gbs: ...}" */
+static void print_link(FILE *out, struct dice *rng)
+{
+    print_length(out, rng, "distance_mm: ");
+    print_gbs(out, rng, ", bw_gbs: ");
+    fputs("}\n", out);
+}
+
+static void print_io(FILE *out, struct dice *rng)
+{
+    fputs("  io:\n    pcie_ep: {", out);
+    print_overhead(out, rng);
+    fputs("}\n    io_cpu: {", out);
+    print_overhead(out, rng);
+    fputs("}\n    link: {", out);
+    print_link(out, rng);
+    fputs("    shore: {", out);
+    print_link(out, rng);
+}
+
+/* A point inside a cube of w x h tenths of a mm, often one where something else is already. */
+static void print_point(FILE *out, struct dice *rng, uint32_t w, uint32_t h)
+{
+    uint32_t x = chance(rng, 30) ? 0 : below(rng, w + 1);
+    uint32_t y = chance(rng, 30) ? 0 : below(rng, h + 1);
+
+    fprintf(out, ", pos_mm: [%" PRIu32 ".%" PRIu32 ", %" PRIu32 ".%" PRIu32 "]", x / 10, x % 10,
+            y / 10, y % 10);
+}
+
+static void print_cube(FILE *out, struct dice *rng)
+{
+    static const uint32_t pes[] = {1, 2, 4, 6, 8};
+    static const char *const efficiency[] = {"1.0", "1", "0.5", "0.985", "0.6128"};
+    uint32_t w = 1 + below(rng, 200);
+    uint32_t h = 1 + below(rng, 200);
+
+    fprintf(out, "cube:\n  pes: %" PRIu32 "\n", pes[below(rng, COUNT(pes))]);
+    fprintf(out, "  size_mm: [%" PRIu32 ".%" PRIu32 ", %" PRIu32 ".%" PRIu32 "]\n", w / 10, w % 10,
+            h / 10, h % 10);
+    fputs("  ucie: {", out);
+    print_overhead(out, rng);
+    fputs("}\n  noc: {", out);
+    print_overhead(out, rng);
+    print_length(out, rng, ", attach_mm: ");
+    print_gbs(out, rng, ", bw_gbs: ");
+    fputs("}\n  m_cpu: {", out);
+    print_overhead(out, rng);
+    print_point(out, rng, w, h);
+    fprintf(out, ", dma_read: %" PRIu32, 1 + below(rng, 3));
+    fprintf(out, ", dma_write: %" PRIu32 "}\n  sram: {", 1 + below(rng, 3));
+    print_overhead(out, rng);
+    print_point(out, rng, w, h);
+    fprintf(out, ", size_mb: %" PRIu32 "}\n  xbar: {", 1 + below(rng, 64));
+    print_overhead(out, rng);
+    print_length(out, rng, ", pe_mm: ");
+    print_gbs(out, rng, ", pe_gbs: ");
+    print_length(out, rng, ", chain_mm: ");
+    print_gbs(out, rng, ", chain_gbs: ");
+    fputs("}\n  bridge: {", out);
+    print_overhead(out, rng);
+    fputs(", ", out);
+    print_link(out, rng);
+    fputs("  hbm: {", out);
+    print_overhead(out, rng);
+    print_length(out, rng, ", distance_mm: ");
+    print_gbs(out, rng, ", bw_gbs: ");
+    fprintf(out, ", efficiency: %s", efficiency[below(rng, COUNT(efficiency))]);
+    fprintf(out, ", size_gb: %" PRIu32 "}\n", 1 + below(rng, 64));
+    fputs("  pe:\n    pe_dma: {", out);
+    print_overhead(out, rng);
+    fprintf(out, ", read_channels: %" PRIu32, 1 + below(rng, 3));
+    fprintf(out, ", write_channels: %" PRIu32 "}\n    pe_tcm: {", 1 + below(rng, 3));
+    print_gbs(out, rng, "read_gbs: ");
+    print_gbs(out, rng, ", write_gbs: ");
+    fputs("}\n", out);
+}
+
+void judge_random_topo(FILE *out, uint64_t seed)
+{
+    static const char *const ns_per_mm[] = {"0.01", "0.01", "0.00775", "1"};
+    static const uint32_t zero_per_cent[] = {0, 0, 30, 70, 100};
+    struct dice dice = {.state = seed}, *rng = &dice;
+
+    dice.zero_per_cent = zero_per_cent[below(rng, COUNT(zero_per_cent))];
+    dice.one_gbs = chance(rng, 20);
+    fprintf(out, "kernbench: 1\nname: random%" PRIu64 "\n", seed);
+    fprintf(out, "contention: {links: %s}\n", chance(rng, 50) ? "fifo" : "ideal");
+    fprintf(out, "ns_per_mm: %s\n",
+            dice.zero_per_cent == 100 ? "0.0" : ns_per_mm[below(rng, COUNT(ns_per_mm))]);
+    fputs("fabric: {", out);
+    print_overhead(out, rng);
+    fputs(", ", out);
+    print_link(out, rng);
+    fprintf(out, "sips: %" PRIu32 "\n", 1 + below(rng, 3));
+    fprintf(out, "sip:\n  cube_mesh: {w: %" PRIu32, 1 + below(rng, 5));
+    fprintf(out, ", h: %" PRIu32 "}\n  d2d: {", 1 + below(rng, 5));
+    print_link(out, rng);
+    print_io(out, rng);
+    print_cube(out, rng);
+}
+
+/* -- rows ----------------------------------------------------------------------------------- */
+
+/* What one file's rows have in common: the memories and PEs that many of them use. */
+struct mix {
+    struct judge_end hot_slice, hot_sram, hot_pe;
+    uint32_t host_per_cent, hot_per_cent, local_per_cent, sram_per_cent;
+    int64_t times_fs[8];
+    bool any_time; /* each row its own time instead */
+};
+
+static struct judge_end any_end(const struct judge_topo *t, struct dice *rng, enum judge_kind kind)
+{
+    struct judge_end e = {.kind = kind};
+
+    e.sip = below(rng, judge_count(t, "sips"));
+    if (kind == JUDGE_HOST)
+        return e;
+    e.cube = below(rng, judge_count(t, "sip.cube_mesh.w") * judge_count(t, "sip.cube_mesh.h"));
+    if (kind != JUDGE_SRAM)
+        e.unit = below(rng, judge_count(t, "cube.pes"));
+    return e;
+}
+
+static struct mix any_mix(const struct judge_topo *t, struct dice *rng)
+{
+    static const int64_t times_fs[] = {0,       1,        3,         500000,     1000000,  2000000,
+                                       8000000, 16000000, 100000000, 4096000000, 31999999, 5000000};
+    struct mix m;
+
+    m.hot_slice = any_end(t, rng, JUDGE_SLICE);
+    m.hot_sram = any_end(t, rng, JUDGE_SRAM);
+    m.hot_pe = any_end(t, rng, JUDGE_PE);
+    m.host_per_cent = below(rng, 4) * 15;
+    m.hot_per_cent = below(rng, 4) * 25;
+    m.local_per_cent = below(rng, 3) * 30;
+    m.sram_per_cent = below(rng, 3) * 20;
+    m.any_time = chance(rng, 20);
+    for (size_t i = 0; i < COUNT(m.times_fs); i++)
+        m.times_fs[i] = times_fs[below(rng, COUNT(times_fs))];
+    return m;
+}
+
+static uint64_t any_bytes(struct dice *rng)
+{
+    static const uint64_t some[] = {1, 1, 63, 64, 64, 65, 4096, 4096, 65536, 1 << 20};
+
+    return chance(rng, 15) ? 1 + below(rng, 100000) : some[below(rng, COUNT(some))];
+}
+
+/* A PE's slice of its own, another one of its cube, or anything. */
+static struct judge_end any_target(const struct judge_topo *t, struct dice *rng,
+                                   const struct mix *m, const struct judge_end *src)
+{
+    struct judge_end e;
+
+    if (chance(rng, m->sram_per_cent))
+        return chance(rng, m->hot_per_cent) ? m->hot_sram : any_end(t, rng, JUDGE_SRAM);
+    if (chance(rng, m->hot_per_cent))
+        return m->hot_slice;
+    e = any_end(t, rng, JUDGE_SLICE);
+    if (!chance(rng, m->local_per_cent))
+        return e;
+    e.sip = src->sip;
+    e.cube = src->cube;
+    if (chance(rng, 50))
+        e.unit = src->unit;
+    return e;
+}
+
+static struct judge_row any_row(const struct judge_topo *t, struct dice *rng, const struct mix *m)
+{
+    bool host = chance(rng, m->host_per_cent);
+    bool write = chance(rng, 50);
+    struct judge_row row = {.nbytes = any_bytes(rng)};
+    uint64_t room;
+
+    row.issue_fs =
+        m->any_time ? (int64_t)below(rng, 200000000) : m->times_fs[below(rng, COUNT(m->times_fs))];
+    if (host) {
+        row.op = write ? JUDGE_H2D : JUDGE_D2H;
+        row.src = any_end(t, rng, JUDGE_HOST);
+        row.dst = chance(rng, m->hot_per_cent) ? m->hot_slice : any_end(t, rng, JUDGE_SLICE);
+        row.src.sip = row.dst.sip;
+    } else {
+        row.op = write ? JUDGE_WRITE : JUDGE_READ;
+        row.src = chance(rng, m->hot_per_cent / 2) ? m->hot_pe : any_end(t, rng, JUDGE_PE);
+        row.dst = any_target(t, rng, m, &row.src);
+    }
+    room = judge_memory_bytes(t, &row.dst) - row.nbytes;
+    if (chance(rng, 20))
+        row.offset = chance(rng, 50) ? room : draw(rng) % (room + 1);
+    return row;
+}
+
+static void print_bytes(FILE *out, uint64_t bytes)
+{
+    if (bytes > 0 && bytes % (1 << 20) == 0)
+        fprintf(out, "%" PRIu64 "M", bytes >> 20);
+    else if (bytes > 0 && bytes % 65536 == 0)
+        fprintf(out, "%" PRIu64 "K", bytes >> 10);
+    else
+        fprintf(out, "%" PRIu64, bytes);
+}
+
+void judge_random_rows(FILE *out, const struct judge_topo *t, uint64_t seed, size_t n)
+{
+    static const char *const op_names[] = {"read", "write", "h2d", "d2h"};
+    struct dice rng = {.state = seed};
+    struct mix m = any_mix(t, &rng);
+
+    fputs("issue_ns,op,src,dst,offset,nbytes\n", out);
+    for (size_t i = 0; i < n; i++) {
+        struct judge_row row = any_row(t, &rng, &m);
+        char src[JUDGE_NAME_BYTES], dst[JUDGE_NAME_BYTES];
+
+        judge_end_name(&row.src, src);
+        judge_end_name(&row.dst, dst);
+        if (row.issue_fs % 1000000 == 0)
+            fprintf(out, "%" PRId64, row.issue_fs / 1000000);
+        else
+            judge_print_ns(out, row.issue_fs);
+        fprintf(out, ",%s,%s,%s,", op_names[row.op], src, dst);
+        print_bytes(out, row.offset);
+        fputc(',', out);
+        print_bytes(out, row.nbytes);
+        fputc('\n', out);
+    }
+}

@@ -2,7 +2,7 @@
 #ifndef CMD_H
 #define CMD_H
 #include "opts.h"
-#include "rows.h"
+#include "out.h"
 
 /* One run of the command line. */
 struct cli {

@@ -52,7 +52,7 @@ void cmd_write(const struct cli *cli, const struct rows *rows, struct sink *s)
                             .command_line = cli->opts.command_line,
                             .info = &cli->info};
 
-    rows_write(rows, &origin, cli->opts.format, s);
+    out_write(rows, &origin, cli->opts.format, s);
 }
 
 enum exit_code cmd_print(const struct cli *cli, const struct rows *rows)

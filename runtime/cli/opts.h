@@ -3,7 +3,7 @@
 #define OPTS_H
 #include "exit.h"
 #include "kernbench.h"
-#include "rows.h"
+#include "out.h"
 
 enum command {
 #define COMMAND(NAME, ...) COMMAND_##NAME,

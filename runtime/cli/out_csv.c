@@ -1,5 +1,5 @@
 /* out_csv.c -- rows as CSV: a header, then one line per row. */
-#include "rows.h"
+#include "out.h"
 #include "text.h"
 
 /* RFC 4180: what would end a field, or open one, goes between quotes. */

@@ -1,5 +1,5 @@
 /* out_json.c -- rows as JSON: one object, or lines of which the first says whence they come. */
-#include "rows.h"
+#include "out.h"
 #include "text.h"
 #include <math.h>
 #include <string.h>

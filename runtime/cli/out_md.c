@@ -1,5 +1,5 @@
 /* out_md.c -- rows as a table of GitHub's Markdown, rounded for people. */
-#include "rows.h"
+#include "out.h"
 #include "text.h"
 
 static void put_text(struct sink *s, const char *text)

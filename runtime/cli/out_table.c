@@ -1,5 +1,5 @@
 /* out_table.c -- rows as aligned columns, rounded for people. */
-#include "rows.h"
+#include "out.h"
 #include "text.h"
 #include <string.h>
 

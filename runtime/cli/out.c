@@ -1,5 +1,5 @@
-/* rows.c -- results as rows of cells, and the formats in which they are printed. */
-#include "rows.h"
+/* out.c -- results as rows of cells, and the formats in which they are printed. */
+#include "out.h"
 #include "text.h"
 #include <stdio.h>
 
@@ -34,7 +34,7 @@ char *cell_put_rounded(char *to, const struct cell *cell)
     }
 }
 
-void rows_write(const struct rows *rows, const struct origin *origin, enum format format,
+void out_write(const struct rows *rows, const struct origin *origin, enum format format,
                 struct sink *s)
 {
     switch (format) {

@@ -1,6 +1,6 @@
-/* rows.h -- results as rows of cells, and the formats in which they are printed. */
-#ifndef CLI_ROWS_H
-#define CLI_ROWS_H
+/* out.h -- results as rows of cells, and the formats in which they are printed. */
+#ifndef OUT_H
+#define OUT_H
 #include "kernbench.h"
 #include "sink.h"
 
@@ -57,7 +57,7 @@ struct origin {
     const kb_info *info;
 };
 
-void rows_write(const struct rows *rows, const struct origin *origin, enum format format,
+void out_write(const struct rows *rows, const struct origin *origin, enum format format,
                 struct sink *s);
 
 /* The formats, out_*.c. Rows go by one at a time; none is kept. */

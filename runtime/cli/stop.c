@@ -33,7 +33,8 @@ static void catch_one(int signal_number)
 
 void stop_catch(void)
 {
-    signal(SIGPIPE, SIG_IGN);
+    signal(SIGPIPE, SIG_IGN); /* writing then fails with EPIPE */
+    signal(SIGXFSZ, SIG_IGN); /* and with EFBIG */
     catch_one(SIGINT);
     catch_one(SIGTERM);
     catch_one(SIGHUP);

@@ -429,8 +429,12 @@ ok "--quiet: no warning"
 
 many 1000000
 mv many.csv million.csv
-code=0
-timeout --preserve-status -s INT 1 "$SIM" replay million.csv --engine hop -o out.csv 2>err || code=$?
+for seconds in 1 0.6 0.4; do # wherever that is in the run
+    code=0
+    timeout --preserve-status -s INT $seconds "$SIM" replay million.csv --engine hop \
+        --quiet -o out.csv 2>err || code=$?
+    [ $code -eq 130 ] && break
+done
 if [ $code -eq 0 ]; then
     skip "Ctrl-C keeps the rows complete so far" "this machine is too fast"
 else

@@ -35,7 +35,7 @@ char *cell_put_rounded(char *to, const struct cell *cell)
 }
 
 void out_write(const struct rows *rows, const struct origin *origin, enum format format,
-                struct sink *s)
+               struct sink *s)
 {
     switch (format) {
     case FORMAT_TABLE:

@@ -58,7 +58,7 @@ struct origin {
 };
 
 void out_write(const struct rows *rows, const struct origin *origin, enum format format,
-                struct sink *s);
+               struct sink *s);
 
 /* The formats, out_*.c. Rows go by one at a time; none is kept. */
 void out_table(const struct rows *rows, struct sink *s);

@@ -447,6 +447,11 @@ code=0
 [ $code -eq 130 ] && says "interrupted: 0 of 8 transactions complete"
 ok "Ctrl-C while reading"
 
+code=0
+{ cat in.csv; sleep 3; } | timeout --preserve-status 1 "$SIM" replay - -o killed.csv 2>err || code=$?
+[ $code -eq 143 ] && [ ! -e killed.csv ]
+ok "SIGTERM ends it, and leaves no file"
+
 # -- output -------------------------------------------------------------------------------------
 
 temporaries()
@@ -454,6 +459,10 @@ temporaries()
     ls -A | grep -c '^\.kernbench-'
 }
 
+cp in.csv ./-in.csv
+run replay --quiet --format json -- -in.csv
+[ $code -eq 0 ] && grep -qF '"command":"cube8 replay --format json -- -in.csv"' out
+ok "operands after -- may begin with a dash"
 rm -f x.csv
 run replay in.csv --quiet -o x.csv
 [ $code -eq 0 ] && [ ! -s out ] && [ -s x.csv ]
@@ -500,7 +509,7 @@ ok "a closed standard output"
 { "$SIM" replay many.csv --quiet 2>err; echo $? >status; } | head -1 >out
 [ "$(cat status)" -eq 0 ] && [ ! -s err ] && [ "$(wc -l <out | tr -d ' ')" -eq 1 ]
 ok "a closed pipe ends quietly"
-if (ulimit -v 60000 && "$SIM" --version) >/dev/null 2>&1; then
+if { (ulimit -v 60000 && "$SIM" --version) >/dev/null; } 2>/dev/null; then
     code=0
     (ulimit -v 60000 && exec "$SIM" replay million.csv --quiet -o x.csv) >out 2>err || code=$?
     [ $code -eq 5 ] && says "out of memory" && [ "$(cat x.csv)" = untouched ]

@@ -390,6 +390,17 @@ rows 9000000000000,read,c0.pe0,c0.slice0,5G,64
 run replay in.csv
 equal "the latest time is exact" 9000000000002.335000 "$(field end_ns 1)"
 
+# 9000 drains of 25 ms after 9e12 ns pass 2^63 fs (design 1: exit 3).
+awk -v header="$header" 'BEGIN {
+    print header
+    for (i = 0; i < 9000; i++)
+        print "9000000000000,read,c0.pe0,c0.slice0,0,6G"
+}' >in.csv
+refused "simulated time past 2^63 fs" 3 "2^63" replay in.csv
+refused "and no file" 3 "2^63" replay in.csv -o late.csv
+[ ! -e late.csv ]
+ok "is left of it"
+
 # -- what ends a run early ----------------------------------------------------------------------
 
 rows 0,read,c0.pe0,c0.slice0,0,4096 100,read,c0.pe0,c0.slice0,0,4096

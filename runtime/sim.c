@@ -278,6 +278,8 @@ kb_status kb_sim_run(kb_sim *s, uint64_t budget, kb_error *why)
         return s->status;
     status = (s->options.engine == KB_HOP ? engine->hop : engine->fused)(
         s, budget ? budget : UINT64_MAX);
+    if (status == KB_OK && kb_sim_done(s) < s->n_txns)
+        status = KB_STOPPED; /* a response comes after until_fs */
     if (status != KB_AGAIN)
         s->status = status;
     if (status == KB_TIME_RANGE)
@@ -321,10 +323,11 @@ uint64_t kb_sim_done(const kb_sim *s)
 
 kb_status kb_sim_request(const kb_sim *s, uint64_t id, kb_request *out)
 {
-    const struct txn *x = &s->txns[id];
+    const struct txn *x;
 
     if (id >= s->n_txns)
         return KB_BAD_REQUEST;
+    x = &s->txns[id];
     *out = (kb_request){
         .issue_fs = x->issue_fs,
         .op = x->op,
@@ -348,11 +351,12 @@ static bool consistent(const struct kb_sim *s, const struct kb_result *r)
 
 kb_status kb_sim_result(const kb_sim *s, uint64_t id, kb_result *r)
 {
-    const struct txn *x = &s->txns[id];
+    const struct txn *x;
     struct kb_cost c;
 
     if (id >= s->n_txns)
         return KB_BAD_REQUEST;
+    x = &s->txns[id];
     c = cost_of_txn(s, x);
     if (!complete(s, x, &c))
         return KB_PENDING;

@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "judge/judge.h"
 #include "kernbench.h"
@@ -146,6 +147,33 @@ static inline char *printed(void (*write)(FILE *out, uint64_t seed), uint64_t se
     write(out, seed);
     fclose(out);
     return text;
+}
+
+/* `n` random rows for `t`, to be freed; judge_read_rows() wants a path. */
+static inline struct judge_row *random_rows(const struct judge_topo *t, uint64_t seed, size_t n)
+{
+    struct judge_row *rows;
+    char path[64];
+    int fd = memfd_create("rows", 0);
+    FILE *out = fdopen(fd, "w");
+
+    assert_non_null(out);
+    judge_random_rows(out, t, seed, n);
+    fflush(out);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    assert_true(judge_read_rows(t, path, &rows, &n));
+    fclose(out);
+    return rows;
+}
+
+/* SplitMix64 */
+static inline uint64_t draw(uint64_t *dice)
+{
+    uint64_t z = *dice += UINT64_C(0x9e3779b97f4a7c15);
+
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
 }
 
 #endif

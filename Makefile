@@ -120,6 +120,68 @@ endif
 
 -include $(wildcard $(O)/*/*.d $(O)/*/*/*.d)
 
+# -- set-up ------------------------------------------------------------------------------------
+
+# Debian packages; those of a target are installed by it, and by nothing else.
+BUILD_PACKAGES := gcc libc6-dev m4 libyaml-dev libxxhash-dev
+CHECK_PACKAGES := libcmocka-dev
+CHECK_ALL_PACKAGES := clang libclang-rt-dev valgrind gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
+LINT_PACKAGES := clang cppcheck
+FMT_PACKAGES := clang-format
+
+.PHONY: setup
+setup:
+	@.ci/install $(BUILD_PACKAGES)
+
+## demo: installs what is missing, builds cube8, shows a probe and a contended replay
+.PHONY: demo
+demo: setup
+	@$(MAKE) --no-print-directory topology TOPO=cube8 SET= NAME=
+	@echo; echo '$$ $(B)/cube8/cube8 probe'
+	@$(B)/cube8/cube8 probe
+	@echo; echo '$$ $(B)/cube8/cube8 replay benches/one_slice.csv --format table'
+	@$(B)/cube8/cube8 replay benches/one_slice.csv --format table
+
+# -- tests -------------------------------------------------------------------------------------
+
+TESTS := $(patsubst tests/%.c,$(B)/_t/%,$(wildcard tests/test_*.c))
+JUDGE := $(B)/_t/libjudge.a
+GENLIB := $(B)/_t/libgen.a
+JUDGE_OBJ := $(patsubst %.c,$(O)/%.o,$(filter-out tests/judge/main.c,$(wildcard tests/judge/*.c)))
+TEST_TOPOLOGIES := cube8 tray32
+VECTOR_TOPOLOGIES := $(filter-out %/cube8.yaml,$(wildcard tests/vectors/*.yaml))
+
+$(JUDGE): $(JUDGE_OBJ)
+$(GENLIB): $(filter-out $(O)/gen/main.o,$(GEN_OBJ)) $(O)/tests/any_topology.o
+$(JUDGE) $(GENLIB):
+	@mkdir -p $(@D)
+	@rm -f $@
+	$(AR) rcD $@ $^
+
+# A test may name more for its link in a line "link: ..." of its heading.
+$(TESTS): $(B)/_t/%: $(O)/tests/%.o $(JUDGE) $(GENLIB) $(LIB) $(foreach t,$(TEST_TOPOLOGIES),$(B)/$(t)/lib$(t).a)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIB) $$(sed -n 's/^ \* link: //p' tests/$*.c) -lyaml -lxxhash -lcmocka -lm
+
+$(B)/_t/judge: $(O)/tests/judge/main.o $(JUDGE)
+	$(CC) $(ALL_CFLAGS) -o $@ $^ -lyaml -lm
+
+.PHONY: tests
+tests: $(TESTS) $(B)/_t/judge
+
+.PHONY: tests-built
+tests-built:
+	@for t in $(TEST_TOPOLOGIES) cube1 $(VECTOR_TOPOLOGIES); do \
+	    $(MAKE) --no-print-directory topology TOPO=$$t SET= NAME= || exit; done
+	@$(MAKE) --no-print-directory tests
+
+## check: installs what is missing, builds, runs every test; ends in "N passed, N failed"
+.PHONY: check
+check: setup
+	@.ci/install $(CHECK_PACKAGES)
+	@$(MAKE) --no-print-directory tests-built > $(or $(BUILD_LOG),/dev/stdout)
+	@B=$(B) KBGEN=$(KBGEN) SIM=$(B)/cube8/cube8 tests/run.sh $(TESTS) $(wildcard tests/e2e/*.sh)
+
 ## clean: removes all that is made
 .PHONY: clean
 clean:

@@ -465,7 +465,7 @@ static inline void end(struct kb_sim *s, struct txn *x, uint64_t t)
     }
     x->stage = TXN_DONE;
     s->n_done++;
-    if ((int64_t)end > s->end_fs)
+    if (end <= s->limit_fs && (int64_t)end > s->end_fs)
         s->end_fs = (int64_t)end;
 }
 

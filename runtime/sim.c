@@ -286,7 +286,9 @@ kb_status kb_sim_run(kb_sim *s, uint64_t budget, kb_error *why)
         s, budget ? budget : UINT64_MAX);
     if (s->status != KB_OK)
         status = s->status;
-    else if (status != KB_AGAIN)
+    if (status == KB_OK && kb_sim_done(s) < s->n_txns)
+        status = KB_STOPPED; /* a response comes after until_fs */
+    if (status != KB_AGAIN)
         s->status = status;
     if (status == KB_TIME_RANGE)
         end_error(why, "simulated time has passed 2^63 fs, two and a half hours");
@@ -329,10 +331,11 @@ uint64_t kb_sim_done(const kb_sim *s)
 
 kb_status kb_sim_request(const kb_sim *s, uint64_t id, kb_request *out)
 {
-    const struct txn *x = &s->txns[id];
+    const struct txn *x;
 
     if (id >= s->n_txns)
         return KB_BAD_REQUEST;
+    x = &s->txns[id];
     *out = (kb_request){
         .issue_fs = x->issue_fs,
         .op = x->op,
@@ -356,11 +359,12 @@ static bool consistent(const struct kb_sim *s, const struct kb_result *r)
 
 kb_status kb_sim_result(const kb_sim *s, uint64_t id, kb_result *r)
 {
-    const struct txn *x = &s->txns[id];
+    const struct txn *x;
     struct kb_cost c;
 
     if (id >= s->n_txns)
         return KB_BAD_REQUEST;
+    x = &s->txns[id];
     c = cost_of_txn(s, x);
     if (!complete(s, x, &c))
         return KB_PENDING;

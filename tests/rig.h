@@ -1,0 +1,179 @@
+/* rig.h -- what tests of the core share: the judge's words in the library's, and comparisons. */
+#ifndef RIG_H
+#define RIG_H
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "judge/judge.h"
+#include "kernbench.h"
+
+#define LENGTH(list) (sizeof(list) / sizeof((list)[0]))
+
+/* Both number their kinds and operations alike; a compiler cannot know. */
+_Static_assert((int)KB_TCM == (int)JUDGE_TCM && (int)KB_D2H == (int)JUDGE_D2H, "same numbers");
+
+static inline kb_endpoint kb_end(const struct judge_end *e)
+{
+    return (kb_endpoint){(kb_kind)e->kind, e->sip, e->cube, e->unit};
+}
+
+static inline struct judge_end judge_end(const kb_endpoint *e)
+{
+    return (struct judge_end){(enum judge_kind)e->kind, e->sip, e->cube, e->unit};
+}
+
+static inline kb_request request_of(const struct judge_row *row)
+{
+    return (kb_request){.issue_fs = row->issue_fs,
+                        .op = (kb_op)row->op,
+                        .src = kb_end(&row->src),
+                        .dst = kb_end(&row->dst),
+                        .offset = row->offset,
+                        .nbytes = row->nbytes};
+}
+
+/* The endpoint called `name`, which exists. */
+static inline kb_endpoint end_of(const kb_topology *topo, const char *name)
+{
+    kb_endpoint end;
+    kb_error why = {""};
+
+    if (kb_endpoint_parse(topo, name, strlen(name), &end, &why) != KB_OK)
+        fail_msg("%s", why.text);
+    return end;
+}
+
+static inline kb_sim *new_sim(const kb_topology *topo, kb_options options)
+{
+    kb_sim *sim = NULL;
+
+    assert_int_equal(kb_sim_new(topo, &options, &sim), KB_OK);
+    return sim;
+}
+
+static inline void add(kb_sim *sim, const kb_request *request)
+{
+    kb_error why = {""};
+
+    if (kb_sim_add(sim, request, &why) != KB_OK)
+        fail_msg("%s", why.text);
+}
+
+/* One transaction between endpoints by name. */
+static inline void issue(kb_sim *sim, const kb_topology *topo, int64_t issue_fs, kb_op op,
+                         const char *src, const char *dst, uint64_t nbytes)
+{
+    kb_request request = {.issue_fs = issue_fs, .op = op, .nbytes = nbytes};
+
+    request.src = end_of(topo, src);
+    request.dst = end_of(topo, dst);
+    add(sim, &request);
+}
+
+static inline void run_all(kb_sim *sim)
+{
+    kb_error why = {""};
+    kb_status status = kb_sim_run(sim, 0, &why);
+
+    if (status != KB_OK)
+        fail_msg("the run ends with status %d: %s", (int)status, why.text);
+    assert_true(kb_sim_done(sim) == kb_sim_count(sim));
+}
+
+static inline kb_result result_of(const kb_sim *sim, uint64_t id)
+{
+    kb_result r;
+
+    assert_int_equal(kb_sim_result(sim, id, &r), KB_OK);
+    return r;
+}
+
+/* Name and values of the first column that differs; false: all are equal. */
+static inline bool differ(const kb_result *a, const struct judge_result *b, char text[128])
+{
+    const struct {
+        const char *name;
+        int64_t a, b;
+    } columns[] = {
+#define COLUMN(name) {#name, a->name##_fs, b->name##_fs}
+        COLUMN(issue),         COLUMN(start),        COLUMN(arrive),     COLUMN(service),
+        COLUMN(done),          COLUMN(end),          COLUMN(wire),       COLUMN(overhead),
+        COLUMN(drain),         COLUMN(response),     COLUMN(queue_channel), COLUMN(queue_engine),
+        COLUMN(queue_link),    COLUMN(queue_memory), COLUMN(formula),    COLUMN(actual),
+#undef COLUMN
+    };
+
+    for (size_t i = 0; i < LENGTH(columns); i++) {
+        if (columns[i].a == columns[i].b)
+            continue;
+        snprintf(text, 128, "%s_fs is %" PRId64 ", not %" PRId64, columns[i].name, columns[i].a,
+                 columns[i].b);
+        return true;
+    }
+    if (a->bottleneck_gbs == b->bottleneck_gbs)
+        return false;
+    snprintf(text, 128, "bottleneck_gbs is %.17g, not %.17g", a->bottleneck_gbs,
+             b->bottleneck_gbs);
+    return true;
+}
+
+/* What the library's names for a column hold, as the judge would. */
+static inline struct judge_result judge_result(const kb_result *r)
+{
+    return (struct judge_result){
+        r->issue_fs,         r->start_fs,        r->arrive_fs,     r->service_fs,
+        r->done_fs,          r->end_fs,          r->wire_fs,       r->overhead_fs,
+        r->drain_fs,         r->response_fs,     r->queue_channel_fs, r->queue_engine_fs,
+        r->queue_link_fs,    r->queue_memory_fs, r->formula_fs,    r->actual_fs,
+        r->bottleneck_gbs};
+}
+
+/* The text that `write` prints, to be freed. */
+static inline char *printed(void (*write)(FILE *out, uint64_t seed), uint64_t seed)
+{
+    char *text = NULL;
+    size_t len;
+    FILE *out = open_memstream(&text, &len);
+
+    assert_non_null(out);
+    write(out, seed);
+    fclose(out);
+    return text;
+}
+
+/* `n` random rows for `t`, to be freed; judge_read_rows() wants a path. */
+static inline struct judge_row *random_rows(const struct judge_topo *t, uint64_t seed, size_t n)
+{
+    struct judge_row *rows;
+    char path[64];
+    int fd = memfd_create("rows", 0);
+    FILE *out = fdopen(fd, "w");
+
+    assert_non_null(out);
+    judge_random_rows(out, t, seed, n);
+    fflush(out);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    assert_true(judge_read_rows(t, path, &rows, &n));
+    fclose(out);
+    return rows;
+}
+
+/* SplitMix64 */
+static inline uint64_t draw(uint64_t *dice)
+{
+    uint64_t z = *dice += UINT64_C(0x9e3779b97f4a7c15);
+
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+#endif

@@ -1,5 +1,4 @@
-/* doc.c -- one YAML text as a tree of nodes, without the parts of YAML a topology has no use for.
- */
+/* doc.c -- one YAML text as a tree of nodes, without what a topology never needs of YAML. */
 #include "doc.h"
 #include <string.h>
 

@@ -115,7 +115,7 @@ bad_sets()
     bad_set "set: mapping" 'cube.hbm={bw_gbs: 1}' "'cube.hbm' is a mapping, set its keys one by one"
     bad_set "set: no equals sign" sips "expected KEY=VALUE"
     bad_set "set: no value" sips= "'sips' has no value"
-    bad_set "set: null" sips=~ "'sips' has no value"
+    bad_set "set: null" 'sips=~' "'sips' has no value"
     bad_set "set: comment" 'sips=# 2' "empty"
     bad_set "set: short list" 'cube.size_mm=[15]' \
         "'cube.size_mm' must be a list of 2 numbers, not a list of 1"
@@ -195,6 +195,12 @@ rows()
     awk -v n="$1" -v fmt="$2" 'BEGIN { for (i = 0; i < n; i++) printf fmt "\n", i }'
 }
 
+# repeat N TEXT: TEXT N times, on one line.
+repeat()
+{
+    awk -v n="$1" -v text="$2" 'BEGIN { for (i = 0; i < n; i++) printf "%s", text; print "" }'
+}
+
 huge_files()
 {
     rows 100000 'k%d: 1' >"$dir/huge.yaml"
@@ -205,15 +211,15 @@ huge_files()
     huge "sixty thousand anchors" 3 ":1002:4: more than 1000 anchors"
     rows 20000 '%%TAG !a%d! tag:example.com,2000:' >"$dir/huge.yaml"
     huge "twenty thousand directives" 3 ":1:1: directives"
-    awk 'BEGIN { for (i = 0; i < 1000000; i++) printf "["; print "" }' >"$dir/huge.yaml"
+    repeat 1000000 '[' >"$dir/huge.yaml"
     huge "a million brackets" 3 ":1:65: nested more than 64 deep"
-    awk 'BEGIN { for (i = 0; i < 500000; i++) printf "- "; print "" }' >"$dir/huge.yaml"
+    repeat 500000 '- ' >"$dir/huge.yaml"
     huge "half a million dashes" 3 ":1:129: nested more than 64 deep"
-    awk 'BEGIN { printf "name: "; for (i = 0; i < 1000000; i++) printf "a"; print "" }' >"$dir/huge.yaml"
+    { printf 'name: '; repeat 1000000 'a'; } >"$dir/huge.yaml"
     huge "a long name" 3 ":1:7: 'name' must be at most 48 characters"
-    awk 'BEGIN { printf "sips: "; for (i = 0; i < 1000000; i++) printf "9"; print "" }' >"$dir/huge.yaml"
+    { printf 'sips: '; repeat 1000000 '9'; } >"$dir/huge.yaml"
     huge "a long number" 3 ":1:7: 'sips' must be 1..256"
-    { echo "$start"; rows 20000 '# fifty characters of a comment that says nothing %d'; } >"$dir/huge.yaml"
+    { echo "$start"; rows 30000 '# another comment that says nothing %d'; } >"$dir/huge.yaml"
     huge "more than a mebibyte" 3 "huge.yaml:1:1: larger than 1 MiB"
     begins "a device without end" 3 "/dev/zero:1:1: larger than 1 MiB" /dev/zero
 }
@@ -228,7 +234,8 @@ aliases()
     sets "alias: a mapping" "    distance_mm: 3.0" "$dir/alias.yaml"
     {
         echo 'a0: &a0 [x, x]'
-        awk 'BEGIN { for (i = 1; i < 60; i++) printf "a%d: &a%d [*a%d, *a%d]\n", i, i, i - 1, i - 1 }'
+        awk 'BEGIN { for (i = 1; i < 60; i++) printf "a%d: &a%d [*a%d]\n", i, i, i - 1 }' |
+            sed 's/\[\(.*\)\]/[\1, \1]/'
     } >"$dir/huge.yaml"
     huge "alias: doubled sixty times" 3 ":1:1: unknown key 'a0'"
     { echo "$start"; echo 'cube: &c {size_mm: &l [*l, *c]}'; } >"$dir/huge.yaml"

@@ -32,7 +32,7 @@ static void fail(struct kb_sim *s, kb_status status)
     s->limit_fs = 0;
 }
 
-static inline void post(struct kb_sim *s, uint64_t t, enum ev_class class, uint32_t slot)
+static ALWAYS_INLINE void post(struct kb_sim *s, uint64_t t, enum ev_class class, uint32_t slot)
 {
     if (!ev_push(&s->queue, ev_make(t, class, s->txns[slot].id, slot)))
         fail(s, KB_NO_MEMORY);
@@ -72,7 +72,7 @@ static inline struct station *engine_of(struct kb_sim *s, const struct txn *x)
     return &s->engines[2 * (size_t)dst_cube(T, x->dst) + txn_writes(x)];
 }
 
-static inline struct station *memory_of(struct kb_sim *s, const struct txn *x)
+static inline struct memory_station *memory_of(struct kb_sim *s, const struct txn *x)
 {
     return &s->memories[x->dst];
 }
@@ -110,7 +110,7 @@ static inline void leave_pipe(struct kb_sim *s, struct txn *x)
 }
 
 /* links ideal: from its channel, or the host, to its first station. */
-static inline void set_out_ideal(struct kb_sim *s, uint64_t t, uint32_t slot)
+static ALWAYS_INLINE void set_out_ideal(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
     struct txn *x = &s->txns[slot];
     const struct memory_row *memory;
@@ -369,7 +369,8 @@ static ALWAYS_INLINE void come_to_edge(struct kb_sim *s, int how, uint64_t t, ui
     }
 }
 
-static inline void serve(struct kb_sim *s, struct station *memory, uint64_t t, uint32_t slot)
+static ALWAYS_INLINE void serve(struct kb_sim *s, struct memory_station *memory, uint64_t t,
+                                uint32_t slot)
 {
     struct txn *x = &s->txns[slot];
     int64_t hold = x->hold_fs;
@@ -385,17 +386,18 @@ static inline void serve(struct kb_sim *s, struct station *memory, uint64_t t, u
 static ALWAYS_INLINE void come_to_memory(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
     struct txn *x = &s->txns[slot];
-    struct station *memory = memory_of(s, x);
+    struct memory_station *memory = memory_of(s, x);
 
     x->arrive_fs = (int64_t)t;
     if ((how & HOW_HOP) || T->links == MODE_FIFO)
         x->hold_fs = hold_fs(s, x);
-    if (memory->idle) {
-        memory->idle--;
+    if (memory->holder == TXN_NONE) {
         serve(s, memory, t, slot);
-    } else {
-        station_enqueue(memory, s->txns, slot);
+        return;
     }
+    txn_append(&memory->queue, s->txns, slot);
+    if (++memory->queued > memory->queue_max)
+        memory->queue_max = memory->queued;
 }
 
 static ALWAYS_INLINE void arrive(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
@@ -427,7 +429,7 @@ static inline void count(struct flow *flow, const struct txn *x)
 }
 
 /* Counts by route; what each edge has carried follows from it.                       stats.c */
-static inline void count_flow(struct kb_sim *s, const struct txn *x)
+static ALWAYS_INLINE void count_flow(struct kb_sim *s, const struct txn *x)
 {
     uint32_t from = src_cube(T, x->src), to = dst_cube(T, x->dst);
 
@@ -442,12 +444,6 @@ static inline void count_flow(struct kb_sim *s, const struct txn *x)
         count(&s->flow_remote[from][to], x);
     else
         fail(s, KB_NO_MEMORY);
-}
-
-static inline void count_done(struct station *station, const struct txn *x)
-{
-    station->count++;
-    station->bytes += x->nbytes;
 }
 
 static inline void end(struct kb_sim *s, struct txn *x, uint64_t t)
@@ -469,27 +465,29 @@ static inline void end(struct kb_sim *s, struct txn *x, uint64_t t)
         s->end_fs = (int64_t)end;
 }
 
-/* The memory first: its next service takes the place of this event in the heap. */
 static ALWAYS_INLINE void done(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
     struct txn *x = &s->txns[slot];
-    struct station *memory = memory_of(s, x);
+    struct memory_station *memory = memory_of(s, x);
     struct station *first = txn_of_host(x) ? engine_of(s, x) : channel_of(s, x);
 
     seen(s, how, t, EV_DONE, x->id);
-    if (station_waited_for(memory))
-        serve(s, memory, t, station_dequeue(memory, s->txns));
-    else
-        memory->idle++;
+    memory->count++;
+    memory->bytes += x->nbytes;
+    memory->holder = TXN_NONE;
+    if (memory->queued) {
+        memory->queued--;
+        serve(s, memory, t, txn_take(&memory->queue, s->txns));
+    }
+    first->busy_fs += t;
+    first->count++;
+    first->bytes += x->nbytes;
     if (!station_waited_for(first))
         first->idle++;
     else if (txn_of_host(x))
         take_engine(s, how, first, t, station_dequeue(first, s->txns));
     else
         take_channel(s, how, first, t, station_dequeue(first, s->txns));
-    first->busy_fs += t;
-    count_done(memory, x);
-    count_done(first, x);
     count_flow(s, x);
     end(s, x, t);
 }
@@ -562,7 +560,6 @@ static ALWAYS_INLINE kb_status run(struct kb_sim *s, int how, uint64_t budget)
         } else {
             ev_take(&s->queue);
             handle(s, how, e);
-            ev_find_first(&s->queue);
         }
     }
     return KB_AGAIN;

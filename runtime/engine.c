@@ -124,18 +124,16 @@ static ALWAYS_INLINE void set_out_ideal(struct kb_sim *s, uint64_t t, uint32_t s
     }
     memory = cost_memory(T, x->dst, txn_writes(x));
     way = cost_of_pe(T, x->src, x->dst);
-    x->hold_fs = (memory->overhead_fs & s->mask.overhead) +
-                 drain_fs(x->nbytes, cost_bottleneck_gbs(&s->mask, way.link_gbs, memory));
+    x->hold_fs = cost_hold_fs(&s->mask, memory, way.link_gbs, x->nbytes);
     x->stage = TXN_TO_MEMORY;
     post(s, after(t, cost_way_fs(&s->mask, way.wire_fs, way.overhead_fs)), EV_ARRIVE, slot);
 }
 
-/* What the memory will be taken for, by the whole of the route's costs. */
-static inline int64_t hold_fs(const struct kb_sim *s, const struct txn *x)
+static ALWAYS_INLINE int64_t hold_fs(const struct kb_sim *s, const struct txn *x)
 {
-    struct kb_cost c = cost_of(T, &s->mask, x->op, x->src, x->dst, x->nbytes);
+    struct cost_row way = txn_of_host(x) ? cost_of_host(T, x->dst) : cost_of_pe(T, x->src, x->dst);
 
-    return c.memory_overhead_fs + c.drain_fs;
+    return cost_hold_fs(&s->mask, cost_memory(T, x->dst, txn_writes(x)), way.link_gbs, x->nbytes);
 }
 
 /* links ideal: from the engine to the memory. */
@@ -451,9 +449,7 @@ static inline void end(struct kb_sim *s, struct txn *x, uint64_t t)
     uint64_t end = t;
 
     if (txn_of_host(x)) {
-        struct kb_cost c = cost_of(T, &s->mask, x->op, x->src, x->dst, x->nbytes);
-
-        end = after(t, c.response_fs);
+        end = after(t, cost_response_fs(T, &s->mask, x->dst, cost_of_host(T, x->dst).wire_fs));
         if (end == EV_PAST) {
             fail(s, KB_TIME_RANGE);
             return;
@@ -559,6 +555,7 @@ static ALWAYS_INLINE kb_status run(struct kb_sim *s, int how, uint64_t budget)
             next = next_issue(s);
         } else {
             ev_take(&s->queue);
+            txn_prefetch(&s->txns[ev_slot(s->queue.first)]);
             handle(s, how, e);
         }
     }

@@ -45,14 +45,8 @@ static inline void station_enqueue(struct station *s, struct txn *txns, uint32_t
 
 static inline uint32_t station_dequeue(struct station *s, const struct txn *txns)
 {
-    uint32_t slot = txn_take(&s->queue, txns);
-
     s->queued--;
-    if (s->queue.head != TXN_NONE) {
-        __builtin_prefetch(&txns[s->queue.head], 1);
-        __builtin_prefetch(&txns[s->queue.head].next, 1);
-    }
-    return slot;
+    return txn_take(&s->queue, txns);
 }
 
 static inline bool station_waited_for(const struct station *s)

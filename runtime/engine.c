@@ -46,6 +46,7 @@ static inline void seen(struct kb_sim *s, int how, uint64_t t, enum ev_class cla
     if (!(how & HOW_COUNTED))
         return;
     s->n_events++;
+    s->now_fs = t;
     if (s->options.fingerprint)
         fingerprint(s, t, class, id);
 }
@@ -506,15 +507,18 @@ static inline void take_issue(struct kb_sim *s)
 static inline kb_status run(struct kb_sim *s, int how, uint64_t budget)
 {
     ev next = next_issue(s);
+    uint64_t t = 0;
 
     for (; budget > 0; budget--) {
         ev first = ev_first(&s->heap);
         ev e = first < next ? first : next;
-        uint64_t t = ev_time_fs(e);
         uint32_t slot = ev_slot(e);
 
-        if (t > s->limit_fs)
+        t = ev_time_fs(e);
+        if (t > s->limit_fs) {
+            s->now_fs = s->limit_fs;
             return e == EV_NONE ? KB_OK : t == EV_PAST ? KB_TIME_RANGE : KB_STOPPED;
+        }
         if ((how & HOW_COUNTED) && s->options.max_events && s->n_events >= s->options.max_events)
             return KB_STOPPED;
         if (e == next) {
@@ -538,6 +542,7 @@ static inline kb_status run(struct kb_sim *s, int how, uint64_t budget)
         if (s->status != KB_OK)
             return s->status;
     }
+    s->now_fs = t;
     return KB_AGAIN;
 }
 

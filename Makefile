@@ -14,6 +14,10 @@ ALL_CFLAGS := -std=c11 -D_GNU_SOURCE -ffp-contract=off -ffile-prefix-map=$(CURDI
 INCLUDES := -Iruntime/include -Iruntime -Iruntime/cli -Igen
 VERSION := $(shell sed -n 's/.*KB_VERSION "\(.*\)"/\1/p' runtime/include/kernbench.h)
 
+# One line a step; V=1 shows the commands.
+Q := $(if $(V),,@)
+say = $(if $(V),,@printf '  %-4s %s\n' $(1) '$@')
+
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY:
@@ -38,7 +42,8 @@ CLI := $(B)/libkernbench-cli.a
 
 $(O)/%.o: %.c $(O)/flags
 	@mkdir -p $(@D)
-	$(CC) $(INCLUDES) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+	$(call say,CC)
+	$(Q)$(CC) $(INCLUDES) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 # A change of compiler or flags rebuilds everything.
 FLAGS_TEXT := $(CC) $(ALL_CFLAGS)
@@ -49,15 +54,18 @@ $(O)/flags: FORCE
 $(O)/runtime/cli/cmd_info.o: ALL_CFLAGS += -DKB_BUILD_FLAGS='"$(strip $(CFLAGS) $(SAN))"'
 
 $(KBGEN): $(GEN_OBJ) $(O)/runtime/text.o
-	$(CC) $(ALL_CFLAGS) -o $@ $^ -lyaml -lxxhash -lm
+	$(call say,LD)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ -lyaml -lxxhash -lm
 
 $(LIB): $(LIB_OBJ)
+	$(call say,AR)
 	@rm -f $@
-	$(AR) rcD $@ $^
+	$(Q)$(AR) rcD $@ $^
 
 $(CLI): $(CLI_OBJ)
+	$(call say,AR)
 	@rm -f $@
-	$(AR) rcD $@ $^
+	$(Q)$(AR) rcD $@ $^
 
 .PHONY: FORCE
 FORCE:
@@ -94,31 +102,104 @@ $(T)/args: FORCE
 	@echo "$(KBGEN_ARGS)" | cmp -s - $@ || echo "$(KBGEN_ARGS)" > $@
 
 $(T)/defs.m4: $(TOPO_FILE) $(KBGEN) $(T)/args
-	$(KBGEN) $(KBGEN_ARGS) > $@
+	$(call say,GEN)
+	$(Q)$(KBGEN) $(KBGEN_ARGS) > $@
 
 $(T)/topo.h $(T)/topo.c $(T)/main.c: $(T)/%: templates/%.m4 templates/base.m4 $(T)/defs.m4
-	$(M4) $(T)/defs.m4 $< > $@
+	$(call say,M4)
+	$(Q)$(M4) $(T)/defs.m4 $< > $@
 
 $(T)/$(N).h: templates/api.h.m4 templates/base.m4 $(T)/defs.m4
-	$(M4) $(T)/defs.m4 $< > $@
+	$(call say,M4)
+	$(Q)$(M4) $(T)/defs.m4 $< > $@
 
 $(T)/topo.o: $(T)/topo.c $(T)/topo.h $(O)/flags
-	$(CC) -I$(T) $(INCLUDES) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+	$(call say,CC)
+	$(Q)$(CC) -iquote $(T) $(INCLUDES) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(T)/main.o: $(T)/main.c $(T)/$(N).h $(O)/flags
-	$(CC) -I$(T) $(INCLUDES) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+	$(call say,CC)
+	$(Q)$(CC) -iquote $(T) $(INCLUDES) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(T)/lib$(N).a: $(T)/topo.o
+	$(call say,AR)
 	@rm -f $@
-	$(AR) rcD $@ $^
+	$(Q)$(AR) rcD $@ $^
 
 $(T)/$(N): $(T)/main.o $(T)/lib$(N).a $(CLI) $(LIB)
-	$(CC) $(ALL_CFLAGS) -o $@ $^ -lm
+	$(call say,LD)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ -lm
 
 -include $(wildcard $(T)/*.d)
 endif
 
 -include $(wildcard $(O)/*/*.d $(O)/*/*/*.d)
+
+# -- set-up ------------------------------------------------------------------------------------
+
+# Debian packages; those of a target are installed by it, and by nothing else.
+BUILD_PACKAGES := gcc libc6-dev m4 libyaml-dev libxxhash-dev
+CHECK_PACKAGES := libcmocka-dev
+CHECK_ALL_PACKAGES := clang libclang-rt-dev valgrind gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
+LINT_PACKAGES := clang cppcheck
+FMT_PACKAGES := clang-format
+
+.PHONY: setup
+setup:
+	@.ci/install $(BUILD_PACKAGES)
+
+## demo: installs what is missing, builds cube8, shows a probe and a contended replay
+.PHONY: demo
+demo: setup
+	@$(MAKE) --no-print-directory topology TOPO=cube8 SET= NAME=
+	@echo; echo '$$ $(B)/cube8/cube8 probe'
+	@$(B)/cube8/cube8 probe
+	@echo; echo '$$ $(B)/cube8/cube8 replay benches/one_slice.csv --format table'
+	@$(B)/cube8/cube8 replay benches/one_slice.csv --format table
+
+# -- tests -------------------------------------------------------------------------------------
+
+TESTS := $(patsubst tests/%.c,$(B)/_t/%,$(wildcard tests/test_*.c))
+JUDGE := $(B)/_t/libjudge.a
+GENLIB := $(B)/_t/libgen.a
+JUDGE_OBJ := $(patsubst %.c,$(O)/%.o,$(filter-out tests/judge/main.c,$(wildcard tests/judge/*.c)))
+TEST_TOPOLOGIES := cube8 tray32
+VECTOR_TOPOLOGIES := $(filter-out %/cube8.yaml,$(wildcard tests/vectors/*.yaml))
+
+$(O)/tests/%.o: INCLUDES += $(TEST_TOPOLOGIES:%=-I$(B)/%)
+$(JUDGE): $(JUDGE_OBJ)
+$(GENLIB): $(filter-out $(O)/gen/main.o,$(GEN_OBJ)) $(O)/tests/any_topology.o
+$(JUDGE) $(GENLIB):
+	@mkdir -p $(@D)
+	$(call say,AR)
+	@rm -f $@
+	$(Q)$(AR) rcD $@ $^
+
+# A test may name more for its link in a line "link: ..." of its heading.
+$(TESTS): $(B)/_t/%: $(O)/tests/%.o $(JUDGE) $(GENLIB) $(LIB) $(foreach t,$(TEST_TOPOLOGIES),$(B)/$(t)/lib$(t).a)
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIB) $$(sed -n 's/^ \* link: //p' tests/$*.c) -lyaml -lxxhash -lcmocka -lm
+
+$(B)/_t/judge: $(O)/tests/judge/main.o $(JUDGE)
+	$(call say,LD)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ -lyaml -lm
+
+.PHONY: tests
+tests: $(TESTS) $(B)/_t/judge
+
+.PHONY: tests-built
+tests-built:
+	@for t in $(TEST_TOPOLOGIES) cube1 $(VECTOR_TOPOLOGIES); do \
+	    $(MAKE) --no-print-directory topology TOPO=$$t SET= NAME= || exit; done
+	@$(MAKE) --no-print-directory tests
+
+## check: installs what is missing, builds, runs every test; ends in "N passed, N failed"
+.PHONY: check
+check: setup
+	@.ci/install $(CHECK_PACKAGES)
+	@$(MAKE) --no-print-directory tests-built
+	@B=$(B) KBGEN=$(KBGEN) SIM=$(B)/cube8/cube8 tests/run.sh $(TESTS) $(wildcard tests/e2e/*.sh)
 
 ## clean: removes all that is made
 .PHONY: clean

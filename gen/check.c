@@ -1,5 +1,4 @@
-/* check.c -- what no key can be checked for alone: missing keys, and keys that must fit together.
- */
+/* check.c -- what no key can be checked for alone: missing keys, keys that do not fit together. */
 #include "check.h"
 #include "value.h"
 

@@ -1,5 +1,4 @@
-/* check.h -- what no key can be checked for alone: missing keys, and keys that must fit together.
- */
+/* check.h -- what no key can be checked for alone: missing keys, keys that do not fit together. */
 #ifndef CHECK_H
 #define CHECK_H
 #include "spec.h"

@@ -51,6 +51,6 @@ bool diag_quiet(const struct diag *d);
 const char *diag_text(struct arena *a, const char *text, size_t len);
 
 /* Say that memory is exhausted and exit with EXIT_RESOURCE. */
-_Noreturn void diag_no_memory(void);
+__attribute__((noreturn)) void diag_no_memory(void);
 
 #endif

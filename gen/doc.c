@@ -1,5 +1,4 @@
-/* doc.c -- one YAML text as a tree of nodes, without the parts of YAML a topology has no use for.
- */
+/* doc.c -- one YAML text as a tree of nodes, without what a topology never needs of YAML. */
 #include "doc.h"
 #include <string.h>
 
@@ -45,8 +44,11 @@ static bool report(struct diag *diag, struct place whole, const yaml_parser_t *p
 {
     yaml_mark_t mark = p->problem_mark;
 
-    if (p->error == YAML_MEMORY_ERROR)
+    if (p->error == YAML_MEMORY_ERROR || p->error == YAML_NO_ERROR) /* its loader does not say */
         diag_no_memory();
+    if (p->error == YAML_COMPOSER_ERROR && p->context)
+        return diag_error(diag, place_at(whole, mark), "anchor already used on line %zu",
+                          p->context_mark.line + 1);
     if (p->error == YAML_READER_ERROR)
         mark = mark_of_byte(text, len, p->problem_offset);
     return diag_error(diag, place_at(whole, mark), "%s%s%s", p->problem ? p->problem : "not YAML",
@@ -150,10 +152,19 @@ static bool load_tree(struct doc *doc, struct scan *s, const char *text, size_t 
     return ok;
 }
 
+/* libyaml takes the mark that some editors put before the text for a part of it. */
+static size_t mark_bytes(const char *text, size_t len)
+{
+    return len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+}
+
 bool doc_open(struct doc *doc, struct diag *diag, struct place whole, const char *text, size_t len)
 {
     struct scan s = {.diag = diag, .whole = whole};
+    size_t skip = mark_bytes(text, len);
 
+    text += skip;
+    len -= skip;
     *doc = (struct doc){.whole = whole};
     return scan_tokens(&s, text, len) && load_tree(doc, &s, text, len);
 }

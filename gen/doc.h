@@ -1,5 +1,4 @@
-/* doc.h -- one YAML text as a tree of nodes, without the parts of YAML a topology has no use for.
- */
+/* doc.h -- one YAML text as a tree of nodes, without what a topology never needs of YAML. */
 #ifndef DOC_H
 #define DOC_H
 #include "diag.h"

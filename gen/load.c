@@ -111,10 +111,13 @@ static bool unknown_key(struct spec *spec, struct section s, const struct doc *d
                       diag_text(a, word, len), section_path(a, s), hint(a, s, word, len));
 }
 
-static bool load_section(struct spec *spec, struct section s, const struct doc *doc,
+static void load_section(struct spec *spec, struct section s, const struct doc *doc,
                          const yaml_node_t *node);
 
-/* The value of a known key: of a leaf, or of the mapping whose first key is `k`. */
+/*
+ * The value of a known key: of a leaf, or of the mapping whose first key is `k`. A mapping with
+ * mistakes inside is still one: they are laid to its keys.
+ */
 static bool load_known(struct spec *spec, struct section s, enum key k, const struct doc *doc,
                        const yaml_node_t *value)
 {
@@ -133,7 +136,8 @@ static bool load_known(struct spec *spec, struct section s, enum key k, const st
     if (value->type != YAML_MAPPING_NODE)
         return diag_error(spec->diag, given->at, "'%s' must be a mapping, not %s", path,
                           value->type == YAML_SEQUENCE_NODE ? "a list" : "a single value");
-    return load_section(spec, inner, doc, value);
+    load_section(spec, inner, doc, value);
+    return true;
 }
 
 /* One "key: value". False after a message; the caller goes on to the next key. */
@@ -158,26 +162,29 @@ static bool load_pair(struct spec *spec, struct section s, const struct doc *doc
     return !given->bad;
 }
 
-static bool load_section(struct spec *spec, struct section s, const struct doc *doc,
+static void load_section(struct spec *spec, struct section s, const struct doc *doc,
                          const yaml_node_t *node)
 {
-    bool ok = true;
+    const yaml_node_pair_t *end = node->data.mapping.pairs.top;
 
-    for (const yaml_node_pair_t *p = node->data.mapping.pairs.start;
-         p < node->data.mapping.pairs.top && !diag_quiet(spec->diag); p++)
-        ok = load_pair(spec, s, doc, doc_node(doc, p->key), doc_node(doc, p->value)) && ok;
-    return ok;
+    for (const yaml_node_pair_t *p = node->data.mapping.pairs.start; p < end; p++) {
+        if (diag_quiet(spec->diag))
+            break;
+        load_pair(spec, s, doc, doc_node(doc, p->key), doc_node(doc, p->value));
+    }
 }
 
-static bool load_root(struct spec *spec, const struct doc *doc)
+static void load_root(struct spec *spec, const struct doc *doc)
 {
     struct given *given = &spec->given[0][0];
 
     given->at = doc_place(doc, doc->root);
-    if (doc->root->type == YAML_MAPPING_NODE)
-        return load_section(spec, (struct section){0}, doc, doc->root);
+    if (doc->root->type == YAML_MAPPING_NODE) {
+        load_section(spec, (struct section){0}, doc, doc->root);
+        return;
+    }
     given->bad = true;
-    return diag_error(spec->diag, given->at, "a topology is a mapping of keys to values");
+    diag_error(spec->diag, given->at, "a topology is a mapping of keys to values");
 }
 
 bool load_text(struct spec *spec, const char *name, const char *text, size_t len)
@@ -197,6 +204,13 @@ bool load_text(struct spec *spec, const char *name, const char *text, size_t len
     return diag_count(spec->diag) == before;
 }
 
+static bool unreadable(struct spec *spec, struct place whole, int err)
+{
+    if (err == ENOMEM)
+        diag_no_memory();
+    return diag_error(spec->diag, whole, "cannot be read: %s", strerror(err));
+}
+
 bool load(struct spec *spec, const char *path)
 {
     struct place whole = {.kind = PLACE_FILE, .name = path};
@@ -206,12 +220,12 @@ bool load(struct spec *spec, const char *path)
     int err;
 
     if (!f)
-        return diag_error(spec->diag, whole, "cannot be read: %s", strerror(errno));
+        return unreadable(spec, whole, errno);
     len = fread(text, 1, FILE_BYTES_MAX + 1, f);
     err = ferror(f) ? errno : 0;
     fclose(f);
     if (err)
-        return diag_error(spec->diag, whole, "cannot be read: %s", strerror(err));
+        return unreadable(spec, whole, err);
     return load_text(spec, path, text, len);
 }
 

@@ -1,7 +1,6 @@
 /* value.c -- one value: from a YAML node into the field of its key, and back into YAML text. */
 #include "value.h"
 #include "text.h"
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,8 +83,6 @@ static bool is_real(const char *s)
 
     s += *s == '-';
     whole = whole_digits(s);
-    if (whole == 0 && digits(s) > 0)
-        return false;
     s += whole;
     if (*s == '.') {
         fraction = digits(++s);
@@ -109,9 +106,8 @@ static bool load_int(const struct value *v, int64_t *out)
 
     if (!node_is_plain(v->node) || !is_integer(scalar(v->node)))
         return wrong(v, "an integer");
-    errno = 0;
-    i = strtoll(scalar(v->node), NULL, 10);
-    if (errno == ERANGE || (double)i < v->row->min || (double)i > v->row->max)
+    i = strtoll(scalar(v->node), NULL, 10); /* the largest there is, for one too large */
+    if ((double)i < v->row->min || (double)i > v->row->max)
         return outside(v);
     *out = i;
     return true;
@@ -189,21 +185,30 @@ static bool is_text(const yaml_node_t *n, const char *text)
     return n->data.scalar.length == strlen(text) && memcmp(scalar(n), text, strlen(text)) == 0;
 }
 
+/* "tcm, sram or hbm" */
+static const char *either(struct arena *a, const char *const *words)
+{
+    const char *text = words[0];
+
+    for (int n = 1; words[n]; n++)
+        text = arena_printf(a, "%s%s%s", text, words[n + 1] ? ", " : " or ", words[n]);
+    return text;
+}
+
 static bool load_word(const struct value *v, int *out)
 {
     const char *const *words = key_words(v->row->type);
-    const char *known = "", *near;
+    const char *known = either(v->spec->arena, words), *near;
     int n = 0;
 
+    if (v->node->type != YAML_SCALAR_NODE)
+        return wrong(v, known);
     for (; words[n]; n++) {
-        if (v->node->type == YAML_SCALAR_NODE && is_text(v->node, words[n])) {
+        if (is_text(v->node, words[n])) {
             *out = n;
             return true;
         }
-        known = arena_printf(v->spec->arena, "%s%s%s", known, n ? " or " : "", words[n]);
     }
-    if (v->node->type != YAML_SCALAR_NODE)
-        return wrong(v, known);
     near = text_nearest(scalar(v->node), v->node->data.scalar.length, words, (size_t)n);
     if (!near)
         return wrong(v, known);

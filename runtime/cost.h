@@ -25,6 +25,38 @@ static inline struct cost_row cost_add(struct cost_row a, const struct cost_row 
                              a.link_gbs < b->link_gbs ? a.link_gbs : b->link_gbs};
 }
 
+/* A PE's number: cube over all SIPs and PE. A host counts as PE 0 of its SIP's first cube. */
+static inline uint32_t src_pack(const struct kb_topology *t, uint32_t cube, uint32_t pe)
+{
+    return cube << t->pe_bits | pe;
+}
+
+static inline uint32_t src_cube(const struct kb_topology *t, uint32_t src)
+{
+    return src >> t->pe_bits;
+}
+
+static inline uint32_t src_pe(const struct kb_topology *t, uint32_t src)
+{
+    return src & ((1u << t->pe_bits) - 1);
+}
+
+/* A memory's number: cube over all SIPs and unit. */
+static inline uint32_t dst_pack(const struct kb_topology *t, uint32_t cube, uint32_t unit)
+{
+    return cube << t->unit_bits | unit;
+}
+
+static inline uint32_t dst_cube(const struct kb_topology *t, uint32_t dst)
+{
+    return dst >> t->unit_bits;
+}
+
+static inline uint32_t dst_unit(const struct kb_topology *t, uint32_t dst)
+{
+    return dst & ((1u << t->unit_bits) - 1);
+}
+
 static inline uint32_t cube_column(const struct kb_topology *t, uint32_t cube)
 {
     return cube % t->cubes % t->w;
@@ -38,14 +70,13 @@ static inline uint32_t cube_row(const struct kb_topology *t, uint32_t cube)
 /* From a PE to a memory of another cube. */
 static inline struct cost_row cost_remote(const struct kb_topology *t, uint32_t src, uint32_t dst)
 {
-    uint32_t a = txn_cube(src), b = txn_cube(dst);
-    const struct cost_row *out = &t->cost_out[txn_unit(src) * N_EXITS];
-    const struct cost_row *in = &t->cost_in[txn_unit(dst)];
+    uint32_t a = src_cube(t, src), b = dst_cube(t, dst);
+    const struct cost_row *out = &t->cost_out[src_pe(t, src) * N_EXITS];
+    const struct cost_row *in = &t->cost_in[dst_unit(t, dst)];
 
     if (t->sips == 1 || a / t->cubes == b / t->cubes) {
-        uint32_t dx = cube_column(t, b) + t->w - 1 - cube_column(t, a);
-        uint32_t dy = cube_row(t, b) + t->h - 1 - cube_row(t, a);
-        const struct mesh_row *mesh = &t->cost_mesh[dy * (2 * t->w - 1) + dx];
+        int32_t d = (int32_t)t->cube_pos[b % t->cubes] - (int32_t)t->cube_pos[a % t->cubes];
+        const struct mesh_row *mesh = &t->cost_mesh[(int32_t)t->mesh_middle + d];
 
         return cost_add(cost_add(mesh->cost, &out[mesh->exit]), &in[mesh->side * t->n_units]);
     }
@@ -57,30 +88,30 @@ static inline struct cost_row cost_remote(const struct kb_topology *t, uint32_t 
 }
 
 /* From a PE to a memory; the memory's own overhead and the edge into it are not in it. */
-static inline struct cost_row cost_pe(const struct kb_topology *t, uint32_t src, uint32_t dst)
+static inline struct cost_row cost_of_pe(const struct kb_topology *t, uint32_t src, uint32_t dst)
 {
-    if (txn_cube(src) == txn_cube(dst))
-        return t->cost_local[txn_unit(src) * t->n_units + txn_unit(dst)];
+    if (src_cube(t, src) == dst_cube(t, dst))
+        return t->cost_local[src_pe(t, src) * t->n_units + dst_unit(t, dst)];
     return cost_remote(t, src, dst);
 }
 
 /* From a host to the engine of the target's M_CPU. */
 static inline struct cost_row cost_host_to_engine(const struct kb_topology *t, uint32_t dst)
 {
-    return cost_add(t->cost_host[cube_column(t, txn_cube(dst))], t->cost_host_cpu);
+    return cost_add(t->cost_host[cube_column(t, dst_cube(t, dst))], t->cost_host_cpu);
 }
 
 /* From there to the memory. */
 static inline struct cost_row cost_engine_to_memory(const struct kb_topology *t, uint32_t dst)
 {
-    return t->cost_host_in[txn_unit(dst)];
+    return t->cost_host_in[dst_unit(t, dst)];
 }
 
 /* The memory that `dst` is, for a transaction that reads or writes it. */
 static inline const struct memory_row *cost_memory(const struct kb_topology *t, uint32_t dst,
                                                    bool writes)
 {
-    uint32_t unit = txn_unit(dst);
+    uint32_t unit = dst_unit(t, dst);
 
     if (unit < t->pes)
         return &t->hbm;
@@ -114,7 +145,7 @@ static inline double cost_bottleneck_gbs(const struct cost_mask *m, double link_
 static inline int64_t cost_response_fs(const struct kb_topology *t, const struct cost_mask *m,
                                        uint32_t dst, int64_t wire_fs)
 {
-    int64_t ucies = 1 + 2 * (int64_t)cube_column(t, txn_cube(dst));
+    int64_t ucies = 1 + 2 * (int64_t)cube_column(t, dst_cube(t, dst));
 
     return cost_way_fs(m, wire_fs, ucies * t->ucie_overhead_fs);
 }
@@ -125,11 +156,11 @@ static inline struct kb_cost cost_of(const struct kb_topology *t, const struct c
 {
     bool host = op >= KB_H2D, writes = op == KB_WRITE || op == KB_H2D;
     const struct memory_row *memory = cost_memory(t, dst, writes);
-    struct cost_row way = host ? cost_host_to_engine(t, dst) : cost_pe(t, src, dst);
+    struct cost_row way = host ? cost_host_to_engine(t, dst) : cost_of_pe(t, src, dst);
     struct kb_cost c;
 
     if (host)
-        way = cost_add(way, &t->cost_host_in[txn_unit(dst)]);
+        way = cost_add(way, &t->cost_host_in[dst_unit(t, dst)]);
     c.wire_fs = way.wire_fs & m->wire;
     c.memory_overhead_fs = memory->overhead_fs & m->overhead;
     c.overhead_fs = (way.overhead_fs & m->overhead) + c.memory_overhead_fs;

@@ -1,8 +1,8 @@
 /* end.c -- endpoints as the engines take them: checked, and packed into 32 bits. */
 #include "end.h"
+#include "cost.h"
 #include <stdarg.h>
 #include <stdio.h>
-#include "txn.h"
 
 kb_status end_error(kb_error *why, const char *fmt, ...)
 {
@@ -22,7 +22,7 @@ static uint32_t units_of(const struct kb_topology *t, kb_kind kind)
     return kind == KB_SRAM || kind == KB_HOST ? 1 : t->pes;
 }
 
-/* The unit's number among all memories of its cube; a PE's is its own. */
+/* A memory's number among all of its cube. */
 static uint32_t unit_of(const struct kb_topology *t, const kb_endpoint *end)
 {
     switch (end->kind) {
@@ -49,27 +49,33 @@ bool end_pack(const struct kb_topology *t, const kb_endpoint *end, uint32_t *pac
         end_error(why, "%s is not in this topology", name);
         return false;
     }
-    *packed = txn_pack(end->sip * t->cubes + end->cube, unit_of(t, end));
+    uint32_t cube = end->sip * t->cubes + end->cube;
+    bool source = end->kind == KB_PE || end->kind == KB_HOST;
+
+    *packed = source ? src_pack(t, cube, end->unit) : dst_pack(t, cube, unit_of(t, end));
     return true;
 }
 
-kb_kind end_memory_kind(const struct kb_topology *t, uint32_t packed)
+static struct kb_endpoint end_at(const struct kb_topology *t, kb_kind kind, uint32_t cube,
+                                 uint32_t unit)
 {
-    uint32_t unit = txn_unit(packed);
-
-    return unit < t->pes ? KB_SLICE : unit == t->pes ? KB_SRAM : KB_TCM;
+    return (struct kb_endpoint){kind, cube / t->cubes, cube % t->cubes, unit};
 }
 
-struct kb_endpoint end_unpack(const struct kb_topology *t, uint32_t packed, kb_kind kind)
+struct kb_endpoint end_unpack_source(const struct kb_topology *t, uint32_t packed, bool of_host)
 {
-    uint32_t cube = txn_cube(packed), unit = txn_unit(packed);
-    struct kb_endpoint end = {kind, cube / t->cubes, cube % t->cubes, unit};
+    return end_at(t, of_host ? KB_HOST : KB_PE, src_cube(t, packed), src_pe(t, packed));
+}
 
-    if (kind == KB_SRAM)
-        end.unit = 0;
-    else if (kind == KB_TCM)
-        end.unit = unit - t->pes - 1;
-    return end;
+struct kb_endpoint end_unpack_memory(const struct kb_topology *t, uint32_t packed)
+{
+    uint32_t cube = dst_cube(t, packed), unit = dst_unit(t, packed);
+
+    if (unit < t->pes)
+        return end_at(t, KB_SLICE, cube, unit);
+    if (unit == t->pes)
+        return end_at(t, KB_SRAM, cube, 0);
+    return end_at(t, KB_TCM, cube, unit - t->pes - 1);
 }
 
 static kb_status check_host_route(const kb_endpoint *src, const kb_endpoint *dst, kb_error *why)

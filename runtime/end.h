@@ -3,15 +3,13 @@
 #define END_H
 #include "rows.h"
 
-/* Packs `end` (see struct txn), or says in `why` what it lacks. */
+/* Packs `end` as a source or as a memory (cost.h), or says in `why` what it lacks. */
 bool end_pack(const struct kb_topology *t, const struct kb_endpoint *end, uint32_t *packed,
               struct kb_error *why);
 
-/* The other way; `host`: a packed host, else a PE if `source`, else a memory. */
-struct kb_endpoint end_unpack(const struct kb_topology *t, uint32_t packed, kb_kind kind);
-
-/* Kind of the memory that a packed target is. */
-kb_kind end_memory_kind(const struct kb_topology *t, uint32_t packed);
+/* The other way, for what may be a source, and for a memory. */
+struct kb_endpoint end_unpack_source(const struct kb_topology *t, uint32_t packed, bool of_host);
+struct kb_endpoint end_unpack_memory(const struct kb_topology *t, uint32_t packed);
 
 /* Checks that `op` may go from `src` to `dst`, and packs both. */
 kb_status end_pack_route(const struct kb_topology *t, kb_op op, const kb_endpoint *src,

@@ -8,6 +8,9 @@
 #include "engine.h"
 #include "walk.h"
 
+/* `how` is a constant in each engine: without this, gcc makes it one function that asks. */
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+
 /* How a run is compiled. */
 enum how {
     HOW_HOP = 1,
@@ -22,10 +25,17 @@ static inline uint64_t after(uint64_t t, int64_t delay_fs)
     return sum < EV_PAST ? sum : EV_PAST;
 }
 
+/* Ends the run: no time is left in which an event might lie. */
+static void fail(struct kb_sim *s, kb_status status)
+{
+    s->status = status;
+    s->limit_fs = 0;
+}
+
 static inline void post(struct kb_sim *s, uint64_t t, enum ev_class class, uint32_t slot)
 {
-    if (!ev_push(&s->heap, ev_make(t, class, s->txns[slot].id, slot)))
-        s->status = KB_NO_MEMORY;
+    if (!ev_push(&s->queue, ev_make(t, class, s->txns[slot].id, slot)))
+        fail(s, KB_NO_MEMORY);
 }
 
 /* FNV-1a 64 over (int64 time, uint8 class, uint64 id), little endian.              design 1 */
@@ -41,7 +51,7 @@ static void fingerprint(struct kb_sim *s, uint64_t t, enum ev_class class, uint6
     s->fingerprint = h;
 }
 
-static inline void seen(struct kb_sim *s, int how, uint64_t t, enum ev_class class, uint32_t id)
+static ALWAYS_INLINE void seen(struct kb_sim *s, int how, uint64_t t, enum ev_class class, uint32_t id)
 {
     if (!(how & HOW_COUNTED))
         return;
@@ -55,23 +65,24 @@ static inline void seen(struct kb_sim *s, int how, uint64_t t, enum ev_class cla
 
 static inline struct station *channel_of(struct kb_sim *s, const struct txn *x)
 {
-    return &s->channels[((size_t)txn_cube(x->src) * T->pes + txn_unit(x->src)) * 2 +
-                        txn_writes(x)];
+    return &s->channels[2 * (size_t)x->src + txn_writes(x)];
 }
 
 static inline struct station *engine_of(struct kb_sim *s, const struct txn *x)
 {
-    return &s->engines[(size_t)txn_cube(x->dst) * 2 + txn_writes(x)];
+    return &s->engines[2 * (size_t)dst_cube(T, x->dst) + txn_writes(x)];
 }
 
 static inline struct station *memory_of(struct kb_sim *s, const struct txn *x)
 {
-    return &s->memories[(size_t)txn_cube(x->dst) * sim_memories(T) + txn_unit(x->dst)];
+    return &s->memories[x->dst];
 }
 
 static inline struct txn_list *pipe_of(struct kb_sim *s, const struct txn *x)
 {
-    return &s->pipes[T->links == MODE_FIFO ? txn_cube(x->dst) / T->cubes : txn_cube(x->dst)];
+    uint32_t cube = dst_cube(T, x->dst);
+
+    return &s->pipes[T->links == MODE_FIFO ? cube / T->cubes : cube];
 }
 
 /* -- from one station to the next ----------------------------------------------------------- */
@@ -82,16 +93,18 @@ static inline void enter_pipe(struct kb_sim *s, uint64_t arrive, uint32_t slot)
     struct txn_list *pipe = pipe_of(s, &s->txns[slot]);
 
     s->txns[slot].arrive_fs = (int64_t)arrive;
+    s->txns[slot].piped = true;
     if (pipe->head == TXN_NONE)
         post(s, arrive, EV_ARRIVE, slot);
     txn_append(pipe, s->txns, slot);
 }
 
 /* It has arrived: the next in its pipe gets an event. */
-static inline void leave_pipe(struct kb_sim *s, const struct txn *x)
+static inline void leave_pipe(struct kb_sim *s, struct txn *x)
 {
     struct txn_list *pipe = pipe_of(s, x);
 
+    x->piped = false;
     txn_take(pipe, s->txns);
     if (pipe->head != TXN_NONE)
         post(s, (uint64_t)s->txns[pipe->head].arrive_fs, EV_ARRIVE, pipe->head);
@@ -111,7 +124,7 @@ static inline void set_out_ideal(struct kb_sim *s, uint64_t t, uint32_t slot)
         return;
     }
     memory = cost_memory(T, x->dst, txn_writes(x));
-    way = cost_pe(T, x->src, x->dst);
+    way = cost_of_pe(T, x->src, x->dst);
     x->hold_fs = (memory->overhead_fs & s->mask.overhead) +
                  drain_fs(x->nbytes, cost_bottleneck_gbs(&s->mask, way.link_gbs, memory));
     x->stage = TXN_TO_MEMORY;
@@ -233,7 +246,7 @@ static inline void hop_on(struct kb_sim *s, uint64_t t, uint32_t slot)
     }
 }
 
-static inline void set_out(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
+static ALWAYS_INLINE void set_out(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
     struct txn *x = &s->txns[slot];
 
@@ -247,7 +260,7 @@ static inline void set_out(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
     }
 }
 
-static inline void leave_engine(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
+static ALWAYS_INLINE void leave_engine(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
     if (how & HOW_HOP) {
         come_to_link(s, t, slot);
@@ -261,7 +274,7 @@ static inline void leave_engine(struct kb_sim *s, int how, uint64_t t, uint32_t 
 
 /* -- stations ------------------------------------------------------------------------------- */
 
-static inline void take_channel(struct kb_sim *s, int how, struct station *channel, uint64_t t,
+static ALWAYS_INLINE void take_channel(struct kb_sim *s, int how, struct station *channel, uint64_t t,
                                 uint32_t slot)
 {
     struct txn *x = &s->txns[slot];
@@ -273,7 +286,7 @@ static inline void take_channel(struct kb_sim *s, int how, struct station *chann
     set_out(s, how, t, slot);
 }
 
-static inline void issue(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
+static ALWAYS_INLINE void issue(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
     struct txn *x = &s->txns[slot];
     struct station *channel;
@@ -293,7 +306,7 @@ static inline void issue(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 }
 
 /* wait_fs, which holds the time of arrival, becomes the wait. */
-static inline void take_engine(struct kb_sim *s, int how, struct station *engine, uint64_t t,
+static ALWAYS_INLINE void take_engine(struct kb_sim *s, int how, struct station *engine, uint64_t t,
                                uint32_t slot)
 {
     struct txn *x = &s->txns[slot];
@@ -305,7 +318,7 @@ static inline void take_engine(struct kb_sim *s, int how, struct station *engine
     leave_engine(s, how, t, slot);
 }
 
-static inline void come_to_engine(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
+static ALWAYS_INLINE void come_to_engine(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
     struct txn *x = &s->txns[slot];
     struct station *engine = engine_of(s, x);
@@ -337,7 +350,7 @@ static inline uint64_t pass_link(struct kb_sim *s, const struct txn *x, uint32_t
     return enter;
 }
 
-static inline void come_to_edge(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
+static ALWAYS_INLINE void come_to_edge(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
     struct txn *x = &s->txns[slot];
     const struct segment_row *seg = &T->segments[x->at.segment];
@@ -370,7 +383,7 @@ static inline void serve(struct kb_sim *s, struct station *memory, uint64_t t, u
     post(s, after(t, hold), EV_DONE, slot);
 }
 
-static inline void come_to_memory(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
+static ALWAYS_INLINE void come_to_memory(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
     struct txn *x = &s->txns[slot];
     struct station *memory = memory_of(s, x);
@@ -386,12 +399,12 @@ static inline void come_to_memory(struct kb_sim *s, int how, uint64_t t, uint32_
     }
 }
 
-static inline void arrive(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
+static ALWAYS_INLINE void arrive(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
     struct txn *x = &s->txns[slot];
 
     seen(s, how, t, EV_ARRIVE, x->id);
-    if (!(how & HOW_HOP) && txn_of_host(x) && pipe_of(s, x)->head == slot)
+    if (!(how & HOW_HOP) && x->piped)
         leave_pipe(s, x);
     switch (x->stage) {
     case TXN_TO_LINK:
@@ -417,21 +430,19 @@ static inline void count(struct flow *flow, const struct txn *x)
 /* Counts by route; what each edge has carried follows from it.                       stats.c */
 static inline void count_flow(struct kb_sim *s, const struct txn *x)
 {
-    uint32_t from = txn_cube(x->src), to = txn_cube(x->dst);
+    uint32_t from = src_cube(T, x->src), to = dst_cube(T, x->dst);
 
     if (!txn_of_host(x) && from == to) {
-        size_t pe = (size_t)from * T->pes + txn_unit(x->src);
-
-        count(&s->flow_local[pe * sim_memories(T) + txn_unit(x->dst)], x);
+        count(&s->flow_local[(size_t)x->src * sim_memories(T) + dst_unit(T, x->dst)], x);
         return;
     }
-    count(&s->flow_in[(size_t)to * sim_memories(T) + txn_unit(x->dst)], x);
+    count(&s->flow_in[x->dst], x);
     if (txn_of_host(x))
         count(&s->flow_host[to], x);
     else if (s->flow_remote[from] || sim_flow_row(s, from))
         count(&s->flow_remote[from][to], x);
     else
-        s->status = KB_NO_MEMORY;
+        fail(s, KB_NO_MEMORY);
 }
 
 static inline void count_done(struct station *station, const struct txn *x)
@@ -449,7 +460,7 @@ static inline void end(struct kb_sim *s, struct txn *x, uint64_t t)
 
         end = after(t, c.response_fs);
         if (end == EV_PAST) {
-            s->status = KB_TIME_RANGE;
+            fail(s, KB_TIME_RANGE);
             return;
         }
     }
@@ -460,7 +471,7 @@ static inline void end(struct kb_sim *s, struct txn *x, uint64_t t)
 }
 
 /* The memory first: its next service takes the place of this event in the heap. */
-static inline void done(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
+static ALWAYS_INLINE void done(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
     struct txn *x = &s->txns[slot];
     struct station *memory = memory_of(s, x);
@@ -504,45 +515,59 @@ static inline void take_issue(struct kb_sim *s)
         txn_take(&s->issues, s->txns);
 }
 
-static inline kb_status run(struct kb_sim *s, int how, uint64_t budget)
+static ALWAYS_INLINE void handle(struct kb_sim *s, int how, ev e)
 {
-    ev next = next_issue(s);
-    uint64_t t = 0;
+    uint64_t t = ev_time_fs(e);
+    uint32_t slot = ev_slot(e);
+
+    switch (ev_class(e)) {
+    case EV_DONE:
+        done(s, how, t, slot);
+        break;
+    case EV_HOP:
+        hop_on(s, t, slot);
+        break;
+    default:
+        arrive(s, how, t, slot);
+        break;
+    }
+}
+
+/* The next event lies behind the last that may run, or there is none. */
+static kb_status stop(struct kb_sim *s, ev e)
+{
+    s->now_fs = s->limit_fs;
+    if (s->status != KB_OK)
+        return s->status;
+    if (e == EV_NONE)
+        return KB_OK;
+    return ev_time_fs(e) == EV_PAST ? KB_TIME_RANGE : KB_STOPPED;
+}
+
+static ALWAYS_INLINE kb_status run(struct kb_sim *s, int how, uint64_t budget)
+{
+    ev next = next_issue(s), e = 0;
 
     for (; budget > 0; budget--) {
-        ev first = ev_first(&s->heap);
-        ev e = first < next ? first : next;
-        uint32_t slot = ev_slot(e);
+        bool issues = next < s->queue.first;
+        e = issues ? next : s->queue.first;
 
-        t = ev_time_fs(e);
-        if (t > s->limit_fs) {
-            s->now_fs = s->limit_fs;
-            return e == EV_NONE ? KB_OK : t == EV_PAST ? KB_TIME_RANGE : KB_STOPPED;
-        }
+        if (ev_time_fs(e) > s->limit_fs)
+            return stop(s, e);
         if ((how & HOW_COUNTED) && s->options.max_events && s->n_events >= s->options.max_events)
             return KB_STOPPED;
-        if (e == next) {
+        if (issues) {
+            ev_advance(&s->queue, e);
             take_issue(s);
-            issue(s, how, t, slot);
+            issue(s, how, ev_time_fs(e), ev_slot(e));
             next = next_issue(s);
         } else {
-            ev_take(&s->heap);
-            switch (ev_class(e)) {
-            case EV_DONE:
-                done(s, how, t, slot);
-                break;
-            case EV_HOP:
-                hop_on(s, t, slot);
-                break;
-            default:
-                arrive(s, how, t, slot);
-                break;
-            }
+            ev_take(&s->queue);
+            handle(s, how, e);
+            ev_find_first(&s->queue);
         }
-        if (s->status != KB_OK)
-            return s->status;
     }
-    s->now_fs = t;
+    s->now_fs = ev_time_fs(e);
     return KB_AGAIN;
 }
 

@@ -35,7 +35,7 @@ void name_hop(const struct kb_topology *t, const struct hop_row *hop, uint32_t c
         name_io_node(t, cube / t->cubes, hop->node, name);
         break;
     case AT_IO_TO:
-        name_io_node(t, txn_cube(dst) / t->cubes, hop->node, name);
+        name_io_node(t, dst_cube(t, dst) / t->cubes, hop->node, name);
         break;
     default:
         name_switch(t, name);

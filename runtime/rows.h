@@ -137,6 +137,7 @@ struct kb_topology {
     uint8_t links; /* enum link_mode */
     uint32_t sips, w, h, cubes /* of a SIP */, pes /* of a cube */;
     uint32_t n_nodes, n_edges, n_units;
+    uint32_t pe_bits, unit_bits; /* of a packed source, of a packed memory: cost.h */
     uint32_t read_channels, write_channels; /* of a PE */
     uint32_t read_engines, write_engines;   /* of an M_CPU */
     uint32_t n_cube_nodes, n_io_nodes, n_cube_links, n_io_links;
@@ -162,6 +163,8 @@ struct kb_topology {
     const struct cost_row *cost_out;      /* [pe][exit] */
     const struct cost_row *cost_in;       /* [side][unit] */
     const struct mesh_row *cost_mesh;     /* [dy + h - 1][dx + w - 1] */
+    const uint32_t *cube_pos;             /* [cube]: its index in such a table: row * (2w - 1) + col */
+    uint32_t mesh_middle;                 /* index of dx = dy = 0 */
     const struct cost_row *cost_leave;    /* [column]: from its W exit to the target's SIP */
     const struct cost_row *cost_enter;    /* [column]: from column 0 to it */
     const struct cost_row *cost_host;     /* [column]: from the host to its ucie-W */

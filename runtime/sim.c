@@ -57,23 +57,29 @@ static struct cost_mask mask_of(unsigned off)
 static bool make_stations(struct kb_sim *s)
 {
     const struct kb_topology *t = s->topo;
-    size_t cubes = sim_cubes(t), pes = cubes * t->pes;
+    size_t cubes = sim_cubes(t), pes = cubes << t->pe_bits, memories = cubes << t->unit_bits;
     bool fifo = t->links == MODE_FIFO;
 
     s->channels = stations_new(2 * pes, sim_servers(s, KB_COST_CHANNELS, t->read_channels),
                                sim_servers(s, KB_COST_CHANNELS, t->write_channels));
     s->engines = stations_new(2 * cubes, sim_servers(s, KB_COST_ENGINES, t->read_engines),
                               sim_servers(s, KB_COST_ENGINES, t->write_engines));
-    s->memories = stations_new(cubes * sim_memories(t), 1, 1);
+    s->memories = stations_new(memories, 1, 1);
     s->pipes = pipes_new(fifo ? t->sips : cubes);
     s->flow_local = calloc(pes * sim_memories(t), sizeof *s->flow_local);
     s->flow_remote = calloc(cubes, sizeof *s->flow_remote);
     s->flow_host = calloc(cubes, sizeof *s->flow_host);
-    s->flow_in = calloc(cubes * sim_memories(t), sizeof *s->flow_in);
+    s->flow_in = calloc(memories, sizeof *s->flow_in);
     if (fifo)
         s->links = zeroed_rows(walk_n_links(t), sizeof *s->links);
     return s->channels && s->engines && s->memories && s->pipes && s->flow_local &&
            s->flow_remote && s->flow_host && s->flow_in && (!fifo || s->links);
+}
+
+/* No event after this is asked for. */
+static uint64_t last_fs(const struct kb_sim *s)
+{
+    return s->options.until_fs > 0 ? (uint64_t)s->options.until_fs : EV_PAST - 1;
 }
 
 kb_status kb_sim_new(const kb_topology *topo, const kb_options *options, kb_sim **out)
@@ -89,8 +95,8 @@ kb_status kb_sim_new(const kb_topology *topo, const kb_options *options, kb_sim 
     s->sorted = true;
     s->issues = (struct txn_list){TXN_NONE, TXN_NONE};
     s->fingerprint = FNV_OFFSET;
-    s->limit_fs = s->options.until_fs > 0 ? (uint64_t)s->options.until_fs : EV_PAST - 1;
-    if (!make_stations(s)) {
+    s->limit_fs = last_fs(s);
+    if (!ev_queue_init(&s->queue) || !make_stations(s)) {
         kb_sim_free(s);
         return KB_NO_MEMORY;
     }
@@ -114,7 +120,7 @@ void kb_sim_free(kb_sim *s)
     free(s->engines);
     free(s->channels);
     free(s->txns);
-    ev_heap_free(&s->heap);
+    ev_queue_free(&s->queue);
     free(s);
 }
 
@@ -273,6 +279,8 @@ kb_status kb_sim_run(kb_sim *s, uint64_t budget, kb_error *why)
         return s->status;
     status = (s->options.engine == KB_HOP ? engine->hop : engine->fused)(
         s, budget ? budget : UINT64_MAX);
+    if (s->status != KB_OK)
+        status = s->status;
     if (status == KB_OK && kb_sim_done(s) < s->n_txns)
         status = KB_STOPPED; /* a response comes after until_fs */
     if (status != KB_AGAIN)
@@ -294,7 +302,7 @@ static bool complete(const struct kb_sim *s, const struct txn *x, const struct k
 {
     return x->stage == TXN_DONE &&
            (uint64_t)(x->service_fs + c->memory_overhead_fs + c->drain_fs + c->response_fs) <=
-               s->limit_fs;
+               last_fs(s);
 }
 
 static struct kb_cost cost_of_txn(const struct kb_sim *s, const struct txn *x)
@@ -326,8 +334,8 @@ kb_status kb_sim_request(const kb_sim *s, uint64_t id, kb_request *out)
     *out = (kb_request){
         .issue_fs = x->issue_fs,
         .op = x->op,
-        .src = end_unpack(s->topo, x->src, txn_of_host(x) ? KB_HOST : KB_PE),
-        .dst = end_unpack(s->topo, x->dst, end_memory_kind(s->topo, x->dst)),
+        .src = end_unpack_source(s->topo, x->src, txn_of_host(x)),
+        .dst = end_unpack_memory(s->topo, x->dst),
         .nbytes = x->nbytes,
     };
     return KB_OK;

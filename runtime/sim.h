@@ -15,7 +15,7 @@ struct kb_sim {
     struct kb_options options;
     struct cost_mask mask;
 
-    struct ev_heap heap;
+    struct ev_queue queue;
     struct txn *txns; /* owned; slot = row */
     uint32_t n_txns, txns_cap;
     uint32_t next_row;       /* to be issued; rows in order of (issue, id), if `sorted` */
@@ -25,9 +25,9 @@ struct kb_sim {
     uint32_t n_done;
 
     /* Stations, owned. */
-    struct station *channels;   /* [PE over all][0 read, 1 write] */
+    struct station *channels;   /* [src_pack()][0 read, 1 write] */
     struct station *engines;    /* [cube over all][0 read, 1 write] */
-    struct station *memories;   /* [cube over all][slices, SRAM] */
+    struct station *memories;   /* [dst_pack()] */
     struct link_station *links; /* fifo: [cube over all][link][back], then those of the IOs */
     /*
      * Host transactions on their way to their first station. All of one list have the same way,
@@ -37,16 +37,16 @@ struct kb_sim {
     struct txn_list *pipes;
 
     /* Traffic by route, spread over edges when asked. Owned. */
-    struct flow *flow_local;   /* [PE over all][slices, SRAM]: inside a cube */
+    struct flow *flow_local;   /* [src_pack()][slices, SRAM]: inside a cube */
     struct flow **flow_remote; /* [cube over all] -> [cube over all], NULL until used */
     struct flow *flow_host;    /* [cube over all] */
-    struct flow *flow_in;      /* [cube over all][slices, SRAM]: from other cubes and hosts */
+    struct flow *flow_in;      /* [dst_pack()]: from other cubes and hosts */
 
     int64_t end_fs; /* of the last completion, response included */
     uint64_t n_events; /* completions and arrivals that are counted */
     uint64_t fingerprint;
-    uint64_t limit_fs; /* no event after this */
-    uint64_t now_fs;   /* how far a run has come that has not reached its end */
+    uint64_t limit_fs;  /* no event after this; 0 once the run has failed */
+    uint64_t now_fs;    /* how far a run has come that has not reached its end */
     kb_status status;  /* why the run has ended */
 };
 

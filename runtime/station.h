@@ -35,8 +35,14 @@ static inline void station_enqueue(struct station *s, struct txn *txns, uint32_t
 
 static inline uint32_t station_dequeue(struct station *s, const struct txn *txns)
 {
+    uint32_t slot = txn_take(&s->queue, txns);
+
     s->queued--;
-    return txn_take(&s->queue, txns);
+    if (s->queue.head != TXN_NONE) {
+        __builtin_prefetch(&txns[s->queue.head], 1);
+        __builtin_prefetch(&txns[s->queue.head].next, 1);
+    }
+    return slot;
 }
 
 static inline bool station_waited_for(const struct station *s)

@@ -53,8 +53,8 @@ static void spread_between(const struct spread *sp, uint32_t from, uint32_t to, 
                            const struct flow *flow)
 {
     const struct kb_topology *t = sp->topo;
-    uint32_t dst = txn_pack(to, 0), first = of_host ? 0 : 1;
-    struct txn_at at = walk_begin(t, txn_pack(from, 0), dst, of_host);
+    uint32_t dst = dst_pack(t, to, 0), first = of_host ? 0 : 1;
+    struct txn_at at = walk_begin(t, src_pack(t, from, 0), dst, of_host);
 
     for (; t->segments[at.segment].exit != N_EXITS; at = walk_next(t, at, dst, of_host)) {
         spread_hops(sp, at, first, UINT32_MAX, dst, flow);
@@ -80,15 +80,15 @@ static void spread_cubes(const struct spread *sp, const struct kb_sim *s)
 static void spread_memories(const struct spread *sp, const struct kb_sim *s)
 {
     const struct kb_topology *t = sp->topo;
-    size_t n = (size_t)sim_cubes(t) * sim_memories(t);
+    uint32_t n = sim_cubes(t) << t->unit_bits;
 
-    for (size_t i = 0; i < n; i++) {
-        uint32_t cube = (uint32_t)(i / sim_memories(t)), unit = (uint32_t)(i % sim_memories(t));
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t cube = dst_cube(t, i), unit = dst_unit(t, i);
         uint32_t segment = t->seg_in + SIDE_W * t->n_units + unit;
         struct txn_at at = {.cube = cube, .segment = (uint16_t)segment};
 
         if (!no_flow(&s->flow_in[i]))
-            spread_hops(sp, at, 1, UINT32_MAX, txn_pack(cube, unit), &s->flow_in[i]);
+            spread_hops(sp, at, 1, UINT32_MAX, i, &s->flow_in[i]);
     }
 }
 
@@ -96,10 +96,10 @@ static void spread_memories(const struct spread *sp, const struct kb_sim *s)
 static void spread_pes(const struct spread *sp, const struct kb_sim *s)
 {
     const struct kb_topology *t = sp->topo;
-    uint32_t pes = sim_cubes(t) * t->pes, memories = sim_memories(t);
+    uint32_t n = sim_cubes(t) << t->pe_bits, memories = sim_memories(t);
 
-    for (uint32_t pe = 0; pe < pes; pe++) {
-        uint32_t cube = pe / t->pes, unit = pe % t->pes;
+    for (uint32_t pe = 0; pe < n; pe++) {
+        uint32_t cube = src_cube(t, pe), unit = src_pe(t, pe);
         struct flow out = {0};
         struct txn_at at = {.cube = cube};
 
@@ -112,7 +112,7 @@ static void spread_pes(const struct spread *sp, const struct kb_sim *s)
 
             at.segment = (uint16_t)(t->seg_local + unit * t->n_units + m);
             if (!no_flow(local))
-                spread_hops(sp, at, 0, UINT32_MAX, txn_pack(cube, m), local);
+                spread_hops(sp, at, 0, UINT32_MAX, dst_pack(t, cube, m), local);
             for (uint32_t w = 0; w < 2; w++) {
                 out.count[w] -= local->count[w];
                 out.bytes[w] -= local->bytes[w];
@@ -186,13 +186,11 @@ static int64_t served_fs(const struct kb_sim *s, const struct station *st)
            (x->service_fs + c.memory_overhead_fs + c.drain_fs);
 }
 
-/* Calls `each` for one station, if anything went through. */
+/* Calls `each` for one station that anything went through. */
 static void show_station(const struct station *st, uint32_t servers, int64_t busy_fs,
                          kb_station_use *use, void (*each)(void *arg, const kb_station_use *use),
                          void *arg)
 {
-    if (!st->count)
-        return;
     use->servers = servers;
     use->count = st->count;
     use->bytes = st->bytes;
@@ -212,15 +210,18 @@ kb_status kb_sim_stations(const kb_sim *s, void (*each)(void *arg, const kb_stat
 {
     enum { PE_NODES = NODE_PE_TCM - NODE_PE_CPU + 1, PE_DMA = NODE_PE_DMA - NODE_PE_CPU };
     const struct kb_topology *t = s->topo;
-    uint32_t cubes = sim_cubes(t), memories = sim_memories(t);
+    uint32_t cubes = sim_cubes(t);
     char node[KB_NODE_BYTES];
     struct kb_station_use use;
 
-    for (uint32_t i = 0; i < 2 * cubes * t->pes; i++) {
-        uint32_t pe = i / 2 % t->pes, n = i % 2 ? t->write_channels : t->read_channels;
+    for (uint32_t i = 0; i < 2 * cubes << t->pe_bits; i++) {
+        uint32_t n = i % 2 ? t->write_channels : t->read_channels;
         const struct station *st = &s->channels[i];
 
-        name_cube_node(t, i / 2 / t->pes, t->first_pe_node + pe * PE_NODES + PE_DMA, node);
+        if (!st->count)
+            continue;
+        name_cube_node(t, src_cube(t, i / 2),
+                       t->first_pe_node + src_pe(t, i / 2) * PE_NODES + PE_DMA, node);
         name_two(use.name, sizeof use.name, node, i % 2);
         show_station(st, n, held_fs(s, st, sim_servers(s, KB_COST_CHANNELS, n)), &use, each, arg);
     }
@@ -228,16 +229,21 @@ kb_status kb_sim_stations(const kb_sim *s, void (*each)(void *arg, const kb_stat
         uint32_t n = i % 2 ? t->write_engines : t->read_engines;
         const struct station *st = &s->engines[i];
 
+        if (!st->count)
+            continue;
         name_cube_node(t, i / 2, t->m_cpu_node, node);
         name_two(use.name, sizeof use.name, node, i % 2);
         show_station(st, n, held_fs(s, st, sim_servers(s, KB_COST_ENGINES, n)), &use, each, arg);
     }
-    for (uint32_t i = 0; i < cubes * memories; i++) {
-        uint32_t unit = i % memories;
+    for (uint32_t i = 0; i < cubes << t->unit_bits; i++) {
+        uint32_t unit = dst_unit(t, i);
+        const struct station *st = &s->memories[i];
 
-        name_cube_node(t, i / memories, unit < t->pes ? t->first_hbm_node + unit : t->sram_node,
+        if (!st->count)
+            continue;
+        name_cube_node(t, dst_cube(t, i), unit < t->pes ? t->first_hbm_node + unit : t->sram_node,
                        use.name);
-        show_station(&s->memories[i], 1, served_fs(s, &s->memories[i]), &use, each, arg);
+        show_station(st, 1, served_fs(s, st), &use, each, arg);
     }
     return KB_OK;
 }
@@ -254,13 +260,13 @@ kb_status sim_check_stations(const struct kb_sim *s, kb_error *why)
     uint32_t cubes = sim_cubes(t);
     bool ok = true;
 
-    for (uint32_t i = 0; i < 2 * cubes * t->pes; i++)
+    for (uint32_t i = 0; i < 2 * cubes << t->pe_bits; i++)
         ok = ok && plausible(&s->channels[i], i % 2 ? t->write_channels : t->read_channels,
                              s->options.costs_off & KB_COST_CHANNELS ? INT64_MAX : s->end_fs);
     for (uint32_t i = 0; i < 2 * cubes; i++)
         ok = ok && plausible(&s->engines[i], i % 2 ? t->write_engines : t->read_engines,
                              s->options.costs_off & KB_COST_ENGINES ? INT64_MAX : s->end_fs);
-    for (uint32_t i = 0; i < cubes * sim_memories(t); i++)
+    for (uint32_t i = 0; i < cubes << t->unit_bits; i++)
         ok = ok && plausible(&s->memories[i], 1, s->end_fs);
     for (size_t i = 0; s->links && i < walk_n_links(t); i++)
         ok = ok && s->links[i].busy_fs <= (uint64_t)s->links[i].free_fs;

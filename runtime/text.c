@@ -1,5 +1,7 @@
 /* text.c -- what the generator and the command line read and write: names, numbers, sizes. */
 #include "text.h"
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { WORD_MAX = 63 }; /* longer words are nobody's typing mistake */
@@ -51,4 +53,202 @@ const char *text_nearest(const char *word, size_t len, const char *const names[]
         }
     }
     return best;
+}
+
+const char *text_show(const char *word, size_t len, char *text, size_t room)
+{
+    static const char dots[] = "...";
+    size_t n = len < room ? len : room - sizeof dots;
+
+    for (size_t i = 0; i < n; i++) {
+        unsigned char c = (unsigned char)word[i];
+
+        text[i] = (char)(c < 0x20 || c == 0x7f ? '?' : c);
+    }
+    text[n] = '\0';
+    if (n < len)
+        memcpy(text + n, dots, sizeof dots);
+    return text;
+}
+
+/* Digits at `*at`, before `end`: their value into *out. False if there are none or too many. */
+static bool read_digits(const char **at, const char *end, uint64_t *out)
+{
+    const char *p = *at;
+    uint64_t value = 0;
+
+    for (; p < end && (unsigned)(*p - '0') < 10; p++) {
+        uint64_t digit = (uint64_t)(*p - '0');
+
+        if (value > (UINT64_MAX - digit) / 10)
+            return false;
+        value = value * 10 + digit;
+    }
+    if (p == *at)
+        return false;
+    *at = p;
+    *out = value;
+    return true;
+}
+
+bool text_read_count(const char *text, size_t len, uint64_t *out)
+{
+    const char *end = text + len;
+    uint64_t value;
+
+    if (!read_digits(&text, end, &value) || text != end)
+        return false;
+    *out = value;
+    return true;
+}
+
+/* Binary logarithm of what a suffix stands for; 0 for an unknown one. */
+static unsigned suffix_bits(char suffix)
+{
+    return suffix == 'K' ? 10 : suffix == 'M' ? 20 : suffix == 'G' ? 30 : 0;
+}
+
+bool text_read_size(const char *text, size_t len, uint64_t *out)
+{
+    const char *end = text + len;
+    uint64_t value;
+    unsigned bits = 0;
+
+    if (!read_digits(&text, end, &value))
+        return false;
+    if (text < end) {
+        bits = suffix_bits(*text++);
+        if (bits == 0)
+            return false;
+    }
+    if (text != end || value > UINT64_MAX >> bits)
+        return false;
+    *out = value << bits;
+    return true;
+}
+
+/* The decimals of a time, from `at` to `end`, in fs. */
+static bool read_decimals(const char *at, const char *end, uint64_t *out_fs)
+{
+    static const uint32_t unit_fs[] = {1000000, 100000, 10000, 1000, 100, 10, 1};
+    size_t n = (size_t)(end - at);
+    uint64_t digits;
+
+    if (n > 6 || !read_digits(&at, end, &digits) || at != end)
+        return false;
+    *out_fs = digits * unit_fs[n];
+    return true;
+}
+
+bool text_read_ns(const char *text, size_t len, int64_t *out_fs)
+{
+    const char *end = text + len;
+    uint64_t ns, rest_fs = 0;
+
+    if (!read_digits(&text, end, &ns) || ns > TEXT_NS_MAX)
+        return false;
+    if (text < end && (*text != '.' || !read_decimals(text + 1, end, &rest_fs)))
+        return false;
+    if (ns == TEXT_NS_MAX && rest_fs > 0)
+        return false;
+    *out_fs = (int64_t)(ns * 1000000 + rest_fs);
+    return true;
+}
+
+/* "00" .. "99": half the divisions of one digit at a time. */
+static const char pairs[200] = "00010203040506070809101112131415161718192021222324"
+                               "25262728293031323334353637383940414243444546474849"
+                               "50515253545556575859606162636465666768697071727374"
+                               "75767778798081828384858687888990919293949596979899";
+
+static void put_pair(char *to, uint32_t value)
+{
+    memcpy(to, pairs + 2 * (size_t)value, 2);
+}
+
+/* `value` < 10^6 with all its six digits. */
+static char *put_six(char *to, uint32_t value)
+{
+    put_pair(to, value / 10000);
+    put_pair(to + 2, value / 100 % 100);
+    put_pair(to + 4, value % 100);
+    return to + 6;
+}
+
+char *text_put_count(char *to, uint64_t value)
+{
+    char digits[20];
+    char *p = digits + sizeof digits;
+
+    for (; value >= 100; value /= 100)
+        put_pair(p -= 2, (uint32_t)(value % 100));
+    if (value >= 10)
+        put_pair(p -= 2, (uint32_t)value);
+    else
+        *--p = (char)('0' + value);
+    size_t n = (size_t)(digits + sizeof digits - p);
+    memcpy(to, p, n);
+    return to + n;
+}
+
+/* The sign of `fs`, and what is left of it: also INT64_MIN has a magnitude in 64 bits. */
+static char *put_sign(char *to, int64_t fs, uint64_t *magnitude_fs)
+{
+    *magnitude_fs = fs < 0 ? 0 - (uint64_t)fs : (uint64_t)fs;
+    if (fs < 0)
+        *to++ = '-';
+    return to;
+}
+
+char *text_put_ns(char *to, int64_t fs)
+{
+    uint64_t magnitude_fs;
+
+    if (fs == 0) /* most waits are none */
+        return text_put_text(to, "0.000000");
+    to = put_sign(to, fs, &magnitude_fs);
+    to = text_put_count(to, magnitude_fs / 1000000);
+    *to++ = '.';
+    return put_six(to, (uint32_t)(magnitude_fs % 1000000));
+}
+
+char *text_put_ns_rounded(char *to, int64_t fs)
+{
+    uint64_t magnitude_fs;
+
+    to = put_sign(to, fs, &magnitude_fs);
+    uint64_t hundredths = (magnitude_fs + 5000) / 10000;
+    to = text_put_count(to, hundredths / 100);
+    *to++ = '.';
+    put_pair(to, (uint32_t)(hundredths % 100));
+    return to + 2;
+}
+
+/*
+ * The product below is off by less than 1e-10. Where that could decide the rounding, and for
+ * numbers so large that nobody is in a hurry, printf does it.
+ */
+char *text_put_fraction(char *to, double value)
+{
+    if (!(value >= 0 && value < 1e15))
+        return to + sprintf(to, "%.6f", value);
+    uint64_t whole = (uint64_t)value;
+    double scaled = (value - (double)whole) * 1e6;
+    uint32_t millionths = (uint32_t)scaled;
+    double rest = scaled - millionths;
+
+    if ((rest > 0.5 - 1e-9 && rest < 0.5 + 1e-9) || signbit(value))
+        return to + sprintf(to, "%.6f", value);
+    millionths += rest > 0.5;
+    to = text_put_count(to, whole + millionths / 1000000);
+    *to++ = '.';
+    return put_six(to, millionths % 1000000);
+}
+
+char *text_put_text(char *to, const char *text)
+{
+    size_t n = strlen(text);
+
+    memcpy(to, text, n);
+    return to + n;
 }

@@ -27,7 +27,7 @@ struct txn_at {
 };
 
 /*
- * Endpoints are packed: cube over all SIPs << 8 | PE or unit. A host is cube 0 of its SIP.
+ * Endpoints are packed, see src_pack() and dst_pack(): they are the numbers of their stations.
  * `at` and `hold_fs` are needed before service begins, so they share its place.
  */
 struct txn {
@@ -39,37 +39,22 @@ struct txn {
         int64_t hold_fs; /* how long the memory will be taken */
         int64_t service_fs;
     };
-    uint64_t nbytes : 40, op : 2, stage : 4;
+    uint64_t nbytes : 40, op : 8, stage : 8, piped : 8; /* piped: its first arrival is to come */
     uint32_t src, dst;
     uint32_t id;
     uint32_t next; /* slot of the next in the same list */
 };
 
-static inline uint32_t txn_pack(uint32_t cube, uint32_t unit)
-{
-    return cube << 8 | unit;
-}
-
-static inline uint32_t txn_cube(uint32_t end)
-{
-    return end >> 8;
-}
-
-static inline uint32_t txn_unit(uint32_t end)
-{
-    return end & 255;
-}
-
 /* A PE's transaction takes a channel; a host's takes an engine. */
 static inline bool txn_of_host(const struct txn *x)
 {
-    return x->op >= KB_H2D;
+    return x->op >> 1;
 }
 
 /* Which way its data flows: 0 from the memory, 1 to it. */
 static inline uint32_t txn_writes(const struct txn *x)
 {
-    return x->op == KB_WRITE || x->op == KB_H2D;
+    return (x->op + 1u) >> 1 & 1;
 }
 
 /* First come, first served; linked through txn.next. */

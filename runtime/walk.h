@@ -39,15 +39,15 @@ static inline uint32_t walk_exit(const struct kb_topology *t, uint32_t a, uint32
 static inline struct txn_at walk_begin(const struct kb_topology *t, uint32_t src, uint32_t dst,
                                        bool of_host)
 {
-    uint32_t cube = txn_cube(of_host ? dst : src);
+    uint32_t cube = of_host ? dst_cube(t, dst) : src_cube(t, src);
     uint32_t segment;
 
     if (of_host)
         segment = t->seg_host;
-    else if (cube == txn_cube(dst))
-        segment = t->seg_local + txn_unit(src) * t->n_units + txn_unit(dst);
+    else if (cube == dst_cube(t, dst))
+        segment = t->seg_local + src_pe(t, src) * t->n_units + dst_unit(t, dst);
     else
-        segment = t->seg_out + txn_unit(src) * N_EXITS + walk_exit(t, cube, txn_cube(dst));
+        segment = t->seg_out + src_pe(t, src) * N_EXITS + walk_exit(t, cube, dst_cube(t, dst));
     return (struct txn_at){.cube = cube, .segment = (uint16_t)segment};
 }
 
@@ -57,12 +57,12 @@ static inline struct txn_at walk_enter(const struct kb_topology *t, uint32_t cub
 {
     uint32_t segment;
 
-    if (cube != txn_cube(dst))
-        segment = t->seg_pass + side * N_EXITS + walk_exit(t, cube, txn_cube(dst));
+    if (cube != dst_cube(t, dst))
+        segment = t->seg_pass + side * N_EXITS + walk_exit(t, cube, dst_cube(t, dst));
     else if (of_host)
-        segment = t->seg_host_in + txn_unit(dst);
+        segment = t->seg_host_in + dst_unit(t, dst);
     else
-        segment = t->seg_in + side * t->n_units + txn_unit(dst);
+        segment = t->seg_in + side * t->n_units + dst_unit(t, dst);
     return (struct txn_at){.cube = cube, .segment = (uint16_t)segment};
 }
 
@@ -72,10 +72,12 @@ static inline struct txn_at walk_next(const struct kb_topology *t, struct txn_at
 {
     uint32_t exit = t->segments[at.segment].exit;
 
+    uint32_t to = dst_cube(t, dst);
+
     if (exit != EXIT_IO)
         return walk_enter(t, walk_neighbour(t, at.cube, exit), walk_opposite(exit), dst, of_host);
     if (at.segment == t->seg_cross || at.segment == t->seg_host)
-        return walk_enter(t, txn_cube(dst) - cube_column(t, txn_cube(dst)), SIDE_W, dst, of_host);
+        return walk_enter(t, to - cube_column(t, to), SIDE_W, dst, of_host);
     return (struct txn_at){.cube = at.cube, .segment = t->seg_cross};
 }
 
@@ -108,7 +110,7 @@ static inline size_t walk_link(const struct kb_topology *t, struct walk_edge edg
         break;
     case LINK_IO_TO:
     case LINK_IO_TO_ROW:
-        cube = txn_cube(dst);
+        cube = dst_cube(t, dst);
         break;
     default:
         break;

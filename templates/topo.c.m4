@@ -25,6 +25,10 @@ m4_dnl gen_cost_row(INDEX, WIRE_FS, OVERHEAD_FS, LINK_GBS)
 m4_define([[gen_cost_row]],
 [[    [$1] = {.wire_fs = $2, .overhead_fs = $3, .link_gbs = $4},
 ]])m4_dnl
+m4_dnl gen_pos_row(CUBE, POSITION)
+m4_define([[gen_pos_row]],
+[[    [$1] = $2,
+]])m4_dnl
 m4_dnl gen_mesh_row(INDEX, EXIT, SIDE, WIRE_FS, OVERHEAD_FS, LINK_GBS, DX, DY)
 m4_define([[gen_mesh_row]],
 [[    [$1] = {SIDE_$2, SIDE_$3, {$4, $5, $6}}, /* dx $7, dy $8 */
@@ -103,6 +107,11 @@ static const struct mesh_row cost_mesh[] = {
 gen_map_cost_mesh([[gen_mesh_row]])m4_dnl
 };
 
+/* Where each cube stands in a table like that: the difference of two is a distance. */
+static const uint32_t cube_pos[TOPO_CUBES] = {
+gen_map_cube_pos([[gen_pos_row]])m4_dnl
+};
+
 /* By the source's column: from its west exit to the target's SIP. */
 static const struct cost_row cost_leave[TOPO_W] = {
 gen_map_cost_leave([[gen_cost_row]])m4_dnl
@@ -145,6 +154,8 @@ const struct kb_topology TOPOLOGY = {
     .n_nodes = TOPO_NODES,
     .n_edges = TOPO_EDGES,
     .n_units = TOPO_UNITS,
+    .pe_bits = TOPO_PE_BITS,
+    .unit_bits = TOPO_UNIT_BITS,
     .read_channels = TOPO_READ_CHANNELS,
     .write_channels = TOPO_WRITE_CHANNELS,
     .read_engines = TOPO_READ_ENGINES,
@@ -182,6 +193,8 @@ const struct kb_topology TOPOLOGY = {
     .cost_out = cost_out,
     .cost_in = cost_in,
     .cost_mesh = cost_mesh,
+    .cube_pos = cube_pos,
+    .mesh_middle = (TOPO_H_CUBES - 1) * (2 * TOPO_W - 1) + TOPO_W - 1,
     .cost_leave = cost_leave,
     .cost_enter = cost_enter,
     .cost_host = cost_host,

@@ -16,6 +16,8 @@ enum {
     TOPO_CUBES = TOPO_W * TOPO_H_CUBES, /* of a SIP */
     TOPO_PES = gen_pes,                 /* of a cube */
     TOPO_UNITS = gen_n_units,           /* memories of a cube: slices, SRAM, TCMs */
+    TOPO_PE_BITS = gen_pe_bits,         /* that number the PEs of a cube */
+    TOPO_UNIT_BITS = gen_unit_bits,     /* that number its memories */
     TOPO_NODES = gen_n_nodes,           /* of the whole tray */
     TOPO_EDGES = gen_n_edges,
 

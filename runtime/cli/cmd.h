@@ -1,0 +1,34 @@
+/* cmd.h -- what every command is given, and what commands share. */
+#ifndef CMD_H
+#define CMD_H
+#include "opts.h"
+#include "out.h"
+
+/* One run of the command line. */
+struct cli {
+    const kb_topology *topo;
+    kb_info info;
+    const char *program; /* the topology's name */
+    struct opts opts;
+};
+
+/* Each command is a cmd_name() in cmd_name.c. They return after a message, or 0. */
+#define COMMAND(NAME, name, ...) enum exit_code cmd_##name(const struct cli *cli);
+#include "opts.def"
+
+/* Prints `rows` in the format and to the place that were asked for. */
+enum exit_code cmd_print(const struct cli *cli, const struct rows *rows);
+
+/* The same, to an open `s`, which stays open. */
+void cmd_write(const struct cli *cli, const struct rows *rows, struct sink *s);
+
+/* The exit code that a failed call of the library means, for what a command line asked. */
+enum exit_code cmd_exit_code(kb_status status);
+
+/* Says why a call failed; returns its exit code. */
+enum exit_code cmd_fail(const struct cli *cli, kb_status status, const kb_error *why);
+
+/* Reads an operand as an endpoint; EXIT_USAGE after a message. */
+enum exit_code cmd_endpoint(const struct cli *cli, const char *word, kb_endpoint *out);
+
+#endif

@@ -1,0 +1,92 @@
+/* cmd_info.c -- `info`: what this simulator simulates, and how it was built. */
+#include "cmd.h"
+
+#if defined __clang__
+#define COMPILER "clang " __clang_version__
+#else
+#define COMPILER "gcc " __VERSION__
+#endif
+
+#ifndef KB_BUILD_FLAGS
+#define KB_BUILD_FLAGS "" /* the build gives it */
+#endif
+
+enum { N_FACTS = 20 };
+
+/* Names and values, in the order in which they are printed. */
+struct facts {
+    size_t n;
+    const char *name[N_FACTS];
+    struct cell value[N_FACTS];
+};
+
+static const struct column columns[] = {{"name", CELL_TEXT}, {"value", CELL_TEXT}};
+
+static bool fact_row(void *arg, uint64_t i, struct cell *cells)
+{
+    const struct facts *facts = arg;
+
+    cells[0] = cell_text(facts->name[i]);
+    cells[1] = facts->value[i];
+    return true;
+}
+
+static void add(struct facts *facts, const char *name, struct cell value)
+{
+    facts->name[facts->n] = name;
+    facts->value[facts->n++] = value;
+}
+
+static uint64_t memory_bytes(const struct cli *cli, kb_kind kind)
+{
+    return kb_memory_bytes(cli->topo, &(kb_endpoint){.kind = kind});
+}
+
+static void add_counts(struct facts *facts, const struct cli *cli)
+{
+    const kb_info *info = &cli->info;
+    uint64_t cubes = (uint64_t)info->sips * info->cubes_per_sip;
+
+    add(facts, "sips", cell_count(info->sips));
+    add(facts, "mesh_w", cell_count(info->mesh_w));
+    add(facts, "mesh_h", cell_count(info->mesh_h));
+    add(facts, "cubes_per_sip", cell_count(info->cubes_per_sip));
+    add(facts, "pes_per_cube", cell_count(info->pes_per_cube));
+    add(facts, "cubes", cell_count(cubes));
+    add(facts, "pes", cell_count(cubes * info->pes_per_cube));
+    add(facts, "nodes", cell_count(info->nodes));
+    add(facts, "edges", cell_count(info->edges));
+    add(facts, "slice_bytes", cell_count(memory_bytes(cli, KB_SLICE)));
+    add(facts, "sram_bytes", cell_count(memory_bytes(cli, KB_SRAM)));
+    add(facts, "tcm_bytes", cell_count(memory_bytes(cli, KB_TCM)));
+}
+
+static enum exit_code print_config(const struct cli *cli)
+{
+    struct sink s;
+    enum exit_code code = sink_open(&s, cli->program, cli->opts.output);
+
+    if (code)
+        return code;
+    sink_text(&s, cli->info.config);
+    return sink_close(&s, cli->program, true);
+}
+
+enum exit_code cmd_info(const struct cli *cli)
+{
+    struct facts facts = {.n = 0};
+    struct rows rows = {.columns = columns, .n_columns = 2, .row = fact_row, .arg = &facts};
+
+    if (cli->opts.config)
+        return print_config(cli);
+    add(&facts, "name", cell_text(cli->info.name));
+    add(&facts, "hash", cell_text(cli->info.hash));
+    add(&facts, "links", cell_text(cli->info.links));
+    add_counts(&facts, cli);
+    add(&facts, "version", cell_text(KB_VERSION));
+    add(&facts, "compiler", cell_text(COMPILER));
+    if (sizeof KB_BUILD_FLAGS > 1)
+        add(&facts, "build_flags", cell_text(KB_BUILD_FLAGS));
+    rows.n_rows = facts.n;
+    return cmd_print(cli, &rows);
+}

@@ -1,0 +1,307 @@
+/* cmd_probe.c -- `probe`: the latency of typical accesses, each alone on the machine. */
+#include "cmd.h"
+#include "say.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    SATURATION_FIRST = 4 * 1024,
+    SATURATION_LAST = 1024 * 1024,
+    N_SATURATION = 9,
+};
+
+/* One transaction, and how it went. */
+struct probe {
+    const char *name;
+    kb_request request;
+    kb_result result;
+    char src[KB_ENDPOINT_BYTES], dst[KB_ENDPOINT_BYTES];
+};
+
+enum case_id {
+    LOCAL_HBM,
+    SAME_HALF_HBM,
+    CROSS_HALF_HBM,
+    CROSS_CUBE_BEST,
+    CROSS_CUBE_WORST,
+    SRAM,
+    CROSS_SIP,
+    H2D,
+    D2H,
+    N_CASES
+};
+
+static const char *const case_names[N_CASES] = {
+    "pe-local-hbm",
+    "pe-same-half-hbm",
+    "pe-cross-half-hbm",
+    "pe-cross-cube-best",
+    "pe-cross-cube-worst",
+    "pe-sram",
+    "pe-cross-sip",
+    "h2d",
+    "d2h",
+};
+
+/* What there is to print. */
+struct probes {
+    struct probe row[N_CASES + N_SATURATION];
+    size_t n;
+};
+
+static const struct column columns[] = {
+    {"case", CELL_TEXT},
+    {"src", CELL_TEXT},
+    {"dst", CELL_TEXT},
+    {"nbytes", CELL_COUNT},
+    {"actual_ns", CELL_NS},
+    {"overhead_ns", CELL_NS},
+    {"drain_ns", CELL_NS},
+    {"wire_ns", CELL_NS},
+    {"response_ns", CELL_NS},
+    {"queue_ns", CELL_NS},
+    {"overhead_pct", CELL_PERCENT},
+    {"drain_pct", CELL_PERCENT},
+    {"eff_bw_gbs", CELL_FRACTION},
+    {"bottleneck_gbs", CELL_FRACTION},
+    {"util_pct", CELL_PERCENT},
+};
+
+/* `part` of `whole`, in per cent. A transaction may take no time at all. */
+static double percent(int64_t part_fs, int64_t whole_fs)
+{
+    return whole_fs > 0 ? (double)part_fs / (double)whole_fs * 100 : 0;
+}
+
+static bool probe_row(void *arg, uint64_t i, struct cell *cells)
+{
+    const struct probe *p = &((const struct probes *)arg)->row[i];
+    const kb_result *r = &p->result;
+    double eff_bw_gbs = (double)p->request.nbytes * 1e6 / (double)r->actual_fs;
+
+    cells[0] = cell_text(p->name);
+    cells[1] = cell_text(p->src);
+    cells[2] = cell_text(p->dst);
+    cells[3] = cell_count(p->request.nbytes);
+    cells[4] = cell_ns(r->actual_fs);
+    cells[5] = cell_ns(r->overhead_fs);
+    cells[6] = cell_ns(r->drain_fs);
+    cells[7] = cell_ns(r->wire_fs);
+    cells[8] = cell_ns(r->response_fs);
+    cells[9] =
+        cell_ns(r->queue_channel_fs + r->queue_engine_fs + r->queue_link_fs + r->queue_memory_fs);
+    cells[10] = cell_percent(percent(r->overhead_fs, r->actual_fs));
+    cells[11] = cell_percent(percent(r->drain_fs, r->actual_fs));
+    cells[12] = cell_fraction(eff_bw_gbs);
+    cells[13] = cell_fraction(r->bottleneck_gbs);
+    cells[14] = cell_percent(eff_bw_gbs / r->bottleneck_gbs * 100);
+    return true;
+}
+
+/* -- which transaction a case is ------------------------------------------------------------ */
+
+/*
+ * The slice of another cube of SIP 0 that is nearest to c0.pe0, or farthest: by formula, ties
+ * to the lowest cube, then slice.                                                    design 9
+ */
+static kb_status find_extreme(const struct cli *cli, bool farthest, kb_request *q, kb_error *why)
+{
+    int64_t best_fs = -1;
+
+    for (uint32_t cube = 1; cube < cli->info.cubes_per_sip; cube++)
+        for (uint32_t slice = 0; slice < cli->info.pes_per_cube; slice++) {
+            kb_endpoint dst = {.kind = KB_SLICE, .cube = cube, .unit = slice};
+            kb_cost cost;
+            kb_status status =
+                kb_route_cost(cli->topo, KB_READ, &q->src, &dst, q->nbytes, &cost, why);
+
+            if (status)
+                return status;
+            int64_t fs = kb_formula_fs(&cost);
+            if (best_fs < 0 || (farthest ? fs > best_fs : fs < best_fs)) {
+                best_fs = fs;
+                q->dst = dst;
+            }
+        }
+    return KB_OK;
+}
+
+/* Has the topology a place for this case? */
+static bool has_case(const struct cli *cli, enum case_id id)
+{
+    const kb_info *info = &cli->info;
+
+    switch (id) {
+    case SAME_HALF_HBM:
+        return info->pes_per_cube >= 4;
+    case CROSS_HALF_HBM:
+        return info->pes_per_cube >= 2;
+    case CROSS_CUBE_BEST:
+    case CROSS_CUBE_WORST:
+        return info->cubes_per_sip >= 2;
+    case CROSS_SIP:
+        return info->sips >= 2;
+    default:
+        return true;
+    }
+}
+
+/* The transaction of a case that the topology has. */
+static kb_status make_request(const struct cli *cli, enum case_id id, kb_request *q, kb_error *why)
+{
+    *q = (kb_request){.op = KB_READ,
+                      .src = {.kind = KB_PE},
+                      .dst = {.kind = KB_SLICE},
+                      .nbytes = cli->opts.bytes};
+    switch (id) {
+    case SAME_HALF_HBM:
+        q->dst.unit = 1;
+        break;
+    case CROSS_HALF_HBM:
+        q->dst.unit = cli->info.pes_per_cube / 2;
+        break;
+    case CROSS_CUBE_BEST:
+    case CROSS_CUBE_WORST:
+        return find_extreme(cli, id == CROSS_CUBE_WORST, q, why);
+    case SRAM:
+        q->dst.kind = KB_SRAM;
+        break;
+    case CROSS_SIP:
+        q->dst.sip = 1;
+        break;
+    case H2D:
+    case D2H:
+        q->op = id == H2D ? KB_H2D : KB_D2H;
+        q->src.kind = KB_HOST;
+        break;
+    case LOCAL_HBM:
+    case N_CASES:
+        break;
+    }
+    return KB_OK;
+}
+
+/* -- running them --------------------------------------------------------------------------- */
+
+/* Runs one transaction alone on the machine. */
+static kb_status run_alone(const struct cli *cli, struct probe *p, kb_error *why)
+{
+    kb_options options = {.engine = cli->opts.engine};
+    kb_sim *sim;
+    kb_status status = kb_sim_new(cli->topo, &options, &sim);
+
+    if (status)
+        return status;
+    status = kb_sim_add(sim, &p->request, why);
+    if (!status)
+        status = kb_sim_run(sim, 0, why);
+    if (!status)
+        status = kb_sim_result(sim, 0, &p->result);
+    kb_sim_free(sim);
+    return status;
+}
+
+static enum exit_code add_probe(const struct cli *cli, struct probes *probes, const char *name,
+                                const kb_request *request)
+{
+    struct probe *p = &probes->row[probes->n];
+    kb_error why = {""};
+
+    *p = (struct probe){.name = name, .request = *request};
+    kb_endpoint_name(&request->src, p->src);
+    kb_endpoint_name(&request->dst, p->dst);
+    kb_status status = run_alone(cli, p, &why);
+    if (status)
+        return cmd_fail(cli, status, &why);
+    probes->n++;
+    return EXIT_OK;
+}
+
+/* A case whose memory is smaller than --bytes is left out too, unless it alone was asked for. */
+static bool too_large(const struct cli *cli, enum case_id id, const kb_request *q)
+{
+    uint64_t room = kb_memory_bytes(cli->topo, &q->dst);
+    char dst[KB_ENDPOINT_BYTES];
+
+    if (cli->opts.only_case || q->nbytes <= room)
+        return false;
+    kb_endpoint_name(&q->dst, dst);
+    if (!cli->opts.quiet)
+        say(cli->program, EXIT_OK, "%s left out: %s holds %llu bytes", case_names[id], dst,
+            (unsigned long long)room);
+    return true;
+}
+
+static enum exit_code add_case(const struct cli *cli, struct probes *probes, enum case_id id)
+{
+    kb_request request;
+    kb_error why = {""};
+    kb_status status = make_request(cli, id, &request, &why);
+
+    if (status)
+        return cmd_fail(cli, status, &why);
+    if (too_large(cli, id, &request))
+        return EXIT_OK;
+    return add_probe(cli, probes, case_names[id], &request);
+}
+
+static enum exit_code add_cases(const struct cli *cli, struct probes *probes)
+{
+    enum exit_code code = EXIT_OK;
+
+    for (int id = 0; id < N_CASES && !code; id++)
+        if (has_case(cli, (enum case_id)id))
+            code = add_case(cli, probes, (enum case_id)id);
+    return code;
+}
+
+static enum exit_code add_saturation(const struct cli *cli, struct probes *probes)
+{
+    kb_request q = {.op = KB_READ, .src = {.kind = KB_PE}, .dst = {.kind = KB_SLICE}};
+    uint64_t room = kb_memory_bytes(cli->topo, &q.dst);
+    enum exit_code code = EXIT_OK;
+
+    for (q.nbytes = SATURATION_FIRST; q.nbytes <= SATURATION_LAST && !code; q.nbytes *= 2)
+        if (q.nbytes <= room)
+            code = add_probe(cli, probes, "saturation", &q);
+    return code;
+}
+
+static enum exit_code add_only_case(const struct cli *cli, struct probes *probes)
+{
+    const char *name = cli->opts.only_case;
+
+    for (int id = 0; id < N_CASES; id++) {
+        if (strcmp(name, case_names[id]) != 0)
+            continue;
+        if (!has_case(cli, (enum case_id)id))
+            return say(cli->program, EXIT_USAGE, "this topology has no place for case '%s'", name);
+        return add_case(cli, probes, (enum case_id)id);
+    }
+    return say_unknown(cli->program, "case", "", name, case_names, N_CASES);
+}
+
+static enum exit_code add_all(const struct cli *cli, struct probes *probes)
+{
+    enum exit_code code;
+
+    if (cli->opts.only_case)
+        return add_only_case(cli, probes);
+    code = add_cases(cli, probes);
+    return code ? code : add_saturation(cli, probes);
+}
+
+enum exit_code cmd_probe(const struct cli *cli)
+{
+    struct probes probes = {.n = 0};
+    struct rows rows = {.columns = columns,
+                        .n_columns = sizeof columns / sizeof *columns,
+                        .row = probe_row,
+                        .arg = &probes};
+    enum exit_code code = add_all(cli, &probes);
+
+    if (code)
+        return code;
+    rows.n_rows = probes.n;
+    return cmd_print(cli, &rows);
+}

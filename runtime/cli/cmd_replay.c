@@ -1,0 +1,219 @@
+/* cmd_replay.c -- `replay`: the transactions of a CSV file on one machine, a row of times each. */
+#include "cmd.h"
+#include "progress.h"
+#include "say.h"
+#include "stop.h"
+#include "text.h"
+#include "transactions.h"
+#include <stdio.h>
+#include <string.h>
+
+enum { EVENTS_AT_ONCE = 50000 }; /* a few ms: how long Ctrl-C may wait */
+
+static const struct column columns[] = {
+    {"id", CELL_COUNT},           {"op", CELL_TEXT},
+    {"src", CELL_TEXT},           {"dst", CELL_TEXT},
+    {"nbytes", CELL_COUNT},       {"issue_ns", CELL_NS},
+    {"start_ns", CELL_NS},        {"arrive_ns", CELL_NS},
+    {"service_ns", CELL_NS},      {"done_ns", CELL_NS},
+    {"end_ns", CELL_NS},          {"wire_ns", CELL_NS},
+    {"overhead_ns", CELL_NS},     {"drain_ns", CELL_NS},
+    {"response_ns", CELL_NS},     {"queue_channel_ns", CELL_NS},
+    {"queue_engine_ns", CELL_NS}, {"queue_link_ns", CELL_NS},
+    {"queue_memory_ns", CELL_NS}, {"formula_ns", CELL_NS},
+    {"actual_ns", CELL_NS},
+};
+
+static const char *const op_names[] = {
+    [KB_READ] = "read", [KB_WRITE] = "write", [KB_H2D] = "h2d", [KB_D2H] = "d2h"};
+
+/* The simulation, and the names of the row being printed. */
+struct replay {
+    kb_sim *sim;
+    char src[KB_ENDPOINT_BYTES], dst[KB_ENDPOINT_BYTES];
+};
+
+static void set_times(const kb_result *r, struct cell *cells)
+{
+    cells[5] = cell_ns(r->issue_fs);
+    cells[6] = cell_ns(r->start_fs);
+    cells[7] = cell_ns(r->arrive_fs);
+    cells[8] = cell_ns(r->service_fs);
+    cells[9] = cell_ns(r->done_fs);
+    cells[10] = cell_ns(r->end_fs);
+    cells[11] = cell_ns(r->wire_fs);
+    cells[12] = cell_ns(r->overhead_fs);
+    cells[13] = cell_ns(r->drain_fs);
+    cells[14] = cell_ns(r->response_fs);
+    cells[15] = cell_ns(r->queue_channel_fs);
+    cells[16] = cell_ns(r->queue_engine_fs);
+    cells[17] = cell_ns(r->queue_link_fs);
+    cells[18] = cell_ns(r->queue_memory_fs);
+    cells[19] = cell_ns(r->formula_fs);
+    cells[20] = cell_ns(r->actual_fs);
+}
+
+/* Transactions that are not complete have no row. */
+static bool result_row(void *arg, uint64_t i, struct cell *cells)
+{
+    struct replay *replay = arg;
+    kb_request q;
+    kb_result r;
+
+    if (kb_sim_result(replay->sim, i, &r) != KB_OK || kb_sim_request(replay->sim, i, &q) != KB_OK)
+        return false;
+    kb_endpoint_name(&q.src, replay->src);
+    kb_endpoint_name(&q.dst, replay->dst);
+    cells[0] = cell_count(i);
+    cells[1] = cell_text(op_names[q.op]);
+    cells[2] = cell_text(replay->src);
+    cells[3] = cell_text(replay->dst);
+    cells[4] = cell_count(q.nbytes);
+    set_times(&r, cells);
+    return true;
+}
+
+/* -- what else there is to say -------------------------------------------------------------- */
+
+/* Edges that carried more than they could have, and the worst of them. */
+struct overload {
+    int64_t end_fs;
+    uint64_t n;
+    double worst; /* of what the edge can carry: 1.0 is all */
+    char from[KB_NODE_BYTES], to[KB_NODE_BYTES];
+};
+
+static void add_edge(void *arg, const kb_edge_use *use)
+{
+    struct overload *o = arg;
+    double carried = (double)use->bytes * 1e6 / (use->gbs * (double)o->end_fs);
+
+    if (!(carried > 1))
+        return;
+    o->n++;
+    if (carried > o->worst) {
+        o->worst = carried;
+        memcpy(o->from, use->from, sizeof o->from);
+        memcpy(o->to, use->to, sizeof o->to);
+    }
+}
+
+/* design 3.1: ideal links are no stations, so nothing else would tell that they were too few. */
+static void warn_of_ideal_links(const struct cli *cli, const kb_sim *sim)
+{
+    struct overload o = {.end_fs = kb_sim_end_fs(sim)};
+
+    if (strcmp(cli->info.links, "ideal") != 0 || o.end_fs <= 0 ||
+        kb_sim_edges(sim, add_edge, &o) != KB_OK || o.n == 0)
+        return;
+    fprintf(stderr,
+            "warning: links are ideal, but %llu of them carried more than their bandwidth allows "
+            "(worst: %s -> %s, %.1f %%): the result is optimistic; 'contention: {links: fifo}' "
+            "would tell\n",
+            (unsigned long long)o.n, o.from, o.to, 100 * o.worst);
+}
+
+/* "stopped at 100.000000 ns": the library does not say which of two bounds it was. */
+static void say_stopped(const struct opts *opts, unsigned long long done, unsigned long long total)
+{
+    char bound[128], *p = bound;
+
+    if (opts->until_fs)
+        p = text_put_text(text_put_ns(p, opts->until_fs), " ns");
+    if (opts->until_fs && opts->max_events)
+        p = text_put_text(p, " or ");
+    if (opts->max_events)
+        p = text_put_text(text_put_count(p, opts->max_events), " events");
+    *p = '\0';
+    fprintf(stderr, "stopped at %s: %llu of %llu transactions complete\n", bound, done, total);
+}
+
+/* What stderr says after the rows. A fingerprint stands alone, so that it can be compared. */
+static void say_end(const struct cli *cli, const kb_sim *sim, kb_status status, bool interrupted)
+{
+    unsigned long long done = kb_sim_done(sim), total = kb_sim_count(sim);
+    bool talk = !cli->opts.quiet && !cli->opts.fingerprint;
+
+    if (interrupted)
+        fprintf(stderr, "interrupted: %llu of %llu transactions complete\n", done, total);
+    else if (status == KB_STOPPED && talk)
+        say_stopped(&cli->opts, done, total);
+    if (talk && !interrupted)
+        warn_of_ideal_links(cli, sim);
+    if (cli->opts.fingerprint)
+        fprintf(stderr, "fingerprint %016llx\n", (unsigned long long)kb_sim_fingerprint(sim));
+}
+
+/* -- the run -------------------------------------------------------------------------------- */
+
+/* Runs to the end, a bound of the options, or stop_asked(). KB_AGAIN: the last of these. */
+static kb_status run(const struct cli *cli, kb_sim *sim, kb_error *why)
+{
+    struct progress progress;
+    kb_status status = KB_AGAIN;
+
+    progress_begin(&progress, cli->opts.quiet);
+    while (status == KB_AGAIN && !stop_asked()) {
+        status = kb_sim_run(sim, EVENTS_AT_ONCE, why);
+        progress_show(&progress, kb_sim_done(sim), kb_sim_count(sim));
+    }
+    progress_end(&progress);
+    return status;
+}
+
+/* Reads, runs and writes to `s`. *ok is false if what `s` has is not to be kept. */
+static enum exit_code replay_into(const struct cli *cli, kb_sim *sim, struct sink *s)
+{
+    struct replay replay = {.sim = sim};
+    struct rows rows = {.columns = columns,
+                        .n_columns = sizeof columns / sizeof *columns,
+                        .row = result_row,
+                        .arg = &replay};
+    kb_error why = {""};
+    kb_status status = KB_AGAIN;
+    enum exit_code code = transactions_read(cli->topo, cli->program, cli->opts.operand[0], sim);
+
+    if (code && code != EXIT_INTERRUPTED)
+        return code;
+    if (!code)
+        status = run(cli, sim, &why);
+    if (status != KB_OK && status != KB_STOPPED && status != KB_AGAIN)
+        return cmd_fail(cli, status, &why);
+    rows.n_rows = kb_sim_count(sim);
+    cmd_write(cli, &rows, s);
+    sink_flush(s);
+    say_end(cli, sim, status, status == KB_AGAIN);
+    return status == KB_AGAIN ? EXIT_INTERRUPTED : EXIT_OK;
+}
+
+/* The output is opened first: a folder that cannot be written to is not found out after hours. */
+static enum exit_code replay_with(const struct cli *cli, kb_sim *sim)
+{
+    struct sink s;
+    enum exit_code code = sink_open(&s, cli->program, cli->opts.output);
+
+    if (code)
+        return code;
+    stop_defer(true);
+    code = replay_into(cli, sim, &s);
+    enum exit_code closed =
+        sink_close(&s, cli->program, code == EXIT_OK || code == EXIT_INTERRUPTED);
+    stop_defer(false);
+    return closed ? closed : code;
+}
+
+enum exit_code cmd_replay(const struct cli *cli)
+{
+    kb_options options = {.engine = cli->opts.engine,
+                          .fingerprint = cli->opts.fingerprint,
+                          .until_fs = cli->opts.until_fs,
+                          .max_events = cli->opts.max_events};
+    kb_sim *sim;
+    kb_status status = kb_sim_new(cli->topo, &options, &sim);
+
+    if (status)
+        return cmd_fail(cli, status, NULL);
+    enum exit_code code = replay_with(cli, sim);
+    kb_sim_free(sim);
+    return code;
+}

@@ -1,0 +1,17 @@
+/* exit.h -- what a program tells its caller: the exit codes of design 9. */
+#ifndef EXIT_H
+#define EXIT_H
+
+enum exit_code {
+    EXIT_OK = 0,
+    EXIT_DIFFERENT = 1, /* a verification failed */
+    EXIT_USAGE = 2,     /* the command line, endpoints on it included */
+    EXIT_INPUT = 3,     /* an input file, or times it makes pass 2^63 fs */
+    EXIT_DEADLOCK = 4,
+    EXIT_SYSTEM = 5, /* out of memory, or I/O */
+    EXIT_INTERNAL = 6,
+    EXIT_KERNEL = 7,
+    EXIT_INTERRUPTED = 130,
+};
+
+#endif

@@ -1,0 +1,124 @@
+/* main.c -- the command line of a simulator: reads it, and runs the command it names. */
+#include "cli.h"
+#include "cmd.h"
+#include "say.h"
+#include "stop.h"
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+enum exit_code cmd_exit_code(kb_status status)
+{
+    switch (status) {
+    case KB_OK:
+    case KB_AGAIN:
+    case KB_STOPPED:
+    case KB_PENDING:
+        return EXIT_OK;
+    case KB_BAD_REQUEST:
+        return EXIT_USAGE;
+    case KB_TIME_RANGE:
+        return EXIT_INPUT;
+    case KB_NO_MEMORY:
+        return EXIT_SYSTEM;
+    case KB_INTERNAL:
+        return EXIT_INTERNAL;
+    }
+    return EXIT_INTERNAL;
+}
+
+enum exit_code cmd_fail(const struct cli *cli, kb_status status, const kb_error *why)
+{
+    const char *text = why && why->text[0]        ? why->text
+                       : status == KB_NO_MEMORY   ? "out of memory"
+                       : status == KB_TIME_RANGE  ? "simulated time passes 2^63 fs"
+                       : status == KB_BAD_REQUEST ? "this cannot be asked"
+                                                  : "internal error";
+
+    return say(cli->program, cmd_exit_code(status), "%s", text);
+}
+
+enum exit_code cmd_endpoint(const struct cli *cli, const char *word, kb_endpoint *out)
+{
+    kb_error why = {""};
+    kb_status status = kb_endpoint_parse(cli->topo, word, strlen(word), out, &why);
+
+    return status ? cmd_fail(cli, status, &why) : EXIT_OK;
+}
+
+void cmd_write(const struct cli *cli, const struct rows *rows, struct sink *s)
+{
+    struct origin origin = {.command = opts_command_name(cli->opts.command),
+                            .command_line = cli->opts.command_line,
+                            .info = &cli->info};
+
+    out_write(rows, &origin, cli->opts.format, s);
+}
+
+enum exit_code cmd_print(const struct cli *cli, const struct rows *rows)
+{
+    struct sink s;
+    enum exit_code code = sink_open(&s, cli->program, cli->opts.output);
+
+    if (code)
+        return code;
+    cmd_write(cli, rows, &s);
+    return sink_close(&s, cli->program, true);
+}
+
+/* --help and --version. They ignore -o: who asks wants to read. */
+static enum exit_code print_help(const struct cli *cli)
+{
+    struct sink s;
+    enum exit_code code = sink_open(&s, cli->program, NULL);
+
+    if (code)
+        return code;
+    if (cli->opts.help) {
+        opts_help(cli->program, cli->opts.command, &s);
+    } else {
+        sink_text(&s, cli->program);
+        sink_text(&s, " (kernbench " KB_VERSION ", topology ");
+        sink_text(&s, cli->info.hash);
+        sink_text(&s, ")\n");
+    }
+    return sink_close(&s, cli->program, true);
+}
+
+static enum exit_code run_command(const struct cli *cli)
+{
+    static enum exit_code (*const commands[N_COMMANDS])(const struct cli *) = {
+#define COMMAND(NAME, name, ...) [COMMAND_##NAME] = cmd_##name,
+#include "opts.def"
+    };
+
+    return commands[cli->opts.command](cli);
+}
+
+/*
+ * A file that we open must not become stdin, stdout or stderr because these were closed. What
+ * takes their place cannot be used in their direction, so that writing to it still fails.
+ */
+static void occupy_standard_files(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 &&
+            open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+            return;
+}
+
+int kb_cli_main(const kb_topology *topo, int argc, char **argv)
+{
+    struct cli cli = {.topo = topo};
+    enum exit_code code;
+
+    occupy_standard_files();
+    stop_catch();
+    kb_topology_info(topo, &cli.info);
+    cli.program = cli.info.name;
+    code = opts_read(&cli.opts, cli.program, argc, argv);
+    if (!code)
+        code = cli.opts.help || cli.opts.version ? print_help(&cli) : run_command(&cli);
+    opts_free(&cli.opts);
+    return (int)code;
+}

@@ -1,0 +1,476 @@
+/* opts.c -- the command line, read: which command, and what it was told. */
+#include "opts.h"
+#include "say.h"
+#include "text.h"
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum option_id {
+#define OPTION(NAME, ...) OPTION_##NAME,
+#include "opts.def"
+    N_OPTIONS
+};
+
+#define ALL      ((1u << N_COMMANDS) - 1)
+#define IN(NAME) (1u << COMMAND_##NAME)
+
+struct option_row {
+    const char *name;
+    char letter;          /* 0: none */
+    const char *argument; /* NULL: none */
+    unsigned commands;    /* bit per command */
+    const char *help;
+};
+
+static const struct option_row option_rows[N_OPTIONS] = {
+#define OPTION(NAME, name, letter, argument, commands, help)                                       \
+    [OPTION_##NAME] = {name, letter, argument, commands, help},
+#include "opts.def"
+};
+
+struct command_row {
+    const char *name, *operands;
+    size_t fewest, most;
+    enum format format;
+    const char *summary, *description;
+};
+
+static const struct command_row command_rows[N_COMMANDS] = {
+#define COMMAND(NAME, name, operands, fewest, most, format, summary, description)                  \
+    [COMMAND_##NAME] = {#name, operands, fewest, most, format, summary, description},
+#include "opts.def"
+};
+
+static const char *const command_names[N_COMMANDS] = {
+#define COMMAND(NAME, name, ...) #name,
+#include "opts.def"
+};
+
+static const char *const option_names[N_OPTIONS] = {
+#define OPTION(NAME, name, ...) name,
+#include "opts.def"
+};
+
+static const char *const format_names[N_FORMATS] = {
+#define FORMAT(NAME, name) #name,
+    FORMATS
+#undef FORMAT
+};
+
+static const char *const engine_names[] = {[KB_FUSED] = "fused", [KB_HOP] = "hop"};
+
+enum {
+    N_ENGINES = sizeof engine_names / sizeof *engine_names,
+    LONG_BASE = 256, /* getopt_long() returns this + option_id */
+    OPERAND = 1,     /* and this for an operand, in its place among the options */
+    DEFAULT_BYTES = 4096,
+};
+
+/* The reading of one command line. */
+struct reading {
+    struct opts *o;
+    const char *program;
+    bool given[N_OPTIONS];
+};
+
+const char *opts_command_name(enum command command)
+{
+    return command_names[command];
+}
+
+/* -- the command line as results show it ---------------------------------------------------- */
+
+/* May `c` stand in a shell's word without quotes? */
+static bool is_plain(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+           (c != '\0' && strchr("_./:,=+@%-", c));
+}
+
+/* Appends one word in such a way that a shell would read it back. */
+static void add_word(char *line, const char *word)
+{
+    char *p = line + strlen(line);
+    bool plain = *word != '\0';
+
+    for (const char *w = word; *w; w++)
+        plain = plain && is_plain(*w);
+    if (p > line)
+        *p++ = ' ';
+    if (plain) {
+        strcpy(p, word);
+        return;
+    }
+    *p++ = '\'';
+    for (; *word; word++)
+        p = text_put_text(p, *word == '\'' ? "'\\''" : (char[]){*word, '\0'});
+    strcpy(p, "'");
+}
+
+/* Enough for every word of `argv` quoted, and for every option's name in full. */
+static size_t line_bytes(const char *program, int argc, char **argv)
+{
+    size_t n = strlen(program) + 1;
+
+    for (int i = 0; i < argc; i++)
+        n += 4 * strlen(argv[i]) + 32;
+    return n;
+}
+
+/* Options that change where results go, but not what they are, are not part of the line. */
+static void add_option(struct reading *r, enum option_id id, const char *argument)
+{
+    char name[32] = "--";
+
+    if (id == OPTION_OUTPUT || id == OPTION_QUIET)
+        return;
+    strcat(name, option_names[id]);
+    add_word(r->o->command_line, name);
+    if (argument)
+        add_word(r->o->command_line, argument);
+}
+
+/* -- values --------------------------------------------------------------------------------- */
+
+/* The index of `word` among `names`, or -1. */
+static int find(const char *word, const char *const names[], size_t n_names)
+{
+    for (size_t i = 0; i < n_names; i++)
+        if (strcmp(word, names[i]) == 0)
+            return (int)i;
+    return -1;
+}
+
+static enum exit_code read_format(struct reading *r, const char *word)
+{
+    int i = find(word, format_names, N_FORMATS);
+
+    if (i < 0)
+        return say_unknown(r->program, "format", "", word, format_names, N_FORMATS);
+    r->o->format = (enum format)i;
+    return EXIT_OK;
+}
+
+static enum exit_code read_engine(struct reading *r, const char *word)
+{
+    int i = find(word, engine_names, N_ENGINES);
+
+    if (i < 0)
+        return say_unknown(r->program, "engine", "", word, engine_names, N_ENGINES);
+    r->o->engine = (kb_engine)i;
+    return EXIT_OK;
+}
+
+static enum exit_code refuse(const struct reading *r, enum option_id id, const char *word,
+                             const char *expected)
+{
+    char shown[64];
+
+    return say(r->program, EXIT_USAGE, "--%s '%s' is not %s", option_names[id],
+               text_show(word, strlen(word), shown, sizeof shown), expected);
+}
+
+static enum exit_code read_bytes(struct reading *r, const char *word)
+{
+    if (!text_read_size(word, strlen(word), &r->o->bytes) || r->o->bytes == 0)
+        return refuse(r, OPTION_BYTES, word, "a size above 0: digits, then K, M or G if wanted");
+    return EXIT_OK;
+}
+
+static enum exit_code read_until(struct reading *r, const char *word)
+{
+    if (!text_read_ns(word, strlen(word), &r->o->until_fs) || r->o->until_fs == 0)
+        return refuse(r, OPTION_UNTIL, word,
+                      "a time in ns: above 0, at most 9000000000000 and six decimals");
+    return EXIT_OK;
+}
+
+static enum exit_code read_max_events(struct reading *r, const char *word)
+{
+    if (!text_read_count(word, strlen(word), &r->o->max_events) || r->o->max_events == 0)
+        return refuse(r, OPTION_MAX_EVENTS, word, "a number above 0");
+    return EXIT_OK;
+}
+
+static enum exit_code set_option(struct reading *r, enum option_id id, const char *argument)
+{
+    r->given[id] = true;
+    add_option(r, id, argument);
+    switch (id) {
+    case OPTION_FORMAT:
+        return read_format(r, argument);
+    case OPTION_ENGINE:
+        return read_engine(r, argument);
+    case OPTION_BYTES:
+        return read_bytes(r, argument);
+    case OPTION_UNTIL:
+        return read_until(r, argument);
+    case OPTION_MAX_EVENTS:
+        return read_max_events(r, argument);
+    case OPTION_OUTPUT:
+        r->o->output = argument;
+        break;
+    case OPTION_CASE:
+        r->o->only_case = argument;
+        break;
+    case OPTION_QUIET:
+        r->o->quiet = true;
+        break;
+    case OPTION_CONFIG:
+        r->o->config = true;
+        break;
+    case OPTION_FINGERPRINT:
+        r->o->fingerprint = true;
+        break;
+    case OPTION_HELP:
+        r->o->help = true;
+        break;
+    case OPTION_VERSION:
+        r->o->version = true;
+        break;
+    case N_OPTIONS:
+        break;
+    }
+    return EXIT_OK;
+}
+
+/* -- words ---------------------------------------------------------------------------------- */
+
+/* The first operand is the command. */
+static enum exit_code add_operand(struct reading *r, const char *word)
+{
+    struct opts *o = r->o;
+
+    add_word(o->command_line, word);
+    if (o->command != N_COMMANDS) {
+        o->operand[o->n_operands++] = word;
+        return EXIT_OK;
+    }
+    int i = find(word, command_names, N_COMMANDS);
+    if (i < 0)
+        return say_unknown(r->program, "command", "", word, command_names, N_COMMANDS);
+    o->command = (enum command)i;
+    return EXIT_OK;
+}
+
+/* What getopt_long() returned stands for this option. */
+static enum option_id option_of(int code)
+{
+    if (code >= LONG_BASE)
+        return (enum option_id)(code - LONG_BASE);
+    for (int i = 0; i < N_OPTIONS; i++)
+        if (option_rows[i].letter && option_rows[i].letter == code)
+            return (enum option_id)i;
+    return N_OPTIONS;
+}
+
+/* getopt_long() did not know a word: `code` is its optopt, `word` what it looked at last. */
+static enum exit_code unknown_option(const struct reading *r, int code, const char *word)
+{
+    char name[64];
+
+    if (code >= LONG_BASE)
+        return say(r->program, EXIT_USAGE, "--%s takes no argument",
+                   option_names[code - LONG_BASE]);
+    if (code)
+        return say(r->program, EXIT_USAGE, "unknown option '-%c', see --help", code);
+    text_show(word + 2, strcspn(word + 2, "="), name, sizeof name);
+    return say_unknown(r->program, "option", "--", name, option_names, N_OPTIONS);
+}
+
+/* The rows of option_rows as getopt_long() wants them. */
+static void make_tables(struct option longs[N_OPTIONS + 1], char shorts[2 * N_OPTIONS + 3])
+{
+    char *p = text_put_text(shorts, "-:"); /* operands in their place; ':' if an argument lacks */
+
+    for (int i = 0; i < N_OPTIONS; i++) {
+        const struct option_row *row = &option_rows[i];
+
+        longs[i] = (struct option){.name = row->name,
+                                   .has_arg = row->argument ? required_argument : no_argument,
+                                   .val = LONG_BASE + i};
+        if (row->letter)
+            *p++ = row->letter;
+        if (row->letter && row->argument)
+            *p++ = ':';
+    }
+    longs[N_OPTIONS] = (struct option){0};
+    *p = '\0';
+}
+
+static enum exit_code read_words(struct reading *r, int argc, char **argv)
+{
+    struct option longs[N_OPTIONS + 1];
+    char shorts[2 * N_OPTIONS + 3];
+    enum exit_code code = EXIT_OK;
+    int c;
+
+    make_tables(longs, shorts);
+    optind = 0; /* glibc: begin anew */
+    opterr = 0;
+    while (!code && (c = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
+        if (c == '?')
+            code = unknown_option(r, optopt, argv[optind - 1]);
+        else if (c == ':')
+            code = say(r->program, EXIT_USAGE, "--%s needs an argument",
+                       option_names[option_of(optopt)]);
+        else if (c == OPERAND)
+            code = add_operand(r, optarg);
+        else
+            code = set_option(r, option_of(c), optarg);
+    }
+    if (!code && optind < argc) /* what stands after "--" */
+        add_word(r->o->command_line, "--");
+    while (!code && optind < argc)
+        code = add_operand(r, argv[optind++]);
+    return code;
+}
+
+/* -- what only makes sense together --------------------------------------------------------- */
+
+/* The first command that takes an option of `commands`. */
+static const char *first_of(unsigned commands)
+{
+    int i = 0;
+
+    while (!(commands >> i & 1))
+        i++;
+    return command_names[i];
+}
+
+static enum exit_code check(const struct reading *r)
+{
+    const struct opts *o = r->o;
+    const struct command_row *row = &command_rows[o->command];
+
+    for (int i = 0; i < N_OPTIONS; i++)
+        if (r->given[i] && !(option_rows[i].commands >> o->command & 1))
+            return say(r->program, EXIT_USAGE, "%s takes no --%s, it is an option of %s", row->name,
+                       option_names[i], first_of(option_rows[i].commands));
+    if (o->n_operands < row->fewest)
+        return say(r->program, EXIT_USAGE, "%s needs %s, see '%s %s --help'", row->name,
+                   row->operands, r->program, row->name);
+    if (o->n_operands > row->most)
+        return say(r->program, EXIT_USAGE, "%s: '%s' is one operand too many", row->name,
+                   o->operand[row->most]);
+    return EXIT_OK;
+}
+
+enum exit_code opts_read(struct opts *o, const char *program, int argc, char **argv)
+{
+    struct reading r = {.o = o, .program = program};
+
+    *o = (struct opts){.command = N_COMMANDS, .bytes = DEFAULT_BYTES};
+    o->operand = calloc((size_t)argc + 1, sizeof *o->operand);
+    o->command_line = calloc(line_bytes(program, argc, argv), 1);
+    if (!o->operand || !o->command_line)
+        return say(program, EXIT_SYSTEM, "out of memory");
+    add_word(o->command_line, program);
+    enum exit_code code = read_words(&r, argc, argv);
+    if (code || o->help || o->version)
+        return code;
+    if (o->command == N_COMMANDS)
+        return say(program, EXIT_USAGE, "no command, see '%s --help'", program);
+    if (!r.given[OPTION_FORMAT])
+        o->format = command_rows[o->command].format;
+    return check(&r);
+}
+
+void opts_free(struct opts *o)
+{
+    free(o->operand);
+    free(o->command_line);
+    *o = (struct opts){0};
+}
+
+/* -- help ----------------------------------------------------------------------------------- */
+
+static void put_padded(struct sink *s, const char *text, size_t width)
+{
+    sink_text(s, text);
+    for (size_t n = strlen(text); n < width; n++)
+        sink_char(s, ' ');
+}
+
+/* " (probe, route)" behind an option that only some commands take. */
+static void help_commands(unsigned commands, struct sink *s)
+{
+    const char *before = " (";
+
+    for (int i = 0; i < N_COMMANDS; i++)
+        if (commands >> i & 1) {
+            sink_text(s, before);
+            sink_text(s, command_names[i]);
+            before = ", ";
+        }
+    sink_char(s, ')');
+}
+
+static void help_option(const struct option_row *row, bool with_commands, struct sink *s)
+{
+    char text[64], *p = text;
+
+    p = text_put_text(p, row->letter ? (char[]){'-', row->letter, ',', ' ', '\0'} : "    ");
+    p = text_put_text(text_put_text(p, "--"), row->name);
+    if (row->argument)
+        p = text_put_text(text_put_text(p, " "), row->argument);
+    *p = '\0';
+    sink_text(s, "  ");
+    put_padded(s, text, 22);
+    sink_text(s, row->help);
+    if (with_commands && row->commands != ALL)
+        help_commands(row->commands, s);
+    sink_char(s, '\n');
+}
+
+/* The options that any of `commands` takes. */
+static void help_options(unsigned commands, struct sink *s)
+{
+    sink_text(s, "\nOptions, before or after operands:\n");
+    for (int i = 0; i < N_OPTIONS; i++)
+        if (option_rows[i].commands & commands)
+            help_option(&option_rows[i], commands == ALL, s);
+}
+
+static void help_command(const char *program, const struct command_row *row, unsigned bit,
+                         struct sink *s)
+{
+    sink_text(s, "Usage: ");
+    sink_text(s, program);
+    sink_char(s, ' ');
+    sink_text(s, row->name);
+    sink_text(s, *row->operands ? " " : "");
+    sink_text(s, row->operands);
+    sink_text(s, " [OPTION]...\n\n");
+    sink_text(s, row->description);
+    help_options(bit, s);
+}
+
+static void help_program(const char *program, struct sink *s)
+{
+    sink_text(s, "Usage: ");
+    sink_text(s, program);
+    sink_text(s, " COMMAND [OPTION]...\n\n"
+                 "How long a memory access takes on this topology, under this load, and why.\n\n"
+                 "Commands:\n");
+    for (int i = 0; i < N_COMMANDS; i++) {
+        char text[64], *p = text_put_text(text, command_rows[i].name);
+
+        p = text_put_text(text_put_text(p, " "), command_rows[i].operands);
+        *p = '\0';
+        sink_text(s, "  ");
+        put_padded(s, text, 22);
+        sink_text(s, command_rows[i].summary);
+        sink_char(s, '\n');
+    }
+    help_options(ALL, s);
+}
+
+void opts_help(const char *program, enum command command, struct sink *s)
+{
+    if (command == N_COMMANDS)
+        help_program(program, s);
+    else
+        help_command(program, &command_rows[command], 1u << command, s);
+}

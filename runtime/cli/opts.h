@@ -1,0 +1,45 @@
+/* opts.h -- the command line, read: which command, and what it was told. */
+#ifndef OPTS_H
+#define OPTS_H
+#include "exit.h"
+#include "kernbench.h"
+#include "out.h"
+
+enum command {
+#define COMMAND(NAME, ...) COMMAND_##NAME,
+#include "opts.def"
+    N_COMMANDS
+};
+
+/* What the command line said. Strings belong to argv, but for `command_line`. */
+struct opts {
+    enum command command; /* N_COMMANDS: none was named */
+    const char **operand; /* owned, the strings are not */
+    size_t n_operands;
+    char *command_line; /* owned: the words that decide what is printed, for the results */
+    enum format format;
+    const char *output; /* NULL: stdout */
+    kb_engine engine;
+    const char *only_case; /* NULL: all */
+    uint64_t bytes;
+    int64_t until_fs;    /* 0: no bound */
+    uint64_t max_events; /* 0: no bound */
+    bool quiet, config, fingerprint, help, version;
+};
+
+/*
+ * Reads `argv`; complaints begin with `program`. Give back what it owns with opts_free(), also
+ * after a failure.
+ *
+ * returns  EXIT_OK, EXIT_USAGE or EXIT_SYSTEM after a message
+ */
+enum exit_code opts_read(struct opts *o, const char *program, int argc, char **argv);
+void opts_free(struct opts *o);
+
+/* The name of a command as it is typed. */
+const char *opts_command_name(enum command command);
+
+/* Help for `command`, or for the program if it is N_COMMANDS. */
+void opts_help(const char *program, enum command command, struct sink *s);
+
+#endif

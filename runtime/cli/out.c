@@ -1,0 +1,59 @@
+/* out.c -- results as rows of cells, and the formats in which they are printed. */
+#include "out.h"
+#include "text.h"
+#include <stdio.h>
+
+char *cell_put_exact(char *to, const struct cell *cell)
+{
+    switch (cell->type) {
+    case CELL_COUNT:
+        return text_put_count(to, cell->count);
+    case CELL_NS:
+        return text_put_ns(to, cell->fs);
+    case CELL_FRACTION:
+    case CELL_PERCENT:
+        return text_put_fraction(to, cell->value);
+    case CELL_NONE:
+    case CELL_TEXT:
+        break;
+    }
+    return to;
+}
+
+char *cell_put_rounded(char *to, const struct cell *cell)
+{
+    switch (cell->type) {
+    case CELL_NS:
+        return text_put_ns_rounded(to, cell->fs);
+    case CELL_FRACTION:
+        return to + sprintf(to, "%.2f", cell->value);
+    case CELL_PERCENT:
+        return to + sprintf(to, "%.1f", cell->value);
+    default:
+        return cell_put_exact(to, cell);
+    }
+}
+
+void out_write(const struct rows *rows, const struct origin *origin, enum format format,
+               struct sink *s)
+{
+    switch (format) {
+    case FORMAT_TABLE:
+        out_table(rows, s);
+        break;
+    case FORMAT_CSV:
+        out_csv(rows, s);
+        break;
+    case FORMAT_JSON:
+        out_json(rows, origin, s);
+        break;
+    case FORMAT_JSONL:
+        out_jsonl(rows, origin, s);
+        break;
+    case FORMAT_MD:
+        out_md(rows, s);
+        break;
+    case N_FORMATS:
+        break;
+    }
+}

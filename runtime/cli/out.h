@@ -1,0 +1,104 @@
+/* out.h -- results as rows of cells, and the formats in which they are printed. */
+#ifndef OUT_H
+#define OUT_H
+#include "kernbench.h"
+#include "sink.h"
+
+enum format {
+#define FORMAT(NAME, name) FORMAT_##NAME,
+#define FORMATS                                                                                    \
+    FORMAT(TABLE, table) FORMAT(CSV, csv) FORMAT(JSON, json) FORMAT(JSONL, jsonl) FORMAT(MD, md)
+    FORMATS
+#undef FORMAT
+        N_FORMATS
+};
+
+/* What a cell holds, and so how every format prints it. */
+enum cell_type {
+    CELL_NONE, /* nothing: empty, in JSON null */
+    CELL_TEXT,
+    CELL_COUNT,    /* an integer */
+    CELL_NS,       /* a time, in fs; printed in ns */
+    CELL_FRACTION, /* any other number; may be infinite */
+    CELL_PERCENT,  /* per cent: 100.0 is all */
+};
+
+struct cell {
+    enum cell_type type;
+    union {
+        const char *text; /* borrowed until the next row */
+        uint64_t count;
+        int64_t fs;
+        double value;
+    };
+};
+
+struct column {
+    const char *name;
+    enum cell_type type; /* of most of its cells */
+};
+
+enum { ROW_CELLS_MAX = 32 };
+
+/* A table. Its rows are made when they are printed, by a format that measures them twice. */
+struct rows {
+    const struct column *columns;
+    size_t n_columns;
+    uint64_t n_rows;
+    bool (*row)(void *arg, uint64_t i, struct cell *cells); /* false: row i is left out */
+    void *arg;
+    const char *note; /* printed below a table for people; NULL: none */
+};
+
+/* What a result says about its origin. */
+struct origin {
+    const char *command; /* "probe" */
+    const char *command_line;
+    const kb_info *info;
+};
+
+void out_write(const struct rows *rows, const struct origin *origin, enum format format,
+               struct sink *s);
+
+/* The formats, out_*.c. Rows go by one at a time; none is kept. */
+void out_table(const struct rows *rows, struct sink *s);
+void out_csv(const struct rows *rows, struct sink *s);
+void out_json(const struct rows *rows, const struct origin *origin, struct sink *s);
+void out_jsonl(const struct rows *rows, const struct origin *origin, struct sink *s);
+void out_md(const struct rows *rows, struct sink *s);
+
+/* A cell's number for machines (six decimals) or for people (fewer), to `to`. Not for texts. */
+char *cell_put_exact(char *to, const struct cell *cell);
+char *cell_put_rounded(char *to, const struct cell *cell);
+
+static inline struct cell cell_none(void)
+{
+    return (struct cell){.type = CELL_NONE};
+}
+
+static inline struct cell cell_text(const char *text)
+{
+    return (struct cell){.type = CELL_TEXT, .text = text};
+}
+
+static inline struct cell cell_count(uint64_t count)
+{
+    return (struct cell){.type = CELL_COUNT, .count = count};
+}
+
+static inline struct cell cell_ns(int64_t fs)
+{
+    return (struct cell){.type = CELL_NS, .fs = fs};
+}
+
+static inline struct cell cell_fraction(double value)
+{
+    return (struct cell){.type = CELL_FRACTION, .value = value};
+}
+
+static inline struct cell cell_percent(double value)
+{
+    return (struct cell){.type = CELL_PERCENT, .value = value};
+}
+
+#endif

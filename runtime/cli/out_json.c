@@ -1,0 +1,147 @@
+/* out_json.c -- rows as JSON: one object, or lines of which the first says whence they come. */
+#include "out.h"
+#include "text.h"
+#include <math.h>
+#include <string.h>
+
+/* Length of the UTF-8 sequence at `p`, 0 if it is none. Overlong forms and surrogates are none. */
+static size_t utf8_length(const unsigned char *p)
+{
+    static const struct {
+        unsigned char first, last, low, high; /* first byte, then range of the second */
+        unsigned char length;
+    } forms[] = {
+        {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3}, {0xe1, 0xec, 0x80, 0xbf, 3},
+        {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3}, {0xf0, 0xf0, 0x90, 0xbf, 4},
+        {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4},
+    };
+
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        size_t n = 2;
+
+        if (p[0] < forms[i].first || p[0] > forms[i].last)
+            continue;
+        if (p[1] < forms[i].low || p[1] > forms[i].high)
+            return 0;
+        while (n < forms[i].length && p[n] >= 0x80 && p[n] <= 0xbf)
+            n++;
+        return n == forms[i].length ? n : 0;
+    }
+    return 0;
+}
+
+/* A control character, as JSON wants it. */
+static void put_control(struct sink *s, unsigned char c)
+{
+    static const char hex[] = "0123456789abcdef";
+    char escape[] = "\\u0000";
+
+    if (c == '\n') {
+        sink_text(s, "\\n");
+        return;
+    }
+    escape[4] = hex[c >> 4];
+    escape[5] = hex[c & 15];
+    sink_text(s, escape);
+}
+
+/* A string. The command line may be any bytes; JSON may not. */
+static void put_string(struct sink *s, const char *text)
+{
+    const unsigned char *p = (const unsigned char *)text;
+
+    sink_char(s, '"');
+    while (*p) {
+        size_t n = 1;
+
+        if (*p < 0x20) {
+            put_control(s, *p);
+        } else if (*p < 0x80) {
+            if (*p == '"' || *p == '\\')
+                sink_char(s, '\\');
+            sink_char(s, (char)*p);
+        } else if ((n = utf8_length(p)) > 0) {
+            sink_bytes(s, p, n);
+        } else {
+            sink_text(s, "\\ufffd");
+            n = 1;
+        }
+        p += n;
+    }
+    sink_char(s, '"');
+}
+
+static void put_cell(struct sink *s, const struct cell *cell)
+{
+    bool is_double = cell->type == CELL_FRACTION || cell->type == CELL_PERCENT;
+
+    if (cell->type == CELL_TEXT)
+        put_string(s, cell->text);
+    else if (cell->type == CELL_NONE || (is_double && !isfinite(cell->value)))
+        sink_text(s, "null");
+    else
+        s->at = cell_put_exact(sink_room(s, TEXT_NUMBER_BYTES), cell);
+}
+
+static void put_row(const struct rows *rows, const struct cell *cells, struct sink *s)
+{
+    for (size_t c = 0; c < rows->n_columns; c++) {
+        sink_char(s, c > 0 ? ',' : '{');
+        put_string(s, rows->columns[c].name);
+        sink_char(s, ':');
+        put_cell(s, &cells[c]);
+    }
+    sink_char(s, '}');
+}
+
+/* A key and its string; `before` is what stands before the key. */
+static void put_pair(struct sink *s, const char *before, const char *key, const char *text)
+{
+    sink_text(s, before);
+    put_string(s, key);
+    sink_char(s, ':');
+    put_string(s, text);
+}
+
+/* Everything of the object but its rows and the closing brace. */
+static void put_origin(const struct origin *origin, struct sink *s)
+{
+    sink_text(s, "{\"schema\":\"kernbench.");
+    sink_text(s, origin->command);
+    sink_text(s, "/1\"");
+    put_pair(s, ",\"topology\":{", "name", origin->info->name);
+    put_pair(s, ",", "hash", origin->info->hash);
+    put_pair(s, ",", "config", origin->info->config);
+    put_pair(s, "},", "version", KB_VERSION);
+    put_pair(s, ",", "command", origin->command_line);
+}
+
+/* The rows, each after `before`, the first after `first`. */
+static void put_rows(const struct rows *rows, const char *first, const char *before, struct sink *s)
+{
+    struct cell cells[ROW_CELLS_MAX];
+
+    for (uint64_t i = 0; i < rows->n_rows && sink_ok(s); i++) {
+        if (!rows->row(rows->arg, i, cells))
+            continue;
+        sink_text(s, first);
+        put_row(rows, cells, s);
+        first = before;
+    }
+}
+
+void out_json(const struct rows *rows, const struct origin *origin, struct sink *s)
+{
+    put_origin(origin, s);
+    sink_text(s, ",\"rows\":[");
+    put_rows(rows, "\n", ",\n", s);
+    sink_text(s, "\n]}\n");
+}
+
+void out_jsonl(const struct rows *rows, const struct origin *origin, struct sink *s)
+{
+    put_origin(origin, s);
+    sink_char(s, '}');
+    put_rows(rows, "\n", "\n", s);
+    sink_char(s, '\n');
+}

@@ -1,0 +1,51 @@
+/* out_md.c -- rows as a table of GitHub's Markdown, rounded for people. */
+#include "out.h"
+#include "text.h"
+
+static void put_text(struct sink *s, const char *text)
+{
+    for (; *text; text++) {
+        if (*text == '|' || *text == '\\')
+            sink_char(s, '\\');
+        sink_char(s, *text == '\n' ? ' ' : *text);
+    }
+}
+
+static void put_cell(struct sink *s, const struct cell *cell)
+{
+    sink_char(s, ' ');
+    if (cell->type == CELL_TEXT)
+        put_text(s, cell->text);
+    else
+        s->at = cell_put_rounded(sink_room(s, TEXT_NUMBER_BYTES), cell);
+    sink_text(s, " |");
+}
+
+static void put_header(const struct rows *rows, struct sink *s)
+{
+    sink_char(s, '|');
+    for (size_t c = 0; c < rows->n_columns; c++) {
+        sink_char(s, ' ');
+        put_text(s, rows->columns[c].name);
+        sink_text(s, " |");
+    }
+    sink_text(s, "\n|");
+    for (size_t c = 0; c < rows->n_columns; c++)
+        sink_text(s, rows->columns[c].type == CELL_TEXT ? " --- |" : " ---: |");
+    sink_char(s, '\n');
+}
+
+void out_md(const struct rows *rows, struct sink *s)
+{
+    struct cell cells[ROW_CELLS_MAX];
+
+    put_header(rows, s);
+    for (uint64_t i = 0; i < rows->n_rows && sink_ok(s); i++) {
+        if (!rows->row(rows->arg, i, cells))
+            continue;
+        sink_char(s, '|');
+        for (size_t c = 0; c < rows->n_columns; c++)
+            put_cell(s, &cells[c]);
+        sink_char(s, '\n');
+    }
+}

@@ -1,0 +1,18 @@
+/* progress.h -- a line on the terminal that says how far a long run is. */
+#ifndef PROGRESS_H
+#define PROGRESS_H
+#include <stdbool.h>
+#include <stdint.h>
+
+struct progress {
+    bool wanted;    /* stderr is a terminal, and nobody asked for quiet */
+    bool shown;     /* there is a line to wipe */
+    double begin_s; /* monotonic clock */
+    double next_s;  /* no new line before */
+};
+
+void progress_begin(struct progress *p, bool quiet);
+void progress_show(struct progress *p, uint64_t done, uint64_t total);
+void progress_end(struct progress *p); /* wipes the line */
+
+#endif

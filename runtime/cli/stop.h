@@ -1,0 +1,16 @@
+/* stop.h -- signals that end a run: the first Ctrl-C asks, the second insists. */
+#ifndef STOP_H
+#define STOP_H
+#include <stdbool.h>
+
+/* Catches what ends a program from outside, so that no temporary file stays behind. */
+void stop_catch(void);
+
+/* From now on (or, with false, no longer) the first SIGINT only makes stop_asked() true. */
+void stop_defer(bool deferred);
+bool stop_asked(void);
+
+/* The file to remove if we are killed, borrowed; NULL: none. */
+void stop_removes(const char *path);
+
+#endif

@@ -1,0 +1,16 @@
+/* transactions.h -- the input of `replay`: a CSV of transactions, read into a simulation. */
+#ifndef TRANSACTIONS_H
+#define TRANSACTIONS_H
+#include "exit.h"
+#include "kernbench.h"
+
+/*
+ * Adds the rows of `path` ("-": stdin) to `sim`. What is wrong with them goes to stderr, each
+ * row once, as FILE:LINE:COL.
+ *
+ * returns  EXIT_OK, EXIT_INPUT, EXIT_SYSTEM; EXIT_INTERRUPTED if stop_asked() while reading
+ */
+enum exit_code transactions_read(const kb_topology *topo, const char *program, const char *path,
+                                 kb_sim *sim);
+
+#endif

@@ -1,0 +1,534 @@
+#!/bin/sh
+# cli.sh -- the command line of a simulator of cube8, from outside. Prints TAP.
+#
+# SIM is the simulator (default build/cube8/cube8). Needs awk and sed; python3 or jq for JSON.
+set -u
+LC_ALL=C
+export LC_ALL
+root=$(cd "$(dirname "$0")/../.." && pwd)
+SIM=${SIM:-$root/build/cube8/cube8}
+case $SIM in /*) ;; *) SIM=$(pwd)/$SIM ;; esac
+if [ ! -x "$SIM" ] || [ "$("$SIM" info --format csv | sed -n 's/^name,//p' | tail -1)" != cube8 ]; then
+    echo "1..0 # SKIP $SIM is no simulator of cube8"
+    exit 0
+fi
+work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+n=0
+failed=0
+header='issue_ns,op,src,dst,offset,nbytes'
+
+# -- what a test is made of ---------------------------------------------------------------------
+
+# ok NAME: by the status of the command before; prints what the last run() left if it is not 0.
+ok()
+{
+    status=$?
+    n=$((n + 1))
+    if [ $status -eq 0 ]; then
+        echo "ok $n - $1"
+        return
+    fi
+    failed=$((failed + 1))
+    echo "not ok $n - $1"
+    [ -f err ] && sed 's/^/# stderr: /' err | head -5
+    [ -f out ] && sed 's/^/# stdout: /' out | head -5
+}
+
+skip()
+{
+    n=$((n + 1))
+    echo "ok $n - $1 # SKIP $2"
+}
+
+# run ARGUMENT...: stdout to out, stderr to err, exit code to $code.
+run()
+{
+    code=0
+    "$SIM" "$@" >out 2>err || code=$?
+}
+
+says()
+{
+    grep -qF -- "$1" err
+}
+
+# refused NAME CODE TEXT ARGUMENT...: this exit code, the text on stderr, nothing on stdout.
+refused()
+{
+    name=$1 expected=$2 text=$3
+    shift 3
+    run "$@"
+    [ $code -eq "$expected" ] && says "$text" && [ ! -s out ]
+    ok "$name"
+}
+
+# field NAME ROW: a field of the CSV in out, by the name of its column; row 1 is the first.
+field()
+{
+    awk -F, -v name="$1" -v row="$2" '
+        NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) column = i }
+        NR == row + 1 { print $column }' out
+}
+
+# equal NAME EXPECTED FOUND
+equal()
+{
+    if [ "$2" != "$3" ]; then
+        echo "# expected $2, found $3"
+        false
+    fi
+    ok "$1"
+}
+
+# rows ROW...: a replay file in in.csv.
+rows()
+{
+    echo "$header" >in.csv
+    for row in "$@"; do
+        echo "$row"
+    done >>in.csv
+}
+
+# many COUNT: a replay file of so many rows in many.csv.
+many()
+{
+    awk -v n="$1" -v header="$header" 'BEGIN {
+        print header
+        for (i = 0; i < n; i++)
+            printf "%d.%03d,%s,c%d.pe%d,c%d.slice%d,0,4K\n", i, i % 1000,
+                i % 3 ? "read" : "write", i % 8, i * 7 % 8, int(i / 8) * 5 % 8, i * 3 % 8
+    }' >many.csv
+}
+
+is_json()
+{
+    if command -v python3 >/dev/null; then
+        python3 -m json.tool "$1" >/dev/null
+    else
+        jq . "$1" >/dev/null
+    fi
+}
+
+# Every line of a file by itself.
+are_json()
+{
+    while read -r line; do
+        printf '%s\n' "$line" >line.json
+        is_json line.json || return 1
+    done <"$1"
+}
+
+# -- help and usage -----------------------------------------------------------------------------
+
+run --help
+missing=0
+for word in info probe route replay --format --output --max-events; do
+    grep -qF -- "$word" out || missing=1
+done
+[ $code -eq 0 ] && [ ! -s err ] && [ $missing -eq 0 ]
+ok "--help lists commands and options"
+for command in info probe route replay; do
+    run $command --help
+    [ $code -eq 0 ] && [ ! -s err ] && grep -q "^Usage: cube8 $command" out
+    ok "$command --help"
+done
+run --help replay
+cp out before && run replay -h && cmp -s before out
+ok "--help may stand before the command; -h is the same"
+run --version
+[ $code -eq 0 ] && grep -q '^cube8 (kernbench [0-9]' out
+ok "--version"
+
+refused "no command" 2 "no command"
+refused "an unknown command suggests the nearest" 2 "did you mean 'probe'?" prob
+refused "an unknown command without a near one lists all" 2 "info, probe, route, replay" xyzzy
+refused "an unknown option suggests the nearest" 2 "did you mean '--format'?" probe --fromat csv
+refused "an unknown letter" 2 "unknown option '-x'" probe -x
+refused "an unknown format suggests the nearest" 2 "did you mean 'jsonl'?" probe --format josnl
+refused "an unknown format lists all" 2 "table, csv, json, jsonl, md" probe --format yaml
+refused "an unknown engine suggests the nearest" 2 "did you mean 'fused'?" probe --engine fuse
+refused "an unknown case suggests the nearest" 2 "did you mean 'pe-sram'?" probe --case pe-srma
+refused "a case this topology lacks" 2 "no place for case 'pe-cross-sip'" probe --case pe-cross-sip
+refused "an option of another command" 2 "info takes no --case" info --case h2d
+refused "an option without its argument" 2 "--format needs an argument" probe --format
+refused "an argument for an option that takes none" 2 "--quiet takes no argument" probe --quiet=1
+refused "too few operands" 2 "route needs SRC DST" route host
+refused "too many operands" 2 "'c' is one operand too many" route a b c
+for bytes in 0 -1 1.5K 4k 18446744073709551616 ''; do
+    refused "--bytes '$bytes'" 2 "is not a size above 0" probe --bytes "$bytes"
+done
+for until in 0 -1 1e3 0.0000001 9000000000001; do
+    refused "--until $until" 2 "is not a time in ns" replay x --until $until
+done
+refused "--max-events 0" 2 "is not a number above 0" replay x --max-events 0
+refused "an unknown endpoint suggests the nearest" 2 "did you mean 'c0.slice4'?" \
+    route c0.pe0 c0.sclice4
+refused "an endpoint out of range says the range" 2 "c0.slice9: a cube has slices 0..7" \
+    route c0.pe0 c0.slice9
+refused "a route that does not exist" 2 "TCM" route c0.pe0 c0.pe0.tcm
+refused "a transaction larger than its memory" 2 "" probe --case pe-sram --bytes 33M
+
+# -- golden numbers -----------------------------------------------------------------------------
+
+# golden_route SRC DST WHAT VALUE SOURCE: sums of a route's columns, or its bottleneck.
+golden_route()
+{
+    run route "$1" "$2" --format csv
+    awk -F, -v want="$4" -v what="$3" '
+        NR > 1 { wire += $3; overhead += $4; if ($7 == 1) bottleneck = $6 }
+        END {
+            got = what == "wire" ? wire : what == "overhead" ? overhead : bottleneck
+            exit !(got - want < 1e-9 && want - got < 1e-9)
+        }' out
+    ok "$5: $1 -> $2 $3 $4"
+}
+
+golden_route c0.pe0 c0.slice0 wire 0.085 "design 2.2"
+golden_route c0.pe0 c0.slice0 overhead 2 "design 2.2"
+golden_route c0.pe0 c0.slice4 wire 0.145 "design 2.2"
+golden_route c0.pe0 c0.slice4 overhead 5 "design 2.2"
+golden_route c0.pe0 c0.slice4 bottleneck 128 "design 2.2"
+golden_route host c0.slice0 overhead 23 "design 2.2"
+
+run route c0.pe0 c0.slice4 --format csv
+equal "design 9: columns of route" \
+    hop,node,wire_ns,overhead_ns,cumulative_ns,edge_gbs,bottleneck "$(head -1 out)"
+equal "design 9: hops count from 0, the first has no edge" \
+    "0,sip0.cube0.pe0.pe_dma,0.000000,0.000000,0.000000,,0" "$(sed -n 2p out)"
+equal "design 9: the last head leaves after wire and overhead" 5.145000 "$(field cumulative_ns 5)"
+equal "design 9: one bottleneck, the first narrowest edge" 1 "$(field bottleneck 3)"
+run route c0.pe0 c0.slice4
+grep -q 'formula 37.145000 ns' out
+ok "design 3: pe0 -> slice4 below the table of route"
+run route c0.pe0 c0.slice0 --bytes 8K
+grep -q 'drain 32.000000' out
+ok "route --bytes"
+run route c0.pe0 c1.pe0.tcm --format csv
+[ $code -eq 0 ] && tail -1 out | grep -q 'sip0.cube1.pe0.pe_tcm.*,512.000000,0'
+ok "design 2.2: into a TCM the last edge has write_gbs"
+
+rows 0,read,c0.pe0,c0.slice0,0,4096
+run replay in.csv
+equal "design 9: columns of replay" id,op,src,dst,nbytes,issue_ns,start_ns,arrive_ns,service_ns,\
+done_ns,end_ns,wire_ns,overhead_ns,drain_ns,response_ns,queue_channel_ns,queue_engine_ns,\
+queue_link_ns,queue_memory_ns,formula_ns,actual_ns "$(head -1 out)"
+equal "design 3: pe0 -> slice0" 18.085000 "$(field actual_ns 1)"
+rows 0,read,c0.pe0,c0.slice4,0,4096
+run replay in.csv
+equal "design 3: pe0 -> slice4" 37.145000 "$(field actual_ns 1)"
+rows 0,read,c0.pe1,c0.slice0,0,4096
+run replay in.csv
+equal "design 3: pe1 -> slice0 alone" 36.095000 "$(field actual_ns 1)"
+rows 0,read,c0.pe0,c0.slice0,0,4096 0,read,c0.pe1,c0.slice0,0,4096
+run replay in.csv
+equal "design 3: pe1 -> slice0 behind pe0" 50.085000 "$(field actual_ns 2)"
+equal "design 3: it waits from its arrival" 4.095000 "$(field arrive_ns 2)"
+equal "design 3: until pe0's drain has ended" 18.085000 "$(field service_ns 2)"
+rows 0,read,c0.pe0,c0.slice0,0,4K 5,write,c0.pe0,c0.slice0,0,64
+run replay in.csv
+equal "design 3: 64 B, 5 ns into a 4 KB drain, wait 11" 11.000000 "$(field queue_memory_ns 2)"
+equal "design 3: and drain 0.25" 0.250000 "$(field drain_ns 2)"
+
+# Cases, targets and times of probe, all by design 9 (and 3).
+run probe --format csv
+equal "design 9: columns of probe" case,src,dst,nbytes,actual_ns,overhead_ns,drain_ns,wire_ns,\
+response_ns,queue_ns,overhead_pct,drain_pct,eff_bw_gbs,bottleneck_gbs,util_pct "$(head -1 out)"
+cut -d, -f1-5 out | sed -n 2,9p >found
+cat >expected <<'END'
+pe-local-hbm,c0.pe0,c0.slice0,4096,18.085000
+pe-same-half-hbm,c0.pe0,c0.slice1,4096,36.095000
+pe-cross-half-hbm,c0.pe0,c0.slice4,4096,37.145000
+pe-cross-cube-best,c0.pe0,c4.slice1,4096,36.240000
+pe-cross-cube-worst,c0.pe0,c7.slice4,4096,42.897500
+pe-sram,c0.pe0,c0.sram,4096,32.103750
+h2d,host,c0.slice0,4096,56.562500
+d2h,host,c0.slice0,4096,56.562500
+END
+diff expected found | sed 's/^/# /'
+cmp -s expected found
+ok "design 9: the cases of probe"
+equal "design 9: response of h2d" 1.281250 "$(field response_ns 7)"
+equal "design 9: util is eff_bw over bottleneck, in per cent" 88.471109 "$(field util_pct 1)"
+equal "design 9: eff_bw is nbytes over actual" 226.486038 "$(field eff_bw_gbs 1)"
+equal "design 9: saturation doubles from 4K to 1M" \
+    "4096 8192 16384 32768 65536 131072 262144 524288 1048576" \
+    "$(sed -n 's/^saturation,c0.pe0,c0.slice0,\([0-9]*\),.*/\1/p' out | tr '\n' ' ' | sed 's/ $//')"
+cp out before
+run probe --format csv --engine hop
+cmp -s before out
+ok "design 4: probe is the same with --engine hop"
+run probe --case h2d --format csv
+equal "--case prints one row and no saturation" 2 "$(wc -l <out | tr -d ' ')"
+run probe --bytes 64M --format csv
+[ $code -eq 0 ] && says "pe-sram left out" && ! grep -q pe-sram out && grep -q '^d2h' out
+ok "a case that does not fit --bytes is left out, and that is said"
+
+run info --format csv
+equal "design 2.1: nodes of cube8" nodes,651 "$(grep '^nodes,' out)"
+equal "design 2.1: edges of cube8" edges,1180 "$(grep '^edges,' out)"
+run info --config
+[ $code -eq 0 ] && head -1 out | grep -q '^kernbench: 1' && ! grep -q '^name,' out
+ok "info --config prints the YAML alone"
+
+# -- formats ------------------------------------------------------------------------------------
+
+rows 0,read,c0.pe0,c0.slice0,0,4096 1.5,h2d,host,c0.slice0,0,4096
+for command in info probe "route c0.pe0 c0.slice4" "replay in.csv"; do
+    for format in json jsonl; do
+        if command -v python3 >/dev/null || command -v jq >/dev/null; then
+            run $command --format $format
+            if [ $format = json ]; then is_json out; else are_json out; fi
+            [ $? -eq 0 ] && [ $code -eq 0 ] &&
+                head -c 100 out | grep -qF '{"schema":"kernbench.'"${command%% *}"'/1","topology":{'
+            ok "$command as $format parses"
+        else
+            skip "$command as $format parses" "neither python3 nor jq"
+        fi
+    done
+    for format in table csv md; do
+        run $command --format $format
+        [ $code -eq 0 ] && [ -s out ] && ! grep -q ' $' out
+        ok "$command as $format"
+    done
+done
+run replay in.csv --format json
+grep -qF '"id":1,"op":"h2d","src":"host","dst":"c0.slice0","nbytes":4096,"issue_ns":1.500000' out
+ok "JSON has the CSV's names, and numbers as numbers"
+run route c0.pe0 c0.slice0 --format json
+grep -qF '"edge_gbs":null,"bottleneck":0}' out
+ok "an edge that is not there is null in JSON"
+run replay in.csv --format json --quiet -o x.json --engine hop
+grep -qF '"command":"cube8 replay in.csv --format json --engine hop"' x.json
+ok "the embedded command line leaves out -o and --quiet"
+cp in.csv "it's a	\"file\".csv"
+run replay "it's a	\"file\".csv" --format json
+is_json out 2>/dev/null
+ok "a file name with quotes and a tab leaves JSON valid"
+run route c0.pe0 c0.slice0 --format md
+equal "md: numbers to the right" "| ---: | --- | ---: | ---: | ---: | ---: | ---: |" \
+    "$(sed -n 2p out)"
+run replay in.csv --format table
+grep -q ' 18.09 ' out || grep -q ' 18.09$' out
+ok "tables round ns to two decimals"
+run --format csv probe --case h2d
+cp out before
+run probe --case h2d --format=csv
+cmp -s before out
+ok "options may stand before the command"
+run replay --format csv in.csv
+cp out before
+run replay in.csv
+cmp -s before out
+ok "csv is the default of replay; options may stand before operands"
+
+# -- input of replay ----------------------------------------------------------------------------
+
+for bad in "$root"/tests/bad/*.csv; do
+    name=$(basename "$bad" .csv)
+    cp "$bad" .
+    run replay "$name.csv"
+    [ $code -eq 3 ] && [ ! -s out ] && cmp -s err "$root/tests/bad/$name.expect"
+    ok "bad/$name.csv"
+done
+refused "a file that is not there" 3 "cannot read absent.csv: No such file" replay absent.csv
+refused "a folder" 3 "cannot read .: Is a directory" replay .
+
+rows 0,read,c0.pe0,c0.slice0,0,4096 1,read,c0.pe1,c0.slice0,0,4096
+run replay in.csv
+cp out before
+sed 's/$/\r/' in.csv >crlf.csv
+run replay crlf.csv
+[ $code -eq 0 ] && cmp -s before out
+ok "CRLF"
+sed 's/$/\n/' in.csv >blank.csv
+run replay blank.csv
+[ $code -eq 0 ] && cmp -s before out
+ok "blank lines take no id"
+printf %s "$(cat in.csv)" >open.csv
+run replay open.csv
+[ $code -eq 0 ] && cmp -s before out
+ok "the last line need not end"
+"$SIM" replay - <in.csv >out 2>err && cmp -s before out
+ok "'-' is standard input"
+{ printf '%s\n0,re' "$header"; sleep 1; printf 'ad,c0.pe0,c0.slice0,0,4096\n1,read,c0.pe1,c0.slice0,0,4K\n'; } |
+    "$SIM" replay - >out 2>err && cmp -s before out
+ok "a line that comes in two parts"
+printf '%s\nx\n' "$header" | "$SIM" replay - >out 2>err
+[ $? -eq 3 ] && says "<stdin>:2:2: "
+ok "standard input is named <stdin>"
+"$SIM" replay - <&- >out 2>err
+[ $? -eq 5 ]
+ok "a closed standard input"
+echo "$header" >in.csv
+run replay in.csv
+[ $code -eq 0 ] && [ "$(wc -l <out | tr -d ' ')" -eq 1 ] && [ ! -s err ]
+ok "a header alone prints the header"
+run replay in.csv --format json
+[ $code -eq 0 ] && tail -1 out | grep -q '^]}$'
+ok "a header alone as json has no rows"
+run replay in.csv --format jsonl
+[ $code -eq 0 ] && [ "$(wc -l <out | tr -d ' ')" -eq 1 ]
+ok "a header alone as jsonl has one line"
+{ echo "$header"; head -c 65537 /dev/zero | tr '\0' 0; echo; echo 0,raed,c0.pe0,c0.slice0,0,1; } >in.csv
+run replay in.csv
+[ $code -eq 3 ] && says "in.csv:2:1: the line is longer than 65536 bytes" && says "in.csv:3:3: "
+ok "a line over 64 KiB, and what follows it"
+{ echo "$header"; head -c 2000000 /dev/zero | tr '\0' 0; } >in.csv
+run replay in.csv
+[ $code -eq 3 ] && says "in.csv:2:1: the line is longer"
+ok "a line that never ends"
+{ echo "$header"; head -c 65500 /dev/zero | tr '\0' 0; echo ',read,c0.pe0,c0.slice0,0,1'; } >in.csv
+run replay in.csv
+[ $code -eq 0 ] && [ "$(wc -l <out | tr -d ' ')" -eq 2 ]
+ok "a line just below 64 KiB"
+rows 9000000000000,read,c0.pe0,c0.slice0,0,4096 9e12,read,c0.pe0,c0.slice0,0,1
+run replay in.csv
+[ $code -eq 3 ] && says "in.csv:3:1: issue_ns '9e12'"
+ok "the latest time is 9e12, but not written so"
+rows 9000000000000,read,c0.pe0,c0.slice0,5G,64
+run replay in.csv
+equal "the latest time is exact" 9000000000002.335000 "$(field end_ns 1)"
+
+# 9000 drains of 25 ms after 9e12 ns pass 2^63 fs (design 1: exit 3).
+awk -v header="$header" 'BEGIN {
+    print header
+    for (i = 0; i < 9000; i++)
+        print "9000000000000,read,c0.pe0,c0.slice0,0,6G"
+}' >in.csv
+refused "simulated time past 2^63 fs" 3 "2^63" replay in.csv
+refused "and no file" 3 "2^63" replay in.csv -o late.csv
+[ ! -e late.csv ]
+ok "is left of it"
+
+# -- what ends a run early ----------------------------------------------------------------------
+
+rows 0,read,c0.pe0,c0.slice0,0,4096 100,read,c0.pe0,c0.slice0,0,4096
+run replay in.csv --until 50
+[ $code -eq 0 ] && says "stopped at 50.000000 ns: 1 of 2 transactions complete" &&
+    [ "$(wc -l <out | tr -d ' ')" -eq 2 ]
+ok "--until prints what is complete"
+run replay in.csv --until 200
+[ $code -eq 0 ] && ! says stopped && [ "$(wc -l <out | tr -d ' ')" -eq 3 ]
+ok "--until after the end"
+run replay in.csv --max-events 3
+[ $code -eq 0 ] && says "stopped at 3 events: " && [ "$(wc -l <out | tr -d ' ')" -le 2 ]
+ok "--max-events prints what is complete"
+
+for engine in fused hop; do
+    for vector in local mixed remote; do
+        base=$root/tests/vectors/cube8_$vector
+        run replay "$base.csv" --engine $engine --fingerprint
+        cmp -s out "$base.expected.csv" && cmp -s err "$base.fingerprint"
+        ok "vectors/cube8_$vector, $engine"
+    done
+done
+rm -f x.json
+run replay "$root/tests/vectors/cube8_local.csv" --fingerprint --format json -o x.json
+cmp -s err "$root/tests/vectors/cube8_local.fingerprint" && [ ! -s out ] && [ -s x.json ]
+ok "--fingerprint with -o and JSON: nothing else on stderr"
+
+# design 3.1: 8 PEs read over one UCIe link at once; each alone has its full bandwidth.
+rows $(for pe in 0 1 2 3 4 5 6 7; do echo "0,read,c0.pe$pe,c1.slice$pe,0,64K"; done)
+run replay in.csv
+[ $code -eq 0 ] && grep -q '^warning: links are ideal, but [0-9]* of them' err &&
+    [ "$(wc -l <err | tr -d ' ')" -eq 1 ]
+ok "design 3.1: links that are too few are warned of, once"
+run replay in.csv --quiet
+[ $code -eq 0 ] && [ ! -s err ]
+ok "--quiet: no warning"
+
+many 1000000
+mv many.csv million.csv
+for seconds in 1 0.6 0.4; do # wherever that is in the run
+    code=0
+    timeout --preserve-status -s INT $seconds "$SIM" replay million.csv --engine hop \
+        --quiet -o out.csv 2>err || code=$?
+    [ $code -eq 130 ] && break
+done
+if [ $code -eq 0 ]; then
+    skip "Ctrl-C keeps the rows complete so far" "this machine is too fast"
+else
+    done=$(sed -n 's/^interrupted: \([0-9]*\) of [0-9]* transactions complete$/\1/p' err)
+    [ $code -eq 130 ] && [ -n "$done" ] && [ "$(wc -l <out.csv | tr -d ' ')" -eq $((done + 1)) ]
+    ok "Ctrl-C keeps the rows complete so far"
+fi
+code=0
+{ cat in.csv; sleep 3; } | timeout --preserve-status -s INT 1 "$SIM" replay - >out 2>err || code=$?
+[ $code -eq 130 ] && says "interrupted: 0 of 8 transactions complete"
+ok "Ctrl-C while reading"
+
+code=0
+{ cat in.csv; sleep 3; } | timeout --preserve-status 1 "$SIM" replay - -o killed.csv 2>err || code=$?
+[ $code -eq 143 ] && [ ! -e killed.csv ]
+ok "SIGTERM ends it, and leaves no file"
+
+# -- output -------------------------------------------------------------------------------------
+
+temporaries()
+{
+    ls -A | grep -c '^\.kernbench-'
+}
+
+cp in.csv ./-in.csv
+run replay --quiet --format json -- -in.csv
+[ $code -eq 0 ] && grep -qF '"command":"cube8 replay --format json -- -in.csv"' out
+ok "operands after -- may begin with a dash"
+rm -f x.csv
+run replay in.csv --quiet -o x.csv
+[ $code -eq 0 ] && [ ! -s out ] && [ -s x.csv ]
+ok "-o"
+run replay in.csv --quiet
+cmp -s out x.csv
+ok "-o has what stdout would have had"
+chmod 640 x.csv
+run replay in.csv --quiet --output x.csv
+[ "$(ls -l x.csv | cut -c1-10)" = -rw-r----- ]
+ok "a file that is replaced keeps its permissions"
+ln -s x.csv link.csv
+run replay in.csv --quiet -o link.csv
+[ -L link.csv ] && cmp -s x.csv link.csv
+ok "a link is followed, not replaced"
+echo untouched >x.csv
+run replay "$root/tests/bad/header.csv" -o x.csv
+[ $code -eq 3 ] && [ "$(cat x.csv)" = untouched ]
+ok "a failure leaves the old file as it was"
+refused "-o in a folder that is not there" 5 "cannot write absent/x.csv: No such file" \
+    probe -o absent/x.csv
+refused "-o onto a folder" 5 "cannot write .: Is a directory" probe -o .
+many 20000
+echo untouched >x.csv
+code=0
+(ulimit -f 64 && exec "$SIM" replay many.csv --quiet -o x.csv) >out 2>err || code=$?
+[ $code -eq 5 ] && says "cannot write x.csv: File too large" && [ "$(cat x.csv)" = untouched ]
+ok "a file that cannot be written whole is not written at all"
+if [ -c /dev/full ]; then
+    refused "-o onto a full device" 5 "cannot write /dev/full: No space left" probe -o /dev/full
+    [ -c /dev/full ]
+    ok "a device is not replaced"
+    for command in --help info probe "replay many.csv --quiet"; do
+        "$SIM" $command >/dev/full 2>err
+        [ $? -eq 5 ] && says "cannot write standard output: No space left"
+        ok "$command into a full device"
+    done
+else
+    skip "full devices" "no /dev/full"
+fi
+"$SIM" probe >&- 2>err
+[ $? -eq 5 ] && says "cannot write standard output"
+ok "a closed standard output"
+{ "$SIM" replay many.csv --quiet 2>err; echo $? >status; } | head -1 >out
+[ "$(cat status)" -eq 0 ] && [ ! -s err ] && [ "$(wc -l <out | tr -d ' ')" -eq 1 ]
+ok "a closed pipe ends quietly"
+if { (ulimit -v 60000 && "$SIM" --version) >/dev/null; } 2>/dev/null; then
+    code=0
+    (ulimit -v 60000 && exec "$SIM" replay million.csv --quiet -o x.csv) >out 2>err || code=$?
+    [ $code -eq 5 ] && says "out of memory" && [ "$(cat x.csv)" = untouched ]
+    ok "out of memory"
+else
+    skip "out of memory" "address space cannot be limited here"
+fi
+equal "no temporary file is left behind" 0 "$(temporaries)"
+
+echo "1..$n"
+[ $failed -eq 0 ]

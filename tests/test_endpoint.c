@@ -1,0 +1,157 @@
+/* test_endpoint.c -- endpoints: the canonical forms, and what is said about all others. */
+#include "kernbench.h"
+#include <stdarg.h>
+#include <setjmp.h>
+#include <string.h>
+#include <cmocka.h>
+
+#define LENGTH(a) (sizeof(a) / sizeof *(a))
+
+/* All that endpoints need of a topology; this stands in for a generated one. */
+struct kb_topology {
+    uint32_t sips, cubes, pes;
+};
+
+void kb_topology_info(const kb_topology *topo, kb_info *out)
+{
+    *out = (kb_info){.sips = topo->sips, .cubes_per_sip = topo->cubes, .pes_per_cube = topo->pes};
+}
+
+static const kb_topology cube8 = {1, 8, 8};
+static const kb_topology cube1 = {1, 1, 1};
+static const kb_topology tray32 = {2, 16, 8};
+
+/* design 2.1: SIP 0 when left out; the canonical form is what is printed. */
+static void every_form_is_read_and_printed(void **state)
+{
+    static const struct {
+        const char *text, *canonical;
+        kb_endpoint end;
+    } rows[] = {
+        {"host", "host", {KB_HOST, 0, 0, 0}},
+        {"s0.host", "host", {KB_HOST, 0, 0, 0}},
+        {"s1.host", "s1.host", {KB_HOST, 1, 0, 0}},
+        {"c0.pe0", "c0.pe0", {KB_PE, 0, 0, 0}},
+        {"s0.c15.pe7", "c15.pe7", {KB_PE, 0, 15, 7}},
+        {"s1.c10.pe3", "s1.c10.pe3", {KB_PE, 1, 10, 3}},
+        {"c0.slice4", "c0.slice4", {KB_SLICE, 0, 0, 4}},
+        {"s1.c2.slice4", "s1.c2.slice4", {KB_SLICE, 1, 2, 4}},
+        {"c3.sram", "c3.sram", {KB_SRAM, 0, 3, 0}},
+        {"s1.c3.sram", "s1.c3.sram", {KB_SRAM, 1, 3, 0}},
+        {"c0.pe1.tcm", "c0.pe1.tcm", {KB_TCM, 0, 0, 1}},
+        {"s1.c0.pe1.tcm", "s1.c0.pe1.tcm", {KB_TCM, 1, 0, 1}},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < LENGTH(rows); i++) {
+        char name[KB_ENDPOINT_BYTES];
+        kb_endpoint end;
+
+        assert_int_equal(kb_endpoint_parse(&tray32, rows[i].text, strlen(rows[i].text), &end, NULL),
+                         KB_OK);
+        assert_int_equal(end.kind, rows[i].end.kind);
+        assert_int_equal(end.sip, rows[i].end.sip);
+        assert_int_equal(end.cube, rows[i].end.cube);
+        assert_int_equal(end.unit, rows[i].end.unit);
+        assert_int_equal(kb_endpoint_name(&end, name), strlen(rows[i].canonical));
+        assert_string_equal(name, rows[i].canonical);
+    }
+}
+
+static void the_longest_name_fits(void **state)
+{
+    kb_endpoint end = {KB_TCM, UINT32_MAX, UINT32_MAX, UINT32_MAX};
+    char name[KB_ENDPOINT_BYTES];
+
+    (void)state;
+    kb_endpoint_name(&end, name);
+    assert_string_equal(name, "s4294967295.c4294967295.pe4294967295.tcm");
+}
+
+#define FORMS                                                                                      \
+    " is no endpoint: host, c0.pe0, c0.slice0, c0.sram or c0.pe0.tcm, with s1. before it on SIP 1"
+
+static void others_are_refused_with_the_reason(void **state)
+{
+    static const struct {
+        const kb_topology *topo;
+        const char *text, *why;
+    } rows[] = {
+        {&cube8, "c0.slice9", "c0.slice9: a cube has slices 0..7"},
+        {&cube8, "c0.pe8", "c0.pe8: a cube has PEs 0..7"},
+        {&cube8, "c0.pe8.tcm", "c0.pe8.tcm: a cube has PEs 0..7"},
+        {&cube8, "c8.sram", "c8.sram: a SIP has cubes 0..7"},
+        {&cube8, "s1.host", "s1.host: the topology has only SIP 0"},
+        {&tray32, "s2.c0.pe0", "s2.c0.pe0: the topology has SIPs 0..1"},
+        {&cube1, "c0.pe1", "c0.pe1: a cube has only PE 0"},
+        {&cube8, "c0.pe99999999999999999999", "c0.pe99999999999999999999: a cube has PEs 0..7"},
+        {&cube8, "c4294967296.pe0", "c4294967296.pe0: a SIP has cubes 0..7"},
+        {&cube8, "c0.sclice4", "'c0.sclice4' is no endpoint, did you mean 'c0.slice4'?"},
+        {&cube8, "c0.pee3", "'c0.pee3' is no endpoint, did you mean 'c0.pe3'?"},
+        {&cube8, "C0.PE3", "'C0.PE3' is no endpoint, did you mean 'c0.pe3'?"},
+        {&cube8, "hots", "'hots' is no endpoint, did you mean 'host'?"},
+        {&cube8, "c00.pe0", "'c00.pe0' is no endpoint, did you mean 'c0.pe0'?"},
+        {&cube8, "c0.pe01", "'c0.pe01' is no endpoint, did you mean 'c0.pe1'?"},
+        {&cube8, " c0.pe0", "' c0.pe0' is no endpoint, did you mean 'c0.pe0'?"},
+        {&cube8, "c0.pe0 ", "'c0.pe0 ' is no endpoint, did you mean 'c0.pe0'?"},
+        {&cube8, "c0.pe", "'c0.pe' is no endpoint, did you mean 'c0.pe0'?"},
+        {&cube8, "c0.sram0", "'c0.sram0' is no endpoint, did you mean 'c0.sram'?"},
+        {&cube8, "s0host", "'s0host' is no endpoint, did you mean 's0.host'?"},
+        {&cube8, "", "''" FORMS},
+        {&cube8, "banana", "'banana'" FORMS},
+        {&cube8, "1.2.3.4.5", "'1.2.3.4.5'" FORMS},
+        {&cube8, "\x1b[2J", "'?[2J'" FORMS},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < LENGTH(rows); i++) {
+        kb_endpoint end = {KB_TCM, 7, 7, 7};
+        kb_error why = {""};
+        size_t len = strlen(rows[i].text);
+
+        assert_int_equal(kb_endpoint_parse(rows[i].topo, rows[i].text, len, &end, &why),
+                         KB_BAD_REQUEST);
+        assert_string_equal(why.text, rows[i].why);
+        assert_int_equal(kb_endpoint_parse(rows[i].topo, rows[i].text, len, &end, NULL),
+                         KB_BAD_REQUEST);
+        assert_int_equal(end.kind, KB_TCM); /* a call that fails changes nothing */
+        assert_int_equal(end.sip, 7);
+    }
+}
+
+/* Every prefix and every one-byte change of a name: no crash, and no name read as another. */
+static void what_is_read_is_what_would_be_printed(void **state)
+{
+    static const char word[] = "s1.c12.pe3.tcm";
+    enum { N = sizeof word - 1 };
+
+    (void)state;
+    for (size_t len = 0; len <= N; len++)
+        for (size_t i = 0; i < N; i++)
+            for (int c = 0; c < 256; c++) {
+                char text[N], name[KB_ENDPOINT_BYTES];
+                kb_endpoint end;
+                kb_error why;
+
+                memcpy(text, word, N);
+                text[i] = (char)c;
+                if (kb_endpoint_parse(&tray32, text, len, &end, &why) != KB_OK)
+                    continue;
+                size_t n = kb_endpoint_name(&end, name);
+                size_t skip = memcmp(text, "s0.", 3) == 0 ? 3 : 0;
+                assert_int_equal(n, len - skip);
+                assert_memory_equal(name, text + skip, n);
+            }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_form_is_read_and_printed),
+        cmocka_unit_test(the_longest_name_fits),
+        cmocka_unit_test(others_are_refused_with_the_reason),
+        cmocka_unit_test(what_is_read_is_what_would_be_printed),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

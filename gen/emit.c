@@ -198,22 +198,12 @@ static void emit_upper_name(FILE *out, const char *name)
     fputs("]])m4_dnl\n", out);
 }
 
-/* Bits that number `n` things. */
-static uint64_t bits_for(uint32_t n)
-{
-    uint64_t bits = 0;
-
-    while (UINT32_C(1) << bits < n)
-        bits++;
-    return bits;
-}
-
 /* Where each cube stands in a table of distances. */
 static void emit_cube_pos(FILE *out, const struct routes *r)
 {
     begin_map(out, "cube_pos");
     for (uint32_t cube = 0; cube < r->w * r->h; cube++)
-        fprintf(out, "$1(%u, %u)m4_dnl\n", cube, cube / r->w * (2 * r->w - 1) + cube % r->w);
+        fprintf(out, "$1(%u, %u)m4_dnl\n", cube, r->cube_pos[cube]);
     end_map(out);
 }
 
@@ -227,8 +217,9 @@ static void emit_counts(FILE *out, const struct routes *r)
     define_int(out, "h", r->h);
     define_int(out, "pes", r->pes);
     define_int(out, "n_units", r->n_units);
-    define_int(out, "pe_bits", bits_for(r->pes));
-    define_int(out, "unit_bits", bits_for(r->n_units));
+    define_int(out, "pe_bits", r->pe_bits);
+    define_int(out, "unit_bits", r->unit_bits);
+    define_int(out, "mesh_middle", r->mesh_middle);
     define_int(out, "n_nodes", r->n_nodes);
     define_int(out, "n_edges", r->n_edges);
     define_int(out, "read_channels", (uint64_t)s->cube_pe_pe_dma_read_channels);

@@ -643,6 +643,10 @@ static void add_mesh_costs(struct routes *r)
     for (int64_t dy = 1 - h; dy < h; dy++)
         for (int64_t dx = 1 - w; dx < w; dx++)
             r->cost_mesh[r->n_mesh++] = mesh_way(r, dx, dy);
+    r->mesh_middle = r->n_mesh / 2;
+    r->cube_pos = arena_alloc(r->arena, r->w * r->h * sizeof *r->cube_pos);
+    for (uint32_t cube = 0; cube < r->w * r->h; cube++)
+        r->cube_pos[cube] = cube / r->w * (2 * r->w - 1) + cube % r->w;
 }
 
 /* By column: from a cube's W exit to the target's SIP; on from column 0; from the host. */
@@ -717,6 +721,16 @@ static bool wires_fit(const struct routes *r)
     return true;
 }
 
+/* Bits that number `n` things. */
+static uint32_t bits_for(uint32_t n)
+{
+    uint32_t bits = 0;
+
+    while (UINT32_C(1) << bits < n)
+        bits++;
+    return bits;
+}
+
 bool route(struct routes *r, const struct spec *spec, struct arena *arena)
 {
     *r = (struct routes){.arena = arena,
@@ -725,6 +739,8 @@ bool route(struct routes *r, const struct spec *spec, struct arena *arena)
                          .h = (uint32_t)spec->sip_cube_mesh_h,
                          .pes = (uint32_t)spec->cube_pes};
     r->n_units = 2 * r->pes + 1;
+    r->pe_bits = bits_for(r->pes);
+    r->unit_bits = bits_for(r->n_units);
     add_cube_nodes(r);
     add_io_nodes(r);
     add_links(r);

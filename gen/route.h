@@ -14,6 +14,7 @@ struct routes {
     struct arena *arena;
     const struct spec *spec;
     uint32_t w, h, pes, n_units;
+    uint32_t pe_bits, unit_bits; /* that number the PEs and the memories of a cube */
 
     struct node_row *cube_nodes, io_nodes[N_IO_NODES], fabric_nodes[1];
     uint32_t n_cube_nodes, first_xbar_node, first_bridge_node, first_hbm_node, first_pe_node;
@@ -30,7 +31,7 @@ struct routes {
     struct cost_row *cost_local, *cost_out, *cost_in, *cost_leave, *cost_enter, *cost_host;
     struct cost_row cost_host_cpu, *cost_host_in;
     struct mesh_row *cost_mesh;
-    uint32_t n_mesh;
+    uint32_t n_mesh, *cube_pos, mesh_middle;
 
     struct memory_row hbm, sram, tcm_read, tcm_write;
     uint64_t n_nodes, n_edges;

@@ -162,9 +162,9 @@ good_sets()
 resolved()
 {
     for f in topologies/*.yaml tests/vectors/*.yaml; do
-        run "$f"
+        run --config "$f"
         mv "$dir/out" "$dir/first.yaml"
-        run "$dir/first.yaml"
+        run --config "$dir/first.yaml"
         [ "$code" -eq 0 ] && [ -s "$dir/out" ] && cmp -s "$dir/first.yaml" "$dir/out"
         report "the resolved YAML of $f resolves to itself"
     done

@@ -1,11 +1,12 @@
-/* test_no_memory.c -- the n-th allocation fails, for every n: a status, no leak, no crash. */
+/*
+ * test_no_memory.c -- the n-th allocation fails, for every n: a status, no leak, no crash.
+ *
+ * link: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc,--wrap=free
+ */
 #include "any_topology.h"
 #include "rig.h"
 
-/*
- * Linked with -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc,--wrap=free:
- * the linker leads every call of the program's own objects here.
- */
+/* By --wrap the linker leads every call of the program's own objects here. */
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t n, size_t size);
 void *__real_realloc(void *old, size_t size);

@@ -74,6 +74,7 @@ enum { ROWS = 700 };
 struct life {
     const kb_topology *topo;
     kb_engine engine;
+    int64_t spread_fs; /* rows are issued from 0 to this, in no order */
     const char *failed; /* what did not get its memory; NULL: all went well */
     uint64_t n_edges;
 };
@@ -85,13 +86,13 @@ static void count_edge(void *arg, const kb_edge_use *use)
     l->n_edges += use->count > 0;
 }
 
-static kb_status add_rows(kb_sim *sim, kb_error *why)
+static kb_status add_rows(kb_sim *sim, int64_t spread_fs, kb_error *why)
 {
     for (uint32_t i = 0; i < ROWS; i++) {
         kb_request r = {.op = i % 3 ? KB_READ : KB_WRITE, .nbytes = 64 + i};
         kb_status status;
 
-        r.issue_fs = i % 7; /* in no order, so that they are sorted */
+        r.issue_fs = i % (spread_fs + 1);
         r.src = (kb_endpoint){KB_PE, i % 2, i / 2 % 4, i / 8 % 8};
         r.dst = (kb_endpoint){KB_SLICE, i / 3 % 2, i / 5 % 4, i / 7 % 8};
         if (i % 11 == 0) {
@@ -120,7 +121,7 @@ static kb_status live(struct life *l)
         return status;
     }
     l->failed = "kb_sim_add";
-    status = add_rows(sim, &why);
+    status = add_rows(sim, l->spread_fs, &why);
     if (status == KB_OK) {
         l->failed = "kb_sim_run";
         status = kb_sim_run(sim, 0, &why);
@@ -140,18 +141,14 @@ static kb_status live(struct life *l)
 }
 
 /* Every place that can fail has failed, and then all went well. */
-static void assert_every_failure_is_told(const char *links, kb_engine engine)
+static void assert_every_failure_is_told(const char *keys, kb_engine engine, int64_t spread_fs)
 {
-    char yaml[256];
-    struct life l = {.engine = engine};
+    char yaml[1024];
+    struct life l = {.engine = engine, .spread_fs = spread_fs};
     unsigned failures[4] = {0};
     static const char *const places[] = {"kb_sim_new", "kb_sim_add", "kb_sim_run", "kb_sim_edges"};
 
-    snprintf(yaml, sizeof yaml,
-             "kernbench: 1\nname: small\ncontention: {links: %s}\nsips: 2\n"
-             "sip: {cube_mesh: {w: 2, h: 2}}\n"
-             "cube: {pe: {pe_dma: {read_channels: 9, write_channels: 9}}}\n",
-             links);
+    snprintf(yaml, sizeof yaml, "kernbench: 1\nname: small\nsips: 2\n%s", keys);
     l.topo = any_topology(yaml);
     assert_non_null(l.topo);
     for (uint64_t n = 0; l.failed || n == 0; n++) {
@@ -174,18 +171,38 @@ static void assert_every_failure_is_told(const char *links, kb_engine engine)
     any_topology_free(l.topo);
 }
 
+#define MANY_CHANNELS "cube: {pe: {pe_dma: {read_channels: 9, write_channels: 9}}}\n"
+
 static void every_allocation_may_fail_with_ideal_links(void **state)
 {
     (void)state;
-    assert_every_failure_is_told("ideal", KB_FUSED);
-    assert_every_failure_is_told("ideal", KB_HOP);
+    for (int e = KB_FUSED; e <= KB_HOP; e++)
+        assert_every_failure_is_told("sip: {cube_mesh: {w: 2, h: 2}}\n" MANY_CHANNELS,
+                                     (kb_engine)e, 7);
 }
 
 static void every_allocation_may_fail_with_fifo_links(void **state)
 {
     (void)state;
-    assert_every_failure_is_told("fifo", KB_FUSED);
-    assert_every_failure_is_told("fifo", KB_HOP);
+    for (int e = KB_FUSED; e <= KB_HOP; e++)
+        assert_every_failure_is_told("contention: {links: fifo}\n"
+                                     "sip: {cube_mesh: {w: 2, h: 2}}\n" MANY_CHANNELS,
+                                     (kb_engine)e, 7);
+}
+
+/* Where nothing takes time but drains, much is still to do at time 0 when memory runs out then. */
+static void every_allocation_may_fail_at_time_0(void **state)
+{
+    static const char no_delays[] =
+        "ns_per_mm: 0.0\nfabric: {overhead_ns: 0.0}\n"
+        "sip: {cube_mesh: {w: 2, h: 2}, io: {pcie_ep: {overhead_ns: 0.0}, "
+        "io_cpu: {overhead_ns: 0.0}}}\n"
+        "cube: {ucie: {overhead_ns: 0.0}, m_cpu: {overhead_ns: 0.0}, xbar: {overhead_ns: 0.0}, "
+        "bridge: {overhead_ns: 0.0}, pe: {pe_dma: {read_channels: 9, write_channels: 9}}}\n";
+
+    (void)state;
+    for (int e = KB_FUSED; e <= KB_HOP; e++)
+        assert_every_failure_is_told(no_delays, (kb_engine)e, 0);
 }
 
 int main(void)
@@ -193,6 +210,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_allocation_may_fail_with_ideal_links),
         cmocka_unit_test(every_allocation_may_fail_with_fifo_links),
+        cmocka_unit_test(every_allocation_may_fail_at_time_0),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

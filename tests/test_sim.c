@@ -325,38 +325,48 @@ static void time_ends_at_2_to_the_63(void **state)
     }
 }
 
-/* Wires of 2e17 fs: 46 of them fit into 2^63 fs, one after the other. */
-static void assert_long_wires_run_out_of_time(const char *links, kb_engine engine)
+/* One after the other, as many as fit into 2^63 fs; `takes_fs` is about what one takes. */
+static void assert_out_of_time(const char *keys, const char *dst, int64_t takes_fs,
+                               kb_engine engine)
 {
     char yaml[256];
     const kb_topology *topo;
     kb_sim *sim;
     kb_result result;
+    uint64_t fit;
 
-    snprintf(yaml, sizeof yaml,
-             "kernbench: 1\nname: far\nns_per_mm: 1e6\ncontention: {links: %s}\n"
-             "sip: {cube_mesh: {w: 1, h: 1}}\ncube: {xbar: {pe_mm: 2e5}}\n",
-             links);
+    snprintf(yaml, sizeof yaml, "kernbench: 1\nname: far\nns_per_mm: 1e6\n%s", keys);
     topo = any_topology(yaml);
     assert_non_null(topo);
     sim = new_sim(topo, (kb_options){.engine = engine});
     for (int i = 0; i < 64; i++)
-        issue(sim, topo, 0, KB_READ, "c0.pe0", "c0.slice0", 4096);
+        issue(sim, topo, 0, KB_READ, "c0.pe0", dst, 4096);
     assert_int_equal(kb_sim_run(sim, 0, NULL), KB_TIME_RANGE);
-    assert_int_equal(kb_sim_done(sim), 46);
+    result = result_of(sim, 0);
+    assert_in_range(result.actual_fs, takes_fs, takes_fs + takes_fs / 100);
+    fit = (uint64_t)(INT64_MAX / result.actual_fs);
+    assert_true(fit < 64);
+    assert_int_equal(kb_sim_done(sim), fit);
     for (uint64_t id = 0; id < 64; id++)
-        assert_int_equal(kb_sim_result(sim, id, &result), id < 46 ? KB_OK : KB_PENDING);
-    assert_true(result_of(sim, 45).end_fs > INT64_C(46) * 200000000000000000);
+        assert_int_equal(kb_sim_result(sim, id, &result), id < fit ? KB_OK : KB_PENDING);
+    assert_true(result_of(sim, fit - 1).end_fs == (int64_t)fit * result_of(sim, 0).actual_fs);
     kb_sim_free(sim);
     any_topology_free(topo);
 }
 
+/* design 2: at 1e6 ns/mm, 2e5 mm to the crossbar are 2e17 fs; 7 times 3e4 mm are 2.1e17. */
 static void huge_wires_run_out_of_time(void **state)
 {
+    static const char one[] = "sip: {cube_mesh: {w: 1, h: 1}}\ncube: {xbar: {pe_mm: 2e5}}\n";
+    static const char mesh[] = "sip: {cube_mesh: {w: 8, h: 1}, d2d: {distance_mm: 3e4}}\n";
+    static const char fifo[] = "contention: {links: fifo}\n"
+                               "sip: {cube_mesh: {w: 8, h: 1}, d2d: {distance_mm: 3e4}}\n";
+
     (void)state;
     for (int e = KB_FUSED; e <= KB_HOP; e++) {
-        assert_long_wires_run_out_of_time("ideal", (kb_engine)e);
-        assert_long_wires_run_out_of_time("fifo", (kb_engine)e);
+        assert_out_of_time(one, "c0.slice0", INT64_C(200000000000000000), (kb_engine)e);
+        assert_out_of_time(mesh, "c7.slice0", INT64_C(210000000000000000), (kb_engine)e);
+        assert_out_of_time(fifo, "c7.slice0", INT64_C(210000000000000000), (kb_engine)e);
     }
 }
 

@@ -56,6 +56,7 @@ static ALWAYS_INLINE void seen(struct kb_sim *s, int how, uint64_t t, enum ev_cl
     if (!(how & HOW_COUNTED))
         return;
     s->n_events++;
+    s->now_fs = t;
     if (s->options.fingerprint)
         fingerprint(s, t, class, id);
 }
@@ -527,8 +528,9 @@ static ALWAYS_INLINE void handle(struct kb_sim *s, int how, ev e)
 }
 
 /* The next event lies behind the last that may run, or there is none. */
-static kb_status stop(const struct kb_sim *s, ev e)
+static kb_status stop(struct kb_sim *s, ev e)
 {
+    s->now_fs = s->limit_fs;
     if (s->status != KB_OK)
         return s->status;
     if (e == EV_NONE)
@@ -538,11 +540,11 @@ static kb_status stop(const struct kb_sim *s, ev e)
 
 static ALWAYS_INLINE kb_status run(struct kb_sim *s, int how, uint64_t budget)
 {
-    ev next = next_issue(s);
+    ev next = next_issue(s), e = 0;
 
     for (; budget > 0; budget--) {
         bool issues = next < s->queue.first;
-        ev e = issues ? next : s->queue.first;
+        e = issues ? next : s->queue.first;
 
         if (ev_time_fs(e) > s->limit_fs)
             return stop(s, e);
@@ -559,6 +561,7 @@ static ALWAYS_INLINE kb_status run(struct kb_sim *s, int how, uint64_t budget)
             handle(s, how, e);
         }
     }
+    s->now_fs = ev_time_fs(e);
     return KB_AGAIN;
 }
 

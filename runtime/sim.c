@@ -64,11 +64,6 @@ static struct cost_mask mask_of(unsigned off)
     };
 }
 
-static uint32_t servers(const struct kb_sim *s, unsigned cost, uint32_t n)
-{
-    return s->options.costs_off & cost ? EV_MAX_SLOTS : n;
-}
-
 /* False without memory; what was made so far is freed with `s`. */
 static bool make_stations(struct kb_sim *s)
 {
@@ -76,10 +71,10 @@ static bool make_stations(struct kb_sim *s)
     size_t cubes = sim_cubes(t), pes = cubes << t->pe_bits, memories = cubes << t->unit_bits;
     bool fifo = t->links == MODE_FIFO;
 
-    s->channels = stations_new(2 * pes, servers(s, KB_COST_CHANNELS, t->read_channels),
-                               servers(s, KB_COST_CHANNELS, t->write_channels));
-    s->engines = stations_new(2 * cubes, servers(s, KB_COST_ENGINES, t->read_engines),
-                              servers(s, KB_COST_ENGINES, t->write_engines));
+    s->channels = stations_new(2 * pes, sim_servers(s, KB_COST_CHANNELS, t->read_channels),
+                               sim_servers(s, KB_COST_CHANNELS, t->write_channels));
+    s->engines = stations_new(2 * cubes, sim_servers(s, KB_COST_ENGINES, t->read_engines),
+                              sim_servers(s, KB_COST_ENGINES, t->write_engines));
     s->memories = memories_new(memories);
     s->pipes = pipes_new(fifo ? t->sips : cubes);
     s->flow_local = calloc(pes * sim_memories(t), sizeof *s->flow_local);

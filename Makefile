@@ -199,7 +199,8 @@ tests-built:
 check: setup
 	@.ci/install $(CHECK_PACKAGES)
 	@$(MAKE) --no-print-directory tests-built
-	@B=$(B) CC=$(CC) KBGEN=$(KBGEN) SIM=$(B)/cube8/cube8 tests/run.sh $(TESTS) $(wildcard tests/e2e/*.sh)
+	@B=$(B) CC=$(CC) KBGEN=$(KBGEN) SIM=$(B)/cube8/cube8 \
+	    SIM_FIFO=$(B)/cube8_fifo/cube8_fifo tests/run.sh $(TESTS) $(wildcard tests/e2e/*.sh)
 
 ## break: breaks the engine on purpose, one way at a time, and tells which test catches it
 .PHONY: break

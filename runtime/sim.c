@@ -34,6 +34,17 @@ static struct station *stations_new(size_t n, uint32_t reads, uint32_t writes)
     return rows;
 }
 
+static struct memory_station *memories_new(size_t n)
+{
+    struct memory_station *rows = zeroed_rows(n, sizeof *rows);
+
+    for (size_t i = 0; rows && i < n; i++) {
+        rows[i].queue.head = TXN_NONE;
+        rows[i].holder = TXN_NONE;
+    }
+    return rows;
+}
+
 static struct txn_list *pipes_new(size_t n)
 {
     struct txn_list *rows = malloc(n * sizeof *rows);
@@ -64,7 +75,7 @@ static bool make_stations(struct kb_sim *s)
                                sim_servers(s, KB_COST_CHANNELS, t->write_channels));
     s->engines = stations_new(2 * cubes, sim_servers(s, KB_COST_ENGINES, t->read_engines),
                               sim_servers(s, KB_COST_ENGINES, t->write_engines));
-    s->memories = stations_new(memories, 1, 1);
+    s->memories = memories_new(memories);
     s->pipes = pipes_new(fifo ? t->sips : cubes);
     s->flow_local = calloc(pes * sim_memories(t), sizeof *s->flow_local);
     s->flow_remote = calloc(cubes, sizeof *s->flow_remote);

@@ -111,7 +111,7 @@ function runs(e, l, p, s, engine, links, pattern, size, name) {
     split("64 256 4096", size, " ")
     print "\nns per transaction, running: median [min..max] xR, by transactions outstanding;"
     print "R: times two holds of the bare heap (model's delays) with as many events pending"
-    printf "%-20s%-28s%-28s%s\n", "", size[1], size[2], size[3]
+    printf "%-20s%-31s%-31s%s\n", "", size[1], size[2], size[3]
     for (e = 1; e <= 2; e++)
         for (l = 1; l <= 2; l++)
             for (p = 1; p <= 4; p++) {
@@ -119,7 +119,7 @@ function runs(e, l, p, s, engine, links, pattern, size, name) {
                 for (s = 1; s <= 3; s++) {
                     name = engine[e] " " links[l] " " pattern[p] " " size[s]
                     name = name (pattern[p] == "host" ? " bursts" : " at0") " run"
-                    printf "%-28s", run_cell(name, size[s])
+                    printf "%-31s", run_cell(name, size[s])
                 }
                 print ""
             }
@@ -161,19 +161,19 @@ function part(order, name) {
 # Writing and the start are what is left of the whole.
 function rest(order, i, name, ms) {
     ms = of(order " null wall")
-    for (i = split("parse add sort run result", name, " "); i >= 1; i--)
+    for (i = split("read sort run result", name, " "); i >= 1; i--)
         ms -= of(order " " name[i])
     return ms
 }
 
 function parts_of(order) {
     printf "%-11s", order
-    printf "%s%s%s", part(order, "parse"), part(order, "add"), part(order, "sort")
+    printf "%s%s%s", part(order, "read"), part(order, "add"), part(order, "sort")
     printf "%s%s%.1f\n", part(order, "run"), part(order, "result"), rest(order)
 }
 
 function parts_heading() {
-    printf "%-11s%-24s%-24s%-24s%-24s%-24s%s\n", "", "parse", "add", "sort", "run", "result",
+    printf "%-11s%-24s%-24s%-24s%-24s%-24s%s\n", "", "read", "of that, add", "sort", "run", "result",
         "write (the rest)"
 }
 

@@ -1,6 +1,8 @@
 /*
  * txn.c -- ns per transaction of both engines: adding it, running it, reading its result.
  *
+ * In processor time, beside what the event queue alone takes.
+ *
  * usage: txn ROWS ROUNDS [WORD...]; with words only the cases whose names have them all, as in
  * `txn 1000000 5 fused ideal local 256`. Samples go to stdout (bench.h), what is wrong to stderr.
  */
@@ -188,14 +190,14 @@ static struct outcome run(const struct bench_case *c, const kb_request *rows, si
 
     if (kb_sim_new(topology(c->links, c->width), &options, &sim) != KB_OK)
         fail(c, "out of memory");
-    out.add_ns = bench_now_ns();
+    out.add_ns = bench_processor_ns();
     add_rows(c, sim, rows, n);
-    out.run_ns = bench_now_ns();
+    out.run_ns = bench_processor_ns();
     if (kb_sim_run(sim, 0, &why) != KB_OK)
         fail(c, why.text);
-    out.result_ns = bench_now_ns();
+    out.result_ns = bench_processor_ns();
     read_results(c, sim, n);
-    double end_ns = bench_now_ns();
+    double end_ns = bench_processor_ns();
 
     out.done = kb_sim_done(sim);
     out.end_fs = kb_sim_end_fs(sim);

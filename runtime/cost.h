@@ -68,7 +68,7 @@ static inline uint32_t cube_row(const struct kb_topology *t, uint32_t cube)
 }
 
 /* From a PE to a memory of another cube. */
-static inline struct cost_row cost_remote(const struct kb_topology *t, uint32_t src, uint32_t dst)
+static inline __attribute__((always_inline)) struct cost_row cost_remote(const struct kb_topology *t, uint32_t src, uint32_t dst)
 {
     uint32_t a = src_cube(t, src), b = dst_cube(t, dst);
     const struct cost_row *out = &t->cost_out[src_pe(t, src) * N_EXITS];
@@ -107,6 +107,12 @@ static inline struct cost_row cost_engine_to_memory(const struct kb_topology *t,
     return t->cost_host_in[dst_unit(t, dst)];
 }
 
+/* From a host to the memory. */
+static inline struct cost_row cost_of_host(const struct kb_topology *t, uint32_t dst)
+{
+    return cost_add(cost_host_to_engine(t, dst), &t->cost_host_in[dst_unit(t, dst)]);
+}
+
 /* The memory that `dst` is, for a transaction that reads or writes it. */
 static inline const struct memory_row *cost_memory(const struct kb_topology *t, uint32_t dst,
                                                    bool writes)
@@ -141,6 +147,14 @@ static inline double cost_bottleneck_gbs(const struct cost_mask *m, double link_
     return link < last ? link : last;
 }
 
+/* How long the memory is taken by `nbytes` that came over links of `link_gbs`. */
+static inline int64_t cost_hold_fs(const struct cost_mask *m, const struct memory_row *memory,
+                                   double link_gbs, uint64_t nbytes)
+{
+    return (memory->overhead_fs & m->overhead) +
+           drain_fs(nbytes, cost_bottleneck_gbs(m, link_gbs, memory));
+}
+
 /* UCIe nodes from the host to the target: one into column 0, two for each cube passed. */
 static inline int64_t cost_response_fs(const struct kb_topology *t, const struct cost_mask *m,
                                        uint32_t dst, int64_t wire_fs)
@@ -156,11 +170,9 @@ static inline struct kb_cost cost_of(const struct kb_topology *t, const struct c
 {
     bool host = op >= KB_H2D, writes = op == KB_WRITE || op == KB_H2D;
     const struct memory_row *memory = cost_memory(t, dst, writes);
-    struct cost_row way = host ? cost_host_to_engine(t, dst) : cost_of_pe(t, src, dst);
+    struct cost_row way = host ? cost_of_host(t, dst) : cost_of_pe(t, src, dst);
     struct kb_cost c;
 
-    if (host)
-        way = cost_add(way, &t->cost_host_in[dst_unit(t, dst)]);
     c.wire_fs = way.wire_fs & m->wire;
     c.memory_overhead_fs = memory->overhead_fs & m->overhead;
     c.overhead_fs = (way.overhead_fs & m->overhead) + c.memory_overhead_fs;

@@ -32,7 +32,7 @@ static void fail(struct kb_sim *s, kb_status status)
     s->limit_fs = 0;
 }
 
-static inline void post(struct kb_sim *s, uint64_t t, enum ev_class class, uint32_t slot)
+static ALWAYS_INLINE void post(struct kb_sim *s, uint64_t t, enum ev_class class, uint32_t slot)
 {
     if (!ev_push(&s->queue, ev_make(t, class, s->txns[slot].id, slot)))
         fail(s, KB_NO_MEMORY);
@@ -56,6 +56,7 @@ static ALWAYS_INLINE void seen(struct kb_sim *s, int how, uint64_t t, enum ev_cl
     if (!(how & HOW_COUNTED))
         return;
     s->n_events++;
+    s->now_fs = t;
     if (s->options.fingerprint)
         fingerprint(s, t, class, id);
 }
@@ -72,7 +73,7 @@ static inline struct station *engine_of(struct kb_sim *s, const struct txn *x)
     return &s->engines[2 * (size_t)dst_cube(T, x->dst) + txn_writes(x)];
 }
 
-static inline struct station *memory_of(struct kb_sim *s, const struct txn *x)
+static inline struct memory_station *memory_of(struct kb_sim *s, const struct txn *x)
 {
     return &s->memories[x->dst];
 }
@@ -110,7 +111,7 @@ static inline void leave_pipe(struct kb_sim *s, struct txn *x)
 }
 
 /* links ideal: from its channel, or the host, to its first station. */
-static inline void set_out_ideal(struct kb_sim *s, uint64_t t, uint32_t slot)
+static ALWAYS_INLINE void set_out_ideal(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
     struct txn *x = &s->txns[slot];
     const struct memory_row *memory;
@@ -124,18 +125,16 @@ static inline void set_out_ideal(struct kb_sim *s, uint64_t t, uint32_t slot)
     }
     memory = cost_memory(T, x->dst, txn_writes(x));
     way = cost_of_pe(T, x->src, x->dst);
-    x->hold_fs = (memory->overhead_fs & s->mask.overhead) +
-                 drain_fs(x->nbytes, cost_bottleneck_gbs(&s->mask, way.link_gbs, memory));
+    x->hold_fs = cost_hold_fs(&s->mask, memory, way.link_gbs, x->nbytes);
     x->stage = TXN_TO_MEMORY;
     post(s, after(t, cost_way_fs(&s->mask, way.wire_fs, way.overhead_fs)), EV_ARRIVE, slot);
 }
 
-/* What the memory will be taken for, by the whole of the route's costs. */
-static inline int64_t hold_fs(const struct kb_sim *s, const struct txn *x)
+static ALWAYS_INLINE int64_t hold_fs(const struct kb_sim *s, const struct txn *x)
 {
-    struct kb_cost c = cost_of(T, &s->mask, x->op, x->src, x->dst, x->nbytes);
+    struct cost_row way = txn_of_host(x) ? cost_of_host(T, x->dst) : cost_of_pe(T, x->src, x->dst);
 
-    return c.memory_overhead_fs + c.drain_fs;
+    return cost_hold_fs(&s->mask, cost_memory(T, x->dst, txn_writes(x)), way.link_gbs, x->nbytes);
 }
 
 /* links ideal: from the engine to the memory. */
@@ -369,7 +368,8 @@ static ALWAYS_INLINE void come_to_edge(struct kb_sim *s, int how, uint64_t t, ui
     }
 }
 
-static inline void serve(struct kb_sim *s, struct station *memory, uint64_t t, uint32_t slot)
+static ALWAYS_INLINE void serve(struct kb_sim *s, struct memory_station *memory, uint64_t t,
+                                uint32_t slot)
 {
     struct txn *x = &s->txns[slot];
     int64_t hold = x->hold_fs;
@@ -385,17 +385,18 @@ static inline void serve(struct kb_sim *s, struct station *memory, uint64_t t, u
 static ALWAYS_INLINE void come_to_memory(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
     struct txn *x = &s->txns[slot];
-    struct station *memory = memory_of(s, x);
+    struct memory_station *memory = memory_of(s, x);
 
     x->arrive_fs = (int64_t)t;
     if ((how & HOW_HOP) || T->links == MODE_FIFO)
         x->hold_fs = hold_fs(s, x);
-    if (memory->idle) {
-        memory->idle--;
+    if (memory->holder == TXN_NONE) {
         serve(s, memory, t, slot);
-    } else {
-        station_enqueue(memory, s->txns, slot);
+        return;
     }
+    txn_append(&memory->queue, s->txns, slot);
+    if (++memory->queued > memory->queue_max)
+        memory->queue_max = memory->queued;
 }
 
 static ALWAYS_INLINE void arrive(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
@@ -427,7 +428,7 @@ static inline void count(struct flow *flow, const struct txn *x)
 }
 
 /* Counts by route; what each edge has carried follows from it.                       stats.c */
-static inline void count_flow(struct kb_sim *s, const struct txn *x)
+static ALWAYS_INLINE void count_flow(struct kb_sim *s, const struct txn *x)
 {
     uint32_t from = src_cube(T, x->src), to = dst_cube(T, x->dst);
 
@@ -444,20 +445,12 @@ static inline void count_flow(struct kb_sim *s, const struct txn *x)
         fail(s, KB_NO_MEMORY);
 }
 
-static inline void count_done(struct station *station, const struct txn *x)
-{
-    station->count++;
-    station->bytes += x->nbytes;
-}
-
 static inline void end(struct kb_sim *s, struct txn *x, uint64_t t)
 {
     uint64_t end = t;
 
     if (txn_of_host(x)) {
-        struct kb_cost c = cost_of(T, &s->mask, x->op, x->src, x->dst, x->nbytes);
-
-        end = after(t, c.response_fs);
+        end = after(t, cost_response_fs(T, &s->mask, x->dst, cost_of_host(T, x->dst).wire_fs));
         if (end == EV_PAST) {
             fail(s, KB_TIME_RANGE);
             return;
@@ -469,27 +462,29 @@ static inline void end(struct kb_sim *s, struct txn *x, uint64_t t)
         s->end_fs = (int64_t)end;
 }
 
-/* The memory first: its next service takes the place of this event in the heap. */
 static ALWAYS_INLINE void done(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
     struct txn *x = &s->txns[slot];
-    struct station *memory = memory_of(s, x);
+    struct memory_station *memory = memory_of(s, x);
     struct station *first = txn_of_host(x) ? engine_of(s, x) : channel_of(s, x);
 
     seen(s, how, t, EV_DONE, x->id);
-    if (station_waited_for(memory))
-        serve(s, memory, t, station_dequeue(memory, s->txns));
-    else
-        memory->idle++;
+    memory->count++;
+    memory->bytes += x->nbytes;
+    memory->holder = TXN_NONE;
+    if (memory->queued) {
+        memory->queued--;
+        serve(s, memory, t, txn_take(&memory->queue, s->txns));
+    }
+    first->busy_fs += t;
+    first->count++;
+    first->bytes += x->nbytes;
     if (!station_waited_for(first))
         first->idle++;
     else if (txn_of_host(x))
         take_engine(s, how, first, t, station_dequeue(first, s->txns));
     else
         take_channel(s, how, first, t, station_dequeue(first, s->txns));
-    first->busy_fs += t;
-    count_done(memory, x);
-    count_done(first, x);
     count_flow(s, x);
     end(s, x, t);
 }
@@ -533,8 +528,9 @@ static ALWAYS_INLINE void handle(struct kb_sim *s, int how, ev e)
 }
 
 /* The next event lies behind the last that may run, or there is none. */
-static kb_status stop(const struct kb_sim *s, ev e)
+static kb_status stop(struct kb_sim *s, ev e)
 {
+    s->now_fs = s->limit_fs;
     if (s->status != KB_OK)
         return s->status;
     if (e == EV_NONE)
@@ -544,11 +540,11 @@ static kb_status stop(const struct kb_sim *s, ev e)
 
 static ALWAYS_INLINE kb_status run(struct kb_sim *s, int how, uint64_t budget)
 {
-    ev next = next_issue(s);
+    ev next = next_issue(s), e = 0;
 
     for (; budget > 0; budget--) {
         bool issues = next < s->queue.first;
-        ev e = issues ? next : s->queue.first;
+        e = issues ? next : s->queue.first;
 
         if (ev_time_fs(e) > s->limit_fs)
             return stop(s, e);
@@ -561,10 +557,11 @@ static ALWAYS_INLINE kb_status run(struct kb_sim *s, int how, uint64_t budget)
             next = next_issue(s);
         } else {
             ev_take(&s->queue);
+            txn_prefetch(&s->txns[ev_slot(s->queue.first)]);
             handle(s, how, e);
-            ev_find_first(&s->queue);
         }
     }
+    s->now_fs = ev_time_fs(e);
     return KB_AGAIN;
 }
 

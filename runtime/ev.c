@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HEAP_FIRST = 64, SIBLINGS = 4, NODES_FIRST = 64, SHIFT_FIRST = 16, SHIFT_MAX = 54 };
+enum { HEAP_FIRST = 64, SIBLINGS = 4, NODES_FIRST = 64, SHIFT_FIRST = 15, SHIFT_MAX = 54 };
 
-bool ev_heap_grow(struct ev_heap *h)
+static bool heap_grow(struct ev_heap *h)
 {
     size_t cap = h->cap ? 2 * h->cap : HEAP_FIRST;
     size_t rows = EV_ROOT + cap + SIBLINGS; /* the last has four children to look at */
@@ -23,19 +23,64 @@ bool ev_heap_grow(struct ev_heap *h)
     return true;
 }
 
-bool ev_queue_init(struct ev_queue *q)
+bool ev_heap_init(struct ev_heap *h)
 {
-    *q = (struct ev_queue){.first = EV_NONE, .from = EV_DAYS, .shift = SHIFT_FIRST};
-    return ev_heap_grow(&q->heap) && ev_more_nodes(q);
+    *h = (struct ev_heap){0};
+    return heap_grow(h);
 }
 
-void ev_queue_free(struct ev_queue *q)
+void ev_heap_free(struct ev_heap *h)
 {
-    free(q->heap.rows);
-    free(q->nodes);
+    free(h->rows);
 }
 
-bool ev_more_nodes(struct ev_queue *q)
+static size_t first_child(size_t i)
+{
+    return 4 * (i - EV_ROOT) + EV_ROOT + 1;
+}
+
+static size_t parent(size_t i)
+{
+    return (i - EV_ROOT - 1) / 4 + EV_ROOT;
+}
+
+bool ev_heap_push(struct ev_heap *h, ev e)
+{
+    size_t i;
+
+    if (h->n == h->cap && !heap_grow(h))
+        return false;
+    i = EV_ROOT + h->n++;
+    for (; i > EV_ROOT && h->rows[parent(i)] > e; i = parent(i))
+        h->rows[i] = h->rows[parent(i)];
+    h->rows[i] = e;
+    return true;
+}
+
+void ev_heap_take(struct ev_heap *h)
+{
+    ev *rows = h->rows, e;
+    size_t i = EV_ROOT, end = EV_ROOT + --h->n, c;
+
+    e = rows[end];
+    rows[end] = EV_NONE;
+    if (end == EV_ROOT)
+        return;
+    while ((c = first_child(i)) < end) {
+        size_t a = c + (rows[c + 1] < rows[c]);
+        size_t b = c + 2 + (rows[c + 3] < rows[c + 2]);
+        size_t least = rows[b] < rows[a] ? b : a;
+
+        if (rows[least] >= e)
+            break;
+        rows[i] = rows[least];
+        i = least;
+    }
+    rows[i] = e;
+}
+
+/* Doubles the nodes. */
+static bool more_nodes(struct ev_queue *q)
 {
     uint32_t n = q->n_nodes ? 2 * q->n_nodes : NODES_FIRST;
     struct ev_node *moved = aligned_alloc(32, n * sizeof *moved);
@@ -54,19 +99,31 @@ bool ev_more_nodes(struct ev_queue *q)
     return true;
 }
 
+bool ev_queue_init(struct ev_queue *q)
+{
+    *q = (struct ev_queue){.first = EV_NONE, .from = EV_DAYS, .shift = SHIFT_FIRST};
+    return ev_heap_init(&q->heap) && more_nodes(q);
+}
+
+void ev_queue_free(struct ev_queue *q)
+{
+    ev_heap_free(&q->heap);
+    free(q->nodes);
+}
+
 /* Everything to the heap: a day of another length has other events. */
 static bool clear_days(struct ev_queue *q)
 {
     for (uint32_t day = 0; day < EV_DAYS; day++) {
         if (!(q->used[day / 64] >> day % 64 & 1))
             continue;
-        for (uint32_t node = q->head[day], next;; node = next) {
+        for (uint32_t node = q->days[day].head, next;; node = next) {
             next = q->nodes[node].next;
             if (!ev_heap_push(&q->heap, q->nodes[node].e))
                 return false;
             q->nodes[node].next = q->free_node;
             q->free_node = node;
-            if (node == q->tail[day])
+            if (node == q->days[day].tail)
                 break;
         }
         q->used[day / 64] &= ~(UINT64_C(1) << day % 64);
@@ -76,30 +133,102 @@ static bool clear_days(struct ev_queue *q)
 }
 
 /* Longer days if too much lies behind them, shorter ones if too much meets on one. */
-static unsigned better_shift(struct ev_queue *q)
+static unsigned better_shift(struct ev_queue *q, uint64_t pushes)
 {
-    if (q->far > EV_REVIEW / 16 && q->far > q->crowded && q->shift < SHIFT_MAX) {
+    if (q->far > pushes / 16 && q->far > q->crowded && q->shift < SHIFT_MAX) {
         q->shift_least = q->shift + 1;
         return q->shift + 1;
     }
-    if (q->crowded > EV_REVIEW / 8 && q->shift > 0)
+    if (q->crowded > pushes / 8 && q->shift > 0)
         return q->shift - 1;
-    if (q->shared > EV_REVIEW / 4 && q->shift > q->shift_least)
+    if (q->shared > pushes / 4 && q->shift > q->shift_least)
         return q->shift - 1;
     return q->shift;
 }
 
-bool ev_review(struct ev_queue *q)
+static bool review(struct ev_queue *q)
 {
-    unsigned shift = better_shift(q);
+    unsigned shift = better_shift(q, q->pushes - q->reviewed);
 
-    q->pushes = q->far = q->shared = q->crowded = 0;
+    q->far = q->shared = q->crowded = 0;
+    q->reviewed = q->pushes;
     if (shift == q->shift)
         return true;
     if (!clear_days(q))
         return false;
-    q->from = EV_DAYS; /* the first event, if there is one, has gone to the heap */
     q->today = shift > q->shift ? q->today >> 1 : q->today << 1;
     q->shift = shift;
+    ev_find_first(q);
     return true;
+}
+
+/* Among the events of a day that are not all before `e`; false: it would take too long. */
+static bool insert(struct ev_queue *q, uint32_t day, ev e)
+{
+    uint32_t *link = &q->days[day].head, node = q->free_node;
+
+    for (int steps = 0; q->nodes[*link].e < e; steps++) {
+        if (steps == EV_STEPS)
+            return false;
+        link = &q->nodes[*link].next;
+    }
+    q->free_node = q->nodes[node].next;
+    q->nodes[node] = (struct ev_node){e, *link};
+    *link = node;
+    return true;
+}
+
+static void append(struct ev_queue *q, uint32_t day, ev e)
+{
+    uint32_t node = q->free_node;
+
+    q->free_node = q->nodes[node].next;
+    q->nodes[node].e = e;
+    q->nodes[q->days[day].tail].next = node;
+    q->days[day].tail = node;
+}
+
+static bool push_heap(struct ev_queue *q, ev e)
+{
+    if (e < q->first) {
+        q->first = e;
+        q->from = EV_DAYS;
+    }
+    return ev_heap_push(&q->heap, e);
+}
+
+/* On a day that has others. */
+static bool push_shared(struct ev_queue *q, uint32_t day, ev e)
+{
+    q->shared++;
+    if (q->nodes[q->days[day].tail].e < e) {
+        append(q, day, e);
+        return true;
+    }
+    if (!insert(q, day, e)) {
+        q->crowded++;
+        return push_heap(q, e);
+    }
+    if (e < q->first) {
+        q->first = e;
+        q->from = day;
+    }
+    return true;
+}
+
+bool ev_push_slow(struct ev_queue *q, ev e)
+{
+    uint64_t number = ev_time_fs(e) >> q->shift;
+    uint32_t day = number % EV_DAYS;
+
+    if (!q->free_node || q->far + q->shared == EV_REVIEW) {
+        q->pushes--;
+        return (q->free_node || more_nodes(q)) &&
+               (q->far + q->shared < EV_REVIEW || review(q)) && ev_push(q, e);
+    }
+    if (number - q->today >= EV_DAYS) {
+        q->far++;
+        return push_heap(q, e);
+    }
+    return push_shared(q, day, e);
 }

@@ -44,90 +44,31 @@ static inline uint32_t ev_slot(ev e)
 /* -- the heap, 4-ary ------------------------------------------------------------------------ */
 
 /*
- * Taking the first leaves a hole at the root, which the next push fills: one way down instead of
- * one down and one up. Rows behind the last hold EV_NONE, so that four children can always be
- * compared, and so that the root of an empty heap is later than any event.
+ * Rows behind the last hold EV_NONE, so that four children can always be compared, and so that
+ * the root of an empty heap is later than any event.
  */
 struct ev_heap {
     ev *rows;   /* owned; rows[EV_ROOT] is the root, so that four siblings share a cache line */
-    size_t n;   /* rows in use, the hole included */
+    size_t n;   /* rows in use */
     size_t cap; /* rows there are */
-    bool hole;
 };
 
 enum { EV_ROOT = 3 };
 
-/* False if there is no memory. */
-bool ev_heap_grow(struct ev_heap *h);
+/* Both: false if there is no memory. */
+bool ev_heap_init(struct ev_heap *h);
+bool ev_heap_push(struct ev_heap *h, ev e);
 
-static inline size_t ev_first_child(size_t i)
+void ev_heap_free(struct ev_heap *h);
+
+/* The first event; EV_NONE if there is none. */
+static inline ev ev_heap_first(const struct ev_heap *h)
 {
-    return 4 * (i - EV_ROOT) + EV_ROOT + 1;
-}
-
-static inline size_t ev_parent(size_t i)
-{
-    return (i - EV_ROOT - 1) / 4 + EV_ROOT;
-}
-
-/* Puts `e` at the root and lets it sink. */
-static inline void ev_heap_sink(struct ev_heap *h, ev e)
-{
-    ev *rows = h->rows;
-    size_t i = EV_ROOT, end = EV_ROOT + h->n, c;
-
-    while ((c = ev_first_child(i)) < end) {
-        size_t a = c + (rows[c + 1] < rows[c]);
-        size_t b = c + 2 + (rows[c + 3] < rows[c + 2]);
-        size_t least = rows[b] < rows[a] ? b : a;
-
-        if (rows[least] >= e)
-            break;
-        rows[i] = rows[least];
-        i = least;
-    }
-    rows[i] = e;
-}
-
-/* False if there is no memory. */
-static inline bool ev_heap_push(struct ev_heap *h, ev e)
-{
-    size_t i;
-
-    if (h->hole) {
-        h->hole = false;
-        ev_heap_sink(h, e);
-        return true;
-    }
-    if (h->n == h->cap && !ev_heap_grow(h))
-        return false;
-    i = EV_ROOT + h->n++;
-    while (i > EV_ROOT) {
-        size_t p = ev_parent(i);
-
-        if (h->rows[p] <= e)
-            break;
-        h->rows[i] = h->rows[p];
-        i = p;
-    }
-    h->rows[i] = e;
-    return true;
-}
-
-/* The first event; EV_NONE if there is none. The heap has grown before. */
-static inline ev ev_heap_first(struct ev_heap *h)
-{
-    if (h->hole) {
-        size_t last = EV_ROOT + --h->n;
-        ev e = h->rows[last];
-
-        h->hole = false;
-        h->rows[last] = EV_NONE;
-        if (h->n)
-            ev_heap_sink(h, e);
-    }
     return h->rows[EV_ROOT];
 }
+
+/* Takes the first event of a heap that has one. */
+void ev_heap_take(struct ev_heap *h);
 
 /* -- the calendar --------------------------------------------------------------------------- */
 
@@ -138,7 +79,7 @@ static inline ev ev_heap_first(struct ev_heap *h)
  * first may be the next, so the order is exact whatever the length of a day; that only decides
  * how fast it goes, and follows from what the last pushes met.
  */
-enum { EV_DAYS = 1024, EV_WORDS = EV_DAYS / 64, EV_STEPS = 6, EV_REVIEW = 1024 };
+enum { EV_DAYS = 1024, EV_WORDS = EV_DAYS / 64, EV_STEPS = 6, EV_REVIEW = 256 };
 
 struct ev_node {
     ev e;
@@ -152,93 +93,46 @@ struct ev_queue {
     uint64_t today; /* time of the last event taken >> shift */
     struct ev_node *nodes; /* owned; [0] is no node */
     uint32_t free_node, n_nodes;
-    uint32_t pushes, far, shared, crowded; /* since the length of a day was reviewed */
-    uint32_t shift_least;                  /* shorter days have sent too much to the heap */
-    uint32_t used_words;                   /* words of `used` that are not 0 */
-    uint64_t used[EV_WORDS];               /* days that have a list */
-    uint32_t head[EV_DAYS], tail[EV_DAYS];
+    uint64_t pushes;
+    uint32_t used_words;     /* words of `used` that are not 0 */
+    uint64_t used[EV_WORDS]; /* days that have a list */
+    struct ev_day {
+        uint32_t head, tail;
+    } days[EV_DAYS]; /* first and last node of a list */
     struct ev_heap heap;
+
+    /* What ev_push_slow() met since it reviewed the length of a day. */
+    uint32_t far, shared, crowded;
+    uint64_t reviewed;    /* pushes by then */
+    unsigned shift_least; /* shorter days have sent too much to the heap */
 };
 
 /* False if there is no memory. */
 bool ev_queue_init(struct ev_queue *q);
 void ev_queue_free(struct ev_queue *q);
 
-/* Half or double the length of a day, if the last pushes say so. False if there is no memory. */
-bool ev_review(struct ev_queue *q);
-
-/* Doubles the nodes. False if there is no memory. */
-bool ev_more_nodes(struct ev_queue *q);
-
-/* An event that no day takes. */
-static inline bool ev_push_heap(struct ev_queue *q, ev e)
-{
-    if (e < q->first) {
-        q->first = e;
-        q->from = EV_DAYS;
-    }
-    return ev_heap_push(&q->heap, e);
-}
-
-/* Among the events of a day that are not all before `e`. */
-static inline bool ev_insert(struct ev_queue *q, uint32_t day, ev e)
-{
-    uint32_t *link = &q->head[day], node = q->free_node;
-
-    for (int steps = 0; q->nodes[*link].e < e; steps++) {
-        if (steps == EV_STEPS) {
-            q->crowded++;
-            return ev_push_heap(q, e);
-        }
-        link = &q->nodes[*link].next;
-    }
-    q->free_node = q->nodes[node].next;
-    q->nodes[node] = (struct ev_node){e, *link};
-    *link = node;
-    if (e < q->first) {
-        q->first = e;
-        q->from = day;
-    }
-    return true;
-}
+/* An event far away, on a day that has others, or without a node. False if there is no memory. */
+bool ev_push_slow(struct ev_queue *q, ev e);
 
 /* False if there is no memory. */
 static inline bool ev_push(struct ev_queue *q, ev e)
 {
-    uint64_t number, bit;
-    uint32_t day, node;
+    uint64_t number = ev_time_fs(e) >> q->shift;
+    uint32_t day = number % EV_DAYS, node = q->free_node;
+    uint64_t bit = UINT64_C(1) << day % 64, *used = &q->used[day / 64];
 
-    if (__builtin_expect(++q->pushes == EV_REVIEW, 0) && !ev_review(q))
-        return false;
-    number = ev_time_fs(e) >> q->shift;
-    if (__builtin_expect(number - q->today >= EV_DAYS, 0)) {
-        q->far++;
-        return ev_push_heap(q, e);
-    }
-    if (__builtin_expect(!q->free_node, 0) && !ev_more_nodes(q))
-        return false;
-    day = number % EV_DAYS;
-    bit = UINT64_C(1) << day % 64;
-    node = q->free_node;
-    if (!(q->used[day / 64] & bit)) {
-        q->used[day / 64] |= bit;
-        q->used_words |= 1u << day / 64;
-        q->head[day] = node;
-        if (e < q->first) {
-            q->first = e;
-            q->from = day;
-        }
-    } else {
-        uint32_t tail = q->tail[day];
-
-        q->shared++;
-        if (e < q->nodes[tail].e)
-            return ev_insert(q, day, e);
-        q->nodes[tail].next = node;
-    }
-    q->tail[day] = node;
+    q->pushes++;
+    if (number - q->today >= EV_DAYS || !node || *used & bit)
+        return ev_push_slow(q, e);
+    *used |= bit;
+    q->used_words |= 1u << day / 64;
+    q->days[day] = (struct ev_day){node, node};
     q->free_node = q->nodes[node].next;
     q->nodes[node].e = e;
+    if (e < q->first) {
+        q->first = e;
+        q->from = day;
+    }
     return true;
 }
 
@@ -247,26 +141,23 @@ static inline void ev_find_first(struct ev_queue *q)
 {
     uint32_t today = q->today % EV_DAYS, word = today / 64;
     uint64_t bits = q->used[word] >> today % 64 << today % 64;
+    ev far = ev_heap_first(&q->heap);
 
-    q->first = EV_NONE;
+    q->first = far;
     q->from = EV_DAYS;
-    if (!bits && q->used_words) {
+    if (!bits) {
         uint32_t later = q->used_words & (UINT32_MAX << word << 1);
 
+        if (!q->used_words)
+            return;
         word = (uint32_t)__builtin_ctz(later ? later : q->used_words);
         bits = q->used[word];
     }
-    if (bits) {
-        q->from = word * 64 + (uint32_t)__builtin_ctzll(bits);
-        q->first = q->nodes[q->head[q->from]].e;
-    }
-    if (q->heap.n) {
-        ev far = ev_heap_first(&q->heap);
-
-        if (far < q->first) {
-            q->first = far;
-            q->from = EV_DAYS;
-        }
+    uint32_t day = word * 64 + (uint32_t)__builtin_ctzll(bits);
+    ev near = q->nodes[q->days[day].head].e;
+    if (near < far) {
+        q->first = near;
+        q->from = day;
     }
 }
 
@@ -276,27 +167,30 @@ static inline void ev_advance(struct ev_queue *q, ev e)
     q->today = ev_time_fs(e) >> q->shift;
 }
 
-/* Takes the first event. Before the next push or look, ev_find_first() has to be called. */
+/*
+ * Takes the first event, and looks for the next at once: what the event brings about is mostly
+ * later still, so that the processor need not wait for it before it begins with the next.
+ */
 static inline void ev_take(struct ev_queue *q)
 {
     uint32_t day = q->from, node;
 
     ev_advance(q, q->first);
-    q->first = EV_NONE;
     if (day == EV_DAYS) {
-        q->heap.hole = true;
-        return;
-    }
-    node = q->head[day];
-    if (node == q->tail[day]) {
-        q->used[day / 64] &= ~(UINT64_C(1) << day % 64);
-        if (!q->used[day / 64])
-            q->used_words &= ~(1u << day / 64);
+        ev_heap_take(&q->heap);
     } else {
-        q->head[day] = q->nodes[node].next;
+        node = q->days[day].head;
+        if (node == q->days[day].tail) {
+            q->used[day / 64] &= ~(UINT64_C(1) << day % 64);
+            if (!q->used[day / 64])
+                q->used_words &= ~(1u << day / 64);
+        } else {
+            q->days[day].head = q->nodes[node].next;
+        }
+        q->nodes[node].next = q->free_node;
+        q->free_node = node;
     }
-    q->nodes[node].next = q->free_node;
-    q->free_node = node;
+    ev_find_first(q);
 }
 
 #endif

@@ -34,6 +34,17 @@ static struct station *stations_new(size_t n, uint32_t reads, uint32_t writes)
     return rows;
 }
 
+static struct memory_station *memories_new(size_t n)
+{
+    struct memory_station *rows = zeroed_rows(n, sizeof *rows);
+
+    for (size_t i = 0; rows && i < n; i++) {
+        rows[i].queue.head = TXN_NONE;
+        rows[i].holder = TXN_NONE;
+    }
+    return rows;
+}
+
 static struct txn_list *pipes_new(size_t n)
 {
     struct txn_list *rows = malloc(n * sizeof *rows);
@@ -53,11 +64,6 @@ static struct cost_mask mask_of(unsigned off)
     };
 }
 
-static uint32_t servers(const struct kb_sim *s, unsigned cost, uint32_t n)
-{
-    return s->options.costs_off & cost ? EV_MAX_SLOTS : n;
-}
-
 /* False without memory; what was made so far is freed with `s`. */
 static bool make_stations(struct kb_sim *s)
 {
@@ -65,11 +71,11 @@ static bool make_stations(struct kb_sim *s)
     size_t cubes = sim_cubes(t), pes = cubes << t->pe_bits, memories = cubes << t->unit_bits;
     bool fifo = t->links == MODE_FIFO;
 
-    s->channels = stations_new(2 * pes, servers(s, KB_COST_CHANNELS, t->read_channels),
-                               servers(s, KB_COST_CHANNELS, t->write_channels));
-    s->engines = stations_new(2 * cubes, servers(s, KB_COST_ENGINES, t->read_engines),
-                              servers(s, KB_COST_ENGINES, t->write_engines));
-    s->memories = stations_new(memories, 1, 1);
+    s->channels = stations_new(2 * pes, sim_servers(s, KB_COST_CHANNELS, t->read_channels),
+                               sim_servers(s, KB_COST_CHANNELS, t->write_channels));
+    s->engines = stations_new(2 * cubes, sim_servers(s, KB_COST_ENGINES, t->read_engines),
+                              sim_servers(s, KB_COST_ENGINES, t->write_engines));
+    s->memories = memories_new(memories);
     s->pipes = pipes_new(fifo ? t->sips : cubes);
     s->flow_local = calloc(pes * sim_memories(t), sizeof *s->flow_local);
     s->flow_remote = calloc(cubes, sizeof *s->flow_remote);

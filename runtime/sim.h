@@ -27,7 +27,7 @@ struct kb_sim {
     /* Stations, owned. */
     struct station *channels;   /* [src_pack()][0 read, 1 write] */
     struct station *engines;    /* [cube over all][0 read, 1 write] */
-    struct station *memories;   /* [dst_pack()] */
+    struct memory_station *memories; /* [dst_pack()] */
     struct link_station *links; /* fifo: [cube over all][link][back], then those of the IOs */
     /*
      * Host transactions on their way to their first station. All of one list have the same way,
@@ -46,6 +46,7 @@ struct kb_sim {
     uint64_t n_events; /* completions and arrivals that are counted */
     uint64_t fingerprint;
     uint64_t limit_fs;  /* no event after this; 0 once the run has failed */
+    uint64_t now_fs;    /* how far a run has come that has not reached its end */
     kb_status status;  /* why the run has ended */
 };
 
@@ -59,6 +60,12 @@ kb_status sim_check_stations(const struct kb_sim *s, kb_error *why);
 static inline uint32_t sim_cubes(const struct kb_topology *t)
 {
     return t->sips * t->cubes;
+}
+
+/* Servers of a station of `n`, unless `cost`, the lack of more, is left out. */
+static inline uint32_t sim_servers(const struct kb_sim *s, enum kb_cost_class cost, uint32_t n)
+{
+    return s->options.costs_off & cost ? EV_MAX_SLOTS : n;
 }
 
 /* Memories that are stations: slices and the SRAM. */

@@ -6,7 +6,7 @@
 /* Ten million waits of ten milliseconds pass 64 bits. */
 __extension__ typedef __int128 wait_sum;
 
-/* Channels of a PE, engines of an M_CPU, or a memory, and what went through. One cache line. */
+/* Channels of a PE or engines of an M_CPU, and what went through. One cache line. */
 struct station {
     struct txn_list queue;
     uint32_t idle;   /* servers that are free */
@@ -15,6 +15,16 @@ struct station {
     uint64_t count, bytes; /* of completed transactions */
     uint64_t busy_fs;      /* summed over servers, modulo 2^64 while one is taken */
     wait_sum wait_fs;      /* summed over transactions */
+};
+
+/* A memory: one at a time. One cache line. */
+struct memory_station {
+    struct txn_list queue;
+    uint32_t holder; /* slot that is served: whom a waiting transaction waits for */
+    uint32_t queued, queue_max;
+    uint64_t count, bytes; /* of completed transactions */
+    uint64_t busy_fs;
+    wait_sum wait_fs;
 };
 
 /* A link's direction: the head of a transaction goes on while its bytes pass. */
@@ -35,14 +45,8 @@ static inline void station_enqueue(struct station *s, struct txn *txns, uint32_t
 
 static inline uint32_t station_dequeue(struct station *s, const struct txn *txns)
 {
-    uint32_t slot = txn_take(&s->queue, txns);
-
     s->queued--;
-    if (s->queue.head != TXN_NONE) {
-        __builtin_prefetch(&txns[s->queue.head], 1);
-        __builtin_prefetch(&txns[s->queue.head].next, 1);
-    }
-    return slot;
+    return txn_take(&s->queue, txns);
 }
 
 static inline bool station_waited_for(const struct station *s)

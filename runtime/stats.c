@@ -131,6 +131,14 @@ static double link_gbs(const struct kb_topology *t, size_t link)
                                  : t->io_links[(number - n_cube_links) % t->n_io_links].gbs;
 }
 
+/* Of a run that has ended early, without the time after its end. */
+static int64_t link_busy_fs(const struct kb_sim *s, const struct link_station *l)
+{
+    uint64_t free_fs = (uint64_t)l->free_fs;
+
+    return (int64_t)(l->busy_fs - (free_fs > s->now_fs ? free_fs - s->now_fs : 0));
+}
+
 kb_status kb_sim_edges(const kb_sim *s, void (*each)(void *arg, const kb_edge_use *use), void *arg)
 {
     const struct kb_topology *t = s->topo;
@@ -149,7 +157,7 @@ kb_status kb_sim_edges(const kb_sim *s, void (*each)(void *arg, const kb_edge_us
             continue;
         name_link(t, i, use.from, use.to);
         use.gbs = link_gbs(t, i);
-        use.busy_fs = s->links ? (int64_t)s->links[i].busy_fs : drain_fs(use.bytes, use.gbs);
+        use.busy_fs = s->links ? link_busy_fs(s, &s->links[i]) : drain_fs(use.bytes, use.gbs);
         each(arg, &use);
     }
     free(sp.edges);
@@ -158,19 +166,58 @@ kb_status kb_sim_edges(const kb_sim *s, void (*each)(void *arg, const kb_edge_us
 
 /* -- stations ------------------------------------------------------------------------------- */
 
-/* Calls `each` for one station, if anything went through. */
-static void show_station(const struct station *st, uint32_t servers, kb_station_use *use,
-                         void (*each)(void *arg, const kb_station_use *use), void *arg)
+/* Of a channel or an engine, `servers` in all: who still holds one has held it until now. */
+static int64_t held_fs(const struct kb_sim *s, const struct station *st, uint32_t servers)
 {
-    if (!st->count)
-        return;
+    return (int64_t)(st->busy_fs + (servers - st->idle) * s->now_fs);
+}
+
+/* Of a memory: all of a service was counted when it began. */
+static int64_t served_fs(const struct kb_sim *s, const struct memory_station *m)
+{
+    const struct txn *x;
+    struct kb_cost c;
+
+    if (m->holder == TXN_NONE)
+        return (int64_t)m->busy_fs;
+    x = &s->txns[m->holder];
+    c = cost_of(s->topo, &s->mask, x->op, x->src, x->dst, x->nbytes);
+    return (int64_t)(m->busy_fs + s->now_fs) -
+           (x->service_fs + c.memory_overhead_fs + c.drain_fs);
+}
+
+/* Calls `each` for one station that anything went through. */
+static void show_station(const struct station *st, uint32_t servers, int64_t busy_fs,
+                         kb_station_use *use, void (*each)(void *arg, const kb_station_use *use),
+                         void *arg)
+{
     use->servers = servers;
     use->count = st->count;
     use->bytes = st->bytes;
-    use->busy_fs = (int64_t)st->busy_fs;
+    use->busy_fs = busy_fs;
     use->wait_ns = (double)st->wait_fs / 1e6;
     use->queue_max = st->queue_max;
     each(arg, use);
+}
+
+static void show_memory(const struct kb_sim *s, uint32_t dst,
+                        void (*each)(void *arg, const kb_station_use *use), void *arg)
+{
+    const struct kb_topology *t = s->topo;
+    const struct memory_station *m = &s->memories[dst];
+    uint32_t unit = dst_unit(t, dst);
+    struct kb_station_use use = {.servers = 1,
+                                 .count = m->count,
+                                 .bytes = m->bytes,
+                                 .busy_fs = served_fs(s, m),
+                                 .wait_ns = (double)m->wait_fs / 1e6,
+                                 .queue_max = m->queue_max};
+
+    if (!m->count)
+        return;
+    name_cube_node(t, dst_cube(t, dst), unit < t->pes ? t->first_hbm_node + unit : t->sram_node,
+                   use.name);
+    each(arg, &use);
 }
 
 static void name_two(char *name, size_t size, const char *node, bool writes)
@@ -188,31 +235,35 @@ kb_status kb_sim_stations(const kb_sim *s, void (*each)(void *arg, const kb_stat
     struct kb_station_use use;
 
     for (uint32_t i = 0; i < 2 * cubes << t->pe_bits; i++) {
+        uint32_t n = i % 2 ? t->write_channels : t->read_channels;
+        const struct station *st = &s->channels[i];
+
+        if (!st->count)
+            continue;
         name_cube_node(t, src_cube(t, i / 2),
                        t->first_pe_node + src_pe(t, i / 2) * PE_NODES + PE_DMA, node);
         name_two(use.name, sizeof use.name, node, i % 2);
-        show_station(&s->channels[i], i % 2 ? t->write_channels : t->read_channels, &use, each,
-                     arg);
+        show_station(st, n, held_fs(s, st, sim_servers(s, KB_COST_CHANNELS, n)), &use, each, arg);
     }
     for (uint32_t i = 0; i < 2 * cubes; i++) {
+        uint32_t n = i % 2 ? t->write_engines : t->read_engines;
+        const struct station *st = &s->engines[i];
+
+        if (!st->count)
+            continue;
         name_cube_node(t, i / 2, t->m_cpu_node, node);
         name_two(use.name, sizeof use.name, node, i % 2);
-        show_station(&s->engines[i], i % 2 ? t->write_engines : t->read_engines, &use, each, arg);
+        show_station(st, n, held_fs(s, st, sim_servers(s, KB_COST_ENGINES, n)), &use, each, arg);
     }
-    for (uint32_t i = 0; i < cubes << t->unit_bits; i++) {
-        uint32_t unit = dst_unit(t, i);
-
-        name_cube_node(t, dst_cube(t, i), unit < t->pes ? t->first_hbm_node + unit : t->sram_node,
-                       use.name);
-        show_station(&s->memories[i], 1, &use, each, arg);
-    }
+    for (uint32_t i = 0; i < cubes << t->unit_bits; i++)
+        show_memory(s, i, each, arg);
     return KB_OK;
 }
 
 /* `busy_fs` of `servers` fits into a run of `end_fs`. */
-static bool plausible(const struct station *st, uint32_t servers, int64_t end_fs)
+static bool plausible(uint64_t busy_fs, uint32_t servers, int64_t end_fs)
 {
-    return (double)st->busy_fs <= (double)servers * (double)end_fs * (1 + 1e-9);
+    return (double)busy_fs <= (double)servers * (double)end_fs * (1 + 1e-9);
 }
 
 kb_status sim_check_stations(const struct kb_sim *s, kb_error *why)
@@ -222,13 +273,13 @@ kb_status sim_check_stations(const struct kb_sim *s, kb_error *why)
     bool ok = true;
 
     for (uint32_t i = 0; i < 2 * cubes << t->pe_bits; i++)
-        ok = ok && plausible(&s->channels[i], i % 2 ? t->write_channels : t->read_channels,
+        ok = ok && plausible(s->channels[i].busy_fs, i % 2 ? t->write_channels : t->read_channels,
                              s->options.costs_off & KB_COST_CHANNELS ? INT64_MAX : s->end_fs);
     for (uint32_t i = 0; i < 2 * cubes; i++)
-        ok = ok && plausible(&s->engines[i], i % 2 ? t->write_engines : t->read_engines,
+        ok = ok && plausible(s->engines[i].busy_fs, i % 2 ? t->write_engines : t->read_engines,
                              s->options.costs_off & KB_COST_ENGINES ? INT64_MAX : s->end_fs);
     for (uint32_t i = 0; i < cubes << t->unit_bits; i++)
-        ok = ok && plausible(&s->memories[i], 1, s->end_fs);
+        ok = ok && s->memories[i].busy_fs <= (uint64_t)s->end_fs;
     for (size_t i = 0; s->links && i < walk_n_links(t); i++)
         ok = ok && s->links[i].busy_fs <= (uint64_t)s->links[i].free_fs;
     if (ok)

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPERATIONS = 100000, MOST_PENDING = 3000 };
+enum { OPERATIONS = 30000, MOST_PENDING = 3000 };
 
 /* SplitMix64 */
 static uint64_t draw(uint64_t *dice)
@@ -58,77 +58,158 @@ static void insert(struct sorted *s, struct plain p)
     s->rows[i] = p;
 }
 
-/* Few times, so that many tie by class and id; ids are unique, as a transaction has one event. */
-static struct plain any_event(uint64_t *dice, uint64_t now_fs, uint32_t id)
-{
-    static const uint64_t delays_fs[] = {0, 0, 1, 2, 1000, 16000000};
+/* How far ahead events are pushed; each kind suits another length of a day, or none. */
+enum mix { TIES, MODEL, NEAR, FAR, ANY, N_MIXES };
 
-    return (struct plain){.time_fs = now_fs + delays_fs[draw(dice) % 6],
-                          .class = (enum ev_class)(draw(dice) % 5),
-                          .id = id * UINT32_C(2654435761), /* in no order, and all 32 bits */
-                          .slot = (uint32_t)(draw(dice) % EV_MAX_SLOTS)};
+static uint64_t any_delay_fs(uint64_t *dice, enum mix mix)
+{
+    static const uint64_t ties_fs[] = {0, 0, 1, 2};
+    static const uint64_t model_fs[] = {0, 10000, 85000, 2000000, 16000000, 32000000};
+
+    switch (mix) {
+    case TIES:
+        return ties_fs[draw(dice) % 4];
+    case MODEL:
+        return model_fs[draw(dice) % 6];
+    case NEAR:
+        return draw(dice) % 1000;
+    case FAR:
+        return draw(dice) % (UINT64_C(1) << 40);
+    default:
+        return draw(dice) >> (20 + draw(dice) % 44);
+    }
 }
 
-static void assert_first(struct ev_heap *h, const struct sorted *s)
-{
-    ev expected = s->n ? made(&s->rows[s->n - 1]) : EV_NONE;
+/* A queue, and what is in it. */
+struct rig {
+    struct ev_queue q;
+    struct sorted pending;
+    uint64_t dice, now_fs;
+    uint32_t next_id; /* ids are unique, as a transaction has one event at a time */
+    enum mix mix;
+};
 
-    assert_true(ev_first(h) == expected);
+static struct rig *new_rig(uint64_t seed)
+{
+    struct rig *r = calloc(1, sizeof *r);
+
+    assert_non_null(r);
+    assert_true(ev_queue_init(&r->q));
+    assert_true(r->q.first == EV_NONE);
+    r->dice = seed;
+    return r;
 }
 
-/* Random pushes and takes; a push right after a take fills the hole that it left. */
-static void assert_like_sorted(uint64_t seed, uint64_t push_per_cent, size_t most)
+static void free_rig(struct rig *r)
 {
-    struct sorted *s = calloc(1, sizeof *s);
-    struct ev_heap h = {0};
-    uint64_t now_fs = 0;
-    uint32_t id = 0;
+    ev_queue_free(&r->q);
+    free(r);
+}
 
-    assert_non_null(s);
-    assert_true(ev_first(&h) == EV_NONE);
+static void push(struct rig *r)
+{
+    uint64_t fs = r->now_fs + any_delay_fs(&r->dice, r->mix);
+    struct plain p = {.time_fs = fs < EV_PAST ? fs : EV_PAST,
+                      .class = (enum ev_class)(draw(&r->dice) % 5),
+                      .id = r->next_id++ * UINT32_C(2654435761), /* in no order, all 32 bits */
+                      .slot = (uint32_t)(draw(&r->dice) % EV_MAX_SLOTS)};
+
+    insert(&r->pending, p);
+    assert_true(ev_push(&r->q, made(&p)));
+}
+
+static void assert_first(const struct rig *r)
+{
+    const struct sorted *s = &r->pending;
+
+    assert_true(r->q.first == (s->n ? made(&s->rows[s->n - 1]) : EV_NONE));
+}
+
+/* What the engines do: take the first, push what follows from it, look for the next. */
+static void take(struct rig *r, uint64_t n_pushes)
+{
+    assert_first(r);
+    r->now_fs = r->pending.rows[--r->pending.n].time_fs;
+    ev_take(&r->q);
+    while (n_pushes--)
+        push(r);
+    ev_find_first(&r->q);
+    assert_first(r);
+}
+
+/* An event that is not in the queue comes before the first of it. */
+static void pass(struct rig *r, uint64_t n_pushes)
+{
+    const struct sorted *s = &r->pending;
+    uint64_t last_fs = s->n ? s->rows[s->n - 1].time_fs : r->now_fs + any_delay_fs(&r->dice, FAR);
+
+    if (last_fs > EV_PAST - 1)
+        last_fs = EV_PAST - 1;
+    r->now_fs += last_fs > r->now_fs ? draw(&r->dice) % (last_fs - r->now_fs + 1) : 0;
+    ev_advance(&r->q, ev_make(r->now_fs, EV_DONE, 0, 0));
+    while (n_pushes--) {
+        push(r);
+        assert_first(r);
+    }
+}
+
+/* Random operations that keep about `about` events pending, then what is left. */
+static void assert_like_sorted(uint64_t seed, size_t about, const enum mix *mixes, size_t n_mixes)
+{
+    struct rig *r = new_rig(seed);
+
     for (int i = 0; i < OPERATIONS; i++) {
-        bool push = s->n == 0 || (s->n < most && draw(&seed) % 100 < push_per_cent);
+        uint64_t n_pushes = draw(&r->dice) % (r->pending.n < about ? 4 : 2);
 
-        if (push) {
-            struct plain p = any_event(&seed, now_fs, id++);
-
-            insert(s, p);
-            assert_true(ev_push(&h, made(&p)));
-            if (draw(&seed) % 2)
-                continue; /* several pushes before anybody looks */
-        } else {
-            assert_first(&h, s);
-            now_fs = s->rows[--s->n].time_fs;
-            ev_take(&h);
-            if (s->n && draw(&seed) % 2)
-                continue; /* the next push fills the hole; or the next look closes it */
-        }
-        assert_first(&h, s);
+        r->mix = mixes[(size_t)i * 3 * n_mixes / OPERATIONS % n_mixes];
+        if (r->pending.n == 0 || (r->pending.n < about && draw(&r->dice) % 8 == 0))
+            pass(r, n_pushes);
+        else
+            take(r, n_pushes);
     }
-    for (; s->n; s->n--) {
-        assert_first(&h, s);
-        ev_take(&h);
-    }
-    assert_true(ev_first(&h) == EV_NONE);
-    ev_heap_free(&h);
-    free(s);
+    while (r->pending.n)
+        take(r, 0);
+    assert_true(r->q.first == EV_NONE);
+    free_rig(r);
 }
+
+static const size_t abouts[] = {1, 3, 17, 200, MOST_PENDING - 10};
 
 /* design 1: "Events run smallest pending key first" */
 static void events_come_out_in_order_of_their_keys(void **state)
 {
     (void)state;
-    assert_like_sorted(1, 50, MOST_PENDING);
-    assert_like_sorted(2, 50, 3);
-    assert_like_sorted(3, 50, 17);
+    for (size_t i = 0; i < sizeof abouts / sizeof abouts[0]; i++)
+        for (enum mix mix = TIES; mix < N_MIXES; mix++)
+            assert_like_sorted(i * N_MIXES + mix, abouts[i], &mix, 1);
 }
 
-/* Its memory doubles at 256, 512, ... rows, and rows behind the last stay empty. */
-static void heap_grows_while_in_use(void **state)
+/* The length of a day follows what is pushed; the order does not. */
+static void order_is_kept_while_days_grow_and_shrink(void **state)
+{
+    static const enum mix mixes[] = {MODEL, FAR, TIES, ANY, NEAR};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof abouts / sizeof abouts[0]; i++)
+        assert_like_sorted(100 + i, abouts[i], mixes, 5);
+}
+
+/* Rows of the heap and nodes of the days double when they are full. */
+static void queue_grows_while_in_use(void **state)
 {
     (void)state;
-    assert_like_sorted(4, 70, MOST_PENDING);
-    assert_like_sorted(5, 95, MOST_PENDING);
+    for (enum mix mix = TIES; mix < N_MIXES; mix++) {
+        struct rig *r = new_rig(mix);
+
+        r->mix = mix;
+        while (r->pending.n < MOST_PENDING) {
+            push(r);
+            assert_first(r);
+        }
+        while (r->pending.n)
+            take(r, 0);
+        free_rig(r);
+    }
 }
 
 /* design 1: "the total order key (time, class, id)": class before id, both before the slot */
@@ -179,7 +260,8 @@ int main(void)
         cmocka_unit_test(parts_of_an_event_can_be_read_back),
         cmocka_unit_test(equal_times_run_by_class_then_by_id),
         cmocka_unit_test(events_come_out_in_order_of_their_keys),
-        cmocka_unit_test(heap_grows_while_in_use),
+        cmocka_unit_test(order_is_kept_while_days_grow_and_shrink),
+        cmocka_unit_test(queue_grows_while_in_use),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

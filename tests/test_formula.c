@@ -226,11 +226,11 @@ static void routes_cost_what_the_design_says(void **state)
 static void best_and_worst_remote_slices_are_those_of_the_design(void **state)
 {
     int64_t best_fs = INT64_MAX, worst_fs = 0;
-    char best[16] = "", worst[16] = "";
+    char best[KB_ENDPOINT_BYTES] = "", worst[KB_ENDPOINT_BYTES] = "";
 
     (void)state;
     for (int i = 8; i < 64; i++) {
-        char name[16];
+        char name[KB_ENDPOINT_BYTES];
         kb_cost cost;
         int64_t fs;
 

@@ -1,0 +1,174 @@
+#!/usr/bin/env bash
+# break.sh -- breaks the code on purpose, one way at a time, and sees whether a test fails.
+#
+# usage: break.sh [PATTERN]; only the ways whose names match. Prints for each
+#     caught: NAME by TEST        or        MISSED: NAME
+# and ends with 1 if any is missed. Works in a copy of the tree; some of these ways are what has
+# really gone wrong before: design 12.
+set -u
+
+tree=$(cd "$(dirname "$0")/.." && pwd)
+pattern=${1:-.}
+tests=(ev sim formula no_memory random routes flow)
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+(cd "$tree" && git ls-files -co --exclude-standard | tar cf - --ignore-failed-read -T - 2>/dev/null) |
+    tar xf - -C "$work"
+cd "$work" || exit 1
+export CMOCKA_MESSAGE_OUTPUT=TAP KB_SEEDS=${KB_SEEDS:-150}
+
+build() {
+    make -s B=build CFLAGS=-O1 TOPO=cube8 topology >log 2>&1 &&
+        make -s B=build CFLAGS=-O1 TOPO=tray32 topology >>log 2>&1 &&
+        make -s B=build CFLAGS=-O1 "${tests[@]/#/build/_t/test_}" >>log 2>&1
+}
+
+# Prints the first test that fails; false if none does.
+first_failure() {
+    local t code name
+
+    for t in "${tests[@]}"; do
+        timeout 60 "build/_t/test_$t" >out 2>&1
+        code=$?
+        name=$(sed -n 's/^not ok [0-9]* - //p' out | head -n 1)
+        if [ -z "$name" ] && [ "$code" != 0 ]; then
+            name="test_$t, which ends with $code"
+        fi
+        [ -z "$name" ] && continue
+        echo "$name"
+        return 0
+    done
+    return 1
+}
+
+ways=0 caught=0 changed=()
+
+restore() {
+    local f
+
+    for f in "${changed[@]}"; do
+        cp "$f.orig" "$f"
+    done
+    changed=()
+}
+
+# break_it NAME FILE SED [FILE SED]...
+break_it() {
+    local name=$1 by
+
+    shift
+    [[ $name =~ $pattern ]] || return 0
+    ways=$((ways + 1))
+    restore
+    while [ $# -gt 0 ]; do
+        [ -f "$1.orig" ] || cp "$1" "$1.orig"
+        changed+=("$1")
+        sed -E "$2" "$1" >new
+        if cmp -s new "$1"; then
+            echo "MISSED: $name: nothing in $1 is changed by $2"
+            return
+        fi
+        cat new >"$1"
+        shift 2
+    done
+    if ! build; then
+        echo "MISSED: $name: does not compile"
+        tail -n 5 log
+    elif by=$(first_failure); then
+        echo "caught: $name by $by"
+        caught=$((caught + 1))
+    else
+        echo "MISSED: $name"
+    fi
+}
+
+if ! build; then
+    cat log
+    exit 1
+fi
+if by=$(first_failure); then
+    echo "without any change $by fails"
+    exit 1
+fi
+
+engine=runtime/engine.c cost=runtime/cost.h ev=runtime/ev.h sim=runtime/sim.c stats=runtime/stats.c
+route=gen/route.c walk=runtime/walk.h
+
+# -- order ----------------------------------------------------------------------------------
+break_it 'classes in the opposite order' $ev \
+    's/\(uint64_t\)class <</(uint64_t)(4 - class) <</; s/return \(enum ev_class\)\((.*)\);/return (enum ev_class)(4 - (\1));/'
+break_it 'ids in the opposite order' $ev 's/\(uint64_t\)id <</(uint64_t)(uint32_t)~id <</'
+break_it 'a sibling of the heap forgotten' $ev 's/rows\[c \+ 3\] < rows\[c \+ 2\]/0/'
+break_it 'days of the calendar not in order' $ev 's/if \(e < q->nodes\[tail\]\.e\)/if (0)/'
+break_it 'days before today looked at first' $ev 's/ >> today % 64 << today % 64//'
+break_it 'days cut anew with their events left behind' runtime/ev.c 's/!clear_days\(q\)/0/'
+break_it 'unsorted rows taken as they come' $sim 's/s->sorted = false;/s->sorted = true;/'
+break_it 'equal issue times in the opposite order' $sim \
+    's/txns\[b\]\.issue_fs < txns\[a\]\.issue_fs/txns[b].issue_fs <= txns[a].issue_fs/'
+
+# -- stations -------------------------------------------------------------------------------
+break_it 'channel released at issue' $engine 's/^        channel->idle--;$//'
+break_it 'reads and writes of a PE share a channel' $engine \
+    's/(&s->channels\[2 \* .*x->src) \+ txn_writes\(x\)\]/\1]/'
+break_it 'reads and writes of an M_CPU share an engine' $engine \
+    's/(&s->engines\[2 \* .*) \+ txn_writes\(x\)\]/\1]/'
+break_it 'memory that serves two at once' $sim 's/stations_new\(memories, 1, 1\)/stations_new(memories, 2, 2)/'
+break_it 'one HBM controller for a cube' $engine \
+    's/&s->memories\[x->dst\]/\&s->memories[dst_unit(T, x->dst) < T->pes ? dst_pack(T, dst_cube(T, x->dst), 0) : x->dst]/'
+break_it 'reads use the forward direction of a link' $engine 's/ \^ !txn_writes\(x\)//'
+break_it 'a link free before its bytes have passed' $engine 's/after\(enter, taken\)/after(t, taken)/'
+break_it 'one pipe of host transactions for a SIP' $engine \
+    's/T->links == MODE_FIFO \? cube \/ T->cubes : cube/cube \/ T->cubes/'
+break_it 'next in the pipe never sent' $engine \
+    's/^        post\(s, \(uint64_t\)s->txns\[pipe->head\].*$/        ;/'
+break_it 'engine without its wait' $engine 's/x->wait_fs = \(int64_t\)t - x->wait_fs;/x->wait_fs = 0;/'
+break_it 'wait for the memory counted from issue' $engine \
+    's/\(int64_t\)t - x->arrive_fs/(int64_t)t - x->issue_fs/'
+break_it 'start stamped at issue' $sim \
+    's/\.start_fs = x->issue_fs \+ .*,/.start_fs = x->issue_fs,/'
+
+# -- times ----------------------------------------------------------------------------------
+break_it 'drain paid twice' $cost 's/(c\.drain_fs = )drain_fs/\12 * drain_fs/'
+break_it 'drain held twice, counted once' $engine 's/^( +)drain_fs\(x->nbytes, cost/\12 * drain_fs(x->nbytes, cost/'
+break_it 'drain rounded down' $cost 's/whole \+ \(fs - \(double\)whole >= 0\.5\)/whole/'
+break_it 'overhead of the memory left out of its service' $engine \
+    's/\(memory->overhead_fs & s->mask\.overhead\) \+$//'
+break_it 'response without wires' $cost 's/cost_way_fs\(m, wire_fs, ucies/cost_way_fs(m, 0, ucies/'
+break_it 'response with one UCIe node too few' $cost 's/ucies = 1 \+ 2 \*/ucies = 2 */'
+break_it 'time past its range goes on' $engine 's/sum < EV_PAST \? sum : EV_PAST/sum/'
+break_it 'until without its last instant' $engine 's/ev_time_fs\(e\) > s->limit_fs/ev_time_fs(e) >= s->limit_fs/'
+break_it 'wires that cannot be left out' $sim 's/KB_COST_WIRE \? 0 : -1/KB_COST_WIRE ? -1 : -1/'
+break_it 'links without bandwidth still taken' $engine 's/gbs \+ s->mask\.link_gbs/gbs/'
+break_it 'max_events counts arrivals alone' $engine 's/^    s->n_events\+\+;$/    s->n_events += class == EV_ARRIVE;/'
+break_it 'completions not in the fingerprint' $engine 's/^    seen\(s, how, t, EV_DONE, x->id\);$//'
+
+# -- routes ---------------------------------------------------------------------------------
+break_it 'a tie of the bridges goes right' $route \
+    's/(bridge_way_fs\(r, pe, slice, 1\)) < bridge/\1 <= bridge/'
+break_it 'Y before X' $walk 's/if \(xa != xb\)/if (xa != xb \&\& cube_row(t, a) == cube_row(t, b))/'
+break_it 'crossing of a NoC forgotten' $route \
+    's/wire_fs\(r, fabs\(a->x_mm - b->x_mm\) \+ fabs\(a->y_mm - b->y_mm\)\)/0 * (int64_t)(a->x_mm + b->x_mm)/'
+break_it 'crossing of a NoC by X alone' $route 's/ \+ fabs\(a->y_mm - b->y_mm\)//'
+break_it 'engine before the overhead of m_cpu, ideal' $route 's/^.*m_cpu->overhead_fs;$/(void)m_cpu;/'
+break_it 'engine before the overhead of m_cpu, fifo' $route \
+    's/^ +seg->tail_overhead_fs \+= hop->overhead_fs;$//; s/struct leg_row \*leg = add_leg/seg->tail_overhead_fs += hop->overhead_fs; &/'
+break_it 'edge into the slice without efficiency' $route \
+    '0,/s->cube_hbm_bw_gbs \* s->cube_hbm_efficiency/s//s->cube_hbm_bw_gbs/'
+break_it 'slice without efficiency' $route \
+    '/\(struct memory_row\)\{fs_of_ns\(s->cube_hbm/,/;/s/ \* s->cube_hbm_efficiency//'
+break_it 'other SIP entered in the row of the source' $walk \
+    's/to - cube_column\(t, to\)/at.cube - cube_column(t, at.cube) + to \/ t->cubes * t->cubes - at.cube \/ t->cubes * t->cubes/'
+break_it 'links of neighbours mixed up' $walk 's/\? SIDE_W : SIDE_N/? SIDE_N : SIDE_W/'
+break_it 'one shore link for all rows' $walk 's/^        link \+= cube_row\(t, cube\);$/        ;/'
+break_it 'response past the end of time' $engine 's/if \(end == EV_PAST\)/if (0)/'
+
+# -- statistics and memory ------------------------------------------------------------------
+break_it 'edges of reads counted forward' $stats 's/sp->edges\[link \^ !writes\]/sp->edges[link]/'
+break_it 'queue_max not kept' runtime/station.h 's/s->queue_max = s->queued;/;/'
+break_it 'a row of flows never freed' $sim 's/^ +free\(s->flow_remote\[i\]\);$/        ;/'
+break_it 'no memory for an event unnoticed' $engine 's/^        fail\(s, KB_NO_MEMORY\);$/        ;/'
+break_it 'offset past the end allowed' $sim 's/r->offset <= size && //'
+
+echo "$caught of $ways caught"
+[ "$caught" = "$ways" ]

@@ -1,0 +1,217 @@
+/*
+ * test_no_memory.c -- the n-th allocation fails, for every n: a status, no leak, no crash.
+ *
+ * link: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc,--wrap=free
+ */
+#include "any_topology.h"
+#include "rig.h"
+
+/* By --wrap the linker leads every call of the program's own objects here. */
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t n, size_t size);
+void *__real_realloc(void *old, size_t size);
+void *__real_aligned_alloc(size_t align, size_t size);
+void __real_free(void *p);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+void *__wrap_aligned_alloc(size_t align, size_t size);
+void __wrap_free(void *p);
+
+static uint64_t left = UINT64_MAX; /* allocations that succeed */
+static int64_t owned;              /* blocks not given back */
+
+static bool fails(void)
+{
+    if (left == UINT64_MAX)
+        return false;
+    if (left == 0)
+        return true;
+    left--;
+    return false;
+}
+
+static void *counted(void *p)
+{
+    owned += p != NULL;
+    return p;
+}
+
+void *__wrap_malloc(size_t size)
+{
+    return fails() ? NULL : counted(__real_malloc(size));
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+    return fails() ? NULL : counted(__real_calloc(n, size));
+}
+
+void *__wrap_realloc(void *old, size_t size)
+{
+    void *p = fails() ? NULL : __real_realloc(old, size);
+
+    owned += p && !old;
+    return p;
+}
+
+void *__wrap_aligned_alloc(size_t align, size_t size)
+{
+    return fails() ? NULL : counted(__real_aligned_alloc(align, size));
+}
+
+void __wrap_free(void *p)
+{
+    owned -= p != NULL;
+    __real_free(p);
+}
+
+/* -- a whole life of a simulation ----------------------------------------------------------- */
+
+/* Enough rows at once that transactions and events outgrow their first rooms several times. */
+enum { ROWS = 700 };
+
+struct life {
+    const kb_topology *topo;
+    kb_engine engine;
+    int64_t spread_fs; /* rows are issued from 0 to this, in no order */
+    const char *failed; /* what did not get its memory; NULL: all went well */
+    uint64_t n_edges;
+};
+
+static void count_edge(void *arg, const kb_edge_use *use)
+{
+    struct life *l = arg;
+
+    l->n_edges += use->count > 0;
+}
+
+static kb_status add_rows(kb_sim *sim, int64_t spread_fs, kb_error *why)
+{
+    for (uint32_t i = 0; i < ROWS; i++) {
+        kb_request r = {.op = i % 3 ? KB_READ : KB_WRITE, .nbytes = 64 + i};
+        kb_status status;
+
+        r.issue_fs = i % (spread_fs + 1);
+        r.src = (kb_endpoint){KB_PE, i % 2, i / 2 % 4, i / 8 % 8};
+        r.dst = (kb_endpoint){KB_SLICE, i / 3 % 2, i / 5 % 4, i / 7 % 8};
+        if (i % 11 == 0) {
+            r.op = KB_D2H;
+            r.src = (kb_endpoint){KB_HOST, r.dst.sip, 0, 0};
+        }
+        status = kb_sim_add(sim, &r, why);
+        if (status != KB_OK) {
+            assert_true(kb_sim_count(sim) == i); /* a call that fails changes nothing */
+            return status;
+        }
+    }
+    return KB_OK;
+}
+
+/* What comes first of status and place; all that was made is given back. */
+static kb_status live(struct life *l)
+{
+    kb_sim *sim = NULL;
+    kb_error why = {""};
+    kb_status status = kb_sim_new(l->topo, &(kb_options){.engine = l->engine}, &sim);
+
+    l->failed = "kb_sim_new";
+    if (status != KB_OK) {
+        assert_null(sim);
+        return status;
+    }
+    l->failed = "kb_sim_add";
+    status = add_rows(sim, l->spread_fs, &why);
+    if (status == KB_OK) {
+        l->failed = "kb_sim_run";
+        status = kb_sim_run(sim, 0, &why);
+        assert_true(status != KB_OK || kb_sim_done(sim) == ROWS);
+        assert_true(kb_sim_run(sim, 0, NULL) == status); /* an end is an end */
+    }
+    if (status != KB_OK)
+        assert_non_null(strstr(why.text, "out of memory"));
+    if (status == KB_OK) {
+        l->failed = "kb_sim_edges";
+        status = kb_sim_edges(sim, count_edge, l);
+    }
+    kb_sim_free(sim);
+    if (status == KB_OK)
+        l->failed = NULL;
+    return status;
+}
+
+/* Every place that can fail has failed, and then all went well. */
+static void assert_every_failure_is_told(const char *keys, kb_engine engine, int64_t spread_fs)
+{
+    char yaml[1024];
+    struct life l = {.engine = engine, .spread_fs = spread_fs};
+    unsigned failures[4] = {0};
+    static const char *const places[] = {"kb_sim_new", "kb_sim_add", "kb_sim_run", "kb_sim_edges"};
+
+    snprintf(yaml, sizeof yaml, "kernbench: 1\nname: small\nsips: 2\n%s", keys);
+    l.topo = any_topology(yaml);
+    assert_non_null(l.topo);
+    for (uint64_t n = 0; l.failed || n == 0; n++) {
+        int64_t before = owned;
+        kb_status status;
+
+        left = n;
+        status = live(&l);
+        left = UINT64_MAX;
+        assert_int_equal(status, l.failed ? KB_NO_MEMORY : KB_OK);
+        assert_true(owned == before);
+        for (size_t i = 0; l.failed && i < LENGTH(places); i++)
+            failures[i] += strcmp(places[i], l.failed) == 0;
+    }
+    assert_true(failures[0] >= 9); /* itself, four kinds of station, four of flow */
+    assert_true(failures[1] >= 5); /* 64 rows, then half as many again */
+    assert_true(failures[2] >= 9); /* events, and a row of flows for each cube */
+    assert_true(failures[3] == 1);
+    assert_true(l.n_edges > 0);
+    any_topology_free(l.topo);
+}
+
+#define MANY_CHANNELS "cube: {pe: {pe_dma: {read_channels: 9, write_channels: 9}}}\n"
+
+static void every_allocation_may_fail_with_ideal_links(void **state)
+{
+    (void)state;
+    for (int e = KB_FUSED; e <= KB_HOP; e++)
+        assert_every_failure_is_told("sip: {cube_mesh: {w: 2, h: 2}}\n" MANY_CHANNELS,
+                                     (kb_engine)e, 7);
+}
+
+static void every_allocation_may_fail_with_fifo_links(void **state)
+{
+    (void)state;
+    for (int e = KB_FUSED; e <= KB_HOP; e++)
+        assert_every_failure_is_told("contention: {links: fifo}\n"
+                                     "sip: {cube_mesh: {w: 2, h: 2}}\n" MANY_CHANNELS,
+                                     (kb_engine)e, 7);
+}
+
+/* Where nothing takes time but drains, much is still to do at time 0 when memory runs out then. */
+static void every_allocation_may_fail_at_time_0(void **state)
+{
+    static const char no_delays[] =
+        "ns_per_mm: 0.0\nfabric: {overhead_ns: 0.0}\n"
+        "sip: {cube_mesh: {w: 2, h: 2}, io: {pcie_ep: {overhead_ns: 0.0}, "
+        "io_cpu: {overhead_ns: 0.0}}}\n"
+        "cube: {ucie: {overhead_ns: 0.0}, m_cpu: {overhead_ns: 0.0}, xbar: {overhead_ns: 0.0}, "
+        "bridge: {overhead_ns: 0.0}, pe: {pe_dma: {read_channels: 9, write_channels: 9}}}\n";
+
+    (void)state;
+    for (int e = KB_FUSED; e <= KB_HOP; e++)
+        assert_every_failure_is_told(no_delays, (kb_engine)e, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_allocation_may_fail_with_ideal_links),
+        cmocka_unit_test(every_allocation_may_fail_with_fifo_links),
+        cmocka_unit_test(every_allocation_may_fail_at_time_0),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

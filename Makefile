@@ -314,6 +314,51 @@ install: topology
 	install -m 644 $(LIB) $(T)/lib$(N).a $(DESTDIR)$(PREFIX)/lib
 	install -m 644 runtime/include/kernbench.h $(T)/$(N).h $(DESTDIR)$(PREFIX)/include
 
+# -- benches -----------------------------------------------------------------------------------
+
+P := $(B)/_p
+PERF := $(patsubst %,$(P)/%,txn spawn rows parts empty)
+BENCH_TOPOLOGIES := cube8 bench_c4 bench_c64 bench_fifo bench_fifo_c4 bench_fifo_c64
+channels = cube.pe.pe_dma.read_channels=$(1) cube.pe.pe_dma.write_channels=$(1)
+fifo := contention.links=fifo
+
+$(O)/benches/%.o: INCLUDES += $(BENCH_TOPOLOGIES:%=-I$(B)/%)
+$(PERF): $(P)/%: $(O)/benches/perf/%.o $(CLI) $(LIB)
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $(filter-out $(CLI) $(LIB),$^) $(CLI) $(LIB) -lm
+$(P)/txn: $(O)/benches/perf/hold.o $(foreach t,$(BENCH_TOPOLOGIES),$(B)/$(t)/lib$(t).a)
+$(P)/parts: $(B)/cube8/libcube8.a
+
+# bench_variant: NAME, SET
+bench_variant = $(MAKE) --no-print-directory topology TOPO=cube8 NAME=$(1) SET='$(2)'
+
+.PHONY: perf
+perf: $(PERF)
+
+.PHONY: bench-built
+bench-built: setup
+	@for t in cube8 tray32 mesh1024; do \
+	    $(MAKE) --no-print-directory topology TOPO=$$t SET= NAME= || exit; done
+	@$(call bench_variant,bench_c4,$(call channels,4))
+	@$(call bench_variant,bench_c64,$(call channels,64))
+	@$(call bench_variant,bench_fifo,$(fifo))
+	@$(call bench_variant,bench_fifo_c4,$(fifo) $(call channels,4))
+	@$(call bench_variant,bench_fifo_c64,$(fifo) $(call channels,64))
+	@$(MAKE) --no-print-directory perf
+
+## bench: measures engines, replay, starting and building against their aims; a few minutes
+.PHONY: bench
+bench: bench-built
+	@B=$(B) CC='$(CC)' benches/perf/run.sh
+
+## bench-large: replays ten million rows, for the memory that a row takes
+.PHONY: bench-large
+bench-large: bench-built
+	@B=$(B) CC='$(CC)' benches/perf/run.sh large
+
+# -- house -------------------------------------------------------------------------------------
+
 ## clean: removes all that is made
 .PHONY: clean
 clean:

@@ -1,0 +1,236 @@
+# report.awk -- tables of medians from samples, and how far they are from the aims.
+#
+# usage: awk -v table=txn|replay|start|build|large -f report.awk SAMPLES
+# A sample is name,unit,round,value. Ratios are taken round by round: both sides ran together.
+
+BEGIN { FS = "," }
+
+FNR > 1 {
+    if (!($1 in count))
+        first[$1] = $3
+    count[$1]++
+    last[$1] = $3
+    value[$1, $3] = $4
+}
+
+END {
+    if (table == "txn")
+        txn()
+    else if (table == "replay")
+        replay()
+    else if (table == "start")
+        start()
+    else if (table == "build")
+        build()
+    else if (table == "large")
+        large()
+}
+
+# -- statistics of v[1..n], into med, lo and hi ----------------------------------------------
+
+function statistics(n, i, j, x) {
+    for (i = 2; i <= n; i++) {
+        x = v[i]
+        for (j = i - 1; j >= 1 && v[j] > x; j--)
+            v[j + 1] = v[j]
+        v[j + 1] = x
+    }
+    med = n % 2 ? v[(n + 1) / 2] : (v[n / 2] + v[n / 2 + 1]) / 2
+    lo = v[1]
+    hi = v[n]
+}
+
+function of(name, r, n) {
+    n = 0
+    for (r = first[name]; r <= last[name]; r++)
+        if ((name, r) in value)
+            v[++n] = value[name, r] + 0
+    statistics(n)
+    return med
+}
+
+function ratio(a, times, b, r, n) {
+    n = 0
+    for (r = first[a]; r <= last[a]; r++)
+        v[++n] = value[a, r] / (times * value[b, r])
+    statistics(n)
+    return med
+}
+
+function difference(a, b, r, n) {
+    n = 0
+    for (r = first[a]; r <= last[a]; r++)
+        v[++n] = value[a, r] - value[b, r]
+    statistics(n)
+    return med
+}
+
+# "57.1 [56.0..60.2]", or nothing if there are no samples
+function cell(name) {
+    if (!(name in count))
+        return ""
+    of(name)
+    return sprintf("%.1f [%.1f..%.1f]", med, lo, hi)
+}
+
+function aim(what, x, bound, unit) {
+    printf "aim   %-44s %9.1f %-5s <= %-6g %s by %.1f (%.0f %%)\n", what, x, unit, bound,
+        x <= bound ? "PASS" : "MISS", x <= bound ? bound - x : x - bound,
+        100 * (x <= bound ? bound - x : x - bound) / bound
+}
+
+# -- the engines -----------------------------------------------------------------------------
+
+function holds(i, j, k, size, queue, delays) {
+    split("16 64 256 4096 65536", size, " ")
+    split("heap ev", queue, " ")
+    split("uniform model", delays, " ")
+    print "ns per push and pop, median [min..max], by events pending"
+    printf "%-18s", ""
+    for (i = 1; i <= 5; i++)
+        printf "%-22s", size[i]
+    print ""
+    for (k = 1; k <= 2; k++)
+        for (j = 1; j <= 2; j++) {
+            printf "%-18s", queue[j] " " delays[k]
+            for (i = 1; i <= 5; i++)
+                printf "%-22s", cell("hold " queue[j] " " delays[k] " " size[i])
+            print ""
+        }
+}
+
+# The case's run against two holds of the bare heap with as many events pending.
+function run_cell(name, size) {
+    return cell(name) sprintf(" x%.2f", ratio(name, 2, "hold heap model " size))
+}
+
+function runs(e, l, p, s, engine, links, pattern, size, name) {
+    split("fused hop", engine, " ")
+    split("ideal fifo", links, " ")
+    split("local remote hot host", pattern, " ")
+    split("64 256 4096", size, " ")
+    print "\nns per transaction, running: median [min..max] xR, by transactions outstanding;"
+    print "R: times two holds of the bare heap (model's delays) with as many events pending"
+    printf "%-20s%-31s%-31s%s\n", "", size[1], size[2], size[3]
+    for (e = 1; e <= 2; e++)
+        for (l = 1; l <= 2; l++)
+            for (p = 1; p <= 4; p++) {
+                printf "%-20s", engine[e] " " links[l] " " pattern[p]
+                for (s = 1; s <= 3; s++) {
+                    name = engine[e] " " links[l] " " pattern[p] " " size[s]
+                    name = name (pattern[p] == "host" ? " bursts" : " at0") " run"
+                    printf "%-31s", run_cell(name, size[s])
+                }
+                print ""
+            }
+}
+
+function issues(i, p, pattern, issue, name) {
+    split("local remote hot host", pattern, " ")
+    split("at0 open shuffled", issue, " ")
+    print "\nns per transaction, fused, links ideal, by issue (four channels a PE; hosts have none)"
+    printf "%-20s%-24s%-24s%s\n", "", "add", "run", "result"
+    for (p = 1; p <= 4; p++)
+        for (i = 1; i <= 3; i++) {
+            name = pattern[p] (pattern[p] == "host" ? " all " : " 256 ") issue[i]
+            printf "%-20s%-24s%-24s%s\n", pattern[p] " " issue[i],
+                cell("fused ideal " name " add"), cell("fused ideal " name " run"),
+                cell("fused ideal " name " result")
+        }
+}
+
+function txn(p, pattern, s) {
+    holds()
+    runs()
+    issues()
+    split("local remote host", pattern, " ")
+    print ""
+    for (s = 256; s <= 4096; s *= 16)
+        for (p = 1; p <= 3; p++)
+            aim("fused ideal " pattern[p] ", " s " outstanding",
+                of("fused ideal " pattern[p] " " s (p == 3 ? " bursts" : " at0") " run"),
+                s == 256 ? 60 : 80, "ns")
+}
+
+# -- replay ----------------------------------------------------------------------------------
+
+function part(order, name) {
+    return sprintf("%-24s", cell(order " " name))
+}
+
+# Writing and the start are what is left of the whole.
+function rest(order, i, name, ms) {
+    ms = of(order " null wall")
+    for (i = split("read sort run result", name, " "); i >= 1; i--)
+        ms -= of(order " " name[i])
+    return ms
+}
+
+function parts_of(order) {
+    printf "%-11s", order
+    printf "%s%s%s", part(order, "read"), part(order, "add"), part(order, "sort")
+    printf "%s%s%.1f\n", part(order, "run"), part(order, "result"), rest(order)
+}
+
+function parts_heading() {
+    printf "%-11s%-24s%-24s%-24s%-24s%-24s%s\n", "", "read", "of that, add", "sort", "run", "result",
+        "write (the rest)"
+}
+
+function bytes_a_row(order, rows) {
+    return (of(order " null memory") - of("header null memory")) * 1024 / rows
+}
+
+function replay(i, order) {
+    split("ascending at0 shuffled", order, " ")
+    print "replay of a million rows, ms: median [min..max]"
+    parts_heading()
+    for (i = 1; i <= 3; i++)
+        parts_of(order[i])
+    printf "\n%-11s%-28s%-28s%s\n", "", "whole, to /dev/null", "whole, to a file", "bytes a row"
+    for (i = 1; i <= 3; i++)
+        printf "%-11s%-28s%-28s%.1f\n", order[i], cell(order[i] " null wall"),
+            cell(order[i] " file wall"), bytes_a_row(order[i], 1e6)
+    print ""
+    for (i = 1; i <= 3; i++) {
+        aim("replay of 1 M rows, " order[i] ", to /dev/null", of(order[i] " null wall"), 1000, "ms")
+        aim("replay of 1 M rows, " order[i] ", to a file", of(order[i] " file wall"), 1000, "ms")
+    }
+}
+
+function large() {
+    print "replay of ten million rows, ms"
+    parts_heading()
+    parts_of("ascending")
+    printf "whole, to /dev/null: %s ms, %.1f MB at most\n\n", cell("ascending null wall"),
+        of("ascending null memory") / 1024
+    aim("memory of a row, 10 M rows", bytes_a_row("ascending", 1e7), 64, "bytes")
+}
+
+# -- starting and building -------------------------------------------------------------------
+
+function start(i, name) {
+    split("empty,cube8 probe,tray32 probe,mesh1024 info", name, ",")
+    print "start to end of a process, ms: median [min..max], and above the empty one's"
+    for (i = 1; i <= 4; i++) {
+        of(name[i] " wall")
+        printf "%-16s%.3f [%.3f..%.3f]  ", name[i], med, lo, hi
+        printf "%.3f\n", difference(name[i] " wall", "empty wall")
+    }
+    print ""
+    aim("cube8 probe above an empty process", 1e3 * difference("cube8 probe wall", "empty wall"),
+        1000, "us")
+}
+
+function build(i, name) {
+    split("cube8 clean,cube8 yaml,mesh1024 clean", name, ",")
+    printf "%-17s%-28s%-28s%s\n", "make -j2, ms", "wall", "processor", "largest process, MiB"
+    for (i = 1; i <= 3; i++)
+        printf "%-17s%-28s%-28s%.1f\n", name[i], cell(name[i] " wall"), cell(name[i] " processor"),
+            of(name[i] " memory") / 1024
+    print ""
+    aim("cube8 from clean", of("cube8 clean wall"), 5000, "ms")
+    aim("cube8, only the YAML changed", of("cube8 yaml wall"), 1000, "ms")
+    aim("mesh1024 from clean", of("mesh1024 clean wall"), 20000, "ms")
+    aim("mesh1024 from clean, largest process", of("mesh1024 clean memory") / 1024, 1024, "MiB")
+}

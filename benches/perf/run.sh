@@ -1,0 +1,115 @@
+#!/usr/bin/env bash
+# run.sh -- measures the engines, replay, starting and building; `make bench` builds what it runs.
+#
+# usage: run.sh [txn|replay|start|build|large]...; without words all but large. B names the build.
+# Samples are kept in $B/bench/NAME.csv; tables, and how they compare with the aims, go to stdout.
+set -euo pipefail
+
+B=${B:-build}
+programs=$B/_p
+samples=$B/bench
+rows=$B/bench/rows
+build=$B/_bench
+
+MILLION=1000000
+
+# run NAME COMMAND...: what a measurement prints, kept as samples and shown as tables.
+measure() {
+    local name=$1
+    shift
+    echo 'name,unit,round,value' >"$samples/$name.csv"
+    "$@" >>"$samples/$name.csv"
+    echo
+    awk -v table="$name" -f benches/perf/report.awk "$samples/$name.csv"
+}
+
+machine() {
+    lscpu | awk -F ': *' '/^(Model name|CPU\(s\)|L1d cache|L2 cache|L3 cache)/ {
+        printf "%s%s %s", sep, $1, $2; sep = "; " } END { print "" }'
+    "${CC:-gcc}" --version | head -n 1
+    echo "load $(cut -d ' ' -f 1-3 /proc/loadavg)"
+}
+
+# -- what is measured ------------------------------------------------------------------------
+
+txn() {
+    "$programs/txn" $MILLION 5
+}
+
+# A header and nothing else: what a replay takes without rows.
+write_rows() {
+    mkdir -p "$rows"
+    head -n 1 benches/one_slice.csv >"$rows/header.csv"
+    for order in "${@:2}"; do
+        "$programs/rows" "$1" "$order" >"$rows/$order.csv"
+    done
+}
+
+replay_once() {
+    local round=$1 order=$2 sim=$B/cube8/cube8
+    "$programs/parts" "$rows/$order.csv" "$order" "$round"
+    "$programs/spawn" "$round" "$round" \
+        "$order null" "$sim" replay "$rows/$order.csv" --quiet -o /dev/null -- \
+        "$order file" "$sim" replay "$rows/$order.csv" --quiet -o "$rows/out.csv"
+}
+
+replay() {
+    local order round
+    write_rows $MILLION ascending at0 shuffled
+    for round in 1 2 3 4 5; do
+        for order in ascending at0 shuffled; do
+            replay_once "$round" "$order"
+        done
+    done
+    "$programs/spawn" 1 5 "header null" "$B/cube8/cube8" replay "$rows/header.csv" -o /dev/null
+    rm -r "$rows"
+}
+
+large() {
+    write_rows $((10 * MILLION)) ascending
+    "$programs/parts" "$rows/ascending.csv" ascending 1
+    "$programs/spawn" 1 1 \
+        "ascending null" "$B/cube8/cube8" replay "$rows/ascending.csv" --quiet -o /dev/null -- \
+        "header null" "$B/cube8/cube8" replay "$rows/header.csv" -o /dev/null
+    rm -r "$rows"
+}
+
+start() {
+    "$programs/spawn" 1 200 empty "$programs/empty" -- \
+        "cube8 probe" "$B/cube8/cube8" probe -- \
+        "tray32 probe" "$B/tray32/tray32" probe -- \
+        "mesh1024 info" "$B/mesh1024/mesh1024" info
+}
+
+# build_once ROUND NAME TOPO: in a folder of its own, and as if no other make were running.
+build_once() {
+    env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u MAKEOVERRIDES "$programs/spawn" "$1" "$1" "$2" \
+        make -j2 B="$build" TOPO="$3" SET= NAME= topology
+}
+
+build() {
+    local round yaml=$build/edited.yaml
+    for round in 1 2 3; do
+        rm -rf "$build"
+        build_once "$round" "cube8 clean" cube8
+    done
+    cp topologies/cube8.yaml "$yaml"
+    build_once 0 "cube8 path" "$yaml"
+    for round in 1 2 3 4 5; do
+        sed "s/ns_per_mm: *[0-9.]*/ns_per_mm: 0.0$round/" topologies/cube8.yaml >"$yaml"
+        build_once "$round" "cube8 yaml" "$yaml"
+    done
+    for round in 1 2; do
+        rm -rf "$build"
+        build_once "$round" "mesh1024 clean" mesh1024
+    done
+    rm -rf "$build"
+}
+
+mkdir -p "$samples"
+machine
+for name in "${@:-txn replay start build}"; do
+    for part in $name; do
+        measure "$part" "$part"
+    done
+done

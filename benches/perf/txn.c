@@ -1,0 +1,337 @@
+/*
+ * txn.c -- ns per transaction of both engines: adding it, running it, reading its result.
+ *
+ * In processor time, beside what the event queue alone takes.
+ *
+ * usage: txn ROWS ROUNDS [WORD...]; with words only the cases whose names have them all, as in
+ * `txn 1000000 5 fused ideal local 256`. Samples go to stdout (bench.h), what is wrong to stderr.
+ */
+#include "bench.h"
+#include "bench_c4.h"
+#include "bench_c64.h"
+#include "bench_fifo.h"
+#include "bench_fifo_c4.h"
+#include "bench_fifo_c64.h"
+#include "cube8.h"
+#include "hold.h"
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CUBES = CUBE8_CUBES_PER_SIP, PES = CUBE8_PES_PER_CUBE, ALL_PES = CUBES * PES };
+enum { NBYTES = 4096, NAME_BYTES = 64, WORDS_MAX = 8 };
+
+/* Of all rows that fused runs, as many does hop: it is slow. */
+enum { HOP_PART = 5 };
+
+enum { FUSED, HOP, N_ENGINES };
+enum { IDEAL, FIFO, N_LINKS };
+enum { LOCAL, REMOTE, HOT, HOST, N_PATTERNS };
+enum { C1, C4, C64, N_WIDTHS };
+
+/*
+ * When rows are issued. at0: all at time 0, so that as many are outstanding as there are
+ * channels. bursts: so many at once, and the next as soon as they have ended; for hosts, which
+ * have no channels. open: in order of time, at half of what the machine can carry. shuffled: the
+ * same times in no order.
+ */
+enum { AT0, BURSTS, OPEN, SHUFFLED, N_ISSUES };
+
+static const char *const engine_names[] = {"fused", "hop"};
+static const char *const links_names[] = {"ideal", "fifo"};
+static const char *const pattern_names[] = {"local", "remote", "hot", "host"};
+static const char *const issue_names[] = {"at0", "bursts", "open", "shuffled"};
+static const unsigned outstanding[] = {ALL_PES, 4 * ALL_PES, 64 * ALL_PES};
+
+/* Topologies are not known before they are linked, so this is no table of constants. */
+static const kb_topology *topology(int links, int width)
+{
+    const kb_topology *const t[N_LINKS][N_WIDTHS] = {
+        {&cube8_topology, &bench_c4_topology, &bench_c64_topology},
+        {&bench_fifo_topology, &bench_fifo_c4_topology, &bench_fifo_c64_topology}};
+
+    return t[links][width];
+}
+
+struct bench_case {
+    int engine, links, pattern, width, issue;
+};
+
+/* What a run took, in ns per row, and what came of it. */
+struct outcome {
+    double add_ns, run_ns, result_ns;
+    uint64_t done;
+    int64_t end_fs;
+};
+
+/* "fused ideal local 256 at0"; a host's transactions at time 0 are all outstanding. */
+static void name_of(const struct bench_case *c, char name[NAME_BYTES])
+{
+    char number[16] = "all";
+
+    if (c->pattern != HOST || c->issue == BURSTS)
+        snprintf(number, sizeof number, "%u", outstanding[c->width]);
+    snprintf(name, NAME_BYTES, "%s %s %s %s %s", engine_names[c->engine], links_names[c->links],
+             pattern_names[c->pattern], number, issue_names[c->issue]);
+}
+
+static _Noreturn void fail(const struct bench_case *c, const char *what)
+{
+    char name[NAME_BYTES];
+
+    name_of(c, name);
+    fprintf(stderr, "txn: %s: %s\n", name, what);
+    exit(1);
+}
+
+/* -- rows to be run ------------------------------------------------------------------------- */
+
+static kb_endpoint in_cube(kb_kind kind, uint64_t number)
+{
+    return (kb_endpoint){kind, 0, (uint32_t)(number / PES % CUBES), (uint32_t)(number % PES)};
+}
+
+/* Bursts are all alike: each slice once in every ALL_PES rows, in an order without a pattern. */
+static kb_request row_of(const struct bench_case *c, size_t i, uint64_t *seed)
+{
+    kb_request r = {.op = KB_READ,
+                    .src = in_cube(KB_PE, i),
+                    .dst = in_cube(KB_SLICE, i),
+                    .nbytes = NBYTES};
+
+    if (c->pattern == REMOTE)
+        r.dst = in_cube(KB_SLICE, bench_random(seed));
+    else if (c->pattern == HOT)
+        r.dst = in_cube(KB_SLICE, 0);
+    else if (c->pattern == HOST) {
+        r.op = KB_H2D;
+        r.src = (kb_endpoint){.kind = KB_HOST};
+        r.dst = in_cube(KB_SLICE, c->issue == BURSTS ? i * 37 : bench_random(seed));
+    }
+    return r;
+}
+
+/* Half as many as the slices (for hosts, the engines) could serve. */
+static void issue_open(const struct bench_case *c, kb_request *rows, size_t n, uint64_t *seed)
+{
+    static const uint64_t gap_fs[] = {
+        [LOCAL] = 500000, [REMOTE] = 1000000, [HOT] = 64000000, [HOST] = 10000000};
+    int64_t t = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        t += (int64_t)(bench_random(seed) % (2 * gap_fs[c->pattern]));
+        rows[i].issue_fs = t;
+    }
+}
+
+static void shuffle_issues(kb_request *rows, size_t n, uint64_t *seed)
+{
+    for (size_t i = n; i > 1; i--) {
+        size_t j = bench_random(seed) % i;
+        int64_t t = rows[i - 1].issue_fs;
+
+        rows[i - 1].issue_fs = rows[j].issue_fs;
+        rows[j].issue_fs = t;
+    }
+}
+
+static struct outcome run(const struct bench_case *c, const kb_request *rows, size_t n);
+
+static void issue_bursts(const struct bench_case *c, kb_request *rows, size_t n)
+{
+    size_t size = outstanding[c->width];
+    int64_t period_fs = run(c, rows, n < size ? n : size).end_fs;
+
+    for (size_t i = 0; i < n; i++)
+        rows[i].issue_fs = (int64_t)(i / size) * period_fs;
+}
+
+static void fill(const struct bench_case *c, kb_request *rows, size_t n)
+{
+    uint64_t seed = 7;
+
+    for (size_t i = 0; i < n; i++)
+        rows[i] = row_of(c, i, &seed);
+    if (c->issue == BURSTS)
+        issue_bursts(c, rows, n);
+    if (c->issue == OPEN || c->issue == SHUFFLED)
+        issue_open(c, rows, n, &seed);
+    if (c->issue == SHUFFLED)
+        shuffle_issues(rows, n, &seed);
+}
+
+/* -- a run ---------------------------------------------------------------------------------- */
+
+static void add_rows(const struct bench_case *c, kb_sim *sim, const kb_request *rows, size_t n)
+{
+    kb_error why;
+
+    for (size_t i = 0; i < n; i++)
+        if (kb_sim_add(sim, &rows[i], &why) != KB_OK)
+            fail(c, why.text);
+}
+
+static void read_results(const struct bench_case *c, const kb_sim *sim, size_t n)
+{
+    kb_result r;
+
+    for (size_t i = 0; i < n; i++)
+        if (kb_sim_result(sim, i, &r) != KB_OK)
+            fail(c, "a result is missing");
+}
+
+static struct outcome run(const struct bench_case *c, const kb_request *rows, size_t n)
+{
+    kb_options options = {.engine = c->engine == HOP ? KB_HOP : KB_FUSED};
+    kb_error why = {""};
+    struct outcome out;
+    kb_sim *sim;
+
+    if (kb_sim_new(topology(c->links, c->width), &options, &sim) != KB_OK)
+        fail(c, "out of memory");
+    out.add_ns = bench_processor_ns();
+    add_rows(c, sim, rows, n);
+    out.run_ns = bench_processor_ns();
+    if (kb_sim_run(sim, 0, &why) != KB_OK)
+        fail(c, why.text);
+    out.result_ns = bench_processor_ns();
+    read_results(c, sim, n);
+    double end_ns = bench_processor_ns();
+
+    out.done = kb_sim_done(sim);
+    out.end_fs = kb_sim_end_fs(sim);
+    kb_sim_free(sim);
+    out.add_ns = (out.run_ns - out.add_ns) / (double)n;
+    out.run_ns = (out.result_ns - out.run_ns) / (double)n;
+    out.result_ns = (end_ns - out.result_ns) / (double)n;
+    return out;
+}
+
+static void sample_case(const struct bench_case *c, kb_request *rows, size_t n, int round)
+{
+    char name[NAME_BYTES];
+    struct outcome out;
+
+    name_of(c, name);
+    if (c->engine == HOP)
+        n /= HOP_PART;
+    fill(c, rows, n);
+    out = run(c, rows, n);
+    bench_sample(name, "add", "ns", round, out.add_ns);
+    bench_sample(name, "run", "ns", round, out.run_ns);
+    bench_sample(name, "result", "ns", round, out.result_ns);
+}
+
+/* Both engines complete every row, and at the same time. */
+static void compare_engines(struct bench_case c, kb_request *rows, size_t n)
+{
+    struct outcome out[N_ENGINES];
+
+    fill(&c, rows, n);
+    for (c.engine = 0; c.engine < N_ENGINES; c.engine++)
+        out[c.engine] = run(&c, rows, n);
+    if (out[FUSED].done != n || out[HOP].done != n || out[FUSED].end_fs != out[HOP].end_fs)
+        fail(&c, "the engines disagree");
+}
+
+/* -- all cases ------------------------------------------------------------------------------ */
+
+static size_t list_cases(struct bench_case *list)
+{
+    size_t n = 0;
+
+    for (int engine = 0; engine < N_ENGINES; engine++)
+        for (int links = 0; links < N_LINKS; links++)
+            for (int pattern = 0; pattern < N_PATTERNS; pattern++)
+                for (int width = 0; width < N_WIDTHS; width++)
+                    list[n++] = (struct bench_case){engine, links, pattern, width,
+                                                    pattern == HOST ? BURSTS : AT0};
+    for (int pattern = 0; pattern < N_PATTERNS; pattern++)
+        for (int issue = AT0; issue < N_ISSUES; issue++)
+            if (issue != BURSTS && (issue != AT0 || pattern == HOST))
+                list[n++] = (struct bench_case){FUSED, IDEAL, pattern, C4, issue};
+    return n;
+}
+
+enum { CASES_MAX = N_ENGINES * N_LINKS * N_PATTERNS * N_WIDTHS + N_PATTERNS * N_ISSUES };
+
+static bool has_word(const char *name, const char *word)
+{
+    char spaced[NAME_BYTES + 2], wanted[NAME_BYTES];
+
+    snprintf(spaced, sizeof spaced, " %s ", name);
+    snprintf(wanted, sizeof wanted, " %s ", word);
+    return strstr(spaced, wanted);
+}
+
+/* Keeps those whose names have all `words`. */
+static size_t keep_cases(struct bench_case *list, size_t n, char **words)
+{
+    char name[NAME_BYTES];
+    size_t kept = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        char **word = words;
+
+        name_of(&list[i], name);
+        while (*word && has_word(name, *word))
+            word++;
+        if (!*word)
+            list[kept++] = list[i];
+    }
+    return kept;
+}
+
+static void sample_holds(int round)
+{
+    static const size_t pending[] = {16, 64, 256, 4096, 65536};
+    char name[NAME_BYTES];
+
+    for (size_t i = 0; i < sizeof pending / sizeof *pending; i++)
+        for (int delays = 0; delays < N_HOLD_DELAYS; delays++) {
+            uint64_t order[N_HOLD_QUEUES];
+
+            for (int queue = 0; queue < N_HOLD_QUEUES; queue++) {
+                double ns = hold_ns(queue, delays, pending[i], &order[queue]);
+
+                snprintf(name, sizeof name, "hold %s %s", hold_queue_names[queue],
+                         hold_delays_names[delays]);
+                char number[24];
+                snprintf(number, sizeof number, "%zu", pending[i]);
+                bench_sample(name, number, "ns", round, ns);
+            }
+            if (order[HOLD_HEAP] != order[HOLD_EV])
+                fprintf(stderr, "txn: the queues disagree at %zu %s\n", pending[i],
+                        hold_delays_names[delays]);
+        }
+}
+
+int main(int argc, char **argv)
+{
+    struct bench_case list[CASES_MAX];
+    size_t n = argc > 1 ? strtoull(argv[1], NULL, 10) : 0;
+    int rounds = argc > 2 ? atoi(argv[2]) : 0;
+    bool whole = argc == 3;
+
+    if (n < HOP_PART || rounds < 1) {
+        fprintf(stderr, "usage: txn ROWS ROUNDS [WORD...]\n");
+        return 2;
+    }
+    kb_request *rows = malloc(n * sizeof *rows);
+    size_t n_cases = keep_cases(list, list_cases(list), argv + 3);
+
+    if (!rows)
+        return 5;
+    for (size_t i = 0; whole && i < n_cases; i++)
+        if (list[i].engine == FUSED)
+            compare_engines(list[i], rows, n / HOP_PART);
+    for (int round = 0; round < rounds; round++) {
+        for (size_t i = 0; i < n_cases; i++)
+            sample_case(&list[i], rows, n, round);
+        if (whole)
+            sample_holds(round);
+    }
+    free(rows);
+    return 0;
+}

@@ -29,7 +29,7 @@ static inline uint64_t after(uint64_t t, int64_t delay_fs)
 static void fail(struct kb_sim *s, kb_status status)
 {
     s->status = status;
-    s->limit_fs = 0;
+    s->stop_fs = 0;
 }
 
 static ALWAYS_INLINE void post(struct kb_sim *s, uint64_t t, enum ev_class class, uint32_t slot)
@@ -82,7 +82,7 @@ static inline struct txn_list *pipe_of(struct kb_sim *s, const struct txn *x)
 {
     uint32_t cube = dst_cube(T, x->dst);
 
-    return &s->pipes[T->links == MODE_FIFO ? cube / T->cubes : cube];
+    return &s->pipes[T->links == MODE_FIFO ? cube / T->cubes : 2 * cube + txn_writes(x)];
 }
 
 /* -- from one station to the next ----------------------------------------------------------- */
@@ -272,6 +272,69 @@ static ALWAYS_INLINE void leave_engine(struct kb_sim *s, int how, uint64_t t, ui
 
 /* -- stations ------------------------------------------------------------------------------- */
 
+/* wait_fs, which holds the time of arrival, becomes the wait. */
+static ALWAYS_INLINE void take_engine(struct kb_sim *s, int how, struct station *engine, uint64_t t,
+                               uint32_t slot)
+{
+    struct txn *x = &s->txns[slot];
+
+    engine->holder = slot;
+    engine->busy_fs -= t; /* done() adds the time of completion */
+    x->wait_fs = (int64_t)t - x->wait_fs;
+    engine->wait_fs += x->wait_fs;
+    leave_engine(s, how, t, slot);
+}
+
+/*
+ * Nobody watches, and links are ideal: a host's transactions come to an engine in the order of
+ * issue, so its turn there can be settled without an event of its arrival. Until it is taken,
+ * wait_fs holds when it arrives; the pipe begins with the first of the queue that has not arrived.
+ */
+static ALWAYS_INLINE bool settles_engines(const struct kb_sim *s, int how)
+{
+    (void)s; /* unless T is a constant */
+    return T->links == MODE_IDEAL && !(how & (HOW_HOP | HOW_COUNTED));
+}
+
+static ALWAYS_INLINE void settle_engine(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
+{
+    struct txn *x = &s->txns[slot];
+    struct station *engine = engine_of(s, x);
+    struct cost_row way = cost_host_to_engine(T, x->dst);
+    uint64_t arrive = after(t, cost_way_fs(&s->mask, way.wire_fs, way.overhead_fs));
+
+    x->wait_fs = (int64_t)arrive;
+    if (engine->idle) {
+        engine->idle--;
+        take_engine(s, how, engine, arrive, slot);
+        return;
+    }
+    txn_append(&engine->queue, s->txns, slot);
+    if (pipe_of(s, x)->head == TXN_NONE)
+        pipe_of(s, x)->head = slot;
+}
+
+/* The engine is free at `t`: the first in its queue takes it, then or when it arrives. */
+static ALWAYS_INLINE void settle_next(struct kb_sim *s, int how, struct station *engine,
+                                      struct txn_list *pipe, uint64_t t)
+{
+    uint32_t slot;
+    uint64_t arrive;
+
+    for (; pipe->head != TXN_NONE && (uint64_t)s->txns[pipe->head].wait_fs < t;
+         pipe->head = s->txns[pipe->head].next)
+        engine->queued++;
+    if (engine->queued > engine->queue_max)
+        engine->queue_max = engine->queued;
+    slot = txn_take(&engine->queue, s->txns);
+    if (engine->queued)
+        engine->queued--;
+    else
+        pipe->head = s->txns[slot].next;
+    arrive = (uint64_t)s->txns[slot].wait_fs;
+    take_engine(s, how, engine, arrive > t ? arrive : t, slot);
+}
+
 static ALWAYS_INLINE void take_channel(struct kb_sim *s, int how, struct station *channel, uint64_t t,
                                 uint32_t slot)
 {
@@ -290,7 +353,10 @@ static ALWAYS_INLINE void issue(struct kb_sim *s, int how, uint64_t t, uint32_t 
     struct station *channel;
 
     if (txn_of_host(x)) {
-        set_out(s, how, t, slot);
+        if (settles_engines(s, how))
+            settle_engine(s, how, t, slot);
+        else
+            set_out(s, how, t, slot);
         return;
     }
     seen(s, how, t, EV_ARRIVE, x->id);
@@ -301,19 +367,6 @@ static ALWAYS_INLINE void issue(struct kb_sim *s, int how, uint64_t t, uint32_t 
     } else {
         station_enqueue(channel, s->txns, slot);
     }
-}
-
-/* wait_fs, which holds the time of arrival, becomes the wait. */
-static ALWAYS_INLINE void take_engine(struct kb_sim *s, int how, struct station *engine, uint64_t t,
-                               uint32_t slot)
-{
-    struct txn *x = &s->txns[slot];
-
-    engine->holder = slot;
-    engine->busy_fs -= t; /* done() adds the time of completion */
-    x->wait_fs = (int64_t)t - x->wait_fs;
-    engine->wait_fs += x->wait_fs;
-    leave_engine(s, how, t, slot);
 }
 
 static ALWAYS_INLINE void come_to_engine(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
@@ -337,7 +390,7 @@ static inline uint64_t pass_link(struct kb_sim *s, const struct txn *x, uint32_t
     size_t link = walk_link(T, edge, x->at.cube, x->dst) ^ !txn_writes(x);
     struct link_station *l = &s->links[link];
     uint64_t enter = (uint64_t)l->free_fs > t ? (uint64_t)l->free_fs : t;
-    int64_t taken = drain_fs(x->nbytes, gbs + s->mask.link_gbs);
+    int64_t taken = drain_fs(x->nbytes, gbs);
 
     l->free_fs = (int64_t)after(enter, taken);
     l->holder = slot;
@@ -346,6 +399,12 @@ static inline uint64_t pass_link(struct kb_sim *s, const struct txn *x, uint32_t
     l->busy_fs += (uint64_t)taken;
     l->wait_fs += enter - t;
     return enter;
+}
+
+/* The edge into a memory counts as both: whichever is left out, it holds nobody up. */
+static inline double edge_bonus_gbs(const struct kb_sim *s, bool into_memory)
+{
+    return s->mask.link_gbs + (into_memory ? s->mask.memory_gbs : 0);
 }
 
 static ALWAYS_INLINE void come_to_edge(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
@@ -357,11 +416,14 @@ static ALWAYS_INLINE void come_to_edge(struct kb_sim *s, int how, uint64_t t, ui
         const struct hop_row *hop = &T->hops[seg->first_hop + x->at.step];
         struct walk_edge edge = {hop->owner, hop->back, hop->link};
 
-        take_wire(s, pass_link(s, x, slot, edge, hop->gbs, t), slot);
+        bool last = hop[1].owner == LINK_NONE && x->at.step + 2 == seg->n_hops;
+
+        take_wire(s, pass_link(s, x, slot, edge, hop->gbs + edge_bonus_gbs(s, last), t), slot);
     } else {
         const struct leg_row *leg = &T->legs[seg->first_leg + x->at.step];
         struct walk_edge edge = {leg->owner, leg->back, leg->link};
-        uint64_t enter = pass_link(s, x, slot, edge, leg->gbs, t);
+        bool last = seg->exit == N_EXITS && x->at.step + 1 == seg->n_legs;
+        uint64_t enter = pass_link(s, x, slot, edge, leg->gbs + edge_bonus_gbs(s, last), t);
 
         x->at.step++;
         ride(s, enter, slot);
@@ -457,8 +519,10 @@ static inline void end(struct kb_sim *s, struct txn *x, uint64_t t)
         }
     }
     x->stage = TXN_DONE;
+    if (end >= s->stop_fs)
+        return; /* the response comes too late */
     s->n_done++;
-    if (end <= s->limit_fs && (int64_t)end > s->end_fs)
+    if ((int64_t)end > s->end_fs)
         s->end_fs = (int64_t)end;
 }
 
@@ -481,6 +545,8 @@ static ALWAYS_INLINE void done(struct kb_sim *s, int how, uint64_t t, uint32_t s
     first->bytes += x->nbytes;
     if (!station_waited_for(first))
         first->idle++;
+    else if (settles_engines(s, how) && txn_of_host(x))
+        settle_next(s, how, first, pipe_of(s, x), t);
     else if (txn_of_host(x))
         take_engine(s, how, first, t, station_dequeue(first, s->txns));
     else
@@ -530,9 +596,9 @@ static ALWAYS_INLINE void handle(struct kb_sim *s, int how, ev e)
 /* The next event lies behind the last that may run, or there is none. */
 static kb_status stop(struct kb_sim *s, ev e)
 {
-    s->now_fs = s->limit_fs;
     if (s->status != KB_OK)
         return s->status;
+    s->now_fs = s->stop_fs - 1;
     if (e == EV_NONE)
         return KB_OK;
     return ev_time_fs(e) == EV_PAST ? KB_TIME_RANGE : KB_STOPPED;
@@ -546,7 +612,7 @@ static ALWAYS_INLINE kb_status run(struct kb_sim *s, int how, uint64_t budget)
         bool issues = next < s->queue.first;
         e = issues ? next : s->queue.first;
 
-        if (ev_time_fs(e) > s->limit_fs)
+        if (ev_time_fs(e) >= s->stop_fs)
             return stop(s, e);
         if ((how & HOW_COUNTED) && s->options.max_events && s->n_events >= s->options.max_events)
             return KB_STOPPED;
@@ -565,9 +631,10 @@ static ALWAYS_INLINE kb_status run(struct kb_sim *s, int how, uint64_t budget)
     return KB_AGAIN;
 }
 
+/* Whoever asks for a fingerprint, or for an early end, asks for every event. */
 static bool counted(const struct kb_sim *s)
 {
-    return s->options.fingerprint || s->options.max_events;
+    return s->options.fingerprint || s->options.max_events || s->options.until_fs > 0;
 }
 
 static kb_status engine_fused(struct kb_sim *s, uint64_t budget)

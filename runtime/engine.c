@@ -82,7 +82,7 @@ static inline struct txn_list *pipe_of(struct kb_sim *s, const struct txn *x)
 {
     uint32_t cube = dst_cube(T, x->dst);
 
-    return &s->pipes[T->links == MODE_FIFO ? cube / T->cubes : 2 * cube + txn_writes(x)];
+    return &s->pipes[T->links == MODE_FIFO ? cube / T->cubes : cube];
 }
 
 /* -- from one station to the next ----------------------------------------------------------- */
@@ -285,56 +285,6 @@ static ALWAYS_INLINE void take_engine(struct kb_sim *s, int how, struct station 
     leave_engine(s, how, t, slot);
 }
 
-/*
- * Nobody watches, and links are ideal: a host's transactions come to an engine in the order of
- * issue, so its turn there can be settled without an event of its arrival. Until it is taken,
- * wait_fs holds when it arrives; the pipe begins with the first of the queue that has not arrived.
- */
-static ALWAYS_INLINE bool settles_engines(const struct kb_sim *s, int how)
-{
-    (void)s; /* unless T is a constant */
-    return T->links == MODE_IDEAL && !(how & (HOW_HOP | HOW_COUNTED));
-}
-
-static ALWAYS_INLINE void settle_engine(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
-{
-    struct txn *x = &s->txns[slot];
-    struct station *engine = engine_of(s, x);
-    struct cost_row way = cost_host_to_engine(T, x->dst);
-    uint64_t arrive = after(t, cost_way_fs(&s->mask, way.wire_fs, way.overhead_fs));
-
-    x->wait_fs = (int64_t)arrive;
-    if (engine->idle) {
-        engine->idle--;
-        take_engine(s, how, engine, arrive, slot);
-        return;
-    }
-    txn_append(&engine->queue, s->txns, slot);
-    if (pipe_of(s, x)->head == TXN_NONE)
-        pipe_of(s, x)->head = slot;
-}
-
-/* The engine is free at `t`: the first in its queue takes it, then or when it arrives. */
-static ALWAYS_INLINE void settle_next(struct kb_sim *s, int how, struct station *engine,
-                                      struct txn_list *pipe, uint64_t t)
-{
-    uint32_t slot;
-    uint64_t arrive;
-
-    for (; pipe->head != TXN_NONE && (uint64_t)s->txns[pipe->head].wait_fs < t;
-         pipe->head = s->txns[pipe->head].next)
-        engine->queued++;
-    if (engine->queued > engine->queue_max)
-        engine->queue_max = engine->queued;
-    slot = txn_take(&engine->queue, s->txns);
-    if (engine->queued)
-        engine->queued--;
-    else
-        pipe->head = s->txns[slot].next;
-    arrive = (uint64_t)s->txns[slot].wait_fs;
-    take_engine(s, how, engine, arrive > t ? arrive : t, slot);
-}
-
 static ALWAYS_INLINE void take_channel(struct kb_sim *s, int how, struct station *channel, uint64_t t,
                                 uint32_t slot)
 {
@@ -353,10 +303,7 @@ static ALWAYS_INLINE void issue(struct kb_sim *s, int how, uint64_t t, uint32_t 
     struct station *channel;
 
     if (txn_of_host(x)) {
-        if (settles_engines(s, how))
-            settle_engine(s, how, t, slot);
-        else
-            set_out(s, how, t, slot);
+        set_out(s, how, t, slot);
         return;
     }
     seen(s, how, t, EV_ARRIVE, x->id);
@@ -545,8 +492,6 @@ static ALWAYS_INLINE void done(struct kb_sim *s, int how, uint64_t t, uint32_t s
     first->bytes += x->nbytes;
     if (!station_waited_for(first))
         first->idle++;
-    else if (settles_engines(s, how) && txn_of_host(x))
-        settle_next(s, how, first, pipe_of(s, x), t);
     else if (txn_of_host(x))
         take_engine(s, how, first, t, station_dequeue(first, s->txns));
     else
@@ -631,10 +576,9 @@ static ALWAYS_INLINE kb_status run(struct kb_sim *s, int how, uint64_t budget)
     return KB_AGAIN;
 }
 
-/* Whoever asks for a fingerprint, or for an early end, asks for every event. */
 static bool counted(const struct kb_sim *s)
 {
-    return s->options.fingerprint || s->options.max_events || s->options.until_fs > 0;
+    return s->options.fingerprint || s->options.max_events;
 }
 
 static kb_status engine_fused(struct kb_sim *s, uint64_t budget)

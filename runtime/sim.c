@@ -76,7 +76,7 @@ static bool make_stations(struct kb_sim *s)
     s->engines = stations_new(2 * cubes, sim_servers(s, KB_COST_ENGINES, t->read_engines),
                               sim_servers(s, KB_COST_ENGINES, t->write_engines));
     s->memories = memories_new(memories);
-    s->pipes = pipes_new(fifo ? t->sips : 2 * cubes);
+    s->pipes = pipes_new(fifo ? t->sips : cubes);
     s->flow_local = calloc(pes * sim_memories(t), sizeof *s->flow_local);
     s->flow_remote = calloc(cubes, sizeof *s->flow_remote);
     s->flow_host = calloc(cubes, sizeof *s->flow_host);

@@ -32,7 +32,7 @@ struct kb_sim {
     /*
      * Host transactions on their way to their first station. All of one list have the same way,
      * so they arrive as issued, and only the first needs an event: a host has no channel that
-     * bounds how many there are.  links ideal: as engines, fifo: [SIP]
+     * bounds how many there are.  links ideal: [cube over all], fifo: [SIP]
      */
     struct txn_list *pipes;
 

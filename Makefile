@@ -86,7 +86,7 @@ $(TOPO_MK): $(KBGEN) $(TOPO_FILE) FORCE
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 $(TOPO_FILE):
 	@echo "make: there is no topology '$@'; TOPO is a name in topologies/ or a path" >&2; exit 2
-include $(TOPO_MK)
+-include $(TOPO_MK)
 endif
 
 T := $(B)/$(N)
@@ -131,6 +131,9 @@ $(T)/$(N): $(T)/main.o $(T)/lib$(N).a $(CLI) $(LIB)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ -lm
 
 -include $(wildcard $(T)/*.d)
+else
+topology: # there is no such topology, or it has mistakes: kbgen has said so
+	@exit 2
 endif
 
 -include $(wildcard $(O)/*/*.d $(O)/*/*/*.d)
@@ -288,14 +291,20 @@ fmt:
 
 ## fuzz: a minute of libFuzzer on the YAML loader, and one on the replay reader
 FUZZ_SECONDS ?= 60
+FUZZ_CC := clang $(INCLUDES) -iquote $(B)/cube8 $(filter-out -ffile%,$(ALL_CFLAGS)) -fsanitize=fuzzer,address,undefined
+FUZZ_RUN := -max_total_time=$(FUZZ_SECONDS) -timeout=5 -artifact_prefix=$(B)/fuzz/
 .PHONY: fuzz
 fuzz: setup
 	@.ci/install $(CHECK_ALL_PACKAGES)
-	@mkdir -p $(B)/fuzz/yaml
-	clang $(INCLUDES) $(filter-out -ffile%,$(ALL_CFLAGS)) -fsanitize=fuzzer,address,undefined -o $(B)/fuzz/fuzz_yaml \
-	    tests/fuzz/fuzz_yaml.c $(filter-out gen/main.c,$(GEN_SRC)) runtime/text.c -lyaml -lxxhash -lm
+	@$(MAKE) --no-print-directory topology TOPO=cube8 SET= NAME=
+	@mkdir -p $(B)/fuzz/yaml $(B)/fuzz/csv
 	cp topologies/*.yaml tests/bad/*.yaml $(B)/fuzz/yaml
-	$(B)/fuzz/fuzz_yaml -max_total_time=$(FUZZ_SECONDS) -timeout=5 -artifact_prefix=$(B)/fuzz/ $(B)/fuzz/yaml
+	cp tests/bad/*.csv benches/*.csv $(B)/fuzz/csv
+	$(FUZZ_CC) -o $(B)/fuzz/fuzz_yaml tests/fuzz/fuzz_yaml.c $(filter-out gen/main.c,$(GEN_SRC)) \
+	    runtime/text.c -lyaml -lxxhash -lm
+	$(FUZZ_CC) -o $(B)/fuzz/fuzz_replay tests/fuzz/fuzz_replay.c $(B)/cube8/topo.c $(LIB_SRC) $(CLI_SRC) -lm
+	$(B)/fuzz/fuzz_yaml $(FUZZ_RUN) $(B)/fuzz/yaml
+	$(B)/fuzz/fuzz_replay $(FUZZ_RUN) $(B)/fuzz/csv
 
 ## coverage: which lines the tests run, by gcov
 .PHONY: coverage

@@ -36,7 +36,7 @@ CLI_SRC := $(wildcard runtime/cli/*.c)
 GEN_OBJ := $(GEN_SRC:%.c=$(O)/%.o)
 LIB_OBJ := $(LIB_SRC:%.c=$(O)/%.o)
 CLI_OBJ := $(CLI_SRC:%.c=$(O)/%.o)
-KBGEN := $(B)/kbgen
+KBGEN ?= $(B)/kbgen
 LIB := $(B)/libkernbench.a
 CLI := $(B)/libkernbench-cli.a
 
@@ -53,7 +53,7 @@ $(O)/flags: FORCE
 
 $(O)/runtime/cli/cmd_info.o: ALL_CFLAGS += -DKB_BUILD_FLAGS='"$(strip $(CFLAGS) $(SAN))"'
 
-$(KBGEN): $(GEN_OBJ) $(O)/runtime/text.o
+$(B)/kbgen: $(GEN_OBJ) $(O)/runtime/text.o
 	$(call say,LD)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ -lyaml -lxxhash -lm
 
@@ -199,7 +199,120 @@ tests-built:
 check: setup
 	@.ci/install $(CHECK_PACKAGES)
 	@$(MAKE) --no-print-directory tests-built
-	@B=$(B) KBGEN=$(KBGEN) SIM=$(B)/cube8/cube8 tests/run.sh $(TESTS) $(wildcard tests/e2e/*.sh)
+	@B=$(B) CC=$(CC) KBGEN=$(KBGEN) SIM=$(B)/cube8/cube8 \
+	    SIM_FIFO=$(B)/cube8_fifo/cube8_fifo tests/run.sh $(TESTS) $(wildcard tests/e2e/*.sh)
+
+## break: breaks the engine on purpose, one way at a time, and tells which test catches it
+.PHONY: break
+break: setup
+	@.ci/install $(CHECK_PACKAGES)
+	@tests/break.sh
+
+## golden: writes tests/golden anew, after a template or the generator has changed on purpose
+.PHONY: golden
+golden: setup
+	@$(MAKE) --no-print-directory topology TOPO=tests/golden/two_cubes.yaml SET= NAME=
+	cp $(B)/two_cubes/topo.h $(B)/two_cubes/topo.c $(B)/two_cubes/two_cubes.h tests/golden/
+
+# -- the tests again, otherwise ----------------------------------------------------------------
+
+## asan: the tests under AddressSanitizer and UndefinedBehaviorSanitizer
+.PHONY: asan ubsan tsan
+asan:
+	$(MAKE) B=$(B)/asan SAN='-fsanitize=address,undefined -fno-sanitize-recover=all' check
+
+## ubsan: the tests under clang's UndefinedBehaviorSanitizer, integers included
+ubsan:
+	@.ci/install $(CHECK_ALL_PACKAGES)
+	$(MAKE) B=$(B)/ubsan CC=clang SAN='-fsanitize=undefined,float-divide-by-zero -fno-sanitize-recover=all' check
+
+## tsan: the tests under ThreadSanitizer
+tsan:
+	$(MAKE) B=$(B)/tsan SAN='-fsanitize=thread' KB_SEEDS=150 check
+
+## clang: the tests built by clang, every warning an error
+.PHONY: clang gcc
+clang:
+	@.ci/install $(CHECK_ALL_PACKAGES)
+	$(MAKE) B=$(B)/clang CC=clang CFLAGS='$(CFLAGS) -Werror' check
+
+gcc:
+	$(MAKE) B=$(B)/gcc CC=gcc CFLAGS='$(CFLAGS) -Werror' check
+
+## valgrind: the test programs and the vectors under valgrind
+VALGRIND := valgrind -q --error-exitcode=99 --leak-check=full
+.PHONY: valgrind
+valgrind: setup
+	@.ci/install $(CHECK_PACKAGES) $(CHECK_ALL_PACKAGES)
+	@$(MAKE) --no-print-directory tests-built
+	@B=$(B) KB_SEEDS=20 RUNNER='$(VALGRIND)' tests/run.sh \
+	    $(filter-out %/test_no_memory %/test_flow,$(TESTS)) tests/e2e/vectors.sh
+
+## aarch64: simulators built for AArch64 print the vectors' bytes under qemu
+ARM_CC := aarch64-linux-gnu-gcc
+.PHONY: aarch64
+aarch64: setup
+	@.ci/install $(CHECK_ALL_PACKAGES)
+	@for t in cube8 $(VECTOR_TOPOLOGIES); do \
+	    $(MAKE) --no-print-directory B=$(B)/aarch64 KBGEN=$(KBGEN) CC=$(ARM_CC) AR=aarch64-linux-gnu-ar \
+	        SAN=-static topology TOPO=$$t SET= NAME= || exit; done
+	@B=$(B)/aarch64 RUNNER=qemu-aarch64 tests/run.sh tests/e2e/vectors.sh
+
+## check-all: check, and all of it again by clang, sanitizers, valgrind and on AArch64, and break
+.PHONY: check-all
+check-all:
+	$(MAKE) check
+	$(MAKE) gcc
+	$(MAKE) clang
+	$(MAKE) asan
+	$(MAKE) ubsan
+	$(MAKE) tsan
+	$(MAKE) valgrind
+	$(MAKE) aarch64
+	$(MAKE) lint
+	$(MAKE) break
+
+## lint: cppcheck, and clang's warnings as errors
+.PHONY: lint
+lint: setup
+	@.ci/install $(LINT_PACKAGES)
+	cppcheck --quiet --error-exitcode=1 --std=c11 --enable=warning,portability,performance \
+	    --inline-suppr --suppress=missingIncludeSystem $(INCLUDES) $(GEN_SRC) $(LIB_SRC) $(CLI_SRC)
+	$(MAKE) B=$(B)/lint CC=clang CFLAGS='-O1 -Werror' topology TOPO=cube8
+
+## fmt: clang-format over all our C
+.PHONY: fmt
+fmt:
+	@.ci/install $(FMT_PACKAGES)
+	clang-format -i $$(git ls-files '*.c' '*.h' | grep -v '^tests/golden/')
+
+## fuzz: a minute of libFuzzer on the YAML loader, and one on the replay reader
+FUZZ_SECONDS ?= 60
+.PHONY: fuzz
+fuzz: setup
+	@.ci/install $(CHECK_ALL_PACKAGES)
+	@mkdir -p $(B)/fuzz/yaml
+	clang $(INCLUDES) $(filter-out -ffile%,$(ALL_CFLAGS)) -fsanitize=fuzzer,address,undefined -o $(B)/fuzz/fuzz_yaml \
+	    tests/fuzz/fuzz_yaml.c $(filter-out gen/main.c,$(GEN_SRC)) runtime/text.c -lyaml -lxxhash -lm
+	cp topologies/*.yaml tests/bad/*.yaml $(B)/fuzz/yaml
+	$(B)/fuzz/fuzz_yaml -max_total_time=$(FUZZ_SECONDS) -timeout=5 -artifact_prefix=$(B)/fuzz/ $(B)/fuzz/yaml
+
+## coverage: which lines the tests run, by gcov
+.PHONY: coverage
+coverage:
+	$(MAKE) B=$(B)/coverage CFLAGS='-O0 -g' SAN=--coverage check
+	@cd $(B)/coverage && gcov -n $$(find _o/gen _o/runtime -name '*.gcda') 2>/dev/null | \
+	    sed -n "/^File '\(gen\|runtime\)/{N;s/File '\(.*\)'\nLines executed:\(.*\) of \(.*\)/\2 of \3 lines  \1/p}" | sort -n
+
+# -- installation ------------------------------------------------------------------------------
+
+## install: simulator, kbgen, libraries and headers of TOPO under PREFIX (default /usr/local)
+.PHONY: install
+install: topology
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/include
+	install -m 755 $(KBGEN) $(T)/$(N) $(DESTDIR)$(PREFIX)/bin
+	install -m 644 $(LIB) $(T)/lib$(N).a $(DESTDIR)$(PREFIX)/lib
+	install -m 644 runtime/include/kernbench.h $(T)/$(N).h $(DESTDIR)$(PREFIX)/include
 
 # -- benches -----------------------------------------------------------------------------------
 

@@ -353,7 +353,7 @@ static void go_to(struct routes *r, uint32_t node)
             return;
         }
     }
-    assert(!"no such edge");
+    assert(false); /* no such edge: our own mistake */
 }
 
 /* From the node added last over the NoC to `node`. */

@@ -99,8 +99,10 @@ route=gen/route.c walk=runtime/walk.h
 break_it 'classes in the opposite order' $ev \
     's/\(uint64_t\)class <</(uint64_t)(4 - class) <</; s/return \(enum ev_class\)\((.*)\);/return (enum ev_class)(4 - (\1));/'
 break_it 'ids in the opposite order' $ev 's/\(uint64_t\)id <</(uint64_t)(uint32_t)~id <</'
-break_it 'a sibling of the heap forgotten' $ev 's/rows\[c \+ 3\] < rows\[c \+ 2\]/0/'
-break_it 'days of the calendar not in order' $ev 's/if \(e < q->nodes\[tail\]\.e\)/if (0)/'
+break_it 'a sibling of the heap forgotten' runtime/ev.c 's/rows\[c \+ 3\] < rows\[c \+ 2\]/0/'
+break_it 'days of the calendar not in order' runtime/ev.c \
+    's/if \(q->nodes\[q->days\[day\]\.tail\]\.e < e\)/if (1)/'
+break_it 'an earlier push not seen as the first' $ev 's/if \(e < q->first\)/if (0)/'
 break_it 'days before today looked at first' $ev 's/ >> today % 64 << today % 64//'
 break_it 'days cut anew with their events left behind' runtime/ev.c 's/!clear_days\(q\)/0/'
 break_it 'unsorted rows taken as they come' $sim 's/s->sorted = false;/s->sorted = true;/'
@@ -113,7 +115,7 @@ break_it 'reads and writes of a PE share a channel' $engine \
     's/(&s->channels\[2 \* .*x->src) \+ txn_writes\(x\)\]/\1]/'
 break_it 'reads and writes of an M_CPU share an engine' $engine \
     's/(&s->engines\[2 \* .*) \+ txn_writes\(x\)\]/\1]/'
-break_it 'memory that serves two at once' $sim 's/stations_new\(memories, 1, 1\)/stations_new(memories, 2, 2)/'
+break_it 'memory that serves all at once' $engine 's/if \(memory->holder == TXN_NONE\)/if (1)/'
 break_it 'one HBM controller for a cube' $engine \
     's/&s->memories\[x->dst\]/\&s->memories[dst_unit(T, x->dst) < T->pes ? dst_pack(T, dst_cube(T, x->dst), 0) : x->dst]/'
 break_it 'reads use the forward direction of a link' $engine 's/ \^ !txn_writes\(x\)//'
@@ -130,10 +132,11 @@ break_it 'start stamped at issue' $sim \
 
 # -- times ----------------------------------------------------------------------------------
 break_it 'drain paid twice' $cost 's/(c\.drain_fs = )drain_fs/\12 * drain_fs/'
-break_it 'drain held twice, counted once' $engine 's/^( +)drain_fs\(x->nbytes, cost/\12 * drain_fs(x->nbytes, cost/'
+break_it 'drain held twice, counted once' $cost \
+    's/^( +)drain_fs\(nbytes, cost_bottleneck/\12 * drain_fs(nbytes, cost_bottleneck/'
 break_it 'drain rounded down' $cost 's/whole \+ \(fs - \(double\)whole >= 0\.5\)/whole/'
-break_it 'overhead of the memory left out of its service' $engine \
-    's/\(memory->overhead_fs & s->mask\.overhead\) \+$//'
+break_it 'overhead of the memory left out of its service' $cost \
+    's/return \(memory->overhead_fs & m->overhead\) \+$/return/'
 break_it 'response without wires' $cost 's/cost_way_fs\(m, wire_fs, ucies/cost_way_fs(m, 0, ucies/'
 break_it 'response with one UCIe node too few' $cost 's/ucies = 1 \+ 2 \*/ucies = 2 */'
 break_it 'time past its range goes on' $engine 's/sum < EV_PAST \? sum : EV_PAST/sum/'

@@ -1,0 +1,51 @@
+/* Generated from two_cubes.yaml by kbgen 0.1.0; edit that file, not this. */
+/* topo.h -- what is constant in two_cubes: sizes, counts, and where its segments begin. */
+#ifndef TOPO_H
+#define TOPO_H
+#include <math.h>
+#include "rows.h"
+
+#define TOPO_NAME "two_cubes"
+#define TOPO_HASH "85d1a71f12c974ce"
+
+enum {
+    TOPO_LINKS = MODE_FIFO,
+    TOPO_SIPS = 2,
+    TOPO_W = 2,
+    TOPO_H_CUBES = 1,
+    TOPO_CUBES = TOPO_W * TOPO_H_CUBES, /* of a SIP */
+    TOPO_PES = 2,                 /* of a cube */
+    TOPO_UNITS = 5,           /* memories of a cube: slices, SRAM, TCMs */
+    TOPO_PE_BITS = 1,         /* that number the PEs of a cube */
+    TOPO_UNIT_BITS = 3,     /* that number its memories */
+    TOPO_NODES = 115,           /* of the whole tray */
+    TOPO_EDGES = 212,
+
+    TOPO_READ_CHANNELS = 1, /* of a PE's DMA */
+    TOPO_WRITE_CHANNELS = 1,
+    TOPO_READ_ENGINES = 1, /* of an M_CPU's DMA */
+    TOPO_WRITE_ENGINES = 1,
+
+    TOPO_CUBE_NODES = 27,
+    TOPO_IO_NODES = 3,
+    TOPO_CUBE_LINKS = 36,
+    TOPO_IO_LINKS = 4,
+    TOPO_M_CPU = 1,
+    TOPO_SRAM = 2,
+    TOPO_FIRST_XBAR = 7,
+    TOPO_FIRST_HBM = 11,
+    TOPO_FIRST_PE = 13,
+
+    TOPO_HOPS = 202,
+    TOPO_LEGS = 174,
+    TOPO_SEGMENTS = 64,
+    SEG_LOCAL = 0,     /* [pe][unit] */
+    SEG_OUT = 10,         /* [pe][exit] */
+    SEG_PASS = 20,       /* [side][exit] */
+    SEG_IN = 40,           /* [side][unit] */
+    SEG_HOST = 60,       /* host to shoreline */
+    SEG_HOST_IN = 61, /* [slice] */
+    SEG_CROSS = 63,     /* shoreline to shoreline of another SIP */
+};
+
+#endif

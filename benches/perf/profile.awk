@@ -1,6 +1,7 @@
-# profile.awk -- sums a profile of callgrind over the functions that its lines belong to.
+# profile.awk -- sums a profile of callgrind over files, and over the functions that lines belong to.
 #
-# usage: awk -v rows=N -f profile.awk PROFILE; prints INSTRUCTIONS|the other columns, per row.
+# usage: awk -v rows=N -f profile.awk PROFILE; prints TABLE|INSTRUCTIONS|the other columns,
+# per row: table 0 is all, 1 by file, 2 by function.
 
 # The function around each line of a C file: from a name at the margin to a brace at the margin.
 function read_source(path, line, n, text, name) {
@@ -32,7 +33,7 @@ function owner(line) {
 }
 /^(fl|fi|fe)=/ {
     sub(/^f[lie]=/, "")
-    sub(/^.*\/\.\//, "")
+    sub(/^.*\/multiarch\//, "libc/")
     file = $0
     next
 }
@@ -46,26 +47,22 @@ function owner(line) {
     next
 }
 /^[0-9]/ && NF > 1 {
-    name = owner($1)
+    add("1 " file)
+    add("2 " owner($1))
+    add("0 all")
+}
+
+function add(name) {
     instructions[name] += $column["Ir"]
     wrong[name] += $column["Bcm"] + $column["Bim"]
     first[name] += $column["D1mr"] + $column["D1mw"]
     last[name] += $column["DLmr"] + $column["DLmw"]
 }
 
-function row(name, i, w, f, l) {
-    if (i / rows >= 0.05)
-        printf "%10.1f|%10.2f%10.2f%10.2f   %s\n", i / rows, w / rows, f / rows, l / rows, name
-}
-
 END {
-    printf "%10s|%10s%10s%10s   %s\n", "instr.", "mispred.", "L1 miss", "LL miss", "function"
-    for (name in instructions) {
-        row(name, instructions[name], wrong[name], first[name], last[name])
-        sum += instructions[name]
-        sum_wrong += wrong[name]
-        sum_first += first[name]
-        sum_last += last[name]
-    }
-    row("all", sum, sum_wrong, sum_first, sum_last)
+    for (name in instructions)
+        if (instructions[name] / rows >= 1)
+            printf "%s|%10.1f|%10.2f%10.2f%10.2f   %s\n", substr(name, 1, 1),
+                instructions[name] / rows, wrong[name] / rows, first[name] / rows,
+                last[name] / rows, substr(name, 3)
 }

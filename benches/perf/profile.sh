@@ -35,5 +35,7 @@ case ${1:-} in
 replay) profile_replay "${2:-ascending}" ;;
 *) profile_case "$@" ;;
 esac
-echo "${*}, a transaction:"
-awk -v rows=$ROWS -f benches/perf/profile.awk "$out/profile" | sort -t '|' -k 1,1rn | tr -d '|'
+echo "$*: per transaction, in all, by file and by function (those above one instruction)"
+printf '%10s%10s%10s%10s\n' instr. mispred. 'L1 miss' 'LL miss'
+awk -v rows=$ROWS -f benches/perf/profile.awk "$out/profile" |
+    sort -t '|' -k 1,1 -k 2,2rn | sed 's/^.|//; s/|//'

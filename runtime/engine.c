@@ -29,7 +29,7 @@ static inline uint64_t after(uint64_t t, int64_t delay_fs)
 static void fail(struct kb_sim *s, kb_status status)
 {
     s->status = status;
-    s->limit_fs = 0;
+    s->stop_fs = 0;
 }
 
 static ALWAYS_INLINE void post(struct kb_sim *s, uint64_t t, enum ev_class class, uint32_t slot)
@@ -272,6 +272,19 @@ static ALWAYS_INLINE void leave_engine(struct kb_sim *s, int how, uint64_t t, ui
 
 /* -- stations ------------------------------------------------------------------------------- */
 
+/* wait_fs, which holds the time of arrival, becomes the wait. */
+static ALWAYS_INLINE void take_engine(struct kb_sim *s, int how, struct station *engine, uint64_t t,
+                               uint32_t slot)
+{
+    struct txn *x = &s->txns[slot];
+
+    engine->holder = slot;
+    engine->busy_fs -= t; /* done() adds the time of completion */
+    x->wait_fs = (int64_t)t - x->wait_fs;
+    engine->wait_fs += x->wait_fs;
+    leave_engine(s, how, t, slot);
+}
+
 static ALWAYS_INLINE void take_channel(struct kb_sim *s, int how, struct station *channel, uint64_t t,
                                 uint32_t slot)
 {
@@ -303,19 +316,6 @@ static ALWAYS_INLINE void issue(struct kb_sim *s, int how, uint64_t t, uint32_t 
     }
 }
 
-/* wait_fs, which holds the time of arrival, becomes the wait. */
-static ALWAYS_INLINE void take_engine(struct kb_sim *s, int how, struct station *engine, uint64_t t,
-                               uint32_t slot)
-{
-    struct txn *x = &s->txns[slot];
-
-    engine->holder = slot;
-    engine->busy_fs -= t; /* done() adds the time of completion */
-    x->wait_fs = (int64_t)t - x->wait_fs;
-    engine->wait_fs += x->wait_fs;
-    leave_engine(s, how, t, slot);
-}
-
 static ALWAYS_INLINE void come_to_engine(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
     struct txn *x = &s->txns[slot];
@@ -337,7 +337,7 @@ static inline uint64_t pass_link(struct kb_sim *s, const struct txn *x, uint32_t
     size_t link = walk_link(T, edge, x->at.cube, x->dst) ^ !txn_writes(x);
     struct link_station *l = &s->links[link];
     uint64_t enter = (uint64_t)l->free_fs > t ? (uint64_t)l->free_fs : t;
-    int64_t taken = drain_fs(x->nbytes, gbs + s->mask.link_gbs);
+    int64_t taken = drain_fs(x->nbytes, gbs);
 
     l->free_fs = (int64_t)after(enter, taken);
     l->holder = slot;
@@ -346,6 +346,12 @@ static inline uint64_t pass_link(struct kb_sim *s, const struct txn *x, uint32_t
     l->busy_fs += (uint64_t)taken;
     l->wait_fs += enter - t;
     return enter;
+}
+
+/* The edge into a memory counts as both: whichever is left out, it holds nobody up. */
+static inline double edge_bonus_gbs(const struct kb_sim *s, bool into_memory)
+{
+    return s->mask.link_gbs + (into_memory ? s->mask.memory_gbs : 0);
 }
 
 static ALWAYS_INLINE void come_to_edge(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
@@ -357,11 +363,14 @@ static ALWAYS_INLINE void come_to_edge(struct kb_sim *s, int how, uint64_t t, ui
         const struct hop_row *hop = &T->hops[seg->first_hop + x->at.step];
         struct walk_edge edge = {hop->owner, hop->back, hop->link};
 
-        take_wire(s, pass_link(s, x, slot, edge, hop->gbs, t), slot);
+        bool last = hop[1].owner == LINK_NONE && x->at.step + 2 == seg->n_hops;
+
+        take_wire(s, pass_link(s, x, slot, edge, hop->gbs + edge_bonus_gbs(s, last), t), slot);
     } else {
         const struct leg_row *leg = &T->legs[seg->first_leg + x->at.step];
         struct walk_edge edge = {leg->owner, leg->back, leg->link};
-        uint64_t enter = pass_link(s, x, slot, edge, leg->gbs, t);
+        bool last = seg->exit == N_EXITS && x->at.step + 1 == seg->n_legs;
+        uint64_t enter = pass_link(s, x, slot, edge, leg->gbs + edge_bonus_gbs(s, last), t);
 
         x->at.step++;
         ride(s, enter, slot);
@@ -457,8 +466,10 @@ static inline void end(struct kb_sim *s, struct txn *x, uint64_t t)
         }
     }
     x->stage = TXN_DONE;
+    if (end >= s->stop_fs)
+        return; /* the response comes too late */
     s->n_done++;
-    if (end <= s->limit_fs && (int64_t)end > s->end_fs)
+    if ((int64_t)end > s->end_fs)
         s->end_fs = (int64_t)end;
 }
 
@@ -530,9 +541,9 @@ static ALWAYS_INLINE void handle(struct kb_sim *s, int how, ev e)
 /* The next event lies behind the last that may run, or there is none. */
 static kb_status stop(struct kb_sim *s, ev e)
 {
-    s->now_fs = s->limit_fs;
     if (s->status != KB_OK)
         return s->status;
+    s->now_fs = s->stop_fs - 1;
     if (e == EV_NONE)
         return KB_OK;
     return ev_time_fs(e) == EV_PAST ? KB_TIME_RANGE : KB_STOPPED;
@@ -546,7 +557,7 @@ static ALWAYS_INLINE kb_status run(struct kb_sim *s, int how, uint64_t budget)
         bool issues = next < s->queue.first;
         e = issues ? next : s->queue.first;
 
-        if (ev_time_fs(e) > s->limit_fs)
+        if (ev_time_fs(e) >= s->stop_fs)
             return stop(s, e);
         if ((how & HOW_COUNTED) && s->options.max_events && s->n_events >= s->options.max_events)
             return KB_STOPPED;

@@ -106,7 +106,7 @@ kb_status kb_sim_new(const kb_topology *topo, const kb_options *options, kb_sim 
     s->sorted = true;
     s->issues = (struct txn_list){TXN_NONE, TXN_NONE};
     s->fingerprint = FNV_OFFSET;
-    s->limit_fs = last_fs(s);
+    s->stop_fs = last_fs(s) + 1;
     if (!ev_queue_init(&s->queue) || !make_stations(s)) {
         kb_sim_free(s);
         return KB_NO_MEMORY;
@@ -323,16 +323,7 @@ static struct kb_cost cost_of_txn(const struct kb_sim *s, const struct txn *x)
 
 uint64_t kb_sim_done(const kb_sim *s)
 {
-    uint64_t n = 0;
-
-    if (s->options.until_fs <= 0)
-        return s->n_done;
-    for (uint32_t i = 0; i < s->n_txns; i++) {
-        struct kb_cost c = cost_of_txn(s, &s->txns[i]);
-
-        n += complete(s, &s->txns[i], &c);
-    }
-    return n;
+    return s->n_done;
 }
 
 kb_status kb_sim_request(const kb_sim *s, uint64_t id, kb_request *out)

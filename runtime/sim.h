@@ -22,7 +22,7 @@ struct kb_sim {
     struct txn_list issues;  /* the same for rows in any order */
     bool sorted, started;
     int64_t last_issue_fs;
-    uint32_t n_done;
+    uint32_t n_done; /* complete: responses have come back, too */
 
     /* Stations, owned. */
     struct station *channels;   /* [src_pack()][0 read, 1 write] */
@@ -45,7 +45,7 @@ struct kb_sim {
     int64_t end_fs; /* of the last completion, response included */
     uint64_t n_events; /* completions and arrivals that are counted */
     uint64_t fingerprint;
-    uint64_t limit_fs;  /* no event after this; 0 once the run has failed */
+    uint64_t stop_fs;   /* no event then or later; 0 once the run has failed */
     uint64_t now_fs;    /* how far a run has come that has not reached its end */
     kb_status status;  /* why the run has ended */
 };

@@ -2,7 +2,10 @@
 #include "cmd.h"
 
 #if defined __clang__
-#define COMPILER "clang " __clang_version__
+#define TEXT_OF_(x) #x
+#define TEXT_OF(x) TEXT_OF_(x)
+#define COMPILER \
+    "clang " TEXT_OF(__clang_major__) "." TEXT_OF(__clang_minor__) "." TEXT_OF(__clang_patchlevel__)
 #else
 #define COMPILER "gcc " __VERSION__
 #endif

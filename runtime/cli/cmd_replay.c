@@ -30,6 +30,7 @@ static const char *const op_names[] = {
 /* The simulation, and the names of the row being printed. */
 struct replay {
     kb_sim *sim;
+    bool inconsistent; /* a row's terms do not sum to its latency */
     char src[KB_ENDPOINT_BYTES], dst[KB_ENDPOINT_BYTES];
 };
 
@@ -59,8 +60,11 @@ static bool result_row(void *arg, uint64_t i, struct cell *cells)
     struct replay *replay = arg;
     kb_request q;
     kb_result r;
+    kb_status status = kb_sim_result(replay->sim, i, &r);
 
-    if (kb_sim_result(replay->sim, i, &r) != KB_OK || kb_sim_request(replay->sim, i, &q) != KB_OK)
+    if (status == KB_INTERNAL)
+        replay->inconsistent = true;
+    if (status != KB_OK || kb_sim_request(replay->sim, i, &q) != KB_OK)
         return false;
     kb_endpoint_name(&q.src, replay->src);
     kb_endpoint_name(&q.dst, replay->dst);
@@ -138,7 +142,7 @@ static void say_end(const struct cli *cli, const kb_sim *sim, kb_status status, 
         fprintf(stderr, "interrupted: %llu of %llu transactions complete\n", done, total);
     else if (status == KB_STOPPED && talk)
         say_stopped(&cli->opts, done, total);
-    if (talk && !interrupted)
+    if (talk && status == KB_OK)
         warn_of_ideal_links(cli, sim);
     if (cli->opts.fingerprint)
         fprintf(stderr, "fingerprint %016llx\n", (unsigned long long)kb_sim_fingerprint(sim));
@@ -182,6 +186,8 @@ static enum exit_code replay_into(const struct cli *cli, kb_sim *sim, struct sin
     rows.n_rows = kb_sim_count(sim);
     cmd_write(cli, &rows, s);
     sink_flush(s);
+    if (replay.inconsistent)
+        return cmd_fail(cli, KB_INTERNAL, NULL);
     say_end(cli, sim, status, status == KB_AGAIN);
     return status == KB_AGAIN ? EXIT_INTERRUPTED : EXIT_OK;
 }

@@ -160,7 +160,7 @@ function part(order, name) {
 
 # Writing and the start are what is left of the whole.
 function rest(order, i, name, ms) {
-    ms = of(order " null wall")
+    ms = of(order " null processor")
     for (i = split("read sort run result", name, " "); i >= 1; i--)
         ms -= of(order " " name[i])
     return ms
@@ -183,14 +183,16 @@ function bytes_a_row(order, rows) {
 
 function replay(i, order) {
     split("ascending at0 shuffled", order, " ")
-    print "replay of a million rows, ms: median [min..max]"
+    print "replay of a million rows, processor ms: median [min..max]"
     parts_heading()
     for (i = 1; i <= 3; i++)
         parts_of(order[i])
-    printf "\n%-11s%-28s%-28s%s\n", "", "whole, to /dev/null", "whole, to a file", "bytes a row"
+    printf "\n%-11s%-27s%-27s%-27s%-27s%s\n", "", "to /dev/null, wall ms", "processor ms",
+        "to a file, wall ms", "processor ms", "bytes a row"
     for (i = 1; i <= 3; i++)
-        printf "%-11s%-28s%-28s%.1f\n", order[i], cell(order[i] " null wall"),
-            cell(order[i] " file wall"), bytes_a_row(order[i], 1e6)
+        printf "%-11s%-27s%-27s%-27s%-27s%.1f\n", order[i], cell(order[i] " null wall"),
+            cell(order[i] " null processor"), cell(order[i] " file wall"),
+            cell(order[i] " file processor"), bytes_a_row(order[i], 1e6)
     print ""
     for (i = 1; i <= 3; i++) {
         aim("replay of 1 M rows, " order[i] ", to /dev/null", of(order[i] " null wall"), 1000, "ms")
@@ -199,10 +201,11 @@ function replay(i, order) {
 }
 
 function large() {
-    print "replay of ten million rows, ms"
+    print "replay of ten million rows, processor ms"
     parts_heading()
     parts_of("ascending")
-    printf "whole, to /dev/null: %s ms, %.1f MB at most\n\n", cell("ascending null wall"),
+    printf "whole, to /dev/null: wall %.1f, processor %.1f; %.1f MiB\n\n",
+        of("ascending null wall"), of("ascending null processor"),
         of("ascending null memory") / 1024
     aim("memory of a row, 10 M rows", bytes_a_row("ascending", 1e7), 64, "bytes")
 }

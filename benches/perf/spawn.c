@@ -1,9 +1,9 @@
 /*
  * spawn.c -- wall time and peak memory of whole processes, run in turn.
  *
- * usage: spawn FIRST LAST NAME COMMAND... [-- NAME COMMAND...]...; each round from FIRST to LAST
- * runs every command once, with its output dropped. Samples go to stdout (bench.h): wall, processor, and the memory
- * of the largest process among the command and its descendants.
+ * usage: spawn FIRST LAST NAME COMMAND... [-- NAME COMMAND...]...; each round from FIRST to
+ * LAST runs every command once, with its output dropped. Samples go to stdout (bench.h): wall,
+ * processor, and the memory of the largest process among the command and its descendants.
  */
 #include "bench.h"
 #include <fcntl.h>

@@ -14,7 +14,6 @@
 #include "bench_fifo_c64.h"
 #include "cube8.h"
 #include "hold.h"
-#include <inttypes.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,10 +94,8 @@ static kb_endpoint in_cube(kb_kind kind, uint64_t number)
 /* Bursts are all alike: each slice once in every ALL_PES rows, in an order without a pattern. */
 static kb_request row_of(const struct bench_case *c, size_t i, uint64_t *seed)
 {
-    kb_request r = {.op = KB_READ,
-                    .src = in_cube(KB_PE, i),
-                    .dst = in_cube(KB_SLICE, i),
-                    .nbytes = NBYTES};
+    kb_request r = {
+        .op = KB_READ, .src = in_cube(KB_PE, i), .dst = in_cube(KB_SLICE, i), .nbytes = NBYTES};
 
     if (c->pattern == REMOTE)
         r.dst = in_cube(KB_SLICE, bench_random(seed));
@@ -283,28 +280,33 @@ static size_t keep_cases(struct bench_case *list, size_t n, char **words)
     return kept;
 }
 
+/* Both queues in turn; they have to give out the same events in the same order. */
+static void sample_hold(enum hold_delays delays, size_t pending, int round)
+{
+    uint64_t order[N_HOLD_QUEUES];
+    char name[NAME_BYTES];
+
+    for (int queue = 0; queue < N_HOLD_QUEUES; queue++) {
+        double ns = hold_ns(queue, delays, pending, &order[queue]);
+
+        snprintf(name, sizeof name, "hold %s %s", hold_queue_names[queue],
+                 hold_delays_names[delays]);
+        snprintf(name + strlen(name), sizeof name - strlen(name), " %zu", pending);
+        printf("%s,ns,%d,%.4f\n", name, round, ns);
+    }
+    if (order[HOLD_HEAP] != order[HOLD_EV]) {
+        fprintf(stderr, "txn: %s: the queues disagree at %zu pending\n", name, pending);
+        exit(1);
+    }
+}
+
 static void sample_holds(int round)
 {
     static const size_t pending[] = {16, 64, 256, 4096, 65536};
-    char name[NAME_BYTES];
 
     for (size_t i = 0; i < sizeof pending / sizeof *pending; i++)
-        for (int delays = 0; delays < N_HOLD_DELAYS; delays++) {
-            uint64_t order[N_HOLD_QUEUES];
-
-            for (int queue = 0; queue < N_HOLD_QUEUES; queue++) {
-                double ns = hold_ns(queue, delays, pending[i], &order[queue]);
-
-                snprintf(name, sizeof name, "hold %s %s", hold_queue_names[queue],
-                         hold_delays_names[delays]);
-                char number[24];
-                snprintf(number, sizeof number, "%zu", pending[i]);
-                bench_sample(name, number, "ns", round, ns);
-            }
-            if (order[HOLD_HEAP] != order[HOLD_EV])
-                fprintf(stderr, "txn: the queues disagree at %zu %s\n", pending[i],
-                        hold_delays_names[delays]);
-        }
+        for (int delays = 0; delays < N_HOLD_DELAYS; delays++)
+            sample_hold(delays, pending[i], round);
 }
 
 int main(int argc, char **argv)

@@ -31,7 +31,7 @@ all: topology
 
 O := $(B)/_o
 GEN_SRC := $(wildcard gen/*.c)
-LIB_SRC := $(filter-out runtime/engine.c,$(wildcard runtime/*.c))
+LIB_SRC := $(filter-out runtime/engine.c,$(wildcard runtime/*.c)) # engine.c is included
 CLI_SRC := $(wildcard runtime/cli/*.c)
 GEN_OBJ := $(GEN_SRC:%.c=$(O)/%.o)
 LIB_OBJ := $(LIB_SRC:%.c=$(O)/%.o)

@@ -1,9 +1,10 @@
 /*
  * engine.c -- runs transactions over the routes of one topology.
  *
- * Compiled once per topology, behind its tables, so that all of TOPOLOGY is a constant here. The
- * same steps serve both engines: they differ in what lies between two stations. `fused` goes
- * from station to station in one event, `hop` takes an event for each node and wire.
+ * What has to be fast is compiled once per topology, behind its tables, so that all of T is a
+ * constant; the rest once for any, in engine_any.c. The same steps serve both engines, which
+ * differ in what lies between two stations: `fused` goes from station to station in one event,
+ * `hop` takes an event for each node and wire.
  */
 #include "engine.h"
 #include "walk.h"
@@ -363,7 +364,7 @@ static ALWAYS_INLINE void come_to_edge(struct kb_sim *s, int how, uint64_t t, ui
         const struct hop_row *hop = &T->hops[seg->first_hop + x->at.step];
         struct walk_edge edge = {hop->owner, hop->back, hop->link};
 
-        bool last = hop[1].owner == LINK_NONE && x->at.step + 2 == seg->n_hops;
+        bool last = seg->exit == N_EXITS && x->at.step + 2 == seg->n_hops;
 
         take_wire(s, pass_link(s, x, slot, edge, hop->gbs + edge_bonus_gbs(s, last), t), slot);
     } else {
@@ -576,17 +577,9 @@ static ALWAYS_INLINE kb_status run(struct kb_sim *s, int how, uint64_t budget)
     return KB_AGAIN;
 }
 
-static bool counted(const struct kb_sim *s)
-{
-    return s->options.fingerprint || s->options.max_events;
-}
-
+#ifdef TOPOLOGY
 static kb_status engine_fused(struct kb_sim *s, uint64_t budget)
 {
-    return counted(s) ? run(s, HOW_COUNTED, budget) : run(s, 0, budget);
+    return run(s, 0, budget);
 }
-
-static kb_status engine_hop(struct kb_sim *s, uint64_t budget)
-{
-    return run(s, HOW_HOP | HOW_COUNTED, budget);
-}
+#endif

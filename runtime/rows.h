@@ -120,12 +120,6 @@ struct memory_row {
 
 struct kb_sim;
 
-/* The engines, compiled for one topology. Both run until `budget` events are used up. */
-struct engine_ops {
-    kb_status (*fused)(struct kb_sim *sim, uint64_t budget);
-    kb_status (*hop)(struct kb_sim *sim, uint64_t budget);
-};
-
 enum link_mode { MODE_IDEAL, MODE_FIFO };
 
 /*
@@ -171,7 +165,8 @@ struct kb_topology {
     const struct cost_row *cost_host_cpu; /* one: from ucie-W to m_cpu's engine */
     const struct cost_row *cost_host_in;  /* [slice]: from the engine to the memory */
 
-    struct engine_ops engine;
+    /* The engine compiled for it: runs until `budget` events are used up. */
+    kb_status (*run)(struct kb_sim *sim, uint64_t budget);
 };
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "end.h"
+#include "engine.h"
 #include "walk.h"
 
 enum { TXNS_FIRST = 64, CACHE_LINE = 64 };
@@ -220,9 +221,9 @@ kb_status kb_sim_add(kb_sim *s, const kb_request *r, kb_error *why)
     return KB_OK;
 }
 
-/* -- order of issue: a merge of the runs that are in order, linked through txn.next --------- */
+/* -- order of issue: lists through txn.next ------------------------------------------------- */
 
-enum { BINS = 32 };
+enum { BINS = 32, CHUNK = 4096 /* rows that are sorted inside the cache */ };
 
 /* Both lists end in TXN_NONE; of equal times those of `a` come first. */
 static uint32_t merge_lists(struct txn *txns, uint32_t a, uint32_t b)
@@ -240,30 +241,29 @@ static uint32_t merge_lists(struct txn *txns, uint32_t a, uint32_t b)
     return head;
 }
 
-/* Links rows [first, ...) as long as their times do not fall; returns the row after them. */
-static uint32_t link_run(struct txn *txns, uint32_t n, uint32_t first)
+/* Links rows [first, ...) before `end` as long as their times do not fall; returns the next row. */
+static uint32_t link_run(struct txn *txns, uint32_t first, uint32_t end)
 {
     uint32_t i = first;
 
-    while (i + 1 < n && txns[i + 1].issue_fs >= txns[i].issue_fs) {
+    for (; i + 1 < end && txns[i + 1].issue_fs >= txns[i].issue_fs; i++)
         txns[i].next = i + 1;
-        i++;
-    }
     txns[i].next = TXN_NONE;
     return i + 1;
 }
 
-static uint32_t sort_issues(struct txn *txns, uint32_t n)
+/* Rows [first, end) as a list in order: their runs, merged two of a size at a time. */
+static uint32_t sort_chunk(struct txn *txns, uint32_t first, uint32_t end)
 {
-    uint32_t bins[BINS], list = TXN_NONE;
+    uint32_t bins[BINS], list;
 
     for (int i = 0; i < BINS; i++)
         bins[i] = TXN_NONE;
-    for (uint32_t row = 0, end; row < n; row = end) {
+    for (uint32_t row = first, next; row < end; row = next) {
         int i = 0;
 
         list = row;
-        end = link_run(txns, n, row);
+        next = link_run(txns, row, end);
         for (; bins[i] != TXN_NONE; i++) {
             list = merge_lists(txns, bins[i], list);
             bins[i] = TXN_NONE;
@@ -276,20 +276,56 @@ static uint32_t sort_issues(struct txn *txns, uint32_t n)
     return list;
 }
 
+static bool push_issue(struct ev_heap *heads, const struct txn *txns, uint32_t slot)
+{
+    const struct txn *x = &txns[slot];
+
+    if (slot == TXN_NONE)
+        return true;
+    if (x->next != TXN_NONE)
+        txn_prefetch(&txns[x->next]); /* the lists are long, and lie all over the memory */
+    return ev_heap_push(heads, ev_make((uint64_t)x->issue_fs, EV_ISSUE, x->id, slot));
+}
+
+/* All rows as one list in order: chunks are sorted, then taken from by a heap of their heads. */
+static bool sort_issues(struct kb_sim *s)
+{
+    struct txn_list list = {TXN_NONE, TXN_NONE};
+    struct ev_heap heads;
+    bool ok = ev_heap_init(&heads);
+
+    for (uint32_t row = 0; ok && row < s->n_txns; row += CHUNK) {
+        uint32_t end = s->n_txns - row < CHUNK ? s->n_txns : row + CHUNK;
+
+        ok = push_issue(&heads, s->txns, sort_chunk(s->txns, row, end));
+    }
+    while (ok && heads.n) {
+        uint32_t slot = ev_slot(ev_heap_first(&heads)), next = s->txns[slot].next;
+
+        ev_heap_take(&heads);
+        txn_append(&list, s->txns, slot);
+        ok = push_issue(&heads, s->txns, next);
+    }
+    ev_heap_free(&heads);
+    s->issues = list;
+    return ok;
+}
+
 /* -- running -------------------------------------------------------------------------------- */
 
 kb_status kb_sim_run(kb_sim *s, uint64_t budget, kb_error *why)
 {
-    const struct engine_ops *engine = &s->topo->engine;
+    bool watched = s->options.engine == KB_HOP || sim_counts(s) || !s->topo->run;
     kb_status status;
 
-    if (!s->started && !s->sorted)
-        s->issues.head = sort_issues(s->txns, s->n_txns);
+    if (!s->started && !s->sorted && !sort_issues(s)) {
+        end_error(why, "out of memory while the transactions were sorted");
+        return KB_NO_MEMORY;
+    }
     s->started = true;
     if (s->status != KB_OK)
         return s->status;
-    status = (s->options.engine == KB_HOP ? engine->hop : engine->fused)(
-        s, budget ? budget : UINT64_MAX);
+    status = (watched ? engine_any : s->topo->run)(s, budget ? budget : UINT64_MAX);
     if (s->status != KB_OK)
         status = s->status;
     if (status == KB_OK && kb_sim_done(s) < s->n_txns)

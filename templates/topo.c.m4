@@ -34,7 +34,7 @@ m4_define([[gen_mesh_row]],
 [[    [$1] = {SIDE_$2, SIDE_$3, {$4, $5, $6}}, /* dx $7, dy $8 */
 ]])m4_dnl
 gen_banner
-/* topo.c -- the tables of gen_name, and the engines compiled against them. */
+/* topo.c -- the tables of gen_name, and the engine compiled against them. */
 #include "topo.h"
 
 /* The resolved YAML. */
@@ -200,7 +200,7 @@ const struct kb_topology TOPOLOGY = {
     .cost_host = cost_host,
     .cost_host_cpu = cost_host_cpu,
     .cost_host_in = cost_host_in,
-    .engine = {.fused = engine_fused, .hop = engine_hop},
+    .run = engine_fused,
 };
 
 #include "engine.c"

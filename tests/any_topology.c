@@ -8,8 +8,6 @@
 #include "resolve.h"
 #include "route.h"
 
-#include "engine.h"
-
 /* The topology first: a pointer to it is one to the whole. */
 struct any {
     struct kb_topology topo;
@@ -81,7 +79,6 @@ static struct kb_topology topology_of(const struct spec *spec, const struct rout
         .cost_host = r->cost_host,
         .cost_host_cpu = &r->cost_host_cpu,
         .cost_host_in = r->cost_host_in,
-        .engine = {.fused = engine_fused, .hop = engine_hop},
     };
 }
 
@@ -114,4 +111,3 @@ void any_topology_free(const kb_topology *topo)
     free(any);
 }
 
-#include "engine.c"

@@ -46,6 +46,11 @@ each()
     report "$name"
 }
 
+if nm "$kbgen" | grep -q '__\(asan\|tsan\)_init'; then
+    echo "1..1"
+    echo "ok 1 - # SKIP a sanitizer brings an allocator of its own"
+    exit 0
+fi
 ${CC:-cc} -shared -fPIC -O1 -o "$dir/nomem.so" tests/nomem.c
 report "the allocator that fails builds"
 each "a file" topologies/cube8.yaml

@@ -1,5 +1,5 @@
 /* Generated from two_cubes.yaml by kbgen 0.1.0; edit that file, not this. */
-/* topo.c -- the tables of two_cubes, and the engines compiled against them. */
+/* topo.c -- the tables of two_cubes, and the engine compiled against them. */
 #include "topo.h"
 
 /* The resolved YAML. */
@@ -801,7 +801,7 @@ const struct kb_topology TOPOLOGY = {
     .cost_host = cost_host,
     .cost_host_cpu = cost_host_cpu,
     .cost_host_in = cost_host_in,
-    .engine = {.fused = engine_fused, .hop = engine_hop},
+    .run = engine_fused,
 };
 
 #include "engine.c"

@@ -35,7 +35,7 @@ void *arena_alloc(struct arena *a, size_t size)
 
     if (size > SIZE_MAX / 2)
         diag_no_memory();
-    size = (size + step - 1) / step * step;
+    size = size ? (size + step - 1) / step * step : step;
     if (size > a->left)
         grow(a, size);
     p = a->next;

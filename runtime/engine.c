@@ -86,6 +86,113 @@ static inline struct txn_list *pipe_of(struct kb_sim *s, const struct txn *x)
     return &s->pipes[T->links == MODE_FIFO ? cube / T->cubes : cube];
 }
 
+/* -- memories ------------------------------------------------------------------------------- */
+
+static ALWAYS_INLINE void serve(struct kb_sim *s, struct memory_station *memory, uint64_t t,
+                                uint32_t slot)
+{
+    struct txn *x = &s->txns[slot];
+    int64_t hold = x->hold_fs;
+
+    memory->holder = slot;
+    memory->busy_fs += (uint64_t)hold;
+    memory->wait_fs += (int64_t)t - x->arrive_fs;
+    x->service_fs = (int64_t)t;
+    x->stage = TXN_SERVED;
+    post(s, after(t, hold), EV_DONE, slot);
+}
+
+/* Events are not counted: those that change nothing are left out. */
+static ALWAYS_INLINE bool expects(int how)
+{
+    return !(how & (HOW_HOP | HOW_COUNTED));
+}
+
+/* Counts who has arrived before `t`. Who arrives at `t` itself comes after all completions. */
+static ALWAYS_INLINE void note_arrivals(struct kb_sim *s, struct memory_station *m, uint64_t t)
+{
+    uint32_t next = m->arrived == TXN_NONE ? m->queue.head : s->txns[m->arrived].next;
+
+    for (; next != TXN_NONE && (uint64_t)s->txns[next].arrive_fs < t; next = s->txns[next].next) {
+        m->arrived = next;
+        m->queued++;
+    }
+}
+
+static ALWAYS_INLINE bool arrives_before(const struct txn *a, const struct txn *b)
+{
+    return (uint64_t)a->arrive_fs < (uint64_t)b->arrive_fs ||
+           (a->arrive_fs == b->arrive_fs && a->id < b->id);
+}
+
+/*
+ * It is known when a transaction will arrive: it goes to its place in the queue, behind all that
+ * had arrived when the last was served. Only the first of an idle memory needs an event.
+ */
+static ALWAYS_INLINE void expect(struct kb_sim *s, uint64_t arrive, uint32_t slot)
+{
+    struct txn *txns = s->txns, *x = &txns[slot];
+    struct memory_station *m = memory_of(s, x);
+    uint32_t before, next;
+
+    x->arrive_fs = (int64_t)arrive;
+    x->stage = TXN_TO_MEMORY;
+    before = m->arrived;
+    next = before == TXN_NONE ? m->queue.head : txns[before].next;
+    for (; next != TXN_NONE && arrives_before(&txns[next], x); next = txns[next].next)
+        before = next;
+    x->next = next;
+    if (next == TXN_NONE)
+        m->queue.tail = slot;
+    if (before != TXN_NONE) {
+        txns[before].next = slot;
+        return;
+    }
+    m->queue.head = slot;
+    if (m->holder == TXN_NONE)
+        post(s, arrive, EV_ARRIVE, slot);
+}
+
+/* An idle memory's first has arrived. Of one that was overtaken there may be an event left. */
+static ALWAYS_INLINE void serve_arrived(struct kb_sim *s, uint64_t t, uint32_t slot)
+{
+    struct memory_station *m = memory_of(s, &s->txns[slot]);
+
+    if (m->holder == TXN_NONE && m->queue.head == slot)
+        serve(s, m, t, txn_take(&m->queue, s->txns));
+}
+
+/* The memory is free at `t`: the next one has arrived before, or will by an event of its own. */
+static ALWAYS_INLINE void serve_next(struct kb_sim *s, struct memory_station *m, uint64_t t)
+{
+    uint32_t slot = m->queue.head;
+
+    note_arrivals(s, m, t);
+    if (m->queued > m->queue_max)
+        m->queue_max = m->queued;
+    if (!m->queued) {
+        if (slot != TXN_NONE)
+            post(s, (uint64_t)s->txns[slot].arrive_fs, EV_ARRIVE, slot);
+        return;
+    }
+    m->queued--;
+    if (m->arrived == slot)
+        m->arrived = TXN_NONE;
+    serve(s, m, t, txn_take(&m->queue, s->txns));
+}
+
+/* Sends a transaction to its memory, where it comes after `way_fs`. */
+static ALWAYS_INLINE void go_to_memory(struct kb_sim *s, int how, uint64_t t, int64_t way_fs,
+                                       uint32_t slot)
+{
+    if (expects(how)) {
+        expect(s, after(t, way_fs), slot);
+        return;
+    }
+    s->txns[slot].stage = TXN_TO_MEMORY;
+    post(s, after(t, way_fs), EV_ARRIVE, slot);
+}
+
 /* -- from one station to the next ----------------------------------------------------------- */
 
 /* A host's transaction sets out: only the first of its pipe has an event. */
@@ -112,7 +219,7 @@ static inline void leave_pipe(struct kb_sim *s, struct txn *x)
 }
 
 /* links ideal: from its channel, or the host, to its first station. */
-static ALWAYS_INLINE void set_out_ideal(struct kb_sim *s, uint64_t t, uint32_t slot)
+static ALWAYS_INLINE void set_out_ideal(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
     struct txn *x = &s->txns[slot];
     const struct memory_row *memory;
@@ -127,8 +234,7 @@ static ALWAYS_INLINE void set_out_ideal(struct kb_sim *s, uint64_t t, uint32_t s
     memory = cost_memory(T, x->dst, txn_writes(x));
     way = cost_of_pe(T, x->src, x->dst);
     x->hold_fs = cost_hold_fs(&s->mask, memory, way.link_gbs, x->nbytes);
-    x->stage = TXN_TO_MEMORY;
-    post(s, after(t, cost_way_fs(&s->mask, way.wire_fs, way.overhead_fs)), EV_ARRIVE, slot);
+    go_to_memory(s, how, t, cost_way_fs(&s->mask, way.wire_fs, way.overhead_fs), slot);
 }
 
 static ALWAYS_INLINE int64_t hold_fs(const struct kb_sim *s, const struct txn *x)
@@ -139,14 +245,13 @@ static ALWAYS_INLINE int64_t hold_fs(const struct kb_sim *s, const struct txn *x
 }
 
 /* links ideal: from the engine to the memory. */
-static inline void leave_engine_ideal(struct kb_sim *s, uint64_t t, uint32_t slot)
+static inline void leave_engine_ideal(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
     struct txn *x = &s->txns[slot];
     struct cost_row way = cost_engine_to_memory(T, x->dst);
 
     x->hold_fs = hold_fs(s, x);
-    x->stage = TXN_TO_MEMORY;
-    post(s, after(t, cost_way_fs(&s->mask, way.wire_fs, way.overhead_fs)), EV_ARRIVE, slot);
+    go_to_memory(s, how, t, cost_way_fs(&s->mask, way.wire_fs, way.overhead_fs), slot);
 }
 
 /* links fifo: the time from leg `x->at` back to the station before; sets what comes at its end. */
@@ -173,12 +278,20 @@ static inline int64_t ride_fs(const struct kb_sim *s, struct txn *x)
     }
 }
 
-static inline void ride(struct kb_sim *s, uint64_t t, uint32_t slot)
+static inline void ride(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
-    post(s, after(t, ride_fs(s, &s->txns[slot])), EV_ARRIVE, slot);
+    struct txn *x = &s->txns[slot];
+    int64_t way_fs = ride_fs(s, x);
+
+    if (x->stage != TXN_TO_MEMORY) {
+        post(s, after(t, way_fs), EV_ARRIVE, slot);
+        return;
+    }
+    x->hold_fs = hold_fs(s, x);
+    go_to_memory(s, how, t, way_fs, slot);
 }
 
-static inline void set_out_fifo(struct kb_sim *s, uint64_t t, uint32_t slot)
+static inline void set_out_fifo(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
     struct txn *x = &s->txns[slot];
 
@@ -186,7 +299,7 @@ static inline void set_out_fifo(struct kb_sim *s, uint64_t t, uint32_t slot)
     if (txn_of_host(x))
         enter_pipe(s, after(t, ride_fs(s, x)), slot);
     else
-        ride(s, t, slot);
+        ride(s, how, t, slot);
 }
 
 /* hop: comes to the node `x->at`; a memory's overhead is paid there, in its service. */
@@ -253,9 +366,9 @@ static ALWAYS_INLINE void set_out(struct kb_sim *s, int how, uint64_t t, uint32_
         x->at = walk_begin(T, x->src, x->dst, txn_of_host(x));
         come_to_node(s, t, slot);
     } else if (T->links == MODE_FIFO) {
-        set_out_fifo(s, t, slot);
+        set_out_fifo(s, how, t, slot);
     } else {
-        set_out_ideal(s, t, slot);
+        set_out_ideal(s, how, t, slot);
     }
 }
 
@@ -265,9 +378,9 @@ static ALWAYS_INLINE void leave_engine(struct kb_sim *s, int how, uint64_t t, ui
         come_to_link(s, t, slot);
     } else if (T->links == MODE_FIFO) {
         s->txns[slot].at.step++;
-        ride(s, t, slot);
+        ride(s, how, t, slot);
     } else {
-        leave_engine_ideal(s, t, slot);
+        leave_engine_ideal(s, how, t, slot);
     }
 }
 
@@ -374,22 +487,8 @@ static ALWAYS_INLINE void come_to_edge(struct kb_sim *s, int how, uint64_t t, ui
         uint64_t enter = pass_link(s, x, slot, edge, leg->gbs + edge_bonus_gbs(s, last), t);
 
         x->at.step++;
-        ride(s, enter, slot);
+        ride(s, how, enter, slot);
     }
-}
-
-static ALWAYS_INLINE void serve(struct kb_sim *s, struct memory_station *memory, uint64_t t,
-                                uint32_t slot)
-{
-    struct txn *x = &s->txns[slot];
-    int64_t hold = x->hold_fs;
-
-    memory->holder = slot;
-    memory->busy_fs += (uint64_t)hold;
-    memory->wait_fs += (int64_t)t - x->arrive_fs;
-    x->service_fs = (int64_t)t;
-    x->stage = TXN_SERVED;
-    post(s, after(t, hold), EV_DONE, slot);
 }
 
 static ALWAYS_INLINE void come_to_memory(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
@@ -397,8 +496,12 @@ static ALWAYS_INLINE void come_to_memory(struct kb_sim *s, int how, uint64_t t, 
     struct txn *x = &s->txns[slot];
     struct memory_station *memory = memory_of(s, x);
 
+    if (expects(how)) {
+        serve_arrived(s, t, slot);
+        return;
+    }
     x->arrive_fs = (int64_t)t;
-    if ((how & HOW_HOP) || T->links == MODE_FIFO)
+    if (how & HOW_HOP)
         x->hold_fs = hold_fs(s, x);
     if (memory->holder == TXN_NONE) {
         serve(s, memory, t, slot);
@@ -484,7 +587,9 @@ static ALWAYS_INLINE void done(struct kb_sim *s, int how, uint64_t t, uint32_t s
     memory->count++;
     memory->bytes += x->nbytes;
     memory->holder = TXN_NONE;
-    if (memory->queued) {
+    if (expects(how)) {
+        serve_next(s, memory, t);
+    } else if (memory->queued) {
         memory->queued--;
         serve(s, memory, t, txn_take(&memory->queue, s->txns));
     }

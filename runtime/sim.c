@@ -41,7 +41,7 @@ static struct memory_station *memories_new(size_t n)
 
     for (size_t i = 0; rows && i < n; i++) {
         rows[i].queue.head = TXN_NONE;
-        rows[i].holder = TXN_NONE;
+        rows[i].holder = rows[i].arrived = TXN_NONE;
     }
     return rows;
 }

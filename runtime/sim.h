@@ -57,10 +57,10 @@ bool sim_flow_row(struct kb_sim *s, uint32_t cube);
 /* KB_INTERNAL if a station was taken for longer than the run lasted.  stats.c */
 kb_status sim_check_stations(const struct kb_sim *s, kb_error *why);
 
-/* Every arrival and completion is asked for. */
+/* Whoever asks for a fingerprint, or for an early end, asks for every arrival and completion. */
 static inline bool sim_counts(const struct kb_sim *s)
 {
-    return s->options.fingerprint || s->options.max_events;
+    return s->options.fingerprint || s->options.max_events || s->options.until_fs > 0;
 }
 
 static inline uint32_t sim_cubes(const struct kb_topology *t)

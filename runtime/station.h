@@ -17,10 +17,16 @@ struct station {
     wait_sum wait_fs;      /* summed over transactions */
 };
 
-/* A memory: one at a time. One cache line. */
+/*
+ * A memory: one at a time. One cache line.
+ *
+ * Where events are counted the queue holds who has arrived and waits. Elsewhere it also holds who
+ * is on the way, in order of arrival, so that only an idle memory needs an event of an arrival.
+ */
 struct memory_station {
     struct txn_list queue;
-    uint32_t holder; /* slot that is served: whom a waiting transaction waits for */
+    uint32_t holder;  /* slot that is served: whom a waiting transaction waits for */
+    uint32_t arrived; /* the last in the queue that is known to have arrived */
     uint32_t queued, queue_max;
     uint64_t count, bytes; /* of completed transactions */
     uint64_t busy_fs;

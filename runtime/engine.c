@@ -111,12 +111,13 @@ static ALWAYS_INLINE bool expects(int how)
 /* Counts who has arrived before `t`. Who arrives at `t` itself comes after all completions. */
 static ALWAYS_INLINE void note_arrivals(struct kb_sim *s, struct memory_station *m, uint64_t t)
 {
-    uint32_t next = m->arrived == TXN_NONE ? m->queue.head : s->txns[m->arrived].next;
+    uint32_t *link = m->arrived, queued = m->queued;
 
-    for (; next != TXN_NONE && (uint64_t)s->txns[next].arrive_fs < t; next = s->txns[next].next) {
-        m->arrived = next;
-        m->queued++;
-    }
+    for (; *link != TXN_NONE && (uint64_t)s->txns[*link].arrive_fs < t;
+         link = &s->txns[*link].next)
+        queued++;
+    m->arrived = link;
+    m->queued = queued;
 }
 
 static ALWAYS_INLINE bool arrives_before(const struct txn *a, const struct txn *b)
@@ -133,24 +134,27 @@ static ALWAYS_INLINE void expect(struct kb_sim *s, uint64_t arrive, uint32_t slo
 {
     struct txn *txns = s->txns, *x = &txns[slot];
     struct memory_station *m = memory_of(s, x);
-    uint32_t before, next;
+    uint32_t *link = m->arrived;
 
     x->arrive_fs = (int64_t)arrive;
     x->stage = TXN_TO_MEMORY;
-    before = m->arrived;
-    next = before == TXN_NONE ? m->queue.head : txns[before].next;
-    for (; next != TXN_NONE && arrives_before(&txns[next], x); next = txns[next].next)
-        before = next;
-    x->next = next;
-    if (next == TXN_NONE)
-        m->queue.tail = slot;
-    if (before != TXN_NONE) {
-        txns[before].next = slot;
-        return;
-    }
-    m->queue.head = slot;
-    if (m->holder == TXN_NONE)
+    while (*link != TXN_NONE && arrives_before(&txns[*link], x))
+        link = &txns[*link].next;
+    x->next = *link;
+    *link = slot;
+    if (m->holder == TXN_NONE && m->head == slot)
         post(s, arrive, EV_ARRIVE, slot);
+}
+
+/* Takes the first out of the queue of `m`, and serves it. */
+static ALWAYS_INLINE void serve_first(struct kb_sim *s, struct memory_station *m, uint64_t t)
+{
+    uint32_t slot = m->head;
+
+    m->head = s->txns[slot].next;
+    if (m->head != TXN_NONE)
+        txn_prefetch(&s->txns[m->head]);
+    serve(s, m, t, slot);
 }
 
 /* An idle memory's first has arrived. Of one that was overtaken there may be an event left. */
@@ -158,27 +162,22 @@ static ALWAYS_INLINE void serve_arrived(struct kb_sim *s, uint64_t t, uint32_t s
 {
     struct memory_station *m = memory_of(s, &s->txns[slot]);
 
-    if (m->holder == TXN_NONE && m->queue.head == slot)
-        serve(s, m, t, txn_take(&m->queue, s->txns));
+    if (m->holder == TXN_NONE && m->head == slot)
+        serve_first(s, m, t);
 }
 
 /* The memory is free at `t`: the next one has arrived before, or will by an event of its own. */
 static ALWAYS_INLINE void serve_next(struct kb_sim *s, struct memory_station *m, uint64_t t)
 {
-    uint32_t slot = m->queue.head;
-
     note_arrivals(s, m, t);
     if (m->queued > m->queue_max)
         m->queue_max = m->queued;
-    if (!m->queued) {
-        if (slot != TXN_NONE)
-            post(s, (uint64_t)s->txns[slot].arrive_fs, EV_ARRIVE, slot);
-        return;
+    if (m->queued) {
+        m->arrived = --m->queued ? m->arrived : &m->head;
+        serve_first(s, m, t);
+    } else if (m->head != TXN_NONE) {
+        post(s, (uint64_t)s->txns[m->head].arrive_fs, EV_ARRIVE, m->head);
     }
-    m->queued--;
-    if (m->arrived == slot)
-        m->arrived = TXN_NONE;
-    serve(s, m, t, txn_take(&m->queue, s->txns));
 }
 
 /* Sends a transaction to its memory, where it comes after `way_fs`. */
@@ -455,8 +454,6 @@ static inline uint64_t pass_link(struct kb_sim *s, const struct txn *x, uint32_t
 
     l->free_fs = (int64_t)after(enter, taken);
     l->holder = slot;
-    l->count++;
-    l->bytes += x->nbytes;
     l->busy_fs += (uint64_t)taken;
     l->wait_fs += enter - t;
     return enter;
@@ -507,7 +504,9 @@ static ALWAYS_INLINE void come_to_memory(struct kb_sim *s, int how, uint64_t t, 
         serve(s, memory, t, slot);
         return;
     }
-    txn_append(&memory->queue, s->txns, slot);
+    s->txns[slot].next = TXN_NONE;
+    *(memory->queued ? &s->txns[memory->tail].next : &memory->head) = slot;
+    memory->tail = slot;
     if (++memory->queued > memory->queue_max)
         memory->queue_max = memory->queued;
 }
@@ -591,7 +590,7 @@ static ALWAYS_INLINE void done(struct kb_sim *s, int how, uint64_t t, uint32_t s
         serve_next(s, memory, t);
     } else if (memory->queued) {
         memory->queued--;
-        serve(s, memory, t, txn_take(&memory->queue, s->txns));
+        serve_first(s, memory, t);
     }
     first->busy_fs += t;
     first->count++;
@@ -666,7 +665,7 @@ static ALWAYS_INLINE kb_status run(struct kb_sim *s, int how, uint64_t budget)
         if (ev_time_fs(e) >= s->stop_fs)
             return stop(s, e);
         if ((how & HOW_COUNTED) && s->options.max_events && s->n_events >= s->options.max_events)
-            return KB_STOPPED;
+            return s->status != KB_OK ? s->status : KB_STOPPED;
         if (issues) {
             ev_advance(&s->queue, e);
             take_issue(s);
@@ -679,7 +678,7 @@ static ALWAYS_INLINE kb_status run(struct kb_sim *s, int how, uint64_t budget)
         }
     }
     s->now_fs = ev_time_fs(e);
-    return KB_AGAIN;
+    return s->status != KB_OK ? s->status : KB_AGAIN;
 }
 
 #ifdef TOPOLOGY

@@ -35,13 +35,21 @@ static struct station *stations_new(size_t n, uint32_t reads, uint32_t writes)
     return rows;
 }
 
-static struct memory_station *memories_new(size_t n)
+/* The engine compiled for the topology does not serve who wants to see every event. */
+static bool watched(const struct kb_sim *s)
+{
+    return s->options.engine == KB_HOP || sim_counts(s);
+}
+
+/* Idle memories, for an engine that counts events or for one that does not. */
+static struct memory_station *memories_new(size_t n, bool counts)
 {
     struct memory_station *rows = zeroed_rows(n, sizeof *rows);
 
     for (size_t i = 0; rows && i < n; i++) {
-        rows[i].queue.head = TXN_NONE;
-        rows[i].holder = rows[i].arrived = TXN_NONE;
+        rows[i].head = rows[i].holder = TXN_NONE;
+        if (!counts)
+            rows[i].arrived = &rows[i].head;
     }
     return rows;
 }
@@ -76,7 +84,7 @@ static bool make_stations(struct kb_sim *s)
                                sim_servers(s, KB_COST_CHANNELS, t->write_channels));
     s->engines = stations_new(2 * cubes, sim_servers(s, KB_COST_ENGINES, t->read_engines),
                               sim_servers(s, KB_COST_ENGINES, t->write_engines));
-    s->memories = memories_new(memories);
+    s->memories = memories_new(memories, watched(s));
     s->pipes = pipes_new(fifo ? t->sips : cubes);
     s->flow_local = calloc(pes * sim_memories(t), sizeof *s->flow_local);
     s->flow_remote = calloc(cubes, sizeof *s->flow_remote);
@@ -313,30 +321,32 @@ static bool sort_issues(struct kb_sim *s)
 
 /* -- running -------------------------------------------------------------------------------- */
 
-kb_status kb_sim_run(kb_sim *s, uint64_t budget, kb_error *why)
+/* Says why a run has ended, if it is not its end. */
+static kb_status ended(kb_status status, kb_error *why)
 {
-    bool watched = s->options.engine == KB_HOP || sim_counts(s) || !s->topo->run;
-    kb_status status;
-
-    if (!s->started && !s->sorted && !sort_issues(s)) {
-        end_error(why, "out of memory while the transactions were sorted");
-        return KB_NO_MEMORY;
-    }
-    s->started = true;
-    if (s->status != KB_OK)
-        return s->status;
-    status = (watched ? engine_any : s->topo->run)(s, budget ? budget : UINT64_MAX);
-    if (s->status != KB_OK)
-        status = s->status;
-    if (status == KB_OK && kb_sim_done(s) < s->n_txns)
-        status = KB_STOPPED; /* a response comes after until_fs */
-    if (status != KB_AGAIN)
-        s->status = status;
     if (status == KB_TIME_RANGE)
         end_error(why, "simulated time has passed 2^63 fs, two and a half hours");
     else if (status == KB_NO_MEMORY)
         end_error(why, "out of memory while the simulation ran");
-    return status == KB_OK ? sim_check_stations(s, why) : status;
+    return status;
+}
+
+kb_status kb_sim_run(kb_sim *s, uint64_t budget, kb_error *why)
+{
+    bool any = watched(s) || !s->topo->run;
+    kb_status status;
+
+    if (s->status != KB_OK)
+        return ended(s->status, why);
+    if (!s->started && !s->sorted && !sort_issues(s))
+        return ended(s->status = KB_NO_MEMORY, why);
+    s->started = true;
+    status = (any ? engine_any : s->topo->run)(s, budget ? budget : UINT64_MAX);
+    if (status == KB_OK && kb_sim_done(s) < s->n_txns)
+        status = KB_STOPPED; /* a response comes after until_fs */
+    if (status != KB_AGAIN)
+        s->status = status;
+    return status == KB_OK ? sim_check_stations(s, why) : ended(status, why);
 }
 
 uint64_t kb_sim_count(const kb_sim *s)

@@ -24,11 +24,14 @@ struct station {
  * is on the way, in order of arrival, so that only an idle memory needs an event of an arrival.
  */
 struct memory_station {
-    struct txn_list queue;
-    uint32_t holder;  /* slot that is served: whom a waiting transaction waits for */
-    uint32_t arrived; /* the last in the queue that is known to have arrived */
-    uint32_t queued, queue_max;
-    uint64_t count, bytes; /* of completed transactions */
+    uint32_t head;   /* of the queue; TXN_NONE: empty */
+    uint32_t holder; /* slot that is served: whom a waiting transaction waits for */
+    union {
+        uint32_t tail;     /* where events are counted */
+        uint32_t *arrived; /* elsewhere: the link behind the last that is known to have arrived */
+    };
+    uint32_t queued, queue_max; /* who has arrived and waits */
+    uint64_t count, bytes;      /* of completed transactions */
     uint64_t busy_fs;
     wait_sum wait_fs;
 };
@@ -36,10 +39,9 @@ struct memory_station {
 /* A link's direction: the head of a transaction goes on while its bytes pass. */
 struct link_station {
     int64_t free_fs; /* taken until then */
-    uint64_t count, bytes;
     uint64_t busy_fs;
     wait_sum wait_fs;
-    uint32_t holder;
+    uint32_t holder; /* slot that entered last: whom the next one waits for */
 };
 
 static inline void station_enqueue(struct station *s, struct txn *txns, uint32_t slot)

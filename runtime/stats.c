@@ -158,6 +158,7 @@ kb_status kb_sim_edges(const kb_sim *s, void (*each)(void *arg, const kb_edge_us
         name_link(t, i, use.from, use.to);
         use.gbs = link_gbs(t, i);
         use.busy_fs = s->links ? link_busy_fs(s, &s->links[i]) : drain_fs(use.bytes, use.gbs);
+        use.wait_ns = s->links ? (double)s->links[i].wait_fs / 1e6 : 0;
         each(arg, &use);
     }
     free(sp.edges);

@@ -200,6 +200,7 @@ typedef struct kb_edge_use {
     double gbs;
     uint64_t count, bytes;
     int64_t busy_fs; /* links fifo: time taken; links ideal: bytes over gbs */
+    double wait_ns;  /* links fifo: summed over transactions */
 } kb_edge_use;
 
 /* One resource with a queue: a PE's channels, an M_CPU's engines, a memory. */

@@ -231,7 +231,6 @@ static void emit_counts(FILE *out, const struct routes *r)
     define_int(out, "n_io_links", r->n_io_links);
     define_int(out, "m_cpu_node", CUBE_M_CPU);
     define_int(out, "sram_node", CUBE_SRAM);
-    define_int(out, "first_xbar_node", r->first_xbar_node);
     define_int(out, "first_hbm_node", r->first_hbm_node);
     define_int(out, "first_pe_node", r->first_pe_node);
     define_int(out, "ucie_overhead_fs", (uint64_t)llround(s->cube_ucie_overhead_ns * 1e6));

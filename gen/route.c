@@ -39,7 +39,7 @@ static uint32_t node_hbm(const struct routes *r, uint32_t slice)
 /* Node `kind` of PE `pe`; a PE's nodes stand in the order of enum node_kind. */
 static uint32_t node_pe(const struct routes *r, uint32_t pe, enum node_kind kind)
 {
-    return r->first_pe_node + pe * (NODE_PE_TCM - NODE_PE_CPU + 1) + (kind - NODE_PE_CPU);
+    return r->first_pe_node + pe * PE_NODES + (kind - NODE_PE_CPU);
 }
 
 struct point {
@@ -249,8 +249,6 @@ static void add_io_links(struct routes *r)
                  s->sip_io_shore_bw_gbs);
     r->n_io_links = n;
 }
-
-enum { IO_LINK_PCIE, IO_LINK_CPU, IO_LINK_FABRIC, IO_LINK_SHORE };
 
 static void add_links(struct routes *r)
 {

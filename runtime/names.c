@@ -4,8 +4,6 @@
 #include <string.h>
 #include "walk.h"
 
-enum { IO_LINK_FABRIC = 2, IO_LINK_SHORE };
-
 void name_cube_node(const struct kb_topology *t, uint32_t cube, uint32_t node,
                     char name[KB_NODE_BYTES])
 {

@@ -52,6 +52,12 @@ enum link_owner {
     LINK_IO_TO_ROW, /* the same, the one of the target's row on the shoreline */
 };
 
+/* The links of an IO chiplet; the shoreline has one for each row of cubes. */
+enum io_link { IO_LINK_PCIE, IO_LINK_CPU, IO_LINK_FABRIC, IO_LINK_SHORE };
+
+/* Nodes of a PE, in the order of enum node_kind. */
+enum { PE_NODES = NODE_PE_TCM - NODE_PE_CPU + 1 };
+
 /* One node of a cube, of an IO chiplet, or of the fabric. */
 struct node_row {
     char name[24]; /* inside its chiplet: "pe0.pe_dma" */
@@ -134,8 +140,8 @@ struct kb_topology {
     uint32_t pe_bits, unit_bits; /* of a packed source, of a packed memory: cost.h */
     uint32_t read_channels, write_channels; /* of a PE */
     uint32_t read_engines, write_engines;   /* of an M_CPU */
-    uint32_t n_cube_nodes, n_io_nodes, n_cube_links, n_io_links;
-    uint32_t m_cpu_node, sram_node, first_xbar_node, first_hbm_node, first_pe_node;
+    uint32_t n_cube_links, n_io_links;
+    uint32_t m_cpu_node, sram_node, first_hbm_node, first_pe_node;
     int64_t ucie_overhead_fs;
     struct memory_row hbm, sram, tcm_read, tcm_write;
 

@@ -40,6 +40,9 @@ static void spread_hops(const struct spread *sp, struct txn_at at, uint32_t from
     }
 }
 
+/* Hops of a last segment whose edges all memories of the cube share. */
+enum { HOPS_TO_NOC = 1 /* ucie */, HOPS_TO_M_CPU = 3 /* ucie, noc, m_cpu */ };
+
 static bool no_flow(const struct flow *f)
 {
     return !f->count[0] && !f->count[1];
@@ -60,7 +63,7 @@ static void spread_between(const struct spread *sp, uint32_t from, uint32_t to, 
         spread_hops(sp, at, first, UINT32_MAX, dst, flow);
         first = 0;
     }
-    spread_hops(sp, at, 0, of_host ? 3 : 1, dst, flow);
+    spread_hops(sp, at, 0, of_host ? HOPS_TO_M_CPU : HOPS_TO_NOC, dst, flow);
 }
 
 static void spread_cubes(const struct spread *sp, const struct kb_sim *s)
@@ -221,40 +224,43 @@ static void show_memory(const struct kb_sim *s, uint32_t dst,
     each(arg, &use);
 }
 
-static void name_two(char *name, size_t size, const char *node, bool writes)
+/* Rows `i` of channels and of engines are for reads and for writes in turn. */
+static void show_pair(const struct kb_sim *s, const struct station rows[2], const char *node,
+                      const uint32_t servers[2], unsigned cost,
+                      void (*each)(void *arg, const kb_station_use *use), void *arg)
 {
-    snprintf(name, size, "%s.%s", node, writes ? "write" : "read");
+    for (uint32_t w = 0; w < 2; w++) {
+        const struct station *st = &rows[w];
+        struct kb_station_use use;
+
+        if (!st->count)
+            continue;
+        snprintf(use.name, sizeof use.name, "%s.%s", node, w ? "write" : "read");
+        show_station(st, servers[w], held_fs(s, st, sim_servers(s, cost, servers[w])), &use, each,
+                     arg);
+    }
 }
 
 kb_status kb_sim_stations(const kb_sim *s, void (*each)(void *arg, const kb_station_use *use),
                           void *arg)
 {
-    enum { PE_NODES = NODE_PE_TCM - NODE_PE_CPU + 1, PE_DMA = NODE_PE_DMA - NODE_PE_CPU };
     const struct kb_topology *t = s->topo;
+    const uint32_t channels[2] = {t->read_channels, t->write_channels};
+    const uint32_t engines[2] = {t->read_engines, t->write_engines};
     uint32_t cubes = sim_cubes(t);
     char node[KB_NODE_BYTES];
-    struct kb_station_use use;
 
-    for (uint32_t i = 0; i < 2 * cubes << t->pe_bits; i++) {
-        uint32_t n = i % 2 ? t->write_channels : t->read_channels;
-        const struct station *st = &s->channels[i];
-
-        if (!st->count)
+    for (uint32_t i = 0; i < cubes << t->pe_bits; i++) {
+        if (src_pe(t, i) >= t->pes)
             continue;
-        name_cube_node(t, src_cube(t, i / 2),
-                       t->first_pe_node + src_pe(t, i / 2) * PE_NODES + PE_DMA, node);
-        name_two(use.name, sizeof use.name, node, i % 2);
-        show_station(st, n, held_fs(s, st, sim_servers(s, KB_COST_CHANNELS, n)), &use, each, arg);
+        name_cube_node(t, src_cube(t, i),
+                       t->first_pe_node + src_pe(t, i) * PE_NODES + NODE_PE_DMA - NODE_PE_CPU,
+                       node);
+        show_pair(s, &s->channels[2 * i], node, channels, KB_COST_CHANNELS, each, arg);
     }
-    for (uint32_t i = 0; i < 2 * cubes; i++) {
-        uint32_t n = i % 2 ? t->write_engines : t->read_engines;
-        const struct station *st = &s->engines[i];
-
-        if (!st->count)
-            continue;
-        name_cube_node(t, i / 2, t->m_cpu_node, node);
-        name_two(use.name, sizeof use.name, node, i % 2);
-        show_station(st, n, held_fs(s, st, sim_servers(s, KB_COST_ENGINES, n)), &use, each, arg);
+    for (uint32_t i = 0; i < cubes; i++) {
+        name_cube_node(t, i, t->m_cpu_node, node);
+        show_pair(s, &s->engines[2 * i], node, engines, KB_COST_ENGINES, each, arg);
     }
     for (uint32_t i = 0; i < cubes << t->unit_bits; i++)
         show_memory(s, i, each, arg);

@@ -32,7 +32,6 @@ enum {
     TOPO_IO_LINKS = gen_n_io_links,
     TOPO_M_CPU = gen_m_cpu_node,
     TOPO_SRAM = gen_sram_node,
-    TOPO_FIRST_XBAR = gen_first_xbar_node,
     TOPO_FIRST_HBM = gen_first_hbm_node,
     TOPO_FIRST_PE = gen_first_pe_node,
 

@@ -32,7 +32,6 @@ enum {
     TOPO_IO_LINKS = 4,
     TOPO_M_CPU = 1,
     TOPO_SRAM = 2,
-    TOPO_FIRST_XBAR = 7,
     TOPO_FIRST_HBM = 11,
     TOPO_FIRST_PE = 13,
 

@@ -1,5 +1,15 @@
 # Makefile -- the whole build; `make help` lists what it does.
 
+#= B             the folder of all that is made (build)
+#= TOPO          the topology: a name in topologies/ or a path (cube8)
+#= SET           keys to override, cut at blanks: SET="cube.hbm.bw_gbs=512 cube.xbar.pe_gbs=512"
+#= NAME          the name of such a variant, and of its folder
+#= PREFIX        where install puts things (/usr/local)
+#= CC            the compiler (gcc)
+#= CFLAGS        its flags, besides those for warnings (-O2 -g)
+#= V             V=1 shows the commands; make -s shows no steps
+#= FUZZ_SECONDS  how long each target of fuzz runs (60)
+#= KB_SEEDS      the machines that test_random draws (1000)
 B ?= build
 TOPO ?= cube8
 PREFIX ?= /usr/local
@@ -14,9 +24,9 @@ ALL_CFLAGS := -std=c11 -D_GNU_SOURCE -ffp-contract=off -ffile-prefix-map=$(CURDI
 INCLUDES := -Iruntime/include -Iruntime -Iruntime/cli -Igen
 VERSION := $(shell sed -n 's/.*KB_VERSION "\(.*\)"/\1/p' runtime/include/kernbench.h)
 
-# One line a step; V=1 shows the commands.
+# One line a step; V=1 shows the commands, make -s nothing.
 Q := $(if $(V),,@)
-say = $(if $(V),,@printf '  %-4s %s\n' $(1) '$@')
+say = $(if $(V)$(findstring s,$(firstword -$(MAKEFLAGS))),,@printf '  %-4s %s\n' $(1) '$@')
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
@@ -143,9 +153,11 @@ endif
 # Debian packages; those of a target are installed by it, and by nothing else.
 BUILD_PACKAGES := gcc libc6-dev m4 libyaml-dev libxxhash-dev
 CHECK_PACKAGES := libcmocka-dev
-CHECK_ALL_PACKAGES := clang libclang-rt-dev valgrind gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
-LINT_PACKAGES := clang cppcheck
+CLANG_PACKAGES := clang libclang-rt-dev
+VALGRIND_PACKAGES := valgrind
+AARCH64_PACKAGES := gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
 FMT_PACKAGES := clang-format
+LINT_PACKAGES := clang cppcheck $(FMT_PACKAGES)
 
 .PHONY: setup
 setup:
@@ -191,6 +203,7 @@ $(B)/_t/judge: $(O)/tests/judge/main.o $(JUDGE)
 .PHONY: tests
 tests: $(TESTS) $(B)/_t/judge
 
+## tests-built: the test programs and all that they need, without running them
 .PHONY: tests-built
 tests-built:
 	@for t in $(TEST_TOPOLOGIES) cube1 $(VECTOR_TOPOLOGIES); do \
@@ -226,7 +239,7 @@ asan:
 
 ## ubsan: the tests under clang's UndefinedBehaviorSanitizer, integers included
 ubsan:
-	@.ci/install $(CHECK_ALL_PACKAGES)
+	@.ci/install $(CLANG_PACKAGES)
 	$(MAKE) B=$(B)/ubsan CC=clang SAN='-fsanitize=undefined,float-divide-by-zero -fno-sanitize-recover=all' check
 
 ## tsan: the tests under ThreadSanitizer
@@ -234,11 +247,13 @@ tsan:
 	$(MAKE) B=$(B)/tsan SAN='-fsanitize=thread' KB_SEEDS=150 check
 
 ## clang: the tests built by clang, every warning an error
-.PHONY: clang gcc
+.PHONY: clang
 clang:
-	@.ci/install $(CHECK_ALL_PACKAGES)
+	@.ci/install $(CLANG_PACKAGES)
 	$(MAKE) B=$(B)/clang CC=clang CFLAGS='$(CFLAGS) -Werror' check
 
+## gcc: the tests built by gcc, every warning an error
+.PHONY: gcc
 gcc:
 	$(MAKE) B=$(B)/gcc CC=gcc CFLAGS='$(CFLAGS) -Werror' check
 
@@ -246,16 +261,16 @@ gcc:
 VALGRIND := valgrind -q --error-exitcode=99 --leak-check=full
 .PHONY: valgrind
 valgrind: setup
-	@.ci/install $(CHECK_PACKAGES) $(CHECK_ALL_PACKAGES)
+	@.ci/install $(CHECK_PACKAGES) $(VALGRIND_PACKAGES)
 	@$(MAKE) --no-print-directory tests-built
 	@B=$(B) KB_SEEDS=20 RUNNER='$(VALGRIND)' tests/run.sh \
-	    $(filter-out %/test_no_memory %/test_flow,$(TESTS)) tests/e2e/vectors.sh
+	    $(filter-out %/test_memory %/test_no_memory %/test_flow,$(TESTS)) tests/e2e/vectors.sh
 
 ## aarch64: simulators built for AArch64 print the vectors' bytes under qemu
 ARM_CC := aarch64-linux-gnu-gcc
 .PHONY: aarch64
 aarch64: setup
-	@.ci/install $(CHECK_ALL_PACKAGES)
+	@.ci/install $(AARCH64_PACKAGES)
 	@for t in cube8 $(VECTOR_TOPOLOGIES); do \
 	    $(MAKE) --no-print-directory B=$(B)/aarch64 KBGEN=$(KBGEN) CC=$(ARM_CC) AR=aarch64-linux-gnu-ar \
 	        SAN=-static topology TOPO=$$t SET= NAME= || exit; done
@@ -275,19 +290,23 @@ check-all:
 	$(MAKE) lint
 	$(MAKE) break
 
-## lint: cppcheck, and clang's warnings as errors
+# All our C; goldens look as the templates made them.
+OUR_C = $$(git ls-files '*.c' '*.h' | grep -v '^tests/golden/')
+
+## lint: cppcheck, clang's warnings as errors, and the layout that fmt makes
 .PHONY: lint
 lint: setup
 	@.ci/install $(LINT_PACKAGES)
 	cppcheck --quiet --error-exitcode=1 --std=c11 --enable=warning,portability,performance \
 	    --inline-suppr --suppress=missingIncludeSystem $(INCLUDES) $(GEN_SRC) $(LIB_SRC) $(CLI_SRC)
-	$(MAKE) B=$(B)/lint CC=clang CFLAGS='-O1 -Werror' topology TOPO=cube8
+	$(MAKE) B=$(B)/lint CC=clang CFLAGS='-O1 -Werror' topology TOPO=cube8 SET= NAME=
+	clang-format --dry-run -Werror $(OUR_C)
 
 ## fmt: clang-format over all our C
 .PHONY: fmt
 fmt:
 	@.ci/install $(FMT_PACKAGES)
-	clang-format -i $$(git ls-files '*.c' '*.h' | grep -v '^tests/golden/')
+	clang-format -i $(OUR_C)
 
 ## fuzz: a minute of libFuzzer on the YAML loader, and one on the replay reader
 FUZZ_SECONDS ?= 60
@@ -295,7 +314,7 @@ FUZZ_CC := clang $(INCLUDES) -iquote $(B)/cube8 $(filter-out -ffile%,$(ALL_CFLAG
 FUZZ_RUN := -max_total_time=$(FUZZ_SECONDS) -timeout=5 -artifact_prefix=$(B)/fuzz/
 .PHONY: fuzz
 fuzz: setup
-	@.ci/install $(CHECK_ALL_PACKAGES)
+	@.ci/install $(CLANG_PACKAGES)
 	@$(MAKE) --no-print-directory topology TOPO=cube8 SET= NAME=
 	@mkdir -p $(B)/fuzz/yaml $(B)/fuzz/csv
 	cp topologies/*.yaml tests/bad/*.yaml $(B)/fuzz/yaml
@@ -306,10 +325,10 @@ fuzz: setup
 	$(B)/fuzz/fuzz_yaml $(FUZZ_RUN) $(B)/fuzz/yaml
 	$(B)/fuzz/fuzz_replay $(FUZZ_RUN) $(B)/fuzz/csv
 
-## coverage: which lines the tests run, by gcov
+## coverage: which lines the tests run, by gcov; also when some of them fail
 .PHONY: coverage
 coverage:
-	$(MAKE) B=$(B)/coverage CFLAGS='-O0 -g' SAN=--coverage check
+	-$(MAKE) B=$(B)/coverage CFLAGS='-O0 -g' SAN=--coverage check
 	@cd $(B)/coverage && gcov -n $$(find _o/gen _o/runtime -name '*.gcda') 2>/dev/null | \
 	    sed -n "/^File '\(gen\|runtime\)/{N;s/File '\(.*\)'\nLines executed:\(.*\) of \(.*\)/\2 of \3 lines  \1/p}" | sort -n
 
@@ -377,3 +396,4 @@ clean:
 .PHONY: help
 help:
 	@sed -n 's/^## //p' Makefile
+	@sed -n 's/^#= //p' Makefile | (echo; echo 'Variables:'; cat)

@@ -1,8 +1,6 @@
 /* cmd_route.c -- `route`: every node between two endpoints, and what it costs to pass. */
 #include "cmd.h"
-#include "say.h"
 #include "text.h"
-#include <math.h>
 #include <stdlib.h>
 
 /* The nodes of one route. */
@@ -69,30 +67,6 @@ static bool hop_row(void *arg, uint64_t i, struct cell *cells)
     return true;
 }
 
-/* A TCM is no target of replay, so its cost is not to be asked for: design 1, from the hops. */
-static kb_status tcm_cost(const struct path *path, uint64_t nbytes, kb_cost *cost)
-{
-    *cost = (kb_cost){.bottleneck_gbs = path->hop[path->bottleneck].edge_gbs};
-    for (size_t i = 0; i < path->n; i++) {
-        cost->wire_fs += path->hop[i].wire_fs;
-        cost->overhead_fs += path->hop[i].overhead_fs;
-    }
-    double drain_fs = (double)nbytes * 1e6 / cost->bottleneck_gbs;
-    if (!(drain_fs < 9.2e18))
-        return KB_TIME_RANGE;
-    cost->drain_fs = llround(drain_fs);
-    return KB_OK;
-}
-
-static kb_status path_cost(const struct cli *cli, const struct path *path, const kb_endpoint *src,
-                           const kb_endpoint *dst, kb_cost *cost, kb_error *why)
-{
-    if (dst->kind == KB_TCM)
-        return tcm_cost(path, cli->opts.bytes, cost);
-    return kb_route_cost(cli->topo, src->kind == KB_HOST ? KB_H2D : KB_READ, src, dst,
-                         cli->opts.bytes, cost, why);
-}
-
 static char *put_term(char *to, const char *name, int64_t fs)
 {
     return text_put_ns(text_put_text(to, name), fs);
@@ -119,7 +93,8 @@ static enum exit_code print_path(const struct cli *cli, struct path *path, const
     char note[TEXT_NUMBER_BYTES + 256];
     kb_cost cost;
     kb_error why = {""};
-    kb_status status = path_cost(cli, path, src, dst, &cost, &why);
+    kb_op op = src->kind == KB_HOST ? KB_H2D : dst->kind == KB_TCM ? KB_WRITE : KB_READ;
+    kb_status status = kb_route_cost(cli->topo, op, src, dst, cli->opts.bytes, &cost, &why);
     struct rows rows = {.columns = columns,
                         .n_columns = sizeof columns / sizeof *columns,
                         .n_rows = path->n,

@@ -20,7 +20,7 @@ CFLAGS ?= -O2 -g
 SAN ?=
 
 WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes
-ALL_CFLAGS := -std=c11 -D_GNU_SOURCE -ffp-contract=off -ffile-prefix-map=$(CURDIR)=. $(WARN) $(CFLAGS) $(SAN)
+ALL_CFLAGS := -std=c11 -D_GNU_SOURCE -ffp-contract=off -ffile-prefix-map='$(CURDIR)=.' $(if $(filter /%,$(B)),-ffile-prefix-map='$(B)=build') $(WARN) $(CFLAGS) $(SAN)
 INCLUDES := -Iruntime/include -Iruntime -Iruntime/cli -Igen
 VERSION := $(shell sed -n 's/.*KB_VERSION "\(.*\)"/\1/p' runtime/include/kernbench.h)
 
@@ -83,6 +83,10 @@ FORCE:
 # -- one topology ------------------------------------------------------------------------------
 
 # TOPO is a name in topologies/ or a path; SET="key=value ..." and NAME make a variant of it.
+ODD := ' " & ; : \ [ ] ? < > | ` ! ( ) * , ~
+ifneq ($(strip $(words $(TOPO)) $(foreach c,$(ODD),$(findstring $c,$(TOPO)))),1)
+$(error TOPO is '$(TOPO)', a name that make cannot take: use letters, digits and . _ + - /)
+endif
 TOPO_FILE := $(if $(findstring /,$(TOPO))$(filter %.yaml,$(TOPO)),$(TOPO),topologies/$(TOPO).yaml)
 KBGEN_ARGS := $(foreach s,$(SET),--set '$(s)') $(if $(NAME),--set 'name=$(NAME)') '$(TOPO_FILE)'
 
@@ -107,11 +111,11 @@ M4 := LC_ALL=C m4 -P -E -E templates/base.m4
 ifdef N
 topology: $(T)/$(N) $(T)/lib$(N).a $(T)/$(N).h
 
-$(T)/args: FORCE
+$(T)/.args: FORCE
 	@mkdir -p $(@D)
 	@echo "$(KBGEN_ARGS)" | cmp -s - $@ || echo "$(KBGEN_ARGS)" > $@
 
-$(T)/defs.m4: $(TOPO_FILE) $(KBGEN) $(T)/args
+$(T)/defs.m4: $(TOPO_FILE) $(KBGEN) $(T)/.args
 	$(call say,GEN)
 	$(Q)$(KBGEN) $(KBGEN_ARGS) > $@
 

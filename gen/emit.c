@@ -1,5 +1,6 @@
 /* emit.c -- writes a topology as m4 definitions, which the templates turn into C. */
 #include "emit.h"
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -190,6 +191,15 @@ static void emit_config(FILE *out, const char *config)
     end_map(out);
 }
 
+/* A file may be called anything; what m4 or a C comment might take for its own becomes '_'. */
+static void define_input(FILE *out, const char *name)
+{
+    fputs("m4_define([[gen_input]], [[", out);
+    for (; *name; name++)
+        fputc(isalnum((unsigned char)*name) || strchr("._+-", *name) ? *name : '_', out);
+    fputs("]])m4_dnl\n", out);
+}
+
 static void emit_upper_name(FILE *out, const char *name)
 {
     fputs("m4_define([[gen_NAME]], [[", out);
@@ -249,7 +259,7 @@ static void emit_counts(FILE *out, const struct routes *r)
 bool emit(const struct routes *r, const struct emit_head *head, FILE *out)
 {
     define(out, "version", KB_VERSION);
-    define(out, "input", head->input);
+    define_input(out, head->input);
     define(out, "name", r->spec->name);
     emit_upper_name(out, r->spec->name);
     define(out, "hash", head->hash);

@@ -218,11 +218,16 @@ static bool load_word(const struct value *v, int *out)
 }
 
 /* Names that begin like those of the library, and words that YAML reads as something else. */
+/*
+ * Begins of C names that are ours, files and folders that stand where the topology's would, and
+ * words that YAML takes for something else.
+ */
 static bool is_reserved(const char *name)
 {
     static const char *const begins[] = {"kb_", "tl_", "gen_"};
-    static const char *const words[] = {"kb",  "tl",    "gen", "kernbench", "null", "true",
-                                        "yes", "false", "no",  "on",        "off"};
+    static const char *const words[] = {"kb",     "tl",    "gen",  "kernbench", "kbgen", "topo",
+                                        "engine", "rows",  "null", "true",      "yes",   "false",
+                                        "no",     "on",    "off"};
 
     for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
         if (strncmp(name, begins[i], strlen(begins[i])) == 0)

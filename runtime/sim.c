@@ -102,10 +102,18 @@ static uint64_t last_fs(const struct kb_sim *s)
     return s->options.until_fs > 0 ? (uint64_t)s->options.until_fs : EV_PAST - 1;
 }
 
+static bool options_are_known(const kb_options *o)
+{
+    return (unsigned)o->engine <= KB_HOP && o->until_fs >= 0 && o->costs_off < 2u * KB_COST_ENGINES;
+}
+
 kb_status kb_sim_new(const kb_topology *topo, const kb_options *options, kb_sim **out)
 {
-    struct kb_sim *s = calloc(1, sizeof *s);
+    struct kb_sim *s;
 
+    if (options && !options_are_known(options))
+        return KB_BAD_REQUEST;
+    s = calloc(1, sizeof *s);
     if (!s)
         return KB_NO_MEMORY;
     s->topo = topo;

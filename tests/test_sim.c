@@ -708,9 +708,21 @@ static void engine_is_free_at_done(void **state)
     assert_int_equal(r[1].queue_engine_fs, 0);
 }
 
+static void options_that_do_not_exist_are_refused(void **state)
+{
+    const kb_options bad[] = {
+        {.engine = (kb_engine)7}, {.costs_off = 64}, {.costs_off = ~0u}, {.until_fs = -1}};
+    kb_sim *sim;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        assert_int_equal(kb_sim_new(&cube8_topology, &bad[i], &sim), KB_BAD_REQUEST);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(options_that_do_not_exist_are_refused),
         cmocka_unit_test(requests_without_a_route_are_refused),
         cmocka_unit_test(endpoints_outside_the_topology_are_refused),
         cmocka_unit_test(bytes_past_the_end_of_a_memory_are_refused),

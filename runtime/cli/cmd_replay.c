@@ -128,8 +128,11 @@ static void say_stopped(const struct opts *opts, unsigned long long done, unsign
     fprintf(stderr, "stopped at %s: %llu of %llu transactions complete\n", bound, done, total);
 }
 
-/* What stderr says after the rows. A fingerprint stands alone, so that it can be compared. */
-static void say_end(const struct cli *cli, const kb_sim *sim, kb_status status, bool interrupted)
+/*
+ * What stderr says after the rows. A fingerprint stands alone, so that it can be compared. False
+ * if it could not be written: it is what was asked for.
+ */
+static bool say_end(const struct cli *cli, const kb_sim *sim, kb_status status, bool interrupted)
 {
     unsigned long long done = kb_sim_done(sim), total = kb_sim_count(sim);
     bool talk = !cli->opts.quiet && !cli->opts.fingerprint;
@@ -140,8 +143,9 @@ static void say_end(const struct cli *cli, const kb_sim *sim, kb_status status, 
         say_stopped(&cli->opts, done, total);
     if (talk && status == KB_OK)
         warn_of_ideal_links(cli, sim);
-    if (cli->opts.fingerprint)
-        fprintf(stderr, "fingerprint %016llx\n", (unsigned long long)kb_sim_fingerprint(sim));
+    return !cli->opts.fingerprint ||
+           fprintf(stderr, "fingerprint %016llx\n",
+                   (unsigned long long)kb_sim_fingerprint(sim)) > 0;
 }
 
 /* -- the run -------------------------------------------------------------------------------- */
@@ -184,7 +188,8 @@ static enum exit_code replay_into(const struct cli *cli, kb_sim *sim, struct sin
     sink_flush(s);
     if (replay.inconsistent)
         return cmd_fail(cli, KB_INTERNAL, NULL);
-    say_end(cli, sim, status, status == KB_AGAIN);
+    if (!say_end(cli, sim, status, status == KB_AGAIN))
+        return EXIT_SYSTEM;
     return status == KB_AGAIN ? EXIT_INTERRUPTED : EXIT_OK;
 }
 

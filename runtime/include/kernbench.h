@@ -160,7 +160,11 @@ typedef struct kb_result {
     double bottleneck_gbs;
 } kb_result;
 
-/* A new simulation of `topo` (borrowed). `options` may be NULL. Give it back with kb_sim_free(). */
+/*
+ * A new simulation of `topo` (borrowed). `options` may be NULL. Give it back with kb_sim_free().
+ *
+ * returns  KB_BAD_REQUEST: an option that does not exist; KB_NO_MEMORY
+ */
 kb_status kb_sim_new(const kb_topology *topo, const kb_options *options, kb_sim **out);
 void kb_sim_free(kb_sim *sim);
 

@@ -225,9 +225,9 @@ static bool load_word(const struct value *v, int *out)
 static bool is_reserved(const char *name)
 {
     static const char *const begins[] = {"kb_", "tl_", "gen_"};
-    static const char *const words[] = {"kb",     "tl",    "gen",  "kernbench", "kbgen", "topo",
-                                        "engine", "rows",  "null", "true",      "yes",   "false",
-                                        "no",     "on",    "off"};
+    static const char *const words[] = {"kb",   "tl",     "gen",  "kernbench", "kbgen",
+                                        "topo", "engine", "rows", "null",      "true",
+                                        "yes",  "false",  "no",   "on",        "off"};
 
     for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
         if (strncmp(name, begins[i], strlen(begins[i])) == 0)

@@ -68,7 +68,8 @@ static inline uint32_t cube_row(const struct kb_topology *t, uint32_t cube)
 }
 
 /* From a PE to a memory of another cube. */
-static inline __attribute__((always_inline)) struct cost_row cost_remote(const struct kb_topology *t, uint32_t src, uint32_t dst)
+static inline __attribute__((always_inline)) struct cost_row
+cost_remote(const struct kb_topology *t, uint32_t src, uint32_t dst)
 {
     uint32_t a = src_cube(t, src), b = dst_cube(t, dst);
     const struct cost_row *out = &t->cost_out[src_pe(t, src) * N_EXITS];

@@ -52,7 +52,8 @@ static void fingerprint(struct kb_sim *s, uint64_t t, enum ev_class class, uint6
     s->fingerprint = h;
 }
 
-static ALWAYS_INLINE void seen(struct kb_sim *s, int how, uint64_t t, enum ev_class class, uint32_t id)
+static ALWAYS_INLINE void seen(struct kb_sim *s, int how, uint64_t t, enum ev_class class,
+                               uint32_t id)
 {
     if (!(how & HOW_COUNTED))
         return;
@@ -113,8 +114,7 @@ static ALWAYS_INLINE void note_arrivals(struct kb_sim *s, struct memory_station 
 {
     uint32_t *link = m->arrived, queued = m->queued;
 
-    for (; *link != TXN_NONE && (uint64_t)s->txns[*link].arrive_fs < t;
-         link = &s->txns[*link].next)
+    for (; *link != TXN_NONE && (uint64_t)s->txns[*link].arrive_fs < t; link = &s->txns[*link].next)
         queued++;
     m->arrived = link;
     m->queued = queued;
@@ -387,7 +387,7 @@ static ALWAYS_INLINE void leave_engine(struct kb_sim *s, int how, uint64_t t, ui
 
 /* wait_fs, which holds the time of arrival, becomes the wait. */
 static ALWAYS_INLINE void take_engine(struct kb_sim *s, int how, struct station *engine, uint64_t t,
-                               uint32_t slot)
+                                      uint32_t slot)
 {
     struct txn *x = &s->txns[slot];
 
@@ -398,8 +398,8 @@ static ALWAYS_INLINE void take_engine(struct kb_sim *s, int how, struct station 
     leave_engine(s, how, t, slot);
 }
 
-static ALWAYS_INLINE void take_channel(struct kb_sim *s, int how, struct station *channel, uint64_t t,
-                                uint32_t slot)
+static ALWAYS_INLINE void take_channel(struct kb_sim *s, int how, struct station *channel,
+                                       uint64_t t, uint32_t slot)
 {
     struct txn *x = &s->txns[slot];
 
@@ -443,7 +443,8 @@ static ALWAYS_INLINE void come_to_engine(struct kb_sim *s, int how, uint64_t t, 
     }
 }
 
-/* A link is free again at a known time, so nobody has to be woken: who comes first, enters first. */
+/* A link is free again at a known time, so nobody has to be woken: who comes first, enters first.
+ */
 static inline uint64_t pass_link(struct kb_sim *s, const struct txn *x, uint32_t slot,
                                  struct walk_edge edge, double gbs, uint64_t t)
 {

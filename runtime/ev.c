@@ -223,8 +223,8 @@ bool ev_push_slow(struct ev_queue *q, ev e)
 
     if (!q->free_node || q->far + q->shared == EV_REVIEW) {
         q->pushes--;
-        return (q->free_node || more_nodes(q)) &&
-               (q->far + q->shared < EV_REVIEW || review(q)) && ev_push(q, e);
+        return (q->free_node || more_nodes(q)) && (q->far + q->shared < EV_REVIEW || review(q)) &&
+               ev_push(q, e);
     }
     if (number - q->today >= EV_DAYS) {
         q->far++;

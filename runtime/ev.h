@@ -15,14 +15,14 @@ __extension__ typedef unsigned __int128 ev;
 
 enum { EV_SLOT_BITS = 28, EV_ID_BITS = 32 };
 
-#define EV_NONE (~(ev)0)                           /* later than any event */
-#define EV_PAST (UINT64_C(1) << 63)                /* the first time that cannot be */
+#define EV_NONE      (~(ev)0)                      /* later than any event */
+#define EV_PAST      (UINT64_C(1) << 63)           /* the first time that cannot be */
 #define EV_MAX_SLOTS (UINT32_C(1) << EV_SLOT_BITS) /* and as many transactions at once */
 
 /* `time_fs` is at most EV_PAST; `slot` says which transaction, and takes no part in the order. */
 static inline ev ev_make(uint64_t time_fs, enum ev_class class, uint32_t id, uint32_t slot)
 {
-    return (ev)time_fs << 64 | (uint64_t)class << (EV_SLOT_BITS + EV_ID_BITS) |
+    return (ev)time_fs << 64 | (uint64_t) class << (EV_SLOT_BITS + EV_ID_BITS) |
            (uint64_t)id << EV_SLOT_BITS | slot;
 }
 
@@ -87,10 +87,10 @@ struct ev_node {
 };
 
 struct ev_queue {
-    ev first;       /* the first event; EV_NONE if there is none */
-    uint32_t from;  /* the day it is on, EV_DAYS: the heap */
-    unsigned shift; /* a day lasts 2^shift fs */
-    uint64_t today; /* time of the last event taken >> shift */
+    ev first;              /* the first event; EV_NONE if there is none */
+    uint32_t from;         /* the day it is on, EV_DAYS: the heap */
+    unsigned shift;        /* a day lasts 2^shift fs */
+    uint64_t today;        /* time of the last event taken >> shift */
     struct ev_node *nodes; /* owned; [0] is no node */
     uint32_t free_node, n_nodes;
     uint64_t pushes;

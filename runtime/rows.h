@@ -1,4 +1,5 @@
-/* rows.h -- the rows of the generated tables, shared by the generator, the engines and the library. */
+/* rows.h -- the rows of the generated tables, shared by the generator, the engines and the library.
+ */
 #ifndef ROWS_H
 #define ROWS_H
 #include "kernbench.h"
@@ -78,8 +79,8 @@ struct link_row {
 /* One node of a segment, and the edge by which it is left. */
 struct hop_row {
     uint8_t chiplet; /* enum chiplet */
-    uint8_t owner; /* enum link_owner */
-    uint8_t back;  /* the edge is the link's to -> from */
+    uint8_t owner;   /* enum link_owner */
+    uint8_t back;    /* the edge is the link's to -> from */
     uint16_t node;
     uint16_t link; /* LINK_IO_ROW, LINK_IO_TO_ROW: of row 0; the others follow */
     int64_t overhead_fs;
@@ -137,7 +138,7 @@ struct kb_topology {
     uint8_t links; /* enum link_mode */
     uint32_t sips, w, h, cubes /* of a SIP */, pes /* of a cube */;
     uint32_t n_nodes, n_edges, n_units;
-    uint32_t pe_bits, unit_bits; /* of a packed source, of a packed memory: cost.h */
+    uint32_t pe_bits, unit_bits;            /* of a packed source, of a packed memory: cost.h */
     uint32_t read_channels, write_channels; /* of a PE */
     uint32_t read_engines, write_engines;   /* of an M_CPU */
     uint32_t n_cube_links, n_io_links;
@@ -151,23 +152,23 @@ struct kb_topology {
     const struct leg_row *legs;
     const struct segment_row *segments;
     /* where each kind of segment begins */
-    uint16_t seg_local;  /* [pe][unit]: source and target in one cube; 0 hops: no route */
-    uint16_t seg_out;    /* [pe][exit] */
-    uint16_t seg_pass;   /* [side][exit] */
-    uint16_t seg_in;     /* [side][unit] */
+    uint16_t seg_local;   /* [pe][unit]: source and target in one cube; 0 hops: no route */
+    uint16_t seg_out;     /* [pe][exit] */
+    uint16_t seg_pass;    /* [side][exit] */
+    uint16_t seg_in;      /* [side][unit] */
     uint16_t seg_host;    /* from the host to the shoreline */
     uint16_t seg_host_in; /* [slice]: from ucie-W by m_cpu to the slice */
-    uint16_t seg_cross;  /* from shoreline to shoreline, over the fabric */
+    uint16_t seg_cross;   /* from shoreline to shoreline, over the fabric */
     /* the same, summed */
-    const struct cost_row *cost_local;    /* [pe][unit] */
-    const struct cost_row *cost_out;      /* [pe][exit] */
-    const struct cost_row *cost_in;       /* [side][unit] */
-    const struct mesh_row *cost_mesh;     /* [dy + h - 1][dx + w - 1] */
-    const uint32_t *cube_pos;             /* [cube]: its index in such a table: row * (2w - 1) + col */
-    uint32_t mesh_middle;                 /* index of dx = dy = 0 */
-    const struct cost_row *cost_leave;    /* [column]: from its W exit to the target's SIP */
-    const struct cost_row *cost_enter;    /* [column]: from column 0 to it */
-    const struct cost_row *cost_host;     /* [column]: from the host to its ucie-W */
+    const struct cost_row *cost_local; /* [pe][unit] */
+    const struct cost_row *cost_out;   /* [pe][exit] */
+    const struct cost_row *cost_in;    /* [side][unit] */
+    const struct mesh_row *cost_mesh;  /* [dy + h - 1][dx + w - 1] */
+    const uint32_t *cube_pos;          /* [cube]: its index in such a table: row * (2w - 1) + col */
+    uint32_t mesh_middle;              /* index of dx = dy = 0 */
+    const struct cost_row *cost_leave; /* [column]: from its W exit to the target's SIP */
+    const struct cost_row *cost_enter; /* [column]: from column 0 to it */
+    const struct cost_row *cost_host;  /* [column]: from the host to its ucie-W */
     const struct cost_row *cost_host_cpu; /* one: from ucie-W to m_cpu's engine */
     const struct cost_row *cost_host_in;  /* [slice]: from the engine to the memory */
 

@@ -365,9 +365,8 @@ uint64_t kb_sim_count(const kb_sim *s)
 /* Its completion has been seen, and its end is not after the end of the run. */
 static bool complete(const struct kb_sim *s, const struct txn *x, const struct kb_cost *c)
 {
-    return x->stage == TXN_DONE &&
-           (uint64_t)(x->service_fs + c->memory_overhead_fs + c->drain_fs + c->response_fs) <=
-               last_fs(s);
+    return x->stage == TXN_DONE && (uint64_t)(x->service_fs + c->memory_overhead_fs + c->drain_fs +
+                                              c->response_fs) <= last_fs(s);
 }
 
 static struct kb_cost cost_of_txn(const struct kb_sim *s, const struct txn *x)
@@ -400,8 +399,8 @@ kb_status kb_sim_request(const kb_sim *s, uint64_t id, kb_request *out)
 /* The terms sum to actual, none is negative, and only stations that exist were waited for. */
 static bool consistent(const struct kb_sim *s, const struct kb_result *r)
 {
-    int64_t sum = r->wire_fs + r->overhead_fs + r->drain_fs + r->response_fs +
-                  r->queue_channel_fs + r->queue_engine_fs + r->queue_link_fs + r->queue_memory_fs;
+    int64_t sum = r->wire_fs + r->overhead_fs + r->drain_fs + r->response_fs + r->queue_channel_fs +
+                  r->queue_engine_fs + r->queue_link_fs + r->queue_memory_fs;
 
     return sum == r->actual_fs && r->queue_channel_fs >= 0 && r->queue_engine_fs >= 0 &&
            r->queue_link_fs >= 0 && r->queue_memory_fs >= 0 &&

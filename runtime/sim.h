@@ -18,17 +18,17 @@ struct kb_sim {
     struct ev_queue queue;
     struct txn *txns; /* owned; slot = row */
     uint32_t n_txns, txns_cap;
-    uint32_t next_row;       /* to be issued; rows in order of (issue, id), if `sorted` */
-    struct txn_list issues;  /* the same for rows in any order */
+    uint32_t next_row;      /* to be issued; rows in order of (issue, id), if `sorted` */
+    struct txn_list issues; /* the same for rows in any order */
     bool sorted, started;
     int64_t last_issue_fs;
     uint32_t n_done; /* complete: responses have come back, too */
 
     /* Stations, owned. */
-    struct station *channels;   /* [src_pack()][0 read, 1 write] */
-    struct station *engines;    /* [cube over all][0 read, 1 write] */
+    struct station *channels;        /* [src_pack()][0 read, 1 write] */
+    struct station *engines;         /* [cube over all][0 read, 1 write] */
     struct memory_station *memories; /* [dst_pack()] */
-    struct link_station *links; /* fifo: [cube over all][link][back], then those of the IOs */
+    struct link_station *links;      /* fifo: [cube over all][link][back], then those of the IOs */
     /*
      * Host transactions on their way to their first station. All of one list have the same way,
      * so they arrive as issued, and only the first needs an event: a host has no channel that
@@ -42,16 +42,16 @@ struct kb_sim {
     struct flow *flow_host;    /* [cube over all] */
     struct flow *flow_in;      /* [dst_pack()]: from other cubes and hosts */
 
-    int64_t end_fs; /* of the last completion, response included */
+    int64_t end_fs;    /* of the last completion, response included */
     uint64_t n_events; /* completions and arrivals that are counted */
     uint64_t fingerprint;
-    uint64_t stop_fs;   /* no event then or later; 0 once the run has failed */
-    uint64_t now_fs;    /* how far a run has come that has not reached its end */
-    kb_status status;  /* why the run has ended */
+    uint64_t stop_fs; /* no event then or later; 0 once the run has failed */
+    uint64_t now_fs;  /* how far a run has come that has not reached its end */
+    kb_status status; /* why the run has ended */
 };
 
-
-/* A row of flow_remote is made when a cube is first used as a source; false if there is no memory. */
+/* A row of flow_remote is made when a cube is first used as a source; false if there is no memory.
+ */
 bool sim_flow_row(struct kb_sim *s, uint32_t cube);
 
 /* KB_INTERNAL if a station was taken for longer than the run lasted.  stats.c */

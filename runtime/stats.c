@@ -186,8 +186,7 @@ static int64_t served_fs(const struct kb_sim *s, const struct memory_station *m)
         return (int64_t)m->busy_fs;
     x = &s->txns[m->holder];
     c = cost_of(s->topo, &s->mask, x->op, x->src, x->dst, x->nbytes);
-    return (int64_t)(m->busy_fs + s->now_fs) -
-           (x->service_fs + c.memory_overhead_fs + c.drain_fs);
+    return (int64_t)(m->busy_fs + s->now_fs) - (x->service_fs + c.memory_overhead_fs + c.drain_fs);
 }
 
 /* Calls `each` for one station that anything went through. */

@@ -106,4 +106,3 @@ void any_topology_free(const kb_topology *topo)
     arena_release(&any->arena);
     free(any);
 }
-

@@ -143,9 +143,8 @@ static bool say_end(const struct cli *cli, const kb_sim *sim, kb_status status, 
         say_stopped(&cli->opts, done, total);
     if (talk && status == KB_OK)
         warn_of_ideal_links(cli, sim);
-    return !cli->opts.fingerprint ||
-           fprintf(stderr, "fingerprint %016llx\n",
-                   (unsigned long long)kb_sim_fingerprint(sim)) > 0;
+    return !cli->opts.fingerprint || fprintf(stderr, "fingerprint %016llx\n",
+                                             (unsigned long long)kb_sim_fingerprint(sim)) > 0;
 }
 
 /* -- the run -------------------------------------------------------------------------------- */

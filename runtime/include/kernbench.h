@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-#define KB_VERSION "0.1.0"
+#define KB_VERSION   "0.1.0"
 #define KB_FS_PER_NS INT64_C(1000000)
 
 /* What a call came to. 0 is success; a call that fails changes nothing. */
@@ -24,7 +24,8 @@ typedef enum kb_status {
     KB_INTERNAL, /* a check of our own failed: a bug in kernbench */
 } kb_status;
 
-/* Why a call failed, one line without a full stop. Filled by every call that takes one and fails. */
+/* Why a call failed, one line without a full stop. Filled by every call that takes one and fails.
+ */
 typedef struct kb_error {
     char text[256];
 } kb_error;

@@ -13,11 +13,18 @@ int64_t kb_formula_fs(const kb_cost *c)
 kb_status kb_route_cost(const kb_topology *t, kb_op op, const kb_endpoint *src,
                         const kb_endpoint *dst, uint64_t nbytes, kb_cost *out, kb_error *why)
 {
+    char name[KB_ENDPOINT_BYTES];
     uint32_t ends[2];
     kb_status status = end_pack_route(t, op, src, dst, ends, why);
 
     if (status != KB_OK)
         return status;
+    if (nbytes > kb_memory_bytes(t, dst)) {
+        kb_endpoint_name(dst, name);
+        return end_error(why, "%llu bytes are more than %s holds, which is %llu",
+                         (unsigned long long)nbytes, name,
+                         (unsigned long long)kb_memory_bytes(t, dst));
+    }
     *out = cost_of(t, &nothing_left_out, op, ends[0], ends[1], nbytes);
     if (out->drain_fs == DRAIN_MAX_FS) {
         end_error(why, "the drain takes longer than simulated time can count");

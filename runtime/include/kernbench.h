@@ -99,7 +99,7 @@ int64_t kb_formula_fs(const kb_cost *cost);
 /*
  * The cost of `op` with `nbytes` between two endpoints.
  *
- * returns  KB_BAD_REQUEST: no such route (the reason is in `why`), KB_TIME_RANGE
+ * returns  KB_BAD_REQUEST: no such route, or more bytes than the memory holds; KB_TIME_RANGE
  */
 kb_status kb_route_cost(const kb_topology *topo, kb_op op, const kb_endpoint *src,
                         const kb_endpoint *dst, uint64_t nbytes, kb_cost *out, kb_error *why);

@@ -154,6 +154,8 @@ refused "a case this topology lacks" 2 "no place for case 'pe-cross-sip'" probe 
 refused "an option of another command" 2 "info takes no --case" info --case h2d
 refused "an option without its argument" 2 "--format needs an argument" probe --format
 refused "an argument for an option that takes none" 2 "--quiet takes no argument" probe --quiet=1
+refused "more bytes than the memory holds" 2 "more than c0.slice0 holds" route c0.pe0 c0.slice0 --bytes 7G
+refused "more bytes than a TCM holds" 2 "more than c0.pe3.tcm holds" route c0.pe1 c0.pe3.tcm --bytes 17M
 refused "too few operands" 2 "route needs SRC DST" route host
 refused "too many operands" 2 "'c' is one operand too many" route a b c
 for bytes in 0 -1 1.5K 4k 18446744073709551616 ''; do

@@ -14,7 +14,7 @@ struct arena {
 
 /*
  * `size` zero bytes, aligned for any type, valid until arena_release(). Never NULL: without
- * memory the generator ends here, with a message and EXIT_RESOURCE.
+ * memory the generator ends here, with a message and EXIT_SYSTEM.
  */
 void *arena_alloc(struct arena *a, size_t size);
 

@@ -1,9 +1,10 @@
 /* diag.c -- what the generator says of mistakes: where, what, and the exit code they lead to. */
 #include "diag.h"
+#include "text.h"
 #include <stdarg.h>
 #include <stdlib.h>
 
-enum { TEXT_SHOWN = 60 }; /* bytes of a user's text that a message repeats */
+enum { SHOWN_BYTES = 60 }; /* of a user's text that a message repeats */
 
 static void print_place(FILE *out, struct place at)
 {
@@ -45,33 +46,15 @@ bool diag_quiet(const struct diag *d)
     return d->n_errors > DIAG_SHOWN;
 }
 
-/* At most TEXT_SHOWN bytes of `text`, but no half of a UTF-8 character. */
-static size_t shown_len(const char *text, size_t len)
-{
-    size_t n = TEXT_SHOWN;
-
-    if (len <= TEXT_SHOWN)
-        return len;
-    while (n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80)
-        n--;
-    return n;
-}
-
 const char *diag_text(struct arena *a, const char *text, size_t len)
 {
-    size_t n = shown_len(text, len);
-    char *shown = arena_printf(a, "%*s%s", (int)n, "", n < len ? "..." : "");
+    size_t room = (len < SHOWN_BYTES ? len : SHOWN_BYTES) + sizeof "...";
 
-    for (size_t i = 0; i < n; i++) {
-        unsigned char c = (unsigned char)text[i];
-
-        shown[i] = c < 0x20 || c == 0x7f ? '?' : text[i];
-    }
-    return shown;
+    return text_show(text, len, arena_alloc(a, room), room);
 }
 
 void diag_no_memory(void)
 {
     fputs("kbgen: out of memory\n", stderr);
-    exit(EXIT_RESOURCE);
+    exit(EXIT_SYSTEM);
 }

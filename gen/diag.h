@@ -11,7 +11,7 @@ enum exit_code {
     EXIT_OK = 0,
     EXIT_USAGE = 2,    /* a mistake on the command line */
     EXIT_INPUT = 3,    /* a bad or unreadable topology */
-    EXIT_RESOURCE = 5, /* out of memory, or output that cannot be written */
+    EXIT_SYSTEM = 5, /* out of memory, or output that cannot be written */
     EXIT_INTERNAL = 6,
 };
 
@@ -46,11 +46,10 @@ size_t diag_count(const struct diag *d);
 /* No further message will be shown: whoever looks for more mistakes may stop. */
 bool diag_quiet(const struct diag *d);
 
-/* `len` bytes that a user wrote, fit for a message: one line, not endless, no control characters.
- */
+/* `len` bytes that a user wrote, fit for a message, see text_show(). */
 const char *diag_text(struct arena *a, const char *text, size_t len);
 
-/* Say that memory is exhausted and exit with EXIT_RESOURCE. */
+/* Say that memory is exhausted and exit with EXIT_SYSTEM. */
 __attribute__((noreturn)) void diag_no_memory(void);
 
 #endif

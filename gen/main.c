@@ -46,7 +46,7 @@ static enum exit_code finish(enum exit_code code)
     if (fflush(stdout) == 0 && !ferror(stdout))
         return code;
     fputs("kbgen: the output cannot be written\n", stderr);
-    return EXIT_RESOURCE;
+    return EXIT_SYSTEM;
 }
 
 static _Noreturn void say(const char *text)

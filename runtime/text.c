@@ -55,10 +55,20 @@ const char *text_nearest(const char *word, size_t len, const char *const names[]
     return best;
 }
 
+/* The most of `word` that has at most `room` bytes and ends between two UTF-8 characters. */
+static size_t whole_characters(const char *word, size_t room)
+{
+    size_t n = room;
+
+    while (n > 0 && ((unsigned char)word[n] & 0xc0) == 0x80)
+        n--;
+    return n;
+}
+
 const char *text_show(const char *word, size_t len, char *text, size_t room)
 {
     static const char dots[] = "...";
-    size_t n = len < room ? len : room - sizeof dots;
+    size_t n = len < room ? len : whole_characters(word, room - sizeof dots);
 
     for (size_t i = 0; i < n; i++) {
         unsigned char c = (unsigned char)word[i];

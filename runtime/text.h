@@ -18,7 +18,7 @@ const char *text_nearest(const char *word, size_t len, const char *const names[]
 
 /*
  * A copy of `word` (`len` bytes) fit for a message: at most `room` - 1 bytes, what is cut off
- * shown as "...", control characters as '?'. Returns `text`.
+ * shown as "...", but never half of a UTF-8 character; control characters as '?'. Returns `text`.
  */
 const char *text_show(const char *word, size_t len, char *text, size_t room);
 

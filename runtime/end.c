@@ -35,7 +35,9 @@ static uint32_t unit_of(const struct kb_topology *t, const kb_endpoint *end)
     }
 }
 
-bool end_pack(const struct kb_topology *t, const kb_endpoint *end, uint32_t *packed, kb_error *why)
+/* Packs `end` as a source or as a memory, or says in `why` what it lacks. */
+static bool end_pack(const struct kb_topology *t, const kb_endpoint *end, uint32_t *packed,
+                     kb_error *why)
 {
     if ((unsigned)end->kind > KB_TCM) {
         end_error(why, "an endpoint's kind is %d", (int)end->kind);

@@ -3,15 +3,11 @@
 #define END_H
 #include "rows.h"
 
-/* Packs `end` as a source or as a memory (cost.h), or says in `why` what it lacks. */
-bool end_pack(const struct kb_topology *t, const struct kb_endpoint *end, uint32_t *packed,
-              struct kb_error *why);
-
-/* The other way, for what may be a source, and for a memory. */
+/* What a packed source (of a PE or a host) and a packed memory stand for. */
 struct kb_endpoint end_unpack_source(const struct kb_topology *t, uint32_t packed, bool of_host);
 struct kb_endpoint end_unpack_memory(const struct kb_topology *t, uint32_t packed);
 
-/* Checks that `op` may go from `src` to `dst`, and packs both. */
+/* Checks that `op` may go from `src` to `dst`, and packs both (cost.h). */
 kb_status end_pack_route(const struct kb_topology *t, kb_op op, const kb_endpoint *src,
                          const kb_endpoint *dst, uint32_t packed[2], kb_error *why);
 

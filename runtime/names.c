@@ -1,7 +1,6 @@
 /* names.c -- full names of nodes: "sip0.cube3.xbar.pe1". */
 #include "names.h"
 #include <stdio.h>
-#include <string.h>
 #include "walk.h"
 
 enum { IO_LINK_FABRIC = 2, IO_LINK_SHORE };
@@ -13,8 +12,9 @@ void name_cube_node(const struct kb_topology *t, uint32_t cube, uint32_t node,
              t->cube_nodes[node].name);
 }
 
-void name_io_node(const struct kb_topology *t, uint32_t sip, uint32_t node,
-                  char name[KB_NODE_BYTES])
+/* Node `node` of the IO chiplet of `sip`. */
+static void name_io_node(const struct kb_topology *t, uint32_t sip, uint32_t node,
+                         char name[KB_NODE_BYTES])
 {
     snprintf(name, KB_NODE_BYTES, "sip%u.io0.%s", sip, t->io_nodes[node].name);
 }

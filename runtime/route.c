@@ -1,7 +1,4 @@
 /* route.c -- routes asked for one by one: what they cost, and which nodes they pass. */
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 #include "end.h"
 #include "names.h"
 #include "walk.h"

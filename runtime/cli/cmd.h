@@ -22,9 +22,6 @@ enum exit_code cmd_print(const struct cli *cli, const struct rows *rows);
 /* The same, to an open `s`, which stays open. */
 void cmd_write(const struct cli *cli, const struct rows *rows, struct sink *s);
 
-/* The exit code that a failed call of the library means, for what a command line asked. */
-enum exit_code cmd_exit_code(kb_status status);
-
 /* Says why a call failed; returns its exit code. */
 enum exit_code cmd_fail(const struct cli *cli, kb_status status, const kb_error *why);
 

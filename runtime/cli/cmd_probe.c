@@ -1,7 +1,6 @@
 /* cmd_probe.c -- `probe`: the latency of typical accesses, each alone on the machine. */
 #include "cmd.h"
 #include "say.h"
-#include <stdlib.h>
 #include <string.h>
 
 enum {

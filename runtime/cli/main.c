@@ -7,7 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-enum exit_code cmd_exit_code(kb_status status)
+/* The exit code that a failed call of the library means, for what a command line asked. */
+static enum exit_code exit_code_of(kb_status status)
 {
     switch (status) {
     case KB_OK:
@@ -35,7 +36,7 @@ enum exit_code cmd_fail(const struct cli *cli, kb_status status, const kb_error 
                        : status == KB_BAD_REQUEST ? "this cannot be asked"
                                                   : "internal error";
 
-    return say(cli->program, cmd_exit_code(status), "%s", text);
+    return say(cli->program, exit_code_of(status), "%s", text);
 }
 
 enum exit_code cmd_endpoint(const struct cli *cli, const char *word, kb_endpoint *out)

@@ -2,7 +2,6 @@
 #include "out.h"
 #include "text.h"
 #include <math.h>
-#include <string.h>
 
 /* Length of the UTF-8 sequence at `p`, 0 if it is none. Overlong forms and surrogates are none. */
 static size_t utf8_length(const unsigned char *p)

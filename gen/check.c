@@ -95,11 +95,18 @@ static bool check_mesh(const struct spec *spec)
 
 int64_t count_nodes(const struct spec *spec)
 {
+    enum {
+        ALWAYS = 7,  /* noc, m_cpu, sram, four ucie */
+        OF_PE = 9,   /* its crossbar, its slice, and the seven nodes of the PE itself */
+        BRIDGES = 2, /* between two halves */
+        IO = 3,      /* pcie_ep, io_noc, io_cpu */
+        SWITCH = 1,  /* between SIPs */
+    };
     int64_t pes = spec->cube_pes;
-    int64_t per_cube = 7 + 2 * pes + (pes >= 2 ? 2 : 0) + 7 * pes;
+    int64_t of_cube = ALWAYS + OF_PE * pes + (pes >= 2 ? BRIDGES : 0);
     int64_t cubes = spec->sip_cube_mesh_w * spec->sip_cube_mesh_h;
 
-    return spec->sips * (cubes * per_cube + 3) + (spec->sips > 1 ? 1 : 0);
+    return spec->sips * (cubes * of_cube + IO) + (spec->sips > 1 ? SWITCH : 0);
 }
 
 static void check_nodes(const struct spec *spec)

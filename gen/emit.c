@@ -234,7 +234,7 @@ static void emit_counts(FILE *out, const struct routes *r)
     define_int(out, "first_xbar_node", r->first_xbar_node);
     define_int(out, "first_hbm_node", r->first_hbm_node);
     define_int(out, "first_pe_node", r->first_pe_node);
-    define_int(out, "ucie_overhead_fs", (uint64_t)llround(s->cube_ucie_overhead_ns * 1e6));
+    define_int(out, "ucie_overhead_fs", (uint64_t)r->ucie_overhead_fs);
     define_int(out, "n_hops", r->n_hops);
     define_int(out, "n_legs", r->n_legs);
     define_int(out, "n_segments", r->n_segments);

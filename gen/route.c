@@ -752,6 +752,7 @@ bool route(struct routes *r, const struct spec *spec, struct arena *arena)
     for (uint32_t i = 0; i < r->n_segments; i++)
         merge_segment(r, &r->segments[i]);
     add_memories(r);
+    r->ucie_overhead_fs = fs_of_ns(spec->cube_ucie_overhead_ns);
     r->too_long = !wires_fit(r);
     if (!r->too_long)
         add_costs(r);

@@ -34,6 +34,7 @@ struct routes {
     uint32_t n_mesh, *cube_pos, mesh_middle;
 
     struct memory_row hbm, sram, tcm_read, tcm_write;
+    int64_t ucie_overhead_fs; /* paid by responses */
     uint64_t n_nodes, n_edges;
     bool too_long; /* a part of a route passes the range of simulated time */
 };

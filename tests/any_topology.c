@@ -1,6 +1,5 @@
 /* any_topology.c -- load, check and route of kbgen, then rows into a kb_topology. */
 #include "any_topology.h"
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "check.h"
@@ -48,7 +47,7 @@ static struct kb_topology topology_of(const struct spec *spec, const struct rout
         .first_xbar_node = r->first_xbar_node,
         .first_hbm_node = r->first_hbm_node,
         .first_pe_node = r->first_pe_node,
-        .ucie_overhead_fs = llround(spec->cube_ucie_overhead_ns * 1e6),
+        .ucie_overhead_fs = r->ucie_overhead_fs,
         .hbm = r->hbm,
         .sram = r->sram,
         .tcm_read = r->tcm_read,

@@ -81,6 +81,19 @@ const char *text_show(const char *word, size_t len, char *text, size_t room)
     return text;
 }
 
+void text_join(const char *const names[], size_t n_names, const char *prefix, char *text,
+               size_t room)
+{
+    size_t n = 0;
+
+    text[0] = '\0';
+    for (size_t i = 0; i < n_names && n < room; i++) {
+        int more = snprintf(text + n, room - n, "%s%s%s", i > 0 ? ", " : "", prefix, names[i]);
+
+        n += (size_t)more;
+    }
+}
+
 /* Digits at `*at`, before `end`: their value into *out. False if there are none or too many. */
 static bool read_digits(const char **at, const char *end, uint64_t *out)
 {

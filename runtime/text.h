@@ -5,7 +5,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TEXT_NS_MAX UINT64_C(9000000000000) /* the latest time that may be written down, in ns */
+#define TEXT_NS_MAX       9000000000000 /* the latest time that may be written down, in ns */
+#define TEXT_NS_MAX_SHOWN TEXT_QUOTED(TEXT_NS_MAX)
+
+#define TEXT_QUOTED(number)  TEXT_QUOTED_(number)
+#define TEXT_QUOTED_(number) #number
 
 enum { TEXT_NUMBER_BYTES = 328 }; /* room for what any text_put_ function writes */
 
@@ -21,6 +25,10 @@ const char *text_nearest(const char *word, size_t len, const char *const names[]
  * shown as "...", but never half of a UTF-8 character; control characters as '?'. Returns `text`.
  */
 const char *text_show(const char *word, size_t len, char *text, size_t room);
+
+/* Each of `names` after `prefix`, "a, b, c", as far as it fits into `room`. */
+void text_join(const char *const names[], size_t n_names, const char *prefix, char *text,
+               size_t room);
 
 /* Readers: all of the `len` bytes or nothing. False leaves *out as it was. */
 bool text_read_count(const char *text, size_t len, uint64_t *out); /* digits */

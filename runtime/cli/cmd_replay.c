@@ -1,7 +1,6 @@
 /* cmd_replay.c -- `replay`: the transactions of a CSV file on one machine, a row of times each. */
 #include "cmd.h"
 #include "progress.h"
-#include "say.h"
 #include "stop.h"
 #include "text.h"
 #include "transactions.h"
@@ -23,9 +22,6 @@ static const struct column columns[] = {
     {"queue_memory_ns", CELL_NS}, {"formula_ns", CELL_NS},
     {"actual_ns", CELL_NS},
 };
-
-static const char *const op_names[] = {
-    [KB_READ] = "read", [KB_WRITE] = "write", [KB_H2D] = "h2d", [KB_D2H] = "d2h"};
 
 /* The simulation, and the names of the row being printed. */
 struct replay {

@@ -182,7 +182,7 @@ static enum exit_code read_until(struct reading *r, const char *word)
 {
     if (!text_read_ns(word, strlen(word), &r->o->until_fs) || r->o->until_fs == 0)
         return refuse(r, OPTION_UNTIL, word,
-                      "a time in ns: above 0, at most 9000000000000 and six decimals");
+                      "a time in ns: above 0, at most " TEXT_NS_MAX_SHOWN " and six decimals");
     return EXIT_OK;
 }
 

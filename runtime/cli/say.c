@@ -20,20 +20,6 @@ enum exit_code say(const char *program, enum exit_code code, const char *format,
     return code;
 }
 
-/* "a, b, c" as far as it fits. */
-static void join(const char *const names[], size_t n_names, const char *prefix, char *text,
-                 size_t room)
-{
-    size_t n = 0;
-
-    text[0] = '\0';
-    for (size_t i = 0; i < n_names && n < room; i++) {
-        int more = snprintf(text + n, room - n, "%s%s%s", i > 0 ? ", " : "", prefix, names[i]);
-
-        n += (size_t)more;
-    }
-}
-
 enum exit_code say_unknown(const char *program, const char *what, const char *prefix,
                            const char *word, const char *const names[], size_t n_names)
 {
@@ -44,6 +30,6 @@ enum exit_code say_unknown(const char *program, const char *what, const char *pr
     if (near)
         return say(program, EXIT_USAGE, "unknown %s '%s%s', did you mean '%s%s'?", what, prefix,
                    shown, prefix, near);
-    join(names, n_names, prefix, all, sizeof all);
+    text_join(names, n_names, prefix, all, sizeof all);
     return say(program, EXIT_USAGE, "unknown %s '%s%s': it is one of %s", what, prefix, shown, all);
 }

@@ -17,10 +17,8 @@ enum field_id { FIELD_ISSUE, FIELD_OP, FIELD_SRC, FIELD_DST, FIELD_OFFSET, FIELD
 
 static const char header[] = "issue_ns,op,src,dst,offset,nbytes";
 
-static const char *const op_names[] = {
+const char *const op_names[N_OPS] = {
     [KB_READ] = "read", [KB_WRITE] = "write", [KB_H2D] = "h2d", [KB_D2H] = "d2h"};
-
-enum { N_OPS = sizeof op_names / sizeof *op_names };
 
 struct field {
     const char *text; /* into the line */
@@ -95,7 +93,7 @@ static bool split(struct input *in, size_t len, struct field field[N_FIELDS])
 
 static bool read_op(struct input *in, const struct field *f, kb_op *out)
 {
-    char shown[SHOWN_BYTES];
+    char shown[SHOWN_BYTES], all[SHOWN_BYTES];
 
     for (int op = 0; op < N_OPS; op++)
         if (f->len == strlen(op_names[op]) && memcmp(f->text, op_names[op], f->len) == 0) {
@@ -106,7 +104,8 @@ static bool read_op(struct input *in, const struct field *f, kb_op *out)
     text_show(f->text, f->len, shown, sizeof shown);
     if (near)
         return bad(in, f->text, "unknown op '%s', did you mean '%s'?", shown, near);
-    return bad(in, f->text, "unknown op '%s': it is one of read, write, h2d, d2h", shown);
+    text_join(op_names, N_OPS, "", all, sizeof all);
+    return bad(in, f->text, "unknown op '%s': it is one of %s", shown, all);
 }
 
 static bool read_endpoint(struct input *in, const struct field *f, kb_endpoint *out)
@@ -184,7 +183,8 @@ static bool read_row(struct input *in, size_t len)
     if (!split(in, len, field))
         return false;
     if (!text_read_ns(issue->text, issue->len, &q.issue_fs))
-        return bad_field(in, issue, "issue_ns", "a time: 0 to 9000000000000, at most six decimals");
+        return bad_field(in, issue, "issue_ns", 
+                         "a time: 0 to " TEXT_NS_MAX_SHOWN ", at most six decimals");
     if (!read_op(in, &field[FIELD_OP], &q.op) || !read_src(in, &field[FIELD_SRC], &q) ||
         !read_dst(in, &field[FIELD_DST], &q) || !read_range(in, field, &q))
         return false;

@@ -117,32 +117,115 @@ static void emit_legs(FILE *out, const struct routes *r)
     end_map(out);
 }
 
-static void emit_segments(FILE *out, const struct routes *r)
+/* Segments [first, end): those of one kind. */
+static void emit_segments(FILE *out, const char *name, const struct routes *r, uint32_t first,
+                          uint32_t end)
 {
-    begin_map(out, "segments");
-    for (uint32_t i = 0; i < r->n_segments; i++) {
+    begin_map(out, name);
+    for (uint32_t i = first; i < end; i++) {
         const struct segment_row *s = &r->segments[i];
-        const struct hop_row *first = &r->hops[s->first_hop];
+        const struct hop_row *hop = &r->hops[s->first_hop];
 
         fprintf(out,
                 "$1(%u, %u, %u, %u, %u, [[%s]], %" PRId64 ", %" PRId64
                 ", [[%s]], [[%s]])m4_dnl\n",
                 i, s->first_hop, s->n_hops, s->first_leg, s->n_legs,
                 exit_names[s->n_hops ? s->exit : N_EXITS], s->tail_wire_fs, s->tail_overhead_fs,
-                s->n_hops ? hop_name(r, first) : "none",
-                s->n_hops ? hop_name(r, first + s->n_hops - 1) : "none");
+                s->n_hops ? hop_name(r, hop) : "none",
+                s->n_hops ? hop_name(r, hop + s->n_hops - 1) : "none");
     }
     end_map(out);
 }
 
-static void emit_costs(FILE *out, const char *name, const struct cost_row *rows, uint32_t n)
+static void emit_all_segments(FILE *out, const struct routes *r)
+{
+    emit_segments(out, "segments_local", r, r->seg_local, r->seg_out);
+    emit_segments(out, "segments_out", r, r->seg_out, r->seg_pass);
+    emit_segments(out, "segments_pass", r, r->seg_pass, r->seg_in);
+    emit_segments(out, "segments_in", r, r->seg_in, r->seg_host);
+    emit_segments(out, "segments_host", r, r->seg_host, r->seg_host_in);
+    emit_segments(out, "segments_host_in", r, r->seg_host_in, r->seg_cross);
+    emit_segments(out, "segments_cross", r, r->seg_cross, r->n_segments);
+}
+
+/* -- sums ----------------------------------------------------------------------------------- */
+
+enum { WAY_BYTES = 40 };
+
+/* The way that row `i` of a table of sums is for, as a comment: "pe1 -> slice3". */
+typedef void (*way_fn)(const struct routes *r, uint32_t i, char way[WAY_BYTES]);
+
+/* `from` -> memory `unit` of a cube. */
+static void put_way_in(const struct routes *r, const char *from, uint32_t unit,
+                       char way[WAY_BYTES])
+{
+    if (unit < r->pes)
+        snprintf(way, WAY_BYTES, "%s -> slice%u", from, unit);
+    else if (unit == r->pes)
+        snprintf(way, WAY_BYTES, "%s -> sram", from);
+    else
+        snprintf(way, WAY_BYTES, "%s -> pe%u.tcm", from, unit - r->pes - 1);
+}
+
+static void way_local(const struct routes *r, uint32_t i, char way[WAY_BYTES])
+{
+    char from[16];
+
+    snprintf(from, sizeof from, "pe%u", i / r->n_units);
+    put_way_in(r, from, i % r->n_units, way);
+}
+
+static void way_out(const struct routes *r, uint32_t i, char way[WAY_BYTES])
+{
+    (void)r;
+    snprintf(way, WAY_BYTES, "pe%u -> %s", i / N_EXITS, side_names[i % N_EXITS]);
+}
+
+static void way_in(const struct routes *r, uint32_t i, char way[WAY_BYTES])
+{
+    put_way_in(r, side_names[i / r->n_units], i % r->n_units, way);
+}
+
+static void way_leave(const struct routes *r, uint32_t i, char way[WAY_BYTES])
+{
+    (void)r;
+    snprintf(way, WAY_BYTES, "column %u -> the other SIP", i);
+}
+
+static void way_enter(const struct routes *r, uint32_t i, char way[WAY_BYTES])
+{
+    (void)r;
+    snprintf(way, WAY_BYTES, "column 0 -> column %u", i);
+}
+
+static void way_host(const struct routes *r, uint32_t i, char way[WAY_BYTES])
+{
+    (void)r;
+    snprintf(way, WAY_BYTES, "host -> column %u", i);
+}
+
+static void way_host_cpu(const struct routes *r, uint32_t i, char way[WAY_BYTES])
+{
+    (void)r;
+    (void)i;
+    snprintf(way, WAY_BYTES, "W -> m_cpu");
+}
+
+static void way_host_in(const struct routes *r, uint32_t i, char way[WAY_BYTES])
+{
+    put_way_in(r, "m_cpu", i, way);
+}
+
+static void emit_costs(FILE *out, const char *name, const struct routes *r, way_fn way_of,
+                       const struct cost_row *rows, uint32_t n)
 {
     begin_map(out, name);
     for (uint32_t i = 0; i < n; i++) {
-        char gbs[40];
+        char gbs[40], way[WAY_BYTES];
 
-        fprintf(out, "$1(%u, %" PRId64 ", %" PRId64 ", [[%s]])m4_dnl\n", i, rows[i].wire_fs,
-                rows[i].overhead_fs, real(rows[i].link_gbs, gbs));
+        way_of(r, i, way);
+        fprintf(out, "$1(%u, %" PRId64 ", %" PRId64 ", [[%s]], [[%s]])m4_dnl\n", i,
+                rows[i].wire_fs, rows[i].overhead_fs, real(rows[i].link_gbs, gbs), way);
     }
     end_map(out);
 }
@@ -265,18 +348,18 @@ bool emit(const struct routes *r, const struct emit_head *head, FILE *out)
     emit_nodes(out, "fabric_nodes", r->fabric_nodes, 1);
     emit_links(out, "cube_links", r->cube_links, r->n_cube_links);
     emit_links(out, "io_links", r->io_links, r->n_io_links);
-    emit_segments(out, r);
+    emit_all_segments(out, r);
     emit_hops(out, r);
     emit_legs(out, r);
-    emit_costs(out, "cost_local", r->cost_local, r->pes * r->n_units);
-    emit_costs(out, "cost_out", r->cost_out, r->pes * N_EXITS);
-    emit_costs(out, "cost_in", r->cost_in, N_SIDES * r->n_units);
+    emit_costs(out, "cost_local", r, way_local, r->cost_local, r->pes * r->n_units);
+    emit_costs(out, "cost_out", r, way_out, r->cost_out, r->pes * N_EXITS);
+    emit_costs(out, "cost_in", r, way_in, r->cost_in, N_SIDES * r->n_units);
     emit_mesh(out, r);
     emit_cube_pos(out, r);
-    emit_costs(out, "cost_leave", r->cost_leave, r->w);
-    emit_costs(out, "cost_enter", r->cost_enter, r->w);
-    emit_costs(out, "cost_host", r->cost_host, r->w);
-    emit_costs(out, "cost_host_cpu", &r->cost_host_cpu, 1);
-    emit_costs(out, "cost_host_in", r->cost_host_in, r->pes);
+    emit_costs(out, "cost_leave", r, way_leave, r->cost_leave, r->w);
+    emit_costs(out, "cost_enter", r, way_enter, r->cost_enter, r->w);
+    emit_costs(out, "cost_host", r, way_host, r->cost_host, r->w);
+    emit_costs(out, "cost_host_cpu", r, way_host_cpu, &r->cost_host_cpu, 1);
+    emit_costs(out, "cost_host_in", r, way_host_in, r->cost_host_in, r->pes);
     return fflush(out) == 0 && !ferror(out);
 }

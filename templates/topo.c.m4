@@ -21,9 +21,9 @@ m4_dnl gen_leg_row(INDEX, OWNER, LINK, BACK, WIRE_FS, OVERHEAD_FS, GBS)
 m4_define([[gen_leg_row]],
 [[    [$1] = {LINK_$2, $4, $3, $5, $6, $7},
 ]])m4_dnl
-m4_dnl gen_cost_row(INDEX, WIRE_FS, OVERHEAD_FS, LINK_GBS)
+m4_dnl gen_cost_row(INDEX, WIRE_FS, OVERHEAD_FS, LINK_GBS, WAY)
 m4_define([[gen_cost_row]],
-[[    [$1] = {.wire_fs = $2, .overhead_fs = $3, .link_gbs = $4},
+[[    [$1] = {.wire_fs = $2, .overhead_fs = $3, .link_gbs = $4}, /* $5 */
 ]])m4_dnl
 m4_dnl gen_pos_row(CUBE, POSITION)
 m4_define([[gen_pos_row]],
@@ -72,7 +72,20 @@ gen_map_fabric_nodes([[gen_node_row]])m4_dnl
 
 /* first hop, first leg, hops, legs, exit, delay after the last leg: wire fs, overhead fs */
 static const struct segment_row segments[TOPO_SEGMENTS] = {
-gen_map_segments([[gen_segment_row]])m4_dnl
+    /* from a PE to the memories of its cube: row pe * TOPO_UNITS + unit */
+gen_map_segments_local([[gen_segment_row]])m4_dnl
+    /* from a PE out of its cube: row pe * N_EXITS + exit */
+gen_map_segments_out([[gen_segment_row]])m4_dnl
+    /* through a cube: row side * N_EXITS + exit */
+gen_map_segments_pass([[gen_segment_row]])m4_dnl
+    /* from a side to the memories of the target's cube: row side * TOPO_UNITS + unit */
+gen_map_segments_in([[gen_segment_row]])m4_dnl
+    /* from a host to the shoreline */
+gen_map_segments_host([[gen_segment_row]])m4_dnl
+    /* from ucie-W by the M_CPU to each slice */
+gen_map_segments_host_in([[gen_segment_row]])m4_dnl
+    /* from the shoreline of one SIP to that of another */
+gen_map_segments_cross([[gen_segment_row]])m4_dnl
 };
 
 /* chiplet, link's owner, back, node, link, overhead fs, NoC crossing fs, wire fs, GB/s */

@@ -192,6 +192,7 @@ static const struct node_row fabric_nodes[1] = {
 
 /* first hop, first leg, hops, legs, exit, delay after the last leg: wire fs, overhead fs */
 static const struct segment_row segments[TOPO_SEGMENTS] = {
+    /* from a PE to the memories of its cube: row pe * TOPO_UNITS + unit */
     [0] = {0, 0, 3, 2, N_EXITS, 25000, 0}, /* pe0.pe_dma .. hbm_ctrl.slice0 */
     [1] = {3, 2, 5, 4, N_EXITS, 25000, 0}, /* pe0.pe_dma .. hbm_ctrl.slice1 */
     [2] = {8, 6, 3, 2, N_EXITS, 5000, 0}, /* pe0.pe_dma .. sram */
@@ -202,6 +203,7 @@ static const struct segment_row segments[TOPO_SEGMENTS] = {
     [7] = {23, 17, 3, 2, N_EXITS, 5000, 0}, /* pe1.pe_dma .. sram */
     [8] = {26, 19, 4, 3, N_EXITS, 0, 0}, /* pe1.pe_dma .. pe0.pe_tcm */
     [9] = {30, 22, 0, 0, N_EXITS, 0, 0}, /* none .. none */
+    /* from a PE out of its cube: row pe * N_EXITS + exit */
     [10] = {30, 22, 3, 3, SIDE_N, 10000, 0}, /* pe0.pe_dma .. ucie-N */
     [11] = {33, 25, 3, 3, SIDE_E, 10000, 0}, /* pe0.pe_dma .. ucie-E */
     [12] = {36, 28, 3, 3, SIDE_S, 10000, 0}, /* pe0.pe_dma .. ucie-S */
@@ -212,6 +214,7 @@ static const struct segment_row segments[TOPO_SEGMENTS] = {
     [17] = {51, 43, 3, 3, SIDE_S, 10000, 0}, /* pe1.pe_dma .. ucie-S */
     [18] = {54, 46, 3, 3, SIDE_W, 10000, 0}, /* pe1.pe_dma .. ucie-W */
     [19] = {57, 49, 3, 3, EXIT_IO, 20000, 0}, /* pe1.pe_dma .. ucie-W */
+    /* through a cube: row side * N_EXITS + exit */
     [20] = {60, 52, 0, 0, N_EXITS, 0, 0}, /* none .. none */
     [21] = {60, 52, 3, 3, SIDE_E, 10000, 0}, /* ucie-N .. ucie-E */
     [22] = {63, 55, 3, 3, SIDE_S, 10000, 0}, /* ucie-N .. ucie-S */
@@ -232,6 +235,7 @@ static const struct segment_row segments[TOPO_SEGMENTS] = {
     [37] = {102, 94, 3, 3, SIDE_S, 10000, 0}, /* ucie-W .. ucie-S */
     [38] = {105, 97, 0, 0, N_EXITS, 0, 0}, /* none .. none */
     [39] = {105, 97, 0, 0, N_EXITS, 0, 0}, /* none .. none */
+    /* from a side to the memories of the target's cube: row side * TOPO_UNITS + unit */
     [40] = {105, 97, 4, 3, N_EXITS, 25000, 0}, /* ucie-N .. hbm_ctrl.slice0 */
     [41] = {109, 100, 4, 3, N_EXITS, 25000, 0}, /* ucie-N .. hbm_ctrl.slice1 */
     [42] = {113, 103, 3, 2, N_EXITS, 5000, 0}, /* ucie-N .. sram */
@@ -252,9 +256,12 @@ static const struct segment_row segments[TOPO_SEGMENTS] = {
     [57] = {170, 145, 3, 2, N_EXITS, 5000, 0}, /* ucie-W .. sram */
     [58] = {173, 147, 4, 3, N_EXITS, 0, 0}, /* ucie-W .. pe0.pe_tcm */
     [59] = {177, 150, 4, 3, N_EXITS, 0, 0}, /* ucie-W .. pe1.pe_tcm */
+    /* from a host to the shoreline */
     [60] = {181, 153, 4, 4, EXIT_IO, 20000, 0}, /* pcie_ep .. io_noc */
+    /* from ucie-W by the M_CPU to each slice */
     [61] = {185, 157, 6, 6, N_EXITS, 25000, 0}, /* ucie-W .. hbm_ctrl.slice0 */
     [62] = {191, 163, 6, 6, N_EXITS, 25000, 0}, /* ucie-W .. hbm_ctrl.slice1 */
+    /* from the shoreline of one SIP to that of another */
     [63] = {197, 169, 5, 5, EXIT_IO, 20000, 0}, /* io_noc .. io_noc */
 };
 
@@ -646,54 +653,54 @@ static const struct leg_row legs[TOPO_LEGS] = {
 
 /* Source and target in one cube: row pe * TOPO_UNITS + unit. */
 static const struct cost_row cost_local[TOPO_PES * TOPO_UNITS] = {
-    [0] = {.wire_fs = 85000, .overhead_fs = 2000000, .link_gbs = 256.0},
-    [1] = {.wire_fs = 145000, .overhead_fs = 5000000, .link_gbs = 128.0},
-    [2] = {.wire_fs = 160000, .overhead_fs = 0, .link_gbs = 128.0},
-    [3] = {.wire_fs = 0, .overhead_fs = 0, .link_gbs = INFINITY},
-    [4] = {.wire_fs = 120000, .overhead_fs = 0, .link_gbs = 128.0},
-    [5] = {.wire_fs = 145000, .overhead_fs = 5000000, .link_gbs = 128.0},
-    [6] = {.wire_fs = 85000, .overhead_fs = 2000000, .link_gbs = 256.0},
-    [7] = {.wire_fs = 90000, .overhead_fs = 0, .link_gbs = 128.0},
-    [8] = {.wire_fs = 120000, .overhead_fs = 0, .link_gbs = 128.0},
-    [9] = {.wire_fs = 0, .overhead_fs = 0, .link_gbs = INFINITY},
+    [0] = {.wire_fs = 85000, .overhead_fs = 2000000, .link_gbs = 256.0}, /* pe0 -> slice0 */
+    [1] = {.wire_fs = 145000, .overhead_fs = 5000000, .link_gbs = 128.0}, /* pe0 -> slice1 */
+    [2] = {.wire_fs = 160000, .overhead_fs = 0, .link_gbs = 128.0}, /* pe0 -> sram */
+    [3] = {.wire_fs = 0, .overhead_fs = 0, .link_gbs = INFINITY}, /* pe0 -> pe0.tcm */
+    [4] = {.wire_fs = 120000, .overhead_fs = 0, .link_gbs = 128.0}, /* pe0 -> pe1.tcm */
+    [5] = {.wire_fs = 145000, .overhead_fs = 5000000, .link_gbs = 128.0}, /* pe1 -> slice0 */
+    [6] = {.wire_fs = 85000, .overhead_fs = 2000000, .link_gbs = 256.0}, /* pe1 -> slice1 */
+    [7] = {.wire_fs = 90000, .overhead_fs = 0, .link_gbs = 128.0}, /* pe1 -> sram */
+    [8] = {.wire_fs = 120000, .overhead_fs = 0, .link_gbs = 128.0}, /* pe1 -> pe0.tcm */
+    [9] = {.wire_fs = 0, .overhead_fs = 0, .link_gbs = INFINITY}, /* pe1 -> pe1.tcm */
 };
 
 /* From a PE out of its cube: row pe * N_EXITS + exit. */
 static const struct cost_row cost_out[TOPO_PES * N_EXITS] = {
-    [0] = {.wire_fs = 20000, .overhead_fs = 1000000, .link_gbs = 128.0},
-    [1] = {.wire_fs = 150000, .overhead_fs = 1000000, .link_gbs = 128.0},
-    [2] = {.wire_fs = 130000, .overhead_fs = 1000000, .link_gbs = 128.0},
-    [3] = {.wire_fs = 150000, .overhead_fs = 1000000, .link_gbs = 128.0},
-    [4] = {.wire_fs = 160000, .overhead_fs = 1000000, .link_gbs = 128.0},
-    [5] = {.wire_fs = 130000, .overhead_fs = 1000000, .link_gbs = 128.0},
-    [6] = {.wire_fs = 150000, .overhead_fs = 1000000, .link_gbs = 128.0},
-    [7] = {.wire_fs = 20000, .overhead_fs = 1000000, .link_gbs = 128.0},
-    [8] = {.wire_fs = 150000, .overhead_fs = 1000000, .link_gbs = 128.0},
-    [9] = {.wire_fs = 160000, .overhead_fs = 1000000, .link_gbs = 128.0},
+    [0] = {.wire_fs = 20000, .overhead_fs = 1000000, .link_gbs = 128.0}, /* pe0 -> N */
+    [1] = {.wire_fs = 150000, .overhead_fs = 1000000, .link_gbs = 128.0}, /* pe0 -> E */
+    [2] = {.wire_fs = 130000, .overhead_fs = 1000000, .link_gbs = 128.0}, /* pe0 -> S */
+    [3] = {.wire_fs = 150000, .overhead_fs = 1000000, .link_gbs = 128.0}, /* pe0 -> W */
+    [4] = {.wire_fs = 160000, .overhead_fs = 1000000, .link_gbs = 128.0}, /* pe0 -> IO */
+    [5] = {.wire_fs = 130000, .overhead_fs = 1000000, .link_gbs = 128.0}, /* pe1 -> N */
+    [6] = {.wire_fs = 150000, .overhead_fs = 1000000, .link_gbs = 128.0}, /* pe1 -> E */
+    [7] = {.wire_fs = 20000, .overhead_fs = 1000000, .link_gbs = 128.0}, /* pe1 -> S */
+    [8] = {.wire_fs = 150000, .overhead_fs = 1000000, .link_gbs = 128.0}, /* pe1 -> W */
+    [9] = {.wire_fs = 160000, .overhead_fs = 1000000, .link_gbs = 128.0}, /* pe1 -> IO */
 };
 
 /* From a side of the target's cube to the memory: row side * TOPO_UNITS + unit. */
 static const struct cost_row cost_in[N_SIDES * TOPO_UNITS] = {
-    [0] = {.wire_fs = 35000, .overhead_fs = 3000000, .link_gbs = 128.0},
-    [1] = {.wire_fs = 145000, .overhead_fs = 3000000, .link_gbs = 128.0},
-    [2] = {.wire_fs = 160000, .overhead_fs = 1000000, .link_gbs = 128.0},
-    [3] = {.wire_fs = 10000, .overhead_fs = 1000000, .link_gbs = 128.0},
-    [4] = {.wire_fs = 120000, .overhead_fs = 1000000, .link_gbs = 128.0},
-    [5] = {.wire_fs = 165000, .overhead_fs = 3000000, .link_gbs = 128.0},
-    [6] = {.wire_fs = 165000, .overhead_fs = 3000000, .link_gbs = 128.0},
-    [7] = {.wire_fs = 180000, .overhead_fs = 1000000, .link_gbs = 128.0},
-    [8] = {.wire_fs = 140000, .overhead_fs = 1000000, .link_gbs = 128.0},
-    [9] = {.wire_fs = 140000, .overhead_fs = 1000000, .link_gbs = 128.0},
-    [10] = {.wire_fs = 145000, .overhead_fs = 3000000, .link_gbs = 128.0},
-    [11] = {.wire_fs = 35000, .overhead_fs = 3000000, .link_gbs = 128.0},
-    [12] = {.wire_fs = 90000, .overhead_fs = 1000000, .link_gbs = 128.0},
-    [13] = {.wire_fs = 120000, .overhead_fs = 1000000, .link_gbs = 128.0},
-    [14] = {.wire_fs = 10000, .overhead_fs = 1000000, .link_gbs = 128.0},
-    [15] = {.wire_fs = 165000, .overhead_fs = 3000000, .link_gbs = 128.0},
-    [16] = {.wire_fs = 165000, .overhead_fs = 3000000, .link_gbs = 128.0},
-    [17] = {.wire_fs = 60000, .overhead_fs = 1000000, .link_gbs = 128.0},
-    [18] = {.wire_fs = 140000, .overhead_fs = 1000000, .link_gbs = 128.0},
-    [19] = {.wire_fs = 140000, .overhead_fs = 1000000, .link_gbs = 128.0},
+    [0] = {.wire_fs = 35000, .overhead_fs = 3000000, .link_gbs = 128.0}, /* N -> slice0 */
+    [1] = {.wire_fs = 145000, .overhead_fs = 3000000, .link_gbs = 128.0}, /* N -> slice1 */
+    [2] = {.wire_fs = 160000, .overhead_fs = 1000000, .link_gbs = 128.0}, /* N -> sram */
+    [3] = {.wire_fs = 10000, .overhead_fs = 1000000, .link_gbs = 128.0}, /* N -> pe0.tcm */
+    [4] = {.wire_fs = 120000, .overhead_fs = 1000000, .link_gbs = 128.0}, /* N -> pe1.tcm */
+    [5] = {.wire_fs = 165000, .overhead_fs = 3000000, .link_gbs = 128.0}, /* E -> slice0 */
+    [6] = {.wire_fs = 165000, .overhead_fs = 3000000, .link_gbs = 128.0}, /* E -> slice1 */
+    [7] = {.wire_fs = 180000, .overhead_fs = 1000000, .link_gbs = 128.0}, /* E -> sram */
+    [8] = {.wire_fs = 140000, .overhead_fs = 1000000, .link_gbs = 128.0}, /* E -> pe0.tcm */
+    [9] = {.wire_fs = 140000, .overhead_fs = 1000000, .link_gbs = 128.0}, /* E -> pe1.tcm */
+    [10] = {.wire_fs = 145000, .overhead_fs = 3000000, .link_gbs = 128.0}, /* S -> slice0 */
+    [11] = {.wire_fs = 35000, .overhead_fs = 3000000, .link_gbs = 128.0}, /* S -> slice1 */
+    [12] = {.wire_fs = 90000, .overhead_fs = 1000000, .link_gbs = 128.0}, /* S -> sram */
+    [13] = {.wire_fs = 120000, .overhead_fs = 1000000, .link_gbs = 128.0}, /* S -> pe0.tcm */
+    [14] = {.wire_fs = 10000, .overhead_fs = 1000000, .link_gbs = 128.0}, /* S -> pe1.tcm */
+    [15] = {.wire_fs = 165000, .overhead_fs = 3000000, .link_gbs = 128.0}, /* W -> slice0 */
+    [16] = {.wire_fs = 165000, .overhead_fs = 3000000, .link_gbs = 128.0}, /* W -> slice1 */
+    [17] = {.wire_fs = 60000, .overhead_fs = 1000000, .link_gbs = 128.0}, /* W -> sram */
+    [18] = {.wire_fs = 140000, .overhead_fs = 1000000, .link_gbs = 128.0}, /* W -> pe0.tcm */
+    [19] = {.wire_fs = 140000, .overhead_fs = 1000000, .link_gbs = 128.0}, /* W -> pe1.tcm */
 };
 
 /* The cubes between: first exit, last side, cost. */
@@ -711,30 +718,30 @@ static const uint32_t cube_pos[TOPO_CUBES] = {
 
 /* By the source's column: from its west exit to the target's SIP. */
 static const struct cost_row cost_leave[TOPO_W] = {
-    [0] = {.wire_fs = 2040000, .overhead_fs = 15000000, .link_gbs = 64.0},
-    [1] = {.wire_fs = 2220000, .overhead_fs = 17000000, .link_gbs = 64.0},
+    [0] = {.wire_fs = 2040000, .overhead_fs = 15000000, .link_gbs = 64.0}, /* column 0 -> the other SIP */
+    [1] = {.wire_fs = 2220000, .overhead_fs = 17000000, .link_gbs = 64.0}, /* column 1 -> the other SIP */
 };
 
 /* By the target's column: from column 0 to its ucie-W. */
 static const struct cost_row cost_enter[TOPO_W] = {
-    [0] = {.wire_fs = 0, .overhead_fs = 0, .link_gbs = INFINITY},
-    [1] = {.wire_fs = 170000, .overhead_fs = 2000000, .link_gbs = 128.0},
+    [0] = {.wire_fs = 0, .overhead_fs = 0, .link_gbs = INFINITY}, /* column 0 -> column 0 */
+    [1] = {.wire_fs = 170000, .overhead_fs = 2000000, .link_gbs = 128.0}, /* column 0 -> column 1 */
 };
 
 /* By the target's column: from the host to its ucie-W. */
 static const struct cost_row cost_host[TOPO_W] = {
-    [0] = {.wire_fs = 50000, .overhead_fs = 15000000, .link_gbs = 128.0},
-    [1] = {.wire_fs = 220000, .overhead_fs = 17000000, .link_gbs = 128.0},
+    [0] = {.wire_fs = 50000, .overhead_fs = 15000000, .link_gbs = 128.0}, /* host -> column 0 */
+    [1] = {.wire_fs = 220000, .overhead_fs = 17000000, .link_gbs = 128.0}, /* host -> column 1 */
 };
 
 /* From ucie-W to the engine of the M_CPU; from there to each slice. */
 static const struct cost_row cost_host_cpu[1] = {
-    [0] = {.wire_fs = 120000, .overhead_fs = 6000000, .link_gbs = 128.0},
+    [0] = {.wire_fs = 120000, .overhead_fs = 6000000, .link_gbs = 128.0}, /* W -> m_cpu */
 };
 
 static const struct cost_row cost_host_in[TOPO_PES] = {
-    [0] = {.wire_fs = 55000, .overhead_fs = 2000000, .link_gbs = 128.0},
-    [1] = {.wire_fs = 125000, .overhead_fs = 2000000, .link_gbs = 128.0},
+    [0] = {.wire_fs = 55000, .overhead_fs = 2000000, .link_gbs = 128.0}, /* m_cpu -> slice0 */
+    [1] = {.wire_fs = 125000, .overhead_fs = 2000000, .link_gbs = 128.0}, /* m_cpu -> slice1 */
 };
 
 /* -- all of it ------------------------------------------------------------------------------ */

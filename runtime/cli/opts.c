@@ -329,14 +329,19 @@ static enum exit_code read_words(struct reading *r, int argc, char **argv)
 
 /* -- what only makes sense together --------------------------------------------------------- */
 
-/* The first command that takes an option of `commands`. */
-static const char *first_of(unsigned commands)
+/* A command was given option `id`, which it does not take: say which ones do. */
+static enum exit_code misplaced(const struct reading *r, const char *command, int id)
 {
-    int i = 0;
+    const char *names[N_COMMANDS];
+    char all[64];
+    size_t n = 0;
 
-    while (!(commands >> i & 1))
-        i++;
-    return command_names[i];
+    for (int i = 0; i < N_COMMANDS; i++)
+        if (option_rows[id].commands >> i & 1)
+            names[n++] = command_names[i];
+    text_join(names, n, "", all, sizeof all);
+    return say(r->program, EXIT_USAGE, "%s takes no --%s, it is an option of %s", command,
+               option_names[id], all);
 }
 
 static enum exit_code check(const struct reading *r)
@@ -346,8 +351,7 @@ static enum exit_code check(const struct reading *r)
 
     for (int i = 0; i < N_OPTIONS; i++)
         if (r->given[i] && !(option_rows[i].commands >> o->command & 1))
-            return say(r->program, EXIT_USAGE, "%s takes no --%s, it is an option of %s", row->name,
-                       option_names[i], first_of(option_rows[i].commands));
+            return misplaced(r, row->name, i);
     if (o->n_operands < row->fewest)
         return say(r->program, EXIT_USAGE, "%s needs %s, see '%s %s --help'", row->name,
                    row->operands, r->program, row->name);

@@ -148,6 +148,7 @@ refused "an unknown letter" 2 "unknown option '-x'" probe -x
 refused "an unknown format suggests the nearest" 2 "did you mean 'jsonl'?" probe --format josnl
 refused "an unknown format lists all" 2 "table, csv, json, jsonl, md" probe --format yaml
 refused "an unknown engine suggests the nearest" 2 "did you mean 'fused'?" probe --engine fuse
+refused "an option of other commands" 2 "it is an option of probe, replay" route c0.pe0 c0.sram --engine hop
 refused "an unknown case suggests the nearest" 2 "did you mean 'pe-sram'?" probe --case pe-srma
 refused "a case this topology lacks" 2 "no place for case 'pe-cross-sip'" probe --case pe-cross-sip
 refused "an option of another command" 2 "info takes no --case" info --case h2d

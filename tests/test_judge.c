@@ -1,4 +1,4 @@
-/* test_judge.c -- the judge is judged first: by the numbers printed in design.md, and the vectors.
+/* test_judge.c -- the judge is judged first: by the numbers of the design, and the vectors.
  */
 #include <setjmp.h>
 #include <stdarg.h>

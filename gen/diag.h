@@ -9,8 +9,8 @@
 /* Exit codes of kbgen.  design 9 */
 enum exit_code {
     EXIT_OK = 0,
-    EXIT_USAGE = 2,    /* a mistake on the command line */
-    EXIT_INPUT = 3,    /* a bad or unreadable topology */
+    EXIT_USAGE = 2,  /* a mistake on the command line */
+    EXIT_INPUT = 3,  /* a bad or unreadable topology */
     EXIT_SYSTEM = 5, /* out of memory, or output that cannot be written */
     EXIT_INTERNAL = 6,
 };

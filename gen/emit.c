@@ -6,15 +6,15 @@
 #include <string.h>
 
 static const char *const side_names[] = {"N", "E", "S", "W", "IO", "N_SIDES"};
-static const char *const exit_names[] = {"SIDE_N", "SIDE_E", "SIDE_S", "SIDE_W", "EXIT_IO",
-                                         "N_EXITS"};
+static const char *const exit_names[] = {"SIDE_N", "SIDE_E",  "SIDE_S",
+                                         "SIDE_W", "EXIT_IO", "N_EXITS"};
 static const char *const chiplet_names[] = {"CUBE", "IO", "IO_TO", "FABRIC"};
-static const char *const owner_names[] = {"NONE", "CUBE",  "NEXT",     "IO",
+static const char *const owner_names[] = {"NONE",   "CUBE",  "NEXT",     "IO",
                                           "IO_ROW", "IO_TO", "IO_TO_ROW"};
 static const char *const kind_names[] = {
-    "NOC",    "M_CPU",         "SRAM",    "UCIE",    "XBAR",    "BRIDGE",
-    "HBM_CTRL", "PE_CPU",      "PE_SCHEDULER", "PE_DMA", "PE_FETCH_STORE", "PE_GEMM",
-    "PE_MATH", "PE_TCM",       "PCIE_EP", "IO_NOC",  "IO_CPU",  "SWITCH",
+    "NOC",      "M_CPU",  "SRAM",         "UCIE",   "XBAR",           "BRIDGE",
+    "HBM_CTRL", "PE_CPU", "PE_SCHEDULER", "PE_DMA", "PE_FETCH_STORE", "PE_GEMM",
+    "PE_MATH",  "PE_TCM", "PCIE_EP",      "IO_NOC", "IO_CPU",         "SWITCH",
 };
 
 /* The shortest decimal that reads back equal, as a C constant. */
@@ -73,8 +73,8 @@ static void emit_links(FILE *out, const char *name, const struct link_row *rows,
         char gbs[40];
 
         fprintf(out, "$1(%u, %u, %u, [[%s]], %u, %" PRId64 ", [[%s]])m4_dnl\n", i, rows[i].from,
-                rows[i].to, exit_names[rows[i].leaves],
-                rows[i].both_ways, rows[i].wire_fs, real(rows[i].gbs, gbs));
+                rows[i].to, exit_names[rows[i].leaves], rows[i].both_ways, rows[i].wire_fs,
+                real(rows[i].gbs, gbs));
     }
     end_map(out);
 }
@@ -127,8 +127,7 @@ static void emit_segments(FILE *out, const char *name, const struct routes *r, u
         const struct hop_row *hop = &r->hops[s->first_hop];
 
         fprintf(out,
-                "$1(%u, %u, %u, %u, %u, [[%s]], %" PRId64 ", %" PRId64
-                ", [[%s]], [[%s]])m4_dnl\n",
+                "$1(%u, %u, %u, %u, %u, [[%s]], %" PRId64 ", %" PRId64 ", [[%s]], [[%s]])m4_dnl\n",
                 i, s->first_hop, s->n_hops, s->first_leg, s->n_legs,
                 exit_names[s->n_hops ? s->exit : N_EXITS], s->tail_wire_fs, s->tail_overhead_fs,
                 s->n_hops ? hop_name(r, hop) : "none",
@@ -156,8 +155,7 @@ enum { WAY_BYTES = 40 };
 typedef void (*way_fn)(const struct routes *r, uint32_t i, char way[WAY_BYTES]);
 
 /* `from` -> memory `unit` of a cube. */
-static void put_way_in(const struct routes *r, const char *from, uint32_t unit,
-                       char way[WAY_BYTES])
+static void put_way_in(const struct routes *r, const char *from, uint32_t unit, char way[WAY_BYTES])
 {
     if (unit < r->pes)
         snprintf(way, WAY_BYTES, "%s -> slice%u", from, unit);
@@ -224,8 +222,8 @@ static void emit_costs(FILE *out, const char *name, const struct routes *r, way_
         char gbs[40], way[WAY_BYTES];
 
         way_of(r, i, way);
-        fprintf(out, "$1(%u, %" PRId64 ", %" PRId64 ", [[%s]], [[%s]])m4_dnl\n", i,
-                rows[i].wire_fs, rows[i].overhead_fs, real(rows[i].link_gbs, gbs), way);
+        fprintf(out, "$1(%u, %" PRId64 ", %" PRId64 ", [[%s]], [[%s]])m4_dnl\n", i, rows[i].wire_fs,
+                rows[i].overhead_fs, real(rows[i].link_gbs, gbs), way);
     }
     end_map(out);
 }

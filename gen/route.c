@@ -53,10 +53,8 @@ static __attribute__((format(printf, 6, 7))) void add_node(struct node_row *rows
     struct node_row *row = &rows[(*n)++];
     va_list ap;
 
-    *row = (struct node_row){.kind = (uint8_t)kind,
-                             .overhead_fs = fs_of_ns(overhead_ns),
-                             .x_mm = at.x,
-                             .y_mm = at.y};
+    *row = (struct node_row){
+        .kind = (uint8_t)kind, .overhead_fs = fs_of_ns(overhead_ns), .x_mm = at.x, .y_mm = at.y};
     va_start(ap, name);
     vsnprintf(row->name, sizeof row->name, name, ap);
     va_end(ap);
@@ -164,8 +162,8 @@ static void add_xbar_links(struct routes *r, uint32_t *n)
                  s->cube_hbm_bw_gbs * s->cube_hbm_efficiency);
     for (uint32_t pe = 0; pe + 1 < r->pes; pe++)
         if (pe + 1 != half)
-            add_link(r, rows, n, node_xbar(r, pe), node_xbar(r, pe + 1), true, s->cube_xbar_chain_mm,
-                     s->cube_xbar_chain_gbs);
+            add_link(r, rows, n, node_xbar(r, pe), node_xbar(r, pe + 1), true,
+                     s->cube_xbar_chain_mm, s->cube_xbar_chain_gbs);
     for (uint32_t side = 0; r->pes >= 2 && side < 2; side++) {
         uint32_t first = side == 0 ? 0 : half - 1;
 
@@ -208,8 +206,8 @@ static void add_pe_links(struct routes *r, uint32_t *n)
 
     for (uint32_t pe = 0; pe < r->pes; pe++)
         for (size_t i = 0; i < sizeof edges / sizeof edges[0]; i++)
-            add_link(r, r->cube_links, n, node_pe(r, pe, edges[i].from), node_pe(r, pe, edges[i].to),
-                     false, 0,
+            add_link(r, r->cube_links, n, node_pe(r, pe, edges[i].from),
+                     node_pe(r, pe, edges[i].to), false, 0,
                      edges[i].from == NODE_PE_DMA ? r->spec->cube_pe_pe_tcm_write_gbs : INFINITY);
 }
 
@@ -224,9 +222,9 @@ static void add_d2d_links(struct routes *r, uint32_t *n)
     static const enum side owned[] = {SIDE_E, SIDE_S};
 
     for (size_t i = 0; i < 2; i++) {
-        uint32_t l = add_link(r, r->cube_links, n, CUBE_UCIE + owned[i],
-                              CUBE_UCIE + opposite(owned[i]), true, r->spec->sip_d2d_distance_mm,
-                              r->spec->sip_d2d_bw_gbs);
+        uint32_t l =
+            add_link(r, r->cube_links, n, CUBE_UCIE + owned[i], CUBE_UCIE + opposite(owned[i]),
+                     true, r->spec->sip_d2d_distance_mm, r->spec->sip_d2d_bw_gbs);
 
         r->cube_links[l].leaves = (uint8_t)owned[i];
     }
@@ -363,8 +361,7 @@ static void cross_noc_to(struct routes *r, uint32_t node)
     const struct node_row *b = &r->cube_nodes[node];
 
     go_to(r, CUBE_NOC);
-    r->hops[r->n_hops - 1].cross_fs =
-        wire_fs(r, fabs(a->x_mm - b->x_mm) + fabs(a->y_mm - b->y_mm));
+    r->hops[r->n_hops - 1].cross_fs = wire_fs(r, fabs(a->x_mm - b->x_mm) + fabs(a->y_mm - b->y_mm));
     go_to(r, node);
 }
 
@@ -582,13 +579,14 @@ static struct cost_row cost_of_hops(struct routes *r, uint32_t first, uint32_t n
 
     for (uint32_t i = first; i < first + n; i++) {
         const struct hop_row *hop = &r->hops[i];
-        bool memory_edge = i + 1 < r->n_hops && r->hops[i + 1].owner == LINK_NONE && i + 1 < first + n;
+        bool memory_edge =
+            i + 1 < r->n_hops && r->hops[i + 1].owner == LINK_NONE && i + 1 < first + n;
         bool memory = hop->owner == LINK_NONE;
 
-        sum = cost_sum(r, sum,
-                       (struct cost_row){hop->cross_fs + hop->wire_fs,
-                                         memory ? 0 : hop->overhead_fs,
-                                         memory || memory_edge ? INFINITY : hop->gbs});
+        sum =
+            cost_sum(r, sum,
+                     (struct cost_row){hop->cross_fs + hop->wire_fs, memory ? 0 : hop->overhead_fs,
+                                       memory || memory_edge ? INFINITY : hop->gbs});
     }
     return sum;
 }
@@ -707,8 +705,8 @@ static void add_memories(struct routes *r)
                                  ((uint64_t)s->cube_hbm_size_gb << 30) / r->pes};
     r->sram = (struct memory_row){fs_of_ns(s->cube_sram_overhead_ns), s->cube_noc_bw_gbs,
                                   (uint64_t)s->cube_sram_size_mb * mib};
-    r->tcm_read =
-        (struct memory_row){0, s->cube_pe_pe_tcm_read_gbs, (uint64_t)s->cube_pe_pe_tcm_size_mb * mib};
+    r->tcm_read = (struct memory_row){0, s->cube_pe_pe_tcm_read_gbs,
+                                      (uint64_t)s->cube_pe_pe_tcm_size_mb * mib};
     r->tcm_write = r->tcm_read;
     r->tcm_write.gbs = s->cube_pe_pe_tcm_write_gbs;
 }
@@ -757,7 +755,8 @@ bool route(struct routes *r, const struct spec *spec, struct arena *arena)
     if (!r->too_long)
         add_costs(r);
     if (r->too_long)
-        return diag_error(spec->diag, spec_place(spec, KEY_ns_per_mm),
-                          "a part of a route takes longer than 2^58 fs, too long for simulated time");
+        return diag_error(
+            spec->diag, spec_place(spec, KEY_ns_per_mm),
+            "a part of a route takes longer than 2^58 fs, too long for simulated time");
     return true;
 }

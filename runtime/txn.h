@@ -3,7 +3,7 @@
 #define TXN_H
 #include "kernbench.h"
 
-#define TXN_NONE UINT32_MAX                      /* no slot */
+#define TXN_NONE      UINT32_MAX                /* no slot */
 #define TXN_MAX_BYTES ((UINT64_C(1) << 40) - 1) /* of one transaction; no memory is as large */
 
 /* What its next event means. */

@@ -109,4 +109,3 @@ void any_topology_free(const kb_topology *topo)
     arena_release(&any->arena);
     free(any);
 }
-

@@ -104,10 +104,10 @@ static inline bool differ(const kb_result *a, const struct judge_result *b, char
         int64_t a, b;
     } columns[] = {
 #define COLUMN(name) {#name, a->name##_fs, b->name##_fs}
-        COLUMN(issue),         COLUMN(start),        COLUMN(arrive),     COLUMN(service),
-        COLUMN(done),          COLUMN(end),          COLUMN(wire),       COLUMN(overhead),
-        COLUMN(drain),         COLUMN(response),     COLUMN(queue_channel), COLUMN(queue_engine),
-        COLUMN(queue_link),    COLUMN(queue_memory), COLUMN(formula),    COLUMN(actual),
+        COLUMN(issue),      COLUMN(start),        COLUMN(arrive),        COLUMN(service),
+        COLUMN(done),       COLUMN(end),          COLUMN(wire),          COLUMN(overhead),
+        COLUMN(drain),      COLUMN(response),     COLUMN(queue_channel), COLUMN(queue_engine),
+        COLUMN(queue_link), COLUMN(queue_memory), COLUMN(formula),       COLUMN(actual),
 #undef COLUMN
     };
 
@@ -120,20 +120,19 @@ static inline bool differ(const kb_result *a, const struct judge_result *b, char
     }
     if (a->bottleneck_gbs == b->bottleneck_gbs)
         return false;
-    snprintf(text, 128, "bottleneck_gbs is %.17g, not %.17g", a->bottleneck_gbs,
-             b->bottleneck_gbs);
+    snprintf(text, 128, "bottleneck_gbs is %.17g, not %.17g", a->bottleneck_gbs, b->bottleneck_gbs);
     return true;
 }
 
 /* What the library's names for a column hold, as the judge would. */
 static inline struct judge_result judge_result(const kb_result *r)
 {
-    return (struct judge_result){
-        r->issue_fs,         r->start_fs,        r->arrive_fs,     r->service_fs,
-        r->done_fs,          r->end_fs,          r->wire_fs,       r->overhead_fs,
-        r->drain_fs,         r->response_fs,     r->queue_channel_fs, r->queue_engine_fs,
-        r->queue_link_fs,    r->queue_memory_fs, r->formula_fs,    r->actual_fs,
-        r->bottleneck_gbs};
+    return (struct judge_result){r->issue_fs,      r->start_fs,         r->arrive_fs,
+                                 r->service_fs,    r->done_fs,          r->end_fs,
+                                 r->wire_fs,       r->overhead_fs,      r->drain_fs,
+                                 r->response_fs,   r->queue_channel_fs, r->queue_engine_fs,
+                                 r->queue_link_fs, r->queue_memory_fs,  r->formula_fs,
+                                 r->actual_fs,     r->bottleneck_gbs};
 }
 
 /* The text that `write` prints, to be freed. */

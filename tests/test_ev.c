@@ -246,7 +246,7 @@ static void parts_of_an_event_can_be_read_back(void **state)
         for (int class = EV_DONE; class <= EV_KERNEL; class ++)
             for (uint32_t slot = 0; slot < 2; slot++) {
                 uint32_t all = slot ? EV_MAX_SLOTS - 1 : 0;
-                ev e = ev_make(times[i], (enum ev_class)class, slot ? UINT32_MAX : 0, all);
+                ev e = ev_make(times[i], (enum ev_class) class, slot ? UINT32_MAX : 0, all);
 
                 assert_true(ev_time_fs(e) == times[i]);
                 assert_int_equal(ev_class(e), class);

@@ -1,4 +1,5 @@
-/* test_flow.c -- what goes in comes out: edges and stations against a recount, and queueing theory. */
+/* test_flow.c -- what goes in comes out: edges and stations against a recount, and queueing theory.
+ */
 #include "any_topology.h"
 #include "rig.h"
 
@@ -224,15 +225,16 @@ static void check_edges(struct rig *r)
             fail_msg("%s -> %s is used, not %s -> %s", a->from, a->to, b->from, b->to);
         if (a->count != b->count || a->bytes != b->bytes || a->gbs != b->gbs ||
             a->busy_fs != busy_fs)
-            fail_msg("%s -> %s: %" PRIu64 " times, %" PRIu64 " bytes, %" PRId64
-                     " fs, not %" PRIu64 ", %" PRIu64 ", %" PRId64,
+            fail_msg("%s -> %s: %" PRIu64 " times, %" PRIu64 " bytes, %" PRId64 " fs, not %" PRIu64
+                     ", %" PRIu64 ", %" PRId64,
                      a->from, a->to, a->count, a->bytes, a->busy_fs, b->count, b->bytes, busy_fs);
     }
     assert_int_equal(r->n_edges, n);
     free(expected);
 }
 
-/* design 3.1, 4: "a read takes the opposite direction of each edge"; spread over edges at the end */
+/* design 3.1, 4: "a read takes the opposite direction of each edge"; spread over edges at the end
+ */
 static void edges_carry_what_a_recount_says(void **state)
 {
     (void)state;
@@ -401,8 +403,8 @@ static uint32_t servers_of(const struct rig *r, const char *name)
         return judge_count(r->judge, write ? "cube.m_cpu.dma_write" : "cube.m_cpu.dma_read");
     if (!strstr(name, ".pe_dma."))
         return 1;
-    return judge_count(r->judge, write ? "cube.pe.pe_dma.write_channels"
-                                       : "cube.pe.pe_dma.read_channels");
+    return judge_count(r->judge,
+                       write ? "cube.pe.pe_dma.write_channels" : "cube.pe.pe_dma.read_channels");
 }
 
 static void check_stations(struct rig *r)
@@ -417,8 +419,8 @@ static void check_stations(struct rig *r)
         if (use->count != expected.count || use->bytes != expected.bytes ||
             (use->busy_fs != expected.busy_fs && !engine_of_fifo) ||
             fabs(use->wait_ns - expected.wait_ns) > 1e-6 * (1 + expected.wait_ns))
-            fail_msg("%s: %" PRIu64 " times, %" PRIu64 " bytes, %" PRId64 " fs, waits %f ns, not %"
-                     PRIu64 ", %" PRIu64 ", %" PRId64 ", %f",
+            fail_msg("%s: %" PRIu64 " times, %" PRIu64 " bytes, %" PRId64
+                     " fs, waits %f ns, not %" PRIu64 ", %" PRIu64 ", %" PRId64 ", %f",
                      use->name, use->count, use->bytes, use->busy_fs, use->wait_ns, expected.count,
                      expected.bytes, expected.busy_fs, expected.wait_ns);
         assert_int_equal(use->servers, servers_of(r, use->name));
@@ -452,7 +454,8 @@ static void find_longest(void *arg, const kb_station_use *use)
         l->queue_max = use->queue_max;
 }
 
-/* Of ten reads at once by one PE nine wait; of one read by each of 8 PEs seven wait at the slice. */
+/* Of ten reads at once by one PE nine wait; of one read by each of 8 PEs seven wait at the slice.
+ */
 static void longest_queue_is_known(void **state)
 {
     kb_sim *sim = new_sim(&cube8_topology, (kb_options){0});
@@ -506,8 +509,9 @@ static void mean_of_batches(const kb_sim *sim, double *mean, double *error)
 static void assert_m_d_1(double rho)
 {
     const double service_fs = 16e6, expected_fs = rho * service_fs / (2 * (1 - rho));
-    const kb_topology *t = any_topology("kernbench: 1\nname: queue\nsip: {cube_mesh: {w: 1, h: 1}}\n"
-                                        "cube: {pe: {pe_dma: {read_channels: 65536}}}\n");
+    const kb_topology *t =
+        any_topology("kernbench: 1\nname: queue\nsip: {cube_mesh: {w: 1, h: 1}}\n"
+                     "cube: {pe: {pe_dma: {read_channels: 65536}}}\n");
     kb_request r = {
         .op = KB_READ, .src = {KB_PE, 0, 0, 0}, .dst = {KB_SLICE, 0, 0, 0}, .nbytes = 4096};
     kb_sim *sim = new_sim(t, (kb_options){0});

@@ -1,11 +1,13 @@
-/* test_formula.c -- alone, every transaction takes what its formula says, and the design's numbers. */
+/* test_formula.c -- alone, every transaction takes what its formula says, and the design's numbers.
+ */
 #include "any_topology.h"
 #include "rig.h"
 
 #include "cube8.h"
 #include "tray32.h"
 
-#define FIFO8 "kernbench: 1\nname: fifo8\ncontention: {links: fifo}\nsip: {cube_mesh: {w: 4, h: 2}}\n"
+#define FIFO8                                                                                      \
+    "kernbench: 1\nname: fifo8\ncontention: {links: fifo}\nsip: {cube_mesh: {w: 4, h: 2}}\n"
 
 /* Longer than anything here takes: what is issued so far apart never meets. */
 #define APART_FS (100000 * KB_FS_PER_NS)
@@ -25,11 +27,8 @@ struct parade {
 
 static void join(struct parade *p, kb_op op, kb_endpoint src, kb_endpoint dst, uint64_t nbytes)
 {
-    kb_request request = {.issue_fs = (int64_t)p->n * APART_FS,
-                          .op = op,
-                          .src = src,
-                          .dst = dst,
-                          .nbytes = nbytes};
+    kb_request request = {
+        .issue_fs = (int64_t)p->n * APART_FS, .op = op, .src = src, .dst = dst, .nbytes = nbytes};
     kb_cost cost;
 
     if (p->n == p->room) {
@@ -175,16 +174,16 @@ struct golden {
 static void lone_transactions_take_the_times_of_the_design(void **state)
 {
     static const struct golden golden[] = {
-        {&cube8_topology, KB_READ, "c0.pe0", "c0.slice0", 18085000},   /* design 3 */
-        {&cube8_topology, KB_READ, "c0.pe0", "c0.slice4", 37145000},   /* design 3 */
-        {&cube8_topology, KB_READ, "c0.pe1", "c0.slice0", 36095000},   /* design 3, "alone" */
-        {&cube8_topology, KB_READ, "c0.pe0", "c4.slice1", 36240000},   /* design 9, best */
-        {&cube8_topology, KB_READ, "c0.pe0", "c7.slice4", 42897500},   /* design 9, worst */
-        {&cube8_topology, KB_READ, "c0.pe0", "c0.sram", 32103750},     /* design 9 */
-        {&cube8_topology, KB_H2D, "host", "c0.slice0", 56562500},      /* design 9 */
-        {&cube8_topology, KB_D2H, "host", "c0.slice0", 56562500},      /* design 9 */
+        {&cube8_topology, KB_READ, "c0.pe0", "c0.slice0", 18085000},     /* design 3 */
+        {&cube8_topology, KB_READ, "c0.pe0", "c0.slice4", 37145000},     /* design 3 */
+        {&cube8_topology, KB_READ, "c0.pe1", "c0.slice0", 36095000},     /* design 3, "alone" */
+        {&cube8_topology, KB_READ, "c0.pe0", "c4.slice1", 36240000},     /* design 9, best */
+        {&cube8_topology, KB_READ, "c0.pe0", "c7.slice4", 42897500},     /* design 9, worst */
+        {&cube8_topology, KB_READ, "c0.pe0", "c0.sram", 32103750},       /* design 9 */
+        {&cube8_topology, KB_H2D, "host", "c0.slice0", 56562500},        /* design 9 */
+        {&cube8_topology, KB_D2H, "host", "c0.slice0", 56562500},        /* design 9 */
         {&tray32_topology, KB_READ, "c0.pe0", "s1.c0.slice0", 85252500}, /* design 9, cross-sip */
-        {&tray32_topology, KB_READ, "c0.pe0", "c0.slice0", 18085000},  /* its cubes are cube8's */
+        {&tray32_topology, KB_READ, "c0.pe0", "c0.slice0", 18085000},    /* its cubes are cube8's */
     };
 
     (void)state;

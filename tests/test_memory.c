@@ -117,8 +117,10 @@ static void links_fifo(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_in_order),         cmocka_unit_test(rows_all_at_once),
-        cmocka_unit_test(rows_in_falling_order), cmocka_unit_test(a_host_that_never_waits),
+        cmocka_unit_test(rows_in_order),
+        cmocka_unit_test(rows_all_at_once),
+        cmocka_unit_test(rows_in_falling_order),
+        cmocka_unit_test(a_host_that_never_waits),
         cmocka_unit_test(links_fifo),
     };
 

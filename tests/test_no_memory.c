@@ -74,7 +74,7 @@ enum { ROWS = 700 };
 struct life {
     const kb_topology *topo;
     kb_engine engine;
-    int64_t spread_fs; /* rows are issued from 0 to this, in no order */
+    int64_t spread_fs;  /* rows are issued from 0 to this, in no order */
     const char *failed; /* what did not get its memory; NULL: all went well */
     uint64_t n_edges;
 };
@@ -177,8 +177,8 @@ static void every_allocation_may_fail_with_ideal_links(void **state)
 {
     (void)state;
     for (int e = KB_FUSED; e <= KB_HOP; e++)
-        assert_every_failure_is_told("sip: {cube_mesh: {w: 2, h: 2}}\n" MANY_CHANNELS,
-                                     (kb_engine)e, 7);
+        assert_every_failure_is_told("sip: {cube_mesh: {w: 2, h: 2}}\n" MANY_CHANNELS, (kb_engine)e,
+                                     7);
 }
 
 static void every_allocation_may_fail_with_fifo_links(void **state)

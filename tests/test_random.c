@@ -180,9 +180,8 @@ static void check_until(struct scenario *s)
     for (size_t i = 0; i < s->n; i++)
         n_done += s->expected[i].end_fs <= until_fs;
     for (int how = 0; how < 4; how++) {
-        kb_options options = {.engine = how & 1 ? KB_HOP : KB_FUSED,
-                              .fingerprint = how & 2,
-                              .until_fs = until_fs};
+        kb_options options = {
+            .engine = how & 1 ? KB_HOP : KB_FUSED, .fingerprint = how & 2, .until_fs = until_fs};
         kb_sim *sim = loaded(s, options);
 
         assert_int_equal(run_by(sim, how & 2 ? 5 : 0, s), n_done < s->n ? KB_STOPPED : KB_OK);
@@ -256,15 +255,16 @@ static void check_costs_off(struct scenario *s)
         char text[128];
 
         if (differ(&a, &expected, text))
-            fail_msg("seed %" PRIu64 ", costs off %u: of row %zu %s", s->seed, options.costs_off,
-                     i, text);
+            fail_msg("seed %" PRIu64 ", costs off %u: of row %zu %s", s->seed, options.costs_off, i,
+                     text);
     }
     assert_true(kb_sim_fingerprint(fused) == kb_sim_fingerprint(hop));
     kb_sim_free(fused);
     kb_sim_free(hop);
 }
 
-/* design 4: a mask in the simulation takes a class of cost away; engines are equal on every input */
+/* design 4: a mask in the simulation takes a class of cost away; engines are equal on every input
+ */
 static void engines_agree_whatever_cost_is_left_out(void **state)
 {
     (void)state;

@@ -72,8 +72,7 @@ static void check_route(struct pair *p, const struct judge_end *src, const struc
 
     if (!judge_route(p->judge, (enum judge_op)forth, src, dst, &p->route)) {
         assert_int_equal(kb_route_walk(p->topo, &from, &to, check_node, p, NULL), KB_BAD_REQUEST);
-        assert_int_equal(kb_route_cost(p->topo, forth, &from, &to, 1, &cost, NULL),
-                         KB_BAD_REQUEST);
+        assert_int_equal(kb_route_cost(p->topo, forth, &from, &to, 1, &cost, NULL), KB_BAD_REQUEST);
         return;
     }
     judge_end_name(src, a);
@@ -160,8 +159,7 @@ static void routes_of_random_machines_are_the_judges(void **state)
             uint32_t cube = (info.sips * info.cubes_per_sip - 1) * i / 2;
             uint32_t sip = cube / info.cubes_per_sip, pe = (uint32_t)seed % info.pes_per_cube;
 
-            check_routes_from(
-                &p, (struct judge_end){JUDGE_PE, sip, cube % info.cubes_per_sip, pe});
+            check_routes_from(&p, (struct judge_end){JUDGE_PE, sip, cube % info.cubes_per_sip, pe});
             check_routes_from(&p, (struct judge_end){.kind = JUDGE_HOST, .sip = sip});
         }
         n_routes += p.n_routes;

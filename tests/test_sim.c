@@ -102,15 +102,18 @@ static void bytes_past_the_end_of_a_memory_are_refused(void **state)
     assert_refused(sim, r, "a transaction moves at least one byte");
     r.offset = slice - 63;
     r.nbytes = 64;
-    assert_refused(sim, r, "offset 6442450881 + 64 bytes pass the end of c1.slice2, which holds "
-                           "6442450944");
+    assert_refused(sim, r,
+                   "offset 6442450881 + 64 bytes pass the end of c1.slice2, which holds "
+                   "6442450944");
     r.offset = UINT64_MAX;
-    assert_refused(sim, r, "offset 18446744073709551615 + 64 bytes pass the end of c1.slice2, "
-                           "which holds 6442450944");
+    assert_refused(sim, r,
+                   "offset 18446744073709551615 + 64 bytes pass the end of c1.slice2, "
+                   "which holds 6442450944");
     r.offset = 64;
     r.nbytes = UINT64_MAX;
-    assert_refused(sim, r, "offset 64 + 18446744073709551615 bytes pass the end of c1.slice2, "
-                           "which holds 6442450944");
+    assert_refused(sim, r,
+                   "offset 64 + 18446744073709551615 bytes pass the end of c1.slice2, "
+                   "which holds 6442450944");
     r.offset = slice - 64;
     r.nbytes = 64;
     add(sim, &r);
@@ -121,8 +124,9 @@ static void bytes_past_the_end_of_a_memory_are_refused(void **state)
     r.nbytes = sram;
     add(sim, &r);
     r.nbytes++;
-    assert_refused(sim, r, "offset 0 + 33554433 bytes pass the end of c1.sram, which holds "
-                           "33554432");
+    assert_refused(sim, r,
+                   "offset 0 + 33554433 bytes pass the end of c1.sram, which holds "
+                   "33554432");
     kb_sim_free(sim);
 }
 
@@ -236,7 +240,8 @@ static void until_counts_a_response_as_part_of_its_transaction(void **state)
     static const struct {
         int64_t until_fs;
         kb_status status;
-    } cases[] = {{56562500, KB_OK}, {56562499, KB_STOPPED}, {55281250, KB_STOPPED}, {1, KB_STOPPED}};
+    } cases[] = {
+        {56562500, KB_OK}, {56562499, KB_STOPPED}, {55281250, KB_STOPPED}, {1, KB_STOPPED}};
 
     (void)state;
     for (size_t i = 0; i < LENGTH(cases); i++) {
@@ -373,8 +378,9 @@ static void huge_wires_run_out_of_time(void **state)
 /* design 1: drains, too: 16 GiB at 0.01 GB/s take 1.7e18 fs, five of them fit. */
 static void huge_drains_run_out_of_time(void **state)
 {
-    const kb_topology *topo = any_topology("kernbench: 1\nname: slow\nsip: {cube_mesh: {w: 1, h: 1}}\n"
-                                           "cube: {pes: 1, hbm: {bw_gbs: 0.01, size_gb: 16}}\n");
+    const kb_topology *topo =
+        any_topology("kernbench: 1\nname: slow\nsip: {cube_mesh: {w: 1, h: 1}}\n"
+                     "cube: {pes: 1, hbm: {bw_gbs: 0.01, size_gb: 16}}\n");
 
     (void)state;
     for (int e = KB_FUSED; e <= KB_HOP; e++) {
@@ -393,8 +399,9 @@ static void huge_drains_run_out_of_time(void **state)
 /* A drain of 2^62 fs or more: 64 GiB at 0.01 GB/s is 6.9e18. */
 static void drain_without_end_has_no_cost(void **state)
 {
-    const kb_topology *topo = any_topology("kernbench: 1\nname: slow\nsip: {cube_mesh: {w: 1, h: 1}}\n"
-                                           "cube: {pes: 1, hbm: {bw_gbs: 0.01, size_gb: 64}}\n");
+    const kb_topology *topo =
+        any_topology("kernbench: 1\nname: slow\nsip: {cube_mesh: {w: 1, h: 1}}\n"
+                     "cube: {pes: 1, hbm: {bw_gbs: 0.01, size_gb: 64}}\n");
     kb_endpoint src = end_of(topo, "c0.pe0"), dst = end_of(topo, "c0.slice0");
     kb_error why = {""};
     kb_cost cost;

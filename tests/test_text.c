@@ -308,8 +308,10 @@ static void shown_words_are_short_and_printable(void **state)
     assert_string_equal(text_show("a\x1b[2Jb\n", 7, text, sizeof text), "a?[2Jb?");
     assert_string_equal(text_show("123456789012345", 15, text, sizeof text), "123456789012345");
     assert_string_equal(text_show("1234567890123456", 16, text, sizeof text), "123456789012...");
-    assert_string_equal(text_show("12345678901\u00fc3456", 17, text, sizeof text), "12345678901...");
-    assert_string_equal(text_show("1234567890\u00fc3456", 16, text, sizeof text), "1234567890\u00fc...");
+    assert_string_equal(text_show("12345678901\u00fc3456", 17, text, sizeof text),
+                        "12345678901...");
+    assert_string_equal(text_show("1234567890\u00fc3456", 16, text, sizeof text),
+                        "1234567890\u00fc...");
 }
 
 int main(void)

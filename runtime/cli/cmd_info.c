@@ -3,8 +3,8 @@
 
 #if defined __clang__
 #define TEXT_OF_(x) #x
-#define TEXT_OF(x) TEXT_OF_(x)
-#define COMPILER \
+#define TEXT_OF(x)  TEXT_OF_(x)
+#define COMPILER                                                                                   \
     "clang " TEXT_OF(__clang_major__) "." TEXT_OF(__clang_minor__) "." TEXT_OF(__clang_patchlevel__)
 #else
 #define COMPILER "gcc " __VERSION__

@@ -183,7 +183,7 @@ static bool read_row(struct input *in, size_t len)
     if (!split(in, len, field))
         return false;
     if (!text_read_ns(issue->text, issue->len, &q.issue_fs))
-        return bad_field(in, issue, "issue_ns", 
+        return bad_field(in, issue, "issue_ns",
                          "a time: 0 to " TEXT_NS_MAX_SHOWN ", at most six decimals");
     if (!read_op(in, &field[FIELD_OP], &q.op) || !read_src(in, &field[FIELD_SRC], &q) ||
         !read_dst(in, &field[FIELD_DST], &q) || !read_range(in, field, &q))

@@ -20,9 +20,10 @@ here()
 
     command=${command//\/tmp\//$dir/}
     command=${command//cube8_queues/cube8_fifo}
-    command=${command//build\/cube8\/cube8/$SIM}
-    command=${command//build\/kbgen/$KBGEN}
-    command=${command//build\//$B/}
+    command=${command//build\//@/} # first all, as $B may hold a build/ of its own
+    command=${command//@\/cube8\/cube8/$SIM}
+    command=${command//@\/kbgen/$KBGEN}
+    command=${command//@\//$B/}
     printf '%s\n' "$command"
 }
 

@@ -156,7 +156,7 @@ endif
 
 # Debian packages; those of a target are installed by it, and by nothing else.
 BUILD_PACKAGES := gcc libc6-dev m4 libyaml-dev libxxhash-dev
-CHECK_PACKAGES := libcmocka-dev
+CHECK_PACKAGES := libcmocka-dev jq
 CLANG_PACKAGES := clang libclang-rt-dev
 VALGRIND_PACKAGES := valgrind
 AARCH64_PACKAGES := gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user

@@ -1,7 +1,7 @@
 #!/bin/sh
 # cli.sh -- the command line of a simulator of cube8, from outside. Prints TAP.
 #
-# SIM is the simulator (default build/cube8/cube8). Needs awk and sed; python3 or jq for JSON.
+# SIM is the simulator (default build/cube8/cube8). Needs awk, sed and jq.
 set -u
 LC_ALL=C
 export LC_ALL
@@ -103,11 +103,7 @@ many()
 
 is_json()
 {
-    if command -v python3 >/dev/null; then
-        python3 -m json.tool "$1" >/dev/null
-    else
-        jq . "$1" >/dev/null
-    fi
+    jq . "$1" >/dev/null
 }
 
 # Every line of a file by itself.
@@ -279,15 +275,11 @@ ok "info --config prints the YAML alone"
 rows 0,read,c0.pe0,c0.slice0,0,4096 1.5,h2d,host,c0.slice0,0,4096
 for command in info probe "route c0.pe0 c0.slice4" "replay in.csv"; do
     for format in json jsonl; do
-        if command -v python3 >/dev/null || command -v jq >/dev/null; then
-            run $command --format $format
-            if [ $format = json ]; then is_json out; else are_json out; fi
-            [ $? -eq 0 ] && [ $code -eq 0 ] &&
-                head -c 100 out | grep -qF '{"schema":"kernbench.'"${command%% *}"'/1","topology":{'
-            ok "$command as $format parses"
-        else
-            skip "$command as $format parses" "neither python3 nor jq"
-        fi
+        run $command --format $format
+        if [ $format = json ]; then is_json out; else are_json out; fi
+        [ $? -eq 0 ] && [ $code -eq 0 ] &&
+            head -c 100 out | grep -qF '{"schema":"kernbench.'"${command%% *}"'/1","topology":{'
+        ok "$command as $format parses"
     done
     for format in table csv md; do
         run $command --format $format

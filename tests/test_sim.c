@@ -541,6 +541,26 @@ static void links_without_bandwidth_to_lack_are_as_good_as_ideal_ones(void **sta
     any_topology_free(fifo8);
 }
 
+/* The edge into a slice is as wide as the slice: without that limit nobody waits for it. */
+static void edge_into_a_memory_goes_with_the_memory(void **state)
+{
+    const kb_topology *fifo8 = any_topology(CUBE8 "contention: {links: fifo}\n");
+
+    (void)state;
+    for (int e = KB_FUSED; e <= KB_HOP; e++)
+        for (unsigned off = 0; off <= KB_COST_MEMORY_GBS; off += KB_COST_MEMORY_GBS) {
+            kb_sim *sim = new_sim(fifo8, (kb_options){.engine = (kb_engine)e, .costs_off = off});
+
+            issue(sim, fifo8, 0, KB_WRITE, "c0.pe0", "c0.slice0", 4096);
+            issue(sim, fifo8, 0, KB_WRITE, "c0.pe1", "c0.slice0", 4096);
+            run_all(sim);
+            assert_int_equal(result_of(sim, 0).queue_link_fs, 0);
+            assert_true((result_of(sim, 1).queue_link_fs > 0) == (off == 0));
+            kb_sim_free(sim);
+        }
+    any_topology_free(fifo8);
+}
+
 /* All that is left of 4096 bytes when a class of cost is left out. */
 static int64_t masked_fs(unsigned costs_off, kb_op op, const char *src, const char *dst)
 {
@@ -729,6 +749,7 @@ static void options_that_do_not_exist_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(edge_into_a_memory_goes_with_the_memory),
         cmocka_unit_test(options_that_do_not_exist_are_refused),
         cmocka_unit_test(requests_without_a_route_are_refused),
         cmocka_unit_test(endpoints_outside_the_topology_are_refused),

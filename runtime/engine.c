@@ -127,8 +127,9 @@ static ALWAYS_INLINE bool arrives_before(const struct txn *a, const struct txn *
 }
 
 /*
- * It is known when a transaction will arrive: it goes to its place in the queue, behind all that
- * had arrived when the last was served. Only the first of an idle memory needs an event.
+ * It is known when a transaction will arrive: it goes to its place in the queue, mostly the last,
+ * else behind all that had arrived when the last was served. Only the first of an idle memory
+ * needs an event.
  */
 static ALWAYS_INLINE void expect(struct kb_sim *s, uint64_t arrive, uint32_t slot)
 {
@@ -138,9 +139,13 @@ static ALWAYS_INLINE void expect(struct kb_sim *s, uint64_t arrive, uint32_t slo
 
     x->arrive_fs = (int64_t)arrive;
     x->stage = TXN_TO_MEMORY;
+    if (m->head != TXN_NONE && arrives_before(&txns[m->tail], x))
+        link = &txns[m->tail].next;
     while (*link != TXN_NONE && arrives_before(&txns[*link], x))
         link = &txns[*link].next;
     x->next = *link;
+    if (x->next == TXN_NONE)
+        m->tail = slot;
     *link = slot;
     if (m->holder == TXN_NONE && m->head == slot)
         post(s, arrive, EV_ARRIVE, slot);
@@ -584,8 +589,6 @@ static ALWAYS_INLINE void done(struct kb_sim *s, int how, uint64_t t, uint32_t s
     struct station *first = txn_of_host(x) ? engine_of(s, x) : channel_of(s, x);
 
     seen(s, how, t, EV_DONE, x->id);
-    memory->count++;
-    memory->bytes += x->nbytes;
     memory->holder = TXN_NONE;
     if (expects(how)) {
         serve_next(s, memory, t);

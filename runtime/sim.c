@@ -41,15 +41,13 @@ static bool watched(const struct kb_sim *s)
     return s->options.engine == KB_HOP || sim_counts(s);
 }
 
-/* Idle memories, for an engine that counts events or for one that does not. */
-static struct memory_station *memories_new(size_t n, bool counts)
+static struct memory_station *memories_new(size_t n)
 {
     struct memory_station *rows = zeroed_rows(n, sizeof *rows);
 
     for (size_t i = 0; rows && i < n; i++) {
         rows[i].head = rows[i].holder = TXN_NONE;
-        if (!counts)
-            rows[i].arrived = &rows[i].head;
+        rows[i].arrived = &rows[i].head;
     }
     return rows;
 }
@@ -84,7 +82,7 @@ static bool make_stations(struct kb_sim *s)
                                sim_servers(s, KB_COST_CHANNELS, t->write_channels));
     s->engines = stations_new(2 * cubes, sim_servers(s, KB_COST_ENGINES, t->read_engines),
                               sim_servers(s, KB_COST_ENGINES, t->write_engines));
-    s->memories = memories_new(memories, watched(s));
+    s->memories = memories_new(memories);
     s->pipes = pipes_new(fifo ? t->sips : cubes);
     s->flow_local = calloc(pes * sim_memories(t), sizeof *s->flow_local);
     s->flow_remote = calloc(cubes, sizeof *s->flow_remote);

@@ -203,23 +203,33 @@ static void show_station(const struct station *st, uint32_t servers, int64_t bus
     each(arg, use);
 }
 
+static void add_flow(kb_station_use *use, const struct flow *flow)
+{
+    use->count += flow->count[0] + flow->count[1];
+    use->bytes += flow->bytes[0] + flow->bytes[1];
+}
+
+/* What a memory has served came from the PEs of its cube, or from elsewhere. */
 static void show_memory(const struct kb_sim *s, uint32_t dst,
                         void (*each)(void *arg, const kb_station_use *use), void *arg)
 {
     const struct kb_topology *t = s->topo;
     const struct memory_station *m = &s->memories[dst];
-    uint32_t unit = dst_unit(t, dst);
+    uint32_t cube = dst_cube(t, dst), unit = dst_unit(t, dst);
     struct kb_station_use use = {.servers = 1,
-                                 .count = m->count,
-                                 .bytes = m->bytes,
                                  .busy_fs = served_fs(s, m),
                                  .wait_ns = (double)m->wait_fs / 1e6,
                                  .queue_max = m->queue_max};
 
-    if (!m->count)
+    if (unit >= sim_memories(t))
         return;
-    name_cube_node(t, dst_cube(t, dst), unit < t->pes ? t->first_hbm_node + unit : t->sram_node,
-                   use.name);
+    add_flow(&use, &s->flow_in[dst]);
+    for (uint32_t pe = 0; pe < t->pes; pe++)
+        add_flow(&use,
+                 &s->flow_local[(size_t)src_pack(t, cube, pe) * sim_memories(t) + unit]);
+    if (!use.count)
+        return;
+    name_cube_node(t, cube, unit < t->pes ? t->first_hbm_node + unit : t->sram_node, use.name);
     each(arg, &use);
 }
 

@@ -3,7 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HEAP_FIRST = 64, SIBLINGS = 4, NODES_FIRST = 64, SHIFT_FIRST = 15, SHIFT_MAX = 54 };
+enum {
+    HEAP_FIRST = 64,
+    SIBLINGS = 4,
+    NODES_FIRST = 64,
+    SHIFT_FIRST = 15,
+    SHIFT_MAX = 54,
+    FORGET = 64
+};
 
 static bool heap_grow(struct ev_heap *h)
 {
@@ -132,18 +139,21 @@ static bool clear_days(struct ev_queue *q)
     return true;
 }
 
-/* Longer days if too much lies behind them, shorter ones if too much meets on one. */
+/*
+ * Longer days if too much lies behind them, shorter ones if too much meets on one; but not shorter
+ * than what has just proved too short, or two loads in turn would cost a clearing each time.
+ */
 static unsigned better_shift(struct ev_queue *q, uint64_t pushes)
 {
+    bool meets = q->crowded > pushes / 8 || q->shared > pushes / 4;
+
+    if (++q->reviews % FORGET == 0 && q->shift_least > 0)
+        q->shift_least--;
     if (q->far > pushes / 16 && q->far > q->crowded && q->shift < SHIFT_MAX) {
         q->shift_least = q->shift + 1;
         return q->shift + 1;
     }
-    if (q->crowded > pushes / 8 && q->shift > 0)
-        return q->shift - 1;
-    if (q->shared > pushes / 4 && q->shift > q->shift_least)
-        return q->shift - 1;
-    return q->shift;
+    return meets && q->shift > q->shift_least ? q->shift - 1 : q->shift;
 }
 
 static bool review(struct ev_queue *q)

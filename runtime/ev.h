@@ -104,7 +104,8 @@ struct ev_queue {
     /* What ev_push_slow() met since it reviewed the length of a day. */
     uint32_t far, shared, crowded;
     uint64_t reviewed;    /* pushes by then */
-    unsigned shift_least; /* shorter days have sent too much to the heap */
+    unsigned shift_least; /* shorter days have sent too much to the heap, not long ago */
+    uint32_t reviews;
 };
 
 /* False if there is no memory. */

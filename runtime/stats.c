@@ -225,8 +225,7 @@ static void show_memory(const struct kb_sim *s, uint32_t dst,
         return;
     add_flow(&use, &s->flow_in[dst]);
     for (uint32_t pe = 0; pe < t->pes; pe++)
-        add_flow(&use,
-                 &s->flow_local[(size_t)src_pack(t, cube, pe) * sim_memories(t) + unit]);
+        add_flow(&use, &s->flow_local[(size_t)src_pack(t, cube, pe) * sim_memories(t) + unit]);
     if (!use.count)
         return;
     name_cube_node(t, cube, unit < t->pes ? t->first_hbm_node + unit : t->sram_node, use.name);

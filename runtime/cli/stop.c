@@ -2,19 +2,39 @@
 #include "stop.h"
 #include <signal.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <time.h>
 #include <unistd.h>
+
+enum { INSIST_MS = 500 }; /* `timeout -s INT` sends the signal twice, to us and to our group */
 
 /* A handler has no argument of ours: what it sees can only be static. */
 static volatile sig_atomic_t deferring;
 static volatile sig_atomic_t asked;
 static const char *volatile removed;
+static volatile int64_t asked_ms;
+
+static int64_t now_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* Notes the first Ctrl-C, and what comes with it; false if it is insisted on. */
+static bool note_ctrl_c(void)
+{
+    if (!asked)
+        asked_ms = now_ms();
+    asked = 1;
+    return now_ms() - asked_ms < INSIST_MS;
+}
 
 static void on_signal(int signal_number)
 {
-    if (signal_number == SIGINT && deferring && !asked) {
-        asked = 1;
+    if (signal_number == SIGINT && deferring && note_ctrl_c())
         return;
-    }
     if (removed)
         unlink(removed);
     signal(signal_number, SIG_DFL);

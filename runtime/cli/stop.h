@@ -1,4 +1,4 @@
-/* stop.h -- signals that end a run: the first Ctrl-C asks, the second insists. */
+/* stop.h -- signals that end a run: the first Ctrl-C asks, another half a second later insists. */
 #ifndef STOP_H
 #define STOP_H
 #include <stdbool.h>

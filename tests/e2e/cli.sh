@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/usr/bin/env bash
 # cli.sh -- the command line of a simulator of cube8, from outside. Prints TAP.
 #
 # SIM is the simulator (default build/cube8/cube8). Needs awk, sed and jq.
@@ -452,6 +452,24 @@ code=0
 { cat in.csv; sleep 3; } | timeout --preserve-status -s INT 1 "$SIM" replay - >out 2>err || code=$?
 [ $code -eq 130 ] && says "interrupted: 0 of 8 transactions complete"
 ok "Ctrl-C while reading"
+
+# timeout(1) and some shells signal a program and its group: two signals for one Ctrl-C
+mkfifo rows.fifo
+set -m # a job of its own does not ignore SIGINT
+"$SIM" replay - <rows.fifo >out 2>err &
+pid=$!
+set +m
+exec 9>rows.fifo
+cat in.csv >&9
+sleep 1
+kill -INT $pid
+sleep 0.1
+kill -INT $pid 2>/dev/null
+exec 9>&-
+code=0
+wait $pid || code=$?
+[ $code -eq 130 ] && says "interrupted: 0 of 8 transactions complete"
+ok "two signals at once are one Ctrl-C"
 
 code=0
 { cat in.csv; sleep 3; } | timeout --preserve-status 1 "$SIM" replay - -o killed.csv 2>err || code=$?

@@ -1,4 +1,4 @@
-/* kernbench.h -- the library: topologies, endpoints, routes and simulations of transactions. */
+/* kernbench.h -- the library: topologies, routes, simulations of transactions and of kernels. */
 #ifndef KERNBENCH_H
 #define KERNBENCH_H
 #include <stdbool.h>
@@ -21,13 +21,16 @@ typedef enum kb_status {
     KB_BAD_REQUEST, /* an argument of the caller's that cannot be: the error text says which */
     KB_TIME_RANGE,  /* simulated time has passed 2^63 fs */
     KB_NO_MEMORY,
-    KB_INTERNAL, /* a check of our own failed: a bug in kernbench */
+    KB_KERNEL_ERROR, /* a kernel did what it must not: the text names it, PE, call and line */
+    KB_DIFFERENT,    /* a verification failed */
+    KB_FILE_ERROR,   /* a file could not be read or written */
+    KB_INTERNAL,     /* a check of our own failed: a bug in kernbench */
 } kb_status;
 
 /* Why a call failed, one line without a full stop. Filled by every call that takes one and fails.
  */
 typedef struct kb_error {
-    char text[256];
+    char text[512];
 } kb_error;
 
 /* One topology: generated, const, linked in. The fields are for the runtime (rows.h). */
@@ -140,6 +143,11 @@ typedef struct kb_options {
     unsigned costs_off;  /* kb_cost_class, or-ed */
     int64_t until_fs;    /* > 0: no event after this time runs */
     uint64_t max_events; /* > 0: end after so many arrivals and completions */
+    /* of kernels */
+    bool oplog;                 /* keep a record of every operation, for kb_oplog_write() */
+    bool phase2;                /* and what kb_compute() needs */
+    uint64_t oplog_limit_bytes; /* > 0: records beyond it go to a temporary file */
+    size_t stack_bytes;         /* of a kernel; 0: 256 KiB */
 } kb_options;
 
 /* One transaction to be run. */
@@ -226,6 +234,213 @@ kb_status kb_sim_edges(const kb_sim *sim, void (*each)(void *arg, const kb_edge_
                        void *arg);
 kb_status kb_sim_stations(const kb_sim *sim, void (*each)(void *arg, const kb_station_use *use),
                           void *arg);
+
+/* -- tensors -------------------------------------------------------------------------------- */
+
+/* Types of elements. KB_DEFAULT, where a type may be left out: the one that follows from others. */
+typedef enum kb_dtype {
+    KB_DEFAULT,
+    KB_F16,
+    KB_BF16,
+    KB_F32,
+    KB_F64,
+    KB_I8,
+    KB_I16,
+    KB_I32,
+    KB_I64,
+    KB_U8,
+    KB_U16,
+    KB_U32,
+    KB_U64,
+    KB_BOOL,
+} kb_dtype;
+
+size_t kb_dtype_bytes(kb_dtype dtype);     /* 0: no such type */
+const char *kb_dtype_name(kb_dtype dtype); /* "f16" */
+kb_dtype kb_dtype_parse(const char *name); /* KB_DEFAULT: no such type */
+
+enum { KB_RANK_MAX = 6 };
+
+/* Extents in elements, row-major. Rank 0 is a single element. */
+typedef struct kb_shape {
+    int64_t rank;
+    int64_t dim[KB_RANK_MAX];
+} kb_shape;
+
+/* KB_SHAPE(32, 64): at least one extent. */
+#define KB_COUNT_(a, b, c, d, e, f, n, ...) n
+#define KB_COUNT(...)                       KB_COUNT_(__VA_ARGS__, 6, 5, 4, 3, 2, 1, 0)
+#ifdef __cplusplus
+#define KB_SHAPE(...)                                                                              \
+    kb_shape                                                                                       \
+    {                                                                                              \
+        KB_COUNT(__VA_ARGS__),                                                                     \
+        {                                                                                          \
+            __VA_ARGS__                                                                            \
+        }                                                                                          \
+    }
+#else
+#define KB_SHAPE(...) ((kb_shape){KB_COUNT(__VA_ARGS__), {__VA_ARGS__}})
+#endif
+
+/* The global address of byte `offset` of a slice, SRAM or TCM; UINT64_MAX: there is no such byte.
+ */
+uint64_t kb_address(const kb_topology *topo, const kb_endpoint *memory, uint64_t offset);
+
+/* The memory in which `address` lies, and where in it. KB_BAD_REQUEST: in none. */
+kb_status kb_address_find(const kb_topology *topo, uint64_t address, kb_endpoint *memory,
+                          uint64_t *offset);
+
+/* How a tensor is cut: by its first axis, by its last, or not at all. */
+typedef enum kb_split { KB_REPLICATE, KB_ROW_WISE, KB_COLUMN_WISE } kb_split;
+
+/* First over all cubes, then each cube's part over its PEs.                          design 5 */
+typedef struct kb_placement {
+    kb_split cubes, pes;
+} kb_placement;
+
+/* A tensor that the host has put into the HBM of a simulation, which owns it. */
+typedef struct kb_tensor kb_tensor;
+
+/* The part of a tensor that lies in the slice of one PE, contiguous, row-major. */
+typedef struct kb_shard {
+    uint64_t address;
+    kb_shape shape;             /* an extent of 0: this PE has no part */
+    int64_t first[KB_RANK_MAX]; /* where it begins in the whole tensor */
+} kb_shard;
+
+/*
+ * Makes room for a tensor in the slices of all PEs, in order SIP, cube, PE, each at the next free
+ * offset on a boundary of 256 bytes. Its bytes are not written yet. Only before the first launch
+ * or between launches that have run. `name` is copied.
+ *
+ * returns  KB_BAD_REQUEST: an extent below 1, no rank, or a slice is full; KB_NO_MEMORY
+ */
+kb_status kb_tensor_new(kb_sim *sim, const char *name, kb_dtype dtype, kb_shape shape,
+                        kb_placement placement, kb_tensor **out, kb_error *why);
+
+const char *kb_tensor_name(const kb_tensor *tensor);
+kb_dtype kb_tensor_dtype(const kb_tensor *tensor);
+kb_shape kb_tensor_shape(const kb_tensor *tensor);
+
+/* The part of the PE with that number over all SIPs and cubes. */
+kb_shard kb_tensor_shard(const kb_tensor *tensor, uint32_t pe);
+
+/* Fill all parts; in C order, from as many bytes as the whole tensor has. No time passes. */
+kb_status kb_tensor_write(kb_tensor *tensor, const void *bytes, kb_error *why);
+/* Uniform in (-scale, scale), integers in -8..7 or 0..15, from a seed and the tensor's name. */
+kb_status kb_tensor_fill_random(kb_tensor *tensor, uint64_t seed, double scale, kb_error *why);
+kb_status kb_tensor_fill_arange(kb_tensor *tensor, double start, double step, kb_error *why);
+/* From a .npy file of the same shape and type (bf16: from u2). */
+kb_status kb_tensor_fill_npy(kb_tensor *tensor, const char *path, kb_error *why);
+
+/*
+ * Reads the whole tensor back, in C order; of several copies the first.
+ *
+ * returns  KB_PENDING: some bytes are results that kb_compute() has not made; KB_BAD_REQUEST: some
+ *          were never written
+ */
+kb_status kb_tensor_read(const kb_tensor *tensor, void *bytes, kb_error *why);
+/* The same into a .npy file, version 1.0. */
+kb_status kb_tensor_save_npy(const kb_tensor *tensor, const char *path, kb_error *why);
+
+/* Where a comparison found the first element out of tolerance, and the largest difference. */
+typedef struct kb_difference {
+    uint64_t n_bad;
+    uint64_t index; /* of the first bad one, in C order */
+    double got, want;
+    double max_abs_err;
+} kb_difference;
+
+/*
+ * Compares `n` elements of `dtype` with a reference in f64, by numpy.allclose's rule and the
+ * tolerances of design 8; NaN equals NaN.
+ *
+ * returns  KB_OK or KB_DIFFERENT
+ */
+kb_status kb_compare(kb_dtype dtype, const void *got, const double *want, uint64_t n,
+                     kb_difference *out);
+
+/* Element `i` of `bytes` as a double, and back: rounded to nearest even, integers saturate. */
+double kb_element(kb_dtype dtype, const void *bytes, uint64_t i);
+void kb_element_set(kb_dtype dtype, void *bytes, uint64_t i, double value);
+
+/* -- kernels -------------------------------------------------------------------------------- */
+
+/* What a kernel calls: tl.h. One per PE and launch. */
+typedef struct tl_ctx tl_ctx;
+
+/* What a launch gives to each of its PEs. All of it is borrowed until the launch has run. */
+typedef struct kb_args {
+    kb_tensor *const *tensors;
+    size_t n_tensors;
+    const void *user; /* whatever the kernel expects */
+} kb_args;
+
+/* A kernel: runs once on every PE of a launch, and returns. */
+typedef void (*kb_kernel)(tl_ctx *tl, const kb_args *args);
+
+typedef struct kb_launch_request {
+    const char *name; /* of the kernel; borrowed until the simulation is freed */
+    kb_kernel kernel;
+    kb_args args;
+    const uint32_t *pes; /* numbers over all SIPs and cubes, ascending; NULL: all. Copied. */
+    size_t n_pes;
+} kb_launch_request;
+
+/* One launch that has run; all times in fs. */
+typedef struct kb_launch_result {
+    const char *kernel;
+    uint32_t pes;
+    int64_t launch_fs;   /* the hosts set out */
+    int64_t start_fs;    /* all kernels start together */
+    int64_t last_end_fs; /* the last PE's end */
+    int64_t response_fs; /* the last response is back */
+    uint64_t ops;        /* commands issued */
+    uint64_t dma_read_bytes, dma_write_bytes, gemm_macs, math_elements;
+} kb_launch_result;
+
+/*
+ * Adds a launch: kb_sim_run() runs all that were added, one after the other. A simulation runs
+ * either kernels or transactions that were added.
+ *
+ * returns  KB_BAD_REQUEST, KB_NO_MEMORY
+ */
+kb_status kb_launch(kb_sim *sim, const kb_launch_request *request, kb_error *why);
+
+size_t kb_launch_count(const kb_sim *sim);                                   /* that were added */
+size_t kb_launch_done(const kb_sim *sim);                                    /* that have run */
+kb_status kb_launch_get(const kb_sim *sim, size_t i, kb_launch_result *out); /* KB_PENDING */
+
+/* -- Phase 2 -------------------------------------------------------------------------------- */
+
+typedef struct kb_compute_options {
+    unsigned threads; /* 0: as many as processors */
+    bool verify_ops;  /* compute every operation again by plain loops, and compare */
+} kb_compute_options;
+
+/*
+ * Computes every result that is pending, from the operations logged by all launches that have
+ * run. Needs `phase2` of the options. The same bytes for any number of threads.
+ *
+ * returns  KB_DIFFERENT: verify_ops found a wrong operation, named in `why`; KB_NO_MEMORY
+ */
+kb_status kb_compute(kb_sim *sim, const kb_compute_options *options, kb_error *why);
+
+/* What GEMMs are computed with: "BLIS 0.9.0 skx". */
+const char *kb_compute_backend(void);
+
+/*
+ * Writes the log of all launches that have run to `path`: CSV if it ends in .csv, else JSON
+ * lines. The file appears when it is whole. `command_line` may be NULL.
+ */
+kb_status kb_oplog_write(kb_sim *sim, const char *path, const char *command_line, kb_error *why);
+
+/*
+ * Turns a kernel's stack overflow into KB_KERNEL_ERROR instead of a crash: catches SIGSEGV and
+ * SIGBUS for the calling thread. The command line does; a program that embeds may. False: refused.
+ */
+bool kb_catch_overflow(void);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,333 @@
+/* tl.h -- what a kernel calls: memory, arithmetic on tiles, time. */
+#ifndef TL_H
+#define TL_H
+#include "kernbench.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * A kernel is a plain function, run once on every PE. It takes no simulated time itself; the calls
+ * below do, as each says:
+ *
+ *   command   is issued pe_cpu + pe_scheduler overhead after the call, then does its work
+ *   free      takes no time and leaves no record
+ *
+ * Results lie in the PE's TCM, 64-byte aligned, until tl_free(), tl_release() or the kernel's end.
+ * Results of loads have data; results of arithmetic are pending: their bytes exist after Phase 2
+ * only. A mistake ends the run with KB_KERNEL_ERROR: the text names kernel, PE, call and line.
+ *
+ * Shapes are lists of extents, KB_SHAPE(32, 64); addresses are global (kb_address()); tensors are
+ * handles, which belong to the PE. Each call is a macro that adds file and line.
+ */
+typedef struct tl_tensor tl_tensor;
+
+typedef struct tl_here {
+    const char *file;
+    int line;
+} tl_here;
+
+#ifdef __cplusplus
+#define TL_HERE                                                                                    \
+    tl_here                                                                                        \
+    {                                                                                              \
+        __FILE__, __LINE__                                                                         \
+    }
+#else
+#define TL_HERE ((tl_here){__FILE__, __LINE__})
+#endif
+
+/* -- where am I (free) ---------------------------------------------------------------------- */
+
+/* Axis 0: the PE in its cube; 1: the cube in its SIP; 2: the SIP. Other axes: an error. */
+#define tl_program_id(tl, axis)   tl_program_id_at(tl, TL_HERE, axis)
+#define tl_num_programs(tl, axis) tl_num_programs_at(tl, TL_HERE, axis)
+int64_t tl_program_id_at(tl_ctx *tl, tl_here here, int axis);
+int64_t tl_num_programs_at(tl_ctx *tl, tl_here here, int axis);
+
+uint32_t tl_pe(const tl_ctx *tl);                 /* its number over all SIPs and cubes */
+const kb_topology *tl_topology(const tl_ctx *tl); /* where it runs */
+double tl_time(const tl_ctx *tl);                 /* now, in ns */
+
+/* Operations from here on carry `name` (copied) in log and statistics; NULL: none. */
+#define tl_region(tl, name) tl_region_at(tl, TL_HERE, name)
+void tl_region_at(tl_ctx *tl, tl_here here, const char *name);
+
+/* Memory of the host for the kernel's own use, zeroed, freed with the PE. */
+#define tl_alloc_host(tl, nbytes) tl_alloc_host_at(tl, TL_HERE, nbytes)
+void *tl_alloc_host_at(tl_ctx *tl, tl_here here, size_t nbytes);
+
+/* -- tensors (free) ------------------------------------------------------------------------- */
+
+/* A tensor where it lies, in any HBM or SRAM: an operand of tl_composite(). Bound when used. */
+#define tl_ref(tl, address, dtype, shape) tl_ref_at(tl, TL_HERE, address, dtype, shape)
+tl_tensor *tl_ref_at(tl_ctx *tl, tl_here here, uint64_t address, kb_dtype dtype, kb_shape shape);
+
+/* Room in the own TCM, for others to store to; what it holds is read when it is used. */
+#define tl_alloc(tl, dtype, shape) tl_alloc_at(tl, TL_HERE, dtype, shape)
+tl_tensor *tl_alloc_at(tl_ctx *tl, tl_here here, kb_dtype dtype, kb_shape shape);
+
+/* Gives back a tensor and, with its last view, its room in the TCM. */
+#define tl_free(tl, x) tl_free_at(tl, TL_HERE, x)
+void tl_free_at(tl_ctx *tl, tl_here here, tl_tensor *x);
+
+/* tl_release() gives back all tensors made since the mark. */
+#define tl_mark(tl)          tl_mark_at(tl, TL_HERE)
+#define tl_release(tl, mark) tl_release_at(tl, TL_HERE, mark)
+uint64_t tl_mark_at(tl_ctx *tl, tl_here here);
+void tl_release_at(tl_ctx *tl, tl_here here, uint64_t mark);
+
+/* A number that takes the type of the tensors it is used with; not for the first operand alone. */
+#define tl_scalar(tl, value) tl_scalar_at(tl, TL_HERE, value)
+tl_tensor *tl_scalar_at(tl_ctx *tl, tl_here here, double value);
+
+/* The same bytes seen in another shape of as many elements: a view. */
+#define tl_reshape(tl, x, shape) tl_reshape_at(tl, TL_HERE, x, shape)
+tl_tensor *tl_reshape_at(tl_ctx *tl, tl_here here, tl_tensor *x, kb_shape shape);
+
+kb_shape tl_shape(const tl_tensor *x);
+kb_dtype tl_dtype(const tl_tensor *x);
+uint64_t tl_address(const tl_tensor *x); /* global */
+
+/*
+ * The bytes of a loaded tensor, row-major, until it is given back; element i of it as a double.
+ * Errors: a pending tensor, a load not yet waited for, an index out of range.
+ */
+#define tl_data(tl, x)   tl_data_at(tl, TL_HERE, x)
+#define tl_get(tl, x, i) tl_get_at(tl, TL_HERE, x, i)
+const void *tl_data_at(tl_ctx *tl, tl_here here, tl_tensor *x);
+double tl_get_at(tl_ctx *tl, tl_here here, tl_tensor *x, int64_t i);
+
+/* -- memory (commands) ---------------------------------------------------------------------- */
+
+/*
+ * Loads from any HBM, SRAM or another PE's TCM. The tensor holds what the memory held when the
+ * last byte was read; if some of that was pending, so is the tensor. tl_load_async() returns when
+ * the command is issued; its tensor may be used after tl_wait().
+ * With strides (bytes, one per axis, as numpy has them) elements are gathered into a contiguous
+ * tensor, by one transaction of its bytes at its first element.
+ *
+ * time    a read on a DMA read channel                                    design 3, 5
+ * errors  bytes never written, a range over two slices, the own TCM, misaligned, TCM exhausted
+ */
+#define tl_load(tl, address, dtype, shape)                                                         \
+    tl_load_at(tl, TL_HERE, address, dtype, shape, NULL, false)
+#define tl_load_async(tl, address, dtype, shape)                                                   \
+    tl_load_at(tl, TL_HERE, address, dtype, shape, NULL, true)
+#define tl_load_strided(tl, address, dtype, shape, strides)                                        \
+    tl_load_at(tl, TL_HERE, address, dtype, shape, strides, false)
+#define tl_load_strided_async(tl, address, dtype, shape, strides)                                  \
+    tl_load_at(tl, TL_HERE, address, dtype, shape, strides, true)
+tl_tensor *tl_load_at(tl_ctx *tl, tl_here here, uint64_t address, kb_dtype dtype, kb_shape shape,
+                      const int64_t *strides, bool async);
+
+/*
+ * Stores `x`, which may be pending. Readers see it from the issue of the command on. Returns the
+ * tensor where it now lies; tl_store_async() when the command is issued, to be waited for.
+ */
+#define tl_store(tl, address, x)       tl_store_at(tl, TL_HERE, address, x, NULL, false)
+#define tl_store_async(tl, address, x) tl_store_at(tl, TL_HERE, address, x, NULL, true)
+#define tl_store_strided(tl, address, x, strides)                                                  \
+    tl_store_at(tl, TL_HERE, address, x, strides, false)
+#define tl_store_strided_async(tl, address, x, strides)                                            \
+    tl_store_at(tl, TL_HERE, address, x, strides, true)
+tl_tensor *tl_store_at(tl_ctx *tl, tl_here here, uint64_t address, tl_tensor *x,
+                       const int64_t *strides, bool async);
+
+/*
+ * Waits until the command that made `x` has ended: an asynchronous load or store, or a composite.
+ * Once for each. It makes nothing ready that is pending.
+ */
+#define tl_wait(tl, x) tl_wait_at(tl, TL_HERE, x)
+void tl_wait_at(tl_ctx *tl, tl_here here, tl_tensor *x);
+
+/* -- matrices (commands) -------------------------------------------------------------------- */
+
+typedef enum tl_layout { TL_ROW_MAJOR, TL_COL_MAJOR } tl_layout;
+
+/* How a product is to be done; what is left out is the default. */
+typedef struct tl_dot_options {
+    bool transpose_a, transpose_b;            /* operands are stored [K,M], [N,K] */
+    tl_layout layout_a, layout_b, layout_out; /* how the stored shape lies */
+    kb_dtype dtype_acc;                       /* default: f32; f64 of f64; integers dtype_out */
+    kb_dtype dtype_out;                       /* default: that of a; i32 of i8, i16, u8, u16 */
+} tl_dot_options;
+
+/*
+ * a[M,K] x b[K,N], both in the TCM, of one type: tl_dot(tl, a, b, .transpose_b = true).
+ *
+ * time    FETCH both, ceil(M/mac0)*ceil(K/mac1)*ceil(N/mac2) cycles of pe_gemm, STORE
+ * errors  shapes that do not fit, types that differ, an operand not waited for, TCM exhausted
+ */
+#define tl_dot(tl, a, b, ...) tl_dot_at(tl, TL_HERE, a, b, TL_DOT_OPTIONS(__VA_ARGS__))
+#ifdef __cplusplus
+#define TL_DOT_OPTIONS(...)                                                                        \
+    tl_dot_options                                                                                 \
+    {                                                                                              \
+        __VA_ARGS__                                                                                \
+    }
+#else
+#define TL_DOT_OPTIONS(...) ((tl_dot_options){.dtype_acc = KB_DEFAULT, __VA_ARGS__})
+#endif
+tl_tensor *tl_dot_at(tl_ctx *tl, tl_here here, tl_tensor *a, tl_tensor *b, tl_dot_options options);
+
+/* Operations: those of a composite, and names of what is logged (ops.def). */
+typedef enum tl_op {
+    TL_GEMM,
+    TL_ADD,
+    TL_SUB,
+    TL_MUL,
+    TL_DIV,
+    TL_NEG,
+    TL_ABS,
+    TL_MAXIMUM,
+    TL_MINIMUM,
+    TL_FMA,
+    TL_CLAMP,
+    TL_WHERE,
+    TL_LT,
+    TL_LE,
+    TL_GT,
+    TL_GE,
+    TL_EQ,
+    TL_NE,
+    TL_EXP,
+    TL_LOG,
+    TL_SQRT,
+    TL_RSQRT,
+    TL_TANH,
+    TL_SIGMOID,
+    TL_ERF,
+    TL_CAST,
+    TL_SUM,
+    TL_MAX,
+    TL_MIN,
+    TL_MEAN,
+    TL_ARGMAX,
+    TL_SOFTMAX,
+    TL_TRANSPOSE,
+    TL_ARANGE,
+    TL_FULL,
+} tl_op;
+
+enum { TL_EPILOGUES_MAX = 4, TL_OPERANDS_MAX = 3 };
+
+/*
+ * One step on the accumulator of a composite, in dtype_acc: acc = op(acc, y, z). An elementwise
+ * operation that keeps the type; at most one of y and z is a tensor, in the TCM, of the operands'
+ * type or dtype_acc, broadcast to [M,N]; the others are scalars.
+ */
+typedef struct tl_epilogue {
+    tl_op op; /* TL_GEMM, 0: no more steps */
+    tl_tensor *y, *z;
+} tl_epilogue;
+
+typedef struct tl_composite_args {
+    tl_op op;             /* TL_GEMM, or an elementwise operation on equal shapes and scalars */
+    tl_tensor *a, *b, *c; /* operands: tl_ref() or in the TCM; math: as many as op takes */
+    uint64_t out;         /* global address in an HBM or SRAM */
+    tl_dot_options dot;   /* GEMM */
+    tl_epilogue epilogue[TL_EPILOGUES_MAX]; /* GEMM */
+} tl_composite_args;
+
+/*
+ * A GEMM or an elementwise operation on whole tensors, cut into tiles that pass DMA, FETCH, engine,
+ * STORE and DMA as a pipeline. Returns when issued, with the result where it will lie: pending, but
+ * visible to all from now on; to be waited for.
+ *
+ *     tl_tensor *c = tl_composite(tl, .a = a, .b = b, .out = address,
+ *                                 .epilogue = {{TL_ADD, bias}, {TL_SIGMOID}});
+ */
+#ifdef __cplusplus
+#define tl_composite(tl, ...) tl_composite_at(tl, TL_HERE, tl_composite_args{__VA_ARGS__})
+#else
+#define tl_composite(tl, ...) tl_composite_at(tl, TL_HERE, (tl_composite_args){__VA_ARGS__})
+#endif
+tl_tensor *tl_composite_at(tl_ctx *tl, tl_here here, tl_composite_args args);
+
+/* -- elementwise (commands) ----------------------------------------------------------------- */
+
+/*
+ * On tensors in the TCM, broadcast by numpy's rules, and scalars; at least one is a tensor. All
+ * are of one type, and so is the result, but for comparisons (bool) and tl_cast(). tl_where()
+ * takes a bool condition first.
+ *
+ * time    FETCH of all operands as stored, ceil(elements/lanes) cycles of pe_math, times
+ *         special_cycles for div, exp, log, sqrt, rsqrt, tanh, sigmoid, erf; STORE
+ * errors  shapes that do not broadcast, types that differ or that the operation does not take (exp
+ *         to erf and fma take floats), an operand not waited for, TCM exhausted
+ */
+#define tl_add(tl, x, y)        tl_math_at(tl, TL_HERE, TL_ADD, x, y, NULL)
+#define tl_sub(tl, x, y)        tl_math_at(tl, TL_HERE, TL_SUB, x, y, NULL)
+#define tl_mul(tl, x, y)        tl_math_at(tl, TL_HERE, TL_MUL, x, y, NULL)
+#define tl_div(tl, x, y)        tl_math_at(tl, TL_HERE, TL_DIV, x, y, NULL)
+#define tl_neg(tl, x)           tl_math_at(tl, TL_HERE, TL_NEG, x, NULL, NULL)
+#define tl_abs(tl, x)           tl_math_at(tl, TL_HERE, TL_ABS, x, NULL, NULL)
+#define tl_maximum(tl, x, y)    tl_math_at(tl, TL_HERE, TL_MAXIMUM, x, y, NULL)
+#define tl_minimum(tl, x, y)    tl_math_at(tl, TL_HERE, TL_MINIMUM, x, y, NULL)
+#define tl_fma(tl, x, y, z)     tl_math_at(tl, TL_HERE, TL_FMA, x, y, z)
+#define tl_clamp(tl, x, lo, hi) tl_math_at(tl, TL_HERE, TL_CLAMP, x, lo, hi)
+#define tl_where(tl, c, x, y)   tl_math_at(tl, TL_HERE, TL_WHERE, c, x, y)
+#define tl_lt(tl, x, y)         tl_math_at(tl, TL_HERE, TL_LT, x, y, NULL)
+#define tl_le(tl, x, y)         tl_math_at(tl, TL_HERE, TL_LE, x, y, NULL)
+#define tl_gt(tl, x, y)         tl_math_at(tl, TL_HERE, TL_GT, x, y, NULL)
+#define tl_ge(tl, x, y)         tl_math_at(tl, TL_HERE, TL_GE, x, y, NULL)
+#define tl_eq(tl, x, y)         tl_math_at(tl, TL_HERE, TL_EQ, x, y, NULL)
+#define tl_ne(tl, x, y)         tl_math_at(tl, TL_HERE, TL_NE, x, y, NULL)
+#define tl_exp(tl, x)           tl_math_at(tl, TL_HERE, TL_EXP, x, NULL, NULL)
+#define tl_log(tl, x)           tl_math_at(tl, TL_HERE, TL_LOG, x, NULL, NULL)
+#define tl_sqrt(tl, x)          tl_math_at(tl, TL_HERE, TL_SQRT, x, NULL, NULL)
+#define tl_rsqrt(tl, x)         tl_math_at(tl, TL_HERE, TL_RSQRT, x, NULL, NULL)
+#define tl_tanh(tl, x)          tl_math_at(tl, TL_HERE, TL_TANH, x, NULL, NULL)
+#define tl_sigmoid(tl, x)       tl_math_at(tl, TL_HERE, TL_SIGMOID, x, NULL, NULL)
+#define tl_erf(tl, x)           tl_math_at(tl, TL_HERE, TL_ERF, x, NULL, NULL)
+tl_tensor *tl_math_at(tl_ctx *tl, tl_here here, tl_op op, tl_tensor *x, tl_tensor *y, tl_tensor *z);
+
+/* Floats to integers truncate and saturate, NaN becomes 0. */
+#define tl_cast(tl, x, dtype) tl_cast_at(tl, TL_HERE, x, dtype)
+tl_tensor *tl_cast_at(tl_ctx *tl, tl_here here, tl_tensor *x, kb_dtype dtype);
+
+/* -- over an axis (commands) ---------------------------------------------------------------- */
+
+enum { TL_ALL_AXES = -1000 };
+
+/*
+ * Over one axis (negative: from the last) or TL_ALL_AXES; the axis goes, or stays with extent 1.
+ * The result has the type of `x`; argmax i32: the first maximum, in C order over all axes.
+ *
+ * time    as elementwise, of the input's elements
+ */
+#define tl_sum(tl, x, axis, keepdims)    tl_reduce_at(tl, TL_HERE, TL_SUM, x, axis, keepdims)
+#define tl_max(tl, x, axis, keepdims)    tl_reduce_at(tl, TL_HERE, TL_MAX, x, axis, keepdims)
+#define tl_min(tl, x, axis, keepdims)    tl_reduce_at(tl, TL_HERE, TL_MIN, x, axis, keepdims)
+#define tl_mean(tl, x, axis, keepdims)   tl_reduce_at(tl, TL_HERE, TL_MEAN, x, axis, keepdims)
+#define tl_argmax(tl, x, axis, keepdims) tl_reduce_at(tl, TL_HERE, TL_ARGMAX, x, axis, keepdims)
+tl_tensor *tl_reduce_at(tl_ctx *tl, tl_here here, tl_op op, tl_tensor *x, int axis, bool keepdims);
+
+/* exp(x - max) / sum over one axis, of floats; time 3 + 2 * special_cycles per lane. */
+#define tl_softmax(tl, x, axis) tl_softmax_at(tl, TL_HERE, x, axis)
+tl_tensor *tl_softmax_at(tl_ctx *tl, tl_here here, tl_tensor *x, int axis);
+
+/* -- shapes and constants (commands) -------------------------------------------------------- */
+
+/* The last two axes change places. */
+#define tl_transpose(tl, x) tl_transpose_at(tl, TL_HERE, x)
+tl_tensor *tl_transpose_at(tl_ctx *tl, tl_here here, tl_tensor *x);
+
+/* start, start + step, ...; n of them. */
+#define tl_arange(tl, dtype, n, start, step) tl_arange_at(tl, TL_HERE, dtype, n, start, step)
+tl_tensor *tl_arange_at(tl_ctx *tl, tl_here here, kb_dtype dtype, int64_t n, double start,
+                        double step);
+
+#define tl_full(tl, dtype, shape, value) tl_full_at(tl, TL_HERE, dtype, shape, value)
+tl_tensor *tl_full_at(tl_ctx *tl, tl_here here, kb_dtype dtype, kb_shape shape, double value);
+
+/* Ends the run as a mistake of the kernel, with a text of its own. Does not return. */
+#define tl_fail(tl, text) tl_fail_at(tl, TL_HERE, text)
+void tl_fail_at(tl_ctx *tl, tl_here here, const char *text);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

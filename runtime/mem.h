@@ -1,0 +1,131 @@
+/* mem.h -- the MemoryStore: immutable versions of bytes, and which of them is at which address. */
+#ifndef MEM_H
+#define MEM_H
+#include "kernbench.h"
+
+/*
+ * Nothing is copied when memory is written or read: an address names a part of a version, and a
+ * version never changes. So a reader keeps what it saw, whatever is written later. A version is
+ * bytes, or the result of an operation, whose bytes come in Phase 2, or pieces of other versions.
+ * "Owns" below: a reference, to be given back with version_drop().         design 6, ADR-0020 D7
+ */
+enum version_kind { VERSION_BYTES, VERSION_RESULT, VERSION_PIECES };
+
+/* The head of what is kept with a version. */
+struct version_packed {
+    void (*free)(struct version_packed *self);
+};
+
+struct version {
+    uint32_t refs; /* not atomic: one thread at a time changes it */
+    uint8_t kind;
+    bool ready;           /* its bytes are known; a result's after Phase 2, pieces' with the last */
+    uint32_t op;          /* VERSION_RESULT: op_id of its maker */
+    uint64_t nbytes;      /* > 0 */
+    unsigned char *bytes; /* owned; NULL: a result not yet computed, pieces not yet gathered */
+    struct piece *pieces; /* owned; VERSION_PIECES */
+    uint32_t n_pieces;
+    struct version_packed *packed; /* owned: what gemm.c keeps with it; freed by its own function */
+};
+
+/* A part of a version. */
+struct view {
+    struct version *v; /* NULL: none */
+    uint64_t offset;
+};
+
+struct piece {
+    struct view part; /* owned */
+    uint64_t nbytes;
+};
+
+/* All: NULL without memory; else owned by the caller. */
+struct version *version_new_bytes(uint64_t nbytes); /* not initialised */
+struct version *version_new_result(uint64_t nbytes, uint32_t op);
+
+static inline struct version *version_keep(struct version *v)
+{
+    v->refs++;
+    return v;
+}
+
+void version_drop(struct version *v); /* NULL: nothing */
+
+/* A result is computed: takes `bytes` (malloc), of v->nbytes. */
+void version_set_bytes(struct version *v, unsigned char *bytes);
+
+/* The bytes of a ready version, gathered if they must be; NULL without memory. Not for two threads
+ * at once on the same version. */
+const unsigned char *version_bytes(struct version *v);
+
+/* -- who wrote ------------------------------------------------------------------------------ */
+
+enum { OP_NONE = UINT32_MAX }; /* written by the host */
+
+/* Ids of operations, ascending, each once. All zero is empty. */
+struct op_ids {
+    uint32_t n, cap;
+    uint32_t *ids; /* owned once it does not fit into `few` */
+    uint32_t few[6];
+};
+
+bool op_ids_add(struct op_ids *set, uint32_t id); /* OP_NONE adds nothing; false: no memory */
+void op_ids_clear(struct op_ids *set);            /* and gives back its memory */
+
+static inline const uint32_t *op_ids_list(const struct op_ids *set)
+{
+    return set->ids ? set->ids : set->few;
+}
+
+/* -- memories ------------------------------------------------------------------------------- */
+
+enum mem_err {
+    MEM_OK,
+    MEM_ABSENT, /* bytes never written */
+    MEM_NO_MEMORY,
+};
+
+/* All memories of a machine: areas 0..n-1, then spaces by name. */
+struct mem;
+
+struct mem *mem_new(uint32_t n_areas); /* NULL: no memory */
+void mem_free(struct mem *m);
+
+/* The area of the space called `name`, made if there is none; UINT32_MAX: no memory. */
+uint32_t mem_space(struct mem *m, const char *name);
+
+/* Elements of `elem_bytes` at byte distances of stride[] along each axis, in row-major order. */
+struct strided {
+    uint32_t rank;
+    uint32_t elem_bytes;
+    int64_t dim[KB_RANK_MAX], stride[KB_RANK_MAX];
+};
+
+/*
+ * [address, address + nbytes) of an area becomes that part of `from`, written by op `writer`; the
+ * rest of what it overlaps stays with its old version. Takes a reference of its own.
+ */
+enum mem_err mem_write(struct mem *m, uint32_t area, uint64_t address, uint64_t nbytes,
+                       struct view from, uint32_t writer);
+
+/*
+ * What [address, address + nbytes) holds: a part of one version, or pieces gathered into a new one.
+ *
+ * out      owned
+ * writers  the ops that wrote it are added; may be NULL
+ * absent   MEM_ABSENT: the first and the end of the first range never written; may be NULL
+ */
+enum mem_err mem_read(struct mem *m, uint32_t area, uint64_t address, uint64_t nbytes,
+                      struct view *out, struct op_ids *writers, uint64_t absent[2]);
+
+/* The same for elements that do not lie side by side; the view is contiguous. */
+enum mem_err mem_write_strided(struct mem *m, uint32_t area, uint64_t address,
+                               const struct strided *s, struct view from, uint32_t writer);
+enum mem_err mem_read_strided(struct mem *m, uint32_t area, uint64_t address,
+                              const struct strided *s, struct view *out, struct op_ids *writers,
+                              uint64_t absent[2]);
+
+/* Forgets all that an area holds. */
+void mem_clear(struct mem *m, uint32_t area);
+
+#endif

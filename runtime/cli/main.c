@@ -22,6 +22,12 @@ static enum exit_code exit_code_of(kb_status status)
         return EXIT_INPUT;
     case KB_NO_MEMORY:
         return EXIT_SYSTEM;
+    case KB_KERNEL_ERROR:
+        return EXIT_KERNEL;
+    case KB_DIFFERENT:
+        return EXIT_DIFFERENT;
+    case KB_FILE_ERROR:
+        return EXIT_SYSTEM;
     case KB_INTERNAL:
         return EXIT_INTERNAL;
     }

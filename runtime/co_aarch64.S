@@ -1,7 +1,7 @@
 /* co_aarch64.S -- the switch of co.c on AArch64. */
 #if defined(__aarch64__) && defined(__LP64__)
 
-#define FRAME_BYTES 160
+#define FRAME_BYTES 160 /* registers 72 to 79 of its description are d8 to d15 */
 
         .text
 
@@ -37,17 +37,17 @@ co_switch:
         .cfi_rel_offset x27, 80
         .cfi_rel_offset x28, 88
         stp     d8, d9, [sp, #96]
-        .cfi_rel_offset v8, 96
-        .cfi_rel_offset v9, 104
+        .cfi_rel_offset 72, 96
+        .cfi_rel_offset 73, 104
         stp     d10, d11, [sp, #112]
-        .cfi_rel_offset v10, 112
-        .cfi_rel_offset v11, 120
+        .cfi_rel_offset 74, 112
+        .cfi_rel_offset 75, 120
         stp     d12, d13, [sp, #128]
-        .cfi_rel_offset v12, 128
-        .cfi_rel_offset v13, 136
+        .cfi_rel_offset 76, 128
+        .cfi_rel_offset 77, 136
         stp     d14, d15, [sp, #144]
-        .cfi_rel_offset v14, 144
-        .cfi_rel_offset v15, 152
+        .cfi_rel_offset 78, 144
+        .cfi_rel_offset 79, 152
         mov     x9, sp
         str     x9, [x0]
 
@@ -79,14 +79,14 @@ co_land:
         .cfi_restore x28
         .cfi_restore x29
         .cfi_restore x30
-        .cfi_restore v8
-        .cfi_restore v9
-        .cfi_restore v10
-        .cfi_restore v11
-        .cfi_restore v12
-        .cfi_restore v13
-        .cfi_restore v14
-        .cfi_restore v15
+        .cfi_restore 72
+        .cfi_restore 73
+        .cfi_restore 74
+        .cfi_restore 75
+        .cfi_restore 76
+        .cfi_restore 77
+        .cfi_restore 78
+        .cfi_restore 79
         br      x30
         .cfi_endproc
         .size   co_switch, . - co_switch

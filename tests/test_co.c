@@ -1,7 +1,7 @@
 /*
  * test_co.c -- coroutines: taking turns, overflow, and a system that refuses memory or guards.
  *
- * link: -rdynamic -Wl,--wrap=calloc,--wrap=free,--wrap=mmap,--wrap=munmap,--wrap=mprotect
+ * link: -Wl,--wrap=calloc,--wrap=free,--wrap=mmap,--wrap=munmap,--wrap=mprotect
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -560,13 +560,14 @@ enum { SLIGHTLY_TOO_MANY = SMALL_STACK / 1024 + 1 };
 
 static void overflow_without_guard_is_seen_at_a_yield(void **state)
 {
-    struct co_pool *pool = pool_new(SMALL_STACK);
     struct filler f = {.levels = SLIGHTLY_TOO_MANY}, modest = {.levels = 8};
+    struct co_pool *pool;
 
     (void)state;
 #ifdef CO_ASAN
     skip(); /* frames are larger than they look */
 #endif
+    pool = pool_new(SMALL_STACK);
     guards_left = 5;
     f.co = co_new(pool, fill_and_yield, &f);
     guards_left = UINT64_MAX;

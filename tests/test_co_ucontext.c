@@ -1,7 +1,7 @@
 /*
  * test_co_ucontext.c -- test_co again, switching as machines without an assembly of their own do.
  *
- * link: -rdynamic -Wl,--wrap=calloc,--wrap=free,--wrap=mmap,--wrap=munmap,--wrap=mprotect
+ * link: -Wl,--wrap=calloc,--wrap=free,--wrap=mmap,--wrap=munmap,--wrap=mprotect
  */
 #define CO_UCONTEXT
 #include "co.c" /* in place of the library's */

@@ -21,6 +21,7 @@ SAN ?=
 
 WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes
 ALL_CFLAGS := -std=c11 -D_GNU_SOURCE -ffp-contract=off -ffile-prefix-map='$(CURDIR)=.' $(if $(filter /%,$(B)),-ffile-prefix-map='$(B)=build') $(WARN) $(CFLAGS) $(SAN)
+ASM_CFLAGS = $(filter-out -ffp-contract=% -W%,$(ALL_CFLAGS))
 INCLUDES := -Iruntime/include -Iruntime -Iruntime/cli -Igen
 VERSION := $(shell sed -n 's/.*KB_VERSION "\(.*\)"/\1/p' runtime/include/kernbench.h)
 
@@ -42,9 +43,10 @@ all: topology
 O := $(B)/_o
 GEN_SRC := $(wildcard gen/*.c)
 LIB_SRC := $(filter-out runtime/engine.c,$(wildcard runtime/*.c)) # engine.c is included
+LIB_ASM := $(wildcard runtime/*.S) # each empty but on its own architecture
 CLI_SRC := $(wildcard runtime/cli/*.c)
 GEN_OBJ := $(GEN_SRC:%.c=$(O)/%.o)
-LIB_OBJ := $(LIB_SRC:%.c=$(O)/%.o)
+LIB_OBJ := $(LIB_SRC:%.c=$(O)/%.o) $(LIB_ASM:%.S=$(O)/%.o)
 CLI_OBJ := $(CLI_SRC:%.c=$(O)/%.o)
 KBGEN ?= $(B)/kbgen
 LIB := $(B)/libkernbench.a
@@ -54,6 +56,11 @@ $(O)/%.o: %.c $(O)/flags
 	@mkdir -p $(@D)
 	$(call say,CC)
 	$(Q)$(CC) $(INCLUDES) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(O)/%.o: %.S $(O)/flags
+	@mkdir -p $(@D)
+	$(call say,AS)
+	$(Q)$(CC) $(ASM_CFLAGS) -MMD -MP -c -o $@ $<
 
 # A change of compiler or flags rebuilds everything.
 FLAGS_TEXT := $(CC) $(ALL_CFLAGS)
@@ -325,7 +332,7 @@ fuzz: setup
 	cp tests/bad/*.csv benches/*.csv $(B)/fuzz/csv
 	$(FUZZ_CC) -o $(B)/fuzz/fuzz_yaml tests/fuzz/fuzz_yaml.c $(filter-out gen/main.c,$(GEN_SRC)) \
 	    runtime/text.c -lyaml -lxxhash -lm
-	$(FUZZ_CC) -o $(B)/fuzz/fuzz_replay tests/fuzz/fuzz_replay.c $(B)/cube8/topo.c $(LIB_SRC) $(CLI_SRC) -lm
+	$(FUZZ_CC) -o $(B)/fuzz/fuzz_replay tests/fuzz/fuzz_replay.c $(B)/cube8/topo.c $(LIB_SRC) $(LIB_ASM) $(CLI_SRC) -lm
 	$(B)/fuzz/fuzz_yaml $(FUZZ_RUN) $(B)/fuzz/yaml
 	$(B)/fuzz/fuzz_replay $(FUZZ_RUN) $(B)/fuzz/csv
 
@@ -349,7 +356,7 @@ install: topology
 # -- benches -----------------------------------------------------------------------------------
 
 P := $(B)/_p
-PERF := $(patsubst %,$(P)/%,txn spawn rows parts empty)
+PERF := $(patsubst %,$(P)/%,txn spawn rows parts empty co)
 BENCH_TOPOLOGIES := cube8 bench_c4 bench_c64 bench_fifo bench_fifo_c4 bench_fifo_c64
 channels = cube.pe.pe_dma.read_channels=$(1) cube.pe.pe_dma.write_channels=$(1)
 fifo := contention.links=fifo

@@ -101,6 +101,7 @@ enum op_stage {
     STAGE_GEMM,
     STAGE_MATH,
     STAGE_STORE,
+    STAGE_COMMAND, /* all of a composite, at pe_scheduler */
 };
 
 struct op_token {

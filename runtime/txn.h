@@ -9,6 +9,7 @@
 /* What its next event means. */
 enum txn_stage {
     TXN_WAITING,   /* not issued, or in a channel's queue */
+    TXN_TO_CHANNEL, /* of a kernel's tile: joins its channel */
     TXN_TO_LINK,   /* fifo: arrives at a link */
     TXN_TO_ENGINE, /* arrives at its M_CPU's engine */
     TXN_TO_MEMORY, /* arrives at the memory */

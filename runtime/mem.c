@@ -839,17 +839,27 @@ enum mem_err mem_read_strided(struct mem *m, uint32_t area, uint64_t address,
     return err;
 }
 
+/* What several ranges hold, or none. */
+static __attribute__((noinline)) enum mem_err read_many(struct mem *m, uint32_t area,
+                                                        uint64_t address, uint64_t nbytes,
+                                                        struct view *out, struct op_ids *writers,
+                                                        uint64_t absent[2])
+{
+    struct strided whole = {.rank = 1, .elem_bytes = 1, .dim = {(int64_t)nbytes}, .stride = {1}};
+
+    return mem_read_strided(m, area, address, &whole, out, writers, absent);
+}
+
 enum mem_err mem_read(struct mem *m, uint32_t area, uint64_t address, uint64_t nbytes,
                       struct view *out, struct op_ids *writers, uint64_t absent[2])
 {
-    struct strided whole = {.rank = 1, .elem_bytes = 1, .dim = {(int64_t)nbytes}, .stride = {1}};
     struct area *a;
     uint32_t writer;
 
     assert(area < m->n_areas && nbytes && nbytes <= INT64_MAX);
     a = m->areas[area];
     if (!a || !read_one(a, address, address + nbytes, out, &writer))
-        return mem_read_strided(m, area, address, &whole, out, writers, absent);
+        return read_many(m, area, address, nbytes, out, writers, absent);
     if (!writers || op_ids_add(writers, writer))
         return MEM_OK;
     version_drop(out->v);

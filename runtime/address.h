@@ -10,8 +10,9 @@ enum { ADDRESS_SIP = 52, ADDRESS_CUBE = 38, ADDRESS_REGION = 36 };
 /* Bytes of one memory of that kind. */
 static inline uint64_t address_memory_bytes(const struct kb_topology *t, enum space space)
 {
-    return space == SPACE_HBM ? t->hbm.nbytes : space == SPACE_SRAM ? t->sram.nbytes
-                                                                    : t->tcm_read.nbytes;
+    return space == SPACE_HBM    ? t->hbm.nbytes
+           : space == SPACE_SRAM ? t->sram.nbytes
+                                 : t->tcm_read.nbytes;
 }
 
 static inline enum space address_space(uint64_t address)
@@ -28,8 +29,8 @@ static inline uint64_t address_offset(uint64_t address)
 static inline uint64_t address_of(const struct kb_topology *t, uint32_t dst, uint64_t offset)
 {
     uint32_t cube = dst_cube(t, dst), unit = dst_unit(t, dst);
-    uint64_t base = (uint64_t)(cube / t->cubes) << ADDRESS_SIP |
-                    (uint64_t)(cube % t->cubes) << ADDRESS_CUBE;
+    uint64_t base = (uint64_t)(cube / t->cubes) << ADDRESS_SIP | (uint64_t)(cube % t->cubes)
+                                                                     << ADDRESS_CUBE;
 
     if (unit < t->pes)
         return base + unit * t->hbm.nbytes + offset;

@@ -282,8 +282,7 @@ static void prepare(struct co *co)
 {
     struct frame *f = (struct frame *)(void *)co - 1;
 
-    *f = (struct frame){
-        .rbx = (uintptr_t)co, .r12 = (uintptr_t)run, .rip = (uintptr_t)co_start};
+    *f = (struct frame){.rbx = (uintptr_t)co, .r12 = (uintptr_t)run, .rip = (uintptr_t)co_start};
     co->own = f;
 }
 
@@ -312,8 +311,7 @@ static void prepare(struct co *co)
 {
     struct frame *f = (struct frame *)(void *)co - 1;
 
-    *f = (struct frame){
-        .x19 = (uintptr_t)co, .x20 = (uintptr_t)run, .x30 = (uintptr_t)co_start};
+    *f = (struct frame){.x19 = (uintptr_t)co, .x20 = (uintptr_t)run, .x30 = (uintptr_t)co_start};
     co->own = f;
 }
 
@@ -377,7 +375,7 @@ enum co_state co_resume(struct co *co)
     return co->state;
 }
 
-void co_yield(struct co *co)
+void co_yield (struct co *co)
 {
     co_watch_yield(&co->watch, false);
     switch_out(co);

@@ -31,14 +31,14 @@ struct tcm_block {
 
 struct tl_tensor {
     uint8_t kind, wait, dtype, space;
-    bool loads; /* made by an asynchronous load: no operand before it was waited for */
+    bool loads;     /* made by an asynchronous load: no operand before it was waited for */
     uint32_t maker; /* op_id; OP_NONE */
     uint64_t address, nbytes;
     struct dims shape;
     double scalar;
-    struct view view;          /* owned; TENSOR_VALUE */
-    struct tcm_block *block;   /* NULL: takes no room in the TCM */
-    uint64_t number;           /* by which tl_release() knows what is younger */
+    struct view view;        /* owned; TENSOR_VALUE */
+    struct tcm_block *block; /* NULL: takes no room in the TCM */
+    uint64_t number;         /* by which tl_release() knows what is younger */
     struct tl_tensor *older, *newer;
 };
 
@@ -78,8 +78,8 @@ struct command {
     int64_t engine_fs;
 
     /* composite */
-    struct work service;    /* from its issue to its end */
-    bool in_hbm[3];         /* operands that DMA reads, and from which memory */
+    struct work service; /* from its issue to its end */
+    bool in_hbm[3];      /* operands that DMA reads, and from which memory */
     uint32_t in_dst[3];
     uint32_t tiles[3];      /* M, K, N */
     uint32_t next_id;       /* of the next token's first stage */
@@ -99,8 +99,8 @@ struct token {
     uint64_t fetch_bytes;
     uint8_t reads_left, epilogue; /* DMA_READs; the epilogue step at work */
     bool in_epilogue;
-    bool last;                    /* in K: its output tile is complete */
-    uint32_t room;                /* of the PE's tile buffers */
+    bool last;     /* in K: its output tile is complete */
+    uint32_t room; /* of the PE's tile buffers */
     struct token *next_free;
 };
 
@@ -158,7 +158,7 @@ struct kernels {
     struct mem *mem; /* borrowed from the host's side */
     struct co_pool *stacks;
 
-    struct launch *launches; /* owned */
+    struct launch *launches;                 /* owned */
     size_t n_launches, launches_cap, launch; /* launch: that runs, or will be next */
     bool launched;                           /* it runs */
     uint32_t running;                        /* PEs that have not ended */
@@ -250,6 +250,9 @@ enum tcm_result { TCM_OK, TCM_FULL, TCM_NO_MEMORY };
 /* The lowest range of `nbytes` that fits, 64-byte aligned; sets x->block and x->address. */
 enum tcm_result tcm_alloc(struct tl_ctx *pe, struct tl_tensor *x);
 void tensors_free_all(struct tl_ctx *pe);
+
+/* Names that tl_region() has kept.  tl.c */
+void regions_free(struct kernels *k);
 
 /* All that the pools have made.  pool.c */
 void pool_free(struct kernels *k);

@@ -1,5 +1,6 @@
 /* launch.c -- launches: hosts send a kernel to its PEs, it runs on each, responses come back. */
 #include "end.h"
+#include "engine.h"
 #include "host.h"
 #include "hook.h"
 #include <stdarg.h>
@@ -81,7 +82,7 @@ void kernel_no_memory(struct tl_ctx *pe)
 _Noreturn void kernel_leave(struct tl_ctx *pe)
 {
     for (;;)
-        co_yield(pe->co);
+        co_yield (pe->co);
 }
 
 /* -- a PE's kernel -------------------------------------------------------------------------- */
@@ -169,8 +170,8 @@ static void go_on(struct tl_ctx *pe, uint64_t t)
             returned(pe, t);
         break;
     case CO_OVERFLOWED:
-        kernel_error(pe, NULL, pe->here, "stack overflow%s%s",
-                     pe->call ? ", last call " : "", pe->call ? pe->call : "");
+        kernel_error(pe, NULL, pe->here, "stack overflow%s%s", pe->call ? ", last call " : "",
+                     pe->call ? pe->call : "");
         break;
     }
 }
@@ -284,6 +285,7 @@ void kernels_free(struct kernels *k)
     free(k->work);
     free(k->pes);
     co_pool_free(k->stacks);
+    regions_free(k);
     pool_free(k);
     free(k);
 }
@@ -380,9 +382,8 @@ static void begin_launch(struct kb_sim *s)
     struct launch *l = current(k);
     int64_t way = 0;
 
-    l->result = (struct kb_launch_result){.kernel = l->request.name,
-                                          .pes = (uint32_t)l->request.n_pes,
-                                          .launch_fs = s->end_fs};
+    l->result = (struct kb_launch_result){
+        .kernel = l->request.name, .pes = (uint32_t)l->request.n_pes, .launch_fs = s->end_fs};
     for (size_t i = 0; i < l->request.n_pes; i++) {
         int64_t fs = launch_fs(s, pe_of(k, l, i));
 
@@ -439,8 +440,7 @@ static kb_status too_many_events(struct kb_sim *s)
 
 static kb_status ran(struct kb_sim *s, kb_status status, kb_error *why)
 {
-    if (status == KB_STOPPED && s->options.max_events &&
-        s->n_events >= s->options.max_events)
+    if (status == KB_STOPPED && s->options.max_events && s->n_events >= s->options.max_events)
         status = too_many_events(s);
     if (status != KB_AGAIN && status != KB_OK)
         s->status = status;

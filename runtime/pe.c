@@ -1,4 +1,5 @@
 /* pe.c -- what a PE does with a command: its stages, and the pipeline of a composite's tiles. */
+#include "end.h"
 #include "hook.h"
 #include <stdlib.h>
 #include <string.h>
@@ -75,8 +76,7 @@ struct stage {
 };
 
 /* A slot for a stage; TXN_NONE: no memory. */
-static uint32_t stage_slot(struct kb_sim *s, const struct stage *st,
-                           struct memory_station *station)
+static uint32_t stage_slot(struct kb_sim *s, const struct stage *st, struct memory_station *station)
 {
     uint32_t slot = slot_new(s);
 
@@ -162,8 +162,7 @@ static int64_t store_fs(const struct kb_sim *s, uint64_t nbytes)
 static int64_t gemm_fs(const struct kb_sim *s, uint64_t m, uint64_t k, uint64_t n)
 {
     const struct pe_row *pe = &s->topo->pe;
-    uint64_t cycles =
-        parts_of(m, pe->mac[0]) * parts_of(k, pe->mac[1]) * parts_of(n, pe->mac[2]);
+    uint64_t cycles = parts_of(m, pe->mac[0]) * parts_of(k, pe->mac[1]) * parts_of(n, pe->mac[2]);
 
     return (pe->gemm_overhead_fs & s->mask.overhead) + drain_fs(cycles, pe->gemm_clock_ghz);
 }
@@ -393,8 +392,8 @@ static void issue_store(struct kb_sim *s, uint64_t t, struct command *c)
         c->result->maker = op->id;
     if (op->strided) {
         g = strided_of(op);
-        if (mem_write_strided(s->kernels->mem, c->dst, op->out.address, &g, op->out.view,
-                              op->id) != MEM_OK) {
+        if (mem_write_strided(s->kernels->mem, c->dst, op->out.address, &g, op->out.view, op->id) !=
+            MEM_OK) {
             kernel_no_memory(c->pe);
             return;
         }
@@ -409,18 +408,15 @@ static void issue_store(struct kb_sim *s, uint64_t t, struct command *c)
 static void begin_engine(struct kb_sim *s, uint64_t t, struct command *c)
 {
     bool gemm = c->op.kind == OP_GEMM;
-    struct stage st = {.command = c,
-                       .stage = gemm ? STAGE_GEMM : STAGE_MATH,
-                       .id = c->op.id,
-                       .data_op = true};
+    struct stage st = {
+        .command = c, .stage = gemm ? STAGE_GEMM : STAGE_MATH, .id = c->op.id, .data_op = true};
 
     begin_inside(s, t, &st, gemm ? PORT_GEMM : PORT_MATH, c->engine_fs);
 }
 
 static void begin_store(struct kb_sim *s, uint64_t t, struct command *c)
 {
-    struct stage st = {
-        .command = c, .stage = STAGE_STORE, .id = c->next_id++, .data_op = true};
+    struct stage st = {.command = c, .stage = STAGE_STORE, .id = c->next_id++, .data_op = true};
 
     begin_inside(s, t, &st, PORT_TCM_WRITE, store_fs(s, c->store_bytes));
 }
@@ -450,13 +446,14 @@ static void count_compute(struct kernels *k, const struct op *op)
     if (op->kind == OP_GEMM)
         sum->gemm_macs += (uint64_t)op->m * op->k * op->n;
     else
-        sum->math_elements += elements_of(
-            &(math_rows[op->math].group == MATH_REDUCE ? &op->in[0] : &op->out)->shape);
+        sum->math_elements +=
+            elements_of(&(math_rows[op->math].group == MATH_REDUCE ? &op->in[0] : &op->out)->shape);
 }
 
 /* -- composites ----------------------------------------------------------------------------- */
 
-/* Stages of one token, for its ids: DMA_READs, FETCH and engine; with the last K all that follow. */
+/* Stages of one token, for its ids: DMA_READs, FETCH and engine; with the last K all that follow.
+ */
 static uint32_t token_stages(const struct command *c, bool last)
 {
     const struct op *op = &c->op;
@@ -513,8 +510,7 @@ uint64_t token_part_bytes(const struct token *x, uint32_t i)
     uint32_t rows, columns;
 
     part_of(x, i, &rows, &columns);
-    return (uint64_t)rows * columns *
-           kb_dtype_bytes((kb_dtype)x->command->op.in[i].dtype);
+    return (uint64_t)rows * columns * kb_dtype_bytes((kb_dtype)x->command->op.in[i].dtype);
 }
 
 uint64_t token_out_bytes(const struct token *x)
@@ -559,11 +555,8 @@ uint64_t token_out_address(const struct token *x)
 
 static struct stage token_stage(struct token *x, enum op_stage stage)
 {
-    return (struct stage){.command = x->command,
-                          .token = x,
-                          .stage = stage,
-                          .id = x->next_id++,
-                          .data_op = true};
+    return (struct stage){
+        .command = x->command, .token = x, .stage = stage, .id = x->next_id++, .data_op = true};
 }
 
 static void token_fetch(struct kb_sim *s, uint64_t t, struct token *x)
@@ -770,6 +763,8 @@ static void token_stage_done(struct kb_sim *s, uint64_t t, const struct work *w)
     case STAGE_DMA_WRITE:
         token_written(s, t, x);
         break;
+    case STAGE_COMMAND: /* no stage of a tile */
+        break;
     }
 }
 
@@ -778,8 +773,7 @@ static uint64_t composite_stages(const struct command *c)
 {
     uint64_t outputs = (uint64_t)c->tiles[0] * c->tiles[2];
 
-    return outputs * ((c->tiles[1] - 1) * (uint64_t)token_stages(c, false) +
-                      token_stages(c, true));
+    return outputs * ((c->tiles[1] - 1) * (uint64_t)token_stages(c, false) + token_stages(c, true));
 }
 
 /* Which operands are read by DMA, and from where. */
@@ -788,9 +782,10 @@ static void find_operands(struct command *c)
     for (uint32_t i = 0; i < c->op.n_in; i++) {
         uint64_t offset;
 
-        c->in_hbm[i] = !c->op.in[i].is_scalar &&
-                       address_find(c->pe->sim->topo, c->op.in[i].address, &c->in_dst[i], &offset) &&
-                       c->in_dst[i] != own_tcm(c->pe);
+        c->in_hbm[i] =
+            !c->op.in[i].is_scalar &&
+            address_find(c->pe->sim->topo, c->op.in[i].address, &c->in_dst[i], &offset) &&
+            c->in_dst[i] != own_tcm(c->pe);
     }
 }
 
@@ -821,8 +816,7 @@ static void issue_composite(struct kb_sim *s, uint64_t t, struct command *c)
 {
     struct tl_ctx *pe = c->pe;
 
-    if (!rooms_new(pe) || !new_result(c, bytes_of(&c->op.out)) ||
-        !publish(c, c->dst, &c->op.out))
+    if (!rooms_new(pe) || !new_result(c, bytes_of(&c->op.out)) || !publish(c, c->dst, &c->op.out))
         return;
     c->result->maker = c->op.out.maker = c->op.id;
     c->service = (struct work){.command = c, .stage = STAGE_COMMAND, .data_op = true};

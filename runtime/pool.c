@@ -202,7 +202,7 @@ enum tcm_result tcm_alloc(struct tl_ctx *pe, struct tl_tensor *x)
     *b = (struct tcm_block){.offset = offset, .nbytes = x->nbytes, .refs = 1, .next = *link};
     *link = b;
     x->block = b;
-    x->address = address_of(
-        t, dst_pack(t, src_cube(t, pe->src), t->pes + 1 + src_pe(t, pe->src)), offset);
+    x->address =
+        address_of(t, dst_pack(t, src_cube(t, pe->src), t->pes + 1 + src_pe(t, pe->src)), offset);
     return TCM_OK;
 }

@@ -44,11 +44,8 @@ static struct op_token token_record(const struct work *w)
 {
     const struct command *c = w->command;
     const struct token *x = w->token;
-    struct op_token r = {.id = w->id,
-                         .parent = c->op.id,
-                         .pe = c->op.pe,
-                         .stage = w->stage,
-                         .region = c->op.region};
+    struct op_token r = {
+        .id = w->id, .parent = c->op.id, .pe = c->op.pe, .stage = w->stage, .region = c->op.region};
 
     if (x) {
         r.token = x->number;

@@ -1,10 +1,9 @@
 /* tl.c -- the calls of a kernel: what is asked is checked, made a command, and waited for. */
+#include "end.h"
 #include "kernel.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { FP_BITS = 53 };
 
 /* -- leaving with a mistake ----------------------------------------------------------------- */
 
@@ -146,8 +145,7 @@ static uint32_t check_range(const struct call *call, uint64_t address, uint64_t 
 
         kb_endpoint_name(&memory, name);
         BAD(call, "%llu bytes from offset %llu pass the end of %s, which holds %llu",
-            (unsigned long long)nbytes, (unsigned long long)offset, name,
-            (unsigned long long)size);
+            (unsigned long long)nbytes, (unsigned long long)offset, name, (unsigned long long)size);
     }
     if (offset % align)
         BAD(call, "address %llu is not aligned to %llu bytes", (unsigned long long)address,
@@ -236,7 +234,7 @@ static struct tl_tensor *do_command(struct command *c)
         result->wait = WAIT_PENDING;
     pe->current = c;
     pe->state = PE_ISSUES;
-    co_yield(pe->co);
+    co_yield (pe->co);
     return result;
 }
 
@@ -604,7 +602,7 @@ void tl_wait_at(tl_ctx *tl, tl_here here, tl_tensor *x)
     if (x->wait == WAIT_PENDING) {
         tl->awaited = x;
         tl->state = PE_WAITS;
-        co_yield(tl->co);
+        co_yield (tl->co);
     }
     x->wait = WAIT_OVER;
 }
@@ -633,7 +631,9 @@ static void set_product_types(const struct call *call, struct command *c, kb_dty
         BAD(call, "a product of %s cannot be %s", kb_dtype_name(in), kb_dtype_name(*out));
     if (acc != (!is_float(in) ? *out : in == KB_F64 ? KB_F64 : KB_F32))
         BAD(call, "%s is accumulated in %s, not in %s", kb_dtype_name(in),
-            kb_dtype_name(!is_float(in) ? *out : in == KB_F64 ? KB_F64 : KB_F32),
+            kb_dtype_name(!is_float(in)  ? *out
+                          : in == KB_F64 ? KB_F64
+                                         : KB_F32),
             kb_dtype_name(acc));
     c->op.dtype_acc = (uint8_t)acc;
 }
@@ -695,9 +695,8 @@ static bool broadcasts_to(const struct dims *d, const struct dims *to)
     return true;
 }
 
-static void add_epilogue_operand(const struct call *call, struct command *c,
-                                 struct op_epilogue *e, struct tl_tensor *y,
-                                 const struct dims *shape)
+static void add_epilogue_operand(const struct call *call, struct command *c, struct op_epilogue *e,
+                                 struct tl_tensor *y, const struct dims *shape)
 {
     check_operand(call, y);
     if (y->kind != TENSOR_SCALAR) {
@@ -719,7 +718,7 @@ static void add_epilogue(const struct call *call, struct command *c, const tl_ep
     const struct math_row *row;
     struct tl_tensor *const operands[2] = {step->y, step->z};
 
-    if (step->op < TL_ADD || step->op >= N_TL_OPS ||
+    if (step->op < TL_ADD || (int)step->op >= N_TL_OPS ||
         math_rows[step->op].group != MATH_ELEMENT || step->op == TL_WHERE)
         BAD(call, "an epilogue is an elementwise operation that keeps the type");
     row = &math_rows[step->op];
@@ -802,7 +801,7 @@ static void set_composite_math(const struct call *call, struct command *c,
     const struct math_row *row = &math_rows[args->op];
     bool found = false;
 
-    if (args->op >= N_TL_OPS || (row->group != MATH_ELEMENT && row->group != MATH_COMPARE))
+    if ((int)args->op >= N_TL_OPS || (row->group != MATH_ELEMENT && row->group != MATH_COMPARE))
         BAD(call, "a composite is a GEMM or an elementwise operation");
     for (uint32_t i = 0; i < row->operands; i++) {
         check_waited(call, x[i]);
@@ -895,8 +894,7 @@ static struct command *new_math(const struct call *call, enum tl_op op)
     return c;
 }
 
-tl_tensor *tl_math_at(tl_ctx *tl, tl_here here, tl_op op, tl_tensor *x, tl_tensor *y,
-                      tl_tensor *z)
+tl_tensor *tl_math_at(tl_ctx *tl, tl_here here, tl_op op, tl_tensor *x, tl_tensor *y, tl_tensor *z)
 {
     struct call call = begin_call(tl, math_call(op), here);
     struct tl_tensor *const operands[3] = {x, y, z};

@@ -127,7 +127,7 @@ tl_tensor *tl_load_at(tl_ctx *tl, tl_here here, uint64_t address, kb_dtype dtype
  * tl_store_async() returns when the command is issued, with the tensor where it now lies, to be
  * waited for.
  */
-#define tl_store(tl, address, x) ((void)tl_store_at(tl, TL_HERE, address, x, NULL, false))
+#define tl_store(tl, address, x)       ((void)tl_store_at(tl, TL_HERE, address, x, NULL, false))
 #define tl_store_async(tl, address, x) tl_store_at(tl, TL_HERE, address, x, NULL, true)
 #define tl_store_strided(tl, address, x, strides)                                                  \
     ((void)tl_store_at(tl, TL_HERE, address, x, strides, false))

@@ -822,6 +822,7 @@ static void issue_composite(struct kb_sim *s, uint64_t t, struct command *c)
     c->service = (struct work){.command = c, .stage = STAGE_COMMAND, .data_op = true};
     service_begin(&c->service, t);
     c->next_id = c->op.id + 1;
+    c->next_token = 0;
     c->behind = NULL;
     if (pe->composites)
         pe->last_composite->behind = c;

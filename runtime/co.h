@@ -45,9 +45,10 @@ struct co *co_new(struct co_pool *pool, void (*entry)(void *arg), void *arg);
 enum co_state co_resume(struct co *co);
 
 /* From inside `co`: back to its co_resume(). Returns when it is resumed. */
-void co_yield(struct co *co);
+void co_yield (struct co *co);
 
-/* Gives the stack back to the pool, also of a coroutine that has not ended; not of a running one. */
+/* Gives the stack back to the pool, also of a coroutine that has not ended; not of a running one.
+ */
 void co_drop(struct co *co);
 
 /*

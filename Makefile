@@ -207,6 +207,12 @@ $(TESTS): $(B)/_t/%: $(O)/tests/%.o $(JUDGE) $(GENLIB) $(LIB) $(foreach t,$(TEST
 	$(call say,LD)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIB) $$(sed -n 's/^ \* link: //p' tests/$*.c) -lyaml -lxxhash -lcmocka -lm
 
+# test_co_arch without what cannot be had for another architecture.
+$(B)/_t/co_arch: $(O)/tests/test_co_arch.o $(LIB)
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^
+
 $(B)/_t/judge: $(O)/tests/judge/main.o $(JUDGE)
 	$(call say,LD)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ -lyaml -lm
@@ -277,7 +283,7 @@ valgrind: setup
 	@B=$(B) KB_SEEDS=20 RUNNER='$(VALGRIND)' tests/run.sh \
 	    $(filter-out %/test_memory %/test_no_memory %/test_flow,$(TESTS)) tests/e2e/vectors.sh
 
-## aarch64: simulators built for AArch64 print the vectors' bytes under qemu
+## aarch64: under qemu, simulators for AArch64 print the vectors' bytes, and coroutines switch
 ARM_CC := aarch64-linux-gnu-gcc
 .PHONY: aarch64
 aarch64: setup
@@ -285,7 +291,9 @@ aarch64: setup
 	@for t in cube8 $(VECTOR_TOPOLOGIES); do \
 	    $(MAKE) --no-print-directory B=$(B)/aarch64 KBGEN=$(KBGEN) CC=$(ARM_CC) AR=aarch64-linux-gnu-ar \
 	        SAN=-static topology TOPO=$$t SET= NAME= || exit; done
-	@B=$(B)/aarch64 RUNNER=qemu-aarch64 tests/run.sh tests/e2e/vectors.sh
+	@$(MAKE) --no-print-directory B=$(B)/aarch64 CC=$(ARM_CC) AR=aarch64-linux-gnu-ar SAN=-static \
+	    $(B)/aarch64/_t/co_arch
+	@B=$(B)/aarch64 RUNNER=qemu-aarch64 tests/run.sh $(B)/aarch64/_t/co_arch tests/e2e/vectors.sh
 
 ## check-all: check, and all of it again by clang, sanitizers, valgrind and on AArch64, and break
 .PHONY: check-all

@@ -66,8 +66,20 @@ struct co_pool {
     struct co *dropped;
 };
 
-/* Serves on_fault() alone. Initial-exec: its first use in a thread may be in a signal handler. */
-static _Thread_local struct co *running __attribute__((tls_model("initial-exec")));
+/*
+ * The coroutine that this thread has resumed last: it runs, or has yielded since. Then it may be
+ * gone, so nothing looks into it but on its own stack, which ends at `co` itself.
+ * Initial-exec: its first use in a thread may be in a signal handler.
+ */
+static _Thread_local struct resumed {
+    struct co *co;
+    char *guard; /* lowest byte of the guard, or of the room in its place */
+} resumed __attribute__((tls_model("initial-exec")));
+
+static bool is_on_stack(const struct resumed *r, uintptr_t sp)
+{
+    return sp - (uintptr_t)r->guard < (uintptr_t)r->co - (uintptr_t)r->guard;
+}
 
 /* -- stacks --------------------------------------------------------------------------------- */
 
@@ -234,14 +246,22 @@ static void prepare(struct co *co)
                 (unsigned)number);
 }
 
-static void switch_in(struct co *co)
+static enum co_state switch_in(struct co *co)
 {
     swapcontext(&co->resumer, &co->own);
+    return co->state;
 }
 
-static void switch_out(struct co *co)
+static void switch_out(struct co *co, enum co_state why)
 {
+    (void)why;
     swapcontext(&co->own, &co->resumer);
+}
+
+static uintptr_t sp_of(const ucontext_t *at)
+{
+    (void)at;
+    return (uintptr_t)resumed.guard; /* never out of date: see must_return() */
 }
 
 /* From a signal handler, which this leaves. */
@@ -257,18 +277,18 @@ static void abandon(struct co *co, ucontext_t *at)
  * Assembly, in files of their own: a compiler that saw inside would take static variables to be
  * unchanged by a switch.
  */
-void co_switch(void **save_sp, void *load_sp);
+enum co_state co_switch(void **save_sp, void *load_sp, enum co_state why);
 void co_land(void);
 void co_start(void);
 
-static void switch_in(struct co *co)
+static enum co_state switch_in(struct co *co)
 {
-    co_switch(&co->resumer, co->own);
+    return co_switch(&co->resumer, co->own, CO_YIELDED);
 }
 
-static void switch_out(struct co *co)
+static void switch_out(struct co *co, enum co_state why)
 {
-    co_switch(&co->own, co->resumer);
+    co_switch(&co->own, co->resumer, why);
 }
 
 #ifdef __x86_64__
@@ -286,12 +306,18 @@ static void prepare(struct co *co)
     co->own = f;
 }
 
+static uintptr_t sp_of(const ucontext_t *at)
+{
+    return (uintptr_t)at->uc_mcontext.gregs[REG_RSP];
+}
+
 /* The handler is going to return into co_land(), by the ABI of a call: up, and x87 empty. */
 static void abandon(struct co *co, ucontext_t *at)
 {
     greg_t *regs = at->uc_mcontext.gregs;
 
     regs[REG_RSI] = (greg_t)(uintptr_t)co->resumer;
+    regs[REG_RDX] = CO_OVERFLOWED;
     regs[REG_RIP] = (greg_t)(uintptr_t)co_land;
     regs[REG_EFL] &= ~(greg_t)0x400;
     if (at->uc_mcontext.fpregs) {
@@ -315,10 +341,16 @@ static void prepare(struct co *co)
     co->own = f;
 }
 
+static uintptr_t sp_of(const ucontext_t *at)
+{
+    return at->uc_mcontext.sp;
+}
+
 /* The handler is going to return into co_land(). */
 static void abandon(struct co *co, ucontext_t *at)
 {
     at->uc_mcontext.regs[1] = (uintptr_t)co->resumer;
+    at->uc_mcontext.regs[2] = CO_OVERFLOWED;
     at->uc_mcontext.pc = (uintptr_t)co_land;
 }
 
@@ -339,7 +371,7 @@ static void run(struct co *co)
     co->entry(co->arg);
     co->state = CO_ENDED;
     co_watch_yield(&co->watch, true);
-    switch_out(co);
+    switch_out(co, CO_ENDED);
 }
 
 struct co *co_new(struct co_pool *pool, void (*entry)(void *arg), void *arg)
@@ -358,27 +390,56 @@ struct co *co_new(struct co_pool *pool, void (*entry)(void *arg), void *arg)
     return co;
 }
 
-enum co_state co_resume(struct co *co)
+static void set_resumed(struct co *co)
 {
-    struct co *outer = running;
+    resumed = (struct resumed){co, co->bottom - GUARD_BYTES};
+}
 
-    assert(co->state == CO_YIELDED);
-    running = co;
+/* There is something to be done when it has yielded. */
+__attribute__((noinline)) static enum co_state resume_and_return(struct co *co)
+{
+    struct resumed outer = resumed;
+    enum co_state state;
+
+    set_resumed(co);
     co_watch_resume(&co->watch, co->bottom, watched_bytes(co));
-    switch_in(co);
-    if (co->state == CO_OVERFLOWED) /* it left by on_fault() */
+    state = switch_in(co);
+    if (state == CO_OVERFLOWED) /* it left by on_fault() */
         co_watch_yield(&co->watch, true);
     co_watch_yielded(&co->watch);
-    running = outer;
+    resumed = outer;
     if (!co->guarded && !canary_is_whole(co))
         co->state = CO_OVERFLOWED;
     return co->state;
 }
 
+static bool must_return(const struct co *co)
+{
+#ifdef CO_UCONTEXT
+    return true;
+#endif
+    return CO_WATCHED || !co->guarded ||
+           is_on_stack(&resumed, (uintptr_t)__builtin_frame_address(0));
+}
+
+/*
+ * A processor predicts where a `ret` goes by the calls before it, so each `ret` behind a switch
+ * is a mistake of some 7 ns. Hence this and co_yield() end in the switch, which compilers make a
+ * jump, and the switch goes back to who called them.
+ */
+enum co_state co_resume(struct co *co)
+{
+    assert(co->state == CO_YIELDED);
+    if (must_return(co))
+        return resume_and_return(co);
+    set_resumed(co);
+    return switch_in(co);
+}
+
 void co_yield (struct co *co)
 {
     co_watch_yield(&co->watch, false);
-    switch_out(co);
+    switch_out(co, CO_YIELDED);
     co_watch_resumed(&co->watch);
 }
 
@@ -398,11 +459,13 @@ static pthread_mutex_t set_up_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_key_t signal_stack; /* unmapped with its thread */
 static bool has_key;
 
-static bool is_in_guard(const struct co *co, const void *address)
+/* The stack pointer tells whether the coroutine resumed last is the one that runs. */
+static bool is_overflow(const siginfo_t *info, const ucontext_t *at)
 {
-    uintptr_t bottom = (uintptr_t)co->bottom, a = (uintptr_t)address;
+    uintptr_t guard = (uintptr_t)resumed.guard, address = (uintptr_t)info->si_addr;
 
-    return co->guarded && a < bottom && a >= bottom - GUARD_BYTES;
+    return info->si_code > 0 && address - guard < GUARD_BYTES && is_on_stack(&resumed, sp_of(at)) &&
+           resumed.co->guarded;
 }
 
 /* Doing it again without us brings about the default, and a core that shows the place. */
@@ -423,11 +486,9 @@ static void pass_on(int signal, siginfo_t *info, void *context)
 
 static void on_fault(int signal, siginfo_t *info, void *context)
 {
-    struct co *co = running;
-
-    if (co && info->si_code > 0 && is_in_guard(co, info->si_addr)) {
-        co->state = CO_OVERFLOWED;
-        abandon(co, context);
+    if (is_overflow(info, context)) {
+        resumed.co->state = CO_OVERFLOWED;
+        abandon(resumed.co, context);
     } else {
         pass_on(signal, info, context);
     }

@@ -6,7 +6,9 @@
         .text
 
 /*
- * void co_switch(void **save_sp, void *load_sp)
+ * enum co_state co_switch(void **save_sp, void *load_sp, enum co_state why)
+ *
+ * Keeps what a call keeps, and returns on the other stack, with `why`.
  *
  * Leaves by `br`, not `ret`, which would be predicted to go to this call's own caller. Both
  * stacks look alike here, so the frame description holds before and after the exchange.
@@ -51,11 +53,12 @@ co_switch:
         mov     x9, sp
         str     x9, [x0]
 
-/* Where a signal handler continues, too: load_sp in x1, all else is lost. */
+/* Where a signal handler continues, too: load_sp in x1, `why` in w2, all else is lost. */
         .globl  co_land
         .hidden co_land
 co_land:
         mov     sp, x1
+        mov     w0, w2
         ldp     d14, d15, [sp, #144]
         ldp     d12, d13, [sp, #128]
         ldp     d10, d11, [sp, #112]

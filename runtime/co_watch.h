@@ -31,6 +31,13 @@
 #define CO_VALGRIND
 #endif
 
+/* Whether they are told of each switch; valgrind sees for itself. */
+#if defined(CO_ASAN) || defined(CO_TSAN)
+#define CO_WATCHED true
+#else
+#define CO_WATCHED false
+#endif
+
 /* What they know of one coroutine. All zero is nothing. */
 struct co_watch {
 #ifdef CO_ASAN

@@ -618,6 +618,99 @@ static void a_program_without_sense_is_refused(void **state)
     drop(&r);
 }
 
+/* -- random programs ------------------------------------------------------------------------ */
+
+/* What seed `seed` draws: the machine, the program, its run. */
+static struct rig random_rig(uint64_t seed)
+{
+    char *yaml = NULL;
+    size_t n = 0;
+    FILE *out = open_memstream(&yaml, &n);
+    struct rig r;
+
+    assert_non_null(out);
+    judge_random_topo(out, seed);
+    fclose(out);
+    r = rig_of(yaml);
+    free(yaml);
+    judge_random_program(r.t, seed, &r.p);
+    return r;
+}
+
+static char *text_of(const struct judge_program *p)
+{
+    char *text = NULL;
+    size_t n = 0;
+    FILE *out = open_memstream(&text, &n);
+
+    assert_non_null(out);
+    judge_print_program(out, p);
+    fclose(out);
+    return text;
+}
+
+/* What holds of every run, whatever its program. */
+static void assert_sane(const struct rig *r, uint64_t seed)
+{
+    const struct judge_run *run = &r->run;
+    bool ok = run->total_fs >= run->start_fs + run->kernel_fs;
+
+    for (size_t i = 0; i < run->n_records; i++) {
+        const struct judge_op_record *o = &run->records[i];
+        const struct judge_command_times *c = &run->kernels[o->kernel].commands[o->command];
+
+        ok = ok && o->op_id == i && o->t_issue == c->issue_fs && o->t_start >= o->t_issue;
+        ok = ok && o->t_end > o->t_start && o->t_end <= c->end_fs;
+        ok = ok && (o->parent == UINT64_MAX ? c->op_id == i : c->op_id == o->parent);
+        ok = ok && (i == 0 || o->t_issue >= run->records[i - 1].t_issue);
+    }
+    if (!ok) {
+        judge_print_program(stderr, &r->p);
+        fail_msg("seed %" PRIu64 ": the run makes no sense", seed);
+    }
+}
+
+static void random_programs_run(void **state)
+{
+    size_t kinds[JUDGE_WAIT + 1] = {0}, records = 0;
+
+    (void)state;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        struct rig r = random_rig(seed);
+
+        run(&r);
+        assert_sane(&r, seed);
+        records += r.run.n_records;
+        for (size_t k = 0; k < r.p.n; k++) {
+            for (size_t i = 0; i < r.p.kernels[k].n; i++)
+                kinds[r.p.kernels[k].commands[i].kind]++;
+        }
+        drop(&r);
+    }
+    for (size_t i = 0; i <= JUDGE_WAIT; i++)
+        assert_true(kinds[i] > SEEDS);
+    assert_true(records > 100 * SEEDS);
+}
+
+static void the_same_seed_gives_the_same_program_and_times(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= SEEDS / 10; seed++) {
+        struct rig a = random_rig(seed), b = random_rig(seed);
+        char *x = text_of(&a.p), *y = text_of(&b.p);
+
+        assert_string_equal(x, y);
+        run(&a);
+        run(&b);
+        assert_true(a.run.fingerprint == b.run.fingerprint);
+        assert_int_equal(a.run.total_fs, b.run.total_fs);
+        free(x);
+        free(y);
+        drop(&a);
+        drop(&b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -643,6 +736,8 @@ int main(void)
         cmocka_unit_test(epilogues_come_after_the_last_k),
         cmocka_unit_test(a_composite_of_math),
         cmocka_unit_test(a_program_without_sense_is_refused),
+        cmocka_unit_test(random_programs_run),
+        cmocka_unit_test(the_same_seed_gives_the_same_program_and_times),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

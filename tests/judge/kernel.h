@@ -70,7 +70,9 @@ struct judge_command {
     uint64_t nbytes;         /* load, store: of the transaction; dot, math: of the result */
     uint64_t operand_bytes;  /* dot, math: of all tensor operands together, as stored */
     uint64_t elements;       /* math: what its cycles count */
-    uint32_t m, k, n;        /* dot, composite_gemm: [M,K] x [K,N]; composite_math: [M, N] */
+    uint32_t m, k, n;        /* dot, composite_gemm: [M,K] x [K,N]; composite_math: [M,N], where
+                                the rows of higher ranks are multiplied out and [N] is [1,N].
+                                Hint, of math: the operands' shape [M,N] */
     uint32_t in_bytes;       /* composites: of an element of the operands */
     uint32_t out_bytes;      /* composites: of an element of the output */
     enum judge_class_of_math class;
@@ -199,11 +201,14 @@ void judge_run_clear(struct judge_run *run);
 enum { JUDGE_WINDOW = 65536 }; /* all addresses in slices are below */
 
 /*
- * Adds kernels for some or all PEs of `t`; the same seed gives the same ones. A kernel may be run
- * as it stands if the first JUDGE_WINDOW bytes of every slice have been written: what it reads in
- * an SRAM or in another's TCM, it has stored there itself before (a TCM's upper half); what it
- * computes with, it has loaded or made, whole, of that dtype and shape. Its tensors take less than
- * half of a 16 MB TCM.
+ * Adds kernels for some or all PEs of `t`, in any order; the same seed gives the same ones. A
+ * kernel may be run as it stands if the first JUDGE_WINDOW bytes of every slice that is read have
+ * been written: what it reads in an SRAM or in another's TCM, it has stored there itself before
+ * (a TCM's upper half); what it computes with or stores, it has loaded (and waited for) or made,
+ * whole, as many elements of that dtype. Its tensors take less than half of a 16 MB TCM. All
+ * addresses are multiples of 64. dtypes: dot and composite_gemm take i8 to i32, f16 to f16 or f32,
+ * f32, f64, an epilogue's tensor is of the output's; math takes f16, f32, f64. sum and softmax go
+ * over the last axis; sum's result has M elements; full's has M*N.
  */
 void judge_random_program(const struct judge_topo *t, uint64_t seed, struct judge_program *p);
 #endif

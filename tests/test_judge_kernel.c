@@ -15,8 +15,8 @@
 #define CUBE8 "kernbench: 1\nname: cube8\nsip: {cube_mesh: {w: 4, h: 2}}\n"
 #define FIFO  "contention: {links: fifo}\n"
 
-/* Of cube8: the times of 4096 bytes from the own slice, of a 4096 + 4096 byte FETCH, and so on. */
-#define NS(ns) ((int64_t)((ns) * 1e6 + 0.5))
+/* Exact for all numbers here. */
+#define NS(ns) ((int64_t)((ns)*1e6 + 0.5))
 
 enum { SEEDS = 300 };
 
@@ -78,13 +78,10 @@ static size_t wait_for(struct rig *r, size_t k, size_t target)
 /* f16: [32,64] x [64,32] */
 static size_t dot(struct rig *r, size_t k)
 {
-    return add(r, k,
-               (struct judge_command){.kind = JUDGE_DOT,
-                                      .m = 32,
-                                      .k = 64,
-                                      .n = 32,
-                                      .operand_bytes = 8192,
-                                      .nbytes = 2048});
+    return add(
+        r, k,
+        (struct judge_command){
+            .kind = JUDGE_DOT, .m = 32, .k = 64, .n = 32, .operand_bytes = 8192, .nbytes = 2048});
 }
 
 /* f16: a from `a`, b from `b` at 1 MB, to c0.slice0 at 2 MB; NULL: it is in the own TCM. */
@@ -381,6 +378,40 @@ static void a_store_into_a_tcm_takes_turns_with_its_stores_only(void **state)
     lasts(&r, 0, JUDGE_COMMAND, 19, 35);
     lasts(&r, 2, JUDGE_STORED, 35.0475, 39.0475);
     ends(&r, b, 0, 35.0475);
+    drop(&r);
+}
+
+/* Without any delay on the way, both are at the port as they are issued: the lower id is first. */
+static void at_one_instant_the_lower_id_is_first(void **state)
+{
+    for (int dot_first = 0; dot_first < 2; dot_first++) {
+        struct rig r = rig_of(CUBE8 "ns_per_mm: 0\n");
+        size_t a = kernel(&r, dot_first ? "c0.pe2" : "c0.pe4"), b = kernel(&r, "c0.pe3");
+
+        (void)state;
+        dma(&r, b, JUDGE_LOAD, dot_first ? "c0.pe2.tcm" : "c0.pe4.tcm", 4096, false);
+        dot(&r, a);
+        run(&r);
+        ends(&r, a, 0, dot_first ? 39 : 39 + 32);
+        ends(&r, b, 0, dot_first ? 19 + 32 : 3 + 32);
+        drop(&r);
+    }
+}
+
+/* Writes of 4096 B from 3, 6 and 9: with two channels the third waits for the first to end. */
+static void two_write_channels_carry_two_stores(void **state)
+{
+    struct rig r = rig_of(CUBE8 "cube: {pe: {pe_dma: {write_channels: 2}}}\n");
+    size_t k = kernel(&r, "c0.pe0");
+
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        dma(&r, k, JUDGE_STORE, "c0.slice0", 4096, true);
+    run(&r);
+    lasts(&r, 0, JUDGE_COMMAND, 3, 21.085);
+    lasts(&r, 1, JUDGE_COMMAND, 6, 37.085);
+    lasts(&r, 2, JUDGE_COMMAND, 21.085, 53.085);
+    assert_int_equal(r.run.kernels[k].return_fs - r.run.start_fs, NS(9));
     drop(&r);
 }
 
@@ -723,6 +754,8 @@ int main(void)
         cmocka_unit_test(a_second_load_waits_for_the_only_channel),
         cmocka_unit_test(with_two_channels_it_waits_for_the_memory),
         cmocka_unit_test(a_wait_for_what_has_ended_takes_no_time),
+        cmocka_unit_test(at_one_instant_the_lower_id_is_first),
+        cmocka_unit_test(two_write_channels_carry_two_stores),
         cmocka_unit_test(links_queue_if_fifo),
         cmocka_unit_test(a_load_from_a_tcm_takes_turns_with_its_fetches),
         cmocka_unit_test(a_store_into_a_tcm_takes_turns_with_its_stores_only),

@@ -202,8 +202,7 @@ static void enter_tokens(struct sim *s, struct pe *p)
     for (; p->n_entered < p->n_tokens; p->n_entered++) {
         const struct token *n = &p->tokens[p->n_entered];
 
-        if (p->n_entered >= s->tile_buffers &&
-            !p->tokens[p->n_entered - s->tile_buffers].fetched)
+        if (p->n_entered >= s->tile_buffers && !p->tokens[p->n_entered - s->tile_buffers].fetched)
             return;
         for (size_t i = 0; i < n->n_first; i++)
             go_on(s, n->first[i]);
@@ -391,8 +390,8 @@ static uint64_t dma_job(struct plan *x, enum judge_stage stage, bool write,
         judge_route_clear(&r);
         return id;
     }
-    fprintf(stderr, "judge: kernel %zu, command %zu: there is no route\n",
-            (size_t)(x->p - s->pes), x->p->at);
+    fprintf(stderr, "judge: kernel %zu, command %zu: there is no route\n", (size_t)(x->p - s->pes),
+            x->p->at);
     s->failed = true;
     return id;
 }
@@ -477,8 +476,8 @@ static void write_tile(struct plan *x, uint64_t after, uint64_t row, uint64_t co
 
     then(x->s, after, store);
     then(x->s, store,
-         dma_job(x, JUDGE_DMA_WRITE, true, &c->at,
-                 c->offset + (row * c->n + column) * c->out_bytes, nbytes));
+         dma_job(x, JUDGE_DMA_WRITE, true, &c->at, c->offset + (row * c->n + column) * c->out_bytes,
+                 nbytes));
 }
 
 static uint64_t plan_epilogue(struct plan *x, uint64_t after, const struct judge_epilogue *e)

@@ -61,27 +61,27 @@ enum { JUDGE_MOST_OPERANDS = 3, JUDGE_MOST_EPILOGUES = 4 };
 
 struct judge_command {
     enum judge_command_kind kind;
-    const char *op;          /* hint, of math: neg add mul exp div fma softmax sum full */
-    enum judge_dtype in;     /* hint: of operands, and of what a load or a store moves */
-    enum judge_dtype out;    /* hint: of the result */
-    bool async;              /* load, store: returns at issue; a composite always does */
-    struct judge_end at;     /* load: source; store: destination; a composite: output */
-    uint64_t offset;         /* in that memory */
-    uint64_t nbytes;         /* load, store: of the transaction; dot, math: of the result */
-    uint64_t operand_bytes;  /* dot, math: of all tensor operands together, as stored */
-    uint64_t elements;       /* math: what its cycles count */
-    uint32_t m, k, n;        /* dot, composite_gemm: [M,K] x [K,N]; composite_math: [M,N], where
-                                the rows of higher ranks are multiplied out and [N] is [1,N].
-                                Hint, of math: the operands' shape [M,N] */
-    uint32_t in_bytes;       /* composites: of an element of the operands */
-    uint32_t out_bytes;      /* composites: of an element of the output */
+    const char *op;         /* hint, of math: neg add mul exp div fma softmax sum full */
+    enum judge_dtype in;    /* hint: of operands, and of what a load or a store moves */
+    enum judge_dtype out;   /* hint: of the result */
+    bool async;             /* load, store: returns at issue; a composite always does */
+    struct judge_end at;    /* load: source; store: destination; a composite: output */
+    uint64_t offset;        /* in that memory */
+    uint64_t nbytes;        /* load, store: of the transaction; dot, math: of the result */
+    uint64_t operand_bytes; /* dot, math: of all tensor operands together, as stored */
+    uint64_t elements;      /* math: what its cycles count */
+    uint32_t m, k, n;       /* dot, composite_gemm: [M,K] x [K,N]; composite_math: [M,N], where
+                               the rows of higher ranks are multiplied out and [N] is [1,N].
+                               Hint, of math: the operands' shape [M,N] */
+    uint32_t in_bytes;      /* composites: of an element of the operands */
+    uint32_t out_bytes;     /* composites: of an element of the output */
     enum judge_class_of_math class;
-    size_t n_operands;       /* composites; composite_gemm: 2. Hint for dot and math: `from` */
+    size_t n_operands; /* composites; composite_gemm: 2. Hint for dot and math: `from` */
     struct judge_operand operands[JUDGE_MOST_OPERANDS];
-    size_t n_epilogues;      /* composite_gemm */
+    size_t n_epilogues; /* composite_gemm */
     struct judge_epilogue epilogues[JUDGE_MOST_EPILOGUES];
-    size_t from;             /* hint, of a store: the command whose tensor it stores */
-    size_t target;           /* wait: the earlier command that it waits for */
+    size_t from;   /* hint, of a store: the command whose tensor it stores */
+    size_t target; /* wait: the earlier command that it waits for */
 };
 
 /* The kernel of one PE. */
@@ -150,12 +150,12 @@ struct judge_op_record {
     enum judge_component component;
     enum judge_stage stage;
     int64_t t_issue, t_start, t_end; /* in fs; t_issue: the command's; t_start: server taken */
-    uint32_t token;   /* counts the tokens of one command */
-    uint32_t tile[3]; /* [i, j, k]: of M, N, K; composite_math: of rows, columns, 0 */
-    uint32_t operand; /* DMA_READ: 0 a, 1 b, ... */
-    uint64_t address; /* global: what a DMA reads or writes in the memory */
-    uint64_t nbytes;  /* DMA, FETCH, STORE */
-    uint32_t m, k, n; /* GEMM */
+    uint32_t token;                  /* counts the tokens of one command */
+    uint32_t tile[3];  /* [i, j, k]: of M, N, K; composite_math: of rows, columns, 0 */
+    uint32_t operand;  /* DMA_READ: 0 a, 1 b, ... */
+    uint64_t address;  /* global: what a DMA reads or writes in the memory */
+    uint64_t nbytes;   /* DMA, FETCH, STORE */
+    uint32_t m, k, n;  /* GEMM */
     uint64_t elements; /* MATH */
 };
 
@@ -169,17 +169,17 @@ struct judge_command_times {
 };
 
 struct judge_kernel_times {
-    int64_t arrive_fs;   /* its launch, at pe_cpu */
-    int64_t return_fs;   /* from the kernel */
-    int64_t end_fs;      /* that, or the end of its last command */
-    int64_t response_fs; /* that is back at the host */
+    int64_t arrive_fs;                    /* its launch, at pe_cpu */
+    int64_t return_fs;                    /* from the kernel */
+    int64_t end_fs;                       /* that, or the end of its last command */
+    int64_t response_fs;                  /* that is back at the host */
     struct judge_command_times *commands; /* as many as its kernel has */
 };
 
 struct judge_run {
-    int64_t start_fs;  /* all kernels', counted from the launch at 0 */
-    int64_t kernel_fs; /* last end_fs - start_fs */
-    int64_t total_fs;  /* last response_fs */
+    int64_t start_fs;                   /* all kernels', counted from the launch at 0 */
+    int64_t kernel_fs;                  /* last end_fs - start_fs */
+    int64_t total_fs;                   /* last response_fs */
     struct judge_kernel_times *kernels; /* in the program's order */
     size_t n_kernels;
     struct judge_op_record *records; /* by op_id */
@@ -195,6 +195,9 @@ struct judge_run {
 bool judge_kernels(const struct judge_topo *t, const struct judge_program *p,
                    struct judge_run *out);
 void judge_run_clear(struct judge_run *run);
+
+/* All times of a run as text: of each kernel, each command, each record. */
+void judge_print_run(FILE *out, const struct judge_program *p, const struct judge_run *run);
 
 /* -- random programs (random_kernel.c) ------------------------------------------------------ */
 

@@ -92,8 +92,7 @@ static void print_epilogue(FILE *out, const struct judge_epilogue *e)
 {
     static const char *const parts[] = {"", " [N]", " [M,1]", " [M,N]"};
 
-    fprintf(out, ", %s%s%s", e->op ? e->op : "op", e->special ? " (special)" : "",
-            parts[e->part]);
+    fprintf(out, ", %s%s%s", e->op ? e->op : "op", e->special ? " (special)" : "", parts[e->part]);
     if (e->part != JUDGE_NO_PART)
         fprintf(out, " #%zu of %" PRIu32 " B", e->from, e->element_bytes);
 }
@@ -165,5 +164,62 @@ void judge_print_program(FILE *out, const struct judge_program *p)
             print_command(out, &p->kernels[k].commands[i]);
             fputc('\n', out);
         }
+    }
+}
+
+/* " WHAT 1.234567" */
+static void print_time(FILE *out, const char *what, int64_t fs)
+{
+    fprintf(out, " %s ", what);
+    judge_print_ns(out, fs);
+}
+
+static void print_record(FILE *out, const struct judge_op_record *r)
+{
+    static const char *const stages[] = {"command", "DMA_READ", "DMA_WRITE", "FETCH",
+                                         "STORE",   "GEMM",     "MATH"};
+    static const char *const components[] = {"pe_dma", "pe_fetch_store", "pe_gemm", "pe_math",
+                                             "pe_scheduler"};
+
+    fprintf(out, "    %" PRIu64 " %s at %s", r->op_id, stages[r->stage], components[r->component]);
+    print_time(out, "from", r->t_start);
+    print_time(out, "to", r->t_end);
+    fprintf(out, ", token %" PRIu32 " [%" PRIu32 ", %" PRIu32 ", %" PRIu32 "]", r->token,
+            r->tile[0], r->tile[1], r->tile[2]);
+    fprintf(out, ", %" PRIu64 " B at %" PRIu64, r->nbytes, r->address);
+    fprintf(out, ", %" PRIu32 "x%" PRIu32 "x%" PRIu32 ", %" PRIu64 " elements\n", r->m, r->k, r->n,
+            r->elements);
+}
+
+static void print_command_times(FILE *out, const struct judge_run *run, size_t kernel, size_t i)
+{
+    const struct judge_command_times *c = &run->kernels[kernel].commands[i];
+
+    fprintf(out, "  #%zu", i);
+    print_time(out, "call", c->call_fs);
+    print_time(out, "issue", c->issue_fs);
+    print_time(out, "return", c->return_fs);
+    print_time(out, "end", c->end_fs);
+    fputc('\n', out);
+    for (size_t r = 0; r < run->n_records; r++) {
+        if (run->records[r].kernel == kernel && run->records[r].command == i)
+            print_record(out, &run->records[r]);
+    }
+}
+
+void judge_print_run(FILE *out, const struct judge_program *p, const struct judge_run *run)
+{
+    for (size_t k = 0; k < run->n_kernels; k++) {
+        const struct judge_kernel_times *times = &run->kernels[k];
+        char name[JUDGE_NAME_BYTES];
+
+        judge_end_name(&p->kernels[k].pe, name);
+        fprintf(out, "%s:", name);
+        print_time(out, "return", times->return_fs);
+        print_time(out, "end", times->end_fs);
+        print_time(out, "response", times->response_fs);
+        fputc('\n', out);
+        for (size_t i = 0; i < p->kernels[k].n; i++)
+            print_command_times(out, run, k, i);
     }
 }

@@ -258,10 +258,10 @@ struct math_op {
 
 /* The first six are elementwise with operands. */
 static const struct math_op math_ops[] = {
-    {"neg", JUDGE_PLAIN, 1, false},   {"exp", JUDGE_SPECIAL, 1, false},
-    {"add", JUDGE_PLAIN, 2, true},    {"mul", JUDGE_PLAIN, 2, true},
-    {"div", JUDGE_SPECIAL, 2, true},  {"fma", JUDGE_PLAIN, 3, false},
-    {"sum", JUDGE_PLAIN, 1, false},   {"softmax", JUDGE_SOFTMAX, 1, false},
+    {"neg", JUDGE_PLAIN, 1, false},  {"exp", JUDGE_SPECIAL, 1, false},
+    {"add", JUDGE_PLAIN, 2, true},   {"mul", JUDGE_PLAIN, 2, true},
+    {"div", JUDGE_SPECIAL, 2, true}, {"fma", JUDGE_PLAIN, 3, false},
+    {"sum", JUDGE_PLAIN, 1, false},  {"softmax", JUDGE_SOFTMAX, 1, false},
     {"full", JUDGE_PLAIN, 0, false},
 };
 

@@ -263,6 +263,8 @@ static void run_event(struct sim *s, const struct judge_event *e)
         x->result->start_fs = s->now_fs;
         go_on(s, x);
         break;
+    case JUDGE_START:
+        judge_die("a replay has no kernels");
     }
 }
 

@@ -1,6 +1,6 @@
 /* random.c -- small odd topologies, and replay files full of ties for them. */
 #include "dice.h"
-#include "judge.h"
+#include "kernel.h"
 
 #include <inttypes.h>
 

@@ -202,7 +202,7 @@ struct diver {
 
 __attribute__((noinline)) static uint64_t dive(struct diver *d, unsigned level)
 {
-    volatile uint64_t mine = level * level;
+    volatile uint64_t mine[2] = {level, level}; /* in memory, which ASan keeps elsewhere */
     uint64_t below;
 
     d->level = level;
@@ -210,7 +210,7 @@ __attribute__((noinline)) static uint64_t dive(struct diver *d, unsigned level)
     below = level < d->depth ? dive(d, level + 1) : 0;
     d->level = level;
     co_yield (d->co);
-    return below + mine;
+    return below + mine[level % 2] * mine[0];
 }
 
 static void dive_all(void *arg)

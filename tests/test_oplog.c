@@ -75,25 +75,6 @@ void __wrap_free(void *p)
     __real_free(p);
 }
 
-/* -- stand-ins ------------------------------------------------------------------------------ */
-
-#define STAND_IN __attribute__((weak))
-
-STAND_IN size_t kb_dtype_bytes(kb_dtype dtype)
-{
-    static const uint8_t bytes[] = {0, 2, 2, 4, 8, 1, 2, 4, 8, 1, 2, 4, 8, 1};
-
-    return bytes[dtype];
-}
-
-STAND_IN const char *kb_dtype_name(kb_dtype dtype)
-{
-    static const char *const names[] = {"",    "f16", "bf16", "f32", "f64", "i8",  "i16",
-                                        "i32", "i64", "u8",   "u16", "u32", "u64", "bool"};
-
-    return names[dtype];
-}
-
 /* -- logs and what they print --------------------------------------------------------------- */
 
 static struct op_log *new_log(uint64_t limit_bytes, bool keep)

@@ -5,7 +5,6 @@
 #include "ev.h"
 #include "station.h"
 
-struct host; /* host.h */
 
 /* Transactions by what they moved and which way: index 0 reads, 1 writes. */
 struct flow {
@@ -48,7 +47,6 @@ struct kb_sim {
     struct flow *flow_host;    /* [cube over all] */
     struct flow *flow_in;      /* [dst_pack()]: from other cubes and hosts */
 
-    struct host *host; /* owned; NULL until memories hold something */
 
     int64_t end_fs;    /* of the last completion, response included */
     uint64_t n_events; /* completions and arrivals that are counted */

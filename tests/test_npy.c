@@ -86,7 +86,7 @@ static void a_file_has_the_bytes_of_numpy(void **state)
 /* numpy pads by a blank at least: 127 bytes and the newline would be 128, and become 192. */
 static void a_header_ends_in_a_blank(void **state)
 {
-    const kb_shape shape = {6, {0, 10000000000, 10000000000, 1000000000, 1000000000, 1000000000}};
+    const kb_shape shape = {6, {0, 10000000000, 1000000000, 1000000000, 1000000000, 1000000000}};
     struct stat st;
 
     (void)state;

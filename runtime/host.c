@@ -106,10 +106,12 @@ static struct host *host_of(struct kb_sim *s)
         return NULL;
     h->mem = mem_new(sim_cubes(s->topo) << s->topo->unit_bits);
     h->used = calloc(pes_of(s), sizeof *h->used);
-    if (h->mem && h->used)
-        return s->host = h;
-    host_free(h);
-    return NULL;
+    if (!h->mem || !h->used) {
+        host_free(h);
+        return NULL;
+    }
+    s->host = h;
+    return h;
 }
 
 struct mem *host_mem(struct kb_sim *s)

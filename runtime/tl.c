@@ -1,4 +1,5 @@
 /* tl.c -- the calls of a kernel: what is asked is checked, made a command, and waited for. */
+#include "dtype.h"
 #include "end.h"
 #include "kernel.h"
 #include <stdio.h>
@@ -56,9 +57,9 @@ static const char *dtype_of(const struct tl_tensor *x)
     return kb_dtype_name((kb_dtype)x->dtype);
 }
 
-static uint64_t dtype_bytes(const struct call *call, kb_dtype dtype)
+static uint64_t check_dtype(const struct call *call, kb_dtype dtype)
 {
-    uint64_t n = kb_dtype_bytes(dtype);
+    uint64_t n = dtype_bytes(dtype);
 
     if (!n)
         BAD(call, "%d is not a dtype", (int)dtype);
@@ -147,7 +148,7 @@ static uint32_t check_range(const struct call *call, uint64_t address, uint64_t 
         BAD(call, "%llu bytes from offset %llu pass the end of %s, which holds %llu",
             (unsigned long long)nbytes, (unsigned long long)offset, name, (unsigned long long)size);
     }
-    if (offset % align)
+    if (offset & (align - 1))
         BAD(call, "address %llu is not aligned to %llu bytes", (unsigned long long)address,
             (unsigned long long)align);
     if (dst_cube(t, dst) == src_cube(t, call->pe->src) &&
@@ -179,7 +180,7 @@ static uint64_t strided_bytes(const struct call *call, const struct dims *d, uin
 /* -- commands ------------------------------------------------------------------------------- */
 
 static struct tl_tensor *new_tensor(const struct call *call, enum tensor_kind kind, kb_dtype dtype,
-                                    const struct dims *shape)
+                                    const struct dims *shape, uint64_t nbytes)
 {
     struct tl_tensor *x = tensor_new(call->pe, kind);
 
@@ -187,7 +188,7 @@ static struct tl_tensor *new_tensor(const struct call *call, enum tensor_kind ki
         no_memory(call);
     x->dtype = (uint8_t)dtype;
     x->shape = *shape;
-    x->nbytes = elements_of(shape) * dtype_bytes(call, dtype);
+    x->nbytes = nbytes;
     return x;
 }
 
@@ -224,6 +225,19 @@ static void add_operand(struct command *c, struct tl_tensor *x)
     c->operand[c->n_operands++] = x;
 }
 
+/* A tensor like `x` that lies elsewhere. */
+static void set_operand(struct op_tensor *to, const struct tl_tensor *x, uint64_t address,
+                        enum space space)
+{
+    to->address = address;
+    to->view.v = NULL;
+    to->shape = x->shape;
+    to->dtype = x->dtype;
+    to->space = (uint8_t)space;
+    to->is_scalar = false;
+    to->maker = OP_NONE;
+}
+
 /* The command is issued by the PE's next event; an asynchronous one lets the kernel go on then. */
 static struct tl_tensor *do_command(struct command *c)
 {
@@ -244,7 +258,8 @@ static struct tl_tensor *do_command(struct command *c)
 static void set_result(const struct call *call, struct command *c, kb_dtype dtype,
                        const struct dims *shape)
 {
-    c->result = new_tensor(call, TENSOR_VALUE, dtype, shape);
+    c->result =
+        new_tensor(call, TENSOR_VALUE, dtype, shape, elements_of(shape) * check_dtype(call, dtype));
     c->result->space = SPACE_TCM;
     c->op.out = op_tensor_of(c->result);
 }
@@ -253,7 +268,8 @@ static void set_result(const struct call *call, struct command *c, kb_dtype dtyp
 static void set_place(const struct call *call, struct command *c, kb_dtype dtype,
                       const struct dims *shape, uint64_t address)
 {
-    c->result = new_tensor(call, TENSOR_PLACE, dtype, shape);
+    c->result =
+        new_tensor(call, TENSOR_PLACE, dtype, shape, elements_of(shape) * check_dtype(call, dtype));
     c->result->address = address;
     c->result->space = (uint8_t)address_space(address);
 }
@@ -372,11 +388,11 @@ tl_tensor *tl_ref_at(tl_ctx *tl, tl_here here, uint64_t address, kb_dtype dtype,
 {
     struct call call = begin_call(tl, "tl_ref", here);
     struct dims d = dims_of(&call, &shape);
-    uint64_t elem = dtype_bytes(&call, dtype);
+    uint64_t elem = check_dtype(&call, dtype);
     struct tl_tensor *x;
 
     check_range(&call, address, elements_of(&d) * elem, elem);
-    x = new_tensor(&call, TENSOR_PLACE, dtype, &d);
+    x = new_tensor(&call, TENSOR_PLACE, dtype, &d, elements_of(&d) * elem);
     x->address = address;
     x->space = (uint8_t)address_space(address);
     return x;
@@ -386,7 +402,8 @@ tl_tensor *tl_alloc_at(tl_ctx *tl, tl_here here, kb_dtype dtype, kb_shape shape)
 {
     struct call call = begin_call(tl, "tl_alloc", here);
     struct dims d = dims_of(&call, &shape);
-    struct tl_tensor *x = new_tensor(&call, TENSOR_PLACE, dtype, &d);
+    uint64_t nbytes = elements_of(&d) * check_dtype(&call, dtype);
+    struct tl_tensor *x = new_tensor(&call, TENSOR_PLACE, dtype, &d, nbytes);
 
     x->space = SPACE_TCM;
     switch (tcm_alloc(tl, x)) {
@@ -455,7 +472,7 @@ tl_tensor *tl_reshape_at(tl_ctx *tl, tl_here here, tl_tensor *x, kb_shape shape)
     if (elements_of(&d) != elements_of(&x->shape))
         BAD(&call, "%s does not hold the elements of %s", text_of(&d).text,
             text_of(&x->shape).text);
-    y = new_tensor(&call, (enum tensor_kind)x->kind, (kb_dtype)x->dtype, &d);
+    y = new_tensor(&call, (enum tensor_kind)x->kind, (kb_dtype)x->dtype, &d, x->nbytes);
     y->address = x->address;
     y->space = x->space;
     y->maker = x->maker;
@@ -500,7 +517,9 @@ static const unsigned char *data_of(const struct call *call, struct tl_tensor *x
     if (x->kind == TENSOR_SCALAR)
         BAD(call, "a scalar has no data");
     if (x->kind == TENSOR_PLACE && address_find(call->pe->sim->topo, x->address, &dst, &offset))
-        err = mem_read(call->pe->kernels->mem, dst, x->address, x->nbytes, &view, NULL, range);
+        err = !pe_look_at(call->pe, dst) ? MEM_NO_MEMORY
+                                         : mem_read(call->pe->kernels->mem, dst, x->address,
+                                                    x->nbytes, &view, NULL, range);
     if (err == MEM_ABSENT)
         BAD(call, "bytes at address %llu were never written", (unsigned long long)range[0]);
     if (err == MEM_NO_MEMORY)
@@ -541,14 +560,14 @@ double tl_get_at(tl_ctx *tl, tl_here here, tl_tensor *x, int64_t i)
 static uint32_t set_strides(const struct call *call, struct command *c, uint64_t address,
                             const struct dims *d, uint64_t elem, const int64_t *strides)
 {
-    uint64_t nbytes = elements_of(d) * elem;
+    uint64_t span = c->nbytes = elements_of(d) * elem;
 
     c->op.strided = strides;
     if (strides) {
-        nbytes = strided_bytes(call, d, elem, strides);
+        span = strided_bytes(call, d, elem, strides);
         memcpy(c->op.stride, strides, d->rank * sizeof *strides);
     }
-    return check_range(call, address, nbytes, elem);
+    return check_range(call, address, span, elem);
 }
 
 tl_tensor *tl_load_at(tl_ctx *tl, tl_here here, uint64_t address, kb_dtype dtype, kb_shape shape,
@@ -556,17 +575,19 @@ tl_tensor *tl_load_at(tl_ctx *tl, tl_here here, uint64_t address, kb_dtype dtype
 {
     struct call call = begin_call(tl, async ? "tl_load_async" : "tl_load", here);
     struct dims d = dims_of(&call, &shape);
-    uint64_t elem = dtype_bytes(&call, dtype);
+    uint64_t elem = check_dtype(&call, dtype);
     struct command *c = new_command(&call, OP_DMA_READ);
+    struct tl_tensor *x;
 
     c->async = async;
     c->dst = set_strides(&call, c, address, &d, elem, strides);
-    set_result(&call, c, dtype, &d);
-    c->result->loads = async;
-    c->op.in[0] = c->op.out;
-    c->op.in[0].address = address;
-    c->op.in[0].space = (uint8_t)address_space(address);
+    x = new_tensor(&call, TENSOR_VALUE, dtype, &d, c->nbytes);
+    x->space = SPACE_TCM;
+    x->loads = async;
+    c->result = x;
     c->op.n_in = 1;
+    set_operand(&c->op.in[0], x, address, address_space(address));
+    c->op.out.space = SPACE_TCM;
     return do_command(c);
 }
 
@@ -580,15 +601,13 @@ tl_tensor *tl_store_at(tl_ctx *tl, tl_here here, uint64_t address, tl_tensor *x,
     check_operand(&call, x);
     if (x->kind == TENSOR_SCALAR)
         BAD(&call, "a scalar cannot be stored, make a tensor of it by tl_full()");
-    elem = dtype_bytes(&call, (kb_dtype)x->dtype);
+    elem = dtype_bytes(x->dtype);
     c->async = async;
     c->dst = set_strides(&call, c, address, &x->shape, elem, strides);
     add_operand(c, x);
     if (async)
         set_place(&call, c, (kb_dtype)x->dtype, &x->shape, address);
-    c->op.out = op_tensor_of(x);
-    c->op.out.address = address;
-    c->op.out.space = (uint8_t)address_space(address);
+    set_operand(&c->op.out, x, address, address_space(address));
     return do_command(c);
 }
 
@@ -620,14 +639,14 @@ static bool is_float(kb_dtype d)
 static void set_product_types(const struct call *call, struct command *c, kb_dtype in,
                               const tl_dot_options *o, kb_dtype *out)
 {
-    bool narrow = kb_dtype_bytes(in) <= 2 && !is_float(in);
+    bool narrow = dtype_bytes(in) <= 2 && !is_float(in);
     kb_dtype acc;
 
     *out = o->dtype_out ? o->dtype_out : narrow ? KB_I32 : in;
     acc = o->dtype_acc ? o->dtype_acc : !is_float(in) ? *out : in == KB_F64 ? KB_F64 : KB_F32;
     if (in == KB_BOOL)
         BAD(call, "a product of bool is not defined");
-    if (!kb_dtype_bytes(*out) || !kb_dtype_bytes(acc))
+    if (!dtype_bytes(*out) || !dtype_bytes(acc))
         BAD(call, "dtype_acc or dtype_out is not a dtype");
     if (is_float(in) != is_float(*out) || *out == KB_BOOL)
         BAD(call, "a product of %s cannot be %s", kb_dtype_name(in), kb_dtype_name(*out));
@@ -842,7 +861,7 @@ tl_tensor *tl_composite_at(tl_ctx *tl, tl_here here, tl_composite_args args)
         set_gemm(&call, c, &args, &shape, &out);
     else
         set_composite_math(&call, c, &args, &shape, &out);
-    elem = dtype_bytes(&call, out);
+    elem = check_dtype(&call, out);
     c->dst = check_range(&call, args.out, elements_of(&shape) * elem, elem);
     set_place(&call, c, out, &shape, args.out);
     c->op.out = op_tensor_of(c->result);
@@ -1024,7 +1043,7 @@ tl_tensor *tl_arange_at(tl_ctx *tl, tl_here here, kb_dtype dtype, int64_t n, dou
     kb_shape shape = {.rank = 1, .dim = {n}};
     struct dims d = dims_of(&call, &shape);
 
-    dtype_bytes(&call, dtype);
+    check_dtype(&call, dtype);
     check_types(&call, TL_ARANGE, dtype);
     add_constant(c, dtype, start);
     add_constant(c, dtype, step);
@@ -1038,7 +1057,7 @@ tl_tensor *tl_full_at(tl_ctx *tl, tl_here here, kb_dtype dtype, kb_shape shape, 
     struct command *c = new_math(&call, TL_FULL);
     struct dims d = dims_of(&call, &shape);
 
-    dtype_bytes(&call, dtype);
+    check_dtype(&call, dtype);
     add_constant(c, dtype, value);
     set_result(&call, c, dtype, &d);
     return do_command(c);

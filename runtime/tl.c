@@ -75,23 +75,23 @@ static uint64_t elements_of(const struct dims *d)
     return n;
 }
 
-/* Extents as they are kept; with at most 2^40 - 1 elements, more than any memory has. */
-static struct dims dims_of(const struct call *call, const kb_shape *shape)
+/* Extents as they are kept; returns the elements, at most 2^40 - 1, more than any memory has. */
+static uint64_t dims_of(const struct call *call, const kb_shape *shape, struct dims *d)
 {
-    struct dims d = {.rank = (uint32_t)shape->rank};
     uint64_t n = 1;
 
     if (shape->rank < 0 || shape->rank > KB_RANK_MAX)
         BAD(call, "a shape has 0 to %d axes, not %lld", KB_RANK_MAX, (long long)shape->rank);
-    for (uint32_t i = 0; i < d.rank; i++) {
+    d->rank = (uint32_t)shape->rank;
+    for (uint32_t i = 0; i < d->rank; i++) {
         if (shape->dim[i] < 1 || shape->dim[i] > UINT32_MAX)
             BAD(call, "axis %u of the shape has %lld elements", i, (long long)shape->dim[i]);
-        d.dim[i] = (uint32_t)shape->dim[i];
-        n *= d.dim[i];
+        d->dim[i] = (uint32_t)shape->dim[i];
+        n *= d->dim[i];
         if (n > TXN_MAX_BYTES)
             BAD(call, "the shape has more elements than any memory");
     }
-    return d;
+    return n;
 }
 
 /* A tensor that is given to a call. */
@@ -187,7 +187,7 @@ static struct tl_tensor *new_tensor(const struct call *call, enum tensor_kind ki
     if (!x)
         no_memory(call);
     x->dtype = (uint8_t)dtype;
-    x->shape = *shape;
+    dims_copy(&x->shape, shape);
     x->nbytes = nbytes;
     return x;
 }
@@ -231,7 +231,7 @@ static void set_operand(struct op_tensor *to, const struct tl_tensor *x, uint64_
 {
     to->address = address;
     to->view.v = NULL;
-    to->shape = x->shape;
+    dims_copy(&to->shape, &x->shape);
     to->dtype = x->dtype;
     to->space = (uint8_t)space;
     to->is_scalar = false;
@@ -387,12 +387,12 @@ void tl_fail_at(tl_ctx *tl, tl_here here, const char *text)
 tl_tensor *tl_ref_at(tl_ctx *tl, tl_here here, uint64_t address, kb_dtype dtype, kb_shape shape)
 {
     struct call call = begin_call(tl, "tl_ref", here);
-    struct dims d = dims_of(&call, &shape);
-    uint64_t elem = check_dtype(&call, dtype);
+    struct dims d;
+    uint64_t elem = check_dtype(&call, dtype), nbytes = dims_of(&call, &shape, &d) * elem;
     struct tl_tensor *x;
 
-    check_range(&call, address, elements_of(&d) * elem, elem);
-    x = new_tensor(&call, TENSOR_PLACE, dtype, &d, elements_of(&d) * elem);
+    check_range(&call, address, nbytes, elem);
+    x = new_tensor(&call, TENSOR_PLACE, dtype, &d, nbytes);
     x->address = address;
     x->space = (uint8_t)address_space(address);
     return x;
@@ -401,8 +401,8 @@ tl_tensor *tl_ref_at(tl_ctx *tl, tl_here here, uint64_t address, kb_dtype dtype,
 tl_tensor *tl_alloc_at(tl_ctx *tl, tl_here here, kb_dtype dtype, kb_shape shape)
 {
     struct call call = begin_call(tl, "tl_alloc", here);
-    struct dims d = dims_of(&call, &shape);
-    uint64_t nbytes = elements_of(&d) * check_dtype(&call, dtype);
+    struct dims d;
+    uint64_t nbytes = dims_of(&call, &shape, &d) * check_dtype(&call, dtype);
     struct tl_tensor *x = new_tensor(&call, TENSOR_PLACE, dtype, &d, nbytes);
 
     x->space = SPACE_TCM;
@@ -461,7 +461,8 @@ tl_tensor *tl_scalar_at(tl_ctx *tl, tl_here here, double value)
 tl_tensor *tl_reshape_at(tl_ctx *tl, tl_here here, tl_tensor *x, kb_shape shape)
 {
     struct call call = begin_call(tl, "tl_reshape", here);
-    struct dims d = dims_of(&call, &shape);
+    struct dims d;
+    uint64_t n = dims_of(&call, &shape, &d);
     struct tl_tensor *y;
 
     check_waited(&call, x);
@@ -469,7 +470,7 @@ tl_tensor *tl_reshape_at(tl_ctx *tl, tl_here here, tl_tensor *x, kb_shape shape)
         BAD(&call, "a scalar has no shape");
     if (x->wait == WAIT_PENDING)
         BAD(&call, "a tensor is reshaped before it was waited for");
-    if (elements_of(&d) != elements_of(&x->shape))
+    if (n != elements_of(&x->shape))
         BAD(&call, "%s does not hold the elements of %s", text_of(&d).text,
             text_of(&x->shape).text);
     y = new_tensor(&call, (enum tensor_kind)x->kind, (kb_dtype)x->dtype, &d, x->nbytes);
@@ -560,7 +561,7 @@ double tl_get_at(tl_ctx *tl, tl_here here, tl_tensor *x, int64_t i)
 static uint32_t set_strides(const struct call *call, struct command *c, uint64_t address,
                             const struct dims *d, uint64_t elem, const int64_t *strides)
 {
-    uint64_t span = c->nbytes = elements_of(d) * elem;
+    uint64_t span = c->nbytes;
 
     c->op.strided = strides;
     if (strides) {
@@ -574,12 +575,13 @@ tl_tensor *tl_load_at(tl_ctx *tl, tl_here here, uint64_t address, kb_dtype dtype
                       const int64_t *strides, bool async)
 {
     struct call call = begin_call(tl, async ? "tl_load_async" : "tl_load", here);
-    struct dims d = dims_of(&call, &shape);
-    uint64_t elem = check_dtype(&call, dtype);
+    struct dims d;
+    uint64_t elem = check_dtype(&call, dtype), n = dims_of(&call, &shape, &d);
     struct command *c = new_command(&call, OP_DMA_READ);
     struct tl_tensor *x;
 
     c->async = async;
+    c->nbytes = n * elem;
     c->dst = set_strides(&call, c, address, &d, elem, strides);
     x = new_tensor(&call, TENSOR_VALUE, dtype, &d, c->nbytes);
     x->space = SPACE_TCM;
@@ -603,6 +605,7 @@ tl_tensor *tl_store_at(tl_ctx *tl, tl_here here, uint64_t address, tl_tensor *x,
         BAD(&call, "a scalar cannot be stored, make a tensor of it by tl_full()");
     elem = dtype_bytes(x->dtype);
     c->async = async;
+    c->nbytes = x->nbytes;
     c->dst = set_strides(&call, c, address, &x->shape, elem, strides);
     add_operand(c, x);
     if (async)
@@ -1041,8 +1044,9 @@ tl_tensor *tl_arange_at(tl_ctx *tl, tl_here here, kb_dtype dtype, int64_t n, dou
     struct call call = begin_call(tl, "tl_arange", here);
     struct command *c = new_math(&call, TL_ARANGE);
     kb_shape shape = {.rank = 1, .dim = {n}};
-    struct dims d = dims_of(&call, &shape);
+    struct dims d;
 
+    dims_of(&call, &shape, &d);
     check_dtype(&call, dtype);
     check_types(&call, TL_ARANGE, dtype);
     add_constant(c, dtype, start);
@@ -1055,8 +1059,9 @@ tl_tensor *tl_full_at(tl_ctx *tl, tl_here here, kb_dtype dtype, kb_shape shape, 
 {
     struct call call = begin_call(tl, "tl_full", here);
     struct command *c = new_math(&call, TL_FULL);
-    struct dims d = dims_of(&call, &shape);
+    struct dims d;
 
+    dims_of(&call, &shape, &d);
     check_dtype(&call, dtype);
     add_constant(c, dtype, value);
     set_result(&call, c, dtype, &d);

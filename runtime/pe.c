@@ -390,9 +390,9 @@ void pe_bind_load(struct kb_sim *s, struct command *c)
         kernel_no_memory(c->pe);
     if (err != MEM_OK)
         return;
-    c->result->view = op->out.view;
     c->result->hidden = true;
-    version_keep(op->out.view.v);
+    c->result->view.v = version_keep(op->out.view.v);
+    c->result->view.offset = op->out.view.offset;
 }
 
 static void issue_store(struct kb_sim *s, uint64_t t, struct command *c)

@@ -19,8 +19,13 @@ endif
 CFLAGS ?= -O2 -g
 SAN ?=
 
+# BLIS, serial and static, by its path; BLIS=no: plain loops, for targets that lack it.
+BLIS ?= yes
+BLIS_LIB := $(if $(filter no,$(BLIS)),,$(firstword $(wildcard /usr/lib/*/blis-serial/libblis.a)))
+LIBS := $(BLIS_LIB) -lm -lpthread
+
 WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes
-ALL_CFLAGS := -std=c11 -D_GNU_SOURCE -ffp-contract=off -ffile-prefix-map='$(CURDIR)=.' $(if $(filter /%,$(B)),-ffile-prefix-map='$(B)=build') $(WARN) $(CFLAGS) $(SAN)
+ALL_CFLAGS := -std=c11 -D_GNU_SOURCE -ffp-contract=off -fopenmp-simd -ffile-prefix-map='$(CURDIR)=.' $(if $(filter /%,$(B)),-ffile-prefix-map='$(B)=build') $(WARN) $(if $(filter no,$(BLIS)),-DKB_NO_BLIS) $(CFLAGS) $(SAN)
 INCLUDES := -Iruntime/include -Iruntime -Iruntime/cli -Igen
 VERSION := $(shell sed -n 's/.*KB_VERSION "\(.*\)"/\1/p' runtime/include/kernbench.h)
 
@@ -142,7 +147,7 @@ $(T)/lib$(N).a: $(T)/topo.o
 
 $(T)/$(N): $(T)/main.o $(T)/lib$(N).a $(CLI) $(LIB)
 	$(call say,LD)
-	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ -lm
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIBS)
 
 -include $(wildcard $(T)/*.d)
 else
@@ -155,7 +160,7 @@ endif
 # -- set-up ------------------------------------------------------------------------------------
 
 # Debian packages; those of a target are installed by it, and by nothing else.
-BUILD_PACKAGES := gcc libc6-dev m4 libyaml-dev libxxhash-dev
+BUILD_PACKAGES := gcc libc6-dev m4 libyaml-dev libxxhash-dev libblis-serial-dev
 CHECK_PACKAGES := libcmocka-dev jq
 CLANG_PACKAGES := clang libclang-rt-dev
 VALGRIND_PACKAGES := valgrind
@@ -198,11 +203,11 @@ $(JUDGE) $(GENLIB):
 $(TESTS): $(B)/_t/%: $(O)/tests/%.o $(JUDGE) $(GENLIB) $(LIB) $(foreach t,$(TEST_TOPOLOGIES),$(B)/$(t)/lib$(t).a)
 	@mkdir -p $(@D)
 	$(call say,LD)
-	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIB) $$(sed -n 's/^ \* link: //p' tests/$*.c) -lyaml -lxxhash -lcmocka -lm
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIB) $$(sed -n 's/^ \* link: //p' tests/$*.c) -lyaml -lxxhash -lcmocka $(LIBS)
 
 $(B)/_t/judge: $(O)/tests/judge/main.o $(JUDGE)
 	$(call say,LD)
-	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ -lyaml -lm
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ -lyaml $(LIBS)
 
 .PHONY: tests
 tests: $(TESTS) $(B)/_t/judge
@@ -277,7 +282,7 @@ aarch64: setup
 	@.ci/install $(AARCH64_PACKAGES)
 	@for t in cube8 $(VECTOR_TOPOLOGIES); do \
 	    $(MAKE) --no-print-directory B=$(B)/aarch64 KBGEN=$(KBGEN) CC=$(ARM_CC) AR=aarch64-linux-gnu-ar \
-	        SAN=-static topology TOPO=$$t SET= NAME= || exit; done
+	        SAN=-static BLIS=no topology TOPO=$$t SET= NAME= || exit; done
 	@B=$(B)/aarch64 RUNNER=qemu-aarch64 tests/run.sh tests/e2e/vectors.sh
 
 ## check-all: check, and all of it again by clang, sanitizers, valgrind and on AArch64, and break
@@ -325,7 +330,7 @@ fuzz: setup
 	cp tests/bad/*.csv benches/*.csv $(B)/fuzz/csv
 	$(FUZZ_CC) -o $(B)/fuzz/fuzz_yaml tests/fuzz/fuzz_yaml.c $(filter-out gen/main.c,$(GEN_SRC)) \
 	    runtime/text.c -lyaml -lxxhash -lm
-	$(FUZZ_CC) -o $(B)/fuzz/fuzz_replay tests/fuzz/fuzz_replay.c $(B)/cube8/topo.c $(LIB_SRC) $(CLI_SRC) -lm
+	$(FUZZ_CC) -o $(B)/fuzz/fuzz_replay tests/fuzz/fuzz_replay.c $(B)/cube8/topo.c $(LIB_SRC) $(CLI_SRC) $(LIBS)
 	$(B)/fuzz/fuzz_yaml $(FUZZ_RUN) $(B)/fuzz/yaml
 	$(B)/fuzz/fuzz_replay $(FUZZ_RUN) $(B)/fuzz/csv
 
@@ -358,7 +363,7 @@ $(O)/benches/%.o: INCLUDES += $(BENCH_TOPOLOGIES:%=-I$(B)/%)
 $(PERF): $(P)/%: $(O)/benches/perf/%.o $(CLI) $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LD)
-	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $(filter-out $(CLI) $(LIB),$^) $(CLI) $(LIB) -lm
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $(filter-out $(CLI) $(LIB),$^) $(CLI) $(LIB) $(LIBS)
 $(P)/txn: $(O)/benches/perf/hold.o $(foreach t,$(BENCH_TOPOLOGIES),$(B)/$(t)/lib$(t).a)
 $(P)/parts: $(B)/cube8/libcube8.a
 

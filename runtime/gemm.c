@@ -3,9 +3,11 @@
 #include "cast.h"
 #include "math_op.h"
 #include <math.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #if defined(__x86_64__) && !defined(KB_NO_BLIS)
 #define WITH_BLIS 1
 #include <blis-serial/blis.h>
@@ -225,6 +227,106 @@ static struct kernel kernel_of(kb_dtype lane)
     return integer_kernel(lane == KB_U64);
 }
 
+/* -- memory for it -------------------------------------------------------------------------- */
+
+/* ALIGN: a cache line, and what tiles may expect. */
+enum { ALIGN = 64, HUGE_PAGE = 2 << 20, POOL_BLOCKS = 64, POOL_BYTES = 256 << 20 };
+
+struct block {
+    void *at;
+    size_t nbytes;
+};
+
+struct gemm_pool {
+    pthread_mutex_t lock;
+    uint32_t n;
+    size_t nbytes;
+    struct block blocks[POOL_BLOCKS]; /* owned; the oldest first */
+};
+
+struct gemm_pool *gemm_pool_new(void)
+{
+    struct gemm_pool *pool = calloc(1, sizeof *pool);
+
+    if (pool)
+        pthread_mutex_init(&pool->lock, NULL);
+    return pool;
+}
+
+void gemm_pool_free(struct gemm_pool *pool)
+{
+    if (!pool)
+        return;
+    for (uint32_t i = 0; i < pool->n; i++)
+        free(pool->blocks[i].at);
+    pthread_mutex_destroy(&pool->lock);
+    free(pool);
+}
+
+static size_t round_up(size_t n, size_t to)
+{
+    return (n + to - 1) / to * to;
+}
+
+static struct block block_new(size_t nbytes)
+{
+    size_t align = nbytes >= HUGE_PAGE / 2 ? HUGE_PAGE : ALIGN;
+    struct block b = {.nbytes = round_up(nbytes, align)};
+
+    b.at = aligned_alloc(align, b.nbytes);
+#ifdef MADV_HUGEPAGE
+    if (b.at && align == HUGE_PAGE)
+        madvise(b.at, b.nbytes, MADV_HUGEPAGE); /* a hint; it may be refused */
+#endif
+    return b;
+}
+
+static struct block pool_remove(struct gemm_pool *pool, uint32_t i)
+{
+    struct block b = pool->blocks[i];
+
+    pool->n--;
+    pool->nbytes -= b.nbytes;
+    memmove(&pool->blocks[i], &pool->blocks[i + 1], (pool->n - i) * sizeof b);
+    return b;
+}
+
+/* Of the latest, whose bytes may still be cached, one that is not twice too large. */
+static struct block pool_take(struct gemm_pool *pool, size_t nbytes)
+{
+    struct block b = {NULL, 0};
+
+    if (pool) {
+        pthread_mutex_lock(&pool->lock);
+        for (uint32_t i = pool->n; i-- > 0 && !b.at;)
+            if (pool->blocks[i].nbytes >= nbytes && pool->blocks[i].nbytes / 2 < nbytes + HUGE_PAGE)
+                b = pool_remove(pool, i);
+        pthread_mutex_unlock(&pool->lock);
+    }
+    return b.at ? b : block_new(nbytes);
+}
+
+static void pool_give(struct gemm_pool *pool, struct block b)
+{
+    struct block out = {NULL, 0};
+
+    if (!pool) {
+        free(b.at);
+        return;
+    }
+    pthread_mutex_lock(&pool->lock);
+    if (pool->n == POOL_BLOCKS || pool->nbytes + b.nbytes > POOL_BYTES)
+        out = pool->n ? pool_remove(pool, 0) : out;
+    if (pool->nbytes + b.nbytes <= POOL_BYTES) {
+        pool->blocks[pool->n++] = b;
+        pool->nbytes += b.nbytes;
+        b.at = NULL;
+    }
+    pthread_mutex_unlock(&pool->lock);
+    free(out.at);
+    free(b.at);
+}
+
 /* -- packed operands ------------------------------------------------------------------------ */
 
 /*
@@ -242,6 +344,8 @@ struct pack_key {
 struct packed {
     struct version_packed head; /* first */
     struct packed *next;        /* others of the same version */
+    struct gemm_pool *pool;     /* borrowed: where its memory goes back to */
+    size_t nbytes;              /* of its allocation */
     struct pack_key key;
     uint32_t n_strips;
     uint32_t strip, strips_done; /* atomic: the next one to be packed; how many are */
@@ -249,7 +353,6 @@ struct packed {
 };
 
 enum {
-    ALIGN = 64,       /* a cache line, and what tiles may expect */
     READ_AHEAD = 512, /* tiles load a little of the next panel before they know that there is none */
     STRIP = 128,      /* a thread packs so many rows at a time */
     WIDEST = 32,
@@ -288,23 +391,25 @@ static void packed_free(struct version_packed *self)
 {
     for (struct packed *p = (struct packed *)self, *next; p; p = next) {
         next = p->next;
-        free(p);
+        pool_give(p->pool, (struct block){p, p->nbytes});
     }
 }
 
-static struct packed *packed_new(const struct pack_key *key)
+static struct packed *packed_new(const struct pack_key *key, struct gemm_pool *pool)
 {
-    size_t head = (sizeof(struct packed) + ALIGN - 1) / ALIGN * ALIGN;
+    size_t head = round_up(sizeof(struct packed), ALIGN);
     size_t lanes = (size_t)panels(key) * key->width * key->k * lane_bytes(key);
-    size_t nbytes = (head + lanes + READ_AHEAD + ALIGN - 1) / ALIGN * ALIGN;
-    struct packed *p = aligned_alloc(ALIGN, nbytes);
+    struct block block = pool_take(pool, head + lanes + READ_AHEAD);
+    struct packed *p = block.at;
 
     if (!p)
         return NULL;
     *p = (struct packed){.head.free = packed_free, .key = *key};
+    p->pool = pool;
+    p->nbytes = block.nbytes;
     p->n_strips = strips_of_block(key) * ((key->k + KC - 1) / KC);
     p->lanes = (unsigned char *)p + head;
-    memset(p->lanes + lanes, 0, nbytes - head - lanes);
+    memset(p->lanes + lanes, 0, READ_AHEAD);
     return p;
 }
 
@@ -324,12 +429,13 @@ static struct packed *packed_find(struct version_packed *head, const struct pack
 }
 
 /* What is packed of `v`, made if there is none; another thread may be making it too. */
-static struct packed *packed_of(struct version *v, const struct pack_key *key)
+static struct packed *packed_of(struct version *v, const struct pack_key *key,
+                                struct gemm_pool *pool)
 {
     struct version_packed *head = __atomic_load_n(&v->packed, __ATOMIC_ACQUIRE);
     struct packed *found = packed_find(head, key), *own;
 
-    if (found || !(own = packed_new(key)))
+    if (found || !(own = packed_new(key, pool)))
         return found;
     for (;;) {
         own->next = (struct packed *)head;
@@ -339,7 +445,8 @@ static struct packed *packed_of(struct version *v, const struct pack_key *key)
         if ((found = packed_find(head, key)))
             break;
     }
-    free(own);
+    own->next = NULL;
+    packed_free(&own->head);
     return found;
 }
 
@@ -525,13 +632,14 @@ static void pack(struct packed *p, const unsigned char *matrix)
         sched_yield();
 }
 
-static struct packed *packed_operand(const struct op_tensor *t, struct pack_key *key)
+static struct packed *packed_operand(const struct op_tensor *t, struct pack_key *key,
+                                     struct gemm_pool *pool)
 {
     struct packed *p;
 
     key->offset = t->view.offset;
     key->dtype = t->dtype;
-    p = packed_of(t->view.v, key);
+    p = packed_of(t->view.v, key, pool);
     if (p)
         pack(p, t->view.v->bytes + t->view.offset);
     return p;
@@ -609,7 +717,7 @@ static struct product product_of(const struct op *op)
 
 /* Parts have about this many multiplications, and at least so many rows: the right operand is read
  * for each. */
-enum { PART_WORK = 1 << 24, PART_ROWS = 96 };
+enum { PART_WORK = 1 << 24, PART_ROWS = 192 };
 
 static uint32_t n_parts(const struct product *p)
 {
@@ -799,23 +907,24 @@ static void finish_rows(const struct product *p, unsigned char *sums, uint32_t f
 
 static bool room_for(struct gemm_room *room, size_t nbytes)
 {
-    unsigned char *bytes;
+    struct block b;
 
     if (room->nbytes >= nbytes)
         return true;
-    nbytes = (nbytes + ALIGN - 1) / ALIGN * ALIGN;
-    bytes = aligned_alloc(ALIGN, nbytes);
-    if (!bytes)
+    b = block_new(nbytes);
+    if (!b.at)
         return false;
     free(room->bytes);
-    *room = (struct gemm_room){bytes, nbytes};
+    room->bytes = b.at;
+    room->nbytes = b.nbytes;
     return true;
 }
 
 void gemm_room_free(struct gemm_room *room)
 {
     free(room->bytes);
-    *room = (struct gemm_room){NULL, 0};
+    room->bytes = NULL;
+    room->nbytes = 0;
 }
 
 bool gemm_part(const struct op *op, uint32_t part, unsigned char *out, struct gemm_room *room)
@@ -823,8 +932,8 @@ bool gemm_part(const struct op *op, uint32_t part, unsigned char *out, struct ge
     struct product p = product_of(op);
     uint32_t n = n_parts(&p), first = part_begin(&p, part, n), end = part_begin(&p, part + 1, n);
     size_t bytes = kb_dtype_bytes(p.lane);
-    struct packed *left = packed_operand(p.left, &p.left_key);
-    struct packed *right = left ? packed_operand(p.right, &p.right_key) : NULL;
+    struct packed *left = packed_operand(p.left, &p.left_key, room->pool);
+    struct packed *right = left ? packed_operand(p.right, &p.right_key, room->pool) : NULL;
 
     if (!right)
         return false;

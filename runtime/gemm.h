@@ -13,8 +13,18 @@
  * with their versions until gemm_forget(). Threads that need it at once pack it together.
  */
 
-/* Room of one thread. All zero is none yet. */
+/*
+ * Memory of what was packed and is forgotten, to be packed into again: from the system it would
+ * cost a page fault for every 4 KB. All threads share one; it outlives all that is packed.
+ */
+struct gemm_pool;
+
+struct gemm_pool *gemm_pool_new(void); /* NULL: no memory */
+void gemm_pool_free(struct gemm_pool *pool);
+
+/* Room of one thread. All zero but for `pool` is none yet. */
 struct gemm_room {
+    struct gemm_pool *pool; /* borrowed; NULL: none */
     unsigned char *bytes; /* owned */
     size_t nbytes;
 };

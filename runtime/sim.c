@@ -5,6 +5,7 @@
 #include <string.h>
 #include "end.h"
 #include "engine.h"
+#include "op.h"
 #include "walk.h"
 
 enum { TXNS_FIRST = 64, CACHE_LINE = 64 };
@@ -134,6 +135,7 @@ void kb_sim_free(kb_sim *s)
 {
     if (!s)
         return;
+    op_log_free(s->log);
     for (uint32_t i = 0; s->flow_remote && i < sim_cubes(s->topo); i++)
         free(s->flow_remote[i]);
     free(s->flow_remote);

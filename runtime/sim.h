@@ -48,6 +48,8 @@ struct kb_sim {
     uint64_t stop_fs; /* no event then or later; 0 once the run has failed */
     uint64_t now_fs;  /* how far a run has come that has not reached its end */
     kb_status status; /* why the run has ended */
+
+    struct op_log *log; /* owned; NULL: nothing is logged */
 };
 
 /* A row of flow_remote is made when a cube is first used as a source; false if there is no memory.

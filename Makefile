@@ -285,6 +285,11 @@ aarch64: setup
 	        SAN=-static BLIS=no topology TOPO=$$t SET= NAME= || exit; done
 	@B=$(B)/aarch64 RUNNER=qemu-aarch64 tests/run.sh tests/e2e/vectors.sh
 
+## floats: narrows every f32 there is to f16 and bf16; half a minute
+.PHONY: floats
+floats: tests-built
+	KB_ALL_FLOATS=1 $(B)/_t/test_convert
+
 ## check-all: check, and all of it again by clang, sanitizers, valgrind and on AArch64, and break
 .PHONY: check-all
 check-all:
@@ -296,6 +301,7 @@ check-all:
 	$(MAKE) tsan
 	$(MAKE) valgrind
 	$(MAKE) aarch64
+	$(MAKE) floats
 	$(MAKE) lint
 	$(MAKE) break
 
@@ -317,7 +323,7 @@ fmt:
 	@.ci/install $(FMT_PACKAGES)
 	clang-format -i $(OUR_C)
 
-## fuzz: a minute of libFuzzer on the YAML loader, and one on the replay reader
+## fuzz: a minute of libFuzzer each on the YAML loader, the replay reader, the .npy reader
 FUZZ_SECONDS ?= 60
 FUZZ_CC := clang $(INCLUDES) -iquote $(B)/cube8 $(filter-out -ffile%,$(ALL_CFLAGS)) -fsanitize=fuzzer,address,undefined
 FUZZ_RUN := -max_total_time=$(FUZZ_SECONDS) -timeout=5 -artifact_prefix=$(B)/fuzz/
@@ -325,14 +331,18 @@ FUZZ_RUN := -max_total_time=$(FUZZ_SECONDS) -timeout=5 -artifact_prefix=$(B)/fuz
 fuzz: setup
 	@.ci/install $(CLANG_PACKAGES)
 	@$(MAKE) --no-print-directory topology TOPO=cube8 SET= NAME=
-	@mkdir -p $(B)/fuzz/yaml $(B)/fuzz/csv
+	@mkdir -p $(B)/fuzz/yaml $(B)/fuzz/csv $(B)/fuzz/npy
 	cp topologies/*.yaml tests/bad/*.yaml $(B)/fuzz/yaml
 	cp tests/bad/*.csv benches/*.csv $(B)/fuzz/csv
+	cp tests/fuzz/*.npy $(B)/fuzz/npy
 	$(FUZZ_CC) -o $(B)/fuzz/fuzz_yaml tests/fuzz/fuzz_yaml.c $(filter-out gen/main.c,$(GEN_SRC)) \
 	    runtime/text.c -lyaml -lxxhash -lm
 	$(FUZZ_CC) -o $(B)/fuzz/fuzz_replay tests/fuzz/fuzz_replay.c $(B)/cube8/topo.c $(LIB_SRC) $(CLI_SRC) $(LIBS)
+	$(FUZZ_CC) -o $(B)/fuzz/fuzz_npy tests/fuzz/fuzz_npy.c runtime/npy.c runtime/dtype.c \
+	    runtime/convert.c runtime/end.c runtime/endpoint.c runtime/text.c -lm
 	$(B)/fuzz/fuzz_yaml $(FUZZ_RUN) $(B)/fuzz/yaml
 	$(B)/fuzz/fuzz_replay $(FUZZ_RUN) $(B)/fuzz/csv
+	$(B)/fuzz/fuzz_npy $(FUZZ_RUN) $(B)/fuzz/npy
 
 ## coverage: which lines the tests run, by gcov; also when some of them fail
 .PHONY: coverage

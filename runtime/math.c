@@ -327,15 +327,6 @@ void math_elements(enum tl_op math, kb_dtype dtype, const struct math_lane in[3]
 
 /* -- broadcasting --------------------------------------------------------------------------- */
 
-uint64_t dims_count(const struct dims *shape)
-{
-    uint64_t n = 1;
-
-    for (uint32_t i = 0; i < shape->rank; i++)
-        n *= shape->dim[i];
-    return n;
-}
-
 void math_strides(const struct dims *shape, const struct dims *to, int64_t stride[KB_RANK_MAX])
 {
     int64_t step = 1;
@@ -443,7 +434,7 @@ static void run_elements(const struct op *op, unsigned char *out)
     if (w.shape.rank == 0)
         w.shape = (struct dims){.rank = 1, .dim = {1}};
     n = w.shape.dim[w.shape.rank - 1];
-    runs = dims_count(&w.shape) / n;
+    runs = dims_elements(&w.shape) / n;
     for (uint64_t i = 0; i < runs; i++) {
         run_of(&w, i, in);
         math_elements((enum tl_op)op->math, computed_in(op), in, to,
@@ -611,7 +602,7 @@ struct math_lines math_lines(const struct op *op)
     struct math_lines l = {1, 1, 1};
 
     if (op->all_axes || !op->has_axis || shape->rank == 0) {
-        l.n = dims_count(shape);
+        l.n = dims_elements(shape);
         return l;
     }
     l.n = shape->dim[op->axis];
@@ -732,7 +723,7 @@ static void run_transpose(const struct op *op, unsigned char *out)
 {
     const struct op_tensor *t = &op->in[0];
     size_t bytes = kb_dtype_bytes((kb_dtype)t->dtype), columns, rows, matrix;
-    uint64_t all = dims_count(&t->shape) * bytes;
+    uint64_t all = dims_elements(&t->shape) * bytes;
 
     columns = t->shape.rank > 0 ? t->shape.dim[t->shape.rank - 1] : 1;
     rows = t->shape.rank > 1 ? t->shape.dim[t->shape.rank - 2] : 1;
@@ -745,7 +736,7 @@ static void run_transpose(const struct op *op, unsigned char *out)
 static void run_source(const struct op *op, unsigned char *out)
 {
     double start = op->in[0].scalar, step = op->math == TL_ARANGE ? op->in[1].scalar : 0;
-    uint64_t n = dims_count(&op->out.shape);
+    uint64_t n = dims_elements(&op->out.shape);
     kb_dtype to = (kb_dtype)op->out.dtype;
     double x[CHUNK];
     size_t chunk;
@@ -769,7 +760,7 @@ void math_run(const struct op *op, unsigned char *out)
         break;
     case MATH_CAST:
         cast_elements((kb_dtype)op->out.dtype, out, (kb_dtype)t->dtype,
-                      t->view.v->bytes + t->view.offset, dims_count(&t->shape));
+                      t->view.v->bytes + t->view.offset, dims_elements(&t->shape));
         break;
     case MATH_REDUCE:
         run_reduce(op, out);

@@ -26,8 +26,6 @@ void math_run(const struct op *op, unsigned char *out);
 /* How a tensor is walked along the axes of another that it is broadcast to, in elements. */
 void math_strides(const struct dims *shape, const struct dims *to, int64_t stride[KB_RANK_MAX]);
 
-uint64_t dims_count(const struct dims *shape); /* elements */
-
 /* A reduction as lines of `n` elements at `stride`; `inner` lines begin side by side. */
 struct math_lines {
     uint64_t outer, n, inner;

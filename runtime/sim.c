@@ -5,6 +5,7 @@
 #include <string.h>
 #include "end.h"
 #include "engine.h"
+#include "host.h"
 #include "op.h"
 #include "walk.h"
 
@@ -138,6 +139,7 @@ void kb_sim_free(kb_sim *s)
     op_log_free(s->log);
     for (uint32_t i = 0; s->flow_remote && i < sim_cubes(s->topo); i++)
         free(s->flow_remote[i]);
+    host_free(s->host);
     free(s->flow_remote);
     free(s->flow_local);
     free(s->flow_host);

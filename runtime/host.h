@@ -1,0 +1,14 @@
+/* host.h -- what the hosts of a simulation hold: its memories' content, and tensors in its HBM. */
+#ifndef HOST_H
+#define HOST_H
+#include "mem.h"
+#include "sim.h"
+
+struct host;
+
+/* The memories of a simulation, area dst_pack(), made when first asked for; NULL: no memory. */
+struct mem *host_mem(struct kb_sim *s);
+
+void host_free(struct host *h);
+
+#endif

@@ -52,7 +52,8 @@ static void integers_narrow(kb_dtype to, void *dst, const uint64_t *wide, size_t
 
 /*
  * An integer of 25 bits or fewer in the place of `v`, which rounds as `v` does to a type of fewer
- * than 24 bits: of the bits below, only whether there are any is kept. So the step over f32 is exact.
+ * than 24 bits: of the bits below, only whether there are any is kept. So the step over f32 is
+ * exact.
  */
 static float sticky(uint64_t v)
 {

@@ -48,7 +48,8 @@ struct kernel {
     bool turned;      /* x is the right operand: registers lie along the rows of C */
 };
 
-/* Plain loops: integers always, floats where there is no BLIS. The columns of a tile are a vector. */
+/* Plain loops: integers always, floats where there is no BLIS. The columns of a tile are a vector.
+ */
 enum { PLAIN_MR = 6, VECTOR = 64 };
 typedef uint32_t u32_vector __attribute__((vector_size(VECTOR)));
 typedef uint64_t u64_vector __attribute__((vector_size(VECTOR)));
@@ -62,7 +63,7 @@ static void put_tile(const struct tile *t, const void *sums, size_t row_bytes, s
 }
 
 #define INTEGER_TILE(NAME, T)                                                                      \
-    static inline __attribute__((always_inline)) void NAME##_body(const struct tile *t)           \
+    static inline __attribute__((always_inline)) void NAME##_body(const struct tile *t)            \
     {                                                                                              \
         T##_vector sums[PLAIN_MR] = {{0}};                                                         \
         const T##_vector *y = t->y;                                                                \
@@ -353,8 +354,9 @@ struct packed {
 };
 
 enum {
-    READ_AHEAD = 512, /* tiles load a little of the next panel before they know that there is none */
-    STRIP = 128,      /* a thread packs so many rows at a time */
+    READ_AHEAD =
+        512,     /* tiles load a little of the next panel before they know that there is none */
+    STRIP = 128, /* a thread packs so many rows at a time */
     WIDEST = 32,
 };
 
@@ -545,8 +547,8 @@ static void pack_along_k(const struct strip *s)
 
     for (uint32_t done = 0; done < s->rows; done += key->width) {
         for (uint32_t i = 0; i < key->width; i++) {
-            const unsigned char *row = s->from + (int64_t)(done + i) * key->stride *
-                                                     (int64_t)from_bytes;
+            const unsigned char *row =
+                s->from + (int64_t)(done + i) * key->stride * (int64_t)from_bytes;
             rows[i] = done + i >= s->rows ? (const void *)zeros : row;
             if (done + i < s->rows && key->dtype != key->lane) {
                 cast_elements((kb_dtype)key->lane, converted[i], (kb_dtype)key->dtype, row, s->kc);
@@ -771,8 +773,10 @@ static void multiply_block(const struct kernel *kernel, const struct range *r, u
         for (uint32_t i = x_first; i < x_end; i++) {
             t.x = panel_at(r->x, i, k);
             t.m = at_most(xk->extent - i * xk->width, xk->width);
-            t.x_next = i + 1 < x_end ? (const unsigned char *)t.x + x_panel : panel_at(r->x, x_first, k);
-            t.y_next = i + 1 < x_end || j + 1 == r->y_end ? t.y : (const unsigned char *)t.y + y_panel;
+            t.x_next =
+                i + 1 < x_end ? (const unsigned char *)t.x + x_panel : panel_at(r->x, x_first, k);
+            t.y_next =
+                i + 1 < x_end || j + 1 == r->y_end ? t.y : (const unsigned char *)t.y + y_panel;
             t.c = r->c + ((int64_t)(i - r->x_first) * xk->width * r->rs +
                           (int64_t)(j - r->y_first) * yk->width * r->cs) *
                              (int64_t)bytes;

@@ -25,7 +25,7 @@ void gemm_pool_free(struct gemm_pool *pool);
 /* Room of one thread. All zero but for `pool` is none yet. */
 struct gemm_room {
     struct gemm_pool *pool; /* borrowed; NULL: none */
-    unsigned char *bytes; /* owned */
+    unsigned char *bytes;   /* owned */
     size_t nbytes;
 };
 

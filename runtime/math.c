@@ -191,11 +191,10 @@ static bool is_special(enum tl_op math)
     X(KB_U32, uint32_t, uint32_t, u32)                                                             \
     X(KB_U64, uint64_t, uint64_t, u64)
 
-#define IS_MINUS_1(T, y)  ((T)-1 < (T)1 && (y) == (T)-1)
-#define NEGATED(T, U, x)  ((T)(0 - (U)(x)))
-#define DIVIDED(T, U, x, y)                                                                        \
-    ((y) == 0 ? (T)0 : IS_MINUS_1(T, y) ? NEGATED(T, U, x) : (T)((x) / (y)))
-#define IS_NEGATIVE(x) (!((x) >= 1) && (x) != 0)
+#define IS_MINUS_1(T, y)    ((T)-1 < (T)1 && (y) == (T)-1)
+#define NEGATED(T, U, x)    ((T)(0 - (U)(x)))
+#define DIVIDED(T, U, x, y) ((y) == 0 ? (T)0 : IS_MINUS_1(T, y) ? NEGATED(T, U, x) : (T)((x) / (y)))
+#define IS_NEGATIVE(x)      (!((x) >= 1) && (x) != 0)
 
 #define INTEGER_ARITHMETIC(D, T, U, NAME)                                                          \
     static void arithmetic_##NAME(enum tl_op math, T *o, const T *x, const T *y, const T *z,       \
@@ -317,8 +316,8 @@ void math_elements(enum tl_op math, kb_dtype dtype, const struct math_lane in[3]
         chunk = at_most(n - i, CHUNK);
         for (size_t j = 0; j < operands; j++)
             if (i == 0 || (in[j].at && in[j].stride))
-                x[j] = loaded(&in[j], i, chunk,
-                              math == TL_WHERE && j == 0 ? KB_BOOL : in_dtype, &buffer[j]);
+                x[j] = loaded(&in[j], i, chunk, math == TL_WHERE && j == 0 ? KB_BOOL : in_dtype,
+                              &buffer[j]);
         compute_chunk(math, in_dtype, o, x, chunk);
         if (made != out_dtype)
             cast_elements(out_dtype, place, made, &result, chunk);
@@ -557,8 +556,8 @@ DIVIDES static void sum_or_mean(bool mean, const struct math_lane *line, uint64_
             chunk = at_most(n - i, CHUNK);                                                         \
             x = loaded(line, i, chunk, DTYPE, &buffer);                                            \
             for (size_t j = 0; j < chunk; j++)                                                     \
-                if (i + j == 0 || (best == best && ((smallest ? x[j] < best : x[j] > best) ||      \
-                                                    x[j] != x[j]))) {                              \
+                if (i + j == 0 ||                                                                  \
+                    (best == best && ((smallest ? x[j] < best : x[j] > best) || x[j] != x[j]))) {  \
                     best = x[j];                                                                   \
                     place = i + j;                                                                 \
                 }                                                                                  \

@@ -245,10 +245,12 @@ static bool next_chunk(struct op_log *log, uint64_t params_bytes)
 
 static bool fits(const struct op_log *log, uint64_t params_bytes)
 {
-    const struct chunk *c = log->chunks + log->n_chunks - 1;
+    const struct chunk *c;
 
-    return log->n_chunks > 0 &&
-           c->params - c->n * sizeof(struct record) >= sizeof(struct record) + params_bytes;
+    if (log->n_chunks == 0)
+        return false;
+    c = &log->chunks[log->n_chunks - 1];
+    return c->params - c->n * sizeof(struct record) >= sizeof(struct record) + params_bytes;
 }
 
 /* Room for a record with so many bytes of parameters, both zeroed. NULL: none; then see why. */

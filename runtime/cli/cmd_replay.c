@@ -158,7 +158,7 @@ static kb_status run(const struct cli *cli, kb_sim *sim, kb_error *why)
     progress_begin(&progress, cli->opts.quiet);
     while (status == KB_AGAIN && !stop_asked()) {
         status = kb_sim_run(sim, EVENTS_AT_ONCE, why);
-        progress_show(&progress, kb_sim_done(sim), kb_sim_count(sim));
+        progress_show(&progress, kb_sim_done(sim), kb_sim_count(sim), "transactions");
     }
     progress_end(&progress);
     return status;

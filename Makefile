@@ -21,6 +21,7 @@ SAN ?=
 
 WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes
 ALL_CFLAGS := -std=c11 -D_GNU_SOURCE -ffp-contract=off -ffile-prefix-map='$(CURDIR)=.' $(if $(filter /%,$(B)),-ffile-prefix-map='$(B)=build') $(WARN) $(CFLAGS) $(SAN)
+ASM_CFLAGS = $(filter-out -ffp-contract=% -W%,$(ALL_CFLAGS))
 INCLUDES := -Iruntime/include -Iruntime -Iruntime/cli -Igen
 VERSION := $(shell sed -n 's/.*KB_VERSION "\(.*\)"/\1/p' runtime/include/kernbench.h)
 
@@ -42,10 +43,11 @@ all: topology
 O := $(B)/_o
 GEN_SRC := $(wildcard gen/*.c)
 LIB_SRC := $(filter-out runtime/engine.c,$(wildcard runtime/*.c)) # engine.c is included
+LIB_ASM := $(wildcard runtime/*.S) # each empty but on its own architecture
 CLI_SRC := $(wildcard runtime/cli/*.c)
 BENCH_SRC := $(wildcard benches/*.c)
 GEN_OBJ := $(GEN_SRC:%.c=$(O)/%.o)
-LIB_OBJ := $(LIB_SRC:%.c=$(O)/%.o)
+LIB_OBJ := $(LIB_SRC:%.c=$(O)/%.o) $(LIB_ASM:%.S=$(O)/%.o)
 CLI_OBJ := $(CLI_SRC:%.c=$(O)/%.o) $(BENCH_SRC:%.c=$(O)/%.o) $(O)/benches.o
 KBGEN ?= $(B)/kbgen
 LIB := $(B)/libkernbench.a
@@ -55,6 +57,11 @@ $(O)/%.o: %.c $(O)/flags
 	@mkdir -p $(@D)
 	$(call say,CC)
 	$(Q)$(CC) $(INCLUDES) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(O)/%.o: %.S $(O)/flags
+	@mkdir -p $(@D)
+	$(call say,AS)
+	$(Q)$(CC) $(ASM_CFLAGS) -MMD -MP -c -o $@ $<
 
 # A change of compiler or flags rebuilds everything.
 FLAGS_TEXT := $(CC) $(ALL_CFLAGS)
@@ -217,6 +224,12 @@ $(TESTS): $(B)/_t/%: $(O)/tests/%.o $(JUDGE) $(GENLIB) $(LIB) $(foreach t,$(TEST
 	$(call say,LD)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIB) $$(sed -n 's/^ \* link: //p' tests/$*.c) -lyaml -lxxhash -lcmocka -lm
 
+# test_co_arch without what cannot be had for another architecture.
+$(B)/_t/co_arch: $(O)/tests/test_co_arch.o $(LIB)
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^
+
 $(B)/_t/judge: $(O)/tests/judge/main.o $(JUDGE)
 	$(call say,LD)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ -lyaml -lm
@@ -287,7 +300,7 @@ valgrind: setup
 	@B=$(B) KB_SEEDS=20 RUNNER='$(VALGRIND)' tests/run.sh \
 	    $(filter-out %/test_memory %/test_no_memory %/test_flow,$(TESTS)) tests/e2e/vectors.sh
 
-## aarch64: simulators built for AArch64 print the vectors' bytes under qemu
+## aarch64: under qemu, simulators for AArch64 print the vectors' bytes, and coroutines switch
 ARM_CC := aarch64-linux-gnu-gcc
 .PHONY: aarch64
 aarch64: setup
@@ -295,7 +308,9 @@ aarch64: setup
 	@for t in cube8 $(VECTOR_TOPOLOGIES); do \
 	    $(MAKE) --no-print-directory B=$(B)/aarch64 KBGEN=$(KBGEN) CC=$(ARM_CC) AR=aarch64-linux-gnu-ar \
 	        SAN=-static topology TOPO=$$t SET= NAME= || exit; done
-	@B=$(B)/aarch64 RUNNER=qemu-aarch64 tests/run.sh tests/e2e/vectors.sh
+	@$(MAKE) --no-print-directory B=$(B)/aarch64 CC=$(ARM_CC) AR=aarch64-linux-gnu-ar SAN=-static \
+	    $(B)/aarch64/_t/co_arch
+	@B=$(B)/aarch64 RUNNER=qemu-aarch64 tests/run.sh $(B)/aarch64/_t/co_arch tests/e2e/vectors.sh
 
 ## check-all: check, and all of it again by clang, sanitizers, valgrind and on AArch64, and break
 .PHONY: check-all
@@ -343,7 +358,7 @@ fuzz: setup
 	$(FUZZ_CC) -o $(B)/fuzz/fuzz_yaml tests/fuzz/fuzz_yaml.c $(filter-out gen/main.c,$(GEN_SRC)) \
 	    runtime/text.c -lyaml -lxxhash -lm
 	$(FUZZ_CC) -o $(B)/fuzz/fuzz_replay tests/fuzz/fuzz_replay.c $(B)/cube8/topo.c $(LIB_SRC) \
-	    $(CLI_SRC) $(BENCH_SRC) $(O)/benches.c -lm
+	    $(LIB_ASM) $(CLI_SRC) $(BENCH_SRC) $(O)/benches.c -lm
 	$(B)/fuzz/fuzz_yaml $(FUZZ_RUN) $(B)/fuzz/yaml
 	$(B)/fuzz/fuzz_replay $(FUZZ_RUN) $(B)/fuzz/csv
 
@@ -367,7 +382,7 @@ install: topology
 # -- benches -----------------------------------------------------------------------------------
 
 P := $(B)/_p
-PERF := $(patsubst %,$(P)/%,txn spawn rows parts empty)
+PERF := $(patsubst %,$(P)/%,txn spawn rows parts empty co)
 BENCH_TOPOLOGIES := cube8 bench_c4 bench_c64 bench_fifo bench_fifo_c4 bench_fifo_c64
 channels = cube.pe.pe_dma.read_channels=$(1) cube.pe.pe_dma.write_channels=$(1)
 fifo := contention.links=fifo

@@ -215,6 +215,12 @@ static void way_host_in(const struct routes *r, uint32_t i, char way[WAY_BYTES])
     put_way_in(r, "m_cpu", i, way);
 }
 
+static void way_launch(const struct routes *r, uint32_t i, char way[WAY_BYTES])
+{
+    (void)r;
+    snprintf(way, WAY_BYTES, "m_cpu -> pe%u.pe_cpu", i);
+}
+
 static void emit_costs(FILE *out, const char *name, const struct routes *r, way_fn way_of,
                        const struct cost_row *rows, uint32_t n)
 {
@@ -257,6 +263,25 @@ static void emit_memory(FILE *out, const char *name, const struct memory_row *m)
             "m4_define([[gen_%s]], [[{.overhead_fs = %" PRId64 ", .gbs = %s, .nbytes = %" PRIu64
             "}]])m4_dnl\n",
             name, m->overhead_fs, real(m->gbs, gbs), m->nbytes);
+}
+
+static void emit_pe(FILE *out, const struct pe_row *pe)
+{
+    char gemm[40], math[40];
+
+    define_int(out, "cpu_overhead_fs", (uint64_t)pe->cpu_overhead_fs);
+    define_int(out, "scheduler_overhead_fs", (uint64_t)pe->scheduler_overhead_fs);
+    define_int(out, "gemm_overhead_fs", (uint64_t)pe->gemm_overhead_fs);
+    define_int(out, "math_overhead_fs", (uint64_t)pe->math_overhead_fs);
+    define(out, "gemm_clock_ghz", real(pe->gemm_clock_ghz, gemm));
+    define(out, "math_clock_ghz", real(pe->math_clock_ghz, math));
+    fprintf(out, "m4_define([[gen_tile]], [[{%u, %u, %u}]])m4_dnl\n", pe->tile[0], pe->tile[1],
+            pe->tile[2]);
+    fprintf(out, "m4_define([[gen_mac]], [[{%u, %u, %u}]])m4_dnl\n", pe->mac[0], pe->mac[1],
+            pe->mac[2]);
+    define_int(out, "tile_buffers", pe->tile_buffers);
+    define_int(out, "lanes", pe->lanes);
+    define_int(out, "special_cycles", pe->special_cycles);
 }
 
 /* The resolved YAML, a C string a line; it holds no character that C would have to escape. */
@@ -349,6 +374,7 @@ bool emit(const struct routes *r, const struct emit_head *head, FILE *out)
     emit_memory(out, "sram", &r->sram);
     emit_memory(out, "tcm_read", &r->tcm_read);
     emit_memory(out, "tcm_write", &r->tcm_write);
+    emit_pe(out, &r->pe);
     emit_config(out, head->config);
     emit_nodes(out, "cube_nodes", r->cube_nodes, r->n_cube_nodes);
     emit_nodes(out, "io_nodes", r->io_nodes, N_IO_NODES);
@@ -368,5 +394,6 @@ bool emit(const struct routes *r, const struct emit_head *head, FILE *out)
     emit_costs(out, "cost_host", r, way_host, r->cost_host, r->w);
     emit_costs(out, "cost_host_cpu", r, way_host_cpu, &r->cost_host_cpu, 1);
     emit_costs(out, "cost_host_in", r, way_host_in, r->cost_host_in, r->pes);
+    emit_costs(out, "cost_launch", r, way_launch, r->cost_launch, r->pes);
     return fflush(out) == 0 && !ferror(out);
 }

@@ -665,7 +665,10 @@ static void add_column_costs(struct routes *r)
     }
 }
 
-/* From ucie-W to the engine of the M_CPU, and from there to each slice. */
+/*
+ * From ucie-W to the engine of the M_CPU, and from there to each slice and to each pe_cpu, which
+ * meets the NoC where its crossbar does.
+ */
 static void add_host_costs(struct routes *r)
 {
     const struct segment_row *in = &r->segments[r->seg_host_in];
@@ -675,11 +678,14 @@ static void add_host_costs(struct routes *r)
     r->cost_host_cpu = cost_of_hops(r, in->first_hop, 2);
     r->cost_host_cpu.overhead_fs += m_cpu->overhead_fs;
     r->cost_host_in = arena_alloc(r->arena, r->pes * sizeof *r->cost_host_in);
+    r->cost_launch = arena_alloc(r->arena, r->pes * sizeof *r->cost_launch);
     for (uint32_t slice = 0; slice < r->pes; slice++) {
         const struct segment_row *seg = &r->segments[r->seg_host_in + slice];
 
         r->cost_host_in[slice] = cost_of_hops(r, seg->first_hop + 2, seg->n_hops - 2u);
         r->cost_host_in[slice].overhead_fs -= m_cpu->overhead_fs;
+        r->cost_launch[slice] = cost_of_hops(r, seg->first_hop + 2, 2);
+        r->cost_launch[slice].overhead_fs -= m_cpu->overhead_fs;
     }
 }
 
@@ -707,6 +713,27 @@ static void add_memories(struct routes *r)
                                       (uint64_t)s->cube_pe_pe_tcm_size_mb * mib};
     r->tcm_write = r->tcm_read;
     r->tcm_write.gbs = s->cube_pe_pe_tcm_write_gbs;
+}
+
+static void add_pe(struct routes *r)
+{
+    const struct spec *s = r->spec;
+
+    r->pe = (struct pe_row){
+        .cpu_overhead_fs = fs_of_ns(s->cube_pe_pe_cpu_overhead_ns),
+        .scheduler_overhead_fs = fs_of_ns(s->cube_pe_pe_scheduler_overhead_ns),
+        .gemm_overhead_fs = fs_of_ns(s->cube_pe_pe_gemm_overhead_ns),
+        .math_overhead_fs = fs_of_ns(s->cube_pe_pe_math_overhead_ns),
+        .gemm_clock_ghz = s->cube_pe_pe_gemm_clock_ghz,
+        .math_clock_ghz = s->cube_pe_pe_math_clock_ghz,
+        .tile_buffers = (uint32_t)s->cube_pe_pe_scheduler_tile_buffers,
+        .lanes = (uint32_t)s->cube_pe_pe_math_lanes,
+        .special_cycles = (uint32_t)s->cube_pe_pe_math_special_cycles,
+    };
+    for (int i = 0; i < 3; i++) {
+        r->pe.tile[i] = (uint32_t)s->cube_pe_pe_scheduler_tile[i];
+        r->pe.mac[i] = (uint32_t)s->cube_pe_pe_gemm_mac[i];
+    }
 }
 
 static bool wires_fit(const struct routes *r)
@@ -748,6 +775,7 @@ bool route(struct routes *r, const struct spec *spec, struct arena *arena)
     for (uint32_t i = 0; i < r->n_segments; i++)
         merge_segment(r, &r->segments[i]);
     add_memories(r);
+    add_pe(r);
     r->ucie_overhead_fs = fs_of_ns(spec->cube_ucie_overhead_ns);
     r->too_long = !wires_fit(r);
     if (!r->too_long)

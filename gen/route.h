@@ -29,11 +29,12 @@ struct routes {
     uint32_t seg_local, seg_out, seg_pass, seg_in, seg_host, seg_host_in, seg_cross;
 
     struct cost_row *cost_local, *cost_out, *cost_in, *cost_leave, *cost_enter, *cost_host;
-    struct cost_row cost_host_cpu, *cost_host_in;
+    struct cost_row cost_host_cpu, *cost_host_in, *cost_launch;
     struct mesh_row *cost_mesh;
     uint32_t n_mesh, *cube_pos, mesh_middle;
 
     struct memory_row hbm, sram, tcm_read, tcm_write;
+    struct pe_row pe;
     int64_t ucie_overhead_fs; /* paid by responses */
     uint64_t n_nodes, n_edges;
     bool too_long; /* a part of a route passes the range of simulated time */

@@ -7,6 +7,7 @@
  * `hop` takes an event for each node and wire.
  */
 #include "engine.h"
+#include "hook.h"
 #include "walk.h"
 
 /* `how` is a constant in each engine: without this, gcc makes it one function that asks. */
@@ -16,6 +17,7 @@
 enum how {
     HOW_HOP = 1,
     HOW_COUNTED = 2, /* arrivals and completions are counted and go into the fingerprint */
+    HOW_KERNELS = 4, /* transactions come from kernels, and share slots with their stages */
 };
 
 /* `delay_fs` after `t`, but never past EV_PAST: sums cannot wrap. */
@@ -75,9 +77,20 @@ static inline struct station *engine_of(struct kb_sim *s, const struct txn *x)
     return &s->engines[2 * (size_t)dst_cube(T, x->dst) + txn_writes(x)];
 }
 
-static inline struct memory_station *memory_of(struct kb_sim *s, const struct txn *x)
+static ALWAYS_INLINE struct work *work_of(struct kb_sim *s, uint32_t slot)
 {
-    return &s->memories[x->dst];
+    return &s->kernels->work[slot];
+}
+
+static ALWAYS_INLINE struct memory_station *memory_of(struct kb_sim *s, int how, uint32_t slot)
+{
+    return how & HOW_KERNELS ? work_of(s, slot)->station : &s->memories[s->txns[slot].dst];
+}
+
+/* A stage of a PE's own, that takes a port or an engine for a time known beforehand. */
+static ALWAYS_INLINE bool inside_pe(struct kb_sim *s, int how, uint32_t slot)
+{
+    return how & HOW_KERNELS && !work_is_dma(work_of(s, slot));
 }
 
 static inline struct txn_list *pipe_of(struct kb_sim *s, const struct txn *x)
@@ -89,8 +102,8 @@ static inline struct txn_list *pipe_of(struct kb_sim *s, const struct txn *x)
 
 /* -- memories ------------------------------------------------------------------------------- */
 
-static ALWAYS_INLINE void serve(struct kb_sim *s, struct memory_station *memory, uint64_t t,
-                                uint32_t slot)
+static ALWAYS_INLINE void serve(struct kb_sim *s, int how, struct memory_station *memory,
+                                uint64_t t, uint32_t slot)
 {
     struct txn *x = &s->txns[slot];
     int64_t hold = x->hold_fs;
@@ -100,13 +113,15 @@ static ALWAYS_INLINE void serve(struct kb_sim *s, struct memory_station *memory,
     memory->wait_fs += (int64_t)t - x->arrive_fs;
     x->service_fs = (int64_t)t;
     x->stage = TXN_SERVED;
+    if (inside_pe(s, how, slot))
+        service_begin(work_of(s, slot), t);
     post(s, after(t, hold), EV_DONE, slot);
 }
 
 /* Events are not counted: those that change nothing are left out. */
 static ALWAYS_INLINE bool expects(int how)
 {
-    return !(how & (HOW_HOP | HOW_COUNTED));
+    return !(how & (HOW_HOP | HOW_COUNTED | HOW_KERNELS));
 }
 
 /* Counts who has arrived before `t`. Who arrives at `t` itself comes after all completions. */
@@ -134,7 +149,7 @@ static ALWAYS_INLINE bool arrives_before(const struct txn *a, const struct txn *
 static ALWAYS_INLINE void expect(struct kb_sim *s, uint64_t arrive, uint32_t slot)
 {
     struct txn *txns = s->txns, *x = &txns[slot];
-    struct memory_station *m = memory_of(s, x);
+    struct memory_station *m = memory_of(s, 0, slot);
     uint32_t *link = m->arrived;
 
     x->arrive_fs = (int64_t)arrive;
@@ -152,23 +167,24 @@ static ALWAYS_INLINE void expect(struct kb_sim *s, uint64_t arrive, uint32_t slo
 }
 
 /* Takes the first out of the queue of `m`, and serves it. */
-static ALWAYS_INLINE void serve_first(struct kb_sim *s, struct memory_station *m, uint64_t t)
+static ALWAYS_INLINE void serve_first(struct kb_sim *s, int how, struct memory_station *m,
+                                      uint64_t t)
 {
     uint32_t slot = m->head;
 
     m->head = s->txns[slot].next;
     if (m->head != TXN_NONE)
         txn_prefetch(&s->txns[m->head]);
-    serve(s, m, t, slot);
+    serve(s, how, m, t, slot);
 }
 
 /* An idle memory's first has arrived. Of one that was overtaken there may be an event left. */
 static ALWAYS_INLINE void serve_arrived(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
-    struct memory_station *m = memory_of(s, &s->txns[slot]);
+    struct memory_station *m = memory_of(s, 0, slot);
 
     if (m->holder == TXN_NONE && m->head == slot)
-        serve_first(s, m, t);
+        serve_first(s, 0, m, t);
 }
 
 /* The memory is free at `t`: the next one has arrived before, or will by an event of its own. */
@@ -179,7 +195,7 @@ static ALWAYS_INLINE void serve_next(struct kb_sim *s, struct memory_station *m,
         m->queue_max = m->queued;
     if (m->queued) {
         m->arrived = --m->queued ? m->arrived : &m->head;
-        serve_first(s, m, t);
+        serve_first(s, 0, m, t);
     } else if (m->head != TXN_NONE) {
         post(s, (uint64_t)s->txns[m->head].arrive_fs, EV_ARRIVE, m->head);
     }
@@ -412,26 +428,33 @@ static ALWAYS_INLINE void take_channel(struct kb_sim *s, int how, struct station
     channel->busy_fs -= t; /* done() adds the time of completion */
     x->wait_fs = (int64_t)t - x->issue_fs;
     channel->wait_fs += x->wait_fs;
+    if (how & HOW_KERNELS)
+        service_begin(work_of(s, slot), t);
     set_out(s, how, t, slot);
 }
 
-static ALWAYS_INLINE void issue(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
+static ALWAYS_INLINE void come_to_channel(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
-    struct txn *x = &s->txns[slot];
-    struct station *channel;
+    struct station *channel = channel_of(s, &s->txns[slot]);
 
-    if (txn_of_host(x)) {
-        set_out(s, how, t, slot);
-        return;
-    }
-    seen(s, how, t, EV_ARRIVE, x->id);
-    channel = channel_of(s, x);
     if (channel->idle) {
         channel->idle--;
         take_channel(s, how, channel, t, slot);
     } else {
         station_enqueue(channel, s->txns, slot);
     }
+}
+
+static ALWAYS_INLINE void issue(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
+{
+    const struct txn *x = &s->txns[slot];
+
+    if (txn_of_host(x)) {
+        set_out(s, how, t, slot);
+        return;
+    }
+    seen(s, how, t, EV_ARRIVE, x->id);
+    come_to_channel(s, how, t, slot);
 }
 
 static ALWAYS_INLINE void come_to_engine(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
@@ -497,17 +520,17 @@ static ALWAYS_INLINE void come_to_edge(struct kb_sim *s, int how, uint64_t t, ui
 static ALWAYS_INLINE void come_to_memory(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
     struct txn *x = &s->txns[slot];
-    struct memory_station *memory = memory_of(s, x);
+    struct memory_station *memory = memory_of(s, how, slot);
 
     if (expects(how)) {
         serve_arrived(s, t, slot);
         return;
     }
     x->arrive_fs = (int64_t)t;
-    if (how & HOW_HOP)
+    if (how & HOW_HOP && !inside_pe(s, how, slot))
         x->hold_fs = hold_fs(s, x);
     if (memory->holder == TXN_NONE) {
-        serve(s, memory, t, slot);
+        serve(s, how, memory, t, slot);
         return;
     }
     s->txns[slot].next = TXN_NONE;
@@ -531,6 +554,9 @@ static ALWAYS_INLINE void arrive(struct kb_sim *s, int how, uint64_t t, uint32_t
     case TXN_TO_ENGINE:
         come_to_engine(s, how, t, slot);
         break;
+    case TXN_TO_CHANNEL:
+        come_to_channel(s, how, t, slot);
+        break;
     default:
         come_to_memory(s, how, t, slot);
         break;
@@ -551,7 +577,7 @@ static ALWAYS_INLINE void count_flow(struct kb_sim *s, const struct txn *x)
     uint32_t from = src_cube(T, x->src), to = dst_cube(T, x->dst);
 
     if (!txn_of_host(x) && from == to) {
-        count(&s->flow_local[(size_t)x->src * sim_memories(T) + dst_unit(T, x->dst)], x);
+        count(&s->flow_local[(size_t)x->src * T->n_units + dst_unit(T, x->dst)], x);
         return;
     }
     count(&s->flow_in[x->dst], x);
@@ -582,20 +608,26 @@ static inline void end(struct kb_sim *s, struct txn *x, uint64_t t)
         s->end_fs = (int64_t)end;
 }
 
-static ALWAYS_INLINE void done(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
+/* The memory is free again. */
+static ALWAYS_INLINE void leave_memory(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
-    struct txn *x = &s->txns[slot];
-    struct memory_station *memory = memory_of(s, x);
-    struct station *first = txn_of_host(x) ? engine_of(s, x) : channel_of(s, x);
+    struct memory_station *memory = memory_of(s, how, slot);
 
-    seen(s, how, t, EV_DONE, x->id);
     memory->holder = TXN_NONE;
     if (expects(how)) {
         serve_next(s, memory, t);
     } else if (memory->queued) {
         memory->queued--;
-        serve_first(s, memory, t);
+        serve_first(s, how, memory, t);
     }
+}
+
+/* And so is the channel, or the engine of a host's transaction. */
+static ALWAYS_INLINE void leave_first(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
+{
+    struct txn *x = &s->txns[slot];
+    struct station *first = txn_of_host(x) ? engine_of(s, x) : channel_of(s, x);
+
     first->busy_fs += t;
     first->count++;
     first->bytes += x->nbytes;
@@ -606,7 +638,21 @@ static ALWAYS_INLINE void done(struct kb_sim *s, int how, uint64_t t, uint32_t s
     else
         take_channel(s, how, first, t, station_dequeue(first, s->txns));
     count_flow(s, x);
-    end(s, x, t);
+}
+
+static ALWAYS_INLINE void done(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
+{
+    seen(s, how, t, EV_DONE, s->txns[slot].id);
+    leave_memory(s, how, t, slot);
+    if (!inside_pe(s, how, slot))
+        leave_first(s, how, t, slot);
+    if (how & HOW_KERNELS) {
+        pe_data_arrived(s, slot);
+        service_end(s, work_of(s, slot), t);
+        pe_stage_done(s, t, slot);
+    } else {
+        end(s, &s->txns[slot], t);
+    }
 }
 
 /* -- the loop ------------------------------------------------------------------------------- */
@@ -640,6 +686,10 @@ static ALWAYS_INLINE void handle(struct kb_sim *s, int how, ev e)
         break;
     case EV_HOP:
         hop_on(s, t, slot);
+        break;
+    case EV_KERNEL:
+        if (how & HOW_KERNELS)
+            kernel_event(s, t, slot);
         break;
     default:
         arrive(s, how, t, slot);

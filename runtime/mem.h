@@ -19,7 +19,7 @@ struct version_packed {
 struct version {
     uint32_t refs; /* not atomic: one thread at a time changes it */
     uint8_t kind;
-    bool ready;           /* its bytes are known; a result's after Phase 2, pieces' with the last */
+    bool ready;           /* its bytes are known; of pieces only version_ready() can tell */
     uint32_t op;          /* VERSION_RESULT: op_id of its maker */
     uint64_t nbytes;      /* > 0 */
     unsigned char *bytes; /* owned; NULL: a result not yet computed, pieces not yet gathered */
@@ -35,8 +35,9 @@ struct view {
 };
 
 struct piece {
-    struct view part; /* owned */
+    struct view part; /* owned; never of pieces itself */
     uint64_t nbytes;
+    uint64_t at; /* where it begins in the whole */
 };
 
 /* All: NULL without memory; else owned by the caller. */
@@ -50,6 +51,9 @@ static inline struct version *version_keep(struct version *v)
 }
 
 void version_drop(struct version *v); /* NULL: nothing */
+
+/* Its bytes are known: a result's after Phase 2, those of pieces with the last of them. */
+bool version_ready(struct version *v);
 
 /* A result is computed: takes `bytes` (malloc), of v->nbytes. */
 void version_set_bytes(struct version *v, unsigned char *bytes);
@@ -112,13 +116,16 @@ enum mem_err mem_write(struct mem *m, uint32_t area, uint64_t address, uint64_t 
  * What [address, address + nbytes) holds: a part of one version, or pieces gathered into a new one.
  *
  * out      owned
- * writers  the ops that wrote it are added; may be NULL
+ * writers  the ops that wrote it are added, some of them also when it fails; may be NULL
  * absent   MEM_ABSENT: the first and the end of the first range never written; may be NULL
  */
 enum mem_err mem_read(struct mem *m, uint32_t area, uint64_t address, uint64_t nbytes,
                       struct view *out, struct op_ids *writers, uint64_t absent[2]);
 
-/* The same for elements that do not lie side by side; the view is contiguous. */
+/*
+ * The same for elements that do not lie side by side; the view is contiguous. A write that ends
+ * with MEM_NO_MEMORY may have written some of them.
+ */
 enum mem_err mem_write_strided(struct mem *m, uint32_t area, uint64_t address,
                                const struct strided *s, struct view from, uint32_t writer);
 enum mem_err mem_read_strided(struct mem *m, uint32_t area, uint64_t address,

@@ -33,11 +33,22 @@ enum { N_TL_OPS = TL_FULL + 1 };
 
 extern const struct math_row math_rows[N_TL_OPS]; /* [enum tl_op]; [TL_GEMM] is empty */
 
+const char *space_name(uint8_t space); /* "hbm" */
+
 /* Extents, as records keep them. */
 struct dims {
     uint32_t rank;
     uint32_t dim[KB_RANK_MAX];
 };
+
+static inline uint64_t dims_elements(const struct dims *d)
+{
+    uint64_t n = 1;
+
+    for (uint32_t i = 0; i < d->rank; i++)
+        n *= d->dim[i];
+    return n;
+}
 
 /* An operand or a result: where it lies, and which bytes. */
 struct op_tensor {
@@ -71,8 +82,8 @@ struct op {
     bool composite;
     const char *region; /* NULL: none; lives as long as the simulation */
 
-    uint8_t n_in;           /* operands: DMA 1, GEMM 2, MATH 0..3 */
-    struct op_tensor in[3]; /* GEMM: a, b; DMA: the source */
+    uint8_t n_in;           /* operands: DMA 1, GEMM 2, MATH 1..3; arange 2, full 1, all scalars */
+    struct op_tensor in[3]; /* GEMM: a, b; DMA: the source, with shape and dtype of what moves */
     struct op_tensor out;   /* DMA: the destination */
     bool strided;           /* DMA: elements of the memory lie at `stride` bytes */
     int64_t stride[KB_RANK_MAX];
@@ -101,6 +112,7 @@ enum op_stage {
     STAGE_GEMM,
     STAGE_MATH,
     STAGE_STORE,
+    STAGE_COMMAND, /* all of a composite, at pe_scheduler */
 };
 
 struct op_token {
@@ -140,6 +152,7 @@ bool op_log_add_token(struct op_log *log, const struct op_token *token, int64_t 
 kb_status op_log_error(const struct op_log *log, kb_error *why); /* KB_OK: none so far */
 
 uint64_t op_log_count(const struct op_log *log);
+uint64_t op_log_bytes(const struct op_log *log); /* records and parameters, spilled ones too */
 
 /* Writes all records in order (t_start, t_end, op_id); `command_line` may be NULL. */
 enum op_format { OP_JSONL, OP_CSV };
@@ -150,7 +163,9 @@ kb_status op_log_export(struct op_log *log, enum op_format format, const char *c
  * For Phase 2: GEMM and MATH operations, composites included, not yet taken, in order of op_id (a
  * producer's id is smaller than that of those who use its result). op_log_computes() counts and
  * orders them; op_log_compute() unpacks number i into *op, whose views are borrowed from the log
- * until op_log_computed(), which drops the log's references to operands and result.
+ * until op_log_computed(), which drops the log's references to operands and result. What was
+ * not given back comes again with the next op_log_computes(). op_log_compute() may be called by
+ * several threads at once.
  */
 kb_status op_log_computes(struct op_log *log, uint64_t *n, kb_error *why);
 kb_status op_log_compute(struct op_log *log, uint64_t i, struct op *op, kb_error *why);

@@ -125,6 +125,16 @@ struct memory_row {
     uint64_t nbytes;
 };
 
+/* What a PE is made of, beside its DMA and TCM. */
+struct pe_row {
+    int64_t cpu_overhead_fs, scheduler_overhead_fs, gemm_overhead_fs, math_overhead_fs;
+    double gemm_clock_ghz, math_clock_ghz;
+    uint32_t tile[3];      /* M, K, N */
+    uint32_t tile_buffers; /* in the TCM */
+    uint32_t mac[3];       /* M, K, N of a cycle */
+    uint32_t lanes, special_cycles;
+};
+
 struct kb_sim;
 
 enum link_mode { MODE_IDEAL, MODE_FIFO };
@@ -145,6 +155,7 @@ struct kb_topology {
     uint32_t m_cpu_node, sram_node, first_hbm_node, first_pe_node;
     int64_t ucie_overhead_fs;
     struct memory_row hbm, sram, tcm_read, tcm_write;
+    struct pe_row pe;
 
     const struct node_row *cube_nodes, *io_nodes, *fabric_nodes;
     const struct link_row *cube_links, *io_links;
@@ -171,6 +182,7 @@ struct kb_topology {
     const struct cost_row *cost_host;  /* [column]: from the host to its ucie-W */
     const struct cost_row *cost_host_cpu; /* one: from ucie-W to m_cpu's engine */
     const struct cost_row *cost_host_in;  /* [slice]: from the engine to the memory */
+    const struct cost_row *cost_launch; /* [pe]: from the engine to pe_cpu, without its overhead */
 
     /* The engine compiled for it: runs until `budget` events are used up. */
     kb_status (*run)(struct kb_sim *sim, uint64_t budget);

@@ -5,6 +5,8 @@
 #include <string.h>
 #include "end.h"
 #include "engine.h"
+#include "host.h"
+#include "kernel.h"
 #include "walk.h"
 
 enum { TXNS_FIRST = 64, CACHE_LINE = 64 };
@@ -84,7 +86,7 @@ static bool make_stations(struct kb_sim *s)
                               sim_servers(s, KB_COST_ENGINES, t->write_engines));
     s->memories = memories_new(memories);
     s->pipes = pipes_new(fifo ? t->sips : cubes);
-    s->flow_local = calloc(pes * sim_memories(t), sizeof *s->flow_local);
+    s->flow_local = calloc(pes * t->n_units, sizeof *s->flow_local);
     s->flow_remote = calloc(cubes, sizeof *s->flow_remote);
     s->flow_host = calloc(cubes, sizeof *s->flow_host);
     s->flow_in = calloc(memories, sizeof *s->flow_in);
@@ -134,6 +136,9 @@ void kb_sim_free(kb_sim *s)
 {
     if (!s)
         return;
+    kernels_free(s->kernels);
+    host_free(s->host);
+    op_log_free(s->log);
     for (uint32_t i = 0; s->flow_remote && i < sim_cubes(s->topo); i++)
         free(s->flow_remote[i]);
     free(s->flow_remote);
@@ -206,6 +211,8 @@ static kb_status check_request(const struct kb_sim *s, const kb_request *r, uint
         return end_error(why, "a TCM is reached by kernels only");
     if (r->issue_fs < 0)
         return end_error(why, "a transaction cannot be issued before time 0");
+    if (s->kernels)
+        return end_error(why, "the simulation has kernels, it takes no transactions");
     if (s->started)
         return end_error(why, "the simulation has begun, it takes no more transactions");
     return check_size(s->topo, r, why);
@@ -330,6 +337,8 @@ static bool sort_issues(struct kb_sim *s)
 /* Says why a run has ended, if it is not its end. */
 static kb_status ended(kb_status status, kb_error *why)
 {
+    if (why && why->text[0])
+        return status;
     if (status == KB_TIME_RANGE)
         end_error(why, "simulated time has passed 2^63 fs, two and a half hours");
     else if (status == KB_NO_MEMORY)
@@ -342,6 +351,8 @@ kb_status kb_sim_run(kb_sim *s, uint64_t budget, kb_error *why)
     bool any = watched(s) || !s->topo->run;
     kb_status status;
 
+    if (s->kernels)
+        return ended(kernels_run(s, budget ? budget : UINT64_MAX, why), why);
     if (s->status != KB_OK)
         return ended(s->status, why);
     if (!s->started && !s->sorted && !sort_issues(s))

@@ -10,6 +10,10 @@ struct flow {
     uint64_t count[2], bytes[2];
 };
 
+struct host;
+struct kernels;
+struct op_log;
+
 struct kb_sim {
     const struct kb_topology *topo; /* borrowed */
     struct kb_options options;
@@ -37,7 +41,7 @@ struct kb_sim {
     struct txn_list *pipes;
 
     /* Traffic by route, spread over edges when asked. Owned. */
-    struct flow *flow_local;   /* [src_pack()][slices, SRAM]: inside a cube */
+    struct flow *flow_local;   /* [src_pack()][unit]: inside a cube */
     struct flow **flow_remote; /* [cube over all] -> [cube over all], NULL until used */
     struct flow *flow_host;    /* [cube over all] */
     struct flow *flow_in;      /* [dst_pack()]: from other cubes and hosts */
@@ -48,6 +52,11 @@ struct kb_sim {
     uint64_t stop_fs; /* no event then or later; 0 once the run has failed */
     uint64_t now_fs;  /* how far a run has come that has not reached its end */
     kb_status status; /* why the run has ended */
+
+    /* Kernels; each owned, and NULL until there are some. */
+    struct host *host;       /* memories' contents, and the host's tensors */
+    struct kernels *kernels; /* PEs */
+    struct op_log *log;      /* records of operations, if the options asked for them */
 };
 
 /* A row of flow_remote is made when a cube is first used as a source; false if there is no memory.
@@ -72,12 +81,6 @@ static inline uint32_t sim_cubes(const struct kb_topology *t)
 static inline uint32_t sim_servers(const struct kb_sim *s, enum kb_cost_class cost, uint32_t n)
 {
     return s->options.costs_off & cost ? EV_MAX_SLOTS : n;
-}
-
-/* Memories that are stations: slices and the SRAM. */
-static inline uint32_t sim_memories(const struct kb_topology *t)
-{
-    return t->pes + 1;
 }
 
 #endif

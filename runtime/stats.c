@@ -99,7 +99,7 @@ static void spread_memories(const struct spread *sp, const struct kb_sim *s)
 static void spread_pes(const struct spread *sp, const struct kb_sim *s)
 {
     const struct kb_topology *t = sp->topo;
-    uint32_t n = sim_cubes(t) << t->pe_bits, memories = sim_memories(t);
+    uint32_t n = sim_cubes(t) << t->pe_bits, memories = t->n_units;
 
     for (uint32_t pe = 0; pe < n; pe++) {
         uint32_t cube = src_cube(t, pe), unit = src_pe(t, pe);
@@ -221,11 +221,11 @@ static void show_memory(const struct kb_sim *s, uint32_t dst,
                                  .wait_ns = (double)m->wait_fs / 1e6,
                                  .queue_max = m->queue_max};
 
-    if (unit >= sim_memories(t))
-        return;
+    if (unit > t->pes)
+        return; /* a TCM: its ports are the PE's */
     add_flow(&use, &s->flow_in[dst]);
     for (uint32_t pe = 0; pe < t->pes; pe++)
-        add_flow(&use, &s->flow_local[(size_t)src_pack(t, cube, pe) * sim_memories(t) + unit]);
+        add_flow(&use, &s->flow_local[(size_t)src_pack(t, cube, pe) * t->n_units + unit]);
     if (!use.count)
         return;
     name_cube_node(t, cube, unit < t->pes ? t->first_hbm_node + unit : t->sram_node, use.name);

@@ -275,3 +275,68 @@ char *text_put_text(char *to, const char *text)
     memcpy(to, text, n);
     return to + n;
 }
+
+/* -- JSON ----------------------------------------------------------------------------------- */
+
+/* Length of the UTF-8 sequence at `p`, 0 if it is none. Overlong forms and surrogates are none. */
+static size_t utf8_length(const unsigned char *p)
+{
+    static const struct {
+        unsigned char first, last, low, high; /* first byte, then range of the second */
+        unsigned char length;
+    } forms[] = {
+        {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3}, {0xe1, 0xec, 0x80, 0xbf, 3},
+        {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3}, {0xf0, 0xf0, 0x90, 0xbf, 4},
+        {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4},
+    };
+
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        size_t n = 2;
+
+        if (p[0] < forms[i].first || p[0] > forms[i].last)
+            continue;
+        if (p[1] < forms[i].low || p[1] > forms[i].high)
+            return 0;
+        while (n < forms[i].length && p[n] >= 0x80 && p[n] <= 0xbf)
+            n++;
+        return n == forms[i].length ? n : 0;
+    }
+    return 0;
+}
+
+/* A control character, as JSON wants it. */
+static char *put_control(char *to, unsigned char c)
+{
+    static const char hex[] = "0123456789abcdef";
+
+    if (c == '\n')
+        return text_put_text(to, "\\n");
+    to = text_put_text(to, "\\u00");
+    *to++ = hex[c >> 4];
+    *to++ = hex[c & 15];
+    return to;
+}
+
+char *text_put_json(char *to, const char **from)
+{
+    const unsigned char *p = (const unsigned char *)*from;
+    size_t n;
+
+    if (*p < 0x80) {
+        ++*from;
+        if (*p < 0x20)
+            return put_control(to, *p);
+        if (*p == '"' || *p == '\\')
+            *to++ = '\\';
+        *to++ = (char)*p;
+        return to;
+    }
+    n = utf8_length(p);
+    if (n == 0) {
+        ++*from;
+        return text_put_text(to, "\\ufffd");
+    }
+    memcpy(to, p, n);
+    *from += n;
+    return to + n;
+}

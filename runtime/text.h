@@ -44,4 +44,8 @@ char *text_put_ns_rounded(char *to, int64_t fs); /* two decimals, halves away fr
 char *text_put_fraction(char *to, double value); /* what "%.6f" prints */
 char *text_put_text(char *to, const char *text); /* short texts of our own */
 
+/* The next character of `*from` as it stands in a JSON string; what is no UTF-8 as \ufffd. */
+enum { TEXT_JSON_BYTES = 6 };
+char *text_put_json(char *to, const char **from);
+
 #endif

@@ -8,10 +8,11 @@
 
 /* What its next event means. */
 enum txn_stage {
-    TXN_WAITING,   /* not issued, or in a channel's queue */
-    TXN_TO_LINK,   /* fifo: arrives at a link */
-    TXN_TO_ENGINE, /* arrives at its M_CPU's engine */
-    TXN_TO_MEMORY, /* arrives at the memory */
+    TXN_WAITING,    /* not issued, or in a channel's queue */
+    TXN_TO_CHANNEL, /* of a kernel's tile: joins its channel */
+    TXN_TO_LINK,    /* fifo: arrives at a link */
+    TXN_TO_ENGINE,  /* arrives at its M_CPU's engine */
+    TXN_TO_MEMORY,  /* arrives at the memory */
     TXN_SERVED,
     TXN_DONE,
     TXN_AT_NODE,  /* hop: has spent a node's overhead */

@@ -149,6 +149,11 @@ static const struct cost_row cost_host_in[TOPO_PES] = {
 gen_map_cost_host_in([[gen_cost_row]])m4_dnl
 };
 
+/* From there to each PE, to launch a kernel. */
+static const struct cost_row cost_launch[TOPO_PES] = {
+gen_map_cost_launch([[gen_cost_row]])m4_dnl
+};
+
 /* -- all of it ------------------------------------------------------------------------------ */
 
 #define TOPOLOGY gen_name[[]]_topology
@@ -184,6 +189,19 @@ const struct kb_topology TOPOLOGY = {
     .sram = gen_sram,
     .tcm_read = gen_tcm_read,
     .tcm_write = gen_tcm_write,
+    .pe = {
+        .cpu_overhead_fs = gen_cpu_overhead_fs,
+        .scheduler_overhead_fs = gen_scheduler_overhead_fs,
+        .gemm_overhead_fs = gen_gemm_overhead_fs,
+        .math_overhead_fs = gen_math_overhead_fs,
+        .gemm_clock_ghz = gen_gemm_clock_ghz,
+        .math_clock_ghz = gen_math_clock_ghz,
+        .tile = gen_tile,
+        .tile_buffers = gen_tile_buffers,
+        .mac = gen_mac,
+        .lanes = gen_lanes,
+        .special_cycles = gen_special_cycles,
+    },
     .cube_nodes = cube_nodes,
     .io_nodes = io_nodes,
     .fabric_nodes = fabric_nodes,
@@ -210,6 +228,7 @@ const struct kb_topology TOPOLOGY = {
     .cost_host = cost_host,
     .cost_host_cpu = cost_host_cpu,
     .cost_host_in = cost_host_in,
+    .cost_launch = cost_launch,
     .run = engine_fused,
 };
 

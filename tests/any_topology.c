@@ -49,6 +49,7 @@ static struct kb_topology topology_of(const struct spec *spec, const struct rout
         .sram = r->sram,
         .tcm_read = r->tcm_read,
         .tcm_write = r->tcm_write,
+        .pe = r->pe,
         .cube_nodes = r->cube_nodes,
         .io_nodes = r->io_nodes,
         .fabric_nodes = r->fabric_nodes,
@@ -75,6 +76,7 @@ static struct kb_topology topology_of(const struct spec *spec, const struct rout
         .cost_host = r->cost_host,
         .cost_host_cpu = &r->cost_host_cpu,
         .cost_host_in = r->cost_host_in,
+        .cost_launch = r->cost_launch,
     };
 }
 

@@ -3,70 +3,12 @@
 #include "text.h"
 #include <math.h>
 
-/* Length of the UTF-8 sequence at `p`, 0 if it is none. Overlong forms and surrogates are none. */
-static size_t utf8_length(const unsigned char *p)
-{
-    static const struct {
-        unsigned char first, last, low, high; /* first byte, then range of the second */
-        unsigned char length;
-    } forms[] = {
-        {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3}, {0xe1, 0xec, 0x80, 0xbf, 3},
-        {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3}, {0xf0, 0xf0, 0x90, 0xbf, 4},
-        {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4},
-    };
-
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-        size_t n = 2;
-
-        if (p[0] < forms[i].first || p[0] > forms[i].last)
-            continue;
-        if (p[1] < forms[i].low || p[1] > forms[i].high)
-            return 0;
-        while (n < forms[i].length && p[n] >= 0x80 && p[n] <= 0xbf)
-            n++;
-        return n == forms[i].length ? n : 0;
-    }
-    return 0;
-}
-
-/* A control character, as JSON wants it. */
-static void put_control(struct sink *s, unsigned char c)
-{
-    static const char hex[] = "0123456789abcdef";
-    char escape[] = "\\u0000";
-
-    if (c == '\n') {
-        sink_text(s, "\\n");
-        return;
-    }
-    escape[4] = hex[c >> 4];
-    escape[5] = hex[c & 15];
-    sink_text(s, escape);
-}
-
 /* A string. The command line may be any bytes; JSON may not. */
 static void put_string(struct sink *s, const char *text)
 {
-    const unsigned char *p = (const unsigned char *)text;
-
     sink_char(s, '"');
-    while (*p) {
-        size_t n = 1;
-
-        if (*p < 0x20) {
-            put_control(s, *p);
-        } else if (*p < 0x80) {
-            if (*p == '"' || *p == '\\')
-                sink_char(s, '\\');
-            sink_char(s, (char)*p);
-        } else if ((n = utf8_length(p)) > 0) {
-            sink_bytes(s, p, n);
-        } else {
-            sink_text(s, "\\ufffd");
-            n = 1;
-        }
-        p += n;
-    }
+    while (*text)
+        s->at = text_put_json(sink_room(s, TEXT_JSON_BYTES), &text);
     sink_char(s, '"');
 }
 

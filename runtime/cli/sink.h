@@ -2,6 +2,7 @@
 #ifndef SINK_H
 #define SINK_H
 #include "exit.h"
+#include "newfile.h"
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -10,12 +11,11 @@ enum { SINK_BYTES = 256 * 1024 };
 /* All zero but for what sink_open() sets. The first error stays, and what comes after is lost. */
 struct sink {
     int fd;
-    int error;        /* errno of the first write that failed, 0 if none */
-    const char *name; /* for messages, borrowed */
-    char *target;     /* owned: the file to replace in the end; NULL: written in place */
-    char *temporary;  /* owned: the file that replaces it */
-    char *at, *end;   /* free part of `buffer` */
-    char *buffer;     /* owned */
+    int error;           /* errno of the first write that failed, 0 if none */
+    const char *name;    /* for messages, borrowed */
+    struct newfile file; /* not for stdout */
+    char *at, *end;      /* free part of `buffer` */
+    char *buffer;        /* owned */
 };
 
 /*

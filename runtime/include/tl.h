@@ -123,13 +123,14 @@ tl_tensor *tl_load_at(tl_ctx *tl, tl_here here, uint64_t address, kb_dtype dtype
                       const int64_t *strides, bool async);
 
 /*
- * Stores `x`, which may be pending. Readers see it from the issue of the command on. Returns the
- * tensor where it now lies; tl_store_async() when the command is issued, to be waited for.
+ * Stores `x`, which may be pending. Readers see it from the issue of the command on.
+ * tl_store_async() returns when the command is issued, with the tensor where it now lies, to be
+ * waited for.
  */
-#define tl_store(tl, address, x)       tl_store_at(tl, TL_HERE, address, x, NULL, false)
+#define tl_store(tl, address, x)       ((void)tl_store_at(tl, TL_HERE, address, x, NULL, false))
 #define tl_store_async(tl, address, x) tl_store_at(tl, TL_HERE, address, x, NULL, true)
 #define tl_store_strided(tl, address, x, strides)                                                  \
-    tl_store_at(tl, TL_HERE, address, x, strides, false)
+    ((void)tl_store_at(tl, TL_HERE, address, x, strides, false))
 #define tl_store_strided_async(tl, address, x, strides)                                            \
     tl_store_at(tl, TL_HERE, address, x, strides, true)
 tl_tensor *tl_store_at(tl_ctx *tl, tl_here here, uint64_t address, tl_tensor *x,

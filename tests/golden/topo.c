@@ -744,6 +744,12 @@ static const struct cost_row cost_host_in[TOPO_PES] = {
     [1] = {.wire_fs = 125000, .overhead_fs = 2000000, .link_gbs = 128.0}, /* m_cpu -> slice1 */
 };
 
+/* From there to each PE, to launch a kernel. */
+static const struct cost_row cost_launch[TOPO_PES] = {
+    [0] = {.wire_fs = 30000, .overhead_fs = 0, .link_gbs = 128.0}, /* m_cpu -> pe0.pe_cpu */
+    [1] = {.wire_fs = 100000, .overhead_fs = 0, .link_gbs = 128.0}, /* m_cpu -> pe1.pe_cpu */
+};
+
 /* -- all of it ------------------------------------------------------------------------------ */
 
 #define TOPOLOGY two_cubes_topology
@@ -779,6 +785,19 @@ const struct kb_topology TOPOLOGY = {
     .sram = {.overhead_fs = 0, .gbs = 128.0, .nbytes = 33554432},
     .tcm_read = {.overhead_fs = 0, .gbs = 512.0, .nbytes = 16777216},
     .tcm_write = {.overhead_fs = 0, .gbs = 512.0, .nbytes = 16777216},
+    .pe = {
+        .cpu_overhead_fs = 2000000,
+        .scheduler_overhead_fs = 1000000,
+        .gemm_overhead_fs = 0,
+        .math_overhead_fs = 0,
+        .gemm_clock_ghz = 1.0,
+        .math_clock_ghz = 1.0,
+        .tile = {32, 64, 32},
+        .tile_buffers = 2,
+        .mac = {16, 16, 16},
+        .lanes = 64,
+        .special_cycles = 4,
+    },
     .cube_nodes = cube_nodes,
     .io_nodes = io_nodes,
     .fabric_nodes = fabric_nodes,
@@ -805,6 +824,7 @@ const struct kb_topology TOPOLOGY = {
     .cost_host = cost_host,
     .cost_host_cpu = cost_host_cpu,
     .cost_host_in = cost_host_in,
+    .cost_launch = cost_launch,
     .run = engine_fused,
 };
 

@@ -105,6 +105,10 @@ bool judge_route(const struct judge_topo *t, enum judge_op op, const struct judg
                  const struct judge_end *dst, struct judge_route *r);
 void judge_route_clear(struct judge_route *r);
 
+/* Replaces `r` by the way of a kernel's launch, from the PE's host to its pe_cpu.  design 5 */
+void judge_launch_route(const struct judge_topo *t, const struct judge_end *pe,
+                        struct judge_route *r);
+
 /* -- replay (sim.c) ------------------------------------------------------------------------- */
 
 struct judge_row {

@@ -1,5 +1,5 @@
 /* main.c -- the judge's command line. */
-#include "judge.h"
+#include "kernel.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -13,6 +13,7 @@ static int usage(void)
         "       judge info TOPO.yaml\n"
         "       judge topo SEED                     a random topology\n"
         "       judge rows SEED TOPO.yaml N         a random replay file for it\n",
+        "       judge kernels TOPO.yaml SEED        a random program for it, and its times\n",
         stderr);
     return 2;
 }
@@ -130,6 +131,23 @@ static int routes(const struct judge_topo *t, char *const *list, int n)
 
 /* ------------------------------------------------------------------------------------------- */
 
+/* The random program of a seed, and its times. */
+static int kernels(const struct judge_topo *t, uint64_t seed)
+{
+    struct judge_program p = {0};
+    struct judge_run run;
+    bool ok;
+
+    judge_random_program(t, seed, &p);
+    judge_print_program(stdout, &p);
+    ok = judge_kernels(t, &p, &run);
+    if (ok)
+        judge_print_run(stdout, &p, &run);
+    judge_run_clear(&run);
+    judge_program_clear(&p);
+    return ok ? 0 : 3;
+}
+
 static int info(const struct judge_topo *t)
 {
     printf("name %s\nnodes %zu\nedges %zu\n", judge_text(t, "name"), t->n_nodes, t->n_edges);
@@ -149,6 +167,7 @@ int main(int argc, char **argv)
     if (!(strcmp(command, "replay") == 0 && argc == 4) &&
         !(strcmp(command, "routes") == 0 && argc >= 3) &&
         !(strcmp(command, "info") == 0 && argc == 3) &&
+        !(strcmp(command, "kernels") == 0 && argc == 4) &&
         !(strcmp(command, "rows") == 0 && argc == 5))
         return usage();
     t = judge_load(strcmp(command, "rows") == 0 ? argv[3] : argv[2]);
@@ -160,6 +179,8 @@ int main(int argc, char **argv)
         status = routes(t, argv + 3, argc - 3);
     else if (strcmp(command, "info") == 0)
         status = info(t);
+    else if (strcmp(command, "kernels") == 0)
+        status = kernels(t, strtoull(argv[3], NULL, 10));
     else {
         judge_random_rows(stdout, t, strtoull(argv[2], NULL, 10), strtoull(argv[4], NULL, 10));
         status = 0;

@@ -1,36 +1,10 @@
 /* random.c -- small odd topologies, and replay files full of ties for them. */
+#include "dice.h"
 #include "judge.h"
 
 #include <inttypes.h>
 
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))
-
-struct dice {
-    uint64_t state;
-    uint32_t zero_per_cent; /* of lengths and overheads; at 100 whole routes take no time */
-    bool one_gbs;           /* all bandwidths are equal, so that much ends at one instant */
-};
-
-/* SplitMix64 */
-static uint64_t draw(struct dice *rng)
-{
-    uint64_t z = rng->state += UINT64_C(0x9e3779b97f4a7c15);
-
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
-/* 0 .. n-1 */
-static uint32_t below(struct dice *rng, uint64_t n)
-{
-    return (uint32_t)(draw(rng) % n);
-}
-
-static bool chance(struct dice *rng, uint32_t per_cent)
-{
-    return below(rng, 100) < per_cent;
-}
 
 /* -- topologies ----------------------------------------------------------------------------- */
 
@@ -117,6 +91,42 @@ static void print_point(FILE *out, struct dice *rng, uint32_t w, uint32_t h)
             y / 10, y % 10);
 }
 
+/* ", KEY: [A, B, C]" of numbers that divide much, or nothing. */
+static void print_three(FILE *out, struct dice *rng, const char *key)
+{
+    static const uint32_t some[] = {1, 3, 4, 7, 8, 8, 16, 16, 32, 32, 64};
+
+    fprintf(out, ", %s: [%" PRIu32, key, some[below(rng, COUNT(some))]);
+    fprintf(out, ", %" PRIu32, some[below(rng, COUNT(some))]);
+    fprintf(out, ", %" PRIu32 "]", some[below(rng, COUNT(some))]);
+}
+
+static void print_clock(FILE *out, struct dice *rng)
+{
+    static const char *const some[] = {"1.0", "1.0", "1", "0.5", "1.5", "2.345"};
+
+    fprintf(out, ", clock_ghz: %s", some[below(rng, COUNT(some))]);
+}
+
+/* What else a PE has; drawn last, so that a seed's other numbers stay as they were without it. */
+static void print_pe(FILE *out, struct dice *rng)
+{
+    fputs("    pe_cpu: {", out);
+    print_overhead(out, rng);
+    fputs("}\n    pe_scheduler: {", out);
+    print_overhead(out, rng);
+    print_three(out, rng, "tile");
+    fprintf(out, ", tile_buffers: %" PRIu32 "}\n    pe_gemm: {", 1 + below(rng, 4));
+    print_overhead(out, rng);
+    print_clock(out, rng);
+    print_three(out, rng, "mac");
+    fputs("}\n    pe_math: {", out);
+    print_overhead(out, rng);
+    print_clock(out, rng);
+    fprintf(out, ", lanes: %" PRIu32, 1 + below(rng, 64));
+    fprintf(out, ", special_cycles: %" PRIu32 "}\n", 1 + below(rng, 6));
+}
+
 static void print_cube(FILE *out, struct dice *rng)
 {
     static const uint32_t pes[] = {1, 2, 4, 6, 8};
@@ -163,6 +173,7 @@ static void print_cube(FILE *out, struct dice *rng)
     print_gbs(out, rng, "read_gbs: ");
     print_gbs(out, rng, ", write_gbs: ");
     fputs("}\n", out);
+    print_pe(out, rng);
 }
 
 void judge_random_topo(FILE *out, uint64_t seed)

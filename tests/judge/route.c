@@ -225,7 +225,8 @@ static void over_noc(struct walk *w, const struct judge_end *src, const struct j
     }
 }
 
-static void from_host(struct walk *w, const struct judge_end *dst)
+/* From the host over the m_cpu to the NoC of the target's cube. */
+static void through_m_cpu(struct walk *w, const struct judge_end *dst)
 {
     go_io(w, "pcie_ep");
     go_io(w, "io_noc");
@@ -234,6 +235,11 @@ static void from_host(struct walk *w, const struct judge_end *dst)
     go_ashore(w, dst->cube);
     go(w, "m_cpu");
     go(w, "noc");
+}
+
+static void from_host(struct walk *w, const struct judge_end *dst)
+{
+    through_m_cpu(w, dst);
     go(w, "xbar.pe%u", dst->unit);
     go(w, "hbm_ctrl.slice%u", dst->unit);
 }
@@ -283,6 +289,18 @@ bool judge_route(const struct judge_topo *t, enum judge_op op, const struct judg
     }
     sum_up(r, host);
     return true;
+}
+
+void judge_launch_route(const struct judge_topo *t, const struct judge_end *pe,
+                        struct judge_route *r)
+{
+    struct walk w = {.t = t, .r = r, .sip = pe->sip, .cube = pe->cube};
+
+    judge_route_clear(r);
+    through_m_cpu(&w, pe);
+    go(&w, "pe%u.pe_cpu", pe->unit);
+    r->hops[r->n - 1].overhead_fs = 0; /* paid by every command instead */
+    sum_up(r, true);
 }
 
 void judge_route_clear(struct judge_route *r)

@@ -1,11 +1,8 @@
 /* sim.c -- transactions in time, after design 1, 3 and 3.1: an event for every node and wire. */
-#include "judge.h"
+#include "events.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum class { DONE, HOP, ARRIVAL, ISSUE };
 
 /* Something of which there are `servers`; who finds all of them taken waits in a line. */
 struct station {
@@ -32,18 +29,6 @@ struct txn {
     struct judge_result *result;
 };
 
-/*
- * design 1: (time, class, id). One transaction may give back several links at one instant; the
- * step keeps even those apart, though nothing can depend on their order: nobody records them,
- * and what they let go on comes in later classes.
- */
-struct event {
-    int64_t fs;
-    enum class class;
-    uint64_t id;
-    size_t step; /* DONE: what is given back; ARRIVAL: where */
-};
-
 struct sim {
     const struct judge_topo *t;
     const struct judge_row *rows;
@@ -53,102 +38,31 @@ struct sim {
     struct station *memories;       /* by node */
     struct station *links;          /* by edge */
     struct station *returns;        /* by edge that exists one way only: the way back */
-    struct event *heap;
-    size_t n_events, heap_room;
+    struct judge_events events;
     int64_t now_fs;
     uint64_t fingerprint;
 };
 
-/* -- time ----------------------------------------------------------------------------------- */
-
 static int64_t add_fs(struct sim *s, int64_t a, int64_t b)
 {
-    int64_t sum;
-
-    if (!__builtin_add_overflow(a, b, &sum))
-        return sum;
-    s->too_late = true;
-    return INT64_MAX;
+    return judge_add_fs(a, b, &s->too_late);
 }
 
-/* llround(nbytes * 1e6 / gbs) */
 static int64_t transfer_fs(struct sim *s, uint64_t nbytes, double gbs)
 {
-    double fs = (double)nbytes * 1e6 / gbs;
-
-    if (fs < 9223372036854775807.0)
-        return llround(fs);
-    s->too_late = true;
-    return INT64_MAX;
+    return judge_transfer_fs(nbytes, gbs, &s->too_late);
 }
 
-/* -- events --------------------------------------------------------------------------------- */
-
-static bool before(const struct event *a, const struct event *b)
+static void post(struct sim *s, int64_t after_fs, enum judge_class class, uint64_t id, size_t step)
 {
-    if (a->fs != b->fs)
-        return a->fs < b->fs;
-    if (a->class != b->class)
-        return a->class < b->class;
-    if (a->id != b->id)
-        return a->id < b->id;
-    return a->step < b->step;
+    judge_post(&s->events, (struct judge_event){add_fs(s, s->now_fs, after_fs), class, id, step});
 }
 
-static void swap(struct event *a, struct event *b)
+static void record(struct sim *s, enum judge_class class, uint64_t id)
 {
-    struct event kept = *a;
+    struct judge_event e = {s->now_fs, class, id, 0};
 
-    *a = *b;
-    *b = kept;
-}
-
-static void post(struct sim *s, int64_t after_fs, enum class class, uint64_t id, size_t step)
-{
-    struct event *h;
-    size_t i = s->n_events++;
-
-    if (i == s->heap_room) {
-        s->heap_room = s->heap_room ? 2 * s->heap_room : 256;
-        s->heap = judge_grow(s->heap, s->heap_room, sizeof *s->heap);
-    }
-    h = s->heap;
-    h[i] = (struct event){add_fs(s, s->now_fs, after_fs), class, id, step};
-    for (; i > 0 && before(&h[i], &h[(i - 1) / 2]); i = (i - 1) / 2)
-        swap(&h[i], &h[(i - 1) / 2]);
-}
-
-static struct event next_event(struct sim *s)
-{
-    struct event *h = s->heap, first = h[0];
-    size_t n = --s->n_events, i = 0;
-
-    h[0] = h[n];
-    for (;;) {
-        size_t least = i;
-
-        for (size_t child = 2 * i + 1; child <= 2 * i + 2 && child < n; child++) {
-            if (before(&h[child], &h[least]))
-                least = child;
-        }
-        if (least == i)
-            return first;
-        swap(&h[i], &h[least]);
-        i = least;
-    }
-}
-
-static void record(struct sim *s, enum class class, uint64_t id)
-{
-    unsigned char bytes[17];
-
-    for (unsigned i = 0; i < 8; i++) {
-        bytes[i] = (unsigned char)((uint64_t)s->now_fs >> (8 * i));
-        bytes[9 + i] = (unsigned char)(id >> (8 * i));
-    }
-    bytes[8] = (unsigned char)class;
-    for (unsigned i = 0; i < 17; i++)
-        s->fingerprint = (s->fingerprint ^ bytes[i]) * UINT64_C(0x100000001b3);
+    s->fingerprint = judge_fingerprint(s->fingerprint, &e);
 }
 
 /* -- ways ----------------------------------------------------------------------------------- */
@@ -233,9 +147,9 @@ static void go_on(struct sim *s, struct txn *x)
     const struct step *next = &x->steps[x->now_at];
 
     if (next->kind == DELAY)
-        post(s, next->fs, HOP, x->id, x->now_at);
+        post(s, next->fs, JUDGE_HOP, x->id, x->now_at);
     else
-        post(s, 0, ARRIVAL, x->id, x->now_at);
+        post(s, 0, JUDGE_ARRIVAL, x->id, x->now_at);
 }
 
 /* `x` has the station that it came for. */
@@ -253,11 +167,11 @@ static void take(struct sim *s, struct txn *x)
         x->result->queue_engine_fs = waited_fs;
     } else if (here->kind == LINK) {
         x->result->queue_link_fs += waited_fs;
-        post(s, here->fs, DONE, x->id, x->now_at);
+        post(s, here->fs, JUDGE_DONE, x->id, x->now_at);
     } else {
         x->result->service_fs = s->now_fs;
         x->result->queue_memory_fs = waited_fs;
-        post(s, here->fs, DONE, x->id, x->now_at);
+        post(s, here->fs, JUDGE_DONE, x->id, x->now_at);
         return;
     }
     x->now_at++;
@@ -269,7 +183,7 @@ static void arrive(struct sim *s, struct txn *x)
     const struct step *here = &x->steps[x->now_at];
     struct station *at = here->at;
 
-    record(s, ARRIVAL, x->id);
+    record(s, JUDGE_ARRIVAL, x->id);
     x->arrived_fs = s->now_fs;
     if (here->kind == MEMORY)
         x->result->arrive_fs = s->now_fs;
@@ -312,7 +226,7 @@ static void finish(struct sim *s, struct txn *x)
 {
     struct judge_result *r = x->result;
 
-    record(s, DONE, x->id);
+    record(s, JUDGE_DONE, x->id);
     r->done_fs = s->now_fs;
     r->end_fs = add_fs(s, s->now_fs, r->response_fs);
     r->formula_fs = r->wire_fs + r->overhead_fs + r->drain_fs + r->response_fs;
@@ -327,28 +241,30 @@ static void finish(struct sim *s, struct txn *x)
     }
 }
 
-static void run_event(struct sim *s, const struct event *e)
+static void run_event(struct sim *s, const struct judge_event *e)
 {
     struct txn *x = &s->txns[e->id];
 
     switch (e->class) {
-    case DONE:
+    case JUDGE_DONE:
         if (x->steps[e->step].kind == MEMORY)
             finish(s, x);
         else
             give_back(s, x->steps[e->step].at);
         break;
-    case HOP:
+    case JUDGE_HOP:
         x->now_at++;
         go_on(s, x);
         break;
-    case ARRIVAL:
+    case JUDGE_ARRIVAL:
         arrive(s, x);
         break;
-    case ISSUE:
+    case JUDGE_ISSUE:
         x->result->start_fs = s->now_fs;
         go_on(s, x);
         break;
+    case JUDGE_START:
+        judge_die("a replay has no kernels");
     }
 }
 
@@ -391,23 +307,23 @@ static void tear_down(struct sim *s, size_t n)
     free(s->memories);
     free(s->links);
     free(s->returns);
-    free(s->heap);
+    free(s->events.heap);
 }
 
 bool judge_replay(const struct judge_topo *t, const struct judge_row *rows, size_t n,
                   struct judge_result *results, uint64_t *fingerprint)
 {
-    struct sim s = {.t = t, .rows = rows, .fingerprint = UINT64_C(0xcbf29ce484222325)};
+    struct sim s = {.t = t, .rows = rows, .fingerprint = JUDGE_NO_EVENTS};
     bool ok = true;
 
     s.txns = judge_alloc(n, sizeof *s.txns);
     build(&s);
     for (size_t i = 0; i < n && ok; i++) {
         ok = prepare(&s, i, &results[i]);
-        post(&s, rows[i].issue_fs, ISSUE, i, 0);
+        post(&s, rows[i].issue_fs, JUDGE_ISSUE, i, 0);
     }
-    while (ok && !s.too_late && s.n_events > 0) {
-        struct event e = next_event(&s);
+    while (ok && !s.too_late && s.events.n > 0) {
+        struct judge_event e = judge_next(&s.events);
 
         if (e.fs < s.now_fs)
             judge_die("time runs backwards");

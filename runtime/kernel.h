@@ -1,0 +1,263 @@
+/* kernel.h -- all that changes while kernels run: PEs, their commands, tiles and tensors. */
+#ifndef KERNEL_H
+#define KERNEL_H
+#include "address.h"
+#include "co.h"
+#include "sim.h"
+
+/* -- tensors of a kernel -------------------------------------------------------------------- */
+
+enum tensor_kind {
+    TENSOR_FREE,   /* given back */
+    TENSOR_SCALAR, /* a number */
+    TENSOR_PLACE,  /* whatever its address holds: tl_ref(), tl_alloc(), a composite's result */
+    TENSOR_VALUE,  /* loaded or computed: keeps the version it has */
+};
+
+/* Where the command that makes a tensor stands. */
+enum tensor_wait {
+    WAIT_NONE,    /* nothing to wait for */
+    WAIT_PENDING, /* the command is under way */
+    WAIT_ENDED,   /* it has ended, nobody has waited */
+    WAIT_OVER,    /* waited for */
+};
+
+/* A range of a PE's TCM, shared by a tensor and its views. */
+struct tcm_block {
+    uint64_t offset, nbytes;
+    uint32_t refs;
+    struct tcm_block *next; /* by offset */
+};
+
+struct tl_tensor {
+    uint8_t kind, wait, dtype, space;
+    bool loads;     /* made by an asynchronous load: no operand before it was waited for */
+    uint32_t maker; /* op_id; OP_NONE */
+    uint64_t address, nbytes;
+    struct dims shape;
+    double scalar;
+    struct view view;        /* owned; TENSOR_VALUE */
+    struct tcm_block *block; /* NULL: takes no room in the TCM */
+    uint64_t number;         /* by which tl_release() knows what is younger */
+    struct tl_tensor *older, *newer;
+};
+
+/* -- commands ------------------------------------------------------------------------------- */
+
+/* A service: what the slot of a transaction is used for in a run of kernels. */
+struct work {
+    struct memory_station *station;
+    struct command *command;
+    struct token *token; /* NULL: a command's own stage */
+    uint8_t stage;       /* enum op_stage */
+    uint8_t operand;     /* DMA_READ of a token: which */
+    bool data_op;        /* its service is logged */
+    uint32_t id;         /* of its record */
+    int64_t start_fs;    /* its service has begun */
+};
+
+static inline bool work_is_dma(const struct work *w)
+{
+    return w->stage <= STAGE_DMA_WRITE;
+}
+
+/* One command of a PE, from its call to its end. */
+struct command {
+    struct op op;
+    struct tl_ctx *pe;
+    struct tl_tensor *result; /* borrowed; NULL: none */
+    const char *call;         /* "tl_load", for messages */
+    tl_here here;
+    struct tl_tensor *operand[TL_OPERANDS_MAX + 1 + TL_EPILOGUES_MAX]; /* to be bound at issue */
+    uint8_t n_operands;
+    bool async;
+    uint32_t slot; /* DMA, dot, math: of its transaction or stage */
+    uint32_t dst;  /* DMA: the memory */
+
+    uint64_t fetch_bytes, store_bytes; /* dot, math */
+    int64_t engine_fs;
+
+    /* composite */
+    struct work service; /* from its issue to its end */
+    bool in_hbm[3];      /* operands that DMA reads, and from which memory */
+    uint32_t in_dst[3];
+    uint32_t tiles[3];      /* M, K, N */
+    uint32_t next_id;       /* of the next token's first stage */
+    uint64_t next_token;    /* to enter */
+    uint64_t writes_left;   /* DMA_WRITEs that have not ended */
+    struct command *behind; /* the next composite of the PE; or in the list of free ones */
+    struct command *made;   /* the one made before */
+    bool live;
+};
+
+/* A tile on its way through the stages of a composite. */
+struct token {
+    struct command *command;
+    uint32_t number, i, j, k;
+    uint32_t rows, depth, columns; /* of the tile: M, K, N */
+    uint32_t next_id;
+    uint64_t fetch_bytes;
+    uint8_t reads_left, epilogue; /* DMA_READs; the epilogue step at work */
+    bool in_epilogue;
+    bool last;     /* in K: its output tile is complete */
+    uint32_t room; /* of the PE's tile buffers */
+    struct token *next_free;
+};
+
+/* -- PEs ------------------------------------------------------------------------------------ */
+
+enum port { PORT_TCM_READ, PORT_TCM_WRITE, PORT_GEMM, PORT_MATH, N_PORTS };
+
+enum pe_state {
+    PE_IDLE,    /* takes no part in the launch, or has ended */
+    PE_BEGINS,  /* its kernel starts with its next event */
+    PE_ISSUES,  /* called; its command is issued with its next event */
+    PE_WAITS,   /* for the end of a command */
+    PE_WAKES,   /* goes on with its next event */
+    PE_RETURNED /* commands are under way */
+};
+
+struct tl_ctx {
+    struct memory_station port[N_PORTS];
+    struct kb_sim *sim;
+    struct kernels *kernels;
+    struct co *co;
+    uint32_t number; /* over all SIPs and cubes: cube * pes + pe */
+    uint32_t src;    /* packed as cost.h has it */
+    uint8_t state;
+    struct command *current;         /* called, not yet ended; async: not yet issued */
+    const struct tl_tensor *awaited; /* PE_WAITS for an asynchronous one */
+    uint32_t outstanding;            /* commands issued and not ended */
+    const char *call;                /* the last, and where it stands */
+    tl_here here;
+    const char *region;
+
+    /* composites, in order of issue */
+    struct command *composites, *last_composite;
+    uint32_t tokens_entered; /* modulo 2^32, as their numbers */
+    uint32_t room;           /* for the next token */
+    uint8_t *room_taken;     /* [tile_buffers]; owned; NULL until a composite is issued */
+
+    struct tcm_block *blocks; /* by offset */
+    struct tl_tensor *newest;
+    uint64_t tensors; /* made so far */
+    struct host_bytes *host_bytes;
+};
+
+/* -- a run of kernels ----------------------------------------------------------------------- */
+
+struct launch {
+    struct kb_launch_request request; /* pes owned */
+    struct kb_launch_result result;
+    bool done;
+};
+
+struct kernels {
+    struct tl_ctx *pes; /* owned; [cube over all * pes + pe] */
+    uint32_t n_pes;
+    struct mem *mem; /* borrowed from the host's side */
+    struct co_pool *stacks;
+
+    struct launch *launches;                 /* owned */
+    size_t n_launches, launches_cap, launch; /* launch: that runs, or will be next */
+    bool launched;                           /* it runs */
+    uint32_t running;                        /* PEs that have not ended */
+
+    uint64_t now_fs;
+    uint64_t next_id; /* the counter of design 1 */
+
+    struct work *work; /* owned; [slot] */
+    uint32_t n_slots, slots_cap, free_slot;
+
+    struct command *free_commands, *commands; /* the last made */
+    struct token *free_tokens;
+    struct tl_tensor *free_tensors;
+    struct tcm_block *free_blocks;
+    struct chunk *chunks; /* all memory of these */
+    struct region *regions;
+
+    struct kb_error error; /* why the run has ended */
+};
+
+/* NULL: no memory. */
+struct kernels *kernels_new(struct kb_sim *s);
+void kernels_free(struct kernels *k);
+
+/* Runs launches until nothing is left, or for `budget` events. As kb_sim_run(). */
+kb_status kernels_run(struct kb_sim *s, uint64_t budget, kb_error *why);
+
+/* -- between engine and PEs ----------------------------------------------------------------- */
+
+/* An event of class 4: a kernel starts or goes on, or its command is issued.  launch.c */
+void kernel_event(struct kb_sim *s, uint64_t t, uint32_t pe);
+
+/* What a load has read is known: its last byte has been served.  pe.c */
+void pe_bind_load(struct kb_sim *s, struct command *c);
+
+static inline void pe_data_arrived(struct kb_sim *s, uint32_t slot)
+{
+    const struct work *w = &s->kernels->work[slot];
+
+    if (w->stage == STAGE_DMA_READ && !w->token)
+        pe_bind_load(s, w->command);
+}
+
+/* The service of `slot` has ended, and the slot is free.  pe.c */
+void pe_stage_done(struct kb_sim *s, uint64_t t, uint32_t slot);
+
+/* A command's transaction joins its channel at once.  These: engine_any.c */
+void engine_issue(struct kb_sim *s, uint64_t t, uint32_t slot);
+/* A tile's joins its channel, or a stage comes to its port or engine, by an event of its own. */
+void engine_arrive(struct kb_sim *s, uint64_t t, enum txn_stage stage, uint32_t slot);
+/* An event for a PE, `delay_fs` after `t`. */
+void engine_wake(struct kb_sim *s, uint64_t t, int64_t delay_fs, uint32_t pe);
+/* Ends the run. */
+void engine_fail(struct kb_sim *s, kb_status status);
+
+/* -- commands: tl.c makes them, launch.c has them issued, pe.c does them -------------------- */
+
+void pe_issue(struct tl_ctx *pe, uint64_t t);
+void pe_command_end(struct kb_sim *s, uint64_t t, struct command *c);
+
+/* NULL: no memory. What a command owns goes with it.  pool.c */
+struct command *command_new(struct kernels *k);
+void command_free(struct kernels *k, struct command *c);
+void commands_free_all(struct kernels *k);
+struct token *token_new(struct kernels *k);
+void token_free(struct kernels *k, struct token *x);
+
+/* The part of operand `i` that a tile takes, and its part of the result: size, first element. */
+uint64_t token_part_bytes(const struct token *x, uint32_t i);
+uint64_t token_part_address(const struct token *x, uint32_t i);
+uint64_t token_out_bytes(const struct token *x);
+uint64_t token_out_address(const struct token *x);
+
+/*
+ * Ends the run as a mistake of the kernel: "kernel gemm on c0.pe3: tl_load at file:12: ...". It
+ * returns; whoever runs on the kernel's stack then calls kernel_leave().
+ */
+void kernel_error(struct tl_ctx *pe, const char *call, tl_here here, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+void kernel_no_memory(struct tl_ctx *pe);
+_Noreturn void kernel_leave(struct tl_ctx *pe);
+
+/* -- tensors and TCM: pool.c ---------------------------------------------------------------- */
+
+struct tl_tensor *tensor_new(struct tl_ctx *pe, enum tensor_kind kind); /* NULL: no memory */
+void tensor_free(struct tl_ctx *pe, struct tl_tensor *x);
+
+enum tcm_result { TCM_OK, TCM_FULL, TCM_NO_MEMORY };
+/* The lowest range of `nbytes` that fits, 64-byte aligned; sets x->block and x->address. */
+enum tcm_result tcm_alloc(struct tl_ctx *pe, struct tl_tensor *x);
+void tensors_free_all(struct tl_ctx *pe);
+
+/* Names that tl_region() has kept.  tl.c */
+void regions_free(struct kernels *k);
+
+/* All that the pools have made.  pool.c */
+void pool_free(struct kernels *k);
+
+/* Zeroed memory that is freed with the PE; NULL: no memory.  launch.c */
+void *launch_host_bytes(struct tl_ctx *pe, size_t nbytes);
+
+#endif

@@ -1,0 +1,77 @@
+/* record.c -- the records of services, from what was served. */
+#include "hook.h"
+
+/* DMA of a tile, or of the FETCH and STORE that surround an engine. */
+static void set_moved(struct op_token *r, const struct work *w)
+{
+    const struct command *c = w->command;
+    const struct token *x = w->token;
+
+    switch ((enum op_stage)w->stage) {
+    case STAGE_DMA_READ:
+        r->operand = w->operand;
+        r->space = c->op.in[w->operand].space;
+        r->address = token_part_address(x, w->operand);
+        r->nbytes = token_part_bytes(x, w->operand);
+        break;
+    case STAGE_DMA_WRITE:
+        r->space = c->op.out.space;
+        r->address = token_out_address(x);
+        r->nbytes = token_out_bytes(x);
+        break;
+    case STAGE_FETCH:
+        r->nbytes = x ? x->fetch_bytes : c->fetch_bytes;
+        break;
+    default:
+        r->nbytes = x ? token_out_bytes(x) : c->store_bytes;
+        break;
+    }
+}
+
+static void set_computed(struct op_token *r, const struct work *w)
+{
+    const struct command *c = w->command;
+    const struct token *x = w->token;
+
+    r->m = x->rows;
+    r->k = x->depth;
+    r->n = x->columns;
+    r->math = x->in_epilogue ? c->op.epilogue[x->epilogue].math : c->op.math;
+    r->elements = (uint64_t)x->rows * x->columns;
+}
+
+static struct op_token token_record(const struct work *w)
+{
+    const struct command *c = w->command;
+    const struct token *x = w->token;
+    struct op_token r = {
+        .id = w->id, .parent = c->op.id, .pe = c->op.pe, .stage = w->stage, .region = c->op.region};
+
+    if (x) {
+        r.token = x->number;
+        r.tile[0] = x->i;
+        r.tile[1] = x->j;
+        r.tile[2] = x->k;
+    }
+    if (w->stage == STAGE_GEMM || w->stage == STAGE_MATH)
+        set_computed(&r, w);
+    else
+        set_moved(&r, w);
+    return r;
+}
+
+void service_record(struct kb_sim *s, const struct work *w, uint64_t t)
+{
+    bool part = w->token || w->stage == STAGE_FETCH || w->stage == STAGE_STORE;
+    struct op_token token;
+    bool ok;
+
+    if (part) {
+        token = token_record(w);
+        ok = op_log_add_token(s->log, &token, w->start_fs, (int64_t)t);
+    } else {
+        ok = op_log_add(s->log, &w->command->op, w->start_fs, (int64_t)t);
+    }
+    if (!ok)
+        engine_fail(s, op_log_error(s->log, &s->kernels->error));
+}

@@ -1,0 +1,33 @@
+/* dice.h -- random numbers that are the same from every compiler. */
+#ifndef JUDGE_DICE_H
+#define JUDGE_DICE_H
+#include <stdbool.h>
+#include <stdint.h>
+
+struct dice {
+    uint64_t state;
+    uint32_t zero_per_cent; /* of lengths and overheads; at 100 whole routes take no time */
+    bool one_gbs;           /* all bandwidths are equal, so that much ends at one instant */
+};
+
+/* SplitMix64 */
+static inline uint64_t draw(struct dice *rng)
+{
+    uint64_t z = rng->state += UINT64_C(0x9e3779b97f4a7c15);
+
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+/* 0 .. n-1 */
+static inline uint32_t below(struct dice *rng, uint64_t n)
+{
+    return (uint32_t)(draw(rng) % n);
+}
+
+static inline bool chance(struct dice *rng, uint32_t per_cent)
+{
+    return below(rng, 100) < per_cent;
+}
+#endif

@@ -1,0 +1,92 @@
+/* events.c -- a heap of events by (time, class, id), and sums of times; after design 1. */
+#include "events.h"
+
+#include <math.h>
+
+static bool before(const struct judge_event *a, const struct judge_event *b)
+{
+    if (a->fs != b->fs)
+        return a->fs < b->fs;
+    if (a->class != b->class)
+        return a->class < b->class;
+    if (a->id != b->id)
+        return a->id < b->id;
+    return a->step < b->step;
+}
+
+static void swap(struct judge_event *a, struct judge_event *b)
+{
+    struct judge_event kept = *a;
+
+    *a = *b;
+    *b = kept;
+}
+
+void judge_post(struct judge_events *set, struct judge_event e)
+{
+    struct judge_event *h;
+    size_t i = set->n++;
+
+    if (i == set->room) {
+        set->room = set->room ? 2 * set->room : 256;
+        set->heap = judge_grow(set->heap, set->room, sizeof *set->heap);
+    }
+    h = set->heap;
+    h[i] = e;
+    for (; i > 0 && before(&h[i], &h[(i - 1) / 2]); i = (i - 1) / 2)
+        swap(&h[i], &h[(i - 1) / 2]);
+}
+
+struct judge_event judge_next(struct judge_events *set)
+{
+    struct judge_event *h = set->heap, first = h[0];
+    size_t n = --set->n, i = 0;
+
+    h[0] = h[n];
+    for (;;) {
+        size_t least = i;
+
+        for (size_t child = 2 * i + 1; child <= 2 * i + 2 && child < n; child++) {
+            if (before(&h[child], &h[least]))
+                least = child;
+        }
+        if (least == i)
+            return first;
+        swap(&h[i], &h[least]);
+        i = least;
+    }
+}
+
+uint64_t judge_fingerprint(uint64_t fingerprint, const struct judge_event *e)
+{
+    unsigned char bytes[17];
+
+    for (unsigned i = 0; i < 8; i++) {
+        bytes[i] = (unsigned char)((uint64_t)e->fs >> (8 * i));
+        bytes[9 + i] = (unsigned char)(e->id >> (8 * i));
+    }
+    bytes[8] = (unsigned char)e->class;
+    for (unsigned i = 0; i < 17; i++)
+        fingerprint = (fingerprint ^ bytes[i]) * UINT64_C(0x100000001b3);
+    return fingerprint;
+}
+
+int64_t judge_add_fs(int64_t a, int64_t b, bool *too_late)
+{
+    int64_t sum;
+
+    if (!__builtin_add_overflow(a, b, &sum))
+        return sum;
+    *too_late = true;
+    return INT64_MAX;
+}
+
+int64_t judge_transfer_fs(uint64_t nbytes, double gbs, bool *too_late)
+{
+    double fs = (double)nbytes * 1e6 / gbs;
+
+    if (fs < 9223372036854775807.0)
+        return llround(fs);
+    *too_late = true;
+    return INT64_MAX;
+}

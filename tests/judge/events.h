@@ -1,0 +1,39 @@
+/* events.h -- one ordered set of events, for both of the judge's simulations. */
+#ifndef JUDGE_EVENTS_H
+#define JUDGE_EVENTS_H
+#include "judge.h"
+
+/* design 1 */
+enum judge_class { JUDGE_DONE, JUDGE_HOP, JUDGE_ARRIVAL, JUDGE_ISSUE, JUDGE_START };
+
+/*
+ * design 1: (time, class, id). One transaction may give back several links at one instant; the
+ * step keeps even those apart, though nothing can depend on their order: nobody records them,
+ * and what they let go on comes in later classes.
+ */
+struct judge_event {
+    int64_t fs;
+    enum judge_class class;
+    uint64_t id;
+    size_t step; /* JUDGE_DONE: what is given back; JUDGE_ARRIVAL: where */
+};
+
+/* All zero is an empty set; give `heap` back with free(). */
+struct judge_events {
+    struct judge_event *heap;
+    size_t n, room;
+};
+
+void judge_post(struct judge_events *set, struct judge_event e);
+
+/* Takes the smallest of a set that is not empty. */
+struct judge_event judge_next(struct judge_events *set);
+
+/* A fingerprint with one more record. */
+uint64_t judge_fingerprint(uint64_t fingerprint, const struct judge_event *e);
+#define JUDGE_NO_EVENTS UINT64_C(0xcbf29ce484222325) /* the fingerprint of none */
+
+/* Sum, and llround(nbytes * 1e6 / gbs). Past 2^63 fs: INT64_MAX, and *too_late is set. */
+int64_t judge_add_fs(int64_t a, int64_t b, bool *too_late);
+int64_t judge_transfer_fs(uint64_t nbytes, double gbs, bool *too_late);
+#endif

@@ -1,0 +1,960 @@
+/* kernel.c -- kernels in time, after design 5 and 5.2: every stage of every token is a job. */
+#include "kernel.h"
+#include "events.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NO_JOB UINT64_MAX
+
+/* Something of which there are `servers`; who finds all of them taken waits in a line. */
+struct station {
+    uint32_t servers, taken;
+    uint64_t first, last; /* the line; job.behind leads through it */
+};
+
+enum step_kind { DELAY, CHANNEL, LINK, SERVICE };
+
+/* One step on a job's way. A channel is held to the job's end, which is the end of its service. */
+struct step {
+    enum step_kind kind;
+    int64_t fs;         /* a delay; how long a link or a service takes its station */
+    struct station *at; /* but for a delay */
+};
+
+/* What has an id: a transaction, a stage, or (without steps) a composite as a whole. */
+struct job {
+    struct step *steps;
+    size_t n_steps, room;
+    size_t now_at;      /* the step that comes next, or that it waits for */
+    uint64_t behind;    /* who waits in line after it */
+    uint64_t then;      /* the job that arrives once this one has ended */
+    uint32_t waits_for; /* how many jobs have this one as `then` and have not ended */
+    size_t frees;       /* the FETCH of a token: the token, in its PE's queue */
+};
+
+/* A token in its PE's queue. `first` are the jobs that arrive as it enters. */
+struct token {
+    uint64_t first[JUDGE_MOST_OPERANDS];
+    size_t n_first;
+    bool fetched;
+};
+
+struct pe {
+    const struct judge_kernel *kernel;
+    struct judge_kernel_times *times;
+    uint64_t index; /* global */
+    size_t at;      /* the command that is called next, or that has been */
+    bool calling;   /* called and not yet issued */
+    bool blocked;   /* until the end of ... */
+    size_t until;   /* ... this command */
+    bool returned;
+    uint32_t *open; /* by command: its jobs that have not ended */
+    struct token *tokens;
+    size_t n_tokens, tokens_room, n_entered;
+    struct station *fetch, *store, *gemm, *math;
+};
+
+struct sim {
+    const struct judge_topo *t;
+    struct judge_run *run;
+    bool fifo, too_late, failed;
+    struct pe *pes; /* by kernel */
+    size_t n_pes;
+    size_t *kernel_of; /* by global index of a PE; SIZE_MAX: not launched */
+    struct job *jobs;  /* by id, as run->records */
+    size_t jobs_room;
+    struct station *reads, *writes; /* by node: channels of a pe_dma */
+    struct station *ones;           /* by node: memories, engines, write ports of TCMs */
+    struct station *read_ports;     /* by node: of TCMs */
+    struct station *links;          /* by edge */
+    struct station *returns;        /* by edge that exists one way only: the way back */
+    struct judge_events events;
+    int64_t now_fs;
+    uint32_t tile_m, tile_k, tile_n, tile_buffers;
+};
+
+static int64_t add_fs(struct sim *s, int64_t a, int64_t b)
+{
+    return judge_add_fs(a, b, &s->too_late);
+}
+
+static void post(struct sim *s, int64_t after_fs, enum judge_class class, uint64_t id, size_t step)
+{
+    judge_post(&s->events, (struct judge_event){add_fs(s, s->now_fs, after_fs), class, id, step});
+}
+
+static void record(struct sim *s, enum judge_class class, uint64_t id)
+{
+    struct judge_event e = {s->now_fs, class, id, 0};
+
+    s->run->fingerprint = judge_fingerprint(s->run->fingerprint, &e);
+}
+
+static uint64_t ceil_div(uint64_t a, uint64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+/* -- jobs on their ways --------------------------------------------------------------------- */
+
+static void command_ends(struct sim *s, struct pe *p, size_t command);
+static void enter_tokens(struct sim *s, struct pe *p);
+
+/* On to the next step: later if it is a delay, as an arrival if it is a station. */
+static void go_on(struct sim *s, uint64_t id)
+{
+    const struct job *j = &s->jobs[id];
+    const struct step *next = &j->steps[j->now_at];
+
+    if (next->kind == DELAY)
+        post(s, next->fs, JUDGE_HOP, id, j->now_at);
+    else
+        post(s, 0, JUDGE_ARRIVAL, id, j->now_at);
+}
+
+/* Job `id` has the station that it came for. */
+static void take(struct sim *s, uint64_t id)
+{
+    struct job *j = &s->jobs[id];
+    const struct step *here = &j->steps[j->now_at];
+
+    if (++here->at->taken > here->at->servers)
+        judge_die("a station is more than full");
+    if (j->now_at == 0)
+        s->run->records[id].t_start = s->now_fs;
+    if (here->kind != CHANNEL)
+        post(s, here->fs, JUDGE_DONE, id, j->now_at);
+    if (here->kind == SERVICE)
+        return;
+    j->now_at++;
+    go_on(s, id);
+}
+
+static void arrive(struct sim *s, uint64_t id)
+{
+    struct job *j = &s->jobs[id];
+    struct station *at = j->steps[j->now_at].at;
+
+    record(s, JUDGE_ARRIVAL, id);
+    if (at->taken < at->servers) {
+        take(s, id);
+        return;
+    }
+    j->behind = NO_JOB;
+    if (at->first == NO_JOB)
+        at->first = id;
+    else
+        s->jobs[at->last].behind = id;
+    at->last = id;
+}
+
+/* A server is free again: the first in the line gets it. */
+static void give_back(struct sim *s, struct station *at)
+{
+    uint64_t id = at->first;
+
+    at->taken--;
+    if (id == NO_JOB)
+        return;
+    at->first = s->jobs[id].behind;
+    take(s, id);
+}
+
+/* All that job `id` held becomes free; what has waited for its end goes on. */
+static void finish(struct sim *s, uint64_t id)
+{
+    const struct job *j = &s->jobs[id];
+    struct judge_op_record *r = &s->run->records[id];
+    struct pe *p = &s->pes[r->kernel];
+
+    record(s, JUDGE_DONE, id);
+    r->t_end = s->now_fs;
+    for (size_t i = 0; i < j->n_steps; i++) {
+        if (j->steps[i].kind == CHANNEL || j->steps[i].kind == SERVICE)
+            give_back(s, j->steps[i].at);
+    }
+    if (j->then != NO_JOB && --s->jobs[j->then].waits_for == 0)
+        go_on(s, j->then);
+    if (j->frees != JUDGE_NONE) {
+        p->tokens[j->frees].fetched = true;
+        enter_tokens(s, p);
+    }
+    if (--p->open[r->command] == 0) {
+        if (j->then != NO_JOB || r->stage == JUDGE_GEMM_STAGE)
+            judge_die("a command ends in the middle");
+        command_ends(s, p, r->command);
+    }
+}
+
+/*
+ * design 5: E(n) = max(issue, E(n-1), end of FETCH of token n - tile_buffers): called at each
+ * issue of a composite and at each end of a token's FETCH.
+ */
+static void enter_tokens(struct sim *s, struct pe *p)
+{
+    for (; p->n_entered < p->n_tokens; p->n_entered++) {
+        const struct token *n = &p->tokens[p->n_entered];
+
+        if (p->n_entered >= s->tile_buffers && !p->tokens[p->n_entered - s->tile_buffers].fetched)
+            return;
+        for (size_t i = 0; i < n->n_first; i++)
+            go_on(s, n->first[i]);
+    }
+}
+
+/* -- plans ---------------------------------------------------------------------------------- */
+
+/* The plan of one command, and where in it the next jobs belong. */
+struct plan {
+    struct sim *s;
+    struct pe *p;
+    const struct judge_command *c;
+    uint64_t op_id; /* of the command */
+    uint32_t token, tile[3];
+    uint32_t m, k, n; /* the tile's sizes */
+};
+
+/* Draws an id. */
+static uint64_t new_job(struct plan *x, enum judge_component component, enum judge_stage stage)
+{
+    struct sim *s = x->s;
+    uint64_t id = s->run->n_records++;
+    struct judge_op_record *r;
+
+    if (id == s->jobs_room) {
+        s->jobs_room = s->jobs_room ? 2 * s->jobs_room : 256;
+        s->jobs = judge_grow(s->jobs, s->jobs_room, sizeof *s->jobs);
+        s->run->records = judge_grow(s->run->records, s->jobs_room, sizeof *s->run->records);
+    }
+    s->jobs[id] = (struct job){.behind = NO_JOB, .then = NO_JOB, .frees = JUDGE_NONE};
+    r = &s->run->records[id];
+    *r = (struct judge_op_record){.op_id = id, .parent = JUDGE_NONE, .t_issue = s->now_fs};
+    r->kernel = (size_t)(x->p - s->pes);
+    r->command = x->p->at;
+    r->component = component;
+    r->stage = stage;
+    if (component != JUDGE_PE_SCHEDULER)
+        x->p->open[x->p->at]++;
+    if (stage == JUDGE_COMMAND)
+        return id;
+    r->parent = x->op_id;
+    r->token = x->token;
+    memcpy(r->tile, x->tile, sizeof r->tile);
+    return id;
+}
+
+static void add_step(struct sim *s, uint64_t id, enum step_kind kind, int64_t fs,
+                     struct station *at)
+{
+    struct job *j = &s->jobs[id];
+
+    if (j->n_steps == j->room) {
+        j->room = j->room ? 2 * j->room : 4;
+        j->steps = judge_grow(j->steps, j->room, sizeof *j->steps);
+    }
+    j->steps[j->n_steps++] = (struct step){kind, fs, at};
+}
+
+/* `next` arrives as `id` ends, and as all others end that have been told so. */
+static void then(struct sim *s, uint64_t id, uint64_t next)
+{
+    s->jobs[id].then = next;
+    s->jobs[next].waits_for++;
+}
+
+/* -- jobs of each kind */
+
+/* A job that takes one station, and that alone. */
+static void add_service(struct plan *x, uint64_t id, struct station *at, int64_t fs)
+{
+    add_step(x->s, id, SERVICE, fs, at);
+}
+
+static uint64_t fetch_job(struct plan *x, uint64_t nbytes)
+{
+    uint64_t id = new_job(x, JUDGE_PE_FETCH_STORE, JUDGE_FETCH);
+    double gbs = judge_number(x->s->t, "cube.pe.pe_tcm.read_gbs");
+
+    x->s->run->records[id].nbytes = nbytes;
+    add_service(x, id, x->p->fetch, judge_transfer_fs(nbytes, gbs, &x->s->too_late));
+    return id;
+}
+
+static uint64_t store_job(struct plan *x, uint64_t nbytes)
+{
+    uint64_t id = new_job(x, JUDGE_PE_FETCH_STORE, JUDGE_STORED);
+    double gbs = judge_number(x->s->t, "cube.pe.pe_tcm.write_gbs");
+
+    x->s->run->records[id].nbytes = nbytes;
+    add_service(x, id, x->p->store, judge_transfer_fs(nbytes, gbs, &x->s->too_late));
+    return id;
+}
+
+/* design 5.2: overhead_fs + llround(cycles * 1e6 / clock_ghz), and 1 GHz is 1 cycle in a ns */
+static int64_t cycles_fs(struct plan *x, double overhead_ns, uint64_t cycles, double clock_ghz)
+{
+    int64_t fs = judge_transfer_fs(cycles, clock_ghz, &x->s->too_late);
+
+    return add_fs(x->s, llround(overhead_ns * 1e6), fs);
+}
+
+static uint64_t gemm_job(struct plan *x, enum judge_stage stage, uint32_t m, uint32_t k, uint32_t n)
+{
+    const struct judge_topo *t = x->s->t;
+    uint64_t id = new_job(x, JUDGE_PE_GEMM, stage);
+    struct judge_op_record *r = &x->s->run->records[id];
+    uint64_t cycles = ceil_div(m, judge_count(t, "cube.pe.pe_gemm.mac.0")) *
+                      ceil_div(k, judge_count(t, "cube.pe.pe_gemm.mac.1")) *
+                      ceil_div(n, judge_count(t, "cube.pe.pe_gemm.mac.2"));
+
+    r->m = m;
+    r->k = k;
+    r->n = n;
+    add_service(x, id, x->p->gemm,
+                cycles_fs(x, judge_number(t, "cube.pe.pe_gemm.overhead_ns"), cycles,
+                          judge_number(t, "cube.pe.pe_gemm.clock_ghz")));
+    return id;
+}
+
+static uint64_t math_job(struct plan *x, enum judge_stage stage, uint64_t elements,
+                         enum judge_class_of_math class)
+{
+    const struct judge_topo *t = x->s->t;
+    uint64_t id = new_job(x, JUDGE_PE_MATH, stage);
+    uint64_t cycles = ceil_div(elements, judge_count(t, "cube.pe.pe_math.lanes"));
+    uint64_t special = judge_count(t, "cube.pe.pe_math.special_cycles");
+
+    if (class == JUDGE_SPECIAL)
+        cycles *= special;
+    if (class == JUDGE_SOFTMAX)
+        cycles *= 3 + 2 * special;
+    x->s->run->records[id].elements = elements;
+    add_service(x, id, x->p->math,
+                cycles_fs(x, judge_number(t, "cube.pe.pe_math.overhead_ns"), cycles,
+                          judge_number(t, "cube.pe.pe_math.clock_ghz")));
+    return id;
+}
+
+/* design 3.1: data of a write flows along the edge, data of a read against it. */
+static struct station *link_of(struct sim *s, size_t edge, bool write)
+{
+    const struct judge_edge *e = &s->t->edges[edge];
+    size_t back;
+
+    if (write)
+        return &s->links[edge];
+    back = judge_find_edge(s->t, e->to, e->from);
+    return back == SIZE_MAX ? &s->returns[edge] : &s->links[back];
+}
+
+/* The steps of section 3: channel, every wire and node (and link, if fifo), memory. */
+static void add_way(struct sim *s, uint64_t id, bool write, bool tcm, const struct judge_route *r,
+                    uint64_t nbytes)
+{
+    const struct judge_hop *last = &r->hops[r->n - 1];
+    struct station *memory = tcm && !write ? &s->read_ports[last->node] : &s->ones[last->node];
+    int64_t drain_fs = judge_transfer_fs(nbytes, r->bottleneck_gbs, &s->too_late);
+
+    add_step(s, id, CHANNEL, 0, &(write ? s->writes : s->reads)[r->hops[0].node]);
+    for (size_t i = 0; i < r->n; i++) {
+        const struct judge_hop *h = &r->hops[i];
+
+        if (i > 0 && s->fifo)
+            add_step(s, id, LINK, judge_transfer_fs(nbytes, h->edge_gbs, &s->too_late),
+                     link_of(s, h->edge, write));
+        add_step(s, id, DELAY, h->wire_fs, NULL);
+        if (h != last)
+            add_step(s, id, DELAY, h->overhead_fs, NULL);
+    }
+    add_step(s, id, SERVICE, add_fs(s, last->overhead_fs, drain_fs), memory);
+}
+
+static uint64_t dma_job(struct plan *x, enum judge_stage stage, bool write,
+                        const struct judge_end *at, uint64_t offset, uint64_t nbytes)
+{
+    struct sim *s = x->s;
+    uint64_t id = new_job(x, JUDGE_PE_DMA, stage);
+    struct judge_route r = {0};
+
+    s->run->records[id].nbytes = nbytes;
+    s->run->records[id].address = judge_address(s->t, at, offset);
+    if (judge_route(s->t, write ? JUDGE_WRITE : JUDGE_READ, &x->p->kernel->pe, at, &r)) {
+        add_way(s, id, write, at->kind == JUDGE_TCM, &r, nbytes);
+        judge_route_clear(&r);
+        return id;
+    }
+    fprintf(stderr, "judge: kernel %zu, command %zu: there is no route\n", (size_t)(x->p - s->pes),
+            x->p->at);
+    s->failed = true;
+    return id;
+}
+
+/* -- plans of commands: each draws the ids of its jobs in the order of design 7 */
+
+static void plan_dma(struct plan *x)
+{
+    const struct judge_command *c = x->c;
+
+    x->op_id = dma_job(x, JUDGE_COMMAND, c->kind == JUDGE_STORE, &c->at, c->offset, c->nbytes);
+    if (!x->s->failed)
+        go_on(x->s, x->op_id);
+}
+
+/* FETCH, engine, STORE; the engine's record is the command's. */
+static void plan_compute(struct plan *x)
+{
+    const struct judge_command *c = x->c;
+    uint64_t first, store;
+
+    if (c->kind == JUDGE_DOT)
+        x->op_id = gemm_job(x, JUDGE_COMMAND, c->m, c->k, c->n);
+    else
+        x->op_id = math_job(x, JUDGE_COMMAND, c->elements, c->class);
+    first = x->op_id;
+    if (c->operand_bytes > 0) {
+        first = fetch_job(x, c->operand_bytes);
+        then(x->s, first, x->op_id);
+    }
+    store = store_job(x, c->nbytes);
+    then(x->s, x->op_id, store);
+    go_on(x->s, first);
+}
+
+static struct token *new_token(struct pe *p)
+{
+    if (p->n_tokens == p->tokens_room) {
+        p->tokens_room = p->tokens_room ? 2 * p->tokens_room : 16;
+        p->tokens = judge_grow(p->tokens, p->tokens_room, sizeof *p->tokens);
+    }
+    p->tokens[p->n_tokens] = (struct token){.n_first = 0};
+    return &p->tokens[p->n_tokens++];
+}
+
+/* DMA_READ of an operand's tile, if it has to be read: `row`, `column` is its first element. */
+static void read_tile(struct plan *x, uint32_t operand, uint64_t row, uint64_t column,
+                      uint64_t width, uint64_t elements)
+{
+    const struct judge_operand *o = &x->c->operands[operand];
+    struct token *token = &x->p->tokens[x->p->n_tokens - 1];
+    uint64_t id;
+
+    if (o->where != JUDGE_AT)
+        return;
+    id = dma_job(x, JUDGE_DMA_READ, false, &o->at,
+                 o->offset + (row * width + column) * x->c->in_bytes, elements * x->c->in_bytes);
+    x->s->run->records[id].operand = operand;
+    token->first[token->n_first++] = id;
+}
+
+/* The FETCH of a token's tiles: after its DMA_READs, or else as the token enters. */
+static uint64_t fetch_tiles(struct plan *x, uint64_t nbytes)
+{
+    struct token *token = &x->p->tokens[x->p->n_tokens - 1];
+    uint64_t id = fetch_job(x, nbytes);
+
+    x->s->jobs[id].frees = x->p->n_tokens - 1;
+    for (size_t i = 0; i < token->n_first; i++)
+        then(x->s, token->first[i], id);
+    if (token->n_first == 0)
+        token->first[token->n_first++] = id;
+    return id;
+}
+
+/* STORE and DMA_WRITE of the tile whose first element is `row`, `column`. */
+static void write_tile(struct plan *x, uint64_t after, uint64_t row, uint64_t column)
+{
+    const struct judge_command *c = x->c;
+    uint64_t nbytes = (uint64_t)x->m * x->n * c->out_bytes;
+    uint64_t store = store_job(x, nbytes);
+
+    then(x->s, after, store);
+    then(x->s, store,
+         dma_job(x, JUDGE_DMA_WRITE, true, &c->at, c->offset + (row * c->n + column) * c->out_bytes,
+                 nbytes));
+}
+
+static uint64_t plan_epilogue(struct plan *x, uint64_t after, const struct judge_epilogue *e)
+{
+    uint64_t m = e->part == JUDGE_ROW ? 1 : x->m;
+    uint64_t n = e->part == JUDGE_COLUMN ? 1 : x->n;
+    uint64_t id;
+
+    if (e->part != JUDGE_NO_PART) {
+        id = fetch_job(x, m * n * e->element_bytes);
+        then(x->s, after, id);
+        after = id;
+    }
+    id = math_job(x, JUDGE_MATH_STAGE, (uint64_t)x->m * x->n,
+                  e->special ? JUDGE_SPECIAL : JUDGE_PLAIN);
+    then(x->s, after, id);
+    return id;
+}
+
+/* One token of composite_gemm: tiles (i, k) of a and (k, j) of b. */
+static void plan_gemm_token(struct plan *x)
+{
+    const struct judge_command *c = x->c;
+    uint64_t row = (uint64_t)x->tile[0] * x->s->tile_m;
+    uint64_t column = (uint64_t)x->tile[1] * x->s->tile_n;
+    uint64_t inner = (uint64_t)x->tile[2] * x->s->tile_k;
+    uint64_t a = (uint64_t)x->m * x->k, b = (uint64_t)x->k * x->n;
+    uint64_t fetch, last;
+
+    new_token(x->p);
+    read_tile(x, 0, row, inner, c->k, a);
+    read_tile(x, 1, inner, column, c->n, b);
+    fetch = fetch_tiles(x, (a + b) * c->in_bytes);
+    last = gemm_job(x, JUDGE_GEMM_STAGE, x->m, x->k, x->n);
+    then(x->s, fetch, last);
+    if (inner + x->k < c->k)
+        return;
+    for (size_t i = 0; i < c->n_epilogues; i++)
+        last = plan_epilogue(x, last, &c->epilogues[i]);
+    write_tile(x, last, row, column);
+}
+
+static void plan_composite_gemm(struct plan *x)
+{
+    const struct judge_command *c = x->c;
+    const struct sim *s = x->s;
+
+    for (uint32_t i = 0; i < ceil_div(c->m, s->tile_m); i++) {
+        for (uint32_t j = 0; j < ceil_div(c->n, s->tile_n); j++) {
+            for (uint32_t k = 0; k < ceil_div(c->k, s->tile_k); k++) {
+                x->tile[0] = i;
+                x->tile[1] = j;
+                x->tile[2] = k;
+                x->m = least(s->tile_m, c->m - i * s->tile_m);
+                x->n = least(s->tile_n, c->n - j * s->tile_n);
+                x->k = least(s->tile_k, c->k - k * s->tile_k);
+                plan_gemm_token(x);
+                x->token++;
+            }
+        }
+    }
+}
+
+static void plan_math_token(struct plan *x)
+{
+    const struct judge_command *c = x->c;
+    uint64_t row = (uint64_t)x->tile[0] * x->s->tile_m;
+    uint64_t column = (uint64_t)x->tile[1] * x->s->tile_n;
+    uint64_t elements = (uint64_t)x->m * x->n, nbytes = 0, fetch, math;
+
+    new_token(x->p);
+    for (uint32_t i = 0; i < c->n_operands; i++) {
+        read_tile(x, i, row, column, c->n, elements);
+        if (c->operands[i].where != JUDGE_SCALAR)
+            nbytes += elements * c->in_bytes;
+    }
+    fetch = fetch_tiles(x, nbytes);
+    math = math_job(x, JUDGE_MATH_STAGE, elements, c->class);
+    then(x->s, fetch, math);
+    write_tile(x, math, row, column);
+}
+
+static void plan_composite_math(struct plan *x)
+{
+    const struct judge_command *c = x->c;
+    const struct sim *s = x->s;
+
+    for (uint32_t i = 0; i < ceil_div(c->m, s->tile_m); i++) {
+        for (uint32_t j = 0; j < ceil_div(c->n, s->tile_n); j++) {
+            x->tile[0] = i;
+            x->tile[1] = j;
+            x->m = least(s->tile_m, c->m - i * s->tile_m);
+            x->n = least(s->tile_n, c->n - j * s->tile_n);
+            plan_math_token(x);
+            x->token++;
+        }
+    }
+}
+
+static void plan_composite(struct plan *x)
+{
+    struct judge_op_record *r;
+
+    x->op_id = new_job(x, JUDGE_PE_SCHEDULER, JUDGE_COMMAND);
+    if (x->c->kind == JUDGE_COMPOSITE_GEMM)
+        plan_composite_gemm(x);
+    else
+        plan_composite_math(x);
+    x->p->times->commands[x->p->at].tokens = x->token;
+    r = &x->s->run->records[x->op_id];
+    r->t_start = x->s->now_fs;
+    if (!x->s->failed)
+        enter_tokens(x->s, x->p);
+}
+
+/* -- kernels -------------------------------------------------------------------------------- */
+
+static bool has_ended(const struct pe *p, size_t command)
+{
+    return p->times->commands[command].op_id != NO_JOB && p->open[command] == 0;
+}
+
+static void command_ends(struct sim *s, struct pe *p, size_t command)
+{
+    struct judge_command_times *times = &p->times->commands[command];
+    struct judge_op_record *r = &s->run->records[times->op_id];
+
+    times->end_fs = s->now_fs;
+    if (r->component == JUDGE_PE_SCHEDULER)
+        r->t_end = s->now_fs;
+    if (p->blocked && p->until == command)
+        post(s, 0, JUDGE_START, p->index, 0);
+}
+
+/* The command that was called is issued: here its ids are drawn. */
+static void issue(struct sim *s, struct pe *p)
+{
+    struct judge_command_times *times = &p->times->commands[p->at];
+    struct plan x = {.s = s, .p = p, .c = &p->kernel->commands[p->at]};
+
+    times->issue_fs = s->now_fs;
+    times->op_id = s->run->n_records;
+    if (x.c->kind == JUDGE_LOAD || x.c->kind == JUDGE_STORE)
+        plan_dma(&x);
+    else if (x.c->kind == JUDGE_DOT || x.c->kind == JUDGE_MATH)
+        plan_compute(&x);
+    else
+        plan_composite(&x);
+    if (x.op_id != times->op_id)
+        judge_die("a command's id is not the first of its plan");
+}
+
+static bool returns_at_issue(const struct judge_command *c)
+{
+    if (c->kind == JUDGE_LOAD || c->kind == JUDGE_STORE)
+        return c->async;
+    return c->kind == JUDGE_COMPOSITE_GEMM || c->kind == JUDGE_COMPOSITE_MATH;
+}
+
+static void block(struct pe *p, size_t until)
+{
+    p->blocked = true;
+    p->until = until;
+}
+
+/* The call of command p->at has returned. */
+static void returns(struct sim *s, struct pe *p)
+{
+    struct judge_command_times *times = &p->times->commands[p->at];
+
+    times->return_fs = s->now_fs;
+    if (p->kernel->commands[p->at].kind == JUDGE_WAIT)
+        times->end_fs = s->now_fs;
+    p->at++;
+}
+
+/* Calls commands until one takes time. */
+static void go_on_calling(struct sim *s, struct pe *p)
+{
+    int64_t overhead_fs = llround(judge_number(s->t, "cube.pe.pe_cpu.overhead_ns") * 1e6) +
+                          llround(judge_number(s->t, "cube.pe.pe_scheduler.overhead_ns") * 1e6);
+
+    while (p->at < p->kernel->n) {
+        const struct judge_command *c = &p->kernel->commands[p->at];
+        struct judge_command_times *times = &p->times->commands[p->at];
+
+        times->call_fs = s->now_fs;
+        if (c->kind != JUDGE_WAIT) {
+            p->calling = true;
+            post(s, overhead_fs, JUDGE_START, p->index, 0);
+            return;
+        }
+        times->issue_fs = s->now_fs;
+        if (!has_ended(p, c->target)) {
+            block(p, c->target);
+            return;
+        }
+        returns(s, p);
+    }
+    p->returned = true;
+    p->times->return_fs = s->now_fs;
+}
+
+/* A class 4 event: the kernel starts, or a command is issued, or its end is there. */
+static void run_kernel(struct sim *s, struct pe *p)
+{
+    if (p->calling) {
+        p->calling = false;
+        issue(s, p);
+        if (!returns_at_issue(&p->kernel->commands[p->at])) {
+            block(p, p->at);
+            return;
+        }
+        returns(s, p);
+    } else if (p->blocked) {
+        p->blocked = false;
+        returns(s, p);
+    }
+    go_on_calling(s, p);
+}
+
+static void run_event(struct sim *s, const struct judge_event *e)
+{
+    switch (e->class) {
+    case JUDGE_DONE:
+        if (s->jobs[e->id].steps[e->step].kind == SERVICE)
+            finish(s, e->id);
+        else
+            give_back(s, s->jobs[e->id].steps[e->step].at);
+        break;
+    case JUDGE_HOP:
+        s->jobs[e->id].now_at++;
+        go_on(s, e->id);
+        break;
+    case JUDGE_ARRIVAL:
+        arrive(s, e->id);
+        break;
+    case JUDGE_START:
+        run_kernel(s, &s->pes[s->kernel_of[e->id]]);
+        break;
+    case JUDGE_ISSUE:
+        judge_die("a kernel run has no rows");
+    }
+}
+
+/* -- programs that make no sense ------------------------------------------------------------ */
+
+static bool complain(size_t kernel, size_t command, const char *what)
+{
+    fprintf(stderr, "judge: kernel %zu, command %zu: %s\n", kernel, command, what);
+    return false;
+}
+
+static bool wait_makes_sense(const struct judge_kernel *k, size_t i)
+{
+    size_t target = k->commands[i].target;
+
+    if (target >= i || !returns_at_issue(&k->commands[target]))
+        return false;
+    for (size_t w = 0; w < i; w++) {
+        if (k->commands[w].kind == JUDGE_WAIT && k->commands[w].target == target)
+            return false;
+    }
+    return true;
+}
+
+static bool composite_makes_sense(const struct judge_command *c)
+{
+    size_t tensors = 0;
+
+    if (c->m == 0 || c->n == 0 || c->in_bytes == 0 || c->out_bytes == 0)
+        return false;
+    if (c->n_operands > JUDGE_MOST_OPERANDS || c->n_epilogues > JUDGE_MOST_EPILOGUES)
+        return false;
+    for (size_t i = 0; i < c->n_operands; i++)
+        tensors += c->operands[i].where != JUDGE_SCALAR;
+    if (c->kind == JUDGE_COMPOSITE_GEMM)
+        return c->k > 0 && c->n_operands == 2 && tensors == 2;
+    return tensors > 0 && c->n_epilogues == 0;
+}
+
+static bool command_makes_sense(const struct judge_kernel *k, size_t i)
+{
+    const struct judge_command *c = &k->commands[i];
+
+    switch (c->kind) {
+    case JUDGE_LOAD:
+    case JUDGE_STORE:
+        return c->nbytes > 0;
+    case JUDGE_DOT:
+        return c->nbytes > 0 && c->operand_bytes > 0 && c->m > 0 && c->k > 0 && c->n > 0;
+    case JUDGE_MATH:
+        return c->nbytes > 0 && c->elements > 0;
+    case JUDGE_COMPOSITE_GEMM:
+    case JUDGE_COMPOSITE_MATH:
+        return composite_makes_sense(c);
+    case JUDGE_WAIT:
+        return wait_makes_sense(k, i);
+    }
+    return false;
+}
+
+static bool program_makes_sense(const struct judge_program *p)
+{
+    bool ok = true;
+
+    for (size_t k = 0; k < p->n; k++) {
+        for (size_t i = 0; i < p->kernels[k].n; i++) {
+            if (!command_makes_sense(&p->kernels[k], i))
+                ok = complain(k, i, "this makes no sense");
+        }
+    }
+    return ok;
+}
+
+/* -- a run ---------------------------------------------------------------------------------- */
+
+static struct station *stations(size_t n, uint32_t servers)
+{
+    struct station *all = judge_alloc(n, sizeof *all);
+
+    for (size_t i = 0; i < n; i++)
+        all[i] = (struct station){servers, 0, NO_JOB, NO_JOB};
+    return all;
+}
+
+static void build(struct sim *s)
+{
+    const struct judge_topo *t = s->t;
+
+    s->reads = stations(t->n_nodes, judge_count(t, "cube.pe.pe_dma.read_channels"));
+    s->writes = stations(t->n_nodes, judge_count(t, "cube.pe.pe_dma.write_channels"));
+    s->ones = stations(t->n_nodes, 1);
+    s->read_ports = stations(t->n_nodes, 1);
+    s->links = stations(t->n_edges, 1);
+    s->returns = stations(t->n_edges, 1);
+    s->fifo = strcmp(judge_text(t, "contention.links"), "fifo") == 0;
+    s->tile_m = judge_count(t, "cube.pe.pe_scheduler.tile.0");
+    s->tile_k = judge_count(t, "cube.pe.pe_scheduler.tile.1");
+    s->tile_n = judge_count(t, "cube.pe.pe_scheduler.tile.2");
+    s->tile_buffers = judge_count(t, "cube.pe.pe_scheduler.tile_buffers");
+}
+
+static size_t node_of(const struct sim *s, const struct judge_end *pe, const char *component)
+{
+    char name[JUDGE_NAME_BYTES];
+    size_t node;
+
+    snprintf(name, sizeof name, "sip%u.cube%u.pe%u.%s", pe->sip, pe->cube, pe->unit, component);
+    node = judge_find_node(s->t, name);
+    if (node == SIZE_MAX)
+        judge_die("a kernel for %s, which is not there", name);
+    return node;
+}
+
+/* Fills in s->pes[i], and finds when its launch would arrive. */
+static bool launch(struct sim *s, const struct judge_kernel *k, size_t i)
+{
+    struct pe *p = &s->pes[i];
+    struct judge_route r = {0};
+
+    p->kernel = k;
+    p->times = &s->run->kernels[i];
+    p->times->commands = judge_alloc(k->n, sizeof *p->times->commands);
+    for (size_t c = 0; c < k->n; c++)
+        p->times->commands[c].op_id = NO_JOB;
+    p->open = judge_alloc(k->n, sizeof *p->open);
+    p->index = judge_global_pe(s->t, &k->pe);
+    p->fetch = &s->read_ports[node_of(s, &k->pe, "pe_tcm")];
+    p->store = &s->ones[node_of(s, &k->pe, "pe_tcm")];
+    p->gemm = &s->ones[node_of(s, &k->pe, "pe_gemm")];
+    p->math = &s->ones[node_of(s, &k->pe, "pe_math")];
+    if (s->kernel_of[p->index] != SIZE_MAX)
+        return complain(i, 0, "its PE has a kernel already");
+    s->kernel_of[p->index] = i;
+    judge_launch_route(s->t, &k->pe, &r);
+    p->times->arrive_fs = r.wire_fs + r.overhead_fs;
+    p->times->response_fs = r.response_fs; /* the way back; settle() adds the end */
+    if (p->times->arrive_fs > s->run->start_fs)
+        s->run->start_fs = p->times->arrive_fs;
+    judge_route_clear(&r);
+    return true;
+}
+
+static bool launch_all(struct sim *s, const struct judge_program *program)
+{
+    size_t all = (size_t)judge_count(s->t, "sips") * judge_count(s->t, "sip.cube_mesh.w") *
+                 judge_count(s->t, "sip.cube_mesh.h") * judge_count(s->t, "cube.pes");
+    bool ok = true;
+
+    s->pes = judge_alloc(program->n, sizeof *s->pes);
+    s->n_pes = program->n;
+    s->kernel_of = judge_alloc(all, sizeof *s->kernel_of);
+    for (size_t i = 0; i < all; i++)
+        s->kernel_of[i] = SIZE_MAX;
+    for (size_t i = 0; i < program->n; i++)
+        ok = launch(s, &program->kernels[i], i) && ok;
+    s->now_fs = s->run->start_fs;
+    for (size_t i = 0; i < program->n; i++)
+        post(s, 0, JUDGE_START, s->pes[i].index, 0);
+    return ok;
+}
+
+static void settle(struct sim *s, struct pe *p)
+{
+    struct judge_kernel_times *times = p->times;
+
+    times->end_fs = times->return_fs;
+    for (size_t i = 0; i < p->kernel->n; i++) {
+        if (p->kernel->commands[i].kind != JUDGE_WAIT && !has_ended(p, i))
+            judge_die("kernel %llu has not done all", (unsigned long long)p->index);
+        if (times->commands[i].end_fs > times->end_fs)
+            times->end_fs = times->commands[i].end_fs;
+    }
+    if (!p->returned)
+        judge_die("kernel %llu never returns", (unsigned long long)p->index);
+    times->response_fs = add_fs(s, times->end_fs, times->response_fs);
+    if (times->response_fs > s->run->total_fs)
+        s->run->total_fs = times->response_fs;
+    if (times->end_fs - s->run->start_fs > s->run->kernel_fs)
+        s->run->kernel_fs = times->end_fs - s->run->start_fs;
+}
+
+static void tear_down(struct sim *s)
+{
+    for (size_t i = 0; i < s->run->n_records; i++)
+        free(s->jobs[i].steps);
+    for (size_t i = 0; i < s->n_pes; i++) {
+        free(s->pes[i].open);
+        free(s->pes[i].tokens);
+    }
+    free(s->jobs);
+    free(s->pes);
+    free(s->kernel_of);
+    free(s->reads);
+    free(s->writes);
+    free(s->ones);
+    free(s->read_ports);
+    free(s->links);
+    free(s->returns);
+    free(s->events.heap);
+}
+
+bool judge_kernels(const struct judge_topo *t, const struct judge_program *program,
+                   struct judge_run *out)
+{
+    struct sim s = {.t = t, .run = out};
+
+    memset(out, 0, sizeof *out);
+    out->fingerprint = JUDGE_NO_EVENTS;
+    if (!program_makes_sense(program))
+        return false;
+    out->kernels = judge_alloc(program->n, sizeof *out->kernels);
+    out->n_kernels = program->n;
+    build(&s);
+    s.failed = !launch_all(&s, program);
+    while (!s.failed && !s.too_late && s.events.n > 0) {
+        struct judge_event e = judge_next(&s.events);
+
+        if (e.fs < s.now_fs)
+            judge_die("time runs backwards");
+        s.now_fs = e.fs;
+        run_event(&s, &e);
+    }
+    for (size_t i = 0; i < s.n_pes && !s.failed && !s.too_late; i++)
+        settle(&s, &s.pes[i]);
+    if (s.too_late)
+        fprintf(stderr, "judge: simulated time has passed 2^63 fs\n");
+    tear_down(&s);
+    return !s.failed && !s.too_late;
+}
+
+void judge_run_clear(struct judge_run *run)
+{
+    for (size_t i = 0; i < run->n_kernels; i++)
+        free(run->kernels[i].commands);
+    free(run->kernels);
+    free(run->records);
+    memset(run, 0, sizeof *run);
+}

@@ -1,0 +1,217 @@
+/* kernel.h -- kernels in time, slow and obvious: what the product's kernels are held to.
+ */
+#ifndef JUDGE_KERNEL_H
+#define JUDGE_KERNEL_H
+#include "judge.h"
+
+/*
+ * A program says, for each PE that is launched, which commands its kernel calls one after the
+ * other. There is no data, only sizes, addresses and times:
+ *
+ *     struct judge_program p = {0};
+ *     struct judge_run run;
+ *     size_t pe = judge_add_kernel(&p, &end);        or judge_all_kernels(t, &p)
+ *     judge_add_command(&p, pe, &(struct judge_command){.kind = JUDGE_LOAD, ...});
+ *     if (judge_kernels(t, &p, &run)) ... run.kernels[pe].commands[i].end_fs ...
+ *     judge_run_clear(&run), judge_program_clear(&p);
+ *
+ * Fields marked "hint" have no effect on time. They tell a test that runs the same program on
+ * the product which tensors and which functions make a command of just these sizes.
+ */
+
+#define JUDGE_NONE SIZE_MAX /* no command, no record */
+
+/* -- programs ------------------------------------------------------------------------------- */
+
+enum judge_command_kind {
+    JUDGE_LOAD,
+    JUDGE_STORE,
+    JUDGE_DOT,
+    JUDGE_MATH,
+    JUDGE_COMPOSITE_GEMM,
+    JUDGE_COMPOSITE_MATH,
+    JUDGE_WAIT,
+};
+
+enum judge_dtype { JUDGE_I8, JUDGE_I32, JUDGE_F16, JUDGE_F32, JUDGE_F64 };
+
+/* How many cycles a vector of `lanes` elements takes: 1, special_cycles, 3 + 2*special_cycles. */
+enum judge_class_of_math { JUDGE_PLAIN, JUDGE_SPECIAL, JUDGE_SOFTMAX };
+
+/* Where a tensor is, row-major. In the PE's own TCM it needs no DMA; a scalar needs nothing. */
+struct judge_operand {
+    enum { JUDGE_SCALAR, JUDGE_OWN_TCM, JUDGE_AT } where;
+    struct judge_end at; /* JUDGE_AT: a slice, an SRAM or another PE's TCM; and the offset in it */
+    uint64_t offset;
+    size_t from; /* hint, of JUDGE_OWN_TCM: the command of this PE that made it */
+};
+
+/* What an epilogue's FETCH takes for a tile [m, n]: nothing, n, m or m*n elements. */
+enum judge_part { JUDGE_NO_PART, JUDGE_ROW, JUDGE_COLUMN, JUDGE_FULL };
+
+struct judge_epilogue {
+    const char *op; /* hint: add, mul, maximum (with the scalar 0), exp, tanh */
+    bool special;
+    enum judge_part part; /* its tensor operand, in TCM: none, [N], [M,1], [M,N] */
+    uint32_t element_bytes;
+    size_t from; /* hint, as judge_operand's */
+};
+
+enum { JUDGE_MOST_OPERANDS = 3, JUDGE_MOST_EPILOGUES = 4 };
+
+struct judge_command {
+    enum judge_command_kind kind;
+    const char *op;         /* hint, of math: neg add mul exp div fma softmax sum full */
+    enum judge_dtype in;    /* hint: of operands, and of what a load or a store moves */
+    enum judge_dtype out;   /* hint: of the result */
+    bool async;             /* load, store: returns at issue; a composite always does */
+    struct judge_end at;    /* load: source; store: destination; a composite: output */
+    uint64_t offset;        /* in that memory */
+    uint64_t nbytes;        /* load, store: of the transaction; dot, math: of the result */
+    uint64_t operand_bytes; /* dot, math: of all tensor operands together, as stored */
+    uint64_t elements;      /* math: what its cycles count */
+    uint32_t m, k, n;       /* dot, composite_gemm: [M,K] x [K,N]; composite_math: [M,N], where
+                               the rows of higher ranks are multiplied out and [N] is [1,N].
+                               Hint, of math: the operands' shape [M,N] */
+    uint32_t in_bytes;      /* composites: of an element of the operands */
+    uint32_t out_bytes;     /* composites: of an element of the output */
+    enum judge_class_of_math class;
+    size_t n_operands; /* composites; composite_gemm: 2. Hint for dot and math: `from` */
+    struct judge_operand operands[JUDGE_MOST_OPERANDS];
+    size_t n_epilogues; /* composite_gemm */
+    struct judge_epilogue epilogues[JUDGE_MOST_EPILOGUES];
+    size_t from;   /* hint, of a store: the command whose tensor it stores */
+    size_t target; /* wait: the earlier command that it waits for */
+};
+
+/* The kernel of one PE. */
+struct judge_kernel {
+    struct judge_end pe;
+    struct judge_command *commands;
+    size_t n, room;
+};
+
+/* All zero is an empty one. */
+struct judge_program {
+    struct judge_kernel *kernels;
+    size_t n, room;
+};
+
+/* Adds a PE that does nothing yet, and returns its index; adds all PEs, in global order. */
+size_t judge_add_kernel(struct judge_program *p, const struct judge_end *pe);
+void judge_all_kernels(const struct judge_topo *t, struct judge_program *p);
+
+/* Copies `c` to the end of a kernel; returns its index there. */
+size_t judge_add_command(struct judge_program *p, size_t kernel, const struct judge_command *c);
+
+void judge_program_clear(struct judge_program *p);
+
+/* The program as text, a line for each command. */
+void judge_print_program(FILE *out, const struct judge_program *p);
+
+/* sip * cubes * pes + cube * pes + unit */
+uint64_t judge_global_pe(const struct judge_topo *t, const struct judge_end *pe);
+
+/* design 6: the global address of an offset in a slice, an SRAM or a TCM */
+uint64_t judge_address(const struct judge_topo *t, const struct judge_end *memory, uint64_t offset);
+
+/* -- runs ----------------------------------------------------------------------------------- */
+
+enum judge_component {
+    JUDGE_PE_DMA,
+    JUDGE_PE_FETCH_STORE,
+    JUDGE_PE_GEMM,
+    JUDGE_PE_MATH,
+    JUDGE_PE_SCHEDULER,
+};
+
+enum judge_stage {
+    JUDGE_COMMAND, /* the record of the command itself */
+    JUDGE_DMA_READ,
+    JUDGE_DMA_WRITE,
+    JUDGE_FETCH,
+    JUDGE_STORED, /* STORE */
+    JUDGE_GEMM_STAGE,
+    JUDGE_MATH_STAGE,
+};
+
+/*
+ * One record of the op log: a service at a component. Every id that is drawn has exactly one, so
+ * that records[i] is op i. Fields that a record does not use are 0; parent is JUDGE_NONE in that
+ * of a command.
+ *
+ * command      load, store: its transaction at pe_dma. dot, math: its time on the engine.
+ *              composites: from issue to the end of the last token, at pe_scheduler.
+ * TileToken    the rest. FETCH and STORE of a dot or a math command are token 0, tile 0, 0, 0.
+ */
+struct judge_op_record {
+    uint64_t op_id, parent;
+    size_t kernel, command; /* indices into the program */
+    enum judge_component component;
+    enum judge_stage stage;
+    int64_t t_issue, t_start, t_end; /* in fs; t_issue: the command's; t_start: server taken */
+    uint32_t token;                  /* counts the tokens of one command */
+    uint32_t tile[3];  /* [i, j, k]: of M, N, K; composite_math: of rows, columns, 0 */
+    uint32_t operand;  /* DMA_READ: 0 a, 1 b, ... */
+    uint64_t address;  /* global: what a DMA reads or writes in the memory */
+    uint64_t nbytes;   /* DMA, FETCH, STORE */
+    uint32_t m, k, n;  /* GEMM */
+    uint64_t elements; /* MATH */
+};
+
+struct judge_command_times {
+    int64_t call_fs;
+    int64_t issue_fs;  /* wait: the call */
+    int64_t return_fs; /* when the kernel goes on */
+    int64_t end_fs;    /* wait: the return */
+    uint64_t op_id;    /* wait: JUDGE_NONE */
+    uint32_t tokens;   /* of a composite */
+};
+
+struct judge_kernel_times {
+    int64_t arrive_fs;                    /* its launch, at pe_cpu */
+    int64_t return_fs;                    /* from the kernel */
+    int64_t end_fs;                       /* that, or the end of its last command */
+    int64_t response_fs;                  /* that is back at the host */
+    struct judge_command_times *commands; /* as many as its kernel has */
+};
+
+struct judge_run {
+    int64_t start_fs;                   /* all kernels', counted from the launch at 0 */
+    int64_t kernel_fs;                  /* last end_fs - start_fs */
+    int64_t total_fs;                   /* last response_fs */
+    struct judge_kernel_times *kernels; /* in the program's order */
+    size_t n_kernels;
+    struct judge_op_record *records; /* by op_id */
+    size_t n_records;
+    uint64_t fingerprint; /* design 1: arrivals and completions of stations, transactions' done */
+};
+
+/*
+ * Runs `p` on `t`. False after a message: a transaction without a route, a wait for what cannot
+ * be waited for, a tensor without elements, a PE twice, or a time past 2^63 fs. Give `out` back
+ * with judge_run_clear(), also then.
+ */
+bool judge_kernels(const struct judge_topo *t, const struct judge_program *p,
+                   struct judge_run *out);
+void judge_run_clear(struct judge_run *run);
+
+/* All times of a run as text: of each kernel, each command, each record. */
+void judge_print_run(FILE *out, const struct judge_program *p, const struct judge_run *run);
+
+/* -- random programs (random_kernel.c) ------------------------------------------------------ */
+
+enum { JUDGE_WINDOW = 65536 }; /* all addresses in slices are below */
+
+/*
+ * Adds kernels for some or all PEs of `t`, in any order; the same seed gives the same ones. A
+ * kernel may be run as it stands if the first JUDGE_WINDOW bytes of every slice that is read have
+ * been written: what it reads in an SRAM or in another's TCM, it has stored there itself before
+ * (a TCM's upper half); what it computes with or stores, it has loaded (and waited for) or made,
+ * whole, as many elements of that dtype. Its tensors take less than half of a 16 MB TCM. All
+ * addresses are multiples of 64. dtypes: dot and composite_gemm take i8 to i32, f16 to f16 or f32,
+ * f32, f64, an epilogue's tensor is of the output's; math takes f16, f32, f64. sum and softmax go
+ * over the last axis; sum's result has M elements; full's has M*N.
+ */
+void judge_random_program(const struct judge_topo *t, uint64_t seed, struct judge_program *p);
+#endif

@@ -1,0 +1,225 @@
+/* program.c -- programs of kernels: to build one, and to read it. */
+#include "kernel.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+uint64_t judge_global_pe(const struct judge_topo *t, const struct judge_end *pe)
+{
+    uint64_t cubes = judge_count(t, "sip.cube_mesh.w") * judge_count(t, "sip.cube_mesh.h");
+
+    return (pe->sip * cubes + pe->cube) * judge_count(t, "cube.pes") + pe->unit;
+}
+
+uint64_t judge_address(const struct judge_topo *t, const struct judge_end *memory, uint64_t offset)
+{
+    uint64_t region = memory->kind == JUDGE_SLICE ? 0 : memory->kind == JUDGE_SRAM ? 1 : 2;
+
+    return (uint64_t)memory->sip << 52 | (uint64_t)memory->cube << 38 | region << 36 |
+           (memory->unit * judge_memory_bytes(t, memory) + offset);
+}
+
+size_t judge_add_kernel(struct judge_program *p, const struct judge_end *pe)
+{
+    if (p->n == p->room) {
+        p->room = p->room ? 2 * p->room : 8;
+        p->kernels = judge_grow(p->kernels, p->room, sizeof *p->kernels);
+    }
+    p->kernels[p->n] = (struct judge_kernel){.pe = *pe};
+    return p->n++;
+}
+
+void judge_all_kernels(const struct judge_topo *t, struct judge_program *p)
+{
+    uint32_t cubes = judge_count(t, "sip.cube_mesh.w") * judge_count(t, "sip.cube_mesh.h");
+
+    for (uint32_t s = 0; s < judge_count(t, "sips"); s++) {
+        for (uint32_t c = 0; c < cubes; c++) {
+            for (uint32_t u = 0; u < judge_count(t, "cube.pes"); u++)
+                judge_add_kernel(p, &(struct judge_end){JUDGE_PE, s, c, u});
+        }
+    }
+}
+
+size_t judge_add_command(struct judge_program *p, size_t kernel, const struct judge_command *c)
+{
+    struct judge_kernel *k = &p->kernels[kernel];
+
+    if (k->n == k->room) {
+        k->room = k->room ? 2 * k->room : 16;
+        k->commands = judge_grow(k->commands, k->room, sizeof *k->commands);
+    }
+    k->commands[k->n] = *c;
+    return k->n++;
+}
+
+void judge_program_clear(struct judge_program *p)
+{
+    for (size_t i = 0; i < p->n; i++)
+        free(p->kernels[i].commands);
+    free(p->kernels);
+    memset(p, 0, sizeof *p);
+}
+
+/* -- as text -------------------------------------------------------------------------------- */
+
+static const char *const dtypes[] = {"i8", "i32", "f16", "f32", "f64"};
+
+static void print_place(FILE *out, const struct judge_end *at, uint64_t offset)
+{
+    char name[JUDGE_NAME_BYTES];
+
+    judge_end_name(at, name);
+    fprintf(out, " %s+%" PRIu64, name, offset);
+}
+
+static void print_operands(FILE *out, const struct judge_command *c)
+{
+    for (size_t i = 0; i < c->n_operands; i++) {
+        const struct judge_operand *o = &c->operands[i];
+
+        if (o->where == JUDGE_AT)
+            print_place(out, &o->at, o->offset);
+        else if (o->where == JUDGE_OWN_TCM)
+            fprintf(out, " #%zu", o->from);
+        else
+            fputs(" scalar", out);
+    }
+}
+
+static void print_epilogue(FILE *out, const struct judge_epilogue *e)
+{
+    static const char *const parts[] = {"", " [N]", " [M,1]", " [M,N]"};
+
+    fprintf(out, ", %s%s%s", e->op ? e->op : "op", e->special ? " (special)" : "", parts[e->part]);
+    if (e->part != JUDGE_NO_PART)
+        fprintf(out, " #%zu of %" PRIu32 " B", e->from, e->element_bytes);
+}
+
+static void print_composite(FILE *out, const struct judge_command *c)
+{
+    bool gemm = c->kind == JUDGE_COMPOSITE_GEMM;
+
+    fprintf(out, "composite %s %" PRIu32 "x", gemm ? "gemm" : c->op ? c->op : "math", c->m);
+    if (gemm)
+        fprintf(out, "%" PRIu32 "x", c->k);
+    fprintf(out, "%" PRIu32 " of %" PRIu32 " and %" PRIu32 " B, %s to %s%s:", c->n, c->in_bytes,
+            c->out_bytes, dtypes[c->in], dtypes[c->out],
+            c->class == JUDGE_SPECIAL ? " (special)" : "");
+    print_operands(out, c);
+    fputs(" ->", out);
+    print_place(out, &c->at, c->offset);
+    for (size_t i = 0; i < c->n_epilogues; i++)
+        print_epilogue(out, &c->epilogues[i]);
+}
+
+static void print_compute(FILE *out, const struct judge_command *c)
+{
+    static const char *const classes[] = {"", " (special)", " (softmax)"};
+
+    if (c->kind == JUDGE_DOT)
+        fprintf(out, "dot %" PRIu32 "x%" PRIu32 "x%" PRIu32, c->m, c->k, c->n);
+    else
+        fprintf(out, "math %s%s of %" PRIu64, c->op ? c->op : "", classes[c->class], c->elements);
+    fprintf(out, ", %" PRIu64 " B to %" PRIu64 " B, %s to %s:", c->operand_bytes, c->nbytes,
+            dtypes[c->in], dtypes[c->out]);
+    print_operands(out, c);
+}
+
+static void print_command(FILE *out, const struct judge_command *c)
+{
+    switch (c->kind) {
+    case JUDGE_LOAD:
+    case JUDGE_STORE:
+        fprintf(out, "%s%s %" PRIu64 " B %s", c->kind == JUDGE_LOAD ? "load" : "store",
+                c->async ? " async" : "", c->nbytes, dtypes[c->in]);
+        if (c->kind == JUDGE_STORE)
+            fprintf(out, " #%zu ->", c->from);
+        print_place(out, &c->at, c->offset);
+        break;
+    case JUDGE_DOT:
+    case JUDGE_MATH:
+        print_compute(out, c);
+        break;
+    case JUDGE_COMPOSITE_GEMM:
+    case JUDGE_COMPOSITE_MATH:
+        print_composite(out, c);
+        break;
+    case JUDGE_WAIT:
+        fprintf(out, "wait #%zu", c->target);
+        break;
+    }
+}
+
+void judge_print_program(FILE *out, const struct judge_program *p)
+{
+    for (size_t k = 0; k < p->n; k++) {
+        char name[JUDGE_NAME_BYTES];
+
+        judge_end_name(&p->kernels[k].pe, name);
+        fprintf(out, "%s:\n", name);
+        for (size_t i = 0; i < p->kernels[k].n; i++) {
+            fprintf(out, "  #%zu ", i);
+            print_command(out, &p->kernels[k].commands[i]);
+            fputc('\n', out);
+        }
+    }
+}
+
+/* " WHAT 1.234567" */
+static void print_time(FILE *out, const char *what, int64_t fs)
+{
+    fprintf(out, " %s ", what);
+    judge_print_ns(out, fs);
+}
+
+static void print_record(FILE *out, const struct judge_op_record *r)
+{
+    static const char *const stages[] = {"command", "DMA_READ", "DMA_WRITE", "FETCH",
+                                         "STORE",   "GEMM",     "MATH"};
+    static const char *const components[] = {"pe_dma", "pe_fetch_store", "pe_gemm", "pe_math",
+                                             "pe_scheduler"};
+
+    fprintf(out, "    %" PRIu64 " %s at %s", r->op_id, stages[r->stage], components[r->component]);
+    print_time(out, "from", r->t_start);
+    print_time(out, "to", r->t_end);
+    fprintf(out, ", token %" PRIu32 " [%" PRIu32 ", %" PRIu32 ", %" PRIu32 "]", r->token,
+            r->tile[0], r->tile[1], r->tile[2]);
+    fprintf(out, ", %" PRIu64 " B at %" PRIu64, r->nbytes, r->address);
+    fprintf(out, ", %" PRIu32 "x%" PRIu32 "x%" PRIu32 ", %" PRIu64 " elements\n", r->m, r->k, r->n,
+            r->elements);
+}
+
+static void print_command_times(FILE *out, const struct judge_run *run, size_t kernel, size_t i)
+{
+    const struct judge_command_times *c = &run->kernels[kernel].commands[i];
+
+    fprintf(out, "  #%zu", i);
+    print_time(out, "call", c->call_fs);
+    print_time(out, "issue", c->issue_fs);
+    print_time(out, "return", c->return_fs);
+    print_time(out, "end", c->end_fs);
+    fputc('\n', out);
+    for (size_t r = 0; r < run->n_records; r++) {
+        if (run->records[r].kernel == kernel && run->records[r].command == i)
+            print_record(out, &run->records[r]);
+    }
+}
+
+void judge_print_run(FILE *out, const struct judge_program *p, const struct judge_run *run)
+{
+    for (size_t k = 0; k < run->n_kernels; k++) {
+        const struct judge_kernel_times *times = &run->kernels[k];
+        char name[JUDGE_NAME_BYTES];
+
+        judge_end_name(&p->kernels[k].pe, name);
+        fprintf(out, "%s:", name);
+        print_time(out, "return", times->return_fs);
+        print_time(out, "end", times->end_fs);
+        print_time(out, "response", times->response_fs);
+        fputc('\n', out);
+        for (size_t i = 0; i < p->kernels[k].n; i++)
+            print_command_times(out, run, k, i);
+    }
+}

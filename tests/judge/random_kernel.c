@@ -1,0 +1,531 @@
+/* random_kernel.c -- kernels at random, such as could be written for the product too. */
+#include "dice.h"
+#include "kernel.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT(list) (sizeof(list) / sizeof((list)[0]))
+
+enum { MOST_STEPS = 12, MOST_DIM = 64, MOST_TILES = 4, MOST_PES = 24, ALIGN = 64 };
+
+static const uint32_t dtype_bytes[] = {1, 4, 2, 4, 8};
+
+/* What one program's kernels have in common: where much traffic goes, and how often. */
+struct mix {
+    struct judge_end hot_slice, hot_sram, hot_pe;
+    uint32_t hot_per_cent, local_per_cent, async_per_cent, tcm_per_cent;
+    bool alike; /* all kernels are the same, but for what is local */
+};
+
+/* A tensor in TCM. */
+struct tensor {
+    size_t from; /* the command */
+    enum judge_dtype dtype;
+    uint64_t elements;
+};
+
+/* Where a kernel has stored something outside of slices. */
+struct stored {
+    struct judge_end at;
+    uint64_t offset, nbytes;
+};
+
+/* A kernel in the making. No command makes more than one of each. */
+struct maker {
+    const struct judge_topo *t;
+    struct dice *rng;
+    const struct mix *mix;
+    struct judge_program *p;
+    size_t kernel;
+    struct tensor *tensors;
+    size_t n_tensors, tensors_room;
+    struct stored *stored;
+    size_t n_stored, stored_room;
+};
+
+/* -- places --------------------------------------------------------------------------------- */
+
+static struct judge_end any_end(const struct judge_topo *t, struct dice *rng, enum judge_kind kind)
+{
+    struct judge_end e = {.kind = kind};
+
+    e.sip = below(rng, judge_count(t, "sips"));
+    e.cube = below(rng, judge_count(t, "sip.cube_mesh.w") * judge_count(t, "sip.cube_mesh.h"));
+    if (kind != JUDGE_SRAM)
+        e.unit = below(rng, judge_count(t, "cube.pes"));
+    return e;
+}
+
+static const struct judge_end *pe_of(const struct maker *m)
+{
+    return &m->p->kernels[m->kernel].pe;
+}
+
+/* The own slice, one of the own cube, the hot one, or any. */
+static struct judge_end any_slice(struct maker *m)
+{
+    struct judge_end e = any_end(m->t, m->rng, JUDGE_SLICE);
+    bool hot = chance(m->rng, m->mix->hot_per_cent);
+    bool local = chance(m->rng, m->mix->local_per_cent);
+    bool own = chance(m->rng, 60);
+
+    if (hot)
+        return m->mix->hot_slice;
+    if (!local)
+        return e;
+    e.sip = pe_of(m)->sip;
+    e.cube = pe_of(m)->cube;
+    if (own)
+        e.unit = pe_of(m)->unit;
+    return e;
+}
+
+static uint64_t any_offset(struct maker *m, uint64_t nbytes)
+{
+    return below(m->rng, (JUDGE_WINDOW - nbytes) / ALIGN + 1) * (uint64_t)ALIGN;
+}
+
+/* An SRAM, or another PE's TCM: its upper half. */
+static struct stored any_other(struct maker *m, uint64_t nbytes)
+{
+    struct judge_end sram = any_end(m->t, m->rng, JUDGE_SRAM);
+    struct judge_end tcm = any_end(m->t, m->rng, JUDGE_TCM);
+    bool hot = chance(m->rng, m->mix->hot_per_cent);
+    struct stored s = {.offset = any_offset(m, nbytes), .nbytes = nbytes};
+
+    if (hot) {
+        sram = m->mix->hot_sram;
+        tcm = m->mix->hot_pe;
+        tcm.kind = JUDGE_TCM;
+    }
+    s.at = tcm;
+    if (chance(m->rng, 50) || judge_global_pe(m->t, &tcm) == judge_global_pe(m->t, pe_of(m)))
+        s.at = sram;
+    else
+        s.offset += judge_memory_bytes(m->t, &tcm) / 2;
+    return s;
+}
+
+/* -- commands ------------------------------------------------------------------------------- */
+
+static size_t add(struct maker *m, const struct judge_command *c)
+{
+    return judge_add_command(m->p, m->kernel, c);
+}
+
+static void add_tensor(struct maker *m, size_t from, enum judge_dtype dtype, uint64_t elements)
+{
+    if (m->n_tensors == m->tensors_room) {
+        m->tensors_room = m->tensors_room ? 2 * m->tensors_room : 16;
+        m->tensors = judge_grow(m->tensors, m->tensors_room, sizeof *m->tensors);
+    }
+    m->tensors[m->n_tensors++] = (struct tensor){from, dtype, elements};
+}
+
+static bool is_waited_for(const struct maker *m, size_t command)
+{
+    const struct judge_kernel *k = &m->p->kernels[m->kernel];
+
+    for (size_t i = command + 1; i < k->n; i++) {
+        if (k->commands[i].kind == JUDGE_WAIT && k->commands[i].target == command)
+            return true;
+    }
+    return false;
+}
+
+static void wait_for(struct maker *m, size_t command)
+{
+    add(m, &(struct judge_command){.kind = JUDGE_WAIT, .target = command});
+}
+
+/* Something that this kernel has stored, if it is large enough, and not in a slice. */
+static bool find_stored(struct maker *m, uint64_t nbytes, struct judge_command *c)
+{
+    const struct stored *s;
+
+    if (m->n_stored == 0)
+        return false;
+    s = &m->stored[below(m->rng, m->n_stored)];
+    if (s->nbytes < nbytes)
+        return false;
+    c->at = s->at;
+    c->offset = s->offset;
+    return true;
+}
+
+static size_t add_load(struct maker *m, enum judge_dtype dtype, uint64_t elements)
+{
+    struct judge_command c = {.kind = JUDGE_LOAD, .in = dtype, .out = dtype};
+    size_t i;
+
+    c.nbytes = elements * dtype_bytes[dtype];
+    c.async = chance(m->rng, m->mix->async_per_cent);
+    if (!chance(m->rng, 30) || !find_stored(m, c.nbytes, &c)) {
+        c.at = any_slice(m);
+        c.offset = any_offset(m, c.nbytes);
+    }
+    i = add(m, &c);
+    add_tensor(m, i, dtype, elements);
+    return i;
+}
+
+/* Waits for the load that makes tensor `from`, if nobody has. */
+static size_t ready(struct maker *m, size_t from)
+{
+    const struct judge_command *c = &m->p->kernels[m->kernel].commands[from];
+
+    if (c->kind == JUDGE_LOAD && c->async && !is_waited_for(m, from))
+        wait_for(m, from);
+    return from;
+}
+
+/* A tensor of so many elements: one that is there, or a new one. Not waited for yet. */
+static size_t find_or_load(struct maker *m, enum judge_dtype dtype, uint64_t elements)
+{
+    size_t first = m->n_tensors ? below(m->rng, m->n_tensors) : 0;
+
+    for (size_t i = 0; i < m->n_tensors; i++) {
+        const struct tensor *x = &m->tensors[(first + i) % m->n_tensors];
+
+        if (x->dtype == dtype && x->elements == elements)
+            return x->from;
+    }
+    return add_load(m, dtype, elements);
+}
+
+static struct judge_operand in_tcm(size_t from)
+{
+    return (struct judge_operand){.where = JUDGE_OWN_TCM, .from = from};
+}
+
+/* A size near a multiple of a tile's, which makes no more than MOST_TILES tiles. */
+static uint32_t any_dim(struct maker *m, const char *tile_key)
+{
+    uint32_t tile = judge_count(m->t, tile_key);
+    uint32_t dim = tile * (1 + below(m->rng, MOST_TILES));
+
+    if (chance(m->rng, 50))
+        dim -= below(m->rng, tile);
+    return dim > MOST_DIM ? 1 + below(m->rng, MOST_DIM) : dim;
+}
+
+static enum judge_dtype any_float(struct maker *m)
+{
+    static const enum judge_dtype some[] = {JUDGE_F16, JUDGE_F16, JUDGE_F32, JUDGE_F64};
+
+    return some[below(m->rng, COUNT(some))];
+}
+
+/* dtypes and sizes of a matrix product */
+static void any_product(struct maker *m, struct judge_command *c)
+{
+    c->in = chance(m->rng, 15) ? JUDGE_I8 : any_float(m);
+    c->out = c->in == JUDGE_I8 ? JUDGE_I32 : c->in;
+    if (c->in == JUDGE_F16 && chance(m->rng, 25))
+        c->out = JUDGE_F32;
+    c->m = any_dim(m, "cube.pe.pe_scheduler.tile.0");
+    c->k = any_dim(m, "cube.pe.pe_scheduler.tile.1");
+    c->n = any_dim(m, "cube.pe.pe_scheduler.tile.2");
+    c->n_operands = 2;
+}
+
+static void add_dot(struct maker *m)
+{
+    struct judge_command c = {.kind = JUDGE_DOT};
+    uint64_t a, b;
+    size_t from[2];
+
+    any_product(m, &c);
+    a = (uint64_t)c.m * c.k;
+    b = (uint64_t)c.k * c.n;
+    from[0] = find_or_load(m, c.in, a);
+    from[1] = find_or_load(m, c.in, b);
+    c.operands[0] = in_tcm(ready(m, from[0]));
+    c.operands[1] = in_tcm(ready(m, from[1]));
+    c.operand_bytes = (a + b) * dtype_bytes[c.in];
+    c.nbytes = (uint64_t)c.m * c.n * dtype_bytes[c.out];
+    add_tensor(m, add(m, &c), c.out, (uint64_t)c.m * c.n);
+}
+
+/* An op of math, and how many operands it has. */
+struct math_op {
+    const char *name;
+    enum judge_class_of_math class;
+    size_t n_operands;
+    bool scalar; /* its last operand may be one */
+};
+
+/* The first six are elementwise with operands. */
+static const struct math_op math_ops[] = {
+    {"neg", JUDGE_PLAIN, 1, false},  {"exp", JUDGE_SPECIAL, 1, false},
+    {"add", JUDGE_PLAIN, 2, true},   {"mul", JUDGE_PLAIN, 2, true},
+    {"div", JUDGE_SPECIAL, 2, true}, {"fma", JUDGE_PLAIN, 3, false},
+    {"sum", JUDGE_PLAIN, 1, false},  {"softmax", JUDGE_SOFTMAX, 1, false},
+    {"full", JUDGE_PLAIN, 0, false},
+};
+
+enum { ELEMENTWISE = 6 };
+
+static void any_math(struct maker *m, struct judge_command *c, size_t n_ops)
+{
+    const struct math_op *op = &math_ops[below(m->rng, n_ops)];
+
+    c->op = op->name;
+    c->class = op->class;
+    c->in = c->out = any_float(m);
+    c->m = chance(m->rng, 20) ? 1 : any_dim(m, "cube.pe.pe_scheduler.tile.0");
+    c->n = any_dim(m, "cube.pe.pe_scheduler.tile.2");
+    c->n_operands = op->n_operands;
+    if (op->scalar && chance(m->rng, 30))
+        c->operands[1].where = JUDGE_SCALAR;
+    else if (op->n_operands > 1)
+        c->operands[1].where = JUDGE_OWN_TCM;
+    c->operands[0].where = c->operands[2].where = JUDGE_OWN_TCM;
+}
+
+static void add_math(struct maker *m)
+{
+    struct judge_command c = {.kind = JUDGE_MATH};
+    uint64_t results;
+    size_t from[JUDGE_MOST_OPERANDS];
+
+    any_math(m, &c, COUNT(math_ops));
+    c.elements = (uint64_t)c.m * c.n;
+    for (size_t i = 0; i < c.n_operands; i++) {
+        if (c.operands[i].where == JUDGE_OWN_TCM)
+            from[i] = find_or_load(m, c.in, c.elements);
+    }
+    for (size_t i = 0; i < c.n_operands; i++) {
+        if (c.operands[i].where != JUDGE_OWN_TCM)
+            continue;
+        c.operands[i] = in_tcm(ready(m, from[i]));
+        c.operand_bytes += c.elements * dtype_bytes[c.in];
+    }
+    results = strcmp(c.op, "sum") == 0 ? c.m : c.elements;
+    c.nbytes = results * dtype_bytes[c.out];
+    add_tensor(m, add(m, &c), c.out, results);
+}
+
+static struct judge_operand any_operand(struct maker *m, enum judge_dtype dtype, uint64_t elements)
+{
+    struct judge_operand o = {.where = JUDGE_AT};
+
+    if (chance(m->rng, m->mix->tcm_per_cent))
+        return in_tcm(ready(m, find_or_load(m, dtype, elements)));
+    o.at = any_slice(m);
+    o.offset = any_offset(m, elements * dtype_bytes[dtype]);
+    return o;
+}
+
+static void add_composite(struct maker *m, struct judge_command *c)
+{
+    c->in_bytes = dtype_bytes[c->in];
+    c->out_bytes = dtype_bytes[c->out];
+    c->at = any_slice(m);
+    c->offset = any_offset(m, (uint64_t)c->m * c->n * c->out_bytes);
+    add(m, c);
+}
+
+static struct judge_epilogue any_epilogue(struct maker *m, const struct judge_command *c)
+{
+    static const char *const with[] = {"add", "mul"};
+    static const char *const without[] = {"maximum", "exp", "tanh"};
+    struct judge_epilogue e = {.part = (enum judge_part)below(m->rng, 4)};
+    uint32_t op = below(m->rng, 6);
+    uint64_t rows = e.part == JUDGE_ROW ? 1 : c->m;
+    uint64_t columns = e.part == JUDGE_COLUMN ? 1 : c->n;
+
+    e.op = e.part == JUDGE_NO_PART ? without[op % 3] : with[op % 2];
+    e.special = e.part == JUDGE_NO_PART && op % 3 > 0;
+    if (e.part == JUDGE_NO_PART)
+        return e;
+    e.element_bytes = dtype_bytes[c->out];
+    e.from = ready(m, find_or_load(m, c->out, rows * columns));
+    return e;
+}
+
+static void add_composite_gemm(struct maker *m)
+{
+    struct judge_command c = {.kind = JUDGE_COMPOSITE_GEMM};
+
+    any_product(m, &c);
+    c.operands[0] = any_operand(m, c.in, (uint64_t)c.m * c.k);
+    c.operands[1] = any_operand(m, c.in, (uint64_t)c.k * c.n);
+    if (c.in != JUDGE_I8 && chance(m->rng, 50))
+        c.n_epilogues = 1 + below(m->rng, JUDGE_MOST_EPILOGUES);
+    for (size_t i = 0; i < c.n_epilogues; i++)
+        c.epilogues[i] = any_epilogue(m, &c);
+    add_composite(m, &c);
+}
+
+static void add_composite_math(struct maker *m)
+{
+    struct judge_command c = {.kind = JUDGE_COMPOSITE_MATH};
+
+    any_math(m, &c, ELEMENTWISE);
+    for (size_t i = 0; i < c.n_operands; i++) {
+        if (c.operands[i].where != JUDGE_SCALAR)
+            c.operands[i] = any_operand(m, c.in, (uint64_t)c.m * c.n);
+    }
+    add_composite(m, &c);
+}
+
+static void remember(struct maker *m, const struct stored *s)
+{
+    if (m->n_stored == m->stored_room) {
+        m->stored_room = m->stored_room ? 2 * m->stored_room : 8;
+        m->stored = judge_grow(m->stored, m->stored_room, sizeof *m->stored);
+    }
+    m->stored[m->n_stored++] = *s;
+}
+
+static void add_store(struct maker *m)
+{
+    struct judge_command c = {.kind = JUDGE_STORE};
+    struct tensor x;
+
+    if (m->n_tensors == 0)
+        add_load(m, any_float(m), 1 + below(m->rng, 2048));
+    x = m->tensors[below(m->rng, m->n_tensors)];
+    c.from = ready(m, x.from);
+    c.in = c.out = x.dtype;
+    c.nbytes = x.elements * dtype_bytes[x.dtype];
+    c.async = chance(m->rng, m->mix->async_per_cent);
+    if (chance(m->rng, 40)) {
+        struct stored s = any_other(m, c.nbytes);
+
+        c.at = s.at;
+        c.offset = s.offset;
+        remember(m, &s);
+    } else {
+        c.at = any_slice(m);
+        c.offset = any_offset(m, c.nbytes);
+    }
+    add(m, &c);
+}
+
+static bool may_be_waited_for(const struct maker *m, size_t i)
+{
+    const struct judge_command *c = &m->p->kernels[m->kernel].commands[i];
+    bool dma = c->kind == JUDGE_LOAD || c->kind == JUDGE_STORE;
+    bool composite = c->kind == JUDGE_COMPOSITE_GEMM || c->kind == JUDGE_COMPOSITE_MATH;
+
+    return ((dma && c->async) || composite) && !is_waited_for(m, i);
+}
+
+/* Waits for one of those that are still outstanding, if there are any. */
+static void add_wait(struct maker *m)
+{
+    size_t n = m->p->kernels[m->kernel].n, first = n ? below(m->rng, n) : 0;
+
+    for (size_t i = 0; i < n; i++) {
+        if (may_be_waited_for(m, (first + i) % n)) {
+            wait_for(m, (first + i) % n);
+            return;
+        }
+    }
+}
+
+/* -- programs ------------------------------------------------------------------------------- */
+
+static void make_kernel(struct maker *m)
+{
+    uint32_t n = below(m->rng, MOST_STEPS + 1);
+
+    for (uint32_t i = 0; i < n; i++) {
+        switch (below(m->rng, 9)) {
+        case 0:
+        case 1:
+            add_load(m, any_float(m), 1 + below(m->rng, 2048));
+            break;
+        case 2:
+        case 3:
+            add_store(m);
+            break;
+        case 4:
+            add_dot(m);
+            break;
+        case 5:
+            add_math(m);
+            break;
+        case 6:
+            add_composite_gemm(m);
+            break;
+        case 7:
+            add_composite_math(m);
+            break;
+        default:
+            add_wait(m);
+        }
+    }
+    free(m->tensors);
+    free(m->stored);
+}
+
+static struct mix any_mix(const struct judge_topo *t, struct dice *rng)
+{
+    struct mix m;
+
+    m.hot_slice = any_end(t, rng, JUDGE_SLICE);
+    m.hot_sram = any_end(t, rng, JUDGE_SRAM);
+    m.hot_pe = any_end(t, rng, JUDGE_PE);
+    m.hot_per_cent = below(rng, 4) * 25;
+    m.local_per_cent = below(rng, 3) * 40;
+    m.async_per_cent = below(rng, 3) * 45;
+    m.tcm_per_cent = below(rng, 3) * 40;
+    m.alike = chance(rng, 40);
+    return m;
+}
+
+static bool is_launched(const struct judge_topo *t, const struct judge_program *p,
+                        const struct judge_end *pe)
+{
+    for (size_t i = 0; i < p->n; i++) {
+        if (judge_global_pe(t, &p->kernels[i].pe) == judge_global_pe(t, pe))
+            return true;
+    }
+    return false;
+}
+
+/* All PEs if they are not many; or some, neighbours of the hot slice among them. */
+static void any_pes(const struct judge_topo *t, struct dice *rng, const struct mix *mix,
+                    struct judge_program *p)
+{
+    uint32_t all = judge_count(t, "sips") * judge_count(t, "sip.cube_mesh.w") *
+                   judge_count(t, "sip.cube_mesh.h") * judge_count(t, "cube.pes");
+    uint32_t n = chance(rng, 60) ? 1 + below(rng, 5) : 1 + below(rng, MOST_PES);
+
+    if (all <= MOST_PES && chance(rng, 40)) {
+        judge_all_kernels(t, p);
+        return;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        struct judge_end pe = any_end(t, rng, JUDGE_PE);
+
+        if (chance(rng, 50)) {
+            pe.sip = mix->hot_slice.sip;
+            pe.cube = mix->hot_slice.cube;
+        }
+        if (!is_launched(t, p, &pe))
+            judge_add_kernel(p, &pe);
+    }
+}
+
+void judge_random_program(const struct judge_topo *t, uint64_t seed, struct judge_program *p)
+{
+    struct dice rng = {.state = seed ^ UINT64_C(0x6b65726e656c73)}; /* not its topology's draws */
+    struct mix mix = any_mix(t, &rng);
+    uint64_t state;
+    size_t first = p->n;
+
+    any_pes(t, &rng, &mix, p);
+    state = rng.state;
+    for (size_t i = first; i < p->n; i++) {
+        struct maker m = {.t = t, .rng = &rng, .mix = &mix, .p = p, .kernel = i};
+
+        if (mix.alike)
+            rng.state = state;
+        make_kernel(&m);
+    }
+}

@@ -660,7 +660,7 @@ static struct rig random_rig(uint64_t seed)
     struct rig r;
 
     assert_non_null(out);
-    judge_random_topo(out, seed);
+    judge_random_kernel_topo(out, seed);
     fclose(out);
     r = rig_of(yaml);
     free(yaml);
@@ -693,6 +693,8 @@ static void assert_sane(const struct rig *r, uint64_t seed)
         ok = ok && o->op_id == i && o->t_issue == c->issue_fs && o->t_start >= o->t_issue;
         ok = ok && o->t_end > o->t_start && o->t_end <= c->end_fs;
         ok = ok && (o->parent == UINT64_MAX ? c->op_id == i : c->op_id == o->parent);
+        ok = ok && (r->p.kernels[o->kernel].commands[o->command].kind > JUDGE_STORE ||
+                    o->address % 64 == 0);
         ok = ok && (i == 0 || o->t_issue >= run->records[i - 1].t_issue);
     }
     if (!ok) {
@@ -721,6 +723,67 @@ static void random_programs_run(void **state)
     for (size_t i = 0; i <= JUDGE_WAIT; i++)
         assert_true(kinds[i] > SEEDS);
     assert_true(records > 100 * SEEDS);
+}
+
+/* Leaves only loads and stores of slices and SRAMs, and lets none of them block. */
+static void keep_dma(struct judge_program *p)
+{
+    for (size_t k = 0; k < p->n; k++) {
+        struct judge_kernel *kept = &p->kernels[k];
+        size_t n = 0;
+
+        for (size_t i = 0; i < kept->n; i++) {
+            struct judge_command c = kept->commands[i];
+
+            if (c.kind > JUDGE_STORE || c.at.kind == JUDGE_TCM)
+                continue;
+            c.async = true;
+            kept->commands[n++] = c;
+        }
+        kept->n = n;
+    }
+}
+
+/* The replay's judge says the same of transactions that are issued at the same times. */
+static void transactions_take_what_a_replay_says(void **state)
+{
+    size_t compared = 0;
+
+    (void)state;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        struct rig r = random_rig(seed);
+        struct judge_row *rows;
+        struct judge_result *results;
+        uint64_t fingerprint;
+        size_t n;
+
+        keep_dma(&r.p);
+        run(&r);
+        n = r.run.n_records;
+        rows = calloc(n + 1, sizeof *rows);
+        results = calloc(n + 1, sizeof *results);
+        for (size_t i = 0; i < n; i++) {
+            const struct judge_op_record *o = &r.run.records[i];
+            const struct judge_command *c = &r.p.kernels[o->kernel].commands[o->command];
+
+            rows[i].issue_fs = o->t_issue;
+            rows[i].op = c->kind == JUDGE_LOAD ? JUDGE_READ : JUDGE_WRITE;
+            rows[i].src = r.p.kernels[o->kernel].pe;
+            rows[i].dst = c->at;
+            rows[i].nbytes = c->nbytes;
+        }
+        assert_true(judge_replay(r.t, rows, n, results, &fingerprint));
+        for (size_t i = 0; i < n; i++) {
+            assert_int_equal(r.run.records[i].t_start, results[i].start_fs);
+            assert_int_equal(r.run.records[i].t_end, results[i].done_fs);
+        }
+        assert_true(r.run.fingerprint == fingerprint);
+        compared += n;
+        free(rows);
+        free(results);
+        drop(&r);
+    }
+    assert_true(compared > 10 * SEEDS);
 }
 
 static void the_same_seed_gives_the_same_program_and_times(void **state)
@@ -770,6 +833,7 @@ int main(void)
         cmocka_unit_test(a_composite_of_math),
         cmocka_unit_test(a_program_without_sense_is_refused),
         cmocka_unit_test(random_programs_run),
+        cmocka_unit_test(transactions_take_what_a_replay_says),
         cmocka_unit_test(the_same_seed_gives_the_same_program_and_times),
     };
 

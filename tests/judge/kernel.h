@@ -204,6 +204,12 @@ void judge_print_run(FILE *out, const struct judge_program *p, const struct judg
 enum { JUDGE_WINDOW = 65536 }; /* all addresses in slices are below */
 
 /*
+ * judge_random_topo(), but for slices: all start at multiples of 64 of the global address too (a
+ * sixth of a GB does not).
+ */
+void judge_random_kernel_topo(FILE *out, uint64_t seed);
+
+/*
  * Adds kernels for some or all PEs of `t`, in any order; the same seed gives the same ones. A
  * kernel may be run as it stands if the first JUDGE_WINDOW bytes of every slice that is read have
  * been written: what it reads in an SRAM or in another's TCM, it has stored there itself before

@@ -12,7 +12,7 @@ static int usage(void)
         "       judge routes TOPO.yaml [SOURCE]...  SOURCE: c0, s1.c3, c0.pe2, host; default all\n"
         "       judge info TOPO.yaml\n"
         "       judge topo SEED                     a random topology\n"
-        "       judge rows SEED TOPO.yaml N         a random replay file for it\n",
+        "       judge rows SEED TOPO.yaml N         a random replay file for it\n"
         "       judge kernels TOPO.yaml SEED        a random program for it, and its times\n",
         stderr);
     return 2;

@@ -1,6 +1,6 @@
 /* random.c -- small odd topologies, and replay files full of ties for them. */
 #include "dice.h"
-#include "judge.h"
+#include "kernel.h"
 
 #include <inttypes.h>
 
@@ -133,8 +133,10 @@ static void print_cube(FILE *out, struct dice *rng)
     static const char *const efficiency[] = {"1.0", "1", "0.5", "0.985", "0.6128"};
     uint32_t w = 1 + below(rng, 200);
     uint32_t h = 1 + below(rng, 200);
+    uint32_t n_pes = pes[below(rng, COUNT(pes))];
+    uint32_t size_gb;
 
-    fprintf(out, "cube:\n  pes: %" PRIu32 "\n", pes[below(rng, COUNT(pes))]);
+    fprintf(out, "cube:\n  pes: %" PRIu32 "\n", n_pes);
     fprintf(out, "  size_mm: [%" PRIu32 ".%" PRIu32 ", %" PRIu32 ".%" PRIu32 "]\n", w / 10, w % 10,
             h / 10, h % 10);
     fputs("  ucie: {", out);
@@ -165,7 +167,10 @@ static void print_cube(FILE *out, struct dice *rng)
     print_length(out, rng, ", distance_mm: ");
     print_gbs(out, rng, ", bw_gbs: ");
     fprintf(out, ", efficiency: %s", efficiency[below(rng, COUNT(efficiency))]);
-    fprintf(out, ", size_gb: %" PRIu32 "}\n", 1 + below(rng, 64));
+    size_gb = 1 + below(rng, 64);
+    if (rng->whole_slices && n_pes == 6)
+        size_gb = size_gb / 4 * 3 + 3;
+    fprintf(out, ", size_gb: %" PRIu32 "}\n", size_gb);
     fputs("  pe:\n    pe_dma: {", out);
     print_overhead(out, rng);
     fprintf(out, ", read_channels: %" PRIu32, 1 + below(rng, 3));
@@ -176,11 +181,11 @@ static void print_cube(FILE *out, struct dice *rng)
     print_pe(out, rng);
 }
 
-void judge_random_topo(FILE *out, uint64_t seed)
+static void print_topo(FILE *out, uint64_t seed, bool whole_slices)
 {
     static const char *const ns_per_mm[] = {"0.01", "0.01", "0.00775", "1"};
     static const uint32_t zero_per_cent[] = {0, 0, 30, 70, 100};
-    struct dice dice = {.state = seed}, *rng = &dice;
+    struct dice dice = {.state = seed, .whole_slices = whole_slices}, *rng = &dice;
 
     dice.zero_per_cent = zero_per_cent[below(rng, COUNT(zero_per_cent))];
     dice.one_gbs = chance(rng, 20);
@@ -198,6 +203,16 @@ void judge_random_topo(FILE *out, uint64_t seed)
     print_link(out, rng);
     print_io(out, rng);
     print_cube(out, rng);
+}
+
+void judge_random_topo(FILE *out, uint64_t seed)
+{
+    print_topo(out, seed, false);
+}
+
+void judge_random_kernel_topo(FILE *out, uint64_t seed)
+{
+    print_topo(out, seed, true);
 }
 
 /* -- rows ----------------------------------------------------------------------------------- */

@@ -234,8 +234,14 @@ $(B)/_t/judge: $(O)/tests/judge/main.o $(JUDGE)
 	$(call say,LD)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ -lyaml -lm
 
+# A simulator with benches of its own, which are wrong.
+$(B)/_t/broken: $(O)/tests/broken.o $(B)/cube8/libcube8.a $(CLI) $(LIB)
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ -lm
+
 .PHONY: tests
-tests: $(TESTS) $(B)/_t/judge
+tests: $(TESTS) $(B)/_t/judge $(B)/_t/broken
 
 ## tests-built: the test programs and all that they need, without running them
 .PHONY: tests-built

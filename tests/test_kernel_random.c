@@ -3,6 +3,8 @@
 #include "judge/kernel.h"
 #include "rig.h"
 #include "tl.h"
+#include <math.h>
+#include <unistd.h>
 
 /* KB_SEEDS=N in the environment runs seeds 1..N; each is a machine and a program of its own. */
 enum { SEEDS = 1000, MOST_LINE = 2048 };
@@ -359,10 +361,10 @@ static void assert_records(const struct scenario *s, kb_sim *sim)
 static struct scenario scenario_new(uint64_t seed)
 {
     struct scenario s = {.seed = seed};
-    char *yaml = printed(judge_random_topo, seed);
+    char *yaml = printed(judge_random_kernel_topo, seed);
 
     s.topo = any_topology(yaml);
-    s.judge = judge_parse(yaml);
+    s.judge = judge_load_text(yaml);
     assert_non_null(s.topo);
     free(yaml);
     judge_random_program(s.judge, seed, &s.program);

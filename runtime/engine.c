@@ -488,10 +488,16 @@ static inline uint64_t pass_link(struct kb_sim *s, const struct txn *x, uint32_t
     return enter;
 }
 
-/* The edge into a memory counts as both: whichever is left out, it holds nobody up. */
-static inline double edge_bonus_gbs(const struct kb_sim *s, bool into_memory)
+/*
+ * The edge into a memory is as fast as the memory, of a TCM one way or the other; it counts as
+ * link and as memory: whichever is left out, it holds nobody up.
+ */
+static inline double edge_gbs(const struct kb_sim *s, const struct txn *x, double gbs,
+                              bool into_memory)
 {
-    return s->mask.link_gbs + (into_memory ? s->mask.memory_gbs : 0);
+    if (into_memory)
+        gbs = cost_memory(T, x->dst, txn_writes(x))->gbs + s->mask.memory_gbs;
+    return gbs + s->mask.link_gbs;
 }
 
 static ALWAYS_INLINE void come_to_edge(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
@@ -505,12 +511,12 @@ static ALWAYS_INLINE void come_to_edge(struct kb_sim *s, int how, uint64_t t, ui
 
         bool last = seg->exit == N_EXITS && x->at.step + 2 == seg->n_hops;
 
-        take_wire(s, pass_link(s, x, slot, edge, hop->gbs + edge_bonus_gbs(s, last), t), slot);
+        take_wire(s, pass_link(s, x, slot, edge, edge_gbs(s, x, hop->gbs, last), t), slot);
     } else {
         const struct leg_row *leg = &T->legs[seg->first_leg + x->at.step];
         struct walk_edge edge = {leg->owner, leg->back, leg->link};
         bool last = seg->exit == N_EXITS && x->at.step + 1 == seg->n_legs;
-        uint64_t enter = pass_link(s, x, slot, edge, leg->gbs + edge_bonus_gbs(s, last), t);
+        uint64_t enter = pass_link(s, x, slot, edge, edge_gbs(s, x, leg->gbs, last), t);
 
         x->at.step++;
         ride(s, how, enter, slot);

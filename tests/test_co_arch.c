@@ -241,9 +241,11 @@ static _Unwind_Reason_Code count_frame(struct _Unwind_Context *context, void *ar
 {
     int *n = arg;
 
-    if (_Unwind_GetIP(context) == 0 || *n > 100)
+    void *at = (void *)_Unwind_GetIP(context);
+
+    if (!at || *n > 100)
         return _URC_END_OF_STACK;
-    ++*n;
+    *n += _Unwind_FindEnclosingFunction(at) ? 1 : 1000;
     return _URC_NO_REASON;
 }
 

@@ -1,0 +1,106 @@
+/*
+ * kernel.c -- what kernels cost: a load with its wake-up and its record, and a launch.
+ *
+ * Every PE of the launch loads 4 KiB of its own slice and gives the tensor back, over and over.
+ * In processor time; a launch of a kernel that does nothing is taken off.
+ *
+ * usage: kernel ROUNDS; samples go to stdout (bench.h), what is wrong to stderr.
+ */
+#include "bench.h"
+#include "cube8.h"
+#include "mesh1024.h"
+#include "tl.h"
+#include <stdlib.h>
+#include <sys/resource.h>
+
+enum { LOADS = 400000, BYTES = 4096 };
+
+static void must(kb_status status, const kb_error *why)
+{
+    if (status == KB_OK)
+        return;
+    fprintf(stderr, "kernel: status %d: %s\n", (int)status, why->text);
+    exit(1);
+}
+
+static void nothing(tl_ctx *tl, const kb_args *args)
+{
+    (void)tl;
+    (void)args;
+}
+
+/* As often as the launch says. */
+static void load_own(tl_ctx *tl, const kb_args *args)
+{
+    const uint64_t *times = args->user;
+    kb_endpoint slice = {KB_SLICE, (uint32_t)tl_program_id(tl, 2), (uint32_t)tl_program_id(tl, 1),
+                         (uint32_t)tl_program_id(tl, 0)};
+    uint64_t address = kb_address(tl_topology(tl), &slice, 0);
+
+    for (uint64_t i = 0; i < *times; i++)
+        tl_free(tl, tl_load(tl, address, KB_U8, KB_SHAPE(BYTES)));
+}
+
+/* One launch on the first `n_pes`; in ns. */
+static double launch_ns(const kb_topology *topo, kb_kernel kernel, uint32_t n_pes, bool oplog,
+                        uint64_t times)
+{
+    kb_options options = {.oplog = oplog};
+    kb_error why = {""};
+    kb_sim *sim;
+    kb_tensor *x;
+    uint32_t *pes = malloc(n_pes * sizeof *pes);
+    kb_launch_request r = {.name = "bench", .kernel = kernel, .pes = pes, .n_pes = n_pes};
+    double begin, ns;
+
+    for (uint32_t i = 0; i < n_pes; i++)
+        pes[i] = i;
+    must(kb_sim_new(topo, &options, &sim), &why);
+    must(kb_tensor_new(sim, "x", KB_U8, KB_SHAPE(BYTES), (kb_placement){0}, &x, &why), &why);
+    must(kb_tensor_fill_arange(x, 0, 0, &why), &why);
+    r.args = (kb_args){.tensors = &x, .n_tensors = 1, .user = &times};
+    begin = bench_processor_ns();
+    must(kb_launch(sim, &r, &why), &why);
+    must(kb_sim_run(sim, 0, &why), &why);
+    ns = bench_processor_ns() - begin;
+    kb_sim_free(sim);
+    free(pes);
+    return ns;
+}
+
+static void measure_loads(const char *name, const kb_topology *topo, uint32_t n_pes, int round)
+{
+    uint64_t times = LOADS / n_pes;
+    double empty = launch_ns(topo, nothing, n_pes, false, 0);
+    char text[64];
+
+    for (int log = 0; log < 2; log++) {
+        double ns = launch_ns(topo, load_own, n_pes, log, times) - empty;
+
+        snprintf(text, sizeof text, "%s%s", name, log ? " logged" : "");
+        bench_sample("load", text, "ns", round, ns / (double)(times * n_pes));
+    }
+}
+
+static void measure_launch(int round)
+{
+    struct rusage usage;
+
+    bench_sample("launch", "8192 time", "ms", round,
+                 launch_ns(&mesh1024_topology, nothing, 8192, false, 0) / 1e6);
+    getrusage(RUSAGE_SELF, &usage);
+    bench_sample("launch", "8192 memory", "MB", round, (double)usage.ru_maxrss / 1024);
+}
+
+int main(int argc, char **argv)
+{
+    int rounds = argc > 1 ? atoi(argv[1]) : 5;
+
+    for (int round = 1; round <= rounds; round++) {
+        measure_launch(round);
+        measure_loads("1", &cube8_topology, 1, round);
+        measure_loads("64", &cube8_topology, 64, round);
+        measure_loads("8192", &mesh1024_topology, 8192, round);
+    }
+    return 0;
+}

@@ -32,8 +32,8 @@ static tl_tensor *by_way_of(tl_ctx *tl, tl_tensor *x, uint64_t address)
 static void carry(tl_ctx *tl, const struct piece *p, uint64_t landing)
 {
     const kb_tensor *x = p->args->tensors[0];
-    kb_shard from = kb_tensor_shard(x, p->owner),
-             to = kb_tensor_shard(p->args->tensors[1], p->owner);
+    kb_shard from = kb_tensor_shard(x, p->owner);
+    kb_shard to = kb_tensor_shard(p->args->tensors[1], p->owner);
     kb_endpoint sram = memory_of(tl, KB_SRAM, p->owner), tcm = memory_of(tl, KB_TCM, p->owner);
     uint64_t offset = (uint64_t)(p->first * element_bytes(x));
     uint64_t place = (uint64_t)((from.first[0] + p->first) * element_bytes(x));

@@ -12,9 +12,6 @@ static enum exit_code exit_code_of(kb_status status)
 {
     switch (status) {
     case KB_OK:
-    case KB_AGAIN:
-    case KB_STOPPED:
-    case KB_PENDING:
         return EXIT_OK;
     case KB_BAD_REQUEST:
         return EXIT_USAGE;
@@ -27,6 +24,9 @@ static enum exit_code exit_code_of(kb_status status)
         return EXIT_KERNEL;
     case KB_DIFFERENT:
         return EXIT_DIFFERENT;
+    case KB_AGAIN: /* no failures: whoever calls them one is wrong */
+    case KB_STOPPED:
+    case KB_PENDING:
     case KB_INTERNAL:
         return EXIT_INTERNAL;
     }

@@ -124,8 +124,8 @@ refused "unknown bench: the nearest one" 2 "unknown bench 'gem', did you mean 'g
 refused "unknown bench: all of them" 2 "it is one of attention, copy" 7
 refused "unknown argument: the nearest one" 2 "unknown argument 'dtypo' of gemm, did you mean 'dtype'?" \
     gemm dtypo=f16
-refused "unknown argument: all of them" 2 "unknown argument 'm' of gemm: it is one of M, N, K, dtype" \
-    gemm m=3
+refused "unknown argument: all of them" 2 "unknown argument 'Q' of gemm: it is one of M, N, K, dtype" \
+    gemm Q=3
 refused "an operand that is no argument" 2 "unknown argument 'fast' of gemm" gemm fast
 refused "an argument without a value" 2 "'M' has no value, write M=256" gemm M
 refused "size 0" 2 "M must be an integer in 1..65536, not '0'" gemm M=0
@@ -231,7 +231,7 @@ ok "an output that was not written"
 # -- errors of kernels --------------------------------------------------------------------------
 
 SIM=$BROKEN refused "data of a pending result: kernel, PE, call, line" 7 \
-    "kernel peek on c0.pe" peek
+    "kernel peek on c" peek
 grep -q "tl_data at .*broken.c:[0-9]*" err
 ok "... with the place in the source"
 SIM=$BROKEN refused "a kernel that gives up, after a launch that did not" 7 \

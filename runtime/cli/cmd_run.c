@@ -5,6 +5,7 @@
 #include "say.h"
 #include "stop.h"
 #include "text.h"
+#include "warn.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -167,14 +168,17 @@ static bool say_end(const struct run *run, kb_status status)
     const struct opts *o = &run->cli->opts;
     unsigned long long done = kb_launch_done(run->sim), total = kb_launch_count(run->sim);
     const char *results = o->verify || o->dump || o->oplog ? ", no results" : "";
+    bool talk = !o->quiet && !o->fingerprint;
     char until[TEXT_NUMBER_BYTES];
 
     *text_put_ns(until, o->until_fs) = '\0';
     if (status == KB_AGAIN)
         fprintf(stderr, "interrupted: %llu of %llu launches complete%s\n", done, total, results);
-    else if (status == KB_STOPPED && !o->quiet && !o->fingerprint)
+    else if (status == KB_STOPPED && talk)
         fprintf(stderr, "stopped at %s ns: %llu of %llu launches complete%s\n", until, done, total,
                 results);
+    if (status == KB_OK && talk)
+        warn_of_ideal_links(run->cli, run->sim);
     return !o->fingerprint || fprintf(stderr, "fingerprint %016llx\n",
                                       (unsigned long long)kb_sim_fingerprint(run->sim)) > 0;
 }

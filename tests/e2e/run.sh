@@ -187,6 +187,12 @@ ok "JSON lines: arguments in the first"
 run softmax --verify=ops --format md
 [ $code -eq 0 ] && sed -n 3p out | grep -q '| softmax | softmax |.*| pass |'
 ok "md; --verify=ops"
+run qkv_gemm
+[ $code -eq 0 ] && says "warning: links are ideal" && [ "$(wc -l <err | tr -d ' ')" -eq 1 ]
+ok "design 3.1: links that are too few are warned of, once"
+run qkv_gemm --quiet
+[ $code -eq 0 ] && [ ! -s err ]
+ok "--quiet: no warning"
 run softmax
 [ $code -eq 0 ] && sed -n 1p out | grep -q '^bench  *kernel  *pes  *start_ns'
 ok "a table by default"

@@ -135,6 +135,15 @@ static int find(const kb_bench *bench, const char *name, size_t len)
     return -1;
 }
 
+/* The name that was probably meant, or NULL. Of single letters, all are a letter apart. */
+static const char *meant(const char *word, size_t len, const char *const *names, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strlen(names[i]) == len && strncasecmp(names[i], word, len) == 0)
+            return names[i];
+    return len > 1 ? text_nearest(word, len, names, n) : NULL;
+}
+
 static kb_status unknown_argument(const kb_bench *bench, const char *name, size_t len,
                                   kb_error *why)
 {
@@ -145,7 +154,7 @@ static kb_status unknown_argument(const kb_bench *bench, const char *name, size_
     for (; n < bench->n_args && n < sizeof names / sizeof *names; n++)
         names[n] = bench->args[n].name;
     text_show(name, len, shown, sizeof shown);
-    near = text_nearest(name, len, names, n);
+    near = meant(name, len, names, n);
     if (near)
         return end_error(why, "unknown argument '%s' of %s, did you mean '%s'?", shown, bench->name,
                          near);

@@ -126,6 +126,8 @@ refused "unknown argument: the nearest one" 2 "unknown argument 'dtypo' of gemm,
     gemm dtypo=f16
 refused "unknown argument: all of them" 2 "unknown argument 'Q' of gemm: it is one of M, N, K, dtype" \
     gemm Q=3
+refused "unknown argument: upper and lower case" 2 "unknown argument 'k' of gemm, did you mean 'K'?" \
+    gemm k=3
 refused "an operand that is no argument" 2 "unknown argument 'fast' of gemm" gemm fast
 refused "an argument without a value" 2 "'M' has no value, write M=256" gemm M
 refused "size 0" 2 "M must be an integer in 1..65536, not '0'" gemm M=0

@@ -534,9 +534,11 @@ static kb_status file_error(kb_error *why, const char *path)
 /* Makes `folder` and those above it, so far as they lack. */
 static kb_status make_folder(const char *folder, kb_error *why)
 {
-    char *path = strdup(folder);
+    char *path = malloc(strlen(folder) + 1);
     kb_status status = path ? KB_OK : KB_NO_MEMORY;
 
+    if (path)
+        strcpy(path, folder);
     for (char *p = path; !status && *p;) {
         p += strspn(p, "/");
         p += strcspn(p, "/");

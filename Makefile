@@ -44,11 +44,11 @@ O := $(B)/_o
 GEN_SRC := $(wildcard gen/*.c)
 LIB_SRC := $(filter-out runtime/engine.c,$(wildcard runtime/*.c)) # engine.c is included
 LIB_ASM := $(wildcard runtime/*.S) # each empty but on its own architecture
-CLI_SRC := $(wildcard runtime/cli/*.c)
 BENCH_SRC := $(wildcard benches/*.c)
+CLI_SRC := $(wildcard runtime/cli/*.c) $(BENCH_SRC)
 GEN_OBJ := $(GEN_SRC:%.c=$(O)/%.o)
 LIB_OBJ := $(LIB_SRC:%.c=$(O)/%.o) $(LIB_ASM:%.S=$(O)/%.o)
-CLI_OBJ := $(CLI_SRC:%.c=$(O)/%.o) $(BENCH_SRC:%.c=$(O)/%.o) $(O)/benches.o
+CLI_OBJ := $(CLI_SRC:%.c=$(O)/%.o) $(O)/benches.o
 KBGEN ?= $(B)/kbgen
 LIB := $(B)/libkernbench.a
 CLI := $(B)/libkernbench-cli.a
@@ -318,6 +318,11 @@ aarch64: setup
 	    $(B)/aarch64/_t/co_arch
 	@B=$(B)/aarch64 RUNNER=qemu-aarch64 tests/run.sh $(B)/aarch64/_t/co_arch tests/e2e/vectors.sh
 
+## floats: narrows every f32 there is to f16 and bf16; half a minute
+.PHONY: floats
+floats: tests-built
+	KB_ALL_FLOATS=1 $(B)/_t/test_convert
+
 ## check-all: check, and all of it again by clang, sanitizers, valgrind and on AArch64, and break
 .PHONY: check-all
 check-all:
@@ -329,6 +334,7 @@ check-all:
 	$(MAKE) tsan
 	$(MAKE) valgrind
 	$(MAKE) aarch64
+	$(MAKE) floats
 	$(MAKE) lint
 	$(MAKE) break
 
@@ -340,7 +346,7 @@ OUR_C = $$(git ls-files '*.c' '*.h' | grep -v '^tests/golden/')
 lint: setup
 	@.ci/install $(LINT_PACKAGES)
 	cppcheck --quiet --error-exitcode=1 --std=c11 --enable=warning,portability,performance \
-	    --inline-suppr --suppress=missingIncludeSystem $(INCLUDES) $(GEN_SRC) $(LIB_SRC) $(CLI_SRC) $(BENCH_SRC)
+	    --inline-suppr --suppress=missingIncludeSystem $(INCLUDES) $(GEN_SRC) $(LIB_SRC) $(CLI_SRC)
 	$(MAKE) B=$(B)/lint CC=clang CFLAGS='-O1 -Werror' topology TOPO=cube8 SET= NAME=
 	clang-format --dry-run -Werror $(OUR_C)
 
@@ -350,7 +356,7 @@ fmt:
 	@.ci/install $(FMT_PACKAGES)
 	clang-format -i $(OUR_C)
 
-## fuzz: a minute of libFuzzer on the YAML loader, and one on the replay reader
+## fuzz: a minute of libFuzzer each on the YAML loader, the replay reader, the .npy reader
 FUZZ_SECONDS ?= 60
 FUZZ_CC := clang $(INCLUDES) -iquote $(B)/cube8 $(filter-out -ffile%,$(ALL_CFLAGS)) -fsanitize=fuzzer,address,undefined
 FUZZ_RUN := -max_total_time=$(FUZZ_SECONDS) -timeout=5 -artifact_prefix=$(B)/fuzz/
@@ -358,15 +364,19 @@ FUZZ_RUN := -max_total_time=$(FUZZ_SECONDS) -timeout=5 -artifact_prefix=$(B)/fuz
 fuzz: setup
 	@.ci/install $(CLANG_PACKAGES)
 	@$(MAKE) --no-print-directory topology TOPO=cube8 SET= NAME=
-	@mkdir -p $(B)/fuzz/yaml $(B)/fuzz/csv
+	@mkdir -p $(B)/fuzz/yaml $(B)/fuzz/csv $(B)/fuzz/npy
 	cp topologies/*.yaml tests/bad/*.yaml $(B)/fuzz/yaml
 	cp tests/bad/*.csv benches/*.csv $(B)/fuzz/csv
+	cp tests/fuzz/*.npy $(B)/fuzz/npy
 	$(FUZZ_CC) -o $(B)/fuzz/fuzz_yaml tests/fuzz/fuzz_yaml.c $(filter-out gen/main.c,$(GEN_SRC)) \
 	    runtime/text.c -lyaml -lxxhash -lm
-	$(FUZZ_CC) -o $(B)/fuzz/fuzz_replay tests/fuzz/fuzz_replay.c $(B)/cube8/topo.c $(LIB_SRC) \
-	    $(LIB_ASM) $(CLI_SRC) $(BENCH_SRC) $(O)/benches.c -lm
+	$(FUZZ_CC) -o $(B)/fuzz/fuzz_replay tests/fuzz/fuzz_replay.c $(B)/cube8/topo.c $(LIB_SRC) $(LIB_ASM) \
+	    $(CLI_SRC) $(O)/benches.c -lm
+	$(FUZZ_CC) -o $(B)/fuzz/fuzz_npy tests/fuzz/fuzz_npy.c runtime/npy.c runtime/dtype.c \
+	    runtime/convert.c runtime/end.c runtime/endpoint.c runtime/text.c -lm
 	$(B)/fuzz/fuzz_yaml $(FUZZ_RUN) $(B)/fuzz/yaml
 	$(B)/fuzz/fuzz_replay $(FUZZ_RUN) $(B)/fuzz/csv
+	$(B)/fuzz/fuzz_npy $(FUZZ_RUN) $(B)/fuzz/npy
 
 ## coverage: which lines the tests run, by gcov; also when some of them fail
 .PHONY: coverage
@@ -388,7 +398,7 @@ install: topology
 # -- benches -----------------------------------------------------------------------------------
 
 P := $(B)/_p
-PERF := $(patsubst %,$(P)/%,txn spawn rows parts empty co kernel)
+PERF := $(patsubst %,$(P)/%,txn spawn rows parts empty co kernel oplog)
 BENCH_TOPOLOGIES := cube8 mesh1024 bench_c4 bench_c64 bench_fifo bench_fifo_c4 bench_fifo_c64
 channels = cube.pe.pe_dma.read_channels=$(1) cube.pe.pe_dma.write_channels=$(1)
 fifo := contention.links=fifo
@@ -399,7 +409,7 @@ $(PERF): $(P)/%: $(O)/benches/perf/%.o $(CLI) $(LIB)
 	$(call say,LD)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $(filter-out $(CLI) $(LIB),$^) $(CLI) $(LIB) -lm
 $(P)/txn: $(O)/benches/perf/hold.o $(foreach t,$(BENCH_TOPOLOGIES),$(B)/$(t)/lib$(t).a)
-$(P)/parts: $(B)/cube8/libcube8.a
+$(P)/parts $(P)/oplog: $(B)/cube8/libcube8.a
 $(P)/kernel: $(B)/cube8/libcube8.a $(B)/mesh1024/libmesh1024.a
 
 # bench_variant: NAME, SET

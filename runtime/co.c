@@ -424,7 +424,7 @@ static bool must_return(const struct co *co)
 
 /*
  * A processor predicts where a `ret` goes by the calls before it, so each `ret` behind a switch
- * is a mistake of some 7 ns. Hence this and co_yield() end in the switch, which compilers make a
+ * is a mistake of some 7 ns. Hence this and co_suspend() end in the switch, which compilers make a
  * jump, and the switch goes back to who called them.
  */
 enum co_state co_resume(struct co *co)
@@ -436,7 +436,7 @@ enum co_state co_resume(struct co *co)
     return switch_in(co);
 }
 
-void co_yield (struct co *co)
+void co_suspend(struct co *co)
 {
     co_watch_yield(&co->watch, false);
     switch_out(co, CO_YIELDED);

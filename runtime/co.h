@@ -7,7 +7,7 @@
 /*
  * A pool and its coroutines belong to one thread at a time. While none of them runs, they may
  * move on to another: a coroutine need not be resumed where it yielded. Code in a coroutine must
- * then not keep the address of a thread-local variable over co_yield().
+ * then not keep the address of a thread-local variable over co_suspend().
  *
  * A switch keeps the registers that a call keeps, and leaves the floating-point control words
  * (rounding, exceptions, denormals) as they are: who changes them restores them before yielding.
@@ -45,7 +45,7 @@ struct co *co_new(struct co_pool *pool, void (*entry)(void *arg), void *arg);
 enum co_state co_resume(struct co *co);
 
 /* From inside `co`: back to its co_resume(). Returns when it is resumed. */
-void co_yield (struct co *co);
+void co_suspend(struct co *co);
 
 /* Gives the stack back to the pool, also of a coroutine that has not ended; not of a running one.
  */

@@ -18,6 +18,7 @@ enum how {
     HOW_HOP = 1,
     HOW_COUNTED = 2, /* arrivals and completions are counted and go into the fingerprint */
     HOW_KERNELS = 4, /* transactions come from kernels, and share slots with their stages */
+    HOW_CALLED = 8,  /* in an event of class 4: all others of its time have run */
 };
 
 /* `delay_fs` after `t`, but never past EV_PAST: sums cannot wrap. */
@@ -201,6 +202,18 @@ static ALWAYS_INLINE void serve_next(struct kb_sim *s, struct memory_station *m,
     }
 }
 
+/*
+ * Nobody can come to the memory before this transaction, which is issued now: nobody is under way,
+ * and no way is shorter. Its arrival changes nothing, and can be left out.
+ */
+static ALWAYS_INLINE bool comes_first(struct kb_sim *s, int how, int64_t way_fs, uint32_t slot)
+{
+    const struct memory_station *m = memory_of(s, how, slot);
+
+    return how & HOW_CALLED && !(how & (HOW_HOP | HOW_COUNTED)) && m->holder == TXN_NONE &&
+           m->under_way == 0 && way_fs <= s->kernels->least_way_fs[dst_unit(T, s->txns[slot].dst)];
+}
+
 /* Sends a transaction to its memory, where it comes after `way_fs`. */
 static ALWAYS_INLINE void go_to_memory(struct kb_sim *s, int how, uint64_t t, int64_t way_fs,
                                        uint32_t slot)
@@ -209,6 +222,13 @@ static ALWAYS_INLINE void go_to_memory(struct kb_sim *s, int how, uint64_t t, in
         expect(s, after(t, way_fs), slot);
         return;
     }
+    if (comes_first(s, how, way_fs, slot)) {
+        s->txns[slot].arrive_fs = (int64_t)after(t, way_fs);
+        serve(s, how, memory_of(s, how, slot), after(t, way_fs), slot);
+        return;
+    }
+    if (how & HOW_KERNELS)
+        memory_of(s, how, slot)->under_way++;
     s->txns[slot].stage = TXN_TO_MEMORY;
     post(s, after(t, way_fs), EV_ARRIVE, slot);
 }
@@ -533,6 +553,8 @@ static ALWAYS_INLINE void come_to_memory(struct kb_sim *s, int how, uint64_t t, 
         return;
     }
     x->arrive_fs = (int64_t)t;
+    if (how & HOW_KERNELS && !(how & HOW_HOP) && work_is_dma(work_of(s, slot)))
+        memory->under_way--;
     if (how & HOW_HOP && !inside_pe(s, how, slot))
         x->hold_fs = hold_fs(s, x);
     if (memory->holder == TXN_NONE) {
@@ -693,10 +715,6 @@ static ALWAYS_INLINE void handle(struct kb_sim *s, int how, ev e)
     case EV_HOP:
         hop_on(s, t, slot);
         break;
-    case EV_KERNEL:
-        if (how & HOW_KERNELS)
-            kernel_event(s, t, slot);
-        break;
     default:
         arrive(s, how, t, slot);
         break;
@@ -714,27 +732,45 @@ static kb_status stop(struct kb_sim *s, ev e)
     return ev_time_fs(e) == EV_PAST ? KB_TIME_RANGE : KB_STOPPED;
 }
 
+/* The first of what comes from outside the queue: a row is issued, or a kernel goes on. */
+static ALWAYS_INLINE ev next_start(const struct kb_sim *s, int how)
+{
+    return how & HOW_KERNELS ? s->kernels->wakes.next : next_issue(s);
+}
+
+static ALWAYS_INLINE void take_start(struct kb_sim *s, int how, ev e)
+{
+    ev_advance(&s->queue, e);
+    if (how & HOW_KERNELS) {
+        wakes_take(&s->kernels->wakes);
+        kernel_event(s, ev_time_fs(e), ev_slot(e));
+    } else {
+        take_issue(s);
+        issue(s, how, ev_time_fs(e), ev_slot(e));
+    }
+}
+
 static ALWAYS_INLINE kb_status run(struct kb_sim *s, int how, uint64_t budget)
 {
-    ev next = next_issue(s), e = 0;
+    ev next = next_start(s, how), e = 0;
 
     for (; budget > 0; budget--) {
-        bool issues = next < s->queue.first;
-        e = issues ? next : s->queue.first;
+        bool starts = next < s->queue.first;
+        e = starts ? next : s->queue.first;
 
         if (ev_time_fs(e) >= s->stop_fs)
             return stop(s, e);
         if ((how & HOW_COUNTED) && s->options.max_events && s->n_events >= s->options.max_events)
             return s->status != KB_OK ? s->status : KB_STOPPED;
-        if (issues) {
-            ev_advance(&s->queue, e);
-            take_issue(s);
-            issue(s, how, ev_time_fs(e), ev_slot(e));
-            next = next_issue(s);
+        if (starts) {
+            take_start(s, how, e);
+            next = next_start(s, how);
         } else {
             ev_take(&s->queue);
             txn_prefetch(&s->txns[ev_slot(s->queue.first)]);
             handle(s, how, e);
+            if (how & HOW_KERNELS)
+                next = next_start(s, how);
         }
     }
     s->now_fs = ev_time_fs(e);

@@ -4,6 +4,7 @@
 #include "address.h"
 #include "co.h"
 #include "sim.h"
+#include "wakes.h"
 
 /* -- tensors of a kernel -------------------------------------------------------------------- */
 
@@ -163,6 +164,11 @@ struct kernels {
     bool launched;                           /* it runs */
     uint32_t running;                        /* PEs that have not ended */
 
+    struct wakes wakes;
+    uint32_t ahead;        /* events that a kernel may still run itself, see engine_until() */
+    int64_t issue_fs;      /* from a call to the issue of its command */
+    int64_t *least_way_fs; /* [unit]: no transaction reaches it sooner; < 0: not known. Owned */
+
     uint64_t now_fs;
     uint64_t next_id; /* the counter of design 1 */
 
@@ -191,6 +197,9 @@ kb_status kernels_run(struct kb_sim *s, uint64_t budget, kb_error *why);
 /* An event of class 4: a kernel starts or goes on, or its command is issued.  launch.c */
 void kernel_event(struct kb_sim *s, uint64_t t, uint32_t pe);
 
+/* From the kernel's stack: waits until its current command is issued, or has ended.  launch.c */
+void kernel_wait(struct tl_ctx *pe);
+
 /* What a load has read is known: its last byte has been served.  pe.c */
 void pe_bind_load(struct kb_sim *s, struct command *c);
 
@@ -209,8 +218,11 @@ void pe_stage_done(struct kb_sim *s, uint64_t t, uint32_t slot);
 void engine_issue(struct kb_sim *s, uint64_t t, uint32_t slot);
 /* A tile's joins its channel, or a stage comes to its port or engine, by an event of its own. */
 void engine_arrive(struct kb_sim *s, uint64_t t, enum txn_stage stage, uint32_t slot);
-/* An event for a PE, `delay_fs` after `t`. */
-void engine_wake(struct kb_sim *s, uint64_t t, int64_t delay_fs, uint32_t pe);
+/*
+ * Runs events, from a kernel's stack, until that kernel's own is next, and takes it. False: that of
+ * another kernel is, or all are counted: the kernel yields.
+ */
+bool engine_until(struct kb_sim *s, uint32_t pe);
 /* Ends the run. */
 void engine_fail(struct kb_sim *s, kb_status status);
 

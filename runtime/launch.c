@@ -82,8 +82,11 @@ void kernel_no_memory(struct tl_ctx *pe)
 _Noreturn void kernel_leave(struct tl_ctx *pe)
 {
     for (;;)
-        co_yield (pe->co);
+        co_suspend(pe->co);
 }
+
+/* Events that a kernel runs at most before the loop runs again, and looks at its budget. */
+enum { EVENTS_AHEAD = 64 };
 
 /* -- a PE's kernel -------------------------------------------------------------------------- */
 
@@ -153,21 +156,16 @@ static void returned(struct tl_ctx *pe, uint64_t t)
 }
 
 /* Runs the kernel until it waits for something. */
-static void go_on(struct tl_ctx *pe, uint64_t t)
+static void go_on(struct tl_ctx *pe)
 {
     struct kb_sim *s = pe->sim;
-    const struct pe_row *row = &s->topo->pe;
 
     switch (co_resume(pe->co)) {
     case CO_YIELDED:
-        if (s->status == KB_OK && pe->state == PE_ISSUES)
-            engine_wake(s, t,
-                        cost_way_fs(&s->mask, 0, row->cpu_overhead_fs + row->scheduler_overhead_fs),
-                        pe->number);
         break;
     case CO_ENDED:
         if (s->status == KB_OK)
-            returned(pe, t);
+            returned(pe, pe->kernels->now_fs);
         break;
     case CO_OVERFLOWED:
         kernel_error(pe, NULL, pe->here, "stack overflow%s%s", pe->call ? ", last call " : "",
@@ -205,11 +203,24 @@ void kernel_event(struct kb_sim *s, uint64_t t, uint32_t number)
     struct tl_ctx *pe = &s->kernels->pes[number];
 
     s->kernels->now_fs = t;
+    s->kernels->ahead = EVENTS_AHEAD;
     if (pe->state == PE_BEGINS && !begin(pe))
         return;
     if (pe->state == PE_ISSUES && !issue_called(pe, t))
         return;
-    go_on(pe, t);
+    go_on(pe);
+}
+
+void kernel_wait(struct tl_ctx *pe)
+{
+    struct kernels *k = pe->kernels;
+
+    do {
+        if (!engine_until(pe->sim, pe->number)) {
+            co_suspend(pe->co);
+            return;
+        }
+    } while (pe->state == PE_ISSUES ? !issue_called(pe, k->now_fs) : pe->state == PE_WAITS);
 }
 
 void pe_command_end(struct kb_sim *s, uint64_t t, struct command *c)
@@ -224,7 +235,7 @@ void pe_command_end(struct kb_sim *s, uint64_t t, struct command *c)
     if (wakes) {
         pe->state = PE_WAKES;
         pe->current = NULL;
-        engine_wake(s, t, 0, pe->number);
+        wakes_add(&s->kernels->wakes, t, pe->number);
     }
     command_free(s->kernels, c);
     if (--pe->outstanding == 0 && pe->state == PE_RETURNED)
@@ -242,10 +253,44 @@ static void pe_init(struct kb_sim *s, struct kernels *k, uint32_t number)
     pe->kernels = k;
     pe->number = number;
     pe->src = src_pack(t, number / t->pes, number % t->pes);
-    for (int i = 0; i < N_PORTS; i++) {
+    for (int i = 0; i < N_PORTS; i++)
         pe->port[i].head = pe->port[i].holder = TXN_NONE;
-        pe->port[i].arrived = &pe->port[i].head;
-    }
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t way_fs(const struct kb_sim *s, const struct cost_row *c)
+{
+    return cost_way_fs(&s->mask, c->wire_fs, c->overhead_fs);
+}
+
+/* The shortest way from any PE to memory `unit` of any cube, or less. */
+static int64_t least_way_fs(const struct kb_sim *s, uint32_t unit)
+{
+    const struct kb_topology *t = s->topo;
+    int64_t local = INT64_MAX, out = INT64_MAX, in = INT64_MAX;
+
+    for (uint32_t pe = 0; pe < t->pes; pe++)
+        local = least(local, way_fs(s, &t->cost_local[pe * t->n_units + unit]));
+    for (uint32_t i = 0; i < t->pes * N_EXITS; i++)
+        out = least(out, way_fs(s, &t->cost_out[i]));
+    for (uint32_t side = 0; side < N_SIDES; side++)
+        in = least(in, way_fs(s, &t->cost_in[side * t->n_units + unit]));
+    return least(local, out + in);
+}
+
+/* With links as stations it is not known when a transaction arrives; a TCM is used by its PE. */
+static void find_least_ways(const struct kb_sim *s, struct kernels *k)
+{
+    const struct kb_topology *t = s->topo;
+
+    for (uint32_t unit = 0; unit < t->n_units; unit++)
+        k->least_way_fs[unit] = t->links == MODE_FIFO || unit > t->pes ? -1 : least_way_fs(s, unit);
+    for (uint32_t i = 0; i < sim_cubes(t) << t->unit_bits; i++)
+        s->memories[i].under_way = 0;
 }
 
 struct kernels *kernels_new(struct kb_sim *s)
@@ -260,10 +305,13 @@ struct kernels *kernels_new(struct kb_sim *s)
     k->mem = host_mem(s);
     k->pes = calloc(k->n_pes, sizeof *k->pes);
     k->stacks = co_pool_new(s->options.stack_bytes);
-    if (!k->mem || !k->pes || !k->stacks) {
+    k->least_way_fs = malloc(t->n_units * sizeof *k->least_way_fs);
+    k->issue_fs = cost_way_fs(&s->mask, 0, t->pe.cpu_overhead_fs + t->pe.scheduler_overhead_fs);
+    if (!wakes_init(&k->wakes, k->n_pes) || !k->mem || !k->pes || !k->stacks || !k->least_way_fs) {
         kernels_free(k);
         return NULL;
     }
+    find_least_ways(s, k);
     for (uint32_t i = 0; i < k->n_pes; i++)
         pe_init(s, k, i);
     return k;
@@ -285,6 +333,8 @@ void kernels_free(struct kernels *k)
     free(k->work);
     free(k->pes);
     co_pool_free(k->stacks);
+    wakes_free(&k->wakes);
+    free(k->least_way_fs);
     regions_free(k);
     pool_free(k);
     free(k);
@@ -398,7 +448,7 @@ static void begin_launch(struct kb_sim *s)
 
         pe->state = PE_BEGINS;
         pe->call = NULL;
-        engine_wake(s, (uint64_t)s->end_fs, way, pe->number);
+        wakes_append(&k->wakes, (uint64_t)l->result.start_fs, pe->number);
     }
 }
 

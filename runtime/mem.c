@@ -348,7 +348,7 @@ struct leaf {
 
 struct slot {
     uint64_t begin;    /* of the leaf's first range */
-    struct leaf *leaf; /* owned; not empty */
+    struct leaf *leaf; /* owned; not empty, unless it is alone */
 };
 
 struct place {
@@ -389,7 +389,7 @@ static void area_free(struct area *a)
     free(a);
 }
 
-/* An area with one leaf, still empty, that is about to get its first range. */
+/* An area with one leaf, which alone may be empty. */
 static struct area *area_new(void)
 {
     struct area *a = calloc(1, sizeof *a);
@@ -508,12 +508,12 @@ static bool leaf_grow(struct slot *slot)
     return true;
 }
 
-/* Halves a leaf; what is appended to the last one goes into a new one. *p keeps its range. */
+/* Halves a leaf; of the last one, when it is appended to, only the end. *p keeps its range. */
 static bool leaf_split(struct area *a, struct place *p)
 {
     struct leaf *l = a->slots[p->leaf].leaf, *right;
     bool appends = p->leaf + 1 == a->n && p->row == l->n;
-    uint32_t keep = appends ? l->n : l->n / 2;
+    uint32_t keep = appends ? l->n - 1 : l->n / 2;
     struct slot *behind;
 
     right = room_for_slot(a) ? leaf_new(LEAF_MAX) : NULL;
@@ -524,7 +524,7 @@ static bool leaf_split(struct area *a, struct place *p)
     l->n = keep;
     behind = &a->slots[p->leaf + 1];
     memmove(behind + 1, behind, (a->n - p->leaf - 1) * sizeof *behind);
-    *behind = (struct slot){right->n ? right->rows[0].begin : 0, right};
+    *behind = (struct slot){right->rows[0].begin, right};
     a->n++;
     if (p->row >= keep)
         *p = (struct place){p->leaf + 1, p->row - keep};
@@ -741,13 +741,24 @@ uint32_t mem_space(struct mem *m, const char *name)
     return i;
 }
 
-/* The area, made if there is none; NULL without memory. It has a range soon. */
+/* The area, made if there is none; NULL without memory. */
 static struct area *area_to_write(struct mem *m, uint32_t area)
 {
     assert(area < m->n_areas);
     if (!m->areas[area])
         m->areas[area] = area_new();
     return m->areas[area];
+}
+
+enum mem_err mem_reserve(struct mem *m, uint32_t area, uint64_t address)
+{
+    struct area *a = area_to_write(m, area);
+    struct place p;
+
+    if (!a)
+        return MEM_NO_MEMORY;
+    p = find(a, address);
+    return make_room(a, &p) ? MEM_OK : MEM_NO_MEMORY;
 }
 
 enum mem_err mem_write(struct mem *m, uint32_t area, uint64_t address, uint64_t nbytes,

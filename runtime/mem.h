@@ -113,6 +113,12 @@ enum mem_err mem_write(struct mem *m, uint32_t area, uint64_t address, uint64_t 
                        struct view from, uint32_t writer);
 
 /*
+ * Makes room for one write that begins at `address`: if it is the next of that area, it needs no
+ * memory and cannot fail. For whoever writes several areas, or none.
+ */
+enum mem_err mem_reserve(struct mem *m, uint32_t area, uint64_t address);
+
+/*
  * What [address, address + nbytes) holds: a part of one version, or pieces gathered into a new one.
  *
  * out      owned

@@ -245,49 +245,53 @@ static bool next_chunk(struct op_log *log, uint64_t params_bytes)
 
 static bool fits(const struct op_log *log, uint64_t params_bytes)
 {
-    const struct chunk *c = log->chunks + log->n_chunks - 1;
+    const struct chunk *c;
 
-    return log->n_chunks > 0 &&
-           c->params - c->n * sizeof(struct record) >= sizeof(struct record) + params_bytes;
-}
-
-/* Adds the record with its parameters, and then `depends`. */
-static bool append(struct op_log *log, struct record *r, const struct packed *p,
-                   const uint32_t *depends, uint32_t n_depends)
-{
-    uint64_t depends_bytes = n_depends * sizeof *depends;
-    uint64_t bytes = round_up(p->n + depends_bytes, WORD);
-    struct chunk *c;
-    unsigned char *at;
-
-    if (log->status != KB_OK || (!fits(log, bytes) && !next_chunk(log, bytes)))
+    if (log->n_chunks == 0)
         return false;
     c = &log->chunks[log->n_chunks - 1];
-    c->params -= (uint32_t)bytes;
-    r->params = c->params;
-    if (bytes > 0) {
-        at = c->memory + c->params;
-        memset(at + bytes - WORD, 0, WORD); /* what rounding adds */
-        memcpy(at, p->bytes, p->n);
-        if (n_depends > 0)
-            memcpy(at + p->n, depends, depends_bytes);
-    }
-    memcpy(c->memory + c->n * sizeof *r, r, sizeof *r);
-    c->n++;
-    if (r->start_fs < c->first_fs)
-        c->first_fs = r->start_fs;
-    log->n_records++;
-    log->params_bytes += bytes;
-    return true;
+    return c->params - c->n * sizeof(struct record) >= sizeof(struct record) + params_bytes;
 }
 
-static void keep_view(struct op_tensor *t)
+/* Room for a record with so many bytes of parameters, both zeroed. NULL: none; then see why. */
+static struct record *reserve(struct op_log *log, uint64_t bytes, unsigned char **params)
+{
+    uint64_t words = round_up(bytes, WORD);
+    struct chunk *c;
+    struct record *r;
+
+    if (log->status != KB_OK || (!fits(log, words) && !next_chunk(log, words)))
+        return NULL;
+    c = &log->chunks[log->n_chunks - 1];
+    c->params -= (uint32_t)words;
+    *params = c->memory + c->params;
+    if (words > bytes)
+        memset(*params + words - WORD, 0, WORD); /* what rounding adds */
+    r = (struct record *)(void *)c->memory + c->n++;
+    memset(r, 0, sizeof *r);
+    r->params = c->params;
+    log->n_records++;
+    log->params_bytes += words;
+    return r;
+}
+
+static void set_times(struct op_log *log, struct record *r, int64_t start_fs, int64_t end_fs)
+{
+    struct chunk *c = &log->chunks[log->n_chunks - 1];
+
+    r->start_fs = start_fs;
+    r->end_fs = end_fs;
+    if (start_fs < c->first_fs)
+        c->first_fs = start_fs;
+}
+
+static void keep_view(const struct op_tensor *t)
 {
     if (!t->is_scalar && t->view.v)
         version_keep(t->view.v);
 }
 
-static void drop_view(struct op_tensor *t)
+static void drop_view(const struct op_tensor *t)
 {
     if (!t->is_scalar && t->view.v)
         version_drop(t->view.v);
@@ -295,36 +299,29 @@ static void drop_view(struct op_tensor *t)
 
 bool op_log_add(struct op_log *log, const struct op *op, int64_t start_fs, int64_t end_fs)
 {
-    struct record r;
-    struct packed p;
+    unsigned char *params;
+    struct record *r = reserve(log, op_packed_bytes(op, log->keep), &params);
 
-    memset(&r, 0, sizeof r);
-    r.start_fs = start_fs;
-    r.end_fs = end_fs;
-    p.n = 0;
-    op_pack(op, log->keep, &r, &p);
-    if (!append(log, &r, &p, op_ids_list(&op->depends), op->depends.n))
+    if (!r)
         return false;
-    if (r.flags & REC_KEEPS) {
-        struct op kept = *op;
-
-        op_each_tensor(&kept, keep_view);
-    }
+    set_times(log, r, start_fs, end_fs);
+    op_pack(op, log->keep, r, params);
+    if (r->flags & REC_KEEPS)
+        op_each_tensor(op, keep_view);
     return true;
 }
 
 bool op_log_add_token(struct op_log *log, const struct op_token *token, int64_t start_fs,
                       int64_t end_fs)
 {
-    struct record r;
-    struct packed p;
+    unsigned char *params;
+    struct record *r = reserve(log, op_token_packed_bytes(token), &params);
 
-    memset(&r, 0, sizeof r);
-    r.start_fs = start_fs;
-    r.end_fs = end_fs;
-    p.n = 0;
-    op_token_pack(token, &r, &p);
-    return append(log, &r, &p, NULL, 0);
+    if (!r)
+        return false;
+    set_times(log, r, start_fs, end_fs);
+    op_token_pack(token, r, params);
+    return true;
 }
 
 /* -- Phase 2 -------------------------------------------------------------------------------- */

@@ -113,14 +113,14 @@ static inline bool record_is_compute(const struct record *r)
 
 /* -- packing, oplog_pack.c ------------------------------------------------------------------ */
 
-/* Parameters of one record: `n` bytes, a multiple of 4, and then the op's dependencies. */
-struct packed {
-    uint32_t n;
-    _Alignas(8) unsigned char bytes[1200]; /* a composite with all its operands */
-};
-
-void op_pack(const struct op *op, bool keep, struct record *r, struct packed *p);
-void op_token_pack(const struct op_token *token, struct record *r, struct packed *p);
+/*
+ * Fill a zeroed record but for its times and `params`, and what it has behind it: `to` has room for
+ * as many bytes as the record needs, a multiple of 4.
+ */
+uint64_t op_packed_bytes(const struct op *op, bool keep);
+uint64_t op_token_packed_bytes(const struct op_token *token);
+void op_pack(const struct op *op, bool keep, struct record *r, unsigned char *to);
+void op_token_pack(const struct op_token *token, struct record *r, unsigned char *to);
 
 /*
  * From a record and its chunk's bytes. Views are borrowed from the log, and so are dependencies
@@ -130,6 +130,6 @@ void op_unpack(const struct record *r, const unsigned char *chunk, struct op *op
 void op_token_unpack(const struct record *r, const unsigned char *chunk, struct op_token *token);
 
 /* Calls `each` for every operand and the result of a GEMM or MATH. */
-void op_each_tensor(struct op *op, void (*each)(struct op_tensor *t));
+void op_each_tensor(const struct op *op, void (*each)(const struct op_tensor *t));
 
 #endif

@@ -2,10 +2,19 @@
 #include "oplog.h"
 #include <string.h>
 
-static void put(struct packed *p, const void *bytes, uint32_t n)
+static void put(unsigned char **to, const void *bytes, size_t n)
 {
-    memcpy(p->bytes + p->n, bytes, n);
-    p->n += n;
+    memcpy(*to, bytes, n);
+    *to += n;
+}
+
+/* The few words of a shape, one by one: sooner done than a call of memcpy(). */
+static void put_words(unsigned char **to, const uint32_t *words, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        put(to, &words[i], sizeof *words);
+        __asm__("" : "+r"(*to)); /* or the compiler makes a call of it */
+    }
 }
 
 static void get(const unsigned char **at, void *bytes, size_t n)
@@ -19,12 +28,12 @@ static uint16_t flag_if(bool is_set, enum record_flag flag)
     return is_set ? (uint16_t)flag : 0;
 }
 
-static void put_region(struct packed *p, struct record *r, const char *region)
+static void put_region(unsigned char **to, struct record *r, const char *region)
 {
     if (!region)
         return;
     r->flags |= REC_REGION;
-    put(p, &region, sizeof region);
+    put(to, &region, sizeof region);
 }
 
 static const char *get_region(const unsigned char **at, const struct record *r)
@@ -43,24 +52,24 @@ struct tensor_head {
     uint32_t maker;
 };
 
-static void put_tensor(struct packed *p, const struct op_tensor *t, bool keep)
+static void put_tensor(unsigned char **to, const struct op_tensor *t, bool keep)
 {
     struct tensor_head head = {.dtype = t->dtype, .is_scalar = t->is_scalar, .maker = OP_NONE};
 
     if (t->is_scalar) {
-        put(p, &head, sizeof head);
-        put(p, &t->scalar, sizeof t->scalar);
+        put(to, &head, sizeof head);
+        put(to, &t->scalar, sizeof t->scalar);
         return;
     }
     head.space = t->space;
     head.rank = (uint8_t)t->shape.rank;
     head.maker = t->maker;
-    put(p, &head, sizeof head);
-    put(p, &t->address, sizeof t->address);
-    put(p, t->shape.dim, head.rank * (uint32_t)sizeof *t->shape.dim);
+    put(to, &head, sizeof head);
+    put(to, &t->address, sizeof t->address);
+    put_words(to, t->shape.dim, head.rank);
     if (keep) {
-        put(p, &t->view.v, sizeof t->view.v);
-        put(p, &t->view.offset, sizeof t->view.offset);
+        put(to, &t->view.v, sizeof t->view.v);
+        put(to, &t->view.offset, sizeof t->view.offset);
     }
 }
 
@@ -86,17 +95,39 @@ static void get_tensor(const unsigned char **at, struct op_tensor *t, bool keeps
     }
 }
 
-void op_each_tensor(struct op *op, void (*each)(struct op_tensor *t))
+/* Of a composite GEMM; of others the field is not set. */
+static uint8_t n_epilogues(const struct op *op)
+{
+    return op->kind == OP_GEMM && op->composite ? op->n_epilogues : 0;
+}
+
+void op_each_tensor(const struct op *op, void (*each)(const struct op_tensor *t))
 {
     for (uint32_t i = 0; i < op->n_in; i++)
         each(&op->in[i]);
     each(&op->out);
-    for (uint32_t i = 0; i < op->n_epilogues; i++)
+    for (uint32_t i = 0; i < n_epilogues(op); i++)
         for (uint32_t j = 0; j < op->epilogue[i].n_operands; j++)
             each(&op->epilogue[i].operand[j]);
 }
 
+static uint64_t tensor_packed_bytes(const struct op_tensor *t, bool keep)
+{
+    if (t->is_scalar)
+        return sizeof(struct tensor_head) + sizeof t->scalar;
+    return sizeof(struct tensor_head) + sizeof t->address + t->shape.rank * sizeof *t->shape.dim +
+           (keep ? sizeof t->view.v + sizeof t->view.offset : 0);
+}
+
 /* -- dependencies: behind all else, `few` or as many as there are ---------------------------- */
+
+static void put_depends(unsigned char **to, const struct op_ids *set)
+{
+    if (set->ids)
+        put(to, set->ids, set->n * sizeof *set->ids);
+    else
+        put_words(to, set->few, set->n);
+}
 
 static void get_depends(const unsigned char *at, uint32_t n, struct op_ids *set)
 {
@@ -109,7 +140,7 @@ static void get_depends(const unsigned char *at, uint32_t n, struct op_ids *set)
 
 /* -- DMA ------------------------------------------------------------------------------------ */
 
-static void pack_dma(const struct op *op, struct record *r, struct packed *p)
+static void pack_dma(const struct op *op, struct record *r, unsigned char **to)
 {
     const struct op_tensor *src = &op->in[0], *dst = &op->out;
     uint8_t rank = (uint8_t)src->shape.rank;
@@ -124,9 +155,18 @@ static void pack_dma(const struct op *op, struct record *r, struct packed *p)
     r->dma.src_space = src->space;
     r->dma.dst_space = dst->space;
     if (op->strided)
-        put(p, op->stride, rank * (uint32_t)sizeof *op->stride);
-    put(p, src->shape.dim, rank * (uint32_t)sizeof *src->shape.dim);
-    put(p, &src->maker, sizeof src->maker);
+        put(to, op->stride, rank * sizeof *op->stride);
+    put_words(to, src->shape.dim, rank);
+    put(to, &src->maker, sizeof src->maker);
+    put_depends(to, &op->depends);
+}
+
+static uint64_t dma_packed_bytes(const struct op *op)
+{
+    uint32_t rank = op->in[0].shape.rank;
+
+    return (op->strided ? rank * sizeof *op->stride : 0) + rank * sizeof(uint32_t) +
+           sizeof op->in[0].maker;
 }
 
 static void unpack_dma(const struct record *r, const unsigned char *at, struct op *op)
@@ -152,6 +192,8 @@ static void unpack_dma(const struct record *r, const unsigned char *at, struct o
 
 /* -- GEMM and MATH -------------------------------------------------------------------------- */
 
+enum { EPILOGUE_HEAD = 4 }; /* bytes */
+
 static uint16_t gemm_flags(const struct op *op)
 {
     return (uint16_t)(flag_if(op->transpose_a, REC_TRANSPOSE_A) |
@@ -165,18 +207,18 @@ static uint16_t math_flags(const struct op *op)
                       flag_if(op->keepdims, REC_KEEPDIMS));
 }
 
-static void put_epilogue(struct packed *p, const struct op_epilogue *e, bool keep)
+static void put_epilogue(unsigned char **to, const struct op_epilogue *e, bool keep)
 {
-    uint8_t head[4] = {e->math, e->n_operands};
+    uint8_t head[EPILOGUE_HEAD] = {e->math, e->n_operands};
 
-    put(p, head, sizeof head);
+    put(to, head, sizeof head);
     for (uint32_t i = 0; i < e->n_operands; i++)
-        put_tensor(p, &e->operand[i], keep);
+        put_tensor(to, &e->operand[i], keep);
 }
 
 static void get_epilogue(const unsigned char **at, struct op_epilogue *e, bool keeps)
 {
-    uint8_t head[4];
+    uint8_t head[EPILOGUE_HEAD];
 
     get(at, head, sizeof head);
     e->math = head[0];
@@ -192,8 +234,7 @@ static void pack_gemm(const struct op *op, struct record *r)
     r->compute.m = op->m;
     r->compute.k = op->k;
     r->compute.n = op->n;
-    if (op->composite)
-        r->compute.n_epilogues = op->n_epilogues;
+    r->compute.n_epilogues = n_epilogues(op);
 }
 
 static void pack_math(const struct op *op, struct record *r)
@@ -204,7 +245,7 @@ static void pack_math(const struct op *op, struct record *r)
         r->compute.axis = op->axis;
 }
 
-static void pack_compute(const struct op *op, bool keep, struct record *r, struct packed *p)
+static void pack_compute(const struct op *op, bool keep, struct record *r, unsigned char **to)
 {
     r->flags |= flag_if(op->composite, REC_COMPOSITE) | flag_if(keep, REC_KEEPS);
     r->compute.issue_fs = op->t_issue_fs;
@@ -215,14 +256,37 @@ static void pack_compute(const struct op *op, bool keep, struct record *r, struc
     else
         pack_math(op, r);
     if (op->composite) {
-        put(p, op->tile, sizeof op->tile);
-        put(p, &op->tokens, sizeof op->tokens);
+        put(to, op->tile, sizeof op->tile);
+        put(to, &op->tokens, sizeof op->tokens);
     }
     for (uint32_t i = 0; i < op->n_in; i++)
-        put_tensor(p, &op->in[i], keep);
-    put_tensor(p, &op->out, keep);
+        put_tensor(to, &op->in[i], keep);
+    put_tensor(to, &op->out, keep);
     for (uint32_t i = 0; i < r->compute.n_epilogues; i++)
-        put_epilogue(p, &op->epilogue[i], keep);
+        put_epilogue(to, &op->epilogue[i], keep);
+    put_depends(to, &op->depends);
+}
+
+static uint64_t epilogue_packed_bytes(const struct op_epilogue *e, bool keep)
+{
+    uint64_t n = EPILOGUE_HEAD;
+
+    for (uint32_t i = 0; i < e->n_operands; i++)
+        n += tensor_packed_bytes(&e->operand[i], keep);
+    return n;
+}
+
+static uint64_t compute_packed_bytes(const struct op *op, bool keep)
+{
+    uint64_t n = tensor_packed_bytes(&op->out, keep);
+
+    if (op->composite)
+        n += sizeof op->tile + sizeof op->tokens;
+    for (uint32_t i = 0; i < op->n_in; i++)
+        n += tensor_packed_bytes(&op->in[i], keep);
+    for (uint32_t i = 0; i < n_epilogues(op); i++)
+        n += epilogue_packed_bytes(&op->epilogue[i], keep);
+    return n;
 }
 
 static void get_flags(uint16_t flags, struct op *op)
@@ -266,16 +330,27 @@ static void unpack_compute(const struct record *r, const unsigned char *at, stru
 
 /* -- operations ----------------------------------------------------------------------------- */
 
-void op_pack(const struct op *op, bool keep, struct record *r, struct packed *p)
+static bool is_compute(const struct op *op)
+{
+    return op->kind == OP_GEMM || op->kind == OP_MATH;
+}
+
+uint64_t op_packed_bytes(const struct op *op, bool keep)
+{
+    return (op->region ? sizeof op->region : 0) + op->depends.n * sizeof *op->depends.few +
+           (is_compute(op) ? compute_packed_bytes(op, keep) : dma_packed_bytes(op));
+}
+
+void op_pack(const struct op *op, bool keep, struct record *r, unsigned char *to)
 {
     r->id = op->id;
     r->pe = op->pe;
     r->type = op->kind;
-    put_region(p, r, op->region);
-    if (record_is_compute(r))
-        pack_compute(op, keep, r, p);
+    put_region(&to, r, op->region);
+    if (is_compute(op))
+        pack_compute(op, keep, r, &to);
     else
-        pack_dma(op, r, p);
+        pack_dma(op, r, &to);
 }
 
 void op_unpack(const struct record *r, const unsigned char *chunk, struct op *op)
@@ -308,7 +383,12 @@ static void pack_size(const struct op_token *t, struct record *r)
     r->token.size[1] = (uint32_t)(size >> 32);
 }
 
-void op_token_pack(const struct op_token *t, struct record *r, struct packed *p)
+uint64_t op_token_packed_bytes(const struct op_token *t)
+{
+    return (t->region ? sizeof t->region : 0) + (stage_is_dma(t->stage) ? sizeof t->address : 0);
+}
+
+void op_token_pack(const struct op_token *t, struct record *r, unsigned char *to)
 {
     r->id = t->id;
     r->pe = t->pe;
@@ -316,7 +396,7 @@ void op_token_pack(const struct op_token *t, struct record *r, struct packed *p)
     r->token.parent = t->parent;
     r->token.token = t->token;
     memcpy(r->token.tile, t->tile, sizeof t->tile);
-    put_region(p, r, t->region);
+    put_region(&to, r, t->region);
     if (t->stage == STAGE_GEMM) {
         r->token.size[0] = t->m;
         r->token.size[1] = t->k;
@@ -330,7 +410,7 @@ void op_token_pack(const struct op_token *t, struct record *r, struct packed *p)
         r->code = t->operand;
     if (stage_is_dma(t->stage)) {
         r->token.size[2] = t->space;
-        put(p, &t->address, sizeof t->address);
+        put(&to, &t->address, sizeof t->address);
     }
 }
 

@@ -24,8 +24,11 @@ struct station {
  * is on the way, in order of arrival, so that only an idle memory needs an event of an arrival.
  */
 struct memory_station {
-    uint32_t head, tail;        /* of the queue; head TXN_NONE: empty */
-    uint32_t *arrived;          /* the link behind the last in it that is known to have arrived */
+    uint32_t head, tail; /* of the queue; head TXN_NONE: empty */
+    union {
+        uint32_t *arrived;  /* the link behind the last in it that is known to have arrived */
+        uint64_t under_way; /* of kernels: transactions that will arrive by an event */
+    };
     uint32_t holder;            /* slot that is served: whom a waiting transaction waits for */
     uint32_t queued, queue_max; /* who has arrived and waits */
     uint64_t busy_fs;

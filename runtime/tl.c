@@ -234,7 +234,9 @@ static struct tl_tensor *do_command(struct command *c)
         result->wait = WAIT_PENDING;
     pe->current = c;
     pe->state = PE_ISSUES;
-    co_yield (pe->co);
+    wakes_append(&pe->kernels->wakes, pe->kernels->now_fs + (uint64_t)pe->kernels->issue_fs,
+                 pe->number);
+    kernel_wait(pe);
     return result;
 }
 
@@ -602,7 +604,7 @@ void tl_wait_at(tl_ctx *tl, tl_here here, tl_tensor *x)
     if (x->wait == WAIT_PENDING) {
         tl->awaited = x;
         tl->state = PE_WAITS;
-        co_yield (tl->co);
+        kernel_wait(tl);
     }
     x->wait = WAIT_OVER;
 }

@@ -124,7 +124,7 @@ static void count(void *arg)
     for (uint64_t i = 1; i <= c->turns; i++) {
         sum += i;
         c->sum = sum;
-        co_yield (c->co);
+        co_suspend(c->co);
     }
     c->ended = true;
 }
@@ -179,7 +179,7 @@ static void resume_inner(void *arg)
     struct outer *o = arg;
 
     while (co_resume(o->inner) == CO_YIELDED)
-        co_yield (o->co);
+        co_suspend(o->co);
 }
 
 static void one_resumes_another(void **state)
@@ -214,10 +214,10 @@ __attribute__((noinline)) static uint64_t dive(struct diver *d, unsigned level)
     uint64_t below;
 
     d->level = level;
-    co_yield (d->co);
+    co_suspend(d->co);
     below = level < d->depth ? dive(d, level + 1) : 0;
     d->level = level;
-    co_yield (d->co);
+    co_suspend(d->co);
     return below + mine[level % 2] * mine[0];
 }
 
@@ -400,7 +400,7 @@ static void fill_and_yield(void *arg)
 
     fill(f->levels);
     f->came_back = true;
-    co_yield (f->co);
+    co_suspend(f->co);
 }
 
 static void overflow_is_a_state_and_the_others_go_on(void **state)

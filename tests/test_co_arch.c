@@ -86,7 +86,7 @@ struct keeper {
 static void yield_often(void *arg)
 {
     for (int i = 0; i < 10; i++)
-        co_yield (arg);
+        co_suspend(arg);
 }
 
 static void keep(void *arg)
@@ -140,7 +140,7 @@ static void add_up(void *arg)
 
     for (int i = 0; i < 60; i++, term *= s->ratio) {
         sum += term;
-        co_yield (s->co);
+        co_suspend(s->co);
     }
     s->sum = sum;
 }

@@ -27,7 +27,7 @@ static _Noreturn void fail(const char *what)
 
 __attribute__((noinline)) static void load(struct kernel *k)
 {
-    co_yield (k->co);
+    co_suspend(k->co);
     k->turns++;
 }
 

@@ -1,6 +1,6 @@
 # report.awk -- tables of medians from samples, and how far they are from the aims.
 #
-# usage: awk -v table=txn|replay|start|build|large -f report.awk SAMPLES
+# usage: awk -v table=txn|oplog|replay|start|build|large -f report.awk SAMPLES
 # A sample is name,unit,round,value. Ratios are taken round by round: both sides ran together.
 
 BEGIN { FS = "," }
@@ -16,6 +16,8 @@ FNR > 1 {
 END {
     if (table == "txn")
         txn()
+    else if (table == "oplog")
+        oplog()
     else if (table == "replay")
         replay()
     else if (table == "start")
@@ -150,6 +152,22 @@ function txn(p, pattern, s) {
             aim("fused ideal " pattern[p] ", " s " outstanding",
                 of("fused ideal " pattern[p] " " s (p == 3 ? " bursts" : " at0") " run"),
                 s == 256 ? 60 : 80, "ns")
+}
+
+# -- the op log ------------------------------------------------------------------------------
+
+function oplog(i, kind) {
+    split("dma_read,token gemm,token dma", kind, ",")
+    print "ns per record: median [min..max]"
+    printf "%-13s%-24s%-24s%s\n", "", "append", "append, spilled", "bytes"
+    for (i = 1; i <= 3; i++)
+        printf "%-13s%-24s%-24s%.0f\n", kind[i], cell(kind[i] " append"),
+            cell(kind[i] " append spilled"), of(kind[i] " record")
+    print ""
+    for (i = 1; i <= 3; i++) {
+        aim("append of a " kind[i], of(kind[i] " append"), 25, "ns")
+        aim("record of a " kind[i], of(kind[i] " record"), 128, "bytes")
+    }
 }
 
 # -- replay ----------------------------------------------------------------------------------

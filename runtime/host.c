@@ -1,0 +1,642 @@
+/* host.c -- tensors of the host: placed over slices, filled, read back, compared. */
+#include "host.h"
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "end.h"
+#include "npy.h"
+#include "op.h"
+#include "rng.h"
+
+/* -- global addresses: [59:52] SIP, [51:38] cube, [37:36] region, [35:0] offset ---  design 6 */
+
+enum { SIP_SHIFT = 52, CUBE_SHIFT = 38, REGION_SHIFT = 36, SIP_BITS = 8 };
+
+#define REGION_BYTES (UINT64_C(1) << REGION_SHIFT)
+#define NO_ADDRESS   UINT64_MAX
+
+/* A kind of memory in the regions of an address. */
+struct region {
+    kb_kind kind;
+    uint32_t units; /* of a cube, one behind the other */
+};
+
+static struct region region_of(const struct kb_topology *t, unsigned space)
+{
+    switch (space) {
+    case SPACE_HBM:
+        return (struct region){KB_SLICE, t->pes};
+    case SPACE_SRAM:
+        return (struct region){KB_SRAM, 1};
+    case SPACE_TCM:
+        return (struct region){KB_TCM, t->pes};
+    default:
+        return (struct region){KB_HOST, 0};
+    }
+}
+
+uint64_t kb_address(const kb_topology *t, const kb_endpoint *m, uint64_t offset)
+{
+    unsigned space = SPACE_HBM;
+    uint64_t nbytes = kb_memory_bytes(t, m);
+
+    while (space <= SPACE_TCM && region_of(t, space).kind != m->kind)
+        space++;
+    if (space > SPACE_TCM || m->sip >= t->sips || m->cube >= t->cubes || offset >= nbytes ||
+        m->unit >= region_of(t, space).units)
+        return NO_ADDRESS;
+    offset += m->unit * nbytes;
+    if (offset >= REGION_BYTES)
+        return NO_ADDRESS;
+    return (uint64_t)m->sip << SIP_SHIFT | (uint64_t)m->cube << CUBE_SHIFT |
+           (uint64_t)space << REGION_SHIFT | offset;
+}
+
+kb_status kb_address_find(const kb_topology *t, uint64_t address, kb_endpoint *memory,
+                          uint64_t *offset)
+{
+    uint64_t in_region = address & (REGION_BYTES - 1), nbytes;
+    struct region region = region_of(t, address >> REGION_SHIFT & 3);
+    kb_endpoint m = {
+        .kind = region.kind,
+        .sip = (uint32_t)(address >> SIP_SHIFT & ((1u << SIP_BITS) - 1)),
+        .cube = (uint32_t)(address >> CUBE_SHIFT & ((1u << (SIP_SHIFT - CUBE_SHIFT)) - 1))};
+
+    if (address >> (SIP_SHIFT + SIP_BITS) || m.sip >= t->sips || m.cube >= t->cubes)
+        return KB_BAD_REQUEST;
+    nbytes = kb_memory_bytes(t, &m);
+    if (!nbytes || in_region / nbytes >= region.units)
+        return KB_BAD_REQUEST;
+    m.unit = (uint32_t)(in_region / nbytes);
+    *memory = m;
+    *offset = in_region % nbytes;
+    return KB_OK;
+}
+
+/* -- the host ------------------------------------------------------------------------------- */
+
+enum { TENSOR_ALIGNMENT = 256 };
+
+struct kb_tensor {
+    struct kb_tensor *next;
+    struct kb_sim *sim; /* borrowed: it owns the tensor */
+    char *name;         /* owned */
+    kb_dtype dtype;
+    kb_shape shape;
+    uint64_t nbytes;
+    kb_placement placement;
+    uint64_t *offsets; /* owned; [PE over all]: in its slice; NO_ADDRESS: no part */
+};
+
+struct host {
+    struct mem *mem;           /* owned */
+    uint64_t *used;            /* owned; [PE over all]: bytes of its slice */
+    struct kb_tensor *tensors; /* owned */
+};
+
+static uint32_t pes_of(const struct kb_sim *s)
+{
+    return sim_cubes(s->topo) * s->topo->pes;
+}
+
+static void tensor_free(struct kb_tensor *x)
+{
+    if (!x)
+        return;
+    free(x->name);
+    free(x->offsets);
+    free(x);
+}
+
+void host_free(struct host *h)
+{
+    if (!h)
+        return;
+    while (h->tensors) {
+        struct kb_tensor *x = h->tensors;
+
+        h->tensors = x->next;
+        tensor_free(x);
+    }
+    mem_free(h->mem);
+    free(h->used);
+    free(h);
+}
+
+/* The host of a simulation, made if there is none; NULL without memory. */
+static struct host *host_of(struct kb_sim *s)
+{
+    struct host *h = s->host;
+
+    if (h)
+        return h;
+    h = calloc(1, sizeof *h);
+    if (!h)
+        return NULL;
+    h->mem = mem_new(sim_cubes(s->topo) << s->topo->unit_bits);
+    h->used = calloc(pes_of(s), sizeof *h->used);
+    if (h->mem && h->used)
+        return s->host = h;
+    host_free(h);
+    return NULL;
+}
+
+struct mem *host_mem(struct kb_sim *s)
+{
+    struct host *h = host_of(s);
+
+    return h ? h->mem : NULL;
+}
+
+/* -- parts of a tensor ---------------------------------------------------------------------- */
+
+/* A box inside a tensor. */
+struct part {
+    kb_shape shape;
+    int64_t first[KB_RANK_MAX];
+};
+
+/* i * d / n without overflow. */
+static int64_t share(int64_t d, int64_t i, int64_t n)
+{
+    return d / n * i + d % n * i / n;
+}
+
+/* Part `i` of `n` of what `p` is now. */
+static void part_cut(struct part *p, kb_split split, uint32_t i, uint32_t n)
+{
+    int64_t axis = split == KB_ROW_WISE ? 0 : p->shape.rank - 1, d = p->shape.dim[axis];
+
+    if (split == KB_REPLICATE)
+        return;
+    p->first[axis] += share(d, i, n);
+    p->shape.dim[axis] = share(d, i + 1, n) - share(d, i, n);
+}
+
+static struct part part_of(const struct kb_tensor *x, uint32_t pe)
+{
+    const struct kb_topology *t = x->sim->topo;
+    struct part p = {.shape = x->shape};
+
+    part_cut(&p, x->placement.cubes, pe / t->pes, sim_cubes(t));
+    part_cut(&p, x->placement.pes, pe % t->pes, t->pes);
+    return p;
+}
+
+/* The first PE that has the same part as `pe`: what is replicated is kept once. */
+static uint32_t first_with_part(const struct kb_tensor *x, uint32_t pe)
+{
+    uint32_t pes = x->sim->topo->pes;
+    uint32_t cube = x->placement.cubes == KB_REPLICATE ? 0 : pe / pes;
+
+    return cube * pes + (x->placement.pes == KB_REPLICATE ? 0 : pe % pes);
+}
+
+/* Of the extents of a tensor in bytes; false if they pass 2^63. */
+static bool shape_bytes(kb_dtype dtype, const kb_shape *shape, uint64_t *nbytes)
+{
+    int64_t n = (int64_t)kb_dtype_bytes(dtype);
+
+    for (int64_t i = 0; i < shape->rank; i++)
+        if (__builtin_mul_overflow(n, shape->dim[i], &n))
+            return false;
+    *nbytes = (uint64_t)n;
+    return true;
+}
+
+static uint64_t part_bytes(const struct kb_tensor *x, const struct part *p)
+{
+    uint64_t nbytes = 0;
+
+    shape_bytes(x->dtype, &p->shape, &nbytes); /* no more than the whole has */
+    return nbytes;
+}
+
+/* Copies a part, which is not empty, out of the whole tensor or into it, row by row. */
+static void copy_part(const struct kb_tensor *x, const struct part *p, unsigned char *whole,
+                      unsigned char *part, bool out)
+{
+    uint64_t elem = kb_dtype_bytes(x->dtype), stride[KB_RANK_MAX];
+    int64_t last = x->shape.rank - 1, axis, at[KB_RANK_MAX] = {0};
+    uint64_t row = elem * (uint64_t)p->shape.dim[last];
+
+    for (axis = last; axis >= 0; axis--) {
+        stride[axis] = axis == last ? elem : stride[axis + 1] * (uint64_t)x->shape.dim[axis + 1];
+        whole += stride[axis] * (uint64_t)p->first[axis];
+    }
+    do {
+        memcpy(out ? part : whole, out ? whole : part, row);
+        part += row;
+        for (axis = last - 1; axis >= 0; axis--) {
+            whole += stride[axis];
+            if (++at[axis] < p->shape.dim[axis])
+                break;
+            whole -= stride[axis] * (uint64_t)at[axis];
+            at[axis] = 0;
+        }
+    } while (axis >= 0);
+}
+
+/* -- making a tensor ------------------------------------------------------------------------ */
+
+static kb_status no_memory(const char *name, kb_error *why)
+{
+    end_error(why, "out of memory for tensor '%.64s'", name);
+    return KB_NO_MEMORY;
+}
+
+static kb_status check_tensor(const char *name, kb_dtype dtype, const kb_shape *shape,
+                              kb_placement placement, kb_error *why)
+{
+    if (!kb_dtype_bytes(dtype))
+        return end_error(why, "tensor '%.64s' has no type", name);
+    if (shape->rank < 1 || shape->rank > KB_RANK_MAX)
+        return end_error(why, "tensor '%.64s' has rank %" PRId64 "; 1 to %d are possible", name,
+                         shape->rank, KB_RANK_MAX);
+    for (int64_t i = 0; i < shape->rank; i++)
+        if (shape->dim[i] < 1)
+            return end_error(why, "tensor '%.64s' has an extent of %" PRId64, name, shape->dim[i]);
+    if ((unsigned)placement.cubes > KB_COLUMN_WISE || (unsigned)placement.pes > KB_COLUMN_WISE)
+        return end_error(why, "tensor '%.64s' has a placement that does not exist", name);
+    return KB_OK;
+}
+
+static kb_status slice_is_full(const struct kb_tensor *x, uint32_t pe, uint64_t used,
+                               uint64_t nbytes, kb_error *why)
+{
+    const struct kb_topology *t = x->sim->topo;
+    kb_endpoint slice = end_unpack_memory(t, dst_pack(t, pe / t->pes, pe % t->pes));
+    char name[KB_ENDPOINT_BYTES];
+
+    kb_endpoint_name(&slice, name);
+    return end_error(why,
+                     "tensor '%.64s' does not fit: %s holds %" PRIu64 " bytes, %" PRIu64
+                     " are taken, its part has %" PRIu64,
+                     x->name, name, t->hbm.nbytes, used, nbytes);
+}
+
+/* Finds room for every part; nothing is taken yet. */
+static kb_status place(struct kb_tensor *x, const uint64_t *used, kb_error *why)
+{
+    uint64_t room = x->sim->topo->hbm.nbytes;
+
+    for (uint32_t pe = 0; pe < pes_of(x->sim); pe++) {
+        struct part p = part_of(x, pe);
+        uint64_t nbytes = part_bytes(x, &p);
+        uint64_t offset = (used[pe] + TENSOR_ALIGNMENT - 1) / TENSOR_ALIGNMENT * TENSOR_ALIGNMENT;
+
+        x->offsets[pe] = nbytes ? offset : NO_ADDRESS;
+        if (nbytes && (offset > room || nbytes > room - offset))
+            return slice_is_full(x, pe, used[pe], nbytes, why);
+    }
+    return KB_OK;
+}
+
+static void take_room(const struct kb_tensor *x, uint64_t *used)
+{
+    for (uint32_t pe = 0; pe < pes_of(x->sim); pe++) {
+        struct part p = part_of(x, pe);
+
+        if (x->offsets[pe] != NO_ADDRESS)
+            used[pe] = x->offsets[pe] + part_bytes(x, &p);
+    }
+}
+
+/* NULL without memory. */
+static struct kb_tensor *tensor_alloc(struct kb_sim *s, const char *name)
+{
+    struct kb_tensor *x = calloc(1, sizeof *x);
+    size_t length = strlen(name) + 1;
+
+    if (!x)
+        return NULL;
+    x->sim = s;
+    x->name = malloc(length);
+    x->offsets = malloc(pes_of(s) * sizeof *x->offsets);
+    if (x->name && x->offsets) {
+        memcpy(x->name, name, length);
+        return x;
+    }
+    tensor_free(x);
+    return NULL;
+}
+
+kb_status kb_tensor_new(kb_sim *s, const char *name, kb_dtype dtype, kb_shape shape,
+                        kb_placement placement, kb_tensor **out, kb_error *why)
+{
+    kb_status status = check_tensor(name, dtype, &shape, placement, why);
+    struct host *h = status == KB_OK ? host_of(s) : NULL;
+    struct kb_tensor *x = h ? tensor_alloc(s, name) : NULL;
+
+    if (status != KB_OK)
+        return status;
+    if (!x)
+        return no_memory(name, why);
+    x->dtype = dtype;
+    x->shape = shape;
+    x->placement = placement;
+    if (shape_bytes(dtype, &shape, &x->nbytes))
+        status = place(x, h->used, why);
+    else
+        status = end_error(why, "tensor '%.64s' has more than 2^63 bytes", name);
+    if (status != KB_OK) {
+        tensor_free(x);
+        return status;
+    }
+    take_room(x, h->used);
+    x->next = h->tensors;
+    h->tensors = x;
+    *out = x;
+    return KB_OK;
+}
+
+const char *kb_tensor_name(const kb_tensor *x)
+{
+    return x->name;
+}
+
+kb_dtype kb_tensor_dtype(const kb_tensor *x)
+{
+    return x->dtype;
+}
+
+kb_shape kb_tensor_shape(const kb_tensor *x)
+{
+    return x->shape;
+}
+
+kb_shard kb_tensor_shard(const kb_tensor *x, uint32_t pe)
+{
+    const struct kb_topology *t = x->sim->topo;
+    kb_shard shard = {.address = NO_ADDRESS};
+
+    if (pe < pes_of(x->sim)) {
+        struct part p = part_of(x, pe);
+        kb_endpoint slice = end_unpack_memory(t, dst_pack(t, pe / t->pes, pe % t->pes));
+
+        shard.shape = p.shape;
+        memcpy(shard.first, p.first, sizeof shard.first);
+        shard.address = kb_address(t, &slice, x->offsets[pe]);
+    }
+    return shard;
+}
+
+/* -- filling -------------------------------------------------------------------------------- */
+
+static uint32_t area_of(const struct kb_tensor *x, uint32_t pe)
+{
+    const struct kb_topology *t = x->sim->topo;
+
+    return dst_pack(t, pe / t->pes, pe % t->pes);
+}
+
+/* The bytes of the part of `pe`, as a new version; NULL without memory. */
+static struct version *version_of_part(const struct kb_tensor *x, uint32_t pe, const void *bytes)
+{
+    struct part p = part_of(x, pe);
+    struct version *v = version_new_bytes(part_bytes(x, &p));
+
+    if (v)
+        copy_part(x, &p, (unsigned char *)(uintptr_t)bytes, v->bytes, true);
+    return v;
+}
+
+/* Versions of all parts by the first PE that has each, and room to write them. */
+static bool prepare_write(const struct kb_tensor *x, const void *bytes, struct version **versions)
+{
+    struct mem *m = x->sim->host->mem;
+
+    for (uint32_t pe = 0; pe < pes_of(x->sim); pe++) {
+        if (x->offsets[pe] == NO_ADDRESS)
+            continue;
+        if (first_with_part(x, pe) == pe)
+            versions[pe] = version_of_part(x, pe, bytes);
+        if (!versions[first_with_part(x, pe)] ||
+            mem_reserve(m, area_of(x, pe), x->offsets[pe]) != MEM_OK)
+            return false;
+    }
+    return true;
+}
+
+kb_status kb_tensor_write(kb_tensor *x, const void *bytes, kb_error *why)
+{
+    uint32_t n = pes_of(x->sim);
+    struct version **versions = calloc(n, sizeof *versions); /* [PE]: owned */
+    bool ok = versions && prepare_write(x, bytes, versions);
+
+    for (uint32_t pe = 0; ok && pe < n; pe++) {
+        struct version *v = versions[first_with_part(x, pe)];
+
+        if (x->offsets[pe] != NO_ADDRESS)
+            ok = mem_write(x->sim->host->mem, area_of(x, pe), x->offsets[pe], v->nbytes,
+                           (struct view){v, 0}, OP_NONE) == MEM_OK;
+    }
+    for (uint32_t pe = 0; versions && pe < n; pe++)
+        version_drop(versions[pe]);
+    free(versions);
+    return ok ? KB_OK : no_memory(x->name, why);
+}
+
+static double random_element(kb_dtype dtype, struct rng *r, double scale)
+{
+    switch (dtype) {
+    case KB_F16:
+    case KB_BF16:
+    case KB_F32:
+    case KB_F64:
+        return (2 * rng_unit(r) - 1) * scale;
+    case KB_I8:
+    case KB_I16:
+    case KB_I32:
+    case KB_I64:
+        return (double)(rng_next(r) >> 60) - 8;
+    case KB_BOOL:
+        return (double)(rng_next(r) >> 63);
+    default:
+        return (double)(rng_next(r) >> 60);
+    }
+}
+
+static uint64_t elements(const struct kb_tensor *x)
+{
+    return x->nbytes / kb_dtype_bytes(x->dtype);
+}
+
+kb_status kb_tensor_fill_random(kb_tensor *x, uint64_t seed, double scale, kb_error *why)
+{
+    struct rng r = rng_new(seed, x->name);
+    unsigned char *bytes = malloc(x->nbytes);
+    kb_status status;
+
+    if (!bytes)
+        return no_memory(x->name, why);
+    for (uint64_t i = 0; i < elements(x); i++)
+        kb_element_set(x->dtype, bytes, i, random_element(x->dtype, &r, scale));
+    status = kb_tensor_write(x, bytes, why);
+    free(bytes);
+    return status;
+}
+
+kb_status kb_tensor_fill_arange(kb_tensor *x, double start, double step, kb_error *why)
+{
+    unsigned char *bytes = malloc(x->nbytes);
+    kb_status status;
+
+    if (!bytes)
+        return no_memory(x->name, why);
+    for (uint64_t i = 0; i < elements(x); i++)
+        kb_element_set(x->dtype, bytes, i, start + (double)i * step);
+    status = kb_tensor_write(x, bytes, why);
+    free(bytes);
+    return status;
+}
+
+static bool same_shape(const kb_shape *a, const kb_shape *b)
+{
+    return a->rank == b->rank && memcmp(a->dim, b->dim, (size_t)a->rank * sizeof *a->dim) == 0;
+}
+
+kb_status kb_tensor_fill_npy(kb_tensor *x, const char *path, kb_error *why)
+{
+    struct npy npy;
+    kb_status status = npy_read(path, &npy, why);
+    kb_dtype want = x->dtype == KB_BF16 ? KB_U16 : x->dtype;
+
+    if (status != KB_OK)
+        return status;
+    if (npy.dtype != want)
+        status = end_error(why, "%.240s: its elements are %s, those of tensor '%.64s' %s", path,
+                           kb_dtype_name(npy.dtype), x->name, kb_dtype_name(x->dtype));
+    else if (!same_shape(&npy.shape, &x->shape))
+        status = end_error(why, "%.240s: its shape is not that of tensor '%.64s'", path, x->name);
+    else
+        status = kb_tensor_write(x, npy.bytes, why);
+    npy_free(&npy);
+    return status;
+}
+
+/* -- reading back --------------------------------------------------------------------------- */
+
+static kb_status never_written(const struct kb_tensor *x, uint32_t pe, const uint64_t absent[2],
+                               kb_error *why)
+{
+    uint64_t address = kb_tensor_shard(x, pe).address - x->offsets[pe];
+
+    return end_error(why, "tensor '%.64s': addresses %" PRIu64 " to %" PRIu64 " were never written",
+                     x->name, address + absent[0], address + absent[1] - 1);
+}
+
+/* The view of the part of `pe` with its bytes made ready. */
+static kb_status read_part(const struct kb_tensor *x, uint32_t pe, struct view *out, kb_error *why)
+{
+    struct part p = part_of(x, pe);
+    uint64_t absent[2];
+    enum mem_err err = mem_read(x->sim->host->mem, area_of(x, pe), x->offsets[pe],
+                                part_bytes(x, &p), out, NULL, absent);
+
+    if (err == MEM_ABSENT)
+        return never_written(x, pe, absent, why);
+    if (err != MEM_OK)
+        return no_memory(x->name, why);
+    if (!version_ready(out->v)) {
+        end_error(why, "tensor '%.64s' holds results that are not computed", x->name);
+        return KB_PENDING;
+    }
+    return version_bytes(out->v) ? KB_OK : no_memory(x->name, why);
+}
+
+/* Each part once, from the first PE that has it; `views`, [PE], owned by the caller also then. */
+static kb_status read_parts(const struct kb_tensor *x, struct view *views, kb_error *why)
+{
+    kb_status status = KB_OK;
+
+    for (uint32_t pe = 0; status == KB_OK && pe < pes_of(x->sim); pe++)
+        if (x->offsets[pe] != NO_ADDRESS && first_with_part(x, pe) == pe)
+            status = read_part(x, pe, &views[pe], why);
+    return status;
+}
+
+kb_status kb_tensor_read(const kb_tensor *x, void *bytes, kb_error *why)
+{
+    uint32_t n = pes_of(x->sim);
+    struct view *views = calloc(n, sizeof *views);
+    kb_status status = views ? read_parts(x, views, why) : no_memory(x->name, why);
+
+    for (uint32_t pe = 0; views && pe < n; pe++) {
+        struct view *view = &views[pe];
+
+        if (status == KB_OK && view->v) {
+            struct part p = part_of(x, pe);
+
+            copy_part(x, &p, bytes, view->v->bytes + view->offset, false);
+        }
+        version_drop(view->v);
+    }
+    free(views);
+    return status;
+}
+
+kb_status kb_tensor_save_npy(const kb_tensor *x, const char *path, kb_error *why)
+{
+    unsigned char *bytes = malloc(x->nbytes);
+    kb_status status;
+
+    if (!bytes)
+        return no_memory(x->name, why);
+    status = kb_tensor_read(x, bytes, why);
+    if (status == KB_OK)
+        status = npy_write(path, x->dtype, x->shape, bytes, why);
+    free(bytes);
+    return status;
+}
+
+/* -- comparing ------------------------------------------------------------------------------ */
+
+/* design 8; integers are exact */
+static double tolerance(kb_dtype dtype)
+{
+    switch (dtype) {
+    case KB_F16:
+        return 1e-3;
+    case KB_BF16:
+        return 1e-2;
+    case KB_F32:
+        return 1e-5;
+    case KB_F64:
+        return 1e-10;
+    default:
+        return 0;
+    }
+}
+
+/* How far apart two elements are: 0 if they are the same, NaN and infinite ones included. */
+static double distance(double got, double want)
+{
+    if (got == want || (isnan(got) && isnan(want)))
+        return 0;
+    return isfinite(got) && isfinite(want) ? fabs(got - want) : INFINITY;
+}
+
+kb_status kb_compare(kb_dtype dtype, const void *got, const double *want, uint64_t n,
+                     kb_difference *out)
+{
+    double tol = tolerance(dtype);
+    kb_difference d = {0};
+
+    for (uint64_t i = 0; i < n; i++) {
+        double value = kb_element(dtype, got, i), err = distance(value, want[i]);
+
+        if (err > d.max_abs_err)
+            d.max_abs_err = err;
+        if (err == 0 || (isfinite(err) && err <= tol + tol * fabs(want[i])))
+            continue;
+        if (d.n_bad++ == 0) {
+            d.index = i;
+            d.got = value;
+            d.want = want[i];
+        }
+    }
+    *out = d;
+    return d.n_bad ? KB_DIFFERENT : KB_OK;
+}

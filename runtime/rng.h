@@ -1,0 +1,58 @@
+/* rng.h -- random numbers that are the same everywhere: xoshiro256**, seeded by SplitMix64. */
+#ifndef RNG_H
+#define RNG_H
+#include <stdint.h>
+
+struct rng {
+    uint64_t state[4];
+};
+
+static inline uint64_t rng_split_mix(uint64_t *state)
+{
+    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+/* A stream of its own for each name: SplitMix64 of the seed, mixed with the name's FNV-1a 64. */
+static inline struct rng rng_new(uint64_t seed, const char *name)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    struct rng r;
+
+    for (; *name; name++)
+        hash = (hash ^ (unsigned char)*name) * UINT64_C(0x100000001b3);
+    hash ^= rng_split_mix(&seed);
+    for (int i = 0; i < 4; i++)
+        r.state[i] = rng_split_mix(&hash);
+    return r;
+}
+
+static inline uint64_t rng_rotate(uint64_t x, int bits)
+{
+    return x << bits | x >> (64 - bits);
+}
+
+/* 64 random bits. */
+static inline uint64_t rng_next(struct rng *r)
+{
+    uint64_t *s = r->state, result = rng_rotate(s[1] * 5, 7) * 9, t = s[1] << 17;
+
+    s[2] ^= s[0];
+    s[3] ^= s[1];
+    s[1] ^= s[2];
+    s[0] ^= s[3];
+    s[2] ^= t;
+    s[3] = rng_rotate(s[3], 45);
+    return result;
+}
+
+/* Uniform in (0, 1), both ends excluded; exact. */
+static inline double rng_unit(struct rng *r)
+{
+    return ((double)(rng_next(r) >> 12) + 0.5) * 0x1p-52;
+}
+
+#endif

@@ -7,6 +7,8 @@
 /* [59:52] sip, [51:38] cube, [37:36] region, [35:0] offset.                          design 6 */
 enum { ADDRESS_SIP = 52, ADDRESS_CUBE = 38, ADDRESS_REGION = 36 };
 
+#define ADDRESS_REGION_BYTES (UINT64_C(1) << ADDRESS_REGION)
+
 /* Bytes of one memory of that kind. */
 static inline uint64_t address_memory_bytes(const struct kb_topology *t, enum space space)
 {
@@ -22,7 +24,7 @@ static inline enum space address_space(uint64_t address)
 
 static inline uint64_t address_offset(uint64_t address)
 {
-    return address & ((UINT64_C(1) << ADDRESS_REGION) - 1);
+    return address & (ADDRESS_REGION_BYTES - 1);
 }
 
 /* Of byte `offset` of memory `dst`, packed as cost.h has it. */

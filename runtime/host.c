@@ -4,73 +4,43 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "address.h"
 #include "end.h"
 #include "npy.h"
-#include "op.h"
 #include "rng.h"
 
-/* -- global addresses: [59:52] SIP, [51:38] cube, [37:36] region, [35:0] offset ---  design 6 */
+#define NO_ADDRESS UINT64_MAX
 
-enum { SIP_SHIFT = 52, CUBE_SHIFT = 38, REGION_SHIFT = 36, SIP_BITS = 8 };
+/* -- global addresses ----------------------------------------------------------------------- */
 
-#define REGION_BYTES (UINT64_C(1) << REGION_SHIFT)
-#define NO_ADDRESS   UINT64_MAX
-
-/* A kind of memory in the regions of an address. */
-struct region {
-    kb_kind kind;
-    uint32_t units; /* of a cube, one behind the other */
-};
-
-static struct region region_of(const struct kb_topology *t, unsigned space)
+/* Where the TCM of a cube's last PE ends must be named by an address, too. */
+static bool has_address(const struct kb_topology *t, const kb_endpoint *m, uint64_t offset)
 {
-    switch (space) {
-    case SPACE_HBM:
-        return (struct region){KB_SLICE, t->pes};
-    case SPACE_SRAM:
-        return (struct region){KB_SRAM, 1};
-    case SPACE_TCM:
-        return (struct region){KB_TCM, t->pes};
-    default:
-        return (struct region){KB_HOST, 0};
-    }
+    uint64_t nbytes = kb_memory_bytes(t, m), units = m->kind == KB_SRAM ? 1 : t->pes;
+
+    return m->sip < t->sips && m->cube < t->cubes && m->unit < units && offset < nbytes &&
+           m->unit * nbytes + offset < ADDRESS_REGION_BYTES;
 }
 
 uint64_t kb_address(const kb_topology *t, const kb_endpoint *m, uint64_t offset)
 {
-    unsigned space = SPACE_HBM;
-    uint64_t nbytes = kb_memory_bytes(t, m);
+    uint32_t cube = m->sip * t->cubes + m->cube, unit = m->unit;
 
-    while (space <= SPACE_TCM && region_of(t, space).kind != m->kind)
-        space++;
-    if (space > SPACE_TCM || m->sip >= t->sips || m->cube >= t->cubes || offset >= nbytes ||
-        m->unit >= region_of(t, space).units)
+    if (!has_address(t, m, offset))
         return NO_ADDRESS;
-    offset += m->unit * nbytes;
-    if (offset >= REGION_BYTES)
-        return NO_ADDRESS;
-    return (uint64_t)m->sip << SIP_SHIFT | (uint64_t)m->cube << CUBE_SHIFT |
-           (uint64_t)space << REGION_SHIFT | offset;
+    if (m->kind != KB_SLICE)
+        unit = m->kind == KB_SRAM ? t->pes : t->pes + 1 + m->unit;
+    return address_of(t, dst_pack(t, cube, unit), offset);
 }
 
 kb_status kb_address_find(const kb_topology *t, uint64_t address, kb_endpoint *memory,
                           uint64_t *offset)
 {
-    uint64_t in_region = address & (REGION_BYTES - 1), nbytes;
-    struct region region = region_of(t, address >> REGION_SHIFT & 3);
-    kb_endpoint m = {
-        .kind = region.kind,
-        .sip = (uint32_t)(address >> SIP_SHIFT & ((1u << SIP_BITS) - 1)),
-        .cube = (uint32_t)(address >> CUBE_SHIFT & ((1u << (SIP_SHIFT - CUBE_SHIFT)) - 1))};
+    uint32_t dst;
 
-    if (address >> (SIP_SHIFT + SIP_BITS) || m.sip >= t->sips || m.cube >= t->cubes)
+    if (!address_find(t, address, &dst, offset))
         return KB_BAD_REQUEST;
-    nbytes = kb_memory_bytes(t, &m);
-    if (!nbytes || in_region / nbytes >= region.units)
-        return KB_BAD_REQUEST;
-    m.unit = (uint32_t)(in_region / nbytes);
-    *memory = m;
-    *offset = in_region % nbytes;
+    *memory = end_unpack_memory(t, dst);
     return KB_OK;
 }
 
@@ -136,10 +106,12 @@ static struct host *host_of(struct kb_sim *s)
         return NULL;
     h->mem = mem_new(sim_cubes(s->topo) << s->topo->unit_bits);
     h->used = calloc(pes_of(s), sizeof *h->used);
-    if (h->mem && h->used)
-        return s->host = h;
-    host_free(h);
-    return NULL;
+    if (!h->mem || !h->used) {
+        host_free(h);
+        return NULL;
+    }
+    s->host = h;
+    return h;
 }
 
 struct mem *host_mem(struct kb_sim *s)
@@ -366,30 +338,35 @@ kb_shape kb_tensor_shape(const kb_tensor *x)
     return x->shape;
 }
 
-kb_shard kb_tensor_shard(const kb_tensor *x, uint32_t pe)
-{
-    const struct kb_topology *t = x->sim->topo;
-    kb_shard shard = {.address = NO_ADDRESS};
-
-    if (pe < pes_of(x->sim)) {
-        struct part p = part_of(x, pe);
-        kb_endpoint slice = end_unpack_memory(t, dst_pack(t, pe / t->pes, pe % t->pes));
-
-        shard.shape = p.shape;
-        memcpy(shard.first, p.first, sizeof shard.first);
-        shard.address = kb_address(t, &slice, x->offsets[pe]);
-    }
-    return shard;
-}
-
-/* -- filling -------------------------------------------------------------------------------- */
-
 static uint32_t area_of(const struct kb_tensor *x, uint32_t pe)
 {
     const struct kb_topology *t = x->sim->topo;
 
     return dst_pack(t, pe / t->pes, pe % t->pes);
 }
+
+/* Global, of the part of `pe`, which has one. */
+static uint64_t address_in(const struct kb_tensor *x, uint32_t pe)
+{
+    return address_of(x->sim->topo, area_of(x, pe), x->offsets[pe]);
+}
+
+kb_shard kb_tensor_shard(const kb_tensor *x, uint32_t pe)
+{
+    kb_shard shard = {.address = NO_ADDRESS};
+
+    if (pe < pes_of(x->sim)) {
+        struct part p = part_of(x, pe);
+
+        shard.shape = p.shape;
+        memcpy(shard.first, p.first, sizeof shard.first);
+        if (x->offsets[pe] != NO_ADDRESS)
+            shard.address = address_in(x, pe);
+    }
+    return shard;
+}
+
+/* -- filling -------------------------------------------------------------------------------- */
 
 /* The bytes of the part of `pe`, as a new version; NULL without memory. */
 static struct version *version_of_part(const struct kb_tensor *x, uint32_t pe, const void *bytes)
@@ -413,7 +390,7 @@ static bool prepare_write(const struct kb_tensor *x, const void *bytes, struct v
         if (first_with_part(x, pe) == pe)
             versions[pe] = version_of_part(x, pe, bytes);
         if (!versions[first_with_part(x, pe)] ||
-            mem_reserve(m, area_of(x, pe), x->offsets[pe]) != MEM_OK)
+            mem_reserve(m, area_of(x, pe), address_in(x, pe)) != MEM_OK)
             return false;
     }
     return true;
@@ -429,7 +406,7 @@ kb_status kb_tensor_write(kb_tensor *x, const void *bytes, kb_error *why)
         struct version *v = versions[first_with_part(x, pe)];
 
         if (x->offsets[pe] != NO_ADDRESS)
-            ok = mem_write(x->sim->host->mem, area_of(x, pe), x->offsets[pe], v->nbytes,
+            ok = mem_write(x->sim->host->mem, area_of(x, pe), address_in(x, pe), v->nbytes,
                            (struct view){v, 0}, OP_NONE) == MEM_OK;
     }
     for (uint32_t pe = 0; versions && pe < n; pe++)
@@ -518,13 +495,11 @@ kb_status kb_tensor_fill_npy(kb_tensor *x, const char *path, kb_error *why)
 
 /* -- reading back --------------------------------------------------------------------------- */
 
-static kb_status never_written(const struct kb_tensor *x, uint32_t pe, const uint64_t absent[2],
+static kb_status never_written(const struct kb_tensor *x, const uint64_t absent[2],
                                kb_error *why)
 {
-    uint64_t address = kb_tensor_shard(x, pe).address - x->offsets[pe];
-
     return end_error(why, "tensor '%.64s': addresses %" PRIu64 " to %" PRIu64 " were never written",
-                     x->name, address + absent[0], address + absent[1] - 1);
+                     x->name, absent[0], absent[1] - 1);
 }
 
 /* The view of the part of `pe` with its bytes made ready. */
@@ -532,11 +507,11 @@ static kb_status read_part(const struct kb_tensor *x, uint32_t pe, struct view *
 {
     struct part p = part_of(x, pe);
     uint64_t absent[2];
-    enum mem_err err = mem_read(x->sim->host->mem, area_of(x, pe), x->offsets[pe],
+    enum mem_err err = mem_read(x->sim->host->mem, area_of(x, pe), address_in(x, pe),
                                 part_bytes(x, &p), out, NULL, absent);
 
     if (err == MEM_ABSENT)
-        return never_written(x, pe, absent, why);
+        return never_written(x, absent, why);
     if (err != MEM_OK)
         return no_memory(x->name, why);
     if (!version_ready(out->v)) {

@@ -375,6 +375,8 @@ static kb_status make_kernels(struct kb_sim *s, kb_error *why)
 {
     if (s->n_txns)
         return end_error(why, "the simulation has transactions of its own, it takes no kernels");
+    if (s->topo->pes * s->topo->tcm_read.nbytes > ADDRESS_REGION_BYTES)
+        return end_error(why, "the TCMs of a cube pass 64 GiB, more than addresses can name");
     if (!s->log && (s->options.oplog || s->options.phase2))
         s->log = op_log_new(s->topo, s->options.oplog_limit_bytes, s->options.phase2);
     if (!s->log && (s->options.oplog || s->options.phase2))

@@ -76,6 +76,7 @@ void version_set_bytes(struct version *v, unsigned char *bytes)
 static void copy_pieces(unsigned char *to, const struct piece *pieces, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
+        assert(pieces[i].part.v->ready);
         memcpy(to, pieces[i].part.v->bytes + pieces[i].part.offset, pieces[i].nbytes);
         to += pieces[i].nbytes;
     }
@@ -83,7 +84,7 @@ static void copy_pieces(unsigned char *to, const struct piece *pieces, size_t n)
 
 const unsigned char *version_bytes(struct version *v)
 {
-    assert(version_ready(v));
+    assert(v->bytes || v->kind == VERSION_PIECES);
     if (v->bytes)
         return v->bytes;
     v->bytes = malloc(v->nbytes);

@@ -5,7 +5,6 @@
 #include "ev.h"
 #include "station.h"
 
-
 /* Transactions by what they moved and which way: index 0 reads, 1 writes. */
 struct flow {
     uint64_t count[2], bytes[2];
@@ -46,7 +45,6 @@ struct kb_sim {
     struct flow **flow_remote; /* [cube over all] -> [cube over all], NULL until used */
     struct flow *flow_host;    /* [cube over all] */
     struct flow *flow_in;      /* [dst_pack()]: from other cubes and hosts */
-
 
     int64_t end_fs;    /* of the last completion, response included */
     uint64_t n_events; /* completions and arrivals that are counted */

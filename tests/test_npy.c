@@ -83,6 +83,18 @@ static void a_file_has_the_bytes_of_numpy(void **state)
     assert_memory_equal(bytes + 128, values, sizeof values);
 }
 
+/* numpy pads by a blank at least: 127 bytes and the newline would be 128, and become 192. */
+static void a_header_ends_in_a_blank(void **state)
+{
+    const kb_shape shape = {6, {0, 10000000000, 1000000000, 1000000000, 1000000000, 1000000000}};
+    struct stat st;
+
+    (void)state;
+    assert_int_equal(npy_write(file, KB_F32, shape, "", NULL), KB_OK);
+    assert_int_equal(stat(file, &st), 0);
+    assert_int_equal(st.st_size, 192);
+}
+
 static void every_type_and_rank_comes_back(void **state)
 {
     static const kb_shape shapes[] = {
@@ -254,6 +266,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_file_has_the_bytes_of_numpy),
+        cmocka_unit_test(a_header_ends_in_a_blank),
         cmocka_unit_test(every_type_and_rank_comes_back),
         cmocka_unit_test(headers_may_be_written_otherwise),
         cmocka_unit_test(what_is_no_array_of_ours_is_refused),

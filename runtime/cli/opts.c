@@ -306,9 +306,8 @@ static enum exit_code read_option(struct reading *r, enum option_id id, const ch
 
 static enum exit_code set_option(struct reading *r, enum option_id id, const char *argument)
 {
-    enum exit_code code = read_option(r, id, argument);
-
     r->given[id] = true;
+    enum exit_code code = read_option(r, id, argument);
     if (!code)
         add_option(r, id, argument);
     return code;

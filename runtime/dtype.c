@@ -2,33 +2,28 @@
 #include "kernbench.h"
 #include <math.h>
 #include "convert.h"
+#include "dtype.h"
 
-static const struct {
-    const char *name;
-    size_t nbytes;
-} dtypes[] = {
-    [KB_F16] = {"f16", 2},   [KB_BF16] = {"bf16", 2}, [KB_F32] = {"f32", 4}, [KB_F64] = {"f64", 8},
-    [KB_I8] = {"i8", 1},     [KB_I16] = {"i16", 2},   [KB_I32] = {"i32", 4}, [KB_I64] = {"i64", 8},
-    [KB_U8] = {"u8", 1},     [KB_U16] = {"u16", 2},   [KB_U32] = {"u32", 4}, [KB_U64] = {"u64", 8},
-    [KB_BOOL] = {"bool", 1},
+static const char *const names[N_DTYPES] = {
+    [KB_F16] = "f16", [KB_BF16] = "bf16", [KB_F32] = "f32",   [KB_F64] = "f64", [KB_I8] = "i8",
+    [KB_I16] = "i16", [KB_I32] = "i32",   [KB_I64] = "i64",   [KB_U8] = "u8",   [KB_U16] = "u16",
+    [KB_U32] = "u32", [KB_U64] = "u64",   [KB_BOOL] = "bool",
 };
-
-enum { N_DTYPES = sizeof dtypes / sizeof dtypes[0] };
 
 size_t kb_dtype_bytes(kb_dtype dtype)
 {
-    return (unsigned)dtype < N_DTYPES ? dtypes[dtype].nbytes : 0;
+    return dtype_bytes(dtype);
 }
 
 const char *kb_dtype_name(kb_dtype dtype)
 {
-    return kb_dtype_bytes(dtype) ? dtypes[dtype].name : "?";
+    return kb_dtype_bytes(dtype) ? names[dtype] : "?";
 }
 
 kb_dtype kb_dtype_parse(const char *name)
 {
     for (unsigned i = KB_F16; i < N_DTYPES; i++)
-        if (strcmp(name, dtypes[i].name) == 0)
+        if (strcmp(name, names[i]) == 0)
             return (kb_dtype)i;
     return KB_DEFAULT;
 }

@@ -33,6 +33,7 @@ struct tcm_block {
 struct tl_tensor {
     uint8_t kind, wait, dtype, space;
     bool loads;     /* made by an asynchronous load: no operand before it was waited for */
+    bool hidden;    /* in the TCM, but the MemoryStore does not know, see tcm_show() */
     uint32_t maker; /* op_id; OP_NONE */
     uint64_t address, nbytes;
     struct dims shape;
@@ -73,7 +74,8 @@ struct command {
     uint8_t n_operands;
     bool async;
     uint32_t slot; /* DMA, dot, math: of its transaction or stage */
-    uint32_t dst;  /* DMA: the memory */
+    uint32_t dst;  /* DMA: the memory, and bytes of it */
+    uint64_t nbytes;
 
     uint64_t fetch_bytes, store_bytes; /* dot, math */
     int64_t engine_fs;
@@ -229,6 +231,9 @@ void engine_fail(struct kb_sim *s, kb_status status);
 /* -- commands: tl.c makes them, launch.c has them issued, pe.c does them -------------------- */
 
 void pe_issue(struct tl_ctx *pe, uint64_t t);
+
+/* `pe` is going to read or write memory `dst`: the store must know all of it. False: no memory. */
+bool pe_look_at(struct tl_ctx *pe, uint32_t dst);
 void pe_command_end(struct kb_sim *s, uint64_t t, struct command *c);
 
 /* NULL: no memory. What a command owns goes with it.  pool.c */
@@ -262,6 +267,13 @@ enum tcm_result { TCM_OK, TCM_FULL, TCM_NO_MEMORY };
 /* The lowest range of `nbytes` that fits, 64-byte aligned; sets x->block and x->address. */
 enum tcm_result tcm_alloc(struct tl_ctx *pe, struct tl_tensor *x);
 void tensors_free_all(struct tl_ctx *pe);
+
+/*
+ * A PE's own results are in its TCM, but who would look there? Only when another PE comes, and
+ * when the kernel ends, are those written to the MemoryStore that have not been. What tl_free()
+ * gave back before is gone. False: no memory.
+ */
+bool tcm_show(struct tl_ctx *pe);
 
 /* Names that tl_region() has kept.  tl.c */
 void regions_free(struct kernels *k);

@@ -137,6 +137,8 @@ static void pe_ended(struct tl_ctx *pe, uint64_t t)
     struct kb_launch_result *r = &current(k)->result;
     int64_t back = (int64_t)t + response_fs(pe->sim, pe);
 
+    if (!tcm_show(pe))
+        kernel_no_memory(pe);
     pe_clear(pe);
     pe->state = PE_IDLE;
     k->running--;

@@ -50,6 +50,16 @@ static inline uint64_t dims_elements(const struct dims *d)
     return n;
 }
 
+/* One extent at a time, as they were written: wider loads would have to wait for the stores. */
+static inline void dims_copy(struct dims *to, const struct dims *from)
+{
+    uint32_t rank = from->rank;
+
+    to->rank = rank;
+    for (uint32_t i = 0; i < rank; i++)
+        to->dim[i] = from->dim[i];
+}
+
 /* An operand or a result: where it lies, and which bytes. */
 struct op_tensor {
     uint64_t address;  /* global */

@@ -1,4 +1,5 @@
 /* pe.c -- what a PE does with a command: its stages, and the pipeline of a composite's tiles. */
+#include "dtype.h"
 #include "end.h"
 #include "hook.h"
 #include <stdlib.h>
@@ -197,7 +198,7 @@ static uint64_t elements_of(const struct dims *d)
 
 static uint64_t bytes_of(const struct op_tensor *x)
 {
-    return elements_of(&x->shape) * kb_dtype_bytes((kb_dtype)x->dtype);
+    return elements_of(&x->shape) * dtype_bytes(x->dtype);
 }
 
 static uint32_t own_tcm(const struct tl_ctx *pe)
@@ -205,6 +206,18 @@ static uint32_t own_tcm(const struct tl_ctx *pe)
     const struct kb_topology *t = pe->sim->topo;
 
     return dst_pack(t, src_cube(t, pe->src), t->pes + 1 + src_pe(t, pe->src));
+}
+
+bool pe_look_at(struct tl_ctx *pe, uint32_t dst)
+{
+    const struct kb_topology *t = pe->sim->topo;
+    uint32_t unit = dst_unit(t, dst);
+
+    if (unit <= t->pes ||
+        tcm_show(&pe->kernels->pes[dst_cube(t, dst) * t->pes + unit - t->pes - 1]))
+        return true;
+    kernel_no_memory(pe);
+    return false;
 }
 
 /* A range that nobody has written, as an error. */
@@ -234,7 +247,7 @@ static bool bind_place(struct command *c, struct op_tensor *x)
     enum mem_err err;
     bool ok = true;
 
-    if (!address_find(pe->sim->topo, x->address, &dst, &offset))
+    if (!address_find(pe->sim->topo, x->address, &dst, &offset) || !pe_look_at(pe, dst))
         return false;
     err = mem_read(pe->kernels->mem, dst, x->address, bytes_of(x), &x->view, &writers, range);
     if (err == MEM_ABSENT)
@@ -330,7 +343,7 @@ static void issue_dma(struct kb_sim *s, uint64_t t, struct command *c)
                        .stage = c->op.kind == OP_DMA_READ ? STAGE_DMA_READ : STAGE_DMA_WRITE,
                        .id = c->op.id,
                        .data_op = true};
-    uint32_t slot = dma_slot(s, t, &st, c->dst, bytes_of(&c->op.out));
+    uint32_t slot = dma_slot(s, t, &st, c->dst, c->nbytes);
 
     if (slot != TXN_NONE)
         engine_issue(s, t, slot);
@@ -338,9 +351,8 @@ static void issue_dma(struct kb_sim *s, uint64_t t, struct command *c)
 
 static struct strided strided_of(const struct op *op)
 {
-    const struct dims *d = &op->out.shape;
-    struct strided g = {.rank = d->rank,
-                        .elem_bytes = (uint32_t)kb_dtype_bytes((kb_dtype)op->out.dtype)};
+    const struct dims *d = &op->in[0].shape;
+    struct strided g = {.rank = d->rank, .elem_bytes = (uint32_t)dtype_bytes(op->in[0].dtype)};
 
     for (uint32_t i = 0; i < d->rank; i++) {
         g.dim[i] = d->dim[i];
@@ -362,22 +374,25 @@ void pe_bind_load(struct kb_sim *s, struct command *c)
     uint64_t range[2];
     enum mem_err err;
 
+    if (!pe_look_at(c->pe, c->dst))
+        return;
     if (op->strided) {
         g = strided_of(op);
         err = mem_read_strided(s->kernels->mem, c->dst, op->in[0].address, &g, &op->out.view,
                                &op->depends, range);
     } else {
-        err = mem_read(s->kernels->mem, c->dst, op->in[0].address, bytes_of(&op->out),
-                       &op->out.view, &op->depends, range);
+        err = mem_read(s->kernels->mem, c->dst, op->in[0].address, c->nbytes, &op->out.view,
+                       &op->depends, range);
     }
     if (err == MEM_ABSENT)
         absent(c, c->dst, range);
     else if (err == MEM_NO_MEMORY)
         kernel_no_memory(c->pe);
-    if (err != MEM_OK || !publish(c, own_tcm(c->pe), &op->out))
+    if (err != MEM_OK)
         return;
-    c->result->view = op->out.view;
-    version_keep(op->out.view.v);
+    c->result->hidden = true;
+    c->result->view.v = version_keep(op->out.view.v);
+    c->result->view.offset = op->out.view.offset;
 }
 
 static void issue_store(struct kb_sim *s, uint64_t t, struct command *c)
@@ -385,6 +400,8 @@ static void issue_store(struct kb_sim *s, uint64_t t, struct command *c)
     struct op *op = &c->op;
     struct strided g;
 
+    if (!pe_look_at(c->pe, c->dst))
+        return;
     op->out.view = op->in[0].view;
     version_keep(op->out.view.v);
     op->out.maker = op->id;
@@ -426,8 +443,9 @@ static void issue_compute(struct kb_sim *s, uint64_t t, struct command *c)
     struct stage st = {.command = c, .stage = STAGE_FETCH, .id = c->op.id + 1, .data_op = true};
     struct tl_tensor *x = c->result;
 
-    if (!place_result(c) || !new_result(c, x->nbytes) || !publish(c, own_tcm(c->pe), &c->op.out))
+    if (!place_result(c) || !new_result(c, x->nbytes))
         return;
+    x->hidden = true;
     x->view = c->op.out.view;
     version_keep(x->view.v);
     c->next_id = c->op.id + 1;
@@ -510,12 +528,12 @@ uint64_t token_part_bytes(const struct token *x, uint32_t i)
     uint32_t rows, columns;
 
     part_of(x, i, &rows, &columns);
-    return (uint64_t)rows * columns * kb_dtype_bytes((kb_dtype)x->command->op.in[i].dtype);
+    return (uint64_t)rows * columns * dtype_bytes(x->command->op.in[i].dtype);
 }
 
 uint64_t token_out_bytes(const struct token *x)
 {
-    return (uint64_t)x->rows * x->columns * kb_dtype_bytes((kb_dtype)x->command->op.out.dtype);
+    return (uint64_t)x->rows * x->columns * dtype_bytes(x->command->op.out.dtype);
 }
 
 /* The address of element (row, column) of a matrix of that many rows and columns. */
@@ -524,7 +542,7 @@ static uint64_t element_address(const struct op_tensor *x, bool col_major, uint6
 {
     uint64_t i = col_major ? column * rows + row : row * columns + column;
 
-    return x->address + i * kb_dtype_bytes((kb_dtype)x->dtype);
+    return x->address + i * dtype_bytes(x->dtype);
 }
 
 /* Of the first element of operand `i`'s part. */
@@ -657,7 +675,7 @@ static const struct op_tensor *epilogue_tensor(const struct op_epilogue *e)
 /* Bytes of its part of an output tile; it is broadcast to the whole. */
 static uint64_t epilogue_bytes(const struct token *x, const struct op_tensor *y)
 {
-    uint64_t bytes = kb_dtype_bytes((kb_dtype)y->dtype);
+    uint64_t bytes = dtype_bytes(y->dtype);
     uint32_t rank = y->shape.rank;
 
     if (rank >= 1 && y->shape.dim[rank - 1] != 1)
@@ -917,11 +935,11 @@ static void command_stage_done(struct kb_sim *s, uint64_t t, const struct work *
         begin_store(s, t, c);
         break;
     case STAGE_DMA_READ:
-        tally(s->kernels)->dma_read_bytes += bytes_of(&c->op.out);
+        tally(s->kernels)->dma_read_bytes += c->nbytes;
         pe_command_end(s, t, c);
         break;
     case STAGE_DMA_WRITE:
-        tally(s->kernels)->dma_write_bytes += bytes_of(&c->op.out);
+        tally(s->kernels)->dma_write_bytes += c->nbytes;
         pe_command_end(s, t, c);
         break;
     default:

@@ -142,8 +142,15 @@ struct tl_tensor *tensor_new(struct tl_ctx *pe, enum tensor_kind kind)
 
     if (!x)
         return NULL;
-    *x = (struct tl_tensor){
-        .kind = (uint8_t)kind, .maker = OP_NONE, .number = pe->tensors++, .older = pe->newest};
+    x->kind = (uint8_t)kind;
+    x->wait = WAIT_NONE;
+    x->loads = x->hidden = false;
+    x->maker = OP_NONE;
+    x->view.v = NULL;
+    x->block = NULL;
+    x->number = pe->tensors++;
+    x->older = pe->newest;
+    x->newer = NULL;
     if (x->older)
         x->older->newer = x;
     pe->newest = x;
@@ -178,6 +185,27 @@ void tensor_free(struct tl_ctx *pe, struct tl_tensor *x)
     tensor_give(pe->kernels, x);
 }
 
+static uint32_t own_tcm(const struct tl_ctx *pe)
+{
+    const struct kb_topology *t = pe->sim->topo;
+
+    return dst_pack(t, src_cube(t, pe->src), t->pes + 1 + src_pe(t, pe->src));
+}
+
+bool tcm_show(struct tl_ctx *pe)
+{
+    struct mem *m = pe->kernels->mem;
+
+    for (struct tl_tensor *x = pe->newest; x; x = x->older) {
+        if (!x->hidden || !x->view.v)
+            continue;
+        if (mem_write(m, own_tcm(pe), x->address, x->nbytes, x->view, x->maker) != MEM_OK)
+            return false;
+        x->hidden = false;
+    }
+    return true;
+}
+
 void tensors_free_all(struct tl_ctx *pe)
 {
     while (pe->newest)
@@ -202,7 +230,6 @@ enum tcm_result tcm_alloc(struct tl_ctx *pe, struct tl_tensor *x)
     *b = (struct tcm_block){.offset = offset, .nbytes = x->nbytes, .refs = 1, .next = *link};
     *link = b;
     x->block = b;
-    x->address =
-        address_of(t, dst_pack(t, src_cube(t, pe->src), t->pes + 1 + src_pe(t, pe->src)), offset);
+    x->address = address_of(t, own_tcm(pe), offset);
     return TCM_OK;
 }

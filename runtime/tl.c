@@ -1,4 +1,5 @@
 /* tl.c -- the calls of a kernel: what is asked is checked, made a command, and waited for. */
+#include "dtype.h"
 #include "end.h"
 #include "kernel.h"
 #include <stdio.h>
@@ -56,9 +57,9 @@ static const char *dtype_of(const struct tl_tensor *x)
     return kb_dtype_name((kb_dtype)x->dtype);
 }
 
-static uint64_t dtype_bytes(const struct call *call, kb_dtype dtype)
+static uint64_t check_dtype(const struct call *call, kb_dtype dtype)
 {
-    uint64_t n = kb_dtype_bytes(dtype);
+    uint64_t n = dtype_bytes(dtype);
 
     if (!n)
         BAD(call, "%d is not a dtype", (int)dtype);
@@ -74,23 +75,23 @@ static uint64_t elements_of(const struct dims *d)
     return n;
 }
 
-/* Extents as they are kept; with at most 2^40 - 1 elements, more than any memory has. */
-static struct dims dims_of(const struct call *call, const kb_shape *shape)
+/* Extents as they are kept; returns the elements, at most 2^40 - 1, more than any memory has. */
+static uint64_t dims_of(const struct call *call, const kb_shape *shape, struct dims *d)
 {
-    struct dims d = {.rank = (uint32_t)shape->rank};
     uint64_t n = 1;
 
     if (shape->rank < 0 || shape->rank > KB_RANK_MAX)
         BAD(call, "a shape has 0 to %d axes, not %lld", KB_RANK_MAX, (long long)shape->rank);
-    for (uint32_t i = 0; i < d.rank; i++) {
+    d->rank = (uint32_t)shape->rank;
+    for (uint32_t i = 0; i < d->rank; i++) {
         if (shape->dim[i] < 1 || shape->dim[i] > UINT32_MAX)
             BAD(call, "axis %u of the shape has %lld elements", i, (long long)shape->dim[i]);
-        d.dim[i] = (uint32_t)shape->dim[i];
-        n *= d.dim[i];
+        d->dim[i] = (uint32_t)shape->dim[i];
+        n *= d->dim[i];
         if (n > TXN_MAX_BYTES)
             BAD(call, "the shape has more elements than any memory");
     }
-    return d;
+    return n;
 }
 
 /* A tensor that is given to a call. */
@@ -147,7 +148,7 @@ static uint32_t check_range(const struct call *call, uint64_t address, uint64_t 
         BAD(call, "%llu bytes from offset %llu pass the end of %s, which holds %llu",
             (unsigned long long)nbytes, (unsigned long long)offset, name, (unsigned long long)size);
     }
-    if (offset % align)
+    if (offset & (align - 1))
         BAD(call, "address %llu is not aligned to %llu bytes", (unsigned long long)address,
             (unsigned long long)align);
     if (dst_cube(t, dst) == src_cube(t, call->pe->src) &&
@@ -179,15 +180,15 @@ static uint64_t strided_bytes(const struct call *call, const struct dims *d, uin
 /* -- commands ------------------------------------------------------------------------------- */
 
 static struct tl_tensor *new_tensor(const struct call *call, enum tensor_kind kind, kb_dtype dtype,
-                                    const struct dims *shape)
+                                    const struct dims *shape, uint64_t nbytes)
 {
     struct tl_tensor *x = tensor_new(call->pe, kind);
 
     if (!x)
         no_memory(call);
     x->dtype = (uint8_t)dtype;
-    x->shape = *shape;
-    x->nbytes = elements_of(shape) * dtype_bytes(call, dtype);
+    dims_copy(&x->shape, shape);
+    x->nbytes = nbytes;
     return x;
 }
 
@@ -224,6 +225,19 @@ static void add_operand(struct command *c, struct tl_tensor *x)
     c->operand[c->n_operands++] = x;
 }
 
+/* A tensor like `x` that lies elsewhere. */
+static void set_operand(struct op_tensor *to, const struct tl_tensor *x, uint64_t address,
+                        enum space space)
+{
+    to->address = address;
+    to->view.v = NULL;
+    dims_copy(&to->shape, &x->shape);
+    to->dtype = x->dtype;
+    to->space = (uint8_t)space;
+    to->is_scalar = false;
+    to->maker = OP_NONE;
+}
+
 /* The command is issued by the PE's next event; an asynchronous one lets the kernel go on then. */
 static struct tl_tensor *do_command(struct command *c)
 {
@@ -244,7 +258,8 @@ static struct tl_tensor *do_command(struct command *c)
 static void set_result(const struct call *call, struct command *c, kb_dtype dtype,
                        const struct dims *shape)
 {
-    c->result = new_tensor(call, TENSOR_VALUE, dtype, shape);
+    c->result =
+        new_tensor(call, TENSOR_VALUE, dtype, shape, elements_of(shape) * check_dtype(call, dtype));
     c->result->space = SPACE_TCM;
     c->op.out = op_tensor_of(c->result);
 }
@@ -253,7 +268,8 @@ static void set_result(const struct call *call, struct command *c, kb_dtype dtyp
 static void set_place(const struct call *call, struct command *c, kb_dtype dtype,
                       const struct dims *shape, uint64_t address)
 {
-    c->result = new_tensor(call, TENSOR_PLACE, dtype, shape);
+    c->result =
+        new_tensor(call, TENSOR_PLACE, dtype, shape, elements_of(shape) * check_dtype(call, dtype));
     c->result->address = address;
     c->result->space = (uint8_t)address_space(address);
 }
@@ -371,12 +387,12 @@ void tl_fail_at(tl_ctx *tl, tl_here here, const char *text)
 tl_tensor *tl_ref_at(tl_ctx *tl, tl_here here, uint64_t address, kb_dtype dtype, kb_shape shape)
 {
     struct call call = begin_call(tl, "tl_ref", here);
-    struct dims d = dims_of(&call, &shape);
-    uint64_t elem = dtype_bytes(&call, dtype);
+    struct dims d;
+    uint64_t elem = check_dtype(&call, dtype), nbytes = dims_of(&call, &shape, &d) * elem;
     struct tl_tensor *x;
 
-    check_range(&call, address, elements_of(&d) * elem, elem);
-    x = new_tensor(&call, TENSOR_PLACE, dtype, &d);
+    check_range(&call, address, nbytes, elem);
+    x = new_tensor(&call, TENSOR_PLACE, dtype, &d, nbytes);
     x->address = address;
     x->space = (uint8_t)address_space(address);
     return x;
@@ -385,8 +401,9 @@ tl_tensor *tl_ref_at(tl_ctx *tl, tl_here here, uint64_t address, kb_dtype dtype,
 tl_tensor *tl_alloc_at(tl_ctx *tl, tl_here here, kb_dtype dtype, kb_shape shape)
 {
     struct call call = begin_call(tl, "tl_alloc", here);
-    struct dims d = dims_of(&call, &shape);
-    struct tl_tensor *x = new_tensor(&call, TENSOR_PLACE, dtype, &d);
+    struct dims d;
+    uint64_t nbytes = dims_of(&call, &shape, &d) * check_dtype(&call, dtype);
+    struct tl_tensor *x = new_tensor(&call, TENSOR_PLACE, dtype, &d, nbytes);
 
     x->space = SPACE_TCM;
     switch (tcm_alloc(tl, x)) {
@@ -444,7 +461,8 @@ tl_tensor *tl_scalar_at(tl_ctx *tl, tl_here here, double value)
 tl_tensor *tl_reshape_at(tl_ctx *tl, tl_here here, tl_tensor *x, kb_shape shape)
 {
     struct call call = begin_call(tl, "tl_reshape", here);
-    struct dims d = dims_of(&call, &shape);
+    struct dims d;
+    uint64_t n = dims_of(&call, &shape, &d);
     struct tl_tensor *y;
 
     check_waited(&call, x);
@@ -452,10 +470,10 @@ tl_tensor *tl_reshape_at(tl_ctx *tl, tl_here here, tl_tensor *x, kb_shape shape)
         BAD(&call, "a scalar has no shape");
     if (x->wait == WAIT_PENDING)
         BAD(&call, "a tensor is reshaped before it was waited for");
-    if (elements_of(&d) != elements_of(&x->shape))
+    if (n != elements_of(&x->shape))
         BAD(&call, "%s does not hold the elements of %s", text_of(&d).text,
             text_of(&x->shape).text);
-    y = new_tensor(&call, (enum tensor_kind)x->kind, (kb_dtype)x->dtype, &d);
+    y = new_tensor(&call, (enum tensor_kind)x->kind, (kb_dtype)x->dtype, &d, x->nbytes);
     y->address = x->address;
     y->space = x->space;
     y->maker = x->maker;
@@ -500,7 +518,9 @@ static const unsigned char *data_of(const struct call *call, struct tl_tensor *x
     if (x->kind == TENSOR_SCALAR)
         BAD(call, "a scalar has no data");
     if (x->kind == TENSOR_PLACE && address_find(call->pe->sim->topo, x->address, &dst, &offset))
-        err = mem_read(call->pe->kernels->mem, dst, x->address, x->nbytes, &view, NULL, range);
+        err = !pe_look_at(call->pe, dst) ? MEM_NO_MEMORY
+                                         : mem_read(call->pe->kernels->mem, dst, x->address,
+                                                    x->nbytes, &view, NULL, range);
     if (err == MEM_ABSENT)
         BAD(call, "bytes at address %llu were never written", (unsigned long long)range[0]);
     if (err == MEM_NO_MEMORY)
@@ -541,32 +561,35 @@ double tl_get_at(tl_ctx *tl, tl_here here, tl_tensor *x, int64_t i)
 static uint32_t set_strides(const struct call *call, struct command *c, uint64_t address,
                             const struct dims *d, uint64_t elem, const int64_t *strides)
 {
-    uint64_t nbytes = elements_of(d) * elem;
+    uint64_t span = c->nbytes;
 
     c->op.strided = strides;
     if (strides) {
-        nbytes = strided_bytes(call, d, elem, strides);
+        span = strided_bytes(call, d, elem, strides);
         memcpy(c->op.stride, strides, d->rank * sizeof *strides);
     }
-    return check_range(call, address, nbytes, elem);
+    return check_range(call, address, span, elem);
 }
 
 tl_tensor *tl_load_at(tl_ctx *tl, tl_here here, uint64_t address, kb_dtype dtype, kb_shape shape,
                       const int64_t *strides, bool async)
 {
     struct call call = begin_call(tl, async ? "tl_load_async" : "tl_load", here);
-    struct dims d = dims_of(&call, &shape);
-    uint64_t elem = dtype_bytes(&call, dtype);
+    struct dims d;
+    uint64_t elem = check_dtype(&call, dtype), n = dims_of(&call, &shape, &d);
     struct command *c = new_command(&call, OP_DMA_READ);
+    struct tl_tensor *x;
 
     c->async = async;
+    c->nbytes = n * elem;
     c->dst = set_strides(&call, c, address, &d, elem, strides);
-    set_result(&call, c, dtype, &d);
-    c->result->loads = async;
-    c->op.in[0] = c->op.out;
-    c->op.in[0].address = address;
-    c->op.in[0].space = (uint8_t)address_space(address);
+    x = new_tensor(&call, TENSOR_VALUE, dtype, &d, c->nbytes);
+    x->space = SPACE_TCM;
+    x->loads = async;
+    c->result = x;
     c->op.n_in = 1;
+    set_operand(&c->op.in[0], x, address, address_space(address));
+    c->op.out.space = SPACE_TCM;
     return do_command(c);
 }
 
@@ -580,15 +603,14 @@ tl_tensor *tl_store_at(tl_ctx *tl, tl_here here, uint64_t address, tl_tensor *x,
     check_operand(&call, x);
     if (x->kind == TENSOR_SCALAR)
         BAD(&call, "a scalar cannot be stored, make a tensor of it by tl_full()");
-    elem = dtype_bytes(&call, (kb_dtype)x->dtype);
+    elem = dtype_bytes(x->dtype);
     c->async = async;
+    c->nbytes = x->nbytes;
     c->dst = set_strides(&call, c, address, &x->shape, elem, strides);
     add_operand(c, x);
     if (async)
         set_place(&call, c, (kb_dtype)x->dtype, &x->shape, address);
-    c->op.out = op_tensor_of(x);
-    c->op.out.address = address;
-    c->op.out.space = (uint8_t)address_space(address);
+    set_operand(&c->op.out, x, address, address_space(address));
     return do_command(c);
 }
 
@@ -620,14 +642,14 @@ static bool is_float(kb_dtype d)
 static void set_product_types(const struct call *call, struct command *c, kb_dtype in,
                               const tl_dot_options *o, kb_dtype *out)
 {
-    bool narrow = kb_dtype_bytes(in) <= 2 && !is_float(in);
+    bool narrow = dtype_bytes(in) <= 2 && !is_float(in);
     kb_dtype acc;
 
     *out = o->dtype_out ? o->dtype_out : narrow ? KB_I32 : in;
     acc = o->dtype_acc ? o->dtype_acc : !is_float(in) ? *out : in == KB_F64 ? KB_F64 : KB_F32;
     if (in == KB_BOOL)
         BAD(call, "a product of bool is not defined");
-    if (!kb_dtype_bytes(*out) || !kb_dtype_bytes(acc))
+    if (!dtype_bytes(*out) || !dtype_bytes(acc))
         BAD(call, "dtype_acc or dtype_out is not a dtype");
     if (is_float(in) != is_float(*out) || *out == KB_BOOL)
         BAD(call, "a product of %s cannot be %s", kb_dtype_name(in), kb_dtype_name(*out));
@@ -842,7 +864,7 @@ tl_tensor *tl_composite_at(tl_ctx *tl, tl_here here, tl_composite_args args)
         set_gemm(&call, c, &args, &shape, &out);
     else
         set_composite_math(&call, c, &args, &shape, &out);
-    elem = dtype_bytes(&call, out);
+    elem = check_dtype(&call, out);
     c->dst = check_range(&call, args.out, elements_of(&shape) * elem, elem);
     set_place(&call, c, out, &shape, args.out);
     c->op.out = op_tensor_of(c->result);
@@ -1022,9 +1044,10 @@ tl_tensor *tl_arange_at(tl_ctx *tl, tl_here here, kb_dtype dtype, int64_t n, dou
     struct call call = begin_call(tl, "tl_arange", here);
     struct command *c = new_math(&call, TL_ARANGE);
     kb_shape shape = {.rank = 1, .dim = {n}};
-    struct dims d = dims_of(&call, &shape);
+    struct dims d;
 
-    dtype_bytes(&call, dtype);
+    dims_of(&call, &shape, &d);
+    check_dtype(&call, dtype);
     check_types(&call, TL_ARANGE, dtype);
     add_constant(c, dtype, start);
     add_constant(c, dtype, step);
@@ -1036,9 +1059,10 @@ tl_tensor *tl_full_at(tl_ctx *tl, tl_here here, kb_dtype dtype, kb_shape shape, 
 {
     struct call call = begin_call(tl, "tl_full", here);
     struct command *c = new_math(&call, TL_FULL);
-    struct dims d = dims_of(&call, &shape);
+    struct dims d;
 
-    dtype_bytes(&call, dtype);
+    dims_of(&call, &shape, &d);
+    check_dtype(&call, dtype);
     add_constant(c, dtype, value);
     set_result(&call, c, dtype, &d);
     return do_command(c);

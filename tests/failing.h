@@ -23,6 +23,7 @@ void __wrap_free(void *p);
 
 static uint64_t left = UINT64_MAX; /* allocations that succeed */
 static int64_t owned;              /* blocks not given back */
+static int64_t most;               /* of them, so far */
 
 static bool fails(void)
 {
@@ -37,6 +38,7 @@ static bool fails(void)
 static void *counted(void *p)
 {
     owned += p != NULL;
+    most = owned > most ? owned : most;
     return p;
 }
 
@@ -55,6 +57,7 @@ void *__wrap_realloc(void *old, size_t size)
     void *p = fails() ? NULL : __real_realloc(old, size);
 
     owned += p && !old;
+    most = owned > most ? owned : most;
     return p;
 }
 

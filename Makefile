@@ -49,10 +49,11 @@ O := $(B)/_o
 GEN_SRC := $(wildcard gen/*.c)
 LIB_SRC := $(filter-out runtime/engine.c,$(wildcard runtime/*.c)) # engine.c is included
 LIB_ASM := $(wildcard runtime/*.S) # each empty but on its own architecture
-CLI_SRC := $(wildcard runtime/cli/*.c)
+BENCH_SRC := $(wildcard benches/*.c)
+CLI_SRC := $(wildcard runtime/cli/*.c) $(BENCH_SRC)
 GEN_OBJ := $(GEN_SRC:%.c=$(O)/%.o)
 LIB_OBJ := $(LIB_SRC:%.c=$(O)/%.o) $(LIB_ASM:%.S=$(O)/%.o)
-CLI_OBJ := $(CLI_SRC:%.c=$(O)/%.o)
+CLI_OBJ := $(CLI_SRC:%.c=$(O)/%.o) $(O)/benches.o
 KBGEN ?= $(B)/kbgen
 LIB := $(B)/libkernbench.a
 CLI := $(B)/libkernbench-cli.a
@@ -74,6 +75,20 @@ $(O)/flags: FORCE
 	@echo '$(subst ','\'',$(FLAGS_TEXT))' | cmp -s - $@ || echo '$(subst ','\'',$(FLAGS_TEXT))' > $@
 
 $(O)/runtime/cli/cmd_info.o: ALL_CFLAGS += -DKB_BUILD_FLAGS='"$(strip $(CFLAGS) $(SAN))"'
+
+# The table of benches: a file benches/NAME.c defines bench_NAME.
+BENCHES := $(sort $(BENCH_SRC:benches/%.c=%))
+$(O)/benches.c: $(O)/benches.names
+	$(Q){ echo '/* Generated from the names in benches/. */'; echo '#include "benches.h"'; echo; \
+	    printf 'extern const kb_bench bench_%s;\n' $(BENCHES); echo; \
+	    echo 'const kb_bench *const benches[] = {'; printf '    &bench_%s,\n' $(BENCHES); echo '};'; \
+	    echo 'const size_t n_benches = sizeof benches / sizeof *benches;'; } > $@
+$(O)/benches.names: FORCE
+	@mkdir -p $(@D)
+	@echo '$(BENCHES)' | cmp -s - $@ || echo '$(BENCHES)' > $@
+$(O)/benches.o: $(O)/benches.c $(O)/flags
+	$(call say,CC)
+	$(Q)$(CC) $(INCLUDES) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(B)/kbgen: $(GEN_OBJ) $(O)/runtime/text.o
 	$(call say,LD)
@@ -162,13 +177,13 @@ topology: # there is no such topology, or it has mistakes: kbgen has said so
 	@exit 2
 endif
 
--include $(wildcard $(O)/*/*.d $(O)/*/*/*.d)
+-include $(wildcard $(O)/*.d $(O)/*/*.d $(O)/*/*/*.d)
 
 # -- set-up ------------------------------------------------------------------------------------
 
 # Debian packages; those of a target are installed by it, and by nothing else.
 BUILD_PACKAGES := gcc libc6-dev m4 libyaml-dev libxxhash-dev libblis-serial-dev
-CHECK_PACKAGES := libcmocka-dev jq
+CHECK_PACKAGES := libcmocka-dev jq python3-numpy
 CLANG_PACKAGES := clang libclang-rt-dev
 VALGRIND_PACKAGES := valgrind
 AARCH64_PACKAGES := gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
@@ -179,7 +194,7 @@ LINT_PACKAGES := clang cppcheck $(FMT_PACKAGES)
 setup:
 	@.ci/install $(BUILD_PACKAGES)
 
-## demo: installs what is missing, builds cube8, shows a probe and a contended replay
+## demo: installs what is missing, builds cube8, shows a probe, a contended replay and a verified GEMM
 .PHONY: demo
 demo: setup
 	@$(MAKE) --no-print-directory topology TOPO=cube8 SET= NAME=
@@ -187,6 +202,8 @@ demo: setup
 	@$(B)/cube8/cube8 probe
 	@echo; echo '$$ $(B)/cube8/cube8 replay benches/one_slice.csv --format table'
 	@$(B)/cube8/cube8 replay benches/one_slice.csv --format table
+	@echo; echo '$$ $(B)/cube8/cube8 run gemm M=512 N=512 K=512 dtype=f16 --verify'
+	@$(B)/cube8/cube8 run gemm M=512 N=512 K=512 dtype=f16 --verify
 
 # -- tests -------------------------------------------------------------------------------------
 
@@ -222,8 +239,14 @@ $(B)/_t/judge: $(O)/tests/judge/main.o $(JUDGE)
 	$(call say,LD)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ -lyaml $(LIBS)
 
+# A simulator with benches of its own, which are wrong.
+$(B)/_t/broken: $(O)/tests/broken.o $(B)/cube8/libcube8.a $(CLI) $(LIB)
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIBS)
+
 .PHONY: tests
-tests: $(TESTS) $(B)/_t/judge
+tests: $(TESTS) $(B)/_t/judge $(B)/_t/broken
 
 ## tests-built: the test programs and all that they need, without running them
 .PHONY: tests-built
@@ -352,7 +375,8 @@ fuzz: setup
 	cp tests/fuzz/*.npy $(B)/fuzz/npy
 	$(FUZZ_CC) -o $(B)/fuzz/fuzz_yaml tests/fuzz/fuzz_yaml.c $(filter-out gen/main.c,$(GEN_SRC)) \
 	    runtime/text.c -lyaml -lxxhash -lm
-	$(FUZZ_CC) -o $(B)/fuzz/fuzz_replay tests/fuzz/fuzz_replay.c $(B)/cube8/topo.c $(LIB_SRC) $(LIB_ASM) $(CLI_SRC) $(LIBS)
+	$(FUZZ_CC) -o $(B)/fuzz/fuzz_replay tests/fuzz/fuzz_replay.c $(B)/cube8/topo.c $(LIB_SRC) $(LIB_ASM) \
+	    $(CLI_SRC) $(O)/benches.c $(LIBS)
 	$(FUZZ_CC) -o $(B)/fuzz/fuzz_npy tests/fuzz/fuzz_npy.c runtime/npy.c runtime/dtype.c \
 	    runtime/convert.c runtime/end.c runtime/endpoint.c runtime/text.c -lm
 	$(B)/fuzz/fuzz_yaml $(FUZZ_RUN) $(B)/fuzz/yaml
@@ -384,7 +408,7 @@ BENCH_TOPOLOGIES := cube8 mesh1024 bench_c4 bench_c64 bench_fifo bench_fifo_c4 b
 channels = cube.pe.pe_dma.read_channels=$(1) cube.pe.pe_dma.write_channels=$(1)
 fifo := contention.links=fifo
 
-$(O)/benches/%.o: INCLUDES += $(BENCH_TOPOLOGIES:%=-I$(B)/%)
+$(O)/benches/perf/%.o: INCLUDES += $(BENCH_TOPOLOGIES:%=-I$(B)/%)
 $(PERF): $(P)/%: $(O)/benches/perf/%.o $(CLI) $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LD)

@@ -22,6 +22,10 @@ enum exit_code cmd_print(const struct cli *cli, const struct rows *rows);
 /* The same, to an open `s`, which stays open. */
 void cmd_write(const struct cli *cli, const struct rows *rows, struct sink *s);
 
+/* The same, with the arguments that the rows were made with. */
+void cmd_write_with(const struct cli *cli, const struct rows *rows, const struct origin_arg *args,
+                    size_t n_args, struct sink *s);
+
 /* Says why a call failed; returns its exit code. */
 enum exit_code cmd_fail(const struct cli *cli, kb_status status, const kb_error *why);
 

@@ -4,8 +4,8 @@
 #include "stop.h"
 #include "text.h"
 #include "transactions.h"
+#include "warn.h"
 #include <stdio.h>
-#include <string.h>
 
 enum { EVENTS_AT_ONCE = 50000 }; /* a few ms: how long Ctrl-C may wait */
 
@@ -75,44 +75,6 @@ static bool result_row(void *arg, uint64_t i, struct cell *cells)
 
 /* -- what else there is to say -------------------------------------------------------------- */
 
-/* Edges that carried more than they could have, and the worst of them. */
-struct overload {
-    int64_t end_fs;
-    uint64_t n;
-    double worst; /* of what the edge can carry: 1.0 is all */
-    char from[KB_NODE_BYTES], to[KB_NODE_BYTES];
-};
-
-static void add_edge(void *arg, const kb_edge_use *use)
-{
-    struct overload *o = arg;
-    double carried = (double)use->bytes * 1e6 / (use->gbs * (double)o->end_fs);
-
-    if (!(carried > 1))
-        return;
-    o->n++;
-    if (carried > o->worst) {
-        o->worst = carried;
-        memcpy(o->from, use->from, sizeof o->from);
-        memcpy(o->to, use->to, sizeof o->to);
-    }
-}
-
-/* design 3.1: ideal links are no stations, so nothing else would tell that they were too few. */
-static void warn_of_ideal_links(const struct cli *cli, const kb_sim *sim)
-{
-    struct overload o = {.end_fs = kb_sim_end_fs(sim)};
-
-    if (strcmp(cli->info.links, "ideal") != 0 || o.end_fs <= 0 ||
-        kb_sim_edges(sim, add_edge, &o) != KB_OK || o.n == 0)
-        return;
-    fprintf(stderr,
-            "warning: links are ideal, but %llu of them carried more than their bandwidth allows "
-            "(worst: %s -> %s, %.1f %%): the result is optimistic; 'contention: {links: fifo}' "
-            "would tell\n",
-            (unsigned long long)o.n, o.from, o.to, 100 * o.worst);
-}
-
 /* "stopped at 100.000000 ns": the library does not say which of two bounds it was. */
 static void say_stopped(const struct opts *opts, unsigned long long done, unsigned long long total)
 {
@@ -158,7 +120,7 @@ static kb_status run(const struct cli *cli, kb_sim *sim, kb_error *why)
     progress_begin(&progress, cli->opts.quiet);
     while (status == KB_AGAIN && !stop_asked()) {
         status = kb_sim_run(sim, EVENTS_AT_ONCE, why);
-        progress_show(&progress, kb_sim_done(sim), kb_sim_count(sim));
+        progress_show(&progress, kb_sim_done(sim), kb_sim_count(sim), "transactions");
     }
     progress_end(&progress);
     return status;

@@ -4,13 +4,13 @@
 
 enum exit_code {
     EXIT_OK = 0,
-    EXIT_DIFFERENT = 1, /* reserved: a verification failed */
+    EXIT_DIFFERENT = 1, /* a verification failed */
     EXIT_USAGE = 2,     /* the command line, endpoints on it included */
     EXIT_INPUT = 3,     /* an input file, or times it makes pass 2^63 fs */
     EXIT_DEADLOCK = 4,  /* reserved */
     EXIT_SYSTEM = 5,    /* out of memory, or I/O */
     EXIT_INTERNAL = 6,
-    EXIT_KERNEL = 7, /* reserved */
+    EXIT_KERNEL = 7, /* a kernel did what it must not */
     EXIT_INTERRUPTED = 130,
 };
 

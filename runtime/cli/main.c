@@ -12,22 +12,21 @@ static enum exit_code exit_code_of(kb_status status)
 {
     switch (status) {
     case KB_OK:
-    case KB_AGAIN:
-    case KB_STOPPED:
-    case KB_PENDING:
         return EXIT_OK;
     case KB_BAD_REQUEST:
         return EXIT_USAGE;
     case KB_TIME_RANGE:
         return EXIT_INPUT;
     case KB_NO_MEMORY:
+    case KB_FILE_ERROR:
         return EXIT_SYSTEM;
     case KB_KERNEL_ERROR:
         return EXIT_KERNEL;
     case KB_DIFFERENT:
         return EXIT_DIFFERENT;
-    case KB_FILE_ERROR:
-        return EXIT_SYSTEM;
+    case KB_AGAIN: /* no failures: whoever calls them one is wrong */
+    case KB_STOPPED:
+    case KB_PENDING:
     case KB_INTERNAL:
         return EXIT_INTERNAL;
     }
@@ -40,6 +39,7 @@ enum exit_code cmd_fail(const struct cli *cli, kb_status status, const kb_error 
                        : status == KB_NO_MEMORY   ? "out of memory"
                        : status == KB_TIME_RANGE  ? "simulated time passes 2^63 fs"
                        : status == KB_BAD_REQUEST ? "this cannot be asked"
+                       : status == KB_FILE_ERROR  ? "a file could not be read or written"
                                                   : "internal error";
 
     return say(cli->program, exit_code_of(status), "%s", text);
@@ -55,9 +55,17 @@ enum exit_code cmd_endpoint(const struct cli *cli, const char *word, kb_endpoint
 
 void cmd_write(const struct cli *cli, const struct rows *rows, struct sink *s)
 {
+    cmd_write_with(cli, rows, NULL, 0, s);
+}
+
+void cmd_write_with(const struct cli *cli, const struct rows *rows, const struct origin_arg *args,
+                    size_t n_args, struct sink *s)
+{
     struct origin origin = {.command = opts_command_name(cli->opts.command),
                             .command_line = cli->opts.command_line,
-                            .info = &cli->info};
+                            .info = &cli->info,
+                            .args = args,
+                            .n_args = n_args};
 
     out_write(rows, &origin, cli->opts.format, s);
 }

@@ -65,6 +65,7 @@ enum {
     LONG_BASE = 256, /* getopt_long() returns this + option_id */
     OPERAND = 1,     /* and this for an operand, in its place among the options */
     DEFAULT_BYTES = 4096,
+    JOBS_MAX = 1024,
 };
 
 /* The reading of one command line. */
@@ -118,14 +119,25 @@ static size_t line_bytes(const char *program, int argc, char **argv)
     return n;
 }
 
-/* Options that change where results go, but not what they are, are not part of the line. */
+/* Does the option do without its argument? */
+static bool may_lack(const struct option_row *row)
+{
+    return row->argument && row->argument[0] == '[';
+}
+
+/* Options that change where results go, or how fast, but not what they are, are not part of the
+ * line. */
 static void add_option(struct reading *r, enum option_id id, const char *argument)
 {
     char name[32] = "--";
 
-    if (id == OPTION_OUTPUT || id == OPTION_QUIET)
+    if (id == OPTION_OUTPUT || id == OPTION_QUIET || id == OPTION_JOBS)
         return;
     strcat(name, option_names[id]);
+    if (argument && may_lack(&option_rows[id])) { /* one of a few short words, as it was read */
+        strncat(strcat(name, "="), argument, sizeof name - strlen(name) - 2);
+        argument = NULL;
+    }
     add_word(r->o->command_line, name);
     if (argument)
         add_word(r->o->command_line, argument);
@@ -193,10 +205,51 @@ static enum exit_code read_max_events(struct reading *r, const char *word)
     return EXIT_OK;
 }
 
-static enum exit_code set_option(struct reading *r, enum option_id id, const char *argument)
+static enum exit_code read_verify(struct reading *r, const char *word)
 {
-    r->given[id] = true;
-    add_option(r, id, argument);
+    if (word && strcmp(word, "ops") != 0)
+        return refuse(r, OPTION_VERIFY, word, "'ops'");
+    r->o->verify = true;
+    r->o->verify_ops = r->o->verify_ops || word;
+    return EXIT_OK;
+}
+
+static enum exit_code read_phase2(struct reading *r, const char *word)
+{
+    r->o->phase2 = strcmp(word, "on") == 0;
+    if (!r->o->phase2 && strcmp(word, "off") != 0)
+        return refuse(r, OPTION_PHASE2, word, "'on' or 'off'");
+    return EXIT_OK;
+}
+
+static enum exit_code read_oplog_limit(struct reading *r, const char *word)
+{
+    if (!text_read_size(word, strlen(word), &r->o->oplog_limit) || r->o->oplog_limit == 0)
+        return refuse(r, OPTION_OPLOG_LIMIT, word,
+                      "a size above 0: digits, then K, M or G if wanted");
+    return EXIT_OK;
+}
+
+static enum exit_code read_seed(struct reading *r, const char *word)
+{
+    if (!text_read_count(word, strlen(word), &r->o->seed))
+        return refuse(r, OPTION_SEED, word, "a number");
+    return EXIT_OK;
+}
+
+static enum exit_code read_jobs(struct reading *r, const char *word)
+{
+    uint64_t n;
+
+    if (!text_read_count(word, strlen(word), &n) || n == 0 || n > JOBS_MAX)
+        return refuse(r, OPTION_JOBS, word, "a number of threads, 1 to 1024");
+    r->o->jobs = (unsigned)n;
+    return EXIT_OK;
+}
+
+/* The argument of `id`, or that it was given. */
+static enum exit_code read_option(struct reading *r, enum option_id id, const char *argument)
+{
     switch (id) {
     case OPTION_FORMAT:
         return read_format(r, argument);
@@ -208,8 +261,24 @@ static enum exit_code set_option(struct reading *r, enum option_id id, const cha
         return read_until(r, argument);
     case OPTION_MAX_EVENTS:
         return read_max_events(r, argument);
+    case OPTION_VERIFY:
+        return read_verify(r, argument);
+    case OPTION_PHASE2:
+        return read_phase2(r, argument);
+    case OPTION_OPLOG_LIMIT:
+        return read_oplog_limit(r, argument);
+    case OPTION_SEED:
+        return read_seed(r, argument);
+    case OPTION_JOBS:
+        return read_jobs(r, argument);
     case OPTION_OUTPUT:
         r->o->output = argument;
+        break;
+    case OPTION_DUMP:
+        r->o->dump = argument;
+        break;
+    case OPTION_OPLOG:
+        r->o->oplog = argument;
         break;
     case OPTION_CASE:
         r->o->only_case = argument;
@@ -233,6 +302,15 @@ static enum exit_code set_option(struct reading *r, enum option_id id, const cha
         break;
     }
     return EXIT_OK;
+}
+
+static enum exit_code set_option(struct reading *r, enum option_id id, const char *argument)
+{
+    r->given[id] = true;
+    enum exit_code code = read_option(r, id, argument);
+    if (!code)
+        add_option(r, id, argument);
+    return code;
 }
 
 /* -- words ---------------------------------------------------------------------------------- */
@@ -288,7 +366,9 @@ static void make_tables(struct option longs[N_OPTIONS + 1], char shorts[2 * N_OP
         const struct option_row *row = &option_rows[i];
 
         longs[i] = (struct option){.name = row->name,
-                                   .has_arg = row->argument ? required_argument : no_argument,
+                                   .has_arg = may_lack(row)   ? optional_argument
+                                              : row->argument ? required_argument
+                                                              : no_argument,
                                    .val = LONG_BASE + i};
         if (row->letter)
             *p++ = row->letter;
@@ -417,7 +497,9 @@ static void help_option(const struct option_row *row, bool with_commands, struct
 
     p = text_put_text(p, row->letter ? (char[]){'-', row->letter, ',', ' ', '\0'} : "    ");
     p = text_put_text(text_put_text(p, "--"), row->name);
-    if (row->argument)
+    if (may_lack(row))
+        p = text_put_text(text_put_text(p, "[="), row->argument + 1);
+    else if (row->argument)
         p = text_put_text(text_put_text(p, " "), row->argument);
     *p = '\0';
     sink_text(s, "  ");

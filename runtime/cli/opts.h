@@ -24,6 +24,11 @@ struct opts {
     uint64_t bytes;
     int64_t until_fs;    /* 0: no bound */
     uint64_t max_events; /* 0: no bound */
+    bool verify, verify_ops, phase2;
+    const char *dump, *oplog; /* NULL: none */
+    uint64_t oplog_limit;     /* 0: no bound */
+    uint64_t seed;
+    unsigned jobs; /* 0: as many as processors */
     bool quiet, config, fingerprint, help, version;
 };
 

@@ -12,6 +12,7 @@ char *cell_put_exact(char *to, const struct cell *cell)
         return text_put_ns(to, cell->fs);
     case CELL_FRACTION:
     case CELL_PERCENT:
+    case CELL_ERROR:
         return text_put_fraction(to, cell->value);
     case CELL_NONE:
     case CELL_TEXT:
@@ -29,6 +30,8 @@ char *cell_put_rounded(char *to, const struct cell *cell)
         return to + sprintf(to, "%.2f", cell->value);
     case CELL_PERCENT:
         return to + sprintf(to, "%.1f", cell->value);
+    case CELL_ERROR:
+        return to + sprintf(to, "%.1e", cell->value);
     default:
         return cell_put_exact(to, cell);
     }

@@ -21,6 +21,7 @@ enum cell_type {
     CELL_NS,       /* a time, in fs; printed in ns */
     CELL_FRACTION, /* any other number; may be infinite */
     CELL_PERCENT,  /* per cent: 100.0 is all */
+    CELL_ERROR,    /* a difference that should be small */
 };
 
 struct cell {
@@ -50,11 +51,19 @@ struct rows {
     const char *note; /* printed below a table for people; NULL: none */
 };
 
+/* An argument that a result was made with. */
+struct origin_arg {
+    const char *name, *value;
+    bool is_number;
+};
+
 /* What a result says about its origin. */
 struct origin {
     const char *command; /* "probe" */
     const char *command_line;
     const kb_info *info;
+    const struct origin_arg *args; /* NULL: the command takes none of the kind */
+    size_t n_args;
 };
 
 void out_write(const struct rows *rows, const struct origin *origin, enum format format,
@@ -99,6 +108,11 @@ static inline struct cell cell_fraction(double value)
 static inline struct cell cell_percent(double value)
 {
     return (struct cell){.type = CELL_PERCENT, .value = value};
+}
+
+static inline struct cell cell_error(double value)
+{
+    return (struct cell){.type = CELL_ERROR, .value = value};
 }
 
 #endif

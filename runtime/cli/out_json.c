@@ -14,7 +14,8 @@ static void put_string(struct sink *s, const char *text)
 
 static void put_cell(struct sink *s, const struct cell *cell)
 {
-    bool is_double = cell->type == CELL_FRACTION || cell->type == CELL_PERCENT;
+    bool is_double =
+        cell->type == CELL_FRACTION || cell->type == CELL_PERCENT || cell->type == CELL_ERROR;
 
     if (cell->type == CELL_TEXT)
         put_string(s, cell->text);
@@ -44,6 +45,25 @@ static void put_pair(struct sink *s, const char *before, const char *key, const 
     put_string(s, text);
 }
 
+/* ,"args":{"M":256,"dtype":"f16"} */
+static void put_args(const struct origin *origin, struct sink *s)
+{
+    sink_text(s, ",\"args\":{");
+    for (size_t i = 0; i < origin->n_args; i++) {
+        const struct origin_arg *arg = &origin->args[i];
+
+        if (i > 0)
+            sink_char(s, ',');
+        put_string(s, arg->name);
+        sink_char(s, ':');
+        if (arg->is_number)
+            sink_text(s, arg->value);
+        else
+            put_string(s, arg->value);
+    }
+    sink_char(s, '}');
+}
+
 /* Everything of the object but its rows and the closing brace. */
 static void put_origin(const struct origin *origin, struct sink *s)
 {
@@ -55,6 +75,8 @@ static void put_origin(const struct origin *origin, struct sink *s)
     put_pair(s, ",", "config", origin->info->config);
     put_pair(s, "},", "version", KB_VERSION);
     put_pair(s, ",", "command", origin->command_line);
+    if (origin->args)
+        put_args(origin, s);
 }
 
 /* The rows, each after `before`, the first after `first`. */

@@ -22,7 +22,7 @@ void progress_begin(struct progress *p, bool quiet)
 }
 
 /* Blanks at the end of the line cover what a longer one left. */
-void progress_show(struct progress *p, uint64_t done, uint64_t total)
+void progress_show(struct progress *p, uint64_t done, uint64_t total, const char *things)
 {
     double now;
 
@@ -30,10 +30,10 @@ void progress_show(struct progress *p, uint64_t done, uint64_t total)
         return;
     double part = total > 0 ? (double)done / (double)total : 0;
     if (part > 0)
-        fprintf(stderr, "\r%5.1f %% of %llu transactions, %.0f s left    ", 100 * part,
-                (unsigned long long)total, (now - p->begin_s) * (1 - part) / part);
+        fprintf(stderr, "\r%5.1f %% of %llu %s, %.0f s left    ", 100 * part,
+                (unsigned long long)total, things, (now - p->begin_s) * (1 - part) / part);
     else
-        fprintf(stderr, "\r%5.1f %% of %llu transactions    ", 0.0, (unsigned long long)total);
+        fprintf(stderr, "\r%5.1f %% of %llu %s    ", 0.0, (unsigned long long)total, things);
     p->shown = true;
     p->next_s = now + period_s;
 }

@@ -12,7 +12,8 @@ struct progress {
 };
 
 void progress_begin(struct progress *p, bool quiet);
-void progress_show(struct progress *p, uint64_t done, uint64_t total);
+/* `things` are what is counted: "transactions". */
+void progress_show(struct progress *p, uint64_t done, uint64_t total, const char *things);
 void progress_end(struct progress *p); /* wipes the line */
 
 #endif

@@ -442,6 +442,94 @@ kb_status kb_oplog_write(kb_sim *sim, const char *path, const char *command_line
  */
 bool kb_catch_overflow(void);
 
+/* -- benches -------------------------------------------------------------------------------- */
+
+/*
+ * A bench is a kernel with all that is needed to run it by name: arguments, tensors, launches, and
+ * the results to expect.
+ */
+typedef struct kb_bench_run kb_bench_run;
+
+typedef enum kb_arg_type { KB_ARG_INT, KB_ARG_REAL, KB_ARG_DTYPE, KB_ARG_CHOICE } kb_arg_type;
+
+/* One argument, given as name=value. */
+typedef struct kb_bench_arg {
+    const char *name;
+    kb_arg_type type;
+    const char *initial; /* its value if none is given */
+    double min, max;     /* INT, REAL */
+    const char *choices; /* DTYPE, CHOICE: what it may be, "f16 bf16" */
+    const char *help;    /* one line */
+} kb_bench_arg;
+
+typedef struct kb_bench {
+    const char *name, *summary;
+    const kb_bench_arg *args;
+    size_t n_args;
+    /* Declares tensors and launches. */
+    void (*setup)(kb_bench_run *run);
+    /*
+     * What is to be expected, in f64; it is rounded to the tensor's type. t[i] is the i-th tensor:
+     * an input's elements; of an output, zeros to be replaced; NULL of a scratch.
+     */
+    void (*reference)(const kb_bench_run *run, double *const *t);
+} kb_bench;
+
+/* Arguments, by name; a choice by its place among the choices. */
+int64_t kb_bench_int(const kb_bench_run *run, const char *name);
+double kb_bench_real(const kb_bench_run *run, const char *name);
+kb_dtype kb_bench_dtype(const kb_bench_run *run, const char *name);
+int kb_bench_choice(const kb_bench_run *run, const char *name);
+
+/*
+ * What setup() calls. It need not check: after a call that has failed the others do nothing, and
+ * kb_bench_new() returns the first failure. A kernel finds its tensors in the order in which they
+ * were declared, and the run as args->user.
+ */
+enum { KB_BENCH_TENSORS_MAX = 16 };
+
+const kb_topology *kb_bench_topology(const kb_bench_run *run);
+/* An input: uniform in (-scale, scale), integers as kb_tensor_fill_random() has them. */
+void kb_bench_input(kb_bench_run *run, const char *name, kb_dtype dtype, kb_shape shape,
+                    kb_placement placement, double scale);
+/* An input whose `n` elements `fill` makes. */
+void kb_bench_input_by(kb_bench_run *run, const char *name, kb_dtype dtype, kb_shape shape,
+                       kb_placement placement,
+                       void (*fill)(kb_bench_run *run, double *values, uint64_t n));
+void kb_bench_output(kb_bench_run *run, const char *name, kb_dtype dtype, kb_shape shape,
+                     kb_placement placement);
+/* Neither: what one launch leaves for another. */
+void kb_bench_scratch(kb_bench_run *run, const char *name, kb_dtype dtype, kb_shape shape,
+                      kb_placement placement);
+/* On `n_pes` PEs, or on all if it is 0. */
+void kb_bench_launch(kb_bench_run *run, const char *name, kb_kernel kernel, const uint32_t *pes,
+                     size_t n_pes);
+/* A number in 0..below-1, from the seed. */
+uint64_t kb_bench_random(kb_bench_run *run, uint64_t below);
+
+/*
+ * A run of `bench` in a simulation of its own: `words` are "name=value", `options` may be NULL.
+ *
+ * returns  KB_BAD_REQUEST: an argument that does not exist, is given twice or out of range
+ */
+kb_status kb_bench_new(const kb_bench *bench, const kb_topology *topo, const kb_options *options,
+                       uint64_t seed, const char *const *words, size_t n_words, kb_bench_run **out,
+                       kb_error *why);
+void kb_bench_free(kb_bench_run *run);
+
+/* Its simulation: for kb_sim_run(), kb_launch_get(), kb_compute(). */
+kb_sim *kb_bench_sim(const kb_bench_run *run);
+
+/* The value of argument `i`, given or not, as it would be written. */
+const char *kb_bench_value(const kb_bench_run *run, size_t i);
+
+/* Once all is computed: compares the outputs with the reference. KB_DIFFERENT: `why` names tensor,
+ * index and both values. */
+kb_status kb_bench_verify(const kb_bench_run *run, double *max_abs_err, kb_error *why);
+
+/* in.NAME.npy and out.NAME.npy (bf16: in.NAME.bf16.npy) into a folder, which is made. */
+kb_status kb_bench_dump(const kb_bench_run *run, const char *folder, kb_error *why);
+
 #ifdef __cplusplus
 }
 #endif

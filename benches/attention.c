@@ -1,0 +1,241 @@
+/* attention.c -- o = softmax(q k^T / sqrt(D)) v by blocks, whose parts a second launch merges. */
+#include <math.h>
+#include "tile.h"
+
+/*
+ * A unit of work is a block of rows of q with PART rows of k and v of its head, which pass in
+ * blocks, too. What it comes to lies in scratch tensors, pending, for whoever merges it.
+ */
+enum { BLOCK = 32, PART = 128 };
+enum { Q, K, V, O, MAX, SUM, ACC }; /* tensors */
+
+struct plan {
+    int64_t heads, s, t, d;
+    int64_t block;             /* rows */
+    int64_t blocks_s, parts_t; /* of a head */
+    kb_dtype dtype, sums;
+};
+
+/* Largest score of each row [rows,1], sum of exp(score - largest), and those times v [rows,D]. */
+struct partial {
+    tl_tensor *max, *sum, *acc;
+};
+
+static struct plan plan_of(const kb_bench_run *run, const kb_topology *topo)
+{
+    struct plan p = {.heads = kb_bench_int(run, "H"),
+                     .s = kb_bench_int(run, "S"),
+                     .t = kb_bench_int(run, "T"),
+                     .d = kb_bench_int(run, "D"),
+                     .dtype = kb_bench_dtype(run, "dtype")};
+
+    p.sums = sum_dtype(p.dtype);
+    p.block = least(BLOCK, rows_that_fit(topo, p.d * 8, 8));
+    p.blocks_s = parts(p.s, p.block);
+    p.parts_t = parts(p.t, PART);
+    return p;
+}
+
+/* x * by, which is in place of x. */
+static tl_tensor *scaled(tl_ctx *tl, tl_tensor *x, tl_tensor *by)
+{
+    tl_tensor *y = tl_mul(tl, x, by);
+
+    tl_free(tl, x);
+    return y;
+}
+
+static tl_tensor *added(tl_ctx *tl, tl_tensor *x, tl_tensor *y)
+{
+    tl_tensor *z = tl_add(tl, x, y);
+
+    tl_free(tl, x);
+    tl_free(tl, y);
+    return z;
+}
+
+/* exp(x - y), which is in place of x. */
+static tl_tensor *exp_above(tl_ctx *tl, tl_tensor *x, tl_tensor *y)
+{
+    tl_tensor *above = tl_sub(tl, x, y), *z = tl_exp(tl, above);
+
+    tl_free(tl, x);
+    tl_free(tl, above);
+    return z;
+}
+
+/* Both become *x: each is scaled to the larger of the two largest scores. */
+static void merge(tl_ctx *tl, struct partial *x, struct partial y)
+{
+    tl_tensor *max = tl_maximum(tl, x->max, y.max);
+    tl_tensor *by_x = exp_above(tl, x->max, max), *by_y = exp_above(tl, y.max, max);
+
+    x->max = max;
+    x->sum = added(tl, scaled(tl, x->sum, by_x), scaled(tl, y.sum, by_y));
+    x->acc = added(tl, scaled(tl, x->acc, by_x), scaled(tl, y.acc, by_y));
+    tl_free(tl, by_x);
+    tl_free(tl, by_y);
+}
+
+/* `rows` of k and v, from row `t` of `head`. */
+static struct partial block(tl_ctx *tl, const kb_args *args, const struct plan *p, tl_tensor *q,
+                            int64_t head, int64_t t, int64_t rows)
+{
+    uint64_t offset = (uint64_t)(t * p->d * element_bytes(args->tensors[K]));
+    kb_shape shape = KB_SHAPE(rows, p->d);
+    tl_tensor *k = tl_load(tl, row_address(tl, args->tensors[K], head) + offset, p->dtype, shape);
+    tl_tensor *v =
+        tl_load_async(tl, row_address(tl, args->tensors[V], head) + offset, p->dtype, shape);
+    tl_tensor *scores = tl_dot(tl, q, k, .transpose_b = true, .dtype_out = p->sums);
+    struct partial x;
+
+    tl_free(tl, k);
+    scores = scaled(tl, scores, tl_scalar(tl, 1 / sqrt((double)p->d)));
+    x.max = tl_max(tl, scores, 1, true);
+    scores = exp_above(tl, scores, x.max);
+    x.sum = tl_sum(tl, scores, 1, true);
+    tl_tensor *weights = p->dtype == p->sums ? scores : tl_cast(tl, scores, p->dtype);
+    tl_wait(tl, v);
+    x.acc = tl_dot(tl, weights, v, .dtype_out = p->sums);
+    if (weights != scores)
+        tl_free(tl, weights);
+    tl_free(tl, scores);
+    tl_free(tl, v);
+    return x;
+}
+
+static void make_unit(tl_ctx *tl, const kb_args *args, const struct plan *p, int64_t unit)
+{
+    int64_t head = unit / (p->blocks_s * p->parts_t), part = unit % p->parts_t;
+    int64_t s = unit / p->parts_t % p->blocks_s * p->block, rows = least(p->block, p->s - s);
+    int64_t t = part * PART, end = least(p->t, t + PART);
+    uint64_t offset = (uint64_t)(s * p->d * element_bytes(args->tensors[Q]));
+    tl_tensor *q = tl_load(tl, row_address(tl, args->tensors[Q], head) + offset, p->dtype,
+                           KB_SHAPE(rows, p->d));
+    struct partial x = block(tl, args, p, q, head, t, least(p->block, end - t));
+
+    while ((t += p->block) < end)
+        merge(tl, &x, block(tl, args, p, q, head, t, least(p->block, end - t)));
+    tl_store(tl, row_address(tl, args->tensors[MAX], unit), x.max);
+    tl_store(tl, row_address(tl, args->tensors[SUM], unit), x.sum);
+    tl_store(tl, row_address(tl, args->tensors[ACC], unit), x.acc);
+}
+
+/* Every PE makes the units whose results lie in its slice. */
+static void attention_parts(tl_ctx *tl, const kb_args *args)
+{
+    struct plan p = plan_of(args->user, tl_topology(tl));
+    kb_shard mine = kb_tensor_shard(args->tensors[MAX], tl_pe(tl));
+
+    for (int64_t i = 0; i < mine.shape.dim[0]; i++) {
+        uint64_t mark = tl_mark(tl);
+
+        make_unit(tl, args, &p, mine.first[0] + i);
+        tl_release(tl, mark);
+    }
+}
+
+static struct partial load_partial(tl_ctx *tl, const kb_args *args, const struct plan *p,
+                                   int64_t unit, int64_t rows)
+{
+    kb_shape column = KB_SHAPE(rows, 1), all = KB_SHAPE(rows, p->d);
+    struct partial x = {
+        tl_load_async(tl, row_address(tl, args->tensors[MAX], unit), p->sums, column),
+        tl_load_async(tl, row_address(tl, args->tensors[SUM], unit), p->sums, column),
+        tl_load_async(tl, row_address(tl, args->tensors[ACC], unit), p->sums, all),
+    };
+
+    tl_wait(tl, x.max);
+    tl_wait(tl, x.sum);
+    tl_wait(tl, x.acc);
+    return x;
+}
+
+/* The blocks of o go to the PEs in turn. */
+static void attention_merge(tl_ctx *tl, const kb_args *args)
+{
+    struct plan p = plan_of(args->user, tl_topology(tl));
+    int64_t row_bytes = p.d * element_bytes(args->tensors[O]);
+
+    for (int64_t i = tl_pe(tl); i < p.heads * p.blocks_s; i += all_pes(tl)) {
+        int64_t s = i % p.blocks_s * p.block, rows = least(p.block, p.s - s);
+        uint64_t mark = tl_mark(tl);
+        struct partial x = load_partial(tl, args, &p, i * p.parts_t, rows);
+
+        for (int64_t part = 1; part < p.parts_t; part++)
+            merge(tl, &x, load_partial(tl, args, &p, i * p.parts_t + part, rows));
+        tl_tensor *o = tl_div(tl, x.acc, x.sum);
+        if (p.dtype != p.sums)
+            o = tl_cast(tl, o, p.dtype);
+        tl_store(tl, row_address(tl, args->tensors[O], i / p.blocks_s) + (uint64_t)(s * row_bytes),
+                 o);
+        tl_release(tl, mark);
+    }
+}
+
+static void setup(kb_bench_run *run)
+{
+    struct plan p = plan_of(run, kb_bench_topology(run));
+    int64_t units = p.heads * p.blocks_s * p.parts_t;
+
+    kb_bench_input(run, "q", p.dtype, KB_SHAPE(p.heads, p.s, p.d), BY_ROWS, 1);
+    kb_bench_input(run, "k", p.dtype, KB_SHAPE(p.heads, p.t, p.d), BY_ROWS, 1);
+    kb_bench_input(run, "v", p.dtype, KB_SHAPE(p.heads, p.t, p.d), BY_ROWS, 1);
+    kb_bench_output(run, "o", p.dtype, KB_SHAPE(p.heads, p.s, p.d), BY_ROWS);
+    kb_bench_scratch(run, "max", p.sums, KB_SHAPE(units, p.block), BY_ROWS);
+    kb_bench_scratch(run, "sum", p.sums, KB_SHAPE(units, p.block), BY_ROWS);
+    kb_bench_scratch(run, "acc", p.sums, KB_SHAPE(units, p.block, p.d), BY_ROWS);
+    kb_bench_launch(run, "attention_parts", attention_parts, NULL, 0);
+    kb_bench_launch(run, "attention_merge", attention_merge, NULL, 0);
+}
+
+/* One row of o; scores are computed as often as they are needed. */
+static void reference_row(const double *q, const double *k, const double *v, double *o, int64_t n,
+                          int64_t d)
+{
+    double most = -INFINITY, sum = 0;
+
+    for (int pass = 0; pass < 2; pass++)
+        for (int64_t t = 0; t < n; t++) {
+            double score = 0;
+
+            for (int64_t i = 0; i < d; i++)
+                score += q[i] * k[t * d + i] / sqrt((double)d);
+            if (pass == 0) {
+                most = fmax(most, score);
+                continue;
+            }
+            sum += exp(score - most);
+            for (int64_t i = 0; i < d; i++)
+                o[i] += exp(score - most) * v[t * d + i];
+        }
+    for (int64_t i = 0; i < d; i++)
+        o[i] /= sum;
+}
+
+static void reference(const kb_bench_run *run, double *const *t)
+{
+    int64_t s = kb_bench_int(run, "S"), n = kb_bench_int(run, "T"), d = kb_bench_int(run, "D");
+
+    for (int64_t head = 0; head < kb_bench_int(run, "H"); head++)
+        for (int64_t i = head * s; i < (head + 1) * s; i++)
+            reference_row(t[Q] + i * d, t[K] + head * n * d, t[V] + head * n * d, t[O] + i * d, n,
+                          d);
+}
+
+static const kb_bench_arg args_of_attention[] = {
+    SIZE_ARG("H", "8", "heads"),
+    SIZE_ARG("S", "128", "rows of q and o, per head"),
+    SIZE_ARG("T", "256", "rows of k and v, per head"),
+    SIZE_ARG("D", "64", "columns of all"),
+    DTYPE_ARG("f16", "f16 bf16 f32 f64"),
+};
+
+const kb_bench bench_attention = {
+    .name = "attention",
+    .summary = "o = softmax(q k^T / sqrt(D)) v by blocks: parts on all PEs, then merged",
+    .args = args_of_attention,
+    .n_args = sizeof args_of_attention / sizeof *args_of_attention,
+    .setup = setup,
+    .reference = reference,
+};

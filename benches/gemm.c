@@ -1,0 +1,111 @@
+/* gemm.c -- c = a b: every PE computes a block of c from rows of a it has and columns of b. */
+#include <math.h>
+#include "tile.h"
+
+enum { TILE = 128 };
+
+/*
+ * A cube has the rows of c and of a that are its part, its PEs share the columns. The rows of b
+ * are spread over the cubes, so that all but one part of them come from elsewhere.
+ */
+static const kb_placement of_a = {KB_ROW_WISE, KB_REPLICATE};
+static const kb_placement of_b = {KB_ROW_WISE, KB_COLUMN_WISE};
+static const kb_placement of_c = {KB_ROW_WISE, KB_COLUMN_WISE};
+
+/* m x n elements of a part, from row i, column j. To be waited for. */
+static tl_tensor *load_block(tl_ctx *tl, const kb_shard *part, kb_dtype dtype, int64_t i, int64_t j,
+                             int64_t m, int64_t n)
+{
+    int64_t size = (int64_t)kb_dtype_bytes(dtype), row = part->shape.dim[1] * size;
+    int64_t strides[] = {row, size};
+
+    return tl_load_strided_async(tl, part->address + (uint64_t)(i * row + j * size), dtype,
+                                 KB_SHAPE(m, n), strides);
+}
+
+/* sum + a b; sum may be NULL. Gives back all three. */
+static tl_tensor *add_product(tl_ctx *tl, tl_tensor *sum, tl_tensor *a, tl_tensor *b)
+{
+    tl_wait(tl, a);
+    tl_wait(tl, b);
+    tl_tensor *product = tl_dot(tl, a, b, .dtype_out = sum_dtype(tl_dtype(a)));
+    tl_free(tl, a);
+    tl_free(tl, b);
+    if (!sum)
+        return product;
+    tl_tensor *more = tl_add(tl, sum, product);
+    tl_free(tl, sum);
+    tl_free(tl, product);
+    return more;
+}
+
+/* Rows i.., columns j.. of this PE's block of c, m x n of them. */
+static void make_tile(tl_ctx *tl, const kb_args *args, int64_t i, int64_t j, int64_t m, int64_t n)
+{
+    kb_dtype dtype = kb_tensor_dtype(args->tensors[0]), dtype_c = kb_tensor_dtype(args->tensors[2]);
+    uint32_t pe = tl_pe(tl), pes = (uint32_t)tl_num_programs(tl, 0), n_pes = all_pes(tl);
+    kb_shard a = kb_tensor_shard(args->tensors[0], pe), c = kb_tensor_shard(args->tensors[2], pe);
+    tl_tensor *sum = NULL;
+
+    for (uint32_t q = 0; q < n_pes; q += pes) { /* own cube first: not all ask the same one */
+        kb_shard b = kb_tensor_shard(args->tensors[1], (pe + q) % n_pes);
+
+        for (int64_t k = 0; k < b.shape.dim[0]; k += TILE) {
+            int64_t depth = least(TILE, b.shape.dim[0] - k);
+
+            sum = add_product(tl, sum, load_block(tl, &a, dtype, i, b.first[0] + k, m, depth),
+                              load_block(tl, &b, dtype, k, j, depth, n));
+        }
+    }
+    int64_t size = (int64_t)kb_dtype_bytes(dtype_c), row = c.shape.dim[1] * size;
+    int64_t strides[] = {row, size};
+    if (dtype_c != tl_dtype(sum))
+        sum = tl_cast(tl, sum, dtype_c);
+    tl_store_strided(tl, c.address + (uint64_t)(i * row + j * size), sum, strides);
+}
+
+static void gemm(tl_ctx *tl, const kb_args *args)
+{
+    kb_shape block = kb_tensor_shard(args->tensors[2], tl_pe(tl)).shape;
+
+    for (int64_t i = 0; i < block.dim[0]; i += TILE)
+        for (int64_t j = 0; j < block.dim[1]; j += TILE) {
+            uint64_t mark = tl_mark(tl);
+
+            make_tile(tl, args, i, j, least(TILE, block.dim[0] - i), least(TILE, block.dim[1] - j));
+            tl_release(tl, mark);
+        }
+}
+
+static void setup(kb_bench_run *run)
+{
+    kb_dtype dtype = kb_bench_dtype(run, "dtype");
+    int64_t m = kb_bench_int(run, "M"), n = kb_bench_int(run, "N"), k = kb_bench_int(run, "K");
+
+    kb_bench_input(run, "a", dtype, KB_SHAPE(m, k), of_a, 1);
+    kb_bench_input(run, "b", dtype, KB_SHAPE(k, n), of_b, 1 / sqrt((double)k));
+    kb_bench_output(run, "c", product_dtype(dtype), KB_SHAPE(m, n), of_c);
+    kb_bench_launch(run, "gemm", gemm, NULL, 0);
+}
+
+static void reference(const kb_bench_run *run, double *const *t)
+{
+    multiply(t[0], t[1], t[2], kb_bench_int(run, "M"), kb_bench_int(run, "N"),
+             kb_bench_int(run, "K"));
+}
+
+static const kb_bench_arg args_of_gemm[] = {
+    SIZE_ARG("M", "256", "rows of a and c"),
+    SIZE_ARG("N", "256", "columns of b and c"),
+    SIZE_ARG("K", "256", "columns of a, rows of b"),
+    DTYPE_ARG("f16", "f16 bf16 f32 f64 i8"),
+};
+
+const kb_bench bench_gemm = {
+    .name = "gemm",
+    .summary = "c = a b in tiles, partial sums in f32; rows of b come from all cubes",
+    .args = args_of_gemm,
+    .n_args = sizeof args_of_gemm / sizeof *args_of_gemm,
+    .setup = setup,
+    .reference = reference,
+};

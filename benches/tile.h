@@ -1,0 +1,97 @@
+/* tile.h -- what the benches share: arguments, types, where rows lie, blocks that fit. */
+#ifndef TILE_H
+#define TILE_H
+#include "tl.h"
+
+/* Arguments that many have. */
+#define SIZE_ARG(name, initial, help)                                                              \
+    {                                                                                              \
+        name, KB_ARG_INT, initial, 1, 65536, NULL, help                                            \
+    }
+#define DTYPE_ARG(initial, choices)                                                                \
+    {                                                                                              \
+        "dtype", KB_ARG_DTYPE, initial, 0, 0, choices, "type of the elements"                      \
+    }
+
+/* Every PE has rows of its own. */
+#define BY_ROWS ((kb_placement){KB_ROW_WISE, KB_ROW_WISE})
+
+static inline int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Parts of `size`, the last of which may be smaller. */
+static inline int64_t parts(int64_t n, int64_t size)
+{
+    return (n + size - 1) / size;
+}
+
+/* In which type sums of `dtype` are kept, and a product of two matrices is stored. */
+static inline kb_dtype sum_dtype(kb_dtype dtype)
+{
+    return dtype == KB_F64 ? KB_F64 : dtype == KB_I8 ? KB_I32 : KB_F32;
+}
+
+static inline kb_dtype product_dtype(kb_dtype dtype)
+{
+    return dtype == KB_I8 ? KB_I32 : dtype;
+}
+
+static inline int64_t element_bytes(const kb_tensor *t)
+{
+    return (int64_t)kb_dtype_bytes(kb_tensor_dtype(t));
+}
+
+/* As many rows, 1 at least, as half a TCM holds `copies` of. */
+static inline int64_t rows_that_fit(const kb_topology *topo, int64_t row_bytes, int64_t copies)
+{
+    int64_t room = (int64_t)kb_memory_bytes(topo, &(kb_endpoint){.kind = KB_TCM}) / 2;
+
+    return room > row_bytes * copies ? room / (row_bytes * copies) : 1;
+}
+
+static inline uint32_t all_pes(tl_ctx *tl)
+{
+    return (uint32_t)(tl_num_programs(tl, 0) * tl_num_programs(tl, 1) * tl_num_programs(tl, 2));
+}
+
+/* The part of `t`, which lies BY_ROWS, that has row `i`. */
+static inline kb_shard shard_of_row(tl_ctx *tl, const kb_tensor *t, int64_t i)
+{
+    uint32_t low = 0, high = all_pes(tl) - 1;
+
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        kb_shard shard = kb_tensor_shard(t, middle);
+
+        if (shard.first[0] + shard.shape.dim[0] > i)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return kb_tensor_shard(t, low);
+}
+
+/* Where row `i` of it begins. */
+static inline uint64_t row_address(tl_ctx *tl, const kb_tensor *t, int64_t i)
+{
+    kb_shard shard = shard_of_row(tl, t, i);
+    int64_t row_bytes = element_bytes(t);
+
+    for (int64_t axis = 1; axis < shard.shape.rank; axis++)
+        row_bytes *= shard.shape.dim[axis];
+    return shard.address + (uint64_t)((i - shard.first[0]) * row_bytes);
+}
+
+/* c += a b for row-major a[m,k], b[k,n], c[m,n]: the reference of every product. */
+static inline void multiply(const double *a, const double *b, double *c, int64_t m, int64_t n,
+                            int64_t k)
+{
+    for (int64_t i = 0; i < m; i++)
+        for (int64_t p = 0; p < k; p++)
+            for (int64_t j = 0; j < n; j++)
+                c[i * n + j] += a[i * k + p] * b[p * n + j];
+}
+
+#endif

@@ -1,0 +1,268 @@
+/* cmd_run.c -- `run`: the kernels of a bench, a row of times and counts for every launch. */
+#include "benches.h"
+#include "cmd.h"
+#include "progress.h"
+#include "say.h"
+#include "stop.h"
+#include "text.h"
+#include "warn.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { EVENTS_AT_ONCE = 50000 }; /* a few ms: how long Ctrl-C may wait */
+
+static const struct column columns[] = {
+    {"bench", CELL_TEXT},        {"kernel", CELL_TEXT},          {"pes", CELL_COUNT},
+    {"start_ns", CELL_NS},       {"kernel_ns", CELL_NS},         {"total_ns", CELL_NS},
+    {"ops", CELL_COUNT},         {"dma_read_bytes", CELL_COUNT}, {"dma_write_bytes", CELL_COUNT},
+    {"gemm_macs", CELL_COUNT},   {"math_elements", CELL_COUNT},  {"verify", CELL_TEXT},
+    {"max_abs_err", CELL_ERROR},
+};
+
+/* One run, and what is known about its results. */
+struct run {
+    const struct cli *cli;
+    const kb_bench *bench;
+    kb_bench_run *run;       /* owned */
+    kb_sim *sim;             /* of `run` */
+    struct origin_arg *args; /* owned */
+    const char *verify;      /* "pass", "fail", "off" */
+    bool compared;           /* outputs with the reference; max_abs_err is known */
+    double max_abs_err;
+};
+
+/* Launches that are not complete have no row. */
+static bool launch_row(void *arg, uint64_t i, struct cell *cells)
+{
+    const struct run *run = arg;
+    kb_launch_result r;
+
+    if (kb_launch_get(run->sim, i, &r) != KB_OK)
+        return false;
+    cells[0] = cell_text(run->bench->name);
+    cells[1] = cell_text(r.kernel);
+    cells[2] = cell_count(r.pes);
+    cells[3] = cell_ns(r.start_fs);
+    cells[4] = cell_ns(r.last_end_fs - r.start_fs);
+    cells[5] = cell_ns(r.response_fs - r.launch_fs);
+    cells[6] = cell_count(r.ops);
+    cells[7] = cell_count(r.dma_read_bytes);
+    cells[8] = cell_count(r.dma_write_bytes);
+    cells[9] = cell_count(r.gemm_macs);
+    cells[10] = cell_count(r.math_elements);
+    cells[11] = cell_text(run->verify);
+    cells[12] = run->compared ? cell_error(run->max_abs_err) : cell_none();
+    return true;
+}
+
+/* -- Phase 1 -------------------------------------------------------------------------------- */
+
+/* Runs to the end, --until, or stop_asked(). KB_AGAIN: the last of these. */
+static kb_status launch_all(const struct run *run, kb_error *why)
+{
+    struct progress progress;
+    kb_status status = KB_AGAIN;
+
+    progress_begin(&progress, run->cli->opts.quiet);
+    while (status == KB_AGAIN && !stop_asked()) {
+        status = kb_sim_run(run->sim, EVENTS_AT_ONCE, why);
+        progress_show(&progress, kb_launch_done(run->sim), kb_launch_count(run->sim), "launches");
+    }
+    progress_end(&progress);
+    return status;
+}
+
+/* -- Phase 2 -------------------------------------------------------------------------------- */
+
+/* Rows come all the same, and say so. */
+static enum exit_code differ(struct run *run, const kb_error *why)
+{
+    run->verify = "fail";
+    return say(run->cli->program, EXIT_DIFFERENT, "verification failed: %s", why->text);
+}
+
+static enum exit_code verify(struct run *run)
+{
+    kb_error why = {""};
+    kb_status status = kb_bench_verify(run->run, &run->max_abs_err, &why);
+
+    if (status == KB_OK || status == KB_DIFFERENT)
+        run->compared = true;
+    if (status == KB_DIFFERENT)
+        return differ(run, &why);
+    run->verify = "pass";
+    return status ? cmd_fail(run->cli, status, &why) : EXIT_OK;
+}
+
+/* An operation that is wrong is the end: nothing is made from its result. */
+static enum exit_code phase2(struct run *run)
+{
+    const struct opts *o = &run->cli->opts;
+    kb_compute_options options = {.threads = o->jobs, .verify_ops = o->verify_ops};
+    kb_error why = {""};
+    kb_status status = kb_compute(run->sim, &options, &why);
+    enum exit_code code = EXIT_OK;
+
+    if (status == KB_DIFFERENT)
+        return differ(run, &why);
+    if (status)
+        return cmd_fail(run->cli, status, &why);
+    if (o->verify)
+        code = verify(run);
+    if (o->dump && code <= EXIT_DIFFERENT) {
+        status = kb_bench_dump(run->run, o->dump, &why);
+        if (status)
+            return cmd_fail(run->cli, status, &why);
+    }
+    return code;
+}
+
+/* What follows once all launches have run: the log, and results. */
+static enum exit_code results(struct run *run)
+{
+    const struct opts *o = &run->cli->opts;
+    kb_error why = {""};
+    kb_status status = o->oplog ? kb_oplog_write(run->sim, o->oplog, o->command_line, &why) : KB_OK;
+
+    if (status)
+        return cmd_fail(run->cli, status, &why);
+    return o->phase2 || o->verify || o->dump ? phase2(run) : EXIT_OK;
+}
+
+/* -- what is printed ------------------------------------------------------------------------ */
+
+/* All arguments, for formats that tell them. False without memory. */
+static bool resolve_args(struct run *run)
+{
+    size_t n = run->bench->n_args;
+
+    run->args = calloc(n + 1, sizeof *run->args);
+    for (size_t i = 0; run->args && i < n; i++) {
+        const kb_bench_arg *arg = &run->bench->args[i];
+
+        run->args[i] =
+            (struct origin_arg){.name = arg->name,
+                                .value = kb_bench_value(run->run, i),
+                                .is_number = arg->type == KB_ARG_INT || arg->type == KB_ARG_REAL};
+    }
+    return run->args != NULL;
+}
+
+static void print_rows(struct run *run, struct sink *s)
+{
+    struct rows rows = {.columns = columns,
+                        .n_columns = sizeof columns / sizeof *columns,
+                        .n_rows = kb_launch_count(run->sim),
+                        .row = launch_row,
+                        .arg = run};
+
+    cmd_write_with(run->cli, &rows, run->args, run->bench->n_args, s);
+    sink_flush(s);
+}
+
+/* What stderr says after the rows; a fingerprint alone. False if it could not be written. */
+static bool say_end(const struct run *run, kb_status status)
+{
+    const struct opts *o = &run->cli->opts;
+    unsigned long long done = kb_launch_done(run->sim), total = kb_launch_count(run->sim);
+    const char *results = o->verify || o->dump || o->oplog ? ", no results" : "";
+    bool talk = !o->quiet && !o->fingerprint;
+    char until[TEXT_NUMBER_BYTES];
+
+    *text_put_ns(until, o->until_fs) = '\0';
+    if (status == KB_AGAIN)
+        fprintf(stderr, "interrupted: %llu of %llu launches complete%s\n", done, total, results);
+    else if (status == KB_STOPPED && talk)
+        fprintf(stderr, "stopped at %s ns: %llu of %llu launches complete%s\n", until, done, total,
+                results);
+    if (status == KB_OK && talk)
+        warn_of_ideal_links(run->cli, run->sim);
+    return !o->fingerprint || fprintf(stderr, "fingerprint %016llx\n",
+                                      (unsigned long long)kb_sim_fingerprint(run->sim)) > 0;
+}
+
+/* -- the run -------------------------------------------------------------------------------- */
+
+/* Runs and writes to `s`. */
+static enum exit_code run_into(struct run *run, struct sink *s)
+{
+    kb_error why = {""};
+    kb_status status = launch_all(run, &why);
+    enum exit_code code = EXIT_OK;
+
+    if (status != KB_OK && status != KB_STOPPED && status != KB_AGAIN)
+        return cmd_fail(run->cli, status, &why);
+    if (status == KB_OK)
+        code = results(run);
+    if (code > EXIT_DIFFERENT)
+        return code;
+    print_rows(run, s);
+    if (!say_end(run, status))
+        return EXIT_SYSTEM;
+    return status == KB_AGAIN ? EXIT_INTERRUPTED : code;
+}
+
+/* The output is opened first: a folder that cannot be written to is not found out after hours. */
+static enum exit_code run_with(struct run *run)
+{
+    const struct cli *cli = run->cli;
+    struct sink s;
+    enum exit_code code = sink_open(&s, cli->program, cli->opts.output);
+
+    if (code)
+        return code;
+    stop_defer(true);
+    code = run_into(run, &s);
+    enum exit_code closed = sink_close(
+        &s, cli->program, code == EXIT_OK || code == EXIT_DIFFERENT || code == EXIT_INTERRUPTED);
+    stop_defer(false);
+    return closed ? closed : code;
+}
+
+/* NULL after a message. */
+static const kb_bench *find_bench(const struct cli *cli, const char *name)
+{
+    const char *names[256];
+    size_t n = 0;
+
+    for (size_t i = 0; i < n_benches; i++)
+        if (strcmp(benches[i]->name, name) == 0)
+            return benches[i];
+    for (; n < n_benches && n < sizeof names / sizeof *names; n++)
+        names[n] = benches[n]->name;
+    say_unknown(cli->program, "bench", "", name, names, n);
+    return NULL;
+}
+
+static kb_options options_of(const struct opts *o)
+{
+    return (kb_options){.engine = o->engine,
+                        .fingerprint = o->fingerprint,
+                        .until_fs = o->until_fs,
+                        .max_events = o->max_events,
+                        .oplog = o->oplog != NULL,
+                        .phase2 = o->phase2 || o->verify || o->dump,
+                        .oplog_limit_bytes = o->oplog_limit};
+}
+
+enum exit_code cmd_run(const struct cli *cli)
+{
+    const struct opts *o = &cli->opts;
+    struct run run = {.cli = cli, .bench = find_bench(cli, o->operand[0]), .verify = "off"};
+    kb_options options = options_of(o);
+    kb_error why = {""};
+
+    if (!run.bench)
+        return EXIT_USAGE;
+    kb_catch_overflow();
+    kb_status status = kb_bench_new(run.bench, cli->topo, &options, o->seed, o->operand + 1,
+                                    o->n_operands - 1, &run.run, &why);
+    if (status)
+        return cmd_fail(cli, status, &why);
+    run.sim = kb_bench_sim(run.run);
+    enum exit_code code = resolve_args(&run) ? run_with(&run) : cmd_fail(cli, KB_NO_MEMORY, NULL);
+    free(run.args);
+    kb_bench_free(run.run);
+    return code;
+}

@@ -1,0 +1,97 @@
+#!/usr/bin/env bash
+# numpy.sh -- what the benches compute is what numpy computes from the same inputs. Prints TAP.
+#
+# B names the build; needs Debian's python3-numpy. tests/numpy/judge.py judges.
+set -u
+LC_ALL=C
+export LC_ALL
+root=$(cd "$(dirname "$0")/../.." && pwd)
+B=${B:-$root/build}
+if ! /usr/bin/python3 -c 'import numpy' 2>/dev/null; then
+    echo "1..0 # SKIP there is no numpy"
+    exit 0
+fi
+work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
+list=$work/list
+n=0 failed=0
+
+# one TOPOLOGY BENCH NAME=VALUE...: runs it; the judge sees its folder later.
+one()
+{
+    local topology=$1
+
+    shift
+    n=$((n + 1))
+    if "$B/$topology/$topology" run "$@" --dump "$work/$n" --seed "$n" >"$work/out" 2>"$work/err"; then
+        echo "$work/$n $* on=$topology" >>"$list"
+    else
+        failed=$((failed + 1))
+        echo "not ok - $topology run $*"
+        sed 's/^/# /' "$work/err"
+    fi
+}
+
+# Three shapes at least of each bench: ordinary ones, odd ones, and those with less than a PE's work.
+for dtype in f16 bf16 f32 f64 i8; do
+    for bench in gemm gemm_composite qkv_gemm; do
+        one cube8 $bench M=64 N=96 K=160 dtype=$dtype
+        one cube1 $bench M=37 N=53 K=211 dtype=$dtype
+    done
+    one cube8 gather M=1000 L=300 D=17 dtype=$dtype
+    one cube1 copy L=4099 dtype=$dtype
+done
+for dtype in f16 bf16 f32 f64; do
+    for act in relu sigmoid tanh; do
+        one cube8 mlp M=65 N=70 K=130 act=$act dtype=$dtype
+    done
+    one cube8 softmax M=67 N=131 dtype=$dtype
+    one cube1 softmax M=5 N=1000 dtype=$dtype
+    one cube8 layernorm M=67 N=131 dtype=$dtype
+    one cube1 layernorm M=3 N=1000 eps=0.125 dtype=$dtype
+    one cube8 attention H=3 S=37 T=150 D=19 dtype=$dtype
+    one cube1 attention H=2 S=33 T=129 D=64 dtype=$dtype
+    one cube8 threshold M=101 N=33 dtype=$dtype
+    one cube1 threshold M=31 N=5 t=-0.25 dtype=$dtype
+done
+for variant in load_ref load_load; do
+    one cube8 gemm_composite M=64 N=96 K=160 variant=$variant
+    one cube1 gemm_composite M=41 N=43 K=47 dtype=f32 variant=$variant
+done
+one cube8 list_walk N=1009 L=100
+one cube1 list_walk N=7 L=30
+one cube8 copy L=65536 dtype=i64
+one tray32 gemm M=300 N=200 K=257
+one tray32 qkv_gemm M=300 N=33 K=257 dtype=f32
+one tray32 gemm_composite M=100 N=100 K=100 variant=load_ref
+one tray32 mlp M=33 N=257 K=65 act=sigmoid
+one tray32 softmax M=300 N=65
+one tray32 layernorm M=300 N=65 dtype=f32
+one tray32 attention H=5 S=64 T=257 D=32
+one tray32 gather M=513 L=700 D=9
+one tray32 threshold M=300 N=3
+one tray32 list_walk N=2000 L=64
+one tray32 copy L=5003 dtype=u16
+
+# a single element of everything, and one long side
+for bench in gemm gemm_composite qkv_gemm mlp; do
+    one cube8 $bench M=1 N=1 K=1 dtype=f32
+    one cube8 $bench M=1 N=1 K=1009
+    one cube8 $bench M=1 N=521 K=3
+    one cube8 $bench M=521 N=1 K=3
+done
+for bench in softmax layernorm threshold; do
+    one cube8 $bench M=1 N=1
+    one cube8 $bench M=1 N=65536
+    one cube8 $bench M=1021 N=1 dtype=f32
+done
+one cube8 attention H=1 S=1 T=1 D=1
+one cube8 attention H=1 S=1 T=1031 D=2
+one cube8 attention H=1 S=67 T=1 D=1 dtype=f64
+one cube8 copy L=1
+one cube8 copy L=67 dtype=u8
+one cube8 gather M=1 L=1 D=1
+one cube8 gather M=3 L=67 D=1 dtype=i32
+one cube8 list_walk N=1 L=1
+
+/usr/bin/python3 "$root/tests/numpy/judge.py" <"$list" || failed=$((failed + 1))
+[ $failed -eq 0 ]

@@ -1,0 +1,319 @@
+#!/usr/bin/env bash
+# run.sh -- benches on the command line: list and run, from outside. Prints TAP.
+#
+# B names the build, SIM the simulator of cube8 in it. Needs awk, sed and jq.
+set -u
+LC_ALL=C
+export LC_ALL
+root=$(cd "$(dirname "$0")/../.." && pwd)
+B=${B:-$root/build}
+case $B in /*) ;; *) B=$(pwd)/$B ;; esac
+SIM=${SIM:-$B/cube8/cube8}
+case $SIM in /*) ;; *) SIM=$(pwd)/$SIM ;; esac
+BROKEN=$B/_t/broken
+work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+n=0
+failed=0
+
+# -- what a test is made of ---------------------------------------------------------------------
+
+# ok NAME: by the status of the command before; prints what the last run() left if it is not 0.
+ok()
+{
+    status=$?
+    n=$((n + 1))
+    if [ $status -eq 0 ]; then
+        echo "ok $n - $1"
+        return
+    fi
+    failed=$((failed + 1))
+    echo "not ok $n - $1"
+    [ -f err ] && sed 's/^/# stderr: /' err | head -5
+    [ -f out ] && sed 's/^/# stdout: /' out | head -5
+}
+
+skip()
+{
+    n=$((n + 1))
+    echo "ok $n - $1 # SKIP $2"
+}
+
+# run ARGUMENT...: stdout to out, stderr to err, exit code to $code.
+run()
+{
+    code=0
+    "$SIM" run "$@" >out 2>err || code=$?
+}
+
+broken()
+{
+    code=0
+    "$BROKEN" run "$@" >out 2>err || code=$?
+}
+
+says()
+{
+    grep -qF -- "$1" err
+}
+
+# refused NAME CODE TEXT ARGUMENT...: this exit code, the text on stderr, nothing on stdout.
+refused()
+{
+    name=$1 expected=$2 text=$3
+    shift 3
+    run "$@"
+    [ $code -eq "$expected" ] && says "$text" && [ ! -s out ]
+    ok "$name"
+}
+
+# field NAME ROW: a field of the CSV in out, by the name of its column; row 1 is the first.
+field()
+{
+    awk -F, -v name="$1" -v row="$2" '
+        NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) column = i }
+        NR == row + 1 { print $column }' out
+}
+
+# equal NAME EXPECTED FOUND
+equal()
+{
+    if [ "$2" != "$3" ]; then
+        echo "# expected $2, found $3"
+        false
+    fi
+    ok "$1"
+}
+
+# small BENCH: arguments that make it quick, and not a multiple of anything
+small()
+{
+    case $1 in
+    attention) echo H=3 S=33 T=150 D=17 ;;
+    copy) echo L=1009 ;;
+    gather) echo M=101 L=67 D=9 ;;
+    list_walk) echo N=101 L=23 ;;
+    softmax | layernorm | threshold) echo M=67 N=33 ;;
+    *) echo M=67 N=41 K=130 ;;
+    esac
+}
+
+all_benches='attention copy gather gemm gemm_composite layernorm list_walk mlp qkv_gemm softmax threshold'
+
+# -- list ---------------------------------------------------------------------------------------
+
+"$SIM" list >out 2>err
+for bench in $all_benches; do grep -q "^$bench  *- .*[a-z]" out || echo "# $bench"; done >missing
+[ ! -s missing ] || { cat missing; false; }
+ok "list: every bench has a line that says what it does"
+"$SIM" list --format csv >out 2>err
+[ "$(head -1 out)" = bench,argument,type,default,range,summary ] &&
+    grep -qx 'gemm,M,int,256,1..65536,rows of a and c' out &&
+    grep -q '^gemm,dtype,dtype,f16,f16|bf16|f32|f64|i8,' out &&
+    grep -q '^mlp,act,choice,relu,relu|sigmoid|tanh,' out &&
+    grep -q '^threshold,t,real,0.5,-1..1,' out
+ok "list: arguments with type, default, range"
+"$SIM" list --format json >out 2>err
+equal "list: JSON" "$(echo $all_benches)" \
+    "$(jq -r '.rows[] | select(.argument == null) | .bench' out | xargs)"
+
+# -- what is refused ----------------------------------------------------------------------------
+
+refused "no bench" 2 "run needs BENCH"
+refused "unknown bench: the nearest one" 2 "unknown bench 'gem', did you mean 'gemm'?" gem
+refused "unknown bench: all of them" 2 "it is one of attention, copy" 7
+refused "unknown argument: the nearest one" 2 "unknown argument 'dtypo' of gemm, did you mean 'dtype'?" \
+    gemm dtypo=f16
+refused "unknown argument: all of them" 2 "unknown argument 'Q' of gemm: it is one of M, N, K, dtype" \
+    gemm Q=3
+refused "unknown argument: upper and lower case" 2 "unknown argument 'k' of gemm, did you mean 'K'?" \
+    gemm k=3
+refused "an operand that is no argument" 2 "unknown argument 'fast' of gemm" gemm fast
+refused "an argument without a value" 2 "'M' has no value, write M=256" gemm M
+refused "size 0" 2 "M must be an integer in 1..65536, not '0'" gemm M=0
+refused "size too large" 2 "M must be an integer in 1..65536, not '65537'" gemm M=65537
+refused "size below 0" 2 "M must be an integer in 1..65536, not '-1'" gemm M=-1
+refused "a size that is none" 2 "M must be an integer in 1..65536, not '1.5'" gemm M=1.5
+refused "an empty size" 2 "M must be an integer in 1..65536, not ''" gemm M=
+refused "a number out of range" 2 "eps must be a number in 1e-12..1, not '2'" layernorm eps=2
+refused "a number that is none" 2 "eps must be a number in 1e-12..1, not 'nan'" layernorm eps=nan
+refused "dtype" 2 "dtype must be one of 'f16 bf16 f32 f64', not 'f8'" softmax dtype=f8
+refused "a choice" 2 "act must be one of 'relu sigmoid tanh', not 'gelu'" mlp act=gelu
+refused "given twice" 2 "M is given twice" gemm M=3 K=4 M=3
+refused "--verify" 2 "--verify 'all' is not 'ops'" gemm --verify=all
+refused "--phase2" 2 "--phase2 'yes' is not 'on' or 'off'" gemm --phase2 yes
+refused "-j" 2 "--jobs '0' is not a number of threads" gemm -j 0
+refused "--seed" 2 "--seed '-1' is not a number" gemm --seed=-1
+refused "--oplog-limit" 2 "--oplog-limit '0' is not a size" gemm --oplog-limit 0
+refused "-o in a folder that is not there" 5 "none/out" softmax -o none/out
+refused "--oplog in a folder that is not there" 5 "none/log" softmax M=1 N=1 --oplog none/log
+echo >file
+refused "--dump into a file" 5 "file" softmax M=1 N=1 --dump file
+code=0
+"$SIM" probe --verify >out 2>err || code=$?
+[ $code -eq 2 ] && says "probe takes no --verify, it is an option of run"
+ok "--verify is an option of run alone"
+SIM=$BROKEN refused "a tensor that does not fit" 2 "large" large
+SIM=$BROKEN refused "too many tensors" 2 "more than 16 tensors" many
+
+# -- what is printed ----------------------------------------------------------------------------
+
+columns=bench,kernel,pes,start_ns,kernel_ns,total_ns,ops,dma_read_bytes,dma_write_bytes,gemm_macs,math_elements,verify,max_abs_err
+run gemm M=64 N=64 K=64 --format csv
+[ $code -eq 0 ] && [ ! -s err ] && [ "$(head -1 out)" = $columns ] && [ "$(wc -l <out)" -eq 2 ] &&
+    [ "$(field bench 1),$(field kernel 1),$(field pes 1)" = gemm,gemm,64 ] &&
+    [ "$(field gemm_macs 1)" -eq $((64 * 64 * 64)) ] &&
+    [ "$(field dma_write_bytes 1)" -eq $((64 * 64 * 2)) ] && [ "$(field verify 1)" = off ] &&
+    [ -z "$(field max_abs_err 1)" ]
+ok "CSV: columns and counts of a GEMM"
+equal "all kernels start together when the last host has called" 27.836250 "$(field start_ns 1)"
+awk -v k="$(field kernel_ns 1)" -v t="$(field total_ns 1)" -v s="$(field start_ns 1)" \
+    'BEGIN { exit !(k > 0 && t > s + k) }'
+ok "total_ns contains call, kernel and response"
+run attention H=2 S=33 T=150 D=17 --format csv --verify
+equal "a row per launch" "attention_parts attention_merge" "$(echo $(field kernel 1) $(field kernel 2))"
+awk -F, -v c="$columns" 'NR == 2 { end = $6 } NR == 3 { exit !($4 > end) }' out
+ok "a launch begins when the one before is back"
+run list_walk N=11 L=3 --format csv
+equal "a launch on one PE" 1 "$(field pes 1)"
+
+run layernorm M=5 N=7 eps=0.001 --verify --format json -j 2
+jq -e '.schema == "kernbench.run/1" and .args == {M: 5, N: 7, dtype: "f16", eps: 0.001} and
+    .command == "cube8 run layernorm M=5 N=7 eps=0.001 --verify --format json" and
+    .rows[0].verify == "pass" and (.rows[0].max_abs_err | type) == "number"' out >/dev/null
+ok "JSON: all arguments, numbers as numbers; the command line without -j"
+run gemm M=3 --format jsonl
+[ "$(sed -n 1p out | jq -c .args)" = '{"M":3,"N":256,"K":256,"dtype":"f16"}' ] &&
+    [ "$(sed -n 2p out | jq -r .verify)" = off ]
+ok "JSON lines: arguments in the first"
+run softmax --verify=ops --format md
+[ $code -eq 0 ] && sed -n 3p out | grep -q '| softmax | softmax |.*| pass |'
+ok "md; --verify=ops"
+run qkv_gemm
+[ $code -eq 0 ] && says "warning: links are ideal" && [ "$(wc -l <err | tr -d ' ')" -eq 1 ]
+ok "design 3.1: links that are too few are warned of, once"
+run qkv_gemm --quiet
+[ $code -eq 0 ] && [ ! -s err ]
+ok "--quiet: no warning"
+run softmax
+[ $code -eq 0 ] && sed -n 1p out | grep -q '^bench  *kernel  *pes  *start_ns'
+ok "a table by default"
+run --seed 3 softmax --quiet M=3 -o out.csv --format csv N=4
+[ $code -eq 0 ] && [ ! -s out ] && [ "$(sed 1d out.csv | cut -d, -f1)" = softmax ]
+ok "options before, between and after; -o"
+
+# -- verification -------------------------------------------------------------------------------
+
+for bench in $all_benches; do
+    run $bench $(small $bench) --verify --format csv
+    [ $code -eq 0 ] && [ "$(field verify 1)" = pass ] || echo "# $bench"
+    run $bench $(small $bench) --verify=ops --format csv
+    [ $code -eq 0 ] && [ "$(field verify 1)" = pass ] || echo "# $bench =ops"
+    [ $bench = list_walk ] && continue # f64 has the narrowest tolerance
+    run $bench $(small $bench) --verify --format csv dtype=f64
+    [ $code -eq 0 ] && [ "$(field verify 1)" = pass ] || echo "# $bench f64"
+done >missing
+[ ! -s missing ] || { cat missing; false; }
+ok "every bench passes --verify and --verify=ops"
+
+broken good --verify --format csv
+[ $code -eq 0 ] && [ "$(field verify 1)" = pass ]
+ok "own benches in place of ours"
+broken wrong --verify --format csv
+[ $code -eq 1 ] && says "y[2,4] is 1, expected 1.5; 1 of 15 elements differ" &&
+    [ "$(field verify 1)" = fail ] && [ "$(field max_abs_err 1)" = 0.500000 ]
+ok "a wrong result: exit 1, element and both values, and the rows"
+broken wrong --verify -o kept.csv --format csv
+[ $code -eq 1 ] && [ "$(sed 1d kept.csv | cut -d, -f12)" = fail ]
+ok "a wrong result: -o is kept, and says so"
+broken wrong --phase2 on --format csv
+[ $code -eq 0 ] && [ "$(field verify 1)" = off ]
+ok "nothing is compared without --verify"
+broken no_nan --verify
+[ $code -eq 1 ] && says "y[1,1] is 1, expected nan"
+ok "a number where NaN is expected"
+broken nan --verify --format csv
+[ $code -eq 0 ] && [ "$(field verify 1)" = pass ]
+ok "NaN where NaN is expected"
+broken unwritten --verify --format csv
+[ $code -eq 1 ] && says "y" && [ "$(field verify 1)" = fail ]
+ok "an output that was not written"
+
+# -- errors of kernels --------------------------------------------------------------------------
+
+SIM=$BROKEN refused "data of a pending result: kernel, PE, call, line" 7 \
+    "kernel peek on c" peek
+grep -q "tl_data at .*broken.c:[0-9]*" err
+ok "... with the place in the source"
+SIM=$BROKEN refused "a kernel that gives up, after a launch that did not" 7 \
+    "this is as far as it goes" give_up
+says "c1.pe1"
+ok "... by the number over all cubes"
+SIM=$BROKEN refused "stack overflow" 7 "dig_deep" dig
+refused "--max-events" 7 "10" gemm --max-events 10
+run gemm --until 30 --format csv
+[ $code -eq 0 ] && says "stopped at 30.000000 ns: 0 of 1 launches complete" && [ "$(wc -l <out)" -eq 1 ]
+ok "--until: launches that are complete, none here"
+run gemm --until 30 --verify --format csv --quiet
+[ $code -eq 0 ] && [ ! -s err ]
+ok "--until, --quiet"
+
+# -- the same, whatever ------------------------------------------------------------------------
+
+for bench in $all_benches; do
+    run $bench $(small $bench) --fingerprint --format csv
+    cp out out.fused
+    cp err err.fused
+    run $bench $(small $bench) --fingerprint --format csv --engine hop
+    cmp -s out out.fused && cmp -s err err.fused && grep -qx 'fingerprint [0-9a-f]\{16\}' err ||
+        echo "# $bench: engines"
+    run $bench $(small $bench) --format csv
+    cmp -s out out.fused || echo "# $bench: without fingerprint"
+    run $bench $(small $bench) --fingerprint --format csv --phase2 on -j 1
+    cmp -s out out.fused && cmp -s err err.fused || echo "# $bench: Phase 2"
+    run $bench $(small $bench) --fingerprint --format csv --oplog log.$bench
+    cmp -s out out.fused && cmp -s err err.fused || echo "# $bench: log"
+done >missing
+[ ! -s missing ] || { cat missing; false; }
+ok "engines, fingerprint, Phase 2, log: the same times and the same events"
+for bench in $all_benches; do
+    run $bench $(small $bench) --dump one.$bench -j 1
+    run $bench $(small $bench) --dump four.$bench -j 4 --engine hop --oplog log.4.$bench --oplog-limit 4K
+    diff -r one.$bench four.$bench >/dev/null || echo "# $bench: results"
+    sed 1d log.$bench >log.a
+    sed 1d log.4.$bench | cmp -s - log.a || echo "# $bench: log"
+done >missing
+[ ! -s missing ] || { cat missing; false; }
+ok "-j 1 and -j 4: the same bytes; a log through a file: the same records"
+
+# -- files --------------------------------------------------------------------------------------
+
+run gemm M=3 N=4 K=5 dtype=bf16 --dump deep/down/here
+equal "--dump makes folders and names bf16" "in.a.bf16.npy in.b.bf16.npy out.c.bf16.npy" \
+    "$(ls deep/down/here | xargs)"
+run attention $(small attention) --dump scratch
+equal "--dump: inputs and outputs, nothing else" "in.k.npy in.q.npy in.v.npy out.o.npy" \
+    "$(ls scratch | xargs)"
+run softmax M=3 N=4 --dump seed0
+run softmax M=3 N=4 --dump seed0b --seed 0
+run softmax M=3 N=4 --dump seed1 --seed 1
+diff -r seed0 seed0b >/dev/null && ! cmp -s seed0/in.x.npy seed1/in.x.npy
+ok "--seed: another one, other inputs"
+run gemm M=8 N=8 K=8 --oplog log.csv
+[ $code -eq 0 ] && grep -q '^op_id,t_start,t_end,' log.csv
+ok "--oplog: CSV by its name"
+jq -es '.[0].schema == "kernbench.oplog/1" and (.[1:] | map(.op_id) | length > 0)' log.gemm >/dev/null
+ok "--oplog: JSON lines else"
+
+# -- Ctrl-C -------------------------------------------------------------------------------------
+
+code=0
+timeout --preserve-status -s INT 1 "$BROKEN" run load_on --format csv >out 2>err || code=$?
+[ $code -eq 130 ] && says "interrupted: 1 of 2 launches complete" && [ "$(field kernel 1)" = divide ]
+ok "Ctrl-C keeps the launches complete so far"
+
+"$SIM" info --format csv | grep -q '^phase2,.'
+ok "info tells what computes Phase 2"
+
+echo "1..$n"
+[ $failed -eq 0 ]

@@ -20,6 +20,9 @@ extern "C" {
  *
  * Shapes are lists of extents, KB_SHAPE(32, 64); addresses are global (kb_address()); tensors are
  * handles, which belong to the PE. Each call is a macro that adds file and line.
+ *
+ * C leaves open which argument of a call is evaluated first: two commands among the arguments of a
+ * third are issued in another order by another compiler. One statement, one command.
  */
 typedef struct tl_tensor tl_tensor;
 

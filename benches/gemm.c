@@ -59,7 +59,7 @@ static void make_tile(tl_ctx *tl, const kb_args *args, int64_t i, int64_t j, int
     }
     int64_t size = (int64_t)kb_dtype_bytes(dtype_c), row = c.shape.dim[1] * size;
     int64_t strides[] = {row, size};
-    if (dtype_c != tl_dtype(sum))
+    if (dtype_c != sum_dtype(dtype))
         sum = tl_cast(tl, sum, dtype_c);
     tl_store_strided(tl, c.address + (uint64_t)(i * row + j * size), sum, strides);
 }

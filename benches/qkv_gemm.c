@@ -79,7 +79,7 @@ static void make_block(tl_ctx *tl, const struct block *c)
     uint64_t mark = tl_mark(tl);
     tl_tensor *sum = sum_panels(tl, c);
 
-    if (tl_dtype(sum) != kb_tensor_dtype(out))
+    if (sum_dtype(kb_tensor_dtype(c->args->tensors[0])) != kb_tensor_dtype(out))
         sum = tl_cast(tl, sum, kb_tensor_dtype(out));
     tl_store_strided(tl, part.address + (uint64_t)(c->i * row + c->j * size), sum,
                      ((int64_t[]){row, size}));

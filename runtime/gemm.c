@@ -750,7 +750,22 @@ struct range {
     uint32_t x_first, x_end, y_first, y_end;
     unsigned char *c; /* of the tile of the first panels */
     int64_t rs, cs;   /* elements */
+    struct gemm_room *room;
 };
+
+/* As much as comes from memory while a tile of a small product is computed. */
+enum { AHEAD_BYTES = 4096 };
+
+static void fetch_ahead(struct gemm_room *room)
+{
+    size_t most = AHEAD_BYTES;
+
+    for (int i = 0; i < 3; i++)
+        for (struct gemm_ahead *a = &room->ahead[i]; a->at < a->end && most; most -= ALIGN) {
+            __builtin_prefetch(a->at, 0, 2);
+            a->at += ALIGN;
+        }
+}
 
 static uint32_t at_most(uint32_t n, uint32_t most)
 {
@@ -780,6 +795,7 @@ static void multiply_block(const struct kernel *kernel, const struct range *r, u
             t.c = r->c + ((int64_t)(i - r->x_first) * xk->width * r->rs +
                           (int64_t)(j - r->y_first) * yk->width * r->cs) *
                              (int64_t)bytes;
+            fetch_ahead(r->room);
             kernel->run(&t);
         }
     }
@@ -794,7 +810,8 @@ static void multiply(const struct kernel *kernel, const struct range *r)
 
 /* Rows [first, end) of the result, into lanes at `c`, row-major. */
 static void multiply_rows(const struct product *p, const struct packed *left,
-                          const struct packed *right, uint32_t first, uint32_t end, void *c)
+                          const struct packed *right, uint32_t first, uint32_t end, void *c,
+                          struct gemm_room *room)
 {
     uint32_t left_first = first / left->key.width;
     uint32_t left_end = (end + left->key.width - 1) / left->key.width;
@@ -820,6 +837,7 @@ static void multiply_rows(const struct product *p, const struct packed *left,
             .rs = 1,
             .cs = p->columns,
         };
+    r.room = room;
     multiply(&p->kernel, &r);
 }
 
@@ -942,12 +960,12 @@ bool gemm_part(const struct op *op, uint32_t part, unsigned char *out, struct ge
     if (!right)
         return false;
     if (is_plain(&p)) {
-        multiply_rows(&p, left, right, first, end, out + (size_t)first * p.columns * bytes);
+        multiply_rows(&p, left, right, first, end, out + (size_t)first * p.columns * bytes, room);
         return true;
     }
     if (!room_for(room, (size_t)(end - first) * p.columns * bytes))
         return false;
-    multiply_rows(&p, left, right, first, end, room->bytes);
+    multiply_rows(&p, left, right, first, end, room->bytes, room);
     finish_rows(&p, room->bytes, first, end, out);
     return true;
 }

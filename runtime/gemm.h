@@ -22,8 +22,14 @@ struct gemm_pool;
 struct gemm_pool *gemm_pool_new(void); /* NULL: no memory */
 void gemm_pool_free(struct gemm_pool *pool);
 
+/* Bytes that the thread will need for its next product: fetched while this one is computed. */
+struct gemm_ahead {
+    const unsigned char *at, *end;
+};
+
 /* Room of one thread. All zero but for `pool` is none yet. */
 struct gemm_room {
+    struct gemm_ahead ahead[3];
     struct gemm_pool *pool; /* borrowed; NULL: none */
     unsigned char *bytes;   /* owned */
     size_t nbytes;

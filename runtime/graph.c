@@ -205,29 +205,6 @@ void graph_operands(struct op *op, void (*each)(void *arg, struct op_tensor *t),
                 each(arg, &op->epilogue[e].operand[i]);
 }
 
-static bool add_op(struct build *b, struct op *op)
-{
-    struct graph *g = b->g;
-    struct graph_version *made;
-
-    if (!op->out.view.v) {
-        fail(b, KB_INTERNAL, "has no result");
-        return false;
-    }
-    if (!enough(b, add_node(g)))
-        return false;
-    g->nodes[b->node].group = group_of(g, op);
-    g->nodes[b->node].is_wide = op->kind == OP_GEMM && gemm_parts(op) > 1;
-    g->groups[g->nodes[b->node].group].n++;
-    made = version_entry(g, op->out.view.v);
-    if (!enough(b, made != NULL))
-        return false;
-    if (made->node != GRAPH_NONE || version_ready(made->v))
-        fail(b, KB_INTERNAL, "its result is another's, too");
-    made->node = b->node;
-    return b->status == KB_OK;
-}
-
 /* The node that makes `v`, which is a result. */
 static uint32_t maker(struct build *b, const struct version *v)
 {
@@ -277,23 +254,47 @@ static void wait_for(void *arg, struct op_tensor *t)
         enough(b, add_edge(b->g, from, b->node));
 }
 
-static bool add_waits(struct build *b, struct op *op)
+static void add_products(struct build *b, const struct op *op)
 {
-    graph_operands(op, wait_for, b);
     for (uint32_t i = 0; op->kind == OP_GEMM && i < 2 && b->status == KB_OK; i++) {
         struct graph_version *e = version_entry(b->g, op->in[i].view.v);
 
         if (enough(b, e != NULL))
             e->products++;
     }
-    return b->status == KB_OK;
 }
 
-static bool for_each_op(struct build *b, bool (*each)(struct build *b, struct op *op))
+/* Its result is there for those that come after it. */
+static void add_result(struct build *b, const struct op *op)
 {
-    bool more = true;
+    struct graph_version *made = op->out.view.v ? version_entry(b->g, op->out.view.v) : NULL;
 
-    for (uint32_t i = 0; more && i < b->g->n_ops; i++) {
+    if (!op->out.view.v)
+        fail(b, KB_INTERNAL, "has no result");
+    else if (!made)
+        fail(b, KB_NO_MEMORY, NULL);
+    else if (made->node != GRAPH_NONE || version_ready(made->v))
+        fail(b, KB_INTERNAL, "its result is another's, too");
+    else
+        made->node = b->node;
+}
+
+static void add_op(struct build *b, struct op *op)
+{
+    struct graph_node *node = &b->g->nodes[b->node];
+
+    node->group = group_of(b->g, op);
+    node->is_wide = op->kind == OP_GEMM && gemm_parts(op) > 1;
+    b->g->groups[node->group].n++;
+    graph_operands(op, wait_for, b);
+    add_products(b, op);
+    if (b->status == KB_OK)
+        add_result(b, op);
+}
+
+static bool add_ops(struct build *b)
+{
+    for (uint32_t i = 0; i < b->g->n_ops && b->status == KB_OK; i++) {
         struct op op;
 
         b->status = op_log_compute(b->log, i, &op, b->why);
@@ -301,10 +302,19 @@ static bool for_each_op(struct build *b, bool (*each)(struct build *b, struct op
             return false;
         b->node = i;
         b->op_id = op.id;
-        more = each(b, &op);
+        add_op(b, &op);
         op_ids_clear(&op.depends);
     }
-    return more;
+    return b->status == KB_OK;
+}
+
+/* Nodes of operations come first, those of pieces after them. */
+static bool add_nodes(struct build *b)
+{
+    for (uint32_t i = 0; i < b->g->n_ops; i++)
+        if (!add_node(b->g))
+            return false;
+    return b->g->n_ops > 0 || add_node(b->g);
 }
 
 kb_status graph_build(struct graph *g, struct op_log *log, kb_error *why)
@@ -319,9 +329,8 @@ kb_status graph_build(struct graph *g, struct op_log *log, kb_error *why)
     if (b.status != KB_OK)
         return b.status;
     g->n_ops = (uint32_t)n;
-    if (enough(&b, n < UINT32_MAX / 2 && versions_grow(g)) && for_each_op(&b, add_op) &&
-        for_each_op(&b, add_waits))
-        enough(&b, (g->n_nodes || add_node(g)) && sort_edges(g));
+    if (enough(&b, n < UINT32_MAX / 2 && versions_grow(g) && add_nodes(&b)) && add_ops(&b))
+        enough(&b, sort_edges(g));
     if (b.status != KB_OK)
         graph_free(g);
     return b.status;

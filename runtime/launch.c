@@ -200,9 +200,35 @@ static bool issue_called(struct tl_ctx *pe, uint64_t t)
     return async;
 }
 
+/*
+ * With thousands of PEs nothing of the next is in the cache, and mostly the next is the one with
+ * the next number: its context is fetched two turns ahead, what that points to one.
+ */
+static inline void prefetch_neighbours(const struct kernels *k, uint32_t number)
+{
+    const struct tl_ctx *next = &k->pes[number + 1], *after = next + 1;
+
+    if (number + 2 >= k->n_pes)
+        return;
+    __builtin_prefetch(&after->sim);
+    __builtin_prefetch(&after->region);
+    __builtin_prefetch(next->co);
+    if (next->current) {
+        const char *c = (const char *)next->current;
+
+        __builtin_prefetch(c);
+        __builtin_prefetch(c + 64);
+        __builtin_prefetch(c + 128);
+        __builtin_prefetch(&next->current->pe);
+        __builtin_prefetch(&next->current->async);
+    }
+}
+
 void kernel_event(struct kb_sim *s, uint64_t t, uint32_t number)
 {
     struct tl_ctx *pe = &s->kernels->pes[number];
+
+    prefetch_neighbours(s->kernels, number);
 
     s->kernels->now_fs = t;
     s->kernels->ahead = EVENTS_AHEAD;
@@ -522,6 +548,8 @@ kb_status kernels_run(struct kb_sim *s, uint64_t budget, kb_error *why)
         if (status == KB_OK)
             end_launch(s);
     }
+    if (status == KB_OK)
+        status = sim_check_stations(s, why);
     return ran(s, status, why);
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "end.h"
+#include "kernel.h"
 #include "names.h"
 #include "sim.h"
 #include "walk.h"
@@ -281,11 +282,22 @@ static bool plausible(uint64_t busy_fs, uint32_t servers, int64_t end_fs)
     return (double)busy_fs <= (double)servers * (double)end_fs * (1 + 1e-9);
 }
 
+/* Ports and engines of PEs, if kernels ran. */
+static bool plausible_pes(const struct kb_sim *s)
+{
+    bool ok = true;
+
+    for (uint32_t pe = 0; s->kernels && pe < s->kernels->n_pes; pe++)
+        for (int i = 0; i < N_PORTS; i++)
+            ok = ok && s->kernels->pes[pe].port[i].busy_fs <= (uint64_t)s->end_fs;
+    return ok;
+}
+
 kb_status sim_check_stations(const struct kb_sim *s, kb_error *why)
 {
     const struct kb_topology *t = s->topo;
     uint32_t cubes = sim_cubes(t);
-    bool ok = true;
+    bool ok = plausible_pes(s);
 
     for (uint32_t i = 0; i < 2 * cubes << t->pe_bits; i++)
         ok = ok && plausible(s->channels[i].busy_fs, i % 2 ? t->write_channels : t->read_channels,

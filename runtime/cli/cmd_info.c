@@ -90,7 +90,7 @@ enum exit_code cmd_info(const struct cli *cli)
     add(&facts, "compiler", cell_text(COMPILER));
     if (sizeof KB_BUILD_FLAGS > 1)
         add(&facts, "build_flags", cell_text(KB_BUILD_FLAGS));
-    add(&facts, "phase2_backend", cell_text(kb_compute_backend()));
+    add(&facts, "phase2", cell_text(kb_compute_backend()));
     rows.n_rows = facts.n;
     return cmd_print(cli, &rows);
 }

@@ -110,7 +110,7 @@ static bool read_op(struct input *in, const struct field *f, kb_op *out)
 
 static bool read_endpoint(struct input *in, const struct field *f, kb_endpoint *out)
 {
-    kb_error why = {""};
+    kb_error why; /* filled only by what fails */
 
     if (kb_endpoint_parse(in->topo, f->text, f->len, out, &why) != KB_OK)
         return bad(in, f->text, "%s", why.text);
@@ -178,7 +178,7 @@ static bool read_row(struct input *in, size_t len)
     struct field field[N_FIELDS];
     const struct field *issue = &field[FIELD_ISSUE];
     kb_request q = {.op = KB_READ};
-    kb_error why = {""};
+    kb_error why; /* filled only by what fails */
 
     if (!split(in, len, field))
         return false;

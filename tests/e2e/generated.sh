@@ -51,7 +51,7 @@ report "no folder of the build in it"
 # Without SAN: --coverage writes the folder into the program.
 for copy in x y; do
     mkdir "$dir/$copy"
-    cp -r Makefile gen templates runtime topologies .ci "$dir/$copy/"
+    cp -r Makefile gen templates runtime benches topologies .ci "$dir/$copy/"
     (cd "$dir/$copy" && env -u MAKEFLAGS -u MAKELEVEL -u SAN make -s B=build TOPO=cube8) >"$dir/log" 2>&1 ||
         cat "$dir/log"
 done

@@ -312,7 +312,7 @@ timeout --preserve-status -s INT 1 "$BROKEN" run load_on --format csv >out 2>err
 [ $code -eq 130 ] && says "interrupted: 1 of 2 launches complete" && [ "$(field kernel 1)" = divide ]
 ok "Ctrl-C keeps the launches complete so far"
 
-"$SIM" info --format csv | grep -q '^phase2_backend,.'
+"$SIM" info --format csv | grep -q '^phase2,.'
 ok "info tells what computes Phase 2"
 
 echo "1..$n"

@@ -434,7 +434,7 @@ bench-built: setup
 	@$(call bench_variant,bench_fifo_c64,$(fifo) $(call channels,64))
 	@$(MAKE) --no-print-directory perf
 
-## bench: measures engines, replay, starting and building against their aims; a few minutes
+## bench: measures engines, kernels, Phase 2, replay, starting and building against their aims; a few minutes
 .PHONY: bench
 bench: bench-built
 	@B=$(B) CC='$(CC)' benches/perf/run.sh

@@ -113,7 +113,7 @@ struct op {
     int8_t axis;             /* 0..rank-1 */
     bool keepdims;
 
-    uint32_t tile[3]; /* composite: M, K, N of a whole tile; math: M, 0, N */
+    uint32_t tile[3]; /* composite: M, K, N of a whole tile, as configured */
     uint64_t tokens;  /* composite */
     uint8_t n_epilogues;
     struct op_epilogue epilogue[TL_EPILOGUES_MAX];

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # run.sh -- measures the engines, the op log, replay, starting and building; `make bench` builds what it runs.
 #
-# usage: run.sh [txn|oplog|replay|start|build|large]...; without words all but large. B names the build.
+# usage: run.sh [txn|oplog|phase2|replay|start|build|large]...; without words all but large. B names the build.
 # Samples are kept in $B/bench/NAME.csv; tables, and how they compare with the aims, go to stdout.
 set -euo pipefail
 
@@ -38,6 +38,13 @@ txn() {
 
 oplog() {
     "$programs/oplog" $MILLION 5
+}
+
+phase2() {
+    "$programs/phase2" 5
+    if /usr/bin/python3 -c "import numpy" 2>/dev/null; then # of Debian
+        /usr/bin/python3 benches/perf/numpy_gemm.py 5
+    fi
 }
 
 # A header and nothing else: what a replay takes without rows.
@@ -112,7 +119,7 @@ build() {
 
 mkdir -p "$samples"
 machine
-for name in "${@:-txn oplog replay start build}"; do
+for name in "${@:-txn oplog phase2 replay start build}"; do
     for part in $name; do
         measure "$part" "$part"
     done

@@ -164,20 +164,20 @@ BLIS_TILE(tile_f64_haswell, double, bli_dgemm_haswell_asm_6x8)
 
 /* -- which of them -------------------------------------------------------------------------- */
 
+#ifdef __x86_64__
 enum level { LEVEL_PLAIN, LEVEL_AVX2, LEVEL_AVX512 };
 
 /* By what the processor can do; under valgrind that is less than it can. */
 static enum level level(void)
 {
-#ifdef __x86_64__
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
         return LEVEL_AVX512;
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
         return LEVEL_AVX2;
-#endif
     return LEVEL_PLAIN;
 }
+#endif
 
 const char *kb_compute_backend(void)
 {

@@ -62,17 +62,18 @@ static struct graph_version *version_entry(struct graph *g, struct version *v)
 
 /* -- nodes and edges ------------------------------------------------------------------------ */
 
+/* `array` is the address of a pointer, of any type, to elements of `size`. */
 static bool grow(void *array, uint32_t *cap, uint32_t n, size_t size)
 {
     uint32_t more = *cap ? 2 * *cap : 1024;
-    void *moved;
+    void *old, *moved;
 
     if (n < *cap)
         return true;
     if (more < *cap)
         return false;
-    memcpy(&moved, array, sizeof moved);
-    moved = realloc(moved, more * size);
+    memcpy(&old, array, sizeof old);
+    moved = realloc(old, more * size);
     if (!moved)
         return false;
     memcpy(array, &moved, sizeof moved);

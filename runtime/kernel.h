@@ -35,6 +35,7 @@ struct tl_tensor {
     bool loads;     /* made by an asynchronous load: no operand before it was waited for */
     bool hidden;    /* in the TCM, but the MemoryStore does not know, see tcm_show() */
     uint32_t maker; /* op_id; OP_NONE */
+    uint32_t owner; /* the PE, by number */
     uint64_t address, nbytes;
     struct dims shape;
     double scalar;
@@ -70,7 +71,7 @@ struct command {
     struct tl_tensor *result; /* borrowed; NULL: none */
     const char *call;         /* "tl_load", for messages */
     tl_here here;
-    struct tl_tensor *operand[TL_OPERANDS_MAX + 1 + TL_EPILOGUES_MAX]; /* to be bound at issue */
+    struct tl_tensor *operand[2 + 2 * TL_EPILOGUES_MAX]; /* to be bound at issue; two for a step */
     uint8_t n_operands;
     bool async;
     uint32_t slot; /* DMA, dot, math: of its transaction or stage */
@@ -165,6 +166,7 @@ struct kernels {
     size_t n_launches, launches_cap, launch; /* launch: that runs, or will be next */
     bool launched;                           /* it runs */
     uint32_t running;                        /* PEs that have not ended */
+    struct tl_ctx *on;                       /* whose kernel is on its stack; NULL: none */
 
     struct wakes wakes;
     uint32_t ahead;        /* events that a kernel may still run itself, see engine_until() */

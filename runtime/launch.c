@@ -74,6 +74,8 @@ void kernel_error(struct tl_ctx *pe, const char *call, tl_here here, const char 
 
 void kernel_no_memory(struct tl_ctx *pe)
 {
+    if (pe->sim->status != KB_OK)
+        return;
     snprintf(pe->kernels->error.text, sizeof pe->kernels->error.text,
              "out of memory while kernels ran");
     engine_fail(pe->sim, KB_NO_MEMORY);
@@ -94,8 +96,9 @@ static void kernel_main(void *arg)
 {
     struct tl_ctx *pe = arg;
     const struct kb_launch_request *r = &current(pe->kernels)->request;
+    kb_args args = r->args; /* launches that are added while it runs may move `r` */
 
-    r->kernel(pe, &r->args);
+    r->kernel(pe, &args);
 }
 
 struct host_bytes {
@@ -161,8 +164,12 @@ static void returned(struct tl_ctx *pe, uint64_t t)
 static void go_on(struct tl_ctx *pe)
 {
     struct kb_sim *s = pe->sim;
+    enum co_state state;
 
-    switch (co_resume(pe->co)) {
+    s->kernels->on = pe;
+    state = co_resume(pe->co);
+    s->kernels->on = NULL;
+    switch (state) {
     case CO_YIELDED:
         break;
     case CO_ENDED:
@@ -370,11 +377,13 @@ void kernels_free(struct kernels *k)
 
 /* -- kb_launch ------------------------------------------------------------------------------ */
 
-static kb_status check_pes(const struct kernels *k, const kb_launch_request *r, kb_error *why)
+static kb_status check_pes(const struct kb_topology *t, const kb_launch_request *r, kb_error *why)
 {
+    uint32_t n = sim_cubes(t) * t->pes;
+
     for (size_t i = 0; r->pes && i < r->n_pes; i++) {
-        if (r->pes[i] >= k->n_pes)
-            return end_error(why, "there is no PE %u, only 0..%u", r->pes[i], k->n_pes - 1);
+        if (r->pes[i] >= n)
+            return end_error(why, "there is no PE %u, only 0..%u", r->pes[i], n - 1);
         if (i && r->pes[i] <= r->pes[i - 1])
             return end_error(why, "the PEs of a launch are not in ascending order");
     }
@@ -416,15 +425,16 @@ static kb_status make_kernels(struct kb_sim *s, kb_error *why)
 
 kb_status kb_launch(kb_sim *s, const kb_launch_request *r, kb_error *why)
 {
-    kb_status status = make_kernels(s, why);
-    struct kernels *k = s->kernels;
+    kb_status status = check_pes(s->topo, r, why);
+    struct kernels *k;
     struct launch *l;
     uint32_t *pes = NULL;
 
     if (status == KB_OK)
-        status = check_pes(k, r, why);
+        status = make_kernels(s, why);
     if (status != KB_OK)
         return status;
+    k = s->kernels;
     if (r->pes && !(pes = malloc(r->n_pes * sizeof *pes)))
         return KB_NO_MEMORY;
     if (!room_for_launch(k)) {

@@ -146,6 +146,7 @@ struct tl_tensor *tensor_new(struct tl_ctx *pe, enum tensor_kind kind)
     x->wait = WAIT_NONE;
     x->loads = x->hidden = false;
     x->maker = OP_NONE;
+    x->owner = pe->number;
     x->view.v = NULL;
     x->block = NULL;
     x->number = pe->tensors++;

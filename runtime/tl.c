@@ -29,9 +29,13 @@ static _Noreturn void no_memory(const struct call *call)
 
 static struct call begin_call(struct tl_ctx *pe, const char *name, tl_here here)
 {
-    pe->call = name;
-    pe->here = here;
-    return (struct call){pe, name, here};
+    struct call call = {pe->kernels->on, name, here};
+
+    call.pe->call = name;
+    call.pe->here = here;
+    if (call.pe != pe)
+        BAD(&call, "the kernel is not the one that this tl_ctx was given to");
+    return call;
 }
 
 /* "[32, 64]" */
@@ -75,6 +79,19 @@ static uint64_t elements_of(const struct dims *d)
     return n;
 }
 
+/* Of a result; operands may be small and their product beyond 64 bits. */
+static uint64_t result_bytes(const struct call *call, kb_dtype dtype, const struct dims *d)
+{
+    uint64_t n = check_dtype(call, dtype);
+
+    for (uint32_t i = 0; i < d->rank; i++) {
+        if (d->dim[i] > TXN_MAX_BYTES / n)
+            BAD(call, "the result %s has more bytes than any memory", text_of(d).text);
+        n *= d->dim[i];
+    }
+    return n;
+}
+
 /* Extents as they are kept; returns the elements, at most 2^40 - 1, more than any memory has. */
 static uint64_t dims_of(const struct call *call, const kb_shape *shape, struct dims *d)
 {
@@ -87,9 +104,9 @@ static uint64_t dims_of(const struct call *call, const kb_shape *shape, struct d
         if (shape->dim[i] < 1 || shape->dim[i] > UINT32_MAX)
             BAD(call, "axis %u of the shape has %lld elements", i, (long long)shape->dim[i]);
         d->dim[i] = (uint32_t)shape->dim[i];
-        n *= d->dim[i];
-        if (n > TXN_MAX_BYTES)
+        if (d->dim[i] > TXN_MAX_BYTES / n)
             BAD(call, "the shape has more elements than any memory");
+        n *= d->dim[i];
     }
     return n;
 }
@@ -101,6 +118,8 @@ static void check_live(const struct call *call, const struct tl_tensor *x)
         BAD(call, "a tensor is NULL");
     if (x->kind == TENSOR_FREE)
         BAD(call, "a tensor was given back before");
+    if (x->owner != call->pe->number)
+        BAD(call, "a tensor belongs to another PE");
 }
 
 static void check_waited(const struct call *call, const struct tl_tensor *x)
@@ -117,6 +136,17 @@ static void check_operand(const struct call *call, const struct tl_tensor *x)
     if (x->kind != TENSOR_SCALAR && !x->block)
         BAD(call, "an operand lies at address %llu, not in the TCM: load it first",
             (unsigned long long)x->address);
+}
+
+/* As ops.def has it; < 0: no operation of PE_MATH. */
+static int group_of(tl_op op)
+{
+    return op >= TL_ADD && (unsigned)op < N_TL_OPS ? math_rows[op].group : -1;
+}
+
+static bool is_elementwise(tl_op op)
+{
+    return group_of(op) == MATH_ELEMENT || group_of(op) == MATH_COMPARE;
 }
 
 static void check_types(const struct call *call, enum tl_op op, kb_dtype dtype)
@@ -170,7 +200,7 @@ static uint64_t strided_bytes(const struct call *call, const struct dims *d, uin
         if (strides[i] < 0 || stride % elem)
             BAD(call, "stride %lld of axis %u is no multiple of %llu bytes", (long long)strides[i],
                 i, (unsigned long long)elem);
-        if (stride > TXN_MAX_BYTES || end > TXN_MAX_BYTES)
+        if (d->dim[i] > 1 && stride > TXN_MAX_BYTES / (d->dim[i] - 1))
             BAD(call, "the strides pass the end of any memory");
         end += stride * (d->dim[i] - 1);
     }
@@ -258,8 +288,7 @@ static struct tl_tensor *do_command(struct command *c)
 static void set_result(const struct call *call, struct command *c, kb_dtype dtype,
                        const struct dims *shape)
 {
-    c->result =
-        new_tensor(call, TENSOR_VALUE, dtype, shape, elements_of(shape) * check_dtype(call, dtype));
+    c->result = new_tensor(call, TENSOR_VALUE, dtype, shape, result_bytes(call, dtype, shape));
     c->result->space = SPACE_TCM;
     c->op.out = op_tensor_of(c->result);
 }
@@ -268,8 +297,7 @@ static void set_result(const struct call *call, struct command *c, kb_dtype dtyp
 static void set_place(const struct call *call, struct command *c, kb_dtype dtype,
                       const struct dims *shape, uint64_t address)
 {
-    c->result =
-        new_tensor(call, TENSOR_PLACE, dtype, shape, elements_of(shape) * check_dtype(call, dtype));
+    c->result = new_tensor(call, TENSOR_PLACE, dtype, shape, result_bytes(call, dtype, shape));
     c->result->address = address;
     c->result->space = (uint8_t)address_space(address);
 }
@@ -379,7 +407,7 @@ void tl_fail_at(tl_ctx *tl, tl_here here, const char *text)
 {
     struct call call = begin_call(tl, "tl_fail", here);
 
-    BAD(&call, "%s", text);
+    BAD(&call, "%s", text ? text : "");
 }
 
 /* -- tensors -------------------------------------------------------------------------------- */
@@ -456,8 +484,9 @@ tl_tensor *tl_scalar_at(tl_ctx *tl, tl_here here, double value)
         no_memory(&call);
     x->dtype = KB_DEFAULT;
     x->space = SPACE_TCM;
-    x->address = x->nbytes = 0;
     x->shape.rank = 0;
+    x->nbytes = 0;
+    x->address = UINT64_MAX;
     x->scalar = value;
     return x;
 }
@@ -480,6 +509,7 @@ tl_tensor *tl_reshape_at(tl_ctx *tl, tl_here here, tl_tensor *x, kb_shape shape)
     y = new_tensor(&call, (enum tensor_kind)x->kind, (kb_dtype)x->dtype, &d, x->nbytes);
     y->address = x->address;
     y->space = x->space;
+    y->hidden = x->hidden;
     y->maker = x->maker;
     y->block = x->block;
     if (y->block)
@@ -509,11 +539,28 @@ uint64_t tl_address(const tl_tensor *x)
     return x->address;
 }
 
+/* A kernel may look at bytes as what they are: elements, where such may lie. */
+static const unsigned char *align_data(const struct call *call, struct tl_tensor *x,
+                                       const unsigned char *bytes)
+{
+    struct version *copy;
+
+    if ((uintptr_t)bytes % dtype_bytes(x->dtype) == 0)
+        return bytes;
+    copy = version_new_bytes(x->nbytes);
+    if (!copy)
+        no_memory(call);
+    memcpy(copy->bytes, bytes, x->nbytes);
+    version_drop(x->view.v);
+    x->view = (struct view){copy, 0};
+    return copy->bytes;
+}
+
 /* The bytes of a tensor that has some; what its address holds now, if it is only a place. */
 static const unsigned char *data_of(const struct call *call, struct tl_tensor *x)
 {
-    struct view view = x->view;
     const unsigned char *bytes;
+    struct view view;
     uint64_t range[2], offset;
     uint32_t dst;
     enum mem_err err = MEM_OK;
@@ -521,6 +568,7 @@ static const unsigned char *data_of(const struct call *call, struct tl_tensor *x
     check_waited(call, x);
     if (x->kind == TENSOR_SCALAR)
         BAD(call, "a scalar has no data");
+    view = x->view;
     if (x->kind == TENSOR_PLACE && address_find(call->pe->sim->topo, x->address, &dst, &offset))
         err = !pe_look_at(call->pe, dst) ? MEM_NO_MEMORY
                                          : mem_read(call->pe->kernels->mem, dst, x->address,
@@ -535,10 +583,13 @@ static const unsigned char *data_of(const struct call *call, struct tl_tensor *x
     }
     if (!version_ready(view.v))
         BAD(call, "the data are pending: they are results that Phase 2 computes");
+    if (!x->block)
+        BAD(call, "the tensor lies at address %llu, not in the TCM: load it first",
+            (unsigned long long)x->address);
     bytes = version_bytes(view.v);
     if (!bytes)
         no_memory(call);
-    return bytes + view.offset;
+    return align_data(call, x, bytes + view.offset);
 }
 
 const void *tl_data_at(tl_ctx *tl, tl_here here, tl_tensor *x)
@@ -749,8 +800,7 @@ static void add_epilogue(const struct call *call, struct command *c, const tl_ep
     const struct math_row *row;
     struct tl_tensor *const operands[2] = {step->y, step->z};
 
-    if (step->op < TL_ADD || (int)step->op >= N_TL_OPS ||
-        math_rows[step->op].group != MATH_ELEMENT || step->op == TL_WHERE)
+    if (group_of(step->op) != MATH_ELEMENT || step->op == TL_WHERE)
         BAD(call, "an epilogue is an elementwise operation that keeps the type");
     row = &math_rows[step->op];
     check_types(call, step->op, (kb_dtype)c->op.dtype_acc);
@@ -811,12 +861,16 @@ static void add_operands(struct command *c, struct tl_tensor *const *x, uint32_t
 }
 
 /* Rows and columns of a tensor seen as a matrix: all axes but the last are rows. */
-static void set_matrix(struct op *op, const struct dims *d)
+static void set_matrix(const struct call *call, struct op *op, const struct dims *d)
 {
-    op->n = d->rank ? d->dim[d->rank - 1] : 1;
-    op->m = 1;
+    uint64_t rows = 1;
+
     for (uint32_t i = 0; i + 1 < d->rank; i++)
-        op->m *= d->dim[i];
+        rows *= d->dim[i];
+    if (rows > UINT32_MAX)
+        BAD(call, "shape %s has more than %u rows", text_of(d).text, UINT32_MAX);
+    op->m = (uint32_t)rows;
+    op->n = d->rank ? d->dim[d->rank - 1] : 1;
     op->k = 1;
 }
 
@@ -829,11 +883,12 @@ static void set_composite_math(const struct call *call, struct command *c,
                                const tl_composite_args *args, struct dims *shape, kb_dtype *out)
 {
     struct tl_tensor *const x[3] = {args->a, args->b, args->c};
-    const struct math_row *row = &math_rows[args->op];
+    const struct math_row *row;
     bool found = false;
 
-    if ((int)args->op >= N_TL_OPS || (row->group != MATH_ELEMENT && row->group != MATH_COMPARE))
+    if (!is_elementwise(args->op))
         BAD(call, "a composite is a GEMM or an elementwise operation");
+    row = &math_rows[args->op];
     for (uint32_t i = 0; i < row->operands; i++) {
         check_waited(call, x[i]);
         if (x[i]->kind == TENSOR_SCALAR)
@@ -852,7 +907,7 @@ static void set_composite_math(const struct call *call, struct command *c,
         *out = KB_BOOL;
     c->op.math = (uint8_t)args->op;
     c->op.has_axis = c->op.all_axes = c->op.keepdims = false;
-    set_matrix(&c->op, shape);
+    set_matrix(call, &c->op, shape);
     if (args->epilogue[0].op)
         BAD(call, "only a GEMM has epilogues");
 }
@@ -863,7 +918,6 @@ tl_tensor *tl_composite_at(tl_ctx *tl, tl_here here, tl_composite_args args)
     struct command *c = new_command(&call, args.op == TL_GEMM ? OP_GEMM : OP_MATH);
     struct dims shape = {0};
     kb_dtype out;
-    uint64_t elem;
 
     c->op.composite = true;
     c->async = true;
@@ -871,8 +925,7 @@ tl_tensor *tl_composite_at(tl_ctx *tl, tl_here here, tl_composite_args args)
         set_gemm(&call, c, &args, &shape, &out);
     else
         set_composite_math(&call, c, &args, &shape, &out);
-    elem = check_dtype(&call, out);
-    c->dst = check_range(&call, args.out, elements_of(&shape) * elem, elem);
+    c->dst = check_range(&call, args.out, result_bytes(&call, out, &shape), dtype_bytes(out));
     set_place(&call, c, out, &shape, args.out);
     c->op.out = op_tensor_of(c->result);
     return do_command(c);
@@ -913,7 +966,7 @@ static const char *math_call(enum tl_op op)
 #include "ops.def"
     };
 
-    return names[op];
+    return group_of(op) < 0 ? "tl_math_at" : names[op];
 }
 
 static struct command *new_math(const struct call *call, enum tl_op op)
@@ -929,11 +982,15 @@ tl_tensor *tl_math_at(tl_ctx *tl, tl_here here, tl_op op, tl_tensor *x, tl_tenso
 {
     struct call call = begin_call(tl, math_call(op), here);
     struct tl_tensor *const operands[3] = {x, y, z};
-    const struct math_row *row = &math_rows[op];
-    struct command *c = new_math(&call, op);
+    const struct math_row *row;
+    struct command *c;
     struct dims shape;
     kb_dtype dtype;
 
+    if (!is_elementwise(op))
+        BAD(&call, "operation %d is not elementwise", (int)op);
+    row = &math_rows[op];
+    c = new_math(&call, op);
     for (uint32_t i = 0; i < row->operands; i++)
         check_operand(&call, operands[i]);
     if (op == TL_WHERE)
@@ -995,11 +1052,16 @@ static struct dims reduced(const struct dims *d, bool all, uint32_t axis, bool k
 tl_tensor *tl_reduce_at(tl_ctx *tl, tl_here here, tl_op op, tl_tensor *x, int axis, bool keepdims)
 {
     struct call call = begin_call(tl, math_call(op), here);
-    struct command *c = math_of_one(&call, op, x);
     bool all = axis == TL_ALL_AXES;
-    uint32_t at = all ? 0 : axis_of(&call, &x->shape, axis);
-    struct dims shape = reduced(&x->shape, all, at, keepdims);
+    struct command *c;
+    struct dims shape;
+    uint32_t at;
 
+    if (group_of(op) != MATH_REDUCE)
+        BAD(&call, "operation %d does not reduce", (int)op);
+    c = math_of_one(&call, op, x);
+    at = all ? 0 : axis_of(&call, &x->shape, axis);
+    shape = reduced(&x->shape, all, at, keepdims);
     c->op.all_axes = all;
     c->op.has_axis = !all;
     c->op.axis = (int8_t)at;

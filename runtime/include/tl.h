@@ -19,7 +19,8 @@ extern "C" {
  * only. A mistake ends the run with KB_KERNEL_ERROR: the text names kernel, PE, call and line.
  *
  * Shapes are lists of extents, KB_SHAPE(32, 64); addresses are global (kb_address()); tensors are
- * handles, which belong to the PE. Each call is a macro that adds file and line.
+ * handles, which belong to the PE. Each call is a macro that adds file and line. All calls are for
+ * the kernel that was given `tl`, before it returns.
  *
  * C leaves open which argument of a call is evaluated first: two commands among the arguments of a
  * third are issued in another order by another compiler. One statement, one command.
@@ -94,8 +95,9 @@ kb_dtype tl_dtype(const tl_tensor *x);
 uint64_t tl_address(const tl_tensor *x); /* global */
 
 /*
- * The bytes of a loaded tensor, row-major, until it is given back; element i of it as a double.
- * Errors: a pending tensor, a load not yet waited for, an index out of range.
+ * The bytes of a loaded tensor, row-major, aligned to its type, until it is given back; element i
+ * of it as a double. Of tl_alloc(): what it holds now, until the next such call.
+ * Errors: a pending tensor, a load not yet waited for, one not in the TCM, an index out of range.
  */
 #define tl_data(tl, x)   tl_data_at(tl, TL_HERE, x)
 #define tl_get(tl, x, i) tl_get_at(tl, TL_HERE, x, i)
@@ -172,7 +174,7 @@ typedef struct tl_dot_options {
         __VA_ARGS__                                                                                \
     }
 #else
-#define TL_DOT_OPTIONS(...) ((tl_dot_options){.dtype_acc = KB_DEFAULT, __VA_ARGS__})
+#define TL_DOT_OPTIONS(...) (__extension__(tl_dot_options){__VA_ARGS__})
 #endif
 tl_tensor *tl_dot_at(tl_ctx *tl, tl_here here, tl_tensor *a, tl_tensor *b, tl_dot_options options);
 

@@ -274,6 +274,10 @@ break: setup
 golden: setup
 	@$(MAKE) --no-print-directory topology TOPO=tests/golden/two_cubes.yaml SET= NAME=
 	cp $(B)/two_cubes/topo.h $(B)/two_cubes/topo.c $(B)/two_cubes/two_cubes.h tests/golden/
+	@$(MAKE) --no-print-directory topology TOPO=cube8 SET= NAME=
+	for b in $(basename $(notdir $(wildcard benches/*.c))); do \
+	    echo "$$b $$($(B)/cube8/cube8 run $$b --fingerprint --quiet 2>&1 >/dev/null | cut -d ' ' -f 2)"; \
+	done >tests/golden/benches.txt
 
 # -- the tests again, otherwise ----------------------------------------------------------------
 
@@ -321,7 +325,8 @@ aarch64: setup
 	        SAN=-static BLIS=no topology TOPO=$$t SET= NAME= || exit; done
 	@$(MAKE) --no-print-directory B=$(B)/aarch64 CC=$(ARM_CC) AR=aarch64-linux-gnu-ar SAN=-static BLIS=no \
 	    $(B)/aarch64/_t/co_arch
-	@B=$(B)/aarch64 RUNNER=qemu-aarch64 tests/run.sh $(B)/aarch64/_t/co_arch tests/e2e/vectors.sh
+	@B=$(B)/aarch64 RUNNER=qemu-aarch64 tests/run.sh $(B)/aarch64/_t/co_arch \
+	    tests/e2e/vectors.sh tests/e2e/benches.sh
 
 ## floats: narrows every f32 there is to f16 and bf16; half a minute
 .PHONY: floats
@@ -434,7 +439,7 @@ bench-built: setup
 	@$(call bench_variant,bench_fifo_c64,$(fifo) $(call channels,64))
 	@$(MAKE) --no-print-directory perf
 
-## bench: measures engines, replay, starting and building against their aims; a few minutes
+## bench: measures engines, kernels, Phase 2, replay, starting and building against their aims; a few minutes
 .PHONY: bench
 bench: bench-built
 	@B=$(B) CC='$(CC)' benches/perf/run.sh

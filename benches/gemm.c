@@ -53,8 +53,10 @@ static void make_tile(tl_ctx *tl, const kb_args *args, int64_t i, int64_t j, int
         for (int64_t k = 0; k < b.shape.dim[0]; k += TILE) {
             int64_t depth = least(TILE, b.shape.dim[0] - k);
 
-            sum = add_product(tl, sum, load_block(tl, &a, dtype, i, b.first[0] + k, m, depth),
-                              load_block(tl, &b, dtype, k, j, depth, n));
+            tl_tensor *left = load_block(tl, &a, dtype, i, b.first[0] + k, m, depth);
+            tl_tensor *right = load_block(tl, &b, dtype, k, j, depth, n);
+
+            sum = add_product(tl, sum, left, right);
         }
     }
     int64_t size = (int64_t)kb_dtype_bytes(dtype_c), row = c.shape.dim[1] * size;

@@ -50,14 +50,21 @@ static inline uint64_t dims_elements(const struct dims *d)
     return n;
 }
 
-/* One extent at a time, as they were written: wider loads would have to wait for the stores. */
+/*
+ * One extent at a time, as they were written: wider loads would have to wait for the stores. The
+ * compiler, which would make a call of memcpy() of it, must not know that it is a copy.
+ */
 static inline void dims_copy(struct dims *to, const struct dims *from)
 {
     uint32_t rank = from->rank;
 
     to->rank = rank;
-    for (uint32_t i = 0; i < rank; i++)
-        to->dim[i] = from->dim[i];
+    for (uint32_t i = 0; i < rank; i++) {
+        uint32_t n = from->dim[i];
+
+        __asm__("" : "+r"(n));
+        to->dim[i] = n;
+    }
 }
 
 /* An operand or a result: where it lies, and which bytes. */
@@ -106,7 +113,7 @@ struct op {
     int8_t axis;             /* 0..rank-1 */
     bool keepdims;
 
-    uint32_t tile[3]; /* composite: M, K, N of a whole tile; math: M, 0, N */
+    uint32_t tile[3]; /* composite: M, K, N of a whole tile, as configured */
     uint64_t tokens;  /* composite */
     uint8_t n_epilogues;
     struct op_epilogue epilogue[TL_EPILOGUES_MAX];

@@ -370,6 +370,7 @@ static void issue_load(struct kb_sim *s, uint64_t t, struct command *c)
 void pe_bind_load(struct kb_sim *s, struct command *c)
 {
     struct op *op = &c->op;
+    struct op_ids *writers = s->log ? &op->depends : NULL;
     struct strided g;
     uint64_t range[2];
     enum mem_err err;
@@ -379,10 +380,10 @@ void pe_bind_load(struct kb_sim *s, struct command *c)
     if (op->strided) {
         g = strided_of(op);
         err = mem_read_strided(s->kernels->mem, c->dst, op->in[0].address, &g, &op->out.view,
-                               &op->depends, range);
+                               writers, range);
     } else {
         err = mem_read(s->kernels->mem, c->dst, op->in[0].address, c->nbytes, &op->out.view,
-                       &op->depends, range);
+                       writers, range);
     }
     if (err == MEM_ABSENT)
         absent(c, c->dst, range);

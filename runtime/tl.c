@@ -454,6 +454,10 @@ tl_tensor *tl_scalar_at(tl_ctx *tl, tl_here here, double value)
 
     if (!x)
         no_memory(&call);
+    x->dtype = KB_DEFAULT;
+    x->space = SPACE_TCM;
+    x->address = x->nbytes = 0;
+    x->shape.rank = 0;
     x->scalar = value;
     return x;
 }
@@ -731,7 +735,10 @@ static void add_epilogue_operand(const struct call *call, struct command *c, str
             BAD(call, "an epilogue's operand %s does not broadcast to %s", text_of(&y->shape).text,
                 text_of(shape).text);
     }
-    e->operand[e->n_operands++] = op_tensor_of(y);
+    e->operand[e->n_operands] = op_tensor_of(y);
+    if (y->kind == TENSOR_SCALAR)
+        e->operand[e->n_operands].dtype = c->op.dtype_acc;
+    e->n_operands++;
     c->operand[c->n_operands++] = y;
 }
 

@@ -8,7 +8,7 @@ bool wakes_init(struct wakes *w, uint32_t n)
 
     while (rows < n)
         rows *= 2;
-    *w = (struct wakes){.next = EV_NONE, .mask = rows - 1};
+    *w = (struct wakes){.next = EV_NONE, .in_line = EV_NONE, .in_set = EV_NONE, .mask = rows - 1};
     w->line = malloc(rows * sizeof *w->line);
     w->set = calloc(n / 64 + 1, sizeof *w->set);
     w->filled = calloc(n / 4096 + 1, sizeof *w->filled);

@@ -9,8 +9,9 @@
  * that wakes it: those are a set of PEs, of which the lowest is first.
  */
 struct wakes {
-    ev next;  /* the first of all; EV_NONE: none */
-    ev *line; /* owned; [mask + 1], from `head` to before `tail` */
+    ev next;            /* the first of all; EV_NONE: none */
+    ev in_line, in_set; /* the first of each */
+    ev *line;           /* owned; [mask + 1], from `head` to before `tail` */
     uint32_t head, tail, mask;
     uint32_t n_set;
     uint64_t set_fs;  /* when those of the set wake */
@@ -36,6 +37,8 @@ static inline void wakes_append(struct wakes *w, uint64_t time_fs, uint32_t pe)
     for (; at != w->head && w->line[(at - 1) & w->mask] > e; at--)
         w->line[at & w->mask] = w->line[(at - 1) & w->mask];
     w->line[at & w->mask] = e;
+    if (e < w->in_line)
+        w->in_line = e;
     if (e < w->next)
         w->next = e;
 }
@@ -49,6 +52,8 @@ static inline void wakes_add(struct wakes *w, uint64_t time_fs, uint32_t pe)
     w->filled[pe / 4096] |= UINT64_C(1) << pe / 64 % 64;
     w->set_fs = time_fs;
     w->n_set++;
+    if (e < w->in_set)
+        w->in_set = e;
     if (e < w->next)
         w->next = e;
 }
@@ -68,19 +73,17 @@ static inline uint32_t wakes_lowest(const struct wakes *w)
 static inline void wakes_take(struct wakes *w)
 {
     uint32_t pe = ev_slot(w->next);
-    ev in_line, in_set;
 
-    if (w->head != w->tail && w->line[w->head & w->mask] == w->next) {
+    if (w->next == w->in_line) {
         w->head++;
+        w->in_line = w->head != w->tail ? w->line[w->head & w->mask] : EV_NONE;
     } else {
-        w->n_set--;
         w->set[pe / 64] &= ~(UINT64_C(1) << pe % 64);
         if (!w->set[pe / 64])
             w->filled[pe / 4096] &= ~(UINT64_C(1) << pe / 64 % 64);
+        w->in_set = --w->n_set ? wakes_event(w->set_fs, wakes_lowest(w)) : EV_NONE;
     }
-    in_line = w->head != w->tail ? w->line[w->head & w->mask] : EV_NONE;
-    in_set = w->n_set ? wakes_event(w->set_fs, wakes_lowest(w)) : EV_NONE;
-    w->next = in_line < in_set ? in_line : in_set;
+    w->next = w->in_line < w->in_set ? w->in_line : w->in_set;
 }
 
 #endif

@@ -1,6 +1,6 @@
 # report.awk -- tables of medians from samples, and how far they are from the aims.
 #
-# usage: awk -v table=txn|oplog|replay|start|build|large -f report.awk SAMPLES
+# usage: awk -v table=txn|kernel|oplog|replay|start|build|large -f report.awk SAMPLES
 # A sample is name,unit,round,value. Ratios are taken round by round: both sides ran together.
 
 BEGIN { FS = "," }
@@ -18,6 +18,8 @@ END {
         txn()
     else if (table == "oplog")
         oplog()
+    else if (table == "kernel")
+        kernel()
     else if (table == "replay")
         replay()
     else if (table == "start")
@@ -152,6 +154,26 @@ function txn(p, pattern, s) {
             aim("fused ideal " pattern[p] ", " s " outstanding",
                 of("fused ideal " pattern[p] " " s (p == 3 ? " bursts" : " at0") " run"),
                 s == 256 ? 60 : 80, "ns")
+}
+
+# -- kernels ---------------------------------------------------------------------------------
+
+function kernel(i, pes, bound) {
+    split("1 64 8192", pes, " ")
+    split("40 100 200", bound, " ")
+    print "ns per coroutine switch, and per load with its wake-up: median [min..max], by PEs"
+    printf "%-14s%-24s%-24s%s\n", "", pes[1], pes[2], pes[3]
+    printf "%-14s%-24s%-24s%s\n", "switch", cell("round robin 1 switch"),
+        cell("round robin 64 switch"), cell("round robin 8192 switch")
+    printf "%-14s%-24s%-24s%s\n", "load", cell("load 1"), cell("load 64"), cell("load 8192")
+    printf "%-14s%-24s%-24s%s\n", "load, logged", cell("load 1 logged"),
+        cell("load 64 logged"), cell("load 8192 logged")
+    printf "coroutine, from the pool and back: %s ns\n\n", cell("pooled life")
+    aim("coroutine switch", of("round robin 1 switch"), 12, "ns")
+    for (i = 1; i <= 3; i++)
+        aim("load with record, " pes[i] " PEs", of("load " pes[i] " logged"), bound[i], "ns")
+    aim("launch on 8192 PEs", of("launch 8192 time"), 100, "ms")
+    aim("launch on 8192 PEs, memory", of("launch 8192 memory"), 300, "MB")
 }
 
 # -- the op log ------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # run.sh -- measures the engines, the op log, replay, starting and building; `make bench` builds what it runs.
 #
-# usage: run.sh [txn|oplog|replay|start|build|large]...; without words all but large. B names the build.
+# usage: run.sh [txn|kernel|oplog|replay|start|build|large]...; without words all but large. B names the build.
 # Samples are kept in $B/bench/NAME.csv; tables, and how they compare with the aims, go to stdout.
 set -euo pipefail
 
@@ -38,6 +38,11 @@ txn() {
 
 oplog() {
     "$programs/oplog" $MILLION 5
+}
+
+kernel() {
+    "$programs/co" 5
+    "$programs/kernel" 5
 }
 
 # A header and nothing else: what a replay takes without rows.
@@ -112,7 +117,7 @@ build() {
 
 mkdir -p "$samples"
 machine
-for name in "${@:-txn oplog replay start build}"; do
+for name in "${@:-txn kernel oplog replay start build}"; do
     for part in $name; do
         measure "$part" "$part"
     done

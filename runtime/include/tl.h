@@ -20,6 +20,9 @@ extern "C" {
  *
  * Shapes are lists of extents, KB_SHAPE(32, 64); addresses are global (kb_address()); tensors are
  * handles, which belong to the PE. Each call is a macro that adds file and line.
+ *
+ * C leaves open which argument of a call is evaluated first: two commands among the arguments of a
+ * third are issued in another order by another compiler. One statement, one command.
  */
 typedef struct tl_tensor tl_tensor;
 
@@ -60,7 +63,7 @@ void *tl_alloc_host_at(tl_ctx *tl, tl_here here, size_t nbytes);
 
 /* -- tensors (free) ------------------------------------------------------------------------- */
 
-/* A tensor where it lies, in any HBM or SRAM: an operand of tl_composite(). Bound when used. */
+/* A tensor where it lies, but in the own TCM: an operand of tl_composite(). Bound when used. */
 #define tl_ref(tl, address, dtype, shape) tl_ref_at(tl, TL_HERE, address, dtype, shape)
 tl_tensor *tl_ref_at(tl_ctx *tl, tl_here here, uint64_t address, kb_dtype dtype, kb_shape shape);
 
@@ -227,7 +230,7 @@ typedef struct tl_epilogue {
 typedef struct tl_composite_args {
     tl_op op;             /* TL_GEMM, or an elementwise operation on equal shapes and scalars */
     tl_tensor *a, *b, *c; /* operands: tl_ref() or in the TCM; math: as many as op takes */
-    uint64_t out;         /* global address in an HBM or SRAM */
+    uint64_t out;         /* global address, not in the own TCM */
     tl_dot_options dot;   /* GEMM */
     tl_epilogue epilogue[TL_EPILOGUES_MAX]; /* GEMM */
 } tl_composite_args;

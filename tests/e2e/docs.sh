@@ -2,14 +2,16 @@
 # docs.sh -- the examples of the documents print what the documents say, byte for byte.
 #
 # TAP on stdout. Runs the commands of each ```console block; their stderr is shown after their
-# stdout. Commands that build something are left out. B names the build, KBGEN and SIM programs in
-# it; run from the top of the tree.
+# stdout. A ```c block that begins with "/* NAME.c -- " is a file that a command may compile. Commands
+# of make are left out. B names the build, KBGEN and SIM programs in it; run from the top of the tree.
 set -u
 B=${B:-build}
 KBGEN=${KBGEN:-$B/kbgen}
 SIM=${SIM:-$B/cube8/cube8}
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
+compiler=$(cut -d' ' -f1 "$B/_o/flags") # and what the libraries need beside it
+instruments=$(grep -o -e '-fsanitize=[^ ]*' -e '--coverage' "$B/_o/flags" | xargs)
 n=0 failed=0
 
 # here COMMAND: with this build's programs, files in a folder of its own, and the variant with
@@ -24,6 +26,13 @@ here()
     command=${command//@\/cube8\/cube8/$SIM}
     command=${command//@\/kbgen/$KBGEN}
     command=${command//@\//$B/}
+    case $command in
+    gcc\ *)
+        command=${command/#gcc/$compiler $instruments}
+        command=$(sed -E "s,-o ,-o $dir/,; s, ([a-z_]+\.c), $dir/\1," <<<"$command")
+        ;;
+    ./*) command=$dir/${command#./} ;;
+    esac
     printf '%s\n' "$command"
 }
 
@@ -31,7 +40,7 @@ here()
 compare()
 {
     case $2 in
-    make\ * | gcc\ * | ./*) return ;;
+    make\ *) return ;;
     *cube8_fast*) return ;; # nobody has built it
     esac
     here "$2" >"$dir/command"
@@ -50,13 +59,21 @@ compare()
 # examples FILE: a command is a line "$ ...", with lines "> ..." and a here-document up to END
 examples()
 {
-    local line number=0 place='' command='' state=text
+    local line number=0 place='' command='' state=text name=''
 
     while IFS= read -r line; do
         number=$((number + 1))
         case $state:$line in
         text:'```console') state=block ;;
+        text:'```c') state=source name='' ;;
         text:*) ;;
+        source:'```') state=text ;;
+        source:'/* '*'.c -- '*)
+            name=${line#'/* '}
+            name=${name%%' -- '*}
+            printf '%s\n' "$line" >"$dir/$name"
+            ;;
+        source:*) [ -z "$name" ] || printf '%s\n' "$line" >>"$dir/$name" ;;
         here:*)
             command+=$'\n'$line
             [ "$line" != END ] || state=block

@@ -22,8 +22,8 @@ static void shift(tl_ctx *tl, const kb_args *args)
 
     if (x.shape.dim[0] == 0)
         return;
-    tl_tensor *sum = tl_add(tl, tl_load(tl, x.address, KB_F32, x.shape),
-                            tl_load(tl, index.address, KB_F32, index.shape));
+    tl_tensor *rows = tl_load(tl, x.address, KB_F32, x.shape);
+    tl_tensor *sum = tl_add(tl, rows, tl_load(tl, index.address, KB_F32, index.shape));
     tl_store(tl, y.address, sum);
 }
 

@@ -378,16 +378,43 @@ static bool run_part(struct exec *x, const struct job *job, struct gemm_room *ro
     return true;
 }
 
+/* While one product of a batch is computed, what the next one reads and writes may be fetched. */
+static void look_ahead(struct gemm_room *room, const struct op *op, const struct running *next)
+{
+    const struct op_tensor *in = next->op.in;
+
+    for (int i = 0; i < 2; i++) {
+        const unsigned char *at = in[i].view.v->bytes + in[i].view.offset;
+
+        room->ahead[i].at = at;
+        room->ahead[i].end =
+            at + dims_elements(&in[i].shape) * kb_dtype_bytes((kb_dtype)in[i].dtype);
+        if (in[i].view.v == op->in[i].view.v) /* packed already */
+            room->ahead[i].at = room->ahead[i].end;
+    }
+    room->ahead[2] = (struct gemm_ahead){next->out, next->out + next->op.out.view.v->nbytes};
+}
+
+static bool compute_batch(struct worker *w, uint32_t i, uint32_t n)
+{
+    if (i + 1 < n && w->batch[i].op.kind == OP_GEMM)
+        look_ahead(&w->room, &w->batch[i].op, &w->batch[i + 1]);
+    return compute(w->x, &w->batch[i], &w->room);
+}
+
 static void run_nodes(struct worker *w, const struct job *job)
 {
     struct exec *x = w->x;
-    uint32_t done = 0;
+    uint32_t started = 0, done = 0;
 
-    while (done < job->n && start(x, job->nodes[done], &w->batch[done]) &&
-           compute(x, &w->batch[done], &w->room))
+    while (started < job->n && start(x, job->nodes[started], &w->batch[started]))
+        started++;
+    if (started < job->n)
+        give_up(&w->batch[started]);
+    while (done < started && compute_batch(w, done, started))
         done++;
-    if (done < job->n)
-        give_up(&w->batch[done]);
+    for (uint32_t i = done; i < started; i++)
+        give_up(&w->batch[i]);
     pthread_mutex_lock(&x->lock);
     for (uint32_t i = 0; i < done; i++)
         finish(x, &w->batch[i]);

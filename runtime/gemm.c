@@ -164,20 +164,20 @@ BLIS_TILE(tile_f64_haswell, double, bli_dgemm_haswell_asm_6x8)
 
 /* -- which of them -------------------------------------------------------------------------- */
 
+#ifdef __x86_64__
 enum level { LEVEL_PLAIN, LEVEL_AVX2, LEVEL_AVX512 };
 
 /* By what the processor can do; under valgrind that is less than it can. */
 static enum level level(void)
 {
-#ifdef __x86_64__
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
         return LEVEL_AVX512;
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
         return LEVEL_AVX2;
-#endif
     return LEVEL_PLAIN;
 }
+#endif
 
 const char *kb_compute_backend(void)
 {
@@ -358,6 +358,7 @@ enum {
         512,     /* tiles load a little of the next panel before they know that there is none */
     STRIP = 128, /* a thread packs so many rows at a time */
     WIDEST = 32,
+    ROWS_AHEAD = 8,
 };
 
 static size_t lane_bytes(const struct pack_key *key)
@@ -496,6 +497,13 @@ static inline void turn_scalar(unsigned char *to, uint32_t width, const uint32_t
         memcpy(to + (size_t)k * width * 4, &from[k], 4);
 }
 
+/* Rows of a large matrix lie pages apart, which the processor does not follow by itself. */
+static void fetch(const unsigned char *at, size_t nbytes)
+{
+    for (size_t i = 0; i < nbytes; i += ALIGN)
+        __builtin_prefetch(at + i);
+}
+
 /* One panel of 4-byte lanes, from rows along k: columns of the panel by fours. */
 static inline __attribute__((always_inline)) void
 turn_panel_4(unsigned char *to, const void *const *rows, uint32_t width, uint32_t kc)
@@ -550,6 +558,9 @@ static void pack_along_k(const struct strip *s)
             const unsigned char *row =
                 s->from + (int64_t)(done + i) * key->stride * (int64_t)from_bytes;
             rows[i] = done + i >= s->rows ? (const void *)zeros : row;
+            if (done + i + key->width < s->rows)
+                fetch(row + (int64_t)key->width * key->stride * (int64_t)from_bytes,
+                      s->kc * from_bytes);
             if (done + i < s->rows && key->dtype != key->lane) {
                 cast_elements((kb_dtype)key->lane, converted[i], (kb_dtype)key->dtype, row, s->kc);
                 rows[i] = converted[i];
@@ -559,12 +570,23 @@ static void pack_along_k(const struct strip *s)
     }
 }
 
-/* `n` lanes of one k into as many panels as they reach. */
+/* By sixteens, as long as there are; a length that is known needs no loop and no call. */
+static inline __attribute__((always_inline)) void copy_row(unsigned char *to,
+                                                           const unsigned char *from, size_t n)
+{
+    size_t i = 0;
+
+    for (; i + sizeof(four) <= n; i += sizeof(four))
+        *(four *)(to + i) = *(const four *)(from + i);
+    memcpy(to + i, from + i, n - i);
+}
+
+/* `n` bytes of one k into as many panels as they reach. */
 static inline __attribute__((always_inline)) void
 deal(unsigned char *to, const unsigned char *row, size_t n, size_t panel_bytes, size_t row_bytes)
 {
     for (; n >= row_bytes; n -= row_bytes, row += row_bytes, to += panel_bytes)
-        memcpy(to, row, row_bytes);
+        copy_row(to, row, row_bytes);
     if (n) {
         memcpy(to, row, n);
         memset(to + n, 0, row_bytes - n);
@@ -583,11 +605,13 @@ static void pack_across_k(const struct strip *s)
         const unsigned char *row = s->from + (int64_t)k * key->k_stride * (int64_t)from_bytes;
         unsigned char *to = s->to + k * row_bytes;
 
+        if (k + ROWS_AHEAD < s->kc)
+            fetch(row + ROWS_AHEAD * key->k_stride * (int64_t)from_bytes, s->rows * from_bytes);
         if (key->dtype != key->lane) {
             cast_elements((kb_dtype)key->lane, converted, (kb_dtype)key->dtype, row, s->rows);
             row = (const unsigned char *)converted;
         }
-        if (row_bytes == 128) /* a length that is known is copied by a few instructions */
+        if (row_bytes == 128)
             deal(to, row, n, panel_bytes, 128);
         else if (row_bytes == 64)
             deal(to, row, n, panel_bytes, 64);
@@ -801,10 +825,11 @@ static void multiply_block(const struct kernel *kernel, const struct range *r, u
     }
 }
 
+/* K innermost: the part of C that a block of x makes stays cached while it is added to. */
 static void multiply(const struct kernel *kernel, const struct range *r)
 {
-    for (uint32_t k = 0; k < r->x->key.k; k += KC)
-        for (uint32_t i = r->x_first; i < r->x_end; i += kernel->x_block)
+    for (uint32_t i = r->x_first; i < r->x_end; i += kernel->x_block)
+        for (uint32_t k = 0; k < r->x->key.k; k += KC)
             multiply_block(kernel, r, k, i, at_most(r->x_end, i + kernel->x_block));
 }
 

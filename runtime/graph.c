@@ -62,38 +62,50 @@ static struct graph_version *version_entry(struct graph *g, struct version *v)
 
 /* -- nodes and edges ------------------------------------------------------------------------ */
 
-static bool grow(void *array, uint32_t *cap, uint32_t n, size_t size)
+static bool nodes_grow(struct graph *g)
 {
-    uint32_t more = *cap ? 2 * *cap : 1024;
-    void *moved;
+    uint32_t cap = g->nodes_cap ? 2 * g->nodes_cap : 1024;
+    struct graph_node *moved;
 
-    if (n < *cap)
+    if (g->n_nodes + 1 < g->nodes_cap)
         return true;
-    if (more < *cap)
-        return false;
-    memcpy(&moved, array, sizeof moved);
-    moved = realloc(moved, more * size);
+    moved = cap > g->nodes_cap ? realloc(g->nodes, cap * sizeof *moved) : NULL;
     if (!moved)
         return false;
-    memcpy(array, &moved, sizeof moved);
-    *cap = more;
+    g->nodes = moved;
+    g->nodes_cap = cap;
     return true;
 }
 
 static bool add_node(struct graph *g)
 {
-    if (!grow(&g->nodes, &g->nodes_cap, g->n_nodes + 1, sizeof *g->nodes))
+    if (!nodes_grow(g))
         return false;
     memset(&g->nodes[g->n_nodes++], 0, 2 * sizeof *g->nodes);
     return true;
 }
 
+static bool edges_grow(struct graph *g)
+{
+    uint32_t cap = g->edges_cap ? 2 * g->edges_cap : 1024, *moved;
+
+    if (g->n_edges < g->edges_cap)
+        return true;
+    moved = cap > g->edges_cap ? realloc(g->from, cap * sizeof *moved) : NULL;
+    if (!moved)
+        return false;
+    g->from = moved;
+    moved = realloc(g->edges, cap * sizeof *moved);
+    if (!moved)
+        return false;
+    g->edges = moved;
+    g->edges_cap = cap;
+    return true;
+}
+
 static bool add_edge(struct graph *g, uint32_t from, uint32_t to)
 {
-    uint32_t cap = g->edges_cap;
-
-    if (!grow(&g->from, &cap, g->n_edges, sizeof *g->from) ||
-        !grow(&g->edges, &g->edges_cap, g->n_edges, sizeof *g->edges))
+    if (!edges_grow(g))
         return false;
     g->from[g->n_edges] = from;
     g->edges[g->n_edges++] = to;

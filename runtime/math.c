@@ -55,7 +55,7 @@ static void scatter(void *to, const void *from, int64_t stride, size_t bytes, si
 static const void *stored(const struct math_lane *lane, uint64_t i, size_t n, union chunk *buffer)
 {
     size_t bytes = kb_dtype_bytes(lane->dtype);
-    const unsigned char *at = lane->at + (int64_t)i * lane->stride * (int64_t)bytes;
+    const unsigned char *at;
 
     if (!lane->at) {
         double all[CHUNK];
@@ -65,6 +65,7 @@ static const void *stored(const struct math_lane *lane, uint64_t i, size_t n, un
         cast_elements(lane->dtype, buffer->bytes, KB_F64, all, n);
         return buffer->bytes;
     }
+    at = lane->at + (int64_t)i * lane->stride * (int64_t)bytes;
     if (lane->stride == 1)
         return at;
     gather(buffer->bytes, at, lane->stride, bytes, n);
@@ -87,6 +88,9 @@ static const void *loaded(const struct math_lane *lane, uint64_t i, size_t n, kb
 
 /* -- elementwise, floats -------------------------------------------------------------------- */
 
+/* A division by 0 is IEEE 754's, not a mistake. */
+#define DIVIDES __attribute__((no_sanitize("float-divide-by-zero")))
+
 /* No overflow on either side. */
 static double sigmoid(double x)
 {
@@ -95,7 +99,7 @@ static double sigmoid(double x)
     return x < 0 ? e / (1 + e) : 1 / (1 + e);
 }
 
-static double rsqrt(double x)
+DIVIDES static double rsqrt(double x)
 {
     return 1 / sqrt(x);
 }
@@ -107,9 +111,6 @@ static double rsqrt(double x)
 
 #define LARGER(x, y)  ((x) > (y) || (x) != (x) ? (x) : (y))
 #define SMALLER(x, y) ((x) < (y) || (x) != (x) ? (x) : (y))
-
-/* A division by 0 is IEEE 754's, not a mistake. */
-#define DIVIDES __attribute__((no_sanitize("float-divide-by-zero")))
 
 #define FLOAT_ARITHMETIC(NAME, T, FMA, SQRT, ABS)                                                  \
     DIVIDES static void NAME(enum tl_op math, T *o, const T *x, const T *y, const T *z, size_t n)  \

@@ -141,9 +141,19 @@ static bool is_elementwise(enum tl_op math)
     return math_rows[math].group == MATH_ELEMENT && math != TL_WHERE;
 }
 
+/* Valgrind computes long double as double, which is no reference for double. */
+static bool long_double_is_longer(void)
+{
+    volatile long double one = 1, more = one + LDBL_EPSILON;
+
+    return more != one;
+}
+
 static void floats_are_rounded_once(void **state)
 {
     (void)state;
+    if (!long_double_is_longer())
+        skip();
     for (enum tl_op math = TL_ADD; math <= TL_FULL; math++)
         for (kb_dtype d = KB_F16; is_elementwise(math) && d <= KB_F64; d++)
             each_float_op(math, d);

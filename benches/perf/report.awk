@@ -1,6 +1,6 @@
 # report.awk -- tables of medians from samples, and how far they are from the aims.
 #
-# usage: awk -v table=txn|kernel|oplog|replay|start|build|large -f report.awk SAMPLES
+# usage: awk -v table=txn|kernel|oplog|phase2|replay|start|build|large -f report.awk SAMPLES
 # A sample is name,unit,round,value. Ratios are taken round by round: both sides ran together.
 
 BEGIN { FS = "," }
@@ -20,6 +20,8 @@ END {
         oplog()
     else if (table == "kernel")
         kernel()
+    else if (table == "phase2")
+        phase2()
     else if (table == "replay")
         replay()
     else if (table == "start")
@@ -81,6 +83,38 @@ function aim(what, x, bound, unit) {
     printf "aim   %-44s %9.1f %-5s <= %-6g %s by %.1f (%.0f %%)\n", what, x, unit, bound,
         x <= bound ? "PASS" : "MISS", x <= bound ? bound - x : x - bound,
         100 * (x <= bound ? bound - x : x - bound) / bound
+}
+
+function at_least(what, x, bound) {
+    printf "aim   %-44s %9.2f x     >= %-6g %s by %.2f\n", what, x, bound,
+        (x >= bound ? "PASS" : "MISS"), (x >= bound ? x - bound : bound - x)
+}
+
+# -- Phase 2 ---------------------------------------------------------------------------------
+
+function best_blis(what) {
+    return (of("blis skx " what) > of("blis haswell " what) ? "blis skx " : "blis haswell ") what
+}
+
+function phase2(name, i, n, size) {
+    print "median [min..max], GFLOP/s, us or ms"
+    for (name in count)
+        printf "%-36s %s\n", name, cell(name) | "sort"
+    close("sort")
+    n = split("512 1024 2048", size, " ")
+    for (i = 1; i <= n; i++)
+        at_least("n=" size[i] ", times bare BLIS",
+            ratio("ours n=" size[i], 1, best_blis("n=" size[i])), 0.98)
+    at_least("1024 from f16 tiles of 128, times bare BLIS",
+        ratio("ours f16 1024 tiles 128x128x128", 1, best_blis("whole 1024")), 0.7)
+    at_least("10000 of 64, times bare BLIS", ratio("ours 10000 of 64", 1, best_blis("10000 of 64")), 1.6)
+    at_least("two threads on tiles", ratio("one thread f16 1024 tiles", 1, "two threads f16 1024 tiles"), 1.8)
+    at_least("two threads on one product", ratio("one thread one of 1536", 1, "two threads one of 1536"), 1.8)
+    if (!("numpy f16 128x256x128" in count))
+        return
+    at_least("f16 128x256x128, times numpy", ratio("numpy f16 128x256x128", 1, "ours f16 128x256x128"), 120)
+    at_least("f16 128x256x128, times numpy by f32",
+        ratio("numpy f32 f16 128x256x128", 1, "ours f16 128x256x128"), 2)
 }
 
 # -- the engines -----------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # run.sh -- measures the engines, the op log, replay, starting and building; `make bench` builds what it runs.
 #
-# usage: run.sh [txn|kernel|oplog|replay|start|build|large]...; without words all but large. B names the build.
+# usage: run.sh [txn|kernel|oplog|phase2|replay|start|build|large]...; without words all but large. B names the build.
 # Samples are kept in $B/bench/NAME.csv; tables, and how they compare with the aims, go to stdout.
 set -euo pipefail
 
@@ -43,6 +43,13 @@ oplog() {
 kernel() {
     "$programs/co" 5
     "$programs/kernel" 5
+}
+
+phase2() {
+    "$programs/phase2" 5
+    if /usr/bin/python3 -c "import numpy" 2>/dev/null; then # of Debian
+        /usr/bin/python3 benches/perf/numpy_gemm.py 5
+    fi
 }
 
 # A header and nothing else: what a replay takes without rows.
@@ -117,7 +124,7 @@ build() {
 
 mkdir -p "$samples"
 machine
-for name in "${@:-txn kernel oplog replay start build}"; do
+for name in "${@:-txn kernel oplog phase2 replay start build}"; do
     for part in $name; do
         measure "$part" "$part"
     done

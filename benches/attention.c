@@ -45,12 +45,15 @@ static tl_tensor *scaled(tl_ctx *tl, tl_tensor *x, tl_tensor *by)
     return y;
 }
 
-static tl_tensor *added(tl_ctx *tl, tl_tensor *x, tl_tensor *y)
+/* x * by_x + y * by_y, which is in place of x and y. */
+static tl_tensor *mixed(tl_ctx *tl, tl_tensor *x, tl_tensor *by_x, tl_tensor *y, tl_tensor *by_y)
 {
-    tl_tensor *z = tl_add(tl, x, y);
+    tl_tensor *part_x = scaled(tl, x, by_x);
+    tl_tensor *part_y = scaled(tl, y, by_y);
+    tl_tensor *z = tl_add(tl, part_x, part_y);
 
-    tl_free(tl, x);
-    tl_free(tl, y);
+    tl_free(tl, part_x);
+    tl_free(tl, part_y);
     return z;
 }
 
@@ -71,8 +74,8 @@ static void merge(tl_ctx *tl, struct partial *x, struct partial y)
     tl_tensor *by_x = exp_above(tl, x->max, max), *by_y = exp_above(tl, y.max, max);
 
     x->max = max;
-    x->sum = added(tl, scaled(tl, x->sum, by_x), scaled(tl, y.sum, by_y));
-    x->acc = added(tl, scaled(tl, x->acc, by_x), scaled(tl, y.acc, by_y));
+    x->sum = mixed(tl, x->sum, by_x, y.sum, by_y);
+    x->acc = mixed(tl, x->acc, by_x, y.acc, by_y);
     tl_free(tl, by_x);
     tl_free(tl, by_y);
 }
@@ -139,12 +142,11 @@ static struct partial load_partial(tl_ctx *tl, const kb_args *args, const struct
                                    int64_t unit, int64_t rows)
 {
     kb_shape column = KB_SHAPE(rows, 1), all = KB_SHAPE(rows, p->d);
-    struct partial x = {
-        tl_load_async(tl, row_address(tl, args->tensors[MAX], unit), p->sums, column),
-        tl_load_async(tl, row_address(tl, args->tensors[SUM], unit), p->sums, column),
-        tl_load_async(tl, row_address(tl, args->tensors[ACC], unit), p->sums, all),
-    };
+    struct partial x;
 
+    x.max = tl_load_async(tl, row_address(tl, args->tensors[MAX], unit), p->sums, column);
+    x.sum = tl_load_async(tl, row_address(tl, args->tensors[SUM], unit), p->sums, column);
+    x.acc = tl_load_async(tl, row_address(tl, args->tensors[ACC], unit), p->sums, all);
     tl_wait(tl, x.max);
     tl_wait(tl, x.sum);
     tl_wait(tl, x.acc);

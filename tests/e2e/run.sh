@@ -307,10 +307,18 @@ ok "--oplog: JSON lines else"
 
 # -- Ctrl-C -------------------------------------------------------------------------------------
 
-code=0
-timeout --preserve-status -s INT 1 "$BROKEN" run load_on --format csv >out 2>err || code=$?
-[ $code -eq 130 ] && says "interrupted: 1 of 2 launches complete" && [ "$(field kernel 1)" = divide ]
-ok "Ctrl-C keeps the launches complete so far"
+for seconds in 1 0.6 0.3; do # wherever that is in the second launch
+    code=0
+    timeout --preserve-status -s INT $seconds "$BROKEN" run load_on --format csv >out 2>err || code=$?
+    [ $code -eq 130 ] && break
+done
+if [ $code -eq 0 ]; then # or a sanitizer keeps the signal back
+    skip "Ctrl-C keeps the launches complete so far" "this machine is too fast"
+else
+    [ $code -eq 130 ] && says "interrupted: 1 of 2 launches complete" &&
+        [ "$(field kernel 1)" = divide ]
+    ok "Ctrl-C keeps the launches complete so far"
+fi
 
 "$SIM" info --format csv | grep -q '^phase2,.'
 ok "info tells what computes Phase 2"

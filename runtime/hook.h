@@ -4,7 +4,7 @@
 #include "kernel.h"
 
 /* Writes the record of a service that has ended at `t`.  record.c */
-void service_record(struct kb_sim *s, const struct work *w, uint64_t t);
+KERNELS_OWN void service_record(struct kb_sim *s, const struct work *w, uint64_t t);
 
 static inline void service_begin(struct work *w, uint64_t t)
 {

@@ -142,6 +142,8 @@ struct tl_ctx {
     uint32_t room;           /* for the next token */
     uint8_t *room_taken;     /* [tile_buffers]; owned; NULL until a composite is issued */
 
+    uint32_t tcm; /* its number as a memory, and the address of its first byte */
+    uint64_t tcm_address;
     struct tcm_block *blocks; /* by offset */
     struct tl_tensor *newest;
     uint64_t tensors; /* made so far */
@@ -196,16 +198,26 @@ void kernels_free(struct kernels *k);
 /* Runs launches until nothing is left, or for `budget` events. As kb_sim_run(). */
 kb_status kernels_run(struct kb_sim *s, uint64_t budget, kb_error *why);
 
+/*
+ * What follows is between the files that kernels.c compiles as one, which see it as static, so
+ * that what is called once is inlined. Nobody else calls it.
+ */
+#ifdef KERNELS_UNIT
+#define KERNELS_OWN static
+#else
+#define KERNELS_OWN extern
+#endif
+
 /* -- between engine and PEs ----------------------------------------------------------------- */
 
 /* An event of class 4: a kernel starts or goes on, or its command is issued.  launch.c */
-void kernel_event(struct kb_sim *s, uint64_t t, uint32_t pe);
+KERNELS_OWN void kernel_event(struct kb_sim *s, uint64_t t, uint32_t pe);
 
 /* From the kernel's stack: waits until its current command is issued, or has ended.  launch.c */
-void kernel_wait(struct tl_ctx *pe);
+KERNELS_OWN void kernel_wait(struct tl_ctx *pe);
 
 /* What a load has read is known: its last byte has been served.  pe.c */
-void pe_bind_load(struct kb_sim *s, struct command *c);
+KERNELS_OWN void pe_bind_load(struct kb_sim *s, struct command *c);
 
 static inline void pe_data_arrived(struct kb_sim *s, uint32_t slot)
 {
@@ -216,74 +228,75 @@ static inline void pe_data_arrived(struct kb_sim *s, uint32_t slot)
 }
 
 /* The service of `slot` has ended, and the slot is free.  pe.c */
-void pe_stage_done(struct kb_sim *s, uint64_t t, uint32_t slot);
+KERNELS_OWN void pe_stage_done(struct kb_sim *s, uint64_t t, uint32_t slot);
 
 /* A command's transaction joins its channel at once.  These: engine_any.c */
-void engine_issue(struct kb_sim *s, uint64_t t, uint32_t slot);
+KERNELS_OWN void engine_issue(struct kb_sim *s, uint64_t t, uint32_t slot);
 /* A tile's joins its channel, or a stage comes to its port or engine, by an event of its own. */
-void engine_arrive(struct kb_sim *s, uint64_t t, enum txn_stage stage, uint32_t slot);
+KERNELS_OWN void engine_arrive(struct kb_sim *s, uint64_t t, enum txn_stage stage, uint32_t slot);
 /*
  * Runs events, from a kernel's stack, until that kernel's own is next, and takes it. False: that of
  * another kernel is, or all are counted: the kernel yields.
  */
-bool engine_until(struct kb_sim *s, uint32_t pe);
+KERNELS_OWN bool engine_until(struct kb_sim *s, uint32_t pe);
 /* Ends the run. */
-void engine_fail(struct kb_sim *s, kb_status status);
+KERNELS_OWN void engine_fail(struct kb_sim *s, kb_status status);
 
 /* -- commands: tl.c makes them, launch.c has them issued, pe.c does them -------------------- */
 
-void pe_issue(struct tl_ctx *pe, uint64_t t);
+KERNELS_OWN void pe_issue(struct tl_ctx *pe, uint64_t t);
 
 /* `pe` is going to read or write memory `dst`: the store must know all of it. False: no memory. */
-bool pe_look_at(struct tl_ctx *pe, uint32_t dst);
-void pe_command_end(struct kb_sim *s, uint64_t t, struct command *c);
+KERNELS_OWN bool pe_look_at(struct tl_ctx *pe, uint32_t dst);
+KERNELS_OWN void pe_command_end(struct kb_sim *s, uint64_t t, struct command *c);
 
 /* NULL: no memory. What a command owns goes with it.  pool.c */
-struct command *command_new(struct kernels *k);
-void command_free(struct kernels *k, struct command *c);
-void commands_free_all(struct kernels *k);
-struct token *token_new(struct kernels *k);
-void token_free(struct kernels *k, struct token *x);
+KERNELS_OWN struct command *command_new(struct kernels *k);
+KERNELS_OWN void command_free(struct kernels *k, struct command *c);
+KERNELS_OWN void commands_free_all(struct kernels *k);
+KERNELS_OWN struct token *token_new(struct kernels *k);
+KERNELS_OWN void token_free(struct kernels *k, struct token *x);
 
 /* The part of operand `i` that a tile takes, and its part of the result: size, first element. */
-uint64_t token_part_bytes(const struct token *x, uint32_t i);
-uint64_t token_part_address(const struct token *x, uint32_t i);
-uint64_t token_out_bytes(const struct token *x);
-uint64_t token_out_address(const struct token *x);
+KERNELS_OWN uint64_t token_part_bytes(const struct token *x, uint32_t i);
+KERNELS_OWN uint64_t token_part_address(const struct token *x, uint32_t i);
+KERNELS_OWN uint64_t token_out_bytes(const struct token *x);
+KERNELS_OWN uint64_t token_out_address(const struct token *x);
 
 /*
  * Ends the run as a mistake of the kernel: "kernel gemm on c0.pe3: tl_load at file:12: ...". It
  * returns; whoever runs on the kernel's stack then calls kernel_leave().
  */
-void kernel_error(struct tl_ctx *pe, const char *call, tl_here here, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-void kernel_no_memory(struct tl_ctx *pe);
-_Noreturn void kernel_leave(struct tl_ctx *pe);
+KERNELS_OWN void kernel_error(struct tl_ctx *pe, const char *call, tl_here here, const char *format,
+                              ...) __attribute__((format(printf, 4, 5)));
+KERNELS_OWN void kernel_no_memory(struct tl_ctx *pe);
+KERNELS_OWN _Noreturn void kernel_leave(struct tl_ctx *pe);
 
 /* -- tensors and TCM: pool.c ---------------------------------------------------------------- */
 
-struct tl_tensor *tensor_new(struct tl_ctx *pe, enum tensor_kind kind); /* NULL: no memory */
-void tensor_free(struct tl_ctx *pe, struct tl_tensor *x);
+KERNELS_OWN struct tl_tensor *tensor_new(struct tl_ctx *pe,
+                                         enum tensor_kind kind); /* NULL: no memory */
+KERNELS_OWN void tensor_free(struct tl_ctx *pe, struct tl_tensor *x);
 
 enum tcm_result { TCM_OK, TCM_FULL, TCM_NO_MEMORY };
 /* The lowest range of `nbytes` that fits, 64-byte aligned; sets x->block and x->address. */
-enum tcm_result tcm_alloc(struct tl_ctx *pe, struct tl_tensor *x);
-void tensors_free_all(struct tl_ctx *pe);
+KERNELS_OWN enum tcm_result tcm_alloc(struct tl_ctx *pe, struct tl_tensor *x);
+KERNELS_OWN void tensors_free_all(struct tl_ctx *pe);
 
 /*
  * A PE's own results are in its TCM, but who would look there? Only when another PE comes, and
  * when the kernel ends, are those written to the MemoryStore that have not been. What tl_free()
  * gave back before is gone. False: no memory.
  */
-bool tcm_show(struct tl_ctx *pe);
+KERNELS_OWN bool tcm_show(struct tl_ctx *pe);
 
 /* Names that tl_region() has kept.  tl.c */
-void regions_free(struct kernels *k);
+KERNELS_OWN void regions_free(struct kernels *k);
 
 /* All that the pools have made.  pool.c */
-void pool_free(struct kernels *k);
+KERNELS_OWN void pool_free(struct kernels *k);
 
 /* Zeroed memory that is freed with the PE; NULL: no memory.  launch.c */
-void *launch_host_bytes(struct tl_ctx *pe, size_t nbytes);
+KERNELS_OWN void *launch_host_bytes(struct tl_ctx *pe, size_t nbytes);
 
 #endif

@@ -288,6 +288,8 @@ static void pe_init(struct kb_sim *s, struct kernels *k, uint32_t number)
     pe->kernels = k;
     pe->number = number;
     pe->src = src_pack(t, number / t->pes, number % t->pes);
+    pe->tcm = dst_pack(t, number / t->pes, t->pes + 1 + number % t->pes);
+    pe->tcm_address = address_of(t, pe->tcm, 0);
     for (int i = 0; i < N_PORTS; i++)
         pe->port[i].head = pe->port[i].holder = TXN_NONE;
 }

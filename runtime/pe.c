@@ -187,25 +187,9 @@ static struct kb_launch_result *tally(struct kernels *k)
 
 /* -- binding -------------------------------------------------------------------------------- */
 
-static uint64_t elements_of(const struct dims *d)
-{
-    uint64_t n = 1;
-
-    for (uint32_t i = 0; i < d->rank; i++)
-        n *= d->dim[i];
-    return n;
-}
-
 static uint64_t bytes_of(const struct op_tensor *x)
 {
-    return elements_of(&x->shape) * dtype_bytes(x->dtype);
-}
-
-static uint32_t own_tcm(const struct tl_ctx *pe)
-{
-    const struct kb_topology *t = pe->sim->topo;
-
-    return dst_pack(t, src_cube(t, pe->src), t->pes + 1 + src_pe(t, pe->src));
+    return dims_elements(&x->shape) * dtype_bytes(x->dtype);
 }
 
 bool pe_look_at(struct tl_ctx *pe, uint32_t dst)
@@ -465,8 +449,8 @@ static void count_compute(struct kernels *k, const struct op *op)
     if (op->kind == OP_GEMM)
         sum->gemm_macs += (uint64_t)op->m * op->k * op->n;
     else
-        sum->math_elements +=
-            elements_of(&(math_rows[op->math].group == MATH_REDUCE ? &op->in[0] : &op->out)->shape);
+        sum->math_elements += dims_elements(
+            &(math_rows[op->math].group == MATH_REDUCE ? &op->in[0] : &op->out)->shape);
 }
 
 /* -- composites ----------------------------------------------------------------------------- */
@@ -804,7 +788,7 @@ static void find_operands(struct command *c)
         c->in_hbm[i] =
             !c->op.in[i].is_scalar &&
             address_find(c->pe->sim->topo, c->op.in[i].address, &c->in_dst[i], &offset) &&
-            c->in_dst[i] != own_tcm(c->pe);
+            c->in_dst[i] != c->pe->tcm;
     }
 }
 
@@ -893,7 +877,7 @@ static void measure(struct kb_sim *s, struct command *c)
     bool of_input = math_rows[op->math].group == MATH_REDUCE;
 
     c->engine_fs =
-        math_fs(s, (enum tl_op)op->math, elements_of(&(of_input ? &op->in[0] : &op->out)->shape));
+        math_fs(s, (enum tl_op)op->math, dims_elements(&(of_input ? &op->in[0] : &op->out)->shape));
 }
 
 void pe_issue(struct tl_ctx *pe, uint64_t t)

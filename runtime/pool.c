@@ -186,13 +186,6 @@ void tensor_free(struct tl_ctx *pe, struct tl_tensor *x)
     tensor_give(pe->kernels, x);
 }
 
-static uint32_t own_tcm(const struct tl_ctx *pe)
-{
-    const struct kb_topology *t = pe->sim->topo;
-
-    return dst_pack(t, src_cube(t, pe->src), t->pes + 1 + src_pe(t, pe->src));
-}
-
 bool tcm_show(struct tl_ctx *pe)
 {
     struct mem *m = pe->kernels->mem;
@@ -200,7 +193,7 @@ bool tcm_show(struct tl_ctx *pe)
     for (struct tl_tensor *x = pe->newest; x; x = x->older) {
         if (!x->hidden || !x->view.v)
             continue;
-        if (mem_write(m, own_tcm(pe), x->address, x->nbytes, x->view, x->maker) != MEM_OK)
+        if (mem_write(m, pe->tcm, x->address, x->nbytes, x->view, x->maker) != MEM_OK)
             return false;
         x->hidden = false;
     }
@@ -231,6 +224,6 @@ enum tcm_result tcm_alloc(struct tl_ctx *pe, struct tl_tensor *x)
     *b = (struct tcm_block){.offset = offset, .nbytes = x->nbytes, .refs = 1, .next = *link};
     *link = b;
     x->block = b;
-    x->address = address_of(t, own_tcm(pe), offset);
+    x->address = pe->tcm_address + offset;
     return TCM_OK;
 }

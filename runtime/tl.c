@@ -27,14 +27,22 @@ static _Noreturn void no_memory(const struct call *call)
     kernel_leave(call->pe);
 }
 
-static struct call begin_call(struct tl_ctx *pe, const char *name, tl_here here)
+static __attribute__((noinline)) _Noreturn void not_its_own(const struct call *call)
+{
+    BAD(call, "the kernel is not the one that this tl_ctx was given to");
+}
+
+/* Inline, so that what it returns is not written and read again. */
+static inline __attribute__((always_inline)) struct call begin_call(struct tl_ctx *pe,
+                                                                    const char *name, tl_here here)
 {
     struct call call = {pe->kernels->on, name, here};
 
     call.pe->call = name;
-    call.pe->here = here;
+    call.pe->here.file = here.file;
+    call.pe->here.line = here.line;
     if (call.pe != pe)
-        BAD(&call, "the kernel is not the one that this tl_ctx was given to");
+        not_its_own(&call);
     return call;
 }
 
@@ -70,24 +78,14 @@ static uint64_t check_dtype(const struct call *call, kb_dtype dtype)
     return n;
 }
 
-static uint64_t elements_of(const struct dims *d)
-{
-    uint64_t n = 1;
-
-    for (uint32_t i = 0; i < d->rank; i++)
-        n *= d->dim[i];
-    return n;
-}
-
 /* Of a result; operands may be small and their product beyond 64 bits. */
 static uint64_t result_bytes(const struct call *call, kb_dtype dtype, const struct dims *d)
 {
     uint64_t n = check_dtype(call, dtype);
 
     for (uint32_t i = 0; i < d->rank; i++) {
-        if (d->dim[i] > TXN_MAX_BYTES / n)
+        if (__builtin_mul_overflow(n, d->dim[i], &n) || n > TXN_MAX_BYTES)
             BAD(call, "the result %s has more bytes than any memory", text_of(d).text);
-        n *= d->dim[i];
     }
     return n;
 }
@@ -104,9 +102,8 @@ static uint64_t dims_of(const struct call *call, const kb_shape *shape, struct d
         if (shape->dim[i] < 1 || shape->dim[i] > UINT32_MAX)
             BAD(call, "axis %u of the shape has %lld elements", i, (long long)shape->dim[i]);
         d->dim[i] = (uint32_t)shape->dim[i];
-        if (d->dim[i] > TXN_MAX_BYTES / n)
+        if (__builtin_mul_overflow(n, d->dim[i], &n) || n > TXN_MAX_BYTES)
             BAD(call, "the shape has more elements than any memory");
-        n *= d->dim[i];
     }
     return n;
 }
@@ -230,7 +227,8 @@ static struct command *new_command(const struct call *call, enum op_kind kind)
         no_memory(call);
     c->pe = call->pe;
     c->call = call->name;
-    c->here = call->here;
+    c->here.file = call->here.file;
+    c->here.line = call->here.line;
     c->async = false;
     c->op.kind = (uint8_t)kind;
     c->op.pe = call->pe->number;
@@ -503,7 +501,7 @@ tl_tensor *tl_reshape_at(tl_ctx *tl, tl_here here, tl_tensor *x, kb_shape shape)
         BAD(&call, "a scalar has no shape");
     if (x->wait == WAIT_PENDING)
         BAD(&call, "a tensor is reshaped before it was waited for");
-    if (n != elements_of(&x->shape))
+    if (n != dims_elements(&x->shape))
         BAD(&call, "%s does not hold the elements of %s", text_of(&d).text,
             text_of(&x->shape).text);
     y = new_tensor(&call, (enum tensor_kind)x->kind, (kb_dtype)x->dtype, &d, x->nbytes);
@@ -603,7 +601,7 @@ double tl_get_at(tl_ctx *tl, tl_here here, tl_tensor *x, int64_t i)
 {
     struct call call = begin_call(tl, "tl_get", here);
     const unsigned char *bytes = data_of(&call, x);
-    uint64_t n = elements_of(&x->shape);
+    uint64_t n = dims_elements(&x->shape);
 
     if (i < 0 || (uint64_t)i >= n)
         BAD(&call, "element %lld is none of 0..%llu", (long long)i, (unsigned long long)n - 1);

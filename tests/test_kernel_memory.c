@@ -229,6 +229,29 @@ static void waiting_takes_until_the_end_and_no_longer(void **state)
     run_quick(waits, NULL, 1);
 }
 
+/* The second load that is not waited for has the place of the first, for which the PE has waited. */
+static void waits_again(tl_ctx *tl, const kb_args *args)
+{
+    tl_tensor *x = tl_load_async(tl, 0, KB_F32, KB_SHAPE(16)), *y, *z;
+    int64_t start;
+
+    (void)args;
+    tl_wait(tl, x);
+    tl_free(tl, x);
+    start = now_fs(tl);
+    y = tl_load_async(tl, 0, KB_F32, KB_SHAPE(1024));
+    z = tl_load(tl, 4096, KB_F32, KB_SHAPE(1024));
+    assert_ptr_equal(x, y); /* or this shows nothing */
+    assert_int_equal(now_fs(tl) - start, ISSUE + 2 * own_dma_fs(4096));
+    assert_true(tl_get(tl, z, 0) == 1025);
+}
+
+static void what_was_waited_for_before_wakes_nobody(void **state)
+{
+    (void)state;
+    run_quick(waits_again, NULL, 1);
+}
+
 /* Three tiles of 4096 bytes and a product of 39 ns for each; the next is loaded meanwhile. */
 static void double_buffers(tl_ctx *tl, const kb_args *args)
 {
@@ -527,6 +550,7 @@ int main(void)
         cmocka_unit_test(stores_are_seen_from_issue_and_loads_see_at_done),
         cmocka_unit_test(a_store_is_seen_while_it_is_under_way),
         cmocka_unit_test(waiting_takes_until_the_end_and_no_longer),
+        cmocka_unit_test(what_was_waited_for_before_wakes_nobody),
         cmocka_unit_test(loads_and_products_overlap),
         cmocka_unit_test(what_is_ready_can_be_read_beside_what_is_pending),
         cmocka_unit_test(another_pe_goes_on_with_a_pending_result),

@@ -128,6 +128,19 @@ static void what_pes_count_is_merged(void **state)
     }
 }
 
+/* PE 0 ends 4.125 ns after PE 63, which is 6.58 ns farther away. */
+static void the_response_from_farthest_away_ends_a_launch(void **state)
+{
+    kb_sim *sim = new_sim(&cube8_topology, (kb_options){0});
+    struct seen seen = {.commands = {[0] = 1}};
+    kb_launch_result r = launch_on(sim, works, &seen, NULL, 0);
+
+    (void)state;
+    assert_int_equal(r.last_end_fs - r.start_fs, 4125000);
+    assert_int_equal(r.response_fs - r.start_fs, BACK_LAST_FS);
+    kb_sim_free(sim);
+}
+
 static void leaves_early(tl_ctx *tl, const kb_args *args)
 {
     (void)args;
@@ -495,6 +508,7 @@ int main(void)
         cmocka_unit_test(kernels_start_together),
         cmocka_unit_test(the_next_launch_starts_when_the_last_is_back),
         cmocka_unit_test(what_pes_count_is_merged),
+        cmocka_unit_test(the_response_from_farthest_away_ends_a_launch),
         cmocka_unit_test(a_pe_ends_with_its_last_command),
         cmocka_unit_test(launches_are_checked),
         cmocka_unit_test(launches_may_be_added_while_one_runs),

@@ -784,7 +784,10 @@ static void add_epilogue_operand(const struct call *call, struct command *c, str
             BAD(call, "an epilogue's operand %s does not broadcast to %s", text_of(&y->shape).text,
                 text_of(shape).text);
     }
-    e->operand[e->n_operands++] = op_tensor_of(y);
+    e->operand[e->n_operands] = op_tensor_of(y);
+    if (y->kind == TENSOR_SCALAR)
+        e->operand[e->n_operands].dtype = c->op.dtype_acc;
+    e->n_operands++;
     c->operand[c->n_operands++] = y;
 }
 

@@ -229,7 +229,8 @@ static void waiting_takes_until_the_end_and_no_longer(void **state)
     run_quick(waits, NULL, 1);
 }
 
-/* The second load that is not waited for has the place of the first, for which the PE has waited. */
+/* The second load that is not waited for has the place of the first, for which the PE has waited.
+ */
 static void waits_again(tl_ctx *tl, const kb_args *args)
 {
     tl_tensor *x = tl_load_async(tl, 0, KB_F32, KB_SHAPE(16)), *y, *z;
@@ -384,6 +385,38 @@ static void operands_are_those_of_the_issue(void **state)
         assert_true(got[0][i] == (float)-(i + 1));
         assert_true(got[1][i] == (float)(2 * (i + 2)));
     }
+}
+
+/* x 1, times 2.5, between 5.5 and 10.5; in f32, and in f16 accumulated in f32. */
+static void scales(tl_ctx *tl, const kb_args *args)
+{
+    tl_tensor *x, *one;
+
+    if (tl_pe(tl) == 1)
+        return;
+    for (int i = 0; i < 4; i++)
+        tl_free(tl, tl_full(tl, KB_I8, KB_SHAPE(1), 0)); /* a scalar has no type of its own */
+    for (unsigned i = 0; i < 2; i++) {
+        kb_dtype dtype = i ? KB_F16 : KB_F32;
+
+        x = tl_cast(tl, tl_reshape(tl, values(tl, 1, 8), KB_SHAPE(8, 1)), dtype);
+        one = tl_full(tl, dtype, KB_SHAPE(1, 1), 1);
+        tl_composite(tl, .a = x, .b = one, .out = kb_tensor_shard(args->tensors[i], 0).address,
+                     .dot.dtype_out = KB_F32,
+                     .epilogue = {{TL_MUL, tl_scalar(tl, 2.5), NULL},
+                                  {TL_CLAMP, tl_scalar(tl, 5.5), tl_scalar(tl, 10.5)}});
+    }
+}
+
+static void scalars_of_epilogues_take_the_accumulators_type(void **state)
+{
+    float got[2][8];
+
+    (void)state;
+    compute(scales, got);
+    for (int i = 0; i < 2; i++)
+        for (int j = 0; j < 8; j++)
+            assert_true(got[i][j] == fminf(fmaxf(2.5f * (float)(j + 1), 5.5f), 10.5f));
 }
 
 /* -- the TCM -------------------------------------------------------------------------------- */
@@ -555,6 +588,7 @@ int main(void)
         cmocka_unit_test(what_is_ready_can_be_read_beside_what_is_pending),
         cmocka_unit_test(another_pe_goes_on_with_a_pending_result),
         cmocka_unit_test(operands_are_those_of_the_issue),
+        cmocka_unit_test(scalars_of_epilogues_take_the_accumulators_type),
         cmocka_unit_test(the_lowest_room_that_fits_is_taken),
         cmocka_unit_test(other_pes_may_use_a_tcm),
         cmocka_unit_test(results_have_the_shapes_of_numpy),

@@ -130,7 +130,7 @@ struct tl_ctx {
     uint32_t src;    /* packed as cost.h has it */
     uint8_t state;
     struct command *current;         /* called, not yet ended; async: not yet issued */
-    const struct tl_tensor *awaited; /* PE_WAITS for an asynchronous one */
+    const struct tl_tensor *awaited; /* PE_WAITS for an asynchronous one; NULL: for `current` */
     uint32_t outstanding;            /* commands issued and not ended */
     const char *call;                /* the last, and where it stands */
     tl_here here;

@@ -270,6 +270,7 @@ void pe_command_end(struct kb_sim *s, uint64_t t, struct command *c)
     if (wakes) {
         pe->state = PE_WAKES;
         pe->current = NULL;
+        pe->awaited = NULL;
         wakes_add(&s->kernels->wakes, t, pe->number);
     }
     command_free(s->kernels, c);

@@ -244,10 +244,16 @@ static struct version *version_of_flat(const struct gather *g)
     return v;
 }
 
+/* Of pieces that are not all ready those of a part may be: it is gathered anew, to be told so. */
+static bool hides_ready(struct version *v, uint64_t nbytes)
+{
+    return v->kind == VERSION_PIECES && nbytes < v->nbytes && !version_ready(v);
+}
+
 /* Parts of one version, in order and complete, need no version of their own. */
 static bool is_one_view(const struct gather *g, struct view *out)
 {
-    if (g->n != 1)
+    if (g->n != 1 || hides_ready(g->list[0].part.v, g->nbytes))
         return false;
     *out = g->list[0].part;
     version_keep(out->v);
@@ -872,6 +878,10 @@ enum mem_err mem_read(struct mem *m, uint32_t area, uint64_t address, uint64_t n
     a = m->areas[area];
     if (!a || !read_one(a, address, address + nbytes, out, &writer))
         return read_many(m, area, address, nbytes, out, writers, absent);
+    if (hides_ready(out->v, nbytes)) {
+        version_drop(out->v);
+        return read_many(m, area, address, nbytes, out, writers, absent);
+    }
     if (!writers || op_ids_add(writers, writer))
         return MEM_OK;
     version_drop(out->v);

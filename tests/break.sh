@@ -9,7 +9,8 @@ set -u
 
 tree=$(cd "$(dirname "$0")/.." && pwd)
 pattern=${1:-.}
-tests=(ev sim formula no_memory random routes flow)
+tests=(ev sim formula no_memory random routes flow kernel tl kernel_memory launch kernel_no_memory
+    kernel_random)
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -176,6 +177,36 @@ break_it 'queue_max not kept' runtime/station.h 's/s->queue_max = s->queued;/;/'
 break_it 'a row of flows never freed' $sim 's/^ +free\(s->flow_remote\[i\]\);$/        ;/'
 break_it 'no memory for an event unnoticed' $engine 's/^        fail\(s, KB_NO_MEMORY\);$/        ;/'
 break_it 'offset past the end allowed' $sim 's/r->offset <= size && //'
+
+# -- kernels --------------------------------------------------------------------------------
+kernel=runtime/kernel.h tl=runtime/tl.c pe=runtime/pe.c launch=runtime/launch.c pool=runtime/pool.c
+break_it 'kernels start as their launch arrives' $launch \
+    's/\(uint64_t\)l->result\.start_fs, pe->number/(uint64_t)(s->end_fs + launch_fs(s, pe)), pe->number/'
+break_it 'the last response taken for the latest' $launch 's/if \(back > r->response_fs\)/if (1)/'
+break_it 'the next launch before the last is back' $launch \
+    's/s->end_fs = l->result\.response_fs;/s->end_fs = l->result.last_end_fs;/'
+break_it 'TCMs that keep what an earlier kernel left' $launch 's/^    clear_tcms\(s\);$//'
+break_it 'woken by what was waited for before' $launch 's/^        pe->awaited = NULL;$//'
+break_it 'a kernel ends with its commands under way' $launch 's/if \(pe->outstanding == 0\)$/if (1)/'
+break_it 'DMA stamped at enqueue' $engine \
+    's/service_begin\(work_of\(s, slot\), t\)/service_begin(work_of(s, slot), (uint64_t)x->issue_fs)/'
+break_it 'a load that sees memory at issue' $pe \
+    's/^        issue_dma\(s, t, c\);$/        pe_bind_load(s, c), issue_dma(s, t, c);/' \
+    $kernel 's/if \(w->stage == STAGE_DMA_READ && !w->token\)/if (0)/'
+break_it 'one operand for an epilogue step' $kernel 's/2 \* TL_EPILOGUES_MAX\]/TL_EPILOGUES_MAX]/'
+break_it 'elements of reductions counted after them' $pe 's/MATH_REDUCE \? &op->in\[0\]/MATH_REDUCE ? \&op->out/'
+break_it 'tiles with one buffer for all' $pe 's/while \(\(c = pe->composites\) && !/while ((c = pe->composites) \&\& !pe->room_taken[0] \&\& !/'
+break_it 'reads of a composite counted as those of a' $pe 's/token_part_bytes\(x, w->operand\)/token_part_bytes(x, 0)/'
+break_it 'an own TCM that nobody else sees' $pool 's/if \(!x->hidden \|\| !x->view\.v\)/if (1)/'
+break_it 'a gap of the TCM that fits passed over' $pool 's/- offset < x->nbytes/- offset <= x->nbytes/'
+break_it 'tensors side by side in the TCM' $pool 's/TCM_ALIGN = 64/TCM_ALIGN = 1/'
+break_it 'a view that hides when its tensor is freed' $tl 's/^    y->hidden = x->hidden;$//'
+break_it 'tensors of other PEs taken for the own' $tl 's/x->owner != call->pe->number/0/'
+break_it 'a load used before it was waited for' $tl 's/x->loads && x->wait != WAIT_OVER/0/'
+break_it 'waiting for what has ended' $tl 's/if \(x->wait == WAIT_PENDING\) \{/if (x->wait != WAIT_OVER) {/'
+break_it 'kernels woken together in the opposite order' runtime/wakes.h \
+    's/\(uint32_t\)__builtin_ctzll\(w->set\[word\]\)/63 - (uint32_t)__builtin_clzll(w->set[word])/'
+break_it 'one part pending, all pending' runtime/mem.c 's/nbytes < v->nbytes && !version_ready\(v\)/0/'
 
 echo "$caught of $ways caught"
 [ "$caught" = "$ways" ]

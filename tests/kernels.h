@@ -5,6 +5,7 @@
 #include "rig.h"
 #include "tl.h"
 #include <math.h>
+#include <unistd.h>
 
 /* Global addresses of cube8's first cube.                                            design 6 */
 #define SLICE_BYTES (UINT64_C(48) << 30 >> 3)
@@ -82,6 +83,47 @@ static inline kb_launch_result run_quick(kb_kernel kernel, const void *user, siz
 
     kb_sim_free(run_kernel((kb_options){0}, kernel, user, n, &r));
     return r;
+}
+
+/* The op log of what has run, as JSON lines, to be freed. */
+static inline char *log_of(kb_sim *sim)
+{
+    char path[] = "/tmp/kernbench-test-XXXXXX";
+    kb_error why = {""};
+    char *text;
+    size_t size;
+    FILE *in;
+
+    close(mkstemp(path));
+    if (kb_oplog_write(sim, path, NULL, &why) != KB_OK)
+        fail_msg("%s", why.text);
+    in = fopen(path, "r");
+    assert_non_null(in);
+    fseek(in, 0, SEEK_END);
+    size = (size_t)ftell(in);
+    rewind(in);
+    text = malloc(size + 1);
+    assert_int_equal(fread(text, 1, size, in), size);
+    text[size] = '\0';
+    fclose(in);
+    remove(path);
+    return text;
+}
+
+/* The number behind `key` in the record of op `id`. */
+static inline double logged(const char *log, unsigned id, const char *key)
+{
+    char text[64];
+    const char *line, *at, *end;
+
+    snprintf(text, sizeof text, "\n{\"op_id\":%u,", id);
+    line = strstr(log, text);
+    assert_non_null(line);
+    end = strchr(line + 1, '\n');
+    snprintf(text, sizeof text, "\"%s\":", key);
+    at = strstr(line, text);
+    assert_true(at && at < end);
+    return strtod(at + strlen(text), NULL);
 }
 
 #endif

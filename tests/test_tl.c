@@ -615,6 +615,7 @@ static void max_events_is_reached_and_not_passed(void **state)
     assert_int_equal(n, 5); /* engine and STORE, each arrives and ends; then it goes on */
 }
 
+#ifndef SANITIZED
 static int fall(int depth)
 {
     volatile char room[1024];
@@ -632,6 +633,7 @@ static void falls(tl_ctx *tl, const kb_args *args)
     sum = fall(0);
     (void)sum;
 }
+#endif
 
 static void a_stack_that_overflows(void **state)
 {

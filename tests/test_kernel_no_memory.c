@@ -1,0 +1,146 @@
+/*
+ * test_kernel_no_memory.c -- the n-th allocation of a run of kernels fails, for every n.
+ *
+ * link: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc,--wrap=free
+ */
+#include "failing.h"
+#include "kernels.h"
+
+/* All that takes memory: results, pieces, views, regions, tiles, many commands at once. */
+static void uses_memory(tl_ctx *tl, const kb_args *args)
+{
+    uint64_t own = SLICE(tl_pe(tl)), out = kb_tensor_shard(args->tensors[0], tl_pe(tl)).address;
+    tl_tensor *x = tl_load(tl, own + 16384, KB_F32, KB_SHAPE(8, 8)), *y, *place, *many[70];
+
+    tl_region(tl, tl_pe(tl) ? "one" : "zero");
+    tl_alloc_host(tl, 100);
+    place = tl_alloc(tl, KB_F32, KB_SHAPE(8, 8));
+    y = tl_dot(tl, x, x);
+    tl_store(tl, own + 16, y);
+    y = tl_load(tl, own, KB_F32, KB_SHAPE(8, 8)); /* pieces, some of them pending */
+    tl_store_strided(tl, own + 1024, y, ((int64_t[]){64, 8}));
+    y = tl_load_strided(tl, own + 1024, KB_F32, KB_SHAPE(8, 8), ((int64_t[]){64, 8}));
+    tl_store(tl, TCM(1 - tl_pe(tl)) + (tl_address(place) - TCM(tl_pe(tl))), x);
+    for (int i = 0; i < 70; i++)
+        many[i] = tl_load_async(tl, own + 4096 + 7 * (uint64_t)i, KB_U8, KB_SHAPE(64 + i));
+    for (int i = 0; i < 70; i++)
+        tl_wait(tl, many[i]);
+    tl_get(tl, place, 0);
+    tl_data(tl, tl_load(tl, own + 8192, KB_F64, KB_SHAPE(4)));
+    y = tl_add(tl, tl_softmax(tl, y, 0), place);
+    tl_composite(tl, .a = y, .b = tl_ref(tl, own + 4096, KB_F32, KB_SHAPE(8, 8)), .out = out,
+                 .epilogue = {{TL_ADD, x, NULL}});
+}
+
+/* What did not get its memory; NULL: all went well. */
+static const char *failed;
+
+static kb_status compute(kb_sim *sim, kb_tensor *out, kb_error *why)
+{
+    kb_status status;
+    float got[64];
+
+    failed = "kb_compute";
+    status = kb_compute(sim, &(kb_compute_options){.threads = 1, .verify_ops = true}, why);
+    if (status != KB_OK)
+        return status;
+    failed = "kb_tensor_read";
+    return kb_tensor_read(out, got, why);
+}
+
+static kb_status run(kb_sim *sim, kb_tensor **out, kb_error *why)
+{
+    static const uint32_t pes[] = {0, 1};
+    kb_launch_request r = {.name = "test", .kernel = uses_memory, .pes = pes, .n_pes = 2};
+    kb_status status = KB_OK;
+
+    r.args.tensors = out;
+    r.args.n_tensors = 1;
+    failed = "kb_launch";
+    for (int i = 0; status == KB_OK && i < 5; i++)
+        status = kb_launch(sim, &r, why);
+    if (status != KB_OK)
+        return status;
+    failed = "kb_sim_run";
+    status = kb_sim_run(sim, 0, why);
+    if (status != KB_OK) {
+        if (!strstr(why->text, "out of memory"))
+            fail_msg("%s", why->text);
+        assert_int_equal(kb_sim_run(sim, 0, NULL), status); /* an end is an end */
+        assert_true(kb_launch_done(sim) < 5);
+        return status;
+    }
+    assert_int_equal(kb_launch_done(sim), 5);
+    return compute(sim, *out, why);
+}
+
+static kb_status live(kb_options options)
+{
+    kb_placement copies = {KB_REPLICATE, KB_REPLICATE};
+    kb_sim *sim = NULL;
+    kb_tensor *out;
+    kb_error why = {""};
+    kb_status status;
+
+    failed = "kb_sim_new";
+    status = kb_sim_new(&cube8_topology, &options, &sim);
+    if (status != KB_OK)
+        return status;
+    failed = "kb_tensor_new";
+    status = fill_slices(sim, &why);
+    if (status == KB_OK)
+        status = kb_tensor_new(sim, "out", KB_F32, KB_SHAPE(8, 8), copies, &out, &why);
+    if (status == KB_OK)
+        status = run(sim, &out, &why);
+    kb_sim_free(sim);
+    if (status == KB_OK)
+        failed = NULL;
+    return status;
+}
+
+static void assert_every_failure_is_told(kb_options options)
+{
+    static const char *const places[] = {"kb_sim_new", "kb_tensor_new", "kb_launch", "kb_sim_run",
+                                         "kb_compute"};
+    unsigned failures[LENGTH(places)] = {0};
+
+    failed = "";
+    for (uint64_t n = 0; failed; n++) {
+        int64_t before = owned;
+        kb_status status;
+
+        left = n;
+        status = live(options);
+        left = UINT64_MAX;
+        assert_int_equal(status, failed ? KB_NO_MEMORY : KB_OK);
+        assert_true(owned == before);
+        for (size_t i = 0; failed && i < LENGTH(places); i++)
+            failures[i] += strcmp(places[i], failed) == 0;
+    }
+    for (size_t i = 0; i < LENGTH(places); i++)
+        assert_true(failures[i] >= 4);
+    assert_true(failures[3] > 40);
+}
+
+static void every_allocation_of_kernels_may_fail(void **state)
+{
+    (void)state;
+    assert_every_failure_is_told((kb_options){.phase2 = true});
+}
+
+static void every_allocation_of_kernels_that_are_watched_may_fail(void **state)
+{
+    (void)state;
+    assert_every_failure_is_told(
+        (kb_options){.oplog = true, .phase2 = true, .fingerprint = true, .engine = KB_HOP});
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_allocation_of_kernels_may_fail),
+        cmocka_unit_test(every_allocation_of_kernels_that_are_watched_may_fail),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -405,7 +405,7 @@ install: topology
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/include
 	install -m 755 $(KBGEN) $(T)/$(N) $(DESTDIR)$(PREFIX)/bin
 	install -m 644 $(LIB) $(T)/lib$(N).a $(DESTDIR)$(PREFIX)/lib
-	install -m 644 runtime/include/kernbench.h $(T)/$(N).h $(DESTDIR)$(PREFIX)/include
+	install -m 644 runtime/include/kernbench.h runtime/include/tl.h $(T)/$(N).h $(DESTDIR)$(PREFIX)/include
 
 # -- benches -----------------------------------------------------------------------------------
 

@@ -343,10 +343,10 @@ struct pack_key {
 };
 
 struct packed {
-    struct version_packed head; /* first */
-    struct packed *next;        /* others of the same version */
-    struct gemm_pool *pool;     /* borrowed: where its memory goes back to */
-    size_t nbytes;              /* of its allocation */
+    struct version_packed head;      /* first */
+    struct version_packed *child[4]; /* owned: others of the same version, see packed_place() */
+    struct gemm_pool *pool;          /* borrowed: where its memory goes back to */
+    size_t nbytes;                   /* of its allocation */
     struct pack_key key;
     uint32_t n_strips;
     uint32_t strip, strips_done; /* atomic: the next one to be packed; how many are */
@@ -392,10 +392,13 @@ static unsigned char *panel_at(const struct packed *p, uint32_t panel, uint32_t 
 
 static void packed_free(struct version_packed *self)
 {
-    for (struct packed *p = (struct packed *)self, *next; p; p = next) {
-        next = p->next;
-        pool_give(p->pool, (struct block){p, p->nbytes});
-    }
+    struct packed *p = (struct packed *)self;
+
+    if (!p)
+        return;
+    for (int i = 0; i < 4; i++)
+        packed_free(p->child[i]);
+    pool_give(p->pool, (struct block){p, p->nbytes});
 }
 
 static struct packed *packed_new(const struct pack_key *key, struct gemm_pool *pool)
@@ -423,34 +426,51 @@ static bool same_key(const struct pack_key *a, const struct pack_key *b)
            a->lane == b->lane && a->width == b->width;
 }
 
-static struct packed *packed_find(struct version_packed *head, const struct pack_key *key)
+static uint64_t key_hash(const struct pack_key *key)
 {
-    for (struct packed *p = (struct packed *)head; p; p = p->next)
-        if (same_key(&p->key, key))
-            return p;
-    return NULL;
+    uint64_t h = key->offset + key->extent * UINT64_C(0x9e3779b97f4a7c15) +
+                 key->k * UINT64_C(0xbf58476d1ce4e5b9) + key->lane;
+
+    h = (h ^ h >> 29) * UINT64_C(0x94d049bb133111eb);
+    return h ^ h >> 32;
+}
+
+/*
+ * The place of `key` among what is packed of a version, or where it is to be put. It is a tree:
+ * at each level two bits of the hash say which way. Nothing is taken out, so threads need no lock.
+ */
+static struct version_packed **packed_place(struct version_packed **place,
+                                            const struct pack_key *key, uint64_t *hash)
+{
+    struct packed *p;
+
+    while ((p = (struct packed *)__atomic_load_n(place, __ATOMIC_ACQUIRE)) &&
+           !same_key(&p->key, key)) {
+        place = &p->child[*hash & 3];
+        *hash = *hash >> 2 | *hash << 62;
+    }
+    return place;
 }
 
 /* What is packed of `v`, made if there is none; another thread may be making it too. */
 static struct packed *packed_of(struct version *v, const struct pack_key *key,
                                 struct gemm_pool *pool)
 {
-    struct version_packed *head = __atomic_load_n(&v->packed, __ATOMIC_ACQUIRE);
-    struct packed *found = packed_find(head, key), *own;
+    uint64_t hash = key_hash(key);
+    struct version_packed **place = packed_place(&v->packed, key, &hash);
+    struct version_packed *found = __atomic_load_n(place, __ATOMIC_ACQUIRE);
+    struct packed *own = found ? NULL : packed_new(key, pool);
 
-    if (found || !(own = packed_new(key, pool)))
-        return found;
-    for (;;) {
-        own->next = (struct packed *)head;
-        if (__atomic_compare_exchange_n(&v->packed, &head, &own->head, false, __ATOMIC_ACQ_REL,
+    while (own && !found) {
+        if (__atomic_compare_exchange_n(place, &found, &own->head, false, __ATOMIC_ACQ_REL,
                                         __ATOMIC_ACQUIRE))
             return own;
-        if ((found = packed_find(head, key)))
-            break;
+        place = packed_place(place, key, &hash);
+        found = __atomic_load_n(place, __ATOMIC_ACQUIRE);
     }
-    own->next = NULL;
-    packed_free(&own->head);
-    return found;
+    if (own)
+        packed_free(&own->head);
+    return (struct packed *)found;
 }
 
 void gemm_forget(struct version *v)

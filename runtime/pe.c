@@ -17,13 +17,13 @@ static uint64_t parts_of(uint64_t n, uint64_t part)
 
 /* -- slots ---------------------------------------------------------------------------------- */
 
-enum { SLOTS_FIRST = 256 };
+enum { WORK_FIRST = 256 };
 
 /* Half as many slots again. */
 static bool more_slots(struct kb_sim *s)
 {
     struct kernels *k = s->kernels;
-    uint32_t cap = k->slots_cap ? k->slots_cap + k->slots_cap / 2 : SLOTS_FIRST;
+    uint32_t cap = k->slots_cap ? k->slots_cap + k->slots_cap / 2 : WORK_FIRST;
     struct txn *txns;
     struct work *work;
 

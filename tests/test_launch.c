@@ -395,7 +395,7 @@ static void mixes(tl_ctx *tl, const kb_args *args)
     tl_store_async(tl, own + (1 << 20), tl_softmax(tl, c, -1));
     c = tl_composite(tl, .a = a, .b = tl_ref(tl, other + 64, KB_F16, KB_SHAPE(64, 100)),
                      .out = other + (2 << 20) + 65536 * tl_pe(tl), .dot.dtype_out = KB_F32,
-                     .epilogue = {{TL_SIGMOID}, {TL_MUL, tl_scalar(tl, 2)}});
+                     .epilogue = {{.op = TL_SIGMOID}, {.op = TL_MUL, .y = tl_scalar(tl, 2)}});
     b = tl_load(tl, own + (1 << 20), KB_F32, KB_SHAPE(32, 16));
     *at ^= 7 * now_fs(tl);
     tl_wait(tl, c);

@@ -128,6 +128,41 @@ static void what_pes_count_is_merged(void **state)
     }
 }
 
+struct order {
+    int n;
+    uint32_t pes[3 * N_PES];
+};
+
+static void lines_up(tl_ctx *tl, const kb_args *args)
+{
+    struct order *order = (struct order *)(uintptr_t)args->user;
+    tl_tensor *x;
+
+    order->pes[order->n++] = tl_pe(tl);
+    tl_full(tl, KB_F32, KB_SHAPE(16), 1);
+    order->pes[order->n++] = tl_pe(tl);
+    x = tl_store_async(tl, SLICE(tl_pe(tl) % 8) + ((uint64_t)tl_program_id(tl, 1) << 38),
+                       tl_full(tl, KB_F32, KB_SHAPE(16), 1));
+    tl_wait(tl, x);
+    order->pes[order->n++] = tl_pe(tl);
+}
+
+/* design 1: events of class 4 run by PE, whether kernels start, or end a command, or a wait. */
+static void kernels_of_one_instant_run_in_order(void **state)
+{
+    (void)state;
+    for (int way = 0; way < 2; way++) {
+        kb_sim *sim = new_sim(&cube8_topology, (kb_options){.engine = way ? KB_HOP : KB_FUSED});
+        struct order order = {.n = 0};
+
+        launch_on(sim, lines_up, &order, NULL, 0);
+        assert_int_equal(order.n, 3 * N_PES);
+        for (int i = 0; i < order.n; i++)
+            assert_int_equal(order.pes[i], i % N_PES);
+        kb_sim_free(sim);
+    }
+}
+
 /* PE 0 ends 4.125 ns after PE 63, which is 6.58 ns farther away. */
 static void the_response_from_farthest_away_ends_a_launch(void **state)
 {
@@ -508,6 +543,7 @@ int main(void)
         cmocka_unit_test(kernels_start_together),
         cmocka_unit_test(the_next_launch_starts_when_the_last_is_back),
         cmocka_unit_test(what_pes_count_is_merged),
+        cmocka_unit_test(kernels_of_one_instant_run_in_order),
         cmocka_unit_test(the_response_from_farthest_away_ends_a_launch),
         cmocka_unit_test(a_pe_ends_with_its_last_command),
         cmocka_unit_test(launches_are_checked),

@@ -133,22 +133,32 @@ static void pe_clear(struct tl_ctx *pe)
     pe->region = NULL;
 }
 
+/* `delay_fs` after `t`; EV_PAST if that is past the end of time. */
+static uint64_t later(uint64_t t, int64_t delay_fs)
+{
+    uint64_t sum = t + (uint64_t)delay_fs;
+
+    return sum < EV_PAST ? sum : EV_PAST;
+}
+
 /* The kernel has returned, and its commands have ended. */
 static void pe_ended(struct tl_ctx *pe, uint64_t t)
 {
     struct kernels *k = pe->kernels;
     struct kb_launch_result *r = &current(k)->result;
-    int64_t back = (int64_t)t + response_fs(pe->sim, pe);
+    uint64_t back = later(t, response_fs(pe->sim, pe));
 
     if (!tcm_show(pe))
         kernel_no_memory(pe);
+    if (back == EV_PAST)
+        engine_fail(pe->sim, KB_TIME_RANGE);
     pe_clear(pe);
     pe->state = PE_IDLE;
     k->running--;
     if ((int64_t)t > r->last_end_fs)
         r->last_end_fs = (int64_t)t;
-    if (back > r->response_fs)
-        r->response_fs = back;
+    if (back > (uint64_t)r->response_fs)
+        r->response_fs = (int64_t)back;
 }
 
 static void returned(struct tl_ctx *pe, uint64_t t)
@@ -473,6 +483,7 @@ static void begin_launch(struct kb_sim *s)
 {
     struct kernels *k = s->kernels;
     struct launch *l = current(k);
+    uint64_t start;
     int64_t way = 0;
 
     l->result = (struct kb_launch_result){
@@ -482,7 +493,8 @@ static void begin_launch(struct kb_sim *s)
 
         way = fs > way ? fs : way;
     }
-    l->result.start_fs = s->end_fs + way;
+    start = later((uint64_t)s->end_fs, way);
+    l->result.start_fs = (int64_t)start;
     k->running = (uint32_t)l->request.n_pes;
     k->launched = true;
     clear_tcms(s);
@@ -491,7 +503,7 @@ static void begin_launch(struct kb_sim *s)
 
         pe->state = PE_BEGINS;
         pe->call = NULL;
-        wakes_append(&k->wakes, (uint64_t)l->result.start_fs, pe->number);
+        wakes_append(&k->wakes, start, pe->number);
     }
 }
 

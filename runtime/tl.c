@@ -271,13 +271,13 @@ static struct tl_tensor *do_command(struct command *c)
 {
     struct tl_ctx *pe = c->pe;
     struct tl_tensor *result = c->result;
+    uint64_t issue_fs = pe->kernels->now_fs + (uint64_t)pe->kernels->issue_fs;
 
     if (result && c->async)
         result->wait = WAIT_PENDING;
     pe->current = c;
     pe->state = PE_ISSUES;
-    wakes_append(&pe->kernels->wakes, pe->kernels->now_fs + (uint64_t)pe->kernels->issue_fs,
-                 pe->number);
+    wakes_append(&pe->kernels->wakes, issue_fs < EV_PAST ? issue_fs : EV_PAST, pe->number);
     kernel_wait(pe);
     return result;
 }

@@ -181,8 +181,8 @@ break_it 'offset past the end allowed' $sim 's/r->offset <= size && //'
 # -- kernels --------------------------------------------------------------------------------
 kernel=runtime/kernel.h tl=runtime/tl.c pe=runtime/pe.c launch=runtime/launch.c pool=runtime/pool.c
 break_it 'kernels start as their launch arrives' $launch \
-    's/\(uint64_t\)l->result\.start_fs, pe->number/(uint64_t)(s->end_fs + launch_fs(s, pe)), pe->number/'
-break_it 'the last response taken for the latest' $launch 's/if \(back > r->response_fs\)/if (1)/'
+    's/start, pe->number/(uint64_t)(s->end_fs + launch_fs(s, pe)), pe->number/'
+break_it 'the last response taken for the latest' $launch 's/if \(back > \(uint64_t\)r->response_fs\)/if (1)/'
 break_it 'the next launch before the last is back' $launch \
     's/s->end_fs = l->result\.response_fs;/s->end_fs = l->result.last_end_fs;/'
 break_it 'TCMs that keep what an earlier kernel left' $launch 's/^    clear_tcms\(s\);$//'

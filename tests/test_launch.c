@@ -1,4 +1,5 @@
 /* test_launch.c -- launches: how they start and end, what they count, and that all ways agree. */
+#include "any_topology.h"
 #include "kernels.h"
 #include "tray32.h"
 
@@ -128,6 +129,41 @@ static void what_pes_count_is_merged(void **state)
     }
 }
 
+struct order {
+    int n;
+    uint32_t pes[3 * N_PES];
+};
+
+static void lines_up(tl_ctx *tl, const kb_args *args)
+{
+    struct order *order = (struct order *)(uintptr_t)args->user;
+    tl_tensor *x;
+
+    order->pes[order->n++] = tl_pe(tl);
+    tl_full(tl, KB_F32, KB_SHAPE(16), 1);
+    order->pes[order->n++] = tl_pe(tl);
+    x = tl_store_async(tl, SLICE(tl_pe(tl) % 8) + ((uint64_t)tl_program_id(tl, 1) << 38),
+                       tl_full(tl, KB_F32, KB_SHAPE(16), 1));
+    tl_wait(tl, x);
+    order->pes[order->n++] = tl_pe(tl);
+}
+
+/* design 1: events of class 4 run by PE, whether kernels start, or end a command, or a wait. */
+static void kernels_of_one_instant_run_in_order(void **state)
+{
+    (void)state;
+    for (int way = 0; way < 2; way++) {
+        kb_sim *sim = new_sim(&cube8_topology, (kb_options){.engine = way ? KB_HOP : KB_FUSED});
+        struct order order = {.n = 0};
+
+        launch_on(sim, lines_up, &order, NULL, 0);
+        assert_int_equal(order.n, 3 * N_PES);
+        for (int i = 0; i < order.n; i++)
+            assert_int_equal(order.pes[i], i % N_PES);
+        kb_sim_free(sim);
+    }
+}
+
 /* PE 0 ends 4.125 ns after PE 63, which is 6.58 ns farther away. */
 static void the_response_from_farthest_away_ends_a_launch(void **state)
 {
@@ -154,6 +190,62 @@ static void a_pe_ends_with_its_last_command(void **state)
     (void)state;
     assert_int_equal(r.last_end_fs - r.start_fs, 21085000);
     assert_int_equal(r.dma_read_bytes, 4096);
+}
+
+/* -- the end of time ------------------------------------------------------------------------ */
+
+/* i8 [rows, n] times itself transposed: rows * rows * n cycles of 100 ns. */
+static void multiply(tl_ctx *tl, int64_t rows, int64_t n)
+{
+    tl_tensor *x = tl_full(tl, KB_I8, KB_SHAPE(rows, n), 0);
+
+    tl_dot(tl, x, x, .transpose_b = true);
+}
+
+/* Goes to less than 1.125 ns before 2^63 fs, and returns then, or gives one more command. */
+static void goes_to_the_end_of_time(tl_ctx *tl, const kb_args *args)
+{
+    const bool *one_more = args->user;
+    int64_t left;
+
+    while ((left = INT64_MAX - now_fs(tl)) > 1125000) {
+        int64_t cycles = left / (100 * FS), k = cycles / (1024 * 1024) - 1;
+        uint64_t mark = tl_mark(tl);
+
+        if (k > 0)
+            multiply(tl, 1024, k < 30000 ? k : 30000);
+        else if (cycles > 700)
+            multiply(tl, 1, cycles - 600);
+        else /* 3 ns, and 64 elements in each ns; each stores in 1/512 ns */
+            tl_full(tl, KB_I8, KB_SHAPE(64 * ((left - 3 * FS) / 1125000)), 0);
+        tl_release(tl, mark);
+    }
+    if (*one_more)
+        tl_full(tl, KB_I8, KB_SHAPE(1), 0);
+}
+
+/* Commands, and responses, that would come later than 2^63 fs. */
+static void kernels_end_with_time(void **state)
+{
+    const kb_topology *topo = any_topology(
+        "kernbench: 1\nname: slow\nsip: {cube_mesh: {w: 1, h: 1}}\n"
+        "cube: {pe: {pe_tcm: {size_mb: 256}, pe_gemm: {clock_ghz: 0.01, mac: [1, 1, 1]}}}\n");
+    const bool one_more[] = {false, true}; /* a response takes 1.25625 ns, a call 3 */
+
+    (void)state;
+    assert_non_null(topo);
+    for (size_t i = 0; i < LENGTH(one_more); i++) {
+        kb_sim *sim = new_sim(topo, (kb_options){0});
+        kb_error why = {""};
+        kb_launch_result r;
+
+        assert_int_equal(launch(sim, goes_to_the_end_of_time, &one_more[i], 1, &why), KB_OK);
+        assert_int_equal(kb_sim_run(sim, 0, &why), KB_TIME_RANGE);
+        assert_string_equal(why.text, "simulated time has passed 2^63 fs, two and a half hours");
+        assert_int_equal(kb_launch_get(sim, 0, &r), KB_PENDING);
+        kb_sim_free(sim);
+    }
+    any_topology_free(topo);
 }
 
 /* -- arguments ------------------------------------------------------------------------------ */
@@ -395,7 +487,7 @@ static void mixes(tl_ctx *tl, const kb_args *args)
     tl_store_async(tl, own + (1 << 20), tl_softmax(tl, c, -1));
     c = tl_composite(tl, .a = a, .b = tl_ref(tl, other + 64, KB_F16, KB_SHAPE(64, 100)),
                      .out = other + (2 << 20) + 65536 * tl_pe(tl), .dot.dtype_out = KB_F32,
-                     .epilogue = {{TL_SIGMOID}, {TL_MUL, tl_scalar(tl, 2)}});
+                     .epilogue = {{.op = TL_SIGMOID}, {.op = TL_MUL, .y = tl_scalar(tl, 2)}});
     b = tl_load(tl, own + (1 << 20), KB_F32, KB_SHAPE(32, 16));
     *at ^= 7 * now_fs(tl);
     tl_wait(tl, c);
@@ -508,8 +600,10 @@ int main(void)
         cmocka_unit_test(kernels_start_together),
         cmocka_unit_test(the_next_launch_starts_when_the_last_is_back),
         cmocka_unit_test(what_pes_count_is_merged),
+        cmocka_unit_test(kernels_of_one_instant_run_in_order),
         cmocka_unit_test(the_response_from_farthest_away_ends_a_launch),
         cmocka_unit_test(a_pe_ends_with_its_last_command),
+        cmocka_unit_test(kernels_end_with_time),
         cmocka_unit_test(launches_are_checked),
         cmocka_unit_test(launches_may_be_added_while_one_runs),
         cmocka_unit_test(every_pe_of_two_sips_knows_where_it_is),

@@ -495,8 +495,7 @@ kb_status kb_tensor_fill_npy(kb_tensor *x, const char *path, kb_error *why)
 
 /* -- reading back --------------------------------------------------------------------------- */
 
-static kb_status never_written(const struct kb_tensor *x, const uint64_t absent[2],
-                               kb_error *why)
+static kb_status never_written(const struct kb_tensor *x, const uint64_t absent[2], kb_error *why)
 {
     return end_error(why, "tensor '%.64s': addresses %" PRIu64 " to %" PRIu64 " were never written",
                      x->name, absent[0], absent[1] - 1);

@@ -1,4 +1,5 @@
-/* test_kernel_random.c -- random kernels on random machines: times, ids and records as the judge's. */
+/* test_kernel_random.c -- random kernels on random machines: times, ids and records as the judge's.
+ */
 #include "any_topology.h"
 #include "judge/kernel.h"
 #include "rig.h"
@@ -39,9 +40,8 @@ static tl_op op_of(const char *name)
     static const struct {
         const char *name;
         tl_op op;
-    } ops[] = {{"neg", TL_NEG},         {"exp", TL_EXP}, {"add", TL_ADD},
-               {"mul", TL_MUL},         {"div", TL_DIV}, {"fma", TL_FMA},
-               {"maximum", TL_MAXIMUM}, {"tanh", TL_TANH}};
+    } ops[] = {{"neg", TL_NEG}, {"exp", TL_EXP}, {"add", TL_ADD},         {"mul", TL_MUL},
+               {"div", TL_DIV}, {"fma", TL_FMA}, {"maximum", TL_MAXIMUM}, {"tanh", TL_TANH}};
 
     for (size_t i = 0; i < LENGTH(ops); i++)
         if (strcmp(ops[i].name, name) == 0)
@@ -215,8 +215,11 @@ static kb_sim *run_program(struct scenario *s, kb_options options, uint64_t budg
 {
     kb_sim *sim = new_sim(s->topo, options);
     uint32_t *pes = launched(s);
-    kb_launch_request r = {.name = "program", .kernel = program_kernel, .args.user = s,
-                           .pes = pes, .n_pes = s->program.n};
+    kb_launch_request r = {.name = "program",
+                           .kernel = program_kernel,
+                           .args.user = s,
+                           .pes = pes,
+                           .n_pes = s->program.n};
     kb_error why = {""};
     kb_status status;
 

@@ -27,15 +27,21 @@ static _Noreturn void no_memory(const struct call *call)
     kernel_leave(call->pe);
 }
 
-static struct call begin_call(struct tl_ctx *pe, const char *name, tl_here here)
+static __attribute__((noinline, cold)) _Noreturn void not_its_own(struct tl_ctx *pe,
+                                                                  const char *name, tl_here here)
 {
-    struct call call = {pe->kernels->on, name, here};
+    struct call call = {pe, name, here};
 
-    call.pe->call = name;
-    call.pe->here = here;
-    if (call.pe != pe)
-        BAD(&call, "the kernel is not the one that this tl_ctx was given to");
-    return call;
+    BAD(&call, "the kernel is not the one that this tl_ctx was given to");
+}
+
+static inline struct call begin_call(struct tl_ctx *pe, const char *name, tl_here here)
+{
+    if (pe->kernels->on != pe)
+        not_its_own(pe->kernels->on, name, here);
+    pe->call = name;
+    pe->here = here;
+    return (struct call){pe, name, here};
 }
 
 /* "[32, 64]" */
@@ -70,6 +76,12 @@ static uint64_t check_dtype(const struct call *call, kb_dtype dtype)
     return n;
 }
 
+/* False: that is more than any memory holds. */
+static bool multiply(uint64_t *n, uint64_t by)
+{
+    return !__builtin_mul_overflow(*n, by, n) && *n <= TXN_MAX_BYTES;
+}
+
 static uint64_t elements_of(const struct dims *d)
 {
     uint64_t n = 1;
@@ -85,9 +97,8 @@ static uint64_t result_bytes(const struct call *call, kb_dtype dtype, const stru
     uint64_t n = check_dtype(call, dtype);
 
     for (uint32_t i = 0; i < d->rank; i++) {
-        if (d->dim[i] > TXN_MAX_BYTES / n)
+        if (!multiply(&n, d->dim[i]))
             BAD(call, "the result %s has more bytes than any memory", text_of(d).text);
-        n *= d->dim[i];
     }
     return n;
 }
@@ -104,9 +115,8 @@ static uint64_t dims_of(const struct call *call, const kb_shape *shape, struct d
         if (shape->dim[i] < 1 || shape->dim[i] > UINT32_MAX)
             BAD(call, "axis %u of the shape has %lld elements", i, (long long)shape->dim[i]);
         d->dim[i] = (uint32_t)shape->dim[i];
-        if (d->dim[i] > TXN_MAX_BYTES / n)
+        if (!multiply(&n, d->dim[i]))
             BAD(call, "the shape has more elements than any memory");
-        n *= d->dim[i];
     }
     return n;
 }

@@ -322,6 +322,7 @@ ARM_CC := aarch64-linux-gnu-gcc
 .PHONY: aarch64
 aarch64: setup
 	@.ci/install $(AARCH64_PACKAGES)
+	@$(MAKE) --no-print-directory $(KBGEN)
 	@for t in cube8 $(VECTOR_TOPOLOGIES); do \
 	    $(MAKE) --no-print-directory B=$(B)/aarch64 KBGEN=$(KBGEN) CC=$(ARM_CC) AR=aarch64-linux-gnu-ar \
 	        SAN=-static BLIS=no topology TOPO=$$t SET= NAME= || exit; done

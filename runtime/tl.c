@@ -27,23 +27,24 @@ static _Noreturn void no_memory(const struct call *call)
     kernel_leave(call->pe);
 }
 
-static __attribute__((noinline)) _Noreturn void not_its_own(const struct call *call)
+static __attribute__((noinline, cold)) _Noreturn void not_its_own(struct tl_ctx *pe,
+                                                                  const char *name, tl_here here)
 {
-    BAD(call, "the kernel is not the one that this tl_ctx was given to");
+    struct call call = {pe, name, here};
+
+    BAD(&call, "the kernel is not the one that this tl_ctx was given to");
 }
 
 /* Inline, so that what it returns is not written and read again. */
 static inline __attribute__((always_inline)) struct call begin_call(struct tl_ctx *pe,
                                                                     const char *name, tl_here here)
 {
-    struct call call = {pe->kernels->on, name, here};
-
-    call.pe->call = name;
-    call.pe->here.file = here.file;
-    call.pe->here.line = here.line;
-    if (call.pe != pe)
-        not_its_own(&call);
-    return call;
+    if (pe->kernels->on != pe)
+        not_its_own(pe->kernels->on, name, here);
+    pe->call = name;
+    pe->here.file = here.file;
+    pe->here.line = here.line;
+    return (struct call){pe, name, here};
 }
 
 /* "[32, 64]" */
@@ -78,13 +79,19 @@ static uint64_t check_dtype(const struct call *call, kb_dtype dtype)
     return n;
 }
 
+/* False: that is more than any memory holds. */
+static bool multiply(uint64_t *n, uint64_t by)
+{
+    return !__builtin_mul_overflow(*n, by, n) && *n <= TXN_MAX_BYTES;
+}
+
 /* Of a result; operands may be small and their product beyond 64 bits. */
 static uint64_t result_bytes(const struct call *call, kb_dtype dtype, const struct dims *d)
 {
     uint64_t n = check_dtype(call, dtype);
 
     for (uint32_t i = 0; i < d->rank; i++) {
-        if (__builtin_mul_overflow(n, d->dim[i], &n) || n > TXN_MAX_BYTES)
+        if (!multiply(&n, d->dim[i]))
             BAD(call, "the result %s has more bytes than any memory", text_of(d).text);
     }
     return n;
@@ -102,7 +109,7 @@ static uint64_t dims_of(const struct call *call, const kb_shape *shape, struct d
         if (shape->dim[i] < 1 || shape->dim[i] > UINT32_MAX)
             BAD(call, "axis %u of the shape has %lld elements", i, (long long)shape->dim[i]);
         d->dim[i] = (uint32_t)shape->dim[i];
-        if (__builtin_mul_overflow(n, d->dim[i], &n) || n > TXN_MAX_BYTES)
+        if (!multiply(&n, d->dim[i]))
             BAD(call, "the shape has more elements than any memory");
     }
     return n;

@@ -118,7 +118,7 @@ break_it 'reads and writes of an M_CPU share an engine' $engine \
     's/(&s->engines\[2 \* .*) \+ txn_writes\(x\)\]/\1]/'
 break_it 'memory that serves all at once' $engine 's/if \(memory->holder == TXN_NONE\)/if (1)/'
 break_it 'one HBM controller for a cube' $engine \
-    's/&s->memories\[x->dst\]/\&s->memories[dst_unit(T, x->dst) < T->pes ? dst_pack(T, dst_cube(T, x->dst), 0) : x->dst]/'
+    's/&s->memories\[s->txns\[slot\]\.dst\]/\&s->memories[dst_unit(T, s->txns[slot].dst) < T->pes ? dst_pack(T, dst_cube(T, s->txns[slot].dst), 0) : s->txns[slot].dst]/'
 break_it 'reads use the forward direction of a link' $engine 's/ \^ !txn_writes\(x\)//'
 break_it 'a link free before its bytes have passed' $engine 's/after\(enter, taken\)/after(t, taken)/'
 break_it 'one pipe of host transactions for a SIP' $engine \
@@ -143,13 +143,13 @@ break_it 'response with one UCIe node too few' $cost 's/ucies = 1 \+ 2 \*/ucies 
 break_it 'time past its range goes on' $engine 's/sum < EV_PAST \? sum : EV_PAST/sum/'
 break_it 'until without its last instant' $sim 's/stop_fs = last_fs\(s\) \+ 1/stop_fs = last_fs(s)/'
 break_it 'wires that cannot be left out' $sim 's/KB_COST_WIRE \? 0 : -1/KB_COST_WIRE ? -1 : -1/'
-break_it 'links without bandwidth still taken' $engine 's/return s->mask\.link_gbs \+ \(into_memory/return (into_memory/'
+break_it 'links without bandwidth still taken' $engine 's/return gbs \+ s->mask\.link_gbs;/return gbs;/'
 break_it 'arrivals at the instant of a completion before it' $engine 's/arrive_fs < t;/arrive_fs <= t;/'
 break_it 'a place in the queue without its id' $engine 's/ && a->id < b->id\)/)/'
 break_it 'a queue that forgets its longest' $engine 's/m->queue_max = m->queued;/m->queue_max = m->queued - 1;/'
-break_it 'the edge into a memory not as its own' $engine 's/\(into_memory \? s->mask\.memory_gbs : 0\)/0/'
+break_it 'the edge into a memory not as its own' $engine 's/(gbs = cost_memory.*->gbs) \+ s->mask\.memory_gbs;/\1;/'
 break_it 'max_events counts arrivals alone' $engine 's/^    s->n_events\+\+;$/    s->n_events += class == EV_ARRIVE;/'
-break_it 'completions not in the fingerprint' $engine 's/^    seen\(s, how, t, EV_DONE, x->id\);$//'
+break_it 'completions not in the fingerprint' $engine 's/^    seen\(s, how, t, EV_DONE, s->txns\[slot\]\.id\);$//'
 
 # -- routes ---------------------------------------------------------------------------------
 break_it 'a tie of the bridges goes right' $route \

@@ -569,7 +569,8 @@ static kb_status dump(const kb_tensor *t, enum role role, const char *folder, kb
 
 kb_status kb_bench_dump(const kb_bench_run *run, const char *folder, kb_error *why)
 {
-    kb_status status = make_folder(folder, why);
+    kb_status status =
+        *folder ? make_folder(folder, why) : end_error(why, "a folder for dumps needs a name");
 
     for (size_t i = 0; i < run->n_tensors && !status; i++)
         if (run->roles[i] != ROLE_SCRATCH)

@@ -19,7 +19,7 @@
 
 enum {
     STACK_BYTES = 256 << 10,
-    GUARD_BYTES = 64 << 10, /* a multiple of any page size */
+    GUARD_BYTES = 256 << 10, /* a multiple of any page size */
     GUARDS_MAX = 30000,     /* two mappings each, of 65530 */
     CHUNK_STACKS_FIRST = 8,
     CHUNK_STACKS_MOST = 64,
@@ -388,6 +388,12 @@ struct co *co_new(struct co_pool *pool, void (*entry)(void *arg), void *arg)
         set_canary(co);
     prepare(co);
     return co;
+}
+
+const char *co_stack(const struct co *co, size_t *nbytes)
+{
+    *nbytes = (size_t)((const char *)co - co->bottom);
+    return co->bottom;
 }
 
 static void set_resumed(struct co *co)

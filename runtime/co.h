@@ -22,7 +22,7 @@ enum co_state { CO_YIELDED, CO_ENDED, CO_OVERFLOWED };
  * page, as a stack grows into it; a stack that was dropped keeps its pages for the next one.
  * NULL: no memory.
  *
- * Below each stack lie 64 KiB that cannot be accessed. A process can have only so many of them
+ * Below each stack lie 256 KiB that cannot be accessed. A process can have only so many of them
  * (vm.max_map_count): from the 30,000th stack of a pool on, or from the first that the system
  * refuses, stacks have a pattern at their lower end instead, looked at whenever they yield or end.
  */
@@ -43,6 +43,9 @@ struct co *co_new(struct co_pool *pool, void (*entry)(void *arg), void *arg);
  *                A stack without guard has gone on, and may have written to others of the pool.
  */
 enum co_state co_resume(struct co *co);
+
+/* The lowest byte of its stack, and how many there are up to its end. */
+const char *co_stack(const struct co *co, size_t *nbytes);
 
 /* From inside `co`: back to its co_resume(). Returns when it is resumed. */
 void co_suspend(struct co *co);

@@ -3,6 +3,7 @@
 #include "end.h"
 #include "gemm.h"
 #include "graph.h"
+#include "kernel.h"
 #include "math_op.h"
 #include "plain.h"
 #include "sim.h"
@@ -40,7 +41,7 @@ struct ready {
 struct exec {
     struct op_log *log;
     const struct kb_topology *topo;
-    bool verify_ops;
+    struct kb_compute_options options;
     struct graph graph;
     struct gemm_pool *pool;
     uint32_t *heaps; /* owned; [n_ops] */
@@ -220,7 +221,7 @@ static bool verify(struct exec *x, const struct running *r)
     char where[KB_NODE_BYTES];
     kb_error why;
 
-    if (!x->verify_ops || plain_same(&r->op, r->out, &d))
+    if (!x->options.verify_ops || plain_same(&r->op, r->out, &d))
         return true;
     component(x, &r->op, where);
     end_error(&why, "%s, op %u of %s: element %llu is %s, by plain loops %s",
@@ -435,6 +436,9 @@ static void run_job(struct worker *w, const struct job *job)
 static bool next_job(struct exec *x, struct job *job)
 {
     for (;;) {
+        if (x->status == KB_OK && x->left && x->options.stop &&
+            x->options.stop(x->options.stop_arg))
+            x->status = KB_STOPPED;
         if (x->status != KB_OK || x->left == 0)
             return false;
         if (take_part(x, job) || take_nodes(x, job))
@@ -558,8 +562,8 @@ static unsigned thread_count(unsigned threads)
     return n < 1 ? 1 : n > THREADS_MAX ? THREADS_MAX : (unsigned)n;
 }
 
-kb_status exec_run(struct op_log *log, const struct kb_topology *topo, unsigned threads,
-                   bool verify_ops, kb_error *why)
+kb_status exec_run(struct op_log *log, const struct kb_topology *topo,
+                   const struct kb_compute_options *options, kb_error *why)
 {
     struct exec *x = calloc(1, sizeof *x);
     kb_status status;
@@ -570,10 +574,10 @@ kb_status exec_run(struct op_log *log, const struct kb_topology *topo, unsigned 
     }
     x->log = log;
     x->topo = topo;
-    x->verify_ops = verify_ops;
+    x->options = *options;
     status = graph_build(&x->graph, log, why);
     if (status == KB_OK) {
-        status = run_graph(x, thread_count(threads));
+        status = run_graph(x, thread_count(options->threads));
         if (status != KB_OK && why)
             *why = x->why;
         exec_end(x);
@@ -584,10 +588,12 @@ kb_status exec_run(struct op_log *log, const struct kb_topology *topo, unsigned 
 
 kb_status kb_compute(kb_sim *sim, const kb_compute_options *options, kb_error *why)
 {
-    kb_compute_options none = {.threads = 0};
+    static const kb_compute_options none = {.threads = 0};
 
+    if (sim->kernels && sim->kernels->launched)
+        return end_error(why, "a launch is under way");
     if (!sim->log || !sim->options.phase2)
         return end_error(why, "the simulation keeps no operations: it needs option phase2");
     options = options ? options : &none;
-    return exec_run(sim->log, sim->topo, options->threads, options->verify_ops, why);
+    return exec_run(sim->log, sim->topo, options, why);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include "address.h"
 #include "end.h"
+#include "kernel.h"
 #include "npy.h"
 #include "rng.h"
 
@@ -70,7 +71,7 @@ static uint32_t pes_of(const struct kb_sim *s)
     return sim_cubes(s->topo) * s->topo->pes;
 }
 
-static void tensor_free(struct kb_tensor *x)
+static void host_tensor_free(struct kb_tensor *x)
 {
     if (!x)
         return;
@@ -87,7 +88,7 @@ void host_free(struct host *h)
         struct kb_tensor *x = h->tensors;
 
         h->tensors = x->next;
-        tensor_free(x);
+        host_tensor_free(x);
     }
     mem_free(h->mem);
     free(h->used);
@@ -218,9 +219,17 @@ static kb_status no_memory(const char *name, kb_error *why)
     return KB_NO_MEMORY;
 }
 
+/* Tensors are the host's business, and it waits for its kernels. */
+static kb_status check_idle(const struct kb_sim *s, kb_error *why)
+{
+    return s->kernels && s->kernels->launched ? end_error(why, "a launch is under way") : KB_OK;
+}
+
 static kb_status check_tensor(const char *name, kb_dtype dtype, const kb_shape *shape,
                               kb_placement placement, kb_error *why)
 {
+    if (!name)
+        return end_error(why, "a tensor needs a name");
     if (!kb_dtype_bytes(dtype))
         return end_error(why, "tensor '%.64s' has no type", name);
     if (shape->rank < 1 || shape->rank > KB_RANK_MAX)
@@ -290,14 +299,15 @@ static struct kb_tensor *tensor_alloc(struct kb_sim *s, const char *name)
         memcpy(x->name, name, length);
         return x;
     }
-    tensor_free(x);
+    host_tensor_free(x);
     return NULL;
 }
 
 kb_status kb_tensor_new(kb_sim *s, const char *name, kb_dtype dtype, kb_shape shape,
                         kb_placement placement, kb_tensor **out, kb_error *why)
 {
-    kb_status status = check_tensor(name, dtype, &shape, placement, why);
+    kb_status idle = check_idle(s, why);
+    kb_status status = idle ? idle : check_tensor(name, dtype, &shape, placement, why);
     struct host *h = status == KB_OK ? host_of(s) : NULL;
     struct kb_tensor *x = h ? tensor_alloc(s, name) : NULL;
 
@@ -313,7 +323,7 @@ kb_status kb_tensor_new(kb_sim *s, const char *name, kb_dtype dtype, kb_shape sh
     else
         status = end_error(why, "tensor '%.64s' has more than 2^63 bytes", name);
     if (status != KB_OK) {
-        tensor_free(x);
+        host_tensor_free(x);
         return status;
     }
     take_room(x, h->used);
@@ -399,8 +409,13 @@ static bool prepare_write(const struct kb_tensor *x, const void *bytes, struct v
 kb_status kb_tensor_write(kb_tensor *x, const void *bytes, kb_error *why)
 {
     uint32_t n = pes_of(x->sim);
-    struct version **versions = calloc(n, sizeof *versions); /* [PE]: owned */
-    bool ok = versions && prepare_write(x, bytes, versions);
+    struct version **versions;
+    bool ok;
+
+    if (check_idle(x->sim, why) != KB_OK)
+        return KB_BAD_REQUEST;
+    versions = calloc(n, sizeof *versions); /* [PE]: owned */
+    ok = versions && prepare_write(x, bytes, versions);
 
     for (uint32_t pe = 0; ok && pe < n; pe++) {
         struct version *v = versions[first_with_part(x, pe)];
@@ -592,6 +607,19 @@ static double distance(double got, double want)
     return isfinite(got) && isfinite(want) ? fabs(got - want) : INFINITY;
 }
 
+/* An integer of 64 bits may lie beside the double that it becomes. */
+static bool same_integer(kb_dtype dtype, const void *bytes, uint64_t i, double want)
+{
+    uint64_t n;
+
+    if (dtype != KB_I64 && dtype != KB_U64)
+        return true;
+    memcpy(&n, (const unsigned char *)bytes + 8 * i, sizeof n);
+    if (dtype == KB_I64)
+        return want < 0x1p63 ? (int64_t)n == (int64_t)want : false;
+    return want < 0x1p64 ? n == (uint64_t)want : false;
+}
+
 kb_status kb_compare(kb_dtype dtype, const void *got, const double *want, uint64_t n,
                      kb_difference *out)
 {
@@ -600,6 +628,9 @@ kb_status kb_compare(kb_dtype dtype, const void *got, const double *want, uint64
 
     for (uint64_t i = 0; i < n; i++) {
         double value = kb_element(dtype, got, i), err = distance(value, want[i]);
+
+        if (err == 0 && !same_integer(dtype, got, i, want[i]))
+            err = 1;
 
         if (err > d.max_abs_err)
             d.max_abs_err = err;

@@ -126,6 +126,8 @@ struct tl_ctx {
     struct kb_sim *sim;
     struct kernels *kernels;
     struct co *co;
+    const char *stack; /* of `co`, from its lowest byte */
+    size_t stack_bytes;
     uint32_t number; /* over all SIPs and cubes: cube * pes + pe */
     uint32_t src;    /* packed as cost.h has it */
     uint8_t state;

@@ -198,6 +198,8 @@ static bool begin(struct tl_ctx *pe)
     pe->co = co_new(pe->kernels->stacks, kernel_main, pe);
     if (!pe->co)
         kernel_no_memory(pe);
+    else
+        pe->stack = co_stack(pe->co, &pe->stack_bytes);
     return pe->co;
 }
 
@@ -438,7 +440,8 @@ static kb_status make_kernels(struct kb_sim *s, kb_error *why)
 
 kb_status kb_launch(kb_sim *s, const kb_launch_request *r, kb_error *why)
 {
-    kb_status status = check_pes(s->topo, r, why);
+    kb_status status = s->status == KB_OK ? check_pes(s->topo, r, why)
+                                          : end_error(why, "the simulation has ended");
     struct kernels *k;
     struct launch *l;
     uint32_t *pes = NULL;
@@ -560,6 +563,8 @@ kb_status kernels_run(struct kb_sim *s, uint64_t budget, kb_error *why)
     struct kernels *k = s->kernels;
     kb_status status = s->status;
 
+    if (k->on)
+        return end_error(why, "a kernel cannot run the simulation that runs it");
     while (status == KB_OK && k->launch < k->n_launches) {
         if (!k->launched)
             begin_launch(s);

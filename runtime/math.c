@@ -192,10 +192,11 @@ static bool is_special(enum tl_op math)
     X(KB_U32, uint32_t, uint32_t, u32)                                                             \
     X(KB_U64, uint64_t, uint64_t, u64)
 
-#define IS_MINUS_1(T, y)    ((T)-1 < (T)1 && (y) == (T)-1)
-#define NEGATED(T, U, x)    ((T)(0 - (U)(x)))
-#define DIVIDED(T, U, x, y) ((y) == 0 ? (T)0 : IS_MINUS_1(T, y) ? NEGATED(T, U, x) : (T)((x) / (y)))
-#define IS_NEGATIVE(x)      (!((x) >= 1) && (x) != 0)
+#define IS_MINUS_1(T, y) ((T)-1 < (T)1 && (y) == (T)-1)
+#define NEGATED(T, U, x) ((T)(0 - (U)(x)))
+#define DIVIDED(T, U, x, y)                                                                        \
+    ((T)((y) == 0 ? (T)0 : IS_MINUS_1(T, y) ? NEGATED(T, U, x) : (T)((x) / (y))))
+#define IS_NEGATIVE(x) (!((x) >= 1) && (x) != 0)
 
 #define INTEGER_ARITHMETIC(D, T, U, NAME)                                                          \
     static void arithmetic_##NAME(enum tl_op math, T *o, const T *x, const T *y, const T *z,       \

@@ -4,18 +4,11 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <stdint.h>
 #include <string.h>
+#include <time.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-/* Permissions of a new file, as the shell's > would give them. */
-static mode_t new_file_mode(void)
-{
-    mode_t mask = umask(0);
-
-    umask(mask);
-    return 0666 & ~mask;
-}
 
 /* The name of a new file in the folder of `target`. NULL without memory. */
 static char *temporary_name(const char *target)
@@ -32,21 +25,51 @@ static char *temporary_name(const char *target)
     return path;
 }
 
-/* Begins the file that will replace f->target, with permissions `mode`. False with errno. */
-static bool open_temporary(struct newfile *f, mode_t mode)
+/* Fills in the name's last letters, other ones each time. */
+static void vary_name(char *path, unsigned attempt)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
+    struct timespec t;
+    uint64_t x;
+
+    clock_gettime(CLOCK_REALTIME, &t);
+    x = ((uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec) ^ (uint64_t)getpid() << 40 ^
+        (uint64_t)(uintptr_t)path << 20 ^ attempt;
+    for (char *c = path + strlen(path) - 6; *c; c++) {
+        x = x * UINT64_C(0x5851f42d4c957f2d) + UINT64_C(0x14057b7ef767814f);
+        *c = letters[(x >> 33) % (sizeof letters - 1)];
+    }
+}
+
+/* Opened, not chmod()ed, so that the permissions are those that the process gives new files. */
+static int open_new(char *path)
+{
+    int fd = -1;
+
+    for (unsigned attempt = 0; fd < 0 && attempt < 100; attempt++) {
+        vary_name(path, attempt);
+        fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd < 0 && errno != EEXIST)
+            break;
+    }
+    return fd;
+}
+
+/* Begins the file that will replace f->target; with its permissions, if there is one. */
+static bool open_temporary(struct newfile *f, const struct stat *replaced)
 {
     f->temporary = f->target ? temporary_name(f->target) : NULL;
     if (!f->temporary) {
         errno = ENOMEM;
         return false;
     }
-    f->fd = mkostemp(f->temporary, O_CLOEXEC);
+    f->fd = open_new(f->temporary);
     if (f->fd < 0) {
         free(f->temporary);
         f->temporary = NULL;
         return false;
     }
-    return fchmod(f->fd, mode) == 0;
+    return !replaced || fchmod(f->fd, replaced->st_mode & 07777) == 0;
 }
 
 bool newfile_open(struct newfile *f, const char *path)
@@ -58,7 +81,7 @@ bool newfile_open(struct newfile *f, const char *path)
         if (errno != ENOENT)
             return false;
         f->target = strdup(path);
-        return open_temporary(f, new_file_mode());
+        return open_temporary(f, NULL);
     }
     if (!S_ISREG(st.st_mode)) {
         f->fd = open(path, O_WRONLY | O_CLOEXEC);
@@ -67,7 +90,7 @@ bool newfile_open(struct newfile *f, const char *path)
     if (access(path, W_OK) < 0)
         return false;
     f->target = realpath(path, NULL);
-    return open_temporary(f, st.st_mode & 07777);
+    return open_temporary(f, &st);
 }
 
 bool newfile_close(struct newfile *f, bool keep)

@@ -35,12 +35,23 @@ static __attribute__((noinline, cold)) _Noreturn void not_its_own(struct tl_ctx 
     BAD(&call, "the kernel is not the one that this tl_ctx was given to");
 }
 
+/* A large frame has jumped over the guard. */
+static __attribute__((noinline, cold)) _Noreturn void beyond_stack(struct tl_ctx *pe,
+                                                                   const char *name, tl_here here)
+{
+    struct call call = {pe, name, here};
+
+    BAD(&call, "stack overflow");
+}
+
 /* Inline, so that what it returns is not written and read again. */
 static inline __attribute__((always_inline)) struct call begin_call(struct tl_ctx *pe,
                                                                     const char *name, tl_here here)
 {
     if (pe->kernels->on != pe)
         not_its_own(pe->kernels->on, name, here);
+    if ((uintptr_t)__builtin_frame_address(0) - (uintptr_t)pe->stack > pe->stack_bytes)
+        beyond_stack(pe, name, here);
     pe->call = name;
     pe->here.file = here.file;
     pe->here.line = here.line;

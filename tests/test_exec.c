@@ -9,7 +9,8 @@ static void run(struct phase2 *p, unsigned threads)
 {
     kb_error why = {""};
 
-    if (exec_run(p->log, &cube8_topology, threads, true, &why) != KB_OK)
+    if (exec_run(p->log, &cube8_topology,
+                 &(kb_compute_options){.threads = threads, .verify_ops = true}, &why) != KB_OK)
         fail_msg("%s", why.text);
 }
 
@@ -168,10 +169,15 @@ static void any_number_of_threads_gives_the_same_bytes(void **state)
     (void)state;
     for (uint64_t seed = 1; seed < 5; seed++) {
         random_graph(&one, seed);
-        assert_int_equal(exec_run(one.log, NULL, 1, false, NULL), KB_OK);
+        assert_int_equal(
+            exec_run(one.log, NULL, &(kb_compute_options){.threads = 1, .verify_ops = false}, NULL),
+            KB_OK);
         for (size_t i = 0; i < 3; i++) {
             random_graph(&more, seed);
-            assert_int_equal(exec_run(more.log, NULL, threads[i], false, NULL), KB_OK);
+            assert_int_equal(
+                exec_run(more.log, NULL,
+                         &(kb_compute_options){.threads = threads[i], .verify_ops = false}, NULL),
+                KB_OK);
             same_bytes(&one, &more);
             phase2_end(&more);
         }
@@ -197,8 +203,12 @@ static void threads_share_a_product(void **state)
     (void)state;
     large_products(&one);
     large_products(&more);
-    assert_int_equal(exec_run(one.log, NULL, 1, false, NULL), KB_OK);
-    assert_int_equal(exec_run(more.log, NULL, 3, false, NULL), KB_OK);
+    assert_int_equal(
+        exec_run(one.log, NULL, &(kb_compute_options){.threads = 1, .verify_ops = false}, NULL),
+        KB_OK);
+    assert_int_equal(
+        exec_run(more.log, NULL, &(kb_compute_options){.threads = 3, .verify_ops = false}, NULL),
+        KB_OK);
     same_bytes(&one, &more);
     phase2_end(&one);
     phase2_end(&more);
@@ -240,7 +250,9 @@ static void a_result_that_nothing_computes(void **state)
     phase2_begin(&p);
     x = p.results[p.n++] = ops_result(KB_F32, ops_dims(1, 4, 0, 0), 3);
     phase2_math(&p, TL_NEG, x, x);
-    assert_int_equal(exec_run(p.log, NULL, 1, false, &why), KB_INTERNAL);
+    assert_int_equal(
+        exec_run(p.log, NULL, &(kb_compute_options){.threads = 1, .verify_ops = false}, &why),
+        KB_INTERNAL);
     assert_string_equal(why.text, "op 13: an operand that nothing computes");
     phase2_end(&p);
 }
@@ -257,7 +269,9 @@ static void pieces_that_nothing_computes(void **state)
     y = p.results[p.n++] = ops_result(KB_F32, ops_dims(1, 4, 0, 0), 3);
     x = phase2_halves(&p, x, y);
     phase2_math(&p, TL_NEG, x, x);
-    assert_int_equal(exec_run(p.log, NULL, 1, false, &why), KB_INTERNAL);
+    assert_int_equal(
+        exec_run(p.log, NULL, &(kb_compute_options){.threads = 1, .verify_ops = false}, &why),
+        KB_INTERNAL);
     phase2_end(&p);
 }
 
@@ -299,7 +313,9 @@ static void verify_ops_names_what_differs(void **state)
     phase2_math(&p, TL_NEG, x, x);
     op.in[0] = phase2_use(big);
     phase2_add(&p, &op, KB_F32, ops_dims(0, 0, 0, 0));
-    assert_int_equal(exec_run(p.log, &cube8_topology, 2, true, &why), KB_DIFFERENT);
+    assert_int_equal(exec_run(p.log, &cube8_topology,
+                              &(kb_compute_options){.threads = 2, .verify_ops = true}, &why),
+                     KB_DIFFERENT);
     assert_non_null(strstr(why.text, "sum, op 19 of sip0.cube0.pe3.pe_math: element 0 is "));
     assert_non_null(strstr(why.text, "by plain loops 3"));
     phase2_end(&p);

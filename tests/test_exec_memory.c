@@ -36,16 +36,21 @@ static void the_nth_allocation_fails(void **state)
 
     (void)state;
     some_graph(&whole);
-    assert_int_equal(exec_run(whole.log, NULL, 1, false, NULL), KB_OK);
+    assert_int_equal(
+        exec_run(whole.log, NULL, &(kb_compute_options){.threads = 1, .verify_ops = false}, NULL),
+        KB_OK);
     for (uint64_t n = 0; status != KB_OK; n++) {
         int64_t before = owned;
 
         some_graph(&p);
         left = n;
-        status = exec_run(p.log, NULL, 1, true, &why);
+        status =
+            exec_run(p.log, NULL, &(kb_compute_options){.threads = 1, .verify_ops = true}, &why);
         left = UINT64_MAX;
         assert_true(status == KB_OK || status == KB_NO_MEMORY);
-        assert_int_equal(exec_run(p.log, NULL, 1, false, NULL), KB_OK);
+        assert_int_equal(
+            exec_run(p.log, NULL, &(kb_compute_options){.threads = 1, .verify_ops = false}, NULL),
+            KB_OK);
         for (uint32_t i = 0; i < p.n; i++)
             assert_memory_equal(version_bytes(p.results[i].view.v),
                                 version_bytes(whole.results[i].view.v),
@@ -89,7 +94,9 @@ static void intermediate_results_are_given_back(void **state)
     chain(&p, 200);
     before = owned;
     most = owned;
-    assert_int_equal(exec_run(p.log, NULL, 1, false, NULL), KB_OK);
+    assert_int_equal(
+        exec_run(p.log, NULL, &(kb_compute_options){.threads = 1, .verify_ops = false}, NULL),
+        KB_OK);
     assert_true(most - before < 40);
     assert_true(owned < before - 150); /* the versions, too */
     phase2_end(&p);
@@ -102,7 +109,9 @@ static void nothing_stays_packed(void **state)
 
     (void)state;
     some_graph(&p);
-    assert_int_equal(exec_run(p.log, NULL, 1, false, NULL), KB_OK);
+    assert_int_equal(
+        exec_run(p.log, NULL, &(kb_compute_options){.threads = 1, .verify_ops = false}, NULL),
+        KB_OK);
     for (uint32_t i = 0; i < p.n; i++)
         assert_null(p.results[i].view.v->packed);
     phase2_end(&p);

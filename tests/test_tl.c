@@ -708,6 +708,34 @@ static void returns(tl_ctx *tl, const kb_args *args)
 }
 
 /* What ran before a mistake stays; what would come after it does not run. */
+/* A kernel that asks the library for what only its host may do. */
+static void meddles(tl_ctx *tl, const kb_args *args)
+{
+    kb_sim *sim = (kb_sim *)(uintptr_t)args->user;
+    kb_placement copies = {KB_REPLICATE, KB_REPLICATE};
+    kb_tensor *x;
+    kb_error why = {""};
+
+    (void)tl;
+    assert_int_equal(kb_sim_run(sim, 0, &why), KB_BAD_REQUEST);
+    assert_string_equal(why.text, "a kernel cannot run the simulation that runs it");
+    assert_int_equal(kb_tensor_new(sim, "x", KB_F16, KB_SHAPE(2), copies, &x, &why),
+                     KB_BAD_REQUEST);
+    assert_string_equal(why.text, "a launch is under way");
+    assert_int_equal(kb_compute(sim, NULL, &why), KB_BAD_REQUEST);
+}
+
+static void a_kernel_cannot_do_what_its_host_does(void **state)
+{
+    kb_sim *sim = new_sim(&cube8_topology, (kb_options){.phase2 = true});
+    kb_error why = {""};
+
+    (void)state;
+    assert_int_equal(launch(sim, meddles, sim, 0, &why), KB_OK);
+    assert_int_equal(kb_sim_run(sim, 0, &why), KB_OK);
+    kb_sim_free(sim);
+}
+
 static void launches_before_a_mistake_stay(void **state)
 {
     kb_sim *sim = new_sim(&cube8_topology, (kb_options){0});
@@ -719,9 +747,10 @@ static void launches_before_a_mistake_stay(void **state)
     assert_int_equal(launch(sim, fails, NULL, 0, &why), KB_OK);
     assert_int_equal(launch(sim, returns, NULL, 0, &why), KB_OK);
     assert_int_equal(kb_sim_run(sim, 0, &why), KB_KERNEL_ERROR);
-    assert_int_equal(launch(sim, returns, NULL, 0, &why), KB_OK);
+    assert_int_equal(launch(sim, returns, NULL, 0, &why), KB_BAD_REQUEST);
+    assert_string_equal(why.text, "the simulation has ended");
     assert_int_equal(kb_sim_run(sim, 0, &why), KB_KERNEL_ERROR);
-    assert_int_equal(kb_launch_count(sim), 4);
+    assert_int_equal(kb_launch_count(sim), 3);
     assert_int_equal(kb_launch_done(sim), 1);
     assert_int_equal(kb_launch_get(sim, 0, &r), KB_OK);
     assert_int_equal(kb_launch_get(sim, 1, &r), KB_PENDING);
@@ -904,6 +933,7 @@ int main(void)
         cmocka_unit_test(more_memory_than_there_is),
         cmocka_unit_test(the_pe_is_named),
         cmocka_unit_test(launches_before_a_mistake_stay),
+        cmocka_unit_test(a_kernel_cannot_do_what_its_host_does),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -177,7 +177,8 @@ static double time_exec(struct op_log *log, unsigned threads, double (*clock)(vo
     double begin = clock();
     kb_error why;
 
-    if (exec_run(log, NULL, threads, false, &why) != KB_OK) {
+    if (exec_run(log, NULL, &(kb_compute_options){.threads = threads, .verify_ops = false}, &why) !=
+        KB_OK) {
         fprintf(stderr, "phase2: %s\n", why.text);
         exit(6);
     }

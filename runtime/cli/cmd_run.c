@@ -1,6 +1,8 @@
 /* cmd_run.c -- `run`: the kernels of a bench, a row of times and counts for every launch. */
 #include "benches.h"
 #include "cmd.h"
+#include <unistd.h>
+#include <errno.h>
 #include "progress.h"
 #include "say.h"
 #include "stop.h"
@@ -95,21 +97,32 @@ static enum exit_code verify(struct run *run)
     return status ? cmd_fail(run->cli, status, &why) : EXIT_OK;
 }
 
+static bool is_asked_to_stop(void *arg)
+{
+    (void)arg;
+    return stop_asked();
+}
+
 /* An operation that is wrong is the end: nothing is made from its result. */
 static enum exit_code phase2(struct run *run)
 {
     const struct opts *o = &run->cli->opts;
-    kb_compute_options options = {.threads = o->jobs, .verify_ops = o->verify_ops};
+    kb_compute_options options = {
+        .threads = o->jobs, .verify_ops = o->verify_ops, .stop = is_asked_to_stop};
     kb_error why = {""};
     kb_status status = kb_compute(run->sim, &options, &why);
     enum exit_code code = EXIT_OK;
 
     if (status == KB_DIFFERENT)
         return differ(run, &why);
+    if (status == KB_STOPPED)
+        return EXIT_INTERRUPTED;
     if (status)
         return cmd_fail(run->cli, status, &why);
-    if (o->verify)
+    if (o->verify && !stop_asked())
         code = verify(run);
+    if (stop_asked())
+        return EXIT_INTERRUPTED;
     if (o->dump && code <= EXIT_DIFFERENT) {
         status = kb_bench_dump(run->run, o->dump, &why);
         if (status)
@@ -195,12 +208,31 @@ static enum exit_code run_into(struct run *run, struct sink *s)
         return cmd_fail(run->cli, status, &why);
     if (status == KB_OK)
         code = results(run);
-    if (code > EXIT_DIFFERENT)
+    if (code > EXIT_DIFFERENT && code != EXIT_INTERRUPTED)
         return code;
+    if (code == EXIT_INTERRUPTED)
+        status = KB_AGAIN;
     print_rows(run, s);
     if (!say_end(run, status))
         return EXIT_SYSTEM;
     return status == KB_AGAIN ? EXIT_INTERRUPTED : code;
+}
+
+/* The log is written last; that it cannot be is said first. */
+static enum exit_code check_oplog(const struct cli *cli)
+{
+    const char *path = cli->opts.oplog, *slash = path ? strrchr(path, '/') : NULL;
+    char folder[4096] = ".";
+
+    if (!path)
+        return EXIT_OK;
+    if (cli->opts.output && strcmp(path, cli->opts.output) == 0)
+        return say(cli->program, EXIT_USAGE, "--oplog and -o name the same file");
+    if (slash && (size_t)(slash - path) < sizeof folder - 1)
+        snprintf(folder, sizeof folder, "%.*s", (int)(slash - path + 1), path);
+    if (access(folder, F_OK) == 0)
+        return EXIT_OK;
+    return say(cli->program, EXIT_SYSTEM, "%s: %s", path, strerror(errno));
 }
 
 /* The output is opened first: a folder that cannot be written to is not found out after hours. */
@@ -208,8 +240,10 @@ static enum exit_code run_with(struct run *run)
 {
     const struct cli *cli = run->cli;
     struct sink s;
-    enum exit_code code = sink_open(&s, cli->program, cli->opts.output);
+    enum exit_code code = check_oplog(cli);
 
+    if (!code)
+        code = sink_open(&s, cli->program, cli->opts.output);
     if (code)
         return code;
     stop_defer(true);

@@ -415,15 +415,18 @@ kb_status kb_launch_get(const kb_sim *sim, size_t i, kb_launch_result *out); /* 
 /* -- Phase 2 -------------------------------------------------------------------------------- */
 
 typedef struct kb_compute_options {
-    unsigned threads; /* 0: as many as processors */
-    bool verify_ops;  /* compute every operation again by plain loops, and compare */
+    unsigned threads;        /* 0: as many as processors */
+    bool verify_ops;         /* compute every operation again by plain loops, and compare */
+    bool (*stop)(void *arg); /* asked before every step, by one thread at a time; may be NULL */
+    void *stop_arg;
 } kb_compute_options;
 
 /*
  * Computes every result that is pending, from the operations logged by all launches that have
  * run. Needs `phase2` of the options. The same bytes for any number of threads.
  *
- * returns  KB_DIFFERENT: verify_ops found a wrong operation, named in `why`; KB_NO_MEMORY
+ * returns  KB_DIFFERENT: verify_ops found a wrong operation, named in `why`; KB_STOPPED: stop() was
+ *          true, call again for the rest; KB_NO_MEMORY
  */
 kb_status kb_compute(kb_sim *sim, const kb_compute_options *options, kb_error *why);
 

@@ -30,6 +30,7 @@ struct kb_bench_run {
     uint64_t seed, random;
     kb_status status; /* of the first call of setup() that failed */
     kb_error why;
+    struct kb_bench_run *self; /* to note that in */
 };
 
 /* -- arguments ------------------------------------------------------------------------------ */
@@ -195,32 +196,39 @@ static kb_status read_words(kb_bench_run *run, const char *const *words, size_t 
     return status;
 }
 
-static const struct value *value_of(const kb_bench_run *run, const char *name)
+/* A bench asks for what it has declared. What it asks for in setup() else is a failure of that. */
+static const struct value *value_of(const kb_bench_run *run, const char *name, kb_arg_type type)
 {
     static const struct value none;
     int i = find(run->bench, name, strlen(name));
 
-    return i < 0 ? &none : &run->values[i];
+    if (i >= 0 && run->bench->args[i].type == type)
+        return &run->values[i];
+    if (run->self->status == KB_OK)
+        run->self->status =
+            end_error(&run->self->why, "bench %s has no argument '%.64s' of the type asked for",
+                      run->bench->name, name);
+    return &none;
 }
 
 int64_t kb_bench_int(const kb_bench_run *run, const char *name)
 {
-    return value_of(run, name)->integer;
+    return value_of(run, name, KB_ARG_INT)->integer;
 }
 
 double kb_bench_real(const kb_bench_run *run, const char *name)
 {
-    return value_of(run, name)->real;
+    return value_of(run, name, KB_ARG_REAL)->real;
 }
 
 kb_dtype kb_bench_dtype(const kb_bench_run *run, const char *name)
 {
-    return (kb_dtype)value_of(run, name)->integer;
+    return (kb_dtype)value_of(run, name, KB_ARG_DTYPE)->integer;
 }
 
 int kb_bench_choice(const kb_bench_run *run, const char *name)
 {
-    return (int)value_of(run, name)->integer;
+    return (int)value_of(run, name, KB_ARG_CHOICE)->integer;
 }
 
 const char *kb_bench_value(const kb_bench_run *run, size_t i)
@@ -360,7 +368,11 @@ static kb_status begin(kb_bench_run *run, const kb_options *options, const char 
         status = kb_sim_new(run->topo, options, &run->sim);
     if (status)
         return status;
+    if (!run->bench->setup)
+        return end_error(why, "bench %s has no setup", run->bench->name);
     run->bench->setup(run);
+    if (!run->status && !kb_launch_count(run->sim))
+        run->status = end_error(&run->why, "bench %s launches nothing", run->bench->name);
     if (run->status && why)
         *why = run->why;
     return run->status;
@@ -375,6 +387,7 @@ kb_status kb_bench_new(const kb_bench *bench, const kb_topology *topo, const kb_
 
     if (!run)
         return KB_NO_MEMORY;
+    run->self = run;
     run->bench = bench;
     run->topo = topo;
     run->seed = run->random = seed;
@@ -510,6 +523,10 @@ kb_status kb_bench_verify(const kb_bench_run *run, double *max_abs_err, kb_error
     kb_status status = expected_new(run, &e, why), all = status;
 
     *max_abs_err = 0;
+    if (!run->bench->reference) {
+        expected_free(&e);
+        return end_error(why, "bench %s has no reference to verify with", run->bench->name);
+    }
     if (!status)
         run->bench->reference(run, e.t);
     for (size_t i = 0; i < run->n_tensors && (all == KB_OK || all == KB_DIFFERENT); i++) {

@@ -628,6 +628,12 @@ double tl_get_at(tl_ctx *tl, tl_here here, tl_tensor *x, int64_t i)
 
 /* -- memory --------------------------------------------------------------------------------- */
 
+/* [strided][async] */
+static const char *const load_names[2][2] = {{"tl_load", "tl_load_async"},
+                                             {"tl_load_strided", "tl_load_strided_async"}};
+static const char *const store_names[2][2] = {{"tl_store", "tl_store_async"},
+                                              {"tl_store_strided", "tl_store_strided_async"}};
+
 /* The memory of a DMA; strides are taken into the command. */
 static uint32_t set_strides(const struct call *call, struct command *c, uint64_t address,
                             const struct dims *d, uint64_t elem, const int64_t *strides)
@@ -645,7 +651,7 @@ static uint32_t set_strides(const struct call *call, struct command *c, uint64_t
 tl_tensor *tl_load_at(tl_ctx *tl, tl_here here, uint64_t address, kb_dtype dtype, kb_shape shape,
                       const int64_t *strides, bool async)
 {
-    struct call call = begin_call(tl, async ? "tl_load_async" : "tl_load", here);
+    struct call call = begin_call(tl, load_names[strides != NULL][async], here);
     struct dims d;
     uint64_t elem = check_dtype(&call, dtype), n = dims_of(&call, &shape, &d);
     struct command *c = new_command(&call, OP_DMA_READ);
@@ -667,7 +673,7 @@ tl_tensor *tl_load_at(tl_ctx *tl, tl_here here, uint64_t address, kb_dtype dtype
 tl_tensor *tl_store_at(tl_ctx *tl, tl_here here, uint64_t address, tl_tensor *x,
                        const int64_t *strides, bool async)
 {
-    struct call call = begin_call(tl, async ? "tl_store_async" : "tl_store", here);
+    struct call call = begin_call(tl, store_names[strides != NULL][async], here);
     struct command *c = new_command(&call, OP_DMA_WRITE);
     uint64_t elem;
 

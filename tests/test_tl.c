@@ -182,7 +182,7 @@ WRONG(load_of_a_tcm_never_written, "tl_load",
 WRONG(load_async_of_bytes_never_written, "tl_load_async",
       "bytes 1048576..1048591 of c0.slice0 (address 1048576) were never written",
       tl_wait(tl, tl_load_async(tl, 1 << 20, KB_F32, KB_SHAPE(4))))
-WRONG(strides_to_bytes_never_written, "tl_load",
+WRONG(strides_to_bytes_never_written, "tl_load_strided",
       "bytes 65536..65539 of c0.slice0 (address 65536) were never written",
       tl_load_strided(tl, 0, KB_F32, KB_SHAPE(3), ((int64_t[]){32768})))
 WRONG(ref_of_bytes_never_written, "tl_composite",
@@ -207,17 +207,17 @@ WRONG(ref_past_the_end_of_a_sram, "tl_ref",
 WRONG(store_past_the_end_of_a_tcm, "tl_store",
       "64 bytes from offset 16777208 pass the end of c0.pe1.tcm, which holds 16777216",
       tl_store(tl, TCM(2) - 8, load(tl)))
-WRONG(strides_past_the_end, "tl_load",
+WRONG(strides_past_the_end, "tl_load_strided",
       "8589934596 bytes from offset 0 pass the end of c0.slice0, which holds 6442450944",
       tl_load_strided(tl, 0, KB_F32, KB_SHAPE(2), ((int64_t[]){INT64_C(1) << 33})))
-WRONG(strides_past_any_memory, "tl_load", "the strides pass the end of any memory",
+WRONG(strides_past_any_memory, "tl_load_strided", "the strides pass the end of any memory",
       tl_load_strided(tl, 0, KB_F32, KB_SHAPE(257, 2), ((int64_t[]){INT64_C(1) << 56, 4})))
-WRONG(strides_past_64_bits, "tl_load_async", "the strides pass the end of any memory",
+WRONG(strides_past_64_bits, "tl_load_strided_async", "the strides pass the end of any memory",
       tl_load_strided_async(tl, 0, KB_F32, KB_SHAPE((1 << 25) + 1),
                             ((int64_t[]){INT64_C(1) << 39})))
-WRONG(a_negative_stride, "tl_load", "stride -4 of axis 1 is no multiple of 4 bytes",
+WRONG(a_negative_stride, "tl_load_strided", "stride -4 of axis 1 is no multiple of 4 bytes",
       tl_load_strided(tl, 64, KB_F32, KB_SHAPE(2, 2), ((int64_t[]){8, -4})))
-WRONG(an_odd_stride, "tl_store", "stride 6 of axis 0 is no multiple of 4 bytes",
+WRONG(an_odd_stride, "tl_store_strided", "stride 6 of axis 0 is no multiple of 4 bytes",
       tl_store_strided(tl, 0, load(tl), ((int64_t[]){6, 4})))
 WRONG(no_such_sip, "tl_load", "there is no memory at address 4503599627370496",
       tl_load(tl, UINT64_C(1) << 52, KB_F32, KB_SHAPE(1)))

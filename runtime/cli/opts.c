@@ -86,7 +86,7 @@ const char *opts_command_name(enum command command)
 static bool is_plain(char c)
 {
     return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-           (c != '\0' && strchr("_./:,=+@%-", c));
+           (c != '\0' && strchr("_./:,=+22%-", c));
 }
 
 /* Appends one word in such a way that a shell would read it back. */
@@ -546,7 +546,7 @@ static void help_program(const char *program, struct sink *s)
         p = text_put_text(text_put_text(p, " "), command_rows[i].operands);
         *p = '\0';
         sink_text(s, "  ");
-        put_padded(s, text, 22);
+        put_padded(s, text, 26);
         sink_text(s, command_rows[i].summary);
         sink_char(s, '\n');
     }

@@ -10,7 +10,7 @@
 #include "hook.h"
 #include "walk.h"
 
-/* `how` is a constant in each engine: without this, gcc makes it one function that asks. */
+/* `how` is a constant where it is to be fast: without this, gcc makes it one function that asks. */
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
 /* How a run is compiled. */

@@ -232,7 +232,7 @@ static inline void pe_data_arrived(struct kb_sim *s, uint32_t slot)
 /* The service of `slot` has ended, and the slot is free.  pe.c */
 KERNELS_OWN void pe_stage_done(struct kb_sim *s, uint64_t t, uint32_t slot);
 
-/* A command's transaction joins its channel at once.  These: engine_any.c */
+/* A command's transaction joins its channel at once.  These: engine_kernels.c */
 KERNELS_OWN void engine_issue(struct kb_sim *s, uint64_t t, uint32_t slot);
 /* A tile's joins its channel, or a stage comes to its port or engine, by an event of its own. */
 KERNELS_OWN void engine_arrive(struct kb_sim *s, uint64_t t, enum txn_stage stage, uint32_t slot);

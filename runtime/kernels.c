@@ -5,7 +5,7 @@
  * quarter of its time goes into calls between them.
  */
 #define KERNELS_UNIT
-#include "engine_any.c"
+#include "engine_kernels.c"
 #include "pool.c"
 #include "record.c"
 #include "pe.c"

@@ -568,7 +568,7 @@ kb_status kernels_run(struct kb_sim *s, uint64_t budget, kb_error *why)
     while (status == KB_OK && k->launch < k->n_launches) {
         if (!k->launched)
             begin_launch(s);
-        status = s->status == KB_OK ? engine_any(s, budget) : s->status;
+        status = s->status == KB_OK ? engine_kernels(s, budget) : s->status;
         if (status == KB_OK && k->running) {
             const struct tl_ctx *pe = unfinished(k);
 

@@ -4,6 +4,7 @@
  * link: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc,--wrap=free
  */
 #include "cube8.h"
+#include "failing.h"
 #include "op.h"
 #include "rig.h"
 #include "sim.h"
@@ -13,67 +14,6 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-/* -- allocations that fail ------------------------------------------------------------------ */
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *old, size_t size);
-void *__real_aligned_alloc(size_t align, size_t size);
-void __real_free(void *p);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *old, size_t size);
-void *__wrap_aligned_alloc(size_t align, size_t size);
-void __wrap_free(void *p);
-
-static uint64_t left = UINT64_MAX; /* allocations that succeed */
-static int64_t owned;              /* blocks not given back */
-
-static bool fails(void)
-{
-    if (left == UINT64_MAX)
-        return false;
-    if (left == 0)
-        return true;
-    left--;
-    return false;
-}
-
-static void *counted(void *p)
-{
-    owned += p != NULL;
-    return p;
-}
-
-void *__wrap_malloc(size_t size)
-{
-    return fails() ? NULL : counted(__real_malloc(size));
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-    return fails() ? NULL : counted(__real_calloc(n, size));
-}
-
-void *__wrap_realloc(void *old, size_t size)
-{
-    void *p = fails() ? NULL : __real_realloc(old, size);
-
-    owned += p && !old;
-    return p;
-}
-
-void *__wrap_aligned_alloc(size_t align, size_t size)
-{
-    return fails() ? NULL : counted(__real_aligned_alloc(align, size));
-}
-
-void __wrap_free(void *p)
-{
-    owned -= p != NULL;
-    __real_free(p);
-}
 
 /* -- logs and what they print --------------------------------------------------------------- */
 

@@ -20,6 +20,22 @@ const char *kb_dtype_name(kb_dtype dtype)
     return kb_dtype_bytes(dtype) ? names[dtype] : "?";
 }
 
+double dtype_tolerance(kb_dtype dtype)
+{
+    switch (dtype) {
+    case KB_F16:
+        return 1e-3;
+    case KB_BF16:
+        return 1e-2;
+    case KB_F32:
+        return 1e-5;
+    case KB_F64:
+        return 1e-10;
+    default:
+        return 0;
+    }
+}
+
 kb_dtype kb_dtype_parse(const char *name)
 {
     for (unsigned i = KB_F16; i < N_DTYPES; i++)

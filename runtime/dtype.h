@@ -11,4 +11,7 @@ static inline uint64_t dtype_bytes(unsigned dtype)
     return dtype < N_DTYPES ? UINT64_C(0x18421842184220) >> 4 * dtype & 15 : 0;
 }
 
+/* By which results may differ from a reference, absolutely and relatively; integers: 0. design 8 */
+double dtype_tolerance(kb_dtype dtype);
+
 #endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "address.h"
+#include "dtype.h"
 #include "end.h"
 #include "kernel.h"
 #include "npy.h"
@@ -582,23 +583,6 @@ kb_status kb_tensor_save_npy(const kb_tensor *x, const char *path, kb_error *why
 
 /* -- comparing ------------------------------------------------------------------------------ */
 
-/* design 8; integers are exact */
-static double tolerance(kb_dtype dtype)
-{
-    switch (dtype) {
-    case KB_F16:
-        return 1e-3;
-    case KB_BF16:
-        return 1e-2;
-    case KB_F32:
-        return 1e-5;
-    case KB_F64:
-        return 1e-10;
-    default:
-        return 0;
-    }
-}
-
 /* How far apart two elements are: 0 if they are the same, NaN and infinite ones included. */
 static double distance(double got, double want)
 {
@@ -623,7 +607,7 @@ static bool same_integer(kb_dtype dtype, const void *bytes, uint64_t i, double w
 kb_status kb_compare(kb_dtype dtype, const void *got, const double *want, uint64_t n,
                      kb_difference *out)
 {
-    double tol = tolerance(dtype);
+    double tol = dtype_tolerance(dtype);
     kb_difference d = {0};
 
     for (uint64_t i = 0; i < n; i++) {

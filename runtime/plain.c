@@ -1,5 +1,6 @@
 /* plain.c -- operations computed again, element by element, by loops that anyone can check. */
 #include "plain.h"
+#include "dtype.h"
 #include "cast.h"
 #include "gemm.h"
 #include "math_op.h"
@@ -70,20 +71,6 @@ static struct number as(kb_dtype dtype, struct number n, bool is_signed)
 }
 
 /* -- comparing ------------------------------------------------------------------------------ */
-
-static double tolerance(kb_dtype dtype)
-{
-    switch (dtype) {
-    case KB_F16:
-        return 1e-3;
-    case KB_BF16:
-        return 1e-2;
-    case KB_F64:
-        return 1e-10;
-    default:
-        return 1e-5;
-    }
-}
 
 static double rounded(kb_dtype dtype, double value)
 {
@@ -473,7 +460,7 @@ static struct wanted math_wanted(const struct op *op, uint64_t index)
 
 static bool math_same(const struct op *op, const unsigned char *out, struct plain_difference *d)
 {
-    double t = tolerance((kb_dtype)op->out.dtype);
+    double t = dtype_tolerance((kb_dtype)op->out.dtype);
 
     if (math_rows[op->math].group == MATH_REDUCE)
         return reduce_same(op, out, t, d);
@@ -579,14 +566,14 @@ static kb_dtype integer_sums(const struct op *op)
 
 static double coarser(double t, kb_dtype dtype)
 {
-    return dtype_is_float(dtype) && tolerance(dtype) > t ? tolerance(dtype) : t;
+    return dtype_is_float(dtype) && dtype_tolerance(dtype) > t ? dtype_tolerance(dtype) : t;
 }
 
 static bool product_same(const struct op *op, const unsigned char *out, struct plain_difference *d)
 {
     struct product p = {.op = op, .sums = KB_F64};
 
-    p.t = tolerance(gemm_lane(op));
+    p.t = dtype_tolerance(gemm_lane(op));
     p.t = coarser(p.t, (kb_dtype)op->out.dtype);
     if (op->n_epilogues)
         p.t = coarser(p.t, (kb_dtype)op->dtype_acc);

@@ -20,7 +20,7 @@
 enum {
     STACK_BYTES = 256 << 10,
     GUARD_BYTES = 256 << 10, /* a multiple of any page size */
-    GUARDS_MAX = 30000,     /* two mappings each, of 65530 */
+    GUARDS_MAX = 30000,      /* two mappings each, of 65530 */
     CHUNK_STACKS_FIRST = 8,
     CHUNK_STACKS_MOST = 64,
     CANARY_WORDS = 32,

@@ -185,6 +185,32 @@ static void any_number_of_threads_gives_the_same_bytes(void **state)
     }
 }
 
+/* True when asked for the last of `arg` times. */
+static bool stop_after(void *arg)
+{
+    int *left = arg;
+
+    return --*left == 0;
+}
+
+static void what_was_stopped_goes_on_where_it_was(void **state)
+{
+    static struct phase2 whole, parts;
+    int asked = 5;
+    kb_compute_options stopped = {.threads = 2, .stop = stop_after, .stop_arg = &asked};
+    kb_compute_options rest = {.threads = 2};
+
+    (void)state;
+    random_graph(&whole, 3);
+    random_graph(&parts, 3);
+    assert_int_equal(exec_run(whole.log, NULL, &rest, NULL), KB_OK);
+    assert_int_equal(exec_run(parts.log, NULL, &stopped, NULL), KB_STOPPED);
+    assert_int_equal(exec_run(parts.log, NULL, &rest, NULL), KB_OK);
+    same_bytes(&whole, &parts);
+    phase2_end(&whole);
+    phase2_end(&parts);
+}
+
 /* Several parts each, and the second needs the first. */
 static void large_products(struct phase2 *p)
 {
@@ -343,6 +369,7 @@ int main(void)
         cmocka_unit_test(nothing_to_compute),
         cmocka_unit_test(a_second_run),
         cmocka_unit_test(any_number_of_threads_gives_the_same_bytes),
+        cmocka_unit_test(what_was_stopped_goes_on_where_it_was),
         cmocka_unit_test(threads_share_a_product),
         cmocka_unit_test(a_batch_gives_the_same_bytes),
         cmocka_unit_test(a_result_that_nothing_computes),

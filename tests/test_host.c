@@ -518,6 +518,20 @@ static void files_of_numpy_fill_and_keep_tensors(void **state)
 /* -- comparing ------------------------------------------------------------------------------ */
 
 /* numpy.allclose(equal_nan=True), with the tolerances of design 8. */
+/* 2^53 + 1 becomes the double 2^53. */
+static void integers_of_64_bits_compare_exactly(void **state)
+{
+    const int64_t got[] = {(INT64_C(1) << 53) + 1, INT64_C(1) << 53};
+    const double want[] = {0x1p53, 0x1p53};
+    kb_difference d;
+
+    (void)state;
+    assert_int_equal(kb_compare(KB_I64, got, want, 2, &d), KB_DIFFERENT);
+    assert_int_equal(d.n_bad, 1);
+    assert_int_equal(kb_compare(KB_U64, got, want, 2, &d), KB_DIFFERENT);
+    assert_int_equal(kb_compare(KB_U64, got + 1, want, 1, &d), KB_OK);
+}
+
 static void elements_compare_as_numpy_does(void **state)
 {
     static const struct {
@@ -676,6 +690,7 @@ int main(void)
         cmocka_unit_test(arange_counts_in_c_order),
         cmocka_unit_test(files_of_numpy_fill_and_keep_tensors),
         cmocka_unit_test(elements_compare_as_numpy_does),
+        cmocka_unit_test(integers_of_64_bits_compare_exactly),
         cmocka_unit_test(the_first_difference_and_the_largest_are_told),
         cmocka_unit_test(a_write_without_memory_changes_nothing),
         cmocka_unit_test(every_allocation_may_fail),

@@ -635,6 +635,41 @@ static void falls(tl_ctx *tl, const kb_args *args)
 }
 #endif
 
+/* A frame larger than stack and guard: the call is made far below both, on another PE's stack. */
+static __attribute__((noinline)) int64_t call_far_below(tl_ctx *tl)
+{
+    volatile char frame[600000];
+
+    frame[sizeof frame - 1] = 1;
+    return tl_program_id(tl, 0) + frame[sizeof frame - 1];
+}
+
+static void jumps(tl_ctx *tl, const kb_args *args)
+{
+    (void)args;
+    tl_full(tl, KB_F32, KB_SHAPE(1), 0); /* all have a stack by then */
+    if (tl_pe(tl) == 5)
+        call_far_below(tl);
+}
+
+static void a_frame_that_jumps_over_the_guard(void **state)
+{
+#ifdef SANITIZED
+    (void)state;
+    skip();
+#else
+    kb_sim *sim = new_sim(&cube8_topology, (kb_options){0});
+    kb_error why = {""};
+
+    (void)state;
+    assert_int_equal(launch(sim, jumps, NULL, 0, &why), KB_OK);
+    assert_int_equal(kb_sim_run(sim, 0, &why), KB_KERNEL_ERROR);
+    assert_non_null(strstr(why.text, "kernel test on c0.pe5: tl_program_id at "));
+    assert_non_null(strstr(why.text, ": stack overflow"));
+    kb_sim_free(sim);
+#endif
+}
+
 static void a_stack_that_overflows(void **state)
 {
 #ifdef SANITIZED
@@ -930,6 +965,7 @@ int main(void)
         cmocka_unit_test(a_kernel_that_never_ends),
         cmocka_unit_test(max_events_is_reached_and_not_passed),
         cmocka_unit_test(a_stack_that_overflows),
+        cmocka_unit_test(a_frame_that_jumps_over_the_guard),
         cmocka_unit_test(more_memory_than_there_is),
         cmocka_unit_test(the_pe_is_named),
         cmocka_unit_test(launches_before_a_mistake_stay),

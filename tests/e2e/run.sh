@@ -148,6 +148,8 @@ refused "--oplog-limit" 2 "--oplog-limit '0' is not a size" gemm --oplog-limit 0
 refused "-o in a folder that is not there" 5 "none/out" softmax -o none/out
 refused "--oplog in a folder that is not there" 5 "none/log" softmax M=1 N=1 --oplog none/log
 echo >file
+refused "--dump into no folder" 2 "needs a name" softmax M=1 N=1 --dump ''
+refused "--oplog and -o into one file" 2 "the same file" softmax M=1 N=1 --oplog same -o same
 refused "--dump into a file" 5 "file" softmax M=1 N=1 --dump file
 code=0
 "$SIM" probe --verify >out 2>err || code=$?

@@ -715,6 +715,9 @@ static ALWAYS_INLINE void handle(struct kb_sim *s, int how, ev e)
     case EV_HOP:
         hop_on(s, t, slot);
         break;
+    case EV_ISSUE:
+        issue(s, how, t, slot);
+        break;
     default:
         arrive(s, how, t, slot);
         break;

@@ -66,6 +66,17 @@ kb_status kb_endpoint_parse(const kb_topology *topo, const char *text, size_t le
 /* The canonical name of `end` into `text`; returns its length. */
 size_t kb_endpoint_name(const kb_endpoint *end, char text[KB_ENDPOINT_BYTES]);
 
+/*
+ * Calls `each` for every endpoint that `pattern` names, in order SIP, cube, unit: "c0.pe[0-3]",
+ * "c*.slice*", "s*.host", "c[0,2-3].sram". A number may be *, or a list of numbers and ranges in
+ * brackets; SIP 0 when left out.
+ *
+ * returns  KB_BAD_REQUEST with the nearest name or the range in `why` (may be NULL): no endpoint
+ */
+kb_status kb_endpoint_select(const kb_topology *topo, const char *pattern, size_t len,
+                             void (*each)(void *arg, const kb_endpoint *end), void *arg,
+                             kb_error *why);
+
 /* Bytes that a slice, SRAM or TCM holds; 0 for a PE or a host. */
 uint64_t kb_memory_bytes(const kb_topology *topo, const kb_endpoint *end);
 
@@ -186,6 +197,18 @@ void kb_sim_free(kb_sim *sim);
 kb_status kb_sim_add(kb_sim *sim, const kb_request *request, kb_error *why);
 
 /*
+ * Makes transaction `id` wait for the `n` transactions `after`: it is issued `think_fs` after the
+ * last of them has ended, but not before its own issue_fs. Once for each `id`, before the first
+ * kb_sim_run(); those in `after` may be added later.
+ *
+ * returns  KB_BAD_REQUEST with the reason in `why`, KB_NO_MEMORY. Ids that do not exist, and
+ *          transactions that wait for each other, are found by the first kb_sim_run(), which then
+ *          returns KB_BAD_REQUEST and names them.
+ */
+kb_status kb_sim_after(kb_sim *sim, uint64_t id, const uint64_t *after, size_t n, int64_t think_fs,
+                       kb_error *why);
+
+/*
  * Runs until nothing is pending, or for about `budget` events (0: no bound).
  *
  * returns  KB_OK: all done; KB_AGAIN: more to do; KB_STOPPED: a bound of the options was
@@ -234,6 +257,109 @@ kb_status kb_sim_edges(const kb_sim *sim, void (*each)(void *arg, const kb_edge_
                        void *arg);
 kb_status kb_sim_stations(const kb_sim *sim, void (*each)(void *arg, const kb_station_use *use),
                           void *arg);
+
+/* -- sweeps --------------------------------------------------------------------------------- */
+
+/* One point: `inflight` copies of a transaction, all issued at time 0 on an idle machine. */
+typedef struct kb_point {
+    kb_op op;
+    kb_endpoint src, dst; /* as in kb_request */
+    uint64_t nbytes;      /* of each copy, > 0 */
+    uint32_t inflight;    /* > 0 */
+} kb_point;
+
+/* What became of its copies; times in fs, percentiles nearest-rank, means rounded to whole fs. */
+typedef struct kb_point_result {
+    uint64_t count; /* `inflight` */
+    int64_t mean_fs, p50_fs, p99_fs, max_fs, makespan_fs;
+    double gbs; /* count * nbytes over the makespan */
+    /* means of the terms of the latency */
+    int64_t wire_fs, overhead_fs, drain_fs, response_fs;
+    int64_t queue_channel_fs, queue_engine_fs, queue_link_fs, queue_memory_fs;
+} kb_point_result;
+
+/*
+ * Runs `n` points, each on its own, in a simulation that holds nothing else and can be used again
+ * for more; one simulation per thread. Its engine and costs_off count; a point of one copy meets
+ * no other, so with KB_FUSED its answer is taken from the tables.
+ *
+ * returns  KB_BAD_REQUEST: the simulation has transactions, traffic or kernels, or options that end
+ *          it early, or a point cannot be: no route, more bytes than the memory holds;
+ *          KB_TIME_RANGE, KB_NO_MEMORY, KB_INTERNAL. `*n_run` (may be NULL) is how many were run.
+ */
+kb_status kb_sweep(kb_sim *sim, const kb_point *points, size_t n, kb_point_result *results,
+                   size_t *n_run, kb_error *why);
+
+/* -- traffic -------------------------------------------------------------------------------- */
+
+/* Where PE i of N sends; PEs and slices are numbered over all SIPs and cubes. After BookSim. */
+typedef enum kb_pattern {
+    KB_UNIFORM,   /* each slice alike, its own too */
+    KB_LOCAL,     /* i */
+    KB_NEIGHBOR,  /* i + 1 mod N */
+    KB_TRANSPOSE, /* row and column of i in a square exchanged; N must be a square */
+    KB_BITCOMP,   /* all bits of i turned around; N must be a power of two */
+    KB_HOTSPOT,   /* slice 0 with a probability of `hotspot`, else uniform */
+    KB_MATRIX,    /* as the rows of `matrix` say */
+} kb_pattern;
+
+/* From one PE to one slice: a share of the traffic. */
+typedef struct kb_matrix_row {
+    uint32_t pe, slice;
+    double weight; /* > 0; only its ratio to others counts */
+} kb_matrix_row;
+
+/*
+ * Open-loop traffic: PEs issue at times of their own, however long what they have issued takes.
+ *
+ * PE i draws from a stream of its own, of (seed, i): first its time of issue, then where. Its k-th
+ * transaction, from 0, has the id k * N + i. All PEs issue alike; with a matrix the one with the
+ * largest sum of weights issues at `rate`, the others in proportion.
+ */
+typedef struct kb_traffic {
+    kb_pattern pattern;
+    double hotspot;              /* 0..1 */
+    const kb_matrix_row *matrix; /* borrowed until the call returns */
+    size_t n_matrix;
+    kb_op op;        /* KB_READ or KB_WRITE */
+    uint64_t nbytes; /* of a transaction */
+    double rate;     /* > 0; 1.0: each PE issues as many bytes as cube.xbar.pe_gbs could carry */
+    bool fixed;      /* equal intervals, evenly shifted from PE to PE, instead of Poisson's */
+    uint64_t txns;   /* about so many in all: PEs issue until that number is to be expected */
+    uint64_t seed;
+} kb_traffic;
+
+/*
+ * Gives `sim`, which is new, its traffic; kb_sim_run() runs it. Memory does not grow with `txns`
+ * beyond the first million.
+ *
+ * returns  KB_BAD_REQUEST with the reason in `why`: the pattern does not fit the machine, a number
+ *          is out of range, the simulation holds something or ends early by its options;
+ *          KB_NO_MEMORY
+ */
+kb_status kb_sim_traffic(kb_sim *sim, const kb_traffic *traffic, kb_error *why);
+
+/* What traffic met; times in fs. */
+typedef struct kb_traffic_result {
+    double offered_gbs, accepted_gbs; /* over all PEs, in the time that was measured */
+    uint64_t issued;                  /* transactions, over all simulations */
+    uint64_t count;                   /* of these measured: issued after the warm-up */
+    int64_t mean_fs, p50_fs, p99_fs, p999_fs, max_fs;
+    int64_t ci95_fs;   /* half of the mean's confidence interval of 95 %; -1: not to be had */
+    int64_t warmup_fs; /* what was issued before is not measured; the longest of all */
+    bool steady;       /* the mean no longer moved after the warm-up */
+    bool exact;        /* percentiles are exact; else within 0.05 % */
+    /* means of the terms of the latency */
+    int64_t wire_fs, overhead_fs, drain_fs, queue_channel_fs, queue_link_fs, queue_memory_fs;
+} kb_traffic_result;
+
+/*
+ * The traffic of `n` simulations that have run, as one: the same but for their seeds. With several
+ * the confidence interval is that of their means, with one of its parts' means.
+ *
+ * returns  KB_BAD_REQUEST: no traffic; KB_PENDING: it has not ended; KB_NO_MEMORY
+ */
+kb_status kb_traffic_result_of(kb_sim *const *sims, size_t n, kb_traffic_result *out);
 
 /* -- tensors -------------------------------------------------------------------------------- */
 

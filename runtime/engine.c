@@ -7,6 +7,7 @@
  * `hop` takes an event for each node and wire.
  */
 #include "engine.h"
+#include "after.h"
 #include "hook.h"
 #include "walk.h"
 
@@ -235,11 +236,18 @@ static ALWAYS_INLINE void go_to_memory(struct kb_sim *s, int how, uint64_t t, in
 
 /* -- from one station to the next ----------------------------------------------------------- */
 
-/* A host's transaction sets out: only the first of its pipe has an event. */
+/*
+ * A host's transaction sets out: only the first of its pipe has an event. Where transactions wait
+ * for others, one may be issued after another of its time with a larger id: each has its event.
+ */
 static inline void enter_pipe(struct kb_sim *s, uint64_t arrive, uint32_t slot)
 {
     struct txn_list *pipe = pipe_of(s, &s->txns[slot]);
 
+    if (__builtin_expect(s->after != NULL, 0)) {
+        post(s, arrive, EV_ARRIVE, slot);
+        return;
+    }
     s->txns[slot].arrive_fs = (int64_t)arrive;
     s->txns[slot].piped = true;
     if (pipe->head == TXN_NONE)
@@ -617,6 +625,15 @@ static ALWAYS_INLINE void count_flow(struct kb_sim *s, const struct txn *x)
         fail(s, KB_NO_MEMORY);
 }
 
+/* Seldom asked for, and kept out of the way. */
+static __attribute__((noinline)) void end_for_others(struct kb_sim *s, uint32_t id, uint64_t t)
+{
+    kb_status status = after_ended(s, id, (int64_t)t);
+
+    if (status != KB_OK)
+        fail(s, status);
+}
+
 static inline void end(struct kb_sim *s, struct txn *x, uint64_t t)
 {
     uint64_t end = t;
@@ -634,6 +651,8 @@ static inline void end(struct kb_sim *s, struct txn *x, uint64_t t)
     s->n_done++;
     if ((int64_t)end > s->end_fs)
         s->end_fs = (int64_t)end;
+    if (__builtin_expect(s->after != NULL, 0))
+        end_for_others(s, x->id, end);
 }
 
 /* The memory is free again. */

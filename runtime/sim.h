@@ -10,6 +10,7 @@ struct flow {
     uint64_t count[2], bytes[2];
 };
 
+struct after;
 struct host;
 struct kernels;
 struct op_log;
@@ -26,7 +27,8 @@ struct kb_sim {
     struct txn_list issues; /* the same for rows in any order */
     bool sorted, started;
     int64_t last_issue_fs;
-    uint32_t n_done; /* complete: responses have come back, too */
+    uint32_t n_done;     /* complete: responses have come back, too */
+    struct after *after; /* owned; transactions that wait for others, or NULL */
 
     /* Stations, owned. */
     struct station *channels;        /* [src_pack()][0 read, 1 write] */

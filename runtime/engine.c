@@ -137,10 +137,14 @@ static ALWAYS_INLINE void note_arrivals(struct kb_sim *s, struct memory_station 
     m->queued = queued;
 }
 
-static ALWAYS_INLINE bool arrives_before(const struct txn *a, const struct txn *b)
+/*
+ * `a`, which is known, before `x`, which is new. Who is issued at that very instant, on a way that
+ * takes no time, comes after all who arrive then: its issue is of a later class.
+ */
+static ALWAYS_INLINE bool arrives_before(const struct txn *a, const struct txn *x)
 {
-    return (uint64_t)a->arrive_fs < (uint64_t)b->arrive_fs ||
-           (a->arrive_fs == b->arrive_fs && a->id < b->id);
+    return (uint64_t)a->arrive_fs < (uint64_t)x->arrive_fs ||
+           (a->arrive_fs == x->arrive_fs && (a->id < x->id || x->issue_fs == x->arrive_fs));
 }
 
 /*

@@ -383,7 +383,7 @@ fuzz: setup
 	@$(MAKE) --no-print-directory topology TOPO=cube8 SET= NAME=
 	@mkdir -p $(B)/fuzz/yaml $(B)/fuzz/csv $(B)/fuzz/npy
 	cp topologies/*.yaml tests/bad/*.yaml $(B)/fuzz/yaml
-	cp tests/bad/*.csv benches/*.csv $(B)/fuzz/csv
+	cp tests/bad/*.csv tests/fuzz/*.csv benches/*.csv $(B)/fuzz/csv
 	cp tests/fuzz/*.npy $(B)/fuzz/npy
 	$(FUZZ_CC) -o $(B)/fuzz/fuzz_yaml tests/fuzz/fuzz_yaml.c $(filter-out gen/main.c,$(GEN_SRC)) \
 	    runtime/text.c -lyaml -lxxhash -lm

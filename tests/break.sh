@@ -9,7 +9,7 @@ set -u
 
 tree=$(cd "$(dirname "$0")/.." && pwd)
 pattern=${1:-.}
-tests=(ev sim formula no_memory random routes flow kernel tl kernel_memory launch kernel_no_memory
+tests=(ev sim formula no_memory after random routes flow kernel tl kernel_memory launch kernel_no_memory
     kernel_random)
 
 work=$(mktemp -d)
@@ -109,6 +109,18 @@ break_it 'days cut anew with their events left behind' runtime/ev.c 's/!clear_da
 break_it 'unsorted rows taken as they come' $sim 's/s->sorted = false;/s->sorted = true;/'
 break_it 'equal issue times in the opposite order' $sim \
     's/txns\[b\]\.issue_fs < txns\[a\]\.issue_fs/txns[b].issue_fs <= txns[a].issue_fs/'
+
+# -- waiting for others ---------------------------------------------------------------------
+after=runtime/after.c
+break_it 'those that wait issued when done, before the response' $engine \
+    's/end_for_others\(s, x->id, end\)/end_for_others(s, x->id, t)/'
+break_it 'waiting for the first of several' $after 's/if \(--w->n_left == 0 &&/if (w->n_left-- \&\&/'
+break_it 'waiting without thinking' $after 's/end_fs, w->think_fs, &issue_fs/end_fs, 0, \&issue_fs/'
+break_it 'the last to end, not the latest end' $after 's/if \(issue_fs > x->issue_fs\)/if (1)/'
+break_it 'those that wait issued at their own time, too' $sim \
+    's/if \(!s->after \|\| !after_waits\(s->after, slot\)\)/if (1)/'
+break_it 'who is issued and waits for nothing, before who has arrived' $engine \
+    's/ \|\| x->issue_fs == x->arrive_fs\)/)/'
 
 # -- stations -------------------------------------------------------------------------------
 break_it 'channel released at issue' $engine 's/^        channel->idle--;$//'

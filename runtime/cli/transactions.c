@@ -231,13 +231,13 @@ static bool read_dst(struct input *in, const struct field *f, kb_request *q)
 
     if (!(is_address(f) ? read_address(in, f, q) : read_endpoint(in, f, &q->dst)))
         return false;
-    show_dst(f, &q->dst, shown, sizeof shown);
     if (q->dst.kind != KB_SLICE && (host || q->dst.kind != KB_SRAM))
-        return bad(in, f->text, "%s: the dst of %s is a slice%s", shown, op_names[q->op],
+        return bad(in, f->text, "%s: the dst of %s is a slice%s",
+                   show_dst(f, &q->dst, shown, sizeof shown), op_names[q->op],
                    host ? "" : " or an SRAM");
     if (host && q->dst.sip != q->src.sip)
-        return bad(in, f->text, "%s: the host is of SIP %u, it reaches no other", shown,
-                   q->src.sip);
+        return bad(in, f->text, "%s: the host is of SIP %u, it reaches no other",
+                   show_dst(f, &q->dst, shown, sizeof shown), q->src.sip);
     return true;
 }
 

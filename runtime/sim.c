@@ -310,8 +310,10 @@ static bool push_issue(struct ev_heap *heads, const struct txn *txns, uint32_t s
     return ev_heap_push(heads, ev_make((uint64_t)x->issue_fs, EV_ISSUE, x->id, slot));
 }
 
-/* All rows that do not wait as one list in order: chunks are sorted, then taken from by a heap of
- * their heads. */
+/*
+ * All rows that do not wait, as one list in order: chunks are sorted, then taken from by a heap of
+ * their heads.
+ */
 static bool sort_issues(struct kb_sim *s)
 {
     struct txn_list list = {TXN_NONE, TXN_NONE};

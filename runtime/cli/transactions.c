@@ -330,7 +330,7 @@ static bool add_waits(struct input *in, const struct place *place, int64_t think
             return no_memory(in);
         in->places[in->n_places++] = *place;
     }
-    if (in->n_bad > 0 || place->last_id > UINT32_MAX)
+    if (in->n_bad > 0 || place->last_id >= EV_MAX_SLOTS - 1)
         return true; /* there will be no run */
     switch (kb_sim_after(in->sim, in->n_rows, in->ids, in->n_ids, think_fs, &why)) {
     case KB_OK:

@@ -206,8 +206,7 @@ kb_status kb_sim_add(kb_sim *sim, const kb_request *request, kb_error *why);
  *
  * returns  KB_BAD_REQUEST with the reason in `why`, KB_NO_MEMORY. Ids that do not exist, and
  *          transactions that wait for each other, are found by the first kb_sim_run(), which then
- *          returns KB_BAD_REQUEST and names them; what is missing may be added, and it called
- * again.
+ *          returns KB_BAD_REQUEST and names them. What is missing may still be added then.
  */
 kb_status kb_sim_after(kb_sim *sim, uint64_t id, const uint64_t *after, size_t n, int64_t think_fs,
                        kb_error *why);
@@ -216,8 +215,8 @@ kb_status kb_sim_after(kb_sim *sim, uint64_t id, const uint64_t *after, size_t n
  * Runs until nothing is pending, or for about `budget` events (0: no bound).
  *
  * returns  KB_OK: all done; KB_AGAIN: more to do; KB_STOPPED: a bound of the options was
- *          reached; KB_BAD_REQUEST: see kb_sim_after(), nothing has run; KB_TIME_RANGE,
- * KB_NO_MEMORY, KB_INTERNAL: ended, results so far stay
+ *          reached; KB_BAD_REQUEST: see kb_sim_after(), nothing has run;
+ *          KB_TIME_RANGE, KB_NO_MEMORY, KB_INTERNAL: ended, results so far stay
  */
 kb_status kb_sim_run(kb_sim *sim, uint64_t budget, kb_error *why);
 

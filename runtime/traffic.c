@@ -205,24 +205,24 @@ static bool keep(struct traffic *tr, uint32_t part, int64_t actual_fs)
     return true;
 }
 
+/* None is negative: added as such, a sum of 128 bits takes two instructions. */
 static void add_terms(const struct kb_sim *s, const struct txn *x, int64_t actual_fs,
                       struct part *p)
 {
     const struct memory_row *memory = cost_memory(s->topo, x->dst, txn_writes(x));
     struct cost_row way = cost_of_pe(s->topo, x->src, x->dst);
-    int64_t memory_fs = memory->overhead_fs & s->mask.overhead;
-    int64_t way_fs = cost_way_fs(&s->mask, way.wire_fs, way.overhead_fs);
-    int64_t arrive_fs = x->arrive_fs - x->issue_fs;
+    uint64_t wire_fs = (uint64_t)(way.wire_fs & s->mask.wire);
+    uint64_t overhead_fs = (uint64_t)(way.overhead_fs & s->mask.overhead);
 
     p->count++;
-    p->actual += actual_fs;
     p->max_fs = actual_fs > p->max_fs ? actual_fs : p->max_fs;
-    p->wire += way.wire_fs & s->mask.wire;
-    p->overhead += (way.overhead_fs & s->mask.overhead) + memory_fs;
-    p->drain += x->issue_fs + actual_fs - x->service_fs - memory_fs;
-    p->channel += x->wait_fs;
-    p->link += arrive_fs - x->wait_fs - way_fs;
-    p->memory += x->service_fs - x->arrive_fs;
+    p->actual += (uint64_t)actual_fs;
+    p->wire += wire_fs;
+    p->overhead += overhead_fs + (uint64_t)(memory->overhead_fs & s->mask.overhead);
+    p->channel += (uint64_t)x->wait_fs;
+    p->memory += (uint64_t)(x->service_fs - x->arrive_fs);
+    if (s->links)
+        p->link += (uint64_t)(x->arrive_fs - x->issue_fs - x->wait_fs) - wire_fs - overhead_fs;
 }
 
 void traffic_done(struct kb_sim *s, uint32_t slot, uint64_t end)

@@ -19,11 +19,14 @@ struct target {
     uint32_t dst;
 };
 
-/* Transactions issued in one part of the time, and their terms, summed. */
+/* Four thousand million latencies of two hours pass 64 bits. */
+__extension__ typedef unsigned __int128 unsigned_sum;
+
+/* Transactions issued in one part of the time, and their terms, summed; drain is what is left. */
 struct part {
     uint64_t count, completed; /* completed in that part, whenever issued */
     int64_t max_fs;
-    wait_sum actual, wire, overhead, drain, channel, link, memory;
+    unsigned_sum actual, wire, overhead, channel, link, memory;
 };
 
 enum { TRAFFIC_PARTS = 32, TRAFFIC_EXACT = 1 << 21 /* latencies that are kept as they are */ };

@@ -17,7 +17,7 @@ struct view {
 static void part_means(const struct view *v, double mean[TRAFFIC_PARTS])
 {
     for (uint32_t p = 0; p < TRAFFIC_PARTS; p++) {
-        wait_sum sum = 0;
+        unsigned_sum sum = 0;
         uint64_t count = 0;
 
         for (size_t i = 0; i < v->n_sims; i++) {
@@ -112,7 +112,7 @@ static int64_t interval_fs(const double *mean, size_t n)
 
 static double mean_of_sim(const struct traffic *tr, uint32_t from)
 {
-    wait_sum sum = 0;
+    unsigned_sum sum = 0;
     uint64_t count = 0;
 
     for (uint32_t p = from; p < TRAFFIC_PARTS; p++) {
@@ -220,13 +220,12 @@ static void add_part(struct part *all, const struct part *p)
     all->actual += p->actual;
     all->wire += p->wire;
     all->overhead += p->overhead;
-    all->drain += p->drain;
     all->channel += p->channel;
     all->link += p->link;
     all->memory += p->memory;
 }
 
-static int64_t mean(wait_sum sum, uint64_t n)
+static int64_t mean(unsigned_sum sum, uint64_t n)
 {
     return n ? (int64_t)((sum + n / 2) / n) : 0;
 }
@@ -248,7 +247,8 @@ static void set_sums(const struct view *v, kb_traffic_result *r)
     r->mean_fs = mean(all.actual, all.count);
     r->wire_fs = mean(all.wire, all.count);
     r->overhead_fs = mean(all.overhead, all.count);
-    r->drain_fs = mean(all.drain, all.count);
+    r->drain_fs =
+        mean(all.actual - all.wire - all.overhead - all.channel - all.link - all.memory, all.count);
     r->queue_channel_fs = mean(all.channel, all.count);
     r->queue_link_fs = mean(all.link, all.count);
     r->queue_memory_fs = mean(all.memory, all.count);

@@ -9,6 +9,7 @@
 #include "engine.h"
 #include "after.h"
 #include "hook.h"
+#include "traffic.h"
 #include "walk.h"
 
 /* `how` is a constant where it is to be fast: without this, gcc makes it one function that asks. */
@@ -462,6 +463,8 @@ static ALWAYS_INLINE void take_channel(struct kb_sim *s, int how, struct station
     channel->wait_fs += x->wait_fs;
     if (how & HOW_KERNELS)
         service_begin(work_of(s, slot), t);
+    else if (__builtin_expect(s->traffic != NULL, false))
+        traffic_next(s, t, x->src);
     set_out(s, how, t, slot);
 }
 
@@ -638,8 +641,9 @@ static __attribute__((noinline)) void end_for_others(struct kb_sim *s, uint32_t 
         fail(s, status);
 }
 
-static inline void end(struct kb_sim *s, struct txn *x, uint64_t t)
+static inline void end(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
+    struct txn *x = &s->txns[slot];
     uint64_t end = t;
 
     if (txn_of_host(x)) {
@@ -655,6 +659,8 @@ static inline void end(struct kb_sim *s, struct txn *x, uint64_t t)
     s->n_done++;
     if ((int64_t)end > s->end_fs)
         s->end_fs = (int64_t)end;
+    if (__builtin_expect(s->traffic != NULL, false))
+        traffic_done(s, slot, end);
     if (__builtin_expect(s->after != NULL, 0))
         end_for_others(s, x->id, end);
 }
@@ -702,7 +708,7 @@ static ALWAYS_INLINE void done(struct kb_sim *s, int how, uint64_t t, uint32_t s
         service_end(s, work_of(s, slot), t);
         pe_stage_done(s, t, slot);
     } else {
-        end(s, &s->txns[slot], t);
+        end(s, t, slot);
     }
 }
 

@@ -25,11 +25,13 @@ BLIS_LIB := $(if $(filter no,$(BLIS)),,$(firstword $(wildcard /usr/lib/*/blis-se
 LIBS := $(BLIS_LIB) -lm -lpthread
 
 WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes
-ALL_CFLAGS := -std=c11 -D_GNU_SOURCE -ffp-contract=off -fopenmp-simd -ffile-prefix-map='$(CURDIR)=.' $(if $(filter /%,$(B)),-ffile-prefix-map='$(B)=build') $(WARN) $(if $(filter no,$(BLIS)),-DKB_NO_BLIS) $(CFLAGS) $(SAN)
+# One object serves archive and shared library; public headers alone make names visible.
+PIC := -fPIC -fvisibility=hidden -fno-semantic-interposition
+ALL_CFLAGS := -std=c11 -D_GNU_SOURCE $(PIC) -ffp-contract=off -fopenmp-simd -ffile-prefix-map='$(CURDIR)=.' $(if $(filter /%,$(B)),-ffile-prefix-map='$(B)=build') $(WARN) $(if $(filter no,$(BLIS)),-DKB_NO_BLIS) $(CFLAGS) $(SAN)
 # Without -g: clang's assembler would name the folder. Unwinding needs but what the files say.
 ASM_CFLAGS = $(filter-out -ffp-contract=% -W% -g%,$(ALL_CFLAGS))
 INCLUDES := -Iruntime/include -Iruntime -Iruntime/cli -Igen
-VERSION := $(shell sed -n 's/.*KB_VERSION "\(.*\)"/\1/p' runtime/include/kernbench.h)
+VERSION := $(shell sed -n 's/.*KB_VERSION *"\(.*\)"/\1/p' runtime/include/kernbench.h)
 
 # One line a step; V=1 shows the commands, make -s nothing.
 Q := $(if $(V),,@)
@@ -77,6 +79,9 @@ $(O)/flags: FORCE
 	@mkdir -p $(@D)
 	@echo '$(subst ','\'',$(FLAGS_TEXT))' | cmp -s - $@ || echo '$(subst ','\'',$(FLAGS_TEXT))' > $@
 
+# assert() ends the program and prints, which a library does not: it is for those who look for bugs.
+$(O)/runtime/%.o: ALL_CFLAGS += $(if $(SAN),,-DNDEBUG)
+
 $(O)/runtime/cli/cmd_info.o: ALL_CFLAGS += -DKB_BUILD_FLAGS='"$(strip $(CFLAGS) $(SAN))"'
 
 # The table of benches: a file benches/NAME.c defines bench_NAME.
@@ -110,6 +115,42 @@ $(CLI): $(CLI_OBJ)
 .PHONY: FORCE
 FORCE:
 
+# -- libraries for others ----------------------------------------------------------------------
+
+# libNAME.so is a link to libNAME.so.SO, the soname, and that one to libNAME.so.SO.VERSION. SO is
+# raised when programs that were linked would no longer run: HACKING.md, "The soname".
+SO := 0
+SO_VERSION := $(SO).$(VERSION)
+SHARED := $(B)/libkernbench.so
+# Clang's sanitizers are in the program, and a library does not find them.
+LINK_SHARED = $(CC) $(filter-out -static,$(ALL_CFLAGS)) -shared $(if $(SAN),,-Wl,-z,defs) \
+    -Wl,-soname,$(notdir $(@:.$(SO_VERSION)=.$(SO)))
+
+%.so: %.so.$(SO)
+	@ln -sf $(<F) $@
+%.so.$(SO): %.so.$(SO_VERSION)
+	@ln -sf $(<F) $@
+
+# Never unloaded: kb_catch_overflow() leaves a handler of signals behind.
+$(SHARED).$(SO_VERSION): $(LIB_OBJ) $(O)/libkernbench.map
+	$(call say,LD)
+	$(Q)$(LINK_SHARED) -Wl,-z,nodelete -Wl,--version-script=$(O)/libkernbench.map -o $@ $(LIB_OBJ) $(LIBS)
+
+$(O)/libkernbench.map: runtime/libkernbench.map runtime/include/kernbench.h
+	@mkdir -p $(@D)
+	@sed 's/@VERSION@/$(VERSION)/' $< > $@
+
+# The archive that is installed: one object, BLIS included, in which only public names are global.
+OBJCOPY = $(shell $(CC) -print-prog-name=objcopy)
+PUBLIC_LIB := $(B)/_public/libkernbench.a
+$(PUBLIC_LIB): $(LIB_OBJ)
+	@mkdir -p $(@D)
+	$(call say,AR)
+	@rm -f $@
+	$(Q)$(CC) $(CFLAGS) -r -nostdlib -o $(@D)/kernbench.o $^ $(BLIS_LIB)
+	$(Q)$(OBJCOPY) -w --keep-global-symbol='kb_*' --keep-global-symbol='tl_*' $(@D)/kernbench.o
+	$(Q)$(AR) rcD $@ $(@D)/kernbench.o
+
 # -- one topology ------------------------------------------------------------------------------
 
 # TOPO is a name in topologies/ or a path; SET="key=value ..." and NAME make a variant of it.
@@ -139,7 +180,7 @@ M4 := LC_ALL=C m4 -P -E -E templates/base.m4
 ## topology: the same as all, for TOPO=cube16, TOPO=path/to.yaml, SET="cube.hbm.bw_gbs=512" NAME=fast
 .PHONY: topology
 ifdef N
-topology: $(T)/$(N) $(T)/lib$(N).a $(T)/$(N).h
+topology: $(T)/$(N) $(T)/lib$(N).a $(T)/lib$(N).so $(T)/$(N).h
 
 $(T)/.args: FORCE
 	@mkdir -p $(@D)
@@ -174,6 +215,10 @@ $(T)/$(N): $(T)/main.o $(T)/lib$(N).a $(CLI) $(LIB)
 	$(call say,LD)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIBS)
 
+$(T)/lib$(N).so.$(SO_VERSION): $(T)/topo.o $(SHARED)
+	$(call say,LD)
+	$(Q)$(LINK_SHARED) -o $@ $^
+
 -include $(wildcard $(T)/*.d)
 else
 topology: # there is no such topology, or it has mistakes: kbgen has said so
@@ -186,7 +231,7 @@ endif
 
 # Debian packages; those of a target are installed by it, and by nothing else.
 BUILD_PACKAGES := gcc libc6-dev m4 libyaml-dev libxxhash-dev libblis-serial-dev
-CHECK_PACKAGES := libcmocka-dev jq python3-numpy
+CHECK_PACKAGES := libcmocka-dev jq python3-numpy g++ pkg-config
 CLANG_PACKAGES := clang libclang-rt-dev
 VALGRIND_PACKAGES := valgrind
 AARCH64_PACKAGES := gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
@@ -404,13 +449,18 @@ coverage:
 
 # -- installation ------------------------------------------------------------------------------
 
-## install: simulator, kbgen, libraries and headers of TOPO under PREFIX (default /usr/local)
+## install: simulator, kbgen, libraries, headers and pkg-config files of TOPO under PREFIX (default /usr/local)
+IN = '$(DESTDIR)$(PREFIX)/
+pc = LC_ALL=C m4 -P -E -E -Dgen_prefix='[[$(PREFIX)]]' -Dgen_version='$(VERSION)' -Dgen_name='$(N)' templates/base.m4
 .PHONY: install
-install: topology
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/include
-	install -m 755 $(KBGEN) $(T)/$(N) $(DESTDIR)$(PREFIX)/bin
-	install -m 644 $(LIB) $(T)/lib$(N).a $(DESTDIR)$(PREFIX)/lib
-	install -m 644 runtime/include/kernbench.h runtime/include/tl.h $(T)/$(N).h $(DESTDIR)$(PREFIX)/include
+install: topology $(PUBLIC_LIB)
+	install -d $(IN)bin' $(IN)include' $(IN)lib/pkgconfig'
+	install -m 755 $(KBGEN) $(T)/$(N) $(IN)bin'
+	install -m 644 runtime/include/kernbench.h runtime/include/tl.h $(T)/$(N).h $(IN)include'
+	install -m 644 $(PUBLIC_LIB) $(T)/lib$(N).a $(SHARED).$(SO_VERSION) $(T)/lib$(N).so.$(SO_VERSION) $(IN)lib'
+	cp -P $(SHARED) $(SHARED).$(SO) $(T)/lib$(N).so $(T)/lib$(N).so.$(SO) $(IN)lib'
+	$(pc) templates/kernbench.pc.m4 > $(IN)lib/pkgconfig/kernbench.pc'
+	$(pc) templates/topo.pc.m4 > $(IN)lib/pkgconfig/$(N).pc'
 
 # -- benches -----------------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 #define SIM_H
 #include "cost.h"
 #include "ev.h"
+#include "linked.h"
 #include "station.h"
 
 /* Transactions by what they moved and which way: index 0 reads, 1 writes. */
@@ -66,7 +67,7 @@ struct kb_sim {
 
 /* A row of flow_remote is made when a cube is first used as a source; false if there is no memory.
  */
-bool sim_flow_row(struct kb_sim *s, uint32_t cube);
+bool sim_flow_row(struct kb_sim *s, uint32_t cube) LINKED(sim_flow_row);
 
 /* Room for `n` transactions; false if there is no memory. */
 bool sim_room(struct kb_sim *s, uint32_t n);

@@ -8,6 +8,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 #define KB_VERSION   "0.1.0"
 #define KB_FS_PER_NS INT64_C(1000000)
@@ -666,6 +667,7 @@ kb_status kb_bench_verify(const kb_bench_run *run, double *max_abs_err, kb_error
 /* in.NAME.npy and out.NAME.npy (bf16: in.NAME.bf16.npy) into a folder, which is made. */
 kb_status kb_bench_dump(const kb_bench_run *run, const char *folder, kb_error *why);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -112,6 +112,12 @@ struct ev_queue {
 bool ev_queue_init(struct ev_queue *q);
 void ev_queue_free(struct ev_queue *q);
 
+/* Time begins again for a queue that is empty. */
+static inline void ev_queue_rewind(struct ev_queue *q)
+{
+    q->today = 0;
+}
+
 /* An event far away, on a day that has others, or without a node. False if there is no memory. */
 bool ev_push_slow(struct ev_queue *q, ev e);
 

@@ -163,11 +163,24 @@ bool sim_flow_row(struct kb_sim *s, uint32_t cube)
 
 /* -- transactions --------------------------------------------------------------------------- */
 
+bool sim_room(struct kb_sim *s, uint32_t n)
+{
+    struct txn *moved = s->txns;
+
+    if (n <= s->txns_cap)
+        return true;
+    moved = realloc(s->txns, n * sizeof *moved);
+    if (!moved)
+        return false;
+    s->txns = moved;
+    s->txns_cap = n;
+    return true;
+}
+
 /* Room for one more; half as many again, so that nothing is copied often. */
 static kb_status room_for_txn(struct kb_sim *s, kb_error *why)
 {
     uint32_t cap = s->txns_cap ? s->txns_cap + s->txns_cap / 2 : TXNS_FIRST;
-    struct txn *moved;
 
     if (s->n_txns < s->txns_cap)
         return KB_OK;
@@ -175,14 +188,10 @@ static kb_status room_for_txn(struct kb_sim *s, kb_error *why)
         return end_error(why, "a simulation takes at most %u transactions", EV_MAX_SLOTS - 1);
     if (cap > EV_MAX_SLOTS - 1)
         cap = EV_MAX_SLOTS - 1;
-    moved = realloc(s->txns, cap * sizeof *moved);
-    if (!moved) {
-        end_error(why, "out of memory after %u transactions", s->n_txns);
-        return KB_NO_MEMORY;
-    }
-    s->txns = moved;
-    s->txns_cap = cap;
-    return KB_OK;
+    if (sim_room(s, cap))
+        return KB_OK;
+    end_error(why, "out of memory after %u transactions", s->n_txns);
+    return KB_NO_MEMORY;
 }
 
 static kb_status check_size(const struct kb_topology *t, const kb_request *r, kb_error *why)
@@ -346,24 +355,33 @@ static kb_status ended(kb_status status, kb_error *why)
     return status;
 }
 
-kb_status kb_sim_run(kb_sim *s, uint64_t budget, kb_error *why)
+kb_status sim_run_transactions(struct kb_sim *s, uint64_t budget, kb_error *why)
 {
     bool any = watched(s) || !s->topo->run;
     kb_status status;
 
+    s->started = true;
+    status = (any ? engine_any : s->topo->run)(s, budget);
+    if (status == KB_OK && s->n_done < s->n_txns)
+        status = KB_STOPPED; /* a response comes after until_fs */
+    if (status != KB_AGAIN)
+        s->status = status;
+    return ended(status, why);
+}
+
+kb_status kb_sim_run(kb_sim *s, uint64_t budget, kb_error *why)
+{
+    kb_status status;
+
+    budget = budget ? budget : UINT64_MAX;
     if (s->kernels)
-        return ended(kernels_run(s, budget ? budget : UINT64_MAX, why), why);
+        return ended(kernels_run(s, budget, why), why);
     if (s->status != KB_OK)
         return ended(s->status, why);
     if (!s->started && !s->sorted && !sort_issues(s))
         return ended(s->status = KB_NO_MEMORY, why);
-    s->started = true;
-    status = (any ? engine_any : s->topo->run)(s, budget ? budget : UINT64_MAX);
-    if (status == KB_OK && kb_sim_done(s) < s->n_txns)
-        status = KB_STOPPED; /* a response comes after until_fs */
-    if (status != KB_AGAIN)
-        s->status = status;
-    return status == KB_OK ? sim_check_stations(s, why) : ended(status, why);
+    status = sim_run_transactions(s, budget, why);
+    return status == KB_OK ? sim_check_stations(s, why) : status;
 }
 
 uint64_t kb_sim_count(const kb_sim *s)

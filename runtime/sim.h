@@ -13,6 +13,7 @@ struct flow {
 struct host;
 struct kernels;
 struct op_log;
+struct traffic;
 
 struct kb_sim {
     const struct kb_topology *topo; /* borrowed */
@@ -57,11 +58,19 @@ struct kb_sim {
     struct host *host;       /* memories' contents, and the host's tensors */
     struct kernels *kernels; /* PEs */
     struct op_log *log;      /* records of operations, if the options asked for them */
+
+    struct traffic *traffic; /* owned: issues transactions while it runs; NULL: there is none */
 };
 
 /* A row of flow_remote is made when a cube is first used as a source; false if there is no memory.
  */
 bool sim_flow_row(struct kb_sim *s, uint32_t cube);
+
+/* Room for `n` transactions; false if there is no memory. */
+bool sim_room(struct kb_sim *s, uint32_t n);
+
+/* Runs what was issued, and what waits to be, by the engine that the options ask for. */
+kb_status sim_run_transactions(struct kb_sim *s, uint64_t budget, kb_error *why);
 
 /* KB_INTERNAL if a station was taken for longer than the run lasted.  stats.c */
 kb_status sim_check_stations(const struct kb_sim *s, kb_error *why);

@@ -417,7 +417,7 @@ install: topology
 # -- benches -----------------------------------------------------------------------------------
 
 P := $(B)/_p
-PERF := $(patsubst %,$(P)/%,txn spawn rows parts empty co kernel oplog phase2)
+PERF := $(patsubst %,$(P)/%,txn spawn rows parts empty co kernel oplog phase2 many)
 BENCH_TOPOLOGIES := cube8 mesh1024 bench_c4 bench_c64 bench_fifo bench_fifo_c4 bench_fifo_c64
 channels = cube.pe.pe_dma.read_channels=$(1) cube.pe.pe_dma.write_channels=$(1)
 fifo := contention.links=fifo
@@ -428,7 +428,7 @@ $(PERF): $(P)/%: $(O)/benches/perf/%.o $(CLI) $(LIB)
 	$(call say,LD)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $(filter-out $(CLI) $(LIB),$^) $(CLI) $(LIB) $(LIBS)
 $(P)/txn: $(O)/benches/perf/hold.o $(foreach t,$(BENCH_TOPOLOGIES),$(B)/$(t)/lib$(t).a)
-$(P)/parts $(P)/oplog $(P)/phase2: $(B)/cube8/libcube8.a
+$(P)/parts $(P)/oplog $(P)/phase2 $(P)/many: $(B)/cube8/libcube8.a
 $(P)/kernel: $(B)/cube8/libcube8.a $(B)/mesh1024/libmesh1024.a
 
 # bench_variant: NAME, SET

@@ -8,6 +8,7 @@
  */
 #include "engine.h"
 #include "hook.h"
+#include "traffic.h"
 #include "walk.h"
 
 /* `how` is a constant where it is to be fast: without this, gcc makes it one function that asks. */
@@ -450,6 +451,8 @@ static ALWAYS_INLINE void take_channel(struct kb_sim *s, int how, struct station
     channel->wait_fs += x->wait_fs;
     if (how & HOW_KERNELS)
         service_begin(work_of(s, slot), t);
+    else if (__builtin_expect(s->traffic != NULL, false))
+        traffic_next(s, t, x->src);
     set_out(s, how, t, slot);
 }
 
@@ -617,8 +620,9 @@ static ALWAYS_INLINE void count_flow(struct kb_sim *s, const struct txn *x)
         fail(s, KB_NO_MEMORY);
 }
 
-static inline void end(struct kb_sim *s, struct txn *x, uint64_t t)
+static inline void end(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
+    struct txn *x = &s->txns[slot];
     uint64_t end = t;
 
     if (txn_of_host(x)) {
@@ -634,6 +638,8 @@ static inline void end(struct kb_sim *s, struct txn *x, uint64_t t)
     s->n_done++;
     if ((int64_t)end > s->end_fs)
         s->end_fs = (int64_t)end;
+    if (__builtin_expect(s->traffic != NULL, false))
+        traffic_done(s, slot, end);
 }
 
 /* The memory is free again. */
@@ -679,7 +685,7 @@ static ALWAYS_INLINE void done(struct kb_sim *s, int how, uint64_t t, uint32_t s
         service_end(s, work_of(s, slot), t);
         pe_stage_done(s, t, slot);
     } else {
-        end(s, &s->txns[slot], t);
+        end(s, t, slot);
     }
 }
 

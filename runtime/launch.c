@@ -425,7 +425,7 @@ static bool room_for_launch(struct kernels *k)
 /* Makes what kernels need when the first is launched. */
 static kb_status make_kernels(struct kb_sim *s, kb_error *why)
 {
-    if (s->n_txns)
+    if (s->n_txns || s->traffic)
         return end_error(why, "the simulation has transactions of its own, it takes no kernels");
     if (s->topo->pes * s->topo->tcm_read.nbytes > ADDRESS_REGION_BYTES)
         return end_error(why, "the TCMs of a cube pass 64 GiB, more than addresses can name");

@@ -16,18 +16,25 @@ static inline uint64_t rng_split_mix(uint64_t *state)
     return z ^ z >> 31;
 }
 
-/* A stream of its own for each name: SplitMix64 of the seed, mixed with the name's FNV-1a 64. */
+/* A stream of its own for each number: SplitMix64 of the seed, mixed with the number. */
+static inline struct rng rng_of_number(uint64_t seed, uint64_t number)
+{
+    uint64_t mixed = number ^ rng_split_mix(&seed);
+    struct rng r;
+
+    for (int i = 0; i < 4; i++)
+        r.state[i] = rng_split_mix(&mixed);
+    return r;
+}
+
+/* The same for a name: its number is its FNV-1a 64. */
 static inline struct rng rng_new(uint64_t seed, const char *name)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    struct rng r;
 
     for (; *name; name++)
         hash = (hash ^ (unsigned char)*name) * UINT64_C(0x100000001b3);
-    hash ^= rng_split_mix(&seed);
-    for (int i = 0; i < 4; i++)
-        r.state[i] = rng_split_mix(&hash);
-    return r;
+    return rng_of_number(seed, hash);
 }
 
 static inline uint64_t rng_rotate(uint64_t x, int bits)

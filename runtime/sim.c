@@ -7,6 +7,7 @@
 #include "engine.h"
 #include "host.h"
 #include "kernel.h"
+#include "traffic.h"
 #include "walk.h"
 
 enum { TXNS_FIRST = 64, CACHE_LINE = 64 };
@@ -139,6 +140,7 @@ void kb_sim_free(kb_sim *s)
     kernels_free(s->kernels);
     host_free(s->host);
     op_log_free(s->log);
+    traffic_free(s->traffic);
     for (uint32_t i = 0; s->flow_remote && i < sim_cubes(s->topo); i++)
         free(s->flow_remote[i]);
     free(s->flow_remote);
@@ -222,6 +224,8 @@ static kb_status check_request(const struct kb_sim *s, const kb_request *r, uint
         return end_error(why, "a transaction cannot be issued before time 0");
     if (s->kernels)
         return end_error(why, "the simulation has kernels, it takes no transactions");
+    if (s->traffic)
+        return end_error(why, "the simulation has traffic, it takes no transactions");
     if (s->started)
         return end_error(why, "the simulation has begun, it takes no more transactions");
     return check_size(s->topo, r, why);
@@ -386,6 +390,8 @@ kb_status kb_sim_run(kb_sim *s, uint64_t budget, kb_error *why)
 
 uint64_t kb_sim_count(const kb_sim *s)
 {
+    if (s->traffic)
+        return s->traffic->n_issued;
     return s->n_txns;
 }
 

@@ -2,14 +2,14 @@
 #include "matrix.h"
 #include "fields.h"
 #include "say.h"
-#include "text.h"
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum field_id { FIELD_SRC, FIELD_DST, FIELD_WEIGHT };
 
 enum { WEIGHT_BYTES = 64 };
+
+static const double weight_most = 1e12; /* the library's bound */
 
 struct reading {
     struct matrix *matrix;
@@ -46,8 +46,8 @@ static bool read_weight(struct fields *in, const struct field *f, double *out)
         if (strspn(text, "0123456789.eE+-") == f->len)
             *out = strtod(text, &end);
     }
-    if (end == text || *end || !(*out > 0) || !isfinite(*out))
-        return fields_bad_field(in, f, "weight", "a number above 0");
+    if (end == text || *end || !(*out > 0 && *out <= weight_most))
+        return fields_bad_field(in, f, "weight", "a number above 0, at most 1e12");
     return true;
 }
 

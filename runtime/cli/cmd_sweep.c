@@ -274,7 +274,7 @@ static enum exit_code run_blocks(struct sweep *s)
     return s->status ? cmd_fail(s->cli, s->status, &s->why) : EXIT_OK;
 }
 
-/* Formats that need to see all rows before they print the first. */
+/* A format that sees all rows before it prints the first. */
 static bool prints_last(enum format format)
 {
     return format == FORMAT_TABLE;

@@ -3,12 +3,26 @@
 #include "text.h"
 #include <math.h>
 
-/* A string. The command line may be any bytes; JSON may not. */
+/* Does `c` stand for itself in a JSON string, and alone for a character? */
+static bool is_plain(char c)
+{
+    return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+}
+
+/* A string. The command line may be any bytes; JSON may not. Most are short and plain. */
 static void put_string(struct sink *s, const char *text)
 {
     sink_char(s, '"');
-    while (*text)
-        s->at = text_put_json(sink_room(s, TEXT_JSON_BYTES), &text);
+    while (*text) {
+        size_t n = 0;
+
+        while (is_plain(text[n]))
+            n++;
+        sink_bytes(s, text, n);
+        text += n;
+        if (*text)
+            s->at = text_put_json(sink_room(s, TEXT_JSON_BYTES), &text);
+    }
     sink_char(s, '"');
 }
 

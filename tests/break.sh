@@ -10,7 +10,7 @@ set -u
 tree=$(cd "$(dirname "$0")/.." && pwd)
 pattern=${1:-.}
 tests=(ev sim formula no_memory random routes flow kernel tl kernel_memory launch kernel_no_memory
-    kernel_random)
+    kernel_random samples sweep traffic)
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -207,6 +207,32 @@ break_it 'waiting for what has ended' $tl 's/if \(x->wait == WAIT_PENDING\) \{/i
 break_it 'kernels woken together in the opposite order' runtime/wakes.h \
     's/\(uint32_t\)__builtin_ctzll\(w->set\[word\]\)/63 - (uint32_t)__builtin_clzll(w->set[word])/'
 break_it 'one part pending, all pending' runtime/mem.c 's/nbytes < v->nbytes && !version_ready\(v\)/0/'
+
+sweep=runtime/sweep.c traffic=runtime/traffic.c curve=runtime/traffic_result.c
+break_it 'a point that leaves its links taken' $sweep 's/^    if \(s->links\)$/    if (0)/'
+break_it 'a point that leaves its memory behind' $sweep 's/^    memory->arrived = &memory->head;$//'
+break_it 'time goes on from point to point' $sweep 's/^    s->end_fs = 0;$//'
+break_it 'a lone copy without its response' $sweep \
+    's/int64_t fs = kb_formula_fs\(&job->cost\);/int64_t fs = kb_formula_fs(\&job->cost) - job->cost.response_fs;/'
+break_it 'percentiles one rank too high' runtime/samples.h 's|/ 1000 - 1;|/ 1000;|'
+break_it 'buckets half as fine' runtime/samples.h 's/BUCKET_BITS = 10/BUCKET_BITS = 9/'
+break_it 'latencies that are not sorted' runtime/samples.c 's/if \(!is_sorted\(values, n\)\)/if (0)/'
+break_it 'columns for rows in transpose' $traffic 's/return pe % side \* side \+ pe \/ side;/return pe;/'
+break_it 'neighbor to the other side' $traffic 's/\(pe \+ 1\) % n/(pe + n - 1) % n/'
+break_it 'a hot spot that takes from the rest alone' $traffic \
+    's/return below\(rng, n\);/return n > 1 ? 1 + below(rng, n - 1) : 0;/'
+break_it 'logarithms that are a little off' $traffic 's/1\.0 \/ 3/1.0 \/ 2/'
+break_it 'a transaction that waits counted from when it is taken' $traffic \
+    's/\{\.issue_fs = source->next_fs,/{.issue_fs = source->next_fs < (int64_t)t ? (int64_t)t : source->next_fs,/'
+break_it 'ids in the order of drawing' $traffic \
+    's/\.id = \(source->n - 1\) \* tr->n_pes \+ pe/.id = (uint32_t)tr->n_issued/'
+break_it 'a matrix whose PEs all issue alike' $traffic 's/fs \/ \(weight\[pe\] \/ most\)/fs/'
+break_it 'the warm-up measured too' $curve 's/^    v\.from = find_warmup\(mean\);$//'
+break_it 'always steady' $curve 's/return moved <= 0\.05/return true || moved <= 0.05/'
+break_it 'confidence without Student' $curve 's/return n <= most \? t\[n - 1\]/return n <= most ? 1.96/'
+break_it 'the middle of a bucket for what is exact' $curve 's/if \(!r->exact\)/if (1)/'
+break_it 'accepted counted by issue' $traffic \
+    's/tr->parts\[part_at\(tr, \(int64_t\)end\)\]\.completed/tr->parts[part].completed/'
 
 echo "$caught of $ways caught"
 [ "$caught" = "$ways" ]

@@ -146,12 +146,87 @@ static void every_allocation_may_fail_at_time_0(void **state)
         assert_every_failure_is_told(no_delays, (kb_engine)e, 0);
 }
 
+/* -- points and traffic --------------------------------------------------------------------- */
+
+static kb_status sweep_some(const kb_topology *topo)
+{
+    kb_sim *sim = NULL;
+    kb_status status = kb_sim_new(topo, NULL, &sim);
+
+    for (uint32_t i = 1; status == KB_OK && i < 40; i++) {
+        kb_point p = {.op = KB_WRITE, .nbytes = 64, .inflight = 20 * i};
+        kb_point_result r;
+
+        p.src = (kb_endpoint){KB_PE, 0, i % 4, i % 8};
+        p.dst = (kb_endpoint){KB_SLICE, i % 2, i / 2 % 4, i % 8};
+        status = kb_sweep(sim, &p, 1, &r, NULL, NULL);
+    }
+    kb_sim_free(sim);
+    return status;
+}
+
+static kb_status load_some(const kb_topology *topo)
+{
+    kb_traffic traffic = {.nbytes = 4096, .rate = 0.2, .txns = 2000};
+    kb_sim *sims[2] = {NULL, NULL};
+    kb_status status = KB_OK;
+    kb_traffic_result r;
+
+    for (int i = 0; i < 2 && status == KB_OK; i++) {
+        status = kb_sim_new(topo, NULL, &sims[i]);
+        if (status == KB_OK)
+            status = kb_sim_traffic(sims[i], &traffic, NULL);
+        if (status == KB_OK)
+            status = kb_sim_run(sims[i], 0, NULL);
+    }
+    if (status == KB_OK)
+        status = kb_traffic_result_of(sims, 2, &r);
+    kb_sim_free(sims[0]);
+    kb_sim_free(sims[1]);
+    return status;
+}
+
+/* Returns how many allocations could fail. */
+static uint64_t failures_of(kb_status (*life)(const kb_topology *topo))
+{
+    const kb_topology *topo = any_topology("kernbench: 1\nname: small\nsips: 2\n"
+                                           "sip: {cube_mesh: {w: 2, h: 2}}\n" MANY_CHANNELS);
+    kb_status status = KB_NO_MEMORY;
+    uint64_t n;
+
+    for (n = 0; status != KB_OK; n++) {
+        int64_t before = owned;
+
+        left = n;
+        status = life(topo);
+        left = UINT64_MAX;
+        assert_true(status == KB_OK || status == KB_NO_MEMORY);
+        assert_true(owned == before);
+    }
+    any_topology_free(topo);
+    return n - 1;
+}
+
+static void every_allocation_of_a_sweep_may_fail(void **state)
+{
+    (void)state;
+    assert_true(failures_of(sweep_some) > 20);
+}
+
+static void every_allocation_of_traffic_may_fail(void **state)
+{
+    (void)state;
+    assert_true(failures_of(load_some) > 30);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_allocation_may_fail_with_ideal_links),
         cmocka_unit_test(every_allocation_may_fail_with_fifo_links),
         cmocka_unit_test(every_allocation_may_fail_at_time_0),
+        cmocka_unit_test(every_allocation_of_a_sweep_may_fail),
+        cmocka_unit_test(every_allocation_of_traffic_may_fail),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

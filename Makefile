@@ -277,6 +277,8 @@ $(TESTS): $(B)/_t/%: $(O)/tests/%.o $(JUDGE) $(GENLIB) $(LIB) $(foreach t,$(TEST
 	$(call say,LD)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIB) $$(sed -n 's/^ \* link: //p' tests/$*.c) -lyaml -lxxhash -lcmocka $(LIBS)
 
+$(B)/_t/test_lists: $(O)/runtime/cli/lists.o
+
 # test_co_arch without what cannot be had for another architecture.
 $(B)/_t/co_arch: $(O)/tests/test_co_arch.o $(LIB)
 	@mkdir -p $(@D)

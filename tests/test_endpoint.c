@@ -144,6 +144,152 @@ static void what_is_read_is_what_would_be_printed(void **state)
             }
 }
 
+/* -- patterns ------------------------------------------------------------------------------- */
+
+enum { SELECTED_MAX = 4096 };
+
+struct selected {
+    kb_endpoint end[SELECTED_MAX];
+    size_t n;
+};
+
+static void add_selected(void *arg, const kb_endpoint *end)
+{
+    struct selected *s = arg;
+
+    assert_true(s->n < SELECTED_MAX);
+    s->end[s->n++] = *end;
+}
+
+static kb_status select_into(struct selected *s, const char *pattern, kb_error *why)
+{
+    s->n = 0;
+    return kb_endpoint_select(&tray32, pattern, strlen(pattern), add_selected, s, why);
+}
+
+/* A set of numbers as a bit mask, and a way to write it. */
+struct written {
+    const char *text;
+    uint32_t mask;
+};
+
+/* Every endpoint of the machine in order, and those that the masks have, must be the same. */
+static void selects(const struct written *sip, const struct written *cube,
+                    const struct written *unit, kb_kind kind)
+{
+    static const char *const middles[] = {".pe", "", ".slice", ".sram", ".pe"};
+    bool of_cube = kind != KB_HOST, of_unit = of_cube && kind != KB_SRAM;
+    static struct selected s;
+    char pattern[128] = "";
+    size_t n = 0;
+
+    if (*sip->text)
+        strcat(strcat(strcat(pattern, "s"), sip->text), ".");
+    strcat(strcat(strcat(pattern, of_cube ? "c" : "host"), of_cube ? cube->text : ""),
+           middles[kind]);
+    strcat(strcat(pattern, of_unit ? unit->text : ""), kind == KB_TCM ? ".tcm" : "");
+    assert_int_equal(select_into(&s, pattern, NULL), KB_OK);
+    for (uint32_t i = 0; i < tray32.sips; i++)
+        for (uint32_t c = 0; c < (of_cube ? tray32.cubes : 1); c++)
+            for (uint32_t u = 0; u < (of_unit ? tray32.pes : 1); u++) {
+                if (!(sip->mask >> i & 1) || (of_cube && !(cube->mask >> c & 1)) ||
+                    (of_unit && !(unit->mask >> u & 1)))
+                    continue;
+                assert_true(n < s.n);
+                assert_int_equal(s.end[n].kind, kind);
+                assert_int_equal(s.end[n].sip, i);
+                assert_int_equal(s.end[n].cube, c);
+                assert_int_equal(s.end[n].unit, u);
+                n++;
+            }
+    assert_int_equal(s.n, n);
+}
+
+static void a_pattern_selects_what_its_numbers_allow(void **state)
+{
+    static const struct written sips[] = {{"", 1}, {"1", 2}, {"*", 3}, {"[0-1]", 3}, {"[1]", 2}};
+    static const struct written cubes[] = {{"0", 1},
+                                           {"15", 1 << 15},
+                                           {"*", 0xffff},
+                                           {"[0,2-3]", 0xd},
+                                           {"[14-15,3,3,2-4]", 0xc01c},
+                                           {"[10]", 1 << 10}};
+    static const struct written units[] = {
+        {"7", 0x80}, {"*", 0xff}, {"[0-7]", 0xff}, {"[5,1]", 0x22}, {"[0-0,6]", 0x41}};
+
+    (void)state;
+    for (size_t i = 0; i < LENGTH(sips); i++)
+        for (size_t c = 0; c < LENGTH(cubes); c++)
+            for (size_t u = 0; u < LENGTH(units); u++)
+                for (int kind = KB_PE; kind <= KB_TCM; kind++)
+                    selects(&sips[i], &cubes[c], &units[u], (kb_kind)kind);
+}
+
+/* Whatever kb_endpoint_parse() takes, a pattern means the same. */
+static void a_name_selects_itself(void **state)
+{
+    static const char *const names[] = {"host", "s1.host", "c3.sram", "s1.c15.pe7.tcm",
+                                        "c1.slice2"};
+    static struct selected s;
+
+    (void)state;
+    for (size_t i = 0; i < LENGTH(names); i++) {
+        char name[KB_ENDPOINT_BYTES];
+
+        assert_int_equal(select_into(&s, names[i], NULL), KB_OK);
+        assert_int_equal(s.n, 1);
+        kb_endpoint_name(&s.end[0], name);
+        assert_string_equal(name, names[i]);
+    }
+}
+
+static void other_patterns_are_refused_with_the_reason(void **state)
+{
+    static const struct {
+        const char *text, *why;
+    } rows[] = {
+        {"c*.slice[0-8]", "c*.slice[0-8]: a cube has slices 0..7"},
+        {"c[0,16].pe*", "c[0,16].pe*: a SIP has cubes 0..15"},
+        {"s[1-2].host", "s[1-2].host: the topology has SIPs 0..1"},
+        {"c*.pe[4294967296]", "c*.pe[4294967296]: a cube has PEs 0..7"},
+        {"c0.pe[3-0]", "c0.pe[3-0]: a range goes upwards, as in [0-3]"},
+        {"c*.sclice[0-3]", "'c*.sclice[0-3]' is no endpoint, did you mean 'c*.slice[0-3]'?"},
+        {"C[0,2-3].SRAM", "'C[0,2-3].SRAM' is no endpoint, did you mean 'c[0,2-3].sram'?"},
+        {"*.host", "'*.host' is no endpoint, did you mean 's*.host'?"},
+        {"c*", "'c*'" FORMS},
+        {"*", "'*'" FORMS},
+        {"", "''" FORMS},
+        {"c0.pe[0-3", "'c0.pe[0-3' is no endpoint, did you mean 'c0.pe0'?"},
+    };
+    static struct selected s;
+
+    (void)state;
+    for (size_t i = 0; i < LENGTH(rows); i++) {
+        kb_error why = {""};
+
+        assert_int_equal(select_into(&s, rows[i].text, &why), KB_BAD_REQUEST);
+        assert_string_equal(why.text, rows[i].why);
+        assert_int_equal(select_into(&s, rows[i].text, NULL), KB_BAD_REQUEST);
+        assert_int_equal(s.n, 0);
+    }
+}
+
+/* Lists that are not lists; and only patterns have any. */
+static void half_a_list_is_none(void **state)
+{
+    static const char *const texts[] = {"c[].sram",   "c[,].sram",  "c[1,].sram", "c[,1].sram",
+                                        "c[1-].sram", "c[-1].sram", "c[1 ].sram", "c[1-2-3].sram",
+                                        "c[*].sram",  "c1].sram",   "c**.sram",   "c[01].sram"};
+    static struct selected s;
+    kb_endpoint end;
+
+    (void)state;
+    for (size_t i = 0; i < LENGTH(texts); i++)
+        assert_int_equal(select_into(&s, texts[i], NULL), KB_BAD_REQUEST);
+    assert_int_equal(kb_endpoint_parse(&tray32, "c*.sram", 7, &end, NULL), KB_BAD_REQUEST);
+    assert_int_equal(kb_endpoint_parse(&tray32, "c[0].sram", 9, &end, NULL), KB_BAD_REQUEST);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -151,6 +297,10 @@ int main(void)
         cmocka_unit_test(the_longest_name_fits),
         cmocka_unit_test(others_are_refused_with_the_reason),
         cmocka_unit_test(what_is_read_is_what_would_be_printed),
+        cmocka_unit_test(a_pattern_selects_what_its_numbers_allow),
+        cmocka_unit_test(a_name_selects_itself),
+        cmocka_unit_test(other_patterns_are_refused_with_the_reason),
+        cmocka_unit_test(half_a_list_is_none),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

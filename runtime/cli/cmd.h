@@ -26,6 +26,9 @@ void cmd_write(const struct cli *cli, const struct rows *rows, struct sink *s);
 void cmd_write_with(const struct cli *cli, const struct rows *rows, const struct origin_arg *args,
                     size_t n_args, struct sink *s);
 
+/* What results of this command line say about their origin. */
+struct origin cmd_origin(const struct cli *cli);
+
 /* Says why a call failed; returns its exit code. */
 enum exit_code cmd_fail(const struct cli *cli, kb_status status, const kb_error *why);
 

@@ -53,6 +53,13 @@ enum exit_code cmd_endpoint(const struct cli *cli, const char *word, kb_endpoint
     return status ? cmd_fail(cli, status, &why) : EXIT_OK;
 }
 
+struct origin cmd_origin(const struct cli *cli)
+{
+    return (struct origin){.command = opts_command_name(cli->opts.command),
+                           .command_line = cli->opts.command_line,
+                           .info = &cli->info};
+}
+
 void cmd_write(const struct cli *cli, const struct rows *rows, struct sink *s)
 {
     cmd_write_with(cli, rows, NULL, 0, s);
@@ -61,12 +68,10 @@ void cmd_write(const struct cli *cli, const struct rows *rows, struct sink *s)
 void cmd_write_with(const struct cli *cli, const struct rows *rows, const struct origin_arg *args,
                     size_t n_args, struct sink *s)
 {
-    struct origin origin = {.command = opts_command_name(cli->opts.command),
-                            .command_line = cli->opts.command_line,
-                            .info = &cli->info,
-                            .args = args,
-                            .n_args = n_args};
+    struct origin origin = cmd_origin(cli);
 
+    origin.args = args;
+    origin.n_args = n_args;
     out_write(rows, &origin, cli->opts.format, s);
 }
 

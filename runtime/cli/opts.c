@@ -65,6 +65,9 @@ enum {
     LONG_BASE = 256, /* getopt_long() returns this + option_id */
     OPERAND = 1,     /* and this for an operand, in its place among the options */
     DEFAULT_BYTES = 4096,
+    DEFAULT_TXNS = 100000,
+    DEFAULT_SEEDS = 3,
+    SEEDS_MAX = 1000,
     JOBS_MAX = 1024,
 };
 
@@ -183,8 +186,13 @@ static enum exit_code refuse(const struct reading *r, enum option_id id, const c
                text_show(word, strlen(word), shown, sizeof shown), expected);
 }
 
-static enum exit_code read_bytes(struct reading *r, const char *word)
+/* For sweep it is a list, but which command it is may come later. */
+static enum exit_code check_bytes(const struct reading *r)
 {
+    const char *word = r->o->bytes_list;
+
+    if (!word || r->o->command == COMMAND_SWEEP)
+        return EXIT_OK;
     if (!text_read_size(word, strlen(word), &r->o->bytes) || r->o->bytes == 0)
         return refuse(r, OPTION_BYTES, word, "a size above 0: digits, then K, M or G if wanted");
     return EXIT_OK;
@@ -230,6 +238,29 @@ static enum exit_code read_oplog_limit(struct reading *r, const char *word)
     return EXIT_OK;
 }
 
+static enum exit_code read_txns(struct reading *r, const char *word)
+{
+    if (!text_read_count(word, strlen(word), &r->o->txns) || r->o->txns == 0)
+        return refuse(r, OPTION_TXNS, word, "a number above 0");
+    return EXIT_OK;
+}
+
+static enum exit_code read_arrivals(struct reading *r, const char *word)
+{
+    r->o->fixed = strcmp(word, "fixed") == 0;
+    if (!r->o->fixed && strcmp(word, "poisson") != 0)
+        return refuse(r, OPTION_ARRIVALS, word, "'poisson' or 'fixed'");
+    return EXIT_OK;
+}
+
+static enum exit_code read_seeds(struct reading *r, const char *word)
+{
+    if (!text_read_count(word, strlen(word), &r->o->seeds) || r->o->seeds == 0 ||
+        r->o->seeds > SEEDS_MAX)
+        return refuse(r, OPTION_SEEDS, word, "a number of simulations, 1 to 1000");
+    return EXIT_OK;
+}
+
 static enum exit_code read_seed(struct reading *r, const char *word)
 {
     if (!text_read_count(word, strlen(word), &r->o->seed))
@@ -255,8 +286,12 @@ static enum exit_code read_option(struct reading *r, enum option_id id, const ch
         return read_format(r, argument);
     case OPTION_ENGINE:
         return read_engine(r, argument);
-    case OPTION_BYTES:
-        return read_bytes(r, argument);
+    case OPTION_TXNS:
+        return read_txns(r, argument);
+    case OPTION_ARRIVALS:
+        return read_arrivals(r, argument);
+    case OPTION_SEEDS:
+        return read_seeds(r, argument);
     case OPTION_UNTIL:
         return read_until(r, argument);
     case OPTION_MAX_EVENTS:
@@ -271,6 +306,30 @@ static enum exit_code read_option(struct reading *r, enum option_id id, const ch
         return read_seed(r, argument);
     case OPTION_JOBS:
         return read_jobs(r, argument);
+    case OPTION_BYTES:
+        r->o->bytes_list = argument;
+        break;
+    case OPTION_SRC:
+        r->o->src = argument;
+        break;
+    case OPTION_DST:
+        r->o->dst = argument;
+        break;
+    case OPTION_INFLIGHT:
+        r->o->inflight = argument;
+        break;
+    case OPTION_OP:
+        r->o->op = argument;
+        break;
+    case OPTION_PATTERN:
+        r->o->pattern = argument;
+        break;
+    case OPTION_RATE:
+        r->o->rate = argument;
+        break;
+    case OPTION_DRY_RUN:
+        r->o->dry_run = true;
+        break;
     case OPTION_OUTPUT:
         r->o->output = argument;
         break;
@@ -438,14 +497,17 @@ static enum exit_code check(const struct reading *r)
     if (o->n_operands > row->most)
         return say(r->program, EXIT_USAGE, "%s: '%s' is one operand too many", row->name,
                    o->operand[row->most]);
-    return EXIT_OK;
+    return check_bytes(r);
 }
 
 enum exit_code opts_read(struct opts *o, const char *program, int argc, char **argv)
 {
     struct reading r = {.o = o, .program = program};
 
-    *o = (struct opts){.command = N_COMMANDS, .bytes = DEFAULT_BYTES};
+    *o = (struct opts){.command = N_COMMANDS,
+                       .bytes = DEFAULT_BYTES,
+                       .txns = DEFAULT_TXNS,
+                       .seeds = DEFAULT_SEEDS};
     o->operand = calloc((size_t)argc + 1, sizeof *o->operand);
     o->command_line = calloc(line_bytes(program, argc, argv), 1);
     if (!o->operand || !o->command_line)

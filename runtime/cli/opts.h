@@ -20,8 +20,11 @@ struct opts {
     enum format format;
     const char *output; /* NULL: stdout */
     kb_engine engine;
-    const char *only_case; /* NULL: all */
-    uint64_t bytes;
+    const char *only_case;  /* NULL: all */
+    const char *bytes_list; /* --bytes as it was written; NULL: not given */
+    uint64_t bytes;         /* not for sweep, which takes a list */
+    const char *src, *dst, *inflight, *op, *pattern, *rate; /* NULL: not given */
+    uint64_t txns, seeds;
     int64_t until_fs;    /* 0: no bound */
     uint64_t max_events; /* 0: no bound */
     bool verify, verify_ops, phase2;
@@ -29,7 +32,8 @@ struct opts {
     uint64_t oplog_limit;     /* 0: no bound */
     uint64_t seed;
     unsigned jobs; /* 0: as many as processors */
-    bool quiet, config, fingerprint, help, version;
+    bool fixed;    /* arrivals at equal intervals */
+    bool quiet, config, fingerprint, dry_run, help, version;
 };
 
 /*

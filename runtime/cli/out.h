@@ -48,7 +48,7 @@ struct rows {
     uint64_t n_rows;
     bool (*row)(void *arg, uint64_t i, struct cell *cells); /* false: row i is left out */
     void *arg;
-    const char *note; /* printed below a table for people; NULL: none */
+    const char *note; /* lines below a table for people; NULL: none */
 };
 
 /* An argument that a result was made with. */
@@ -69,12 +69,29 @@ struct origin {
 void out_write(const struct rows *rows, const struct origin *origin, enum format format,
                struct sink *s);
 
+/*
+ * The same in pieces, the rows from `from` up to `to` at a time, so that several threads can print
+ * them. No piece but row 0's may be the first that has a row. Not for FORMAT_TABLE, which measures
+ * all rows before it prints one.
+ */
+void out_head(const struct rows *rows, const struct origin *origin, enum format format,
+              struct sink *s);
+void out_rows(const struct rows *rows, uint64_t from, uint64_t to, enum format format,
+              struct sink *s);
+void out_tail(const struct rows *rows, enum format format, struct sink *s);
+
 /* The formats, out_*.c. Rows go by one at a time; none is kept. */
 void out_table(const struct rows *rows, struct sink *s);
-void out_csv(const struct rows *rows, struct sink *s);
-void out_json(const struct rows *rows, const struct origin *origin, struct sink *s);
-void out_jsonl(const struct rows *rows, const struct origin *origin, struct sink *s);
-void out_md(const struct rows *rows, struct sink *s);
+void out_csv_head(const struct rows *rows, struct sink *s);
+void out_csv_rows(const struct rows *rows, uint64_t from, uint64_t to, struct sink *s);
+void out_json_head(const struct origin *origin, struct sink *s);
+void out_json_rows(const struct rows *rows, uint64_t from, uint64_t to, struct sink *s);
+void out_json_tail(struct sink *s);
+void out_jsonl_head(const struct origin *origin, struct sink *s);
+void out_jsonl_rows(const struct rows *rows, uint64_t from, uint64_t to, struct sink *s);
+void out_md_head(const struct rows *rows, struct sink *s);
+void out_md_rows(const struct rows *rows, uint64_t from, uint64_t to, struct sink *s);
+void out_md_tail(const struct rows *rows, struct sink *s);
 
 /* A cell's number for machines (six decimals) or for people (fewer), to `to`. Not for texts. */
 char *cell_put_exact(char *to, const struct cell *cell);

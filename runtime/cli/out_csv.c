@@ -39,15 +39,19 @@ static void put_cell(struct sink *s, const struct cell *cell)
         s->at = cell_put_exact(sink_room(s, TEXT_NUMBER_BYTES), cell);
 }
 
-void out_csv(const struct rows *rows, struct sink *s)
+void out_csv_head(const struct rows *rows, struct sink *s)
 {
-    struct cell cells[ROW_CELLS_MAX];
-
     for (size_t c = 0; c < rows->n_columns; c++) {
         sink_text(s, rows->columns[c].name);
         sink_char(s, c + 1 < rows->n_columns ? ',' : '\n');
     }
-    for (uint64_t i = 0; i < rows->n_rows && sink_ok(s); i++) {
+}
+
+void out_csv_rows(const struct rows *rows, uint64_t from, uint64_t to, struct sink *s)
+{
+    struct cell cells[ROW_CELLS_MAX];
+
+    for (uint64_t i = from; i < to && sink_ok(s); i++) {
         if (!rows->row(rows->arg, i, cells))
             continue;
         for (size_t c = 0; c < rows->n_columns; c++) {

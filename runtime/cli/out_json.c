@@ -3,12 +3,26 @@
 #include "text.h"
 #include <math.h>
 
-/* A string. The command line may be any bytes; JSON may not. */
+/* Does `c` stand for itself in a JSON string, and alone for a character? */
+static bool is_plain(char c)
+{
+    return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+}
+
+/* A string. The command line may be any bytes; JSON may not. Most are short and plain. */
 static void put_string(struct sink *s, const char *text)
 {
     sink_char(s, '"');
-    while (*text)
-        s->at = text_put_json(sink_room(s, TEXT_JSON_BYTES), &text);
+    while (*text) {
+        size_t n = 0;
+
+        while (is_plain(text[n]))
+            n++;
+        sink_bytes(s, text, n);
+        text += n;
+        if (*text)
+            s->at = text_put_json(sink_room(s, TEXT_JSON_BYTES), &text);
+    }
     sink_char(s, '"');
 }
 
@@ -79,32 +93,45 @@ static void put_origin(const struct origin *origin, struct sink *s)
         put_args(origin, s);
 }
 
-/* The rows, each after `before`, the first after `first`. */
-static void put_rows(const struct rows *rows, const char *first, const char *before, struct sink *s)
-{
-    struct cell cells[ROW_CELLS_MAX];
-
-    for (uint64_t i = 0; i < rows->n_rows && sink_ok(s); i++) {
-        if (!rows->row(rows->arg, i, cells))
-            continue;
-        sink_text(s, first);
-        put_row(rows, cells, s);
-        first = before;
-    }
-}
-
-void out_json(const struct rows *rows, const struct origin *origin, struct sink *s)
+void out_json_head(const struct origin *origin, struct sink *s)
 {
     put_origin(origin, s);
     sink_text(s, ",\"rows\":[");
-    put_rows(rows, "\n", ",\n", s);
+}
+
+void out_json_rows(const struct rows *rows, uint64_t from, uint64_t to, struct sink *s)
+{
+    struct cell cells[ROW_CELLS_MAX];
+    bool first = from == 0;
+
+    for (uint64_t i = from; i < to && sink_ok(s); i++) {
+        if (!rows->row(rows->arg, i, cells))
+            continue;
+        sink_text(s, first ? "\n" : ",\n");
+        put_row(rows, cells, s);
+        first = false;
+    }
+}
+
+void out_json_tail(struct sink *s)
+{
     sink_text(s, "\n]}\n");
 }
 
-void out_jsonl(const struct rows *rows, const struct origin *origin, struct sink *s)
+void out_jsonl_head(const struct origin *origin, struct sink *s)
 {
     put_origin(origin, s);
-    sink_char(s, '}');
-    put_rows(rows, "\n", "\n", s);
-    sink_char(s, '\n');
+    sink_text(s, "}\n");
+}
+
+void out_jsonl_rows(const struct rows *rows, uint64_t from, uint64_t to, struct sink *s)
+{
+    struct cell cells[ROW_CELLS_MAX];
+
+    for (uint64_t i = from; i < to && sink_ok(s); i++) {
+        if (!rows->row(rows->arg, i, cells))
+            continue;
+        put_row(rows, cells, s);
+        sink_char(s, '\n');
+    }
 }

@@ -21,7 +21,7 @@ static void put_cell(struct sink *s, const struct cell *cell)
     sink_text(s, " |");
 }
 
-static void put_header(const struct rows *rows, struct sink *s)
+void out_md_head(const struct rows *rows, struct sink *s)
 {
     sink_char(s, '|');
     for (size_t c = 0; c < rows->n_columns; c++) {
@@ -35,12 +35,11 @@ static void put_header(const struct rows *rows, struct sink *s)
     sink_char(s, '\n');
 }
 
-void out_md(const struct rows *rows, struct sink *s)
+void out_md_rows(const struct rows *rows, uint64_t from, uint64_t to, struct sink *s)
 {
     struct cell cells[ROW_CELLS_MAX];
 
-    put_header(rows, s);
-    for (uint64_t i = 0; i < rows->n_rows && sink_ok(s); i++) {
+    for (uint64_t i = from; i < to && sink_ok(s); i++) {
         if (!rows->row(rows->arg, i, cells))
             continue;
         sink_char(s, '|');
@@ -48,4 +47,13 @@ void out_md(const struct rows *rows, struct sink *s)
             put_cell(s, &cells[c]);
         sink_char(s, '\n');
     }
+}
+
+void out_md_tail(const struct rows *rows, struct sink *s)
+{
+    if (!rows->note)
+        return;
+    sink_char(s, '\n');
+    sink_text(s, rows->note);
+    sink_char(s, '\n');
 }

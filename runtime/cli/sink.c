@@ -1,4 +1,5 @@
-/* sink.c -- where a command's output goes: stdout, or a file that appears only when whole. */
+/* sink.c -- where a command's output goes: stdout, a file that appears only when whole, or memory.
+ */
 #include "sink.h"
 #include "say.h"
 #include "stop.h"
@@ -26,7 +27,39 @@ enum exit_code sink_open(struct sink *s, const char *program, const char *path)
     return sink_close(s, program, false);
 }
 
-void sink_flush(struct sink *s)
+bool sink_open_memory(struct sink *s)
+{
+    *s = (struct sink){.fd = -1, .file.fd = -1, .buffer = malloc(SINK_BYTES)};
+    s->at = s->buffer;
+    s->end = s->buffer ? s->buffer + SINK_BYTES : NULL;
+    return s->buffer != NULL;
+}
+
+void sink_free(struct sink *s)
+{
+    free(s->buffer);
+    *s = (struct sink){.fd = -1, .file.fd = -1};
+}
+
+/* Makes room for SINK_BYTES more. Without memory what was written is lost, and the error stays. */
+static void grow(struct sink *s)
+{
+    size_t used = (size_t)(s->at - s->buffer), room = 2 * (size_t)(s->end - s->buffer);
+    char *more = malloc(room);
+
+    s->at = s->buffer;
+    if (!more) {
+        s->error = ENOMEM;
+        return;
+    }
+    memcpy(more, s->buffer, used);
+    free(s->buffer);
+    s->buffer = more;
+    s->at = more + used;
+    s->end = more + room;
+}
+
+static void write_out(struct sink *s)
 {
     const char *p = s->buffer;
 
@@ -39,6 +72,14 @@ void sink_flush(struct sink *s)
             s->error = errno;
     }
     s->at = s->buffer;
+}
+
+void sink_flush(struct sink *s)
+{
+    if (s->fd < 0)
+        grow(s);
+    else
+        write_out(s);
 }
 
 void sink_bytes(struct sink *s, const void *bytes, size_t n)

@@ -1,4 +1,5 @@
-/* sink.h -- where a command's output goes: stdout, or a file that appears only when whole. */
+/* sink.h -- where a command's output goes: stdout, a file that appears only when whole, or memory.
+ */
 #ifndef SINK_H
 #define SINK_H
 #include "exit.h"
@@ -10,7 +11,7 @@ enum { SINK_BYTES = 256 * 1024 };
 
 /* All zero but for what sink_open() sets. The first error stays, and what comes after is lost. */
 struct sink {
-    int fd;
+    int fd;              /* -1: memory, which holds all from `buffer` to `at` */
     int error;           /* errno of the first write that failed, 0 if none */
     const char *name;    /* for messages, borrowed */
     struct newfile file; /* not for stdout */
@@ -24,6 +25,10 @@ struct sink {
  * returns  EXIT_OK, or EXIT_SYSTEM after a message
  */
 enum exit_code sink_open(struct sink *s, const char *program, const char *path);
+
+/* A sink that keeps what is written. Give it back with sink_free(). False without memory. */
+bool sink_open_memory(struct sink *s);
+void sink_free(struct sink *s);
 
 /*
  * Ends the output and gives back everything. With `keep` the file gets its name, without it or

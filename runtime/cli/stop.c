@@ -1,6 +1,7 @@
 /* stop.c -- signals that end a run: the first Ctrl-C asks, the second insists. */
 #include "stop.h"
 #include <signal.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <time.h>
@@ -10,7 +11,7 @@ enum { INSIST_MS = 500 }; /* `timeout -s INT` sends the signal twice, to us and 
 
 /* A handler has no argument of ours: what it sees can only be static. */
 static volatile sig_atomic_t deferring;
-static volatile sig_atomic_t asked;
+static atomic_bool asked; /* any thread looks */
 static const char *volatile removed;
 static volatile int64_t asked_ms;
 
@@ -27,7 +28,7 @@ static bool note_ctrl_c(void)
 {
     if (!asked)
         asked_ms = now_ms();
-    asked = 1;
+    asked = true;
     return now_ms() - asked_ms < INSIST_MS;
 }
 
@@ -67,7 +68,7 @@ void stop_defer(bool deferred)
 
 bool stop_asked(void)
 {
-    return asked != 0;
+    return atomic_load_explicit(&asked, memory_order_relaxed);
 }
 
 void stop_removes(const char *path)

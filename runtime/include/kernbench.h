@@ -68,7 +68,7 @@ kb_status kb_endpoint_parse(const kb_topology *topo, const char *text, size_t le
 size_t kb_endpoint_name(const kb_endpoint *end, char text[KB_ENDPOINT_BYTES]);
 
 /*
- * Calls `each` for every endpoint that `pattern` names, in order SIP, cube, unit: "c0.pe[0-3]",
+ * Calls `each` once for every endpoint that `pattern` names, by SIP, cube, unit: "c0.pe[0-3]",
  * "c*.slice*", "s*.host", "c[0,2-3].sram". A number may be *, or a list of numbers and ranges in
  * brackets; SIP 0 when left out.
  *

@@ -1,0 +1,534 @@
+/* cmd_load.c -- `load`: traffic of all PEs, a row of throughput and latency for each rate. */
+#include "blocks.h"
+#include "lists.h"
+#include "matrix.h"
+#include "progress.h"
+#include "say.h"
+#include "stop.h"
+#include "text.h"
+#include "transactions.h"
+#include "warn.h"
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    EVENTS_AT_ONCE = 50000, /* a few ms: how long Ctrl-C may wait */
+    AHEAD_PER_THREAD = 2,
+    N_BUSIEST = 3,
+    NAME_BYTES = 2 * KB_NODE_BYTES + 8,
+    NOTE_BYTES = 2048,
+};
+
+static const double saturated_below = 0.97; /* of what was offered */
+
+static const struct column columns[] = {
+    {"pattern", CELL_TEXT},
+    {"nbytes", CELL_COUNT},
+    {"op", CELL_TEXT},
+    {"rate", CELL_FRACTION},
+    {"offered_gbs", CELL_FRACTION},
+    {"accepted_gbs", CELL_FRACTION},
+    {"count", CELL_COUNT},
+    {"mean_ns", CELL_NS},
+    {"ci95_ns", CELL_NS},
+    {"p50_ns", CELL_NS},
+    {"p99_ns", CELL_NS},
+    {"p999_ns", CELL_NS},
+    {"max_ns", CELL_NS},
+    {"warmup_ns", CELL_NS},
+    {"steady", CELL_COUNT},
+    {"wire_ns", CELL_NS},
+    {"overhead_ns", CELL_NS},
+    {"drain_ns", CELL_NS},
+    {"queue_channel_ns", CELL_NS},
+    {"queue_link_ns", CELL_NS},
+    {"queue_memory_ns", CELL_NS},
+    {"busiest_memory", CELL_TEXT},
+    {"memory_util_pct", CELL_PERCENT},
+    {"busiest_link", CELL_TEXT},
+    {"link_util_pct", CELL_PERCENT},
+};
+
+/* The busiest of a kind, most first. */
+struct busiest {
+    struct {
+        char name[NAME_BYTES];
+        double percent;
+    } at[N_BUSIEST];
+    size_t n;
+};
+
+/* What a rate came to. */
+struct point {
+    kb_traffic_result result;
+    struct busiest memories, links; /* of the first simulation */
+};
+
+/* One simulation, in work or done. */
+struct job {
+    kb_sim *sim; /* owned */
+    _Atomic uint64_t n_done;
+    bool ended; /* it has run to its end */
+    kb_status status;
+    kb_error why;
+};
+
+struct load {
+    const struct cli *cli;
+    kb_traffic traffic; /* but for rate and seed */
+    struct matrix matrix;
+    struct list rates;
+    struct point *points; /* owned; one a rate */
+    kb_sim **sims;        /* owned, as they are; of the rate that is due */
+    struct job *jobs;     /* owned; simulation i, of rate i / seeds, at i % window */
+    unsigned threads, window;
+    size_t n_points; /* rates that are complete */
+    uint64_t n_done; /* simulations that were given */
+    bool warned;     /* of links */
+    struct progress progress;
+    kb_status status;
+    kb_error why;
+};
+
+/* -- what was asked ------------------------------------------------------------------------- */
+
+static const char *const pattern_names[] = {
+    [KB_UNIFORM] = "uniform",     [KB_LOCAL] = "local",     [KB_NEIGHBOR] = "neighbor",
+    [KB_TRANSPOSE] = "transpose", [KB_BITCOMP] = "bitcomp", [KB_HOTSPOT] = "hotspot",
+    [KB_MATRIX] = "matrix"};
+
+enum { N_PATTERNS = sizeof pattern_names / sizeof *pattern_names };
+
+/* What stands behind the colon of "hotspot:20%". */
+static enum exit_code read_share(struct load *load, const char *text)
+{
+    size_t len = strlen(text);
+    int64_t millionths; /* of a per cent, read as fs of a ns */
+
+    if (len > 0 && text[len - 1] == '%')
+        len--;
+    if (!text_read_ns(text, len, &millionths) || millionths > 100 * KB_FS_PER_NS)
+        return say(load->cli->program, EXIT_USAGE,
+                   "--pattern: hotspot:P needs a number of per cent, 0 to 100");
+    load->traffic.hotspot = (double)millionths / (100.0 * KB_FS_PER_NS);
+    return EXIT_OK;
+}
+
+/* What stands behind the colon of a pattern; NULL: nothing. */
+static enum exit_code read_argument(struct load *load, const char *text)
+{
+    const char *program = load->cli->program;
+    enum exit_code code;
+
+    switch (load->traffic.pattern) {
+    case KB_HOTSPOT:
+        return read_share(load, text ? text : "");
+    case KB_MATRIX:
+        if (!text || !*text)
+            return say(program, EXIT_USAGE, "--pattern: matrix:FILE needs a file");
+        code = matrix_read(&load->matrix, load->cli, text);
+        load->traffic.matrix = load->matrix.row;
+        load->traffic.n_matrix = load->matrix.n;
+        return code;
+    default:
+        if (text)
+            return say(program, EXIT_USAGE, "--pattern: %s takes no ':'",
+                       pattern_names[load->traffic.pattern]);
+        return EXIT_OK;
+    }
+}
+
+static enum exit_code read_pattern(struct load *load)
+{
+    const char *text = load->cli->opts.pattern, *colon = strchr(text, ':');
+    char name[64];
+    size_t len = colon ? (size_t)(colon - text) : strlen(text);
+
+    text_show(text, len, name, sizeof name);
+    for (int i = 0; i < N_PATTERNS; i++) {
+        if (strcmp(name, pattern_names[i]) != 0)
+            continue;
+        load->traffic.pattern = (kb_pattern)i;
+        return read_argument(load, colon ? colon + 1 : NULL);
+    }
+    return say_unknown(load->cli->program, "pattern", "", name, pattern_names, N_PATTERNS);
+}
+
+static enum exit_code read_op(struct load *load)
+{
+    const char *op = load->cli->opts.op;
+
+    if (op && strcmp(op, op_names[KB_READ]) != 0 && strcmp(op, op_names[KB_WRITE]) != 0)
+        return say_unknown(load->cli->program, "op", "", op, op_names, KB_WRITE + 1);
+    load->traffic.op = op && strcmp(op, op_names[KB_WRITE]) == 0 ? KB_WRITE : KB_READ;
+    return EXIT_OK;
+}
+
+static enum exit_code read_rates(struct load *load)
+{
+    char why[LIST_WHY_BYTES];
+
+    if (!list_read(&load->rates, LIST_RATES, load->cli->opts.rate, why))
+        return say(load->cli->program, EXIT_USAGE, "--rate: %s", why);
+    return EXIT_OK;
+}
+
+static enum exit_code read_options(struct load *load)
+{
+    const struct opts *o = &load->cli->opts;
+    enum exit_code code;
+
+    if (!o->pattern || !o->rate)
+        return say(load->cli->program, EXIT_USAGE,
+                   "load needs --pattern and --rate, see '%s load --help'", load->cli->program);
+    load->traffic = (kb_traffic){.nbytes = o->bytes, .txns = o->txns, .fixed = o->fixed};
+    code = read_rates(load);
+    if (!code)
+        code = read_op(load);
+    return code ? code : read_pattern(load);
+}
+
+/* -- rows ----------------------------------------------------------------------------------- */
+
+static bool point_row(void *arg, uint64_t i, struct cell *cells)
+{
+    const struct load *load = arg;
+    const struct point *point = &load->points[i];
+    const kb_traffic_result *r = &point->result;
+    bool memory = point->memories.n > 0, link = point->links.n > 0;
+
+    cells[0] = cell_text(load->cli->opts.pattern);
+    cells[1] = cell_count(load->traffic.nbytes);
+    cells[2] = cell_text(op_names[load->traffic.op]);
+    cells[3] = cell_fraction(list_rate(load->rates.value[i]));
+    cells[4] = cell_fraction(r->offered_gbs);
+    cells[5] = cell_fraction(r->accepted_gbs);
+    cells[6] = cell_count(r->count);
+    cells[7] = cell_ns(r->mean_fs);
+    cells[8] = r->ci95_fs < 0 ? cell_none() : cell_ns(r->ci95_fs);
+    cells[9] = cell_ns(r->p50_fs);
+    cells[10] = cell_ns(r->p99_fs);
+    cells[11] = cell_ns(r->p999_fs);
+    cells[12] = cell_ns(r->max_fs);
+    cells[13] = cell_ns(r->warmup_fs);
+    cells[14] = cell_count(r->steady);
+    cells[15] = cell_ns(r->wire_fs);
+    cells[16] = cell_ns(r->overhead_fs);
+    cells[17] = cell_ns(r->drain_fs);
+    cells[18] = cell_ns(r->queue_channel_fs);
+    cells[19] = cell_ns(r->queue_link_fs);
+    cells[20] = cell_ns(r->queue_memory_fs);
+    cells[21] = memory ? cell_text(point->memories.at[0].name) : cell_none();
+    cells[22] = memory ? cell_percent(point->memories.at[0].percent) : cell_none();
+    cells[23] = link ? cell_text(point->links.at[0].name) : cell_none();
+    cells[24] = link ? cell_percent(point->links.at[0].percent) : cell_none();
+    return true;
+}
+
+/* -- the note below a table ----------------------------------------------------------------- */
+
+static bool is_saturated(const struct point *point)
+{
+    const kb_traffic_result *r = &point->result;
+
+    return !r->steady || r->accepted_gbs < saturated_below * r->offered_gbs;
+}
+
+/* "0.85": a rate as people write it. */
+static char *put_rate(char *to, uint64_t millionths)
+{
+    char *end = text_put_ns(to, (int64_t)millionths); /* as fs are millionths of a ns */
+
+    while (end[-1] == '0')
+        end--;
+    return end[-1] == '.' ? end - 1 : end;
+}
+
+static char *put_gbs(char *to, double gbs)
+{
+    return to + (gbs < 1000 ? sprintf(to, "%.1f GB/s", gbs) : sprintf(to, "%.1f TB/s", gbs / 1000));
+}
+
+/* The smallest rate that is saturated, and the largest below it; SIZE_MAX: none. */
+static void find_saturation(const struct load *load, size_t *saturated, size_t *below)
+{
+    const uint64_t *rate = load->rates.value;
+
+    *saturated = *below = SIZE_MAX;
+    for (size_t i = 0; i < load->n_points; i++)
+        if (is_saturated(&load->points[i]) &&
+            (*saturated == SIZE_MAX || rate[i] < rate[*saturated]))
+            *saturated = i;
+    for (size_t i = 0; i < load->n_points; i++)
+        if ((*saturated == SIZE_MAX || rate[i] < rate[*saturated]) &&
+            (*below == SIZE_MAX || rate[i] > rate[*below]))
+            *below = i;
+}
+
+static char *put_busiest(char *to, const char *things, const struct busiest *busiest)
+{
+    to = text_put_text(to, things);
+    for (size_t i = 0; i < busiest->n; i++)
+        to += sprintf(to, "%s %s %.1f %%", i > 0 ? "," : "", busiest->at[i].name,
+                      busiest->at[i].percent);
+    return to;
+}
+
+/* Where saturation begins, and what is busiest just before it. */
+static void make_note(const struct load *load, char note[NOTE_BYTES])
+{
+    size_t saturated, below;
+    char *p = note;
+
+    find_saturation(load, &saturated, &below);
+    if (saturated == SIZE_MAX) {
+        p = put_rate(text_put_text(p, "no saturation up to rate "), load->rates.value[below]);
+    } else {
+        p = text_put_text(p, "saturation begins ");
+        if (below == SIZE_MAX)
+            p = text_put_text(p, "below rate ");
+        else
+            p = text_put_text(put_rate(text_put_text(p, "between rate "), load->rates.value[below]),
+                              " and ");
+        p = text_put_text(put_rate(p, load->rates.value[saturated]), ", at ");
+        p = text_put_text(put_gbs(p, load->points[saturated].result.accepted_gbs), " accepted");
+    }
+    if (below != SIZE_MAX) {
+        p = put_rate(text_put_text(p, "\nbusiest at rate "), load->rates.value[below]);
+        p = put_busiest(p, ": memories", &load->points[below].memories);
+        p = put_busiest(p, "; links", &load->points[below].links);
+    }
+    *p = '\0';
+}
+
+/* -- simulations ---------------------------------------------------------------------------- */
+
+static void do_job(void *arg, unsigned thread, uint64_t i)
+{
+    struct load *load = arg;
+    struct job *job = &load->jobs[i % load->window];
+    kb_options options = {.engine = load->cli->opts.engine};
+    kb_traffic traffic = load->traffic;
+
+    (void)thread;
+    traffic.rate = list_rate(load->rates.value[i / load->cli->opts.seeds]);
+    traffic.seed = load->cli->opts.seed + i % load->cli->opts.seeds;
+    job->why = (kb_error){""};
+    job->ended = false;
+    job->status = kb_sim_new(load->cli->topo, &options, &job->sim);
+    if (!job->status)
+        job->status = kb_sim_traffic(job->sim, &traffic, &job->why);
+    while (!job->status && !job->ended && !stop_asked()) {
+        job->status = kb_sim_run(job->sim, EVENTS_AT_ONCE, &job->why);
+        job->ended = job->status == KB_OK;
+        if (job->status == KB_AGAIN)
+            job->status = KB_OK;
+        atomic_store_explicit(&job->n_done, kb_sim_done(job->sim), memory_order_relaxed);
+    }
+}
+
+static void rank(struct busiest *b, const char *from, const char *to, int64_t busy_fs,
+                 int64_t end_fs)
+{
+    double percent = end_fs > 0 ? 100 * (double)busy_fs / (double)end_fs : 0;
+    size_t i = b->n;
+
+    while (i > 0 && percent > b->at[i - 1].percent)
+        i--;
+    if (i == N_BUSIEST)
+        return;
+    b->n += b->n < N_BUSIEST;
+    memmove(&b->at[i + 1], &b->at[i], (b->n - 1 - i) * sizeof *b->at);
+    snprintf(b->at[i].name, sizeof b->at[i].name, "%s%s%s", from, to ? " -> " : "", to ? to : "");
+    b->at[i].percent = percent;
+}
+
+struct ranking {
+    struct point *point;
+    int64_t end_fs;
+};
+
+static void rank_edge(void *arg, const kb_edge_use *use)
+{
+    const struct ranking *r = arg;
+
+    rank(&r->point->links, use->from, use->to, use->busy_fs, r->end_fs);
+}
+
+/* Channels are stations too. */
+static void rank_memory(void *arg, const kb_station_use *use)
+{
+    const struct ranking *r = arg;
+
+    if (strstr(use->name, ".hbm_ctrl."))
+        rank(&r->point->memories, use->name, NULL, use->busy_fs, r->end_fs);
+}
+
+/* All simulations of a rate have ended. */
+static kb_status end_point(struct load *load)
+{
+    struct point *point = &load->points[load->n_points];
+    struct ranking ranking = {point, kb_sim_end_fs(load->sims[0])};
+    kb_status status = kb_traffic_result_of(load->sims, load->cli->opts.seeds, &point->result);
+
+    if (!status)
+        status = kb_sim_edges(load->sims[0], rank_edge, &ranking);
+    if (!status)
+        status = kb_sim_stations(load->sims[0], rank_memory, &ranking);
+    if (status)
+        return status;
+    progress_end(&load->progress); /* a line of its own, if one follows */
+    if (!load->cli->opts.quiet && !load->warned)
+        load->warned = warn_of_ideal_links(load->cli, load->sims[0]);
+    load->n_points++;
+    return KB_OK;
+}
+
+static void free_sims(struct load *load)
+{
+    for (size_t i = 0; load->sims && i < load->cli->opts.seeds; i++) {
+        kb_sim_free(load->sims[i]);
+        load->sims[i] = NULL;
+    }
+}
+
+static bool give_job(void *arg, uint64_t i)
+{
+    struct load *load = arg;
+    struct job *job = &load->jobs[i % load->window];
+    size_t seeds = load->cli->opts.seeds;
+
+    load->status = job->status;
+    load->why = job->why;
+    if (job->status || !job->ended)
+        return false;
+    load->sims[i % seeds] = job->sim;
+    job->sim = NULL;
+    atomic_store_explicit(&job->n_done, 0, memory_order_relaxed);
+    load->n_done++;
+    if (i % seeds == seeds - 1) {
+        load->status = end_point(load);
+        free_sims(load);
+    }
+    return load->status == KB_OK;
+}
+
+static void show_progress(void *arg)
+{
+    struct load *load = arg;
+    uint64_t all = load->traffic.txns * load->rates.n * load->cli->opts.seeds;
+    uint64_t done = load->traffic.txns * load->n_done;
+
+    for (unsigned i = 0; i < load->window; i++)
+        done += atomic_load_explicit(&load->jobs[i].n_done, memory_order_relaxed);
+    progress_show(&load->progress, done < all ? done : all, all, "transactions");
+}
+
+/* -- the load ------------------------------------------------------------------------------- */
+
+static bool make_room(struct load *load)
+{
+    const struct opts *o = &load->cli->opts;
+
+    load->threads = o->jobs ? o->jobs : blocks_threads();
+    load->window = load->threads * AHEAD_PER_THREAD;
+    load->points = calloc(load->rates.n, sizeof *load->points);
+    load->sims = calloc(o->seeds, sizeof *load->sims);
+    load->jobs = calloc(load->window, sizeof *load->jobs);
+    return load->points && load->sims && load->jobs;
+}
+
+static void free_room(struct load *load)
+{
+    free_sims(load);
+    for (unsigned i = 0; load->jobs && i < load->window; i++)
+        kb_sim_free(load->jobs[i].sim);
+    free(load->points);
+    free(load->sims);
+    free(load->jobs);
+    list_free(&load->rates);
+    matrix_free(&load->matrix);
+}
+
+static enum exit_code run(struct load *load)
+{
+    struct blocks blocks = {.n = load->rates.n * load->cli->opts.seeds,
+                            .threads = load->threads,
+                            .window = load->window,
+                            .work = do_job,
+                            .give = give_job,
+                            .wait = show_progress,
+                            .arg = load};
+
+    progress_begin(&load->progress, load->cli->opts.quiet);
+    if (!blocks_run(&blocks))
+        return cmd_fail(load->cli, KB_NO_MEMORY, NULL);
+    progress_end(&load->progress);
+    return load->status ? cmd_fail(load->cli, load->status, &load->why) : EXIT_OK;
+}
+
+/* What stderr says about rates whose numbers are not what they seem. */
+static void say_unsteady(const struct load *load)
+{
+    char rate[TEXT_NUMBER_BYTES];
+
+    for (size_t i = 0; i < load->n_points && !load->cli->opts.quiet; i++) {
+        *put_rate(rate, load->rates.value[i]) = '\0';
+        if (!load->points[i].result.steady)
+            fprintf(stderr, "rate %s: no steady state found; latencies still grow\n", rate);
+    }
+}
+
+static enum exit_code load_into(struct load *load, struct sink *out)
+{
+    char note[NOTE_BYTES];
+    struct rows rows = {.columns = columns,
+                        .n_columns = sizeof columns / sizeof *columns,
+                        .row = point_row,
+                        .arg = load};
+    enum exit_code code = make_room(load) ? run(load) : cmd_fail(load->cli, KB_NO_MEMORY, NULL);
+
+    if (code)
+        return code;
+    rows.n_rows = load->n_points;
+    if (load->n_points > 0) {
+        make_note(load, note);
+        rows.note = note;
+    }
+    cmd_write(load->cli, &rows, out);
+    sink_flush(out);
+    say_unsteady(load);
+    if (load->n_points == load->rates.n)
+        return EXIT_OK;
+    fprintf(stderr, "interrupted: %zu of %zu rates complete\n", load->n_points, load->rates.n);
+    return EXIT_INTERRUPTED;
+}
+
+/* The output is opened first: a folder that cannot be written to is not found out after hours. */
+static enum exit_code load_with(struct load *load)
+{
+    struct sink out;
+    enum exit_code code = sink_open(&out, load->cli->program, load->cli->opts.output);
+
+    if (code)
+        return code;
+    stop_defer(true);
+    code = load_into(load, &out);
+    enum exit_code closed =
+        sink_close(&out, load->cli->program, code == EXIT_OK || code == EXIT_INTERRUPTED);
+    stop_defer(false);
+    return closed ? closed : code;
+}
+
+enum exit_code cmd_load(const struct cli *cli)
+{
+    struct load load = {.cli = cli};
+    enum exit_code code = read_options(&load);
+
+    if (!code)
+        code = load_with(&load);
+    free_room(&load);
+    return code;
+}

@@ -1,0 +1,417 @@
+/* cmd_sweep.c -- `sweep`: every combination of sources, targets, sizes and loads, a row each. */
+#include "blocks.h"
+#include "points.h"
+#include "progress.h"
+#include "say.h"
+#include "stop.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum {
+    BLOCK_POINTS = 1024,        /* at most */
+    BLOCK_TRANSACTIONS = 65536, /* about: some ten ms */
+    BLOCKS_PER_THREAD = 4,
+    POINTS_AT_ONCE = 64, /* between two looks at stop_asked() */
+};
+
+static const double dry_run_s = 0.2;
+
+static const struct column columns[] = {
+    {"src", CELL_TEXT},
+    {"dst", CELL_TEXT},
+    {"nbytes", CELL_COUNT},
+    {"inflight", CELL_COUNT},
+    {"op", CELL_TEXT},
+    {"count", CELL_COUNT},
+    {"mean_ns", CELL_NS},
+    {"p50_ns", CELL_NS},
+    {"p99_ns", CELL_NS},
+    {"max_ns", CELL_NS},
+    {"makespan_ns", CELL_NS},
+    {"gbs", CELL_FRACTION},
+    {"wire_ns", CELL_NS},
+    {"overhead_ns", CELL_NS},
+    {"drain_ns", CELL_NS},
+    {"response_ns", CELL_NS},
+    {"queue_channel_ns", CELL_NS},
+    {"queue_engine_ns", CELL_NS},
+    {"queue_link_ns", CELL_NS},
+    {"queue_memory_ns", CELL_NS},
+};
+
+/* Results of points in a row, and where rows are printed from them. One thread at a time. */
+struct view {
+    const struct points *points;
+    const kb_point_result *results; /* of the points from `first` */
+    uint64_t first;
+    struct points_at at; /* of the row before */
+};
+
+/* A block in work, or done and not given yet. */
+struct block {
+    kb_point points[POINTS_AT_ONCE];
+    kb_point_result *results; /* owned, unless they are kept */
+    struct view view;
+    uint64_t n, n_run; /* points, and of these complete */
+    struct sink text;  /* their rows */
+    kb_status status;
+    kb_error why;
+};
+
+struct sweep {
+    const struct cli *cli;
+    struct points points;
+    uint64_t block_points, n_blocks;
+    uint64_t stride;     /* from one block to the next, modulo n_blocks */
+    struct block *block; /* owned; block i is at i % window */
+    kb_sim **sims;       /* owned; one a thread, NULL until it needs it */
+    unsigned threads, window;
+    kb_point_result *kept; /* owned; all of them, for formats that print last. NULL: not kept */
+    bool prints;           /* rows, by blocks */
+    struct sink *out;
+    uint64_t n_done; /* points, all from 0 on */
+    double end_s;    /* of a dry run */
+    struct progress progress;
+    kb_status status;
+    kb_error why;
+};
+
+/* -- rows ----------------------------------------------------------------------------------- */
+
+static bool point_row(void *arg, uint64_t i, struct cell *cells)
+{
+    struct view *view = arg;
+    const struct points *points = view->points;
+    const kb_point_result *r = &view->results[i - view->first];
+
+    points_seek(points, &view->at, i);
+    kb_point point = points_get(points, &view->at);
+    cells[0] = cell_text(points_src(points, &view->at)->name);
+    cells[1] = cell_text(points_dst(points, &view->at)->name);
+    cells[2] = cell_count(point.nbytes);
+    cells[3] = cell_count(point.inflight);
+    cells[4] = cell_text(op_names[point.op]);
+    cells[5] = cell_count(r->count);
+    cells[6] = cell_ns(r->mean_fs);
+    cells[7] = cell_ns(r->p50_fs);
+    cells[8] = cell_ns(r->p99_fs);
+    cells[9] = cell_ns(r->max_fs);
+    cells[10] = cell_ns(r->makespan_fs);
+    cells[11] = cell_fraction(r->gbs);
+    cells[12] = cell_ns(r->wire_fs);
+    cells[13] = cell_ns(r->overhead_fs);
+    cells[14] = cell_ns(r->drain_fs);
+    cells[15] = cell_ns(r->response_fs);
+    cells[16] = cell_ns(r->queue_channel_fs);
+    cells[17] = cell_ns(r->queue_engine_fs);
+    cells[18] = cell_ns(r->queue_link_fs);
+    cells[19] = cell_ns(r->queue_memory_fs);
+    return true;
+}
+
+static struct rows rows_of(struct view *view, uint64_t n)
+{
+    return (struct rows){.columns = columns,
+                         .n_columns = sizeof columns / sizeof *columns,
+                         .n_rows = n,
+                         .row = point_row,
+                         .arg = view};
+}
+
+/* -- blocks --------------------------------------------------------------------------------- */
+
+/* The simulation of a thread. */
+static kb_sim *sim_of(struct sweep *s, unsigned thread, kb_status *status)
+{
+    kb_options options = {.engine = s->cli->opts.engine};
+
+    if (!s->sims[thread])
+        *status = kb_sim_new(s->cli->topo, &options, &s->sims[thread]);
+    return s->sims[thread];
+}
+
+/* Runs points until all are complete, one fails, or stop_asked(). */
+static void run_points(struct sweep *s, kb_sim *sim, struct block *b)
+{
+    struct points_at at;
+    size_t n_run;
+
+    for (at.number = UINT64_MAX - 1; b->n_run < b->n && !b->status && !stop_asked();
+         b->n_run += n_run) {
+        size_t n = b->n - b->n_run < POINTS_AT_ONCE ? b->n - b->n_run : POINTS_AT_ONCE;
+
+        for (size_t i = 0; i < n; i++) {
+            points_seek(&s->points, &at, b->view.first + b->n_run + i);
+            b->points[i] = points_get(&s->points, &at);
+        }
+        b->status = kb_sweep(sim, b->points, n, b->results + b->n_run, &n_run, &b->why);
+    }
+}
+
+static void begin_block(struct sweep *s, struct block *b, uint64_t i)
+{
+    uint64_t number = (uint64_t)((unsigned __int128)i * s->stride % s->n_blocks);
+    uint64_t first = number * s->block_points, rest = s->points.n - first;
+
+    b->n = rest < s->block_points ? rest : s->block_points;
+    b->n_run = 0;
+    b->status = KB_OK;
+    if (s->kept)
+        b->results = s->kept + first;
+    b->view = (struct view){&s->points, b->results, first, {.number = UINT64_MAX - 1}};
+    b->text.at = b->text.buffer;
+}
+
+static void do_block(void *arg, unsigned thread, uint64_t i)
+{
+    struct sweep *s = arg;
+    struct block *b = &s->block[i % s->window];
+    struct rows rows = rows_of(&b->view, s->points.n);
+
+    begin_block(s, b, i);
+    kb_sim *sim = sim_of(s, thread, &b->status);
+    if (sim)
+        run_points(s, sim, b);
+    if (s->prints)
+        out_rows(&rows, b->view.first, b->view.first + b->n_run, s->cli->opts.format, &b->text);
+    if (b->text.error)
+        b->status = KB_NO_MEMORY;
+}
+
+static double now_s(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static bool give_block(void *arg, uint64_t i)
+{
+    struct sweep *s = arg;
+    const struct block *b = &s->block[i % s->window];
+
+    s->n_done += b->n_run;
+    s->status = b->status;
+    s->why = b->why;
+    if (s->out) {
+        sink_bytes(s->out, b->text.buffer, (size_t)(b->text.at - b->text.buffer));
+        sink_flush(s->out);
+    }
+    progress_show(&s->progress, s->n_done, s->points.n, "points");
+    return b->n_run == b->n && (!s->out || sink_ok(s->out)) && (s->out || now_s() < s->end_s);
+}
+
+static void show_progress(void *arg)
+{
+    struct sweep *s = arg;
+
+    progress_show(&s->progress, s->n_done, s->points.n, "points");
+}
+
+/* -- the sweep ------------------------------------------------------------------------------ */
+
+/* So many points to a block that every thread gets some, and none works long at one. */
+static uint64_t points_of_block(const struct sweep *s)
+{
+    uint64_t mean = s->points.n_transactions / s->points.n;
+    uint64_t n = s->points.n / s->threads / BLOCKS_PER_THREAD;
+
+    n = n < BLOCK_POINTS ? n : BLOCK_POINTS;
+    n = n < BLOCK_TRANSACTIONS / mean ? n : BLOCK_TRANSACTIONS / mean;
+    return n > 0 ? n : 1;
+}
+
+/* Room for blocks, and for all results if they are kept. False without memory. */
+static bool make_room(struct sweep *s, bool keep)
+{
+    s->block_points = points_of_block(s);
+    s->n_blocks = (s->points.n - 1) / s->block_points + 1;
+    s->window = s->threads * BLOCKS_PER_THREAD;
+    s->block = calloc(s->window, sizeof *s->block);
+    s->sims = calloc(s->threads, sizeof *s->sims);
+    if (keep) /* calloc() checks the product */
+        s->kept = calloc(s->points.n, sizeof *s->kept);
+    bool ok = s->block && s->sims && (!keep || s->kept);
+    for (unsigned i = 0; ok && i < s->window; i++) {
+        ok = sink_open_memory(&s->block[i].text);
+        if (ok && !keep)
+            ok = (s->block[i].results = calloc(s->block_points, sizeof *s->block[i].results));
+    }
+    return ok;
+}
+
+static void free_room(struct sweep *s)
+{
+    for (unsigned i = 0; s->block && i < s->window; i++) {
+        sink_free(&s->block[i].text);
+        if (!s->kept)
+            free(s->block[i].results);
+    }
+    for (unsigned i = 0; s->sims && i < s->threads; i++)
+        kb_sim_free(s->sims[i]);
+    free(s->block);
+    free(s->sims);
+    free(s->kept);
+}
+
+/* Runs all blocks. What was complete is complete also after a failure. */
+static enum exit_code run_blocks(struct sweep *s)
+{
+    struct blocks blocks = {.n = s->n_blocks,
+                            .threads = s->threads,
+                            .window = s->window,
+                            .work = do_block,
+                            .give = give_block,
+                            .wait = show_progress,
+                            .arg = s};
+
+    progress_begin(&s->progress, s->cli->opts.quiet);
+    if (!blocks_run(&blocks))
+        return cmd_fail(s->cli, KB_NO_MEMORY, NULL);
+    progress_end(&s->progress);
+    return s->status ? cmd_fail(s->cli, s->status, &s->why) : EXIT_OK;
+}
+
+/* A format that sees all rows before it prints the first. */
+static bool prints_last(enum format format)
+{
+    return format == FORMAT_TABLE;
+}
+
+static enum exit_code sweep_into(struct sweep *s, struct sink *out)
+{
+    enum format format = s->cli->opts.format;
+    struct view all = {.points = &s->points, .at.number = UINT64_MAX - 1};
+    struct rows rows = rows_of(&all, s->points.n);
+    struct origin origin = cmd_origin(s->cli);
+
+    if (!make_room(s, prints_last(format)))
+        return cmd_fail(s->cli, KB_NO_MEMORY, NULL);
+    s->out = out;
+    s->prints = !s->kept;
+    all.results = s->kept;
+    if (s->prints)
+        out_head(&rows, &origin, format, out);
+    enum exit_code code = run_blocks(s);
+    if (code)
+        return code;
+    rows.n_rows = s->n_done;
+    if (s->prints)
+        out_tail(&rows, format, out);
+    else
+        cmd_write(s->cli, &rows, out);
+    sink_flush(out);
+    if (s->n_done == s->points.n || !sink_ok(out))
+        return EXIT_OK;
+    fprintf(stderr, "interrupted: %llu of %llu points complete\n", (unsigned long long)s->n_done,
+            (unsigned long long)s->points.n);
+    return EXIT_INTERRUPTED;
+}
+
+static void say_left_out(const struct sweep *s)
+{
+    if (s->points.n_left_out > 0 && !s->cli->opts.quiet)
+        say(s->cli->program, EXIT_OK, "%llu combinations have no route and are left out",
+            (unsigned long long)s->points.n_left_out);
+}
+
+static enum exit_code sweep(struct sweep *s)
+{
+    struct sink out;
+    enum exit_code code = sink_open(&out, s->cli->program, s->cli->opts.output);
+
+    if (code)
+        return code;
+    say_left_out(s);
+    stop_defer(true);
+    code = sweep_into(s, &out);
+    enum exit_code closed =
+        sink_close(&out, s->cli->program, code == EXIT_OK || code == EXIT_INTERRUPTED);
+    stop_defer(false);
+    return closed ? closed : code;
+}
+
+/* -- the dry run ---------------------------------------------------------------------------- */
+
+static const struct column dry_columns[] = {
+    {"points", CELL_COUNT},  {"transactions", CELL_COUNT},   {"left_out", CELL_COUNT},
+    {"threads", CELL_COUNT}, {"estimated_s", CELL_FRACTION},
+};
+
+struct dry_run {
+    const struct sweep *sweep;
+    double estimated_s;
+};
+
+static bool dry_row(void *arg, uint64_t i, struct cell *cells)
+{
+    const struct dry_run *dry = arg;
+
+    (void)i;
+    cells[0] = cell_count(dry->sweep->points.n);
+    cells[1] = cell_count(dry->sweep->points.n_transactions);
+    cells[2] = cell_count(dry->sweep->points.n_left_out);
+    cells[3] = cell_count(dry->sweep->threads);
+    cells[4] = cell_fraction(dry->estimated_s);
+    return true;
+}
+
+static uint64_t common_divisor(uint64_t a, uint64_t b)
+{
+    while (b > 0) {
+        uint64_t rest = a % b;
+
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* Goes through all blocks, but soon has some from everywhere: by about the golden ratio. */
+static uint64_t scatter(uint64_t n_blocks)
+{
+    uint64_t stride = (uint64_t)((double)n_blocks * 0.6180339887498949);
+
+    while (stride > 1 && common_divisor(stride, n_blocks) > 1)
+        stride--;
+    return stride > 0 ? stride : 1;
+}
+
+/* Runs as many blocks as a short time allows, and takes them for all. */
+static enum exit_code dry_run(struct sweep *s)
+{
+    struct dry_run dry = {.sweep = s};
+    struct rows rows = {.columns = dry_columns,
+                        .n_columns = sizeof dry_columns / sizeof *dry_columns,
+                        .n_rows = 1,
+                        .row = dry_row,
+                        .arg = &dry};
+
+    if (!make_room(s, false))
+        return cmd_fail(s->cli, KB_NO_MEMORY, NULL);
+    s->prints = true;
+    s->stride = scatter(s->n_blocks);
+    double begin_s = now_s();
+    s->end_s = begin_s + dry_run_s;
+    enum exit_code code = run_blocks(s);
+    if (code || s->n_done == 0)
+        return code ? code : EXIT_INTERRUPTED;
+    dry.estimated_s = (now_s() - begin_s) * (double)s->points.n / (double)s->n_done;
+    return cmd_print(s->cli, &rows);
+}
+
+enum exit_code cmd_sweep(const struct cli *cli)
+{
+    struct sweep s = {.cli = cli, .stride = 1};
+    enum exit_code code = points_read(&s.points, cli);
+
+    if (!code) {
+        s.threads = cli->opts.jobs ? cli->opts.jobs : blocks_threads();
+        code = cli->opts.dry_run ? dry_run(&s) : sweep(&s);
+        free_room(&s);
+    }
+    points_free(&s.points);
+    return code;
+}

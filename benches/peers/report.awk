@@ -24,7 +24,7 @@ function best(case_name, variants, i, n, list, found) {
     n = split(variants, list, " ")
     found = list[1]
     for (i = 2; i <= n; i++)
-        if (of(case_name " " list[i]) < of(case_name " " found))
+        if ((case_name " " list[i]) in count && of(case_name " " list[i]) < of(case_name " " found))
             found = list[i]
     return found
 }
@@ -36,12 +36,15 @@ function peer_rows(peer, mixes, variants, i, j, k, size, mix, variant, name) {
             name = peer " " mix[i] " " size[j]
             if (!((name " kernbench run") in count))
                 continue
-            printf "%-36s%-26s%8s  (all: %s)\n", name " kernbench", rate(name " kernbench run"), "",
+            printf "%-40s%-26s%8s  (all: %s)\n", name " kernbench", rate(name " kernbench run"), "",
                 rate(name " kernbench whole")
             for (k = 1; k <= split(variants, variant, " "); k++)
-                printf "%-36s%-26s%8.2f%8.2f\n", "    " variant[k],
-                    rate(name " " variant[k], peer == "simpy"), times(name, variant[k], "run"),
-                    times(name, variant[k], "whole")
+                if (!((name " " variant[k]) in count))
+                    printf "    %-36sfailed\n", variant[k]
+                else
+                    printf "%-40s%-26s%8.2f%8.2f\n", "    " variant[k],
+                        rate(name " " variant[k], peer == "simpy"), times(name, variant[k], "run"),
+                        times(name, variant[k], "whole")
         }
 }
 
@@ -59,7 +62,7 @@ function systemc_aim(mix, size, bound, name) {
 function peers(i, n, list, mix) {
     print "transactions a second, median [min..max]; how many times faster we are: running alone, and"
     print "with adding and results"
-    printf "%-36s%-26s%8s%8s\n", "", "", "alone", "all"
+    printf "%-40s%-26s%8s%8s\n", "", "", "alone", "all"
     peer_rows("systemc", "local remote local-varied remote-varied", "method events thread hops")
     peer_rows("simgrid", "local remote", "memories channels")
     peer_rows("simpy", "local remote", "hops lean")

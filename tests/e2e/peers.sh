@@ -1,17 +1,19 @@
 #!/usr/bin/env bash
 # peers.sh -- what `make bench-peers` and the bench of M/M/1 rest on, without any peer.
 #
-# TAP on stdout. B names the build, CC the compiler, SAN its sanitizers; run from the top of the tree.
+# TAP on stdout. B names the build; run from the top of the tree.
 set -u
 B=${B:-build}
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
+compiler=$(cut -d' ' -f1 "$B/_o/flags") # and what the libraries need beside it
+instruments=$(grep -o -e '-fsanitize=[^ ]*' -e '--coverage' "$B/_o/flags" | xargs)
 n=0
 
 # build NAME SOURCE: a program of benches/
 build() {
     # shellcheck disable=SC2086
-    ${CC:-cc} -std=c11 -D_GNU_SOURCE -O1 ${SAN:-} -Iruntime/include -Iruntime -I"$B/cube8" -I"$dir" \
+    $compiler -std=c11 -D_GNU_SOURCE -O1 $instruments -Iruntime/include -Iruntime -I"$B/cube8" -I"$dir" \
         -o "$dir/$1" "$2" "$B/cube8/libcube8.a" "$B/libkernbench.a" -lm -lpthread
 }
 

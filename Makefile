@@ -399,8 +399,8 @@ check-all:
 	$(MAKE) lint
 	$(MAKE) break
 
-# All our C; goldens look as the templates made them.
-OUR_C = $$(git ls-files '*.c' '*.h' | grep -v '^tests/golden/')
+# All our C and C++; goldens look as the templates made them.
+OUR_C = $$(git ls-files '*.c' '*.h' '*.cpp' | grep -v '^tests/golden/')
 
 # cppcheck takes a mistake of a kernel for something that returns.
 NORETURN := $(patsubst %,--suppress=%:runtime/tl.c,nullPointerRedundantCheck nullPointerArithmeticRedundantCheck)
@@ -467,7 +467,7 @@ install: topology $(PUBLIC_LIB)
 # -- benches -----------------------------------------------------------------------------------
 
 P := $(B)/_p
-PERF := $(patsubst %,$(P)/%,txn spawn rows parts empty co kernel oplog phase2 many)
+PERF := $(patsubst %,$(P)/%,txn spawn rows parts empty co mm1 kernel oplog phase2 many)
 BENCH_TOPOLOGIES := cube8 mesh1024 bench_c4 bench_c64 bench_fifo bench_fifo_c4 bench_fifo_c64
 channels = cube.pe.pe_dma.read_channels=$(1) cube.pe.pe_dma.write_channels=$(1)
 fifo := contention.links=fifo
@@ -498,7 +498,7 @@ bench-built: setup
 	@$(call bench_variant,bench_fifo_c64,$(fifo) $(call channels,64))
 	@$(MAKE) --no-print-directory perf
 
-## bench: measures engines, kernels, Phase 2, replay, starting and building against their aims; a few minutes
+## bench: measures engines, event core, kernels, Phase 2, replay, starting and building against their aims; a few minutes
 .PHONY: bench
 bench: bench-built
 	@B=$(B) CC='$(CC)' benches/perf/run.sh
@@ -507,6 +507,38 @@ bench: bench-built
 .PHONY: bench-large
 bench-large: bench-built
 	@B=$(B) CC='$(CC)' benches/perf/run.sh large
+
+# -- beside others -----------------------------------------------------------------------------
+
+# The same transactions by simulators of others; a peer that cannot be built is reported as missing.
+PEER_PACKAGES := libsystemc-dev libsimgrid-dev python3-simpy3 g++
+CXX := $(if $(filter default,$(origin CXX)),g++,$(CXX))
+CXX_FLAGS := -std=c++17 $(filter-out -std=% -Wstrict-prototypes -Wmissing-prototypes -Wshadow -Wconversion,$(ALL_CFLAGS))
+
+$(O)/benches/peers/%.o: INCLUDES += -I$(B)/cube8 -I$(B)/bench_c160
+$(P)/export: $(O)/benches/peers/export.o $(B)/cube8/libcube8.a $(B)/bench_c160/libbench_c160.a $(LIB)
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIBS)
+
+$(P)/systemc $(P)/simgrid: $(P)/%: benches/peers/%.cpp benches/peers/peer.h $(O)/flags
+	@mkdir -p $(@D)
+	$(call say,C++)
+	$(Q)$(CXX) $(CXX_FLAGS) -o $@ $< -l$*
+
+.PHONY: peers
+peers: $(P)/export
+	@-$(MAKE) --no-print-directory $(P)/systemc
+	@-$(MAKE) --no-print-directory $(P)/simgrid
+
+## bench-peers: the same transactions by SystemC, SimGrid and SimPy, times and results compared
+.PHONY: bench-peers
+bench-peers: setup
+	@-for p in $(PEER_PACKAGES); do .ci/install $$p; done
+	@$(MAKE) --no-print-directory topology TOPO=cube8 SET= NAME=
+	@$(call bench_variant,bench_c160,$(call channels,160))
+	@$(MAKE) --no-print-directory peers
+	@B=$(B) CC='$(CC)' benches/peers/run.sh
 
 # -- house -------------------------------------------------------------------------------------
 

@@ -24,8 +24,12 @@ BLIS ?= yes
 BLIS_LIB := $(if $(filter no,$(BLIS)),,$(firstword $(wildcard /usr/lib/*/blis-serial/libblis.a)))
 LIBS := $(BLIS_LIB) -lm -lpthread
 
+# What the command line needs besides: --sqlite, and diff of JSON. Without one of them it says so.
+CLI_LIBS ?= -lsqlite3 -ljansson
+CLI_LACKS := $(if $(filter -lsqlite3,$(CLI_LIBS)),,-DKB_NO_SQLITE) $(if $(filter -ljansson,$(CLI_LIBS)),,-DKB_NO_JANSSON)
+
 WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes
-ALL_CFLAGS := -std=c11 -D_GNU_SOURCE -ffp-contract=off -fopenmp-simd -ffile-prefix-map='$(CURDIR)=.' $(if $(filter /%,$(B)),-ffile-prefix-map='$(B)=build') $(WARN) $(if $(filter no,$(BLIS)),-DKB_NO_BLIS) $(CFLAGS) $(SAN)
+ALL_CFLAGS := -std=c11 -D_GNU_SOURCE -ffp-contract=off -fopenmp-simd -ffile-prefix-map='$(CURDIR)=.' $(if $(filter /%,$(B)),-ffile-prefix-map='$(B)=build') $(WARN) $(if $(filter no,$(BLIS)),-DKB_NO_BLIS) $(strip $(CLI_LACKS)) $(CFLAGS) $(SAN)
 # Without -g: clang's assembler would name the folder. Unwinding needs but what the files say.
 ASM_CFLAGS = $(filter-out -ffp-contract=% -W% -g%,$(ALL_CFLAGS))
 INCLUDES := -Iruntime/include -Iruntime -Iruntime/cli -Igen
@@ -172,7 +176,7 @@ $(T)/lib$(N).a: $(T)/topo.o
 
 $(T)/$(N): $(T)/main.o $(T)/lib$(N).a $(CLI) $(LIB)
 	$(call say,LD)
-	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(CLI_LIBS) $(LIBS)
 
 -include $(wildcard $(T)/*.d)
 else
@@ -185,7 +189,7 @@ endif
 # -- set-up ------------------------------------------------------------------------------------
 
 # Debian packages; those of a target are installed by it, and by nothing else.
-BUILD_PACKAGES := gcc libc6-dev m4 libyaml-dev libxxhash-dev libblis-serial-dev
+BUILD_PACKAGES := gcc libc6-dev m4 libyaml-dev libxxhash-dev libblis-serial-dev libsqlite3-dev libjansson-dev
 CHECK_PACKAGES := libcmocka-dev jq python3-numpy
 CLANG_PACKAGES := clang libclang-rt-dev
 VALGRIND_PACKAGES := valgrind
@@ -246,7 +250,7 @@ $(B)/_t/judge: $(O)/tests/judge/main.o $(JUDGE)
 $(B)/_t/broken: $(O)/tests/broken.o $(B)/cube8/libcube8.a $(CLI) $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LD)
-	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(CLI_LIBS) $(LIBS)
 
 .PHONY: tests
 tests: $(TESTS) $(B)/_t/judge $(B)/_t/broken
@@ -326,8 +330,8 @@ aarch64: setup
 	@$(MAKE) --no-print-directory $(KBGEN)
 	@for t in cube8 $(VECTOR_TOPOLOGIES); do \
 	    $(MAKE) --no-print-directory B=$(B)/aarch64 KBGEN=$(KBGEN) CC=$(ARM_CC) AR=aarch64-linux-gnu-ar \
-	        SAN=-static BLIS=no topology TOPO=$$t SET= NAME= || exit; done
-	@$(MAKE) --no-print-directory B=$(B)/aarch64 CC=$(ARM_CC) AR=aarch64-linux-gnu-ar SAN=-static BLIS=no \
+	        SAN=-static BLIS=no CLI_LIBS= topology TOPO=$$t SET= NAME= || exit; done
+	@$(MAKE) --no-print-directory B=$(B)/aarch64 CC=$(ARM_CC) AR=aarch64-linux-gnu-ar SAN=-static BLIS=no CLI_LIBS= \
 	    $(B)/aarch64/_t/co_arch
 	@B=$(B)/aarch64 RUNNER=qemu-aarch64 tests/run.sh $(B)/aarch64/_t/co_arch \
 	    tests/e2e/vectors.sh tests/e2e/benches.sh
@@ -388,7 +392,7 @@ fuzz: setup
 	$(FUZZ_CC) -o $(B)/fuzz/fuzz_yaml tests/fuzz/fuzz_yaml.c $(filter-out gen/main.c,$(GEN_SRC)) \
 	    runtime/text.c -lyaml -lxxhash -lm
 	$(FUZZ_CC) -o $(B)/fuzz/fuzz_replay tests/fuzz/fuzz_replay.c $(B)/cube8/topo.c $(LIB_SRC) $(LIB_ASM) \
-	    $(CLI_SRC) $(O)/benches.c $(LIBS)
+	    $(CLI_SRC) $(O)/benches.c $(CLI_LIBS) $(LIBS)
 	$(FUZZ_CC) -o $(B)/fuzz/fuzz_npy tests/fuzz/fuzz_npy.c runtime/npy.c runtime/dtype.c \
 	    runtime/convert.c runtime/end.c runtime/endpoint.c runtime/text.c -lm
 	$(B)/fuzz/fuzz_yaml $(FUZZ_RUN) $(B)/fuzz/yaml
@@ -424,7 +428,7 @@ $(O)/benches/perf/%.o: INCLUDES += $(BENCH_TOPOLOGIES:%=-I$(B)/%)
 $(PERF): $(P)/%: $(O)/benches/perf/%.o $(CLI) $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LD)
-	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $(filter-out $(CLI) $(LIB),$^) $(CLI) $(LIB) $(LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $(filter-out $(CLI) $(LIB),$^) $(CLI) $(LIB) $(CLI_LIBS) $(LIBS)
 $(P)/txn: $(O)/benches/perf/hold.o $(foreach t,$(BENCH_TOPOLOGIES),$(B)/$(t)/lib$(t).a)
 $(P)/parts $(P)/oplog $(P)/phase2: $(B)/cube8/libcube8.a
 $(P)/kernel: $(B)/cube8/libcube8.a $(B)/mesh1024/libmesh1024.a

@@ -2,7 +2,7 @@
 #ifndef CMD_H
 #define CMD_H
 #include "opts.h"
-#include "out.h"
+#include "out_sqlite.h"
 
 /* One run of the command line. */
 struct cli {
@@ -10,13 +10,14 @@ struct cli {
     kb_info info;
     const char *program; /* the topology's name */
     struct opts opts;
+    struct out_sqlite *sqlite; /* owned: where rows go besides; NULL: nowhere */
 };
 
 /* Each command is a cmd_name() in cmd_name.c. They return after a message, or 0. */
 #define COMMAND(NAME, name, ...) enum exit_code cmd_##name(const struct cli *cli);
 #include "opts.def"
 
-/* Prints `rows` in the format and to the place that were asked for. */
+/* Prints `rows` in the format and to the place that were asked for; --sqlite gets them after that. */
 enum exit_code cmd_print(const struct cli *cli, const struct rows *rows);
 
 /* The same, to an open `s`, which stays open. */

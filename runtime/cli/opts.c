@@ -52,6 +52,15 @@ static const char *const option_names[N_OPTIONS] = {
 #include "opts.def"
 };
 
+static const char *const dashed_names[N_OPTIONS] = {
+#define OPTION(NAME, name, ...) "--" name,
+#include "opts.def"
+};
+
+/* What holds for an option that is not given, where results tell it. */
+static const char *const defaults[N_OPTIONS] = {
+    [OPTION_ENGINE] = "fused", [OPTION_BYTES] = "4096", [OPTION_SEED] = "0"};
+
 static const char *const format_names[N_FORMATS] = {
 #define FORMAT(NAME, name) #name,
     FORMATS
@@ -125,14 +134,27 @@ static bool may_lack(const struct option_row *row)
     return row->argument && row->argument[0] == '[';
 }
 
+/* Notes a name and its value for results that keep them apart; of equal names the last counts. */
+static void add_param(struct opts *o, const char *name, const char *value)
+{
+    size_t i = 0;
+
+    while (i < o->n_params && strcmp(o->params[i].name, name) != 0)
+        i++;
+    if (i == o->n_params)
+        o->n_params++;
+    o->params[i] = (struct origin_arg){.name = name, .value = value};
+}
+
 /* Options that change where results go, or how fast, but not what they are, are not part of the
  * line. */
 static void add_option(struct reading *r, enum option_id id, const char *argument)
 {
     char name[32] = "--";
 
-    if (id == OPTION_OUTPUT || id == OPTION_QUIET || id == OPTION_JOBS)
+    if (id == OPTION_OUTPUT || id == OPTION_QUIET || id == OPTION_JOBS || id == OPTION_SQLITE)
         return;
+    add_param(r->o, dashed_names[id], argument);
     strcat(name, option_names[id]);
     if (argument && may_lack(&option_rows[id])) { /* one of a few short words, as it was read */
         strncat(strcat(name, "="), argument, sizeof name - strlen(name) - 2);
@@ -247,6 +269,12 @@ static enum exit_code read_jobs(struct reading *r, const char *word)
     return EXIT_OK;
 }
 
+static enum exit_code read_sqlite(struct reading *r, const char *word)
+{
+    r->o->sqlite = word;
+    return *word ? EXIT_OK : refuse(r, OPTION_SQLITE, word, "the name of a file");
+}
+
 /* The argument of `id`, or that it was given. */
 static enum exit_code read_option(struct reading *r, enum option_id id, const char *argument)
 {
@@ -271,6 +299,8 @@ static enum exit_code read_option(struct reading *r, enum option_id id, const ch
         return read_seed(r, argument);
     case OPTION_JOBS:
         return read_jobs(r, argument);
+    case OPTION_SQLITE:
+        return read_sqlite(r, argument);
     case OPTION_OUTPUT:
         r->o->output = argument;
         break;
@@ -438,7 +468,27 @@ static enum exit_code check(const struct reading *r)
     if (o->n_operands > row->most)
         return say(r->program, EXIT_USAGE, "%s: '%s' is one operand too many", row->name,
                    o->operand[row->most]);
+    if (o->sqlite && o->output && strcmp(o->sqlite, o->output) == 0)
+        return say(r->program, EXIT_USAGE, "--sqlite and -o name the same file");
     return EXIT_OK;
+}
+
+/* Operands by the names that the help gives them ("SRC DST"; not "[NAME=VALUE]...", which name
+ * themselves), and defaults. */
+static void resolve_params(struct reading *r)
+{
+    struct opts *o = r->o;
+    size_t n = 0;
+
+    o->operand_names = strdup(command_rows[o->command].operands);
+    if (!o->operand_names)
+        return;
+    for (char *rest = o->operand_names, *name; (name = strsep(&rest, " ")) && *name != '[';)
+        if (n < o->n_operands)
+            add_param(o, name, o->operand[n++]);
+    for (int i = 0; i < N_OPTIONS; i++)
+        if (defaults[i] && !r->given[i] && option_rows[i].commands >> o->command & 1)
+            add_param(o, dashed_names[i], defaults[i]);
 }
 
 enum exit_code opts_read(struct opts *o, const char *program, int argc, char **argv)
@@ -448,7 +498,8 @@ enum exit_code opts_read(struct opts *o, const char *program, int argc, char **a
     *o = (struct opts){.command = N_COMMANDS, .bytes = DEFAULT_BYTES};
     o->operand = calloc((size_t)argc + 1, sizeof *o->operand);
     o->command_line = calloc(line_bytes(program, argc, argv), 1);
-    if (!o->operand || !o->command_line)
+    o->params = calloc((size_t)argc + N_OPTIONS, sizeof *o->params);
+    if (!o->operand || !o->command_line || !o->params)
         return say(program, EXIT_SYSTEM, "out of memory");
     add_word(o->command_line, program);
     enum exit_code code = read_words(&r, argc, argv);
@@ -458,13 +509,16 @@ enum exit_code opts_read(struct opts *o, const char *program, int argc, char **a
         return say(program, EXIT_USAGE, "no command, see '%s --help'", program);
     if (!r.given[OPTION_FORMAT])
         o->format = command_rows[o->command].format;
-    return check(&r);
+    resolve_params(&r);
+    return o->operand_names ? check(&r) : say(program, EXIT_SYSTEM, "out of memory");
 }
 
 void opts_free(struct opts *o)
 {
     free(o->operand);
+    free(o->operand_names);
     free(o->command_line);
+    free(o->params);
     *o = (struct opts){0};
 }
 

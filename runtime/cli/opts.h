@@ -16,9 +16,13 @@ struct opts {
     enum command command; /* N_COMMANDS: none was named */
     const char **operand; /* owned, the strings are not */
     size_t n_operands;
+    char *operand_names; /* owned: "SRC DST", cut at the blanks */
     char *command_line; /* owned: the words that decide what is printed, for the results */
     enum format format;
     const char *output; /* NULL: stdout */
+    const char *sqlite; /* NULL: none */
+    struct origin_arg *params; /* owned: what command_line says, name by name, and defaults */
+    size_t n_params;
     kb_engine engine;
     const char *only_case; /* NULL: all */
     uint64_t bytes;

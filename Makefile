@@ -25,8 +25,8 @@ BLIS_LIB := $(if $(filter no,$(BLIS)),,$(firstword $(wildcard /usr/lib/*/blis-se
 LIBS := $(BLIS_LIB) -lm -lpthread
 
 # What the command line needs besides: --sqlite, and diff of JSON. Without one of them it says so.
-CLI_LIBS ?= -lsqlite3 -ljansson
-CLI_LACKS := $(if $(filter -lsqlite3,$(CLI_LIBS)),,-DKB_NO_SQLITE) $(if $(filter -ljansson,$(CLI_LIBS)),,-DKB_NO_JANSSON)
+CLI_LIBS ?= $(foreach l,sqlite3 jansson,$(or $(firstword $(wildcard /usr/lib/*/lib$l.a)),-l$l))
+CLI_LACKS := $(if $(findstring sqlite3,$(CLI_LIBS)),,-DKB_NO_SQLITE) $(if $(findstring jansson,$(CLI_LIBS)),,-DKB_NO_JANSSON)
 
 WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes
 ALL_CFLAGS := -std=c11 -D_GNU_SOURCE -ffp-contract=off -fopenmp-simd -ffile-prefix-map='$(CURDIR)=.' $(if $(filter /%,$(B)),-ffile-prefix-map='$(B)=build') $(WARN) $(if $(filter no,$(BLIS)),-DKB_NO_BLIS) $(strip $(CLI_LACKS)) $(CFLAGS) $(SAN)

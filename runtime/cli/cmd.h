@@ -17,7 +17,8 @@ struct cli {
 #define COMMAND(NAME, name, ...) enum exit_code cmd_##name(const struct cli *cli);
 #include "opts.def"
 
-/* Prints `rows` in the format and to the place that were asked for; --sqlite gets them after that. */
+/* Prints `rows` in the format and to the place that were asked for; --sqlite gets them after that.
+ */
 enum exit_code cmd_print(const struct cli *cli, const struct rows *rows);
 
 /* The same, to an open `s`, which stays open. */

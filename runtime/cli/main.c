@@ -119,9 +119,8 @@ static enum exit_code run_command(struct cli *cli)
     if (code)
         return code;
     code = commands[cli->opts.command](cli);
-    enum exit_code closed =
-        out_sqlite_close(cli->sqlite, code == EXIT_OK || code == EXIT_DIFFERENT ||
-                                          code == EXIT_INTERRUPTED);
+    enum exit_code closed = out_sqlite_close(
+        cli->sqlite, code == EXIT_OK || code == EXIT_DIFFERENT || code == EXIT_INTERRUPTED);
     return closed ? closed : code;
 }
 

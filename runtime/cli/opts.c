@@ -74,7 +74,9 @@ enum {
     LONG_BASE = 256, /* getopt_long() returns this + option_id */
     OPERAND = 1,     /* and this for an operand, in its place among the options */
     DEFAULT_BYTES = 4096,
+    DEFAULT_TOP = 20,
     JOBS_MAX = 1024,
+    PERCENT_MAX = 1000000,
 };
 
 /* The reading of one command line. */
@@ -275,6 +277,34 @@ static enum exit_code read_sqlite(struct reading *r, const char *word)
     return *word ? EXIT_OK : refuse(r, OPTION_SQLITE, word, "the name of a file");
 }
 
+/* text_read_ns() reads any decimal of that kind, exactly. */
+static enum exit_code read_percent(const struct reading *r, enum option_id id, const char *word,
+                                   int64_t *out)
+{
+    int64_t millionths;
+
+    if (!text_read_ns(word, strlen(word), &millionths) ||
+        millionths > PERCENT_MAX * INT64_C(1000000))
+        return refuse(r, id, word, "per cent: 0 to 1000000, at most six decimals");
+    *out = millionths;
+    return EXIT_OK;
+}
+
+static enum exit_code read_atol(struct reading *r, const char *word)
+{
+    if (!text_read_ns(word, strlen(word), &r->o->atol))
+        return refuse(r, OPTION_ATOL, word,
+                      "a number: 0 to " TEXT_NS_MAX_SHOWN ", at most six decimals");
+    return EXIT_OK;
+}
+
+static enum exit_code read_top(struct reading *r, const char *word)
+{
+    if (!text_read_count(word, strlen(word), &r->o->top) || r->o->top == 0 || r->o->top > INT32_MAX)
+        return refuse(r, OPTION_TOP, word, "a number above 0");
+    return EXIT_OK;
+}
+
 /* The argument of `id`, or that it was given. */
 static enum exit_code read_option(struct reading *r, enum option_id id, const char *argument)
 {
@@ -301,6 +331,14 @@ static enum exit_code read_option(struct reading *r, enum option_id id, const ch
         return read_jobs(r, argument);
     case OPTION_SQLITE:
         return read_sqlite(r, argument);
+    case OPTION_TOLERANCE:
+        return read_percent(r, id, argument, &r->o->tolerance);
+    case OPTION_BOUND:
+        return read_percent(r, id, argument, &r->o->bound);
+    case OPTION_ATOL:
+        return read_atol(r, argument);
+    case OPTION_TOP:
+        return read_top(r, argument);
     case OPTION_OUTPUT:
         r->o->output = argument;
         break;
@@ -495,7 +533,7 @@ enum exit_code opts_read(struct opts *o, const char *program, int argc, char **a
 {
     struct reading r = {.o = o, .program = program};
 
-    *o = (struct opts){.command = N_COMMANDS, .bytes = DEFAULT_BYTES};
+    *o = (struct opts){.command = N_COMMANDS, .bytes = DEFAULT_BYTES, .top = DEFAULT_TOP};
     o->operand = calloc((size_t)argc + 1, sizeof *o->operand);
     o->command_line = calloc(line_bytes(program, argc, argv), 1);
     o->params = calloc((size_t)argc + N_OPTIONS, sizeof *o->params);

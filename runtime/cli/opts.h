@@ -17,10 +17,10 @@ struct opts {
     const char **operand; /* owned, the strings are not */
     size_t n_operands;
     char *operand_names; /* owned: "SRC DST", cut at the blanks */
-    char *command_line; /* owned: the words that decide what is printed, for the results */
+    char *command_line;  /* owned: the words that decide what is printed, for the results */
     enum format format;
-    const char *output; /* NULL: stdout */
-    const char *sqlite; /* NULL: none */
+    const char *output;        /* NULL: stdout */
+    const char *sqlite;        /* NULL: none */
     struct origin_arg *params; /* owned: what command_line says, name by name, and defaults */
     size_t n_params;
     kb_engine engine;
@@ -32,6 +32,9 @@ struct opts {
     const char *dump, *oplog; /* NULL: none */
     uint64_t oplog_limit;     /* 0: no bound */
     uint64_t seed;
+    int64_t tolerance, bound; /* millionths of a per cent, at most 10^12 */
+    int64_t atol;             /* millionths */
+    uint64_t top;
     unsigned jobs; /* 0: as many as processors */
     bool quiet, config, fingerprint, help, version;
 };

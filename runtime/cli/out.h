@@ -22,7 +22,7 @@ enum cell_type {
     CELL_FRACTION, /* any other number; may be infinite */
     CELL_PERCENT,  /* per cent: 100.0 is all */
     CELL_ERROR,    /* a difference that should be small */
-    CELL_NUMBER,   /* a number that is written down already, as JSON has it; every format keeps it */
+    CELL_NUMBER, /* a number that is written down already, as JSON has it; every format keeps it */
 };
 
 struct cell {

@@ -1,4 +1,5 @@
-/* out_sqlite.c -- results added to a database of SQLite: what a command prints is one transaction. */
+/* out_sqlite.c -- results added to a database of SQLite: what a command prints is one transaction.
+ */
 #include "out_sqlite.h"
 #include "say.h"
 #include "text.h"

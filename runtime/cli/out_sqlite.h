@@ -1,4 +1,5 @@
-/* out_sqlite.h -- results added to a database of SQLite: what a command prints is one transaction. */
+/* out_sqlite.h -- results added to a database of SQLite: what a command prints is one transaction.
+ */
 #ifndef OUT_SQLITE_H
 #define OUT_SQLITE_H
 #include "exit.h"

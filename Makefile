@@ -4,6 +4,7 @@
 #= TOPO          the topology: a name in topologies/ or a path (cube8)
 #= SET           keys to override, cut at blanks: SET="cube.hbm.bw_gbs=512 cube.xbar.pe_gbs=512"
 #= NAME          the name of such a variant, and of its folder
+#= STUDY         the file of a study, like benches/hbm.study
 #= PREFIX        where install puts things (/usr/local)
 #= CC            the compiler (gcc)
 #= CFLAGS        its flags, besides those for warnings (-O2 -g)
@@ -185,6 +186,13 @@ topology: # there is no such topology, or it has mistakes: kbgen has said so
 endif
 
 -include $(wildcard $(O)/*.d $(O)/*/*.d $(O)/*/*/*.d)
+
+## study: builds the variants that STUDY=FILE names, runs its command on each, prints one table
+.PHONY: study
+export STUDY
+study:
+	@$(if $(SET)$(NAME),echo 'make: a study has its own SET and NAME' >&2; exit 2)
+	+@B='$(B)' TOPO='$(TOPO)' TOPO_FILE='$(TOPO_FILE)' KBGEN='$(KBGEN)' MAKE='$(MAKE)' gen/study.sh "$$STUDY"
 
 # -- set-up ------------------------------------------------------------------------------------
 

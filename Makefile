@@ -385,7 +385,7 @@ fmt:
 	@.ci/install $(FMT_PACKAGES)
 	clang-format -i $(OUR_C)
 
-## fuzz: a minute of libFuzzer each on the YAML loader, the replay reader, the .npy reader
+## fuzz: a minute of libFuzzer each on the YAML loader, the replay reader, the .npy reader, diff
 FUZZ_SECONDS ?= 60
 FUZZ_CC := clang $(INCLUDES) -iquote $(B)/cube8 $(filter-out -ffile%,$(ALL_CFLAGS)) -fsanitize=fuzzer,address,undefined
 FUZZ_RUN := -max_total_time=$(FUZZ_SECONDS) -timeout=5 -artifact_prefix=$(B)/fuzz/
@@ -393,19 +393,23 @@ FUZZ_RUN := -max_total_time=$(FUZZ_SECONDS) -timeout=5 -artifact_prefix=$(B)/fuz
 fuzz: setup
 	@.ci/install $(CLANG_PACKAGES)
 	@$(MAKE) --no-print-directory topology TOPO=cube8 SET= NAME=
-	@mkdir -p $(B)/fuzz/yaml $(B)/fuzz/csv $(B)/fuzz/npy
+	@mkdir -p $(B)/fuzz/yaml $(B)/fuzz/csv $(B)/fuzz/npy $(B)/fuzz/diff
 	cp topologies/*.yaml tests/bad/*.yaml $(B)/fuzz/yaml
 	cp tests/bad/*.csv benches/*.csv $(B)/fuzz/csv
 	cp tests/fuzz/*.npy $(B)/fuzz/npy
+	for f in csv json jsonl; do $(B)/cube8/cube8 probe --case h2d --format $$f -o $(B)/fuzz/diff/$$f; done
 	$(FUZZ_CC) -o $(B)/fuzz/fuzz_yaml tests/fuzz/fuzz_yaml.c $(filter-out gen/main.c,$(GEN_SRC)) \
 	    runtime/text.c -lyaml -lxxhash -lm
 	$(FUZZ_CC) -o $(B)/fuzz/fuzz_replay tests/fuzz/fuzz_replay.c $(B)/cube8/topo.c $(LIB_SRC) $(LIB_ASM) \
+	    $(CLI_SRC) $(O)/benches.c $(CLI_LIBS) $(LIBS)
+	$(FUZZ_CC) -o $(B)/fuzz/fuzz_diff tests/fuzz/fuzz_diff.c $(B)/cube8/topo.c $(LIB_SRC) $(LIB_ASM) \
 	    $(CLI_SRC) $(O)/benches.c $(CLI_LIBS) $(LIBS)
 	$(FUZZ_CC) -o $(B)/fuzz/fuzz_npy tests/fuzz/fuzz_npy.c runtime/npy.c runtime/dtype.c \
 	    runtime/convert.c runtime/end.c runtime/endpoint.c runtime/text.c -lm
 	$(B)/fuzz/fuzz_yaml $(FUZZ_RUN) $(B)/fuzz/yaml
 	$(B)/fuzz/fuzz_replay $(FUZZ_RUN) $(B)/fuzz/csv
 	$(B)/fuzz/fuzz_npy $(FUZZ_RUN) $(B)/fuzz/npy
+	$(B)/fuzz/fuzz_diff $(FUZZ_RUN) $(B)/fuzz/diff
 
 ## coverage: which lines the tests run, by gcov; also when some of them fail
 .PHONY: coverage

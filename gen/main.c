@@ -59,14 +59,10 @@ static _Noreturn void say(const char *text)
 static void read_options(struct options *o, struct arena *arena, int argc, char **argv)
 {
     static const struct option longs[] = {
-        {"set", required_argument, NULL, 's'},
-        {"config", no_argument, NULL, 'c'},
-        {"keys", no_argument, NULL, 'k'},
-        {"hash", no_argument, NULL, 'x'},
-        {"name", no_argument, NULL, 'n'},
-        {"help", no_argument, NULL, 'h'},
-        {"version", no_argument, NULL, 'v'},
-        {NULL, 0, NULL, 0},
+        {"set", required_argument, NULL, 's'}, {"config", no_argument, NULL, 'c'},
+        {"keys", no_argument, NULL, 'k'},      {"hash", no_argument, NULL, 'x'},
+        {"name", no_argument, NULL, 'n'},      {"help", no_argument, NULL, 'h'},
+        {"version", no_argument, NULL, 'v'},   {NULL, 0, NULL, 0},
     };
     int c;
 

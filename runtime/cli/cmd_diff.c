@@ -525,6 +525,8 @@ static enum exit_code diff_into(struct diff *d, struct sink *s)
 
     if (!code)
         code = results_open(&d->b, d->cli->program, path[1]);
+    if (code == EXIT_INTERRUPTED)
+        fprintf(stderr, "interrupted: no rows compared\n");
     if (code)
         return code;
     if (match_columns(d))
@@ -565,8 +567,7 @@ enum exit_code cmd_diff(const struct cli *cli)
         return code;
     stop_defer(true);
     code = diff_into(&d, &s);
-    enum exit_code closed = sink_close(
-        &s, cli->program, code == EXIT_OK || code == EXIT_DIFFERENT || code == EXIT_INTERRUPTED);
+    enum exit_code closed = sink_close(&s, cli->program, *d.note != '\0');
     stop_defer(false);
     free_diff(&d);
     return closed ? closed : code;

@@ -33,10 +33,12 @@ enum exit_code out_sqlite_close(struct out_sqlite *db, bool keep)
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define BUSY_S     10 /* how long another writer may take */
+#define BUSY_SHOWN TEXT_QUOTED(BUSY_S)
+
 enum {
     APPLICATION_ID = 0x6b626e63, /* "kbnc", in the header of a file of ours */
     SCHEMA_VERSION = 1,          /* PRAGMA user_version */
-    BUSY_S = 10,                 /* how long another writer may take */
     FIRST_CELL = 3,              /* of the insertion's parameters; before it are run and row */
 };
 
@@ -54,7 +56,7 @@ struct out_sqlite {
     const char *program; /* borrowed */
     char *path;          /* owned: what SQLite takes for a file in any case */
     const char *shown;   /* for messages, borrowed */
-    sqlite3 *handle;     /* owned; NULL: there is no file yet */
+    sqlite3 *handle;     /* owned; NULL: nothing is added yet */
     bool begun;          /* a transaction */
     enum exit_code code;
 };
@@ -80,7 +82,7 @@ static bool fail_by(struct out_sqlite *db)
     case SQLITE_NOTADB:
         return fail(db, "it is no database of SQLite");
     case SQLITE_BUSY:
-        return fail(db, "another program has locked it, for more than 10 s");
+        return fail(db, "another program has locked it, for more than " BUSY_SHOWN " s");
     case SQLITE_IOERR:
     case SQLITE_CANTOPEN:
         return fail(db, error ? strerror(error) : sqlite3_errmsg(db->handle));
@@ -176,7 +178,7 @@ static bool check_folder(struct out_sqlite *db)
     return ok;
 }
 
-/* Another writer is no failure yet: he may be done when we are. */
+/* A writer at this moment is no failure yet: he is done when we are. */
 static bool check_file(struct out_sqlite *db)
 {
     struct stat st;
@@ -188,9 +190,13 @@ static bool check_file(struct out_sqlite *db)
         return fail(db, "it is no regular file");
     if (!connect_file(db, SQLITE_OPEN_READWRITE))
         return false;
-    if (sqlite3_exec(db->handle, "SELECT 1 FROM sqlite_master", NULL, NULL, NULL) == SQLITE_BUSY)
-        return true;
-    return check_owner(db, &is_new);
+    bool busy =
+        sqlite3_exec(db->handle, "SELECT 1 FROM sqlite_master", NULL, NULL, NULL) == SQLITE_BUSY;
+    sqlite3_busy_timeout(db->handle, BUSY_S * 1000);
+    bool ok = busy || check_owner(db, &is_new);
+    sqlite3_close(db->handle); /* there may be another file of that name when we are done */
+    db->handle = NULL;
+    return ok;
 }
 
 static void release(struct out_sqlite *db)
@@ -233,7 +239,7 @@ static bool begin(struct out_sqlite *db)
 
     if (db->begun)
         return true;
-    if (!db->handle && !connect_file(db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE))
+    if (!connect_file(db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE))
         return false;
     sqlite3_busy_timeout(db->handle, BUSY_S * 1000);
     if (!run_sql(db, "BEGIN IMMEDIATE") || !check_owner(db, &is_new))
@@ -285,7 +291,7 @@ static bool add_run(struct out_sqlite *db, const struct origin *origin, int64_t 
 
 static bool add_params(struct out_sqlite *db, int64_t run, const struct origin_arg *args, size_t n)
 {
-    sqlite3_stmt *s = prepare(db, "INSERT INTO param VALUES (?, ?, ?)");
+    sqlite3_stmt *s = prepare(db, "INSERT OR REPLACE INTO param VALUES (?, ?, ?)");
     bool ok = s != NULL;
 
     for (size_t i = 0; i < n && ok; i++) {

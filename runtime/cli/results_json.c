@@ -28,13 +28,17 @@ void results_json_end(struct results *r)
 #include <jansson.h>
 #include <stdio.h>
 
-enum { SHOWN_BYTES = 64 };
+enum { SHOWN_BYTES = 64, MORE_BYTES = 64 * 1024 };
+
+/* What the next line of JSON that is printed, a row on each line, may be. */
+enum expected { ANY_LINE, ROW_OR_END, ROW, END, NOTHING };
 
 struct results_json {
     json_t *head; /* owned: the object, or the first line */
     json_t *rows; /* borrowed from it; NULL: lines */
     json_t *row;  /* the row being read; owned, if there are lines */
     size_t n;     /* rows read */
+    enum expected expected;
     char *quoted; /* owned: a text whose numbers are strings */
     size_t room;  /* in it */
 };
@@ -86,6 +90,16 @@ static size_t quote_numbers(const char *from, size_t len, size_t stop, char *to,
     return (size_t)(p - from);
 }
 
+/* What is wrong at `at`, in this line or behind it. Always false. */
+static bool bad_place(struct results *r, const char *at, const char *what, const char *more)
+{
+    for (const char *lf; (lf = memchr(r->line_start, '\n', (size_t)(at - r->line_start)));) {
+        r->line++;
+        r->line_start = lf + 1;
+    }
+    return results_bad(r, at, what, more);
+}
+
 /* What jansson says, at its place in the file; `from` is where the reading began. */
 static bool bad_json(struct results *r, const char *from, size_t len, const json_error_t *error)
 {
@@ -93,12 +107,8 @@ static bool bad_json(struct results *r, const char *from, size_t len, const json
     const char *at = from + quote_numbers(from, len, position, NULL, &n);
     char shown[sizeof error->text];
 
-    for (const char *lf; (lf = memchr(r->line_start, '\n', (size_t)(at - r->line_start)));) {
-        r->line++;
-        r->line_start = lf + 1;
-    }
-    return results_bad(r, at, "no JSON: %s",
-                       text_show(error->text, strlen(error->text), shown, sizeof shown));
+    return bad_place(r, at, "no JSON: %s",
+                     text_show(error->text, strlen(error->text), shown, sizeof shown));
 }
 
 /* NULL with *error, whose text is empty without memory. */
@@ -109,7 +119,7 @@ static json_t *parse(struct results_json *j, const char *from, size_t len, json_
     error->text[0] = '\0';
     if (j->room < 2 * len + 2) {
         free(j->quoted);
-        j->room = 3 * len + 2;
+        j->room = 2 * len + MORE_BYTES;
         j->quoted = malloc(j->room);
     }
     if (!j->quoted)
@@ -145,6 +155,13 @@ static void read_origin(struct results *r)
     };
 }
 
+static void skip_line(struct results *r, size_t len)
+{
+    r->at += len + (r->at[len] == '\n');
+    r->line++;
+    r->line_start = r->at;
+}
+
 /* Is the first line an object by itself, as that of JSON lines is? */
 static bool begin_lines(struct results *r)
 {
@@ -153,14 +170,53 @@ static bool begin_lines(struct results *r)
 
     r->json->head = parse(r->json, r->at, len, &error);
     if (json_object_get(r->json->head, "schema") && !json_object_get(r->json->head, "rows")) {
-        r->at += len + (r->at[len] == '\n');
-        r->line++;
-        r->line_start = r->at;
+        skip_line(r, len);
         return true;
     }
     json_decref(r->json->head);
     r->json->head = NULL;
     return false;
+}
+
+/* Is a line what commands print for a row of JSON, or behind the last one? */
+static bool is_printed_row(struct results *r, const char *line)
+{
+    size_t len = strcspn(line, "\n");
+    json_error_t error;
+
+    if (len == 2 && memcmp(line, "]}", 2) == 0)
+        return true;
+    json_t *row = parse(r->json, line, len - (len > 0 && line[len - 1] == ','), &error);
+    bool is_row = json_is_object(row);
+    json_decref(row);
+    return is_row;
+}
+
+/*
+ * Is this JSON as commands print it, with a row on each line? It is then read by lines, too: a
+ * tree of all rows takes 5 KB for each. JSON that others have written anew takes that.
+ */
+static bool begin_printed(struct results *r)
+{
+    static const char ends_in[] = "\"rows\":[", closing[] = "]}";
+    size_t len = strcspn(r->at, "\n"), n = sizeof ends_in - 1;
+    json_error_t error;
+
+    if (len < n || memcmp(r->at + len - n, ends_in, n) != 0 || !r->at[len] ||
+        !is_printed_row(r, r->at + len + 1))
+        return false;
+    char *head = malloc(len + sizeof closing);
+    if (!head)
+        return no_memory(r);
+    memcpy(head, r->at, len);
+    memcpy(head + len, closing, sizeof closing);
+    r->json->head = parse(r->json, head, len + sizeof closing - 1, &error);
+    free(head);
+    if (!r->json->head)
+        return false;
+    skip_line(r, len);
+    r->json->expected = ROW_OR_END;
+    return true;
 }
 
 static bool begin_object(struct results *r)
@@ -180,6 +236,35 @@ static bool begin_object(struct results *r)
 
 /* -- rows ----------------------------------------------------------------------------------- */
 
+/* The line behind the last row; nothing follows it. */
+static bool end_printed(struct results *r, size_t len)
+{
+    skip_line(r, len);
+    r->json->expected = NOTHING;
+    const char *more = r->at + strspn(r->at, " \t\r\n");
+    return *more ? bad_place(r, more, "%s", "text behind the end of JSON") : false;
+}
+
+/* A line of JSON that is printed: a row, with a comma or without, or the end. */
+static bool next_printed(struct results *r)
+{
+    struct results_json *j = r->json;
+    size_t len = strcspn(r->at, "\n");
+    const char *line = r->at;
+    bool comma = len > 0 && line[len - 1] == ',', end = len == 2 && memcmp(line, "]}", 2) == 0;
+    json_error_t error;
+
+    r->line_start = line;
+    if (end ? j->expected == ROW : j->expected == END || len == 0)
+        return results_bad(r, line, "no JSON: %s", end ? "no row behind a comma" : "']}' expected");
+    if (end)
+        return end_printed(r, len);
+    r->at += len + (r->at[len] == '\n');
+    j->expected = comma ? ROW : END;
+    j->row = parse(j, line, len - comma, &error);
+    return j->row || parse_failed(r, line, len - comma, &error);
+}
+
 /* The next line that is one; false at the end, or after a message. */
 static bool next_line(struct results *r)
 {
@@ -187,6 +272,10 @@ static bool next_line(struct results *r)
 
     json_decref(r->json->row);
     r->json->row = NULL;
+    if (r->json->expected == NOTHING)
+        return false;
+    if (r->json->expected)
+        return next_printed(r);
     for (;;) {
         size_t len = strcspn(r->at, "\n");
         const char *line = r->at;
@@ -220,16 +309,16 @@ static bool bad_row(struct results *r, const char *what, const char *name)
 /* Columns are what the first row has. */
 static bool find_columns(struct results *r)
 {
-    const char *name;
-    json_t *value;
+    json_t *row = r->json->row;
     size_t c = 0;
 
-    if (!json_is_object(r->json->row))
+    if (!json_is_object(row))
         return bad_row(r, "a row is an object%s", "");
-    if (!results_columns(r, r->line_start, json_object_size(r->json->row)))
+    if (!results_columns(r, r->line_start, json_object_size(row)))
         return false;
-    json_object_foreach(r->json->row, name,
-                        value) if (!(r->columns[c++] = strdup(name))) return no_memory(r);
+    for (void *i = json_object_iter(row); i; i = json_object_iter_next(row, i))
+        if (!(r->columns[c++] = strdup(json_object_iter_key(i))))
+            return no_memory(r);
     return true;
 }
 
@@ -264,8 +353,8 @@ bool results_json_begin(struct results *r)
     r->json = calloc(1, sizeof *r->json);
     if (!r->json)
         return no_memory(r);
-    bool lines = begin_lines(r);
-    if (!lines && !begin_object(r))
+    bool lines = begin_printed(r) || begin_lines(r);
+    if (r->code || (!lines && !begin_object(r)))
         return false;
     read_origin(r);
     if (lines && !next_line(r))

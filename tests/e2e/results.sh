@@ -296,6 +296,12 @@ for a in csv json jsonl; do
 done
 [ ! -s err ]
 ok "diff: another --format is no note"
+jq . a.json >pretty.json
+jq -cS . a.json >compact.json
+differs "JSON laid out anew" 0 '17 rows, 187 numbers compared: none moved' pretty.json a.json
+differs "JSON on one line, keys in another order" 0 '17 rows, 187 numbers compared: none moved' a.json compact.json
+head -1 many.csv | "$SIM" replay - --format json >none.json
+differs "JSON without rows" 0 '0 rows, 0 numbers compared: none moved' none.json none.json
 
 sed 's/^\(pe-sram,c0.pe0,c0.sram,4096\),32.103750/\1,33.067000/; s/42.897500/42.897501/' a.csv >b.csv
 differs "numbers that moved, the largest first" 1 '17 rows, 187 numbers compared: 2 moved, the largest by 3.00' a.csv b.csv
@@ -406,6 +412,20 @@ bad "JSON of something else" "bad.in:1:1: this is no result: it has no list 'row
 bad "JSON rows that are none" 'bad.in: row 1: a row is an object' '{"rows":[{"a":1},5]}'
 bad "JSON rows within rows" "bad.in: row 0: 'a' is neither number nor text" '{"rows":[{"a":[1]}]}'
 bad "JSON rows of other columns" "bad.in:3:1: no 'a', which the first row has" '{"schema":"x"}\n{"a":1}\n{"b":1}\n'
+# bad_lines NAME MESSAGE SED: the JSON of probe, changed
+bad_lines()
+{
+    sed "$3" a.json >bad.in
+    run diff bad.in a.json
+    [ $code -eq 3 ] && [ ! -s out ] && says "$2"
+    ok "diff: JSON $1"
+}
+
+bad_lines "that ends after a row" "bad.in:6:1: no JSON: ']}' expected" '6,$d'
+bad_lines "without a comma" "bad.in:5:1: no JSON: ']}' expected" '4s/,$//'
+bad_lines "with a comma too many" 'bad.in:19:1: no JSON: no row behind a comma' '18s/$/,/'
+bad_lines "with a text behind it" 'bad.in:21:2: text behind the end of JSON' '$s/$/\n\n x/'
+bad_lines "with a row that breaks off" 'bad.in:9:' '9s/}//'
 run diff a.csv nowhere.csv
 [ $code -eq 3 ] && says 'cannot read nowhere.csv: No such file'
 ok "diff: a file that is not there"

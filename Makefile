@@ -8,6 +8,7 @@
 #= PREFIX        where install puts things (/usr/local)
 #= CC            the compiler (gcc)
 #= CFLAGS        its flags, besides those for warnings (-O2 -g)
+#= CLI_LIBS      for --sqlite, and diff of JSON: SQLite and jansson; CLI_LIBS= goes without
 #= V             V=1 shows the commands; make -s shows no steps
 #= FUZZ_SECONDS  how long each target of fuzz runs (60)
 #= KB_SEEDS      the machines that test_random draws (1000)

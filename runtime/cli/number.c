@@ -66,7 +66,7 @@ char *number_put(char *to, __int128 millionths)
 {
     unsigned __int128 left =
         millionths < 0 ? -(unsigned __int128)millionths : (unsigned __int128)millionths;
-    char reversed[48];
+    char reversed[48] = "0";
     size_t n = 0;
     bool whole = left % MILLION == 0;
 

@@ -13,6 +13,7 @@
 enum {
     ROWS_BETWEEN_LOOKS = 1024, /* at Ctrl-C */
     WHERE_BYTES = 120,
+    WORD_BYTES = 8, /* room that text_show() can cut a word to */
     NOTE_BYTES = 512,
     DELTA_BYTES = 48,
 };
@@ -125,17 +126,17 @@ static bool copy(char **to, const char *text)
 /* What the row is of: the keys of A's, or of B's if there is none in A. NULL without memory. */
 static char *row_name(const struct diff *d, const struct results *r)
 {
-    char text[WHERE_BYTES + 1] = "";
+    char text[WHERE_BYTES] = "";
     size_t n = 0;
 
-    for (size_t c = 0; c < d->a.n_columns; c++) {
+    for (size_t c = 0; c < d->a.n_columns && n + 1 + WORD_BYTES <= sizeof text; c++) {
         size_t at = r == &d->a ? c : d->of_b[c];
         const char *cell = at == SIZE_MAX ? NULL : r->cells[at];
         struct number number;
 
         if (!cell || (!d->is_key[c] && number_read(cell, &number)))
             continue;
-        if (n > 0 && n < WHERE_BYTES)
+        if (n > 0)
             text[n++] = ' ';
         text_show(cell, strlen(cell), text + n, sizeof text - n);
         n += strlen(text + n);

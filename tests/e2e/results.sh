@@ -366,6 +366,20 @@ two 'x,y\nnan,inf\n,-inf\n1e400,1\n' 'x,y\nnan,inf\n,-inf\n1e400,1e0\n'
 differs "NaN and infinities are what they are" 0 '3 rows, 5 numbers compared: none' x.csv y.csv
 two 'x,y\n1,inf\n1,3\n1,1\n' 'x,y\nnan,-inf\n,3\n,inf\n'
 differs "and nothing else" 1 '3 rows, 6 numbers compared: 5 moved, the largest from zero or nothing' x.csv y.csv --tolerance 1000000 --bound 1000000
+for i in {1..40}; do
+    awk -v n="$i" 'BEGIN {
+        for (c = 1; c <= 60; c++) {
+            names = names (c > 1 ? "," : "") "c" c
+            words = words (c > 1 ? "," : "") sprintf("%0*dx", n, c)
+        }
+        print names >"y.csv"
+        print names "\n" words >"x.csv"
+    }'
+    run diff x.csv y.csv
+    [ $code -eq 1 ] && [ "$(awk 'NR == 2 { print length }' out)" -lt 170 ] || break
+done
+[ "$i$code" = 401 ] && grep -q '^  0  0*1x 0*2x 0*[.][.][.]  -  *present  missing' out
+ok "diff: a row with a long name"
 two 'a\n1\n' 'b\n1\n'
 differs "no column in common" 1 '1 row, 0 numbers compared: none moved; 2 columns in one' x.csv y.csv
 two 'a\n' 'a\n'

@@ -4,9 +4,11 @@
 #= TOPO          the topology: a name in topologies/ or a path (cube8)
 #= SET           keys to override, cut at blanks: SET="cube.hbm.bw_gbs=512 cube.xbar.pe_gbs=512"
 #= NAME          the name of such a variant, and of its folder
+#= STUDY         the file of a study, like benches/hbm.study
 #= PREFIX        where install puts things (/usr/local)
 #= CC            the compiler (gcc)
 #= CFLAGS        its flags, besides those for warnings (-O2 -g)
+#= CLI_LIBS      for --sqlite, and diff of JSON: SQLite and jansson; CLI_LIBS= goes without
 #= V             V=1 shows the commands; make -s shows no steps
 #= FUZZ_SECONDS  how long each target of fuzz runs (60)
 #= KB_SEEDS      the machines that test_random draws (1000)
@@ -24,10 +26,14 @@ BLIS ?= yes
 BLIS_LIB := $(if $(filter no,$(BLIS)),,$(firstword $(wildcard /usr/lib/*/blis-serial/libblis.a)))
 LIBS := $(BLIS_LIB) -lm -lpthread
 
+# What the command line needs besides: --sqlite, and diff of JSON. Without one of them it says so.
+CLI_LIBS ?= $(foreach l,sqlite3 jansson,$(or $(firstword $(wildcard /usr/lib/*/lib$l.a)),-l$l))
+CLI_LACKS := $(if $(findstring sqlite3,$(CLI_LIBS)),,-DKB_NO_SQLITE) $(if $(findstring jansson,$(CLI_LIBS)),,-DKB_NO_JANSSON)
+
 WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes
 # One object serves archive and shared library; public headers alone make names visible.
 PIC := -fPIC -fvisibility=hidden -fno-semantic-interposition
-ALL_CFLAGS := -std=c11 -D_GNU_SOURCE $(PIC) -ffp-contract=off -fopenmp-simd -ffile-prefix-map='$(CURDIR)=.' $(if $(filter /%,$(B)),-ffile-prefix-map='$(B)=build') $(WARN) $(if $(filter no,$(BLIS)),-DKB_NO_BLIS) $(CFLAGS) $(SAN)
+ALL_CFLAGS := -std=c11 -D_GNU_SOURCE $(PIC) -ffp-contract=off -fopenmp-simd -ffile-prefix-map='$(CURDIR)=.' $(if $(filter /%,$(B)),-ffile-prefix-map='$(B)=build') $(WARN) $(if $(filter no,$(BLIS)),-DKB_NO_BLIS) $(strip $(CLI_LACKS)) $(CFLAGS) $(SAN)
 # Without -g: clang's assembler would name the folder. Unwinding needs but what the files say.
 ASM_CFLAGS = $(filter-out -ffp-contract=% -W% -g%,$(ALL_CFLAGS))
 INCLUDES := -Iruntime/include -Iruntime -Iruntime/cli -Igen
@@ -213,7 +219,7 @@ $(T)/lib$(N).a: $(T)/topo.o
 
 $(T)/$(N): $(T)/main.o $(T)/lib$(N).a $(CLI) $(LIB)
 	$(call say,LD)
-	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(CLI_LIBS) $(LIBS)
 
 $(T)/lib$(N).so.$(SO_VERSION): $(T)/topo.o $(SHARED)
 	$(call say,LD)
@@ -227,10 +233,17 @@ endif
 
 -include $(wildcard $(O)/*.d $(O)/*/*.d $(O)/*/*/*.d)
 
+## study: builds the variants that STUDY=FILE names, runs its command on each, prints one table
+.PHONY: study
+export STUDY
+study:
+	@$(if $(SET)$(NAME),echo 'make: a study has its own SET and NAME' >&2; exit 2)
+	+@B='$(B)' TOPO='$(TOPO)' TOPO_FILE='$(TOPO_FILE)' KBGEN='$(KBGEN)' MAKE='$(MAKE)' gen/study.sh "$$STUDY"
+
 # -- set-up ------------------------------------------------------------------------------------
 
 # Debian packages; those of a target are installed by it, and by nothing else.
-BUILD_PACKAGES := gcc libc6-dev m4 libyaml-dev libxxhash-dev libblis-serial-dev
+BUILD_PACKAGES := gcc libc6-dev m4 libyaml-dev libxxhash-dev libblis-serial-dev libsqlite3-dev libjansson-dev
 CHECK_PACKAGES := libcmocka-dev jq python3-numpy g++ pkg-config
 CLANG_PACKAGES := clang libclang-rt-dev
 VALGRIND_PACKAGES := valgrind
@@ -293,7 +306,7 @@ $(B)/_t/judge: $(O)/tests/judge/main.o $(JUDGE)
 $(B)/_t/broken: $(O)/tests/broken.o $(B)/cube8/libcube8.a $(CLI) $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LD)
-	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(CLI_LIBS) $(LIBS)
 
 .PHONY: tests
 tests: $(TESTS) $(B)/_t/judge $(B)/_t/broken
@@ -373,8 +386,8 @@ aarch64: setup
 	@$(MAKE) --no-print-directory $(KBGEN)
 	@for t in cube8 $(VECTOR_TOPOLOGIES); do \
 	    $(MAKE) --no-print-directory B=$(B)/aarch64 KBGEN=$(KBGEN) CC=$(ARM_CC) AR=aarch64-linux-gnu-ar \
-	        SAN=-static BLIS=no topology TOPO=$$t SET= NAME= || exit; done
-	@$(MAKE) --no-print-directory B=$(B)/aarch64 CC=$(ARM_CC) AR=aarch64-linux-gnu-ar SAN=-static BLIS=no \
+	        SAN=-static BLIS=no CLI_LIBS= topology TOPO=$$t SET= NAME= || exit; done
+	@$(MAKE) --no-print-directory B=$(B)/aarch64 CC=$(ARM_CC) AR=aarch64-linux-gnu-ar SAN=-static BLIS=no CLI_LIBS= \
 	    $(B)/aarch64/_t/co_arch
 	@B=$(B)/aarch64 RUNNER=qemu-aarch64 tests/run.sh $(B)/aarch64/_t/co_arch \
 	    tests/e2e/vectors.sh tests/e2e/benches.sh
@@ -420,7 +433,7 @@ fmt:
 	@.ci/install $(FMT_PACKAGES)
 	clang-format -i $(OUR_C)
 
-## fuzz: a minute of libFuzzer each on the YAML loader, the replay reader, the .npy reader
+## fuzz: a minute of libFuzzer each on the YAML loader, the replay reader, the .npy reader, diff
 FUZZ_SECONDS ?= 60
 FUZZ_CC := clang $(INCLUDES) -iquote $(B)/cube8 $(filter-out -ffile%,$(ALL_CFLAGS)) -fsanitize=fuzzer,address,undefined
 FUZZ_RUN := -max_total_time=$(FUZZ_SECONDS) -timeout=5 -artifact_prefix=$(B)/fuzz/
@@ -428,19 +441,23 @@ FUZZ_RUN := -max_total_time=$(FUZZ_SECONDS) -timeout=5 -artifact_prefix=$(B)/fuz
 fuzz: setup
 	@.ci/install $(CLANG_PACKAGES)
 	@$(MAKE) --no-print-directory topology TOPO=cube8 SET= NAME=
-	@mkdir -p $(B)/fuzz/yaml $(B)/fuzz/csv $(B)/fuzz/npy
+	@mkdir -p $(B)/fuzz/yaml $(B)/fuzz/csv $(B)/fuzz/npy $(B)/fuzz/diff
 	cp topologies/*.yaml tests/bad/*.yaml $(B)/fuzz/yaml
 	cp tests/bad/*.csv tests/fuzz/*.csv benches/*.csv $(B)/fuzz/csv
 	cp tests/fuzz/*.npy $(B)/fuzz/npy
+	for f in csv json jsonl; do $(B)/cube8/cube8 probe --case h2d --format $$f -o $(B)/fuzz/diff/$$f; done
 	$(FUZZ_CC) -o $(B)/fuzz/fuzz_yaml tests/fuzz/fuzz_yaml.c $(filter-out gen/main.c,$(GEN_SRC)) \
 	    runtime/text.c -lyaml -lxxhash -lm
 	$(FUZZ_CC) -o $(B)/fuzz/fuzz_replay tests/fuzz/fuzz_replay.c $(B)/cube8/topo.c $(LIB_SRC) $(LIB_ASM) \
-	    $(CLI_SRC) $(O)/benches.c $(LIBS)
+	    $(CLI_SRC) $(O)/benches.c $(CLI_LIBS) $(LIBS)
+	$(FUZZ_CC) -o $(B)/fuzz/fuzz_diff tests/fuzz/fuzz_diff.c $(B)/cube8/topo.c $(LIB_SRC) $(LIB_ASM) \
+	    $(CLI_SRC) $(O)/benches.c $(CLI_LIBS) $(LIBS)
 	$(FUZZ_CC) -o $(B)/fuzz/fuzz_npy tests/fuzz/fuzz_npy.c runtime/npy.c runtime/dtype.c \
 	    runtime/convert.c runtime/end.c runtime/endpoint.c runtime/text.c -lm
 	$(B)/fuzz/fuzz_yaml $(FUZZ_RUN) $(B)/fuzz/yaml
 	$(B)/fuzz/fuzz_replay $(FUZZ_RUN) $(B)/fuzz/csv
 	$(B)/fuzz/fuzz_npy $(FUZZ_RUN) $(B)/fuzz/npy
+	$(B)/fuzz/fuzz_diff $(FUZZ_RUN) $(B)/fuzz/diff
 
 ## coverage: which lines the tests run, by gcov; also when some of them fail
 .PHONY: coverage
@@ -476,7 +493,7 @@ $(O)/benches/perf/%.o: INCLUDES += $(BENCH_TOPOLOGIES:%=-I$(B)/%)
 $(PERF): $(P)/%: $(O)/benches/perf/%.o $(CLI) $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LD)
-	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $(filter-out $(CLI) $(LIB),$^) $(CLI) $(LIB) $(LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $(filter-out $(CLI) $(LIB),$^) $(CLI) $(LIB) $(CLI_LIBS) $(LIBS)
 $(P)/txn: $(O)/benches/perf/hold.o $(foreach t,$(BENCH_TOPOLOGIES),$(B)/$(t)/lib$(t).a)
 $(P)/parts $(P)/oplog $(P)/phase2 $(P)/many: $(B)/cube8/libcube8.a
 $(P)/kernel: $(B)/cube8/libcube8.a $(B)/mesh1024/libmesh1024.a

@@ -4,9 +4,11 @@
 #= TOPO          the topology: a name in topologies/ or a path (cube8)
 #= SET           keys to override, cut at blanks: SET="cube.hbm.bw_gbs=512 cube.xbar.pe_gbs=512"
 #= NAME          the name of such a variant, and of its folder
+#= STUDY         the file of a study, like benches/hbm.study
 #= PREFIX        where install puts things (/usr/local)
 #= CC            the compiler (gcc)
 #= CFLAGS        its flags, besides those for warnings (-O2 -g)
+#= CLI_LIBS      for --sqlite, and diff of JSON: SQLite and jansson; CLI_LIBS= goes without
 #= V             V=1 shows the commands; make -s shows no steps
 #= FUZZ_SECONDS  how long each target of fuzz runs (60)
 #= KB_SEEDS      the machines that test_random draws (1000)
@@ -24,12 +26,18 @@ BLIS ?= yes
 BLIS_LIB := $(if $(filter no,$(BLIS)),,$(firstword $(wildcard /usr/lib/*/blis-serial/libblis.a)))
 LIBS := $(BLIS_LIB) -lm -lpthread
 
+# What the command line needs besides: --sqlite, and diff of JSON. Without one of them it says so.
+CLI_LIBS ?= $(foreach l,sqlite3 jansson,$(or $(firstword $(wildcard /usr/lib/*/lib$l.a)),-l$l))
+CLI_LACKS := $(if $(findstring sqlite3,$(CLI_LIBS)),,-DKB_NO_SQLITE) $(if $(findstring jansson,$(CLI_LIBS)),,-DKB_NO_JANSSON)
+
 WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes
-ALL_CFLAGS := -std=c11 -D_GNU_SOURCE -ffp-contract=off -fopenmp-simd -ffile-prefix-map='$(CURDIR)=.' $(if $(filter /%,$(B)),-ffile-prefix-map='$(B)=build') $(WARN) $(if $(filter no,$(BLIS)),-DKB_NO_BLIS) $(CFLAGS) $(SAN)
+# One object serves archive and shared library; public headers alone make names visible.
+PIC := -fPIC -fvisibility=hidden -fno-semantic-interposition
+ALL_CFLAGS := -std=c11 -D_GNU_SOURCE $(PIC) -ffp-contract=off -fopenmp-simd -ffile-prefix-map='$(CURDIR)=.' $(if $(filter /%,$(B)),-ffile-prefix-map='$(B)=build') $(WARN) $(if $(filter no,$(BLIS)),-DKB_NO_BLIS) $(strip $(CLI_LACKS)) $(CFLAGS) $(SAN)
 # Without -g: clang's assembler would name the folder. Unwinding needs but what the files say.
 ASM_CFLAGS = $(filter-out -ffp-contract=% -W% -g%,$(ALL_CFLAGS))
 INCLUDES := -Iruntime/include -Iruntime -Iruntime/cli -Igen
-VERSION := $(shell sed -n 's/.*KB_VERSION "\(.*\)"/\1/p' runtime/include/kernbench.h)
+VERSION := $(shell sed -n 's/.*KB_VERSION *"\(.*\)"/\1/p' runtime/include/kernbench.h)
 
 # One line a step; V=1 shows the commands, make -s nothing.
 Q := $(if $(V),,@)
@@ -77,6 +85,9 @@ $(O)/flags: FORCE
 	@mkdir -p $(@D)
 	@echo '$(subst ','\'',$(FLAGS_TEXT))' | cmp -s - $@ || echo '$(subst ','\'',$(FLAGS_TEXT))' > $@
 
+# assert() ends the program and prints, which a library does not: it is for those who look for bugs.
+$(O)/runtime/%.o: ALL_CFLAGS += $(if $(SAN),,-DNDEBUG)
+
 $(O)/runtime/cli/cmd_info.o: ALL_CFLAGS += -DKB_BUILD_FLAGS='"$(strip $(CFLAGS) $(SAN))"'
 
 # The table of benches: a file benches/NAME.c defines bench_NAME.
@@ -110,6 +121,42 @@ $(CLI): $(CLI_OBJ)
 .PHONY: FORCE
 FORCE:
 
+# -- libraries for others ----------------------------------------------------------------------
+
+# libNAME.so is a link to libNAME.so.SO, the soname, and that one to libNAME.so.SO.VERSION. SO is
+# raised when programs that were linked would no longer run: HACKING.md, "The soname".
+SO := 0
+SO_VERSION := $(SO).$(VERSION)
+SHARED := $(B)/libkernbench.so
+# Clang's sanitizers are in the program, and a library does not find them.
+LINK_SHARED = $(CC) $(filter-out -static,$(ALL_CFLAGS)) -shared $(if $(SAN),,-Wl,-z,defs) \
+    -Wl,-soname,$(notdir $(@:.$(SO_VERSION)=.$(SO)))
+
+%.so: %.so.$(SO)
+	@ln -sf $(<F) $@
+%.so.$(SO): %.so.$(SO_VERSION)
+	@ln -sf $(<F) $@
+
+# Never unloaded: kb_catch_overflow() leaves a handler of signals behind.
+$(SHARED).$(SO_VERSION): $(LIB_OBJ) $(O)/libkernbench.map
+	$(call say,LD)
+	$(Q)$(LINK_SHARED) -Wl,-z,nodelete -Wl,--version-script=$(O)/libkernbench.map -o $@ $(LIB_OBJ) $(LIBS)
+
+$(O)/libkernbench.map: runtime/libkernbench.map runtime/include/kernbench.h
+	@mkdir -p $(@D)
+	@sed 's/@VERSION@/$(VERSION)/' $< > $@
+
+# The archive that is installed: one object, BLIS included, in which only public names are global.
+OBJCOPY = $(shell $(CC) -print-prog-name=objcopy)
+PUBLIC_LIB := $(B)/_public/libkernbench.a
+$(PUBLIC_LIB): $(LIB_OBJ)
+	@mkdir -p $(@D)
+	$(call say,AR)
+	@rm -f $@
+	$(Q)$(CC) $(CFLAGS) -r -nostdlib -o $(@D)/kernbench.o $^ $(BLIS_LIB)
+	$(Q)$(OBJCOPY) -w --keep-global-symbol='kb_*' --keep-global-symbol='tl_*' $(@D)/kernbench.o
+	$(Q)$(AR) rcD $@ $(@D)/kernbench.o
+
 # -- one topology ------------------------------------------------------------------------------
 
 # TOPO is a name in topologies/ or a path; SET="key=value ..." and NAME make a variant of it.
@@ -139,7 +186,7 @@ M4 := LC_ALL=C m4 -P -E -E templates/base.m4
 ## topology: the same as all, for TOPO=cube16, TOPO=path/to.yaml, SET="cube.hbm.bw_gbs=512" NAME=fast
 .PHONY: topology
 ifdef N
-topology: $(T)/$(N) $(T)/lib$(N).a $(T)/$(N).h
+topology: $(T)/$(N) $(T)/lib$(N).a $(T)/lib$(N).so $(T)/$(N).h
 
 $(T)/.args: FORCE
 	@mkdir -p $(@D)
@@ -172,7 +219,11 @@ $(T)/lib$(N).a: $(T)/topo.o
 
 $(T)/$(N): $(T)/main.o $(T)/lib$(N).a $(CLI) $(LIB)
 	$(call say,LD)
-	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(CLI_LIBS) $(LIBS)
+
+$(T)/lib$(N).so.$(SO_VERSION): $(T)/topo.o $(SHARED)
+	$(call say,LD)
+	$(Q)$(LINK_SHARED) -o $@ $^
 
 -include $(wildcard $(T)/*.d)
 else
@@ -182,11 +233,18 @@ endif
 
 -include $(wildcard $(O)/*.d $(O)/*/*.d $(O)/*/*/*.d)
 
+## study: builds the variants that STUDY=FILE names, runs its command on each, prints one table
+.PHONY: study
+export STUDY
+study:
+	@$(if $(SET)$(NAME),echo 'make: a study has its own SET and NAME' >&2; exit 2)
+	+@B='$(B)' TOPO='$(TOPO)' TOPO_FILE='$(TOPO_FILE)' KBGEN='$(KBGEN)' MAKE='$(MAKE)' gen/study.sh "$$STUDY"
+
 # -- set-up ------------------------------------------------------------------------------------
 
 # Debian packages; those of a target are installed by it, and by nothing else.
-BUILD_PACKAGES := gcc libc6-dev m4 libyaml-dev libxxhash-dev libblis-serial-dev
-CHECK_PACKAGES := libcmocka-dev jq python3-numpy
+BUILD_PACKAGES := gcc libc6-dev m4 libyaml-dev libxxhash-dev libblis-serial-dev libsqlite3-dev libjansson-dev
+CHECK_PACKAGES := libcmocka-dev jq python3-numpy g++ pkg-config
 CLANG_PACKAGES := clang libclang-rt-dev
 VALGRIND_PACKAGES := valgrind
 AARCH64_PACKAGES := gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
@@ -248,7 +306,7 @@ $(B)/_t/judge: $(O)/tests/judge/main.o $(JUDGE)
 $(B)/_t/broken: $(O)/tests/broken.o $(B)/cube8/libcube8.a $(CLI) $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LD)
-	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(CLI_LIBS) $(LIBS)
 
 .PHONY: tests
 tests: $(TESTS) $(B)/_t/judge $(B)/_t/broken
@@ -328,8 +386,8 @@ aarch64: setup
 	@$(MAKE) --no-print-directory $(KBGEN)
 	@for t in cube8 $(VECTOR_TOPOLOGIES); do \
 	    $(MAKE) --no-print-directory B=$(B)/aarch64 KBGEN=$(KBGEN) CC=$(ARM_CC) AR=aarch64-linux-gnu-ar \
-	        SAN=-static BLIS=no topology TOPO=$$t SET= NAME= || exit; done
-	@$(MAKE) --no-print-directory B=$(B)/aarch64 CC=$(ARM_CC) AR=aarch64-linux-gnu-ar SAN=-static BLIS=no \
+	        SAN=-static BLIS=no CLI_LIBS= topology TOPO=$$t SET= NAME= || exit; done
+	@$(MAKE) --no-print-directory B=$(B)/aarch64 CC=$(ARM_CC) AR=aarch64-linux-gnu-ar SAN=-static BLIS=no CLI_LIBS= \
 	    $(B)/aarch64/_t/co_arch
 	@B=$(B)/aarch64 RUNNER=qemu-aarch64 tests/run.sh $(B)/aarch64/_t/co_arch \
 	    tests/e2e/vectors.sh tests/e2e/benches.sh
@@ -354,8 +412,8 @@ check-all:
 	$(MAKE) lint
 	$(MAKE) break
 
-# All our C; goldens look as the templates made them.
-OUR_C = $$(git ls-files '*.c' '*.h' | grep -v '^tests/golden/')
+# All our C and C++; goldens look as the templates made them.
+OUR_C = $$(git ls-files '*.c' '*.h' '*.cpp' | grep -v '^tests/golden/')
 
 # cppcheck takes a mistake of a kernel for something that returns.
 NORETURN := $(patsubst %,--suppress=%:runtime/tl.c,nullPointerRedundantCheck nullPointerArithmeticRedundantCheck)
@@ -375,7 +433,7 @@ fmt:
 	@.ci/install $(FMT_PACKAGES)
 	clang-format -i $(OUR_C)
 
-## fuzz: a minute of libFuzzer each on the YAML loader, the replay reader, the .npy reader
+## fuzz: a minute of libFuzzer each on the YAML loader, the replay reader, the .npy reader, diff
 FUZZ_SECONDS ?= 60
 FUZZ_CC := clang $(INCLUDES) -iquote $(B)/cube8 $(filter-out -ffile%,$(ALL_CFLAGS)) -fsanitize=fuzzer,address,undefined
 FUZZ_RUN := -max_total_time=$(FUZZ_SECONDS) -timeout=5 -artifact_prefix=$(B)/fuzz/
@@ -383,19 +441,23 @@ FUZZ_RUN := -max_total_time=$(FUZZ_SECONDS) -timeout=5 -artifact_prefix=$(B)/fuz
 fuzz: setup
 	@.ci/install $(CLANG_PACKAGES)
 	@$(MAKE) --no-print-directory topology TOPO=cube8 SET= NAME=
-	@mkdir -p $(B)/fuzz/yaml $(B)/fuzz/csv $(B)/fuzz/npy
+	@mkdir -p $(B)/fuzz/yaml $(B)/fuzz/csv $(B)/fuzz/npy $(B)/fuzz/diff
 	cp topologies/*.yaml tests/bad/*.yaml $(B)/fuzz/yaml
-	cp tests/bad/*.csv benches/*.csv $(B)/fuzz/csv
+	cp tests/bad/*.csv tests/fuzz/*.csv benches/*.csv $(B)/fuzz/csv
 	cp tests/fuzz/*.npy $(B)/fuzz/npy
+	for f in csv json jsonl; do $(B)/cube8/cube8 probe --case h2d --format $$f -o $(B)/fuzz/diff/$$f; done
 	$(FUZZ_CC) -o $(B)/fuzz/fuzz_yaml tests/fuzz/fuzz_yaml.c $(filter-out gen/main.c,$(GEN_SRC)) \
 	    runtime/text.c -lyaml -lxxhash -lm
 	$(FUZZ_CC) -o $(B)/fuzz/fuzz_replay tests/fuzz/fuzz_replay.c $(B)/cube8/topo.c $(LIB_SRC) $(LIB_ASM) \
-	    $(CLI_SRC) $(O)/benches.c $(LIBS)
+	    $(CLI_SRC) $(O)/benches.c $(CLI_LIBS) $(LIBS)
+	$(FUZZ_CC) -o $(B)/fuzz/fuzz_diff tests/fuzz/fuzz_diff.c $(B)/cube8/topo.c $(LIB_SRC) $(LIB_ASM) \
+	    $(CLI_SRC) $(O)/benches.c $(CLI_LIBS) $(LIBS)
 	$(FUZZ_CC) -o $(B)/fuzz/fuzz_npy tests/fuzz/fuzz_npy.c runtime/npy.c runtime/dtype.c \
 	    runtime/convert.c runtime/end.c runtime/endpoint.c runtime/text.c -lm
 	$(B)/fuzz/fuzz_yaml $(FUZZ_RUN) $(B)/fuzz/yaml
 	$(B)/fuzz/fuzz_replay $(FUZZ_RUN) $(B)/fuzz/csv
 	$(B)/fuzz/fuzz_npy $(FUZZ_RUN) $(B)/fuzz/npy
+	$(B)/fuzz/fuzz_diff $(FUZZ_RUN) $(B)/fuzz/diff
 
 ## coverage: which lines the tests run, by gcov; also when some of them fail
 .PHONY: coverage
@@ -406,18 +468,23 @@ coverage:
 
 # -- installation ------------------------------------------------------------------------------
 
-## install: simulator, kbgen, libraries and headers of TOPO under PREFIX (default /usr/local)
+## install: simulator, kbgen, libraries, headers and pkg-config files of TOPO under PREFIX (default /usr/local)
+IN = '$(DESTDIR)$(PREFIX)/
+pc = LC_ALL=C m4 -P -E -E -Dgen_prefix='[[$(PREFIX)]]' -Dgen_version='$(VERSION)' -Dgen_name='$(N)' templates/base.m4
 .PHONY: install
-install: topology
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib $(DESTDIR)$(PREFIX)/include
-	install -m 755 $(KBGEN) $(T)/$(N) $(DESTDIR)$(PREFIX)/bin
-	install -m 644 $(LIB) $(T)/lib$(N).a $(DESTDIR)$(PREFIX)/lib
-	install -m 644 runtime/include/kernbench.h runtime/include/tl.h $(T)/$(N).h $(DESTDIR)$(PREFIX)/include
+install: topology $(PUBLIC_LIB)
+	install -d $(IN)bin' $(IN)include' $(IN)lib/pkgconfig'
+	install -m 755 $(KBGEN) $(T)/$(N) $(IN)bin'
+	install -m 644 runtime/include/kernbench.h runtime/include/tl.h $(T)/$(N).h $(IN)include'
+	install -m 644 $(PUBLIC_LIB) $(T)/lib$(N).a $(SHARED).$(SO_VERSION) $(T)/lib$(N).so.$(SO_VERSION) $(IN)lib'
+	cp -P $(SHARED) $(SHARED).$(SO) $(T)/lib$(N).so $(T)/lib$(N).so.$(SO) $(IN)lib'
+	$(pc) templates/kernbench.pc.m4 > $(IN)lib/pkgconfig/kernbench.pc'
+	$(pc) templates/topo.pc.m4 > $(IN)lib/pkgconfig/$(N).pc'
 
 # -- benches -----------------------------------------------------------------------------------
 
 P := $(B)/_p
-PERF := $(patsubst %,$(P)/%,txn spawn rows parts empty co kernel oplog phase2 many)
+PERF := $(patsubst %,$(P)/%,txn spawn rows parts empty co mm1 kernel oplog phase2 many)
 BENCH_TOPOLOGIES := cube8 mesh1024 bench_c4 bench_c64 bench_fifo bench_fifo_c4 bench_fifo_c64
 channels = cube.pe.pe_dma.read_channels=$(1) cube.pe.pe_dma.write_channels=$(1)
 fifo := contention.links=fifo
@@ -426,7 +493,7 @@ $(O)/benches/perf/%.o: INCLUDES += $(BENCH_TOPOLOGIES:%=-I$(B)/%)
 $(PERF): $(P)/%: $(O)/benches/perf/%.o $(CLI) $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LD)
-	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $(filter-out $(CLI) $(LIB),$^) $(CLI) $(LIB) $(LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $(filter-out $(CLI) $(LIB),$^) $(CLI) $(LIB) $(CLI_LIBS) $(LIBS)
 $(P)/txn: $(O)/benches/perf/hold.o $(foreach t,$(BENCH_TOPOLOGIES),$(B)/$(t)/lib$(t).a)
 $(P)/parts $(P)/oplog $(P)/phase2 $(P)/many: $(B)/cube8/libcube8.a
 $(P)/kernel: $(B)/cube8/libcube8.a $(B)/mesh1024/libmesh1024.a
@@ -448,7 +515,7 @@ bench-built: setup
 	@$(call bench_variant,bench_fifo_c64,$(fifo) $(call channels,64))
 	@$(MAKE) --no-print-directory perf
 
-## bench: measures engines, kernels, Phase 2, replay, starting and building against their aims; a few minutes
+## bench: measures engines, event core, kernels, Phase 2, replay, starting and building against their aims; a few minutes
 .PHONY: bench
 bench: bench-built
 	@B=$(B) CC='$(CC)' benches/perf/run.sh
@@ -457,6 +524,38 @@ bench: bench-built
 .PHONY: bench-large
 bench-large: bench-built
 	@B=$(B) CC='$(CC)' benches/perf/run.sh large
+
+# -- beside others -----------------------------------------------------------------------------
+
+# The same transactions by simulators of others; a peer that cannot be built is reported as missing.
+PEER_PACKAGES := libsystemc-dev libsimgrid-dev python3-simpy3 g++
+CXX := $(if $(filter default,$(origin CXX)),g++,$(CXX))
+CXX_FLAGS := -std=c++17 $(filter-out -std=% -Wstrict-prototypes -Wmissing-prototypes -Wshadow -Wconversion,$(ALL_CFLAGS))
+
+$(O)/benches/peers/%.o: INCLUDES += -I$(B)/cube8 -I$(B)/bench_c160
+$(P)/export: $(O)/benches/peers/export.o $(B)/cube8/libcube8.a $(B)/bench_c160/libbench_c160.a $(LIB)
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIBS)
+
+$(P)/systemc $(P)/simgrid: $(P)/%: benches/peers/%.cpp benches/peers/peer.h $(O)/flags
+	@mkdir -p $(@D)
+	$(call say,C++)
+	$(Q)$(CXX) $(CXX_FLAGS) -o $@ $< -l$*
+
+.PHONY: peers
+peers: $(P)/export
+	@-$(MAKE) --no-print-directory $(P)/systemc
+	@-$(MAKE) --no-print-directory $(P)/simgrid
+
+## bench-peers: the same transactions by SystemC, SimGrid and SimPy, times and results compared
+.PHONY: bench-peers
+bench-peers: setup
+	@-for p in $(PEER_PACKAGES); do .ci/install $$p; done
+	@$(MAKE) --no-print-directory topology TOPO=cube8 SET= NAME=
+	@$(call bench_variant,bench_c160,$(call channels,160))
+	@$(MAKE) --no-print-directory peers
+	@B=$(B) CC='$(CC)' benches/peers/run.sh
 
 # -- house -------------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* What is asked for besides --set. */
-enum output { OUTPUT_TABLES, OUTPUT_CONFIG, OUTPUT_NAME, OUTPUT_HASH };
+enum output { OUTPUT_TABLES, OUTPUT_CONFIG, OUTPUT_KEYS, OUTPUT_NAME, OUTPUT_HASH };
 
 /* The command line. Strings are borrowed from argv. */
 struct options {
@@ -26,6 +26,7 @@ static const char help[] =
     "\n"
     "  --set KEY=VALUE  override a key, e.g. cube.hbm.bw_gbs=512; repeatable, the last one counts\n"
     "  --config         print the resolved YAML instead: every key with its value\n"
+    "  --keys           print the same as lines KEY=VALUE instead\n"
     "  --hash           print the xxHash64 of the resolved YAML instead\n"
     "  --name           print the topology's name instead\n"
     "  --help           print this\n"
@@ -58,13 +59,10 @@ static _Noreturn void say(const char *text)
 static void read_options(struct options *o, struct arena *arena, int argc, char **argv)
 {
     static const struct option longs[] = {
-        {"set", required_argument, NULL, 's'},
-        {"config", no_argument, NULL, 'c'},
-        {"hash", no_argument, NULL, 'x'},
-        {"name", no_argument, NULL, 'n'},
-        {"help", no_argument, NULL, 'h'},
-        {"version", no_argument, NULL, 'v'},
-        {NULL, 0, NULL, 0},
+        {"set", required_argument, NULL, 's'}, {"config", no_argument, NULL, 'c'},
+        {"keys", no_argument, NULL, 'k'},      {"hash", no_argument, NULL, 'x'},
+        {"name", no_argument, NULL, 'n'},      {"help", no_argument, NULL, 'h'},
+        {"version", no_argument, NULL, 'v'},   {NULL, 0, NULL, 0},
     };
     int c;
 
@@ -76,6 +74,9 @@ static void read_options(struct options *o, struct arena *arena, int argc, char 
             break;
         case 'c':
             o->output = OUTPUT_CONFIG;
+            break;
+        case 'k':
+            o->output = OUTPUT_KEYS;
             break;
         case 'x':
             o->output = OUTPUT_HASH;
@@ -126,6 +127,8 @@ static bool print(const struct spec *spec, const struct options *o)
         return fputs(resolve(spec), stdout) >= 0;
     case OUTPUT_HASH:
         return puts(resolve_hash(spec)) >= 0;
+    case OUTPUT_KEYS:
+        return fputs(resolve_keys(spec), stdout) >= 0;
     case OUTPUT_NAME:
         return puts(spec->name) >= 0;
     }

@@ -24,20 +24,37 @@ static const char *key_lines(const struct spec *spec, enum key k)
     return lines;
 }
 
-const char *resolve(const struct spec *spec)
+static const char *key_set(const struct spec *spec, enum key k)
+{
+    return arena_printf(spec->arena, "%s=%s\n", key_rows[k].path, value_text(spec, k));
+}
+
+/* What `lines_of` makes of each key, one after the other. */
+static const char *join(const struct spec *spec,
+                        const char *(*lines_of)(const struct spec *spec, enum key k))
 {
     const char *lines[N_KEYS];
     size_t len = 0;
     char *text, *end;
 
     for (enum key k = 0; k < N_KEYS; k++) {
-        lines[k] = key_lines(spec, k);
+        lines[k] = lines_of(spec, k);
         len += strlen(lines[k]);
     }
     text = end = arena_alloc(spec->arena, len + 1);
     for (enum key k = 0; k < N_KEYS; k++)
         end = stpcpy(end, lines[k]);
     return text;
+}
+
+const char *resolve(const struct spec *spec)
+{
+    return join(spec, key_lines);
+}
+
+const char *resolve_keys(const struct spec *spec)
+{
+    return join(spec, key_set);
 }
 
 const char *resolve_hash(const struct spec *spec)

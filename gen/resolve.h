@@ -8,6 +8,9 @@ enum { HASH_CHARS = 16 };
 /* Every key in the order of keys.def. Loading this text again gives the same spec, same text. */
 const char *resolve(const struct spec *spec);
 
+/* The same as lines KEY=VALUE, which --set would take. */
+const char *resolve_keys(const struct spec *spec);
+
 /* XXH64, seed 0, of the resolved YAML, as HASH_CHARS hex digits. */
 const char *resolve_hash(const struct spec *spec);
 

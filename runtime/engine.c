@@ -7,6 +7,7 @@
  * `hop` takes an event for each node and wire.
  */
 #include "engine.h"
+#include "after.h"
 #include "hook.h"
 #include "traffic.h"
 #include "walk.h"
@@ -104,26 +105,28 @@ static inline struct txn_list *pipe_of(struct kb_sim *s, const struct txn *x)
 
 /* -- memories ------------------------------------------------------------------------------- */
 
+/* Events are not counted: those that change nothing are left out. */
+static ALWAYS_INLINE bool expects(int how)
+{
+    return !(how & (HOW_HOP | HOW_COUNTED | HOW_KERNELS));
+}
+
+/* From `start` on; before that, if it is expected only. */
 static ALWAYS_INLINE void serve(struct kb_sim *s, int how, struct memory_station *memory,
-                                uint64_t t, uint32_t slot)
+                                uint64_t start, uint32_t slot)
 {
     struct txn *x = &s->txns[slot];
     int64_t hold = x->hold_fs;
 
     memory->holder = slot;
-    memory->busy_fs += (uint64_t)hold;
-    memory->wait_fs += (int64_t)t - x->arrive_fs;
-    x->service_fs = (int64_t)t;
-    x->stage = TXN_SERVED;
+    memory->start_fs = start;
+    if (!expects(how)) { /* else hold_fs is still needed, and stands in the same place */
+        x->service_fs = (int64_t)start;
+        x->stage = TXN_SERVED;
+    }
     if (inside_pe(s, how, slot))
-        service_begin(work_of(s, slot), t);
-    post(s, after(t, hold), EV_DONE, slot);
-}
-
-/* Events are not counted: those that change nothing are left out. */
-static ALWAYS_INLINE bool expects(int how)
-{
-    return !(how & (HOW_HOP | HOW_COUNTED | HOW_KERNELS));
+        service_begin(work_of(s, slot), start);
+    post(s, after(start, hold), EV_DONE, slot);
 }
 
 /* Counts who has arrived before `t`. Who arrives at `t` itself comes after all completions. */
@@ -137,25 +140,22 @@ static ALWAYS_INLINE void note_arrivals(struct kb_sim *s, struct memory_station 
     m->queued = queued;
 }
 
-static ALWAYS_INLINE bool arrives_before(const struct txn *a, const struct txn *b)
+/*
+ * `a`, which is known, before `x`, which is new. Who is issued at that very instant, on a way that
+ * takes no time, comes after all who arrive then: its issue is of a later class.
+ */
+static ALWAYS_INLINE bool arrives_before(const struct txn *a, const struct txn *x)
 {
-    return (uint64_t)a->arrive_fs < (uint64_t)b->arrive_fs ||
-           (a->arrive_fs == b->arrive_fs && a->id < b->id);
+    return (uint64_t)a->arrive_fs < (uint64_t)x->arrive_fs ||
+           (a->arrive_fs == x->arrive_fs && (a->id < x->id || x->issue_fs == x->arrive_fs));
 }
 
-/*
- * It is known when a transaction will arrive: it goes to its place in the queue, mostly the last,
- * else behind all that had arrived when the last was served. Only the first of an idle memory
- * needs an event.
- */
-static ALWAYS_INLINE void expect(struct kb_sim *s, uint64_t arrive, uint32_t slot)
+/* Into its place in the queue: mostly the last, else behind all that are known to have arrived. */
+static ALWAYS_INLINE void expect_in_queue(struct kb_sim *s, struct memory_station *m, uint32_t slot)
 {
     struct txn *txns = s->txns, *x = &txns[slot];
-    struct memory_station *m = memory_of(s, 0, slot);
     uint32_t *link = m->arrived;
 
-    x->arrive_fs = (int64_t)arrive;
-    x->stage = TXN_TO_MEMORY;
     if (m->head != TXN_NONE && arrives_before(&txns[m->tail], x))
         link = &txns[m->tail].next;
     while (*link != TXN_NONE && arrives_before(&txns[*link], x))
@@ -164,8 +164,37 @@ static ALWAYS_INLINE void expect(struct kb_sim *s, uint64_t arrive, uint32_t slo
     if (x->next == TXN_NONE)
         m->tail = slot;
     *link = slot;
-    if (m->holder == TXN_NONE && m->head == slot)
-        post(s, arrive, EV_ARRIVE, slot);
+}
+
+/*
+ * It is known when a transaction will arrive, so it needs no event of that: if the memory will be
+ * idle its completion is posted at once. Until it arrives another may overtake it; then it goes
+ * back to the queue, and its event means nothing any more.
+ */
+static ALWAYS_INLINE void expect(struct kb_sim *s, uint64_t arrive, uint32_t slot)
+{
+    struct memory_station *m = memory_of(s, 0, slot);
+    uint32_t holder = m->holder;
+
+    s->txns[slot].arrive_fs = (int64_t)arrive;
+    if (holder == TXN_NONE) {
+        serve(s, 0, m, arrive, slot);
+    } else if (arrives_before(&s->txns[holder], &s->txns[slot])) {
+        expect_in_queue(s, m, slot);
+    } else {
+        s->txns[holder].next = m->head;
+        if (m->head == TXN_NONE)
+            m->tail = holder;
+        m->head = holder;
+        serve(s, 0, m, arrive, slot);
+    }
+}
+
+/* Is this the completion of who holds the memory, and not one from before he was overtaken? */
+static ALWAYS_INLINE bool holds_until(const struct memory_station *m, const struct txn *x,
+                                      uint64_t t, uint32_t slot)
+{
+    return m->holder == slot && after(m->start_fs, x->hold_fs) == t;
 }
 
 /* Takes the first out of the queue of `m`, and serves it. */
@@ -180,27 +209,20 @@ static ALWAYS_INLINE void serve_first(struct kb_sim *s, int how, struct memory_s
     serve(s, how, m, t, slot);
 }
 
-/* An idle memory's first has arrived. Of one that was overtaken there may be an event left. */
-static ALWAYS_INLINE void serve_arrived(struct kb_sim *s, uint64_t t, uint32_t slot)
-{
-    struct memory_station *m = memory_of(s, 0, slot);
-
-    if (m->holder == TXN_NONE && m->head == slot)
-        serve_first(s, 0, m, t);
-}
-
-/* The memory is free at `t`: the next one has arrived before, or will by an event of its own. */
+/* The memory is free at `t`: it serves the next one then, or when he will have arrived. */
 static ALWAYS_INLINE void serve_next(struct kb_sim *s, struct memory_station *m, uint64_t t)
 {
+    uint64_t arrive;
+
+    if (m->head == TXN_NONE)
+        return;
     note_arrivals(s, m, t);
     if (m->queued > m->queue_max)
         m->queue_max = m->queued;
-    if (m->queued) {
-        m->arrived = --m->queued ? m->arrived : &m->head;
-        serve_first(s, 0, m, t);
-    } else if (m->head != TXN_NONE) {
-        post(s, (uint64_t)s->txns[m->head].arrive_fs, EV_ARRIVE, m->head);
-    }
+    if (m->queued == 0 || --m->queued == 0)
+        m->arrived = &m->head;
+    arrive = (uint64_t)s->txns[m->head].arrive_fs;
+    serve_first(s, 0, m, arrive > t ? arrive : t);
 }
 
 /*
@@ -236,11 +258,18 @@ static ALWAYS_INLINE void go_to_memory(struct kb_sim *s, int how, uint64_t t, in
 
 /* -- from one station to the next ----------------------------------------------------------- */
 
-/* A host's transaction sets out: only the first of its pipe has an event. */
+/*
+ * A host's transaction sets out: only the first of its pipe has an event. Where transactions wait
+ * for others, one may be issued after another of its time with a larger id: each has its event.
+ */
 static inline void enter_pipe(struct kb_sim *s, uint64_t arrive, uint32_t slot)
 {
     struct txn_list *pipe = pipe_of(s, &s->txns[slot]);
 
+    if (__builtin_expect(s->after != NULL, 0)) {
+        post(s, arrive, EV_ARRIVE, slot);
+        return;
+    }
     s->txns[slot].arrive_fs = (int64_t)arrive;
     s->txns[slot].piped = true;
     if (pipe->head == TXN_NONE)
@@ -551,10 +580,6 @@ static ALWAYS_INLINE void come_to_memory(struct kb_sim *s, int how, uint64_t t, 
     struct txn *x = &s->txns[slot];
     struct memory_station *memory = memory_of(s, how, slot);
 
-    if (expects(how)) {
-        serve_arrived(s, t, slot);
-        return;
-    }
     x->arrive_fs = (int64_t)t;
     if (how & HOW_KERNELS && !(how & HOW_HOP) && work_is_dma(work_of(s, slot)))
         memory->under_way--;
@@ -620,6 +645,15 @@ static ALWAYS_INLINE void count_flow(struct kb_sim *s, const struct txn *x)
         fail(s, KB_NO_MEMORY);
 }
 
+/* Seldom asked for, and kept out of the way. */
+static __attribute__((noinline)) void end_for_others(struct kb_sim *s, uint32_t id, uint64_t t)
+{
+    kb_status status = after_ended(s, id, (int64_t)t);
+
+    if (status != KB_OK)
+        fail(s, status);
+}
+
 static inline void end(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
     struct txn *x = &s->txns[slot];
@@ -640,13 +674,19 @@ static inline void end(struct kb_sim *s, uint64_t t, uint32_t slot)
         s->end_fs = (int64_t)end;
     if (__builtin_expect(s->traffic != NULL, false))
         traffic_done(s, slot, end);
+    if (__builtin_expect(s->after != NULL, 0))
+        end_for_others(s, x->id, end);
 }
 
 /* The memory is free again. */
-static ALWAYS_INLINE void leave_memory(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
+static ALWAYS_INLINE void leave_memory(struct kb_sim *s, int how, struct memory_station *memory,
+                                       uint64_t t, uint32_t slot)
 {
-    struct memory_station *memory = memory_of(s, how, slot);
+    struct txn *x = &s->txns[slot];
 
+    x->service_fs = (int64_t)memory->start_fs;
+    memory->busy_fs += t - memory->start_fs;
+    memory->wait_fs += (int64_t)memory->start_fs - x->arrive_fs;
     memory->holder = TXN_NONE;
     if (expects(how)) {
         serve_next(s, memory, t);
@@ -676,8 +716,12 @@ static ALWAYS_INLINE void leave_first(struct kb_sim *s, int how, uint64_t t, uin
 
 static ALWAYS_INLINE void done(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
+    struct memory_station *memory = memory_of(s, how, slot);
+
+    if (expects(how) && !holds_until(memory, &s->txns[slot], t, slot))
+        return;
     seen(s, how, t, EV_DONE, s->txns[slot].id);
-    leave_memory(s, how, t, slot);
+    leave_memory(s, how, memory, t, slot);
     if (!inside_pe(s, how, slot))
         leave_first(s, how, t, slot);
     if (how & HOW_KERNELS) {

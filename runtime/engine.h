@@ -9,7 +9,7 @@
  * names.
  */
 #ifdef TOPOLOGY
-extern const struct kb_topology TOPOLOGY;
+extern const struct kb_topology TOPOLOGY __attribute__((visibility("default")));
 #define T (&TOPOLOGY)
 
 /* The fused engine, when nobody asks for every event. See kb_topology.run. */

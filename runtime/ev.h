@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "linked.h"
 
 /*
  * Equal times run by class, then by id, never by posting order: merging hops changes who posts
@@ -68,7 +69,7 @@ static inline ev ev_heap_first(const struct ev_heap *h)
 }
 
 /* Takes the first event of a heap that has one. */
-void ev_heap_take(struct ev_heap *h);
+void ev_heap_take(struct ev_heap *h) LINKED(ev_heap_take);
 
 /* -- the calendar --------------------------------------------------------------------------- */
 
@@ -119,7 +120,7 @@ static inline void ev_queue_rewind(struct ev_queue *q)
 }
 
 /* An event far away, on a day that has others, or without a node. False if there is no memory. */
-bool ev_push_slow(struct ev_queue *q, ev e);
+bool ev_push_slow(struct ev_queue *q, ev e) LINKED(ev_push_slow);
 
 /* False if there is no memory. */
 static inline bool ev_push(struct ev_queue *q, ev e)

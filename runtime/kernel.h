@@ -71,7 +71,8 @@ struct command {
     struct tl_tensor *result; /* borrowed; NULL: none */
     const char *call;         /* "tl_load", for messages */
     tl_here here;
-    struct tl_tensor *operand[2 + 2 * TL_EPILOGUES_MAX]; /* to be bound at issue; two for a step */
+    const struct tl_tensor
+        *operand[2 + 2 * TL_EPILOGUES_MAX]; /* to be bound at issue; two for a step */
     uint8_t n_operands;
     bool async;
     uint32_t slot; /* DMA, dot, math: of its transaction or stage */

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "after.h"
 #include "end.h"
 #include "engine.h"
 #include "host.h"
@@ -137,6 +138,7 @@ void kb_sim_free(kb_sim *s)
 {
     if (!s)
         return;
+    after_free(s->after);
     kernels_free(s->kernels);
     host_free(s->host);
     op_log_free(s->log);
@@ -321,7 +323,10 @@ static bool push_issue(struct ev_heap *heads, const struct txn *txns, uint32_t s
     return ev_heap_push(heads, ev_make((uint64_t)x->issue_fs, EV_ISSUE, x->id, slot));
 }
 
-/* All rows as one list in order: chunks are sorted, then taken from by a heap of their heads. */
+/*
+ * All rows that do not wait, as one list in order: chunks are sorted, then taken from by a heap of
+ * their heads.
+ */
 static bool sort_issues(struct kb_sim *s)
 {
     struct txn_list list = {TXN_NONE, TXN_NONE};
@@ -337,7 +342,8 @@ static bool sort_issues(struct kb_sim *s)
         uint32_t slot = ev_slot(ev_heap_first(&heads)), next = s->txns[slot].next;
 
         ev_heap_take(&heads);
-        txn_append(&list, s->txns, slot);
+        if (!s->after || !after_waits(s->after, slot))
+            txn_append(&list, s->txns, slot);
         ok = push_issue(&heads, s->txns, next);
     }
     ev_heap_free(&heads);
@@ -357,6 +363,21 @@ static kb_status ended(kb_status status, kb_error *why)
     else if (status == KB_NO_MEMORY)
         end_error(why, "out of memory while the simulation ran");
     return status;
+}
+
+/* What the first run finds out. Of what the caller may still put right nothing is kept. */
+static kb_status start(struct kb_sim *s, kb_error *why)
+{
+    kb_status status = after_prepare(s, NULL, why);
+
+    if (status == KB_BAD_REQUEST)
+        return status;
+    if (s->after)
+        s->sorted = false; /* who waits is not in the list */
+    if (status == KB_OK && !s->sorted && !sort_issues(s))
+        status = KB_NO_MEMORY;
+    s->started = status == KB_OK;
+    return s->status = status;
 }
 
 kb_status sim_run_transactions(struct kb_sim *s, uint64_t budget, kb_error *why)
@@ -382,8 +403,8 @@ kb_status kb_sim_run(kb_sim *s, uint64_t budget, kb_error *why)
         return ended(kernels_run(s, budget, why), why);
     if (s->status != KB_OK)
         return ended(s->status, why);
-    if (!s->started && !s->sorted && !sort_issues(s))
-        return ended(s->status = KB_NO_MEMORY, why);
+    if (!s->started && (status = start(s, why)) != KB_OK)
+        return ended(status, why);
     status = sim_run_transactions(s, budget, why);
     return status == KB_OK ? sim_check_stations(s, why) : status;
 }

@@ -3,6 +3,7 @@
 #define SIM_H
 #include "cost.h"
 #include "ev.h"
+#include "linked.h"
 #include "station.h"
 
 /* Transactions by what they moved and which way: index 0 reads, 1 writes. */
@@ -10,6 +11,7 @@ struct flow {
     uint64_t count[2], bytes[2];
 };
 
+struct after;
 struct host;
 struct kernels;
 struct op_log;
@@ -27,7 +29,8 @@ struct kb_sim {
     struct txn_list issues; /* the same for rows in any order */
     bool sorted, started;
     int64_t last_issue_fs;
-    uint32_t n_done; /* complete: responses have come back, too */
+    uint32_t n_done;     /* complete: responses have come back, too */
+    struct after *after; /* owned; transactions that wait for others, or NULL */
 
     /* Stations, owned. */
     struct station *channels;        /* [src_pack()][0 read, 1 write] */
@@ -64,7 +67,7 @@ struct kb_sim {
 
 /* A row of flow_remote is made when a cube is first used as a source; false if there is no memory.
  */
-bool sim_flow_row(struct kb_sim *s, uint32_t cube);
+bool sim_flow_row(struct kb_sim *s, uint32_t cube) LINKED(sim_flow_row);
 
 /* Room for `n` transactions; false if there is no memory. */
 bool sim_room(struct kb_sim *s, uint32_t n);

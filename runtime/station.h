@@ -21,7 +21,8 @@ struct station {
  * A memory: one at a time. One cache line.
  *
  * Where events are counted the queue holds who has arrived and waits. Elsewhere it also holds who
- * is on the way, in order of arrival, so that only an idle memory needs an event of an arrival.
+ * is on the way, in order of arrival, and the first of all holds the memory before he is there: so
+ * no arrival needs an event.
  */
 struct memory_station {
     uint32_t head, tail; /* of the queue; head TXN_NONE: empty */
@@ -31,8 +32,9 @@ struct memory_station {
     };
     uint32_t holder;            /* slot that is served: whom a waiting transaction waits for */
     uint32_t queued, queue_max; /* who has arrived and waits */
-    uint64_t busy_fs;
-    wait_sum wait_fs;
+    uint64_t start_fs;          /* when the holder's service begins, or has begun */
+    uint64_t busy_fs;           /* of services that have ended */
+    wait_sum wait_fs;           /* the same */
 };
 
 /* A link's direction: the head of a transaction goes on while its bytes pass. */

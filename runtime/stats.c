@@ -177,17 +177,12 @@ static int64_t held_fs(const struct kb_sim *s, const struct station *st, uint32_
     return (int64_t)(st->busy_fs + (servers - st->idle) * s->now_fs);
 }
 
-/* Of a memory: all of a service was counted when it began. */
+/* Of a memory: who is served has held it until now. */
 static int64_t served_fs(const struct kb_sim *s, const struct memory_station *m)
 {
-    const struct txn *x;
-    struct kb_cost c;
+    bool serves = m->holder != TXN_NONE && m->start_fs < s->now_fs;
 
-    if (m->holder == TXN_NONE)
-        return (int64_t)m->busy_fs;
-    x = &s->txns[m->holder];
-    c = cost_of(s->topo, &s->mask, x->op, x->src, x->dst, x->nbytes);
-    return (int64_t)(m->busy_fs + s->now_fs) - (x->service_fs + c.memory_overhead_fs + c.drain_fs);
+    return (int64_t)(m->busy_fs + (serves ? s->now_fs - m->start_fs : 0));
 }
 
 /* Calls `each` for one station that anything went through. */

@@ -340,3 +340,15 @@ char *text_put_json(char *to, const char **from)
     *from += n;
     return to + n;
 }
+
+char *text_put_utf8(char *to, const char **from)
+{
+    const unsigned char *p = (const unsigned char *)*from;
+    size_t n = *p < 0x80 ? 1 : utf8_length(p);
+
+    *from += n > 0 ? n : 1;
+    if (n == 0)
+        return text_put_text(to, "\xef\xbf\xbd");
+    memcpy(to, p, n);
+    return to + n;
+}

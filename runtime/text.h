@@ -48,4 +48,7 @@ char *text_put_text(char *to, const char *text); /* short texts of our own */
 enum { TEXT_JSON_BYTES = 6 };
 char *text_put_json(char *to, const char **from);
 
+/* The same as UTF-8: up to three bytes for each one of `*from`, what is no UTF-8 as U+FFFD. */
+char *text_put_utf8(char *to, const char **from);
+
 #endif

@@ -265,7 +265,7 @@ static struct op_tensor op_tensor_of(const struct tl_tensor *x)
                               .scalar = x->scalar};
 }
 
-static void add_operand(struct command *c, struct tl_tensor *x)
+static void add_operand(struct command *c, const struct tl_tensor *x)
 {
     c->op.in[c->op.n_in++] = op_tensor_of(x);
     c->operand[c->n_operands++] = x;
@@ -1122,7 +1122,7 @@ tl_tensor *tl_transpose_at(tl_ctx *tl, tl_here here, tl_tensor *x)
 /* A constant of an operation that has no tensors. */
 static void add_constant(struct command *c, kb_dtype dtype, double value)
 {
-    static struct tl_tensor none = {.kind = TENSOR_SCALAR, .maker = OP_NONE};
+    static const struct tl_tensor none = {.kind = TENSOR_SCALAR, .maker = OP_NONE};
 
     add_operand(c, &none);
     c->op.in[c->op.n_in - 1].dtype = (uint8_t)dtype;

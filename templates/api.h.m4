@@ -7,6 +7,7 @@ gen_banner
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 enum {
     gen_NAME[[]]_SIPS = gen_sips,
@@ -14,9 +15,10 @@ enum {
     gen_NAME[[]]_PES_PER_CUBE = gen_pes,
 };
 
-/* Const and shared by all simulations of it; from lib[[]]gen_name.a. */
+/* Const and shared by all simulations of it; from lib[[]]gen_name. */
 extern const kb_topology gen_name[[]]_topology;
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

@@ -78,6 +78,15 @@ static inline void issue(kb_sim *sim, const kb_topology *topo, int64_t issue_fs,
     add(sim, &request);
 }
 
+/* What row `id` waits for. */
+static inline void add_after(kb_sim *sim, uint64_t id, const struct judge_row *row)
+{
+    kb_error why = {""};
+
+    if (kb_sim_after(sim, id, row->after, row->n_after, row->think_fs, &why) != KB_OK)
+        fail_msg("%s", why.text);
+}
+
 static inline void run_all(kb_sim *sim)
 {
     kb_error why = {""};

@@ -657,6 +657,36 @@ static void assert_vector(const char *csv)
     free(got);
 }
 
+/* 4096 B alone: c0.pe0 -> c0.slice0 18.085 ns, from the host 56.5625, its response included. */
+static void rows_wait_for_the_last_end_and_think(void **state)
+{
+    struct rig r = {.t = judge_load_text(CUBE8)};
+
+    (void)state;
+    issue(&r, 0, JUDGE_READ, "c0.pe0", "c0.slice0", 4096);
+    issue(&r, 0, JUDGE_D2H, "host", "c0.slice0", 4096);
+    issue(&r, 0, JUDGE_READ, "c0.pe0", "c0.slice0", 4096);
+    issue(&r, 0, JUDGE_READ, "c0.pe0", "c0.slice0", 4096);
+    r.rows[2] = (struct judge_row){.op = JUDGE_READ,
+                                   .src = r.rows[2].src,
+                                   .dst = r.rows[2].dst,
+                                   .nbytes = 4096,
+                                   .after = {3, 3},
+                                   .n_after = 2,
+                                   .think_fs = 1000000};
+    r.rows[3].after[0] = 1;
+    r.rows[3].after[1] = 0;
+    r.rows[3].n_after = 2;
+    run(&r);
+    assert_true(r.results[3].issue_fs == 56562500);
+    assert_true(r.results[3].actual_fs == 18085000);
+    assert_true(r.results[2].issue_fs == 56562500 + 18085000 + 1000000);
+    r.rows[0].after[0] = 2;
+    r.rows[0].n_after = 1;
+    assert_false(judge_replay(r.t, r.rows, r.n, r.results, &r.fingerprint)); /* 0, 2, 3, 0 */
+    judge_free(r.t);
+}
+
 /* tests/vectors/README.md */
 static void vectors_come_out_byte_for_byte(void **state)
 {
@@ -766,6 +796,7 @@ int main(void)
         cmocka_unit_test(arrival_out_of_a_completion_comes_before_an_issue),
         cmocka_unit_test(fingerprint_is_that_of_its_records),
         cmocka_unit_test(time_past_its_range_is_refused),
+        cmocka_unit_test(rows_wait_for_the_last_end_and_think),
         cmocka_unit_test(vectors_come_out_byte_for_byte),
         cmocka_unit_test(random_rows_alone_take_their_formula),
     };

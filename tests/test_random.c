@@ -4,9 +4,13 @@
 
 /*
  * KB_SEEDS=N in the environment runs seeds 1..N. Each seed is a machine of its own, ideal or
- * fifo, often without any delay at all, and gets loads of random length full of ties.
+ * fifo, often without any delay at all, and gets loads of random length full of ties. In one load
+ * rows wait for others.
  */
-enum { SEEDS = 1000, LOADS = 3, MOST_ROWS = 150 };
+enum { SEEDS = 1000, LOADS = 4, MOST_ROWS = 150 };
+
+/* The loads whose rows are in order of time, and those whose rows wait for one another. */
+enum { LOAD_SORTED = 2, LOAD_AFTER = 3 };
 
 /* One load on one machine, and what the judge says of it. */
 struct scenario {
@@ -33,6 +37,8 @@ static kb_sim *loaded(const struct scenario *s, kb_options options)
 
         add(sim, &request);
     }
+    for (size_t i = 0; i < s->n; i++)
+        add_after(sim, i, &s->rows[i]);
     return sim;
 }
 
@@ -120,8 +126,10 @@ static void each_scenario(size_t n_seeds, void (*check)(struct scenario *s))
         for (int load = 0; load < LOADS; load++) {
             s.n = draw(&s.dice) % MOST_ROWS + 1;
             s.rows = random_rows(t, draw(&s.dice), s.n);
-            if (load == LOADS - 1)
+            if (load == LOAD_SORTED)
                 qsort(s.rows, s.n, sizeof *s.rows, by_issue);
+            if (load == LOAD_AFTER)
+                judge_random_after(s.rows, s.n, draw(&s.dice));
             *(in_order(&s) ? &sorted : &unsorted) += 1;
             s.expected = calloc(s.n, sizeof *s.expected);
             assert_true(judge_replay(t, s.rows, s.n, s.expected, &s.fingerprint));

@@ -1,6 +1,6 @@
 # report.awk -- tables of medians from samples, and how far they are from the aims.
 #
-# usage: awk -v table=txn|kernel|oplog|phase2|replay|start|build|large -f report.awk SAMPLES
+# usage: awk -v table=txn|mm1|kernel|oplog|phase2|replay|start|build|large -f report.awk SAMPLES
 # A sample is name,unit,round,value. Ratios are taken round by round: both sides ran together.
 
 BEGIN { FS = "," }
@@ -16,6 +16,8 @@ FNR > 1 {
 END {
     if (table == "txn")
         txn()
+    else if (table == "mm1")
+        mm1()
     else if (table == "oplog")
         oplog()
     else if (table == "kernel")
@@ -85,8 +87,8 @@ function aim(what, x, bound, unit) {
         100 * (x <= bound ? bound - x : x - bound) / bound
 }
 
-function at_least(what, x, bound) {
-    printf "aim   %-44s %9.2f x     >= %-6g %s by %.2f\n", what, x, bound,
+function at_least(what, x, bound, unit) {
+    printf "aim   %-44s %9.2f %-5s >= %-6g %s by %.2f\n", what, x, (unit == "" ? "x" : unit), bound,
         (x >= bound ? "PASS" : "MISS"), (x >= bound ? x - bound : bound - x)
 }
 
@@ -188,6 +190,14 @@ function txn(p, pattern, s) {
             aim("fused ideal " pattern[p] ", " s " outstanding",
                 of("fused ideal " pattern[p] " " s (p == 3 ? " bursts" : " at0") " run"),
                 s == 256 ? 60 : 80, "ns")
+}
+
+# -- the event core alone --------------------------------------------------------------------
+
+function mm1() {
+    printf "M/M/1 on the bare event core, load 0.9, ns per event: %s\n", cell("mm1 event")
+    printf "mean time %s ns (theory: 90), mean number %s (theory: 9)\n\n", cell("mm1 time"), cell("mm1 number")
+    at_least("M/M/1, events a second", 1e3 / of("mm1 event"), 30, "M")
 }
 
 # -- kernels ---------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # run.sh -- measures the engines, the op log, replay, starting and building; `make bench` builds what it runs.
 #
-# usage: run.sh [txn|kernel|oplog|phase2|replay|start|build|large]...; without words all but large. B names the build.
+# usage: run.sh [txn|mm1|kernel|oplog|phase2|replay|start|build|large]...; without words all but large. B names the build.
 # Samples are kept in $B/bench/NAME.csv; tables, and how they compare with the aims, go to stdout.
 set -euo pipefail
 
@@ -34,6 +34,10 @@ machine() {
 
 txn() {
     "$programs/txn" $MILLION 5
+}
+
+mm1() {
+    "$programs/mm1" $((10 * MILLION)) 5
 }
 
 oplog() {
@@ -124,7 +128,7 @@ build() {
 
 mkdir -p "$samples"
 machine
-for name in "${@:-txn kernel oplog phase2 replay start build}"; do
+for name in "${@:-txn mm1 kernel oplog phase2 replay start build}"; do
     for part in $name; do
         measure "$part" "$part"
     done

@@ -2,7 +2,7 @@
 #ifndef CMD_H
 #define CMD_H
 #include "opts.h"
-#include "out.h"
+#include "out_sqlite.h"
 
 /* One run of the command line. */
 struct cli {
@@ -10,13 +10,15 @@ struct cli {
     kb_info info;
     const char *program; /* the topology's name */
     struct opts opts;
+    struct out_sqlite *sqlite; /* owned: where rows go besides; NULL: nowhere */
 };
 
 /* Each command is a cmd_name() in cmd_name.c. They return after a message, or 0. */
 #define COMMAND(NAME, name, ...) enum exit_code cmd_##name(const struct cli *cli);
 #include "opts.def"
 
-/* Prints `rows` in the format and to the place that were asked for. */
+/* Prints `rows` in the format and to the place that were asked for; --sqlite gets them after that.
+ */
 enum exit_code cmd_print(const struct cli *cli, const struct rows *rows);
 
 /* The same, to an open `s`, which stays open. */
@@ -28,6 +30,10 @@ void cmd_write_with(const struct cli *cli, const struct rows *rows, const struct
 
 /* What results of this command line say about their origin. */
 struct origin cmd_origin(const struct cli *cli);
+
+/* For what prints rows by itself: adds them to the database of --sqlite, after all is printed. */
+void cmd_add(const struct cli *cli, const struct rows *rows, const struct origin *origin,
+             struct sink *s);
 
 /* Says why a call failed; returns its exit code. */
 enum exit_code cmd_fail(const struct cli *cli, kb_status status, const kb_error *why);

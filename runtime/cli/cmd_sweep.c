@@ -67,7 +67,7 @@ struct sweep {
     struct block *block; /* owned; block i is at i % window */
     kb_sim **sims;       /* owned; one a thread, NULL until it needs it */
     unsigned threads, window;
-    kb_point_result *kept; /* owned; all of them, for formats that print last. NULL: not kept */
+    kb_point_result *kept; /* owned; all of them, for what takes rows last. NULL: not kept */
     bool prints;           /* rows, by blocks */
     struct sink *out;
     uint64_t n_done; /* points, all from 0 on */
@@ -287,10 +287,10 @@ static enum exit_code sweep_into(struct sweep *s, struct sink *out)
     struct rows rows = rows_of(&all, s->points.n);
     struct origin origin = cmd_origin(s->cli);
 
-    if (!make_room(s, prints_last(format)))
+    if (!make_room(s, prints_last(format) || s->cli->sqlite))
         return cmd_fail(s->cli, KB_NO_MEMORY, NULL);
     s->out = out;
-    s->prints = !s->kept;
+    s->prints = !prints_last(format);
     all.results = s->kept;
     if (s->prints)
         out_head(&rows, &origin, format, out);
@@ -298,10 +298,12 @@ static enum exit_code sweep_into(struct sweep *s, struct sink *out)
     if (code)
         return code;
     rows.n_rows = s->n_done;
-    if (s->prints)
+    if (s->prints) {
         out_tail(&rows, format, out);
-    else
+        cmd_add(s->cli, &rows, &origin, out);
+    } else {
         cmd_write(s->cli, &rows, out);
+    }
     sink_flush(out);
     if (s->n_done == s->points.n || !sink_ok(out))
         return EXIT_OK;

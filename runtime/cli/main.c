@@ -57,7 +57,10 @@ struct origin cmd_origin(const struct cli *cli)
 {
     return (struct origin){.command = opts_command_name(cli->opts.command),
                            .command_line = cli->opts.command_line,
-                           .info = &cli->info};
+                           .info = &cli->info,
+                           .seed = cli->opts.seed,
+                           .params = cli->opts.params,
+                           .n_params = cli->opts.n_params};
 }
 
 void cmd_write(const struct cli *cli, const struct rows *rows, struct sink *s)
@@ -73,6 +76,16 @@ void cmd_write_with(const struct cli *cli, const struct rows *rows, const struct
     origin.args = args;
     origin.n_args = n_args;
     out_write(rows, &origin, cli->opts.format, s);
+    cmd_add(cli, rows, &origin, s);
+}
+
+void cmd_add(const struct cli *cli, const struct rows *rows, const struct origin *origin,
+             struct sink *s)
+{
+    if (!cli->sqlite)
+        return;
+    sink_flush(s); /* a reader who takes his time does not lock the database */
+    out_sqlite_add(cli->sqlite, rows, origin);
 }
 
 enum exit_code cmd_print(const struct cli *cli, const struct rows *rows)
@@ -105,14 +118,21 @@ static enum exit_code print_help(const struct cli *cli)
     return sink_close(&s, cli->program, true);
 }
 
-static enum exit_code run_command(const struct cli *cli)
+/* Rows stay in the database if what was printed stays. */
+static enum exit_code run_command(struct cli *cli)
 {
     static enum exit_code (*const commands[N_COMMANDS])(const struct cli *) = {
 #define COMMAND(NAME, name, ...) [COMMAND_##NAME] = cmd_##name,
 #include "opts.def"
     };
 
-    return commands[cli->opts.command](cli);
+    enum exit_code code = out_sqlite_open(&cli->sqlite, cli->program, cli->opts.sqlite);
+    if (code)
+        return code;
+    code = commands[cli->opts.command](cli);
+    enum exit_code closed = out_sqlite_close(
+        cli->sqlite, code == EXIT_OK || code == EXIT_DIFFERENT || code == EXIT_INTERRUPTED);
+    return closed ? closed : code;
 }
 
 /*

@@ -52,6 +52,15 @@ static const char *const option_names[N_OPTIONS] = {
 #include "opts.def"
 };
 
+static const char *const dashed_names[N_OPTIONS] = {
+#define OPTION(NAME, name, ...) "--" name,
+#include "opts.def"
+};
+
+/* What holds for an option that is not given, where results tell it. */
+static const char *const defaults[N_OPTIONS] = {
+    [OPTION_ENGINE] = "fused", [OPTION_BYTES] = "4096", [OPTION_SEED] = "0"};
+
 static const char *const format_names[N_FORMATS] = {
 #define FORMAT(NAME, name) #name,
     FORMATS
@@ -68,7 +77,9 @@ enum {
     DEFAULT_TXNS = 100000,
     DEFAULT_SEEDS = 3,
     SEEDS_MAX = 1000,
+    DEFAULT_TOP = 20,
     JOBS_MAX = 1024,
+    PERCENT_MAX = 1000000,
 };
 
 /* The reading of one command line. */
@@ -128,14 +139,27 @@ static bool may_lack(const struct option_row *row)
     return row->argument && row->argument[0] == '[';
 }
 
+/* Notes a name and its value for results that keep them apart; of equal names the last counts. */
+static void add_param(struct opts *o, const char *name, const char *value)
+{
+    size_t i = 0;
+
+    while (i < o->n_params && strcmp(o->params[i].name, name) != 0)
+        i++;
+    if (i == o->n_params)
+        o->n_params++;
+    o->params[i] = (struct origin_arg){.name = name, .value = value};
+}
+
 /* Options that change where results go, or how fast, but not what they are, are not part of the
  * line. */
 static void add_option(struct reading *r, enum option_id id, const char *argument)
 {
     char name[32] = "--";
 
-    if (id == OPTION_OUTPUT || id == OPTION_QUIET || id == OPTION_JOBS)
+    if (id == OPTION_OUTPUT || id == OPTION_QUIET || id == OPTION_JOBS || id == OPTION_SQLITE)
         return;
+    add_param(r->o, dashed_names[id], argument);
     strcat(name, option_names[id]);
     if (argument && may_lack(&option_rows[id])) { /* one of a few short words, as it was read */
         strncat(strcat(name, "="), argument, sizeof name - strlen(name) - 2);
@@ -278,6 +302,40 @@ static enum exit_code read_jobs(struct reading *r, const char *word)
     return EXIT_OK;
 }
 
+static enum exit_code read_sqlite(struct reading *r, const char *word)
+{
+    r->o->sqlite = word;
+    return *word ? EXIT_OK : refuse(r, OPTION_SQLITE, word, "the name of a file");
+}
+
+/* text_read_ns() reads any decimal of that kind, exactly. */
+static enum exit_code read_percent(const struct reading *r, enum option_id id, const char *word,
+                                   int64_t *out)
+{
+    int64_t millionths;
+
+    if (!text_read_ns(word, strlen(word), &millionths) ||
+        millionths > PERCENT_MAX * INT64_C(1000000))
+        return refuse(r, id, word, "per cent: 0 to 1000000, at most six decimals");
+    *out = millionths;
+    return EXIT_OK;
+}
+
+static enum exit_code read_atol(struct reading *r, const char *word)
+{
+    if (!text_read_ns(word, strlen(word), &r->o->atol))
+        return refuse(r, OPTION_ATOL, word,
+                      "a number: 0 to " TEXT_NS_MAX_SHOWN ", at most six decimals");
+    return EXIT_OK;
+}
+
+static enum exit_code read_top(struct reading *r, const char *word)
+{
+    if (!text_read_count(word, strlen(word), &r->o->top) || r->o->top == 0 || r->o->top > INT32_MAX)
+        return refuse(r, OPTION_TOP, word, "a number above 0");
+    return EXIT_OK;
+}
+
 /* The argument of `id`, or that it was given. */
 static enum exit_code read_option(struct reading *r, enum option_id id, const char *argument)
 {
@@ -330,6 +388,16 @@ static enum exit_code read_option(struct reading *r, enum option_id id, const ch
     case OPTION_DRY_RUN:
         r->o->dry_run = true;
         break;
+    case OPTION_SQLITE:
+        return read_sqlite(r, argument);
+    case OPTION_TOLERANCE:
+        return read_percent(r, id, argument, &r->o->tolerance);
+    case OPTION_BOUND:
+        return read_percent(r, id, argument, &r->o->bound);
+    case OPTION_ATOL:
+        return read_atol(r, argument);
+    case OPTION_TOP:
+        return read_top(r, argument);
     case OPTION_OUTPUT:
         r->o->output = argument;
         break;
@@ -497,7 +565,27 @@ static enum exit_code check(const struct reading *r)
     if (o->n_operands > row->most)
         return say(r->program, EXIT_USAGE, "%s: '%s' is one operand too many", row->name,
                    o->operand[row->most]);
+    if (o->sqlite && o->output && strcmp(o->sqlite, o->output) == 0)
+        return say(r->program, EXIT_USAGE, "--sqlite and -o name the same file");
     return check_bytes(r);
+}
+
+/* Operands by the names that the help gives them ("SRC DST"; not "[NAME=VALUE]...", which name
+ * themselves), and defaults. */
+static void resolve_params(struct reading *r)
+{
+    struct opts *o = r->o;
+    size_t n = 0;
+
+    o->operand_names = strdup(command_rows[o->command].operands);
+    if (!o->operand_names)
+        return;
+    for (char *rest = o->operand_names, *name; (name = strsep(&rest, " ")) && *name != '[';)
+        if (n < o->n_operands)
+            add_param(o, name, o->operand[n++]);
+    for (int i = 0; i < N_OPTIONS; i++)
+        if (defaults[i] && !r->given[i] && option_rows[i].commands >> o->command & 1)
+            add_param(o, dashed_names[i], defaults[i]);
 }
 
 enum exit_code opts_read(struct opts *o, const char *program, int argc, char **argv)
@@ -507,10 +595,12 @@ enum exit_code opts_read(struct opts *o, const char *program, int argc, char **a
     *o = (struct opts){.command = N_COMMANDS,
                        .bytes = DEFAULT_BYTES,
                        .txns = DEFAULT_TXNS,
-                       .seeds = DEFAULT_SEEDS};
+                       .seeds = DEFAULT_SEEDS,
+                       .top = DEFAULT_TOP};
     o->operand = calloc((size_t)argc + 1, sizeof *o->operand);
     o->command_line = calloc(line_bytes(program, argc, argv), 1);
-    if (!o->operand || !o->command_line)
+    o->params = calloc((size_t)argc + N_OPTIONS, sizeof *o->params);
+    if (!o->operand || !o->command_line || !o->params)
         return say(program, EXIT_SYSTEM, "out of memory");
     add_word(o->command_line, program);
     enum exit_code code = read_words(&r, argc, argv);
@@ -520,13 +610,16 @@ enum exit_code opts_read(struct opts *o, const char *program, int argc, char **a
         return say(program, EXIT_USAGE, "no command, see '%s --help'", program);
     if (!r.given[OPTION_FORMAT])
         o->format = command_rows[o->command].format;
-    return check(&r);
+    resolve_params(&r);
+    return o->operand_names ? check(&r) : say(program, EXIT_SYSTEM, "out of memory");
 }
 
 void opts_free(struct opts *o)
 {
     free(o->operand);
+    free(o->operand_names);
     free(o->command_line);
+    free(o->params);
     *o = (struct opts){0};
 }
 

@@ -16,9 +16,13 @@ struct opts {
     enum command command; /* N_COMMANDS: none was named */
     const char **operand; /* owned, the strings are not */
     size_t n_operands;
-    char *command_line; /* owned: the words that decide what is printed, for the results */
+    char *operand_names; /* owned: "SRC DST", cut at the blanks */
+    char *command_line;  /* owned: the words that decide what is printed, for the results */
     enum format format;
-    const char *output; /* NULL: stdout */
+    const char *output;        /* NULL: stdout */
+    const char *sqlite;        /* NULL: none */
+    struct origin_arg *params; /* owned: what command_line says, name by name, and defaults */
+    size_t n_params;
     kb_engine engine;
     const char *only_case;  /* NULL: all */
     const char *bytes_list; /* --bytes as it was written; NULL: not given */
@@ -31,6 +35,9 @@ struct opts {
     const char *dump, *oplog; /* NULL: none */
     uint64_t oplog_limit;     /* 0: no bound */
     uint64_t seed;
+    int64_t tolerance, bound; /* millionths of a per cent, at most 10^12 */
+    int64_t atol;             /* millionths */
+    uint64_t top;
     unsigned jobs; /* 0: as many as processors */
     bool fixed;    /* arrivals at equal intervals */
     bool quiet, config, fingerprint, dry_run, help, version;

@@ -14,6 +14,8 @@ char *cell_put_exact(char *to, const struct cell *cell)
     case CELL_PERCENT:
     case CELL_ERROR:
         return text_put_fraction(to, cell->value);
+    case CELL_NUMBER:
+        return text_put_text(to, cell->text);
     case CELL_NONE:
     case CELL_TEXT:
         break;

@@ -22,12 +22,13 @@ enum cell_type {
     CELL_FRACTION, /* any other number; may be infinite */
     CELL_PERCENT,  /* per cent: 100.0 is all */
     CELL_ERROR,    /* a difference that should be small */
+    CELL_NUMBER, /* a number that is written down already, as JSON has it; every format keeps it */
 };
 
 struct cell {
     enum cell_type type;
     union {
-        const char *text; /* borrowed until the next row */
+        const char *text; /* borrowed until the next row; under TEXT_NUMBER_BYTES of a number */
         uint64_t count;
         int64_t fs;
         double value;
@@ -62,8 +63,11 @@ struct origin {
     const char *command; /* "probe" */
     const char *command_line;
     const kb_info *info;
+    uint64_t seed;
     const struct origin_arg *args; /* NULL: the command takes none of the kind */
     size_t n_args;
+    const struct origin_arg *params; /* options and operands; a value may be NULL */
+    size_t n_params;
 };
 
 void out_write(const struct rows *rows, const struct origin *origin, enum format format,
@@ -105,6 +109,11 @@ static inline struct cell cell_none(void)
 static inline struct cell cell_text(const char *text)
 {
     return (struct cell){.type = CELL_TEXT, .text = text};
+}
+
+static inline struct cell cell_number(const char *text)
+{
+    return (struct cell){.type = CELL_NUMBER, .text = text};
 }
 
 static inline struct cell cell_count(uint64_t count)

@@ -89,6 +89,8 @@ static void put_origin(const struct origin *origin, struct sink *s)
     put_pair(s, ",", "config", origin->info->config);
     put_pair(s, "},", "version", KB_VERSION);
     put_pair(s, ",", "command", origin->command_line);
+    sink_text(s, ",\"seed\":");
+    s->at = text_put_count(sink_room(s, TEXT_NUMBER_BYTES), origin->seed);
     if (origin->args)
         put_args(origin, s);
 }

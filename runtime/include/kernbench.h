@@ -8,6 +8,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 #define KB_VERSION   "0.1.0"
 #define KB_FS_PER_NS INT64_C(1000000)
@@ -171,7 +172,9 @@ typedef struct kb_request {
     uint64_t nbytes; /* > 0 */
 } kb_request;
 
-/* One transaction that has run. actual_fs is the sum of wire .. queue_memory, exactly. */
+/*
+ * One transaction that has run. issue_fs is when it was issued: of one that waited for others, that
+ * may be later than it was added with. actual_fs is the sum of wire .. queue_memory, exactly. */
 typedef struct kb_result {
     int64_t issue_fs, start_fs, arrive_fs, service_fs, done_fs, end_fs;
     int64_t wire_fs, overhead_fs, drain_fs, response_fs;
@@ -198,12 +201,13 @@ kb_status kb_sim_add(kb_sim *sim, const kb_request *request, kb_error *why);
 
 /*
  * Makes transaction `id` wait for the `n` transactions `after`: it is issued `think_fs` after the
- * last of them has ended, but not before its own issue_fs. Once for each `id`, before the first
- * kb_sim_run(); those in `after` may be added later.
+ * last of them has ended (a host's: its response is back), but not before its own issue_fs. Once
+ * for each `id`, which has been added, before the first kb_sim_run(); those in `after` may be added
+ * later, in any order, and may be named twice. With n = 0 it waits for nothing, and think_fs is 0.
  *
  * returns  KB_BAD_REQUEST with the reason in `why`, KB_NO_MEMORY. Ids that do not exist, and
  *          transactions that wait for each other, are found by the first kb_sim_run(), which then
- *          returns KB_BAD_REQUEST and names them.
+ *          returns KB_BAD_REQUEST and names them. What is missing may still be added then.
  */
 kb_status kb_sim_after(kb_sim *sim, uint64_t id, const uint64_t *after, size_t n, int64_t think_fs,
                        kb_error *why);
@@ -212,14 +216,18 @@ kb_status kb_sim_after(kb_sim *sim, uint64_t id, const uint64_t *after, size_t n
  * Runs until nothing is pending, or for about `budget` events (0: no bound).
  *
  * returns  KB_OK: all done; KB_AGAIN: more to do; KB_STOPPED: a bound of the options was
- *          reached; KB_TIME_RANGE, KB_NO_MEMORY, KB_INTERNAL: ended, results so far stay
+ *          reached; KB_BAD_REQUEST: see kb_sim_after(), nothing has run;
+ *          KB_TIME_RANGE, KB_NO_MEMORY, KB_INTERNAL: ended, results so far stay
  */
 kb_status kb_sim_run(kb_sim *sim, uint64_t budget, kb_error *why);
 
 uint64_t kb_sim_count(const kb_sim *sim); /* transactions added */
 uint64_t kb_sim_done(const kb_sim *sim);  /* transactions complete */
 
-/* The request that was added as `id`, without its offset (it has no effect and is not kept). */
+/*
+ * The request that was added as `id`, without its offset (it has no effect and is not kept). Once
+ * it has been issued, issue_fs is when, as in kb_sim_result().
+ */
 kb_status kb_sim_request(const kb_sim *sim, uint64_t id, kb_request *out);
 
 /* Times of transaction `id`. KB_PENDING if it is not complete. */
@@ -659,6 +667,7 @@ kb_status kb_bench_verify(const kb_bench_run *run, double *max_abs_err, kb_error
 /* in.NAME.npy and out.NAME.npy (bf16: in.NAME.bf16.npy) into a folder, which is made. */
 kb_status kb_bench_dump(const kb_bench_run *run, const char *folder, kb_error *why);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

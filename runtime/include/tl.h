@@ -6,6 +6,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 /*
  * A kernel is a plain function, run once on every PE. It takes no simulated time itself; the calls
@@ -333,6 +334,7 @@ tl_tensor *tl_full_at(tl_ctx *tl, tl_here here, kb_dtype dtype, kb_shape shape, 
 #define tl_fail(tl, text) tl_fail_at(tl, TL_HERE, text)
 void tl_fail_at(tl_ctx *tl, tl_here here, const char *text);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

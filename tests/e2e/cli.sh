@@ -396,6 +396,74 @@ refused "and no file" 3 "2^63" replay in.csv -o late.csv
 [ ! -e late.csv ]
 ok "is left of it"
 
+# -- rows that wait, and addresses --------------------------------------------------------------
+
+# waiting ROW...: a replay file with the columns after and think_ns in in.csv.
+waiting()
+{
+    rows "$@"
+    sed -i "1s/\$/,after,think_ns/" in.csv
+}
+
+# design 3: 18.085 alone, and 56.5625 with the response
+waiting 0,read,c0.pe0,c0.slice0,0,4K,, 0,d2h,host,c0.slice0,0,4K,,0 \
+    '5,read,c0.pe0,c0.slice0,0,4K,1|0|1,2.5' 0,write,c0.pe1,c0.slice1,0,4K,0,
+run replay in.csv
+equal "issue after the last end, and think_ns" 59.062500 "$(field issue_ns 3)"
+equal "the end of a row that waited" 77.147500 "$(field end_ns 3)"
+equal "no think_ns is none" 18.085000 "$(field issue_ns 4)"
+run replay in.csv --fingerprint
+cp out before && cp err before.err
+run replay in.csv --fingerprint --engine hop
+cmp -s out before && cmp -s err before.err
+ok "rows that wait: --engine hop"
+sed 's/\([^,]*\),\([^,]*\)$/\2,\1/' in.csv >turned.csv
+run replay turned.csv --fingerprint
+head -1 turned.csv | grep -q 'nbytes,think_ns,after$' && cmp -s out before && cmp -s err before.err
+ok "after and think_ns in the other order"
+run replay in.csv --until 60
+[ $code -eq 0 ] && says "stopped at 60.000000 ns: 3 of 4 transactions complete" && ! grep -q ^2, out
+ok "rows that wait: --until"
+rows 0,read,c0.pe0,0x1000000000,,4K 0,write,c1.pe0,0x4302a0BCDE,,64 100,h2d,host,0x1c000000000,,64
+run replay in.csv
+equal "addresses are printed as endpoints" "c0.sram c1.slice2 c7.slice0" \
+    "$(field dst 1) $(field dst 2) $(field dst 3)"
+judge=$(dirname "$SIM")/../_t/judge
+if [ -x "$judge" ]; then
+    run replay in.csv --fingerprint
+    "$judge" replay "$root/topologies/cube8.yaml" in.csv >judged 2>judged.err
+    cmp -s out judged && cmp -s err judged.err
+    ok "addresses: as the judge has them"
+    cp "$root/tests/fuzz/after.csv" in.csv
+    run replay in.csv --fingerprint
+    "$judge" replay "$root/topologies/cube8.yaml" in.csv >judged 2>judged.err
+    cmp -s out judged && cmp -s err judged.err
+    ok "rows that wait: as the judge has them"
+else
+    skip "as the judge has them" "$judge is not built"
+fi
+{
+    echo "$header,after"
+    echo 0,read,c0.pe0,c0.slice0,0,64,
+    awk 'BEGIN { printf "0,read,c0.pe0,c0.slice0,0,64,0"; for (i = 0; i < 32000; i++) printf "|0"; print "" }'
+} >in.csv
+run replay in.csv
+equal "thousands of ids in a line" 2.335000 "$(field issue_ns 2)"
+awk -v header="$header,after" 'BEGIN {
+    print header
+    for (i = 0; i < 200000; i++)
+        print "0,read,c0.pe0,c0.slice0,0,64," i + 1
+}' >in.csv
+refused "a row that waits for the first that is not there" 3 \
+    "in.csv:200001:30: after '200000' is the id of no row: the last one's is 199999" replay in.csv
+echo 0,read,c0.pe0,c0.slice0,0,64,0 >>in.csv
+refused "a long cycle" 3 "in.csv:2:30: transactions wait for each other: 0 -> 1 -> 2 -> 3 -> 4 -> 5 -> ... -> 200000 -> 0, 200001 of them" \
+    replay in.csv
+{ echo "$header,after"; awk 'BEGIN { for (i = 0; i < 30; i++) print "0,read,c0.pe0,c0.slice0,0,64,99" }'; } >in.csv
+run replay in.csv
+[ $code -eq 3 ] && [ "$(wc -l <err | tr -d ' ')" -eq 21 ] && says "more bad rows follow"
+ok "ids of no row: twenty messages at most"
+
 # -- what ends a run early ----------------------------------------------------------------------
 
 rows 0,read,c0.pe0,c0.slice0,0,4096 100,read,c0.pe0,c0.slice0,0,4096

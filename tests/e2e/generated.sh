@@ -55,7 +55,7 @@ for copy in x y; do
     (cd "$dir/$copy" && env -u MAKEFLAGS -u MAKELEVEL -u SAN make -s B=build TOPO=cube8) >"$dir/log" 2>&1 ||
         cat "$dir/log"
 done
-for file in kbgen libkernbench.a cube8/cube8 cube8/libcube8.a cube8/topo.c; do
+for file in kbgen libkernbench.a libkernbench.so cube8/cube8 cube8/libcube8.a cube8/libcube8.so cube8/topo.c; do
     cmp "$dir/x/build/$file" "$dir/y/build/$file"
     report "two builds in two folders: $file"
 done
@@ -70,7 +70,7 @@ report "nothing to do makes nothing"
 sed -i 's/cube_mesh: {w: 4/cube_mesh: {w: 5/' topologies/cube8.yaml
 env -u MAKEFLAGS -u SAN make -s B=build TOPO=cube8 >/dev/null
 [ -n "$(find build/cube8 -name topo.o -newer stamp)" ] &&
-    [ -z "$(find build/_o build/kbgen build/libkernbench.a -newer stamp -type f)" ]
+    [ -z "$(find build/_o build/kbgen build/libkernbench.* -newer stamp -type f)" ]
 report "a new YAML makes the topology alone"
 build/cube8/cube8 info --format csv | grep -qx 'cubes,10'
 report "and the simulator is the new one"

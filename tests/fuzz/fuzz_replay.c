@@ -32,9 +32,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     if (kb_sim_new(&cube8_topology, NULL, &sim) != KB_OK)
         abort();
-    if (transactions_read(&cube8_topology, "fuzz", path, sim) == EXIT_OK &&
-        kb_sim_run(sim, EVENTS, &why) == KB_INTERNAL)
-        abort();
+    if (transactions_read(&cube8_topology, "fuzz", path, sim) == EXIT_OK) {
+        kb_status status = kb_sim_run(sim, EVENTS, &why);
+
+        if (status == KB_INTERNAL || status == KB_BAD_REQUEST)
+            abort();
+    }
     kb_sim_free(sim);
     close(fd);
     return 0;

@@ -7,6 +7,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 enum {
     TWO_CUBES_SIPS = 2,
@@ -14,9 +15,10 @@ enum {
     TWO_CUBES_PES_PER_CUBE = 2,
 };
 
-/* Const and shared by all simulations of it; from libtwo_cubes.a. */
+/* Const and shared by all simulations of it; from libtwo_cubes. */
 extern const kb_topology two_cubes_topology;
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

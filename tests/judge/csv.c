@@ -63,30 +63,98 @@ static bool parse_op(const char *text, enum judge_op *op)
     return false;
 }
 
-static bool parse_row(const struct judge_topo *t, char *line, struct judge_row *row)
+/* "c0.slice3" and an offset, or "0x1000000000" and none. */
+static bool parse_target(const struct judge_topo *t, const char *dst, const char *offset,
+                         struct judge_row *row)
+{
+    char *end;
+
+    if (strncmp(dst, "0x", 2) != 0)
+        return judge_end_parse(t, dst, &row->dst) && parse_bytes(offset, &row->offset);
+    return !*offset && strlen(dst) > 2 && strlen(dst) <= 18 &&
+           judge_memory_at(t, strtoull(dst, &end, 16), &row->dst, &row->offset) && !*end &&
+           row->dst.kind != JUDGE_TCM;
+}
+
+/* "3|7" */
+static bool parse_after(char *text, struct judge_row *row)
+{
+    char *end;
+
+    for (char *id = strsep(&text, "|"); id && *id; id = strsep(&text, "|")) {
+        if (row->n_after == JUDGE_AFTER_MAX)
+            return false;
+        row->after[row->n_after++] = strtoull(id, &end, 10);
+        if (*end)
+            return false;
+    }
+    return true;
+}
+
+/* The columns of a file behind the first six, in its order. */
+enum extra { AFTER, THINK, N_EXTRAS };
+
+struct extras {
+    enum extra which[N_EXTRAS];
+    size_t n;
+};
+
+static bool parse_extra(enum extra which, char *text, struct judge_row *row)
+{
+    if (which == AFTER)
+        return parse_after(text, row);
+    return !*text || parse_ns(text, &row->think_fs);
+}
+
+static bool parse_row(const struct judge_topo *t, const struct extras *extras, char *line,
+                      struct judge_row *row)
 {
     char *field[6];
 
+    *row = (struct judge_row){0};
     for (size_t i = 0; i < 6; i++) {
         field[i] = strsep(&line, ",");
         if (!field[i])
             return false;
     }
+    for (size_t i = 0; i < extras->n; i++) {
+        char *text = strsep(&line, ",");
+
+        if (!text || !parse_extra(extras->which[i], text, row))
+            return false;
+    }
     return !line && parse_ns(field[0], &row->issue_fs) && parse_op(field[1], &row->op) &&
-           judge_end_parse(t, field[2], &row->src) && judge_end_parse(t, field[3], &row->dst) &&
-           parse_bytes(field[4], &row->offset) && parse_bytes(field[5], &row->nbytes) &&
+           judge_end_parse(t, field[2], &row->src) && parse_target(t, field[3], field[4], row) &&
+           parse_bytes(field[5], &row->nbytes) && (row->n_after > 0 || row->think_fs == 0) &&
            row->nbytes > 0 && row->offset <= judge_memory_bytes(t, &row->dst) &&
            row->nbytes <= judge_memory_bytes(t, &row->dst) - row->offset;
+}
+
+static bool parse_header(char *line, struct extras *extras)
+{
+    static const char required[] = "issue_ns,op,src,dst,offset,nbytes";
+    char *rest = line + strlen(required), *name;
+
+    line[strcspn(line, "\r\n")] = 0;
+    if (strncmp(line, required, strlen(required)) != 0 || (*rest && *rest != ','))
+        return false;
+    rest = *rest ? rest + 1 : NULL;
+    while ((name = strsep(&rest, ","))) {
+        if (extras->n == N_EXTRAS || (strcmp(name, "after") != 0 && strcmp(name, "think_ns") != 0))
+            return false;
+        extras->which[extras->n++] = *name == 'a' ? AFTER : THINK;
+    }
+    return true;
 }
 
 static bool read_lines(const struct judge_topo *t, const char *path, FILE *in,
                        struct judge_row **rows, size_t *n)
 {
+    struct extras extras = {0};
     char line[256];
     size_t room = 0;
 
-    if (!fgets(line, sizeof line, in) ||
-        strncmp(line, "issue_ns,op,src,dst,offset,nbytes", 33) != 0) {
+    if (!fgets(line, sizeof line, in) || !parse_header(line, &extras)) {
         fprintf(stderr, "judge: %s: not the header of a replay file\n", path);
         return false;
     }
@@ -98,7 +166,7 @@ static bool read_lines(const struct judge_topo *t, const char *path, FILE *in,
             room = room ? 2 * room : 256;
             *rows = judge_grow(*rows, room, sizeof **rows);
         }
-        if (!parse_row(t, line, &(*rows)[*n])) {
+        if (!parse_row(t, &extras, line, &(*rows)[*n])) {
             fprintf(stderr, "judge: %s: row %zu is wrong\n", path, *n);
             return false;
         }

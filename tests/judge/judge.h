@@ -79,6 +79,10 @@ void judge_end_name(const struct judge_end *end, char text[JUDGE_NAME_BYTES]);
 /* Bytes of a slice, an SRAM, a TCM; 0 for others. */
 uint64_t judge_memory_bytes(const struct judge_topo *t, const struct judge_end *end);
 
+/* The memory of a global address, a TCM included, and the byte in it. False: none.  design 6 */
+bool judge_memory_at(const struct judge_topo *t, uint64_t address, struct judge_end *memory,
+                     uint64_t *offset);
+
 /* -- routes (route.c) ----------------------------------------------------------------------- */
 
 enum judge_op { JUDGE_READ, JUDGE_WRITE, JUDGE_H2D, JUDGE_D2H };
@@ -111,11 +115,17 @@ void judge_launch_route(const struct judge_topo *t, const struct judge_end *pe,
 
 /* -- replay (sim.c) ------------------------------------------------------------------------- */
 
+enum { JUDGE_AFTER_MAX = 16 };
+
 struct judge_row {
-    int64_t issue_fs;
+    int64_t issue_fs; /* not before */
     enum judge_op op;
     struct judge_end src, dst;
     uint64_t offset, nbytes;
+    /* rows whose end it waits for, and how long it is idle then */
+    uint64_t after[JUDGE_AFTER_MAX];
+    size_t n_after;
+    int64_t think_fs;
 };
 
 struct judge_result {
@@ -128,7 +138,8 @@ struct judge_result {
 
 /*
  * Runs `n` rows; their numbers are their ids. One result each into `results`.
- * False after a message: a row without a route, or a time past 2^63 fs.
+ * False after a message: a row without a route, rows that wait for each other or for none, or a
+ * time past 2^63 fs.
  */
 bool judge_replay(const struct judge_topo *t, const struct judge_row *rows, size_t n,
                   struct judge_result *results, uint64_t *fingerprint);
@@ -150,6 +161,9 @@ void judge_print_ns(FILE *out, int64_t fs);
 
 /* A small odd topology as YAML. The same seed gives the same bytes. */
 void judge_random_topo(FILE *out, uint64_t seed);
+
+/* Lets some of `n` rows wait for others, earlier and later ones, but never in a circle. */
+void judge_random_after(struct judge_row *rows, size_t n, uint64_t seed);
 
 /* A replay file of `n` rows for `t`, full of ties and of hot memories. */
 void judge_random_rows(FILE *out, const struct judge_topo *t, uint64_t seed, size_t n);

@@ -3,6 +3,7 @@
 #include "kernel.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))
 
@@ -307,6 +308,42 @@ static struct judge_row any_row(const struct judge_topo *t, struct dice *rng, co
     if (chance(rng, 20))
         row.offset = chance(rng, 50) ? room : draw(rng) % (room + 1);
     return row;
+}
+
+/* Of two rows the one of the smaller rank may be waited for, so nobody waits in a circle. */
+static void random_ranks(uint32_t *rank, size_t n, struct dice *rng)
+{
+    bool as_they_come = chance(rng, 50);
+
+    for (size_t i = 0; i < n; i++)
+        rank[i] = as_they_come ? (uint32_t)i : (uint32_t)draw(rng);
+}
+
+void judge_random_after(struct judge_row *rows, size_t n, uint64_t seed)
+{
+    static const int64_t thinks_fs[] = {0, 0, 0, 0, 1, 500000, 2000000, 16000000};
+    struct dice dice = {.state = seed}, *rng = &dice;
+    uint32_t *rank = judge_alloc(n, sizeof *rank);
+    uint32_t per_cent = 10 + below(rng, 90), most = 1 + below(rng, 4);
+    bool at_once = chance(rng, 50);
+
+    random_ranks(rank, n, rng);
+    for (size_t i = 0; i < n; i++) {
+        struct judge_row *row = &rows[i];
+        uint32_t tries = chance(rng, per_cent) ? 1 + below(rng, most) : 0;
+
+        for (; tries > 0; tries--) {
+            size_t other = chance(rng, 50) ? below(rng, n) : (i + n - 1 - below(rng, 3)) % n;
+
+            if (rank[other] < rank[i])
+                row->after[row->n_after++] = other;
+        }
+        if (row->n_after > 0) {
+            row->think_fs = thinks_fs[below(rng, COUNT(thinks_fs))];
+            row->issue_fs = at_once ? 0 : row->issue_fs;
+        }
+    }
+    free(rank);
 }
 
 static void print_bytes(FILE *out, uint64_t bytes)

@@ -27,11 +27,13 @@ struct txn {
     int64_t arrived_fs;
     struct txn *next;
     struct judge_result *result;
+    bool issued, ended;
 };
 
 struct sim {
     const struct judge_topo *t;
     const struct judge_row *rows;
+    size_t n_rows;
     bool fifo, too_late;
     struct txn *txns;
     struct station *reads, *writes; /* by node: channels of a pe_dma, engines of an m_cpu */
@@ -211,6 +213,73 @@ static void give_back(struct sim *s, struct station *at)
     take(s, x);
 }
 
+/* -- rows that wait for others -------------------------------------------------------------- */
+
+/* When all that row `id` waits for has ended, and it has thought; -1: not known yet. */
+static int64_t issue_fs_of(struct sim *s, size_t id)
+{
+    const struct judge_row *row = &s->rows[id];
+    int64_t last_fs = row->issue_fs;
+
+    for (size_t i = 0; i < row->n_after; i++) {
+        const struct txn *x = &s->txns[row->after[i]];
+        int64_t fs;
+
+        if (!x->ended)
+            return -1;
+        fs = add_fs(s, x->result->end_fs, row->think_fs);
+        last_fs = fs > last_fs ? fs : last_fs;
+    }
+    return last_fs;
+}
+
+/* Issues every row that waits for `id`, if it was the last: by looking at all rows. */
+static void issue_others(struct sim *s, size_t id)
+{
+    for (size_t other = 0; other < s->n_rows; other++) {
+        const struct judge_row *row = &s->rows[other];
+        bool waits = false;
+        int64_t fs;
+
+        for (size_t i = 0; i < row->n_after; i++)
+            waits |= row->after[i] == id;
+        if (!waits || s->txns[other].issued || (fs = issue_fs_of(s, other)) < 0)
+            continue;
+        s->txns[other].issued = true;
+        s->txns[other].result->issue_fs = fs;
+        judge_post(&s->events, (struct judge_event){fs, JUDGE_ISSUE, other, 0});
+    }
+}
+
+/* All rows that wait are issued some day: those that are not wait for each other. */
+static bool check_after(struct sim *s)
+{
+    bool *ends = judge_alloc(s->n_rows, sizeof *ends), more = true, all = true;
+
+    for (size_t i = 0; i < s->n_rows; i++)
+        for (size_t k = 0; k < s->rows[i].n_after; k++)
+            all &= s->rows[i].after[k] < s->n_rows;
+    while (all && more) {
+        more = false;
+        for (size_t i = 0; i < s->n_rows; i++) {
+            bool may = !ends[i];
+
+            for (size_t k = 0; k < s->rows[i].n_after; k++)
+                may &= ends[s->rows[i].after[k]];
+            ends[i] |= may;
+            more |= may;
+        }
+    }
+    for (size_t i = 0; i < s->n_rows; i++)
+        all &= ends[i];
+    free(ends);
+    if (!all)
+        fprintf(stderr, "judge: rows wait for each other, or for what is not there\n");
+    return all;
+}
+
+/* ------------------------------------------------------------------------------------------- */
+
 static void check_sums(const struct judge_result *r, uint64_t id)
 {
     int64_t formula = r->wire_fs + r->overhead_fs + r->drain_fs + r->response_fs;
@@ -233,12 +302,14 @@ static void finish(struct sim *s, struct txn *x)
     r->actual_fs = r->end_fs - r->issue_fs;
     if (!s->too_late)
         check_sums(r, x->id);
+    x->ended = true;
     for (size_t i = 0; i < x->n_steps; i++) {
         enum step_kind kind = x->steps[i].kind;
 
         if (kind == CHANNEL || kind == ENGINE || kind == MEMORY)
             give_back(s, x->steps[i].at);
     }
+    issue_others(s, x->id);
 }
 
 static void run_event(struct sim *s, const struct judge_event *e)
@@ -313,14 +384,16 @@ static void tear_down(struct sim *s, size_t n)
 bool judge_replay(const struct judge_topo *t, const struct judge_row *rows, size_t n,
                   struct judge_result *results, uint64_t *fingerprint)
 {
-    struct sim s = {.t = t, .rows = rows, .fingerprint = JUDGE_NO_EVENTS};
+    struct sim s = {.t = t, .rows = rows, .n_rows = n, .fingerprint = JUDGE_NO_EVENTS};
     bool ok = true;
 
     s.txns = judge_alloc(n, sizeof *s.txns);
     build(&s);
+    ok = check_after(&s);
     for (size_t i = 0; i < n && ok; i++) {
         ok = prepare(&s, i, &results[i]);
-        post(&s, rows[i].issue_fs, JUDGE_ISSUE, i, 0);
+        if (rows[i].n_after == 0)
+            post(&s, rows[i].issue_fs, JUDGE_ISSUE, i, 0);
     }
     while (ok && !s.too_late && s.events.n > 0) {
         struct judge_event e = judge_next(&s.events);

@@ -667,3 +667,24 @@ uint64_t judge_memory_bytes(const struct judge_topo *t, const struct judge_end *
         return (uint64_t)judge_count(t, "cube.pe.pe_tcm.size_mb") << 20;
     return 0;
 }
+
+bool judge_memory_at(const struct judge_topo *t, uint64_t address, struct judge_end *memory,
+                     uint64_t *offset)
+{
+    static const enum judge_kind regions[] = {JUDGE_SLICE, JUDGE_SRAM, JUDGE_TCM};
+    uint64_t sip = address >> 52, cube = (address >> 38) % 16384, region = (address >> 36) % 4;
+    uint64_t room;
+
+    if (sip >= judge_count(t, "sips") || region == 3 ||
+        cube >= judge_count(t, "sip.cube_mesh.w") * judge_count(t, "sip.cube_mesh.h"))
+        return false;
+    *memory = (struct judge_end){.kind = regions[region], .sip = (uint32_t)sip};
+    memory->cube = (uint32_t)cube;
+    room = judge_memory_bytes(t, memory);
+    *offset = address % (UINT64_C(1) << 36);
+    if (*offset / room >= (region == 1 ? 1 : judge_count(t, "cube.pes")))
+        return false;
+    memory->unit = (uint32_t)(*offset / room);
+    *offset %= room;
+    return true;
+}

@@ -1,0 +1,25 @@
+/* number.h -- numbers of result files, read without losing a digit. */
+#ifndef NUMBER_H
+#define NUMBER_H
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { NUMBER_CHARS_MAX = 300 };
+
+/* Six decimals and 20 digits before them: times in fs, counts, and whatever else we print. */
+struct number {
+    bool exact;          /* `millionths` counts, else `value` */
+    __int128 millionths; /* |millionths| < 10^26 */
+    double value;        /* may be infinite, or NaN */
+};
+
+/* What JSON takes for a number, or inf and nan as "%f" prints them; all of the text or false. */
+bool number_read(const char *text, struct number *out);
+
+/* The length of the JSON number that `text` begins with, 0 if it is none. */
+size_t number_span(const char *text);
+
+/* Writes millionths with as many decimals as they need, none or six; returns the end. */
+char *number_put(char *to, __int128 millionths);
+
+#endif

@@ -1,0 +1,10 @@
+prefix=gen_prefix
+includedir=${prefix}/include
+libdir=${prefix}/lib
+
+Name: kernbench
+Description: How long memory accesses and kernels take on a multi-chiplet accelerator
+Version: gen_version
+Cflags: -I${includedir}
+Libs: -L${libdir} -lkernbench
+Libs.private: -lm -lpthread

@@ -1,0 +1,170 @@
+#!/usr/bin/env bash
+# convert.sh -- examples/tt_npe_to_csv.py: what it makes of tt-npe's JSON, and replay of that. TAP.
+#
+# SIM is a simulator of cube8 (default build/cube8/cube8). Needs python3.
+set -u
+LC_ALL=C
+export LC_ALL
+root=$(cd "$(dirname "$0")/../.." && pwd)
+SIM=${SIM:-$root/build/cube8/cube8}
+case $SIM in /*) ;; *) SIM=$(pwd)/$SIM ;; esac
+if ! command -v python3 >/dev/null; then
+    echo "1..0 # SKIP there is no python3"
+    exit 0
+fi
+work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
+cp "$root"/examples/tt_npe_*.json "$work" && cd "$work" || exit 1
+n=0 failed=0
+
+# ok NAME: by the status of the command before.
+ok()
+{
+    local status=$?
+
+    n=$((n + 1))
+    if [ $status -eq 0 ]; then
+        echo "ok $n - $1"
+    else
+        failed=1
+        echo "not ok $n - $1"
+        head -n 8 out err 2>/dev/null | sed 's/^/# /'
+    fi
+}
+
+convert()
+{
+    code=0
+    python3 "$root/examples/tt_npe_to_csv.py" "$@" >out 2>err || code=$?
+}
+
+# converted NAME ARGUMENT...: to what stands on stdin.
+converted()
+{
+    local name=$1
+
+    shift
+    cat >expected
+    convert "$@"
+    [ $code -eq 0 ] && diff expected out >&2
+    ok "$name"
+}
+
+# replayed NAME: the CSV in out, to the columns id,issue_ns,end_ns,actual_ns on stdin.
+replayed()
+{
+    cat >expected
+    cp out in.csv
+    "$SIM" replay in.csv --quiet 2>err | cut -d, -f1,6,11,21 >out
+    diff expected out >&2
+    ok "$1"
+}
+
+# refused NAME CODE TEXT ARGUMENT...
+refused()
+{
+    local name=$1 expected=$2 text=$3
+
+    shift 3
+    convert "$@"
+    [ $code -eq "$expected" ] && [ ! -s out ] && grep -qF -- "$text" err && ! grep -q Traceback err
+    ok "$name"
+}
+
+converted "a workload: packets, a read, a multicast, 1.25 GHz" --ghz 1.25 tt_npe_workload.json <<'END'
+issue_ns,op,src,dst,offset,nbytes
+0,write,c0.pe0,c0.slice0,0,4096
+100,read,c0.pe1,c0.slice0,0,4096
+200,write,c0.pe1,c0.slice2,0,64
+200,write,c0.pe1,c0.slice3,0,64
+END
+# design 3: 4096 B, pe0->slice0 18.085, pe1->slice0 36.095
+replayed "and its replay" <<'END'
+id,issue_ns,end_ns,actual_ns
+0,0.000000,18.085000,18.085000
+1,100.000000,136.095000,36.095000
+2,200.000000,204.595000,4.595000
+3,200.000000,211.200000,11.200000
+END
+converted "a trace: state, barriers, by time" tt_npe_trace.json <<'END'
+issue_ns,op,src,dst,offset,nbytes
+5,read,c0.pe1,c0.slice0,0,4096
+5,read,c0.pe2,c0.slice2,0,256
+110,write,c0.pe1,c0.slice2,0,4096
+END
+[ "$(cat err)" = "left out: 1 SEMAPHORE_INC
+left out: 1 zones and the like" ]
+ok "what is left out is said"
+converted "a trace whose barriers are waited for" --after tt_npe_trace.json <<'END'
+issue_ns,op,src,dst,offset,nbytes,after,think_ns
+5,read,c0.pe1,c0.slice0,0,4096,,0
+5,read,c0.pe2,c0.slice2,0,256,,0
+0,write,c0.pe1,c0.slice2,0,4096,0,5
+END
+replayed "and its replay: 36.095, 5 of thinking, 36.095" <<'END'
+id,issue_ns,end_ns,actual_ns
+0,5.000000,41.095000,36.095000
+1,5.000000,8.085000,3.085000
+2,46.095000,82.190000,36.095000
+END
+printf '%s\n' '# x,y,pe,memory' '' 0,0,,c3.sram 1,1,c5.pe6,c5.slice6 '2, 1, c5.pe7, c5.slice7' >map
+converted "a map" --map map tt_npe_trace.json <<'END'
+issue_ns,op,src,dst,offset,nbytes
+5,read,c5.pe6,c3.sram,0,4096
+5,read,c5.pe7,c5.slice7,0,256
+110,write,c5.pe6,c5.slice7,0,4096
+END
+sed '2,$s/"proc"/"src_device_id": 4, "proc"/; $!b' tt_npe_trace.json >devices.json
+sed -i 's/"src_device_id": 4, "proc": "BRISC"/"src_device_id": 9, "proc": "BRISC"/' devices.json
+converted "devices are SIPs; one PE a cube" --pes 1 devices.json <<'END'
+issue_ns,op,src,dst,offset,nbytes
+5,read,c1.pe0,c0.slice0,0,4096
+5,read,s1.c2.pe0,s1.c2.slice0,0,256
+110,write,c1.pe0,c2.slice0,0,4096
+END
+echo '[]' >none.json
+converted "no events" none.json <<'END'
+issue_ns,op,src,dst,offset,nbytes
+END
+convert -o made.csv tt_npe_trace.json
+[ $code -eq 0 ] && [ ! -s out ] && [ "$(wc -l <made.csv)" -eq 4 ]
+ok "-o"
+
+refused "a file that is not there" 3 "cannot read absent: No such file" absent
+refused "a folder" 3 "cannot read .: Is a directory" .
+printf '{"phases": [\n  {]}' >bad.json
+refused "no JSON: the place is named" 3 "bad.json:2:4: " bad.json
+printf '\377' >bad.json
+refused "no UTF-8" 3 "bad.json: " bad.json
+echo 7 >bad.json
+refused "another kind of JSON" 3 "bad.json: neither a workload with 'phases' nor a list of events" bad.json
+echo '{"phases": {}}' >bad.json
+refused "phases that are no list" 3 "bad.json: phases is not a list" bad.json
+echo '{"phases": [{"transfers": [3]}]}' >bad.json
+refused "a transfer that is none" 3 "bad.json: phases[0]: transfers[0] is not an object" bad.json
+sed 's/"src_x": 1,//' tt_npe_workload.json >bad.json
+refused "a key that is missing" 3 "transfers[0]: 'src_x' is missing" bad.json
+sed 's/"num_bytes": 256/"num_bytes": -1/' tt_npe_trace.json >bad.json
+refused "bytes below 0" 3 "event[7]: 'num_bytes' is -1, not a whole number from 0" bad.json
+sed '/SET_STATE/d' tt_npe_trace.json >bad.json
+refused "state that nobody has set" 3 "WRITE_WITH_STATE without WRITE_SET_STATE before it" bad.json
+refused "more cores than PEs" 3 "3 cores, but the machine has 1 * 2 PEs" --pes 2 --cubes 1 tt_npe_trace.json
+echo 1,2,c0.pe0 >map
+refused "a map with a field too few" 3 "map:1: not x,y,pe,memory" --map map tt_npe_trace.json
+echo 1,1,c0.pe0,c0.slice0 >map
+refused "a core that the map lacks" 3 "core 0,0 has no memory in the map" --map map tt_npe_trace.json
+refused "a clock of nothing" 2 "'0' is not a number above 0" --ghz 0 tt_npe_trace.json
+refused "an output that cannot be" 5 "cannot write absent/x" -o absent/x tt_npe_trace.json
+
+# Wherever a file ends, and whatever is wrong with it: a message, never a traceback.
+for file in tt_npe_trace.json tt_npe_workload.json; do
+    for ((i = 0; i < $(wc -c <$file); i += 97)); do
+        head -c $i $file >cut.json
+        convert cut.json
+        [ $code -eq 3 ] && ! grep -q Traceback err && [ ! -s out ] || break 2
+    done
+done
+[ $code -eq 3 ]
+ok "files that end too early"
+
+echo "1..$n"
+exit $failed

@@ -1,0 +1,509 @@
+#!/usr/bin/env bash
+# results.sh -- what becomes of results: --sqlite, and diff. Prints TAP.
+#
+# SIM is a simulator of cube8 (default build/cube8/cube8). Needs python3, for its sqlite3.
+set -u
+LC_ALL=C
+export LC_ALL
+root=$(cd "$(dirname "$0")/../.." && pwd)
+SIM=${SIM:-$root/build/cube8/cube8}
+case $SIM in /*) ;; *) SIM=$(pwd)/$SIM ;; esac
+if [ ! -x "$SIM" ] || [ "$("$SIM" info --format csv | sed -n 's/^name,//p' | tail -1)" != cube8 ]; then
+    echo "1..0 # SKIP $SIM is no simulator of cube8"
+    exit 0
+fi
+work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+n=0
+failed=0
+
+# ok NAME: by the status of the command before; prints what the last run() left if it is not 0.
+ok()
+{
+    status=$?
+    n=$((n + 1))
+    if [ $status -eq 0 ]; then
+        echo "ok $n - $1"
+        return
+    fi
+    failed=$((failed + 1))
+    echo "not ok $n - $1"
+    [ -f err ] && sed 's/^/# stderr: /' err | head -5
+    [ -f out ] && sed 's/^/# stdout: /' out | head -5
+}
+
+skip()
+{
+    n=$((n + 1))
+    echo "ok $n - $1 # SKIP $2"
+}
+
+# run ARGUMENT...: stdout to out, stderr to err, exit code to $code.
+run()
+{
+    code=0
+    "$SIM" "$@" >out 2>err || code=$?
+}
+
+says()
+{
+    grep -qF -- "$1" err
+}
+
+# equal NAME EXPECTED FOUND
+equal()
+{
+    if [ "$2" != "$3" ]; then
+        echo "# expected $2, found $3"
+        false
+    fi
+    ok "$1"
+}
+
+# sql FILE QUERY: rows as Python's lists, one a line
+sql()
+{
+    python3 -c '
+import sqlite3, sys
+for row in sqlite3.connect(sys.argv[1]).execute(sys.argv[2]):
+    print("|".join("NULL" if cell is None else str(cell) for cell in row))' "$1" "$2"
+}
+
+# holds FILE RUN CSV: the rows of a run are those that were printed, value by value and type by type
+holds()
+{
+    python3 -c '
+import csv, sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+db.row_factory = sqlite3.Row
+found = db.execute("SELECT * FROM result WHERE run = ? ORDER BY row", (int(sys.argv[2]),)).fetchall()
+printed = list(csv.DictReader(open(sys.argv[3])))
+assert len(found) == len(printed), (len(found), len(printed))
+for i, (a, b) in enumerate(zip(found, printed)):
+    assert a["row"] == i
+    for name in a.keys():
+        text, value = b.get(name, ""), a[name]
+        if name in ("run", "row"):
+            continue
+        if text == "":
+            assert value is None, (name, value)
+        elif isinstance(value, float):
+            assert "%.6f" % value == text and name.endswith(("_ns", "_pct", "_gbs", "_err")), (name, value, text)
+        else:
+            assert str(value) == text, (name, value, text)' "$@"
+}
+
+# many COUNT: a replay file of so many rows in many.csv.
+many()
+{
+    awk -v n="$1" 'BEGIN {
+        print "issue_ns,op,src,dst,offset,nbytes"
+        for (i = 0; i < n; i++)
+            printf "%d.%03d,%s,c%d.pe%d,c%d.slice%d,0,4K\n", i, i % 1000,
+                i % 3 ? "read" : "write", i % 8, i * 7 % 8, int(i / 8) * 5 % 8, i * 3 % 8
+    }' >many.csv
+}
+
+# -- a database is locked for the whole of what follows, see below -------------------------------
+
+"$SIM" probe --case h2d --sqlite locked.db >/dev/null
+python3 -c '
+import sqlite3, time
+db = sqlite3.connect("locked.db", isolation_level=None)
+db.execute("BEGIN EXCLUSIVE")
+open("is_locked", "w")
+time.sleep(60)' &
+locker=$!
+while [ ! -e is_locked ]; do sleep 0.05; done
+(
+    "$SIM" probe --case h2d --sqlite locked.db >locked.out 2>locked.err
+    echo $? >locked.code
+) &
+waiter=$!
+
+# -- what a database holds ----------------------------------------------------------------------
+
+run probe --sqlite a.db --format csv
+[ $code -eq 0 ] && [ ! -s err ] && cp out probe.csv && holds a.db 1 probe.csv
+ok "sqlite: the rows of probe are in the table result, numbers as numbers"
+"$SIM" probe --format csv | cmp - probe.csv
+ok "sqlite: what is printed stays the same"
+many 2000
+run replay many.csv --until 900 --sqlite a.db --quiet && holds a.db 2 out && holds a.db 1 probe.csv
+ok "sqlite: replay is added to what is there, with the columns that it needs"
+run run softmax M=5 N=7 --verify --seed 7 --sqlite a.db --format csv --quiet && holds a.db 3 out
+ok "sqlite: so is run"
+equal "sqlite: whence a run comes" \
+    "3|kernbench.run/1|run|cube8 run softmax M=5 N=7 --verify --seed 7 --format csv|cube8|1|1|0.1.0|7" \
+    "$(sql a.db "SELECT id, schema, command, command_line, topology,
+        hash = '$("$SIM" info --format csv | sed -n 's/^hash,//p')',
+        config LIKE 'kernbench: 1%', version, seed FROM run WHERE id = 3")"
+equal "sqlite: params as they were given, and as they were resolved" \
+    "--engine=fused --format=csv --seed=7 --verify=NULL BENCH=softmax M=5 N=7 dtype=f16" \
+    "$(sql a.db "SELECT name, value FROM param WHERE run = 3 ORDER BY name" | tr '|\n' '= ' | sed 's/ $//')"
+equal "sqlite: of an option that is repeated the last counts" "--bytes=8K --engine=hop" \
+    "$(run probe --bytes 4K --engine hop --bytes 8K --sqlite b.db && sql b.db \
+        "SELECT name, value FROM param WHERE name != '--format'" | tr '|\n' '= ' | sed 's/ $//')"
+rm -f b.db c.db
+for db in b.db c.db; do
+    run probe --sqlite $db && run replay many.csv --sqlite $db
+done
+cmp b.db c.db
+ok "sqlite: the same input makes the same file"
+cp many.csv $'\xff.csv'
+run replay $'\xff.csv' --sqlite latin.db
+equal "sqlite: words that are no UTF-8 become texts all the same" $'cube8 replay \'\xef\xbf\xbd.csv\'' \
+    "$(PYTHONIOENCODING=utf-8 sql latin.db 'SELECT command_line FROM run')"
+run probe --case h2d --sqlite :memory: && [ -s ./:memory: ]
+ok "sqlite: no name is special"
+equal "sqlite: the largest seed" "-1" \
+    "$(run run softmax M=4 N=8 --seed 18446744073709551615 --sqlite seed.db; sql seed.db 'SELECT seed FROM run')"
+run probe --case h2d --format jsonl --sqlite d.db
+"$SIM" probe --case h2d --format jsonl | cmp - out
+ok "sqlite: is not part of the command line in results"
+"$SIM" replay many.csv --sqlite pipe.db --quiet | head -1 >/dev/null
+equal "sqlite: a reader who leaves early takes no row away" 2000 \
+    "$(sql pipe.db 'SELECT count(*) FROM result')"
+
+# -- seed ---------------------------------------------------------------------------------------
+
+for command in info list probe 'route c0.pe0 c0.slice0' 'replay many.csv'; do
+    # shellcheck disable=SC2086
+    [ "$("$SIM" $command --format jsonl | head -1 | jq -c '[.seed, .version, .command, .topology.hash | type]')" = \
+        '["number","string","string","string"]' ]
+    ok "seed: in the JSON of $command"
+done
+equal "seed: the one that was given" 7 "$("$SIM" run softmax M=5 N=7 --seed 7 --format json | jq .seed)"
+
+# -- two at once --------------------------------------------------------------------------------
+
+many 20000
+pids=
+for i in 1 2 3 4; do
+    "$SIM" replay many.csv --quiet --sqlite both.db >both.$i 2>both.err.$i &
+    pids="$pids $!"
+done
+all=0
+for pid in $pids; do
+    wait "$pid" || all=1
+done
+[ $all = 0 ] && [ "$(sql both.db 'SELECT count(*), count(DISTINCT run) FROM result')" = '80000|4' ] &&
+    [ "$(sql both.db 'PRAGMA integrity_check')" = ok ] && holds both.db 4 both.1
+ok "sqlite: four writers at once, all of them succeed"
+
+# -- what cannot be -----------------------------------------------------------------------------
+
+# refused NAME TEXT FILE: exit 5 before anything is run
+refused()
+{
+    run probe --case h2d --sqlite "$3"
+    [ $code -eq 5 ] && says "cannot add to $3: $2" && [ ! -s out ]
+    ok "sqlite: $1"
+}
+
+echo 'This is a text, and long enough to be taken for the header of a database if nobody looked.' >text
+cp text text.copy
+refused "a file that is no database" "it is no database of SQLite" text
+cmp -s text text.copy
+ok "sqlite: which stays as it is"
+python3 -c 'import sqlite3; sqlite3.connect("other.db").execute("CREATE TABLE run (x)")'
+cp other.db other.copy
+refused "a database of something else" "it is a database of something else" other.db
+cp d.db new.db && python3 -c 'import sqlite3; sqlite3.connect("new.db").execute("PRAGMA user_version = 2")'
+refused "a database of another version" "another version of kernbench wrote it" new.db
+refused "a folder that is not there" "No such file or directory" nowhere/x.db
+refused "a folder" "it is no regular file" .
+refused "a device" "it is no regular file" /dev/null
+if [ "$(id -u)" = 0 ]; then
+    skip "sqlite: a file that may not be written" "root may write everything"
+else
+    chmod a-w d.db
+    refused "a file that may not be written" "it may not be written" d.db
+    chmod u+w d.db
+fi
+run probe --sqlite x.db -o x.db
+[ $code -eq 2 ] && says "--sqlite and -o name the same file"
+ok "sqlite: not the same file as -o"
+run probe --sqlite ''
+[ $code -eq 2 ] && says "--sqlite '' is not the name of a file"
+ok "sqlite: an empty name"
+run info --sqlite x.db
+[ $code -eq 2 ] && says "info takes no --sqlite"
+ok "sqlite: an option of commands with rows"
+run replay text --sqlite none.db
+[ $code -eq 3 ] && [ ! -e none.db ]
+ok "sqlite: a run that fails adds nothing, and creates nothing"
+before=$(sql d.db 'SELECT count(*) FROM run')
+run probe --sqlite d.db -o /dev/full
+[ $code -eq 5 ] && [ "$(sql d.db 'SELECT count(*) FROM run')" = "$before" ]
+ok "sqlite: what could not be printed is not added either"
+cp d.db full.db
+(
+    ulimit -f 200
+    "$SIM" replay many.csv --sqlite full.db 2>err | tail -n +2 | wc -l >out
+    exit "${PIPESTATUS[0]}"
+)
+code=$?
+[ $code -eq 5 ] && says "cannot add to full.db: " && [ "$(cat out)" -eq 20000 ] &&
+    [ "$(sql full.db 'SELECT count(*) FROM run')" = "$before" ] && [ "$(sql full.db 'PRAGMA integrity_check')" = ok ]
+ok "sqlite: no more room: exit 5, all rows are printed, none is added"
+
+# -- Ctrl-C -------------------------------------------------------------------------------------
+
+(
+    echo 'issue_ns,op,src,dst,offset,nbytes'
+    for i in 1 2 3; do
+        echo "$i,read,c0.pe0,c0.slice0,0,4K"
+    done
+    sleep 2 # the input goes on when it happens
+) | {
+    timeout --foreground --preserve-status -s INT 1 "$SIM" replay - --sqlite stop.db >out 2>err
+    echo "$?" >code
+}
+[ "$(cat code)" = 130 ] && says "interrupted: 0 of 3" &&
+    [ "$(sql stop.db 'SELECT count(*) FROM run')" = 1 ] && holds stop.db 1 out
+ok "sqlite: Ctrl-C: what is complete is added"
+cp both.db killed.db
+"$SIM" replay many.csv --sqlite killed.db >/dev/null 2>&1 &
+victim=$!
+while [ ! -e killed.db-journal ] && kill -0 $victim 2>/dev/null; do :; done
+kill -9 $victim 2>/dev/null
+wait $victim 2>/dev/null
+rows=$(sql killed.db 'SELECT count(*) % 20000 FROM result')
+[ "$rows" = 0 ] && [ "$(sql killed.db 'PRAGMA integrity_check')" = ok ]
+ok "sqlite: killed in the middle: all of it or nothing"
+
+# -- diff ---------------------------------------------------------------------------------------
+
+# differs NAME CODE NOTE ARGUMENT...: the exit code, and what the last line begins with
+differs()
+{
+    local name=$1 expected=$2 note=$3
+
+    shift 3
+    run diff "$@"
+    [ $code -eq "$expected" ] && [[ $(tail -n 1 out) == "$note"* ]]
+    ok "diff: $name"
+}
+
+for f in csv json jsonl; do
+    "$SIM" probe --format $f >a.$f
+done
+for a in csv json jsonl; do
+    for b in csv json jsonl; do
+        differs "$a and $b of the same" 0 '17 rows, 187 numbers compared: none moved' a.$a a.$b
+    done
+done
+[ ! -s err ]
+ok "diff: another --format is no note"
+jq . a.json >pretty.json
+jq -cS . a.json >compact.json
+differs "JSON laid out anew" 0 '17 rows, 187 numbers compared: none moved' pretty.json a.json
+differs "JSON on one line, keys in another order" 0 '17 rows, 187 numbers compared: none moved' a.json compact.json
+head -1 many.csv | "$SIM" replay - --format json >none.json
+differs "JSON without rows" 0 '0 rows, 0 numbers compared: none moved' none.json none.json
+
+sed 's/^\(pe-sram,c0.pe0,c0.sram,4096\),32.103750/\1,33.067000/; s/42.897500/42.897501/' a.csv >b.csv
+differs "numbers that moved, the largest first" 1 '17 rows, 187 numbers compared: 2 moved, the largest by 3.00' a.csv b.csv
+sed '1d;$d' out | awk '{ print $1, $2, $(NF-4), $(NF-3), $(NF-2), $(NF-1), $NF }' >moves
+printf '%s\n' '5 pe-sram actual_ns 32.103750 33.067000 0.963250 3.00' \
+    '4 pe-cross-cube-worst actual_ns 42.897500 42.897501 0.000001 0.00' | cmp - moves
+ok "diff: which, where, from what to what, by how much"
+differs "the first --top of them" 1 '17 rows, 187 numbers compared: 2 moved' a.csv b.csv --top 1
+[ "$(wc -l <out)" = 3 ]
+ok "diff: one line for one of them"
+differs "--tolerance" 1 '17 rows, 187 numbers compared: 1 moved' a.csv b.csv --tolerance 0.000003
+differs "--atol" 1 '17 rows, 187 numbers compared: 1 moved' a.csv b.csv --atol 0.000001
+differs "both" 0 '17 rows, 187 numbers compared: none' a.csv b.csv --atol 0.000001 --tolerance 4
+differs "--bound tells all, and passes" 0 '17 rows, 187 numbers compared: 2 moved' a.csv b.csv --bound 4
+differs "--bound that is exceeded" 1 '17 rows, 187 numbers compared: 2 moved' a.csv b.csv --bound 3
+run diff a.csv b.csv --format jsonl
+[ $code -eq 1 ] && [ "$(sed -n 2p out | jq -c '[.row, .column, .a, .b, .delta]')" = '[5,"actual_ns",32.10375,33.067,0.96325]' ] &&
+    grep -q '"a":32.103750,"b":33.067000,"delta":0.963250,' out && says '17 rows, 187 numbers compared: 2 moved'
+ok "diff: as JSON lines, with all digits; the note goes to stderr"
+run diff a.csv b.csv --format csv --quiet
+[ $code -eq 1 ] && [ ! -s err ] && [ "$(head -1 out)" = row,where,column,a,b,delta,change_pct ]
+ok "diff: as CSV, quiet"
+
+awk -F, -v OFS=, '{ x = $1; $1 = $5; $5 = x } 1' a.csv >c.csv
+differs "columns in another order" 0 '17 rows, 187 numbers compared: none moved' a.csv c.csv
+cut -d, -f1-14 a.csv >c.csv
+differs "a column that is missing" 1 '17 rows, 170 numbers compared: none moved; 1 column in one of them only' a.csv c.csv
+grep -Eq '^ *- +- +util_pct +present +missing +- +-$' out
+ok "diff: which one"
+sed '$d' a.csv >c.csv
+differs "a row that is missing" 1 '16 rows, 176 numbers compared: none moved; 1 row only in A' a.csv c.csv
+differs "a row too many" 1 '16 rows, 176 numbers compared: none moved; 1 row only in B' c.csv a.csv
+grep -Eq '^ 16 +saturation c0.pe0 c0.slice0 1048576 +- +missing +present' out
+ok "diff: which one"
+sed '3d' a.csv >c.csv
+differs "rows in another place are other rows" 1 '16 rows, ' a.csv c.csv --bound 1000000
+sed 's/,4096,/,4095,/' a.csv >c.csv
+differs "a parameter is not a number that moves" 1 '17 rows, 88 numbers compared: none moved; 9 other rows' a.csv c.csv --bound 1000000
+
+# two FIRST SECOND: files of two columns, x.csv and y.csv, from printf's escapes
+two()
+{
+    printf "$1" >x.csv
+    printf "$2" >y.csv
+}
+
+two 'name,t_ns\n"a,b",1\n' 'name,t_ns\r\n"a,b",1.000000\r\n'
+differs "CRLF, decimals" 0 '1 row, 1 number compared: none' x.csv y.csv
+two 'name,t_ns\n"say ""hi""\nthere",1\nz,2\n' '\xef\xbb\xbf"name","t_ns"\n"say ""hi""\nthere","1"\n"z","3"'
+differs "quotes, ends of lines within them, a byte order mark" 1 '2 rows, 2 numbers compared: 1 moved, the largest by 50 %' x.csv y.csv
+two 't_ns\n9223372036854.775807\n' 't_ns\n9223372036854.775806\n'
+differs "the last digit of the longest time" 1 '1 row, 1 number compared: 1 moved' x.csv y.csv
+grep -q -- '-0.000001' out
+ok "diff: by how much"
+printf '{"schema":"x","rows":[{"t_ns":9223372036854.775806}]}' >y.json
+differs "and from JSON" 1 '1 row, 1 number compared: 1 moved' x.csv y.json
+differs "and the same" 0 '1 row, 1 number compared: none' y.csv y.json
+two 't_ns\n0\n5\n' 't_ns\n3\n5\n'
+differs "from zero" 1 '2 rows, 2 numbers compared: 1 moved, the largest from zero' x.csv y.csv --bound 1000000
+differs "from zero within --atol" 0 '2 rows, 2 numbers compared: none' x.csv y.csv --atol 3
+two 'x,y\nnan,inf\n,-inf\n1e400,1\n' 'x,y\nnan,inf\n,-inf\n1e400,1e0\n'
+differs "NaN and infinities are what they are" 0 '3 rows, 5 numbers compared: none' x.csv y.csv
+two 'x,y\n1,inf\n1,3\n1,1\n' 'x,y\nnan,-inf\n,3\n,inf\n'
+differs "and nothing else" 1 '3 rows, 6 numbers compared: 5 moved, the largest from zero or nothing' x.csv y.csv --tolerance 1000000 --bound 1000000
+for i in {1..40}; do
+    awk -v n="$i" 'BEGIN {
+        for (c = 1; c <= 60; c++) {
+            names = names (c > 1 ? "," : "") "c" c
+            words = words (c > 1 ? "," : "") sprintf("%0*dx", n, c)
+        }
+        print names >"y.csv"
+        print names "\n" words >"x.csv"
+    }'
+    run diff x.csv y.csv
+    [ $code -eq 1 ] && [ "$(awk 'NR == 2 { print length }' out)" -lt 170 ] || break
+done
+[ "$i$code" = 401 ] && grep -q '^  0  0*1x 0*2x 0*[.][.][.]  -  *present  missing' out
+ok "diff: a row with a long name"
+two 'a\n1\n' 'b\n1\n'
+differs "no column in common" 1 '1 row, 0 numbers compared: none moved; 2 columns in one' x.csv y.csv
+two 'a\n' 'a\n'
+differs "no rows" 0 '0 rows, 0 numbers compared: none' x.csv y.csv
+awk 'BEGIN { print "id,t_ns"; for (i = 0; i < 5000; i++) print i "," 1000 + i }' >x.csv
+awk 'BEGIN { print "id,t_ns"; for (i = 0; i < 5000; i++) print i "," 1000 + i + i * 7919 % 5000 }' >y.csv
+run diff x.csv y.csv --format csv --top 7 --quiet
+cut -d, -f1 out | sed 1d >found
+join -t, <(sort x.csv) <(sort y.csv) | grep -v id | awk -F, '{ printf "%.9f %d\n", ($3 - $2) / $2, $1 }' |
+    sort -k1,1nr -k2,2n | head -7 | awk '{ print $2 }' | cmp - found
+ok "diff: the seven largest of five thousand"
+
+"$SIM" run softmax M=4 N=8 --seed 1 --format json >x.json
+"$SIM" run softmax M=4 N=8 --seed 2 --format jsonl | sed 's/"hash":"[0-9a-f]*"/"hash":"0123"/' >y.json
+run diff x.json y.json
+[ $code -eq 0 ] && says 'note: A has topology hash ' && says 'note: A has seed 1, B 2' && says 'note: A has command cube8 run'
+ok "diff: results of other machines, seeds and commands are a note"
+run diff x.json y.json --quiet
+[ $code -eq 0 ] && [ ! -s err ]
+ok "diff: which --quiet leaves out"
+
+# bad NAME MESSAGE TEXT: exit 3 and the message, on either side
+bad()
+{
+    printf "$3" >bad.in
+    run diff a.csv bad.in
+    [ $code -eq 3 ] && [ ! -s out ] && says "$2" && run diff bad.in a.csv && false
+    [ $code -eq 3 ] && [ ! -s out ] && says "$2"
+    ok "diff: $1"
+}
+
+bad "an empty file" 'bad.in is empty' ''
+bad "a file of blank lines" 'bad.in is empty' '\n\r\n \n'
+bad "a file that is no text" 'bad.in:2:2: a byte 0' 'a\nb\0\0'
+bad "too few fields" 'bad.in:3:1: 1 of the 2 fields of the header' 'a,b\n1,2\n3\n'
+bad "too many fields" 'bad.in:2:5: more than the 2 fields of the header' 'a,b\n1,2,3\n'
+bad "a column twice" "bad.in:1:5: two columns 'a'" 'a,b,a\n'
+bad "a column without a name" 'bad.in:1:3: column 2 has no name' 'a,\n'
+bad "a quote that is not closed" 'bad.in:3:3: this quote is never closed' 'a,b\n1,2\n1,"x\n1,2\n'
+bad "text behind a quote" 'bad.in:2:4: text behind a closing quote' 'a,b\n"x"y,2\n'
+bad "JSON that ends early" 'bad.in:1:' '{"schema":'
+bad "JSON that is none" 'bad.in:3:11: no JSON: ' '{"schema":"x"}\n{"a":1}\n{"a":1.2.3}\n'
+bad "JSON of something else" "bad.in:1:1: this is no result: it has no list 'rows'" '{"x":1}'
+bad "JSON rows that are none" 'bad.in: row 1: a row is an object' '{"rows":[{"a":1},5]}'
+bad "JSON rows within rows" "bad.in: row 0: 'a' is neither number nor text" '{"rows":[{"a":[1]}]}'
+bad "JSON rows of other columns" "bad.in:3:1: no 'a', which the first row has" '{"schema":"x"}\n{"a":1}\n{"b":1}\n'
+# bad_lines NAME MESSAGE SED: the JSON of probe, changed
+bad_lines()
+{
+    sed "$3" a.json >bad.in
+    run diff bad.in a.json
+    [ $code -eq 3 ] && [ ! -s out ] && says "$2"
+    ok "diff: JSON $1"
+}
+
+bad_lines "that ends after a row" "bad.in:6:1: no JSON: ']}' expected" '6,$d'
+bad_lines "without a comma" "bad.in:5:1: no JSON: ']}' expected" '4s/,$//'
+bad_lines "with a comma too many" 'bad.in:19:1: no JSON: no row behind a comma' '18s/$/,/'
+bad_lines "with a text behind it" 'bad.in:21:2: text behind the end of JSON' '$s/$/\n\n x/'
+bad_lines "with a row that breaks off" 'bad.in:9:' '9s/}//'
+run diff a.csv nowhere.csv
+[ $code -eq 3 ] && says 'cannot read nowhere.csv: No such file'
+ok "diff: a file that is not there"
+run diff /dev/zero a.csv
+[ $code -eq 3 ] && says '/dev/zero:1:1: a byte 0'
+ok "diff: a file without an end"
+run diff a.csv . && false
+[ $code -eq 3 ] && says 'cannot read .: Is a directory'
+ok "diff: a folder"
+run diff a.csv
+[ $code -eq 2 ] && says "diff needs A B"
+ok "diff: one file alone"
+run diff - -
+[ $code -eq 2 ] && says "not both"
+ok "diff: standard input twice"
+run diff - a.json <a.csv
+[ $code -eq 0 ]
+ok "diff: standard input"
+"$SIM" diff <(cat a.csv) <(cat a.jsonl) >out 2>err
+ok "diff: pipes"
+for option in '--tolerance x' '--tolerance 1000001' '--bound -1' '--atol 1e3' '--top 0'; do
+    # shellcheck disable=SC2086
+    run diff a.csv a.csv $option
+    [ $code -eq 2 ] && says "$option" || says "${option/ / \'}"
+    ok "diff: $option"
+done
+run diff a.csv b.csv -o moves.csv --format csv
+[ $code -eq 1 ] && [ ! -s out ] && [ "$(wc -l <moves.csv)" = 3 ]
+ok "diff: -o is kept when something moved"
+run diff a.csv b.csv -o /dev/full
+[ $code -eq 5 ] && says 'cannot write /dev/full'
+ok "diff: no room"
+awk 'BEGIN { print "id,t_ns"; for (i = 0; i < 100000; i++) print i "," i }' >x.csv
+awk 'BEGIN { print "id,t_ns"; for (i = 0; i < 100000; i++) print i "," i + 1 }' >y.csv
+"$SIM" diff x.csv y.csv --top 100000 2>err | head -1 >/dev/null
+[ "${PIPESTATUS[0]}" = 1 ] && [ ! -s err ]
+ok "diff: a reader who leaves early"
+(cat x.csv; sleep 2) | {
+    timeout --foreground --preserve-status -s INT 1 "$SIM" diff y.csv - >out 2>err
+    echo "$?" >code
+}
+[ "$(cat code)" = 130 ] && [ ! -s out ]
+ok "diff: Ctrl-C while it reads"
+
+# -- the locked database ------------------------------------------------------------------------
+
+wait $waiter
+[ "$(cat locked.code)" = 5 ] && grep -qF 'cannot add to locked.db: another program has locked it' locked.err &&
+    grep -q '^h2d' locked.out
+ok "sqlite: locked for too long: exit 5, the rows are printed"
+kill $locker
+wait $locker 2>/dev/null
+equal "sqlite: and nothing is added" 1 "$(sql locked.db 'SELECT count(*) FROM run')"
+rm is_locked
+python3 -c '
+import sqlite3, time
+db = sqlite3.connect("locked.db", isolation_level=None)
+db.execute("BEGIN EXCLUSIVE")
+open("is_locked", "w")
+time.sleep(1)' &
+while [ ! -e is_locked ]; do sleep 0.05; done
+run probe --case h2d --sqlite locked.db
+[ $code -eq 0 ] && [ "$(sql locked.db 'SELECT count(*) FROM run')" = 2 ]
+ok "sqlite: locked for a while: it waits"
+
+echo "1..$n"
+[ $failed -eq 0 ]

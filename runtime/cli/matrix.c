@@ -38,7 +38,7 @@ static bool read_end(const struct reading *r, struct fields *in, const struct fi
 
 static bool read_weight(struct fields *in, const struct field *f, double *out)
 {
-    char text[WEIGHT_BYTES], *end = text;
+    char text[WEIGHT_BYTES] = "", *end = text;
 
     if (f->len < sizeof text) {
         memcpy(text, f->text, f->len);

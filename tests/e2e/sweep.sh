@@ -80,6 +80,10 @@ sweep --src c0.pe0,host --dst c0.slice0,c1.sram --op read,h2d --quiet
 [ $code -eq 0 ] && [ ! -s err ] && [ "$(count)" -eq 3 ]
 ok "--quiet"
 
+sweep --src host,c0.pe0,host,host,c1.pe0,host --dst c0.slice0 --op read --bytes 64:64000:64 -j 3 --quiet
+[ $code -eq 0 ] && [ "$(sed 1d out | cut -d, -f1 | uniq -c | xargs)" = "1000 c0.pe0 1000 c1.pe0" ]
+ok "sources without a point between others"
+
 # -- the same as replay -------------------------------------------------------------------------
 
 # All copies of all points in one replay, each point a millisecond after the one before: nobody
@@ -150,6 +154,9 @@ for format in csv json jsonl md table; do
 done >difference
 [ ! -s difference ] || { cat difference; false; }
 ok "-j 1, -j 8 and the other engine: the same bytes in every format"
+"$SIM" sweep $many --quiet -j 4 | { sleep 0.5; cat; } >out
+"$SIM" sweep $many --quiet -j 1 | cmp - out
+ok "a reader who takes his time"
 "$SIM" sweep $many --quiet --format json -j 4 >out
 jq -e '.schema == "kernbench.sweep/1" and (.rows | length) == 33792 and .rows[5].op == "read" and
     (.command | endswith("--op write,read,d2h --format json")) and (.rows[0].mean_ns | type) == "number"' \
@@ -224,9 +231,10 @@ for format in csv json; do
     if [ $code -eq 0 ]; then
         skip "Ctrl-C, $format" "this machine is too fast"
     elif [ $format = csv ]; then
-        "$SIM" sweep --src c0.pe0 --dst 'c0.slice*' --bytes 64:128K:64 --inflight 16 >some
+        "$SIM" sweep --src c0.pe0 --dst 'c*.slice*' --bytes 64:128K:64 --inflight 16 >some
+        lines=$((done < 131072 ? done + 1 : 131073))
         [ $code -eq 130 ] && [ -n "$done" ] && [ "$(wc -l <part)" -eq $((done + 1)) ] &&
-            [ ! -s out ] && head -1000 some | cmp - <(head -1000 part)
+            [ ! -s out ] && head -$lines some | cmp - <(head -$lines part)
         ok "Ctrl-C keeps the points complete so far, from the first on"
     else
         [ $code -eq 130 ] && [ "$(jq '.rows | length' part)" = "$done" ]

@@ -4,6 +4,8 @@
 #include "samples.h"
 #include "traffic.h"
 
+static const double MUCH_LARGER = 1.25;
+
 /* Parts [from, TRAFFIC_PARTS) of several simulations, which differ in their seeds, as one. */
 struct view {
     kb_sim *const *sims;
@@ -49,25 +51,29 @@ static struct spread spread_of(const double *x, size_t n)
     return s;
 }
 
+/* The squared error of the mean of all parts from `from` on, if they were independent. */
+static double error_from(const double mean[TRAFFIC_PARTS], uint32_t from)
+{
+    struct spread s = spread_of(mean + from, TRAFFIC_PARTS - from);
+
+    return s.n ? s.squares / ((double)s.n * s.n) : INFINITY;
+}
+
 /*
  * How many parts to leave out, at most half: those without which the error of the mean is
- * smallest.                                   White 1997, marginal standard error rule (MSER)
+ * smallest, or so few that it is not much larger, for chance alone would often leave out many.
+ *                                             White 1997, marginal standard error rule (MSER)
  */
 static uint32_t find_warmup(const double mean[TRAFFIC_PARTS])
 {
     double least = INFINITY;
-    uint32_t best = 0;
+    uint32_t from;
 
-    for (uint32_t from = 0; from <= TRAFFIC_PARTS / 2; from++) {
-        struct spread s = spread_of(mean + from, TRAFFIC_PARTS - from);
-        double error = s.n ? s.squares / ((double)s.n * s.n) : INFINITY;
-
-        if (error < least) {
-            least = error;
-            best = from;
-        }
-    }
-    return best;
+    for (from = 0; from <= TRAFFIC_PARTS / 2; from++)
+        least = fmin(least, error_from(mean, from));
+    for (from = 0; error_from(mean, from) > MUCH_LARGER * least; from++)
+        ;
+    return from;
 }
 
 /*

@@ -18,6 +18,8 @@ END {
         txn()
     else if (table == "mm1")
         mm1()
+    else if (table == "many")
+        many()
     else if (table == "oplog")
         oplog()
     else if (table == "kernel")
@@ -90,6 +92,11 @@ function aim(what, x, bound, unit) {
 function at_least(what, x, bound, unit) {
     printf "aim   %-44s %9.2f %-5s >= %-6g %s by %.2f\n", what, x, (unit == "" ? "x" : unit), bound,
         (x >= bound ? "PASS" : "MISS"), (x >= bound ? x - bound : bound - x)
+}
+
+function at_most(what, x, bound) {
+    printf "aim   %-44s %9.2f x     <= %-6g %s by %.2f\n", what, x, bound,
+        (x <= bound ? "PASS" : "MISS"), (x <= bound ? bound - x : x - bound)
 }
 
 # -- Phase 2 ---------------------------------------------------------------------------------
@@ -198,6 +205,34 @@ function mm1() {
     printf "M/M/1 on the bare event core, load 0.9, ns per event: %s\n", cell("mm1 event")
     printf "mean time %s ns (theory: 90), mean number %s (theory: 9)\n\n", cell("mm1 time"), cell("mm1 number")
     at_least("M/M/1, events a second", 1e3 / of("mm1 event"), 30, "M")
+}
+
+# -- sweeps and traffic ----------------------------------------------------------------------
+
+function many(i, n, name) {
+    print "ns per point of a sweep, by copies in flight: median [min..max]"
+    n = split("1 2 16 256", name, " ")
+    for (i = 1; i <= n; i++)
+        printf "%-12s%s\n", name[i], cell("point inflight " name[i])
+    print "\nns per transaction: load, and the same replayed without text"
+    n = split("local 0.5,uniform 0.1,uniform 0.2,uniform 0.5", name, ",")
+    for (i = 1; i <= n; i++)
+        printf "%-12s%-24s%s\n", name[i], cell("traffic " name[i] " load"),
+            cell("traffic " name[i] " replay")
+    printf "\nsweep of 40000 points of 64 copies, wall ms: one thread %s, two %s\n",
+        cell("shared 1"), cell("shared 2")
+    printf "load, 8 simulations of 500000, wall ms: -j 1 %s, -j 2 %s\n", cell("load j1 wall"),
+        cell("load j2 wall")
+    printf "sweep of a million points alone, CSV to /dev/null, wall ms: -j 1 %s, -j 2 %s\n\n",
+        cell("sweep j1 wall"), cell("sweep j2 wall")
+    at_least("points alone, before formatting", 1e3 / of("point inflight 1"), 10, "M/s")
+    n = split("local 0.5,uniform 0.1,uniform 0.2,uniform 0.5", name, ",")
+    for (i = 1; i <= n; i++)
+        at_most("load " name[i] ", times its replay",
+            ratio("traffic " name[i] " load", 1, "traffic " name[i] " replay"), 1.2)
+    at_least("two threads, points", ratio("shared 1", 1, "shared 2"), 1.85)
+    at_least("two threads, load", ratio("load j1 wall", 1, "load j2 wall"), 1.85)
+    at_least("two threads, sweep as CSV", ratio("sweep j1 wall", 1, "sweep j2 wall"), 1.85)
 }
 
 # -- kernels ---------------------------------------------------------------------------------

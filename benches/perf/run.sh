@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# run.sh -- measures the engines, the op log, replay, starting and building; `make bench` builds what it runs.
+# run.sh -- measures the engines, sweeps, the op log, replay, starting and building; `make bench` builds what it runs.
 #
-# usage: run.sh [txn|mm1|kernel|oplog|phase2|replay|start|build|large]...; without words all but large. B names the build.
+# usage: run.sh [txn|mm1|many|kernel|oplog|phase2|replay|start|build|large]...; without words all but large. B names the build.
 # Samples are kept in $B/bench/NAME.csv; tables, and how they compare with the aims, go to stdout.
 set -euo pipefail
 
@@ -47,6 +47,19 @@ oplog() {
 kernel() {
     "$programs/co" 5
     "$programs/kernel" 5
+}
+
+# What programs do by themselves, and what the command line does with threads.
+many() {
+    local round sim=$B/cube8/cube8
+    "$programs/many" 5
+    for round in 1 2 3 4 5; do
+        "$programs/spawn" "$round" "$round" \
+            "load j1" "$sim" load --pattern uniform --rate 0.1,0.2 --txns 500000 --seeds 4 -j 1 --quiet -o /dev/null -- \
+            "load j2" "$sim" load --pattern uniform --rate 0.1,0.2 --txns 500000 --seeds 4 -j 2 --quiet -o /dev/null -- \
+            "sweep j1" "$sim" sweep --src 'c*.pe*' --dst 'c*.slice*' --bytes 1:250 -j 1 --quiet -o /dev/null -- \
+            "sweep j2" "$sim" sweep --src 'c*.pe*' --dst 'c*.slice*' --bytes 1:250 -j 2 --quiet -o /dev/null
+    done
 }
 
 phase2() {
@@ -128,7 +141,7 @@ build() {
 
 mkdir -p "$samples"
 machine
-for name in "${@:-txn mm1 kernel oplog phase2 replay start build}"; do
+for name in "${@:-txn mm1 many kernel oplog phase2 replay start build}"; do
     for part in $name; do
         measure "$part" "$part"
     done

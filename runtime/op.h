@@ -174,7 +174,7 @@ uint64_t op_log_bytes(const struct op_log *log); /* records and parameters, spil
 /* Writes all records in order (t_start, t_end, op_id); `command_line` may be NULL. */
 enum op_format { OP_JSONL, OP_CSV };
 kb_status op_log_export(struct op_log *log, enum op_format format, const char *command_line,
-                        FILE *out, kb_error *why);
+                        uint64_t seed, FILE *out, kb_error *why);
 
 /*
  * For Phase 2: GEMM and MATH operations, composites included, not yet taken, in order of op_id (a

@@ -871,7 +871,7 @@ static bool write_entry(void *arg, const struct entry *e)
 }
 
 /* The same first line as all our JSON lines have. */
-static bool write_header(struct export *x, const char *command_line)
+static bool write_header(struct export *x, const char *command_line, uint64_t seed)
 {
     struct line *l = &x->line;
 
@@ -895,6 +895,8 @@ static bool write_header(struct export *x, const char *command_line)
     if (command_line) {
         put_key(l, "command");
         put_string(l, command_line);
+        put_key(l, "seed");
+        put_count(l, seed);
     }
     put_text(l, "}\n");
     return write_line(x);
@@ -907,7 +909,7 @@ static kb_status no_memory(kb_error *why)
 }
 
 kb_status op_log_export(struct op_log *log, enum op_format format, const char *command_line,
-                        FILE *out, kb_error *why)
+                        uint64_t seed, FILE *out, kb_error *why)
 {
     struct export x = {.topo = log->topo, .format = format, .out = out};
     struct merge m = {0};
@@ -917,7 +919,7 @@ kb_status op_log_export(struct op_log *log, enum op_format format, const char *c
         return op_log_error(log, why);
     x.line.text = malloc(LINE_FIRST);
     x.line.cap = LINE_FIRST;
-    ok = x.line.text && merge_begin(&m, log) && write_header(&x, command_line) &&
+    ok = x.line.text && merge_begin(&m, log) && write_header(&x, command_line, seed) &&
          merge_run(&m, write_entry, &x);
     merge_end(&m);
     free(x.line.text);

@@ -35,20 +35,21 @@ static FILE *stream_of(const struct newfile *file)
 }
 
 static kb_status write_to(struct op_log *log, const char *path, const char *command_line,
-                          const struct newfile *file, kb_error *why)
+                          uint64_t seed, const struct newfile *file, kb_error *why)
 {
     FILE *out = stream_of(file);
     kb_status status;
 
     if (!out)
         return cannot_write(why, path, errno);
-    status = op_log_export(log, format_of(path), command_line, out, why);
+    status = op_log_export(log, format_of(path), command_line, seed, out, why);
     if (fclose(out) != 0 && status == KB_OK)
         return cannot_write(why, path, errno);
     return status;
 }
 
-kb_status kb_oplog_write(kb_sim *s, const char *path, const char *command_line, kb_error *why)
+kb_status kb_oplog_write(kb_sim *s, const char *path, const char *command_line, uint64_t seed,
+                         kb_error *why)
 {
     struct newfile file;
     kb_status status;
@@ -60,7 +61,7 @@ kb_status kb_oplog_write(kb_sim *s, const char *path, const char *command_line, 
         newfile_close(&file, false);
         return status;
     }
-    status = write_to(s->log, path, command_line, &file, why);
+    status = write_to(s->log, path, command_line, seed, &file, why);
     if (!newfile_close(&file, status == KB_OK) && status == KB_OK)
         return cannot_write(why, path, errno);
     return status;

@@ -95,7 +95,7 @@ static inline char *log_of(kb_sim *sim)
     FILE *in;
 
     close(mkstemp(path));
-    if (kb_oplog_write(sim, path, NULL, &why) != KB_OK)
+    if (kb_oplog_write(sim, path, NULL, 0, &why) != KB_OK)
         fail_msg("%s", why.text);
     in = fopen(path, "r");
     assert_non_null(in);

@@ -346,7 +346,7 @@ static void assert_records(const struct scenario *s, kb_sim *sim)
     FILE *in;
 
     close(mkstemps(path, 6));
-    if (kb_oplog_write(sim, path, NULL, &why) != KB_OK)
+    if (kb_oplog_write(sim, path, NULL, 0, &why) != KB_OK)
         fail_msg("seed %" PRIu64 ": %s", s->seed, why.text);
     in = fopen(path, "r");
     assert_non_null(in);

@@ -34,7 +34,7 @@ static char *text_of(struct op_log *log, enum op_format format)
     FILE *out = open_memstream(&text, &len);
 
     assert_non_null(out);
-    if (op_log_export(log, format, NULL, out, &why) != KB_OK)
+    if (op_log_export(log, format, NULL, 7, out, &why) != KB_OK)
         fail_msg("%s", why.text);
     fclose(out);
     return text;
@@ -371,13 +371,14 @@ static void the_first_line_says_whence_it_comes(void **state)
     FILE *out = open_memstream(&text, &len);
 
     (void)state;
-    assert_int_equal(op_log_export(log, OP_JSONL, "cube8 run 'a b'", out, NULL), KB_OK);
+    assert_int_equal(op_log_export(log, OP_JSONL, "cube8 run 'a b'", 7, out, NULL), KB_OK);
     fclose(out);
     assert_non_null(strstr(text, "{\"schema\":\"kernbench.oplog/1\","
                                  "\"topology\":{\"name\":\"cube8\",\"hash\":\"") == text
                         ? text
                         : NULL);
-    end = strstr(text, "\"},\"version\":\"" KB_VERSION "\",\"command\":\"cube8 run 'a b'\"}\n");
+    end = strstr(text, "\"},\"version\":\"" KB_VERSION
+                       "\",\"command\":\"cube8 run 'a b'\",\"seed\":7}\n");
     assert_non_null(end);
     free(text);
     text = text_of(log, OP_JSONL);
@@ -688,7 +689,7 @@ static void every_line_is_json(void **state)
     out = fdopen(fd, "w");
     assert_non_null(out);
     fill(log, 2, 2000);
-    assert_int_equal(op_log_export(log, OP_JSONL, "a \xff b", out, NULL), KB_OK);
+    assert_int_equal(op_log_export(log, OP_JSONL, "a \xff b", 7, out, NULL), KB_OK);
     fclose(out);
     op_log_free(log);
     snprintf(command, sizeof command, "test \"$(jq -es 'map(.op_id) | length' %s)\" = 2001", path);
@@ -995,7 +996,7 @@ static kb_status live(uint64_t limit)
     if (status == KB_OK) {
         out = fopen("/dev/null", "w");
         if (out) {
-            status = op_log_export(log, OP_CSV, NULL, out, &why);
+            status = op_log_export(log, OP_CSV, NULL, 7, out, &why);
             fclose(out);
         } else {
             status = KB_NO_MEMORY;
@@ -1069,7 +1070,7 @@ static void a_full_disk_ends_the_log(void **state)
     assert_int_equal(op_log_error(log, &why), KB_FILE_ERROR);
     assert_string_equal(why.text, "op log: cannot write a temporary file: File too large");
     assert_false(add_random(log, &dice, id, &op, many)); /* an end is an end */
-    assert_int_equal(op_log_export(log, OP_CSV, NULL, stdout, &why), KB_FILE_ERROR);
+    assert_int_equal(op_log_export(log, OP_CSV, NULL, 7, stdout, &why), KB_FILE_ERROR);
     assert_int_equal(op_log_computes(log, &n, &why), KB_FILE_ERROR);
     op_log_free(log);
     assert_no_references();
@@ -1101,7 +1102,7 @@ static void a_full_output_is_told(void **state)
     (void)state;
     fill(log, 1, 100);
     assert_non_null(out);
-    assert_int_equal(op_log_export(log, OP_JSONL, NULL, out, &why), KB_FILE_ERROR);
+    assert_int_equal(op_log_export(log, OP_JSONL, NULL, 7, out, &why), KB_FILE_ERROR);
     assert_string_equal(why.text, "cannot write the op log: No space left on device");
     fclose(out);
     op_log_free(log);
@@ -1126,26 +1127,26 @@ static void a_file_appears_when_it_is_whole(void **state)
     (void)state;
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/log.csv", folder);
-    assert_int_equal(kb_oplog_write(sim, path, NULL, &why), KB_BAD_REQUEST);
+    assert_int_equal(kb_oplog_write(sim, path, NULL, 0, &why), KB_BAD_REQUEST);
     assert_string_equal(why.text, "the simulation keeps no op log: ask for it with its options");
     sim->log = new_log(0, false);
     fill(sim->log, 1, 100);
-    assert_int_equal(kb_oplog_write(sim, path, NULL, &why), KB_OK);
+    assert_int_equal(kb_oplog_write(sim, path, NULL, 0, &why), KB_OK);
     read_start(path, start, 14);
     assert_string_equal(start, "op_id,t_start,");
     limit_files(1000);
-    assert_int_equal(kb_oplog_write(sim, path, NULL, &why), KB_FILE_ERROR);
+    assert_int_equal(kb_oplog_write(sim, path, NULL, 0, &why), KB_FILE_ERROR);
     limit_files(RLIM_INFINITY);
     read_start(path, start, 14);
     assert_string_equal(start, "op_id,t_start,"); /* the old one */
     assert_int_equal(unlink(path), 0);
     snprintf(path, sizeof path, "%s/log.jsonl", folder);
-    assert_int_equal(kb_oplog_write(sim, path, "cube8 run", &why), KB_OK);
+    assert_int_equal(kb_oplog_write(sim, path, "cube8 run", 0, &why), KB_OK);
     read_start(path, start, 12);
     assert_string_equal(start, "{\"schema\":\"k");
     assert_int_equal(unlink(path), 0);
     snprintf(path, sizeof path, "%s/no/log", folder);
-    assert_int_equal(kb_oplog_write(sim, path, NULL, &why), KB_FILE_ERROR);
+    assert_int_equal(kb_oplog_write(sim, path, NULL, 0, &why), KB_FILE_ERROR);
     assert_non_null(strstr(why.text, "/no/log: No such file or directory"));
     assert_int_equal(rmdir(folder), 0); /* nothing else was left in it */
     kb_sim_free(sim);

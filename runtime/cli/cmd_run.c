@@ -136,7 +136,8 @@ static enum exit_code results(struct run *run)
 {
     const struct opts *o = &run->cli->opts;
     kb_error why = {""};
-    kb_status status = o->oplog ? kb_oplog_write(run->sim, o->oplog, o->command_line, &why) : KB_OK;
+    kb_status status =
+        o->oplog ? kb_oplog_write(run->sim, o->oplog, o->command_line, o->seed, &why) : KB_OK;
 
     if (status)
         return cmd_fail(run->cli, status, &why);

@@ -59,7 +59,9 @@ static const char *const dashed_names[N_OPTIONS] = {
 
 /* What holds for an option that is not given, where results tell it. */
 static const char *const defaults[N_OPTIONS] = {
-    [OPTION_ENGINE] = "fused", [OPTION_BYTES] = "4096", [OPTION_SEED] = "0"};
+    [OPTION_ENGINE] = "fused", [OPTION_BYTES] = "4096", [OPTION_INFLIGHT] = "1",
+    [OPTION_TXNS] = "100000",  [OPTION_SEEDS] = "3",    [OPTION_ARRIVALS] = "poisson",
+    [OPTION_SEED] = "0"};
 
 static const char *const format_names[N_FORMATS] = {
 #define FORMAT(NAME, name) #name,

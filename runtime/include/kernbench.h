@@ -569,9 +569,11 @@ const char *kb_compute_backend(void);
 
 /*
  * Writes the log of all launches that have run to `path`: CSV if it ends in .csv, else JSON
- * lines. The file appears when it is whole. `command_line` may be NULL.
+ * lines. The file appears when it is whole. The first of JSON lines has `command_line` and `seed`,
+ * for whoever makes the log again; `command_line` may be NULL, for neither.
  */
-kb_status kb_oplog_write(kb_sim *sim, const char *path, const char *command_line, kb_error *why);
+kb_status kb_oplog_write(kb_sim *sim, const char *path, const char *command_line, uint64_t seed,
+                         kb_error *why);
 
 /*
  * Turns a kernel's stack overflow into KB_KERNEL_ERROR instead of a crash: catches SIGSEGV and

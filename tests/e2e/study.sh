@@ -123,7 +123,7 @@ ls >"$work/c0.pe0"
 study glob 'route c*.pe0 c0.slice0' a
 [ $code -eq 2 ] && grep -qF "'c*.pe0'" "$work/err"
 ok "no names of files for a star"
-make -s study STUDY=benches/hbm.study >"$work/out" 2>"$work/err" && [ "$(wc -l <"$work/out")" = 4 ] &&
+make -s study STUDY=benches/hbm.study >"$work/out" 2>"$work/err" && [ "$(wc -l <"$work/out")" = 25 ] &&
     [ "$(awk '{ print $1, $2, $3 }' "$work/out" | tail -n 1)" = 'hbm512_xbar512 512.0 512.0' ]
 ok "the study in benches/"
 

@@ -462,7 +462,7 @@ fuzz: setup
 ## coverage: which lines the tests run, by gcov; also when some of them fail
 .PHONY: coverage
 coverage:
-	-$(MAKE) B=$(B)/coverage CFLAGS='-O0 -g' SAN=--coverage check
+	-$(MAKE) B=$(B)/coverage CFLAGS='-O1 -g' SAN=--coverage check
 	@cd $(B)/coverage && gcov -n $$(find _o/gen _o/runtime -name '*.gcda') 2>/dev/null | \
 	    sed -n "/^File '\(gen\|runtime\)/{N;s/File '\(.*\)'\nLines executed:\(.*\) of \(.*\)/\2 of \3 lines  \1/p}" | sort -n
 

@@ -5,6 +5,8 @@
 #include "traffic.h"
 
 static const double MUCH_LARGER = 1.25;
+static const double GROWTH =
+    0.005; /* of latency, by time: as if so much more came than can be served */
 
 /* Parts [from, TRAFFIC_PARTS) of several simulations, which differ in their seeds, as one. */
 struct view {
@@ -77,19 +79,19 @@ static uint32_t find_warmup(const double mean[TRAFFIC_PARTS])
 }
 
 /*
- * Do the two halves of what is left have the same mean? A twentieth is no difference, nor is what
- * chance would make of it.
+ * Does the mean latency stop growing? In a machine that cannot keep up it grows with the time, by
+ * what is issued and not served. Growth that chance would make of it is none.
  */
-static bool is_steady(const double mean[TRAFFIC_PARTS], uint32_t from)
+static bool is_steady(const double mean[TRAFFIC_PARTS], uint32_t from, double part_fs)
 {
     uint32_t half = (TRAFFIC_PARTS - from) / 2;
     struct spread a = spread_of(mean + from, half), b = spread_of(mean + from + half, half);
-    double error, moved = fabs(b.mean - a.mean);
+    double error, grown = b.mean - a.mean;
 
     if (a.n < 2 || b.n < 2)
         return false;
     error = sqrt(a.squares / ((double)a.n * (a.n - 1)) + b.squares / ((double)b.n * (b.n - 1)));
-    return moved <= 0.05 * (a.mean + b.mean) / 2 || moved <= 3 * error;
+    return grown <= 3 * error || grown <= GROWTH * half * part_fs;
 }
 
 /* -- confidence ----------------------------------------------------------------------------- */
@@ -106,14 +108,31 @@ static double student_t(uint32_t n)
     return n <= most ? t[n - 1] : 1.960 + 2.4 / n; /* within 0.001 of the tables */
 }
 
-/* Half of the interval around the mean of `n` means, -1 if there are too few. */
-static int64_t interval_fs(const double *mean, size_t n)
+/* How much one value tells of the next, 0..0.9: the autocorrelation of lag 1. */
+static double correlation(const double *x, size_t n, const struct spread *s)
+{
+    double sum = 0;
+
+    for (size_t i = 1; i < n; i++)
+        if (!isnan(x[i - 1]) && !isnan(x[i]))
+            sum += (x[i - 1] - s->mean) * (x[i] - s->mean);
+    return s->squares > 0 ? fmin(fmax(sum / s->squares, 0), 0.9) : 0;
+}
+
+/*
+ * Half of the interval around the mean of `n` means, -1 if there are too few. Those that follow
+ * one another in time tell less than as many of their own: their error is that of an
+ * autoregressive process of order 1.
+ */
+static int64_t interval_fs(const double *mean, size_t n, bool follow)
 {
     struct spread s = spread_of(mean, n);
+    double r;
 
     if (s.n < 2)
         return -1;
-    return llround(student_t(s.n - 1) * sqrt(s.squares / (s.n - 1) / s.n));
+    r = follow ? correlation(mean, n, &s) : 0;
+    return llround(student_t(s.n - 1) * sqrt(s.squares / (s.n - 1) / s.n * ((1 + r) / (1 - r))));
 }
 
 static double mean_of_sim(const struct traffic *tr, uint32_t from)
@@ -135,7 +154,7 @@ static kb_status set_confidence(const struct view *v, const double part_mean[TRA
     double *mean;
 
     if (v->n_sims == 1) {
-        r->ci95_fs = interval_fs(part_mean + v->from, TRAFFIC_PARTS - v->from);
+        r->ci95_fs = interval_fs(part_mean + v->from, TRAFFIC_PARTS - v->from, true);
         return KB_OK;
     }
     mean = malloc(v->n_sims * sizeof *mean);
@@ -143,7 +162,7 @@ static kb_status set_confidence(const struct view *v, const double part_mean[TRA
         return KB_NO_MEMORY;
     for (size_t i = 0; i < v->n_sims; i++)
         mean[i] = mean_of_sim(v->sims[i]->traffic, v->from);
-    r->ci95_fs = interval_fs(mean, v->n_sims);
+    r->ci95_fs = interval_fs(mean, v->n_sims, false);
     free(mean);
     return KB_OK;
 }
@@ -292,10 +311,11 @@ kb_status kb_traffic_result_of(kb_sim *const *sims, size_t n, kb_traffic_result 
     *r = (kb_traffic_result){.ci95_fs = -1, .exact = true};
     part_means(&v, mean);
     v.from = find_warmup(mean);
-    r->steady = is_steady(mean, v.from);
+    r->steady = is_steady(mean, v.from, 1 / sims[0]->traffic->parts_per_fs);
     set_sums(&v, r);
     if (r->count == 0)
         return KB_OK;
     status = set_confidence(&v, mean, r);
+    r->steady = r->steady && r->ci95_fs <= r->mean_fs;
     return status == KB_OK ? set_percentiles(&v, r) : status;
 }

@@ -355,8 +355,8 @@ typedef struct kb_traffic_result {
     int64_t mean_fs, p50_fs, p99_fs, p999_fs, max_fs;
     int64_t ci95_fs;   /* half of the mean's confidence interval of 95 %; -1: not to be had */
     int64_t warmup_fs; /* what was issued before is not measured; the longest of all */
-    bool steady;       /* the mean no longer moved after the warm-up */
-    bool exact;        /* percentiles are exact; else within 0.05 % */
+    bool steady; /* the mean no longer grew after the warm-up, and is known better than +-100 % */
+    bool exact;  /* percentiles are exact; else within 0.05 % */
     /* means of the terms of the latency */
     int64_t wire_fs, overhead_fs, drain_fs, queue_channel_fs, queue_link_fs, queue_memory_fs;
 } kb_traffic_result;

@@ -219,7 +219,7 @@ ok "a point that cannot be run: no file"
 
 # -- what ends it early -------------------------------------------------------------------------
 
-long="--src c*.pe* --dst c*.slice* --bytes 64:128K:64 --inflight 16 --engine hop"
+long="--src c*.pe* --dst c*.slice* --bytes 64:128K:64 --inflight 16 --engine hop -j 5"
 for format in csv json; do
     for seconds in 1 0.5 0.2; do
         code=0
@@ -233,8 +233,11 @@ for format in csv json; do
     elif [ $format = csv ]; then
         "$SIM" sweep --src c0.pe0 --dst 'c*.slice*' --bytes 64:128K:64 --inflight 16 >some
         lines=$((done < 131072 ? done + 1 : 131073))
+        i=$((done - 1)) # 2048 sizes, 64 targets: what the last row must be
+        last=c$((i / 1048576)).pe$((i / 131072 % 8)),c$((i / 16384 % 8)).slice$((i / 2048 % 8)),$((i % 2048 * 64 + 64))
         [ $code -eq 130 ] && [ -n "$done" ] && [ "$(wc -l <part)" -eq $((done + 1)) ] &&
-            [ ! -s out ] && head -$lines some | cmp - <(head -$lines part)
+            [ ! -s out ] && head -$lines some | cmp - <(head -$lines part) &&
+            [ "$(tail -1 part | cut -d, -f1-3)" = $last ]
         ok "Ctrl-C keeps the points complete so far, from the first on"
     else
         [ $code -eq 130 ] && [ "$(jq '.rows | length' part)" = "$done" ]

@@ -7,7 +7,6 @@
 #include "stop.h"
 #include "text.h"
 #include "transactions.h"
-#include "warn.h"
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +17,8 @@ enum {
     AHEAD_PER_THREAD = 2,
     N_BUSIEST = 3,
     NAME_BYTES = 2 * KB_NODE_BYTES + 8,
-    NOTE_BYTES = 2048,
+    NOTE_BYTES = 4096,
+    TXNS_TO_TELL = 1000, /* less are no load */
 };
 
 static const double saturated_below = 0.97; /* of what was offered */
@@ -86,7 +86,6 @@ struct load {
     unsigned threads, window;
     size_t n_points; /* rates that are complete */
     uint64_t n_done; /* simulations that were given */
-    bool warned;     /* of links */
     struct progress progress;
     kb_status status;
     kb_error why;
@@ -246,11 +245,6 @@ static char *put_rate(char *to, uint64_t millionths)
     return end[-1] == '.' ? end - 1 : end;
 }
 
-static char *put_gbs(char *to, double gbs)
-{
-    return to + (gbs < 1000 ? sprintf(to, "%.1f GB/s", gbs) : sprintf(to, "%.1f TB/s", gbs / 1000));
-}
-
 /* The smallest rate that is saturated, and the largest below it; SIZE_MAX: none. */
 static void find_saturation(const struct load *load, size_t *saturated, size_t *below)
 {
@@ -276,31 +270,70 @@ static char *put_busiest(char *to, const char *things, const struct busiest *bus
     return to;
 }
 
-/* Where saturation begins, and what is busiest just before it. */
-static void make_note(const struct load *load, char note[NOTE_BYTES])
+static char *put_saturation(char *p, const struct load *load, size_t saturated, size_t below)
 {
-    size_t saturated, below;
+    if (saturated == SIZE_MAX)
+        return put_rate(text_put_text(p, "no saturation up to rate "), load->rates.value[below]);
+    if (below == SIZE_MAX)
+        p = text_put_text(p, "saturation begins below rate ");
+    else
+        p = text_put_text(
+            put_rate(text_put_text(p, "saturation begins between rate "), load->rates.value[below]),
+            " and ");
+    p = put_rate(p, load->rates.value[saturated]);
+    return p +
+           sprintf(p, ": %.1f GB/s accepted there", load->points[saturated].result.accepted_gbs);
+}
+
+static double busiest_link(const struct point *point)
+{
+    return point->links.n > 0 ? point->links.at[0].percent : 0;
+}
+
+/* Links without queues that would have had to carry more than they can: from which rate on. */
+static char *put_overload(char *p, const struct load *load)
+{
+    size_t first = SIZE_MAX, worst = SIZE_MAX;
+
+    for (size_t i = 0; i < load->n_points; i++) {
+        double percent = busiest_link(&load->points[i]);
+
+        if (percent > 100 && (first == SIZE_MAX || load->rates.value[i] < load->rates.value[first]))
+            first = i;
+        if (worst == SIZE_MAX || percent > busiest_link(&load->points[worst]))
+            worst = i;
+    }
+    if (first == SIZE_MAX || strcmp(load->cli->info.links, "ideal") != 0)
+        return p;
+    p = put_rate(text_put_text(p, "\nlinks are ideal, so all this is optimistic: from rate "),
+                 load->rates.value[first]);
+    p += sprintf(p, " on some carry more than they can (%s %.1f %% at rate ",
+                 load->points[worst].links.at[0].name, load->points[worst].links.at[0].percent);
+    p = put_rate(p, load->rates.value[worst]);
+    return text_put_text(p, "); contention.links=fifo would tell");
+}
+
+/*
+ * Where saturation begins, what is busiest there if `busiest`, and whether links were asked for too
+ * much.
+ */
+static void make_note(const struct load *load, bool busiest, char note[NOTE_BYTES])
+{
+    size_t saturated, below, shown;
     char *p = note;
 
     find_saturation(load, &saturated, &below);
-    if (saturated == SIZE_MAX) {
-        p = put_rate(text_put_text(p, "no saturation up to rate "), load->rates.value[below]);
-    } else {
-        p = text_put_text(p, "saturation begins ");
-        if (below == SIZE_MAX)
-            p = text_put_text(p, "below rate ");
-        else
-            p = text_put_text(put_rate(text_put_text(p, "between rate "), load->rates.value[below]),
-                              " and ");
-        p = text_put_text(put_rate(p, load->rates.value[saturated]), ", at ");
-        p = text_put_text(put_gbs(p, load->points[saturated].result.accepted_gbs), " accepted");
+    shown = below == SIZE_MAX ? saturated : below;
+    if (load->points[shown].result.count < TXNS_TO_TELL)
+        p = text_put_text(p, "too few transactions to tell where saturation begins");
+    else
+        p = put_saturation(p, load, saturated, below);
+    if (busiest) {
+        p = put_rate(text_put_text(p, "\nbusiest at rate "), load->rates.value[shown]);
+        p = put_busiest(p, ": memories", &load->points[shown].memories);
+        p = put_busiest(p, "; links", &load->points[shown].links);
     }
-    if (below != SIZE_MAX) {
-        p = put_rate(text_put_text(p, "\nbusiest at rate "), load->rates.value[below]);
-        p = put_busiest(p, ": memories", &load->points[below].memories);
-        p = put_busiest(p, "; links", &load->points[below].links);
-    }
-    *p = '\0';
+    *put_overload(p, load) = '\0';
 }
 
 /* -- simulations ---------------------------------------------------------------------------- */
@@ -380,8 +413,6 @@ static kb_status end_point(struct load *load)
     if (status)
         return status;
     progress_end(&load->progress); /* a line of its own, if one follows */
-    if (!load->cli->opts.quiet && !load->warned)
-        load->warned = warn_of_ideal_links(load->cli, load->sims[0]);
     load->n_points++;
     return KB_OK;
 }
@@ -477,8 +508,16 @@ static void say_unsteady(const struct load *load)
     for (size_t i = 0; i < load->n_points && !load->cli->opts.quiet; i++) {
         *put_rate(rate, load->rates.value[i]) = '\0';
         if (!load->points[i].result.steady)
-            fprintf(stderr, "rate %s: no steady state found; latencies still grow\n", rate);
+            fprintf(stderr,
+                    "rate %s: no steady state found: latencies still grow, or --txns is too "
+                    "small to tell\n",
+                    rate);
     }
+}
+
+static bool prints_note(enum format format)
+{
+    return format == FORMAT_TABLE || format == FORMAT_MD;
 }
 
 static enum exit_code load_into(struct load *load, struct sink *out)
@@ -494,12 +533,14 @@ static enum exit_code load_into(struct load *load, struct sink *out)
         return code;
     rows.n_rows = load->n_points;
     if (load->n_points > 0) {
-        make_note(load, note);
+        make_note(load, prints_note(load->cli->opts.format), note);
         rows.note = note;
     }
     cmd_write(load->cli, &rows, out);
     sink_flush(out);
     say_unsteady(load);
+    if (rows.note && !prints_note(load->cli->opts.format) && !load->cli->opts.quiet)
+        fprintf(stderr, "%s\n", note);
     if (load->n_points == load->rates.n)
         return EXIT_OK;
     fprintf(stderr, "interrupted: %zu of %zu rates complete\n", load->n_points, load->rates.n);

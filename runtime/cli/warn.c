@@ -26,17 +26,16 @@ static void add_edge(void *arg, const kb_edge_use *use)
     }
 }
 
-bool warn_of_ideal_links(const struct cli *cli, const kb_sim *sim)
+void warn_of_ideal_links(const struct cli *cli, const kb_sim *sim)
 {
     struct overload o = {.end_fs = kb_sim_end_fs(sim)};
 
     if (strcmp(cli->info.links, "ideal") != 0 || o.end_fs <= 0 ||
         kb_sim_edges(sim, add_edge, &o) != KB_OK || o.n == 0)
-        return false;
+        return;
     fprintf(stderr,
             "warning: links are ideal, but %llu of them carried more than their bandwidth allows "
             "(worst: %s -> %s, %.1f %%): the result is optimistic; 'contention: {links: fifo}' "
             "would tell\n",
             (unsigned long long)o.n, o.from, o.to, 100 * o.worst);
-    return true;
 }

@@ -3,10 +3,7 @@
 #define WARN_H
 #include "cmd.h"
 
-/*
- * design 3.1: ideal links are no stations, so nothing else would tell that they were too few.
- * False: they were not.
- */
-bool warn_of_ideal_links(const struct cli *cli, const kb_sim *sim);
+/* design 3.1: ideal links are no stations, so nothing else would tell that they were too few. */
+void warn_of_ideal_links(const struct cli *cli, const kb_sim *sim);
 
 #endif

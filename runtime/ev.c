@@ -145,7 +145,7 @@ static bool clear_days(struct ev_queue *q)
  */
 static unsigned better_shift(struct ev_queue *q, uint64_t pushes)
 {
-    bool meets = q->crowded > pushes / 8 || q->shared > pushes / 4;
+    bool meets = q->crowded > pushes / 8 || q->between > pushes / 4;
 
     if (++q->reviews % FORGET == 0 && q->shift_least > 0)
         q->shift_least--;
@@ -160,7 +160,7 @@ static bool review(struct ev_queue *q)
 {
     unsigned shift = better_shift(q, q->pushes - q->reviewed);
 
-    q->far = q->shared = q->crowded = 0;
+    q->far = q->between = q->crowded = 0;
     q->reviewed = q->pushes;
     if (shift == q->shift)
         return true;
@@ -188,16 +188,6 @@ static bool insert(struct ev_queue *q, uint32_t day, ev e)
     return true;
 }
 
-static void append(struct ev_queue *q, uint32_t day, ev e)
-{
-    uint32_t node = q->free_node;
-
-    q->free_node = q->nodes[node].next;
-    q->nodes[node].e = e;
-    q->nodes[q->days[day].tail].next = node;
-    q->days[day].tail = node;
-}
-
 static bool push_heap(struct ev_queue *q, ev e)
 {
     if (e < q->first) {
@@ -207,14 +197,10 @@ static bool push_heap(struct ev_queue *q, ev e)
     return ev_heap_push(&q->heap, e);
 }
 
-/* On a day that has others. */
-static bool push_shared(struct ev_queue *q, uint32_t day, ev e)
+/* On a day whose last is later. */
+static bool push_between(struct ev_queue *q, uint32_t day, ev e)
 {
-    q->shared++;
-    if (q->nodes[q->days[day].tail].e < e) {
-        append(q, day, e);
-        return true;
-    }
+    q->between++;
     if (!insert(q, day, e)) {
         q->crowded++;
         return push_heap(q, e);
@@ -231,14 +217,14 @@ bool ev_push_slow(struct ev_queue *q, ev e)
     uint64_t number = ev_time_fs(e) >> q->shift;
     uint32_t day = number % EV_DAYS;
 
-    if (!q->free_node || q->far + q->shared == EV_REVIEW) {
+    if (!q->free_node || q->far + q->between == EV_REVIEW) {
         q->pushes--;
-        return (q->free_node || more_nodes(q)) && (q->far + q->shared < EV_REVIEW || review(q)) &&
+        return (q->free_node || more_nodes(q)) && (q->far + q->between < EV_REVIEW || review(q)) &&
                ev_push(q, e);
     }
     if (number - q->today >= EV_DAYS) {
         q->far++;
         return push_heap(q, e);
     }
-    return push_shared(q, day, e);
+    return push_between(q, day, e);
 }

@@ -103,7 +103,7 @@ struct ev_queue {
     struct ev_heap heap;
 
     /* What ev_push_slow() met since it reviewed the length of a day. */
-    uint32_t far, shared, crowded;
+    uint32_t far, between, crowded;
     uint64_t reviewed;    /* pushes by then */
     unsigned shift_least; /* shorter days have sent too much to the heap, not long ago */
     uint32_t reviews;
@@ -119,7 +119,7 @@ static inline void ev_queue_rewind(struct ev_queue *q)
     q->today = 0;
 }
 
-/* An event far away, on a day that has others, or without a node. False if there is no memory. */
+/* An event far away, before another of its day, or without a node. False if there is no memory. */
 bool ev_push_slow(struct ev_queue *q, ev e) LINKED(ev_push_slow);
 
 /* False if there is no memory. */
@@ -130,8 +130,18 @@ static inline bool ev_push(struct ev_queue *q, ev e)
     uint64_t bit = UINT64_C(1) << day % 64, *used = &q->used[day / 64];
 
     q->pushes++;
-    if (number - q->today >= EV_DAYS || !node || *used & bit)
+    if (number - q->today >= EV_DAYS || !node)
         return ev_push_slow(q, e);
+    if (*used & bit) { /* as its last, mostly */
+        uint32_t tail = q->days[day].tail;
+
+        if (q->nodes[tail].e > e)
+            return ev_push_slow(q, e);
+        q->days[day].tail = q->nodes[tail].next = node;
+        q->free_node = q->nodes[node].next;
+        q->nodes[node].e = e;
+        return true;
+    }
     *used |= bit;
     q->used_words |= 1u << day / 64;
     q->days[day] = (struct ev_day){node, node};

@@ -2,6 +2,7 @@
 #include "newfile.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <stdint.h>
@@ -9,6 +10,8 @@
 #include <time.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+enum { LINKS_MAX = 40 /* as the system follows */ };
 
 /* The name of a new file in the folder of `target`. NULL without memory. */
 static char *temporary_name(const char *target)
@@ -72,6 +75,64 @@ static bool open_temporary(struct newfile *f, const struct stat *replaced)
     return !replaced || fchmod(f->fd, replaced->st_mode & 07777) == 0;
 }
 
+/* `path` without its last word, with the slash; "./" if there is none. To be freed; NULL: no
+ * memory. */
+static char *folder_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? strndup(path, (size_t)(slash - path) + 1) : strdup("./");
+}
+
+static char *join(const char *folder, const char *name)
+{
+    char *path = malloc(strlen(folder) + strlen(name) + 2);
+
+    if (path)
+        sprintf(path, "%s/%s", folder, name);
+    return path;
+}
+
+/*
+ * Where a file that is opened as `path` lies or will lie, by its one name without links. To be
+ * freed; NULL with errno.
+ */
+static char *place_of(const char *path, int links)
+{
+    char *place = realpath(path, NULL), *folder, *real, text[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    ssize_t n;
+
+    if (place || errno != ENOENT)
+        return place;
+    folder = folder_of(path);
+    real = folder ? realpath(folder, NULL) : NULL;
+    n = links > 0 ? readlink(path, text, sizeof text - 1) : -1;
+    if (n < 0) {
+        place = real ? join(real, slash ? slash + 1 : path) : NULL;
+    } else if (real) { /* a link to what is not there yet */
+        char *to;
+
+        text[n] = '\0';
+        to = text[0] == '/' ? strdup(text) : join(real, text);
+        place = to ? place_of(to, links - 1) : NULL;
+        free(to);
+    }
+    free(folder);
+    free(real);
+    return place;
+}
+
+bool newfile_same(const char *a, const char *b)
+{
+    char *x = place_of(a, LINKS_MAX), *y = place_of(b, LINKS_MAX);
+    bool same = strcmp(a, b) == 0 || (x && y && strcmp(x, y) == 0);
+
+    free(x);
+    free(y);
+    return same;
+}
+
 bool newfile_open(struct newfile *f, const char *path)
 {
     struct stat st;
@@ -80,8 +141,8 @@ bool newfile_open(struct newfile *f, const char *path)
     if (stat(path, &st) < 0) {
         if (errno != ENOENT)
             return false;
-        f->target = strdup(path);
-        return open_temporary(f, NULL);
+        f->target = place_of(path, LINKS_MAX);
+        return f->target && open_temporary(f, NULL);
     }
     if (!S_ISREG(st.st_mode)) {
         f->fd = open(path, O_WRONLY | O_CLOEXEC);

@@ -18,6 +18,9 @@ struct newfile {
  */
 bool newfile_open(struct newfile *f, const char *path);
 
+/* Do both names mean one file, that is there or will be? */
+bool newfile_same(const char *a, const char *b);
+
 /* Gives everything back, f->fd included. With `keep` the file gets its name, else it goes; false
  * with errno: it has gone. */
 bool newfile_close(struct newfile *f, bool keep);

@@ -6,8 +6,11 @@
 #include "end.h"
 #include "samples.h"
 
-#define TXNS_MOST    UINT64_C(4000000000) /* ids have 32 bits, and PEs may draw a few more */
+#define TXNS_MOST    UINT64_C(4000000000)
 #define HORIZON_MOST 0x1p61
+#define IDS_MOST                                                                                   \
+    0x1p32 /* of k n + i for the k-th of PE i of n; PEs may draw a few more than is to be expected \
+            */
 
 /* -- random times and places ---------------------------------------------------------------- */
 
@@ -96,16 +99,22 @@ static uint32_t slice_of(const struct traffic *tr, uint32_t pe, struct rng *rng)
     }
 }
 
-/* Time until the next transaction, in whole fs. */
+/* Whole fs until the next transaction; what is left of one counts for the one after it. */
 static int64_t interval_fs(const struct traffic *tr, struct source *src, uint32_t pe)
 {
     double fs = src->mean_fs;
+    int64_t whole;
 
     if (!tr->request.fixed)
         fs *= exponential(&src->rng);
     else if (src->n == 0)
         fs *= (double)pe / (double)tr->n_pes;
-    return fs < HORIZON_MOST ? (int64_t)(fs + 0.5) : (int64_t)HORIZON_MOST;
+    fs += src->rest_fs;
+    if (!(fs < HORIZON_MOST))
+        return (int64_t)HORIZON_MOST;
+    whole = (int64_t)fs;
+    src->rest_fs = fs - (double)whole;
+    return whole;
 }
 
 bool traffic_draw(struct traffic *tr, uint32_t pe)
@@ -368,6 +377,10 @@ static kb_status set_times(const struct kb_topology *t, struct traffic *tr, cons
     if (!(horizon < HORIZON_MOST))
         return end_error(why, "traffic of %llu transactions would last too long",
                          (unsigned long long)r->txns);
+    if ((horizon / fs + 10 * sqrt(horizon / fs) + 10) * tr->n_pes >= IDS_MOST)
+        return end_error(
+            why, "the busiest of %u PEs would issue too many transactions for ids of 32 bits",
+            tr->n_pes);
     tr->horizon_fs = (int64_t)horizon + 1;
     tr->parts_per_fs = TRAFFIC_PARTS / (double)tr->horizon_fs;
     return KB_OK;

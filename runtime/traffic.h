@@ -8,6 +8,7 @@
 struct source {
     struct rng rng;
     double mean_fs;  /* between two transactions */
+    double rest_fs;  /* by how much the next is later than next_fs: below 1 */
     int64_t next_fs; /* when the next is issued */
     uint32_t next_dst;
     uint32_t n; /* issued so far */

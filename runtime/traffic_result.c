@@ -53,12 +53,13 @@ static struct spread spread_of(const double *x, size_t n)
     return s;
 }
 
-/* The squared error of the mean of all parts from `from` on, if they were independent. */
+/* The squared error of the mean of all parts from `from` on, if they were independent; of one part
+ * there is none. */
 static double error_from(const double mean[TRAFFIC_PARTS], uint32_t from)
 {
     struct spread s = spread_of(mean + from, TRAFFIC_PARTS - from);
 
-    return s.n ? s.squares / ((double)s.n * s.n) : INFINITY;
+    return s.n > 1 ? s.squares / ((double)s.n * s.n) : INFINITY;
 }
 
 /*
@@ -282,6 +283,14 @@ static void set_sums(const struct view *v, kb_traffic_result *r)
     r->accepted_gbs = (double)all.completed * (double)first->request.nbytes * 1e6 / time_fs;
 }
 
+/* But for its seed. */
+static bool is_same(const struct traffic *a, const struct traffic *b)
+{
+    return a->horizon_fs == b->horizon_fs && a->request.pattern == b->request.pattern &&
+           a->request.op == b->request.op && a->request.nbytes == b->request.nbytes &&
+           a->request.rate == b->request.rate && a->request.fixed == b->request.fixed;
+}
+
 static kb_status check(kb_sim *const *sims, size_t n)
 {
     if (n == 0)
@@ -289,8 +298,7 @@ static kb_status check(kb_sim *const *sims, size_t n)
     for (size_t i = 0; i < n; i++) {
         const struct traffic *tr = sims[i]->traffic;
 
-        if (!tr || tr->horizon_fs != sims[0]->traffic->horizon_fs ||
-            tr->request.nbytes != sims[0]->traffic->request.nbytes)
+        if (!tr || !is_same(tr, sims[0]->traffic))
             return KB_BAD_REQUEST;
         if (sims[i]->status != KB_OK)
             return sims[i]->status;

@@ -221,6 +221,29 @@ static void fixed_intervals_are_equal_and_shifted(void **state)
     kb_sim_free(sim);
 }
 
+/* Intervals below 1 fs: what is left of each counts, so the number stays what was asked for. */
+static void parts_of_a_femtosecond_add_up(void **state)
+{
+    (void)state;
+    for (int fixed = 0; fixed < 2; fixed++) {
+        kb_traffic traffic = plain;
+        kb_sim *sim;
+
+        traffic.pattern = KB_LOCAL;
+        traffic.nbytes = 1;
+        traffic.rate = 1e5; /* a transaction of a PE every 0.039 fs */
+        traffic.txns = 640000;
+        traffic.fixed = fixed;
+        sim = with_traffic(&cube8_topology, &traffic);
+        for (uint32_t pe = 0; pe < 64; pe++)
+            while (traffic_draw(sim->traffic, pe))
+                assert_true(sim->traffic->sources[pe].n < 20000);
+        for (uint32_t pe = 0; pe < 64; pe++)
+            assert_true(fabs(sim->traffic->sources[pe].n - 10000.0) < 500);
+        kb_sim_free(sim);
+    }
+}
+
 static void the_same_seed_gives_the_same_and_another_does_not(void **state)
 {
     kb_traffic traffic = plain;
@@ -580,6 +603,24 @@ static void the_confidence_of_several_runs_is_that_of_their_means(void **state)
         kb_sim_free(sims[i]);
 }
 
+/* Seeds apart, only what is the same makes one result. */
+static void other_traffic_is_not_the_same(void **state)
+{
+    kb_traffic other = plain;
+    kb_sim *sims[2] = {with_traffic(&cube8_topology, &plain), NULL};
+    kb_traffic_result r;
+
+    (void)state;
+    other.op = KB_WRITE;
+    sims[1] = with_traffic(&cube8_topology, &other);
+    run_all(sims[0]);
+    run_all(sims[1]);
+    assert_int_equal(kb_traffic_result_of(sims, 2, &r), KB_BAD_REQUEST);
+    assert_int_equal(kb_traffic_result_of(sims, 1, &r), KB_OK);
+    kb_sim_free(sims[0]);
+    kb_sim_free(sims[1]);
+}
+
 /* -- what cannot be ------------------------------------------------------------------------- */
 
 static void refuses(const kb_topology *topo, kb_options options, kb_traffic traffic,
@@ -605,7 +646,7 @@ static void refuses(const kb_topology *topo, kb_options options, kb_traffic traf
 
 static void bad_traffic_is_refused(void **state)
 {
-    static const kb_matrix_row bad_pe = {64, 0, 1}, bad_weight = {0, 0, 0};
+    static const kb_matrix_row bad_pe = {64, 0, 1}, bad_weight = {0, 0, 0}, one = {0, 0, 1};
     const kb_topology *odd = any_topology("kernbench: 1\nname: odd\n"
                                           "sip: {cube_mesh: {w: 3, h: 1}}\ncube: {pes: 4}\n");
     kb_traffic traffic = plain;
@@ -626,6 +667,8 @@ static void bad_traffic_is_refused(void **state)
     REFUSES("row 0", changed.pattern = KB_MATRIX, changed.matrix = &bad_weight,
             changed.n_matrix = 1);
     REFUSES("too long", changed.rate = 1e-9, changed.txns = 4000000000);
+    REFUSES("ids of 32 bits", changed.pattern = KB_MATRIX, changed.matrix = &one,
+            changed.n_matrix = 1, changed.txns = 100000000);
     traffic.pattern = KB_TRANSPOSE;
     refuses(odd, (kb_options){0}, traffic, "square");
     traffic.pattern = KB_BITCOMP;
@@ -681,6 +724,7 @@ int main(void)
         cmocka_unit_test(a_matrix_shares_out_by_weight),
         cmocka_unit_test(poisson_intervals_are_exponential),
         cmocka_unit_test(fixed_intervals_are_equal_and_shifted),
+        cmocka_unit_test(parts_of_a_femtosecond_add_up),
         cmocka_unit_test(the_same_seed_gives_the_same_and_another_does_not),
         cmocka_unit_test(traffic_equals_the_replay_of_its_transactions),
         cmocka_unit_test(one_channel_waits_as_m_d_1),
@@ -690,6 +734,7 @@ int main(void)
         cmocka_unit_test(growth_is_not_steady),
         cmocka_unit_test(the_confidence_of_one_run_is_that_of_its_parts),
         cmocka_unit_test(the_confidence_of_several_runs_is_that_of_their_means),
+        cmocka_unit_test(other_traffic_is_not_the_same),
         cmocka_unit_test(bad_traffic_is_refused),
         cmocka_unit_test(a_simulation_holds_one_kind_of_thing),
         cmocka_unit_test(little_traffic_is_traffic),

@@ -219,6 +219,8 @@ static bool point_row(void *arg, uint64_t i, struct cell *cells)
     cells[18] = cell_ns(r->queue_channel_fs);
     cells[19] = cell_ns(r->queue_link_fs);
     cells[20] = cell_ns(r->queue_memory_fs);
+    for (size_t c = 7; r->count == 0 && c <= 20; c++) /* nothing was measured */
+        cells[c] = c == 14 ? cells[c] : cell_none();
     cells[21] = memory ? cell_text(point->memories.at[0].name) : cell_none();
     cells[22] = memory ? cell_percent(point->memories.at[0].percent) : cell_none();
     cells[23] = link ? cell_text(point->links.at[0].name) : cell_none();

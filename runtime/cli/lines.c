@@ -45,7 +45,7 @@ static enum line_state skip(struct lines *l)
 
     while (!(lf = memchr(l->buffer + l->at, '\n', l->filled - l->at)) && !l->ended) {
         l->at = l->filled;
-        if (!fill(l))
+        if (stop_asked() || !fill(l))
             return LINE_FAILED;
     }
     l->at = lf ? (size_t)(lf + 1 - l->buffer) : l->filled;

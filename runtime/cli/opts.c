@@ -567,8 +567,10 @@ static enum exit_code check(const struct reading *r)
     if (o->n_operands > row->most)
         return say(r->program, EXIT_USAGE, "%s: '%s' is one operand too many", row->name,
                    o->operand[row->most]);
-    if (o->sqlite && o->output && strcmp(o->sqlite, o->output) == 0)
+    if (o->sqlite && o->output && newfile_same(o->sqlite, o->output))
         return say(r->program, EXIT_USAGE, "--sqlite and -o name the same file");
+    if (o->sqlite && o->dry_run)
+        return say(r->program, EXIT_USAGE, "--dry-run has no results for --sqlite");
     return check_bytes(r);
 }
 

@@ -255,14 +255,21 @@ static bool bind_text(sqlite3_stmt *s, int at, const char *text)
     return sqlite3_bind_text(s, at, text, -1, SQLITE_STATIC) == SQLITE_OK;
 }
 
+static bool is_ascii(const char *text)
+{
+    while (*text && (unsigned char)*text < 0x80)
+        text++;
+    return !*text;
+}
+
 /* Words of a command line may be any bytes, a TEXT may not. NULL stays NULL. */
 static bool bind_words(sqlite3_stmt *s, int at, const char *words)
 {
-    char *text = words ? malloc(3 * strlen(words) + 1) : NULL;
-    char *end = text;
+    char *text, *end;
 
-    if (!words)
-        return bind_text(s, at, NULL);
+    if (!words || is_ascii(words))
+        return bind_text(s, at, words);
+    text = end = malloc(3 * strlen(words) + 1);
     if (!text)
         return false;
     while (*words)
@@ -354,7 +361,7 @@ static bool bind_cell(sqlite3_stmt *s, int at, const struct cell *cell)
         return sqlite3_bind_null(s, at) == SQLITE_OK;
     case CELL_TEXT:
     case CELL_NUMBER:
-        return bind_text(s, at, cell->text);
+        return bind_words(s, at, cell->text);
     case CELL_COUNT:
         return sqlite3_bind_int64(s, at, (int64_t)cell->count) == SQLITE_OK;
     case CELL_NS:

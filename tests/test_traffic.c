@@ -109,7 +109,7 @@ static void count_draws(const kb_traffic *traffic, uint32_t pe, uint32_t n, uint
     kb_traffic long_one = *traffic;
     kb_sim *sim;
 
-    long_one.txns = UINT64_C(3000000000);
+    long_one.txns = 100000000;
     sim = with_traffic(&cube8_topology, &long_one);
     for (uint32_t i = 0; i < n; i++) {
         assert_true(traffic_draw(sim->traffic, pe));

@@ -1,6 +1,6 @@
-# tap.sh -- what scripts of tests/e2e share: TAP, and one run of a simulator. To be sourced.
+# tap.sh -- what scripts of tests/e2e share: TAP, one run of a program, comparisons. To be sourced.
 #
-# B names the build, SIM the simulator of cube8 in it. Leaves the script in a folder of its own.
+# B names the build, SIM the simulator of cube8 in it. Leaves the script in $work, a folder of its own.
 set -u
 LC_ALL=C
 export LC_ALL
@@ -14,7 +14,17 @@ cd "$work" || exit 1
 n=0
 failed=0
 
-# ok NAME: by the status of the command before; prints what the last run() left if it is not 0.
+# at_top: for what works from the top of the tree, where B is as make has it
+at_top()
+{
+    cd "$root" || exit 1
+    B=${B#"$root/"}
+}
+
+# -- tests --------------------------------------------------------------------------------------
+
+# ok NAME: by the status of the command before, which it returns; prints what the last call() left
+# if that is not 0.
 ok()
 {
     status=$?
@@ -25,8 +35,9 @@ ok()
     fi
     failed=$((failed + 1))
     echo "not ok $n - $1"
-    [ -f err ] && sed 's/^/# stderr: /' err | head -5
-    [ -f out ] && sed 's/^/# stdout: /' out | head -5
+    [ -f "$work/err" ] && sed 's/^/# stderr: /' "$work/err" | head -8
+    [ -f "$work/out" ] && sed 's/^/# stdout: /' "$work/out" | head -8
+    return $status
 }
 
 skip()
@@ -35,16 +46,44 @@ skip()
     echo "ok $n - $1 # SKIP $2"
 }
 
-# run ARGUMENT...: stdout to out, stderr to err, exit code to $code.
-run()
+# none WHY: the end of a script that cannot test
+none()
+{
+    echo "1..0 # SKIP $1"
+    exit 0
+}
+
+# needs_cube8: else there is nothing to test
+needs_cube8()
+{
+    [ -x "$SIM" ] && [ "$("$SIM" info --format csv | sed -n 's/^name,//p' | tail -1)" = cube8 ] ||
+        none "$SIM is no simulator of cube8"
+}
+
+plan()
+{
+    echo "1..$n"
+    [ $failed -eq 0 ]
+}
+
+# -- runs ---------------------------------------------------------------------------------------
+
+# call COMMAND...: stdout to $work/out, stderr to $work/err, exit code to $code
+call()
 {
     code=0
-    "$SIM" "$@" >out 2>err || code=$?
+    "$@" >"$work/out" 2>"$work/err" || code=$?
+}
+
+# run ARGUMENT...: the program that is tested; scripts may have another one
+run()
+{
+    call "$SIM" "$@"
 }
 
 says()
 {
-    grep -qF -- "$1" err
+    grep -qF -- "$1" "$work/err"
 }
 
 # refused NAME CODE TEXT ARGUMENT...: this exit code, the text on stderr, nothing on stdout.
@@ -53,16 +92,29 @@ refused()
     name=$1 expected=$2 text=$3
     shift 3
     run "$@"
-    [ $code -eq "$expected" ] && says "$text" && [ ! -s out ]
+    [ $code -eq "$expected" ] && says "$text" && [ ! -s "$work/out" ]
     ok "$name"
 }
 
-# field NAME ROW: a field of the CSV in out, by the name of its column; row 1 is the first.
+# many COUNT: a replay file of so many rows in many.csv.
+many()
+{
+    awk -v n="$1" 'BEGIN {
+        print "issue_ns,op,src,dst,offset,nbytes"
+        for (i = 0; i < n; i++)
+            printf "%d.%03d,%s,c%d.pe%d,c%d.slice%d,0,4K\n", i, i % 1000,
+                i % 3 ? "read" : "write", i % 8, i * 7 % 8, int(i / 8) * 5 % 8, i * 3 % 8
+    }' >many.csv
+}
+
+# -- comparisons --------------------------------------------------------------------------------
+
+# field NAME ROW: a field of the CSV in $work/out, by the name of its column; row 1 is the first.
 field()
 {
     awk -F, -v name="$1" -v row="$2" '
         NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) column = i }
-        NR == row + 1 { print $column }' out
+        NR == row + 1 { print $column }' "$work/out"
 }
 
 # equal NAME EXPECTED FOUND
@@ -84,8 +136,14 @@ near()
     ok "$1"
 }
 
-plan()
+# same EXPECTED FOUND: two files (or what else diff takes); else shows how they differ
+same()
 {
-    echo "1..$n"
-    [ $failed -eq 0 ]
+    diff "$@" >"$work/diff" || { sed 's/^/# /' "$work/diff" | head -60; false; }
+}
+
+# nothing LINES: true if there are none; else shows them
+nothing()
+{
+    [ -z "$1" ] || { echo "$1" | sed 's/^/# /'; false; }
 }

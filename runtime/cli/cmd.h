@@ -21,7 +21,15 @@ struct cli {
  */
 enum exit_code cmd_print(const struct cli *cli, const struct rows *rows);
 
-/* The same, to an open `s`, which stays open. */
+/*
+ * Opens the output that was asked for, calls `run` with it, and closes it: kept if `run` returned
+ * EXIT_OK, EXIT_DIFFERENT or EXIT_INTERRUPTED. It is opened first: a folder that cannot be written
+ * to is not found out after hours. Meanwhile Ctrl-C only makes stop_asked() true.
+ */
+enum exit_code cmd_output(const struct cli *cli, enum exit_code (*run)(void *arg, struct sink *s),
+                          void *arg);
+
+/* As cmd_print(), to an open `s`, which stays open. */
 void cmd_write(const struct cli *cli, const struct rows *rows, struct sink *s);
 
 /* The same, with the arguments that the rows were made with. */

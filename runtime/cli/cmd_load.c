@@ -522,8 +522,9 @@ static bool prints_note(enum format format)
     return format == FORMAT_TABLE || format == FORMAT_MD;
 }
 
-static enum exit_code load_into(struct load *load, struct sink *out)
+static enum exit_code load_into(void *arg, struct sink *out)
 {
+    struct load *load = arg;
     char note[NOTE_BYTES];
     struct rows rows = {.columns = columns,
                         .n_columns = sizeof columns / sizeof *columns,
@@ -549,29 +550,13 @@ static enum exit_code load_into(struct load *load, struct sink *out)
     return EXIT_INTERRUPTED;
 }
 
-/* The output is opened first: a folder that cannot be written to is not found out after hours. */
-static enum exit_code load_with(struct load *load)
-{
-    struct sink out;
-    enum exit_code code = sink_open(&out, load->cli->program, load->cli->opts.output);
-
-    if (code)
-        return code;
-    stop_defer(true);
-    code = load_into(load, &out);
-    enum exit_code closed =
-        sink_close(&out, load->cli->program, code == EXIT_OK || code == EXIT_INTERRUPTED);
-    stop_defer(false);
-    return closed ? closed : code;
-}
-
 enum exit_code cmd_load(const struct cli *cli)
 {
     struct load load = {.cli = cli};
     enum exit_code code = read_options(&load);
 
     if (!code)
-        code = load_with(&load);
+        code = cmd_output(cli, load_into, &load);
     free_room(&load);
     return code;
 }

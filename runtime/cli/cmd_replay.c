@@ -25,7 +25,8 @@ static const struct column columns[] = {
 
 /* The simulation, and the names of the row being printed. */
 struct replay {
-    kb_sim *sim;
+    const struct cli *cli;
+    kb_sim *sim;       /* owned */
     bool inconsistent; /* a row's terms do not sum to its latency */
     char src[KB_ENDPOINT_BYTES], dst[KB_ENDPOINT_BYTES];
 };
@@ -126,14 +127,16 @@ static kb_status run(const struct cli *cli, kb_sim *sim, kb_error *why)
     return status;
 }
 
-/* Reads, runs and writes to `s`. *ok is false if what `s` has is not to be kept. */
-static enum exit_code replay_into(const struct cli *cli, kb_sim *sim, struct sink *s)
+/* Reads, runs and writes to `s`. */
+static enum exit_code replay_into(void *arg, struct sink *s)
 {
-    struct replay replay = {.sim = sim};
+    struct replay *replay = arg;
+    const struct cli *cli = replay->cli;
+    kb_sim *sim = replay->sim;
     struct rows rows = {.columns = columns,
                         .n_columns = sizeof columns / sizeof *columns,
                         .row = result_row,
-                        .arg = &replay};
+                        .arg = replay};
     kb_error why = {""};
     kb_status status = KB_AGAIN;
     enum exit_code code = transactions_read(cli->topo, cli->program, cli->opts.operand[0], sim);
@@ -147,27 +150,11 @@ static enum exit_code replay_into(const struct cli *cli, kb_sim *sim, struct sin
     rows.n_rows = kb_sim_count(sim);
     cmd_write(cli, &rows, s);
     sink_flush(s);
-    if (replay.inconsistent)
+    if (replay->inconsistent)
         return cmd_fail(cli, KB_INTERNAL, NULL);
     if (!say_end(cli, sim, status, status == KB_AGAIN))
         return EXIT_SYSTEM;
     return status == KB_AGAIN ? EXIT_INTERRUPTED : EXIT_OK;
-}
-
-/* The output is opened first: a folder that cannot be written to is not found out after hours. */
-static enum exit_code replay_with(const struct cli *cli, kb_sim *sim)
-{
-    struct sink s;
-    enum exit_code code = sink_open(&s, cli->program, cli->opts.output);
-
-    if (code)
-        return code;
-    stop_defer(true);
-    code = replay_into(cli, sim, &s);
-    enum exit_code closed =
-        sink_close(&s, cli->program, code == EXIT_OK || code == EXIT_INTERRUPTED);
-    stop_defer(false);
-    return closed ? closed : code;
 }
 
 enum exit_code cmd_replay(const struct cli *cli)
@@ -176,12 +163,12 @@ enum exit_code cmd_replay(const struct cli *cli)
                           .fingerprint = cli->opts.fingerprint,
                           .until_fs = cli->opts.until_fs,
                           .max_events = cli->opts.max_events};
-    kb_sim *sim;
-    kb_status status = kb_sim_new(cli->topo, &options, &sim);
+    struct replay replay = {.cli = cli};
+    kb_status status = kb_sim_new(cli->topo, &options, &replay.sim);
 
     if (status)
         return cmd_fail(cli, status, NULL);
-    enum exit_code code = replay_with(cli, sim);
-    kb_sim_free(sim);
+    enum exit_code code = cmd_output(cli, replay_into, &replay);
+    kb_sim_free(replay.sim);
     return code;
 }

@@ -199,8 +199,9 @@ static bool say_end(const struct run *run, kb_status status)
 /* -- the run -------------------------------------------------------------------------------- */
 
 /* Runs and writes to `s`. */
-static enum exit_code run_into(struct run *run, struct sink *s)
+static enum exit_code run_into(void *arg, struct sink *s)
 {
+    struct run *run = arg;
     kb_error why = {""};
     kb_status status = launch_all(run, &why);
     enum exit_code code = EXIT_OK;
@@ -234,25 +235,6 @@ static enum exit_code check_oplog(const struct cli *cli)
     if (access(folder, F_OK) == 0)
         return EXIT_OK;
     return say(cli->program, EXIT_SYSTEM, "%s: %s", path, strerror(errno));
-}
-
-/* The output is opened first: a folder that cannot be written to is not found out after hours. */
-static enum exit_code run_with(struct run *run)
-{
-    const struct cli *cli = run->cli;
-    struct sink s;
-    enum exit_code code = check_oplog(cli);
-
-    if (!code)
-        code = sink_open(&s, cli->program, cli->opts.output);
-    if (code)
-        return code;
-    stop_defer(true);
-    code = run_into(run, &s);
-    enum exit_code closed = sink_close(
-        &s, cli->program, code == EXIT_OK || code == EXIT_DIFFERENT || code == EXIT_INTERRUPTED);
-    stop_defer(false);
-    return closed ? closed : code;
 }
 
 /* NULL after a message. */
@@ -296,7 +278,9 @@ enum exit_code cmd_run(const struct cli *cli)
     if (status)
         return cmd_fail(cli, status, &why);
     run.sim = kb_bench_sim(run.run);
-    enum exit_code code = resolve_args(&run) ? run_with(&run) : cmd_fail(cli, KB_NO_MEMORY, NULL);
+    enum exit_code code = resolve_args(&run) ? check_oplog(cli) : cmd_fail(cli, KB_NO_MEMORY, NULL);
+    if (!code)
+        code = cmd_output(cli, run_into, &run);
     free(run.args);
     kb_bench_free(run.run);
     return code;

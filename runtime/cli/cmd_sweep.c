@@ -280,13 +280,22 @@ static bool prints_last(enum format format)
     return format == FORMAT_TABLE;
 }
 
-static enum exit_code sweep_into(struct sweep *s, struct sink *out)
+static void say_left_out(const struct sweep *s)
 {
+    if (s->points.n_left_out > 0 && !s->cli->opts.quiet)
+        say(s->cli->program, EXIT_OK, "%llu combinations have no route and are left out",
+            (unsigned long long)s->points.n_left_out);
+}
+
+static enum exit_code sweep_into(void *arg, struct sink *out)
+{
+    struct sweep *s = arg;
     enum format format = s->cli->opts.format;
     struct view all = {.points = &s->points, .at.number = UINT64_MAX - 1};
     struct rows rows = rows_of(&all, s->points.n);
     struct origin origin = cmd_origin(s->cli);
 
+    say_left_out(s);
     if (!make_room(s, prints_last(format) || s->cli->sqlite))
         return cmd_fail(s->cli, KB_NO_MEMORY, NULL);
     s->out = out;
@@ -310,29 +319,6 @@ static enum exit_code sweep_into(struct sweep *s, struct sink *out)
     fprintf(stderr, "interrupted: %llu of %llu points complete\n", (unsigned long long)s->n_done,
             (unsigned long long)s->points.n);
     return EXIT_INTERRUPTED;
-}
-
-static void say_left_out(const struct sweep *s)
-{
-    if (s->points.n_left_out > 0 && !s->cli->opts.quiet)
-        say(s->cli->program, EXIT_OK, "%llu combinations have no route and are left out",
-            (unsigned long long)s->points.n_left_out);
-}
-
-static enum exit_code sweep(struct sweep *s)
-{
-    struct sink out;
-    enum exit_code code = sink_open(&out, s->cli->program, s->cli->opts.output);
-
-    if (code)
-        return code;
-    say_left_out(s);
-    stop_defer(true);
-    code = sweep_into(s, &out);
-    enum exit_code closed =
-        sink_close(&out, s->cli->program, code == EXIT_OK || code == EXIT_INTERRUPTED);
-    stop_defer(false);
-    return closed ? closed : code;
 }
 
 /* -- the dry run ---------------------------------------------------------------------------- */
@@ -411,7 +397,7 @@ enum exit_code cmd_sweep(const struct cli *cli)
 
     if (!code) {
         s.threads = cli->opts.jobs ? cli->opts.jobs : blocks_threads();
-        code = cli->opts.dry_run ? dry_run(&s) : sweep(&s);
+        code = cli->opts.dry_run ? dry_run(&s) : cmd_output(cli, sweep_into, &s);
         free_room(&s);
     }
     points_free(&s.points);

@@ -3,6 +3,7 @@
 #include "say.h"
 #include "stop.h"
 #include "text.h"
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -12,20 +13,28 @@
 
 enum { BAD_ROWS_MAX = 20, SHOWN_BYTES = 64 };
 
+bool fields_enough(const struct fields *in)
+{
+    return in->n_bad > BAD_ROWS_MAX;
+}
+
+bool fields_bad_at(struct fields *in, uint64_t line, size_t column, const char *text)
+{
+    in->code = EXIT_INPUT;
+    if (in->n_bad++ < BAD_ROWS_MAX)
+        fprintf(stderr, "%s:%llu:%zu: %s\n", in->name, (unsigned long long)line, column, text);
+    return false;
+}
+
 bool fields_bad(struct fields *in, const char *at, const char *format, ...)
 {
     char text[512];
     va_list args;
 
-    in->code = EXIT_INPUT;
-    if (in->n_bad++ >= BAD_ROWS_MAX)
-        return false;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    fprintf(stderr, "%s:%llu:%zu: %s\n", in->name, (unsigned long long)in->lines.number,
-            (size_t)(at - in->line) + 1, text);
-    return false;
+    return fields_bad_at(in, in->lines.number, fields_column(in, at), text);
 }
 
 bool fields_bad_field(struct fields *in, const struct field *f, const char *name,
@@ -37,7 +46,7 @@ bool fields_bad_field(struct fields *in, const struct field *f, const char *name
                       text_show(f->text, f->len, shown, sizeof shown), expected);
 }
 
-/* Cuts the line at its commas. */
+/* Cuts the line at its commas; of columns that the file lacks, the fields stay as they are. */
 static bool split(struct fields *in, size_t len, struct field field[FIELDS_MAX])
 {
     const char *at = in->line, *end = in->line + len;
@@ -47,15 +56,15 @@ static bool split(struct fields *in, size_t len, struct field field[FIELDS_MAX])
         const char *comma = memchr(at, ',', (size_t)(end - at));
         const char *stop = comma ? comma : end;
 
-        if (n == in->n)
-            return fields_bad(in, at, "more than the %zu fields %s", in->n, in->header);
-        field[n++] = (struct field){at, (size_t)(stop - at)};
+        if (n == in->n_columns)
+            return fields_bad(in, at, "more than the %zu fields %s", in->n_columns, in->columns);
+        field[in->column[n++]] = (struct field){at, (size_t)(stop - at)};
         if (!comma)
             break;
         at = comma + 1;
     }
-    if (n < in->n)
-        return fields_bad(in, end, "%zu of the %zu fields %s", n, in->n, in->header);
+    if (n < in->n_columns)
+        return fields_bad(in, end, "%zu of the %zu fields %s", n, in->n_columns, in->columns);
     return true;
 }
 
@@ -73,7 +82,8 @@ static bool next_line(struct fields *in, size_t *len)
 
     if (state == LINE_TOO_LONG) {
         fields_bad(in, in->line, "the line is longer than %d bytes", LINE_BYTES_MAX);
-        *len = 0; /* as a blank one */
+        in->n_rows++; /* but what it holds is not looked at */
+        *len = 0;
         return true;
     }
     if (state == LINE_FAILED && stop_asked())
@@ -82,6 +92,51 @@ static bool next_line(struct fields *in, size_t *len)
         in->code = say(in->program, errno == EISDIR ? EXIT_INPUT : EXIT_SYSTEM,
                        "cannot read %s: %s", in->name, strerror(errno));
     return state == LINE_READ;
+}
+
+/* One of the columns behind the header's `n`, at `at`. */
+static bool read_column(struct fields *in, size_t n, const char *at, size_t len)
+{
+    char shown[SHOWN_BYTES];
+    size_t i = 0;
+
+    while (i < in->n_further &&
+           !(len == strlen(in->further[i]) && memcmp(at, in->further[i], len) == 0))
+        i++;
+    if (i == in->n_further)
+        return fields_bad(in, at, "unknown column '%s': %s",
+                          text_show(at, len, shown, sizeof shown), in->hint);
+    for (size_t k = n; k < in->n_columns; k++)
+        if (in->column[k] == n + i)
+            return fields_bad(in, at, "a second column %s", in->further[i]);
+    in->column[in->n_columns++] = n + i;
+    return true;
+}
+
+/* The columns of a first line: those of the header, then what may follow them. */
+static bool read_columns(struct fields *in, size_t len)
+{
+    size_t header = strlen(in->header), n = 1;
+    const char *at = in->line + header, *end = in->line + len;
+
+    if (len < header || memcmp(in->line, in->header, header) != 0 ||
+        (at < end && (*at != ',' || in->n_further == 0)))
+        return fields_bad(in, in->line, "the first line is not %s", in->header);
+    for (const char *p = in->header; *p; p++)
+        n += *p == ',';
+    for (; in->n_columns < n; in->n_columns++)
+        in->column[in->n_columns] = in->n_columns;
+    while (at < end) {
+        const char *name = at + 1;
+
+        at = memchr(name, ',', (size_t)(end - name));
+        at = at ? at : end;
+        if (!read_column(in, n, name, (size_t)(at - name)))
+            return false;
+    }
+    assert(len < sizeof in->columns && in->n_columns <= FIELDS_MAX);
+    memcpy(in->columns, in->line, len);
+    return true;
 }
 
 static void read_header(struct fields *in)
@@ -93,51 +148,54 @@ static void read_header(struct fields *in)
             in->code = say(in->program, EXIT_INPUT, "%s is empty, not even a header", in->name);
         return;
     }
-    if (!in->code && (len != strlen(in->header) || memcmp(in->line, in->header, len) != 0))
-        fields_bad(in, in->line, "the first line is not %s", in->header);
+    if (!in->code)
+        read_columns(in, len);
 }
 
-static void read_rows(struct fields *in,
-                      void (*row)(void *arg, struct fields *in, const struct field *field),
-                      void *arg)
+static void read_rows(struct fields *in)
 {
-    struct field field[FIELDS_MAX];
+    struct field field[FIELDS_MAX] = {0};
     size_t len;
 
-    while (in->n_bad <= BAD_ROWS_MAX && (!in->code || in->code == EXIT_INPUT)) {
+    while (!fields_enough(in) && (!in->code || in->code == EXIT_INPUT)) {
         if (stop_asked())
             in->code = EXIT_INTERRUPTED;
         else if (!next_line(in, &len))
             break;
-        else if (!is_blank(in->line, len) && split(in, len, field))
-            row(arg, in, field);
+        else if (!is_blank(in->line, len)) {
+            if (split(in, len, field))
+                in->row(in->arg, in, field);
+            in->n_rows++;
+        }
     }
-    if (in->n_bad > BAD_ROWS_MAX)
+    if (in->end && (!in->code || in->code == EXIT_INPUT))
+        in->end(in->arg, in);
+    if (fields_enough(in))
         fprintf(stderr, "%s: more bad rows follow\n", in->name);
 }
 
-enum exit_code fields_read(const char *program, const char *path, const char *header,
-                           void (*row)(void *arg, struct fields *in, const struct field *field),
-                           void *arg)
+static void read_all(struct fields *in, int fd)
+{
+    if (!lines_open(&in->lines, fd)) {
+        in->code = say(in->program, EXIT_SYSTEM, "out of memory");
+        return;
+    }
+    read_header(in);
+    if (!in->code)
+        read_rows(in);
+    lines_close(&in->lines);
+}
+
+enum exit_code fields_read(struct fields *in, const char *path)
 {
     bool is_stdin = strcmp(path, "-") == 0;
-    struct fields in = {
-        .program = program, .name = is_stdin ? "<stdin>" : path, .header = header, .n = 1};
     int fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
 
-    for (const char *p = header; *p; p++)
-        in.n += *p == ',';
     if (fd < 0)
-        return say(program, EXIT_INPUT, "cannot read %s: %s", path, strerror(errno));
-    if (lines_open(&in.lines, fd)) {
-        read_header(&in);
-        if (!in.code)
-            read_rows(&in, row, arg);
-        lines_close(&in.lines);
-    } else {
-        in.code = say(program, EXIT_SYSTEM, "out of memory");
-    }
+        return in->code = say(in->program, EXIT_INPUT, "cannot read %s: %s", path, strerror(errno));
+    in->name = is_stdin ? "<stdin>" : path;
+    read_all(in, fd);
     if (!is_stdin)
         close(fd);
-    return in.code;
+    return in->code;
 }

@@ -99,6 +99,27 @@ enum exit_code cmd_print(const struct cli *cli, const struct rows *rows)
     return sink_close(&s, cli->program, true);
 }
 
+/* Is what a command has printed a result? */
+static bool is_kept(enum exit_code code)
+{
+    return code == EXIT_OK || code == EXIT_DIFFERENT || code == EXIT_INTERRUPTED;
+}
+
+enum exit_code cmd_output(const struct cli *cli, enum exit_code (*run)(void *arg, struct sink *s),
+                          void *arg)
+{
+    struct sink s;
+    enum exit_code code = sink_open(&s, cli->program, cli->opts.output);
+
+    if (code)
+        return code;
+    stop_defer(true);
+    code = run(arg, &s);
+    enum exit_code closed = sink_close(&s, cli->program, is_kept(code));
+    stop_defer(false);
+    return closed ? closed : code;
+}
+
 /* --help and --version. They ignore -o: who asks wants to read. */
 static enum exit_code print_help(const struct cli *cli)
 {
@@ -130,8 +151,7 @@ static enum exit_code run_command(struct cli *cli)
     if (code)
         return code;
     code = commands[cli->opts.command](cli);
-    enum exit_code closed = out_sqlite_close(
-        cli->sqlite, code == EXIT_OK || code == EXIT_DIFFERENT || code == EXIT_INTERRUPTED);
+    enum exit_code closed = out_sqlite_close(cli->sqlite, is_kept(code));
     return closed ? closed : code;
 }
 

@@ -78,9 +78,12 @@ static void add_row(void *arg, struct fields *in, const struct field *field)
 enum exit_code matrix_read(struct matrix *matrix, const struct cli *cli, const char *path)
 {
     struct reading r = {matrix, cli};
+    struct fields in = {
+        .program = cli->program, .header = "src,dst,weight", .row = add_row, .arg = &r};
 
     *matrix = (struct matrix){NULL, 0, 0};
-    enum exit_code code = fields_read(cli->program, path, "src,dst,weight", add_row, &r);
+    enum exit_code code = fields_read(&in, path);
+
     if (!code && matrix->n == 0)
         return say(cli->program, EXIT_INPUT, "%s has no rows", path);
     return code;

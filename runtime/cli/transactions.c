@@ -1,19 +1,14 @@
 /* transactions.c -- the input of `replay`: a CSV of transactions, read into a simulation. */
 #include "transactions.h"
 #include "after.h"
-#include "lines.h"
+#include "fields.h"
 #include "say.h"
-#include "stop.h"
 #include "text.h"
-#include <errno.h>
-#include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-enum { BAD_ROWS_MAX = 20, SHOWN_BYTES = 64, IDS_MAX = LINE_BYTES_MAX / 2, PLACES_FIRST = 64 };
+enum { SHOWN_BYTES = 64, IDS_MAX = LINE_BYTES_MAX / 2, PLACES_FIRST = 64 };
 
 enum field_id {
     FIELD_ISSUE,
@@ -28,18 +23,10 @@ enum field_id {
     N_FIELDS
 };
 
-static const char header[] = "issue_ns,op,src,dst,offset,nbytes";
-
-/* Columns that may follow, each once, in any order. */
 static const char *const further[N_FIELDS - N_REQUIRED] = {"after", "think_ns"};
 
 const char *const op_names[N_OPS] = {
     [KB_READ] = "read", [KB_WRITE] = "write", [KB_H2D] = "h2d", [KB_D2H] = "d2h"};
-
-struct field {
-    const char *text; /* into the line */
-    size_t len;
-};
 
 /*
  * A row that waits for itself or for a later one, so that only the end of the file tells whether
@@ -51,21 +38,11 @@ struct place {
     uint32_t after_column, last_id_column;
 };
 
-/* The reading of one file. */
+/* The reading of one file, a row's id being its number. */
 struct input {
+    struct fields fields;
     const kb_topology *topo;
-    const char *program;
-    const char *name; /* for messages */
     kb_sim *sim;
-    struct lines lines;
-    const char *line; /* the one being read */
-    unsigned n_bad;
-    enum exit_code code;
-
-    char header[64]; /* with the further columns there are */
-    size_t n_columns;
-    enum field_id column[N_FIELDS]; /* what the n-th holds */
-    uint64_t n_rows;                /* before the one being read: its id */
 
     /* What rows wait for. */
     uint64_t *ids; /* of the current row; owned */
@@ -73,67 +50,13 @@ struct input {
     struct place *places; /* in order; owned */
 };
 
-/* -- messages ------------------------------------------------------------------------------- */
-
-/* What is wrong there. Always false. */
-static bool bad_at(struct input *in, uint64_t line, size_t column, const char *text)
-{
-    in->code = EXIT_INPUT;
-    if (in->n_bad++ < BAD_ROWS_MAX)
-        fprintf(stderr, "%s:%llu:%zu: %s\n", in->name, (unsigned long long)line, column, text);
-    return false;
-}
-
-static size_t column_of(const struct input *in, const char *at)
-{
-    return (size_t)(at - in->line) + 1;
-}
-
-/* What is wrong at `at` of the current line. Always false. */
-__attribute__((format(printf, 3, 4))) static bool bad(struct input *in, const char *at,
-                                                      const char *format, ...)
-{
-    char text[512];
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    return bad_at(in, in->lines.number, column_of(in, at), text);
-}
-
-/* "NAME 'TEXT' is not EXPECTED". */
-static bool bad_field(struct input *in, const struct field *f, const char *name,
-                      const char *expected)
-{
-    char shown[SHOWN_BYTES];
-
-    return bad(in, f->text, "%s '%s' is not %s", name,
-               text_show(f->text, f->len, shown, sizeof shown), expected);
-}
-
 /* -- fields --------------------------------------------------------------------------------- */
 
-/* Cuts the line at its commas; of columns that the file has not, the fields stay as they are. */
-static bool split(struct input *in, size_t len, struct field field[N_FIELDS])
+static bool read_issue(struct input *in, const struct field *f, kb_request *q)
 {
-    const char *at = in->line, *end = in->line + len;
-    size_t n = 0;
-
-    for (;;) {
-        const char *comma = memchr(at, ',', (size_t)(end - at));
-        const char *stop = comma ? comma : end;
-
-        if (n == in->n_columns)
-            return bad(in, at, "more than the %zu fields %s", in->n_columns, in->header);
-        field[in->column[n++]] = (struct field){at, (size_t)(stop - at)};
-        if (!comma)
-            break;
-        at = comma + 1;
-    }
-    if (n < in->n_columns)
-        return bad(in, end, "%zu of the %zu fields %s", n, in->n_columns, in->header);
-    return true;
+    return text_read_ns(f->text, f->len, &q->issue_fs) ||
+           fields_bad_field(&in->fields, f, "issue_ns",
+                            "a time: 0 to " TEXT_NS_MAX_SHOWN ", at most six decimals");
 }
 
 static bool read_op(struct input *in, const struct field *f, kb_op *out)
@@ -148,9 +71,9 @@ static bool read_op(struct input *in, const struct field *f, kb_op *out)
     const char *near = text_nearest(f->text, f->len, op_names, N_OPS);
     text_show(f->text, f->len, shown, sizeof shown);
     if (near)
-        return bad(in, f->text, "unknown op '%s', did you mean '%s'?", shown, near);
+        return fields_bad(&in->fields, f->text, "unknown op '%s', did you mean '%s'?", shown, near);
     text_join(op_names, N_OPS, "", all, sizeof all);
-    return bad(in, f->text, "unknown op '%s': it is one of %s", shown, all);
+    return fields_bad(&in->fields, f->text, "unknown op '%s': it is one of %s", shown, all);
 }
 
 static bool read_endpoint(struct input *in, const struct field *f, kb_endpoint *out)
@@ -158,7 +81,7 @@ static bool read_endpoint(struct input *in, const struct field *f, kb_endpoint *
     kb_error why; /* filled only by what fails */
 
     if (kb_endpoint_parse(in->topo, f->text, f->len, out, &why) != KB_OK)
-        return bad(in, f->text, "%s", why.text);
+        return fields_bad(&in->fields, f->text, "%s", why.text);
     return true;
 }
 
@@ -175,9 +98,9 @@ static bool read_src(struct input *in, const struct field *f, kb_request *q)
     if (!read_endpoint(in, f, &q->src))
         return false;
     if (q->src.kind != kind)
-        return bad(in, f->text, "%s: the src of %s is a %s",
-                   text_show(f->text, f->len, shown, sizeof shown), op_names[q->op],
-                   kind == KB_HOST ? "host" : "PE");
+        return fields_bad(&in->fields, f->text, "%s: the src of %s is a %s",
+                          text_show(f->text, f->len, shown, sizeof shown), op_names[q->op],
+                          kind == KB_HOST ? "host" : "PE");
     return true;
 }
 
@@ -207,9 +130,10 @@ static bool read_address(struct input *in, const struct field *f, kb_request *q)
     uint64_t address;
 
     if (!read_hex(f->text + 2, f->len - 2, &address))
-        return bad_field(in, f, "dst", "an address: 0x and at most 16 hexadecimal digits");
+        return fields_bad_field(&in->fields, f, "dst",
+                                "an address: 0x and at most 16 hexadecimal digits");
     if (kb_address_find(in->topo, address, &q->dst, &q->offset) != KB_OK)
-        return bad_field(in, f, "dst", "the address of any byte of this topology");
+        return fields_bad_field(&in->fields, f, "dst", "the address of any byte of this topology");
     return true;
 }
 
@@ -232,12 +156,12 @@ static bool read_dst(struct input *in, const struct field *f, kb_request *q)
     if (!(is_address(f) ? read_address(in, f, q) : read_endpoint(in, f, &q->dst)))
         return false;
     if (q->dst.kind != KB_SLICE && (host || q->dst.kind != KB_SRAM))
-        return bad(in, f->text, "%s: the dst of %s is a slice%s",
-                   show_dst(f, &q->dst, shown, sizeof shown), op_names[q->op],
-                   host ? "" : " or an SRAM");
+        return fields_bad(&in->fields, f->text, "%s: the dst of %s is a slice%s",
+                          show_dst(f, &q->dst, shown, sizeof shown), op_names[q->op],
+                          host ? "" : " or an SRAM");
     if (host && q->dst.sip != q->src.sip)
-        return bad(in, f->text, "%s: the host is of SIP %u, it reaches no other",
-                   show_dst(f, &q->dst, shown, sizeof shown), q->src.sip);
+        return fields_bad(&in->fields, f->text, "%s: the host is of SIP %u, it reaches no other",
+                          show_dst(f, &q->dst, shown, sizeof shown), q->src.sip);
     return true;
 }
 
@@ -249,26 +173,28 @@ static bool read_range(struct input *in, const struct field field[N_FIELDS], kb_
 
     if (is_address(&field[FIELD_DST])) {
         if (offset->len > 0)
-            return bad_field(in, offset, "offset", "empty, as it is beside an address");
+            return fields_bad_field(&in->fields, offset, "offset",
+                                    "empty, as it is beside an address");
     } else if (!text_read_size(offset->text, offset->len, &q->offset))
-        return bad_field(in, offset, "offset", "a size: digits, then K, M or G if wanted");
+        return fields_bad_field(&in->fields, offset, "offset",
+                                "a size: digits, then K, M or G if wanted");
     if (!text_read_size(nbytes->text, nbytes->len, &q->nbytes) || q->nbytes == 0)
-        return bad_field(in, nbytes, "nbytes", "a size above 0: digits, then K, M or G if wanted");
+        return fields_bad_field(&in->fields, nbytes, "nbytes",
+                                "a size above 0: digits, then K, M or G if wanted");
     if (q->offset < room && q->nbytes <= room - q->offset)
         return true;
     kb_endpoint_name(&q->dst, dst);
-    return bad(in, q->offset < room ? nbytes->text : offset->text,
-               "offset + nbytes is past the end of %s, which holds %llu bytes", dst,
-               (unsigned long long)room);
+    return fields_bad(&in->fields, q->offset < room ? nbytes->text : offset->text,
+                      "offset + nbytes is past the end of %s, which holds %llu bytes", dst,
+                      (unsigned long long)room);
 }
 
 /* -- rows that wait for others -------------------------------------------------------------- */
 
-static bool no_memory(struct input *in)
+static void no_memory(struct input *in)
 {
-    in->code = say(in->program, EXIT_SYSTEM, "out of memory after %llu transactions",
-                   (unsigned long long)kb_sim_count(in->sim));
-    return false;
+    in->fields.code = say(in->fields.program, EXIT_SYSTEM, "out of memory after %llu transactions",
+                          (unsigned long long)kb_sim_count(in->sim));
 }
 
 /* Room for one more place. False without memory. */
@@ -299,10 +225,11 @@ static bool read_ids(struct input *in, const struct field *f, struct place *plac
         uint64_t *id = &in->ids[in->n_ids++];
 
         if (!text_read_count(one.text, one.len, id))
-            return bad_field(in, &one, "after", "the id of a row: digits, with | between two ids");
+            return fields_bad_field(&in->fields, &one, "after",
+                                    "the id of a row: digits, with | between two ids");
         if (in->n_ids == 1 || *id > place->last_id) {
             place->last_id = *id;
-            place->last_id_column = (uint32_t)column_of(in, at);
+            place->last_id_column = (uint32_t)fields_column(&in->fields, at);
         }
     }
     return true;
@@ -311,49 +238,53 @@ static bool read_ids(struct input *in, const struct field *f, struct place *plac
 static bool read_think(struct input *in, const struct field *f, int64_t *think_fs)
 {
     if (f->len > 0 && !text_read_ns(f->text, f->len, think_fs))
-        return bad_field(in, f, "think_ns",
-                         "a time: 0 to " TEXT_NS_MAX_SHOWN ", at most six decimals");
+        return fields_bad_field(&in->fields, f, "think_ns",
+                                "a time: 0 to " TEXT_NS_MAX_SHOWN ", at most six decimals");
     if (*think_fs > 0 && in->n_ids == 0)
-        return bad(in, f->text, "think_ns without after: there is nothing that it could follow");
+        return fields_bad(&in->fields, f->text,
+                          "think_ns without after: there is nothing that it could follow");
     return true;
 }
 
 /* What the row that was just added waits for. */
-static bool add_waits(struct input *in, const struct place *place, int64_t think_fs)
+static void add_waits(struct input *in, const struct place *place, int64_t think_fs)
 {
+    struct fields *fields = &in->fields;
     kb_error why; /* filled only by what fails */
 
     if (in->n_ids == 0)
-        return true;
-    if (place->last_id >= in->n_rows) {
-        if (!room_for_place(in))
-            return no_memory(in);
+        return;
+    if (place->last_id >= fields->n_rows) {
+        if (!room_for_place(in)) {
+            no_memory(in);
+            return;
+        }
         in->places[in->n_places++] = *place;
     }
-    if (in->n_bad > 0 || place->last_id >= EV_MAX_SLOTS - 1)
-        return true; /* there will be no run */
-    switch (kb_sim_after(in->sim, in->n_rows, in->ids, in->n_ids, think_fs, &why)) {
+    if (fields->n_bad > 0 || place->last_id >= EV_MAX_SLOTS - 1)
+        return; /* there will be no run */
+    switch (kb_sim_after(in->sim, fields->n_rows, in->ids, in->n_ids, think_fs, &why)) {
     case KB_OK:
-        return true;
+        break;
     case KB_NO_MEMORY:
-        return no_memory(in);
+        no_memory(in);
+        break;
     default:
-        return bad_at(in, place->line, place->last_id_column, why.text);
+        fields_bad_at(fields, place->line, place->last_id_column, why.text);
     }
 }
 
-/* At the end of the file it is known which rows there are. */
 static void check_ids(struct input *in)
 {
-    for (size_t i = 0; i < in->n_places && in->n_bad <= BAD_ROWS_MAX; i++) {
+    for (size_t i = 0; i < in->n_places && !fields_enough(&in->fields); i++) {
         const struct place *place = &in->places[i];
         char text[128];
 
-        if (place->last_id < in->n_rows)
+        if (place->last_id < in->fields.n_rows)
             continue;
         snprintf(text, sizeof text, "after '%llu' is the id of no row: the last one's is %llu",
-                 (unsigned long long)place->last_id, (unsigned long long)in->n_rows - 1);
-        bad_at(in, place->line, place->last_id_column, text);
+                 (unsigned long long)place->last_id, (unsigned long long)in->fields.n_rows - 1);
+        fields_bad_at(&in->fields, place->line, place->last_id_column, text);
     }
 }
 
@@ -370,170 +301,69 @@ static void check_cycles(struct input *in)
         return;
     while (place->row != id)
         place++;
-    bad_at(in, place->line, place->after_column, why.text);
+    fields_bad_at(&in->fields, place->line, place->after_column, why.text);
 }
 
 /* -- rows ----------------------------------------------------------------------------------- */
 
-static bool read_row(struct input *in, size_t len)
+static void read_row(void *arg, struct fields *fields, const struct field *field)
 {
-    struct field field[N_FIELDS] = {0};
-    const struct field *issue = &field[FIELD_ISSUE], *after = &field[FIELD_AFTER];
-    struct place place = {.row = in->n_rows, .line = in->lines.number};
+    struct input *in = arg;
+    const struct field *after = &field[FIELD_AFTER];
+    struct place place = {.row = fields->n_rows, .line = fields->lines.number};
     int64_t think_fs = 0;
     kb_request q = {.op = KB_READ};
     kb_error why; /* filled only by what fails */
 
-    if (!split(in, len, field))
-        return false;
-    if (!text_read_ns(issue->text, issue->len, &q.issue_fs))
-        return bad_field(in, issue, "issue_ns",
-                         "a time: 0 to " TEXT_NS_MAX_SHOWN ", at most six decimals");
-    if (!read_op(in, &field[FIELD_OP], &q.op) || !read_src(in, &field[FIELD_SRC], &q) ||
-        !read_dst(in, &field[FIELD_DST], &q) || !read_range(in, field, &q) ||
-        !read_ids(in, after, &place) || !read_think(in, &field[FIELD_THINK], &think_fs))
-        return false;
+    if (!read_issue(in, &field[FIELD_ISSUE], &q) || !read_op(in, &field[FIELD_OP], &q.op) ||
+        !read_src(in, &field[FIELD_SRC], &q) || !read_dst(in, &field[FIELD_DST], &q) ||
+        !read_range(in, field, &q) || !read_ids(in, after, &place) ||
+        !read_think(in, &field[FIELD_THINK], &think_fs))
+        return;
     if (after->len > 0)
-        place.after_column = (uint32_t)column_of(in, after->text);
+        place.after_column = (uint32_t)fields_column(fields, after->text);
     switch (kb_sim_add(in->sim, &q, &why)) {
     case KB_OK:
-        return add_waits(in, &place, think_fs);
+        add_waits(in, &place, think_fs);
+        break;
     case KB_NO_MEMORY:
-        return no_memory(in);
+        no_memory(in);
+        break;
     default:
-        return bad(in, field[FIELD_DST].text, "%s", why.text);
+        fields_bad(fields, field[FIELD_DST].text, "%s", why.text);
     }
 }
 
-static bool is_blank(const char *line, size_t len)
+/* At the end of the file it is known which rows there are. */
+static void end_rows(void *arg, struct fields *fields)
 {
-    while (len > 0 && (line[len - 1] == ' ' || line[len - 1] == '\t'))
-        len--;
-    return len == 0;
-}
+    struct input *in = arg;
 
-/* The next line of any length that may be; false at the end, or if there is none. */
-static bool next_line(struct input *in, size_t *len)
-{
-    enum line_state state = lines_next(&in->lines, &in->line, len);
-
-    if (state == LINE_TOO_LONG) {
-        bad(in, in->line, "the line is longer than %d bytes", LINE_BYTES_MAX);
-        in->n_rows++; /* but what it holds is not looked at */
-        *len = 0;
-        return true;
-    }
-    if (state == LINE_FAILED && stop_asked())
-        in->code = EXIT_INTERRUPTED;
-    else if (state == LINE_FAILED)
-        in->code = say(in->program, errno == EISDIR ? EXIT_INPUT : EXIT_SYSTEM,
-                       "cannot read %s: %s", in->name, strerror(errno));
-    return state == LINE_READ;
-}
-
-/* One of the columns behind the required ones, at `at`. */
-static bool read_column(struct input *in, const char *at, size_t len)
-{
-    char shown[SHOWN_BYTES];
-    size_t i = 0;
-
-    while (i < N_FIELDS - N_REQUIRED &&
-           !(len == strlen(further[i]) && memcmp(at, further[i], len) == 0))
-        i++;
-    if (i == N_FIELDS - N_REQUIRED)
-        return bad(in, at, "unknown column '%s': what may follow nbytes is after and think_ns",
-                   text_show(at, len, shown, sizeof shown));
-    for (size_t k = N_REQUIRED; k < in->n_columns; k++)
-        if (in->column[k] == N_REQUIRED + i)
-            return bad(in, at, "a second column %s", further[i]);
-    in->column[in->n_columns++] = (enum field_id)(N_REQUIRED + i);
-    return true;
-}
-
-/* The columns of a first line: those required, then what may follow them. */
-static bool read_columns(struct input *in, size_t len)
-{
-    const char *at = in->line + strlen(header), *end = in->line + len;
-
-    if (len < strlen(header) || memcmp(in->line, header, strlen(header)) != 0 ||
-        (at < end && *at != ','))
-        return bad(in, in->line, "the first line is not %s", header);
-    for (; in->n_columns < N_REQUIRED; in->n_columns++)
-        in->column[in->n_columns] = (enum field_id)in->n_columns;
-    while (at < end) {
-        const char *name = at + 1;
-
-        at = memchr(name, ',', (size_t)(end - name));
-        at = at ? at : end;
-        if (!read_column(in, name, (size_t)(at - name)))
-            return false;
-    }
-    memcpy(in->header, in->line, len);
-    in->ids = malloc(IDS_MAX * sizeof *in->ids);
-    return in->ids || no_memory(in);
-}
-
-static void read_header(struct input *in)
-{
-    size_t len;
-
-    if (!next_line(in, &len)) {
-        if (!in->code)
-            in->code = say(in->program, EXIT_INPUT, "%s is empty, not even a header", in->name);
-        return;
-    }
-    if (!in->code)
-        read_columns(in, len);
-}
-
-static void read_rows(struct input *in)
-{
-    size_t len;
-
-    while (in->n_bad <= BAD_ROWS_MAX && (!in->code || in->code == EXIT_INPUT)) {
-        if (stop_asked())
-            in->code = EXIT_INTERRUPTED;
-        else if (!next_line(in, &len))
-            break;
-        else if (!is_blank(in->line, len)) {
-            read_row(in, len);
-            in->n_rows++;
-        }
-    }
-    if (!in->code || in->code == EXIT_INPUT)
-        check_ids(in);
-    if (!in->code)
+    check_ids(in);
+    if (!fields->code)
         check_cycles(in);
-    if (in->n_bad > BAD_ROWS_MAX)
-        fprintf(stderr, "%s: more bad rows follow\n", in->name);
-}
-
-static void read_all(struct input *in, int fd)
-{
-    if (!lines_open(&in->lines, fd)) {
-        in->code = say(in->program, EXIT_SYSTEM, "out of memory");
-        return;
-    }
-    read_header(in);
-    if (!in->code)
-        read_rows(in);
-    lines_close(&in->lines);
-    free(in->ids);
-    free(in->places);
 }
 
 enum exit_code transactions_read(const kb_topology *topo, const char *program, const char *path,
                                  kb_sim *sim)
 {
-    bool is_stdin = strcmp(path, "-") == 0;
-    struct input in = {
-        .topo = topo, .program = program, .name = is_stdin ? "<stdin>" : path, .sim = sim};
-    int fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    struct input in = {.fields = {.program = program,
+                                  .header = "issue_ns,op,src,dst,offset,nbytes",
+                                  .further = further,
+                                  .n_further = N_FIELDS - N_REQUIRED,
+                                  .hint = "what may follow nbytes is after and think_ns",
+                                  .row = read_row,
+                                  .end = end_rows,
+                                  .arg = &in},
+                       .topo = topo,
+                       .sim = sim,
+                       .ids = malloc(IDS_MAX * sizeof *in.ids)};
 
-    if (fd < 0)
-        return say(program, EXIT_INPUT, "cannot read %s: %s", path, strerror(errno));
-    read_all(&in, fd);
-    if (!is_stdin)
-        close(fd);
-    return in.code;
+    if (in.ids)
+        fields_read(&in.fields, path);
+    else
+        no_memory(&in);
+    free(in.ids);
+    free(in.places);
+    return in.fields.code;
 }

@@ -2,23 +2,15 @@
 # benches.sh -- every bench takes the same events as ever, whatever compiler and machine.
 #
 # tests/golden/benches.txt has a fingerprint for each; `make golden` writes it anew.
-# usage: benches.sh; SIM is the simulator, RUNNER what runs it
-set -u
-
-SIM=${SIM:-${B:-build}/cube8/cube8}
+# B names the build, SIM the simulator of cube8 in it, RUNNER what runs it.
+. "$(dirname "$0")/../tap.sh"
+at_top
 golden=tests/golden/benches.txt
 
 while read -r bench expected; do
     got=$(${RUNNER:-} "$SIM" run "$bench" --fingerprint --quiet 2>&1 >/dev/null)
-    if [ "$got" = "fingerprint $expected" ]; then
-        echo "ok - $bench"
-    else
-        echo "not ok - $bench: $got, not $expected"
-    fi
+    equal "$bench" "fingerprint $expected" "$got"
 done <"$golden"
 listed=$(${RUNNER:-} "$SIM" list --format csv | tail -n +2 | cut -d , -f 1 | sort -u | wc -l)
-if [ "$listed" = "$(wc -l <"$golden")" ]; then
-    echo "ok - no bench is left out"
-else
-    echo "not ok - $listed benches are listed, not as many as $golden has"
-fi
+equal "no bench is left out" "$(wc -l <"$golden")" "$listed"
+plan

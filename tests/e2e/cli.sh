@@ -1,85 +1,12 @@
 #!/usr/bin/env bash
 # cli.sh -- the command line of a simulator of cube8, from outside. Prints TAP.
 #
-# SIM is the simulator (default build/cube8/cube8). Needs awk, sed and jq.
-set -u
-LC_ALL=C
-export LC_ALL
-root=$(cd "$(dirname "$0")/../.." && pwd)
-SIM=${SIM:-$root/build/cube8/cube8}
-case $SIM in /*) ;; *) SIM=$(pwd)/$SIM ;; esac
-if [ ! -x "$SIM" ] || [ "$("$SIM" info --format csv | sed -n 's/^name,//p' | tail -1)" != cube8 ]; then
-    echo "1..0 # SKIP $SIM is no simulator of cube8"
-    exit 0
-fi
-work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-n=0
-failed=0
+# B names the build, SIM the simulator in it. Needs awk, sed and jq.
+. "$(dirname "$0")/../tap.sh"
+needs_cube8
 header='issue_ns,op,src,dst,offset,nbytes'
 
 # -- what a test is made of ---------------------------------------------------------------------
-
-# ok NAME: by the status of the command before; prints what the last run() left if it is not 0.
-ok()
-{
-    status=$?
-    n=$((n + 1))
-    if [ $status -eq 0 ]; then
-        echo "ok $n - $1"
-        return
-    fi
-    failed=$((failed + 1))
-    echo "not ok $n - $1"
-    [ -f err ] && sed 's/^/# stderr: /' err | head -5
-    [ -f out ] && sed 's/^/# stdout: /' out | head -5
-}
-
-skip()
-{
-    n=$((n + 1))
-    echo "ok $n - $1 # SKIP $2"
-}
-
-# run ARGUMENT...: stdout to out, stderr to err, exit code to $code.
-run()
-{
-    code=0
-    "$SIM" "$@" >out 2>err || code=$?
-}
-
-says()
-{
-    grep -qF -- "$1" err
-}
-
-# refused NAME CODE TEXT ARGUMENT...: this exit code, the text on stderr, nothing on stdout.
-refused()
-{
-    name=$1 expected=$2 text=$3
-    shift 3
-    run "$@"
-    [ $code -eq "$expected" ] && says "$text" && [ ! -s out ]
-    ok "$name"
-}
-
-# field NAME ROW: a field of the CSV in out, by the name of its column; row 1 is the first.
-field()
-{
-    awk -F, -v name="$1" -v row="$2" '
-        NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) column = i }
-        NR == row + 1 { print $column }' out
-}
-
-# equal NAME EXPECTED FOUND
-equal()
-{
-    if [ "$2" != "$3" ]; then
-        echo "# expected $2, found $3"
-        false
-    fi
-    ok "$1"
-}
 
 # rows ROW...: a replay file in in.csv.
 rows()
@@ -88,17 +15,6 @@ rows()
     for row in "$@"; do
         echo "$row"
     done >>in.csv
-}
-
-# many COUNT: a replay file of so many rows in many.csv.
-many()
-{
-    awk -v n="$1" -v header="$header" 'BEGIN {
-        print header
-        for (i = 0; i < n; i++)
-            printf "%d.%03d,%s,c%d.pe%d,c%d.slice%d,0,4K\n", i, i % 1000,
-                i % 3 ? "read" : "write", i % 8, i * 7 % 8, int(i / 8) * 5 % 8, i * 3 % 8
-    }' >many.csv
 }
 
 is_json()
@@ -611,5 +527,4 @@ else
 fi
 equal "no temporary file is left behind" 0 "$(temporaries)"
 
-echo "1..$n"
-[ $failed -eq 0 ]
+plan

@@ -3,16 +3,12 @@
 #
 # TAP on stdout. Runs the commands of each ```console block; their stderr is shown after their
 # stdout. A ```c block that begins with "/* NAME.c -- " is a file that a command may compile. Commands
-# of make are left out. B names the build, KBGEN and SIM programs in it; run from the top of the tree.
-set -u
-B=${B:-build}
+# of make are left out. B names the build, KBGEN and SIM programs in it.
+. "$(dirname "$0")/../tap.sh"
+at_top
 KBGEN=${KBGEN:-$B/kbgen}
-SIM=${SIM:-$B/cube8/cube8}
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
 compiler=$(cut -d' ' -f1 "$B/_o/flags") # and what the libraries need beside it
 instruments=$(grep -o -e '-fsanitize=[^ ]*' -e '--coverage' "$B/_o/flags" | xargs)
-n=0 failed=0
 
 # here COMMAND: with this build's programs, files in a folder of its own, and the variant with
 # fifo links that the tests build
@@ -20,7 +16,7 @@ here()
 {
     local command=$1
 
-    command=${command//\/tmp\//$dir/}
+    command=${command//\/tmp\//$work/}
     command=${command//cube8_queues/cube8_fifo}
     command=${command//build\//@/} # first all, as $B may hold a build/ of its own
     command=${command//@\/cube8\/cube8/$SIM}
@@ -29,9 +25,9 @@ here()
     case $command in
     gcc\ *)
         command=${command/#gcc/$compiler $instruments}
-        command=$(sed -E "s,-o ,-o $dir/,; s, ([a-z_]+\.c), $dir/\1," <<<"$command")
+        command=$(sed -E "s,-o ,-o $work/,; s, ([a-z_]+\.c), $work/\1," <<<"$command")
         ;;
-    ./*) command=$dir/${command#./} ;;
+    ./*) command=$work/${command#./} ;;
     esac
     printf '%s\n' "$command"
 }
@@ -43,17 +39,11 @@ compare()
     make\ *) return ;;
     *cube8_fast*) return ;; # nobody has built it
     esac
-    here "$2" >"$dir/command"
-    bash "$dir/command" >"$dir/out" 2>"$dir/err"
-    cat "$dir/err" >>"$dir/out"
-    n=$((n + 1))
-    if diff "$dir/expected" "$dir/out" >"$dir/diff"; then
-        echo "ok $n - $1"
-    else
-        failed=1
-        echo "not ok $n - $1: $2"
-        sed 's/^/# /' "$dir/diff"
-    fi
+    here "$2" >"$work/command"
+    bash "$work/command" >"$work/out" 2>"$work/err"
+    cat "$work/err" >>"$work/out"
+    same "$work/expected" "$work/out" || { sed 's/^/# /' "$work/command"; false; }
+    ok "$1"
 }
 
 # examples FILE: a command is a line "$ ...", with lines "> ..." and a here-document up to END
@@ -71,9 +61,9 @@ examples()
         source:'/* '*'.c -- '*)
             name=${line#'/* '}
             name=${name%%' -- '*}
-            printf '%s\n' "$line" >"$dir/$name"
+            printf '%s\n' "$line" >"$work/$name"
             ;;
-        source:*) [ -z "$name" ] || printf '%s\n' "$line" >>"$dir/$name" ;;
+        source:*) [ -z "$name" ] || printf '%s\n' "$line" >>"$work/$name" ;;
         here:*)
             command+=$'\n'$line
             [ "$line" != END ] || state=block
@@ -81,14 +71,14 @@ examples()
         block:'```' | block:'$ '*)
             [ -z "$command" ] || compare "$place" "$command"
             command=''
-            : >"$dir/expected"
+            : >"$work/expected"
             state=text
             [ "$line" != '```' ] || continue
             state=block place=$1:$number command=${line#'$ '}
             [[ $line != *"<<'END'" ]] || state=here
             ;;
         block:'> '*) command+=$'\n'${line#'> '} ;;
-        block:*) printf '%s\n' "$line" >>"$dir/expected" ;;
+        block:*) printf '%s\n' "$line" >>"$work/expected" ;;
         esac
     done <"$1"
 }
@@ -96,5 +86,4 @@ examples()
 for file in *.md docs/*.md; do
     examples "$file"
 done
-echo "1..$n"
-exit $failed
+plan

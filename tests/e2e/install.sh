@@ -1,68 +1,38 @@
 #!/usr/bin/env bash
 # install.sh -- kernbench as others use it: what is installed, what it exports, examples built on it.
 #
-# TAP on stdout. B names the build, CC its compiler; run from the top of the tree. The programs are
-# those of examples/README.md, by the commands and with the output that stand there.
-set -u
-B=${B:-build}
+# TAP on stdout. B names the build, CC its compiler. The programs are those of
+# examples/README.md, by the commands and with the output that stand there.
+. "$(dirname "$0")/../tap.sh"
+at_top
 CC=${CC:-gcc}
 if grep -q -e '-fsanitize' -e '--coverage' "$B/_o/flags"; then
-    echo "ok 1 - installed libraries # SKIP a program would need what instruments them"
-    echo 1..1
-    exit 0
+    skip "installed libraries" "a program would need what instruments them"
+    plan
+    exit
 fi
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-prefix=$dir/prefix
+prefix=$work/prefix
 lib=$prefix/lib
-n=0 failed=0
 export PKG_CONFIG_PATH=$lib/pkgconfig LD_LIBRARY_PATH=$lib
-
-# report NAME: the exit code of the command before says whether it holds
-report()
-{
-    local code=$?
-
-    n=$((n + 1))
-    if [ $code = 0 ]; then
-        echo "ok $n - $1"
-    else
-        echo "not ok $n - $1"
-        failed=1
-    fi
-    return $code
-}
-
-skip()
-{
-    n=$((n + 1))
-    echo "ok $n - $1 # SKIP $2"
-}
 
 # put VARIABLE=VALUE...: by the make that runs the tests, with its variables, or alone
 put()
 {
-    make -s B="$B" SET= NAME= "$@" install >"$dir/log" 2>&1 || { cat "$dir/log"; false; }
-}
-
-# nothing LINES: true if there are none; else it shows them
-nothing()
-{
-    [ -z "$1" ] || { sed 's/^/# /' <<<"$1"; false; }
+    make -s B="$B" SET= NAME= "$@" install >"$work/out" 2>"$work/err"
 }
 
 # -- what is installed ------------------------------------------------------------------------
 
-put PREFIX="$prefix" DESTDIR="$dir/stage" TOPO=cube8
-report "make install PREFIX= DESTDIR=" || { echo 1..1; exit 1; }
-nothing "$(grep -r "$dir/stage" "$dir/stage$lib/pkgconfig")" && [ ! -e "$prefix" ] &&
-    mv "$dir/stage$prefix" "$prefix" && "$prefix/bin/cube8" probe | grep -q '^pe-local-hbm .* 18.09 '
-report "what DESTDIR holds is put in its place, and knows nothing of DESTDIR"
+put PREFIX="$prefix" DESTDIR="$work/stage" TOPO=cube8
+ok "make install PREFIX= DESTDIR=" || { plan; exit; }
+nothing "$(grep -r "$work/stage" "$work/stage$lib/pkgconfig")" && [ ! -e "$prefix" ] &&
+    mv "$work/stage$prefix" "$prefix" && "$prefix/bin/cube8" probe | grep -q '^pe-local-hbm .* 18.09 '
+ok "what DESTDIR holds is put in its place, and knows nothing of DESTDIR"
 put PREFIX="$prefix" TOPO=tray32 && [ -x "$prefix/bin/tray32" ] && [ -x "$prefix/bin/cube8" ]
-report "a second topology beside the first"
+ok "a second topology beside the first"
 put PREFIX="$prefix" TOPO=tray32 NAME=tray_wide SET='cube.hbm.bw_gbs=512 cube.xbar.pe_gbs=512' &&
     [ "$(pkg-config --libs-only-l tray_wide | xargs)" = '-ltray_wide -lkernbench' ]
-report "a variant by SET and NAME"
+ok "a variant by SET and NAME"
 
 version=$(sed -n 's/.*KB_VERSION *"\(.*\)"/\1/p' "$prefix/include/kernbench.h")
 for l in kernbench cube8 tray32 tray_wide; do
@@ -70,7 +40,7 @@ for l in kernbench cube8 tray32 tray_wide; do
         [ "$(readlink "$lib/lib$l.so")" = "lib$l.so.0" ] &&
         [ "$(readlink "$lib/lib$l.so.0")" = "lib$l.so.0.$version" ] && [ ! -h "$lib/lib$l.so.0.$version" ] &&
         readelf -d "$lib/lib$l.so" | grep -q "SONAME.*\[lib$l.so.0\]"
-    report "lib$l: version, links and soname"
+    ok "lib$l: version, links and soname"
 done
 
 # -- what they show, keep and need ------------------------------------------------------------
@@ -85,34 +55,34 @@ names()
 for l in kernbench cube8 tray32; do
     mine="^${l}_topology\$"
     [ $l = kernbench ] && mine='^(kb|tl)_'
-    names --defined-only -g "$lib/lib$l.a" | sort >"$dir/static"
-    names --defined-only -D "$lib/lib$l.so" | sort >"$dir/shared"
-    nothing "$(grep -Ev "$mine" "$dir/static" "$dir/shared")" && [ -s "$dir/static" ] &&
-        nothing "$(diff "$dir/static" "$dir/shared")"
-    report "lib$l exports its own names, the same in both kinds"
+    names --defined-only -g "$lib/lib$l.a" | sort >"$work/static"
+    names --defined-only -D "$lib/lib$l.so" | sort >"$work/shared"
+    nothing "$(grep -Ev "$mine" "$work/static" "$work/shared")" && [ -s "$work/static" ] &&
+        same "$work/static" "$work/shared"
+    ok "lib$l exports its own names, the same in both kinds"
 done
 
-grep -ohE '\<(kb|tl)_[a-z0-9_]+\(' "$prefix"/include/{kernbench,tl}.h | tr -d '(' | sort -u >"$dir/header"
-names --defined-only -D "$lib/libkernbench.so" | grep -E '^(kb|tl)_' | sort >"$dir/shared"
-nothing "$(comm -13 "$dir/header" "$dir/shared" | grep -v '^kb_rt_')"
-report "what libkernbench exports is in its headers, but for kb_rt_"
+grep -ohE '\<(kb|tl)_[a-z0-9_]+\(' "$prefix"/include/{kernbench,tl}.h | tr -d '(' | sort -u >"$work/header"
+names --defined-only -D "$lib/libkernbench.so" | grep -E '^(kb|tl)_' | sort >"$work/shared"
+nothing "$(comm -13 "$work/header" "$work/shared" | grep -v '^kb_rt_')"
+ok "what libkernbench exports is in its headers, but for kb_rt_"
 nothing "$(names -u "$lib/libcube8.a" | grep '^kb_' | grep -v '^kb_rt_')"
-report "a topology needs kb_rt_ of libkernbench"
+ok "a topology needs kb_rt_ of libkernbench"
 
 # The handler of overflows is the process's, and whose stack is running the thread's (co.c).
 nothing "$(objdump -t "$lib/libkernbench.a" "$lib/libcube8.a" |
     awk '/ \.t?(data|bss)[ .\t]/ && !/ \.data\.rel\.ro/ && $NF !~ /^\./ {print $NF}' |
     grep -vx -e old_segv -e old_bus -e set_up_lock -e has_key -e signal_stack -e resumed)"
-report "no state but that of kb_catch_overflow()"
+ok "no state but that of kb_catch_overflow()"
 
 # Whatever ends the program or prints. raise() is that of a fault which is not ours.
 nothing "$(names -u "$lib/libkernbench.a" "$lib/libcube8.a" |
     grep -xE '_*(abort|exit|_exit|_Exit|quick_exit|assert|assert_fail|kill|system|v?[fdw]?printf(_chk)?)|errx?|warnx?|perror|f?puts?c?|putw|putchar|stdout|stderr|v?syslog')"
-report "nothing in it exits, aborts or prints"
+ok "nothing in it exits, aborts or prints"
 
 # -- examples ---------------------------------------------------------------------------------
 
-cp examples/* "$dir/"
+cp examples/* "$work/"
 
 # examples KIND SED: the console blocks of examples/README.md, the commands changed by SED
 examples()
@@ -124,11 +94,11 @@ examples()
         '```console') wanted=: command='' ;;
         ':```' | ':$ '*)
             [ -z "$command" ] || try "$1" "$2" "$command"
-            : >"$dir/expected"
+            : >"$work/expected"
             command=${line#'$ '}
             [ "$line" != '```' ] || wanted='' command=''
             ;;
-        :*) printf '%s\n' "$line" >>"$dir/expected" ;;
+        :*) printf '%s\n' "$line" >>"$work/expected" ;;
         esac
     done <examples/README.md
 }
@@ -139,21 +109,21 @@ try()
     local command
 
     command=$(sed -E "$2" <<<"$3")
-    (cd "$dir" && bash -c "$command" </dev/null) >"$dir/out" 2>&1 && cmp -s "$dir/expected" "$dir/out"
-    report "$1: $3" || diff "$dir/expected" "$dir/out" | sed 's/^/# /'
+    (cd "$work" && bash -c "$command" </dev/null) >"$work/out" 2>&1 && same "$work/expected" "$work/out"
+    ok "$1: $3"
 }
 
 strict='-Wall -Wextra -Wpedantic -Wconversion -Werror'
 examples "shared" "s/^gcc/$CC -std=c11 $strict/; s/^g\+\+/g++ -std=c++11 $strict/"
-nothing "$(ldd "$dir/two_topologies" "$dir/embed" | grep -E 'lib(kernbench|cube8|tray32)' | grep -v "\.so\.0 => $lib/")" &&
-    [ "$(ldd "$dir/two_topologies" | grep -c "\.so\.0 => $lib/")" = 3 ]
-report "programs ask for sonames"
+nothing "$(ldd "$work/two_topologies" "$work/embed" | grep -E 'lib(kernbench|cube8|tray32)' | grep -v "\.so\.0 => $lib/")" &&
+    [ "$(ldd "$work/two_topologies" | grep -c "\.so\.0 => $lib/")" = 3 ]
+ok "programs ask for sonames"
 examples "static" "s/^(gcc|g\+\+)/\1 -static/; s/--libs/--static --libs/"
-nothing "$(readelf -d "$dir/two_topologies" "$dir/embed" | grep NEEDED)"
-report "static programs need nothing"
-$CC -o "$dir/mixed" examples/own_bench.c $(pkg-config --cflags cube8) "$lib"/lib{cube8,kernbench}.a -lm -lpthread &&
-    "$dir/mixed" | grep -q 'all 16384 elements' && nothing "$(ldd "$dir/mixed" | grep -E 'kernbench|cube8|blis')"
-report "only these static"
+nothing "$(readelf -d "$work/two_topologies" "$work/embed" | grep NEEDED)"
+ok "static programs need nothing"
+$CC -o "$work/mixed" examples/own_bench.c $(pkg-config --cflags cube8) "$lib"/lib{cube8,kernbench}.a -lm -lpthread &&
+    "$work/mixed" | grep -q 'all 16384 elements' && nothing "$(ldd "$work/mixed" | grep -E 'kernbench|cube8|blis')"
+ok "only these static"
 if command -v clang >/dev/null && command -v clang++ >/dev/null; then
     examples "clang" "s/^gcc/clang -std=c11 $strict/; s/^g\+\+/clang++ -std=c++20 $strict/"
 else
@@ -162,17 +132,17 @@ fi
 
 {
     printf '#include <kernbench.h>\n#include <stdio.h>\nint main(void)\n{\n'
-    python3 "$dir/latency.py" --sizes | sed 's/\([a-z_]*\) .*/    printf("%s %zu\\n", "\1", sizeof(\1));/'
+    python3 "$work/latency.py" --sizes | sed 's/\([a-z_]*\) .*/    printf("%s %zu\\n", "\1", sizeof(\1));/'
     echo '}'
-} >"$dir/sizes.c"
-$CC -o "$dir/sizes" "$dir/sizes.c" $(pkg-config --cflags kernbench) &&
-    "$dir/sizes" | diff - <(python3 "$dir/latency.py" --sizes) && [ "$("$dir/sizes" | wc -l)" -ge 5 ]
-report "latency.py has the structs of kernbench.h"
+} >"$work/sizes.c"
+$CC -o "$work/sizes" "$work/sizes.c" $(pkg-config --cflags kernbench) &&
+    "$work/sizes" | same - <(python3 "$work/latency.py" --sizes) && [ "$("$work/sizes" | wc -l)" -ge 5 ]
+ok "latency.py has the structs of kernbench.h"
 
-sed 's/tray32/tray_wide/g' examples/two_topologies.c >"$dir/wide.c"
-$CC -o "$dir/wide" "$dir/wide.c" $(pkg-config --cflags --libs cube8 tray_wide) &&
-    "$dir/wide" | grep -A1 '^tray_wide' | grep -q ' 10.085000 ns'
-report "a variant has its own numbers"
+sed 's/tray32/tray_wide/g' examples/two_topologies.c >"$work/wide.c"
+$CC -o "$work/wide" "$work/wide.c" $(pkg-config --cflags --libs cube8 tray_wide) &&
+    "$work/wide" | grep -A1 '^tray_wide' | grep -q ' 10.085000 ns'
+ok "a variant has its own numbers"
 
 # Names that are global inside the library, and BLIS's, are the program's to use.
 {
@@ -181,18 +151,17 @@ report "a variant has its own numbers"
         sed 's/.*/int &(void);\nint &(void) { return 7; }/'
     echo 'int bli_dgemm_haswell_asm_6x8(void);'
     echo 'int bli_dgemm_haswell_asm_6x8(void) { return 7; }'
-} >"$dir/clash.c"
-[ "$(grep -c 'return 7' "$dir/clash.c")" -gt 50 ] &&
-    $CC -fno-builtin -o "$dir/clash" "$dir/clash.c" -static $(pkg-config --static --cflags --libs cube8) &&
-    "$dir/clash" | grep -q 'all 16384 elements'
-report "a program may have functions named as ours"
+} >"$work/clash.c"
+[ "$(grep -c 'return 7' "$work/clash.c")" -gt 50 ] &&
+    $CC -fno-builtin -o "$work/clash" "$work/clash.c" -static $(pkg-config --static --cflags --libs cube8) &&
+    "$work/clash" | grep -q 'all 16384 elements'
+ok "a program may have functions named as ours"
 
 # A topology of one release and a library of another: not started, rather than something wrong.
-mkdir "$dir/other"
-sed "s/KERNBENCH_PRIVATE_$version/KERNBENCH_PRIVATE_9.9.9/" "$lib/libkernbench.so" >"$dir/other/libkernbench.so.0"
-LD_LIBRARY_PATH=$dir/other:$lib "$dir/wide" >"$dir/out" 2>&1
-[ $? != 0 ] && grep -q "KERNBENCH_PRIVATE_$version' not found (required by .*libcube8.so.0" "$dir/out"
-report "libraries of two releases are not mixed"
+mkdir "$work/other"
+sed "s/KERNBENCH_PRIVATE_$version/KERNBENCH_PRIVATE_9.9.9/" "$lib/libkernbench.so" >"$work/other/libkernbench.so.0"
+LD_LIBRARY_PATH=$work/other:$lib "$work/wide" >"$work/out" 2>&1
+[ $? != 0 ] && grep -q "KERNBENCH_PRIVATE_$version' not found (required by .*libcube8.so.0" "$work/out"
+ok "libraries of two releases are not mixed"
 
-echo "1..$n"
-exit $failed
+plan

@@ -1,69 +1,48 @@
-#!/bin/sh
+#!/usr/bin/env bash
 # kbgen_bad.sh -- what kbgen says of mistakes: each file of tests/bad, the command line, huge files.
-# TAP on stdout. KBGEN names the program; run from the top of the tree.
-LC_ALL=C
-export LC_ALL
-kbgen=${KBGEN:-build/kbgen}
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
-n=0
-failed=0
+# TAP on stdout. KBGEN names the program.
+. "$(dirname "$0")/../tap.sh"
+at_top
+kbgen=${KBGEN:-$B/kbgen}
 
-# report NAME: the outcome of the command before it; on failure shows what differs.
-report()
-{
-    outcome=$?
-    n=$((n + 1))
-    if [ $outcome -eq 0 ]; then
-        echo "ok $n - $1"
-    else
-        failed=1
-        echo "not ok $n - $1"
-        diff "$dir/want" "$dir/err" | sed 's/^/# /'
-    fi
-}
-
-# run ARG...: code, $dir/out and $dir/err of kbgen; nothing may take long.
+# run ARG...: kbgen; nothing may take long.
 run()
 {
-    timeout 20 "$kbgen" "$@" >"$dir/out" 2>"$dir/err"
-    code=$?
+    call timeout 20 "$kbgen" "$@"
 }
 
-# fails NAME CODE MESSAGE ARG...: that exit code, that on stderr (several lines), no output.
+# fails NAME CODE MESSAGE ARG...: that exit code, just that on stderr, no output.
 fails()
 {
     name=$1 want=$2
-    printf '%s\n' "$3" >"$dir/want"
+    printf '%s\n' "$3" >"$work/want"
     shift 3
     run "$@"
-    [ "$code" -eq "$want" ] && [ ! -s "$dir/out" ] && cmp -s "$dir/want" "$dir/err"
-    report "$name"
+    [ "$code" -eq "$want" ] && [ ! -s "$work/out" ] && same "$work/want" "$work/err"
+    ok "$name"
 }
 
 # begins NAME CODE TEXT ARG...: the same, for messages that end in words of the C library.
 begins()
 {
     name=$1 want=$2 text=$3
-    printf '%s\n' "$text" >"$dir/want"
     shift 3
     run "$@"
-    [ "$code" -eq "$want" ] && [ ! -s "$dir/out" ] && case $(cat "$dir/err") in
+    [ "$code" -eq "$want" ] && [ ! -s "$work/out" ] && case $(cat "$work/err") in
     "$text"*) true ;;
     *) false ;;
     esac
-    report "$name"
+    ok "$name"
 }
 
 # sets NAME LINE ARG...: succeeds, and the resolved YAML has that line.
 sets()
 {
     name=$1 line=$2
-    printf '%s\n' "$line" >"$dir/want"
     shift 2
     run --config "$@"
-    [ "$code" -eq 0 ] && [ ! -s "$dir/err" ] && grep -qxF -- "$line" "$dir/out"
-    report "$name"
+    [ "$code" -eq 0 ] && [ ! -s "$work/err" ] && grep -qxF -- "$line" "$work/out"
+    ok "$name"
 }
 
 # bad_set NAME ASSIGNMENT MESSAGE: exit 2 and that message, placed at the option.
@@ -88,17 +67,17 @@ Try 'kbgen --help'."
     begins "two files" 2 "kbgen: one topology file, not also b$try" a b
     begins "unknown option" 2 "$kbgen: unrecognized option '--frob'" --frob topologies/cube8.yaml
     begins "--set without assignment" 2 "$kbgen: option '--set' requires an argument" --set
-    begins "no such file" 3 "$dir/none.yaml: cannot be read: " "$dir/none.yaml"
-    begins "directory" 3 "$dir: cannot be read: " "$dir"
+    begins "no such file" 3 "$work/none.yaml: cannot be read: " "$work/none.yaml"
+    begins "directory" 3 "$work: cannot be read: " "$work"
     run --version
-    [ "$code" -eq 0 ] && grep -q '^kbgen [0-9]' "$dir/out"
-    report "--version"
+    [ "$code" -eq 0 ] && grep -q '^kbgen [0-9]' "$work/out"
+    ok "--version"
     run --help
-    [ "$code" -eq 0 ] && grep -q -e '--set KEY=VALUE' "$dir/out"
-    report "--help"
-    "$kbgen" --config topologies/cube8.yaml 2>"$dir/err" >/dev/full
-    [ $? -eq 5 ] && grep -q 'cannot be written' "$dir/err"
-    report "output cannot be written: exit 5"
+    [ "$code" -eq 0 ] && grep -q -e '--set KEY=VALUE' "$work/out"
+    ok "--help"
+    "$kbgen" --config topologies/cube8.yaml 2>"$work/err" >/dev/full
+    [ $? -eq 5 ] && grep -q 'cannot be written' "$work/err"
+    ok "output cannot be written: exit 5"
 }
 
 bad_sets()
@@ -163,26 +142,25 @@ resolved()
 {
     for f in topologies/*.yaml tests/vectors/*.yaml; do
         run --config "$f"
-        mv "$dir/out" "$dir/first.yaml"
-        run --config "$dir/first.yaml"
-        [ "$code" -eq 0 ] && [ -s "$dir/out" ] && cmp -s "$dir/first.yaml" "$dir/out"
-        report "the resolved YAML of $f resolves to itself"
+        mv "$work/out" "$work/first.yaml"
+        run --config "$work/first.yaml"
+        [ "$code" -eq 0 ] && [ -s "$work/out" ] && cmp -s "$work/first.yaml" "$work/out"
+        ok "the resolved YAML of $f resolves to itself"
     done
     run --name topologies/tray32.yaml
-    echo tray32 | cmp -s - "$dir/out"
-    report "--name"
+    echo tray32 | cmp -s - "$work/out"
+    ok "--name"
     run --hash topologies/cube8.yaml
-    echo db513632d7f7f2c1 | cmp -s - "$dir/out"
-    report "--hash"
+    echo db513632d7f7f2c1 | cmp -s - "$work/out"
+    ok "--hash"
 }
 
-# huge NAME CODE TEXT: $dir/huge.yaml ends in time, with a first message that has TEXT.
+# huge NAME CODE TEXT: $work/huge.yaml ends in time, with a first message that has TEXT.
 huge()
 {
-    printf '%s\n' "$3" >"$dir/want"
-    run "$dir/huge.yaml"
-    [ "$code" -eq "$2" ] && head -n 1 "$dir/err" | grep -qF -- "$3"
-    report "$1"
+    run "$work/huge.yaml"
+    [ "$code" -eq "$2" ] && head -n 1 "$work/err" | grep -qF -- "$3"
+    ok "$1"
 }
 
 start='kernbench: 1
@@ -203,23 +181,23 @@ repeat()
 
 huge_files()
 {
-    rows 100000 'k%d: 1' >"$dir/huge.yaml"
+    rows 100000 'k%d: 1' >"$work/huge.yaml"
     huge "a hundred thousand unknown keys" 3 ":1:1: unknown key 'k0'"
-    { echo "$start"; rows 100000 'sips: 1'; } >"$dir/huge.yaml"
+    { echo "$start"; rows 100000 'sips: 1'; } >"$work/huge.yaml"
     huge "a hundred thousand times one key" 3 ":5:1: duplicate key 'sips', given on line 4"
-    { echo "x:"; rows 60000 ' - &a%d 1'; } >"$dir/huge.yaml"
+    { echo "x:"; rows 60000 ' - &a%d 1'; } >"$work/huge.yaml"
     huge "sixty thousand anchors" 3 ":1002:4: more than 1000 anchors"
-    rows 20000 '%%TAG !a%d! tag:example.com,2000:' >"$dir/huge.yaml"
+    rows 20000 '%%TAG !a%d! tag:example.com,2000:' >"$work/huge.yaml"
     huge "twenty thousand directives" 3 ":1:1: directives"
-    repeat 1000000 '[' >"$dir/huge.yaml"
+    repeat 1000000 '[' >"$work/huge.yaml"
     huge "a million brackets" 3 ":1:65: nested more than 64 deep"
-    repeat 500000 '- ' >"$dir/huge.yaml"
+    repeat 500000 '- ' >"$work/huge.yaml"
     huge "half a million dashes" 3 ":1:129: nested more than 64 deep"
-    { printf 'name: '; repeat 1000000 'a'; } >"$dir/huge.yaml"
+    { printf 'name: '; repeat 1000000 'a'; } >"$work/huge.yaml"
     huge "a long name" 3 ":1:7: 'name' must be at most 48 characters"
-    { printf 'sips: '; repeat 1000000 '9'; } >"$dir/huge.yaml"
+    { printf 'sips: '; repeat 1000000 '9'; } >"$work/huge.yaml"
     huge "a long number" 3 ":1:7: 'sips' must be 1..256"
-    { echo "$start"; rows 30000 '# another comment that says nothing %d'; } >"$dir/huge.yaml"
+    { echo "$start"; rows 30000 '# another comment that says nothing %d'; } >"$work/huge.yaml"
     huge "more than a mebibyte" 3 "huge.yaml:1:1: larger than 1 MiB"
     begins "a device without end" 3 "/dev/zero:1:1: larger than 1 MiB" /dev/zero
 }
@@ -227,18 +205,18 @@ huge_files()
 aliases()
 {
     printf '%s\n' "$start" 'fabric: {bw_gbs: &bw 77, distance_mm: 3}' 'cube: {noc: {bw_gbs: *bw}}' \
-        >"$dir/alias.yaml"
-    sets "alias: a value" "    bw_gbs: 77.0" "$dir/alias.yaml"
+        >"$work/alias.yaml"
+    sets "alias: a value" "    bw_gbs: 77.0" "$work/alias.yaml"
     printf '%s\n' "$start" 'fabric: &f {bw_gbs: 77, distance_mm: 3}' 'cube: {bridge: *f}' \
-        >"$dir/alias.yaml"
-    sets "alias: a mapping" "    distance_mm: 3.0" "$dir/alias.yaml"
+        >"$work/alias.yaml"
+    sets "alias: a mapping" "    distance_mm: 3.0" "$work/alias.yaml"
     {
         echo 'a0: &a0 [x, x]'
         awk 'BEGIN { for (i = 1; i < 60; i++) printf "a%d: &a%d [*a%d]\n", i, i, i - 1 }' |
             sed 's/\[\(.*\)\]/[\1, \1]/'
-    } >"$dir/huge.yaml"
+    } >"$work/huge.yaml"
     huge "alias: doubled sixty times" 3 ":1:1: unknown key 'a0'"
-    { echo "$start"; echo 'cube: &c {size_mm: &l [*l, *c]}'; } >"$dir/huge.yaml"
+    { echo "$start"; echo 'cube: &c {size_mm: &l [*l, *c]}'; } >"$work/huge.yaml"
     huge "alias: of itself" 3 ":4:20: 'cube.size_mm' must be a number, not a list of 2"
 }
 
@@ -249,5 +227,4 @@ good_sets
 resolved
 huge_files
 aliases
-echo "1..$n"
-exit $failed
+plan

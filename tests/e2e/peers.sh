@@ -1,30 +1,24 @@
 #!/usr/bin/env bash
 # peers.sh -- what `make bench-peers` and the bench of M/M/1 rest on, without any peer.
 #
-# TAP on stdout. B names the build; run from the top of the tree.
-set -u
-B=${B:-build}
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
+# TAP on stdout. B names the build.
+. "$(dirname "$0")/../tap.sh"
+at_top
 compiler=$(cut -d' ' -f1 "$B/_o/flags") # and what the libraries need beside it
 instruments=$(grep -o -e '-fsanitize=[^ ]*' -e '--coverage' "$B/_o/flags" | xargs)
-n=0
 
 # build NAME SOURCE: a program of benches/
 build() {
     # shellcheck disable=SC2086
-    $compiler -std=c11 -D_GNU_SOURCE -O1 $instruments -Iruntime/include -Iruntime -I"$B/cube8" -I"$dir" \
-        -o "$dir/$1" "$2" "$B/cube8/libcube8.a" "$B/libkernbench.a" -lm -lpthread
+    $compiler -std=c11 -D_GNU_SOURCE -O1 $instruments -Iruntime/include -Iruntime -I"$B/cube8" -I"$work" \
+        -o "$work/$1" "$2" "$B/cube8/libcube8.a" "$B/libkernbench.a" -lm -lpthread
 }
 
+# expect NAME COMMAND...
 expect() {
-    n=$((n + 1))
-    if "${@:2}" >"$dir/log" 2>&1; then
-        echo "ok $n - $1"
-    else
-        echo "not ok $n - $1"
-        cat "$dir/log"
-    fi
+    call "${@:2}"
+    [ $code -eq 0 ]
+    ok "$1"
 }
 
 # The rows of export.c as replay has them.
@@ -35,19 +29,19 @@ replay_rows() {
 
 # Columns 3 and 4 of the rows, the way and the hold, beside done and formula of replay.
 same_as_replay() {
-    "$dir/export" "$1" 1 2000 "$dir" || return
-    replay_rows "$dir/rows.csv" >"$dir/replay.csv"
-    "$B/cube8/cube8" replay "$dir/replay.csv" --format csv >"$dir/out.csv" || return
-    cut -d, -f10,20 "$dir/out.csv" | sed 1d | tr -d . | sed 's/^0*//; s/,0*/,/' >"$dir/expected"
-    awk -F, '{ printf "%.0f\n", $3 + $4 }' "$dir/rows.csv" | paste -d, "$dir/done.txt" - | cmp - "$dir/expected"
+    "$work/export" "$1" 1 2000 "$work" || return
+    replay_rows "$work/rows.csv" >"$work/replay.csv"
+    "$B/cube8/cube8" replay "$work/replay.csv" --format csv >"$work/out.csv" || return
+    cut -d, -f10,20 "$work/out.csv" | sed 1d | tr -d . | sed 's/^0*//; s/,0*/,/' >"$work/expected"
+    awk -F, '{ printf "%.0f\n", $3 + $4 }' "$work/rows.csv" | paste -d, "$work/done.txt" - | cmp - "$work/expected"
 }
 
 # With one PE's channels only: another width takes a topology of its own.
-echo '#define bench_c160_topology cube8_topology' >"$dir/bench_c160.h"
+echo '#define bench_c160_topology cube8_topology' >"$work/bench_c160.h"
 expect "export.c builds" build export benches/peers/export.c
 for mix in local remote; do
     expect "$mix: ways, holds and completions that peers get are those of replay" same_as_replay $mix
 done
 expect "mm1.c builds" build mm1 benches/perf/mm1.c
-expect "the event core's M/M/1 has the mean time and number of theory" "$dir/mm1" 300000 3
-echo "1..$n"
+expect "the event core's M/M/1 has the mean time and number of theory" "$work/mm1" 300000 3
+plan

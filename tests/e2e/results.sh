@@ -1,64 +1,9 @@
 #!/usr/bin/env bash
 # results.sh -- what becomes of results: --sqlite, and diff. Prints TAP.
 #
-# SIM is a simulator of cube8 (default build/cube8/cube8). Needs python3, for its sqlite3.
-set -u
-LC_ALL=C
-export LC_ALL
-root=$(cd "$(dirname "$0")/../.." && pwd)
-SIM=${SIM:-$root/build/cube8/cube8}
-case $SIM in /*) ;; *) SIM=$(pwd)/$SIM ;; esac
-if [ ! -x "$SIM" ] || [ "$("$SIM" info --format csv | sed -n 's/^name,//p' | tail -1)" != cube8 ]; then
-    echo "1..0 # SKIP $SIM is no simulator of cube8"
-    exit 0
-fi
-work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-n=0
-failed=0
-
-# ok NAME: by the status of the command before; prints what the last run() left if it is not 0.
-ok()
-{
-    status=$?
-    n=$((n + 1))
-    if [ $status -eq 0 ]; then
-        echo "ok $n - $1"
-        return
-    fi
-    failed=$((failed + 1))
-    echo "not ok $n - $1"
-    [ -f err ] && sed 's/^/# stderr: /' err | head -5
-    [ -f out ] && sed 's/^/# stdout: /' out | head -5
-}
-
-skip()
-{
-    n=$((n + 1))
-    echo "ok $n - $1 # SKIP $2"
-}
-
-# run ARGUMENT...: stdout to out, stderr to err, exit code to $code.
-run()
-{
-    code=0
-    "$SIM" "$@" >out 2>err || code=$?
-}
-
-says()
-{
-    grep -qF -- "$1" err
-}
-
-# equal NAME EXPECTED FOUND
-equal()
-{
-    if [ "$2" != "$3" ]; then
-        echo "# expected $2, found $3"
-        false
-    fi
-    ok "$1"
-}
+# B names the build, SIM the simulator of cube8 in it. Needs python3, for its sqlite3.
+. "$(dirname "$0")/../tap.sh"
+needs_cube8
 
 # sql FILE QUERY: rows as Python's lists, one a line
 sql()
@@ -91,17 +36,6 @@ for i, (a, b) in enumerate(zip(found, printed)):
             assert "%.6f" % value == text and name.endswith(("_ns", "_pct", "_gbs", "_err")), (name, value, text)
         else:
             assert str(value) == text, (name, value, text)' "$@"
-}
-
-# many COUNT: a replay file of so many rows in many.csv.
-many()
-{
-    awk -v n="$1" 'BEGIN {
-        print "issue_ns,op,src,dst,offset,nbytes"
-        for (i = 0; i < n; i++)
-            printf "%d.%03d,%s,c%d.pe%d,c%d.slice%d,0,4K\n", i, i % 1000,
-                i % 3 ? "read" : "write", i % 8, i * 7 % 8, int(i / 8) * 5 % 8, i * 3 % 8
-    }' >many.csv
 }
 
 # -- a database is locked for the whole of what follows, see below -------------------------------
@@ -505,5 +439,4 @@ run probe --case h2d --sqlite locked.db
 [ $code -eq 0 ] && [ "$(sql locked.db 'SELECT count(*) FROM run')" = 2 ]
 ok "sqlite: locked for a while: it waits"
 
-echo "1..$n"
-[ $failed -eq 0 ]
+plan

@@ -398,6 +398,9 @@ static enum exit_code read_option(struct reading *r, enum option_id id, const ch
         return read_percent(r, id, argument, &r->o->bound);
     case OPTION_ATOL:
         return read_atol(r, argument);
+    case OPTION_COLUMNS:
+        r->o->columns = argument;
+        break;
     case OPTION_TOP:
         return read_top(r, argument);
     case OPTION_OUTPUT:

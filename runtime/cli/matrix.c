@@ -82,7 +82,8 @@ enum exit_code matrix_read(struct matrix *matrix, const struct cli *cli, const c
     *matrix = (struct matrix){NULL, 0, 0};
     enum exit_code code = fields_read(cli->program, path, "src,dst,weight", add_row, &r);
     if (!code && matrix->n == 0)
-        return say(cli->program, EXIT_INPUT, "%s has no rows", path);
+        return say(cli->program, EXIT_INPUT, "%s has no rows",
+                   strcmp(path, "-") == 0 ? "<stdin>" : path);
     return code;
 }
 

@@ -277,8 +277,9 @@ def count(text):
 
 def arguments():
     parser = argparse.ArgumentParser(
-        description="Converts JSON of tt-npe to the input of `replay`.",
-        epilog="What becomes of what is said at the top of this file.")
+        description=__doc__.split("\n\n")[0],
+        epilog=__doc__.split("\n\n", 2)[2],
+        formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", metavar="FILE", help="a workload or a NoC trace")
     parser.add_argument("--ghz", type=positive, default=Fraction(1), help="clock (default 1)")
     parser.add_argument("--pes", type=count, default=8, help="PEs of a cube (default 8)")

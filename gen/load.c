@@ -238,23 +238,31 @@ static enum key find_path(const char *path)
     return k;
 }
 
-/* The one key whose path ends in `tail`; NULL if there is none or several. */
+/* Does `path` have `part` behind a point, and nothing behind that, or the rest of a word? */
+static bool has_part(const char *path, const char *part, bool whole)
+{
+    size_t n = strlen(part);
+
+    for (const char *p = strchr(path, '.'); p && n > 0; p = strchr(p + 1, '.'))
+        if (strncmp(p + 1, part, n) == 0 && (whole ? !p[1 + n] : !strchr(p + 1 + n, '.')))
+            return true;
+    return false;
+}
+
+/* The one key whose path ends in `tail`, or whose last word begins with that of `tail`; NULL if
+ * there is none or several. */
 static const char *find_tail(const char *tail)
 {
-    const char *found = NULL;
-    size_t n = strlen(tail);
+    const char *found[2] = {NULL, NULL};
+    int n[2] = {0, 0};
 
-    for (enum key k = 0; k < N_KEYS; k++) {
-        const char *path = key_rows[k].path;
-        size_t len = strlen(path);
-
-        if (len <= n || path[len - n - 1] != '.' || strcmp(path + len - n, tail) != 0)
-            continue;
-        if (found)
-            return NULL;
-        found = path;
-    }
-    return found;
+    for (enum key k = 0; k < N_KEYS; k++)
+        for (int whole = 0; whole < 2; whole++)
+            if (has_part(key_rows[k].path, tail, whole)) {
+                found[whole] = key_rows[k].path;
+                n[whole]++;
+            }
+    return n[1] == 1 ? found[1] : n[1] == 0 && n[0] == 1 ? found[0] : NULL;
 }
 
 static bool is_mapping(const char *path)

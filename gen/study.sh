@@ -2,8 +2,9 @@
 # study.sh -- builds the variants that a study names and runs its command on each: one table, one CSV.
 #
 # usage: study.sh FILE, from the top of the tree; B, TOPO, TOPO_FILE, KBGEN and MAKE as in the
-# Makefile, whose target study calls this. Prints the table, and writes $B/study/NAME.csv.
-# Exit: 0 ok, 2 no FILE, 3 mistakes in FILE, 5 it cannot be written, or what build and command say.
+# Makefile, whose target study calls this. Prints the table, writes $B/study/NAME.csv, and says so on
+# stderr. Exit: 0 ok, 2 no FILE, 3 mistakes in FILE, 5 it cannot be written, or what build and
+# command say.
 set -uf # no file names: c*.slice0 is for the simulator
 LC_ALL=C
 : "${B:=build}" "${TOPO:=cube8}" "${TOPO_FILE:=topologies/$TOPO.yaml}" "${KBGEN:=$B/kbgen}" "${MAKE:=make}"
@@ -178,6 +179,7 @@ mkdir -p "$B/study" && cp "$work/all.csv" "$B/study/.$name.$$" &&
 
 # Rounded and aligned for people, as the simulators do it.
 awk '
+function short(text) { sub(/\.?0+$/, "", text); return text } # after a point
 # halves away from zero, by the digits themselves
 function rounded(text, decimals,    part, n, rest) {
     split(text, part, ".")
@@ -205,7 +207,7 @@ function rounded(text, decimals,    part, n, rest) {
         else if (text == "")
             text = "-"
         else if (text ~ /^-?[0-9]+\.[0-9][0-9][0-9][0-9][0-9][0-9]$/)
-            text = rounded(text, name[c] ~ /_pct$/ ? 1 : 2)
+            text = name[c] == "rate" ? short(text) : rounded(text, name[c] ~ /_pct$/ ? 1 : 2)
         else if (text !~ /^(-?[0-9][-0-9.e+]*|-?inf|-?nan)$/)
             left_aligned[c] = 1
         cell[NR, c] = text
@@ -221,4 +223,5 @@ END {
         sub(/ +$/, "", line)
         print line
     }
-}' "$work/all.csv"
+}' "$work/all.csv" || exit
+echo "with all digits: $B/study/$name.csv" >&2

@@ -36,6 +36,16 @@ static size_t edits(const char *a, size_t na, const char *b, size_t nb)
     return above[nb];
 }
 
+/* The first of `names` that goes on where `word` ends. */
+static const char *completion(const char *word, size_t len, const char *const names[],
+                              size_t n_names)
+{
+    for (size_t i = 0; i < n_names && len >= 3; i++)
+        if (strncmp(names[i], word, len) == 0)
+            return names[i];
+    return NULL;
+}
+
 const char *text_nearest(const char *word, size_t len, const char *const names[], size_t n_names)
 {
     const char *best = NULL;
@@ -52,7 +62,7 @@ const char *text_nearest(const char *word, size_t len, const char *const names[]
             limit = d;
         }
     }
-    return best;
+    return best ? best : completion(word, len, names, n_names);
 }
 
 /* The most of `word` that has at most `room` bytes and ends between two UTF-8 characters. */

@@ -16,7 +16,7 @@ enum { TEXT_NUMBER_BYTES = 328 }; /* room for what any text_put_ function writes
 /*
  * The one of `names` that `word` (`len` bytes) was probably meant to be: fewest edits
  * (insert, delete, change, swap neighbours), at most a third of the word; ties to the first.
- * NULL if none is that near.
+ * If none is that near, the first that begins with `word`, of three bytes or more; else NULL.
  */
 const char *text_nearest(const char *word, size_t len, const char *const names[], size_t n_names);
 

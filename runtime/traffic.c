@@ -319,8 +319,9 @@ static kb_status check_traffic(const struct kb_sim *s, const struct traffic *tr,
     if (r->op != KB_READ && r->op != KB_WRITE)
         return end_error(why, "traffic reads or writes");
     if (r->nbytes == 0 || r->nbytes > s->topo->hbm.nbytes)
-        return end_error(why, "%llu bytes are none, or more than a slice holds",
-                         (unsigned long long)r->nbytes);
+        return end_error(why, "%llu bytes are %s %llu", (unsigned long long)r->nbytes,
+                         r->nbytes ? "more than a slice holds, which is" : "not 1 to",
+                         (unsigned long long)s->topo->hbm.nbytes);
     if (!(r->rate > 0 && r->rate <= 1e6))
         return end_error(why, "the rate is not within 0..1e6");
     if (r->txns == 0 || r->txns > TXNS_MOST)

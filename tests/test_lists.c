@@ -53,7 +53,8 @@ static void ranges_end_with_their_end_if_it_is_hit(void **state)
     holds(LIST_SIZES, "64:1K:x2", "64 128 256 512 1024");
     holds(LIST_SIZES, "64:1000:x4", "64 256");
     holds(LIST_SIZES, "1K:4K:1K", "1024 2048 3072 4096");
-    holds(LIST_RATES, "0.5:2.5", "500000 1500000 2500000");
+    holds(LIST_RATES, "0.5:2.5:1", "500000 1500000 2500000");
+    holds(LIST_RATES, ".5,.25:.75:.25", "500000 250000 500000 750000");
     holds(LIST_RATES, "0.1:1.6:x2", "100000 200000 400000 800000 1600000");
 }
 
@@ -110,6 +111,20 @@ static void mistakes_are_named(void **state)
             "'0.0000001' is not a number above 0 with at most six decimals");
 }
 
+/* A step of 1 would make 0.1:1.0 a list of 0.1. */
+static void ranges_of_rates_need_a_step(void **state)
+{
+    (void)state;
+    refused(LIST_RATES, "0.1:1.0", "'0.1:1.0' needs a step, as in 0.1:1.0:0.1");
+    refused(LIST_RATES, "0.3,0.001:0.01", "'0.001:0.01' needs a step, as in 0.001:0.01:0.001");
+    refused(LIST_RATES, ".5:2.5", "'.5:2.5' needs a step, as in .5:2.5:1");
+    refused(LIST_RATES, "1:1000000", "'1:1000000' needs a step, as in 1:1000000:100000");
+    refused(LIST_RATES, "0.5:0.5", "'0.5:0.5' needs a step, as in 0.5:0.5:0.000001");
+    refused(LIST_RATES, "1.0:0.1", "'1.0:0.1' goes downwards");
+    refused(LIST_RATES, ".", "'.' is not a number above 0 with at most six decimals");
+    refused(LIST_RATES, ".0", "'.0' is not a number above 0 with at most six decimals");
+}
+
 static void a_list_has_an_end(void **state)
 {
     char why[LIST_WHY_BYTES];
@@ -131,6 +146,7 @@ int main(void)
         cmocka_unit_test(ranges_end_before_they_overflow),
         cmocka_unit_test(rates_are_the_decimals_that_were_written),
         cmocka_unit_test(mistakes_are_named),
+        cmocka_unit_test(ranges_of_rates_need_a_step),
         cmocka_unit_test(a_list_has_an_end),
     };
 

@@ -14,7 +14,7 @@ static void exact(const char *text, const char *expected)
 
     assert_true(number_read(text, &n));
     assert_true(n.exact);
-    *number_put(put, n.millionths) = '\0';
+    *number_put(put, n.millionths, false) = '\0';
     assert_string_equal(put, expected);
 }
 
@@ -29,6 +29,19 @@ static void times_and_counts_are_exact(void **state)
     exact("18446744073709551615", "18446744073709551615");
     exact("-99999999999999999999.999999", "-99999999999999999999.999999");
     exact("5.000000", "5");
+}
+
+static void columns_of_decimals_have_six_in_all_cells(void **state)
+{
+    char put[64];
+
+    (void)state;
+    *number_put(put, (__int128)256 * MILLION, true) = '\0';
+    assert_string_equal(put, "256.000000");
+    *number_put(put, 0, true) = '\0';
+    assert_string_equal(put, "0.000000");
+    *number_put(put, -48754, true) = '\0';
+    assert_string_equal(put, "-0.048754");
 }
 
 /* Not exact, but near. */
@@ -76,6 +89,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(times_and_counts_are_exact),
+        cmocka_unit_test(columns_of_decimals_have_six_in_all_cells),
         cmocka_unit_test(what_is_longer_is_a_double),
         cmocka_unit_test(texts_are_no_numbers),
     };

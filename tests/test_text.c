@@ -287,14 +287,18 @@ static void rounded_times_take_halves_away_from_zero(void **state)
 
 /* -- names ---------------------------------------------------------------------------------- */
 
-static void the_nearest_name_is_at_most_a_third_away(void **state)
+static void the_nearest_name_is_at_most_a_third_away_or_begins_so(void **state)
 {
     static const char *const names[] = {"table", "csv", "json", "jsonl", "md"};
+    static const char *const longer[] = {"hbm.bw_gbs", "queue_channel_ns", "queue_link_ns"};
 
     (void)state;
     assert_string_equal(text_nearest("jsn", 3, names, LENGTH(names)), "json");
     assert_string_equal(text_nearest("tabel", 5, names, LENGTH(names)), "table");
     assert_null(text_nearest("xml", 3, names, LENGTH(names)));
+    assert_string_equal(text_nearest("hbm.bw", 6, longer, LENGTH(longer)), "hbm.bw_gbs");
+    assert_string_equal(text_nearest("que", 3, longer, LENGTH(longer)), "queue_channel_ns");
+    assert_null(text_nearest("hb", 2, longer, LENGTH(longer)));
     assert_null(text_nearest("", 0, names, LENGTH(names)));
 }
 
@@ -326,7 +330,7 @@ int main(void)
         cmocka_unit_test(times_are_written_with_six_decimals),
         cmocka_unit_test(fractions_are_written_as_printf_does),
         cmocka_unit_test(rounded_times_take_halves_away_from_zero),
-        cmocka_unit_test(the_nearest_name_is_at_most_a_third_away),
+        cmocka_unit_test(the_nearest_name_is_at_most_a_third_away_or_begins_so),
         cmocka_unit_test(shown_words_are_short_and_printable),
     };
 

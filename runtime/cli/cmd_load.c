@@ -27,7 +27,7 @@ static const struct column columns[] = {
     {"pattern", CELL_TEXT},
     {"nbytes", CELL_COUNT},
     {"op", CELL_TEXT},
-    {"rate", CELL_FRACTION},
+    {"rate", CELL_DECIMAL},
     {"offered_gbs", CELL_FRACTION},
     {"accepted_gbs", CELL_FRACTION},
     {"count", CELL_COUNT},
@@ -201,7 +201,7 @@ static bool point_row(void *arg, uint64_t i, struct cell *cells)
     cells[0] = cell_text(load->cli->opts.pattern);
     cells[1] = cell_count(load->traffic.nbytes);
     cells[2] = cell_text(op_names[load->traffic.op]);
-    cells[3] = cell_fraction(list_rate(load->rates.value[i]));
+    cells[3] = cell_decimal(list_rate(load->rates.value[i]));
     cells[4] = cell_fraction(r->offered_gbs);
     cells[5] = cell_fraction(r->accepted_gbs);
     cells[6] = cell_count(r->count);

@@ -283,8 +283,9 @@ static bool prints_last(enum format format)
 static void say_left_out(const struct sweep *s)
 {
     if (s->points.n_left_out > 0 && !s->cli->opts.quiet)
-        say(s->cli->program, EXIT_OK, "%llu combinations have no route and are left out",
-            (unsigned long long)s->points.n_left_out);
+        say(s->cli->program, EXIT_OK, "%llu combination%s no route and %s left out",
+            (unsigned long long)s->points.n_left_out, s->points.n_left_out == 1 ? " has" : "s have",
+            s->points.n_left_out == 1 ? "is" : "are");
 }
 
 static enum exit_code sweep_into(void *arg, struct sink *out)

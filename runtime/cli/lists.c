@@ -30,6 +30,17 @@ static bool bad(const struct reading *r, struct piece item, const char *text)
     return false;
 }
 
+/* As fs are millionths of a ns. ".5" is 0.5. */
+static bool read_rate(struct piece item, int64_t *out)
+{
+    char whole[SHOWN_BYTES] = "0";
+
+    if (item.len < 2 || item.at[0] != '.' || item.len >= sizeof whole)
+        return text_read_ns(item.at, item.len, out);
+    memcpy(whole + 1, item.at, item.len);
+    return text_read_ns(whole, item.len + 1, out);
+}
+
 static bool read_number(const struct reading *r, struct piece item, uint64_t *out)
 {
     static const char *const expected[] = {
@@ -39,9 +50,9 @@ static bool read_number(const struct reading *r, struct piece item, uint64_t *ou
     int64_t millionths = 0;
     bool read = r->kind == LIST_COUNTS  ? text_read_count(item.at, item.len, out)
                 : r->kind == LIST_SIZES ? text_read_size(item.at, item.len, out)
-                                        : text_read_ns(item.at, item.len, &millionths);
+                                        : read_rate(item, &millionths);
 
-    if (r->kind == LIST_RATES) /* as fs are millionths of a ns */
+    if (r->kind == LIST_RATES)
         *out = (uint64_t)millionths;
     return read && *out > 0 ? true : bad(r, item, expected[r->kind]);
 }
@@ -99,14 +110,31 @@ static bool read_factor(const struct reading *r, struct piece item, uint64_t *ou
     return bad(r, item, "is not a factor: x2 or more");
 }
 
+/* "'0.1:1.0' needs a step, as in 0.1:1.0:0.1": one that fits at least twice. Always false. */
+static bool no_step(const struct reading *r, struct piece item, uint64_t first, uint64_t last)
+{
+    char shown[SHOWN_BYTES];
+    uint64_t step = 1;
+    int decimals = 6;
+
+    for (; step <= (last - first) / 20; step *= 10)
+        decimals -= decimals > 0;
+    text_show(item.at, item.len, shown, sizeof shown);
+    snprintf(r->why, LIST_WHY_BYTES, "'%s' needs a step, as in %s:%.*f", shown, shown, decimals,
+             list_rate(step));
+    return false;
+}
+
 static bool add_range(struct reading *r, struct piece item, const struct piece *part, size_t n)
 {
-    uint64_t first, last, step = r->kind == LIST_RATES ? 1000000 : 1;
+    uint64_t first, last, step = 1;
 
     if (!read_number(r, part[0], &first) || !read_number(r, part[1], &last))
         return false;
     if (last < first)
         return bad(r, item, "goes downwards");
+    if (n == 2 && r->kind == LIST_RATES)
+        return no_step(r, item, first, last);
     if (n == 3 && part[2].len > 0 && part[2].at[0] == 'x')
         return read_factor(r, part[2], &step) && add_powers(r, first, last, step);
     if (n == 3 && !read_number(r, part[2], &step))

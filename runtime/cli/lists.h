@@ -21,8 +21,8 @@ struct list {
 
 /*
  * Reads items with commas between them. An item is a number, FIRST:LAST and FIRST:LAST:STEP, which
- * add, or FIRST:LAST:xFACTOR, which multiplies; LAST belongs to it if it is hit. Give back with
- * list_free(), also after a failure.
+ * add, or FIRST:LAST:xFACTOR, which multiplies; LAST belongs to it if it is hit. Of rates a range
+ * needs a step. Give back with list_free(), also after a failure.
  *
  * returns  false with the reason in `why`
  */

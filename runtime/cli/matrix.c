@@ -85,7 +85,8 @@ enum exit_code matrix_read(struct matrix *matrix, const struct cli *cli, const c
     enum exit_code code = fields_read(&in, path);
 
     if (!code && matrix->n == 0)
-        return say(cli->program, EXIT_INPUT, "%s has no rows", path);
+        return say(cli->program, EXIT_INPUT, "%s has no rows",
+                   strcmp(path, "-") == 0 ? "<stdin>" : path);
     return code;
 }
 

@@ -62,13 +62,13 @@ bool number_read(const char *text, struct number *out)
     return true;
 }
 
-char *number_put(char *to, __int128 millionths)
+char *number_put(char *to, __int128 millionths, bool decimals)
 {
     unsigned __int128 left =
         millionths < 0 ? -(unsigned __int128)millionths : (unsigned __int128)millionths;
     char reversed[48] = "0";
     size_t n = 0;
-    bool whole = left % MILLION == 0;
+    bool whole = !decimals && left % MILLION == 0;
 
     if (whole)
         left /= MILLION;
@@ -84,4 +84,14 @@ char *number_put(char *to, __int128 millionths)
             *to++ = '.';
     }
     return to;
+}
+
+char *number_put_short(char *to, __int128 millionths)
+{
+    char *end = number_put(to, millionths, false);
+
+    if (millionths % MILLION != 0)
+        while (end[-1] == '0')
+            end--;
+    return end;
 }

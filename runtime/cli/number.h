@@ -19,7 +19,11 @@ bool number_read(const char *text, struct number *out);
 /* The length of the JSON number that `text` begins with, 0 if it is none. */
 size_t number_span(const char *text);
 
-/* Writes millionths with as many decimals as they need, none or six; returns the end. */
-char *number_put(char *to, __int128 millionths);
+/* Writes millionths with six decimals, or none if they need none and `decimals` is false; returns
+ * the end. */
+char *number_put(char *to, __int128 millionths, bool decimals);
+
+/* The same with as many decimals as it needs: "0.25", "3". */
+char *number_put_short(char *to, __int128 millionths);
 
 #endif

@@ -29,6 +29,18 @@ static const struct option_row option_rows[N_OPTIONS] = {
 #include "opts.def"
 };
 
+/* What the help of some commands says of an option. */
+struct help_row {
+    enum option_id id;
+    unsigned commands;
+    const char *argument, *help;
+};
+
+static const struct help_row help_rows[] = {
+#define OPTION_HELP(NAME, commands, argument, help) {OPTION_##NAME, commands, argument, help},
+#include "opts.def"
+};
+
 struct command_row {
     const char *name, *operands;
     size_t fewest, most;
@@ -398,6 +410,9 @@ static enum exit_code read_option(struct reading *r, enum option_id id, const ch
         return read_percent(r, id, argument, &r->o->bound);
     case OPTION_ATOL:
         return read_atol(r, argument);
+    case OPTION_COLUMNS:
+        r->o->columns = argument;
+        break;
     case OPTION_TOP:
         return read_top(r, argument);
     case OPTION_OUTPUT:
@@ -472,9 +487,23 @@ static enum option_id option_of(int code)
     return N_OPTIONS;
 }
 
-/* getopt_long() did not know a word: `code` is its optopt, `word` what it looked at last. */
-static enum exit_code unknown_option(const struct reading *r, int code, const char *word)
+/* The commands whose options may be meant: the one that is named, here or later, or all. */
+static unsigned commands_meant(const struct reading *r, int argc, char **argv)
 {
+    int command = r->o->command < N_COMMANDS ? (int)r->o->command : -1;
+
+    for (int i = 1; i < argc && command < 0; i++)
+        command = find(argv[i], command_names, N_COMMANDS);
+    return command < 0 ? ALL : 1u << command;
+}
+
+/* getopt_long() did not know a word: `code` is its optopt, `word` what it looked at last. Of the
+ * options only those of `commands` are suggested. */
+static enum exit_code unknown_option(const struct reading *r, int code, const char *word,
+                                     unsigned commands)
+{
+    const char *names[N_OPTIONS];
+    size_t n = 0;
     char name[64];
 
     if (code >= LONG_BASE)
@@ -483,7 +512,10 @@ static enum exit_code unknown_option(const struct reading *r, int code, const ch
     if (code)
         return say(r->program, EXIT_USAGE, "unknown option '-%c', see --help", code);
     text_show(word + 2, strcspn(word + 2, "="), name, sizeof name);
-    return say_unknown(r->program, "option", "--", name, option_names, N_OPTIONS);
+    for (int i = 0; i < N_OPTIONS; i++)
+        if (option_rows[i].commands & commands)
+            names[n++] = option_names[i];
+    return say_unknown(r->program, "option", "--", name, names, n);
 }
 
 /* The rows of option_rows as getopt_long() wants them. */
@@ -520,7 +552,7 @@ static enum exit_code read_words(struct reading *r, int argc, char **argv)
     opterr = 0;
     while (!code && (c = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
         if (c == '?')
-            code = unknown_option(r, optopt, argv[optind - 1]);
+            code = unknown_option(r, optopt, argv[optind - 1], commands_meant(r, argc, argv));
         else if (c == ':')
             code = say(r->program, EXIT_USAGE, "--%s needs an argument",
                        option_names[option_of(optopt)]);
@@ -650,8 +682,33 @@ static void help_commands(unsigned commands, struct sink *s)
     sink_char(s, ')');
 }
 
-static void help_option(const struct option_row *row, bool with_commands, struct sink *s)
+/* The row of an option as `commands` have it, which are one of them or all. */
+static struct option_row row_for(enum option_id id, unsigned commands)
 {
+    struct option_row row = option_rows[id];
+
+    for (size_t i = 0; i < sizeof help_rows / sizeof *help_rows; i++)
+        if (help_rows[i].id == id && commands != ALL && help_rows[i].commands & commands) {
+            row.argument = help_rows[i].argument;
+            row.help = help_rows[i].help;
+        }
+    return row;
+}
+
+/* " (default csv)" */
+static void help_format(unsigned commands, struct sink *s)
+{
+    for (int i = 0; i < N_COMMANDS; i++)
+        if (commands == 1u << i) {
+            sink_text(s, " (default ");
+            sink_text(s, format_names[command_rows[i].format]);
+            sink_char(s, ')');
+        }
+}
+
+static void help_option(enum option_id id, unsigned commands, struct sink *s)
+{
+    const struct option_row shown = row_for(id, commands), *row = &shown;
     char text[64], *p = text;
 
     p = text_put_text(p, row->letter ? (char[]){'-', row->letter, ',', ' ', '\0'} : "    ");
@@ -664,7 +721,9 @@ static void help_option(const struct option_row *row, bool with_commands, struct
     sink_text(s, "  ");
     put_padded(s, text, 22);
     sink_text(s, row->help);
-    if (with_commands && row->commands != ALL)
+    if (id == OPTION_FORMAT)
+        help_format(commands, s);
+    if (commands == ALL && row->commands != ALL)
         help_commands(row->commands, s);
     sink_char(s, '\n');
 }
@@ -675,7 +734,7 @@ static void help_options(unsigned commands, struct sink *s)
     sink_text(s, "\nOptions, before or after operands:\n");
     for (int i = 0; i < N_OPTIONS; i++)
         if (option_rows[i].commands & commands)
-            help_option(&option_rows[i], commands == ALL, s);
+            help_option((enum option_id)i, commands, s);
 }
 
 static void help_command(const char *program, const struct command_row *row, unsigned bit,

@@ -1,6 +1,7 @@
 /* out.c -- results as rows of cells, and the formats in which they are printed. */
 #include "out.h"
 #include "text.h"
+#include <math.h>
 #include <stdio.h>
 
 char *cell_put_exact(char *to, const struct cell *cell)
@@ -11,6 +12,7 @@ char *cell_put_exact(char *to, const struct cell *cell)
     case CELL_NS:
         return text_put_ns(to, cell->fs);
     case CELL_FRACTION:
+    case CELL_DECIMAL:
     case CELL_PERCENT:
     case CELL_ERROR:
         return text_put_fraction(to, cell->value);
@@ -23,6 +25,18 @@ char *cell_put_exact(char *to, const struct cell *cell)
     return to;
 }
 
+/* Six decimals without the zeros at their end: "0.001", "1". */
+static char *put_decimal(char *to, double value)
+{
+    char *end = text_put_fraction(to, value);
+
+    if (!isfinite(value))
+        return end;
+    while (end[-1] == '0')
+        end--;
+    return end[-1] == '.' ? end - 1 : end;
+}
+
 char *cell_put_rounded(char *to, const struct cell *cell)
 {
     switch (cell->type) {
@@ -30,6 +44,8 @@ char *cell_put_rounded(char *to, const struct cell *cell)
         return text_put_ns_rounded(to, cell->fs);
     case CELL_FRACTION:
         return to + sprintf(to, "%.2f", cell->value);
+    case CELL_DECIMAL:
+        return put_decimal(to, cell->value);
     case CELL_PERCENT:
         return to + sprintf(to, "%.1f", cell->value);
     case CELL_ERROR:

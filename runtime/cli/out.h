@@ -20,6 +20,7 @@ enum cell_type {
     CELL_COUNT,    /* an integer */
     CELL_NS,       /* a time, in fs; printed in ns */
     CELL_FRACTION, /* any other number; may be infinite */
+    CELL_DECIMAL,  /* the same, as somebody has written it: 0.001 is not 0.00 */
     CELL_PERCENT,  /* per cent: 100.0 is all */
     CELL_ERROR,    /* a difference that should be small */
     CELL_NUMBER, /* a number that is written down already, as JSON has it; every format keeps it */
@@ -129,6 +130,11 @@ static inline struct cell cell_ns(int64_t fs)
 static inline struct cell cell_fraction(double value)
 {
     return (struct cell){.type = CELL_FRACTION, .value = value};
+}
+
+static inline struct cell cell_decimal(double value)
+{
+    return (struct cell){.type = CELL_DECIMAL, .value = value};
 }
 
 static inline struct cell cell_percent(double value)

@@ -28,8 +28,8 @@ static void put_string(struct sink *s, const char *text)
 
 static void put_cell(struct sink *s, const struct cell *cell)
 {
-    bool is_double =
-        cell->type == CELL_FRACTION || cell->type == CELL_PERCENT || cell->type == CELL_ERROR;
+    bool is_double = cell->type == CELL_FRACTION || cell->type == CELL_DECIMAL ||
+                     cell->type == CELL_PERCENT || cell->type == CELL_ERROR;
 
     if (cell->type == CELL_TEXT)
         put_string(s, cell->text);

@@ -367,6 +367,7 @@ static bool bind_cell(sqlite3_stmt *s, int at, const struct cell *cell)
     case CELL_NS:
         return sqlite3_bind_double(s, at, (double)cell->fs / KB_FS_PER_NS) == SQLITE_OK;
     case CELL_FRACTION:
+    case CELL_DECIMAL:
     case CELL_PERCENT:
     case CELL_ERROR:
         return sqlite3_bind_double(s, at, cell->value) == SQLITE_OK;

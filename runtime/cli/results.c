@@ -155,6 +155,13 @@ static bool check_name(struct results *r, const char *at, const char *name, size
     return true;
 }
 
+/* One field of several words: columns with blanks or bars between them. Always false. */
+static bool for_people(struct results *r)
+{
+    r->code = say(r->name, EXIT_INPUT, "a table for people; write it with --format csv");
+    return false;
+}
+
 static bool read_header(struct results *r)
 {
     const char *names[RESULTS_COLUMNS_MAX + 1];
@@ -175,7 +182,7 @@ static bool read_header(struct results *r)
             return false;
     }
     back(r, &second);
-    return true;
+    return (n > 1 || !strchr(names[0], ' ')) || for_people(r);
 }
 
 static bool next_csv_row(struct results *r)
@@ -185,6 +192,7 @@ static bool next_csv_row(struct results *r)
 
     if (!skip_blank_lines(r))
         return false;
+    r->row = r->at;
     while (!last) {
         struct place before = here(r);
         const char *field;
@@ -295,6 +303,36 @@ enum exit_code results_open(struct results *r, const char *program, const char *
 bool results_next(struct results *r)
 {
     return !r->code && (r->json ? results_json_next(r) : next_csv_row(r));
+}
+
+/*
+ * A cell takes its bytes and a 0, which in the file are a comma or the end of a line at least, so
+ * that rows never reach what is not read yet.
+ */
+char *results_keep(struct results *r)
+{
+    char *kept = r->kept_end ? r->kept_end : r->row, *to = kept;
+
+    for (size_t c = 0; c < r->n_columns; c++) {
+        size_t len = r->cells[c] ? strlen(r->cells[c]) : 0;
+
+        if (len > 0)
+            memmove(to, r->cells[c], len);
+        to[len] = '\0';
+        to += len + 1;
+    }
+    r->kept_end = to;
+    return kept;
+}
+
+void results_take(struct results *r, char *kept)
+{
+    for (size_t c = 0; c < r->n_columns; c++) {
+        size_t len = strlen(kept);
+
+        r->cells[c] = len > 0 ? kept : NULL;
+        kept += len + 1;
+    }
 }
 
 void results_close(struct results *r)

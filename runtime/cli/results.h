@@ -26,6 +26,8 @@ struct results {
     const char **columns;         /* owned; names */
     const char **cells;           /* owned; one per column: a text, NULL if it is empty */
     size_t n_columns;             /* 0: JSON without a row, which does not know them */
+    char *row;                    /* where in the text the last row began, if rows have places */
+    char *kept_end;               /* of the rows that results_keep() has packed; NULL: none */
     struct results_json *json;    /* owned; NULL: CSV */
     struct results_origin origin; /* of JSON */
     enum exit_code code;          /* of the first failure */
@@ -42,6 +44,13 @@ void results_close(struct results *r);
 
 /* The next row, in r->cells until the next call. False at the end, or after a message: r->code. */
 bool results_next(struct results *r);
+
+/*
+ * Packs the row that was read last, where its text was: it takes no memory. Once a row is kept,
+ * all that follow must be. results_take() puts its cells back into r->cells, whenever.
+ */
+char *results_keep(struct results *r);
+void results_take(struct results *r, char *kept);
 
 /* -- for the readers of the formats --------------------------------------------------------- */
 

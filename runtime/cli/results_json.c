@@ -231,6 +231,7 @@ static bool begin_object(struct results *r)
     if (!json_is_array(r->json->rows))
         return results_bad(r, r->at, "this is no result: it has no list 'rows'");
     r->json->row = json_array_get(r->json->rows, 0);
+    r->row = r->text; /* the tree has copies of all */
     return true;
 }
 
@@ -259,6 +260,7 @@ static bool next_printed(struct results *r)
         return results_bad(r, line, "no JSON: %s", end ? "no row behind a comma" : "']}' expected");
     if (end)
         return end_printed(r, len);
+    r->row = r->at;
     r->at += len + (r->at[len] == '\n');
     j->expected = comma ? ROW : END;
     j->row = parse(j, line, len - comma, &error);
@@ -278,7 +280,7 @@ static bool next_line(struct results *r)
         return next_printed(r);
     for (;;) {
         size_t len = strcspn(r->at, "\n");
-        const char *line = r->at;
+        const char *line = r->row = r->at;
 
         r->line_start = line;
         if (len == 0 && !*r->at)

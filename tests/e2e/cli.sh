@@ -84,6 +84,45 @@ refused "an endpoint out of range says the range" 2 "c0.slice9: a cube has slice
 refused "a route that does not exist" 2 "TCM" route c0.pe0 c0.pe0.tcm
 refused "a transaction larger than its memory" 2 "" probe --case pe-sram --bytes 33M
 
+# -- the help of single commands ----------------------------------------------------------------
+
+# helps COMMAND TEXT: --help of the command has a line of an option that begins so
+helps()
+{
+    run "$1" --help
+    grep -q "^  [ -].[ ,] $2\$" out
+    ok "$1 --help: $2"
+}
+
+helps probe "--format F        print as table, csv, json, jsonl or md (default table)"
+helps load "--format F        print as table, csv, json, jsonl or md (default csv)"
+helps load "--op OP           read (default) or write"
+helps load "--bytes N         bytes of a transaction (default 4096; K, M, G)"
+helps load "--seed N          seed of the first simulation (default 0)"
+helps load "--jobs N          threads (default: as many as processors)"
+helps sweep "--op LIST         of read, write, h2d, d2h (default read, for hosts h2d)"
+helps sweep "--bytes LIST      bytes of a transaction, such as 64:1M:x4 (default 4096; K, M, G)"
+helps run "--seed N          seed of the inputs (default 0)"
+helps run "--jobs N          threads of Phase 2 (default: as many as processors)"
+helps replay "--max-events N    end after N events, print what is complete"
+helps diff "--columns LIST    compare these columns alone, by their names"
+others=0
+for command in info probe route replay sweep load list run diff; do
+    run $command --help
+    sed '1,/^Options/d' out | grep -E "for sweep|of run|the help of a command| \((probe|sweep|load|run|diff)" && others=1
+done
+[ $others -eq 0 ]
+ok "the help of a command has nothing of others"
+run --help
+grep -q -- "--bytes N .*; a list for sweep (probe, route, sweep, load)$" out
+ok "--help says which commands take an option"
+refused "of unknown options the nearest of the command" 2 \
+    "unknown option '--rates': it is one of --format, --output, --sqlite, --engine, --quiet, --case, --bytes, --help" probe --rates
+refused "which has it" 2 "unknown option '--rates', did you mean '--rate'?" load --rates
+refused "the command may come later" 2 "unknown option '--rates': it is one of --format" --rates probe
+refused "or not at all" 2 "unknown option '--rates', did you mean '--rate'?" --rates
+refused "an option that is cut off" 2 "unknown option '--maxeventsss', did you mean '--max-events'?" replay x --maxeventsss
+
 # -- golden numbers -----------------------------------------------------------------------------
 
 # golden_route SRC DST WHAT VALUE SOURCE: sums of a route's columns, or its bottleneck.

@@ -200,6 +200,22 @@ ok "up to twenty"
 [ $? -eq 0 ] && [ "$(field pattern 1)" = matrix:- ]
 ok "a matrix from standard input"
 
+# -- rates as they are written ------------------------------------------------------------------
+
+load --pattern local --rate .001,0.25,1.0 --txns 1000 --format table --quiet
+equal "a table has the rates as they were asked" "0.001 0.25 1" \
+    "$(awk 'NR > 1 && NR < 5 { print $4 }' out | xargs)"
+load --pattern local --rate .001,0.25 --txns 1000 --format json --quiet
+equal "JSON has six decimals, and a number" "0.001000 0.250000" \
+    "$(sed -n 's/.*"rate":\([0-9.]*\),.*/\1/p' out | xargs)"
+refused "a range of rates without a step" 2 "--rate: '0.1:1.0' needs a step, as in 0.1:1.0:0.1" \
+    load --pattern local --rate 0.1:1.0
+refused "more bytes than a slice, and how many that is" 2 \
+    "7516192768 bytes are more than a slice holds, which is 6442450944" load --pattern local --rate 1 --bytes 7G
+echo src,dst,weight | "$SIM" load --pattern matrix:- --rate 1 >out 2>err
+[ $? -eq 3 ] && says "<stdin> has no rows"
+ok "a matrix without rows from standard input"
+
 # -- what ends it early -------------------------------------------------------------------------
 
 for seconds in 1 0.5 0.2; do

@@ -271,9 +271,96 @@ differs "a row too many" 1 '16 rows, 176 numbers compared: none moved; 1 row onl
 grep -Eq '^ 16 +saturation c0.pe0 c0.slice0 1048576 +- +missing +present' out
 ok "diff: which one"
 sed '3d' a.csv >c.csv
-differs "rows in another place are other rows" 1 '16 rows, ' a.csv c.csv --bound 1000000
+differs "a row missing in the middle" 1 '16 rows, 176 numbers compared: none moved; 1 row only in A' a.csv c.csv
 sed 's/,4096,/,4095,/' a.csv >c.csv
-differs "a parameter is not a number that moves" 1 '17 rows, 88 numbers compared: none moved; 9 other rows' a.csv c.csv --bound 1000000
+differs "a parameter is not a number that moves" 1 '8 rows, 88 numbers compared: none moved; 9 rows only in A; 9 rows only in B' a.csv c.csv --bound 1000000
+
+# -- rows by their keys
+
+{ head -1 a.csv; sed 1d a.csv | tac; } >c.csv
+differs "rows in another order, with keys of their own" 0 '17 rows, 187 numbers compared: none moved' a.csv c.csv
+for f in csv json pretty; do
+    case $f in
+    csv) sed '3d' a.csv >c.$f ;;
+    json) sed '3d' a.json >c.$f ;;
+    pretty) jq '.rows |= (del(.[1]) | reverse)' a.json >c.$f ;;
+    esac
+    differs "a row less in $f, which the others are found behind" 1 \
+        '16 rows, 176 numbers compared: none moved; 1 row only in B' c.$f a.jsonl
+    [ "$(sed -n 2p out | awk '{ print $1, $2, $(NF-3), $(NF-2) }')" = '1 pe-same-half-hbm missing present' ]
+    ok "diff: which one"
+done
+awk 'BEGIN { print "id,name,t_ns"; for (i = 0; i < 3000; i++) printf "%d,\"a \"\"%d\"\",\nb\",%d\r\n", i, i % 7, i }' >x.csv
+awk 'BEGIN { print "t_ns,name,id"; for (i = 2999; i >= 0; i -= 2) printf "%d,\"a \"\"%d\"\",\nb\",%d.000\n", i + (i == 1999), i % 7, i }' >y.csv
+differs "half of three thousand, turned around, in quotes" 1 \
+    '1500 rows, 1500 numbers compared: 1 moved, the largest by 0.0500' x.csv y.csv --top 3000
+grep -Eq '^1999 .* t_ns +1999 +2000 +1 +0.05$' out && tail -1 out | grep -q '; 1500 rows only in A$'
+ok "diff: what moved in them"
+printf 'name,t_ns\na,1\nb,2\na,3\nc,4\n' >x.csv
+printf 'name,t_ns\na,1\na,3\nb,2\na,4\nd,5\n' >y.csv
+differs "rows whose keys come twice go in order" 1 \
+    '4 rows, 1 number compared: none moved; 3 other rows; 1 row only in B' x.csv y.csv
+printf 'name,t_ns\na,1\na,2\nb,3\nc,4\n' >x.csv
+printf 'name,t_ns\na,1\na,2\nc,5\n' >y.csv
+differs "those before the first that differs do not matter" 1 \
+    '3 rows, 3 numbers compared: 1 moved, the largest by 25 %; 1 row only in A' x.csv y.csv
+
+# -- texts that are results
+
+printf 'pattern,rate,mean_ns,busiest_memory,verify\nlocal,0.1,10,slice1,pass\nlocal,0.2,20,slice1,pass\n' >x.csv
+sed 's/10,slice1/11,slice2/' x.csv >y.csv
+differs "a text that is a result does not make another row" 1 \
+    '2 rows, 2 numbers compared: 1 moved, the largest by 10 %; 1 text differs' x.csv y.csv
+sed '1d;$d' out | sed 's/  */ /g; s/^ //' >found
+printf '%s\n' '0 local 0.1 mean_ns 10 11 1 10.00' '0 local 0.1 busiest_memory slice1 slice2 - -' | cmp - found
+ok "diff: it stands behind the numbers, and tells no rows apart"
+differs "and is below every bound" 0 \
+    '2 rows, 2 numbers compared: 1 moved, the largest by 10 %; 1 text differs, none above the bound of 10.5 %' \
+    x.csv y.csv --bound 10.5
+sed 's/slice1/slice2/' x.csv >y.csv
+differs "but for none" 1 '2 rows, 2 numbers compared: none moved; 2 texts differ' x.csv y.csv
+sed '$s/pass/fail/; s/10,/11,/' x.csv >y.csv
+differs "a verification that fails is above every bound" 1 \
+    '2 rows, 2 numbers compared: 1 moved, the largest by 10 %; 1 text differs, 1 above the bound of 1000000 %' \
+    x.csv y.csv --bound 1000000
+sed -n 2p out | grep -Eq 'verify +pass +fail'
+ok "diff: and comes first"
+
+# -- --columns
+
+differs "--columns" 0 '17 rows, 34 numbers compared: none moved' a.csv b.csv --columns drain_ns,wire_ns
+differs "--columns, as a gate" 1 \
+    '17 rows, 17 numbers compared: 2 moved, the largest by 3.00043 %, 1 above the bound of 3 %' \
+    a.csv b.csv --columns actual_ns --bound 3
+cut -d, -f1-14 a.csv >c.csv
+differs "--columns: one that is missing and was not asked for" 0 '17 rows, 17 numbers' a.csv c.csv --columns actual_ns
+differs "--columns: one that was" 1 '17 rows, 17 numbers compared: none moved; 1 column in' a.csv c.csv --columns actual_ns,util_pct
+differs "--columns without a number" 0 '17 rows, 0 numbers compared: there are none to compare' a.csv b.csv --columns src
+for words in "actual_nS|unknown column 'actual_nS', did you mean 'actual_ns'?" "wire|unknown column 'wire', did you mean 'wire_ns'?" \
+    "wire_ns,|unknown column '': it is one of case, src" "nbytes|--columns: 'nbytes' tells rows apart"; do
+    run diff a.csv b.csv --columns "${words%%|*}"
+    [ $code -eq 2 ] && [ ! -s out ] && says "${words#*|}"
+    ok "diff: --columns ${words%%|*}"
+done
+
+# -- decimals, and tables for people
+
+printf 'x_ns,n\n512.000000,5\n0.951246,9\n' >x.csv
+printf '{"rows":[{"x_ns":256,"n":7},{"x_ns":1,"n":9}]}' >y.json
+differs "decimals by column" 1 '2 rows, 4 numbers compared: 3 moved' x.csv y.json
+sed '1d;$d' out | awk '{ print $(NF-4), $(NF-3), $(NF-2), $(NF-1) }' >found
+printf '%s\n' 'x_ns 512.000000 256.000000 -256.000000' 'n 5 7 2' 'x_ns 0.951246 1.000000 0.048754' | sort >expected
+sort found | cmp - expected
+ok "diff: six of them in all cells, or none"
+for f in table md; do
+    "$SIM" probe --format $f >people
+    for files in 'people a.csv' 'a.csv people' 'people people'; do
+        # shellcheck disable=SC2086
+        run diff $files
+        [ $code -eq 3 ] && [ ! -s out ] && says 'people: a table for people; write it with --format csv'
+        ok "diff: $files, as $f"
+    done
+done
 
 # two FIRST SECOND: files of two columns, x.csv and y.csv, from printf's escapes
 two()
@@ -315,7 +402,7 @@ done
 [ "$i$code" = 401 ] && grep -q '^  0  0*1x 0*2x 0*[.][.][.]  -  *present  missing' out
 ok "diff: a row with a long name"
 two 'a\n1\n' 'b\n1\n'
-differs "no column in common" 1 '1 row, 0 numbers compared: none moved; 2 columns in one' x.csv y.csv
+differs "no column in common" 1 '1 row, 0 numbers compared: there are none to compare; 2 columns in one' x.csv y.csv
 two 'a\n' 'a\n'
 differs "no rows" 0 '0 rows, 0 numbers compared: none' x.csv y.csv
 awk 'BEGIN { print "id,t_ns"; for (i = 0; i < 5000; i++) print i "," 1000 + i }' >x.csv

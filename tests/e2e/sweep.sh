@@ -76,6 +76,9 @@ fi
 sweep --src c0.pe0,host --dst c0.slice0,c1.sram --op read,h2d
 [ $code -eq 0 ] && says "cube8: 5 combinations have no route and are left out" && [ "$(count)" -eq 3 ]
 ok "what has no route is left out, and counted"
+sweep --src c0.pe0,host --dst c0.slice0 --op read
+[ $code -eq 0 ] && says "cube8: 1 combination has no route and is left out" && [ "$(count)" -eq 1 ]
+ok "one of them is"
 sweep --src c0.pe0,host --dst c0.slice0,c1.sram --op read,h2d --quiet
 [ $code -eq 0 ] && [ ! -s err ] && [ "$(count)" -eq 3 ]
 ok "--quiet"

@@ -414,7 +414,6 @@ static kb_status end_point(struct load *load)
         status = kb_sim_stations(load->sims[0], rank_memory, &ranking);
     if (status)
         return status;
-    progress_end(&load->progress); /* a line of its own, if one follows */
     load->n_points++;
     return KB_OK;
 }

@@ -640,6 +640,7 @@ static __attribute__((noinline)) int64_t call_far_below(tl_ctx *tl)
 {
     volatile char frame[600000];
 
+    __asm__ volatile("" : : "r"(frame)); /* all of it is needed */
     frame[sizeof frame - 1] = 1;
     return tl_program_id(tl, 0) + frame[sizeof frame - 1];
 }

@@ -389,7 +389,8 @@ static void only_in(struct diff *d, const struct results *r, uint64_t row)
 {
     bool in_a = r == &d->a;
 
-    *(in_a ? &d->n_only_a : &d->n_only_b) += 1;
+    d->n_only_a += in_a;
+    d->n_only_b += !in_a;
     add_move(d, (struct move){.other = true, .has_row = true, .row = row, .column = SIZE_MAX}, r,
              in_a ? "present" : "missing", in_a ? "missing" : "present");
 }
@@ -583,12 +584,13 @@ static void compare_all(struct diff *d)
         d->row = d->n_rows;
         compare_cells(d);
     }
+    if (d->a.code || d->b.code || a == b)
+        return;
     struct results *longer = a ? &d->a : &d->b;
-    for (uint64_t row = d->n_rows; a != b && !d->a.code && !d->b.code && goes_on(d, row); row++) {
-        only_in(d, longer, row);
-        a = b = false;
-        *(longer == &d->a ? &a : &b) = results_next(longer);
-    }
+    uint64_t row = d->n_rows;
+    do
+        only_in(d, longer, row++);
+    while (goes_on(d, row) && results_next(longer));
 }
 
 /* -- columns -------------------------------------------------------------------------------- */

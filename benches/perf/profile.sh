@@ -3,6 +3,7 @@
 #
 # usage: profile.sh WORD...      running one case of txn.c: `fused ideal remote 256 at0`
 #        profile.sh replay ORDER a whole replay; ORDER as for rows.c
+#        profile.sh load PATTERN RATE    running traffic
 # Functions that were inlined are told apart by the lines their instructions come from. Per
 # transaction: instructions, branches that a simple predictor guesses wrong, and data misses in
 # the first cache and in the last. B names the build.
@@ -31,7 +32,13 @@ profile_replay() {
     callgrind "$B/cube8/cube8" replay "$out/rows.csv" --quiet -o /dev/null
 }
 
+profile_load() {
+    callgrind --toggle-collect=kb_sim_run "$B/cube8/cube8" load --pattern "$1" --rate "$2" \
+        --txns $ROWS --seeds 1 -j 1 --quiet -o /dev/null
+}
+
 case ${1:-} in
+load) profile_load "$2" "$3" ;;
 replay) profile_replay "${2:-ascending}" ;;
 *) profile_case "$@" ;;
 esac

@@ -204,6 +204,29 @@ static void poisson_intervals_are_exponential(void **state)
     kb_sim_free(sim);
 }
 
+/* The logarithm is our own: that of the C library, as far as a double tells. */
+static void poisson_intervals_are_logarithms(void **state)
+{
+    kb_traffic traffic = plain;
+    kb_sim *sim;
+
+    (void)state;
+    traffic.txns = 100000000;
+    traffic.rate = 1e-5; /* long intervals: many digits */
+    sim = with_traffic(&cube8_topology, &traffic);
+    for (int i = 0; i < 100000; i++) {
+        struct source *src = &sim->traffic->sources[3];
+        struct rng rng = src->rng;
+        double before = (double)src->next_fs + src->rest_fs, want, got;
+
+        want = -log(rng_unit(&rng)) * src->mean_fs;
+        assert_true(traffic_draw(sim->traffic, 3));
+        got = (double)src->next_fs + src->rest_fs - before;
+        assert_true(fabs(got - want) <= 1e-12 * want + 1e-15 * before + 1);
+    }
+    kb_sim_free(sim);
+}
+
 /* Every 160 ns; PE i of 64 begins at i/64 of that. */
 static void fixed_intervals_are_equal_and_shifted(void **state)
 {
@@ -723,6 +746,7 @@ int main(void)
         cmocka_unit_test(a_hot_spot_gets_its_share_and_the_rest_is_uniform),
         cmocka_unit_test(a_matrix_shares_out_by_weight),
         cmocka_unit_test(poisson_intervals_are_exponential),
+        cmocka_unit_test(poisson_intervals_are_logarithms),
         cmocka_unit_test(fixed_intervals_are_equal_and_shifted),
         cmocka_unit_test(parts_of_a_femtosecond_add_up),
         cmocka_unit_test(the_same_seed_gives_the_same_and_another_does_not),

@@ -99,7 +99,7 @@ ls >"$work/c0.pe0"
 study glob 'route c*.pe0 c0.slice0' a
 [ $code -eq 2 ] && says "'c*.pe0'"
 ok "no names of files for a star"
-make -s study STUDY=benches/hbm.study >"$work/out" 2>"$work/err" && [ "$(wc -l <"$work/out")" = 25 ] &&
+make -s --no-print-directory study STUDY=benches/hbm.study >"$work/out" 2>"$work/err" && [ "$(wc -l <"$work/out")" = 25 ] &&
     [ "$(awk '{ print $1, $2, $3 }' "$work/out" | tail -n 1)" = 'hbm512_xbar512 512.0 512.0' ]
 ok "the study in benches/"
 

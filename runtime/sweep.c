@@ -231,7 +231,8 @@ static bool room_for(struct scratch *room, size_t n)
     more = realloc(room->actual_fs, n * sizeof *more);
     if (!more)
         return false;
-    *room = (struct scratch){more, n};
+    room->actual_fs = more;
+    room->cap = n;
     return true;
 }
 

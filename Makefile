@@ -341,6 +341,7 @@ golden: setup
 	for b in $(basename $(notdir $(wildcard benches/*.c))); do \
 	    echo "$$b $$($(B)/cube8/cube8 run $$b --fingerprint --quiet 2>&1 >/dev/null | cut -d ' ' -f 2)"; \
 	done >tests/golden/benches.txt
+	$(B)/cube8/cube8 $(shell head -n 1 tests/golden/load.txt) >tests/golden/load.csv
 
 # -- the tests again, otherwise ----------------------------------------------------------------
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# benches.sh -- every bench takes the same events as ever, whatever compiler and machine.
+# benches.sh -- benches and random traffic give what they ever gave, whatever compiler and machine.
 #
-# tests/golden/benches.txt has a fingerprint for each; `make golden` writes it anew.
+# tests/golden/benches.txt has a fingerprint for each bench, load.csv what the command in load.txt
+# prints; `make golden` writes them anew.
 # B names the build, SIM the simulator of cube8 in it, RUNNER what runs it.
 . "$(dirname "$0")/../tap.sh"
 at_top
@@ -13,4 +14,7 @@ while read -r bench expected; do
 done <"$golden"
 listed=$(${RUNNER:-} "$SIM" list --format csv | tail -n +2 | cut -d , -f 1 | sort -u | wc -l)
 equal "no bench is left out" "$(wc -l <"$golden")" "$listed"
+# shellcheck disable=SC2046
+${RUNNER:-} "$SIM" $(cat tests/golden/load.txt) | cmp - tests/golden/load.csv
+ok "random traffic"
 plan

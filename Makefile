@@ -531,7 +531,7 @@ bench-large: bench-built
 # The same transactions by simulators of others; a peer that cannot be built is reported as missing.
 PEER_PACKAGES := libsystemc-dev libsimgrid-dev python3-simpy3 g++
 CXX := $(if $(filter default,$(origin CXX)),g++,$(CXX))
-CXX_FLAGS := -std=c++17 $(filter-out -std=% -Wstrict-prototypes -Wmissing-prototypes -Wshadow -Wconversion,$(ALL_CFLAGS))
+CXX_FLAGS := -std=c++17 $(filter-out $(PIC) -std=% -Wstrict-prototypes -Wmissing-prototypes -Wshadow -Wconversion,$(ALL_CFLAGS))
 
 $(O)/benches/peers/%.o: INCLUDES += -I$(B)/cube8 -I$(B)/bench_c160
 $(P)/export: $(O)/benches/peers/export.o $(B)/cube8/libcube8.a $(B)/bench_c160/libbench_c160.a $(LIB)

@@ -12,7 +12,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-enum { POINTS = 1000000, SHARED_POINTS = 40000, TXNS = 1000000, BYTES = 4096 };
+enum { POINTS = 1000000, SHARED_POINTS = 400000, TXNS = 1000000, BYTES = 4096 };
 
 static void must(kb_status status, const kb_error *why)
 {

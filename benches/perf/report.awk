@@ -219,9 +219,9 @@ function many(i, n, name) {
     for (i = 1; i <= n; i++)
         printf "%-12s%-24s%s\n", name[i], cell("traffic " name[i] " load"),
             cell("traffic " name[i] " replay")
-    printf "\nsweep of 40000 points of 64 copies, wall ms: one thread %s, two %s\n",
+    printf "\nsweep of 400000 points of 64 copies, wall ms: one thread %s, two %s\n",
         cell("shared 1"), cell("shared 2")
-    printf "load, 8 simulations of 500000, wall ms: -j 1 %s, -j 2 %s\n", cell("load j1 wall"),
+    printf "load, 8 simulations of 2000000, wall ms: -j 1 %s, -j 2 %s\n", cell("load j1 wall"),
         cell("load j2 wall")
     printf "sweep of a million points alone, CSV to /dev/null, wall ms: -j 1 %s, -j 2 %s\n\n",
         cell("sweep j1 wall"), cell("sweep j2 wall")

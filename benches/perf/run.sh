@@ -55,8 +55,8 @@ many() {
     "$programs/many" 5
     for round in 1 2 3 4 5; do
         "$programs/spawn" "$round" "$round" \
-            "load j1" "$sim" load --pattern uniform --rate 0.1,0.2 --txns 500000 --seeds 4 -j 1 --quiet -o /dev/null -- \
-            "load j2" "$sim" load --pattern uniform --rate 0.1,0.2 --txns 500000 --seeds 4 -j 2 --quiet -o /dev/null -- \
+            "load j1" "$sim" load --pattern uniform --rate 0.1,0.2 --txns 2000000 --seeds 4 -j 1 --quiet -o /dev/null -- \
+            "load j2" "$sim" load --pattern uniform --rate 0.1,0.2 --txns 2000000 --seeds 4 -j 2 --quiet -o /dev/null -- \
             "sweep j1" "$sim" sweep --src 'c*.pe*' --dst 'c*.slice*' --bytes 1:250 -j 1 --quiet -o /dev/null -- \
             "sweep j2" "$sim" sweep --src 'c*.pe*' --dst 'c*.slice*' --bytes 1:250 -j 2 --quiet -o /dev/null
     done

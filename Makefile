@@ -434,31 +434,32 @@ fmt:
 	@.ci/install $(FMT_PACKAGES)
 	clang-format -i $(OUR_C)
 
-## fuzz: a minute of libFuzzer each on the YAML loader, the replay reader, the .npy reader, diff
+## fuzz: a minute of libFuzzer each on all that is read: YAML, replay, .npy, results, lists, matrices
 FUZZ_SECONDS ?= 60
-FUZZ_CC := clang $(INCLUDES) -iquote $(B)/cube8 $(filter-out -ffile%,$(ALL_CFLAGS)) -fsanitize=fuzzer,address,undefined
+FUZZ_CC := clang $(INCLUDES) -iquote $(B)/cube8 $(filter-out -ffile%,$(ALL_CFLAGS)) -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
 FUZZ_RUN := -max_total_time=$(FUZZ_SECONDS) -timeout=5 -artifact_prefix=$(B)/fuzz/
 .PHONY: fuzz
 fuzz: setup
 	@.ci/install $(CLANG_PACKAGES)
 	@$(MAKE) --no-print-directory topology TOPO=cube8 SET= NAME=
-	@mkdir -p $(B)/fuzz/yaml $(B)/fuzz/csv $(B)/fuzz/npy $(B)/fuzz/diff
+	@mkdir -p $(B)/fuzz/yaml $(B)/fuzz/csv $(B)/fuzz/npy $(B)/fuzz/diff $(B)/fuzz/words
 	cp topologies/*.yaml tests/bad/*.yaml $(B)/fuzz/yaml
 	cp tests/bad/*.csv tests/fuzz/*.csv benches/*.csv $(B)/fuzz/csv
 	cp tests/fuzz/*.npy $(B)/fuzz/npy
+	cp tests/fuzz/words/* $(B)/fuzz/words
 	for f in csv json jsonl; do $(B)/cube8/cube8 probe --case h2d --format $$f -o $(B)/fuzz/diff/$$f; done
 	$(FUZZ_CC) -o $(B)/fuzz/fuzz_yaml tests/fuzz/fuzz_yaml.c $(filter-out gen/main.c,$(GEN_SRC)) \
 	    runtime/text.c -lyaml -lxxhash -lm
-	$(FUZZ_CC) -o $(B)/fuzz/fuzz_replay tests/fuzz/fuzz_replay.c $(B)/cube8/topo.c $(LIB_SRC) $(LIB_ASM) \
-	    $(CLI_SRC) $(O)/benches.c $(CLI_LIBS) $(LIBS)
-	$(FUZZ_CC) -o $(B)/fuzz/fuzz_diff tests/fuzz/fuzz_diff.c $(B)/cube8/topo.c $(LIB_SRC) $(LIB_ASM) \
-	    $(CLI_SRC) $(O)/benches.c $(CLI_LIBS) $(LIBS)
+	for t in replay diff words; do \
+	    $(FUZZ_CC) -o $(B)/fuzz/fuzz_$$t tests/fuzz/fuzz_$$t.c $(B)/cube8/topo.c $(LIB_SRC) $(LIB_ASM) \
+	        $(CLI_SRC) $(O)/benches.c $(CLI_LIBS) $(LIBS) || exit; done
 	$(FUZZ_CC) -o $(B)/fuzz/fuzz_npy tests/fuzz/fuzz_npy.c runtime/npy.c runtime/dtype.c \
 	    runtime/convert.c runtime/end.c runtime/endpoint.c runtime/text.c -lm
 	$(B)/fuzz/fuzz_yaml $(FUZZ_RUN) $(B)/fuzz/yaml
 	$(B)/fuzz/fuzz_replay $(FUZZ_RUN) $(B)/fuzz/csv
 	$(B)/fuzz/fuzz_npy $(FUZZ_RUN) $(B)/fuzz/npy
 	$(B)/fuzz/fuzz_diff $(FUZZ_RUN) $(B)/fuzz/diff
+	$(B)/fuzz/fuzz_words $(FUZZ_RUN) $(B)/fuzz/words
 
 ## coverage: which lines the tests run, by gcov; also when some of them fail
 .PHONY: coverage

@@ -216,10 +216,11 @@ static bool room_for_place(struct input *in)
 /* "3|7": ids of rows, which the file may not have. The last of them all in `place`. */
 static bool read_ids(struct input *in, const struct field *f, struct place *place)
 {
-    const char *at = f->text, *end = at + f->len, *bar = at;
-
     in->n_ids = 0;
-    for (; f->len > 0 && bar; at = bar + 1) {
+    if (f->len == 0)
+        return true;
+    const char *at = f->text, *end = at + f->len;
+    for (const char *bar = at; bar; at = bar + 1) {
         bar = memchr(at, '|', (size_t)(end - at));
         struct field one = {at, (size_t)((bar ? bar : end) - at)};
         uint64_t *id = &in->ids[in->n_ids++];

@@ -1,33 +1,9 @@
 /* fuzz_diff.c -- libFuzzer feeds diff: two results, cut at the first byte 0xff. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 #include "cli.h"
 #include "cube8.h"
+#include "fuzz.h"
 
-int LLVMFuzzerInitialize(int *argc, char ***argv);
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-/* Messages go to nobody; libFuzzer's own come by another way. */
-int LLVMFuzzerInitialize(int *argc, char ***argv)
-{
-    (void)argc;
-    (void)argv;
-    stderr = fopen("/dev/null", "w");
-    return stderr ? 0 : -1;
-}
-
-static int file_of(const uint8_t *data, size_t size, char path[64])
-{
-    int fd = memfd_create("result", 0);
-
-    if (fd < 0 || write(fd, data, size) != (ssize_t)size)
-        abort();
-    snprintf(path, 64, "/proc/self/fd/%d", fd);
-    return fd;
-}
+#include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -219,8 +219,7 @@ static bool read_ids(struct input *in, const struct field *f, struct place *plac
     in->n_ids = 0;
     if (f->len == 0)
         return true;
-    const char *at = f->text, *end = at + f->len;
-    for (const char *bar = at; bar; at = bar + 1) {
+    for (const char *at = f->text, *end = at + f->len, *bar; at; at = bar ? bar + 1 : NULL) {
         bar = memchr(at, '|', (size_t)(end - at));
         struct field one = {at, (size_t)((bar ? bar : end) - at)};
         uint64_t *id = &in->ids[in->n_ids++];

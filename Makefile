@@ -170,6 +170,9 @@ KBGEN_ARGS := $(foreach s,$(SET),--set '$(s)') $(if $(NAME),--set 'name=$(NAME)'
 # The YAML's name names folder and binary: kbgen tells it to this file, which make then reads.
 TOPO_GOALS := all topology install
 ifneq ($(filter $(TOPO_GOALS),$(or $(MAKECMDGOALS),all)),)
+ifneq ($(and $(SET),$(if $(NAME)$(MAKE_RESTARTS),,yes)),)
+$(info make: SET without NAME: the variant takes the name and the place of $(TOPO); NAME=... gives it its own)
+endif
 TOPO_MK := $(B)/_topo/$(subst /,_,$(TOPO))$(if $(NAME),+$(NAME)).mk
 $(TOPO_MK): $(KBGEN) $(TOPO_FILE) FORCE
 	@mkdir -p $(@D)

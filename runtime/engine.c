@@ -115,18 +115,11 @@ static ALWAYS_INLINE bool expects(int how)
 static ALWAYS_INLINE void serve(struct kb_sim *s, int how, struct memory_station *memory,
                                 uint64_t start, uint32_t slot)
 {
-    struct txn *x = &s->txns[slot];
-    int64_t hold = x->hold_fs;
-
     memory->holder = slot;
     memory->start_fs = start;
-    if (!expects(how)) { /* else hold_fs is still needed, and stands in the same place */
-        x->service_fs = (int64_t)start;
-        x->stage = TXN_SERVED;
-    }
     if (inside_pe(s, how, slot))
         service_begin(work_of(s, slot), start);
-    post(s, after(start, hold), EV_DONE, slot);
+    post(s, after(start, s->txns[slot].hold_fs), EV_DONE, slot);
 }
 
 /* Counts who has arrived before `t`. Who arrives at `t` itself comes after all completions. */

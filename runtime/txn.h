@@ -13,7 +13,6 @@ enum txn_stage {
     TXN_TO_LINK,    /* fifo: arrives at a link */
     TXN_TO_ENGINE,  /* arrives at its M_CPU's engine */
     TXN_TO_MEMORY,  /* arrives at the memory */
-    TXN_SERVED,
     TXN_DONE,
     TXN_AT_NODE,  /* hop: has spent a node's overhead */
     TXN_CROSSING, /* hop: has crossed a NoC */
@@ -29,7 +28,7 @@ struct txn_at {
 
 /*
  * Endpoints are packed, see src_pack() and dst_pack(): they are the numbers of their stations.
- * `at` and `hold_fs` are needed before service begins, so they share its place.
+ * `at` is needed on the way, `hold_fs` until service ends; then its begin takes their place.
  */
 struct txn {
     int64_t issue_fs;

@@ -87,7 +87,6 @@ enum {
     N_ENGINES = sizeof engine_names / sizeof *engine_names,
     LONG_BASE = 256, /* getopt_long() returns this + option_id */
     OPERAND = 1,     /* and this for an operand, in its place among the options */
-    DEFAULT_BYTES = 4096,
     DEFAULT_TXNS = 100000,
     DEFAULT_SEEDS = 3,
     SEEDS_MAX = 1000,
@@ -229,7 +228,7 @@ static enum exit_code check_bytes(const struct reading *r)
 {
     const char *word = r->o->bytes_list;
 
-    if (!word || r->o->command == COMMAND_SWEEP)
+    if (r->o->command == COMMAND_SWEEP)
         return EXIT_OK;
     if (!text_read_size(word, strlen(word), &r->o->bytes) || r->o->bytes == 0)
         return refuse(r, OPTION_BYTES, word, "a size above 0: digits, then K, M or G if wanted");
@@ -629,7 +628,8 @@ enum exit_code opts_read(struct opts *o, const char *program, int argc, char **a
     struct reading r = {.o = o, .program = program};
 
     *o = (struct opts){.command = N_COMMANDS,
-                       .bytes = DEFAULT_BYTES,
+                       .bytes_list = defaults[OPTION_BYTES],
+                       .inflight = defaults[OPTION_INFLIGHT],
                        .txns = DEFAULT_TXNS,
                        .seeds = DEFAULT_SEEDS,
                        .top = DEFAULT_TOP};

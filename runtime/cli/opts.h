@@ -25,7 +25,7 @@ struct opts {
     size_t n_params;
     kb_engine engine;
     const char *only_case;  /* NULL: all */
-    const char *bytes_list; /* --bytes as it was written; NULL: not given */
+    const char *bytes_list; /* --bytes as it was written */
     uint64_t bytes;         /* not for sweep, which takes a list */
     const char *src, *dst, *inflight, *op, *pattern, *rate; /* NULL: not given */
     uint64_t txns, seeds;

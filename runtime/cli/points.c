@@ -243,11 +243,9 @@ static enum exit_code read_lists(const struct cli *cli, struct points *p)
     if (!code)
         code = check_kinds(cli, p);
     if (!code)
-        code = read_numbers(cli, "bytes", LIST_SIZES, o->bytes_list ? o->bytes_list : "4096",
-                            &p->bytes);
+        code = read_numbers(cli, "bytes", LIST_SIZES, o->bytes_list, &p->bytes);
     if (!code)
-        code = read_numbers(cli, "inflight", LIST_COUNTS, o->inflight ? o->inflight : "1",
-                            &p->inflight);
+        code = read_numbers(cli, "inflight", LIST_COUNTS, o->inflight, &p->inflight);
     if (!code)
         code = check_inflight(cli, p);
     return code ? code : read_ops(cli, p);

@@ -24,9 +24,9 @@ struct opts {
     struct origin_arg *params; /* owned: what command_line says, name by name, and defaults */
     size_t n_params;
     kb_engine engine;
-    const char *only_case;  /* NULL: all */
-    const char *bytes_list; /* --bytes as it was written */
-    uint64_t bytes;         /* not for sweep, which takes a list */
+    const char *only_case;                                  /* NULL: all */
+    const char *bytes_list;                                 /* --bytes as it was written */
+    uint64_t bytes;                                         /* not for sweep, which takes a list */
     const char *src, *dst, *inflight, *op, *pattern, *rate; /* NULL: not given */
     uint64_t txns, seeds;
     int64_t until_fs;    /* 0: no bound */

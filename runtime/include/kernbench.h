@@ -266,6 +266,164 @@ kb_status kb_sim_edges(const kb_sim *sim, void (*each)(void *arg, const kb_edge_
 kb_status kb_sim_stations(const kb_sim *sim, void (*each)(void *arg, const kb_station_use *use),
                           void *arg);
 
+/* -- watching ------------------------------------------------------------------------------- */
+
+/* What a piece of time is spent on. */
+typedef enum kb_cause {
+    KB_CAUSE_DISPATCH,     /* pe_cpu and pe_scheduler: from the call of a command to its issue */
+    KB_CAUSE_CHANNEL_WAIT, /* for a DMA channel of the PE */
+    KB_CAUSE_WIRE,         /* on an edge, or crossing a NoC */
+    KB_CAUSE_OVERHEAD,     /* in a node */
+    KB_CAUSE_LINK_WAIT,    /* links fifo: for an edge */
+    KB_CAUSE_ENGINE_WAIT,  /* for an engine: of an M_CPU, or a PE's GEMM or MATH */
+    KB_CAUSE_MEMORY_WAIT,  /* for a slice or an SRAM */
+    KB_CAUSE_DRAIN,        /* the bytes, at the bottleneck */
+    KB_CAUSE_RESPONSE,     /* back to the host */
+    KB_CAUSE_PORT_WAIT,    /* for a port of a TCM */
+    KB_CAUSE_PORT,         /* FETCH and STORE: bytes through a port of the TCM */
+    KB_CAUSE_COMPUTE,      /* cycles of GEMM or MATH */
+    KB_N_CAUSES
+} kb_cause;
+
+const char *kb_cause_name(kb_cause cause); /* "channel_wait" */
+
+/* A component, or an end of a transaction, as a number that is good for comparing. */
+typedef uint64_t kb_place;
+#define KB_NOWHERE ((kb_place)0)
+
+typedef enum kb_place_kind {
+    KB_AT_NOTHING,
+    KB_AT_PE,      /* an end: "c0.pe3" */
+    KB_AT_HOST,    /* an end: "s1.host" */
+    KB_AT_MEMORY,  /* a slice, SRAM or TCM: as an end "c0.slice4", and as the station it is */
+    KB_AT_NODE,    /* "sip0.cube0.xbar.pe3" */
+    KB_AT_LINK,    /* a directed edge: "sip0.cube0.noc -> sip0.cube0.ucie-E" */
+    KB_AT_CHANNEL, /* "sip0.cube0.pe3.pe_dma.read" */
+    KB_AT_ENGINE,  /* "sip0.cube0.m_cpu.write" */
+    KB_AT_PORT,    /* of a PE: "sip0.cube0.pe3.pe_tcm.read", .write, ".pe3.pe_gemm", ".pe_math" */
+} kb_place_kind;
+
+static inline kb_place_kind kb_place_kind_of(kb_place place)
+{
+    return (kb_place_kind)(place >> 56);
+}
+
+enum { KB_PLACE_BYTES = 2 * KB_NODE_BYTES + 8 };
+
+/* The name of `place` into `text`, "" for KB_NOWHERE; returns its length. */
+size_t kb_place_name(const kb_topology *topo, kb_place place, char text[KB_PLACE_BYTES]);
+
+/* The full name of the node that `place` is, or of which it is a part: "sip0.cube0.pe3.pe_dma". Of
+ * an edge the node that it leaves. */
+size_t kb_place_node(const kb_topology *topo, kb_place place, char text[KB_NODE_BYTES]);
+
+#define KB_NO_ID UINT32_MAX
+
+/*
+ * A piece of the time of one transaction, or of one stage of a kernel's command. Those of one `id`
+ * follow each other without a gap, from its issue to its end; none is empty.
+ */
+typedef struct kb_span {
+    uint32_t id; /* as in fingerprints, results and the op log */
+    uint32_t
+        command;    /* kernels: the op_id of which it is a stage (or `id` itself); else KB_NO_ID */
+    uint32_t token; /* of a composite: the number of the tile; else KB_NO_ID */
+    const char *what; /* "read", "h2d"; kernels: "dma_read", "fetch", "gemm", "math", "store" */
+    kb_place source;  /* a PE or a host */
+    kb_place target;  /* the memory of a transaction; KB_NOWHERE: a stage inside the PE */
+    uint64_t nbytes;  /* of a transaction */
+    kb_cause cause;
+    kb_place place;     /* where */
+    kb_place behind;    /* a wait: the source of who was let in there last; or KB_NOWHERE */
+    uint32_t behind_id; /* a wait: and its id; else KB_NO_ID */
+    int64_t begin_fs;
+    int64_t end_fs; /* -1: not known yet */
+} kb_span;
+
+/* A station (channel, engine, memory, port, link if fifo) that is taken by one of its servers. */
+typedef struct kb_service {
+    uint32_t id, command, token; /* as in kb_span */
+    const char *what;
+    kb_place source, target;
+    uint64_t nbytes;
+    kb_place place;
+    int64_t begin_fs;
+    int64_t end_fs; /* -1: not known yet */
+} kb_service;
+
+/* A part of the time of a command. */
+typedef struct kb_share {
+    kb_cause cause;
+    kb_place place;
+    uint64_t count; /* pieces */
+    int64_t sum_fs;
+    int64_t longest_fs; /* of a wait: its longest piece, and who was in front then */
+    kb_place behind;
+    uint32_t behind_id;
+} kb_share;
+
+/*
+ * A command of a kernel. Its shares tile the time from call to end: of the tiles of a composite
+ * those count that its end waited for.
+ */
+typedef struct kb_command {
+    uint32_t id;                 /* op_id */
+    uint32_t pe;                 /* number over all SIPs and cubes */
+    const char *call;            /* "tl_load" */
+    const char *name;            /* as the op log has it: "dma_read", "gemm_f16", "exp" */
+    const char *kernel, *region; /* region may be NULL */
+    const char *file;            /* where it was called */
+    int line;
+    bool async, composite;
+    int64_t call_fs, issue_fs;
+    int64_t end_fs;        /* -1: not known yet */
+    const kb_share *share; /* once it has ended */
+    size_t n_shares;
+    /* What let the kernel come to this call: the issue or the end of the PE's command `after`. */
+    uint32_t after; /* KB_NO_ID: the start of the kernel */
+    bool after_end;
+} kb_command;
+
+/* A kernel on one PE. */
+typedef struct kb_kernel_run {
+    uint32_t launch, pe;
+    const char *kernel;
+    int64_t start_fs;
+    int64_t end_fs; /* -1: not known yet */
+    uint32_t after; /* once it has ended: the command that its end came with; KB_NO_ID: none */
+    bool after_end; /* with the end of it, not with its issue */
+} kb_kernel_run;
+
+/*
+ * What happens in a simulation, told while it runs, in order of simulated time but for waits and
+ * services of links, which are told as soon as they are known. Any function may be NULL. They must
+ * not call the simulation, and what they are given lasts until they return (texts: until the
+ * simulation is freed).
+ */
+typedef struct kb_watch {
+    void *arg;
+    void (*open)(void *arg, const kb_span *span);  /* begins */
+    void (*close)(void *arg, const kb_span *span); /* has ended */
+    void (*take)(void *arg, const kb_service *service);
+    void (*release)(void *arg, const kb_service *service);
+    void (*end)(void *arg, const kb_span *last); /* a transaction has ended, at last->end_fs */
+    void (*issue)(void *arg, const kb_command *command);
+    void (*finish)(void *arg, const kb_command *command);
+    void (*start)(void *arg, const kb_kernel_run *run);
+    void (*leave)(void *arg, const kb_kernel_run *run);
+} kb_watch;
+
+enum { KB_WATCHES_MAX = 4 };
+
+/*
+ * Has `watch` (copied) told what happens. The simulation, which has not begun, is run by KB_HOP
+ * then, with the same results; that the pieces of every transaction and command add up to its time
+ * is checked (KB_INTERNAL).
+ *
+ * returns  KB_BAD_REQUEST: it has begun, or has KB_WATCHES_MAX of them; KB_NO_MEMORY
+ */
+kb_status kb_sim_watch(kb_sim *sim, const kb_watch *watch, kb_error *why);
+
 /* -- sweeps --------------------------------------------------------------------------------- */
 
 /* One point: `inflight` copies of a transaction, all issued at time 0 on an idle machine. */

@@ -11,6 +11,7 @@
 #include "hook.h"
 #include "traffic.h"
 #include "walk.h"
+#include "watch.h"
 
 /* `how` is a constant where it is to be fast: without this, gcc makes it one function that asks. */
 #define ALWAYS_INLINE inline __attribute__((always_inline))
@@ -68,6 +69,12 @@ static ALWAYS_INLINE void seen(struct kb_sim *s, int how, uint64_t t, enum ev_cl
         fingerprint(s, t, class, id);
 }
 
+/* Is somebody told what happens? Only those who have time are asked. */
+static ALWAYS_INLINE bool is_told(const struct kb_sim *s, int how)
+{
+    return how & HOW_HOP && s->watch;
+}
+
 /* -- where a transaction's stations are ----------------------------------------------------- */
 
 static inline struct station *channel_of(struct kb_sim *s, const struct txn *x)
@@ -117,6 +124,8 @@ static ALWAYS_INLINE void serve(struct kb_sim *s, int how, struct memory_station
 {
     memory->holder = slot;
     memory->start_fs = start;
+    if (is_told(s, how))
+        watch_take(s, start, slot, WATCH_MEMORY);
     if (inside_pe(s, how, slot))
         service_begin(work_of(s, slot), start);
     post(s, after(start, s->txns[slot].hold_fs), EV_DONE, slot);
@@ -377,6 +386,8 @@ static inline void come_to_node(struct kb_sim *s, uint64_t t, uint32_t slot)
         return;
     }
     x->stage = TXN_AT_NODE;
+    if (s->watch)
+        watch_node(s, t, slot);
     post(s, after(t, hop->overhead_fs & s->mask.overhead), EV_HOP, slot);
 }
 
@@ -386,6 +397,8 @@ static inline void take_wire(struct kb_sim *s, uint64_t t, uint32_t slot)
     const struct hop_row *hop = &T->hops[T->segments[x->at.segment].first_hop + x->at.step];
 
     x->stage = TXN_ON_WIRE;
+    if (s->watch)
+        watch_wire(s, t, slot);
     post(s, after(t, hop->wire_fs & s->mask.wire), EV_HOP, slot);
 }
 
@@ -408,6 +421,8 @@ static inline void hop_on(struct kb_sim *s, uint64_t t, uint32_t slot)
 
     if (x->stage == TXN_AT_NODE && hop->cross_fs) {
         x->stage = TXN_CROSSING;
+        if (s->watch)
+            watch_cross(s, t, slot);
         post(s, after(t, hop->cross_fs & s->mask.wire), EV_HOP, slot);
     } else if (x->stage == TXN_ON_WIRE) {
         if (++x->at.step == seg->n_hops)
@@ -459,6 +474,8 @@ static ALWAYS_INLINE void take_engine(struct kb_sim *s, int how, struct station 
     engine->busy_fs -= t; /* done() adds the time of completion */
     x->wait_fs = (int64_t)t - x->wait_fs;
     engine->wait_fs += x->wait_fs;
+    if (is_told(s, how))
+        watch_take(s, t, slot, WATCH_ENGINE);
     leave_engine(s, how, t, slot);
 }
 
@@ -471,6 +488,8 @@ static ALWAYS_INLINE void take_channel(struct kb_sim *s, int how, struct station
     channel->busy_fs -= t; /* done() adds the time of completion */
     x->wait_fs = (int64_t)t - x->issue_fs;
     channel->wait_fs += x->wait_fs;
+    if (is_told(s, how))
+        watch_take(s, t, slot, WATCH_CHANNEL);
     if (how & HOW_KERNELS)
         service_begin(work_of(s, slot), t);
     else if (__builtin_expect(s->traffic != NULL, false))
@@ -482,6 +501,8 @@ static ALWAYS_INLINE void come_to_channel(struct kb_sim *s, int how, uint64_t t,
 {
     struct station *channel = channel_of(s, &s->txns[slot]);
 
+    if (is_told(s, how))
+        watch_come(s, t, slot, WATCH_CHANNEL);
     if (channel->idle) {
         channel->idle--;
         take_channel(s, how, channel, t, slot);
@@ -494,6 +515,8 @@ static ALWAYS_INLINE void issue(struct kb_sim *s, int how, uint64_t t, uint32_t 
 {
     const struct txn *x = &s->txns[slot];
 
+    if (is_told(s, how))
+        watch_issue(s, t, slot);
     if (txn_of_host(x)) {
         set_out(s, how, t, slot);
         return;
@@ -508,6 +531,8 @@ static ALWAYS_INLINE void come_to_engine(struct kb_sim *s, int how, uint64_t t, 
     struct station *engine = engine_of(s, x);
 
     x->wait_fs = (int64_t)t;
+    if (is_told(s, how))
+        watch_come(s, t, slot, WATCH_ENGINE);
     if (engine->idle) {
         engine->idle--;
         take_engine(s, how, engine, t, slot);
@@ -555,8 +580,14 @@ static ALWAYS_INLINE void come_to_edge(struct kb_sim *s, int how, uint64_t t, ui
         struct walk_edge edge = {hop->owner, hop->back, hop->link};
 
         bool last = seg->exit == N_EXITS && x->at.step + 2 == seg->n_hops;
+        uint64_t enter;
 
-        take_wire(s, pass_link(s, x, slot, edge, edge_gbs(s, x, hop->gbs, last), t), slot);
+        if (s->watch)
+            watch_come(s, t, slot, WATCH_LINK);
+        enter = pass_link(s, x, slot, edge, edge_gbs(s, x, hop->gbs, last), t);
+        if (s->watch)
+            watch_take(s, enter, slot, WATCH_LINK);
+        take_wire(s, enter, slot);
     } else {
         const struct leg_row *leg = &T->legs[seg->first_leg + x->at.step];
         struct walk_edge edge = {leg->owner, leg->back, leg->link};
@@ -574,6 +605,8 @@ static ALWAYS_INLINE void come_to_memory(struct kb_sim *s, int how, uint64_t t, 
     struct memory_station *memory = memory_of(s, how, slot);
 
     x->arrive_fs = (int64_t)t;
+    if (is_told(s, how))
+        watch_come(s, t, slot, WATCH_MEMORY);
     if (how & HOW_KERNELS && !(how & HOW_HOP) && work_is_dma(work_of(s, slot)))
         memory->under_way--;
     if (how & HOW_HOP && !inside_pe(s, how, slot))
@@ -647,7 +680,7 @@ static __attribute__((noinline)) void end_for_others(struct kb_sim *s, uint32_t 
         fail(s, status);
 }
 
-static inline void end(struct kb_sim *s, uint64_t t, uint32_t slot)
+static ALWAYS_INLINE void end(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
     struct txn *x = &s->txns[slot];
     uint64_t end = t;
@@ -662,6 +695,8 @@ static inline void end(struct kb_sim *s, uint64_t t, uint32_t slot)
     x->stage = TXN_DONE;
     if (end >= s->stop_fs)
         return; /* the response comes too late */
+    if (is_told(s, how))
+        watch_end(s, t, end, slot);
     s->n_done++;
     if ((int64_t)end > s->end_fs)
         s->end_fs = (int64_t)end;
@@ -698,6 +733,8 @@ static ALWAYS_INLINE void leave_first(struct kb_sim *s, int how, uint64_t t, uin
     first->busy_fs += t;
     first->count++;
     first->bytes += x->nbytes;
+    if (is_told(s, how))
+        watch_release(s, t, slot, txn_of_host(x) ? WATCH_ENGINE : WATCH_CHANNEL);
     if (!station_waited_for(first))
         first->idle++;
     else if (txn_of_host(x))
@@ -714,16 +751,22 @@ static ALWAYS_INLINE void done(struct kb_sim *s, int how, uint64_t t, uint32_t s
     if (expects(how) && !holds_until(memory, &s->txns[slot], t, slot))
         return;
     seen(s, how, t, EV_DONE, s->txns[slot].id);
+    if (is_told(s, how))
+        watch_leave(s, t, slot);
     leave_memory(s, how, memory, t, slot);
     if (!inside_pe(s, how, slot))
         leave_first(s, how, t, slot);
     if (how & HOW_KERNELS) {
+        if (is_told(s, how))
+            watch_end(s, t, t, slot);
         pe_data_arrived(s, slot);
         service_end(s, work_of(s, slot), t);
         pe_stage_done(s, t, slot);
     } else {
-        end(s, t, slot);
+        end(s, how, t, slot);
     }
+    if (is_told(s, how))
+        watch_left(s);
 }
 
 /* -- the loop ------------------------------------------------------------------------------- */
@@ -756,7 +799,8 @@ static ALWAYS_INLINE void handle(struct kb_sim *s, int how, ev e)
         done(s, how, t, slot);
         break;
     case EV_HOP:
-        hop_on(s, t, slot);
+        if (how & HOW_HOP)
+            hop_on(s, t, slot);
         break;
     case EV_ISSUE:
         issue(s, how, t, slot);

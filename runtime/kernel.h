@@ -93,6 +93,9 @@ struct command {
     struct command *behind; /* the next composite of the PE; or in the list of free ones */
     struct command *made;   /* the one made before */
     bool live;
+
+    uint32_t after; /* watched: kb_command.after */
+    bool after_end;
 };
 
 /* A tile on its way through the stages of a composite. */

@@ -2,6 +2,7 @@
 #include "dtype.h"
 #include "end.h"
 #include "hook.h"
+#include "watch.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -896,6 +897,8 @@ void pe_issue(struct tl_ctx *pe, uint64_t t)
         return;
     tally(s->kernels)->ops++;
     pe->outstanding++;
+    if (s->watch)
+        watch_command(s, c);
     if (c->op.composite)
         issue_composite(s, t, c);
     else if (c->op.kind == OP_DMA_READ)

@@ -10,6 +10,7 @@
 #include "kernel.h"
 #include "traffic.h"
 #include "walk.h"
+#include "watch.h"
 
 enum { TXNS_FIRST = 64, CACHE_LINE = 64 };
 
@@ -143,6 +144,7 @@ void kb_sim_free(kb_sim *s)
     host_free(s->host);
     op_log_free(s->log);
     traffic_free(s->traffic);
+    watch_free(s->watch);
     for (uint32_t i = 0; s->flow_remote && i < sim_cubes(s->topo); i++)
         free(s->flow_remote[i]);
     free(s->flow_remote);
@@ -354,10 +356,12 @@ static bool sort_issues(struct kb_sim *s)
 /* -- running -------------------------------------------------------------------------------- */
 
 /* Says why a run has ended, if it is not its end. */
-static kb_status ended(kb_status status, kb_error *why)
+static kb_status ended(const struct kb_sim *s, kb_status status, kb_error *why)
 {
     if (why && why->text[0])
         return status;
+    if (status == KB_INTERNAL)
+        watch_error(s->watch, why);
     if (status == KB_TIME_RANGE)
         end_error(why, "simulated time has passed 2^63 fs, two and a half hours");
     else if (status == KB_NO_MEMORY)
@@ -391,7 +395,7 @@ kb_status sim_run_transactions(struct kb_sim *s, uint64_t budget, kb_error *why)
         status = KB_STOPPED; /* a response comes after until_fs */
     if (status != KB_AGAIN)
         s->status = status;
-    return ended(status, why);
+    return ended(s, status, why);
 }
 
 kb_status kb_sim_run(kb_sim *s, uint64_t budget, kb_error *why)
@@ -400,11 +404,11 @@ kb_status kb_sim_run(kb_sim *s, uint64_t budget, kb_error *why)
 
     budget = budget ? budget : UINT64_MAX;
     if (s->kernels)
-        return ended(kernels_run(s, budget, why), why);
+        return ended(s, kernels_run(s, budget, why), why);
     if (s->status != KB_OK)
-        return ended(s->status, why);
+        return ended(s, s->status, why);
     if (!s->started && (status = start(s, why)) != KB_OK)
-        return ended(status, why);
+        return ended(s, status, why);
     status = sim_run_transactions(s, budget, why);
     return status == KB_OK ? sim_check_stations(s, why) : status;
 }

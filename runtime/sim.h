@@ -16,6 +16,7 @@ struct host;
 struct kernels;
 struct op_log;
 struct traffic;
+struct watch;
 
 struct kb_sim {
     const struct kb_topology *topo; /* borrowed */
@@ -63,6 +64,7 @@ struct kb_sim {
     struct op_log *log;      /* records of operations, if the options asked for them */
 
     struct traffic *traffic; /* owned: issues transactions while it runs; NULL: there is none */
+    struct watch *watch;     /* owned: is told what happens, by the hop engine; NULL: nobody */
 };
 
 /* A row of flow_remote is made when a cube is first used as a source; false if there is no memory.

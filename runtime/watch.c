@@ -1,0 +1,816 @@
+/* watch.c -- what the hop engine tells of a run: where each transaction is, what each station does.
+ */
+#include "watch.h"
+#include <stdlib.h>
+#include <string.h>
+#include "dtype.h"
+#include "end.h"
+#include "kernel.h"
+#include "place.h"
+#include "walk.h"
+
+/* The shares of a command, or of a part of it. */
+struct shares {
+    kb_share *row; /* owned */
+    uint32_t n, cap;
+};
+
+/* Who is in a slot: the piece of time that is open, and what is known of those before. */
+struct tile {
+    int64_t begin_fs; /* of the piece */
+    kb_place place, behind;
+    uint32_t behind_id;
+    uint8_t cause;
+    bool open;
+    uint32_t command; /* op_id of which it is a stage; KB_NO_ID */
+    int64_t issue_fs, told_fs, wire_fs, overhead_fs;
+    int64_t since_fs; /* the memory is taken */
+    struct shares shares;
+};
+
+/* A stage that has ended, and what led to its end. */
+struct leaving {
+    uint32_t command;
+    int64_t end_fs;
+    struct shares shares;
+};
+
+/* What let a PE's kernel come to where it is. */
+struct cause_of_call {
+    uint32_t after;
+    bool after_end;
+    int64_t start_fs;
+};
+
+struct watch {
+    struct kb_watch to[KB_WATCHES_MAX];
+    int n;
+    struct tile *tiles; /* owned; [slot] */
+    uint32_t n_tiles;
+    uint32_t *channel_id, *engine_id; /* owned; let in last */
+    struct leaving leaving;
+    struct cause_of_call *pes; /* owned; [number]; NULL: no kernels */
+    bool failed;
+    kb_error error;
+};
+
+/* Calls `function` of all who have one. */
+#define TELL(w, function, what)                                                                    \
+    do {                                                                                           \
+        for (int i_ = 0; i_ < (w)->n; i_++)                                                        \
+            if ((w)->to[i_].function)                                                              \
+                (w)->to[i_].function((w)->to[i_].arg, what);                                       \
+    } while (0)
+
+/* -- failing -------------------------------------------------------------------------------- */
+
+static void stop(struct kb_sim *s, kb_status status)
+{
+    if (s->status == KB_OK)
+        s->status = status;
+    s->stop_fs = 0;
+}
+
+static void inconsistent(struct kb_sim *s, const char *what, uint32_t id, int64_t is_fs,
+                         int64_t should_fs)
+{
+    if (!s->watch->failed)
+        end_error(&s->watch->error, "the pieces of %s %u add up to %lld fs, not to %lld", what, id,
+                  (long long)is_fs, (long long)should_fs);
+    s->watch->failed = true;
+    stop(s, KB_INTERNAL);
+}
+
+kb_status watch_error(const struct watch *w, kb_error *why)
+{
+    if (!w || !w->failed)
+        return KB_OK;
+    if (why)
+        *why = w->error;
+    return KB_INTERNAL;
+}
+
+/* -- shares --------------------------------------------------------------------------------- */
+
+static bool is_wait(kb_cause cause)
+{
+    return cause == KB_CAUSE_CHANNEL_WAIT || cause == KB_CAUSE_LINK_WAIT ||
+           cause == KB_CAUSE_ENGINE_WAIT || cause == KB_CAUSE_MEMORY_WAIT ||
+           cause == KB_CAUSE_PORT_WAIT;
+}
+
+static bool shares_room(struct shares *x, uint32_t n)
+{
+    kb_share *moved;
+
+    if (n <= x->cap)
+        return true;
+    moved = realloc(x->row, 2 * (size_t)n * sizeof *moved);
+    if (!moved)
+        return false;
+    x->row = moved;
+    x->cap = 2 * n;
+    return true;
+}
+
+static void shares_copy(struct kb_sim *s, struct shares *to, const struct shares *from)
+{
+    if (!shares_room(to, from->n)) {
+        stop(s, KB_NO_MEMORY);
+        return;
+    }
+    to->n = from->n;
+    if (from->n)
+        memcpy(to->row, from->row, from->n * sizeof *from->row);
+}
+
+/* Adds a piece to the share of its cause and place. */
+static void shares_add(struct kb_sim *s, struct shares *x, const kb_share *piece)
+{
+    uint32_t i = x->n;
+
+    while (i > 0 && (x->row[i - 1].cause != piece->cause || x->row[i - 1].place != piece->place))
+        i--;
+    if (i > 0) {
+        kb_share *row = &x->row[i - 1];
+
+        row->count++;
+        row->sum_fs += piece->sum_fs;
+        if (piece->longest_fs > row->longest_fs) {
+            row->longest_fs = piece->longest_fs;
+            row->behind = piece->behind;
+            row->behind_id = piece->behind_id;
+        }
+        return;
+    }
+    if (!shares_room(x, x->n + 1)) {
+        stop(s, KB_NO_MEMORY);
+        return;
+    }
+    x->row[x->n++] = *piece;
+}
+
+static int64_t shares_sum_fs(const struct shares *x)
+{
+    int64_t sum_fs = 0;
+
+    for (uint32_t i = 0; i < x->n; i++)
+        sum_fs += x->row[i].sum_fs;
+    return sum_fs;
+}
+
+/* -- who is in a slot ----------------------------------------------------------------------- */
+
+static bool of_kernels(const struct kb_sim *s)
+{
+    return s->kernels;
+}
+
+static const struct work *work_at(const struct kb_sim *s, uint32_t slot)
+{
+    return &s->kernels->work[slot];
+}
+
+static bool is_inside(const struct kb_sim *s, uint32_t slot)
+{
+    return of_kernels(s) && !work_is_dma(work_at(s, slot));
+}
+
+static kb_place source_of(const struct txn *x)
+{
+    return place_of(txn_of_host(x) ? KB_AT_HOST : KB_AT_PE, x->src);
+}
+
+static const char *what_of(const struct kb_sim *s, uint32_t slot)
+{
+    static const char *const ops[] = {"read", "write", "h2d", "d2h"};
+    static const char *const stages[] = {"dma_read", "dma_write", "fetch",  "gemm",
+                                         "math",     "store",     "command"};
+
+    return of_kernels(s) ? stages[work_at(s, slot)->stage] : ops[s->txns[slot].op];
+}
+
+/* A memory's station: a slice, an SRAM, or a port or an engine of a PE. */
+static kb_place station_place(const struct kb_sim *s, uint32_t slot)
+{
+    const struct tl_ctx *pes = of_kernels(s) ? s->kernels->pes : NULL;
+    const struct txn *x = &s->txns[slot];
+    uint32_t number;
+
+    if (!pes || (!is_inside(s, slot) && dst_unit(s->topo, x->dst) <= s->topo->pes))
+        return place_of(KB_AT_MEMORY, x->dst);
+    number = (uint32_t)(((const char *)work_at(s, slot)->station - (const char *)pes) /
+                        (ptrdiff_t)sizeof *pes);
+    return place_port(number, (uint32_t)(work_at(s, slot)->station - pes[number].port));
+}
+
+/* The link behind the node where it is, on the way that its data takes. */
+static kb_place link_place(const struct kb_sim *s, uint32_t slot)
+{
+    const struct kb_topology *t = s->topo;
+    const struct txn *x = &s->txns[slot];
+    const struct hop_row *hop = &t->hops[t->segments[x->at.segment].first_hop + x->at.step];
+    struct walk_edge edge = {hop->owner, hop->back, hop->link};
+
+    return place_of(KB_AT_LINK, walk_link(t, edge, x->at.cube, x->dst) ^ !txn_writes(x));
+}
+
+static kb_place node_place(const struct kb_sim *s, uint32_t slot)
+{
+    const struct kb_topology *t = s->topo;
+    const struct txn *x = &s->txns[slot];
+    const struct hop_row *hop = &t->hops[t->segments[x->at.segment].first_hop + x->at.step];
+
+    switch (hop->chiplet) {
+    case AT_CUBE:
+        return place_node(AT_CUBE, x->at.cube, hop->node);
+    case AT_IO:
+        return place_node(AT_IO, x->at.cube / t->cubes, hop->node);
+    case AT_IO_TO:
+        return place_node(AT_IO, dst_cube(t, x->dst) / t->cubes, hop->node);
+    default:
+        return place_node(AT_FABRIC, 0, hop->node);
+    }
+}
+
+static kb_place place_of_station(const struct kb_sim *s, uint32_t slot, enum watch_station station)
+{
+    const struct txn *x = &s->txns[slot];
+
+    switch (station) {
+    case WATCH_CHANNEL:
+        return place_of(KB_AT_CHANNEL, 2 * (uint64_t)x->src + txn_writes(x));
+    case WATCH_ENGINE:
+        return place_of(KB_AT_ENGINE, 2 * (uint64_t)dst_cube(s->topo, x->dst) + txn_writes(x));
+    case WATCH_LINK:
+        return link_place(s, slot);
+    default:
+        return station_place(s, slot);
+    }
+}
+
+static kb_cause wait_for(kb_place place, enum watch_station station)
+{
+    if (kb_place_kind_of(place) == KB_AT_PORT)
+        return place_index(place) % 4 < PORT_GEMM ? KB_CAUSE_PORT_WAIT : KB_CAUSE_ENGINE_WAIT;
+    return station == WATCH_CHANNEL  ? KB_CAUSE_CHANNEL_WAIT
+           : station == WATCH_ENGINE ? KB_CAUSE_ENGINE_WAIT
+           : station == WATCH_LINK   ? KB_CAUSE_LINK_WAIT
+                                     : KB_CAUSE_MEMORY_WAIT;
+}
+
+/* -- telling -------------------------------------------------------------------------------- */
+
+static uint32_t token_of(const struct kb_sim *s, uint32_t slot)
+{
+    return of_kernels(s) && work_at(s, slot)->token ? work_at(s, slot)->token->number : KB_NO_ID;
+}
+
+static kb_span span_of(const struct kb_sim *s, uint32_t slot, int64_t end_fs)
+{
+    const struct tile *x = &s->watch->tiles[slot];
+    const struct txn *txn = &s->txns[slot];
+
+    return (kb_span){.id = txn->id,
+                     .command = x->command,
+                     .token = token_of(s, slot),
+                     .what = what_of(s, slot),
+                     .source = source_of(txn),
+                     .target = is_inside(s, slot) ? KB_NOWHERE : place_of(KB_AT_MEMORY, txn->dst),
+                     .nbytes = txn->nbytes,
+                     .cause = (kb_cause)x->cause,
+                     .place = x->place,
+                     .behind = x->behind,
+                     .behind_id = x->behind_id,
+                     .begin_fs = x->begin_fs,
+                     .end_fs = end_fs};
+}
+
+static kb_service service_of(const struct kb_sim *s, uint32_t slot, kb_place place,
+                             int64_t begin_fs, int64_t end_fs)
+{
+    const struct txn *txn = &s->txns[slot];
+
+    return (kb_service){.id = txn->id,
+                        .command = s->watch->tiles[slot].command,
+                        .token = token_of(s, slot),
+                        .what = what_of(s, slot),
+                        .source = source_of(txn),
+                        .target =
+                            is_inside(s, slot) ? KB_NOWHERE : place_of(KB_AT_MEMORY, txn->dst),
+                        .nbytes = txn->nbytes,
+                        .place = place,
+                        .begin_fs = begin_fs,
+                        .end_fs = end_fs};
+}
+
+/* What the open piece comes to, in the sums that are checked. */
+static void count_piece(struct kb_sim *s, struct tile *x, int64_t fs)
+{
+    x->told_fs += fs;
+    x->wire_fs += x->cause == KB_CAUSE_WIRE ? fs : 0;
+    x->overhead_fs += x->cause == KB_CAUSE_OVERHEAD ? fs : 0;
+    if (x->command != KB_NO_ID && fs)
+        shares_add(s, &x->shares,
+                   &(kb_share){.cause = (kb_cause)x->cause,
+                               .place = x->place,
+                               .count = 1,
+                               .sum_fs = fs,
+                               .longest_fs = is_wait((kb_cause)x->cause) ? fs : 0,
+                               .behind = x->behind,
+                               .behind_id = x->behind_id});
+}
+
+/* Ends the piece that is open, if one is. */
+static void close_piece(struct kb_sim *s, uint64_t t, uint32_t slot)
+{
+    struct tile *x = &s->watch->tiles[slot];
+    kb_span span;
+
+    if (!x->open)
+        return;
+    span = span_of(s, slot, (int64_t)t);
+    x->open = false;
+    count_piece(s, x, (int64_t)t - x->begin_fs);
+    TELL(s->watch, close, &span);
+}
+
+static void open_piece(struct kb_sim *s, uint64_t t, uint32_t slot, kb_cause cause, kb_place place)
+{
+    struct tile *x = &s->watch->tiles[slot];
+    kb_span span;
+
+    x->begin_fs = (int64_t)t;
+    x->cause = (uint8_t)cause;
+    x->place = place;
+    x->behind = KB_NOWHERE;
+    x->behind_id = KB_NO_ID;
+    x->open = true;
+    if (is_wait(cause))
+        return; /* once it is known behind whom */
+    span = span_of(s, slot, -1);
+    TELL(s->watch, open, &span);
+}
+
+/* -- on the way ----------------------------------------------------------------------------- */
+
+static bool tile_room(struct kb_sim *s, uint32_t slot)
+{
+    struct watch *w = s->watch;
+    uint32_t n = of_kernels(s) ? s->kernels->slots_cap : s->txns_cap;
+    struct tile *moved;
+
+    if (slot < w->n_tiles)
+        return true;
+    moved = realloc(w->tiles, n * sizeof *moved);
+    if (!moved) {
+        stop(s, KB_NO_MEMORY);
+        return false;
+    }
+    memset(moved + w->n_tiles, 0, (n - w->n_tiles) * sizeof *moved);
+    w->tiles = moved;
+    w->n_tiles = n;
+    return true;
+}
+
+/* The place where commands of a PE begin, or wait for a tile's room. */
+static kb_place pe_place(const struct kb_sim *s, const struct tl_ctx *pe, enum node_kind kind)
+{
+    const struct kb_topology *t = s->topo;
+    uint32_t node = t->first_pe_node + pe->number % t->pes * PE_NODES + kind - NODE_PE_CPU;
+
+    return place_node(AT_CUBE, pe->number / t->pes, node);
+}
+
+/*
+ * What a stage goes back to: to that of its command which ends now; or, of a tile that could not
+ * enter while another composite's tiles took all room, to the issue of its command.
+ */
+static void begin_shares(struct kb_sim *s, uint64_t t, struct tile *x, const struct command *c)
+{
+    const struct leaving *from = &s->watch->leaving;
+    int64_t waited_fs = (int64_t)t - c->op.t_issue_fs;
+
+    x->command = c->op.id;
+    x->shares.n = 0;
+    if (from->command == c->op.id)
+        shares_copy(s, &x->shares, &from->shares);
+    else if (waited_fs)
+        shares_add(s, &x->shares,
+                   &(kb_share){.cause = KB_CAUSE_ENGINE_WAIT,
+                               .place = pe_place(s, c->pe, NODE_PE_SCHEDULER),
+                               .count = 1,
+                               .sum_fs = waited_fs,
+                               .longest_fs = waited_fs,
+                               .behind = place_of(KB_AT_PE, c->pe->src),
+                               .behind_id = from->command});
+}
+
+void watch_issue(struct kb_sim *s, uint64_t t, uint32_t slot)
+{
+    struct tile *x;
+
+    if (!tile_room(s, slot))
+        return;
+    x = &s->watch->tiles[slot];
+    x->open = false;
+    x->command = KB_NO_ID;
+    x->issue_fs = (int64_t)t;
+    x->told_fs = x->wire_fs = x->overhead_fs = 0;
+    if (of_kernels(s))
+        begin_shares(s, t, x, work_at(s, slot)->command);
+}
+
+void watch_node(struct kb_sim *s, uint64_t t, uint32_t slot)
+{
+    const struct kb_topology *topo = s->topo;
+    const struct txn *x = &s->txns[slot];
+    const struct hop_row *hop = &topo->hops[topo->segments[x->at.segment].first_hop + x->at.step];
+
+    close_piece(s, t, slot);
+    if (hop->overhead_fs & s->mask.overhead)
+        open_piece(s, t, slot, KB_CAUSE_OVERHEAD, node_place(s, slot));
+}
+
+void watch_cross(struct kb_sim *s, uint64_t t, uint32_t slot)
+{
+    close_piece(s, t, slot);
+    if (s->mask.wire)
+        open_piece(s, t, slot, KB_CAUSE_WIRE, node_place(s, slot));
+}
+
+void watch_wire(struct kb_sim *s, uint64_t t, uint32_t slot)
+{
+    const struct kb_topology *topo = s->topo;
+    const struct txn *x = &s->txns[slot];
+    const struct hop_row *hop = &topo->hops[topo->segments[x->at.segment].first_hop + x->at.step];
+
+    close_piece(s, t, slot);
+    if (hop->wire_fs & s->mask.wire)
+        open_piece(s, t, slot, KB_CAUSE_WIRE, link_place(s, slot));
+}
+
+/* -- stations ------------------------------------------------------------------------------- */
+
+/* Who was let into a station last, if that one holds it still: his source and id. */
+static bool find_holder(const struct kb_sim *s, uint64_t t, uint32_t slot,
+                        enum watch_station station, kb_place place, kb_place *source, uint32_t *id)
+{
+    const struct txn *x = &s->txns[slot];
+    uint64_t i = place_index(place);
+    uint32_t holder = TXN_NONE;
+
+    switch (station) {
+    case WATCH_CHANNEL:
+    case WATCH_ENGINE:
+        *source = source_of(x); /* a PE's channels, and an M_CPU's engines, serve one */
+        *id = (station == WATCH_CHANNEL ? s->watch->channel_id : s->watch->engine_id)[i];
+        return (station == WATCH_CHANNEL ? s->channels : s->engines)[i].idle == 0;
+    case WATCH_LINK:
+        holder = (uint64_t)s->links[i].free_fs > t ? s->links[i].holder : TXN_NONE;
+        break;
+    case WATCH_MEMORY:
+        holder = of_kernels(s) ? work_at(s, slot)->station->holder : s->memories[x->dst].holder;
+        break;
+    }
+    if (holder == TXN_NONE)
+        return false;
+    *source = source_of(&s->txns[holder]);
+    *id = s->txns[holder].id;
+    return true;
+}
+
+void watch_come(struct kb_sim *s, uint64_t t, uint32_t slot, enum watch_station station)
+{
+    kb_place place = place_of_station(s, slot, station), behind;
+    struct tile *x = &s->watch->tiles[slot];
+    uint32_t id;
+    kb_span span;
+
+    close_piece(s, t, slot);
+    if (!find_holder(s, t, slot, station, place, &behind, &id))
+        return;
+    open_piece(s, t, slot, wait_for(place, station), place);
+    x->behind = behind;
+    x->behind_id = id;
+    span = span_of(s, slot, -1);
+    TELL(s->watch, open, &span);
+}
+
+/*
+ * A wait has ended. If it was for another tile of the same composite, what led to the end of that
+ * one's service has led here.
+ */
+static void end_wait(struct kb_sim *s, uint64_t t, uint32_t slot)
+{
+    struct tile *x = &s->watch->tiles[slot];
+    const struct leaving *from = &s->watch->leaving;
+
+    if (!x->open || !is_wait((kb_cause)x->cause))
+        return;
+    if (x->command == KB_NO_ID || from->command != x->command || x->cause == KB_CAUSE_LINK_WAIT) {
+        close_piece(s, t, slot);
+        return;
+    }
+    close_piece(s, t, slot);
+    shares_copy(s, &x->shares, &from->shares);
+}
+
+/* The memory's own time, then the bytes; inside a PE, the port's or the engine's. */
+static void begin_service(struct kb_sim *s, uint64_t t, uint32_t slot, kb_place place)
+{
+    const struct kb_topology *topo = s->topo;
+    const struct txn *x = &s->txns[slot];
+    kb_cause cause = KB_CAUSE_DRAIN;
+    int64_t overhead_fs;
+
+    if (is_inside(s, slot)) {
+        enum op_stage stage = (enum op_stage)work_at(s, slot)->stage;
+
+        cause = stage == STAGE_GEMM || stage == STAGE_MATH ? KB_CAUSE_COMPUTE : KB_CAUSE_PORT;
+        overhead_fs = stage == STAGE_GEMM   ? topo->pe.gemm_overhead_fs
+                      : stage == STAGE_MATH ? topo->pe.math_overhead_fs
+                                            : 0;
+    } else {
+        overhead_fs = cost_memory(topo, x->dst, txn_writes(x))->overhead_fs;
+    }
+    overhead_fs &= s->mask.overhead;
+    if (overhead_fs) {
+        open_piece(s, t, slot, KB_CAUSE_OVERHEAD, place);
+        t += (uint64_t)overhead_fs;
+        close_piece(s, t, slot);
+    }
+    if (x->hold_fs > overhead_fs)
+        open_piece(s, t, slot, cause, place);
+}
+
+/* A link's service ends at a known time, whatever follows. */
+static int64_t known_end_fs(const struct kb_sim *s, enum watch_station station, kb_place place)
+{
+    return station == WATCH_LINK ? s->links[place_index(place)].free_fs : -1;
+}
+
+void watch_take(struct kb_sim *s, uint64_t t, uint32_t slot, enum watch_station station)
+{
+    struct watch *w = s->watch;
+    kb_place place = place_of_station(s, slot, station);
+    kb_service service;
+
+    end_wait(s, t, slot);
+    service = service_of(s, slot, place, (int64_t)t, known_end_fs(s, station, place));
+    w->tiles[slot].since_fs = station == WATCH_MEMORY ? (int64_t)t : w->tiles[slot].since_fs;
+    if (station == WATCH_CHANNEL)
+        w->channel_id[place_index(place)] = s->txns[slot].id;
+    else if (station == WATCH_ENGINE)
+        w->engine_id[place_index(place)] = s->txns[slot].id;
+    TELL(w, take, &service);
+    if (station == WATCH_MEMORY)
+        begin_service(s, t, slot, place);
+}
+
+/* -- the end -------------------------------------------------------------------------------- */
+
+void watch_leave(struct kb_sim *s, uint64_t t, uint32_t slot)
+{
+    struct watch *w = s->watch;
+    struct tile *x = &w->tiles[slot];
+    kb_service service = service_of(s, slot, station_place(s, slot), x->since_fs, (int64_t)t);
+    struct shares shares;
+
+    close_piece(s, t, slot);
+    TELL(w, release, &service);
+    shares = w->leaving.shares;
+    w->leaving = (struct leaving){x->command, (int64_t)t, x->shares};
+    x->shares = shares;
+}
+
+void watch_left(struct kb_sim *s)
+{
+    s->watch->leaving.command = KB_NO_ID;
+}
+
+/* A channel is held from when it was taken. */
+void watch_release(struct kb_sim *s, uint64_t t, uint32_t slot, enum watch_station station)
+{
+    const struct txn *x = &s->txns[slot];
+    kb_place place = place_of_station(s, slot, station);
+    int64_t since_fs =
+        station == WATCH_CHANNEL ? x->issue_fs + x->wait_fs : s->watch->tiles[slot].since_fs;
+    kb_service service = service_of(s, slot, place, since_fs, (int64_t)t);
+
+    TELL(s->watch, release, &service);
+}
+
+/* All pieces together are the transaction's time; wires and nodes are those of the tables. */
+static void check_txn(struct kb_sim *s, uint64_t end, uint32_t slot)
+{
+    const struct tile *x = &s->watch->tiles[slot];
+    const struct txn *txn = &s->txns[slot];
+    struct kb_cost c;
+
+    if (x->told_fs != (int64_t)end - x->issue_fs)
+        inconsistent(s, "transaction", txn->id, x->told_fs, (int64_t)end - x->issue_fs);
+    if (is_inside(s, slot))
+        return;
+    c = cost_of(s->topo, &s->mask, (kb_op)txn->op, txn->src, txn->dst, txn->nbytes);
+    if (x->wire_fs != c.wire_fs)
+        inconsistent(s, "all wires of transaction", txn->id, x->wire_fs, c.wire_fs);
+    if (x->overhead_fs != c.overhead_fs)
+        inconsistent(s, "all overheads of transaction", txn->id, x->overhead_fs, c.overhead_fs);
+}
+
+void watch_end(struct kb_sim *s, uint64_t t, uint64_t end, uint32_t slot)
+{
+    kb_span last;
+
+    if (end > t) {
+        open_piece(s, t, slot, KB_CAUSE_RESPONSE, source_of(&s->txns[slot]));
+        close_piece(s, end, slot);
+    }
+    check_txn(s, end, slot);
+    last = span_of(s, slot, (int64_t)end);
+    TELL(s->watch, end, &last);
+}
+
+/* -- kernels -------------------------------------------------------------------------------- */
+
+static struct cause_of_call *cause_of(struct kb_sim *s, const struct tl_ctx *pe)
+{
+    struct watch *w = s->watch;
+
+    if (!w->pes)
+        w->pes = calloc(s->kernels->n_pes, sizeof *w->pes);
+    if (!w->pes)
+        stop(s, KB_NO_MEMORY);
+    return w->pes ? &w->pes[pe->number] : NULL;
+}
+
+static const char *command_name(const struct op *op)
+{
+    static const char *const gemm[] = {
+        [KB_F16] = "gemm_f16",  [KB_BF16] = "gemm_bf16", [KB_F32] = "gemm_f32",
+        [KB_F64] = "gemm_f64",  [KB_I8] = "gemm_i8",     [KB_I16] = "gemm_i16",
+        [KB_I32] = "gemm_i32",  [KB_I64] = "gemm_i64",   [KB_U8] = "gemm_u8",
+        [KB_U16] = "gemm_u16",  [KB_U32] = "gemm_u32",   [KB_U64] = "gemm_u64",
+        [KB_BOOL] = "gemm_bool"};
+
+    if (op->kind == OP_DMA_READ || op->kind == OP_DMA_WRITE)
+        return op->kind == OP_DMA_READ ? "dma_read" : "dma_write";
+    if (op->composite)
+        return op->kind == OP_GEMM ? "composite_gemm" : "composite_math";
+    return op->kind == OP_GEMM ? gemm[op->in[0].dtype] : math_rows[op->math].name;
+}
+
+static const char *kernel_name(const struct kb_sim *s)
+{
+    return s->kernels->launches[s->kernels->launch].request.name;
+}
+
+/* Of a command that is issued; what led to its call is what the PE has gone through last. */
+static kb_command command_of(struct kb_sim *s, const struct command *c)
+{
+    const struct cause_of_call *cause = cause_of(s, c->pe);
+
+    return (kb_command){.id = c->op.id,
+                        .pe = c->pe->number,
+                        .call = c->call,
+                        .name = command_name(&c->op),
+                        .kernel = kernel_name(s),
+                        .region = c->op.region,
+                        .file = c->here.file,
+                        .line = c->here.line,
+                        .async = c->async,
+                        .composite = c->op.composite,
+                        .call_fs = c->op.t_issue_fs - s->kernels->issue_fs,
+                        .issue_fs = c->op.t_issue_fs,
+                        .end_fs = -1,
+                        .after = cause ? cause->after : KB_NO_ID,
+                        .after_end = cause && cause->after_end};
+}
+
+void watch_start(struct tl_ctx *pe, uint64_t t)
+{
+    struct kb_sim *s = pe->sim;
+    struct cause_of_call *cause = cause_of(s, pe);
+    kb_kernel_run run = {.launch = (uint32_t)s->kernels->launch,
+                         .pe = pe->number,
+                         .kernel = kernel_name(s),
+                         .start_fs = (int64_t)t,
+                         .end_fs = -1,
+                         .after = KB_NO_ID};
+
+    if (cause)
+        *cause = (struct cause_of_call){.after = KB_NO_ID, .start_fs = (int64_t)t};
+    TELL(s->watch, start, &run);
+}
+
+void watch_command(struct kb_sim *s, struct command *c)
+{
+    kb_command command = command_of(s, c);
+
+    c->after = command.after;
+    c->after_end = command.after_end;
+    TELL(s->watch, issue, &command);
+}
+
+/* The shares of a command are those that led to the end of its last stage, and its dispatch. */
+void watch_finish(struct kb_sim *s, uint64_t t, struct command *c)
+{
+    struct shares *shares = &s->watch->leaving.shares;
+    kb_command command = command_of(s, c);
+    int64_t sum_fs;
+
+    if (command.issue_fs > command.call_fs)
+        shares_add(s, shares,
+                   &(kb_share){.cause = KB_CAUSE_DISPATCH,
+                               .place = pe_place(s, c->pe, NODE_PE_CPU),
+                               .count = 1,
+                               .sum_fs = command.issue_fs - command.call_fs,
+                               .behind_id = KB_NO_ID});
+    sum_fs = shares_sum_fs(shares);
+    if (s->watch->leaving.command != c->op.id || sum_fs != (int64_t)t - command.call_fs)
+        inconsistent(s, "command", c->op.id, sum_fs, (int64_t)t - command.call_fs);
+    command.end_fs = (int64_t)t;
+    command.share = shares->row;
+    command.n_shares = shares->n;
+    command.after = c->after;
+    command.after_end = c->after_end;
+    TELL(s->watch, finish, &command);
+}
+
+void watch_resume(struct tl_ctx *pe, uint32_t id, bool ended)
+{
+    struct cause_of_call *cause = cause_of(pe->sim, pe);
+
+    if (!cause)
+        return;
+    cause->after = id;
+    cause->after_end = ended;
+}
+
+void watch_stop(struct tl_ctx *pe, uint64_t t)
+{
+    struct kb_sim *s = pe->sim;
+    const struct cause_of_call *cause = cause_of(s, pe);
+    kb_kernel_run run = {.launch = (uint32_t)s->kernels->launch,
+                         .pe = pe->number,
+                         .kernel = kernel_name(s),
+                         .start_fs = cause ? cause->start_fs : 0,
+                         .end_fs = (int64_t)t,
+                         .after = cause ? cause->after : KB_NO_ID,
+                         .after_end = cause && cause->after_end};
+
+    TELL(s->watch, leave, &run);
+}
+
+/* -- made ----------------------------------------------------------------------------------- */
+
+static struct watch *watch_new(const struct kb_topology *t)
+{
+    struct watch *w = calloc(1, sizeof *w);
+    size_t cubes = (size_t)t->sips * t->cubes;
+
+    if (!w)
+        return NULL;
+    w->leaving.command = KB_NO_ID;
+    w->channel_id = calloc(2 * cubes << t->pe_bits, sizeof *w->channel_id);
+    w->engine_id = calloc(2 * cubes, sizeof *w->engine_id);
+    if (w->channel_id && w->engine_id)
+        return w;
+    watch_free(w);
+    return NULL;
+}
+
+void watch_free(struct watch *w)
+{
+    if (!w)
+        return;
+    for (uint32_t i = 0; i < w->n_tiles; i++)
+        free(w->tiles[i].shares.row);
+    free(w->tiles);
+    free(w->leaving.shares.row);
+    free(w->channel_id);
+    free(w->engine_id);
+    free(w->pes);
+    free(w);
+}
+
+static bool has_begun(const struct kb_sim *s)
+{
+    return s->started || (s->kernels && (s->kernels->launched || s->kernels->launch > 0));
+}
+
+kb_status kb_sim_watch(kb_sim *s, const kb_watch *watch, kb_error *why)
+{
+    if (has_begun(s))
+        return end_error(why, "the simulation has begun, it cannot be watched any more");
+    if (!s->watch)
+        s->watch = watch_new(s->topo);
+    if (!s->watch)
+        return KB_NO_MEMORY;
+    if (s->watch->n == KB_WATCHES_MAX)
+        return end_error(why, "a simulation is watched by at most %d", KB_WATCHES_MAX);
+    s->watch->to[s->watch->n++] = *watch;
+    s->options.engine = KB_HOP;
+    return KB_OK;
+}

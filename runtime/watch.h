@@ -1,0 +1,44 @@
+/* watch.h -- what the hop engine tells of a run: where each transaction is, what each station does.
+ */
+#ifndef WATCH_H
+#define WATCH_H
+#include "sim.h"
+
+struct command;
+struct tl_ctx;
+
+/* Stations, as the engine comes to them. */
+enum watch_station { WATCH_CHANNEL, WATCH_ENGINE, WATCH_LINK, WATCH_MEMORY };
+
+void watch_free(struct watch *w);
+
+/* Both: the pieces told so far of who is in `slot` end at `t`, and the next begins. */
+
+/* A transaction is issued, or a stage begins. */
+void watch_issue(struct kb_sim *s, uint64_t t, uint32_t slot);
+/* It comes to a node, crosses a NoC, or takes the wire of the edge behind the node. */
+void watch_node(struct kb_sim *s, uint64_t t, uint32_t slot);
+void watch_cross(struct kb_sim *s, uint64_t t, uint32_t slot);
+void watch_wire(struct kb_sim *s, uint64_t t, uint32_t slot);
+/* It comes to a station, which may be taken; and has it from `t` on. */
+void watch_come(struct kb_sim *s, uint64_t t, uint32_t slot, enum watch_station station);
+void watch_take(struct kb_sim *s, uint64_t t, uint32_t slot, enum watch_station station);
+/* Its service has ended: what is begun before watch_left() follows from that. */
+void watch_leave(struct kb_sim *s, uint64_t t, uint32_t slot);
+void watch_release(struct kb_sim *s, uint64_t t, uint32_t slot, enum watch_station station);
+/* It has ended: data at `t`, the response at `end`. */
+void watch_end(struct kb_sim *s, uint64_t t, uint64_t end, uint32_t slot);
+void watch_left(struct kb_sim *s);
+
+/* A PE begins its kernel, issues a command, ends one, ends its kernel. */
+void watch_start(struct tl_ctx *pe, uint64_t t);
+void watch_command(struct kb_sim *s, struct command *c);
+void watch_finish(struct kb_sim *s, uint64_t t, struct command *c);
+void watch_stop(struct tl_ctx *pe, uint64_t t);
+/* The kernel goes on: its command `id` was issued, or has ended. */
+void watch_resume(struct tl_ctx *pe, uint32_t id, bool ended);
+
+/* Why a check of the pieces has failed; KB_INTERNAL. */
+kb_status watch_error(const struct watch *w, kb_error *why);
+
+#endif

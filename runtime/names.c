@@ -11,7 +11,7 @@ void name_cube_node(const struct kb_topology *t, uint32_t cube, uint32_t node,
 }
 
 void name_io_node(const struct kb_topology *t, uint32_t sip, uint32_t node,
-                         char name[KB_NODE_BYTES])
+                  char name[KB_NODE_BYTES])
 {
     snprintf(name, KB_NODE_BYTES, "sip%u.io0.%s", sip, t->io_nodes[node].name);
 }

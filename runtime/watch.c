@@ -497,6 +497,12 @@ void watch_come(struct kb_sim *s, uint64_t t, uint32_t slot, enum watch_station 
     TELL(s->watch, open, &span);
 }
 
+void watch_late(struct kb_sim *s, uint64_t t, uint32_t slot)
+{
+    watch_issue(s, t, slot);
+    watch_come(s, t, slot, WATCH_CHANNEL);
+}
+
 /*
  * A wait has ended. If it was for another tile of the same composite, what led to the end of that
  * one's service has led here.

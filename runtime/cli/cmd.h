@@ -36,6 +36,9 @@ void cmd_write(const struct cli *cli, const struct rows *rows, struct sink *s);
 void cmd_write_with(const struct cli *cli, const struct rows *rows, const struct origin_arg *args,
                     size_t n_args, struct sink *s);
 
+/* As cmd_write(), of rows that are not the command's own: their schema is kernbench.`name`. */
+void cmd_write_as(const struct cli *cli, const char *name, const struct rows *rows, struct sink *s);
+
 /* What results of this command line say about their origin. */
 struct origin cmd_origin(const struct cli *cli);
 

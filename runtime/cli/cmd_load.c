@@ -1,5 +1,6 @@
 /* cmd_load.c -- `load`: traffic of all PEs, a row of throughput and latency for each rate. */
 #include "blocks.h"
+#include "causes.h"
 #include "lists.h"
 #include "matrix.h"
 #include "progress.h"
@@ -80,6 +81,8 @@ struct load {
     kb_traffic traffic; /* but for rate and seed */
     struct matrix matrix;
     struct list rates;
+    uint64_t seeds;       /* simulations of each rate */
+    kb_why *causes;       /* owned; of the only simulation; NULL: nobody asks */
     struct point *points; /* owned; one a rate */
     kb_sim **sims;        /* owned, as they are; of the rate that is due */
     struct job *jobs;     /* owned; simulation i, of rate i / seeds, at i % window */
@@ -183,7 +186,11 @@ static enum exit_code read_options(struct load *load)
         return say(load->cli->program, EXIT_USAGE,
                    "load needs --pattern and --rate, see '%s load --help'", load->cli->program);
     load->traffic = (kb_traffic){.nbytes = o->bytes, .txns = o->txns, .fixed = o->fixed};
+    load->seeds = o->why ? 1 : o->seeds;
     code = read_rates(load);
+    if (!code && o->why && load->rates.n > 1)
+        return say(load->cli->program, EXIT_USAGE, "--why is of one rate, --rate has %zu",
+                   load->rates.n);
     if (!code)
         code = read_op(load);
     return code ? code : read_pattern(load);
@@ -348,13 +355,15 @@ static void do_job(void *arg, unsigned thread, uint64_t i)
     kb_traffic traffic = load->traffic;
 
     (void)thread;
-    traffic.rate = list_rate(load->rates.value[i / load->cli->opts.seeds]);
-    traffic.seed = load->cli->opts.seed + i % load->cli->opts.seeds;
+    traffic.rate = list_rate(load->rates.value[i / load->seeds]);
+    traffic.seed = load->cli->opts.seed + i % load->seeds;
     job->why = (kb_error){""};
     job->ended = false;
     job->status = kb_sim_new(load->cli->topo, &options, &job->sim);
     if (!job->status)
         job->status = kb_sim_traffic(job->sim, &traffic, &job->why);
+    if (!job->status && load->cli->opts.why)
+        job->status = kb_why_new(job->sim, &load->causes, &job->why);
     while (!job->status && !job->ended && !stop_asked()) {
         job->status = kb_sim_run(job->sim, EVENTS_AT_ONCE, &job->why);
         job->ended = job->status == KB_OK;
@@ -406,7 +415,7 @@ static kb_status end_point(struct load *load)
 {
     struct point *point = &load->points[load->n_points];
     struct ranking ranking = {point, kb_sim_end_fs(load->sims[0])};
-    kb_status status = kb_traffic_result_of(load->sims, load->cli->opts.seeds, &point->result);
+    kb_status status = kb_traffic_result_of(load->sims, load->seeds, &point->result);
 
     if (!status)
         status = kb_sim_edges(load->sims[0], rank_edge, &ranking);
@@ -420,7 +429,7 @@ static kb_status end_point(struct load *load)
 
 static void free_sims(struct load *load)
 {
-    for (size_t i = 0; load->sims && i < load->cli->opts.seeds; i++) {
+    for (size_t i = 0; load->sims && i < load->seeds; i++) {
         kb_sim_free(load->sims[i]);
         load->sims[i] = NULL;
     }
@@ -430,7 +439,7 @@ static bool give_job(void *arg, uint64_t i)
 {
     struct load *load = arg;
     struct job *job = &load->jobs[i % load->window];
-    size_t seeds = load->cli->opts.seeds;
+    size_t seeds = load->seeds;
 
     load->status = job->status;
     load->why = job->why;
@@ -450,7 +459,7 @@ static bool give_job(void *arg, uint64_t i)
 static void show_progress(void *arg)
 {
     struct load *load = arg;
-    uint64_t all = load->traffic.txns * load->rates.n * load->cli->opts.seeds;
+    uint64_t all = load->traffic.txns * load->rates.n * load->seeds;
     uint64_t done = load->traffic.txns * load->n_done;
 
     for (unsigned i = 0; i < load->window; i++)
@@ -467,7 +476,7 @@ static bool make_room(struct load *load)
     load->threads = o->jobs ? o->jobs : blocks_threads();
     load->window = load->threads * AHEAD_PER_THREAD;
     load->points = calloc(load->rates.n, sizeof *load->points);
-    load->sims = calloc(o->seeds, sizeof *load->sims);
+    load->sims = calloc(load->seeds, sizeof *load->sims);
     load->jobs = calloc(load->window, sizeof *load->jobs);
     return load->points && load->sims && load->jobs;
 }
@@ -477,6 +486,7 @@ static void free_room(struct load *load)
     free_sims(load);
     for (unsigned i = 0; load->jobs && i < load->window; i++)
         kb_sim_free(load->jobs[i].sim);
+    kb_why_free(load->causes);
     free(load->points);
     free(load->sims);
     free(load->jobs);
@@ -486,7 +496,7 @@ static void free_room(struct load *load)
 
 static enum exit_code run(struct load *load)
 {
-    struct blocks blocks = {.n = load->rates.n * load->cli->opts.seeds,
+    struct blocks blocks = {.n = load->rates.n * load->seeds,
                             .threads = load->threads,
                             .window = load->window,
                             .work = do_job,
@@ -533,6 +543,8 @@ static enum exit_code load_into(void *arg, struct sink *out)
 
     if (code)
         return code;
+    if (load->causes && load->n_points == 1)
+        return causes_print(load->cli, load->causes, out);
     rows.n_rows = load->n_points;
     if (load->n_points > 0) {
         make_note(load, prints_note(load->cli->opts.format), note);

@@ -1,5 +1,5 @@
 /* cmd_replay.c -- `replay`: the transactions of a CSV file on one machine, a row of times each. */
-#include "cmd.h"
+#include "causes.h"
 #include "progress.h"
 #include "stop.h"
 #include "text.h"
@@ -27,6 +27,7 @@ static const struct column columns[] = {
 struct replay {
     const struct cli *cli;
     kb_sim *sim;       /* owned */
+    kb_why *why;       /* owned; NULL: nobody asks */
     bool inconsistent; /* a row's terms do not sum to its latency */
     char src[KB_ENDPOINT_BYTES], dst[KB_ENDPOINT_BYTES];
 };
@@ -148,7 +149,12 @@ static enum exit_code replay_into(void *arg, struct sink *s)
     if (status != KB_OK && status != KB_STOPPED && status != KB_AGAIN)
         return cmd_fail(cli, status, &why);
     rows.n_rows = kb_sim_count(sim);
-    cmd_write(cli, &rows, s);
+    if (replay->why)
+        code = causes_print(cli, replay->why, s);
+    else
+        cmd_write(cli, &rows, s);
+    if (code && code != EXIT_INTERRUPTED)
+        return code;
     sink_flush(s);
     if (replay->inconsistent)
         return cmd_fail(cli, KB_INTERNAL, NULL);
@@ -168,7 +174,10 @@ enum exit_code cmd_replay(const struct cli *cli)
 
     if (status)
         return cmd_fail(cli, status, NULL);
-    enum exit_code code = cmd_output(cli, replay_into, &replay);
+    enum exit_code code = causes_begin(cli, replay.sim, &replay.why);
+    if (!code)
+        code = cmd_output(cli, replay_into, &replay);
+    kb_why_free(replay.why);
     kb_sim_free(replay.sim);
     return code;
 }

@@ -1,6 +1,6 @@
 /* cmd_run.c -- `run`: the kernels of a bench, a row of times and counts for every launch. */
 #include "benches.h"
-#include "cmd.h"
+#include "causes.h"
 #include <unistd.h>
 #include <errno.h>
 #include "progress.h"
@@ -28,6 +28,7 @@ struct run {
     const kb_bench *bench;
     kb_bench_run *run;       /* owned */
     kb_sim *sim;             /* of `run` */
+    kb_why *why;             /* owned; NULL: nobody asks */
     struct origin_arg *args; /* owned */
     const char *verify;      /* "pass", "fail", "off" */
     bool compared;           /* outputs with the reference; max_abs_err is known */
@@ -214,7 +215,15 @@ static enum exit_code run_into(void *arg, struct sink *s)
         return code;
     if (code == EXIT_INTERRUPTED)
         status = KB_AGAIN;
-    print_rows(run, s);
+    if (run->why) {
+        enum exit_code printed = causes_print(run->cli, run->why, s);
+
+        if (printed)
+            return printed;
+        sink_flush(s);
+    } else {
+        print_rows(run, s);
+    }
     if (!say_end(run, status))
         return EXIT_SYSTEM;
     return status == KB_AGAIN ? EXIT_INTERRUPTED : code;
@@ -280,7 +289,10 @@ enum exit_code cmd_run(const struct cli *cli)
     run.sim = kb_bench_sim(run.run);
     enum exit_code code = resolve_args(&run) ? check_oplog(cli) : cmd_fail(cli, KB_NO_MEMORY, NULL);
     if (!code)
+        code = causes_begin(cli, run.sim, &run.why);
+    if (!code)
         code = cmd_output(cli, run_into, &run);
+    kb_why_free(run.why);
     free(run.args);
     kb_bench_free(run.run);
     return code;

@@ -68,6 +68,15 @@ void cmd_write(const struct cli *cli, const struct rows *rows, struct sink *s)
     cmd_write_with(cli, rows, NULL, 0, s);
 }
 
+void cmd_write_as(const struct cli *cli, const char *name, const struct rows *rows, struct sink *s)
+{
+    struct origin origin = cmd_origin(cli);
+
+    origin.command = name;
+    out_write(rows, &origin, cli->opts.format, s);
+    cmd_add(cli, rows, &origin, s);
+}
+
 void cmd_write_with(const struct cli *cli, const struct rows *rows, const struct origin_arg *args,
                     size_t n_args, struct sink *s)
 {

@@ -429,6 +429,9 @@ static enum exit_code read_option(struct reading *r, enum option_id id, const ch
     case OPTION_QUIET:
         r->o->quiet = true;
         break;
+    case OPTION_WHY:
+        r->o->why = true;
+        break;
     case OPTION_CONFIG:
         r->o->config = true;
         break;
@@ -600,6 +603,8 @@ static enum exit_code check(const struct reading *r)
                    o->operand[row->most]);
     if (o->sqlite && o->output && newfile_same(o->sqlite, o->output))
         return say(r->program, EXIT_USAGE, "--sqlite and -o name the same file");
+    if (r->given[OPTION_TOP] && o->command != COMMAND_DIFF && !o->why)
+        return say(r->program, EXIT_USAGE, "--top is of --why, which was not given");
     if (o->sqlite && o->dry_run)
         return say(r->program, EXIT_USAGE, "--dry-run has no results for --sqlite");
     return check_bytes(r);
@@ -631,8 +636,7 @@ enum exit_code opts_read(struct opts *o, const char *program, int argc, char **a
                        .bytes_list = defaults[OPTION_BYTES],
                        .inflight = defaults[OPTION_INFLIGHT],
                        .txns = DEFAULT_TXNS,
-                       .seeds = DEFAULT_SEEDS,
-                       .top = DEFAULT_TOP};
+                       .seeds = DEFAULT_SEEDS};
     o->operand = calloc((size_t)argc + 1, sizeof *o->operand);
     o->command_line = calloc(line_bytes(program, argc, argv), 1);
     o->params = calloc((size_t)argc + N_OPTIONS, sizeof *o->params);
@@ -645,7 +649,9 @@ enum exit_code opts_read(struct opts *o, const char *program, int argc, char **a
     if (o->command == N_COMMANDS)
         return say(program, EXIT_USAGE, "no command, see '%s --help'", program);
     if (!r.given[OPTION_FORMAT])
-        o->format = command_rows[o->command].format;
+        o->format = o->why ? FORMAT_TABLE : command_rows[o->command].format;
+    if (o->command == COMMAND_DIFF && !r.given[OPTION_TOP])
+        o->top = DEFAULT_TOP;
     resolve_params(&r);
     return o->operand_names ? check(&r) : say(program, EXIT_SYSTEM, "out of memory");
 }

@@ -38,8 +38,9 @@ struct opts {
     int64_t tolerance, bound; /* millionths of a per cent, at most 10^12 */
     int64_t atol;             /* millionths */
     const char *columns;      /* names, commas between them; NULL: all */
-    uint64_t top;
+    uint64_t top;             /* 0: not given */
     unsigned jobs; /* 0: as many as processors */
+    bool why;      /* instead of rows */
     bool fixed;    /* arrivals at equal intervals */
     bool quiet, config, fingerprint, dry_run, help, version;
 };

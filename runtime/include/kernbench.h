@@ -321,7 +321,8 @@ size_t kb_place_node(const kb_topology *topo, kb_place place, char text[KB_NODE_
 
 /*
  * A piece of the time of one transaction, or of one stage of a kernel's command. Those of one `id`
- * follow each other without a gap, from its issue to its end; none is empty.
+ * follow each other without a gap, from its issue to its end; none is empty but waits that end as
+ * they begin.
  */
 typedef struct kb_span {
     uint32_t id; /* as in fingerprints, results and the op log */
@@ -395,10 +396,11 @@ typedef struct kb_kernel_run {
 } kb_kernel_run;
 
 /*
- * What happens in a simulation, told while it runs, in order of simulated time but for waits and
- * services of links, which are told as soon as they are known. Any function may be NULL. They must
- * not call the simulation, and what they are given lasts until they return (texts: until the
- * simulation is freed).
+ * What happens in a simulation, told while it runs, in order of simulated time. What is known
+ * before its time is told before: what follows a link of a fifo machine, and the end of a memory's
+ * own overhead. Traffic is told late how long it has waited for a channel: one of a PE at a time.
+ * Any function may be NULL. They must not call the simulation, and what they are given lasts until
+ * they return (texts: until the simulation is freed).
  */
 typedef struct kb_watch {
     void *arg;
@@ -423,6 +425,73 @@ enum { KB_WATCHES_MAX = 4 };
  * returns  KB_BAD_REQUEST: it has begun, or has KB_WATCHES_MAX of them; KB_NO_MEMORY
  */
 kb_status kb_sim_watch(kb_sim *sim, const kb_watch *watch, kb_error *why);
+
+/* -- where the time went -------------------------------------------------------------------- */
+
+/* The causes of all that a simulation's transactions, or a kernel's commands, have spent. */
+typedef struct kb_why kb_why;
+
+/* What rows of causes are of. */
+typedef enum kb_why_by {
+    KB_WHY_ALL,    /* the whole run */
+    KB_WHY_PLACE,  /* a component, or an edge */
+    KB_WHY_SOURCE, /* a PE or a host, by its transactions */
+    KB_WHY_TARGET, /* a memory, by the transactions to it */
+    KB_WHY_OP,     /* transactions: "read"; kernels: commands, as the op log names them */
+    KB_WHY_PE,     /* kernels: a PE, by its commands; what overlaps counts each time */
+    KB_WHY_PATH,   /* the critical path of a kernel, and of each call its part of that */
+    KB_N_WHY
+} kb_why_by;
+
+/* The time that one cause took of one of them. */
+typedef struct kb_why_row {
+    kb_why_by by;
+    const char *of; /* "c0.pe3", "dma_read"; "" of ALL; of PATH "attention", "tl_load copy.c:12" */
+    kb_cause cause;
+    kb_place place;  /* waits, drain, ports, compute: where; of ALL and OP KB_NOWHERE */
+    kb_place behind; /* the same of waits: the source of who was let in there last */
+    uint64_t count;
+    int64_t sum_fs;
+    int64_t all_fs; /* of all causes of `of` */
+} kb_why_row;
+
+/* One step of a critical path: a command, from its call to its end, or to its issue. */
+typedef struct kb_why_step {
+    uint32_t launch, pe;
+    const char *kernel;
+    uint32_t id; /* op_id */
+    const char *call, *name, *file;
+    int line;
+    int64_t begin_fs, end_fs;
+    const kb_share *share; /* wires and nodes each as one, without places */
+    size_t n_shares;
+} kb_why_step;
+
+/*
+ * Watches `sim`, which has not begun (kb_sim_watch), and must live as long as what is returned.
+ *
+ * returns  KB_BAD_REQUEST, KB_NO_MEMORY
+ */
+kb_status kb_why_new(kb_sim *sim, kb_why **out, kb_error *why);
+void kb_why_free(kb_why *why);
+
+/*
+ * Once it has run: calls `each` for every row, by kb_why_by, then by the sum of what the rows are
+ * of, then by the rows' own, largest first. Of a run that ended early what has ended counts.
+ *
+ * returns  KB_NO_MEMORY, or KB_TIME_RANGE: a sum passes 2^63 fs
+ */
+kb_status kb_why_rows(kb_why *why, void (*each)(void *arg, const kb_why_row *row), void *arg);
+
+/*
+ * Calls `each` for every step of the critical path of each launch that has run, in order of time:
+ * the chain of commands that determined when the last kernel ended. The steps of a launch meet,
+ * from the start of the kernels to their end; a step that is left for the next by its issue ends
+ * there.
+ *
+ * returns  KB_NO_MEMORY
+ */
+kb_status kb_why_path(kb_why *why, void (*each)(void *arg, const kb_why_step *step), void *arg);
 
 /* -- sweeps --------------------------------------------------------------------------------- */
 

@@ -1,0 +1,17 @@
+/* causes.h -- --why: where the time of a run went, instead of its rows. */
+#ifndef CAUSES_H
+#define CAUSES_H
+#include "cmd.h"
+
+/*
+ * Has `sim`, which has not begun, watched if --why asks for it; else *out is NULL, and causes_end()
+ * does nothing.
+ *
+ * returns  EXIT_OK, or another after a message
+ */
+enum exit_code causes_begin(const struct cli *cli, kb_sim *sim, kb_why **out);
+
+/* Prints the causes to `s` once it has run. */
+enum exit_code causes_print(const struct cli *cli, kb_why *why, struct sink *s);
+
+#endif

@@ -129,8 +129,8 @@ static inline const struct memory_row *cost_memory(const struct kb_topology *t, 
 
 /* Classes of cost that are left out: masks for times, a bonus for bandwidths.  kb_cost_class */
 struct cost_mask {
-    int64_t wire, overhead;      /* all ones; 0 when left out */
-    double link_gbs, memory_gbs; /* 0.0; INFINITY when left out */
+    int64_t wire, overhead, compute; /* all ones; 0 when left out */
+    double link_gbs, memory_gbs;     /* 0.0; INFINITY when left out */
 };
 
 /* A sum of wires and overheads that a request spends on its way. */

@@ -166,7 +166,8 @@ static int64_t gemm_fs(const struct kb_sim *s, uint64_t m, uint64_t k, uint64_t 
     const struct pe_row *pe = &s->topo->pe;
     uint64_t cycles = parts_of(m, pe->mac[0]) * parts_of(k, pe->mac[1]) * parts_of(n, pe->mac[2]);
 
-    return (pe->gemm_overhead_fs & s->mask.overhead) + drain_fs(cycles, pe->gemm_clock_ghz);
+    return (pe->gemm_overhead_fs & s->mask.overhead) +
+           (drain_fs(cycles, pe->gemm_clock_ghz) & s->mask.compute);
 }
 
 static int64_t math_fs(const struct kb_sim *s, enum tl_op op, uint64_t elements)
@@ -178,7 +179,8 @@ static int64_t math_fs(const struct kb_sim *s, enum tl_op op, uint64_t elements)
         cycles *= pe->special_cycles;
     else if (math_rows[op].cost == COST_SOFTMAX)
         cycles *= 3 + 2 * (uint64_t)pe->special_cycles;
-    return (pe->math_overhead_fs & s->mask.overhead) + drain_fs(cycles, pe->math_clock_ghz);
+    return (pe->math_overhead_fs & s->mask.overhead) +
+           (drain_fs(cycles, pe->math_clock_ghz) & s->mask.compute);
 }
 
 static struct kb_launch_result *tally(struct kernels *k)

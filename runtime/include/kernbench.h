@@ -146,6 +146,7 @@ enum kb_cost_class {
     KB_COST_LINK_GBS = 8,   /* bandwidth of the links */
     KB_COST_CHANNELS = 16,  /* PE DMA channels: as many as wanted */
     KB_COST_ENGINES = 32,   /* M_CPU DMA engines: as many as wanted */
+    KB_COST_COMPUTE = 64,   /* cycles of GEMM and MATH */
 };
 
 /* All zero is the default. */

@@ -244,7 +244,7 @@ static void show_links(const struct usage *u, const struct sum *edges)
                       .bytes = edges[i].bytes,
                       .queues = l};
 
-        if (!use.count)
+        if (!use.count && !(l && l->free_fs))
             continue;
         name_link(s->topo, i, use.from, use.to);
         snprintf(use.name, sizeof use.name, "%s -> %s", use.from, use.to);
@@ -303,6 +303,12 @@ static void show_station(const struct usage *u, const struct station *st, uint32
     show(u, use, station_waited_fs(s, st, use->kind == KB_AT_ENGINE, u->now_fs));
 }
 
+/* Nobody has taken it; of a run that has ended early somebody may, who is not complete. */
+static bool untouched(const struct station *st)
+{
+    return st->holder == TXN_NONE;
+}
+
 static void show_channels(const struct usage *u)
 {
     const struct kb_topology *t = u->sim->topo;
@@ -310,7 +316,7 @@ static void show_channels(const struct usage *u)
     for (uint32_t i = 0; i < 2 * sim_cubes(t) << t->pe_bits; i++) {
         kb_use use = {.kind = KB_AT_CHANNEL};
 
-        if (!u->sim->channels[i].count)
+        if (untouched(&u->sim->channels[i]))
             continue;
         name_channel(t, i, use.name);
         show_station(u, &u->sim->channels[i], i % 2 ? t->write_channels : t->read_channels,
@@ -325,7 +331,7 @@ static void show_engines(const struct usage *u)
     for (uint32_t i = 0; i < 2 * sim_cubes(t); i++) {
         kb_use use = {.kind = KB_AT_ENGINE};
 
-        if (!u->sim->engines[i].count)
+        if (untouched(&u->sim->engines[i]))
             continue;
         name_engine(t, i, use.name);
         show_station(u, &u->sim->engines[i], i % 2 ? t->write_engines : t->read_engines,
@@ -420,7 +426,7 @@ static void show_memories(const struct usage *u)
         if (dst_unit(t, i) > t->pes)
             continue; /* a TCM: its ports are the PE's */
         sum = served(u->sim, i);
-        if (!sum.count)
+        if (!sum.count && u->sim->memories[i].holder == TXN_NONE)
             continue;
         use.count = sum.count;
         use.bytes = sum.bytes;
@@ -441,7 +447,7 @@ static void show_ports(const struct usage *u)
         kb_use use = {
             .kind = KB_AT_PORT, .count = pe->port[port].count, .bytes = pe->port_bytes[port]};
 
-        if (!use.count)
+        if (!use.count && pe->port[port].holder == TXN_NONE)
             continue;
         if (port <= PORT_TCM_WRITE)
             use.gbs = port == PORT_TCM_READ ? t->tcm_read.gbs : t->tcm_write.gbs;

@@ -380,16 +380,6 @@ static void build(struct sim *s)
 
 /* -- what was used -------------------------------------------------------------------------- */
 
-static void add_use(struct judge_use *uses, size_t *n, const struct station *at, const char *format,
-                    const char *a, const char *b)
-{
-    if (!at->use.count)
-        return;
-    uses[*n] = at->use;
-    snprintf(uses[*n].name, sizeof uses[*n].name, format, a, b);
-    (*n)++;
-}
-
 static struct judge_use *collect(const struct sim *s, size_t *n)
 {
     const struct judge_topo *t = s->t;
@@ -397,15 +387,15 @@ static struct judge_use *collect(const struct sim *s, size_t *n)
 
     *n = 0;
     for (size_t i = 0; i < t->n_nodes; i++) {
-        add_use(uses, n, &s->reads[i], "%s.%s", t->nodes[i].name, "read");
-        add_use(uses, n, &s->writes[i], "%s.%s", t->nodes[i].name, "write");
-        add_use(uses, n, &s->memories[i], "%s%s", t->nodes[i].name, "");
+        judge_add_use(uses, n, &s->reads[i].use, "%s.%s", t->nodes[i].name, "read");
+        judge_add_use(uses, n, &s->writes[i].use, "%s.%s", t->nodes[i].name, "write");
+        judge_add_use(uses, n, &s->memories[i].use, "%s%s", t->nodes[i].name, "");
     }
     for (size_t i = 0; i < t->n_edges; i++) {
         const char *from = t->nodes[t->edges[i].from].name, *to = t->nodes[t->edges[i].to].name;
 
-        add_use(uses, n, &s->links[i], "%s -> %s", from, to);
-        add_use(uses, n, &s->returns[i], "%s -> %s", to, from);
+        judge_add_use(uses, n, &s->links[i].use, "%s -> %s", from, to);
+        judge_add_use(uses, n, &s->returns[i].use, "%s -> %s", to, from);
     }
     return uses;
 }

@@ -219,7 +219,7 @@ static ALWAYS_INLINE void serve_next(struct kb_sim *s, struct memory_station *m,
     if (m->head == TXN_NONE)
         return;
     note_arrivals(s, m, t);
-    if (m->queued > m->queue_max)
+    if (STATS && m->queued > m->queue_max)
         m->queue_max = m->queued;
     if (m->queued == 0 || --m->queued == 0)
         m->arrived = &m->head;
@@ -471,9 +471,9 @@ static ALWAYS_INLINE void take_engine(struct kb_sim *s, int how, struct station 
     struct txn *x = &s->txns[slot];
 
     engine->holder = slot;
-    engine->busy_fs -= t; /* done() adds the time of completion */
     x->wait_fs = (int64_t)t - x->wait_fs;
-    engine->wait_fs += x->wait_fs;
+    if (STATS)
+        station_taken(engine, t, x->wait_fs);
     if (is_told(s, how))
         watch_take(s, t, slot, WATCH_ENGINE);
     leave_engine(s, how, t, slot);
@@ -485,9 +485,9 @@ static ALWAYS_INLINE void take_channel(struct kb_sim *s, int how, struct station
     struct txn *x = &s->txns[slot];
 
     channel->holder = slot;
-    channel->busy_fs -= t; /* done() adds the time of completion */
     x->wait_fs = (int64_t)t - x->issue_fs;
-    channel->wait_fs += x->wait_fs;
+    if (STATS)
+        station_taken(channel, t, x->wait_fs);
     if (is_told(s, how))
         watch_take(s, t, slot, WATCH_CHANNEL);
     if (how & HOW_KERNELS)
@@ -553,8 +553,12 @@ static inline uint64_t pass_link(struct kb_sim *s, const struct txn *x, uint32_t
 
     l->free_fs = (int64_t)after(enter, taken);
     l->holder = slot;
-    l->busy_fs += (uint64_t)taken;
-    l->wait_fs += enter - t;
+    if (STATS) {
+        l->busy_fs += (uint64_t)taken;
+        l->wait_fs += enter - t;
+        if (enter > t && !link_wait(l, t, enter))
+            fail(s, KB_NO_MEMORY);
+    }
     return enter;
 }
 
@@ -618,7 +622,7 @@ static ALWAYS_INLINE void come_to_memory(struct kb_sim *s, int how, uint64_t t, 
     s->txns[slot].next = TXN_NONE;
     *(memory->queued ? &s->txns[memory->tail].next : &memory->head) = slot;
     memory->tail = slot;
-    if (++memory->queued > memory->queue_max)
+    if (++memory->queued > memory->queue_max && STATS)
         memory->queue_max = memory->queued;
 }
 
@@ -713,8 +717,11 @@ static ALWAYS_INLINE void leave_memory(struct kb_sim *s, int how, struct memory_
     struct txn *x = &s->txns[slot];
 
     x->service_fs = (int64_t)memory->start_fs;
-    memory->busy_fs += t - memory->start_fs;
-    memory->wait_fs += (int64_t)memory->start_fs - x->arrive_fs;
+    if (STATS) {
+        memory->count += how & HOW_KERNELS ? 1 : 0;
+        memory->busy_fs += t - memory->start_fs;
+        memory->wait_fs += (int64_t)memory->start_fs - x->arrive_fs;
+    }
     memory->holder = TXN_NONE;
     if (expects(how)) {
         serve_next(s, memory, t);
@@ -730,9 +737,8 @@ static ALWAYS_INLINE void leave_first(struct kb_sim *s, int how, uint64_t t, uin
     struct txn *x = &s->txns[slot];
     struct station *first = txn_of_host(x) ? engine_of(s, x) : channel_of(s, x);
 
-    first->busy_fs += t;
-    first->count++;
-    first->bytes += x->nbytes;
+    if (STATS)
+        station_left(first, t, x->nbytes);
     if (is_told(s, how))
         watch_release(s, t, slot, txn_of_host(x) ? WATCH_ENGINE : WATCH_CHANNEL);
     if (!station_waited_for(first))
@@ -741,7 +747,8 @@ static ALWAYS_INLINE void leave_first(struct kb_sim *s, int how, uint64_t t, uin
         take_engine(s, how, first, t, station_dequeue(first, s->txns));
     else
         take_channel(s, how, first, t, station_dequeue(first, s->txns));
-    count_flow(s, x);
+    if (STATS)
+        count_flow(s, x);
 }
 
 static ALWAYS_INLINE void done(struct kb_sim *s, int how, uint64_t t, uint32_t slot)

@@ -127,6 +127,7 @@ enum pe_state {
 
 struct tl_ctx {
     struct memory_station port[N_PORTS];
+    uint64_t port_bytes[N_PORTS]; /* of services that have ended; of engines 0 */
     struct kb_sim *sim;
     struct kernels *kernels;
     struct co *co;

@@ -136,6 +136,30 @@ kb_status kb_sim_new(const kb_topology *topo, const kb_options *options, kb_sim 
     return KB_OK;
 }
 
+bool link_line_grow(struct link_station *l)
+{
+    enum { FIRST_ROOM = 8 };
+    struct link_line *old = l->line, *line;
+    uint32_t room = old ? 2 * old->room : FIRST_ROOM;
+
+    line = malloc(sizeof *line + room * sizeof *line->enter_fs);
+    if (!line)
+        return false;
+    *line = (struct link_line){.n = old ? old->n : 0, .room = room};
+    for (uint32_t i = 0; i < line->n; i++)
+        line->enter_fs[i] = old->enter_fs[(old->first + i) & (old->room - 1)];
+    free(old);
+    l->line = line;
+    return true;
+}
+
+static void links_free(struct kb_sim *s)
+{
+    for (size_t i = 0; s->links && i < walk_n_links(s->topo); i++)
+        free(s->links[i].line);
+    free(s->links);
+}
+
 void kb_sim_free(kb_sim *s)
 {
     if (!s)
@@ -153,7 +177,7 @@ void kb_sim_free(kb_sim *s)
     free(s->flow_host);
     free(s->flow_in);
     free(s->pipes);
-    free(s->links);
+    links_free(s);
     free(s->memories);
     free(s->engines);
     free(s->channels);

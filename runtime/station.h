@@ -1,7 +1,15 @@
 /* station.h -- what serves one transaction after the other: channel, engine, memory, link. */
 #ifndef STATION_H
 #define STATION_H
+#include "linked.h"
 #include "txn.h"
+
+/* What nobody needs but kb_sim_usage(). -DKB_NO_STATS shows what it costs: `make bench`. */
+#ifdef KB_NO_STATS
+enum { STATS = 0 };
+#else
+enum { STATS = 1 };
+#endif
 
 /* Ten million waits of ten milliseconds pass 64 bits. */
 __extension__ typedef __int128 wait_sum;
@@ -32,9 +40,16 @@ struct memory_station {
     };
     uint32_t holder;            /* slot that is served: whom a waiting transaction waits for */
     uint32_t queued, queue_max; /* who has arrived and waits */
+    uint32_t count;             /* of kernels: services that have ended; ids have as many bits */
     uint64_t start_fs;          /* when the holder's service begins, or has begun */
     uint64_t busy_fs;           /* of services that have ended */
     wait_sum wait_fs;           /* the same */
+};
+
+/* Who waits for a link is known by when he will enter: a ring of these times, which only grow. */
+struct link_line {
+    uint32_t first, n, room; /* room: a power of two, 0 at first */
+    uint64_t enter_fs[];
 };
 
 /* A link's direction: the head of a transaction goes on while its bytes pass. */
@@ -43,12 +58,55 @@ struct link_station {
     uint64_t busy_fs;
     wait_sum wait_fs;
     uint32_t holder; /* slot that entered last: whom the next one waits for */
+    uint32_t queue_max;
+    struct link_line *line; /* owned; NULL: nobody has waited */
 };
+
+/* Twice the room; false if there is no memory.  sim.c */
+bool link_line_grow(struct link_station *l) LINKED(link_line_grow);
+
+/*
+ * Somebody comes to the link at `t` and waits until `enter`. Those who have entered leave the line
+ * only now: nobody asked before. False if there is no memory.
+ */
+static inline bool link_wait(struct link_station *l, uint64_t t, uint64_t enter)
+{
+    struct link_line *line = l->line;
+
+    while (line && line->n && line->enter_fs[line->first] <= t) {
+        line->first = (line->first + 1) & (line->room - 1);
+        line->n--;
+    }
+    if (!line || line->n == line->room) {
+        if (!link_line_grow(l))
+            return false;
+        line = l->line;
+    }
+    line->enter_fs[(line->first + line->n) & (line->room - 1)] = enter;
+    if (++line->n > l->queue_max)
+        l->queue_max = line->n;
+    return true;
+}
+
+/* A server is taken at `t`, after a wait of so long. */
+static inline void station_taken(struct station *s, uint64_t t, int64_t wait_fs)
+{
+    s->busy_fs -= t; /* station_left() adds the time of completion */
+    s->wait_fs += wait_fs;
+}
+
+/* It is free again, at `t`, and a transaction of `nbytes` is complete. */
+static inline void station_left(struct station *s, uint64_t t, uint64_t nbytes)
+{
+    s->busy_fs += t;
+    s->count++;
+    s->bytes += nbytes;
+}
 
 static inline void station_enqueue(struct station *s, struct txn *txns, uint32_t slot)
 {
     txn_append(&s->queue, txns, slot);
-    if (++s->queued > s->queue_max)
+    if (++s->queued > s->queue_max && STATS)
         s->queue_max = s->queued;
 }
 

@@ -81,6 +81,15 @@ static bool fill(struct kb_sim *s, const struct job *job)
     return true;
 }
 
+static void clear_link(struct link_station *l)
+{
+    struct link_line *line = l->line;
+
+    if (line)
+        line->n = 0;
+    *l = (struct link_station){.line = line};
+}
+
 /* Links with a queue that the route of `job` may have taken. */
 static void clear_links(struct kb_sim *s, const struct job *job)
 {
@@ -95,8 +104,7 @@ static void clear_links(struct kb_sim *s, const struct job *job)
             struct walk_edge edge = {leg->owner, leg->back, leg->link};
 
             if (leg->owner != LINK_NONE)
-                s->links[walk_link(t, edge, at.cube, job->dst) ^ !writes(job)] =
-                    (struct link_station){0};
+                clear_link(&s->links[walk_link(t, edge, at.cube, job->dst) ^ !writes(job)]);
         }
         if (seg->exit == N_EXITS)
             return;

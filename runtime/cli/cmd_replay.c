@@ -1,6 +1,7 @@
 /* cmd_replay.c -- `replay`: the transactions of a CSV file on one machine, a row of times each. */
 #include "causes.h"
 #include "progress.h"
+#include "stats.h"
 #include "stop.h"
 #include "text.h"
 #include "transactions.h"
@@ -170,13 +171,20 @@ enum exit_code cmd_replay(const struct cli *cli)
                           .until_fs = cli->opts.until_fs,
                           .max_events = cli->opts.max_events};
     struct replay replay = {.cli = cli};
+    struct stats stats = {0};
     kb_status status = kb_sim_new(cli->topo, &options, &replay.sim);
 
     if (status)
         return cmd_fail(cli, status, NULL);
-    enum exit_code code = causes_begin(cli, replay.sim, &replay.why);
+    enum exit_code code = stats_check(cli);
     if (!code)
+        code = causes_begin(cli, replay.sim, &replay.why);
+    if (!code) {
         code = cmd_output(cli, replay_into, &replay);
+        stats_take(&stats, cli, replay.sim);
+        code = stats_write(&stats, cli, NULL, 0, code);
+    }
+    stats_free(&stats);
     kb_why_free(replay.why);
     kb_sim_free(replay.sim);
     return code;

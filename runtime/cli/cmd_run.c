@@ -5,6 +5,7 @@
 #include <errno.h>
 #include "progress.h"
 #include "say.h"
+#include "stats.h"
 #include "stop.h"
 #include "text.h"
 #include "warn.h"
@@ -277,6 +278,7 @@ enum exit_code cmd_run(const struct cli *cli)
     const struct opts *o = &cli->opts;
     struct run run = {.cli = cli, .bench = find_bench(cli, o->operand[0]), .verify = "off"};
     kb_options options = options_of(o);
+    struct stats stats = {0};
     kb_error why = {""};
 
     if (!run.bench)
@@ -289,9 +291,15 @@ enum exit_code cmd_run(const struct cli *cli)
     run.sim = kb_bench_sim(run.run);
     enum exit_code code = resolve_args(&run) ? check_oplog(cli) : cmd_fail(cli, KB_NO_MEMORY, NULL);
     if (!code)
-        code = causes_begin(cli, run.sim, &run.why);
+        code = stats_check(cli);
     if (!code)
+        code = causes_begin(cli, run.sim, &run.why);
+    if (!code) {
         code = cmd_output(cli, run_into, &run);
+        stats_take(&stats, cli, run.sim);
+        code = stats_write(&stats, cli, run.args, run.bench->n_args, code);
+    }
+    stats_free(&stats);
     kb_why_free(run.why);
     free(run.args);
     kb_bench_free(run.run);

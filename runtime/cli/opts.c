@@ -170,7 +170,8 @@ static void add_option(struct reading *r, enum option_id id, const char *argumen
 {
     char name[32] = "--";
 
-    if (id == OPTION_OUTPUT || id == OPTION_QUIET || id == OPTION_JOBS || id == OPTION_SQLITE)
+    if (id == OPTION_OUTPUT || id == OPTION_QUIET || id == OPTION_JOBS || id == OPTION_SQLITE ||
+        id == OPTION_STATS)
         return;
     add_param(r->o, dashed_names[id], argument);
     strcat(name, option_names[id]);
@@ -321,6 +322,19 @@ static enum exit_code read_sqlite(struct reading *r, const char *word)
     return *word ? EXIT_OK : refuse(r, OPTION_SQLITE, word, "the name of a file");
 }
 
+static enum exit_code read_stats(struct reading *r, const char *word)
+{
+    static const char *const ends[] = {".csv", ".json", ".sqlite", ".db"};
+    size_t len = strlen(word);
+
+    r->o->stats = word;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (len > strlen(ends[i]) && strcmp(word + len - strlen(ends[i]), ends[i]) == 0)
+            return EXIT_OK;
+    return refuse(r, OPTION_STATS, word,
+                  "the name of a file that ends in .csv, .json, .sqlite or .db");
+}
+
 /* text_read_ns() reads any decimal of that kind, exactly. */
 static enum exit_code read_percent(const struct reading *r, enum option_id id, const char *word,
                                    int64_t *out)
@@ -403,6 +417,8 @@ static enum exit_code read_option(struct reading *r, enum option_id id, const ch
         break;
     case OPTION_SQLITE:
         return read_sqlite(r, argument);
+    case OPTION_STATS:
+        return read_stats(r, argument);
     case OPTION_TOLERANCE:
         return read_percent(r, id, argument, &r->o->tolerance);
     case OPTION_BOUND:
@@ -605,6 +621,12 @@ static enum exit_code check(const struct reading *r)
         return say(r->program, EXIT_USAGE, "--sqlite and -o name the same file");
     if (r->given[OPTION_TOP] && o->command != COMMAND_DIFF && !o->why)
         return say(r->program, EXIT_USAGE, "--top is of --why, which was not given");
+    if (o->stats && o->output && newfile_same(o->stats, o->output))
+        return say(r->program, EXIT_USAGE, "--stats and -o name the same file");
+    if (o->stats && o->sqlite && newfile_same(o->stats, o->sqlite))
+        return say(r->program, EXIT_USAGE, "--stats and --sqlite name the same file");
+    if (o->stats && o->oplog && newfile_same(o->stats, o->oplog))
+        return say(r->program, EXIT_USAGE, "--stats and --oplog name the same file");
     if (o->sqlite && o->dry_run)
         return say(r->program, EXIT_USAGE, "--dry-run has no results for --sqlite");
     return check_bytes(r);

@@ -21,6 +21,7 @@ struct opts {
     enum format format;
     const char *output;        /* NULL: stdout */
     const char *sqlite;        /* NULL: none */
+    const char *stats;         /* NULL: none; the name ends in one of a few ways */
     struct origin_arg *params; /* owned: what command_line says, name by name, and defaults */
     size_t n_params;
     kb_engine engine;

@@ -1,8 +1,7 @@
 /* cmd_load.c -- `load`: traffic of all PEs, a row of throughput and latency for each rate. */
 #include "blocks.h"
 #include "causes.h"
-#include "lists.h"
-#include "matrix.h"
+#include "pattern.h"
 #include "progress.h"
 #include "say.h"
 #include "stats.h"
@@ -78,9 +77,7 @@ struct job {
 
 struct load {
     const struct cli *cli;
-    kb_traffic traffic; /* but for rate and seed */
-    struct matrix matrix;
-    struct list rates;
+    struct pattern asked;
     uint64_t seeds;       /* simulations of each rate */
     kb_why *causes;       /* owned; of the only simulation; NULL: nobody asks */
     struct point *points; /* owned; one a rate */
@@ -97,107 +94,24 @@ struct load {
 
 /* -- what was asked ------------------------------------------------------------------------- */
 
-static const char *const pattern_names[] = {
-    [KB_UNIFORM] = "uniform",     [KB_LOCAL] = "local",     [KB_NEIGHBOR] = "neighbor",
-    [KB_TRANSPOSE] = "transpose", [KB_BITCOMP] = "bitcomp", [KB_HOTSPOT] = "hotspot",
-    [KB_MATRIX] = "matrix"};
-
-enum { N_PATTERNS = sizeof pattern_names / sizeof *pattern_names };
-
-/* What stands behind the colon of "hotspot:20%". */
-static enum exit_code read_share(struct load *load, const char *text)
+/* What is told of one simulation. */
+static enum exit_code check_one(const struct load *load)
 {
-    size_t len = strlen(text);
-    int64_t millionths; /* of a per cent, read as fs of a ns */
+    const struct opts *o = &load->cli->opts;
 
-    if (len > 0 && text[len - 1] == '%')
-        len--;
-    if (!text_read_ns(text, len, &millionths) || millionths > 100 * KB_FS_PER_NS)
-        return say(load->cli->program, EXIT_USAGE,
-                   "--pattern: hotspot:P needs a number of per cent, 0 to 100");
-    load->traffic.hotspot = (double)millionths / (100.0 * KB_FS_PER_NS);
-    return EXIT_OK;
-}
-
-/* What stands behind the colon of a pattern; NULL: nothing. */
-static enum exit_code read_argument(struct load *load, const char *text)
-{
-    const char *program = load->cli->program;
-    enum exit_code code;
-
-    switch (load->traffic.pattern) {
-    case KB_HOTSPOT:
-        return read_share(load, text ? text : "");
-    case KB_MATRIX:
-        if (!text || !*text)
-            return say(program, EXIT_USAGE, "--pattern: matrix:FILE needs a file");
-        code = matrix_read(&load->matrix, load->cli, text);
-        load->traffic.matrix = load->matrix.row;
-        load->traffic.n_matrix = load->matrix.n;
-        return code;
-    default:
-        if (text)
-            return say(program, EXIT_USAGE, "--pattern: %s takes no ':'",
-                       pattern_names[load->traffic.pattern]);
+    if (load->asked.rates.n == 1 || (!o->stats && !o->why))
         return EXIT_OK;
-    }
-}
-
-static enum exit_code read_pattern(struct load *load)
-{
-    const char *text = load->cli->opts.pattern, *colon = strchr(text, ':');
-    char name[64];
-    size_t len = colon ? (size_t)(colon - text) : strlen(text);
-
-    text_show(text, len, name, sizeof name);
-    for (int i = 0; i < N_PATTERNS; i++) {
-        if (strcmp(name, pattern_names[i]) != 0)
-            continue;
-        load->traffic.pattern = (kb_pattern)i;
-        return read_argument(load, colon ? colon + 1 : NULL);
-    }
-    return say_unknown(load->cli->program, "pattern", "", name, pattern_names, N_PATTERNS);
-}
-
-static enum exit_code read_op(struct load *load)
-{
-    const char *op = load->cli->opts.op;
-
-    if (op && strcmp(op, op_names[KB_READ]) != 0 && strcmp(op, op_names[KB_WRITE]) != 0)
-        return say_unknown(load->cli->program, "op", "", op, op_names, KB_WRITE + 1);
-    load->traffic.op = op && strcmp(op, op_names[KB_WRITE]) == 0 ? KB_WRITE : KB_READ;
-    return EXIT_OK;
-}
-
-static enum exit_code read_rates(struct load *load)
-{
-    char why[LIST_WHY_BYTES];
-
-    if (!list_read(&load->rates, LIST_RATES, load->cli->opts.rate, why))
-        return say(load->cli->program, EXIT_USAGE, "--rate: %s", why);
-    if (load->cli->opts.stats && load->rates.n > 1)
-        return say(load->cli->program, EXIT_USAGE,
-                   "--stats is of one simulation: it needs a --rate that is one number");
-    return EXIT_OK;
+    return say(load->cli->program, EXIT_USAGE,
+               "--%s is of one simulation: it needs a --rate that is one number",
+               o->stats ? "stats" : "why");
 }
 
 static enum exit_code read_options(struct load *load)
 {
-    const struct opts *o = &load->cli->opts;
-    enum exit_code code;
+    enum exit_code code = pattern_read(&load->asked, load->cli);
 
-    if (!o->pattern || !o->rate)
-        return say(load->cli->program, EXIT_USAGE,
-                   "load needs --pattern and --rate, see '%s load --help'", load->cli->program);
-    load->traffic = (kb_traffic){.nbytes = o->bytes, .txns = o->txns, .fixed = o->fixed};
-    load->seeds = o->why ? 1 : o->seeds;
-    code = read_rates(load);
-    if (!code && o->why && load->rates.n > 1)
-        return say(load->cli->program, EXIT_USAGE, "--why is of one rate, --rate has %zu",
-                   load->rates.n);
-    if (!code)
-        code = read_op(load);
-    return code ? code : read_pattern(load);
+    load->seeds = load->cli->opts.why ? 1 : load->cli->opts.seeds;
+    return code ? code : check_one(load);
 }
 
 /* -- rows ----------------------------------------------------------------------------------- */
@@ -210,9 +124,9 @@ static bool point_row(void *arg, uint64_t i, struct cell *cells)
     bool memory = point->memories.n > 0, link = point->links.n > 0;
 
     cells[0] = cell_text(load->cli->opts.pattern);
-    cells[1] = cell_count(load->traffic.nbytes);
-    cells[2] = cell_text(op_names[load->traffic.op]);
-    cells[3] = cell_decimal(list_rate(load->rates.value[i]));
+    cells[1] = cell_count(load->asked.traffic.nbytes);
+    cells[2] = cell_text(op_names[load->asked.traffic.op]);
+    cells[3] = cell_decimal(list_rate(load->asked.rates.value[i]));
     cells[4] = cell_fraction(r->offered_gbs);
     cells[5] = cell_fraction(r->accepted_gbs);
     cells[6] = cell_count(r->count);
@@ -261,7 +175,7 @@ static char *put_rate(char *to, uint64_t millionths)
 /* The smallest rate that is saturated, and the largest below it; SIZE_MAX: none. */
 static void find_saturation(const struct load *load, size_t *saturated, size_t *below)
 {
-    const uint64_t *rate = load->rates.value;
+    const uint64_t *rate = load->asked.rates.value;
 
     *saturated = *below = SIZE_MAX;
     for (size_t i = 0; i < load->n_points; i++)
@@ -286,14 +200,15 @@ static char *put_busiest(char *to, const char *things, const struct busiest *bus
 static char *put_saturation(char *p, const struct load *load, size_t saturated, size_t below)
 {
     if (saturated == SIZE_MAX)
-        return put_rate(text_put_text(p, "no saturation up to rate "), load->rates.value[below]);
+        return put_rate(text_put_text(p, "no saturation up to rate "),
+                        load->asked.rates.value[below]);
     if (below == SIZE_MAX)
         p = text_put_text(p, "saturation begins below rate ");
     else
-        p = text_put_text(
-            put_rate(text_put_text(p, "saturation begins between rate "), load->rates.value[below]),
-            " and ");
-    p = put_rate(p, load->rates.value[saturated]);
+        p = text_put_text(put_rate(text_put_text(p, "saturation begins between rate "),
+                                   load->asked.rates.value[below]),
+                          " and ");
+    p = put_rate(p, load->asked.rates.value[saturated]);
     return p +
            sprintf(p, ": %.1f GB/s accepted there", load->points[saturated].result.accepted_gbs);
 }
@@ -311,7 +226,8 @@ static char *put_overload(char *p, const struct load *load)
     for (size_t i = 0; i < load->n_points; i++) {
         double percent = busiest_link(&load->points[i]);
 
-        if (percent > 100 && (first == SIZE_MAX || load->rates.value[i] < load->rates.value[first]))
+        if (percent > 100 &&
+            (first == SIZE_MAX || load->asked.rates.value[i] < load->asked.rates.value[first]))
             first = i;
         if (worst == SIZE_MAX || percent > busiest_link(&load->points[worst]))
             worst = i;
@@ -319,10 +235,10 @@ static char *put_overload(char *p, const struct load *load)
     if (first == SIZE_MAX || strcmp(load->cli->info.links, "ideal") != 0)
         return p;
     p = put_rate(text_put_text(p, "\nlinks are ideal, so all this is optimistic: from rate "),
-                 load->rates.value[first]);
+                 load->asked.rates.value[first]);
     p += sprintf(p, " on some carry more than they can (%s %.1f %% at rate ",
                  load->points[worst].links.at[0].name, load->points[worst].links.at[0].percent);
-    p = put_rate(p, load->rates.value[worst]);
+    p = put_rate(p, load->asked.rates.value[worst]);
     return text_put_text(p, "); contention.links=fifo would tell");
 }
 
@@ -342,7 +258,7 @@ static void make_note(const struct load *load, bool busiest, char note[NOTE_BYTE
     else
         p = put_saturation(p, load, saturated, below);
     if (busiest) {
-        p = put_rate(text_put_text(p, "\nbusiest at rate "), load->rates.value[shown]);
+        p = put_rate(text_put_text(p, "\nbusiest at rate "), load->asked.rates.value[shown]);
         p = put_busiest(p, ": memories", &load->points[shown].memories);
         p = put_busiest(p, "; links", &load->points[shown].links);
     }
@@ -356,10 +272,10 @@ static void do_job(void *arg, unsigned thread, uint64_t i)
     struct load *load = arg;
     struct job *job = &load->jobs[i % load->window];
     kb_options options = {.engine = load->cli->opts.engine};
-    kb_traffic traffic = load->traffic;
+    kb_traffic traffic = load->asked.traffic;
 
     (void)thread;
-    traffic.rate = list_rate(load->rates.value[i / load->seeds]);
+    traffic.rate = list_rate(load->asked.rates.value[i / load->seeds]);
     traffic.seed = load->cli->opts.seed + i % load->seeds;
     job->why = (kb_error){""};
     job->ended = false;
@@ -448,8 +364,8 @@ static bool give_job(void *arg, uint64_t i)
 static void show_progress(void *arg)
 {
     struct load *load = arg;
-    uint64_t all = load->traffic.txns * load->rates.n * load->seeds;
-    uint64_t done = load->traffic.txns * load->n_done;
+    uint64_t all = load->asked.traffic.txns * load->asked.rates.n * load->seeds;
+    uint64_t done = load->asked.traffic.txns * load->n_done;
 
     for (unsigned i = 0; i < load->window; i++)
         done += atomic_load_explicit(&load->jobs[i].n_done, memory_order_relaxed);
@@ -464,7 +380,7 @@ static bool make_room(struct load *load)
 
     load->threads = o->jobs ? o->jobs : blocks_threads();
     load->window = load->threads * AHEAD_PER_THREAD;
-    load->points = calloc(load->rates.n, sizeof *load->points);
+    load->points = calloc(load->asked.rates.n, sizeof *load->points);
     load->sims = calloc(load->seeds, sizeof *load->sims);
     load->jobs = calloc(load->window, sizeof *load->jobs);
     return load->points && load->sims && load->jobs;
@@ -479,13 +395,12 @@ static void free_room(struct load *load)
     free(load->points);
     free(load->sims);
     free(load->jobs);
-    list_free(&load->rates);
-    matrix_free(&load->matrix);
+    pattern_free(&load->asked);
 }
 
 static enum exit_code run(struct load *load)
 {
-    struct blocks blocks = {.n = load->rates.n * load->seeds,
+    struct blocks blocks = {.n = load->asked.rates.n * load->seeds,
                             .threads = load->threads,
                             .window = load->window,
                             .work = do_job,
@@ -506,7 +421,7 @@ static void say_unsteady(const struct load *load)
     char rate[TEXT_NUMBER_BYTES];
 
     for (size_t i = 0; i < load->n_points && !load->cli->opts.quiet; i++) {
-        *put_rate(rate, load->rates.value[i]) = '\0';
+        *put_rate(rate, load->asked.rates.value[i]) = '\0';
         if (!load->points[i].result.steady)
             fprintf(stderr,
                     "rate %s: no steady state found: latencies still grow, or --txns is too "
@@ -553,10 +468,11 @@ static enum exit_code load_into(void *arg, struct sink *out)
     say_unsteady(load);
     if (rows.note && !prints_note(load->cli->opts.format) && !load->cli->opts.quiet)
         fprintf(stderr, "%s\n", note);
-    if (load->n_points == load->rates.n)
+    if (load->n_points == load->asked.rates.n)
         return EXIT_OK;
     take_unfinished(load);
-    fprintf(stderr, "interrupted: %zu of %zu rates complete\n", load->n_points, load->rates.n);
+    fprintf(stderr, "interrupted: %zu of %zu rates complete\n", load->n_points,
+            load->asked.rates.n);
     return EXIT_INTERRUPTED;
 }
 

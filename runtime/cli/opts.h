@@ -40,9 +40,9 @@ struct opts {
     int64_t atol;             /* millionths */
     const char *columns;      /* names, commas between them; NULL: all */
     uint64_t top;             /* 0: not given */
-    unsigned jobs; /* 0: as many as processors */
-    bool why;      /* instead of rows */
-    bool fixed;    /* arrivals at equal intervals */
+    unsigned jobs;            /* 0: as many as processors */
+    bool why;                 /* instead of rows */
+    bool fixed;               /* arrivals at equal intervals */
     bool quiet, config, fingerprint, dry_run, help, version;
 };
 

@@ -247,21 +247,6 @@ static enum exit_code check_oplog(const struct cli *cli)
     return say(cli->program, EXIT_SYSTEM, "%s: %s", path, strerror(errno));
 }
 
-/* NULL after a message. */
-static const kb_bench *find_bench(const struct cli *cli, const char *name)
-{
-    const char *names[256];
-    size_t n = 0;
-
-    for (size_t i = 0; i < n_benches; i++)
-        if (strcmp(benches[i]->name, name) == 0)
-            return benches[i];
-    for (; n < n_benches && n < sizeof names / sizeof *names; n++)
-        names[n] = benches[n]->name;
-    say_unknown(cli->program, "bench", "", name, names, n);
-    return NULL;
-}
-
 static kb_options options_of(const struct opts *o)
 {
     return (kb_options){.engine = o->engine,
@@ -276,7 +261,7 @@ static kb_options options_of(const struct opts *o)
 enum exit_code cmd_run(const struct cli *cli)
 {
     const struct opts *o = &cli->opts;
-    struct run run = {.cli = cli, .bench = find_bench(cli, o->operand[0]), .verify = "off"};
+    struct run run = {.cli = cli, .bench = bench_find(cli, o->operand[0]), .verify = "off"};
     kb_options options = options_of(o);
     struct stats stats = {0};
     kb_error why = {""};

@@ -1,0 +1,385 @@
+/* cmd_why.c -- `why`: a bench, a file of transactions or traffic again, each time with one limit
+ * less. */
+#include "benches.h"
+#include "blocks.h"
+#include "cmd.h"
+#include "pattern.h"
+#include "progress.h"
+#include "say.h"
+#include "stop.h"
+#include "transactions.h"
+#include <math.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    EVENTS_AT_ONCE = 50000, /* a few ms: how long Ctrl-C may wait */
+    NOTE_BYTES = 256,
+};
+
+static const struct column columns[] = {
+    {"removed", CELL_TEXT}, {"end_ns", CELL_NS},         {"kernel_ns", CELL_NS},
+    {"mean_ns", CELL_NS},   {"p99_ns", CELL_NS},         {"accepted_gbs", CELL_FRACTION},
+    {"saved_ns", CELL_NS},  {"saved_pct", CELL_PERCENT}, {"speedup", CELL_FRACTION},
+};
+
+/* Limits as they are printed. The first is none: what the others are compared with. */
+static const struct limit {
+    const char *name;
+    unsigned cost;
+} limits[] = {
+    {"none", 0},
+    {"memory_gbs", KB_COST_MEMORY_GBS},
+    {"link_gbs", KB_COST_LINK_GBS},
+    {"channels", KB_COST_CHANNELS},
+    {"engines", KB_COST_ENGINES},
+    {"overhead", KB_COST_OVERHEAD},
+    {"wire", KB_COST_WIRE},
+    {"compute", KB_COST_COMPUTE},
+};
+
+enum { N_LIMITS = sizeof limits / sizeof *limits };
+
+enum scenario { SCENARIO_BENCH, SCENARIO_FILE, SCENARIO_LOAD };
+
+/* What a run came to, with one limit less. Fields that a scenario does not have are not set. */
+struct outcome {
+    kb_status status;
+    kb_error why;
+    bool ended;
+    enum exit_code code; /* after a message */
+    int64_t end_fs, kernel_fs, mean_fs, p99_fs;
+    double accepted_gbs;
+};
+
+struct why {
+    const struct cli *cli;
+    enum scenario scenario;
+    const kb_bench *bench;
+    struct pattern asked;
+    struct outcome outcomes[N_LIMITS];
+    size_t order[N_LIMITS]; /* of rows: the first, then who saves most */
+    size_t n_rows, n_given;
+    struct progress progress;
+};
+
+/* -- one run -------------------------------------------------------------------------------- */
+
+static kb_options options_of(const struct why *w, size_t i)
+{
+    return (kb_options){.engine = w->cli->opts.engine, .costs_off = limits[i].cost};
+}
+
+/* Runs to the end, or to stop_asked(). */
+static void run(struct outcome *o, kb_sim *sim)
+{
+    o->status = KB_AGAIN;
+    while (o->status == KB_AGAIN && !stop_asked())
+        o->status = kb_sim_run(sim, EVENTS_AT_ONCE, &o->why);
+    o->ended = o->status == KB_OK;
+    if (o->status == KB_AGAIN)
+        o->status = KB_OK;
+    o->end_fs = kb_sim_end_fs(sim);
+}
+
+static void run_bench(struct why *w, size_t i)
+{
+    struct outcome *o = &w->outcomes[i];
+    const struct opts *opts = &w->cli->opts;
+    kb_options options = options_of(w, i);
+    kb_bench_run *bench = NULL;
+
+    kb_catch_overflow();
+    o->status = kb_bench_new(w->bench, w->cli->topo, &options, opts->seed, opts->operand + 1,
+                             opts->n_operands - 1, &bench, &o->why);
+    if (o->status)
+        return;
+    run(o, kb_bench_sim(bench));
+    for (size_t k = 0; k < kb_launch_done(kb_bench_sim(bench)); k++) {
+        kb_launch_result r;
+
+        kb_launch_get(kb_bench_sim(bench), k, &r);
+        o->kernel_fs += r.last_end_fs - r.start_fs;
+    }
+    kb_bench_free(bench);
+}
+
+static int by_time(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+/* Mean, rounded to whole fs, and nearest-rank percentile of all latencies. */
+static void sum_up(struct outcome *o, const kb_sim *sim)
+{
+    size_t n = kb_sim_done(sim);
+    int64_t *actual_fs = malloc((n + 1) * sizeof *actual_fs);
+    double sum = 0;
+    kb_result r;
+
+    if (!actual_fs)
+        o->status = KB_NO_MEMORY;
+    for (size_t i = 0; actual_fs && i < n; i++) {
+        kb_status status = kb_sim_result(sim, i, &r);
+
+        o->status = status ? status : o->status;
+        actual_fs[i] = r.actual_fs;
+        sum += (double)r.actual_fs;
+    }
+    if (actual_fs && n > 0) {
+        qsort(actual_fs, n, sizeof *actual_fs, by_time);
+        o->mean_fs = llround(sum / (double)n);
+        o->p99_fs = actual_fs[(n * 99 + 99) / 100 - 1];
+    }
+    free(actual_fs);
+}
+
+static void run_file(struct why *w, size_t i)
+{
+    struct outcome *o = &w->outcomes[i];
+    kb_options options = options_of(w, i);
+    kb_sim *sim = NULL;
+
+    o->status = kb_sim_new(w->cli->topo, &options, &sim);
+    if (!o->status)
+        o->code = transactions_read(w->cli->topo, w->cli->program, w->cli->opts.operand[0], sim);
+    if (!o->status && !o->code)
+        run(o, sim);
+    if (o->ended)
+        sum_up(o, sim);
+    kb_sim_free(sim);
+}
+
+static void run_load(struct why *w, size_t i)
+{
+    struct outcome *o = &w->outcomes[i];
+    kb_options options = options_of(w, i);
+    kb_traffic traffic = w->asked.traffic;
+    kb_traffic_result r;
+    kb_sim *sim = NULL;
+
+    traffic.rate = list_rate(w->asked.rates.value[0]);
+    traffic.seed = w->cli->opts.seed;
+    o->status = kb_sim_new(w->cli->topo, &options, &sim);
+    if (!o->status)
+        o->status = kb_sim_traffic(sim, &traffic, &o->why);
+    if (!o->status)
+        run(o, sim);
+    if (o->ended)
+        o->status = kb_traffic_result_of(&sim, 1, &r);
+    if (o->ended && !o->status) {
+        o->mean_fs = r.mean_fs;
+        o->p99_fs = r.p99_fs;
+        o->accepted_gbs = r.accepted_gbs;
+    }
+    kb_sim_free(sim);
+}
+
+/* Traffic keeps at most one transaction of a PE waiting: its channels cannot be left out. */
+static bool is_left_out(const struct why *w, size_t i)
+{
+    return w->scenario == SCENARIO_LOAD && limits[i].cost == KB_COST_CHANNELS;
+}
+
+static void do_run(void *arg, unsigned thread, uint64_t i)
+{
+    struct why *w = arg;
+    static void (*const runs[])(struct why *, size_t) = {run_bench, run_file, run_load};
+
+    (void)thread;
+    if (!is_left_out(w, i + 1))
+        runs[w->scenario](w, i + 1);
+}
+
+/* -- all of them ---------------------------------------------------------------------------- */
+
+static enum exit_code code_of(const struct why *w, const struct outcome *o)
+{
+    if (o->code)
+        return o->code;
+    return o->status ? cmd_fail(w->cli, o->status, &o->why) : EXIT_OK;
+}
+
+static bool give_run(void *arg, uint64_t i)
+{
+    struct why *w = arg;
+    const struct outcome *o = &w->outcomes[i + 1];
+
+    if (!o->ended && !is_left_out(w, i + 1))
+        return false;
+    w->n_given++;
+    return true;
+}
+
+static void show_progress(void *arg)
+{
+    struct why *w = arg;
+
+    progress_show(&w->progress, w->n_given, N_LIMITS - 1, "runs");
+}
+
+/* The first alone: what is wrong with the input is said once. */
+static enum exit_code run_all(struct why *w)
+{
+    static void (*const runs[])(struct why *, size_t) = {run_bench, run_file, run_load};
+    unsigned jobs = w->cli->opts.jobs ? w->cli->opts.jobs : blocks_threads();
+    struct blocks blocks = {.n = N_LIMITS - 1,
+                            .threads = jobs,
+                            .window = N_LIMITS,
+                            .work = do_run,
+                            .give = give_run,
+                            .wait = show_progress,
+                            .arg = w};
+    enum exit_code code;
+
+    runs[w->scenario](w, 0);
+    code = code_of(w, &w->outcomes[0]);
+    if (code || !w->outcomes[0].ended)
+        return code;
+    progress_begin(&w->progress, w->cli->opts.quiet);
+    if (!blocks_run(&blocks))
+        return cmd_fail(w->cli, KB_NO_MEMORY, NULL);
+    progress_end(&w->progress);
+    for (size_t i = 1; i < N_LIMITS && !code; i++)
+        code = code_of(w, &w->outcomes[i]);
+    return code;
+}
+
+/* -- the table ------------------------------------------------------------------------------ */
+
+/* What a run is judged by: kernels' time, or the mean latency. */
+static int64_t judged_fs(const struct why *w, size_t i)
+{
+    const struct outcome *o = &w->outcomes[i];
+
+    return w->scenario == SCENARIO_BENCH ? o->kernel_fs : o->mean_fs;
+}
+
+/* Of runs that have ended: who saves most comes first, of equals who is first in the list. */
+static void rank(struct why *w)
+{
+    w->n_rows = 0;
+    for (size_t i = 0; i < N_LIMITS; i++) {
+        size_t at = w->n_rows;
+
+        if (!w->outcomes[i].ended)
+            continue;
+        for (; at > 1 && judged_fs(w, w->order[at - 1]) > judged_fs(w, i); at--)
+            w->order[at] = w->order[at - 1];
+        w->order[at] = i;
+        w->n_rows++;
+    }
+}
+
+static bool limit_row(void *arg, uint64_t i, struct cell *cells)
+{
+    const struct why *w = arg;
+    const struct outcome *o = &w->outcomes[w->order[i]];
+    bool bench = w->scenario == SCENARIO_BENCH, load = w->scenario == SCENARIO_LOAD;
+    int64_t before_fs = judged_fs(w, 0), after_fs = judged_fs(w, w->order[i]);
+
+    cells[0] = cell_text(limits[w->order[i]].name);
+    cells[1] = cell_ns(o->end_fs);
+    cells[2] = bench ? cell_ns(o->kernel_fs) : cell_none();
+    cells[3] = bench ? cell_none() : cell_ns(o->mean_fs);
+    cells[4] = bench ? cell_none() : cell_ns(o->p99_fs);
+    cells[5] = load ? cell_fraction(o->accepted_gbs) : cell_none();
+    cells[6] = cell_ns(before_fs - after_fs);
+    cells[7] = before_fs ? cell_percent(100 * (double)(before_fs - after_fs) / (double)before_fs)
+                         : cell_none();
+    cells[8] = after_fs ? cell_fraction((double)before_fs / (double)after_fs) : cell_none();
+    return true;
+}
+
+static const char *note_of(const struct why *w)
+{
+    static const char *const notes[] = {
+        [SCENARIO_BENCH] = "saved: of the time of the kernels\n",
+        [SCENARIO_FILE] = "saved: of the mean latency\n",
+        [SCENARIO_LOAD] = "saved: of the mean latency; channels cannot be left out of traffic\n"};
+
+    return notes[w->scenario];
+}
+
+static enum exit_code why_into(void *arg, struct sink *s)
+{
+    struct why *w = arg;
+    enum exit_code code = run_all(w);
+    struct rows rows = {.columns = columns,
+                        .n_columns = sizeof columns / sizeof *columns,
+                        .row = limit_row,
+                        .arg = w,
+                        .note = note_of(w)};
+
+    if (code && code != EXIT_INTERRUPTED)
+        return code;
+    rank(w);
+    rows.n_rows = w->n_rows;
+    cmd_write(w->cli, &rows, s);
+    sink_flush(s);
+    if (!stop_asked())
+        return EXIT_OK;
+    fprintf(stderr, "interrupted: %zu of %d runs complete\n", w->n_rows, (int)N_LIMITS);
+    return EXIT_INTERRUPTED;
+}
+
+/* -- what is run again ---------------------------------------------------------------------- */
+
+static enum exit_code check_operands(const struct why *w)
+{
+    const struct opts *o = &w->cli->opts;
+
+    if (w->scenario != SCENARIO_BENCH && o->n_operands > 1)
+        return say(w->cli->program, EXIT_USAGE, "why: '%s' is one operand too many", o->operand[1]);
+    if (w->scenario != SCENARIO_LOAD && (o->pattern || o->rate))
+        return say(w->cli->program, EXIT_USAGE, "why: --pattern and --rate are of 'why load'");
+    return EXIT_OK;
+}
+
+static enum exit_code find_load(struct why *w)
+{
+    enum exit_code code = pattern_read(&w->asked, w->cli);
+
+    if (code || w->asked.rates.n == 1)
+        return code;
+    return say(w->cli->program, EXIT_USAGE, "why load takes one rate, --rate has %zu",
+               w->asked.rates.n);
+}
+
+/* A bench by its name, the word load, or a file. */
+static enum exit_code find_scenario(struct why *w)
+{
+    const char *name = w->cli->opts.operand[0];
+    bool is_path = strpbrk(name, "/.") || access(name, F_OK) == 0;
+
+    if (strcmp(name, "load") == 0) {
+        w->scenario = SCENARIO_LOAD;
+        return find_load(w);
+    }
+    w->scenario = is_path ? SCENARIO_FILE : SCENARIO_BENCH;
+    if (strcmp(name, "-") == 0)
+        return say(w->cli->program, EXIT_USAGE,
+                   "why reads its file several times, standard input can be read once");
+    if (is_path)
+        return EXIT_OK;
+    w->bench = bench_find(w->cli, name);
+    return w->bench ? EXIT_OK : EXIT_USAGE;
+}
+
+enum exit_code cmd_why(const struct cli *cli)
+{
+    struct why w = {.cli = cli};
+    enum exit_code code = find_scenario(&w);
+
+    if (!code)
+        code = check_operands(&w);
+    if (!code)
+        code = cmd_output(cli, why_into, &w);
+    pattern_free(&w.asked);
+    return code;
+}

@@ -12,7 +12,7 @@ enum watch_station { WATCH_CHANNEL, WATCH_ENGINE, WATCH_LINK, WATCH_MEMORY };
 
 void watch_free(struct watch *w);
 
-/* Both: the pieces told so far of who is in `slot` end at `t`, and the next begins. */
+/* Of who is in `slot`: each ends the piece of time before, and begins the next. */
 
 /* A transaction is issued, or a stage begins. */
 void watch_issue(struct kb_sim *s, uint64_t t, uint32_t slot);

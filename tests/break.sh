@@ -243,7 +243,7 @@ break_it 'sources without a point not passed over' runtime/cli/points.c \
 break_it 'each block the first of JSON' runtime/cli/out_json.c 's/bool first = from == 0;/bool first = true;/'
 break_it 'a short block is not the last' runtime/cli/cmd_sweep.c 's/return b->n_run == b->n && /return /'
 break_it 'all simulations of a rate with one seed' runtime/cli/cmd_load.c \
-    's/opts\.seed \+ i % load->cli->opts\.seeds/opts.seed/'
+    's/opts\.seed \+ i % load->seeds/opts.seed/'
 break_it 'rates that add up' runtime/cli/lists.c 's/\(double\)millionths \/ 1e6/(double)millionths * 1e-6/'
 break_it 'a point that leaves its links taken' $sweep 's/^    if \(s->links\)$/    if (0)/'
 break_it 'a point that leaves its memory behind' $sweep 's/^    memory->arrived = &memory->head;$//'
@@ -284,7 +284,7 @@ break_it 'a digit too few in an exact number' runtime/cli/number.c 's/DECIMALS =
 break_it 'a line end within quotes' runtime/cli/results.c 's/\*r->at != .". \|\| r->at\[1\] == .".\)/*r->at != 34 \&\& *r->at != 10)/'
 break_it 'a run that is never committed' $sqlite 's/run_sql\(db, "COMMIT"\);/;/'
 break_it 'rows kept of what could not be printed' runtime/cli/main.c \
-    's/out_sqlite_close\(cli->sqlite, is_kept\(code\)\)/out_sqlite_close(cli->sqlite, true)/'
+    's/out_sqlite_close\(cli->sqlite, cmd_is_kept\(code\)\)/out_sqlite_close(cli->sqlite, true)/'
 break_it 'a run that does not wait for another' $sqlite 's/BUSY_S \* 1000/0/'
 break_it 'times as whole ns' $sqlite 's|\(double\)cell->fs / KB_FS_PER_NS|(double)(cell->fs / KB_FS_PER_NS)|'
 

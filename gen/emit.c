@@ -282,6 +282,9 @@ static void emit_pe(FILE *out, const struct pe_row *pe)
     define_int(out, "tile_buffers", pe->tile_buffers);
     define_int(out, "lanes", pe->lanes);
     define_int(out, "special_cycles", pe->special_cycles);
+    define_int(out, "ipcq_slots", pe->ipcq_slots);
+    define_int(out, "ipcq_slot_bytes", pe->ipcq_slot_bytes);
+    define_int(out, "ipcq_space", pe->ipcq_space);
 }
 
 /* The resolved YAML, a C string a line; it holds no character that C would have to escape. */

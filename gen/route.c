@@ -715,6 +715,10 @@ static void add_memories(struct routes *r)
     r->tcm_write.gbs = s->cube_pe_pe_tcm_write_gbs;
 }
 
+_Static_assert((int)IPCQ_TCM == (int)QUEUE_TCM && (int)IPCQ_SRAM == (int)QUEUE_SRAM &&
+                   (int)IPCQ_HBM == (int)QUEUE_HBM,
+               "the words of the YAML are in the order of the row");
+
 static void add_pe(struct routes *r)
 {
     const struct spec *s = r->spec;
@@ -729,6 +733,9 @@ static void add_pe(struct routes *r)
         .tile_buffers = (uint32_t)s->cube_pe_pe_scheduler_tile_buffers,
         .lanes = (uint32_t)s->cube_pe_pe_math_lanes,
         .special_cycles = (uint32_t)s->cube_pe_pe_math_special_cycles,
+        .ipcq_slots = (uint32_t)s->cube_pe_pe_ipcq_slots,
+        .ipcq_slot_bytes = (uint32_t)s->cube_pe_pe_ipcq_slot_bytes,
+        .ipcq_space = (uint8_t)s->cube_pe_pe_ipcq_space,
     };
     for (int i = 0; i < 3; i++) {
         r->pe.tile[i] = (uint32_t)s->cube_pe_pe_scheduler_tile[i];

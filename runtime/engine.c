@@ -806,7 +806,9 @@ static ALWAYS_INLINE void handle(struct kb_sim *s, int how, ev e)
         done(s, how, t, slot);
         break;
     case EV_HOP:
-        if (how & HOW_HOP)
+        if (how & HOW_KERNELS && s->txns[slot].stage == TXN_CREDIT)
+            pe_word_arrived(s, t, slot);
+        else if (how & HOW_HOP)
             hop_on(s, t, slot);
         break;
     case EV_ISSUE:

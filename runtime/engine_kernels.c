@@ -99,6 +99,12 @@ void engine_arrive(struct kb_sim *s, uint64_t t, enum txn_stage stage, uint32_t 
     post(s, t, EV_ARRIVE, slot);
 }
 
+void engine_send_word(struct kb_sim *s, uint64_t t, int64_t way_fs, uint32_t slot)
+{
+    s->txns[slot].stage = TXN_CREDIT;
+    post(s, after(t, way_fs), EV_HOP, slot);
+}
+
 void engine_fail(struct kb_sim *s, kb_status status)
 {
     fail(s, status);

@@ -64,6 +64,12 @@ static inline bool work_is_dma(const struct work *w)
     return w->stage <= STAGE_DMA_WRITE;
 }
 
+/* What a command is, where its operation does not tell. */
+enum task { TASK_PLAIN, TASK_SEND, TASK_RECV, TASK_BARRIER, TASK_ATOMIC };
+
+struct queue;
+struct barrier;
+
 /* One command of a PE, from its call to its end. */
 struct command {
     struct op op;
@@ -78,6 +84,14 @@ struct command {
     uint32_t slot; /* DMA, dot, math: of its transaction or stage */
     uint32_t dst;  /* DMA: the memory, and bytes of it */
     uint64_t nbytes;
+
+    uint8_t task;          /* enum task */
+    union {
+        struct queue *queue;     /* send, receive */
+        struct barrier *barrier;
+        int64_t addend;          /* atomic */
+    };
+    uint32_t pieces, piece, pieces_left; /* in all, to begin next, not ended */
 
     uint64_t fetch_bytes, store_bytes; /* dot, math */
     int64_t engine_fs;
@@ -110,6 +124,8 @@ struct token {
     bool last;     /* in K: its output tile is complete */
     uint32_t room; /* of the PE's tile buffers */
     struct token *next_free;
+
+    struct queue *queue; /* of a credit */
 };
 
 /* -- PEs ------------------------------------------------------------------------------------ */
@@ -142,6 +158,8 @@ struct tl_ctx {
     const char *call;                /* the last, and where it stands */
     tl_here here;
     const char *region;
+    int64_t atomic;      /* what was there before the last tl_atomic_add() */
+    uint64_t ring_bytes; /* of the TCM, at its end: slots of queues to this PE */
 
     /* composites, in order of issue */
     struct command *composites, *last_composite;
@@ -188,6 +206,8 @@ struct kernels {
     struct work *work; /* owned; [slot] */
     uint32_t n_slots, slots_cap, free_slot;
 
+    struct ipcq *ipcq; /* queues and barriers; owned */
+
     struct command *free_commands, *commands; /* the last made */
     struct token *free_tokens;
     struct tl_tensor *free_tensors;
@@ -223,8 +243,13 @@ KERNELS_OWN void kernel_event(struct kb_sim *s, uint64_t t, uint32_t pe);
 /* From the kernel's stack: waits until its current command is issued, or has ended.  launch.c */
 KERNELS_OWN void kernel_wait(struct tl_ctx *pe);
 
+/* A word reaches a PE, over no station: a credit, or the end of a barrier.  ipcq.c */
+KERNELS_OWN void pe_word_arrived(struct kb_sim *s, uint64_t t, uint32_t slot);
+
 /* What a load has read is known: its last byte has been served.  pe.c */
 KERNELS_OWN void pe_bind_load(struct kb_sim *s, struct command *c);
+/* The sum of an atomic is formed: its element has been served.  pe.c */
+KERNELS_OWN void pe_add(struct kb_sim *s, struct command *c);
 
 static inline void pe_data_arrived(struct kb_sim *s, uint32_t slot)
 {
@@ -232,6 +257,8 @@ static inline void pe_data_arrived(struct kb_sim *s, uint32_t slot)
 
     if (w->stage == STAGE_DMA_READ && !w->token)
         pe_bind_load(s, w->command);
+    else if (w->stage == STAGE_DMA_WRITE && w->command->task == TASK_ATOMIC)
+        pe_add(s, w->command);
 }
 
 /* The service of `slot` has ended, and the slot is free.  pe.c */
@@ -246,6 +273,8 @@ KERNELS_OWN void engine_arrive(struct kb_sim *s, uint64_t t, enum txn_stage stag
  * another kernel is, or all are counted: the kernel yields.
  */
 KERNELS_OWN bool engine_until(struct kb_sim *s, uint32_t pe);
+/* A word sets out at `t`. */
+KERNELS_OWN void engine_send_word(struct kb_sim *s, uint64_t t, int64_t way_fs, uint32_t slot);
 /* Ends the run. */
 KERNELS_OWN void engine_fail(struct kb_sim *s, kb_status status);
 
@@ -278,6 +307,24 @@ KERNELS_OWN void kernel_error(struct tl_ctx *pe, const char *call, tl_here here,
                               ...) __attribute__((format(printf, 4, 5)));
 KERNELS_OWN void kernel_no_memory(struct tl_ctx *pe);
 KERNELS_OWN _Noreturn void kernel_leave(struct tl_ctx *pe);
+
+/* -- queues between PEs, barriers: ipcq.c --------------------------------------------------- */
+
+/* Sets a command's queue and pieces, or its barrier. False after a message. */
+KERNELS_OWN bool ipcq_find_queue(struct command *c, uint32_t sender, uint32_t receiver, int tag);
+KERNELS_OWN bool ipcq_find_barrier(struct command *c, const tl_group *group);
+
+KERNELS_OWN void ipcq_send(struct kb_sim *s, uint64_t t, struct command *c);
+KERNELS_OWN void ipcq_receive(struct kb_sim *s, uint64_t t, struct command *c);
+KERNELS_OWN void ipcq_join(struct kb_sim *s, uint64_t t, struct command *c);
+/* A piece is in its slot, or has been taken out of it. */
+KERNELS_OWN void ipcq_piece_done(struct kb_sim *s, uint64_t t, const struct work *w);
+/* The record of a piece. */
+KERNELS_OWN struct op ipcq_record(const struct work *w);
+/* What the record of a FETCH or DMA_READ out of a slot has beside its stage. */
+KERNELS_OWN void ipcq_set_moved(struct op_token *r, const struct token *x);
+/* What queues and barriers hold is gone. */
+KERNELS_OWN void ipcq_clear(struct kernels *k);
 
 /* -- tensors and TCM: pool.c ---------------------------------------------------------------- */
 

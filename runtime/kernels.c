@@ -9,5 +9,6 @@
 #include "pool.c"
 #include "record.c"
 #include "pe.c"
+#include "ipcq.c"
 #include "launch.c"
 #include "tl.c"

@@ -210,11 +210,12 @@ static bool begin(struct tl_ctx *pe)
 static bool issue_called(struct tl_ctx *pe, uint64_t t)
 {
     struct command *c = pe->current;
-    bool async = c->async;
+    bool async;
 
     pe_issue(pe, t);
     if (pe->sim->status != KB_OK)
         return false;
+    async = c->async; /* of a send only now: if all of it is under way */
     if (async && pe->sim->watch)
         watch_resume(pe, c->op.id, false);
     if (async)
@@ -393,6 +394,7 @@ void kernels_free(struct kernels *k)
     free(k->launches);
     free(k->work);
     free(k->pes);
+    ipcq_clear(k);
     co_pool_free(k->stacks);
     wakes_free(&k->wakes);
     free(k->least_way_fs);
@@ -511,6 +513,7 @@ static void begin_launch(struct kb_sim *s)
     l->result.start_fs = (int64_t)start;
     k->running = (uint32_t)l->request.n_pes;
     k->launched = true;
+    ipcq_clear(k);
     clear_tcms(s);
     for (size_t i = 0; i < l->request.n_pes && s->status == KB_OK; i++) {
         struct tl_ctx *pe = pe_of(k, l, i);

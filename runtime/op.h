@@ -102,6 +102,7 @@ struct op {
     uint8_t n_in;           /* operands: DMA 1, GEMM 2, MATH 1..3; arange 2, full 1, all scalars */
     struct op_tensor in[3]; /* GEMM: a, b; DMA: the source, with shape and dtype of what moves */
     struct op_tensor out;   /* DMA: the destination */
+    bool ipcq;              /* DMA_WRITE: a piece of what is sent to another PE */
     bool strided;           /* DMA: elements of the memory lie at `stride` bytes */
     int64_t stride[KB_RANK_MAX];
 

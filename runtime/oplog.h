@@ -15,6 +15,7 @@ enum record_flag {
     REC_ALL_AXES = 1 << 8,
     REC_HAS_AXIS = 1 << 9,
     REC_KEEPDIMS = 1 << 10,
+    REC_IPCQ = 1 << 12,
     REC_KEEPS = 1 << 11, /* views are packed, and the log has a reference to each */
 };
 

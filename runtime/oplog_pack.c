@@ -145,7 +145,7 @@ static void pack_dma(const struct op *op, struct record *r, unsigned char **to)
     const struct op_tensor *src = &op->in[0], *dst = &op->out;
     uint8_t rank = (uint8_t)src->shape.rank;
 
-    r->flags |= flag_if(op->strided, REC_STRIDED);
+    r->flags |= flag_if(op->strided, REC_STRIDED) | flag_if(op->ipcq, REC_IPCQ);
     r->dma.issue_fs = op->t_issue_fs;
     r->dma.src = src->address;
     r->dma.dst = dst->address;
@@ -180,6 +180,7 @@ static void unpack_dma(const struct record *r, const unsigned char *at, struct o
     src->dtype = dst->dtype = r->dma.dtype;
     dst->address = r->dma.dst;
     dst->space = r->dma.dst_space;
+    op->ipcq = r->flags & REC_IPCQ;
     op->strided = r->flags & REC_STRIDED;
     if (op->strided)
         get(&at, op->stride, r->dma.rank * sizeof *op->stride);

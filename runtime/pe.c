@@ -385,6 +385,48 @@ void pe_bind_load(struct kb_sim *s, struct command *c)
     c->result->view.offset = op->out.view.offset;
 }
 
+/* An integer of `nbytes`, least significant byte first, of a dtype with a sign or without. */
+static int64_t integer_at(kb_dtype dtype, const unsigned char *bytes)
+{
+    unsigned bits = 8 * (unsigned)dtype_bytes((uint8_t)dtype);
+    uint64_t x = 0;
+
+    memcpy(&x, bytes, bits / 8);
+    if (dtype <= KB_I64)
+        return (int64_t)(x << (64 - bits)) >> (64 - bits);
+    return (int64_t)x;
+}
+
+/* The element as it is now, and the sum in its place: one step, in the order of events. */
+void pe_add(struct kb_sim *s, struct command *c)
+{
+    struct mem *m = s->kernels->mem;
+    kb_dtype dtype = (kb_dtype)c->op.in[0].dtype;
+    uint64_t range[2], elem = dtype_bytes((uint8_t)dtype);
+    struct view view = {NULL, 0}, sum = {version_new_bytes(elem), 0};
+    enum mem_err err = mem_read(m, c->dst, c->op.out.address, elem, &view, NULL, range);
+    bool ready = err == MEM_OK && version_ready(view.v);
+
+    if (err == MEM_ABSENT)
+        absent(c, c->dst, range);
+    else if (err == MEM_OK && !ready)
+        kernel_error(c->pe, c->call, c->here, "the integer is pending: Phase 2 computes it");
+    if (ready && sum.v) {
+        const unsigned char *bytes = version_bytes(view.v);
+        int64_t old = bytes ? integer_at(dtype, bytes + view.offset) : 0;
+
+        uint64_t total = (uint64_t)old + (uint64_t)c->addend;
+
+        memcpy(sum.v->bytes, &total, elem);
+        c->pe->atomic = old;
+        err = bytes ? mem_write(m, c->dst, c->op.out.address, elem, sum, c->op.id) : MEM_NO_MEMORY;
+    }
+    if (err == MEM_NO_MEMORY || !sum.v)
+        kernel_no_memory(c->pe);
+    version_drop(view.v);
+    version_drop(sum.v);
+}
+
 static void issue_store(struct kb_sim *s, uint64_t t, struct command *c)
 {
     struct op *op = &c->op;
@@ -845,6 +887,10 @@ static void issue_composite(struct kb_sim *s, uint64_t t, struct command *c)
 /* Ids that the stages of a command take beside its own. */
 static uint64_t stages_of(const struct command *c)
 {
+    if (c->task == TASK_SEND)
+        return c->pieces - 1;
+    if (c->task == TASK_RECV)
+        return c->pieces;
     if (c->op.composite)
         return composite_stages(c);
     return c->op.kind <= OP_DMA_WRITE ? 0 : 1 + (c->fetch_bytes != 0);
@@ -903,7 +949,15 @@ void pe_issue(struct tl_ctx *pe, uint64_t t)
     pe->outstanding++;
     if (s->watch)
         watch_command(s, c);
-    if (c->op.composite)
+    if (c->task == TASK_SEND)
+        ipcq_send(s, t, c);
+    else if (c->task == TASK_RECV)
+        ipcq_receive(s, t, c);
+    else if (c->task == TASK_BARRIER)
+        ipcq_join(s, t, c);
+    else if (c->task == TASK_ATOMIC)
+        issue_dma(s, t, c);
+    else if (c->op.composite)
         issue_composite(s, t, c);
     else if (c->op.kind == OP_DMA_READ)
         issue_load(s, t, c);
@@ -965,7 +1019,9 @@ void pe_stage_done(struct kb_sim *s, uint64_t t, uint32_t slot)
     slot_free(s, slot);
     if (s->status != KB_OK)
         return;
-    if (w.token)
+    if (w.token && w.command->task != TASK_PLAIN)
+        ipcq_piece_done(s, t, &w);
+    else if (w.token)
         token_stage_done(s, t, &w);
     else
         command_stage_done(s, t, &w);

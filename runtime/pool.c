@@ -89,7 +89,8 @@ struct command *command_new(struct kernels *k)
     c->result = NULL;
     c->n_operands = 0;
     c->op.n_in = c->op.n_epilogues = 0;
-    c->op.composite = c->op.strided = false;
+    c->op.composite = c->op.strided = c->op.ipcq = false;
+    c->task = TASK_PLAIN;
     c->op.out.view.v = NULL;
     c->op.depends = (struct op_ids){0};
     return c;
@@ -211,7 +212,7 @@ enum { TCM_ALIGN = 64 };
 enum tcm_result tcm_alloc(struct tl_ctx *pe, struct tl_tensor *x)
 {
     const struct kb_topology *t = pe->sim->topo;
-    uint64_t offset = 0, size = t->tcm_read.nbytes;
+    uint64_t offset = 0, size = t->tcm_read.nbytes - pe->ring_bytes;
     struct tcm_block **link = &pe->blocks, *b;
 
     for (; *link && (*link)->offset - offset < x->nbytes; link = &(*link)->next)

@@ -47,6 +47,10 @@ static struct op_token token_record(const struct work *w)
     struct op_token r = {
         .id = w->id, .parent = c->op.id, .pe = c->op.pe, .stage = w->stage, .region = c->op.region};
 
+    if (x && c->task == TASK_RECV) {
+        ipcq_set_moved(&r, x);
+        return r;
+    }
     if (x) {
         r.token = x->number;
         r.tile[0] = x->i;
@@ -66,7 +70,11 @@ void service_record(struct kb_sim *s, const struct work *w, uint64_t t)
     struct op_token token;
     bool ok;
 
-    if (part) {
+    if (w->token && w->command->task == TASK_SEND) {
+        struct op piece = ipcq_record(w);
+
+        ok = op_log_add(s->log, &piece, w->start_fs, (int64_t)t);
+    } else if (part) {
         token = token_record(w);
         ok = op_log_add_token(s->log, &token, w->start_fs, (int64_t)t);
     } else {

@@ -125,6 +125,9 @@ struct memory_row {
     uint64_t nbytes;
 };
 
+/* Where the slots of queues between PEs lie: with the receiver, in his TCM, SRAM or slice. */
+enum queue_space { QUEUE_TCM, QUEUE_SRAM, QUEUE_HBM };
+
 /* What a PE is made of, beside its DMA and TCM. */
 struct pe_row {
     int64_t cpu_overhead_fs, scheduler_overhead_fs, gemm_overhead_fs, math_overhead_fs;
@@ -133,6 +136,8 @@ struct pe_row {
     uint32_t tile_buffers; /* in the TCM */
     uint32_t mac[3];       /* M, K, N of a cycle */
     uint32_t lanes, special_cycles;
+    uint32_t ipcq_slots, ipcq_slot_bytes; /* of a queue from another PE */
+    uint8_t ipcq_space;                   /* enum queue_space */
 };
 
 struct kb_sim;

@@ -708,6 +708,115 @@ void tl_wait_at(tl_ctx *tl, tl_here here, tl_tensor *x)
     x->wait = WAIT_OVER;
 }
 
+/* -- other PEs ------------------------------------------------------------------------------ */
+
+/* Who is talked to, and under which tag. */
+static void check_peer(const struct call *call, uint32_t pe, int tag)
+{
+    if (pe >= call->pe->kernels->n_pes)
+        BAD(call, "there is no PE %u, only 0..%u", pe, call->pe->kernels->n_pes - 1);
+    if (pe == call->pe->number)
+        BAD(call, "a PE does not send to itself");
+    if (tag < 0 || tag >= TL_TAGS)
+        BAD(call, "tag %d is none of 0..%d", tag, TL_TAGS - 1);
+}
+
+void tl_send_at(tl_ctx *tl, tl_here here, uint32_t pe, int tag, tl_tensor *x)
+{
+    struct call call = begin_call(tl, "tl_send", here);
+    struct command *c;
+
+    check_operand(&call, x);
+    if (x->kind == TENSOR_SCALAR)
+        BAD(&call, "a scalar cannot be sent, make a tensor of it by tl_full()");
+    check_peer(&call, pe, tag);
+    c = new_command(&call, OP_DMA_WRITE);
+    c->task = TASK_SEND;
+    c->nbytes = x->nbytes;
+    add_operand(c, x);
+    if (!ipcq_find_queue(c, tl->number, pe, tag))
+        kernel_leave(tl);
+    do_command(c);
+}
+
+tl_tensor *tl_recv_at(tl_ctx *tl, tl_here here, uint32_t pe, int tag, kb_shape shape,
+                      kb_dtype dtype, bool async)
+{
+    struct call call = begin_call(tl, async ? "tl_recv_async" : "tl_recv", here);
+    struct dims d;
+    uint64_t elem = check_dtype(&call, dtype), n = dims_of(&call, &shape, &d);
+    struct command *c;
+    struct tl_tensor *x;
+
+    check_peer(&call, pe, tag);
+    c = new_command(&call, OP_DMA_READ);
+    c->task = TASK_RECV;
+    c->async = async;
+    c->nbytes = n * elem;
+    x = new_tensor(&call, TENSOR_VALUE, dtype, &d, c->nbytes);
+    x->space = SPACE_TCM;
+    x->loads = async;
+    c->result = x;
+    set_operand(&c->op.in[0], x, 0, SPACE_TCM);
+    c->op.out.space = SPACE_TCM;
+    if (!ipcq_find_queue(c, pe, tl->number, tag))
+        kernel_leave(tl);
+    return do_command(c);
+}
+
+tl_group tl_cube(const tl_ctx *tl)
+{
+    uint32_t pes = tl->sim->topo->pes;
+
+    return (tl_group){.first = tl->number / pes * pes, .n = pes};
+}
+
+tl_group tl_sip(const tl_ctx *tl)
+{
+    uint32_t pes = tl->sim->topo->pes * tl->sim->topo->cubes;
+
+    return (tl_group){.first = tl->number / pes * pes, .n = pes};
+}
+
+tl_group tl_all(const tl_ctx *tl)
+{
+    return (tl_group){.n = tl->kernels->n_pes};
+}
+
+void tl_barrier_at(tl_ctx *tl, tl_here here, tl_group group)
+{
+    struct call call = begin_call(tl, "tl_barrier", here);
+    struct command *c = new_command(&call, OP_DMA_READ);
+
+    c->task = TASK_BARRIER;
+    if (!ipcq_find_barrier(c, &group))
+        kernel_leave(tl);
+    do_command(c);
+}
+
+int64_t tl_atomic_add_at(tl_ctx *tl, tl_here here, uint64_t address, kb_dtype dtype, int64_t value)
+{
+    struct call call = begin_call(tl, "tl_atomic_add", here);
+    uint64_t elem = check_dtype(&call, dtype);
+    struct command *c;
+
+    if (dtype < KB_I8 || dtype > KB_U64)
+        BAD(&call, "%s is no integer", kb_dtype_name(dtype));
+    c = new_command(&call, OP_DMA_WRITE);
+    c->task = TASK_ATOMIC;
+    c->addend = value;
+    c->nbytes = elem;
+    c->dst = check_range(&call, address, elem, elem);
+    if (dst_unit(tl->sim->topo, c->dst) > tl->sim->topo->pes)
+        BAD(&call, "address %llu lies in a TCM, not in a slice or an SRAM",
+            (unsigned long long)address);
+    c->op.in[0] = (struct op_tensor){.dtype = (uint8_t)dtype, .space = SPACE_TCM, .maker = OP_NONE};
+    c->op.out = (struct op_tensor){
+        .address = address, .dtype = (uint8_t)dtype, .space = (uint8_t)address_space(address)};
+    do_command(c);
+    return tl->atomic;
+}
+
 /* -- matrices ------------------------------------------------------------------------------- */
 
 static bool is_float(kb_dtype d)

@@ -17,6 +17,7 @@ enum txn_stage {
     TXN_AT_NODE,  /* hop: has spent a node's overhead */
     TXN_CROSSING, /* hop: has crossed a NoC */
     TXN_ON_WIRE,  /* hop: has passed a wire */
+    TXN_CREDIT,   /* of kernels: a word that takes no station reaches a PE */
 };
 
 /* Where a transaction is on its route. */

@@ -149,6 +149,55 @@ tl_tensor *tl_store_at(tl_ctx *tl, tl_here here, uint64_t address, tl_tensor *x,
 #define tl_wait(tl, x) tl_wait_at(tl, TL_HERE, x)
 void tl_wait_at(tl_ctx *tl, tl_here here, tl_tensor *x);
 
+/* -- other PEs (commands) ------------------------------------------------------------------- */
+
+enum { TL_TAGS = 16 };
+
+/*
+ * From a PE to another there is a queue for each tag 0..15: a ring of slots in the receiver's memory
+ * (cube.pe.pe_ipcq). tl_send() cuts the bytes of `x`, which may be pending, into pieces of a slot
+ * (whole elements), and returns when the last is under way; without a free slot it waits. tl_recv()
+ * takes them, in order, into a tensor of its own, which is pending if any of it is.
+ *
+ * time    send: a write to each slot; recv: a FETCH from each (a read of an SRAM or slice), then
+ *         the slot is free again for the sender, wires and overheads later               design 5.1
+ * errors  bytes that are not those of one send, a PE that does not exist or is oneself, TCM
+ *         exhausted
+ */
+#define tl_send(tl, pe, tag, x)                tl_send_at(tl, TL_HERE, pe, tag, x)
+#define tl_recv(tl, pe, tag, shape, dtype)     tl_recv_at(tl, TL_HERE, pe, tag, shape, dtype, false)
+/* Returns when it is issued; its tensor may be used after tl_wait(). */
+#define tl_recv_async(tl, pe, tag, shape, dtype)                                                   \
+    tl_recv_at(tl, TL_HERE, pe, tag, shape, dtype, true)
+void tl_send_at(tl_ctx *tl, tl_here here, uint32_t pe, int tag, tl_tensor *x);
+tl_tensor *tl_recv_at(tl_ctx *tl, tl_here here, uint32_t pe, int tag, kb_shape shape,
+                      kb_dtype dtype, bool async);
+
+/* PEs by their numbers over all SIPs and cubes: a list, or with pes NULL `n` from `first` on. */
+typedef struct tl_group {
+    const uint32_t *pes; /* in any order, each once */
+    uint32_t first;
+    size_t n;
+} tl_group;
+
+tl_group tl_cube(const tl_ctx *tl); /* of the own cube */
+tl_group tl_sip(const tl_ctx *tl);  /* of the own SIP */
+tl_group tl_all(const tl_ctx *tl);
+
+/*
+ * Returns when all of the group have called it as often: each tells the one with the lowest number,
+ * and that one all others, over wires and overheads of the routes.                      design 5.1
+ */
+#define tl_barrier(tl, group) tl_barrier_at(tl, TL_HERE, group)
+void tl_barrier_at(tl_ctx *tl, tl_here here, tl_group group);
+
+/*
+ * Adds to an integer in a slice or an SRAM and returns what it was before, as one step: a write of
+ * the element, done when it has been served.                                            design 5.1
+ */
+#define tl_atomic_add(tl, address, dtype, value) tl_atomic_add_at(tl, TL_HERE, address, dtype, value)
+int64_t tl_atomic_add_at(tl_ctx *tl, tl_here here, uint64_t address, kb_dtype dtype, int64_t value);
+
 /* -- matrices (commands) -------------------------------------------------------------------- */
 
 typedef enum tl_layout { TL_ROW_MAJOR, TL_COL_MAJOR } tl_layout;

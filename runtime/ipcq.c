@@ -8,22 +8,22 @@
 /* What lies in a slot. */
 struct filled {
     uint64_t nbytes;
-    bool full;      /* it has arrived, and is not taken yet */
-    bool last;      /* of its send */
-    tl_here here;   /* of the send */
+    bool full;    /* it has arrived, and is not taken yet */
+    bool last;    /* of its send */
+    tl_here here; /* of the send */
 };
 
 /* From one PE to another, under one tag. Counts are modulo 2^32. */
 struct queue {
-    uint32_t sender, receiver, tag; /* PEs by number */
-    uint32_t memory;                /* where the slots lie, packed */
-    uint64_t address;               /* of the first */
-    uint32_t issued, taken;         /* pieces */
-    uint32_t credits;               /* slots that are free, as the sender knows */
-    int64_t credit_fs;              /* from receiver to sender */
-    struct command *sending;        /* waits for a slot; NULL: none */
+    uint32_t sender, receiver, tag;             /* PEs by number */
+    uint32_t memory;                            /* where the slots lie, packed */
+    uint64_t address;                           /* of the first */
+    uint32_t issued, taken;                     /* pieces */
+    uint32_t credits;                           /* slots that are free, as the sender knows */
+    int64_t credit_fs;                          /* from receiver to sender */
+    struct command *sending;                    /* waits for a slot; NULL: none */
     struct command *receiving, *last_receiving; /* wait for pieces, in order */
-    struct queue *next;             /* of the same hash */
+    struct queue *next;                         /* of the same hash */
     struct filled slot[];
 };
 
@@ -208,8 +208,7 @@ static uint64_t piece_offset(const struct kb_sim *s, const struct command *c, ui
 
 static uint64_t slot_address(const struct kb_sim *s, const struct queue *q, uint32_t piece)
 {
-    return q->address +
-           (uint64_t)(piece % s->topo->pe.ipcq_slots) * s->topo->pe.ipcq_slot_bytes;
+    return q->address + (uint64_t)(piece % s->topo->pe.ipcq_slots) * s->topo->pe.ipcq_slot_bytes;
 }
 
 /* -- sending -------------------------------------------------------------------------------- */
@@ -308,10 +307,8 @@ static void take_piece(struct kb_sim *s, uint64_t t, struct command *c)
     struct queue *q = c->queue;
     bool tcm = s->topo->pe.ipcq_space == QUEUE_TCM;
     struct token *x = piece_new(s, c, q->taken);
-    struct stage st = {.command = c,
-                       .token = x,
-                       .stage = tcm ? STAGE_FETCH : STAGE_DMA_READ,
-                       .data_op = true};
+    struct stage st = {
+        .command = c, .token = x, .stage = tcm ? STAGE_FETCH : STAGE_DMA_READ, .data_op = true};
 
     if (!x)
         return;

@@ -85,11 +85,11 @@ struct command {
     uint32_t dst;  /* DMA: the memory, and bytes of it */
     uint64_t nbytes;
 
-    uint8_t task;          /* enum task */
+    uint8_t task; /* enum task */
     union {
-        struct queue *queue;     /* send, receive */
+        struct queue *queue; /* send, receive */
         struct barrier *barrier;
-        int64_t addend;          /* atomic */
+        int64_t addend; /* atomic */
     };
     uint32_t pieces, piece, pieces_left; /* in all, to begin next, not ended */
 
@@ -325,6 +325,9 @@ KERNELS_OWN struct op ipcq_record(const struct work *w);
 KERNELS_OWN void ipcq_set_moved(struct op_token *r, const struct token *x);
 /* What queues and barriers hold is gone. */
 KERNELS_OWN void ipcq_clear(struct kernels *k);
+
+/* Nothing is pending, and kernels have not ended: says who waits for whom.  deadlock.c */
+KERNELS_OWN kb_status deadlock(struct kb_sim *s);
 
 /* -- tensors and TCM: pool.c ---------------------------------------------------------------- */
 

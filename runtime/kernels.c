@@ -10,5 +10,6 @@
 #include "record.c"
 #include "pe.c"
 #include "ipcq.c"
+#include "deadlock.c"
 #include "launch.c"
 #include "tl.c"

@@ -584,10 +584,7 @@ kb_status kernels_run(struct kb_sim *s, uint64_t budget, kb_error *why)
             begin_launch(s);
         status = s->status == KB_OK ? engine_kernels(s, budget) : s->status;
         if (status == KB_OK && k->running) {
-            const struct tl_ctx *pe = unfinished(k);
-
-            kernel_error((struct tl_ctx *)pe, pe->call, pe->here, "the kernel waits for ever");
-            status = KB_INTERNAL;
+            status = deadlock(s);
         }
         if (status == KB_OK)
             end_launch(s);

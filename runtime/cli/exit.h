@@ -7,7 +7,7 @@ enum exit_code {
     EXIT_DIFFERENT = 1, /* a verification failed */
     EXIT_USAGE = 2,     /* the command line, endpoints on it included */
     EXIT_INPUT = 3,     /* an input file, or times it makes pass 2^63 fs */
-    EXIT_DEADLOCK = 4,  /* reserved */
+    EXIT_DEADLOCK = 4,  /* kernels wait for each other */
     EXIT_SYSTEM = 5,    /* out of memory, or I/O */
     EXIT_INTERNAL = 6,
     EXIT_KERNEL = 7, /* a kernel did what it must not */

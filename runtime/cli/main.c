@@ -20,6 +20,8 @@ static enum exit_code exit_code_of(kb_status status)
     case KB_NO_MEMORY:
     case KB_FILE_ERROR:
         return EXIT_SYSTEM;
+    case KB_DEADLOCK:
+        return EXIT_DEADLOCK;
     case KB_KERNEL_ERROR:
         return EXIT_KERNEL;
     case KB_DIFFERENT:

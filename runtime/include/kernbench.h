@@ -22,6 +22,7 @@ typedef enum kb_status {
     KB_BAD_REQUEST, /* an argument of the caller's that cannot be: the error text says which */
     KB_TIME_RANGE,  /* simulated time has passed 2^63 fs */
     KB_NO_MEMORY,
+    KB_DEADLOCK,     /* kernels wait for each other for ever: kb_sim_blocked() */
     KB_KERNEL_ERROR, /* a kernel did what it must not: the text names it, PE, call and line */
     KB_DIFFERENT,    /* a verification failed */
     KB_FILE_ERROR,   /* a file could not be read or written */
@@ -776,6 +777,27 @@ typedef struct kb_launch_result {
  * returns  KB_BAD_REQUEST, KB_NO_MEMORY
  */
 kb_status kb_launch(kb_sim *sim, const kb_launch_request *request, kb_error *why);
+
+/* A command of a kernel that will never end. */
+typedef struct kb_blocked {
+    uint32_t pe;
+    const char *kernel, *call, *file; /* where it was called */
+    int line;
+    int64_t since_fs;   /* its issue */
+    const char *lacks;  /* "a message", "a free slot", "a member" */
+    uint32_t waits_for; /* the PE that would have to act; of a barrier the first that is missing */
+    int tag;            /* of the queue; -1: a barrier */
+    size_t n_missing;   /* of a barrier: members; else 0 */
+    uint32_t cycle;     /* PEs that wait in a circle have its number, from 1; 0: in none */
+} kb_blocked;
+
+/*
+ * After KB_DEADLOCK: calls `each` for every command that waits for ever, in order of PE and issue.
+ *
+ * returns  KB_BAD_REQUEST: there was no deadlock; KB_NO_MEMORY
+ */
+kb_status kb_sim_blocked(const kb_sim *sim, void (*each)(void *arg, const kb_blocked *blocked),
+                         void *arg);
 
 size_t kb_launch_count(const kb_sim *sim);                                   /* that were added */
 size_t kb_launch_done(const kb_sim *sim);                                    /* that have run */

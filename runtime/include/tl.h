@@ -154,18 +154,18 @@ void tl_wait_at(tl_ctx *tl, tl_here here, tl_tensor *x);
 enum { TL_TAGS = 16 };
 
 /*
- * From a PE to another there is a queue for each tag 0..15: a ring of slots in the receiver's memory
- * (cube.pe.pe_ipcq). tl_send() cuts the bytes of `x`, which may be pending, into pieces of a slot
- * (whole elements), and returns when the last is under way; without a free slot it waits. tl_recv()
- * takes them, in order, into a tensor of its own, which is pending if any of it is.
+ * From a PE to another there is a queue for each tag 0..15: a ring of slots in the receiver's
+ * memory (cube.pe.pe_ipcq). tl_send() cuts the bytes of `x`, which may be pending, into pieces of a
+ * slot (whole elements), and returns when the last is under way; without a free slot it waits.
+ * tl_recv() takes them, in order, into a tensor of its own, which is pending if any of it is.
  *
  * time    send: a write to each slot; recv: a FETCH from each (a read of an SRAM or slice), then
  *         the slot is free again for the sender, wires and overheads later               design 5.1
  * errors  bytes that are not those of one send, a PE that does not exist or is oneself, TCM
  *         exhausted
  */
-#define tl_send(tl, pe, tag, x)                tl_send_at(tl, TL_HERE, pe, tag, x)
-#define tl_recv(tl, pe, tag, shape, dtype)     tl_recv_at(tl, TL_HERE, pe, tag, shape, dtype, false)
+#define tl_send(tl, pe, tag, x)            tl_send_at(tl, TL_HERE, pe, tag, x)
+#define tl_recv(tl, pe, tag, shape, dtype) tl_recv_at(tl, TL_HERE, pe, tag, shape, dtype, false)
 /* Returns when it is issued; its tensor may be used after tl_wait(). */
 #define tl_recv_async(tl, pe, tag, shape, dtype)                                                   \
     tl_recv_at(tl, TL_HERE, pe, tag, shape, dtype, true)
@@ -195,7 +195,8 @@ void tl_barrier_at(tl_ctx *tl, tl_here here, tl_group group);
  * Adds to an integer in a slice or an SRAM and returns what it was before, as one step: a write of
  * the element, done when it has been served.                                            design 5.1
  */
-#define tl_atomic_add(tl, address, dtype, value) tl_atomic_add_at(tl, TL_HERE, address, dtype, value)
+#define tl_atomic_add(tl, address, dtype, value)                                                   \
+    tl_atomic_add_at(tl, TL_HERE, address, dtype, value)
 int64_t tl_atomic_add_at(tl_ctx *tl, tl_here here, uint64_t address, kb_dtype dtype, int64_t value);
 
 /* -- matrices (commands) -------------------------------------------------------------------- */

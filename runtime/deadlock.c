@@ -1,0 +1,193 @@
+/* deadlock.c -- kernels that wait for ever: who waits for whom, and in which circles. */
+#include "kernel.h"
+#include "place.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* All commands that will never end. */
+struct blocked_list {
+    struct kb_sim *sim;
+    kb_blocked *row; /* owned */
+    uint32_t *next;  /* owned; [PE]: whom its kernel waits for; KB_NO_ID: nobody */
+    size_t n, cap;
+    bool no_memory;
+};
+
+/* Does the kernel wait for this command, or is it under way beside? */
+static bool holds_up(const struct command *c)
+{
+    const struct tl_ctx *pe = c->pe;
+
+    return pe->current == c || (pe->state == PE_WAITS && c->result && pe->awaited == c->result) ||
+           pe->state == PE_RETURNED;
+}
+
+static void add_blocked(struct blocked_list *l, const struct command *c, kb_blocked row)
+{
+    kb_blocked *moved = l->row;
+
+    if (l->n == l->cap) {
+        l->cap = l->cap ? 2 * l->cap : 64;
+        moved = realloc(l->row, l->cap * sizeof *moved);
+    }
+    l->no_memory = l->no_memory || !moved;
+    if (!moved)
+        return;
+    row.pe = c->pe->number;
+    row.kernel = l->sim->kernels->launches[l->sim->kernels->launch].request.name;
+    row.call = c->call;
+    row.file = c->here.file;
+    row.line = c->here.line;
+    row.since_fs = c->op.t_issue_fs;
+    l->row = moved;
+    l->row[l->n++] = row;
+    if (holds_up(c))
+        l->next[row.pe] = row.waits_for;
+}
+
+static void add_queue(struct blocked_list *l, const struct queue *q)
+{
+    if (q->sending)
+        add_blocked(
+            l, q->sending,
+            (kb_blocked){.lacks = "a free slot", .waits_for = q->receiver, .tag = (int)q->tag});
+    for (const struct command *c = q->receiving; c; c = c->behind)
+        add_blocked(l, c,
+                    (kb_blocked){.lacks = "a message", .waits_for = q->sender, .tag = (int)q->tag});
+}
+
+/* The members that have not come; the first of them is waited for. */
+static void add_barrier(struct blocked_list *l, const struct barrier *b)
+{
+    kb_blocked row = {
+        .lacks = "a member", .tag = -1, .waits_for = KB_NO_ID, .n_missing = b->n - b->arrived};
+
+    for (size_t i = 0; i < b->n && row.waits_for == KB_NO_ID; i++) {
+        const struct command *c = b->waiting;
+
+        while (c && c->pe->number != b->pes[i])
+            c = c->behind;
+        if (!c)
+            row.waits_for = b->pes[i];
+    }
+    for (const struct command *c = b->waiting; c; c = c->behind)
+        add_blocked(l, c, row);
+}
+
+static int by_pe_and_issue(const void *a, const void *b)
+{
+    const kb_blocked *x = a, *y = b;
+
+    if (x->pe != y->pe)
+        return x->pe < y->pe ? -1 : 1;
+    if (x->since_fs != y->since_fs)
+        return x->since_fs < y->since_fs ? -1 : 1;
+    return x->line < y->line ? -1 : x->line > y->line;
+}
+
+/* Numbers the circles of l->next in cycle[], which is zeroed; from each PE there is one way on. */
+static void find_cycles(const struct blocked_list *l, uint32_t *cycle, uint32_t *seen)
+{
+    uint32_t n = l->sim->kernels->n_pes, cycles = 0;
+
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t pe = i;
+
+        while (pe != KB_NO_ID && !seen[pe]) {
+            seen[pe] = i + 1;
+            pe = l->next[pe];
+        }
+        if (pe == KB_NO_ID || seen[pe] != i + 1)
+            continue;
+        cycles++;
+        for (uint32_t at = pe; !cycle[at]; at = l->next[at])
+            cycle[at] = cycles;
+    }
+}
+
+static bool mark_cycles(struct blocked_list *l)
+{
+    uint32_t n = l->sim->kernels->n_pes;
+    uint32_t *cycle = calloc(n, sizeof *cycle), *seen = calloc(n, sizeof *seen);
+    bool ok = cycle && seen;
+
+    if (ok)
+        find_cycles(l, cycle, seen);
+    for (size_t i = 0; ok && i < l->n; i++)
+        if (l->next[l->row[i].pe] == l->row[i].waits_for)
+            l->row[i].cycle = cycle[l->row[i].pe];
+    free(cycle);
+    free(seen);
+    return ok;
+}
+
+static kb_status find_blocked(struct kb_sim *s, struct blocked_list *l)
+{
+    const struct ipcq *x = s->kernels->ipcq;
+
+    *l = (struct blocked_list){.sim = s};
+    l->next = malloc(s->kernels->n_pes * sizeof *l->next);
+    if (!l->next)
+        return KB_NO_MEMORY;
+    for (uint32_t i = 0; i < s->kernels->n_pes; i++)
+        l->next[i] = KB_NO_ID;
+    for (int i = 0; x && i < HASH_ROWS; i++) {
+        for (const struct queue *q = x->queues[i]; q; q = q->next)
+            add_queue(l, q);
+        for (const struct barrier *b = x->barriers[i]; b; b = b->next)
+            add_barrier(l, b);
+    }
+    if (l->no_memory || !mark_cycles(l))
+        return KB_NO_MEMORY;
+    if (l->n)
+        qsort(l->row, l->n, sizeof *l->row, by_pe_and_issue);
+    return KB_OK;
+}
+
+static void free_blocked(struct blocked_list *l)
+{
+    free(l->row);
+    free(l->next);
+}
+
+kb_status kb_sim_blocked(const kb_sim *sim, void (*each)(void *arg, const kb_blocked *blocked),
+                         void *arg)
+{
+    struct blocked_list l;
+    kb_status status;
+
+    if (sim->status != KB_DEADLOCK)
+        return KB_BAD_REQUEST;
+    status = find_blocked((struct kb_sim *)sim, &l);
+    for (size_t i = 0; !status && i < l.n; i++)
+        each(arg, &l.row[i]);
+    free_blocked(&l);
+    return status;
+}
+
+/* The first of them, and how many there are. */
+kb_status deadlock(struct kb_sim *s)
+{
+    struct kernels *k = s->kernels;
+    struct blocked_list l;
+    kb_status status = find_blocked(s, &l);
+    char pe[KB_PLACE_BYTES], other[KB_PLACE_BYTES];
+
+    if (!status && !l.n)
+        snprintf(k->error.text, sizeof k->error.text, "kernels wait for ever, and for nothing");
+    if (!status && l.n) {
+        const kb_blocked *b = &l.row[0];
+
+        kb_place_name(s->topo, place_of(KB_AT_PE, k->pes[b->pe].src), pe);
+        kb_place_name(s->topo, place_of(KB_AT_PE, k->pes[b->waits_for].src), other);
+        snprintf(k->error.text, sizeof k->error.text,
+                 "deadlock: %zu commands wait for ever: kernel %s on %s: %s at %s:%d lacks %s of "
+                 "%s since %.6f ns",
+                 l.n, b->kernel, pe, b->call, b->file, b->line, b->lacks, other,
+                 (double)b->since_fs / 1e6);
+        status = KB_DEADLOCK;
+    }
+    free_blocked(&l);
+    return status ? status : KB_INTERNAL;
+}

@@ -1,5 +1,6 @@
 /* cmd_run.c -- `run`: the kernels of a bench, a row of times and counts for every launch. */
 #include "benches.h"
+#include "blocked.h"
 #include "causes.h"
 #include <unistd.h>
 #include <errno.h>
@@ -208,6 +209,8 @@ static enum exit_code run_into(void *arg, struct sink *s)
     kb_status status = launch_all(run, &why);
     enum exit_code code = EXIT_OK;
 
+    if (status == KB_DEADLOCK)
+        return blocked_print(run->cli, run->sim, &why, s);
     if (status != KB_OK && status != KB_STOPPED && status != KB_AGAIN)
         return cmd_fail(run->cli, status, &why);
     if (status == KB_OK)

@@ -112,7 +112,8 @@ enum exit_code cmd_print(const struct cli *cli, const struct rows *rows)
 
 bool cmd_is_kept(enum exit_code code)
 {
-    return code == EXIT_OK || code == EXIT_DIFFERENT || code == EXIT_INTERRUPTED;
+    return code == EXIT_OK || code == EXIT_DIFFERENT || code == EXIT_DEADLOCK ||
+           code == EXIT_INTERRUPTED;
 }
 
 enum exit_code cmd_output(const struct cli *cli, enum exit_code (*run)(void *arg, struct sink *s),

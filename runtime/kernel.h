@@ -133,6 +133,7 @@ struct tl_ctx {
     uint32_t number; /* over all SIPs and cubes: cube * pes + pe */
     uint32_t src;    /* packed as cost.h has it */
     uint8_t state;
+    bool issued;                     /* a command, in this launch */
     struct command *current;         /* called, not yet ended; async: not yet issued */
     const struct tl_tensor *awaited; /* PE_WAITS for an asynchronous one; NULL: for `current` */
     uint32_t outstanding;            /* commands issued and not ended */

@@ -898,6 +898,7 @@ void pe_issue(struct tl_ctx *pe, uint64_t t)
         return;
     tally(s->kernels)->ops++;
     pe->outstanding++;
+    pe->issued = true;
     if (c->op.composite)
         issue_composite(s, t, c);
     else if (c->op.kind == OP_DMA_READ)

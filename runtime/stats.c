@@ -158,6 +158,57 @@ static bool spread_all(struct spread *sp, const struct kb_sim *s)
     return true;
 }
 
+/* -- transactions that keep their slots ----------------------------------------------------- */
+
+static void forget(struct kb_sim *s)
+{
+    const struct kb_topology *t = s->topo;
+    size_t cubes = sim_cubes(t), pes = cubes << t->pe_bits, memories = cubes << t->unit_bits;
+
+    for (size_t i = 0; i < 2 * pes; i++)
+        s->channels[i].count = s->channels[i].bytes = 0, s->channels[i].wait_fs = 0;
+    for (size_t i = 0; i < 2 * cubes; i++)
+        s->engines[i].count = s->engines[i].bytes = 0, s->engines[i].wait_fs = 0;
+    for (size_t i = 0; i < memories; i++)
+        s->memories[i].wait_fs = 0;
+    memset(s->flow_local, 0, pes * t->n_units * sizeof *s->flow_local);
+    memset(s->flow_host, 0, cubes * sizeof *s->flow_host);
+    memset(s->flow_in, 0, memories * sizeof *s->flow_in);
+    for (size_t i = 0; i < cubes; i++)
+        if (s->flow_remote[i])
+            memset(s->flow_remote[i], 0, cubes * sizeof *s->flow_remote[i]);
+}
+
+/* Its channel, or its engine, is behind it. */
+static bool has_taken_first(const struct txn *x)
+{
+    return x->stage != TXN_WAITING && x->stage != TXN_TO_ENGINE;
+}
+
+/* Nothing was counted while they ran: it follows from their times. False without memory. */
+static bool count_all(struct kb_sim *s)
+{
+    bool ok = true;
+
+    forget(s);
+    for (uint32_t i = 0; ok && i < s->n_txns; i++) {
+        const struct txn *x = &s->txns[i];
+        size_t writes = txn_writes(x);
+
+        if (!has_taken_first(x))
+            continue;
+        if (txn_of_host(x))
+            s->engines[2 * (size_t)dst_cube(s->topo, x->dst) + writes].wait_fs += x->wait_fs;
+        else
+            s->channels[2 * (size_t)x->src + writes].wait_fs += x->wait_fs;
+        if (x->stage != TXN_DONE)
+            continue;
+        s->memories[x->dst].wait_fs += x->service_fs - x->arrive_fs;
+        ok = sim_count(s, x);
+    }
+    return ok;
+}
+
 /* -- until when ----------------------------------------------------------------------------- */
 
 /* Who shows what has been used, and how long the run has lasted. */
@@ -460,7 +511,8 @@ kb_status kb_sim_usage(const kb_sim *s, void (*each)(void *arg, const kb_use *us
 {
     struct usage u = {s, lasted_fs(s), each, arg};
     struct spread sp = {0};
-    bool ok = spread_all(&sp, s);
+    bool counted = s->kernels || s->traffic || count_all((struct kb_sim *)s);
+    bool ok = counted && spread_all(&sp, s);
 
     if (ok) {
         show_nodes(&u, sp.nodes);

@@ -118,17 +118,6 @@ static void clear_station(struct station *st)
         .queue.head = TXN_NONE, .holder = TXN_NONE, .idle = st->idle /* as many as ever */};
 }
 
-static void clear_flows(struct kb_sim *s, const struct job *job)
-{
-    const struct kb_topology *t = s->topo;
-    uint32_t from = src_cube(t, job->src), to = dst_cube(t, job->dst);
-
-    s->flow_local[(size_t)job->src * t->n_units + dst_unit(t, job->dst)] = (struct flow){0};
-    s->flow_in[job->dst] = s->flow_host[to] = (struct flow){0};
-    if (s->flow_remote[from])
-        s->flow_remote[from][to] = (struct flow){0};
-}
-
 /* Takes the copies of `job`, which have all ended, out again. */
 static void clear(struct kb_sim *s, const struct job *job)
 {
@@ -143,7 +132,6 @@ static void clear(struct kb_sim *s, const struct job *job)
     memory->arrived = &memory->head;
     clear_station(of_host(job) ? &s->engines[2 * dst_cube(s->topo, job->dst) + writes(job)]
                                : &s->channels[2 * (size_t)job->src + writes(job)]);
-    clear_flows(s, job);
     if (s->links)
         clear_links(s, job);
 }

@@ -1,5 +1,6 @@
 /* warn.c -- what stderr says about a result that is not what it seems. */
 #include "warn.h"
+#include "cmd.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -104,12 +104,12 @@ static inline struct txn_list *pipe_of(struct kb_sim *s, const struct txn *x)
 }
 
 /*
- * Slots are used again: what a transaction has used is counted when it is known. Where every
- * transaction keeps its slot, kb_sim_usage() counts them, if it is asked.
+ * Kernels use slots again, so that what a transaction has used is counted when it is known, and
+ * traffic at its end. Where every transaction keeps its slot, kb_sim_usage() does, if it is asked.
  */
-static ALWAYS_INLINE bool counts_now(const struct kb_sim *s, int how)
+static ALWAYS_INLINE bool counts_now(int how)
 {
-    return STATS && (how & HOW_KERNELS || __builtin_expect(s->traffic != NULL, false));
+    return STATS && how & HOW_KERNELS;
 }
 
 /* -- memories ------------------------------------------------------------------------------- */
@@ -479,7 +479,7 @@ static ALWAYS_INLINE void take_channel(struct kb_sim *s, int how, struct station
     channel->holder = slot;
     channel->busy_fs -= t; /* done() adds the time of completion */
     x->wait_fs = (int64_t)t - x->issue_fs;
-    if (counts_now(s, how))
+    if (counts_now(how) && x->wait_fs)
         channel->wait_fs += x->wait_fs;
     if (how & HOW_KERNELS)
         service_begin(work_of(s, slot), t);
@@ -666,9 +666,10 @@ static ALWAYS_INLINE void leave_memory(struct kb_sim *s, int how, struct memory_
 
     x->service_fs = (int64_t)memory->start_fs;
     memory->busy_fs += t - memory->start_fs;
-    if (counts_now(s, how)) {
-        memory->wait_fs += (int64_t)memory->start_fs - x->arrive_fs;
+    if (counts_now(how)) {
         memory->count++;
+        if ((int64_t)memory->start_fs > x->arrive_fs)
+            memory->wait_fs += (int64_t)memory->start_fs - x->arrive_fs;
     }
     memory->holder = TXN_NONE;
     if (expects(how)) {
@@ -692,7 +693,7 @@ static ALWAYS_INLINE void leave_first(struct kb_sim *s, int how, uint64_t t, uin
         take_engine(s, how, first, t, station_dequeue(first, s->txns));
     else
         take_channel(s, how, first, t, station_dequeue(first, s->txns));
-    if (counts_now(s, how) && !sim_count(s, x))
+    if (counts_now(how) && !sim_count(s, x))
         fail(s, KB_NO_MEMORY);
 }
 

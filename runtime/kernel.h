@@ -55,6 +55,7 @@ struct work {
     uint8_t stage;       /* enum op_stage */
     uint8_t operand;     /* DMA_READ of a token: which */
     bool data_op;        /* its service is logged */
+    bool port;           /* `station` is one of a PE's */
     uint32_t id;         /* of its record */
     int64_t start_fs;    /* its service has begun */
 };

@@ -134,27 +134,27 @@ kb_status kb_sim_new(const kb_topology *topo, const kb_options *options, kb_sim 
     return KB_OK;
 }
 
-bool link_line_grow(struct link_station *l)
+bool link_room(struct link_station *l)
 {
     enum { FIRST_ROOM = 8 };
-    struct link_line *old = l->line, *line;
-    uint32_t room = old ? 2 * old->room : FIRST_ROOM;
+    uint32_t room = l->room ? 2 * l->room : FIRST_ROOM;
+    uint64_t *more = malloc(room * sizeof *more);
 
-    line = malloc(sizeof *line + room * sizeof *line->enter_fs);
-    if (!line)
+    if (!more)
         return false;
-    *line = (struct link_line){.n = old ? old->n : 0, .room = room};
-    for (uint32_t i = 0; i < line->n; i++)
-        line->enter_fs[i] = old->enter_fs[(old->first + i) & (old->room - 1)];
-    free(old);
-    l->line = line;
+    for (uint32_t i = 0; i < l->queued; i++)
+        more[i] = l->enter_fs[(l->first + i) & (l->room - 1)];
+    free(l->enter_fs);
+    l->enter_fs = more;
+    l->first = 0;
+    l->room = room;
     return true;
 }
 
 static void links_free(struct kb_sim *s)
 {
     for (size_t i = 0; s->links && i < walk_n_links(s->topo); i++)
-        free(s->links[i].line);
+        free(s->links[i].enter_fs);
     free(s->links);
 }
 

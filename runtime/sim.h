@@ -76,22 +76,24 @@ static inline void flow_count(struct flow *flow, const struct txn *x)
 }
 
 /*
- * A transaction is complete: counts it at its channel or engine, and by route; what each edge has
- * carried follows from that. False if there is no memory.                             stats.c
+ * A transaction is complete: counts it by route, and if it has left its cube at its channel or
+ * engine; what each edge has carried follows from that. False if there is no memory.
+ *                                                                                      stats.c
  */
 static inline bool sim_count(struct kb_sim *s, const struct txn *x)
 {
     const struct kb_topology *t = s->topo;
     uint32_t from = src_cube(t, x->src), to = dst_cube(t, x->dst);
-    struct station *first = txn_of_host(x) ? &s->engines[2 * (size_t)to + txn_writes(x)]
-                                           : &s->channels[2 * (size_t)x->src + txn_writes(x)];
+    struct station *first;
 
-    first->count++;
-    first->bytes += x->nbytes;
     if (!txn_of_host(x) && from == to) {
         flow_count(&s->flow_local[(size_t)x->src * t->n_units + dst_unit(t, x->dst)], x);
         return true;
     }
+    first = txn_of_host(x) ? &s->engines[2 * (size_t)to + txn_writes(x)]
+                           : &s->channels[2 * (size_t)x->src + txn_writes(x)];
+    first->count++;
+    first->bytes += x->nbytes;
     flow_count(&s->flow_in[x->dst], x);
     if (txn_of_host(x))
         flow_count(&s->flow_host[to], x);

@@ -23,7 +23,7 @@ struct station {
     uint32_t idle;   /* servers that are free */
     uint32_t holder; /* slot that was served last: whom a waiting transaction waits for */
     uint32_t queued, queue_max;
-    uint64_t count, bytes; /* of completed transactions */
+    uint64_t count, bytes; /* of complete transactions that have left their cube */
     uint64_t busy_fs;      /* summed over servers, modulo 2^64 while one is taken */
     wait_sum wait_fs;      /* summed over transactions */
 };
@@ -49,46 +49,39 @@ struct memory_station {
     wait_sum wait_fs;           /* the same */
 };
 
-/* Who waits for a link is known by when he will enter: a ring of these times, which only grow. */
-struct link_line {
-    uint32_t first, n, room; /* room: a power of two, 0 at first */
-    uint64_t enter_fs[];
-};
-
-/* A link's direction: the head of a transaction goes on while its bytes pass. */
+/*
+ * A link's direction: the head of a transaction goes on while its bytes pass. Who waits for it is
+ * known by when he will enter: a ring of these times, which only grow. One cache line.
+ */
 struct link_station {
     int64_t free_fs; /* taken until then */
     uint64_t busy_fs;
     wait_sum wait_fs;
     uint32_t holder; /* slot that entered last: whom the next one waits for */
     uint32_t queue_max;
-    struct link_line *line; /* owned; NULL: nobody has waited */
+    uint64_t *enter_fs; /* owned; [room], a power of two; NULL: nobody has waited */
+    uint32_t first, queued, room;
 };
 
 /* Twice the room; false if there is no memory.  sim.c */
-bool link_line_grow(struct link_station *l) LINKED(link_line_grow);
+bool link_room(struct link_station *l) LINKED(link_room);
 
 /*
- * Somebody comes to the link at `t` and waits until `enter`. Those who have entered leave the line
+ * Somebody comes to the link at `t` and waits until `enter`. Those who have entered leave the ring
  * only now: nobody asked before. False if there is no memory.
  */
 static inline bool link_wait(struct link_station *l, uint64_t t, uint64_t enter)
 {
-    struct link_line *line = l->line;
-
-    while (line && line->n && line->enter_fs[line->first] <= t) {
-        line->first = (line->first + 1) & (line->room - 1);
-        line->n--;
+    while (l->queued && l->enter_fs[l->first] <= t) {
+        l->first = (l->first + 1) & (l->room - 1);
+        l->queued--;
     }
-    if (!line || line->n == line->room) {
-        if (!link_line_grow(l))
-            return false;
-        line = l->line;
-    }
+    if (l->queued == l->room && !link_room(l))
+        return false;
+    l->enter_fs[(l->first + l->queued) & (l->room - 1)] = enter;
     l->wait_fs += enter - t;
-    line->enter_fs[(line->first + line->n) & (line->room - 1)] = enter;
-    if (++line->n > l->queue_max)
-        l->queue_max = line->n;
+    if (++l->queued > l->queue_max)
+        l->queue_max = l->queued;
     return true;
 }
 

@@ -126,10 +126,6 @@ static void spread_pes(const struct spread *sp, const struct kb_sim *s)
             at.segment = (uint16_t)(t->seg_local + unit * t->n_units + m);
             if (!no_flow(local))
                 spread_hops(sp, at, 0, UINT32_MAX, dst_pack(t, cube, m), local);
-            for (uint32_t w = 0; w < 2; w++) {
-                out.count[w] -= local->count[w];
-                out.bytes[w] -= local->bytes[w];
-            }
         }
         at.segment = (uint16_t)(t->seg_out + unit * N_EXITS);
         spread_hops(sp, at, 0, 1, 0, &out);
@@ -277,8 +273,8 @@ static wait_sum link_waited_fs(const struct link_station *l, uint64_t now_fs)
 {
     wait_sum fs = l->wait_fs;
 
-    for (uint32_t i = 0; l->line && i < l->line->n; i++)
-        fs -= past_fs(l->line->enter_fs[(l->line->first + i) & (l->line->room - 1)], now_fs);
+    for (uint32_t i = 0; i < l->queued; i++)
+        fs -= past_fs(l->enter_fs[(l->first + i) & (l->room - 1)], now_fs);
     return fs;
 }
 
@@ -346,8 +342,8 @@ static void show_station(const struct usage *u, const struct station *st, uint32
     uint32_t all = unbounded ? EV_MAX_SLOTS : servers;
 
     use->servers = unbounded ? 0 : servers;
-    use->count = st->count;
-    use->bytes = st->bytes;
+    use->count += st->count;
+    use->bytes += st->bytes;
     use->busy_fs = (int64_t)(st->busy_fs + (all - st->idle) * u->now_fs);
     use->queues = true;
     use->queue_max = s->traffic ? -1 : (int64_t)st->queue_max;
@@ -370,6 +366,12 @@ static void show_channels(const struct usage *u)
         if (untouched(&u->sim->channels[i]))
             continue;
         name_channel(t, i, use.name);
+        for (uint32_t m = 0; m < t->n_units; m++) {
+            const struct flow *local = &u->sim->flow_local[(size_t)(i / 2) * t->n_units + m];
+
+            use.count += local->count[i % 2];
+            use.bytes += local->bytes[i % 2];
+        }
         show_station(u, &u->sim->channels[i], i % 2 ? t->write_channels : t->read_channels,
                      KB_COST_CHANNELS, &use);
     }

@@ -83,11 +83,7 @@ static bool fill(struct kb_sim *s, const struct job *job)
 
 static void clear_link(struct link_station *l)
 {
-    struct link_line *line = l->line;
-
-    if (line)
-        line->n = 0;
-    *l = (struct link_station){.line = line};
+    *l = (struct link_station){.enter_fs = l->enter_fs, .room = l->room};
 }
 
 /* Links with a queue that the route of `job` may have taken. */

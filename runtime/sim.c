@@ -138,15 +138,14 @@ bool link_room(struct link_station *l)
 {
     enum { FIRST_ROOM = 8 };
     uint32_t room = l->room ? 2 * l->room : FIRST_ROOM;
-    uint64_t *more = malloc(room * sizeof *more);
+    uint64_t *more = calloc(room, sizeof *more);
 
     if (!more)
         return false;
-    for (uint32_t i = 0; i < l->queued; i++)
-        more[i] = l->enter_fs[(l->first + i) & (l->room - 1)];
+    for (uint32_t i = 1; i <= l->room; i++)
+        more[(l->next - i) & (room - 1)] = l->enter_fs[(l->next - i) & (l->room - 1)];
     free(l->enter_fs);
     l->enter_fs = more;
-    l->first = 0;
     l->room = room;
     return true;
 }

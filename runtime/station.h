@@ -51,7 +51,7 @@ struct memory_station {
 
 /*
  * A link's direction: the head of a transaction goes on while its bytes pass. Who waits for it is
- * known by when he will enter: a ring of these times, which only grow. One cache line.
+ * known by when he will enter: a ring of the last of these times, which only grow. One cache line.
  */
 struct link_station {
     int64_t free_fs; /* taken until then */
@@ -59,29 +59,26 @@ struct link_station {
     wait_sum wait_fs;
     uint32_t holder; /* slot that entered last: whom the next one waits for */
     uint32_t queue_max;
-    uint64_t *enter_fs; /* owned; [room], a power of two; NULL: nobody has waited */
-    uint32_t first, queued, room;
+    uint64_t *enter_fs;  /* owned; [room]; NULL: nobody has waited */
+    uint32_t next, room; /* room: a power of two above queue_max, or 0 */
 };
 
 /* Twice the room; false if there is no memory.  sim.c */
 bool link_room(struct link_station *l) LINKED(link_room);
 
 /*
- * Somebody comes to the link at `t` and waits until `enter`. Those who have entered leave the ring
- * only now: nobody asked before. False if there is no memory.
+ * Somebody comes to the link at `t` and waits until `enter`. Then one more than ever before wait,
+ * if he who came so many before him has not entered yet. False if there is no memory.
  */
 static inline bool link_wait(struct link_station *l, uint64_t t, uint64_t enter)
 {
-    while (l->queued && l->enter_fs[l->first] <= t) {
-        l->first = (l->first + 1) & (l->room - 1);
-        l->queued--;
-    }
-    if (l->queued == l->room && !link_room(l))
+    if (l->queue_max + 1 >= l->room && !link_room(l))
         return false;
-    l->enter_fs[(l->first + l->queued) & (l->room - 1)] = enter;
+    l->enter_fs[l->next & (l->room - 1)] = enter;
+    if (l->enter_fs[(l->next - l->queue_max) & (l->room - 1)] > t)
+        l->queue_max++;
+    l->next++;
     l->wait_fs += enter - t;
-    if (++l->queued > l->queue_max)
-        l->queue_max = l->queued;
     return true;
 }
 

@@ -273,8 +273,8 @@ static wait_sum link_waited_fs(const struct link_station *l, uint64_t now_fs)
 {
     wait_sum fs = l->wait_fs;
 
-    for (uint32_t i = 0; i < l->queued; i++)
-        fs -= past_fs(l->enter_fs[(l->first + i) & (l->room - 1)], now_fs);
+    for (uint32_t i = 0; i < l->room; i++)
+        fs -= past_fs(l->enter_fs[i], now_fs);
     return fs;
 }
 

@@ -1,6 +1,7 @@
 /* sweep.c -- points of a sweep: each runs on an idle machine, and leaves it idle again. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include "end.h"
 #include "samples.h"
 #include "sim.h"
@@ -83,6 +84,10 @@ static bool fill(struct kb_sim *s, const struct job *job)
 
 static void clear_link(struct link_station *l)
 {
+    uint32_t used = l->next < l->room ? l->next : l->room;
+
+    if (used)
+        memset(l->enter_fs, 0, used * sizeof *l->enter_fs);
     *l = (struct link_station){.enter_fs = l->enter_fs, .room = l->room};
 }
 

@@ -148,7 +148,7 @@ static double link_gbs(const struct kb_topology *t, size_t link)
                                  : t->io_links[(number - n_cube_links) % t->n_io_links].gbs;
 }
 
-/* False without memory. */
+/* False without memory; what was made is the caller's to free. */
 static bool spread_all(struct spread *sp, const struct kb_sim *s)
 {
     sp->topo = s->topo;
@@ -164,6 +164,7 @@ static bool spread_all(struct spread *sp, const struct kb_sim *s)
 
 /* -- transactions that keep their slots ----------------------------------------------------- */
 
+/* Somebody may have asked before, of a run that has gone on. */
 static void forget(struct kb_sim *s)
 {
     const struct kb_topology *t = s->topo;

@@ -104,10 +104,10 @@ static void assert_every_failure_is_told(const char *keys, kb_engine engine, int
         for (size_t i = 0; l.failed && i < LENGTH(places); i++)
             failures[i] += strcmp(places[i], l.failed) == 0;
     }
-    assert_true(failures[0] >= 9); /* itself, four kinds of station, four of flow */
-    assert_true(failures[1] >= 5); /* 64 rows, then half as many again */
-    assert_true(failures[2] >= 9); /* events, and a row of flows for each cube */
-    assert_true(failures[3] == 2); /* nodes and links */
+    assert_true(failures[0] >= 9);     /* itself, four kinds of station, four of flow */
+    assert_true(failures[1] >= 5);     /* 64 rows, then half as many again */
+    assert_true(failures[2] >= 1);     /* events */
+    assert_true(failures[3] >= 2 + 8); /* nodes and links, and a row of flows for each cube */
     assert_true(l.n_uses > 0);
     any_topology_free(l.topo);
 }

@@ -8,6 +8,7 @@
 #include "stop.h"
 #include "text.h"
 #include "transactions.h"
+#include "warn.h"
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,6 +65,7 @@ struct busiest {
 struct point {
     kb_traffic_result result;
     struct busiest memories, links; /* of the first simulation */
+    struct warn_missed missed;      /* by all of them */
 };
 
 /* One simulation, in work or done. */
@@ -87,6 +89,7 @@ struct load {
     size_t n_points;    /* rates that are complete */
     uint64_t n_done;    /* simulations that were given */
     struct stats stats; /* of the first simulation */
+    struct warn_aim aim;
     struct progress progress;
     kb_status status;
     kb_error why;
@@ -325,9 +328,13 @@ static kb_status end_point(struct load *load)
 
     if (!status)
         status = kb_sim_usage(load->sims[0], rank_use, point);
+    warn_aim_clear(&load->aim);
+    for (size_t i = 0; !status && i < load->cli->opts.seeds; i++)
+        status = warn_aim_add(&load->aim, load->sims[i]);
     if (status)
         return status;
     stats_take(&load->stats, load->cli, load->sims[0]);
+    point->missed = warn_aim_missed(&load->aim);
     load->n_points++;
     return KB_OK;
 }
@@ -383,7 +390,8 @@ static bool make_room(struct load *load)
     load->points = calloc(load->asked.rates.n, sizeof *load->points);
     load->sims = calloc(load->seeds, sizeof *load->sims);
     load->jobs = calloc(load->window, sizeof *load->jobs);
-    return load->points && load->sims && load->jobs;
+    return load->points && load->sims && load->jobs &&
+           warn_aim_new(&load->aim, load->cli, &load->asked.traffic);
 }
 
 static void free_room(struct load *load)
@@ -396,6 +404,7 @@ static void free_room(struct load *load)
     free(load->sims);
     free(load->jobs);
     pattern_free(&load->asked);
+    warn_aim_free(&load->aim);
 }
 
 static enum exit_code run(struct load *load)
@@ -416,7 +425,7 @@ static enum exit_code run(struct load *load)
 }
 
 /* What stderr says about rates whose numbers are not what they seem. */
-static void say_unsteady(const struct load *load)
+static void say_doubts(const struct load *load)
 {
     char rate[TEXT_NUMBER_BYTES];
 
@@ -427,6 +436,7 @@ static void say_unsteady(const struct load *load)
                     "rate %s: no steady state found: latencies still grow, or --txns is too "
                     "small to tell\n",
                     rate);
+        warn_of_missed(load->cli, rate, &load->points[i].missed);
     }
 }
 
@@ -465,7 +475,7 @@ static enum exit_code load_into(void *arg, struct sink *out)
     }
     cmd_write(load->cli, &rows, out);
     sink_flush(out);
-    say_unsteady(load);
+    say_doubts(load);
     if (rows.note && !prints_note(load->cli->opts.format) && !load->cli->opts.quiet)
         fprintf(stderr, "%s\n", note);
     if (load->n_points == load->asked.rates.n)

@@ -27,9 +27,9 @@ static const struct column columns[] = {
 /* The simulation, and the names of the row being printed. */
 struct replay {
     const struct cli *cli;
-    kb_sim *sim;       /* owned */
-    kb_why *why;       /* owned; NULL: nobody asks */
-    bool inconsistent; /* a row's terms do not sum to its latency */
+    kb_sim *sim;    /* owned */
+    kb_why *why;    /* owned; NULL: nobody asks */
+    kb_error wrong; /* a row's terms cannot be: which */
     char src[KB_ENDPOINT_BYTES], dst[KB_ENDPOINT_BYTES];
 };
 
@@ -61,8 +61,8 @@ static bool result_row(void *arg, uint64_t i, struct cell *cells)
     kb_result r;
     kb_status status = kb_sim_result(replay->sim, i, &r);
 
-    if (status == KB_INTERNAL)
-        replay->inconsistent = true;
+    if (status == KB_INTERNAL && !replay->wrong.text[0])
+        warn_term(i, &r, &replay->wrong);
     if (status != KB_OK || kb_sim_request(replay->sim, i, &q) != KB_OK)
         return false;
     kb_endpoint_name(&q.src, replay->src);
@@ -157,8 +157,8 @@ static enum exit_code replay_into(void *arg, struct sink *s)
     if (code && code != EXIT_INTERRUPTED)
         return code;
     sink_flush(s);
-    if (replay->inconsistent)
-        return cmd_fail(cli, KB_INTERNAL, NULL);
+    if (replay->wrong.text[0])
+        return cmd_fail(cli, KB_INTERNAL, &replay->wrong);
     if (!say_end(cli, sim, status, status == KB_AGAIN))
         return EXIT_SYSTEM;
     return status == KB_AGAIN ? EXIT_INTERRUPTED : EXIT_OK;

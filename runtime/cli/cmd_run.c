@@ -194,6 +194,8 @@ static bool say_end(const struct run *run, kb_status status)
                 results);
     if (status == KB_OK && talk)
         warn_of_ideal_links(run->cli, run->sim);
+    if (status == KB_OK && talk)
+        warn_of_idle_kernels(run->cli, run->sim, run->bench->name);
     return !o->fingerprint || fprintf(stderr, "fingerprint %016llx\n",
                                       (unsigned long long)kb_sim_fingerprint(run->sim)) > 0;
 }

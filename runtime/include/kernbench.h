@@ -767,6 +767,8 @@ typedef struct kb_launch_result {
     int64_t response_fs; /* the last response is back */
     uint64_t ops;        /* commands issued */
     uint64_t dma_read_bytes, dma_write_bytes, gemm_macs, math_elements;
+    uint32_t idle_pes; /* that issued no command, */
+    uint32_t idle_pe;  /* and the first of them, by number over all SIPs and cubes */
 } kb_launch_result;
 
 /*

@@ -36,4 +36,12 @@ uint64_t judge_fingerprint(uint64_t fingerprint, const struct judge_event *e);
 /* Sum, and llround(nbytes * 1e6 / gbs). Past 2^63 fs: INT64_MAX, and *too_late is set. */
 int64_t judge_add_fs(int64_t a, int64_t b, bool *too_late);
 int64_t judge_transfer_fs(uint64_t nbytes, double gbs, bool *too_late);
+
+void judge_add_wait(struct judge_waits *list, const struct judge_wait *wait);
+
+/* What a wait was for: a link in the direction of its data; a node, and which part of it. */
+void judge_name_link(const struct judge_topo *t, size_t from, size_t to,
+                     char text[2 * JUDGE_NAME_BYTES]);
+void judge_name_station(const struct judge_topo *t, size_t node, const char *way,
+                        char text[2 * JUDGE_NAME_BYTES]);
 #endif

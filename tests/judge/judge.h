@@ -144,6 +144,26 @@ struct judge_result {
 bool judge_replay(const struct judge_topo *t, const struct judge_row *rows, size_t n,
                   struct judge_result *results, uint64_t *fingerprint);
 
+/* Somebody has come to a station whose servers were all taken. */
+struct judge_wait {
+    uint64_t id;
+    uint64_t behind;               /* who was let in there last, when it came */
+    uint64_t given_by;             /* whose end has let it in */
+    char at[2 * JUDGE_NAME_BYTES]; /* "sip0.cube0.m_cpu.write", a memory's node, "A -> B" */
+    int64_t begin_fs, end_fs;
+};
+
+/* All zero is an empty list; give `waits` back with free(). */
+struct judge_waits {
+    struct judge_wait *waits;
+    size_t n, room;
+};
+
+/* The same, and every wait, in order of its end. */
+bool judge_replay_waits(const struct judge_topo *t, const struct judge_row *rows, size_t n,
+                        struct judge_result *results, uint64_t *fingerprint,
+                        struct judge_waits *waits);
+
 /* -- CSV (csv.c) ---------------------------------------------------------------------------- */
 
 /* The rows of a replay file. False after a message; give `*rows` back with free(). */

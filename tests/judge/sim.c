@@ -8,6 +8,7 @@
 struct station {
     uint32_t servers, taken;
     struct txn *first, *last; /* the line; txn.next leads through it */
+    uint64_t let_in;          /* who was the last */
 };
 
 enum step_kind { DELAY, CHANNEL, ENGINE, LINK, MEMORY };
@@ -25,6 +26,8 @@ struct txn {
     size_t n_steps, room;
     size_t now_at; /* the step that comes next, or that it waits for */
     int64_t arrived_fs;
+    uint64_t behind; /* who had been let in last as it arrived */
+    bool waits;
     struct txn *next;
     struct judge_result *result;
     bool issued, ended;
@@ -42,7 +45,9 @@ struct sim {
     struct station *returns;        /* by edge that exists one way only: the way back */
     struct judge_events events;
     int64_t now_fs;
+    uint64_t now_id; /* of the event */
     uint64_t fingerprint;
+    struct judge_waits *waits; /* NULL: nobody asks */
 };
 
 static int64_t add_fs(struct sim *s, int64_t a, int64_t b)
@@ -154,6 +159,43 @@ static void go_on(struct sim *s, struct txn *x)
         post(s, 0, JUDGE_ARRIVAL, x->id, x->now_at);
 }
 
+static bool is_one_of(const struct station *at, const struct station *all, size_t n)
+{
+    return at >= all && at < all + n;
+}
+
+static void name_station(const struct sim *s, const struct station *at,
+                         char text[2 * JUDGE_NAME_BYTES])
+{
+    const struct judge_topo *t = s->t;
+
+    if (is_one_of(at, s->reads, t->n_nodes))
+        judge_name_station(t, (size_t)(at - s->reads), ".read", text);
+    else if (is_one_of(at, s->writes, t->n_nodes))
+        judge_name_station(t, (size_t)(at - s->writes), ".write", text);
+    else if (is_one_of(at, s->memories, t->n_nodes))
+        judge_name_station(t, (size_t)(at - s->memories), "", text);
+    else if (is_one_of(at, s->links, t->n_edges))
+        judge_name_link(t, t->edges[at - s->links].from, t->edges[at - s->links].to, text);
+    else
+        judge_name_link(t, t->edges[at - s->returns].to, t->edges[at - s->returns].from, text);
+}
+
+static void tell_wait(struct sim *s, struct txn *x, const struct station *at)
+{
+    struct judge_wait wait = {.id = x->id,
+                              .behind = x->behind,
+                              .given_by = s->now_id,
+                              .begin_fs = x->arrived_fs,
+                              .end_fs = s->now_fs};
+
+    if (x->waits && s->waits) {
+        name_station(s, at, wait.at);
+        judge_add_wait(s->waits, &wait);
+    }
+    x->waits = false;
+}
+
 /* `x` has the station that it came for. */
 static void take(struct sim *s, struct txn *x)
 {
@@ -162,6 +204,8 @@ static void take(struct sim *s, struct txn *x)
 
     if (++here->at->taken > here->at->servers)
         judge_die("a station is more than full");
+    tell_wait(s, x, here->at);
+    here->at->let_in = x->id;
     if (here->kind == CHANNEL) {
         x->result->start_fs = s->now_fs;
         x->result->queue_channel_fs = waited_fs;
@@ -193,6 +237,8 @@ static void arrive(struct sim *s, struct txn *x)
         take(s, x);
         return;
     }
+    x->waits = true;
+    x->behind = at->let_in;
     x->next = NULL;
     if (at->first)
         at->last->next = x;
@@ -316,6 +362,7 @@ static void run_event(struct sim *s, const struct judge_event *e)
 {
     struct txn *x = &s->txns[e->id];
 
+    s->now_id = e->id;
     switch (e->class) {
     case JUDGE_DONE:
         if (x->steps[e->step].kind == MEMORY)
@@ -381,10 +428,12 @@ static void tear_down(struct sim *s, size_t n)
     free(s->events.heap);
 }
 
-bool judge_replay(const struct judge_topo *t, const struct judge_row *rows, size_t n,
-                  struct judge_result *results, uint64_t *fingerprint)
+bool judge_replay_waits(const struct judge_topo *t, const struct judge_row *rows, size_t n,
+                        struct judge_result *results, uint64_t *fingerprint,
+                        struct judge_waits *waits)
 {
-    struct sim s = {.t = t, .rows = rows, .n_rows = n, .fingerprint = JUDGE_NO_EVENTS};
+    struct sim s = {
+        .t = t, .rows = rows, .n_rows = n, .fingerprint = JUDGE_NO_EVENTS, .waits = waits};
     bool ok = true;
 
     s.txns = judge_alloc(n, sizeof *s.txns);
@@ -408,4 +457,10 @@ bool judge_replay(const struct judge_topo *t, const struct judge_row *rows, size
     tear_down(&s, n);
     *fingerprint = s.fingerprint;
     return ok && !s.too_late;
+}
+
+bool judge_replay(const struct judge_topo *t, const struct judge_row *rows, size_t n,
+                  struct judge_result *results, uint64_t *fingerprint)
+{
+    return judge_replay_waits(t, rows, n, results, fingerprint, NULL);
 }

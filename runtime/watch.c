@@ -409,12 +409,12 @@ static void begin_shares(struct kb_sim *s, uint64_t t, struct tile *x, const str
                                .behind_id = from->command});
 }
 
-void watch_issue(struct kb_sim *s, uint64_t t, uint32_t slot)
+bool watch_issue(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
     struct tile *x;
 
     if (!tile_room(s, slot))
-        return;
+        return false;
     x = &s->watch->tiles[slot];
     x->open = false;
     x->command = KB_NO_ID;
@@ -422,6 +422,7 @@ void watch_issue(struct kb_sim *s, uint64_t t, uint32_t slot)
     x->told_fs = x->wire_fs = x->overhead_fs = 0;
     if (of_kernels(s))
         begin_shares(s, t, x, work_at(s, slot)->command);
+    return true;
 }
 
 void watch_node(struct kb_sim *s, uint64_t t, uint32_t slot)
@@ -521,10 +522,12 @@ void watch_come(struct kb_sim *s, uint64_t t, uint32_t slot, enum watch_station 
     TELL(s->watch, open, &span);
 }
 
-void watch_late(struct kb_sim *s, uint64_t t, uint32_t slot)
+bool watch_late(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
-    watch_issue(s, t, slot);
+    if (!watch_issue(s, t, slot))
+        return false;
     watch_come(s, t, slot, WATCH_CHANNEL);
+    return true;
 }
 
 /*

@@ -14,10 +14,10 @@ void watch_free(struct watch *w);
 
 /* Both: the pieces told so far of who is in `slot` end at `t`, and the next begins. */
 
-/* A transaction is issued, or a stage begins. */
-void watch_issue(struct kb_sim *s, uint64_t t, uint32_t slot);
+/* A transaction is issued, or a stage begins. False: no memory, the run ends; so watch_late(). */
+bool watch_issue(struct kb_sim *s, uint64_t t, uint32_t slot);
 /* It was issued at `t`, before now, and waits for its channel since then. */
-void watch_late(struct kb_sim *s, uint64_t t, uint32_t slot);
+bool watch_late(struct kb_sim *s, uint64_t t, uint32_t slot);
 /* It comes to a node, crosses a NoC, or takes the wire of the edge behind the node. */
 void watch_node(struct kb_sim *s, uint64_t t, uint32_t slot);
 void watch_cross(struct kb_sim *s, uint64_t t, uint32_t slot);

@@ -1,7 +1,7 @@
 /* test_watch.c -- what is told of transactions: pieces without gaps, at the right place, behind the
  * right one; and the sums of it. */
 #include "any_topology.h"
-#include "tape.h"
+#include "sums.h"
 
 /* KB_SEEDS=N in the environment runs seeds 1..N, as in test_random.c. */
 enum { SEEDS = 150, LOADS = 3, MOST_ROWS = 120 };
@@ -257,93 +257,28 @@ static void assert_way(const struct scenario *s, const struct tape *t, uint32_t 
 
 /* -- sums ----------------------------------------------------------------------------------- */
 
-/* Rows of causes, summed by plain means. */
-struct sums {
-    kb_why_row row[4096];
-    char of[4096][KB_PLACE_BYTES];
-    size_t n, told;
-    const struct tape *tape;
-};
-
-static void sum(struct sums *s, kb_why_by by, const char *of, const kb_span *x, kb_place place,
-                kb_place behind)
-{
-    size_t i = 0;
-
-    while (i < s->n &&
-           (s->row[i].by != by || s->row[i].cause != x->cause || s->row[i].place != place ||
-            s->row[i].behind != behind || strcmp(s->of[i], of) != 0))
-        i++;
-    if (i == s->n) {
-        assert_true(s->n < LENGTH(s->row));
-        s->row[s->n++] =
-            (kb_why_row){.by = by, .cause = x->cause, .place = place, .behind = behind};
-        strcpy(s->of[i], of);
-    }
-    s->row[i].count++;
-    s->row[i].sum_fs += x->end_fs - x->begin_fs;
-}
-
 /* Waits and drains are told with their places, all but waits are behind nobody. */
 static void sum_span(struct sums *s, const kb_span *x)
 {
     bool placed = is_wait(x->cause) || x->cause == KB_CAUSE_DRAIN;
     kb_place place = placed ? x->place : KB_NOWHERE;
+    kb_why_row row = {.count = 1};
     char name[KB_PLACE_BYTES];
 
     if (x->end_fs == x->begin_fs)
         return;
-    sum(s, KB_WHY_ALL, "", x, KB_NOWHERE, KB_NOWHERE);
-    sum(s, KB_WHY_OP, x->what, x, KB_NOWHERE, KB_NOWHERE);
+    row.cause = x->cause;
+    row.sum_fs = x->end_fs - x->begin_fs;
+    sum(s, KB_WHY_ALL, "", &row);
+    sum(s, KB_WHY_OP, x->what, &row);
+    row.behind = x->behind;
+    row.place = place;
     kb_place_name(s->tape->topo, x->place, name);
-    sum(s, KB_WHY_PLACE, name, x, place, x->behind);
+    sum(s, KB_WHY_PLACE, name, &row);
     kb_place_name(s->tape->topo, x->source, name);
-    sum(s, KB_WHY_SOURCE, name, x, place, x->behind);
+    sum(s, KB_WHY_SOURCE, name, &row);
     kb_place_name(s->tape->topo, x->target, name);
-    sum(s, KB_WHY_TARGET, name, x, place, x->behind);
-}
-
-struct order {
-    struct sums *sums;
-    kb_why_row last;
-    char last_of[KB_PLACE_BYTES];
-};
-
-/* By what it is of, then the largest first. */
-static void assert_order(struct order *o, const kb_why_row *row)
-{
-    const kb_why_row *last = &o->last;
-
-    if (o->sums->told > 0) {
-        assert_true(row->by >= last->by);
-        assert_true(row->by > last->by || row->all_fs <= last->all_fs);
-        if (row->by == last->by && strcmp(row->of, o->last_of) == 0)
-            assert_true(row->sum_fs <= last->sum_fs && row->all_fs == last->all_fs);
-    }
-    o->last = *row;
-    snprintf(o->last_of, sizeof o->last_of, "%.135s", row->of);
-}
-
-static void assert_row(void *arg, const kb_why_row *row)
-{
-    struct order *o = arg;
-    struct sums *s = o->sums;
-    int64_t all_fs = 0;
-    size_t i = 0;
-
-    assert_order(o, row);
-    while (i < s->n && (s->row[i].by != row->by || s->row[i].cause != row->cause ||
-                        s->row[i].place != row->place || s->row[i].behind != row->behind ||
-                        strcmp(s->of[i], row->of) != 0))
-        i++;
-    if (i == s->n || s->row[i].count != row->count || s->row[i].sum_fs != row->sum_fs)
-        fail_msg("seed %" PRIu64 ": %s of %s: %" PRIu64 ", %" PRId64 " fs", s->tape->seed,
-                 kb_cause_name(row->cause), row->of, row->count, row->sum_fs);
-    for (size_t k = 0; k < s->n; k++)
-        if (s->row[k].by == row->by && strcmp(s->of[k], row->of) == 0)
-            all_fs += s->row[k].sum_fs;
-    assert_true(row->all_fs == all_fs);
-    s->told++;
+    sum(s, KB_WHY_TARGET, name, &row);
 }
 
 static void no_step(void *arg, const kb_why_step *step)
@@ -355,14 +290,11 @@ static void no_step(void *arg, const kb_why_step *step)
 static void assert_sums(const struct tape *t, kb_why *why)
 {
     static struct sums s;
-    struct order o = {.sums = &s};
 
-    s.n = s.told = 0;
-    s.tape = t;
+    sums_begin(&s, t);
     for (size_t i = 0; i < t->n_spans; i++)
         sum_span(&s, &t->span[i]);
-    assert_int_equal(kb_why_rows(why, assert_row, &o), KB_OK);
-    assert_true(s.told == s.n);
+    assert_rows(&s, why);
     assert_int_equal(kb_why_path(why, no_step, NULL), KB_OK);
 }
 

@@ -605,6 +605,9 @@ static enum exit_code check(const struct reading *r)
         return say(r->program, EXIT_USAGE, "--sqlite and -o name the same file");
     if (r->given[OPTION_TOP] && o->command != COMMAND_DIFF && !o->why)
         return say(r->program, EXIT_USAGE, "--top is of --why, which was not given");
+    if (o->why && r->given[OPTION_SEEDS] && o->seeds > 1)
+        return say(r->program, EXIT_USAGE, "--why is of one simulation, --seeds has %llu",
+                   (unsigned long long)o->seeds);
     if (o->sqlite && o->dry_run)
         return say(r->program, EXIT_USAGE, "--dry-run has no results for --sqlite");
     return check_bytes(r);

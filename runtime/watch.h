@@ -24,7 +24,8 @@ void watch_cross(struct kb_sim *s, uint64_t t, uint32_t slot);
 void watch_wire(struct kb_sim *s, uint64_t t, uint32_t slot);
 /* It comes to a station, which may be taken; and has it from `t` on. */
 void watch_come(struct kb_sim *s, uint64_t t, uint32_t slot, enum watch_station station);
-void watch_take(struct kb_sim *s, uint64_t t, uint32_t slot, enum watch_station station);
+void watch_take(struct kb_sim *s, uint64_t t, uint32_t slot, enum watch_station station)
+    LINKED(watch_take);
 /* Its service has ended: what is begun before watch_left() follows from that. */
 void watch_leave(struct kb_sim *s, uint64_t t, uint32_t slot);
 void watch_release(struct kb_sim *s, uint64_t t, uint32_t slot, enum watch_station station);

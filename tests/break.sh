@@ -329,8 +329,6 @@ break_it 'watch: what led to an end leads to all that follows' $watch \
 break_it 'watch: the shortest wait for the longest' $watch \
     's/piece->longest_fs > row->longest_fs/piece->longest_fs < row->longest_fs/'
 break_it 'watch: no dispatch' $watch 's/if \(command\.issue_fs > command\.call_fs\)/if (0)/'
-break_it 'watch: a composite that ends with its command' $watch \
-    's/^    close_piece\(s, t, slot\);\r?$/    close_piece(s, t, slot);/; s/\(struct leaving\)\{x->command, \(int64_t\)t, x->shares\}/(struct leaving){x->command, (int64_t)t, w->leaving.shares}/'
 break_it 'watch: waits that lead nowhere' runtime/launch.c 's/if \(s->watch && \(wakes \|\|/if (s->watch \&\& (0 ||/'
 break_it 'watch: the end of a kernel with its return alone' runtime/launch.c \
     's/\|\| \(pe->outstanding == 1 && pe->state == PE_RETURNED\)\)/|| 0)/'

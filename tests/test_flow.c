@@ -91,7 +91,8 @@ static struct rig run_rows(const kb_topology *topo, kb_engine engine, uint64_t s
     r.rows = random_rows(r.judge, seed, n);
     r.results = calloc(n, sizeof *r.results);
     r.sim = new_sim(topo, (kb_options){.engine = engine});
-    assert_true(judge_replay_uses(r.judge, r.rows, n, r.results, &fingerprint, &r.uses, &r.n_uses));
+    assert_true(judge_replay_watched(r.judge, r.rows, n, r.results, &fingerprint, &r.uses,
+                                     &r.n_uses, NULL));
     for (size_t i = 0; i < n; i++) {
         kb_request request = request_of(&r.rows[i]);
 

@@ -34,6 +34,30 @@ static void uses_memory(tl_ctx *tl, const kb_args *args)
 
 /* What did not get its memory; NULL: all went well. */
 static const char *failed;
+static bool asks_why;
+
+static void count_row(void *arg, const kb_why_row *row)
+{
+    *(uint64_t *)arg += row->count;
+}
+
+static void count_step(void *arg, const kb_why_step *step)
+{
+    *(uint64_t *)arg += step->n_shares;
+}
+
+/* The causes of all that has run. */
+static kb_status tell(kb_why *why)
+{
+    uint64_t n_rows = 0, n_shares = 0;
+    kb_status status = kb_why_rows(why, count_row, &n_rows);
+
+    failed = "kb_why_rows";
+    if (status == KB_OK)
+        status = kb_why_path(why, count_step, &n_shares);
+    assert_true(status != KB_OK || (n_rows > 0 && n_shares > 0));
+    return status;
+}
 
 static kb_status compute(kb_sim *sim, kb_tensor *out, kb_error *why)
 {
@@ -78,6 +102,7 @@ static kb_status live(kb_options options)
 {
     kb_placement copies = {KB_REPLICATE, KB_REPLICATE};
     kb_sim *sim = NULL;
+    kb_why *causes = NULL;
     kb_tensor *out;
     kb_error why = {""};
     kb_status status;
@@ -86,12 +111,22 @@ static kb_status live(kb_options options)
     status = kb_sim_new(&cube8_topology, &options, &sim);
     if (status != KB_OK)
         return status;
+    failed = "kb_why_new";
+    if (asks_why)
+        status = kb_why_new(sim, &causes, &why);
+    if (status != KB_OK) {
+        kb_sim_free(sim);
+        return status;
+    }
     failed = "kb_tensor_new";
     status = fill_slices(sim, &why);
     if (status == KB_OK)
         status = kb_tensor_new(sim, "out", KB_F32, KB_SHAPE(8, 8), copies, &out, &why);
     if (status == KB_OK)
         status = run(sim, &out, &why);
+    if (status == KB_OK && causes)
+        status = tell(causes);
+    kb_why_free(causes);
     kb_sim_free(sim);
     if (status == KB_OK)
         failed = NULL;
@@ -135,11 +170,20 @@ static void every_allocation_of_kernels_that_are_watched_may_fail(void **state)
         (kb_options){.oplog = true, .phase2 = true, .fingerprint = true, .engine = KB_HOP});
 }
 
+static void every_allocation_of_kernels_whose_causes_are_asked_may_fail(void **state)
+{
+    (void)state;
+    asks_why = true;
+    assert_every_failure_is_told((kb_options){.phase2 = true});
+    asks_why = false;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_allocation_of_kernels_may_fail),
         cmocka_unit_test(every_allocation_of_kernels_that_are_watched_may_fail),
+        cmocka_unit_test(every_allocation_of_kernels_whose_causes_are_asked_may_fail),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -627,6 +627,9 @@ static enum exit_code check(const struct reading *r)
         return say(r->program, EXIT_USAGE, "--stats and --sqlite name the same file");
     if (o->stats && o->oplog && newfile_same(o->stats, o->oplog))
         return say(r->program, EXIT_USAGE, "--stats and --oplog name the same file");
+    if (o->why && r->given[OPTION_SEEDS] && o->seeds > 1)
+        return say(r->program, EXIT_USAGE, "--why is of one simulation, --seeds has %llu",
+                   (unsigned long long)o->seeds);
     if (o->sqlite && o->dry_run)
         return say(r->program, EXIT_USAGE, "--dry-run has no results for --sqlite");
     return check_bytes(r);

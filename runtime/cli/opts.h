@@ -4,6 +4,7 @@
 #include "exit.h"
 #include "kernbench.h"
 #include "out.h"
+#include "usage.h"
 
 enum command {
 #define COMMAND(NAME, ...) COMMAND_##NAME,
@@ -41,7 +42,8 @@ struct opts {
     uint64_t top;
     unsigned jobs; /* 0: as many as processors */
     bool fixed;    /* arrivals at equal intervals */
-    bool quiet, config, fingerprint, dry_run, help, version;
+    bool quiet, config, fingerprint, dry_run, help, version, man;
+    const char *completion; /* NULL, or for which shell */
 };
 
 /*
@@ -55,6 +57,16 @@ void opts_free(struct opts *o);
 
 /* The name of a command as it is typed. */
 const char *opts_command_name(enum command command);
+
+/* Was the program asked about itself, and for nothing else? */
+bool opts_asks(const struct opts *o);
+
+/* Option `id` as these commands have it, bits as usage.h has them. N_COMMANDS stands for none. */
+struct usage_option opts_option(unsigned id, unsigned commands);
+extern const unsigned opts_n_options;
+
+/* What may stand for "format" or "engine". */
+const char *const *opts_words(const char *name, size_t *n);
 
 /* Help for `command`, or for the program if it is N_COMMANDS. */
 void opts_help(const char *program, enum command command, struct sink *s);

@@ -76,7 +76,8 @@ static const struct usage usage = {
     .program = "kbgen",
     .version = KB_VERSION,
     .summary = "makes the tables of a simulator from a topology YAML",
-    .description = "Read a topology YAML and print its tables as m4 definitions for the templates.\n",
+    .description =
+        "Read a topology YAML and print its tables as m4 definitions for the templates.\n",
     .operands = "FILE",
     .n_options = N_OPTIONS,
     .option = option,

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include "progress.h"
 #include "say.h"
+#include "speed.h"
 #include "stop.h"
 #include "text.h"
 #include "warn.h"
@@ -32,6 +33,8 @@ struct run {
     const char *verify;      /* "pass", "fail", "off" */
     bool compared;           /* outputs with the reference; max_abs_err is known */
     double max_abs_err;
+    struct speed speed;
+    struct progress progress; /* of Phase 2 */
 };
 
 /* Launches that are not complete have no row. */
@@ -61,16 +64,18 @@ static bool launch_row(void *arg, uint64_t i, struct cell *cells)
 /* -- Phase 1 -------------------------------------------------------------------------------- */
 
 /* Runs to the end, --until, or stop_asked(). KB_AGAIN: the last of these. */
-static kb_status launch_all(const struct run *run, kb_error *why)
+static kb_status launch_all(struct run *run, kb_error *why)
 {
     struct progress progress;
     kb_status status = KB_AGAIN;
 
     progress_begin(&progress, run->cli->opts.quiet);
+    speed_begin(&run->speed);
     while (status == KB_AGAIN && !stop_asked()) {
         status = kb_sim_run(run->sim, EVENTS_AT_ONCE, why);
         progress_show(&progress, kb_launch_done(run->sim), kb_launch_count(run->sim), "launches");
     }
+    speed_end(&run->speed);
     progress_end(&progress);
     return status;
 }
@@ -103,14 +108,25 @@ static bool is_asked_to_stop(void *arg)
     return stop_asked();
 }
 
+static void show_progress(void *arg, uint64_t done, uint64_t total)
+{
+    progress_show(arg, done, total, "operations computed");
+}
+
 /* An operation that is wrong is the end: nothing is made from its result. */
 static enum exit_code phase2(struct run *run)
 {
     const struct opts *o = &run->cli->opts;
-    kb_compute_options options = {
-        .threads = o->jobs, .verify_ops = o->verify_ops, .stop = is_asked_to_stop};
+    kb_compute_options options = {.threads = o->jobs,
+                                  .verify_ops = o->verify_ops,
+                                  .stop = is_asked_to_stop,
+                                  .progress = show_progress,
+                                  .progress_arg = &run->progress};
     kb_error why = {""};
+
+    progress_begin(&run->progress, o->quiet);
     kb_status status = kb_compute(run->sim, &options, &why);
+    progress_end(&run->progress);
     enum exit_code code = EXIT_OK;
 
     if (status == KB_DIFFERENT)
@@ -175,6 +191,18 @@ static void print_rows(struct run *run, struct sink *s)
     sink_flush(s);
 }
 
+/* Those of all launches that have run. */
+static uint64_t commands(const struct run *run)
+{
+    kb_launch_result r;
+    uint64_t n = 0;
+
+    for (size_t i = 0; i < kb_launch_count(run->sim) && kb_launch_get(run->sim, i, &r) == KB_OK;
+         i++)
+        n += r.ops;
+    return n;
+}
+
 /* What stderr says after the rows; a fingerprint alone. False if it could not be written. */
 static bool say_end(const struct run *run, kb_status status)
 {
@@ -192,6 +220,7 @@ static bool say_end(const struct run *run, kb_status status)
                 results);
     if (status == KB_OK && talk)
         warn_of_ideal_links(run->cli, run->sim);
+    speed_say(&run->speed, run->cli, commands(run), "operations", (double)kb_sim_end_fs(run->sim));
     return !o->fingerprint || fprintf(stderr, "fingerprint %016llx\n",
                                       (unsigned long long)kb_sim_fingerprint(run->sim)) > 0;
 }

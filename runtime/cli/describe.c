@@ -167,8 +167,8 @@ static void offer(struct completing *c, const char *name)
 void describe(struct described *d, const kb_topology *topo, const kb_info *info)
 {
     *d = (struct described){.topo = topo, .info = info};
-    snprintf(d->summary, sizeof d->summary, "simulates memory accesses and kernels on the machine %s",
-             info->name);
+    snprintf(d->summary, sizeof d->summary,
+             "simulates memory accesses and kernels on the machine %s", info->name);
     d->usage = (struct usage){
         .program = info->name,
         .version = KB_VERSION,
@@ -176,7 +176,8 @@ void describe(struct described *d, const kb_topology *topo, const kb_info *info)
         .description =
             "How long a memory access takes on this machine, under this load, and why: an\n"
             "event-driven simulation of accelerators made of chiplets, exact to the femtosecond.\n"
-            "Results go to standard output or to the file of -o; all else goes to standard error.\n",
+            "Results go to standard output or to the file of -o; all else goes to standard "
+            "error.\n",
         .operands = "",
         .commands = commands,
         .n_commands = N_COMMANDS,

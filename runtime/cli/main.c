@@ -184,7 +184,7 @@ static enum exit_code complete(const struct cli *cli, int n, char **words)
 
     describe(&d, cli->topo, &cli->info);
     return usage_complete(&d.usage, words, (size_t)n, stdout) && fflush(stdout) == 0 ? EXIT_OK
-                                                                                    : EXIT_SYSTEM;
+                                                                                     : EXIT_SYSTEM;
 }
 
 /* Rows stay in the database if what was printed stays. */

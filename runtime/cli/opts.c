@@ -176,7 +176,8 @@ static void add_option(struct reading *r, enum option_id id, const char *argumen
         return;
     add_param(r->o, dashed_names[id], argument);
     strcat(name, option_names[id]);
-    if (argument && usage_may_lack(&option_rows[id])) { /* one of a few short words, as it was read */
+    if (argument &&
+        usage_may_lack(&option_rows[id])) { /* one of a few short words, as it was read */
         strncat(strcat(name, "="), argument, sizeof name - strlen(name) - 2);
         argument = NULL;
     }
@@ -543,9 +544,9 @@ static void make_tables(struct option longs[N_OPTIONS + 1], char shorts[2 * N_OP
         const struct usage_option *row = &option_rows[i];
 
         longs[i] = (struct option){.name = row->name,
-                                   .has_arg = usage_may_lack(row)   ? optional_argument
-                                              : row->argument ? required_argument
-                                                              : no_argument,
+                                   .has_arg = usage_may_lack(row) ? optional_argument
+                                              : row->argument     ? required_argument
+                                                                  : no_argument,
                                    .val = LONG_BASE + i};
         if (row->letter)
             *p++ = row->letter;

@@ -95,8 +95,8 @@ static unsigned bits_of(const struct completing *c)
 
 static struct usage_option option_of(const struct completing *c, unsigned id)
 {
-    return c->usage->option(id, c->command < c->usage->n_commands ? bits_of(c)
-                                                                  : usage_all(c->usage));
+    return c->usage->option(id,
+                            c->command < c->usage->n_commands ? bits_of(c) : usage_all(c->usage));
 }
 
 /* The option that is written as `word`, `len` bytes; false: none is. */
@@ -141,8 +141,8 @@ static void offer_commands(struct completing *c)
 /* The operand that is due, by its name; of "[NAME=VALUE]..." there may be any number. */
 static void offer_operand(struct completing *c)
 {
-    const char *operands = c->usage->n_commands == 0 ? c->usage->operands
-                                                     : c->usage->commands[c->command].operands;
+    const char *operands =
+        c->usage->n_commands == 0 ? c->usage->operands : c->usage->commands[c->command].operands;
     char name[WORD_BYTES];
 
     for (size_t i = 0, n; *operands; i++, operands += n + (operands[n] == ' ')) {
@@ -267,16 +267,18 @@ static const char zsh_script[] =
     "{\n"
     "    local line word what\n"
     "    local -a whole open\n"
-    "    for line in \"${(@f)$(${~words[1]} --complete \"${(@)words[2,CURRENT-1]}\" \"$PREFIX\" 2>/dev/null)}\"; do\n"
-    "        word=${line%%$'\\t'*} what=${line#*$'\\t'}\n"
+    "    for line in \"${(@f)$(${~words[1]} --complete \"${(@)words[2,CURRENT-1]}\" \"$PREFIX\" "
+    "2>/dev/null)}\"; do\n"
+    "        word=${line%%$'\\t'*} what=''\n"
+    "        [[ $line == *$'\\t'* ]] && what=:${line#*$'\\t'}\n"
     "        case $word in\n"
     "        ('') ;;\n"
     "        (:files | :folders)\n"
     "            [[ $PREFIX == --*=* ]] && compset -P '*='\n"
     "            [[ $word == :files ]] && _files || _files -/\n"
     "            ;;\n"
-    "        (*[=.:]) open+=(\"${word//:/\\\\:}:$what\") ;;\n"
-    "        (*) whole+=(\"${word//:/\\\\:}:$what\") ;;\n"
+    "        (*[=.:]) open+=(\"${word//:/\\\\:}$what\") ;;\n"
+    "        (*) whole+=(\"${word//:/\\\\:}$what\") ;;\n"
     "        esac\n"
     "    done\n"
     "    (( $#whole )) && _describe ! whole\n"

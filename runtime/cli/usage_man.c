@@ -10,8 +10,7 @@
 static void put_char(char c, FILE *to)
 {
     static const char special[] = "\\-'\"`^~";
-    static const char *const names[] = {"\\e",   "\\-",   "\\(aq", "\\(dq",
-                                        "\\(ga", "\\(ha", "\\(ti"};
+    static const char *const names[] = {"\\e", "\\-", "\\(aq", "\\(dq", "\\(ga", "\\(ha", "\\(ti"};
     const char *found = strchr(special, c);
 
     if (c && found)

@@ -711,6 +711,9 @@ typedef struct kb_compute_options {
     bool verify_ops;         /* compute every operation again by plain loops, and compare */
     bool (*stop)(void *arg); /* asked before every step, by one thread at a time; may be NULL */
     void *stop_arg;
+    /* Called there, too: how many operations are computed, of how many. May be NULL. */
+    void (*progress)(void *arg, uint64_t done, uint64_t total);
+    void *progress_arg;
 } kb_compute_options;
 
 /*

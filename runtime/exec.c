@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 enum { BATCH_MAX = 32, OPERANDS_MAX = 3 + 2 * TL_EPILOGUES_MAX, THREADS_MAX = 256 };
+enum { INDEX_BYTES = 21 * KB_RANK_MAX + 4, CALLED_BYTES = 256 };
 
 /* An operation that is being computed. */
 struct running {
@@ -229,18 +230,51 @@ static void component(const struct exec *x, const struct op *op, char name[KB_NO
         snprintf(name, KB_NODE_BYTES, "pe %u, %s", op->pe, unit);
 }
 
+/* ", kernel gemm, benches/gemm.c:61", so far as that is known. */
+static void name_call(struct exec *x, uint32_t id, char text[CALLED_BYTES])
+{
+    const struct op_note *note;
+
+    pthread_mutex_lock(&x->lock);
+    note = op_log_note_of(x->log, id);
+    if (note)
+        snprintf(text, CALLED_BYTES, ", kernel %s, %s:%d", note->kernel, note->file, note->line);
+    else
+        text[0] = '\0';
+    pthread_mutex_unlock(&x->lock);
+}
+
+/* " [2,4]"; nothing of a single axis, whose number is enough. */
+static void name_index(const struct dims *shape, uint64_t i, char text[INDEX_BYTES])
+{
+    uint64_t rest = dims_elements(shape);
+    size_t n = 0;
+
+    text[0] = '\0';
+    for (uint32_t axis = 0; axis < shape->rank && shape->rank > 1; axis++) {
+        rest /= shape->dim[axis];
+        n += (size_t)snprintf(text + n, INDEX_BYTES - n, "%s%llu", axis ? "," : " [",
+                              (unsigned long long)(i / rest));
+        i %= rest;
+    }
+    if (n > 0)
+        snprintf(text + n, INDEX_BYTES - n, "]");
+}
+
 static bool verify(struct exec *x, const struct running *r)
 {
     struct plain_difference d;
-    char where[KB_NODE_BYTES];
+    char where[KB_NODE_BYTES], index[INDEX_BYTES], called[CALLED_BYTES];
     kb_error why;
 
     if (!x->options.verify_ops || plain_same(&r->op, r->out, &d))
         return true;
     component(x, &r->op, where);
-    end_error(&why, "%s, op %u of %s: element %llu is %s, by plain loops %s",
-              r->op.kind == OP_GEMM ? "gemm" : math_rows[r->op.math].name, r->op.id, where,
-              (unsigned long long)d.index, d.got, d.want);
+    name_call(x, r->op.id, called);
+    name_index(&r->op.out.shape, d.index, index);
+    end_error(&why, "%s, op %u of %s%s: element %llu%s is %s, by plain loops %s",
+              r->op.kind == OP_GEMM ? "gemm" : math_rows[r->op.math].name, r->op.id, where, called,
+              (unsigned long long)d.index, index, d.got, d.want);
     return differ(x, r, &why);
 }
 

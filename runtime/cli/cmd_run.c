@@ -3,6 +3,7 @@
 #include "cmd.h"
 #include <unistd.h>
 #include <errno.h>
+#include "inspected.h"
 #include "progress.h"
 #include "say.h"
 #include "speed.h"
@@ -33,6 +34,7 @@ struct run {
     const char *verify;      /* "pass", "fail", "off" */
     bool compared;           /* outputs with the reference; max_abs_err is known */
     double max_abs_err;
+    kb_inspection *inspected[INSPECT_MAX]; /* owned; as many as were asked for, or NULL */
     struct speed speed;
     struct progress progress; /* of Phase 2 */
 };
@@ -147,6 +149,12 @@ static enum exit_code phase2(struct run *run)
     return code;
 }
 
+/* Is there something that needs Phase 2? */
+static bool computes(const struct opts *o)
+{
+    return o->phase2 || o->verify || o->dump || o->n_inspect > 0;
+}
+
 /* What follows once all launches have run: the log, and results. */
 static enum exit_code results(struct run *run)
 {
@@ -157,7 +165,11 @@ static enum exit_code results(struct run *run)
 
     if (status)
         return cmd_fail(run->cli, status, &why);
-    return o->phase2 || o->verify || o->dump ? phase2(run) : EXIT_OK;
+    for (size_t i = 0; i < o->n_inspect && !status; i++)
+        status = kb_inspect(run->sim, o->inspect[i], &run->inspected[i], &why);
+    if (status)
+        return cmd_fail(run->cli, status, &why);
+    return computes(o) ? phase2(run) : EXIT_OK;
 }
 
 /* -- what is printed ------------------------------------------------------------------------ */
@@ -181,6 +193,10 @@ static bool resolve_args(struct run *run)
 
 static void print_rows(struct run *run, struct sink *s)
 {
+    if (run->cli->opts.n_inspect > 0) {
+        inspected_print(run->cli, run->inspected, run->args, run->bench->n_args, s);
+        return;
+    }
     struct rows rows = {.columns = columns,
                         .n_columns = sizeof columns / sizeof *columns,
                         .n_rows = kb_launch_count(run->sim),
@@ -208,7 +224,7 @@ static bool say_end(const struct run *run, kb_status status)
 {
     const struct opts *o = &run->cli->opts;
     unsigned long long done = kb_launch_done(run->sim), total = kb_launch_count(run->sim);
-    const char *results = o->verify || o->dump || o->oplog ? ", no results" : "";
+    const char *results = o->verify || o->dump || o->oplog || o->n_inspect ? ", no results" : "";
     bool talk = !o->quiet && !o->fingerprint;
     char until[TEXT_NUMBER_BYTES];
 
@@ -288,7 +304,8 @@ static kb_options options_of(const struct opts *o)
                         .until_fs = o->until_fs,
                         .max_events = o->max_events,
                         .oplog = o->oplog != NULL,
-                        .phase2 = o->phase2 || o->verify || o->dump,
+                        .phase2 = computes(o),
+                        .inspect = o->n_inspect > 0 || o->verify_ops,
                         .oplog_limit_bytes = o->oplog_limit};
 }
 
@@ -310,6 +327,8 @@ enum exit_code cmd_run(const struct cli *cli)
     enum exit_code code = resolve_args(&run) ? check_oplog(cli) : cmd_fail(cli, KB_NO_MEMORY, NULL);
     if (!code)
         code = cmd_output(cli, run_into, &run);
+    for (size_t i = 0; i < o->n_inspect; i++)
+        kb_inspection_free(run.inspected[i]);
     free(run.args);
     kb_bench_free(run.run);
     return code;

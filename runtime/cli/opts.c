@@ -308,6 +308,20 @@ static enum exit_code read_seed(struct reading *r, const char *word)
     return EXIT_OK;
 }
 
+static enum exit_code read_inspect(struct reading *r, const char *word)
+{
+    struct opts *o = r->o;
+    uint64_t id = KB_LAST_OP;
+
+    if (strcmp(word, "last") != 0 &&
+        (!text_read_count(word, strlen(word), &id) || id >= KB_LAST_OP))
+        return refuse(r, OPTION_INSPECT, word, "the op_id of an operation, or 'last'");
+    if (o->n_inspect == INSPECT_MAX)
+        return say(r->program, EXIT_USAGE, "--inspect is given more than %d times", INSPECT_MAX);
+    o->inspect[o->n_inspect++] = (uint32_t)id;
+    return EXIT_OK;
+}
+
 static enum exit_code read_jobs(struct reading *r, const char *word)
 {
     uint64_t n;
@@ -386,6 +400,8 @@ static enum exit_code read_option(struct reading *r, enum option_id id, const ch
         return read_phase2(r, argument);
     case OPTION_OPLOG_LIMIT:
         return read_oplog_limit(r, argument);
+    case OPTION_INSPECT:
+        return read_inspect(r, argument);
     case OPTION_SEED:
         return read_seed(r, argument);
     case OPTION_JOBS:

@@ -12,6 +12,8 @@ enum command {
     N_COMMANDS
 };
 
+enum { INSPECT_MAX = 64 };
+
 /* What the command line said. Strings belong to argv, but for `command_line`. */
 struct opts {
     enum command command; /* N_COMMANDS: none was named */
@@ -43,6 +45,8 @@ struct opts {
     unsigned jobs; /* 0: as many as processors */
     bool fixed;    /* arrivals at equal intervals */
     bool quiet, config, fingerprint, dry_run, help, version, man;
+    uint32_t inspect[INSPECT_MAX]; /* op_ids, KB_LAST_OP */
+    size_t n_inspect;
     const char *completion; /* NULL, or for which shell */
 };
 

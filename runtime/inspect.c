@@ -66,6 +66,20 @@ static void set_place(struct kb_sim *s, kb_op_tensor *t)
     t->rank = x ? kb_tensor_shape(x).rank : 0;
 }
 
+/* Who made the bytes of an operand, where its record does not say: its version does. */
+static void set_origin(const kb_inspection *in, kb_op_tensor *t, struct view view)
+{
+    if (in->op.kind == OP_DMA_READ) { /* who wrote them where they are read */
+        t->from_host = in->op.depends.n == 0;
+        if (in->op.depends.n == 1)
+            t->maker = op_ids_list(&in->op.depends)[0];
+        return;
+    }
+    if (t->maker == OP_NONE && view.v && view.v->kind == VERSION_RESULT)
+        t->maker = view.v->op;
+    t->from_host = t->maker == OP_NONE && view.v && view.v->kind == VERSION_BYTES;
+}
+
 /* `view` may be of bytes that are not kept. */
 static void add_tensor(kb_inspection *in, const char *role, const struct op_tensor *from,
                        bool is_result, struct view view)
@@ -84,6 +98,8 @@ static void add_tensor(kb_inspection *in, const char *role, const struct op_tens
         t->shape.dim[i] = from->shape.dim[i];
     if (!t->is_scalar)
         set_place(in->sim, t);
+    if (!t->is_scalar && !is_result)
+        set_origin(in, t, view);
     if (!t->is_scalar && view.v) {
         in->views[in->info.n_tensors] = view;
         version_keep(view.v);

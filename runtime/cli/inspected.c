@@ -225,8 +225,12 @@ static void add_maker(struct facts *f, const kb_op_tensor *t)
         put_index(t->tensor, t->index, t->rank, text);
         add_text(f, t->role, "tensor", text);
     }
-    if (!t->is_result && t->maker != KB_NO_ID)
-        add(f, t->role, "made_by", cell_count(t->maker));
+    if (t->is_result)
+        return;
+    add(f, t->role, "made_by",
+        t->maker != KB_NO_ID ? cell_count(t->maker)
+        : t->from_host       ? cell_text("host")
+                             : cell_text("several"));
 }
 
 static void add_tensor(struct facts *f, const kb_op_tensor *t)

@@ -761,8 +761,9 @@ typedef struct kb_op_tensor {
     uint64_t offset;
     kb_dtype dtype;
     kb_shape shape;
-    uint32_t maker;     /* op_id that made the bytes; UINT32_MAX: the host, several, or not known */
-    const char *tensor; /* the host's tensor that lies there; NULL: none */
+    uint32_t maker;                   /* op_id that made the bytes; UINT32_MAX: none, or several */
+    bool from_host;                   /* no operation made them */
+    const char *tensor;               /* the host's tensor that lies there; NULL: none */
     int64_t rank, index[KB_RANK_MAX]; /* of its element at `address` */
     const void *bytes;                /* row-major; NULL: not known, or not yet */
 } kb_op_tensor;

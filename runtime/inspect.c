@@ -37,13 +37,14 @@ static bool is_dma(const struct record *r)
     return r->type == OP_DMA_READ || r->type == OP_DMA_WRITE;
 }
 
-static void set_brief(struct kb_sim *s, const struct record *r, const unsigned char *chunk,
+static bool set_brief(struct kb_sim *s, const struct record *r, const unsigned char *chunk,
                       kb_op_brief *out)
 {
     const struct kb_tensor *x = NULL;
 
     *out = (kb_op_brief){.id = r->id, .start_fs = r->start_fs, .end_fs = r->end_fs};
-    op_log_name(r, chunk, out->name);
+    if (!op_log_name(r, chunk, out->name))
+        return false;
     op_log_component(s->log, r, chunk, out->component);
     if (is_dma(r))
         x = host_tensor_at(s, r->type == OP_DMA_READ ? r->dma.src : r->dma.dst, out->index);
@@ -51,6 +52,7 @@ static void set_brief(struct kb_sim *s, const struct record *r, const unsigned c
         out->tensor = kb_tensor_name(x);
         out->rank = kb_tensor_shape(x).rank;
     }
+    return true;
 }
 
 /* -- operands and results ------------------------------------------------------------------- */
@@ -174,8 +176,7 @@ static bool add_brief(kb_inspection *in, kb_op_brief **list, size_t *n, const st
     if (!moved)
         return false;
     *list = moved;
-    set_brief(in->sim, r, chunk, &moved[(*n)++]);
-    return true;
+    return set_brief(in->sim, r, chunk, &moved[(*n)++]);
 }
 
 static bool has_id(const struct op_ids *set, uint32_t id)
@@ -291,10 +292,10 @@ static kb_status inspect(kb_inspection *in, uint32_t id, kb_error *why)
     if (!find_record(in, id))
         return no_record(log, id, why);
     op_unpack(in->record, in->chunk, &in->op);
-    set_brief(in->sim, in->record, in->chunk, &in->info.op);
     set_info(in);
     in->info.params = in->params = op_log_params(in->record, in->chunk);
-    if (!in->params || !add_neighbours(in))
+    if (!in->params || !set_brief(in->sim, in->record, in->chunk, &in->info.op) ||
+        !add_neighbours(in))
         return no_memory(why);
     return add_tensors(in, why);
 }

@@ -128,7 +128,7 @@ bool op_log_has_views(const struct op_log *log, uint32_t id);
 /* Parts of a record as it is exported.  oplog_out.c */
 void op_log_component(const struct op_log *log, const struct record *r, const unsigned char *chunk,
                       char name[KB_NODE_BYTES]);
-void op_log_name(const struct record *r, const unsigned char *chunk, char name[32]);
+bool op_log_name(const struct record *r, const unsigned char *chunk, char name[32]);
 char *op_log_params(const struct record *r, const unsigned char *chunk); /* malloc; NULL: none */
 
 /* -- packing, oplog_pack.c ------------------------------------------------------------------ */

@@ -674,12 +674,15 @@ static char *text_of(const struct record *r, const unsigned char *chunk,
     return NULL;
 }
 
-void op_log_name(const struct record *r, const unsigned char *chunk, char name[32])
+bool op_log_name(const struct record *r, const unsigned char *chunk, char name[32])
 {
     char *text = text_of(r, chunk, put_op_name);
 
-    snprintf(name, 32, "%s", text ? text : "");
+    if (!text)
+        return false;
+    snprintf(name, 32, "%s", text);
     free(text);
+    return true;
 }
 
 char *op_log_params(const struct record *r, const unsigned char *chunk)

@@ -9,6 +9,7 @@
 #= CC            the compiler (gcc)
 #= CFLAGS        its flags, besides those for warnings (-O2 -g)
 #= CLI_LIBS      for --sqlite, and diff of JSON: SQLite and jansson; CLI_LIBS= goes without
+#= RUNNER        what runs a simulator of another architecture, for install (qemu-aarch64)
 #= V             V=1 shows the commands; make -s shows no steps
 #= FUZZ_SECONDS  how long each target of fuzz runs (60)
 #= KB_SEEDS      the machines that test_random draws (1000)
@@ -494,7 +495,7 @@ install: topology $(PUBLIC_LIB)
 	install -m 644 $(PUBLIC_LIB) $(T)/lib$(N).a $(SHARED).$(SO_VERSION) $(T)/lib$(N).so.$(SO_VERSION) $(IN)lib'
 	cp -P $(SHARED) $(SHARED).$(SO) $(T)/lib$(N).so $(T)/lib$(N).so.$(SO) $(IN)lib'
 	$(call put_pages,$(KBGEN),kbgen)
-	$(call put_pages,$(T)/$(N),$(N))
+	$(call put_pages,$(RUNNER) $(T)/$(N),$(N))
 	$(pc) templates/kernbench.pc.m4 > $(IN)lib/pkgconfig/kernbench.pc'
 	$(pc) templates/topo.pc.m4 > $(IN)lib/pkgconfig/$(N).pc'
 

@@ -78,15 +78,17 @@ import re, sys
 things = sys.argv[1]
 said = open("err", newline="").read()
 shown = said[:said.rindex("\r") + 1].split("\r")[1:]
-last, begin = 0.0, None
+last, before = 0.0, None  # what is counted before: reading is the first, running the second
 lines = [s for s in shown if "%" in s]
 assert len(lines) >= 2, "two lines or more"
 for line in lines:
-    m = re.fullmatch(r" *([0-9.]+) % of ([0-9]+) " + things + r"(, [0-9.]+ (s|min|h) (left|so far))? *", line)
+    m = re.fullmatch(r" *([0-9.]+) % of ([0-9]+) (?P<things>" + things + r")(, (?P<time>[0-9.]+ (s|min|h) (left|so far)))? *", line)
     assert m, line
     part = float(m[1])
+    if m["things"] != before:
+        last, before = 0.0, m["things"]
     assert last <= part <= 100, line
-    assert (m[5] == "so far") == (part == 0), line
+    assert part < 0.1 or m["time"].endswith("left"), line
     last = part
 assert shown[-2].strip() == "" and len(shown[-2]) >= max(map(len, lines)), "wiped"
 END

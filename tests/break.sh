@@ -301,7 +301,7 @@ break_it 'arguments that were given offered again' runtime/cli/describe.c 's/els
 break_it 'options of other commands offered' $complete 's/if \(named && !\(o\.commands & bits_of\(c\)\)\)/if (0)/'
 break_it 'a progress line left behind' runtime/cli/progress.c 's/"\\r%79s\\r"/"%.0s"/'
 break_it 'a closing line in a file' runtime/cli/speed.c 's/ \|\| !isatty\(STDERR_FILENO\)//'
-break_it 'a dot that is a request of roff' runtime/cli/usage_man.c 's/put_char\(\*text, to\);/fputc(*text, to);/'
+break_it 'a backslash that roff takes for its own' runtime/cli/usage_man.c 's/put_char\(\*text, to\);/fputc(*text, to);/'
 
 echo "$caught of $ways caught"
 [ "$caught" = "$ways" ]

@@ -10,14 +10,13 @@ void name_cube_node(const struct kb_topology *t, uint32_t cube, uint32_t node,
              t->cube_nodes[node].name);
 }
 
-/* Node `node` of the IO chiplet of `sip`. */
-static void name_io_node(const struct kb_topology *t, uint32_t sip, uint32_t node,
-                         char name[KB_NODE_BYTES])
+void name_io_node(const struct kb_topology *t, uint32_t sip, uint32_t node,
+                  char name[KB_NODE_BYTES])
 {
     snprintf(name, KB_NODE_BYTES, "sip%u.io0.%s", sip, t->io_nodes[node].name);
 }
 
-static void name_switch(const struct kb_topology *t, char name[KB_NODE_BYTES])
+void name_switch(const struct kb_topology *t, char name[KB_NODE_BYTES])
 {
     snprintf(name, KB_NODE_BYTES, "fabric.%s", t->fabric_nodes[0].name);
 }

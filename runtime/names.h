@@ -7,6 +7,12 @@
 void name_cube_node(const struct kb_topology *t, uint32_t cube, uint32_t node,
                     char name[KB_NODE_BYTES]);
 
+/* Node `node` of the IO chiplet of `sip`. */
+void name_io_node(const struct kb_topology *t, uint32_t sip, uint32_t node,
+                  char name[KB_NODE_BYTES]);
+
+void name_switch(const struct kb_topology *t, char name[KB_NODE_BYTES]);
+
 /* The node of `hop`, passed in cube `cube` on the way to `dst` (packed). */
 void name_hop(const struct kb_topology *t, const struct hop_row *hop, uint32_t cube, uint32_t dst,
               char name[KB_NODE_BYTES]);

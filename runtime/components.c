@@ -144,8 +144,7 @@ kb_status kb_node_find(const kb_topology *t, const char *name, size_t len, uint3
         *out = cube_node(t, sip * t->cubes + chiplet, node);
         return KB_OK;
     }
-    if (!take_part(&at, end, "io", 1, &chiplet) ||
-        !find_row(t->io_nodes, IO_NODES, at, end, &node))
+    if (!take_part(&at, end, "io", 1, &chiplet) || !find_row(t->io_nodes, IO_NODES, at, end, &node))
         return KB_BAD_REQUEST;
     *out = io_node(t, sip, node);
     return KB_OK;
@@ -199,8 +198,7 @@ static void tell_io(const kb_topology *t, uint32_t sip, const struct listener *t
         uint32_t from = io_node(t, sip, row->from);
 
         if (i >= IO_LINK_SHORE)
-            tell(to, row, from,
-                 cube_node(t, sip * t->cubes + (i - IO_LINK_SHORE) * t->w, row->to));
+            tell(to, row, from, cube_node(t, sip * t->cubes + (i - IO_LINK_SHORE) * t->w, row->to));
         else if (i != IO_LINK_FABRIC)
             tell(to, row, from, io_node(t, sip, row->to));
         else if (t->sips > 1)

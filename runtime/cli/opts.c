@@ -414,6 +414,12 @@ static enum exit_code read_option(struct reading *r, enum option_id id, const ch
         break;
     case OPTION_TOP:
         return read_top(r, argument);
+    case OPTION_AT:
+        r->o->at = argument;
+        break;
+    case OPTION_STATS:
+        r->o->stats = argument;
+        break;
     case OPTION_OUTPUT:
         r->o->output = argument;
         break;
@@ -584,6 +590,19 @@ static enum exit_code misplaced(const struct reading *r, const char *command, in
                option_names[id], all);
 }
 
+/* A command that draws has formats of its own. */
+static enum exit_code check_format(const struct reading *r, const struct command_row *row)
+{
+    const char *format = format_names[r->o->format];
+
+    if (format_is_picture(r->o->format) == format_is_picture(row->format))
+        return EXIT_OK;
+    if (format_is_picture(row->format))
+        return say(r->program, EXIT_USAGE, "%s draws pictures, as svg or dot, not as %s", row->name,
+                   format);
+    return say(r->program, EXIT_USAGE, "%s prints rows: %s is a format of view", row->name, format);
+}
+
 static enum exit_code check(const struct reading *r)
 {
     const struct opts *o = r->o;
@@ -602,7 +621,8 @@ static enum exit_code check(const struct reading *r)
         return say(r->program, EXIT_USAGE, "--sqlite and -o name the same file");
     if (o->sqlite && o->dry_run)
         return say(r->program, EXIT_USAGE, "--dry-run has no results for --sqlite");
-    return check_bytes(r);
+    enum exit_code code = check_format(r, row);
+    return code ? code : check_bytes(r);
 }
 
 /* Operands by the names that the help gives them ("SRC DST"; not "[NAME=VALUE]...", which name
@@ -621,6 +641,24 @@ static void resolve_params(struct reading *r)
     for (int i = 0; i < N_OPTIONS; i++)
         if (defaults[i] && !r->given[i] && option_rows[i].commands >> o->command & 1)
             add_param(o, dashed_names[i], defaults[i]);
+}
+
+static bool ends_in(const char *text, const char *end)
+{
+    size_t n = strlen(text), m = strlen(end);
+
+    return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+/* The format of a command that was told none: its own, or what the output's name says. */
+static enum format default_format(const struct opts *o)
+{
+    enum format format = command_rows[o->command].format;
+
+    if (format == FORMAT_SVG && o->output &&
+        (ends_in(o->output, ".dot") || ends_in(o->output, ".gv")))
+        return FORMAT_DOT;
+    return format;
 }
 
 enum exit_code opts_read(struct opts *o, const char *program, int argc, char **argv)
@@ -645,7 +683,7 @@ enum exit_code opts_read(struct opts *o, const char *program, int argc, char **a
     if (o->command == N_COMMANDS)
         return say(program, EXIT_USAGE, "no command, see '%s --help'", program);
     if (!r.given[OPTION_FORMAT])
-        o->format = command_rows[o->command].format;
+        o->format = default_format(o);
     resolve_params(&r);
     return o->operand_names ? check(&r) : say(program, EXIT_SYSTEM, "out of memory");
 }

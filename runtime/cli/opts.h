@@ -37,6 +37,8 @@ struct opts {
     uint64_t seed;
     int64_t tolerance, bound; /* millionths of a per cent, at most 10^12 */
     int64_t atol;             /* millionths */
+    const char *at;           /* which SIP, cube or PE is drawn; NULL: the first */
+    const char *stats;        /* NULL: none */
     const char *columns;      /* names, commas between them; NULL: all */
     uint64_t top;
     unsigned jobs; /* 0: as many as processors */

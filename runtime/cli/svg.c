@@ -17,16 +17,16 @@ struct colour {
  * goes one way, so that it can be told without seeing hues.
  */
 static const struct colour colours[] = {
-    {"bg", "#ffffff", "#14181d"},     {"ink", "#1c2128", "#e3e8ee"},
-    {"dim", "#5c6672", "#98a3af"},    {"grid", "#e1e5ea", "#2b323a"},
-    {"line", "#7b8794", "#7d8894"},   {"plane", "#f5f7f9", "#1a1f26"},
-    {"box", "#e9eef4", "#28313b"},    {"memory", "#d9ecdf", "#1f3a2c"},
+    {"bg", "#ffffff", "#14181d"},      {"ink", "#1c2128", "#e3e8ee"},
+    {"dim", "#5c6672", "#98a3af"},     {"grid", "#e1e5ea", "#2b323a"},
+    {"line", "#7b8794", "#7d8894"},    {"plane", "#f5f7f9", "#1a1f26"},
+    {"box", "#e9eef4", "#28313b"},     {"memory", "#d9ecdf", "#1f3a2c"},
     {"compute", "#f6e6d0", "#43331d"}, {"io", "#e6e0f3", "#352c4a"},
-    {"accent", "#0b6bcb", "#66b2ff"}, {"second", "#c2570c", "#ffa657"},
-    {"third", "#5b3a9e", "#b99cff"},  {"u0", "#dde3e9", "#323b45"},
-    {"u1", "#f6dc8c", "#5f5326"},     {"u2", "#f3b95b", "#8a6424"},
-    {"u3", "#e88f3c", "#b97828"},     {"u4", "#d15f2b", "#e2933a"},
-    {"u5", "#a5341f", "#f5ba62"},     {"u6", "#6b1313", "#ffe9b5"},
+    {"accent", "#0b6bcb", "#66b2ff"},  {"second", "#c2570c", "#ffa657"},
+    {"third", "#5b3a9e", "#b99cff"},   {"u0", "#dde3e9", "#323b45"},
+    {"u1", "#f6dc8c", "#5f5326"},      {"u2", "#f3b95b", "#8a6424"},
+    {"u3", "#e88f3c", "#b97828"},      {"u4", "#d15f2b", "#e2933a"},
+    {"u5", "#a5341f", "#f5ba62"},      {"u6", "#6b1313", "#ffe9b5"},
 };
 
 enum { N_COLOURS = sizeof colours / sizeof *colours };
@@ -40,6 +40,8 @@ static const struct rule {
     {".dim", "fill", "dim", ""},
     {".title", "fill", "ink", "font-size:15px;font-weight:600;"},
     {".small", "fill", "dim", "font-size:9px;"},
+    {".in", "fill", "ink", "font-size:9px;"},
+    {".gbs", "fill", "dim", "font-size:9px;"},
     {".strong", "fill", "ink", "font-weight:700;"},
     {".grid", "stroke", "grid", "fill:none;stroke-width:1;"},
     {".axis", "stroke", "line", "fill:none;stroke-width:1;"},
@@ -87,8 +89,8 @@ static void put_colour(struct sink *s, const char *property, const char *name)
     sink_text(s, ");");
 }
 
-static void put_rule(struct sink *s, const char *selector, const char *property,
-                     const char *colour, const char *more)
+static void put_rule(struct sink *s, const char *selector, const char *property, const char *colour,
+                     const char *more)
 {
     sink_text(s, "svg.kb ");
     sink_text(s, selector);
@@ -110,7 +112,8 @@ static void put_heat_rules(struct sink *s)
         sprintf(selector, ".%s.fill", name);
         put_rule(s, selector, "fill", name, "");
         sprintf(selector, ".%s.wire", name);
-        put_rule(s, selector, "stroke", name, i < HEAT_STRONG ? "stroke-width:2;" : "stroke-width:3;");
+        put_rule(s, selector, "stroke", name,
+                 i < HEAT_STRONG ? "stroke-width:2;" : "stroke-width:3;");
         sprintf(selector, ".%s.head", name);
         put_rule(s, selector, "fill", name, "");
         sprintf(selector, "g.%s text", name);
@@ -380,6 +383,11 @@ const char *svg_heat(double pct)
     while (i > 0 && pct < heat_from[i])
         i--;
     return heat_names[i];
+}
+
+const char *svg_heat_colour(double pct)
+{
+    return colour_light(svg_heat(pct));
 }
 
 double svg_heat_legend(struct svg *g, double x, double y)

@@ -72,6 +72,9 @@ enum { SVG_HEATS = 7 };
  * texts legible on it. NaN: "". */
 const char *svg_heat(double pct);
 
+/* Its colour on a light page, "#f6dc8c"; not for NaN. */
+const char *svg_heat_colour(double pct);
+
 /* A legend of the classes, with per cent; returns its width. */
 double svg_heat_legend(struct svg *g, double x, double y);
 

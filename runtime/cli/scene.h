@@ -11,6 +11,7 @@ enum { SCENE_LABEL_BYTES = 48, SCENE_BENDS_MAX = 6 };
 enum scene_look {
     SCENE_BOX,     /* filled; its label inside, left out if it does not fit */
     SCENE_OUTLINE, /* of what stands in it; its label at its upper left */
+    SCENE_UNDER,   /* the same; its label at its lower left */
     SCENE_PLANE,   /* filled, others stand on it */
 };
 

@@ -14,7 +14,7 @@ enum {
     CHIP_GAP = 4,
     PE_W = 2 * CHIP_W + 3 * CHIP_GAP,
     PE_H = 4 * (CHIP_H + CHIP_GAP) + CHIP_GAP + 14,
-    COLUMN_W = PE_W + 34,
+    COLUMN_W = PE_W + 54,
     RIM_GAP = 34, /* the rim to a PE */
     XBAR_GAP = 14,
     XBAR_W = 96,
@@ -102,10 +102,11 @@ static void add_pe(struct cube *c, uint32_t pe)
 {
     struct stack col = stack_of(c, pe);
     double y = outwards(c, pe, RIM_GAP + PE_H / 2.0);
-    struct scene_node *n = scene_add_node(c->sc, SCENE_OUTLINE, "plane", col.x - PE_W / 2.0,
-                                          y - PE_H / 2.0, PE_W, PE_H);
+    struct scene_node *n = scene_add_node(c->sc, is_top(c, pe) ? SCENE_OUTLINE : SCENE_UNDER,
+                                          "plane", col.x - PE_W / 2.0, y - PE_H / 2.0, PE_W, PE_H);
 
     snprintf(n->name, sizeof n->name, "sip%u.cube%u.pe%u", c->sip, c->cube, pe);
+    snprintf(n->label, sizeof n->label, "pe%u", pe);
     for (int i = 0; i < PARTS; i++) {
         const struct part *part = &parts[i];
         double out = RIM_GAP + CHIP_GAP + CHIP_H / 2.0 + part->row * (CHIP_H + CHIP_GAP);

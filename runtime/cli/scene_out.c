@@ -78,6 +78,17 @@ static void take_line(struct drawing *d, struct svg_point a, struct svg_point b)
                          fabs(a.y - b.y) + 2 * half});
 }
 
+static void take_rim(struct drawing *d, const struct scene_node *n)
+{
+    struct svg_point a = {n->x, n->y}, b = {n->x + n->w, n->y}, c = {n->x + n->w, n->y + n->h},
+                     e = {n->x, n->y + n->h};
+
+    take_line(d, a, b);
+    take_line(d, b, c);
+    take_line(d, c, e);
+    take_line(d, e, a);
+}
+
 static void take_all(struct drawing *d)
 {
     const struct scene *sc = d->sc;
@@ -85,6 +96,8 @@ static void take_all(struct drawing *d)
     for (size_t i = 0; i < sc->n_nodes; i++)
         if (sc->node[i].look == SCENE_BOX)
             take(d, (struct box){sc->node[i].x, sc->node[i].y, sc->node[i].w, sc->node[i].h});
+        else
+            take_rim(d, &sc->node[i]);
     for (size_t i = 0; i < sc->n_edges; i++)
         for (uint32_t k = 1; k < sc->edge[i].n_at; k++)
             take_line(d, sc->edge[i].at[k - 1], sc->edge[i].at[k]);
@@ -158,9 +171,11 @@ static void area_label(struct drawing *d, const struct scene_node *n)
 
     if (!*n->label)
         return;
-    if (n->look == SCENE_OUTLINE) {
-        svg_text(&d->g, "dim", n->x + 6, n->y + LETTER + 4, SVG_START, n->label);
-        take(d, (struct box){n->x + 6, n->y + 4, w, LETTER + 2});
+    if (n->look != SCENE_PLANE) {
+        double y = n->look == SCENE_OUTLINE ? n->y + 3 : n->y + n->h - LETTER - 5;
+
+        svg_text(&d->g, "dim", n->x + 5, y + LETTER, SVG_START, n->label);
+        take(d, (struct box){n->x + 5, y, w, LETTER + 2});
         return;
     }
     for (double y = n->y + 4; y + LETTER < n->y + n->h; y += step)
@@ -324,7 +339,7 @@ static bool label_at(struct drawing *d, const struct scene_edge *e, uint32_t k, 
     bool level = fabs(a->x - b->x) >= fabs(a->y - b->y);
     double len = hypot(a->x - b->x, a->y - b->y);
     double x = a->x + part * (b->x - a->x), y = a->y + part * (b->y - a->y);
-    double w = svg_text_width(text, SMALL), h = SMALL, gap = SIDE_PX + 2;
+    double w = svg_text_width(text, SMALL), h = SMALL, gap = SIDE_PX + 3.6;
     bool up = level == across; /* the text is turned */
     struct box box = {x - w / 2, y - h / 2, w, h};
 
@@ -426,9 +441,10 @@ static void kind_text(const struct scene *sc, const struct scene_edge *e, char t
     *text = '\0';
     if (kb_node_get(sc->cli->topo, e->edge.from, &from) == KB_OK &&
         kb_node_get(sc->cli->topo, e->edge.to, &to) == KB_OK)
-        snprintf(text, KIND_BYTES, "%s %s %s: %s GB/s, %s mm", from.kind,
+        snprintf(text, KIND_BYTES, "%s %s %s: %.24s%s, %.24s mm", from.kind,
                  has_other(sc, e) ? "\xe2\x86\x94" : "\xe2\x86\x92", to.kind,
-                 svg_short(e->edge.gbs, 6, gbs), svg_short(e->edge.length_mm, 6, mm));
+                 isinf(e->edge.gbs) ? "unlimited" : svg_short(e->edge.gbs, 6, gbs),
+                 isinf(e->edge.gbs) ? "" : " GB/s", svg_short(e->edge.length_mm, 6, mm));
 }
 
 static void find_kinds(struct drawing *d)

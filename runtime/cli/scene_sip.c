@@ -23,7 +23,7 @@ enum {
 /* What the drawing of SIPs needs to know of their topology. */
 struct mesh {
     struct scene *sc;
-    uint32_t w, h, cubes, cube_nodes, sip_nodes, ucie[SIDES]; /* ucie: inside a cube */
+    uint32_t w, h, cubes, pes, cube_nodes, sip_nodes, ucie[SIDES]; /* ucie: inside a cube */
     struct svg_point port_mm[SIDES];
     double cube_w_mm, cube_h_mm, gap_mm, shore_mm, scale;
     bool tiles;
@@ -69,7 +69,11 @@ static struct mesh mesh_of(struct scene *sc)
 {
     static const char *const ports[SIDES] = {"ucie-N", "ucie-E", "ucie-S", "ucie-W"};
     const kb_info *info = &sc->cli->info;
-    struct mesh m = {.sc = sc, .w = info->mesh_w, .h = info->mesh_h, .cubes = info->cubes_per_sip};
+    struct mesh m = {.sc = sc,
+                     .w = info->mesh_w,
+                     .h = info->mesh_h,
+                     .cubes = info->cubes_per_sip,
+                     .pes = info->pes_per_cube};
     kb_limits limits;
 
     kb_topology_limits(sc->cli->topo, &limits);
@@ -118,6 +122,7 @@ static void add_cube(struct sip_place *p, uint32_t cube)
 
     snprintf(n->name, sizeof n->name, "sip%u.cube%u", p->sip, cube);
     snprintf(n->label, sizeof n->label, "c%u", cube);
+    snprintf(n->detail, sizeof n->detail, m->pes > 1 ? "%u PEs" : "%u PE", m->pes);
     n->pct = view_usage_most(m->sc->usage, first, first + m->cube_nodes);
 }
 
@@ -366,12 +371,12 @@ void scene_system(struct scene *sc, struct view_at at)
 
 /* Columns of the IO chiplet, in px from the left. */
 enum {
-    SWITCH_W = 76,
-    IO_LEFT = 124,
-    PART_X = 134,
+    SWITCH_W = 92,
+    SWITCH_GAP = 50,
+    PART_X = 10,
     PART_W = 64,
     PART_H = 30,
-    BAR_X = 246,
+    BAR_X = 122,
     BAR_W = 44,
     MESH_LEAST = 150
 };
@@ -388,19 +393,19 @@ static uint32_t add_part(struct sip_place *p, const char *name, const char *deta
     return (uint32_t)sc->n_nodes - 1;
 }
 
-static void add_io_parts(struct sip_place *p, double top, double h)
+static void add_io_parts(struct sip_place *p, double left, double top, double h)
 {
     struct scene *sc = p->mesh->sc;
     char host[16];
-    struct scene_node *n = scene_add_node(sc, SCENE_OUTLINE, "dash", IO_LEFT, top - OUTLINE_TOP,
-                                          BAR_X + BAR_W - IO_LEFT, h + OUTLINE_TOP + PAD);
+    struct scene_node *n = scene_add_node(sc, SCENE_OUTLINE, "dash", left, top - OUTLINE_TOP,
+                                          BAR_X + BAR_W, h + OUTLINE_TOP + PAD);
 
     snprintf(n->name, sizeof n->name, "sip%u.io0", p->sip);
     strcpy(n->label, "IO chiplet io0");
     snprintf(host, sizeof host, p->sip > 0 ? "s%u.host" : "host", p->sip);
-    p->io = add_part(p, "pcie_ep", host, PART_X, top + h / 4 - PART_H / 2.0, PART_W, PART_H);
-    p->io_noc = add_part(p, "io_noc", "", BAR_X, top, BAR_W, h);
-    add_part(p, "io_cpu", "", PART_X, top + 3 * h / 4 - PART_H / 2.0, PART_W, PART_H);
+    p->io = add_part(p, "pcie_ep", host, left + PART_X, top + h / 4 - PART_H / 2.0, PART_W, PART_H);
+    p->io_noc = add_part(p, "io_noc", "", left + BAR_X, top, BAR_W, h);
+    add_part(p, "io_cpu", "", left + PART_X, top + 3 * h / 4 - PART_H / 2.0, PART_W, PART_H);
     if (sc->cli->info.sips > 1)
         p->switch_node =
             add_part(p, "fabric.switch0", "", 0, top + h / 4 - PART_H / 2.0, SWITCH_W, PART_H);
@@ -418,7 +423,8 @@ void scene_sip(struct scene *sc, struct view_at at)
         mesh_h_mm(&m) * 6 < 20000 * least)
         m.scale = 6 / least;
     double mesh_h = mesh_h_mm(&m) * m.scale, h = fmax(mesh_h, MESH_LEAST);
-    p.io_x = BAR_X + BAR_W;
+    double left = sc->cli->info.sips > 1 ? SWITCH_W + SWITCH_GAP : 0;
+    p.io_x = left + BAR_X + BAR_W;
     p.x = p.io_x + m.shore_mm * m.scale;
     p.y = OUTLINE_TOP + (h - mesh_h) / 2;
     p.switch_x = SWITCH_W;
@@ -427,7 +433,7 @@ void scene_sip(struct scene *sc, struct view_at at)
     sc->height = OUTLINE_TOP + h + PAD;
     snprintf(sc->title, sizeof sc->title, "SIP %u: %u \xc3\x97 %u cubes", at.sip, m.w, m.h);
     sc->note = "Cubes, their gaps and the shore are to scale, the IO chiplet is not.";
-    add_io_parts(&p, OUTLINE_TOP, h);
+    add_io_parts(&p, left, OUTLINE_TOP, h);
     add_cubes(&p);
     kb_edges(sc->cli->topo, add_edge, &p);
 }

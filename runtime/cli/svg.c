@@ -425,13 +425,26 @@ static double step_of_axis(const struct svg_axis *axis)
     return step_of(axis->to - axis->from);
 }
 
+/* The n-th of 1, 2, 5, 10, 20, ..., downwards from 1 below 0. */
+static double round_number(int n)
+{
+    static const double digits[] = {1, 2, 5};
+    int tens = n >= 0 ? n / 3 : -((2 - n) / 3);
+
+    return digits[n - 3 * tens] * pow(10, tens);
+}
+
 void svg_axis_fit(struct svg_axis *axis, double low, double high)
 {
     if (axis->log) {
-        axis->from = pow(10, floor(log10(low)));
-        axis->to = pow(10, ceil(log10(high)));
-        if (axis->to <= axis->from)
-            axis->to = 10 * axis->from;
+        int first = 3 * (int)floor(log10(low)), last;
+
+        while (round_number(first + 1) <= low)
+            first++;
+        for (last = first + 1; round_number(last) < high; last++)
+            ;
+        axis->from = round_number(first);
+        axis->to = round_number(last);
         return;
     }
     if (high <= low)
@@ -460,17 +473,24 @@ static const char *tick_text(double value, double step, char text[SVG_NUMBER_BYT
     return text;
 }
 
+/* A longer logarithmic axis has powers of ten alone. */
+enum { ALL_DIGITS_MOST = 4 };
+
 /* Every tick in turn, from *i = 0 on; false behind the last. */
 static bool next_tick(const struct svg_axis *axis, int *i, double *value, double *step)
 {
     if (axis->log) {
-        *value = *step = axis->from * pow(10, *i);
-        /* a power of ten of many decades is labelled where there is room */
+        bool all = axis->to / axis->from <= pow(10, ALL_DIGITS_MOST);
+        int first = 3 * (int)floor(log10(axis->from) + 1e-9);
+
+        do
+            *value = round_number(first + (all ? 1 : 3) * (*i)++);
+        while (*value < axis->from * (1 - 1e-9));
+        *step = *value;
     } else {
         *step = step_of_axis(axis);
-        *value = axis->from + *i * *step;
+        *value = axis->from + (*i)++ * *step;
     }
-    ++*i;
     return *value <= axis->to * (1 + 1e-9);
 }
 

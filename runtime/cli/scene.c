@@ -63,6 +63,17 @@ void scene_add_dot(struct scene *sc, uint32_t node, double x, double y)
         sc->dot[sc->n_dots++] = (struct scene_dot){node, x, y};
 }
 
+struct scene_note *scene_add_note(struct scene *sc, double x, double y, enum svg_anchor anchor)
+{
+    if (!grow(sc, (void **)&sc->note_at, sc->n_notes, &sc->notes_room, sizeof *sc->note_at)) {
+        static _Thread_local struct scene_note lost;
+        return &lost;
+    }
+    struct scene_note *note = &sc->note_at[sc->n_notes++];
+    *note = (struct scene_note){.x = x, .y = y, .anchor = anchor};
+    return note;
+}
+
 void scene_say(char label[SCENE_LABEL_BYTES], const char *text)
 {
     text_show(text, strlen(text), label, SCENE_LABEL_BYTES);
@@ -116,4 +127,5 @@ void scene_free(struct scene *sc)
     free(sc->node);
     free(sc->edge);
     free(sc->dot);
+    free(sc->note_at);
 }

@@ -21,6 +21,7 @@ struct scene_node {
     char label[SCENE_LABEL_BYTES], detail[SCENE_LABEL_BYTES]; /* the second line may be empty */
     enum scene_look look;
     const char *classes;
+    bool small; /* its label is small, as those of its kind are */
     double x, y, w, h;
     double pct;    /* how busy; NaN: not known */
     uint32_t node; /* its number; SCENE_NONE: it is several */
@@ -42,6 +43,13 @@ struct scene_dot {
     double x, y;
 };
 
+/* A small text. */
+struct scene_note {
+    char text[16];
+    double x, y;
+    enum svg_anchor anchor;
+};
+
 struct scene {
     const struct cli *cli;
     const struct view_usage *usage; /* NULL: none */
@@ -54,7 +62,8 @@ struct scene {
     struct scene_node *node; /* these are owned */
     struct scene_edge *edge;
     struct scene_dot *dot;
-    size_t n_nodes, n_edges, n_dots, nodes_room, edges_room, dots_room;
+    struct scene_note *note_at;
+    size_t n_nodes, n_edges, n_dots, n_notes, nodes_room, edges_room, dots_room, notes_room;
     bool no_memory;
 };
 
@@ -64,6 +73,8 @@ struct scene_node *scene_add_node(struct scene *sc, enum scene_look look, const 
 struct scene_edge *scene_add_edge(struct scene *sc, const kb_edge *edge, uint32_t from,
                                   uint32_t to);
 void scene_add_dot(struct scene *sc, uint32_t node, double x, double y);
+struct scene_note *scene_add_note(struct scene *sc, double x, double y, enum svg_anchor anchor);
+
 /* Sets a label or a detail, as far as there is room. */
 void scene_say(char label[SCENE_LABEL_BYTES], const char *text);
 void scene_bend(struct scene_edge *e, double x, double y);

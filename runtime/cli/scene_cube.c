@@ -26,7 +26,9 @@ enum {
     BRIDGE_H = 26,
     BRIDGE_GAP = 40, /* to the outermost column, or the die */
     UNIT_W = 66,     /* m_cpu, sram, ucie */
-    UNIT_H = 24,
+    UNIT_H = 28,
+    STUB_PX = 24, /* of its line */
+    STUB_MOST_PX = 400,
     PARTS = 7,
     NODES_MOST = 1024, /* of a cube of 64 PEs */
 };
@@ -46,8 +48,7 @@ static const struct part {
 };
 
 struct stack {
-    double x;     /* its middle */
-    double rim_x; /* where the PE meets the NoC */
+    double x; /* its middle */
 };
 
 struct cube {
@@ -55,7 +56,8 @@ struct cube {
     uint32_t sip, cube, first, nodes; /* of the topology */
     uint32_t pes, half;
     kb_limits limits;
-    double scale, left, top, w, h;   /* the die */
+    double scale, left, top, w, h;   /* the die, no smaller than what it shows */
+    double zero_x, zero_y;           /* where its millimetres begin */
     double columns_x;                /* where the first column begins */
     uint32_t shown[NODES_MOST];      /* by node of the cube: its node in the scene */
     struct svg_point at[NODES_MOST]; /* and its point on the NoC, in px */
@@ -66,9 +68,8 @@ struct cube {
 static struct stack stack_of(const struct cube *c, uint32_t pe)
 {
     double step = fmax(COLUMN_W, c->w / c->half), all = step * c->half;
-    double rim = c->left + (pe % c->half + 0.5) * c->w / c->half;
 
-    return (struct stack){c->left + c->w / 2 - all / 2 + (pe % c->half + 0.5) * step, rim};
+    return (struct stack){c->left + c->w / 2 - all / 2 + (pe % c->half + 0.5) * step};
 }
 
 static bool is_top(const struct cube *c, uint32_t pe)
@@ -174,27 +175,57 @@ static bool has_room(const struct cube *c, uint32_t first_unit, double x, double
     return true;
 }
 
+/* Does the line from a point to its unit pass another unit? */
+static bool is_open(const struct cube *c, uint32_t first_unit, struct svg_point a, double x,
+                    double y)
+{
+    for (size_t i = first_unit; i < c->sc->n_nodes; i++)
+        if (overlaps(&c->sc->node[i], fmin(a.x, x), fmin(a.y, y), fabs(a.x - x), fabs(a.y - y)))
+            return false;
+    return true;
+}
+
+static double between(double value, double low, double high)
+{
+    return fmin(fmax(value, low), high);
+}
+
+/* The middle of a unit so far from its point; it is moved along the rim to stay on the die. */
+static struct svg_point unit_at(const struct cube *c, struct svg_point at, const int way[2],
+                                double stub)
+{
+    double x = at.x + way[0] * (stub + UNIT_W / 2.0), y = at.y + way[1] * (stub + UNIT_H / 2.0);
+    double aside_x = UNIT_W / 2.0 - 5, aside_y = UNIT_H / 2.0 - 5;
+
+    if (way[0] == 0)
+        x = between(between(x, c->left + 4 + UNIT_W / 2.0, c->left + c->w - 4 - UNIT_W / 2.0),
+                    at.x - aside_x, at.x + aside_x);
+    else
+        y = between(between(y, c->top + 4 + UNIT_H / 2.0, c->top + c->h - 4 - UNIT_H / 2.0),
+                    at.y - aside_y, at.y + aside_y);
+    return (struct svg_point){x, y};
+}
+
 /* A unit beside its point, as near as there is room; at first towards `dx`, `dy`. */
 static void add_unit(struct cube *c, uint32_t first_unit, const char *name, const char *classes,
                      int dx, int dy)
 {
     const int ways[][2] = {{dx, dy}, {dy, dx}, {-dy, -dx}, {-dx, -dy}};
     uint32_t node = scene_find(c->sc, c->sip, c->cube, name);
-    struct svg_point at = c->at[node - c->first];
-    double x = at.x, y = at.y;
+    struct svg_point at = c->at[node - c->first], place = unit_at(c, at, ways[0], STUB_PX);
     bool found = false;
 
-    for (double stub = 24; stub < 400 && !found; stub += 12)
+    for (double stub = STUB_PX; stub < STUB_MOST_PX && !found; stub += 12)
         for (int i = 0; i < 4 && !found; i++) {
-            x = at.x + ways[i][0] * (stub + UNIT_W / 2.0);
-            y = at.y + ways[i][1] * (stub + UNIT_H / 2.0);
-            found = has_room(c, first_unit, x, y);
+            struct svg_point tried = unit_at(c, at, ways[i], stub);
+
+            found = has_room(c, first_unit, tried.x, tried.y) &&
+                    is_open(c, first_unit, at, ways[i][0] ? tried.x : at.x,
+                            ways[i][1] ? tried.y : at.y);
+            if (found)
+                place = tried;
         }
-    if (!found) {
-        x = at.x + dx * (24 + UNIT_W / 2.0);
-        y = at.y + dy * (24 + UNIT_H / 2.0);
-    }
-    add_box(c, name, name, classes, x, y, UNIT_W, UNIT_H);
+    add_box(c, name, name, classes, place.x, place.y, UNIT_W, UNIT_H);
 }
 
 static void add_units(struct cube *c)
@@ -218,7 +249,7 @@ static void add_points(struct cube *c)
         if (kb_node_get(c->sc->cli->topo, c->first + i, &info) != KB_OK || !info.placed)
             continue;
         c->at[i] =
-            (struct svg_point){c->left + info.x_mm * c->scale, c->top + info.y_mm * c->scale};
+            (struct svg_point){c->zero_x + info.x_mm * c->scale, c->zero_y + info.y_mm * c->scale};
         if (strncmp(info.kind, "pe_", 3) != 0)
             scene_add_dot(c->sc, c->first + i, c->at[i].x, c->at[i].y);
     }
@@ -285,7 +316,7 @@ static uint32_t noc_way(const struct cube *c, uint32_t node, const kb_node *info
     double x = middle_x(box), lane = is(info, "xbar") ? 8 : 18;
 
     if (is(info, "m_cpu") || is(info, "sram") || is(info, "ucie")) {
-        bool level = fabs(middle_y(box) - at.y) < 0.01;
+        bool level = at.y > box->y && at.y < box->y + box->h;
 
         way[0] = at;
         way[1] = level ? (struct svg_point){at.x < x ? box->x : box->x + box->w, at.y}
@@ -411,7 +442,7 @@ static void add_edge(void *arg, const kb_edge *edge)
 
 /* -- the cube ------------------------------------------------------------------------------- */
 
-enum { DIE_LEAST_W = 330, DIE_LEAST_H = 230, DIE_MOST_H = 1400, SCALE_DIE_MOST = 4000 };
+enum { DIE_LEAST_W = 330, DIE_LEAST_H = 230, DIE_MOST_H = 6000, SCALE_DIE_MOST = 4000 };
 
 static void place_die(struct cube *c)
 {
@@ -424,13 +455,15 @@ static void place_die(struct cube *c)
     if (h_mm * scale > DIE_MOST_H)
         scale = scene_scale(w_mm, h_mm, wanted_w, DIE_MOST_H, SCALE_DIE_MOST);
     c->scale = scale;
-    c->w = w_mm * scale;
-    c->h = h_mm * scale;
+    c->w = fmax(w_mm * scale, DIE_LEAST_W);
+    c->h = fmax(h_mm * scale, DIE_LEAST_H);
     double columns_w = fmax(COLUMN_W * c->half, c->w);
     double side = c->pes > 1 ? BRIDGE_W + BRIDGE_GAP : 0;
     c->columns_x = side;
     c->left = side + columns_w / 2 - c->w / 2;
     c->top = STACK_H;
+    c->zero_x = c->left + (c->w - w_mm * scale) / 2;
+    c->zero_y = c->top + (c->h - h_mm * scale) / 2;
     c->sc->scale = scale;
     c->sc->width = 2 * side + columns_w;
     c->sc->height = c->h + (c->pes > 1 ? 2 : 1) * STACK_H;

@@ -2,7 +2,7 @@
 #include <math.h>
 #include "scene.h"
 
-enum { PX_PER_INCH = 96, POINTS_PER_INCH = 72 };
+enum { PX_PER_INCH = 96, POINTS_PER_INCH = 72, LETTER_PX = 11 /* 8 points */ };
 
 /* "..." of DOT, in which but the quote and the backslash are special. */
 static void put_quoted(struct sink *s, const char *text)
@@ -59,7 +59,7 @@ static void put_node(const struct scene *sc, const struct scene_node *n, struct 
     sink_text(s, "  ");
     put_quoted(s, n->name);
     sink_text(s, " [label=");
-    put_quoted(s, n->label);
+    put_quoted(s, svg_text_width(n->label, LETTER_PX) <= n->w ? n->label : "");
     put_place(sc, n, s);
     if (n->look == SCENE_OUTLINE)
         sink_text(s, ", style=dashed, labelloc=t");

@@ -144,7 +144,7 @@ static bool put_inside(struct drawing *d, const struct box *b, double y, const c
         svg_text(&d->g, NULL, b->x + b->w / 2, y + LETTER * 0.36, SVG_MIDDLE, text);
         return true;
     }
-    if (svg_text_width(text, SMALL) > b->w - 1 || b->h < SMALL + 1)
+    if (svg_text_width(text, SMALL) > b->w || b->h < SMALL + 1)
         return false;
     svg_text(&d->g, "in", b->x + b->w / 2, y + SMALL * 0.36, SVG_MIDDLE, text);
     return true;
@@ -160,7 +160,7 @@ static void box_label(struct drawing *d, const struct scene_node *n)
     if (!isnan(n->pct))
         strcpy(put_number(detail, n->pct, 1), " %");
     bool two = *detail && b.h >= LETTER + SMALL + 6 && svg_text_width(detail, SMALL) <= b.w - 1;
-    if (put_inside(d, &b, two ? middle - 6 : middle, n->label, false) && two)
+    if (put_inside(d, &b, two ? middle - 6 : middle, n->label, n->small) && two)
         put_inside(d, &b, middle + 7, detail, true);
 }
 
@@ -217,6 +217,15 @@ static void put_nodes(struct drawing *d, bool areas)
     for (size_t i = 0; i < d->sc->n_nodes; i++)
         if ((d->sc->node[i].look != SCENE_BOX) == areas)
             put_node(d, &d->sc->node[i]);
+}
+
+static void put_notes(struct drawing *d)
+{
+    for (size_t i = 0; i < d->sc->n_notes; i++) {
+        const struct scene_note *note = &d->sc->note_at[i];
+
+        svg_text(&d->g, "small", note->x, note->y, note->anchor, note->text);
+    }
 }
 
 static void put_dots(struct drawing *d)
@@ -592,6 +601,7 @@ void scene_svg(struct scene *sc, struct sink *s)
         put_edge(&d, &sc->edge[i]);
     put_nodes(&d, false);
     put_dots(&d);
+    put_notes(&d);
     label_edges(&d);
     svg_close(&d.g, "g");
     put_legend(&d, TITLE_PX + sc->height + MARGIN);

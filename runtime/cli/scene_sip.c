@@ -16,6 +16,8 @@ enum {
     ROW_PX = 34,       /* between SIPs */
     TILES_MOST = 4096, /* cubes that the tray shows one by one */
     SIDES = 4,
+    LETTER = 11, /* as scene_out.c writes labels */
+    SMALL = 9,
 };
 
 /* -- a SIP ---------------------------------------------------------------------------------- */
@@ -112,6 +114,15 @@ static struct svg_point cube_at(const struct sip_place *p, uint32_t cube)
                               p->y + cube / m->w * (m->cube_h_mm + m->gap_mm) * m->scale};
 }
 
+/* Of the widest of them. */
+static double label_width(const struct mesh *m, double size)
+{
+    char label[16];
+
+    snprintf(label, sizeof label, "c%u", m->cubes - 1);
+    return svg_text_width(label, size);
+}
+
 static void add_cube(struct sip_place *p, uint32_t cube)
 {
     const struct mesh *m = p->mesh;
@@ -123,7 +134,46 @@ static void add_cube(struct sip_place *p, uint32_t cube)
     snprintf(n->name, sizeof n->name, "sip%u.cube%u", p->sip, cube);
     snprintf(n->label, sizeof n->label, "c%u", cube);
     snprintf(n->detail, sizeof n->detail, m->pes > 1 ? "%u PEs" : "%u PE", m->pes);
+    n->small = label_width(m, LETTER) > n->w - 2;
+    if (label_width(m, SMALL) > n->w)
+        *n->label = '\0';
     n->pct = view_usage_most(m->sc->usage, first, first + m->cube_nodes);
+}
+
+/* 1, 2, 5, 10, ... so that so many steps of `px` have room for `least`. */
+static uint32_t every(double px, double least)
+{
+    uint32_t n = 1;
+
+    for (int digit = 0; n * px < least && n < 20000; digit = (digit + 1) % 3)
+        n = digit == 1 ? n / 2 * 5 : 2 * n;
+    return n;
+}
+
+/* Cubes that are too small for labels: numbers of columns above, the first of rows at the right. */
+static void add_rulers(struct sip_place *p)
+{
+    const struct mesh *m = p->mesh;
+    double step_x = (m->cube_w_mm + m->gap_mm) * m->scale;
+    double step_y = (m->cube_h_mm + m->gap_mm) * m->scale, half = m->scale / 2;
+    uint32_t columns = every(step_x, 30), rows = every(step_y, 14);
+
+    if (label_width(m, SMALL) <= m->cube_w_mm * m->scale && SMALL < m->cube_h_mm * m->scale)
+        return;
+    for (uint32_t x = 0; x < m->w; x += columns) {
+        struct scene_note *note =
+            scene_add_note(m->sc, p->x + x * step_x + m->cube_w_mm * half, p->y - 4, SVG_MIDDLE);
+
+        snprintf(note->text, sizeof note->text, "%u", x);
+    }
+    for (uint32_t y = 0; y < m->h; y += rows) {
+        struct scene_note *note =
+            scene_add_note(m->sc, p->x + mesh_w_mm(m) * m->scale + 4,
+                           p->y + y * step_y + m->cube_h_mm * half + 3, SVG_START);
+
+        snprintf(note->text, sizeof note->text, "c%u", y * m->w);
+    }
+    m->sc->width += 40;
 }
 
 /* All cubes as one box. */
@@ -435,5 +485,6 @@ void scene_sip(struct scene *sc, struct view_at at)
     sc->note = "Cubes, their gaps and the shore are to scale, the IO chiplet is not.";
     add_io_parts(&p, left, OUTLINE_TOP, h);
     add_cubes(&p);
+    add_rulers(&p);
     kb_edges(sc->cli->topo, add_edge, &p);
 }

@@ -204,7 +204,10 @@ double svg_text_width(const char *text, double size)
 
     for (; *text; text++)
         if (((unsigned char)*text & 0xc0) != 0x80)
-            n += strchr("iljt.,:;|!'()[] ", *text) ? 0.4 : strchr("mwMW@%", *text) ? 0.95 : 0.63;
+            n += strchr("iljt.,:;|!'()[] ", *text) ? 0.4
+                 : strchr("mwMW@%", *text)         ? 0.95
+                 : strchr("ckrsvxyz", *text)       ? 0.57
+                                                   : 0.636;
     return n * size;
 }
 

@@ -29,6 +29,7 @@ enum {
     UNIT_H = 28,
     STUB_PX = 24, /* of its line */
     STUB_MOST_PX = 400,
+    OVER_PX = 12, /* that a unit may stand over the rim */
     PARTS = 7,
     NODES_MOST = 1024, /* of a cube of 64 PEs */
 };
@@ -162,7 +163,7 @@ static bool has_room(const struct cube *c, uint32_t first_unit, double x, double
 {
     double left = x - UNIT_W / 2.0, top = y - UNIT_H / 2.0;
 
-    if (left < c->left + 3 || left + UNIT_W > c->left + c->w - 3 || top < c->top + 3 ||
+    if (left < c->left - OVER_PX || left + UNIT_W > c->left + c->w + OVER_PX || top < c->top + 3 ||
         top + UNIT_H > c->top + c->h - 3)
         return false;
     for (size_t i = first_unit; i < c->sc->n_nodes; i++)

@@ -144,7 +144,7 @@ static bool put_inside(struct drawing *d, const struct box *b, double y, const c
         svg_text(&d->g, NULL, b->x + b->w / 2, y + LETTER * 0.36, SVG_MIDDLE, text);
         return true;
     }
-    if (svg_text_width(text, SMALL) > b->w || b->h < SMALL + 1)
+    if (svg_text_width(text, SMALL) > b->w - 2 || b->h < SMALL + 1)
         return false;
     svg_text(&d->g, "in", b->x + b->w / 2, y + SMALL * 0.36, SVG_MIDDLE, text);
     return true;
@@ -387,22 +387,32 @@ static uint32_t longest(const struct scene_edge *e, uint32_t tried)
     return most >= ROOM_PX ? best : 0;
 }
 
+/* Which side of a line is to the right of its way: the one below, or left of it? */
+static bool right_side(const struct svg_point *a, const struct svg_point *b)
+{
+    bool level = fabs(a->x - b->x) >= fabs(a->y - b->y);
+
+    return level ? b->x > a->x : b->y > a->y;
+}
+
+/* Beside one of its lines; with `own_side` on that where this direction of a link is drawn. */
 static void label_edge(struct drawing *d, const struct scene_edge *e, const char *text,
-                       const char *classes)
+                       const char *classes, bool own_side)
 {
     static const double parts[] = {0.5, 0.3, 0.7, 0.15, 0.85};
     uint32_t tried = 0;
 
-    for (uint32_t k; (k = longest(e, tried)) != 0; tried |= 1u << k)
+    for (uint32_t k; (k = longest(e, tried)) != 0; tried |= 1u << k) {
+        const struct svg_point *a = &e->at[k - 1], *b = &e->at[k];
+        bool level = fabs(a->x - b->x) >= fabs(a->y - b->y);
+
         for (int turned = 0; turned < 2; turned++)
             for (size_t p = 0; p < sizeof parts / sizeof *parts; p++)
-                for (int side = 0; side < 2; side++) {
-                    bool level =
-                        fabs(e->at[k].x - e->at[k - 1].x) >= fabs(e->at[k].y - e->at[k - 1].y);
-
-                    if (label_at(d, e, k, parts[p], side, level == turned, text, classes))
+                for (int side = 0; side < 2; side++)
+                    if ((!own_side || side == right_side(a, b)) &&
+                        label_at(d, e, k, parts[p], side, level == turned, text, classes))
                         return;
-                }
+    }
 }
 
 static void label_edges(struct drawing *d)
@@ -411,11 +421,12 @@ static void label_edges(struct drawing *d)
 
     for (size_t i = 0; i < d->n_busy; i++) {
         sprintf(text, "%s %%", svg_short(d->busy_edge[i]->pct, 0, number));
-        label_edge(d, d->busy_edge[i], text, "strong in");
+        label_edge(d, d->busy_edge[i], text, "strong in", has_other(d->sc, d->busy_edge[i]));
     }
     for (size_t i = 0; !d->sc->usage && i < d->sc->n_edges; i++)
         if (!d->sc->edge[i].back)
-            label_edge(d, &d->sc->edge[i], svg_short(d->sc->edge[i].edge.gbs, 2, number), "gbs");
+            label_edge(d, &d->sc->edge[i], svg_short(d->sc->edge[i].edge.gbs, 2, number), "gbs",
+                       false);
 }
 
 /* -- the busiest ---------------------------------------------------------------------------- */
@@ -519,7 +530,8 @@ static double put_busiest(struct drawing *d, double y)
     svg_text(&d->g, NULL, MARGIN, y + 11, SVG_START, "Busy");
     svg_heat_legend(&d->g, MARGIN + 40, y);
     svg_text(&d->g, "dim", MARGIN + 40 + 34 * SVG_HEATS + 10, y + 11, SVG_START,
-             d->n_busy ? "per cent of the time; the busiest edges:" : "per cent of the time");
+             d->n_busy ? "per cent of the time, or more; the busiest edges:"
+                       : "per cent of the time, or more");
     y += 2 * LEGEND_ROW;
     for (size_t i = 0; i < d->n_busy; i++, y += LEGEND_ROW) {
         char text[2 * KB_NODE_BYTES + SVG_NUMBER_BYTES + 16], number[SVG_NUMBER_BYTES];

@@ -135,7 +135,7 @@ static void add_cube(struct sip_place *p, uint32_t cube)
     snprintf(n->label, sizeof n->label, "c%u", cube);
     snprintf(n->detail, sizeof n->detail, m->pes > 1 ? "%u PEs" : "%u PE", m->pes);
     n->small = label_width(m, LETTER) > n->w - 2;
-    if (label_width(m, SMALL) > n->w)
+    if (label_width(m, SMALL) > n->w - 2)
         *n->label = '\0';
     n->pct = view_usage_most(m->sc->usage, first, first + m->cube_nodes);
 }
@@ -158,7 +158,7 @@ static void add_rulers(struct sip_place *p)
     double step_y = (m->cube_h_mm + m->gap_mm) * m->scale, half = m->scale / 2;
     uint32_t columns = every(step_x, 30), rows = every(step_y, 14);
 
-    if (label_width(m, SMALL) <= m->cube_w_mm * m->scale && SMALL < m->cube_h_mm * m->scale)
+    if (label_width(m, SMALL) <= m->cube_w_mm * m->scale - 2 && SMALL < m->cube_h_mm * m->scale)
         return;
     for (uint32_t x = 0; x < m->w; x += columns) {
         struct scene_note *note =
@@ -467,7 +467,7 @@ void scene_sip(struct scene *sc, struct view_at at)
     struct sip_place p = {.mesh = &m, .sip = at.sip, .inside = true};
 
     m.tiles = true;
-    m.scale = scene_scale(mesh_w_mm(&m) + m.shore_mm, mesh_h_mm(&m), 960, 760, SCALE_MOST);
+    m.scale = scene_scale(mesh_w_mm(&m) + m.shore_mm, mesh_h_mm(&m), 1060, 800, SCALE_MOST);
     double least = fmin(m.cube_w_mm, m.cube_h_mm);
     if (least * m.scale < 6 && mesh_w_mm(&m) * 6 < 20000 * least &&
         mesh_h_mm(&m) * 6 < 20000 * least)

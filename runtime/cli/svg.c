@@ -375,7 +375,7 @@ void svg_tip(struct svg *g, const char *text)
 /* The least per cent of each class. */
 static const double heat_from[SVG_HEATS] = {0, 1, 10, 25, 50, 75, 90};
 static const char *const heat_names[SVG_HEATS] = {"u0", "u1", "u2", "u3", "u4", "u5", "u6"};
-static const char *const heat_labels[SVG_HEATS] = {"<1", "1", "10", "25", "50", "75", "90 %"};
+static const char *const heat_labels[SVG_HEATS] = {"0", "1", "10", "25", "50", "75", "90 %"};
 
 const char *svg_heat(double pct)
 {
@@ -470,7 +470,7 @@ static const char *tick_text(double value, double step, char text[SVG_NUMBER_BYT
 {
     int decimals = step < 1 ? (int)ceil(-log10(step) - 1e-9) : 0;
 
-    if (fabs(value) < 1e6)
+    if (fabs(value) < 1e7)
         return svg_short(value, decimals < 9 ? decimals : 9, text);
     snprintf(text, SVG_NUMBER_BYTES, "%.4g", value);
     return text;

@@ -448,11 +448,11 @@ enum { DIE_LEAST_W = 330, DIE_LEAST_H = 230, DIE_MOST_H = 6000, SCALE_DIE_MOST =
 static void place_die(struct cube *c)
 {
     double w_mm = c->limits.cube_w_mm, h_mm = c->limits.cube_h_mm;
-    double wanted_w = fmax(c->half * COLUMN_W, DIE_LEAST_W);
+    double wanted_w = fmax(c->half * COLUMN_W, DIE_LEAST_W + 1);
     double scale = scene_scale(w_mm, h_mm, wanted_w, INFINITY, SCALE_DIE_MOST);
 
     if (h_mm * scale < DIE_LEAST_H)
-        scale = scene_scale(w_mm, h_mm, 2 * wanted_w, DIE_LEAST_H, SCALE_DIE_MOST);
+        scale = scene_scale(w_mm, h_mm, 2 * wanted_w, DIE_LEAST_H + 1, SCALE_DIE_MOST);
     if (h_mm * scale > DIE_MOST_H)
         scale = scene_scale(w_mm, h_mm, wanted_w, DIE_MOST_H, SCALE_DIE_MOST);
     c->scale = scale;

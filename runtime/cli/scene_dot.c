@@ -41,6 +41,7 @@ static void put_place(const struct scene *sc, const struct scene_node *n, struct
     put_inches(s, ", height=", n->h);
 }
 
+/* How busy it was, as a comment. */
 static void put_use(double pct, struct sink *s)
 {
     char text[SVG_NUMBER_BYTES];
@@ -48,23 +49,27 @@ static void put_use(double pct, struct sink *s)
     if (isnan(pct))
         return;
     sink_text(s, ", comment=");
-    sink_text(s, svg_short(pct, 2, text));
-    sink_text(s, ", ");
-    sink_text(s, "color=");
-    put_quoted(s, svg_heat_colour(pct));
+    put_quoted(s, svg_short(pct, 2, text));
 }
 
 static void put_node(const struct scene *sc, const struct scene_node *n, struct sink *s)
 {
+    const char *fill = svg_colour(isnan(n->pct) ? n->classes : svg_heat(n->pct));
+
     sink_text(s, "  ");
     put_quoted(s, n->name);
     sink_text(s, " [label=");
     put_quoted(s, svg_text_width(n->label, LETTER_PX) <= n->w ? n->label : "");
     put_place(sc, n, s);
-    if (n->look == SCENE_OUTLINE)
-        sink_text(s, ", style=dashed, labelloc=t");
-    else if (!isnan(n->pct))
-        sink_text(s, ", style=filled");
+    if (n->look == SCENE_OUTLINE || n->look == SCENE_UNDER)
+        sink_text(s, n->look == SCENE_OUTLINE ? ", style=dashed, labelloc=t"
+                                              : ", style=dashed, labelloc=b");
+    else {
+        sink_text(s, ", style=filled, fillcolor=");
+        put_quoted(s, fill);
+    }
+    if (n->pct >= 50) /* the fill is dark then */
+        sink_text(s, ", fontcolor=white");
     put_use(n->pct, s);
     sink_text(s, "];\n");
 }
@@ -79,6 +84,10 @@ static void put_edge(const struct scene *sc, const struct scene_edge *e, struct 
     put_quoted(s, sc->node[e->to].name);
     sink_text(s, " [label=");
     put_quoted(s, svg_short(e->edge.gbs, 2, text));
+    if (!isnan(e->pct)) {
+        sink_text(s, ", penwidth=2, color=");
+        put_quoted(s, svg_colour(svg_heat(e->pct)));
+    }
     put_use(e->pct, s);
     sink_text(s, "];\n");
 }

@@ -140,6 +140,8 @@ static void node_tip(struct drawing *d, const struct scene_node *n)
 static bool put_inside(struct drawing *d, const struct box *b, double y, const char *text,
                        bool small)
 {
+    if (!*text)
+        return false;
     if (!small && svg_text_width(text, LETTER) <= b->w - 2 && b->h >= LETTER + 2) {
         svg_text(&d->g, NULL, b->x + b->w / 2, y + LETTER * 0.36, SVG_MIDDLE, text);
         return true;

@@ -64,10 +64,10 @@ static const struct rule {
     {".f3", "fill", "third", "stroke:none;"},
 };
 
-static const char *colour_light(const char *name)
+const char *svg_colour(const char *class_name)
 {
     for (size_t i = 0; i < N_COLOURS; i++)
-        if (strcmp(colours[i].name, name) == 0)
+        if (strcmp(colours[i].name, class_name) == 0)
             return colours[i].light;
     return "none";
 }
@@ -75,7 +75,7 @@ static const char *colour_light(const char *name)
 /* "fill:#fff;fill:var(--kb-bg,#fff)": what knows no variables takes the first. */
 static void put_colour(struct sink *s, const char *property, const char *name)
 {
-    const char *light = colour_light(name);
+    const char *light = svg_colour(name);
 
     sink_text(s, property);
     sink_char(s, ':');
@@ -386,11 +386,6 @@ const char *svg_heat(double pct)
     while (i > 0 && pct < heat_from[i])
         i--;
     return heat_names[i];
-}
-
-const char *svg_heat_colour(double pct)
-{
-    return colour_light(svg_heat(pct));
 }
 
 double svg_heat_legend(struct svg *g, double x, double y)

@@ -72,8 +72,8 @@ enum { SVG_HEATS = 7 };
  * texts legible on it. NaN: "". */
 const char *svg_heat(double pct);
 
-/* Its colour on a light page, "#f6dc8c"; not for NaN. */
-const char *svg_heat_colour(double pct);
+/* What the shapes of a class are filled with on a light page: "#f6dc8c"; "none". */
+const char *svg_colour(const char *class_name);
 
 /* A legend of the classes, with per cent; returns its width. */
 double svg_heat_legend(struct svg *g, double x, double y);

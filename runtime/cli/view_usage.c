@@ -152,6 +152,8 @@ bool view_usage_add(struct view_usage *u, const char *name, double pct)
         kb_node_find(u->topo, far, strlen(far), &to) != KB_OK)
         return false;
     struct edge_use *edge = find_edge(u, from, to);
+    if (!edge) /* the data of reads goes back over links that requests pass one way */
+        edge = find_edge(u, to, from);
     if (!edge)
         return false;
     edge->pct = fmax(edge->pct, pct);

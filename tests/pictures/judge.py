@@ -230,13 +230,16 @@ def check_bar(picture):
          float(points[-1].split()[0]) - float(points[0].split()[0]))
 
 
-def check_use(picture, path):
+def check_use(picture, edges, path):
     """Nodes and edges by the busiest row that names them, or a part of them."""
     use = {}
     for row in csv.DictReader(open(path)):
         name = row["name"]
         for end in ".read", ".write":
             name = name.removesuffix(end) if row["kind"] != "edge" else name
+        back = " -> ".join(reversed(name.split(" -> ")))
+        if back != name and (row["to"], row["from"]) in edges and (row["from"], row["to"]) not in edges:
+            name = back  # data of reads, over a link that requests pass one way
         if row["util_pct"]:
             use[name] = max(use.get(name, 0), float(row["util_pct"]))
     shown = [g.get("data-node") for g in picture.nodes]
@@ -300,7 +303,7 @@ def main():
     if len(picture.nodes) < 200:
         check_texts(picture)
     if len(sys.argv) > 7:
-        check_use(picture, sys.argv[7])
+        check_use(picture, topo.edges, sys.argv[7])
     text = " ".join(t.text for t in picture.root.iter(SVG + "text"))
     expect("name in the title", True, f"topology {topo.key['name']}, " in text)
     for line in wrong[:20]:

@@ -106,7 +106,7 @@ double scene_scale(double w_mm, double h_mm, double w_px, double h_px, double mo
 /* In per cent; NaN: not known, also without `usage`. */
 double view_usage_node(const struct view_usage *usage, uint32_t node);
 double view_usage_edge(const struct view_usage *usage, uint32_t from, uint32_t to);
-/* The busiest of nodes [first, end), and of the edges between them. */
+/* The busiest of nodes [first, end). */
 double view_usage_most(const struct view_usage *usage, uint32_t first, uint32_t end);
 
 /* -- files ---------------------------------------------------------------------------------- */

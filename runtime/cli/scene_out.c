@@ -532,8 +532,7 @@ static double put_busiest(struct drawing *d, double y)
     svg_text(&d->g, NULL, MARGIN, y + 11, SVG_START, "Busy");
     svg_heat_legend(&d->g, MARGIN + 40, y);
     svg_text(&d->g, "dim", MARGIN + 40 + 34 * SVG_HEATS + 10, y + 11, SVG_START,
-             d->n_busy ? "per cent of the time, or more; the busiest edges:"
-                       : "per cent of the time, or more");
+             d->n_busy ? "% of the time, or more; the busiest edges:" : "% of the time, or more");
     y += 2 * LEGEND_ROW;
     for (size_t i = 0; i < d->n_busy; i++, y += LEGEND_ROW) {
         char text[2 * KB_NODE_BYTES + SVG_NUMBER_BYTES + 16], number[SVG_NUMBER_BYTES];

@@ -26,7 +26,8 @@ static const struct colour colours[] = {
     {"third", "#5b3a9e", "#b99cff"},   {"u0", "#dde3e9", "#323b45"},
     {"u1", "#f6dc8c", "#5f5326"},      {"u2", "#f3b95b", "#8a6424"},
     {"u3", "#e88f3c", "#b97828"},      {"u4", "#d15f2b", "#e2933a"},
-    {"u5", "#a5341f", "#f5ba62"},      {"u6", "#6b1313", "#ffe9b5"},
+    {"u5", "#a5341f", "#f5ba62"},      {"u6", "#7a1616", "#ffe3a8"},
+    {"u7", "#2e0a33", "#ffffff"},
 };
 
 enum { N_COLOURS = sizeof colours / sizeof *colours };
@@ -372,10 +373,10 @@ void svg_tip(struct svg *g, const char *text)
 
 /* -- how busy ------------------------------------------------------------------------------- */
 
-/* The least per cent of each class. */
-static const double heat_from[SVG_HEATS] = {0, 1, 10, 25, 50, 75, 90};
-static const char *const heat_names[SVG_HEATS] = {"u0", "u1", "u2", "u3", "u4", "u5", "u6"};
-static const char *const heat_labels[SVG_HEATS] = {"0", "1", "10", "25", "50", "75", "90 %"};
+/* The least per cent of each class; the last is of what was asked for more than it can carry. */
+static const double heat_from[SVG_HEATS] = {0, 1, 10, 25, 50, 75, 90, 100.000001};
+static const char *const heat_names[SVG_HEATS] = {"u0", "u1", "u2", "u3", "u4", "u5", "u6", "u7"};
+static const char *const heat_labels[SVG_HEATS] = {"0", "1", "10", "25", "50", "75", "90", ">100"};
 
 const char *svg_heat(double pct)
 {

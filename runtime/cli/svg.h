@@ -66,9 +66,9 @@ const char *svg_short(double value, int decimals, char text[SVG_NUMBER_BYTES]);
 
 /* -- how busy ------------------------------------------------------------------------------- */
 
-enum { SVG_HEATS = 7 };
+enum { SVG_HEATS = 8 };
 
-/* The class of a utilisation, "u0" .. "u6": shapes with it are filled (class "fill") or drawn, and
+/* The class of a utilisation, "u0" .. "u7": shapes with it are filled (class "fill") or drawn, and
  * texts legible on it. NaN: "". */
 const char *svg_heat(double pct);
 

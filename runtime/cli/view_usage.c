@@ -91,34 +91,12 @@ double view_usage_edge(const struct view_usage *u, uint32_t from, uint32_t to)
     return edge ? edge->pct : (double)NAN;
 }
 
-/* How many edges come from nodes before `first`. */
-static size_t edges_before(const struct view_usage *u, uint32_t first)
-{
-    size_t low = 0, high = u->n_edges;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (u->edge[middle].from < first)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 double view_usage_most(const struct view_usage *u, uint32_t first, uint32_t end)
 {
     double most = NAN;
 
     for (uint32_t i = first; u && i < end; i++)
         most = fmax(most, u->node[i]);
-    for (size_t i = u ? edges_before(u, first) : 0; u && i < u->n_edges; i++) {
-        if (u->edge[i].from >= end)
-            break;
-        if (u->edge[i].to >= first && u->edge[i].to < end)
-            most = fmax(most, u->edge[i].pct);
-    }
     return most;
 }
 

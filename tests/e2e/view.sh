@@ -86,7 +86,8 @@ row()
     row edge 'sip0.io0.io_noc -> sip0.cube0.ucie-W' 25
     row edge 'sip0.io0.pcie_ep -> sip0.io0.io_noc' 50
     row edge 'sip0.cube0.xbar.pe0 -> sip0.cube0.bridge.left' 75
-    row edge 'sip0.cube0.pe0.pe_gemm -> sip0.cube0.pe0.pe_tcm' 133.25
+    row edge 'sip0.cube0.pe0.pe_gemm -> sip0.cube0.pe0.pe_tcm' 100
+    row edge 'sip0.cube0.pe0.pe_math -> sip0.cube0.pe0.pe_tcm' 100.01
     row edge 'sip0.cube0.xbar.pe1 -> sip0.cube0.pe1.pe_dma' 331.7
     row channel sip0.cube0.pe0.pe_dma.read 12.5
     row channel sip0.cube0.pe0.pe_dma.write 62.5
@@ -123,7 +124,7 @@ sed "s/$hash/0123456789abcdef/" use.json >other.json
 refused "JSON of another topology" 3 "other.json is of another topology: cube8 0123456789abcdef, this is cube8 $hash" \
     view --stats other.json
 { cat use.csv && row memory sip0.cube9.sram 1; } >bad.csv
-refused "a node that is not there" 3 "bad.csv:20: 'sip0.cube9.sram' is no node and no edge of this topology" \
+refused "a node that is not there" 3 "bad.csv:21: 'sip0.cube9.sram' is no node and no edge of this topology" \
     view --stats bad.csv
 { echo $header && row edge 'sip0.cube0.sram -> sip0.cube0.m_cpu' 1; } >bad.csv
 refused "an edge that is not there" 3 "bad.csv:2: 'sip0.cube0.sram -> sip0.cube0.m_cpu' is no node" view --stats bad.csv
@@ -132,7 +133,7 @@ refused "less than nothing" 3 "bad.csv:3: util_pct '-1' is not a number from 0 o
 { echo $header && row memory sip0.cube0.sram nan; } >bad.csv
 refused "no number" 3 "bad.csv:2: util_pct 'nan' is not a number from 0 on" view --stats bad.csv
 sed 's/sip0.cube0.m_cpu.read/sip00.cube0.m_cpu/' use.json >bad.json
-refused "JSON in one line" 3 "bad.json: row 13: 'sip00.cube0.m_cpu' is no node" view --stats bad.json
+refused "JSON in one line" 3 "bad.json: row 14: 'sip00.cube0.m_cpu' is no node" view --stats bad.json
 "$cube8" probe --format csv >bad.csv
 refused "no statistics" 3 "bad.csv has no column 'name': it is no result of --stats" view --stats bad.csv
 refused "no file" 3 "cannot read none.csv" view --stats none.csv

@@ -12,7 +12,7 @@ import xml.etree.ElementTree as xml
 
 SVG = "{http://www.w3.org/2000/svg}"
 PARTS = ["pe_cpu", "pe_scheduler", "pe_dma", "pe_fetch_store", "pe_gemm", "pe_math", "pe_tcm"]
-CLASSES = [(90, "u6"), (75, "u5"), (50, "u4"), (25, "u3"), (10, "u2"), (1, "u1"), (0, "u0")]
+CLASSES = [(100.000001, "u7"), (90, "u6"), (75, "u5"), (50, "u4"), (25, "u3"), (10, "u2"), (1, "u1"), (0, "u0")]
 ROUNDED = 0.021  # px: two numbers of two decimals
 
 wrong = []
@@ -248,7 +248,7 @@ def check_use(picture, edges, path):
         pct = use.get(name)
         if "data-node" in g.attrib and "." in name and name.split(".")[-1].rstrip("0123456789") in ("cube", "io") and (
                 not any(n.startswith(name + ".") for n in shown)):
-            inside = [p for n, p in use.items() if all(e.startswith(name + ".") for e in n.split(" -> "))]
+            inside = [p for n, p in use.items() if n.startswith(name + ".") and " -> " not in n]
             pct = max(inside, default=None)
         shape = g.find(SVG + ("rect" if g.get("data-node") else "path"))
         heat = [c for c in shape.get("class").split() if len(c) == 2 and c[0] == "u"]

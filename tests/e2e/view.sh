@@ -259,6 +259,12 @@ END_PY
     fi
 done
 
+# -- documents ----------------------------------------------------------------------------------
+
+mkdir drawn && call "$root/docs/pictures/draw.sh" "$cube8" drawn && [ $code -eq 0 ] &&
+    mkdir kept && cp "$root"/docs/pictures/*.svg kept && same -rq kept drawn
+ok "docs/pictures are as make pictures draws them"
+
 # -- messages -----------------------------------------------------------------------------------
 
 refused "no such picture" 2 "unknown picture 'cubes', did you mean 'cube'?" view cubes

@@ -25,10 +25,8 @@ static bool grow(struct scene *sc, void **rows, size_t n, size_t *room, size_t r
 struct scene_node *scene_add_node(struct scene *sc, enum scene_look look, const char *classes,
                                   double x, double y, double w, double h)
 {
-    if (!grow(sc, (void **)&sc->node, sc->n_nodes, &sc->nodes_room, sizeof *sc->node)) {
-        static _Thread_local struct scene_node lost;
-        return &lost;
-    }
+    if (!grow(sc, (void **)&sc->node, sc->n_nodes, &sc->nodes_room, sizeof *sc->node))
+        return &sc->lost_node;
     struct scene_node *n = &sc->node[sc->n_nodes++];
     *n = (struct scene_node){.look = look,
                              .classes = classes,
@@ -44,9 +42,8 @@ struct scene_node *scene_add_node(struct scene *sc, enum scene_look look, const 
 struct scene_edge *scene_add_edge(struct scene *sc, const kb_edge *edge, uint32_t from, uint32_t to)
 {
     if (!grow(sc, (void **)&sc->edge, sc->n_edges, &sc->edges_room, sizeof *sc->edge)) {
-        static _Thread_local struct scene_edge lost;
-        lost.n_at = 0;
-        return &lost;
+        sc->lost_edge.n_at = 0;
+        return &sc->lost_edge;
     }
     struct scene_edge *e = &sc->edge[sc->n_edges];
     const struct scene_edge *before = sc->n_edges ? e - 1 : NULL;
@@ -65,10 +62,8 @@ void scene_add_dot(struct scene *sc, uint32_t node, double x, double y)
 
 struct scene_note *scene_add_note(struct scene *sc, double x, double y, enum svg_anchor anchor)
 {
-    if (!grow(sc, (void **)&sc->note_at, sc->n_notes, &sc->notes_room, sizeof *sc->note_at)) {
-        static _Thread_local struct scene_note lost;
-        return &lost;
-    }
+    if (!grow(sc, (void **)&sc->note_at, sc->n_notes, &sc->notes_room, sizeof *sc->note_at))
+        return &sc->lost_note;
     struct scene_note *note = &sc->note_at[sc->n_notes++];
     *note = (struct scene_note){.x = x, .y = y, .anchor = anchor};
     return note;

@@ -65,6 +65,9 @@ struct scene {
     struct scene_note *note_at;
     size_t n_nodes, n_edges, n_dots, n_notes, nodes_room, edges_room, dots_room, notes_room;
     bool no_memory;
+    struct scene_node lost_node; /* what is filled in then */
+    struct scene_edge lost_edge;
+    struct scene_note lost_note;
 };
 
 /* Adds one that the caller fills in; without memory one that does not count. */

@@ -55,8 +55,8 @@ struct view_launch {
     double ns;
 };
 
-void view_roofline(const struct cli *cli, const struct view_launch *launch, size_t n,
-                   const char *prefix, struct sink *s);
+enum exit_code view_roofline(const struct cli *cli, const struct view_launch *launch, size_t n,
+                             const char *prefix, struct sink *s);
 
 /* One rate of `load`. */
 struct view_rate {
@@ -65,8 +65,8 @@ struct view_rate {
 };
 
 /* `what` is said below the title: pattern, bytes. */
-void view_latency(const struct cli *cli, const struct view_rate *rate, size_t n, const char *what,
-                  const char *prefix, struct sink *s);
+enum exit_code view_latency(const struct cli *cli, const struct view_rate *rate, size_t n,
+                            const char *what, const char *prefix, struct sink *s);
 
 /* The same from a file of results, "-" for stdin: EXIT_INPUT, EXIT_SYSTEM after a message. */
 enum exit_code view_roofline_file(const struct cli *cli, const char *path, struct sink *s);

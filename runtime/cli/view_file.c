@@ -140,7 +140,7 @@ enum exit_code view_roofline_file(const struct cli *cli, const char *path, struc
             ;
     struct view_launch *launch = (struct view_launch *)(void *)t.rows;
     if (!t.r.code)
-        view_roofline(cli, launch, t.n, "roofline", s);
+        t.r.code = view_roofline(cli, launch, t.n, "roofline", s);
     for (size_t i = 0; i < t.n; i++)
         free((char *)launch[i].kernel);
     free(t.rows);
@@ -188,7 +188,7 @@ enum exit_code view_latency_file(const struct cli *cli, const char *path, struct
             strcpy(first, what);
         }
     if (!t.r.code)
-        view_latency(cli, (struct view_rate *)(void *)t.rows, t.n, first, "latency", s);
+        t.r.code = view_latency(cli, (struct view_rate *)(void *)t.rows, t.n, first, "latency", s);
     free(t.rows);
     results_close(&t.r);
     return t.r.code;

@@ -21,6 +21,10 @@ enum {
     LABELS_MOST = 400, /* points with a name beside them */
 };
 
+/* Numbers beyond are not drawn, or at the end. */
+#define SHOWN_LEAST 1e-12
+#define SHOWN_MOST  1e18
+
 /* -- what both have ------------------------------------------------------------------------- */
 
 static struct svg begin(const struct cli *cli, const char *title, const char *second,
@@ -80,10 +84,16 @@ static double rate(const struct view_launch *l)
     return l->ns > 0 ? l->operations / l->ns : 0;
 }
 
+/* Numbers that an axis can have. */
+static bool can_be_shown(double value)
+{
+    return value >= SHOWN_LEAST && value <= SHOWN_MOST;
+}
+
 /* Can it stand on two axes that begin above 0? One without DMA stands at the right end. */
 static bool is_point(const struct view_launch *l)
 {
-    return l->operations > 0 && l->ns > 0;
+    return can_be_shown(rate(l)) && (isinf(intensity(l)) || can_be_shown(intensity(l)));
 }
 
 static void fit_axes(struct roofline *r, const struct view_launch *launch, size_t n)
@@ -202,25 +212,22 @@ static void put_launches(struct roofline *r, const struct view_launch *launch, s
 {
     size_t named = n < LABELS_MOST ? n : LABELS_MOST;
 
-    r->taken = calloc(2 * n + 1, sizeof *r->taken);
     for (size_t i = 0; i < n; i++)
         if (is_point(&launch[i])) {
             double x = svg_axis_at(&r->x, fmin(intensity(&launch[i]), r->x.to));
 
             put_launch(r, &launch[i]);
-            if (r->taken)
-                r->taken[r->n_taken++] =
-                    (struct box){x - 4, svg_axis_at(&r->y, rate(&launch[i])) - 4, 8, 8};
+            r->taken[r->n_taken++] =
+                (struct box){x - 4, svg_axis_at(&r->y, rate(&launch[i])) - 4, 8, 8};
         }
-    for (size_t i = 0; r->taken && i < named; i++)
+    for (size_t i = 0; i < named; i++)
         if (is_point(&launch[i]))
             put_name(r, svg_axis_at(&r->x, fmin(intensity(&launch[i]), r->x.to)),
                      svg_axis_at(&r->y, rate(&launch[i])), launch[i].kernel);
-    free(r->taken);
 }
 
-void view_roofline(const struct cli *cli, const struct view_launch *launch, size_t n,
-                   const char *prefix, struct sink *s)
+enum exit_code view_roofline(const struct cli *cli, const struct view_launch *launch, size_t n,
+                             const char *prefix, struct sink *s)
 {
     const kb_info *info = &cli->info;
     double pes = (double)info->sips * info->cubes_per_sip * info->pes_per_cube;
@@ -228,6 +235,9 @@ void view_roofline(const struct cli *cli, const struct view_launch *launch, size
                          .y = axis_y("operations, GOP/s", true)};
     kb_limits limits;
 
+    r.taken = calloc(2 * n + 1, sizeof *r.taken);
+    if (!r.taken)
+        return say(cli->program, EXIT_SYSTEM, "out of memory");
     kb_topology_limits(cli->topo, &limits);
     r.gemm = 2 * limits.gemm_macs_per_ns * pes;
     r.math = limits.math_elements_per_ns * pes;
@@ -240,6 +250,8 @@ void view_roofline(const struct cli *cli, const struct view_launch *launch, size
     put_roof(&r, r.math, "s3", "MATH");
     put_launches(&r, launch, n);
     svg_end(&r.g);
+    free(r.taken);
+    return EXIT_OK;
 }
 
 /* -- latency -------------------------------------------------------------------------------- */
@@ -273,23 +285,30 @@ static double value_of(const struct view_rate *r, const struct curve *c)
     return value;
 }
 
+static struct svg_point curve_at(const struct curve *c, const struct svg_axis *x,
+                                 const struct svg_axis *y, const struct view_rate *r)
+{
+    return (struct svg_point){svg_axis_at(x, r->offered_gbs),
+                              svg_axis_at(y, fmax(value_of(r, c), y->from))};
+}
+
 static void put_curve(struct svg *g, const struct curve *c, const struct svg_axis *x,
                       const struct svg_axis *y, const struct view_rate *rate, size_t n)
 {
-    struct svg_point *at = malloc((n + 1) * sizeof *at);
-
     svg_start(g, "g", NULL);
     svg_attr(g, "data-curve", c->name);
     svg_inside(g);
-    for (size_t i = 0; at && i < n; i++)
-        at[i] = (struct svg_point){svg_axis_at(x, rate[i].offered_gbs),
-                                   svg_axis_at(y, value_of(&rate[i], c))};
-    if (at && n > 1)
-        svg_lines(g, c->line, at, n);
-    for (size_t i = 0; at && i < n; i++)
-        svg_dot(g, c->fill, at[i].x, at[i].y, 3);
+    for (size_t i = 1; i < n; i++) {
+        struct svg_point a = curve_at(c, x, y, &rate[i - 1]), b = curve_at(c, x, y, &rate[i]);
+
+        svg_line(g, c->line, a.x, a.y, b.x, b.y);
+    }
+    for (size_t i = 0; i < n; i++) {
+        struct svg_point at = curve_at(c, x, y, &rate[i]);
+
+        svg_dot(g, c->fill, at.x, at.y, 3);
+    }
     svg_close(g, "g");
-    free(at);
 }
 
 /* A line of the legend, at the upper left. */
@@ -328,8 +347,33 @@ static void put_saturation(struct svg *g, const struct svg_axis *x, const struct
     svg_close(g, "g");
 }
 
-void view_latency(const struct cli *cli, const struct view_rate *given, size_t n, const char *what,
-                  const char *prefix, struct sink *s)
+/* The same rate, with no number that an axis cannot have. */
+static struct view_rate within_axes(const struct view_rate *r)
+{
+    return (struct view_rate){fmin(r->offered_gbs, SHOWN_MOST), fmin(r->accepted_gbs, SHOWN_MOST),
+                              fmin(r->mean_ns, SHOWN_MOST),     fmin(r->p50_ns, SHOWN_MOST),
+                              fmin(r->p99_ns, SHOWN_MOST),      r->steady};
+}
+
+/* The curves' axes: from nothing to the largest offer; all values, none below an fs. */
+static void fit_latency(struct svg_axis *x, struct svg_axis *y, const struct curve *curves,
+                        size_t n_curves, const struct view_rate *rate, size_t n)
+{
+    double low = INFINITY, high = 10, most = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        for (size_t c = 0; c < n_curves; c++) {
+            low = fmin(low, value_of(&rate[i], &curves[c]));
+            high = fmax(high, value_of(&rate[i], &curves[c]));
+        }
+        most = fmax(most, rate[i].offered_gbs);
+    }
+    svg_axis_fit(x, 0, most);
+    svg_axis_fit(y, isfinite(low) ? fmax(low, 1e-6) : 1, high);
+}
+
+enum exit_code view_latency(const struct cli *cli, const struct view_rate *given, size_t n,
+                            const char *what, const char *prefix, struct sink *s)
 {
     static const struct curve curves[] = {
         {"p99", "s2", "f2", offsetof(struct view_rate, p99_ns)},
@@ -339,22 +383,13 @@ void view_latency(const struct cli *cli, const struct view_rate *given, size_t n
     enum { CURVES = sizeof curves / sizeof *curves };
     struct svg_axis x = axis_x("offered, GB/s", false), y = axis_y("latency, ns", true);
     struct view_rate *rate = malloc((n + 1) * sizeof *rate);
-    double low = INFINITY, high = 0, most = 0;
 
-    for (size_t i = 0; rate && i < n; i++) {
-        rate[i] = given[i];
-        for (int c = 0; c < CURVES; c++) {
-            low = fmin(low, value_of(&rate[i], &curves[c]));
-            high = fmax(high, value_of(&rate[i], &curves[c]));
-        }
-        most = fmax(most, rate[i].offered_gbs);
-    }
     if (!rate)
-        n = 0;
-    else
-        qsort(rate, n, sizeof *rate, by_offer);
-    svg_axis_fit(&x, 0, most);
-    svg_axis_fit(&y, n > 0 && low > 0 ? low : 1, fmax(high, 10));
+        return say(cli->program, EXIT_SYSTEM, "out of memory");
+    for (size_t i = 0; i < n; i++)
+        rate[i] = within_axes(&given[i]);
+    qsort(rate, n, sizeof *rate, by_offer);
+    fit_latency(&x, &y, curves, CURVES, rate, n);
     struct svg g = begin(cli, "Latency and throughput", what, prefix, s);
     put_saturation(&g, &x, rate, n);
     put_axes(&g, &x, &y);
@@ -364,4 +399,5 @@ void view_latency(const struct cli *cli, const struct view_rate *given, size_t n
     }
     svg_end(&g);
     free(rate);
+    return EXIT_OK;
 }

@@ -495,15 +495,20 @@ static bool next_tick(const struct svg_axis *axis, int *i, double *value, double
 
 void svg_axis_x(struct svg *g, const struct svg_axis *axis, double y, double grid_y)
 {
-    double value, step;
+    double value, step, free_from = -INFINITY;
 
     for (int i = 0; next_tick(axis, &i, &value, &step);) {
         double x = svg_axis_at(axis, value);
-        char text[SVG_NUMBER_BYTES];
+        char buffer[SVG_NUMBER_BYTES];
+        const char *text = tick_text(value, step, buffer);
+        double half = svg_text_width(text, 11) / 2;
 
         svg_line(g, "grid", x, y, x, grid_y);
         svg_line(g, "axis", x, y, x, y + TICK_PX);
-        svg_text(g, "dim", x, y + TICK_PX + 12, SVG_MIDDLE, tick_text(value, step, text));
+        if (x - half < free_from)
+            continue;
+        svg_text(g, "dim", x, y + TICK_PX + 12, SVG_MIDDLE, text);
+        free_from = x + half + 4;
     }
     svg_line(g, "axis", axis->px_from, y, axis->px_to, y);
     svg_text(g, NULL, (axis->px_from + axis->px_to) / 2, y + LABEL_PX + 2, SVG_MIDDLE, axis->label);

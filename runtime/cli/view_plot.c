@@ -99,6 +99,7 @@ static bool is_point(const struct view_launch *l)
 static void fit_axes(struct roofline *r, const struct view_launch *launch, size_t n)
 {
     double ridge = r->gemm / r->gbs, left = ridge / 10, right = ridge * 10, low = r->math / 10;
+    double high = fmax(r->gemm, r->math);
 
     for (size_t i = 0; i < n; i++) {
         if (!is_point(&launch[i]))
@@ -108,9 +109,10 @@ static void fit_axes(struct roofline *r, const struct view_launch *launch, size_
             right = fmax(right, intensity(&launch[i]));
         }
         low = fmin(low, rate(&launch[i]));
+        high = fmax(high, rate(&launch[i]));
     }
     svg_axis_fit(&r->x, left, right);
-    svg_axis_fit(&r->y, low, fmax(r->gemm, r->math) * 1.2);
+    svg_axis_fit(&r->y, low, high * 1.2);
 }
 
 /* The roof of `peak`, from where the memory's meets it, with its name. */
@@ -144,6 +146,11 @@ static void put_slope(struct roofline *r)
     svg_inside(&r->g);
     svg_line(&r->g, "s1", x1, y1, x2, y2);
     snprintf(text, sizeof text, "memory: %.24s GB/s", svg_short(r->gbs, 2, number));
+    if (hypot(x2 - x1, y2 - y1) < svg_text_width(text, LETTER) + 20) {
+        svg_text(&r->g, NULL, LEFT, TOP - 5, SVG_START, text);
+        svg_close(&r->g, "g");
+        return;
+    }
     svg_start(&r->g, "text", NULL);
     svg_attr(&r->g, "text-anchor", "middle");
     sink_text(r->g.s, " transform=\"translate(");

@@ -339,6 +339,12 @@ break: setup
 	@.ci/install $(CHECK_PACKAGES)
 	@tests/break.sh
 
+## pictures: draws docs/pictures anew, after view or what it draws has changed
+.PHONY: pictures
+pictures: setup
+	@$(MAKE) --no-print-directory topology TOPO=cube8 SET= NAME=
+	docs/pictures/draw.sh $(B)/cube8/cube8 docs/pictures
+
 ## golden: writes tests/golden anew, after a template or the generator has changed on purpose
 .PHONY: golden
 golden: setup

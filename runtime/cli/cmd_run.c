@@ -285,8 +285,6 @@ static enum exit_code check_oplog(const struct cli *cli)
 
     if (!path)
         return EXIT_OK;
-    if (cli->opts.output && newfile_same(path, cli->opts.output))
-        return say(cli->program, EXIT_USAGE, "--oplog and -o name the same file");
     if (slash && (size_t)(slash - path) < sizeof folder - 1)
         snprintf(folder, sizeof folder, "%.*s", (int)(slash - path + 1), path);
     if (access(folder, F_OK) == 0)

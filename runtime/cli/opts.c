@@ -339,14 +339,23 @@ static enum exit_code read_sqlite(struct reading *r, const char *word)
     return *word ? EXIT_OK : refuse(r, OPTION_SQLITE, word, "the name of a file");
 }
 
-static enum exit_code read_stats(struct reading *r, const char *word)
+static bool ends_in(const char *text, const char *end)
+{
+    size_t n = strlen(text), m = strlen(end);
+
+    return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+/* Of what is written; view reads any. */
+static enum exit_code check_stats(const struct reading *r)
 {
     static const char *const ends[] = {".csv", ".json", ".sqlite", ".db"};
-    size_t len = strlen(word);
+    const char *word = r->o->stats;
 
-    r->o->stats = word;
+    if (!word || r->o->command == COMMAND_VIEW)
+        return EXIT_OK;
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        if (len > strlen(ends[i]) && strcmp(word + len - strlen(ends[i]), ends[i]) == 0)
+        if (ends_in(word, ends[i]))
             return EXIT_OK;
     return refuse(r, OPTION_STATS, word,
                   "the name of a file that ends in .csv, .json, .sqlite or .db");
@@ -446,8 +455,6 @@ static enum exit_code read_option(struct reading *r, enum option_id id, const ch
         break;
     case OPTION_SQLITE:
         return read_sqlite(r, argument);
-    case OPTION_STATS:
-        return read_stats(r, argument);
     case OPTION_TOLERANCE:
         return read_percent(r, id, argument, &r->o->tolerance);
     case OPTION_BOUND:
@@ -459,6 +466,12 @@ static enum exit_code read_option(struct reading *r, enum option_id id, const ch
         break;
     case OPTION_TOP:
         return read_top(r, argument);
+    case OPTION_AT:
+        r->o->at = argument;
+        break;
+    case OPTION_STATS:
+        r->o->stats = argument;
+        break;
     case OPTION_OUTPUT:
         r->o->output = argument;
         break;
@@ -637,6 +650,38 @@ static enum exit_code misplaced(const struct reading *r, const char *command, in
                option_names[id], all);
 }
 
+/* A command that draws has formats of its own. */
+static enum exit_code check_format(const struct reading *r, const struct command_row *row)
+{
+    const char *format = format_names[r->o->format];
+
+    if (format_is_picture(r->o->format) == format_is_picture(row->format))
+        return EXIT_OK;
+    if (format_is_picture(row->format))
+        return say(r->program, EXIT_USAGE, "%s draws pictures, as svg or dot, not as %s", row->name,
+                   format);
+    return say(r->program, EXIT_USAGE, "%s prints rows: %s is a format of view", row->name, format);
+}
+
+/* No two results go into one file. */
+static enum exit_code check_files(const struct reading *r)
+{
+    const struct opts *o = r->o;
+    const struct {
+        const char *option, *path;
+    } files[] = {{"-o", o->output},
+                 {"--sqlite", o->sqlite},
+                 {"--oplog", o->oplog},
+                 {"--stats", o->command == COMMAND_VIEW ? NULL : o->stats}};
+
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        for (size_t k = 0; k < i; k++)
+            if (files[i].path && files[k].path && newfile_same(files[i].path, files[k].path))
+                return say(r->program, EXIT_USAGE, "%s and %s name the same file", files[i].option,
+                           files[k].option);
+    return EXIT_OK;
+}
+
 static enum exit_code check(const struct reading *r)
 {
     const struct opts *o = r->o;
@@ -651,22 +696,19 @@ static enum exit_code check(const struct reading *r)
     if (o->n_operands > row->most)
         return say(r->program, EXIT_USAGE, "%s: '%s' is one operand too many", row->name,
                    o->operand[row->most]);
-    if (o->sqlite && o->output && newfile_same(o->sqlite, o->output))
-        return say(r->program, EXIT_USAGE, "--sqlite and -o name the same file");
     if (r->given[OPTION_TOP] && o->command != COMMAND_DIFF && !o->why)
         return say(r->program, EXIT_USAGE, "--top is of --why, which was not given");
-    if (o->stats && o->output && newfile_same(o->stats, o->output))
-        return say(r->program, EXIT_USAGE, "--stats and -o name the same file");
-    if (o->stats && o->sqlite && newfile_same(o->stats, o->sqlite))
-        return say(r->program, EXIT_USAGE, "--stats and --sqlite name the same file");
-    if (o->stats && o->oplog && newfile_same(o->stats, o->oplog))
-        return say(r->program, EXIT_USAGE, "--stats and --oplog name the same file");
     if (o->why && r->given[OPTION_SEEDS] && o->seeds > 1)
         return say(r->program, EXIT_USAGE, "--why is of one simulation, --seeds has %llu",
                    (unsigned long long)o->seeds);
     if (o->sqlite && o->dry_run)
         return say(r->program, EXIT_USAGE, "--dry-run has no results for --sqlite");
-    return check_bytes(r);
+    enum exit_code code = check_format(r, row);
+    if (!code)
+        code = check_stats(r);
+    if (!code)
+        code = check_files(r);
+    return code ? code : check_bytes(r);
 }
 
 /* Operands by the names that the help gives them ("SRC DST"; not "[NAME=VALUE]...", which name
@@ -685,6 +727,17 @@ static void resolve_params(struct reading *r)
     for (int i = 0; i < N_OPTIONS; i++)
         if (defaults[i] && !r->given[i] && option_rows[i].commands >> o->command & 1)
             add_param(o, dashed_names[i], defaults[i]);
+}
+
+/* The format of a command that was told none: its own, or what the output's name says. */
+static enum format default_format(const struct opts *o)
+{
+    enum format format = command_rows[o->command].format;
+
+    if (format == FORMAT_SVG && o->output &&
+        (ends_in(o->output, ".dot") || ends_in(o->output, ".gv")))
+        return FORMAT_DOT;
+    return format;
 }
 
 enum exit_code opts_read(struct opts *o, const char *program, int argc, char **argv)
@@ -708,7 +761,7 @@ enum exit_code opts_read(struct opts *o, const char *program, int argc, char **a
     if (o->command == N_COMMANDS)
         return say(program, EXIT_USAGE, "no command, see '%s --help'", program);
     if (!r.given[OPTION_FORMAT])
-        o->format = o->why ? FORMAT_TABLE : command_rows[o->command].format;
+        o->format = o->why ? FORMAT_TABLE : default_format(o);
     if (o->command == COMMAND_DIFF && !r.given[OPTION_TOP])
         o->top = DEFAULT_TOP;
     resolve_params(&r);

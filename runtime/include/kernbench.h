@@ -94,6 +94,55 @@ typedef struct kb_info {
 
 void kb_topology_info(const kb_topology *topo, kb_info *out);
 
+/* -- components ----------------------------------------------------------------------------- */
+
+#define KB_NO_CUBE UINT32_MAX
+
+/*
+ * A node. They are numbered from 0, SIP by SIP: those of its cubes, then those of its IO chiplet;
+ * the switch between SIPs is the last one. kb_info has how many there are.
+ */
+typedef struct kb_node {
+    char name[KB_NODE_BYTES]; /* "sip0.cube3.xbar.pe1" */
+    const char *kind;         /* "xbar" */
+    uint32_t sip;             /* 0 of the switch */
+    uint32_t cube;            /* inside its SIP; KB_NO_CUBE: it stands on none */
+    int64_t overhead_fs;
+    bool placed;       /* it has a point where it meets its cube's NoC: */
+    double x_mm, y_mm; /* from the top left of the cube */
+} kb_node;
+
+/* KB_BAD_REQUEST: there is no node with that number. */
+kb_status kb_node_get(const kb_topology *topo, uint32_t node, kb_node *out);
+
+/* The number of the node with that full name (`len` bytes). KB_BAD_REQUEST: there is none. */
+kb_status kb_node_find(const kb_topology *topo, const char *name, size_t len, uint32_t *out);
+
+/* A directed edge: a link that is passed both ways has two. */
+typedef struct kb_edge {
+    uint32_t from, to; /* numbers of nodes */
+    double length_mm;
+    int64_t wire_fs;
+    double gbs; /* effective; INFINITY: unlimited */
+} kb_edge;
+
+/* Calls `each` for every edge: by SIP those of its cubes, then those of its IO chiplet. */
+void kb_edges(const kb_topology *topo, void (*each)(void *arg, const kb_edge *edge), void *arg);
+
+/* What the parts of a topology can do at best. */
+typedef struct kb_limits {
+    double cube_w_mm, cube_h_mm;
+    double slice_gbs, sram_gbs, tcm_read_gbs, tcm_write_gbs; /* effective */
+    double gemm_macs_per_ns, math_elements_per_ns;           /* of a PE */
+    uint32_t gemm_mac[3];                                    /* M, K, N of a cycle */
+    double gemm_clock_ghz, math_clock_ghz;
+    uint32_t math_lanes;
+    uint32_t read_channels, write_channels; /* of a PE */
+    uint32_t read_engines, write_engines;   /* of an M_CPU */
+} kb_limits;
+
+void kb_topology_limits(const kb_topology *topo, kb_limits *out);
+
 /* -- routes --------------------------------------------------------------------------------- */
 
 typedef enum kb_op { KB_READ, KB_WRITE, KB_H2D, KB_D2H } kb_op;

@@ -627,6 +627,29 @@ static void random_kernels_spend_their_time_as_the_judge_says(void **state)
     free(sums);
 }
 
+/* Every PE of a cube loads from its own slice, which takes all equally long. */
+static void of_kernels_that_end_together_the_first_has_the_path(void **state)
+{
+    static const char cube[] = "kernbench: 1\nname: one\nsip: {cube_mesh: {w: 1, h: 1}}\n";
+    struct scenario s = {.topo = any_topology(cube), .judge = judge_load_text(cube)};
+    struct sums *sums = malloc(sizeof *sums);
+
+    (void)state;
+    judge_all_kernels(s.judge, &s.program);
+    for (size_t k = 0; k < s.program.n; k++) {
+        struct judge_command load = {.kind = JUDGE_LOAD, .in = JUDGE_F32, .nbytes = 4096};
+
+        load.at = s.program.kernels[k].pe;
+        load.at.kind = JUDGE_SLICE;
+        judge_add_command(&s.program, k, &load);
+    }
+    scenario_judge(&s);
+    assert_true(s.expected.kernels[0].end_fs == s.expected.kernels[7].end_fs);
+    check_program(&s, (kb_options){0}, sums);
+    scenario_free(&s);
+    free(sums);
+}
+
 /* -- costs left out ------------------------------------------------------------------------- */
 
 static void meets(void *arg, const kb_why_step *step)
@@ -678,6 +701,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_kernels_spend_their_time_as_the_judge_says),
+        cmocka_unit_test(of_kernels_that_end_together_the_first_has_the_path),
         cmocka_unit_test(commands_and_paths_add_up_whatever_cost_is_left_out),
     };
 

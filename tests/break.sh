@@ -30,7 +30,7 @@ first_failure() {
     local t code name run=("${tests[@]}") scripts=()
 
     case " ${changed[*]-} " in
-    *' runtime/cli/'*) run=(number lists) scripts=(results sweep load why) ;;
+    *' runtime/cli/'*) run=(number lists) scripts=(why results sweep load) ;;
     *' runtime/watch.c'* | *' runtime/why'* | *' runtime/place.c'*) run=(watch watch_kernel) ;;
     esac
     for t in "${run[@]}"; do

@@ -336,8 +336,8 @@ break_it 'watch: a stage that forgets the one before' $watch 's/if \(from->comma
 break_it 'watch: a tile that never waits for room' $watch 's/else if \(waited_fs\)/else if (0)/'
 break_it 'watch: a tile that waits for room behind itself' $watch \
     's/\.behind_id = from->command\}/.behind_id = c->op.id}/'
-break_it 'watch: what led to an end leads to all that follows' $watch \
-    's/s->watch->leaving\.command = KB_NO_ID;/;/'
+break_it 'watch: a wait for a link that follows what has ended last' $watch \
+    's/ \|\| x->cause == KB_CAUSE_LINK_WAIT\)/)/; s/s->watch->leaving\.command = KB_NO_ID;/;/'
 break_it 'watch: the shortest wait for the longest' $watch \
     's/piece->longest_fs > row->longest_fs/piece->longest_fs < row->longest_fs/'
 break_it 'watch: no dispatch' $watch 's/if \(command\.issue_fs > command\.call_fs\)/if (0)/'

@@ -244,6 +244,16 @@ static inline void run_launched(const struct scenario *s, kb_sim *sim, uint64_t 
 
 /* -- scenarios ------------------------------------------------------------------------------ */
 
+/* What the judge says of a program, and room for what the library does. */
+static inline void scenario_judge(struct scenario *s)
+{
+    if (!judge_kernels(s->judge, &s->program, &s->expected))
+        fail_msg("seed %" PRIu64 ": the judge refuses", s->seed);
+    s->got = calloc(s->program.n, sizeof *s->got);
+    for (size_t k = 0; k < s->program.n; k++)
+        s->got[k] = calloc(s->program.kernels[k].n + 1, sizeof *s->got[k]);
+}
+
 static inline struct scenario scenario_new(uint64_t seed)
 {
     struct scenario s = {.seed = seed};
@@ -254,11 +264,7 @@ static inline struct scenario scenario_new(uint64_t seed)
     assert_non_null(s.topo);
     free(yaml);
     judge_random_program(s.judge, seed, &s.program);
-    if (!judge_kernels(s.judge, &s.program, &s.expected))
-        fail_msg("seed %" PRIu64 ": the judge refuses", seed);
-    s.got = calloc(s.program.n, sizeof *s.got);
-    for (size_t k = 0; k < s.program.n; k++)
-        s.got[k] = calloc(s.program.kernels[k].n + 1, sizeof *s.got[k]);
+    scenario_judge(&s);
     return s;
 }
 

@@ -653,6 +653,35 @@ static void four_may_watch_and_none_once_it_has_begun(void **state)
     any_topology_free(topo);
 }
 
+/* A sweep runs one point after the other, all from 0 on. */
+static void sweeps_are_told_and_have_the_same_results(void **state)
+{
+    const kb_topology *topo = any_topology("kernbench: 1\nname: two\ncontention: {links: fifo}\n"
+                                           "sip: {cube_mesh: {w: 2, h: 1}}\n");
+    kb_sim *plain = new_sim(topo, (kb_options){0}), *sim = new_sim(topo, (kb_options){0});
+    kb_point points[12] = {0};
+    kb_point_result a[12], b[12];
+    struct tape tape = {.topo = topo};
+    size_t n = 0, m = 0;
+
+    (void)state;
+    for (uint32_t i = 0; i < 12; i++) {
+        points[i] = (kb_point){.op = i % 2 ? KB_WRITE : KB_READ, .nbytes = 512, .inflight = 1 + i};
+        points[i].src = (kb_endpoint){KB_PE, 0, i % 2, i % 8};
+        points[i].dst = (kb_endpoint){KB_SLICE, 0, i / 2 % 2, i / 3};
+    }
+    tape_watch(&tape, sim);
+    assert_int_equal(kb_sweep(plain, points, 12, a, &n, NULL), KB_OK);
+    assert_int_equal(kb_sweep(sim, points, 12, b, &m, NULL), KB_OK);
+    assert_true(n == 12 && m == 12 && tape.n_ends == 78);
+    for (size_t i = 0; i < 12; i++)
+        assert_true(a[i].mean_fs == b[i].mean_fs && a[i].queue_channel_fs == b[i].queue_channel_fs);
+    tape_free(&tape);
+    kb_sim_free(plain);
+    kb_sim_free(sim);
+    any_topology_free(topo);
+}
+
 static void keep_row(void *arg, const kb_why_row *row)
 {
     kb_why_row *kept = arg;
@@ -697,6 +726,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_second_read_of_a_slice_waits_behind_the_first),
         cmocka_unit_test(four_may_watch_and_none_once_it_has_begun),
+        cmocka_unit_test(sweeps_are_told_and_have_the_same_results),
         cmocka_unit_test(pieces_are_those_of_the_judge),
         cmocka_unit_test(vectors_are_told_as_the_judge_has_them),
         cmocka_unit_test(what_has_ended_by_an_early_end_was_told_whole),

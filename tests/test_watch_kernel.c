@@ -627,10 +627,82 @@ static void random_kernels_spend_their_time_as_the_judge_says(void **state)
     free(sums);
 }
 
+/* Every PE of a cube loads from its own slice, which takes all equally long. */
+static void of_kernels_that_end_together_the_first_has_the_path(void **state)
+{
+    static const char cube[] = "kernbench: 1\nname: one\nsip: {cube_mesh: {w: 1, h: 1}}\n";
+    struct scenario s = {.topo = any_topology(cube), .judge = judge_load_text(cube)};
+    struct sums *sums = malloc(sizeof *sums);
+
+    (void)state;
+    judge_all_kernels(s.judge, &s.program);
+    for (size_t k = 0; k < s.program.n; k++) {
+        struct judge_command load = {.kind = JUDGE_LOAD, .in = JUDGE_F32, .nbytes = 4096};
+
+        load.at = s.program.kernels[k].pe;
+        load.at.kind = JUDGE_SLICE;
+        judge_add_command(&s.program, k, &load);
+    }
+    scenario_judge(&s);
+    assert_true(s.expected.kernels[0].end_fs == s.expected.kernels[7].end_fs);
+    check_program(&s, (kb_options){0}, sums);
+    scenario_free(&s);
+    free(sums);
+}
+
+/* -- costs left out ------------------------------------------------------------------------- */
+
+static void meets(void *arg, const kb_why_step *step)
+{
+    int64_t *at_fs = arg;
+
+    assert_true(step->begin_fs == *at_fs);
+    *at_fs = step->end_fs;
+}
+
+/* Where nothing but cycles takes time, a command may have no shares at all. */
+static void commands_and_paths_add_up_whatever_cost_is_left_out(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= SEEDS / 4; seed++) {
+        struct scenario s = scenario_new(seed);
+        kb_options options = {.costs_off = (unsigned)(seed % 4 ? seed * 7 % 64 : 15)};
+        struct tape tape = {.topo = s.topo, .seed = seed};
+        kb_sim *plain = launch_program(&s, options), *sim = launch_program(&s, options);
+        kb_launch_result a, b;
+        kb_why *why;
+        int64_t at_fs;
+
+        tape_watch(&tape, sim);
+        assert_int_equal(kb_why_new(sim, &why, NULL), KB_OK);
+        run_launched(&s, plain, 0, &a);
+        run_launched(&s, sim, 0, &b);
+        assert_true(a.start_fs == b.start_fs && a.last_end_fs == b.last_end_fs);
+        for (size_t i = 0; i < tape.n_commands; i++) {
+            const kb_command *c = &tape.command[i];
+            int64_t sum_fs = 0;
+
+            for (size_t k = 0; k < c->n_shares; k++)
+                sum_fs += c->share[k].sum_fs;
+            assert_true(sum_fs == c->end_fs - c->call_fs);
+        }
+        at_fs = b.start_fs;
+        assert_int_equal(kb_why_path(why, meets, &at_fs), KB_OK);
+        assert_true(at_fs == b.last_end_fs);
+        kb_why_free(why);
+        tape_free(&tape);
+        kb_sim_free(plain);
+        kb_sim_free(sim);
+        scenario_free(&s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_kernels_spend_their_time_as_the_judge_says),
+        cmocka_unit_test(of_kernels_that_end_together_the_first_has_the_path),
+        cmocka_unit_test(commands_and_paths_add_up_whatever_cost_is_left_out),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

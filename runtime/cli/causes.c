@@ -247,12 +247,12 @@ static void make_note(const struct causes *c, char note[NOTE_BYTES])
 {
     int n =
         snprintf(note, NOTE_BYTES,
-                 "pct: of all time of what the row is of; of a step, what its cause took of it\n");
+                 "pct: of all time of what the row is of; of a step, what its cause took of it");
 
     if (c->n_hidden)
         snprintf(note + n, NOTE_BYTES - (size_t)n,
-                 "%zu shorter steps of the critical path are not shown: --top %zu, or "
-                 "--format csv\n",
+                 "\n%zu shorter steps of the critical path are not shown: --top %zu, or "
+                 "--format csv",
                  c->n_hidden, (c->n_steps + c->n_hidden + STEPS_PER_TOP - 1) / STEPS_PER_TOP);
 }
 

@@ -419,7 +419,8 @@ typedef struct kb_kernel_run {
 /*
  * What happens in a simulation, told while it runs, in order of simulated time. What is known
  * before its time is told before: what follows a link of a fifo machine, and the end of a memory's
- * own overhead. Traffic is told late how long it has waited for a channel: one of a PE at a time.
+ * own overhead. A link's service has its end when it is taken, and is never released. Traffic is
+ * told late how long it has waited for a channel: one of a PE at a time, behind the one before it.
  * Any function may be NULL. They must not call the simulation, and what they are given lasts until
  * they return (texts: until the simulation is freed).
  */

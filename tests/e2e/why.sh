@@ -195,6 +195,8 @@ equal "commands are those of the op log" "$count" "$(grep -vc -e TileToken -e op
 run replay two.csv --why
 head -1 out | grep -q '^by  *of  *cause ' && grep -q '^pct: of all time of what the row is of' out
 ok "a table, unless asked otherwise"
+[ -n "$(tail -n 1 out)" ]
+ok "whose note ends with its text"
 run replay many.csv --why --quiet
 awk 'NR > 1 && $1 == "source" { n[$2]++ } END { for (i in n) { things++; if (n[i] > 5) exit 1 }
     exit things != 5 }' out

@@ -1,4 +1,4 @@
-/* speed.c -- the closing line: how fast the simulator was, for whoever sits at a terminal. */
+/* speed.c -- the closing line: how fast the simulator was, for whoever waited for it. */
 #include "speed.h"
 #include "progress.h"
 #include <stdio.h>
@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 enum { SHORT_BYTES = 32 };
+
+static const double worth_telling_s = 1; /* where nobody sits at a terminal */
 
 void speed_begin(struct speed *s)
 {
@@ -61,7 +63,8 @@ void speed_say(const struct speed *s, const struct cli *cli, uint64_t count, con
     double simulated_s = simulated_fs * 1e-15, host_s = s->host_s > 1e-9 ? s->host_s : 1e-9;
     char rate[SHORT_BYTES], host[SHORT_BYTES], simulated[SHORT_BYTES];
 
-    if (cli->opts.quiet || cli->opts.fingerprint || !isatty(STDERR_FILENO))
+    if (cli->opts.quiet || cli->opts.fingerprint ||
+        (host_s < worth_telling_s && !isatty(STDERR_FILENO)))
         return;
     put_count((double)count / host_s, rate);
     put_seconds(host_s, host);

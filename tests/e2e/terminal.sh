@@ -67,6 +67,16 @@ for command in 'replay many.csv' 'run softmax'; do
     [ $code -eq 0 ] && [ "$(wc -l <err)" -eq 1 ] && grep -qx 'fingerprint [0-9a-f]*' err
     ok "--fingerprint stands alone after ${command%% *}"
 done
+# Held up for longer than a second, however fast the machine is.
+"$SIM" load --pattern local --rate 0.3 --txns 20000000 --seeds 1 -o out 2>err &
+held=$!
+sleep 0.1
+kill -STOP $held
+sleep 1.2
+kill -CONT $held
+wait $held
+grep -q '^[0-9]* transactions in .*; simulated .* peak memory' err
+ok "no terminal: a run of more than a second closes with it"
 on_terminal probe
 [ $code -eq 0 ] && [ ! -s err ]
 ok "commands that answer at once say nothing"

@@ -300,9 +300,9 @@ static bool limit_row(void *arg, uint64_t i, struct cell *cells)
 static const char *note_of(const struct why *w)
 {
     static const char *const notes[] = {
-        [SCENARIO_BENCH] = "saved: of the time of the kernels\n",
-        [SCENARIO_FILE] = "saved: of the mean latency\n",
-        [SCENARIO_LOAD] = "saved: of the mean latency; channels cannot be left out of traffic\n"};
+        [SCENARIO_BENCH] = "saved: of the time of the kernels",
+        [SCENARIO_FILE] = "saved: of the mean latency",
+        [SCENARIO_LOAD] = "saved: of the mean latency; channels cannot be left out of traffic"};
 
     return notes[w->scenario];
 }

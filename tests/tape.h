@@ -311,7 +311,8 @@ static inline void assert_waits(const struct tape *t, struct judge_waits *waits)
         n++;
     }
     qsort(got, n, sizeof *got, tape_by_wait);
-    qsort(waits->waits, waits->n, sizeof *got, tape_by_wait);
+    if (waits->n)
+        qsort(waits->waits, waits->n, sizeof *got, tape_by_wait);
     for (size_t i = 0; i < t->n_spans; i++) {
         assert_node(t, t->span[i].place);
         assert_node(t, t->span[i].source);

@@ -176,6 +176,37 @@ static inline void tape_place(const struct tape *t, kb_place place, char text[KB
         kb_place_name(t->topo, place, text);
 }
 
+/* The node of a place begins its name; of an end it is where transactions set out, or go to. */
+static inline void assert_node(const struct tape *t, kb_place place)
+{
+    char node[KB_NODE_BYTES], name[KB_PLACE_BYTES];
+    size_t n = kb_place_node(t->topo, place, node);
+    const char *rest;
+
+    assert_true(n == strlen(node) && kb_place_name(t->topo, place, name) == strlen(name));
+    switch (kb_place_kind_of(place)) {
+    case KB_AT_NOTHING:
+        assert_true(n == 0 && !*name);
+        return;
+    case KB_AT_PE:
+        assert_non_null(strstr(node, ".pe_cpu"));
+        return;
+    case KB_AT_HOST:
+        assert_non_null(strstr(node, ".pcie_ep"));
+        return;
+    case KB_AT_MEMORY:
+        assert_true(strstr(node, ".hbm_ctrl.slice") || strstr(node, ".sram") ||
+                    strstr(node, ".pe_tcm"));
+        return;
+    default:
+        break;
+    }
+    rest = name + n;
+    assert_true(strncmp(name, node, n) == 0);
+    assert_true(!*rest || strcmp(rest, ".read") == 0 || strcmp(rest, ".write") == 0 ||
+                strncmp(rest, " -> sip", 7) == 0 || strncmp(rest, " -> fab", 7) == 0);
+}
+
 static inline void assert_place(const struct tape *t, const kb_span *span, const char *want)
 {
     char got[KB_PLACE_BYTES];
@@ -280,7 +311,13 @@ static inline void assert_waits(const struct tape *t, struct judge_waits *waits)
         n++;
     }
     qsort(got, n, sizeof *got, tape_by_wait);
-    qsort(waits->waits, waits->n, sizeof *got, tape_by_wait);
+    if (waits->n)
+        qsort(waits->waits, waits->n, sizeof *got, tape_by_wait);
+    for (size_t i = 0; i < t->n_spans; i++) {
+        assert_node(t, t->span[i].place);
+        assert_node(t, t->span[i].source);
+        assert_node(t, t->span[i].target);
+    }
     for (size_t i = 0; i < n && i < waits->n; i++) {
         const struct judge_wait *a = &got[i], *b = &waits->waits[i];
 

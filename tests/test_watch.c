@@ -544,6 +544,7 @@ static void check_traffic(const kb_topology *topo, const kb_traffic *traffic, ui
     assert_means(&tape, sim);
     assert_services(&tape, sim);
     assert_true(n_late > 0 || traffic->rate < 0.5);
+    assert_int_equal(kb_sim_watch(plain, &(kb_watch){0}, NULL), KB_BAD_REQUEST);
     tape_free(&tape);
     kb_sim_free(plain);
     kb_sim_free(sim);

@@ -605,6 +605,7 @@ static void check_program(struct scenario *s, kb_options options, struct sums *s
     if (options.fingerprint)
         assert_true(kb_sim_fingerprint(w.sim) == s->expected.fingerprint);
     assert_watched(&w);
+    assert_int_equal(kb_sim_watch(w.sim, &(kb_watch){0}, NULL), KB_BAD_REQUEST);
     kb_why_free(w.why);
     kb_sim_free(w.sim);
     tape_free(&w.tape);

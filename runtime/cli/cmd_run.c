@@ -8,6 +8,7 @@
 #include "stats.h"
 #include "stop.h"
 #include "text.h"
+#include "trace.h"
 #include "warn.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -240,8 +241,6 @@ static enum exit_code check_oplog(const struct cli *cli)
 
     if (!path)
         return EXIT_OK;
-    if (cli->opts.output && newfile_same(path, cli->opts.output))
-        return say(cli->program, EXIT_USAGE, "--oplog and -o name the same file");
     if (slash && (size_t)(slash - path) < sizeof folder - 1)
         snprintf(folder, sizeof folder, "%.*s", (int)(slash - path + 1), path);
     if (access(folder, F_OK) == 0)
@@ -258,6 +257,19 @@ static kb_options options_of(const struct opts *o)
                         .oplog = o->oplog != NULL,
                         .phase2 = o->phase2 || o->verify || o->dump,
                         .oplog_limit_bytes = o->oplog_limit};
+}
+
+static enum exit_code run_traced(struct run *run)
+{
+    struct trace *trace;
+    kb_error why = {""};
+    enum exit_code code = trace_open(&trace, run->cli);
+
+    if (code)
+        return code;
+    kb_status status = trace_watch(trace, run->sim, &why);
+    code = status ? cmd_fail(run->cli, status, &why) : cmd_output(run->cli, run_into, run);
+    return trace_close(trace, code);
 }
 
 enum exit_code cmd_run(const struct cli *cli)
@@ -282,7 +294,7 @@ enum exit_code cmd_run(const struct cli *cli)
     if (!code)
         code = causes_begin(cli, run.sim, &run.why);
     if (!code) {
-        code = cmd_output(cli, run_into, &run);
+        code = run_traced(&run);
         stats_take(&stats, cli, run.sim);
         code = stats_write(&stats, cli, run.args, run.bench->n_args, code);
     }

@@ -9,6 +9,7 @@
 #= CC            the compiler (gcc)
 #= CFLAGS        its flags, besides those for warnings (-O2 -g)
 #= CLI_LIBS      for --sqlite, diff of JSON, --trace: SQLite, jansson, protobuf-c; CLI_LIBS= goes without
+#= RUNNER        what runs a simulator of another architecture, for install (qemu-aarch64)
 #= V             V=1 shows the commands; make -s shows no steps
 #= FUZZ_SECONDS  how long each target of fuzz runs (60)
 #= KB_SEEDS      the machines that test_random draws (1000)
@@ -118,7 +119,9 @@ $(O)/perfetto.pb-c.o: $(O)/perfetto.pb-c.c $(O)/flags
 $(O)/runtime/cli/trace_perfetto.o: $(filter %.pb-c.c,$(CLI_MADE))
 $(O)/runtime/cli/trace_perfetto.o: INCLUDES += -I$(O)
 
-$(B)/kbgen: $(GEN_OBJ) $(O)/runtime/text.o
+# What kbgen has of the simulators: texts, and what is made of a table of options.
+GEN_ALSO := runtime/text.c $(wildcard runtime/cli/usage*.c)
+$(B)/kbgen: $(GEN_OBJ) $(GEN_ALSO:%.c=$(O)/%.o)
 	$(call say,LD)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ -lyaml -lxxhash -lm
 
@@ -294,7 +297,7 @@ VECTOR_TOPOLOGIES := $(filter-out %/cube8.yaml,$(wildcard tests/vectors/*.yaml))
 
 $(O)/tests/%.o: INCLUDES += $(TEST_TOPOLOGIES:%=-I$(B)/%)
 $(JUDGE): $(JUDGE_OBJ)
-$(GENLIB): $(filter-out $(O)/gen/main.o,$(GEN_OBJ)) $(O)/tests/any_topology.o
+$(GENLIB): $(filter-out $(O)/gen/main.o $(O)/gen/options.o,$(GEN_OBJ)) $(O)/tests/any_topology.o
 $(JUDGE) $(GENLIB):
 	@mkdir -p $(@D)
 	$(call say,AR)
@@ -323,11 +326,11 @@ $(B)/_t/judge: $(O)/tests/judge/main.o $(JUDGE)
 	$(call say,LD)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ -lyaml $(LIBS)
 
-# A simulator with benches of its own, which are wrong.
+# A simulator with benches of its own, which are wrong, and with operations that it spoils.
 $(B)/_t/broken: $(O)/tests/broken.o $(B)/cube8/libcube8.a $(CLI) $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LD)
-	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(CLI_LIBS) $(LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) -Wl,--wrap=math_run -o $@ $^ $(CLI_LIBS) $(LIBS)
 
 .PHONY: tests
 tests: $(TESTS) $(B)/_t/judge $(B)/_t/broken
@@ -352,6 +355,12 @@ check: setup
 break: setup
 	@.ci/install $(CHECK_PACKAGES)
 	@tests/break.sh
+
+## pictures: draws docs/pictures anew, after view or what it draws has changed
+.PHONY: pictures
+pictures: setup
+	@$(MAKE) --no-print-directory topology TOPO=cube8 SET= NAME=
+	docs/pictures/draw.sh $(B)/cube8/cube8 docs/pictures
 
 ## golden: writes tests/golden anew, after a template or the generator has changed on purpose
 .PHONY: golden
@@ -469,7 +478,7 @@ fuzz: setup
 	cp tests/fuzz/*.npy $(B)/fuzz/npy
 	cp tests/fuzz/words/* $(B)/fuzz/words
 	for f in csv json jsonl; do $(B)/cube8/cube8 probe --case h2d --format $$f -o $(B)/fuzz/diff/$$f; done
-	$(FUZZ_CC) -o $(B)/fuzz/fuzz_yaml tests/fuzz/fuzz_yaml.c $(filter-out gen/main.c,$(GEN_SRC)) \
+	$(FUZZ_CC) -o $(B)/fuzz/fuzz_yaml tests/fuzz/fuzz_yaml.c $(filter-out gen/main.c gen/options.c,$(GEN_SRC)) \
 	    runtime/text.c -lyaml -lxxhash -lm
 	for t in replay diff words; do \
 	    $(FUZZ_CC) -o $(B)/fuzz/fuzz_$$t tests/fuzz/fuzz_$$t.c $(B)/cube8/topo.c $(LIB_SRC) $(LIB_ASM) \
@@ -491,9 +500,17 @@ coverage:
 
 # -- installation ------------------------------------------------------------------------------
 
-## install: simulator, kbgen, libraries, headers and pkg-config files of TOPO under PREFIX (default /usr/local)
+## install: simulator, kbgen, manual pages, completions, libraries, headers and pkg-config files of TOPO under PREFIX (default /usr/local)
 IN = '$(DESTDIR)$(PREFIX)/
 pc = LC_ALL=C m4 -P -E -E -Dgen_prefix='[[$(PREFIX)]]' -Dgen_version='$(VERSION)' -Dgen_name='$(N)' templates/base.m4
+# Manual page and completions of a program, which prints them itself: PROGRAM, its name
+define put_pages
+	install -d $(IN)share/man/man1' $(IN)share/bash-completion/completions' $(IN)share/zsh/site-functions' $(IN)share/fish/vendor_completions.d'
+	$(1) --man > $(IN)share/man/man1/$(2).1'
+	$(1) --completion bash > $(IN)share/bash-completion/completions/$(2)'
+	$(1) --completion zsh > $(IN)share/zsh/site-functions/_$(2)'
+	$(1) --completion fish > $(IN)share/fish/vendor_completions.d/$(2).fish'
+endef
 .PHONY: install
 install: topology $(PUBLIC_LIB)
 	install -d $(IN)bin' $(IN)include' $(IN)lib/pkgconfig'
@@ -501,6 +518,8 @@ install: topology $(PUBLIC_LIB)
 	install -m 644 runtime/include/kernbench.h runtime/include/tl.h $(T)/$(N).h $(IN)include'
 	install -m 644 $(PUBLIC_LIB) $(T)/lib$(N).a $(SHARED).$(SO_VERSION) $(T)/lib$(N).so.$(SO_VERSION) $(IN)lib'
 	cp -P $(SHARED) $(SHARED).$(SO) $(T)/lib$(N).so $(T)/lib$(N).so.$(SO) $(IN)lib'
+	$(call put_pages,$(KBGEN),kbgen)
+	$(call put_pages,$(RUNNER) $(T)/$(N),$(N))
 	$(pc) templates/kernbench.pc.m4 > $(IN)lib/pkgconfig/kernbench.pc'
 	$(pc) templates/topo.pc.m4 > $(IN)lib/pkgconfig/$(N).pc'
 

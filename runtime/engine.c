@@ -525,8 +525,8 @@ static ALWAYS_INLINE void issue(struct kb_sim *s, int how, uint64_t t, uint32_t 
 {
     const struct txn *x = &s->txns[slot];
 
-    if (is_told(s, how))
-        watch_issue(s, t, slot);
+    if (is_told(s, how) && !watch_issue(s, t, slot))
+        return;
     if (txn_of_host(x)) {
         set_out(s, how, t, slot);
         return;

@@ -43,19 +43,32 @@ static uint64_t mix(uint64_t h, uint64_t x)
     return h ^ h >> 29;
 }
 
+/* Texts that read alike are the same, wherever they lie. */
+static uint64_t mix_text(uint64_t h, const char *text)
+{
+    for (; text && *text; text++)
+        h = mix(h, (unsigned char)*text);
+    return h;
+}
+
 static uint64_t hash(const struct key *k)
 {
     uint64_t h = mix((uint64_t)k->by << 32 | k->line, k->end);
 
-    h = mix(mix(h, (uintptr_t)k->text), (uintptr_t)k->file);
+    h = mix_text(mix_text(h, k->text), k->file);
     return mix(mix(mix(h, k->cause), k->place), k->behind);
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
 }
 
 static bool is_same(const struct key *a, const struct key *b)
 {
-    return a->by == b->by && a->line == b->line && a->end == b->end && a->text == b->text &&
-           a->file == b->file && a->cause == b->cause && a->place == b->place &&
-           a->behind == b->behind;
+    return a->by == b->by && a->line == b->line && a->end == b->end &&
+           same_text(a->text, b->text) && same_text(a->file, b->file) && a->cause == b->cause &&
+           a->place == b->place && a->behind == b->behind;
 }
 
 /* The row of `key`, or the free one where it belongs. */
@@ -230,7 +243,7 @@ struct line {
 static char *name_of(const kb_topology *t, const struct key *k)
 {
     const char *slash = k->file ? strrchr(k->file, '/') : NULL;
-    char text[OF_BYTES] = "";
+    char text[OF_BYTES] = "", *kept;
 
     if (k->file)
         snprintf(text, sizeof text, "%s %s:%u", k->text, slash ? slash + 1 : k->file, k->line);
@@ -238,7 +251,8 @@ static char *name_of(const kb_topology *t, const struct key *k)
         snprintf(text, sizeof text, "%s", k->text);
     else
         kb_place_name(t, k->end, text);
-    return strdup(text);
+    kept = malloc(strlen(text) + 1);
+    return kept ? strcpy(kept, text) : NULL;
 }
 
 static int by_name(const void *a, const void *b)

@@ -10,7 +10,8 @@ set -u
 tree=$(cd "$(dirname "$0")/.." && pwd)
 pattern=${1:-.}
 tests=(ev sim formula no_memory after random routes flow kernel tl kernel_memory launch
-    kernel_no_memory kernel_random number samples sweep traffic endpoint lists guard trace)
+    kernel_no_memory kernel_random exec inspect number samples sweep traffic endpoint lists guard
+    watch watch_kernel trace)
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -22,16 +23,17 @@ export CMOCKA_MESSAGE_OUTPUT=TAP KB_SEEDS=${KB_SEEDS:-150}
 build() {
     make -s B=build CFLAGS=-O1 TOPO=cube8 topology >log 2>&1 &&
         make -s B=build CFLAGS=-O1 TOPO=tray32 topology >>log 2>&1 &&
-        make -s B=build CFLAGS=-O1 "${tests[@]/#/build/_t/test_}" >>log 2>&1
+        make -s B=build CFLAGS=-O1 "${tests[@]/#/build/_t/test_}" build/_t/broken >>log 2>&1
 }
 
 # Prints the first test that fails; false if none does. What prints results has tests of its own.
 first_failure() {
-    local t code name run=("${tests[@]}") scripts=()
+    local t code name run=("${tests[@]}") scripts=(inspect)
 
     case " ${changed[*]-} " in
     *' runtime/cli/trace'*) run=(trace) scripts=(trace) ;;
-    *' runtime/cli/'*) run=(number lists) scripts=(results sweep load) ;;
+    *' runtime/cli/'*) run=(number lists) scripts=(results sweep load why inspect shells terminal) ;;
+    *' runtime/watch.c'* | *' runtime/why'* | *' runtime/place.c'*) run=(watch watch_kernel) ;;
     esac
     for t in "${run[@]}"; do
         timeout 60 "build/_t/test_$t" >out 2>&1
@@ -317,6 +319,81 @@ break_it 'ends in another field' runtime/cli/perfetto.proto 's/(terminating_flow
 break_it 'a timeline of 1000 times as long' runtime/cli/trace_json.c 's/fs \/ 1000\)/fs)/'
 
 break_it 'times as whole ns' $sqlite 's|\(double\)cell->fs / KB_FS_PER_NS|(double)(cell->fs / KB_FS_PER_NS)|'
+
+# -- watching -------------------------------------------------------------------------------
+watch=runtime/watch.c why=runtime/why.c path=runtime/why_path.c causes=runtime/cli/causes.c
+break_it 'watch: the engine that tells nothing' $watch 's/s->options\.engine = KB_HOP;/;/'
+break_it 'watch: a channel whose first holder stays in front' $watch \
+    's/w->channel_id\[place_index\(place\)\] = s->txns\[slot\]\.id;/;/'
+break_it 'watch: an engine whose first holder stays in front' $watch \
+    's/w->engine_id\[place_index\(place\)\] = s->txns\[slot\]\.id;/;/'
+break_it 'watch: the last in line for a link taken for its holder' $watch \
+    's/while \(\(uint64_t\)enter_fs > t\)/while (0)/'
+break_it 'watch: who was on a link behind who comes' $watch \
+    's/x->ahead_enter_fs = s->watch->link_enter_fs\[place_index\(place\)\];/x->ahead_enter_fs = 0;/'
+break_it 'watch: behind the source of who waits' $watch \
+    's/\*source = source_of\(&s->txns\[holder\]\);/*source = source_of(x);/'
+break_it 'watch: no crossing of a NoC' $watch 's/^    if \(s->mask\.wire\)$/    if (0)/'
+break_it 'watch: nodes told though their cost is left out' $watch \
+    's/if \(hop->overhead_fs & s->mask\.overhead\)/if (hop->overhead_fs)/'
+break_it 'watch: reads on the edges of their requests' $watch \
+    's/x->at\.cube, x->dst\) \^ !txn_writes\(x\)\)/x->at.cube, x->dst))/'
+break_it 'watch: nodes of the other SIP in one of the first' $watch \
+    's|place_node\(AT_IO, dst_cube\(t, x->dst\) / t->cubes, hop->node\)|place_node(AT_IO, x->at.cube / t->cubes, hop->node)|'
+break_it 'watch: reads for writes in names' runtime/place.c 's/put_way\(t, place, i & 1, text\)/put_way(t, place, !(i \& 1), text)/'
+break_it 'watch: an engine taken since its memory was' $watch \
+    's/: s->watch->tiles\[slot\]\.engine_since_fs;/: s->watch->tiles[slot].memory_since_fs;/'
+break_it 'watch: no response' $watch 's/^    if \(end > t\) \{/    if (0) {/'
+break_it 'watch: memory overhead within the drain' $watch 's/^    if \(overhead_fs\) \{/    if (0) {/'
+break_it 'watch: late traffic that has waited since it was let in' runtime/traffic.c \
+    's/watch_late\(s, \(uint64_t\)source->next_fs, slot\)/watch_late(s, t, slot)/'
+break_it 'watch: a wait for a tile of the same composite not followed' $watch \
+    's/^    shares_copy\(s, &x->shares, &from->shares\);/    ;/'
+break_it 'watch: such a wait counted, and followed too' $watch \
+    's/from->command != x->command \|\| x->cause == KB_CAUSE_LINK_WAIT\)/1)/'
+break_it 'watch: a stage that forgets the one before' $watch 's/if \(from->command == c->op\.id\)/if (0)/'
+break_it 'watch: a tile that never waits for room' $watch 's/else if \(waited_fs\)/else if (0)/'
+break_it 'watch: a tile that waits for room behind itself' $watch \
+    's/\.behind_id = from->command\}/.behind_id = c->op.id}/'
+break_it 'watch: what led to an end leads to all that follows' $watch \
+    's/s->watch->leaving\.command = KB_NO_ID;/;/'
+break_it 'watch: the shortest wait for the longest' $watch \
+    's/piece->longest_fs > row->longest_fs/piece->longest_fs < row->longest_fs/'
+break_it 'watch: no dispatch' $watch 's/if \(command\.issue_fs > command\.call_fs\)/if (0)/'
+break_it 'watch: waits that lead nowhere' runtime/launch.c 's/if \(s->watch && \(wakes \|\|/if (s->watch \&\& (0 ||/'
+break_it 'watch: the end of a kernel with its return alone' runtime/launch.c \
+    's/\|\| \(pe->outstanding == 1 && pe->state == PE_RETURNED\)\)/|| 0)/'
+break_it 'watch: what is issued and not waited for leads nowhere' runtime/launch.c \
+    's/if \(async && pe->sim->watch\)/if (0)/'
+break_it 'watch: the path of the first kernel to end' $path 's/run->end_fs > path->end_fs/path->n == 0/'
+break_it 'watch: of several the path of the last PE' $path 's/run->pe < path->step->pe/run->pe > path->step->pe/'
+break_it 'watch: a step that is left at its issue, whole' $path 's/\(ended \? whole : cut\)/whole/'
+break_it 'watch: a path backwards' $path 's/turn_around\(path->step, path->n\);/;/'
+break_it 'watch: folded wires that forget time' $path 's/to\[at\]\.sum_fs \+= share->sum_fs;/;/'
+break_it 'watch: kernels counted by their pieces too' $why 's/^    if \(span->command != KB_NO_ID\)$/    if (0)/'
+break_it 'watch: all sums behind somebody' $why 's/of\.behind = whole \? KB_NOWHERE : share->behind;/of.behind = share->behind;/'
+break_it 'watch: waits nowhere' $why 's/cause != KB_CAUSE_RESPONSE;/cause != KB_CAUSE_RESPONSE \&\& cause != KB_CAUSE_LINK_WAIT;/'
+break_it 'watch: the smallest sums first' $why \
+    's/order\(\(uint64_t\)y->sum->fs, \(uint64_t\)x->sum->fs\)/order((uint64_t)x->sum->fs, (uint64_t)y->sum->fs)/'
+break_it 'watch: sums that are lost as their table grows' $why 's/if \(old\.row\[i\]\.count\)/if (old.row[i].count > 1)/'
+break_it 'watch: the longest steps hidden' $causes 's/return x < y \? 1 : x > y \? -1/return x < y ? -1 : x > y ? 1/'
+break_it 'watch: causes cut alone, not what they are of' $causes 's/c->things > c->top \|\| //'
+break_it 'watch: percent of the largest' $causes 's/percent\(row->sum_fs, row->all_fs\)/percent(row->sum_fs, c->row[0].all_fs)/'
+
+# -- comfort --------------------------------------------------------------------------------
+inspect=runtime/inspect.c complete=runtime/cli/usage_complete.c
+break_it 'the wrong operation that is met first' runtime/exec.c \
+    's/\(x->status == KB_OK \|\| x->status == KB_DIFFERENT\)/x->status == KB_OK/'
+break_it 'a stage taken for its command' $inspect 's/op_log_find\(in->sim->log, token\.parent,/op_log_find(in->sim->log, id,/'
+break_it 'a consumer that is none' $inspect 's/return !has_id\(&op\.depends, in->op\.id\)/return has_id(\&op.depends, in->op.id)/'
+break_it 'the mean of all, NaN too' runtime/cli/inspected.c 's/if \(!isfinite\(value\)\)/if (0)/'
+break_it 'the bytes of a load forgotten' runtime/oplog.c 's/op->kind == OP_DMA_READ    \? &op->out/op->kind == OP_DMA_READ ? NULL/'
+break_it 'an element of a part, not of the whole' runtime/host.c 's/index\[axis\] = p->first\[axis\] \+ /index[axis] = /'
+break_it 'arguments that were given offered again' runtime/cli/describe.c 's/else if \(!is_given\(c, arg\)\)/else/'
+break_it 'options of other commands offered' $complete 's/if \(named && !\(o\.commands & bits_of\(c\)\)\)/if (0)/'
+break_it 'a progress line left behind' runtime/cli/progress.c 's/"\\r%79s\\r"/"%.0s"/'
+break_it 'a closing line in a file' runtime/cli/speed.c 's/ \|\| !isatty\(STDERR_FILENO\)//'
+break_it 'a backslash that roff takes for its own' runtime/cli/usage_man.c 's/put_char\(\*text, to\);/fputc(*text, to);/'
 
 echo "$caught of $ways caught"
 [ "$caught" = "$ways" ]

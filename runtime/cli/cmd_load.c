@@ -3,6 +3,7 @@
 #include "causes.h"
 #include "pattern.h"
 #include "progress.h"
+#include "speed.h"
 #include "say.h"
 #include "stats.h"
 #include "stop.h"
@@ -93,6 +94,9 @@ struct load {
     struct stats stats;  /* of the first simulation */
     struct warn_aim aim;
     struct progress progress;
+    struct speed speed;
+    uint64_t transactions; /* that have run */
+    double simulated_fs;
     kb_status status;
     kb_error why;
 };
@@ -367,6 +371,8 @@ static bool give_job(void *arg, uint64_t i)
     job->sim = NULL;
     atomic_store_explicit(&job->n_done, 0, memory_order_relaxed);
     load->n_done++;
+    load->transactions += kb_sim_done(load->sims[i % seeds]);
+    load->simulated_fs += (double)kb_sim_end_fs(load->sims[i % seeds]);
     if (i % seeds == seeds - 1) {
         load->status = end_point(load);
         free_sims(load);
@@ -424,8 +430,10 @@ static enum exit_code run(struct load *load)
                             .arg = load};
 
     progress_begin(&load->progress, load->cli->opts.quiet);
+    speed_begin(&load->speed);
     if (!blocks_run(&blocks))
         return cmd_fail(load->cli, KB_NO_MEMORY, NULL);
+    speed_end(&load->speed);
     progress_end(&load->progress);
     return load->status ? cmd_fail(load->cli, load->status, &load->why) : EXIT_OK;
 }
@@ -484,6 +492,7 @@ static enum exit_code load_into(void *arg, struct sink *out)
     say_doubts(load);
     if (rows.note && !prints_note(load->cli->opts.format) && !load->cli->opts.quiet)
         fprintf(stderr, "%s\n", note);
+    speed_say(&load->speed, load->cli, load->transactions, "transactions", load->simulated_fs);
     if (load->n_points == load->asked.rates.n)
         return EXIT_OK;
     take_unfinished(load);

@@ -1,6 +1,7 @@
 /* cmd_replay.c -- `replay`: the transactions of a CSV file on one machine, a row of times each. */
 #include "causes.h"
 #include "progress.h"
+#include "speed.h"
 #include "stats.h"
 #include "stop.h"
 #include "text.h"
@@ -28,8 +29,9 @@ static const struct column columns[] = {
 /* The simulation, and the names of the row being printed. */
 struct replay {
     const struct cli *cli;
-    kb_sim *sim;    /* owned */
-    kb_why *why;    /* owned; NULL: nobody asks */
+    kb_sim *sim; /* owned */
+    kb_why *why; /* owned; NULL: nobody asks */
+    struct speed speed;
     kb_error wrong; /* a row's terms cannot be: which */
     char src[KB_ENDPOINT_BYTES], dst[KB_ENDPOINT_BYTES];
 };
@@ -98,8 +100,10 @@ static void say_stopped(const struct opts *opts, unsigned long long done, unsign
  * What stderr says after the rows. A fingerprint stands alone, so that it can be compared. False
  * if it could not be written: it is what was asked for.
  */
-static bool say_end(const struct cli *cli, const kb_sim *sim, kb_status status, bool interrupted)
+static bool say_end(const struct replay *replay, kb_status status, bool interrupted)
 {
+    const struct cli *cli = replay->cli;
+    const kb_sim *sim = replay->sim;
     unsigned long long done = kb_sim_done(sim), total = kb_sim_count(sim);
     bool talk = !cli->opts.quiet && !cli->opts.fingerprint;
 
@@ -109,6 +113,7 @@ static bool say_end(const struct cli *cli, const kb_sim *sim, kb_status status, 
         say_stopped(&cli->opts, done, total);
     if (talk && status == KB_OK)
         warn_of_ideal_links(cli, sim);
+    speed_say(&replay->speed, cli, done, "transactions", (double)kb_sim_end_fs(sim));
     return !cli->opts.fingerprint || fprintf(stderr, "fingerprint %016llx\n",
                                              (unsigned long long)kb_sim_fingerprint(sim)) > 0;
 }
@@ -116,16 +121,19 @@ static bool say_end(const struct cli *cli, const kb_sim *sim, kb_status status, 
 /* -- the run -------------------------------------------------------------------------------- */
 
 /* Runs to the end, a bound of the options, or stop_asked(). KB_AGAIN: the last of these. */
-static kb_status run(const struct cli *cli, kb_sim *sim, kb_error *why)
+static kb_status run(struct replay *replay, kb_error *why)
 {
+    kb_sim *sim = replay->sim;
     struct progress progress;
     kb_status status = KB_AGAIN;
 
-    progress_begin(&progress, cli->opts.quiet);
+    progress_begin(&progress, replay->cli->opts.quiet);
+    speed_begin(&replay->speed);
     while (status == KB_AGAIN && !stop_asked()) {
         status = kb_sim_run(sim, EVENTS_AT_ONCE, why);
         progress_show(&progress, kb_sim_done(sim), kb_sim_count(sim), "transactions");
     }
+    speed_end(&replay->speed);
     progress_end(&progress);
     return status;
 }
@@ -142,12 +150,13 @@ static enum exit_code replay_into(void *arg, struct sink *s)
                         .arg = replay};
     kb_error why = {""};
     kb_status status = KB_AGAIN;
-    enum exit_code code = transactions_read(cli->topo, cli->program, cli->opts.operand[0], sim);
+    enum exit_code code =
+        transactions_read(cli->topo, cli->program, cli->opts.operand[0], cli->opts.quiet, sim);
 
     if (code && code != EXIT_INTERRUPTED)
         return code;
     if (!code)
-        status = run(cli, sim, &why);
+        status = run(replay, &why);
     if (status != KB_OK && status != KB_STOPPED && status != KB_AGAIN)
         return cmd_fail(cli, status, &why);
     rows.n_rows = kb_sim_count(sim);
@@ -160,7 +169,7 @@ static enum exit_code replay_into(void *arg, struct sink *s)
     sink_flush(s);
     if (replay->wrong.text[0])
         return cmd_fail(cli, KB_INTERNAL, &replay->wrong);
-    if (!say_end(cli, sim, status, status == KB_AGAIN))
+    if (!say_end(replay, status, status == KB_AGAIN))
         return EXIT_SYSTEM;
     return status == KB_AGAIN ? EXIT_INTERRUPTED : EXIT_OK;
 }

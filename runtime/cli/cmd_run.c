@@ -3,8 +3,10 @@
 #include "causes.h"
 #include <unistd.h>
 #include <errno.h>
+#include "inspected.h"
 #include "progress.h"
 #include "say.h"
+#include "speed.h"
 #include "stats.h"
 #include "stop.h"
 #include "text.h"
@@ -35,6 +37,9 @@ struct run {
     const char *verify;      /* "pass", "fail", "off" */
     bool compared;           /* outputs with the reference; max_abs_err is known */
     double max_abs_err;
+    kb_inspection *inspected[INSPECT_MAX]; /* owned; as many as were asked for, or NULL */
+    struct speed speed;
+    struct progress progress; /* of Phase 2 */
 };
 
 /* Launches that are not complete have no row. */
@@ -64,16 +69,18 @@ static bool launch_row(void *arg, uint64_t i, struct cell *cells)
 /* -- Phase 1 -------------------------------------------------------------------------------- */
 
 /* Runs to the end, --until, or stop_asked(). KB_AGAIN: the last of these. */
-static kb_status launch_all(const struct run *run, kb_error *why)
+static kb_status launch_all(struct run *run, kb_error *why)
 {
     struct progress progress;
     kb_status status = KB_AGAIN;
 
     progress_begin(&progress, run->cli->opts.quiet);
+    speed_begin(&run->speed);
     while (status == KB_AGAIN && !stop_asked()) {
         status = kb_sim_run(run->sim, EVENTS_AT_ONCE, why);
         progress_show(&progress, kb_launch_done(run->sim), kb_launch_count(run->sim), "launches");
     }
+    speed_end(&run->speed);
     progress_end(&progress);
     return status;
 }
@@ -106,14 +113,25 @@ static bool is_asked_to_stop(void *arg)
     return stop_asked();
 }
 
+static void show_progress(void *arg, uint64_t done, uint64_t total)
+{
+    progress_show(arg, done, total, "operations computed");
+}
+
 /* An operation that is wrong is the end: nothing is made from its result. */
 static enum exit_code phase2(struct run *run)
 {
     const struct opts *o = &run->cli->opts;
-    kb_compute_options options = {
-        .threads = o->jobs, .verify_ops = o->verify_ops, .stop = is_asked_to_stop};
+    kb_compute_options options = {.threads = o->jobs,
+                                  .verify_ops = o->verify_ops,
+                                  .stop = is_asked_to_stop,
+                                  .progress = show_progress,
+                                  .progress_arg = &run->progress};
     kb_error why = {""};
+
+    progress_begin(&run->progress, o->quiet);
     kb_status status = kb_compute(run->sim, &options, &why);
+    progress_end(&run->progress);
     enum exit_code code = EXIT_OK;
 
     if (status == KB_DIFFERENT)
@@ -134,6 +152,12 @@ static enum exit_code phase2(struct run *run)
     return code;
 }
 
+/* Is there something that needs Phase 2? */
+static bool computes(const struct opts *o)
+{
+    return o->phase2 || o->verify || o->dump || o->n_inspect > 0;
+}
+
 /* What follows once all launches have run: the log, and results. */
 static enum exit_code results(struct run *run)
 {
@@ -144,7 +168,11 @@ static enum exit_code results(struct run *run)
 
     if (status)
         return cmd_fail(run->cli, status, &why);
-    return o->phase2 || o->verify || o->dump ? phase2(run) : EXIT_OK;
+    for (size_t i = 0; i < o->n_inspect && !status; i++)
+        status = kb_inspect(run->sim, o->inspect[i], &run->inspected[i], &why);
+    if (status)
+        return cmd_fail(run->cli, status, &why);
+    return computes(o) ? phase2(run) : EXIT_OK;
 }
 
 /* -- what is printed ------------------------------------------------------------------------ */
@@ -168,6 +196,10 @@ static bool resolve_args(struct run *run)
 
 static void print_rows(struct run *run, struct sink *s)
 {
+    if (run->cli->opts.n_inspect > 0) {
+        inspected_print(run->cli, run->inspected, run->args, run->bench->n_args, s);
+        return;
+    }
     struct rows rows = {.columns = columns,
                         .n_columns = sizeof columns / sizeof *columns,
                         .n_rows = kb_launch_count(run->sim),
@@ -178,12 +210,24 @@ static void print_rows(struct run *run, struct sink *s)
     sink_flush(s);
 }
 
+/* Those of all launches that have run. */
+static uint64_t commands(const struct run *run)
+{
+    kb_launch_result r;
+    uint64_t n = 0;
+
+    for (size_t i = 0; i < kb_launch_count(run->sim) && kb_launch_get(run->sim, i, &r) == KB_OK;
+         i++)
+        n += r.ops;
+    return n;
+}
+
 /* What stderr says after the rows; a fingerprint alone. False if it could not be written. */
 static bool say_end(const struct run *run, kb_status status)
 {
     const struct opts *o = &run->cli->opts;
     unsigned long long done = kb_launch_done(run->sim), total = kb_launch_count(run->sim);
-    const char *results = o->verify || o->dump || o->oplog ? ", no results" : "";
+    const char *results = o->verify || o->dump || o->oplog || o->n_inspect ? ", no results" : "";
     bool talk = !o->quiet && !o->fingerprint;
     char until[TEXT_NUMBER_BYTES];
 
@@ -197,6 +241,7 @@ static bool say_end(const struct run *run, kb_status status)
         warn_of_ideal_links(run->cli, run->sim);
     if (status == KB_OK && talk)
         warn_of_idle_kernels(run->cli, run->sim, run->bench->name);
+    speed_say(&run->speed, run->cli, commands(run), "operations", (double)kb_sim_end_fs(run->sim));
     return !o->fingerprint || fprintf(stderr, "fingerprint %016llx\n",
                                       (unsigned long long)kb_sim_fingerprint(run->sim)) > 0;
 }
@@ -255,7 +300,8 @@ static kb_options options_of(const struct opts *o)
                         .until_fs = o->until_fs,
                         .max_events = o->max_events,
                         .oplog = o->oplog != NULL,
-                        .phase2 = o->phase2 || o->verify || o->dump,
+                        .phase2 = computes(o),
+                        .inspect = o->n_inspect > 0 || o->verify_ops,
                         .oplog_limit_bytes = o->oplog_limit};
 }
 
@@ -300,6 +346,8 @@ enum exit_code cmd_run(const struct cli *cli)
     }
     stats_free(&stats);
     kb_why_free(run.why);
+    for (size_t i = 0; i < o->n_inspect; i++)
+        kb_inspection_free(run.inspected[i]);
     free(run.args);
     kb_bench_free(run.run);
     return code;

@@ -3,6 +3,7 @@
 #include "points.h"
 #include "progress.h"
 #include "say.h"
+#include "speed.h"
 #include "stop.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,7 +72,10 @@ struct sweep {
     bool prints;           /* rows, by blocks */
     struct sink *out;
     uint64_t n_done; /* points, all from 0 on */
-    double end_s;    /* of a dry run */
+    struct speed speed;
+    uint64_t transactions; /* of these points */
+    double simulated_fs;
+    double end_s; /* of a dry run */
     struct progress progress;
     kb_status status;
     kb_error why;
@@ -193,6 +197,10 @@ static bool give_block(void *arg, uint64_t i)
     const struct block *b = &s->block[i % s->window];
 
     s->n_done += b->n_run;
+    for (uint64_t k = 0; k < b->n_run; k++) {
+        s->transactions += b->results[k].count;
+        s->simulated_fs += (double)b->results[k].makespan_fs;
+    }
     s->status = b->status;
     s->why = b->why;
     if (s->out) {
@@ -268,8 +276,10 @@ static enum exit_code run_blocks(struct sweep *s)
                             .arg = s};
 
     progress_begin(&s->progress, s->cli->opts.quiet);
+    speed_begin(&s->speed);
     if (!blocks_run(&blocks))
         return cmd_fail(s->cli, KB_NO_MEMORY, NULL);
+    speed_end(&s->speed);
     progress_end(&s->progress);
     return s->status ? cmd_fail(s->cli, s->status, &s->why) : EXIT_OK;
 }
@@ -315,6 +325,7 @@ static enum exit_code sweep_into(void *arg, struct sink *out)
         cmd_write(s->cli, &rows, out);
     }
     sink_flush(out);
+    speed_say(&s->speed, s->cli, s->transactions, "transactions", s->simulated_fs);
     if (s->n_done == s->points.n || !sink_ok(out))
         return EXIT_OK;
     fprintf(stderr, "interrupted: %llu of %llu points complete\n", (unsigned long long)s->n_done,

@@ -147,7 +147,8 @@ static void run_file(struct why *w, size_t i)
 
     o->status = kb_sim_new(w->cli->topo, &options, &sim);
     if (!o->status)
-        o->code = transactions_read(w->cli->topo, w->cli->program, w->cli->opts.operand[0], sim);
+        o->code = transactions_read(w->cli->topo, w->cli->program, w->cli->opts.operand[0],
+                                    w->cli->opts.quiet || i > 0, sim);
     if (!o->status && !o->code)
         run(o, sim);
     if (o->ended)

@@ -1,9 +1,11 @@
 /* main.c -- the command line of a simulator: reads it, and runs the command it names. */
 #include "cli.h"
 #include "cmd.h"
+#include "describe.h"
 #include "say.h"
 #include "stop.h"
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -128,23 +130,69 @@ enum exit_code cmd_output(const struct cli *cli, enum exit_code (*run)(void *arg
     return closed ? closed : code;
 }
 
-/* --help and --version. They ignore -o: who asks wants to read. */
+/* What is made of all that the program takes. */
+static void print_usage(const struct cli *cli, FILE *to)
+{
+    struct described d;
+
+    describe(&d, cli->topo, &cli->info);
+    if (cli->opts.man)
+        usage_man(&d.usage, to);
+    else if (cli->opts.completion)
+        usage_script(&d.usage, cli->opts.completion, to);
+    else
+        usage_examples(&d.usage, cli->opts.command, to);
+}
+
+/* The same to `s`, by a stream in memory. False without memory. */
+static bool put_usage(const struct cli *cli, struct sink *s)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *memory = open_memstream(&text, &size);
+
+    if (!memory)
+        return false;
+    print_usage(cli, memory);
+    bool ok = fclose(memory) == 0;
+    if (ok)
+        sink_bytes(s, text, size);
+    free(text);
+    return ok;
+}
+
+/* --help, --version, --man and --completion. They ignore -o: who asks wants to read. */
 static enum exit_code print_help(const struct cli *cli)
 {
     struct sink s;
     enum exit_code code = sink_open(&s, cli->program, NULL);
+    bool ok = true;
 
     if (code)
         return code;
     if (cli->opts.help) {
         opts_help(cli->program, cli->opts.command, &s);
+        ok = put_usage(cli, &s);
+    } else if (cli->opts.man || cli->opts.completion) {
+        ok = put_usage(cli, &s);
     } else {
         sink_text(&s, cli->program);
         sink_text(&s, " (kernbench " KB_VERSION ", topology ");
         sink_text(&s, cli->info.hash);
         sink_text(&s, ")\n");
     }
-    return sink_close(&s, cli->program, true);
+    code = sink_close(&s, cli->program, true);
+    return ok ? code : say(cli->program, EXIT_SYSTEM, "out of memory");
+}
+
+/* --complete WORD...: a shell asks what the last word may become. */
+static enum exit_code complete(const struct cli *cli, int n, char **words)
+{
+    struct described d;
+
+    describe(&d, cli->topo, &cli->info);
+    return usage_complete(&d.usage, words, (size_t)n, stdout) && fflush(stdout) == 0 ? EXIT_OK
+                                                                                     : EXIT_SYSTEM;
 }
 
 /* Rows stay in the database if what was printed stays. */
@@ -184,9 +232,11 @@ int kb_cli_main(const kb_topology *topo, int argc, char **argv)
     stop_catch();
     kb_topology_info(topo, &cli.info);
     cli.program = cli.info.name;
+    if (argc > 1 && strcmp(argv[1], "--complete") == 0)
+        return (int)complete(&cli, argc - 2, argv + 2);
     code = opts_read(&cli.opts, cli.program, argc, argv);
     if (!code)
-        code = cli.opts.help || cli.opts.version ? print_help(&cli) : run_command(&cli);
+        code = opts_asks(&cli.opts) ? print_help(&cli) : run_command(&cli);
     opts_free(&cli.opts);
     return (int)code;
 }

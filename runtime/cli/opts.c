@@ -12,22 +12,22 @@ enum option_id {
     N_OPTIONS
 };
 
-#define ALL      ((1u << N_COMMANDS) - 1)
+#define ALONE    (1u << N_COMMANDS) /* no command is needed */
+#define ALL      ((1u << N_COMMANDS) - 1 + ALONE)
 #define IN(NAME) (1u << COMMAND_##NAME)
 
-struct option_row {
-    const char *name;
-    char letter;          /* 0: none */
-    const char *argument; /* NULL: none */
-    unsigned commands;    /* bit per command */
-    const char *help;
-};
-
-static const struct option_row option_rows[N_OPTIONS] = {
+static const struct usage_option option_rows[N_OPTIONS] = {
 #define OPTION(NAME, name, letter, argument, commands, help)                                       \
-    [OPTION_##NAME] = {name, letter, argument, commands, help},
+    [OPTION_##NAME] = {name, letter, argument, commands, help, NULL},
 #include "opts.def"
 };
+
+static const char *const option_words[N_OPTIONS] = {
+#define OPTION_WORDS(NAME, words) [OPTION_##NAME] = words,
+#include "opts.def"
+};
+
+const unsigned opts_n_options = N_OPTIONS;
 
 /* What the help of some commands says of an option. */
 struct help_row {
@@ -103,6 +103,14 @@ struct reading {
     bool given[N_OPTIONS];
 };
 
+const char *const *opts_words(const char *name, size_t *n)
+{
+    bool is_format = strcmp(name, "format") == 0, is_engine = strcmp(name, "engine") == 0;
+
+    *n = is_format ? (size_t)N_FORMATS : is_engine ? (size_t)N_ENGINES : 0;
+    return is_format ? format_names : engine_names;
+}
+
 const char *opts_command_name(enum command command)
 {
     return command_names[command];
@@ -147,12 +155,6 @@ static size_t line_bytes(const char *program, int argc, char **argv)
     return n;
 }
 
-/* Does the option do without its argument? */
-static bool may_lack(const struct option_row *row)
-{
-    return row->argument && row->argument[0] == '[';
-}
-
 /* Notes a name and its value for results that keep them apart; of equal names the last counts. */
 static void add_param(struct opts *o, const char *name, const char *value)
 {
@@ -176,7 +178,8 @@ static void add_option(struct reading *r, enum option_id id, const char *argumen
         return;
     add_param(r->o, dashed_names[id], argument);
     strcat(name, option_names[id]);
-    if (argument && may_lack(&option_rows[id])) { /* one of a few short words, as it was read */
+    if (argument &&
+        usage_may_lack(&option_rows[id])) { /* one of a few short words, as it was read */
         strncat(strcat(name, "="), argument, sizeof name - strlen(name) - 2);
         argument = NULL;
     }
@@ -343,6 +346,20 @@ static enum exit_code read_seed(struct reading *r, const char *word)
     return EXIT_OK;
 }
 
+static enum exit_code read_inspect(struct reading *r, const char *word)
+{
+    struct opts *o = r->o;
+    uint64_t id = KB_LAST_OP;
+
+    if (strcmp(word, "last") != 0 &&
+        (!text_read_count(word, strlen(word), &id) || id >= KB_LAST_OP))
+        return refuse(r, OPTION_INSPECT, word, "the op_id of an operation, or 'last'");
+    if (o->n_inspect == INSPECT_MAX)
+        return say(r->program, EXIT_USAGE, "--inspect is given more than %d times", INSPECT_MAX);
+    o->inspect[o->n_inspect++] = (uint32_t)id;
+    return EXIT_OK;
+}
+
 static enum exit_code read_jobs(struct reading *r, const char *word)
 {
     uint64_t n;
@@ -359,17 +376,36 @@ static enum exit_code read_sqlite(struct reading *r, const char *word)
     return *word ? EXIT_OK : refuse(r, OPTION_SQLITE, word, "the name of a file");
 }
 
-static enum exit_code read_stats(struct reading *r, const char *word)
+static bool ends_in(const char *text, const char *end)
+{
+    size_t n = strlen(text), m = strlen(end);
+
+    return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+/* Of what is written; view reads any. */
+static enum exit_code check_stats(const struct reading *r)
 {
     static const char *const ends[] = {".csv", ".json", ".sqlite", ".db"};
-    size_t len = strlen(word);
+    const char *word = r->o->stats;
 
-    r->o->stats = word;
+    if (!word || r->o->command == COMMAND_VIEW)
+        return EXIT_OK;
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        if (len > strlen(ends[i]) && strcmp(word + len - strlen(ends[i]), ends[i]) == 0)
+        if (ends_in(word, ends[i]))
             return EXIT_OK;
     return refuse(r, OPTION_STATS, word,
                   "the name of a file that ends in .csv, .json, .sqlite or .db");
+}
+
+static enum exit_code read_completion(struct reading *r, const char *word)
+{
+    static const char *const shells[] = {"bash", "zsh", "fish"};
+
+    if (find(word, shells, sizeof shells / sizeof *shells) < 0)
+        return say_unknown(r->program, "shell", "", word, shells, sizeof shells / sizeof *shells);
+    r->o->completion = word;
+    return EXIT_OK;
 }
 
 /* text_read_ns() reads any decimal of that kind, exactly. */
@@ -424,6 +460,8 @@ static enum exit_code read_option(struct reading *r, enum option_id id, const ch
         return read_phase2(r, argument);
     case OPTION_OPLOG_LIMIT:
         return read_oplog_limit(r, argument);
+    case OPTION_INSPECT:
+        return read_inspect(r, argument);
     case OPTION_TRACE:
         return read_trace(r, argument);
     case OPTION_TRACE_FROM:
@@ -464,8 +502,6 @@ static enum exit_code read_option(struct reading *r, enum option_id id, const ch
         break;
     case OPTION_SQLITE:
         return read_sqlite(r, argument);
-    case OPTION_STATS:
-        return read_stats(r, argument);
     case OPTION_TOLERANCE:
         return read_percent(r, id, argument, &r->o->tolerance);
     case OPTION_BOUND:
@@ -477,6 +513,12 @@ static enum exit_code read_option(struct reading *r, enum option_id id, const ch
         break;
     case OPTION_TOP:
         return read_top(r, argument);
+    case OPTION_AT:
+        r->o->at = argument;
+        break;
+    case OPTION_STATS:
+        r->o->stats = argument;
+        break;
     case OPTION_OUTPUT:
         r->o->output = argument;
         break;
@@ -501,6 +543,11 @@ static enum exit_code read_option(struct reading *r, enum option_id id, const ch
     case OPTION_FINGERPRINT:
         r->o->fingerprint = true;
         break;
+    case OPTION_MAN:
+        r->o->man = true;
+        break;
+    case OPTION_COMPLETION:
+        return read_completion(r, argument);
     case OPTION_HELP:
         r->o->help = true;
         break;
@@ -589,12 +636,12 @@ static void make_tables(struct option longs[N_OPTIONS + 1], char shorts[2 * N_OP
     char *p = text_put_text(shorts, "-:"); /* operands in their place; ':' if an argument lacks */
 
     for (int i = 0; i < N_OPTIONS; i++) {
-        const struct option_row *row = &option_rows[i];
+        const struct usage_option *row = &option_rows[i];
 
         longs[i] = (struct option){.name = row->name,
-                                   .has_arg = may_lack(row)   ? optional_argument
-                                              : row->argument ? required_argument
-                                                              : no_argument,
+                                   .has_arg = usage_may_lack(row) ? optional_argument
+                                              : row->argument     ? required_argument
+                                                                  : no_argument,
                                    .val = LONG_BASE + i};
         if (row->letter)
             *p++ = row->letter;
@@ -664,23 +711,36 @@ static enum exit_code check_trace(const struct reading *r)
     return EXIT_OK;
 }
 
-/* Does each file that is written have a name of its own? */
+/* A command that draws has formats of its own. */
+static enum exit_code check_format(const struct reading *r, const struct command_row *row)
+{
+    const char *format = format_names[r->o->format];
+
+    if (format_is_picture(r->o->format) == format_is_picture(row->format))
+        return EXIT_OK;
+    if (format_is_picture(row->format))
+        return say(r->program, EXIT_USAGE, "%s draws pictures, as svg or dot, not as %s", row->name,
+                   format);
+    return say(r->program, EXIT_USAGE, "%s prints rows: %s is a format of view", row->name, format);
+}
+
+/* No two results go into one file. */
 static enum exit_code check_files(const struct reading *r)
 {
     const struct opts *o = r->o;
     const struct {
         const char *option, *path;
-    } file[] = {{"--trace", o->trace},
-                {"--stats", o->stats},
-                {"--sqlite", o->sqlite},
-                {"--oplog", o->oplog},
-                {"-o", o->output}};
+    } files[] = {{"-o", o->output},
+                 {"--sqlite", o->sqlite},
+                 {"--oplog", o->oplog},
+                 {"--trace", o->trace},
+                 {"--stats", o->command == COMMAND_VIEW ? NULL : o->stats}};
 
-    for (size_t i = 0; i < sizeof file / sizeof *file; i++)
-        for (size_t j = i + 1; j < sizeof file / sizeof *file; j++)
-            if (file[i].path && file[j].path && newfile_same(file[i].path, file[j].path))
-                return say(r->program, EXIT_USAGE, "%s and %s name the same file", file[i].option,
-                           file[j].option);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        for (size_t k = 0; k < i; k++)
+            if (files[i].path && files[k].path && newfile_same(files[i].path, files[k].path))
+                return say(r->program, EXIT_USAGE, "%s and %s name the same file", files[i].option,
+                           files[k].option);
     return EXIT_OK;
 }
 
@@ -700,9 +760,16 @@ static enum exit_code check(const struct reading *r)
                    o->operand[row->most]);
     if (r->given[OPTION_TOP] && o->command != COMMAND_DIFF && !o->why)
         return say(r->program, EXIT_USAGE, "--top is of --why, which was not given");
+    if (o->why && r->given[OPTION_SEEDS] && o->seeds > 1)
+        return say(r->program, EXIT_USAGE, "--why is of one simulation, --seeds has %llu",
+                   (unsigned long long)o->seeds);
     if (o->sqlite && o->dry_run)
         return say(r->program, EXIT_USAGE, "--dry-run has no results for --sqlite");
-    enum exit_code code = check_files(r);
+    enum exit_code code = check_format(r, row);
+    if (!code)
+        code = check_stats(r);
+    if (!code)
+        code = check_files(r);
     if (!code)
         code = check_trace(r);
     return code ? code : check_bytes(r);
@@ -726,6 +793,17 @@ static void resolve_params(struct reading *r)
             add_param(o, dashed_names[i], defaults[i]);
 }
 
+/* The format of a command that was told none: its own, or what the output's name says. */
+static enum format default_format(const struct opts *o)
+{
+    enum format format = command_rows[o->command].format;
+
+    if (format == FORMAT_SVG && o->output &&
+        (ends_in(o->output, ".dot") || ends_in(o->output, ".gv")))
+        return FORMAT_DOT;
+    return format;
+}
+
 enum exit_code opts_read(struct opts *o, const char *program, int argc, char **argv)
 {
     struct reading r = {.o = o, .program = program};
@@ -742,16 +820,21 @@ enum exit_code opts_read(struct opts *o, const char *program, int argc, char **a
         return say(program, EXIT_SYSTEM, "out of memory");
     add_word(o->command_line, program);
     enum exit_code code = read_words(&r, argc, argv);
-    if (code || o->help || o->version)
+    if (code || opts_asks(o))
         return code;
     if (o->command == N_COMMANDS)
         return say(program, EXIT_USAGE, "no command, see '%s --help'", program);
     if (!r.given[OPTION_FORMAT])
-        o->format = o->why ? FORMAT_TABLE : command_rows[o->command].format;
+        o->format = o->why ? FORMAT_TABLE : default_format(o);
     if (o->command == COMMAND_DIFF && !r.given[OPTION_TOP])
         o->top = DEFAULT_TOP;
     resolve_params(&r);
     return o->operand_names ? check(&r) : say(program, EXIT_SYSTEM, "out of memory");
+}
+
+bool opts_asks(const struct opts *o)
+{
+    return o->help || o->version || o->man || o->completion;
 }
 
 void opts_free(struct opts *o)
@@ -791,10 +874,11 @@ static void help_commands(unsigned commands, struct sink *s)
 }
 
 /* The row of an option as `commands` have it, which are one of them or all. */
-static struct option_row row_for(enum option_id id, unsigned commands)
+struct usage_option opts_option(unsigned id, unsigned commands)
 {
-    struct option_row row = option_rows[id];
+    struct usage_option row = option_rows[id];
 
+    row.words = option_words[id];
     for (size_t i = 0; i < sizeof help_rows / sizeof *help_rows; i++)
         if (help_rows[i].id == id && commands != ALL && help_rows[i].commands & commands) {
             row.argument = help_rows[i].argument;
@@ -816,22 +900,18 @@ static void help_format(unsigned commands, struct sink *s)
 
 static void help_option(enum option_id id, unsigned commands, struct sink *s)
 {
-    const struct option_row shown = row_for(id, commands), *row = &shown;
-    char text[64], *p = text;
+    const struct usage_option shown = opts_option(id, commands), *row = &shown;
+    char form[64], text[sizeof form + 4];
 
-    p = text_put_text(p, row->letter ? (char[]){'-', row->letter, ',', ' ', '\0'} : "    ");
-    p = text_put_text(text_put_text(p, "--"), row->name);
-    if (may_lack(row))
-        p = text_put_text(text_put_text(p, "[="), row->argument + 1);
-    else if (row->argument)
-        p = text_put_text(text_put_text(p, " "), row->argument);
-    *p = '\0';
+    usage_form(row, form);
+    snprintf(text, sizeof text, "%c%c%c %s", row->letter ? '-' : ' ',
+             row->letter ? row->letter : ' ', row->letter ? ',' : ' ', form);
     sink_text(s, "  ");
     put_padded(s, text, 22);
     sink_text(s, row->help);
     if (id == OPTION_FORMAT)
         help_format(commands, s);
-    if (commands == ALL && row->commands != ALL)
+    if (commands == ALL && row->commands != ALL && row->commands != ALONE)
         help_commands(row->commands, s);
     sink_char(s, '\n');
 }

@@ -4,12 +4,15 @@
 #include "exit.h"
 #include "kernbench.h"
 #include "out.h"
+#include "usage.h"
 
 enum command {
 #define COMMAND(NAME, ...) COMMAND_##NAME,
 #include "opts.def"
     N_COMMANDS
 };
+
+enum { INSPECT_MAX = 64 };
 
 /* What the command line said. Strings belong to argv, but for `command_line`. */
 struct opts {
@@ -21,7 +24,7 @@ struct opts {
     enum format format;
     const char *output;        /* NULL: stdout */
     const char *sqlite;        /* NULL: none */
-    const char *stats;         /* NULL: none; the name ends in one of a few ways */
+    const char *stats;         /* NULL: none; written, of view read */
     struct origin_arg *params; /* owned: what command_line says, name by name, and defaults */
     size_t n_params;
     kb_engine engine;
@@ -42,12 +45,16 @@ struct opts {
     uint64_t seed;
     int64_t tolerance, bound; /* millionths of a per cent, at most 10^12 */
     int64_t atol;             /* millionths */
+    const char *at;           /* which SIP, cube or PE is drawn; NULL: the first */
     const char *columns;      /* names, commas between them; NULL: all */
     uint64_t top;             /* 0: not given */
     unsigned jobs;            /* 0: as many as processors */
     bool why;                 /* instead of rows */
     bool fixed;               /* arrivals at equal intervals */
-    bool quiet, config, fingerprint, dry_run, help, version;
+    bool quiet, config, fingerprint, dry_run, help, version, man;
+    uint32_t inspect[INSPECT_MAX]; /* op_ids, KB_LAST_OP */
+    size_t n_inspect;
+    const char *completion; /* NULL, or for which shell */
 };
 
 /*
@@ -61,6 +68,16 @@ void opts_free(struct opts *o);
 
 /* The name of a command as it is typed. */
 const char *opts_command_name(enum command command);
+
+/* Was the program asked about itself, and for nothing else? */
+bool opts_asks(const struct opts *o);
+
+/* Option `id` as these commands have it, bits as usage.h has them. N_COMMANDS stands for none. */
+struct usage_option opts_option(unsigned id, unsigned commands);
+extern const unsigned opts_n_options;
+
+/* What may stand for "format" or "engine". */
+const char *const *opts_words(const char *name, size_t *n);
 
 /* Help for `command`, or for the program if it is N_COMMANDS. */
 void opts_help(const char *program, enum command command, struct sink *s);

@@ -72,6 +72,8 @@ void out_head(const struct rows *rows, const struct origin *origin, enum format 
         out_md_head(rows, s);
         break;
     case FORMAT_TABLE:
+    case FORMAT_SVG:
+    case FORMAT_DOT:
     case N_FORMATS:
         break;
     }
@@ -94,6 +96,8 @@ void out_rows(const struct rows *rows, uint64_t from, uint64_t to, enum format f
         out_md_rows(rows, from, to, s);
         break;
     case FORMAT_TABLE:
+    case FORMAT_SVG:
+    case FORMAT_DOT:
     case N_FORMATS:
         break;
     }

@@ -69,6 +69,7 @@ refused "an empty size" 2 "M must be an integer in 1..65536, not ''" gemm M=
 refused "a number out of range" 2 "eps must be a number in 1e-12..1, not '2'" layernorm eps=2
 refused "a number that is none" 2 "eps must be a number in 1e-12..1, not 'nan'" layernorm eps=nan
 refused "dtype" 2 "dtype must be one of 'f16 bf16 f32 f64', not 'f8'" softmax dtype=f8
+refused "a choice: the nearest one" 2 "act must be one of 'relu sigmoid tanh', not 'rleu', did you mean 'relu'?" mlp act=rleu
 refused "a choice" 2 "act must be one of 'relu sigmoid tanh', not 'gelu'" mlp act=gelu
 refused "given twice" 2 "M is given twice" gemm M=3 K=4 M=3
 refused "--verify" 2 "--verify 'all' is not 'ops'" gemm --verify=all

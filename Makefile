@@ -8,7 +8,7 @@
 #= PREFIX        where install puts things (/usr/local)
 #= CC            the compiler (gcc)
 #= CFLAGS        its flags, besides those for warnings (-O2 -g)
-#= CLI_LIBS      for --sqlite, and diff of JSON: SQLite and jansson; CLI_LIBS= goes without
+#= CLI_LIBS      for --sqlite, diff of JSON, --trace: SQLite, jansson, protobuf-c; CLI_LIBS= goes without
 #= RUNNER        what runs a simulator of another architecture, for install (qemu-aarch64)
 #= V             V=1 shows the commands; make -s shows no steps
 #= FUZZ_SECONDS  how long each target of fuzz runs (60)
@@ -27,9 +27,9 @@ BLIS ?= yes
 BLIS_LIB := $(if $(filter no,$(BLIS)),,$(firstword $(wildcard /usr/lib/*/blis-serial/libblis.a)))
 LIBS := $(BLIS_LIB) -lm -lpthread
 
-# What the command line needs besides: --sqlite, and diff of JSON. Without one of them it says so.
-CLI_LIBS ?= $(foreach l,sqlite3 jansson,$(or $(firstword $(wildcard /usr/lib/*/lib$l.a)),-l$l))
-CLI_LACKS := $(if $(findstring sqlite3,$(CLI_LIBS)),,-DKB_NO_SQLITE) $(if $(findstring jansson,$(CLI_LIBS)),,-DKB_NO_JANSSON)
+# What the command line needs besides: --sqlite, diff of JSON, --trace. Without one it says so.
+CLI_LIBS ?= $(foreach l,sqlite3 jansson protobuf-c,$(or $(firstword $(wildcard /usr/lib/*/lib$l.a)),-l$l))
+CLI_LACKS := $(if $(findstring sqlite3,$(CLI_LIBS)),,-DKB_NO_SQLITE) $(if $(findstring jansson,$(CLI_LIBS)),,-DKB_NO_JANSSON) $(if $(findstring protobuf-c,$(CLI_LIBS)),,-DKB_NO_PROTOBUF)
 
 WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes
 # One object serves archive and shared library; public headers alone make names visible.
@@ -65,7 +65,9 @@ BENCH_SRC := $(wildcard benches/*.c)
 CLI_SRC := $(wildcard runtime/cli/*.c) $(BENCH_SRC)
 GEN_OBJ := $(GEN_SRC:%.c=$(O)/%.o)
 LIB_OBJ := $(LIB_SRC:%.c=$(O)/%.o) $(LIB_ASM:%.S=$(O)/%.o)
-CLI_OBJ := $(CLI_SRC:%.c=$(O)/%.o) $(O)/benches.o
+# What the build makes for it: the table of benches, and messages of timelines.
+CLI_MADE := $(O)/benches.c $(if $(findstring protobuf-c,$(CLI_LIBS)),$(O)/perfetto.pb-c.c)
+CLI_OBJ := $(CLI_SRC:%.c=$(O)/%.o) $(CLI_MADE:%.c=%.o)
 KBGEN ?= $(B)/kbgen
 LIB := $(B)/libkernbench.a
 CLI := $(B)/libkernbench-cli.a
@@ -104,6 +106,18 @@ $(O)/benches.names: FORCE
 $(O)/benches.o: $(O)/benches.c $(O)/flags
 	$(call say,CC)
 	$(Q)$(CC) $(INCLUDES) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+# Timelines: our part of Perfetto's schema, compiled by protobuf-c.
+$(O)/perfetto.pb-c.c: runtime/cli/perfetto.proto
+	@mkdir -p $(@D)
+	$(call say,GEN)
+	$(Q)protoc-c --proto_path=$(<D) --c_out=$(@D) $<
+$(O)/perfetto.pb-c.h: $(O)/perfetto.pb-c.c ;
+$(O)/perfetto.pb-c.o: $(O)/perfetto.pb-c.c $(O)/flags
+	$(call say,CC)
+	$(Q)$(CC) $(ALL_CFLAGS) -w -MMD -MP -c -o $@ $<
+$(O)/runtime/cli/trace_perfetto.o: $(filter %.pb-c.c,$(CLI_MADE))
+$(O)/runtime/cli/trace_perfetto.o: INCLUDES += -I$(O)
 
 # What kbgen has of the simulators: texts, and what is made of a table of options.
 GEN_ALSO := runtime/text.c $(wildcard runtime/cli/usage*.c)
@@ -249,8 +263,8 @@ study:
 # -- set-up ------------------------------------------------------------------------------------
 
 # Debian packages; those of a target are installed by it, and by nothing else.
-BUILD_PACKAGES := gcc libc6-dev m4 libyaml-dev libxxhash-dev libblis-serial-dev libsqlite3-dev libjansson-dev
-CHECK_PACKAGES := libcmocka-dev jq python3-numpy g++ pkg-config
+BUILD_PACKAGES := gcc libc6-dev m4 libyaml-dev libxxhash-dev libblis-serial-dev libsqlite3-dev libjansson-dev libprotobuf-c-dev protobuf-c-compiler
+CHECK_PACKAGES := libcmocka-dev jq python3-numpy protobuf-compiler g++ pkg-config
 CLANG_PACKAGES := clang libclang-rt-dev
 VALGRIND_PACKAGES := valgrind
 AARCH64_PACKAGES := gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
@@ -297,6 +311,9 @@ $(TESTS): $(B)/_t/%: $(O)/tests/%.o $(JUDGE) $(GENLIB) $(LIB) $(foreach t,$(TEST
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIB) $$(sed -n 's/^ \* link: //p' tests/$*.c) -lyaml -lxxhash -lcmocka $(LIBS)
 
 $(B)/_t/test_lists: $(O)/runtime/cli/lists.o
+# It needs all of the command line.
+$(B)/_t/test_trace: $(CLI)
+$(B)/_t/test_trace: LIBS := $(CLI_LIBS) $(LIBS)
 $(B)/_t/test_guard: $(O)/runtime/cli/warn.o
 
 # test_co_arch without what cannot be had for another architecture.
@@ -449,7 +466,7 @@ fmt:
 
 ## fuzz: a minute of libFuzzer each on all that is read: YAML, replay, .npy, results, lists, matrices
 FUZZ_SECONDS ?= 60
-FUZZ_CC := clang $(INCLUDES) -iquote $(B)/cube8 $(filter-out -ffile%,$(ALL_CFLAGS)) -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
+FUZZ_CC := clang $(INCLUDES) -I$(O) -iquote $(B)/cube8 $(filter-out -ffile%,$(ALL_CFLAGS)) -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
 FUZZ_RUN := -max_total_time=$(FUZZ_SECONDS) -timeout=5 -artifact_prefix=$(B)/fuzz/
 .PHONY: fuzz
 fuzz: setup
@@ -465,7 +482,7 @@ fuzz: setup
 	    runtime/text.c -lyaml -lxxhash -lm
 	for t in replay diff words; do \
 	    $(FUZZ_CC) -o $(B)/fuzz/fuzz_$$t tests/fuzz/fuzz_$$t.c $(B)/cube8/topo.c $(LIB_SRC) $(LIB_ASM) \
-	        $(CLI_SRC) $(O)/benches.c $(CLI_LIBS) $(LIBS) || exit; done
+	        $(CLI_SRC) $(CLI_MADE) $(CLI_LIBS) $(LIBS) || exit; done
 	$(FUZZ_CC) -o $(B)/fuzz/fuzz_npy tests/fuzz/fuzz_npy.c runtime/npy.c runtime/dtype.c \
 	    runtime/convert.c runtime/end.c runtime/endpoint.c runtime/text.c -lm
 	$(B)/fuzz/fuzz_yaml $(FUZZ_RUN) $(B)/fuzz/yaml
@@ -553,7 +570,7 @@ bench-built: setup
 bench: bench-built
 	@B=$(B) CC='$(CC)' benches/perf/run.sh
 
-## bench-large: replays ten million rows, for the memory that a row takes
+## bench-large: replays ten million rows, for the memory that a row takes; a timeline of ten million events
 .PHONY: bench-large
 bench-large: bench-built
 	@B=$(B) CC='$(CC)' benches/perf/run.sh large

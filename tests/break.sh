@@ -11,7 +11,7 @@ tree=$(cd "$(dirname "$0")/.." && pwd)
 pattern=${1:-.}
 tests=(ev sim formula no_memory after random routes flow kernel tl kernel_memory launch
     kernel_no_memory kernel_random exec inspect number samples sweep traffic endpoint lists guard
-    watch watch_kernel)
+    watch watch_kernel trace)
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -31,6 +31,7 @@ first_failure() {
     local t code name run=("${tests[@]}") scripts=(inspect)
 
     case " ${changed[*]-} " in
+    *' runtime/cli/trace'*) run=(trace) scripts=(trace) ;;
     *' runtime/cli/'*) run=(number lists) scripts=(results sweep load why inspect shells terminal) ;;
     *' runtime/watch.c'* | *' runtime/why'* | *' runtime/place.c'*) run=(watch watch_kernel) ;;
     esac
@@ -299,6 +300,24 @@ break_it 'a run that is never committed' $sqlite 's/run_sql\(db, "COMMIT"\);/;/'
 break_it 'rows kept of what could not be printed' runtime/cli/main.c \
     's/out_sqlite_close\(cli->sqlite, cmd_is_kept\(code\)\)/out_sqlite_close(cli->sqlite, true)/'
 break_it 'a run that does not wait for another' $sqlite 's/BUSY_S \* 1000/0/'
+trace=runtime/cli/trace.c
+lanes=runtime/cli/trace_lanes.c
+break_it 'a slice on a lane that is taken' $lanes 's/c->lane\[i\]->busy \|\| //'
+break_it 'a slice on a lane that was taken then' $lanes 's/ \|\| c->lane\[i\]->free_fs > begin_fs//'
+break_it 'a flow without its end' $trace 's/s->flow_ends = is_last\(work, service\);/;/'
+break_it 'a window without what was open' $trace 's/s = t->first; s; s = s->after/s = NULL; s; s = s->after/'
+break_it 'a timeline without room for its end' $trace 's/f->bytes \+ n \+ f->reserve >/f->bytes + n >/'
+break_it 'what is early told at once' $trace 's/e->fs > t->now_fs && may_be_early\(t, e, place\)/false/'
+break_it 'flights that are never forgotten' $trace 's/^        end_flight\(t, map_get.*$/        ;/'
+break_it 'a wait that is not said' $trace 's/set_wait\(f, s, work->place\);/;/'
+break_it 'what is open stays open' $trace 's/if \(t->opened && !t->stopped\)/if (0)/'
+break_it 'counters told twice' $trace 's/ \|\| c->value == c->shown\)/)/'
+break_it 'a dispatch that ends with its command' $trace 's/end_slice\(t, f, s, command->issue_fs\)/end_slice(t, f, s, command->issue_fs + 1)/'
+break_it 'a link that is held to no end' $trace 's/if \(service->end_fs < 0 \|\| t->no_memory\)/if (true)/'
+break_it 'a number of 72 memories that is 64' $lanes 's/return pes \+ cubes;/return pes;/'
+break_it 'ends in another field' runtime/cli/perfetto.proto 's/(terminating_flow_ids) = 48/\1 = 49/'
+break_it 'a timeline of 1000 times as long' runtime/cli/trace_json.c 's/fs \/ 1000\)/fs)/'
+
 break_it 'times as whole ns' $sqlite 's|\(double\)cell->fs / KB_FS_PER_NS|(double)(cell->fs / KB_FS_PER_NS)|'
 
 # -- watching -------------------------------------------------------------------------------

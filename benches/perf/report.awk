@@ -344,6 +344,10 @@ function large() {
     printf "whole, to /dev/null: wall %.1f, processor %.1f; %.1f MiB\n\n",
         of("ascending null wall"), of("ascending null processor"),
         of("ascending null memory") / 1024
+    printf "a timeline of %.1f million events: wall %.1f ms, processor %.1f ms, %.0f MB, peak %.1f MiB\n", of("timeline") / 1e6,
+        of("timeline wall"), of("timeline processor"), of("timeline size"), of("timeline memory") / 1024
+    printf "the same run without it: processor %.1f ms, peak %.1f MiB\n\n", of("no timeline processor"),
+        of("no timeline memory") / 1024
     aim("memory of a row, 10 M rows", bytes_a_row("ascending", 1e7), 64, "bytes")
 }
 

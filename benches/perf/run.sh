@@ -130,7 +130,18 @@ large() {
     "$programs/spawn" 1 1 \
         "ascending null" "$B/cube8/cube8" replay "$rows/ascending.csv" --quiet -o /dev/null -- \
         "header null" "$B/cube8/cube8" replay "$rows/header.csv" -o /dev/null
+    timeline
     rm -r "$rows"
+}
+
+# Ten million events of a timeline, beside the same run without one.
+timeline() {
+    local sim=$B/cube8/cube8 file=$rows/large.pftrace
+    local load="load --pattern uniform --rate 0.15 --txns 250000 --seeds 1 -j 1 --quiet -o /dev/null"
+    # shellcheck disable=SC2086
+    "$programs/spawn" 1 1 "timeline" "$sim" $load --trace "$file" -- "no timeline" "$sim" $load
+    echo "timeline,events,1,$(python3 tests/trace/timeline.py count "$file")"
+    echo "timeline size,MB,1,$(($(stat -c %s "$file") / MILLION))"
 }
 
 start() {

@@ -8,6 +8,7 @@
 #include "stats.h"
 #include "stop.h"
 #include "text.h"
+#include "trace.h"
 #include "transactions.h"
 #include "warn.h"
 #include <stdatomic.h>
@@ -87,9 +88,10 @@ struct load {
     kb_sim **sims;        /* owned, as they are; of the rate that is due */
     struct job *jobs;     /* owned; simulation i, of rate i / seeds, at i % window */
     unsigned threads, window;
-    size_t n_points;    /* rates that are complete */
-    uint64_t n_done;    /* simulations that were given */
-    struct stats stats; /* of the first simulation */
+    struct trace *trace; /* NULL: none; of the first simulation */
+    size_t n_points;     /* rates that are complete */
+    uint64_t n_done;     /* simulations that were given */
+    struct stats stats;  /* of the first simulation */
     struct warn_aim aim;
     struct progress progress;
     struct speed speed;
@@ -106,11 +108,13 @@ static enum exit_code check_one(const struct load *load)
 {
     const struct opts *o = &load->cli->opts;
 
-    if (load->asked.rates.n == 1 || (!o->stats && !o->why))
+    if (load->asked.rates.n == 1 || (!o->stats && !o->why && !o->trace))
         return EXIT_OK;
     return say(load->cli->program, EXIT_USAGE,
                "--%s is of one simulation: it needs a --rate that is one number",
-               o->stats ? "stats" : "why");
+               o->stats ? "stats"
+               : o->why ? "why"
+                        : "trace");
 }
 
 static enum exit_code read_options(struct load *load)
@@ -291,6 +295,8 @@ static void do_job(void *arg, unsigned thread, uint64_t i)
         job->status = kb_sim_traffic(job->sim, &traffic, &job->why);
     if (!job->status && load->cli->opts.why)
         job->status = kb_why_new(job->sim, &load->causes, &job->why);
+    if (!job->status && i == 0)
+        job->status = trace_watch(load->trace, job->sim, &job->why);
     while (!job->status && !job->ended && !stop_asked()) {
         job->status = kb_sim_run(job->sim, EVENTS_AT_ONCE, &job->why);
         job->ended = job->status == KB_OK;
@@ -502,8 +508,11 @@ enum exit_code cmd_load(const struct cli *cli)
 
     if (!code)
         code = stats_check(cli);
+    if (!code)
+        code = trace_open(&load.trace, cli);
     if (!code) {
         code = cmd_output(cli, load_into, &load);
+        code = trace_close(load.trace, code);
         code = stats_write(&load.stats, cli, NULL, 0, code);
     }
     stats_free(&load.stats);

@@ -5,6 +5,7 @@
 #include "stats.h"
 #include "stop.h"
 #include "text.h"
+#include "trace.h"
 #include "transactions.h"
 #include "warn.h"
 #include <stdio.h>
@@ -181,11 +182,19 @@ enum exit_code cmd_replay(const struct cli *cli)
                           .max_events = cli->opts.max_events};
     struct replay replay = {.cli = cli};
     struct stats stats = {0};
+    struct trace *trace = NULL;
+    kb_error why = {""};
     kb_status status = kb_sim_new(cli->topo, &options, &replay.sim);
 
     if (status)
         return cmd_fail(cli, status, NULL);
     enum exit_code code = stats_check(cli);
+    if (!code)
+        code = trace_open(&trace, cli);
+    if (!code) {
+        status = trace_watch(trace, replay.sim, &why);
+        code = status ? cmd_fail(cli, status, &why) : EXIT_OK;
+    }
     if (!code)
         code = causes_begin(cli, replay.sim, &replay.why);
     if (!code) {
@@ -193,6 +202,7 @@ enum exit_code cmd_replay(const struct cli *cli)
         stats_take(&stats, cli, replay.sim);
         code = stats_write(&stats, cli, NULL, 0, code);
     }
+    code = trace_close(trace, code);
     stats_free(&stats);
     kb_why_free(replay.why);
     kb_sim_free(replay.sim);

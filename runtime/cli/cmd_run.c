@@ -10,6 +10,7 @@
 #include "stats.h"
 #include "stop.h"
 #include "text.h"
+#include "trace.h"
 #include "warn.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -304,6 +305,19 @@ static kb_options options_of(const struct opts *o)
                         .oplog_limit_bytes = o->oplog_limit};
 }
 
+static enum exit_code run_traced(struct run *run)
+{
+    struct trace *trace;
+    kb_error why = {""};
+    enum exit_code code = trace_open(&trace, run->cli);
+
+    if (code)
+        return code;
+    kb_status status = trace_watch(trace, run->sim, &why);
+    code = status ? cmd_fail(run->cli, status, &why) : cmd_output(run->cli, run_into, run);
+    return trace_close(trace, code);
+}
+
 enum exit_code cmd_run(const struct cli *cli)
 {
     const struct opts *o = &cli->opts;
@@ -326,7 +340,7 @@ enum exit_code cmd_run(const struct cli *cli)
     if (!code)
         code = causes_begin(cli, run.sim, &run.why);
     if (!code) {
-        code = cmd_output(cli, run_into, &run);
+        code = run_traced(&run);
         stats_take(&stats, cli, run.sim);
         code = stats_write(&stats, cli, run.args, run.bench->n_args, code);
     }

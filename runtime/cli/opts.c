@@ -92,6 +92,7 @@ enum {
     SEEDS_MAX = 1000,
     DEFAULT_TOP = 20,
     JOBS_MAX = 1024,
+    TRACE_BYTES_MIN = 4096,
     PERCENT_MAX = 1000000,
 };
 
@@ -173,7 +174,7 @@ static void add_option(struct reading *r, enum option_id id, const char *argumen
     char name[32] = "--";
 
     if (id == OPTION_OUTPUT || id == OPTION_QUIET || id == OPTION_JOBS || id == OPTION_SQLITE ||
-        id == OPTION_STATS)
+        id == OPTION_STATS || (id >= OPTION_TRACE && id <= OPTION_TRACE_MAX_BYTES))
         return;
     add_param(r->o, dashed_names[id], argument);
     strcat(name, option_names[id]);
@@ -276,6 +277,42 @@ static enum exit_code read_oplog_limit(struct reading *r, const char *word)
     if (!text_read_size(word, strlen(word), &r->o->oplog_limit) || r->o->oplog_limit == 0)
         return refuse(r, OPTION_OPLOG_LIMIT, word,
                       "a size above 0: digits, then K, M or G if wanted");
+    return EXIT_OK;
+}
+
+/* FILE's format is by its suffix. */
+static enum exit_code read_trace(struct reading *r, const char *word)
+{
+    const char *suffix = strrchr(word, '.');
+
+    r->o->trace = word;
+    if (!suffix || (strcmp(suffix, ".pftrace") != 0 && strcmp(suffix, ".json") != 0))
+        return refuse(r, OPTION_TRACE, word, "a name that ends in .pftrace or .json");
+    return EXIT_OK;
+}
+
+static enum exit_code read_trace_time(struct reading *r, enum option_id id, const char *word,
+                                      int64_t *out_fs)
+{
+    if (!text_read_ns(word, strlen(word), out_fs) || (id == OPTION_TRACE_TO && *out_fs == 0))
+        return refuse(r, id, word, "a time in ns: at most " TEXT_NS_MAX_SHOWN " and six decimals");
+    return EXIT_OK;
+}
+
+static enum exit_code read_trace_filter(struct reading *r, const char *word)
+{
+    r->o->trace_filter = word;
+    if (!*word || *word == ',' || strstr(word, ",,") || word[strlen(word) - 1] == ',')
+        return refuse(r, OPTION_TRACE_FILTER, word, "a list of names, commas between them");
+    return EXIT_OK;
+}
+
+static enum exit_code read_trace_max_bytes(struct reading *r, const char *word)
+{
+    if (!text_read_size(word, strlen(word), &r->o->trace_max_bytes) ||
+        r->o->trace_max_bytes < TRACE_BYTES_MIN)
+        return refuse(r, OPTION_TRACE_MAX_BYTES, word,
+                      "a size of 4K or more: digits, then K, M or G if wanted");
     return EXIT_OK;
 }
 
@@ -425,6 +462,16 @@ static enum exit_code read_option(struct reading *r, enum option_id id, const ch
         return read_oplog_limit(r, argument);
     case OPTION_INSPECT:
         return read_inspect(r, argument);
+    case OPTION_TRACE:
+        return read_trace(r, argument);
+    case OPTION_TRACE_FROM:
+        return read_trace_time(r, id, argument, &r->o->trace_from_fs);
+    case OPTION_TRACE_TO:
+        return read_trace_time(r, id, argument, &r->o->trace_to_fs);
+    case OPTION_TRACE_FILTER:
+        return read_trace_filter(r, argument);
+    case OPTION_TRACE_MAX_BYTES:
+        return read_trace_max_bytes(r, argument);
     case OPTION_SEED:
         return read_seed(r, argument);
     case OPTION_JOBS:
@@ -650,6 +697,20 @@ static enum exit_code misplaced(const struct reading *r, const char *command, in
                option_names[id], all);
 }
 
+/* Are all options of --trace there for one? */
+static enum exit_code check_trace(const struct reading *r)
+{
+    const struct opts *o = r->o;
+
+    for (int i = OPTION_TRACE_FROM; i <= OPTION_TRACE_MAX_BYTES; i++)
+        if (r->given[i] && !o->trace)
+            return say(r->program, EXIT_USAGE, "--%s is of --trace, which is not given",
+                       option_names[i]);
+    if (o->trace_to_fs && o->trace_from_fs >= o->trace_to_fs)
+        return say(r->program, EXIT_USAGE, "--trace-from is not before --trace-to");
+    return EXIT_OK;
+}
+
 /* A command that draws has formats of its own. */
 static enum exit_code check_format(const struct reading *r, const struct command_row *row)
 {
@@ -672,6 +733,7 @@ static enum exit_code check_files(const struct reading *r)
     } files[] = {{"-o", o->output},
                  {"--sqlite", o->sqlite},
                  {"--oplog", o->oplog},
+                 {"--trace", o->trace},
                  {"--stats", o->command == COMMAND_VIEW ? NULL : o->stats}};
 
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
@@ -708,6 +770,8 @@ static enum exit_code check(const struct reading *r)
         code = check_stats(r);
     if (!code)
         code = check_files(r);
+    if (!code)
+        code = check_trace(r);
     return code ? code : check_bytes(r);
 }
 
@@ -784,11 +848,15 @@ void opts_free(struct opts *o)
 
 /* -- help ----------------------------------------------------------------------------------- */
 
+/* At least a blank follows. */
 static void put_padded(struct sink *s, const char *text, size_t width)
 {
+    size_t n = strlen(text);
+
     sink_text(s, text);
-    for (size_t n = strlen(text); n < width; n++)
+    do
         sink_char(s, ' ');
+    while (++n < width);
 }
 
 /* " (probe, route)" behind an option that only some commands take. */

@@ -36,8 +36,12 @@ struct opts {
     int64_t until_fs;    /* 0: no bound */
     uint64_t max_events; /* 0: no bound */
     bool verify, verify_ops, phase2;
-    const char *dump, *oplog; /* NULL: none */
-    uint64_t oplog_limit;     /* 0: no bound */
+    const char *dump, *oplog;           /* NULL: none */
+    uint64_t oplog_limit;               /* 0: no bound */
+    const char *trace;                  /* NULL: none */
+    const char *trace_filter;           /* NULL: all */
+    int64_t trace_from_fs, trace_to_fs; /* to 0: no bound */
+    uint64_t trace_max_bytes;           /* 0: no bound */
     uint64_t seed;
     int64_t tolerance, bound; /* millionths of a per cent, at most 10^12 */
     int64_t atol;             /* millionths */

@@ -339,7 +339,7 @@ static kb_status end_point(struct load *load)
     if (!status)
         status = kb_sim_usage(load->sims[0], rank_use, point);
     warn_aim_clear(&load->aim);
-    for (size_t i = 0; !status && i < load->cli->opts.seeds; i++)
+    for (size_t i = 0; !status && i < load->seeds; i++)
         status = warn_aim_add(&load->aim, load->sims[i]);
     if (status)
         return status;

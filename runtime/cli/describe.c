@@ -141,7 +141,7 @@ static void offer_endpoints(struct completing *c, unsigned ends)
 static void offer_list(struct completing *c, const char *name)
 {
     size_t n;
-    const char *const *words = opts_words(name, &n);
+    const char *const *words = opts_words(name, (enum command)c->command, &n);
 
     for (size_t i = 0; i < n; i++)
         usage_offer(c, words[i], NULL);

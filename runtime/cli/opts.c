@@ -103,12 +103,16 @@ struct reading {
     bool given[N_OPTIONS];
 };
 
-const char *const *opts_words(const char *name, size_t *n)
+const char *const *opts_words(const char *name, enum command command, size_t *n)
 {
-    bool is_format = strcmp(name, "format") == 0, is_engine = strcmp(name, "engine") == 0;
+    bool draws = command < N_COMMANDS && format_is_picture(command_rows[command].format);
 
-    *n = is_format ? (size_t)N_FORMATS : is_engine ? (size_t)N_ENGINES : 0;
-    return is_format ? format_names : engine_names;
+    if (strcmp(name, "format") == 0) {
+        *n = draws ? (size_t)(N_FORMATS - FORMAT_SVG) : (size_t)FORMAT_SVG;
+        return draws ? &format_names[FORMAT_SVG] : format_names;
+    }
+    *n = strcmp(name, "engine") == 0 ? (size_t)N_ENGINES : 0;
+    return engine_names;
 }
 
 const char *opts_command_name(enum command command)
@@ -392,7 +396,7 @@ static enum exit_code check_stats(const struct reading *r)
     if (!word || r->o->command == COMMAND_VIEW)
         return EXIT_OK;
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        if (ends_in(word, ends[i]))
+        if (ends_in(word, ends[i]) && strlen(word) > strlen(ends[i]))
             return EXIT_OK;
     return refuse(r, OPTION_STATS, word,
                   "the name of a file that ends in .csv, .json, .sqlite or .db");

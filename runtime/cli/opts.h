@@ -77,7 +77,7 @@ struct usage_option opts_option(unsigned id, unsigned commands);
 extern const unsigned opts_n_options;
 
 /* What may stand for "format" or "engine". */
-const char *const *opts_words(const char *name, size_t *n);
+const char *const *opts_words(const char *name, enum command command, size_t *n);
 
 /* Help for `command`, or for the program if it is N_COMMANDS. */
 void opts_help(const char *program, enum command command, struct sink *s);

@@ -19,14 +19,31 @@ void usage_offer(struct completing *c, const char *text, const char *what)
 }
 
 /* Words with one of `between` between them. */
-static void offer_words(struct completing *c, const char *words, const char *between)
+static void offer_words(struct completing *c, const char *words)
 {
     char word[WORD_BYTES];
 
     for (size_t n; *words; words += n + (words[n] != '\0')) {
-        n = strcspn(words, between);
+        n = strcspn(words, " ");
         snprintf(word, sizeof word, "%.*s", (int)n, words);
         usage_offer(c, word, NULL);
+    }
+}
+
+static void offer_named(struct completing *c, const char *name);
+
+/* One of "a|B|c": small letters are words, large ones names. */
+static void offer_choices(struct completing *c, const char *choices)
+{
+    char choice[WORD_BYTES];
+
+    for (size_t n; *choices; choices += n + (choices[n] != '\0')) {
+        n = strcspn(choices, "|");
+        snprintf(choice, sizeof choice, "%.*s", (int)n, choices);
+        if (choice[0] >= 'A' && choice[0] <= 'Z')
+            offer_named(c, choice);
+        else
+            usage_offer(c, choice, NULL);
     }
 }
 
@@ -43,7 +60,7 @@ static void offer_named(struct completing *c, const char *name)
     if (strcmp(name, "DIR") == 0)
         fputs(":folders\n", c->to);
     else if (strchr(name, '|'))
-        offer_words(c, name, "|");
+        offer_choices(c, name);
     else if (c->usage->offer)
         c->usage->offer(c, name);
 }
@@ -79,7 +96,7 @@ static void offer_value(struct completing *c, const struct usage_option *o)
     if (o->words && o->words[0] == '@')
         offer_named(c, o->words + 1);
     else if (o->words)
-        offer_words(c, o->words, " ");
+        offer_words(c, o->words);
     else if (usage_may_lack(o))
         offer_bare(c, o->argument);
     else if (o->argument)

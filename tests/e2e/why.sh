@@ -234,7 +234,7 @@ ok "diff compares causes"
 
 refused "--top without --why" 2 "--top is of --why, which was not given" replay two.csv --top 3
 refused "--top 0" 2 "--top '0' is not a number above 0" replay two.csv --why --top 0
-refused "several rates" 2 "--why is of one rate, --rate has 2" \
+refused "several rates" 2 "--why is of one simulation: it needs a --rate that is one number" \
     load --pattern uniform --rate 0.1,0.2 --why
 refused "several simulations" 2 "--why is of one simulation, --seeds has 2" \
     load --pattern uniform --rate 0.1 --why --seeds 2

@@ -294,6 +294,7 @@ $(TESTS): $(B)/_t/%: $(O)/tests/%.o $(JUDGE) $(GENLIB) $(LIB) $(foreach t,$(TEST
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIB) $$(sed -n 's/^ \* link: //p' tests/$*.c) -lyaml -lxxhash -lcmocka $(LIBS)
 
 $(B)/_t/test_lists: $(O)/runtime/cli/lists.o
+$(B)/_t/test_guard: $(O)/runtime/cli/warn.o
 
 # test_co_arch without what cannot be had for another architecture.
 $(B)/_t/co_arch: $(O)/tests/test_co_arch.o $(LIB)
@@ -515,8 +516,8 @@ bench_variant = $(MAKE) --no-print-directory topology TOPO=cube8 NAME=$(1) SET='
 .PHONY: perf
 perf: $(PERF)
 
-.PHONY: bench-built
-bench-built: setup
+.PHONY: bench-topologies
+bench-topologies:
 	@for t in cube8 tray32 mesh1024; do \
 	    $(MAKE) --no-print-directory topology TOPO=$$t SET= NAME= || exit; done
 	@$(call bench_variant,bench_c4,$(call channels,4))
@@ -524,7 +525,15 @@ bench-built: setup
 	@$(call bench_variant,bench_fifo,$(fifo))
 	@$(call bench_variant,bench_fifo_c4,$(fifo) $(call channels,4))
 	@$(call bench_variant,bench_fifo_c64,$(fifo) $(call channels,64))
+
+# Two programs once more without what is counted for kb_sim_usage(), to see what that costs.
+NO_STATS := B='$(B)/_nostats' CFLAGS='$(CFLAGS) -DKB_NO_STATS'
+.PHONY: bench-built
+bench-built: setup
+	@$(MAKE) --no-print-directory bench-topologies
 	@$(MAKE) --no-print-directory perf
+	@$(MAKE) --no-print-directory $(NO_STATS) bench-topologies
+	@$(MAKE) --no-print-directory $(NO_STATS) $(B)/_nostats/_p/txn $(B)/_nostats/_p/kernel
 
 ## bench: measures engines, event core, kernels, Phase 2, replay, starting and building against their aims; a few minutes
 .PHONY: bench

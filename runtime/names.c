@@ -21,23 +21,24 @@ void name_switch(const struct kb_topology *t, char name[KB_NODE_BYTES])
     snprintf(name, KB_NODE_BYTES, "fabric.%s", t->fabric_nodes[0].name);
 }
 
+void name_node(const struct kb_topology *t, size_t node, char name[KB_NODE_BYTES])
+{
+    size_t io = walk_first_io_node(t), n_io = (size_t)t->sips * walk_io_nodes(t);
+
+    if (node < io)
+        name_cube_node(t, (uint32_t)(node / walk_cube_nodes(t)),
+                       (uint32_t)(node % walk_cube_nodes(t)), name);
+    else if (node < io + n_io)
+        name_io_node(t, (uint32_t)((node - io) / walk_io_nodes(t)),
+                     (uint32_t)((node - io) % walk_io_nodes(t)), name);
+    else
+        name_switch(t, name);
+}
+
 void name_hop(const struct kb_topology *t, const struct hop_row *hop, uint32_t cube, uint32_t dst,
               char name[KB_NODE_BYTES])
 {
-    switch (hop->chiplet) {
-    case AT_CUBE:
-        name_cube_node(t, cube, hop->node, name);
-        break;
-    case AT_IO:
-        name_io_node(t, cube / t->cubes, hop->node, name);
-        break;
-    case AT_IO_TO:
-        name_io_node(t, dst_cube(t, dst) / t->cubes, hop->node, name);
-        break;
-    default:
-        name_switch(t, name);
-        break;
-    }
+    name_node(t, walk_node(t, hop, cube, dst), name);
 }
 
 static void name_cube_link(const struct kb_topology *t, size_t link, char from[KB_NODE_BYTES],

@@ -17,6 +17,9 @@ void name_switch(const struct kb_topology *t, char name[KB_NODE_BYTES]);
 void name_hop(const struct kb_topology *t, const struct hop_row *hop, uint32_t cube, uint32_t dst,
               char name[KB_NODE_BYTES]);
 
+/* Node number `node`, see walk_node(). */
+void name_node(const struct kb_topology *t, size_t node, char name[KB_NODE_BYTES]);
+
 /* Both ends of link station `link` (see walk_link()). */
 void name_link(const struct kb_topology *t, size_t link, char from[KB_NODE_BYTES],
                char to[KB_NODE_BYTES]);

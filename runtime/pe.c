@@ -77,7 +77,8 @@ struct stage {
 };
 
 /* A slot for a stage; TXN_NONE: no memory. */
-static uint32_t stage_slot(struct kb_sim *s, const struct stage *st, struct memory_station *station)
+static uint32_t stage_slot(struct kb_sim *s, const struct stage *st, struct memory_station *station,
+                           bool port)
 {
     uint32_t slot = slot_new(s);
 
@@ -87,21 +88,24 @@ static uint32_t stage_slot(struct kb_sim *s, const struct stage *st, struct memo
                                                .token = st->token,
                                                .stage = (uint8_t)st->stage,
                                                .operand = st->operand,
+                                               .port = port,
                                                .id = st->id,
                                                .data_op = st->data_op};
     return slot;
 }
 
-/* A stage comes to a port or an engine, which it will take for `hold_fs`. */
+/* A stage comes to a port or an engine, which it will take for `hold_fs`; bytes go through ports.
+ */
 static void begin_inside(struct kb_sim *s, uint64_t t, const struct stage *st, enum port port,
-                         int64_t hold_fs)
+                         int64_t hold_fs, uint64_t nbytes)
 {
     struct tl_ctx *pe = st->command->pe;
-    uint32_t slot = stage_slot(s, st, &pe->port[port]);
+    uint32_t slot = stage_slot(s, st, &pe->port[port], true);
 
     if (slot == TXN_NONE)
         return;
-    s->txns[slot] = (struct txn){.hold_fs = hold_fs, .id = st->id, .src = pe->src};
+    s->txns[slot] = (struct txn){
+        .hold_fs = hold_fs, .nbytes = nbytes & TXN_MAX_BYTES, .id = st->id, .src = pe->src};
     engine_arrive(s, t, TXN_TO_MEMORY, slot);
 }
 
@@ -123,7 +127,8 @@ static uint32_t dma_slot(struct kb_sim *s, uint64_t t, const struct stage *st, u
 {
     struct tl_ctx *pe = st->command->pe;
     bool writes = st->stage == STAGE_DMA_WRITE;
-    uint32_t slot = stage_slot(s, st, memory_station_of(s, dst, writes));
+    bool tcm = dst_unit(s->topo, dst) > s->topo->pes;
+    uint32_t slot = stage_slot(s, st, memory_station_of(s, dst, writes), tcm);
 
     if (slot != TXN_NONE)
         s->txns[slot] = (struct txn){.issue_fs = (int64_t)t,
@@ -413,14 +418,14 @@ static void begin_engine(struct kb_sim *s, uint64_t t, struct command *c)
     struct stage st = {
         .command = c, .stage = gemm ? STAGE_GEMM : STAGE_MATH, .id = c->op.id, .data_op = true};
 
-    begin_inside(s, t, &st, gemm ? PORT_GEMM : PORT_MATH, c->engine_fs);
+    begin_inside(s, t, &st, gemm ? PORT_GEMM : PORT_MATH, c->engine_fs, 0);
 }
 
 static void begin_store(struct kb_sim *s, uint64_t t, struct command *c)
 {
     struct stage st = {.command = c, .stage = STAGE_STORE, .id = c->next_id++, .data_op = true};
 
-    begin_inside(s, t, &st, PORT_TCM_WRITE, store_fs(s, c->store_bytes));
+    begin_inside(s, t, &st, PORT_TCM_WRITE, store_fs(s, c->store_bytes), c->store_bytes);
 }
 
 static void issue_compute(struct kb_sim *s, uint64_t t, struct command *c)
@@ -439,7 +444,7 @@ static void issue_compute(struct kb_sim *s, uint64_t t, struct command *c)
         return;
     }
     c->next_id++;
-    begin_inside(s, t, &st, PORT_TCM_READ, fetch_fs(s, c->fetch_bytes));
+    begin_inside(s, t, &st, PORT_TCM_READ, fetch_fs(s, c->fetch_bytes), c->fetch_bytes);
 }
 
 static void count_compute(struct kernels *k, const struct op *op)
@@ -571,7 +576,7 @@ static void token_fetch(struct kb_sim *s, uint64_t t, struct token *x)
     for (uint32_t i = 0; i < op->n_in; i++)
         if (!op->in[i].is_scalar)
             x->fetch_bytes += token_part_bytes(x, i);
-    begin_inside(s, t, &st, PORT_TCM_READ, fetch_fs(s, x->fetch_bytes));
+    begin_inside(s, t, &st, PORT_TCM_READ, fetch_fs(s, x->fetch_bytes), x->fetch_bytes);
 }
 
 /* A token enters: its tiles are read, or are in the TCM. */
@@ -624,12 +629,12 @@ static void token_engine(struct kb_sim *s, uint64_t t, struct token *x)
 
     if (op->kind == OP_GEMM) {
         st = token_stage(x, STAGE_GEMM);
-        begin_inside(s, t, &st, PORT_GEMM, gemm_fs(s, x->rows, x->depth, x->columns));
+        begin_inside(s, t, &st, PORT_GEMM, gemm_fs(s, x->rows, x->depth, x->columns), 0);
         tally(s->kernels)->gemm_macs += (uint64_t)x->rows * x->depth * x->columns;
     } else {
         st = token_stage(x, STAGE_MATH);
         begin_inside(s, t, &st, PORT_MATH,
-                     math_fs(s, (enum tl_op)op->math, (uint64_t)x->rows * x->columns));
+                     math_fs(s, (enum tl_op)op->math, (uint64_t)x->rows * x->columns), 0);
         tally(s->kernels)->math_elements += (uint64_t)x->rows * x->columns;
     }
 }
@@ -638,7 +643,7 @@ static void token_store(struct kb_sim *s, uint64_t t, struct token *x)
 {
     struct stage st = token_stage(x, STAGE_STORE);
 
-    begin_inside(s, t, &st, PORT_TCM_WRITE, store_fs(s, token_out_bytes(x)));
+    begin_inside(s, t, &st, PORT_TCM_WRITE, store_fs(s, token_out_bytes(x)), token_out_bytes(x));
 }
 
 static void token_write(struct kb_sim *s, uint64_t t, struct token *x)
@@ -676,7 +681,7 @@ static void epilogue_math(struct kb_sim *s, uint64_t t, struct token *x)
     struct stage st = token_stage(x, STAGE_MATH);
     uint64_t elements = (uint64_t)x->rows * x->columns;
 
-    begin_inside(s, t, &st, PORT_MATH, math_fs(s, (enum tl_op)e->math, elements));
+    begin_inside(s, t, &st, PORT_MATH, math_fs(s, (enum tl_op)e->math, elements), 0);
     tally(s->kernels)->math_elements += elements;
 }
 
@@ -699,7 +704,7 @@ static void token_epilogue(struct kb_sim *s, uint64_t t, struct token *x)
     }
     st = token_stage(x, STAGE_FETCH);
     x->fetch_bytes = epilogue_bytes(x, y);
-    begin_inside(s, t, &st, PORT_TCM_READ, fetch_fs(s, x->fetch_bytes));
+    begin_inside(s, t, &st, PORT_TCM_READ, fetch_fs(s, x->fetch_bytes), x->fetch_bytes);
 }
 
 /* The tiles are in the registers: their buffer is free. */
@@ -896,6 +901,7 @@ void pe_issue(struct tl_ctx *pe, uint64_t t)
         return;
     tally(s->kernels)->ops++;
     pe->outstanding++;
+    pe->issued = true;
     if (c->op.composite)
         issue_composite(s, t, c);
     else if (c->op.kind == OP_DMA_READ)
@@ -933,10 +939,23 @@ static void command_stage_done(struct kb_sim *s, uint64_t t, const struct work *
     }
 }
 
+/* Bytes that have passed a port of a TCM: of a FETCH or a STORE, or of a DMA from or to it. */
+static void count_port(struct kb_sim *s, const struct work *w, const struct txn *x)
+{
+    const struct kb_topology *t = s->topo;
+    struct tl_ctx *pe = w->command->pe;
+
+    if (work_is_dma(w))
+        pe = &s->kernels->pes[dst_cube(t, x->dst) * t->pes + dst_unit(t, x->dst) - t->pes - 1];
+    pe->port_bytes[w->station - pe->port] += x->nbytes;
+}
+
 void pe_stage_done(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
     struct work w = s->kernels->work[slot];
 
+    if (STATS && w.port)
+        count_port(s, &w, &s->txns[slot]);
     slot_free(s, slot);
     if (s->status != KB_OK)
         return;

@@ -134,6 +134,29 @@ kb_status kb_sim_new(const kb_topology *topo, const kb_options *options, kb_sim 
     return KB_OK;
 }
 
+bool link_room(struct link_station *l)
+{
+    enum { FIRST_ROOM = 8 };
+    uint32_t room = l->room ? 2 * l->room : FIRST_ROOM;
+    uint64_t *more = calloc(room, sizeof *more);
+
+    if (!more)
+        return false;
+    for (uint32_t i = 1; i <= l->room; i++)
+        more[(l->next - i) & (room - 1)] = l->enter_fs[(l->next - i) & (l->room - 1)];
+    free(l->enter_fs);
+    l->enter_fs = more;
+    l->room = room;
+    return true;
+}
+
+static void links_free(struct kb_sim *s)
+{
+    for (size_t i = 0; s->links && i < walk_n_links(s->topo); i++)
+        free(s->links[i].enter_fs);
+    free(s->links);
+}
+
 void kb_sim_free(kb_sim *s)
 {
     if (!s)
@@ -150,7 +173,7 @@ void kb_sim_free(kb_sim *s)
     free(s->flow_host);
     free(s->flow_in);
     free(s->pipes);
-    free(s->links);
+    links_free(s);
     free(s->memories);
     free(s->engines);
     free(s->channels);

@@ -69,6 +69,41 @@ struct kb_sim {
  */
 bool sim_flow_row(struct kb_sim *s, uint32_t cube) LINKED(sim_flow_row);
 
+static inline void flow_count(struct flow *flow, const struct txn *x)
+{
+    flow->count[txn_writes(x)]++;
+    flow->bytes[txn_writes(x)] += x->nbytes;
+}
+
+/*
+ * A transaction is complete: counts it by route, and if it has left its cube at its channel or
+ * engine; what each edge has carried follows from that. False if there is no memory.
+ *                                                                                      stats.c
+ */
+static inline bool sim_count(struct kb_sim *s, const struct txn *x)
+{
+    const struct kb_topology *t = s->topo;
+    uint32_t from = src_cube(t, x->src), to = dst_cube(t, x->dst);
+    struct station *first;
+
+    if (!txn_of_host(x) && from == to) {
+        flow_count(&s->flow_local[(size_t)x->src * t->n_units + dst_unit(t, x->dst)], x);
+        return true;
+    }
+    first = txn_of_host(x) ? &s->engines[2 * (size_t)to + txn_writes(x)]
+                           : &s->channels[2 * (size_t)x->src + txn_writes(x)];
+    first->count++;
+    first->bytes += x->nbytes;
+    flow_count(&s->flow_in[x->dst], x);
+    if (txn_of_host(x))
+        flow_count(&s->flow_host[to], x);
+    else if (s->flow_remote[from] || sim_flow_row(s, from))
+        flow_count(&s->flow_remote[from][to], x);
+    else
+        return false;
+    return true;
+}
+
 /* Room for `n` transactions; false if there is no memory. */
 bool sim_room(struct kb_sim *s, uint32_t n);
 

@@ -234,6 +234,14 @@ static void add_terms(const struct kb_sim *s, const struct txn *x, int64_t actua
         p->link += (uint64_t)(x->arrive_fs - x->issue_fs - x->wait_fs) - wire_fs - overhead_fs;
 }
 
+/* What it has used: its slot will be another's. False without memory. */
+static bool count_use(struct kb_sim *s, const struct txn *x)
+{
+    s->channels[2 * (size_t)x->src + txn_writes(x)].wait_fs += x->wait_fs;
+    s->memories[x->dst].wait_fs += x->service_fs - x->arrive_fs;
+    return sim_count(s, x);
+}
+
 void traffic_done(struct kb_sim *s, uint32_t slot, uint64_t end)
 {
     struct traffic *tr = s->traffic;
@@ -244,7 +252,7 @@ void traffic_done(struct kb_sim *s, uint32_t slot, uint64_t end)
     add_terms(s, x, actual_fs, &tr->parts[part]);
     if ((int64_t)end < tr->horizon_fs)
         tr->parts[part_at(tr, (int64_t)end)].completed++;
-    if (!keep(tr, part, actual_fs)) {
+    if ((STATS && !count_use(s, x)) || !keep(tr, part, actual_fs)) {
         s->status = KB_NO_MEMORY;
         s->stop_fs = 0;
     }

@@ -98,6 +98,45 @@ static inline size_t walk_n_links(const struct kb_topology *t)
     return walk_io_links(t) + (size_t)t->sips * t->n_io_links * 2;
 }
 
+/* Nodes have numbers, too: those of the cubes, of the IO chiplets, and at last the switch. */
+static inline uint32_t walk_cube_nodes(const struct kb_topology *t)
+{
+    return t->first_pe_node + t->pes * PE_NODES;
+}
+
+static inline size_t walk_first_io_node(const struct kb_topology *t)
+{
+    return (size_t)t->sips * t->cubes * walk_cube_nodes(t);
+}
+
+static inline uint32_t walk_io_nodes(const struct kb_topology *t)
+{
+    return (uint32_t)((t->n_nodes - walk_first_io_node(t)) / t->sips);
+}
+
+/* The node of `hop`, passed in cube `cube` on the way to `dst` (packed). */
+static inline size_t walk_node(const struct kb_topology *t, const struct hop_row *hop,
+                               uint32_t cube, uint32_t dst)
+{
+    uint32_t sip = (hop->chiplet == AT_IO_TO ? dst_cube(t, dst) : cube) / t->cubes;
+
+    if (hop->chiplet == AT_CUBE)
+        return (size_t)cube * walk_cube_nodes(t) + hop->node;
+    if (hop->chiplet == AT_FABRIC)
+        return t->n_nodes - 1;
+    return walk_first_io_node(t) + (size_t)sip * walk_io_nodes(t) + hop->node;
+}
+
+/* Its row, of node number `node`. */
+static inline const struct node_row *walk_node_row(const struct kb_topology *t, size_t node)
+{
+    size_t io = walk_first_io_node(t), n_io = (size_t)t->sips * walk_io_nodes(t);
+
+    if (node < io)
+        return &t->cube_nodes[node % walk_cube_nodes(t)];
+    return node < io + n_io ? &t->io_nodes[(node - io) % walk_io_nodes(t)] : &t->fabric_nodes[0];
+}
+
 /* The station of an edge: its link's number * 2, and 1 if it goes the link's to -> from. */
 static inline size_t walk_link(const struct kb_topology *t, struct walk_edge edge, uint32_t cube,
                                uint32_t dst)

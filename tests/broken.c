@@ -78,6 +78,18 @@ static void idle(tl_ctx *tl, const kb_args *args)
     (void)tl, (void)args;
 }
 
+/* Every second PE has something to do: it reads the first row. */
+static void copy_half(tl_ctx *tl, const kb_args *args)
+{
+    uint32_t owner = 0;
+
+    while (kb_tensor_shard(args->tensors[0], owner).shape.dim[0] == 0)
+        owner++;
+    kb_shard x = kb_tensor_shard(args->tensors[0], owner);
+    if (tl_pe(tl) % 2 == 0)
+        tl_free(tl, tl_load(tl, x.address, KB_F32, x.shape));
+}
+
 static void peek(tl_ctx *tl, const kb_args *args)
 {
     kb_shard x = kb_tensor_shard(args->tensors[0], tl_pe(tl));
@@ -127,6 +139,14 @@ static void setup_idle(kb_bench_run *run)
     kb_bench_launch(run, "idle", idle, NULL, 0);
 }
 
+static void setup_half(kb_bench_run *run)
+{
+    static const uint32_t pes[] = {3, 4, 5, 6, 9};
+
+    declare(run);
+    kb_bench_launch(run, "copy_half", copy_half, pes, 5);
+}
+
 static void setup_peek(kb_bench_run *run)
 {
     declare(run);
@@ -174,6 +194,7 @@ BENCH(wrong, setup_divide, but_one)
 BENCH(no_nan, setup_divide, but_nan)
 BENCH(nan, setup_zeros, all_nan)
 BENCH(unwritten, setup_idle, all_ones)
+BENCH(half, setup_half, all_ones)
 BENCH(peek, setup_peek, all_ones)
 BENCH(give_up, setup_give_up, all_ones)
 BENCH(dig, setup_dig, all_ones)
@@ -183,7 +204,7 @@ BENCH(many, setup_many, all_ones)
 
 const kb_bench *const benches[] = {
     &bench_good,    &bench_wrong, &bench_no_nan,  &bench_nan,   &bench_unwritten, &bench_peek,
-    &bench_give_up, &bench_dig,   &bench_load_on, &bench_large, &bench_many,
+    &bench_give_up, &bench_dig,   &bench_load_on, &bench_large, &bench_many,      &bench_half,
 };
 const size_t n_benches = sizeof benches / sizeof *benches;
 

@@ -27,17 +27,18 @@ struct rig {
     size_t n;
     kb_sim *sim;
     bool fifo;
-    struct edge *edges; /* as kb_sim_edges() shows them */
-    struct kb_station_use *stations;
-    size_t n_edges, n_stations;
+    struct judge_use *uses; /* as the judge counts stations */
+    size_t n_uses;
+    /* as kb_sim_usage() shows them */
+    struct edge *edges;
+    kb_use *nodes, *stations;
+    size_t n_edges, n_nodes, n_stations;
 };
 
-static void keep_edge(void *arg, const kb_edge_use *use)
+static void keep_edge(struct rig *r, const kb_use *use)
 {
-    struct rig *r = arg;
     struct edge *e = &r->edges[r->n_edges++];
 
-    assert_true(r->n_edges <= MOST_USES);
     memset(e, 0, sizeof *e);
     strcpy(e->from, use->from);
     strcpy(e->to, use->to);
@@ -47,12 +48,34 @@ static void keep_edge(void *arg, const kb_edge_use *use)
     e->busy_fs = use->busy_fs;
 }
 
-static void keep_station(void *arg, const kb_station_use *use)
+/* Links of fifo are edges and stations. */
+static void keep_use(void *arg, const kb_use *use)
 {
     struct rig *r = arg;
 
-    r->stations[r->n_stations++] = *use;
-    assert_true(r->n_stations <= MOST_USES);
+    assert_true(r->n_edges < MOST_USES && r->n_nodes < MOST_USES && r->n_stations < MOST_USES);
+    if (use->kind == KB_AT_LINK)
+        keep_edge(r, use);
+    if (use->kind == KB_AT_NODE)
+        r->nodes[r->n_nodes++] = *use;
+    else if (use->queues)
+        r->stations[r->n_stations++] = *use;
+}
+
+/* Asks `sim` for all that it has used; r->edges, nodes and stations are owned. */
+static void keep_usage(struct rig *r, const kb_sim *sim)
+{
+    r->edges = calloc(MOST_USES, sizeof *r->edges);
+    r->nodes = calloc(MOST_USES, sizeof *r->nodes);
+    r->stations = calloc(MOST_USES, sizeof *r->stations);
+    assert_int_equal(kb_sim_usage(sim, keep_use, r), KB_OK);
+}
+
+static void free_usage(struct rig *r)
+{
+    free(r->edges);
+    free(r->nodes);
+    free(r->stations);
 }
 
 /* Runs random rows on `topo`, which it takes. */
@@ -67,18 +90,15 @@ static struct rig run_rows(const kb_topology *topo, kb_engine engine, uint64_t s
     r.judge = judge_load_text(info.config);
     r.rows = random_rows(r.judge, seed, n);
     r.results = calloc(n, sizeof *r.results);
-    r.edges = calloc(MOST_USES, sizeof *r.edges);
-    r.stations = calloc(MOST_USES, sizeof *r.stations);
     r.sim = new_sim(topo, (kb_options){.engine = engine});
-    assert_true(judge_replay(r.judge, r.rows, n, r.results, &fingerprint));
+    assert_true(judge_replay_uses(r.judge, r.rows, n, r.results, &fingerprint, &r.uses, &r.n_uses));
     for (size_t i = 0; i < n; i++) {
         kb_request request = request_of(&r.rows[i]);
 
         add(r.sim, &request);
     }
     run_all(r.sim);
-    assert_int_equal(kb_sim_edges(r.sim, keep_edge, &r), KB_OK);
-    assert_int_equal(kb_sim_stations(r.sim, keep_station, &r), KB_OK);
+    keep_usage(&r, r.sim);
     return r;
 }
 
@@ -87,8 +107,8 @@ static void free_rig(struct rig *r)
     kb_sim_free(r->sim);
     free(r->rows);
     free(r->results);
-    free(r->edges);
-    free(r->stations);
+    free(r->uses);
+    free_usage(r);
     judge_free(r->judge);
 }
 
@@ -116,11 +136,6 @@ static void each_rig(void (*check)(struct rig *r))
 static bool writes(const struct judge_row *row)
 {
     return row->op == JUDGE_WRITE || row->op == JUDGE_H2D;
-}
-
-static bool of_host(const struct judge_row *row)
-{
-    return row->op == JUDGE_H2D || row->op == JUDGE_D2H;
 }
 
 static struct judge_route route_of(const struct rig *r, const struct judge_row *row)
@@ -315,10 +330,55 @@ static void no_link_is_used_more_than_all_the_time(void **state)
     each_rig(check_links_are_not_full);
 }
 
+/* -- nodes ---------------------------------------------------------------------------------- */
+
+static void check_nodes(struct rig *r)
+{
+    kb_use *passed = calloc(r->judge->n_nodes, sizeof *passed);
+    size_t n = 0;
+
+    for (size_t i = 0; i < r->n; i++) {
+        struct judge_route route = route_of(r, &r->rows[i]);
+
+        for (size_t h = 0; h < route.n; h++) {
+            kb_use *use = &passed[route.hops[h].node];
+
+            use->count++;
+            use->bytes += r->rows[i].nbytes;
+            use->busy_fs += r->judge->nodes[route.hops[h].node].overhead_fs;
+        }
+        judge_route_clear(&route);
+    }
+    for (size_t i = 0; i < r->n_nodes; i++) {
+        const kb_use *use = &r->nodes[i];
+        size_t node = judge_find_node(r->judge, use->name);
+
+        assert_true(node != SIZE_MAX);
+        if (use->count != passed[node].count || use->bytes != passed[node].bytes ||
+            use->busy_fs != passed[node].busy_fs)
+            fail_msg("%s: %" PRIu64 " times, %" PRIu64 " bytes, %" PRId64 " fs, not %" PRIu64
+                     ", %" PRIu64 ", %" PRId64,
+                     use->name, use->count, use->bytes, use->busy_fs, passed[node].count,
+                     passed[node].bytes, passed[node].busy_fs);
+        assert_true(use->servers == 0 && !use->queues && use->util_pct == 0);
+    }
+    for (size_t i = 0; i < r->judge->n_nodes; i++)
+        n += passed[i].count > 0;
+    assert_int_equal(r->n_nodes, n);
+    free(passed);
+}
+
+/* Every node of a route is passed once by each of its transactions, io_noc twice by a host's. */
+static void nodes_are_passed_as_a_recount_says(void **state)
+{
+    (void)state;
+    each_rig(check_nodes);
+}
+
 /* design 12: "a zero-length UCIe shortcut taken by cube-local traffic" */
 static void local_traffic_leaves_no_trace_outside_its_cube(void **state)
 {
-    struct rig r = {.topo = &cube8_topology, .edges = calloc(MOST_USES, sizeof *r.edges)};
+    struct rig r = {.topo = &cube8_topology};
 
     (void)state;
     r.sim = new_sim(r.topo, (kb_options){0});
@@ -332,7 +392,7 @@ static void local_traffic_leaves_no_trace_outside_its_cube(void **state)
         add(r.sim, &x);
     }
     run_all(r.sim);
-    assert_int_equal(kb_sim_edges(r.sim, keep_edge, &r), KB_OK);
+    keep_usage(&r, r.sim);
     assert_true(r.n_edges > 40);
     for (size_t i = 0; i < r.n_edges; i++) {
         assert_ptr_equal(strstr(r.edges[i].from, "sip0.cube5."), r.edges[i].from);
@@ -340,99 +400,71 @@ static void local_traffic_leaves_no_trace_outside_its_cube(void **state)
         assert_null(strstr(r.edges[i].from, "ucie"));
         assert_null(strstr(r.edges[i].to, "ucie"));
     }
-    free(r.edges);
+    free_usage(&r);
     kb_sim_free(r.sim);
 }
 
 /* -- stations ------------------------------------------------------------------------------- */
 
-/* Time from an M_CPU's engine to the memory, without queues. */
-static int64_t behind_engine_fs(const struct judge_route *route)
+static const struct judge_use *judged(const struct rig *r, const char *name)
 {
-    int64_t fs = 0;
-    bool behind = false;
-
-    for (size_t i = 0; i < route->n; i++) {
-        const struct judge_hop *h = &route->hops[i];
-
-        if (behind)
-            fs += h->wire_fs + (i + 1 < route->n ? h->overhead_fs : 0);
-        behind = behind || strstr(h->name, ".m_cpu");
-    }
-    return fs;
-}
-
-/* What `use` should have been, by the judge's results. */
-static struct kb_station_use recounted(const struct rig *r, const char *name)
-{
-    struct kb_station_use sum = {.count = 0};
-
-    for (size_t i = 0; i < r->n; i++) {
-        const struct judge_row *row = &r->rows[i];
-        const struct judge_result *x = &r->results[i];
-        struct judge_route route = route_of(r, row);
-        char first[KB_NODE_BYTES + 8] = "";
-
-        for (size_t h = 0; h < route.n; h++)
-            if (strstr(route.hops[h].name, of_host(row) ? ".m_cpu" : ".pe_dma"))
-                snprintf(first, sizeof first, "%s.%s", route.hops[h].name,
-                         writes(row) ? "write" : "read");
-        if (strcmp(name, first) == 0) {
-            int64_t taken_fs = of_host(row) ? x->arrive_fs - behind_engine_fs(&route) : x->start_fs;
-
-            sum.count++;
-            sum.bytes += row->nbytes;
-            sum.busy_fs += x->done_fs - taken_fs;
-            sum.wait_ns += (double)(of_host(row) ? x->queue_engine_fs : x->queue_channel_fs) / 1e6;
-        } else if (strcmp(name, route.hops[route.n - 1].name) == 0) {
-            sum.count++;
-            sum.bytes += row->nbytes;
-            sum.busy_fs += x->done_fs - x->service_fs;
-            sum.wait_ns += (double)x->queue_memory_fs / 1e6;
-        }
-        judge_route_clear(&route);
-    }
-    return sum;
+    for (size_t i = 0; i < r->n_uses; i++)
+        if (strcmp(r->uses[i].name, name) == 0)
+            return &r->uses[i];
+    fail_msg("the judge has not used %s", name);
+    return NULL;
 }
 
 static uint32_t servers_of(const struct rig *r, const char *name)
 {
     bool write = strstr(name, ".write") != NULL;
 
-    if (strstr(name, ".m_cpu."))
+    if (strstr(name, ".m_cpu.") && !strstr(name, " -> "))
         return judge_count(r->judge, write ? "cube.m_cpu.dma_write" : "cube.m_cpu.dma_read");
-    if (!strstr(name, ".pe_dma."))
+    if (!strstr(name, ".pe_dma.") || strstr(name, " -> "))
         return 1;
     return judge_count(r->judge,
                        write ? "cube.pe.pe_dma.write_channels" : "cube.pe.pe_dma.read_channels");
 }
 
+/* Little: the mean number of those who wait is the sum of their waits over the time. */
+static void check_station(const struct rig *r, const kb_use *use)
+{
+    const struct judge_use *expected = judged(r, use->name);
+    double end_fs = (double)kb_sim_end_fs(r->sim), wait_fs = (double)expected->wait_fs;
+    double util_pct = 100 * (double)expected->busy_fs / (use->servers * end_fs);
+
+    if (use->count != expected->count || use->bytes != expected->bytes ||
+        use->busy_fs != expected->busy_fs || fabs(use->wait_ns - wait_fs / 1e6) > 1e-9 * wait_fs ||
+        use->queue_max != expected->longest)
+        fail_msg("%s: %" PRIu64 " times, %" PRIu64 " bytes, %" PRId64
+                 " fs, waits %f ns, %d in line, not %" PRIu64 ", %" PRIu64 ", %" PRId64 ", %f, %u",
+                 use->name, use->count, use->bytes, use->busy_fs, use->wait_ns, (int)use->queue_max,
+                 expected->count, expected->bytes, expected->busy_fs, wait_fs / 1e6,
+                 expected->longest);
+    assert_int_equal(use->servers, servers_of(r, use->name));
+    assert_true(fabs(use->util_pct - util_pct) < 1e-9 && use->util_pct <= 100 + 1e-9);
+    assert_true(fabs(use->queue_mean - wait_fs / end_fs) < 1e-9 * (1 + use->queue_mean));
+}
+
 static void check_stations(struct rig *r)
 {
-    uint64_t bytes[2] = {0, 0}, rows_bytes = 0;
+    uint64_t memory_bytes = 0, first_bytes = 0, rows_bytes = 0;
 
     for (size_t i = 0; i < r->n_stations; i++) {
-        const struct kb_station_use *use = &r->stations[i];
-        struct kb_station_use expected = recounted(r, use->name);
-        bool engine_of_fifo = r->fifo && strstr(use->name, ".m_cpu."); /* links take a part */
+        const kb_use *use = &r->stations[i];
 
-        if (use->count != expected.count || use->bytes != expected.bytes ||
-            (use->busy_fs != expected.busy_fs && !engine_of_fifo) ||
-            fabs(use->wait_ns - expected.wait_ns) > 1e-6 * (1 + expected.wait_ns))
-            fail_msg("%s: %" PRIu64 " times, %" PRIu64 " bytes, %" PRId64
-                     " fs, waits %f ns, not %" PRIu64 ", %" PRIu64 ", %" PRId64 ", %f",
-                     use->name, use->count, use->bytes, use->busy_fs, use->wait_ns, expected.count,
-                     expected.bytes, expected.busy_fs, expected.wait_ns);
-        assert_int_equal(use->servers, servers_of(r, use->name));
-        assert_true(use->busy_fs <= kb_sim_end_fs(r->sim) * (int64_t)use->servers);
-        assert_true((use->queue_max > 0) == (use->wait_ns > 0));
-        assert_true(use->queue_max < use->count);
-        bytes[strstr(use->name, ".read") || strstr(use->name, ".write")] += use->bytes;
+        check_station(r, use);
+        if (use->kind == KB_AT_MEMORY)
+            memory_bytes += use->bytes;
+        else if (use->kind != KB_AT_LINK)
+            first_bytes += use->bytes;
     }
+    assert_int_equal(r->n_stations, r->n_uses);
     for (size_t i = 0; i < r->n; i++)
         rows_bytes += r->rows[i].nbytes;
-    assert_true(bytes[0] == rows_bytes); /* every row passes one memory */
-    assert_true(bytes[1] == rows_bytes); /* and one channel or engine */
+    assert_true(memory_bytes == rows_bytes); /* every row passes one memory */
+    assert_true(first_bytes == rows_bytes);  /* and one channel or engine */
 }
 
 static void stations_served_what_a_recount_says(void **state)
@@ -443,14 +475,14 @@ static void stations_served_what_a_recount_says(void **state)
 
 struct longest {
     const char *name;
-    uint32_t queue_max;
+    int64_t queue_max;
 };
 
-static void find_longest(void *arg, const kb_station_use *use)
+static void find_longest(void *arg, const kb_use *use)
 {
     struct longest *l = arg;
 
-    if (strcmp(use->name, l->name) == 0)
+    if (strcmp(use->name, l->name) == 0 && use->queues)
         l->queue_max = use->queue_max;
 }
 
@@ -473,8 +505,8 @@ static void longest_queue_is_known(void **state)
         add(sim, &r);
     }
     run_all(sim);
-    assert_int_equal(kb_sim_stations(sim, find_longest, &channel), KB_OK);
-    assert_int_equal(kb_sim_stations(sim, find_longest, &slice), KB_OK);
+    assert_int_equal(kb_sim_usage(sim, find_longest, &channel), KB_OK);
+    assert_int_equal(kb_sim_usage(sim, find_longest, &slice), KB_OK);
     assert_int_equal(channel.queue_max, 9);
     assert_int_equal(slice.queue_max, 7);
     kb_sim_free(sim);
@@ -544,11 +576,11 @@ static void slice_under_poisson_arrivals_is_an_m_d_1_queue(void **state)
         assert_m_d_1(rhos[i]);
 }
 
-/* The same rows with every event counted: all that is said of edges and stations is the same. */
-static void check_same_counted(struct rig *r)
+/* The same rows once more: all that is said of nodes, edges and stations is the same. */
+static void check_same(struct rig *r, kb_options options)
 {
-    kb_sim *sim = new_sim(r->topo, (kb_options){.engine = KB_FUSED, .fingerprint = true});
-    struct rig counted = {.topo = r->topo};
+    kb_sim *sim = new_sim(r->topo, options);
+    struct rig other = {.topo = r->topo};
 
     for (size_t i = 0; i < r->n; i++) {
         kb_request request = request_of(&r->rows[i]);
@@ -556,25 +588,22 @@ static void check_same_counted(struct rig *r)
         add(sim, &request);
     }
     run_all(sim);
-    counted.edges = calloc(MOST_USES, sizeof *counted.edges);
-    counted.stations = calloc(MOST_USES, sizeof *counted.stations);
-    assert_int_equal(kb_sim_edges(sim, keep_edge, &counted), KB_OK);
-    assert_int_equal(kb_sim_stations(sim, keep_station, &counted), KB_OK);
-    assert_int_equal(counted.n_edges, r->n_edges);
-    assert_int_equal(counted.n_stations, r->n_stations);
-    assert_memory_equal(counted.edges, r->edges, r->n_edges * sizeof *r->edges);
-    for (size_t i = 0; i < r->n_stations; i++) {
-        const kb_station_use *a = &r->stations[i], *b = &counted.stations[i];
-
-        assert_string_equal(a->name, b->name);
-        assert_true(a->servers == b->servers && a->count == b->count && a->bytes == b->bytes);
-        assert_true(a->busy_fs == b->busy_fs && a->wait_ns == b->wait_ns);
-        assert_int_equal(a->queue_max, b->queue_max);
-    }
+    keep_usage(&other, sim);
+    assert_int_equal(other.n_edges, r->n_edges);
+    assert_int_equal(other.n_nodes, r->n_nodes);
+    assert_int_equal(other.n_stations, r->n_stations);
+    assert_memory_equal(other.edges, r->edges, r->n_edges * sizeof *r->edges);
+    assert_memory_equal(other.nodes, r->nodes, r->n_nodes * sizeof *r->nodes);
+    assert_memory_equal(other.stations, r->stations, r->n_stations * sizeof *r->stations);
     assert_int_equal(kb_sim_end_fs(sim), kb_sim_end_fs(r->sim));
     kb_sim_free(sim);
-    free(counted.edges);
-    free(counted.stations);
+    free_usage(&other);
+}
+
+static void check_same_counted(struct rig *r)
+{
+    check_same(r, (kb_options){.engine = KB_FUSED, .fingerprint = true});
+    check_same(r, (kb_options){.engine = KB_HOP});
 }
 
 /* An engine may skip events that nobody waits for: design 1. Nothing that is counted changes. */
@@ -584,6 +613,122 @@ static void skipped_events_change_no_statistics(void **state)
     each_rig(check_same_counted);
 }
 
+/* -- runs that end early -------------------------------------------------------------------- */
+
+/* How much of [from, to] lies before `until`. */
+static int64_t before(int64_t from, int64_t to, int64_t until)
+{
+    to = to < until ? to : until;
+    return to > from ? to - from : 0;
+}
+
+/* A memory or a PE's channel, by what the judge says of a whole run. */
+static void recount_until(const struct rig *r, const kb_use *use, int64_t until_fs)
+{
+    int64_t busy_fs = 0, wait_fs = 0;
+    uint64_t count = 0;
+
+    for (size_t i = 0; i < r->n; i++) {
+        const struct judge_row *row = &r->rows[i];
+        const struct judge_result *x = &r->results[i];
+        struct judge_route route = route_of(r, row);
+        char channel[KB_PLACE_BYTES];
+        bool host = row->op == JUDGE_H2D || row->op == JUDGE_D2H;
+
+        snprintf(channel, sizeof channel, "%s.%s", route.hops[0].name,
+                 writes(row) ? "write" : "read");
+        if (strcmp(use->name, route.hops[route.n - 1].name) == 0) {
+            busy_fs += before(x->service_fs, x->done_fs, until_fs);
+            wait_fs += before(x->arrive_fs, x->service_fs, until_fs);
+            count += x->done_fs <= until_fs;
+        } else if (!host && strcmp(use->name, channel) == 0) {
+            busy_fs += before(x->start_fs, x->done_fs, until_fs);
+            wait_fs += before(x->issue_fs, x->start_fs, until_fs);
+            count += x->done_fs <= until_fs;
+        }
+        judge_route_clear(&route);
+    }
+    if (use->busy_fs != busy_fs || fabs(use->wait_ns * 1e6 - (double)wait_fs) > 1 ||
+        use->count != count)
+        fail_msg("%s until %" PRId64 " fs: %" PRIu64 " times, %" PRId64
+                 " fs, waits %f ns, not %" PRIu64 ", %" PRId64 ", %f",
+                 use->name, until_fs, use->count, use->busy_fs, use->wait_ns, count, busy_fs,
+                 (double)wait_fs / 1e6);
+    assert_true(fabs(use->queue_mean * (double)until_fs - (double)wait_fs) <
+                1 + 1e-9 * (double)wait_fs);
+}
+
+static struct rig stopped(const struct rig *r, kb_engine engine, int64_t until_fs)
+{
+    struct rig part = {.sim =
+                           new_sim(r->topo, (kb_options){.engine = engine, .until_fs = until_fs})};
+
+    for (size_t i = 0; i < r->n; i++) {
+        kb_request request = request_of(&r->rows[i]);
+
+        add(part.sim, &request);
+    }
+    assert_int_equal(kb_sim_run(part.sim, 0, NULL), KB_STOPPED);
+    keep_usage(&part, part.sim);
+    return part;
+}
+
+static void check_until(struct rig *r)
+{
+    for (int64_t eighth = 1; eighth < 8; eighth += 3) {
+        int64_t until_fs = kb_sim_end_fs(r->sim) / 8 * eighth + 1;
+        struct rig fused = stopped(r, KB_FUSED, until_fs), hop = stopped(r, KB_HOP, until_fs);
+
+        for (size_t i = 0; i < fused.n_stations; i++) {
+            const kb_use *use = &fused.stations[i];
+
+            assert_true(use->util_pct <= 100 + 1e-9);
+            if (use->kind == KB_AT_MEMORY || use->kind == KB_AT_CHANNEL)
+                recount_until(r, use, until_fs);
+        }
+        assert_int_equal(fused.n_stations, hop.n_stations);
+        assert_memory_equal(fused.stations, hop.stations,
+                            fused.n_stations * sizeof *fused.stations);
+        kb_sim_free(fused.sim);
+        kb_sim_free(hop.sim);
+        free_usage(&fused);
+        free_usage(&hop);
+    }
+}
+
+static void a_run_that_ends_early_has_used_what_it_had_until_then(void **state)
+{
+    (void)state;
+    each_rig(check_until);
+}
+
+/*
+ * Five writes at once enter the first link 16 ns after one another: four wait. The next link takes
+ * each for 32 ns: when the fifth comes, 64 ns after the first, the third enters, and two wait.
+ */
+static void longest_queue_of_a_link_is_known(void **state)
+{
+    const kb_topology *t =
+        any_topology("kernbench: 1\nname: queue\nsip: {cube_mesh: {w: 1, h: 1}}\n"
+                     "contention: {links: fifo}\n"
+                     "cube: {pe: {pe_dma: {write_channels: 8}}}\n");
+    struct longest first = {.name = "sip0.cube0.pe0.pe_dma -> sip0.cube0.xbar.pe0"};
+    struct longest next = {.name = "sip0.cube0.xbar.pe0 -> sip0.cube0.xbar.pe1"};
+    kb_sim *sim = new_sim(t, (kb_options){0});
+
+    (void)state;
+    for (uint32_t i = 0; i < 5; i++)
+        issue(sim, t, 0, KB_WRITE, "c0.pe0", "c0.slice1", 4096);
+    issue(sim, t, 500 * KB_FS_PER_NS, KB_WRITE, "c0.pe0", "c0.slice1", 4096);
+    run_all(sim);
+    assert_int_equal(kb_sim_usage(sim, find_longest, &first), KB_OK);
+    assert_int_equal(kb_sim_usage(sim, find_longest, &next), KB_OK);
+    assert_int_equal(first.queue_max, 4);
+    assert_int_equal(next.queue_max, 2);
+    kb_sim_free(sim);
+    any_topology_free(t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -591,10 +736,13 @@ int main(void)
         cmocka_unit_test(terms_sum_to_the_time_that_was_taken),
         cmocka_unit_test(edges_carry_what_a_recount_says),
         cmocka_unit_test(every_node_passes_on_what_it_gets),
+        cmocka_unit_test(nodes_are_passed_as_a_recount_says),
         cmocka_unit_test(no_link_is_used_more_than_all_the_time),
         cmocka_unit_test(local_traffic_leaves_no_trace_outside_its_cube),
         cmocka_unit_test(stations_served_what_a_recount_says),
         cmocka_unit_test(longest_queue_is_known),
+        cmocka_unit_test(longest_queue_of_a_link_is_known),
+        cmocka_unit_test(a_run_that_ends_early_has_used_what_it_had_until_then),
         cmocka_unit_test(slice_under_poisson_arrivals_is_an_m_d_1_queue),
     };
 

@@ -359,6 +359,47 @@ static void assert_records(const struct scenario *s, kb_sim *sim)
         fail_msg("seed %" PRIu64 ": %zu records, not %zu", s->seed, n, s->expected.n_records);
 }
 
+/* -- stations ------------------------------------------------------------------------------- */
+
+/* What a run has used, held against what the judge says. */
+struct comparison {
+    const struct scenario *s;
+    double end_fs;
+    size_t n;
+};
+
+static void assert_use(void *arg, const kb_use *use)
+{
+    struct comparison *c = arg;
+    const struct judge_run *run = &c->s->expected;
+    size_t i = 0;
+
+    if (!use->queues)
+        return;
+    while (i < run->n_uses && strcmp(run->uses[i].name, use->name) != 0)
+        i++;
+    if (i == run->n_uses)
+        fail_msg("seed %" PRIu64 ": %s is used", c->s->seed, use->name);
+    const struct judge_use *x = &run->uses[i];
+    if (use->count != x->count || use->bytes != x->bytes || use->busy_fs != x->busy_fs ||
+        use->queue_max != x->longest ||
+        fabs(use->queue_mean * c->end_fs - (double)x->wait_fs) > 1 + 1e-9 * (double)x->wait_fs)
+        fail_msg("seed %" PRIu64 ": %s: %" PRIu64 " times, %" PRIu64 " bytes, %" PRId64
+                 " fs, waits %f ns, %d in line, not %" PRIu64 ", %" PRIu64 ", %" PRId64 ", %f, %u",
+                 c->s->seed, use->name, use->count, use->bytes, use->busy_fs, use->wait_ns,
+                 (int)use->queue_max, x->count, x->bytes, x->busy_fs, (double)x->wait_fs / 1e6,
+                 x->longest);
+    c->n++;
+}
+
+static void assert_usage(const struct scenario *s, const kb_sim *sim)
+{
+    struct comparison c = {s, (double)kb_sim_end_fs(sim), 0};
+
+    assert_int_equal(kb_sim_usage(sim, assert_use, &c), KB_OK);
+    assert_int_equal(c.n, s->expected.n_uses);
+}
+
 /* -- scenarios ------------------------------------------------------------------------------ */
 
 static struct scenario scenario_new(uint64_t seed)
@@ -401,6 +442,7 @@ static void assert_run(struct scenario *s, kb_options options, uint64_t budget)
                  kb_sim_fingerprint(sim), s->expected.fingerprint);
     if (options.oplog)
         assert_records(s, sim);
+    assert_usage(s, sim);
     kb_sim_free(sim);
 }
 

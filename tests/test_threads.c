@@ -83,10 +83,12 @@ static kb_status add_rows(kb_sim *sim, const struct job *job, kb_error *why)
     return status;
 }
 
-static void hash_edge(void *arg, const kb_edge_use *use)
+static void hash_use(void *arg, const kb_use *use)
 {
-    hash(arg, use->from, strlen(use->from));
+    hash(arg, use->name, strlen(use->name));
     hash(arg, &use->bytes, sizeof use->bytes);
+    hash(arg, &use->busy_fs, sizeof use->busy_fs);
+    hash(arg, &use->queue_max, sizeof use->queue_max);
 }
 
 static kb_status hash_rows(const kb_sim *sim, uint64_t *h)
@@ -99,7 +101,7 @@ static kb_status hash_rows(const kb_sim *sim, uint64_t *h)
         status = kb_sim_result(sim, id, &r);
         hash(h, &r, sizeof r);
     }
-    return status == KB_OK ? kb_sim_edges(sim, hash_edge, h) : status;
+    return status == KB_OK ? kb_sim_usage(sim, hash_use, h) : status;
 }
 
 static kb_status run_rows(const struct job *job, struct outcome *out)

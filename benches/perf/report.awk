@@ -1,6 +1,6 @@
 # report.awk -- tables of medians from samples, and how far they are from the aims.
 #
-# usage: awk -v table=txn|mm1|kernel|oplog|phase2|replay|start|build|large -f report.awk SAMPLES
+# usage: awk -v table=txn|stats|mm1|kernel|oplog|phase2|replay|start|build|large -f report.awk SAMPLES
 # A sample is name,unit,round,value. Ratios are taken round by round: both sides ran together.
 
 BEGIN { FS = "," }
@@ -16,6 +16,8 @@ FNR > 1 {
 END {
     if (table == "txn")
         txn()
+    else if (table == "stats")
+        stats()
     else if (table == "mm1")
         mm1()
     else if (table == "many")
@@ -197,6 +199,22 @@ function txn(p, pattern, s) {
             aim("fused ideal " pattern[p] ", " s " outstanding",
                 of("fused ideal " pattern[p] " " s (p == 3 ? " bursts" : " at0") " run"),
                 s == 256 ? 60 : 80, "ns")
+}
+
+# -- what counting costs ---------------------------------------------------------------------
+
+# A ratio of medians: the two ran in turn, and single rounds are noisy.
+function stats(name, bare, part) {
+    print "ns per transaction or load, with and without what is counted for kb_sim_usage()"
+    for (name in count) {
+        if (!sub(/^counted /, "", name))
+            continue
+        part = of("counted " name)
+        bare = of("bare " name)
+        printf "%-38s%-24s%-24sx%.3f\n", name, cell("counted " name), cell("bare " name),
+            part / bare | "sort"
+    }
+    close("sort")
 }
 
 # -- the event core alone --------------------------------------------------------------------

@@ -29,6 +29,9 @@ enum exit_code cmd_print(const struct cli *cli, const struct rows *rows);
 enum exit_code cmd_output(const struct cli *cli, enum exit_code (*run)(void *arg, struct sink *s),
                           void *arg);
 
+/* Is what a command that ends with `code` has printed a result? */
+bool cmd_is_kept(enum exit_code code);
+
 /* As cmd_print(), to an open `s`, which stays open. */
 void cmd_write(const struct cli *cli, const struct rows *rows, struct sink *s);
 

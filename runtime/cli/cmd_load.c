@@ -4,9 +4,11 @@
 #include "matrix.h"
 #include "progress.h"
 #include "say.h"
+#include "stats.h"
 #include "stop.h"
 #include "text.h"
 #include "transactions.h"
+#include "warn.h"
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +18,6 @@ enum {
     EVENTS_AT_ONCE = 50000, /* a few ms: how long Ctrl-C may wait */
     AHEAD_PER_THREAD = 2,
     N_BUSIEST = 3,
-    NAME_BYTES = 2 * KB_NODE_BYTES + 8,
     NOTE_BYTES = 4096,
     TXNS_TO_TELL = 1000, /* less are no load */
 };
@@ -54,7 +55,7 @@ static const struct column columns[] = {
 /* The busiest of a kind, most first. */
 struct busiest {
     struct {
-        char name[NAME_BYTES];
+        char name[KB_PLACE_BYTES];
         double percent;
     } at[N_BUSIEST];
     size_t n;
@@ -64,6 +65,7 @@ struct busiest {
 struct point {
     kb_traffic_result result;
     struct busiest memories, links; /* of the first simulation */
+    struct warn_missed missed;      /* by all of them */
 };
 
 /* One simulation, in work or done. */
@@ -84,8 +86,10 @@ struct load {
     kb_sim **sims;        /* owned, as they are; of the rate that is due */
     struct job *jobs;     /* owned; simulation i, of rate i / seeds, at i % window */
     unsigned threads, window;
-    size_t n_points; /* rates that are complete */
-    uint64_t n_done; /* simulations that were given */
+    size_t n_points;    /* rates that are complete */
+    uint64_t n_done;    /* simulations that were given */
+    struct stats stats; /* of the first simulation */
+    struct warn_aim aim;
     struct progress progress;
     kb_status status;
     kb_error why;
@@ -171,6 +175,9 @@ static enum exit_code read_rates(struct load *load)
 
     if (!list_read(&load->rates, LIST_RATES, load->cli->opts.rate, why))
         return say(load->cli->program, EXIT_USAGE, "--rate: %s", why);
+    if (load->cli->opts.stats && load->rates.n > 1)
+        return say(load->cli->program, EXIT_USAGE,
+                   "--stats is of one simulation: it needs a --rate that is one number");
     return EXIT_OK;
 }
 
@@ -364,56 +371,45 @@ static void do_job(void *arg, unsigned thread, uint64_t i)
     }
 }
 
-static void rank(struct busiest *b, const char *from, const char *to, int64_t busy_fs,
-                 int64_t end_fs)
+static void rank(struct busiest *b, const kb_use *use)
 {
-    double percent = end_fs > 0 ? 100 * (double)busy_fs / (double)end_fs : 0;
     size_t i = b->n;
 
-    while (i > 0 && percent > b->at[i - 1].percent)
+    while (i > 0 && use->util_pct > b->at[i - 1].percent)
         i--;
     if (i == N_BUSIEST)
         return;
     b->n += b->n < N_BUSIEST;
     memmove(&b->at[i + 1], &b->at[i], (b->n - 1 - i) * sizeof *b->at);
-    snprintf(b->at[i].name, sizeof b->at[i].name, "%s%s%s", from, to ? " -> " : "", to ? to : "");
-    b->at[i].percent = percent;
+    memcpy(b->at[i].name, use->name, sizeof b->at[i].name);
+    b->at[i].percent = use->util_pct;
 }
 
-struct ranking {
-    struct point *point;
-    int64_t end_fs;
-};
-
-static void rank_edge(void *arg, const kb_edge_use *use)
+static void rank_use(void *arg, const kb_use *use)
 {
-    const struct ranking *r = arg;
+    struct point *point = arg;
 
-    rank(&r->point->links, use->from, use->to, use->busy_fs, r->end_fs);
-}
-
-/* Channels are stations too. */
-static void rank_memory(void *arg, const kb_station_use *use)
-{
-    const struct ranking *r = arg;
-
-    if (strstr(use->name, ".hbm_ctrl."))
-        rank(&r->point->memories, use->name, NULL, use->busy_fs, r->end_fs);
+    if (use->kind == KB_AT_LINK)
+        rank(&point->links, use);
+    else if (use->kind == KB_AT_MEMORY && strstr(use->name, ".hbm_ctrl."))
+        rank(&point->memories, use);
 }
 
 /* All simulations of a rate have ended. */
 static kb_status end_point(struct load *load)
 {
     struct point *point = &load->points[load->n_points];
-    struct ranking ranking = {point, kb_sim_end_fs(load->sims[0])};
     kb_status status = kb_traffic_result_of(load->sims, load->cli->opts.seeds, &point->result);
 
     if (!status)
-        status = kb_sim_edges(load->sims[0], rank_edge, &ranking);
-    if (!status)
-        status = kb_sim_stations(load->sims[0], rank_memory, &ranking);
+        status = kb_sim_usage(load->sims[0], rank_use, point);
+    warn_aim_clear(&load->aim);
+    for (size_t i = 0; !status && i < load->cli->opts.seeds; i++)
+        status = warn_aim_add(&load->aim, load->sims[i]);
     if (status)
         return status;
+    stats_take(&load->stats, load->cli, load->sims[0]);
+    point->missed = warn_aim_missed(&load->aim);
     load->n_points++;
     return KB_OK;
 }
@@ -469,7 +465,8 @@ static bool make_room(struct load *load)
     load->points = calloc(load->rates.n, sizeof *load->points);
     load->sims = calloc(o->seeds, sizeof *load->sims);
     load->jobs = calloc(load->window, sizeof *load->jobs);
-    return load->points && load->sims && load->jobs;
+    return load->points && load->sims && load->jobs &&
+           warn_aim_new(&load->aim, load->cli, &load->traffic);
 }
 
 static void free_room(struct load *load)
@@ -480,6 +477,7 @@ static void free_room(struct load *load)
     free(load->points);
     free(load->sims);
     free(load->jobs);
+    warn_aim_free(&load->aim);
     list_free(&load->rates);
     matrix_free(&load->matrix);
 }
@@ -502,7 +500,7 @@ static enum exit_code run(struct load *load)
 }
 
 /* What stderr says about rates whose numbers are not what they seem. */
-static void say_unsteady(const struct load *load)
+static void say_doubts(const struct load *load)
 {
     char rate[TEXT_NUMBER_BYTES];
 
@@ -513,12 +511,22 @@ static void say_unsteady(const struct load *load)
                     "rate %s: no steady state found: latencies still grow, or --txns is too "
                     "small to tell\n",
                     rate);
+        warn_of_missed(load->cli, rate, &load->points[i].missed);
     }
 }
 
 static bool prints_note(enum format format)
 {
     return format == FORMAT_TABLE || format == FORMAT_MD;
+}
+
+/* Of a rate that is interrupted the first simulation, as far as it has come. */
+static void take_unfinished(struct load *load)
+{
+    const kb_sim *sim = load->sims[0] ? load->sims[0] : load->jobs[0].sim;
+
+    if (sim)
+        stats_take(&load->stats, load->cli, sim);
 }
 
 static enum exit_code load_into(void *arg, struct sink *out)
@@ -540,11 +548,12 @@ static enum exit_code load_into(void *arg, struct sink *out)
     }
     cmd_write(load->cli, &rows, out);
     sink_flush(out);
-    say_unsteady(load);
+    say_doubts(load);
     if (rows.note && !prints_note(load->cli->opts.format) && !load->cli->opts.quiet)
         fprintf(stderr, "%s\n", note);
     if (load->n_points == load->rates.n)
         return EXIT_OK;
+    take_unfinished(load);
     fprintf(stderr, "interrupted: %zu of %zu rates complete\n", load->n_points, load->rates.n);
     return EXIT_INTERRUPTED;
 }
@@ -555,7 +564,12 @@ enum exit_code cmd_load(const struct cli *cli)
     enum exit_code code = read_options(&load);
 
     if (!code)
+        code = stats_check(cli);
+    if (!code) {
         code = cmd_output(cli, load_into, &load);
+        code = stats_write(&load.stats, cli, NULL, 0, code);
+    }
+    stats_free(&load.stats);
     free_room(&load);
     return code;
 }

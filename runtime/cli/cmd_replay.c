@@ -1,6 +1,7 @@
 /* cmd_replay.c -- `replay`: the transactions of a CSV file on one machine, a row of times each. */
 #include "cmd.h"
 #include "progress.h"
+#include "stats.h"
 #include "stop.h"
 #include "text.h"
 #include "transactions.h"
@@ -26,8 +27,8 @@ static const struct column columns[] = {
 /* The simulation, and the names of the row being printed. */
 struct replay {
     const struct cli *cli;
-    kb_sim *sim;       /* owned */
-    bool inconsistent; /* a row's terms do not sum to its latency */
+    kb_sim *sim;    /* owned */
+    kb_error wrong; /* a row's terms cannot be: which */
     char src[KB_ENDPOINT_BYTES], dst[KB_ENDPOINT_BYTES];
 };
 
@@ -59,8 +60,8 @@ static bool result_row(void *arg, uint64_t i, struct cell *cells)
     kb_result r;
     kb_status status = kb_sim_result(replay->sim, i, &r);
 
-    if (status == KB_INTERNAL)
-        replay->inconsistent = true;
+    if (status == KB_INTERNAL && !replay->wrong.text[0])
+        warn_term(i, &r, &replay->wrong);
     if (status != KB_OK || kb_sim_request(replay->sim, i, &q) != KB_OK)
         return false;
     kb_endpoint_name(&q.src, replay->src);
@@ -150,8 +151,8 @@ static enum exit_code replay_into(void *arg, struct sink *s)
     rows.n_rows = kb_sim_count(sim);
     cmd_write(cli, &rows, s);
     sink_flush(s);
-    if (replay->inconsistent)
-        return cmd_fail(cli, KB_INTERNAL, NULL);
+    if (replay->wrong.text[0])
+        return cmd_fail(cli, KB_INTERNAL, &replay->wrong);
     if (!say_end(cli, sim, status, status == KB_AGAIN))
         return EXIT_SYSTEM;
     return status == KB_AGAIN ? EXIT_INTERRUPTED : EXIT_OK;
@@ -164,11 +165,18 @@ enum exit_code cmd_replay(const struct cli *cli)
                           .until_fs = cli->opts.until_fs,
                           .max_events = cli->opts.max_events};
     struct replay replay = {.cli = cli};
+    struct stats stats = {0};
     kb_status status = kb_sim_new(cli->topo, &options, &replay.sim);
 
     if (status)
         return cmd_fail(cli, status, NULL);
-    enum exit_code code = cmd_output(cli, replay_into, &replay);
+    enum exit_code code = stats_check(cli);
+    if (!code) {
+        code = cmd_output(cli, replay_into, &replay);
+        stats_take(&stats, cli, replay.sim);
+        code = stats_write(&stats, cli, NULL, 0, code);
+    }
+    stats_free(&stats);
     kb_sim_free(replay.sim);
     return code;
 }

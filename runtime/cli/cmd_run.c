@@ -5,6 +5,7 @@
 #include <errno.h>
 #include "progress.h"
 #include "say.h"
+#include "stats.h"
 #include "stop.h"
 #include "text.h"
 #include "warn.h"
@@ -192,6 +193,8 @@ static bool say_end(const struct run *run, kb_status status)
                 results);
     if (status == KB_OK && talk)
         warn_of_ideal_links(run->cli, run->sim);
+    if (status == KB_OK && talk)
+        warn_of_idle_kernels(run->cli, run->sim, run->bench->name);
     return !o->fingerprint || fprintf(stderr, "fingerprint %016llx\n",
                                       (unsigned long long)kb_sim_fingerprint(run->sim)) > 0;
 }
@@ -268,6 +271,7 @@ enum exit_code cmd_run(const struct cli *cli)
     const struct opts *o = &cli->opts;
     struct run run = {.cli = cli, .bench = find_bench(cli, o->operand[0]), .verify = "off"};
     kb_options options = options_of(o);
+    struct stats stats = {0};
     kb_error why = {""};
 
     if (!run.bench)
@@ -280,7 +284,13 @@ enum exit_code cmd_run(const struct cli *cli)
     run.sim = kb_bench_sim(run.run);
     enum exit_code code = resolve_args(&run) ? check_oplog(cli) : cmd_fail(cli, KB_NO_MEMORY, NULL);
     if (!code)
+        code = stats_check(cli);
+    if (!code) {
         code = cmd_output(cli, run_into, &run);
+        stats_take(&stats, cli, run.sim);
+        code = stats_write(&stats, cli, run.args, run.bench->n_args, code);
+    }
+    stats_free(&stats);
     free(run.args);
     kb_bench_free(run.run);
     return code;

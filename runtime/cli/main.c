@@ -99,8 +99,7 @@ enum exit_code cmd_print(const struct cli *cli, const struct rows *rows)
     return sink_close(&s, cli->program, true);
 }
 
-/* Is what a command has printed a result? */
-static bool is_kept(enum exit_code code)
+bool cmd_is_kept(enum exit_code code)
 {
     return code == EXIT_OK || code == EXIT_DIFFERENT || code == EXIT_INTERRUPTED;
 }
@@ -115,7 +114,7 @@ enum exit_code cmd_output(const struct cli *cli, enum exit_code (*run)(void *arg
         return code;
     stop_defer(true);
     code = run(arg, &s);
-    enum exit_code closed = sink_close(&s, cli->program, is_kept(code));
+    enum exit_code closed = sink_close(&s, cli->program, cmd_is_kept(code));
     stop_defer(false);
     return closed ? closed : code;
 }
@@ -151,7 +150,7 @@ static enum exit_code run_command(struct cli *cli)
     if (code)
         return code;
     code = commands[cli->opts.command](cli);
-    enum exit_code closed = out_sqlite_close(cli->sqlite, is_kept(code));
+    enum exit_code closed = out_sqlite_close(cli->sqlite, cmd_is_kept(code));
     return closed ? closed : code;
 }
 

@@ -170,7 +170,8 @@ static void add_option(struct reading *r, enum option_id id, const char *argumen
 {
     char name[32] = "--";
 
-    if (id == OPTION_OUTPUT || id == OPTION_QUIET || id == OPTION_JOBS || id == OPTION_SQLITE)
+    if (id == OPTION_OUTPUT || id == OPTION_QUIET || id == OPTION_JOBS || id == OPTION_SQLITE ||
+        id == OPTION_STATS)
         return;
     add_param(r->o, dashed_names[id], argument);
     strcat(name, option_names[id]);
@@ -321,6 +322,28 @@ static enum exit_code read_sqlite(struct reading *r, const char *word)
     return *word ? EXIT_OK : refuse(r, OPTION_SQLITE, word, "the name of a file");
 }
 
+static bool ends_in(const char *text, const char *end)
+{
+    size_t n = strlen(text), m = strlen(end);
+
+    return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+/* What --stats is written to; view reads it. */
+static enum exit_code check_stats(const struct reading *r)
+{
+    static const char *const ends[] = {".csv", ".json", ".sqlite", ".db"};
+    const char *word = r->o->stats;
+
+    if (!word || r->o->command == COMMAND_VIEW)
+        return EXIT_OK;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (ends_in(word, ends[i]) && strlen(word) > strlen(ends[i]))
+            return EXIT_OK;
+    return refuse(r, OPTION_STATS, word,
+                  "the name of a file that ends in .csv, .json, .sqlite or .db");
+}
+
 /* text_read_ns() reads any decimal of that kind, exactly. */
 static enum exit_code read_percent(const struct reading *r, enum option_id id, const char *word,
                                    int64_t *out)
@@ -403,6 +426,9 @@ static enum exit_code read_option(struct reading *r, enum option_id id, const ch
         break;
     case OPTION_SQLITE:
         return read_sqlite(r, argument);
+    case OPTION_STATS:
+        r->o->stats = argument;
+        break;
     case OPTION_TOLERANCE:
         return read_percent(r, id, argument, &r->o->tolerance);
     case OPTION_BOUND:
@@ -416,9 +442,6 @@ static enum exit_code read_option(struct reading *r, enum option_id id, const ch
         return read_top(r, argument);
     case OPTION_AT:
         r->o->at = argument;
-        break;
-    case OPTION_STATS:
-        r->o->stats = argument;
         break;
     case OPTION_OUTPUT:
         r->o->output = argument;
@@ -619,9 +642,17 @@ static enum exit_code check(const struct reading *r)
                    o->operand[row->most]);
     if (o->sqlite && o->output && newfile_same(o->sqlite, o->output))
         return say(r->program, EXIT_USAGE, "--sqlite and -o name the same file");
+    if (o->stats && o->output && newfile_same(o->stats, o->output))
+        return say(r->program, EXIT_USAGE, "--stats and -o name the same file");
+    if (o->stats && o->sqlite && newfile_same(o->stats, o->sqlite))
+        return say(r->program, EXIT_USAGE, "--stats and --sqlite name the same file");
+    if (o->stats && o->oplog && newfile_same(o->stats, o->oplog))
+        return say(r->program, EXIT_USAGE, "--stats and --oplog name the same file");
     if (o->sqlite && o->dry_run)
         return say(r->program, EXIT_USAGE, "--dry-run has no results for --sqlite");
     enum exit_code code = check_format(r, row);
+    if (!code)
+        code = check_stats(r);
     return code ? code : check_bytes(r);
 }
 
@@ -641,13 +672,6 @@ static void resolve_params(struct reading *r)
     for (int i = 0; i < N_OPTIONS; i++)
         if (defaults[i] && !r->given[i] && option_rows[i].commands >> o->command & 1)
             add_param(o, dashed_names[i], defaults[i]);
-}
-
-static bool ends_in(const char *text, const char *end)
-{
-    size_t n = strlen(text), m = strlen(end);
-
-    return n >= m && strcmp(text + n - m, end) == 0;
 }
 
 /* The format of a command that was told none: its own, or what the output's name says. */

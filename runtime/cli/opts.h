@@ -21,6 +21,7 @@ struct opts {
     enum format format;
     const char *output;        /* NULL: stdout */
     const char *sqlite;        /* NULL: none */
+    const char *stats;         /* NULL: none; the name ends in one of a few ways */
     struct origin_arg *params; /* owned: what command_line says, name by name, and defaults */
     size_t n_params;
     kb_engine engine;
@@ -38,7 +39,6 @@ struct opts {
     int64_t tolerance, bound; /* millionths of a per cent, at most 10^12 */
     int64_t atol;             /* millionths */
     const char *at;           /* which SIP, cube or PE is drawn; NULL: the first */
-    const char *stats;        /* NULL: none */
     const char *columns;      /* names, commas between them; NULL: all */
     uint64_t top;
     unsigned jobs; /* 0: as many as processors */

@@ -285,36 +285,6 @@ kb_status kb_sim_result(const kb_sim *sim, uint64_t id, kb_result *out);
 /* FNV-1a 64 over every completion and station arrival so far, if the options asked for it. */
 uint64_t kb_sim_fingerprint(const kb_sim *sim);
 
-/* -- what the run has used ------------------------------------------------------------------ */
-
-/* One directed edge, and what passed over it (reads count on the way their data takes). */
-typedef struct kb_edge_use {
-    char from[KB_NODE_BYTES], to[KB_NODE_BYTES];
-    double gbs;
-    uint64_t count, bytes;
-    int64_t busy_fs; /* links fifo: time taken; links ideal: bytes over gbs */
-    double wait_ns;  /* links fifo: summed over transactions */
-} kb_edge_use;
-
-/* One resource with a queue: a PE's channels, an M_CPU's engines, a memory. */
-typedef struct kb_station_use {
-    char name[KB_NODE_BYTES + 8]; /* "sip0.cube0.pe0.pe_dma.read", "sip0.cube0.hbm_ctrl.slice0" */
-    uint32_t servers;
-    uint64_t count, bytes;
-    int64_t busy_fs; /* summed over servers */
-    double wait_ns;  /* summed over transactions */
-    uint32_t queue_max;
-} kb_station_use;
-
-/* Time of the last completion, in fs. */
-int64_t kb_sim_end_fs(const kb_sim *sim);
-
-/* Call `each` for every edge (station) that anything passed, in a fixed order. */
-kb_status kb_sim_edges(const kb_sim *sim, void (*each)(void *arg, const kb_edge_use *use),
-                       void *arg);
-kb_status kb_sim_stations(const kb_sim *sim, void (*each)(void *arg, const kb_station_use *use),
-                          void *arg);
-
 /* -- watching ------------------------------------------------------------------------------- */
 
 /* What a piece of time is spent on. */
@@ -472,6 +442,43 @@ enum { KB_WATCHES_MAX = 4 };
  * returns  KB_BAD_REQUEST: it has begun, or has KB_WATCHES_MAX of them; KB_NO_MEMORY
  */
 kb_status kb_sim_watch(kb_sim *sim, const kb_watch *watch, kb_error *why);
+
+/* -- what the run has used ------------------------------------------------------------------ */
+
+/*
+ * What went through one thing. Transactions count once they are complete; times are those until the
+ * end of the run: kb_sim_end_fs(), or how far it has come. Reads count on the way of their data.
+ *
+ * A node is passed by any number of transactions at once: it has no servers and no queue, and its
+ * busy_fs is count times its overhead. So it is with links that are ideal, but that they are
+ * counted as if they were taken for bytes over gbs, and may be used by more than 100 %.
+ */
+typedef struct kb_use {
+    kb_place_kind kind; /* KB_AT_NODE, _LINK, _CHANNEL, _ENGINE, _MEMORY or _PORT */
+    char name[KB_PLACE_BYTES];
+    char from[KB_NODE_BYTES], to[KB_NODE_BYTES]; /* of a link; else "" */
+    double gbs;       /* of links, memories, and ports of a TCM; else 0 */
+    uint32_t servers; /* 0: as many as come */
+    uint64_t count;
+    uint64_t bytes;  /* of GEMM and MATH 0 */
+    int64_t busy_fs; /* summed over servers */
+    double util_pct; /* busy_fs of servers times the end; without servers 0 */
+    bool queues;
+    double wait_ns;    /* summed over transactions */
+    double queue_mean; /* how many waited, over the time */
+    int64_t queue_max; /* -1: not known, of channels in a simulation with traffic */
+} kb_use;
+
+/* Time of the last completion, in fs. */
+int64_t kb_sim_end_fs(const kb_sim *sim);
+
+/*
+ * Calls `each` for everything that a transaction, or a stage of a command, went through: nodes,
+ * links, channels, engines, memories, ports, each kind in a fixed order.
+ *
+ * returns  KB_NO_MEMORY
+ */
+kb_status kb_sim_usage(const kb_sim *sim, void (*each)(void *arg, const kb_use *use), void *arg);
 
 /* -- sweeps --------------------------------------------------------------------------------- */
 
@@ -739,6 +746,8 @@ typedef struct kb_launch_result {
     int64_t response_fs; /* the last response is back */
     uint64_t ops;        /* commands issued */
     uint64_t dma_read_bytes, dma_write_bytes, gemm_macs, math_elements;
+    uint32_t idle_pes; /* that issued no command, */
+    uint32_t idle_pe;  /* and the first of them, by number over all SIPs and cubes */
 } kb_launch_result;
 
 /*

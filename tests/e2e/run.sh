@@ -135,6 +135,27 @@ run --seed 3 softmax --quiet M=3 -o out.csv --format csv N=4
 [ $code -eq 0 ] && [ ! -s out ] && [ "$(sed 1d out.csv | cut -d, -f1)" = softmax ]
 ok "options before, between and after; -o"
 
+# -- warnings -----------------------------------------------------------------------------------
+
+broken unwritten --format csv
+[ $code -eq 0 ] && [ "$(cat err)" = "warning: unwritten moved no byte" ]
+ok "a bench that moves nothing is warned of"
+broken half --format csv
+[ $code -eq 0 ] && [ "$(cat err)" = \
+    "warning: 3 of the 5 PEs of launch 0, copy_half, issued no command (the first: sip0.cube0.pe3)" ]
+ok "PEs of a launch that issue nothing are warned of, and one is named"
+broken half --quiet && [ ! -s err ] && broken unwritten --quiet && [ ! -s err ]
+ok "--quiet: neither"
+broken half --fingerprint && grep -qvx 'fingerprint [0-9a-f]*' err
+[ $? -eq 1 ]
+ok "--fingerprint: neither"
+for bench in softmax layernorm list_walk gemm_composite; do
+    run $bench
+    [ $code -eq 0 ] && [ ! -s err ] || echo "# $bench"
+done >missing
+[ ! -s missing ] || { cat missing; false; }
+ok "nothing is warned of in benches as they are"
+
 # -- verification -------------------------------------------------------------------------------
 
 for bench in $all_benches; do

@@ -90,3 +90,13 @@ int64_t judge_transfer_fs(uint64_t nbytes, double gbs, bool *too_late)
     *too_late = true;
     return INT64_MAX;
 }
+
+void judge_add_use(struct judge_use *uses, size_t *n, const struct judge_use *use,
+                   const char *format, const char *a, const char *b)
+{
+    if (!use->count)
+        return;
+    uses[*n] = *use;
+    snprintf(uses[*n].name, sizeof uses[*n].name, format, a, b);
+    (*n)++;
+}

@@ -36,4 +36,8 @@ uint64_t judge_fingerprint(uint64_t fingerprint, const struct judge_event *e);
 /* Sum, and llround(nbytes * 1e6 / gbs). Past 2^63 fs: INT64_MAX, and *too_late is set. */
 int64_t judge_add_fs(int64_t a, int64_t b, bool *too_late);
 int64_t judge_transfer_fs(uint64_t nbytes, double gbs, bool *too_late);
+/* Adds a station, if it was taken, under the name that `format` makes of `a` and `b`. */
+void judge_add_use(struct judge_use *uses, size_t *n, const struct judge_use *use,
+                   const char *format, const char *a, const char *b)
+    __attribute__((format(printf, 4, 0)));
 #endif

@@ -144,6 +144,21 @@ struct judge_result {
 bool judge_replay(const struct judge_topo *t, const struct judge_row *rows, size_t n,
                   struct judge_result *results, uint64_t *fingerprint);
 
+enum { JUDGE_USE_BYTES = 2 * JUDGE_NAME_BYTES + 8 };
+
+/* A station that rows took: a channel, an engine, a memory or, if they queue, a link "A -> B". */
+struct judge_use {
+    char name[JUDGE_USE_BYTES];
+    uint64_t count, bytes;
+    int64_t busy_fs, wait_fs; /* summed */
+    uint32_t longest;         /* its line */
+};
+
+/* The same as judge_replay(), and every station that was taken; give `*uses` back with free(). */
+bool judge_replay_uses(const struct judge_topo *t, const struct judge_row *rows, size_t n,
+                       struct judge_result *results, uint64_t *fingerprint, struct judge_use **uses,
+                       size_t *n_uses);
+
 /* -- CSV (csv.c) ---------------------------------------------------------------------------- */
 
 /* The rows of a replay file. False after a message; give `*rows` back with free(). */

@@ -12,6 +12,8 @@
 struct station {
     uint32_t servers, taken;
     uint64_t first, last; /* the line; job.behind leads through it */
+    uint32_t in_line;
+    struct judge_use use;
 };
 
 enum step_kind { DELAY, CHANNEL, LINK, SERVICE };
@@ -28,6 +30,7 @@ struct job {
     struct step *steps;
     size_t n_steps, room;
     size_t now_at;      /* the step that comes next, or that it waits for */
+    int64_t arrived_fs; /* at the station it is at */
     uint64_t behind;    /* who waits in line after it */
     uint64_t then;      /* the job that arrives once this one has ended */
     uint32_t waits_for; /* how many jobs have this one as `then` and have not ended */
@@ -127,6 +130,10 @@ static void take(struct sim *s, uint64_t id)
 
     if (++here->at->taken > here->at->servers)
         judge_die("a station is more than full");
+    here->at->use.count++;
+    here->at->use.bytes += s->run->records[id].nbytes;
+    here->at->use.wait_fs += s->now_fs - j->arrived_fs;
+    here->at->use.busy_fs -= s->now_fs; /* give_back() adds when it ends */
     if (j->now_at == 0)
         s->run->records[id].t_start = s->now_fs;
     if (here->kind != CHANNEL)
@@ -143,6 +150,7 @@ static void arrive(struct sim *s, uint64_t id)
     struct station *at = j->steps[j->now_at].at;
 
     record(s, JUDGE_ARRIVAL, id);
+    j->arrived_fs = s->now_fs;
     if (at->taken < at->servers) {
         take(s, id);
         return;
@@ -153,6 +161,8 @@ static void arrive(struct sim *s, uint64_t id)
     else
         s->jobs[at->last].behind = id;
     at->last = id;
+    if (++at->in_line > at->use.longest)
+        at->use.longest = at->in_line;
 }
 
 /* A server is free again: the first in the line gets it. */
@@ -161,8 +171,10 @@ static void give_back(struct sim *s, struct station *at)
     uint64_t id = at->first;
 
     at->taken--;
+    at->use.busy_fs += s->now_fs;
     if (id == NO_JOB)
         return;
+    at->in_line--;
     at->first = s->jobs[id].behind;
     take(s, id);
 }
@@ -800,7 +812,7 @@ static struct station *stations(size_t n, uint32_t servers)
     struct station *all = judge_alloc(n, sizeof *all);
 
     for (size_t i = 0; i < n; i++)
-        all[i] = (struct station){servers, 0, NO_JOB, NO_JOB};
+        all[i] = (struct station){.servers = servers, .first = NO_JOB, .last = NO_JOB};
     return all;
 }
 
@@ -901,6 +913,36 @@ static void settle(struct sim *s, struct pe *p)
         s->run->kernel_fs = times->end_fs - s->run->start_fs;
 }
 
+static bool is_tcm(const char *node)
+{
+    size_t len = strlen(node);
+
+    return len > 7 && strcmp(node + len - 7, ".pe_tcm") == 0;
+}
+
+static void collect(struct sim *s)
+{
+    const struct judge_topo *t = s->t;
+    struct judge_use *uses = judge_alloc(4 * t->n_nodes + 2 * t->n_edges, sizeof *uses);
+    size_t *n = &s->run->n_uses;
+
+    for (size_t i = 0; i < t->n_nodes; i++) {
+        const char *name = t->nodes[i].name;
+
+        judge_add_use(uses, n, &s->reads[i].use, "%s%s", name, ".read");
+        judge_add_use(uses, n, &s->writes[i].use, "%s%s", name, ".write");
+        judge_add_use(uses, n, &s->read_ports[i].use, "%s%s", name, ".read");
+        judge_add_use(uses, n, &s->ones[i].use, "%s%s", name, is_tcm(name) ? ".write" : "");
+    }
+    for (size_t i = 0; i < t->n_edges; i++) {
+        const char *from = t->nodes[t->edges[i].from].name, *to = t->nodes[t->edges[i].to].name;
+
+        judge_add_use(uses, n, &s->links[i].use, "%s -> %s", from, to);
+        judge_add_use(uses, n, &s->returns[i].use, "%s -> %s", to, from);
+    }
+    s->run->uses = uses;
+}
+
 static void tear_down(struct sim *s)
 {
     for (size_t i = 0; i < s->run->n_records; i++)
@@ -946,6 +988,7 @@ bool judge_kernels(const struct judge_topo *t, const struct judge_program *progr
         settle(&s, &s.pes[i]);
     if (s.too_late)
         fprintf(stderr, "judge: simulated time has passed 2^63 fs\n");
+    collect(&s);
     tear_down(&s);
     return !s.failed && !s.too_late;
 }
@@ -956,5 +999,6 @@ void judge_run_clear(struct judge_run *run)
         free(run->kernels[i].commands);
     free(run->kernels);
     free(run->records);
+    free(run->uses);
     memset(run, 0, sizeof *run);
 }

@@ -184,6 +184,8 @@ struct judge_run {
     size_t n_kernels;
     struct judge_op_record *records; /* by op_id */
     size_t n_records;
+    struct judge_use *uses; /* stations that were taken: of TCMs and engines, too */
+    size_t n_uses;
     uint64_t fingerprint; /* design 1: arrivals and completions of stations, transactions' done */
 };
 

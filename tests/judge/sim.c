@@ -8,6 +8,8 @@
 struct station {
     uint32_t servers, taken;
     struct txn *first, *last; /* the line; txn.next leads through it */
+    uint32_t in_line;
+    struct judge_use use;
 };
 
 enum step_kind { DELAY, CHANNEL, ENGINE, LINK, MEMORY };
@@ -162,6 +164,10 @@ static void take(struct sim *s, struct txn *x)
 
     if (++here->at->taken > here->at->servers)
         judge_die("a station is more than full");
+    here->at->use.count++;
+    here->at->use.bytes += s->rows[x->id].nbytes;
+    here->at->use.wait_fs += waited_fs;
+    here->at->use.busy_fs -= s->now_fs; /* give_back() adds when it ends */
     if (here->kind == CHANNEL) {
         x->result->start_fs = s->now_fs;
         x->result->queue_channel_fs = waited_fs;
@@ -199,6 +205,8 @@ static void arrive(struct sim *s, struct txn *x)
     else
         at->first = x;
     at->last = x;
+    if (++at->in_line > at->use.longest)
+        at->use.longest = at->in_line;
 }
 
 /* A server is free again: the first in the line gets it. */
@@ -207,9 +215,11 @@ static void give_back(struct sim *s, struct station *at)
     struct txn *x = at->first;
 
     at->taken--;
+    at->use.busy_fs += s->now_fs;
     if (!x)
         return;
     at->first = x->next;
+    at->in_line--;
     take(s, x);
 }
 
@@ -368,6 +378,28 @@ static void build(struct sim *s)
     s->fifo = strcmp(judge_text(t, "contention.links"), "fifo") == 0;
 }
 
+/* -- what was used -------------------------------------------------------------------------- */
+
+static struct judge_use *collect(const struct sim *s, size_t *n)
+{
+    const struct judge_topo *t = s->t;
+    struct judge_use *uses = judge_alloc(3 * t->n_nodes + 2 * t->n_edges, sizeof *uses);
+
+    *n = 0;
+    for (size_t i = 0; i < t->n_nodes; i++) {
+        judge_add_use(uses, n, &s->reads[i].use, "%s.%s", t->nodes[i].name, "read");
+        judge_add_use(uses, n, &s->writes[i].use, "%s.%s", t->nodes[i].name, "write");
+        judge_add_use(uses, n, &s->memories[i].use, "%s%s", t->nodes[i].name, "");
+    }
+    for (size_t i = 0; i < t->n_edges; i++) {
+        const char *from = t->nodes[t->edges[i].from].name, *to = t->nodes[t->edges[i].to].name;
+
+        judge_add_use(uses, n, &s->links[i].use, "%s -> %s", from, to);
+        judge_add_use(uses, n, &s->returns[i].use, "%s -> %s", to, from);
+    }
+    return uses;
+}
+
 static void tear_down(struct sim *s, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -383,6 +415,18 @@ static void tear_down(struct sim *s, size_t n)
 
 bool judge_replay(const struct judge_topo *t, const struct judge_row *rows, size_t n,
                   struct judge_result *results, uint64_t *fingerprint)
+{
+    struct judge_use *uses;
+    size_t n_uses;
+    bool ok = judge_replay_uses(t, rows, n, results, fingerprint, &uses, &n_uses);
+
+    free(uses);
+    return ok;
+}
+
+bool judge_replay_uses(const struct judge_topo *t, const struct judge_row *rows, size_t n,
+                       struct judge_result *results, uint64_t *fingerprint, struct judge_use **uses,
+                       size_t *n_uses)
 {
     struct sim s = {.t = t, .rows = rows, .n_rows = n, .fingerprint = JUDGE_NO_EVENTS};
     bool ok = true;
@@ -405,6 +449,7 @@ bool judge_replay(const struct judge_topo *t, const struct judge_row *rows, size
     }
     if (s.too_late)
         fprintf(stderr, "judge: simulated time has passed 2^63 fs\n");
+    *uses = collect(&s, n_uses);
     tear_down(&s, n);
     *fingerprint = s.fingerprint;
     return ok && !s.too_late;

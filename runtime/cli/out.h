@@ -8,8 +8,8 @@ enum format {
 #define FORMAT(NAME, name) FORMAT_##NAME,
 #define FORMATS                                                                                    \
     FORMAT(TABLE, table)                                                                           \
-    FORMAT(CSV, csv) FORMAT(JSON, json) FORMAT(JSONL, jsonl) FORMAT(MD, md) FORMAT(SVG, svg)       \
-        FORMAT(DOT, dot)
+    FORMAT(CSV, csv)                                                                               \
+    FORMAT(JSON, json) FORMAT(JSONL, jsonl) FORMAT(MD, md) FORMAT(SVG, svg) FORMAT(DOT, dot)
     FORMATS
 #undef FORMAT
         N_FORMATS

@@ -318,8 +318,9 @@ static struct tray tray_of(struct mesh *m)
     t.columns = (uint32_t)fmin(sips, ceil(sqrt(sips / aspect * 1.4)));
     t.rows = (sips + t.columns - 1) / t.columns;
     t.left = (sips > 1 ? t.rows * LANE_PX + 6 : 0) + IO_PX + PAD;
-    m->scale = scene_scale(w_mm, h_mm, fmax(1040.0 / t.columns - t.left - 2 * PAD, 90),
-                           fmax(680.0 / t.rows - OUTLINE_TOP - PAD, 60), SCALE_MOST);
+    double w = sips > 1 ? 1040 : 1160, h = sips > 1 ? 680 : 840; /* in px, of all of them */
+    m->scale = scene_scale(w_mm, h_mm, fmax(w / t.columns - t.left - 2 * PAD, 90),
+                           fmax(h / t.rows - OUTLINE_TOP - PAD, 60), SCALE_MOST);
     t.sip_w = t.left + w_mm * m->scale + PAD;
     t.sip_h = OUTLINE_TOP + fmax(h_mm * m->scale, IO_LEAST_PX) + PAD;
     return t;

@@ -511,6 +511,7 @@ static void begin_launch(struct kb_sim *s)
     }
 }
 
+/* PEs of a launch that has run to which there was nothing to do. */
 static void count_idle(struct kernels *k, struct launch *l)
 {
     for (size_t i = l->request.n_pes; i-- > 0;) {

@@ -89,12 +89,13 @@ static bool make_stations(struct kb_sim *s)
     s->memories = memories_new(memories);
     s->pipes = pipes_new(fifo ? t->sips : cubes);
     s->flow_local = calloc(pes * t->n_units, sizeof *s->flow_local);
+    s->flow_out = calloc(pes, sizeof *s->flow_out);
     s->flow_remote = calloc(cubes, sizeof *s->flow_remote);
     s->flow_host = calloc(cubes, sizeof *s->flow_host);
     s->flow_in = calloc(memories, sizeof *s->flow_in);
     if (fifo)
         s->links = zeroed_rows(walk_n_links(t), sizeof *s->links);
-    return s->channels && s->engines && s->memories && s->pipes && s->flow_local &&
+    return s->channels && s->engines && s->memories && s->pipes && s->flow_local && s->flow_out &&
            s->flow_remote && s->flow_host && s->flow_in && (!fifo || s->links);
 }
 
@@ -170,6 +171,7 @@ void kb_sim_free(kb_sim *s)
         free(s->flow_remote[i]);
     free(s->flow_remote);
     free(s->flow_local);
+    free(s->flow_out);
     free(s->flow_host);
     free(s->flow_in);
     free(s->pipes);

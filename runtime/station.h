@@ -23,7 +23,7 @@ struct station {
     uint32_t idle;   /* servers that are free */
     uint32_t holder; /* slot that was served last: whom a waiting transaction waits for */
     uint32_t queued, queue_max;
-    uint64_t count, bytes; /* of complete transactions that have left their cube */
+    uint64_t count, bytes; /* complete transactions: of a channel, with the PE's own slice */
     uint64_t busy_fs;      /* summed over servers, modulo 2^64 while one is taken */
     wait_sum wait_fs;      /* summed over transactions */
 };
@@ -93,6 +93,12 @@ static inline uint32_t station_dequeue(struct station *s, const struct txn *txns
 {
     s->queued--;
     return txn_take(&s->queue, txns);
+}
+
+static inline void station_count(struct station *s, const struct txn *x)
+{
+    s->count++;
+    s->bytes += x->nbytes;
 }
 
 static inline bool station_waited_for(const struct station *s)

@@ -10,7 +10,7 @@ set -u
 tree=$(cd "$(dirname "$0")/.." && pwd)
 pattern=${1:-.}
 tests=(ev sim formula no_memory after random routes flow kernel tl kernel_memory launch
-    kernel_no_memory kernel_random number samples sweep traffic endpoint lists)
+    kernel_no_memory kernel_random number samples sweep traffic endpoint lists guard)
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -196,6 +196,17 @@ break_it 'one shore link for all rows' $walk 's/^        link \+= cube_row\(t, c
 break_it 'response past the end of time' $engine 's/if \(end == EV_PAST\)/if (0)/'
 
 # -- statistics and memory ------------------------------------------------------------------
+break_it 'usage: who enters a link at this instant waits' runtime/station.h \
+    's/(queue_max\) & \(l->room - 1\)\]) > t\)/\1 >= t)/'
+break_it 'usage: a link that forgets who waits as its ring grows' $sim 's/for \(uint32_t i = 1; i <= l->room; i\+\+\)/for (uint32_t i = 1; i < 1; i++)/'
+break_it 'usage: the node behind the last edge is not passed' $stats \
+    's/add_flow\(&sp->nodes/if (hop->owner != LINK_NONE)\n            add_flow(\&sp->nodes/'
+break_it 'usage: who waits when a run ends has not waited' $stats \
+    's/fs \+= past_fs\(now_fs, \(uint64_t\)s->txns\[slot\]\.arrive_fs\)/fs += 0/'
+break_it 'usage: a link that somebody enters later has been waited for' $stats 's/fs -= past_fs\(l->enter/fs -= 0 \& past_fs(l->enter/'
+break_it 'usage: bytes of ports at the PE that moves them' runtime/pe.c \
+    's/^    if \(work_is_dma\(w\)\)$/    if (0)/'
+break_it 'a station above 100 % let pass' $stats 's/<= \(double\)x->servers/<= 1e300 * (double)x->servers/'
 break_it 'edges of reads counted forward' $stats 's/sp->edges\[link \^ !writes\]/sp->edges[link]/'
 break_it 'queue_max not kept' runtime/station.h 's/s->queue_max = s->queued;/;/'
 break_it 'a row of flows never freed' $sim 's/^ +free\(s->flow_remote\[i\]\);$/        ;/'
@@ -284,7 +295,7 @@ break_it 'a digit too few in an exact number' runtime/cli/number.c 's/DECIMALS =
 break_it 'a line end within quotes' runtime/cli/results.c 's/\*r->at != .". \|\| r->at\[1\] == .".\)/*r->at != 34 \&\& *r->at != 10)/'
 break_it 'a run that is never committed' $sqlite 's/run_sql\(db, "COMMIT"\);/;/'
 break_it 'rows kept of what could not be printed' runtime/cli/main.c \
-    's/out_sqlite_close\(cli->sqlite, is_kept\(code\)\)/out_sqlite_close(cli->sqlite, true)/'
+    's/out_sqlite_close\(cli->sqlite, cmd_is_kept\(code\)\)/out_sqlite_close(cli->sqlite, true)/'
 break_it 'a run that does not wait for another' $sqlite 's/BUSY_S \* 1000/0/'
 break_it 'times as whole ns' $sqlite 's|\(double\)cell->fs / KB_FS_PER_NS|(double)(cell->fs / KB_FS_PER_NS)|'
 

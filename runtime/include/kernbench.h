@@ -450,8 +450,8 @@ kb_status kb_sim_watch(kb_sim *sim, const kb_watch *watch, kb_error *why);
  * end of the run: kb_sim_end_fs(), or how far it has come. Reads count on the way of their data.
  *
  * A node is passed by any number of transactions at once: it has no servers and no queue, and its
- * busy_fs is count times its overhead. So it is with links that are ideal, but that they are
- * counted as if they were taken for bytes over gbs, and may be used by more than 100 %.
+ * busy_fs is count times its overhead. An ideal link has no queue either; its busy_fs is bytes over
+ * gbs, and may be more than there was time for.
  */
 typedef struct kb_use {
     kb_place_kind kind; /* KB_AT_NODE, _LINK, _CHANNEL, _ENGINE, _MEMORY or _PORT */

@@ -64,7 +64,7 @@ BENCH_SRC := $(wildcard benches/*.c)
 CLI_SRC := $(wildcard runtime/cli/*.c) $(BENCH_SRC)
 GEN_OBJ := $(GEN_SRC:%.c=$(O)/%.o)
 LIB_OBJ := $(LIB_SRC:%.c=$(O)/%.o) $(LIB_ASM:%.S=$(O)/%.o)
-CLI_OBJ := $(CLI_SRC:%.c=$(O)/%.o) $(O)/benches.o
+CLI_OBJ := $(CLI_SRC:%.c=$(O)/%.o) $(O)/benches.o $(O)/report_files.o
 KBGEN ?= $(B)/kbgen
 LIB := $(B)/libkernbench.a
 CLI := $(B)/libkernbench-cli.a
@@ -101,6 +101,18 @@ $(O)/benches.names: FORCE
 	@mkdir -p $(@D)
 	@echo '$(BENCHES)' | cmp -s - $@ || echo '$(BENCHES)' > $@
 $(O)/benches.o: $(O)/benches.c $(O)/flags
+	$(call say,CC)
+	$(Q)$(CC) $(INCLUDES) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+# Style and script of a report's page, as C strings.
+REPORT_FILES := runtime/cli/report.css runtime/cli/report.js
+c_string = printf 'const char %s[] = {\n' $(subst .,_,$(notdir $(1))); \
+    od -An -v -tu1 $(1) | sed 's/ *\([0-9]\{1,\}\)/\1,/g'; echo '0};'
+$(O)/report_files.c: $(REPORT_FILES)
+	@mkdir -p $(@D)
+	$(Q){ echo '/* Generated from $(REPORT_FILES). */'; echo '#include "report_parts.h"'; \
+	    $(foreach f,$(REPORT_FILES),echo; $(call c_string,$(f));) } > $@
+$(O)/report_files.o: $(O)/report_files.c $(O)/flags
 	$(call say,CC)
 	$(Q)$(CC) $(INCLUDES) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
@@ -462,7 +474,7 @@ fuzz: setup
 	    runtime/text.c -lyaml -lxxhash -lm
 	for t in replay diff words; do \
 	    $(FUZZ_CC) -o $(B)/fuzz/fuzz_$$t tests/fuzz/fuzz_$$t.c $(B)/cube8/topo.c $(LIB_SRC) $(LIB_ASM) \
-	        $(CLI_SRC) $(O)/benches.c $(CLI_LIBS) $(LIBS) || exit; done
+	        $(CLI_SRC) $(O)/benches.c $(O)/report_files.c $(CLI_LIBS) $(LIBS) || exit; done
 	$(FUZZ_CC) -o $(B)/fuzz/fuzz_npy tests/fuzz/fuzz_npy.c runtime/npy.c runtime/dtype.c \
 	    runtime/convert.c runtime/end.c runtime/endpoint.c runtime/text.c -lm
 	$(B)/fuzz/fuzz_yaml $(FUZZ_RUN) $(B)/fuzz/yaml

@@ -30,7 +30,7 @@ first_failure() {
     local t code name run=("${tests[@]}") scripts=()
 
     case " ${changed[*]-} " in
-    *' runtime/cli/'*) run=(number lists) scripts=(results sweep load) ;;
+    *' runtime/cli/'*) run=(number lists) scripts=(results sweep load report) ;;
     esac
     for t in "${run[@]}"; do
         timeout 60 "build/_t/test_$t" >out 2>&1
@@ -298,6 +298,15 @@ break_it 'rows kept of what could not be printed' runtime/cli/main.c \
     's/out_sqlite_close\(cli->sqlite, cmd_is_kept\(code\)\)/out_sqlite_close(cli->sqlite, true)/'
 break_it 'a run that does not wait for another' $sqlite 's/BUSY_S \* 1000/0/'
 break_it 'times as whole ns' $sqlite 's|\(double\)cell->fs / KB_FS_PER_NS|(double)(cell->fs / KB_FS_PER_NS)|'
+
+# -- reports --------------------------------------------------------------------------------
+page=runtime/cli/report_table.c
+break_it 'a script that a name can end' $page 's/memchr\(from, .<., /memchr(from, 0, /'
+break_it 'tables that round down' $page 's/\(value \* 1e6\) \+ unit \/ 2/(value * 1e6)/'
+break_it 'all rows shown at once' $page 's/if \(\+\+n > REPORT_ROWS_SHOWN\)/if (++n > REPORT_ROWS_KEPT)/'
+break_it 'a page that does not say what stderr says' runtime/cli/main.c \
+    's/report_note\(cli->report, line\);/(void)0;/'
+break_it 'a page of the last rate' runtime/cli/cmd_load.c 's/if \(!is_better\(load, i\)\)/if (0)/'
 
 echo "$caught of $ways caught"
 [ "$caught" = "$ways" ]

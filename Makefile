@@ -260,6 +260,7 @@ study:
 # Debian packages; those of a target are installed by it, and by nothing else.
 BUILD_PACKAGES := gcc libc6-dev m4 libyaml-dev libxxhash-dev libblis-serial-dev libsqlite3-dev libjansson-dev
 CHECK_PACKAGES := libcmocka-dev jq python3-numpy g++ pkg-config
+WEB_PACKAGES := chromium chromium-driver python3-selenium python3-html5lib fonts-dejavu-core
 CLANG_PACKAGES := clang libclang-rt-dev
 VALGRIND_PACKAGES := valgrind
 AARCH64_PACKAGES := gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
@@ -341,6 +342,14 @@ check: setup
 	@$(MAKE) --no-print-directory tests-built
 	@B=$(B) CC=$(CC) KBGEN=$(KBGEN) SIM=$(B)/cube8/cube8 \
 	    SIM_FIFO=$(B)/cube8_fifo/cube8_fifo tests/run.sh $(TESTS) $(wildcard tests/e2e/*.sh)
+
+## check-web: opens pages of report in a browser, wide and narrow, light and dark; the same last line
+.PHONY: check-web
+check-web: setup
+	@.ci/install $(WEB_PACKAGES)
+	@for t in $(TEST_TOPOLOGIES); do \
+	    $(MAKE) --no-print-directory topology TOPO=$$t SET= NAME= || exit; done
+	@B=$(B) tests/run.sh tests/web/pages.py
 
 ## break: breaks the engine on purpose, one way at a time, and tells which test catches it
 .PHONY: break

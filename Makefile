@@ -65,8 +65,9 @@ BENCH_SRC := $(wildcard benches/*.c)
 CLI_SRC := $(wildcard runtime/cli/*.c) $(BENCH_SRC)
 GEN_OBJ := $(GEN_SRC:%.c=$(O)/%.o)
 LIB_OBJ := $(LIB_SRC:%.c=$(O)/%.o) $(LIB_ASM:%.S=$(O)/%.o)
-# What the build makes for it: the table of benches, and messages of timelines.
-CLI_MADE := $(O)/benches.c $(if $(findstring protobuf-c,$(CLI_LIBS)),$(O)/perfetto.pb-c.c)
+# What the build makes for it: the table of benches, a report's style and script, messages of
+# timelines.
+CLI_MADE := $(O)/benches.c $(O)/report_files.c $(if $(findstring protobuf-c,$(CLI_LIBS)),$(O)/perfetto.pb-c.c)
 CLI_OBJ := $(CLI_SRC:%.c=$(O)/%.o) $(CLI_MADE:%.c=%.o)
 KBGEN ?= $(B)/kbgen
 LIB := $(B)/libkernbench.a
@@ -104,6 +105,18 @@ $(O)/benches.names: FORCE
 	@mkdir -p $(@D)
 	@echo '$(BENCHES)' | cmp -s - $@ || echo '$(BENCHES)' > $@
 $(O)/benches.o: $(O)/benches.c $(O)/flags
+	$(call say,CC)
+	$(Q)$(CC) $(INCLUDES) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+# Style and script of a report's page, as C strings.
+REPORT_FILES := runtime/cli/report.css runtime/cli/report.js
+c_string = printf 'const char %s[] = {\n' $(subst .,_,$(notdir $(1))); \
+    od -An -v -tu1 $(1) | sed 's/ *\([0-9]\{1,\}\)/\1,/g'; echo '0};'
+$(O)/report_files.c: $(REPORT_FILES)
+	@mkdir -p $(@D)
+	$(Q){ echo '/* Generated from $(REPORT_FILES). */'; echo '#include "report_parts.h"'; \
+	    $(foreach f,$(REPORT_FILES),echo; $(call c_string,$(f));) } > $@
+$(O)/report_files.o: $(O)/report_files.c $(O)/flags
 	$(call say,CC)
 	$(Q)$(CC) $(INCLUDES) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
@@ -265,6 +278,7 @@ study:
 # Debian packages; those of a target are installed by it, and by nothing else.
 BUILD_PACKAGES := gcc libc6-dev m4 libyaml-dev libxxhash-dev libblis-serial-dev libsqlite3-dev libjansson-dev libprotobuf-c-dev protobuf-c-compiler
 CHECK_PACKAGES := libcmocka-dev jq python3-numpy protobuf-compiler g++ pkg-config
+WEB_PACKAGES := chromium chromium-driver python3-selenium python3-html5lib fonts-dejavu-core
 CLANG_PACKAGES := clang libclang-rt-dev
 VALGRIND_PACKAGES := valgrind
 AARCH64_PACKAGES := gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
@@ -349,6 +363,14 @@ check: setup
 	@$(MAKE) --no-print-directory tests-built
 	@B=$(B) CC=$(CC) KBGEN=$(KBGEN) SIM=$(B)/cube8/cube8 \
 	    SIM_FIFO=$(B)/cube8_fifo/cube8_fifo tests/run.sh $(TESTS) $(wildcard tests/e2e/*.sh)
+
+## check-web: opens pages of report in a browser, wide and narrow, light and dark; the same last line
+.PHONY: check-web
+check-web: setup
+	@.ci/install $(WEB_PACKAGES)
+	@for t in $(TEST_TOPOLOGIES); do \
+	    $(MAKE) --no-print-directory topology TOPO=$$t SET= NAME= || exit; done
+	@B=$(B) tests/run.sh tests/web/pages.py
 
 ## break: breaks the engine on purpose, one way at a time, and tells which test catches it
 .PHONY: break

@@ -32,7 +32,8 @@ first_failure() {
 
     case " ${changed[*]-} " in
     *' runtime/cli/trace'*) run=(trace) scripts=(trace) ;;
-    *' runtime/cli/'*) run=(number lists) scripts=(results sweep load why inspect shells terminal) ;;
+    *' runtime/cli/report'*) run=(number) scripts=(report) ;;
+    *' runtime/cli/'*) run=(number lists) scripts=(results sweep load why inspect shells terminal report) ;;
     *' runtime/watch.c'* | *' runtime/why'* | *' runtime/place.c'*) run=(watch watch_kernel) ;;
     esac
     for t in "${run[@]}"; do
@@ -394,6 +395,15 @@ break_it 'options of other commands offered' $complete 's/if \(named && !\(o\.co
 break_it 'a progress line left behind' runtime/cli/progress.c 's/"\\r%79s\\r"/"%.0s"/'
 break_it 'a closing line in a file' runtime/cli/speed.c 's/ && !isatty\(STDERR_FILENO\)/ \&\& 0/'
 break_it 'a backslash that roff takes for its own' runtime/cli/usage_man.c 's/put_char\(\*text, to\);/fputc(*text, to);/'
+
+# -- reports --------------------------------------------------------------------------------
+page=runtime/cli/report_table.c
+break_it 'a script that a name can end' $page 's/memchr\(from, .<., /memchr(from, 0, /'
+break_it 'tables that round down' $page 's/\(value \* 1e6\) \+ unit \/ 2/(value * 1e6)/'
+break_it 'all rows shown at once' $page 's/if \(\+\+n > REPORT_ROWS_SHOWN\)/if (++n > REPORT_ROWS_KEPT)/'
+break_it 'a page that does not say what stderr says' runtime/cli/main.c \
+    's/report_note\(cli->report, line\);/(void)0;/'
+break_it 'a page of the last rate' runtime/cli/cmd_load.c 's/if \(!is_better\(load, i\)\)/if (0)/'
 
 echo "$caught of $ways caught"
 [ "$caught" = "$ways" ]

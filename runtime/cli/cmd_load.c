@@ -90,6 +90,8 @@ struct load {
     unsigned threads, window;
     struct trace *trace; /* NULL: none; of the first simulation */
     size_t n_points;     /* rates that are complete */
+    size_t shown;        /* the rate that a report shows, */
+    uint64_t saturated;  /* and the least that is saturated so far */
     uint64_t n_done;     /* simulations that were given */
     struct stats stats;  /* of the first simulation */
     struct warn_aim aim;
@@ -330,6 +332,34 @@ static void rank_use(void *arg, const kb_use *use)
         rank(&point->memories, use);
 }
 
+/* Is rate `i` to be shown instead of the one before: unsaturated, and the highest such? */
+static bool is_better(const struct load *load, size_t i)
+{
+    const uint64_t *rate = load->asked.rates.value;
+
+    if (i == 0)
+        return true;
+    if (is_saturated(&load->points[i]) || rate[i] > load->saturated)
+        return false;
+    return is_saturated(&load->points[load->shown]) || rate[i] > rate[load->shown];
+}
+
+/* A report has the machine as it was at the highest rate below saturation, as far as that is known
+ * yet, else at the first one. */
+static void show_point(struct load *load, size_t i)
+{
+    uint64_t rate = load->asked.rates.value[i];
+    char when[64 + TEXT_NUMBER_BYTES];
+
+    if (is_saturated(&load->points[i]) && rate < load->saturated)
+        load->saturated = rate;
+    if (!is_better(load, i))
+        return;
+    load->shown = i;
+    *put_rate(text_put_text(when, " at rate "), rate) = '\0';
+    report_sim(load->cli->report, load->sims[0], when);
+}
+
 /* All simulations of a rate have ended. */
 static kb_status end_point(struct load *load)
 {
@@ -346,6 +376,7 @@ static kb_status end_point(struct load *load)
     stats_take(&load->stats, load->cli, load->sims[0]);
     point->missed = warn_aim_missed(&load->aim);
     load->n_points++;
+    show_point(load, load->n_points - 1);
     return KB_OK;
 }
 
@@ -446,17 +477,17 @@ static void say_doubts(const struct load *load)
     for (size_t i = 0; i < load->n_points && !load->cli->opts.quiet; i++) {
         *put_rate(rate, load->asked.rates.value[i]) = '\0';
         if (!load->points[i].result.steady)
-            fprintf(stderr,
-                    "rate %s: no steady state found: latencies still grow, or --txns is too "
-                    "small to tell\n",
-                    rate);
+            cmd_note(load->cli,
+                     "rate %s: no steady state found: latencies still grow, or --txns is too "
+                     "small to tell",
+                     rate);
         warn_of_missed(load->cli, rate, &load->points[i].missed);
     }
 }
 
-static bool prints_note(enum format format)
+static bool prints_note(const struct cli *cli)
 {
-    return format == FORMAT_TABLE || format == FORMAT_MD;
+    return cli->report || cli->opts.format == FORMAT_TABLE || cli->opts.format == FORMAT_MD;
 }
 
 /* Of a rate that is interrupted the first simulation, as far as it has come. */
@@ -484,26 +515,26 @@ static enum exit_code load_into(void *arg, struct sink *out)
         return causes_print(load->cli, load->causes, out);
     rows.n_rows = load->n_points;
     if (load->n_points > 0) {
-        make_note(load, prints_note(load->cli->opts.format), note);
+        make_note(load, prints_note(load->cli), note);
         rows.note = note;
     }
     cmd_write(load->cli, &rows, out);
     sink_flush(out);
     say_doubts(load);
-    if (rows.note && !prints_note(load->cli->opts.format) && !load->cli->opts.quiet)
+    if (rows.note && !prints_note(load->cli) && !load->cli->opts.quiet)
         fprintf(stderr, "%s\n", note);
     speed_say(&load->speed, load->cli, load->transactions, "transactions", load->simulated_fs);
     if (load->n_points == load->asked.rates.n)
         return EXIT_OK;
     take_unfinished(load);
-    fprintf(stderr, "interrupted: %zu of %zu rates complete\n", load->n_points,
-            load->asked.rates.n);
+    cmd_note(load->cli, "interrupted: %zu of %zu rates complete", load->n_points,
+             load->asked.rates.n);
     return EXIT_INTERRUPTED;
 }
 
 enum exit_code cmd_load(const struct cli *cli)
 {
-    struct load load = {.cli = cli};
+    struct load load = {.cli = cli, .saturated = UINT64_MAX};
     enum exit_code code = read_options(&load);
 
     if (!code)

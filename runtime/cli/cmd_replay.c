@@ -82,8 +82,9 @@ static bool result_row(void *arg, uint64_t i, struct cell *cells)
 /* -- what else there is to say -------------------------------------------------------------- */
 
 /* "stopped at 100.000000 ns": the library does not say which of two bounds it was. */
-static void say_stopped(const struct opts *opts, unsigned long long done, unsigned long long total)
+static void say_stopped(const struct cli *cli, unsigned long long done, unsigned long long total)
 {
+    const struct opts *opts = &cli->opts;
     char bound[128], *p = bound;
 
     if (opts->until_fs)
@@ -93,7 +94,7 @@ static void say_stopped(const struct opts *opts, unsigned long long done, unsign
     if (opts->max_events)
         p = text_put_text(text_put_count(p, opts->max_events), " events");
     *p = '\0';
-    fprintf(stderr, "stopped at %s: %llu of %llu transactions complete\n", bound, done, total);
+    cmd_note(cli, "stopped at %s: %llu of %llu transactions complete", bound, done, total);
 }
 
 /*
@@ -108,9 +109,9 @@ static bool say_end(const struct replay *replay, kb_status status, bool interrup
     bool talk = !cli->opts.quiet && !cli->opts.fingerprint;
 
     if (interrupted)
-        fprintf(stderr, "interrupted: %llu of %llu transactions complete\n", done, total);
+        cmd_note(cli, "interrupted: %llu of %llu transactions complete", done, total);
     else if (status == KB_STOPPED && talk)
-        say_stopped(&cli->opts, done, total);
+        say_stopped(cli, done, total);
     if (talk && status == KB_OK)
         warn_of_ideal_links(cli, sim);
     speed_say(&replay->speed, cli, done, "transactions", (double)kb_sim_end_fs(sim));
@@ -160,6 +161,7 @@ static enum exit_code replay_into(void *arg, struct sink *s)
     if (status != KB_OK && status != KB_STOPPED && status != KB_AGAIN)
         return cmd_fail(cli, status, &why);
     rows.n_rows = kb_sim_count(sim);
+    report_sim(cli->report, sim, "");
     if (replay->why)
         code = causes_print(cli, replay->why, s);
     else

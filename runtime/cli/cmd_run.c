@@ -91,7 +91,7 @@ static kb_status launch_all(struct run *run, kb_error *why)
 static enum exit_code differ(struct run *run, const kb_error *why)
 {
     run->verify = "fail";
-    return say(run->cli->program, EXIT_DIFFERENT, "verification failed: %s", why->text);
+    return cmd_say(run->cli, EXIT_DIFFERENT, "verification failed: %s", why->text);
 }
 
 static enum exit_code verify(struct run *run)
@@ -206,6 +206,7 @@ static void print_rows(struct run *run, struct sink *s)
                         .row = launch_row,
                         .arg = run};
 
+    report_sim(run->cli->report, run->sim, "");
     cmd_write_with(run->cli, &rows, run->args, run->bench->n_args, s);
     sink_flush(s);
 }
@@ -233,10 +234,10 @@ static bool say_end(const struct run *run, kb_status status)
 
     *text_put_ns(until, o->until_fs) = '\0';
     if (status == KB_AGAIN)
-        fprintf(stderr, "interrupted: %llu of %llu launches complete%s\n", done, total, results);
+        cmd_note(run->cli, "interrupted: %llu of %llu launches complete%s", done, total, results);
     else if (status == KB_STOPPED && talk)
-        fprintf(stderr, "stopped at %s ns: %llu of %llu launches complete%s\n", until, done, total,
-                results);
+        cmd_note(run->cli, "stopped at %s ns: %llu of %llu launches complete%s", until, done, total,
+                 results);
     if (status == KB_OK && talk)
         warn_of_ideal_links(run->cli, run->sim);
     if (status == KB_OK && talk)

@@ -5,9 +5,13 @@
 #include "say.h"
 #include "stop.h"
 #include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+enum { LINE_BYTES = 4096 };
 
 /* The exit code that a failed call of the library means, for what a command line asked. */
 static enum exit_code exit_code_of(kb_status status)
@@ -45,6 +49,35 @@ enum exit_code cmd_fail(const struct cli *cli, kb_status status, const kb_error 
                                                   : "internal error";
 
     return say(cli->program, exit_code_of(status), "%s", text);
+}
+
+static void note_line(const struct cli *cli, const char *program, const char *format, va_list args)
+{
+    char line[LINE_BYTES];
+
+    vsnprintf(line, sizeof line, format, args);
+    fprintf(stderr, "%s%s%s\n", program, *program ? ": " : "", line);
+    if (cli->report)
+        report_note(cli->report, line);
+}
+
+void cmd_note(const struct cli *cli, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    note_line(cli, "", format, args);
+    va_end(args);
+}
+
+enum exit_code cmd_say(const struct cli *cli, enum exit_code code, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    note_line(cli, cli->program, format, args);
+    va_end(args);
+    return code;
 }
 
 enum exit_code cmd_endpoint(const struct cli *cli, const char *word, kb_endpoint *out)
@@ -86,7 +119,10 @@ void cmd_write_with(const struct cli *cli, const struct rows *rows, const struct
 
     origin.args = args;
     origin.n_args = n_args;
-    out_write(rows, &origin, cli->opts.format, s);
+    if (cli->report)
+        report_rows(cli->report, rows, &origin);
+    else
+        out_write(rows, &origin, cli->opts.format, s);
     cmd_add(cli, rows, &origin, s);
 }
 
@@ -107,7 +143,10 @@ enum exit_code cmd_print(const struct cli *cli, const struct rows *rows)
     if (code)
         return code;
     cmd_write(cli, rows, &s);
-    return sink_close(&s, cli->program, true);
+    if (cli->report)
+        code = report_write(cli->report, &s);
+    enum exit_code closed = sink_close(&s, cli->program, !code);
+    return code ? code : closed;
 }
 
 bool cmd_is_kept(enum exit_code code)
@@ -125,9 +164,20 @@ enum exit_code cmd_output(const struct cli *cli, enum exit_code (*run)(void *arg
         return code;
     stop_defer(true);
     code = run(arg, &s);
+    if (cli->report && cmd_is_kept(code)) {
+        enum exit_code written = report_write(cli->report, &s);
+
+        code = written ? written : code;
+    }
     enum exit_code closed = sink_close(&s, cli->program, cmd_is_kept(code));
     stop_defer(false);
     return closed ? closed : code;
+}
+
+/* Is it the help of report itself that is asked for? */
+static bool of_report(const struct cli *cli)
+{
+    return cli->opts.report && cli->opts.command == N_COMMANDS;
 }
 
 /* What is made of all that the program takes. */
@@ -141,7 +191,7 @@ static void print_usage(const struct cli *cli, FILE *to)
     else if (cli->opts.completion)
         usage_script(&d.usage, cli->opts.completion, to);
     else
-        usage_examples(&d.usage, cli->opts.command, to);
+        usage_examples(&d.usage, of_report(cli) ? COMMAND_REPORT : cli->opts.command, to);
 }
 
 /* The same to `s`, by a stream in memory. False without memory. */
@@ -171,7 +221,7 @@ static enum exit_code print_help(const struct cli *cli)
     if (code)
         return code;
     if (cli->opts.help) {
-        opts_help(cli->program, cli->opts.command, &s);
+        opts_help(cli->program, of_report(cli) ? COMMAND_REPORT : cli->opts.command, &s);
         ok = put_usage(cli, &s);
     } else if (cli->opts.man || cli->opts.completion) {
         ok = put_usage(cli, &s);
@@ -195,18 +245,23 @@ static enum exit_code complete(const struct cli *cli, int n, char **words)
                                                                                      : EXIT_SYSTEM;
 }
 
-/* Rows stay in the database if what was printed stays. */
-static enum exit_code run_command(struct cli *cli)
+enum exit_code cmd_start(const struct cli *cli)
 {
     static enum exit_code (*const commands[N_COMMANDS])(const struct cli *) = {
 #define COMMAND(NAME, name, ...) [COMMAND_##NAME] = cmd_##name,
 #include "opts.def"
     };
 
+    return commands[cli->opts.command](cli);
+}
+
+/* Rows stay in the database if what was printed stays. */
+static enum exit_code run_command(struct cli *cli)
+{
     enum exit_code code = out_sqlite_open(&cli->sqlite, cli->program, cli->opts.sqlite);
     if (code)
         return code;
-    code = commands[cli->opts.command](cli);
+    code = cli->opts.report ? cmd_report(cli) : cmd_start(cli);
     enum exit_code closed = out_sqlite_close(cli->sqlite, cmd_is_kept(code));
     return closed ? closed : code;
 }

@@ -3,6 +3,7 @@
 #include "say.h"
 #include "text.h"
 #include <getopt.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +29,9 @@ static const char *const option_words[N_OPTIONS] = {
 };
 
 const unsigned opts_n_options = N_OPTIONS;
+
+/* Commands of which there are reports: those with results. */
+static const unsigned reported = IN(PROBE) | IN(REPLAY) | IN(SWEEP) | IN(LOAD) | IN(RUN);
 
 /* What the help of some commands says of an option. */
 struct help_row {
@@ -506,6 +510,9 @@ static enum exit_code read_option(struct reading *r, enum option_id id, const ch
         break;
     case OPTION_SQLITE:
         return read_sqlite(r, argument);
+    case OPTION_STATS:
+        r->o->stats = argument;
+        break;
     case OPTION_TOLERANCE:
         return read_percent(r, id, argument, &r->o->tolerance);
     case OPTION_BOUND:
@@ -519,9 +526,6 @@ static enum exit_code read_option(struct reading *r, enum option_id id, const ch
         return read_top(r, argument);
     case OPTION_AT:
         r->o->at = argument;
-        break;
-    case OPTION_STATS:
-        r->o->stats = argument;
         break;
     case OPTION_OUTPUT:
         r->o->output = argument;
@@ -575,21 +579,74 @@ static enum exit_code set_option(struct reading *r, enum option_id id, const cha
 
 /* -- words ---------------------------------------------------------------------------------- */
 
-/* The first operand is the command. */
+/* The names of those of `commands`; returns how many. */
+static size_t names_of(unsigned commands, const char *names[N_COMMANDS])
+{
+    size_t n = 0;
+
+    for (int i = 0; i < N_COMMANDS; i++)
+        if (commands >> i & 1)
+            names[n++] = command_names[i];
+    return n;
+}
+
+/* `why` goes before the commands of which there are reports. */
+static enum exit_code refuse_report(const struct reading *r, const char *why)
+{
+    const char *names[N_COMMANDS];
+    char all[64];
+
+    text_join(names, names_of(reported, names), "", all, sizeof all);
+    return say(r->program, EXIT_USAGE, "%s %s", why, all);
+}
+
+/* What stands behind "report". */
+static enum exit_code add_reported(struct reading *r, const char *word)
+{
+    const char *names[N_COMMANDS];
+    size_t n = names_of(reported, names);
+    int i = find(word, command_names, N_COMMANDS);
+    char why[64];
+
+    if (i < 0)
+        return say_unknown(r->program, "command of report", "", word, names, n);
+    snprintf(why, sizeof why, "there is no report of %s, only of", word);
+    if (!(reported >> i & 1))
+        return refuse_report(r, why);
+    r->o->command = (enum command)i;
+    return EXIT_OK;
+}
+
+static enum exit_code add_command(struct reading *r, const char *word)
+{
+    struct opts *o = r->o;
+    int i = find(word, command_names, N_COMMANDS);
+
+    if (o->report)
+        return add_reported(r, word);
+    if (i < 0)
+        return say_unknown(r->program, "command", "", word, command_names, N_COMMANDS);
+    o->report = i == COMMAND_REPORT;
+    if (!o->report)
+        o->command = (enum command)i;
+    return EXIT_OK;
+}
+
+/* The first operand is the command, or "report" and the second is. Results do not tell "report":
+ * it changes where they go. */
 static enum exit_code add_operand(struct reading *r, const char *word)
 {
     struct opts *o = r->o;
 
-    add_word(o->command_line, word);
     if (o->command != N_COMMANDS) {
         o->operand[o->n_operands++] = word;
+        add_word(o->command_line, word);
         return EXIT_OK;
     }
-    int i = find(word, command_names, N_COMMANDS);
-    if (i < 0)
-        return say_unknown(r->program, "command", "", word, command_names, N_COMMANDS);
-    o->command = (enum command)i;
-    return EXIT_OK;
+    enum exit_code code = add_command(r, word);
+    if (o->command != N_COMMANDS)
+        add_word(o->command_line, word);
+    return code;
 }
 
 /* What getopt_long() returned stands for this option. */
@@ -608,9 +665,12 @@ static unsigned commands_meant(const struct reading *r, int argc, char **argv)
 {
     int command = r->o->command < N_COMMANDS ? (int)r->o->command : -1;
 
-    for (int i = 1; i < argc && command < 0; i++)
-        command = find(argv[i], command_names, N_COMMANDS);
-    return command < 0 ? ALL : 1u << command;
+    for (int i = 1; i < argc && (command < 0 || command == COMMAND_REPORT); i++) {
+        int named = find(argv[i], command_names, N_COMMANDS);
+
+        command = named < 0 ? command : named;
+    }
+    return command < 0 || command == COMMAND_REPORT ? ALL : 1u << command;
 }
 
 /* getopt_long() did not know a word: `code` is its optopt, `word` what it looked at last. Of the
@@ -691,12 +751,8 @@ static enum exit_code misplaced(const struct reading *r, const char *command, in
 {
     const char *names[N_COMMANDS];
     char all[64];
-    size_t n = 0;
 
-    for (int i = 0; i < N_COMMANDS; i++)
-        if (option_rows[id].commands >> i & 1)
-            names[n++] = command_names[i];
-    text_join(names, n, "", all, sizeof all);
+    text_join(names, names_of(option_rows[id].commands & ~IN(REPORT), names), "", all, sizeof all);
     return say(r->program, EXIT_USAGE, "%s takes no --%s, it is an option of %s", command,
                option_names[id], all);
 }
@@ -767,6 +823,12 @@ static enum exit_code check(const struct reading *r)
     if (o->why && r->given[OPTION_SEEDS] && o->seeds > 1)
         return say(r->program, EXIT_USAGE, "--why is of one simulation, --seeds has %llu",
                    (unsigned long long)o->seeds);
+    if (o->report && r->given[OPTION_FORMAT])
+        return say(r->program, EXIT_USAGE, "report writes HTML, it takes no --format");
+    if (o->report && o->dry_run)
+        return say(r->program, EXIT_USAGE, "--dry-run has no results for report");
+    if (o->report && o->why)
+        return say(r->program, EXIT_USAGE, "a report says why by itself, it takes no --why");
     if (o->sqlite && o->dry_run)
         return say(r->program, EXIT_USAGE, "--dry-run has no results for --sqlite");
     enum exit_code code = check_format(r, row);
@@ -826,6 +888,8 @@ enum exit_code opts_read(struct opts *o, const char *program, int argc, char **a
     enum exit_code code = read_words(&r, argc, argv);
     if (code || opts_asks(o))
         return code;
+    if (o->command == N_COMMANDS && o->report)
+        return refuse_report(&r, "report needs a command, one of");
     if (o->command == N_COMMANDS)
         return say(program, EXIT_USAGE, "no command, see '%s --help'", program);
     if (!r.given[OPTION_FORMAT])
@@ -925,7 +989,7 @@ static void help_options(unsigned commands, struct sink *s)
 {
     sink_text(s, "\nOptions, before or after operands:\n");
     for (int i = 0; i < N_OPTIONS; i++)
-        if (option_rows[i].commands & commands)
+        if (option_rows[i].commands & commands && !(i == OPTION_FORMAT && commands == IN(REPORT)))
             help_option((enum option_id)i, commands, s);
 }
 

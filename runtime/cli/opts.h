@@ -17,6 +17,7 @@ enum { INSPECT_MAX = 64 };
 /* What the command line said. Strings belong to argv, but for `command_line`. */
 struct opts {
     enum command command; /* N_COMMANDS: none was named */
+    bool report;          /* a page is wanted of what the command finds */
     const char **operand; /* owned, the strings are not */
     size_t n_operands;
     char *operand_names; /* owned: "SRC DST", cut at the blanks */

@@ -32,11 +32,11 @@ void warn_of_ideal_links(const struct cli *cli, const kb_sim *sim)
     if (strcmp(cli->info.links, "ideal") != 0 || kb_sim_usage(sim, add_link, &o) != KB_OK ||
         o.n == 0)
         return;
-    fprintf(stderr,
-            "warning: links are ideal, but %llu of them carried more than their bandwidth allows "
-            "(worst: %s, %.1f %%): the result is optimistic; 'contention: {links: fifo}' "
-            "would tell\n",
-            (unsigned long long)o.n, o.name, o.worst_pct);
+    cmd_note(cli,
+             "warning: links are ideal, but %llu of them carried more than their bandwidth allows "
+             "(worst: %s, %.1f %%): the result is optimistic; 'contention: {links: fifo}' "
+             "would tell",
+             (unsigned long long)o.n, o.name, o.worst_pct);
 }
 
 /* Node "NAME<unit>" of the cube in which PE or slice `number` is, over all SIPs and cubes. */
@@ -63,16 +63,16 @@ void warn_of_idle_kernels(const struct cli *cli, const kb_sim *sim, const char *
     kb_launch_result r;
 
     if (kb_sim_usage(sim, add_bytes, &bytes) == KB_OK && bytes == 0) {
-        fprintf(stderr, "warning: %s moved no byte\n", bench);
+        cmd_note(cli, "warning: %s moved no byte", bench);
         return;
     }
     for (size_t i = 0; kb_launch_get(sim, i, &r) == KB_OK; i++) {
         if (r.idle_pes == 0)
             continue;
         name_unit(&cli->info, "pe", r.idle_pe, pe);
-        fprintf(stderr,
-                "warning: %u of the %u PEs of launch %zu, %s, issued no command (the first: %s)\n",
-                r.idle_pes, r.pes, i, r.kernel, pe);
+        cmd_note(cli,
+                 "warning: %u of the %u PEs of launch %zu, %s, issued no command (the first: %s)",
+                 r.idle_pes, r.pes, i, r.kernel, pe);
     }
 }
 
@@ -148,11 +148,11 @@ void warn_of_missed(const struct cli *cli, const char *rate, const struct warn_m
         return;
     name_unit(&cli->info, "hbm_ctrl.slice", missed->first, slice);
     if (missed->n == missed->aimed)
-        fprintf(stderr, "warning: rate %s: no byte was moved, --txns is too small\n", rate);
+        cmd_note(cli, "warning: rate %s: no byte was moved, --txns is too small", rate);
     else
-        fprintf(
-            stderr,
-            "warning: rate %s: %u of the %u slices aimed at saw no transaction (the first: %s)\n",
+        cmd_note(
+            cli,
+            "warning: rate %s: %u of the %u slices aimed at saw no transaction (the first: %s)",
             rate, missed->n, missed->aimed, slice);
 }
 

@@ -1,10 +1,17 @@
 /* causes.c -- --why: where the time of a run went, instead of its rows. */
 #include "causes.h"
+#include "report.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { TOP_FOR_PEOPLE = 5, STEPS_PER_TOP = 4, STEP_BYTES = 256, NOTE_BYTES = 256 };
+enum {
+    TOP_FOR_PEOPLE = 5,
+    TOP_FOR_PAGES = 20,
+    STEPS_PER_TOP = 4,
+    STEP_BYTES = 256,
+    NOTE_BYTES = 256
+};
 
 static const struct column columns[] = {
     {"by", CELL_TEXT},     {"of", CELL_TEXT},     {"cause", CELL_TEXT},
@@ -222,7 +229,7 @@ enum exit_code causes_begin(const struct cli *cli, kb_sim *sim, kb_why **out)
     kb_status status;
 
     *out = NULL;
-    if (!cli->opts.why)
+    if (!cli->opts.why && !cli->report)
         return EXIT_OK;
     status = kb_why_new(sim, out, &why);
     return status ? cmd_fail(cli, status, &why) : EXIT_OK;
@@ -256,6 +263,27 @@ static void make_note(const struct causes *c, char note[NOTE_BYTES])
                  c->n_hidden, (c->n_steps + c->n_hidden + STEPS_PER_TOP - 1) / STEPS_PER_TOP);
 }
 
+/* All that is shown, `top` of everything; 0: all. */
+static kb_status gather(struct causes *c, kb_why *why)
+{
+    kb_status status = kb_why_rows(why, keep_row, c);
+
+    if (!status)
+        status = kb_why_path(why, keep_step, c);
+    if (!status)
+        hide_steps(c);
+    return c->no_memory ? KB_NO_MEMORY : status;
+}
+
+static struct rows rows_of(struct causes *c)
+{
+    return (struct rows){.columns = columns,
+                         .n_columns = sizeof columns / sizeof *columns,
+                         .n_rows = c->n + c->n_steps,
+                         .row = any_row,
+                         .arg = c};
+}
+
 enum exit_code causes_print(const struct cli *cli, kb_why *why, struct sink *s)
 {
     const struct opts *o = &cli->opts;
@@ -263,23 +291,105 @@ enum exit_code causes_print(const struct cli *cli, kb_why *why, struct sink *s)
                        .top = o->top                     ? o->top
                               : is_for_people(o->format) ? TOP_FOR_PEOPLE
                                                          : 0};
+    kb_status status = gather(&c, why);
+    struct rows rows = rows_of(&c);
     char note[NOTE_BYTES];
-    struct rows rows = {.columns = columns,
-                        .n_columns = sizeof columns / sizeof *columns,
-                        .row = any_row,
-                        .arg = &c,
-                        .note = note};
-    kb_status status = kb_why_rows(why, keep_row, &c);
 
-    if (!status)
-        status = kb_why_path(why, keep_step, &c);
-    if (!status)
-        hide_steps(&c);
-    status = c.no_memory ? KB_NO_MEMORY : status;
     make_note(&c, note);
-    rows.n_rows = c.n + c.n_steps;
+    rows.note = note;
     if (!status)
         cmd_write_as(cli, "causes", &rows, s);
     free_all(&c);
+    return status ? cmd_fail(cli, status, NULL) : EXIT_OK;
+}
+
+/* -- a report ------------------------------------------------------------------------------- */
+
+/* A column for each cause, as report_causes.c knows them, behind what the row is of. */
+static const struct column sum_columns[1 + KB_N_CAUSES] = {
+    {"of", CELL_TEXT},
+    [1 + KB_CAUSE_DISPATCH] = {"dispatch_ns", CELL_NS},
+    [1 + KB_CAUSE_CHANNEL_WAIT] = {"queue_channel_ns", CELL_NS},
+    [1 + KB_CAUSE_WIRE] = {"wire_ns", CELL_NS},
+    [1 + KB_CAUSE_OVERHEAD] = {"overhead_ns", CELL_NS},
+    [1 + KB_CAUSE_LINK_WAIT] = {"queue_link_ns", CELL_NS},
+    [1 + KB_CAUSE_ENGINE_WAIT] = {"queue_engine_ns", CELL_NS},
+    [1 + KB_CAUSE_MEMORY_WAIT] = {"queue_memory_ns", CELL_NS},
+    [1 + KB_CAUSE_DRAIN] = {"drain_ns", CELL_NS},
+    [1 + KB_CAUSE_RESPONSE] = {"response_ns", CELL_NS},
+    [1 + KB_CAUSE_PORT_WAIT] = {"queue_port_ns", CELL_NS},
+    [1 + KB_CAUSE_PORT] = {"port_ns", CELL_NS},
+    [1 + KB_CAUSE_COMPUTE] = {"compute_ns", CELL_NS},
+};
+
+/* All causes of one thing. */
+struct sum {
+    char *of; /* owned */
+    int64_t fs[KB_N_CAUSES];
+};
+
+struct sums {
+    struct causes c; /* for room() alone */
+    struct sum *sum; /* owned */
+    size_t n, cap;
+};
+
+/* Of all, and of each command; the rows of one thing come together. */
+static void add_sum(void *arg, const kb_why_row *row)
+{
+    struct sums *s = arg;
+    const char *of = row->by == KB_WHY_ALL ? "all" : row->of;
+
+    if (s->c.no_memory || (row->by != KB_WHY_ALL && row->by != KB_WHY_OP))
+        return;
+    if (s->n == 0 || strcmp(s->sum[s->n - 1].of, of) != 0) {
+        struct sum *sums = room(&s->c, s->sum, s->n, &s->cap, sizeof *sums);
+
+        if (!sums)
+            return;
+        s->sum = sums;
+        s->sum[s->n] = (struct sum){.of = strdup(of)};
+        s->c.no_memory = !s->sum[s->n++].of;
+    }
+    s->sum[s->n - 1].fs[row->cause] += row->sum_fs;
+}
+
+static bool sum_row(void *arg, uint64_t i, struct cell *cells)
+{
+    const struct sums *s = arg;
+
+    cells[0] = cell_text(s->sum[i].of);
+    for (size_t k = 0; k < KB_N_CAUSES; k++)
+        cells[1 + k] = cell_ns(s->sum[i].fs[k]);
+    return true;
+}
+
+static void free_sums(struct sums *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        free(s->sum[i].of);
+    free(s->sum);
+}
+
+/* Rows of transactions have their terms; commands of kernels are summed here. */
+enum exit_code causes_report(const struct cli *cli, kb_why *why)
+{
+    struct causes c = {.cli = cli, .top = TOP_FOR_PAGES};
+    struct sums s = {.n = 0};
+    kb_status status = gather(&c, why);
+    struct rows causes = rows_of(&c);
+    struct rows sums = {.columns = sum_columns,
+                        .n_columns = sizeof sum_columns / sizeof *sum_columns,
+                        .row = sum_row,
+                        .arg = &s};
+
+    if (!status)
+        status = kb_why_rows(why, add_sum, &s);
+    status = s.c.no_memory ? KB_NO_MEMORY : status;
+    sums.n_rows = s.n;
+    if (!status)
+        report_why(cli->report, &causes, cli->opts.command == COMMAND_RUN ? &sums : NULL);
+    free_all(&c);
+    free_sums(&s);
     return status ? cmd_fail(cli, status, NULL) : EXIT_OK;
 }

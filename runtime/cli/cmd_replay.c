@@ -162,10 +162,12 @@ static enum exit_code replay_into(void *arg, struct sink *s)
         return cmd_fail(cli, status, &why);
     rows.n_rows = kb_sim_count(sim);
     report_sim(cli->report, sim, "");
-    if (replay->why)
+    if (cli->opts.why)
         code = causes_print(cli, replay->why, s);
     else
         cmd_write(cli, &rows, s);
+    if (cli->report && (!code || code == EXIT_INTERRUPTED))
+        code = causes_report(cli, replay->why);
     if (code && code != EXIT_INTERRUPTED)
         return code;
     sink_flush(s);

@@ -211,6 +211,21 @@ static void print_rows(struct run *run, struct sink *s)
     sink_flush(s);
 }
 
+/* Launches, or causes, or both in a report. */
+static enum exit_code print_results(struct run *run, struct sink *s)
+{
+    enum exit_code code = EXIT_OK;
+
+    if (run->cli->opts.why)
+        code = causes_print(run->cli, run->why, s);
+    else
+        print_rows(run, s);
+    if (run->cli->report)
+        code = causes_report(run->cli, run->why);
+    sink_flush(s);
+    return code;
+}
+
 /* Those of all launches that have run. */
 static uint64_t commands(const struct run *run)
 {
@@ -255,7 +270,7 @@ static enum exit_code run_into(void *arg, struct sink *s)
     struct run *run = arg;
     kb_error why = {""};
     kb_status status = launch_all(run, &why);
-    enum exit_code code = EXIT_OK;
+    enum exit_code code = EXIT_OK, printed;
 
     if (status != KB_OK && status != KB_STOPPED && status != KB_AGAIN)
         return cmd_fail(run->cli, status, &why);
@@ -265,15 +280,9 @@ static enum exit_code run_into(void *arg, struct sink *s)
         return code;
     if (code == EXIT_INTERRUPTED)
         status = KB_AGAIN;
-    if (run->why) {
-        enum exit_code printed = causes_print(run->cli, run->why, s);
-
-        if (printed)
-            return printed;
-        sink_flush(s);
-    } else {
-        print_rows(run, s);
-    }
+    printed = print_results(run, s);
+    if (printed)
+        return printed;
     if (!say_end(run, status))
         return EXIT_SYSTEM;
     return status == KB_AGAIN ? EXIT_INTERRUPTED : code;

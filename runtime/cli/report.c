@@ -120,6 +120,15 @@ void report_rows(struct report *r, const struct rows *rows, const struct origin 
     report_causes(&r->part[PART_CAUSES], r->cli, rows);
 }
 
+void report_why(struct report *r, const struct rows *causes, const struct rows *sums)
+{
+    struct sink *s = &r->part[PART_CAUSES];
+
+    if (sums)
+        report_sums(s, r->cli, sums);
+    report_table(s, "why", "Causes, where, and behind whom", causes, NULL);
+}
+
 void report_sim(struct report *r, const kb_sim *sim, const char *when)
 {
     if (r)

@@ -16,6 +16,9 @@ void report_free(struct report *r);
 void report_note(struct report *r, const char *line);
 void report_rows(struct report *r, const struct rows *rows, const struct origin *origin);
 
+/* The causes of all time as --why has them; `sums`: of each command by cause, NULL: none. */
+void report_why(struct report *r, const struct rows *causes, const struct rows *sums);
+
 /* How busy `sim` was, and when or where that was ("at rate 0.8"); the last one counts. */
 void report_sim(struct report *r, const kb_sim *sim, const char *when);
 

@@ -28,6 +28,10 @@ static const struct cause {
     {"queue_engine_ns", "queue: engine", "c-engine"},
     {"queue_link_ns", "queue: link", "c-link"},
     {"queue_memory_ns", "queue: memory", "c-memory"},
+    {"queue_port_ns", "queue: TCM port", "c-queue-port"},
+    {"port_ns", "TCM port", "c-port"},
+    {"compute_ns", "compute", "c-compute"},
+    {"dispatch_ns", "dispatch", "c-dispatch"},
 };
 
 enum { N_CAUSES = sizeof causes / sizeof *causes, BARS_MAX = 25 };
@@ -46,6 +50,9 @@ struct bars {
     size_t cause[N_CAUSES];
     size_t column[N_CAUSES];
     bool more; /* than there is room for */
+    const char *id, *caption, *table_caption;
+    bool absolute; /* lengths are means; else shares */
+    bool sums;     /* a bar is one sum, and not a mean */
 };
 
 /* The bar of that label, a new one if there is none yet; NULL: there is no room. */
@@ -102,6 +109,10 @@ static void label_of(enum command command, const struct rows *rows, const struct
 {
     char rate[SVG_NUMBER_BYTES];
 
+    if (report_column(rows, "of") != SIZE_MAX) {
+        snprintf(label, REPORT_LABEL_BYTES, "%s", report_text(rows, cells, "of"));
+        return;
+    }
     switch (command) {
     case COMMAND_PROBE:
         snprintf(label, REPORT_LABEL_BYTES, "%s", report_text(rows, cells, "case"));
@@ -222,9 +233,9 @@ static void put_bar(struct svg *g, const struct bars *bars, const struct bar *ba
     svg_text(g, NULL, x + 8, y + 12, SVG_START, text);
 }
 
-static void put_bars(struct sink *s, const struct bars *bars, bool absolute)
+static void put_bars(struct sink *s, const struct bars *bars)
 {
-    struct svg g = {.s = s, .prefix = "bars", .width = WIDTH};
+    struct svg g = {.s = s, .prefix = bars->id, .width = WIDTH};
     double y = put_legend(NULL, bars), label = 0, value = 0, longest_ns = 0;
 
     for (size_t i = 0; i < bars->n; i++) {
@@ -237,12 +248,10 @@ static void put_bars(struct sink *s, const struct bars *bars, bool absolute)
         value = fmax(value, svg_text_width(text, LETTERS));
         longest_ns = fmax(longest_ns, mean_ns);
     }
-    struct scale scale = {label + 20, WIDTH - label - value - 40, absolute ? longest_ns : 0};
+    struct scale scale = {label + 20, WIDTH - label - value - 40, bars->absolute ? longest_ns : 0};
     g.height = y + 24 * (double)bars->n + 4;
-    html_begin_picture(
-        s, absolute ? "Mean latency, and its parts" : "Parts of all latency, beside its mean",
-        false);
-    svg_begin(&g, "Bars: what latency is made of; the table below has the numbers");
+    html_begin_picture(s, bars->caption, false);
+    svg_begin(&g, "Bars: what time is made of; the table below has the numbers");
     put_legend(&g, bars);
     for (size_t i = 0; i < bars->n; i++)
         if (bars->bar[i].count > 0)
@@ -261,46 +270,73 @@ static bool bar_row(void *arg, uint64_t i, struct cell *cells)
     if (bar->count == 0)
         return false;
     cells[c++] = cell_text(bar->label);
-    cells[c++] = cell_count(bar->count);
+    if (!bars->sums)
+        cells[c++] = cell_count(bar->count);
     cells[c++] = cell_fraction(sum / (double)bar->count);
     for (size_t k = 0; k < bars->n_causes; k++)
-        cells[c++] = sum > 0 ? cell_percent(100 * bar->sum_ns[k] / sum) : cell_none();
+        if (has_cause(bars, k))
+            cells[c++] = sum > 0 ? cell_percent(100 * bar->sum_ns[k] / sum) : cell_none();
     return true;
 }
 
 static void put_bars_table(struct sink *s, struct bars *bars)
 {
-    struct column columns[3 + N_CAUSES] = {
-        {"of", CELL_TEXT}, {"count", CELL_COUNT}, {"mean_ns", CELL_FRACTION}};
-    char names[N_CAUSES][64];
-    struct rows rows = {.columns = columns,
-                        .n_columns = 3 + bars->n_causes,
-                        .n_rows = bars->n,
-                        .row = bar_row,
-                        .arg = bars};
+    struct column columns[3 + N_CAUSES] = {{"of", CELL_TEXT}};
+    char names[N_CAUSES][64], id[64];
+    struct rows rows = {
+        .columns = columns, .n_columns = 1, .n_rows = bars->n, .row = bar_row, .arg = bars};
 
+    if (!bars->sums)
+        columns[rows.n_columns++] = (struct column){"count", CELL_COUNT};
+    columns[rows.n_columns++] = (struct column){bars->sums ? "total_ns" : "mean_ns", CELL_FRACTION};
     for (size_t i = 0; i < bars->n_causes; i++) {
+        if (!has_cause(bars, i))
+            continue;
         snprintf(names[i], sizeof names[i], "%s %%", causes[bars->cause[i]].name);
-        columns[3 + i] = (struct column){names[i], CELL_PERCENT};
+        columns[rows.n_columns++] = (struct column){names[i], CELL_PERCENT};
     }
-    report_table(s, "shares", "Parts of latency, in per cent", &rows, NULL);
+    snprintf(id, sizeof id, "%s-table", bars->id);
+    report_table(s, id, bars->table_caption, &rows, NULL);
 }
 
-void report_causes(struct sink *s, const struct cli *cli, const struct rows *rows)
+static void put_all(struct sink *s, enum command command, const struct rows *rows,
+                    const struct bars *how)
 {
-    enum command command = cli->opts.command;
-    struct bars *bars = calloc(1, sizeof *bars);
+    struct bars *bars = malloc(sizeof *bars);
 
     if (!bars) {
         s->error = ENOMEM;
         return;
     }
+    *bars = *how;
     collect_bars(bars, command, rows);
     if (bars->n > 0 && bars->n_causes > 0) {
-        put_bars(s, bars, command == COMMAND_PROBE || command == COMMAND_RUN);
+        put_bars(s, bars);
         if (bars->more)
             sink_text(s, "<p>There are more; these are the first.</p>\n");
         put_bars_table(s, bars);
     }
     free(bars);
+}
+
+void report_causes(struct sink *s, const struct cli *cli, const struct rows *rows)
+{
+    enum command command = cli->opts.command;
+    bool absolute = command == COMMAND_PROBE || command == COMMAND_RUN;
+
+    put_all(s, command, rows,
+            &(struct bars){.id = "shares",
+                           .caption = absolute ? "Mean latency, and its parts"
+                                               : "Parts of all latency, beside its mean",
+                           .table_caption = "Parts of latency, in per cent",
+                           .absolute = absolute});
+}
+
+void report_sums(struct sink *s, const struct cli *cli, const struct rows *rows)
+{
+    put_all(s, cli->opts.command, rows,
+            &(struct bars){.id = "sums",
+                           .caption = "Parts of the time of all commands, beside their sum",
+                           .table_caption = "Parts of the time of commands, in per cent",
+                           .sums = true});
 }

@@ -58,6 +58,9 @@ void report_plots(struct sink *s, const struct cli *cli, const struct rows *rows
 /* What latency is made of, by the columns wire_ns, overhead_ns, ...: of each case, rate or op. */
 void report_causes(struct sink *s, const struct cli *cli, const struct rows *rows);
 
+/* The same of rows that are sums, each `of` something: commands of kernels. */
+void report_sums(struct sink *s, const struct cli *cli, const struct rows *rows);
+
 /* Formula of a read of `bytes` from every PE to every slice, or from cube to cube. EXIT_SYSTEM
  * after a message. */
 enum exit_code report_distances(struct sink *s, const struct cli *cli, uint64_t bytes);

@@ -11,6 +11,13 @@
 #include "warn.h"
 #include "names.h"
 
+/* What the command line has for notes; none is made here. */
+void cmd_note(const struct cli *cli, const char *format, ...)
+{
+    (void)cli;
+    fail_msg("a note: %s", format);
+}
+
 #define TOO_LONG (UINT64_C(1) << 60) /* fs: no run of these tests takes 1 s */
 
 /* A read, a transaction of the host, and two that wait for each other, on `topo`. */

@@ -49,8 +49,9 @@ struct bars {
     size_t n_causes; /* that the rows have */
     size_t cause[N_CAUSES];
     size_t column[N_CAUSES];
-    bool more; /* than there is room for */
-    const char *id, *caption, *table_caption;
+    bool more;                     /* than there is room for */
+    const char *picture, *caption; /* of the bars: a prefix, what they show */
+    const char *table, *table_caption;
     bool absolute; /* lengths are means; else shares */
     bool sums;     /* a bar is one sum, and not a mean */
 };
@@ -235,7 +236,7 @@ static void put_bar(struct svg *g, const struct bars *bars, const struct bar *ba
 
 static void put_bars(struct sink *s, const struct bars *bars)
 {
-    struct svg g = {.s = s, .prefix = bars->id, .width = WIDTH};
+    struct svg g = {.s = s, .prefix = bars->picture, .width = WIDTH};
     double y = put_legend(NULL, bars), label = 0, value = 0, longest_ns = 0;
 
     for (size_t i = 0; i < bars->n; i++) {
@@ -282,7 +283,7 @@ static bool bar_row(void *arg, uint64_t i, struct cell *cells)
 static void put_bars_table(struct sink *s, struct bars *bars)
 {
     struct column columns[3 + N_CAUSES] = {{"of", CELL_TEXT}};
-    char names[N_CAUSES][64], id[64];
+    char names[N_CAUSES][64];
     struct rows rows = {
         .columns = columns, .n_columns = 1, .n_rows = bars->n, .row = bar_row, .arg = bars};
 
@@ -295,8 +296,7 @@ static void put_bars_table(struct sink *s, struct bars *bars)
         snprintf(names[i], sizeof names[i], "%s %%", causes[bars->cause[i]].name);
         columns[rows.n_columns++] = (struct column){names[i], CELL_PERCENT};
     }
-    snprintf(id, sizeof id, "%s-table", bars->id);
-    report_table(s, id, bars->table_caption, &rows, NULL);
+    report_table(s, bars->table, bars->table_caption, &rows, NULL);
 }
 
 static void put_all(struct sink *s, enum command command, const struct rows *rows,
@@ -325,7 +325,8 @@ void report_causes(struct sink *s, const struct cli *cli, const struct rows *row
     bool absolute = command == COMMAND_PROBE || command == COMMAND_RUN;
 
     put_all(s, command, rows,
-            &(struct bars){.id = "shares",
+            &(struct bars){.picture = "bars",
+                           .table = "shares",
                            .caption = absolute ? "Mean latency, and its parts"
                                                : "Parts of all latency, beside its mean",
                            .table_caption = "Parts of latency, in per cent",
@@ -335,7 +336,8 @@ void report_causes(struct sink *s, const struct cli *cli, const struct rows *row
 void report_sums(struct sink *s, const struct cli *cli, const struct rows *rows)
 {
     put_all(s, cli->opts.command, rows,
-            &(struct bars){.id = "sums",
+            &(struct bars){.picture = "sum-bars",
+                           .table = "sums",
                            .caption = "Parts of the time of all commands, beside their sum",
                            .table_caption = "Parts of the time of commands, in per cent",
                            .sums = true});

@@ -14,5 +14,5 @@ def shown(column, value):
         return format(value.normalize(), "f")
     if column.endswith("_err"):
         return str(value)
-    places = "0.1" if column.endswith(("_pct", "%")) else "0.01"
+    places = "0.1" if column.endswith(("pct", "%")) else "0.01"
     return str(value.quantize(decimal.Decimal(places), decimal.ROUND_HALF_UP))

@@ -4,6 +4,7 @@
 #include "any_topology.h"
 #include "rig.h"
 
+#include "cmd.h"
 #include "cube8.h"
 #include "kernel.h"
 #include "sim.h"

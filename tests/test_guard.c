@@ -4,7 +4,6 @@
 #include "any_topology.h"
 #include "rig.h"
 
-#include "cmd.h"
 #include "cube8.h"
 #include "kernel.h"
 #include "sim.h"
@@ -12,7 +11,10 @@
 #include "warn.h"
 #include "names.h"
 
-/* What the command line has for notes; none is made here. */
+/* What the command line has for notes (cmd.h, whose names are those of kernel.h); none is made here.
+ */
+struct cli;
+void cmd_note(const struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void cmd_note(const struct cli *cli, const char *format, ...)
 {
     (void)cli;

@@ -153,7 +153,7 @@ static void begin_dma(struct kb_sim *s, uint64_t t, const struct stage *st, uint
 
 static int64_t port_fs(const struct kb_sim *s, const struct memory_row *tcm, uint64_t nbytes)
 {
-    return drain_fs(nbytes, tcm->gbs + s->mask.memory_gbs);
+    return drain_fs(nbytes, tcm->gbs + s->mask.tcm_gbs);
 }
 
 static int64_t fetch_fs(const struct kb_sim *s, uint64_t nbytes)

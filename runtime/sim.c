@@ -74,6 +74,7 @@ static struct cost_mask mask_of(unsigned off)
         .compute = off & KB_COST_COMPUTE ? 0 : -1,
         .link_gbs = off & KB_COST_LINK_GBS ? INFINITY : 0,
         .memory_gbs = off & KB_COST_MEMORY_GBS ? INFINITY : 0,
+        .tcm_gbs = off & KB_COST_TCM_GBS ? INFINITY : 0,
     };
 }
 
@@ -109,7 +110,7 @@ static uint64_t last_fs(const struct kb_sim *s)
 
 static bool options_are_known(const kb_options *o)
 {
-    return (unsigned)o->engine <= KB_HOP && o->until_fs >= 0 && o->costs_off < 2u * KB_COST_COMPUTE;
+    return (unsigned)o->engine <= KB_HOP && o->until_fs >= 0 && o->costs_off < 2u * KB_COST_TCM_GBS;
 }
 
 kb_status kb_sim_new(const kb_topology *topo, const kb_options *options, kb_sim **out)

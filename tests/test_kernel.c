@@ -129,11 +129,29 @@ static void cycles_left_out_take_no_time(void **state)
     kb_sim_free(sim);
 }
 
+/* Nothing of FETCH and STORE; loads and stores are as they were. */
+static void tcms_left_out_take_no_time(void **state)
+{
+    kb_sim *sim = new_sim(&cube8_topology, (kb_options){.costs_off = KB_COST_TCM_GBS});
+    struct seen seen;
+
+    (void)state;
+    fill(sim);
+    run_kernel(sim, golden, &seen);
+    for (int pe = 0; pe < 64; pe++) {
+        assert_int_equal(seen.fs[1][pe] - seen.fs[0][pe], 21085000);
+        assert_int_equal(seen.fs[2][pe] - seen.fs[1][pe], 19000000);
+        assert_int_equal(seen.fs[3][pe] - seen.fs[2][pe], 67000000);
+    }
+    kb_sim_free(sim);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_golden_numbers_come_out),
         cmocka_unit_test(cycles_left_out_take_no_time),
+        cmocka_unit_test(tcms_left_out_take_no_time),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

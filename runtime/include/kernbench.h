@@ -191,11 +191,12 @@ typedef enum kb_engine {
 enum kb_cost_class {
     KB_COST_WIRE = 1,
     KB_COST_OVERHEAD = 2,
-    KB_COST_MEMORY_GBS = 4, /* bandwidth of the memories */
+    KB_COST_MEMORY_GBS = 4, /* bandwidth of the memories, of a TCM for other PEs */
     KB_COST_LINK_GBS = 8,   /* bandwidth of the links */
     KB_COST_CHANNELS = 16,  /* PE DMA channels: as many as wanted */
     KB_COST_ENGINES = 32,   /* M_CPU DMA engines: as many as wanted */
     KB_COST_COMPUTE = 64,   /* cycles of GEMM and MATH */
+    KB_COST_TCM_GBS = 128,  /* bandwidth of TCMs for FETCH and STORE of their own PE */
 };
 
 /* All zero is the default. */

@@ -138,7 +138,7 @@ static void add_part(kb_why *why, struct key of, const kb_share *share)
 
     of.cause = share->cause;
     of.place = !whole && has_place(share->cause) ? share->place : KB_NOWHERE;
-    of.behind = whole ? KB_NOWHERE : share->behind;
+    of.behind = of.by == KB_WHY_WAIT || of.by == KB_WHY_PATH ? share->behind : KB_NOWHERE;
     add(why, &of, share->count, share->sum_fs);
 }
 
@@ -152,7 +152,7 @@ static void add_whole(kb_why *why, const kb_share *share)
 
 /* -- what is watched ------------------------------------------------------------------------ */
 
-/* Kernels' transactions are summed by target alone: their commands tell the rest. */
+/* Kernels' transactions are summed by target and as waits: their commands tell the rest. */
 static void on_close(void *arg, const kb_span *span)
 {
     kb_why *why = arg;
@@ -164,6 +164,8 @@ static void on_close(void *arg, const kb_span *span)
 
     if (share.sum_fs == 0)
         return;
+    if (span->behind != KB_NOWHERE)
+        add_part(why, (struct key){.by = KB_WHY_WAIT, .end = span->place}, &share);
     if (span->target != KB_NOWHERE)
         add_part(why, (struct key){.by = KB_WHY_TARGET, .end = span->target}, &share);
     if (span->command != KB_NO_ID)

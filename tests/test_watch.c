@@ -250,7 +250,7 @@ static void assert_way(const struct scenario *s, const struct tape *t, uint32_t 
 
 /* -- sums ----------------------------------------------------------------------------------- */
 
-/* Waits and drains are told with their places, all but waits are behind nobody. */
+/* Waits and drains are told with their places, and waits once more, behind whom. */
 static void sum_span(struct sums *s, const kb_span *x)
 {
     bool placed = is_wait(x->cause) || x->cause == KB_CAUSE_DRAIN;
@@ -264,7 +264,6 @@ static void sum_span(struct sums *s, const kb_span *x)
     row.sum_fs = x->end_fs - x->begin_fs;
     sum(s, KB_WHY_ALL, "", &row);
     sum(s, KB_WHY_OP, x->what, &row);
-    row.behind = x->behind;
     row.place = place;
     kb_place_name(s->tape->topo, x->place, name);
     sum(s, KB_WHY_PLACE, name, &row);
@@ -272,6 +271,10 @@ static void sum_span(struct sums *s, const kb_span *x)
     sum(s, KB_WHY_SOURCE, name, &row);
     kb_place_name(s->tape->topo, x->target, name);
     sum(s, KB_WHY_TARGET, name, &row);
+    row.behind = x->behind;
+    kb_place_name(s->tape->topo, x->place, name);
+    if (x->behind != KB_NOWHERE)
+        sum(s, KB_WHY_WAIT, name, &row);
 }
 
 static void no_step(void *arg, const kb_why_step *step)

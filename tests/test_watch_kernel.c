@@ -496,7 +496,6 @@ static void sum_command(const struct watched *w, const kb_command *c)
         sum(w->sums, KB_WHY_ALL, "", &row);
         sum(w->sums, KB_WHY_OP, c->name, &row);
         row.place = placed ? x->place : KB_NOWHERE;
-        row.behind = x->behind;
         kb_place_name(w->s->topo, x->place, name);
         sum(w->sums, KB_WHY_PLACE, name, &row);
         judge_end_name(&w->s->program.kernels[r->kernel].pe, name);
@@ -513,14 +512,18 @@ static void sum_targets(const struct watched *w)
         bool placed = is_wait(x->cause) || x->cause == KB_CAUSE_DRAIN;
         kb_why_row row = {.cause = x->cause,
                           .place = placed ? x->place : KB_NOWHERE,
-                          .behind = x->behind,
                           .count = 1,
                           .sum_fs = x->end_fs - x->begin_fs};
 
-        if (x->target == KB_NOWHERE || x->end_fs == x->begin_fs)
+        if (x->end_fs == x->begin_fs)
             continue;
         kb_place_name(w->s->topo, x->target, name);
-        sum(w->sums, KB_WHY_TARGET, name, &row);
+        if (x->target != KB_NOWHERE)
+            sum(w->sums, KB_WHY_TARGET, name, &row);
+        row.behind = x->behind;
+        kb_place_name(w->s->topo, x->place, name);
+        if (is_wait(x->cause))
+            sum(w->sums, KB_WHY_WAIT, name, &row);
     }
 }
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 enum {
-    TOP_FOR_PEOPLE = 5,
+    TOP_FOR_PEOPLE = 3,
     TOP_FOR_PAGES = 20,
     STEPS_PER_TOP = 4,
     STEP_BYTES = 256,
@@ -14,15 +14,15 @@ enum {
 };
 
 static const struct column columns[] = {
-    {"by", CELL_TEXT},     {"of", CELL_TEXT},     {"cause", CELL_TEXT},
-    {"place", CELL_TEXT},  {"behind", CELL_TEXT}, {"count", CELL_COUNT},
-    {"total_ns", CELL_NS}, {"pct", CELL_PERCENT}, {"begin_ns", CELL_NS},
+    {"by", CELL_TEXT},     {"of", CELL_TEXT},     {"cause", CELL_TEXT},  {"place", CELL_TEXT},
+    {"behind", CELL_TEXT}, {"count", CELL_COUNT}, {"total_ns", CELL_NS}, {"pct", CELL_PERCENT},
+    {"begin_ns", CELL_NS}, {"end_ns", CELL_NS},
 };
 
 static const char *const by_names[] = {
-    [KB_WHY_ALL] = "all",       [KB_WHY_PLACE] = "place", [KB_WHY_SOURCE] = "source",
-    [KB_WHY_TARGET] = "target", [KB_WHY_OP] = "op",       [KB_WHY_PE] = "pe",
-    [KB_WHY_PATH] = "path"};
+    [KB_WHY_ALL] = "all",       [KB_WHY_PLACE] = "place",   [KB_WHY_WAIT] = "wait",
+    [KB_WHY_SOURCE] = "source", [KB_WHY_TARGET] = "target", [KB_WHY_OP] = "op",
+    [KB_WHY_PE] = "pe",         [KB_WHY_PATH] = "path"};
 
 /* What is printed: rows, then the steps of critical paths. */
 struct causes {
@@ -30,6 +30,7 @@ struct causes {
     uint64_t top;    /* 0: all */
     kb_why_row *row; /* owned; their `of` too */
     size_t n, cap;
+    uint64_t n_cut;          /* rows that are not shown */
     uint64_t things, causes; /* of the kind, of the thing, that came last */
     char *last_of;           /* owned */
     kb_why_by last_by;
@@ -81,8 +82,12 @@ static void keep_row(void *arg, const kb_why_row *row)
     if (c->no_memory)
         return;
     count_row(c, row);
-    if (c->no_memory || (c->top && (c->things > c->top || c->causes > c->top)))
+    if (c->no_memory)
         return;
+    if (c->top && (c->things > c->top || c->causes > c->top)) {
+        c->n_cut++;
+        return;
+    }
     rows = room(c, c->row, c->n, &c->cap, sizeof *rows);
     if (!rows)
         return;
@@ -174,6 +179,7 @@ static void cause_row(struct causes *c, const kb_why_row *row, struct cell *cell
     cells[6] = cell_ns(row->sum_fs);
     cells[7] = cell_percent(percent(row->sum_fs, row->all_fs));
     cells[8] = cell_none();
+    cells[9] = cell_none();
 }
 
 /* "c0.pe3 #12 tl_load copy.c:41" */
@@ -205,9 +211,10 @@ static void step_row(struct causes *c, const kb_why_step *step, struct cell *cel
     cells[3] = step->n_shares ? place_cell(c, most->place, c->place) : cell_none();
     cells[4] = step->n_shares ? place_cell(c, most->behind, c->behind) : cell_none();
     cells[5] = step->n_shares ? cell_count(most->count) : cell_none();
-    cells[6] = cell_ns(step_fs(step));
+    cells[6] = step->n_shares ? cell_ns(most->sum_fs) : cell_none();
     cells[7] = step->n_shares ? cell_percent(percent(most->sum_fs, step_fs(step))) : cell_none();
     cells[8] = cell_ns(step->begin_fs);
+    cells[9] = cell_ns(step->end_fs);
 }
 
 static bool any_row(void *arg, uint64_t i, struct cell *cells)
@@ -249,18 +256,21 @@ static void free_all(struct causes *c)
     free(c->last_of);
 }
 
-/* How much is not shown, and what pct is of. */
+/* What pct is of, and how much is not shown. */
 static void make_note(const struct causes *c, char note[NOTE_BYTES])
 {
-    int n =
-        snprintf(note, NOTE_BYTES,
-                 "pct: of all time of what the row is of; of a step, what its cause took of it");
+    int n = snprintf(note, NOTE_BYTES,
+                     "pct: of all time of what the row is of; of a step, of its own time");
 
+    if (c->n_cut || c->n_hidden)
+        n += snprintf(note + n, NOTE_BYTES - (size_t)n,
+                      "\nonly the %llu largest of everything: %llu rows",
+                      (unsigned long long)c->top, (unsigned long long)c->n_cut);
     if (c->n_hidden)
-        snprintf(note + n, NOTE_BYTES - (size_t)n,
-                 "\n%zu shorter steps of the critical path are not shown: --top %zu, or "
-                 "--format csv",
-                 c->n_hidden, (c->n_steps + c->n_hidden + STEPS_PER_TOP - 1) / STEPS_PER_TOP);
+        n += snprintf(note + n, NOTE_BYTES - (size_t)n, " and %zu steps of critical paths",
+                      c->n_hidden);
+    if (c->n_cut || c->n_hidden)
+        snprintf(note + n, NOTE_BYTES - (size_t)n, " are not shown; --top N, or --format csv");
 }
 
 /* All that is shown, `top` of everything; 0: all. */

@@ -511,17 +511,20 @@ static enum exit_code load_into(void *arg, struct sink *out)
 
     if (code)
         return code;
-    if (load->causes && load->n_points == 1)
-        return causes_print(load->cli, load->causes, out);
     rows.n_rows = load->n_points;
     if (load->n_points > 0) {
         make_note(load, prints_note(load->cli), note);
         rows.note = note;
     }
-    cmd_write(load->cli, &rows, out);
+    if (load->cli->opts.why && load->causes)
+        code = causes_print(load->cli, load->causes, out);
+    else
+        cmd_write(load->cli, &rows, out);
+    if (code)
+        return code;
     sink_flush(out);
     say_doubts(load);
-    if (rows.note && !prints_note(load->cli) && !load->cli->opts.quiet)
+    if (rows.note && (load->cli->opts.why || !prints_note(load->cli)) && !load->cli->opts.quiet)
         fprintf(stderr, "%s\n", note);
     speed_say(&load->speed, load->cli, load->transactions, "transactions", load->simulated_fs);
     if (load->n_points == load->asked.rates.n)

@@ -820,6 +820,8 @@ static enum exit_code check(const struct reading *r)
                    o->operand[row->most]);
     if (r->given[OPTION_TOP] && o->command != COMMAND_DIFF && !o->why)
         return say(r->program, EXIT_USAGE, "--top is of --why, which was not given");
+    if (o->why && o->n_inspect > 0)
+        return say(r->program, EXIT_USAGE, "--why and --inspect both print in place of rows");
     if (o->why && r->given[OPTION_SEEDS] && o->seeds > 1)
         return say(r->program, EXIT_USAGE, "--why is of one simulation, --seeds has %llu",
                    (unsigned long long)o->seeds);

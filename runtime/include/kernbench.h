@@ -458,6 +458,7 @@ typedef struct kb_why kb_why;
 typedef enum kb_why_by {
     KB_WHY_ALL,    /* the whole run */
     KB_WHY_PLACE,  /* a component, or an edge */
+    KB_WHY_WAIT,   /* a station, by those who were in front; of composites of all tiles */
     KB_WHY_SOURCE, /* a PE or a host, by its transactions */
     KB_WHY_TARGET, /* a memory, by the transactions to it */
     KB_WHY_OP,     /* transactions: "read"; kernels: commands, as the op log names them */
@@ -472,7 +473,7 @@ typedef struct kb_why_row {
     const char *of; /* "c0.pe3", "dma_read"; "" of ALL; of PATH "attention", "tl_load copy.c:12" */
     kb_cause cause;
     kb_place place;  /* waits, drain, ports, compute: where; of ALL and OP KB_NOWHERE */
-    kb_place behind; /* the same of waits: the source of who was let in there last */
+    kb_place behind; /* WAIT, and waits of PATH: the source of who was let in there last */
     uint64_t count;
     int64_t sum_fs;
     int64_t all_fs; /* of all causes of `of` */

@@ -8,7 +8,7 @@ needs_cube8
 SIM_FIFO=${SIM_FIFO:-$B/cube8_fifo/cube8_fifo}
 case $SIM_FIFO in /*) ;; *) SIM_FIFO=$root/$SIM_FIFO ;; esac
 header=issue_ns,op,src,dst,offset,nbytes
-columns=by,of,cause,place,behind,count,total_ns,pct,begin_ns
+columns=by,of,cause,place,behind,count,total_ns,pct,begin_ns,end_ns
 
 # row BY OF CAUSE: place, behind, count, total and pct of that row of the CSV in out
 row()
@@ -35,9 +35,9 @@ equal "columns" $columns "$(head -1 out)"
 [ $code -eq 0 ] && [ ! -s err ]
 ok "it says nothing else"
 equal "13.990 ns of waiting in all of 68.17" "||1|13.990000|20.522224" "$(row all '' memory_wait)"
-equal "at that slice, behind PE 0" "c0.slice0|c0.pe0|1|13.990000|22.568156" \
-    "$(row place c0.slice0 memory_wait)"
-equal "of PE 1" "c0.slice0|c0.pe0|1|13.990000|27.932515" "$(row source c0.pe1 memory_wait)"
+equal "at that slice" "c0.slice0||1|13.990000|22.568156" "$(row place c0.slice0 memory_wait)"
+equal "behind PE 0" "c0.slice0|c0.pe0|1|13.990000|100.000000" "$(row wait c0.slice0 memory_wait)"
+equal "of PE 1" "c0.slice0||1|13.990000|27.932515" "$(row source c0.pe1 memory_wait)"
 equal "none of PE 0, which drains for 16 of 18.085 ns" "c0.slice0||1|16.000000|88.471109" \
     "$(row source c0.pe0 drain)"
 equal "the slice drains 48 ns" "c0.slice0||2|48.000000|70.412205" "$(row target c0.slice0 drain)"
@@ -46,14 +46,16 @@ equal "reads" "||1|13.990000|20.522224" "$(row op read memory_wait)"
 # docs/model.md "Worked: one channel": the second read of PE 0 waits for 18.085 ns.
 printf '%s\n' $header 0,read,c0.pe0,c0.slice0,0,4K 0,read,c0.pe0,c0.slice1,0,4K >channel.csv
 run replay channel.csv --why --format csv
-equal "a channel, behind itself" "sip0.cube0.pe0.pe_dma.read|c0.pe0|1|18.085000|25.025946" \
+equal "a channel" "sip0.cube0.pe0.pe_dma.read||1|18.085000|25.025946" \
     "$(row source c0.pe0 channel_wait)"
+equal "behind itself" "sip0.cube0.pe0.pe_dma.read|c0.pe0|1|18.085000|100.000000" \
+    "$(row wait sip0.cube0.pe0.pe_dma.read channel_wait)"
 
 # docs/model.md "Worked: a host, its engine and its response": 34.11125 ns for the engine.
 printf '%s\n' $header 0,h2d,host,c0.slice0,0,4K 0,h2d,host,c0.slice1,0,4K >host.csv
 run replay host.csv --why --format csv
 equal "an engine" "sip0.cube0.m_cpu.write|host|1|34.111250|100.000000" \
-    "$(row place sip0.cube0.m_cpu.write engine_wait)"
+    "$(row wait sip0.cube0.m_cpu.write engine_wait)"
 equal "two responses, 1.28125 and 1.24375" "||2|2.525000|1.715805" "$(row all '' response)"
 
 if [ -x "$SIM_FIFO" ]; then
@@ -61,9 +63,9 @@ if [ -x "$SIM_FIFO" ]; then
     printf '%s\n' $header 0,write,c0.pe0,c0.slice2,0,4K 0,write,c0.pe1,c0.slice3,0,4K >link.csv
     call "$SIM_FIFO" replay link.csv --why --format csv
     link="sip0.cube0.xbar.pe1 -> sip0.cube0.xbar.pe2"
-    equal "a link, behind who is on it" "$link|c0.pe1|1|29.990000|99.933356" \
-        "$(row place "$link" link_wait)"
-    equal "of who waits" "$link|c0.pe1|1|29.990000|44.041413" "$(row source c0.pe0 link_wait)"
+    equal "a link" "$link||1|29.990000|99.933356" "$(row place "$link" link_wait)"
+    equal "behind who is on it" "$link|c0.pe1|1|29.990000|100.000000" "$(row wait "$link" link_wait)"
+    equal "of who waits" "$link||1|29.990000|44.041413" "$(row source c0.pe0 link_wait)"
     # A third one, from PE 0's side, comes while PE 1 is on the edge and PE 0 in line for it.
     printf '%s\n' 1,write,c0.pe1,c0.slice2,0,4K >>link.csv
     call "$SIM_FIFO" replay link.csv
@@ -85,6 +87,8 @@ sums()
     for by in all source target op place; do
         equal "$1: by $by it is the time of all rows" "$(fs rows actual_ns)" "$(fs out total_ns $by)"
     done
+    equal "$1: waits are those behind somebody" "$(awk -F, 'NR == 1 || $1 == "all" && $3 ~ /_wait/' out >some
+        fs some total_ns)" "$(fs out total_ns wait)"
     for cause in channel link engine memory; do
         equal "$1: ${cause}_wait" "$(fs rows queue_${cause}_ns)" \
             "$(awk -F, -v c=${cause}_wait 'NR == 1 || $1 == "all" && $3 == c' out >some &&
@@ -149,10 +153,10 @@ equal "load: 18.085 ns each" "$((count * 18085000))" "$(fs out total_ns all)"
 chain()
 {
     awk -F, '$1 == "step" {
-        gsub(/\./, "", $7); gsub(/\./, "", $9)
+        gsub(/\./, "", $9); gsub(/\./, "", $10)
         if (n++ && $9 + 0 != end + 0) bad = 1
         if (n == 1) first = $9
-        end = $9 + $7 } END { printf "%.0f %.0f\n", first, end; exit bad }' "$1"
+        end = $10 } END { printf "%.0f %.0f\n", first, end; exit bad }' "$1"
 }
 
 for bench in "copy" "gemm" "gemm_composite" "softmax" "mlp" "list_walk"; do
@@ -198,23 +202,25 @@ ok "a table, unless asked otherwise"
 [ -n "$(tail -n 1 out)" ]
 ok "whose note ends with its text"
 run replay many.csv --why --quiet
-awk 'NR > 1 && $1 == "source" { n[$2]++ } END { for (i in n) { things++; if (n[i] > 5) exit 1 }
-    exit things != 5 }' out
-ok "of everything the five largest"
+awk 'NR > 1 && $1 == "source" { n[$2]++ } END { for (i in n) { things++; if (n[i] > 3) exit 1 }
+    exit things != 3 }' out
+ok "of everything the three largest"
 run replay many.csv --why --quiet --top 2 --format csv
 equal "--top 2: two sources" 2 "$(awk -F, '$1 == "source" { print $2 }' out | sort -u | wc -l)"
 equal "--top 2: two causes of all" 2 "$(grep -c '^all' out)"
 run run attention --why --top 2 --quiet
 equal "--top 2: eight steps" 8 "$(grep -c ^step out)"
-grep -q 'shorter steps of the critical path are not shown: --top' out
-ok "and how many are hidden"
-more=$(sed -n 's/.*not shown: --top \([0-9]*\),.*/\1/p' out)
-run run attention --why --top "$more" --quiet
-equal "with so many none is hidden" "$(grep -c ^step first)" "$(grep -c ^step out)"
+hidden=$(sed -n 's/^only the 2 largest of everything: \([0-9]*\) rows and \([0-9]*\) steps .* are not shown; --top N.*/\1 \2/p' out)
+equal "and how many rows and steps are hidden" "$(wc -l <first)" \
+    "$((${hidden% *} + ${hidden#* } + $(grep -cE '^(by|all|place|wait|target|op|pe|path|step) ' out)))"
+run run attention --why --top 5000 --quiet
+equal "with as many none is hidden" "$(grep -c ^step first)" "$(grep -c ^step out)"
+! grep -q 'not shown' out
+ok "and nothing says so"
 run replay two.csv --why --format json
 equal "JSON: its schema" kernbench.causes/1 "$(jq -r .schema out)"
 equal "JSON: of a read, by whom it waits" "c0.pe0 13.99 null" "$(jq -r '.rows[] |
-    select(.by == "source" and .cause == "memory_wait") | "\(.behind) \(.total_ns) \(.begin_ns)"' out)"
+    select(.by == "wait" and .cause == "memory_wait") | "\(.behind) \(.total_ns) \(.begin_ns)"' out)"
 equal "JSON: keys as columns" $columns "$(jq -r '.rows[0] | keys_unsorted | join(",")' out)"
 run replay two.csv --why --format csv
 lines=$(($(wc -l <out) - 1))
@@ -230,10 +236,19 @@ run diff causes.csv causes.csv
 [ $code -eq 0 ]
 ok "diff compares causes"
 
+call timeout --preserve-status -s INT 1 "$SIM" load --pattern uniform --rate 0.2 --txns 40000000 --why --format csv
+[ $code -eq 130 ] && [ "$(head -1 out)" = $columns ] && grep -q '^all,,channel_wait' out &&
+    says "interrupted: 0 of 1 rates complete"
+ok "Ctrl-C: what had ended"
+run load --pattern uniform --rate 0.3 --txns 20000 --why
+says "no steady state" && says "saturation begins below rate 0.3" && says "links are ideal"
+ok "load: what is doubtful is said all the same"
+
 # -- what cannot be -----------------------------------------------------------------------------
 
 refused "--top without --why" 2 "--top is of --why, which was not given" replay two.csv --top 3
 refused "--top 0" 2 "--top '0' is not a number above 0" replay two.csv --why --top 0
+refused "--inspect, too" 2 "--why and --inspect both print" run gemm --why --inspect last
 refused "several rates" 2 "--why is of one simulation: it needs a --rate that is one number" \
     load --pattern uniform --rate 0.1,0.2 --why
 refused "several simulations" 2 "--why is of one simulation, --seeds has 2" \

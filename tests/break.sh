@@ -372,7 +372,8 @@ break_it 'watch: a step that is left at its issue, whole' $path 's/\(ended \? wh
 break_it 'watch: a path backwards' $path 's/turn_around\(path->step, path->n\);/;/'
 break_it 'watch: folded wires that forget time' $path 's/to\[at\]\.sum_fs \+= share->sum_fs;/;/'
 break_it 'watch: kernels counted by their pieces too' $why 's/^    if \(span->command != KB_NO_ID\)$/    if (0)/'
-break_it 'watch: all sums behind somebody' $why 's/of\.behind = whole \? KB_NOWHERE : share->behind;/of.behind = share->behind;/'
+break_it 'watch: all sums behind somebody' $why \
+    's/of\.by == KB_WHY_WAIT \|\| of\.by == KB_WHY_PATH \?/1 ?/'
 break_it 'watch: waits nowhere' $why 's/cause != KB_CAUSE_RESPONSE;/cause != KB_CAUSE_RESPONSE \&\& cause != KB_CAUSE_LINK_WAIT;/'
 break_it 'watch: the smallest sums first' $why \
     's/order\(\(uint64_t\)y->sum->fs, \(uint64_t\)x->sum->fs\)/order((uint64_t)x->sum->fs, (uint64_t)y->sum->fs)/'

@@ -19,7 +19,7 @@ struct key {
 struct sum {
     struct key key;
     uint64_t count; /* 0: a free row */
-    int64_t fs;
+    wait_sum fs;
 };
 
 /* Sums by key: an open table, its size a power of two. */
@@ -120,8 +120,7 @@ static void add(kb_why *why, const struct key *key, uint64_t count, int64_t fs)
         why->sums.n++;
     row->key = *key;
     row->count += count;
-    if (__builtin_add_overflow(row->fs, fs, &row->fs))
-        fail(why, KB_TIME_RANGE);
+    row->fs += fs;
 }
 
 /* Wires, nodes, dispatch and response are everywhere: where is told by place alone. */
@@ -238,7 +237,7 @@ enum { OF_BYTES = 512 };
 struct line {
     const struct sum *sum;
     char *of; /* owned */
-    int64_t all_fs;
+    wait_sum all_fs;
 };
 
 /* The name of what a sum is of; of a call where it stands, without the folders of its file. */
@@ -271,6 +270,11 @@ static int order(uint64_t x, uint64_t y)
     return x < y ? -1 : x > y;
 }
 
+static int larger_first(wait_sum x, wait_sum y)
+{
+    return x > y ? -1 : x < y;
+}
+
 /* Largest first; what is equal by name and number, never by where it lies. */
 static int by_size(const void *a, const void *b)
 {
@@ -279,11 +283,11 @@ static int by_size(const void *a, const void *b)
     int c = order(k->by, l->by);
 
     if (!c)
-        c = order((uint64_t)y->all_fs, (uint64_t)x->all_fs);
+        c = larger_first(x->all_fs, y->all_fs);
     if (!c)
         c = strcmp(x->of, y->of);
     if (!c)
-        c = order((uint64_t)y->sum->fs, (uint64_t)x->sum->fs);
+        c = larger_first(x->sum->fs, y->sum->fs);
     if (!c)
         c = order(k->cause, l->cause);
     if (!c)
@@ -291,20 +295,18 @@ static int by_size(const void *a, const void *b)
     return c ? c : order(k->behind, l->behind);
 }
 
-/* Sets all_fs of lines in order of name; false: a sum passes 2^63 fs. */
-static bool sum_up(struct line *line, size_t n)
+/* Sets all_fs of lines in order of name. */
+static void sum_up(struct line *line, size_t n)
 {
     for (size_t i = 0; i < n;) {
-        int64_t all_fs = 0;
+        wait_sum all_fs = 0;
         size_t end = i;
 
         for (; end < n && by_name(&line[i], &line[end]) == 0; end++)
-            if (__builtin_add_overflow(all_fs, line[end].sum->fs, &all_fs))
-                return false;
+            all_fs += line[end].sum->fs;
         for (; i < end; i++)
             line[i].all_fs = all_fs;
     }
-    return true;
 }
 
 /* Critical paths, of each kernel as a whole and of its calls, summed as the rest, apart. */
@@ -342,8 +344,10 @@ static void tell(const struct line *line, void (*each)(void *arg, const kb_why_r
                       .place = sum->key.place,
                       .behind = sum->key.behind,
                       .count = sum->count,
-                      .sum_fs = sum->fs,
-                      .all_fs = line->all_fs};
+                      .sum_fs = sum->fs < INT64_MAX ? (int64_t)sum->fs : INT64_MAX,
+                      .all_fs = line->all_fs < INT64_MAX ? (int64_t)line->all_fs : INT64_MAX,
+                      .sum_ns = (double)sum->fs / KB_FS_PER_NS,
+                      .all_ns = (double)line->all_fs / KB_FS_PER_NS};
 
     each(arg, &row);
 }
@@ -355,8 +359,7 @@ static kb_status tell_all(const kb_why *why, const kb_why *path, struct line *li
     if (!add_lines(why, &why->sums, line, n) || !add_lines(why, &path->sums, line, n))
         return KB_NO_MEMORY;
     qsort(line, *n, sizeof *line, by_name);
-    if (!sum_up(line, *n))
-        return KB_TIME_RANGE;
+    sum_up(line, *n);
     qsort(line, *n, sizeof *line, by_size);
     for (size_t i = 0; i < *n; i++)
         tell(&line[i], each, arg);

@@ -158,9 +158,9 @@ static void hide_steps(struct causes *c)
 
 /* -- rows ----------------------------------------------------------------------------------- */
 
-static double percent(int64_t part_fs, int64_t all_fs)
+static double percent(double part, double all)
 {
-    return all_fs ? 100 * (double)part_fs / (double)all_fs : 0;
+    return all > 0 ? 100 * part / all : 0;
 }
 
 static struct cell place_cell(const struct causes *c, kb_place place, char text[KB_PLACE_BYTES])
@@ -176,8 +176,8 @@ static void cause_row(struct causes *c, const kb_why_row *row, struct cell *cell
     cells[3] = place_cell(c, row->place, c->place);
     cells[4] = place_cell(c, row->behind, c->behind);
     cells[5] = cell_count(row->count);
-    cells[6] = cell_ns(row->sum_fs);
-    cells[7] = cell_percent(percent(row->sum_fs, row->all_fs));
+    cells[6] = row->sum_fs < INT64_MAX ? cell_ns(row->sum_fs) : cell_fraction(row->sum_ns);
+    cells[7] = cell_percent(percent(row->sum_ns, row->all_ns));
     cells[8] = cell_none();
     cells[9] = cell_none();
 }
@@ -212,7 +212,8 @@ static void step_row(struct causes *c, const kb_why_step *step, struct cell *cel
     cells[4] = step->n_shares ? place_cell(c, most->behind, c->behind) : cell_none();
     cells[5] = step->n_shares ? cell_count(most->count) : cell_none();
     cells[6] = step->n_shares ? cell_ns(most->sum_fs) : cell_none();
-    cells[7] = step->n_shares ? cell_percent(percent(most->sum_fs, step_fs(step))) : cell_none();
+    cells[7] = step->n_shares ? cell_percent(percent((double)most->sum_fs, (double)step_fs(step)))
+                              : cell_none();
     cells[8] = cell_ns(step->begin_fs);
     cells[9] = cell_ns(step->end_fs);
 }
@@ -335,7 +336,7 @@ static const struct column sum_columns[1 + KB_N_CAUSES] = {
 /* All causes of one thing. */
 struct sum {
     char *of; /* owned */
-    int64_t fs[KB_N_CAUSES];
+    double ns[KB_N_CAUSES];
 };
 
 struct sums {
@@ -361,7 +362,7 @@ static void add_sum(void *arg, const kb_why_row *row)
         s->sum[s->n] = (struct sum){.of = strdup(of)};
         s->c.no_memory = !s->sum[s->n++].of;
     }
-    s->sum[s->n - 1].fs[row->cause] += row->sum_fs;
+    s->sum[s->n - 1].ns[row->cause] += row->sum_ns;
 }
 
 static bool sum_row(void *arg, uint64_t i, struct cell *cells)
@@ -370,7 +371,7 @@ static bool sum_row(void *arg, uint64_t i, struct cell *cells)
 
     cells[0] = cell_text(s->sum[i].of);
     for (size_t k = 0; k < KB_N_CAUSES; k++)
-        cells[1 + k] = cell_ns(s->sum[i].fs[k]);
+        cells[1 + k] = cell_fraction(s->sum[i].ns[k]);
     return true;
 }
 

@@ -526,9 +526,10 @@ static enum exit_code load_into(void *arg, struct sink *out)
     say_doubts(load);
     if (rows.note && (load->cli->opts.why || !prints_note(load->cli)) && !load->cli->opts.quiet)
         fprintf(stderr, "%s\n", note);
-    speed_say(&load->speed, load->cli, load->transactions, "transactions", load->simulated_fs);
-    if (load->n_points == load->asked.rates.n)
+    if (load->n_points == load->asked.rates.n) {
+        speed_say(&load->speed, load->cli, load->transactions, "transactions", load->simulated_fs);
         return EXIT_OK;
+    }
     take_unfinished(load);
     cmd_note(load->cli, "interrupted: %zu of %zu rates complete", load->n_points,
              load->asked.rates.n);

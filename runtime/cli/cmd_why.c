@@ -377,8 +377,6 @@ static enum exit_code check_operands(const struct why *w)
 
     if (w->scenario != SCENARIO_BENCH && o->n_operands > 1)
         return say(w->cli->program, EXIT_USAGE, "why: '%s' is one operand too many", o->operand[1]);
-    if (w->scenario != SCENARIO_LOAD && (o->pattern || o->rate))
-        return say(w->cli->program, EXIT_USAGE, "why: --pattern and --rate are of 'why load'");
     return EXIT_OK;
 }
 

@@ -440,7 +440,7 @@ static enum exit_code read_atol(struct reading *r, const char *word)
 static enum exit_code read_top(struct reading *r, const char *word)
 {
     if (!text_read_count(word, strlen(word), &r->o->top) || r->o->top == 0 || r->o->top > INT32_MAX)
-        return refuse(r, OPTION_TOP, word, "a number above 0");
+        return refuse(r, OPTION_TOP, word, "a number, 1 to 2147483647");
     return EXIT_OK;
 }
 
@@ -784,7 +784,19 @@ static enum exit_code check_format(const struct reading *r, const struct command
     return say(r->program, EXIT_USAGE, "%s prints rows: %s is a format of view", row->name, format);
 }
 
-/* No two results go into one file. */
+/* An input that is a file; NULL: none, or standard input. */
+static const char *input_of(const struct opts *o)
+{
+    const char *path = NULL;
+
+    if (o->command == COMMAND_REPLAY || (o->command == COMMAND_WHY && strpbrk(o->operand[0], "/.")))
+        path = o->operand[0];
+    else if (o->command == COMMAND_VIEW)
+        path = o->stats ? o->stats : o->n_operands > 1 ? o->operand[1] : NULL;
+    return path && strcmp(path, "-") != 0 ? path : NULL;
+}
+
+/* No two results go into one file, and none into what is read. */
 static enum exit_code check_files(const struct reading *r)
 {
     const struct opts *o = r->o;
@@ -796,11 +808,30 @@ static enum exit_code check_files(const struct reading *r)
                  {"--trace", o->trace},
                  {"--stats", o->command == COMMAND_VIEW ? NULL : o->stats}};
 
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+    const char *input = input_of(o);
+
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         for (size_t k = 0; k < i; k++)
             if (files[i].path && files[k].path && newfile_same(files[i].path, files[k].path))
                 return say(r->program, EXIT_USAGE, "%s and %s name the same file", files[i].option,
                            files[k].option);
+        if (files[i].path && input && newfile_same(files[i].path, input))
+            return say(r->program, EXIT_USAGE, "%s names the file that is read", files[i].option);
+    }
+    return EXIT_OK;
+}
+
+/* Of why only `why load` takes what traffic is made of. */
+static enum exit_code check_why(const struct reading *r)
+{
+    static const enum option_id of_load[] = {OPTION_PATTERN, OPTION_RATE, OPTION_BYTES,
+                                             OPTION_OP,      OPTION_TXNS, OPTION_ARRIVALS};
+
+    if (r->o->command != COMMAND_WHY || strcmp(r->o->operand[0], "load") == 0)
+        return EXIT_OK;
+    for (size_t i = 0; i < sizeof of_load / sizeof *of_load; i++)
+        if (r->given[of_load[i]])
+            return say(r->program, EXIT_USAGE, "--%s is of 'why load'", option_names[of_load[i]]);
     return EXIT_OK;
 }
 
@@ -836,6 +867,8 @@ static enum exit_code check(const struct reading *r)
     enum exit_code code = check_format(r, row);
     if (!code)
         code = check_stats(r);
+    if (!code)
+        code = check_why(r);
     if (!code)
         code = check_files(r);
     if (!code)

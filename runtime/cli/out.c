@@ -46,8 +46,8 @@ char *cell_put_rounded(char *to, const struct cell *cell)
         return to + sprintf(to, "%.2f", cell->value);
     case CELL_DECIMAL:
         return put_decimal(to, cell->value);
-    case CELL_PERCENT:
-        return to + sprintf(to, "%.1f", cell->value);
+    case CELL_PERCENT: /* no "-0.0" */
+        return to + sprintf(to, "%.1f", fabs(cell->value) < 0.05 ? 0 : cell->value);
     case CELL_ERROR:
         return to + sprintf(to, "%.1e", cell->value);
     default:

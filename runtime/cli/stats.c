@@ -94,7 +94,9 @@ void stats_free(struct stats *stats)
 
 static bool ends_in(const char *path, const char *end)
 {
-    return strcmp(path + strlen(path) - strlen(end), end) == 0;
+    size_t n = strlen(path), m = strlen(end);
+
+    return n >= m && strcmp(path + n - m, end) == 0;
 }
 
 static bool is_csv(const char *path)

@@ -106,7 +106,7 @@ enum { HEAT_STRONG = 4 };
 
 static void put_heat_rules(struct sink *s)
 {
-    char selector[64], name[8];
+    char selector[64], name[16];
 
     for (int i = 0; i < SVG_HEATS; i++) {
         sprintf(name, "u%d", i);

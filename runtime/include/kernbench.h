@@ -475,8 +475,9 @@ typedef struct kb_why_row {
     kb_place place;  /* waits, drain, ports, compute: where; of ALL and OP KB_NOWHERE */
     kb_place behind; /* WAIT, and waits of PATH: the source of who was let in there last */
     uint64_t count;
-    int64_t sum_fs;
-    int64_t all_fs; /* of all causes of `of` */
+    int64_t sum_fs; /* at most INT64_MAX: sums of latencies may pass it */
+    int64_t all_fs; /* of all causes of `of`, likewise */
+    double sum_ns, all_ns;
 } kb_why_row;
 
 /* One step of a critical path: a command, from its call to its end, or to its issue. */
@@ -503,7 +504,7 @@ void kb_why_free(kb_why *why);
  * Once it has run: calls `each` for every row, by kb_why_by, then by the sum of what the rows are
  * of, then by the rows' own, largest first. Of a run that ended early what has ended counts.
  *
- * returns  KB_NO_MEMORY, or KB_TIME_RANGE: a sum passes 2^63 fs
+ * returns  KB_NO_MEMORY
  */
 kb_status kb_why_rows(kb_why *why, void (*each)(void *arg, const kb_why_row *row), void *arg);
 

@@ -205,6 +205,7 @@ done
 refused "a folder that is not there" 5 "cannot write no/where/s.csv: No such file" \
     replay rows.csv --stats no/where/s.csv
 refused "a database in such a folder" 5 "no/where/s.db" replay rows.csv --stats no/where/s.db
+refused "the file that is read" 2 "--stats names the file that is read" replay rows.csv --stats ./rows.csv
 refused "the file of -o" 2 "--stats and -o name the same file" replay rows.csv -o s.csv --stats ./s.csv
 refused "the file of --sqlite" 2 "--stats and --sqlite name the same file" \
     replay rows.csv --sqlite s.db --stats s.db

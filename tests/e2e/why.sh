@@ -254,7 +254,7 @@ ok "load: what is doubtful is said all the same"
 # -- what cannot be -----------------------------------------------------------------------------
 
 refused "--top without --why" 2 "--top is of --why, which was not given" replay two.csv --top 3
-refused "--top 0" 2 "--top '0' is not a number above 0" replay two.csv --why --top 0
+refused "--top 0" 2 "--top '0' is not a number, 1 to" replay two.csv --why --top 0
 refused "--inspect, too" 2 "--why and --inspect both print" run gemm --why --inspect last
 refused "several rates" 2 "--why is of one simulation: it needs a --rate that is one number" \
     load --pattern uniform --rate 0.1,0.2 --why

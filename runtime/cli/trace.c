@@ -686,7 +686,7 @@ static void take(struct trace *t, const kb_service *service)
     struct component *c = lanes_at(&t->lanes, service->place, false);
 
     begin_work(t, service, true, false);
-    if (c)
+    if (c && !t->cli->opts.trace_filter)
         add(t, busy_of(t, c->station), 1);
 }
 
@@ -696,7 +696,7 @@ static void release(struct trace *t, const kb_service *service)
     struct component *c = lanes_at(&t->lanes, service->place, false);
     struct slice *s = f && c ? find_slice(f, c, true) : NULL;
 
-    if (c)
+    if (c && !t->cli->opts.trace_filter)
         add(t, busy_of(t, c->station), -1);
     if (s)
         end_slice(t, f, s, service->end_fs);
@@ -1152,10 +1152,15 @@ static bool all_end(const struct trace *t)
 }
 
 /* Of a run that was ended early, what is known beyond this instant is not shown. */
-static void finish(struct trace *t)
+/* What is open ends where the run has: at --until, or at the last event. */
+static void finish(struct trace *t, enum exit_code code)
 {
+    const struct opts *o = &t->cli->opts;
+
     if (all_end(t))
         come_to(t, INT64_MAX);
+    else if (code != EXIT_INTERRUPTED && !o->max_events && o->until_fs > t->now_fs)
+        come_to(t, o->until_fs);
     if (t->opened && !t->stopped)
         end_all(t, t->now_fs);
 }
@@ -1186,7 +1191,7 @@ enum exit_code trace_close(struct trace *t, enum exit_code code)
     if (!t)
         return code;
     if (!is_lost(t))
-        finish(t);
+        finish(t, code);
     if (is_lost(t) && keep)
         closed = cmd_fail(t->cli, KB_NO_MEMORY, NULL);
     else

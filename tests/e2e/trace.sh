@@ -161,6 +161,9 @@ refused "a time that is none" 2 "--trace-to '5ns' is not a time in ns" replay tw
 refused "a size that is too small" 2 "--trace-max-bytes '4000' is not a size of 4K or more" \
     replay two.csv --trace t.json --trace-max-bytes 4000
 refused "an empty pattern" 2 "--trace-filter 'a,,b' is not a list of names" replay two.csv --trace t.json --trace-filter a,,b
+printf 'issue_ns,op,src,dst,offset,nbytes\n0,read,c0.pe0,c0.slice0,0,1M\n' >early.csv
+run replay early.csv --until 1000 --trace early.json
+equal "what is open at --until ends there" 1000000000 "$(jq '[.traceEvents[] | select(.ph == "X" or .ph == "E") | .ts + (.dur // 0)] | max * 1000 | round' early.json)"
 refused "several rates" 2 "--trace is of one simulation" load --pattern local --rate 0.1,0.2 --trace t.json
 refused "the same file as -o" 2 "--trace and -o name the same file" replay two.csv --trace t.json -o ./t.json
 refused "the same file as --oplog" 2 "--trace and --oplog name the same file" run copy --trace t.json --oplog t.json

@@ -96,7 +96,8 @@ static enum exit_code read_at(struct viewing *v)
 static enum exit_code read_picture(struct viewing *v)
 {
     const struct opts *o = &v->cli->opts;
-    const char *word = o->n_operands > 0 ? o->operand[0] : picture_names[VIEW_SYSTEM];
+    int first = v->cli->info.sips > 1 ? VIEW_SYSTEM : VIEW_SIP;
+    const char *word = o->n_operands > 0 ? o->operand[0] : picture_names[first];
 
     while (v->picture < N_PICTURES && strcmp(word, picture_names[v->picture]) != 0)
         v->picture++;

@@ -84,11 +84,11 @@ static void put_edge(const struct scene *sc, const struct scene_edge *e, struct 
     put_quoted(s, sc->node[e->to].name);
     sink_text(s, " [label=");
     put_quoted(s, svg_short(e->edge.gbs, 2, text));
-    if (!isnan(e->pct)) {
+    if (!isnan(e->use.pct)) {
         sink_text(s, ", penwidth=2, color=");
-        put_quoted(s, svg_colour(svg_heat(e->pct)));
+        put_quoted(s, svg_colour(svg_heat(e->use.pct)));
     }
-    put_use(e->pct, s);
+    put_use(e->use.pct, s);
     sink_text(s, "];\n");
 }
 

@@ -402,6 +402,7 @@ void scene_system(struct scene *sc, struct view_at at)
 
     (void)at;
     m.tiles = (uint64_t)sips * m.cubes <= TILES_MOST;
+    sc->lists_all = true;
     sc->scale = m.scale;
     sc->width = t.columns * (t.sip_w + ROW_PX) - ROW_PX;
     sc->height = t.rows * (t.sip_h + ROW_PX) - ROW_PX;

@@ -64,6 +64,7 @@ struct scene {
     char title[SCENE_LABEL_BYTES];
     const char *level;
     const char *note; /* below the legend; NULL: none */
+    bool of_cubes;    /* cubes are shown as one, with the use of their busiest part */
     bool lists_all;   /* the busiest edges are those of the machine, drawn or not */
     double scale;     /* px per mm; 0: not to scale */
     double width, height;

@@ -351,6 +351,13 @@ static void put_edge(struct drawing *d, const struct scene_edge *e)
 
 /* -- labels of edges ------------------------------------------------------------------------ */
 
+/* Within the picture, whose margin may be used? */
+static bool is_inside(const struct drawing *d, const struct box *b)
+{
+    return b->x >= -MARGIN && b->x + b->w <= d->g.width - MARGIN && b->y >= -MARGIN &&
+           b->y + b->h <= d->sc->height + MARGIN;
+}
+
 /* Writes `text` beside the line at its point `part`, if there is room on that side. */
 static bool label_at(struct drawing *d, const struct scene_edge *e, uint32_t k, double part,
                      bool other_side, bool across, const char *text, const char *classes)
@@ -371,7 +378,7 @@ static bool label_at(struct drawing *d, const struct scene_edge *e, uint32_t k, 
         box.y = other_side ? y + gap : y - gap - box.h;
     else
         box.x = other_side ? x - gap - box.w : x + gap;
-    if (!is_free(d, &box))
+    if (!is_inside(d, &box) || !is_free(d, &box))
         return false;
     take(d, box);
     if (up)
@@ -466,6 +473,9 @@ static void find_busiest(struct drawing *d)
 
 /* -- the legend ----------------------------------------------------------------------------- */
 
+static const char cube_note[] = "A cube: its busiest memory, engine or port; DMA channels, held while "
+                                "transactions wait, do not count.";
+
 /* "noc - m_cpu, sram  128 GB/s, 0.5 mm": a line for each kind of link. */
 static void kind_text(const struct scene *sc, const struct scene_edge *e, char text[KIND_BYTES])
 {
@@ -526,7 +536,8 @@ static size_t kind_rows(const struct drawing *d)
 static double legend_height(const struct drawing *d)
 {
     return 40 + (double)kind_rows(d) * LEGEND_ROW + (d->sc->note ? LEGEND_ROW : 0) +
-           (d->sc->usage ? 2 * LEGEND_ROW + 8 + (double)d->listed.n * LEGEND_ROW : 0);
+           (d->sc->usage ? 2 * LEGEND_ROW + 8 + (double)d->listed.n * LEGEND_ROW : 0) +
+           (d->sc->usage && d->sc->of_cubes ? LEGEND_ROW : 0);
 }
 
 /* The column of the legend is as wide as its widest line. */
@@ -557,6 +568,10 @@ static double put_busiest(struct drawing *d, double y)
         sprintf(text, "%s %%  %s \xe2\x86\x92 %s", svg_short(use->pct, 1, number), from.name,
                 to.name);
         svg_text(&d->g, "dim", MARGIN, y, SVG_START, text);
+    }
+    if (d->sc->of_cubes) {
+        svg_text(&d->g, "dim", MARGIN, y, SVG_START, cube_note);
+        y += LEGEND_ROW;
     }
     return y + 8;
 }
@@ -598,6 +613,8 @@ static double width_of(const struct drawing *d)
     double legend = fmin(KIND_COLUMNS, (double)d->n_kinds) * kind_width(d);
     double note = d->sc->note ? svg_text_width(d->sc->note, LETTER) : 0;
 
+    if (d->sc->usage && d->sc->of_cubes)
+        note = fmax(note, svg_text_width(cube_note, LETTER));
     return fmax(fmax(d->sc->width, 380), fmax(legend, note)) + 2 * MARGIN;
 }
 

@@ -784,6 +784,28 @@ static enum exit_code check_format(const struct reading *r, const struct command
     return say(r->program, EXIT_USAGE, "%s prints rows: %s is a format of view", row->name, format);
 }
 
+static bool names_graph(const char *file)
+{
+    return ends_in(file, ".dot") || ends_in(file, ".gv");
+}
+
+/* Does the name of a picture's file say what is written into it? */
+static enum exit_code check_picture(const struct reading *r)
+{
+    static const char *const others[] = {".png", ".pdf", ".jpg", ".jpeg", ".webp"};
+    const struct opts *o = r->o;
+
+    if (!format_is_picture(o->format) || !o->output)
+        return EXIT_OK;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (ends_in(o->output, others[i]))
+            return say(r->program, EXIT_USAGE, "-o %s: view writes .svg, .dot or .gv", o->output);
+    if (o->format == FORMAT_SVG ? names_graph(o->output) : ends_in(o->output, ".svg"))
+        return say(r->program, EXIT_USAGE, "-o %s is not the name of a file of --format %s",
+                   o->output, format_names[o->format]);
+    return EXIT_OK;
+}
+
 /* No two results go into one file. */
 static enum exit_code check_files(const struct reading *r)
 {
@@ -835,6 +857,8 @@ static enum exit_code check(const struct reading *r)
     if (!code)
         code = check_stats(r);
     if (!code)
+        code = check_picture(r);
+    if (!code)
         code = check_files(r);
     if (!code)
         code = check_trace(r);
@@ -864,10 +888,7 @@ static enum format default_format(const struct opts *o)
 {
     enum format format = command_rows[o->command].format;
 
-    if (format == FORMAT_SVG && o->output &&
-        (ends_in(o->output, ".dot") || ends_in(o->output, ".gv")))
-        return FORMAT_DOT;
-    return format;
+    return format == FORMAT_SVG && o->output && names_graph(o->output) ? FORMAT_DOT : format;
 }
 
 enum exit_code opts_read(struct opts *o, const char *program, int argc, char **argv)

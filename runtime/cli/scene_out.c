@@ -473,8 +473,9 @@ static void find_busiest(struct drawing *d)
 
 /* -- the legend ----------------------------------------------------------------------------- */
 
-static const char cube_note[] = "A cube: its busiest memory, engine or port; DMA channels, held while "
-                                "transactions wait, do not count.";
+static const char cube_note[] =
+    "A cube: its busiest memory, engine or port; DMA channels, held while "
+    "transactions wait, do not count.";
 
 /* "noc - m_cpu, sram  128 GB/s, 0.5 mm": a line for each kind of link. */
 static void kind_text(const struct scene *sc, const struct scene_edge *e, char text[KIND_BYTES])

@@ -55,6 +55,9 @@ struct view_launch {
     double ns;
 };
 
+/* Is one of them a point of it? */
+bool view_roofline_shows(const struct view_launch *launch, size_t n);
+
 enum exit_code view_roofline(const struct cli *cli, const struct view_launch *launch, size_t n,
                              const char *prefix, struct sink *s);
 

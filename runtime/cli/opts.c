@@ -30,8 +30,7 @@ static const char *const option_words[N_OPTIONS] = {
 
 const unsigned opts_n_options = N_OPTIONS;
 
-/* Commands of which there are reports: those with results. */
-static const unsigned reported = IN(PROBE) | IN(REPLAY) | IN(SWEEP) | IN(LOAD) | IN(RUN);
+const unsigned opts_reported = IN(PROBE) | IN(REPLAY) | IN(SWEEP) | IN(LOAD) | IN(RUN);
 
 /* What the help of some commands says of an option. */
 struct help_row {
@@ -596,7 +595,7 @@ static enum exit_code refuse_report(const struct reading *r, const char *why)
     const char *names[N_COMMANDS];
     char all[64];
 
-    text_join(names, names_of(reported, names), "", all, sizeof all);
+    text_join(names, names_of(opts_reported, names), "", all, sizeof all);
     return say(r->program, EXIT_USAGE, "%s %s", why, all);
 }
 
@@ -604,14 +603,14 @@ static enum exit_code refuse_report(const struct reading *r, const char *why)
 static enum exit_code add_reported(struct reading *r, const char *word)
 {
     const char *names[N_COMMANDS];
-    size_t n = names_of(reported, names);
+    size_t n = names_of(opts_reported, names);
     int i = find(word, command_names, N_COMMANDS);
     char why[64];
 
     if (i < 0)
         return say_unknown(r->program, "command of report", "", word, names, n);
     snprintf(why, sizeof why, "there is no report of %s, only of", word);
-    if (!(reported >> i & 1))
+    if (!(opts_reported >> i & 1))
         return refuse_report(r, why);
     r->o->command = (enum command)i;
     return EXIT_OK;

@@ -4,7 +4,7 @@
 #include <string.h>
 #include "scene.h"
 
-enum { PX_PER_INCH = 96, POINTS_PER_INCH = 72, LETTER_PX = 11 /* 8 points */, SMALL_PX = 9 };
+enum { PX_PER_INCH = 96, POINTS_PER_INCH = 72, LETTER_PX = 11 /* 8 points */, LEAST_PX = 7 };
 
 /* "..." of DOT, in which but the quote, the backslash and the end of a line are special. */
 static void put_quoted(struct sink *s, const char *text)
@@ -63,26 +63,42 @@ static const char *per_cent(double pct, char text[SVG_NUMBER_BYTES + 2])
     return text;
 }
 
-/* The label, small if it must, with the use below it, or beside the box that has no room. */
+/* The largest letters with which `text`, of lines, has room in a box; below LEAST_PX: none. */
+static int letter_px(const struct scene_node *n, const char *text)
+{
+    int px = LETTER_PX;
+
+    for (const char *line = text; *line; line += *line == '\n') {
+        size_t len = strcspn(line, "\n");
+        char one[SCENE_LABEL_BYTES + SVG_NUMBER_BYTES];
+
+        snprintf(one, sizeof one, "%.*s", (int)len, line);
+        while (px >= LEAST_PX && svg_text_width(one, px) > n->w)
+            px -= 2;
+        line += len;
+    }
+    return px;
+}
+
+/* The label with the use below or behind it, or alone, or none, as there is room. */
 static void put_label(const struct scene_node *n, struct sink *s)
 {
     char text[SCENE_LABEL_BYTES + SVG_NUMBER_BYTES + 4], pct[SVG_NUMBER_BYTES + 2];
+    char number[SVG_NUMBER_BYTES];
 
-    per_cent(n->pct, pct);
-    bool large = svg_text_width(n->label, LETTER_PX) <= n->w;
-    bool fits = large || svg_text_width(n->label, SMALL_PX) <= n->w;
-    bool below =
-        n->h >= 2 * LETTER_PX + 4 && svg_text_width(per_cent(n->pct, pct), SMALL_PX) <= n->w;
-
-    snprintf(text, sizeof text, "%s%s%s", fits ? n->label : "", fits && below && *pct ? "\n" : "",
-             below ? pct : "");
+    snprintf(text, sizeof text, "%s%s%s", n->label,
+             isnan(n->pct)               ? ""
+             : n->h >= 2 * LETTER_PX + 4 ? "\n"
+                                         : " ",
+             per_cent(n->pct, pct));
+    if (letter_px(n, text) < LEAST_PX)
+        strcpy(text, n->label);
+    int px = letter_px(n, text);
     sink_text(s, "label=");
-    put_quoted(s, text);
-    if (fits && !large)
-        sink_text(s, ", fontsize=6.75");
-    if (*pct && !below) {
-        sink_text(s, ", xlabel=");
-        put_quoted(s, pct);
+    put_quoted(s, px < LEAST_PX ? "" : text);
+    if (px >= LEAST_PX && px < LETTER_PX) {
+        sink_text(s, ", fontsize=");
+        sink_text(s, svg_short(points(px), 2, number));
     }
 }
 

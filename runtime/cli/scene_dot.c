@@ -66,30 +66,24 @@ static const char *per_cent(double pct, char text[SVG_NUMBER_BYTES + 2])
 /* The largest letters with which `text`, of lines, has room in a box; below LEAST_PX: none. */
 static int letter_px(const struct scene_node *n, const char *text)
 {
-    int px = LETTER_PX;
+    char line[SCENE_LABEL_BYTES + SVG_NUMBER_BYTES];
+    int px = LETTER_PX, lines = strchr(text, '\n') ? 2 : 1;
 
-    for (const char *line = text; *line; line += *line == '\n') {
-        size_t len = strcspn(line, "\n");
-        char one[SCENE_LABEL_BYTES + SVG_NUMBER_BYTES];
-
-        snprintf(one, sizeof one, "%.*s", (int)len, line);
-        while (px >= LEAST_PX && svg_text_width(one, px) > n->w)
+    for (const char *at = text; *at; at += strcspn(at, "\n"), at += *at == '\n') {
+        snprintf(line, sizeof line, "%.*s", (int)strcspn(at, "\n"), at);
+        while (px >= LEAST_PX && (svg_text_width(line, px) > n->w || lines * px + 2 > n->h))
             px -= 2;
-        line += len;
     }
     return px;
 }
 
-/* The label with the use below or behind it, or alone, or none, as there is room. */
+/* The label with the use below it, or alone, or none, as there is room. */
 static void put_label(const struct scene_node *n, struct sink *s)
 {
     char text[SCENE_LABEL_BYTES + SVG_NUMBER_BYTES + 4], pct[SVG_NUMBER_BYTES + 2];
     char number[SVG_NUMBER_BYTES];
 
-    snprintf(text, sizeof text, "%s%s%s", n->label,
-             isnan(n->pct)               ? ""
-             : n->h >= 2 * LETTER_PX + 4 ? "\n"
-                                         : " ",
+    snprintf(text, sizeof text, "%s%s%s", n->label, isnan(n->pct) ? "" : "\n",
              per_cent(n->pct, pct));
     if (letter_px(n, text) < LEAST_PX)
         strcpy(text, n->label);

@@ -262,7 +262,7 @@ run view cube --format dot && cp out first && run view cube -o x.gv && same x.gv
     run view cube -o x.dot && same x.dot first
 ok "DOT by --format or by the name of the file"
 run view cube --format dot --stats use.csv && grep -q 'pe_fetch_store" \[label="fetch_store", fontsize=' out &&
-    grep -q 'slice0" \[label="slice0\\n90 %"' out && grep -q 'pe0.pe_gemm" \[label="pe_gemm 99.5 %"' out &&
+    grep -q 'slice0" \[label="slice0\\n90 %"' out && grep -q 'pe0.pe_gemm" \[label="pe_gemm\\n99.5 %"' out &&
     grep -q 'xbar.pe0" -> "sip0.cube0.bridge.left" \[label="128\\n75 %"' out &&
     grep -q 'pe1.pe_dma" -> "sip0.cube0.xbar.pe1" \[label="256\\n331.7 % back"' out
 ok "DOT: every box has its name, and per cents stand in boxes and at edges"
@@ -311,10 +311,10 @@ refused "three operands" 2 "view: 'y' is one operand too many" view cube x y
 refused "rows of a picture" 2 "view draws pictures, as svg or dot, not as csv" view --format csv
 refused "a picture of rows" 2 "probe prints rows: svg is a format of view" probe --format svg
 refused "no such format" 2 "unknown format 'png': it is one of table, csv, json, jsonl, md, svg, dot" view --format png
-for name in a.png a.pdf a.jpg a.jpeg a.webp; do
-    refused "-o $name" 2 "-o $name: view writes .svg, .dot or .gv" view -o $name
-    [ ! -e $name ]
-    ok "there is no $name"
+for file in a.png a.pdf a.jpg a.jpeg a.webp; do
+    refused "-o $file" 2 "-o $file: view writes .svg, .dot or .gv" view -o $file
+    [ ! -e $file ]
+    ok "there is no $file"
 done
 refused "SVG into a graph" 2 "-o x.dot is not the name of a file of --format svg" view --format svg -o x.dot
 refused "a graph into an SVG" 2 "-o x.svg is not the name of a file of --format dot" view --format dot -o x.svg

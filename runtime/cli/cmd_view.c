@@ -8,11 +8,13 @@
 
 enum { SHOWN_BYTES = 64 };
 
-/* What there is to be drawn: the levels first. */
-enum picture { ROOFLINE = N_VIEW_LEVELS, LATENCY, N_PICTURES };
+const char *const view_pictures[N_VIEW_PICTURES] = {"system", "sip",      "cube",
+                                                    "pe",     "roofline", "latency"};
 
-static const char *const picture_names[N_PICTURES] = {"system", "sip",      "cube",
-                                                      "pe",     "roofline", "latency"};
+enum view_level view_first(const kb_info *info)
+{
+    return info->sips > 1 ? VIEW_SYSTEM : VIEW_SIP;
+}
 
 /* One run of the command. */
 struct viewing {
@@ -96,18 +98,18 @@ static enum exit_code read_at(struct viewing *v)
 static enum exit_code read_picture(struct viewing *v)
 {
     const struct opts *o = &v->cli->opts;
-    const char *word = o->n_operands > 0 ? o->operand[0] : picture_names[VIEW_SYSTEM];
+    const char *word = o->n_operands > 0 ? o->operand[0] : view_pictures[view_first(&v->cli->info)];
 
-    while (v->picture < N_PICTURES && strcmp(word, picture_names[v->picture]) != 0)
+    while (v->picture < N_VIEW_PICTURES && strcmp(word, view_pictures[v->picture]) != 0)
         v->picture++;
-    if (v->picture == N_PICTURES)
-        return say_unknown(v->cli->program, "picture", "", word, picture_names, N_PICTURES);
+    if (v->picture == N_VIEW_PICTURES)
+        return say_unknown(v->cli->program, "picture", "", word, view_pictures, N_VIEW_PICTURES);
     if (v->picture < N_VIEW_LEVELS && o->n_operands > 1)
         return say(v->cli->program, EXIT_USAGE, "view %s: '%s' is one operand too many", word,
                    o->operand[1]);
     if (v->picture >= N_VIEW_LEVELS && o->n_operands < 2)
         return say(v->cli->program, EXIT_USAGE, "view %s needs FILE, a result of %s", word,
-                   v->picture == ROOFLINE ? "run" : "load");
+                   v->picture == VIEW_ROOFLINE ? "run" : "load");
     if (v->picture >= N_VIEW_LEVELS && o->stats)
         return say(v->cli->program, EXIT_USAGE, "view %s takes no --stats", word);
     return EXIT_OK;
@@ -118,7 +120,7 @@ static enum exit_code read_format(struct viewing *v)
     v->dot = v->cli->opts.format == FORMAT_DOT;
     if (v->dot && v->picture >= N_VIEW_LEVELS)
         return say(v->cli->program, EXIT_USAGE, "view %s is no graph: it has no format dot",
-                   picture_names[v->picture]);
+                   view_pictures[v->picture]);
     return EXIT_OK;
 }
 
@@ -131,12 +133,12 @@ static enum exit_code draw(void *arg, struct sink *s)
 
     if (v->dot)
         return view_topology_dot(v->cli, (enum view_level)v->picture, v->at, v->usage, s);
-    if (v->picture == ROOFLINE)
+    if (v->picture == VIEW_ROOFLINE)
         return view_roofline_file(v->cli, file, s);
-    if (v->picture == LATENCY)
+    if (v->picture == VIEW_LATENCY)
         return view_latency_file(v->cli, file, s);
     return view_topology(v->cli, (enum view_level)v->picture, v->at, v->usage,
-                         picture_names[v->picture], s);
+                         view_pictures[v->picture], s);
 }
 
 enum exit_code cmd_view(const struct cli *cli)

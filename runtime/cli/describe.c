@@ -3,6 +3,7 @@
 #include "describe.h"
 #include "benches.h"
 #include "opts.h"
+#include "view.h"
 #include <string.h>
 
 enum { WORD_BYTES = 256 };
@@ -112,28 +113,80 @@ static void offer_units(struct completing *c, const char *before, unsigned ends)
         offer_numbers(c, before, "pe", d->info->pes_per_cube, ".tcm");
 }
 
-/* An endpoint, a part at a time: on a large machine there are too many to list. */
-static void offer_endpoints(struct completing *c, unsigned ends)
+/* What is complete of a place that is typed a part at a time, for on a large machine there are too
+ * many to list: "", "s1.", "c0.", "s1.c0.". True: a cube is named. */
+static bool take_parts(const struct completing *c, char before[KB_ENDPOINT_BYTES])
 {
-    const struct described *d = c->usage->arg;
     size_t sip = c->word[0] == 's' ? strcspn(c->word, ".") : 0;
-    char before[KB_ENDPOINT_BYTES], word[WORD_BYTES];
 
     if (sip > 0 && c->word[sip] != '.')
         sip = 0;
-    snprintf(before, sizeof before, "%.*s", (int)(sip > 0 ? sip + 1 : 0), c->word);
+    snprintf(before, KB_ENDPOINT_BYTES, "%.*s", (int)(sip > 0 ? sip + 1 : 0), c->word);
     size_t cube = strcspn(c->word + strlen(before), ".") + strlen(before);
-    if (c->word[cube] == '.' && c->word[strlen(before)] == 'c') {
-        snprintf(before, sizeof before, "%.*s", (int)cube + 1, c->word);
+    if (c->word[cube] != '.' || c->word[strlen(before)] != 'c')
+        return false;
+    snprintf(before, KB_ENDPOINT_BYTES, "%.*s", (int)cube + 1, c->word);
+    return true;
+}
+
+/* Cubes behind `before`, and SIPs if none is named. */
+static void offer_cubes(struct completing *c, const char *before, const char *after)
+{
+    const struct described *d = c->usage->arg;
+
+    offer_numbers(c, before, "c", d->info->cubes_per_sip, after);
+    if (!*before && d->info->sips > 1)
+        offer_numbers(c, "", "s", d->info->sips, ".");
+}
+
+static void offer_endpoints(struct completing *c, unsigned ends)
+{
+    char before[KB_ENDPOINT_BYTES], word[WORD_BYTES];
+
+    if (take_parts(c, before)) {
         offer_units(c, before, ends);
         return;
     }
     snprintf(word, sizeof word, "%shost", before);
     if (ends & SOURCES)
         usage_offer(c, word, NULL);
-    offer_numbers(c, before, "c", d->info->cubes_per_sip, ".");
-    if (sip == 0 && d->info->sips > 1)
-        offer_numbers(c, "", "s", d->info->sips, ".");
+    offer_cubes(c, before, ".");
+}
+
+/* -- pictures ------------------------------------------------------------------------------- */
+
+/* The number of the one that is asked for. */
+static int picture_of(const struct completing *c)
+{
+    const struct described *d = c->usage->arg;
+    int i = 0;
+
+    if (c->n_operands == 0)
+        return (int)view_first(d->info);
+    while (i < N_VIEW_PICTURES && strcmp(view_pictures[i], c->operand[0]) != 0)
+        i++;
+    return i;
+}
+
+static void offer_pictures(struct completing *c)
+{
+    for (int i = 0; i < N_VIEW_PICTURES; i++)
+        usage_offer(c, view_pictures[i], NULL);
+}
+
+/* What a picture can be of. */
+static void offer_places(struct completing *c)
+{
+    const struct described *d = c->usage->arg;
+    int picture = picture_of(c);
+    char before[KB_ENDPOINT_BYTES];
+
+    if (picture == VIEW_SIP)
+        offer_numbers(c, "", "s", d->info->sips, "");
+    else if (picture == VIEW_PE && take_parts(c, before))
+        offer_numbers(c, before, "pe", d->info->pes_per_cube, "");
+    else if ((picture == VIEW_CUBE || picture == VIEW_PE) && !take_parts(c, before))
+        offer_cubes(c, before, picture == VIEW_PE ? "." : "");
 }
 
 /* -- the whole ------------------------------------------------------------------------------ */
@@ -160,6 +213,12 @@ static void offer(struct completing *c, const char *name)
         offer_benches(c);
     else if (strcmp(name, "[NAME=VALUE]...") == 0)
         offer_bench_arguments(c);
+    else if (strcmp(name, "[PICTURE]") == 0)
+        offer_pictures(c);
+    else if (strcmp(name, "[FILE]") == 0 && picture_of(c) >= N_VIEW_LEVELS)
+        usage_offer_files(c);
+    else if (strcmp(name, "AT") == 0)
+        offer_places(c);
     else
         offer_list(c, name);
 }
@@ -183,6 +242,8 @@ void describe(struct described *d, const kb_topology *topo, const kb_info *info)
         .n_commands = N_COMMANDS,
         .n_options = opts_n_options,
         .option = opts_option,
+        .wrapper = COMMAND_REPORT,
+        .wrapped = opts_reported,
         .examples = examples,
         .n_examples = sizeof examples / sizeof *examples,
         .exit_codes = exit_codes,

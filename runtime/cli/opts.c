@@ -30,8 +30,7 @@ static const char *const option_words[N_OPTIONS] = {
 
 const unsigned opts_n_options = N_OPTIONS;
 
-/* Commands of which there are reports: those with results. */
-static const unsigned reported = IN(PROBE) | IN(REPLAY) | IN(SWEEP) | IN(LOAD) | IN(RUN);
+const unsigned opts_reported = IN(PROBE) | IN(REPLAY) | IN(SWEEP) | IN(LOAD) | IN(RUN);
 
 /* What the help of some commands says of an option. */
 struct help_row {
@@ -596,7 +595,7 @@ static enum exit_code refuse_report(const struct reading *r, const char *why)
     const char *names[N_COMMANDS];
     char all[64];
 
-    text_join(names, names_of(reported, names), "", all, sizeof all);
+    text_join(names, names_of(opts_reported, names), "", all, sizeof all);
     return say(r->program, EXIT_USAGE, "%s %s", why, all);
 }
 
@@ -604,14 +603,14 @@ static enum exit_code refuse_report(const struct reading *r, const char *why)
 static enum exit_code add_reported(struct reading *r, const char *word)
 {
     const char *names[N_COMMANDS];
-    size_t n = names_of(reported, names);
+    size_t n = names_of(opts_reported, names);
     int i = find(word, command_names, N_COMMANDS);
     char why[64];
 
     if (i < 0)
         return say_unknown(r->program, "command of report", "", word, names, n);
     snprintf(why, sizeof why, "there is no report of %s, only of", word);
-    if (!(reported >> i & 1))
+    if (!(opts_reported >> i & 1))
         return refuse_report(r, why);
     r->o->command = (enum command)i;
     return EXIT_OK;
@@ -784,6 +783,28 @@ static enum exit_code check_format(const struct reading *r, const struct command
     return say(r->program, EXIT_USAGE, "%s prints rows: %s is a format of view", row->name, format);
 }
 
+static bool names_graph(const char *file)
+{
+    return ends_in(file, ".dot") || ends_in(file, ".gv");
+}
+
+/* Does the name of a picture's file say what is written into it? */
+static enum exit_code check_picture(const struct reading *r)
+{
+    static const char *const others[] = {".png", ".pdf", ".jpg", ".jpeg", ".webp"};
+    const struct opts *o = r->o;
+
+    if (!format_is_picture(o->format) || !o->output)
+        return EXIT_OK;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (ends_in(o->output, others[i]))
+            return say(r->program, EXIT_USAGE, "-o %s: view writes .svg, .dot or .gv", o->output);
+    if (o->format == FORMAT_SVG ? names_graph(o->output) : ends_in(o->output, ".svg"))
+        return say(r->program, EXIT_USAGE, "-o %s is not the name of a file of --format %s",
+                   o->output, format_names[o->format]);
+    return EXIT_OK;
+}
+
 /* An input that is a file; NULL: none, or standard input. */
 static const char *input_of(const struct opts *o)
 {
@@ -870,6 +891,8 @@ static enum exit_code check(const struct reading *r)
     if (!code)
         code = check_why(r);
     if (!code)
+        code = check_picture(r);
+    if (!code)
         code = check_files(r);
     if (!code)
         code = check_trace(r);
@@ -899,10 +922,7 @@ static enum format default_format(const struct opts *o)
 {
     enum format format = command_rows[o->command].format;
 
-    if (format == FORMAT_SVG && o->output &&
-        (ends_in(o->output, ".dot") || ends_in(o->output, ".gv")))
-        return FORMAT_DOT;
-    return format;
+    return format == FORMAT_SVG && o->output && names_graph(o->output) ? FORMAT_DOT : format;
 }
 
 enum exit_code opts_read(struct opts *o, const char *program, int argc, char **argv)

@@ -77,6 +77,9 @@ bool opts_asks(const struct opts *o);
 struct usage_option opts_option(unsigned id, unsigned commands);
 extern const unsigned opts_n_options;
 
+/* The bits of commands of which there are reports: those with results. */
+extern const unsigned opts_reported;
+
 /* What may stand for "format" or "engine". */
 const char *const *opts_words(const char *name, enum command command, size_t *n);
 

@@ -32,9 +32,17 @@ static const struct {
     [PART_CONFIG] = {"config", "Configuration"},
 };
 
+/* A line of the notes. */
+struct note {
+    char *line;  /* owned: "rate 0.2: no steady state found" */
+    char *rates; /* owned: others that the same was said of: ", 0.3, 0.4"; NULL: none */
+};
+
 /* What is filled is in the page. */
 struct report {
     const struct cli *cli;
+    struct note *note; /* owned */
+    size_t n_notes;
     struct sink part[N_PARTS];
     struct use use;
     char *args; /* owned: "M=512 dtype=f16"; NULL: the command takes none */
@@ -59,7 +67,12 @@ void report_free(struct report *r)
 {
     for (int i = 0; r && i < N_PARTS; i++)
         sink_free(&r->part[i]);
+    for (size_t i = 0; r && i < r->n_notes; i++) {
+        free(r->note[i].line);
+        free(r->note[i].rates);
+    }
     if (r) {
+        free(r->note);
         free(r->args);
         use_free(&r->use);
     }
@@ -73,22 +86,99 @@ static bool is_empty(const struct sink *s)
 
 /* -- what commands tell --------------------------------------------------------------------- */
 
-/* Each line of `text` an item. */
-static void put_lines(struct sink *s, const char *text)
+/* Where the number stands in "rate 0.2: TEXT", with or without words before it; NULL: nowhere. */
+static const char *find_rate(const char *line, size_t *len)
+{
+    const char *rate = strstr(line, "rate ");
+
+    if (!rate)
+        return NULL;
+    rate += strlen("rate ");
+    *len = strspn(rate, "0123456789.");
+    return *len > 0 && rate[*len] == ':' ? rate : NULL;
+}
+
+/* Do two lines say the same of two rates? */
+static bool is_same_note(const char *a, const char *b)
+{
+    size_t a_len, b_len;
+    const char *a_rate = find_rate(a, &a_len), *b_rate = find_rate(b, &b_len);
+
+    return a_rate && b_rate && a_rate - a == b_rate - b &&
+           strncmp(a, b, (size_t)(a_rate - a)) == 0 && strcmp(a_rate + a_len, b_rate + b_len) == 0;
+}
+
+/* ", RATE" behind those that are there; false without memory. */
+static bool add_rate(struct note *note, const char *rate, size_t len)
+{
+    size_t before = note->rates ? strlen(note->rates) : 0;
+    char *rates = realloc(note->rates, before + len + sizeof ", ");
+
+    if (!rates)
+        return false;
+    note->rates = rates;
+    sprintf(rates + before, ", %.*s", (int)len, rate);
+    return true;
+}
+
+/* Adds a line; to one that says the same of another rate only its rate. False without memory. */
+static bool add_note(struct report *r, const char *line)
+{
+    size_t i = 0, len;
+
+    while (i < r->n_notes && !is_same_note(r->note[i].line, line))
+        i++;
+    if (i < r->n_notes) {
+        const char *rate = find_rate(line, &len);
+
+        return add_rate(&r->note[i], rate, len);
+    }
+    struct note *more = realloc(r->note, (r->n_notes + 1) * sizeof *more);
+    if (!more)
+        return false;
+    r->note = more;
+    more[r->n_notes] = (struct note){.line = strdup(line)};
+    if (!more[r->n_notes].line)
+        return false;
+    r->n_notes++;
+    return true;
+}
+
+/* Each line of `text` is one. */
+static void add_notes(struct report *r, const char *text)
 {
     char *lines = strdup(text);
+    bool ok = lines;
 
-    if (!lines)
-        s->error = ENOMEM;
     for (char *rest = lines, *line; (line = strsep(&rest, "\n"));)
-        html_element(s, "li", line);
+        ok = add_note(r, line) && ok;
+    if (!ok)
+        r->part[PART_NOTES].error = ENOMEM;
     free(lines);
 }
 
 void report_note(struct report *r, const char *line)
 {
     if (r)
-        put_lines(&r->part[PART_NOTES], line);
+        add_notes(r, line);
+}
+
+/* "LINE; also at rate 0.3, 0.4", an item each. */
+static void put_notes(struct report *r)
+{
+    struct sink *s = &r->part[PART_NOTES];
+
+    for (size_t i = 0; i < r->n_notes; i++) {
+        const struct note *note = &r->note[i];
+
+        sink_text(s, "<li>");
+        html_text(s, note->line);
+        if (note->rates) {
+            sink_text(s, "; also at rate ");
+            sink_text(s, note->rates + strlen(", "));
+        }
+        sink_text(s, "</li>");
+    }
 }
 
 /* All arguments of a bench, those that were not given, too. */
@@ -114,7 +204,7 @@ void report_rows(struct report *r, const struct rows *rows, const struct origin 
 {
     keep_args(r, origin);
     if (rows->note)
-        put_lines(&r->part[PART_NOTES], rows->note);
+        add_notes(r, rows->note);
     report_plots(&r->part[PART_PLOTS], r->cli, rows);
     report_table(&r->part[PART_ROWS], "rows", "Rows of the results", rows, origin);
     report_causes(&r->part[PART_CAUSES], r->cli, rows);
@@ -268,6 +358,7 @@ enum exit_code report_write(struct report *r, struct sink *s)
         code = report_distances(&r->part[PART_DISTANCES], cli, bytes_of(&cli->opts));
     if (code)
         return code;
+    put_notes(r);
     use_table(&r->use, &r->part[PART_USE]);
     put_config(r, &r->part[PART_CONFIG]);
     for (int i = 0; i < N_PARTS; i++)

@@ -159,6 +159,17 @@
         });
     }
 
+    // -- pictures and tables that are wider than the page ------------------------------------------
+
+    function hints(boxes) {
+        const watch = new ResizeObserver((entries) => entries.forEach(({ target }) => {
+            target.parentElement.classList.toggle("wide", target.scrollWidth > target.clientWidth);
+        }));
+
+        boxes.forEach((box) => watch.observe(box));
+    }
+
+    hints(document.querySelectorAll(".picture, .scroll"));
     themes(document.getElementById("theme"));
     copies(document.getElementById("copy"), document.getElementById("command"));
     document.querySelectorAll(".rows").forEach((box) => new Table(box));

@@ -352,7 +352,7 @@ static void plot_run(struct sink *s, const struct cli *cli, const struct rows *r
                                           report_value(rows, cells, "dma_write_bytes"),
                                  .ns = report_value(rows, cells, "kernel_ns")};
     }
-    if (n > 0) {
+    if (view_roofline_shows(launch, n)) {
         html_begin_picture(s, "Roofline", true);
         view_roofline(cli, launch, n, "roofline", s);
         html_end_picture(s);

@@ -92,19 +92,39 @@ static struct view_usage *usage_of(const struct use *u, const kb_topology *topo)
     return usage;
 }
 
-/* Where it was busiest. */
-static struct view_at busiest(const struct use *u)
+/* Does its use make a cube's colour? Channels do not, see view_usage_most(). */
+static bool is_of_cube(const kb_use *use)
 {
-    struct view_at at = {0};
-    const char *name = u->stats.n > 0 ? u->stats.use[0].name : "", *unit;
+    return use->kind == KB_AT_MEMORY || use->kind == KB_AT_ENGINE || use->kind == KB_AT_PORT;
+}
 
-    if (sscanf(name, "sip%" SCNu32 ".cube%" SCNu32, &at.sip, &at.cube) < 2)
-        at.cube = 0;
-    unit = strstr(name, ".pe");
+/* The PE of a part, or that of a slice; false: it is of neither. */
+static bool read_pe(const char *name, uint32_t *pe)
+{
+    const char *unit = strstr(name, ".pe");
+
     if (!unit)
         unit = strstr(name, ".slice");
-    if (unit)
-        sscanf(unit + strcspn(unit, "0123456789"), "%" SCNu32, &at.pe);
+    return unit && sscanf(unit + strcspn(unit, "0123456789"), "%" SCNu32, pe) == 1;
+}
+
+/* Where it was busiest: the cube by its colour, and in it the PE the same way. */
+static struct view_at busiest(const struct use *u)
+{
+    struct view_at at = {0}, of;
+    bool cube = false, pe = false;
+
+    for (size_t i = 0; i < u->stats.n && !pe; i++) {
+        const kb_use *use = &u->stats.use[i];
+
+        if (!is_of_cube(use) ||
+            sscanf(use->name, "sip%" SCNu32 ".cube%" SCNu32, &of.sip, &of.cube) < 2)
+            continue;
+        if (!cube)
+            at = (struct view_at){.sip = of.sip, .cube = of.cube};
+        cube = true;
+        pe = of.sip == at.sip && of.cube == at.cube && read_pe(use->name, &at.pe);
+    }
     return at;
 }
 
@@ -131,7 +151,7 @@ enum exit_code use_pictures(const struct use *u, const struct cli *cli, struct s
     bool used = u->stats.n > 0;
     struct view_usage *usage = used ? usage_of(u, cli->topo) : NULL;
     enum exit_code code = EXIT_OK;
-    int first = cli->info.sips > 1 ? VIEW_SYSTEM : VIEW_SIP;
+    int first = view_first(&cli->info);
 
     if (u->stats.failed || (used && (!u->when || !usage)))
         code = cmd_fail(cli, KB_NO_MEMORY, NULL);

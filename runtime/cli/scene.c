@@ -50,7 +50,7 @@ struct scene_edge *scene_add_edge(struct scene *sc, const kb_edge *edge, uint32_
     sc->n_edges++;
     *e = (struct scene_edge){.edge = *edge, .from = from, .to = to};
     e->back = before && before->edge.from == edge->to && before->edge.to == edge->from;
-    e->pct = view_usage_edge(sc->usage, edge->from, edge->to);
+    e->use = view_usage_edge(sc->usage, edge->from, edge->to);
     return e;
 }
 

@@ -4,7 +4,7 @@
 #include "svg.h"
 #include "view.h"
 
-enum { SCENE_LABEL_BYTES = 48, SCENE_BENDS_MAX = 6 };
+enum { SCENE_LABEL_BYTES = 48, SCENE_BENDS_MAX = 6, VIEW_BUSIEST = 8 };
 
 #define SCENE_NONE UINT32_MAX
 
@@ -27,6 +27,13 @@ struct scene_node {
     uint32_t node; /* its number; SCENE_NONE: it is several */
 };
 
+/* How busy an edge was, and in which direction. One that exists one way only carries the data of
+ * reads against it. */
+struct view_edge_use {
+    uint32_t from, to;
+    double pct; /* NaN: not known */
+};
+
 /* A directed edge, drawn along points between which lines go straight up, down or across. */
 struct scene_edge {
     kb_edge edge;
@@ -34,7 +41,7 @@ struct scene_edge {
     struct svg_point at[SCENE_BENDS_MAX];
     uint32_t n_at;
     bool back; /* the other direction of the one before, beside which it is drawn */
-    double pct;
+    struct view_edge_use use;
 };
 
 /* Where a component meets its cube's NoC. */
@@ -57,6 +64,8 @@ struct scene {
     char title[SCENE_LABEL_BYTES];
     const char *level;
     const char *note; /* below the legend; NULL: none */
+    bool of_cubes;    /* cubes are shown as one, with the use of their busiest part */
+    bool lists_all;   /* the busiest edges are those of the machine, drawn or not */
     double scale;     /* px per mm; 0: not to scale */
     double width, height;
     struct scene_node *node; /* these are owned */
@@ -108,8 +117,21 @@ double scene_scale(double w_mm, double h_mm, double w_px, double h_px, double mo
 
 /* In per cent; NaN: not known, also without `usage`. */
 double view_usage_node(const struct view_usage *usage, uint32_t node);
-double view_usage_edge(const struct view_usage *usage, uint32_t from, uint32_t to);
-/* The busiest of nodes [first, end). */
+struct view_edge_use view_usage_edge(const struct view_usage *usage, uint32_t from, uint32_t to);
+
+/* The busiest edges come first; of equal ones those that were added first. */
+struct view_busiest {
+    struct view_edge_use edge[VIEW_BUSIEST];
+    size_t n;
+};
+
+/* Adds one if it is among them and was busy at all. */
+void view_busiest_add(struct view_busiest *b, struct view_edge_use use);
+
+/* Adds all edges. */
+void view_busiest_all(struct view_busiest *b, const struct view_usage *usage);
+
+/* The busiest of nodes [first, end) but DMAs, whose channels are held while transactions wait. */
 double view_usage_most(const struct view_usage *usage, uint32_t first, uint32_t end);
 
 /* -- files ---------------------------------------------------------------------------------- */

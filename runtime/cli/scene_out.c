@@ -16,7 +16,6 @@ enum {
     ROOM_PX = 10, /* a shorter line is not labelled */
     KINDS_MAX = 24,
     KIND_BYTES = 96,
-    BUSIEST = 8, /* labels, with --stats */
     LEGEND_ROW = 16,
 };
 
@@ -35,8 +34,7 @@ struct drawing {
     struct svg g;
     struct box *taken; /* owned: where no label goes */
     size_t n_taken, room;
-    const struct scene_edge *busy_edge[BUSIEST]; /* the busiest first */
-    size_t n_busy;
+    struct view_busiest drawn, listed; /* with --stats: labelled, and in the legend */
     struct kind kind[KINDS_MAX];
     size_t n_kinds;
 };
@@ -294,21 +292,30 @@ static void put_head(struct drawing *d, const struct scene_edge *e, const struct
         return;
     if (!whole)
         at[2] = (struct svg_point){back_x, back_y};
-    sprintf(classes, "head %s", svg_heat(e->pct));
-    svg_lines(&d->g, isnan(e->pct) ? "head" : classes, at, 3);
+    sprintf(classes, "head %s", svg_heat(e->use.pct));
+    svg_lines(&d->g, isnan(e->use.pct) ? "head" : classes, at, 3);
+}
+
+/* Was it busiest with the data of reads, against its own direction? */
+static bool is_return(const struct scene_edge *e)
+{
+    return e->use.from != e->edge.from;
 }
 
 static void edge_tip(struct drawing *d, const struct scene_edge *e, const kb_node *from,
                      const kb_node *to)
 {
-    char tip[2 * KB_NODE_BYTES + 4 * TEXT_NUMBER_BYTES], *p = text_put_text(tip, from->name);
+    char tip[4 * KB_NODE_BYTES + 4 * TEXT_NUMBER_BYTES], *p = text_put_text(tip, from->name);
 
     p = text_put_text(text_put_text(p, " -> "), to->name);
     p = put_number(text_put_text(p, "\n"), e->edge.gbs, 6);
     p = put_number(text_put_text(p, " GB/s, "), e->edge.length_mm, 6);
     p = text_put_text(p, " mm");
-    if (!isnan(e->pct))
-        p = text_put_text(put_number(text_put_text(p, "\n"), e->pct, 1), " % busy");
+    if (!isnan(e->use.pct))
+        p = text_put_text(put_number(text_put_text(p, "\n"), e->use.pct, 1), " % busy");
+    if (is_return(e))
+        p = text_put_text(text_put_text(text_put_text(text_put_text(p, ": "), to->name), " -> "),
+                          from->name);
     *p = '\0';
     svg_tip(&d->g, tip);
 }
@@ -324,23 +331,32 @@ static void put_edge(struct drawing *d, const struct scene_edge *e)
     if (kb_node_get(d->sc->cli->topo, e->edge.from, &from) != KB_OK ||
         kb_node_get(d->sc->cli->topo, e->edge.to, &to) != KB_OK || e->n_at < 2)
         return;
-    sprintf(classes, "wire %s", svg_heat(e->pct));
+    sprintf(classes, "wire %s", svg_heat(e->use.pct));
     svg_start(g, "g", "edge");
     svg_attr(g, "data-from", from.name);
     svg_attr(g, "data-to", to.name);
     svg_attr(g, "data-gbs", svg_short(e->edge.gbs, 6, number));
     svg_attr(g, "data-mm", svg_short(e->edge.length_mm, 6, number));
-    if (!isnan(e->pct))
-        svg_attr_number(g, "data-pct", e->pct);
+    if (!isnan(e->use.pct))
+        svg_attr_number(g, "data-pct", e->use.pct);
+    if (is_return(e))
+        svg_attr(g, "data-way", "back");
     svg_inside(g);
     edge_tip(d, e, &from, &to);
     beside(e, both ? SIDE_PX : 0, at);
-    svg_lines(g, isnan(e->pct) ? "wire" : classes, at, e->n_at);
+    svg_lines(g, isnan(e->use.pct) ? "wire" : classes, at, e->n_at);
     put_head(d, e, &at[e->n_at - 1], !both);
     svg_close(g, "g");
 }
 
 /* -- labels of edges ------------------------------------------------------------------------ */
+
+/* Within the picture, whose margin may be used? */
+static bool is_inside(const struct drawing *d, const struct box *b)
+{
+    return b->x >= -MARGIN && b->x + b->w <= d->g.width - MARGIN && b->y >= -MARGIN &&
+           b->y + b->h <= d->sc->height + MARGIN;
+}
 
 /* Writes `text` beside the line at its point `part`, if there is room on that side. */
 static bool label_at(struct drawing *d, const struct scene_edge *e, uint32_t k, double part,
@@ -362,7 +378,7 @@ static bool label_at(struct drawing *d, const struct scene_edge *e, uint32_t k, 
         box.y = other_side ? y + gap : y - gap - box.h;
     else
         box.x = other_side ? x - gap - box.w : x + gap;
-    if (!is_free(d, &box))
+    if (!is_inside(d, &box) || !is_free(d, &box))
         return false;
     take(d, box);
     if (up)
@@ -417,13 +433,25 @@ static void label_edge(struct drawing *d, const struct scene_edge *e, const char
     }
 }
 
+/* That of which this is the use, which is one of them. */
+static const struct scene_edge *find_edge(const struct scene *sc, const struct view_edge_use *use)
+{
+    const struct scene_edge *e = sc->edge;
+
+    while (e->use.from != use->from || e->use.to != use->to)
+        e++;
+    return e;
+}
+
 static void label_edges(struct drawing *d)
 {
     char text[SVG_NUMBER_BYTES + 8], number[SVG_NUMBER_BYTES];
 
-    for (size_t i = 0; i < d->n_busy; i++) {
-        sprintf(text, "%s %%", svg_short(d->busy_edge[i]->pct, 0, number));
-        label_edge(d, d->busy_edge[i], text, "strong in", has_other(d->sc, d->busy_edge[i]));
+    for (size_t i = 0; i < d->drawn.n; i++) {
+        const struct scene_edge *e = find_edge(d->sc, &d->drawn.edge[i]);
+
+        sprintf(text, "%s %%", svg_short(e->use.pct, 0, number));
+        label_edge(d, e, text, "strong in", has_other(d->sc, e));
     }
     for (size_t i = 0; !d->sc->usage && i < d->sc->n_edges; i++)
         if (!d->sc->edge[i].back)
@@ -433,26 +461,21 @@ static void label_edges(struct drawing *d)
 
 /* -- the busiest ---------------------------------------------------------------------------- */
 
-/* Keeps the busiest ones; of equal ones those that come first. */
 static void find_busiest(struct drawing *d)
 {
-    for (size_t i = 0; i < d->sc->n_edges; i++) {
-        const struct scene_edge *e = &d->sc->edge[i];
-        size_t at = d->n_busy;
-
-        if (!(e->pct >= 1))
-            continue;
-        while (at > 0 && d->busy_edge[at - 1]->pct < e->pct)
-            at--;
-        if (at == BUSIEST)
-            continue;
-        size_t n = d->n_busy < BUSIEST ? d->n_busy++ : BUSIEST - 1;
-        memmove(&d->busy_edge[at + 1], &d->busy_edge[at], (n - at) * sizeof *d->busy_edge);
-        d->busy_edge[at] = e;
-    }
+    for (size_t i = 0; i < d->sc->n_edges; i++)
+        view_busiest_add(&d->drawn, d->sc->edge[i].use);
+    if (d->sc->usage && d->sc->lists_all)
+        view_busiest_all(&d->listed, d->sc->usage);
+    else
+        d->listed = d->drawn;
 }
 
 /* -- the legend ----------------------------------------------------------------------------- */
+
+static const char cube_note[] =
+    "A cube: its busiest memory, engine or port; DMA channels, held while "
+    "transactions wait, do not count.";
 
 /* "noc - m_cpu, sram  128 GB/s, 0.5 mm": a line for each kind of link. */
 static void kind_text(const struct scene *sc, const struct scene_edge *e, char text[KIND_BYTES])
@@ -514,7 +537,8 @@ static size_t kind_rows(const struct drawing *d)
 static double legend_height(const struct drawing *d)
 {
     return 40 + (double)kind_rows(d) * LEGEND_ROW + (d->sc->note ? LEGEND_ROW : 0) +
-           (d->sc->usage ? 2 * LEGEND_ROW + 8 + (double)d->n_busy * LEGEND_ROW : 0);
+           (d->sc->usage ? 2 * LEGEND_ROW + 8 + (double)d->listed.n * LEGEND_ROW : 0) +
+           (d->sc->usage && d->sc->of_cubes ? LEGEND_ROW : 0);
 }
 
 /* The column of the legend is as wide as its widest line. */
@@ -527,22 +551,28 @@ static double kind_width(const struct drawing *d)
     return widest + 24;
 }
 
+/* "Busy" with its colours, and the busiest edges, in the direction that --stats has. */
 static double put_busiest(struct drawing *d, double y)
 {
     svg_text(&d->g, NULL, MARGIN, y + 11, SVG_START, "Busy");
     svg_heat_legend(&d->g, MARGIN + 40, y);
     svg_text(&d->g, "dim", MARGIN + 40 + 34 * SVG_HEATS + 10, y + 11, SVG_START,
-             d->n_busy ? "% of the time, or more; the busiest edges:" : "% of the time, or more");
+             d->listed.n ? "% of the time, or more; the busiest edges:" : "% of the time, or more");
     y += 2 * LEGEND_ROW;
-    for (size_t i = 0; i < d->n_busy; i++, y += LEGEND_ROW) {
+    for (size_t i = 0; i < d->listed.n; i++, y += LEGEND_ROW) {
+        const struct view_edge_use *use = &d->listed.edge[i];
         char text[2 * KB_NODE_BYTES + SVG_NUMBER_BYTES + 16], number[SVG_NUMBER_BYTES];
         kb_node from = {.name = ""}, to = {.name = ""};
 
-        kb_node_get(d->sc->cli->topo, d->busy_edge[i]->edge.from, &from);
-        kb_node_get(d->sc->cli->topo, d->busy_edge[i]->edge.to, &to);
-        sprintf(text, "%s %%  %s \xe2\x86\x92 %s", svg_short(d->busy_edge[i]->pct, 1, number),
-                from.name, to.name);
+        kb_node_get(d->sc->cli->topo, use->from, &from);
+        kb_node_get(d->sc->cli->topo, use->to, &to);
+        sprintf(text, "%s %%  %s \xe2\x86\x92 %s", svg_short(use->pct, 1, number), from.name,
+                to.name);
         svg_text(&d->g, "dim", MARGIN, y, SVG_START, text);
+    }
+    if (d->sc->of_cubes) {
+        svg_text(&d->g, "dim", MARGIN, y, SVG_START, cube_note);
+        y += LEGEND_ROW;
     }
     return y + 8;
 }
@@ -584,6 +614,8 @@ static double width_of(const struct drawing *d)
     double legend = fmin(KIND_COLUMNS, (double)d->n_kinds) * kind_width(d);
     double note = d->sc->note ? svg_text_width(d->sc->note, LETTER) : 0;
 
+    if (d->sc->usage && d->sc->of_cubes)
+        note = fmax(note, svg_text_width(cube_note, LETTER));
     return fmax(fmax(d->sc->width, 380), fmax(legend, note)) + 2 * MARGIN;
 }
 

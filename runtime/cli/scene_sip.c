@@ -11,7 +11,8 @@ enum {
     OUTLINE_TOP = 22, /* for its label */
     IO_PX = 58,       /* an IO chiplet of the tray */
     IO_LEAST_PX = 60,
-    LANE_PX = 8, /* of a link to the switch */
+    LANE_PX = 8,   /* of a link to the switch */
+    LABEL_PX = 16, /* beside them */
     SWITCH_PX = 24,
     ROW_PX = 34,       /* between SIPs */
     TILES_MOST = 4096, /* cubes that the tray shows one by one */
@@ -317,7 +318,7 @@ static struct tray tray_of(struct mesh *m)
 
     t.columns = (uint32_t)fmin(sips, ceil(sqrt(sips / aspect * 1.4)));
     t.rows = (sips + t.columns - 1) / t.columns;
-    t.left = (sips > 1 ? t.rows * LANE_PX + 6 : 0) + IO_PX + PAD;
+    t.left = (sips > 1 ? t.rows * LANE_PX + LABEL_PX : 0) + IO_PX + PAD;
     double w = sips > 1 ? 1040 : 1160, h = sips > 1 ? 680 : 840; /* in px, of all of them */
     m->scale = scene_scale(w_mm, h_mm, fmax(w / t.columns - t.left - 2 * PAD, 90),
                            fmax(h / t.rows - OUTLINE_TOP - PAD, 60), SCALE_MOST);
@@ -402,6 +403,8 @@ void scene_system(struct scene *sc, struct view_at at)
 
     (void)at;
     m.tiles = (uint64_t)sips * m.cubes <= TILES_MOST;
+    sc->of_cubes = true;
+    sc->lists_all = true;
     sc->scale = m.scale;
     sc->width = t.columns * (t.sip_w + ROW_PX) - ROW_PX;
     sc->height = t.rows * (t.sip_h + ROW_PX) - ROW_PX;
@@ -468,6 +471,7 @@ void scene_sip(struct scene *sc, struct view_at at)
     struct sip_place p = {.mesh = &m, .sip = at.sip, .inside = true};
 
     m.tiles = true;
+    sc->of_cubes = true;
     m.scale = scene_scale(mesh_w_mm(&m) + m.shore_mm, mesh_h_mm(&m), 1060, 800, SCALE_MOST);
     double least = fmin(m.cube_w_mm, m.cube_h_mm);
     if (least * m.scale < 6 && mesh_w_mm(&m) * 6 < 20000 * least &&

@@ -66,9 +66,10 @@ struct trace {
     char top_name[KB_NODE_BYTES + 64];
     uint32_t n_tracks;
     int64_t from_fs, to_fs, now_fs;
-    bool opened;  /* the window has begun */
-    bool closed;  /* it has ended */
-    bool stopped; /* the file is full */
+    int64_t last_fs; /* of all that was told */
+    bool opened;     /* the window has begun */
+    bool closed;     /* it has ended */
+    bool stopped;    /* the file is full */
     int64_t stopped_fs;
     bool no_memory;
     struct map flights;
@@ -324,6 +325,8 @@ static void go_to(struct trace *t, int64_t fs)
 {
     if (fs <= t->now_fs)
         return;
+    if (fs < INT64_MAX)
+        t->last_fs = fs;
     flush_counts(t, t->now_fs);
     if (!t->opened && fs > t->from_fs)
         open_window(t);
@@ -1176,6 +1179,9 @@ static void say_end(const struct trace *t)
     for (size_t i = 0; i < l->n_patterns; i++)
         if (!l->matched[i])
             fprintf(stderr, "--trace-filter: nothing happened in '%s'\n", l->pattern[i]);
+    if (t->from_fs > 0 && t->last_fs <= t->from_fs)
+        fprintf(stderr, "--trace-from: %s is empty, all ended at %" PRId64 ".%06" PRId64 " ns\n",
+                o->trace, t->last_fs / KB_FS_PER_NS, t->last_fs % KB_FS_PER_NS);
     if (t->stopped)
         fprintf(stderr,
                 "%s ends at %" PRId64 ".%06" PRId64 " ns: more is longer than %" PRIu64 " bytes\n",

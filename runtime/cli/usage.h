@@ -36,6 +36,7 @@ struct usage {
     const char *program, *version, *summary, *description, *operands;
     const struct usage_command *commands;
     unsigned n_commands;
+    unsigned wrapper, wrapped; /* a command whose operands are one of these bits, and its own */
     unsigned n_options;
     /* Option `id` as the commands of these bits have it: one of them, or all. */
     struct usage_option (*option)(unsigned id, unsigned commands);
@@ -90,6 +91,9 @@ struct completing {
 
 /* Prints `text` if it begins as the word does, and `what` it is (may be NULL). */
 void usage_offer(struct completing *c, const char *text, const char *what);
+
+/* Lets the shell find files. */
+void usage_offer_files(struct completing *c);
 
 /*
  * Prints what `words[n - 1]` may become, a line each, a tab before what it means; ":files" and

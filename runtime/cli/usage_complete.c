@@ -18,6 +18,11 @@ void usage_offer(struct completing *c, const char *text, const char *what)
     fputc('\n', c->to);
 }
 
+void usage_offer_files(struct completing *c)
+{
+    fputs(":files\n", c->to);
+}
+
 /* Words with one of `between` between them. */
 static void offer_words(struct completing *c, const char *words)
 {
@@ -54,7 +59,7 @@ static void offer_named(struct completing *c, const char *name)
 
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         if (strcmp(name, files[i]) == 0) {
-            fputs(":files\n", c->to);
+            usage_offer_files(c);
             return;
         }
     if (strcmp(name, "DIR") == 0)
@@ -149,10 +154,21 @@ static void offer_options(struct completing *c)
 
 /* -- operands ------------------------------------------------------------------------------- */
 
+/* Commands that may be named now, as bits: all, those that a command wraps, or none. */
+static unsigned commands_due(const struct completing *c)
+{
+    const struct usage *u = c->usage;
+
+    if (c->command == u->n_commands)
+        return usage_all(u);
+    return u->wrapped && c->command == u->wrapper ? u->wrapped : 0;
+}
+
 static void offer_commands(struct completing *c)
 {
     for (unsigned i = 0; i < c->usage->n_commands; i++)
-        usage_offer(c, c->usage->commands[i].name, c->usage->commands[i].summary);
+        if (commands_due(c) >> i & 1)
+            usage_offer(c, c->usage->commands[i].name, c->usage->commands[i].summary);
 }
 
 /* The operand that is due, by its name; of "[NAME=VALUE]..." there may be any number. */
@@ -165,7 +181,7 @@ static void offer_operand(struct completing *c)
     for (size_t i = 0, n; *operands; i++, operands += n + (operands[n] == ' ')) {
         n = strcspn(operands, " ");
         snprintf(name, sizeof name, "%.*s", (int)n, operands);
-        if (i == c->n_operands || (i < c->n_operands && operands[0] == '[')) {
+        if (i == c->n_operands || (i < c->n_operands && n > 3 && name[n - 1] == '.')) {
             offer_named(c, name);
             return;
         }
@@ -176,8 +192,8 @@ static void offer_operand(struct completing *c)
 
 static void take_operand(struct completing *c, const char *word)
 {
-    for (unsigned i = 0; c->command == c->usage->n_commands && i < c->usage->n_commands; i++)
-        if (strcmp(word, c->usage->commands[i].name) == 0) {
+    for (unsigned i = 0; i < c->usage->n_commands; i++)
+        if (commands_due(c) >> i & 1 && strcmp(word, c->usage->commands[i].name) == 0) {
             c->command = i;
             return;
         }
@@ -217,7 +233,7 @@ static void offer_last(struct completing *c, bool operands_only)
         offer_value(c, &o);
     } else if (!operands_only && c->word[0] == '-') {
         offer_options(c);
-    } else if (c->usage->n_commands > 0 && c->command == c->usage->n_commands) {
+    } else if (commands_due(c) != 0 && c->usage->n_commands > 0) {
         if (c->n_operands == 0) /* else it is no command of ours */
             offer_commands(c);
     } else {

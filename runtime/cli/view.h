@@ -6,6 +6,13 @@
 
 enum view_level { VIEW_SYSTEM, VIEW_SIP, VIEW_CUBE, VIEW_PE, N_VIEW_LEVELS };
 
+/* All that `view` draws, by name: the levels, then results. */
+enum view_picture { VIEW_ROOFLINE = N_VIEW_LEVELS, VIEW_LATENCY, N_VIEW_PICTURES };
+extern const char *const view_pictures[N_VIEW_PICTURES];
+
+/* The one that is drawn if none is named: of one SIP the SIP, there is nothing around it. */
+enum view_level view_first(const kb_info *info);
+
 /* Which SIP, cube and PE a picture is of, as far as its level needs them. All zero: the first. */
 struct view_at {
     uint32_t sip, cube, pe; /* each inside what is before it */
@@ -54,6 +61,9 @@ struct view_launch {
     double bytes;      /* read and written by DMA */
     double ns;
 };
+
+/* Is one of them a point of it? */
+bool view_roofline_shows(const struct view_launch *launch, size_t n);
 
 enum exit_code view_roofline(const struct cli *cli, const struct view_launch *launch, size_t n,
                              const char *prefix, struct sink *s);

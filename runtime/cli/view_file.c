@@ -139,6 +139,11 @@ enum exit_code view_roofline_file(const struct cli *cli, const char *path, struc
         while (results_next(&t.r) && add_launch(&t))
             ;
     struct view_launch *launch = (struct view_launch *)(void *)t.rows;
+    if (!t.r.code && !view_roofline_shows(launch, t.n))
+        t.r.code = say(cli->program, EXIT_INPUT,
+                       "%s: nothing to plot: no launch has operations, which are gemm_macs and "
+                       "math_elements, and a time",
+                       t.r.name);
     if (!t.r.code)
         t.r.code = view_roofline(cli, launch, t.n, "roofline", s);
     for (size_t i = 0; i < t.n; i++)

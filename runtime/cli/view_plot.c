@@ -96,6 +96,14 @@ static bool is_point(const struct view_launch *l)
     return can_be_shown(rate(l)) && (isinf(intensity(l)) || can_be_shown(intensity(l)));
 }
 
+bool view_roofline_shows(const struct view_launch *launch, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (is_point(&launch[i]))
+            return true;
+    return false;
+}
+
 static void fit_axes(struct roofline *r, const struct view_launch *launch, size_t n)
 {
     double ridge = r->gemm / r->gbs, left = ridge / 10, right = ridge * 10, low = r->math / 10;
@@ -250,7 +258,9 @@ enum exit_code view_roofline(const struct cli *cli, const struct view_launch *la
     r.math = limits.math_elements_per_ns * pes;
     r.gbs = limits.slice_gbs * pes;
     fit_axes(&r, launch, n);
-    r.g = begin(cli, "Roofline", "a product and a sum are two operations", prefix, s);
+    r.g = begin(cli, "Roofline",
+                "a product and a sum are two operations; exp, softmax and the like one an element",
+                prefix, s);
     put_axes(&r.g, &r.x, &r.y);
     put_slope(&r);
     put_roof(&r, r.gemm, "s2", "GEMM");

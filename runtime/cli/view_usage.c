@@ -10,6 +10,7 @@
 struct edge_use {
     uint32_t from, to;
     double pct;
+    bool returns; /* that is of the data of reads, on its way back */
 };
 
 struct view_usage {
@@ -26,7 +27,7 @@ static void add_edge(void *arg, const kb_edge *edge)
     struct view_usage *u = arg;
 
     if (u->n_edges < u->room)
-        u->edge[u->n_edges++] = (struct edge_use){edge->from, edge->to, NAN};
+        u->edge[u->n_edges++] = (struct edge_use){edge->from, edge->to, NAN, false};
 }
 
 static int compare_edges(const void *a, const void *b)
@@ -72,7 +73,7 @@ void view_usage_free(struct view_usage *u)
 
 static struct edge_use *find_edge(const struct view_usage *u, uint32_t from, uint32_t to)
 {
-    struct edge_use key = {from, to, 0};
+    struct edge_use key = {from, to, 0, false};
 
     return bsearch(&key, u->edge, u->n_edges, sizeof *u->edge, compare_edges);
 }
@@ -84,11 +85,46 @@ double view_usage_node(const struct view_usage *u, uint32_t node)
     return u ? u->node[node] : (double)NAN;
 }
 
-double view_usage_edge(const struct view_usage *u, uint32_t from, uint32_t to)
+static struct view_edge_use shown(const struct edge_use *e)
+{
+    return e->returns ? (struct view_edge_use){e->to, e->from, e->pct}
+                      : (struct view_edge_use){e->from, e->to, e->pct};
+}
+
+struct view_edge_use view_usage_edge(const struct view_usage *u, uint32_t from, uint32_t to)
 {
     const struct edge_use *edge = u ? find_edge(u, from, to) : NULL;
 
-    return edge ? edge->pct : (double)NAN;
+    return edge ? shown(edge) : (struct view_edge_use){from, to, NAN};
+}
+
+void view_busiest_add(struct view_busiest *b, struct view_edge_use use)
+{
+    size_t at = b->n;
+
+    if (!(use.pct >= 1))
+        return;
+    while (at > 0 && b->edge[at - 1].pct < use.pct)
+        at--;
+    if (at == VIEW_BUSIEST)
+        return;
+    size_t after = (b->n < VIEW_BUSIEST ? b->n++ : VIEW_BUSIEST - 1) - at;
+    memmove(&b->edge[at + 1], &b->edge[at], after * sizeof *b->edge);
+    b->edge[at] = use;
+}
+
+void view_busiest_all(struct view_busiest *b, const struct view_usage *u)
+{
+    for (size_t i = 0; i < u->n_edges; i++)
+        view_busiest_add(b, shown(&u->edge[i]));
+}
+
+/* A DMA, whose channels are held by transactions that wait elsewhere? */
+static bool is_held(const struct view_usage *u, uint32_t node)
+{
+    kb_node info;
+
+    return kb_node_get(u->topo, node, &info) == KB_OK && strcmp(info.kind, "pe_dma") == 0;
 }
 
 double view_usage_most(const struct view_usage *u, uint32_t first, uint32_t end)
@@ -96,7 +132,8 @@ double view_usage_most(const struct view_usage *u, uint32_t first, uint32_t end)
     double most = NAN;
 
     for (uint32_t i = first; u && i < end; i++)
-        most = fmax(most, u->node[i]);
+        if (!isnan(u->node[i]) && !is_held(u, i))
+            most = fmax(most, u->node[i]);
     return most;
 }
 
@@ -130,11 +167,15 @@ bool view_usage_add(struct view_usage *u, const char *name, double pct)
         kb_node_find(u->topo, far, strlen(far), &to) != KB_OK)
         return false;
     struct edge_use *edge = find_edge(u, from, to);
-    if (!edge) /* the data of reads goes back over links that requests pass one way */
+    bool returns = !edge; /* the data of reads, over links that requests pass one way */
+    if (returns)
         edge = find_edge(u, to, from);
     if (!edge)
         return false;
-    edge->pct = fmax(edge->pct, pct);
+    if (isnan(edge->pct) || pct > edge->pct) {
+        edge->pct = pct;
+        edge->returns = returns;
+    }
     return true;
 }
 

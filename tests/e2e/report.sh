@@ -78,6 +78,17 @@ run report load --pattern local --rate 0.2,1.0 --txns 20000 -o page.html
 grep -q 'rate 1: no steady state found' err && shows '<li>rate 1: no steady state found' \
     '<li>saturation begins between rate 0.2 and 1' 'was at rate 0.2;'
 ok "load: what stderr says, the note, and the machine at the rate below saturation"
+run report load --pattern uniform --rate 0.1,0.2 --txns 60 --seeds 1 -o page.html
+equal "load: what was said of one rate is not said again of the next" 1 \
+    "$(grep -o '<li>warning: rate 0.1: 22 of the 64 slices aimed at [^<]*; also at rate 0.2</li>' page.html | wc -l)"
+lacks 'rate 0.2: 22 of'
+ok "load: nor with its rate"
+run report load --pattern hotspot:20 --rate 0.06 --txns 20000 --seeds 1 -o page.html --quiet
+shows '>Cube c0, topology' '>PE c0.pe0, topology'
+ok "load: closer views are of the hot slice, not of a DMA that waits for it"
+run report run list_walk -o page.html --quiet
+lacks 'Roofline'
+ok "run: no roofline without operations"
 run report replay many.csv --until 300 -o page.html
 shows "<li>$(cat err)</li>"
 ok "replay: how far it came"

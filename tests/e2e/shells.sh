@@ -36,6 +36,17 @@ completes 'cube8 probe --fo' --format
 completes 'cube8 probe --format ' 'table csv json jsonl md'
 completes 'cube8 probe --format j' 'json jsonl'
 completes 'cube8 view --format ' 'svg dot'
+completes 'cube8 view ' 'system sip cube pe roofline latency'
+completes 'cube8 view sip --at ' s0
+completes 'cube8 view pe --at c' 'c0. c1. c2. c3. c4. c5. c6. c7.'
+completes 'cube8 view pe --at c1.pe' 'c1.pe0 c1.pe1 c1.pe2 c1.pe3 c1.pe4 c1.pe5 c1.pe6 c1.pe7'
+completes 'cube8 view cube --at c1' c1
+completes 'cube8 report ' 'probe replay sweep load run'
+completes 'cube8 report run gem' 'gemm gemm_composite'
+completes 'cube8 report run gemm ' 'M= N= K= dtype='
+completes 'cube8 report run gemm --verif' --verify
+completes 'cube8 report load --pa' --pattern
+completes 'cube8 load --trace-filter ' ''
 completes 'cube8 why ge' 'gemm gemm_composite'
 completes 'cube8 why lo' load
 completes 'cube8 probe --format=j' 'json jsonl'
@@ -62,6 +73,8 @@ completes 'cube8 nonsense ' ''
 touch rows.csv other
 mkdir folder
 completes 'cube8 replay ro' rows.csv
+completes 'cube8 view roofline ro' rows.csv
+completes 'cube8 view cube ro' ''
 completes 'cube8 replay rows.csv -o ot' other
 completes 'cube8 replay rows.csv --output=ot' other
 completes 'cube8 run gemm --dump ' folder
@@ -69,6 +82,8 @@ nothing "$(typed "$SIM" 'cube8 info --' | grep -e --verify -e --bytes)"
 ok "options are those of the command"
 equal "tray32 knows its other SIPs" "s1.c0. s1.c1. s1.host" \
     "$(typed "$TRAY" 'tray32 route s1.' | grep -e host -e 'c[01]\.$' | sort | xargs)"
+equal "tray32: places of pictures" "s1.c0 s1.c1" \
+    "$(typed "$TRAY" 'tray32 view cube --at s1.c' | grep -e 'c[01]$' | xargs)"
 equal "kbgen: keys" "cube.hbm.bw_gbs=" "$(typed "$KBGEN" 'kbgen --set cube.hbm.b')"
 equal "kbgen: their words" "ideal fifo" "$(typed "$KBGEN" 'kbgen --set contention.links=' | xargs)"
 equal "kbgen: files" rows.csv "$(typed "$KBGEN" 'kbgen rows' | xargs)"

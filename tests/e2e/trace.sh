@@ -153,6 +153,13 @@ ok "--until: what is open is closed"
 
 refused "another suffix" 2 "--trace 't.txt' is not a name that ends in .pftrace or .json" replay two.csv --trace t.txt
 refused "no suffix" 2 "--trace 'pftrace' is not a name that ends in" replay two.csv --trace pftrace
+run replay two.csv --trace t.json --trace-from 1000000
+[ $code -eq 0 ] && grep -q '^--trace-from: t.json is empty, all ended at [0-9.]* ns$' err
+ok "--trace-from behind the end of the run says so"
+run replay two.csv --quiet --trace t.json --trace-from 1000000 && [ ! -s err ]
+ok "but not with --quiet"
+run replay two.csv --trace t.json --trace-from 1 && ! grep -q 'is empty' err
+ok "nor of a window with something in it"
 refused "--trace-from alone" 2 "--trace-from is of --trace, which is not given" replay two.csv --trace-from 5
 refused "--trace-max-bytes alone" 2 "--trace-max-bytes is of --trace" replay two.csv --trace-max-bytes 1G
 refused "a window without anything in it" 2 "--trace-from is not before --trace-to" \

@@ -42,8 +42,14 @@ judged cube8 topologies/cube8.yaml pe 0 7 5 --at c7.pe5
 judged tray32 topologies/tray32.yaml pe 1 3 2 --at s1.c3.pe2
 judged cube8 topologies/cube8.yaml pe 0 3 0 --at c3
 
-run view && cp out system && run view system && same system out
-ok "without a name it is the system"
+run view && cp out first && run view sip && same first out
+ok "without a name it is the SIP, if there is one alone"
+if [ -x "$B/tray32/tray32" ]; then
+    "$B/tray32/tray32" view >first && "$B/tray32/tray32" view system >out && same first out
+    ok "and the system of several"
+else
+    skip "and the system of several" "no tray32"
+fi
 for level in system sip cube pe; do
     run view $level && cp out first && run view $level --quiet && same first out
     ok "$level: the same bytes twice"
@@ -89,6 +95,8 @@ row()
     row edge 'sip0.cube0.pe0.pe_gemm -> sip0.cube0.pe0.pe_tcm' 100
     row edge 'sip0.cube0.pe0.pe_math -> sip0.cube0.pe0.pe_tcm' 100.01
     row edge 'sip0.cube0.xbar.pe1 -> sip0.cube0.pe1.pe_dma' 331.7
+    row channel sip0.cube5.pe3.pe_dma.read 97
+    row memory sip0.cube5.hbm_ctrl.slice2 3
     row channel sip0.cube0.pe0.pe_dma.read 12.5
     row channel sip0.cube0.pe0.pe_dma.write 62.5
     row engine sip0.cube0.m_cpu.read 74.99
@@ -107,6 +115,25 @@ done
 run view cube --stats use.csv && grep -q '>75 %</text>' out && grep -q '>332 %</text>' out &&
     grep -q '>75 %  sip0.cube0.xbar.pe0 → sip0.cube0.bridge.left</text>' out
 ok "the busiest is labelled, and named below"
+grep -q '>331.7 %  sip0.cube0.xbar.pe1 → sip0.cube0.pe1.pe_dma</text>' out &&
+    grep -q '% busy: sip0.cube0.xbar.pe1 -&gt; sip0.cube0.pe1.pe_dma</title>' out
+ok "the way back of reads is named as --stats has it"
+run view system --stats use.csv && grep -q '>331.7 %  sip0.cube0.xbar.pe1 → sip0.cube0.pe1.pe_dma</text>' out &&
+    grep -q 'DMA channels, held while transactions wait, do not count' out
+ok "the system lists the busiest edges of all, and says what cubes are coloured by"
+run load --pattern hotspot:20 --rate 0.06 --txns 20000 --seeds 1 --stats hot.csv --quiet && run view sip --stats hot.csv &&
+    equal "the cube of the hot slice stands out" "u6 sip0.cube0" \
+        "$(sed -n 's/.*<g class="\(u[4-7]\)" data-node="\(sip0.cube[0-9]*\)".*/\1 \2/p' out | xargs)"
+if [ -x "$B/tray32/tray32" ]; then
+    "$B/tray32/tray32" load --pattern uniform --rate 0.1 --txns 20000 --seeds 1 --stats tray.csv --quiet >rows &&
+        "$KBGEN" --keys "$root/topologies/tray32.yaml" >keys &&
+        "$B/tray32/tray32" view --stats tray.csv >picture &&
+        nothing "$(python3 "$judge" picture keys system 0 0 0 tray.csv)" &&
+        [ "$(grep -o '>[0-9]* %</text>' picture | grep -c '>2[0-9][0-9][0-9] %')" = 4 ]
+    ok "tray32: no label is cut, each direction of a link to the switch has its own"
+else
+    skip "tray32: labels" "no tray32"
+fi
 run view pe --stats - <use.csv && cp out picture && run view pe --stats use.csv && same picture out
 ok "from standard input"
 
@@ -124,7 +151,7 @@ sed "s/$hash/0123456789abcdef/" use.json >other.json
 refused "JSON of another topology" 3 "other.json is of another topology: cube8 0123456789abcdef, this is cube8 $hash" \
     view --stats other.json
 { cat use.csv && row memory sip0.cube9.sram 1; } >bad.csv
-refused "a node that is not there" 3 "bad.csv:21: 'sip0.cube9.sram' is no node and no edge of this topology" \
+refused "a node that is not there" 3 "bad.csv:23: 'sip0.cube9.sram' is no node and no edge of this topology" \
     view --stats bad.csv
 { echo $header && row edge 'sip0.cube0.sram -> sip0.cube0.m_cpu' 1; } >bad.csv
 refused "an edge that is not there" 3 "bad.csv:2: 'sip0.cube0.sram -> sip0.cube0.m_cpu' is no node" view --stats bad.csv
@@ -133,7 +160,7 @@ refused "less than nothing" 3 "bad.csv:3: util_pct '-1' is not a number from 0 o
 { echo $header && row memory sip0.cube0.sram nan; } >bad.csv
 refused "no number" 3 "bad.csv:2: util_pct 'nan' is not a number from 0 on" view --stats bad.csv
 sed 's/sip0.cube0.m_cpu.read/sip00.cube0.m_cpu/' use.json >bad.json
-refused "JSON in one line" 3 "bad.json: row 14: 'sip00.cube0.m_cpu' is no node" view --stats bad.json
+refused "JSON in one line" 3 "bad.json: row 16: 'sip00.cube0.m_cpu' is no node" view --stats bad.json
 "$cube8" probe --format csv >bad.csv
 refused "no statistics" 3 "bad.csv has no column 'name': it is no result of --stats" view --stats bad.csv
 refused "no file" 3 "cannot read none.csv" view --stats none.csv
@@ -185,8 +212,12 @@ import sys, xml.etree.ElementTree as xml
 assert "\ufffd\ufffdx" in [t.text for t in xml.parse(sys.argv[1]).getroot().iter()]' out
 ok "characters that XML cannot have"
 printf '%s\n' $columns >none.csv
-run view roofline none.csv && [ $code -eq 0 ] && python3 -c 'import sys, xml.etree.ElementTree as x; x.parse(sys.argv[1])' out
-ok "roofline of no launches"
+refused "roofline of no launches" 3 "none.csv: nothing to plot: no launch has operations" view roofline none.csv
+run run list_walk --format json --quiet && cp out walk.json
+refused "roofline of a kernel that computes nothing" 3 "walk.json: nothing to plot: no launch has operations" \
+    view roofline walk.json
+run view roofline run.csv && grep -q 'exp, softmax and the like one an element' out
+ok "roofline says what counts as an operation"
 
 cat >load.csv <<'END_CSV'
 pattern,nbytes,op,rate,offered_gbs,accepted_gbs,count,mean_ns,p50_ns,p99_ns,p999_ns,max_ns,steady
@@ -228,8 +259,13 @@ refused "a result of another topology" 3 "bad.json is of another topology" view 
 # -- Graphviz -----------------------------------------------------------------------------------
 
 run view cube --format dot && cp out first && run view cube -o x.gv && same x.gv first &&
-    run view cube -o x.dot && same x.dot first && run view cube -o x.dot --format svg && head -c 4 x.dot | grep -q '<svg'
+    run view cube -o x.dot && same x.dot first
 ok "DOT by --format or by the name of the file"
+run view cube --format dot --stats use.csv && grep -q 'pe_fetch_store" \[label="fetch_store", fontsize=' out &&
+    grep -q 'slice0" \[label="slice0\\n90 %"' out && grep -q 'pe0.pe_gemm" \[label="pe_gemm\\n99.5 %"' out &&
+    grep -q 'xbar.pe0" -> "sip0.cube0.bridge.left" \[label="128\\n75 %"' out &&
+    grep -q 'pe1.pe_dma" -> "sip0.cube0.xbar.pe1" \[label="256\\n331.7 % back"' out
+ok "DOT: every box has its name, and per cents stand in boxes and at edges"
 for level in system sip cube pe; do
     if command -v dot >/dev/null; then
         run view $level --stats use.csv -o x.dot && run view $level && mv out picture &&
@@ -275,9 +311,16 @@ refused "three operands" 2 "view: 'y' is one operand too many" view cube x y
 refused "rows of a picture" 2 "view draws pictures, as svg or dot, not as csv" view --format csv
 refused "a picture of rows" 2 "probe prints rows: svg is a format of view" probe --format svg
 refused "no such format" 2 "unknown format 'png': it is one of table, csv, json, jsonl, md, svg, dot" view --format png
+for file in a.png a.pdf a.jpg a.jpeg a.webp; do
+    refused "-o $file" 2 "-o $file: view writes .svg, .dot or .gv" view -o $file
+    [ ! -e $file ]
+    ok "there is no $file"
+done
+refused "SVG into a graph" 2 "-o x.dot is not the name of a file of --format svg" view --format svg -o x.dot
+refused "a graph into an SVG" 2 "-o x.svg is not the name of a file of --format dot" view --format dot -o x.svg
 refused "a plot is no graph" 2 "view latency is no graph: it has no format dot" view latency load.csv --format dot
 refused "statistics of a plot" 2 "view roofline takes no --stats" view roofline run.csv --stats use.csv
-refused "--at of the system" 2 "--at 'c0': this picture is of all SIPs, it has no --at" view --at c0
+refused "--at of the system" 2 "--at 'c0': this picture is of all SIPs, it has no --at" view system --at c0
 refused "--at of a plot" 2 "--at 'c0': this picture is of a file, it has no --at" view latency load.csv --at c0
 refused "a cube of a SIP" 2 "--at 'c0': a SIP is written s1" view sip --at c0
 refused "a PE of a cube" 2 "--at 'c0.pe1': a cube is written c3 or s1.c3" view cube --at c0.pe1

@@ -232,15 +232,19 @@ def check_bar(picture):
 
 def check_use(picture, edges, path):
     """Nodes and edges by the busiest row that names them, or a part of them."""
-    use = {}
+    use, returns = {}, set()
     for row in csv.DictReader(open(path)):
-        name = row["name"]
+        name, way_back = row["name"], False
         for end in ".read", ".write":
             name = name.removesuffix(end) if row["kind"] != "edge" else name
         back = " -> ".join(reversed(name.split(" -> ")))
         if back != name and (row["to"], row["from"]) in edges and (row["from"], row["to"]) not in edges:
-            name = back  # data of reads, over a link that requests pass one way
+            name, way_back = back, True  # data of reads, over a link that requests pass one way
         if row["util_pct"]:
+            if way_back and float(row["util_pct"]) > use.get(name, -1):
+                returns.add(name)
+            elif float(row["util_pct"]) > use.get(name, -1):
+                returns.discard(name)
             use[name] = max(use.get(name, 0), float(row["util_pct"]))
     shown = [g.get("data-node") for g in picture.nodes]
     for g in picture.nodes + picture.edges:
@@ -248,8 +252,10 @@ def check_use(picture, edges, path):
         pct = use.get(name)
         if "data-node" in g.attrib and "." in name and name.split(".")[-1].rstrip("0123456789") in ("cube", "io") and (
                 not any(n.startswith(name + ".") for n in shown)):
-            inside = [p for n, p in use.items() if n.startswith(name + ".") and " -> " not in n]
+            inside = [p for n, p in use.items() if n.startswith(name + ".") and " -> " not in n
+                      and not n.endswith(".pe_dma")]
             pct = max(inside, default=None)
+        expect(f"{name}: way", "back" if name in returns else None, g.get("data-way"))
         shape = g.find(SVG + ("rect" if g.get("data-node") else "path"))
         heat = [c for c in shape.get("class").split() if len(c) == 2 and c[0] == "u"]
         if pct is None:
@@ -277,6 +283,8 @@ def check_texts(picture):
                 dx, dy = float(move[0]), float(move[1])
                 box = box[0] + dx, box[1] + dy, box[2] + dx, box[3] + dy
             boxes.append((box, t.text))
+            if box[0] < 0 or box[1] < 0 or box[2] > float(picture.root.get("width")):
+                wrong.append(f"'{t.text}' is cut")
     boxes.sort(key=lambda b: b[0][0])
     for i, (a, first) in enumerate(boxes):
         for b, second in boxes[i + 1:]:

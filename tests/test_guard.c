@@ -11,7 +11,8 @@
 #include "warn.h"
 #include "names.h"
 
-/* What the command line has for notes (cmd.h, whose names are those of kernel.h); none is made here.
+/* What the command line has for notes (cmd.h, whose names are those of kernel.h); none is made
+ * here.
  */
 struct cli;
 void cmd_note(const struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -151,7 +151,7 @@ enum exit_code use_pictures(const struct use *u, const struct cli *cli, struct s
     bool used = u->stats.n > 0;
     struct view_usage *usage = used ? usage_of(u, cli->topo) : NULL;
     enum exit_code code = EXIT_OK;
-    int first = view_first(&cli->info);
+    int first = (int)view_first(&cli->info);
 
     if (u->stats.failed || (used && (!u->when || !usage)))
         code = cmd_fail(cli, KB_NO_MEMORY, NULL);

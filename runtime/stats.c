@@ -658,7 +658,7 @@ static kb_status check_ports(const struct kb_sim *s, kb_error *why)
 
 kb_status sim_check_stations(const struct kb_sim *s, kb_error *why)
 {
-    kb_status (*const checks[])(const struct kb_sim *s, kb_error *why) = {
+    static kb_status (*const checks[])(const struct kb_sim *s, kb_error *why) = {
         check_channels, check_engines, check_memories, check_links, check_ports};
     kb_status status = KB_OK;
 

@@ -33,7 +33,7 @@ first_failure() {
     case " ${changed[*]-} " in
     *' runtime/cli/trace'*) run=(trace) scripts=(trace) ;;
     *' runtime/cli/report'*) run=(number) scripts=(report) ;;
-    *' runtime/cli/'*) run=(number lists) scripts=(results sweep load why inspect shells terminal report) ;;
+    *' runtime/cli/'*) run=(number lists) scripts=(results sweep load why knockout inspect shells terminal report) ;;
     *' runtime/watch.c'* | *' runtime/why'* | *' runtime/place.c'*) run=(watch watch_kernel) ;;
     esac
     for t in "${run[@]}"; do
@@ -376,11 +376,19 @@ break_it 'watch: all sums behind somebody' $why \
     's/of\.by == KB_WHY_WAIT \|\| of\.by == KB_WHY_PATH \?/1 ?/'
 break_it 'watch: waits nowhere' $why 's/cause != KB_CAUSE_RESPONSE;/cause != KB_CAUSE_RESPONSE \&\& cause != KB_CAUSE_LINK_WAIT;/'
 break_it 'watch: the smallest sums first' $why \
-    's/order\(\(uint64_t\)y->sum->fs, \(uint64_t\)x->sum->fs\)/order((uint64_t)x->sum->fs, (uint64_t)y->sum->fs)/'
+    's/larger_first\(x->sum->fs, y->sum->fs\)/larger_first(y->sum->fs, x->sum->fs)/'
 break_it 'watch: sums that are lost as their table grows' $why 's/if \(old\.row\[i\]\.count\)/if (old.row[i].count > 1)/'
 break_it 'watch: the longest steps hidden' $causes 's/return x < y \? 1 : x > y \? -1/return x < y ? -1 : x > y ? 1/'
 break_it 'watch: causes cut alone, not what they are of' $causes 's/c->things > c->top \|\| //'
-break_it 'watch: percent of the largest' $causes 's/percent\(row->sum_fs, row->all_fs\)/percent(row->sum_fs, c->row[0].all_fs)/'
+break_it 'watch: percent of the largest' $causes 's/percent\(row->sum_ns, row->all_ns\)/percent(row->sum_ns, c->row[0].all_ns)/'
+
+# -- one limit less -------------------------------------------------------------------------
+knock=runtime/cli/cmd_why.c
+break_it 'knockout: TCM ports are memories' runtime/pe.c 's/tcm->gbs \+ s->mask\.tcm_gbs/tcm->gbs + s->mask.memory_gbs/'
+break_it 'knockout: cycles that stay' runtime/pe.c 's/drain_fs\(cycles, pe->gemm_clock_ghz\) & s->mask\.compute/drain_fs(cycles, pe->gemm_clock_ghz)/'
+break_it 'knockout: who saves least comes first' $knock 's/judged_fs\(w, w->order\[at - 1\]\) > judged_fs\(w, i\)/judged_fs(w, w->order[at - 1]) < judged_fs(w, i)/'
+break_it 'knockout: the same limit each time' $knock 's/\.costs_off = limits\[i\]\.cost/.costs_off = limits[i ? 1 : 0].cost/'
+break_it 'knockout: a percentile of one less' $knock 's/\(n \* 99 \+ 99\) \/ 100 - 1/n * 98 \/ 100/'
 
 # -- comfort --------------------------------------------------------------------------------
 inspect=runtime/inspect.c complete=runtime/cli/usage_complete.c

@@ -36,6 +36,12 @@ equal "two reads of a PE wait for its channel, and for what they carry" "memory_
     "$(sed -n 3,4p out | cut -d, -f1 | paste -sd " ")"
 equal "without: 18.085 and 36.095" 27.090000 "$(of channels mean_ns)"
 
+many 200
+run replay many.csv --quiet
+nearest=$(tail -n +2 out | cut -d, -f21 | sort -n | sed -n 198p)
+run why many.csv --quiet --format csv
+equal "the 99th percentile of 200 is the 198th" "$nearest" "$(of none p99_ns)"
+
 # -- a bench ------------------------------------------------------------------------------------
 
 run why gemm M=64 N=64 K=64 --format csv

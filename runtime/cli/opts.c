@@ -972,14 +972,18 @@ void opts_free(struct opts *o)
 /* -- help ----------------------------------------------------------------------------------- */
 
 /* At least a blank follows. */
+/* What is longer than the column has a line of its own; both columns begin after two blanks. */
 static void put_padded(struct sink *s, const char *text, size_t width)
 {
     size_t n = strlen(text);
 
     sink_text(s, text);
-    do
+    if (n >= width) {
+        sink_text(s, "\n  ");
+        n = 0;
+    }
+    for (; n < width; n++)
         sink_char(s, ' ');
-    while (++n < width);
 }
 
 /* " (probe, route)" behind an option that only some commands take. */

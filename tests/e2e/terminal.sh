@@ -4,6 +4,7 @@
 # B names the build, SIM the simulator of cube8 in it. Needs python3, whose pty the terminal is.
 . "$(dirname "$0")/../tap.sh"
 command -v python3 >where || none "no python3"
+python3 -c 'import pty; pty.openpty()' 2>where || none "no terminal can be made: $(tail -n 1 where)"
 
 cat >terminal.py <<'END'
 import os, pty, subprocess, sys

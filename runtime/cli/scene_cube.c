@@ -27,8 +27,8 @@ enum {
     BRIDGE_GAP = 40, /* to the outermost column, or the die */
     UNIT_W = 66,     /* m_cpu, sram, ucie */
     UNIT_H = 28,
-    STUB_PX = 24, /* of its line */
-    STUB_MOST_PX = 400,
+    LEAD_PX = 24, /* of its line */
+    LEAD_MOST_PX = 400,
     OVER_PX = 12, /* that a unit may stand over the rim */
     PARTS = 7,
     NODES_MOST = 1024, /* of a cube of 64 PEs */
@@ -193,9 +193,9 @@ static double between(double value, double low, double high)
 
 /* The middle of a unit so far from its point; it is moved along the rim to stay on the die. */
 static struct svg_point unit_at(const struct cube *c, struct svg_point at, const int way[2],
-                                double stub)
+                                double lead)
 {
-    double x = at.x + way[0] * (stub + UNIT_W / 2.0), y = at.y + way[1] * (stub + UNIT_H / 2.0);
+    double x = at.x + way[0] * (lead + UNIT_W / 2.0), y = at.y + way[1] * (lead + UNIT_H / 2.0);
     double aside_x = UNIT_W / 2.0 - 5, aside_y = UNIT_H / 2.0 - 5;
 
     if (way[0] == 0)
@@ -213,12 +213,12 @@ static void add_unit(struct cube *c, uint32_t first_unit, const char *name, cons
 {
     const int ways[][2] = {{dx, dy}, {dy, dx}, {-dy, -dx}, {-dx, -dy}};
     uint32_t node = scene_find(c->sc, c->sip, c->cube, name);
-    struct svg_point at = c->at[node - c->first], place = unit_at(c, at, ways[0], STUB_PX);
+    struct svg_point at = c->at[node - c->first], place = unit_at(c, at, ways[0], LEAD_PX);
     bool found = false;
 
-    for (double stub = STUB_PX; stub < STUB_MOST_PX && !found; stub += 12)
+    for (double lead = LEAD_PX; lead < LEAD_MOST_PX && !found; lead += 12)
         for (int i = 0; i < 4 && !found; i++) {
-            struct svg_point tried = unit_at(c, at, ways[i], stub);
+            struct svg_point tried = unit_at(c, at, ways[i], lead);
 
             found = has_room(c, first_unit, tried.x, tried.y) &&
                     is_open(c, first_unit, at, ways[i][0] ? tried.x : at.x,

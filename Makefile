@@ -8,7 +8,8 @@
 #= PREFIX        where install puts things (/usr/local)
 #= CC            the compiler (gcc)
 #= CFLAGS        its flags, besides those for warnings (-O2 -g)
-#= CLI_LIBS      for --sqlite, and diff of JSON: SQLite and jansson; CLI_LIBS= goes without
+#= CLI_LIBS      for --sqlite, diff of JSON, --trace: SQLite, jansson, protobuf-c; CLI_LIBS= goes without
+#= RUNNER        what runs a simulator of another architecture, for install (qemu-aarch64)
 #= V             V=1 shows the commands; make -s shows no steps
 #= FUZZ_SECONDS  how long each target of fuzz runs (60)
 #= KB_SEEDS      the machines that test_random draws (1000)
@@ -26,9 +27,9 @@ BLIS ?= yes
 BLIS_LIB := $(if $(filter no,$(BLIS)),,$(firstword $(wildcard /usr/lib/*/blis-serial/libblis.a)))
 LIBS := $(BLIS_LIB) -lm -lpthread
 
-# What the command line needs besides: --sqlite, and diff of JSON. Without one of them it says so.
-CLI_LIBS ?= $(foreach l,sqlite3 jansson,$(or $(firstword $(wildcard /usr/lib/*/lib$l.a)),-l$l))
-CLI_LACKS := $(if $(findstring sqlite3,$(CLI_LIBS)),,-DKB_NO_SQLITE) $(if $(findstring jansson,$(CLI_LIBS)),,-DKB_NO_JANSSON)
+# What the command line needs besides: --sqlite, diff of JSON, --trace. Without one it says so.
+CLI_LIBS ?= $(foreach l,sqlite3 jansson protobuf-c,$(or $(firstword $(wildcard /usr/lib/*/lib$l.a)),-l$l))
+CLI_LACKS := $(if $(findstring sqlite3,$(CLI_LIBS)),,-DKB_NO_SQLITE) $(if $(findstring jansson,$(CLI_LIBS)),,-DKB_NO_JANSSON) $(if $(findstring protobuf-c,$(CLI_LIBS)),,-DKB_NO_PROTOBUF)
 
 WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes
 # One object serves archive and shared library; public headers alone make names visible.
@@ -64,7 +65,10 @@ BENCH_SRC := $(wildcard benches/*.c)
 CLI_SRC := $(wildcard runtime/cli/*.c) $(BENCH_SRC)
 GEN_OBJ := $(GEN_SRC:%.c=$(O)/%.o)
 LIB_OBJ := $(LIB_SRC:%.c=$(O)/%.o) $(LIB_ASM:%.S=$(O)/%.o)
-CLI_OBJ := $(CLI_SRC:%.c=$(O)/%.o) $(O)/benches.o
+# What the build makes for it: the table of benches, a report's style and script, messages of
+# timelines.
+CLI_MADE := $(O)/benches.c $(O)/report_files.c $(if $(findstring protobuf-c,$(CLI_LIBS)),$(O)/perfetto.pb-c.c)
+CLI_OBJ := $(CLI_SRC:%.c=$(O)/%.o) $(CLI_MADE:%.c=%.o)
 KBGEN ?= $(B)/kbgen
 LIB := $(B)/libkernbench.a
 CLI := $(B)/libkernbench-cli.a
@@ -104,7 +108,33 @@ $(O)/benches.o: $(O)/benches.c $(O)/flags
 	$(call say,CC)
 	$(Q)$(CC) $(INCLUDES) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
-$(B)/kbgen: $(GEN_OBJ) $(O)/runtime/text.o
+# Style and script of a report's page, as C strings.
+REPORT_FILES := runtime/cli/report.css runtime/cli/report.js
+c_string = printf 'const char %s[] = {\n' $(subst .,_,$(notdir $(1))); \
+    od -An -v -tu1 $(1) | sed 's/ *\([0-9]\{1,\}\)/\1,/g'; echo '0};'
+$(O)/report_files.c: $(REPORT_FILES)
+	@mkdir -p $(@D)
+	$(Q){ echo '/* Generated from $(REPORT_FILES). */'; echo '#include "report_parts.h"'; \
+	    $(foreach f,$(REPORT_FILES),echo; $(call c_string,$(f));) } > $@
+$(O)/report_files.o: $(O)/report_files.c $(O)/flags
+	$(call say,CC)
+	$(Q)$(CC) $(INCLUDES) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+# Timelines: our part of Perfetto's schema, compiled by protobuf-c.
+$(O)/perfetto.pb-c.c: runtime/cli/perfetto.proto
+	@mkdir -p $(@D)
+	$(call say,GEN)
+	$(Q)protoc-c --proto_path=$(<D) --c_out=$(@D) $<
+$(O)/perfetto.pb-c.h: $(O)/perfetto.pb-c.c ;
+$(O)/perfetto.pb-c.o: $(O)/perfetto.pb-c.c $(O)/flags
+	$(call say,CC)
+	$(Q)$(CC) $(ALL_CFLAGS) -w -MMD -MP -c -o $@ $<
+$(O)/runtime/cli/trace_perfetto.o: $(filter %.pb-c.c,$(CLI_MADE))
+$(O)/runtime/cli/trace_perfetto.o: INCLUDES += -I$(O)
+
+# What kbgen has of the simulators: texts, and what is made of a table of options.
+GEN_ALSO := runtime/text.c $(wildcard runtime/cli/usage*.c)
+$(B)/kbgen: $(GEN_OBJ) $(GEN_ALSO:%.c=$(O)/%.o)
 	$(call say,LD)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ -lyaml -lxxhash -lm
 
@@ -246,8 +276,9 @@ study:
 # -- set-up ------------------------------------------------------------------------------------
 
 # Debian packages; those of a target are installed by it, and by nothing else.
-BUILD_PACKAGES := gcc libc6-dev m4 libyaml-dev libxxhash-dev libblis-serial-dev libsqlite3-dev libjansson-dev
-CHECK_PACKAGES := libcmocka-dev jq python3-numpy g++ pkg-config
+BUILD_PACKAGES := gcc libc6-dev m4 libyaml-dev libxxhash-dev libblis-serial-dev libsqlite3-dev libjansson-dev libprotobuf-c-dev protobuf-c-compiler
+CHECK_PACKAGES := libcmocka-dev jq python3-numpy protobuf-compiler g++ pkg-config
+WEB_PACKAGES := chromium chromium-driver python3-selenium python3-html5lib fonts-dejavu-core
 CLANG_PACKAGES := clang libclang-rt-dev
 VALGRIND_PACKAGES := valgrind
 AARCH64_PACKAGES := gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
@@ -280,7 +311,7 @@ VECTOR_TOPOLOGIES := $(filter-out %/cube8.yaml,$(wildcard tests/vectors/*.yaml))
 
 $(O)/tests/%.o: INCLUDES += $(TEST_TOPOLOGIES:%=-I$(B)/%)
 $(JUDGE): $(JUDGE_OBJ)
-$(GENLIB): $(filter-out $(O)/gen/main.o,$(GEN_OBJ)) $(O)/tests/any_topology.o
+$(GENLIB): $(filter-out $(O)/gen/main.o $(O)/gen/options.o,$(GEN_OBJ)) $(O)/tests/any_topology.o
 $(JUDGE) $(GENLIB):
 	@mkdir -p $(@D)
 	$(call say,AR)
@@ -294,6 +325,10 @@ $(TESTS): $(B)/_t/%: $(O)/tests/%.o $(JUDGE) $(GENLIB) $(LIB) $(foreach t,$(TEST
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIB) $$(sed -n 's/^ \* link: //p' tests/$*.c) -lyaml -lxxhash -lcmocka $(LIBS)
 
 $(B)/_t/test_lists: $(O)/runtime/cli/lists.o
+# It needs all of the command line.
+$(B)/_t/test_trace: $(CLI)
+$(B)/_t/test_trace: LIBS := $(CLI_LIBS) $(LIBS)
+$(B)/_t/test_guard: $(O)/runtime/cli/warn.o
 
 # test_co_arch without what cannot be had for another architecture.
 $(B)/_t/co_arch: $(O)/tests/test_co_arch.o $(LIB)
@@ -305,11 +340,11 @@ $(B)/_t/judge: $(O)/tests/judge/main.o $(JUDGE)
 	$(call say,LD)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ -lyaml $(LIBS)
 
-# A simulator with benches of its own, which are wrong.
+# A simulator with benches of its own, which are wrong, and with operations that it spoils.
 $(B)/_t/broken: $(O)/tests/broken.o $(B)/cube8/libcube8.a $(CLI) $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LD)
-	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(CLI_LIBS) $(LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) -Wl,--wrap=math_run -o $@ $^ $(CLI_LIBS) $(LIBS)
 
 .PHONY: tests
 tests: $(TESTS) $(B)/_t/judge $(B)/_t/broken
@@ -329,11 +364,25 @@ check: setup
 	@B=$(B) CC=$(CC) KBGEN=$(KBGEN) SIM=$(B)/cube8/cube8 \
 	    SIM_FIFO=$(B)/cube8_fifo/cube8_fifo tests/run.sh $(TESTS) $(wildcard tests/e2e/*.sh)
 
+## check-web: opens pages of report in a browser, wide and narrow, light and dark; the same last line
+.PHONY: check-web
+check-web: setup
+	@.ci/install $(WEB_PACKAGES)
+	@for t in $(TEST_TOPOLOGIES); do \
+	    $(MAKE) --no-print-directory topology TOPO=$$t SET= NAME= || exit; done
+	@B=$(B) tests/run.sh tests/web/pages.py
+
 ## break: breaks the engine on purpose, one way at a time, and tells which test catches it
 .PHONY: break
 break: setup
 	@.ci/install $(CHECK_PACKAGES)
 	@tests/break.sh
+
+## pictures: draws docs/pictures anew, after view or what it draws has changed
+.PHONY: pictures
+pictures: setup
+	@$(MAKE) --no-print-directory topology TOPO=cube8 SET= NAME=
+	docs/pictures/draw.sh $(B)/cube8/cube8 docs/pictures
 
 ## golden: writes tests/golden anew, after a template or the generator has changed on purpose
 .PHONY: golden
@@ -439,7 +488,7 @@ fmt:
 
 ## fuzz: a minute of libFuzzer each on all that is read: YAML, replay, .npy, results, lists, matrices
 FUZZ_SECONDS ?= 60
-FUZZ_CC := clang $(INCLUDES) -iquote $(B)/cube8 $(filter-out -ffile%,$(ALL_CFLAGS)) -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
+FUZZ_CC := clang $(INCLUDES) -I$(O) -iquote $(B)/cube8 $(filter-out -ffile%,$(ALL_CFLAGS)) -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
 FUZZ_RUN := -max_total_time=$(FUZZ_SECONDS) -timeout=5 -artifact_prefix=$(B)/fuzz/
 .PHONY: fuzz
 fuzz: setup
@@ -451,11 +500,11 @@ fuzz: setup
 	cp tests/fuzz/*.npy $(B)/fuzz/npy
 	cp tests/fuzz/words/* $(B)/fuzz/words
 	for f in csv json jsonl; do $(B)/cube8/cube8 probe --case h2d --format $$f -o $(B)/fuzz/diff/$$f; done
-	$(FUZZ_CC) -o $(B)/fuzz/fuzz_yaml tests/fuzz/fuzz_yaml.c $(filter-out gen/main.c,$(GEN_SRC)) \
+	$(FUZZ_CC) -o $(B)/fuzz/fuzz_yaml tests/fuzz/fuzz_yaml.c $(filter-out gen/main.c gen/options.c,$(GEN_SRC)) \
 	    runtime/text.c -lyaml -lxxhash -lm
 	for t in replay diff words; do \
 	    $(FUZZ_CC) -o $(B)/fuzz/fuzz_$$t tests/fuzz/fuzz_$$t.c $(B)/cube8/topo.c $(LIB_SRC) $(LIB_ASM) \
-	        $(CLI_SRC) $(O)/benches.c $(CLI_LIBS) $(LIBS) || exit; done
+	        $(CLI_SRC) $(CLI_MADE) $(CLI_LIBS) $(LIBS) || exit; done
 	$(FUZZ_CC) -o $(B)/fuzz/fuzz_npy tests/fuzz/fuzz_npy.c runtime/npy.c runtime/dtype.c \
 	    runtime/convert.c runtime/end.c runtime/endpoint.c runtime/text.c -lm
 	$(B)/fuzz/fuzz_yaml $(FUZZ_RUN) $(B)/fuzz/yaml
@@ -473,9 +522,17 @@ coverage:
 
 # -- installation ------------------------------------------------------------------------------
 
-## install: simulator, kbgen, libraries, headers and pkg-config files of TOPO under PREFIX (default /usr/local)
+## install: simulator, kbgen, manual pages, completions, libraries, headers and pkg-config files of TOPO under PREFIX (default /usr/local)
 IN = '$(DESTDIR)$(PREFIX)/
 pc = LC_ALL=C m4 -P -E -E -Dgen_prefix='[[$(PREFIX)]]' -Dgen_version='$(VERSION)' -Dgen_name='$(N)' templates/base.m4
+# Manual page and completions of a program, which prints them itself: PROGRAM, its name
+define put_pages
+	install -d $(IN)share/man/man1' $(IN)share/bash-completion/completions' $(IN)share/zsh/site-functions' $(IN)share/fish/vendor_completions.d'
+	$(1) --man > $(IN)share/man/man1/$(2).1'
+	$(1) --completion bash > $(IN)share/bash-completion/completions/$(2)'
+	$(1) --completion zsh > $(IN)share/zsh/site-functions/_$(2)'
+	$(1) --completion fish > $(IN)share/fish/vendor_completions.d/$(2).fish'
+endef
 .PHONY: install
 install: topology $(PUBLIC_LIB)
 	install -d $(IN)bin' $(IN)include' $(IN)lib/pkgconfig'
@@ -483,6 +540,8 @@ install: topology $(PUBLIC_LIB)
 	install -m 644 runtime/include/kernbench.h runtime/include/tl.h $(T)/$(N).h $(IN)include'
 	install -m 644 $(PUBLIC_LIB) $(T)/lib$(N).a $(SHARED).$(SO_VERSION) $(T)/lib$(N).so.$(SO_VERSION) $(IN)lib'
 	cp -P $(SHARED) $(SHARED).$(SO) $(T)/lib$(N).so $(T)/lib$(N).so.$(SO) $(IN)lib'
+	$(call put_pages,$(KBGEN),kbgen)
+	$(call put_pages,$(RUNNER) $(T)/$(N),$(N))
 	$(pc) templates/kernbench.pc.m4 > $(IN)lib/pkgconfig/kernbench.pc'
 	$(pc) templates/topo.pc.m4 > $(IN)lib/pkgconfig/$(N).pc'
 
@@ -509,8 +568,8 @@ bench_variant = $(MAKE) --no-print-directory topology TOPO=cube8 NAME=$(1) SET='
 .PHONY: perf
 perf: $(PERF)
 
-.PHONY: bench-built
-bench-built: setup
+.PHONY: bench-topologies
+bench-topologies:
 	@for t in cube8 tray32 mesh1024; do \
 	    $(MAKE) --no-print-directory topology TOPO=$$t SET= NAME= || exit; done
 	@$(call bench_variant,bench_c4,$(call channels,4))
@@ -518,14 +577,22 @@ bench-built: setup
 	@$(call bench_variant,bench_fifo,$(fifo))
 	@$(call bench_variant,bench_fifo_c4,$(fifo) $(call channels,4))
 	@$(call bench_variant,bench_fifo_c64,$(fifo) $(call channels,64))
+
+# Two programs once more without what is counted for kb_sim_usage(), to see what that costs.
+NO_STATS := B='$(B)/_nostats' CFLAGS='$(CFLAGS) -DKB_NO_STATS'
+.PHONY: bench-built
+bench-built: setup
+	@$(MAKE) --no-print-directory bench-topologies
 	@$(MAKE) --no-print-directory perf
+	@$(MAKE) --no-print-directory $(NO_STATS) bench-topologies
+	@$(MAKE) --no-print-directory $(NO_STATS) $(B)/_nostats/_p/txn $(B)/_nostats/_p/kernel
 
 ## bench: measures engines, event core, kernels, Phase 2, replay, starting and building against their aims; a few minutes
 .PHONY: bench
 bench: bench-built
 	@B=$(B) CC='$(CC)' benches/perf/run.sh
 
-## bench-large: replays ten million rows, for the memory that a row takes
+## bench-large: replays ten million rows, for the memory that a row takes; a timeline of ten million events
 .PHONY: bench-large
 bench-large: bench-built
 	@B=$(B) CC='$(CC)' benches/perf/run.sh large

@@ -113,8 +113,8 @@ static void make_unit(tl_ctx *tl, const kb_args *args, const struct plan *p, int
     int64_t s = unit / p->parts_t % p->blocks_s * p->block, rows = least(p->block, p->s - s);
     int64_t t = part * PART, end = least(p->t, t + PART);
     uint64_t offset = (uint64_t)(s * p->d * element_bytes(args->tensors[Q]));
-    tl_tensor *q = tl_load(tl, row_address(tl, args->tensors[Q], head) + offset, p->dtype,
-                           KB_SHAPE(rows, p->d));
+    uint64_t from = row_address(tl, args->tensors[Q], head) + offset;
+    tl_tensor *q = tl_load(tl, from, p->dtype, KB_SHAPE(rows, p->d));
     struct partial x = block(tl, args, p, q, head, t, least(p->block, end - t));
 
     while ((t += p->block) < end)

@@ -71,11 +71,11 @@ static void emit_links(FILE *out, const char *name, const struct link_row *rows,
 {
     begin_map(out, name);
     for (uint32_t i = 0; i < n; i++) {
-        char gbs[40];
+        char mm[40], gbs[40];
 
-        fprintf(out, "$1(%u, %u, %u, [[%s]], %u, %" PRId64 ", [[%s]])m4_dnl\n", i, rows[i].from,
+        fprintf(out, "$1(%u, %u, %u, [[%s]], %u, %" PRId64 ", %s, [[%s]])m4_dnl\n", i, rows[i].from,
                 rows[i].to, exit_names[rows[i].leaves], rows[i].both_ways, rows[i].wire_fs,
-                real(rows[i].gbs, gbs));
+                real(rows[i].length_mm, mm), real(rows[i].gbs, gbs));
     }
     end_map(out);
 }

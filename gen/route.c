@@ -143,6 +143,7 @@ static uint32_t add_link(const struct routes *r, struct link_row *rows, uint32_t
                                  .leaves = N_EXITS,
                                  .both_ways = both_ways,
                                  .wire_fs = wire_fs(r, distance_mm),
+                                 .length_mm = distance_mm,
                                  .gbs = gbs};
     return (*n)++;
 }

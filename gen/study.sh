@@ -132,7 +132,7 @@ done <"$work/runs"
 
 # -- one table ----------------------------------------------------------------------------------
 
-awk -v file="$study" -v work="$work" '
+awk -v file="$study" -v work="$work" -v command="$command" '
 function quoted(text) { return text ~ /,/ ? "\"" text "\"" : text }
 FNR == NR { # variants
     variant[++n] = $2
@@ -164,8 +164,16 @@ END {
             printf "study: %s: variant %s has other columns\n", file, variant[v] >"/dev/stderr"
             exit 6
         }
-        while ((getline text <rows) > 0)
+        all = ""
+        while ((getline text <rows) > 0) {
             print first "," text
+            all = all text "\n"
+        }
+        if (all in same)
+            printf "warning: variants %s and %s have the same result: what differs between them has no effect on \047%s\047\n",
+                same[all], variant[v], command >"/dev/stderr"
+        else
+            same[all] = variant[v]
     }
 }' "$work/variants" /dev/null >"$work/all.csv" || exit
 

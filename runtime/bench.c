@@ -46,6 +46,22 @@ static const char *choice(const char *choices, size_t i, size_t *len)
     }
 }
 
+/* "not 'f61', did you mean 'f16'?", of words with blanks between them. */
+static kb_status refuse_choice(const kb_bench_arg *arg, const char *text, const char *shown,
+                               kb_error *why)
+{
+    char words[ALL_BYTES];
+    const char *names[64], *near;
+    size_t n = 0;
+
+    snprintf(words, sizeof words, "%s", arg->choices);
+    for (char *rest = words; n < sizeof names / sizeof *names && rest;)
+        names[n++] = strsep(&rest, " ");
+    near = text_nearest(text, strlen(text), names, n);
+    return end_error(why, "%s must be one of '%s', not '%s'%s%s%s", arg->name, arg->choices, shown,
+                     near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+}
+
 static kb_status refuse_value(const kb_bench_arg *arg, const char *text, kb_error *why)
 {
     char shown[SHOWN_BYTES];
@@ -57,7 +73,7 @@ static kb_status refuse_value(const kb_bench_arg *arg, const char *text, kb_erro
     if (arg->type == KB_ARG_REAL)
         return end_error(why, "%s must be a number in %g..%g, not '%s'", arg->name, arg->min,
                          arg->max, shown);
-    return end_error(why, "%s must be one of '%s', not '%s'", arg->name, arg->choices, shown);
+    return refuse_choice(arg, text, shown, why);
 }
 
 static kb_status read_int(const kb_bench_arg *arg, const char *text, struct value *out,

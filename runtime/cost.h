@@ -131,6 +131,7 @@ static inline const struct memory_row *cost_memory(const struct kb_topology *t, 
 struct cost_mask {
     int64_t wire, overhead, compute; /* all ones; 0 when left out */
     double link_gbs, memory_gbs;     /* 0.0; INFINITY when left out */
+    double tcm_gbs;                  /* the same */
 };
 
 /* A sum of wires and overheads that a request spends on its way. */

@@ -110,6 +110,15 @@ static inline struct txn_list *pipe_of(struct kb_sim *s, const struct txn *x)
     return &s->pipes[T->links == MODE_FIFO ? cube / T->cubes : cube];
 }
 
+/*
+ * Kernels use slots again, so that what a transaction has used is counted when it is known, and
+ * traffic at its end. Where every transaction keeps its slot, kb_sim_usage() does, if it is asked.
+ */
+static ALWAYS_INLINE bool counts_now(int how)
+{
+    return STATS && how & HOW_KERNELS;
+}
+
 /* -- memories ------------------------------------------------------------------------------- */
 
 /* Events are not counted: those that change nothing are left out. */
@@ -179,6 +188,7 @@ static ALWAYS_INLINE void expect(struct kb_sim *s, uint64_t arrive, uint32_t slo
     uint32_t holder = m->holder;
 
     s->txns[slot].arrive_fs = (int64_t)arrive;
+    s->txns[slot].stage = TXN_TO_MEMORY;
     if (holder == TXN_NONE) {
         serve(s, 0, m, arrive, slot);
     } else if (arrives_before(&s->txns[holder], &s->txns[slot])) {
@@ -471,9 +481,8 @@ static ALWAYS_INLINE void take_engine(struct kb_sim *s, int how, struct station 
     struct txn *x = &s->txns[slot];
 
     engine->holder = slot;
+    engine->busy_fs -= t; /* done() adds the time of completion */
     x->wait_fs = (int64_t)t - x->wait_fs;
-    if (STATS)
-        station_taken(engine, t, x->wait_fs);
     if (is_told(s, how))
         watch_take(s, t, slot, WATCH_ENGINE);
     leave_engine(s, how, t, slot);
@@ -485,9 +494,10 @@ static ALWAYS_INLINE void take_channel(struct kb_sim *s, int how, struct station
     struct txn *x = &s->txns[slot];
 
     channel->holder = slot;
+    channel->busy_fs -= t; /* done() adds the time of completion */
     x->wait_fs = (int64_t)t - x->issue_fs;
-    if (STATS)
-        station_taken(channel, t, x->wait_fs);
+    if (counts_now(how) && x->wait_fs)
+        channel->wait_fs += x->wait_fs;
     if (is_told(s, how))
         watch_take(s, t, slot, WATCH_CHANNEL);
     if (how & HOW_KERNELS)
@@ -515,8 +525,8 @@ static ALWAYS_INLINE void issue(struct kb_sim *s, int how, uint64_t t, uint32_t 
 {
     const struct txn *x = &s->txns[slot];
 
-    if (is_told(s, how))
-        watch_issue(s, t, slot);
+    if (is_told(s, how) && !watch_issue(s, t, slot))
+        return;
     if (txn_of_host(x)) {
         set_out(s, how, t, slot);
         return;
@@ -553,12 +563,9 @@ static inline uint64_t pass_link(struct kb_sim *s, const struct txn *x, uint32_t
 
     l->free_fs = (int64_t)after(enter, taken);
     l->holder = slot;
-    if (STATS) {
-        l->busy_fs += (uint64_t)taken;
-        l->wait_fs += enter - t;
-        if (enter > t && !link_wait(l, t, enter))
-            fail(s, KB_NO_MEMORY);
-    }
+    l->busy_fs += (uint64_t)taken;
+    if (STATS && enter > t && !link_wait(l, t, enter))
+        fail(s, KB_NO_MEMORY);
     return enter;
 }
 
@@ -651,30 +658,6 @@ static ALWAYS_INLINE void arrive(struct kb_sim *s, int how, uint64_t t, uint32_t
 
 /* -- completion ----------------------------------------------------------------------------- */
 
-static inline void count(struct flow *flow, const struct txn *x)
-{
-    flow->count[txn_writes(x)]++;
-    flow->bytes[txn_writes(x)] += x->nbytes;
-}
-
-/* Counts by route; what each edge has carried follows from it.                       stats.c */
-static ALWAYS_INLINE void count_flow(struct kb_sim *s, const struct txn *x)
-{
-    uint32_t from = src_cube(T, x->src), to = dst_cube(T, x->dst);
-
-    if (!txn_of_host(x) && from == to) {
-        count(&s->flow_local[(size_t)x->src * T->n_units + dst_unit(T, x->dst)], x);
-        return;
-    }
-    count(&s->flow_in[x->dst], x);
-    if (txn_of_host(x))
-        count(&s->flow_host[to], x);
-    else if (s->flow_remote[from] || sim_flow_row(s, from))
-        count(&s->flow_remote[from][to], x);
-    else
-        fail(s, KB_NO_MEMORY);
-}
-
 /* Seldom asked for, and kept out of the way. */
 static __attribute__((noinline)) void end_for_others(struct kb_sim *s, uint32_t id, uint64_t t)
 {
@@ -717,10 +700,11 @@ static ALWAYS_INLINE void leave_memory(struct kb_sim *s, int how, struct memory_
     struct txn *x = &s->txns[slot];
 
     x->service_fs = (int64_t)memory->start_fs;
-    if (STATS) {
-        memory->count += how & HOW_KERNELS ? 1 : 0;
-        memory->busy_fs += t - memory->start_fs;
-        memory->wait_fs += (int64_t)memory->start_fs - x->arrive_fs;
+    memory->busy_fs += t - memory->start_fs;
+    if (counts_now(how)) {
+        memory->count++;
+        if ((int64_t)memory->start_fs > x->arrive_fs)
+            memory->wait_fs += (int64_t)memory->start_fs - x->arrive_fs;
     }
     memory->holder = TXN_NONE;
     if (expects(how)) {
@@ -737,8 +721,7 @@ static ALWAYS_INLINE void leave_first(struct kb_sim *s, int how, uint64_t t, uin
     struct txn *x = &s->txns[slot];
     struct station *first = txn_of_host(x) ? engine_of(s, x) : channel_of(s, x);
 
-    if (STATS)
-        station_left(first, t, x->nbytes);
+    first->busy_fs += t;
     if (is_told(s, how))
         watch_release(s, t, slot, txn_of_host(x) ? WATCH_ENGINE : WATCH_CHANNEL);
     if (!station_waited_for(first))
@@ -747,8 +730,8 @@ static ALWAYS_INLINE void leave_first(struct kb_sim *s, int how, uint64_t t, uin
         take_engine(s, how, first, t, station_dequeue(first, s->txns));
     else
         take_channel(s, how, first, t, station_dequeue(first, s->txns));
-    if (STATS)
-        count_flow(s, x);
+    if (counts_now(how) && !sim_count(s, x))
+        fail(s, KB_NO_MEMORY);
 }
 
 static ALWAYS_INLINE void done(struct kb_sim *s, int how, uint64_t t, uint32_t slot)

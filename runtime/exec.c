@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 enum { BATCH_MAX = 32, OPERANDS_MAX = 3 + 2 * TL_EPILOGUES_MAX, THREADS_MAX = 256 };
+enum { INDEX_BYTES = 21 * KB_RANK_MAX + 4, CALLED_BYTES = 256 };
 
 /* An operation that is being computed. */
 struct running {
@@ -54,6 +55,7 @@ struct exec {
     uint32_t busy, idle;   /* threads */
     kb_status status;
     uint32_t failed; /* op_id of the first operation that failed, by id */
+    uint32_t bound;  /* nodes from here on are not computed any more: one before them was wrong */
     kb_error why;
 };
 
@@ -120,7 +122,7 @@ static void arrive(struct exec *x, uint32_t node)
 static bool fail(struct exec *x, uint32_t op_id, kb_status status, const kb_error *why)
 {
     pthread_mutex_lock(&x->lock);
-    if (x->status == KB_OK || op_id < x->failed) {
+    if (x->status == KB_OK || op_id < x->failed || status != KB_DIFFERENT) {
         x->status = status;
         x->failed = op_id;
         if (why)
@@ -130,6 +132,19 @@ static bool fail(struct exec *x, uint32_t op_id, kb_status status, const kb_erro
     }
     pthread_mutex_unlock(&x->lock);
     return false;
+}
+
+/*
+ * An operation is wrong: the first, once all before it are computed, whose results it may have. Ids
+ * and nodes have the same order.
+ */
+static bool differ(struct exec *x, const struct running *r, const kb_error *why)
+{
+    pthread_mutex_lock(&x->lock);
+    if (r->node < x->bound)
+        x->bound = r->node;
+    pthread_mutex_unlock(&x->lock);
+    return fail(x, r->op.id, KB_DIFFERENT, why);
 }
 
 static bool no_memory(struct exec *x, const struct running *r)
@@ -215,19 +230,52 @@ static void component(const struct exec *x, const struct op *op, char name[KB_NO
         snprintf(name, KB_NODE_BYTES, "pe %u, %s", op->pe, unit);
 }
 
+/* ", kernel gemm, benches/gemm.c:61", so far as that is known. */
+static void name_call(struct exec *x, uint32_t id, char text[CALLED_BYTES])
+{
+    const struct op_note *note;
+
+    pthread_mutex_lock(&x->lock);
+    note = op_log_note_of(x->log, id);
+    if (note)
+        snprintf(text, CALLED_BYTES, ", kernel %s, %s:%d", note->kernel, note->file, note->line);
+    else
+        text[0] = '\0';
+    pthread_mutex_unlock(&x->lock);
+}
+
+/* " [2,4]"; nothing of a single axis, whose number is enough. */
+static void name_index(const struct dims *shape, uint64_t i, char text[INDEX_BYTES])
+{
+    uint64_t rest = dims_elements(shape);
+    size_t n = 0;
+
+    text[0] = '\0';
+    for (uint32_t axis = 0; axis < shape->rank && shape->rank > 1; axis++) {
+        rest /= shape->dim[axis];
+        n += (size_t)snprintf(text + n, INDEX_BYTES - n, "%s%llu", axis ? "," : " [",
+                              (unsigned long long)(i / rest));
+        i %= rest;
+    }
+    if (n > 0)
+        snprintf(text + n, INDEX_BYTES - n, "]");
+}
+
 static bool verify(struct exec *x, const struct running *r)
 {
     struct plain_difference d;
-    char where[KB_NODE_BYTES];
+    char where[KB_NODE_BYTES], index[INDEX_BYTES], called[CALLED_BYTES];
     kb_error why;
 
     if (!x->options.verify_ops || plain_same(&r->op, r->out, &d))
         return true;
     component(x, &r->op, where);
-    end_error(&why, "%s, op %u of %s: element %llu is %s, by plain loops %s",
-              r->op.kind == OP_GEMM ? "gemm" : math_rows[r->op.math].name, r->op.id, where,
-              (unsigned long long)d.index, d.got, d.want);
-    return fail(x, r->op.id, KB_DIFFERENT, &why);
+    name_call(x, r->op.id, called);
+    name_index(&r->op.out.shape, d.index, index);
+    end_error(&why, "%s, op %u of %s%s: element %llu%s is %s, by plain loops %s",
+              r->op.kind == OP_GEMM ? "gemm" : math_rows[r->op.math].name, r->op.id, where, called,
+              (unsigned long long)d.index, index, d.got, d.want);
+    return differ(x, r, &why);
 }
 
 static bool compute(struct exec *x, struct running *r, struct gemm_room *room)
@@ -304,7 +352,7 @@ struct job {
 static bool take_part(struct exec *x, struct job *job)
 {
     for (struct shared *s = x->shared; s; s = s->next)
-        if (s->taken < s->n_parts) {
+        if (s->taken < s->n_parts && s->r.node < x->bound) {
             *job = (struct job){.shared = s, .part = s->taken++};
             return true;
         }
@@ -317,13 +365,13 @@ static bool take_nodes(struct exec *x, struct job *job)
     uint32_t group = 0, n;
     struct ready *h = ready_lowest(x, &group);
 
-    if (!h)
+    if (!h || h->nodes[0] >= x->bound)
         return false;
     n = (h->n + x->idle + x->busy) / (x->idle + x->busy + 1); /* the others want some, too */
     if (n > x->graph.groups[group].batch)
         n = x->graph.groups[group].batch;
     job->shared = NULL;
-    for (job->n = 0; job->n < n; job->n++)
+    for (job->n = 0; job->n < n && h->nodes[0] < x->bound; job->n++)
         job->nodes[job->n] = ready_pop(h);
     return true;
 }
@@ -432,17 +480,40 @@ static void run_job(struct worker *w, const struct job *job)
         run_nodes(w, job);
 }
 
+/* Is there something left to be computed? After an operation that was wrong, those before it: it is
+ * the first only if they are right. */
+static bool goes_on(const struct exec *x)
+{
+    return x->left > 0 && (x->status == KB_OK || x->status == KB_DIFFERENT);
+}
+
+/* Lets whoever called us look, and stop us. Under the lock. */
+static void tell(struct exec *x)
+{
+    const struct kb_compute_options *o = &x->options;
+
+    if (!goes_on(x))
+        return;
+    if (o->progress)
+        o->progress(o->progress_arg, x->graph.n_ops - x->left, x->graph.n_ops);
+    if (!o->stop || !o->stop(o->stop_arg))
+        return;
+    x->bound = 0;
+    if (x->status == KB_OK)
+        x->status = KB_STOPPED;
+}
+
 /* Waits until there is a job, or an end: false. Under the lock. */
 static bool next_job(struct exec *x, struct job *job)
 {
     for (;;) {
-        if (x->status == KB_OK && x->left && x->options.stop &&
-            x->options.stop(x->options.stop_arg))
-            x->status = KB_STOPPED;
-        if (x->status != KB_OK || x->left == 0)
+        tell(x);
+        if (!goes_on(x))
             return false;
         if (take_part(x, job) || take_nodes(x, job))
             return true;
+        if (x->busy == 0 && x->status == KB_DIFFERENT)
+            return false;
         if (x->busy == 0) {
             end_error(&x->why, "%u operations wait for each other", x->left);
             x->status = KB_INTERNAL;
@@ -512,6 +583,7 @@ static bool exec_init(struct exec *x)
     uint32_t *heap;
 
     x->left = x->graph.n_ops;
+    x->bound = UINT32_MAX;
     x->pool = gemm_pool_new();
     heap = x->heaps = malloc((x->left ? x->left : 1) * sizeof *heap);
     for (uint32_t i = 0; heap && i < x->graph.n_groups; heap += x->graph.groups[i++].n)

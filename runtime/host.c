@@ -629,3 +629,38 @@ kb_status kb_compare(kb_dtype dtype, const void *got, const double *want, uint64
     *out = d;
     return d.n_bad ? KB_DIFFERENT : KB_OK;
 }
+
+/* -- what lies where ------------------------------------------------------------------------ */
+
+/* Element `i` of a part, in the whole tensor. */
+static void whole_index(const struct part *p, uint64_t i, int64_t index[KB_RANK_MAX])
+{
+    for (int64_t axis = p->shape.rank - 1; axis >= 0; axis--) {
+        uint64_t extent = (uint64_t)p->shape.dim[axis];
+
+        index[axis] = p->first[axis] + (int64_t)(i % extent);
+        i /= extent;
+    }
+}
+
+const struct kb_tensor *host_tensor_at(const struct kb_sim *s, uint64_t address,
+                                       int64_t index[KB_RANK_MAX])
+{
+    const struct kb_topology *t = s->topo;
+    uint64_t offset;
+    uint32_t dst;
+
+    if (!s->host || !address_find(t, address, &dst, &offset) || dst_unit(t, dst) >= t->pes)
+        return NULL;
+    uint32_t pe = dst_cube(t, dst) * t->pes + dst_unit(t, dst);
+    for (const struct kb_tensor *x = s->host->tensors; x; x = x->next) {
+        struct part p = part_of(x, pe);
+        uint64_t from = x->offsets[pe];
+
+        if (from == NO_ADDRESS || offset < from || offset - from >= part_bytes(x, &p))
+            continue;
+        whole_index(&p, (offset - from) / kb_dtype_bytes(x->dtype), index);
+        return x;
+    }
+    return NULL;
+}

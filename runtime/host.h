@@ -9,6 +9,12 @@ struct host;
 /* The memories of a simulation, area dst_pack(), made when first asked for; NULL: no memory. */
 struct mem *host_mem(struct kb_sim *s);
 
+/*
+ * The tensor that lies at a global address, and the index of the element there; NULL: none.
+ */
+const struct kb_tensor *host_tensor_at(const struct kb_sim *s, uint64_t address,
+                                       int64_t index[KB_RANK_MAX]);
+
 void host_free(struct host *h);
 
 #endif

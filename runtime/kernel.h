@@ -55,6 +55,7 @@ struct work {
     uint8_t stage;       /* enum op_stage */
     uint8_t operand;     /* DMA_READ of a token: which */
     bool data_op;        /* its service is logged */
+    bool port;           /* `station` is one of a PE's */
     uint32_t id;         /* of its record */
     int64_t start_fs;    /* its service has begun */
 };
@@ -152,6 +153,7 @@ struct tl_ctx {
     uint32_t number; /* over all SIPs and cubes: cube * pes + pe */
     uint32_t src;    /* packed as cost.h has it */
     uint8_t state;
+    bool issued;                     /* a command, in this launch */
     struct command *current;         /* called, not yet ended; async: not yet issued */
     const struct tl_tensor *awaited; /* PE_WAITS for an asynchronous one; NULL: for `current` */
     uint32_t outstanding;            /* commands issued and not ended */

@@ -519,8 +519,22 @@ static void begin_launch(struct kb_sim *s)
         struct tl_ctx *pe = pe_of(k, l, i);
 
         pe->state = PE_BEGINS;
+        pe->issued = false;
         pe->call = NULL;
         wakes_append(&k->wakes, start, pe->number);
+    }
+}
+
+/* PEs of a launch that has run to which there was nothing to do. */
+static void count_idle(struct kernels *k, struct launch *l)
+{
+    for (size_t i = l->request.n_pes; i-- > 0;) {
+        const struct tl_ctx *pe = pe_of(k, l, i);
+
+        if (pe->issued)
+            continue;
+        l->result.idle_pes++;
+        l->result.idle_pe = pe->number;
     }
 }
 
@@ -529,6 +543,7 @@ static void end_launch(struct kb_sim *s)
     struct kernels *k = s->kernels;
     struct launch *l = current(k);
 
+    count_idle(k, l);
     l->done = true;
     s->end_fs = l->result.response_fs;
     k->launched = false;

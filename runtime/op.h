@@ -169,6 +169,19 @@ bool op_log_add_token(struct op_log *log, const struct op_token *token, int64_t 
 
 kb_status op_log_error(const struct op_log *log, kb_error *why); /* KB_OK: none so far */
 
+/* What is known of an operation besides its record, if the options ask for it. */
+struct op_note {
+    uint32_t id;
+    int line; /* of the call in the kernel, in `file` */
+    const char *file, *kernel;
+    struct view moved; /* owned; a DMA's bytes */
+};
+
+/* As op_log_add(). The bytes that a DMA moved are kept. */
+bool op_log_note(struct op_log *log, const struct op *op, const char *kernel, const char *file,
+                 int line);
+const struct op_note *op_log_note_of(struct op_log *log, uint32_t id); /* NULL: none */
+
 uint64_t op_log_count(const struct op_log *log);
 uint64_t op_log_bytes(const struct op_log *log); /* records and parameters, spilled ones too */
 

@@ -444,6 +444,70 @@ void op_log_computed(struct op_log *log, uint64_t i, struct op *op)
     op_ids_clear(&op->depends);
 }
 
+bool op_log_has_views(const struct op_log *log, uint32_t id)
+{
+    const struct place key = {.id = id};
+    const struct place *p =
+        log->n_computes ? bsearch(&key, log->computes, log->n_computes, sizeof key, by_id) : NULL;
+
+    return p && !p->taken;
+}
+
+/* -- notes ---------------------------------------------------------------------------------- */
+
+bool op_log_note(struct op_log *log, const struct op *op, const char *kernel, const char *file,
+                 int line)
+{
+    uint64_t cap = log->notes_cap ? 2 * log->notes_cap : 256;
+    const struct op_tensor *moved = op->kind == OP_DMA_READ    ? &op->out
+                                    : op->kind == OP_DMA_WRITE ? &op->in[0]
+                                                               : NULL;
+    struct op_note *more;
+
+    if (log->n_notes == log->notes_cap) {
+        more = realloc(log->notes, cap * sizeof *more);
+        if (!more)
+            return fail(log, KB_NO_MEMORY, "out of memory");
+        log->notes = more;
+        log->notes_cap = cap;
+    }
+    log->notes[log->n_notes] =
+        (struct op_note){.id = op->id, .line = line, .file = file, .kernel = kernel};
+    if (moved && moved->view.v) {
+        log->notes[log->n_notes].moved = moved->view;
+        version_keep(moved->view.v);
+    }
+    log->n_notes++;
+    log->notes_sorted = false;
+    return true;
+}
+
+static int by_note_id(const void *a, const void *b)
+{
+    uint32_t x = ((const struct op_note *)a)->id, y = ((const struct op_note *)b)->id;
+
+    return x < y ? -1 : x > y;
+}
+
+const struct op_note *op_log_note_of(struct op_log *log, uint32_t id)
+{
+    const struct op_note key = {.id = id};
+
+    if (log->n_notes == 0)
+        return NULL;
+    if (!log->notes_sorted)
+        qsort(log->notes, log->n_notes, sizeof *log->notes, by_note_id);
+    log->notes_sorted = true;
+    return bsearch(&key, log->notes, log->n_notes, sizeof key, by_note_id);
+}
+
+static void drop_notes(struct op_log *log)
+{
+    for (uint64_t i = 0; i < log->n_notes; i++)
+        version_drop(log->notes[i].moved.v);
+    free(log->notes);
+}
+
 static void drop_all(struct op_log *log)
 {
     struct place place;
@@ -461,6 +525,7 @@ void op_log_free(struct op_log *log)
         return;
     if (log->keep)
         drop_all(log);
+    drop_notes(log);
     for (uint32_t i = log->n_spilled; i < log->n_chunks; i++)
         free(log->chunks[i].memory);
     if (log->map)

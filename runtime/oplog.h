@@ -90,6 +90,10 @@ struct op_log {
     struct place *computes; /* owned */
     uint64_t n_computes, computes_cap;
     uint32_t next_chunk, next_record; /* where op_log_computes() goes on */
+
+    struct op_note *notes; /* owned; by id, once sorted */
+    uint64_t n_notes, notes_cap;
+    bool notes_sorted;
 };
 
 static inline const unsigned char *chunk_bytes(const struct op_log *log, const struct chunk *c)
@@ -111,6 +115,22 @@ static inline bool record_is_compute(const struct record *r)
 {
     return r->type == OP_GEMM || r->type == OP_MATH;
 }
+
+/*
+ * The record of `id`, and the bytes of its chunk; UINT32_MAX: of the last command. NULL: none.
+ * oplog_find.c
+ */
+const struct record *op_log_find(const struct op_log *log, uint32_t id,
+                                 const unsigned char **chunk);
+
+/* Are the views of this record of a GEMM or MATH still there?  oplog.c */
+bool op_log_has_views(const struct op_log *log, uint32_t id);
+
+/* Parts of a record as it is exported.  oplog_out.c */
+void op_log_component(const struct op_log *log, const struct record *r, const unsigned char *chunk,
+                      char name[KB_NODE_BYTES]);
+bool op_log_name(const struct record *r, const unsigned char *chunk, char name[32]);
+char *op_log_params(const struct record *r, const unsigned char *chunk); /* malloc; NULL: none */
 
 /* -- packing, oplog_pack.c ------------------------------------------------------------------ */
 

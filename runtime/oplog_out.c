@@ -519,16 +519,19 @@ struct entry {
     };
 };
 
+static void unpack(const struct record *r, const unsigned char *chunk, struct entry *e)
+{
+    e->record = r;
+    if (record_is_token(r))
+        op_token_unpack(r, chunk, &e->token);
+    else
+        op_unpack(r, chunk, &e->op);
+}
+
 static void entry_unpack(const struct op_log *log, const struct chunk *c, uint32_t i,
                          struct entry *e)
 {
-    const unsigned char *bytes = chunk_bytes(log, c);
-
-    e->record = &chunk_records(log, c)[i];
-    if (record_is_token(e->record))
-        op_token_unpack(e->record, bytes, &e->token);
-    else
-        op_unpack(e->record, bytes, &e->op);
+    unpack(&chunk_records(log, c)[i], chunk_bytes(log, c), e);
 }
 
 static enum node_kind component_of(const struct entry *e)
@@ -548,13 +551,20 @@ static enum node_kind component_of(const struct entry *e)
     return e->op.kind == OP_GEMM ? NODE_PE_GEMM : NODE_PE_MATH;
 }
 
-static void put_component(struct line *l, const struct kb_topology *t, const struct entry *e)
+static void name_component(const struct kb_topology *t, const struct entry *e,
+                           char name[KB_NODE_BYTES])
 {
-    char name[KB_NODE_BYTES];
     uint32_t pe = e->record->pe;
 
     name_cube_node(t, pe / t->pes,
                    t->first_pe_node + pe % t->pes * PE_NODES + component_of(e) - NODE_PE_CPU, name);
+}
+
+static void put_component(struct line *l, const struct kb_topology *t, const struct entry *e)
+{
+    char name[KB_NODE_BYTES];
+
+    name_component(t, e, name);
     put_text(l, name);
 }
 
@@ -633,6 +643,51 @@ static void put_json(struct line *l, const struct kb_topology *t, const struct e
     put_key(l, "dependency_ids");
     put_depends(l, e);
     put_text(l, "}\n");
+}
+
+/* -- parts of a record ---------------------------------------------------------------------- */
+
+void op_log_component(const struct op_log *log, const struct record *r, const unsigned char *chunk,
+                      char name[KB_NODE_BYTES])
+{
+    struct entry e;
+
+    unpack(r, chunk, &e);
+    name_component(log->topo, &e, name);
+}
+
+/* What put() makes of the record, as a text of its own; NULL: no memory. */
+static char *text_of(const struct record *r, const unsigned char *chunk,
+                     void (*put)(struct line *l, const struct entry *e))
+{
+    struct line l = {.text = malloc(LINE_FIRST), .cap = LINE_FIRST};
+    struct entry e;
+
+    if (!l.text)
+        return NULL;
+    unpack(r, chunk, &e);
+    put(&l, &e);
+    put_char(&l, '\0');
+    if (!l.failed)
+        return l.text;
+    free(l.text);
+    return NULL;
+}
+
+bool op_log_name(const struct record *r, const unsigned char *chunk, char name[32])
+{
+    char *text = text_of(r, chunk, put_op_name);
+
+    if (!text)
+        return false;
+    snprintf(name, 32, "%s", text);
+    free(text);
+    return true;
+}
+
+char *op_log_params(const struct record *r, const unsigned char *chunk)
+{
+    return text_of(r, chunk, put_params);
 }
 
 /* What stands in the line from `from` on becomes one field. RFC 4180 */

@@ -78,7 +78,8 @@ struct stage {
 };
 
 /* A slot for a stage; TXN_NONE: no memory. */
-static uint32_t stage_slot(struct kb_sim *s, const struct stage *st, struct memory_station *station)
+static uint32_t stage_slot(struct kb_sim *s, const struct stage *st, struct memory_station *station,
+                           bool port)
 {
     uint32_t slot = slot_new(s);
 
@@ -88,6 +89,7 @@ static uint32_t stage_slot(struct kb_sim *s, const struct stage *st, struct memo
                                                .token = st->token,
                                                .stage = (uint8_t)st->stage,
                                                .operand = st->operand,
+                                               .port = port,
                                                .id = st->id,
                                                .data_op = st->data_op};
     return slot;
@@ -99,7 +101,7 @@ static void begin_inside(struct kb_sim *s, uint64_t t, const struct stage *st, e
                          int64_t hold_fs, uint64_t nbytes)
 {
     struct tl_ctx *pe = st->command->pe;
-    uint32_t slot = stage_slot(s, st, &pe->port[port]);
+    uint32_t slot = stage_slot(s, st, &pe->port[port], true);
 
     if (slot == TXN_NONE)
         return;
@@ -126,7 +128,8 @@ static uint32_t dma_slot(struct kb_sim *s, uint64_t t, const struct stage *st, u
 {
     struct tl_ctx *pe = st->command->pe;
     bool writes = st->stage == STAGE_DMA_WRITE;
-    uint32_t slot = stage_slot(s, st, memory_station_of(s, dst, writes));
+    bool tcm = dst_unit(s->topo, dst) > s->topo->pes;
+    uint32_t slot = stage_slot(s, st, memory_station_of(s, dst, writes), tcm);
 
     if (slot != TXN_NONE)
         s->txns[slot] = (struct txn){.issue_fs = (int64_t)t,
@@ -150,7 +153,7 @@ static void begin_dma(struct kb_sim *s, uint64_t t, const struct stage *st, uint
 
 static int64_t port_fs(const struct kb_sim *s, const struct memory_row *tcm, uint64_t nbytes)
 {
-    return drain_fs(nbytes, tcm->gbs + s->mask.memory_gbs);
+    return drain_fs(nbytes, tcm->gbs + s->mask.tcm_gbs);
 }
 
 static int64_t fetch_fs(const struct kb_sim *s, uint64_t nbytes)
@@ -947,6 +950,7 @@ void pe_issue(struct tl_ctx *pe, uint64_t t)
         return;
     tally(s->kernels)->ops++;
     pe->outstanding++;
+    pe->issued = true;
     if (s->watch)
         watch_command(s, c);
     if (c->task == TASK_SEND)
@@ -997,16 +1001,11 @@ static void command_stage_done(struct kb_sim *s, uint64_t t, const struct work *
 /* Bytes that have passed a port of a TCM: of a FETCH or a STORE, or of a DMA from or to it. */
 static void count_port(struct kb_sim *s, const struct work *w, const struct txn *x)
 {
+    const struct kb_topology *t = s->topo;
     struct tl_ctx *pe = w->command->pe;
 
-    if (work_is_dma(w)) {
-        const struct kb_topology *t = s->topo;
-        uint32_t unit = dst_unit(t, x->dst);
-
-        if (unit <= t->pes)
-            return;
-        pe = &s->kernels->pes[dst_cube(t, x->dst) * t->pes + unit - t->pes - 1];
-    }
+    if (work_is_dma(w))
+        pe = &s->kernels->pes[dst_cube(t, x->dst) * t->pes + dst_unit(t, x->dst) - t->pes - 1];
     pe->port_bytes[w->station - pe->port] += x->nbytes;
 }
 
@@ -1014,7 +1013,7 @@ void pe_stage_done(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
     struct work w = s->kernels->work[slot];
 
-    if (STATS)
+    if (STATS && w.port)
         count_port(s, &w, &s->txns[slot]);
     slot_free(s, slot);
     if (s->status != KB_OK)

@@ -64,6 +64,14 @@ static struct op_token token_record(const struct work *w)
     return r;
 }
 
+static bool note(struct kb_sim *s, const struct command *c)
+{
+    const struct kernels *k = s->kernels;
+
+    return op_log_note(s->log, &c->op, k->launches[k->launch].request.name, c->here.file,
+                       c->here.line);
+}
+
 void service_record(struct kb_sim *s, const struct work *w, uint64_t t)
 {
     bool part = w->token || w->stage == STAGE_FETCH || w->stage == STAGE_STORE;
@@ -79,6 +87,8 @@ void service_record(struct kb_sim *s, const struct work *w, uint64_t t)
         ok = op_log_add_token(s->log, &token, w->start_fs, (int64_t)t);
     } else {
         ok = op_log_add(s->log, &w->command->op, w->start_fs, (int64_t)t);
+        if (ok && s->options.inspect)
+            ok = note(s, w->command);
     }
     if (!ok)
         engine_fail(s, op_log_error(s->log, &s->kernels->error));

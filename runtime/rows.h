@@ -73,6 +73,7 @@ struct link_row {
     uint8_t leaves;    /* N_EXITS: both ends here; else the side where the neighbour lies */
     uint8_t both_ways; /* 0: the edge to -> from does not exist, only its return station */
     int64_t wire_fs;
+    double length_mm;
     double gbs; /* effective; INFINITY: unlimited */
 };
 

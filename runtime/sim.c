@@ -74,6 +74,7 @@ static struct cost_mask mask_of(unsigned off)
         .compute = off & KB_COST_COMPUTE ? 0 : -1,
         .link_gbs = off & KB_COST_LINK_GBS ? INFINITY : 0,
         .memory_gbs = off & KB_COST_MEMORY_GBS ? INFINITY : 0,
+        .tcm_gbs = off & KB_COST_TCM_GBS ? INFINITY : 0,
     };
 }
 
@@ -91,12 +92,13 @@ static bool make_stations(struct kb_sim *s)
     s->memories = memories_new(memories);
     s->pipes = pipes_new(fifo ? t->sips : cubes);
     s->flow_local = calloc(pes * t->n_units, sizeof *s->flow_local);
+    s->flow_out = calloc(pes, sizeof *s->flow_out);
     s->flow_remote = calloc(cubes, sizeof *s->flow_remote);
     s->flow_host = calloc(cubes, sizeof *s->flow_host);
     s->flow_in = calloc(memories, sizeof *s->flow_in);
     if (fifo)
         s->links = zeroed_rows(walk_n_links(t), sizeof *s->links);
-    return s->channels && s->engines && s->memories && s->pipes && s->flow_local &&
+    return s->channels && s->engines && s->memories && s->pipes && s->flow_local && s->flow_out &&
            s->flow_remote && s->flow_host && s->flow_in && (!fifo || s->links);
 }
 
@@ -108,7 +110,7 @@ static uint64_t last_fs(const struct kb_sim *s)
 
 static bool options_are_known(const kb_options *o)
 {
-    return (unsigned)o->engine <= KB_HOP && o->until_fs >= 0 && o->costs_off < 2u * KB_COST_COMPUTE;
+    return (unsigned)o->engine <= KB_HOP && o->until_fs >= 0 && o->costs_off < 2u * KB_COST_TCM_GBS;
 }
 
 kb_status kb_sim_new(const kb_topology *topo, const kb_options *options, kb_sim **out)
@@ -136,27 +138,26 @@ kb_status kb_sim_new(const kb_topology *topo, const kb_options *options, kb_sim 
     return KB_OK;
 }
 
-bool link_line_grow(struct link_station *l)
+bool link_room(struct link_station *l)
 {
     enum { FIRST_ROOM = 8 };
-    struct link_line *old = l->line, *line;
-    uint32_t room = old ? 2 * old->room : FIRST_ROOM;
+    uint32_t room = l->room ? 2 * l->room : FIRST_ROOM;
+    uint64_t *more = calloc(room, sizeof *more);
 
-    line = malloc(sizeof *line + room * sizeof *line->enter_fs);
-    if (!line)
+    if (!more)
         return false;
-    *line = (struct link_line){.n = old ? old->n : 0, .room = room};
-    for (uint32_t i = 0; i < line->n; i++)
-        line->enter_fs[i] = old->enter_fs[(old->first + i) & (old->room - 1)];
-    free(old);
-    l->line = line;
+    for (uint32_t i = 1; i <= l->room; i++)
+        more[(l->next - i) & (room - 1)] = l->enter_fs[(l->next - i) & (l->room - 1)];
+    free(l->enter_fs);
+    l->enter_fs = more;
+    l->room = room;
     return true;
 }
 
 static void links_free(struct kb_sim *s)
 {
     for (size_t i = 0; s->links && i < walk_n_links(s->topo); i++)
-        free(s->links[i].line);
+        free(s->links[i].enter_fs);
     free(s->links);
 }
 
@@ -174,6 +175,7 @@ void kb_sim_free(kb_sim *s)
         free(s->flow_remote[i]);
     free(s->flow_remote);
     free(s->flow_local);
+    free(s->flow_out);
     free(s->flow_host);
     free(s->flow_in);
     free(s->pipes);

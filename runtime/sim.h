@@ -46,7 +46,8 @@ struct kb_sim {
     struct txn_list *pipes;
 
     /* Traffic by route, spread over edges when asked. Owned. */
-    struct flow *flow_local;   /* [src_pack()][unit]: inside a cube */
+    struct flow *flow_local;   /* [src_pack()][unit]: inside a cube, but for a PE's own slice */
+    struct flow *flow_out;     /* [src_pack()]: to other cubes */
     struct flow **flow_remote; /* [cube over all] -> [cube over all], NULL until used */
     struct flow *flow_host;    /* [cube over all] */
     struct flow *flow_in;      /* [dst_pack()]: from other cubes and hosts */
@@ -70,6 +71,40 @@ struct kb_sim {
 /* A row of flow_remote is made when a cube is first used as a source; false if there is no memory.
  */
 bool sim_flow_row(struct kb_sim *s, uint32_t cube) LINKED(sim_flow_row);
+
+static inline void flow_count(struct flow *flow, const struct txn *x)
+{
+    flow->count[txn_writes(x)]++;
+    flow->bytes[txn_writes(x)] += x->nbytes;
+}
+
+/*
+ * A transaction is complete: counts it by route; what each edge has carried follows from that. One
+ * of a PE and its own slice, as kernels make most of, counts at its channel, which is at hand.
+ * False if there is no memory.                                                              stats.c
+ */
+static inline bool sim_count(struct kb_sim *s, const struct txn *x)
+{
+    const struct kb_topology *t = s->topo;
+    uint32_t from = src_cube(t, x->src), to = dst_cube(t, x->dst), unit = dst_unit(t, x->dst);
+
+    if (txn_of_host(x)) {
+        station_count(&s->engines[2 * (size_t)to + txn_writes(x)], x);
+        flow_count(&s->flow_in[x->dst], x);
+        flow_count(&s->flow_host[to], x);
+    } else if (from != to) {
+        flow_count(&s->flow_out[x->src], x);
+        flow_count(&s->flow_in[x->dst], x);
+        if (!s->flow_remote[from] && !sim_flow_row(s, from))
+            return false;
+        flow_count(&s->flow_remote[from][to], x);
+    } else if (unit == src_pe(t, x->src)) {
+        station_count(&s->channels[2 * (size_t)x->src + txn_writes(x)], x);
+    } else {
+        flow_count(&s->flow_local[(size_t)x->src * t->n_units + unit], x);
+    }
+    return true;
+}
 
 /* Room for `n` transactions; false if there is no memory. */
 bool sim_room(struct kb_sim *s, uint32_t n);

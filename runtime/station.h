@@ -4,7 +4,10 @@
 #include "linked.h"
 #include "txn.h"
 
-/* What nobody needs but kb_sim_usage(). -DKB_NO_STATS shows what it costs: `make bench`. */
+/*
+ * What nobody needs but kb_sim_usage(). -DKB_NO_STATS shows what it costs: `make bench`. How long
+ * stations are taken is counted all the same: sim_check_stations() looks at it after every run.
+ */
 #ifdef KB_NO_STATS
 enum { STATS = 0 };
 #else
@@ -20,7 +23,7 @@ struct station {
     uint32_t idle;   /* servers that are free */
     uint32_t holder; /* slot that was served last: whom a waiting transaction waits for */
     uint32_t queued, queue_max;
-    uint64_t count, bytes; /* of completed transactions */
+    uint64_t count, bytes; /* complete transactions: of a channel, with the PE's own slice */
     uint64_t busy_fs;      /* summed over servers, modulo 2^64 while one is taken */
     wait_sum wait_fs;      /* summed over transactions */
 };
@@ -46,61 +49,37 @@ struct memory_station {
     wait_sum wait_fs;           /* the same */
 };
 
-/* Who waits for a link is known by when he will enter: a ring of these times, which only grow. */
-struct link_line {
-    uint32_t first, n, room; /* room: a power of two, 0 at first */
-    uint64_t enter_fs[];
-};
-
-/* A link's direction: the head of a transaction goes on while its bytes pass. */
+/*
+ * A link's direction: the head of a transaction goes on while its bytes pass. Who waits for it is
+ * known by when he will enter: a ring of the last of these times, which only grow. One cache line.
+ */
 struct link_station {
     int64_t free_fs; /* taken until then */
     uint64_t busy_fs;
     wait_sum wait_fs;
     uint32_t holder; /* slot that entered last: whom the next one waits for */
     uint32_t queue_max;
-    struct link_line *line; /* owned; NULL: nobody has waited */
+    uint64_t *enter_fs;  /* owned; [room]; NULL: nobody has waited */
+    uint32_t next, room; /* room: a power of two above queue_max, or 0 */
 };
 
 /* Twice the room; false if there is no memory.  sim.c */
-bool link_line_grow(struct link_station *l) LINKED(link_line_grow);
+bool link_room(struct link_station *l) LINKED(link_room);
 
 /*
- * Somebody comes to the link at `t` and waits until `enter`. Those who have entered leave the line
- * only now: nobody asked before. False if there is no memory.
+ * Somebody comes to the link at `t` and waits until `enter`. Then one more than ever before wait,
+ * if he who came so many before him has not entered yet. False if there is no memory.
  */
 static inline bool link_wait(struct link_station *l, uint64_t t, uint64_t enter)
 {
-    struct link_line *line = l->line;
-
-    while (line && line->n && line->enter_fs[line->first] <= t) {
-        line->first = (line->first + 1) & (line->room - 1);
-        line->n--;
-    }
-    if (!line || line->n == line->room) {
-        if (!link_line_grow(l))
-            return false;
-        line = l->line;
-    }
-    line->enter_fs[(line->first + line->n) & (line->room - 1)] = enter;
-    if (++line->n > l->queue_max)
-        l->queue_max = line->n;
+    if (l->queue_max + 1 >= l->room && !link_room(l))
+        return false;
+    l->enter_fs[l->next & (l->room - 1)] = enter;
+    if (l->enter_fs[(l->next - l->queue_max) & (l->room - 1)] > t)
+        l->queue_max++;
+    l->next++;
+    l->wait_fs += enter - t;
     return true;
-}
-
-/* A server is taken at `t`, after a wait of so long. */
-static inline void station_taken(struct station *s, uint64_t t, int64_t wait_fs)
-{
-    s->busy_fs -= t; /* station_left() adds the time of completion */
-    s->wait_fs += wait_fs;
-}
-
-/* It is free again, at `t`, and a transaction of `nbytes` is complete. */
-static inline void station_left(struct station *s, uint64_t t, uint64_t nbytes)
-{
-    s->busy_fs += t;
-    s->count++;
-    s->bytes += nbytes;
 }
 
 static inline void station_enqueue(struct station *s, struct txn *txns, uint32_t slot)
@@ -114,6 +93,12 @@ static inline uint32_t station_dequeue(struct station *s, const struct txn *txns
 {
     s->queued--;
     return txn_take(&s->queue, txns);
+}
+
+static inline void station_count(struct station *s, const struct txn *x)
+{
+    s->count++;
+    s->bytes += x->nbytes;
 }
 
 static inline bool station_waited_for(const struct station *s)

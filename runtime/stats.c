@@ -105,34 +105,38 @@ static void spread_memories(const struct spread *sp, const struct kb_sim *s)
     }
 }
 
-/* Inside cubes whole routes; and from each PE to the NoC, what its channels carried beside. */
+/* Between a PE and a memory of its cube. */
+static struct flow local_flow(const struct kb_sim *s, uint32_t pe, uint32_t unit)
+{
+    struct flow flow = s->flow_local[(size_t)pe * s->topo->n_units + unit];
+
+    for (uint32_t w = 0; unit == src_pe(s->topo, pe) && w < 2; w++) {
+        flow.count[w] += s->channels[2 * (size_t)pe + w].count;
+        flow.bytes[w] += s->channels[2 * (size_t)pe + w].bytes;
+    }
+    return flow;
+}
+
+/* Inside cubes whole routes; and from each PE to the NoC, what went to other cubes. */
 static void spread_pes(const struct spread *sp, const struct kb_sim *s)
 {
     const struct kb_topology *t = sp->topo;
-    uint32_t n = sim_cubes(t) << t->pe_bits, memories = t->n_units;
+    uint32_t n = sim_cubes(t) << t->pe_bits;
 
     for (uint32_t pe = 0; pe < n; pe++) {
         uint32_t cube = src_cube(t, pe), unit = src_pe(t, pe);
-        struct flow out = {0};
         struct txn_at at = {.cube = cube};
 
-        for (uint32_t w = 0; w < 2; w++) {
-            out.count[w] = s->channels[2 * (size_t)pe + w].count;
-            out.bytes[w] = s->channels[2 * (size_t)pe + w].bytes;
-        }
-        for (uint32_t m = 0; m < memories; m++) {
-            const struct flow *local = &s->flow_local[(size_t)pe * memories + m];
+        for (uint32_t m = 0; m < t->n_units; m++) {
+            struct flow local = local_flow(s, pe, m);
 
             at.segment = (uint16_t)(t->seg_local + unit * t->n_units + m);
-            if (!no_flow(local))
-                spread_hops(sp, at, 0, UINT32_MAX, dst_pack(t, cube, m), local);
-            for (uint32_t w = 0; w < 2; w++) {
-                out.count[w] -= local->count[w];
-                out.bytes[w] -= local->bytes[w];
-            }
+            if (!no_flow(&local))
+                spread_hops(sp, at, 0, UINT32_MAX, dst_pack(t, cube, m), &local);
         }
         at.segment = (uint16_t)(t->seg_out + unit * N_EXITS);
-        spread_hops(sp, at, 0, 1, 0, &out);
+        if (!no_flow(&s->flow_out[pe]))
+            spread_hops(sp, at, 0, 1, 0, &s->flow_out[pe]);
     }
 }
 
@@ -144,7 +148,7 @@ static double link_gbs(const struct kb_topology *t, size_t link)
                                  : t->io_links[(number - n_cube_links) % t->n_io_links].gbs;
 }
 
-/* False without memory. */
+/* False without memory; what was made is the caller's to free. */
 static bool spread_all(struct spread *sp, const struct kb_sim *s)
 {
     sp->topo = s->topo;
@@ -156,6 +160,59 @@ static bool spread_all(struct spread *sp, const struct kb_sim *s)
     spread_memories(sp, s);
     spread_pes(sp, s);
     return true;
+}
+
+/* -- transactions that keep their slots ----------------------------------------------------- */
+
+/* Somebody may have asked before, of a run that has gone on. */
+static void forget(struct kb_sim *s)
+{
+    const struct kb_topology *t = s->topo;
+    size_t cubes = sim_cubes(t), pes = cubes << t->pe_bits, memories = cubes << t->unit_bits;
+
+    for (size_t i = 0; i < 2 * pes; i++)
+        s->channels[i].count = s->channels[i].bytes = 0, s->channels[i].wait_fs = 0;
+    for (size_t i = 0; i < 2 * cubes; i++)
+        s->engines[i].count = s->engines[i].bytes = 0, s->engines[i].wait_fs = 0;
+    for (size_t i = 0; i < memories; i++)
+        s->memories[i].wait_fs = 0;
+    memset(s->flow_local, 0, pes * t->n_units * sizeof *s->flow_local);
+    memset(s->flow_out, 0, pes * sizeof *s->flow_out);
+    memset(s->flow_host, 0, cubes * sizeof *s->flow_host);
+    memset(s->flow_in, 0, memories * sizeof *s->flow_in);
+    for (size_t i = 0; i < cubes; i++)
+        if (s->flow_remote[i])
+            memset(s->flow_remote[i], 0, cubes * sizeof *s->flow_remote[i]);
+}
+
+/* Its channel, or its engine, is behind it. */
+static bool has_taken_first(const struct txn *x)
+{
+    return x->stage != TXN_WAITING && x->stage != TXN_TO_ENGINE;
+}
+
+/* Nothing was counted while they ran: it follows from their times. False without memory. */
+static bool count_all(struct kb_sim *s)
+{
+    bool ok = true;
+
+    forget(s);
+    for (uint32_t i = 0; ok && i < s->n_txns; i++) {
+        const struct txn *x = &s->txns[i];
+        size_t writes = txn_writes(x);
+
+        if (!has_taken_first(x))
+            continue;
+        if (txn_of_host(x))
+            s->engines[2 * (size_t)dst_cube(s->topo, x->dst) + writes].wait_fs += x->wait_fs;
+        else
+            s->channels[2 * (size_t)x->src + writes].wait_fs += x->wait_fs;
+        if (x->stage != TXN_DONE)
+            continue;
+        s->memories[x->dst].wait_fs += x->service_fs - x->arrive_fs;
+        ok = sim_count(s, x);
+    }
+    return ok;
 }
 
 /* -- until when ----------------------------------------------------------------------------- */
@@ -226,8 +283,8 @@ static wait_sum link_waited_fs(const struct link_station *l, uint64_t now_fs)
 {
     wait_sum fs = l->wait_fs;
 
-    for (uint32_t i = 0; l->line && i < l->line->n; i++)
-        fs -= past_fs(l->line->enter_fs[(l->line->first + i) & (l->line->room - 1)], now_fs);
+    for (uint32_t i = 0; i < l->room; i++)
+        fs -= past_fs(l->enter_fs[i], now_fs);
     return fs;
 }
 
@@ -295,8 +352,6 @@ static void show_station(const struct usage *u, const struct station *st, uint32
     uint32_t all = unbounded ? EV_MAX_SLOTS : servers;
 
     use->servers = unbounded ? 0 : servers;
-    use->count = st->count;
-    use->bytes = st->bytes;
     use->busy_fs = (int64_t)(st->busy_fs + (all - st->idle) * u->now_fs);
     use->queues = true;
     use->queue_max = s->traffic ? -1 : (int64_t)st->queue_max;
@@ -309,15 +364,32 @@ static bool untouched(const struct station *st)
     return st->holder == TXN_NONE;
 }
 
+static struct sum carried(const struct kb_sim *s, uint32_t pe, uint32_t write)
+{
+    struct sum sum = {s->flow_out[pe].count[write], s->flow_out[pe].bytes[write]};
+
+    for (uint32_t m = 0; m < s->topo->n_units; m++) {
+        struct flow local = local_flow(s, pe, m);
+
+        sum.count += local.count[write];
+        sum.bytes += local.bytes[write];
+    }
+    return sum;
+}
+
 static void show_channels(const struct usage *u)
 {
     const struct kb_topology *t = u->sim->topo;
 
     for (uint32_t i = 0; i < 2 * sim_cubes(t) << t->pe_bits; i++) {
         kb_use use = {.kind = KB_AT_CHANNEL};
+        struct sum sum;
 
         if (untouched(&u->sim->channels[i]))
             continue;
+        sum = carried(u->sim, i / 2, i % 2);
+        use.count = sum.count;
+        use.bytes = sum.bytes;
         name_channel(t, i, use.name);
         show_station(u, &u->sim->channels[i], i % 2 ? t->write_channels : t->read_channels,
                      KB_COST_CHANNELS, &use);
@@ -329,13 +401,13 @@ static void show_engines(const struct usage *u)
     const struct kb_topology *t = u->sim->topo;
 
     for (uint32_t i = 0; i < 2 * sim_cubes(t); i++) {
-        kb_use use = {.kind = KB_AT_ENGINE};
+        const struct station *engine = &u->sim->engines[i];
+        kb_use use = {.kind = KB_AT_ENGINE, .count = engine->count, .bytes = engine->bytes};
 
-        if (untouched(&u->sim->engines[i]))
+        if (untouched(engine))
             continue;
         name_engine(t, i, use.name);
-        show_station(u, &u->sim->engines[i], i % 2 ? t->write_engines : t->read_engines,
-                     KB_COST_ENGINES, &use);
+        show_station(u, engine, i % 2 ? t->write_engines : t->read_engines, KB_COST_ENGINES, &use);
     }
 }
 
@@ -410,8 +482,11 @@ static struct sum served(const struct kb_sim *s, uint32_t dst)
     struct sum sum = {0, 0};
 
     add_flow(&sum, &s->flow_in[dst]);
-    for (uint32_t pe = 0; pe < t->pes; pe++)
-        add_flow(&sum, &s->flow_local[(size_t)src_pack(t, cube, pe) * t->n_units + unit]);
+    for (uint32_t pe = 0; pe < t->pes; pe++) {
+        struct flow local = local_flow(s, src_pack(t, cube, pe), unit);
+
+        add_flow(&sum, &local);
+    }
     return sum;
 }
 
@@ -460,7 +535,8 @@ kb_status kb_sim_usage(const kb_sim *s, void (*each)(void *arg, const kb_use *us
 {
     struct usage u = {s, lasted_fs(s), each, arg};
     struct spread sp = {0};
-    bool ok = spread_all(&sp, s);
+    bool counted = s->kernels || s->traffic || count_all((struct kb_sim *)s);
+    bool ok = counted && spread_all(&sp, s);
 
     if (ok) {
         show_nodes(&u, sp.nodes);
@@ -582,7 +658,7 @@ static kb_status check_ports(const struct kb_sim *s, kb_error *why)
 
 kb_status sim_check_stations(const struct kb_sim *s, kb_error *why)
 {
-    kb_status (*const checks[])(const struct kb_sim *s, kb_error *why) = {
+    static kb_status (*const checks[])(const struct kb_sim *s, kb_error *why) = {
         check_channels, check_engines, check_memories, check_links, check_ports};
     kb_status status = KB_OK;
 

@@ -1,6 +1,7 @@
 /* sweep.c -- points of a sweep: each runs on an idle machine, and leaves it idle again. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include "end.h"
 #include "samples.h"
 #include "sim.h"
@@ -83,11 +84,11 @@ static bool fill(struct kb_sim *s, const struct job *job)
 
 static void clear_link(struct link_station *l)
 {
-    struct link_line *line = l->line;
+    uint32_t used = l->next < l->room ? l->next : l->room;
 
-    if (line)
-        line->n = 0;
-    *l = (struct link_station){.line = line};
+    if (used)
+        memset(l->enter_fs, 0, used * sizeof *l->enter_fs);
+    *l = (struct link_station){.enter_fs = l->enter_fs, .room = l->room};
 }
 
 /* Links with a queue that the route of `job` may have taken. */
@@ -118,17 +119,6 @@ static void clear_station(struct station *st)
         .queue.head = TXN_NONE, .holder = TXN_NONE, .idle = st->idle /* as many as ever */};
 }
 
-static void clear_flows(struct kb_sim *s, const struct job *job)
-{
-    const struct kb_topology *t = s->topo;
-    uint32_t from = src_cube(t, job->src), to = dst_cube(t, job->dst);
-
-    s->flow_local[(size_t)job->src * t->n_units + dst_unit(t, job->dst)] = (struct flow){0};
-    s->flow_in[job->dst] = s->flow_host[to] = (struct flow){0};
-    if (s->flow_remote[from])
-        s->flow_remote[from][to] = (struct flow){0};
-}
-
 /* Takes the copies of `job`, which have all ended, out again. */
 static void clear(struct kb_sim *s, const struct job *job)
 {
@@ -143,7 +133,6 @@ static void clear(struct kb_sim *s, const struct job *job)
     memory->arrived = &memory->head;
     clear_station(of_host(job) ? &s->engines[2 * dst_cube(s->topo, job->dst) + writes(job)]
                                : &s->channels[2 * (size_t)job->src + writes(job)]);
-    clear_flows(s, job);
     if (s->links)
         clear_links(s, job);
 }

@@ -161,6 +161,11 @@ void traffic_next(struct kb_sim *s, uint64_t t, uint32_t src)
 
     if (!traffic_draw(tr, pe))
         return;
+    if (tr->free_slot == TXN_NONE) {
+        s->status = KB_NO_MEMORY;
+        s->stop_fs = 0;
+        return;
+    }
     tr->n_issued++;
     slot = take_slot(s);
     x = &s->txns[slot];
@@ -173,8 +178,8 @@ void traffic_next(struct kb_sim *s, uint64_t t, uint32_t src)
                       .id = (source->n - 1) * tr->n_pes + pe,
                       .next = TXN_NONE};
     if ((uint64_t)source->next_fs < t) {
-        if (s->watch)
-            watch_late(s, (uint64_t)source->next_fs, slot);
+        if (s->watch && !watch_late(s, (uint64_t)source->next_fs, slot))
+            return;
         station_enqueue(&s->channels[2 * (size_t)src + txn_writes(x)], s->txns, slot);
     } else if (!ev_push(&s->queue, ev_make((uint64_t)source->next_fs, EV_ISSUE, x->id, slot))) {
         s->status = KB_NO_MEMORY;
@@ -237,6 +242,14 @@ static void add_terms(const struct kb_sim *s, const struct txn *x, int64_t actua
         p->link += (uint64_t)(x->arrive_fs - x->issue_fs - x->wait_fs) - wire_fs - overhead_fs;
 }
 
+/* What it has used: its slot will be another's. False without memory. */
+static bool count_use(struct kb_sim *s, const struct txn *x)
+{
+    s->channels[2 * (size_t)x->src + txn_writes(x)].wait_fs += x->wait_fs;
+    s->memories[x->dst].wait_fs += x->service_fs - x->arrive_fs;
+    return sim_count(s, x);
+}
+
 void traffic_done(struct kb_sim *s, uint32_t slot, uint64_t end)
 {
     struct traffic *tr = s->traffic;
@@ -247,7 +260,7 @@ void traffic_done(struct kb_sim *s, uint32_t slot, uint64_t end)
     add_terms(s, x, actual_fs, &tr->parts[part]);
     if ((int64_t)end < tr->horizon_fs)
         tr->parts[part_at(tr, (int64_t)end)].completed++;
-    if (!keep(tr, part, actual_fs)) {
+    if ((STATS && !count_use(s, x)) || !keep(tr, part, actual_fs)) {
         s->status = KB_NO_MEMORY;
         s->stop_fs = 0;
     }
@@ -317,8 +330,6 @@ static kb_status check_traffic(const struct kb_sim *s, const struct traffic *tr,
         return end_error(why, "traffic needs a new simulation of its own");
     if (sim_counts(s))
         return end_error(why, "traffic has no fingerprint, and does not end early");
-    if (s->options.costs_off & KB_COST_CHANNELS)
-        return end_error(why, "traffic needs channels, they bound what is under way");
     if (r->op != KB_READ && r->op != KB_WRITE)
         return end_error(why, "traffic reads or writes");
     if (r->nbytes == 0 || r->nbytes > s->topo->hbm.nbytes)
@@ -413,14 +424,24 @@ out:
 }
 
 /*
- * Slots, all free: of each PE what its channels hold, one that waits, and one that takes the place
- * of another which is just ending. False without memory.
+ * What may be under way at once: of each PE what its channels hold, one that waits, and one that
+ * takes the place of another which is just ending. Without channels all there are.
  */
+static uint64_t slots_needed(const struct kb_sim *s, const struct traffic *tr)
+{
+    double all = (double)tr->request.txns;
+
+    if (s->options.costs_off & KB_COST_CHANNELS)
+        return (uint64_t)(all + 10 * sqrt(all)) + 10 * (uint64_t)tr->n_pes;
+    return (uint64_t)tr->n_pes * (servers_of(s->topo, tr->request.op) + 2);
+}
+
+/* Slots, all free. False without memory. */
 static bool make_slots(struct kb_sim *s, struct traffic *tr)
 {
-    uint64_t n = (uint64_t)tr->n_pes * (servers_of(s->topo, tr->request.op) + 2);
+    uint64_t n = slots_needed(s, tr);
 
-    if (n >= EV_MAX_SLOTS || !sim_room(s, (uint32_t)n))
+    if (!sim_room(s, (uint32_t)n))
         return false;
     for (uint32_t i = 0; i < n; i++)
         s->txns[i].next = i + 1 < n ? i + 1 : TXN_NONE;
@@ -443,6 +464,9 @@ kb_status kb_sim_traffic(kb_sim *s, const kb_traffic *request, kb_error *why)
     status = check_traffic(s, tr, why);
     if (status == KB_OK)
         status = make_sources(t, tr, why);
+    if (status == KB_OK && slots_needed(s, tr) >= EV_MAX_SLOTS)
+        status = end_error(why, "%llu transactions may be under way at once, more than %u",
+                           (unsigned long long)slots_needed(s, tr), EV_MAX_SLOTS);
     if (status == KB_OK && !make_slots(s, tr))
         status = KB_NO_MEMORY;
     if (status != KB_OK) {

@@ -24,7 +24,9 @@ struct tile {
     bool open;
     uint32_t command; /* op_id of which it is a stage; KB_NO_ID */
     int64_t issue_fs, told_fs, wire_fs, overhead_fs;
-    int64_t since_fs; /* the memory is taken */
+    int64_t engine_since_fs, memory_since_fs; /* taken; a channel: issue_fs + txn.wait_fs */
+    uint32_t ahead; /* a link: who entered it, or will, right before; and when */
+    int64_t ahead_enter_fs;
     struct shares shares;
 };
 
@@ -48,6 +50,7 @@ struct watch {
     struct tile *tiles; /* owned; [slot] */
     uint32_t n_tiles;
     uint32_t *channel_id, *engine_id; /* owned; let in last */
+    int64_t *link_enter_fs;           /* owned; fifo: when link_station.holder enters */
     struct leaving leaving;
     struct cause_of_call *pes; /* owned; [number]; NULL: no kernels */
     bool failed;
@@ -406,12 +409,12 @@ static void begin_shares(struct kb_sim *s, uint64_t t, struct tile *x, const str
                                .behind_id = from->command});
 }
 
-void watch_issue(struct kb_sim *s, uint64_t t, uint32_t slot)
+bool watch_issue(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
     struct tile *x;
 
     if (!tile_room(s, slot))
-        return;
+        return false;
     x = &s->watch->tiles[slot];
     x->open = false;
     x->command = KB_NO_ID;
@@ -419,6 +422,7 @@ void watch_issue(struct kb_sim *s, uint64_t t, uint32_t slot)
     x->told_fs = x->wire_fs = x->overhead_fs = 0;
     if (of_kernels(s))
         begin_shares(s, t, x, work_at(s, slot)->command);
+    return true;
 }
 
 void watch_node(struct kb_sim *s, uint64_t t, uint32_t slot)
@@ -452,6 +456,23 @@ void watch_wire(struct kb_sim *s, uint64_t t, uint32_t slot)
 
 /* -- stations ------------------------------------------------------------------------------- */
 
+/* A link lets in who has come as soon as it knows when: of those who wait, nobody holds it yet. */
+static uint32_t find_on_link(const struct kb_sim *s, uint64_t t, uint64_t link)
+{
+    uint32_t slot = s->links[link].holder;
+    int64_t enter_fs = s->watch->link_enter_fs[link];
+
+    if ((uint64_t)s->links[link].free_fs <= t)
+        return TXN_NONE;
+    while ((uint64_t)enter_fs > t) {
+        const struct tile *x = &s->watch->tiles[slot];
+
+        slot = x->ahead;
+        enter_fs = x->ahead_enter_fs;
+    }
+    return slot;
+}
+
 /* Who was let into a station last, if that one holds it still: his source and id. */
 static bool find_holder(const struct kb_sim *s, uint64_t t, uint32_t slot,
                         enum watch_station station, kb_place place, kb_place *source, uint32_t *id)
@@ -467,7 +488,7 @@ static bool find_holder(const struct kb_sim *s, uint64_t t, uint32_t slot,
         *id = (station == WATCH_CHANNEL ? s->watch->channel_id : s->watch->engine_id)[i];
         return (station == WATCH_CHANNEL ? s->channels : s->engines)[i].idle == 0;
     case WATCH_LINK:
-        holder = (uint64_t)s->links[i].free_fs > t ? s->links[i].holder : TXN_NONE;
+        holder = find_on_link(s, t, i);
         break;
     case WATCH_MEMORY:
         holder = of_kernels(s) ? work_at(s, slot)->station->holder : s->memories[x->dst].holder;
@@ -488,6 +509,10 @@ void watch_come(struct kb_sim *s, uint64_t t, uint32_t slot, enum watch_station 
     kb_span span;
 
     close_piece(s, t, slot);
+    if (station == WATCH_LINK) {
+        x->ahead = s->links[place_index(place)].holder;
+        x->ahead_enter_fs = s->watch->link_enter_fs[place_index(place)];
+    }
     if (!find_holder(s, t, slot, station, place, &behind, &id))
         return;
     open_piece(s, t, slot, wait_for(place, station), place);
@@ -497,10 +522,12 @@ void watch_come(struct kb_sim *s, uint64_t t, uint32_t slot, enum watch_station 
     TELL(s->watch, open, &span);
 }
 
-void watch_late(struct kb_sim *s, uint64_t t, uint32_t slot)
+bool watch_late(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
-    watch_issue(s, t, slot);
+    if (!watch_issue(s, t, slot))
+        return false;
     watch_come(s, t, slot, WATCH_CHANNEL);
+    return true;
 }
 
 /*
@@ -556,6 +583,29 @@ static int64_t known_end_fs(const struct kb_sim *s, enum watch_station station, 
     return station == WATCH_LINK ? s->links[place_index(place)].free_fs : -1;
 }
 
+/* Who has it since when, for those who come later and for its release. */
+static void note_take(struct kb_sim *s, uint64_t t, uint32_t slot, enum watch_station station,
+                      kb_place place)
+{
+    struct watch *w = s->watch;
+
+    switch (station) {
+    case WATCH_CHANNEL:
+        w->channel_id[place_index(place)] = s->txns[slot].id;
+        break;
+    case WATCH_ENGINE:
+        w->tiles[slot].engine_since_fs = (int64_t)t;
+        w->engine_id[place_index(place)] = s->txns[slot].id;
+        break;
+    case WATCH_MEMORY:
+        w->tiles[slot].memory_since_fs = (int64_t)t;
+        break;
+    case WATCH_LINK:
+        w->link_enter_fs[place_index(place)] = (int64_t)t;
+        break;
+    }
+}
+
 void watch_take(struct kb_sim *s, uint64_t t, uint32_t slot, enum watch_station station)
 {
     struct watch *w = s->watch;
@@ -564,11 +614,7 @@ void watch_take(struct kb_sim *s, uint64_t t, uint32_t slot, enum watch_station 
 
     end_wait(s, t, slot);
     service = service_of(s, slot, place, (int64_t)t, known_end_fs(s, station, place));
-    w->tiles[slot].since_fs = station == WATCH_MEMORY ? (int64_t)t : w->tiles[slot].since_fs;
-    if (station == WATCH_CHANNEL)
-        w->channel_id[place_index(place)] = s->txns[slot].id;
-    else if (station == WATCH_ENGINE)
-        w->engine_id[place_index(place)] = s->txns[slot].id;
+    note_take(s, t, slot, station, place);
     TELL(w, take, &service);
     if (station == WATCH_MEMORY)
         begin_service(s, t, slot, place);
@@ -580,7 +626,8 @@ void watch_leave(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
     struct watch *w = s->watch;
     struct tile *x = &w->tiles[slot];
-    kb_service service = service_of(s, slot, station_place(s, slot), x->since_fs, (int64_t)t);
+    kb_service service =
+        service_of(s, slot, station_place(s, slot), x->memory_since_fs, (int64_t)t);
     struct shares shares;
 
     close_piece(s, t, slot);
@@ -595,13 +642,12 @@ void watch_left(struct kb_sim *s)
     s->watch->leaving.command = KB_NO_ID;
 }
 
-/* A channel is held from when it was taken. */
 void watch_release(struct kb_sim *s, uint64_t t, uint32_t slot, enum watch_station station)
 {
     const struct txn *x = &s->txns[slot];
     kb_place place = place_of_station(s, slot, station);
     int64_t since_fs =
-        station == WATCH_CHANNEL ? x->issue_fs + x->wait_fs : s->watch->tiles[slot].since_fs;
+        station == WATCH_CHANNEL ? x->issue_fs + x->wait_fs : s->watch->tiles[slot].engine_since_fs;
     kb_service service = service_of(s, slot, place, since_fs, (int64_t)t);
 
     TELL(s->watch, release, &service);
@@ -781,7 +827,8 @@ static struct watch *watch_new(const struct kb_topology *t)
     w->leaving.command = KB_NO_ID;
     w->channel_id = calloc(2 * cubes << t->pe_bits, sizeof *w->channel_id);
     w->engine_id = calloc(2 * cubes, sizeof *w->engine_id);
-    if (w->channel_id && w->engine_id)
+    w->link_enter_fs = calloc(t->links == MODE_FIFO ? walk_n_links(t) : 1, sizeof(int64_t));
+    if (w->channel_id && w->engine_id && w->link_enter_fs)
         return w;
     watch_free(w);
     return NULL;
@@ -797,6 +844,7 @@ void watch_free(struct watch *w)
     free(w->leaving.shares.row);
     free(w->channel_id);
     free(w->engine_id);
+    free(w->link_enter_fs);
     free(w->pes);
     free(w);
 }

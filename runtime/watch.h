@@ -14,17 +14,18 @@ void watch_free(struct watch *w);
 
 /* Of who is in `slot`: each ends the piece of time before, and begins the next. */
 
-/* A transaction is issued, or a stage begins. */
-void watch_issue(struct kb_sim *s, uint64_t t, uint32_t slot);
+/* A transaction is issued, or a stage begins. False: no memory, the run ends; so watch_late(). */
+bool watch_issue(struct kb_sim *s, uint64_t t, uint32_t slot);
 /* It was issued at `t`, before now, and waits for its channel since then. */
-void watch_late(struct kb_sim *s, uint64_t t, uint32_t slot);
+bool watch_late(struct kb_sim *s, uint64_t t, uint32_t slot);
 /* It comes to a node, crosses a NoC, or takes the wire of the edge behind the node. */
 void watch_node(struct kb_sim *s, uint64_t t, uint32_t slot);
 void watch_cross(struct kb_sim *s, uint64_t t, uint32_t slot);
 void watch_wire(struct kb_sim *s, uint64_t t, uint32_t slot);
 /* It comes to a station, which may be taken; and has it from `t` on. */
 void watch_come(struct kb_sim *s, uint64_t t, uint32_t slot, enum watch_station station);
-void watch_take(struct kb_sim *s, uint64_t t, uint32_t slot, enum watch_station station);
+void watch_take(struct kb_sim *s, uint64_t t, uint32_t slot, enum watch_station station)
+    LINKED(watch_take);
 /* Its service has ended: what is begun before watch_left() follows from that. */
 void watch_leave(struct kb_sim *s, uint64_t t, uint32_t slot);
 void watch_release(struct kb_sim *s, uint64_t t, uint32_t slot, enum watch_station station);

@@ -19,7 +19,7 @@ struct key {
 struct sum {
     struct key key;
     uint64_t count; /* 0: a free row */
-    int64_t fs;
+    wait_sum fs;
 };
 
 /* Sums by key: an open table, its size a power of two. */
@@ -43,19 +43,32 @@ static uint64_t mix(uint64_t h, uint64_t x)
     return h ^ h >> 29;
 }
 
+/* Texts that read alike are the same, wherever they lie. */
+static uint64_t mix_text(uint64_t h, const char *text)
+{
+    for (; text && *text; text++)
+        h = mix(h, (unsigned char)*text);
+    return h;
+}
+
 static uint64_t hash(const struct key *k)
 {
     uint64_t h = mix((uint64_t)k->by << 32 | k->line, k->end);
 
-    h = mix(mix(h, (uintptr_t)k->text), (uintptr_t)k->file);
+    h = mix_text(mix_text(h, k->text), k->file);
     return mix(mix(mix(h, k->cause), k->place), k->behind);
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
 }
 
 static bool is_same(const struct key *a, const struct key *b)
 {
-    return a->by == b->by && a->line == b->line && a->end == b->end && a->text == b->text &&
-           a->file == b->file && a->cause == b->cause && a->place == b->place &&
-           a->behind == b->behind;
+    return a->by == b->by && a->line == b->line && a->end == b->end &&
+           same_text(a->text, b->text) && same_text(a->file, b->file) && a->cause == b->cause &&
+           a->place == b->place && a->behind == b->behind;
 }
 
 /* The row of `key`, or the free one where it belongs. */
@@ -107,8 +120,7 @@ static void add(kb_why *why, const struct key *key, uint64_t count, int64_t fs)
         why->sums.n++;
     row->key = *key;
     row->count += count;
-    if (__builtin_add_overflow(row->fs, fs, &row->fs))
-        fail(why, KB_TIME_RANGE);
+    row->fs += fs;
 }
 
 /* Wires, nodes, dispatch and response are everywhere: where is told by place alone. */
@@ -125,7 +137,7 @@ static void add_part(kb_why *why, struct key of, const kb_share *share)
 
     of.cause = share->cause;
     of.place = !whole && has_place(share->cause) ? share->place : KB_NOWHERE;
-    of.behind = whole ? KB_NOWHERE : share->behind;
+    of.behind = of.by == KB_WHY_WAIT || of.by == KB_WHY_PATH ? share->behind : KB_NOWHERE;
     add(why, &of, share->count, share->sum_fs);
 }
 
@@ -139,7 +151,7 @@ static void add_whole(kb_why *why, const kb_share *share)
 
 /* -- what is watched ------------------------------------------------------------------------ */
 
-/* Kernels' transactions are summed by target alone: their commands tell the rest. */
+/* Kernels' transactions are summed by target and as waits: their commands tell the rest. */
 static void on_close(void *arg, const kb_span *span)
 {
     kb_why *why = arg;
@@ -151,6 +163,8 @@ static void on_close(void *arg, const kb_span *span)
 
     if (share.sum_fs == 0)
         return;
+    if (span->behind != KB_NOWHERE)
+        add_part(why, (struct key){.by = KB_WHY_WAIT, .end = span->place}, &share);
     if (span->target != KB_NOWHERE)
         add_part(why, (struct key){.by = KB_WHY_TARGET, .end = span->target}, &share);
     if (span->command != KB_NO_ID)
@@ -223,14 +237,14 @@ enum { OF_BYTES = 512 };
 struct line {
     const struct sum *sum;
     char *of; /* owned */
-    int64_t all_fs;
+    wait_sum all_fs;
 };
 
 /* The name of what a sum is of; of a call where it stands, without the folders of its file. */
 static char *name_of(const kb_topology *t, const struct key *k)
 {
     const char *slash = k->file ? strrchr(k->file, '/') : NULL;
-    char text[OF_BYTES] = "";
+    char text[OF_BYTES] = "", *kept;
 
     if (k->file)
         snprintf(text, sizeof text, "%s %s:%u", k->text, slash ? slash + 1 : k->file, k->line);
@@ -238,7 +252,8 @@ static char *name_of(const kb_topology *t, const struct key *k)
         snprintf(text, sizeof text, "%s", k->text);
     else
         kb_place_name(t, k->end, text);
-    return strdup(text);
+    kept = malloc(strlen(text) + 1);
+    return kept ? strcpy(kept, text) : NULL;
 }
 
 static int by_name(const void *a, const void *b)
@@ -255,6 +270,11 @@ static int order(uint64_t x, uint64_t y)
     return x < y ? -1 : x > y;
 }
 
+static int larger_first(wait_sum x, wait_sum y)
+{
+    return x > y ? -1 : x < y;
+}
+
 /* Largest first; what is equal by name and number, never by where it lies. */
 static int by_size(const void *a, const void *b)
 {
@@ -263,11 +283,11 @@ static int by_size(const void *a, const void *b)
     int c = order(k->by, l->by);
 
     if (!c)
-        c = order((uint64_t)y->all_fs, (uint64_t)x->all_fs);
+        c = larger_first(x->all_fs, y->all_fs);
     if (!c)
         c = strcmp(x->of, y->of);
     if (!c)
-        c = order((uint64_t)y->sum->fs, (uint64_t)x->sum->fs);
+        c = larger_first(x->sum->fs, y->sum->fs);
     if (!c)
         c = order(k->cause, l->cause);
     if (!c)
@@ -275,20 +295,18 @@ static int by_size(const void *a, const void *b)
     return c ? c : order(k->behind, l->behind);
 }
 
-/* Sets all_fs of lines in order of name; false: a sum passes 2^63 fs. */
-static bool sum_up(struct line *line, size_t n)
+/* Sets all_fs of lines in order of name. */
+static void sum_up(struct line *line, size_t n)
 {
     for (size_t i = 0; i < n;) {
-        int64_t all_fs = 0;
+        wait_sum all_fs = 0;
         size_t end = i;
 
         for (; end < n && by_name(&line[i], &line[end]) == 0; end++)
-            if (__builtin_add_overflow(all_fs, line[end].sum->fs, &all_fs))
-                return false;
+            all_fs += line[end].sum->fs;
         for (; i < end; i++)
             line[i].all_fs = all_fs;
     }
-    return true;
 }
 
 /* Critical paths, of each kernel as a whole and of its calls, summed as the rest, apart. */
@@ -326,8 +344,10 @@ static void tell(const struct line *line, void (*each)(void *arg, const kb_why_r
                       .place = sum->key.place,
                       .behind = sum->key.behind,
                       .count = sum->count,
-                      .sum_fs = sum->fs,
-                      .all_fs = line->all_fs};
+                      .sum_fs = sum->fs < INT64_MAX ? (int64_t)sum->fs : INT64_MAX,
+                      .all_fs = line->all_fs < INT64_MAX ? (int64_t)line->all_fs : INT64_MAX,
+                      .sum_ns = (double)sum->fs / KB_FS_PER_NS,
+                      .all_ns = (double)line->all_fs / KB_FS_PER_NS};
 
     each(arg, &row);
 }
@@ -339,8 +359,7 @@ static kb_status tell_all(const kb_why *why, const kb_why *path, struct line *li
     if (!add_lines(why, &why->sums, line, n) || !add_lines(why, &path->sums, line, n))
         return KB_NO_MEMORY;
     qsort(line, *n, sizeof *line, by_name);
-    if (!sum_up(line, *n))
-        return KB_TIME_RANGE;
+    sum_up(line, *n);
     qsort(line, *n, sizeof *line, by_size);
     for (size_t i = 0; i < *n; i++)
         tell(&line[i], each, arg);

@@ -68,13 +68,13 @@ void paths_free(struct paths *p)
     free(p);
 }
 
-/* Room for `n` rows in all; NULL: no memory, and `rows` is as it was. */
+/* Room for `n` rows in all, at least one; NULL: no memory, and `rows` is as it was. */
 static void *room(void *rows, size_t *cap, size_t n, size_t row_bytes)
 {
     size_t more = *cap ? 2 * *cap : 16;
     void *moved;
 
-    if (n <= *cap)
+    if (rows && n <= *cap)
         return rows;
     while (more < n)
         more *= 2;

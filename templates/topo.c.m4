@@ -5,9 +5,9 @@ m4_dnl gen_node_row(INDEX, NAME, KIND, OVERHEAD_FS, X_MM, Y_MM)
 m4_define([[gen_node_row]],
 [[    [$1] = {.name = "$2", .kind = NODE_$3, .overhead_fs = $4, .x_mm = $5, .y_mm = $6},
 ]])m4_dnl
-m4_dnl gen_link_row(INDEX, FROM, TO, LEAVES, BOTH_WAYS, WIRE_FS, GBS)
+m4_dnl gen_link_row(INDEX, FROM, TO, LEAVES, BOTH_WAYS, WIRE_FS, LENGTH_MM, GBS)
 m4_define([[gen_link_row]],
-[[    [$1] = {.from = $2, .to = $3, .leaves = $4, .both_ways = $5, .wire_fs = $6, .gbs = $7},
+[[    [$1] = {.from = $2, .to = $3, .leaves = $4, .both_ways = $5, .wire_fs = $6, .length_mm = $7, .gbs = $8},
 ]])m4_dnl
 m4_dnl gen_segment_row(INDEX, FIRST_HOP, N_HOPS, FIRST_LEG, N_LEGS, EXIT, TAIL_WIRE, TAIL_OVERHEAD, FROM, TO)
 m4_define([[gen_segment_row]],

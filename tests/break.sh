@@ -10,7 +10,8 @@ set -u
 tree=$(cd "$(dirname "$0")/.." && pwd)
 pattern=${1:-.}
 tests=(ev sim formula no_memory after random routes flow kernel tl kernel_memory launch
-    kernel_no_memory kernel_random number samples sweep traffic endpoint lists)
+    kernel_no_memory kernel_random exec inspect number samples sweep traffic endpoint lists guard
+    watch watch_kernel trace)
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -22,15 +23,18 @@ export CMOCKA_MESSAGE_OUTPUT=TAP KB_SEEDS=${KB_SEEDS:-150}
 build() {
     make -s B=build CFLAGS=-O1 TOPO=cube8 topology >log 2>&1 &&
         make -s B=build CFLAGS=-O1 TOPO=tray32 topology >>log 2>&1 &&
-        make -s B=build CFLAGS=-O1 "${tests[@]/#/build/_t/test_}" >>log 2>&1
+        make -s B=build CFLAGS=-O1 "${tests[@]/#/build/_t/test_}" build/_t/broken >>log 2>&1
 }
 
 # Prints the first test that fails; false if none does. What prints results has tests of its own.
 first_failure() {
-    local t code name run=("${tests[@]}") scripts=()
+    local t code name run=("${tests[@]}") scripts=(inspect)
 
     case " ${changed[*]-} " in
-    *' runtime/cli/'*) run=(number lists) scripts=(results sweep load) ;;
+    *' runtime/cli/trace'*) run=(trace) scripts=(trace) ;;
+    *' runtime/cli/report'*) run=(number) scripts=(report) ;;
+    *' runtime/cli/'*) run=(number lists) scripts=(results sweep load why knockout inspect shells terminal report) ;;
+    *' runtime/watch.c'* | *' runtime/why'* | *' runtime/place.c'*) run=(watch watch_kernel) ;;
     esac
     for t in "${run[@]}"; do
         timeout 60 "build/_t/test_$t" >out 2>&1
@@ -196,6 +200,17 @@ break_it 'one shore link for all rows' $walk 's/^        link \+= cube_row\(t, c
 break_it 'response past the end of time' $engine 's/if \(end == EV_PAST\)/if (0)/'
 
 # -- statistics and memory ------------------------------------------------------------------
+break_it 'usage: who enters a link at this instant waits' runtime/station.h \
+    's/(queue_max\) & \(l->room - 1\)\]) > t\)/\1 >= t)/'
+break_it 'usage: a link that forgets who waits as its ring grows' $sim 's/for \(uint32_t i = 1; i <= l->room; i\+\+\)/for (uint32_t i = 1; i < 1; i++)/'
+break_it 'usage: the node behind the last edge is not passed' $stats \
+    's/add_flow\(&sp->nodes/if (hop->owner != LINK_NONE)\n            add_flow(\&sp->nodes/'
+break_it 'usage: who waits when a run ends has not waited' $stats \
+    's/fs \+= past_fs\(now_fs, \(uint64_t\)s->txns\[slot\]\.arrive_fs\)/fs += 0/'
+break_it 'usage: a link that somebody enters later has been waited for' $stats 's/fs -= past_fs\(l->enter/fs -= 0 \& past_fs(l->enter/'
+break_it 'usage: bytes of ports at the PE that moves them' runtime/pe.c \
+    's/^    if \(work_is_dma\(w\)\)$/    if (0)/'
+break_it 'a station above 100 % let pass' $stats 's/<= \(double\)x->servers/<= 1e300 * (double)x->servers/'
 break_it 'edges of reads counted forward' $stats 's/sp->edges\[link \^ !writes\]/sp->edges[link]/'
 break_it 'queue_max not kept' runtime/station.h 's/s->queue_max = s->queued;/;/'
 break_it 'a row of flows never freed' $sim 's/^ +free\(s->flow_remote\[i\]\);$/        ;/'
@@ -286,7 +301,118 @@ break_it 'a run that is never committed' $sqlite 's/run_sql\(db, "COMMIT"\);/;/'
 break_it 'rows kept of what could not be printed' runtime/cli/main.c \
     's/out_sqlite_close\(cli->sqlite, cmd_is_kept\(code\)\)/out_sqlite_close(cli->sqlite, true)/'
 break_it 'a run that does not wait for another' $sqlite 's/BUSY_S \* 1000/0/'
+trace=runtime/cli/trace.c
+lanes=runtime/cli/trace_lanes.c
+break_it 'a slice on a lane that is taken' $lanes 's/c->lane\[i\]->busy \|\| //'
+break_it 'a slice on a lane that was taken then' $lanes 's/ \|\| c->lane\[i\]->free_fs > begin_fs//'
+break_it 'a flow without its end' $trace 's/s->flow_ends = is_last\(work, service\);/;/'
+break_it 'a window without what was open' $trace 's/s = t->first; s; s = s->after/s = NULL; s; s = s->after/'
+break_it 'a timeline without room for its end' $trace 's/f->bytes \+ n \+ f->reserve >/f->bytes + n >/'
+break_it 'what is early told at once' $trace 's/e->fs > t->now_fs && may_be_early\(t, e, place\)/false/'
+break_it 'flights that are never forgotten' $trace 's/^        end_flight\(t, map_get.*$/        ;/'
+break_it 'a wait that is not said' $trace 's/set_wait\(f, s, work->place\);/;/'
+break_it 'what is open stays open' $trace 's/if \(t->opened && !t->stopped\)/if (0)/'
+break_it 'counters told twice' $trace 's/ \|\| c->value == c->shown\)/)/'
+break_it 'a dispatch that ends with its command' $trace 's/end_slice\(t, f, s, command->issue_fs\)/end_slice(t, f, s, command->issue_fs + 1)/'
+break_it 'a link that is held to no end' $trace 's/if \(service->end_fs < 0 \|\| t->no_memory\)/if (true)/'
+break_it 'a number of 72 memories that is 64' $lanes 's/return pes \+ cubes;/return pes;/'
+break_it 'ends in another field' runtime/cli/perfetto.proto 's/(terminating_flow_ids) = 48/\1 = 49/'
+break_it 'a timeline of 1000 times as long' runtime/cli/trace_json.c 's/fs \/ 1000\)/fs)/'
+
 break_it 'times as whole ns' $sqlite 's|\(double\)cell->fs / KB_FS_PER_NS|(double)(cell->fs / KB_FS_PER_NS)|'
+
+# -- watching -------------------------------------------------------------------------------
+watch=runtime/watch.c why=runtime/why.c path=runtime/why_path.c causes=runtime/cli/causes.c
+break_it 'watch: the engine that tells nothing' $watch 's/s->options\.engine = KB_HOP;/;/'
+break_it 'watch: a channel whose first holder stays in front' $watch \
+    's/w->channel_id\[place_index\(place\)\] = s->txns\[slot\]\.id;/;/'
+break_it 'watch: an engine whose first holder stays in front' $watch \
+    's/w->engine_id\[place_index\(place\)\] = s->txns\[slot\]\.id;/;/'
+break_it 'watch: the last in line for a link taken for its holder' $watch \
+    's/while \(\(uint64_t\)enter_fs > t\)/while (0)/'
+break_it 'watch: who was on a link behind who comes' $watch \
+    's/x->ahead_enter_fs = s->watch->link_enter_fs\[place_index\(place\)\];/x->ahead_enter_fs = 0;/'
+break_it 'watch: behind the source of who waits' $watch \
+    's/\*source = source_of\(&s->txns\[holder\]\);/*source = source_of(x);/'
+break_it 'watch: no crossing of a NoC' $watch 's/^    if \(s->mask\.wire\)$/    if (0)/'
+break_it 'watch: nodes told though their cost is left out' $watch \
+    's/if \(hop->overhead_fs & s->mask\.overhead\)/if (hop->overhead_fs)/'
+break_it 'watch: reads on the edges of their requests' $watch \
+    's/x->at\.cube, x->dst\) \^ !txn_writes\(x\)\)/x->at.cube, x->dst))/'
+break_it 'watch: nodes of the other SIP in one of the first' $watch \
+    's|place_node\(AT_IO, dst_cube\(t, x->dst\) / t->cubes, hop->node\)|place_node(AT_IO, x->at.cube / t->cubes, hop->node)|'
+break_it 'watch: reads for writes in names' runtime/place.c 's/put_way\(t, place, i & 1, text\)/put_way(t, place, !(i \& 1), text)/'
+break_it 'watch: an engine taken since its memory was' $watch \
+    's/: s->watch->tiles\[slot\]\.engine_since_fs;/: s->watch->tiles[slot].memory_since_fs;/'
+break_it 'watch: no response' $watch 's/^    if \(end > t\) \{/    if (0) {/'
+break_it 'watch: memory overhead within the drain' $watch 's/^    if \(overhead_fs\) \{/    if (0) {/'
+break_it 'watch: late traffic that has waited since it was let in' runtime/traffic.c \
+    's/watch_late\(s, \(uint64_t\)source->next_fs, slot\)/watch_late(s, t, slot)/'
+break_it 'watch: a wait for a tile of the same composite not followed' $watch \
+    's/^    shares_copy\(s, &x->shares, &from->shares\);/    ;/'
+break_it 'watch: such a wait counted, and followed too' $watch \
+    's/from->command != x->command \|\| x->cause == KB_CAUSE_LINK_WAIT\)/1)/'
+break_it 'watch: a stage that forgets the one before' $watch 's/if \(from->command == c->op\.id\)/if (0)/'
+break_it 'watch: a tile that never waits for room' $watch 's/else if \(waited_fs\)/else if (0)/'
+break_it 'watch: a tile that waits for room behind itself' $watch \
+    's/\.behind_id = from->command\}/.behind_id = c->op.id}/'
+break_it 'watch: a wait for a link that follows what has ended last' $watch \
+    's/ \|\| x->cause == KB_CAUSE_LINK_WAIT\)/)/; s/s->watch->leaving\.command = KB_NO_ID;/;/'
+break_it 'watch: the shortest wait for the longest' $watch \
+    's/piece->longest_fs > row->longest_fs/piece->longest_fs < row->longest_fs/'
+break_it 'watch: no dispatch' $watch 's/if \(command\.issue_fs > command\.call_fs\)/if (0)/'
+break_it 'watch: waits that lead nowhere' runtime/launch.c 's/if \(s->watch && \(wakes \|\|/if (s->watch \&\& (0 ||/'
+break_it 'watch: the end of a kernel with its return alone' runtime/launch.c \
+    's/\|\| \(pe->outstanding == 1 && pe->state == PE_RETURNED\)\)/|| 0)/'
+break_it 'watch: what is issued and not waited for leads nowhere' runtime/launch.c \
+    's/if \(async && pe->sim->watch\)/if (0)/'
+break_it 'watch: the path of the first kernel to end' $path 's/run->end_fs > path->end_fs/path->n == 0/'
+break_it 'watch: of several the path of the last PE' $path 's/run->pe < path->step->pe/run->pe > path->step->pe/'
+break_it 'watch: a step that is left at its issue, whole' $path 's/\(ended \? whole : cut\)/whole/'
+break_it 'watch: a path backwards' $path 's/turn_around\(path->step, path->n\);/;/'
+break_it 'watch: folded wires that forget time' $path 's/to\[at\]\.sum_fs \+= share->sum_fs;/;/'
+break_it 'watch: kernels counted by their pieces too' $why 's/^    if \(span->command != KB_NO_ID\)$/    if (0)/'
+break_it 'watch: all sums behind somebody' $why \
+    's/of\.by == KB_WHY_WAIT \|\| of\.by == KB_WHY_PATH \?/1 ?/'
+break_it 'watch: waits nowhere' $why 's/cause != KB_CAUSE_RESPONSE;/cause != KB_CAUSE_RESPONSE \&\& cause != KB_CAUSE_LINK_WAIT;/'
+break_it 'watch: the smallest sums first' $why \
+    's/larger_first\(x->sum->fs, y->sum->fs\)/larger_first(y->sum->fs, x->sum->fs)/'
+break_it 'watch: sums that are lost as their table grows' $why 's/if \(old\.row\[i\]\.count\)/if (old.row[i].count > 1)/'
+break_it 'watch: the longest steps hidden' $causes 's/return x < y \? 1 : x > y \? -1/return x < y ? -1 : x > y ? 1/'
+break_it 'watch: causes cut alone, not what they are of' $causes 's/c->things > c->top \|\| //'
+break_it 'watch: percent of the largest' $causes 's/percent\(row->sum_ns, row->all_ns\)/percent(row->sum_ns, c->row[0].all_ns)/'
+
+# -- one limit less -------------------------------------------------------------------------
+knock=runtime/cli/cmd_why.c
+break_it 'knockout: TCM ports are memories' runtime/pe.c 's/tcm->gbs \+ s->mask\.tcm_gbs/tcm->gbs + s->mask.memory_gbs/'
+break_it 'knockout: cycles that stay' runtime/pe.c 's/drain_fs\(cycles, pe->gemm_clock_ghz\) & s->mask\.compute/drain_fs(cycles, pe->gemm_clock_ghz)/'
+break_it 'knockout: who saves least comes first' $knock 's/judged_fs\(w, w->order\[at - 1\]\) > judged_fs\(w, i\)/judged_fs(w, w->order[at - 1]) < judged_fs(w, i)/'
+break_it 'knockout: the same limit each time' $knock 's/\.costs_off = limits\[i\]\.cost/.costs_off = limits[i ? 1 : 0].cost/'
+break_it 'knockout: a percentile of one less' $knock 's/\(n \* 99 \+ 99\) \/ 100 - 1/n * 98 \/ 100/'
+
+# -- comfort --------------------------------------------------------------------------------
+inspect=runtime/inspect.c complete=runtime/cli/usage_complete.c
+break_it 'the wrong operation that is met first' runtime/exec.c \
+    's/\(x->status == KB_OK \|\| x->status == KB_DIFFERENT\)/x->status == KB_OK/'
+break_it 'a stage taken for its command' $inspect 's/op_log_find\(in->sim->log, token\.parent,/op_log_find(in->sim->log, id,/'
+break_it 'a consumer that is none' $inspect 's/return !has_id\(&op\.depends, in->op\.id\)/return has_id(\&op.depends, in->op.id)/'
+break_it 'the mean of all, NaN too' runtime/cli/inspected.c 's/if \(!isfinite\(value\)\)/if (0)/'
+break_it 'the bytes of a load forgotten' runtime/oplog.c 's/op->kind == OP_DMA_READ    \? &op->out/op->kind == OP_DMA_READ ? NULL/'
+break_it 'an element of a part, not of the whole' runtime/host.c 's/index\[axis\] = p->first\[axis\] \+ /index[axis] = /'
+break_it 'arguments that were given offered again' runtime/cli/describe.c 's/else if \(!is_given\(c, arg\)\)/else/'
+break_it 'options of other commands offered' $complete 's/if \(named && !\(o\.commands & bits_of\(c\)\)\)/if (0)/'
+break_it 'a progress line left behind' runtime/cli/progress.c 's/"\\r%79s\\r"/"%.0s"/'
+break_it 'a closing line in a file' runtime/cli/speed.c 's/ && !isatty\(STDERR_FILENO\)/ \&\& 0/'
+break_it 'a backslash that roff takes for its own' runtime/cli/usage_man.c 's/put_char\(\*text, to\);/fputc(*text, to);/'
+
+# -- reports --------------------------------------------------------------------------------
+page=runtime/cli/report_table.c
+break_it 'a script that a name can end' $page 's/memchr\(from, .<., /memchr(from, 0, /'
+break_it 'tables that round down' $page 's/\(value \* 1e6\) \+ unit \/ 2/(value * 1e6)/'
+break_it 'all rows shown at once' $page 's/if \(\+\+n > REPORT_ROWS_SHOWN\)/if (++n > REPORT_ROWS_KEPT)/'
+break_it 'a page that does not say what stderr says' runtime/cli/main.c \
+    's/report_note\(cli->report, line\);/(void)0;/'
+break_it 'a page of the last rate' runtime/cli/cmd_load.c 's/if \(!is_better\(load, i\)\)/if (0)/'
 
 echo "$caught of $ways caught"
 [ "$caught" = "$ways" ]

@@ -3,6 +3,7 @@
 #include "benches.h"
 #include "cli.h"
 #include "cube8.h"
+#include "math_op.h"
 #include "tl.h"
 
 enum { M = 3, N = 5, DEEP = 1 << 20 };
@@ -71,11 +72,58 @@ static void all_nan(const kb_bench_run *run, double *const *t)
         t[1][i] = NAN;
 }
 
+/* -- a library that computes wrong ---------------------------------------------------------- */
+
+void __real_math_run(const struct op *op, unsigned char *out);
+void __wrap_math_run(const struct op *op, unsigned char *out);
+
+/* The linker puts this in the place of math_run(): element 2 of every product and sum is spoiled.
+ */
+void __wrap_math_run(const struct op *op, unsigned char *out)
+{
+    __real_math_run(op, out);
+    if (op->math == TL_MUL || op->math == TL_ADD)
+        kb_element_set((kb_dtype)op->out.dtype, out, 2,
+                       kb_element((kb_dtype)op->out.dtype, out, 2) + 0.5);
+}
+
+/* y = x * x + x * x, by the PEs that have a row. */
+static void twice(tl_ctx *tl, const kb_args *args)
+{
+    kb_shard x = kb_tensor_shard(args->tensors[0], tl_pe(tl));
+    kb_shard y = kb_tensor_shard(args->tensors[1], tl_pe(tl));
+
+    if (x.shape.dim[0] == 0)
+        return;
+    tl_tensor *rows = tl_load(tl, x.address, KB_F32, x.shape);
+    tl_tensor *negative = tl_neg(tl, rows);
+    tl_tensor *square = tl_mul(tl, negative, negative);
+    tl_store(tl, y.address, tl_add(tl, square, square));
+}
+
+static void setup_twice(kb_bench_run *run)
+{
+    declare(run);
+    kb_bench_launch(run, "twice", twice, NULL, 0);
+}
+
 /* -- kernels that fail ---------------------------------------------------------------------- */
 
 static void idle(tl_ctx *tl, const kb_args *args)
 {
     (void)tl, (void)args;
+}
+
+/* Every second PE has something to do: it reads the first row. */
+static void copy_half(tl_ctx *tl, const kb_args *args)
+{
+    uint32_t owner = 0;
+
+    while (kb_tensor_shard(args->tensors[0], owner).shape.dim[0] == 0)
+        owner++;
+    kb_shard x = kb_tensor_shard(args->tensors[0], owner);
+    if (tl_pe(tl) % 2 == 0)
+        tl_free(tl, tl_load(tl, x.address, KB_F32, x.shape));
 }
 
 static void peek(tl_ctx *tl, const kb_args *args)
@@ -127,6 +175,14 @@ static void setup_idle(kb_bench_run *run)
     kb_bench_launch(run, "idle", idle, NULL, 0);
 }
 
+static void setup_half(kb_bench_run *run)
+{
+    static const uint32_t pes[] = {3, 4, 5, 6, 9};
+
+    declare(run);
+    kb_bench_launch(run, "copy_half", copy_half, pes, 5);
+}
+
 static void setup_peek(kb_bench_run *run)
 {
     declare(run);
@@ -174,16 +230,19 @@ BENCH(wrong, setup_divide, but_one)
 BENCH(no_nan, setup_divide, but_nan)
 BENCH(nan, setup_zeros, all_nan)
 BENCH(unwritten, setup_idle, all_ones)
+BENCH(half, setup_half, all_ones)
 BENCH(peek, setup_peek, all_ones)
 BENCH(give_up, setup_give_up, all_ones)
 BENCH(dig, setup_dig, all_ones)
 BENCH(load_on, setup_load_on, all_ones)
 BENCH(large, setup_large, all_ones)
 BENCH(many, setup_many, all_ones)
+BENCH(spoiled, setup_twice, all_ones)
 
 const kb_bench *const benches[] = {
-    &bench_good,    &bench_wrong, &bench_no_nan,  &bench_nan,   &bench_unwritten, &bench_peek,
-    &bench_give_up, &bench_dig,   &bench_load_on, &bench_large, &bench_many,
+    &bench_good, &bench_wrong,   &bench_no_nan,  &bench_nan,     &bench_unwritten,
+    &bench_peek, &bench_give_up, &bench_dig,     &bench_load_on, &bench_large,
+    &bench_many, &bench_half,    &bench_spoiled,
 };
 const size_t n_benches = sizeof benches / sizeof *benches;
 

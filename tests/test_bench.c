@@ -130,7 +130,8 @@ static void arguments_are_refused(void **state)
     assert_refused(topo, "M=3", "M=3", "M is given twice");
     assert_refused(topo, "off=1e999", NULL, "off must be a number in -1..1, not '1e999'");
     assert_refused(topo, "off=.", NULL, "off must be a number in -1..1, not '.'");
-    assert_refused(topo, "way=on", NULL, "way must be one of 'no one other', not 'on'");
+    assert_refused(topo, "way=on", NULL,
+                   "way must be one of 'no one other', not 'on', did you mean 'no'?");
     assert_refused(topo, "way=no one", NULL, "way must be one of 'no one other', not 'no one'");
     assert_refused(topo, "way=", NULL, "way must be one of 'no one other', not ''");
     assert_refused(topo, "dtyp=f32", NULL,

@@ -347,6 +347,75 @@ static void verify_ops_names_what_differs(void **state)
     phase2_end(&p);
 }
 
+/* Of two that are wrong the second is met first, in a batch with a product that is right. */
+static void verify_ops_names_the_first_by_id(void **state)
+{
+    struct phase2 p;
+    struct op_tensor row, column, big;
+    struct op op = {.kind = OP_MATH, .math = TL_SUM, .n_in = 1, .all_axes = true};
+    char expected[64];
+    kb_error why;
+
+    (void)state;
+    phase2_begin(&p);
+    row = phase2_ready(&p, KB_F32, ops_dims(2, 1, 3, 0), 1);
+    column = phase2_ready(&p, KB_F32, ops_dims(2, 3, 1, 0), 2);
+    big = phase2_ready(&p, KB_F32, ops_dims(2, 1, 3, 0), 3);
+    for (uint64_t i = 0; i < 3; i++) {
+        kb_element_set(KB_F32, big.view.v->bytes, i, i < 2 ? 3e38 : -3e38);
+        kb_element_set(KB_F32, column.view.v->bytes, i, 1);
+    }
+    phase2_gemm(&p, row, column);
+    op.in[0] = phase2_use(big);
+    phase2_add(&p, &op, KB_F32, ops_dims(0, 0, 0, 0));
+    snprintf(expected, sizeof expected, "sum, op %u of ", op.id);
+    phase2_gemm(&p, big, column);
+    for (unsigned threads = 1; threads <= 4; threads++) {
+        assert_int_equal(exec_run(p.log, &cube8_topology,
+                                  &(kb_compute_options){.threads = threads, .verify_ops = true},
+                                  &why),
+                         KB_DIFFERENT);
+        if (!strstr(why.text, expected))
+            fail_msg("%u threads: %s", threads, why.text);
+    }
+    phase2_end(&p);
+}
+
+struct told {
+    uint64_t last, times;
+    bool wrong;
+};
+
+static void note_progress(void *arg, uint64_t done, uint64_t total)
+{
+    struct told *told = arg;
+
+    told->wrong = told->wrong || total != 3 || done < told->last;
+    told->last = done;
+    told->times++;
+}
+
+static void progress_is_told(void **state)
+{
+    struct phase2 p;
+    struct op_tensor x;
+    struct told told = {0};
+
+    (void)state;
+    phase2_begin(&p);
+    x = phase2_ready(&p, KB_F32, ops_dims(1, 5, 0, 0), 1);
+    phase2_math(&p, TL_NEG, phase2_math(&p, TL_NEG, phase2_math(&p, TL_NEG, x, x), x), x);
+    assert_int_equal(exec_run(p.log, NULL,
+                              &(kb_compute_options){
+                                  .threads = 1, .progress = note_progress, .progress_arg = &told},
+                              NULL),
+                     KB_OK);
+    assert_int_equal(told.times, 3);
+    assert_int_equal(told.last, 2);
+    assert_false(told.wrong);
+    phase2_end(&p);
+}
+
 static void kb_compute_needs_phase2(void **state)
 {
     kb_sim *sim;
@@ -376,6 +445,8 @@ int main(void)
         cmocka_unit_test(pieces_that_nothing_computes),
         cmocka_unit_test(plain_loops_see_a_wrong_element),
         cmocka_unit_test(verify_ops_names_what_differs),
+        cmocka_unit_test(verify_ops_names_the_first_by_id),
+        cmocka_unit_test(progress_is_told),
         cmocka_unit_test(kb_compute_needs_phase2),
     };
 

@@ -91,7 +91,8 @@ static struct rig run_rows(const kb_topology *topo, kb_engine engine, uint64_t s
     r.rows = random_rows(r.judge, seed, n);
     r.results = calloc(n, sizeof *r.results);
     r.sim = new_sim(topo, (kb_options){.engine = engine});
-    assert_true(judge_replay_uses(r.judge, r.rows, n, r.results, &fingerprint, &r.uses, &r.n_uses));
+    assert_true(judge_replay_watched(r.judge, r.rows, n, r.results, &fingerprint, &r.uses,
+                                     &r.n_uses, NULL));
     for (size_t i = 0; i < n; i++) {
         kb_request request = request_of(&r.rows[i]);
 
@@ -476,14 +477,17 @@ static void stations_served_what_a_recount_says(void **state)
 struct longest {
     const char *name;
     int64_t queue_max;
+    double wait_ns;
 };
 
 static void find_longest(void *arg, const kb_use *use)
 {
     struct longest *l = arg;
 
-    if (strcmp(use->name, l->name) == 0 && use->queues)
+    if (strcmp(use->name, l->name) == 0 && use->queues) {
         l->queue_max = use->queue_max;
+        l->wait_ns = use->wait_ns;
+    }
 }
 
 /* Of ten reads at once by one PE nine wait; of one read by each of 8 PEs seven wait at the slice.
@@ -729,6 +733,27 @@ static void longest_queue_of_a_link_is_known(void **state)
     any_topology_free(t);
 }
 
+/* Of the same five two have waited 16 and 32 ns when the run ends at 40 ns; two still wait. */
+static void who_waits_for_a_link_has_waited_until_the_run_ends(void **state)
+{
+    const kb_topology *t =
+        any_topology("kernbench: 1\nname: queue\nsip: {cube_mesh: {w: 1, h: 1}}\n"
+                     "contention: {links: fifo}\n"
+                     "cube: {pe: {pe_dma: {write_channels: 8}}}\n");
+    struct longest first = {.name = "sip0.cube0.pe0.pe_dma -> sip0.cube0.xbar.pe0"};
+    kb_sim *sim = new_sim(t, (kb_options){.until_fs = 40 * KB_FS_PER_NS});
+
+    (void)state;
+    for (uint32_t i = 0; i < 5; i++)
+        issue(sim, t, 0, KB_WRITE, "c0.pe0", "c0.slice1", 4096);
+    assert_int_equal(kb_sim_run(sim, 0, NULL), KB_STOPPED);
+    assert_int_equal(kb_sim_usage(sim, find_longest, &first), KB_OK);
+    assert_int_equal(first.queue_max, 4);
+    assert_true(fabs(first.wait_ns - (16 + 32 + 40 + 40)) < 1e-6);
+    kb_sim_free(sim);
+    any_topology_free(t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -742,6 +767,7 @@ int main(void)
         cmocka_unit_test(stations_served_what_a_recount_says),
         cmocka_unit_test(longest_queue_is_known),
         cmocka_unit_test(longest_queue_of_a_link_is_known),
+        cmocka_unit_test(who_waits_for_a_link_has_waited_until_the_run_ends),
         cmocka_unit_test(a_run_that_ends_early_has_used_what_it_had_until_then),
         cmocka_unit_test(slice_under_poisson_arrivals_is_an_m_d_1_queue),
     };

@@ -34,6 +34,48 @@ static void uses_memory(tl_ctx *tl, const kb_args *args)
 
 /* What did not get its memory; NULL: all went well. */
 static const char *failed;
+static bool asks_why;
+
+static void count_row(void *arg, const kb_why_row *row)
+{
+    *(uint64_t *)arg += row->count;
+}
+
+static void count_step(void *arg, const kb_why_step *step)
+{
+    *(uint64_t *)arg += step->n_shares;
+}
+
+/* The causes of all that has run. */
+static kb_status tell(kb_why *why)
+{
+    uint64_t n_rows = 0, n_shares = 0;
+    kb_status status = kb_why_rows(why, count_row, &n_rows);
+
+    failed = "kb_why_rows";
+    if (status == KB_OK)
+        status = kb_why_path(why, count_step, &n_shares);
+    assert_true(status != KB_OK || (n_rows > 0 && n_shares > 0));
+    return status;
+}
+
+static bool inspects; /* the options of the run say so */
+
+/* The last command, and one before it that waits for others. */
+static kb_status look(kb_sim *sim, kb_error *why)
+{
+    static const uint32_t ids[] = {KB_LAST_OP, 40, 3};
+    kb_status status = KB_OK;
+
+    failed = "kb_inspect";
+    for (size_t i = 0; i < LENGTH(ids) && status == KB_OK; i++) {
+        kb_inspection *in;
+
+        status = kb_inspect(sim, ids[i], &in, why);
+        kb_inspection_free(in);
+    }
+    return status;
+}
 
 static kb_status compute(kb_sim *sim, kb_tensor *out, kb_error *why)
 {
@@ -71,13 +113,16 @@ static kb_status run(kb_sim *sim, kb_tensor **out, kb_error *why)
         return status;
     }
     assert_int_equal(kb_launch_done(sim), 5);
-    return compute(sim, *out, why);
+    if (inspects)
+        status = look(sim, why);
+    return status == KB_OK ? compute(sim, *out, why) : status;
 }
 
 static kb_status live(kb_options options)
 {
     kb_placement copies = {KB_REPLICATE, KB_REPLICATE};
     kb_sim *sim = NULL;
+    kb_why *causes = NULL;
     kb_tensor *out;
     kb_error why = {""};
     kb_status status;
@@ -86,12 +131,22 @@ static kb_status live(kb_options options)
     status = kb_sim_new(&cube8_topology, &options, &sim);
     if (status != KB_OK)
         return status;
+    failed = "kb_why_new";
+    if (asks_why)
+        status = kb_why_new(sim, &causes, &why);
+    if (status != KB_OK) {
+        kb_sim_free(sim);
+        return status;
+    }
     failed = "kb_tensor_new";
     status = fill_slices(sim, &why);
     if (status == KB_OK)
         status = kb_tensor_new(sim, "out", KB_F32, KB_SHAPE(8, 8), copies, &out, &why);
     if (status == KB_OK)
         status = run(sim, &out, &why);
+    if (status == KB_OK && causes)
+        status = tell(causes);
+    kb_why_free(causes);
     kb_sim_free(sim);
     if (status == KB_OK)
         failed = NULL;
@@ -100,11 +155,12 @@ static kb_status live(kb_options options)
 
 static void assert_every_failure_is_told(kb_options options)
 {
-    static const char *const places[] = {"kb_sim_new", "kb_tensor_new", "kb_launch", "kb_sim_run",
-                                         "kb_compute"};
+    static const char *const places[] = {"kb_sim_new", "kb_tensor_new", "kb_launch",
+                                         "kb_sim_run", "kb_compute",    "kb_inspect"};
     unsigned failures[LENGTH(places)] = {0};
 
     failed = "";
+    inspects = options.inspect;
     for (uint64_t n = 0; failed; n++) {
         int64_t before = owned;
         kb_status status;
@@ -117,7 +173,7 @@ static void assert_every_failure_is_told(kb_options options)
         for (size_t i = 0; failed && i < LENGTH(places); i++)
             failures[i] += strcmp(places[i], failed) == 0;
     }
-    for (size_t i = 0; i < LENGTH(places); i++)
+    for (size_t i = 0; i < LENGTH(places) - !inspects; i++)
         assert_true(failures[i] >= 4);
     assert_true(failures[3] > 40);
 }
@@ -131,8 +187,16 @@ static void every_allocation_of_kernels_may_fail(void **state)
 static void every_allocation_of_kernels_that_are_watched_may_fail(void **state)
 {
     (void)state;
-    assert_every_failure_is_told(
-        (kb_options){.oplog = true, .phase2 = true, .fingerprint = true, .engine = KB_HOP});
+    assert_every_failure_is_told((kb_options){
+        .oplog = true, .phase2 = true, .fingerprint = true, .engine = KB_HOP, .inspect = true});
+}
+
+static void every_allocation_of_kernels_whose_causes_are_asked_may_fail(void **state)
+{
+    (void)state;
+    asks_why = true;
+    assert_every_failure_is_told((kb_options){.phase2 = true});
+    asks_why = false;
 }
 
 int main(void)
@@ -140,6 +204,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_allocation_of_kernels_may_fail),
         cmocka_unit_test(every_allocation_of_kernels_that_are_watched_may_fail),
+        cmocka_unit_test(every_allocation_of_kernels_whose_causes_are_asked_may_fail),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,6 +15,7 @@ enum { ROWS = 700 };
 struct life {
     const kb_topology *topo;
     kb_engine engine;
+    bool watched;       /* by kb_why, and asked */
     int64_t spread_fs;  /* rows are issued from 0 to this, in no order */
     const char *failed; /* what did not get its memory; NULL: all went well */
     uint64_t n_uses;
@@ -49,10 +50,18 @@ static kb_status add_rows(kb_sim *sim, int64_t spread_fs, kb_error *why)
     return KB_OK;
 }
 
+static void count_row(void *arg, const kb_why_row *row)
+{
+    struct life *l = arg;
+
+    l->n_uses += row->count > 0;
+}
+
 /* What comes first of status and place; all that was made is given back. */
 static kb_status live(struct life *l)
 {
     kb_sim *sim = NULL;
+    kb_why *causes = NULL;
     kb_error why = {""};
     kb_status status = kb_sim_new(l->topo, &(kb_options){.engine = l->engine}, &sim);
 
@@ -63,18 +72,29 @@ static kb_status live(struct life *l)
     }
     l->failed = "kb_sim_add";
     status = add_rows(sim, l->spread_fs, &why);
+    if (status != KB_OK)
+        assert_non_null(strstr(why.text, "out of memory"));
+    if (status == KB_OK && l->watched) {
+        l->failed = "kb_why_new";
+        status = kb_why_new(sim, &causes, &why);
+    }
     if (status == KB_OK) {
         l->failed = "kb_sim_run";
         status = kb_sim_run(sim, 0, &why);
         assert_true(status != KB_OK || kb_sim_done(sim) == ROWS);
         assert_true(kb_sim_run(sim, 0, NULL) == status); /* an end is an end */
+        if (status != KB_OK)
+            assert_non_null(strstr(why.text, "out of memory"));
     }
-    if (status != KB_OK)
-        assert_non_null(strstr(why.text, "out of memory"));
     if (status == KB_OK) {
         l->failed = "kb_sim_usage";
         status = kb_sim_usage(sim, count_use, l);
     }
+    if (status == KB_OK && l->watched) {
+        l->failed = "kb_why_rows";
+        status = kb_why_rows(causes, count_row, l);
+    }
+    kb_why_free(causes);
     kb_sim_free(sim);
     if (status == KB_OK)
         l->failed = NULL;
@@ -82,17 +102,19 @@ static kb_status live(struct life *l)
 }
 
 /* Every place that can fail has failed, and then all went well. */
-static void assert_every_failure_is_told(const char *keys, kb_engine engine, int64_t spread_fs)
+static void assert_every_failure_is_told(const char *keys, kb_engine engine, int64_t spread_fs,
+                                         bool watched)
 {
     char yaml[1024];
-    struct life l = {.engine = engine, .spread_fs = spread_fs};
-    unsigned failures[4] = {0};
-    static const char *const places[] = {"kb_sim_new", "kb_sim_add", "kb_sim_run", "kb_sim_usage"};
+    struct life l = {.engine = engine, .spread_fs = spread_fs, .watched = watched};
+    unsigned failures[6] = {0};
+    static const char *const places[] = {"kb_sim_new",   "kb_sim_add", "kb_sim_run",
+                                         "kb_sim_usage", "kb_why_new", "kb_why_rows"};
 
     snprintf(yaml, sizeof yaml, "kernbench: 1\nname: small\nsips: 2\n%s", keys);
     l.topo = any_topology(yaml);
     assert_non_null(l.topo);
-    for (uint64_t n = 0; l.failed || n == 0; n++) {
+    for (uint64_t n = 0; l.failed || n == 0; n += failures[5] > 20 ? 97 : 1) { /* names are many */
         int64_t before = owned;
         kb_status status;
 
@@ -104,10 +126,12 @@ static void assert_every_failure_is_told(const char *keys, kb_engine engine, int
         for (size_t i = 0; l.failed && i < LENGTH(places); i++)
             failures[i] += strcmp(places[i], l.failed) == 0;
     }
-    assert_true(failures[0] >= 9); /* itself, four kinds of station, four of flow */
-    assert_true(failures[1] >= 5); /* 64 rows, then half as many again */
-    assert_true(failures[2] >= 9); /* events, and a row of flows for each cube */
-    assert_true(failures[3] == 2); /* nodes and links */
+    assert_true(failures[0] >= 9);     /* itself, four kinds of station, four of flow */
+    assert_true(failures[1] >= 5);     /* 64 rows, then half as many again */
+    assert_true(failures[2] >= 1);     /* events */
+    assert_true(failures[3] >= 2 + 8); /* nodes and links, and a row of flows for each cube */
+    assert_true(failures[4] >= (watched ? 6 : 0));  /* sums, paths, watch, three tables of it */
+    assert_true(failures[5] >= (watched ? 10 : 0)); /* a table, and a name for each row */
     assert_true(l.n_uses > 0);
     any_topology_free(l.topo);
 }
@@ -119,7 +143,7 @@ static void every_allocation_may_fail_with_ideal_links(void **state)
     (void)state;
     for (int e = KB_FUSED; e <= KB_HOP; e++)
         assert_every_failure_is_told("sip: {cube_mesh: {w: 2, h: 2}}\n" MANY_CHANNELS, (kb_engine)e,
-                                     7);
+                                     7, false);
 }
 
 static void every_allocation_may_fail_with_fifo_links(void **state)
@@ -128,7 +152,15 @@ static void every_allocation_may_fail_with_fifo_links(void **state)
     for (int e = KB_FUSED; e <= KB_HOP; e++)
         assert_every_failure_is_told("contention: {links: fifo}\n"
                                      "sip: {cube_mesh: {w: 2, h: 2}}\n" MANY_CHANNELS,
-                                     (kb_engine)e, 7);
+                                     (kb_engine)e, 7, false);
+}
+
+static void every_allocation_of_what_is_watched_may_fail(void **state)
+{
+    (void)state;
+    assert_every_failure_is_told("sip: {cube_mesh: {w: 2, h: 2}}\n", KB_FUSED, 7, true);
+    assert_every_failure_is_told("contention: {links: fifo}\nsip: {cube_mesh: {w: 2, h: 2}}\n",
+                                 KB_FUSED, 7, true);
 }
 
 /* Where nothing takes time but drains, much is still to do at time 0 when memory runs out then. */
@@ -143,7 +175,7 @@ static void every_allocation_may_fail_at_time_0(void **state)
 
     (void)state;
     for (int e = KB_FUSED; e <= KB_HOP; e++)
-        assert_every_failure_is_told(no_delays, (kb_engine)e, 0);
+        assert_every_failure_is_told(no_delays, (kb_engine)e, 0, false);
 }
 
 /* -- points and traffic --------------------------------------------------------------------- */
@@ -224,6 +256,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_allocation_may_fail_with_ideal_links),
         cmocka_unit_test(every_allocation_may_fail_with_fifo_links),
+        cmocka_unit_test(every_allocation_of_what_is_watched_may_fail),
         cmocka_unit_test(every_allocation_may_fail_at_time_0),
         cmocka_unit_test(every_allocation_of_a_sweep_may_fail),
         cmocka_unit_test(every_allocation_of_traffic_may_fail),

@@ -1,6 +1,6 @@
 # report.awk -- tables of medians from samples, and how far they are from the aims.
 #
-# usage: awk -v table=txn|mm1|kernel|oplog|phase2|replay|start|build|large -f report.awk SAMPLES
+# usage: awk -v table=txn|stats|mm1|kernel|oplog|phase2|replay|start|build|large -f report.awk SAMPLES
 # A sample is name,unit,round,value. Ratios are taken round by round: both sides ran together.
 
 BEGIN { FS = "," }
@@ -16,6 +16,8 @@ FNR > 1 {
 END {
     if (table == "txn")
         txn()
+    else if (table == "stats")
+        stats()
     else if (table == "mm1")
         mm1()
     else if (table == "many")
@@ -199,6 +201,22 @@ function txn(p, pattern, s) {
                 s == 256 ? 60 : 80, "ns")
 }
 
+# -- what counting costs ---------------------------------------------------------------------
+
+# A ratio of medians: the two ran in turn, and single rounds are noisy.
+function stats(name, bare, part) {
+    print "ns per transaction or load, with and without what is counted for kb_sim_usage()"
+    for (name in count) {
+        if (!sub(/^counted /, "", name))
+            continue
+        part = of("counted " name)
+        bare = of("bare " name)
+        printf "%-38s%-24s%-24sx%.3f\n", name, cell("counted " name), cell("bare " name),
+            part / bare | "sort"
+    }
+    close("sort")
+}
+
 # -- the event core alone --------------------------------------------------------------------
 
 function mm1() {
@@ -326,6 +344,10 @@ function large() {
     printf "whole, to /dev/null: wall %.1f, processor %.1f; %.1f MiB\n\n",
         of("ascending null wall"), of("ascending null processor"),
         of("ascending null memory") / 1024
+    printf "a timeline of %.1f million events: wall %.1f ms, processor %.1f ms, %.0f MB, peak %.1f MiB\n", of("timeline") / 1e6,
+        of("timeline wall"), of("timeline processor"), of("timeline size"), of("timeline memory") / 1024
+    printf "the same run without it: processor %.1f ms, peak %.1f MiB\n\n", of("no timeline processor"),
+        of("no timeline memory") / 1024
     aim("memory of a row, 10 M rows", bytes_a_row("ascending", 1e7), 64, "bytes")
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # run.sh -- measures the engines, sweeps, the op log, replay, starting and building; `make bench` builds what it runs.
 #
-# usage: run.sh [txn|mm1|many|kernel|oplog|phase2|replay|start|build|large]...; without words all but large. B names the build.
+# usage: run.sh [txn|stats|mm1|many|kernel|oplog|phase2|replay|start|build|large]...; without words all but large. B names the build.
 # Samples are kept in $B/bench/NAME.csv; tables, and how they compare with the aims, go to stdout.
 set -euo pipefail
 
@@ -34,6 +34,32 @@ machine() {
 
 txn() {
     "$programs/txn" $MILLION 5
+}
+
+# Programs that count what is used, and the same that do not, in turn.
+stats() {
+    local round build case
+    for round in 1 2 3 4 5 6 7 8 9 10 11; do
+        for case in "fused ideal local 256 at0" "fused ideal remote 256 at0" \
+            "fused ideal host 256 bursts" "fused fifo local 256 at0" "fused fifo remote 256 at0"; do
+            for build in "$B" "$B/_nostats"; do
+                # shellcheck disable=SC2086
+                "$build/_p/txn" $MILLION 1 $case | grep ' run,'
+            done | stats_rows "$round"
+        done
+        for build in "$B" "$B/_nostats"; do
+            "$build/_p/kernel" 1 | grep '^load [0-9]*,'
+        done | stats_rows "$round"
+    done
+}
+
+# The first half of the samples counts, the second does not.
+stats_rows() {
+    awk -F, -v round="$1" '{ name[NR] = $1 "," $2; value[NR] = $4 }
+        END {
+            for (i = 1; i <= NR; i++)
+                print (i <= NR / 2 ? "counted " : "bare ") name[i] "," round "," value[i]
+        }'
 }
 
 mm1() {
@@ -104,7 +130,18 @@ large() {
     "$programs/spawn" 1 1 \
         "ascending null" "$B/cube8/cube8" replay "$rows/ascending.csv" --quiet -o /dev/null -- \
         "header null" "$B/cube8/cube8" replay "$rows/header.csv" -o /dev/null
+    timeline
     rm -r "$rows"
+}
+
+# Ten million events of a timeline, beside the same run without one.
+timeline() {
+    local sim=$B/cube8/cube8 file=$rows/large.pftrace
+    local load="load --pattern uniform --rate 0.15 --txns 250000 --seeds 1 -j 1 --quiet -o /dev/null"
+    # shellcheck disable=SC2086
+    "$programs/spawn" 1 1 "timeline" "$sim" $load --trace "$file" -- "no timeline" "$sim" $load
+    echo "timeline,events,1,$(python3 tests/trace/timeline.py count "$file")"
+    echo "timeline size,MB,1,$(($(stat -c %s "$file") / MILLION))"
 }
 
 start() {
@@ -141,7 +178,7 @@ build() {
 
 mkdir -p "$samples"
 machine
-for name in "${@:-txn mm1 many kernel oplog phase2 replay start build}"; do
+for name in "${@:-txn stats mm1 many kernel oplog phase2 replay start build}"; do
     for part in $name; do
         measure "$part" "$part"
     done

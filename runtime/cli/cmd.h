@@ -3,6 +3,7 @@
 #define CMD_H
 #include "opts.h"
 #include "out_sqlite.h"
+#include "report.h"
 
 /* One run of the command line. */
 struct cli {
@@ -11,11 +12,15 @@ struct cli {
     const char *program; /* the topology's name */
     struct opts opts;
     struct out_sqlite *sqlite; /* owned: where rows go besides; NULL: nowhere */
+    struct report *report;     /* borrowed: the page that is wanted instead of rows; NULL: none */
 };
 
 /* Each command is a cmd_name() in cmd_name.c. They return after a message, or 0. */
 #define COMMAND(NAME, name, ...) enum exit_code cmd_##name(const struct cli *cli);
 #include "opts.def"
+
+/* Runs the command that the options name. */
+enum exit_code cmd_start(const struct cli *cli);
 
 /* Prints `rows` in the format and to the place that were asked for; --sqlite gets them after that.
  */
@@ -48,6 +53,13 @@ struct origin cmd_origin(const struct cli *cli);
 /* For what prints rows by itself: adds them to the database of --sqlite, after all is printed. */
 void cmd_add(const struct cli *cli, const struct rows *rows, const struct origin *origin,
              struct sink *s);
+
+/* A line on stderr about a result, which a report tells, too. */
+void cmd_note(const struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The same as say() has it: "PROGRAM: ..."; returns `code`. */
+enum exit_code cmd_say(const struct cli *cli, enum exit_code code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* Says why a call failed; returns its exit code. */
 enum exit_code cmd_fail(const struct cli *cli, kb_status status, const kb_error *why);

@@ -3,11 +3,14 @@
 #include "causes.h"
 #include "pattern.h"
 #include "progress.h"
+#include "speed.h"
 #include "say.h"
 #include "stats.h"
 #include "stop.h"
 #include "text.h"
+#include "trace.h"
 #include "transactions.h"
+#include "warn.h"
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,6 +67,7 @@ struct busiest {
 struct point {
     kb_traffic_result result;
     struct busiest memories, links; /* of the first simulation */
+    struct warn_missed missed;      /* by all of them */
 };
 
 /* One simulation, in work or done. */
@@ -84,10 +88,17 @@ struct load {
     kb_sim **sims;        /* owned, as they are; of the rate that is due */
     struct job *jobs;     /* owned; simulation i, of rate i / seeds, at i % window */
     unsigned threads, window;
-    size_t n_points;    /* rates that are complete */
-    uint64_t n_done;    /* simulations that were given */
-    struct stats stats; /* of the first simulation */
+    struct trace *trace; /* NULL: none; of the first simulation */
+    size_t n_points;     /* rates that are complete */
+    size_t shown;        /* the rate that a report shows, */
+    uint64_t saturated;  /* and the least that is saturated so far */
+    uint64_t n_done;     /* simulations that were given */
+    struct stats stats;  /* of the first simulation */
+    struct warn_aim aim;
     struct progress progress;
+    struct speed speed;
+    uint64_t transactions; /* that have run */
+    double simulated_fs;
     kb_status status;
     kb_error why;
 };
@@ -99,11 +110,13 @@ static enum exit_code check_one(const struct load *load)
 {
     const struct opts *o = &load->cli->opts;
 
-    if (load->asked.rates.n == 1 || (!o->stats && !o->why))
+    if (load->asked.rates.n == 1 || (!o->stats && !o->why && !o->trace))
         return EXIT_OK;
     return say(load->cli->program, EXIT_USAGE,
                "--%s is of one simulation: it needs a --rate that is one number",
-               o->stats ? "stats" : "why");
+               o->stats ? "stats"
+               : o->why ? "why"
+                        : "trace");
 }
 
 static enum exit_code read_options(struct load *load)
@@ -284,6 +297,8 @@ static void do_job(void *arg, unsigned thread, uint64_t i)
         job->status = kb_sim_traffic(job->sim, &traffic, &job->why);
     if (!job->status && load->cli->opts.why)
         job->status = kb_why_new(job->sim, &load->causes, &job->why);
+    if (!job->status && i == 0)
+        job->status = trace_watch(load->trace, job->sim, &job->why);
     while (!job->status && !job->ended && !stop_asked()) {
         job->status = kb_sim_run(job->sim, EVENTS_AT_ONCE, &job->why);
         job->ended = job->status == KB_OK;
@@ -317,6 +332,34 @@ static void rank_use(void *arg, const kb_use *use)
         rank(&point->memories, use);
 }
 
+/* Is rate `i` to be shown instead of the one before: unsaturated, and the highest such? */
+static bool is_better(const struct load *load, size_t i)
+{
+    const uint64_t *rate = load->asked.rates.value;
+
+    if (i == 0)
+        return true;
+    if (is_saturated(&load->points[i]) || rate[i] > load->saturated)
+        return false;
+    return is_saturated(&load->points[load->shown]) || rate[i] > rate[load->shown];
+}
+
+/* A report has the machine as it was at the highest rate below saturation, as far as that is known
+ * yet, else at the first one. */
+static void show_point(struct load *load, size_t i)
+{
+    uint64_t rate = load->asked.rates.value[i];
+    char when[64 + TEXT_NUMBER_BYTES];
+
+    if (is_saturated(&load->points[i]) && rate < load->saturated)
+        load->saturated = rate;
+    if (!is_better(load, i))
+        return;
+    load->shown = i;
+    *put_rate(text_put_text(when, " at rate "), rate) = '\0';
+    report_sim(load->cli->report, load->sims[0], when);
+}
+
 /* All simulations of a rate have ended. */
 static kb_status end_point(struct load *load)
 {
@@ -325,10 +368,15 @@ static kb_status end_point(struct load *load)
 
     if (!status)
         status = kb_sim_usage(load->sims[0], rank_use, point);
+    warn_aim_clear(&load->aim);
+    for (size_t i = 0; !status && i < load->seeds; i++)
+        status = warn_aim_add(&load->aim, load->sims[i]);
     if (status)
         return status;
     stats_take(&load->stats, load->cli, load->sims[0]);
+    point->missed = warn_aim_missed(&load->aim);
     load->n_points++;
+    show_point(load, load->n_points - 1);
     return KB_OK;
 }
 
@@ -354,6 +402,8 @@ static bool give_job(void *arg, uint64_t i)
     job->sim = NULL;
     atomic_store_explicit(&job->n_done, 0, memory_order_relaxed);
     load->n_done++;
+    load->transactions += kb_sim_done(load->sims[i % seeds]);
+    load->simulated_fs += (double)kb_sim_end_fs(load->sims[i % seeds]);
     if (i % seeds == seeds - 1) {
         load->status = end_point(load);
         free_sims(load);
@@ -383,7 +433,8 @@ static bool make_room(struct load *load)
     load->points = calloc(load->asked.rates.n, sizeof *load->points);
     load->sims = calloc(load->seeds, sizeof *load->sims);
     load->jobs = calloc(load->window, sizeof *load->jobs);
-    return load->points && load->sims && load->jobs;
+    return load->points && load->sims && load->jobs &&
+           warn_aim_new(&load->aim, load->cli, &load->asked.traffic);
 }
 
 static void free_room(struct load *load)
@@ -396,6 +447,7 @@ static void free_room(struct load *load)
     free(load->sims);
     free(load->jobs);
     pattern_free(&load->asked);
+    warn_aim_free(&load->aim);
 }
 
 static enum exit_code run(struct load *load)
@@ -409,30 +461,33 @@ static enum exit_code run(struct load *load)
                             .arg = load};
 
     progress_begin(&load->progress, load->cli->opts.quiet);
+    speed_begin(&load->speed);
     if (!blocks_run(&blocks))
         return cmd_fail(load->cli, KB_NO_MEMORY, NULL);
+    speed_end(&load->speed);
     progress_end(&load->progress);
     return load->status ? cmd_fail(load->cli, load->status, &load->why) : EXIT_OK;
 }
 
 /* What stderr says about rates whose numbers are not what they seem. */
-static void say_unsteady(const struct load *load)
+static void say_doubts(const struct load *load)
 {
     char rate[TEXT_NUMBER_BYTES];
 
     for (size_t i = 0; i < load->n_points && !load->cli->opts.quiet; i++) {
         *put_rate(rate, load->asked.rates.value[i]) = '\0';
         if (!load->points[i].result.steady)
-            fprintf(stderr,
-                    "rate %s: no steady state found: latencies still grow, or --txns is too "
-                    "small to tell\n",
-                    rate);
+            cmd_note(load->cli,
+                     "rate %s: no steady state found: latencies still grow, or --txns is too "
+                     "small to tell",
+                     rate);
+        warn_of_missed(load->cli, rate, &load->points[i].missed);
     }
 }
 
-static bool prints_note(enum format format)
+static bool prints_note(const struct cli *cli)
 {
-    return format == FORMAT_TABLE || format == FORMAT_MD;
+    return cli->report || cli->opts.format == FORMAT_TABLE || cli->opts.format == FORMAT_MD;
 }
 
 /* Of a rate that is interrupted the first simulation, as far as it has come. */
@@ -456,35 +511,43 @@ static enum exit_code load_into(void *arg, struct sink *out)
 
     if (code)
         return code;
-    if (load->causes && load->n_points == 1)
-        return causes_print(load->cli, load->causes, out);
     rows.n_rows = load->n_points;
     if (load->n_points > 0) {
-        make_note(load, prints_note(load->cli->opts.format), note);
+        make_note(load, prints_note(load->cli), note);
         rows.note = note;
     }
-    cmd_write(load->cli, &rows, out);
+    if (load->cli->opts.why && load->causes)
+        code = causes_print(load->cli, load->causes, out);
+    else
+        cmd_write(load->cli, &rows, out);
+    if (code)
+        return code;
     sink_flush(out);
-    say_unsteady(load);
-    if (rows.note && !prints_note(load->cli->opts.format) && !load->cli->opts.quiet)
+    say_doubts(load);
+    if (rows.note && (load->cli->opts.why || !prints_note(load->cli)) && !load->cli->opts.quiet)
         fprintf(stderr, "%s\n", note);
-    if (load->n_points == load->asked.rates.n)
+    if (load->n_points == load->asked.rates.n) {
+        speed_say(&load->speed, load->cli, load->transactions, "transactions", load->simulated_fs);
         return EXIT_OK;
+    }
     take_unfinished(load);
-    fprintf(stderr, "interrupted: %zu of %zu rates complete\n", load->n_points,
-            load->asked.rates.n);
+    cmd_note(load->cli, "interrupted: %zu of %zu rates complete", load->n_points,
+             load->asked.rates.n);
     return EXIT_INTERRUPTED;
 }
 
 enum exit_code cmd_load(const struct cli *cli)
 {
-    struct load load = {.cli = cli};
+    struct load load = {.cli = cli, .saturated = UINT64_MAX};
     enum exit_code code = read_options(&load);
 
     if (!code)
         code = stats_check(cli);
+    if (!code)
+        code = trace_open(&load.trace, cli);
     if (!code) {
         code = cmd_output(cli, load_into, &load);
+        code = trace_close(load.trace, code);
         code = stats_write(&load.stats, cli, NULL, 0, code);
     }
     stats_free(&load.stats);

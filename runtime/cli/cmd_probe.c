@@ -226,8 +226,8 @@ static bool too_large(const struct cli *cli, enum case_id id, const kb_request *
         return false;
     kb_endpoint_name(&q->dst, dst);
     if (!cli->opts.quiet)
-        say(cli->program, EXIT_OK, "%s left out: %s holds %llu bytes", case_names[id], dst,
-            (unsigned long long)room);
+        cmd_say(cli, EXIT_OK, "%s left out: %s holds %llu bytes", case_names[id], dst,
+                (unsigned long long)room);
     return true;
 }
 

@@ -1,9 +1,11 @@
 /* cmd_replay.c -- `replay`: the transactions of a CSV file on one machine, a row of times each. */
 #include "causes.h"
 #include "progress.h"
+#include "speed.h"
 #include "stats.h"
 #include "stop.h"
 #include "text.h"
+#include "trace.h"
 #include "transactions.h"
 #include "warn.h"
 #include <stdio.h>
@@ -27,9 +29,10 @@ static const struct column columns[] = {
 /* The simulation, and the names of the row being printed. */
 struct replay {
     const struct cli *cli;
-    kb_sim *sim;       /* owned */
-    kb_why *why;       /* owned; NULL: nobody asks */
-    bool inconsistent; /* a row's terms do not sum to its latency */
+    kb_sim *sim; /* owned */
+    kb_why *why; /* owned; NULL: nobody asks */
+    struct speed speed;
+    kb_error wrong; /* a row's terms cannot be: which */
     char src[KB_ENDPOINT_BYTES], dst[KB_ENDPOINT_BYTES];
 };
 
@@ -61,8 +64,8 @@ static bool result_row(void *arg, uint64_t i, struct cell *cells)
     kb_result r;
     kb_status status = kb_sim_result(replay->sim, i, &r);
 
-    if (status == KB_INTERNAL)
-        replay->inconsistent = true;
+    if (status == KB_INTERNAL && !replay->wrong.text[0])
+        warn_term(i, &r, &replay->wrong);
     if (status != KB_OK || kb_sim_request(replay->sim, i, &q) != KB_OK)
         return false;
     kb_endpoint_name(&q.src, replay->src);
@@ -79,8 +82,9 @@ static bool result_row(void *arg, uint64_t i, struct cell *cells)
 /* -- what else there is to say -------------------------------------------------------------- */
 
 /* "stopped at 100.000000 ns": the library does not say which of two bounds it was. */
-static void say_stopped(const struct opts *opts, unsigned long long done, unsigned long long total)
+static void say_stopped(const struct cli *cli, unsigned long long done, unsigned long long total)
 {
+    const struct opts *opts = &cli->opts;
     char bound[128], *p = bound;
 
     if (opts->until_fs)
@@ -90,24 +94,27 @@ static void say_stopped(const struct opts *opts, unsigned long long done, unsign
     if (opts->max_events)
         p = text_put_text(text_put_count(p, opts->max_events), " events");
     *p = '\0';
-    fprintf(stderr, "stopped at %s: %llu of %llu transactions complete\n", bound, done, total);
+    cmd_note(cli, "stopped at %s: %llu of %llu transactions complete", bound, done, total);
 }
 
 /*
  * What stderr says after the rows. A fingerprint stands alone, so that it can be compared. False
  * if it could not be written: it is what was asked for.
  */
-static bool say_end(const struct cli *cli, const kb_sim *sim, kb_status status, bool interrupted)
+static bool say_end(const struct replay *replay, kb_status status, bool interrupted)
 {
+    const struct cli *cli = replay->cli;
+    const kb_sim *sim = replay->sim;
     unsigned long long done = kb_sim_done(sim), total = kb_sim_count(sim);
     bool talk = !cli->opts.quiet && !cli->opts.fingerprint;
 
     if (interrupted)
-        fprintf(stderr, "interrupted: %llu of %llu transactions complete\n", done, total);
+        cmd_note(cli, "interrupted: %llu of %llu transactions complete", done, total);
     else if (status == KB_STOPPED && talk)
-        say_stopped(&cli->opts, done, total);
+        say_stopped(cli, done, total);
     if (talk && status == KB_OK)
         warn_of_ideal_links(cli, sim);
+    speed_say(&replay->speed, cli, done, "transactions", (double)kb_sim_end_fs(sim));
     return !cli->opts.fingerprint || fprintf(stderr, "fingerprint %016llx\n",
                                              (unsigned long long)kb_sim_fingerprint(sim)) > 0;
 }
@@ -115,16 +122,19 @@ static bool say_end(const struct cli *cli, const kb_sim *sim, kb_status status, 
 /* -- the run -------------------------------------------------------------------------------- */
 
 /* Runs to the end, a bound of the options, or stop_asked(). KB_AGAIN: the last of these. */
-static kb_status run(const struct cli *cli, kb_sim *sim, kb_error *why)
+static kb_status run(struct replay *replay, kb_error *why)
 {
+    kb_sim *sim = replay->sim;
     struct progress progress;
     kb_status status = KB_AGAIN;
 
-    progress_begin(&progress, cli->opts.quiet);
+    progress_begin(&progress, replay->cli->opts.quiet);
+    speed_begin(&replay->speed);
     while (status == KB_AGAIN && !stop_asked()) {
         status = kb_sim_run(sim, EVENTS_AT_ONCE, why);
         progress_show(&progress, kb_sim_done(sim), kb_sim_count(sim), "transactions");
     }
+    speed_end(&replay->speed);
     progress_end(&progress);
     return status;
 }
@@ -141,25 +151,29 @@ static enum exit_code replay_into(void *arg, struct sink *s)
                         .arg = replay};
     kb_error why = {""};
     kb_status status = KB_AGAIN;
-    enum exit_code code = transactions_read(cli->topo, cli->program, cli->opts.operand[0], sim);
+    enum exit_code code =
+        transactions_read(cli->topo, cli->program, cli->opts.operand[0], cli->opts.quiet, sim);
 
     if (code && code != EXIT_INTERRUPTED)
         return code;
     if (!code)
-        status = run(cli, sim, &why);
+        status = run(replay, &why);
     if (status != KB_OK && status != KB_STOPPED && status != KB_AGAIN)
         return cmd_fail(cli, status, &why);
     rows.n_rows = kb_sim_count(sim);
-    if (replay->why)
+    report_sim(cli->report, sim, "");
+    if (cli->opts.why)
         code = causes_print(cli, replay->why, s);
     else
         cmd_write(cli, &rows, s);
+    if (cli->report && (!code || code == EXIT_INTERRUPTED))
+        code = causes_report(cli, replay->why);
     if (code && code != EXIT_INTERRUPTED)
         return code;
     sink_flush(s);
-    if (replay->inconsistent)
-        return cmd_fail(cli, KB_INTERNAL, NULL);
-    if (!say_end(cli, sim, status, status == KB_AGAIN))
+    if (replay->wrong.text[0])
+        return cmd_fail(cli, KB_INTERNAL, &replay->wrong);
+    if (!say_end(replay, status, status == KB_AGAIN))
         return EXIT_SYSTEM;
     return status == KB_AGAIN ? EXIT_INTERRUPTED : EXIT_OK;
 }
@@ -172,11 +186,19 @@ enum exit_code cmd_replay(const struct cli *cli)
                           .max_events = cli->opts.max_events};
     struct replay replay = {.cli = cli};
     struct stats stats = {0};
+    struct trace *trace = NULL;
+    kb_error why = {""};
     kb_status status = kb_sim_new(cli->topo, &options, &replay.sim);
 
     if (status)
         return cmd_fail(cli, status, NULL);
     enum exit_code code = stats_check(cli);
+    if (!code)
+        code = trace_open(&trace, cli);
+    if (!code) {
+        status = trace_watch(trace, replay.sim, &why);
+        code = status ? cmd_fail(cli, status, &why) : EXIT_OK;
+    }
     if (!code)
         code = causes_begin(cli, replay.sim, &replay.why);
     if (!code) {
@@ -184,6 +206,7 @@ enum exit_code cmd_replay(const struct cli *cli)
         stats_take(&stats, cli, replay.sim);
         code = stats_write(&stats, cli, NULL, 0, code);
     }
+    code = trace_close(trace, code);
     stats_free(&stats);
     kb_why_free(replay.why);
     kb_sim_free(replay.sim);

@@ -4,11 +4,14 @@
 #include "causes.h"
 #include <unistd.h>
 #include <errno.h>
+#include "inspected.h"
 #include "progress.h"
 #include "say.h"
+#include "speed.h"
 #include "stats.h"
 #include "stop.h"
 #include "text.h"
+#include "trace.h"
 #include "warn.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,6 +38,9 @@ struct run {
     const char *verify;      /* "pass", "fail", "off" */
     bool compared;           /* outputs with the reference; max_abs_err is known */
     double max_abs_err;
+    kb_inspection *inspected[INSPECT_MAX]; /* owned; as many as were asked for, or NULL */
+    struct speed speed;
+    struct progress progress; /* of Phase 2 */
 };
 
 /* Launches that are not complete have no row. */
@@ -64,16 +70,18 @@ static bool launch_row(void *arg, uint64_t i, struct cell *cells)
 /* -- Phase 1 -------------------------------------------------------------------------------- */
 
 /* Runs to the end, --until, or stop_asked(). KB_AGAIN: the last of these. */
-static kb_status launch_all(const struct run *run, kb_error *why)
+static kb_status launch_all(struct run *run, kb_error *why)
 {
     struct progress progress;
     kb_status status = KB_AGAIN;
 
     progress_begin(&progress, run->cli->opts.quiet);
+    speed_begin(&run->speed);
     while (status == KB_AGAIN && !stop_asked()) {
         status = kb_sim_run(run->sim, EVENTS_AT_ONCE, why);
         progress_show(&progress, kb_launch_done(run->sim), kb_launch_count(run->sim), "launches");
     }
+    speed_end(&run->speed);
     progress_end(&progress);
     return status;
 }
@@ -84,7 +92,7 @@ static kb_status launch_all(const struct run *run, kb_error *why)
 static enum exit_code differ(struct run *run, const kb_error *why)
 {
     run->verify = "fail";
-    return say(run->cli->program, EXIT_DIFFERENT, "verification failed: %s", why->text);
+    return cmd_say(run->cli, EXIT_DIFFERENT, "verification failed: %s", why->text);
 }
 
 static enum exit_code verify(struct run *run)
@@ -106,14 +114,25 @@ static bool is_asked_to_stop(void *arg)
     return stop_asked();
 }
 
+static void show_progress(void *arg, uint64_t done, uint64_t total)
+{
+    progress_show(arg, done, total, "operations computed");
+}
+
 /* An operation that is wrong is the end: nothing is made from its result. */
 static enum exit_code phase2(struct run *run)
 {
     const struct opts *o = &run->cli->opts;
-    kb_compute_options options = {
-        .threads = o->jobs, .verify_ops = o->verify_ops, .stop = is_asked_to_stop};
+    kb_compute_options options = {.threads = o->jobs,
+                                  .verify_ops = o->verify_ops,
+                                  .stop = is_asked_to_stop,
+                                  .progress = show_progress,
+                                  .progress_arg = &run->progress};
     kb_error why = {""};
+
+    progress_begin(&run->progress, o->quiet);
     kb_status status = kb_compute(run->sim, &options, &why);
+    progress_end(&run->progress);
     enum exit_code code = EXIT_OK;
 
     if (status == KB_DIFFERENT)
@@ -134,6 +153,12 @@ static enum exit_code phase2(struct run *run)
     return code;
 }
 
+/* Is there something that needs Phase 2? */
+static bool computes(const struct opts *o)
+{
+    return o->phase2 || o->verify || o->dump || o->n_inspect > 0;
+}
+
 /* What follows once all launches have run: the log, and results. */
 static enum exit_code results(struct run *run)
 {
@@ -144,7 +169,11 @@ static enum exit_code results(struct run *run)
 
     if (status)
         return cmd_fail(run->cli, status, &why);
-    return o->phase2 || o->verify || o->dump ? phase2(run) : EXIT_OK;
+    for (size_t i = 0; i < o->n_inspect && !status; i++)
+        status = kb_inspect(run->sim, o->inspect[i], &run->inspected[i], &why);
+    if (status)
+        return cmd_fail(run->cli, status, &why);
+    return computes(o) ? phase2(run) : EXIT_OK;
 }
 
 /* -- what is printed ------------------------------------------------------------------------ */
@@ -168,14 +197,46 @@ static bool resolve_args(struct run *run)
 
 static void print_rows(struct run *run, struct sink *s)
 {
+    if (run->cli->opts.n_inspect > 0) {
+        inspected_print(run->cli, run->inspected, run->args, run->bench->n_args, s);
+        return;
+    }
     struct rows rows = {.columns = columns,
                         .n_columns = sizeof columns / sizeof *columns,
                         .n_rows = kb_launch_count(run->sim),
                         .row = launch_row,
                         .arg = run};
 
+    report_sim(run->cli->report, run->sim, "");
     cmd_write_with(run->cli, &rows, run->args, run->bench->n_args, s);
     sink_flush(s);
+}
+
+/* Launches, or causes, or both in a report. */
+static enum exit_code print_results(struct run *run, struct sink *s)
+{
+    enum exit_code code = EXIT_OK;
+
+    if (run->cli->opts.why)
+        code = causes_print(run->cli, run->why, s);
+    else
+        print_rows(run, s);
+    if (run->cli->report)
+        code = causes_report(run->cli, run->why);
+    sink_flush(s);
+    return code;
+}
+
+/* Those of all launches that have run. */
+static uint64_t commands(const struct run *run)
+{
+    kb_launch_result r;
+    uint64_t n = 0;
+
+    for (size_t i = 0; i < kb_launch_count(run->sim) && kb_launch_get(run->sim, i, &r) == KB_OK;
+         i++)
+        n += r.ops;
+    return n;
 }
 
 /* What stderr says after the rows; a fingerprint alone. False if it could not be written. */
@@ -183,18 +244,23 @@ static bool say_end(const struct run *run, kb_status status)
 {
     const struct opts *o = &run->cli->opts;
     unsigned long long done = kb_launch_done(run->sim), total = kb_launch_count(run->sim);
-    const char *results = o->verify || o->dump || o->oplog ? ", no results" : "";
+    const char *results = o->verify || o->dump || o->oplog || o->n_inspect ? ", no results" : "";
     bool talk = !o->quiet && !o->fingerprint;
     char until[TEXT_NUMBER_BYTES];
 
     *text_put_ns(until, o->until_fs) = '\0';
     if (status == KB_AGAIN)
-        fprintf(stderr, "interrupted: %llu of %llu launches complete%s\n", done, total, results);
+        cmd_note(run->cli, "interrupted: %llu of %llu launches complete%s", done, total, results);
     else if (status == KB_STOPPED && talk)
-        fprintf(stderr, "stopped at %s ns: %llu of %llu launches complete%s\n", until, done, total,
-                results);
+        cmd_note(run->cli, "stopped at %s ns: %llu of %llu launches complete%s", until, done, total,
+                 results);
     if (status == KB_OK && talk)
         warn_of_ideal_links(run->cli, run->sim);
+    if (status == KB_OK && talk)
+        warn_of_idle_kernels(run->cli, run->sim, run->bench->name);
+    if (status == KB_OK)
+        speed_say(&run->speed, run->cli, commands(run), "operations",
+                  (double)kb_sim_end_fs(run->sim));
     return !o->fingerprint || fprintf(stderr, "fingerprint %016llx\n",
                                       (unsigned long long)kb_sim_fingerprint(run->sim)) > 0;
 }
@@ -207,7 +273,7 @@ static enum exit_code run_into(void *arg, struct sink *s)
     struct run *run = arg;
     kb_error why = {""};
     kb_status status = launch_all(run, &why);
-    enum exit_code code = EXIT_OK;
+    enum exit_code code = EXIT_OK, printed;
 
     if (status == KB_DEADLOCK)
         return blocked_print(run->cli, run->sim, &why, s);
@@ -219,15 +285,9 @@ static enum exit_code run_into(void *arg, struct sink *s)
         return code;
     if (code == EXIT_INTERRUPTED)
         status = KB_AGAIN;
-    if (run->why) {
-        enum exit_code printed = causes_print(run->cli, run->why, s);
-
-        if (printed)
-            return printed;
-        sink_flush(s);
-    } else {
-        print_rows(run, s);
-    }
+    printed = print_results(run, s);
+    if (printed)
+        return printed;
     if (!say_end(run, status))
         return EXIT_SYSTEM;
     return status == KB_AGAIN ? EXIT_INTERRUPTED : code;
@@ -241,8 +301,6 @@ static enum exit_code check_oplog(const struct cli *cli)
 
     if (!path)
         return EXIT_OK;
-    if (cli->opts.output && newfile_same(path, cli->opts.output))
-        return say(cli->program, EXIT_USAGE, "--oplog and -o name the same file");
     if (slash && (size_t)(slash - path) < sizeof folder - 1)
         snprintf(folder, sizeof folder, "%.*s", (int)(slash - path + 1), path);
     if (access(folder, F_OK) == 0)
@@ -257,8 +315,22 @@ static kb_options options_of(const struct opts *o)
                         .until_fs = o->until_fs,
                         .max_events = o->max_events,
                         .oplog = o->oplog != NULL,
-                        .phase2 = o->phase2 || o->verify || o->dump,
+                        .phase2 = computes(o),
+                        .inspect = o->n_inspect > 0 || o->verify_ops,
                         .oplog_limit_bytes = o->oplog_limit};
+}
+
+static enum exit_code run_traced(struct run *run)
+{
+    struct trace *trace;
+    kb_error why = {""};
+    enum exit_code code = trace_open(&trace, run->cli);
+
+    if (code)
+        return code;
+    kb_status status = trace_watch(trace, run->sim, &why);
+    code = status ? cmd_fail(run->cli, status, &why) : cmd_output(run->cli, run_into, run);
+    return trace_close(trace, code);
 }
 
 enum exit_code cmd_run(const struct cli *cli)
@@ -283,12 +355,14 @@ enum exit_code cmd_run(const struct cli *cli)
     if (!code)
         code = causes_begin(cli, run.sim, &run.why);
     if (!code) {
-        code = cmd_output(cli, run_into, &run);
+        code = run_traced(&run);
         stats_take(&stats, cli, run.sim);
         code = stats_write(&stats, cli, run.args, run.bench->n_args, code);
     }
     stats_free(&stats);
     kb_why_free(run.why);
+    for (size_t i = 0; i < o->n_inspect; i++)
+        kb_inspection_free(run.inspected[i]);
     free(run.args);
     kb_bench_free(run.run);
     return code;

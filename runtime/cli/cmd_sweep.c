@@ -3,8 +3,8 @@
 #include "points.h"
 #include "progress.h"
 #include "say.h"
+#include "speed.h"
 #include "stop.h"
-#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -71,7 +71,10 @@ struct sweep {
     bool prints;           /* rows, by blocks */
     struct sink *out;
     uint64_t n_done; /* points, all from 0 on */
-    double end_s;    /* of a dry run */
+    struct speed speed;
+    uint64_t transactions; /* of these points */
+    double simulated_fs;
+    double end_s; /* of a dry run */
     struct progress progress;
     kb_status status;
     kb_error why;
@@ -193,6 +196,10 @@ static bool give_block(void *arg, uint64_t i)
     const struct block *b = &s->block[i % s->window];
 
     s->n_done += b->n_run;
+    for (uint64_t k = 0; k < b->n_run; k++) {
+        s->transactions += b->results[k].count;
+        s->simulated_fs += (double)b->results[k].makespan_fs;
+    }
     s->status = b->status;
     s->why = b->why;
     if (s->out) {
@@ -268,24 +275,27 @@ static enum exit_code run_blocks(struct sweep *s)
                             .arg = s};
 
     progress_begin(&s->progress, s->cli->opts.quiet);
+    speed_begin(&s->speed);
     if (!blocks_run(&blocks))
         return cmd_fail(s->cli, KB_NO_MEMORY, NULL);
+    speed_end(&s->speed);
     progress_end(&s->progress);
     return s->status ? cmd_fail(s->cli, s->status, &s->why) : EXIT_OK;
 }
 
-/* A format that sees all rows before it prints the first. */
-static bool prints_last(enum format format)
+/* What sees all rows before it prints the first. */
+static bool prints_last(const struct cli *cli)
 {
-    return format == FORMAT_TABLE;
+    return cli->report || cli->opts.format == FORMAT_TABLE;
 }
 
 static void say_left_out(const struct sweep *s)
 {
     if (s->points.n_left_out > 0 && !s->cli->opts.quiet)
-        say(s->cli->program, EXIT_OK, "%llu combination%s no route and %s left out",
-            (unsigned long long)s->points.n_left_out, s->points.n_left_out == 1 ? " has" : "s have",
-            s->points.n_left_out == 1 ? "is" : "are");
+        cmd_say(s->cli, EXIT_OK, "%llu combination%s no route and %s left out",
+                (unsigned long long)s->points.n_left_out,
+                s->points.n_left_out == 1 ? " has" : "s have",
+                s->points.n_left_out == 1 ? "is" : "are");
 }
 
 static enum exit_code sweep_into(void *arg, struct sink *out)
@@ -297,10 +307,10 @@ static enum exit_code sweep_into(void *arg, struct sink *out)
     struct origin origin = cmd_origin(s->cli);
 
     say_left_out(s);
-    if (!make_room(s, prints_last(format) || s->cli->sqlite))
+    if (!make_room(s, prints_last(s->cli) || s->cli->sqlite))
         return cmd_fail(s->cli, KB_NO_MEMORY, NULL);
     s->out = out;
-    s->prints = !prints_last(format);
+    s->prints = !prints_last(s->cli);
     all.results = s->kept;
     if (s->prints)
         out_head(&rows, &origin, format, out);
@@ -315,10 +325,11 @@ static enum exit_code sweep_into(void *arg, struct sink *out)
         cmd_write(s->cli, &rows, out);
     }
     sink_flush(out);
+    speed_say(&s->speed, s->cli, s->transactions, "transactions", s->simulated_fs);
     if (s->n_done == s->points.n || !sink_ok(out))
         return EXIT_OK;
-    fprintf(stderr, "interrupted: %llu of %llu points complete\n", (unsigned long long)s->n_done,
-            (unsigned long long)s->points.n);
+    cmd_note(s->cli, "interrupted: %llu of %llu points complete", (unsigned long long)s->n_done,
+             (unsigned long long)s->points.n);
     return EXIT_INTERRUPTED;
 }
 

@@ -8,6 +8,7 @@
 #include "say.h"
 #include "stop.h"
 #include "transactions.h"
+#include "warn.h"
 #include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -20,12 +21,6 @@ enum {
     NOTE_BYTES = 256,
 };
 
-static const struct column columns[] = {
-    {"removed", CELL_TEXT}, {"end_ns", CELL_NS},         {"kernel_ns", CELL_NS},
-    {"mean_ns", CELL_NS},   {"p99_ns", CELL_NS},         {"accepted_gbs", CELL_FRACTION},
-    {"saved_ns", CELL_NS},  {"saved_pct", CELL_PERCENT}, {"speedup", CELL_FRACTION},
-};
-
 /* Limits as they are printed. The first is none: what the others are compared with. */
 static const struct limit {
     const char *name;
@@ -34,6 +29,8 @@ static const struct limit {
     {"none", 0},
     {"memory_gbs", KB_COST_MEMORY_GBS},
     {"link_gbs", KB_COST_LINK_GBS},
+    {"memory_gbs+link_gbs", KB_COST_MEMORY_GBS | KB_COST_LINK_GBS},
+    {"tcm_gbs", KB_COST_TCM_GBS},
     {"channels", KB_COST_CHANNELS},
     {"engines", KB_COST_ENGINES},
     {"overhead", KB_COST_OVERHEAD},
@@ -53,6 +50,7 @@ struct outcome {
     enum exit_code code; /* after a message */
     int64_t end_fs, kernel_fs, mean_fs, p99_fs;
     double accepted_gbs;
+    bool steady;
 };
 
 struct why {
@@ -73,8 +71,8 @@ static kb_options options_of(const struct why *w, size_t i)
     return (kb_options){.engine = w->cli->opts.engine, .costs_off = limits[i].cost};
 }
 
-/* Runs to the end, or to stop_asked(). */
-static void run(struct outcome *o, kb_sim *sim)
+/* Runs to the end, or to stop_asked(). What is doubtful of the run as it is, is said. */
+static void run(const struct why *w, struct outcome *o, kb_sim *sim)
 {
     o->status = KB_AGAIN;
     while (o->status == KB_AGAIN && !stop_asked())
@@ -83,6 +81,8 @@ static void run(struct outcome *o, kb_sim *sim)
     if (o->status == KB_AGAIN)
         o->status = KB_OK;
     o->end_fs = kb_sim_end_fs(sim);
+    if (o == &w->outcomes[0] && o->ended && !w->cli->opts.quiet)
+        warn_of_ideal_links(w->cli, sim);
 }
 
 static void run_bench(struct why *w, size_t i)
@@ -97,7 +97,7 @@ static void run_bench(struct why *w, size_t i)
                              opts->n_operands - 1, &bench, &o->why);
     if (o->status)
         return;
-    run(o, kb_bench_sim(bench));
+    run(w, o, kb_bench_sim(bench));
     for (size_t k = 0; k < kb_launch_done(kb_bench_sim(bench)); k++) {
         kb_launch_result r;
 
@@ -147,9 +147,10 @@ static void run_file(struct why *w, size_t i)
 
     o->status = kb_sim_new(w->cli->topo, &options, &sim);
     if (!o->status)
-        o->code = transactions_read(w->cli->topo, w->cli->program, w->cli->opts.operand[0], sim);
+        o->code = transactions_read(w->cli->topo, w->cli->program, w->cli->opts.operand[0],
+                                    w->cli->opts.quiet || i > 0, sim);
     if (!o->status && !o->code)
-        run(o, sim);
+        run(w, o, sim);
     if (o->ended)
         sum_up(o, sim);
     kb_sim_free(sim);
@@ -169,21 +170,16 @@ static void run_load(struct why *w, size_t i)
     if (!o->status)
         o->status = kb_sim_traffic(sim, &traffic, &o->why);
     if (!o->status)
-        run(o, sim);
+        run(w, o, sim);
     if (o->ended)
         o->status = kb_traffic_result_of(&sim, 1, &r);
     if (o->ended && !o->status) {
         o->mean_fs = r.mean_fs;
         o->p99_fs = r.p99_fs;
         o->accepted_gbs = r.accepted_gbs;
+        o->steady = r.steady;
     }
     kb_sim_free(sim);
-}
-
-/* Traffic keeps at most one transaction of a PE waiting: its channels cannot be left out. */
-static bool is_left_out(const struct why *w, size_t i)
-{
-    return w->scenario == SCENARIO_LOAD && limits[i].cost == KB_COST_CHANNELS;
 }
 
 static void do_run(void *arg, unsigned thread, uint64_t i)
@@ -192,8 +188,7 @@ static void do_run(void *arg, unsigned thread, uint64_t i)
     static void (*const runs[])(struct why *, size_t) = {run_bench, run_file, run_load};
 
     (void)thread;
-    if (!is_left_out(w, i + 1))
-        runs[w->scenario](w, i + 1);
+    runs[w->scenario](w, i + 1);
 }
 
 /* -- all of them ---------------------------------------------------------------------------- */
@@ -210,7 +205,7 @@ static bool give_run(void *arg, uint64_t i)
     struct why *w = arg;
     const struct outcome *o = &w->outcomes[i + 1];
 
-    if (!o->ended && !is_left_out(w, i + 1))
+    if (!o->ended)
         return false;
     w->n_given++;
     return true;
@@ -276,55 +271,101 @@ static void rank(struct why *w)
     }
 }
 
+/* Columns of a bench, of a file, of traffic: those that apply. */
+static size_t set_columns(const struct why *w, struct column columns[ROW_CELLS_MAX])
+{
+    size_t n = 0;
+
+    columns[n++] = (struct column){"removed", CELL_TEXT};
+    columns[n++] = (struct column){"end_ns", CELL_NS};
+    if (w->scenario == SCENARIO_BENCH) {
+        columns[n++] = (struct column){"kernel_ns", CELL_NS};
+    } else {
+        columns[n++] = (struct column){"mean_ns", CELL_NS};
+        columns[n++] = (struct column){"p99_ns", CELL_NS};
+    }
+    if (w->scenario == SCENARIO_LOAD)
+        columns[n++] = (struct column){"accepted_gbs", CELL_FRACTION};
+    columns[n++] = (struct column){"saved_ns", CELL_NS};
+    columns[n++] = (struct column){"saved_pct", CELL_PERCENT};
+    columns[n++] = (struct column){"speedup", CELL_FRACTION};
+    return n;
+}
+
 static bool limit_row(void *arg, uint64_t i, struct cell *cells)
 {
     const struct why *w = arg;
     const struct outcome *o = &w->outcomes[w->order[i]];
-    bool bench = w->scenario == SCENARIO_BENCH, load = w->scenario == SCENARIO_LOAD;
     int64_t before_fs = judged_fs(w, 0), after_fs = judged_fs(w, w->order[i]);
+    size_t n = 0;
 
-    cells[0] = cell_text(limits[w->order[i]].name);
-    cells[1] = cell_ns(o->end_fs);
-    cells[2] = bench ? cell_ns(o->kernel_fs) : cell_none();
-    cells[3] = bench ? cell_none() : cell_ns(o->mean_fs);
-    cells[4] = bench ? cell_none() : cell_ns(o->p99_fs);
-    cells[5] = load ? cell_fraction(o->accepted_gbs) : cell_none();
-    cells[6] = cell_ns(before_fs - after_fs);
-    cells[7] = before_fs ? cell_percent(100 * (double)(before_fs - after_fs) / (double)before_fs)
-                         : cell_none();
-    cells[8] = after_fs ? cell_fraction((double)before_fs / (double)after_fs) : cell_none();
+    cells[n++] = cell_text(limits[w->order[i]].name);
+    cells[n++] = cell_ns(o->end_fs);
+    cells[n++] = cell_ns(after_fs);
+    if (w->scenario != SCENARIO_BENCH)
+        cells[n++] = cell_ns(o->p99_fs);
+    if (w->scenario == SCENARIO_LOAD)
+        cells[n++] = cell_fraction(o->accepted_gbs);
+    cells[n++] = cell_ns(before_fs - after_fs);
+    cells[n++] = before_fs ? cell_percent(100 * (double)(before_fs - after_fs) / (double)before_fs)
+                           : cell_none();
+    cells[n++] = after_fs ? cell_fraction((double)before_fs / (double)after_fs) : cell_none();
     return true;
 }
 
-static const char *note_of(const struct why *w)
+static bool is_slower_without(const struct why *w)
 {
-    static const char *const notes[] = {
-        [SCENARIO_BENCH] = "saved: of the time of the kernels\n",
-        [SCENARIO_FILE] = "saved: of the mean latency\n",
-        [SCENARIO_LOAD] = "saved: of the mean latency; channels cannot be left out of traffic\n"};
+    return w->n_rows > 0 && judged_fs(w, w->order[w->n_rows - 1]) > judged_fs(w, 0);
+}
 
-    return notes[w->scenario];
+/* What is compared, and what may puzzle. */
+static void make_note(const struct why *w, char note[NOTE_BYTES])
+{
+    static const char *const saved[] = {[SCENARIO_BENCH] = "of the time of the kernels",
+                                        [SCENARIO_FILE] = "of the mean latency",
+                                        [SCENARIO_LOAD] = "of the mean latency"};
+    int n = snprintf(note, NOTE_BYTES, "saved: %s", saved[w->scenario]);
+
+    if (w->scenario == SCENARIO_LOAD)
+        n += snprintf(note + n, NOTE_BYTES - (size_t)n, ", of one simulation with seed %llu",
+                      (unsigned long long)w->cli->opts.seed);
+    if (is_slower_without(w))
+        snprintf(note + n, NOTE_BYTES - (size_t)n,
+                 "\nbelow 0: who comes sooner may come before others that were first");
+}
+
+/* Latencies of traffic that never settles depend on how long it goes on. */
+static void say_unsteady(const struct why *w)
+{
+    if (w->scenario == SCENARIO_LOAD && w->outcomes[0].ended && !w->outcomes[0].steady &&
+        !w->cli->opts.quiet)
+        cmd_note(w->cli,
+                 "rate %s: no steady state found: latencies still grow, or --txns is too "
+                 "small to tell; so do the savings",
+                 w->cli->opts.rate);
 }
 
 static enum exit_code why_into(void *arg, struct sink *s)
 {
     struct why *w = arg;
     enum exit_code code = run_all(w);
-    struct rows rows = {.columns = columns,
-                        .n_columns = sizeof columns / sizeof *columns,
-                        .row = limit_row,
-                        .arg = w,
-                        .note = note_of(w)};
+    struct column columns[ROW_CELLS_MAX];
+    struct rows rows = {
+        .columns = columns, .n_columns = set_columns(w, columns), .row = limit_row, .arg = w};
+    char note[NOTE_BYTES];
 
     if (code && code != EXIT_INTERRUPTED)
         return code;
     rank(w);
+    make_note(w, note);
+    rows.note = w->n_rows > 0 ? note : NULL;
     rows.n_rows = w->n_rows;
     cmd_write(w->cli, &rows, s);
     sink_flush(s);
+    say_unsteady(w);
     if (!stop_asked())
         return EXIT_OK;
-    fprintf(stderr, "interrupted: %zu of %d runs complete\n", w->n_rows, (int)N_LIMITS);
+    cmd_note(w->cli, "interrupted: %zu of %d runs complete", w->n_rows, (int)N_LIMITS);
     return EXIT_INTERRUPTED;
 }
 
@@ -336,8 +377,6 @@ static enum exit_code check_operands(const struct why *w)
 
     if (w->scenario != SCENARIO_BENCH && o->n_operands > 1)
         return say(w->cli->program, EXIT_USAGE, "why: '%s' is one operand too many", o->operand[1]);
-    if (w->scenario != SCENARIO_LOAD && (o->pattern || o->rate))
-        return say(w->cli->program, EXIT_USAGE, "why: --pattern and --rate are of 'why load'");
     return EXIT_OK;
 }
 

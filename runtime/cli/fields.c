@@ -9,9 +9,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-enum { BAD_ROWS_MAX = 20, SHOWN_BYTES = 64 };
+enum { BAD_ROWS_MAX = 20, SHOWN_BYTES = 64, ROWS_PER_LOOK = 4096 };
 
 bool fields_enough(const struct fields *in)
 {
@@ -21,6 +22,7 @@ bool fields_enough(const struct fields *in)
 bool fields_bad_at(struct fields *in, uint64_t line, size_t column, const char *text)
 {
     in->code = EXIT_INPUT;
+    progress_end(&in->progress);
     if (in->n_bad++ < BAD_ROWS_MAX)
         fprintf(stderr, "%s:%llu:%zu: %s\n", in->name, (unsigned long long)line, column, text);
     return false;
@@ -152,6 +154,13 @@ static void read_header(struct fields *in)
         read_columns(in, len);
 }
 
+/* How far a large file is read; a look now and then is enough. */
+static void show_progress(struct fields *in)
+{
+    if (in->file_bytes > 0 && in->n_rows % ROWS_PER_LOOK == 0)
+        progress_show(&in->progress, in->lines.n_read >> 20, in->file_bytes >> 20, "MiB read");
+}
+
 static void read_rows(struct fields *in)
 {
     struct field field[FIELDS_MAX] = {0};
@@ -166,6 +175,7 @@ static void read_rows(struct fields *in)
             if (split(in, len, field))
                 in->row(in->arg, in, field);
             in->n_rows++;
+            show_progress(in);
         }
     }
     if (in->end && (!in->code || in->code == EXIT_INPUT))
@@ -174,8 +184,18 @@ static void read_rows(struct fields *in)
         fprintf(stderr, "%s: more bad rows follow\n", in->name);
 }
 
+/* Of a pipe or a device: not known. */
+static uint64_t bytes_of(int fd)
+{
+    struct stat st;
+
+    return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
+}
+
 static void read_all(struct fields *in, int fd)
 {
+    in->file_bytes = bytes_of(fd);
+    progress_begin(&in->progress, in->quiet);
     if (!lines_open(&in->lines, fd)) {
         in->code = say(in->program, EXIT_SYSTEM, "out of memory");
         return;
@@ -183,6 +203,7 @@ static void read_all(struct fields *in, int fd)
     read_header(in);
     if (!in->code)
         read_rows(in);
+    progress_end(&in->progress);
     lines_close(&in->lines);
 }
 

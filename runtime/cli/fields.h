@@ -3,6 +3,7 @@
 #define FIELDS_H
 #include "exit.h"
 #include "lines.h"
+#include "progress.h"
 
 enum { FIELDS_MAX = 8, FIELDS_HEADER_BYTES = 64 };
 
@@ -27,11 +28,15 @@ struct fields {
     void (*end)(void *arg, struct fields *in);
     void *arg;
 
+    bool quiet; /* no progress */
+
     const char *name;                  /* for messages */
     char columns[FIELDS_HEADER_BYTES]; /* the header that the file has */
     size_t n_columns;
     size_t column[FIELDS_MAX]; /* which field the n-th is */
     struct lines lines;
+    uint64_t file_bytes; /* 0: not known */
+    struct progress progress;
     const char *line; /* the one being read */
     uint64_t n_rows;  /* before that one */
     unsigned n_bad;

@@ -34,6 +34,7 @@ static bool fill(struct lines *l)
     if (n < 0)
         return false;
     l->filled += (size_t)n;
+    l->n_read += (uint64_t)n;
     l->ended = n == 0;
     return true;
 }

@@ -19,6 +19,7 @@ struct lines {
     int fd;            /* borrowed */
     char *buffer;      /* owned */
     size_t at, filled; /* what is read but not given out: buffer[at .. filled) */
+    uint64_t n_read;   /* bytes so far */
     uint64_t number;   /* of the line given out last, from 1 */
     bool ended;        /* nothing is left to read() */
 };

@@ -78,8 +78,11 @@ static void add_row(void *arg, struct fields *in, const struct field *field)
 enum exit_code matrix_read(struct matrix *matrix, const struct cli *cli, const char *path)
 {
     struct reading r = {matrix, cli};
-    struct fields in = {
-        .program = cli->program, .header = "src,dst,weight", .row = add_row, .arg = &r};
+    struct fields in = {.program = cli->program,
+                        .header = "src,dst,weight",
+                        .row = add_row,
+                        .arg = &r,
+                        .quiet = cli->opts.quiet};
 
     *matrix = (struct matrix){NULL, 0, 0};
     enum exit_code code = fields_read(&in, path);

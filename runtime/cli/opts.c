@@ -3,6 +3,7 @@
 #include "say.h"
 #include "text.h"
 #include <getopt.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,22 +13,24 @@ enum option_id {
     N_OPTIONS
 };
 
-#define ALL      ((1u << N_COMMANDS) - 1)
+#define ALONE    (1u << N_COMMANDS) /* no command is needed */
+#define ALL      ((1u << N_COMMANDS) - 1 + ALONE)
 #define IN(NAME) (1u << COMMAND_##NAME)
 
-struct option_row {
-    const char *name;
-    char letter;          /* 0: none */
-    const char *argument; /* NULL: none */
-    unsigned commands;    /* bit per command */
-    const char *help;
-};
-
-static const struct option_row option_rows[N_OPTIONS] = {
+static const struct usage_option option_rows[N_OPTIONS] = {
 #define OPTION(NAME, name, letter, argument, commands, help)                                       \
-    [OPTION_##NAME] = {name, letter, argument, commands, help},
+    [OPTION_##NAME] = {name, letter, argument, commands, help, NULL},
 #include "opts.def"
 };
+
+static const char *const option_words[N_OPTIONS] = {
+#define OPTION_WORDS(NAME, words) [OPTION_##NAME] = words,
+#include "opts.def"
+};
+
+const unsigned opts_n_options = N_OPTIONS;
+
+const unsigned opts_reported = IN(PROBE) | IN(REPLAY) | IN(SWEEP) | IN(LOAD) | IN(RUN);
 
 /* What the help of some commands says of an option. */
 struct help_row {
@@ -92,6 +95,7 @@ enum {
     SEEDS_MAX = 1000,
     DEFAULT_TOP = 20,
     JOBS_MAX = 1024,
+    TRACE_BYTES_MIN = 4096,
     PERCENT_MAX = 1000000,
 };
 
@@ -101,6 +105,18 @@ struct reading {
     const char *program;
     bool given[N_OPTIONS];
 };
+
+const char *const *opts_words(const char *name, enum command command, size_t *n)
+{
+    bool draws = command < N_COMMANDS && format_is_picture(command_rows[command].format);
+
+    if (strcmp(name, "format") == 0) {
+        *n = draws ? (size_t)(N_FORMATS - FORMAT_SVG) : (size_t)FORMAT_SVG;
+        return draws ? &format_names[FORMAT_SVG] : format_names;
+    }
+    *n = strcmp(name, "engine") == 0 ? (size_t)N_ENGINES : 0;
+    return engine_names;
+}
 
 const char *opts_command_name(enum command command)
 {
@@ -146,12 +162,6 @@ static size_t line_bytes(const char *program, int argc, char **argv)
     return n;
 }
 
-/* Does the option do without its argument? */
-static bool may_lack(const struct option_row *row)
-{
-    return row->argument && row->argument[0] == '[';
-}
-
 /* Notes a name and its value for results that keep them apart; of equal names the last counts. */
 static void add_param(struct opts *o, const char *name, const char *value)
 {
@@ -171,11 +181,12 @@ static void add_option(struct reading *r, enum option_id id, const char *argumen
     char name[32] = "--";
 
     if (id == OPTION_OUTPUT || id == OPTION_QUIET || id == OPTION_JOBS || id == OPTION_SQLITE ||
-        id == OPTION_STATS)
+        id == OPTION_STATS || (id >= OPTION_TRACE && id <= OPTION_TRACE_MAX_BYTES))
         return;
     add_param(r->o, dashed_names[id], argument);
     strcat(name, option_names[id]);
-    if (argument && may_lack(&option_rows[id])) { /* one of a few short words, as it was read */
+    if (argument &&
+        usage_may_lack(&option_rows[id])) { /* one of a few short words, as it was read */
         strncat(strcat(name, "="), argument, sizeof name - strlen(name) - 2);
         argument = NULL;
     }
@@ -276,6 +287,42 @@ static enum exit_code read_oplog_limit(struct reading *r, const char *word)
     return EXIT_OK;
 }
 
+/* FILE's format is by its suffix. */
+static enum exit_code read_trace(struct reading *r, const char *word)
+{
+    const char *suffix = strrchr(word, '.');
+
+    r->o->trace = word;
+    if (!suffix || (strcmp(suffix, ".pftrace") != 0 && strcmp(suffix, ".json") != 0))
+        return refuse(r, OPTION_TRACE, word, "a name that ends in .pftrace or .json");
+    return EXIT_OK;
+}
+
+static enum exit_code read_trace_time(struct reading *r, enum option_id id, const char *word,
+                                      int64_t *out_fs)
+{
+    if (!text_read_ns(word, strlen(word), out_fs) || (id == OPTION_TRACE_TO && *out_fs == 0))
+        return refuse(r, id, word, "a time in ns: at most " TEXT_NS_MAX_SHOWN " and six decimals");
+    return EXIT_OK;
+}
+
+static enum exit_code read_trace_filter(struct reading *r, const char *word)
+{
+    r->o->trace_filter = word;
+    if (!*word || *word == ',' || strstr(word, ",,") || word[strlen(word) - 1] == ',')
+        return refuse(r, OPTION_TRACE_FILTER, word, "a list of names, commas between them");
+    return EXIT_OK;
+}
+
+static enum exit_code read_trace_max_bytes(struct reading *r, const char *word)
+{
+    if (!text_read_size(word, strlen(word), &r->o->trace_max_bytes) ||
+        r->o->trace_max_bytes < TRACE_BYTES_MIN)
+        return refuse(r, OPTION_TRACE_MAX_BYTES, word,
+                      "a size of 4K or more: digits, then K, M or G if wanted");
+    return EXIT_OK;
+}
+
 static enum exit_code read_txns(struct reading *r, const char *word)
 {
     if (!text_read_count(word, strlen(word), &r->o->txns) || r->o->txns == 0)
@@ -306,6 +353,20 @@ static enum exit_code read_seed(struct reading *r, const char *word)
     return EXIT_OK;
 }
 
+static enum exit_code read_inspect(struct reading *r, const char *word)
+{
+    struct opts *o = r->o;
+    uint64_t id = KB_LAST_OP;
+
+    if (strcmp(word, "last") != 0 &&
+        (!text_read_count(word, strlen(word), &id) || id >= KB_LAST_OP))
+        return refuse(r, OPTION_INSPECT, word, "the op_id of an operation, or 'last'");
+    if (o->n_inspect == INSPECT_MAX)
+        return say(r->program, EXIT_USAGE, "--inspect is given more than %d times", INSPECT_MAX);
+    o->inspect[o->n_inspect++] = (uint32_t)id;
+    return EXIT_OK;
+}
+
 static enum exit_code read_jobs(struct reading *r, const char *word)
 {
     uint64_t n;
@@ -322,17 +383,36 @@ static enum exit_code read_sqlite(struct reading *r, const char *word)
     return *word ? EXIT_OK : refuse(r, OPTION_SQLITE, word, "the name of a file");
 }
 
-static enum exit_code read_stats(struct reading *r, const char *word)
+static bool ends_in(const char *text, const char *end)
+{
+    size_t n = strlen(text), m = strlen(end);
+
+    return n >= m && strcmp(text + n - m, end) == 0;
+}
+
+/* Of what is written; view reads any. */
+static enum exit_code check_stats(const struct reading *r)
 {
     static const char *const ends[] = {".csv", ".json", ".sqlite", ".db"};
-    size_t len = strlen(word);
+    const char *word = r->o->stats;
 
-    r->o->stats = word;
+    if (!word || r->o->command == COMMAND_VIEW)
+        return EXIT_OK;
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        if (len > strlen(ends[i]) && strcmp(word + len - strlen(ends[i]), ends[i]) == 0)
+        if (ends_in(word, ends[i]) && strlen(word) > strlen(ends[i]))
             return EXIT_OK;
     return refuse(r, OPTION_STATS, word,
                   "the name of a file that ends in .csv, .json, .sqlite or .db");
+}
+
+static enum exit_code read_completion(struct reading *r, const char *word)
+{
+    static const char *const shells[] = {"bash", "zsh", "fish"};
+
+    if (find(word, shells, sizeof shells / sizeof *shells) < 0)
+        return say_unknown(r->program, "shell", "", word, shells, sizeof shells / sizeof *shells);
+    r->o->completion = word;
+    return EXIT_OK;
 }
 
 /* text_read_ns() reads any decimal of that kind, exactly. */
@@ -359,7 +439,7 @@ static enum exit_code read_atol(struct reading *r, const char *word)
 static enum exit_code read_top(struct reading *r, const char *word)
 {
     if (!text_read_count(word, strlen(word), &r->o->top) || r->o->top == 0 || r->o->top > INT32_MAX)
-        return refuse(r, OPTION_TOP, word, "a number above 0");
+        return refuse(r, OPTION_TOP, word, "a number, 1 to 2147483647");
     return EXIT_OK;
 }
 
@@ -387,6 +467,18 @@ static enum exit_code read_option(struct reading *r, enum option_id id, const ch
         return read_phase2(r, argument);
     case OPTION_OPLOG_LIMIT:
         return read_oplog_limit(r, argument);
+    case OPTION_INSPECT:
+        return read_inspect(r, argument);
+    case OPTION_TRACE:
+        return read_trace(r, argument);
+    case OPTION_TRACE_FROM:
+        return read_trace_time(r, id, argument, &r->o->trace_from_fs);
+    case OPTION_TRACE_TO:
+        return read_trace_time(r, id, argument, &r->o->trace_to_fs);
+    case OPTION_TRACE_FILTER:
+        return read_trace_filter(r, argument);
+    case OPTION_TRACE_MAX_BYTES:
+        return read_trace_max_bytes(r, argument);
     case OPTION_SEED:
         return read_seed(r, argument);
     case OPTION_JOBS:
@@ -418,7 +510,8 @@ static enum exit_code read_option(struct reading *r, enum option_id id, const ch
     case OPTION_SQLITE:
         return read_sqlite(r, argument);
     case OPTION_STATS:
-        return read_stats(r, argument);
+        r->o->stats = argument;
+        break;
     case OPTION_TOLERANCE:
         return read_percent(r, id, argument, &r->o->tolerance);
     case OPTION_BOUND:
@@ -430,6 +523,9 @@ static enum exit_code read_option(struct reading *r, enum option_id id, const ch
         break;
     case OPTION_TOP:
         return read_top(r, argument);
+    case OPTION_AT:
+        r->o->at = argument;
+        break;
     case OPTION_OUTPUT:
         r->o->output = argument;
         break;
@@ -454,6 +550,11 @@ static enum exit_code read_option(struct reading *r, enum option_id id, const ch
     case OPTION_FINGERPRINT:
         r->o->fingerprint = true;
         break;
+    case OPTION_MAN:
+        r->o->man = true;
+        break;
+    case OPTION_COMPLETION:
+        return read_completion(r, argument);
     case OPTION_HELP:
         r->o->help = true;
         break;
@@ -477,21 +578,74 @@ static enum exit_code set_option(struct reading *r, enum option_id id, const cha
 
 /* -- words ---------------------------------------------------------------------------------- */
 
-/* The first operand is the command. */
+/* The names of those of `commands`; returns how many. */
+static size_t names_of(unsigned commands, const char *names[N_COMMANDS])
+{
+    size_t n = 0;
+
+    for (int i = 0; i < N_COMMANDS; i++)
+        if (commands >> i & 1)
+            names[n++] = command_names[i];
+    return n;
+}
+
+/* `why` goes before the commands of which there are reports. */
+static enum exit_code refuse_report(const struct reading *r, const char *why)
+{
+    const char *names[N_COMMANDS];
+    char all[64];
+
+    text_join(names, names_of(opts_reported, names), "", all, sizeof all);
+    return say(r->program, EXIT_USAGE, "%s %s", why, all);
+}
+
+/* What stands behind "report". */
+static enum exit_code add_reported(struct reading *r, const char *word)
+{
+    const char *names[N_COMMANDS];
+    size_t n = names_of(opts_reported, names);
+    int i = find(word, command_names, N_COMMANDS);
+    char why[64];
+
+    if (i < 0)
+        return say_unknown(r->program, "command of report", "", word, names, n);
+    snprintf(why, sizeof why, "there is no report of %s, only of", word);
+    if (!(opts_reported >> i & 1))
+        return refuse_report(r, why);
+    r->o->command = (enum command)i;
+    return EXIT_OK;
+}
+
+static enum exit_code add_command(struct reading *r, const char *word)
+{
+    struct opts *o = r->o;
+    int i = find(word, command_names, N_COMMANDS);
+
+    if (o->report)
+        return add_reported(r, word);
+    if (i < 0)
+        return say_unknown(r->program, "command", "", word, command_names, N_COMMANDS);
+    o->report = i == COMMAND_REPORT;
+    if (!o->report)
+        o->command = (enum command)i;
+    return EXIT_OK;
+}
+
+/* The first operand is the command, or "report" and the second is. Results do not tell "report":
+ * it changes where they go. */
 static enum exit_code add_operand(struct reading *r, const char *word)
 {
     struct opts *o = r->o;
 
-    add_word(o->command_line, word);
     if (o->command != N_COMMANDS) {
         o->operand[o->n_operands++] = word;
+        add_word(o->command_line, word);
         return EXIT_OK;
     }
-    int i = find(word, command_names, N_COMMANDS);
-    if (i < 0)
-        return say_unknown(r->program, "command", "", word, command_names, N_COMMANDS);
-    o->command = (enum command)i;
-    return EXIT_OK;
+    enum exit_code code = add_command(r, word);
+    if (o->command != N_COMMANDS)
+        add_word(o->command_line, word);
+    return code;
 }
 
 /* What getopt_long() returned stands for this option. */
@@ -510,9 +664,12 @@ static unsigned commands_meant(const struct reading *r, int argc, char **argv)
 {
     int command = r->o->command < N_COMMANDS ? (int)r->o->command : -1;
 
-    for (int i = 1; i < argc && command < 0; i++)
-        command = find(argv[i], command_names, N_COMMANDS);
-    return command < 0 ? ALL : 1u << command;
+    for (int i = 1; i < argc && (command < 0 || command == COMMAND_REPORT); i++) {
+        int named = find(argv[i], command_names, N_COMMANDS);
+
+        command = named < 0 ? command : named;
+    }
+    return command < 0 || command == COMMAND_REPORT ? ALL : 1u << command;
 }
 
 /* getopt_long() did not know a word: `code` is its optopt, `word` what it looked at last. Of the
@@ -542,12 +699,12 @@ static void make_tables(struct option longs[N_OPTIONS + 1], char shorts[2 * N_OP
     char *p = text_put_text(shorts, "-:"); /* operands in their place; ':' if an argument lacks */
 
     for (int i = 0; i < N_OPTIONS; i++) {
-        const struct option_row *row = &option_rows[i];
+        const struct usage_option *row = &option_rows[i];
 
         longs[i] = (struct option){.name = row->name,
-                                   .has_arg = may_lack(row)   ? optional_argument
-                                              : row->argument ? required_argument
-                                                              : no_argument,
+                                   .has_arg = usage_may_lack(row) ? optional_argument
+                                              : row->argument     ? required_argument
+                                                                  : no_argument,
                                    .val = LONG_BASE + i};
         if (row->letter)
             *p++ = row->letter;
@@ -593,14 +750,110 @@ static enum exit_code misplaced(const struct reading *r, const char *command, in
 {
     const char *names[N_COMMANDS];
     char all[64];
-    size_t n = 0;
 
-    for (int i = 0; i < N_COMMANDS; i++)
-        if (option_rows[id].commands >> i & 1)
-            names[n++] = command_names[i];
-    text_join(names, n, "", all, sizeof all);
+    text_join(names, names_of(option_rows[id].commands & ~IN(REPORT), names), "", all, sizeof all);
     return say(r->program, EXIT_USAGE, "%s takes no --%s, it is an option of %s", command,
                option_names[id], all);
+}
+
+/* Are all options of --trace there for one? */
+static enum exit_code check_trace(const struct reading *r)
+{
+    const struct opts *o = r->o;
+
+    for (int i = OPTION_TRACE_FROM; i <= OPTION_TRACE_MAX_BYTES; i++)
+        if (r->given[i] && !o->trace)
+            return say(r->program, EXIT_USAGE, "--%s is of --trace, which is not given",
+                       option_names[i]);
+    if (o->trace_to_fs && o->trace_from_fs >= o->trace_to_fs)
+        return say(r->program, EXIT_USAGE, "--trace-from is not before --trace-to");
+    return EXIT_OK;
+}
+
+/* A command that draws has formats of its own. */
+static enum exit_code check_format(const struct reading *r, const struct command_row *row)
+{
+    const char *format = format_names[r->o->format];
+
+    if (format_is_picture(r->o->format) == format_is_picture(row->format))
+        return EXIT_OK;
+    if (format_is_picture(row->format))
+        return say(r->program, EXIT_USAGE, "%s draws pictures, as svg or dot, not as %s", row->name,
+                   format);
+    return say(r->program, EXIT_USAGE, "%s prints rows: %s is a format of view", row->name, format);
+}
+
+static bool names_graph(const char *file)
+{
+    return ends_in(file, ".dot") || ends_in(file, ".gv");
+}
+
+/* Does the name of a picture's file say what is written into it? */
+static enum exit_code check_picture(const struct reading *r)
+{
+    static const char *const others[] = {".png", ".pdf", ".jpg", ".jpeg", ".webp"};
+    const struct opts *o = r->o;
+
+    if (!format_is_picture(o->format) || !o->output)
+        return EXIT_OK;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (ends_in(o->output, others[i]))
+            return say(r->program, EXIT_USAGE, "-o %s: view writes .svg, .dot or .gv", o->output);
+    if (o->format == FORMAT_SVG ? names_graph(o->output) : ends_in(o->output, ".svg"))
+        return say(r->program, EXIT_USAGE, "-o %s is not the name of a file of --format %s",
+                   o->output, format_names[o->format]);
+    return EXIT_OK;
+}
+
+/* An input that is a file; NULL: none, or standard input. */
+static const char *input_of(const struct opts *o)
+{
+    const char *path = NULL;
+
+    if (o->command == COMMAND_REPLAY || (o->command == COMMAND_WHY && strpbrk(o->operand[0], "/.")))
+        path = o->operand[0];
+    else if (o->command == COMMAND_VIEW)
+        path = o->stats ? o->stats : o->n_operands > 1 ? o->operand[1] : NULL;
+    return path && strcmp(path, "-") != 0 ? path : NULL;
+}
+
+/* No two results go into one file, and none into what is read. */
+static enum exit_code check_files(const struct reading *r)
+{
+    const struct opts *o = r->o;
+    const struct {
+        const char *option, *path;
+    } files[] = {{"-o", o->output},
+                 {"--sqlite", o->sqlite},
+                 {"--oplog", o->oplog},
+                 {"--trace", o->trace},
+                 {"--stats", o->command == COMMAND_VIEW ? NULL : o->stats}};
+
+    const char *input = input_of(o);
+
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        for (size_t k = 0; k < i; k++)
+            if (files[i].path && files[k].path && newfile_same(files[i].path, files[k].path))
+                return say(r->program, EXIT_USAGE, "%s and %s name the same file", files[i].option,
+                           files[k].option);
+        if (files[i].path && input && newfile_same(files[i].path, input))
+            return say(r->program, EXIT_USAGE, "%s names the file that is read", files[i].option);
+    }
+    return EXIT_OK;
+}
+
+/* Of why only `why load` takes what traffic is made of. */
+static enum exit_code check_why(const struct reading *r)
+{
+    static const enum option_id of_load[] = {OPTION_PATTERN, OPTION_RATE, OPTION_BYTES,
+                                             OPTION_OP,      OPTION_TXNS, OPTION_ARRIVALS};
+
+    if (r->o->command != COMMAND_WHY || strcmp(r->o->operand[0], "load") == 0)
+        return EXIT_OK;
+    for (size_t i = 0; i < sizeof of_load / sizeof *of_load; i++)
+        if (r->given[of_load[i]])
+            return say(r->program, EXIT_USAGE, "--%s is of 'why load'", option_names[of_load[i]]);
+    return EXIT_OK;
 }
 
 static enum exit_code check(const struct reading *r)
@@ -617,19 +870,33 @@ static enum exit_code check(const struct reading *r)
     if (o->n_operands > row->most)
         return say(r->program, EXIT_USAGE, "%s: '%s' is one operand too many", row->name,
                    o->operand[row->most]);
-    if (o->sqlite && o->output && newfile_same(o->sqlite, o->output))
-        return say(r->program, EXIT_USAGE, "--sqlite and -o name the same file");
     if (r->given[OPTION_TOP] && o->command != COMMAND_DIFF && !o->why)
         return say(r->program, EXIT_USAGE, "--top is of --why, which was not given");
-    if (o->stats && o->output && newfile_same(o->stats, o->output))
-        return say(r->program, EXIT_USAGE, "--stats and -o name the same file");
-    if (o->stats && o->sqlite && newfile_same(o->stats, o->sqlite))
-        return say(r->program, EXIT_USAGE, "--stats and --sqlite name the same file");
-    if (o->stats && o->oplog && newfile_same(o->stats, o->oplog))
-        return say(r->program, EXIT_USAGE, "--stats and --oplog name the same file");
+    if (o->why && o->n_inspect > 0)
+        return say(r->program, EXIT_USAGE, "--why and --inspect both print in place of rows");
+    if (o->why && r->given[OPTION_SEEDS] && o->seeds > 1)
+        return say(r->program, EXIT_USAGE, "--why is of one simulation, --seeds has %llu",
+                   (unsigned long long)o->seeds);
+    if (o->report && r->given[OPTION_FORMAT])
+        return say(r->program, EXIT_USAGE, "report writes HTML, it takes no --format");
+    if (o->report && o->dry_run)
+        return say(r->program, EXIT_USAGE, "--dry-run has no results for report");
+    if (o->report && o->why)
+        return say(r->program, EXIT_USAGE, "a report says why by itself, it takes no --why");
     if (o->sqlite && o->dry_run)
         return say(r->program, EXIT_USAGE, "--dry-run has no results for --sqlite");
-    return check_bytes(r);
+    enum exit_code code = check_format(r, row);
+    if (!code)
+        code = check_stats(r);
+    if (!code)
+        code = check_why(r);
+    if (!code)
+        code = check_picture(r);
+    if (!code)
+        code = check_files(r);
+    if (!code)
+        code = check_trace(r);
+    return code ? code : check_bytes(r);
 }
 
 /* Operands by the names that the help gives them ("SRC DST"; not "[NAME=VALUE]...", which name
@@ -650,6 +917,14 @@ static void resolve_params(struct reading *r)
             add_param(o, dashed_names[i], defaults[i]);
 }
 
+/* The format of a command that was told none: its own, or what the output's name says. */
+static enum format default_format(const struct opts *o)
+{
+    enum format format = command_rows[o->command].format;
+
+    return format == FORMAT_SVG && o->output && names_graph(o->output) ? FORMAT_DOT : format;
+}
+
 enum exit_code opts_read(struct opts *o, const char *program, int argc, char **argv)
 {
     struct reading r = {.o = o, .program = program};
@@ -666,16 +941,23 @@ enum exit_code opts_read(struct opts *o, const char *program, int argc, char **a
         return say(program, EXIT_SYSTEM, "out of memory");
     add_word(o->command_line, program);
     enum exit_code code = read_words(&r, argc, argv);
-    if (code || o->help || o->version)
+    if (code || opts_asks(o))
         return code;
+    if (o->command == N_COMMANDS && o->report)
+        return refuse_report(&r, "report needs a command, one of");
     if (o->command == N_COMMANDS)
         return say(program, EXIT_USAGE, "no command, see '%s --help'", program);
     if (!r.given[OPTION_FORMAT])
-        o->format = o->why ? FORMAT_TABLE : command_rows[o->command].format;
+        o->format = o->why ? FORMAT_TABLE : default_format(o);
     if (o->command == COMMAND_DIFF && !r.given[OPTION_TOP])
         o->top = DEFAULT_TOP;
     resolve_params(&r);
     return o->operand_names ? check(&r) : say(program, EXIT_SYSTEM, "out of memory");
+}
+
+bool opts_asks(const struct opts *o)
+{
+    return o->help || o->version || o->man || o->completion;
 }
 
 void opts_free(struct opts *o)
@@ -689,10 +971,18 @@ void opts_free(struct opts *o)
 
 /* -- help ----------------------------------------------------------------------------------- */
 
+/* At least a blank follows. */
+/* What is longer than the column has a line of its own; both columns begin after two blanks. */
 static void put_padded(struct sink *s, const char *text, size_t width)
 {
+    size_t n = strlen(text);
+
     sink_text(s, text);
-    for (size_t n = strlen(text); n < width; n++)
+    if (n >= width) {
+        sink_text(s, "\n  ");
+        n = 0;
+    }
+    for (; n < width; n++)
         sink_char(s, ' ');
 }
 
@@ -711,10 +1001,11 @@ static void help_commands(unsigned commands, struct sink *s)
 }
 
 /* The row of an option as `commands` have it, which are one of them or all. */
-static struct option_row row_for(enum option_id id, unsigned commands)
+struct usage_option opts_option(unsigned id, unsigned commands)
 {
-    struct option_row row = option_rows[id];
+    struct usage_option row = option_rows[id];
 
+    row.words = option_words[id];
     for (size_t i = 0; i < sizeof help_rows / sizeof *help_rows; i++)
         if (help_rows[i].id == id && commands != ALL && help_rows[i].commands & commands) {
             row.argument = help_rows[i].argument;
@@ -736,22 +1027,18 @@ static void help_format(unsigned commands, struct sink *s)
 
 static void help_option(enum option_id id, unsigned commands, struct sink *s)
 {
-    const struct option_row shown = row_for(id, commands), *row = &shown;
-    char text[64], *p = text;
+    const struct usage_option shown = opts_option(id, commands), *row = &shown;
+    char form[64], text[sizeof form + 4];
 
-    p = text_put_text(p, row->letter ? (char[]){'-', row->letter, ',', ' ', '\0'} : "    ");
-    p = text_put_text(text_put_text(p, "--"), row->name);
-    if (may_lack(row))
-        p = text_put_text(text_put_text(p, "[="), row->argument + 1);
-    else if (row->argument)
-        p = text_put_text(text_put_text(p, " "), row->argument);
-    *p = '\0';
+    usage_form(row, form);
+    snprintf(text, sizeof text, "%c%c%c %s", row->letter ? '-' : ' ',
+             row->letter ? row->letter : ' ', row->letter ? ',' : ' ', form);
     sink_text(s, "  ");
     put_padded(s, text, 22);
     sink_text(s, row->help);
     if (id == OPTION_FORMAT)
         help_format(commands, s);
-    if (commands == ALL && row->commands != ALL)
+    if (commands == ALL && row->commands != ALL && row->commands != ALONE)
         help_commands(row->commands, s);
     sink_char(s, '\n');
 }
@@ -761,7 +1048,7 @@ static void help_options(unsigned commands, struct sink *s)
 {
     sink_text(s, "\nOptions, before or after operands:\n");
     for (int i = 0; i < N_OPTIONS; i++)
-        if (option_rows[i].commands & commands)
+        if (option_rows[i].commands & commands && !(i == OPTION_FORMAT && commands == IN(REPORT)))
             help_option((enum option_id)i, commands, s);
 }
 

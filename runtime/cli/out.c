@@ -46,8 +46,8 @@ char *cell_put_rounded(char *to, const struct cell *cell)
         return to + sprintf(to, "%.2f", cell->value);
     case CELL_DECIMAL:
         return put_decimal(to, cell->value);
-    case CELL_PERCENT:
-        return to + sprintf(to, "%.1f", cell->value);
+    case CELL_PERCENT: /* no "-0.0" */
+        return to + sprintf(to, "%.1f", fabs(cell->value) < 0.05 ? 0 : cell->value);
     case CELL_ERROR:
         return to + sprintf(to, "%.1e", cell->value);
     default:
@@ -72,6 +72,8 @@ void out_head(const struct rows *rows, const struct origin *origin, enum format 
         out_md_head(rows, s);
         break;
     case FORMAT_TABLE:
+    case FORMAT_SVG:
+    case FORMAT_DOT:
     case N_FORMATS:
         break;
     }
@@ -94,6 +96,8 @@ void out_rows(const struct rows *rows, uint64_t from, uint64_t to, enum format f
         out_md_rows(rows, from, to, s);
         break;
     case FORMAT_TABLE:
+    case FORMAT_SVG:
+    case FORMAT_DOT:
     case N_FORMATS:
         break;
     }

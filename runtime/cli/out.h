@@ -7,11 +7,19 @@
 enum format {
 #define FORMAT(NAME, name) FORMAT_##NAME,
 #define FORMATS                                                                                    \
-    FORMAT(TABLE, table) FORMAT(CSV, csv) FORMAT(JSON, json) FORMAT(JSONL, jsonl) FORMAT(MD, md)
+    FORMAT(TABLE, table)                                                                           \
+    FORMAT(CSV, csv)                                                                               \
+    FORMAT(JSON, json) FORMAT(JSONL, jsonl) FORMAT(MD, md) FORMAT(SVG, svg) FORMAT(DOT, dot)
     FORMATS
 #undef FORMAT
         N_FORMATS
 };
+
+/* Is it one of pictures, and not of rows? */
+static inline bool format_is_picture(enum format format)
+{
+    return format == FORMAT_SVG || format == FORMAT_DOT;
+}
 
 /* What a cell holds, and so how every format prints it. */
 enum cell_type {

@@ -58,6 +58,7 @@ struct out_sqlite {
     const char *shown;   /* for messages, borrowed */
     sqlite3 *handle;     /* owned; NULL: nothing is added yet */
     bool begun;          /* a transaction */
+    bool is_new;         /* there was no such file */
     enum exit_code code;
 };
 
@@ -222,7 +223,8 @@ enum exit_code out_sqlite_open(struct out_sqlite **out, const char *program, con
     }
     strcpy(file, *path == '/' ? "" : "./"); /* nothing is ":memory:" or a URI then */
     strcat(file, path);
-    *db = (struct out_sqlite){.program = program, .path = file, .shown = path};
+    *db = (struct out_sqlite){
+        .program = program, .path = file, .shown = path, .is_new = access(file, F_OK) != 0};
     enum exit_code code = check_file(db) ? EXIT_OK : db->code;
     if (code)
         release(db);
@@ -419,6 +421,14 @@ void out_sqlite_add(struct out_sqlite *db, const struct rows *rows, const struct
         add_all(db, rows, origin);
 }
 
+/* SQLite makes the file before it finds out that nothing fits into it. */
+static bool is_empty_file(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == 0;
+}
+
 enum exit_code out_sqlite_close(struct out_sqlite *db, bool keep)
 {
     enum exit_code code;
@@ -428,6 +438,10 @@ enum exit_code out_sqlite_close(struct out_sqlite *db, bool keep)
     if (keep && db->begun && !db->code)
         run_sql(db, "COMMIT");
     code = db->code;
+    sqlite3_close(db->handle);
+    db->handle = NULL;
+    if (code && db->is_new && is_empty_file(db->path))
+        unlink(db->path);
     release(db);
     return code;
 }

@@ -16,4 +16,6 @@ void progress_begin(struct progress *p, bool quiet);
 void progress_show(struct progress *p, uint64_t done, uint64_t total, const char *things);
 void progress_end(struct progress *p); /* wipes the line */
 
+double progress_now_s(void); /* of the clock that it goes by */
+
 #endif

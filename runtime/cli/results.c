@@ -29,6 +29,22 @@ bool results_bad(struct results *r, const char *at, const char *format, ...)
     return false;
 }
 
+bool results_bad_row(struct results *r, const char *format, ...)
+{
+    char text[512];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (r->row_line)
+        fprintf(stderr, "%s:%llu: %s\n", r->name, (unsigned long long)r->row_line, text);
+    else
+        fprintf(stderr, "%s: row %llu: %s\n", r->name, (unsigned long long)r->n_rows, text);
+    r->code = EXIT_INPUT;
+    return false;
+}
+
 static bool no_memory(struct results *r)
 {
     r->code = say(r->program, EXIT_SYSTEM, "out of memory for %s", r->name);
@@ -193,6 +209,7 @@ static bool next_csv_row(struct results *r)
     if (!skip_blank_lines(r))
         return false;
     r->row = r->at;
+    r->row_line = r->line;
     while (!last) {
         struct place before = here(r);
         const char *field;
@@ -302,7 +319,10 @@ enum exit_code results_open(struct results *r, const char *program, const char *
 
 bool results_next(struct results *r)
 {
-    return !r->code && (r->json ? results_json_next(r) : next_csv_row(r));
+    bool is_row = !r->code && (r->json ? results_json_next(r) : next_csv_row(r));
+
+    r->n_rows += is_row;
+    return is_row;
 }
 
 /*

@@ -26,6 +26,8 @@ struct results {
     const char **columns;         /* owned; names */
     const char **cells;           /* owned; one per column: a text, NULL if it is empty */
     size_t n_columns;             /* 0: JSON without a row, which does not know them */
+    uint64_t n_rows;              /* read so far */
+    uint64_t row_line;            /* of the last row; 0: JSON that is not a row a line */
     char *row;                    /* where in the text the last row began, if rows have places */
     char *kept_end;               /* of the rows that results_keep() has packed; NULL: none */
     struct results_json *json;    /* owned; NULL: CSV */
@@ -44,6 +46,10 @@ void results_close(struct results *r);
 
 /* The next row, in r->cells until the next call. False at the end, or after a message: r->code. */
 bool results_next(struct results *r);
+
+/* What is wrong with the row that was read last. Always false. */
+bool results_bad_row(struct results *r, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /*
  * Packs the row that was read last, where its text was: it takes no memory. Once a row is kept,

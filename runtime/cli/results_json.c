@@ -378,6 +378,7 @@ bool results_json_next(struct results *r)
     if (!j->row || r->code || !set_cells(r))
         return false;
     j->n++;
+    r->row_line = j->rows ? 0 : r->line;
     return true;
 }
 

@@ -10,7 +10,8 @@
 
 enum exit_code sink_open(struct sink *s, const char *program, const char *path)
 {
-    *s = (struct sink){.fd = STDOUT_FILENO, .name = path ? path : "standard output", .file.fd = -1};
+    *s = (struct sink){
+        .fd = STDOUT_FILENO, .name = path ? path : "standard output", .file.fd = -1, .removed = -1};
     s->buffer = malloc(SINK_BYTES);
     if (!s->buffer)
         return say(program, EXIT_SYSTEM, "out of memory");
@@ -20,7 +21,7 @@ enum exit_code sink_open(struct sink *s, const char *program, const char *path)
         return EXIT_OK;
     if (newfile_open(&s->file, path)) {
         s->fd = s->file.fd;
-        stop_removes(s->file.temporary);
+        s->removed = stop_removes(s->file.temporary);
         return EXIT_OK;
     }
     s->error = errno;
@@ -110,7 +111,7 @@ enum exit_code sink_close(struct sink *s, const char *program, bool keep)
         sink_flush(s);
     if (!newfile_close(&s->file, keep && !s->error) && !s->error)
         s->error = errno;
-    stop_removes(NULL);
+    stop_keeps(s->removed);
     if (s->error && s->error != EPIPE)
         code = say(program, EXIT_SYSTEM, "cannot write %s: %s", s->name, strerror(s->error));
     free(s->buffer);

@@ -15,6 +15,7 @@ struct sink {
     int error;           /* errno of the first write that failed, 0 if none */
     const char *name;    /* for messages, borrowed */
     struct newfile file; /* not for stdout */
+    int removed;         /* by a signal: what stop_removes() said; -1: nothing */
     char *at, *end;      /* free part of `buffer` */
     char *buffer;        /* owned */
 };

@@ -41,6 +41,15 @@ static bool use_row(void *arg, uint64_t i, struct cell *cells)
     return true;
 }
 
+struct rows stats_rows(const struct stats *stats)
+{
+    return (struct rows){.columns = columns,
+                         .n_columns = sizeof columns / sizeof *columns,
+                         .n_rows = stats->n,
+                         .row = use_row,
+                         .arg = (void *)stats};
+}
+
 /* -- what was used -------------------------------------------------------------------------- */
 
 enum { USES_FIRST = 256 };
@@ -63,10 +72,16 @@ static void keep(void *arg, const kb_use *use)
     stats->use[stats->n++] = *use;
 }
 
+void stats_keep(struct stats *stats, const kb_sim *sim)
+{
+    if (kb_sim_usage(sim, keep, stats) != KB_OK)
+        stats->failed = true;
+}
+
 void stats_take(struct stats *stats, const struct cli *cli, const kb_sim *sim)
 {
-    if (cli->opts.stats && kb_sim_usage(sim, keep, stats) != KB_OK)
-        stats->failed = true;
+    if (cli->opts.stats)
+        stats_keep(stats, sim);
 }
 
 void stats_free(struct stats *stats)
@@ -79,7 +94,9 @@ void stats_free(struct stats *stats)
 
 static bool ends_in(const char *path, const char *end)
 {
-    return strcmp(path + strlen(path) - strlen(end), end) == 0;
+    size_t n = strlen(path), m = strlen(end);
+
+    return n >= m && strcmp(path + n - m, end) == 0;
 }
 
 static bool is_csv(const char *path)
@@ -148,11 +165,7 @@ enum exit_code stats_write(const struct stats *stats, const struct cli *cli,
 {
     const char *path = cli->opts.stats;
     struct origin origin = cmd_origin(cli);
-    struct rows rows = {.columns = columns,
-                        .n_columns = sizeof columns / sizeof *columns,
-                        .n_rows = stats->n,
-                        .row = use_row,
-                        .arg = (void *)stats};
+    struct rows rows = stats_rows(stats);
     enum exit_code written;
 
     if (!path || !cmd_is_kept(code))

@@ -16,6 +16,12 @@ enum exit_code stats_check(const struct cli *cli);
 /* Keeps what `sim` has used, if it is asked for: it may be freed then. */
 void stats_take(struct stats *stats, const struct cli *cli, const kb_sim *sim);
 
+/* Keeps it without being asked. */
+void stats_keep(struct stats *stats, const kb_sim *sim);
+
+/* The rows of --stats. */
+struct rows stats_rows(const struct stats *stats);
+
 /*
  * Writes what was taken to the file of --stats, if there is one: after the command's own output,
  * which ended with `code`, and if that is kept. `args` are those of a bench, or NULL.

@@ -12,7 +12,7 @@ enum { INSIST_MS = 500 }; /* `timeout -s INT` sends the signal twice, to us and 
 /* A handler has no argument of ours: what it sees can only be static. */
 static volatile sig_atomic_t deferring;
 static atomic_bool asked; /* any thread looks */
-static const char *volatile removed;
+static const char *volatile removed[STOP_FILES];
 static volatile int64_t asked_ms;
 
 static int64_t now_ms(void)
@@ -36,8 +36,9 @@ static void on_signal(int signal_number)
 {
     if (signal_number == SIGINT && deferring && note_ctrl_c())
         return;
-    if (removed)
-        unlink(removed);
+    for (int i = 0; i < STOP_FILES; i++)
+        if (removed[i])
+            unlink(removed[i]);
     signal(signal_number, SIG_DFL);
     raise(signal_number);
 }
@@ -71,7 +72,19 @@ bool stop_asked(void)
     return atomic_load_explicit(&asked, memory_order_relaxed);
 }
 
-void stop_removes(const char *path)
+int stop_removes(const char *path)
 {
-    removed = path;
+    int i = 0;
+
+    while (i < STOP_FILES && removed[i])
+        i++;
+    if (i < STOP_FILES)
+        removed[i] = path;
+    return i;
+}
+
+void stop_keeps(int file)
+{
+    if (file >= 0 && file < STOP_FILES)
+        removed[file] = NULL;
 }

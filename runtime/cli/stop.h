@@ -10,7 +10,12 @@ void stop_catch(void);
 void stop_defer(bool deferred);
 bool stop_asked(void);
 
-/* The file to remove if we are killed, borrowed; NULL: none. */
-void stop_removes(const char *path);
+/*
+ * A file to remove if we are killed, borrowed until stop_keeps() is called with what this returns.
+ * NULL: none.
+ */
+enum { STOP_FILES = 4 }; /* more are not removed */
+int stop_removes(const char *path);
+void stop_keeps(int file);
 
 #endif

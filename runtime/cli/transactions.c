@@ -345,7 +345,7 @@ static void end_rows(void *arg, struct fields *fields)
 }
 
 enum exit_code transactions_read(const kb_topology *topo, const char *program, const char *path,
-                                 kb_sim *sim)
+                                 bool quiet, kb_sim *sim)
 {
     struct input in = {.fields = {.program = program,
                                   .header = "issue_ns,op,src,dst,offset,nbytes",
@@ -354,7 +354,8 @@ enum exit_code transactions_read(const kb_topology *topo, const char *program, c
                                   .hint = "what may follow nbytes is after and think_ns",
                                   .row = read_row,
                                   .end = end_rows,
-                                  .arg = &in},
+                                  .arg = &in,
+                                  .quiet = quiet},
                        .topo = topo,
                        .sim = sim,
                        .ids = malloc(IDS_MAX * sizeof *in.ids)};

@@ -10,11 +10,11 @@ extern const char *const op_names[N_OPS]; /* as the column `op` has them, by kb_
 
 /*
  * Adds the rows of `path` ("-": stdin) to `sim`. What is wrong with them goes to stderr, each
- * row once, as FILE:LINE:COL.
+ * row once, as FILE:LINE:COL; and progress, unless `quiet`.
  *
  * returns  EXIT_OK, EXIT_INPUT, EXIT_SYSTEM; EXIT_INTERRUPTED if stop_asked() while reading
  */
 enum exit_code transactions_read(const kb_topology *topo, const char *program, const char *path,
-                                 kb_sim *sim);
+                                 bool quiet, kb_sim *sim);
 
 #endif

@@ -1,9 +1,43 @@
 /* warn.h -- what stderr says about a result that is not what it seems. */
 #ifndef WARN_H
 #define WARN_H
-#include "cmd.h"
+#include "kernbench.h"
+
+struct cli;
 
 /* design 3.1: ideal links are no stations, so nothing else would tell that they were too few. */
 void warn_of_ideal_links(const struct cli *cli, const kb_sim *sim);
+
+/* A bench that moved nothing, or PEs that a launch reached and that did nothing. */
+void warn_of_idle_kernels(const struct cli *cli, const kb_sim *sim, const char *bench);
+
+/* Slices that traffic aims at, and that it has reached; give it back with warn_aim_free(). */
+struct warn_aim {
+    const kb_info *info;
+    uint32_t n;           /* slices, over all SIPs and cubes */
+    bool *aimed, *served; /* [slice]; owned */
+};
+
+/* False without memory. */
+bool warn_aim_new(struct warn_aim *aim, const struct cli *cli, const kb_traffic *traffic);
+void warn_aim_free(struct warn_aim *aim);
+
+/* What `sim` has served is reached, beside what others have; or nothing is, anew. */
+kb_status warn_aim_add(struct warn_aim *aim, const kb_sim *sim);
+void warn_aim_clear(struct warn_aim *aim);
+
+/* Slices that saw nothing. */
+struct warn_missed {
+    uint32_t n, aimed;
+    uint32_t first;
+};
+
+struct warn_missed warn_aim_missed(const struct warn_aim *aim);
+
+/* Says so of the rate that is written `rate`. */
+void warn_of_missed(const struct cli *cli, const char *rate, const struct warn_missed *missed);
+
+/* Why the result of transaction `id`, which the library calls inconsistent, is: which term. */
+void warn_term(uint64_t id, const kb_result *r, kb_error *why);
 
 #endif

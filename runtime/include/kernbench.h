@@ -95,6 +95,55 @@ typedef struct kb_info {
 
 void kb_topology_info(const kb_topology *topo, kb_info *out);
 
+/* -- components ----------------------------------------------------------------------------- */
+
+#define KB_NO_CUBE UINT32_MAX
+
+/*
+ * A node. They are numbered from 0, SIP by SIP: those of its cubes, then those of its IO chiplet;
+ * the switch between SIPs is the last one. kb_info has how many there are.
+ */
+typedef struct kb_node {
+    char name[KB_NODE_BYTES]; /* "sip0.cube3.xbar.pe1" */
+    const char *kind;         /* "xbar" */
+    uint32_t sip;             /* 0 of the switch */
+    uint32_t cube;            /* inside its SIP; KB_NO_CUBE: it stands on none */
+    int64_t overhead_fs;
+    bool placed;       /* it has a point where it meets its cube's NoC: */
+    double x_mm, y_mm; /* from the top left of the cube */
+} kb_node;
+
+/* KB_BAD_REQUEST: there is no node with that number. */
+kb_status kb_node_get(const kb_topology *topo, uint32_t node, kb_node *out);
+
+/* The number of the node with that full name (`len` bytes). KB_BAD_REQUEST: there is none. */
+kb_status kb_node_find(const kb_topology *topo, const char *name, size_t len, uint32_t *out);
+
+/* A directed edge: a link that is passed both ways has two. */
+typedef struct kb_edge {
+    uint32_t from, to; /* numbers of nodes */
+    double length_mm;
+    int64_t wire_fs;
+    double gbs; /* effective; INFINITY: unlimited */
+} kb_edge;
+
+/* Calls `each` for every edge: by SIP those of its cubes, then those of its IO chiplet. */
+void kb_edges(const kb_topology *topo, void (*each)(void *arg, const kb_edge *edge), void *arg);
+
+/* What the parts of a topology can do at best. */
+typedef struct kb_limits {
+    double cube_w_mm, cube_h_mm;
+    double slice_gbs, sram_gbs, tcm_read_gbs, tcm_write_gbs; /* effective */
+    double gemm_macs_per_ns, math_elements_per_ns;           /* of a PE */
+    uint32_t gemm_mac[3];                                    /* M, K, N of a cycle */
+    double gemm_clock_ghz, math_clock_ghz;
+    uint32_t math_lanes;
+    uint32_t read_channels, write_channels; /* of a PE */
+    uint32_t read_engines, write_engines;   /* of an M_CPU */
+} kb_limits;
+
+void kb_topology_limits(const kb_topology *topo, kb_limits *out);
+
 /* -- routes --------------------------------------------------------------------------------- */
 
 typedef enum kb_op { KB_READ, KB_WRITE, KB_H2D, KB_D2H } kb_op;
@@ -143,11 +192,12 @@ typedef enum kb_engine {
 enum kb_cost_class {
     KB_COST_WIRE = 1,
     KB_COST_OVERHEAD = 2,
-    KB_COST_MEMORY_GBS = 4, /* bandwidth of the memories */
+    KB_COST_MEMORY_GBS = 4, /* bandwidth of the memories, of a TCM for other PEs */
     KB_COST_LINK_GBS = 8,   /* bandwidth of the links */
     KB_COST_CHANNELS = 16,  /* PE DMA channels: as many as wanted */
     KB_COST_ENGINES = 32,   /* M_CPU DMA engines: as many as wanted */
     KB_COST_COMPUTE = 64,   /* cycles of GEMM and MATH */
+    KB_COST_TCM_GBS = 128,  /* bandwidth of TCMs for FETCH and STORE of their own PE */
 };
 
 /* All zero is the default. */
@@ -162,6 +212,7 @@ typedef struct kb_options {
     bool phase2;                /* and what kb_compute() needs */
     uint64_t oplog_limit_bytes; /* > 0: records beyond it go to a temporary file */
     size_t stack_bytes;         /* of a kernel; 0: 256 KiB */
+    bool inspect; /* keep also where operations were called, and what DMA moved: kb_inspect() */
 } kb_options;
 
 /* One transaction to be run. */
@@ -370,7 +421,8 @@ typedef struct kb_kernel_run {
 /*
  * What happens in a simulation, told while it runs, in order of simulated time. What is known
  * before its time is told before: what follows a link of a fifo machine, and the end of a memory's
- * own overhead. Traffic is told late how long it has waited for a channel: one of a PE at a time.
+ * own overhead. A link's service has its end when it is taken, and is never released. Traffic is
+ * told late how long it has waited for a channel: one of a PE at a time, behind the one before it.
  * Any function may be NULL. They must not call the simulation, and what they are given lasts until
  * they return (texts: until the simulation is freed).
  */
@@ -407,6 +459,7 @@ typedef struct kb_why kb_why;
 typedef enum kb_why_by {
     KB_WHY_ALL,    /* the whole run */
     KB_WHY_PLACE,  /* a component, or an edge */
+    KB_WHY_WAIT,   /* a station, by those who were in front; of composites of all tiles */
     KB_WHY_SOURCE, /* a PE or a host, by its transactions */
     KB_WHY_TARGET, /* a memory, by the transactions to it */
     KB_WHY_OP,     /* transactions: "read"; kernels: commands, as the op log names them */
@@ -421,10 +474,11 @@ typedef struct kb_why_row {
     const char *of; /* "c0.pe3", "dma_read"; "" of ALL; of PATH "attention", "tl_load copy.c:12" */
     kb_cause cause;
     kb_place place;  /* waits, drain, ports, compute: where; of ALL and OP KB_NOWHERE */
-    kb_place behind; /* the same of waits: the source of who was let in there last */
+    kb_place behind; /* WAIT, and waits of PATH: the source of who was let in there last */
     uint64_t count;
-    int64_t sum_fs;
-    int64_t all_fs; /* of all causes of `of` */
+    int64_t sum_fs; /* at most INT64_MAX: sums of latencies may pass it */
+    int64_t all_fs; /* of all causes of `of`, likewise */
+    double sum_ns, all_ns;
 } kb_why_row;
 
 /* One step of a critical path: a command, from its call to its end, or to its issue. */
@@ -451,7 +505,7 @@ void kb_why_free(kb_why *why);
  * Once it has run: calls `each` for every row, by kb_why_by, then by the sum of what the rows are
  * of, then by the rows' own, largest first. Of a run that ended early what has ended counts.
  *
- * returns  KB_NO_MEMORY, or KB_TIME_RANGE: a sum passes 2^63 fs
+ * returns  KB_NO_MEMORY
  */
 kb_status kb_why_rows(kb_why *why, void (*each)(void *arg, const kb_why_row *row), void *arg);
 
@@ -472,8 +526,8 @@ kb_status kb_why_path(kb_why *why, void (*each)(void *arg, const kb_why_step *st
  * end of the run: kb_sim_end_fs(), or how far it has come. Reads count on the way of their data.
  *
  * A node is passed by any number of transactions at once: it has no servers and no queue, and its
- * busy_fs is count times its overhead. So it is with links that are ideal, but that they are
- * counted as if they were taken for bytes over gbs, and may be used by more than 100 %.
+ * busy_fs is count times its overhead. An ideal link has no queue either; its busy_fs is bytes over
+ * gbs, and may be more than there was time for.
  */
 typedef struct kb_use {
     kb_place_kind kind; /* KB_AT_NODE, _LINK, _CHANNEL, _ENGINE, _MEMORY or _PORT */
@@ -768,6 +822,8 @@ typedef struct kb_launch_result {
     int64_t response_fs; /* the last response is back */
     uint64_t ops;        /* commands issued */
     uint64_t dma_read_bytes, dma_write_bytes, gemm_macs, math_elements;
+    uint32_t idle_pes; /* that issued no command, */
+    uint32_t idle_pe;  /* and the first of them, by number over all SIPs and cubes */
 } kb_launch_result;
 
 /*
@@ -810,6 +866,9 @@ typedef struct kb_compute_options {
     bool verify_ops;         /* compute every operation again by plain loops, and compare */
     bool (*stop)(void *arg); /* asked before every step, by one thread at a time; may be NULL */
     void *stop_arg;
+    /* Called there, too: how many operations are computed, of how many. May be NULL. */
+    void (*progress)(void *arg, uint64_t done, uint64_t total);
+    void *progress_arg;
 } kb_compute_options;
 
 /*
@@ -831,6 +890,68 @@ const char *kb_compute_backend(void);
  */
 kb_status kb_oplog_write(kb_sim *sim, const char *path, const char *command_line, uint64_t seed,
                          kb_error *why);
+
+/* -- inspecting ----------------------------------------------------------------------------- */
+
+/* What a record says in brief. */
+typedef struct kb_op_brief {
+    uint32_t id;
+    char name[32];                 /* "gemm_f16", as in the op log */
+    char component[KB_NODE_BYTES]; /* "sip0.cube0.pe3.pe_gemm" */
+    int64_t start_fs, end_fs;
+    /* Of a DMA: the tensor of the host where it reads or writes, and the first element there. */
+    const char *tensor; /* NULL: none */
+    int64_t rank, index[KB_RANK_MAX];
+} kb_op_brief;
+
+/* An operand or a result of an operation. */
+typedef struct kb_op_tensor {
+    char role[16]; /* "a", "b", "in0", "src", "epilogue0.1"; "out", "dst" */
+    bool is_result;
+    bool is_scalar;
+    double scalar;
+    uint64_t address; /* global, and where that is */
+    kb_endpoint memory;
+    uint64_t offset;
+    kb_dtype dtype;
+    kb_shape shape;
+    uint32_t maker;                   /* op_id that made the bytes; UINT32_MAX: none, or several */
+    bool from_host;                   /* no operation made them */
+    const char *tensor;               /* the host's tensor that lies there; NULL: none */
+    int64_t rank, index[KB_RANK_MAX]; /* of its element at `address` */
+    const void *bytes;                /* row-major; NULL: not known, or not yet */
+} kb_op_tensor;
+
+typedef struct kb_op_info {
+    kb_op_brief op;
+    uint32_t asked;                     /* the id that was asked for: perhaps of a stage of `op` */
+    uint32_t pe;                        /* over all SIPs and cubes */
+    const char *kernel, *region, *file; /* NULL: not known */
+    int line;
+    int64_t issue_fs;
+    const char *params; /* JSON, as in the op log */
+    const kb_op_tensor *tensors;
+    const kb_op_brief *producers, *consumers; /* by dependency_ids, ascending */
+    size_t n_tensors, n_producers, n_consumers;
+} kb_op_info;
+
+typedef struct kb_inspection kb_inspection;
+
+#define KB_LAST_OP UINT32_MAX
+
+/*
+ * Looks up operation `id`, or the last command, of the launches that have run; a stage's id means
+ * its command. Needs `inspect` and `oplog` or `phase2` of the options. Its bytes stay until
+ * kb_inspection_free(), which comes before kb_sim_free(): what Phase 2 has to compute is kept if
+ * this is called before kb_compute().
+ *
+ * returns  KB_BAD_REQUEST: no such id, the range is in `why`
+ */
+kb_status kb_inspect(kb_sim *sim, uint32_t id, kb_inspection **out, kb_error *why);
+
+/* With the bytes that are known by now. */
+const kb_op_info *kb_inspection_info(kb_inspection *inspection);
+void kb_inspection_free(kb_inspection *inspection);
 
 /*
  * Turns a kernel's stack overflow into KB_KERNEL_ERROR instead of a crash: catches SIGSEGV and

@@ -114,7 +114,7 @@ done
 [ $others -eq 0 ]
 ok "the help of a command has nothing of others"
 run --help
-grep -q -- "--bytes N .*; a list for sweep (probe, route, sweep, load)$" out
+grep -q -- "--bytes N .*; a list for sweep (probe, route, sweep, load, why)$" out
 ok "--help says which commands take an option"
 refused "of unknown options the nearest of the command" 2 \
     "unknown option '--rates': it is one of --format, --output, --sqlite, --engine, --quiet, --case, --bytes, --help" probe --rates

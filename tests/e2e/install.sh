@@ -30,6 +30,19 @@ nothing "$(grep -r "$work/stage" "$work/stage$lib/pkgconfig")" && [ ! -e "$prefi
 ok "what DESTDIR holds is put in its place, and knows nothing of DESTDIR"
 put PREFIX="$prefix" TOPO=tray32 && [ -x "$prefix/bin/tray32" ] && [ -x "$prefix/bin/cube8" ]
 ok "a second topology beside the first"
+# pages NAME: its manual page and completions are where they belong, and are what it prints
+pages()
+{
+    local share=$prefix/share program=$prefix/bin/$1
+
+    "$program" --man | cmp - "$share/man/man1/$1.1" &&
+        "$program" --completion bash | cmp - "$share/bash-completion/completions/$1" &&
+        "$program" --completion zsh | cmp - "$share/zsh/site-functions/_$1" &&
+        "$program" --completion fish | cmp - "$share/fish/vendor_completions.d/$1.fish"
+}
+
+pages cube8 && pages tray32 && pages kbgen && grep -q '^.TH TRAY32 1 ' "$prefix/share/man/man1/tray32.1"
+ok "manual pages and completions"
 put PREFIX="$prefix" TOPO=tray32 NAME=tray_wide SET='cube.hbm.bw_gbs=512 cube.xbar.pe_gbs=512' &&
     [ "$(pkg-config --libs-only-l tray_wide | xargs)" = '-ltray_wide -lkernbench' ]
 ok "a variant by SET and NAME"

@@ -39,6 +39,32 @@ equal "op and bytes" "write 1024" "$(field op 2) $(field nbytes 2)"
 awk -F, 'NR > 1 { d = $8 - $16 - $17 - $18 - $19 - $20 - $21; if (d > 3e-6 || d < -3e-6) exit 1 }' out
 ok "the mean is the sum of its parts, each rounded"
 
+# -- what is doubtful ---------------------------------------------------------------------------
+
+{ echo src,dst,weight; echo c0.pe0,c0.slice0,1; echo c0.pe0,c3.slice5,1e-12; } >rare.csv
+load --pattern matrix:rare.csv --rate 0.1 --txns 2000
+equal "a slice that is aimed at and sees nothing is warned of, by name" \
+    "warning: rate 0.1: 1 of the 2 slices aimed at saw no transaction (the first: sip0.cube3.hbm_ctrl.slice5)" \
+    "$(grep '^warning' err)"
+load --pattern matrix:rare.csv --rate 0.1 --txns 2000 --quiet
+[ $code -eq 0 ] && [ ! -s err ]
+ok "--quiet: nothing"
+load --pattern uniform --rate 0.1 --txns 20 --seeds 1
+grep -q '^warning: rate 0.1: [1-9][0-9]* of the 64 slices aimed at saw no transaction (the first: ' err
+ok "of a uniform pattern, all slices"
+load --pattern hotspot:100% --rate 0.1,0.2 --txns 2000
+[ $code -eq 0 ] && ! grep -q '^warning' err
+ok "of a hot spot that takes all, it alone"
+for seed in 0 1 2 3 4 5 6 7 8 9; do
+    load --pattern local --rate 0.1 --txns 1 --seeds 1 --seed $seed
+    grep -q '^warning: rate 0.1: no byte was moved, --txns is too small$' err && break
+done
+[ $code -eq 0 ] && says "no byte was moved" && [ "$(field count 1)" = 0 ]
+ok "a load that moves nothing is warned of"
+load --pattern uniform --rate 0.1
+[ $code -eq 0 ] && ! grep -q '^warning' err
+ok "nothing is warned of in a load as it is"
+
 # -- theory -------------------------------------------------------------------------------------
 
 # A read of 4096 B holds its PE's channel for 18.085 ns: 64 of them carry no more.

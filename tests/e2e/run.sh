@@ -69,6 +69,7 @@ refused "an empty size" 2 "M must be an integer in 1..65536, not ''" gemm M=
 refused "a number out of range" 2 "eps must be a number in 1e-12..1, not '2'" layernorm eps=2
 refused "a number that is none" 2 "eps must be a number in 1e-12..1, not 'nan'" layernorm eps=nan
 refused "dtype" 2 "dtype must be one of 'f16 bf16 f32 f64', not 'f8'" softmax dtype=f8
+refused "a choice: the nearest one" 2 "act must be one of 'relu sigmoid tanh', not 'rleu', did you mean 'relu'?" mlp act=rleu
 refused "a choice" 2 "act must be one of 'relu sigmoid tanh', not 'gelu'" mlp act=gelu
 refused "given twice" 2 "M is given twice" gemm M=3 K=4 M=3
 refused "--verify" 2 "--verify 'all' is not 'ops'" gemm --verify=all
@@ -134,6 +135,27 @@ ok "a table by default"
 run --seed 3 softmax --quiet M=3 -o out.csv --format csv N=4
 [ $code -eq 0 ] && [ ! -s out ] && [ "$(sed 1d out.csv | cut -d, -f1)" = softmax ]
 ok "options before, between and after; -o"
+
+# -- warnings -----------------------------------------------------------------------------------
+
+broken unwritten --format csv
+[ $code -eq 0 ] && [ "$(cat err)" = "warning: unwritten moved no byte" ]
+ok "a bench that moves nothing is warned of"
+broken half --format csv
+[ $code -eq 0 ] && [ "$(cat err)" = \
+    "warning: 3 of the 5 PEs of launch 0, copy_half, issued no command (the first: sip0.cube0.pe3)" ]
+ok "PEs of a launch that issue nothing are warned of, and one is named"
+broken half --quiet && [ ! -s err ] && broken unwritten --quiet && [ ! -s err ]
+ok "--quiet: neither"
+broken half --fingerprint && grep -qvx 'fingerprint [0-9a-f]*' err
+[ $? -eq 1 ]
+ok "--fingerprint: neither"
+for bench in softmax layernorm list_walk gemm_composite; do
+    run $bench
+    [ $code -eq 0 ] && [ ! -s err ] || echo "# $bench"
+done >missing
+[ ! -s missing ] || { cat missing; false; }
+ok "nothing is warned of in benches as they are"
 
 # -- verification -------------------------------------------------------------------------------
 

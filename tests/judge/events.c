@@ -100,3 +100,24 @@ void judge_add_use(struct judge_use *uses, size_t *n, const struct judge_use *us
     snprintf(uses[*n].name, sizeof uses[*n].name, format, a, b);
     (*n)++;
 }
+
+void judge_add_wait(struct judge_waits *list, const struct judge_wait *wait)
+{
+    if (list->n == list->room) {
+        list->room = list->room ? 2 * list->room : 64;
+        list->waits = judge_grow(list->waits, list->room, sizeof *list->waits);
+    }
+    list->waits[list->n++] = *wait;
+}
+
+void judge_name_link(const struct judge_topo *t, size_t from, size_t to,
+                     char text[2 * JUDGE_NAME_BYTES])
+{
+    snprintf(text, 2 * JUDGE_NAME_BYTES, "%.45s -> %.45s", t->nodes[from].name, t->nodes[to].name);
+}
+
+void judge_name_station(const struct judge_topo *t, size_t node, const char *way,
+                        char text[2 * JUDGE_NAME_BYTES])
+{
+    snprintf(text, 2 * JUDGE_NAME_BYTES, "%.45s%s", t->nodes[node].name, way);
+}

@@ -40,4 +40,12 @@ int64_t judge_transfer_fs(uint64_t nbytes, double gbs, bool *too_late);
 void judge_add_use(struct judge_use *uses, size_t *n, const struct judge_use *use,
                    const char *format, const char *a, const char *b)
     __attribute__((format(printf, 4, 0)));
+
+void judge_add_wait(struct judge_waits *list, const struct judge_wait *wait);
+
+/* What a wait was for: a link in the direction of its data; a node, and which part of it. */
+void judge_name_link(const struct judge_topo *t, size_t from, size_t to,
+                     char text[2 * JUDGE_NAME_BYTES]);
+void judge_name_station(const struct judge_topo *t, size_t node, const char *way,
+                        char text[2 * JUDGE_NAME_BYTES]);
 #endif

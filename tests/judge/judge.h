@@ -154,10 +154,28 @@ struct judge_use {
     uint32_t longest;         /* its line */
 };
 
-/* The same as judge_replay(), and every station that was taken; give `*uses` back with free(). */
-bool judge_replay_uses(const struct judge_topo *t, const struct judge_row *rows, size_t n,
-                       struct judge_result *results, uint64_t *fingerprint, struct judge_use **uses,
-                       size_t *n_uses);
+/* Somebody has come to a station whose servers were all taken. */
+struct judge_wait {
+    uint64_t id;
+    uint64_t behind;               /* who was let in there last, when it came */
+    uint64_t given_by;             /* whose end has let it in */
+    char at[2 * JUDGE_NAME_BYTES]; /* "sip0.cube0.m_cpu.write", a memory's node, "A -> B" */
+    int64_t begin_fs, end_fs;
+};
+
+/* All zero is an empty list; give `waits` back with free(). */
+struct judge_waits {
+    struct judge_wait *waits;
+    size_t n, room;
+};
+
+/*
+ * The same, and every station that was taken (give `*uses` back with free()), and every wait, in
+ * order of its end. What is not asked for is NULL.
+ */
+bool judge_replay_watched(const struct judge_topo *t, const struct judge_row *rows, size_t n,
+                          struct judge_result *results, uint64_t *fingerprint,
+                          struct judge_use **uses, size_t *n_uses, struct judge_waits *waits);
 
 /* -- CSV (csv.c) ---------------------------------------------------------------------------- */
 

@@ -14,6 +14,7 @@ struct station {
     uint64_t first, last; /* the line; job.behind leads through it */
     uint32_t in_line;
     struct judge_use use;
+    uint64_t let_in; /* who was the last */
 };
 
 enum step_kind { DELAY, CHANNEL, LINK, SERVICE };
@@ -30,8 +31,10 @@ struct job {
     struct step *steps;
     size_t n_steps, room;
     size_t now_at;      /* the step that comes next, or that it waits for */
-    int64_t arrived_fs; /* at the station it is at */
     uint64_t behind;    /* who waits in line after it */
+    bool waits;         /* since when, and who had been let in last */
+    int64_t arrived_fs; /* at the station it is at */
+    uint64_t let_in;
     uint64_t then;      /* the job that arrives once this one has ended */
     uint32_t waits_for; /* how many jobs have this one as `then` and have not ended */
     size_t frees;       /* the FETCH of a token: the token, in its PE's queue */
@@ -75,6 +78,9 @@ struct sim {
     struct station *returns;        /* by edge that exists one way only: the way back */
     struct judge_events events;
     int64_t now_fs;
+    uint64_t now_id; /* of the event */
+    uint64_t ending; /* the job whose end it is; NO_JOB */
+    uint64_t order;  /* ends and returns so far */
     uint32_t tile_m, tile_k, tile_n, tile_buffers;
 };
 
@@ -122,6 +128,48 @@ static void go_on(struct sim *s, uint64_t id)
         post(s, 0, JUDGE_ARRIVAL, id, j->now_at);
 }
 
+static bool is_one_of(const struct station *at, const struct station *all, size_t n)
+{
+    return at >= all && at < all + n;
+}
+
+/* The write port of a TCM is one of `ones`, like a memory. */
+static void name_station(const struct sim *s, const struct station *at,
+                         char text[2 * JUDGE_NAME_BYTES])
+{
+    const struct judge_topo *t = s->t;
+
+    if (is_one_of(at, s->reads, t->n_nodes))
+        judge_name_station(t, (size_t)(at - s->reads), ".read", text);
+    else if (is_one_of(at, s->writes, t->n_nodes))
+        judge_name_station(t, (size_t)(at - s->writes), ".write", text);
+    else if (is_one_of(at, s->read_ports, t->n_nodes))
+        judge_name_station(t, (size_t)(at - s->read_ports), ".read", text);
+    else if (is_one_of(at, s->ones, t->n_nodes))
+        judge_name_station(t, (size_t)(at - s->ones),
+                           strstr(t->nodes[at - s->ones].name, ".pe_tcm") ? ".write" : "", text);
+    else if (is_one_of(at, s->links, t->n_edges))
+        judge_name_link(t, t->edges[at - s->links].from, t->edges[at - s->links].to, text);
+    else
+        judge_name_link(t, t->edges[at - s->returns].to, t->edges[at - s->returns].from, text);
+}
+
+static void tell_wait(struct sim *s, uint64_t id, const struct station *at)
+{
+    struct job *j = &s->jobs[id];
+    struct judge_wait wait = {.id = id,
+                              .behind = j->let_in,
+                              .given_by = s->now_id,
+                              .begin_fs = j->arrived_fs,
+                              .end_fs = s->now_fs};
+
+    if (!j->waits)
+        return;
+    j->waits = false;
+    name_station(s, at, wait.at);
+    judge_add_wait(&s->run->waits, &wait);
+}
+
 /* Job `id` has the station that it came for. */
 static void take(struct sim *s, uint64_t id)
 {
@@ -134,6 +182,8 @@ static void take(struct sim *s, uint64_t id)
     here->at->use.bytes += s->run->records[id].nbytes;
     here->at->use.wait_fs += s->now_fs - j->arrived_fs;
     here->at->use.busy_fs -= s->now_fs; /* give_back() adds when it ends */
+    tell_wait(s, id, here->at);
+    here->at->let_in = id;
     if (j->now_at == 0)
         s->run->records[id].t_start = s->now_fs;
     if (here->kind != CHANNEL)
@@ -155,6 +205,9 @@ static void arrive(struct sim *s, uint64_t id)
         take(s, id);
         return;
     }
+    j->waits = true;
+    j->arrived_fs = s->now_fs;
+    j->let_in = at->let_in;
     j->behind = NO_JOB;
     if (at->first == NO_JOB)
         at->first = id;
@@ -188,12 +241,16 @@ static void finish(struct sim *s, uint64_t id)
 
     record(s, JUDGE_DONE, id);
     r->t_end = s->now_fs;
+    r->order = s->order++;
+    s->ending = id;
     for (size_t i = 0; i < j->n_steps; i++) {
         if (j->steps[i].kind == CHANNEL || j->steps[i].kind == SERVICE)
             give_back(s, j->steps[i].at);
     }
-    if (j->then != NO_JOB && --s->jobs[j->then].waits_for == 0)
+    if (j->then != NO_JOB && --s->jobs[j->then].waits_for == 0) {
+        s->run->records[j->then].after = id;
         go_on(s, j->then);
+    }
     if (j->frees != JUDGE_NONE) {
         p->tokens[j->frees].fetched = true;
         enter_tokens(s, p);
@@ -203,6 +260,7 @@ static void finish(struct sim *s, uint64_t id)
             judge_die("a command ends in the middle");
         command_ends(s, p, r->command);
     }
+    s->ending = NO_JOB;
 }
 
 /*
@@ -216,8 +274,10 @@ static void enter_tokens(struct sim *s, struct pe *p)
 
         if (p->n_entered >= s->tile_buffers && !p->tokens[p->n_entered - s->tile_buffers].fetched)
             return;
-        for (size_t i = 0; i < n->n_first; i++)
+        for (size_t i = 0; i < n->n_first; i++) {
+            s->run->records[n->first[i]].after = s->ending;
             go_on(s, n->first[i]);
+        }
     }
 }
 
@@ -247,7 +307,8 @@ static uint64_t new_job(struct plan *x, enum judge_component component, enum jud
     }
     s->jobs[id] = (struct job){.behind = NO_JOB, .then = NO_JOB, .frees = JUDGE_NONE};
     r = &s->run->records[id];
-    *r = (struct judge_op_record){.op_id = id, .parent = JUDGE_NONE, .t_issue = s->now_fs};
+    *r = (struct judge_op_record){
+        .op_id = id, .parent = JUDGE_NONE, .after = JUDGE_NONE, .t_issue = s->now_fs};
     r->kernel = (size_t)(x->p - s->pes);
     r->command = x->p->at;
     r->component = component;
@@ -618,6 +679,7 @@ static void command_ends(struct sim *s, struct pe *p, size_t command)
     struct judge_op_record *r = &s->run->records[times->op_id];
 
     times->end_fs = s->now_fs;
+    times->order = s->order++;
     if (r->component == JUDGE_PE_SCHEDULER)
         r->t_end = s->now_fs;
     if (p->blocked && p->until == command)
@@ -684,6 +746,7 @@ static void go_on_calling(struct sim *s, struct pe *p)
         }
         times->issue_fs = s->now_fs;
         if (!has_ended(p, c->target)) {
+            times->blocked = true;
             block(p, c->target);
             return;
         }
@@ -691,6 +754,7 @@ static void go_on_calling(struct sim *s, struct pe *p)
     }
     p->returned = true;
     p->times->return_fs = s->now_fs;
+    p->times->return_order = s->order++;
 }
 
 /* A class 4 event: the kernel starts, or a command is issued, or its end is there. */
@@ -713,6 +777,7 @@ static void run_kernel(struct sim *s, struct pe *p)
 
 static void run_event(struct sim *s, const struct judge_event *e)
 {
+    s->now_id = e->id;
     switch (e->class) {
     case JUDGE_DONE:
         if (s->jobs[e->id].steps[e->step].kind == SERVICE)
@@ -812,7 +877,8 @@ static struct station *stations(size_t n, uint32_t servers)
     struct station *all = judge_alloc(n, sizeof *all);
 
     for (size_t i = 0; i < n; i++)
-        all[i] = (struct station){.servers = servers, .first = NO_JOB, .last = NO_JOB};
+        all[i] =
+            (struct station){.servers = servers, .first = NO_JOB, .last = NO_JOB, .let_in = NO_JOB};
     return all;
 }
 
@@ -966,7 +1032,7 @@ static void tear_down(struct sim *s)
 bool judge_kernels(const struct judge_topo *t, const struct judge_program *program,
                    struct judge_run *out)
 {
-    struct sim s = {.t = t, .run = out};
+    struct sim s = {.t = t, .run = out, .ending = NO_JOB};
 
     memset(out, 0, sizeof *out);
     out->fingerprint = JUDGE_NO_EVENTS;
@@ -1000,5 +1066,6 @@ void judge_run_clear(struct judge_run *run)
     free(run->kernels);
     free(run->records);
     free(run->uses);
+    free(run->waits.waits);
     memset(run, 0, sizeof *run);
 }

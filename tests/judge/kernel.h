@@ -157,6 +157,9 @@ struct judge_op_record {
     uint64_t nbytes;   /* DMA, FETCH, STORE */
     uint32_t m, k, n;  /* GEMM */
     uint64_t elements; /* MATH */
+    /* What let it come to its first station: the end of this op; JUDGE_NONE: its command's issue */
+    uint64_t after;
+    uint64_t order; /* of its end, among all ends and returns */
 };
 
 struct judge_command_times {
@@ -166,11 +169,14 @@ struct judge_command_times {
     int64_t end_fs;    /* wait: the return */
     uint64_t op_id;    /* wait: JUDGE_NONE */
     uint32_t tokens;   /* of a composite */
+    uint64_t order;    /* of its end, as in records */
+    bool blocked;      /* wait: the end had not come */
 };
 
 struct judge_kernel_times {
     int64_t arrive_fs;                    /* its launch, at pe_cpu */
     int64_t return_fs;                    /* from the kernel */
+    uint64_t return_order;                /* as in records */
     int64_t end_fs;                       /* that, or the end of its last command */
     int64_t response_fs;                  /* that is back at the host */
     struct judge_command_times *commands; /* as many as its kernel has */
@@ -186,6 +192,7 @@ struct judge_run {
     size_t n_records;
     struct judge_use *uses; /* stations that were taken: of TCMs and engines, too */
     size_t n_uses;
+    struct judge_waits waits; /* of every job at every station, in order of their ends */
     uint64_t fingerprint; /* design 1: arrivals and completions of stations, transactions' done */
 };
 

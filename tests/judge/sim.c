@@ -10,6 +10,7 @@ struct station {
     struct txn *first, *last; /* the line; txn.next leads through it */
     uint32_t in_line;
     struct judge_use use;
+    uint64_t let_in; /* who was the last */
 };
 
 enum step_kind { DELAY, CHANNEL, ENGINE, LINK, MEMORY };
@@ -27,6 +28,8 @@ struct txn {
     size_t n_steps, room;
     size_t now_at; /* the step that comes next, or that it waits for */
     int64_t arrived_fs;
+    uint64_t behind; /* who had been let in last as it arrived */
+    bool waits;
     struct txn *next;
     struct judge_result *result;
     bool issued, ended;
@@ -44,7 +47,9 @@ struct sim {
     struct station *returns;        /* by edge that exists one way only: the way back */
     struct judge_events events;
     int64_t now_fs;
+    uint64_t now_id; /* of the event */
     uint64_t fingerprint;
+    struct judge_waits *waits; /* NULL: nobody asks */
 };
 
 static int64_t add_fs(struct sim *s, int64_t a, int64_t b)
@@ -156,6 +161,43 @@ static void go_on(struct sim *s, struct txn *x)
         post(s, 0, JUDGE_ARRIVAL, x->id, x->now_at);
 }
 
+static bool is_one_of(const struct station *at, const struct station *all, size_t n)
+{
+    return at >= all && at < all + n;
+}
+
+static void name_station(const struct sim *s, const struct station *at,
+                         char text[2 * JUDGE_NAME_BYTES])
+{
+    const struct judge_topo *t = s->t;
+
+    if (is_one_of(at, s->reads, t->n_nodes))
+        judge_name_station(t, (size_t)(at - s->reads), ".read", text);
+    else if (is_one_of(at, s->writes, t->n_nodes))
+        judge_name_station(t, (size_t)(at - s->writes), ".write", text);
+    else if (is_one_of(at, s->memories, t->n_nodes))
+        judge_name_station(t, (size_t)(at - s->memories), "", text);
+    else if (is_one_of(at, s->links, t->n_edges))
+        judge_name_link(t, t->edges[at - s->links].from, t->edges[at - s->links].to, text);
+    else
+        judge_name_link(t, t->edges[at - s->returns].to, t->edges[at - s->returns].from, text);
+}
+
+static void tell_wait(struct sim *s, struct txn *x, const struct station *at)
+{
+    struct judge_wait wait = {.id = x->id,
+                              .behind = x->behind,
+                              .given_by = s->now_id,
+                              .begin_fs = x->arrived_fs,
+                              .end_fs = s->now_fs};
+
+    if (x->waits && s->waits) {
+        name_station(s, at, wait.at);
+        judge_add_wait(s->waits, &wait);
+    }
+    x->waits = false;
+}
+
 /* `x` has the station that it came for. */
 static void take(struct sim *s, struct txn *x)
 {
@@ -168,6 +210,8 @@ static void take(struct sim *s, struct txn *x)
     here->at->use.bytes += s->rows[x->id].nbytes;
     here->at->use.wait_fs += waited_fs;
     here->at->use.busy_fs -= s->now_fs; /* give_back() adds when it ends */
+    tell_wait(s, x, here->at);
+    here->at->let_in = x->id;
     if (here->kind == CHANNEL) {
         x->result->start_fs = s->now_fs;
         x->result->queue_channel_fs = waited_fs;
@@ -199,6 +243,8 @@ static void arrive(struct sim *s, struct txn *x)
         take(s, x);
         return;
     }
+    x->waits = true;
+    x->behind = at->let_in;
     x->next = NULL;
     if (at->first)
         at->last->next = x;
@@ -326,6 +372,7 @@ static void run_event(struct sim *s, const struct judge_event *e)
 {
     struct txn *x = &s->txns[e->id];
 
+    s->now_id = e->id;
     switch (e->class) {
     case JUDGE_DONE:
         if (x->steps[e->step].kind == MEMORY)
@@ -413,22 +460,12 @@ static void tear_down(struct sim *s, size_t n)
     free(s->events.heap);
 }
 
-bool judge_replay(const struct judge_topo *t, const struct judge_row *rows, size_t n,
-                  struct judge_result *results, uint64_t *fingerprint)
+bool judge_replay_watched(const struct judge_topo *t, const struct judge_row *rows, size_t n,
+                          struct judge_result *results, uint64_t *fingerprint,
+                          struct judge_use **uses, size_t *n_uses, struct judge_waits *waits)
 {
-    struct judge_use *uses;
-    size_t n_uses;
-    bool ok = judge_replay_uses(t, rows, n, results, fingerprint, &uses, &n_uses);
-
-    free(uses);
-    return ok;
-}
-
-bool judge_replay_uses(const struct judge_topo *t, const struct judge_row *rows, size_t n,
-                       struct judge_result *results, uint64_t *fingerprint, struct judge_use **uses,
-                       size_t *n_uses)
-{
-    struct sim s = {.t = t, .rows = rows, .n_rows = n, .fingerprint = JUDGE_NO_EVENTS};
+    struct sim s = {
+        .t = t, .rows = rows, .n_rows = n, .fingerprint = JUDGE_NO_EVENTS, .waits = waits};
     bool ok = true;
 
     s.txns = judge_alloc(n, sizeof *s.txns);
@@ -449,8 +486,15 @@ bool judge_replay_uses(const struct judge_topo *t, const struct judge_row *rows,
     }
     if (s.too_late)
         fprintf(stderr, "judge: simulated time has passed 2^63 fs\n");
-    *uses = collect(&s, n_uses);
+    if (uses)
+        *uses = collect(&s, n_uses);
     tear_down(&s, n);
     *fingerprint = s.fingerprint;
     return ok && !s.too_late;
+}
+
+bool judge_replay(const struct judge_topo *t, const struct judge_row *rows, size_t n,
+                  struct judge_result *results, uint64_t *fingerprint)
+{
+    return judge_replay_watched(t, rows, n, results, fingerprint, NULL, NULL, NULL);
 }

@@ -1,0 +1,215 @@
+/* options.c -- kbgen's command line, read, and what it tells of itself. */
+#include "options.h"
+#include "kernbench.h"
+#include "spec.h"
+#include "text.h"
+#include "usage.h"
+#include "value.h"
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum option_id {
+#define OPTION(NAME, ...) OPTION_##NAME,
+#include "opts.def"
+    N_OPTIONS
+};
+
+static const struct usage_option rows[N_OPTIONS] = {
+#define OPTION(NAME, name, argument, help) [OPTION_##NAME] = {name, 0, argument, 1, help, NULL},
+#include "opts.def"
+};
+
+static const struct usage_example examples[] = {
+#define EXAMPLE(line, what) {0, line, what},
+#include "opts.def"
+};
+
+static const struct usage_entry exit_codes[] = {
+#define EXIT_MEANS(code, text) {code, text},
+#include "opts.def"
+    {NULL, NULL}};
+
+/* -- what kbgen takes ----------------------------------------------------------------------- */
+
+static struct usage_option option(unsigned id, unsigned commands)
+{
+    struct usage_option o = rows[id];
+
+    (void)commands;
+    if (id == OPTION_COMPLETION)
+        o.words = "bash zsh fish";
+    return o;
+}
+
+/* KEY=VALUE: the key, then the words it may be, or its default. */
+static void offer_key(struct completing *c, struct spec *spec, enum key k)
+{
+    const char *const *words = key_words(key_rows[k].type);
+    const char *equals = arena_printf(spec->arena, "%s=", key_rows[k].path);
+
+    if (strncmp(c->word, equals, strlen(equals)) != 0) {
+        usage_offer(c, equals, key_rows[k].needed ? NULL : value_text(spec, k));
+        return;
+    }
+    for (; words && *words; words++)
+        usage_offer(c, arena_printf(spec->arena, "%s%s", equals, *words), NULL);
+    if (!key_words(key_rows[k].type) && !key_rows[k].needed)
+        usage_offer(c, arena_printf(spec->arena, "%s%s", equals, value_text(spec, k)), NULL);
+}
+
+static void offer(struct completing *c, const char *name)
+{
+    struct arena arena = {0};
+    struct diag diag = {.out = NULL};
+    struct spec spec;
+
+    if (strcmp(name, "KEY=VALUE") != 0)
+        return;
+    spec_init(&spec, &arena, &diag);
+    for (enum key k = 0; k < N_KEYS; k++)
+        offer_key(c, &spec, k);
+    arena_release(&arena);
+}
+
+static const struct usage usage = {
+    .program = "kbgen",
+    .version = KB_VERSION,
+    .summary = "makes the tables of a simulator from a topology YAML",
+    .description =
+        "Read a topology YAML and print its tables as m4 definitions for the templates.\n",
+    .operands = "FILE",
+    .n_options = N_OPTIONS,
+    .option = option,
+    .examples = examples,
+    .n_examples = sizeof examples / sizeof *examples,
+    .exit_codes = exit_codes,
+    .see_also = "m4(1)",
+    .offer = offer};
+
+/* -- what it says --------------------------------------------------------------------------- */
+
+enum exit_code options_finish(enum exit_code code)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return code;
+    fputs("kbgen: the output cannot be written\n", stderr);
+    return EXIT_SYSTEM;
+}
+
+static _Noreturn void leave(void)
+{
+    exit((int)options_finish(EXIT_OK));
+}
+
+static _Noreturn void mistake(const char *what, const char *arg)
+{
+    fprintf(stderr, "kbgen: %s%s\nTry 'kbgen --help'.\n", what, arg);
+    exit(EXIT_USAGE);
+}
+
+static void help(void)
+{
+    char form[64];
+
+    printf("Usage: kbgen [OPTION]... FILE\n%s\n", usage.description);
+    for (unsigned i = 0; i < N_OPTIONS; i++) {
+        usage_form(&rows[i], form);
+        printf("  %-20s %s\n", form, rows[i].help);
+    }
+    puts("\nExit codes:");
+    for (const struct usage_entry *e = exit_codes; e->name; e++)
+        printf("  %-20s %s\n", e->name, e->text);
+    usage_examples(&usage, 0, stdout);
+}
+
+/* getopt_long() did not know `word`, or its argument lacks, or is one too many. */
+static _Noreturn void bad_option(int c, int id, const char *word)
+{
+    const char *names[N_OPTIONS], *near;
+    char shown[64];
+
+    if (id >= 0)
+        mistake(c == ':' ? "an argument is needed by --" : "no argument is taken by --",
+                rows[id].name);
+    for (int i = 0; i < N_OPTIONS; i++)
+        names[i] = rows[i].name;
+    near = word[1] == '-' ? text_nearest(word + 2, strcspn(word + 2, "="), names, N_OPTIONS) : NULL;
+    text_show(word, strlen(word), shown, sizeof shown);
+    if (!near)
+        mistake("unknown option ", shown);
+    fprintf(stderr, "kbgen: unknown option '%s', did you mean '--%s'?\n", shown, near);
+    exit(EXIT_USAGE);
+}
+
+/* -- reading -------------------------------------------------------------------------------- */
+
+static void set_option(struct options *o, int id, const char *argument)
+{
+    switch ((enum option_id)id) {
+    case OPTION_SET:
+        o->sets[o->n_sets++] = argument;
+        break;
+    case OPTION_CONFIG:
+        o->output = OUTPUT_CONFIG;
+        break;
+    case OPTION_KEYS:
+        o->output = OUTPUT_KEYS;
+        break;
+    case OPTION_HASH:
+        o->output = OUTPUT_HASH;
+        break;
+    case OPTION_NAME:
+        o->output = OUTPUT_NAME;
+        break;
+    case OPTION_MAN:
+        usage_man(&usage, stdout);
+        leave();
+    case OPTION_COMPLETION:
+        if (!usage_script(&usage, argument, stdout))
+            mistake("--completion is for bash, zsh or fish, not ", argument);
+        leave();
+    case OPTION_HELP:
+        help();
+        leave();
+    case OPTION_VERSION:
+        puts("kbgen " KB_VERSION);
+        leave();
+    case N_OPTIONS:
+        break;
+    }
+}
+
+/* --complete WORD...: a shell asks what the last word may become. */
+static _Noreturn void complete(int n, char **words)
+{
+    if (!usage_complete(&usage, words, (size_t)n, stdout))
+        diag_no_memory();
+    leave();
+}
+
+void options_read(struct options *o, struct arena *arena, int argc, char **argv)
+{
+    struct option longs[N_OPTIONS + 1] = {{0}};
+    enum { BASE = 256 };
+    int c;
+
+    if (argc > 1 && strcmp(argv[1], "--complete") == 0)
+        complete(argc - 2, argv + 2);
+    for (int i = 0; i < N_OPTIONS; i++)
+        longs[i] = (struct option){.name = rows[i].name,
+                                   .has_arg = rows[i].argument ? required_argument : no_argument,
+                                   .val = BASE + i};
+    o->sets = arena_alloc(arena, (size_t)argc * sizeof(*o->sets));
+    opterr = 0;
+    while ((c = getopt_long(argc, argv, ":", longs, NULL)) != -1) {
+        if (c == '?' || c == ':')
+            bad_option(c, optopt - BASE, argv[optind - 1]);
+        set_option(o, c - BASE, optarg);
+    }
+    if (optind == argc)
+        mistake("no topology file", "");
+    if (optind + 1 < argc)
+        mistake("one topology file, not also ", argv[optind + 1]);
+    o->file = argv[optind];
+}

@@ -1,0 +1,159 @@
+/* cmd_view.c -- `view`: pictures of the topology, of how busy it was, and of results. */
+#include <stdio.h>
+#include <string.h>
+#include "cmd.h"
+#include "say.h"
+#include "text.h"
+#include "view.h"
+
+enum { SHOWN_BYTES = 64 };
+
+const char *const view_pictures[N_VIEW_PICTURES] = {"system", "sip",      "cube",
+                                                    "pe",     "roofline", "latency"};
+
+enum view_level view_first(const kb_info *info)
+{
+    return info->sips > 1 ? VIEW_SYSTEM : VIEW_SIP;
+}
+
+/* One run of the command. */
+struct viewing {
+    const struct cli *cli;
+    int picture;
+    struct view_at at;
+    struct view_usage *usage; /* owned; NULL: none */
+    bool dot;
+};
+
+/* -- --at ----------------------------------------------------------------------------------- */
+
+/* Consumes `letters` and a number, and a point if more follows. */
+static bool take_number(const char **at, const char *letters, uint32_t *out)
+{
+    size_t len = strlen(letters),
+           digits = strspn(*at + len * (strncmp(*at, letters, len) == 0), "0123456789");
+    uint64_t value;
+
+    if (strncmp(*at, letters, len) != 0 || digits == 0 ||
+        !text_read_count(*at + len, digits, &value) || (digits > 1 && (*at)[len] == '0'))
+        return false;
+    const char *end = *at + len + digits;
+    if (*end != '\0' && *end != '.')
+        return false;
+    *at = end + (*end == '.' && end[1] != '\0');
+    *out = value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
+    return true;
+}
+
+static enum exit_code refuse(const struct viewing *v, const char *why)
+{
+    const char *word = v->cli->opts.at;
+    char shown[SHOWN_BYTES];
+
+    return say(v->cli->program, EXIT_USAGE, "--at '%s': %s",
+               text_show(word, strlen(word), shown, sizeof shown), why);
+}
+
+static enum exit_code beyond(const struct viewing *v, const char *of, const char *what, uint32_t n)
+{
+    char why[SHOWN_BYTES];
+
+    snprintf(why, sizeof why, n > 1 ? "%s has %ss 0..%u" : "%s has %s %u alone", of, what, n - 1);
+    return refuse(v, why);
+}
+
+/* What it names lies inside the picture's level, and what it leaves out is the first. */
+static enum exit_code read_at(struct viewing *v)
+{
+    static const char *const expected[] = {"this picture is of all SIPs, it has no --at",
+                                           "a SIP is written s1", "a cube is written c3 or s1.c3",
+                                           "a PE is written c3.pe2 or s1.c3.pe2"};
+    const char *at = v->cli->opts.at;
+    const kb_info *info = &v->cli->info;
+
+    if (!at)
+        return EXIT_OK;
+    if (v->picture >= N_VIEW_LEVELS)
+        return refuse(v, "this picture is of a file, it has no --at");
+    if (v->picture == VIEW_SYSTEM)
+        return refuse(v, expected[VIEW_SYSTEM]);
+    bool any = take_number(&at, "s", &v->at.sip);
+    if (v->picture >= VIEW_CUBE && (!any || *at))
+        any = take_number(&at, "c", &v->at.cube);
+    if (v->picture >= VIEW_PE && any && *at)
+        any = take_number(&at, "pe", &v->at.pe);
+    if (!any || *at)
+        return refuse(v, expected[v->picture]);
+    if (v->at.sip >= info->sips)
+        return beyond(v, "the tray", "SIP", info->sips);
+    if (v->at.cube >= info->cubes_per_sip)
+        return beyond(v, "a SIP", "cube", info->cubes_per_sip);
+    if (v->at.pe >= info->pes_per_cube)
+        return beyond(v, "a cube", "PE", info->pes_per_cube);
+    return EXIT_OK;
+}
+
+/* -- what is asked -------------------------------------------------------------------------- */
+
+static enum exit_code read_picture(struct viewing *v)
+{
+    const struct opts *o = &v->cli->opts;
+    const char *word = o->n_operands > 0 ? o->operand[0] : view_pictures[view_first(&v->cli->info)];
+
+    while (v->picture < N_VIEW_PICTURES && strcmp(word, view_pictures[v->picture]) != 0)
+        v->picture++;
+    if (v->picture == N_VIEW_PICTURES)
+        return say_unknown(v->cli->program, "picture", "", word, view_pictures, N_VIEW_PICTURES);
+    if (v->picture < N_VIEW_LEVELS && o->n_operands > 1)
+        return say(v->cli->program, EXIT_USAGE, "view %s: '%s' is one operand too many", word,
+                   o->operand[1]);
+    if (v->picture >= N_VIEW_LEVELS && o->n_operands < 2)
+        return say(v->cli->program, EXIT_USAGE, "view %s needs FILE, a result of %s", word,
+                   v->picture == VIEW_ROOFLINE ? "run" : "load");
+    if (v->picture >= N_VIEW_LEVELS && o->stats)
+        return say(v->cli->program, EXIT_USAGE, "view %s takes no --stats", word);
+    return EXIT_OK;
+}
+
+static enum exit_code read_format(struct viewing *v)
+{
+    v->dot = v->cli->opts.format == FORMAT_DOT;
+    if (v->dot && v->picture >= N_VIEW_LEVELS)
+        return say(v->cli->program, EXIT_USAGE, "view %s is no graph: it has no format dot",
+                   view_pictures[v->picture]);
+    return EXIT_OK;
+}
+
+/* -- the picture ---------------------------------------------------------------------------- */
+
+static enum exit_code draw(void *arg, struct sink *s)
+{
+    const struct viewing *v = arg;
+    const char *file = v->cli->opts.n_operands > 1 ? v->cli->opts.operand[1] : NULL;
+
+    if (v->dot)
+        return view_topology_dot(v->cli, (enum view_level)v->picture, v->at, v->usage, s);
+    if (v->picture == VIEW_ROOFLINE)
+        return view_roofline_file(v->cli, file, s);
+    if (v->picture == VIEW_LATENCY)
+        return view_latency_file(v->cli, file, s);
+    return view_topology(v->cli, (enum view_level)v->picture, v->at, v->usage,
+                         view_pictures[v->picture], s);
+}
+
+enum exit_code cmd_view(const struct cli *cli)
+{
+    struct viewing v = {.cli = cli};
+    enum exit_code code = read_picture(&v);
+
+    if (!code)
+        code = read_format(&v);
+    if (!code)
+        code = read_at(&v);
+    if (!code && cli->opts.stats)
+        code = view_usage_read(&v.usage, cli, cli->opts.stats);
+    if (!code)
+        code = cmd_output(cli, draw, &v);
+    view_usage_free(v.usage);
+    return code;
+}

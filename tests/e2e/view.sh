@@ -1,0 +1,345 @@
+#!/usr/bin/env bash
+# view.sh -- pictures: what stands where, how busy it is coloured, plots, messages. Prints TAP.
+#
+# B names the build, SIM the simulator of cube8 in it. Needs python3; dot of Graphviz if it is there.
+. "$(dirname "$0")/../tap.sh"
+KBGEN=${KBGEN:-$B/kbgen}
+case $KBGEN in /*) ;; *) KBGEN=$root/$KBGEN ;; esac
+needs_cube8
+judge=$root/tests/pictures/judge.py
+cube8=$SIM
+
+# -- pictures of topologies ---------------------------------------------------------------------
+
+# judged TOPOLOGY YAML LEVEL SIP CUBE PE [ARGUMENT]...: by its keys
+judged()
+{
+    local sim=$B/$1/$1
+    [ "$1" = cube8 ] && sim=$cube8
+    if [ ! -x "$sim" ]; then
+        skip "$1 $3" "no $1"
+        return
+    fi
+    "$KBGEN" --keys "$root/$2" >keys && call "$sim" view "$3" "${@:7}" && [ $code -eq 0 ] &&
+        [ ! -s err ] && mv out picture && call python3 "$judge" picture keys "$3" "$4" "$5" "$6" &&
+        [ $code -eq 0 ]
+    ok "$1 $3 ${*:7}: all nodes and edges, once, in their places, with their bandwidths"
+}
+
+for level in system sip cube pe; do
+    judged cube8 topologies/cube8.yaml $level 0 0 0
+    judged tray32 topologies/tray32.yaml $level 0 0 0
+    judged cube1 topologies/cube1.yaml $level 0 0 0
+    for v in 0 1 2 3 4 5; do
+        judged vec$v tests/vectors/vec$v.yaml $level 0 0 0
+    done
+done
+judged tray32 topologies/tray32.yaml sip 1 0 0 --at s1
+judged tray32 topologies/tray32.yaml cube 1 0 0 --at s1
+judged tray32 topologies/tray32.yaml cube 1 13 0 --at s1.c13
+judged tray32 topologies/tray32.yaml cube 0 15 0 --at c15
+judged cube8 topologies/cube8.yaml pe 0 7 5 --at c7.pe5
+judged tray32 topologies/tray32.yaml pe 1 3 2 --at s1.c3.pe2
+judged cube8 topologies/cube8.yaml pe 0 3 0 --at c3
+
+run view && cp out first && run view sip && same first out
+ok "without a name it is the SIP, if there is one alone"
+if [ -x "$B/tray32/tray32" ]; then
+    "$B/tray32/tray32" view >first && "$B/tray32/tray32" view system >out && same first out
+    ok "and the system of several"
+else
+    skip "and the system of several" "no tray32"
+fi
+for level in system sip cube pe; do
+    run view $level && cp out first && run view $level --quiet && same first out
+    ok "$level: the same bytes twice"
+done
+run view cube -o cube.svg && [ $code -eq 0 ] && [ ! -s out ] && run view cube && same cube.svg out
+ok "-o writes what is printed else"
+
+# ids: all begin with the picture's name, none comes twice, and what refers to one finds it
+run view cube
+python3 - out <<'END_PY'
+import sys, xml.etree.ElementTree as xml
+elements = list(xml.parse(sys.argv[1]).getroot().iter())
+ids = [e.get("id") for e in elements if e.get("id")]
+assert ids and len(ids) == len(set(ids)) and all(i.startswith("cube-") for i in ids), ids
+assert elements[0].get("aria-labelledby") in ids
+END_PY
+ok "ids are the picture's own"
+run view
+grep -q '@media (prefers-color-scheme:dark)' out && grep -q 'fill:var(--kb-ink,' out
+ok "colours for light and for dark pages"
+
+# -- how busy -----------------------------------------------------------------------------------
+
+header=kind,name,from,to,gbs,servers,count,bytes,busy_ns,util_pct,queue_mean,queue_max
+# row KIND NAME UTIL_PCT
+row()
+{
+    case $1 in
+    edge) echo "edge,$2,${2% -> *},${2#* -> },128.000000,,1,64,1.000000,$3,," ;;
+    *) echo "$1,$2,,,,1,1,64,1.000000,$3,0.000000,1" ;;
+    esac
+}
+{
+    echo $header
+    row edge 'sip0.cube0.pe0.pe_dma -> sip0.cube0.noc' 0.999999
+    row edge 'sip0.cube0.noc -> sip0.cube0.pe0.pe_dma' 1
+    row edge 'sip0.cube0.ucie-E -> sip0.cube1.ucie-W' 9.99
+    row edge 'sip0.cube1.ucie-W -> sip0.cube0.ucie-E' 10
+    row edge 'sip0.cube0.xbar.pe0 -> sip0.cube0.hbm_ctrl.slice0' 24.999
+    row edge 'sip0.io0.io_noc -> sip0.cube0.ucie-W' 25
+    row edge 'sip0.io0.pcie_ep -> sip0.io0.io_noc' 50
+    row edge 'sip0.cube0.xbar.pe0 -> sip0.cube0.bridge.left' 75
+    row edge 'sip0.cube0.pe0.pe_gemm -> sip0.cube0.pe0.pe_tcm' 100
+    row edge 'sip0.cube0.pe0.pe_math -> sip0.cube0.pe0.pe_tcm' 100.01
+    row edge 'sip0.cube0.xbar.pe1 -> sip0.cube0.pe1.pe_dma' 331.7
+    row channel sip0.cube5.pe3.pe_dma.read 97
+    row memory sip0.cube5.hbm_ctrl.slice2 3
+    row channel sip0.cube0.pe0.pe_dma.read 12.5
+    row channel sip0.cube0.pe0.pe_dma.write 62.5
+    row engine sip0.cube0.m_cpu.read 74.99
+    row memory sip0.cube0.hbm_ctrl.slice0 90
+    row memory sip0.cube0.sram 0
+    row port sip0.cube0.pe0.pe_tcm.write 50
+    row port sip0.cube0.pe0.pe_gemm 99.5
+    row node sip0.cube0.xbar.pe0 ''
+} >use.csv
+for level in system sip cube pe; do
+    "$KBGEN" --keys "$root/topologies/cube8.yaml" >keys
+    run view $level --stats use.csv && [ $code -eq 0 ] && cp out picture &&
+        call python3 "$judge" picture keys $level 0 0 0 use.csv && [ $code -eq 0 ]
+    ok "$level: coloured as the file says"
+done
+run view cube --stats use.csv && grep -q '>75 %</text>' out && grep -q '>332 %</text>' out &&
+    grep -q '>75 %  sip0.cube0.xbar.pe0 → sip0.cube0.bridge.left</text>' out
+ok "the busiest is labelled, and named below"
+grep -q '>331.7 %  sip0.cube0.xbar.pe1 → sip0.cube0.pe1.pe_dma</text>' out &&
+    grep -q '% busy: sip0.cube0.xbar.pe1 -&gt; sip0.cube0.pe1.pe_dma</title>' out
+ok "the way back of reads is named as --stats has it"
+run view system --stats use.csv && grep -q '>331.7 %  sip0.cube0.xbar.pe1 → sip0.cube0.pe1.pe_dma</text>' out &&
+    grep -q 'DMA channels, held while transactions wait, do not count' out
+ok "the system lists the busiest edges of all, and says what cubes are coloured by"
+run load --pattern hotspot:20 --rate 0.06 --txns 20000 --seeds 1 --stats hot.csv --quiet && run view sip --stats hot.csv &&
+    equal "the cube of the hot slice stands out" "u6 sip0.cube0" \
+        "$(sed -n 's/.*<g class="\(u[4-7]\)" data-node="\(sip0.cube[0-9]*\)".*/\1 \2/p' out | xargs)"
+if [ -x "$B/tray32/tray32" ]; then
+    "$B/tray32/tray32" load --pattern uniform --rate 0.1 --txns 20000 --seeds 1 --stats tray.csv --quiet >rows &&
+        "$KBGEN" --keys "$root/topologies/tray32.yaml" >keys &&
+        "$B/tray32/tray32" view --stats tray.csv >picture &&
+        nothing "$(python3 "$judge" picture keys system 0 0 0 tray.csv)" &&
+        [ "$(grep -o '>[0-9]* %</text>' picture | grep -c '>2[0-9][0-9][0-9] %')" = 4 ]
+    ok "tray32: no label is cut, each direction of a link to the switch has its own"
+else
+    skip "tray32: labels" "no tray32"
+fi
+run view pe --stats - <use.csv && cp out picture && run view pe --stats use.csv && same picture out
+ok "from standard input"
+
+hash=$("$cube8" info --format csv | sed -n 's/^hash,//p')
+python3 - use.csv "$hash" >use.json <<'END_PY'
+import csv, json, sys
+text = {"kind", "name", "from", "to"}
+rows = [{k: v if k in text and v else float(v) if v else None for k, v in row.items()}
+        for row in csv.DictReader(open(sys.argv[1]))]
+print(json.dumps({"schema": "kernbench.stats/1", "topology": {"name": "cube8", "hash": sys.argv[2]}, "rows": rows}))
+END_PY
+run view cube --stats use.csv && cp out picture && run view cube --stats use.json && same picture out
+ok "JSON, with nulls, is the same"
+sed "s/$hash/0123456789abcdef/" use.json >other.json
+refused "JSON of another topology" 3 "other.json is of another topology: cube8 0123456789abcdef, this is cube8 $hash" \
+    view --stats other.json
+{ cat use.csv && row memory sip0.cube9.sram 1; } >bad.csv
+refused "a node that is not there" 3 "bad.csv:23: 'sip0.cube9.sram' is no node and no edge of this topology" \
+    view --stats bad.csv
+{ echo $header && row edge 'sip0.cube0.sram -> sip0.cube0.m_cpu' 1; } >bad.csv
+refused "an edge that is not there" 3 "bad.csv:2: 'sip0.cube0.sram -> sip0.cube0.m_cpu' is no node" view --stats bad.csv
+{ echo $header && echo && row edge 'sip0.cube0.sram -> sip0.cube0.noc' -1; } >bad.csv
+refused "less than nothing" 3 "bad.csv:3: util_pct '-1' is not a number from 0 on" view --stats bad.csv
+{ echo $header && row memory sip0.cube0.sram nan; } >bad.csv
+refused "no number" 3 "bad.csv:2: util_pct 'nan' is not a number from 0 on" view --stats bad.csv
+sed 's/sip0.cube0.m_cpu.read/sip00.cube0.m_cpu/' use.json >bad.json
+refused "JSON in one line" 3 "bad.json: row 16: 'sip00.cube0.m_cpu' is no node" view --stats bad.json
+"$cube8" probe --format csv >bad.csv
+refused "no statistics" 3 "bad.csv has no column 'name': it is no result of --stats" view --stats bad.csv
+refused "no file" 3 "cannot read none.csv" view --stats none.csv
+
+# -- plots --------------------------------------------------------------------------------------
+
+# Arithmetic by hand: 2 * 1000 + 24 operations on 512 + 496 bytes in 100 ns; 100 on 50 in 10.
+columns=bench,kernel,pes,start_ns,kernel_ns,total_ns,ops,dma_read_bytes,dma_write_bytes,gemm_macs,math_elements,verify,max_abs_err
+cat >run.csv <<END_CSV
+$columns
+b,"a<b>&""c""",64,0.000000,100.000000,0.000000,1,512,496,1000,24,off,
+b,plain,64,0.000000,10.000000,0.000000,1,50,0,0,100,off,
+b,idle,64,0.000000,10.000000,0.000000,1,50,0,0,0,off,
+b,no_dma,64,0.000000,10.000000,0.000000,1,0,0,50,0,off,
+END_CSV
+run view roofline run.csv && [ $code -eq 0 ] && python3 - out <<'END_PY'
+import math, sys, xml.etree.ElementTree as xml
+svg = "{http://www.w3.org/2000/svg}"
+root = xml.parse(sys.argv[1]).getroot()
+points = {g.get("data-kernel"): g for g in root.iter() if g.get("data-kernel")}
+assert sorted(points) == ['a<b>&"c"', "no_dma", "plain"], points
+got = {k: (g.get("data-intensity"), g.get("data-gops")) for k, g in points.items()}
+assert got['a<b>&"c"'] == (f"{2024 / 1008:.6f}", "20.24") and got["plain"] == ("2", "10"), got
+assert got["no_dma"] == ("\N{INFINITY}", "10"), got
+# 64 PEs of 16 * 16 * 16 products and 64 lanes a cycle of 1 ns; 64 slices of 256 GB/s
+assert {g.get("data-roof") for g in root.iter()} == {None, "524288", "4096"}
+assert {g.get("data-slope") for g in root.iter()} == {None, "16384"}
+# Logarithmic: the slope rises by as many decades as it goes to the right, and points lie so.
+ticks = {}
+for t in root.iter(svg + "text"):
+    if t.text.replace(".", "").isdigit() and t.get("class") == "dim":
+        axis = "y" if t.get("text-anchor") == "end" else "x"
+        ticks[axis, float(t.text)] = float(t.get("x" if axis == "x" else "y"))
+def place(axis, value):
+    (a, at_a), (b, at_b) = [(v, p) for (ax, v), p in sorted(ticks.items()) if ax == axis][:2]
+    return at_a + (math.log(value) - math.log(a)) / (math.log(b) - math.log(a)) * (at_b - at_a)
+dot = points["plain"].find(svg + "circle")
+assert abs(float(dot.get("cx")) - place("x", 2)) < 0.1, (dot.attrib, place("x", 2))
+assert abs(float(dot.get("cy")) + 4 - place("y", 10)) < 0.1, (dot.attrib, place("y", 10))
+assert 'a<b>&"c"' in [t.text for t in root.iter(svg + "text")]
+END_PY
+ok "roofline: points, roofs and axes"
+run run gemm --format json -o gemm.json && run run gemm --format csv -o gemm.csv &&
+    run view roofline gemm.json && cp out picture && run view roofline gemm.csv && same picture out
+ok "roofline of JSON and of CSV is the same"
+printf '%s\n' $columns $'b,\x01\xffx,64,0,100,0,1,512,496,1000,24,off,' >odd.csv
+run view roofline odd.csv && python3 -c '
+import sys, xml.etree.ElementTree as xml
+assert "\ufffd\ufffdx" in [t.text for t in xml.parse(sys.argv[1]).getroot().iter()]' out
+ok "characters that XML cannot have"
+printf '%s\n' $columns >none.csv
+refused "roofline of no launches" 3 "none.csv: nothing to plot: no launch has operations" view roofline none.csv
+run run list_walk --format json --quiet && cp out walk.json
+refused "roofline of a kernel that computes nothing" 3 "walk.json: nothing to plot: no launch has operations" \
+    view roofline walk.json
+run view roofline run.csv && grep -q 'exp, softmax and the like one an element' out
+ok "roofline says what counts as an operation"
+
+cat >load.csv <<'END_CSV'
+pattern,nbytes,op,rate,offered_gbs,accepted_gbs,count,mean_ns,p50_ns,p99_ns,p999_ns,max_ns,steady
+uniform,4096,read,0.300000,300.000000,250.000000,9,900.000000,800.000000,2000.000000,1,1,1
+uniform,4096,read,0.100000,100.000000,99.000000,9,20.000000,19.000000,40.000000,1,1,1
+uniform,4096,read,0.200000,200.000000,199.000000,9,50.000000,45.000000,100.000000,1,1,1
+END_CSV
+run view latency load.csv && [ $code -eq 0 ] && python3 - out <<'END_PY'
+import math, sys, xml.etree.ElementTree as xml
+svg = "{http://www.w3.org/2000/svg}"
+root = xml.parse(sys.argv[1]).getroot()
+curves = {g.get("data-curve"): [[float(c.get(k)) for k in ("cx", "cy")] for c in g.iter(svg + "circle")]
+          for g in root.iter() if g.get("data-curve")}
+assert sorted(curves) == ["mean", "p50", "p99"]
+want = {"mean": (20, 50, 900), "p50": (19, 45, 800), "p99": (40, 100, 2000)}
+(x1, y1), (x2, y2), (x3, y3) = curves["mean"]
+assert abs((x3 - x2) - (x2 - x1)) < 0.03, "offered rates are 100 apart, in order"
+decade = (y1 - y3) / math.log10(900 / 20)
+for name, values in want.items():
+    for (_, y), value in zip(curves[name], values):
+        assert abs((y1 - y) - decade * math.log10(value / 20)) < 0.05, (name, value)
+assert [g.get("data-saturated") for g in root.iter() if g.get("data-saturated")] == ["300"]
+assert any("uniform, 4096 bytes" in (t.text or "") for t in root.iter(svg + "text"))
+END_PY
+ok "latency: curves in their places, saturation from the rate that was not accepted"
+run load --pattern local --rate 0.1:0.3:0.1 --txns 2000 --quiet --format json -o load.json && run view latency load.json &&
+    [ $code -eq 0 ] && [ "$(grep -c '<circle' out)" = 12 ]
+ok "latency of what load prints" # 3 rates and the legend, of 3 curves
+sed 's/^uniform,4096,read,0.2/local,4096,read,0.2/' load.csv >two.csv
+refused "two patterns in one plot" 3 "two.csv:4: local, 4096 bytes, after rows of uniform, 4096 bytes: one curve at a time" \
+    view latency two.csv
+refused "no result of load" 3 "run.csv has no column 'pattern': it is no result of load" view latency run.csv
+refused "no result of run" 3 "load.csv has no column 'kernel': it is no result of run" view roofline load.csv
+sed 's/,100.000000,0.000000,1,/,fast,0,1,/' run.csv >bad.csv
+refused "no time" 3 "bad.csv:2: kernel_ns 'fast' is not a number from 0 on" view roofline bad.csv
+sed "s/$hash/0123456789abcdef/" gemm.json >bad.json
+refused "a result of another topology" 3 "bad.json is of another topology" view roofline bad.json
+
+# -- Graphviz -----------------------------------------------------------------------------------
+
+run view cube --format dot && cp out first && run view cube -o x.gv && same x.gv first &&
+    run view cube -o x.dot && same x.dot first
+ok "DOT by --format or by the name of the file"
+run view cube --format dot --stats use.csv && grep -q 'pe_fetch_store" \[label="fetch_store", fontsize=' out &&
+    grep -q 'slice0" \[label="slice0\\n90 %"' out && grep -q 'pe0.pe_gemm" \[label="pe_gemm\\n99.5 %"' out &&
+    grep -q 'xbar.pe0" -> "sip0.cube0.bridge.left" \[label="128\\n75 %"' out &&
+    grep -q 'pe1.pe_dma" -> "sip0.cube0.xbar.pe1" \[label="256\\n331.7 % back"' out
+ok "DOT: every box has its name, and per cents stand in boxes and at edges"
+for level in system sip cube pe; do
+    if command -v dot >/dev/null; then
+        run view $level --stats use.csv -o x.dot && run view $level && mv out picture &&
+            call dot -Tsvg x.dot && [ $code -eq 0 ] &&
+            call neato -n -Tjson x.dot && [ $code -eq 0 ] && python3 - out picture <<'END_PY'
+import json, sys, xml.etree.ElementTree as xml
+svg = "{http://www.w3.org/2000/svg}"
+graph, root = json.load(open(sys.argv[1])), xml.parse(sys.argv[2]).getroot()
+nodes = {n["name"]: n for n in graph["objects"]}
+shown = {g.get("data-node"): g.find(svg + "rect") for g in root.iter() if g.get("data-node")}
+assert set(nodes) == set(shown)
+assert len(graph["edges"]) == sum(1 for g in root.iter() if g.get("data-from"))
+def middle(rect):
+    return [float(rect.get(a)) + float(rect.get(b)) / 2 for a, b in (("x", "width"), ("y", "height"))]
+first = next(iter(shown))
+x0, y0 = middle(shown[first])
+gx0, gy0 = [float(v) for v in nodes[first]["pos"].rstrip("!").split(",")]
+for name, rect in shown.items():
+    x, y = middle(rect)
+    gx, gy = [float(v) for v in nodes[name]["pos"].rstrip("!").split(",")]
+    assert abs((x - x0) * 0.75 - (gx - gx0)) < 0.03 and abs((y - y0) * 0.75 + (gy - gy0)) < 0.03, name
+    assert abs(float(rect.get("width")) / 96 - float(nodes[name]["width"])) < 0.008, name # it rounds to points
+END_PY
+        ok "$level: Graphviz takes it, with the same nodes in the same places"
+    else
+        skip "$level: Graphviz takes it" "no Graphviz"
+    fi
+done
+
+# -- documents ----------------------------------------------------------------------------------
+
+mkdir drawn && call "$root/docs/pictures/draw.sh" "$cube8" drawn && [ $code -eq 0 ] &&
+    mkdir kept && cp "$root"/docs/pictures/*.svg kept && same -rq kept drawn
+ok "docs/pictures are as make pictures draws them"
+
+# -- messages -----------------------------------------------------------------------------------
+
+refused "no such picture" 2 "unknown picture 'cubes', did you mean 'cube'?" view cubes
+refused "a file for a topology" 2 "view cube: 'x' is one operand too many" view cube x
+refused "no file for a plot" 2 "view roofline needs FILE, a result of run" view roofline
+refused "no file for the other" 2 "view latency needs FILE, a result of load" view latency
+refused "three operands" 2 "view: 'y' is one operand too many" view cube x y
+refused "rows of a picture" 2 "view draws pictures, as svg or dot, not as csv" view --format csv
+refused "a picture of rows" 2 "probe prints rows: svg is a format of view" probe --format svg
+refused "no such format" 2 "unknown format 'png': it is one of table, csv, json, jsonl, md, svg, dot" view --format png
+for file in a.png a.pdf a.jpg a.jpeg a.webp; do
+    refused "-o $file" 2 "-o $file: view writes .svg, .dot or .gv" view -o $file
+    [ ! -e $file ]
+    ok "there is no $file"
+done
+refused "SVG into a graph" 2 "-o x.dot is not the name of a file of --format svg" view --format svg -o x.dot
+refused "a graph into an SVG" 2 "-o x.svg is not the name of a file of --format dot" view --format dot -o x.svg
+refused "a plot is no graph" 2 "view latency is no graph: it has no format dot" view latency load.csv --format dot
+refused "statistics of a plot" 2 "view roofline takes no --stats" view roofline run.csv --stats use.csv
+refused "--at of the system" 2 "--at 'c0': this picture is of all SIPs, it has no --at" view system --at c0
+refused "--at of a plot" 2 "--at 'c0': this picture is of a file, it has no --at" view latency load.csv --at c0
+refused "a cube of a SIP" 2 "--at 'c0': a SIP is written s1" view sip --at c0
+refused "a PE of a cube" 2 "--at 'c0.pe1': a cube is written c3 or s1.c3" view cube --at c0.pe1
+refused "no cube" 2 "--at 'c8': a SIP has cubes 0..7" view cube --at c8
+refused "no SIP" 2 "--at 's1.c0': the tray has SIP 0 alone" view cube --at s1.c0
+refused "no PE" 2 "--at 'c1.pe8': a cube has PEs 0..7" view pe --at c1.pe8
+for at in '' c c01 c0. c0x c1.c2 pe0 s0.s0 c99999999999999999999999 0 c-1 c0.pe c0..pe1; do
+    run view pe --at "$at"
+    [ $code -eq 2 ] && [ "$(wc -l <err)" = 1 ] && [ ! -s out ]
+    ok "--at '$at'"
+done
+run view pe -o /nowhere/x.svg
+[ $code -eq 5 ] && says "cannot write /nowhere/x.svg"
+ok "a folder that is not there"
+echo kept >x.svg
+run view --stats bad.csv -o x.svg
+[ $code -ne 0 ] && [ "$(cat x.svg)" = kept ]
+ok "after a mistake the file is as it was"
+run view --help && grep -q 'svg or dot (default svg)' out && grep -q -- '--at WHERE' out
+ok "view --help"
+
+plan

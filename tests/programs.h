@@ -1,0 +1,282 @@
+/* programs.h -- random programs of kernels on random machines, as the judge makes them, for the
+ * library to run. */
+#ifndef PROGRAMS_H
+#define PROGRAMS_H
+#include "any_topology.h"
+#include "judge/kernel.h"
+#include "rig.h"
+#include "tl.h"
+#include <math.h>
+
+/* A program on a machine, what the judge says of it, and what the product does. */
+struct scenario {
+    uint64_t seed;
+    const kb_topology *topo;
+    struct judge_topo *judge;
+    struct judge_program program;
+    struct judge_run expected;
+    struct judge_command_times **got; /* [kernel][command] */
+};
+
+static inline int64_t now_fs(tl_ctx *tl)
+{
+    return llround(tl_time(tl) * 1e6);
+}
+
+/* -- a program as a kernel ------------------------------------------------------------------ */
+
+static inline kb_dtype dtype_of(enum judge_dtype d)
+{
+    static const kb_dtype dtypes[] = {KB_I8, KB_I32, KB_F16, KB_F32, KB_F64};
+
+    return dtypes[d];
+}
+
+static inline tl_op op_of(const char *name)
+{
+    static const struct {
+        const char *name;
+        tl_op op;
+    } ops[] = {{"neg", TL_NEG}, {"exp", TL_EXP}, {"add", TL_ADD},         {"mul", TL_MUL},
+               {"div", TL_DIV}, {"fma", TL_FMA}, {"maximum", TL_MAXIMUM}, {"tanh", TL_TANH}};
+
+    for (size_t i = 0; i < LENGTH(ops); i++)
+        if (strcmp(ops[i].name, name) == 0)
+            return ops[i].op;
+    fail_msg("no op %s", name);
+    return TL_GEMM;
+}
+
+static inline uint64_t address(const struct scenario *s, const struct judge_end *at,
+                               uint64_t offset)
+{
+    kb_endpoint end = kb_end(at);
+
+    return kb_address(s->topo, &end, offset);
+}
+
+/* Operand `i` of a command, [rows, columns]. */
+static inline tl_tensor *operand(tl_ctx *tl, const struct scenario *s,
+                                 const struct judge_command *c, size_t i, tl_tensor **made,
+                                 uint32_t rows, uint32_t columns)
+{
+    const struct judge_operand *o = &c->operands[i];
+
+    if (o->where == JUDGE_SCALAR)
+        return tl_scalar(tl, 2);
+    if (o->where == JUDGE_OWN_TCM)
+        return tl_reshape(tl, made[o->from], KB_SHAPE(rows, columns));
+    return tl_ref(tl, address(s, &o->at, o->offset), dtype_of(c->in), KB_SHAPE(rows, columns));
+}
+
+static inline tl_tensor *do_math(tl_ctx *tl, const struct scenario *s,
+                                 const struct judge_command *c, tl_tensor **made)
+{
+    tl_tensor *x[3] = {NULL, NULL, NULL};
+
+    for (size_t i = 0; i < c->n_operands; i++)
+        x[i] = operand(tl, s, c, i, made, c->m, c->n);
+    if (strcmp(c->op, "sum") == 0)
+        return tl_sum(tl, x[0], -1, false);
+    if (strcmp(c->op, "softmax") == 0)
+        return tl_softmax(tl, x[0], -1);
+    if (strcmp(c->op, "full") == 0)
+        return tl_full(tl, dtype_of(c->out), KB_SHAPE(c->m, c->n), 1);
+    return tl_math_at(tl, TL_HERE, op_of(c->op), x[0], x[1], x[2]);
+}
+
+static inline tl_epilogue epilogue(tl_ctx *tl, const struct judge_command *c, size_t i,
+                                   tl_tensor **made)
+{
+    const struct judge_epilogue *e = &c->epilogues[i];
+    tl_epilogue step = {.op = op_of(e->op)};
+
+    switch (e->part) {
+    case JUDGE_NO_PART:
+        if (step.op == TL_MAXIMUM)
+            step.y = tl_scalar(tl, 0);
+        break;
+    case JUDGE_ROW:
+        step.y = tl_reshape(tl, made[e->from], KB_SHAPE(c->n));
+        break;
+    case JUDGE_COLUMN:
+        step.y = tl_reshape(tl, made[e->from], KB_SHAPE(c->m, 1));
+        break;
+    case JUDGE_FULL:
+        step.y = tl_reshape(tl, made[e->from], KB_SHAPE(c->m, c->n));
+        break;
+    }
+    return step;
+}
+
+static inline tl_tensor *do_composite(tl_ctx *tl, const struct scenario *s,
+                                      const struct judge_command *c, tl_tensor **made)
+{
+    tl_composite_args args = {.out = address(s, &c->at, c->offset)};
+
+    if (c->kind == JUDGE_COMPOSITE_GEMM) {
+        args.a = operand(tl, s, c, 0, made, c->m, c->k);
+        args.b = operand(tl, s, c, 1, made, c->k, c->n);
+        args.dot.dtype_out = dtype_of(c->out);
+        for (size_t i = 0; i < c->n_epilogues; i++)
+            args.epilogue[i] = epilogue(tl, c, i, made);
+        return tl_composite_at(tl, TL_HERE, args);
+    }
+    args.op = op_of(c->op);
+    args.a = operand(tl, s, c, 0, made, c->m, c->n);
+    if (c->n_operands > 1)
+        args.b = operand(tl, s, c, 1, made, c->m, c->n);
+    if (c->n_operands > 2)
+        args.c = operand(tl, s, c, 2, made, c->m, c->n);
+    return tl_composite_at(tl, TL_HERE, args);
+}
+
+static inline tl_tensor *do_command(tl_ctx *tl, const struct scenario *s,
+                                    const struct judge_command *c, tl_tensor **made)
+{
+    kb_shape flat;
+
+    switch (c->kind) {
+    case JUDGE_LOAD:
+        flat = KB_SHAPE((int64_t)(c->nbytes / kb_dtype_bytes(dtype_of(c->in))));
+        return tl_load_at(tl, TL_HERE, address(s, &c->at, c->offset), dtype_of(c->in), flat, NULL,
+                          c->async);
+    case JUDGE_STORE:
+        return tl_store_at(tl, TL_HERE, address(s, &c->at, c->offset), made[c->from], NULL,
+                           c->async);
+    case JUDGE_DOT:
+        return tl_dot(tl, operand(tl, s, c, 0, made, c->m, c->k),
+                      operand(tl, s, c, 1, made, c->k, c->n), .dtype_out = dtype_of(c->out));
+    case JUDGE_MATH:
+        return do_math(tl, s, c, made);
+    case JUDGE_WAIT:
+        tl_wait(tl, made[c->target]);
+        return NULL;
+    default:
+        return do_composite(tl, s, c, made);
+    }
+}
+
+static inline size_t kernel_of(const struct scenario *s, uint32_t pe)
+{
+    size_t k = 0;
+
+    while (judge_global_pe(s->judge, &s->program.kernels[k].pe) != pe)
+        k++;
+    return k;
+}
+
+static inline void program_kernel(tl_ctx *tl, const kb_args *args)
+{
+    const struct scenario *s = args->user;
+    size_t k = kernel_of(s, tl_pe(tl));
+    const struct judge_kernel *kernel = &s->program.kernels[k];
+    tl_tensor **made = tl_alloc_host(tl, kernel->n * sizeof *made);
+
+    for (size_t i = 0; i < kernel->n; i++) {
+        s->got[k][i].call_fs = now_fs(tl);
+        made[i] = do_command(tl, s, &kernel->commands[i], made);
+        s->got[k][i].return_fs = now_fs(tl);
+    }
+}
+
+/* -- one run -------------------------------------------------------------------------------- */
+
+/* The launched PEs in ascending order. */
+static inline uint32_t *launched(const struct scenario *s)
+{
+    uint32_t *pes = calloc(s->program.n, sizeof *pes);
+
+    for (size_t i = 0; i < s->program.n; i++) {
+        uint32_t pe = (uint32_t)judge_global_pe(s->judge, &s->program.kernels[i].pe);
+        size_t at = i;
+
+        for (; at > 0 && pes[at - 1] > pe; at--)
+            pes[at] = pes[at - 1];
+        pes[at] = pe;
+    }
+    return pes;
+}
+
+/* Bytes in the first JUDGE_WINDOW of every slice. */
+static inline void fill(kb_sim *sim)
+{
+    kb_tensor *x;
+    kb_error why = {""};
+    kb_placement copies = {KB_REPLICATE, KB_REPLICATE};
+
+    assert_int_equal(kb_tensor_new(sim, "x", KB_I8, KB_SHAPE(JUDGE_WINDOW), copies, &x, &why),
+                     KB_OK);
+    assert_int_equal(kb_tensor_fill_arange(x, 0, 0, &why), KB_OK);
+}
+
+/* The program, launched in a new simulation. */
+static inline kb_sim *launch_program(struct scenario *s, kb_options options)
+{
+    kb_sim *sim = new_sim(s->topo, options);
+    uint32_t *pes = launched(s);
+    kb_launch_request r = {.name = "program",
+                           .kernel = program_kernel,
+                           .args.user = s,
+                           .pes = pes,
+                           .n_pes = s->program.n};
+    kb_error why = {""};
+
+    fill(sim);
+    assert_int_equal(kb_launch(sim, &r, &why), KB_OK);
+    free(pes);
+    return sim;
+}
+
+static inline void run_launched(const struct scenario *s, kb_sim *sim, uint64_t budget,
+                                kb_launch_result *result)
+{
+    kb_error why = {""};
+    kb_status status;
+
+    do
+        status = kb_sim_run(sim, budget, &why);
+    while (status == KB_AGAIN);
+    if (status != KB_OK)
+        fail_msg("seed %" PRIu64 ": status %d: %s", s->seed, (int)status, why.text);
+    assert_int_equal(kb_launch_get(sim, 0, result), KB_OK);
+}
+
+/* -- scenarios ------------------------------------------------------------------------------ */
+
+/* What the judge says of a program, and room for what the library does. */
+static inline void scenario_judge(struct scenario *s)
+{
+    if (!judge_kernels(s->judge, &s->program, &s->expected))
+        fail_msg("seed %" PRIu64 ": the judge refuses", s->seed);
+    s->got = calloc(s->program.n, sizeof *s->got);
+    for (size_t k = 0; k < s->program.n; k++)
+        s->got[k] = calloc(s->program.kernels[k].n + 1, sizeof *s->got[k]);
+}
+
+static inline struct scenario scenario_new(uint64_t seed)
+{
+    struct scenario s = {.seed = seed};
+    char *yaml = printed(judge_random_kernel_topo, seed);
+
+    s.topo = any_topology(yaml);
+    s.judge = judge_load_text(yaml);
+    assert_non_null(s.topo);
+    free(yaml);
+    judge_random_program(s.judge, seed, &s.program);
+    scenario_judge(&s);
+    return s;
+}
+
+static inline void scenario_free(struct scenario *s)
+{
+    for (size_t k = 0; k < s->program.n; k++)
+        free(s->got[k]);
+    free(s->got);
+    judge_run_clear(&s->expected);
+    judge_program_clear(&s->program);
+    any_topology_free(s->topo);
+    judge_free(s->judge);
+}
+
+#endif

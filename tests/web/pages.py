@@ -1,0 +1,434 @@
+#!/usr/bin/python3
+"""pages.py -- pages of `report` in a browser: what they show, and what can be done with them.
+
+TAP on stdout. B names the build, with the simulators of cube8 and tray32. Needs Debian's chromium,
+chromium-driver, python3-selenium and python3-html5lib. Numbers are compared with --format json.
+With a word, only the pages whose names have it: pages.py "cube8 run".
+"""
+import decimal
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+
+import html5lib
+from selenium import webdriver
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+
+from shown import ROWS_SHOWN, shown
+
+BUILD = os.environ.get("B", "build")
+WIDTHS = (1280, 390)
+THEMES = ("light", "dark")
+
+PAGES = (
+    ("cube8", "probe", ["probe"]),
+    ("cube8", "sweep", ["sweep", "--src", "c0.pe*", "--dst", "c[0,7].slice*", "--bytes", "64:4K:x8",
+                        "--inflight", "1,4"]),
+    ("cube8", "sweep of 4096 rows", ["sweep", "--src", "c*.pe*", "--dst", "c*.slice*"]),
+    ("cube8", "load", ["load", "--pattern", "uniform", "--rate", "0.1:0.4:0.1", "--txns", "8000",
+                       "--seeds", "2"]),
+    ("cube8", "replay", ["replay", "benches/one_slice.csv"]),
+    ("cube8", "run", ["run", "gemm", "M=128", "N=128", "--verify"]),
+    ("tray32", "probe", ["probe", "--bytes", "64K"]),
+    ("tray32", "sweep", ["sweep", "--src", "s*.host,c0.pe0", "--dst", "s*.c0.slice0", "--inflight",
+                         "1:8", "--op", "h2d,d2h,read"]),
+    ("tray32", "load", ["load", "--pattern", "neighbor", "--rate", "0.2,0.5", "--txns", "4000",
+                        "--arrivals", "fixed"]),
+    ("tray32", "replay", ["replay", "benches/one_slice.csv"]),
+    ("tray32", "run", ["run", "mlp"]),
+)
+
+# -- TAP ------------------------------------------------------------------------------------------
+
+count = 0
+failures = 0
+
+
+def ok(passed, name, why=""):
+    """One test; `why` is shown if it failed."""
+    global count, failures
+    count += 1
+    print(f"{'ok' if passed else 'not ok'} {count} - {name}", flush=True)
+    if not passed:
+        failures += 1
+        for line in str(why).splitlines()[:20]:
+            print("#", line[:300])
+
+
+def equal(found, expected, name):
+    ok(found == expected, name, f"expected {expected!r}\nfound    {found!r}")
+
+
+# -- the browser ----------------------------------------------------------------------------------
+
+
+def open_browser():
+    options = webdriver.ChromeOptions()
+    options.binary_location = shutil.which("chromium") or "chromium"
+    options.add_argument("--headless=new")
+    options.add_argument("--disable-gpu")
+    options.add_argument("--disable-dev-shm-usage")
+    if os.getuid() == 0:
+        options.add_argument("--no-sandbox")  # there is none for root
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    service = webdriver.chrome.service.Service(shutil.which("chromedriver") or "chromedriver")
+    return webdriver.Chrome(service=service, options=options)
+
+
+def look(browser, width, theme, media=""):
+    """How the page is seen from now on."""
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {
+        "media": media, "features": [{"name": "prefers-color-scheme", "value": theme}]})
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
+        "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False})
+
+
+def requests(browser):
+    """Addresses that the page has asked for since the last look."""
+    messages = (json.loads(entry["message"])["message"] for entry in browser.get_log("performance"))
+    return [message["params"]["request"]["url"] for message in messages
+            if message["method"] == "Network.requestWillBeSent"]
+
+
+# Texts that are too faint, by the rule of WCAG: a ratio of luminances below 4.5. What is behind a
+# text of a picture is the last shape below its middle.
+FAINT = """
+const luminance = ([r, g, b]) => {
+    const [x, y, z] = [r, g, b].map((c) => c / 255).map(
+        (c) => c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * x + 0.7152 * y + 0.0722 * z;
+};
+const numbers = (colour) => colour.match(/[\\d.]+/g).map(Number);
+const is_clear = (colour) => colour === "none" || (numbers(colour).length > 3 && numbers(colour)[3] === 0);
+const behind_html = (element) => {
+    for (let e = element; e; e = e.parentElement) {
+        const colour = getComputedStyle(e).backgroundColor;
+        if (!is_clear(colour))
+            return colour;
+    }
+    return "rgb(255, 255, 255)";
+};
+const shapes = new Map();
+const behind_svg = (text) => {
+    const svg = text.ownerSVGElement, box = text.getBoundingClientRect();
+    const x = box.x + box.width / 2, y = box.y + box.height / 2;
+    let colour = behind_html(svg.parentElement);
+    if (!shapes.has(svg))
+        shapes.set(svg, [...svg.querySelectorAll("rect, circle, path, polygon")].map(
+            (e) => [e, e.getBoundingClientRect(), getComputedStyle(e).fill]));
+    for (const [e, at, fill] of shapes.get(svg))
+        if (e.compareDocumentPosition(text) & Node.DOCUMENT_POSITION_FOLLOWING && !is_clear(fill) &&
+                at.left <= x && x <= at.right && at.top <= y && y <= at.bottom)
+            colour = fill;
+    return colour;
+};
+const faint = [];
+const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+while (walk.nextNode()) {
+    const e = walk.currentNode.parentElement, text = walk.currentNode.data.trim();
+    if (!text || ["SCRIPT", "STYLE", "style", "title"].includes(e.nodeName) || !e.getClientRects().length)
+        continue;
+    const is_svg = e.namespaceURI.endsWith("svg"), style = getComputedStyle(e);
+    const ink = is_svg ? style.fill : style.color, paper = is_svg ? behind_svg(e) : behind_html(e);
+    const [a, b] = [luminance(numbers(ink)), luminance(numbers(paper))].sort((p, q) => q - p);
+    const ratio = (a + 0.05) / (b + 0.05);
+    if (ratio < 4.5)
+        faint.push(`${ratio.toFixed(2)} ${text.slice(0, 40)}: ${ink} on ${paper}`);
+}
+return [...new Set(faint)];
+"""
+
+# What somebody who does not see the page would miss.
+UNSAID = """
+const missing = [];
+const need = (is_there, what) => { if (!is_there) missing.push(what); };
+const all = (selector) => [...document.querySelectorAll(selector)];
+const name = (e) => (e.getAttribute("aria-label") || e.textContent ||
+                     (e.labels && e.labels[0] && e.labels[0].textContent) || "").trim();
+need(document.documentElement.lang === "en", "lang");
+need(document.title, "title");
+need(all("h1").length === 1, "one h1");
+for (const landmark of ["header", "nav[aria-label]", "main"])
+    need(all(landmark).length === 1, landmark);
+for (const section of all("main > section"))
+    need(section.id && section.querySelector(":scope > h2"), "heading of section " + section.id);
+for (const link of all("a"))
+    need(name(link) && document.getElementById(link.hash.slice(1)), "target of " + link.href);
+need(all("nav a").length === all("main > section").length, "a line of the contents for each section");
+for (const control of all("button, input, summary, [role=region]"))
+    need(name(control), "name of " + control.outerHTML.slice(0, 80));
+for (const table of all("table"))
+    need(name(table.caption), "caption of " + table.id);
+for (const head of all("th"))
+    need(head.scope === "col" && head.ariaSort, "scope and order of " + head.textContent);
+for (const svg of all("svg"))
+    need(svg.getAttribute("role") === "img" &&
+         document.getElementById(svg.getAttribute("aria-labelledby")), "title of a picture");
+const ids = all("[id]").map((e) => e.id);
+for (const id of ids)
+    need(ids.indexOf(id) === ids.lastIndexOf(id), "one element only with id " + id);
+for (const figure of all("figure"))
+    need(figure.querySelector("svg"), "a picture in " + figure.textContent);
+return missing;
+"""
+
+TABLES = """
+return [...document.querySelectorAll("table")].map((table) => ({
+    id: table.id,
+    columns: [...table.tHead.rows[0].cells].map((e) => e.textContent.trim()),
+    rows: [...table.tBodies[0].rows].map((row) => [...row.cells].map((e) => e.textContent)),
+    rights: [...table.tBodies[0].rows[0].cells].map((e) => getComputedStyle(e).textAlign === "right"),
+    json: JSON.parse(document.getElementById(table.id + "-json").textContent)}));
+"""
+
+# -- numbers --------------------------------------------------------------------------------------
+
+# -- tests of a page ------------------------------------------------------------------------------
+
+
+def check_source(name, path):
+    parser = html5lib.HTMLParser(strict=False)
+    with open(path, encoding="utf-8") as page:
+        parser.parse(page.read())
+    ok(not parser.errors, f"{name}: is HTML5 without errors", parser.errors[:5])
+
+
+def check_looks(browser, name, url):
+    for width in WIDTHS:
+        for theme in THEMES:
+            where = f"{name}, {width} px, {theme}"
+            look(browser, width, theme)
+            requests(browser)
+            browser.get(url)
+            equal(browser.get_log("browser"), [], f"{where}: nothing on the console")
+            others = [r for r in requests(browser) if r != url and not r.startswith("data:")]
+            equal(others, [], f"{where}: asks for nothing else")
+            wide = browser.execute_script("return document.documentElement.scrollWidth")
+            ok(wide <= width, f"{where}: does not run over the side", f"{wide} px wide")
+            if width == WIDTHS[0]:
+                faint = browser.execute_script(FAINT)
+                ok(not faint, f"{where}: every text stands out", "\n".join(faint))
+
+
+def check_tables(browser, name, command):
+    tables = {table["id"]: table for table in browser.execute_script(TABLES)}
+    source = browser.execute_script("return document.getElementById('rows-json').textContent")
+    ours = json.loads(source, parse_float=decimal.Decimal)
+    theirs = json.loads(subprocess.run(command + ["--format", "json", "--quiet"], check=True,
+                                       capture_output=True).stdout, parse_float=decimal.Decimal)
+    theirs["command"] = theirs["command"].replace(" --format json", "")
+    equal({k: v for k, v in ours.items() if k != "rows"},
+          {k: v for k, v in theirs.items() if k != "rows"}, f"{name}: says whence it comes, as JSON does")
+    ok(ours["rows"] == theirs["rows"], f"{name}: has the rows of --format json")
+    for table in tables.values():
+        source = browser.execute_script("return document.getElementById(arguments[0]).textContent",
+                                        table["id"] + "-json")
+        rows = json.loads(source, parse_float=decimal.Decimal)["rows"]
+        expected = [[shown(k, v) for k, v in row.items()] for row in rows[:ROWS_SHOWN]]
+        wrong = [pair for pair in zip(table["rows"], expected) if pair[0] != pair[1]]
+        ok(not wrong and len(table["rows"]) == len(expected) and expected,
+           f"{name}: table {table['id']} shows the numbers of its JSON", wrong[:2])
+        rights = [any(not isinstance(row[column], (str, type(None))) for row in rows)
+                  for column in table["columns"]]
+        empty = [all(row[column] is None for row in rows) for column in table["columns"]]
+        ok(all(r == f or e for r, f, e in zip(table["rights"], rights, empty)),
+           f"{name}: in table {table['id']} numbers stand at the right", table["rights"])
+
+
+def column_of(browser, table, column):
+    return browser.execute_script(
+        "return [...document.getElementById(arguments[0]).tBodies[0].rows].map("
+        "(row) => row.cells[arguments[1]].textContent)", table, column)
+
+
+def check_sorting(browser, name, table):
+    heads = browser.find_elements(By.CSS_SELECTOR, f"#{table} th")
+    whole = browser.execute_script(
+        "return JSON.parse(document.getElementById(arguments[0] + '-json').textContent)"
+        ".rows.map((row) => Object.values(row))", table)
+    numeric = [i for i in range(len(heads)) if all(isinstance(row[i], (int, float, type(None))) for row in whole)]
+    varied = max(numeric, key=lambda i: len({row[i] for row in whole}))
+    button = heads[varied].find_element(By.TAG_NAME, "button")
+    texts = column_of(browser, table, varied)
+    values = [row[varied] for row in whole if row[varied] is not None]
+
+    def is_order(descending):
+        found = [float(text) for text in column_of(browser, table, varied) if text]
+        first = sorted(values, reverse=descending)[:ROWS_SHOWN]
+        return found == sorted(found, reverse=descending) and \
+            all(abs(a - b) <= 0.06 for a, b in zip(found, first)) and len(texts) == min(len(whole), ROWS_SHOWN)
+
+    browser.execute_script("arguments[0].click()", button)
+    ok(is_order(False) and heads[varied].get_attribute("aria-sort") == "ascending",
+       f"{name}: a click sorts {table} by {button.text}, numerically", column_of(browser, table, varied)[:9])
+    button.send_keys(Keys.ENTER)
+    ok(is_order(True) and heads[varied].get_attribute("aria-sort") == "descending",
+       f"{name}: Enter sorts {table} the other way", column_of(browser, table, varied)[:9])
+    button.send_keys(Keys.SPACE)
+    marked = browser.find_elements(By.CSS_SELECTOR, f"#{table} th:not([aria-sort=none])")
+    ok(is_order(False) and len(marked) == 1, f"{name}: so does the space bar, and one column is marked")
+
+
+def check_filter(browser, name, table):
+    box = browser.find_element(By.CSS_SELECTOR, f"input[aria-controls={table}]")
+    output = browser.find_element(By.XPATH, f"//input[@aria-controls='{table}']/../../output")
+    rows = browser.execute_script(
+        "return JSON.parse(document.getElementById(arguments[0] + '-json').textContent)"
+        ".rows.map((row) => Object.values(row))", table)
+    word = next((v for v in reversed(rows[-1]) if isinstance(v, str)), str(rows[-1][0])).split()[0]
+    box.send_keys(word.upper())
+    found = browser.execute_script(
+        "return [...document.getElementById(arguments[0]).tBodies[0].rows].map((row) => row.textContent)", table)
+    expected = sum(any(word in str(v) for v in row) for row in rows)
+    ok(found and all(word in text for text in found) and len(found) == min(expected, ROWS_SHOWN) and
+       output.text.startswith(f"{expected} of {len(rows)} rows"),
+       f"{name}: the filter of {table} leaves rows with '{word}'", f"{expected} {output.text} {found[:3]}")
+    box.send_keys(" nothingofthekind")
+    equal(output.text, f"0 of {len(rows)} rows", f"{name}: none, if there are none")
+    box.send_keys(Keys.CONTROL, "a")
+    box.send_keys(Keys.DELETE)
+    equal(len(column_of(browser, table, 0)), min(len(rows), ROWS_SHOWN), f"{name}: all, without words")
+
+
+def check_digits(browser, name):
+    box = browser.find_element(By.CSS_SELECTOR, ".tools input[type=checkbox]")
+    source = browser.execute_script("return document.getElementById('rows-json').textContent")
+    rows = json.loads(source, parse_float=decimal.Decimal)["rows"]
+    box.send_keys(Keys.SPACE)
+    found = next(t for t in browser.execute_script(TABLES) if t["id"] == "rows")["rows"]
+    exact = {tuple("" if v is None else shown(k, v) if k == "rate" else str(v) for k, v in row.items())
+             for row in rows}  # in any order: they were sorted before
+    ok(all(tuple(row) in exact for row in found) and len(found) == min(len(rows), ROWS_SHOWN),
+       f"{name}: all digits are there, if wanted", found[:1])
+    box.send_keys(Keys.SPACE)
+
+
+def check_theme(browser, name, url):
+    look(browser, 1280, "light")
+    browser.get(url)
+    button = browser.find_element(By.ID, "theme")
+
+    def paper():
+        return browser.execute_script("return getComputedStyle(document.documentElement).backgroundColor")
+
+    def picture():
+        return browser.execute_script(
+            "const bg = document.querySelector('svg .bg'); return bg ? getComputedStyle(bg).fill : ''")
+
+    seen = []
+    for _ in range(4):
+        seen.append((button.text, paper(), picture()))
+        button.send_keys(Keys.ENTER)
+    names = [text for text, _, _ in seen]
+    equal(names, ["Theme: system", "Theme: light", "Theme: dark", "Theme: system"],
+          f"{name}: a button changes the theme")
+    ok(seen[0][1:] == seen[1][1:] == seen[3][1:] and seen[2][1] != seen[0][1] and
+       (seen[2][2] != seen[0][2] or not seen[0][2]), f"{name}: and with it the page and its pictures", seen)
+    button.send_keys(Keys.ENTER)  # dark, while the system is light
+    browser.refresh()
+    dark = paper() == seen[2][1]
+    faint = browser.execute_script(FAINT)
+    ok(dark and not faint, f"{name}: which is kept, and every text stands out", "\n".join(faint))
+    button = browser.find_element(By.ID, "theme")
+    button.send_keys(Keys.ENTER)
+
+
+def check_keyboard(browser, name, url):
+    look(browser, 1280, "light")
+    browser.get(url)
+    browser.find_element(By.TAG_NAME, "body").send_keys(Keys.TAB)
+    skip = browser.switch_to.active_element
+    equal(skip.get_attribute("class"), "skip", f"{name}: the first stop of the keyboard skips to the results")
+    ok(skip.rect["x"] >= 0 and skip.rect["y"] >= 0, f"{name}: and is seen then", skip.rect)
+    skip.send_keys(Keys.ENTER)
+    ok(browser.current_url.endswith("#main"), f"{name}: and leads there", browser.current_url)
+    faint = browser.execute_script("""
+        const hidden = [];
+        for (const e of document.querySelectorAll("button, input, a, summary, [tabindex='0']")) {
+            if (!e.checkVisibility())
+                continue; // of a part that is closed
+            e.focus({focusVisible: true});
+            const style = getComputedStyle(e);
+            if (document.activeElement !== e || style.outlineStyle === "none" || style.outlineWidth === "0px")
+                hidden.push(e.outerHTML.slice(0, 80));
+        }
+        return hidden;""")
+    equal(faint, [], f"{name}: all that takes the keyboard shows when it has it")
+    ok(not browser.execute_script(UNSAID), f"{name}: headings, landmarks, labels and titles are there",
+       browser.execute_script(UNSAID))
+
+
+def check_copy(browser, name, url):
+    browser.get(url)
+    button = browser.find_element(By.ID, "copy")
+    button.send_keys(Keys.ENTER)
+    time.sleep(0.1)
+    marked = browser.execute_script("return getSelection().toString()")
+    command = browser.find_element(By.ID, "command").text
+    ok(button.text == "Copied" or button.text == "Selected" and marked.strip() == command,
+       f"{name}: the command is copied, or at least marked", (button.text, marked))
+
+
+def check_paper(browser, name, url):
+    look(browser, 1045, "dark", "print")  # A4, landscape, without its margins
+    browser.get(url)
+    seen = browser.execute_script("""
+        return [getComputedStyle(document.documentElement).backgroundColor,
+                [...document.querySelectorAll("nav, .tools, #theme, #copy")].filter(
+                    (e) => e.getClientRects().length).length,
+                document.documentElement.scrollWidth <= innerWidth]""")
+    equal(seen, ["rgb(255, 255, 255)", 0, True], f"{name}: on paper it is white, fits, and has no buttons")
+
+
+def check_page(browser, folder, topology, what, arguments):
+    name = f"{topology} {what}"
+    program = os.path.join(BUILD, topology, topology)
+    path = os.path.join(folder, name.replace(" ", "_") + ".html")
+    made = subprocess.run([program, "report", *arguments, "--quiet", "-o", path], capture_output=True)
+    ok(made.returncode == 0, f"{name}: is made", made.stderr.decode())
+    if made.returncode != 0:
+        return
+    url = "file://" + path
+    check_source(name, path)
+    check_looks(browser, name, url)
+    look(browser, 1280, "light")
+    browser.get(url)
+    check_tables(browser, name, [program, *arguments])
+    ids = [t["id"] for t in browser.execute_script(TABLES)]
+    for table in ids if topology == "cube8" else ids[:1]:
+        check_sorting(browser, name, table)
+        check_filter(browser, name, table)
+    check_digits(browser, name)
+    equal(browser.get_log("browser"), [], f"{name}: still nothing on the console")
+    check_keyboard(browser, name, url)
+    if topology == "cube8":
+        check_theme(browser, name, url)
+        check_copy(browser, name, url)
+        check_paper(browser, name, url)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        browser = open_browser()
+        try:
+            for topology, what, arguments in PAGES:
+                name = f"{topology} {what}"
+                if not all(word in name for word in sys.argv[1:]):
+                    continue
+                try:
+                    check_page(browser, folder, topology, what, arguments)
+                except Exception:  # of the browser or a test: the other pages are still to be seen
+                    ok(False, f"{name}: can be tested", traceback.format_exc())
+        finally:
+            browser.quit()
+    print(f"1..{count}")
+    return failures != 0
+
+
+sys.exit(main())

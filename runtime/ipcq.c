@@ -398,7 +398,7 @@ static void send_credit(struct kb_sim *s, uint64_t t, struct queue *q, uint32_t 
         return;
     }
     *x = (struct token){.queue = q};
-    slot = stage_slot(s, &st, NULL);
+    slot = stage_slot(s, &st, NULL, false);
     if (slot == TXN_NONE)
         return;
     s->txns[slot] = (struct txn){.id = id};
@@ -569,7 +569,7 @@ static void release(struct kb_sim *s, struct barrier *b)
     while (b->waiting) {
         struct command *c = b->waiting;
         struct stage st = {.command = c, .stage = STAGE_COMMAND, .id = c->op.id};
-        uint32_t slot = stage_slot(s, &st, NULL);
+        uint32_t slot = stage_slot(s, &st, NULL, false);
 
         b->waiting = c->behind;
         if (slot == TXN_NONE)

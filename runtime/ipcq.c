@@ -382,7 +382,8 @@ static void received(struct kb_sim *s, uint64_t t, struct command *c)
     if (mem_read(s->kernels->mem, c->pe->tcm, c->result->address, c->nbytes, &c->result->view,
                  &writers, range) != MEM_OK)
         kernel_no_memory(c->pe);
-    c->result->maker = writers.n ? op_ids_list(&writers)[0] : OP_NONE;
+    c->result->maker =
+        writers.n ? op_ids_list(&writers)[writers.n - 1] : OP_NONE; /* arrived last */
     op_ids_clear(&writers);
     pe_command_end(s, t, c);
 }

@@ -76,7 +76,7 @@ void ipcq_clear(struct kernels *k)
     }
     free(x);
     k->ipcq = NULL;
-    for (uint32_t i = 0; i < k->n_pes; i++)
+    for (uint32_t i = 0; k->pes && i < k->n_pes; i++)
         k->pes[i].ring_bytes = 0;
 }
 

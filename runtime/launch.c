@@ -393,8 +393,8 @@ void kernels_free(struct kernels *k)
     commands_free_all(k);
     free(k->launches);
     free(k->work);
-    free(k->pes);
     ipcq_clear(k);
+    free(k->pes);
     co_pool_free(k->stacks);
     wakes_free(&k->wakes);
     free(k->least_way_fs);

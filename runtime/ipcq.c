@@ -227,7 +227,10 @@ static struct token *piece_new(struct kb_sim *s, struct command *c, uint32_t in_
     return x;
 }
 
-/* The next piece joins the sender's channel; `called`: in the event of the command's issue. */
+/*
+ * The next piece joins the sender's channel; `called`: in the event of the command's issue. Only
+ * the first can, as the next is to come after what follows at once from the one before.
+ */
 static bool send_piece(struct kb_sim *s, uint64_t t, struct command *c, bool called)
 {
     struct queue *q = c->queue;
@@ -265,7 +268,7 @@ void ipcq_send(struct kb_sim *s, uint64_t t, struct command *c)
     struct queue *q = c->queue;
 
     while (c->piece < c->pieces && q->credits > 0)
-        if (!send_piece(s, t, c, true))
+        if (!send_piece(s, t, c, c->piece == 0))
             return;
     c->async = c->piece == c->pieces;
     if (!c->async)

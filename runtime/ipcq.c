@@ -490,8 +490,14 @@ static struct barrier *barrier_new(struct command *c, uint32_t *pes, size_t n)
 /* The PEs of a group in ascending order; NULL after a message. */
 static uint32_t *sorted(struct command *c, const tl_group *g)
 {
-    uint32_t *pes = malloc((g->n + 1) * sizeof *pes);
+    uint32_t *pes, all = c->pe->kernels->n_pes;
 
+    if (g->n > all) {
+        kernel_error(c->pe, c->call, c->here, "a group of %zu PEs, where there are only %u", g->n,
+                     all);
+        return NULL;
+    }
+    pes = malloc((g->n + 1) * sizeof *pes);
     if (!pes) {
         kernel_no_memory(c->pe);
         return NULL;

@@ -51,7 +51,7 @@ static struct ipcq *ipcq_of(struct kernels *k)
     return k->ipcq;
 }
 
-void ipcq_clear(struct kernels *k)
+void ipcq_free(struct kernels *k)
 {
     struct ipcq *x = k->ipcq;
 
@@ -76,6 +76,11 @@ void ipcq_clear(struct kernels *k)
     }
     free(x);
     k->ipcq = NULL;
+}
+
+void ipcq_clear(struct kernels *k)
+{
+    ipcq_free(k);
     for (uint32_t i = 0; i < k->n_pes; i++)
         k->pes[i].ring_bytes = 0;
 }

@@ -600,6 +600,11 @@ struct group {
 static bool sort_group(struct command *c, const tl_group *from, struct group *g)
 {
     *g = (struct group){.first = from->first, .n = from->n};
+    if (g->n > c->pe->kernels->n_pes) {
+        kernel_error(c->pe, c->call, c->here, "a group of %zu PEs, where there are only %u", g->n,
+                     c->pe->kernels->n_pes);
+        return false;
+    }
     if (!from->pes || from->n == 0)
         return true;
     g->pes = malloc(g->n * sizeof *g->pes);

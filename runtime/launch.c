@@ -393,8 +393,8 @@ void kernels_free(struct kernels *k)
     commands_free_all(k);
     free(k->launches);
     free(k->work);
-    ipcq_clear(k);
     free(k->pes);
+    ipcq_free(k);
     co_pool_free(k->stacks);
     wakes_free(&k->wakes);
     free(k->least_way_fs);
@@ -544,6 +544,7 @@ static void end_launch(struct kb_sim *s)
     struct launch *l = current(k);
 
     count_idle(k, l);
+    ipcq_count_unreceived(k, &l->result);
     l->done = true;
     s->end_fs = l->result.response_fs;
     k->launched = false;

@@ -201,6 +201,44 @@ static void a_full_ring_stops_the_sender_until_the_receiver_takes(void **state)
     free(log);
 }
 
+/* -- costs left out ------------------------------------------------------------------------- */
+
+/* When the sender goes on and the receiver has all, by both engines. */
+static void assert_without(unsigned costs_off, kb_kernel kernel, uint32_t to, double sent,
+                           double received)
+{
+    const uint32_t pes[] = {0, to};
+
+    for (int engine = 0; engine < 2; engine++) {
+        kb_options options = {.engine = engine ? KB_HOP : KB_FUSED, .costs_off = costs_off};
+        struct marks m;
+        uint64_t none;
+
+        talk_once(&cube8_topology, options, kernel, &m, pes, 2, &none);
+        count_from(&m, 0, 0);
+        assert_at(&m, 0, 1, sent);
+        assert_at(&m, to, 1, received);
+    }
+}
+
+/* Each class of cost is one term of the sums above. */
+static void messages_without_some_costs(void **state)
+{
+    const unsigned all_gbs = KB_COST_LINK_GBS | KB_COST_MEMORY_GBS | KB_COST_TCM_GBS;
+
+    (void)state;
+    assert_without(KB_COST_WIRE, one_piece, 1, 3, 3 + 32 + 8);
+    assert_without(KB_COST_WIRE, to_the_next_cube, NEXT_CUBE, 3, 3 + 2 + 32 + 8);
+    assert_without(KB_COST_OVERHEAD, to_the_next_cube, NEXT_CUBE, 0, 0.29 + 32 + 8);
+    assert_without(KB_COST_TCM_GBS, one_piece, 1, 3, 3 + 0.0475 + 32);
+    assert_without(KB_COST_LINK_GBS, one_piece, 1, 3, 3 + 0.0475 + 8 + 8); /* the write port */
+    assert_without(all_gbs, one_piece, 1, 3, 3 + 0.0475);
+    assert_without(KB_COST_CHANNELS, three_pieces, 1, 3, 3 + 0.0475 + 3 * 32 + 8);
+    assert_without(KB_COST_WIRE, five_pieces, 1, 3 + 32 + 8, 3 + 5 * 32 + 8);
+    assert_without(all_gbs, five_pieces, 1, 3 + 0.0475 + 0.0475, 3 + 5 * 0.0475);
+    assert_without(all_gbs | KB_COST_WIRE | KB_COST_OVERHEAD, five_pieces, 1, 0, 0);
+}
+
 /* -- order ---------------------------------------------------------------------------------- */
 
 /* Three messages of one number each, on tags 0, 1, 0; tag 1 is taken first. */
@@ -911,6 +949,7 @@ int main(void)
         cmocka_unit_test(pieces_share_links_that_queue),
         cmocka_unit_test(a_piece_more_than_slots_waits_for_a_credit),
         cmocka_unit_test(a_full_ring_stops_the_sender_until_the_receiver_takes),
+        cmocka_unit_test(messages_without_some_costs),
         cmocka_unit_test(tags_are_queues_of_their_own),
         cmocka_unit_test(two_that_are_each_others_neighbours_on_both_sides),
         cmocka_unit_test(who_comes_first_waits),

@@ -567,6 +567,48 @@ static void results_of_phase_2_pass_two_pes(void **state)
     }
 }
 
+/*
+ * c0.pe0's slice has f32 1, 2, ...; it adds 0.5 to 300 of them from the 1500th on, in place, and
+ * sends 3000: three pieces, of which the second is partly pending and the others are ready.
+ */
+static void sends_a_mixture(tl_ctx *tl, const kb_args *args)
+{
+    uint64_t out = *(const uint64_t *)args->user;
+
+    if (tl_pe(tl) == 0) {
+        tl_store(tl, SLICE(0) + 6000, tl_add(tl, numbers(tl, 1500, 300), tl_scalar(tl, 0.5)));
+        tl_send(tl, 1, 0, numbers(tl, 0, 3000));
+    } else {
+        tl_store(tl, out, tl_recv(tl, 0, 0, KB_SHAPE(3000), KB_F32));
+    }
+}
+
+static void ready_and_pending_bytes_in_one_message(void **state)
+{
+    kb_sim *sim = new_sim(&cube8_topology, (kb_options){.phase2 = true});
+    kb_placement whole = {KB_REPLICATE, KB_REPLICATE};
+    kb_launch_request r = {.name = "talk", .kernel = sends_a_mixture, .pes = pair, .n_pes = 2};
+    kb_error why = {""};
+    kb_tensor *y;
+    uint64_t out;
+    float got[3000];
+
+    (void)state;
+    assert_int_equal(fill_slices(sim, &why), KB_OK);
+    assert_int_equal(kb_tensor_new(sim, "y", KB_F32, KB_SHAPE(3000), whole, &y, &why), KB_OK);
+    assert_int_equal(kb_tensor_fill_arange(y, 0, 0, &why), KB_OK);
+    out = kb_tensor_shard(y, 0).address;
+    r.args.user = &out;
+    assert_int_equal(kb_launch(sim, &r, &why), KB_OK);
+    run_launched(sim, 0);
+    assert_int_equal(kb_tensor_read(y, got, &why), KB_PENDING);
+    assert_int_equal(kb_compute(sim, NULL, &why), KB_OK);
+    assert_int_equal(kb_tensor_read(y, got, &why), KB_OK);
+    for (int i = 0; i < 3000; i++)
+        assert_true(got[i] == (float)(i + 1) + (i >= 1500 && i < 1800 ? 0.5f : 0));
+    kb_sim_free(sim);
+}
+
 /* What is received can be looked at: the way depends on it. */
 static void branches(tl_ctx *tl, const kb_args *args)
 {
@@ -958,6 +1000,7 @@ int main(void)
         cmocka_unit_test(slots_in_an_sram),
         cmocka_unit_test(queues_to_one_pe_have_slots_of_their_own),
         cmocka_unit_test(results_of_phase_2_pass_two_pes),
+        cmocka_unit_test(ready_and_pending_bytes_in_one_message),
         cmocka_unit_test(ready_bytes_arrive_ready),
         cmocka_unit_test(a_piece_names_the_op_that_made_it),
         cmocka_unit_test(the_next_launch_begins_as_if_nothing_was_there),

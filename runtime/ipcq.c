@@ -625,11 +625,23 @@ static bool has_member(const struct group *g, uint32_t pe)
     return bsearch(&pe, g->pes, g->n, sizeof pe, by_number);
 }
 
+/* The first member that is no PE; UINT32_MAX: all are. */
+static uint32_t no_member(const struct group *g, uint32_t n_pes)
+{
+    uint32_t first = g->first < n_pes ? n_pes : g->first;
+
+    if (!g->pes)
+        return (uint64_t)g->first + g->n > first ? first : UINT32_MAX;
+    for (size_t i = 0; i < g->n; i++)
+        if (g->pes[i] >= n_pes)
+            return g->pes[i];
+    return UINT32_MAX;
+}
+
 /* Does every member exist, and come once? */
 static bool is_group(struct command *c, const struct group *g)
 {
-    uint32_t n_pes = c->pe->kernels->n_pes;
-    uint64_t last = !g->n ? 0 : g->pes ? g->pes[g->n - 1] : (uint64_t)g->first + g->n - 1;
+    uint32_t missing = no_member(g, c->pe->kernels->n_pes);
 
     for (size_t i = 1; g->pes && i < g->n; i++) {
         if (g->pes[i] == g->pes[i - 1]) {
@@ -637,9 +649,8 @@ static bool is_group(struct command *c, const struct group *g)
             return false;
         }
     }
-    if (last >= n_pes)
-        kernel_error(c->pe, c->call, c->here, "there is no PE %llu of the group, only 0..%u",
-                     (unsigned long long)last, n_pes - 1);
+    if (missing != UINT32_MAX)
+        kernel_error(c->pe, c->call, c->here, "PE %u of the group does not exist", missing);
     else if (!has_member(g, c->pe->number))
         kernel_error(c->pe, c->call, c->here, "the PE itself is not in the group");
     else

@@ -2,6 +2,7 @@
 #include "end.h"
 #include "hook.h"
 #include "kernel.h"
+#include "watch.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,6 +34,7 @@ struct barrier {
     size_t n, arrived;
     int64_t last_fs; /* when the last word so far reaches the lowest PE */
     struct command *waiting, *last_waiting;
+    struct command *last; /* whose word that is */
     struct barrier *next; /* of the same hash */
 };
 
@@ -270,6 +272,8 @@ void ipcq_send(struct kb_sim *s, uint64_t t, struct command *c)
     c->async = c->piece == c->pieces;
     if (!c->async)
         q->sending = c;
+    else if (s->watch)
+        watch_go_on(s, t, c);
 }
 
 /* A slot is free again, and the sender knows. */
@@ -282,6 +286,8 @@ static void credit(struct kb_sim *s, uint64_t t, struct queue *q)
         return;
     q->sending = NULL;
     c->async = true;
+    if (s->watch)
+        watch_go_on(s, t, c);
     c->pe->current = NULL;
     c->pe->state = PE_WAKES;
     wakes_add(&s->kernels->wakes, t, c->pe->number);
@@ -402,6 +408,8 @@ static void send_credit(struct kb_sim *s, uint64_t t, struct queue *q, uint32_t 
     if (slot == TXN_NONE)
         return;
     s->txns[slot] = (struct txn){.id = id};
+    if (s->watch && !watch_credit(s, slot))
+        return;
     engine_send_word(s, t, q->credit_fs, slot);
 }
 
@@ -575,10 +583,13 @@ static void release(struct kb_sim *s, struct barrier *b)
         if (slot == TXN_NONE)
             return;
         s->txns[slot] = (struct txn){.id = c->op.id};
+        if (s->watch && !watch_release_word(s, b->last_fs, slot, b->last, b->pes[0]))
+            return;
         engine_send_word(s, (uint64_t)b->last_fs, word_fs(s, lowest, c->pe), slot);
     }
     b->arrived = 0;
     b->last_fs = 0;
+    b->last = NULL;
 }
 
 void ipcq_join(struct kb_sim *s, uint64_t t, struct command *c)
@@ -592,7 +603,10 @@ void ipcq_join(struct kb_sim *s, uint64_t t, struct command *c)
     else
         b->waiting = c;
     b->last_waiting = c;
-    b->last_fs = there_fs > b->last_fs ? there_fs : b->last_fs;
+    if (!b->last || there_fs > b->last_fs) {
+        b->last = c;
+        b->last_fs = there_fs;
+    }
     if (++b->arrived == b->n)
         release(s, b);
 }
@@ -601,6 +615,8 @@ void pe_word_arrived(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
     struct work w = s->kernels->work[slot];
 
+    if (s->watch)
+        watch_word(s, slot);
     slot_free(s, slot);
     if (w.token) {
         struct queue *q = w.token->queue;
@@ -610,4 +626,6 @@ void pe_word_arrived(struct kb_sim *s, uint64_t t, uint32_t slot)
     } else {
         pe_command_end(s, t, w.command);
     }
+    if (s->watch)
+        watch_left(s);
 }

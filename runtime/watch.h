@@ -41,6 +41,14 @@ void watch_stop(struct tl_ctx *pe, uint64_t t);
 /* The kernel goes on: its command `id` was issued, or has ended. */
 void watch_resume(struct tl_ctx *pe, uint32_t id, bool ended);
 
+/* Credits, words of a barrier: one sets out in `slot`, is there. False: no memory, the run ends. */
+bool watch_credit(struct kb_sim *s, uint32_t slot);
+bool watch_release_word(struct kb_sim *s, int64_t there_fs, uint32_t slot, struct command *last,
+                        uint32_t lowest);
+void watch_word(struct kb_sim *s, uint32_t slot); /* as watch_leave(); watch_left() follows */
+/* The last piece of a send is issued. */
+void watch_go_on(struct kb_sim *s, uint64_t t, struct command *c);
+
 /* Why a check of the pieces has failed; KB_INTERNAL. */
 kb_status watch_error(const struct watch *w, kb_error *why);
 

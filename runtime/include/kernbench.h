@@ -305,6 +305,8 @@ typedef enum kb_cause {
     KB_CAUSE_PORT_WAIT,    /* for a port of a TCM */
     KB_CAUSE_PORT,         /* FETCH and STORE: bytes through a port of the TCM */
     KB_CAUSE_COMPUTE,      /* cycles of GEMM or MATH */
+    KB_CAUSE_QUEUE_WAIT,   /* for another PE: a message that is not there, or a slot to be free */
+    KB_CAUSE_BARRIER_WAIT, /* for the last word of a barrier */
     KB_N_CAUSES
 } kb_cause;
 
@@ -387,14 +389,15 @@ typedef struct kb_share {
 } kb_share;
 
 /*
- * A command of a kernel. Its shares tile the time from call to end: of the tiles of a composite
- * those count that its end waited for.
+ * A command of a kernel. Its shares tile the time from call to end: of the tiles of a composite,
+ * and the pieces of a message, those count that its end waited for.
  */
 typedef struct kb_command {
     uint32_t id;                 /* op_id */
     uint32_t pe;                 /* number over all SIPs and cubes */
     const char *call;            /* "tl_load" */
-    const char *name;            /* as the op log has it: "dma_read", "gemm_f16", "exp" */
+    const char *name;            /* as the op log has it: "dma_read", "gemm_f16", "exp"; or "send",
+                                    "recv", "barrier", "atomic_add" */
     const char *kernel, *region; /* region may be NULL */
     const char *file;            /* where it was called */
     int line;
@@ -406,7 +409,25 @@ typedef struct kb_command {
     /* What let the kernel come to this call: the issue or the end of the PE's command `after`. */
     uint32_t after; /* KB_NO_ID: the start of the kernel */
     bool after_end;
+    int64_t
+        return_fs; /* the kernel went on: at its end, its issue, or the last piece's of a send */
+    /* What another PE has let come: how it returned before its end, how it ended; or KB_NO_ID. */
+    uint32_t return_stretch, end_stretch;
 } kb_command;
+
+/*
+ * A part of a command's time, where what it waits for, or what waits for it, is on another PE. It
+ * ends when its message or word is there, when its slot is free again, when its kernel goes on, or
+ * with it; it begins with its call, or when what it waited for set out.
+ */
+typedef struct kb_stretch {
+    uint32_t number; /* 0, 1, 2, ... */
+    uint32_t command, pe;
+    int64_t begin_fs, end_fs;
+    const kb_share *share; /* they tile it */
+    size_t n_shares;
+    uint32_t before; /* the other PE's stretch that ended when it begins; KB_NO_ID: the call */
+} kb_stretch;
 
 /* A kernel on one PE. */
 typedef struct kb_kernel_run {
@@ -437,6 +458,8 @@ typedef struct kb_watch {
     void (*finish)(void *arg, const kb_command *command);
     void (*start)(void *arg, const kb_kernel_run *run);
     void (*leave)(void *arg, const kb_kernel_run *run);
+    void (*go_on)(void *arg, const kb_command *send); /* its last piece is issued, and it returns */
+    void (*stretch)(void *arg, const kb_stretch *stretch);
 } kb_watch;
 
 enum { KB_WATCHES_MAX = 4 };
@@ -511,9 +534,9 @@ kb_status kb_why_rows(kb_why *why, void (*each)(void *arg, const kb_why_row *row
 
 /*
  * Calls `each` for every step of the critical path of each launch that has run, in order of time:
- * the chain of commands that determined when the last kernel ended. The steps of a launch meet,
- * from the start of the kernels to their end; a step that is left for the next by its issue ends
- * there.
+ * the chain of commands that determined when the last kernel ended, on whatever PE. The steps of a
+ * launch meet, from the start of the kernels to their end; a step that is left for the next by its
+ * issue ends there, and so does one whose message, slot or word another PE has waited for.
  *
  * returns  KB_NO_MEMORY
  */

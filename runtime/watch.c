@@ -38,7 +38,8 @@ struct tile {
     uint32_t ahead; /* a link: who entered it, or will, right before; and when */
     int64_t ahead_enter_fs;
     struct chain chain;
-    int64_t end_fs; /* a word: when it set out */
+    int64_t end_fs;   /* a word: when it set out */
+    uint32_t stretch; /* a credit: what has taken the piece */
 };
 
 /* A stage that has ended, or a word that has come, and what led to that. */
@@ -604,15 +605,25 @@ static void begin_sent(struct kb_sim *s, uint64_t t, struct chain *x, struct com
     add_way(s, &x->since, way, c->pe->number);
 }
 
-/* A credit sets out. */
-bool watch_credit(struct kb_sim *s, uint32_t slot)
+struct taken watch_taken(struct kb_sim *s)
 {
     const struct leaving *from = &s->watch->leaving;
 
+    return (struct taken){leaving_stretch(s), from->chain.command, from->end_fs};
+}
+
+bool watch_credit(struct kb_sim *s, uint32_t slot, uint32_t receiver, const struct taken *taken)
+{
+    struct tile *x;
+
     if (!tile_room(s, slot))
         return false;
-    chain_copy(s, &s->watch->tiles[slot].chain, &from->chain);
-    s->watch->tiles[slot].end_fs = from->end_fs;
+    x = &s->watch->tiles[slot];
+    x->chain.command = taken->command;
+    x->chain.pe = receiver;
+    x->chain.shares.n = x->chain.since.n = 0;
+    x->end_fs = taken->at_fs;
+    x->stretch = taken->stretch;
     return true;
 }
 
@@ -659,6 +670,7 @@ bool watch_release_word(struct kb_sim *s, int64_t there_fs, uint32_t slot, struc
         return false;
     x = &s->watch->tiles[slot].chain;
     s->watch->tiles[slot].end_fs = there_fs;
+    s->watch->tiles[slot].stretch = KB_NO_ID;
     chain_begin(x, s, c);
     if (c == last) {
         add_way(s, &x->shares, to, lowest);
@@ -675,10 +687,11 @@ bool watch_release_word(struct kb_sim *s, int64_t there_fs, uint32_t slot, struc
 void watch_word(struct kb_sim *s, uint32_t slot)
 {
     struct leaving *to = &s->watch->leaving;
+    struct tile *x = &s->watch->tiles[slot];
 
-    chain_swap(&to->chain, &s->watch->tiles[slot].chain);
-    to->end_fs = s->watch->tiles[slot].end_fs;
-    to->stretch = KB_NO_ID;
+    chain_swap(&to->chain, &x->chain);
+    to->end_fs = x->end_fs;
+    to->stretch = x->stretch;
 }
 
 /* -- stages --------------------------------------------------------------------------------- */

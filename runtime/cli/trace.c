@@ -1192,7 +1192,7 @@ static void say_end(const struct trace *t)
 enum exit_code trace_close(struct trace *t, enum exit_code code)
 {
     enum exit_code closed;
-    bool keep = code == EXIT_OK || code == EXIT_DIFFERENT || code == EXIT_INTERRUPTED;
+    bool keep = cmd_is_kept(code);
 
     if (!t)
         return code;

@@ -372,6 +372,8 @@ static void send_credit(struct kb_sim *s, struct queue *q)
 static void wait_for_slot(struct kb_sim *s, struct command *c)
 {
     c->queue->sending = c;
+    if (s->watch)
+        watch_wait(s, c, c->op.id + c->piece, c->queue->receiver);
     if (slot_of(c->queue, c->queue->issued)->free_fs != TAKEN)
         send_credit(s, c->queue);
 }
@@ -439,7 +441,8 @@ static void take_piece(struct kb_sim *s, uint64_t t, struct command *c)
     st.id = c->op.id + 1 + c->piece;
     if (c->piece == 0)
         c->result->view = slot_of(q, q->taken)->sent;
-    c->result->maker = slot_of(q, q->taken)->id; /* in the end that of the last */
+    x->next_id = slot_of(q, q->taken)->id;
+    c->result->maker = x->next_id; /* in the end that of the last */
     *slot_of(q, q->taken) = (struct filled){.free_fs = TAKEN};
     q->taken++;
     c->piece++;
@@ -478,6 +481,8 @@ void ipcq_receive(struct kb_sim *s, uint64_t t, struct command *c)
         q->receiving = c;
     q->last_receiving = c;
     give_pieces(s, t, q);
+    if (s->watch && s->status == KB_OK && c->piece < c->pieces)
+        watch_wait(s, c, c->op.id + 1 + c->piece, q->sender);
 }
 
 static void received(struct kb_sim *s, uint64_t t, struct command *c)
@@ -734,6 +739,8 @@ void ipcq_join(struct kb_sim *s, uint64_t t, struct command *c)
     else
         b->waiting = c;
     b->last_waiting = c;
+    if (s->watch)
+        watch_wait(s, c, c->op.id, KB_NO_ID);
     if (!b->last || there_fs > b->last_fs) {
         b->last = c;
         b->last_fs = there_fs;

@@ -77,7 +77,9 @@ struct talk {
     int64_t since_fs;            /* it waits for a piece, or a slot, or would */
     int64_t wait_fs, longest_fs, wire_fs, overhead_fs;
     int64_t return_fs; /* of a send; < 0: not yet */
-    uint32_t stretch;  /* told of its return, or of the last word of a barrier; KB_NO_ID */
+    bool waits;        /* for `peer` (a barrier: KB_NO_ID), since since_fs, as piece `id` */
+    uint32_t peer, id;
+    uint32_t stretch; /* told of its return, or of the last word of a barrier; KB_NO_ID */
 };
 
 /* One command of a PE, from its call to its end. */

@@ -331,6 +331,14 @@ static uint32_t token_of(const struct kb_sim *s, uint32_t slot)
     return of_kernels(s) && work_at(s, slot)->token ? work_at(s, slot)->token->number : KB_NO_ID;
 }
 
+/* Of a receive the piece of a send that it takes. */
+static uint32_t message_of(const struct kb_sim *s, uint32_t slot)
+{
+    const struct work *w = of_kernels(s) ? work_at(s, slot) : NULL;
+
+    return w && w->token && w->command->task == TASK_RECV ? w->token->next_id : KB_NO_ID;
+}
+
 static kb_span span_of(const struct kb_sim *s, uint32_t slot, int64_t end_fs)
 {
     const struct tile *x = &s->watch->tiles[slot];
@@ -347,6 +355,7 @@ static kb_span span_of(const struct kb_sim *s, uint32_t slot, int64_t end_fs)
                      .place = x->place,
                      .behind = x->behind,
                      .behind_id = x->behind_id,
+                     .message = message_of(s, slot),
                      .begin_fs = x->begin_fs,
                      .end_fs = end_fs};
 }
@@ -359,6 +368,7 @@ static kb_service service_of(const struct kb_sim *s, uint32_t slot, kb_place pla
     return (kb_service){.id = txn->id,
                         .command = s->watch->tiles[slot].chain.command,
                         .token = token_of(s, slot),
+                        .message = message_of(s, slot),
                         .what = what_of(s, slot),
                         .source = source_of(txn),
                         .target =
@@ -499,6 +509,72 @@ static kb_place end_place(const struct kb_sim *s, uint32_t pe)
     return place_of(KB_AT_PE, s->kernels->pes[pe].src);
 }
 
+static const char *command_name(const struct command *c)
+{
+    static const char *const tasks[] = {
+        [TASK_SEND] = "send",
+        [TASK_RECV] = "recv",
+        [TASK_BARRIER] = "barrier",
+        [TASK_ATOMIC] = "atomic_add",
+    };
+    const struct op *op = &c->op;
+    static const char *const gemm[] = {
+        [KB_F16] = "gemm_f16",  [KB_BF16] = "gemm_bf16", [KB_F32] = "gemm_f32",
+        [KB_F64] = "gemm_f64",  [KB_I8] = "gemm_i8",     [KB_I16] = "gemm_i16",
+        [KB_I32] = "gemm_i32",  [KB_I64] = "gemm_i64",   [KB_U8] = "gemm_u8",
+        [KB_U16] = "gemm_u16",  [KB_U32] = "gemm_u32",   [KB_U64] = "gemm_u64",
+        [KB_BOOL] = "gemm_bool"};
+
+    if (c->task != TASK_PLAIN)
+        return tasks[c->task];
+    if (op->kind == OP_DMA_READ || op->kind == OP_DMA_WRITE)
+        return op->kind == OP_DMA_READ ? "dma_read" : "dma_write";
+    if (op->composite)
+        return op->kind == OP_GEMM ? "composite_gemm" : "composite_math";
+    return op->kind == OP_GEMM ? gemm[op->in[0].dtype] : math_rows[op->math].name;
+}
+
+/* The wait for another PE of which a command's talk tells. */
+static kb_span wait_span(const struct kb_sim *s, const struct command *c, int64_t end_fs)
+{
+    const struct talk *x = &c->talk;
+    bool barrier = c->task == TASK_BARRIER;
+    uint32_t first = c->op.id + (c->task == TASK_RECV);
+
+    return (kb_span){.id = x->id,
+                     .command = c->op.id,
+                     .token = barrier ? KB_NO_ID : x->id - first,
+                     .what = command_name(c),
+                     .source = end_place(s, c->pe->number),
+                     .cause = barrier ? KB_CAUSE_BARRIER_WAIT : KB_CAUSE_QUEUE_WAIT,
+                     .place = pe_place(s, c->pe, NODE_PE_SCHEDULER),
+                     .behind = x->peer == KB_NO_ID ? KB_NOWHERE : end_place(s, x->peer),
+                     .behind_id = KB_NO_ID,
+                     .message = KB_NO_ID,
+                     .begin_fs = x->since_fs,
+                     .end_fs = end_fs};
+}
+
+void watch_wait(struct kb_sim *s, struct command *c, uint32_t id, uint32_t peer)
+{
+    kb_span span;
+
+    c->talk.waits = true;
+    c->talk.id = id;
+    c->talk.peer = peer;
+    span = wait_span(s, c, -1);
+    TELL(s->watch, open, &span);
+}
+
+static void end_pe_wait(struct kb_sim *s, uint64_t t, struct command *c)
+{
+    kb_span span = wait_span(s, c, (int64_t)t);
+
+    if (c->talk.waits)
+        TELL(s->watch, close, &span);
+    c->talk.waits = false;
+}
+
 /* The parts of a word's way from one PE to another. */
 struct way {
     int64_t wire_fs, overhead_fs;
@@ -569,11 +645,14 @@ static void begin_received(struct kb_sim *s, uint64_t t, struct chain *x, struct
 
     if (from->chain.command == KB_NO_ID)
         return;
+    end_pe_wait(s, t, c);
     add_wait(&c->talk, (int64_t)t - c->talk.since_fs, from->chain.command);
     c->talk.since_fs = (int64_t)t;
     begin_with_waits(s, x, c, from->chain.pe);
     x->before = leaving_stretch(s);
     x->since_fs = (int64_t)t;
+    if (c->piece < c->pieces) /* the next, perhaps for no time */
+        watch_wait(s, c, c->talk.id + 1, c->talk.peer);
 }
 
 /* Of the way of a credit the send has waited for what was left: its wires come last. */
@@ -597,6 +676,7 @@ static void begin_sent(struct kb_sim *s, uint64_t t, struct chain *x, struct com
 
     if (from->chain.command == KB_NO_ID)
         return;
+    end_pe_wait(s, t, c);
     way = way_of(s, from->chain.pe, c->pe->number);
     wait_for_credit(&c->talk, way, from->end_fs, (int64_t)t, from->chain.command);
     begin_with_waits(s, x, c, from->chain.pe);
@@ -1009,31 +1089,6 @@ static struct cause_of_call *cause_of(struct kb_sim *s, const struct tl_ctx *pe)
     return w->pes ? &w->pes[pe->number] : NULL;
 }
 
-static const char *command_name(const struct command *c)
-{
-    static const char *const tasks[] = {
-        [TASK_SEND] = "send",
-        [TASK_RECV] = "recv",
-        [TASK_BARRIER] = "barrier",
-        [TASK_ATOMIC] = "atomic_add",
-    };
-    const struct op *op = &c->op;
-    static const char *const gemm[] = {
-        [KB_F16] = "gemm_f16",  [KB_BF16] = "gemm_bf16", [KB_F32] = "gemm_f32",
-        [KB_F64] = "gemm_f64",  [KB_I8] = "gemm_i8",     [KB_I16] = "gemm_i16",
-        [KB_I32] = "gemm_i32",  [KB_I64] = "gemm_i64",   [KB_U8] = "gemm_u8",
-        [KB_U16] = "gemm_u16",  [KB_U32] = "gemm_u32",   [KB_U64] = "gemm_u64",
-        [KB_BOOL] = "gemm_bool"};
-
-    if (c->task != TASK_PLAIN)
-        return tasks[c->task];
-    if (op->kind == OP_DMA_READ || op->kind == OP_DMA_WRITE)
-        return op->kind == OP_DMA_READ ? "dma_read" : "dma_write";
-    if (op->composite)
-        return op->kind == OP_GEMM ? "composite_gemm" : "composite_math";
-    return op->kind == OP_GEMM ? gemm[op->in[0].dtype] : math_rows[op->math].name;
-}
-
 static const char *kernel_name(const struct kb_sim *s)
 {
     return s->kernels->launches[s->kernels->launch].request.name;
@@ -1136,6 +1191,7 @@ void watch_finish(struct kb_sim *s, uint64_t t, struct command *c)
     uint32_t n = shares->n;
     int64_t sum_fs;
 
+    end_pe_wait(s, t, c);
     if (from->chain.before != KB_NO_ID) {
         from->end_fs = (int64_t)t;
         command.end_stretch = leaving_stretch(s);

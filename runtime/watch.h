@@ -53,6 +53,9 @@ bool watch_credit(struct kb_sim *s, uint32_t slot, uint32_t receiver, const stru
 bool watch_release_word(struct kb_sim *s, int64_t there_fs, uint32_t slot, struct command *last,
                         uint32_t lowest);
 void watch_word(struct kb_sim *s, uint32_t slot); /* as watch_leave(); watch_left() follows */
+/* A command begins to wait for another PE, as the piece `id`; for one that is not known: KB_NO_ID.
+ */
+void watch_wait(struct kb_sim *s, struct command *c, uint32_t id, uint32_t peer);
 /* The last piece of a send is issued. */
 void watch_go_on(struct kb_sim *s, uint64_t t, struct command *c);
 

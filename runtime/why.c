@@ -167,7 +167,7 @@ static void on_close(void *arg, const kb_span *span)
                       .sum_fs = span->end_fs - span->begin_fs,
                       .behind = span->behind};
 
-    if (share.sum_fs == 0)
+    if (share.sum_fs == 0 || is_for_pe(span->cause))
         return;
     if (span->behind != KB_NOWHERE)
         add_part(why, (struct key){.by = KB_WHY_WAIT, .end = span->place}, &share);

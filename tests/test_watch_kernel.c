@@ -81,6 +81,16 @@ static bool is_message(const struct watched *w, const struct judge_op_record *r)
     return kind == JUDGE_SEND || kind == JUDGE_RECV;
 }
 
+/* Of a piece that is received the piece that was sent. */
+static uint64_t message_of(const struct watched *w, uint64_t id)
+{
+    for (size_t i = 0; i < w->n_queues; i++)
+        for (size_t at = 0; at < w->queues[i].n_takes; at++)
+            if (w->queues[i].take[at] == id)
+                return w->queues[i].piece[at];
+    return KB_NO_ID;
+}
+
 /* The pieces of every job lie end to end, up to its end, and say whose they are. */
 static void assert_stage(const struct watched *w, uint32_t id)
 {
@@ -103,6 +113,7 @@ static void assert_stage(const struct watched *w, uint32_t id)
                                        ? r->token
                                        : KB_NO_ID));
         assert_true((x[i].target != KB_NOWHERE) == (r->component == JUDGE_PE_DMA));
+        assert_true(x[i].message == message_of(w, id));
         kb_place_name(w->s->topo, x[i].source, name);
         assert_string_equal(name, want);
     }
@@ -405,6 +416,69 @@ static struct entry wait_for_slots(const struct watched *w, uint64_t id, struct 
     }
     add_way(w, left, r->kernel, out);
     return entry;
+}
+
+/* When a piece of a message begins: nothing waits but for another PE before that. */
+static int64_t begin_fs(const struct watched *w, uint64_t id)
+{
+    const struct judge_op_record *r = record(w, id);
+    size_t n;
+    const kb_span *x = tape_of(&w->tape, (uint32_t)id, &n);
+
+    return n ? x->begin_fs : r->t_start;
+}
+
+/* What was told of a piece's wait: from the piece before on, or from the issue. */
+static const kb_span *told_wait(const struct watched *w, uint64_t id)
+{
+    for (size_t i = 0; i < w->tape.n_waits; i++)
+        if (w->tape.wait[i].id == id)
+            return &w->tape.wait[i];
+    return NULL;
+}
+
+/* Every wait for another PE was told while it lasted; the others as well may take no time. */
+static size_t assert_pe_wait(const struct watched *w, uint64_t id)
+{
+    const struct judge_op_record *r = record(w, id);
+    const struct judge_command_times *t = times(w, r->kernel, r->command);
+    bool barrier = command(w, r->kernel, r->command)->kind == JUDGE_BARRIER;
+    uint64_t first = command_of(w, r) + (record(w, command_of(w, r))->component == JUDGE_NOWHERE);
+    int64_t from_fs = id == first || barrier ? t->issue_fs : begin_fs(w, id - 1);
+    int64_t until_fs = barrier ? t->end_fs : begin_fs(w, id);
+    const kb_span *x = told_wait(w, id);
+    char name[KB_PLACE_BYTES], want[JUDGE_NAME_BYTES];
+
+    if (!x) {
+        assert_true(!barrier && from_fs == until_fs);
+        return 0;
+    }
+    if (x->begin_fs != from_fs || x->end_fs != until_fs)
+        fail_msg("seed %" PRIu64 ": %" PRIu64 " waits from %" PRId64 " to %" PRId64 ", not %" PRId64
+                 " to %" PRId64,
+                 w->s->seed, id, x->begin_fs, x->end_fs, from_fs, until_fs);
+    assert_true(x->command == command_of(w, r));
+    assert_true(x->cause == (barrier ? KB_CAUSE_BARRIER_WAIT : KB_CAUSE_QUEUE_WAIT));
+    assert_true(x->token == (barrier ? KB_NO_ID : id - first));
+    kb_place_name(w->s->topo, x->behind, name);
+    judge_end_name(&command(w, r->kernel, r->command)->at, want);
+    assert_string_equal(name, barrier ? "" : want);
+    return 1;
+}
+
+static void assert_pe_waits(const struct watched *w)
+{
+    size_t n = 0;
+
+    for (size_t id = 0; id < w->s->expected.n_records; id++) {
+        const struct judge_op_record *r = record(w, id);
+        enum judge_command_kind kind = command(w, r->kernel, r->command)->kind;
+        bool receives = kind == JUDGE_RECV && r->component != JUDGE_NOWHERE;
+
+        if (receives || kind == JUDGE_SEND || kind == JUDGE_BARRIER)
+            n += assert_pe_wait(w, id);
+    }
+    assert_true(n == w->tape.n_waits);
 }
 
 /* -- back from an end ----------------------------------------------------------------------- */
@@ -1011,13 +1085,14 @@ static void assert_watched(struct watched *w)
     size_t n = 0;
 
     tape_sort(&w->tape);
+    find_queues(w);
     assert_waits(&w->tape, &s->expected.waits);
     for (uint32_t id = 0; id < s->expected.n_records; id++)
         assert_stage(w, id);
     assert_record_times(w);
     assert_services(&w->tape, w->sim);
     index_commands(w);
-    find_queues(w);
+    assert_pe_waits(w);
     sums_begin(w->sums, &w->tape);
     for (size_t k = 0; k < s->program.n; k++)
         ends[k] = cause_of_end(w, k, assert_commands(w, k));

@@ -347,14 +347,15 @@ size_t kb_place_node(const kb_topology *topo, kb_place place, char text[KB_NODE_
 /*
  * A piece of the time of one transaction, or of one stage of a kernel's command. Those of one `id`
  * follow each other without a gap, from its issue to its end; none is empty but waits that end as
- * they begin.
+ * they begin. What a command waits for another PE (causes QUEUE_WAIT, `what` "send" or "recv") is
+ * the first piece of the stage that follows, and of a barrier all from its issue to its end.
  */
 typedef struct kb_span {
     uint32_t id; /* as in fingerprints, results and the op log */
     uint32_t
         command;    /* kernels: the op_id of which it is a stage (or `id` itself); else KB_NO_ID */
     uint32_t token; /* of a composite: the number of the tile; else KB_NO_ID */
-    const char *what; /* "read", "h2d"; kernels: "dma_read", "fetch", "gemm", "math", "store" */
+    const char *what; /* "read", "h2d"; kernels: "dma_read", "ipcq_copy", "fetch", "gemm", "math" */
     kb_place source;  /* a PE or a host */
     kb_place target;  /* the memory of a transaction; KB_NOWHERE: a stage inside the PE */
     uint64_t nbytes;  /* of a transaction */
@@ -362,13 +363,14 @@ typedef struct kb_span {
     kb_place place;     /* where */
     kb_place behind;    /* a wait: the source of who was let in there last; or KB_NOWHERE */
     uint32_t behind_id; /* a wait: and its id; else KB_NO_ID */
+    uint32_t message;   /* the ipcq_copy whose bytes it takes out of their slot; else KB_NO_ID */
     int64_t begin_fs;
     int64_t end_fs; /* -1: not known yet */
 } kb_span;
 
 /* A station (channel, engine, memory, port, link if fifo) that is taken by one of its servers. */
 typedef struct kb_service {
-    uint32_t id, command, token; /* as in kb_span */
+    uint32_t id, command, token, message; /* as in kb_span */
     const char *what;
     kb_place source, target;
     uint64_t nbytes;

@@ -563,6 +563,39 @@ struct op ipcq_record(const struct work *w)
     return op;
 }
 
+static bool is_before(const struct queue *q, const struct queue *other)
+{
+    if (q->sender != other->sender)
+        return q->sender < other->sender;
+    return q->receiver != other->receiver ? q->receiver < other->receiver : q->tag < other->tag;
+}
+
+/* Adds those of a queue; its first, if the queue comes before `first`. */
+static void count_queue(struct queue *q, kb_launch_result *r, struct queue **first)
+{
+    if (q->taken == q->issued)
+        return;
+    for (uint32_t i = q->taken; i != q->issued; i++)
+        r->unreceived += slot_of(q, i)->last;
+    if (*first && is_before(*first, q))
+        return;
+    *first = q;
+    r->unreceived_from = q->sender;
+    r->unreceived_to = q->receiver;
+    r->unreceived_file = slot_of(q, q->taken)->here.file;
+    r->unreceived_line = slot_of(q, q->taken)->here.line;
+}
+
+void ipcq_count_unreceived(const struct kernels *k, kb_launch_result *r)
+{
+    const struct ipcq *x = k->ipcq;
+    struct queue *first = NULL;
+
+    for (size_t i = 0; x && i < x->n_rows; i++)
+        for (struct queue *q = x->queues[i]; q; q = q->next)
+            count_queue(q, r, &first);
+}
+
 /* -- barriers ------------------------------------------------------------------------------- */
 
 static int by_number(const void *a, const void *b)

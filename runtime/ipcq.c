@@ -2,6 +2,7 @@
 #include "end.h"
 #include "hook.h"
 #include "kernel.h"
+#include "watch.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,7 @@ struct filled {
     bool last;            /* of its send */
     struct view sent;     /* owned; all of the send, at its first piece */
     tl_here here;         /* of the send */
+    struct taken taken;   /* watched */
 };
 
 #define TAKEN INT64_MAX
@@ -38,6 +40,7 @@ struct barrier {
     size_t n, arrived;
     int64_t last_fs; /* when the last word so far reaches the lowest PE */
     struct command *waiting, *last_waiting;
+    struct command *last; /* whose word that is */
     struct barrier *next; /* of the same hash */
 };
 
@@ -361,12 +364,16 @@ static void send_credit(struct kb_sim *s, struct queue *q)
     if (slot == TXN_NONE)
         return;
     s->txns[slot] = (struct txn){.id = next->free_id};
+    if (s->watch && !watch_credit(s, slot, q->receiver, &next->taken))
+        return;
     engine_send_word(s, (uint64_t)next->free_fs, 0, slot);
 }
 
 static void wait_for_slot(struct kb_sim *s, struct command *c)
 {
     c->queue->sending = c;
+    if (s->watch)
+        watch_wait(s, c, c->op.id + c->piece, c->queue->receiver);
     if (slot_of(c->queue, c->queue->issued)->free_fs != TAKEN)
         send_credit(s, c->queue);
 }
@@ -379,6 +386,8 @@ void ipcq_send(struct kb_sim *s, uint64_t t, struct command *c)
     c->async = c->piece == c->pieces;
     if (!c->async)
         wait_for_slot(s, c);
+    else if (s->watch)
+        watch_go_on(s, t, c);
 }
 
 /* The credit that a sender has waited for is there; that of a slot behind has an event of its own.
@@ -397,6 +406,8 @@ static void credit(struct kb_sim *s, uint64_t t, struct queue *q)
     }
     q->sending = NULL;
     c->async = true;
+    if (s->watch)
+        watch_go_on(s, t, c);
     c->pe->current = NULL;
     c->pe->state = PE_WAKES;
     wakes_add(&s->kernels->wakes, t, c->pe->number);
@@ -430,7 +441,8 @@ static void take_piece(struct kb_sim *s, uint64_t t, struct command *c)
     st.id = c->op.id + 1 + c->piece;
     if (c->piece == 0)
         c->result->view = slot_of(q, q->taken)->sent;
-    c->result->maker = slot_of(q, q->taken)->id; /* in the end that of the last */
+    x->next_id = slot_of(q, q->taken)->id;
+    c->result->maker = x->next_id; /* in the end that of the last */
     *slot_of(q, q->taken) = (struct filled){.free_fs = TAKEN};
     q->taken++;
     c->piece++;
@@ -469,6 +481,8 @@ void ipcq_receive(struct kb_sim *s, uint64_t t, struct command *c)
         q->receiving = c;
     q->last_receiving = c;
     give_pieces(s, t, q);
+    if (s->watch && s->status == KB_OK && c->piece < c->pieces)
+        watch_wait(s, c, c->op.id + 1 + c->piece, q->sender);
 }
 
 static void received(struct kb_sim *s, uint64_t t, struct command *c)
@@ -485,6 +499,8 @@ static void free_slot(struct kb_sim *s, uint64_t t, const struct work *w)
 
     slot->free_fs = (int64_t)t + q->credit_fs;
     slot->free_id = w->id;
+    if (s->watch)
+        slot->taken = watch_taken(s);
     if (q->sending && slot == slot_of(q, q->issued))
         send_credit(s, q);
 }
@@ -752,10 +768,13 @@ static void release(struct kb_sim *s, struct barrier *b)
         if (slot == TXN_NONE)
             return;
         s->txns[slot] = (struct txn){.id = c->op.id};
+        if (s->watch && !watch_release_word(s, b->last_fs, slot, b->last, b->first))
+            return;
         engine_send_word(s, (uint64_t)b->last_fs, word_fs(s, lowest, c->pe), slot);
     }
     b->arrived = 0;
     b->last_fs = 0;
+    b->last = NULL;
 }
 
 void ipcq_join(struct kb_sim *s, uint64_t t, struct command *c)
@@ -769,7 +788,12 @@ void ipcq_join(struct kb_sim *s, uint64_t t, struct command *c)
     else
         b->waiting = c;
     b->last_waiting = c;
-    b->last_fs = there_fs > b->last_fs ? there_fs : b->last_fs;
+    if (s->watch)
+        watch_wait(s, c, c->op.id, KB_NO_ID);
+    if (!b->last || there_fs > b->last_fs) {
+        b->last = c;
+        b->last_fs = there_fs;
+    }
     if (++b->arrived == b->n)
         release(s, b);
 }
@@ -778,6 +802,8 @@ void pe_word_arrived(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
     struct work w = s->kernels->work[slot];
 
+    if (s->watch)
+        watch_word(s, slot);
     slot_free(s, slot);
     if (w.token) {
         struct queue *q = w.token->queue;
@@ -787,4 +813,6 @@ void pe_word_arrived(struct kb_sim *s, uint64_t t, uint32_t slot)
     } else {
         pe_command_end(s, t, w.command);
     }
+    if (s->watch)
+        watch_left(s);
 }

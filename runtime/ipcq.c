@@ -1,6 +1,7 @@
 /* ipcq.c -- PEs that talk: queues of slots in the receiver's memory, and barriers. */
 #include "end.h"
 #include "hook.h"
+#include "host.h"
 #include "kernel.h"
 #include "watch.h"
 #include <stdlib.h>
@@ -164,6 +165,8 @@ static bool place_slots(struct command *c, struct queue *q)
         taken = &x->hbm_bytes[pe->number];
         size = t->hbm.nbytes;
         unit = pe->number % t->pes;
+        if (host_slice_used(s, pe->number) > size - *taken - nbytes)
+            return false;
     }
     for (struct tcm_block *b = pe->blocks; b && t->pe.ipcq_space == QUEUE_TCM; b = b->next)
         if (b->offset + b->nbytes > size - *taken - nbytes)

@@ -558,6 +558,7 @@ struct op ipcq_record(const struct work *w)
     op.ipcq = true;
     if (x->command->pieces > 1) {
         op.in[0].address += piece_offset(x->command, x->number);
+        op.in[0].view.offset += piece_offset(x->command, x->number);
         op.in[0].shape.rank = 1;
         op.in[0].shape.dim[0] = (uint32_t)(x->fetch_bytes / elem);
     }

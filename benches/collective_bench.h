@@ -91,7 +91,7 @@ static inline double reduced(tl_op op, kb_dtype dtype, double x, double y)
     if (op != TL_ADD)
         return (op == TL_MAXIMUM) == (x > y) ? x : y;
     if (dtype >= KB_I8)
-        return sum >= range / (is_signed ? 2 : 1) ? sum - range
+        return sum >= range / (is_signed ? 2 : 1)   ? sum - range
                : sum < (is_signed ? -range / 2 : 0) ? sum + range
                                                     : sum;
     kb_element_set(dtype, bytes, 0, sum);

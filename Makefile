@@ -325,9 +325,9 @@ $(TESTS): $(B)/_t/%: $(O)/tests/%.o $(JUDGE) $(GENLIB) $(LIB) $(foreach t,$(TEST
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIB) $$(sed -n 's/^ \* link: //p' tests/$*.c) -lyaml -lxxhash -lcmocka $(LIBS)
 
 $(B)/_t/test_lists: $(O)/runtime/cli/lists.o
-# It needs all of the command line.
-$(B)/_t/test_trace: $(CLI)
-$(B)/_t/test_trace: LIBS := $(CLI_LIBS) $(LIBS)
+# They need all of the command line, with its benches.
+$(B)/_t/test_trace $(B)/_t/test_collectives: $(CLI)
+$(B)/_t/test_trace $(B)/_t/test_collectives: LIBS := $(CLI_LIBS) $(LIBS)
 $(B)/_t/test_guard: $(O)/runtime/cli/warn.o
 
 # test_co_arch without what cannot be had for another architecture.

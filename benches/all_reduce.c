@@ -33,24 +33,10 @@ static void all_reduce(tl_ctx *tl, const kb_args *args)
     }
 }
 
-static void choose_algorithm(kb_bench_run *run)
-{
-    struct bound b = bound_new(kb_bench_topology(run), kb_bench_dtype(run, "dtype"));
-    enum over over = over_of(run);
-    int64_t n = last_part(&b, over, kb_bench_int(run, "count"));
-    struct candidate candidates[] = {{"ring", flat_ring_fs(&b, over, n), 0},
-                                     {"halving", halving_fs(&b, last_ranks(&b, over), n), 0},
-                                     {"mesh", mesh_fs(&b, over, n), 0},
-                                     {"torus", torus_fs(&b, over, n), 0},
-                                     {"hierarchical", hierarchical_fs(&b, over, n), 0}};
-
-    choose(run, "all_reduce", candidates, sizeof candidates / sizeof *candidates);
-}
-
 static void setup(kb_bench_run *run)
 {
     if (kb_bench_choice(run, "algorithm") == AUTO)
-        choose_algorithm(run);
+        choose_algorithm(run, "all_reduce");
     kb_dtype dtype = kb_bench_dtype(run, "dtype");
     int64_t count = kb_bench_int(run, "count"), all = sharing_of(run).ranks * count;
 

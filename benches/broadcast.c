@@ -18,21 +18,10 @@ static void broadcast(tl_ctx *tl, const kb_args *args)
         broadcast_tree(tl, ranks, vector_of(&x, dtype), vector_of(&y, dtype));
 }
 
-static void choose_algorithm(kb_bench_run *run)
-{
-    struct bound b = bound_new(kb_bench_topology(run), kb_bench_dtype(run, "dtype"));
-    int64_t n = last_part(&b, over_of(run), kb_bench_int(run, "count"));
-    struct ranks r = last_ranks(&b, over_of(run));
-    struct candidate candidates[] = {{"tree", tree_fs(&b, r, n), 0},
-                                     {"line", broadcast_line_fs(&b, r, 0, r.n - 1, n), 0}};
-
-    choose(run, "broadcast", candidates, sizeof candidates / sizeof *candidates);
-}
-
 static void setup(kb_bench_run *run)
 {
     if (kb_bench_choice(run, "algorithm") == AUTO)
-        choose_algorithm(run);
+        choose_algorithm(run, "broadcast");
     kb_dtype dtype = kb_bench_dtype(run, "dtype");
     int64_t all = sharing_of(run).ranks * kb_bench_int(run, "count");
 

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "collective_bench.h"
 
 /*
@@ -49,7 +50,7 @@ static inline struct bound bound_new(const kb_topology *topo, kb_dtype dtype)
 
 /* -- what a command takes -------------------------------------------------------------------- */
 
-static inline kb_endpoint end_of(const struct bound *b, kb_kind kind, uint32_t pe)
+static inline kb_endpoint place_of(const struct bound *b, kb_kind kind, uint32_t pe)
 {
     uint32_t cube = pe / b->info.pes_per_cube;
 
@@ -62,7 +63,7 @@ static inline kb_endpoint end_of(const struct bound *b, kb_kind kind, uint32_t p
 static inline kb_cost cost_of(const struct bound *b, kb_op op, uint32_t pe, kb_kind kind,
                               uint32_t at, int64_t n)
 {
-    kb_endpoint src = end_of(b, KB_PE, pe), dst = end_of(b, kind, at);
+    kb_endpoint src = place_of(b, KB_PE, pe), dst = place_of(b, kind, at);
     kb_cost cost = {0};
 
     kb_route_cost(b->topo, op, &src, &dst, (uint64_t)n * kb_dtype_bytes(b->dtype), &cost, NULL);
@@ -148,21 +149,22 @@ static inline int64_t copy_fs(const struct bound *b, uint32_t pe, int64_t n)
 
 /*
  * Part `c` of `count` elements goes from rank c + 1 around to rank c: a load, n - 1 times a message
- * and a reduction, a store. Before each send the next receive and load are issued. What is longer
- * than a piece comes in passes, each of which takes every rank n - 1 reductions at least.
+ * and a reduction, a store. Before each send the next receive and load are issued, unless that part
+ * is empty. What is longer than a piece comes in passes, each of which takes every rank n - 1
+ * reductions at least.
  */
 static inline int64_t reduce_scatter_fs(const struct bound *b, struct ranks r, int64_t c,
                                         int64_t count)
 {
     int64_t k = passes(b, parts(count, r.n)), n = part_n(count, c, r.n) / k;
     int64_t step_fs = reduce_fs(b, count / r.n / k) + 3 * b->issue_fs;
+    int64_t posts_fs = count / r.n / k > 0 ? 2 * b->issue_fs : 0;
     int64_t sum = own_fs(b, KB_READ, pe_of(&r, c + 1), n) + own_fs(b, KB_WRITE, pe_of(&r, c), n);
 
     if (n == 0)
         return 0;
     for (int64_t i = 1; i < r.n; i++)
-        sum += 2 * b->issue_fs + hop_fs(b, pe_of(&r, c + i), pe_of(&r, c + i + 1), n) +
-               reduce_fs(b, n);
+        sum += posts_fs + hop_fs(b, pe_of(&r, c + i), pe_of(&r, c + i + 1), n) + reduce_fs(b, n);
     return sum + (k - 1) * (r.n - 1) * step_fs;
 }
 
@@ -171,42 +173,78 @@ static inline int64_t all_gather_fs(const struct bound *b, struct ranks r, int64
 {
     int64_t k = passes(b, parts(count, r.n)), n = part_n(count, c, r.n) / k;
     int64_t step_fs = own_fs(b, KB_WRITE, pe_of(&r, c), count / r.n / k) + 2 * b->issue_fs;
+    int64_t posts_fs = count / r.n / k > 0 ? b->issue_fs : 0;
     int64_t sum = own_fs(b, KB_READ, pe_of(&r, c), n) + own_fs(b, KB_WRITE, pe_of(&r, c - 1), n);
 
     if (n == 0)
         return 0;
     for (int64_t i = 0; i < r.n - 1; i++)
-        sum += b->issue_fs + hop_fs(b, pe_of(&r, c + i), pe_of(&r, c + i + 1), n);
+        sum += posts_fs + hop_fs(b, pe_of(&r, c + i), pe_of(&r, c + i + 1), n);
     return sum + (k - 1) * (r.n - 1) * step_fs;
 }
 
-/* On a ring of one nothing is to be done, or a copy if x and y are not the same. */
-static inline int64_t ring_all_reduce_fs(const struct bound *b, struct ranks r, int64_t c,
-                                         int64_t count)
+/*
+ * The last rank sends to the first, which is far away: its only write channel has n - 1 parts to
+ * carry for a reduction, and as many, and to store as many, for a gathering.
+ */
+static inline int64_t ring_busy_fs(const struct bound *b, struct ranks r, int64_t count,
+                                   bool reduces, bool gathers)
 {
-    return r.n == 1 ? 0 : reduce_scatter_fs(b, r, c, count) + all_gather_fs(b, r, c, count);
+    int64_t n = count / r.n;
+    uint32_t last = pe_of(&r, -1);
+    int64_t write = write_fs(b, last, pe_of(&r, 0), n);
+    int64_t store = own_fs(b, KB_WRITE, last, n) - b->issue_fs;
+
+    if (n == 0 || b->limits.write_channels > 1)
+        return 0;
+    return own_fs(b, KB_READ, last, n / passes(b, parts(count, r.n))) +
+           (r.n - 1) * ((reduces ? write : 0) + (gathers ? write + store : 0));
+}
+
+static inline int64_t ring_reduce_scatter_fs(const struct bound *b, struct ranks r, int64_t count)
+{
+    return longer(reduce_scatter_fs(b, r, r.n - 1, count), ring_busy_fs(b, r, count, true, false));
+}
+
+static inline int64_t ring_all_gather_fs(const struct bound *b, struct ranks r, int64_t count)
+{
+    return longer(all_gather_fs(b, r, r.n - 1, count), ring_busy_fs(b, r, count, false, true));
+}
+
+/* By the last part, which is the largest. On a ring of one there is nothing to do. */
+static inline int64_t ring_all_reduce_fs(const struct bound *b, struct ranks r, int64_t count)
+{
+    int64_t c = r.n - 1;
+
+    return r.n == 1 ? 0
+                    : longer(reduce_scatter_fs(b, r, c, count) + all_gather_fs(b, r, c, count),
+                             ring_busy_fs(b, r, count, true, true));
 }
 
 /* -- halving and doubling -------------------------------------------------------------------- */
 
 /*
- * t[i] is when rank i can have come so far. What comes from `from`: it has posted a receive and
- * loaded; a reduction or not; a store.
+ * `n` elements that come from a rank which is ready at t_fs, has posted what it waits for itself,
+ * and loads them; a reduction or not; a store.
  */
-static inline int64_t exchanged_fs(const struct bound *b, int64_t mine_fs, int64_t other_fs,
-                                   uint32_t from, uint32_t to, int64_t n, bool reduces)
+static inline int64_t exchanged_fs(const struct bound *b, int64_t t_fs, uint32_t from, uint32_t to,
+                                   int64_t n, bool reduces)
 {
     int64_t piece = n / passes(b, n + 1); /* what goes the other way may be longer by one */
 
-    if (n == 0)
-        return mine_fs;
-    other_fs += b->issue_fs * (reduces ? 2 : 1) + own_fs(b, KB_READ, from, piece) +
-                hop_fs(b, from, to, n) + (reduces ? reduce_fs(b, piece) : 0) +
-                own_fs(b, KB_WRITE, to, piece);
-    return longer(mine_fs, other_fs);
+    return t_fs + own_fs(b, KB_READ, from, piece) + hop_fs(b, from, to, n) +
+           (reduces ? reduce_fs(b, piece) : 0) + own_fs(b, KB_WRITE, to, piece);
 }
 
-/* One step of all ranks, each with the rank that differs in `half`. False without memory. */
+/* How many elements rank i gets, of parts cut for p ranks, from that which differs in `half`. */
+static inline int64_t half_n(int64_t i, int64_t p, int64_t half, int64_t count, bool reduces)
+{
+    int64_t lo = (reduces ? i : i ^ half) & ~(half - 1);
+
+    return share(count, lo + half, p) - share(count, lo, p);
+}
+
+/* One step of all ranks; t[i] is when rank i can have come so far. False without memory. */
 static inline bool halving_step(const struct bound *b, const struct ranks *r, int64_t *t, int64_t p,
                                 int64_t half, int64_t count, bool reduces)
 {
@@ -215,10 +253,13 @@ static inline bool halving_step(const struct bound *b, const struct ranks *r, in
     for (int64_t i = 0; before && i < p; i++)
         before[i] = t[i];
     for (int64_t i = 0; before && i < p; i++) {
-        int64_t other = i ^ half, lo = (reduces ? i : other) & ~(half - 1);
+        int64_t other = i ^ half, n = half_n(i, p, half, count, reduces);
+        bool posts = half_n(other, p, half, count, reduces) > 0;
+        int64_t ready_fs = before[other] + (posts ? (reduces ? 2 : 1) * b->issue_fs : 0);
 
-        t[i] = exchanged_fs(b, before[i], before[other], pe_of(r, other), pe_of(r, i),
-                            share(count, lo + half, p) - share(count, lo, p), reduces);
+        if (n > 0)
+            t[i] =
+                longer(t[i], exchanged_fs(b, ready_fs, pe_of(r, other), pe_of(r, i), n, reduces));
     }
     free(before);
     return before;
@@ -342,28 +383,26 @@ static inline int64_t flat_ring_fs(const struct bound *b, enum over over, int64_
 {
     struct ranks r = last_ranks(b, over);
 
-    return r.n == 1 ? copy_fs(b, pe_of(&r, 0), count) : ring_all_reduce_fs(b, r, r.n - 1, count);
+    return r.n == 1 ? copy_fs(b, pe_of(&r, 0), count) : ring_all_reduce_fs(b, r, count);
 }
 
 /* In the cube, before the other axes and after them. */
 static inline int64_t in_cube_fs(const struct bound *b, const struct grid *g, int64_t count)
 {
-    int64_t c = g->cube.n - 1;
-
     return g->cube.n == 1 ? copy_fs(b, pe_of(&g->cube, 0), count)
-                          : ring_all_reduce_fs(b, g->cube, c, count);
+                          : ring_all_reduce_fs(b, g->cube, count);
 }
 
 /* The last part of the last part ..., which ends in the last cube. */
 static inline int64_t torus_fs(const struct bound *b, enum over over, int64_t count)
 {
     struct grid g = grid_at(b, over, b->info.mesh_w - 1, b->info.mesh_h - 1, b->info.sips - 1);
-    int64_t w = g.row.n, h = g.column.n, s = g.sip.n;
+    int64_t w = g.row.n, h = g.column.n;
     int64_t in_cube = part_n(count, g.cube.n - 1, g.cube.n), in_row = part_n(in_cube, w - 1, w);
 
-    return in_cube_fs(b, &g, count) + ring_all_reduce_fs(b, g.row, w - 1, in_cube) +
-           ring_all_reduce_fs(b, g.column, h - 1, in_row) +
-           ring_all_reduce_fs(b, g.sip, s - 1, part_n(in_row, h - 1, h));
+    return in_cube_fs(b, &g, count) + ring_all_reduce_fs(b, g.row, in_cube) +
+           ring_all_reduce_fs(b, g.column, in_row) +
+           ring_all_reduce_fs(b, g.sip, part_n(in_row, h - 1, h));
 }
 
 /* To the middle of a line and back to its beginning. */
@@ -391,7 +430,7 @@ static inline int64_t hierarchical_fs(const struct bound *b, enum over over, int
 
     return in_cube_fs(b, &g, count) + line_all_reduce_fs(b, g.row, in_cube) +
            line_all_reduce_fs(b, in_middle.column, in_cube) +
-           ring_all_reduce_fs(b, root.sip, root.sip.n - 1, in_cube);
+           ring_all_reduce_fs(b, root.sip, in_cube);
 }
 
 /* From rank 0: t[i] is when rank i has y. Each load and send delays what the sender sends then. */
@@ -435,13 +474,82 @@ static inline int64_t pairwise_fs(const struct bound *b, struct ranks r, int64_t
     return sum;
 }
 
+/* -- by name --------------------------------------------------------------------------------- */
+
+/* A bench and how it is done; NULL: there is but one way. */
+struct way {
+    const char *bench, *algorithm;
+};
+
+static const struct way ways[] = {
+    {"all_reduce", "ring"},  {"all_reduce", "halving"},      {"all_reduce", "mesh"},
+    {"all_reduce", "torus"}, {"all_reduce", "hierarchical"}, {"reduce_scatter", NULL},
+    {"all_gather", NULL},    {"all_to_all", NULL},           {"broadcast", "tree"},
+    {"broadcast", "line"},
+};
+
+enum { N_WAYS = sizeof ways / sizeof *ways };
+
+static inline int64_t all_reduce_fs(const struct bound *b, enum over over, const char *algorithm,
+                                    int64_t n)
+{
+    switch (algorithm[0]) {
+    case 'r':
+        return flat_ring_fs(b, over, n);
+    case 'm':
+        return mesh_fs(b, over, n);
+    case 't':
+        return torus_fs(b, over, n);
+    default:
+        return algorithm[1] == 'a' ? halving_fs(b, last_ranks(b, over), n)
+                                   : hierarchical_fs(b, over, n);
+    }
+}
+
+/* Of a run with `count`. The kernels of no run take less. */
+static inline int64_t bound_of(const struct bound *b, const struct way *w, enum over over,
+                               int64_t count)
+{
+    struct ranks r = last_ranks(b, over);
+    int64_t n = last_part(b, over, count), rows = strcmp(w->bench, "broadcast") == 0 ? 1 : r.n;
+
+    if (strcmp(w->bench, "all_reduce") == 0)
+        return all_reduce_fs(b, over, w->algorithm, n);
+    if (r.n == 1)
+        return copy_fs(b, pe_of(&r, 0), n);
+    if (strcmp(w->bench, "reduce_scatter") == 0)
+        return ring_reduce_scatter_fs(b, r, rows * n);
+    if (strcmp(w->bench, "all_gather") == 0)
+        return ring_all_gather_fs(b, r, rows * n);
+    if (strcmp(w->bench, "all_to_all") == 0)
+        return pairwise_fs(b, r, n);
+    return w->algorithm[0] == 't' ? tree_fs(b, r, n) : broadcast_line_fs(b, r, 0, r.n - 1, n);
+}
+
 /* -- choosing -------------------------------------------------------------------------------- */
 
+/* One of the ways of a bench. */
 struct candidate {
     const char *name;
     int64_t bound_fs;
     int64_t time_fs; /* by trying; 0: not tried */
 };
+
+enum { CANDIDATES_MAX = 8 };
+
+static inline size_t list_candidates(const kb_bench_run *run, const char *bench,
+                                     struct candidate *list)
+{
+    struct bound b = bound_new(kb_bench_topology(run), kb_bench_dtype(run, "dtype"));
+    size_t n = 0;
+
+    for (size_t i = 0; i < N_WAYS; i++)
+        if (strcmp(ways[i].bench, bench) == 0)
+            list[n++] = (struct candidate){
+                ways[i].algorithm, bound_of(&b, &ways[i], over_of(run), kb_bench_int(run, "count")),
+                0};
+    return n;
+}
 
 /* The next to be tried: that with the least bound; NULL: none can be faster than `best_fs`. */
 static inline struct candidate *next_candidate(struct candidate *c, size_t n, int64_t best_fs)
@@ -473,18 +581,18 @@ static inline void note_choice(kb_bench_run *run, const char *bench, const struc
 }
 
 /*
- * Sets `algorithm` to the fastest of `n` candidates. Each is run once, without results, but those
+ * Sets `algorithm`, if it is auto, to the fastest. Each is run once, without results, but those
  * whose bound tells that they cannot be the fastest: so auto takes the time of all that come near.
  */
-static inline void choose(kb_bench_run *run, const char *bench, struct candidate *c, size_t n)
+static inline void choose_algorithm(kb_bench_run *run, const char *bench)
 {
-    const struct candidate *best = NULL;
-    struct candidate *next;
+    struct candidate c[CANDIDATES_MAX], *best = NULL, *next;
+    size_t n = list_candidates(run, bench, c);
     kb_error why;
 
     while ((next = next_candidate(c, n, best ? best->time_fs : INT64_MAX))) {
         if (kb_bench_try(run, "algorithm", next->name, &next->time_fs, &why))
-            next->time_fs = INT64_MAX; /* it cannot be done so: the queues of a TCM are too many */
+            next->time_fs = INT64_MAX; /* it cannot be done so: a TCM has too many queues */
         if (!best || next->time_fs < best->time_fs)
             best = next;
     }

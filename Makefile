@@ -346,8 +346,14 @@ $(B)/_t/broken: $(O)/tests/broken.o $(B)/cube8/libcube8.a $(CLI) $(LIB)
 	$(call say,LD)
 	$(Q)$(CC) $(ALL_CFLAGS) -Wl,--wrap=math_run -o $@ $^ $(CLI_LIBS) $(LIBS)
 
+# One whose benches send, receive, and wait for each other: some for ever.
+$(B)/_t/talking: $(O)/tests/talking.o $(B)/cube8/libcube8.a $(CLI) $(LIB)
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(CLI_LIBS) $(LIBS)
+
 .PHONY: tests
-tests: $(TESTS) $(B)/_t/judge $(B)/_t/broken
+tests: $(TESTS) $(B)/_t/judge $(B)/_t/broken $(B)/_t/talking
 
 ## tests-built: the test programs and all that they need, without running them
 .PHONY: tests-built

@@ -140,6 +140,8 @@ typedef struct kb_limits {
     uint32_t math_lanes;
     uint32_t read_channels, write_channels; /* of a PE */
     uint32_t read_engines, write_engines;   /* of an M_CPU */
+    uint32_t queue_slots, queue_slot_bytes; /* of what PEs send to a PE */
+    kb_kind queue_memory;                   /* where they lie */
 } kb_limits;
 
 void kb_topology_limits(const kb_topology *topo, kb_limits *out);
@@ -1052,6 +1054,20 @@ void kb_bench_launch(kb_bench_run *run, const char *name, kb_kernel kernel, cons
                      size_t n_pes);
 /* A number in 0..below-1, from the seed. */
 uint64_t kb_bench_random(kb_bench_run *run, uint64_t below);
+
+/*
+ * For a value that setup() finds itself. kb_bench_try(): how long the kernels of the same run take
+ * if `name` is `value`, in a simulation of its own, without any results and with all costs.
+ * kb_bench_set() replaces the value. kb_bench_note() adds a line to what kb_bench_notes() tells
+ * users, which is "" if there is none.
+ *
+ * returns  KB_BAD_REQUEST: no such argument, or not such a value; whatever a run may come to
+ */
+kb_status kb_bench_try(const kb_bench_run *run, const char *name, const char *value,
+                       int64_t *kernels_fs, kb_error *why);
+void kb_bench_set(kb_bench_run *run, const char *name, const char *value);
+void kb_bench_note(kb_bench_run *run, const char *text);
+const char *kb_bench_notes(const kb_bench_run *run);
 
 /*
  * A run of `bench` in a simulation of its own: `words` are "name=value", `options` may be NULL.

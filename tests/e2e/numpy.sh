@@ -50,6 +50,8 @@ for dtype in f16 bf16 f32 f64; do
     one cube1 layernorm M=3 N=1000 eps=0.125 dtype=$dtype
     one cube8 attention H=3 S=37 T=150 D=19 dtype=$dtype
     one cube1 attention H=2 S=33 T=129 D=64 dtype=$dtype
+    one cube8 attention_ring H=2 S=37 T=150 D=19 dtype=$dtype
+    one cube1 attention_ring H=2 S=133 T=301 D=33 dtype=$dtype
     one cube8 threshold M=101 N=33 dtype=$dtype
     one cube1 threshold M=31 N=5 t=-0.25 dtype=$dtype
 done
@@ -67,6 +69,9 @@ one tray32 mlp M=33 N=257 K=65 act=sigmoid
 one tray32 softmax M=300 N=65
 one tray32 layernorm M=300 N=65 dtype=f32
 one tray32 attention H=5 S=64 T=257 D=32
+one tray32 attention_ring H=1 S=300 T=273 D=17
+one tray32 attention_ring H=2 S=5 T=300 D=8 dtype=f32
+one tray32 attention_ring H=1 S=300 T=3 D=8 dtype=f32
 one tray32 gather M=513 L=700 D=9
 one tray32 threshold M=300 N=3
 one tray32 list_walk N=2000 L=64
@@ -87,6 +92,9 @@ done
 one cube8 attention H=1 S=1 T=1 D=1
 one cube8 attention H=1 S=1 T=1031 D=2
 one cube8 attention H=1 S=67 T=1 D=1 dtype=f64
+one cube8 attention_ring H=1 S=1 T=1 D=1
+one cube8 attention_ring H=3 S=1 T=67 D=2 dtype=f64
+one cube1 attention_ring H=1 S=1031 T=1 D=1 dtype=f32
 one cube8 copy L=1
 one cube8 copy L=67 dtype=u8
 one cube8 gather M=1 L=1 D=1

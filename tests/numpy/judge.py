@@ -46,6 +46,12 @@ def attention(t, args):
     return {"o": softmax(q @ k.transpose(0, 2, 1) / np.sqrt(q.shape[-1])) @ v}
 
 
+def attention_ring(t, args):
+    """The same, with the heads of a row side by side: q[S,H,D], k, v[T,H,D]."""
+    heads_first = {name: x.transpose(1, 0, 2) for name, x in t.items()}
+    return {"o": attention(heads_first, args)["o"].transpose(1, 0, 2)}
+
+
 def gather(t, args):
     return {"y": t["table"][t["index"].astype(int)]}
 
@@ -71,6 +77,7 @@ BENCHES = {
     "softmax": lambda t, args: {"y": softmax(t["x"])},
     "layernorm": layernorm,
     "attention": attention,
+    "attention_ring": attention_ring,
     "copy": lambda t, args: {"y": t["x"]},
     "gather": gather,
     "list_walk": list_walk,

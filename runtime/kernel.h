@@ -325,8 +325,9 @@ KERNELS_OWN void ipcq_piece_done(struct kb_sim *s, uint64_t t, const struct work
 KERNELS_OWN struct op ipcq_record(const struct work *w);
 /* What the record of a FETCH or DMA_READ out of a slot has beside its stage. */
 KERNELS_OWN void ipcq_set_moved(struct op_token *r, const struct token *x);
-/* What queues and barriers hold is gone. */
+/* Queues and barriers are gone, and the room that they had in memories. */
 KERNELS_OWN void ipcq_clear(struct kernels *k);
+KERNELS_OWN void ipcq_free(struct kernels *k);
 
 /* Nothing is pending, and kernels have not ended: says who waits for whom.  deadlock.c */
 KERNELS_OWN kb_status deadlock(struct kb_sim *s);

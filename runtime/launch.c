@@ -394,7 +394,7 @@ void kernels_free(struct kernels *k)
     free(k->launches);
     free(k->work);
     free(k->pes);
-    ipcq_clear(k);
+    ipcq_free(k);
     co_pool_free(k->stacks);
     wakes_free(&k->wakes);
     free(k->least_way_fs);

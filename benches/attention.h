@@ -18,18 +18,6 @@ static inline tl_tensor *scaled(tl_ctx *tl, tl_tensor *x, tl_tensor *by)
     return y;
 }
 
-/* x in another type, which is in place of x. */
-static inline tl_tensor *rounded(tl_ctx *tl, tl_tensor *x, kb_dtype dtype)
-{
-    tl_tensor *y = x;
-
-    if (tl_dtype(x) != dtype) {
-        y = tl_cast(tl, x, dtype);
-        tl_free(tl, x);
-    }
-    return y;
-}
-
 /* exp(x - y), which is in place of x. */
 static inline tl_tensor *exp_above(tl_ctx *tl, tl_tensor *x, tl_tensor *y)
 {

@@ -411,8 +411,7 @@ static inline struct ranks ranks_along(const tl_ctx *tl, uint32_t stride, uint32
 
     if (!is_axis)
         return (struct ranks){.first = tl_pe(tl), .stride = 1, .n = 1};
-    return (struct ranks){
-        .first = tl_pe(tl) - me * stride, .stride = stride, .n = n, .me = me};
+    return (struct ranks){.first = tl_pe(tl) - me * stride, .stride = stride, .n = n, .me = me};
 }
 
 static inline struct grid grid_of(const tl_ctx *tl, enum over over)
@@ -423,11 +422,11 @@ static inline struct grid grid_of(const tl_ctx *tl, enum over over)
     kb_topology_info(tl_topology(tl), &info);
     pes = info.pes_per_cube;
     cubes = pes * info.cubes_per_sip;
-    return (struct grid){
-        .cube = ranks_along(tl, 1, pes, over == OVER_PES),
-        .row = ranks_along(tl, pes, info.mesh_w, over != OVER_SIPS),
-        .column = ranks_along(tl, pes * info.mesh_w, info.mesh_h, over != OVER_SIPS),
-        .sip = ranks_along(tl, cubes, info.sips, true)};
+    return (struct grid){.cube = ranks_along(tl, 1, pes, over == OVER_PES),
+                         .row = ranks_along(tl, pes, info.mesh_w, over != OVER_SIPS),
+                         .column =
+                             ranks_along(tl, pes * info.mesh_w, info.mesh_h, over != OVER_SIPS),
+                         .sip = ranks_along(tl, cubes, info.sips, true)};
 }
 
 /* All ranks, one after the other. */
@@ -440,8 +439,8 @@ static inline struct ranks ranks_over(const tl_ctx *tl, enum over over)
     stride = over == OVER_PES ? 1 : info.pes_per_cube;
     if (over == OVER_SIPS)
         stride *= info.cubes_per_sip;
-    return ranks_along(tl, stride,
-                       info.sips * info.cubes_per_sip * info.pes_per_cube / stride, true);
+    return ranks_along(tl, stride, info.sips * info.cubes_per_sip * info.pes_per_cube / stride,
+                       true);
 }
 
 static inline void all_reduce_line(tl_ctx *tl, struct ranks r, struct vector x, tl_op op)
@@ -497,6 +496,35 @@ static inline void all_reduce_hierarchical(tl_ctx *tl, const struct grid *g, str
     }
     broadcast_line(tl, g->row, middle, mine, mine);
     all_gather_ring(tl, g->cube, mine, y);
+}
+
+/* -- by name -------------------------------------------------------------------------------- */
+
+enum algorithm { AUTO, RING, HALVING, MESH, TORUS, HIERARCHICAL };
+
+static inline void all_reduce_by(tl_ctx *tl, enum algorithm algorithm, enum over over,
+                                 struct vector x, struct vector y, tl_op op)
+{
+    struct grid grid = grid_of(tl, over);
+
+    switch (algorithm) {
+    case AUTO:
+    case RING:
+        all_reduce_ring(tl, ranks_over(tl, over), x, y, op);
+        break;
+    case HALVING:
+        all_reduce_halving(tl, ranks_over(tl, over), x, y, op);
+        break;
+    case MESH:
+        all_reduce_mesh(tl, &grid, x, y, op);
+        break;
+    case TORUS:
+        all_reduce_torus(tl, &grid, x, y, op);
+        break;
+    case HIERARCHICAL:
+        all_reduce_hierarchical(tl, &grid, x, y, op);
+        break;
+    }
 }
 
 #endif

@@ -17,6 +17,11 @@
     {                                                                                              \
         "over", KB_ARG_CHOICE, "pes", 0, 0, "pes cubes sips", "what the ranks are"                 \
     }
+#define ALGORITHM_ARG                                                                              \
+    {                                                                                              \
+        "algorithm", KB_ARG_CHOICE, "auto", 0, 0, "auto ring halving mesh torus hierarchical",     \
+            "how it is done; auto: the fastest, by trying"                                         \
+    }
 
 /* -- who takes part ------------------------------------------------------------------------- */
 
@@ -91,7 +96,7 @@ static inline double reduced(tl_op op, kb_dtype dtype, double x, double y)
     if (op != TL_ADD)
         return (op == TL_MAXIMUM) == (x > y) ? x : y;
     if (dtype >= KB_I8)
-        return sum >= range / (is_signed ? 2 : 1) ? sum - range
+        return sum >= range / (is_signed ? 2 : 1)   ? sum - range
                : sum < (is_signed ? -range / 2 : 0) ? sum + range
                                                     : sum;
     kb_element_set(dtype, bytes, 0, sum);

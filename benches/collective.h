@@ -261,21 +261,20 @@ static inline void receive_reduced(tl_ctx *tl, uint32_t from, struct vector x, s
 }
 
 /*
- * Two PEs exchange vectors: `give` for as much as `in` has. What comes is reduced with `own`, if
- * that is somewhere, and stored as `in`.
+ * `give` to one PE, while another sends what becomes `in`: reduced with `own`, unless that is NULL.
  */
-static inline void exchange(tl_ctx *tl, uint32_t with, struct vector give, const struct vector *own,
-                            struct vector in, tl_op op)
+static inline void exchange(tl_ctx *tl, uint32_t to, struct vector give, uint32_t from,
+                            struct vector in, const struct vector *own, tl_op op)
 {
     int64_t pieces = pieces_of(tl, give.n > in.n ? give.n : in.n, in.dtype);
 
     for (int64_t i = 0; i < pieces; i++) {
         struct vector at = part_of(in, i, pieces);
-        tl_tensor *got = receive_async(tl, with, at);
+        tl_tensor *got = receive_async(tl, from, at);
         tl_tensor *out = load(tl, part_of(give, i, pieces));
         tl_tensor *mine = own ? load_async(tl, part_of(*own, i, pieces)) : NULL;
 
-        send(tl, with, out);
+        send(tl, to, out);
         if (out)
             tl_free(tl, out);
         await(tl, mine);
@@ -315,24 +314,51 @@ static inline void all_reduce_halving(tl_ctx *tl, struct ranks r, struct vector 
     }
     for (int64_t half = p / 2; half > 0; half /= 2) {
         int64_t mine = lo + (r.me & half), other = lo + (~r.me & half);
+        uint32_t partner = pe_of(&r, r.me ^ half);
         struct vector own = parts_of(sums, mine, mine + half, p);
 
-        exchange(tl, pe_of(&r, r.me ^ half), parts_of(sums, other, other + half, p), &own,
-                 parts_of(y, mine, mine + half, p), op);
+        exchange(tl, partner, parts_of(sums, other, other + half, p), partner,
+                 parts_of(y, mine, mine + half, p), &own, op);
         sums = y;
         lo = mine;
     }
     for (int64_t half = 1; half < p; half *= 2) {
         int64_t other = lo ^ half;
+        uint32_t partner = pe_of(&r, r.me ^ half);
 
-        exchange(tl, pe_of(&r, r.me ^ half), parts_of(y, lo, lo + half, p), NULL,
-                 parts_of(y, other, other + half, p), op);
+        exchange(tl, partner, parts_of(y, lo, lo + half, p), partner,
+                 parts_of(y, other, other + half, p), NULL, op);
         lo &= ~half;
     }
     if (r.me + p < r.n)
         send_vector(tl, pe_of(&r, r.me + p), y);
     if (r.n == 1)
         copy_vector(tl, x, y);
+}
+
+/* -- one to all, all to all ----------------------------------------------------------------- */
+
+/* Everyone's y is the x of rank 0: who has it sends it half as far as it has come. */
+static inline void broadcast_tree(tl_ctx *tl, struct ranks r, struct vector x, struct vector y)
+{
+    int64_t reach = r.me ? r.me & -r.me : 2 * power_of_two_in(r.n);
+
+    if (r.me == 0)
+        copy_vector(tl, x, y);
+    else
+        receive_vector(tl, pe_of(&r, r.me - reach), y);
+    for (reach /= 2; reach > 0; reach /= 2)
+        if (r.me + reach < r.n)
+            send_vector(tl, pe_of(&r, r.me + reach), y);
+}
+
+/* Part i of y is part `me` of the x of rank i: in step s everyone sends to the rank s above. */
+static inline void all_to_all_pairwise(tl_ctx *tl, struct ranks r, struct vector x, struct vector y)
+{
+    copy_vector(tl, part_of(x, r.me, r.n), part_of(y, r.me, r.n));
+    for (int64_t step = 1; step < r.n; step++)
+        exchange(tl, pe_of(&r, r.me + step), part_of(x, r.me + step, r.n), pe_of(&r, r.me - step),
+                 part_of(y, r.me - step, r.n), NULL, TL_ADD);
 }
 
 /* -- lines ---------------------------------------------------------------------------------- */

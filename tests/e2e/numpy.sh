@@ -101,5 +101,40 @@ one cube8 gather M=1 L=1 D=1
 one cube8 gather M=3 L=67 D=1 dtype=i32
 one cube8 list_walk N=1 L=1
 
+# collectives: more and fewer elements than ranks, every type, every way
+dtypes=(f16 bf16 f32 f64 i8 i16 i32 i64 u8 u16 u32 u64)
+i=0
+for algorithm in ring halving mesh torus hierarchical; do
+    for over in pes cubes sips; do
+        for on in cube1 cube8 tray32 odd; do
+            count=$((1 + i * i * 37 % 509))
+            one $on all_reduce count=$count dtype=${dtypes[i % 12]} over=$over algorithm=$algorithm
+            i=$((i + 1))
+        done
+        one cube8 all_reduce count=1 dtype=f32 over=$over algorithm=$algorithm
+        one odd all_reduce count=83 dtype=${dtypes[i % 4]} over=$over algorithm=$algorithm
+        one odd all_reduce count=1009 dtype=${dtypes[i % 12]} op=max over=$over algorithm=$algorithm
+        one cube8 all_reduce count=67 dtype=${dtypes[(i + 7) % 12]} op=min over=$over \
+            algorithm=$algorithm inputs=same
+    done
+done
+for over in pes cubes sips; do
+    for on in cube1 cube8 odd; do
+        i=$((i + 5))
+        one $on reduce_scatter count=$((i % 7 + 1)) dtype=${dtypes[i % 12]} over=$over
+        one $on reduce_scatter count=5 dtype=${dtypes[i % 4]} over=$over
+        one $on all_gather count=$((i % 11 + 1)) dtype=${dtypes[(i + 1) % 12]} over=$over
+        one $on all_to_all count=$((i % 5 + 1)) dtype=${dtypes[(i + 2) % 12]} over=$over
+        for algorithm in tree line; do
+            one $on broadcast count=$((i % 97 + 1)) dtype=${dtypes[(i + 3) % 12]} over=$over \
+                algorithm=$algorithm
+        done
+    done
+done
+# longer than what is moved at once
+one cube1 all_reduce count=1200007 dtype=f64 algorithm=ring over=cubes
+one odd all_reduce count=70001 dtype=f64 algorithm=halving over=cubes
+one odd all_reduce count=50021 dtype=f32 algorithm=hierarchical over=cubes
+
 /usr/bin/python3 "$root/tests/numpy/judge.py" <"$list" || failed=$((failed + 1))
 [ $failed -eq 0 ]

@@ -311,7 +311,10 @@ static struct token *piece_new(struct kb_sim *s, struct command *c, uint32_t in_
     return x;
 }
 
-/* The next piece joins the sender's channel; `called`: in the event of the command's issue. */
+/*
+ * The next piece joins the sender's channel; `called`: in the event of the command's issue. Only
+ * the first can, as the next is to come after what follows at once from the one before.
+ */
 static bool send_piece(struct kb_sim *s, uint64_t t, struct command *c, bool called)
 {
     struct queue *q = c->queue;
@@ -371,7 +374,7 @@ static void wait_for_slot(struct kb_sim *s, struct command *c)
 void ipcq_send(struct kb_sim *s, uint64_t t, struct command *c)
 {
     while (c->piece < c->pieces && slot_of(c->queue, c->queue->issued)->free_fs <= (int64_t)t)
-        if (!send_piece(s, t, c, true))
+        if (!send_piece(s, t, c, c->piece == 0))
             return;
     c->async = c->piece == c->pieces;
     if (!c->async)

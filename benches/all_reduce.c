@@ -1,6 +1,6 @@
 /* all_reduce.c -- y = the sum of x over all ranks, or its maximum or minimum, at every rank. */
 #include <string.h>
-#include "collective_bench.h"
+#include "all_reduce.h"
 
 enum inputs { OWN, SAME };
 

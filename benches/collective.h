@@ -524,33 +524,4 @@ static inline void all_reduce_hierarchical(tl_ctx *tl, const struct grid *g, str
     all_gather_ring(tl, g->cube, mine, y);
 }
 
-/* -- by name -------------------------------------------------------------------------------- */
-
-enum algorithm { AUTO, RING, HALVING, MESH, TORUS, HIERARCHICAL };
-
-static inline void all_reduce_by(tl_ctx *tl, enum algorithm algorithm, enum over over,
-                                 struct vector x, struct vector y, tl_op op)
-{
-    struct grid grid = grid_of(tl, over);
-
-    switch (algorithm) {
-    case AUTO:
-    case RING:
-        all_reduce_ring(tl, ranks_over(tl, over), x, y, op);
-        break;
-    case HALVING:
-        all_reduce_halving(tl, ranks_over(tl, over), x, y, op);
-        break;
-    case MESH:
-        all_reduce_mesh(tl, &grid, x, y, op);
-        break;
-    case TORUS:
-        all_reduce_torus(tl, &grid, x, y, op);
-        break;
-    case HIERARCHICAL:
-        all_reduce_hierarchical(tl, &grid, x, y, op);
-        break;
-    }
-}
-
 #endif

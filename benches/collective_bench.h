@@ -17,11 +17,6 @@
     {                                                                                              \
         "over", KB_ARG_CHOICE, "pes", 0, 0, "pes cubes sips", "what the ranks are"                 \
     }
-#define ALGORITHM_ARG                                                                              \
-    {                                                                                              \
-        "algorithm", KB_ARG_CHOICE, "auto", 0, 0, "auto ring halving mesh torus hierarchical",     \
-            "how it is done; auto: the fastest, by trying"                                         \
-    }
 
 /* -- who takes part ------------------------------------------------------------------------- */
 

@@ -1,7 +1,7 @@
 /* mlp_tp.c -- y = act(x w1) w2, tensor-parallel: PEs share the hidden columns, and add their y. */
 #include <math.h>
 #include <string.h>
-#include "collective_bench.h"
+#include "all_reduce.h"
 
 enum { BLOCK = 64 };         /* rows of x, and hidden columns, at once */
 enum { X, W1, W2, Y, SUMS }; /* tensors */

@@ -34,6 +34,7 @@ first_failure() {
     *' runtime/cli/trace'*) run=(trace) scripts=(trace) ;;
     *' runtime/cli/report'*) run=(number) scripts=(report) ;;
     *' runtime/cli/'*) run=(number lists) scripts=(results sweep load why knockout inspect shells terminal report) ;;
+    *' benches/'*) run=(number) scripts=(run) ;;
     *' runtime/watch.c'* | *' runtime/why'* | *' runtime/place.c'*) run=(watch watch_kernel) ;;
     esac
     for t in "${run[@]}"; do
@@ -413,6 +414,16 @@ break_it 'all rows shown at once' $page 's/if \(\+\+n > REPORT_ROWS_SHOWN\)/if (
 break_it 'a page that does not say what stderr says' runtime/cli/main.c \
     's/report_note\(cli->report, line\);/(void)0;/'
 break_it 'a page of the last rate' runtime/cli/cmd_load.c 's/if \(!is_better\(load, i\)\)/if (0)/'
+
+# -- benches --------------------------------------------------------------------------------
+ring=benches/attention_ring.c
+break_it 'ring: the last block left out' $ring 's/step <= x->ring\.n;/step < x->ring.n;/'
+break_it 'ring: sums of before not scaled down' $ring 's/tl_fma\(tl, x, by, more\)/tl_add(tl, x, more)/'
+break_it 'ring: nothing passed on by PEs without rows' $ring 's/if \(b\.k\) \{/if (b.k \&\& x->q) {/; s/wait_for\(tl_ctx \*tl,/wait_for(tl_ctx *tl, const struct part *x,/; s/free_block\(tl_ctx \*tl,/free_block(tl_ctx *tl, const struct part *x,/; s/(wait_for|free_block)\(tl, (now|next)/\1(tl, x, \2/'
+break_it 'ring: a block of the wrong PE' $ring 's/ring_neighbour\(&x->ring, -steps\)/ring_neighbour(\&x->ring, steps)/'
+break_it 'mlp_tp: the largest part for the sum' benches/mlp_tp.c 's/sum, TL_ADD\);/sum, TL_MAXIMUM);/'
+break_it 'mlp_tp: only the first PE has the sum' benches/mlp_tp.c \
+    's/if \(p\.dtype != p\.sums\)/if (p.dtype != p.sums \&\& tl_pe(tl) == 0)/'
 
 echo "$caught of $ways caught"
 [ "$caught" = "$ways" ]

@@ -4,11 +4,11 @@
 #include "tl.h"
 
 /*
- * A ring goes as fast as its longest step, and an IO chiplet or a UCIe link that two steps need is
- * slower for both. So each is passed by one step alone: the ring goes through a cube at once, from
- * a cube to its neighbour, and through all of a SIP before it leaves for the next, from column 0
- * to column 0, where the IO chiplets are. In a cube it goes east by the top row of PEs and back
- * west by the bottom row.
+ * A ring goes as fast as its slowest step, and two steps over one link halve it. So it is through
+ * with a cube before it goes to the next, which is beside it, and with a SIP before it leaves for
+ * the next, from column 0 to column 0: there the IO chiplets are. No link of the mesh or of an IO
+ * chiplet has more than one step either way. In a cube it goes east by the upper row of PEs and
+ * back west by the lower one. (A mesh of one row has no way back: one step is as long as it.)
  */
 struct ring {
     uint32_t pes, w, h; /* of a cube, of the mesh of a SIP */

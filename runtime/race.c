@@ -24,7 +24,6 @@ struct seen_list {
 struct channel {
     uint32_t from, to, tag;
     uint64_t sent, received;   /* pieces that were asked for */
-    uint64_t known;            /* of the sent ones the receiver has seen so many */
     struct seen_list sends;    /* not yet seen by the receiver */
     struct seen_list receives; /* that free slots which the sender may still need */
     struct channel *next;      /* of the same hash */
@@ -322,12 +321,10 @@ static bool sent(struct race *r, struct racer *p)
     return !c->receives.first || vclock_join(&p->seen, c->receives.first->seen);
 }
 
-/* All pieces before `end` have been received. */
+/* All pieces before `end` have been received; perhaps later ones, too, and they are the first then.
+ */
 static bool received(struct racer *p, struct channel *c, uint64_t end)
 {
-    if (end <= c->known) /* a later receive was waited for before */
-        return true;
-    c->known = end;
     seen_skip(&c->sends, end - 1);
     return !c->sends.first || vclock_join(&p->seen, c->sends.first->seen);
 }

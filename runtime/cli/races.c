@@ -106,9 +106,9 @@ enum exit_code races_say(const struct cli *cli, const kb_sim *sim, enum exit_cod
     if (!o->race || kb_sim_races_checked(sim, &checked) != KB_OK)
         return code;
     if (checked.races)
-        return cmd_say(
-            cli, EXIT_DIFFERENT, "%llu pairs of lines race: %llu accesses of %u PEs checked",
-            (unsigned long long)checked.races, (unsigned long long)checked.accesses, checked.pes);
+        return cmd_say(cli, EXIT_DIFFERENT, "%llu race%s: %llu accesses of %u PEs checked",
+                       (unsigned long long)checked.races, checked.races == 1 ? "" : "s",
+                       (unsigned long long)checked.accesses, checked.pes);
     if (!o->quiet && !o->fingerprint)
         cmd_note(cli, "no races: %llu accesses of %u PEs checked",
                  (unsigned long long)checked.accesses, checked.pes);

@@ -46,7 +46,7 @@ static void add_blocked(struct blocked_list *l, const struct command *c, kb_bloc
         l->next[row.pe] = row.waits_for;
 }
 
-static void add_queue(struct blocked_list *l, const struct queue *q)
+static void add_ends(struct blocked_list *l, const struct queue *q)
 {
     if (q->sending)
         add_blocked(
@@ -66,10 +66,12 @@ static void add_barrier(struct blocked_list *l, const struct barrier *b)
     for (size_t i = 0; i < b->n && row.waits_for == KB_NO_ID; i++) {
         const struct command *c = b->waiting;
 
-        while (c && c->pe->number != b->pes[i])
+        uint32_t pe = b->pes ? b->pes[i] : b->first + (uint32_t)i;
+
+        while (c && c->pe->number != pe)
             c = c->behind;
         if (!c)
-            row.waits_for = b->pes[i];
+            row.waits_for = pe;
     }
     for (const struct command *c = b->waiting; c; c = c->behind)
         add_blocked(l, c, row);
@@ -132,12 +134,12 @@ static kb_status find_blocked(struct kb_sim *s, struct blocked_list *l)
         return KB_NO_MEMORY;
     for (uint32_t i = 0; i < s->kernels->n_pes; i++)
         l->next[i] = KB_NO_ID;
-    for (int i = 0; x && i < HASH_ROWS; i++) {
+    for (size_t i = 0; x && i < x->n_rows; i++)
         for (const struct queue *q = x->queues[i]; q; q = q->next)
-            add_queue(l, q);
+            add_ends(l, q);
+    for (int i = 0; x && i < BARRIER_ROWS; i++)
         for (const struct barrier *b = x->barriers[i]; b; b = b->next)
             add_barrier(l, b);
-    }
     if (l->no_memory || !mark_cycles(l))
         return KB_NO_MEMORY;
     if (l->n)

@@ -8,18 +8,22 @@
 /* What lies in a slot. */
 struct filled {
     uint64_t nbytes;
-    bool full;    /* it has arrived, and is not taken yet */
-    bool last;    /* of its send */
-    tl_here here; /* of the send */
+    int64_t free_fs;      /* when the sender knows that it is free; TAKEN */
+    uint32_t id, free_id; /* of the piece, of the credit */
+    bool full;            /* it has arrived, and is not taken yet */
+    bool last;            /* of its send */
+    struct view sent;     /* owned; all of the send, at its first piece */
+    tl_here here;         /* of the send */
 };
+
+#define TAKEN INT64_MAX
 
 /* From one PE to another, under one tag. Counts are modulo 2^32. */
 struct queue {
     uint32_t sender, receiver, tag;             /* PEs by number */
     uint32_t memory;                            /* where the slots lie, packed */
     uint64_t address;                           /* of the first */
-    uint32_t issued, taken;                     /* pieces */
-    uint32_t credits;                           /* slots that are free, as the sender knows */
+    uint32_t n_slots, issued, taken;            /* the last two: pieces */
     int64_t credit_fs;                          /* from receiver to sender */
     struct command *sending;                    /* waits for a slot; NULL: none */
     struct command *receiving, *last_receiving; /* wait for pieces, in order */
@@ -29,53 +33,94 @@ struct queue {
 
 /* A group of PEs that wait for each other. */
 struct barrier {
-    uint32_t *pes; /* owned, ascending */
+    uint32_t *pes; /* owned, ascending; NULL: those from `first` on */
+    uint32_t first;
     size_t n, arrived;
     int64_t last_fs; /* when the last word so far reaches the lowest PE */
     struct command *waiting, *last_waiting;
     struct barrier *next; /* of the same hash */
 };
 
-enum { HASH_ROWS = 4096 };
+enum { ROWS_FIRST = 64, BARRIER_ROWS = 256 }; /* powers of two */
 
 struct ipcq {
-    struct queue *queues[HASH_ROWS];
-    struct barrier *barriers[HASH_ROWS];
+    struct queue **queues; /* owned; [row] */
+    size_t n_queues, n_rows;
+    struct barrier *barriers[BARRIER_ROWS];
     uint64_t *sram_bytes, *hbm_bytes; /* owned; [cube], [PE]: at their ends, of slots */
 };
 
-static struct ipcq *ipcq_of(struct kernels *k)
+static void queue_free(struct queue *q)
 {
-    if (!k->ipcq)
-        k->ipcq = calloc(1, sizeof *k->ipcq);
+    for (uint32_t i = 0; i < q->n_slots; i++)
+        version_drop(q->slot[i].sent.v);
+    free(q);
+}
+
+static void barriers_free(struct barrier *b)
+{
+    while (b) {
+        struct barrier *next = b->next;
+
+        free(b->pes);
+        free(b);
+        b = next;
+    }
+}
+
+void ipcq_free(struct kernels *k)
+{
+    struct ipcq *x = k->ipcq;
+
+    k->ipcq = NULL;
+    if (!x)
+        return;
+    for (size_t i = 0; i < x->n_rows; i++) {
+        while (x->queues[i]) {
+            struct queue *q = x->queues[i];
+
+            x->queues[i] = q->next;
+            queue_free(q);
+        }
+    }
+    for (int i = 0; i < BARRIER_ROWS; i++)
+        barriers_free(x->barriers[i]);
+    free(x->queues);
+    free(x->sram_bytes);
+    free(x->hbm_bytes);
+    free(x);
+}
+
+static struct ipcq *ipcq_new(struct kernels *k, const struct kb_topology *t)
+{
+    struct ipcq *x = calloc(1, sizeof *x);
+
+    if (!x)
+        return NULL;
+    k->ipcq = x;
+    x->queues = calloc(ROWS_FIRST, sizeof *x->queues);
+    x->sram_bytes = calloc(sim_cubes(t), sizeof *x->sram_bytes);
+    x->hbm_bytes = calloc(k->n_pes, sizeof *x->hbm_bytes);
+    x->n_rows = x->queues ? ROWS_FIRST : 0;
+    if (x->queues && x->sram_bytes && x->hbm_bytes)
+        return x;
+    ipcq_free(k);
+    return NULL;
+}
+
+/* Made for the first who needs it. NULL after a message. */
+static struct ipcq *ipcq_of(struct command *c)
+{
+    struct kernels *k = c->pe->kernels;
+
+    if (!k->ipcq && !ipcq_new(k, c->pe->sim->topo))
+        kernel_no_memory(c->pe);
     return k->ipcq;
 }
 
 void ipcq_clear(struct kernels *k)
 {
-    struct ipcq *x = k->ipcq;
-
-    for (int i = 0; x && i < HASH_ROWS; i++) {
-        while (x->queues[i]) {
-            struct queue *q = x->queues[i];
-
-            x->queues[i] = q->next;
-            free(q);
-        }
-        while (x->barriers[i]) {
-            struct barrier *b = x->barriers[i];
-
-            x->barriers[i] = b->next;
-            free(b->pes);
-            free(b);
-        }
-    }
-    if (x) {
-        free(x->sram_bytes);
-        free(x->hbm_bytes);
-    }
-    free(x);
-    k->ipcq = NULL;
+    ipcq_free(k);
     for (uint32_t i = 0; i < k->n_pes; i++)
         k->pes[i].ring_bytes = 0;
 }
@@ -132,78 +177,117 @@ static struct queue *queue_new(struct command *c, uint32_t sender, uint32_t rece
 {
     struct kb_sim *s = c->pe->sim;
     struct kernels *k = s->kernels;
-    uint32_t slots = s->topo->pe.ipcq_slots;
-    struct queue *q = calloc(1, sizeof *q + slots * sizeof *q->slot);
+    struct queue *q = calloc(1, sizeof *q + s->topo->pe.ipcq_slots * sizeof *q->slot);
 
     if (!q) {
         kernel_no_memory(c->pe);
         return NULL;
     }
+    q->n_slots = s->topo->pe.ipcq_slots;
     q->sender = sender;
     q->receiver = receiver;
     q->tag = tag;
-    q->credits = slots;
     q->credit_fs = word_fs(s, &k->pes[receiver], &k->pes[sender]);
     if (place_slots(c, q))
         return q;
     kernel_error(c->pe, c->call, c->here,
-                 "no room for the %u slots of %u bytes of a queue at the receiver", slots,
-                 s->topo->pe.ipcq_slot_bytes);
+                 "no room for the %u slots of %u bytes of a queue at the receiver",
+                 s->topo->pe.ipcq_slots, s->topo->pe.ipcq_slot_bytes);
     free(q);
     return NULL;
 }
 
-static bool make_rings(struct kernels *k, const struct kb_topology *t)
+static uint64_t hash_of(uint32_t sender, uint32_t receiver, uint32_t tag)
 {
-    struct ipcq *x = ipcq_of(k);
+    uint64_t h = ((uint64_t)sender << 32 | receiver) * 16 + tag;
 
-    if (!x)
+    h *= UINT64_C(0x9e3779b97f4a7c15);
+    return h ^ h >> 32;
+}
+
+/* Twice the rows, once there are as many queues. False: no memory. */
+static bool more_rows(struct ipcq *x)
+{
+    size_t n = 2 * x->n_rows;
+    struct queue **rows;
+
+    if (x->n_queues < x->n_rows)
+        return true;
+    rows = calloc(n, sizeof *rows);
+    if (!rows)
         return false;
-    if (!x->sram_bytes)
-        x->sram_bytes = calloc(sim_cubes(t), sizeof *x->sram_bytes);
-    if (!x->hbm_bytes)
-        x->hbm_bytes = calloc(k->n_pes, sizeof *x->hbm_bytes);
-    return x->sram_bytes && x->hbm_bytes;
+    for (size_t i = 0; i < x->n_rows; i++) {
+        while (x->queues[i]) {
+            struct queue *q = x->queues[i];
+            struct queue **row = &rows[hash_of(q->sender, q->receiver, q->tag) & (n - 1)];
+
+            x->queues[i] = q->next;
+            q->next = *row;
+            *row = q;
+        }
+    }
+    free(x->queues);
+    x->queues = rows;
+    x->n_rows = n;
+    return true;
+}
+
+static struct queue *add_queue(struct command *c, struct ipcq *x, uint32_t sender,
+                               uint32_t receiver, uint32_t tag)
+{
+    struct queue *q = queue_new(c, sender, receiver, tag);
+    struct queue **row;
+
+    if (!q)
+        return NULL;
+    if (!more_rows(x)) {
+        kernel_no_memory(c->pe);
+        free(q);
+        return NULL;
+    }
+    row = &x->queues[hash_of(sender, receiver, tag) & (x->n_rows - 1)];
+    q->next = *row;
+    x->n_queues++;
+    return *row = q;
 }
 
 /* NULL after a message. */
 static struct queue *find_queue(struct command *c, uint32_t sender, uint32_t receiver, uint32_t tag)
 {
-    struct kernels *k = c->pe->kernels;
-    uint64_t h = ((uint64_t)sender << 32 | receiver) * 16 + tag;
-    struct queue **row;
+    struct ipcq *x = ipcq_of(c);
+    struct queue *q;
 
-    if (!make_rings(k, c->pe->sim->topo)) {
-        kernel_no_memory(c->pe);
+    if (!x)
         return NULL;
-    }
-    row = &k->ipcq->queues[(h * UINT64_C(0x9e3779b97f4a7c15)) >> 52];
-    for (struct queue *q = *row; q; q = q->next)
-        if (q->sender == sender && q->receiver == receiver && q->tag == tag)
-            return q;
-    struct queue *q = queue_new(c, sender, receiver, tag);
-
-    if (!q)
-        return NULL;
-    q->next = *row;
-    return *row = q;
+    q = x->queues[hash_of(sender, receiver, tag) & (x->n_rows - 1)];
+    while (q && (q->sender != sender || q->receiver != receiver || q->tag != tag))
+        q = q->next;
+    return q ? q : add_queue(c, x, sender, receiver, tag);
 }
 
-/* A slot holds whole elements. */
-static uint64_t piece_bytes(const struct kb_sim *s, const struct command *c, uint32_t piece)
+/* What a slot holds, of whole elements; their bytes are a power of two. */
+static uint64_t most_bytes(const struct command *c)
 {
     uint64_t elem = dtype_bytes(c->op.in[0].dtype);
-    uint64_t most = s->topo->pe.ipcq_slot_bytes / elem * elem;
-    uint64_t rest = c->nbytes - piece * most;
+
+    return c->pe->sim->topo->pe.ipcq_slot_bytes & ~(elem - 1);
+}
+
+static uint64_t piece_offset(const struct command *c, uint32_t piece)
+{
+    return piece * most_bytes(c);
+}
+
+static uint64_t piece_bytes(const struct command *c, uint32_t piece)
+{
+    uint64_t rest = c->nbytes - piece_offset(c, piece), most = most_bytes(c);
 
     return rest < most ? rest : most;
 }
 
-static uint64_t piece_offset(const struct kb_sim *s, const struct command *c, uint32_t piece)
+static struct filled *slot_of(struct queue *q, uint32_t piece)
 {
-    uint64_t elem = dtype_bytes(c->op.in[0].dtype);
-
-    return piece * (s->topo->pe.ipcq_slot_bytes / elem * elem);
+    return &q->slot[piece % q->n_slots];
 }
 
 static uint64_t slot_address(const struct kb_sim *s, const struct queue *q, uint32_t piece)
@@ -223,35 +307,35 @@ static struct token *piece_new(struct kb_sim *s, struct command *c, uint32_t in_
         return NULL;
     }
     *x = (struct token){.command = c, .number = c->piece, .i = in_queue, .queue = c->queue};
-    x->fetch_bytes = piece_bytes(s, c, c->piece);
+    x->fetch_bytes = piece_bytes(c, c->piece);
     return x;
 }
 
-/* The next piece joins the sender's channel; `called`: in the event of the command's issue. */
+/*
+ * The next piece joins the sender's channel; `called`: in the event of the command's issue. Only
+ * the first can, as the next is to come after what follows at once from the one before.
+ */
 static bool send_piece(struct kb_sim *s, uint64_t t, struct command *c, bool called)
 {
     struct queue *q = c->queue;
     struct token *x = piece_new(s, c, q->issued);
     struct stage st = {.command = c, .token = x, .stage = STAGE_DMA_WRITE, .data_op = true};
-    struct view part = c->op.in[0].view;
+    struct filled *filled = slot_of(q, q->issued);
     uint32_t slot;
 
     if (!x)
         return false;
     st.id = c->op.id + c->piece;
-    part.offset += piece_offset(s, c, c->piece);
-    if (mem_write(s->kernels->mem, q->memory, slot_address(s, q, q->issued), x->fetch_bytes, part,
-                  st.id) != MEM_OK) {
-        kernel_no_memory(c->pe);
-        return false;
-    }
     slot = dma_slot(s, t, &st, q->memory, x->fetch_bytes);
     if (slot == TXN_NONE)
         return false;
-    q->slot[q->issued % s->topo->pe.ipcq_slots] = (struct filled){
-        .nbytes = x->fetch_bytes, .last = c->piece + 1 == c->pieces, .here = c->here};
+    *filled = (struct filled){.nbytes = x->fetch_bytes,
+                              .free_fs = TAKEN,
+                              .last = c->piece + 1 == c->pieces,
+                              .here = c->here};
+    if (c->piece == 0)
+        filled->sent = (struct view){version_keep(c->op.in[0].view.v), c->op.in[0].view.offset};
     q->issued++;
-    q->credits--;
     c->piece++;
     if (called)
         engine_issue(s, t, slot);
@@ -260,26 +344,57 @@ static bool send_piece(struct kb_sim *s, uint64_t t, struct command *c, bool cal
     return true;
 }
 
+/* The credit of the next slot is on its way, and the sender waits for it. */
+static void send_credit(struct kb_sim *s, struct queue *q)
+{
+    const struct filled *next = slot_of(q, q->issued);
+    struct token *x = token_new(s->kernels);
+    struct stage st = {.stage = STAGE_COMMAND, .id = next->free_id, .token = x};
+    uint32_t slot;
+
+    if (!x) {
+        engine_fail(s, KB_NO_MEMORY);
+        return;
+    }
+    *x = (struct token){.queue = q};
+    slot = stage_slot(s, &st, NULL, false);
+    if (slot == TXN_NONE)
+        return;
+    s->txns[slot] = (struct txn){.id = next->free_id};
+    engine_send_word(s, (uint64_t)next->free_fs, 0, slot);
+}
+
+static void wait_for_slot(struct kb_sim *s, struct command *c)
+{
+    c->queue->sending = c;
+    if (slot_of(c->queue, c->queue->issued)->free_fs != TAKEN)
+        send_credit(s, c->queue);
+}
+
 void ipcq_send(struct kb_sim *s, uint64_t t, struct command *c)
 {
-    struct queue *q = c->queue;
-
-    while (c->piece < c->pieces && q->credits > 0)
-        if (!send_piece(s, t, c, true))
+    while (c->piece < c->pieces && slot_of(c->queue, c->queue->issued)->free_fs <= (int64_t)t)
+        if (!send_piece(s, t, c, c->piece == 0))
             return;
     c->async = c->piece == c->pieces;
     if (!c->async)
-        q->sending = c;
+        wait_for_slot(s, c);
 }
 
-/* A slot is free again, and the sender knows. */
+/* The credit that a sender has waited for is there; that of a slot behind has an event of its own.
+ */
 static void credit(struct kb_sim *s, uint64_t t, struct queue *q)
 {
     struct command *c = q->sending;
 
-    q->credits++;
-    if (!c || !send_piece(s, t, c, false) || c->piece < c->pieces)
+    do {
+        if (!send_piece(s, t, c, false))
+            return;
+    } while (c->piece < c->pieces && slot_of(q, q->issued)->free_fs < (int64_t)t);
+    if (c->piece < c->pieces) {
+        wait_for_slot(s, c);
         return;
+    }
     q->sending = NULL;
     c->async = true;
     c->pe->current = NULL;
@@ -313,7 +428,10 @@ static void take_piece(struct kb_sim *s, uint64_t t, struct command *c)
     if (!x)
         return;
     st.id = c->op.id + 1 + c->piece;
-    q->slot[q->taken % s->topo->pe.ipcq_slots].full = false;
+    if (c->piece == 0)
+        c->result->view = slot_of(q, q->taken)->sent;
+    c->result->maker = slot_of(q, q->taken)->id; /* in the end that of the last */
+    *slot_of(q, q->taken) = (struct filled){.free_fs = TAKEN};
     q->taken++;
     c->piece++;
     if (tcm)
@@ -328,9 +446,9 @@ static void give_pieces(struct kb_sim *s, uint64_t t, struct queue *q)
     struct command *c;
 
     while ((c = q->receiving) && q->taken != q->issued) {
-        const struct filled *slot = &q->slot[q->taken % s->topo->pe.ipcq_slots];
+        const struct filled *slot = slot_of(q, q->taken);
 
-        if (!slot->full || !fits(c, slot, piece_bytes(s, c, c->piece)))
+        if (!slot->full || !fits(c, slot, piece_bytes(c, c->piece)))
             return;
         take_piece(s, t, c);
         if (c->piece == c->pieces)
@@ -353,81 +471,51 @@ void ipcq_receive(struct kb_sim *s, uint64_t t, struct command *c)
     give_pieces(s, t, q);
 }
 
-/* The piece becomes a part of the result. */
-static bool keep_piece(struct kb_sim *s, struct command *c, const struct token *x)
-{
-    struct mem *m = s->kernels->mem;
-    uint64_t to = c->result->address + piece_offset(s, c, x->number);
-    struct op_ids writers = {0};
-    struct view view = {NULL, 0};
-    uint64_t range[2];
-    bool ok = mem_read(m, c->queue->memory, slot_address(s, c->queue, x->i), x->fetch_bytes, &view,
-                       &writers, range) == MEM_OK &&
-              mem_write(m, c->pe->tcm, to, x->fetch_bytes, view,
-                        writers.n ? op_ids_list(&writers)[0] : OP_NONE) == MEM_OK;
-
-    version_drop(view.v);
-    op_ids_clear(&writers);
-    if (!ok)
-        kernel_no_memory(c->pe);
-    return ok;
-}
-
-/* All pieces are there: the tensor is what they make. */
 static void received(struct kb_sim *s, uint64_t t, struct command *c)
 {
-    struct op_ids writers = {0};
-    uint64_t range[2];
-
-    if (mem_read(s->kernels->mem, c->pe->tcm, c->result->address, c->nbytes, &c->result->view,
-                 &writers, range) != MEM_OK)
-        kernel_no_memory(c->pe);
-    c->result->maker = writers.n ? op_ids_list(&writers)[0] : OP_NONE;
-    op_ids_clear(&writers);
+    c->result->hidden = true;
     pe_command_end(s, t, c);
 }
 
-static void send_credit(struct kb_sim *s, uint64_t t, struct queue *q, uint32_t id)
+/* A piece has been taken out of its slot: the sender will know. */
+static void free_slot(struct kb_sim *s, uint64_t t, const struct work *w)
 {
-    struct token *x = token_new(s->kernels);
-    struct stage st = {.stage = STAGE_COMMAND, .id = id, .token = x};
-    uint32_t slot;
+    struct queue *q = w->token->queue;
+    struct filled *slot = slot_of(q, w->token->i);
 
-    if (!x) {
-        engine_fail(s, KB_NO_MEMORY);
-        return;
-    }
-    *x = (struct token){.queue = q};
-    slot = stage_slot(s, &st, NULL, false);
-    if (slot == TXN_NONE)
-        return;
-    s->txns[slot] = (struct txn){.id = id};
-    engine_send_word(s, t, q->credit_fs, slot);
+    slot->free_fs = (int64_t)t + q->credit_fs;
+    slot->free_id = w->id;
+    if (q->sending && slot == slot_of(q, q->issued))
+        send_credit(s, q);
+}
+
+/* A piece is in its slot. */
+static void arrived(struct kb_sim *s, uint64_t t, const struct token *x)
+{
+    struct command *c = x->command;
+
+    slot_of(x->queue, x->i)->full = true;
+    slot_of(x->queue, x->i)->id = c->op.id + x->number;
+    tally(s->kernels)->dma_write_bytes += x->fetch_bytes;
+    if (--c->pieces_left == 0)
+        pe_command_end(s, t, c);
+    if (s->status == KB_OK)
+        give_pieces(s, t, x->queue);
 }
 
 void ipcq_piece_done(struct kb_sim *s, uint64_t t, const struct work *w)
 {
     struct token *x = w->token;
     struct command *c = x->command;
-    struct queue *q = c->queue;
-    bool sent = c->task == TASK_SEND;
-    uint32_t id = w->id;
 
-    if (sent) {
-        q->slot[x->i % s->topo->pe.ipcq_slots].full = true;
-        tally(s->kernels)->dma_write_bytes += x->fetch_bytes;
-    } else if (!keep_piece(s, c, x)) {
-        return;
+    if (c->task == TASK_SEND) {
+        arrived(s, t, x);
+    } else {
+        free_slot(s, t, w);
+        if (--c->pieces_left == 0)
+            received(s, t, c);
     }
     token_free(s->kernels, x);
-    if (!sent)
-        send_credit(s, t, q, id);
-    if (--c->pieces_left == 0 && sent)
-        pe_command_end(s, t, c);
-    else if (c->pieces_left == 0)
-        received(s, t, c);
-    if (sent && s->status == KB_OK)
-        give_pieces(s, t, q);
 }
 
 void ipcq_set_moved(struct op_token *r, const struct token *x)
@@ -450,13 +538,46 @@ struct op ipcq_record(const struct work *w)
     op.id = w->id;
     op.ipcq = true;
     if (x->command->pieces > 1) {
-        op.in[0].address += piece_offset(s, x->command, x->number);
+        op.in[0].address += piece_offset(x->command, x->number);
         op.in[0].shape.rank = 1;
         op.in[0].shape.dim[0] = (uint32_t)(x->fetch_bytes / elem);
     }
     op.out.address = slot_address(s, x->queue, x->i);
     op.out.space = (uint8_t)address_space(op.out.address);
     return op;
+}
+
+static bool is_before(const struct queue *q, const struct queue *other)
+{
+    if (q->sender != other->sender)
+        return q->sender < other->sender;
+    return q->receiver != other->receiver ? q->receiver < other->receiver : q->tag < other->tag;
+}
+
+/* Adds those of a queue; its first, if the queue comes before `first`. */
+static void count_queue(struct queue *q, kb_launch_result *r, struct queue **first)
+{
+    if (q->taken == q->issued)
+        return;
+    for (uint32_t i = q->taken; i != q->issued; i++)
+        r->unreceived += slot_of(q, i)->last;
+    if (*first && is_before(*first, q))
+        return;
+    *first = q;
+    r->unreceived_from = q->sender;
+    r->unreceived_to = q->receiver;
+    r->unreceived_file = slot_of(q, q->taken)->here.file;
+    r->unreceived_line = slot_of(q, q->taken)->here.line;
+}
+
+void ipcq_count_unreceived(const struct kernels *k, kb_launch_result *r)
+{
+    const struct ipcq *x = k->ipcq;
+    struct queue *first = NULL;
+
+    for (size_t i = 0; x && i < x->n_rows; i++)
+        for (struct queue *q = x->queues[i]; q; q = q->next)
+            count_queue(q, r, &first);
 }
 
 /* -- barriers ------------------------------------------------------------------------------- */
@@ -468,94 +589,139 @@ static int by_number(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* NULL after a message. */
-static struct barrier *barrier_new(struct command *c, uint32_t *pes, size_t n)
-{
-    struct barrier *b = calloc(1, sizeof *b);
+/* A group as it is looked for: NULL and the first, or the PEs in ascending order. */
+struct group {
+    uint32_t *pes; /* owned */
+    uint32_t first;
+    size_t n;
+};
 
-    if (!b) {
-        free(pes);
-        kernel_no_memory(c->pe);
-        return NULL;
+/* False after a message. */
+static bool sort_group(struct command *c, const tl_group *from, struct group *g)
+{
+    *g = (struct group){.first = from->first, .n = from->n};
+    if (g->n > c->pe->kernels->n_pes) {
+        kernel_error(c->pe, c->call, c->here, "a group of %zu PEs, where there are only %u", g->n,
+                     c->pe->kernels->n_pes);
+        return false;
     }
-    b->pes = pes;
-    b->n = n;
-    return b;
+    if (!from->pes || from->n == 0)
+        return true;
+    g->pes = malloc(g->n * sizeof *g->pes);
+    if (!g->pes) {
+        kernel_no_memory(c->pe);
+        return false;
+    }
+    memcpy(g->pes, from->pes, g->n * sizeof *g->pes);
+    qsort(g->pes, g->n, sizeof *g->pes, by_number);
+    g->first = g->pes[0];
+    return true;
 }
 
-/* The PEs of a group in ascending order; NULL after a message. */
-static uint32_t *sorted(struct command *c, const tl_group *g)
+static bool has_member(const struct group *g, uint32_t pe)
 {
-    uint32_t *pes = malloc((g->n + 1) * sizeof *pes);
-
-    if (!pes) {
-        kernel_no_memory(c->pe);
-        return NULL;
-    }
-    for (size_t i = 0; i < g->n; i++)
-        pes[i] = g->pes ? g->pes[i] : g->first + (uint32_t)i;
-    if (g->pes)
-        qsort(pes, g->n, sizeof *pes, by_number);
-    return pes;
+    if (!g->pes)
+        return pe >= g->first && pe - g->first < g->n;
+    return bsearch(&pe, g->pes, g->n, sizeof pe, by_number);
 }
 
-static bool is_group(struct command *c, const uint32_t *pes, size_t n)
+/* Does every member exist, and come once? */
+static bool is_group(struct command *c, const struct group *g)
 {
-    bool member = false;
+    uint32_t n_pes = c->pe->kernels->n_pes;
+    uint64_t last = !g->n ? 0 : g->pes ? g->pes[g->n - 1] : (uint64_t)g->first + g->n - 1;
 
-    for (size_t i = 0; i < n; i++) {
-        member = member || pes[i] == c->pe->number;
-        if (pes[i] >= c->pe->kernels->n_pes || (i > 0 && pes[i] == pes[i - 1])) {
-            kernel_error(c->pe, c->call, c->here, "PE %u of the group %s", pes[i],
-                         i > 0 && pes[i] == pes[i - 1] ? "comes twice" : "does not exist");
+    for (size_t i = 1; g->pes && i < g->n; i++) {
+        if (g->pes[i] == g->pes[i - 1]) {
+            kernel_error(c->pe, c->call, c->here, "PE %u of the group comes twice", g->pes[i]);
             return false;
         }
     }
-    if (!member)
+    if (last >= n_pes)
+        kernel_error(c->pe, c->call, c->here, "there is no PE %llu of the group, only 0..%u",
+                     (unsigned long long)last, n_pes - 1);
+    else if (!has_member(g, c->pe->number))
         kernel_error(c->pe, c->call, c->here, "the PE itself is not in the group");
-    return member;
+    else
+        return true;
+    return false;
 }
 
-bool ipcq_find_barrier(struct command *c, const tl_group *g)
+/* PEs that follow each other are a range, however they were given. */
+static void make_range(struct group *g)
 {
-    struct kernels *k = c->pe->kernels;
-    uint64_t h = g->n;
-    uint32_t *pes = make_rings(k, c->pe->sim->topo) ? sorted(c, g) : NULL;
-    struct barrier **row;
+    if (g->pes && g->pes[g->n - 1] - g->first == g->n - 1) {
+        free(g->pes);
+        g->pes = NULL;
+    }
+}
 
-    if (!pes || !is_group(c, pes, g->n)) {
-        free(pes);
+static struct barrier **row_of_group(struct ipcq *x, const struct group *g)
+{
+    uint64_t h = (uint64_t)g->first << 32 ^ g->n;
+
+    for (size_t i = 0; g->pes && i < g->n; i++)
+        h = (h ^ g->pes[i]) * UINT64_C(0x9e3779b97f4a7c15);
+    h *= UINT64_C(0x9e3779b97f4a7c15);
+    return &x->barriers[h >> 32 & (BARRIER_ROWS - 1)];
+}
+
+static bool is_of(const struct barrier *b, const struct group *g)
+{
+    return b->n == g->n && b->first == g->first && !b->pes == !g->pes &&
+           (!b->pes || memcmp(b->pes, g->pes, g->n * sizeof *g->pes) == 0);
+}
+
+/* Takes what the group owns. NULL after a message. */
+static struct barrier *find_barrier(struct command *c, struct ipcq *x, struct group *g)
+{
+    struct barrier **row = row_of_group(x, g), *b = *row;
+
+    while (b && !is_of(b, g))
+        b = b->next;
+    if (b) {
+        free(g->pes);
+        return b;
+    }
+    b = calloc(1, sizeof *b);
+    if (!b) {
+        free(g->pes);
+        kernel_no_memory(c->pe);
+        return NULL;
+    }
+    *b = (struct barrier){.pes = g->pes, .first = g->first, .n = g->n, .next = *row};
+    return *row = b;
+}
+
+bool ipcq_find_barrier(struct command *c, const tl_group *from)
+{
+    struct ipcq *x = ipcq_of(c);
+    struct group g;
+
+    c->barrier = NULL;
+    if (!x || !sort_group(c, from, &g))
+        return false;
+    if (!is_group(c, &g)) {
+        free(g.pes);
         return false;
     }
-    for (size_t i = 0; i < g->n; i++)
-        h = (h ^ pes[i]) * UINT64_C(0x9e3779b97f4a7c15);
-    row = &k->ipcq->barriers[h >> 52];
-    for (c->barrier = *row; c->barrier; c->barrier = c->barrier->next)
-        if (c->barrier->n == g->n && memcmp(c->barrier->pes, pes, g->n * sizeof *pes) == 0)
-            break;
-    if (c->barrier) {
-        free(pes);
-        return true;
-    }
-    c->barrier = barrier_new(c, pes, g->n);
-    if (!c->barrier)
-        return false;
-    c->barrier->next = *row;
-    *row = c->barrier;
-    return true;
+    make_range(&g);
+    c->barrier = find_barrier(c, x, &g);
+    return c->barrier;
 }
 
 bool ipcq_find_queue(struct command *c, uint32_t sender, uint32_t receiver, int tag)
 {
-    uint64_t elem = dtype_bytes(c->op.in[0].dtype), most = c->pe->sim->topo->pe.ipcq_slot_bytes;
+    uint64_t most = most_bytes(c);
 
-    if (most < elem) {
-        kernel_error(c->pe, c->call, c->here, "an element of %llu bytes passes a slot of %llu",
-                     (unsigned long long)elem, (unsigned long long)most);
+    if (most == 0) {
+        kernel_error(c->pe, c->call, c->here, "an element of %llu bytes passes a slot of %u",
+                     (unsigned long long)dtype_bytes(c->op.in[0].dtype),
+                     c->pe->sim->topo->pe.ipcq_slot_bytes);
         return false;
     }
-    most = most / elem * elem;
-    c->pieces = c->pieces_left = (uint32_t)parts_of(c->nbytes, most);
+    c->pieces = c->nbytes <= most ? 1 : (uint32_t)parts_of(c->nbytes, most);
+    c->pieces_left = c->pieces;
     c->piece = 0;
     c->queue = find_queue(c, sender, receiver, (uint32_t)tag);
     return c->queue;
@@ -564,7 +730,7 @@ bool ipcq_find_queue(struct command *c, uint32_t sender, uint32_t receiver, int 
 /* Release at the lowest PE, then the way back to each.                              design 5.1 */
 static void release(struct kb_sim *s, struct barrier *b)
 {
-    struct tl_ctx *lowest = &s->kernels->pes[b->pes[0]];
+    struct tl_ctx *lowest = &s->kernels->pes[b->first];
 
     while (b->waiting) {
         struct command *c = b->waiting;
@@ -584,7 +750,7 @@ static void release(struct kb_sim *s, struct barrier *b)
 void ipcq_join(struct kb_sim *s, uint64_t t, struct command *c)
 {
     struct barrier *b = c->barrier;
-    int64_t there_fs = (int64_t)t + word_fs(s, c->pe, &s->kernels->pes[b->pes[0]]);
+    int64_t there_fs = (int64_t)t + word_fs(s, c->pe, &s->kernels->pes[b->first]);
 
     c->behind = NULL;
     if (b->waiting)

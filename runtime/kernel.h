@@ -325,8 +325,11 @@ KERNELS_OWN void ipcq_piece_done(struct kb_sim *s, uint64_t t, const struct work
 KERNELS_OWN struct op ipcq_record(const struct work *w);
 /* What the record of a FETCH or DMA_READ out of a slot has beside its stage. */
 KERNELS_OWN void ipcq_set_moved(struct op_token *r, const struct token *x);
-/* What queues and barriers hold is gone. */
+/* Messages that are in their slots for ever. */
+KERNELS_OWN void ipcq_count_unreceived(const struct kernels *k, kb_launch_result *r);
+/* Queues and barriers are gone, and the room that they had in memories. */
 KERNELS_OWN void ipcq_clear(struct kernels *k);
+KERNELS_OWN void ipcq_free(struct kernels *k);
 
 /* -- what is told to who looks for races: touch.c ------------------------------------------- */
 

@@ -395,7 +395,7 @@ void kernels_free(struct kernels *k)
     free(k->launches);
     free(k->work);
     free(k->pes);
-    ipcq_clear(k);
+    ipcq_free(k);
     co_pool_free(k->stacks);
     wakes_free(&k->wakes);
     free(k->least_way_fs);
@@ -547,6 +547,7 @@ static void end_launch(struct kb_sim *s)
     struct launch *l = current(k);
 
     count_idle(k, l);
+    ipcq_count_unreceived(k, &l->result);
     l->done = true;
     s->end_fs = l->result.response_fs;
     k->launched = false;

@@ -277,6 +277,20 @@ static void put_dma_write(struct line *l, const struct op *op)
     key_id(l, "snapshot", src->maker);
 }
 
+/* A piece of what is sent to another PE.                                             design 5.1 */
+static void put_ipcq_copy(struct line *l, const struct op *op)
+{
+    const struct op_tensor *src = &op->in[0];
+
+    key_ns(l, "t_issue", op->t_issue_fs);
+    put_end(l, "src_space", "src_addr", src);
+    put_end(l, "dst_space", "dst_addr", &op->out);
+    key_shape(l, "shape", &src->shape);
+    key_dtype(l, "dtype", src->dtype);
+    key_count(l, "nbytes", tensor_bytes(src));
+    key_id(l, "snapshot", src->maker);
+}
+
 static void key_layout(struct line *l, const char *key, bool is_col)
 {
     key_word(l, key, is_col ? "col_major" : "row_major");
@@ -582,6 +596,8 @@ static void put_op_name(struct line *l, const struct entry *e)
     if (record_is_token(e->record)) {
         put_text(l, "TileToken/");
         put_text(l, stage_names[e->token.stage]);
+    } else if (op->ipcq) {
+        put_text(l, "ipcq_copy");
     } else if (op->kind == OP_DMA_READ || op->kind == OP_DMA_WRITE) {
         put_text(l, op->kind == OP_DMA_READ ? "dma_read" : "dma_write");
     } else if (op->composite) {
@@ -604,6 +620,8 @@ static void put_params(struct line *l, const struct entry *e)
         put_token(l, &e->token);
     else if (e->op.kind == OP_DMA_READ)
         put_dma_read(l, &e->op);
+    else if (e->op.ipcq)
+        put_ipcq_copy(l, &e->op);
     else if (e->op.kind == OP_DMA_WRITE)
         put_dma_write(l, &e->op);
     else

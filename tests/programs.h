@@ -8,6 +8,11 @@
 #include "tl.h"
 #include <math.h>
 
+/* Bytes of messages whose contents are known. */
+struct received {
+    uint64_t known, wrong;
+};
+
 /* A program on a machine, what the judge says of it, and what the product does. */
 struct scenario {
     uint64_t seed;
@@ -16,6 +21,8 @@ struct scenario {
     struct judge_program program;
     struct judge_run expected;
     struct judge_command_times **got; /* [kernel][command] */
+    bool talks;                       /* a program of judge_random_talk() */
+    struct received *received;        /* owned */
 };
 
 static inline int64_t now_fs(tl_ctx *tl)
@@ -131,8 +138,24 @@ static inline tl_tensor *do_composite(tl_ctx *tl, const struct scenario *s,
     return tl_composite_at(tl, TL_HERE, args);
 }
 
+static inline uint32_t pe_number(const struct scenario *s, const struct judge_end *pe)
+{
+    return (uint32_t)judge_global_pe(s->judge, pe);
+}
+
+static inline void do_barrier(tl_ctx *tl, const struct scenario *s, const struct judge_command *c)
+{
+    const struct judge_group *g = &s->program.groups[c->group];
+    uint32_t *pes = tl_alloc_host(tl, g->n * sizeof *pes);
+
+    for (size_t i = 0; i < g->n; i++)
+        pes[i] = pe_number(s, &g->pes[i]);
+    tl_barrier(tl, (tl_group){.pes = pes, .n = g->n});
+}
+
 static inline tl_tensor *do_command(tl_ctx *tl, const struct scenario *s,
-                                    const struct judge_command *c, tl_tensor **made)
+                                    const struct judge_command *c, tl_tensor **made,
+                                    struct judge_command_times *got)
 {
     kb_shape flat;
 
@@ -152,6 +175,19 @@ static inline tl_tensor *do_command(tl_ctx *tl, const struct scenario *s,
     case JUDGE_WAIT:
         tl_wait(tl, made[c->target]);
         return NULL;
+    case JUDGE_SEND:
+        tl_send(tl, pe_number(s, &c->at), (int)c->tag, made[c->from]);
+        return NULL;
+    case JUDGE_RECV:
+        flat = KB_SHAPE((int64_t)(c->nbytes / kb_dtype_bytes(dtype_of(c->in))));
+        return tl_recv_at(tl, TL_HERE, pe_number(s, &c->at), (int)c->tag, flat, dtype_of(c->in),
+                          c->async);
+    case JUDGE_BARRIER:
+        do_barrier(tl, s, c);
+        return NULL;
+    case JUDGE_ATOMIC:
+        got->before = tl_atomic_add(tl, address(s, &c->at, c->offset), dtype_of(c->in), c->value);
+        return NULL;
     default:
         return do_composite(tl, s, c, made);
     }
@@ -166,6 +202,81 @@ static inline size_t kernel_of(const struct scenario *s, uint32_t pe)
     return k;
 }
 
+/* -- what has come over ----------------------------------------------------------------------- */
+
+/* Byte `offset` of every slice: of an i32 0, 1, 2, ... */
+static inline uint8_t byte_of_slice(uint64_t offset)
+{
+    return (uint8_t)(offset / 4 >> offset % 4 * 8);
+}
+
+/* The send whose message a recv takes: the one with its place in the queue. */
+static inline size_t send_of(const struct scenario *s, size_t kernel, size_t recv, size_t *sender)
+{
+    const struct judge_kernel *k = &s->program.kernels[kernel];
+    const struct judge_command *c = &k->commands[recv];
+    size_t before = 0;
+
+    for (size_t i = 0; i < recv; i++)
+        before += k->commands[i].kind == JUDGE_RECV && k->commands[i].tag == c->tag &&
+                  pe_number(s, &k->commands[i].at) == pe_number(s, &c->at);
+    *sender = kernel_of(s, pe_number(s, &c->at));
+    for (size_t i = 0;; i++) {
+        const struct judge_command *x = &s->program.kernels[*sender].commands[i];
+
+        assert_true(i < s->program.kernels[*sender].n);
+        if (x->kind == JUDGE_SEND && x->tag == c->tag &&
+            pe_number(s, &x->at) == pe_number(s, &k->pe) && before-- == 0)
+            return i;
+    }
+}
+
+/* Where in a slice the bytes of a tensor were loaded from that nothing else writes; or false. */
+static inline bool bytes_are_known(const struct scenario *s, size_t kernel, size_t command,
+                                   uint64_t *offset)
+{
+    const struct judge_command *c = &s->program.kernels[kernel].commands[command];
+
+    if (c->kind == JUDGE_RECV) {
+        size_t sender, send = send_of(s, kernel, command, &sender);
+
+        return bytes_are_known(s, sender, s->program.kernels[sender].commands[send].from, offset);
+    }
+    *offset = c->offset;
+    return c->kind == JUDGE_LOAD && c->at.kind == JUDGE_SLICE && c->offset >= 2 * JUDGE_CELLS &&
+           c->offset + c->nbytes <= JUDGE_WINDOW / 2;
+}
+
+static inline bool is_there(const struct judge_kernel *k, size_t recv)
+{
+    if (!k->commands[recv].async)
+        return true;
+    for (size_t i = 0; i < k->n; i++)
+        if (k->commands[i].kind == JUDGE_WAIT && k->commands[i].target == recv)
+            return true;
+    return false;
+}
+
+/* What was received is what was sent, if that is known. */
+static inline void check_received(tl_ctx *tl, const struct scenario *s, size_t kernel,
+                                  tl_tensor **made)
+{
+    const struct judge_kernel *k = &s->program.kernels[kernel];
+
+    for (size_t i = 0; i < k->n; i++) {
+        const uint8_t *bytes;
+        uint64_t offset;
+
+        if (k->commands[i].kind != JUDGE_RECV || !is_there(k, i) ||
+            !bytes_are_known(s, kernel, i, &offset))
+            continue;
+        bytes = tl_data(tl, made[i]);
+        for (uint64_t at = 0; at < k->commands[i].nbytes; at++)
+            s->received->wrong += bytes[at] != byte_of_slice(offset + at);
+        s->received->known += k->commands[i].nbytes;
+    }
+}
+
 static inline void program_kernel(tl_ctx *tl, const kb_args *args)
 {
     const struct scenario *s = args->user;
@@ -175,9 +286,11 @@ static inline void program_kernel(tl_ctx *tl, const kb_args *args)
 
     for (size_t i = 0; i < kernel->n; i++) {
         s->got[k][i].call_fs = now_fs(tl);
-        made[i] = do_command(tl, s, &kernel->commands[i], made);
+        made[i] = do_command(tl, s, &kernel->commands[i], made, &s->got[k][i]);
         s->got[k][i].return_fs = now_fs(tl);
     }
+    if (s->talks)
+        check_received(tl, s, k, made);
 }
 
 /* -- one run -------------------------------------------------------------------------------- */
@@ -198,16 +311,16 @@ static inline uint32_t *launched(const struct scenario *s)
     return pes;
 }
 
-/* Bytes in the first JUDGE_WINDOW of every slice. */
+/* i32 0, 1, 2, ... in the first JUDGE_WINDOW of every slice. */
 static inline void fill(kb_sim *sim)
 {
     kb_tensor *x;
     kb_error why = {""};
     kb_placement copies = {KB_REPLICATE, KB_REPLICATE};
 
-    assert_int_equal(kb_tensor_new(sim, "x", KB_I8, KB_SHAPE(JUDGE_WINDOW), copies, &x, &why),
+    assert_int_equal(kb_tensor_new(sim, "x", KB_I32, KB_SHAPE(JUDGE_WINDOW / 4), copies, &x, &why),
                      KB_OK);
-    assert_int_equal(kb_tensor_fill_arange(x, 0, 0, &why), KB_OK);
+    assert_int_equal(kb_tensor_fill_arange(x, 0, 1, &why), KB_OK);
 }
 
 /* The program, launched in a new simulation. */
@@ -249,23 +362,32 @@ static inline void scenario_judge(struct scenario *s)
 {
     if (!judge_kernels(s->judge, &s->program, &s->expected))
         fail_msg("seed %" PRIu64 ": the judge refuses", s->seed);
+    s->received = calloc(1, sizeof *s->received);
     s->got = calloc(s->program.n, sizeof *s->got);
     for (size_t k = 0; k < s->program.n; k++)
         s->got[k] = calloc(s->program.kernels[k].n + 1, sizeof *s->got[k]);
 }
 
-static inline struct scenario scenario_new(uint64_t seed)
+static inline struct scenario scenario_of(uint64_t seed, bool talks)
 {
-    struct scenario s = {.seed = seed};
+    struct scenario s = {.seed = seed, .talks = talks};
     char *yaml = printed(judge_random_kernel_topo, seed);
 
     s.topo = any_topology(yaml);
     s.judge = judge_load_text(yaml);
     assert_non_null(s.topo);
     free(yaml);
-    judge_random_program(s.judge, seed, &s.program);
+    if (talks)
+        judge_random_talk(s.judge, seed, &s.program);
+    else
+        judge_random_program(s.judge, seed, &s.program);
     scenario_judge(&s);
     return s;
+}
+
+static inline struct scenario scenario_new(uint64_t seed)
+{
+    return scenario_of(seed, false);
 }
 
 static inline void scenario_free(struct scenario *s)
@@ -273,6 +395,7 @@ static inline void scenario_free(struct scenario *s)
     for (size_t k = 0; k < s->program.n; k++)
         free(s->got[k]);
     free(s->got);
+    free(s->received);
     judge_run_clear(&s->expected);
     judge_program_clear(&s->program);
     any_topology_free(s->topo);

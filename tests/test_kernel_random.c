@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 /* KB_SEEDS=N in the environment runs seeds 1..N; each is a machine and a program of its own. */
-enum { SEEDS = 1000, MOST_LINE = 2048 };
+enum { SEEDS = 1000, TALKS = 600, MOST_LINE = 2048 };
 
 static void assert_time(const struct scenario *s, const char *what, size_t kernel, size_t command,
                         int64_t got, int64_t want)
@@ -30,6 +30,29 @@ static void assert_times(const struct scenario *s, const kb_launch_result *r)
     }
     assert_time(s, "last end", 0, 0, r->last_end_fs, last);
     assert_time(s, "response", 0, 0, r->response_fs, s->expected.total_fs);
+}
+
+/* What an atomic returns: the integer of the slice, and what was added before, in its type. */
+static int64_t sum_before(const struct judge_command *c, int64_t before)
+{
+    uint64_t cell = c->offset % JUDGE_CELLS_AT;
+
+    if (c->in == JUDGE_I32)
+        return (int32_t)(uint32_t)((uint64_t)cell / 4 + (uint64_t)before);
+    return (int8_t)(uint8_t)(byte_of_slice(cell) + (uint64_t)before);
+}
+
+static void assert_sums(const struct scenario *s)
+{
+    for (size_t k = 0; k < s->program.n; k++) {
+        for (size_t i = 0; i < s->program.kernels[k].n; i++) {
+            const struct judge_command *c = &s->program.kernels[k].commands[i];
+
+            if (c->kind == JUDGE_ATOMIC)
+                assert_time(s, "what an atomic returns", k, i, s->got[k][i].before,
+                            sum_before(c, s->expected.kernels[k].commands[i].before));
+        }
+    }
 }
 
 /* -- records -------------------------------------------------------------------------------- */
@@ -86,6 +109,16 @@ static void assert_token(const struct scenario *s, const char *line,
         assert_field(s, line, "\"dst_addr\":", (double)r->address);
 }
 
+/* A piece of a send. */
+static void assert_copy(const struct scenario *s, const char *line, const struct judge_op_record *r)
+{
+    if (!strstr(line, "\"op_name\":\"ipcq_copy\""))
+        fail_msg("seed %" PRIu64 ": no ipcq_copy: %s", s->seed, line);
+    assert_field(s, line, "\"t_issue\":", (double)r->t_issue / 1e6);
+    assert_field(s, line, "\"dst_addr\":", (double)r->address);
+    assert_field(s, line, "\"nbytes\":", (double)r->nbytes);
+}
+
 static void assert_record(const struct scenario *s, const char *line)
 {
     static const char *const components[] = {"pe_dma", "pe_fetch_store", "pe_gemm", "pe_math",
@@ -97,15 +130,28 @@ static void assert_record(const struct scenario *s, const char *line)
     find_number(line, "\"op_id\":", &id);
     assert_true(id >= 0 && id < (double)s->expected.n_records);
     r = &s->expected.records[(size_t)id];
+    assert_int_not_equal(r->component, JUDGE_NOWHERE);
     assert_field(s, line, "\"t_start\":", strtod("0", NULL) + (double)r->t_start / 1e6);
     assert_field(s, line, "\"t_end\":", (double)r->t_end / 1e6);
     snprintf(component, sizeof component, ".%s\"", components[r->component]);
     if (!strstr(line, component))
         fail_msg("seed %" PRIu64 ": %s is not in %s", s->seed, component, line);
-    if (r->stage != JUDGE_COMMAND)
+    if (r->stage == JUDGE_COPY)
+        assert_copy(s, line, r);
+    else if (r->stage != JUDGE_COMMAND)
         assert_token(s, line, r);
     else
         assert_field(s, line, "\"t_issue\":", (double)r->t_issue / 1e6);
+}
+
+/* Ids that are in the log. */
+static size_t n_logged(const struct judge_run *run)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < run->n_records; i++)
+        n += run->records[i].component != JUDGE_NOWHERE;
+    return n;
 }
 
 static void assert_records(const struct scenario *s, kb_sim *sim)
@@ -126,8 +172,8 @@ static void assert_records(const struct scenario *s, kb_sim *sim)
         assert_record(s, line);
     fclose(in);
     remove(path);
-    if (n != s->expected.n_records)
-        fail_msg("seed %" PRIu64 ": %zu records, not %zu", s->seed, n, s->expected.n_records);
+    if (n != n_logged(&s->expected))
+        fail_msg("seed %" PRIu64 ": %zu records, not %zu", s->seed, n, n_logged(&s->expected));
 }
 
 /* -- stations ------------------------------------------------------------------------------- */
@@ -180,6 +226,7 @@ static void assert_run(struct scenario *s, kb_options options, uint64_t budget)
 
     run_launched(s, sim, budget, &r);
     assert_times(s, &r);
+    assert_sums(s);
     if (options.fingerprint && kb_sim_fingerprint(sim) != s->expected.fingerprint)
         fail_msg("seed %" PRIu64 ": fingerprint %016" PRIx64 ", not %016" PRIx64, s->seed,
                  kb_sim_fingerprint(sim), s->expected.fingerprint);
@@ -189,26 +236,57 @@ static void assert_run(struct scenario *s, kb_options options, uint64_t budget)
     kb_sim_free(sim);
 }
 
-static void random_kernels_take_the_judges_times(void **state)
+static uint64_t n_seeds(uint64_t otherwise)
 {
     const char *wanted = getenv("KB_SEEDS");
-    uint64_t seeds = wanted ? strtoull(wanted, NULL, 10) : SEEDS;
+
+    return wanted ? strtoull(wanted, NULL, 10) : otherwise;
+}
+
+static void assert_runs(struct scenario *s)
+{
+    assert_run(s, (kb_options){0}, 0);
+    assert_run(s, (kb_options){.fingerprint = true, .oplog = true}, 0);
+    assert_run(s, (kb_options){.engine = KB_HOP, .fingerprint = true}, 1 + s->seed % 50);
+}
+
+static void random_kernels_take_the_judges_times(void **state)
+{
+    uint64_t seeds = n_seeds(SEEDS);
 
     (void)state;
     for (uint64_t seed = 1; seed <= seeds; seed++) {
         struct scenario s = scenario_new(seed);
 
-        assert_run(&s, (kb_options){0}, 0);
-        assert_run(&s, (kb_options){.fingerprint = true, .oplog = true}, 0);
-        assert_run(&s, (kb_options){.engine = KB_HOP, .fingerprint = true}, 1 + seed % 50);
+        assert_runs(&s);
         scenario_free(&s);
     }
+}
+
+/* Queues in every memory, barriers, atomics; and bytes that arrive as they were sent. */
+static void random_kernels_that_talk_do_so_too(void **state)
+{
+    uint64_t seeds = n_seeds(TALKS), known_bytes = 0;
+
+    (void)state;
+    for (uint64_t seed = 1; seed <= seeds; seed++) {
+        struct scenario s = scenario_of(seed, true);
+
+        assert_runs(&s);
+        if (s.received->wrong)
+            fail_msg("seed %" PRIu64 ": %" PRIu64 " bytes are not those that were sent", seed,
+                     s.received->wrong);
+        known_bytes += s.received->known;
+        scenario_free(&s);
+    }
+    assert_true(known_bytes > 0);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_kernels_take_the_judges_times),
+        cmocka_unit_test(random_kernels_that_talk_do_so_too),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,8 +1,10 @@
 /*
- * kernel.c -- what kernels cost: a load with its wake-up and its record, and a launch.
+ * kernel.c -- what kernels cost: a load with its wake-up and its record, a message, and a launch.
  *
- * Every PE of the launch loads 4 KiB of its own slice and gives the tensor back, over and over.
- * In processor time; a launch of a kernel that does nothing is taken off.
+ * Every PE of the launch loads 4 KiB of its own slice and gives the tensor back, over and over; or
+ * sends 64 bytes, or 100 slots, to the next PE and receives as many from the one before: a message,
+ * or a piece of one, is sent, received and credited. In processor time; a launch of a kernel that
+ * does nothing is taken off.
  *
  * usage: kernel ROUNDS; samples go to stdout (bench.h), what is wrong to stderr.
  */
@@ -13,7 +15,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-enum { LOADS = 400000, BYTES = 4096 };
+enum { LOADS = 400000, PIECES = 400000, BYTES = 4096, MESSAGE_BYTES = 64, SLOTS = 100 };
 
 static void must(kb_status status, const kb_error *why)
 {
@@ -39,6 +41,34 @@ static void load_own(tl_ctx *tl, const kb_args *args)
 
     for (uint64_t i = 0; i < *times; i++)
         tl_free(tl, tl_load(tl, address, KB_U8, KB_SHAPE(BYTES)));
+}
+
+/* Round a ring of all PEs, as often as the launch says. */
+static void pass_on(tl_ctx *tl, const kb_args *args, uint32_t nbytes)
+{
+    const uint64_t *times = args->user;
+    uint32_t me = tl_pe(tl);
+    uint32_t n = (uint32_t)(tl_num_programs(tl, 0) * tl_num_programs(tl, 1));
+    tl_tensor *x = tl_full(tl, KB_U8, KB_SHAPE(nbytes), 1);
+
+    for (uint64_t i = 0; i < *times; i++) {
+        tl_tensor *y = tl_recv_async(tl, (me + n - 1) % n, 0, KB_SHAPE(nbytes), KB_U8);
+
+        tl_send(tl, (me + 1) % n, 0, x);
+        tl_wait(tl, y);
+        tl_free(tl, x);
+        x = y;
+    }
+}
+
+static void pass_message(tl_ctx *tl, const kb_args *args)
+{
+    pass_on(tl, args, MESSAGE_BYTES);
+}
+
+static void pass_slots(tl_ctx *tl, const kb_args *args)
+{
+    pass_on(tl, args, SLOTS * BYTES);
 }
 
 /* One launch on the first `n_pes`; in ns. */
@@ -82,6 +112,20 @@ static void measure_loads(const char *name, const kb_topology *topo, uint32_t n_
     }
 }
 
+static void measure_sends(const char *name, const kb_topology *topo, uint32_t n_pes, int round)
+{
+    double empty = launch_ns(topo, nothing, n_pes, false, 0);
+    uint64_t times = PIECES / n_pes;
+
+    bench_sample("message", name, "ns", round,
+                 (launch_ns(topo, pass_message, n_pes, false, times) - empty) /
+                     (double)(times * n_pes));
+    times = (times + SLOTS - 1) / SLOTS;
+    bench_sample("piece", name, "ns", round,
+                 (launch_ns(topo, pass_slots, n_pes, false, times) - empty) /
+                     (double)(times * n_pes * SLOTS));
+}
+
 static void measure_launch(int round)
 {
     struct rusage usage;
@@ -101,6 +145,8 @@ int main(int argc, char **argv)
         measure_loads("1", &cube8_topology, 1, round);
         measure_loads("64", &cube8_topology, 64, round);
         measure_loads("8192", &mesh1024_topology, 8192, round);
+        measure_sends("64", &cube8_topology, 64, round);
+        measure_sends("8192", &mesh1024_topology, 8192, round);
     }
     return 0;
 }

@@ -260,7 +260,7 @@ static bool say_end(const struct run *run, kb_status status)
     if (status == KB_OK && talk)
         warn_of_ideal_links(run->cli, run->sim);
     if (status == KB_OK && talk)
-        warn_of_idle_kernels(run->cli, run->sim, run->bench->name);
+        warn_of_kernels(run->cli, run->sim, run->bench->name);
     if (status == KB_OK)
         speed_say(&run->speed, run->cli, commands(run), "operations",
                   (double)kb_sim_end_fs(run->sim));

@@ -822,8 +822,12 @@ typedef struct kb_launch_result {
     int64_t response_fs; /* the last response is back */
     uint64_t ops;        /* commands issued */
     uint64_t dma_read_bytes, dma_write_bytes, gemm_macs, math_elements;
-    uint32_t idle_pes; /* that issued no command, */
-    uint32_t idle_pe;  /* and the first of them, by number over all SIPs and cubes */
+    uint32_t idle_pes;   /* that issued no command, */
+    uint32_t idle_pe;    /* and the first of them, by number over all SIPs and cubes */
+    uint64_t unreceived; /* messages that were sent and never received, and one of the first PE: */
+    uint32_t unreceived_from, unreceived_to;
+    const char *unreceived_file;
+    int unreceived_line;
 } kb_launch_result;
 
 /*

@@ -188,7 +188,7 @@ tl_group tl_all(const tl_ctx *tl);
  * Returns when all of the group have called it as often: each tells the one with the lowest number,
  * and that one all others, over wires and overheads of the routes.                      design 5.1
  */
-#define tl_barrier(tl, group) tl_barrier_at(tl, TL_HERE, group)
+#define tl_barrier(tl, ...) tl_barrier_at(tl, TL_HERE, __VA_ARGS__) /* group */
 void tl_barrier_at(tl_ctx *tl, tl_here here, tl_group group);
 
 /*

@@ -1,4 +1,4 @@
-/* kernel.c -- kernels in time, after design 5 and 5.2: every stage of every token is a job. */
+/* kernel.c -- kernels in time, after design 5, 5.1 and 5.2: every stage of every token is a job. */
 #include "kernel.h"
 #include "events.h"
 
@@ -7,6 +7,11 @@
 #include <string.h>
 
 #define NO_JOB UINT64_MAX
+
+/* Steps of events that are none of a job's own: words between PEs, which take no station. */
+#define CREDIT  SIZE_MAX       /* a slot is free again, says the receiver to the sender */
+#define WORD    (SIZE_MAX - 1) /* a member of a barrier has come, to the lowest PE */
+#define RELEASE (SIZE_MAX - 2) /* and back to the member */
 
 /* Something of which there are `servers`; who finds all of them taken waits in a line. */
 struct station {
@@ -38,6 +43,36 @@ struct job {
     uint64_t then;      /* the job that arrives once this one has ended */
     uint32_t waits_for; /* how many jobs have this one as `then` and have not ended */
     size_t frees;       /* the FETCH of a token: the token, in its PE's queue */
+    size_t queue;       /* of a piece, and of what takes it out of its slot; or JUDGE_NONE */
+    bool last;          /* of its send, or its recv */
+    bool ended;
+};
+
+/* From one PE to another under one tag. Piece i lies in slot i % slots, and is taken by takes[i].
+ */
+struct queue {
+    uint64_t from, to; /* PEs */
+    uint32_t tag;
+    struct judge_end sender, receiver;
+    struct judge_end memory; /* where the slots are, and the first of them */
+    uint64_t offset;
+    uint64_t *pieces, *takes; /* jobs, in order */
+    size_t n_pieces, n_takes, pieces_room, takes_room;
+    size_t sent, taken; /* how many of them have set out */
+    size_t credits;     /* that have reached the sender */
+};
+
+struct barrier {
+    uint64_t *members; /* ascending */
+    size_t n;
+    uint64_t *come; /* ids of the commands whose words have reached the lowest PE */
+    size_t n_come;
+};
+
+/* An integer that atomics have added to. */
+struct cell {
+    uint64_t address;
+    int64_t sum;
 };
 
 /* A token in its PE's queue. `first` are the jobs that arrive as it enters. */
@@ -54,7 +89,8 @@ struct pe {
     size_t at;      /* the command that is called next, or that has been */
     bool calling;   /* called and not yet issued */
     bool blocked;   /* until the end of ... */
-    size_t until;   /* ... this command */
+    size_t until;   /* ... this command; JUDGE_NONE: until all pieces of a send have set out */
+    size_t barrier; /* that it is in */
     bool returned;
     uint32_t *open; /* by command: its jobs that have not ended */
     struct token *tokens;
@@ -64,7 +100,14 @@ struct pe {
 
 struct sim {
     const struct judge_topo *t;
+    const struct judge_program *program;
     struct judge_run *run;
+    struct queue *queues;
+    size_t n_queues;
+    struct barrier *barriers;
+    size_t n_barriers;
+    struct cell *cells;
+    size_t n_cells;
     bool fifo, too_late, failed;
     struct pe *pes; /* by kernel */
     size_t n_pes;
@@ -115,6 +158,8 @@ static uint32_t least(uint32_t a, uint32_t b)
 
 static void command_ends(struct sim *s, struct pe *p, size_t command);
 static void enter_tokens(struct sim *s, struct pe *p);
+static void piece_ends(struct sim *s, uint64_t id);
+static void add_up(struct sim *s, uint64_t id);
 
 /* On to the next step: later if it is a delay, as an arrival if it is a station. */
 static void go_on(struct sim *s, uint64_t id)
@@ -235,10 +280,11 @@ static void give_back(struct sim *s, struct station *at)
 /* All that job `id` held becomes free; what has waited for its end goes on. */
 static void finish(struct sim *s, uint64_t id)
 {
-    const struct job *j = &s->jobs[id];
+    struct job *j = &s->jobs[id];
     struct judge_op_record *r = &s->run->records[id];
     struct pe *p = &s->pes[r->kernel];
 
+    j->ended = true;
     record(s, JUDGE_DONE, id);
     r->t_end = s->now_fs;
     r->order = s->order++;
@@ -255,6 +301,10 @@ static void finish(struct sim *s, uint64_t id)
         p->tokens[j->frees].fetched = true;
         enter_tokens(s, p);
     }
+    if (j->queue != JUDGE_NONE)
+        piece_ends(s, id);
+    if (p->kernel->commands[r->command].kind == JUDGE_ATOMIC)
+        add_up(s, id);
     if (--p->open[r->command] == 0) {
         if (j->then != NO_JOB || r->stage == JUDGE_GEMM_STAGE)
             judge_die("a command ends in the middle");
@@ -305,7 +355,8 @@ static uint64_t new_job(struct plan *x, enum judge_component component, enum jud
         s->jobs = judge_grow(s->jobs, s->jobs_room, sizeof *s->jobs);
         s->run->records = judge_grow(s->run->records, s->jobs_room, sizeof *s->run->records);
     }
-    s->jobs[id] = (struct job){.behind = NO_JOB, .then = NO_JOB, .frees = JUDGE_NONE};
+    s->jobs[id] =
+        (struct job){.behind = NO_JOB, .then = NO_JOB, .frees = JUDGE_NONE, .queue = JUDGE_NONE};
     r = &s->run->records[id];
     *r = (struct judge_op_record){
         .op_id = id, .parent = JUDGE_NONE, .after = JUDGE_NONE, .t_issue = s->now_fs};
@@ -313,7 +364,7 @@ static uint64_t new_job(struct plan *x, enum judge_component component, enum jud
     r->command = x->p->at;
     r->component = component;
     r->stage = stage;
-    if (component != JUDGE_PE_SCHEDULER)
+    if (component != JUDGE_PE_SCHEDULER && component != JUDGE_NOWHERE)
         x->p->open[x->p->at]++;
     if (stage == JUDGE_COMMAND)
         return id;
@@ -475,7 +526,7 @@ static void plan_dma(struct plan *x)
 {
     const struct judge_command *c = x->c;
 
-    x->op_id = dma_job(x, JUDGE_COMMAND, c->kind == JUDGE_STORE, &c->at, c->offset, c->nbytes);
+    x->op_id = dma_job(x, JUDGE_COMMAND, c->kind != JUDGE_LOAD, &c->at, c->offset, c->nbytes);
     if (!x->s->failed)
         go_on(x->s, x->op_id);
 }
@@ -666,6 +717,290 @@ static void plan_composite(struct plan *x)
         enter_tokens(x->s, x->p);
 }
 
+/* -- queues --------------------------------------------------------------------------------- */
+
+/* Wires and overheads of the route from one PE to another; to itself no way at all. */
+static int64_t word_fs(struct sim *s, const struct judge_end *from, const struct judge_end *to)
+{
+    struct judge_end tcm = *to;
+    struct judge_route r = {0};
+    int64_t fs;
+
+    if (judge_global_pe(s->t, from) == judge_global_pe(s->t, to))
+        return 0;
+    tcm.kind = JUDGE_TCM;
+    if (!judge_route(s->t, JUDGE_WRITE, from, &tcm, &r))
+        judge_die("PEs without a route");
+    fs = r.wire_fs + r.overhead_fs;
+    judge_route_clear(&r);
+    return fs;
+}
+
+/* The memory of the receiver's in which the slots lie. */
+static struct judge_end memory_of_queues(const struct sim *s, const struct judge_end *receiver)
+{
+    const char *space = judge_text(s->t, "cube.pe.pe_ipcq.space");
+    struct judge_end memory = *receiver;
+
+    memory.kind = JUDGE_TCM;
+    if (strcmp(space, "sram") == 0)
+        memory = (struct judge_end){JUDGE_SRAM, receiver->sip, receiver->cube, 0};
+    if (strcmp(space, "hbm") == 0)
+        memory.kind = JUDGE_SLICE;
+    return memory;
+}
+
+/* Slots are placed from the memory's end down, a queue after the other, in units of 64 bytes. */
+static uint64_t place_slots(const struct sim *s, const struct judge_end *memory)
+{
+    uint64_t nbytes = (uint64_t)judge_count(s->t, "cube.pe.pe_ipcq.slots") *
+                      judge_count(s->t, "cube.pe.pe_ipcq.slot_bytes");
+    uint64_t end = judge_memory_bytes(s->t, memory);
+    uint64_t address = judge_address(s->t, memory, 0);
+
+    for (size_t i = 0; i < s->n_queues; i++) {
+        const struct queue *q = &s->queues[i];
+
+        if (judge_address(s->t, &q->memory, 0) == address)
+            end = q->offset;
+    }
+    return end - ceil_div(nbytes, 64) * 64;
+}
+
+/* That of a send or a recv: its first call makes it. */
+static size_t find_queue(struct sim *s, const struct pe *p, const struct judge_command *c)
+{
+    const struct judge_end *self = &p->kernel->pe;
+    bool sends = c->kind == JUDGE_SEND;
+    struct queue q = {.tag = c->tag, .sender = sends ? *self : c->at};
+
+    q.receiver = sends ? c->at : *self;
+    q.from = judge_global_pe(s->t, &q.sender);
+    q.to = judge_global_pe(s->t, &q.receiver);
+    for (size_t i = 0; i < s->n_queues; i++) {
+        if (s->queues[i].from == q.from && s->queues[i].to == q.to && s->queues[i].tag == q.tag)
+            return i;
+    }
+    q.memory = memory_of_queues(s, &q.receiver);
+    q.offset = place_slots(s, &q.memory);
+    s->queues = judge_grow(s->queues, s->n_queues + 1, sizeof *s->queues);
+    s->queues[s->n_queues] = q;
+    return s->n_queues++;
+}
+
+static bool is_as_sent(struct sim *s, uint64_t piece, uint64_t take)
+{
+    if (s->run->records[piece].nbytes == s->run->records[take].nbytes &&
+        s->jobs[piece].last == s->jobs[take].last)
+        return true;
+    fprintf(stderr, "judge: kernel %zu, command %zu: these are not the bytes that were sent\n",
+            s->run->records[take].kernel, s->run->records[take].command);
+    s->failed = true;
+    return false;
+}
+
+/* All pieces have set out: the kernel goes on, if it has waited for that. */
+static void has_sent(struct sim *s, uint64_t last)
+{
+    struct pe *p = &s->pes[s->run->records[last].kernel];
+
+    if (p->blocked && p->until == JUDGE_NONE)
+        post(s, 0, JUDGE_START, p->index, 0);
+}
+
+/* Something has changed: a piece may set out, or be taken. Both are done in order. */
+static void advance(struct sim *s, struct queue *q)
+{
+    size_t slots = judge_count(s->t, "cube.pe.pe_ipcq.slots");
+
+    while (q->sent < q->n_pieces && q->sent < slots + q->credits) {
+        uint64_t id = q->pieces[q->sent++];
+
+        go_on(s, id);
+        if (s->jobs[id].last)
+            has_sent(s, id);
+    }
+    while (q->taken < q->n_takes && q->taken < q->n_pieces && s->jobs[q->pieces[q->taken]].ended) {
+        if (!is_as_sent(s, q->pieces[q->taken], q->takes[q->taken]))
+            return;
+        go_on(s, q->takes[q->taken++]);
+    }
+}
+
+/* A piece is in its slot; or it has been taken out, and the sender is told. */
+static void piece_ends(struct sim *s, uint64_t id)
+{
+    struct queue *q = &s->queues[s->jobs[id].queue];
+
+    if (s->run->records[id].stage == JUDGE_COPY)
+        advance(s, q);
+    else
+        post(s, word_fs(s, &q->receiver, &q->sender), JUDGE_HOP, id, CREDIT);
+}
+
+static void credit_arrives(struct sim *s, uint64_t id)
+{
+    struct queue *q = &s->queues[s->jobs[id].queue];
+
+    q->credits++;
+    advance(s, q);
+}
+
+static void add_to_list(uint64_t **list, size_t *n, size_t *room, uint64_t id)
+{
+    if (*n == *room) {
+        *room = *room ? 2 * *room : 8;
+        *list = judge_grow(*list, *room, sizeof **list);
+    }
+    (*list)[(*n)++] = id;
+}
+
+/* A piece on its way into slot `slot`, or out of it. */
+static uint64_t piece_job(struct plan *x, const struct queue *q, size_t slot, uint64_t nbytes)
+{
+    const struct judge_topo *t = x->s->t;
+    uint64_t offset = q->offset + slot % judge_count(t, "cube.pe.pe_ipcq.slots") *
+                                      judge_count(t, "cube.pe.pe_ipcq.slot_bytes");
+    uint64_t id;
+
+    if (x->c->kind == JUDGE_SEND)
+        return dma_job(x, JUDGE_COPY, true, &q->memory, offset, nbytes);
+    if (q->memory.kind != JUDGE_TCM)
+        return dma_job(x, JUDGE_DMA_READ, false, &q->memory, offset, nbytes);
+    id = fetch_job(x, nbytes);
+    x->s->run->records[id].address = judge_address(t, &q->memory, offset);
+    return id;
+}
+
+/* design 5.1: pieces of slot_bytes, but no element in two of them. */
+static void plan_message(struct plan *x)
+{
+    static const uint64_t sizes[] = {1, 4, 2, 4, 8};
+    const struct judge_command *c = x->c;
+    size_t at = find_queue(x->s, x->p, c);
+    struct queue *q = &x->s->queues[at];
+    uint64_t element = sizes[c->in];
+    uint64_t most = judge_count(x->s->t, "cube.pe.pe_ipcq.slot_bytes") / element * element;
+
+    if (c->kind == JUDGE_RECV)
+        x->op_id = new_job(x, JUDGE_NOWHERE, JUDGE_COMMAND);
+    else
+        x->op_id = x->s->run->n_records;
+    for (uint64_t from = 0; from < c->nbytes; from += most, x->token++) {
+        uint64_t rest = c->nbytes - from, nbytes = rest < most ? rest : most;
+        bool sends = c->kind == JUDGE_SEND;
+        uint64_t id = piece_job(x, q, sends ? q->n_pieces : q->n_takes, nbytes);
+
+        x->s->jobs[id].queue = at;
+        x->s->jobs[id].last = rest <= most;
+        if (sends)
+            add_to_list(&q->pieces, &q->n_pieces, &q->pieces_room, id);
+        else
+            add_to_list(&q->takes, &q->n_takes, &q->takes_room, id);
+    }
+    advance(x->s, q);
+}
+
+/* -- barriers and atomics ------------------------------------------------------------------- */
+
+/* The members of a group in ascending order, to be freed. */
+static uint64_t *sorted(const struct sim *s, const struct judge_group *g)
+{
+    uint64_t *members = judge_alloc(g->n, sizeof *members);
+
+    for (size_t i = 0; i < g->n; i++) {
+        uint64_t pe = judge_global_pe(s->t, &g->pes[i]);
+        size_t at = i;
+
+        for (; at > 0 && members[at - 1] > pe; at--)
+            members[at] = members[at - 1];
+        members[at] = pe;
+    }
+    return members;
+}
+
+static size_t find_barrier(struct sim *s, const struct judge_group *g)
+{
+    uint64_t *members = sorted(s, g);
+
+    for (size_t i = 0; i < s->n_barriers; i++) {
+        const struct barrier *b = &s->barriers[i];
+
+        if (b->n == g->n && memcmp(b->members, members, g->n * sizeof *members) == 0) {
+            free(members);
+            return i;
+        }
+    }
+    s->barriers = judge_grow(s->barriers, s->n_barriers + 1, sizeof *s->barriers);
+    s->barriers[s->n_barriers] = (struct barrier){
+        .members = members, .n = g->n, .come = judge_alloc(g->n, sizeof(uint64_t))};
+    return s->n_barriers++;
+}
+
+static struct judge_end end_of_pe(const struct sim *s, uint64_t index)
+{
+    uint32_t pes = judge_count(s->t, "cube.pes");
+    uint32_t cubes = judge_count(s->t, "sip.cube_mesh.w") * judge_count(s->t, "sip.cube_mesh.h");
+
+    return (struct judge_end){JUDGE_PE, (uint32_t)(index / pes / cubes),
+                              (uint32_t)(index / pes % cubes), (uint32_t)(index % pes)};
+}
+
+/* The PE's word sets out to the lowest PE of the group. */
+static void plan_barrier(struct plan *x)
+{
+    struct sim *s = x->s;
+    struct judge_end lowest;
+
+    x->op_id = new_job(x, JUDGE_NOWHERE, JUDGE_COMMAND);
+    x->p->open[x->p->at] = 1; /* until it is released */
+    x->p->barrier = find_barrier(s, &s->program->groups[x->c->group]);
+    lowest = end_of_pe(s, s->barriers[x->p->barrier].members[0]);
+    post(s, word_fs(s, &x->p->kernel->pe, &lowest), JUDGE_HOP, x->op_id, WORD);
+}
+
+static void word_arrives(struct sim *s, uint64_t id)
+{
+    struct barrier *b = &s->barriers[s->pes[s->run->records[id].kernel].barrier];
+    struct judge_end lowest = end_of_pe(s, b->members[0]);
+
+    b->come[b->n_come++] = id;
+    if (b->n_come < b->n)
+        return;
+    for (size_t i = 0; i < b->n; i++) {
+        const struct pe *p = &s->pes[s->run->records[b->come[i]].kernel];
+
+        post(s, word_fs(s, &lowest, &p->kernel->pe), JUDGE_HOP, b->come[i], RELEASE);
+    }
+    b->n_come = 0;
+}
+
+static void is_released(struct sim *s, uint64_t id)
+{
+    const struct judge_op_record *r = &s->run->records[id];
+    struct pe *p = &s->pes[r->kernel];
+
+    p->open[r->command] = 0;
+    command_ends(s, p, r->command);
+}
+
+/* The element of an atomic has been served: the sum before is what it returns. */
+static void add_up(struct sim *s, uint64_t id)
+{
+    const struct judge_op_record *r = &s->run->records[id];
+    struct pe *p = &s->pes[r->kernel];
+    size_t i = 0;
+
+    while (i < s->n_cells && s->cells[i].address != r->address)
+        i++;
+    if (i == s->n_cells) {
+        s->cells = judge_grow(s->cells, ++s->n_cells, sizeof *s->cells);
+        s->cells[i] = (struct cell){.address = r->address};
+    }
+    p->times->commands[r->command].before = s->cells[i].sum;
+    s->cells[i].sum += p->kernel->commands[r->command].value;
+}
+
 /* -- kernels -------------------------------------------------------------------------------- */
 
 static bool has_ended(const struct pe *p, size_t command)
@@ -694,7 +1029,11 @@ static void issue(struct sim *s, struct pe *p)
 
     times->issue_fs = s->now_fs;
     times->op_id = s->run->n_records;
-    if (x.c->kind == JUDGE_LOAD || x.c->kind == JUDGE_STORE)
+    if (x.c->kind == JUDGE_SEND || x.c->kind == JUDGE_RECV)
+        plan_message(&x);
+    else if (x.c->kind == JUDGE_BARRIER)
+        plan_barrier(&x);
+    else if (x.c->kind == JUDGE_LOAD || x.c->kind == JUDGE_STORE || x.c->kind == JUDGE_ATOMIC)
         plan_dma(&x);
     else if (x.c->kind == JUDGE_DOT || x.c->kind == JUDGE_MATH)
         plan_compute(&x);
@@ -706,7 +1045,7 @@ static void issue(struct sim *s, struct pe *p)
 
 static bool returns_at_issue(const struct judge_command *c)
 {
-    if (c->kind == JUDGE_LOAD || c->kind == JUDGE_STORE)
+    if (c->kind == JUDGE_LOAD || c->kind == JUDGE_STORE || c->kind == JUDGE_RECV)
         return c->async;
     return c->kind == JUDGE_COMPOSITE_GEMM || c->kind == JUDGE_COMPOSITE_MATH;
 }
@@ -739,6 +1078,8 @@ static void go_on_calling(struct sim *s, struct pe *p)
         struct judge_command_times *times = &p->times->commands[p->at];
 
         times->call_fs = s->now_fs;
+        if (c->kind == JUDGE_SEND || c->kind == JUDGE_RECV)
+            find_queue(s, p, c);
         if (c->kind != JUDGE_WAIT) {
             p->calling = true;
             post(s, overhead_fs, JUDGE_START, p->index, 0);
@@ -757,14 +1098,34 @@ static void go_on_calling(struct sim *s, struct pe *p)
     p->times->return_order = s->order++;
 }
 
+/* Until when the kernel waits for the command that has just been issued; false: it goes on. */
+static bool must_wait(const struct sim *s, const struct pe *p, size_t *until)
+{
+    const struct judge_command *c = &p->kernel->commands[p->at];
+
+    *until = p->at;
+    if (c->kind != JUDGE_SEND)
+        return !returns_at_issue(c);
+    *until = JUDGE_NONE;
+    for (size_t i = 0; i < s->n_queues; i++) {
+        const struct queue *q = &s->queues[i];
+
+        if (q->from == p->index && q->sent < q->n_pieces)
+            return true;
+    }
+    return false;
+}
+
 /* A class 4 event: the kernel starts, or a command is issued, or its end is there. */
 static void run_kernel(struct sim *s, struct pe *p)
 {
     if (p->calling) {
+        size_t until;
+
         p->calling = false;
         issue(s, p);
-        if (!returns_at_issue(&p->kernel->commands[p->at])) {
-            block(p, p->at);
+        if (must_wait(s, p, &until)) {
+            block(p, until);
             return;
         }
         returns(s, p);
@@ -773,6 +1134,20 @@ static void run_kernel(struct sim *s, struct pe *p)
         returns(s, p);
     }
     go_on_calling(s, p);
+}
+
+static void hop(struct sim *s, const struct judge_event *e)
+{
+    if (e->step == CREDIT) {
+        credit_arrives(s, e->id);
+    } else if (e->step == WORD) {
+        word_arrives(s, e->id);
+    } else if (e->step == RELEASE) {
+        is_released(s, e->id);
+    } else {
+        s->jobs[e->id].now_at++;
+        go_on(s, e->id);
+    }
 }
 
 static void run_event(struct sim *s, const struct judge_event *e)
@@ -786,8 +1161,7 @@ static void run_event(struct sim *s, const struct judge_event *e)
             give_back(s, s->jobs[e->id].steps[e->step].at);
         break;
     case JUDGE_HOP:
-        s->jobs[e->id].now_at++;
-        go_on(s, e->id);
+        hop(s, e);
         break;
     case JUDGE_ARRIVAL:
         arrive(s, e->id);
@@ -836,7 +1210,38 @@ static bool composite_makes_sense(const struct judge_command *c)
     return tensors > 0 && c->n_epilogues == 0;
 }
 
-static bool command_makes_sense(const struct judge_kernel *k, size_t i)
+static bool is_same_pe(const struct judge_end *a, const struct judge_end *b)
+{
+    return a->sip == b->sip && a->cube == b->cube && a->unit == b->unit;
+}
+
+static bool message_makes_sense(const struct judge_kernel *k, const struct judge_command *c)
+{
+    return c->nbytes > 0 && c->tag < JUDGE_TAGS && c->at.kind == JUDGE_PE &&
+           !is_same_pe(&c->at, &k->pe);
+}
+
+/* Is the PE itself in the group, and nobody twice? */
+static bool barrier_makes_sense(const struct judge_program *p, const struct judge_kernel *k,
+                                size_t group)
+{
+    const struct judge_group *g = &p->groups[group];
+    bool member = false;
+
+    if (group >= p->n_groups)
+        return false;
+    for (size_t i = 0; i < g->n; i++) {
+        member = member || is_same_pe(&g->pes[i], &k->pe);
+        for (size_t j = 0; j < i; j++) {
+            if (is_same_pe(&g->pes[i], &g->pes[j]))
+                return false;
+        }
+    }
+    return member;
+}
+
+static bool command_makes_sense(const struct judge_program *p, const struct judge_kernel *k,
+                                size_t i)
 {
     const struct judge_command *c = &k->commands[i];
 
@@ -853,6 +1258,13 @@ static bool command_makes_sense(const struct judge_kernel *k, size_t i)
         return composite_makes_sense(c);
     case JUDGE_WAIT:
         return wait_makes_sense(k, i);
+    case JUDGE_SEND:
+    case JUDGE_RECV:
+        return message_makes_sense(k, c);
+    case JUDGE_BARRIER:
+        return barrier_makes_sense(p, k, c->group);
+    case JUDGE_ATOMIC:
+        return c->nbytes > 0 && (c->at.kind == JUDGE_SLICE || c->at.kind == JUDGE_SRAM);
     }
     return false;
 }
@@ -863,7 +1275,7 @@ static bool program_makes_sense(const struct judge_program *p)
 
     for (size_t k = 0; k < p->n; k++) {
         for (size_t i = 0; i < p->kernels[k].n; i++) {
-            if (!command_makes_sense(&p->kernels[k], i))
+            if (!command_makes_sense(p, &p->kernels[k], i))
                 ok = complain(k, i, "this makes no sense");
         }
     }
@@ -959,17 +1371,30 @@ static bool launch_all(struct sim *s, const struct judge_program *program)
     return ok;
 }
 
+/* Only a message that never comes, or a barrier, keeps a kernel for ever. */
+static void has_stopped(struct sim *s, struct pe *p, size_t i)
+{
+    enum judge_command_kind kind = p->kernel->commands[i].kind;
+
+    if (kind != JUDGE_SEND && kind != JUDGE_RECV && kind != JUDGE_BARRIER)
+        judge_die("kernel %llu has not done all", (unsigned long long)p->index);
+    s->failed = !complain((size_t)(p - s->pes), i, "this waits for ever");
+}
+
 static void settle(struct sim *s, struct pe *p)
 {
     struct judge_kernel_times *times = p->times;
+    size_t called = p->returned ? p->kernel->n : p->at + 1;
 
     times->end_fs = times->return_fs;
-    for (size_t i = 0; i < p->kernel->n; i++) {
+    for (size_t i = 0; i < called; i++) {
         if (p->kernel->commands[i].kind != JUDGE_WAIT && !has_ended(p, i))
-            judge_die("kernel %llu has not done all", (unsigned long long)p->index);
+            has_stopped(s, p, i);
         if (times->commands[i].end_fs > times->end_fs)
             times->end_fs = times->commands[i].end_fs;
     }
+    if (s->failed)
+        return;
     if (!p->returned)
         judge_die("kernel %llu never returns", (unsigned long long)p->index);
     times->response_fs = add_fs(s, times->end_fs, times->response_fs);
@@ -1017,6 +1442,17 @@ static void tear_down(struct sim *s)
         free(s->pes[i].open);
         free(s->pes[i].tokens);
     }
+    for (size_t i = 0; i < s->n_queues; i++) {
+        free(s->queues[i].pieces);
+        free(s->queues[i].takes);
+    }
+    for (size_t i = 0; i < s->n_barriers; i++) {
+        free(s->barriers[i].members);
+        free(s->barriers[i].come);
+    }
+    free(s->queues);
+    free(s->barriers);
+    free(s->cells);
     free(s->jobs);
     free(s->pes);
     free(s->kernel_of);
@@ -1032,7 +1468,7 @@ static void tear_down(struct sim *s)
 bool judge_kernels(const struct judge_topo *t, const struct judge_program *program,
                    struct judge_run *out)
 {
-    struct sim s = {.t = t, .run = out, .ending = NO_JOB};
+    struct sim s = {.t = t, .program = program, .run = out, .ending = NO_JOB};
 
     memset(out, 0, sizeof *out);
     out->fingerprint = JUDGE_NO_EVENTS;

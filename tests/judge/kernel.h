@@ -31,6 +31,10 @@ enum judge_command_kind {
     JUDGE_COMPOSITE_GEMM,
     JUDGE_COMPOSITE_MATH,
     JUDGE_WAIT,
+    JUDGE_SEND,
+    JUDGE_RECV,
+    JUDGE_BARRIER,
+    JUDGE_ATOMIC,
 };
 
 enum judge_dtype { JUDGE_I8, JUDGE_I32, JUDGE_F16, JUDGE_F32, JUDGE_F64 };
@@ -57,17 +61,20 @@ struct judge_epilogue {
     size_t from; /* hint, as judge_operand's */
 };
 
-enum { JUDGE_MOST_OPERANDS = 3, JUDGE_MOST_EPILOGUES = 4 };
+enum { JUDGE_MOST_OPERANDS = 3, JUDGE_MOST_EPILOGUES = 4, JUDGE_TAGS = 16 };
 
 struct judge_command {
     enum judge_command_kind kind;
     const char *op;         /* hint, of math: neg add mul exp div fma softmax sum full */
-    enum judge_dtype in;    /* hint: of operands, and of what a load or a store moves */
+    enum judge_dtype in;    /* hint: of operands, and of what a load or a store moves; of a send
+                               or a recv it says where pieces are cut; of an atomic its wrap */
     enum judge_dtype out;   /* hint: of the result */
-    bool async;             /* load, store: returns at issue; a composite always does */
-    struct judge_end at;    /* load: source; store: destination; a composite: output */
+    bool async;             /* load, store, recv: returns at issue; a composite always does */
+    struct judge_end at;    /* load: source; store: destination; a composite: output; atomic: its
+                               slice or SRAM; send, recv: the other PE */
     uint64_t offset;        /* in that memory */
-    uint64_t nbytes;        /* load, store: of the transaction; dot, math: of the result */
+    uint64_t nbytes;        /* load, store, atomic: of the transaction; dot, math: of the result;
+                               send, recv: of all pieces together */
     uint64_t operand_bytes; /* dot, math: of all tensor operands together, as stored */
     uint64_t elements;      /* math: what its cycles count */
     uint32_t m, k, n;       /* dot, composite_gemm: [M,K] x [K,N]; composite_math: [M,N], where
@@ -80,8 +87,11 @@ struct judge_command {
     struct judge_operand operands[JUDGE_MOST_OPERANDS];
     size_t n_epilogues; /* composite_gemm */
     struct judge_epilogue epilogues[JUDGE_MOST_EPILOGUES];
-    size_t from;   /* hint, of a store: the command whose tensor it stores */
+    size_t from;   /* hint, of a store or a send: the command whose tensor it takes */
     size_t target; /* wait: the earlier command that it waits for */
+    uint32_t tag;  /* send, recv */
+    size_t group;  /* barrier: index into the program's groups */
+    int64_t value; /* atomic: is added */
 };
 
 /* The kernel of one PE. */
@@ -91,10 +101,18 @@ struct judge_kernel {
     size_t n, room;
 };
 
+/* PEs that wait for each other, in any order; the same ones are the same group. */
+struct judge_group {
+    struct judge_end *pes;
+    size_t n;
+};
+
 /* All zero is an empty one. */
 struct judge_program {
     struct judge_kernel *kernels;
     size_t n, room;
+    struct judge_group *groups;
+    size_t n_groups, groups_room;
 };
 
 /* Adds a PE that does nothing yet, and returns its index; adds all PEs, in global order. */
@@ -103,6 +121,9 @@ void judge_all_kernels(const struct judge_topo *t, struct judge_program *p);
 
 /* Copies `c` to the end of a kernel; returns its index there. */
 size_t judge_add_command(struct judge_program *p, size_t kernel, const struct judge_command *c);
+
+/* Copies a list of PEs, each of them once; returns the group's index. */
+size_t judge_add_group(struct judge_program *p, const struct judge_end *pes, size_t n);
 
 void judge_program_clear(struct judge_program *p);
 
@@ -123,6 +144,7 @@ enum judge_component {
     JUDGE_PE_GEMM,
     JUDGE_PE_MATH,
     JUDGE_PE_SCHEDULER,
+    JUDGE_NOWHERE, /* the log has no record of this id: a recv as a whole, a barrier */
 };
 
 enum judge_stage {
@@ -133,16 +155,19 @@ enum judge_stage {
     JUDGE_STORED, /* STORE */
     JUDGE_GEMM_STAGE,
     JUDGE_MATH_STAGE,
+    JUDGE_COPY, /* ipcq_copy: a piece of a send */
 };
 
 /*
  * One record of the op log: a service at a component. Every id that is drawn has exactly one, so
- * that records[i] is op i. Fields that a record does not use are 0; parent is JUDGE_NONE in that
- * of a command.
+ * that records[i] is op i; those at JUDGE_NOWHERE are none of the log's. Fields that a record does
+ * not use are 0; parent is JUDGE_NONE in that of a command.
  *
  * command      load, store: its transaction at pe_dma. dot, math: its time on the engine.
- *              composites: from issue to the end of the last token, at pe_scheduler.
- * TileToken    the rest. FETCH and STORE of a dot or a math command are token 0, tile 0, 0, 0.
+ *              composites: from issue to the end of the last token, at pe_scheduler. A send has
+ *              only its pieces, one JUDGE_COPY each; the first has the command's id.
+ * TileToken    the rest. FETCH and STORE of a dot or a math command are token 0, tile 0, 0, 0;
+ *              the FETCHes or DMA_READs of a recv have the pieces' numbers.
  */
 struct judge_op_record {
     uint64_t op_id, parent;
@@ -153,7 +178,7 @@ struct judge_op_record {
     uint32_t token;                  /* counts the tokens of one command */
     uint32_t tile[3];  /* [i, j, k]: of M, N, K; composite_math: of rows, columns, 0 */
     uint32_t operand;  /* DMA_READ: 0 a, 1 b, ... */
-    uint64_t address;  /* global: what a DMA reads or writes in the memory */
+    uint64_t address;  /* global: what a DMA reads or writes in the memory; of a piece, its slot */
     uint64_t nbytes;   /* DMA, FETCH, STORE */
     uint32_t m, k, n;  /* GEMM */
     uint64_t elements; /* MATH */
@@ -171,6 +196,7 @@ struct judge_command_times {
     uint32_t tokens;   /* of a composite */
     uint64_t order;    /* of its end, as in records */
     bool blocked;      /* wait: the end had not come */
+    int64_t before;    /* atomic: the sum of all that was added to this integer before */
 };
 
 struct judge_kernel_times {
@@ -198,8 +224,9 @@ struct judge_run {
 
 /*
  * Runs `p` on `t`. False after a message: a transaction without a route, a wait for what cannot
- * be waited for, a tensor without elements, a PE twice, or a time past 2^63 fs. Give `out` back
- * with judge_run_clear(), also then.
+ * be waited for, a tensor without elements, a PE twice, bytes received that are not those sent, a
+ * kernel that waits for ever, or a time past 2^63 fs. Give `out` back with judge_run_clear(), also
+ * then.
  */
 bool judge_kernels(const struct judge_topo *t, const struct judge_program *p,
                    struct judge_run *out);
@@ -229,4 +256,13 @@ void judge_random_kernel_topo(FILE *out, uint64_t seed);
  * over the last axis; sum's result has M elements; full's has M*N.
  */
 void judge_random_program(const struct judge_topo *t, uint64_t seed, struct judge_program *p);
+
+/*
+ * The same with sends, receives, barriers and atomics between the other commands; nobody
+ * waits for ever. Atomics are of i32 in the first JUDGE_CELLS bytes of slices and of i8 in as many
+ * behind them; those of an SRAM at JUDGE_CELLS_AT are copies of a slice's first bytes. Nothing else
+ * writes to the lower half of the window.
+ */
+enum { JUDGE_CELLS = 128, JUDGE_CELLS_AT = 1 << 17 };
+void judge_random_talk(const struct judge_topo *t, uint64_t seed, struct judge_program *p);
 #endif

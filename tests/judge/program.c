@@ -54,11 +54,29 @@ size_t judge_add_command(struct judge_program *p, size_t kernel, const struct ju
     return k->n++;
 }
 
+size_t judge_add_group(struct judge_program *p, const struct judge_end *pes, size_t n)
+{
+    struct judge_group *g;
+
+    if (p->n_groups == p->groups_room) {
+        p->groups_room = p->groups_room ? 2 * p->groups_room : 8;
+        p->groups = judge_grow(p->groups, p->groups_room, sizeof *p->groups);
+    }
+    g = &p->groups[p->n_groups];
+    g->pes = judge_alloc(n, sizeof *g->pes);
+    g->n = n;
+    memcpy(g->pes, pes, n * sizeof *pes);
+    return p->n_groups++;
+}
+
 void judge_program_clear(struct judge_program *p)
 {
     for (size_t i = 0; i < p->n; i++)
         free(p->kernels[i].commands);
+    for (size_t i = 0; i < p->n_groups; i++)
+        free(p->groups[i].pes);
     free(p->kernels);
+    free(p->groups);
     memset(p, 0, sizeof *p);
 }
 
@@ -127,7 +145,33 @@ static void print_compute(FILE *out, const struct judge_command *c)
     print_operands(out, c);
 }
 
-static void print_command(FILE *out, const struct judge_command *c)
+/* "send 4096 B f16 #3 -> c0.pe1 tag 0", "recv async 4096 B f16 <- c0.pe0 tag 0" */
+static void print_message(FILE *out, const struct judge_command *c)
+{
+    char name[JUDGE_NAME_BYTES];
+
+    judge_end_name(&c->at, name);
+    fprintf(out, "%s%s %" PRIu64 " B %s", c->kind == JUDGE_SEND ? "send" : "recv",
+            c->async ? " async" : "", c->nbytes, dtypes[c->in]);
+    if (c->kind == JUDGE_SEND)
+        fprintf(out, " #%zu ->", c->from);
+    else
+        fputs(" <-", out);
+    fprintf(out, " %s tag %" PRIu32, name, c->tag);
+}
+
+static void print_barrier(FILE *out, const struct judge_group *g)
+{
+    char name[JUDGE_NAME_BYTES];
+
+    fputs("barrier of", out);
+    for (size_t i = 0; i < g->n; i++) {
+        judge_end_name(&g->pes[i], name);
+        fprintf(out, " %s", name);
+    }
+}
+
+static void print_command(FILE *out, const struct judge_program *p, const struct judge_command *c)
 {
     switch (c->kind) {
     case JUDGE_LOAD:
@@ -149,6 +193,17 @@ static void print_command(FILE *out, const struct judge_command *c)
     case JUDGE_WAIT:
         fprintf(out, "wait #%zu", c->target);
         break;
+    case JUDGE_SEND:
+    case JUDGE_RECV:
+        print_message(out, c);
+        break;
+    case JUDGE_BARRIER:
+        print_barrier(out, &p->groups[c->group]);
+        break;
+    case JUDGE_ATOMIC:
+        fprintf(out, "atomic %s + %" PRId64, dtypes[c->in], c->value);
+        print_place(out, &c->at, c->offset);
+        break;
     }
 }
 
@@ -161,7 +216,7 @@ void judge_print_program(FILE *out, const struct judge_program *p)
         fprintf(out, "%s:\n", name);
         for (size_t i = 0; i < p->kernels[k].n; i++) {
             fprintf(out, "  #%zu ", i);
-            print_command(out, &p->kernels[k].commands[i]);
+            print_command(out, p, &p->kernels[k].commands[i]);
             fputc('\n', out);
         }
     }
@@ -177,9 +232,9 @@ static void print_time(FILE *out, const char *what, int64_t fs)
 static void print_record(FILE *out, const struct judge_op_record *r)
 {
     static const char *const stages[] = {"command", "DMA_READ", "DMA_WRITE", "FETCH",
-                                         "STORE",   "GEMM",     "MATH"};
-    static const char *const components[] = {"pe_dma", "pe_fetch_store", "pe_gemm", "pe_math",
-                                             "pe_scheduler"};
+                                         "STORE",   "GEMM",     "MATH",      "ipcq_copy"};
+    static const char *const components[] = {"pe_dma",  "pe_fetch_store", "pe_gemm",
+                                             "pe_math", "pe_scheduler",   "nowhere"};
 
     fprintf(out, "    %" PRIu64 " %s at %s", r->op_id, stages[r->stage], components[r->component]);
     print_time(out, "from", r->t_start);

@@ -109,6 +109,17 @@ static void print_clock(FILE *out, struct dice *rng)
     fprintf(out, ", clock_ghz: %s", some[below(rng, COUNT(some))]);
 }
 
+/* Few slots, so that senders wait; some hold no whole number of elements. */
+static void print_ipcq(FILE *out, struct dice *rng)
+{
+    static const char *const spaces[] = {"tcm", "tcm", "sram", "hbm"};
+    static const uint32_t some[] = {8, 64, 100, 256, 1000, 1001, 4096};
+
+    fprintf(out, "    pe_ipcq: {slots: %" PRIu32, 1 + below(rng, 4));
+    fprintf(out, ", slot_bytes: %" PRIu32, some[below(rng, COUNT(some))]);
+    fprintf(out, ", space: %s}\n", spaces[below(rng, COUNT(spaces))]);
+}
+
 /* What else a PE has; drawn last, so that a seed's other numbers stay as they were without it. */
 static void print_pe(FILE *out, struct dice *rng)
 {
@@ -126,6 +137,7 @@ static void print_pe(FILE *out, struct dice *rng)
     print_clock(out, rng);
     fprintf(out, ", lanes: %" PRIu32, 1 + below(rng, 64));
     fprintf(out, ", special_cycles: %" PRIu32 "}\n", 1 + below(rng, 6));
+    print_ipcq(out, rng);
 }
 
 static void print_cube(FILE *out, struct dice *rng)

@@ -42,6 +42,7 @@ struct maker {
     size_t n_tensors, tensors_room;
     struct stored *stored;
     size_t n_stored, stored_room;
+    uint64_t reserved; /* bytes at the beginning of every slice that it does not write to */
 };
 
 /* -- places --------------------------------------------------------------------------------- */
@@ -84,6 +85,13 @@ static struct judge_end any_slice(struct maker *m)
 static uint64_t any_offset(struct maker *m, uint64_t nbytes)
 {
     return below(m->rng, (JUDGE_WINDOW - nbytes) / ALIGN + 1) * (uint64_t)ALIGN;
+}
+
+/* Where it may write. */
+static uint64_t any_room(struct maker *m, uint64_t nbytes)
+{
+    return m->reserved +
+           below(m->rng, (JUDGE_WINDOW - m->reserved - nbytes) / ALIGN + 1) * (uint64_t)ALIGN;
 }
 
 /* An SRAM, or another PE's TCM: its upper half. */
@@ -170,12 +178,12 @@ static size_t add_load(struct maker *m, enum judge_dtype dtype, uint64_t element
     return i;
 }
 
-/* Waits for the load that makes tensor `from`, if nobody has. */
+/* Waits for the load or recv that makes tensor `from`, if nobody has. */
 static size_t ready(struct maker *m, size_t from)
 {
     const struct judge_command *c = &m->p->kernels[m->kernel].commands[from];
 
-    if (c->kind == JUDGE_LOAD && c->async && !is_waited_for(m, from))
+    if ((c->kind == JUDGE_LOAD || c->kind == JUDGE_RECV) && c->async && !is_waited_for(m, from))
         wait_for(m, from);
     return from;
 }
@@ -323,7 +331,7 @@ static void add_composite(struct maker *m, struct judge_command *c)
     c->in_bytes = dtype_bytes[c->in];
     c->out_bytes = dtype_bytes[c->out];
     c->at = any_slice(m);
-    c->offset = any_offset(m, (uint64_t)c->m * c->n * c->out_bytes);
+    c->offset = any_room(m, (uint64_t)c->m * c->n * c->out_bytes);
     add(m, c);
 }
 
@@ -400,7 +408,7 @@ static void add_store(struct maker *m)
         remember(m, &s);
     } else {
         c.at = any_slice(m);
-        c.offset = any_offset(m, c.nbytes);
+        c.offset = any_room(m, c.nbytes);
     }
     add(m, &c);
 }
@@ -408,7 +416,7 @@ static void add_store(struct maker *m)
 static bool may_be_waited_for(const struct maker *m, size_t i)
 {
     const struct judge_command *c = &m->p->kernels[m->kernel].commands[i];
-    bool dma = c->kind == JUDGE_LOAD || c->kind == JUDGE_STORE;
+    bool dma = c->kind == JUDGE_LOAD || c->kind == JUDGE_STORE || c->kind == JUDGE_RECV;
     bool composite = c->kind == JUDGE_COMPOSITE_GEMM || c->kind == JUDGE_COMPOSITE_MATH;
 
     return ((dma && c->async) || composite) && !is_waited_for(m, i);
@@ -429,38 +437,47 @@ static void add_wait(struct maker *m)
 
 /* -- programs ------------------------------------------------------------------------------- */
 
+static void make_step(struct maker *m)
+{
+    switch (below(m->rng, 9)) {
+    case 0:
+    case 1:
+        add_load(m, any_float(m), 1 + below(m->rng, 2048));
+        break;
+    case 2:
+    case 3:
+        add_store(m);
+        break;
+    case 4:
+        add_dot(m);
+        break;
+    case 5:
+        add_math(m);
+        break;
+    case 6:
+        add_composite_gemm(m);
+        break;
+    case 7:
+        add_composite_math(m);
+        break;
+    default:
+        add_wait(m);
+    }
+}
+
+static void drop_maker(struct maker *m)
+{
+    free(m->tensors);
+    free(m->stored);
+}
+
 static void make_kernel(struct maker *m)
 {
     uint32_t n = below(m->rng, MOST_STEPS + 1);
 
-    for (uint32_t i = 0; i < n; i++) {
-        switch (below(m->rng, 9)) {
-        case 0:
-        case 1:
-            add_load(m, any_float(m), 1 + below(m->rng, 2048));
-            break;
-        case 2:
-        case 3:
-            add_store(m);
-            break;
-        case 4:
-            add_dot(m);
-            break;
-        case 5:
-            add_math(m);
-            break;
-        case 6:
-            add_composite_gemm(m);
-            break;
-        case 7:
-            add_composite_math(m);
-            break;
-        default:
-            add_wait(m);
-        }
-    }
-    free(m->tensors);
-    free(m->stored);
+    for (uint32_t i = 0; i < n; i++)
+        make_step(m);
+    drop_maker(m);
 }
 
 static struct mix any_mix(const struct judge_topo *t, struct dice *rng)
@@ -528,4 +545,342 @@ void judge_random_program(const struct judge_topo *t, uint64_t seed, struct judg
             rng.state = state;
         make_kernel(&m);
     }
+}
+
+/* -- programs that talk --------------------------------------------------------------------- */
+
+/*
+ * What happens between PEs is drawn as a list, and each PE does its part in the list's order. So
+ * nobody waits for ever: of the first that has not been done all who take part have done all
+ * before. Who sends before they receive, or in another order, sends no more than slots hold.
+ */
+struct talk {
+    const struct judge_topo *t;
+    struct dice *rng;
+    struct judge_program *p;
+    struct maker *makers; /* by kernel, from the first of these */
+    size_t n;
+    uint32_t slots, slot_bytes;
+    struct judge_end sram; /* with cells in it, if there are any */
+    bool sram_cells;
+    size_t groups; /* the program's, before these */
+};
+
+enum { MOST_EVENTS = 16, MOST_AT_ONCE = 4, MOST_BYTES = 16384 };
+
+static uint64_t pieces_of(const struct talk *x, enum judge_dtype dtype, uint64_t elements)
+{
+    uint64_t most = x->slot_bytes / dtype_bytes[dtype];
+
+    return (elements + most - 1) / most;
+}
+
+/* Something to send, of no more than `most` pieces: it is there, or is loaded. */
+static struct tensor any_message(struct talk *x, struct maker *m, uint32_t most)
+{
+    enum judge_dtype dtype = (enum judge_dtype)below(x->rng, COUNT(dtype_bytes));
+    uint64_t pieces = 1 + below(x->rng, most);
+    uint64_t in_slot = x->slot_bytes / dtype_bytes[dtype];
+    uint64_t elements = (pieces - 1) * in_slot + 1 + below(x->rng, in_slot);
+    struct tensor old = m->n_tensors ? m->tensors[below(x->rng, m->n_tensors)] : (struct tensor){0};
+
+    if (chance(x->rng, 60) && m->n_tensors > 0 && pieces_of(x, old.dtype, old.elements) <= most) {
+        ready(m, old.from);
+        return old;
+    }
+    if (elements * dtype_bytes[dtype] > MOST_BYTES)
+        elements = MOST_BYTES / dtype_bytes[dtype];
+    add_load(m, dtype, elements);
+    old = m->tensors[m->n_tensors - 1];
+    ready(m, old.from);
+    return old;
+}
+
+static struct judge_command message(enum judge_command_kind kind, const struct maker *other,
+                                    uint32_t tag, const struct tensor *what)
+{
+    struct judge_command c = {.kind = kind, .in = what->dtype, .out = what->dtype, .tag = tag};
+
+    c.at = *pe_of(other);
+    c.nbytes = what->elements * dtype_bytes[what->dtype];
+    c.from = what->from;
+    return c;
+}
+
+static void add_send(struct maker *from, const struct maker *to, uint32_t tag,
+                     const struct tensor *what)
+{
+    struct judge_command c = message(JUDGE_SEND, to, tag, what);
+
+    add(from, &c);
+}
+
+static size_t add_recv(struct maker *to, const struct maker *from, uint32_t tag,
+                       const struct tensor *what, bool async)
+{
+    struct judge_command c = message(JUDGE_RECV, from, tag, what);
+    size_t i;
+
+    c.async = async;
+    c.from = 0;
+    i = add(to, &c);
+    add_tensor(to, i, what->dtype, what->elements);
+    return i;
+}
+
+static struct maker *any_maker(struct talk *x)
+{
+    return &x->makers[below(x->rng, x->n)];
+}
+
+/* Two that differ, often the same two. */
+static void any_pair(struct talk *x, struct maker **a, struct maker **b)
+{
+    size_t i = below(x->rng, x->n), j = below(x->rng, x->n - 1);
+
+    if (chance(x->rng, 40))
+        i = j = 0;
+    *a = &x->makers[i];
+    *b = &x->makers[j + (j >= i)];
+    if (chance(x->rng, 50)) {
+        struct maker *c = *a;
+
+        *a = *b;
+        *b = c;
+    }
+}
+
+/* Messages of any size, received in the order in which they are sent. */
+static void stream(struct talk *x)
+{
+    uint32_t n = 1 + below(x->rng, 3);
+    struct maker *from, *to;
+
+    any_pair(x, &from, &to);
+    for (uint32_t i = 0; i < n; i++) {
+        struct tensor what = any_message(x, from, 3 * x->slots);
+        uint32_t tag = chance(x->rng, 50) ? 0 : below(x->rng, JUDGE_TAGS);
+
+        add_send(from, to, tag, &what);
+        add_recv(to, from, tag, &what, chance(x->rng, to->mix->async_per_cent));
+    }
+}
+
+/* Of those that are not there: any, but under its tag the first. */
+static uint32_t first_of_a_tag(struct dice *rng, const uint32_t *tags, const bool *there,
+                               uint32_t n)
+{
+    uint32_t i = below(rng, n), j = 0;
+
+    while (there[i])
+        i = (i + 1) % n;
+    while (there[j] || tags[j] != tags[i])
+        j++;
+    return j;
+}
+
+/* Messages on several tags, which the receiver takes in an order of its own. */
+static void shuffle(struct talk *x)
+{
+    uint32_t n = 2 + below(x->rng, MOST_AT_ONCE - 1), tags[MOST_AT_ONCE];
+    uint64_t used[JUDGE_TAGS] = {0};
+    struct tensor what[MOST_AT_ONCE];
+    bool there[MOST_AT_ONCE] = {false};
+    struct maker *from, *to;
+
+    any_pair(x, &from, &to);
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t pieces;
+
+        tags[i] = below(x->rng, 3);
+        what[i] = any_message(x, from, x->slots);
+        pieces = pieces_of(x, what[i].dtype, what[i].elements);
+        if (used[tags[i]] + pieces > x->slots)
+            tags[i] = 3 + i;
+        used[tags[i]] += pieces;
+        add_send(from, to, tags[i], &what[i]);
+    }
+    for (uint32_t left = n; left > 0; left--) {
+        uint32_t i = first_of_a_tag(x->rng, tags, there, n);
+
+        there[i] = true;
+        add_recv(to, from, tags[i], &what[i], chance(x->rng, to->mix->async_per_cent));
+    }
+}
+
+/* Some kernels, each once, in any order. */
+static size_t any_makers(struct talk *x, struct maker **some, size_t least)
+{
+    size_t n = least + below(x->rng, x->n - least + 1);
+
+    for (size_t i = 0; i < x->n; i++)
+        some[i] = &x->makers[i];
+    for (size_t i = 0; i < n; i++) {
+        size_t j = i + below(x->rng, x->n - i);
+        struct maker *m = some[i];
+
+        some[i] = some[j];
+        some[j] = m;
+    }
+    return n;
+}
+
+/*
+ * Each sends to the next under one tag and to the one before under another; of two, both are the
+ * same one. More than slots hold can pass only if all can be received meanwhile.
+ */
+static void ring(struct talk *x)
+{
+    struct maker **some = judge_alloc(x->n, sizeof *some);
+    size_t n = any_makers(x, some, 2);
+    bool large = chance(x->rng, 50);
+    uint32_t tag = 2 * below(x->rng, JUDGE_TAGS / 2);
+    struct tensor *what = judge_alloc(n, sizeof *what);
+    size_t(*got)[2] = judge_alloc(n, sizeof *got);
+
+    for (size_t i = 0; i < n; i++)
+        what[i] = any_message(x, some[i], large ? 3 * x->slots : x->slots);
+    for (size_t i = 0; large && i < n; i++) {
+        size_t before = (i + n - 1) % n, next = (i + 1) % n;
+
+        got[i][0] = add_recv(some[i], some[before], tag, &what[before], true);
+        got[i][1] = add_recv(some[i], some[next], tag + 1, &what[next], true);
+    }
+    for (size_t i = 0; i < n; i++) {
+        add_send(some[i], some[(i + 1) % n], tag, &what[i]);
+        add_send(some[i], some[(i + n - 1) % n], tag + 1, &what[i]);
+    }
+    for (size_t i = 0; i < n; i++) {
+        size_t before = (i + n - 1) % n, next = (i + 1) % n;
+
+        if (large && chance(x->rng, 70)) {
+            wait_for(some[i], got[i][1]);
+            wait_for(some[i], got[i][0]);
+        } else if (!large) {
+            add_recv(some[i], some[next], tag + 1, &what[next], false);
+            add_recv(some[i], some[before], tag, &what[before], false);
+        }
+    }
+    free(got);
+    free(what);
+    free(some);
+}
+
+/* A group that was there before, or a new one. */
+static void meet(struct talk *x, bool all)
+{
+    struct maker **some = judge_alloc(x->n, sizeof *some);
+    size_t n = any_makers(x, some, all ? x->n : 1);
+    struct judge_command c = {.kind = JUDGE_BARRIER};
+    struct judge_end *pes = judge_alloc(x->n, sizeof *pes);
+
+    for (size_t i = 0; i < n; i++)
+        pes[i] = *pe_of(some[i]);
+    c.group = x->p->n_groups;
+    if (!all && x->p->n_groups > x->groups && chance(x->rng, 50))
+        c.group = x->groups + below(x->rng, x->p->n_groups - x->groups);
+    else
+        judge_add_group(x->p, pes, n);
+    for (size_t i = 0; i < x->n; i++) {
+        const struct judge_group *g = &x->p->groups[c.group];
+
+        for (size_t j = 0; j < g->n; j++) {
+            if (judge_global_pe(x->t, &g->pes[j]) == judge_global_pe(x->t, pe_of(&x->makers[i])))
+                add(&x->makers[i], &c);
+        }
+    }
+    free(pes);
+    free(some);
+}
+
+/* Some add to one of few integers. */
+static void count(struct talk *x)
+{
+    uint32_t n = 1 + below(x->rng, 6);
+    bool wide = chance(x->rng, 60);
+    struct judge_command c = {.kind = JUDGE_ATOMIC, .in = wide ? JUDGE_I32 : JUDGE_I8};
+    uint32_t cell = below(x->rng, 4);
+
+    c.out = c.in;
+    c.nbytes = dtype_bytes[c.in];
+    c.at = any_maker(x)->mix->hot_slice;
+    c.offset = wide ? 4 * cell : JUDGE_CELLS + cell;
+    if (x->sram_cells && chance(x->rng, 50)) {
+        c.at = x->sram;
+        c.offset += JUDGE_CELLS_AT;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        c.value = (int64_t)below(x->rng, 1 << 20) - (1 << 19);
+        add(any_maker(x), &c);
+    }
+}
+
+/* The first bytes of a slice become those of the SRAM, before anybody adds to them. */
+static void make_cells(struct talk *x)
+{
+    struct maker *m = any_maker(x);
+    struct judge_command c = {.kind = JUDGE_LOAD, .in = JUDGE_I32, .out = JUDGE_I32};
+
+    c.nbytes = 2 * JUDGE_CELLS;
+    c.at = *pe_of(m);
+    c.at.kind = JUDGE_SLICE;
+    c.from = add(m, &c);
+    c.kind = JUDGE_STORE;
+    c.at = x->sram;
+    c.offset = JUDGE_CELLS_AT;
+    add(m, &c);
+    meet(x, true);
+}
+
+static void make_talk(struct talk *x)
+{
+    uint32_t n = 2 + below(x->rng, MOST_EVENTS);
+
+    if (x->sram_cells)
+        make_cells(x);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t kind = x->n < 2 ? 4 + below(x->rng, 5) : below(x->rng, 9);
+
+        if (kind < 2)
+            stream(x);
+        else if (kind == 2)
+            shuffle(x);
+        else if (kind == 3)
+            ring(x);
+        else if (kind == 4)
+            meet(x, false);
+        else if (kind == 5)
+            count(x);
+        else
+            make_step(any_maker(x));
+    }
+}
+
+void judge_random_talk(const struct judge_topo *t, uint64_t seed, struct judge_program *p)
+{
+    struct dice rng = {.state = seed ^ UINT64_C(0x74616c6b)};
+    struct mix mix = any_mix(t, &rng);
+    size_t first = p->n;
+    struct talk x = {.t = t, .rng = &rng, .p = p, .sram = mix.hot_sram, .groups = p->n_groups};
+
+    any_pes(t, &rng, &mix, p);
+    for (int i = 0; i < 4 && p->n < first + 2; i++) {
+        struct judge_end other = any_end(t, &rng, JUDGE_PE);
+
+        if (!is_launched(t, p, &other))
+            judge_add_kernel(p, &other);
+    }
+    x.n = p->n - first;
+    x.makers = judge_alloc(x.n, sizeof *x.makers);
+    for (size_t i = 0; i < x.n; i++) {
+        x.makers[i] = (struct maker){.t = t, .rng = &rng, .mix = &mix, .p = p, .kernel = first + i};
+        x.makers[i].reserved = JUDGE_WINDOW / 2;
+    }
+    x.slots = judge_count(t, "cube.pe.pe_ipcq.slots");
+    x.slot_bytes = judge_count(t, "cube.pe.pe_ipcq.slot_bytes");
+    x.sram_cells = chance(&rng, 40);
+    make_talk(&x);
+    for (size_t i = 0; i < x.n; i++)
+        drop_maker(&x.makers[i]);
+    free(x.makers);
 }

@@ -10,7 +10,7 @@
 /* What lies in a slot. */
 struct filled {
     uint64_t nbytes;
-    int64_t free_fs;      /* when the sender knows that it is free; TAKEN */
+    uint64_t free_fs;     /* when the sender knows that it is free; TAKEN */
     uint32_t id, free_id; /* of the piece, of the credit */
     bool full;            /* it has arrived, and is not taken yet */
     bool last;            /* of its send */
@@ -19,7 +19,7 @@ struct filled {
     struct taken taken;   /* watched */
 };
 
-#define TAKEN INT64_MAX
+#define TAKEN UINT64_MAX
 
 /* From one PE to another, under one tag. Counts are modulo 2^32. */
 struct queue {
@@ -39,7 +39,7 @@ struct barrier {
     uint32_t *pes; /* owned, ascending; NULL: those from `first` on */
     uint32_t first;
     size_t n, arrived;
-    int64_t last_fs; /* when the last word so far reaches the lowest PE */
+    uint64_t last_fs; /* when the last word so far reaches the lowest PE */
     struct command *waiting, *last_waiting;
     struct command *last; /* whose word that is */
     struct barrier *next; /* of the same hash */
@@ -369,7 +369,7 @@ static void send_credit(struct kb_sim *s, struct queue *q)
     s->txns[slot] = (struct txn){.id = next->free_id};
     if (s->watch && !watch_credit(s, slot, q->receiver, &next->taken))
         return;
-    engine_send_word(s, (uint64_t)next->free_fs, 0, slot);
+    engine_send_word(s, next->free_fs, 0, slot);
 }
 
 static void wait_for_slot(struct kb_sim *s, struct command *c)
@@ -383,7 +383,7 @@ static void wait_for_slot(struct kb_sim *s, struct command *c)
 
 void ipcq_send(struct kb_sim *s, uint64_t t, struct command *c)
 {
-    while (c->piece < c->pieces && slot_of(c->queue, c->queue->issued)->free_fs <= (int64_t)t)
+    while (c->piece < c->pieces && slot_of(c->queue, c->queue->issued)->free_fs <= t)
         if (!send_piece(s, t, c, c->piece == 0))
             return;
     c->async = c->piece == c->pieces;
@@ -402,7 +402,7 @@ static void credit(struct kb_sim *s, uint64_t t, struct queue *q)
     do {
         if (!send_piece(s, t, c, false))
             return;
-    } while (c->piece < c->pieces && slot_of(q, q->issued)->free_fs < (int64_t)t);
+    } while (c->piece < c->pieces && slot_of(q, q->issued)->free_fs < t);
     if (c->piece < c->pieces) {
         wait_for_slot(s, c);
         return;
@@ -500,7 +500,7 @@ static void free_slot(struct kb_sim *s, uint64_t t, const struct work *w)
     struct queue *q = w->token->queue;
     struct filled *slot = slot_of(q, w->token->i);
 
-    slot->free_fs = (int64_t)t + q->credit_fs;
+    slot->free_fs = t + (uint64_t)q->credit_fs;
     slot->free_id = w->id;
     if (s->watch)
         slot->taken = watch_taken(s);
@@ -772,9 +772,9 @@ static void release(struct kb_sim *s, struct barrier *b)
         if (slot == TXN_NONE)
             return;
         s->txns[slot] = (struct txn){.id = c->op.id};
-        if (s->watch && !watch_release_word(s, b->last_fs, slot, b->last, b->first))
+        if (s->watch && !watch_release_word(s, (int64_t)b->last_fs, slot, b->last, b->first))
             return;
-        engine_send_word(s, (uint64_t)b->last_fs, word_fs(s, lowest, c->pe), slot);
+        engine_send_word(s, b->last_fs, word_fs(s, lowest, c->pe), slot);
     }
     b->arrived = 0;
     b->last_fs = 0;
@@ -784,7 +784,7 @@ static void release(struct kb_sim *s, struct barrier *b)
 void ipcq_join(struct kb_sim *s, uint64_t t, struct command *c)
 {
     struct barrier *b = c->barrier;
-    int64_t there_fs = (int64_t)t + word_fs(s, c->pe, &s->kernels->pes[b->first]);
+    uint64_t there_fs = t + (uint64_t)word_fs(s, c->pe, &s->kernels->pes[b->first]);
 
     c->behind = NULL;
     if (b->waiting)

@@ -386,9 +386,9 @@ break_it 'watch: percent of the largest' $causes 's/percent\(row->sum_ns, row->a
 
 # -- PEs that talk ---------------------------------------------------------------------------
 ipcq=runtime/ipcq.c pe=runtime/pe.c
-break_it 'talk: a credit takes no time' $ipcq 's/\(int64_t\)t \+ q->credit_fs/(int64_t)t/'
+break_it 'talk: a credit takes no time' $ipcq 's/t \+ \(uint64_t\)q->credit_fs/t/'
 break_it 'talk: a credit comes by the way there' $ipcq 's/word_fs\(s, &k->pes\[receiver\], &k->pes\[sender\]\)/word_fs(s, \&k->pes[sender], \&k->pes[receiver])/'
-break_it 'talk: pieces without free slots' $ipcq 's/ && slot_of\(c->queue, c->queue->issued\)->free_fs <= \(int64_t\)t//'
+break_it 'talk: pieces without free slots' $ipcq 's/ && slot_of\(c->queue, c->queue->issued\)->free_fs <= t//'
 break_it 'talk: all tags are one queue' $ipcq 's/ \|\| q->tag != tag//; s/receiver\) \* 16 \+ tag;/receiver) * 16;/'
 break_it 'talk: elements cut in two' $ipcq 's/~\(elem - 1\)/~((elem - 1) * 0)/'
 break_it 'talk: any bytes are those expected' $ipcq 's/if \(slot->nbytes == nbytes && slot->last == last\)/if (last || !last)/'

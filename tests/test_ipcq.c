@@ -631,17 +631,20 @@ static void ready_bytes_arrive_ready(void **state)
     assert_true(m.value[1][0] == 7);
 }
 
-/* The snapshot of a piece is the op that made it; so is that of who uses it. */
+/*
+ * The snapshot of a piece is the op that made it; that of what was received, its last piece. Ids:
+ * a load 0, the recv 1 and its FETCHes, the dot 4 with FETCH and STORE, pieces 7 and 8, a store 9.
+ */
 static void multiplies_and_sends(tl_ctx *tl, const kb_args *args)
 {
     tl_tensor *x;
 
     (void)args;
     if (tl_pe(tl) == 0) {
-        x = tl_reshape(tl, numbers(tl, 0, 64), KB_SHAPE(8, 8));
+        x = tl_reshape(tl, numbers(tl, 0, DIM * DIM), KB_SHAPE(DIM, DIM));
         tl_send(tl, 1, 0, tl_dot(tl, x, x));
     } else {
-        x = tl_recv(tl, 0, 0, KB_SHAPE(64), KB_F32);
+        x = tl_recv(tl, 0, 0, KB_SHAPE(DIM * DIM), KB_F32);
         tl_store(tl, SLICE(1), x);
     }
 }
@@ -650,18 +653,13 @@ static void a_piece_names_the_op_that_made_it(void **state)
 {
     struct marks m;
     char *log = talk(&cube8_topology, multiplies_and_sends, &m, pair, 2);
-    char *copy = strstr(log, "\"op_name\":\"ipcq_copy\""), *end = strchr(copy, '\n');
-    char *dot = strstr(log, "\"op_name\":\"gemm_f32\"");
-    char text[32];
 
     (void)state;
-    assert_non_null(dot);
-    while (*dot != '\n')
-        dot--;
-    snprintf(text, sizeof text, "\"snapshot\":%ld",
-             strtol(dot + strlen("\n{\"op_id\":"), NULL, 10));
-    *end = '\0';
-    assert_non_null(strstr(copy, text));
+    assert_true(logged(log, 7, "snapshot") == 4);
+    assert_true(logged(log, 8, "snapshot") == 4);
+    assert_true(logged(log, 9, "snapshot") == 8);
+    assert_true(logged(log, 8, "src_addr") == logged(log, 7, "src_addr") + 4096);
+    assert_true(logged(log, 8, "nbytes") == 6400 - 4096);
     free(log);
 }
 
@@ -701,6 +699,73 @@ static void the_next_launch_begins_as_if_nothing_was_there(void **state)
         assert_int_equal(second.last_end_fs - second.launch_fs,
                          first.last_end_fs - first.launch_fs);
         kb_sim_free(sim);
+    }
+    any_topology_free(topo);
+}
+
+/* -- the end of time ------------------------------------------------------------------------ */
+
+/* 2^23 B at 0.01 GB/s are 838860800 ns: 2^63 fs are over in the 10996th load of that. */
+#define SLOW                                                                                       \
+    "kernbench: 1\nname: slow\nsips: 2\nsip: {cube_mesh: {w: 1, h: 1}}\n"                          \
+    "fabric: {overhead_ns: 1e6}\ncube: {pes: 1, hbm: {bw_gbs: 0.01}}\n"
+
+/* Until less than 1 ms is left, which a word to the other SIP takes. */
+static void pass_the_time(tl_ctx *tl)
+{
+    for (int i = 0; i < 10996; i++) {
+        uint64_t at = tl_mark(tl);
+
+        tl_load(tl, 0, KB_U8, KB_SHAPE(i < 10995 ? 1 << 23 : 969849));
+        tl_release(tl, at);
+    }
+}
+
+/* The sender has sent what slots hold, and learns too late that there is room for more. */
+static void credit_after_the_end(tl_ctx *tl, const kb_args *args)
+{
+    (void)args;
+    if (tl_pe(tl) == 1) {
+        tl_send(tl, 0, 0, tl_load(tl, UINT64_C(1) << 52, KB_U8, KB_SHAPE(5 * 4096)));
+        return;
+    }
+    pass_the_time(tl);
+    tl_recv(tl, 1, 0, KB_SHAPE(5 * 4096), KB_U8);
+}
+
+static void word_after_the_end(tl_ctx *tl, const kb_args *args)
+{
+    (void)args;
+    if (tl_pe(tl) == 0)
+        pass_the_time(tl);
+    tl_barrier(tl, tl_all(tl));
+}
+
+static void run_past_the_end(const kb_topology *topo, kb_options options, kb_kernel kernel)
+{
+    kb_sim *sim = new_sim(topo, options);
+    kb_launch_request r = {.name = "talk", .kernel = kernel, .pes = pair, .n_pes = 2};
+    kb_placement copies = {KB_REPLICATE, KB_REPLICATE};
+    kb_error why = {""};
+    kb_tensor *x;
+
+    assert_int_equal(kb_tensor_new(sim, "x", KB_U8, KB_SHAPE(1 << 23), copies, &x, &why), KB_OK);
+    assert_int_equal(kb_tensor_fill_arange(x, 0, 0, &why), KB_OK);
+    assert_int_equal(kb_launch(sim, &r, &why), KB_OK);
+    assert_int_equal(kb_sim_run(sim, 0, &why), KB_TIME_RANGE);
+    kb_sim_free(sim);
+}
+
+static void words_do_not_pass_the_end_of_time(void **state)
+{
+    const kb_topology *topo = any_topology(SLOW);
+
+    (void)state;
+    for (int engine = 0; engine < 2; engine++) {
+        kb_options options = {.engine = engine ? KB_HOP : KB_FUSED, .fingerprint = engine == 1};
+
+        run_past_the_end(topo, options, credit_after_the_end);
+        run_past_the_end(topo, options, word_after_the_end);
     }
     any_topology_free(topo);
 }
@@ -1004,6 +1069,7 @@ int main(void)
         cmocka_unit_test(ready_bytes_arrive_ready),
         cmocka_unit_test(a_piece_names_the_op_that_made_it),
         cmocka_unit_test(the_next_launch_begins_as_if_nothing_was_there),
+        cmocka_unit_test(words_do_not_pass_the_end_of_time),
         cmocka_unit_test(a_pe_that_does_not_exist),
         cmocka_unit_test(a_sender_that_does_not_exist),
         cmocka_unit_test(to_itself),

@@ -9,7 +9,8 @@ set -u
 
 tree=$(cd "$(dirname "$0")/.." && pwd)
 pattern=${1:-.}
-tests=(ev sim formula no_memory after random routes flow kernel tl kernel_memory launch
+tests=(ev sim formula no_memory after random routes flow kernel tl ipcq barrier deadlock
+    kernel_memory launch
     kernel_no_memory kernel_random exec inspect number samples sweep traffic endpoint lists guard
     watch watch_kernel trace sips ring)
 
@@ -382,6 +383,35 @@ break_it 'watch: sums that are lost as their table grows' $why 's/if \(old\.row\
 break_it 'watch: the longest steps hidden' $causes 's/return x < y \? 1 : x > y \? -1/return x < y ? -1 : x > y ? 1/'
 break_it 'watch: causes cut alone, not what they are of' $causes 's/c->things > c->top \|\| //'
 break_it 'watch: percent of the largest' $causes 's/percent\(row->sum_ns, row->all_ns\)/percent(row->sum_ns, c->row[0].all_ns)/'
+
+# -- PEs that talk ---------------------------------------------------------------------------
+ipcq=runtime/ipcq.c pe=runtime/pe.c
+break_it 'talk: a credit takes no time' $ipcq 's/\(int64_t\)t \+ q->credit_fs/(int64_t)t/'
+break_it 'talk: a credit comes by the way there' $ipcq 's/word_fs\(s, &k->pes\[receiver\], &k->pes\[sender\]\)/word_fs(s, \&k->pes[sender], \&k->pes[receiver])/'
+break_it 'talk: pieces without free slots' $ipcq 's/ && slot_of\(c->queue, c->queue->issued\)->free_fs <= \(int64_t\)t//'
+break_it 'talk: all tags are one queue' $ipcq 's/ \|\| q->tag != tag//; s/receiver\) \* 16 \+ tag;/receiver) * 16;/'
+break_it 'talk: elements cut in two' $ipcq 's/~\(elem - 1\)/~((elem - 1) * 0)/'
+break_it 'talk: any bytes are those expected' $ipcq 's/if \(slot->nbytes == nbytes && slot->last == last\)/if (last || !last)/'
+break_it 'talk: two messages taken for one' $ipcq 's/slot->nbytes == nbytes && slot->last == last/slot->nbytes == nbytes/'
+break_it 'talk: a slot is full before its piece is there' $ipcq 's/if \(!slot->full \|\| !fits/if (!fits/'
+break_it 'talk: all slots are the first' $ipcq 's/\(uint64_t\)\(piece % s->topo->pe\.ipcq_slots\)/(uint64_t)(piece * 0)/'
+break_it 'talk: queues on top of each other' $ipcq 's/^    \*taken \+= nbytes;$/    *taken = nbytes;/'
+break_it 'talk: a piece as at the issue of the first' $ipcq 's/send_piece\(s, t, c, c->piece == 0\)/send_piece(s, t, c, true)/'
+break_it 'talk: slots of an SRAM fetched from the TCM' $ipcq 's/^    bool tcm = s->topo->pe\.ipcq_space == QUEUE_TCM;/    bool tcm = true;/'
+break_it 'talk: a received tensor of nobody' $ipcq 's/^    c->result->maker = .*$//'
+break_it 'talk: a tensor from its first byte' $ipcq 's/, c->op\.in\[0\]\.view\.offset\};/, 0};/'
+break_it 'barrier: no way back' $ipcq 's/word_fs\(s, lowest, c->pe\), slot/0, slot/'
+break_it 'barrier: who comes last is the farthest' $ipcq 's/b->last_fs = there_fs > b->last_fs \? there_fs : b->last_fs;/b->last_fs = there_fs;/'
+break_it 'barrier: a group is its order' $ipcq 's/^    qsort\(g->pes, g->n, sizeof \*g->pes, by_number\);/    ;/'
+break_it 'barrier: once and never again' $ipcq 's/^    b->arrived = 0;$//'
+break_it 'atomic: the new value' $pe 's/c->pe->atomic = old;/c->pe->atomic = (int64_t)total;/'
+break_it 'atomic: every integer has a sign' $pe 's/^    if \(dtype <= KB_I64\)$/    if (dtype <= KB_U64)/'
+break_it 'atomic: added at the issue' $pe \
+    's/^        issue_dma\(s, t, c\);$/        pe_add(s, c), issue_dma(s, t, c);/' runtime/kernel.h 's/^        pe_add\(s, w->command\);/        ;/'
+break_it 'deadlock: all in one circle' runtime/deadlock.c 's/\.cycle = cycle\[l->row\[i\]\.pe\];/.cycle = 1;/'
+break_it 'deadlock: who waits for a circle is in it' runtime/deadlock.c 's/seen\[pe\] != i \+ 1/0/'
+break_it 'deadlock: what is under way beside holds up' runtime/deadlock.c 's/^    if \(holds_up\(c\)\)$/    if (holds_up(c) || true)/'
+break_it 'deadlock: members that have come' runtime/deadlock.c 's/b->n - b->arrived/b->arrived/'
 
 # -- one limit less -------------------------------------------------------------------------
 knock=runtime/cli/cmd_why.c

@@ -1,6 +1,7 @@
 /* ipcq.c -- PEs that talk: queues of slots in the receiver's memory, and barriers. */
 #include "end.h"
 #include "hook.h"
+#include "host.h"
 #include "kernel.h"
 #include "watch.h"
 #include <stdlib.h>
@@ -164,6 +165,8 @@ static bool place_slots(struct command *c, struct queue *q)
         taken = &x->hbm_bytes[pe->number];
         size = t->hbm.nbytes;
         unit = pe->number % t->pes;
+        if (host_slice_used(s, pe->number) > size - *taken - nbytes)
+            return false;
     }
     for (struct tcm_block *b = pe->blocks; b && t->pe.ipcq_space == QUEUE_TCM; b = b->next)
         if (b->offset + b->nbytes > size - *taken - nbytes)
@@ -617,6 +620,11 @@ struct group {
 static bool sort_group(struct command *c, const tl_group *from, struct group *g)
 {
     *g = (struct group){.first = from->first, .n = from->n};
+    if (g->n > c->pe->kernels->n_pes) {
+        kernel_error(c->pe, c->call, c->here, "a group of %zu PEs, where there are only %u", g->n,
+                     c->pe->kernels->n_pes);
+        return false;
+    }
     if (!from->pes || from->n == 0)
         return true;
     g->pes = malloc(g->n * sizeof *g->pes);
@@ -637,11 +645,23 @@ static bool has_member(const struct group *g, uint32_t pe)
     return bsearch(&pe, g->pes, g->n, sizeof pe, by_number);
 }
 
+/* The first member that is no PE; UINT32_MAX: all are. */
+static uint32_t no_member(const struct group *g, uint32_t n_pes)
+{
+    uint32_t first = g->first < n_pes ? n_pes : g->first;
+
+    if (!g->pes)
+        return (uint64_t)g->first + g->n > first ? first : UINT32_MAX;
+    for (size_t i = 0; i < g->n; i++)
+        if (g->pes[i] >= n_pes)
+            return g->pes[i];
+    return UINT32_MAX;
+}
+
 /* Does every member exist, and come once? */
 static bool is_group(struct command *c, const struct group *g)
 {
-    uint32_t n_pes = c->pe->kernels->n_pes;
-    uint64_t last = !g->n ? 0 : g->pes ? g->pes[g->n - 1] : (uint64_t)g->first + g->n - 1;
+    uint32_t missing = no_member(g, c->pe->kernels->n_pes);
 
     for (size_t i = 1; g->pes && i < g->n; i++) {
         if (g->pes[i] == g->pes[i - 1]) {
@@ -649,9 +669,8 @@ static bool is_group(struct command *c, const struct group *g)
             return false;
         }
     }
-    if (last >= n_pes)
-        kernel_error(c->pe, c->call, c->here, "there is no PE %llu of the group, only 0..%u",
-                     (unsigned long long)last, n_pes - 1);
+    if (missing != UINT32_MAX)
+        kernel_error(c->pe, c->call, c->here, "PE %u of the group does not exist", missing);
     else if (!has_member(g, c->pe->number))
         kernel_error(c->pe, c->call, c->here, "the PE itself is not in the group");
     else

@@ -24,7 +24,7 @@ export CMOCKA_MESSAGE_OUTPUT=TAP KB_SEEDS=${KB_SEEDS:-150}
 build() {
     make -s B=build CFLAGS=-O1 TOPO=cube8 topology >log 2>&1 &&
         make -s B=build CFLAGS=-O1 TOPO=tray32 topology >>log 2>&1 &&
-        make -s B=build CFLAGS=-O1 "${tests[@]/#/build/_t/test_}" build/_t/broken >>log 2>&1
+        make -s B=build CFLAGS=-O1 "${tests[@]/#/build/_t/test_}" build/_t/broken build/_t/talking >>log 2>&1
 }
 
 # Prints the first test that fails; false if none does. What prints results has tests of its own.
@@ -32,8 +32,9 @@ first_failure() {
     local t code name run=("${tests[@]}") scripts=(inspect)
 
     case " ${changed[*]-} " in
-    *' runtime/cli/trace'*) run=(trace) scripts=(trace) ;;
+    *' runtime/cli/trace'*) run=(trace) scripts=(trace talking) ;;
     *' runtime/cli/report'*) run=(number) scripts=(report) ;;
+    *' runtime/deadlock.c'* | *' runtime/cli/blocked'*) run=(number) scripts=(deadlock) ;;
     *' runtime/cli/'*) run=(number lists) scripts=(results sweep load why knockout inspect shells terminal report) ;;
     *' benches/'*) run=(number ring) scripts=(run) ;;
     *' runtime/watch.c'* | *' runtime/why'* | *' runtime/place.c'*) run=(watch watch_kernel) ;;
@@ -351,28 +352,44 @@ break_it 'watch: memory overhead within the drain' $watch 's/^    if \(overhead_
 break_it 'watch: late traffic that has waited since it was let in' runtime/traffic.c \
     's/watch_late\(s, \(uint64_t\)source->next_fs, slot\)/watch_late(s, t, slot)/'
 break_it 'watch: a wait for a tile of the same composite not followed' $watch \
-    's/^    shares_copy\(s, &x->shares, &from->shares\);/    ;/'
-break_it 'watch: such a wait counted, and followed too' $watch \
-    's/from->command != x->command \|\| x->cause == KB_CAUSE_LINK_WAIT\)/1)/'
-break_it 'watch: a stage that forgets the one before' $watch 's/if \(from->command == c->op\.id\)/if (0)/'
-break_it 'watch: a tile that never waits for room' $watch 's/else if \(waited_fs\)/else if (0)/'
+    's/from->chain\.command == x->chain\.command &&/0 \&\&/'
+break_it 'watch: a stage that forgets the one before' $watch 's/if \(from->chain\.command == c->op\.id\)/if (0)/'
+break_it 'watch: a tile that never waits for room' $watch \
+    's/int64_t waited_fs = \(int64_t\)t - c->op\.t_issue_fs;/int64_t waited_fs = 0;/'
 break_it 'watch: a tile that waits for room behind itself' $watch \
-    's/\.behind_id = from->command\}/.behind_id = c->op.id}/'
+    's/\.behind_id = from->chain\.command\}/.behind_id = c->op.id}/'
 break_it 'watch: a wait for a link that follows what has ended last' $watch \
-    's/ \|\| x->cause == KB_CAUSE_LINK_WAIT\)/)/; s/s->watch->leaving\.command = KB_NO_ID;/;/'
+    's/x->cause != KB_CAUSE_LINK_WAIT\)/1)/; s/s->watch->leaving\.chain\.command = KB_NO_ID;/;/'
 break_it 'watch: the shortest wait for the longest' $watch \
     's/piece->longest_fs > row->longest_fs/piece->longest_fs < row->longest_fs/'
-break_it 'watch: no dispatch' $watch 's/if \(command\.issue_fs > command\.call_fs\)/if (0)/'
+break_it 'watch: no dispatch' $watch 's/^    if \(dispatch\.sum_fs\)/    if (0)/'
 break_it 'watch: waits that lead nowhere' runtime/launch.c 's/if \(s->watch && \(wakes \|\|/if (s->watch \&\& (0 ||/'
 break_it 'watch: the end of a kernel with its return alone' runtime/launch.c \
     's/\|\| \(pe->outstanding == 1 && pe->state == PE_RETURNED\)\)/|| 0)/'
 break_it 'watch: what is issued and not waited for leads nowhere' runtime/launch.c \
     's/if \(async && pe->sim->watch\)/if (0)/'
-break_it 'watch: the path of the first kernel to end' $path 's/run->end_fs > path->end_fs/path->n == 0/'
-break_it 'watch: of several the path of the last PE' $path 's/run->pe < path->step->pe/run->pe > path->step->pe/'
-break_it 'watch: a step that is left at its issue, whole' $path 's/\(ended \? whole : cut\)/whole/'
-break_it 'watch: a path backwards' $path 's/turn_around\(path->step, path->n\);/;/'
+break_it 'watch: the path of the first kernel to end' $path 's/run->end_fs > last->end_fs \|\|/0 ||/'
+break_it 'watch: of several the path of the last PE' $path 's/run->pe < last->pe/run->pe > last->pe/'
+break_it 'watch: a step that is left at its issue, whole' $path 's/^    return whole \?/    return 1 ?/'
+break_it 'watch: a path backwards' $path 's/turn_around\(path, p->last\.launch\);/;/'
 break_it 'watch: folded wires that forget time' $path 's/to\[at\]\.sum_fs \+= share->sum_fs;/;/'
+break_it 'watch: wires of a credit that are overheads' $watch \
+    's/talk->wire_fs \+= wire_fs;/talk->overhead_fs += wire_fs;/'
+break_it 'watch: a wait for a slot that ends as its credit sets out' $watch \
+    's/int64_t from_fs = set_out_fs > talk->since_fs \?/int64_t from_fs = 1 ?/'
+break_it 'watch: a message that comes from nowhere' $watch 's/x->before = leaving_stretch\(s\);/;/'
+break_it 'watch: a send that returns at its issue' $watch \
+    's/c->talk\.stretch = tell_stretch\(s, &x, \(int64_t\)t\);/;/'
+break_it 'watch: a barrier that nobody is late for' $watch 's/x->before = last_stretch\(s, last, to, .*\);/;/'
+break_it 'watch: the first of those who come last' runtime/ipcq.c 's/there_fs > b->last_fs\)/there_fs >= b->last_fs)/'
+break_it 'watch: waits that are not told while they last' $watch 's/^    if \(c->piece < c->pieces\)/    if (0)/'
+break_it 'watch: what others did forgotten' $path 's/if \(alone && !last\)/if (!last)/'
+break_it 'trace: a send that keeps its kernel' runtime/cli/trace.c 's/^                      \.go_on = on_go_on\}/                      }/'
+break_it 'trace: an arrow that ends where it should go on' runtime/cli/trace.c \
+    's/\(work->message == KB_NO_ID \? work->id : work->message\)/(work->id)/'
+break_it 'deadlock: circles that are none' runtime/deadlock.c 's/cycle\[at\] = cycles;/cycle[at] = 0;/'
+break_it 'deadlock: all who wait for a circle are in it' runtime/deadlock.c \
+    's/if \(pe == KB_NO_ID \|\| seen\[pe\] != i \+ 1\)/if (pe == KB_NO_ID)/'
 break_it 'watch: kernels counted by their pieces too' $why 's/^    if \(span->command != KB_NO_ID\)$/    if (0)/'
 break_it 'watch: all sums behind somebody' $why \
     's/of\.by == KB_WHY_WAIT \|\| of\.by == KB_WHY_PATH \?/1 ?/'

@@ -18,7 +18,7 @@ static void setup(kb_bench_run *run)
     kb_dtype dtype = kb_bench_dtype(run, "dtype");
     int64_t n = sharing_of(run).ranks, all = n * kb_bench_int(run, "count");
 
-    kb_bench_input(run, "x", dtype, KB_SHAPE(all), BY_COLUMNS, 1);
+    input_rows(run, 1);
     kb_bench_output(run, "y", dtype, KB_SHAPE(n, all), BY_COLUMNS);
     kb_bench_launch(run, "all_gather", all_gather, NULL, 0);
 }
@@ -29,13 +29,15 @@ static void reference(const kb_bench_run *run, double *const *t)
 
     for (int64_t i = 0; i < n; i++)
         for (int64_t rank = 0; rank < n; rank++)
-            memcpy(t[1] + (i * n + rank) * count, t[0] + i * count, (size_t)count * sizeof **t);
+            memcpy(t[1] + (i * n + rank) * count, input_of(run, t[0], 0, i),
+                   (size_t)count * sizeof **t);
 }
 
 static const kb_bench_arg args_of_all_gather[] = {
     COUNT_ARG("64", "elements of a rank"),
     DTYPE_ARG("f16", ALL_DTYPES),
     OVER_ARG,
+    INPUTS_ARG,
 };
 
 const kb_bench bench_all_gather = {

@@ -1,8 +1,7 @@
 /* all_reduce.c -- y = the sum of x over all ranks, or its maximum or minimum, at every rank. */
 #include <string.h>
 #include "all_reduce.h"
-
-enum inputs { OWN, SAME };
+#include "collective_bound.h"
 
 static void all_reduce(tl_ctx *tl, const kb_args *args)
 {
@@ -10,25 +9,20 @@ static void all_reduce(tl_ctx *tl, const kb_args *args)
     kb_shard x = kb_tensor_shard(args->tensors[0], tl_pe(tl));
     kb_shard y = kb_tensor_shard(args->tensors[1], tl_pe(tl));
     kb_dtype dtype = kb_tensor_dtype(args->tensors[1]);
-    struct vector to = vector_of(&y, dtype), from = to;
+    struct vector from = vector_of(&x, dtype), to = vector_of(&y, dtype);
 
-    from.address = x.address;
-    if (kb_bench_choice(run, "inputs") == SAME)
-        from.address += (uint64_t)(y.first[0] % x.shape.dim[0]) * kb_dtype_bytes(dtype);
     all_reduce_by(tl, (enum algorithm)kb_bench_choice(run, "algorithm"), over_of(run), from, to,
                   op_of(run));
 }
 
 static void setup(kb_bench_run *run)
 {
+    if (kb_bench_choice(run, "algorithm") == AUTO)
+        choose_algorithm(run, "all_reduce");
     kb_dtype dtype = kb_bench_dtype(run, "dtype");
     int64_t count = kb_bench_int(run, "count"), all = sharing_of(run).ranks * count;
 
-    if (kb_bench_choice(run, "inputs") == SAME)
-        kb_bench_input(run, "x", dtype, KB_SHAPE(count), (kb_placement){KB_REPLICATE, KB_REPLICATE},
-                       1);
-    else
-        kb_bench_input(run, "x", dtype, KB_SHAPE(all), BY_COLUMNS, 1);
+    input_rows(run, 1);
     kb_bench_output(run, "y", dtype, KB_SHAPE(all), BY_COLUMNS);
     kb_bench_launch(run, "all_reduce", all_reduce, NULL, 0);
 }
@@ -120,7 +114,6 @@ static void reduce_all(const kb_bench_run *run, const struct summands *s)
 static void reduce_part(const kb_bench_run *run, double *const *t, int64_t lo, int64_t hi)
 {
     int64_t count = kb_bench_int(run, "count"), ranks = sharing_of(run).ranks, n = hi - lo;
-    int64_t from = kb_bench_choice(run, "inputs") == SAME ? 0 : count;
     double *copies = calloc((size_t)(ranks * n) + 1, sizeof *copies);
     struct summands s = {.v = calloc((size_t)ranks, sizeof *s.v),
                          .n = ranks,
@@ -131,7 +124,7 @@ static void reduce_part(const kb_bench_run *run, double *const *t, int64_t lo, i
 
     for (int64_t i = 0; i < ranks && copies && s.v; i++) {
         s.v[i] = copies + i * n;
-        memcpy(s.v[i], t[0] + i * from + lo, (size_t)n * sizeof **t);
+        memcpy(s.v[i], input_of(run, t[0], 0, i) + lo, (size_t)n * sizeof **t);
     }
     if (copies && s.v) {
         reduce_all(run, &s);
@@ -159,7 +152,7 @@ static const kb_bench_arg args_of_all_reduce[] = {
     OP_ARG,
     OVER_ARG,
     ALGORITHM_ARG,
-    {"inputs", KB_ARG_CHOICE, "own", 0, 0, "own same", "same: one vector that all ranks have"},
+    INPUTS_ARG,
 };
 
 const kb_bench bench_all_reduce = {

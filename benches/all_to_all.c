@@ -18,7 +18,7 @@ static void setup(kb_bench_run *run)
     kb_dtype dtype = kb_bench_dtype(run, "dtype");
     int64_t n = sharing_of(run).ranks, all = n * kb_bench_int(run, "count");
 
-    kb_bench_input(run, "x", dtype, KB_SHAPE(n, all), BY_COLUMNS, 1);
+    input_rows(run, n);
     kb_bench_output(run, "y", dtype, KB_SHAPE(n, all), BY_COLUMNS);
     kb_bench_launch(run, "all_to_all", all_to_all, NULL, 0);
 }
@@ -29,7 +29,7 @@ static void reference(const kb_bench_run *run, double *const *t)
 
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < n; j++)
-            memcpy(t[1] + (i * n + j) * count, t[0] + (j * n + i) * count,
+            memcpy(t[1] + (i * n + j) * count, input_of(run, t[0], j, i),
                    (size_t)count * sizeof **t);
 }
 
@@ -37,6 +37,7 @@ static const kb_bench_arg args_of_all_to_all[] = {
     COUNT_ARG("64", "elements from each rank to each"),
     DTYPE_ARG("f16", ALL_DTYPES),
     OVER_ARG,
+    INPUTS_ARG,
 };
 
 const kb_bench bench_all_to_all = {

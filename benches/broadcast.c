@@ -1,6 +1,6 @@
 /* broadcast.c -- y at every rank is the x of rank 0. */
 #include <string.h>
-#include "collective_bench.h"
+#include "collective_bound.h"
 
 enum algorithm { AUTO, TREE, LINE };
 
@@ -20,10 +20,12 @@ static void broadcast(tl_ctx *tl, const kb_args *args)
 
 static void setup(kb_bench_run *run)
 {
+    if (kb_bench_choice(run, "algorithm") == AUTO)
+        choose_algorithm(run, "broadcast");
     kb_dtype dtype = kb_bench_dtype(run, "dtype");
     int64_t all = sharing_of(run).ranks * kb_bench_int(run, "count");
 
-    kb_bench_input(run, "x", dtype, KB_SHAPE(all), BY_COLUMNS, 1);
+    input_rows(run, 1);
     kb_bench_output(run, "y", dtype, KB_SHAPE(all), BY_COLUMNS);
     kb_bench_launch(run, "broadcast", broadcast, NULL, 0);
 }
@@ -40,6 +42,7 @@ static const kb_bench_arg args_of_broadcast[] = {
     COUNT_ARG("1024", "elements of a rank"),
     DTYPE_ARG("f16", ALL_DTYPES),
     OVER_ARG,
+    INPUTS_ARG,
     {"algorithm", KB_ARG_CHOICE, "auto", 0, 0, "auto tree line",
      "how it is done; auto: the fastest, by trying"},
 };

@@ -17,6 +17,11 @@
     {                                                                                              \
         "over", KB_ARG_CHOICE, "pes", 0, 0, "pes cubes sips", "what the ranks are"                 \
     }
+#define INPUTS_ARG                                                                                 \
+    {                                                                                              \
+        "inputs", KB_ARG_CHOICE, "own", 0, 0, "own same",                                          \
+            "same: all ranks (but SIPs) have one vector, which is kept once"                       \
+    }
 
 /* -- who takes part ------------------------------------------------------------------------- */
 
@@ -68,6 +73,39 @@ static inline struct vector vector_of(const kb_shard *shard, kb_dtype dtype)
     for (int64_t i = 0; i < shard->shape.rank; i++)
         v.n *= shard->shape.dim[i];
     return v;
+}
+
+/* -- inputs --------------------------------------------------------------------------------- */
+
+enum inputs { OWN, SAME };
+
+/* SIPs cannot: a placement does not copy to SIPs what it cuts over their cubes. */
+static inline bool inputs_are_same(const kb_bench_run *run)
+{
+    return kb_bench_choice(run, "inputs") == SAME && over_of(run) != OVER_SIPS;
+}
+
+/* Tensor x: `rows` vectors of every rank. */
+static inline void input_rows(kb_bench_run *run, int64_t rows)
+{
+    kb_dtype dtype = kb_bench_dtype(run, "dtype");
+    int64_t count = kb_bench_int(run, "count");
+    kb_placement copies = {KB_REPLICATE, over_of(run) == OVER_PES ? KB_REPLICATE : KB_COLUMN_WISE};
+
+    if (inputs_are_same(run))
+        kb_bench_input(run, "x", dtype, KB_SHAPE(rows, count), copies, 1);
+    else
+        kb_bench_input(run, "x", dtype, KB_SHAPE(rows, sharing_of(run).ranks * count), BY_COLUMNS,
+                       1);
+}
+
+/* Of x, where the row of a rank begins. */
+static inline double *input_of(const kb_bench_run *run, double *x, int64_t row, int64_t rank)
+{
+    int64_t count = kb_bench_int(run, "count");
+
+    return inputs_are_same(run) ? x + row * count
+                                : x + (row * sharing_of(run).ranks + rank) * count;
 }
 
 /* -- references ----------------------------------------------------------------------------- */

@@ -17,7 +17,7 @@ static void setup(kb_bench_run *run)
     kb_dtype dtype = kb_bench_dtype(run, "dtype");
     int64_t n = sharing_of(run).ranks, all = n * kb_bench_int(run, "count");
 
-    kb_bench_input(run, "x", dtype, KB_SHAPE(n, all), BY_COLUMNS, 1);
+    input_rows(run, n);
     kb_bench_output(run, "y", dtype, KB_SHAPE(all), BY_COLUMNS);
     kb_bench_launch(run, "reduce_scatter", reduce_scatter, NULL, 0);
 }
@@ -30,11 +30,10 @@ static void reference(const kb_bench_run *run, double *const *t)
 
     for (int64_t c = 0; c < n; c++)
         for (int64_t e = 0; e < count; e++) {
-            const double *row = t[0] + c * n * count + e;
-            double sum = row[(c + 1) % n * count];
+            double sum = input_of(run, t[0], c, (c + 1) % n)[e];
 
             for (int64_t i = 2; i <= n; i++)
-                sum = reduced(op_of(run), dtype, sum, row[(c + i) % n * count]);
+                sum = reduced(op_of(run), dtype, sum, input_of(run, t[0], c, (c + i) % n)[e]);
             t[1][c * count + e] = sum;
         }
 }
@@ -44,6 +43,7 @@ static const kb_bench_arg args_of_reduce_scatter[] = {
     DTYPE_ARG("f16", ALL_DTYPES),
     OP_ARG,
     OVER_ARG,
+    INPUTS_ARG,
 };
 
 const kb_bench bench_reduce_scatter = {

@@ -2,6 +2,7 @@
 #include "end.h"
 #include "hook.h"
 #include "kernel.h"
+#include "watch.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,7 @@ struct filled {
     bool last;            /* of its send */
     struct view sent;     /* owned; all of the send, at its first piece */
     tl_here here;         /* of the send */
+    struct taken taken;   /* watched */
 };
 
 #define TAKEN INT64_MAX
@@ -38,6 +40,7 @@ struct barrier {
     size_t n, arrived;
     int64_t last_fs; /* when the last word so far reaches the lowest PE */
     struct command *waiting, *last_waiting;
+    struct command *last; /* whose word that is */
     struct barrier *next; /* of the same hash */
 };
 
@@ -361,12 +364,16 @@ static void send_credit(struct kb_sim *s, struct queue *q)
     if (slot == TXN_NONE)
         return;
     s->txns[slot] = (struct txn){.id = next->free_id};
+    if (s->watch && !watch_credit(s, slot, q->receiver, &next->taken))
+        return;
     engine_send_word(s, (uint64_t)next->free_fs, 0, slot);
 }
 
 static void wait_for_slot(struct kb_sim *s, struct command *c)
 {
     c->queue->sending = c;
+    if (s->watch)
+        watch_wait(s, c, c->op.id + c->piece, c->queue->receiver);
     if (slot_of(c->queue, c->queue->issued)->free_fs != TAKEN)
         send_credit(s, c->queue);
 }
@@ -379,6 +386,8 @@ void ipcq_send(struct kb_sim *s, uint64_t t, struct command *c)
     c->async = c->piece == c->pieces;
     if (!c->async)
         wait_for_slot(s, c);
+    else if (s->watch)
+        watch_go_on(s, t, c);
 }
 
 /* The credit that a sender has waited for is there; that of a slot behind has an event of its own.
@@ -397,6 +406,8 @@ static void credit(struct kb_sim *s, uint64_t t, struct queue *q)
     }
     q->sending = NULL;
     c->async = true;
+    if (s->watch)
+        watch_go_on(s, t, c);
     c->pe->current = NULL;
     c->pe->state = PE_WAKES;
     wakes_add(&s->kernels->wakes, t, c->pe->number);
@@ -430,7 +441,8 @@ static void take_piece(struct kb_sim *s, uint64_t t, struct command *c)
     st.id = c->op.id + 1 + c->piece;
     if (c->piece == 0)
         c->result->view = slot_of(q, q->taken)->sent;
-    c->result->maker = slot_of(q, q->taken)->id; /* in the end that of the last */
+    x->next_id = slot_of(q, q->taken)->id;
+    c->result->maker = x->next_id; /* in the end that of the last */
     *slot_of(q, q->taken) = (struct filled){.free_fs = TAKEN};
     q->taken++;
     c->piece++;
@@ -469,6 +481,8 @@ void ipcq_receive(struct kb_sim *s, uint64_t t, struct command *c)
         q->receiving = c;
     q->last_receiving = c;
     give_pieces(s, t, q);
+    if (s->watch && s->status == KB_OK && c->piece < c->pieces)
+        watch_wait(s, c, c->op.id + 1 + c->piece, q->sender);
 }
 
 static void received(struct kb_sim *s, uint64_t t, struct command *c)
@@ -485,6 +499,8 @@ static void free_slot(struct kb_sim *s, uint64_t t, const struct work *w)
 
     slot->free_fs = (int64_t)t + q->credit_fs;
     slot->free_id = w->id;
+    if (s->watch)
+        slot->taken = watch_taken(s);
     if (q->sending && slot == slot_of(q, q->issued))
         send_credit(s, q);
 }
@@ -547,6 +563,39 @@ struct op ipcq_record(const struct work *w)
     return op;
 }
 
+static bool is_before(const struct queue *q, const struct queue *other)
+{
+    if (q->sender != other->sender)
+        return q->sender < other->sender;
+    return q->receiver != other->receiver ? q->receiver < other->receiver : q->tag < other->tag;
+}
+
+/* Adds those of a queue; its first, if the queue comes before `first`. */
+static void count_queue(struct queue *q, kb_launch_result *r, struct queue **first)
+{
+    if (q->taken == q->issued)
+        return;
+    for (uint32_t i = q->taken; i != q->issued; i++)
+        r->unreceived += slot_of(q, i)->last;
+    if (*first && is_before(*first, q))
+        return;
+    *first = q;
+    r->unreceived_from = q->sender;
+    r->unreceived_to = q->receiver;
+    r->unreceived_file = slot_of(q, q->taken)->here.file;
+    r->unreceived_line = slot_of(q, q->taken)->here.line;
+}
+
+void ipcq_count_unreceived(const struct kernels *k, kb_launch_result *r)
+{
+    const struct ipcq *x = k->ipcq;
+    struct queue *first = NULL;
+
+    for (size_t i = 0; x && i < x->n_rows; i++)
+        for (struct queue *q = x->queues[i]; q; q = q->next)
+            count_queue(q, r, &first);
+}
+
 /* -- barriers ------------------------------------------------------------------------------- */
 
 static int by_number(const void *a, const void *b)
@@ -567,6 +616,11 @@ struct group {
 static bool sort_group(struct command *c, const tl_group *from, struct group *g)
 {
     *g = (struct group){.first = from->first, .n = from->n};
+    if (g->n > c->pe->kernels->n_pes) {
+        kernel_error(c->pe, c->call, c->here, "a group of %zu PEs, where there are only %u", g->n,
+                     c->pe->kernels->n_pes);
+        return false;
+    }
     if (!from->pes || from->n == 0)
         return true;
     g->pes = malloc(g->n * sizeof *g->pes);
@@ -587,11 +641,23 @@ static bool has_member(const struct group *g, uint32_t pe)
     return bsearch(&pe, g->pes, g->n, sizeof pe, by_number);
 }
 
+/* The first member that is no PE; UINT32_MAX: all are. */
+static uint32_t no_member(const struct group *g, uint32_t n_pes)
+{
+    uint32_t first = g->first < n_pes ? n_pes : g->first;
+
+    if (!g->pes)
+        return (uint64_t)g->first + g->n > first ? first : UINT32_MAX;
+    for (size_t i = 0; i < g->n; i++)
+        if (g->pes[i] >= n_pes)
+            return g->pes[i];
+    return UINT32_MAX;
+}
+
 /* Does every member exist, and come once? */
 static bool is_group(struct command *c, const struct group *g)
 {
-    uint32_t n_pes = c->pe->kernels->n_pes;
-    uint64_t last = !g->n ? 0 : g->pes ? g->pes[g->n - 1] : (uint64_t)g->first + g->n - 1;
+    uint32_t missing = no_member(g, c->pe->kernels->n_pes);
 
     for (size_t i = 1; g->pes && i < g->n; i++) {
         if (g->pes[i] == g->pes[i - 1]) {
@@ -599,9 +665,8 @@ static bool is_group(struct command *c, const struct group *g)
             return false;
         }
     }
-    if (last >= n_pes)
-        kernel_error(c->pe, c->call, c->here, "there is no PE %llu of the group, only 0..%u",
-                     (unsigned long long)last, n_pes - 1);
+    if (missing != UINT32_MAX)
+        kernel_error(c->pe, c->call, c->here, "PE %u of the group does not exist", missing);
     else if (!has_member(g, c->pe->number))
         kernel_error(c->pe, c->call, c->here, "the PE itself is not in the group");
     else
@@ -703,10 +768,13 @@ static void release(struct kb_sim *s, struct barrier *b)
         if (slot == TXN_NONE)
             return;
         s->txns[slot] = (struct txn){.id = c->op.id};
+        if (s->watch && !watch_release_word(s, b->last_fs, slot, b->last, b->first))
+            return;
         engine_send_word(s, (uint64_t)b->last_fs, word_fs(s, lowest, c->pe), slot);
     }
     b->arrived = 0;
     b->last_fs = 0;
+    b->last = NULL;
 }
 
 void ipcq_join(struct kb_sim *s, uint64_t t, struct command *c)
@@ -720,7 +788,12 @@ void ipcq_join(struct kb_sim *s, uint64_t t, struct command *c)
     else
         b->waiting = c;
     b->last_waiting = c;
-    b->last_fs = there_fs > b->last_fs ? there_fs : b->last_fs;
+    if (s->watch)
+        watch_wait(s, c, c->op.id, KB_NO_ID);
+    if (!b->last || there_fs > b->last_fs) {
+        b->last = c;
+        b->last_fs = there_fs;
+    }
     if (++b->arrived == b->n)
         release(s, b);
 }
@@ -729,6 +802,8 @@ void pe_word_arrived(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
     struct work w = s->kernels->work[slot];
 
+    if (s->watch)
+        watch_word(s, slot);
     slot_free(s, slot);
     if (w.token) {
         struct queue *q = w.token->queue;
@@ -738,4 +813,6 @@ void pe_word_arrived(struct kb_sim *s, uint64_t t, uint32_t slot)
     } else {
         pe_command_end(s, t, w.command);
     }
+    if (s->watch)
+        watch_left(s);
 }

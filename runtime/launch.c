@@ -544,6 +544,7 @@ static void end_launch(struct kb_sim *s)
     struct launch *l = current(k);
 
     count_idle(k, l);
+    ipcq_count_unreceived(k, &l->result);
     l->done = true;
     s->end_fs = l->result.response_fs;
     k->launched = false;

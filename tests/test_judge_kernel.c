@@ -628,6 +628,165 @@ static void a_composite_of_math(void **state)
     drop(&r);
 }
 
+/* -- PEs that talk -------------------------------------------------------------------------- */
+
+static size_t message(struct rig *r, size_t k, enum judge_command_kind kind, const char *other,
+                      uint64_t nbytes)
+{
+    struct judge_command c = {.kind = kind, .in = JUDGE_F32, .nbytes = nbytes, .tag = 7};
+
+    c.at = end_of(r, other);
+    return add(r, k, c);
+}
+
+static void assert_returns(const struct rig *r, size_t k, size_t command, double ns)
+{
+    assert_int_equal(times(r, k, command)->return_fs - r->run.start_fs, NS(ns));
+}
+
+/*
+ * Design 5.1. To the TCM of the PE beside: 0.0475, 4096 B at 128 GB/s; a FETCH at 512 GB/s. The
+ * fifth piece has the first one's slot: it was fetched at 43.0475, and the sender knows at 43.095.
+ */
+static void five_pieces_in_four_slots(void **state)
+{
+    struct rig r = rig_of(CUBE8);
+    size_t to = kernel(&r, "c0.pe1"), from = kernel(&r, "c0.pe0");
+
+    (void)state;
+    message(&r, to, JUDGE_RECV, "c0.pe0", 5 * 4096 - 4);
+    message(&r, from, JUDGE_SEND, "c0.pe1", 5 * 4096 - 4);
+    run(&r);
+    for (uint64_t i = 0; i < 4; i++) {
+        double at = 3 + 32.0475 * (double)(i + 1);
+
+        lasts(&r, i, JUDGE_COPY, at - 32.0475, at);
+        lasts(&r, 6 + i, JUDGE_FETCH, at, at + 8);
+    }
+    assert_returns(&r, from, 0, 43.095);
+    lasts(&r, 4, JUDGE_COPY, 3 + 4 * 32.0475, 3 + 4 * 32.0475 + 0.0475 + 31.96875);
+    ends(&r, to, 0, 3 + 4 * 32.0475 + 0.0475 + 31.96875 + 7.9921875);
+    assert_int_equal(r.run.records[4].nbytes, 4092);
+    assert_int_equal(r.run.records[4].address, r.run.records[0].address);
+    assert_int_equal(r.run.records[5].component, JUDGE_NOWHERE);
+    assert_int_equal(r.run.kernels[from].end_fs, r.run.records[4].t_end);
+    drop(&r);
+}
+
+/* To c1.pe0: 0.29 and two ucie of 1. Its slot is in c1.sram: 0.5 + 13.125 + 5.5, 0.5 + 1 + 0.5,
+ * 1.5 + 3.5, 0.5 mm, and out of it 0.5 + 0.375 + 9 + 0.5. */
+static void slots_may_be_in_an_sram(void **state)
+{
+    struct rig r = rig_of(CUBE8 "cube: {pe: {pe_ipcq: {slots: 1, space: sram}}}\n");
+    size_t from = kernel(&r, "c0.pe0"), to = kernel(&r, "c1.pe0");
+
+    (void)state;
+    message(&r, from, JUDGE_SEND, "c1.pe0", 4100);
+    message(&r, to, JUDGE_RECV, "c0.pe0", 4100);
+    run(&r);
+    lasts(&r, 0, JUDGE_COPY, 3, 3 + 2.26625 + 32);
+    lasts(&r, 3, JUDGE_DMA_READ, 37.26625, 37.26625 + 0.10375 + 32);
+    assert_returns(&r, from, 0, 69.37 + 2.29);
+    lasts(&r, 1, JUDGE_COPY, 71.66, 71.66 + 2.26625 + 0.03125);
+    ends(&r, to, 0, 73.9575 + 0.10375 + 0.03125);
+    drop(&r);
+}
+
+static size_t barrier(struct rig *r, size_t k, size_t group)
+{
+    return add(r, k, (struct judge_command){.kind = JUDGE_BARRIER, .group = group});
+}
+
+/* c0.pe7 is 0.2325 from c0.pe0, c0.pe1 0.0475; pe1 adds, comes late, and meets them again. */
+static void a_barrier_ends_for_all_after_the_last(void **state)
+{
+    struct rig r = rig_of(CUBE8);
+    const char *const names[] = {"c0.pe7", "c0.pe0", "c0.pe1"};
+    struct judge_end pes[3];
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        kernel(&r, names[i]);
+        pes[i] = end_of(&r, names[i]);
+    }
+    judge_add_group(&r.p, pes, 3);
+    pes[0] = end_of(&r, "c0.pe1");
+    pes[2] = end_of(&r, "c0.pe7");
+    judge_add_group(&r.p, pes, 3); /* the same */
+    dma(&r, 2, JUDGE_ATOMIC, "c0.slice1", 4, false);
+    for (size_t i = 0; i < 3; i++) {
+        barrier(&r, i, i % 2);
+        barrier(&r, i, 0);
+    }
+    run(&r);
+    ends(&r, 2, 0, 3 + 2.085 + 0.015625);
+    ends(&r, 1, 0, 5.100625 + 3 + 0.0475);
+    ends(&r, 2, 1, 8.148125 + 0.0475);
+    ends(&r, 0, 0, 8.148125 + 0.2325);
+    ends(&r, 1, 1, 8.380625 + 3 + 0.2325);
+    ends(&r, 0, 1, 11.613125 + 0.2325);
+    drop(&r);
+}
+
+/* Of two that add at once the nearer one is first. */
+static void atomics_add_up_in_order_of_service(void **state)
+{
+    struct rig r = rig_of(CUBE8);
+    struct judge_command c = {.kind = JUDGE_ATOMIC, .in = JUDGE_I32, .nbytes = 4};
+
+    (void)state;
+    kernel(&r, "c0.pe1");
+    kernel(&r, "c0.pe0");
+    c.at = end_of(&r, "c0.slice0");
+    for (size_t i = 0; i < 4; i++) {
+        c.value = i % 2 ? 100 : 1;
+        add(&r, i % 2, c);
+    }
+    run(&r);
+    assert_int_equal(times(&r, 1, 0)->before, 0);
+    assert_int_equal(times(&r, 0, 0)->before, 100);
+    assert_int_equal(times(&r, 1, 1)->before, 101);
+    assert_int_equal(times(&r, 0, 1)->before, 201);
+    drop(&r);
+}
+
+static void assert_refused(struct rig *r)
+{
+    assert_false(judge_kernels(r->t, &r->p, &r->run));
+    drop(r);
+}
+
+static void what_waits_for_ever_is_refused(void **state)
+{
+    struct rig r = rig_of(CUBE8);
+    struct judge_end pes[2] = {end_of(&r, "c0.pe0"), end_of(&r, "c0.pe1")};
+
+    (void)state;
+    message(&r, kernel(&r, "c0.pe0"), JUDGE_RECV, "c0.pe1", 4);
+    assert_refused(&r);
+    r = rig_of(CUBE8);
+    message(&r, kernel(&r, "c0.pe0"), JUDGE_SEND, "c0.pe1", 5 * 4096);
+    assert_refused(&r);
+    r = rig_of(CUBE8);
+    judge_add_group(&r.p, pes, 2);
+    barrier(&r, kernel(&r, "c0.pe0"), 0);
+    assert_refused(&r);
+}
+
+static void other_bytes_than_were_sent_are_refused(void **state)
+{
+    static const uint64_t sizes[][2] = {{4, 8}, {8, 4}, {4096, 4100}, {4100, 4096}};
+
+    (void)state;
+    for (size_t i = 0; i < 4; i++) {
+        struct rig r = rig_of(CUBE8);
+
+        message(&r, kernel(&r, "c0.pe0"), JUDGE_SEND, "c0.pe1", sizes[i][0]);
+        message(&r, kernel(&r, "c0.pe1"), JUDGE_RECV, "c0.pe0", sizes[i][1]);
+        assert_refused(&r);
+    }
+}
+
 /* -- mistakes of the caller ----------------------------------------------------------------- */
 
 static void a_program_without_sense_is_refused(void **state)
@@ -647,12 +806,15 @@ static void a_program_without_sense_is_refused(void **state)
     kernel(&r, "c0.pe0");
     assert_false(judge_kernels(r.t, &r.p, &r.run));
     drop(&r);
+    r = rig_of(CUBE8);
+    message(&r, kernel(&r, "c0.pe0"), JUDGE_SEND, "c0.pe0", 4); /* to itself */
+    assert_refused(&r);
 }
 
 /* -- random programs ------------------------------------------------------------------------ */
 
 /* What seed `seed` draws: the machine, the program, its run. */
-static struct rig random_rig(uint64_t seed)
+static struct rig random_rig_of(uint64_t seed, bool talks)
 {
     char *yaml = NULL;
     size_t n = 0;
@@ -664,8 +826,16 @@ static struct rig random_rig(uint64_t seed)
     fclose(out);
     r = rig_of(yaml);
     free(yaml);
-    judge_random_program(r.t, seed, &r.p);
+    if (talks)
+        judge_random_talk(r.t, seed, &r.p);
+    else
+        judge_random_program(r.t, seed, &r.p);
     return r;
+}
+
+static struct rig random_rig(uint64_t seed)
+{
+    return random_rig_of(seed, false);
 }
 
 static char *text_of(const struct judge_program *p)
@@ -703,9 +873,17 @@ static void assert_sane(const struct rig *r, uint64_t seed)
     }
 }
 
+static void count_kinds(const struct judge_program *p, size_t kinds[JUDGE_ATOMIC + 1])
+{
+    for (size_t k = 0; k < p->n; k++) {
+        for (size_t i = 0; i < p->kernels[k].n; i++)
+            kinds[p->kernels[k].commands[i].kind]++;
+    }
+}
+
 static void random_programs_run(void **state)
 {
-    size_t kinds[JUDGE_WAIT + 1] = {0}, records = 0;
+    size_t kinds[JUDGE_ATOMIC + 1] = {0}, records = 0;
 
     (void)state;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
@@ -714,15 +892,39 @@ static void random_programs_run(void **state)
         run(&r);
         assert_sane(&r, seed);
         records += r.run.n_records;
-        for (size_t k = 0; k < r.p.n; k++) {
-            for (size_t i = 0; i < r.p.kernels[k].n; i++)
-                kinds[r.p.kernels[k].commands[i].kind]++;
-        }
+        count_kinds(&r.p, kinds);
         drop(&r);
     }
     for (size_t i = 0; i <= JUDGE_WAIT; i++)
         assert_true(kinds[i] > SEEDS);
     assert_true(records > 100 * SEEDS);
+}
+
+/* Nobody waits for ever, but many wait for a slot, and messages come in every order. */
+static void random_programs_talk(void **state)
+{
+    size_t kinds[JUDGE_ATOMIC + 1] = {0}, waited = 0, pieces = 0;
+
+    (void)state;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        struct rig r = random_rig_of(seed, true);
+
+        run(&r);
+        count_kinds(&r.p, kinds);
+        for (size_t i = 0; i < r.run.n_records; i++) {
+            const struct judge_op_record *o = &r.run.records[i];
+            const struct judge_command_times *c = times(&r, o->kernel, o->command);
+
+            pieces += o->stage == JUDGE_COPY;
+            waited += o->stage == JUDGE_COPY && o->op_id == c->op_id && c->return_fs > c->issue_fs;
+        }
+        drop(&r);
+    }
+    for (size_t i = 0; i <= JUDGE_ATOMIC; i++)
+        assert_true(kinds[i] > SEEDS / 5);
+    assert_int_equal(kinds[JUDGE_SEND], kinds[JUDGE_RECV]);
+    assert_true(waited > kinds[JUDGE_SEND] / 5);
+    assert_true(pieces > 2 * kinds[JUDGE_SEND]);
 }
 
 /* Leaves only loads and stores of slices and SRAMs, and lets none of them block. */
@@ -789,8 +991,8 @@ static void transactions_take_what_a_replay_says(void **state)
 static void the_same_seed_gives_the_same_program_and_times(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= SEEDS / 10; seed++) {
-        struct rig a = random_rig(seed), b = random_rig(seed);
+    for (uint64_t seed = 1; seed <= SEEDS / 5; seed++) {
+        struct rig a = random_rig_of(seed, seed % 2), b = random_rig_of(seed, seed % 2);
         char *x = text_of(&a.p), *y = text_of(&b.p);
 
         assert_string_equal(x, y);
@@ -831,8 +1033,15 @@ int main(void)
         cmocka_unit_test(tiles_at_the_edges_are_what_is_left),
         cmocka_unit_test(epilogues_come_after_the_last_k),
         cmocka_unit_test(a_composite_of_math),
+        cmocka_unit_test(five_pieces_in_four_slots),
+        cmocka_unit_test(slots_may_be_in_an_sram),
+        cmocka_unit_test(a_barrier_ends_for_all_after_the_last),
+        cmocka_unit_test(atomics_add_up_in_order_of_service),
+        cmocka_unit_test(what_waits_for_ever_is_refused),
+        cmocka_unit_test(other_bytes_than_were_sent_are_refused),
         cmocka_unit_test(a_program_without_sense_is_refused),
         cmocka_unit_test(random_programs_run),
+        cmocka_unit_test(random_programs_talk),
         cmocka_unit_test(transactions_take_what_a_replay_says),
         cmocka_unit_test(the_same_seed_gives_the_same_program_and_times),
     };

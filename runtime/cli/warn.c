@@ -56,7 +56,21 @@ static void add_bytes(void *arg, const kb_use *use)
     *(uint64_t *)arg += use->bytes;
 }
 
-void warn_of_idle_kernels(const struct cli *cli, const kb_sim *sim, const char *bench)
+static void warn_of_unreceived(const struct cli *cli, const kb_launch_result *r)
+{
+    const char *slash = strrchr(r->unreceived_file, '/');
+    char from[KB_NODE_BYTES], to[KB_NODE_BYTES];
+
+    name_unit(&cli->info, "pe", r->unreceived_from, from);
+    name_unit(&cli->info, "pe", r->unreceived_to, to);
+    cmd_note(cli,
+             "warning: messages of kernel %s that were sent and never received: %llu (the first "
+             "from %s to %s, sent at %s:%d)",
+             r->kernel, (unsigned long long)r->unreceived, from, to,
+             slash ? slash + 1 : r->unreceived_file, r->unreceived_line);
+}
+
+void warn_of_kernels(const struct cli *cli, const kb_sim *sim, const char *bench)
 {
     uint64_t bytes = 0;
     char pe[KB_NODE_BYTES];
@@ -67,6 +81,8 @@ void warn_of_idle_kernels(const struct cli *cli, const kb_sim *sim, const char *
         return;
     }
     for (size_t i = 0; kb_launch_get(sim, i, &r) == KB_OK; i++) {
+        if (r.unreceived)
+            warn_of_unreceived(cli, &r);
         if (r.idle_pes == 0)
             continue;
         name_unit(&cli->info, "pe", r.idle_pe, pe);

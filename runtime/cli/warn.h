@@ -8,8 +8,8 @@ struct cli;
 /* design 3.1: ideal links are no stations, so nothing else would tell that they were too few. */
 void warn_of_ideal_links(const struct cli *cli, const kb_sim *sim);
 
-/* A bench that moved nothing, or PEs that a launch reached and that did nothing. */
-void warn_of_idle_kernels(const struct cli *cli, const kb_sim *sim, const char *bench);
+/* A bench that moved nothing, PEs that a launch reached and that did nothing, lost messages. */
+void warn_of_kernels(const struct cli *cli, const kb_sim *sim, const char *bench);
 
 /* Slices that traffic aims at, and that it has reached; give it back with warn_aim_free(). */
 struct warn_aim {

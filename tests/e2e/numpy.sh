@@ -145,6 +145,10 @@ for over in pes cubes sips; do
         done
     done
 done
+for bench in reduce_scatter all_gather all_to_all broadcast; do
+    one odd $bench count=11 dtype=i64 over=cubes inputs=same
+    one cube8 $bench count=3 dtype=f16 inputs=same
+done
 # longer than what is moved at once
 one cube1 all_reduce count=1200007 dtype=f64 algorithm=ring over=cubes
 one odd all_reduce count=70001 dtype=f64 algorithm=halving over=cubes

@@ -168,10 +168,16 @@ def over(args):
     return (1, 1, 1, sips), [(lo + a, lo + b) for lo, hi in shared for a, b in cut(hi - lo, pes)]
 
 
+def rows(t, args):
+    """x[row][rank][element]; of inputs=same all ranks have the one"""
+    n, count, x = np.prod(over(args)[0]), int(args["count"]), t["x"]
+    return np.broadcast_to(x.reshape(len(x), -1, count), (len(x), n, count))
+
+
 def all_reduce(t, args):
     (pes, w, h, sips), parts = over(args)
-    count, n, op = int(args["count"]), pes * w * h * sips, reducer(args)
-    x = np.broadcast_to(t["x"].reshape(-1, count), (n, count))
+    op = reducer(args)
+    x = rows(t, args)[0]
     how = {
         "ring": lambda v: ring(op, v),
         "halving": lambda v: halving(op, v),
@@ -179,12 +185,7 @@ def all_reduce(t, args):
         "mesh": lambda v: hierarchy(op, v.reshape(sips, h, w, pes, v.shape[1]), line),
         "hierarchical": lambda v: hierarchy(op, v.reshape(sips, h, w, pes, v.shape[1]), ring),
     }[args["algorithm"]]
-    return {"y": np.tile(np.concatenate([how(x[:, lo:hi]) for lo, hi in parts]), n)}
-
-
-def rows(t, args):
-    """x[row][rank][element]"""
-    return t["x"].reshape(t["x"].shape[0], -1, int(args["count"]))
+    return {"y": np.tile(np.concatenate([how(x[:, lo:hi]) for lo, hi in parts]), len(x))}
 
 
 def reduce_scatter(t, args):
@@ -194,16 +195,18 @@ def reduce_scatter(t, args):
 
 
 def all_gather(t, args):
-    x = t["x"].reshape(-1, int(args["count"]))
+    x = rows(t, args)[0]
     return {"y": np.stack([np.tile(row, len(x)) for row in x])}
 
 
 def all_to_all(t, args):
-    return {"y": rows(t, args).transpose(1, 0, 2).reshape(t["x"].shape)}
+    x = rows(t, args)
+    return {"y": x.transpose(1, 0, 2).reshape(len(x), -1)}
 
 
 def broadcast(t, args):
-    return {"y": np.tile(t["x"][: int(args["count"])], t["x"].size // int(args["count"]))}
+    x = rows(t, args)[0]
+    return {"y": np.tile(x[0], len(x))}
 
 
 COLLECTIVES = {

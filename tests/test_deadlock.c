@@ -1,0 +1,446 @@
+/* test_deadlock.c -- kernels that wait for ever: who lacks what of whom, and in which circle. */
+#include "talks.h"
+
+enum { ROWS = 80, PIECE = 1024 };
+
+/* What is told of a run that has stopped. */
+struct told {
+    kb_blocked row[ROWS];
+    size_t n;
+    kb_error why;
+    struct marks m;
+};
+
+static void keep(void *arg, const kb_blocked *b)
+{
+    struct told *t = arg;
+
+    assert_true(t->n < ROWS);
+    t->row[t->n++] = *b;
+}
+
+static void assert_alike(const kb_blocked *a, const kb_blocked *b)
+{
+    assert_int_equal(a->pe, b->pe);
+    assert_string_equal(a->kernel, b->kernel);
+    assert_string_equal(a->call, b->call);
+    assert_string_equal(a->file, b->file);
+    assert_int_equal(a->line, b->line);
+    assert_int_equal(a->since_fs, b->since_fs);
+    assert_string_equal(a->lacks, b->lacks);
+    assert_int_equal(a->waits_for, b->waits_for);
+    assert_int_equal(a->tag, b->tag);
+    assert_int_equal(a->n_missing, b->n_missing);
+    assert_int_equal(a->cycle, b->cycle);
+}
+
+static void ignore(void *arg, const kb_blocked *b)
+{
+    (void)arg;
+    (void)b;
+}
+
+/* Runs `kernel` until nothing goes on, in one way; what is asked again is said again. */
+static void stop_once(const kb_topology *topo, kb_options options, kb_kernel kernel,
+                      const uint32_t *pes, size_t n, struct told *t)
+{
+    kb_sim *sim = new_sim(topo, options);
+    kb_launch_result r;
+    kb_status status;
+
+    memset(t, 0, sizeof *t);
+    assert_int_equal(kb_sim_blocked(sim, ignore, NULL), KB_BAD_REQUEST);
+    launch_talk(sim, kernel, &t->m, pes, n);
+    assert_int_equal(kb_sim_blocked(sim, ignore, NULL), KB_BAD_REQUEST);
+    do
+        status = kb_sim_run(sim, options.engine == KB_HOP ? 7 : 0, &t->why);
+    while (status == KB_AGAIN);
+    if (status != KB_DEADLOCK)
+        fail_msg("status %d: %s", (int)status, t->why.text);
+    for (int i = 0; i < 2; i++) {
+        kb_error why = {""};
+
+        t->n = 0;
+        assert_int_equal(kb_sim_blocked(sim, keep, t), KB_OK);
+        assert_int_equal(kb_sim_run(sim, 0, &why), KB_DEADLOCK);
+        assert_string_equal(why.text, t->why.text);
+    }
+    assert_int_equal(kb_launch_done(sim), 0);
+    assert_int_equal(kb_launch_get(sim, 0, &r), KB_PENDING);
+    kb_sim_free(sim);
+}
+
+/* The same by both engines, with and without a log. */
+static void stop(const kb_topology *topo, kb_kernel kernel, const uint32_t *pes, size_t n,
+                 struct told *t)
+{
+    const kb_options ways[] = {{.fingerprint = true, .oplog = true},
+                               {.engine = KB_HOP, .fingerprint = true}};
+    struct told other;
+
+    stop_once(topo, (kb_options){0}, kernel, pes, n, t);
+    for (size_t i = 0; i < LENGTH(ways); i++) {
+        stop_once(topo, ways[i], kernel, pes, n, &other);
+        assert_string_equal(other.why.text, t->why.text);
+        assert_int_equal(other.n, t->n);
+        for (size_t row = 0; row < t->n; row++)
+            assert_alike(&other.row[row], &t->row[row]);
+    }
+    for (size_t row = 0; row < t->n; row++) {
+        assert_string_equal(t->row[row].kernel, "talk");
+        assert_string_equal(t->row[row].file, __FILE__);
+    }
+}
+
+/* `expected` but for kernel, file and time; the time `since_ns` after the PE's mark 0. */
+static void assert_row(const struct told *t, size_t i, kb_blocked expected, double since_ns)
+{
+    assert_true(i < t->n);
+    expected.kernel = t->row[i].kernel;
+    expected.file = t->row[i].file;
+    expected.since_fs = t->m.fs[expected.pe][0] + FS(since_ns);
+    assert_alike(&t->row[i], &expected);
+}
+
+static void line_is(const kb_args *args, uint32_t pe, int line)
+{
+    marks_of(args)->value[pe][0] = line;
+}
+
+static int line_of_pe(const struct told *t, uint32_t pe)
+{
+    return (int)t->m.value[pe][0];
+}
+
+/* -- one who waits -------------------------------------------------------------------------- */
+
+static void receives_what_nobody_sends(tl_ctx *tl, const kb_args *args)
+{
+    tl_tensor *x = numbers(tl, 0, PIECE);
+
+    if (tl_pe(tl) == 1) {
+        tl_send(tl, 0, 4, x);
+        return;
+    }
+    mark(tl, args, 0);
+    line_is(args, 0, __LINE__ + 1);
+    tl_recv(tl, 1, 5, KB_SHAPE(PIECE), KB_F32);
+    mark(tl, args, 1);
+}
+
+/* It was sent under another tag, and who sent it is gone. */
+static void a_receive_without_a_send(void **state)
+{
+    static const uint32_t pes[] = {0, 1};
+    struct told t;
+    char text[256];
+
+    (void)state;
+    stop(&cube8_topology, receives_what_nobody_sends, pes, 2, &t);
+    assert_int_equal(t.n, 1);
+    assert_row(&t, 0,
+               (kb_blocked){.pe = 0,
+                            .call = "tl_recv",
+                            .line = line_of_pe(&t, 0),
+                            .lacks = "a message",
+                            .waits_for = 1,
+                            .tag = 5},
+               3);
+    assert_int_equal(t.m.fs[0][1], 0);
+    snprintf(text, sizeof text, "tl_recv at %s:%d lacks a message of c0.pe1", __FILE__,
+             line_of_pe(&t, 0));
+    assert_non_null(strstr(t.why.text, "deadlock: 1 command"));
+    assert_non_null(strstr(t.why.text, text));
+}
+
+static void receives_of_who_is_not_there(tl_ctx *tl, const kb_args *args)
+{
+    mark(tl, args, 0);
+    line_is(args, 9, __LINE__ + 1);
+    tl_recv(tl, 63, 0, KB_SHAPE(1), KB_F32);
+}
+
+static void a_receive_from_a_pe_that_was_not_launched(void **state)
+{
+    static const uint32_t pes[] = {9};
+    struct told t;
+
+    (void)state;
+    stop(&cube8_topology, receives_of_who_is_not_there, pes, 1, &t);
+    assert_int_equal(t.n, 1);
+    assert_row(&t, 0,
+               (kb_blocked){.pe = 9,
+                            .call = "tl_recv",
+                            .line = line_of_pe(&t, 9),
+                            .lacks = "a message",
+                            .waits_for = 63},
+               3);
+}
+
+/* The second half of a message is missing: three pieces of four were sent by two sends. */
+static void sends_too_little(tl_ctx *tl, const kb_args *args)
+{
+    mark(tl, args, 0);
+    if (tl_pe(tl) == 0) {
+        tl_recv(tl, 1, 0, KB_SHAPE(PIECE), KB_F32);
+        mark(tl, args, 0);
+        line_is(args, 0, __LINE__ + 1);
+        tl_recv(tl, 1, 0, KB_SHAPE(PIECE), KB_F32);
+        return;
+    }
+    tl_send(tl, 0, 0, numbers(tl, 0, PIECE));
+}
+
+static void a_second_receive_without_a_second_send(void **state)
+{
+    static const uint32_t pes[] = {0, 1};
+    struct told t;
+
+    (void)state;
+    stop(&cube8_topology, sends_too_little, pes, 2, &t);
+    assert_int_equal(t.n, 1);
+    assert_row(&t, 0,
+               (kb_blocked){.pe = 0,
+                            .call = "tl_recv",
+                            .line = line_of_pe(&t, 0),
+                            .lacks = "a message",
+                            .waits_for = 1},
+               3);
+}
+
+/* Receives that are under way beside: two of them, and nobody waits for the first. */
+static void waits_for_the_second(tl_ctx *tl, const kb_args *args)
+{
+    tl_tensor *x;
+
+    mark(tl, args, 0);
+    line_is(args, 0, __LINE__ + 1);
+    tl_recv_async(tl, 7, 1, KB_SHAPE(1), KB_F32);
+    x = tl_recv_async(tl, 6, 0, KB_SHAPE(1), KB_F32);
+    tl_wait(tl, x);
+}
+
+static void receives_under_way_are_told_each(void **state)
+{
+    static const uint32_t pes[] = {0};
+    kb_blocked row = {.call = "tl_recv_async", .lacks = "a message"};
+    struct told t;
+
+    (void)state;
+    stop(&cube8_topology, waits_for_the_second, pes, 1, &t);
+    assert_int_equal(t.n, 2);
+    row.line = line_of_pe(&t, 0);
+    row.waits_for = 7;
+    row.tag = 1;
+    assert_row(&t, 0, row, 3);
+    row.line++;
+    row.waits_for = 6;
+    row.tag = 0;
+    assert_row(&t, 1, row, 6);
+}
+
+/* -- circles -------------------------------------------------------------------------------- */
+
+/* Each sends five pieces, four slots are there, and nobody receives before it has sent. */
+static void sends_before_it_receives(tl_ctx *tl, const kb_args *args)
+{
+    uint32_t pe = tl_pe(tl), n = pe < 2 ? 2 : 3, first = pe < 2 ? 0 : 2;
+    uint32_t next = first + (pe - first + 1) % n, before = first + (pe - first + n - 1) % n;
+    tl_tensor *x = numbers(tl, 0, 5 * PIECE);
+
+    mark(tl, args, 0);
+    line_is(args, pe, __LINE__ + 1);
+    tl_send(tl, next, 9, x);
+    tl_recv(tl, before, 9, KB_SHAPE(5 * PIECE), KB_F32);
+}
+
+static void rings_without_slots_are_circles(void **state)
+{
+    static const uint32_t pes[] = {0, 1, 2, 3, 4}, next[] = {1, 0, 3, 4, 2};
+    struct told t;
+
+    (void)state;
+    stop(&cube8_topology, sends_before_it_receives, pes, 5, &t);
+    assert_int_equal(t.n, 5);
+    for (uint32_t pe = 0; pe < 5; pe++)
+        assert_row(&t, pe,
+                   (kb_blocked){.pe = pe,
+                                .call = "tl_send",
+                                .line = line_of_pe(&t, pe),
+                                .lacks = "a free slot",
+                                .waits_for = next[pe],
+                                .tag = 9,
+                                .cycle = pe < 2 ? 1 : 2},
+                   3);
+}
+
+/* 1 and 2 receive of each other first; 0 waits for 1, but nobody for 0. */
+static void receives_before_it_sends(tl_ctx *tl, const kb_args *args)
+{
+    static const uint32_t of[] = {1, 2, 1};
+    uint32_t pe = tl_pe(tl);
+
+    mark(tl, args, 0);
+    line_is(args, pe, __LINE__ + 1);
+    tl_recv(tl, of[pe], 0, KB_SHAPE(1), KB_F32);
+    tl_send(tl, of[pe], 0, numbers(tl, 0, 1));
+}
+
+static void who_waits_for_a_circle_is_not_in_it(void **state)
+{
+    static const uint32_t pes[] = {0, 1, 2}, of[] = {1, 2, 1};
+    struct told t;
+
+    (void)state;
+    stop(&cube8_topology, receives_before_it_sends, pes, 3, &t);
+    assert_int_equal(t.n, 3);
+    for (uint32_t pe = 0; pe < 3; pe++)
+        assert_row(&t, pe,
+                   (kb_blocked){.pe = pe,
+                                .call = "tl_recv",
+                                .line = line_of_pe(&t, pe),
+                                .lacks = "a message",
+                                .waits_for = of[pe],
+                                .cycle = pe > 0},
+                   3);
+}
+
+/* -- barriers ------------------------------------------------------------------------------- */
+
+static const uint32_t members[] = {3, 0, 2, 1};
+
+static void does_not_come(tl_ctx *tl, const kb_args *args)
+{
+    uint32_t pe = tl_pe(tl);
+
+    mark(tl, args, 0);
+    line_is(args, pe, __LINE__ + 2);
+    if (pe == 0 || pe == 2)
+        tl_barrier(tl, (tl_group){.pes = members, .n = 4});
+}
+
+static void a_barrier_that_members_never_reach(void **state)
+{
+    static const uint32_t pes[] = {0, 1, 2};
+    struct told t;
+
+    (void)state;
+    stop(&cube8_topology, does_not_come, pes, 3, &t);
+    assert_int_equal(t.n, 2);
+    for (uint32_t i = 0; i < 2; i++)
+        assert_row(&t, i,
+                   (kb_blocked){.pe = 2 * i,
+                                .call = "tl_barrier",
+                                .line = line_of_pe(&t, 2 * i),
+                                .lacks = "a member",
+                                .waits_for = 1,
+                                .tag = -1,
+                                .n_missing = 2},
+                   3);
+}
+
+/* PE 0 is in one group with 1 and waits there, PE 1 in another with 0: a circle of two. */
+static void waits_in_groups_that_differ(tl_ctx *tl, const kb_args *args)
+{
+    uint32_t pe = tl_pe(tl);
+    tl_group group = {.n = 2 + pe};
+
+    mark(tl, args, 0);
+    if (pe > 1)
+        return;
+    line_is(args, pe, __LINE__ + 1);
+    tl_barrier(tl, group);
+}
+
+static void groups_that_differ_are_two_barriers(void **state)
+{
+    static const uint32_t pes[] = {0, 1, 2};
+    struct told t;
+
+    (void)state;
+    stop(&cube8_topology, waits_in_groups_that_differ, pes, 3, &t);
+    assert_int_equal(t.n, 2);
+    for (uint32_t pe = 0; pe < 2; pe++)
+        assert_row(&t, pe,
+                   (kb_blocked){.pe = pe,
+                                .call = "tl_barrier",
+                                .line = line_of_pe(&t, pe),
+                                .lacks = "a member",
+                                .waits_for = 1 - pe,
+                                .tag = -1,
+                                .n_missing = 1 + pe,
+                                .cycle = 1},
+                   3);
+}
+
+/* One of 64 receives, the others wait for it at a barrier: all are told, in order of PEs. */
+static void one_of_all_is_missing(tl_ctx *tl, const kb_args *args)
+{
+    mark(tl, args, 0);
+    if (tl_pe(tl) == 5)
+        tl_recv(tl, 7, 0, KB_SHAPE(1), KB_F32);
+    tl_barrier(tl, tl_all(tl));
+}
+
+static void all_wait_for_one(void **state)
+{
+    struct told t;
+
+    (void)state;
+    stop(&cube8_topology, one_of_all_is_missing, NULL, 64, &t);
+    assert_int_equal(t.n, 64);
+    for (uint32_t pe = 0; pe < 64; pe++) {
+        const kb_blocked *b = &t.row[pe];
+
+        assert_int_equal(b->pe, pe);
+        assert_int_equal(b->waits_for, pe == 5 ? 7 : 5);
+        assert_int_equal(b->tag, pe == 5 ? 0 : -1);
+        assert_int_equal(b->n_missing, pe == 5 ? 0 : 1);
+        assert_int_equal(b->cycle, pe == 5 || pe == 7);
+        assert_string_equal(b->lacks, pe == 5 ? "a message" : "a member");
+    }
+}
+
+/* -- what is left --------------------------------------------------------------------------- */
+
+/* Ends well, then not: what ran before is kept. */
+static void a_second_launch_that_stops(void **state)
+{
+    static const uint32_t pes[] = {0, 1};
+    kb_sim *sim = new_sim(&cube8_topology, (kb_options){.oplog = true});
+    struct marks m = {.line = 0};
+    struct told t = {.n = 0};
+    kb_launch_result r;
+    kb_error why = {""};
+    char *log;
+
+    (void)state;
+    launch_talk(sim, does_not_come, &m, (const uint32_t[]){1}, 1);
+    launch_talk(sim, receives_before_it_sends, &m, pes, 2);
+    assert_int_equal(kb_sim_run(sim, 0, &why), KB_DEADLOCK);
+    assert_int_equal(kb_launch_done(sim), 1);
+    assert_int_equal(kb_launch_get(sim, 0, &r), KB_OK);
+    assert_int_equal(kb_sim_blocked(sim, keep, &t), KB_OK);
+    assert_int_equal(t.n, 2);
+    log = log_of(sim);
+    free(log);
+    kb_sim_free(sim);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_receive_without_a_send),
+        cmocka_unit_test(a_receive_from_a_pe_that_was_not_launched),
+        cmocka_unit_test(a_second_receive_without_a_second_send),
+        cmocka_unit_test(receives_under_way_are_told_each),
+        cmocka_unit_test(rings_without_slots_are_circles),
+        cmocka_unit_test(who_waits_for_a_circle_is_not_in_it),
+        cmocka_unit_test(a_barrier_that_members_never_reach),
+        cmocka_unit_test(groups_that_differ_are_two_barriers),
+        cmocka_unit_test(all_wait_for_one),
+        cmocka_unit_test(a_second_launch_that_stops),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

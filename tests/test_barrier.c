@@ -381,9 +381,9 @@ WRONG(nobody_at_all, "tl_barrier", "the PE itself is not in the group",
       tl_barrier(tl, (tl_group){.n = 0}))
 WRONG(a_member_twice, "tl_barrier", "PE 1 of the group comes twice",
       tl_barrier(tl, (tl_group){.pes = twice, .n = 3}))
-WRONG(a_member_that_does_not_exist, "tl_barrier", "PE 64 of the group does not exist",
+WRONG(a_member_that_does_not_exist, "tl_barrier", "there is no PE 64 of the group, only 0..63",
       tl_barrier(tl, (tl_group){.pes = missing, .n = 2}))
-WRONG(members_past_the_last, "tl_barrier", "PE 64 of the group does not exist",
+WRONG(members_past_the_last, "tl_barrier", "there is no PE 64 of the group, only 0..63",
       tl_barrier(tl, (tl_group){.first = 1, .n = 64}))
 WRONG(more_members_than_there_can_be, "tl_barrier", "a group of 65 PEs, where there are only 64",
       tl_barrier(tl, (tl_group){.first = 0, .n = 65}))

@@ -147,7 +147,7 @@ static void a_receive_without_a_send(void **state)
                             .tag = 5},
                3);
     assert_int_equal(t.m.fs[0][1], 0);
-    snprintf(text, sizeof text, "tl_recv at %s:%d lacks a message of c0.pe1", __FILE__,
+    snprintf(text, sizeof text, "tl_recv at %s:%d lacks a message from c0.pe1", __FILE__,
              line_of_pe(&t, 0));
     assert_non_null(strstr(t.why.text, "deadlock: 1 command"));
     assert_non_null(strstr(t.why.text, text));

@@ -832,6 +832,76 @@ static void a_tcm_that_is_full_of_tensors(void **state)
                       "no room for the 4 slots of 4096 bytes of a queue at the receiver");
 }
 
+/* 128 MB a slice, and a tensor in them that leaves a slot too little. */
+static void a_slice_that_is_full_of_tensors(void **state)
+{
+    const kb_topology *topo =
+        any_topology(CUBE8 "cube: {hbm: {size_gb: 1}, pe: {pe_ipcq: {space: hbm}}}\n");
+    const int64_t room = (128 << 20) - 4 * 4096;
+    const kb_placement whole = {KB_REPLICATE, KB_REPLICATE};
+
+    (void)state;
+    for (int64_t spare = 0; spare < 2; spare++) {
+        kb_sim *sim = new_sim(topo, (kb_options){0});
+        kb_error why = {""};
+        kb_tensor *x;
+
+        assert_int_equal(fill_slices(sim, &why), KB_OK);
+        assert_int_equal(
+            kb_tensor_new(sim, "full", KB_I8, KB_SHAPE(room - FILLED + 1 - spare), whole, &x, &why),
+            KB_OK);
+        assert_int_equal(launch(sim, sends_one_double, NULL, 2, &why), KB_OK);
+        assert_int_equal(kb_sim_run(sim, 0, &why), spare ? KB_OK : KB_KERNEL_ERROR);
+        assert_true(spare || strstr(why.text, "no room for the 4 slots of 4096 bytes of a queue"));
+        kb_sim_free(sim);
+    }
+    any_topology_free(topo);
+}
+
+/* What a tensor of tl_alloc() holds is sent as it is then; nothing is there yet. */
+static void sends_an_empty_place(tl_ctx *tl, const kb_args *args)
+{
+    (void)args;
+    if (tl_pe(tl) == 0)
+        tl_send(tl, 1, 0, tl_alloc(tl, KB_F32, KB_SHAPE(4)));
+}
+
+static void a_place_that_was_never_written(void **state)
+{
+    (void)state;
+    assert_refused_on(&cube8_topology, sends_an_empty_place, "tl_send",
+                      "bytes 0..15 of c0.pe0.tcm (address 137438953472) were never written");
+}
+
+/* c0.pe1 writes into a place of c0.pe0's, which sends it on to c1.pe0. */
+static void passes_on_a_place(tl_ctx *tl, const kb_args *args)
+{
+    static const uint32_t both[] = {0, 1};
+    tl_tensor *x;
+
+    if (tl_pe(tl) == NEXT_CUBE) {
+        x = tl_recv(tl, 0, 0, KB_SHAPE(4), KB_F32);
+        mark_value(tl, args, 0, tl_get(tl, x, 3));
+        return;
+    }
+    x = tl_pe(tl) == 0 ? tl_alloc(tl, KB_F32, KB_SHAPE(4)) : numbers(tl, 5, 4);
+    if (tl_pe(tl) == 1)
+        tl_store(tl, TCM(0), x);
+    tl_barrier(tl, (tl_group){.pes = both, .n = 2});
+    if (tl_pe(tl) == 0)
+        tl_send(tl, NEXT_CUBE, 0, x);
+}
+
+static void what_others_have_stored_can_be_sent(void **state)
+{
+    static const uint32_t pes[] = {0, 1, NEXT_CUBE};
+    struct marks m;
+
+    (void)state;
+    free(talk(&cube8_topology, passes_on_a_place, &m, pes, 3));
+    assert_true(m.value[NEXT_CUBE][0] == 9);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -869,6 +939,9 @@ int main(void)
         cmocka_unit_test(an_element_larger_than_a_slot),
         cmocka_unit_test(no_room_for_slots),
         cmocka_unit_test(a_tcm_that_is_full_of_tensors),
+        cmocka_unit_test(a_slice_that_is_full_of_tensors),
+        cmocka_unit_test(a_place_that_was_never_written),
+        cmocka_unit_test(what_others_have_stored_can_be_sent),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -269,6 +269,71 @@ static void every_allocation_of_kernels_that_stop_may_fail(void **state)
     }
 }
 
+/* Two PEs meet in every way, and race besides. */
+static void meets_others(tl_ctx *tl, const kb_args *args)
+{
+    uint32_t other = 1 - tl_pe(tl);
+    tl_tensor *x = tl_load(tl, SLICE(0), KB_I32, KB_SHAPE(8)), *y;
+
+    (void)args;
+    for (int i = 0; i < 6; i++) {
+        y = tl_recv_async(tl, other, 0, KB_SHAPE(8), KB_I32);
+        tl_send(tl, other, 0, x);
+        tl_wait(tl, y);
+    }
+    tl_barrier(tl, ((tl_group){.n = 2}));
+    tl_atomic_add(tl, SLICE(1) + 64, KB_I32, 1);
+    tl_store_strided(tl, SLICE(1) + 128, x, ((int64_t[]){8}));
+    tl_wait(tl, tl_store_async(tl, SLICE(1) + 128, x));
+    tl_get(tl, x, 3);
+}
+
+static void count_race(void *arg, const kb_race *race)
+{
+    *(uint64_t *)arg += race->count;
+}
+
+static kb_status look_for_races(void)
+{
+    kb_sim *sim = NULL;
+    uint64_t n = 0;
+    kb_error why = {""};
+    kb_status status = kb_sim_new(&cube8_topology, NULL, &sim);
+
+    if (status == KB_OK)
+        status = kb_sim_check_races(sim, &why);
+    if (status == KB_OK)
+        status = fill_slices(sim, &why);
+    for (int i = 0; i < 2 && status == KB_OK; i++)
+        status = launch(sim, meets_others, NULL, 2, &why);
+    if (status == KB_OK)
+        status = kb_sim_run(sim, 0, &why);
+    if (status == KB_OK)
+        status = kb_sim_races(sim, count_race, &n);
+    assert_true(status != KB_OK || n > 0);
+    kb_sim_free(sim);
+    return status;
+}
+
+static void every_allocation_of_a_search_for_races_may_fail(void **state)
+{
+    kb_status status = KB_NO_MEMORY;
+    unsigned failures = 0;
+
+    (void)state;
+    for (uint64_t n = 0; status == KB_NO_MEMORY; n++) {
+        int64_t before = owned;
+
+        left = n;
+        status = look_for_races();
+        left = UINT64_MAX;
+        assert_true(owned == before);
+        failures += status == KB_NO_MEMORY;
+    }
+    assert_int_equal(status, KB_OK);
+    assert_true(failures > 400);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -276,6 +341,7 @@ int main(void)
         cmocka_unit_test(every_allocation_of_kernels_that_are_watched_may_fail),
         cmocka_unit_test(every_allocation_of_kernels_whose_causes_are_asked_may_fail),
         cmocka_unit_test(every_allocation_of_kernels_that_stop_may_fail),
+        cmocka_unit_test(every_allocation_of_a_search_for_races_may_fail),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

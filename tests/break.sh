@@ -11,7 +11,7 @@ tree=$(cd "$(dirname "$0")/.." && pwd)
 pattern=${1:-.}
 tests=(ev sim formula no_memory after random routes flow kernel tl kernel_memory launch
     kernel_no_memory kernel_random exec inspect number samples sweep traffic endpoint lists guard
-    watch watch_kernel trace)
+    watch watch_kernel trace race race_random)
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -33,7 +33,9 @@ first_failure() {
     case " ${changed[*]-} " in
     *' runtime/cli/trace'*) run=(trace) scripts=(trace) ;;
     *' runtime/cli/report'*) run=(number) scripts=(report) ;;
-    *' runtime/cli/'*) run=(number lists) scripts=(results sweep load why knockout inspect shells terminal report) ;;
+    *' runtime/cli/'*) run=(number lists) scripts=(results sweep load why knockout inspect shells terminal report race) ;;
+    *' runtime/race.c'* | *' runtime/shadow.c'* | *' runtime/vclock.c'* | *' runtime/touch.c'*)
+        run=(race race_random) scripts=(race) ;;
     *' runtime/watch.c'* | *' runtime/why'* | *' runtime/place.c'*) run=(watch watch_kernel) ;;
     esac
     for t in "${run[@]}"; do
@@ -413,6 +415,28 @@ break_it 'all rows shown at once' $page 's/if \(\+\+n > REPORT_ROWS_SHOWN\)/if (
 break_it 'a page that does not say what stderr says' runtime/cli/main.c \
     's/report_note\(cli->report, line\);/(void)0;/'
 break_it 'a page of the last rate' runtime/cli/cmd_load.c 's/if \(!is_better\(load, i\)\)/if (0)/'
+
+# -- races ----------------------------------------------------------------------------------
+race=runtime/race.c shadow=runtime/shadow.c
+break_it 'a slot that orders nothing' $race 's/    if \(p->end <= slots\)$/    if (p->end)/'
+break_it 'a slot of the receive after' $race 's/p->end - 1 - slots\)/p->end - slots)/'
+break_it 'a message that orders nothing' $race 's/seen_skip\(&c->sends, end - 1\);/seen_skip(\&c->sends, end);/'
+break_it 'a barrier that orders nothing' $race 's/bool ok = vclock_join\(&p->seen, m->all\);/bool ok = m->all;/'
+break_it 'what comes after a send, seen too' $race 's/p->clock\+\+\)/p->clock)/'
+break_it 'atomics that order nothing' $race 's/!vclock_join\(&p->seen, e->seen\) \|\| //'
+break_it 'atomics that race' $shadow 's/ \|\| \(x->kind == ACCESS_ATOMIC && y->kind == ACCESS_ATOMIC\)//'
+break_it 'a barrier of some taken for one of all' $race 's/if \(m->arrived == r->n_running\)/if (m->arrived)/'
+break_it 'an asynchronous access that ends at once' $race 's/access->clock = CLOCK_OPEN;/;/'
+break_it 'an asynchronous access that never ends' $race 's/^        x->clock = p->clock;/        (void)p;/'
+break_it 'a second access that ends the first' $shadow 's/if \(a->access\[i\]->clock == CLOCK_OPEN\)/if (0)/'
+break_it 'only the last line kept of a PE' $shadow 's/return a->site->number < b->site->number \? -1 : 1;/;/'
+break_it 'only the first of strided pieces' $race 's/while \(ok && axis > 0\)/while (0)/'
+break_it 'a store that does not see loads' $shadow 's/x->kind == ACCESS_READ \? a->n_writes : a->n;$/a->n_writes;/'
+break_it 'a range that is not cut' $shadow 's/if \(at <= r->first \|\| /if (at <= r->first + 4 || /'
+break_it 'ranges that shared their accesses once' $shadow 's/if \(e->same\[i\]\.before != before\)/if (!e->same[i].before)/'
+break_it 'a part of a clock lost' runtime/vclock.c 's/is_other = is_other && part/is_other = part/'
+break_it 'operands that are not touched' runtime/touch.c 's/ok = ok && touch\(c, &op->in\[i\], ACCESS_READ, NULL\);/ok = ok \&\& op;/'
+break_it 'exit 0 in spite of races' runtime/cli/races.c 's/cli, EXIT_DIFFERENT,/cli, EXIT_OK,/'
 
 echo "$caught of $ways caught"
 [ "$caught" = "$ways" ]

@@ -304,21 +304,21 @@ static void receives_are_waited_for_in_any_order(void **state)
 }
 
 /*
- * The queue has 4 slots: the fifth piece is sent once the first was received, so it comes after
- * what the receiver did before that; the fourth does not.
+ * The queue has 4 slots: the sixth piece is sent once the second was received, so it comes after
+ * what the receiver did before that; the fifth does not.
  */
 static void waits_for_a_slot(tl_ctx *tl, const kb_args *args)
 {
     tl_tensor *x = some(tl, 4);
 
-    if (tl_pe(tl) == 1)
-        tl_load(tl, SLICE(3), KB_I32, KB_SHAPE(4));
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < 6; i++) {
+        if (tl_pe(tl) == 1 && i == 1)
+            tl_load(tl, SLICE(3), KB_I32, KB_SHAPE(4));
         if (tl_pe(tl) == 1)
             tl_recv(tl, 0, 0, KB_SHAPE(4), KB_I32);
         else
             tl_send(tl, 1, 0, x);
-        if (tl_pe(tl) == 0 && i == (is_right(args) ? 4 : 3))
+        if (tl_pe(tl) == 0 && i == (is_right(args) ? 5 : 4))
             tl_store(tl, SLICE(3), x);
     }
 }

@@ -13,6 +13,7 @@ tests=(ev sim formula no_memory after random routes flow kernel tl ipcq barrier 
     kernel_memory launch
     kernel_no_memory kernel_random exec inspect number samples sweep traffic endpoint lists guard
     watch watch_kernel trace sips ring)
+    watch watch_kernel trace race race_random)
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -37,6 +38,9 @@ first_failure() {
     *' runtime/deadlock.c'* | *' runtime/cli/blocked'*) run=(number) scripts=(deadlock) ;;
     *' runtime/cli/'*) run=(number lists) scripts=(results sweep load why knockout inspect shells terminal report) ;;
     *' benches/'*) run=(number ring) scripts=(run) ;;
+    *' runtime/cli/'*) run=(number lists) scripts=(results sweep load why knockout inspect shells terminal report race) ;;
+    *' runtime/race.c'* | *' runtime/shadow.c'* | *' runtime/vclock.c'* | *' runtime/touch.c'*)
+        run=(race race_random) scripts=(race) ;;
     *' runtime/watch.c'* | *' runtime/why'* | *' runtime/place.c'*) run=(watch watch_kernel) ;;
     esac
     for t in "${run[@]}"; do
@@ -481,6 +485,28 @@ break_it 'ring: a block of the wrong PE' $ring 's/ring_neighbour\(&x->ring, -ste
 break_it 'mlp_tp: the largest part for the sum' benches/mlp_tp.c 's/sum, TL_ADD\);/sum, TL_MAXIMUM);/'
 break_it 'mlp_tp: only the first PE has the sum' benches/mlp_tp.c \
     's/if \(p\.dtype != p\.sums\)/if (p.dtype != p.sums \&\& tl_pe(tl) == 0)/'
+# -- races ----------------------------------------------------------------------------------
+race=runtime/race.c shadow=runtime/shadow.c
+break_it 'a slot that orders nothing' $race 's/    if \(p->end <= slots\)$/    if (p->end)/'
+break_it 'a slot of the receive after' $race 's/p->end - 1 - slots\)/p->end - slots)/'
+break_it 'a message that orders nothing' $race 's/seen_skip\(&c->sends, end - 1\);/seen_skip(\&c->sends, end);/'
+break_it 'a barrier that orders nothing' $race 's/p->seen = vclock_keep\(m->all\);/p->seen = vclock_keep(p->met);/'
+break_it 'what comes after a send, seen too' $race 's/p->clock\+\+\)/p->clock)/'
+break_it 'atomics that order nothing' $race 's/!learn\(p, e->seen\) \|\| //'
+break_it 'atomics that race' $shadow 's/ \|\| \(x->kind == ACCESS_ATOMIC && y->kind == ACCESS_ATOMIC\)//'
+break_it 'a barrier of some taken for one of all' $race 's/if \(m->arrived == r->n_running\)/if (m->arrived)/'
+break_it 'what was learned before a barrier lost' $race 's/    p->learned = true;/;/'
+break_it 'an asynchronous access that ends at once' $race 's/access->clock = CLOCK_OPEN;/;/'
+break_it 'an asynchronous access that never ends' $race 's/^        x->clock = p->clock;/        (void)p;/'
+break_it 'a second access that ends the first' $shadow 's/if \(a->access\[i\]->clock == CLOCK_OPEN\)/if (0)/'
+break_it 'only the last line kept of a PE' $shadow 's/return a->site->number < b->site->number \? -1 : 1;/;/'
+break_it 'only the first of strided pieces' $race 's/while \(ok && axis > 0\)/while (0)/'
+break_it 'a store that does not see loads' $shadow 's/x->kind == ACCESS_READ \? a->n_writes : a->n;$/a->n_writes;/'
+break_it 'a range that is not cut' $shadow 's/if \(at <= r->first \|\| /if (at <= r->first + 4 || /'
+break_it 'ranges that shared their accesses once' $shadow 's/if \(e->same\[i\]\.before != before\)/if (!e->same[i].before)/'
+break_it 'a part of a clock lost' runtime/vclock.c 's/is_other = is_other && part/is_other = part/'
+break_it 'operands that are not touched' runtime/touch.c 's/ok = ok && touch\(c, &op->in\[i\], ACCESS_READ, NULL\);/ok = ok \&\& op;/'
+break_it 'exit 0 in spite of races' runtime/cli/races.c 's/cli, EXIT_DIFFERENT,/cli, EXIT_OK,/'
 
 echo "$caught of $ways caught"
 [ "$caught" = "$ways" ]

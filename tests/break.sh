@@ -12,8 +12,7 @@ pattern=${1:-.}
 tests=(ev sim formula no_memory after random routes flow kernel tl ipcq barrier deadlock
     kernel_memory launch
     kernel_no_memory kernel_random exec inspect number samples sweep traffic endpoint lists guard
-    watch watch_kernel trace sips ring)
-    watch watch_kernel trace race race_random)
+    watch watch_kernel trace sips ring race race_random)
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -36,7 +35,6 @@ first_failure() {
     *' runtime/cli/trace'*) run=(trace) scripts=(trace talking) ;;
     *' runtime/cli/report'*) run=(number) scripts=(report) ;;
     *' runtime/deadlock.c'* | *' runtime/cli/blocked'*) run=(number) scripts=(deadlock) ;;
-    *' runtime/cli/'*) run=(number lists) scripts=(results sweep load why knockout inspect shells terminal report) ;;
     *' benches/'*) run=(number ring) scripts=(run) ;;
     *' runtime/cli/'*) run=(number lists) scripts=(results sweep load why knockout inspect shells terminal report race) ;;
     *' runtime/race.c'* | *' runtime/shadow.c'* | *' runtime/vclock.c'* | *' runtime/touch.c'*)

@@ -34,8 +34,7 @@ static void uses_memory(tl_ctx *tl, const kb_args *args)
     tl_alloc_host(tl, 100);
     place = tl_alloc(tl, KB_F32, KB_SHAPE(8, 8));
     y = tl_dot(tl, x, x);
-    if (!asks_why)
-        y = talks(tl, y);
+    y = talks(tl, y);
     tl_store(tl, own + 16, y);
     y = tl_load(tl, own, KB_F32, KB_SHAPE(8, 8)); /* pieces, some of them pending */
     tl_store_strided(tl, own + 1024, y, ((int64_t[]){64, 8}));

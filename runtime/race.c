@@ -34,7 +34,8 @@ struct meeting {
     const void *key;
     uint32_t refs;
     size_t arrived;
-    struct vclock *all; /* owned */
+    struct vclock *all;    /* owned */
+    struct vclock *before; /* owned; what the first had from the barrier before */
     struct meeting *next;
 };
 
@@ -58,6 +59,8 @@ struct open {
 /* A PE. */
 struct racer {
     struct vclock *seen; /* owned; of itself what others may have seen */
+    struct vclock *met;  /* owned; what its last barrier has brought */
+    bool learned;        /* more than that, of others */
     uint32_t clock;      /* of what it does now */
     bool touches;        /* it has had accesses */
     /* What the synchronous command lets it see that has not ended yet. */
@@ -145,6 +148,7 @@ static void meeting_drop(struct meeting *m)
     if (!m || --m->refs)
         return;
     vclock_drop(m->all);
+    vclock_drop(m->before);
     free(m);
 }
 
@@ -202,6 +206,7 @@ static void clear(struct race *r)
     }
     for (uint32_t i = 0; r->pes && i < r->n_pes; i++) {
         vclock_drop(r->pes[i].seen);
+        vclock_drop(r->pes[i].met);
         meeting_drop(r->pes[i].meets);
         r->pes[i] = (struct racer){.clock = 1, .touches = r->pes[i].touches};
     }
@@ -276,6 +281,13 @@ static bool tell(struct race *r, uint32_t pe)
     return vclock_set(&p->seen, r->level, pe, p->clock++);
 }
 
+/* It comes to see what others have. */
+static bool learn(struct racer *p, struct vclock *seen)
+{
+    p->learned = true;
+    return vclock_join(&p->seen, seen);
+}
+
 /* NULL: no memory. */
 static struct channel *find_channel(struct race *r, uint32_t from, uint32_t to, uint32_t tag)
 {
@@ -318,7 +330,7 @@ static bool sent(struct race *r, struct racer *p)
     if (p->end <= slots)
         return true;
     seen_skip(&c->receives, p->end - 1 - slots);
-    return !c->receives.first || vclock_join(&p->seen, c->receives.first->seen);
+    return !c->receives.first || learn(p, c->receives.first->seen);
 }
 
 /* All pieces before `end` have been received; perhaps later ones, too, and they are the first then.
@@ -326,17 +338,21 @@ static bool sent(struct race *r, struct racer *p)
 static bool received(struct racer *p, struct channel *c, uint64_t end)
 {
     seen_skip(&c->sends, end - 1);
-    return !c->sends.first || vclock_join(&p->seen, c->sends.first->seen);
+    return !c->sends.first || learn(p, c->sends.first->seen);
 }
 
-static bool has_met(struct racer *p)
+/* All that it has seen is in what they have seen together. */
+static void has_met(struct racer *p)
 {
     struct meeting *m = p->meets;
-    bool ok = vclock_join(&p->seen, m->all);
 
+    vclock_drop(p->seen);
+    vclock_drop(p->met);
+    p->seen = vclock_keep(m->all);
+    p->met = vclock_keep(m->all);
+    p->learned = false;
     p->meets = NULL;
     meeting_drop(m);
-    return ok;
 }
 
 bool race_goes_on(struct race *r, uint32_t pe)
@@ -349,7 +365,9 @@ bool race_goes_on(struct race *r, uint32_t pe)
         return sent(r, p);
     if (receives)
         return received(p, receives, p->end);
-    return !p->meets || has_met(p);
+    if (p->meets)
+        has_met(p);
+    return true;
 }
 
 /* A turn of a barrier that is not complete; NULL: no memory. */
@@ -386,12 +404,30 @@ static void complete(struct race *r, struct meeting *m)
     meeting_drop(m);
 }
 
+/*
+ * Adds what a PE has seen. Where all come from the same barrier, and have met nobody since, that is
+ * one count; a join would pass through all that those before have added.
+ */
+static bool add_member(struct race *r, struct meeting *m, uint32_t pe)
+{
+    struct racer *p = &r->pes[pe];
+
+    if (m->arrived == 0) {
+        m->all = vclock_keep(p->seen);
+        m->before = vclock_keep(p->met);
+        return true;
+    }
+    if (!p->learned && p->met == m->before)
+        return vclock_set(&m->all, r->level, pe, p->clock - 1);
+    return vclock_join(&m->all, p->seen);
+}
+
 bool race_meet(struct race *r, uint32_t pe, const void *key, size_t n)
 {
     struct meeting *m = find_meeting(r, key);
     struct racer *p = &r->pes[pe];
 
-    if (!m || !tell(r, pe) || !vclock_join(&m->all, p->seen))
+    if (!m || !tell(r, pe) || !add_member(r, m, pe))
         return false;
     m->refs++;
     p->meets = m;
@@ -712,7 +748,7 @@ bool race_atomic(struct race *r, const struct touch *x)
         *e = (struct element){.address = x->address, .nbytes = x->nbytes, .next = *row};
         *row = e;
     }
-    if (!vclock_join(&p->seen, e->seen) || !race_touch(r, x, RACE_AT_ONCE) || !tell(r, x->pe))
+    if (!learn(p, e->seen) || !race_touch(r, x, RACE_AT_ONCE) || !tell(r, x->pe))
         return false;
     vclock_drop(e->seen);
     e->seen = vclock_keep(p->seen);

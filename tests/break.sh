@@ -9,9 +9,10 @@ set -u
 
 tree=$(cd "$(dirname "$0")/.." && pwd)
 pattern=${1:-.}
-tests=(ev sim formula no_memory after random routes flow kernel tl kernel_memory launch
+tests=(ev sim formula no_memory after random routes flow kernel tl ipcq barrier deadlock
+    kernel_memory launch
     kernel_no_memory kernel_random exec inspect number samples sweep traffic endpoint lists guard
-    watch watch_kernel trace sips ring)
+    watch watch_kernel trace sips ring race race_random)
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -34,8 +35,10 @@ first_failure() {
     *' runtime/cli/trace'*) run=(trace) scripts=(trace talking) ;;
     *' runtime/cli/report'*) run=(number) scripts=(report) ;;
     *' runtime/deadlock.c'* | *' runtime/cli/blocked'*) run=(number) scripts=(deadlock) ;;
-    *' runtime/cli/'*) run=(number lists) scripts=(results sweep load why knockout inspect shells terminal report) ;;
     *' benches/'*) run=(number ring) scripts=(run) ;;
+    *' runtime/cli/'*) run=(number lists) scripts=(results sweep load why knockout inspect shells terminal report race) ;;
+    *' runtime/race.c'* | *' runtime/shadow.c'* | *' runtime/vclock.c'* | *' runtime/touch.c'*)
+        run=(race race_random) scripts=(race) ;;
     *' runtime/watch.c'* | *' runtime/why'* | *' runtime/place.c'*) run=(watch watch_kernel) ;;
     esac
     for t in "${run[@]}"; do
@@ -400,6 +403,35 @@ break_it 'watch: the longest steps hidden' $causes 's/return x < y \? 1 : x > y 
 break_it 'watch: causes cut alone, not what they are of' $causes 's/c->things > c->top \|\| //'
 break_it 'watch: percent of the largest' $causes 's/percent\(row->sum_ns, row->all_ns\)/percent(row->sum_ns, c->row[0].all_ns)/'
 
+# -- PEs that talk ---------------------------------------------------------------------------
+ipcq=runtime/ipcq.c pe=runtime/pe.c
+break_it 'talk: a credit takes no time' $ipcq 's/\(int64_t\)t \+ q->credit_fs/(int64_t)t/'
+break_it 'talk: a credit comes by the way there' $ipcq 's/word_fs\(s, &k->pes\[receiver\], &k->pes\[sender\]\)/word_fs(s, \&k->pes[sender], \&k->pes[receiver])/'
+break_it 'talk: pieces without free slots' $ipcq 's/ && slot_of\(c->queue, c->queue->issued\)->free_fs <= \(int64_t\)t//'
+break_it 'talk: all tags are one queue' $ipcq 's/ \|\| q->tag != tag//; s/receiver\) \* 16 \+ tag;/receiver) * 16;/'
+break_it 'talk: elements cut in two' $ipcq 's/~\(elem - 1\)/~((elem - 1) * 0)/'
+break_it 'talk: any bytes are those expected' $ipcq 's/if \(slot->nbytes == nbytes && slot->last == last\)/if (last || !last)/'
+break_it 'talk: two messages taken for one' $ipcq 's/slot->nbytes == nbytes && slot->last == last/slot->nbytes == nbytes/'
+break_it 'talk: a slot is full before its piece is there' $ipcq 's/if \(!slot->full \|\| !fits/if (!fits/'
+break_it 'talk: all slots are the first' $ipcq 's/\(uint64_t\)\(piece % s->topo->pe\.ipcq_slots\)/(uint64_t)(piece * 0)/'
+break_it 'talk: queues on top of each other' $ipcq 's/^    \*taken \+= nbytes;$/    *taken = nbytes;/'
+break_it 'talk: a piece as at the issue of the first' $ipcq 's/send_piece\(s, t, c, c->piece == 0\)/send_piece(s, t, c, true)/'
+break_it 'talk: slots of an SRAM fetched from the TCM' $ipcq 's/^    bool tcm = s->topo->pe\.ipcq_space == QUEUE_TCM;/    bool tcm = true;/'
+break_it 'talk: a received tensor of nobody' $ipcq 's/^    c->result->maker = .*$//'
+break_it 'talk: a tensor from its first byte' $ipcq 's/, c->op\.in\[0\]\.view\.offset\};/, 0};/'
+break_it 'barrier: no way back' $ipcq 's/word_fs\(s, lowest, c->pe\), slot/0, slot/'
+break_it 'barrier: who comes last is the farthest' $ipcq 's/b->last_fs = there_fs > b->last_fs \? there_fs : b->last_fs;/b->last_fs = there_fs;/'
+break_it 'barrier: a group is its order' $ipcq 's/^    qsort\(g->pes, g->n, sizeof \*g->pes, by_number\);/    ;/'
+break_it 'barrier: once and never again' $ipcq 's/^    b->arrived = 0;$//'
+break_it 'atomic: the new value' $pe 's/c->pe->atomic = old;/c->pe->atomic = (int64_t)total;/'
+break_it 'atomic: every integer has a sign' $pe 's/^    if \(dtype <= KB_I64\)$/    if (dtype <= KB_U64)/'
+break_it 'atomic: added at the issue' $pe \
+    's/^        issue_dma\(s, t, c\);$/        pe_add(s, c), issue_dma(s, t, c);/' runtime/kernel.h 's/^        pe_add\(s, w->command\);/        ;/'
+break_it 'deadlock: all in one circle' runtime/deadlock.c 's/\.cycle = cycle\[l->row\[i\]\.pe\];/.cycle = 1;/'
+break_it 'deadlock: who waits for a circle is in it' runtime/deadlock.c 's/seen\[pe\] != i \+ 1/0/'
+break_it 'deadlock: what is under way beside holds up' runtime/deadlock.c 's/^    if \(holds_up\(c\)\)$/    if (holds_up(c) || true)/'
+break_it 'deadlock: members that have come' runtime/deadlock.c 's/b->n - b->arrived/b->arrived/'
+
 # -- one limit less -------------------------------------------------------------------------
 knock=runtime/cli/cmd_why.c
 break_it 'knockout: TCM ports are memories' runtime/pe.c 's/tcm->gbs \+ s->mask\.tcm_gbs/tcm->gbs + s->mask.memory_gbs/'
@@ -451,6 +483,28 @@ break_it 'ring: a block of the wrong PE' $ring 's/ring_neighbour\(&x->ring, -ste
 break_it 'mlp_tp: the largest part for the sum' benches/mlp_tp.c 's/sum, TL_ADD\);/sum, TL_MAXIMUM);/'
 break_it 'mlp_tp: only the first PE has the sum' benches/mlp_tp.c \
     's/if \(p\.dtype != p\.sums\)/if (p.dtype != p.sums \&\& tl_pe(tl) == 0)/'
+# -- races ----------------------------------------------------------------------------------
+race=runtime/race.c shadow=runtime/shadow.c
+break_it 'a slot that orders nothing' $race 's/    if \(p->end <= slots\)$/    if (p->end)/'
+break_it 'a slot of the receive after' $race 's/p->end - 1 - slots\)/p->end - slots)/'
+break_it 'a message that orders nothing' $race 's/seen_skip\(&c->sends, end - 1\);/seen_skip(\&c->sends, end);/'
+break_it 'a barrier that orders nothing' $race 's/p->seen = vclock_keep\(m->all\);/p->seen = vclock_keep(p->met);/'
+break_it 'what comes after a send, seen too' $race 's/p->clock\+\+\)/p->clock)/'
+break_it 'atomics that order nothing' $race 's/!learn\(p, e->seen\) \|\| //'
+break_it 'atomics that race' $shadow 's/ \|\| \(x->kind == ACCESS_ATOMIC && y->kind == ACCESS_ATOMIC\)//'
+break_it 'a barrier of some taken for one of all' $race 's/if \(m->arrived == r->n_running\)/if (m->arrived)/'
+break_it 'what was learned before a barrier lost' $race 's/    p->learned = true;/;/'
+break_it 'an asynchronous access that ends at once' $race 's/access->clock = CLOCK_OPEN;/;/'
+break_it 'an asynchronous access that never ends' $race 's/^        x->clock = p->clock;/        (void)p;/'
+break_it 'a second access that ends the first' $shadow 's/if \(a->access\[i\]->clock == CLOCK_OPEN\)/if (0)/'
+break_it 'only the last line kept of a PE' $shadow 's/return a->site->number < b->site->number \? -1 : 1;/;/'
+break_it 'only the first of strided pieces' $race 's/while \(ok && axis > 0\)/while (0)/'
+break_it 'a store that does not see loads' $shadow 's/x->kind == ACCESS_READ \? a->n_writes : a->n;$/a->n_writes;/'
+break_it 'a range that is not cut' $shadow 's/if \(at <= r->first \|\| /if (at <= r->first + 4 || /'
+break_it 'ranges that shared their accesses once' $shadow 's/if \(e->same\[i\]\.before != before\)/if (!e->same[i].before)/'
+break_it 'a part of a clock lost' runtime/vclock.c 's/is_other = is_other && part/is_other = part/'
+break_it 'operands that are not touched' runtime/touch.c 's/ok = ok && touch\(c, &op->in\[i\], ACCESS_READ, NULL\);/ok = ok \&\& op;/'
+break_it 'exit 0 in spite of races' runtime/cli/races.c 's/cli, EXIT_DIFFERENT,/cli, EXIT_OK,/'
 
 echo "$caught of $ways caught"
 [ "$caught" = "$ways" ]

@@ -6,8 +6,6 @@
 #include "failing.h"
 #include "kernels.h"
 
-static bool asks_why;
-
 /* Queues, messages of three pieces, barriers; what comes over is pending. */
 static tl_tensor *talks(tl_ctx *tl, tl_tensor *x)
 {
@@ -33,8 +31,7 @@ static void uses_memory(tl_ctx *tl, const kb_args *args)
     tl_region(tl, tl_pe(tl) ? "one" : "zero");
     tl_alloc_host(tl, 100);
     place = tl_alloc(tl, KB_F32, KB_SHAPE(8, 8));
-    y = tl_dot(tl, x, x);
-    y = talks(tl, y);
+    y = talks(tl, tl_dot(tl, x, x));
     tl_store(tl, own + 16, y);
     y = tl_load(tl, own, KB_F32, KB_SHAPE(8, 8)); /* pieces, some of them pending */
     tl_store_strided(tl, own + 1024, y, ((int64_t[]){64, 8}));
@@ -53,6 +50,7 @@ static void uses_memory(tl_ctx *tl, const kb_args *args)
 
 /* What did not get its memory; NULL: all went well. */
 static const char *failed;
+static bool asks_why;
 
 static void count_row(void *arg, const kb_why_row *row)
 {

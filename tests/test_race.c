@@ -304,21 +304,21 @@ static void receives_are_waited_for_in_any_order(void **state)
 }
 
 /*
- * The queue has 4 slots: the fifth piece is sent once the first was received, so it comes after
- * what the receiver did before that; the fourth does not.
+ * The queue has 4 slots: the sixth piece is sent once the second was received, so it comes after
+ * what the receiver did before that; the fifth does not.
  */
 static void waits_for_a_slot(tl_ctx *tl, const kb_args *args)
 {
     tl_tensor *x = some(tl, 4);
 
-    if (tl_pe(tl) == 1)
-        tl_load(tl, SLICE(3), KB_I32, KB_SHAPE(4));
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < 6; i++) {
+        if (tl_pe(tl) == 1 && i == 1)
+            tl_load(tl, SLICE(3), KB_I32, KB_SHAPE(4));
         if (tl_pe(tl) == 1)
             tl_recv(tl, 0, 0, KB_SHAPE(4), KB_I32);
         else
             tl_send(tl, 1, 0, x);
-        if (tl_pe(tl) == 0 && i == (is_right(args) ? 4 : 3))
+        if (tl_pe(tl) == 0 && i == (is_right(args) ? 5 : 4))
             tl_store(tl, SLICE(3), x);
     }
 }
@@ -327,6 +327,37 @@ static void a_send_comes_after_the_receive_that_freed_its_slot(void **state)
 {
     (void)state;
     assert_planted(waits_for_a_slot, 2, "tl_load", "tl_store");
+}
+
+/* PE 1 has it from PE 2 by a queue, and comes last to the barrier with PE 0. */
+static void by_queue_and_barrier(tl_ctx *tl, const kb_args *args)
+{
+    tl_tensor *x = some(tl, 4);
+
+    if (tl_pe(tl) == 2 && is_right(args))
+        tl_store(tl, SLICE(3), x);
+    if (tl_pe(tl) == 2)
+        tl_send(tl, 1, 0, x);
+    if (tl_pe(tl) == 2 && !is_right(args))
+        tl_store(tl, SLICE(3), x);
+    if (tl_pe(tl) == 1)
+        tl_recv(tl, 2, 0, KB_SHAPE(4), KB_I32);
+    if (tl_pe(tl) < 2)
+        meet(tl, 2);
+    if (tl_pe(tl) == 0)
+        tl_load(tl, SLICE(3), KB_I32, KB_SHAPE(4));
+}
+
+static void a_barrier_passes_on_what_was_received(void **state)
+{
+    struct races *r = races_in(by_queue_and_barrier, &wrong, 3, false, KB_FUSED);
+
+    (void)state;
+    assert_int_equal(r->n, 1);
+    free(r);
+    r = races_in(by_queue_and_barrier, &right, 3, false, KB_FUSED);
+    assert_int_equal(r->n, 0);
+    free(r);
 }
 
 /* -- atomics -------------------------------------------------------------------------------- */
@@ -645,6 +676,7 @@ int main(void)
         cmocka_unit_test(each_queue_brings_its_own),
         cmocka_unit_test(receives_are_waited_for_in_any_order),
         cmocka_unit_test(a_send_comes_after_the_receive_that_freed_its_slot),
+        cmocka_unit_test(a_barrier_passes_on_what_was_received),
         cmocka_unit_test(atomics_of_one_element),
         cmocka_unit_test(an_atomic_and_a_store),
         cmocka_unit_test(a_store_that_was_not_waited_for),

@@ -5,6 +5,7 @@
  * KB_SEEDS=N in the environment runs seeds 1..N.
  */
 #include "races.h"
+#include "vclock.h"
 
 enum {
     SEEDS = 300,
@@ -573,9 +574,46 @@ static void random_programs(void **state)
     print_message("%zu programs race, %zu do not\n", racing, clean);
 }
 
+/* -- clocks --------------------------------------------------------------------------------- */
+
+enum { CLOCKS = 5, COUNTS = 5000, CHANGES = 4000 };
+
+/* Trees of counts, and the same as arrays: many PEs, few of which are set. */
+static void clocks_are_arrays(void **state)
+{
+    static uint32_t want[CLOCKS][COUNTS];
+    struct vclock *c[CLOCKS] = {NULL};
+    uint32_t level = vclock_level(COUNTS);
+    uint64_t dice = 1;
+
+    (void)state;
+    for (int n = 0; n < CHANGES; n++) {
+        uint32_t a = (uint32_t)(draw(&dice) % CLOCKS), b = (uint32_t)(draw(&dice) % CLOCKS);
+        uint32_t pe = (uint32_t)(draw(&dice) % (n % 2 ? COUNTS : 40));
+
+        if (draw(&dice) % 4 == 0) {
+            assert_true(vclock_join(&c[a], c[b]));
+            for (uint32_t i = 0; i < COUNTS; i++)
+                want[a][i] = want[a][i] > want[b][i] ? want[a][i] : want[b][i];
+        } else if (draw(&dice) % 8 == 0) {
+            vclock_drop(c[a]);
+            c[a] = vclock_keep(c[b]);
+            memmove(want[a], want[b], sizeof *want);
+        } else {
+            want[a][pe] += 1 + (uint32_t)(draw(&dice) % 3);
+            assert_true(vclock_set(&c[a], level, pe, want[a][pe]));
+        }
+        for (uint32_t i = (uint32_t)n % 7; i < COUNTS; i += 7)
+            assert_true(vclock_of(c[a], i) == want[a][i]);
+    }
+    for (int i = 0; i < CLOCKS; i++)
+        vclock_drop(c[i]);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(random_programs)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(random_programs),
+                                       cmocka_unit_test(clocks_are_arrays)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

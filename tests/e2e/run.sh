@@ -20,6 +20,8 @@ broken()
 small()
 {
     case $1 in
+    all_reduce) echo count=131 over=cubes ;;
+    reduce_scatter | all_gather | all_to_all | broadcast) echo count=3 over=cubes ;;
     attention) echo H=3 S=33 T=150 D=17 ;;
     copy) echo L=1009 ;;
     gather) echo M=101 L=67 D=9 ;;
@@ -29,7 +31,7 @@ small()
     esac
 }
 
-all_benches='attention copy gather gemm gemm_composite layernorm list_walk mlp qkv_gemm softmax threshold'
+all_benches='all_gather all_reduce all_to_all attention broadcast copy gather gemm gemm_composite layernorm list_walk mlp qkv_gemm reduce_scatter softmax threshold'
 
 # -- list ---------------------------------------------------------------------------------------
 
@@ -52,7 +54,7 @@ equal "list: JSON" "$(echo $all_benches)" \
 
 refused "no bench" 2 "run needs BENCH"
 refused "unknown bench: the nearest one" 2 "unknown bench 'gem', did you mean 'gemm'?" gem
-refused "unknown bench: all of them" 2 "it is one of attention, copy" 7
+refused "unknown bench: all of them" 2 "it is one of all_gather, all_reduce" 7
 refused "unknown argument: the nearest one" 2 "unknown argument 'dtypo' of gemm, did you mean 'dtype'?" \
     gemm dtypo=f16
 refused "unknown argument: all of them" 2 "unknown argument 'Q' of gemm: it is one of M, N, K, dtype" \
@@ -135,6 +137,21 @@ ok "a table by default"
 run --seed 3 softmax --quiet M=3 -o out.csv --format csv N=4
 [ $code -eq 0 ] && [ ! -s out ] && [ "$(sed 1d out.csv | cut -d, -f1)" = softmax ]
 ok "options before, between and after; -o"
+
+# -- values that a bench finds -------------------------------------------------------------------
+
+run all_reduce count=131 over=cubes --format json
+chosen=$(jq -r .args.algorithm out)
+[ $code -eq 0 ] && grep -q "^all_reduce: ring .* us, .*$chosen takes .* us.*: $chosen\$" err &&
+    cp out auto && run all_reduce count=131 over=cubes algorithm="$chosen" --format json &&
+    [ ! -s err ] && [ "$(jq -c .rows out)" = "$(jq -c .rows auto)" ]
+ok "auto: what was chosen is an argument of the results, stderr tells why"
+run all_reduce count=131 over=cubes --quiet
+[ $code -eq 0 ] && [ ! -s err ]
+ok "auto, --quiet: nothing is told"
+refused "a choice of how" 2 "algorithm must be one of 'auto ring halving mesh torus hierarchical', not 'rign', did you mean 'ring'?" \
+    all_reduce algorithm=rign
+refused "count 0" 2 "count must be an integer in 1..268435456, not '0'" all_gather count=0
 
 # -- warnings -----------------------------------------------------------------------------------
 

@@ -58,7 +58,7 @@ all: topology
 O := $(B)/_o
 GEN_SRC := $(wildcard gen/*.c)
 # Included by others: engine.c by topologies, the rest by kernels.c.
-INCLUDED := $(patsubst %,runtime/%.c,engine engine_kernels pool record pe ipcq deadlock launch tl)
+INCLUDED := $(patsubst %,runtime/%.c,engine engine_kernels pool record pe ipcq deadlock launch tl touch)
 LIB_SRC := $(filter-out $(INCLUDED),$(wildcard runtime/*.c))
 LIB_ASM := $(wildcard runtime/*.S) # each empty but on its own architecture
 BENCH_SRC := $(wildcard benches/*.c)

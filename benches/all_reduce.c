@@ -1,8 +1,7 @@
 /* all_reduce.c -- y = the sum of x over all ranks, or its maximum or minimum, at every rank. */
 #include <string.h>
+#include "all_reduce.h"
 #include "collective_bound.h"
-
-enum algorithm { AUTO, RING, HALVING, MESH, TORUS, HIERARCHICAL };
 
 static void all_reduce(tl_ctx *tl, const kb_args *args)
 {
@@ -10,27 +9,10 @@ static void all_reduce(tl_ctx *tl, const kb_args *args)
     kb_shard x = kb_tensor_shard(args->tensors[0], tl_pe(tl));
     kb_shard y = kb_tensor_shard(args->tensors[1], tl_pe(tl));
     kb_dtype dtype = kb_tensor_dtype(args->tensors[1]);
-    struct grid grid = grid_of(tl, over_of(run));
     struct vector from = vector_of(&x, dtype), to = vector_of(&y, dtype);
 
-    switch ((enum algorithm)kb_bench_choice(run, "algorithm")) {
-    case AUTO:
-    case RING:
-        all_reduce_ring(tl, ranks_over(tl, over_of(run)), from, to, op_of(run));
-        break;
-    case HALVING:
-        all_reduce_halving(tl, ranks_over(tl, over_of(run)), from, to, op_of(run));
-        break;
-    case MESH:
-        all_reduce_mesh(tl, &grid, from, to, op_of(run));
-        break;
-    case TORUS:
-        all_reduce_torus(tl, &grid, from, to, op_of(run));
-        break;
-    case HIERARCHICAL:
-        all_reduce_hierarchical(tl, &grid, from, to, op_of(run));
-        break;
-    }
+    all_reduce_by(tl, (enum algorithm)kb_bench_choice(run, "algorithm"), over_of(run), from, to,
+                  op_of(run));
 }
 
 static void setup(kb_bench_run *run)
@@ -169,8 +151,7 @@ static const kb_bench_arg args_of_all_reduce[] = {
     DTYPE_ARG("f16", ALL_DTYPES),
     OP_ARG,
     OVER_ARG,
-    {"algorithm", KB_ARG_CHOICE, "auto", 0, 0, "auto ring halving mesh torus hierarchical",
-     "how it is done; auto: the fastest, by trying"},
+    ALGORITHM_ARG,
     INPUTS_ARG,
 };
 

@@ -179,14 +179,14 @@ static void say_first(struct kb_sim *s, const struct blocked_list *l)
     kb_place_name(s->topo, place_of(KB_AT_PE, pes[b->pe].src), pe);
     kb_place_name(s->topo, place_of(KB_AT_PE, pes[b->waits_for].src), other);
     snprintf(s->kernels->error.text, sizeof s->kernels->error.text,
-             "deadlock: %zu command%s for ever: kernel %s on %s: %s at %s:%d lacks %s%s%s since "
+             "deadlock: %zu command%s for ever: kernel %s on %s: %s at %s:%d lacks %s%s%s%s since "
              "%.6f ns",
              l->n, l->n == 1 ? " waits" : "s wait", b->kernel, pe, b->call, b->file, b->line,
              b->lacks,
              b->tag < 0          ? ", "
              : b->call[3] == 's' ? " at "
                                  : " from ",
-             other, (double)b->since_fs / KB_FS_PER_NS);
+             other, b->tag < 0 ? "," : "", (double)b->since_fs / KB_FS_PER_NS);
 }
 
 /* The first of them, and how many there are. */

@@ -1,6 +1,7 @@
 /* ipcq.c -- PEs that talk: queues of slots in the receiver's memory, and barriers. */
 #include "end.h"
 #include "hook.h"
+#include "host.h"
 #include "kernel.h"
 #include "watch.h"
 #include <stdlib.h>
@@ -164,6 +165,8 @@ static bool place_slots(struct command *c, struct queue *q)
         taken = &x->hbm_bytes[pe->number];
         size = t->hbm.nbytes;
         unit = pe->number % t->pes;
+        if (host_slice_used(s, pe->number) > size - *taken - nbytes)
+            return false;
     }
     for (struct tcm_block *b = pe->blocks; b && t->pe.ipcq_space == QUEUE_TCM; b = b->next)
         if (b->offset + b->nbytes > size - *taken - nbytes)
@@ -555,6 +558,7 @@ struct op ipcq_record(const struct work *w)
     op.ipcq = true;
     if (x->command->pieces > 1) {
         op.in[0].address += piece_offset(x->command, x->number);
+        op.in[0].view.offset += piece_offset(x->command, x->number);
         op.in[0].shape.rank = 1;
         op.in[0].shape.dim[0] = (uint32_t)(x->fetch_bytes / elem);
     }

@@ -343,6 +343,16 @@ KERNELS_OWN void ipcq_count_unreceived(const struct kernels *k, kb_launch_result
 KERNELS_OWN void ipcq_clear(struct kernels *k);
 KERNELS_OWN void ipcq_free(struct kernels *k);
 
+/* -- what is told to who looks for races: touch.c ------------------------------------------- */
+
+/* A command of the PE has just been issued; an atomic has taken effect. */
+KERNELS_OWN void touch_issued(struct tl_ctx *pe, struct command *c);
+KERNELS_OWN void touch_atomic(struct kb_sim *s, struct command *c);
+/* The kernel has waited for a tensor; it looks at bytes of one in the TCM. */
+KERNELS_OWN void touch_waited(struct tl_ctx *pe, const struct tl_tensor *x);
+KERNELS_OWN void touch_data(struct tl_ctx *pe, const char *call, tl_here here, uint64_t address,
+                            uint64_t nbytes);
+
 /* Nothing is pending, and kernels have not ended: says who waits for whom.  deadlock.c */
 KERNELS_OWN kb_status deadlock(struct kb_sim *s);
 

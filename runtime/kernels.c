@@ -13,3 +13,4 @@
 #include "deadlock.c"
 #include "launch.c"
 #include "tl.c"
+#include "touch.c"

@@ -3,6 +3,7 @@
 #include "engine.h"
 #include "host.h"
 #include "hook.h"
+#include "race.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -515,6 +516,8 @@ static void begin_launch(struct kb_sim *s)
     k->launched = true;
     ipcq_clear(k);
     clear_tcms(s);
+    if (s->race)
+        race_launch(s->race, l->request.name, l->request.n_pes);
     for (size_t i = 0; i < l->request.n_pes && s->status == KB_OK; i++) {
         struct tl_ctx *pe = pe_of(k, l, i);
 

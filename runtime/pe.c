@@ -428,6 +428,8 @@ void pe_add(struct kb_sim *s, struct command *c)
         kernel_no_memory(c->pe);
     version_drop(view.v);
     version_drop(sum.v);
+    if (s->race && s->status == KB_OK)
+        touch_atomic(s, c);
 }
 
 static void issue_store(struct kb_sim *s, uint64_t t, struct command *c)
@@ -969,6 +971,8 @@ void pe_issue(struct tl_ctx *pe, uint64_t t)
         issue_store(s, t, c);
     else
         issue_compute(s, t, c);
+    if (s->race)
+        touch_issued(pe, c);
 }
 
 static void command_stage_done(struct kb_sim *s, uint64_t t, const struct work *w)

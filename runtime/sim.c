@@ -8,6 +8,7 @@
 #include "engine.h"
 #include "host.h"
 #include "kernel.h"
+#include "race.h"
 #include "traffic.h"
 #include "walk.h"
 #include "watch.h"
@@ -171,6 +172,7 @@ void kb_sim_free(kb_sim *s)
     op_log_free(s->log);
     traffic_free(s->traffic);
     watch_free(s->watch);
+    race_free(s->race);
     for (uint32_t i = 0; s->flow_remote && i < sim_cubes(s->topo); i++)
         free(s->flow_remote[i]);
     free(s->flow_remote);

@@ -15,6 +15,7 @@ struct after;
 struct host;
 struct kernels;
 struct op_log;
+struct race;
 struct traffic;
 struct watch;
 
@@ -66,6 +67,7 @@ struct kb_sim {
 
     struct traffic *traffic; /* owned: issues transactions while it runs; NULL: there is none */
     struct watch *watch;     /* owned: is told what happens, by the hop engine; NULL: nobody */
+    struct race *race;       /* owned: looks for races of kernels; NULL: nobody does */
 };
 
 /* A row of flow_remote is made when a cube is first used as a source; false if there is no memory.

@@ -611,8 +611,11 @@ static const unsigned char *data_of(const struct call *call, struct tl_tensor *x
 const void *tl_data_at(tl_ctx *tl, tl_here here, tl_tensor *x)
 {
     struct call call = begin_call(tl, "tl_data", here);
+    const void *bytes = data_of(&call, x);
 
-    return data_of(&call, x);
+    if (tl->sim->race)
+        touch_data(tl, call.name, here, x->address, x->nbytes);
+    return bytes;
 }
 
 double tl_get_at(tl_ctx *tl, tl_here here, tl_tensor *x, int64_t i)
@@ -623,6 +626,10 @@ double tl_get_at(tl_ctx *tl, tl_here here, tl_tensor *x, int64_t i)
 
     if (i < 0 || (uint64_t)i >= n)
         BAD(&call, "element %lld is none of 0..%llu", (long long)i, (unsigned long long)n - 1);
+    if (tl->sim->race)
+        touch_data(tl, call.name, here,
+                   x->address + (uint64_t)i * kb_dtype_bytes((kb_dtype)x->dtype),
+                   kb_dtype_bytes((kb_dtype)x->dtype));
     return kb_element((kb_dtype)x->dtype, bytes, (uint64_t)i);
 }
 
@@ -706,6 +713,8 @@ void tl_wait_at(tl_ctx *tl, tl_here here, tl_tensor *x)
         kernel_wait(tl);
     }
     x->wait = WAIT_OVER;
+    if (tl->sim->race)
+        touch_waited(tl, x);
 }
 
 /* -- other PEs ------------------------------------------------------------------------------ */

@@ -160,6 +160,38 @@ static void dig_deep(tl_ctx *tl, const kb_args *args)
         tl_fail(tl, "not deep enough");
 }
 
+/* PE 0 writes all rows; PE 1 a part of the first once more, which it then reads. */
+static void both_write(tl_ctx *tl, const kb_args *args, bool meet)
+{
+    kb_shard y, first = {0};
+
+    for (uint32_t pe = 0; pe < 64; pe++) {
+        y = kb_tensor_shard(args->tensors[1], pe);
+        if (y.shape.dim[0] == 0)
+            continue;
+        if (first.shape.rank == 0)
+            first = y;
+        if (tl_pe(tl) == 0)
+            tl_store(tl, y.address, tl_full(tl, KB_F32, y.shape, 1));
+    }
+    if (meet)
+        tl_barrier(tl, ((tl_group){.n = 2}));
+    if (tl_pe(tl) == 1) {
+        tl_store(tl, first.address + 8, tl_full(tl, KB_F32, KB_SHAPE(3), 1));
+        tl_load(tl, first.address + 8, KB_F32, KB_SHAPE(2));
+    }
+}
+
+static void race_on(tl_ctx *tl, const kb_args *args)
+{
+    both_write(tl, args, false);
+}
+
+static void take_turns(tl_ctx *tl, const kb_args *args)
+{
+    both_write(tl, args, true);
+}
+
 /* Long enough for Ctrl-C. */
 static void load_on(tl_ctx *tl, const kb_args *args)
 {
@@ -209,6 +241,20 @@ static void setup_load_on(kb_bench_run *run)
     kb_bench_launch(run, "load_on", load_on, NULL, 0);
 }
 
+static const uint32_t first_two[] = {0, 1};
+
+static void setup_racy(kb_bench_run *run)
+{
+    declare(run);
+    kb_bench_launch(run, "race_on", race_on, first_two, 2);
+}
+
+static void setup_turns(kb_bench_run *run)
+{
+    declare(run);
+    kb_bench_launch(run, "take_turns", take_turns, first_two, 2);
+}
+
 static void setup_large(kb_bench_run *run)
 {
     kb_bench_output(run, "large", KB_F64, KB_SHAPE(65536, 65536, 65536), by_rows);
@@ -235,6 +281,8 @@ BENCH(peek, setup_peek, all_ones)
 BENCH(give_up, setup_give_up, all_ones)
 BENCH(dig, setup_dig, all_ones)
 BENCH(load_on, setup_load_on, all_ones)
+BENCH(racy, setup_racy, all_ones)
+BENCH(turns, setup_turns, all_ones)
 BENCH(large, setup_large, all_ones)
 BENCH(many, setup_many, all_ones)
 BENCH(spoiled, setup_twice, all_ones)
@@ -242,7 +290,7 @@ BENCH(spoiled, setup_twice, all_ones)
 const kb_bench *const benches[] = {
     &bench_good, &bench_wrong,   &bench_no_nan,  &bench_nan,     &bench_unwritten,
     &bench_peek, &bench_give_up, &bench_dig,     &bench_load_on, &bench_large,
-    &bench_many, &bench_half,    &bench_spoiled,
+    &bench_many, &bench_half,    &bench_spoiled, &bench_racy,    &bench_turns,
 };
 const size_t n_benches = sizeof benches / sizeof *benches;
 

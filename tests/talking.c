@@ -1,4 +1,5 @@
-/* talking.c -- a simulator of cube8 whose benches talk, some until they wait for each other. */
+/* talking.c -- a simulator of cube8 whose PEs talk, some until they wait for ever: for
+ * e2e/talking.sh and e2e/deadlock.sh. */
 #include "benches.h"
 #include "cli.h"
 #include "cube8.h"
@@ -32,7 +33,7 @@ static void press(tl_ctx *tl, const kb_args *args)
 {
     (void)args;
     if (tl_pe(tl) == 0) {
-        tl_send(tl, FAR, 3, something(tl, 8192));
+        tl_send(tl, FAR, 3, tl_arange(tl, KB_F32, 8192, 0, 1));
         something(tl, 64);
         return;
     }
@@ -134,11 +135,28 @@ static void setup_press(kb_bench_run *run)
     kb_bench_launch(run, "press", press, pes, 2);
 }
 
+/* One launch after the other. */
+static void setup_two(kb_bench_run *run)
+{
+    setup_meet(run);
+    kb_bench_launch(run, "ring", ring, (const uint32_t[]){0, 1, 2, 3}, RING);
+}
+
+/* The last of them does not end. */
+static void setup_at_last(kb_bench_run *run)
+{
+    setup_two(run);
+    kb_bench_launch(run, "jam", jam, (const uint32_t[]){0, 1, 2, 3}, RING);
+}
+
 static const kb_bench bench_press = {.name = "press", .summary = "talks", .setup = setup_press};
+static const kb_bench bench_two = {.name = "two", .summary = "talks", .setup = setup_two};
+static const kb_bench bench_at_last = {
+    .name = "at_last", .summary = "talks", .setup = setup_at_last};
 
 const kb_bench *const benches[] = {
-    &bench_ring, &bench_press,     &bench_meet,  &bench_count,  &bench_listen,
-    &bench_jam,  &bench_stay_away, &bench_leave, &bench_circle,
+    &bench_ring,      &bench_press, &bench_meet,   &bench_count, &bench_listen,  &bench_jam,
+    &bench_stay_away, &bench_leave, &bench_circle, &bench_two,   &bench_at_last,
 };
 const size_t n_benches = sizeof benches / sizeof *benches;
 

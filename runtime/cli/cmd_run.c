@@ -6,6 +6,7 @@
 #include <errno.h>
 #include "inspected.h"
 #include "progress.h"
+#include "races.h"
 #include "say.h"
 #include "speed.h"
 #include "stats.h"
@@ -212,13 +213,15 @@ static void print_rows(struct run *run, struct sink *s)
     sink_flush(s);
 }
 
-/* Launches, or causes, or both in a report. */
+/* Launches, or races, or causes, or launches and causes in a report. */
 static enum exit_code print_results(struct run *run, struct sink *s)
 {
     enum exit_code code = EXIT_OK;
 
     if (run->cli->opts.why)
         code = causes_print(run->cli, run->why, s);
+    else if (run->cli->opts.race)
+        code = races_print(run->cli, run->sim, s);
     else
         print_rows(run, s);
     if (run->cli->report)
@@ -290,6 +293,7 @@ static enum exit_code run_into(void *arg, struct sink *s)
     printed = print_results(run, s);
     if (printed)
         return printed;
+    code = races_say(run->cli, run->sim, code);
     if (!say_end(run, status))
         return EXIT_SYSTEM;
     return status == KB_AGAIN ? EXIT_INTERRUPTED : code;
@@ -356,6 +360,8 @@ enum exit_code cmd_run(const struct cli *cli)
         code = stats_check(cli);
     if (!code)
         code = causes_begin(cli, run.sim, &run.why);
+    if (!code)
+        code = races_begin(cli, run.sim);
     if (!code) {
         code = run_traced(&run);
         stats_take(&stats, cli, run.sim);

@@ -4,7 +4,7 @@
 
 enum exit_code {
     EXIT_OK = 0,
-    EXIT_DIFFERENT = 1, /* a verification failed */
+    EXIT_DIFFERENT = 1, /* a verification failed, or kernels race */
     EXIT_USAGE = 2,     /* the command line, endpoints on it included */
     EXIT_INPUT = 3,     /* an input file, or times it makes pass 2^63 fs */
     EXIT_DEADLOCK = 4,  /* kernels wait for each other */

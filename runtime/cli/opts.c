@@ -544,6 +544,9 @@ static enum exit_code read_option(struct reading *r, enum option_id id, const ch
     case OPTION_WHY:
         r->o->why = true;
         break;
+    case OPTION_RACE:
+        r->o->race = true;
+        break;
     case OPTION_CONFIG:
         r->o->config = true;
         break;
@@ -874,6 +877,9 @@ static enum exit_code check(const struct reading *r)
         return say(r->program, EXIT_USAGE, "--top is of --why, which was not given");
     if (o->why && o->n_inspect > 0)
         return say(r->program, EXIT_USAGE, "--why and --inspect both print in place of rows");
+    if (o->race && (o->why || o->n_inspect > 0))
+        return say(r->program, EXIT_USAGE, "--race and %s both print in place of rows",
+                   o->why ? "--why" : "--inspect");
     if (o->why && r->given[OPTION_SEEDS] && o->seeds > 1)
         return say(r->program, EXIT_USAGE, "--why is of one simulation, --seeds has %llu",
                    (unsigned long long)o->seeds);
@@ -883,6 +889,8 @@ static enum exit_code check(const struct reading *r)
         return say(r->program, EXIT_USAGE, "--dry-run has no results for report");
     if (o->report && o->why)
         return say(r->program, EXIT_USAGE, "a report says why by itself, it takes no --why");
+    if (o->report && o->race)
+        return say(r->program, EXIT_USAGE, "--race prints in place of rows, a report takes none");
     if (o->sqlite && o->dry_run)
         return say(r->program, EXIT_USAGE, "--dry-run has no results for --sqlite");
     enum exit_code code = check_format(r, row);

@@ -890,6 +890,58 @@ size_t kb_launch_count(const kb_sim *sim);                                   /* 
 size_t kb_launch_done(const kb_sim *sim);                                    /* that have run */
 kb_status kb_launch_get(const kb_sim *sim, size_t i, kb_launch_result *out); /* KB_PENDING */
 
+/* -- races ---------------------------------------------------------------------------------- */
+
+/*
+ * Looks for races in the kernels of `sim`, which has not begun: two PEs touch the same bytes of a
+ * slice, an SRAM or a TCM, at least one of them writes, and nothing makes one come before the
+ * other, whatever the times of this run. What comes before what: a PE's calls in their order;
+ * tl_send() before the return of the tl_recv() that takes it, and the tl_recv() that frees its slot
+ * before the return of a tl_send(); what a group did before tl_barrier() before what it does after;
+ * atomics of one element in the order in which they took effect; launches. Two atomics do not race.
+ * An asynchronous command goes on from its call until tl_wait() has returned. Slots of queues, and
+ * the host, are not looked at. Times are the same as without.
+ *
+ * returns  KB_BAD_REQUEST: it has begun; KB_NO_MEMORY
+ */
+kb_status kb_sim_check_races(kb_sim *sim, kb_error *why);
+
+/* One of the two accesses of a race. */
+typedef struct kb_race_access {
+    uint32_t pe;
+    uint32_t op_id;                   /* KB_NO_ID: tl_data() or tl_get(), which are no commands */
+    const char *kernel, *call, *file; /* where it was called */
+    int line;
+    int64_t issue_fs;
+    bool writes, atomic;
+} kb_race_access;
+
+/* What two lines of kernels did to the same bytes, as it was first found. */
+typedef struct kb_race {
+    kb_race_access first, second; /* by their issue */
+    kb_endpoint memory;
+    uint64_t address, offset,
+        nbytes;     /* global, and in the memory; bytes that both touch from there */
+    uint64_t count; /* accesses that came upon it */
+} kb_race;
+
+/*
+ * Calls `each` for every pair of lines that has raced so far, in the order in which they were
+ * found: each pair once, and none is missed. A call that reads and writes counts as two.
+ *
+ * returns  KB_BAD_REQUEST: nobody has asked for races
+ */
+kb_status kb_sim_races(const kb_sim *sim, void (*each)(void *arg, const kb_race *race), void *arg);
+
+/* How much was looked at so far. */
+typedef struct kb_races_checked {
+    uint64_t races, accesses;
+    uint32_t pes; /* that had accesses */
+} kb_races_checked;
+
+/* KB_BAD_REQUEST: nobody has asked for races. */
+kb_status kb_sim_races_checked(const kb_sim *sim, kb_races_checked *out);
+
 /* -- Phase 2 -------------------------------------------------------------------------------- */
 
 typedef struct kb_compute_options {

@@ -9,6 +9,7 @@ where FOLDER is what --dump wrote, and all arguments that the judge needs are gi
 It knows what a bench is to compute, from the design's section 5.2, and nothing of how it does.
 """
 import glob
+import math
 import os
 import sys
 
@@ -26,13 +27,22 @@ def gemm(t, args):
     return {"c": t["a"] @ t["b"]}
 
 
+ACTS = {
+    "relu": lambda x: np.maximum(x, 0),
+    "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
+    "tanh": np.tanh,
+    "gelu": lambda x: x * np.vectorize(math.erfc)(-x / math.sqrt(2)) / 2,
+}
+
+
 def mlp(t, args):
-    acts = {
-        "relu": lambda x: np.maximum(x, 0),
-        "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
-        "tanh": np.tanh,
-    }
-    return {"y": acts[args.get("act", "relu")](t["x"] @ t["w"] + t["bias"])}
+    return {"y": ACTS[args.get("act", "relu")](t["x"] @ t["w"] + t["bias"])}
+
+
+def mlp_tp(t, args):
+    """All of it, at every PE."""
+    y = ACTS[args.get("act", "relu")](t["x"] @ t["w1"]) @ t["w2"]
+    return {"y": np.broadcast_to(y, (math.prod(MACHINES[args["on"]]), *y.shape))}
 
 
 def layernorm(t, args):
@@ -44,6 +54,12 @@ def layernorm(t, args):
 def attention(t, args):
     q, k, v = t["q"], t["k"], t["v"]
     return {"o": softmax(q @ k.transpose(0, 2, 1) / np.sqrt(q.shape[-1])) @ v}
+
+
+def attention_ring(t, args):
+    """The same, with the heads of a row side by side: q[S,H,D], k, v[T,H,D]."""
+    heads_first = {name: x.transpose(1, 0, 2) for name, x in t.items()}
+    return {"o": attention(heads_first, args)["o"].transpose(1, 0, 2)}
 
 
 def gather(t, args):
@@ -207,9 +223,11 @@ BENCHES = {
     "gemm_composite": gemm,
     "qkv_gemm": gemm,
     "mlp": mlp,
+    "mlp_tp": mlp_tp,
     "softmax": lambda t, args: {"y": softmax(t["x"])},
     "layernorm": layernorm,
     "attention": attention,
+    "attention_ring": attention_ring,
     "copy": lambda t, args: {"y": t["x"]},
     "gather": gather,
     "list_walk": list_walk,

@@ -20,9 +20,10 @@ broken()
 small()
 {
     case $1 in
+    all_reduce) echo count=131 over=cubes ;;
+    reduce_scatter | all_gather | all_to_all | broadcast) echo count=3 over=cubes ;;
     attention) echo H=3 S=33 T=150 D=17 ;;
     attention_ring) echo H=2 S=33 T=70 D=17 ;;
-    all_* | broadcast | reduce_scatter) echo count=67 ;;
     copy) echo L=1009 ;;
     mlp_tp) echo M=7 N=41 K=33 ;;
     gather) echo M=101 L=67 D=9 ;;
@@ -138,6 +139,21 @@ ok "a table by default"
 run --seed 3 softmax --quiet M=3 -o out.csv --format csv N=4
 [ $code -eq 0 ] && [ ! -s out ] && [ "$(sed 1d out.csv | cut -d, -f1)" = softmax ]
 ok "options before, between and after; -o"
+
+# -- values that a bench finds -------------------------------------------------------------------
+
+run all_reduce count=131 over=cubes --format json
+chosen=$(jq -r .args.algorithm out)
+[ $code -eq 0 ] && grep -q "^all_reduce: ring .* us, .*$chosen takes .* us.*: $chosen\$" err &&
+    cp out auto && run all_reduce count=131 over=cubes algorithm="$chosen" --format json &&
+    [ ! -s err ] && [ "$(jq -c .rows out)" = "$(jq -c .rows auto)" ]
+ok "auto: what was chosen is an argument of the results, stderr tells why"
+run all_reduce count=131 over=cubes --quiet
+[ $code -eq 0 ] && [ ! -s err ]
+ok "auto, --quiet: nothing is told"
+refused "a choice of how" 2 "algorithm must be one of 'auto ring halving mesh torus hierarchical', not 'rign', did you mean 'ring'?" \
+    all_reduce algorithm=rign
+refused "count 0" 2 "count must be an integer in 1..268435456, not '0'" all_gather count=0
 
 # -- warnings -----------------------------------------------------------------------------------
 

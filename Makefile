@@ -325,9 +325,9 @@ $(TESTS): $(B)/_t/%: $(O)/tests/%.o $(JUDGE) $(GENLIB) $(LIB) $(foreach t,$(TEST
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIB) $$(sed -n 's/^ \* link: //p' tests/$*.c) -lyaml -lxxhash -lcmocka $(LIBS)
 
 $(B)/_t/test_lists: $(O)/runtime/cli/lists.o
-# It needs all of the command line.
-$(B)/_t/test_trace: $(CLI)
-$(B)/_t/test_trace: LIBS := $(CLI_LIBS) $(LIBS)
+# They need all of the command line, with its benches.
+$(B)/_t/test_trace $(B)/_t/test_collectives: $(CLI)
+$(B)/_t/test_trace $(B)/_t/test_collectives: LIBS := $(CLI_LIBS) $(LIBS)
 $(B)/_t/test_guard: $(O)/runtime/cli/warn.o
 
 # test_co_arch without what cannot be had for another architecture.
@@ -346,8 +346,14 @@ $(B)/_t/broken: $(O)/tests/broken.o $(B)/cube8/libcube8.a $(CLI) $(LIB)
 	$(call say,LD)
 	$(Q)$(CC) $(ALL_CFLAGS) -Wl,--wrap=math_run -o $@ $^ $(CLI_LIBS) $(LIBS)
 
+# One whose benches send, receive, and wait for each other: some for ever.
+$(B)/_t/talking: $(O)/tests/talking.o $(B)/cube8/libcube8.a $(CLI) $(LIB)
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(CLI_LIBS) $(LIBS)
+
 .PHONY: tests
-tests: $(TESTS) $(B)/_t/judge $(B)/_t/broken
+tests: $(TESTS) $(B)/_t/judge $(B)/_t/broken $(B)/_t/talking
 
 ## tests-built: the test programs and all that they need, without running them
 .PHONY: tests-built
@@ -561,6 +567,21 @@ $(PERF): $(P)/%: $(O)/benches/perf/%.o $(CLI) $(LIB)
 $(P)/txn: $(O)/benches/perf/hold.o $(foreach t,$(BENCH_TOPOLOGIES),$(B)/$(t)/lib$(t).a)
 $(P)/parts $(P)/oplog $(P)/phase2 $(P)/many: $(B)/cube8/libcube8.a
 $(P)/kernel: $(B)/cube8/libcube8.a $(B)/mesh1024/libmesh1024.a
+
+COLLECTIVE_TOPOLOGIES := cube8 cube16 tray32
+$(O)/benches/perf/collectives.o: INCLUDES += $(COLLECTIVE_TOPOLOGIES:%=-I$(B)/%)
+$(P)/collectives: $(O)/benches/perf/collectives.o $(foreach t,$(COLLECTIVE_TOPOLOGIES),$(B)/$(t)/lib$(t).a) $(CLI) $(LIB)
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $(filter-out $(CLI) $(LIB),$^) $(CLI) $(LIB) $(CLI_LIBS) $(LIBS)
+
+## collectives: times of all collectives by size, beside their bounds, into collectives.csv and .svg under build/
+.PHONY: collectives
+collectives: setup
+	@for t in $(COLLECTIVE_TOPOLOGIES); do \
+	    $(MAKE) --no-print-directory topology TOPO=$$t SET= NAME= || exit; done
+	@$(MAKE) --no-print-directory $(P)/collectives
+	$(P)/collectives $(B)/collectives.csv $(B)/collectives.svg
 
 # bench_variant: NAME, SET
 bench_variant = $(MAKE) --no-print-directory topology TOPO=cube8 NAME=$(1) SET='$(2)'

@@ -1,6 +1,5 @@
 /* attention.c -- o = softmax(q k^T / sqrt(D)) v by blocks, whose parts a second launch merges. */
-#include <math.h>
-#include "tile.h"
+#include "attention.h"
 
 /*
  * A unit of work is a block of rows of q with PART rows of k and v of its head, which pass in
@@ -14,11 +13,6 @@ struct plan {
     int64_t block;             /* rows */
     int64_t blocks_s, parts_t; /* of a head */
     kb_dtype dtype, sums;
-};
-
-/* Largest score of each row [rows,1], sum of exp(score - largest), and those times v [rows,D]. */
-struct partial {
-    tl_tensor *max, *sum, *acc;
 };
 
 static struct plan plan_of(const kb_bench_run *run, const kb_topology *topo)
@@ -36,15 +30,6 @@ static struct plan plan_of(const kb_bench_run *run, const kb_topology *topo)
     return p;
 }
 
-/* x * by, which is in place of x. */
-static tl_tensor *scaled(tl_ctx *tl, tl_tensor *x, tl_tensor *by)
-{
-    tl_tensor *y = tl_mul(tl, x, by);
-
-    tl_free(tl, x);
-    return y;
-}
-
 /* x * by_x + y * by_y, which is in place of x and y. */
 static tl_tensor *mixed(tl_ctx *tl, tl_tensor *x, tl_tensor *by_x, tl_tensor *y, tl_tensor *by_y)
 {
@@ -54,16 +39,6 @@ static tl_tensor *mixed(tl_ctx *tl, tl_tensor *x, tl_tensor *by_x, tl_tensor *y,
 
     tl_free(tl, part_x);
     tl_free(tl, part_y);
-    return z;
-}
-
-/* exp(x - y), which is in place of x. */
-static tl_tensor *exp_above(tl_ctx *tl, tl_tensor *x, tl_tensor *y)
-{
-    tl_tensor *above = tl_sub(tl, x, y), *z = tl_exp(tl, above);
-
-    tl_free(tl, x);
-    tl_free(tl, above);
     return z;
 }
 
@@ -89,19 +64,16 @@ static struct partial block(tl_ctx *tl, const kb_args *args, const struct plan *
     tl_tensor *k = tl_load(tl, row_address(tl, args->tensors[K], head) + offset, p->dtype, shape);
     tl_tensor *v =
         tl_load_async(tl, row_address(tl, args->tensors[V], head) + offset, p->dtype, shape);
-    tl_tensor *scores = tl_dot(tl, q, k, .transpose_b = true, .dtype_out = p->sums);
+    tl_tensor *scores = scores_of(tl, q, k, p->sums);
     struct partial x;
 
     tl_free(tl, k);
-    scores = scaled(tl, scores, tl_scalar(tl, 1 / sqrt((double)p->d)));
     x.max = tl_max(tl, scores, 1, true);
     scores = exp_above(tl, scores, x.max);
     x.sum = tl_sum(tl, scores, 1, true);
-    tl_tensor *weights = p->dtype == p->sums ? scores : tl_cast(tl, scores, p->dtype);
+    scores = rounded(tl, scores, p->dtype);
     tl_wait(tl, v);
-    x.acc = tl_dot(tl, weights, v, .dtype_out = p->sums);
-    if (weights != scores)
-        tl_free(tl, weights);
+    x.acc = tl_dot(tl, scores, v, .dtype_out = p->sums);
     tl_free(tl, scores);
     tl_free(tl, v);
     return x;
@@ -166,9 +138,7 @@ static void attention_merge(tl_ctx *tl, const kb_args *args)
 
         for (int64_t part = 1; part < p.parts_t; part++)
             merge(tl, &x, load_partial(tl, args, &p, i * p.parts_t + part, rows));
-        tl_tensor *o = tl_div(tl, x.acc, x.sum);
-        if (p.dtype != p.sums)
-            o = tl_cast(tl, o, p.dtype);
+        tl_tensor *o = rounded(tl, tl_div(tl, x.acc, x.sum), p.dtype);
         tl_store(tl, row_address(tl, args->tensors[O], i / p.blocks_s) + (uint64_t)(s * row_bytes),
                  o);
         tl_release(tl, mark);
@@ -191,30 +161,6 @@ static void setup(kb_bench_run *run)
     kb_bench_launch(run, "attention_merge", attention_merge, NULL, 0);
 }
 
-/* One row of o; scores are computed as often as they are needed. */
-static void reference_row(const double *q, const double *k, const double *v, double *o, int64_t n,
-                          int64_t d)
-{
-    double most = -INFINITY, sum = 0;
-
-    for (int pass = 0; pass < 2; pass++)
-        for (int64_t t = 0; t < n; t++) {
-            double score = 0;
-
-            for (int64_t i = 0; i < d; i++)
-                score += q[i] * k[t * d + i] / sqrt((double)d);
-            if (pass == 0) {
-                most = fmax(most, score);
-                continue;
-            }
-            sum += exp(score - most);
-            for (int64_t i = 0; i < d; i++)
-                o[i] += exp(score - most) * v[t * d + i];
-        }
-    for (int64_t i = 0; i < d; i++)
-        o[i] /= sum;
-}
-
 static void reference(const kb_bench_run *run, double *const *t)
 {
     int64_t s = kb_bench_int(run, "S"), n = kb_bench_int(run, "T"), d = kb_bench_int(run, "D");
@@ -222,7 +168,7 @@ static void reference(const kb_bench_run *run, double *const *t)
     for (int64_t head = 0; head < kb_bench_int(run, "H"); head++)
         for (int64_t i = head * s; i < (head + 1) * s; i++)
             reference_row(t[Q] + i * d, t[K] + head * n * d, t[V] + head * n * d, t[O] + i * d, n,
-                          d);
+                          d, d);
 }
 
 static const kb_bench_arg args_of_attention[] = {

@@ -51,6 +51,18 @@ static inline int64_t rows_that_fit(const kb_topology *topo, int64_t row_bytes, 
     return room > row_bytes * copies ? room / (row_bytes * copies) : 1;
 }
 
+/* x in another type, which is in place of x. */
+static inline tl_tensor *rounded(tl_ctx *tl, tl_tensor *x, kb_dtype dtype)
+{
+    tl_tensor *y = x;
+
+    if (tl_dtype(x) != dtype) {
+        y = tl_cast(tl, x, dtype);
+        tl_free(tl, x);
+    }
+    return y;
+}
+
 static inline uint32_t all_pes(tl_ctx *tl)
 {
     return (uint32_t)(tl_num_programs(tl, 0) * tl_num_programs(tl, 1) * tl_num_programs(tl, 2));

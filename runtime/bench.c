@@ -28,6 +28,8 @@ struct kb_bench_run {
     enum role roles[KB_BENCH_TENSORS_MAX];
     size_t n_tensors;
     uint64_t seed, random;
+    size_t stack_bytes; /* of the options */
+    char *notes;        /* owned; NULL: none */
     kb_status status; /* of the first call of setup() that failed */
     kb_error why;
     struct kb_bench_run *self; /* to note that in */
@@ -368,6 +370,82 @@ uint64_t kb_bench_random(kb_bench_run *run, uint64_t below)
     return (z ^ (z >> 31)) % below;
 }
 
+/* -- values that setup() finds -------------------------------------------------------------- */
+
+/* How long the kernels of `run`, which has not begun, take. */
+static kb_status run_kernels(kb_bench_run *run, int64_t *kernels_fs, kb_error *why)
+{
+    kb_status status = kb_sim_run(run->sim, 0, why);
+    kb_launch_result r;
+
+    *kernels_fs = 0;
+    for (size_t i = 0; !status && i < kb_launch_count(run->sim); i++) {
+        status = kb_launch_get(run->sim, i, &r);
+        *kernels_fs += r.last_end_fs - r.start_fs;
+    }
+    return status;
+}
+
+kb_status kb_bench_try(const kb_bench_run *run, const char *name, const char *value,
+                       int64_t *kernels_fs, kb_error *why)
+{
+    size_t n = run->bench->n_args, room = ALL_BYTES + VALUE_BYTES;
+    kb_options options = {.stack_bytes = run->stack_bytes};
+    char *texts = malloc((n + 1) * room);
+    const char **words = calloc(n + 1, sizeof *words);
+    kb_bench_run *other = NULL;
+    kb_status status = texts && words ? KB_OK : KB_NO_MEMORY;
+
+    for (size_t i = 0; i < n && !status; i++) {
+        const char *arg = run->bench->args[i].name;
+
+        words[i] = texts + i * room;
+        snprintf(texts + i * room, room, "%s=%s", arg,
+                 strcmp(arg, name) == 0 ? value : run->values[i].text);
+    }
+    if (!status && find(run->bench, name, strlen(name)) < 0)
+        status = end_error(why, "bench %s has no argument '%.64s'", run->bench->name, name);
+    if (!status)
+        status = kb_bench_new(run->bench, run->topo, &options, run->seed, words, n, &other, why);
+    if (!status)
+        status = run_kernels(other, kernels_fs, why);
+    kb_bench_free(other);
+    free(words);
+    free(texts);
+    return status;
+}
+
+void kb_bench_set(kb_bench_run *run, const char *name, const char *value)
+{
+    int i = find(run->bench, name, strlen(name));
+
+    if (run->status)
+        return;
+    run->status = i < 0 ? end_error(&run->why, "bench %s has no argument '%.64s'", run->bench->name,
+                                    name)
+                        : read_value(&run->bench->args[i], value, &run->values[i], &run->why);
+}
+
+void kb_bench_note(kb_bench_run *run, const char *text)
+{
+    size_t had = run->notes ? strlen(run->notes) : 0, more = strlen(text);
+    char *notes = realloc(run->notes, had + more + 2);
+
+    if (!notes) {
+        run->status = KB_NO_MEMORY;
+        return;
+    }
+    if (had)
+        notes[had++] = '\n';
+    memcpy(notes + had, text, more + 1);
+    run->notes = notes;
+}
+
+const char *kb_bench_notes(const kb_bench_run *run)
+{
+    return run->notes ? run->notes : "";
+}
+
 /* -- runs ----------------------------------------------------------------------------------- */
 
 /* Fills `run`, which is freed by the caller if it fails. */
@@ -407,6 +485,7 @@ kb_status kb_bench_new(const kb_bench *bench, const kb_topology *topo, const kb_
     run->bench = bench;
     run->topo = topo;
     run->seed = run->random = seed;
+    run->stack_bytes = options ? options->stack_bytes : 0;
     status = begin(run, options, words, n_words, why);
     if (status)
         kb_bench_free(run);
@@ -422,6 +501,7 @@ void kb_bench_free(kb_bench_run *run)
     if (run->sim)
         kb_sim_free(run->sim);
     free(run->values);
+    free(run->notes);
     free(run);
 }
 

@@ -250,5 +250,10 @@ void kb_topology_limits(const kb_topology *t, kb_limits *out)
         .write_channels = t->write_channels,
         .read_engines = t->read_engines,
         .write_engines = t->write_engines,
+        .queue_slots = pe->ipcq_slots,
+        .queue_slot_bytes = pe->ipcq_slot_bytes,
+        .queue_memory = pe->ipcq_space == QUEUE_TCM    ? KB_TCM
+                        : pe->ipcq_space == QUEUE_SRAM ? KB_SRAM
+                                                       : KB_SLICE,
     };
 }

@@ -1,4 +1,5 @@
 /* deadlock.c -- kernels that wait for ever: who waits for whom, and in which circles. */
+#include "end.h"
 #include "kernel.h"
 #include "place.h"
 #include <stdio.h>
@@ -168,28 +169,39 @@ kb_status kb_sim_blocked(const kb_sim *sim, void (*each)(void *arg, const kb_blo
     return status;
 }
 
+/* "tl_recv at ring.c:12 lacks a message from c0.pe1 since 24.326250 ns" */
+static void say_first(struct kb_sim *s, const struct blocked_list *l)
+{
+    const kb_blocked *b = &l->row[0];
+    const struct tl_ctx *pes = s->kernels->pes;
+    char pe[KB_PLACE_BYTES], other[KB_PLACE_BYTES];
+
+    kb_place_name(s->topo, place_of(KB_AT_PE, pes[b->pe].src), pe);
+    kb_place_name(s->topo, place_of(KB_AT_PE, pes[b->waits_for].src), other);
+    snprintf(s->kernels->error.text, sizeof s->kernels->error.text,
+             "deadlock: %zu command%s for ever: kernel %s on %s: %s at %s:%d lacks %s%s%s%s since "
+             "%.6f ns",
+             l->n, l->n == 1 ? " waits" : "s wait", b->kernel, pe, b->call, b->file, b->line,
+             b->lacks,
+             b->tag < 0          ? ", "
+             : b->call[3] == 's' ? " at "
+                                 : " from ",
+             other, b->tag < 0 ? "," : "", (double)b->since_fs / KB_FS_PER_NS);
+}
+
 /* The first of them, and how many there are. */
 kb_status deadlock(struct kb_sim *s)
 {
-    struct kernels *k = s->kernels;
     struct blocked_list l;
     kb_status status = find_blocked(s, &l);
-    char pe[KB_PLACE_BYTES], other[KB_PLACE_BYTES];
 
-    if (!status && !l.n)
-        snprintf(k->error.text, sizeof k->error.text, "kernels wait for ever, and for nothing");
-    if (!status && l.n) {
-        const kb_blocked *b = &l.row[0];
-
-        kb_place_name(s->topo, place_of(KB_AT_PE, k->pes[b->pe].src), pe);
-        kb_place_name(s->topo, place_of(KB_AT_PE, k->pes[b->waits_for].src), other);
-        snprintf(k->error.text, sizeof k->error.text,
-                 "deadlock: %zu commands wait for ever: kernel %s on %s: %s at %s:%d lacks %s of "
-                 "%s since %.6f ns",
-                 l.n, b->kernel, pe, b->call, b->file, b->line, b->lacks, other,
-                 (double)b->since_fs / 1e6);
+    if (!status && !l.n) {
+        end_error(&s->kernels->error, "kernels wait for ever, and for nothing");
+        status = KB_INTERNAL;
+    } else if (!status) {
+        say_first(s, &l);
         status = KB_DEADLOCK;
     }
     free_blocked(&l);
-    return status ? status : KB_INTERNAL;
+    return status;
 }

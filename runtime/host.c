@@ -96,6 +96,11 @@ void host_free(struct host *h)
     free(h);
 }
 
+uint64_t host_slice_used(const struct kb_sim *s, uint32_t pe)
+{
+    return s->host ? s->host->used[pe] : 0;
+}
+
 /* The host of a simulation, made if there is none; NULL without memory. */
 static struct host *host_of(struct kb_sim *s)
 {

@@ -15,6 +15,9 @@ struct mem *host_mem(struct kb_sim *s);
 const struct kb_tensor *host_tensor_at(const struct kb_sim *s, uint64_t address,
                                        int64_t index[KB_RANK_MAX]);
 
+/* Bytes of a PE's slice, from its first on, that tensors take. */
+uint64_t host_slice_used(const struct kb_sim *s, uint32_t pe);
+
 void host_free(struct host *h);
 
 #endif

@@ -234,19 +234,28 @@ static bool add_neighbours(kb_inspection *in)
 
 /* -- the whole ------------------------------------------------------------------------------ */
 
+/* A receive, or one of its pieces, is looked at as the piece of a message that it takes. */
+static void find_message(kb_inspection *in, uint32_t receive, uint32_t piece)
+{
+    const struct op_note *note = op_log_note_of(in->sim->log, receive);
+
+    if (note && note->message != OP_NONE)
+        in->record = op_log_find(in->sim->log, note->message + piece, &in->chunk);
+}
+
 /* A stage is looked at as its command. */
 static bool find_record(kb_inspection *in, uint32_t id)
 {
-    struct op_token token;
+    struct op_token token = {.parent = id};
 
     in->record = op_log_find(in->sim->log, id, &in->chunk);
-    if (!in->record)
-        return false;
-    in->info.asked = in->record->id;
-    if (record_is_token(in->record)) {
+    in->info.asked = in->record ? in->record->id : id;
+    if (in->record && record_is_token(in->record)) {
         op_token_unpack(in->record, in->chunk, &token);
         in->record = op_log_find(in->sim->log, token.parent, &in->chunk);
     }
+    if (!in->record)
+        find_message(in, token.parent, token.token);
     return in->record != NULL;
 }
 
@@ -282,6 +291,8 @@ static kb_status no_record(const struct op_log *log, uint32_t id, kb_error *why)
 {
     if (op_log_count(log) == 0)
         return end_error(why, "there are no operations");
+    if (id < last_id(log))
+        return end_error(why, "operation %u has no record, as a barrier has none", id);
     return end_error(why, "no operation has id %u: ids are 0..%u", id, last_id(log));
 }
 

@@ -1,7 +1,9 @@
 /* ipcq.c -- PEs that talk: queues of slots in the receiver's memory, and barriers. */
 #include "end.h"
 #include "hook.h"
+#include "host.h"
 #include "kernel.h"
+#include "watch.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +16,7 @@ struct filled {
     bool last;            /* of its send */
     struct view sent;     /* owned; all of the send, at its first piece */
     tl_here here;         /* of the send */
+    struct taken taken;   /* watched */
 };
 
 #define TAKEN INT64_MAX
@@ -38,6 +41,7 @@ struct barrier {
     size_t n, arrived;
     int64_t last_fs; /* when the last word so far reaches the lowest PE */
     struct command *waiting, *last_waiting;
+    struct command *last; /* whose word that is */
     struct barrier *next; /* of the same hash */
 };
 
@@ -161,6 +165,8 @@ static bool place_slots(struct command *c, struct queue *q)
         taken = &x->hbm_bytes[pe->number];
         size = t->hbm.nbytes;
         unit = pe->number % t->pes;
+        if (host_slice_used(s, pe->number) > size - *taken - nbytes)
+            return false;
     }
     for (struct tcm_block *b = pe->blocks; b && t->pe.ipcq_space == QUEUE_TCM; b = b->next)
         if (b->offset + b->nbytes > size - *taken - nbytes)
@@ -361,12 +367,16 @@ static void send_credit(struct kb_sim *s, struct queue *q)
     if (slot == TXN_NONE)
         return;
     s->txns[slot] = (struct txn){.id = next->free_id};
+    if (s->watch && !watch_credit(s, slot, q->receiver, &next->taken))
+        return;
     engine_send_word(s, (uint64_t)next->free_fs, 0, slot);
 }
 
 static void wait_for_slot(struct kb_sim *s, struct command *c)
 {
     c->queue->sending = c;
+    if (s->watch)
+        watch_wait(s, c, c->op.id + c->piece, c->queue->receiver);
     if (slot_of(c->queue, c->queue->issued)->free_fs != TAKEN)
         send_credit(s, c->queue);
 }
@@ -379,6 +389,8 @@ void ipcq_send(struct kb_sim *s, uint64_t t, struct command *c)
     c->async = c->piece == c->pieces;
     if (!c->async)
         wait_for_slot(s, c);
+    else if (s->watch)
+        watch_go_on(s, t, c);
 }
 
 /* The credit that a sender has waited for is there; that of a slot behind has an event of its own.
@@ -397,6 +409,8 @@ static void credit(struct kb_sim *s, uint64_t t, struct queue *q)
     }
     q->sending = NULL;
     c->async = true;
+    if (s->watch)
+        watch_go_on(s, t, c);
     c->pe->current = NULL;
     c->pe->state = PE_WAKES;
     wakes_add(&s->kernels->wakes, t, c->pe->number);
@@ -430,7 +444,8 @@ static void take_piece(struct kb_sim *s, uint64_t t, struct command *c)
     st.id = c->op.id + 1 + c->piece;
     if (c->piece == 0)
         c->result->view = slot_of(q, q->taken)->sent;
-    c->result->maker = slot_of(q, q->taken)->id; /* in the end that of the last */
+    x->next_id = slot_of(q, q->taken)->id;
+    c->result->maker = x->next_id; /* in the end that of the last */
     *slot_of(q, q->taken) = (struct filled){.free_fs = TAKEN};
     q->taken++;
     c->piece++;
@@ -469,6 +484,8 @@ void ipcq_receive(struct kb_sim *s, uint64_t t, struct command *c)
         q->receiving = c;
     q->last_receiving = c;
     give_pieces(s, t, q);
+    if (s->watch && s->status == KB_OK && c->piece < c->pieces)
+        watch_wait(s, c, c->op.id + 1 + c->piece, q->sender);
 }
 
 static void received(struct kb_sim *s, uint64_t t, struct command *c)
@@ -485,6 +502,8 @@ static void free_slot(struct kb_sim *s, uint64_t t, const struct work *w)
 
     slot->free_fs = (int64_t)t + q->credit_fs;
     slot->free_id = w->id;
+    if (s->watch)
+        slot->taken = watch_taken(s);
     if (q->sending && slot == slot_of(q, q->issued))
         send_credit(s, q);
 }
@@ -539,6 +558,7 @@ struct op ipcq_record(const struct work *w)
     op.ipcq = true;
     if (x->command->pieces > 1) {
         op.in[0].address += piece_offset(x->command, x->number);
+        op.in[0].view.offset += piece_offset(x->command, x->number);
         op.in[0].shape.rank = 1;
         op.in[0].shape.dim[0] = (uint32_t)(x->fetch_bytes / elem);
     }
@@ -625,11 +645,23 @@ static bool has_member(const struct group *g, uint32_t pe)
     return bsearch(&pe, g->pes, g->n, sizeof pe, by_number);
 }
 
+/* The first member that is no PE; UINT32_MAX: all are. */
+static uint32_t no_member(const struct group *g, uint32_t n_pes)
+{
+    uint32_t first = g->first < n_pes ? n_pes : g->first;
+
+    if (!g->pes)
+        return (uint64_t)g->first + g->n > first ? first : UINT32_MAX;
+    for (size_t i = 0; i < g->n; i++)
+        if (g->pes[i] >= n_pes)
+            return g->pes[i];
+    return UINT32_MAX;
+}
+
 /* Does every member exist, and come once? */
 static bool is_group(struct command *c, const struct group *g)
 {
-    uint32_t n_pes = c->pe->kernels->n_pes;
-    uint64_t last = !g->n ? 0 : g->pes ? g->pes[g->n - 1] : (uint64_t)g->first + g->n - 1;
+    uint32_t missing = no_member(g, c->pe->kernels->n_pes);
 
     for (size_t i = 1; g->pes && i < g->n; i++) {
         if (g->pes[i] == g->pes[i - 1]) {
@@ -637,9 +669,8 @@ static bool is_group(struct command *c, const struct group *g)
             return false;
         }
     }
-    if (last >= n_pes)
-        kernel_error(c->pe, c->call, c->here, "there is no PE %llu of the group, only 0..%u",
-                     (unsigned long long)last, n_pes - 1);
+    if (missing != UINT32_MAX)
+        kernel_error(c->pe, c->call, c->here, "PE %u of the group does not exist", missing);
     else if (!has_member(g, c->pe->number))
         kernel_error(c->pe, c->call, c->here, "the PE itself is not in the group");
     else
@@ -741,10 +772,13 @@ static void release(struct kb_sim *s, struct barrier *b)
         if (slot == TXN_NONE)
             return;
         s->txns[slot] = (struct txn){.id = c->op.id};
+        if (s->watch && !watch_release_word(s, b->last_fs, slot, b->last, b->first))
+            return;
         engine_send_word(s, (uint64_t)b->last_fs, word_fs(s, lowest, c->pe), slot);
     }
     b->arrived = 0;
     b->last_fs = 0;
+    b->last = NULL;
 }
 
 void ipcq_join(struct kb_sim *s, uint64_t t, struct command *c)
@@ -758,7 +792,12 @@ void ipcq_join(struct kb_sim *s, uint64_t t, struct command *c)
     else
         b->waiting = c;
     b->last_waiting = c;
-    b->last_fs = there_fs > b->last_fs ? there_fs : b->last_fs;
+    if (s->watch)
+        watch_wait(s, c, c->op.id, KB_NO_ID);
+    if (!b->last || there_fs > b->last_fs) {
+        b->last = c;
+        b->last_fs = there_fs;
+    }
     if (++b->arrived == b->n)
         release(s, b);
 }
@@ -767,6 +806,8 @@ void pe_word_arrived(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
     struct work w = s->kernels->work[slot];
 
+    if (s->watch)
+        watch_word(s, slot);
     slot_free(s, slot);
     if (w.token) {
         struct queue *q = w.token->queue;
@@ -776,4 +817,6 @@ void pe_word_arrived(struct kb_sim *s, uint64_t t, uint32_t slot)
     } else {
         pe_command_end(s, t, w.command);
     }
+    if (s->watch)
+        watch_left(s);
 }

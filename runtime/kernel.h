@@ -71,6 +71,17 @@ enum task { TASK_PLAIN, TASK_SEND, TASK_RECV, TASK_BARRIER, TASK_ATOMIC };
 struct queue;
 struct barrier;
 
+/* Watched: what a command has waited for another PE so far, and how its kernel went on. */
+struct talk {
+    uint32_t n_waits, behind_id; /* behind_id: of the longest */
+    int64_t since_fs;            /* it waits for a piece, or a slot, or would */
+    int64_t wait_fs, longest_fs, wire_fs, overhead_fs;
+    int64_t return_fs; /* of a send; < 0: not yet */
+    bool waits;        /* for `peer` (a barrier: KB_NO_ID), since since_fs, as piece `id` */
+    uint32_t peer, id;
+    uint32_t stretch; /* told of its return, or of the last word of a barrier; KB_NO_ID */
+};
+
 /* One command of a PE, from its call to its end. */
 struct command {
     struct op op;
@@ -111,6 +122,7 @@ struct command {
 
     uint32_t after; /* watched: kb_command.after */
     bool after_end;
+    struct talk talk;
 };
 
 /* A tile on its way through the stages of a composite. */

@@ -868,6 +868,12 @@ static __attribute__((noinline)) enum mem_err read_many(struct mem *m, uint32_t 
     return mem_read_strided(m, area, address, &whole, out, writers, absent);
 }
 
+static void drop_view(struct view *view)
+{
+    version_drop(view->v);
+    view->v = NULL; /* whoever asked may drop it, too */
+}
+
 enum mem_err mem_read(struct mem *m, uint32_t area, uint64_t address, uint64_t nbytes,
                       struct view *out, struct op_ids *writers, uint64_t absent[2])
 {
@@ -879,12 +885,12 @@ enum mem_err mem_read(struct mem *m, uint32_t area, uint64_t address, uint64_t n
     if (!a || !read_one(a, address, address + nbytes, out, &writer))
         return read_many(m, area, address, nbytes, out, writers, absent);
     if (hides_ready(out->v, nbytes)) {
-        version_drop(out->v);
+        drop_view(out);
         return read_many(m, area, address, nbytes, out, writers, absent);
     }
     if (!writers || op_ids_add(writers, writer))
         return MEM_OK;
-    version_drop(out->v);
+    drop_view(out);
     return MEM_NO_MEMORY;
 }
 

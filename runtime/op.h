@@ -175,11 +175,13 @@ struct op_note {
     int line; /* of the call in the kernel, in `file` */
     const char *file, *kernel;
     struct view moved; /* owned; a DMA's bytes */
+    uint32_t message;  /* of a receive, which has no record: the first ipcq_copy that it takes */
 };
 
 /* As op_log_add(). The bytes that a DMA moved are kept. */
 bool op_log_note(struct op_log *log, const struct op *op, const char *kernel, const char *file,
                  int line);
+bool op_log_note_recv(struct op_log *log, const struct op *op, uint32_t message);
 const struct op_note *op_log_note_of(struct op_log *log, uint32_t id); /* NULL: none */
 
 uint64_t op_log_count(const struct op_log *log);

@@ -471,14 +471,22 @@ bool op_log_note(struct op_log *log, const struct op *op, const char *kernel, co
         log->notes = more;
         log->notes_cap = cap;
     }
-    log->notes[log->n_notes] =
-        (struct op_note){.id = op->id, .line = line, .file = file, .kernel = kernel};
+    log->notes[log->n_notes] = (struct op_note){
+        .id = op->id, .line = line, .file = file, .kernel = kernel, .message = OP_NONE};
     if (moved && moved->view.v) {
         log->notes[log->n_notes].moved = moved->view;
         version_keep(moved->view.v);
     }
     log->n_notes++;
     log->notes_sorted = false;
+    return true;
+}
+
+bool op_log_note_recv(struct op_log *log, const struct op *op, uint32_t message)
+{
+    if (!op_log_note(log, op, NULL, NULL, 0))
+        return false;
+    log->notes[log->n_notes - 1].message = message;
     return true;
 }
 

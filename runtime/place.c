@@ -19,6 +19,8 @@ static const char *const cause_names[KB_N_CAUSES] = {
     [KB_CAUSE_PORT_WAIT] = "port_wait",
     [KB_CAUSE_PORT] = "port",
     [KB_CAUSE_COMPUTE] = "compute",
+    [KB_CAUSE_QUEUE_WAIT] = "queue_wait",
+    [KB_CAUSE_BARRIER_WAIT] = "barrier_wait",
 };
 
 const char *kb_cause_name(kb_cause cause)
@@ -47,6 +49,11 @@ static size_t put_link(const struct kb_topology *t, size_t link, char *text)
 static uint32_t pe_node(const struct kb_topology *t, uint32_t pe, enum node_kind kind)
 {
     return t->first_pe_node + pe * PE_NODES + kind - NODE_PE_CPU;
+}
+
+kb_place place_pe_node(const struct kb_topology *t, uint32_t pe, enum node_kind kind)
+{
+    return place_node(AT_CUBE, pe / t->pes, pe_node(t, pe % t->pes, kind));
 }
 
 static enum node_kind port_node(uint32_t port)

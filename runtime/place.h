@@ -28,4 +28,7 @@ static inline kb_place place_port(uint32_t pe, uint32_t port)
     return place_of(KB_AT_PORT, (uint64_t)pe << 2 | port);
 }
 
+/* A node of that PE, by its kind.  place.c */
+kb_place place_pe_node(const struct kb_topology *t, uint32_t pe, enum node_kind kind);
+
 #endif

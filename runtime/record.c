@@ -64,12 +64,12 @@ static struct op_token token_record(const struct work *w)
     return r;
 }
 
-static bool note(struct kb_sim *s, const struct command *c)
+/* `op`: the command's, or a piece of it. */
+static bool note(struct kb_sim *s, const struct command *c, const struct op *op)
 {
     const struct kernels *k = s->kernels;
 
-    return op_log_note(s->log, &c->op, k->launches[k->launch].request.name, c->here.file,
-                       c->here.line);
+    return op_log_note(s->log, op, k->launches[k->launch].request.name, c->here.file, c->here.line);
 }
 
 void service_record(struct kb_sim *s, const struct work *w, uint64_t t)
@@ -82,13 +82,17 @@ void service_record(struct kb_sim *s, const struct work *w, uint64_t t)
         struct op piece = ipcq_record(w);
 
         ok = op_log_add(s->log, &piece, w->start_fs, (int64_t)t);
+        if (ok && s->options.inspect)
+            ok = note(s, w->command, &piece);
     } else if (part) {
         token = token_record(w);
         ok = op_log_add_token(s->log, &token, w->start_fs, (int64_t)t);
+        if (ok && s->options.inspect && w->command->task == TASK_RECV && w->token->number == 0)
+            ok = op_log_note_recv(s->log, &w->command->op, w->token->next_id);
     } else {
         ok = op_log_add(s->log, &w->command->op, w->start_fs, (int64_t)t);
         if (ok && s->options.inspect)
-            ok = note(s, w->command);
+            ok = note(s, w->command, &w->command->op);
     }
     if (!ok)
         engine_fail(s, op_log_error(s->log, &s->kernels->error));

@@ -15,6 +15,17 @@ struct shares {
     uint32_t n, cap;
 };
 
+/* What led to where a stage of a command is: its shares since the issue, one after the other. */
+struct chain {
+    uint32_t command, pe; /* op_id; KB_NO_ID: no kernel's */
+    int64_t call_fs, issue_fs;
+    struct shares shares;
+    /* What another PE has let begin: its stretch, since when, and the shares from there on. */
+    uint32_t before; /* KB_NO_ID: nothing, as what follows */
+    int64_t since_fs;
+    struct shares since;
+};
+
 /* Who is in a slot: the piece of time that is open, and what is known of those before. */
 struct tile {
     int64_t begin_fs; /* of the piece */
@@ -22,19 +33,20 @@ struct tile {
     uint32_t behind_id;
     uint8_t cause;
     bool open;
-    uint32_t command; /* op_id of which it is a stage; KB_NO_ID */
     int64_t issue_fs, told_fs, wire_fs, overhead_fs;
     int64_t engine_since_fs, memory_since_fs; /* taken; a channel: issue_fs + txn.wait_fs */
     uint32_t ahead; /* a link: who entered it, or will, right before; and when */
     int64_t ahead_enter_fs;
-    struct shares shares;
+    struct chain chain;
+    int64_t end_fs;   /* a word: when it set out */
+    uint32_t stretch; /* a credit: what has taken the piece */
 };
 
-/* A stage that has ended, and what led to its end. */
+/* A stage that has ended, or a word that has come, and what led to that. */
 struct leaving {
-    uint32_t command;
+    struct chain chain;
     int64_t end_fs;
-    struct shares shares;
+    uint32_t stretch; /* as which it was told; KB_NO_ID: not yet */
 };
 
 /* What let a PE's kernel come to where it is. */
@@ -52,6 +64,7 @@ struct watch {
     uint32_t *channel_id, *engine_id; /* owned; let in last */
     int64_t *link_enter_fs;           /* owned; fifo: when link_station.holder enters */
     struct leaving leaving;
+    uint32_t n_stretches;      /* told */
     struct cause_of_call *pes; /* owned; [number]; NULL: no kernels */
     bool failed;
     kb_error error;
@@ -99,7 +112,8 @@ static bool is_wait(kb_cause cause)
 {
     return cause == KB_CAUSE_CHANNEL_WAIT || cause == KB_CAUSE_LINK_WAIT ||
            cause == KB_CAUSE_ENGINE_WAIT || cause == KB_CAUSE_MEMORY_WAIT ||
-           cause == KB_CAUSE_PORT_WAIT;
+           cause == KB_CAUSE_PORT_WAIT || cause == KB_CAUSE_QUEUE_WAIT ||
+           cause == KB_CAUSE_BARRIER_WAIT;
 }
 
 static bool shares_room(struct shares *x, uint32_t n)
@@ -162,6 +176,50 @@ static int64_t shares_sum_fs(const struct shares *x)
     return sum_fs;
 }
 
+static void chain_begin(struct chain *x, const struct kb_sim *s, const struct command *c)
+{
+    x->command = c->op.id;
+    x->pe = c->pe->number;
+    x->call_fs = c->op.t_issue_fs - s->kernels->issue_fs;
+    x->issue_fs = c->op.t_issue_fs;
+    x->before = KB_NO_ID;
+    x->shares.n = x->since.n = 0;
+}
+
+static void chain_copy(struct kb_sim *s, struct chain *to, const struct chain *from)
+{
+    struct shares shares = to->shares, since = to->since;
+
+    *to = *from;
+    to->shares = shares;
+    to->since = since;
+    shares_copy(s, &to->shares, &from->shares);
+    shares_copy(s, &to->since, &from->since);
+}
+
+static void chain_free(struct chain *x)
+{
+    free(x->shares.row);
+    free(x->since.row);
+}
+
+static void chain_swap(struct chain *a, struct chain *b)
+{
+    struct chain kept = *a;
+
+    *a = *b;
+    *b = kept;
+}
+
+static void chain_add(struct kb_sim *s, struct chain *x, const kb_share *piece)
+{
+    if (piece->sum_fs == 0)
+        return;
+    shares_add(s, &x->shares, piece);
+    if (x->before != KB_NO_ID)
+        shares_add(s, &x->since, piece);
+}
+
 /* -- who is in a slot ----------------------------------------------------------------------- */
 
 static bool of_kernels(const struct kb_sim *s)
@@ -190,7 +248,11 @@ static const char *what_of(const struct kb_sim *s, uint32_t slot)
     static const char *const stages[] = {"dma_read", "dma_write", "fetch",  "gemm",
                                          "math",     "store",     "command"};
 
-    return of_kernels(s) ? stages[work_at(s, slot)->stage] : ops[s->txns[slot].op];
+    if (!of_kernels(s))
+        return ops[s->txns[slot].op];
+    if (work_at(s, slot)->command->task == TASK_SEND)
+        return "ipcq_copy";
+    return stages[work_at(s, slot)->stage];
 }
 
 /* A memory's station: a slice, an SRAM, or a port or an engine of a PE. */
@@ -269,13 +331,21 @@ static uint32_t token_of(const struct kb_sim *s, uint32_t slot)
     return of_kernels(s) && work_at(s, slot)->token ? work_at(s, slot)->token->number : KB_NO_ID;
 }
 
+/* Of a receive the piece of a send that it takes. */
+static uint32_t message_of(const struct kb_sim *s, uint32_t slot)
+{
+    const struct work *w = of_kernels(s) ? work_at(s, slot) : NULL;
+
+    return w && w->token && w->command->task == TASK_RECV ? w->token->next_id : KB_NO_ID;
+}
+
 static kb_span span_of(const struct kb_sim *s, uint32_t slot, int64_t end_fs)
 {
     const struct tile *x = &s->watch->tiles[slot];
     const struct txn *txn = &s->txns[slot];
 
     return (kb_span){.id = txn->id,
-                     .command = x->command,
+                     .command = x->chain.command,
                      .token = token_of(s, slot),
                      .what = what_of(s, slot),
                      .source = source_of(txn),
@@ -285,6 +355,7 @@ static kb_span span_of(const struct kb_sim *s, uint32_t slot, int64_t end_fs)
                      .place = x->place,
                      .behind = x->behind,
                      .behind_id = x->behind_id,
+                     .message = message_of(s, slot),
                      .begin_fs = x->begin_fs,
                      .end_fs = end_fs};
 }
@@ -295,8 +366,9 @@ static kb_service service_of(const struct kb_sim *s, uint32_t slot, kb_place pla
     const struct txn *txn = &s->txns[slot];
 
     return (kb_service){.id = txn->id,
-                        .command = s->watch->tiles[slot].command,
+                        .command = s->watch->tiles[slot].chain.command,
                         .token = token_of(s, slot),
+                        .message = message_of(s, slot),
                         .what = what_of(s, slot),
                         .source = source_of(txn),
                         .target =
@@ -313,15 +385,15 @@ static void count_piece(struct kb_sim *s, struct tile *x, int64_t fs)
     x->told_fs += fs;
     x->wire_fs += x->cause == KB_CAUSE_WIRE ? fs : 0;
     x->overhead_fs += x->cause == KB_CAUSE_OVERHEAD ? fs : 0;
-    if (x->command != KB_NO_ID && fs)
-        shares_add(s, &x->shares,
-                   &(kb_share){.cause = (kb_cause)x->cause,
-                               .place = x->place,
-                               .count = 1,
-                               .sum_fs = fs,
-                               .longest_fs = is_wait((kb_cause)x->cause) ? fs : 0,
-                               .behind = x->behind,
-                               .behind_id = x->behind_id});
+    if (x->chain.command != KB_NO_ID)
+        chain_add(s, &x->chain,
+                  &(kb_share){.cause = (kb_cause)x->cause,
+                              .place = x->place,
+                              .count = 1,
+                              .sum_fs = fs,
+                              .longest_fs = is_wait((kb_cause)x->cause) ? fs : 0,
+                              .behind = x->behind,
+                              .behind_id = x->behind_id});
 }
 
 /* Ends the piece that is open, if one is. */
@@ -376,37 +448,360 @@ static bool tile_room(struct kb_sim *s, uint32_t slot)
     return true;
 }
 
-/* The place where commands of a PE begin, or wait for a tile's room. */
+/* The place where commands of a PE begin, or wait for a tile's room, or for another PE. */
 static kb_place pe_place(const struct kb_sim *s, const struct tl_ctx *pe, enum node_kind kind)
 {
-    const struct kb_topology *t = s->topo;
-    uint32_t node = t->first_pe_node + pe->number % t->pes * PE_NODES + kind - NODE_PE_CPU;
-
-    return place_node(AT_CUBE, pe->number / t->pes, node);
+    return place_pe_node(s->topo, pe->number, kind);
 }
 
+/* -- other PEs ------------------------------------------------------------------------------ */
+
+static uint32_t put_stretch(struct kb_sim *s, kb_stretch *x)
+{
+    x->number = s->watch->n_stretches++;
+    TELL(s->watch, stretch, x);
+    return x->number;
+}
+
+/* From the call to the issue. */
+static kb_share dispatch_of(const struct kb_sim *s, const struct chain *x)
+{
+    return (kb_share){.cause = KB_CAUSE_DISPATCH,
+                      .place = place_pe_node(s->topo, x->pe, NODE_PE_CPU),
+                      .count = 1,
+                      .sum_fs = x->issue_fs - x->call_fs,
+                      .behind_id = KB_NO_ID};
+}
+
+/* What led to `end_fs`, from where another PE let it begin, or from the call on. */
+static uint32_t tell_stretch(struct kb_sim *s, struct chain *x, int64_t end_fs)
+{
+    bool called = x->before == KB_NO_ID;
+    struct shares *shares = called ? &x->shares : &x->since;
+    uint32_t n = shares->n, number;
+    kb_share dispatch = dispatch_of(s, x);
+
+    if (called && dispatch.sum_fs)
+        shares_add(s, shares, &dispatch);
+    number = put_stretch(s, &(kb_stretch){.command = x->command,
+                                          .pe = x->pe,
+                                          .begin_fs = called ? x->call_fs : x->since_fs,
+                                          .end_fs = end_fs,
+                                          .share = shares->row,
+                                          .n_shares = shares->n,
+                                          .before = x->before});
+    shares->n = n;
+    return number;
+}
+
+/* What has just ended has let something on another PE come. */
+static uint32_t leaving_stretch(struct kb_sim *s)
+{
+    struct leaving *from = &s->watch->leaving;
+
+    if (from->stretch == KB_NO_ID)
+        from->stretch = tell_stretch(s, &from->chain, from->end_fs);
+    return from->stretch;
+}
+
+static kb_place end_place(const struct kb_sim *s, uint32_t pe)
+{
+    return place_of(KB_AT_PE, s->kernels->pes[pe].src);
+}
+
+static const char *command_name(const struct command *c)
+{
+    static const char *const tasks[] = {
+        [TASK_SEND] = "send",
+        [TASK_RECV] = "recv",
+        [TASK_BARRIER] = "barrier",
+        [TASK_ATOMIC] = "atomic_add",
+    };
+    const struct op *op = &c->op;
+    static const char *const gemm[] = {
+        [KB_F16] = "gemm_f16",  [KB_BF16] = "gemm_bf16", [KB_F32] = "gemm_f32",
+        [KB_F64] = "gemm_f64",  [KB_I8] = "gemm_i8",     [KB_I16] = "gemm_i16",
+        [KB_I32] = "gemm_i32",  [KB_I64] = "gemm_i64",   [KB_U8] = "gemm_u8",
+        [KB_U16] = "gemm_u16",  [KB_U32] = "gemm_u32",   [KB_U64] = "gemm_u64",
+        [KB_BOOL] = "gemm_bool"};
+
+    if (c->task != TASK_PLAIN)
+        return tasks[c->task];
+    if (op->kind == OP_DMA_READ || op->kind == OP_DMA_WRITE)
+        return op->kind == OP_DMA_READ ? "dma_read" : "dma_write";
+    if (op->composite)
+        return op->kind == OP_GEMM ? "composite_gemm" : "composite_math";
+    return op->kind == OP_GEMM ? gemm[op->in[0].dtype] : math_rows[op->math].name;
+}
+
+/* The wait for another PE of which a command's talk tells. */
+static kb_span wait_span(const struct kb_sim *s, const struct command *c, int64_t end_fs)
+{
+    const struct talk *x = &c->talk;
+    bool barrier = c->task == TASK_BARRIER;
+    uint32_t first = c->op.id + (c->task == TASK_RECV);
+
+    return (kb_span){.id = x->id,
+                     .command = c->op.id,
+                     .token = barrier ? KB_NO_ID : x->id - first,
+                     .what = command_name(c),
+                     .source = end_place(s, c->pe->number),
+                     .cause = barrier ? KB_CAUSE_BARRIER_WAIT : KB_CAUSE_QUEUE_WAIT,
+                     .place = pe_place(s, c->pe, NODE_PE_SCHEDULER),
+                     .behind = x->peer == KB_NO_ID ? KB_NOWHERE : end_place(s, x->peer),
+                     .behind_id = KB_NO_ID,
+                     .message = KB_NO_ID,
+                     .begin_fs = x->since_fs,
+                     .end_fs = end_fs};
+}
+
+void watch_wait(struct kb_sim *s, struct command *c, uint32_t id, uint32_t peer)
+{
+    kb_span span;
+
+    c->talk.waits = true;
+    c->talk.id = id;
+    c->talk.peer = peer;
+    span = wait_span(s, c, -1);
+    TELL(s->watch, open, &span);
+}
+
+static void end_pe_wait(struct kb_sim *s, uint64_t t, struct command *c)
+{
+    kb_span span = wait_span(s, c, (int64_t)t);
+
+    if (c->talk.waits)
+        TELL(s->watch, close, &span);
+    c->talk.waits = false;
+}
+
+/* The parts of a word's way from one PE to another. */
+struct way {
+    int64_t wire_fs, overhead_fs;
+};
+
+static struct way way_of(const struct kb_sim *s, uint32_t from, uint32_t to)
+{
+    const struct tl_ctx *pes = s->kernels->pes;
+    struct cost_row c;
+
+    if (from == to)
+        return (struct way){0, 0};
+    c = cost_of_pe(s->topo, pes[from].src, pes[to].tcm);
+    return (struct way){c.wire_fs & s->mask.wire, c.overhead_fs & s->mask.overhead};
+}
+
+/* A word's way is told where it ends. */
+static void add_way(struct kb_sim *s, struct shares *x, struct way way, uint32_t to)
+{
+    kb_share piece = {.place = place_pe_node(s->topo, to, NODE_PE_CPU), .count = 1};
+
+    piece.behind_id = KB_NO_ID;
+    piece.cause = KB_CAUSE_WIRE;
+    piece.sum_fs = way.wire_fs;
+    if (piece.sum_fs)
+        shares_add(s, x, &piece);
+    piece.cause = KB_CAUSE_OVERHEAD;
+    piece.sum_fs = way.overhead_fs;
+    if (piece.sum_fs)
+        shares_add(s, x, &piece);
+}
+
+/* A wait for another PE, which has ended, is one more of its command's. */
+static void add_wait(struct talk *x, int64_t fs, uint32_t behind_id)
+{
+    if (fs <= 0)
+        return;
+    x->n_waits++;
+    x->wait_fs += fs;
+    if (fs > x->longest_fs) {
+        x->longest_fs = fs;
+        x->behind_id = behind_id;
+    }
+}
+
+/* All waits of a command for another PE so far are what its next piece goes back to. */
+static void begin_with_waits(struct kb_sim *s, struct chain *x, const struct command *c,
+                             uint32_t behind)
+{
+    const struct talk *talk = &c->talk;
+
+    if (talk->wait_fs)
+        shares_add(s, &x->shares,
+                   &(kb_share){.cause = KB_CAUSE_QUEUE_WAIT,
+                               .place = pe_place(s, c->pe, NODE_PE_SCHEDULER),
+                               .count = talk->n_waits,
+                               .sum_fs = talk->wait_fs,
+                               .longest_fs = talk->longest_fs,
+                               .behind = end_place(s, behind),
+                               .behind_id = talk->behind_id});
+    add_way(s, &x->shares, (struct way){talk->wire_fs, talk->overhead_fs}, c->pe->number);
+}
+
+/* A message is there that a receive has waited for. */
+static void begin_received(struct kb_sim *s, uint64_t t, struct chain *x, struct command *c)
+{
+    const struct leaving *from = &s->watch->leaving;
+
+    if (from->chain.command == KB_NO_ID)
+        return;
+    end_pe_wait(s, t, c);
+    add_wait(&c->talk, (int64_t)t - c->talk.since_fs, from->chain.command);
+    c->talk.since_fs = (int64_t)t;
+    begin_with_waits(s, x, c, from->chain.pe);
+    x->before = leaving_stretch(s);
+    x->since_fs = (int64_t)t;
+    if (c->piece < c->pieces) /* the next, perhaps for no time */
+        watch_wait(s, c, c->talk.id + 1, c->talk.peer);
+}
+
+/* Of the way of a credit the send has waited for what was left: its wires come last. */
+static void wait_for_credit(struct talk *talk, struct way way, int64_t set_out_fs, int64_t t,
+                            uint32_t behind_id)
+{
+    int64_t from_fs = set_out_fs > talk->since_fs ? set_out_fs : talk->since_fs;
+    int64_t wire_fs = t - from_fs < way.wire_fs ? t - from_fs : way.wire_fs;
+
+    add_wait(talk, from_fs - talk->since_fs, behind_id);
+    talk->wire_fs += wire_fs;
+    talk->overhead_fs += t - from_fs - wire_fs;
+    talk->since_fs = t;
+}
+
+/* A slot is free that a send has waited for. */
+static void begin_sent(struct kb_sim *s, uint64_t t, struct chain *x, struct command *c)
+{
+    const struct leaving *from = &s->watch->leaving;
+    struct way way;
+
+    if (from->chain.command == KB_NO_ID)
+        return;
+    end_pe_wait(s, t, c);
+    way = way_of(s, from->chain.pe, c->pe->number);
+    wait_for_credit(&c->talk, way, from->end_fs, (int64_t)t, from->chain.command);
+    begin_with_waits(s, x, c, from->chain.pe);
+    x->before = leaving_stretch(s);
+    x->since_fs = from->end_fs;
+    add_way(s, &x->since, way, c->pe->number);
+}
+
+struct taken watch_taken(struct kb_sim *s)
+{
+    const struct leaving *from = &s->watch->leaving;
+
+    return (struct taken){leaving_stretch(s), from->chain.command, from->end_fs};
+}
+
+bool watch_credit(struct kb_sim *s, uint32_t slot, uint32_t receiver, const struct taken *taken)
+{
+    struct tile *x;
+
+    if (!tile_room(s, slot))
+        return false;
+    x = &s->watch->tiles[slot];
+    x->chain.command = taken->command;
+    x->chain.pe = receiver;
+    x->chain.shares.n = x->chain.since.n = 0;
+    x->end_fs = taken->at_fs;
+    x->stretch = taken->stretch;
+    return true;
+}
+
+/* The last member's command, from its call until its word is with the lowest. */
+static uint32_t last_stretch(struct kb_sim *s, struct command *last, struct way way,
+                             int64_t there_fs, uint32_t lowest)
+{
+    struct chain x = {.shares = {0}};
+
+    if (last->talk.stretch != KB_NO_ID)
+        return last->talk.stretch;
+    chain_begin(&x, s, last);
+    add_way(s, &x.shares, way, lowest);
+    last->talk.stretch = tell_stretch(s, &x, there_fs);
+    chain_free(&x);
+    return last->talk.stretch;
+}
+
+/* Another member than the last has waited for that one's word. */
+static void wait_for_last(struct kb_sim *s, struct chain *x, const struct command *c,
+                          const struct command *last, int64_t there_fs)
+{
+    int64_t wait_fs = there_fs - c->op.t_issue_fs;
+
+    chain_add(s, x,
+              &(kb_share){.cause = KB_CAUSE_BARRIER_WAIT,
+                          .place = pe_place(s, c->pe, NODE_PE_SCHEDULER),
+                          .count = 1,
+                          .sum_fs = wait_fs,
+                          .longest_fs = wait_fs,
+                          .behind = end_place(s, last->pe->number),
+                          .behind_id = last->op.id});
+}
+
+bool watch_release_word(struct kb_sim *s, int64_t there_fs, uint32_t slot, struct command *last,
+                        uint32_t lowest)
+{
+    const struct command *c = work_at(s, slot)->command;
+    struct way to = way_of(s, last->pe->number, lowest);
+    struct way back = way_of(s, lowest, c->pe->number);
+    struct chain *x;
+
+    if (!tile_room(s, slot))
+        return false;
+    x = &s->watch->tiles[slot].chain;
+    s->watch->tiles[slot].end_fs = there_fs;
+    s->watch->tiles[slot].stretch = KB_NO_ID;
+    chain_begin(x, s, c);
+    if (c == last) {
+        add_way(s, &x->shares, to, lowest);
+    } else {
+        wait_for_last(s, x, c, last, there_fs);
+        x->before = last_stretch(s, last, to, there_fs, lowest);
+        x->since_fs = there_fs;
+        add_way(s, &x->since, back, c->pe->number);
+    }
+    add_way(s, &x->shares, back, c->pe->number);
+    return true;
+}
+
+void watch_word(struct kb_sim *s, uint32_t slot)
+{
+    struct leaving *to = &s->watch->leaving;
+    struct tile *x = &s->watch->tiles[slot];
+
+    chain_swap(&to->chain, &x->chain);
+    to->end_fs = x->end_fs;
+    to->stretch = x->stretch;
+}
+
+/* -- stages --------------------------------------------------------------------------------- */
+
 /*
- * What a stage goes back to: to that of its command which ends now; or, of a tile that could not
- * enter while another composite's tiles took all room, to the issue of its command.
+ * What a stage goes back to: to that of its command which ends now; of one that waited for another
+ * PE to what has ended there; or, of a tile that could not enter while another composite's tiles
+ * took all room, to the issue of its command.
  */
-static void begin_shares(struct kb_sim *s, uint64_t t, struct tile *x, const struct command *c)
+static void begin_chain(struct kb_sim *s, uint64_t t, struct tile *x, struct command *c)
 {
     const struct leaving *from = &s->watch->leaving;
     int64_t waited_fs = (int64_t)t - c->op.t_issue_fs;
 
-    x->command = c->op.id;
-    x->shares.n = 0;
-    if (from->command == c->op.id)
-        shares_copy(s, &x->shares, &from->shares);
-    else if (waited_fs)
-        shares_add(s, &x->shares,
-                   &(kb_share){.cause = KB_CAUSE_ENGINE_WAIT,
-                               .place = pe_place(s, c->pe, NODE_PE_SCHEDULER),
-                               .count = 1,
-                               .sum_fs = waited_fs,
-                               .longest_fs = waited_fs,
-                               .behind = place_of(KB_AT_PE, c->pe->src),
-                               .behind_id = from->command});
+    chain_begin(&x->chain, s, c);
+    if (c->task == TASK_RECV)
+        begin_received(s, t, &x->chain, c);
+    else if (c->task == TASK_SEND)
+        begin_sent(s, t, &x->chain, c);
+    else if (from->chain.command == c->op.id)
+        chain_copy(s, &x->chain, &from->chain);
+    else
+        chain_add(s, &x->chain,
+                  &(kb_share){.cause = KB_CAUSE_ENGINE_WAIT,
+                              .place = pe_place(s, c->pe, NODE_PE_SCHEDULER),
+                              .count = 1,
+                              .sum_fs = waited_fs,
+                              .longest_fs = waited_fs,
+                              .behind = end_place(s, c->pe->number),
+                              .behind_id = from->chain.command});
 }
 
 bool watch_issue(struct kb_sim *s, uint64_t t, uint32_t slot)
@@ -417,11 +812,11 @@ bool watch_issue(struct kb_sim *s, uint64_t t, uint32_t slot)
         return false;
     x = &s->watch->tiles[slot];
     x->open = false;
-    x->command = KB_NO_ID;
+    x->chain.command = KB_NO_ID;
     x->issue_fs = (int64_t)t;
     x->told_fs = x->wire_fs = x->overhead_fs = 0;
     if (of_kernels(s))
-        begin_shares(s, t, x, work_at(s, slot)->command);
+        begin_chain(s, t, x, work_at(s, slot)->command);
     return true;
 }
 
@@ -541,12 +936,10 @@ static void end_wait(struct kb_sim *s, uint64_t t, uint32_t slot)
 
     if (!x->open || !is_wait((kb_cause)x->cause))
         return;
-    if (x->command == KB_NO_ID || from->command != x->command || x->cause == KB_CAUSE_LINK_WAIT) {
-        close_piece(s, t, slot);
-        return;
-    }
     close_piece(s, t, slot);
-    shares_copy(s, &x->shares, &from->shares);
+    if (x->chain.command != KB_NO_ID && from->chain.command == x->chain.command &&
+        x->cause != KB_CAUSE_LINK_WAIT)
+        chain_copy(s, &x->chain, &from->chain);
 }
 
 /* The memory's own time, then the bytes; inside a PE, the port's or the engine's. */
@@ -628,18 +1021,17 @@ void watch_leave(struct kb_sim *s, uint64_t t, uint32_t slot)
     struct tile *x = &w->tiles[slot];
     kb_service service =
         service_of(s, slot, station_place(s, slot), x->memory_since_fs, (int64_t)t);
-    struct shares shares;
 
     close_piece(s, t, slot);
     TELL(w, release, &service);
-    shares = w->leaving.shares;
-    w->leaving = (struct leaving){x->command, (int64_t)t, x->shares};
-    x->shares = shares;
+    chain_swap(&w->leaving.chain, &x->chain);
+    w->leaving.end_fs = (int64_t)t;
+    w->leaving.stretch = KB_NO_ID;
 }
 
 void watch_left(struct kb_sim *s)
 {
-    s->watch->leaving.command = KB_NO_ID;
+    s->watch->leaving.chain.command = KB_NO_ID;
 }
 
 void watch_release(struct kb_sim *s, uint64_t t, uint32_t slot, enum watch_station station)
@@ -697,22 +1089,6 @@ static struct cause_of_call *cause_of(struct kb_sim *s, const struct tl_ctx *pe)
     return w->pes ? &w->pes[pe->number] : NULL;
 }
 
-static const char *command_name(const struct op *op)
-{
-    static const char *const gemm[] = {
-        [KB_F16] = "gemm_f16",  [KB_BF16] = "gemm_bf16", [KB_F32] = "gemm_f32",
-        [KB_F64] = "gemm_f64",  [KB_I8] = "gemm_i8",     [KB_I16] = "gemm_i16",
-        [KB_I32] = "gemm_i32",  [KB_I64] = "gemm_i64",   [KB_U8] = "gemm_u8",
-        [KB_U16] = "gemm_u16",  [KB_U32] = "gemm_u32",   [KB_U64] = "gemm_u64",
-        [KB_BOOL] = "gemm_bool"};
-
-    if (op->kind == OP_DMA_READ || op->kind == OP_DMA_WRITE)
-        return op->kind == OP_DMA_READ ? "dma_read" : "dma_write";
-    if (op->composite)
-        return op->kind == OP_GEMM ? "composite_gemm" : "composite_math";
-    return op->kind == OP_GEMM ? gemm[op->in[0].dtype] : math_rows[op->math].name;
-}
-
 static const char *kernel_name(const struct kb_sim *s)
 {
     return s->kernels->launches[s->kernels->launch].request.name;
@@ -726,7 +1102,7 @@ static kb_command command_of(struct kb_sim *s, const struct command *c)
     return (kb_command){.id = c->op.id,
                         .pe = c->pe->number,
                         .call = c->call,
-                        .name = command_name(&c->op),
+                        .name = command_name(c),
                         .kernel = kernel_name(s),
                         .region = c->op.region,
                         .file = c->here.file,
@@ -737,7 +1113,10 @@ static kb_command command_of(struct kb_sim *s, const struct command *c)
                         .issue_fs = c->op.t_issue_fs,
                         .end_fs = -1,
                         .after = cause ? cause->after : KB_NO_ID,
-                        .after_end = cause && cause->after_end};
+                        .after_end = cause && cause->after_end,
+                        .return_fs = c->async && c->task != TASK_SEND ? c->op.t_issue_fs : -1,
+                        .return_stretch = KB_NO_ID,
+                        .end_stretch = KB_NO_ID};
 }
 
 void watch_start(struct tl_ctx *pe, uint64_t t)
@@ -762,32 +1141,73 @@ void watch_command(struct kb_sim *s, struct command *c)
 
     c->after = command.after;
     c->after_end = command.after_end;
+    c->talk = (struct talk){
+        .since_fs = c->op.t_issue_fs, .behind_id = KB_NO_ID, .return_fs = -1, .stretch = KB_NO_ID};
     TELL(s->watch, issue, &command);
+}
+
+/* Of a command that goes on, or has ended. */
+static kb_command command_now(struct kb_sim *s, const struct command *c)
+{
+    kb_command command = command_of(s, c);
+
+    command.after = c->after;
+    command.after_end = c->after_end;
+    if (c->task == TASK_SEND) {
+        command.return_fs = c->talk.return_fs;
+        command.return_stretch = c->talk.stretch;
+    }
+    return command;
+}
+
+/* A send that has waited returns when the credit of its last piece has come. */
+void watch_go_on(struct kb_sim *s, uint64_t t, struct command *c)
+{
+    struct leaving *from = &s->watch->leaving;
+    kb_command command;
+
+    c->talk.return_fs = (int64_t)t;
+    if (from->chain.command != KB_NO_ID) {
+        struct chain x = {.before = leaving_stretch(s), .since_fs = from->end_fs};
+
+        x.command = c->op.id;
+        x.pe = c->pe->number;
+        add_way(s, &x.since, way_of(s, from->chain.pe, x.pe), x.pe);
+        c->talk.stretch = tell_stretch(s, &x, (int64_t)t);
+        chain_free(&x);
+    }
+    watch_resume(c->pe, c->op.id, false);
+    command = command_now(s, c);
+    TELL(s->watch, go_on, &command);
 }
 
 /* The shares of a command are those that led to the end of its last stage, and its dispatch. */
 void watch_finish(struct kb_sim *s, uint64_t t, struct command *c)
 {
-    struct shares *shares = &s->watch->leaving.shares;
-    kb_command command = command_of(s, c);
+    struct leaving *from = &s->watch->leaving;
+    struct shares *shares = &from->chain.shares;
+    kb_command command = command_now(s, c);
+    kb_share dispatch = dispatch_of(s, &from->chain);
+    uint32_t n = shares->n;
     int64_t sum_fs;
 
-    if (command.issue_fs > command.call_fs)
-        shares_add(s, shares,
-                   &(kb_share){.cause = KB_CAUSE_DISPATCH,
-                               .place = pe_place(s, c->pe, NODE_PE_CPU),
-                               .count = 1,
-                               .sum_fs = command.issue_fs - command.call_fs,
-                               .behind_id = KB_NO_ID});
+    end_pe_wait(s, t, c);
+    if (from->chain.before != KB_NO_ID) {
+        from->end_fs = (int64_t)t;
+        command.end_stretch = leaving_stretch(s);
+    }
+    if (dispatch.sum_fs)
+        shares_add(s, shares, &dispatch);
     sum_fs = shares_sum_fs(shares);
-    if (s->watch->leaving.command != c->op.id || sum_fs != (int64_t)t - command.call_fs)
+    if (from->chain.command != c->op.id || sum_fs != (int64_t)t - command.call_fs)
         inconsistent(s, "command", c->op.id, sum_fs, (int64_t)t - command.call_fs);
     command.end_fs = (int64_t)t;
+    if (command.return_fs < 0)
+        command.return_fs = (int64_t)t;
     command.share = shares->row;
     command.n_shares = shares->n;
-    command.after = c->after;
-    command.after_end = c->after_end;
     TELL(s->watch, finish, &command);
+    shares->n = n;
 }
 
 void watch_resume(struct tl_ctx *pe, uint32_t id, bool ended)
@@ -824,7 +1244,7 @@ static struct watch *watch_new(const struct kb_topology *t)
 
     if (!w)
         return NULL;
-    w->leaving.command = KB_NO_ID;
+    w->leaving.chain.command = KB_NO_ID;
     w->channel_id = calloc(2 * cubes << t->pe_bits, sizeof *w->channel_id);
     w->engine_id = calloc(2 * cubes, sizeof *w->engine_id);
     w->link_enter_fs = calloc(t->links == MODE_FIFO ? walk_n_links(t) : 1, sizeof(int64_t));
@@ -839,9 +1259,9 @@ void watch_free(struct watch *w)
     if (!w)
         return;
     for (uint32_t i = 0; i < w->n_tiles; i++)
-        free(w->tiles[i].shares.row);
+        chain_free(&w->tiles[i].chain);
     free(w->tiles);
-    free(w->leaving.shares.row);
+    chain_free(&w->leaving.chain);
     free(w->channel_id);
     free(w->engine_id);
     free(w->link_enter_fs);

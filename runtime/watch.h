@@ -41,6 +41,24 @@ void watch_stop(struct tl_ctx *pe, uint64_t t);
 /* The kernel goes on: its command `id` was issued, or has ended. */
 void watch_resume(struct tl_ctx *pe, uint32_t id, bool ended);
 
+/* What has taken a piece out of a slot, for who waits for that slot. */
+struct taken {
+    uint32_t stretch, command;
+    int64_t at_fs;
+};
+
+struct taken watch_taken(struct kb_sim *s);
+/* Credits, words of a barrier: one sets out in `slot`, is there. False: no memory, the run ends. */
+bool watch_credit(struct kb_sim *s, uint32_t slot, uint32_t receiver, const struct taken *taken);
+bool watch_release_word(struct kb_sim *s, int64_t there_fs, uint32_t slot, struct command *last,
+                        uint32_t lowest);
+void watch_word(struct kb_sim *s, uint32_t slot); /* as watch_leave(); watch_left() follows */
+/* A command begins to wait for another PE, as the piece `id`; for one that is not known: KB_NO_ID.
+ */
+void watch_wait(struct kb_sim *s, struct command *c, uint32_t id, uint32_t peer);
+/* The last piece of a send is issued. */
+void watch_go_on(struct kb_sim *s, uint64_t t, struct command *c);
+
 /* Why a check of the pieces has failed; KB_INTERNAL. */
 kb_status watch_error(const struct watch *w, kb_error *why);
 

@@ -130,6 +130,12 @@ static bool has_place(kb_cause cause)
            cause != KB_CAUSE_RESPONSE;
 }
 
+/* Waits for another PE are at no station: their commands alone tell of them. */
+static bool is_for_pe(kb_cause cause)
+{
+    return cause == KB_CAUSE_QUEUE_WAIT || cause == KB_CAUSE_BARRIER_WAIT;
+}
+
 /* Adds what one cause has cost to the sums of `of`. */
 static void add_part(kb_why *why, struct key of, const kb_share *share)
 {
@@ -161,7 +167,7 @@ static void on_close(void *arg, const kb_span *span)
                       .sum_fs = span->end_fs - span->begin_fs,
                       .behind = span->behind};
 
-    if (share.sum_fs == 0)
+    if (share.sum_fs == 0 || is_for_pe(span->cause))
         return;
     if (span->behind != KB_NOWHERE)
         add_part(why, (struct key){.by = KB_WHY_WAIT, .end = span->place}, &share);
@@ -174,37 +180,70 @@ static void on_close(void *arg, const kb_span *span)
     add_part(why, (struct key){.by = KB_WHY_OP, .text = span->what}, &share);
 }
 
+static void on_issue(void *arg, const kb_command *command)
+{
+    kb_why *why = arg;
+
+    fail(why, paths_issue(why->paths, command));
+}
+
+static void on_go_on(void *arg, const kb_command *send)
+{
+    kb_why *why = arg;
+
+    fail(why, paths_go_on(why->paths, send));
+}
+
+static void on_stretch(void *arg, const kb_stretch *stretch)
+{
+    kb_why *why = arg;
+
+    fail(why, paths_stretch(why->paths, stretch));
+}
+
 static void on_finish(void *arg, const kb_command *command)
 {
     kb_why *why = arg;
     const kb_topology *t = why->topo;
     uint32_t src = src_pack(t, command->pe / t->pes, command->pe % t->pes);
-    kb_status status = paths_finish(why->paths, command);
 
-    if (status)
-        fail(why, status);
+    fail(why, paths_finish(why->paths, command));
     for (size_t i = 0; i < command->n_shares; i++) {
         const kb_share *share = &command->share[i];
 
         add_whole(why, share);
         add_part(why, (struct key){.by = KB_WHY_OP, .text = command->name}, share);
         add_part(why, (struct key){.by = KB_WHY_PE, .end = place_of(KB_AT_PE, src)}, share);
+        if (is_for_pe(share->cause))
+            add_part(why, (struct key){.by = KB_WHY_WAIT, .end = share->place}, share);
     }
+}
+
+static void on_start(void *arg, const kb_kernel_run *run)
+{
+    kb_why *why = arg;
+
+    fail(why, paths_start(why->paths, run));
 }
 
 static void on_leave(void *arg, const kb_kernel_run *run)
 {
     kb_why *why = arg;
-    kb_status status = paths_leave(why->paths, run);
 
-    if (status)
-        fail(why, status);
+    paths_leave(why->paths, run);
 }
 
 kb_status kb_why_new(kb_sim *sim, kb_why **out, kb_error *error)
 {
     kb_why *why = calloc(1, sizeof *why);
-    kb_watch watch = {.arg = why, .close = on_close, .finish = on_finish, .leave = on_leave};
+    kb_watch watch = {.arg = why,
+                      .close = on_close,
+                      .issue = on_issue,
+                      .finish = on_finish,
+                      .start = on_start,
+                      .leave = on_leave,
+                      .go_on = on_go_on,
+                      .stretch = on_stretch};
     kb_status status;
 
     if (!why)
@@ -375,7 +414,7 @@ kb_status kb_why_rows(kb_why *why, void (*each)(void *arg, const kb_why_row *row
 
     if (why->status)
         return why->status;
-    paths_each(why->paths, add_step, &path);
+    fail(&path, paths_each(why->paths, add_step, &path));
     line = calloc(why->sums.n + path.sums.n + 1, sizeof *line);
     status = path.status ? path.status
              : line      ? tell_all(why, &path, line, &n, each, arg)
@@ -389,7 +428,5 @@ kb_status kb_why_rows(kb_why *why, void (*each)(void *arg, const kb_why_row *row
 
 kb_status kb_why_path(kb_why *why, void (*each)(void *arg, const kb_why_step *step), void *arg)
 {
-    if (!why->status)
-        paths_each(why->paths, each, arg);
-    return why->status;
+    return why->status ? why->status : paths_each(why->paths, each, arg);
 }

@@ -9,11 +9,19 @@ struct paths;
 struct paths *paths_new(kb_sim *sim); /* NULL: no memory */
 void paths_free(struct paths *p);
 
-/* A command has ended; the kernel of a PE has. False: no memory, or the steps do not meet. */
+/* As kb_watch has them. */
+kb_status paths_start(struct paths *p, const kb_kernel_run *run);
+kb_status paths_issue(struct paths *p, const kb_command *command);
 kb_status paths_finish(struct paths *p, const kb_command *command);
-kb_status paths_leave(struct paths *p, const kb_kernel_run *run);
+kb_status paths_go_on(struct paths *p, const kb_command *send);
+kb_status paths_stretch(struct paths *p, const kb_stretch *stretch);
+void paths_leave(struct paths *p, const kb_kernel_run *run);
 
-/* Calls `each` for every step, in order of launch and time. */
-void paths_each(const struct paths *p, void (*each)(void *arg, const kb_why_step *step), void *arg);
+/*
+ * Calls `each` for every step, in order of launch and time.
+ *
+ * returns  KB_NO_MEMORY; KB_INTERNAL: the steps of a path do not meet
+ */
+kb_status paths_each(struct paths *p, void (*each)(void *arg, const kb_why_step *step), void *arg);
 
 #endif

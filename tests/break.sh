@@ -9,9 +9,10 @@ set -u
 
 tree=$(cd "$(dirname "$0")/.." && pwd)
 pattern=${1:-.}
-tests=(ev sim formula no_memory after random routes flow kernel tl kernel_memory launch
+tests=(ev sim formula no_memory after random routes flow kernel tl ipcq barrier deadlock
+    kernel_memory launch
     kernel_no_memory kernel_random exec inspect number samples sweep traffic endpoint lists guard
-    watch watch_kernel trace race race_random)
+    watch watch_kernel trace sips ring race race_random)
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -23,7 +24,7 @@ export CMOCKA_MESSAGE_OUTPUT=TAP KB_SEEDS=${KB_SEEDS:-150}
 build() {
     make -s B=build CFLAGS=-O1 TOPO=cube8 topology >log 2>&1 &&
         make -s B=build CFLAGS=-O1 TOPO=tray32 topology >>log 2>&1 &&
-        make -s B=build CFLAGS=-O1 "${tests[@]/#/build/_t/test_}" build/_t/broken >>log 2>&1
+        make -s B=build CFLAGS=-O1 "${tests[@]/#/build/_t/test_}" build/_t/broken build/_t/talking >>log 2>&1
 }
 
 # Prints the first test that fails; false if none does. What prints results has tests of its own.
@@ -31,9 +32,11 @@ first_failure() {
     local t code name run=("${tests[@]}") scripts=(inspect)
 
     case " ${changed[*]-} " in
-    *' runtime/cli/trace'*) run=(trace) scripts=(trace) ;;
+    *' runtime/cli/trace'*) run=(trace) scripts=(trace talking) ;;
     *' runtime/cli/report'*) run=(number) scripts=(report) ;;
+    *' runtime/deadlock.c'* | *' runtime/cli/blocked'*) run=(number) scripts=(deadlock) ;;
     *' runtime/cli/'*) run=(number lists) scripts=(results sweep load why knockout inspect shells terminal report race) ;;
+    *' benches/'*) run=(number ring) scripts=(run) ;;
     *' runtime/race.c'* | *' runtime/shadow.c'* | *' runtime/vclock.c'* | *' runtime/touch.c'*)
         run=(race race_random) scripts=(race) ;;
     *' runtime/watch.c'* | *' runtime/why'* | *' runtime/place.c'*) run=(watch watch_kernel) ;;
@@ -351,28 +354,44 @@ break_it 'watch: memory overhead within the drain' $watch 's/^    if \(overhead_
 break_it 'watch: late traffic that has waited since it was let in' runtime/traffic.c \
     's/watch_late\(s, \(uint64_t\)source->next_fs, slot\)/watch_late(s, t, slot)/'
 break_it 'watch: a wait for a tile of the same composite not followed' $watch \
-    's/^    shares_copy\(s, &x->shares, &from->shares\);/    ;/'
-break_it 'watch: such a wait counted, and followed too' $watch \
-    's/from->command != x->command \|\| x->cause == KB_CAUSE_LINK_WAIT\)/1)/'
-break_it 'watch: a stage that forgets the one before' $watch 's/if \(from->command == c->op\.id\)/if (0)/'
-break_it 'watch: a tile that never waits for room' $watch 's/else if \(waited_fs\)/else if (0)/'
+    's/from->chain\.command == x->chain\.command &&/0 \&\&/'
+break_it 'watch: a stage that forgets the one before' $watch 's/if \(from->chain\.command == c->op\.id\)/if (0)/'
+break_it 'watch: a tile that never waits for room' $watch \
+    's/int64_t waited_fs = \(int64_t\)t - c->op\.t_issue_fs;/int64_t waited_fs = 0;/'
 break_it 'watch: a tile that waits for room behind itself' $watch \
-    's/\.behind_id = from->command\}/.behind_id = c->op.id}/'
+    's/\.behind_id = from->chain\.command\}/.behind_id = c->op.id}/'
 break_it 'watch: a wait for a link that follows what has ended last' $watch \
-    's/ \|\| x->cause == KB_CAUSE_LINK_WAIT\)/)/; s/s->watch->leaving\.command = KB_NO_ID;/;/'
+    's/x->cause != KB_CAUSE_LINK_WAIT\)/1)/; s/s->watch->leaving\.chain\.command = KB_NO_ID;/;/'
 break_it 'watch: the shortest wait for the longest' $watch \
     's/piece->longest_fs > row->longest_fs/piece->longest_fs < row->longest_fs/'
-break_it 'watch: no dispatch' $watch 's/if \(command\.issue_fs > command\.call_fs\)/if (0)/'
+break_it 'watch: no dispatch' $watch 's/^    if \(dispatch\.sum_fs\)/    if (0)/'
 break_it 'watch: waits that lead nowhere' runtime/launch.c 's/if \(s->watch && \(wakes \|\|/if (s->watch \&\& (0 ||/'
 break_it 'watch: the end of a kernel with its return alone' runtime/launch.c \
     's/\|\| \(pe->outstanding == 1 && pe->state == PE_RETURNED\)\)/|| 0)/'
 break_it 'watch: what is issued and not waited for leads nowhere' runtime/launch.c \
     's/if \(async && pe->sim->watch\)/if (0)/'
-break_it 'watch: the path of the first kernel to end' $path 's/run->end_fs > path->end_fs/path->n == 0/'
-break_it 'watch: of several the path of the last PE' $path 's/run->pe < path->step->pe/run->pe > path->step->pe/'
-break_it 'watch: a step that is left at its issue, whole' $path 's/\(ended \? whole : cut\)/whole/'
-break_it 'watch: a path backwards' $path 's/turn_around\(path->step, path->n\);/;/'
+break_it 'watch: the path of the first kernel to end' $path 's/run->end_fs > last->end_fs \|\|/0 ||/'
+break_it 'watch: of several the path of the last PE' $path 's/run->pe < last->pe/run->pe > last->pe/'
+break_it 'watch: a step that is left at its issue, whole' $path 's/^    return whole \?/    return 1 ?/'
+break_it 'watch: a path backwards' $path 's/turn_around\(path, p->last\.launch\);/;/'
 break_it 'watch: folded wires that forget time' $path 's/to\[at\]\.sum_fs \+= share->sum_fs;/;/'
+break_it 'watch: wires of a credit that are overheads' $watch \
+    's/talk->wire_fs \+= wire_fs;/talk->overhead_fs += wire_fs;/'
+break_it 'watch: a wait for a slot that ends as its credit sets out' $watch \
+    's/int64_t from_fs = set_out_fs > talk->since_fs \?/int64_t from_fs = 1 ?/'
+break_it 'watch: a message that comes from nowhere' $watch 's/x->before = leaving_stretch\(s\);/;/'
+break_it 'watch: a send that returns at its issue' $watch \
+    's/c->talk\.stretch = tell_stretch\(s, &x, \(int64_t\)t\);/;/'
+break_it 'watch: a barrier that nobody is late for' $watch 's/x->before = last_stretch\(s, last, to, .*\);/;/'
+break_it 'watch: the first of those who come last' runtime/ipcq.c 's/there_fs > b->last_fs\)/there_fs >= b->last_fs)/'
+break_it 'watch: waits that are not told while they last' $watch 's/^    if \(c->piece < c->pieces\)/    if (0)/'
+break_it 'watch: what others did forgotten' $path 's/if \(alone && !last\)/if (!last)/'
+break_it 'trace: a send that keeps its kernel' runtime/cli/trace.c 's/^                      \.go_on = on_go_on\}/                      }/'
+break_it 'trace: an arrow that ends where it should go on' runtime/cli/trace.c \
+    's/\(work->message == KB_NO_ID \? work->id : work->message\)/(work->id)/'
+break_it 'deadlock: circles that are none' runtime/deadlock.c 's/cycle\[at\] = cycles;/cycle[at] = 0;/'
+break_it 'deadlock: all who wait for a circle are in it' runtime/deadlock.c \
+    's/if \(pe == KB_NO_ID \|\| seen\[pe\] != i \+ 1\)/if (pe == KB_NO_ID)/'
 break_it 'watch: kernels counted by their pieces too' $why 's/^    if \(span->command != KB_NO_ID\)$/    if (0)/'
 break_it 'watch: all sums behind somebody' $why \
     's/of\.by == KB_WHY_WAIT \|\| of\.by == KB_WHY_PATH \?/1 ?/'
@@ -383,6 +402,35 @@ break_it 'watch: sums that are lost as their table grows' $why 's/if \(old\.row\
 break_it 'watch: the longest steps hidden' $causes 's/return x < y \? 1 : x > y \? -1/return x < y ? -1 : x > y ? 1/'
 break_it 'watch: causes cut alone, not what they are of' $causes 's/c->things > c->top \|\| //'
 break_it 'watch: percent of the largest' $causes 's/percent\(row->sum_ns, row->all_ns\)/percent(row->sum_ns, c->row[0].all_ns)/'
+
+# -- PEs that talk ---------------------------------------------------------------------------
+ipcq=runtime/ipcq.c pe=runtime/pe.c
+break_it 'talk: a credit takes no time' $ipcq 's/\(int64_t\)t \+ q->credit_fs/(int64_t)t/'
+break_it 'talk: a credit comes by the way there' $ipcq 's/word_fs\(s, &k->pes\[receiver\], &k->pes\[sender\]\)/word_fs(s, \&k->pes[sender], \&k->pes[receiver])/'
+break_it 'talk: pieces without free slots' $ipcq 's/ && slot_of\(c->queue, c->queue->issued\)->free_fs <= \(int64_t\)t//'
+break_it 'talk: all tags are one queue' $ipcq 's/ \|\| q->tag != tag//; s/receiver\) \* 16 \+ tag;/receiver) * 16;/'
+break_it 'talk: elements cut in two' $ipcq 's/~\(elem - 1\)/~((elem - 1) * 0)/'
+break_it 'talk: any bytes are those expected' $ipcq 's/if \(slot->nbytes == nbytes && slot->last == last\)/if (last || !last)/'
+break_it 'talk: two messages taken for one' $ipcq 's/slot->nbytes == nbytes && slot->last == last/slot->nbytes == nbytes/'
+break_it 'talk: a slot is full before its piece is there' $ipcq 's/if \(!slot->full \|\| !fits/if (!fits/'
+break_it 'talk: all slots are the first' $ipcq 's/\(uint64_t\)\(piece % s->topo->pe\.ipcq_slots\)/(uint64_t)(piece * 0)/'
+break_it 'talk: queues on top of each other' $ipcq 's/^    \*taken \+= nbytes;$/    *taken = nbytes;/'
+break_it 'talk: a piece as at the issue of the first' $ipcq 's/send_piece\(s, t, c, c->piece == 0\)/send_piece(s, t, c, true)/'
+break_it 'talk: slots of an SRAM fetched from the TCM' $ipcq 's/^    bool tcm = s->topo->pe\.ipcq_space == QUEUE_TCM;/    bool tcm = true;/'
+break_it 'talk: a received tensor of nobody' $ipcq 's/^    c->result->maker = .*$//'
+break_it 'talk: a tensor from its first byte' $ipcq 's/, c->op\.in\[0\]\.view\.offset\};/, 0};/'
+break_it 'barrier: no way back' $ipcq 's/word_fs\(s, lowest, c->pe\), slot/0, slot/'
+break_it 'barrier: who comes last is the farthest' $ipcq 's/b->last_fs = there_fs > b->last_fs \? there_fs : b->last_fs;/b->last_fs = there_fs;/'
+break_it 'barrier: a group is its order' $ipcq 's/^    qsort\(g->pes, g->n, sizeof \*g->pes, by_number\);/    ;/'
+break_it 'barrier: once and never again' $ipcq 's/^    b->arrived = 0;$//'
+break_it 'atomic: the new value' $pe 's/c->pe->atomic = old;/c->pe->atomic = (int64_t)total;/'
+break_it 'atomic: every integer has a sign' $pe 's/^    if \(dtype <= KB_I64\)$/    if (dtype <= KB_U64)/'
+break_it 'atomic: added at the issue' $pe \
+    's/^        issue_dma\(s, t, c\);$/        pe_add(s, c), issue_dma(s, t, c);/' runtime/kernel.h 's/^        pe_add\(s, w->command\);/        ;/'
+break_it 'deadlock: all in one circle' runtime/deadlock.c 's/\.cycle = cycle\[l->row\[i\]\.pe\];/.cycle = 1;/'
+break_it 'deadlock: who waits for a circle is in it' runtime/deadlock.c 's/seen\[pe\] != i \+ 1/0/'
+break_it 'deadlock: what is under way beside holds up' runtime/deadlock.c 's/^    if \(holds_up\(c\)\)$/    if (holds_up(c) || true)/'
+break_it 'deadlock: members that have come' runtime/deadlock.c 's/b->n - b->arrived/b->arrived/'
 
 # -- one limit less -------------------------------------------------------------------------
 knock=runtime/cli/cmd_why.c
@@ -438,6 +486,26 @@ break_it 'ranges that shared their accesses once' $shadow 's/if \(e->same\[i\]\.
 break_it 'a part of a clock lost' runtime/vclock.c 's/is_other = is_other && part/is_other = part/'
 break_it 'operands that are not touched' runtime/touch.c 's/ok = ok && touch\(c, &op->in\[i\], ACCESS_READ, NULL\);/ok = ok \&\& op;/'
 break_it 'exit 0 in spite of races' runtime/cli/races.c 's/cli, EXIT_DIFFERENT,/cli, EXIT_OK,/'
+
+# -- several SIPs ---------------------------------------------------------------------------
+break_it 'sips: parts for the cubes of each SIP anew' runtime/host.c \
+    's/pe \/ t->pes, sim_cubes\(t\)\);/pe \/ t->pes % t->cubes, t->cubes);/'
+break_it 'sips: a credit that is there at once' runtime/ipcq.c 's/q->credit_fs = word_fs\(.*\);/q->credit_fs = 0;/'
+break_it 'sips: a barrier that is told at once' runtime/ipcq.c \
+    's/there_fs = \(int64_t\)t \+ word_fs\(.*\);/there_fs = (int64_t)t;/'
+break_it 'sips: the first SIP for the own one' runtime/tl.c 's/\.first = tl->number \/ pes \* pes, \.n = pes/.first = 0, .n = pes/; s/tl->sim->topo->pes \* tl->sim->topo->cubes;/tl->kernels->n_pes;/'
+break_it 'sips: a launch that waits for the last named alone' runtime/launch.c 's/way = fs > way \? fs : way;/way = fs;/'
+break_it 'ring: columns that always go south' benches/ring.h 's/if \(column % 2\)/if (0)/'
+
+# -- benches --------------------------------------------------------------------------------
+ring=benches/attention_ring.c
+break_it 'ring: the last block left out' $ring 's/step <= x->ring\.n;/step < x->ring.n;/'
+break_it 'ring: sums of before not scaled down' $ring 's/tl_fma\(tl, x, by, more\)/tl_add(tl, x, more)/'
+break_it 'ring: nothing passed on by PEs without rows' $ring 's/if \(b\.k\) \{/if (b.k \&\& x->q) {/; s/wait_for\(tl_ctx \*tl,/wait_for(tl_ctx *tl, const struct part *x,/; s/free_block\(tl_ctx \*tl,/free_block(tl_ctx *tl, const struct part *x,/; s/(wait_for|free_block)\(tl, (now|next)/\1(tl, x, \2/'
+break_it 'ring: a block of the wrong PE' $ring 's/ring_neighbour\(&x->ring, -steps\)/ring_neighbour(\&x->ring, steps)/'
+break_it 'mlp_tp: the largest part for the sum' benches/mlp_tp.c 's/sum, TL_ADD\);/sum, TL_MAXIMUM);/'
+break_it 'mlp_tp: only the first PE has the sum' benches/mlp_tp.c \
+    's/if \(p\.dtype != p\.sums\)/if (p.dtype != p.sums \&\& tl_pe(tl) == 0)/'
 
 echo "$caught of $ways caught"
 [ "$caught" = "$ways" ]

@@ -14,12 +14,13 @@ struct tape {
     uint64_t seed; /* for messages */
     kb_span *span; /* pieces that have ended, owned; as all that follows */
     kb_span *open; /* [id]: the piece that is open; begin_fs -1: none */
+    kb_span *wait; /* for another PE, apart */
     kb_span *end;  /* transactions that have ended */
     struct told_service *service;
     kb_command *command; /* that have ended; with shares of their own */
     kb_command *issued;
     kb_kernel_run *start, *leave;
-    size_t n_spans, n_open, n_ends, n_services, n_commands, n_issued, n_starts, n_leaves;
+    size_t n_spans, n_waits, n_open, n_ends, n_services, n_commands, n_issued, n_starts, n_leaves;
 };
 
 /* Room for one more at the end of a list, which grows by doubling. */
@@ -58,7 +59,8 @@ static inline bool tape_same(const kb_span *a, const kb_span *b)
     return a->id == b->id && a->command == b->command && a->token == b->token &&
            a->what == b->what && a->source == b->source && a->target == b->target &&
            a->nbytes == b->nbytes && a->cause == b->cause && a->place == b->place &&
-           a->behind == b->behind && a->behind_id == b->behind_id && a->begin_fs == b->begin_fs;
+           a->behind == b->behind && a->behind_id == b->behind_id && a->message == b->message &&
+           a->begin_fs == b->begin_fs;
 }
 
 static inline void tape_on_close(void *arg, const kb_span *span)
@@ -70,7 +72,10 @@ static inline void tape_on_close(void *arg, const kb_span *span)
         fail_msg("seed %" PRIu64 ": %u ends %s, which it did not begin", t->seed, span->id,
                  kb_cause_name(span->cause));
     open->begin_fs = -1;
-    TAPE_ADD(t->span, t->n_spans, *span);
+    if (span->cause == KB_CAUSE_QUEUE_WAIT || span->cause == KB_CAUSE_BARRIER_WAIT)
+        TAPE_ADD(t->wait, t->n_waits, *span);
+    else
+        TAPE_ADD(t->span, t->n_spans, *span);
 }
 
 static inline void tape_on_take(void *arg, const kb_service *service)
@@ -155,6 +160,7 @@ static inline void tape_free(struct tape *t)
     for (size_t i = 0; i < t->n_commands; i++)
         free((kb_share *)t->command[i].share);
     free(t->span);
+    free(t->wait);
     free(t->open);
     free(t->end);
     free(t->service);

@@ -82,6 +82,30 @@ static void a_barrier_of_all_sips(void **state)
     assert_at(&m, 255, 1, 3 + 25.85 + 25.85);
 }
 
+/* The words of a barrier have the wires and overheads that are left. */
+static void a_barrier_without_some_costs(void **state)
+{
+    static const struct {
+        unsigned costs_off;
+        double there, back;
+    } rows[] = {{KB_COST_WIRE, 3 + 8, 8},
+                {KB_COST_OVERHEAD, 0.8725, 0.8725},
+                {KB_COST_WIRE | KB_COST_OVERHEAD, 0, 0}};
+
+    (void)state;
+    for (size_t i = 0; i < 2 * LENGTH(rows); i++) {
+        kb_options options = {.engine = i % 2 ? KB_HOP : KB_FUSED,
+                              .costs_off = rows[i / 2].costs_off};
+        struct marks m;
+        uint64_t none;
+
+        talk_once(&cube8_topology, options, waits_for_sip, &m, NULL, 64, &none);
+        count_from(&m, 0, 0);
+        assert_at(&m, 0, 1, rows[i / 2].there);
+        assert_at(&m, 63, 1, rows[i / 2].there + rows[i / 2].back);
+    }
+}
+
 /* c0.pe1, pe2 and pe6, each in an order of its own; pe6 is 3.75 + 11 + 1 mm from pe1. */
 static void waits_for_list(tl_ctx *tl, const kb_args *args)
 {
@@ -422,6 +446,7 @@ int main(void)
         cmocka_unit_test(a_barrier_of_a_cube),
         cmocka_unit_test(a_barrier_of_a_sip),
         cmocka_unit_test(a_barrier_of_all_sips),
+        cmocka_unit_test(a_barrier_without_some_costs),
         cmocka_unit_test(a_barrier_of_a_list_in_any_order),
         cmocka_unit_test(a_barrier_is_used_again),
         cmocka_unit_test(groups_apart_and_groups_that_overlap),

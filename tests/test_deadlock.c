@@ -147,7 +147,7 @@ static void a_receive_without_a_send(void **state)
                             .tag = 5},
                3);
     assert_int_equal(t.m.fs[0][1], 0);
-    snprintf(text, sizeof text, "tl_recv at %s:%d lacks a message of c0.pe1", __FILE__,
+    snprintf(text, sizeof text, "tl_recv at %s:%d lacks a message from c0.pe1", __FILE__,
              line_of_pe(&t, 0));
     assert_non_null(strstr(t.why.text, "deadlock: 1 command"));
     assert_non_null(strstr(t.why.text, text));
@@ -305,6 +305,30 @@ static void who_waits_for_a_circle_is_not_in_it(void **state)
                    3);
 }
 
+/* What is under way beside is not what a PE waits for: 1 waits for 0, but 0 for 2. */
+static void receives_beside(tl_ctx *tl, const kb_args *args)
+{
+    mark(tl, args, 0);
+    for (int tag = 0; tag < TL_TAGS && tl_pe(tl) == 0; tag++)
+        tl_recv_async(tl, 1, tag, KB_SHAPE(1), KB_F32);
+    tl_recv(tl, tl_pe(tl) == 0 ? 2 : 0, 0, KB_SHAPE(1), KB_F32);
+}
+
+static void what_is_under_way_beside_makes_no_circle(void **state)
+{
+    static const uint32_t pes[] = {0, 1};
+    struct told t;
+
+    (void)state;
+    stop(&cube8_topology, receives_beside, pes, 2, &t);
+    assert_int_equal(t.n, TL_TAGS + 2);
+    for (size_t i = 0; i < t.n; i++)
+        assert_int_equal(t.row[i].cycle, 0);
+    for (int tag = 0; tag < TL_TAGS; tag++)
+        assert_int_equal(t.row[tag].tag, tag); /* in order of issue */
+    assert_int_equal(t.row[TL_TAGS].waits_for, 2);
+}
+
 /* -- barriers ------------------------------------------------------------------------------- */
 
 static const uint32_t members[] = {3, 0, 2, 1};
@@ -436,6 +460,7 @@ int main(void)
         cmocka_unit_test(receives_under_way_are_told_each),
         cmocka_unit_test(rings_without_slots_are_circles),
         cmocka_unit_test(who_waits_for_a_circle_is_not_in_it),
+        cmocka_unit_test(what_is_under_way_beside_makes_no_circle),
         cmocka_unit_test(a_barrier_that_members_never_reach),
         cmocka_unit_test(groups_that_differ_are_two_barriers),
         cmocka_unit_test(all_wait_for_one),

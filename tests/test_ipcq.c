@@ -201,6 +201,44 @@ static void a_full_ring_stops_the_sender_until_the_receiver_takes(void **state)
     free(log);
 }
 
+/* -- costs left out ------------------------------------------------------------------------- */
+
+/* When the sender goes on and the receiver has all, by both engines. */
+static void assert_without(unsigned costs_off, kb_kernel kernel, uint32_t to, double sent,
+                           double received)
+{
+    const uint32_t pes[] = {0, to};
+
+    for (int engine = 0; engine < 2; engine++) {
+        kb_options options = {.engine = engine ? KB_HOP : KB_FUSED, .costs_off = costs_off};
+        struct marks m;
+        uint64_t none;
+
+        talk_once(&cube8_topology, options, kernel, &m, pes, 2, &none);
+        count_from(&m, 0, 0);
+        assert_at(&m, 0, 1, sent);
+        assert_at(&m, to, 1, received);
+    }
+}
+
+/* Each class of cost is one term of the sums above. */
+static void messages_without_some_costs(void **state)
+{
+    const unsigned all_gbs = KB_COST_LINK_GBS | KB_COST_MEMORY_GBS | KB_COST_TCM_GBS;
+
+    (void)state;
+    assert_without(KB_COST_WIRE, one_piece, 1, 3, 3 + 32 + 8);
+    assert_without(KB_COST_WIRE, to_the_next_cube, NEXT_CUBE, 3, 3 + 2 + 32 + 8);
+    assert_without(KB_COST_OVERHEAD, to_the_next_cube, NEXT_CUBE, 0, 0.29 + 32 + 8);
+    assert_without(KB_COST_TCM_GBS, one_piece, 1, 3, 3 + 0.0475 + 32);
+    assert_without(KB_COST_LINK_GBS, one_piece, 1, 3, 3 + 0.0475 + 8 + 8); /* the write port */
+    assert_without(all_gbs, one_piece, 1, 3, 3 + 0.0475);
+    assert_without(KB_COST_CHANNELS, three_pieces, 1, 3, 3 + 0.0475 + 3 * 32 + 8);
+    assert_without(KB_COST_WIRE, five_pieces, 1, 3 + 32 + 8, 3 + 5 * 32 + 8);
+    assert_without(all_gbs, five_pieces, 1, 3 + 0.0475 + 0.0475, 3 + 5 * 0.0475);
+    assert_without(all_gbs | KB_COST_WIRE | KB_COST_OVERHEAD, five_pieces, 1, 0, 0);
+}
+
 /* -- order ---------------------------------------------------------------------------------- */
 
 /* Three messages of one number each, on tags 0, 1, 0; tag 1 is taken first. */
@@ -529,6 +567,48 @@ static void results_of_phase_2_pass_two_pes(void **state)
     }
 }
 
+/*
+ * c0.pe0's slice has f32 1, 2, ...; it adds 0.5 to 300 of them from the 1500th on, in place, and
+ * sends 3000: three pieces, of which the second is partly pending and the others are ready.
+ */
+static void sends_a_mixture(tl_ctx *tl, const kb_args *args)
+{
+    uint64_t out = *(const uint64_t *)args->user;
+
+    if (tl_pe(tl) == 0) {
+        tl_store(tl, SLICE(0) + 6000, tl_add(tl, numbers(tl, 1500, 300), tl_scalar(tl, 0.5)));
+        tl_send(tl, 1, 0, numbers(tl, 0, 3000));
+    } else {
+        tl_store(tl, out, tl_recv(tl, 0, 0, KB_SHAPE(3000), KB_F32));
+    }
+}
+
+static void ready_and_pending_bytes_in_one_message(void **state)
+{
+    kb_sim *sim = new_sim(&cube8_topology, (kb_options){.phase2 = true});
+    kb_placement whole = {KB_REPLICATE, KB_REPLICATE};
+    kb_launch_request r = {.name = "talk", .kernel = sends_a_mixture, .pes = pair, .n_pes = 2};
+    kb_error why = {""};
+    kb_tensor *y;
+    uint64_t out;
+    float got[3000];
+
+    (void)state;
+    assert_int_equal(fill_slices(sim, &why), KB_OK);
+    assert_int_equal(kb_tensor_new(sim, "y", KB_F32, KB_SHAPE(3000), whole, &y, &why), KB_OK);
+    assert_int_equal(kb_tensor_fill_arange(y, 0, 0, &why), KB_OK);
+    out = kb_tensor_shard(y, 0).address;
+    r.args.user = &out;
+    assert_int_equal(kb_launch(sim, &r, &why), KB_OK);
+    run_launched(sim, 0);
+    assert_int_equal(kb_tensor_read(y, got, &why), KB_PENDING);
+    assert_int_equal(kb_compute(sim, NULL, &why), KB_OK);
+    assert_int_equal(kb_tensor_read(y, got, &why), KB_OK);
+    for (int i = 0; i < 3000; i++)
+        assert_true(got[i] == (float)(i + 1) + (i >= 1500 && i < 1800 ? 0.5f : 0));
+    kb_sim_free(sim);
+}
+
 /* What is received can be looked at: the way depends on it. */
 static void branches(tl_ctx *tl, const kb_args *args)
 {
@@ -832,6 +912,76 @@ static void a_tcm_that_is_full_of_tensors(void **state)
                       "no room for the 4 slots of 4096 bytes of a queue at the receiver");
 }
 
+/* 128 MB a slice, and a tensor in them that leaves a slot too little. */
+static void a_slice_that_is_full_of_tensors(void **state)
+{
+    const kb_topology *topo =
+        any_topology(CUBE8 "cube: {hbm: {size_gb: 1}, pe: {pe_ipcq: {space: hbm}}}\n");
+    const int64_t room = (128 << 20) - 4 * 4096;
+    const kb_placement whole = {KB_REPLICATE, KB_REPLICATE};
+
+    (void)state;
+    for (int64_t spare = 0; spare < 2; spare++) {
+        kb_sim *sim = new_sim(topo, (kb_options){0});
+        kb_error why = {""};
+        kb_tensor *x;
+
+        assert_int_equal(fill_slices(sim, &why), KB_OK);
+        assert_int_equal(
+            kb_tensor_new(sim, "full", KB_I8, KB_SHAPE(room - FILLED + 1 - spare), whole, &x, &why),
+            KB_OK);
+        assert_int_equal(launch(sim, sends_one_double, NULL, 2, &why), KB_OK);
+        assert_int_equal(kb_sim_run(sim, 0, &why), spare ? KB_OK : KB_KERNEL_ERROR);
+        assert_true(spare || strstr(why.text, "no room for the 4 slots of 4096 bytes of a queue"));
+        kb_sim_free(sim);
+    }
+    any_topology_free(topo);
+}
+
+/* What a tensor of tl_alloc() holds is sent as it is then; nothing is there yet. */
+static void sends_an_empty_place(tl_ctx *tl, const kb_args *args)
+{
+    (void)args;
+    if (tl_pe(tl) == 0)
+        tl_send(tl, 1, 0, tl_alloc(tl, KB_F32, KB_SHAPE(4)));
+}
+
+static void a_place_that_was_never_written(void **state)
+{
+    (void)state;
+    assert_refused_on(&cube8_topology, sends_an_empty_place, "tl_send",
+                      "bytes 0..15 of c0.pe0.tcm (address 137438953472) were never written");
+}
+
+/* c0.pe1 writes into a place of c0.pe0's, which sends it on to c1.pe0. */
+static void passes_on_a_place(tl_ctx *tl, const kb_args *args)
+{
+    static const uint32_t both[] = {0, 1};
+    tl_tensor *x;
+
+    if (tl_pe(tl) == NEXT_CUBE) {
+        x = tl_recv(tl, 0, 0, KB_SHAPE(4), KB_F32);
+        mark_value(tl, args, 0, tl_get(tl, x, 3));
+        return;
+    }
+    x = tl_pe(tl) == 0 ? tl_alloc(tl, KB_F32, KB_SHAPE(4)) : numbers(tl, 5, 4);
+    if (tl_pe(tl) == 1)
+        tl_store(tl, TCM(0), x);
+    tl_barrier(tl, (tl_group){.pes = both, .n = 2});
+    if (tl_pe(tl) == 0)
+        tl_send(tl, NEXT_CUBE, 0, x);
+}
+
+static void what_others_have_stored_can_be_sent(void **state)
+{
+    static const uint32_t pes[] = {0, 1, NEXT_CUBE};
+    struct marks m;
+
+    (void)state;
+    free(talk(&cube8_topology, passes_on_a_place, &m, pes, 3));
+    assert_true(m.value[NEXT_CUBE][0] == 9);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -841,6 +991,7 @@ int main(void)
         cmocka_unit_test(pieces_share_links_that_queue),
         cmocka_unit_test(a_piece_more_than_slots_waits_for_a_credit),
         cmocka_unit_test(a_full_ring_stops_the_sender_until_the_receiver_takes),
+        cmocka_unit_test(messages_without_some_costs),
         cmocka_unit_test(tags_are_queues_of_their_own),
         cmocka_unit_test(two_that_are_each_others_neighbours_on_both_sides),
         cmocka_unit_test(who_comes_first_waits),
@@ -849,6 +1000,7 @@ int main(void)
         cmocka_unit_test(slots_in_an_sram),
         cmocka_unit_test(queues_to_one_pe_have_slots_of_their_own),
         cmocka_unit_test(results_of_phase_2_pass_two_pes),
+        cmocka_unit_test(ready_and_pending_bytes_in_one_message),
         cmocka_unit_test(ready_bytes_arrive_ready),
         cmocka_unit_test(a_piece_names_the_op_that_made_it),
         cmocka_unit_test(the_next_launch_begins_as_if_nothing_was_there),
@@ -869,6 +1021,9 @@ int main(void)
         cmocka_unit_test(an_element_larger_than_a_slot),
         cmocka_unit_test(no_room_for_slots),
         cmocka_unit_test(a_tcm_that_is_full_of_tensors),
+        cmocka_unit_test(a_slice_that_is_full_of_tensors),
+        cmocka_unit_test(a_place_that_was_never_written),
+        cmocka_unit_test(what_others_have_stored_can_be_sent),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

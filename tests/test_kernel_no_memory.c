@@ -6,6 +6,22 @@
 #include "failing.h"
 #include "kernels.h"
 
+/* Queues, messages of three pieces, barriers; what comes over is pending. */
+static tl_tensor *talks(tl_ctx *tl, tl_tensor *x)
+{
+    static const uint32_t both[] = {1, 0};
+    uint32_t other = 1 - tl_pe(tl);
+    tl_tensor *large = tl_load(tl, SLICE(tl_pe(tl)), KB_F32, KB_SHAPE(3 * 1024)), *y;
+
+    y = tl_recv_async(tl, other, 1, KB_SHAPE(3 * 1024), KB_F32);
+    tl_send(tl, other, 0, x);
+    tl_send(tl, other, 1, large);
+    tl_wait(tl, y);
+    tl_barrier(tl, (tl_group){.pes = both, .n = 2});
+    tl_atomic_add(tl, SLICE(0) + 32768, KB_I32, 1);
+    return tl_recv(tl, other, 0, tl_shape(x), KB_F32);
+}
+
 /* All that takes memory: results, pieces, views, regions, tiles, many commands at once. */
 static void uses_memory(tl_ctx *tl, const kb_args *args)
 {
@@ -15,7 +31,7 @@ static void uses_memory(tl_ctx *tl, const kb_args *args)
     tl_region(tl, tl_pe(tl) ? "one" : "zero");
     tl_alloc_host(tl, 100);
     place = tl_alloc(tl, KB_F32, KB_SHAPE(8, 8));
-    y = tl_dot(tl, x, x);
+    y = talks(tl, tl_dot(tl, x, x));
     tl_store(tl, own + 16, y);
     y = tl_load(tl, own, KB_F32, KB_SHAPE(8, 8)); /* pieces, some of them pending */
     tl_store_strided(tl, own + 1024, y, ((int64_t[]){64, 8}));
@@ -199,6 +215,57 @@ static void every_allocation_of_kernels_whose_causes_are_asked_may_fail(void **s
     asks_why = false;
 }
 
+/* PE 1 waits for PE 0, and both for a third. */
+static void waits_for_ever(tl_ctx *tl, const kb_args *args)
+{
+    (void)args;
+    if (tl_pe(tl) == 1)
+        tl_recv(tl, 0, 0, KB_SHAPE(1), KB_F32);
+    tl_barrier(tl, tl_cube(tl));
+}
+
+static void count_blocked(void *arg, const kb_blocked *row)
+{
+    (void)row;
+    ++*(uint64_t *)arg;
+}
+
+/* Until it is known that they wait for ever, and for what. */
+static kb_status stops(void)
+{
+    kb_sim *sim = NULL;
+    uint64_t n = 0;
+    kb_status status = kb_sim_new(&cube8_topology, NULL, &sim);
+
+    if (status == KB_OK)
+        status = launch(sim, waits_for_ever, NULL, 2, NULL);
+    if (status == KB_OK)
+        status = kb_sim_run(sim, 0, NULL);
+    if (status == KB_DEADLOCK) {
+        status = kb_sim_blocked(sim, count_blocked, &n);
+        status = status ? status : KB_DEADLOCK;
+        assert_int_equal(n, status == KB_DEADLOCK ? 2 : 0);
+    }
+    kb_sim_free(sim);
+    return status;
+}
+
+static void every_allocation_of_kernels_that_stop_may_fail(void **state)
+{
+    kb_status status = KB_NO_MEMORY;
+
+    (void)state;
+    for (uint64_t n = 0; status != KB_DEADLOCK; n++) {
+        int64_t before = owned;
+
+        left = n;
+        status = stops();
+        left = UINT64_MAX;
+        assert_true(status == KB_NO_MEMORY || status == KB_DEADLOCK);
+        assert_true(owned == before);
+    }
+}
+
 /* Two PEs meet in every way, and race besides. */
 static void meets_others(tl_ctx *tl, const kb_args *args)
 {
@@ -270,6 +337,7 @@ int main(void)
         cmocka_unit_test(every_allocation_of_kernels_may_fail),
         cmocka_unit_test(every_allocation_of_kernels_that_are_watched_may_fail),
         cmocka_unit_test(every_allocation_of_kernels_whose_causes_are_asked_may_fail),
+        cmocka_unit_test(every_allocation_of_kernels_that_stop_may_fail),
         cmocka_unit_test(every_allocation_of_a_search_for_races_may_fail),
     };
 

@@ -1,15 +1,23 @@
 /* test_watch_kernel.c -- what is told of kernels: stages, commands and what their end waited for,
- * and the critical path, walked back by plain means. */
+ * also on other PEs, and the critical path, walked back by plain means. */
 #include "programs.h"
 #include "sums.h"
 
 /* KB_SEEDS=N in the environment runs seeds 1..N, those of test_kernel_random.c. */
-enum { SEEDS = 400, MOST_SHARES = 512 };
+enum { SEEDS = 400, TALKS = 300, MOST_SHARES = 512 };
 
 /* Shares of a command as they ought to be. */
 struct shares {
     kb_share row[MOST_SHARES];
     size_t n;
+};
+
+/* The jobs of a queue, in order: into its slots, and out of them. */
+struct queue {
+    size_t from, to; /* kernels */
+    uint32_t tag;
+    uint64_t *piece, *take; /* owned */
+    size_t n_pieces, n_takes;
 };
 
 /* A watched run of a program. */
@@ -20,6 +28,8 @@ struct watched {
     kb_why *why;
     struct sums *sums;
     const kb_command **by_id; /* [op_id]: the command that has ended; NULL: no command */
+    struct queue *queues;     /* owned */
+    size_t n_queues;
 };
 
 static const struct judge_op_record *record(const struct watched *w, uint64_t id)
@@ -38,6 +48,11 @@ static bool same_command(const struct judge_op_record *a, const struct judge_op_
     return a->kernel == b->kernel && a->command == b->command;
 }
 
+static const struct judge_command *command(const struct watched *w, size_t kernel, size_t i)
+{
+    return &w->s->program.kernels[kernel].commands[i];
+}
+
 static uint64_t command_of(const struct watched *w, const struct judge_op_record *r)
 {
     return times(w, r->kernel, r->command)->op_id;
@@ -48,15 +63,32 @@ static uint64_t command_of(const struct watched *w, const struct judge_op_record
 static const char *what_of(const struct watched *w, const struct judge_op_record *r)
 {
     static const char *const names[] = {"",      "dma_read", "dma_write", "fetch",
-                                        "store", "gemm",     "math"};
-    const struct judge_command *c = &w->s->program.kernels[r->kernel].commands[r->command];
+                                        "store", "gemm",     "math",      "ipcq_copy"};
+    const struct judge_command *c = command(w, r->kernel, r->command);
 
     if (r->stage != JUDGE_COMMAND)
         return names[r->stage];
-    return c->kind == JUDGE_LOAD    ? "dma_read"
-           : c->kind == JUDGE_STORE ? "dma_write"
-           : c->kind == JUDGE_DOT   ? "gemm"
-                                    : "math";
+    return c->kind == JUDGE_LOAD                               ? "dma_read"
+           : c->kind == JUDGE_STORE || c->kind == JUDGE_ATOMIC ? "dma_write"
+           : c->kind == JUDGE_DOT                              ? "gemm"
+                                                               : "math";
+}
+
+static bool is_message(const struct watched *w, const struct judge_op_record *r)
+{
+    enum judge_command_kind kind = command(w, r->kernel, r->command)->kind;
+
+    return kind == JUDGE_SEND || kind == JUDGE_RECV;
+}
+
+/* Of a piece that is received the piece that was sent. */
+static uint64_t message_of(const struct watched *w, uint64_t id)
+{
+    for (size_t i = 0; i < w->n_queues; i++)
+        for (size_t at = 0; at < w->queues[i].n_takes; at++)
+            if (w->queues[i].take[at] == id)
+                return w->queues[i].piece[at];
+    return KB_NO_ID;
 }
 
 /* The pieces of every job lie end to end, up to its end, and say whose they are. */
@@ -67,7 +99,7 @@ static void assert_stage(const struct watched *w, uint32_t id)
     const kb_span *x = tape_of(&w->tape, id, &n);
     char name[KB_PLACE_BYTES], want[JUDGE_NAME_BYTES];
 
-    if (r->component == JUDGE_PE_SCHEDULER) {
+    if (r->component == JUDGE_PE_SCHEDULER || r->component == JUDGE_NOWHERE) {
         assert_true(n == 0);
         return;
     }
@@ -76,10 +108,12 @@ static void assert_stage(const struct watched *w, uint32_t id)
         assert_true(i == 0 || x[i].begin_fs == x[i - 1].end_fs);
         assert_true(x[i].command == command_of(w, r));
         assert_string_equal(x[i].what, what_of(w, r));
-        assert_true(
-            x[i].token ==
-            (record(w, command_of(w, r))->component == JUDGE_PE_SCHEDULER ? r->token : KB_NO_ID));
+        assert_true(x[i].token == (is_message(w, r) || record(w, command_of(w, r))->component ==
+                                                           JUDGE_PE_SCHEDULER
+                                       ? r->token
+                                       : KB_NO_ID));
         assert_true((x[i].target != KB_NOWHERE) == (r->component == JUDGE_PE_DMA));
+        assert_true(x[i].message == message_of(w, id));
         kb_place_name(w->s->topo, x[i].source, name);
         assert_string_equal(name, want);
     }
@@ -88,7 +122,7 @@ static void assert_stage(const struct watched *w, uint32_t id)
                  x[n - 1].end_fs, r->t_end);
     if (r->after != JUDGE_NONE && n)
         assert_true(x->begin_fs == record(w, r->after)->t_end);
-    if (n && r->after == JUDGE_NONE)
+    if (n && r->after == JUDGE_NONE && !is_message(w, r))
         assert_true(x->begin_fs == times(w, r->kernel, r->command)->issue_fs);
 }
 
@@ -132,9 +166,9 @@ static void share(struct shares *x, kb_cause cause, kb_place place, int64_t fs, 
     }
 }
 
-static kb_place node_of(const struct watched *w, const struct judge_op_record *r, const char *node)
+static kb_place node_of(const struct watched *w, size_t kernel, const char *node)
 {
-    const struct judge_end *pe = &w->s->program.kernels[r->kernel].pe;
+    const struct judge_end *pe = &w->s->program.kernels[kernel].pe;
     char want[KB_NODE_BYTES], got[KB_NODE_BYTES];
 
     snprintf(want, sizeof want, "sip%u.cube%u.pe%u.%s", pe->sip, pe->cube, pe->unit, node);
@@ -145,6 +179,24 @@ static kb_place node_of(const struct watched *w, const struct judge_op_record *r
             kb_place_node(w->s->topo, c->share[k].place, got);
             if (kb_place_kind_of(c->share[k].place) == KB_AT_NODE && strcmp(got, want) == 0)
                 return c->share[k].place;
+        }
+    }
+    return KB_NOWHERE;
+}
+
+/* The PE as what somebody was told to be behind. */
+static kb_place behind_of(const struct watched *w, size_t kernel)
+{
+    char want[JUDGE_NAME_BYTES], got[KB_PLACE_BYTES];
+
+    judge_end_name(&w->s->program.kernels[kernel].pe, want);
+    for (size_t i = 0; i < w->tape.n_commands; i++) {
+        const kb_command *c = &w->tape.command[i];
+
+        for (size_t k = 0; k < c->n_shares; k++) {
+            kb_place_name(w->s->topo, c->share[k].behind, got);
+            if (strcmp(got, want) == 0)
+                return c->share[k].behind;
         }
     }
     return KB_NOWHERE;
@@ -201,27 +253,388 @@ static void add_room(const struct watched *w, const struct judge_op_record *r, s
     size_t n;
     const kb_span *x = tape_of(&w->tape, (uint32_t)r->after, &n);
 
-    share(out, KB_CAUSE_ENGINE_WAIT, node_of(w, r, "pe_scheduler"), other->t_end - issue_fs,
+    share(out, KB_CAUSE_ENGINE_WAIT, node_of(w, r->kernel, "pe_scheduler"), other->t_end - issue_fs,
           n ? x->source : KB_NOWHERE, (uint32_t)command_of(w, other));
 }
 
+/* -- other PEs ------------------------------------------------------------------------------ */
+
+/* Wires and overheads of a word from one PE to another. */
+struct way {
+    int64_t wire_fs, overhead_fs;
+};
+
+static struct way way_of(const struct watched *w, size_t from, size_t to)
+{
+    struct judge_end tcm = w->s->program.kernels[to].pe;
+    struct judge_route r = {0};
+    struct way way = {0, 0};
+
+    tcm.kind = JUDGE_TCM;
+    if (from == to)
+        return way;
+    assert_true(judge_route(w->s->judge, JUDGE_WRITE, &w->s->program.kernels[from].pe, &tcm, &r));
+    way = (struct way){r.wire_fs, r.overhead_fs};
+    judge_route_clear(&r);
+    return way;
+}
+
+static void add_way(const struct watched *w, struct way way, size_t to, struct shares *out)
+{
+    share(out, KB_CAUSE_WIRE, node_of(w, to, "pe_cpu"), way.wire_fs, KB_NOWHERE, KB_NO_ID);
+    share(out, KB_CAUSE_OVERHEAD, node_of(w, to, "pe_cpu"), way.overhead_fs, KB_NOWHERE, KB_NO_ID);
+}
+
+static struct queue *queue_of(struct watched *w, size_t from, size_t to, uint32_t tag)
+{
+    struct queue q = {.from = from, .to = to, .tag = tag};
+    size_t i = 0;
+
+    while (i < w->n_queues &&
+           (w->queues[i].from != from || w->queues[i].to != to || w->queues[i].tag != tag))
+        i++;
+    if (i == w->n_queues)
+        TAPE_ADD(w->queues, w->n_queues, q);
+    return &w->queues[i];
+}
+
+/* The pieces of all messages, by queue. */
+static void find_queues(struct watched *w)
+{
+    for (size_t id = 0; id < w->s->expected.n_records; id++) {
+        const struct judge_op_record *r = record(w, id);
+        const struct judge_command *c = command(w, r->kernel, r->command);
+        size_t other = is_message(w, r) ? kernel_of(w->s, pe_number(w->s, &c->at)) : 0;
+        struct queue *q;
+
+        if (!is_message(w, r) || r->component == JUDGE_NOWHERE)
+            continue;
+        q = c->kind == JUDGE_SEND ? queue_of(w, r->kernel, other, c->tag)
+                                  : queue_of(w, other, r->kernel, c->tag);
+        if (c->kind == JUDGE_SEND)
+            TAPE_ADD(q->piece, q->n_pieces, id);
+        else
+            TAPE_ADD(q->take, q->n_takes, id);
+    }
+}
+
+static void free_queues(struct watched *w)
+{
+    for (size_t i = 0; i < w->n_queues; i++) {
+        free(w->queues[i].piece);
+        free(w->queues[i].take);
+    }
+    free(w->queues);
+}
+
+/* The queue of a piece, and its place there. */
+static const struct queue *find_piece(const struct watched *w, uint64_t id, size_t *at)
+{
+    for (size_t i = 0; i < w->n_queues; i++) {
+        const struct queue *q = &w->queues[i];
+
+        for (*at = 0; *at < q->n_pieces; ++*at)
+            if (q->piece[*at] == id)
+                return q;
+        for (*at = 0; *at < q->n_takes; ++*at)
+            if (q->take[*at] == id)
+                return q;
+    }
+    fail_msg("%" PRIu64 " is in no queue", id);
+    return NULL;
+}
+
+/* What another PE's job has let come, and when it set out there. */
+struct entry {
+    uint64_t job; /* JUDGE_NONE: none has */
+    int64_t since_fs;
+};
+
+/* A receive takes pieces in order, as they have come: what has kept it from this one last. */
+static uint64_t last_to_come(const struct watched *w, uint64_t take)
+{
+    size_t at;
+    const struct queue *q = find_piece(w, take, &at);
+    uint64_t last = q->piece[0];
+
+    for (size_t i = 1; i <= at; i++)
+        if (record(w, q->piece[i])->order > record(w, last)->order)
+            last = q->piece[i];
+    return last;
+}
+
+/* design 5.1: all waits of a receive until it took `id`. */
+static struct entry wait_for_messages(const struct watched *w, uint64_t id, struct shares *out)
+{
+    const struct judge_op_record *r = record(w, id);
+    int64_t issue_fs = times(w, r->kernel, r->command)->issue_fs, since_fs = issue_fs;
+    struct entry entry = {JUDGE_NONE, 0};
+
+    for (uint64_t take = command_of(w, r) + 1; take <= id; take++) {
+        uint64_t piece = last_to_come(w, take);
+        const struct judge_op_record *sent = record(w, piece);
+
+        if (sent->t_end <= issue_fs)
+            continue;
+        share(out, KB_CAUSE_QUEUE_WAIT, node_of(w, r->kernel, "pe_scheduler"),
+              sent->t_end - since_fs, behind_of(w, sent->kernel), (uint32_t)command_of(w, sent));
+        since_fs = sent->t_end;
+        entry = (struct entry){piece, since_fs};
+    }
+    return entry;
+}
+
 /*
- * design 5: back from the end of job `id`. What it waited for, if a tile of its own command had it,
- * is followed instead of the wait; else what let it begin: the stage before, the tile whose FETCH
- * made room, or its command's issue.
+ * design 5.1: all waits of a send until its piece `id` had a slot. While the credit was under way
+ * already the wait is for the rest of its way, the wires of which come last.
  */
-static void add_chain(const struct watched *w, uint64_t id, struct shares *out)
+static struct entry wait_for_slots(const struct watched *w, uint64_t id, struct shares *out)
+{
+    const struct judge_op_record *r = record(w, id);
+    int64_t issue_fs = times(w, r->kernel, r->command)->issue_fs, since_fs = issue_fs;
+    struct entry entry = {JUDGE_NONE, 0};
+    struct way left = {0, 0};
+    uint32_t slots = judge_count(w->s->judge, "cube.pe.pe_ipcq.slots");
+
+    for (uint64_t piece = command_of(w, r); piece <= id; piece++) {
+        size_t at;
+        const struct queue *q = find_piece(w, piece, &at);
+        const struct judge_op_record *take = at < slots ? NULL : record(w, q->take[at - slots]);
+        struct way way = way_of(w, q->to, q->from);
+        int64_t free_fs = take ? take->t_end + way.wire_fs + way.overhead_fs : 0, from_fs, rest_fs;
+
+        if (free_fs <= issue_fs || free_fs < since_fs)
+            continue;
+        from_fs = take->t_end > since_fs ? take->t_end : since_fs;
+        rest_fs = free_fs - from_fs;
+        share(out, KB_CAUSE_QUEUE_WAIT, node_of(w, q->from, "pe_scheduler"), from_fs - since_fs,
+              behind_of(w, q->to), (uint32_t)command_of(w, take));
+        left.wire_fs += rest_fs < way.wire_fs ? rest_fs : way.wire_fs;
+        left.overhead_fs += rest_fs < way.wire_fs ? 0 : rest_fs - way.wire_fs;
+        since_fs = free_fs;
+        entry = (struct entry){q->take[at - slots], take->t_end};
+    }
+    add_way(w, left, r->kernel, out);
+    return entry;
+}
+
+/* When a piece of a message begins: nothing waits but for another PE before that. */
+static int64_t begin_fs(const struct watched *w, uint64_t id)
+{
+    const struct judge_op_record *r = record(w, id);
+    size_t n;
+    const kb_span *x = tape_of(&w->tape, (uint32_t)id, &n);
+
+    return n ? x->begin_fs : r->t_start;
+}
+
+/* What was told of a piece's wait: from the piece before on, or from the issue. */
+static const kb_span *told_wait(const struct watched *w, uint64_t id)
+{
+    for (size_t i = 0; i < w->tape.n_waits; i++)
+        if (w->tape.wait[i].id == id)
+            return &w->tape.wait[i];
+    return NULL;
+}
+
+/* Every wait for another PE was told while it lasted; the others as well may take no time. */
+static size_t assert_pe_wait(const struct watched *w, uint64_t id)
+{
+    const struct judge_op_record *r = record(w, id);
+    const struct judge_command_times *t = times(w, r->kernel, r->command);
+    bool barrier = command(w, r->kernel, r->command)->kind == JUDGE_BARRIER;
+    uint64_t first = command_of(w, r) + (record(w, command_of(w, r))->component == JUDGE_NOWHERE);
+    int64_t from_fs = id == first || barrier ? t->issue_fs : begin_fs(w, id - 1);
+    int64_t until_fs = barrier ? t->end_fs : begin_fs(w, id);
+    const kb_span *x = told_wait(w, id);
+    char name[KB_PLACE_BYTES], want[JUDGE_NAME_BYTES];
+
+    if (!x) {
+        assert_true(!barrier && from_fs == until_fs);
+        return 0;
+    }
+    if (x->begin_fs != from_fs || x->end_fs != until_fs)
+        fail_msg("seed %" PRIu64 ": %" PRIu64 " waits from %" PRId64 " to %" PRId64 ", not %" PRId64
+                 " to %" PRId64,
+                 w->s->seed, id, x->begin_fs, x->end_fs, from_fs, until_fs);
+    assert_true(x->command == command_of(w, r));
+    assert_true(x->cause == (barrier ? KB_CAUSE_BARRIER_WAIT : KB_CAUSE_QUEUE_WAIT));
+    assert_true(x->token == (barrier ? KB_NO_ID : id - first));
+    kb_place_name(w->s->topo, x->behind, name);
+    judge_end_name(&command(w, r->kernel, r->command)->at, want);
+    assert_string_equal(name, barrier ? "" : want);
+    return 1;
+}
+
+static void assert_pe_waits(const struct watched *w)
+{
+    size_t n = 0;
+
+    for (size_t id = 0; id < w->s->expected.n_records; id++) {
+        const struct judge_op_record *r = record(w, id);
+        enum judge_command_kind kind = command(w, r->kernel, r->command)->kind;
+        bool receives = kind == JUDGE_RECV && r->component != JUDGE_NOWHERE;
+
+        if (receives || kind == JUDGE_SEND || kind == JUDGE_BARRIER)
+            n += assert_pe_wait(w, id);
+    }
+    assert_true(n == w->tape.n_waits);
+}
+
+/* -- back from an end ----------------------------------------------------------------------- */
+
+/*
+ * Of job `id` back to its command's issue, or to what another PE has done: the waits before all,
+ * and the pieces of time, all or those since that.
+ */
+struct chain {
+    struct shares whole, since;
+    struct entry entry;
+};
+
+static void add_both(struct chain *x, const struct shares *pieces)
+{
+    for (size_t i = 0; i < 2; i++) {
+        struct shares *to = i ? &x->since : &x->whole;
+
+        assert_true(to->n + pieces->n <= MOST_SHARES);
+        for (size_t k = 0; k < pieces->n; k++) {
+            const kb_share *piece = &pieces->row[k];
+            size_t at = 0;
+
+            while (at < to->n &&
+                   (to->row[at].cause != piece->cause || to->row[at].place != piece->place))
+                at++;
+            if (at == to->n) {
+                to->row[to->n++] = *piece;
+                continue;
+            }
+            to->row[at].count += piece->count;
+            to->row[at].sum_fs += piece->sum_fs;
+            if (piece->longest_fs > to->row[at].longest_fs) {
+                to->row[at].longest_fs = piece->longest_fs;
+                to->row[at].behind = piece->behind;
+                to->row[at].behind_id = piece->behind_id;
+            }
+        }
+    }
+}
+
+static void begin_chain(const struct watched *w, uint64_t id, struct chain *x)
+{
+    const struct judge_op_record *r = record(w, id);
+    enum judge_command_kind kind = command(w, r->kernel, r->command)->kind;
+
+    if (kind == JUDGE_RECV)
+        x->entry = wait_for_messages(w, id, &x->whole);
+    if (kind != JUDGE_SEND)
+        return;
+    x->entry = wait_for_slots(w, id, &x->whole);
+    if (x->entry.job != JUDGE_NONE)
+        add_way(w, way_of(w, record(w, x->entry.job)->kernel, r->kernel), r->kernel, &x->since);
+}
+
+/*
+ * design 5: back from the end of job `id`. What it waited for, if a tile or a piece of its own
+ * command had it, is followed instead of the wait; else what let it begin: the stage before, the
+ * tile whose FETCH made room, another PE, or its command's issue.
+ */
+static void add_chain(const struct watched *w, uint64_t id, struct chain *x)
 {
     const struct judge_op_record *r = record(w, id);
     const struct judge_wait *wait = wait_for_own(w, id);
+    struct shares pieces = {.n = 0};
 
     if (wait)
-        add_chain(w, wait->given_by, out);
+        add_chain(w, wait->given_by, x);
     else if (r->after != JUDGE_NONE && same_command(r, record(w, r->after)))
-        add_chain(w, r->after, out);
+        add_chain(w, r->after, x);
     else if (r->after != JUDGE_NONE)
-        add_room(w, r, out);
-    add_pieces(w, (uint32_t)id, wait, out);
+        add_room(w, r, &x->whole);
+    else
+        begin_chain(w, id, x);
+    add_pieces(w, (uint32_t)id, wait, &pieces);
+    add_both(x, &pieces);
+}
+
+static bool same_group(const struct watched *w, size_t a, size_t b)
+{
+    const struct judge_group *x = &w->s->program.groups[a], *y = &w->s->program.groups[b];
+    size_t n = 0;
+
+    for (size_t i = 0; i < x->n; i++)
+        for (size_t k = 0; k < y->n; k++)
+            n += pe_number(w->s, &x->pes[i]) == pe_number(w->s, &y->pes[k]);
+    return x->n == y->n && n == x->n;
+}
+
+/* The `nth` barrier of a group in a kernel; or, with `until`, how many come before that command. */
+static size_t nth_barrier(const struct watched *w, size_t kernel, size_t group, size_t nth,
+                          size_t until)
+{
+    const struct judge_kernel *k = &w->s->program.kernels[kernel];
+    size_t n = 0;
+
+    for (size_t i = 0; i < k->n && i < until; i++) {
+        if (k->commands[i].kind != JUDGE_BARRIER || !same_group(w, k->commands[i].group, group))
+            continue;
+        if (n++ == nth)
+            return i;
+    }
+    return n;
+}
+
+/* design 5.1: a barrier as one of its members comes through it. */
+struct meeting {
+    size_t lowest, last; /* kernels */
+    uint64_t last_id;    /* the command whose word comes last, */
+    int64_t there_fs;    /* and when it is with the lowest PE */
+};
+
+static struct meeting meet(const struct watched *w, const struct judge_op_record *r)
+{
+    size_t group = command(w, r->kernel, r->command)->group;
+    size_t nth = nth_barrier(w, r->kernel, group, SIZE_MAX, r->command);
+    const struct judge_group *g = &w->s->program.groups[group];
+    struct meeting m = {.there_fs = -1};
+    int64_t issued_fs = 0;
+
+    m.lowest = kernel_of(w->s, pe_number(w->s, &g->pes[0]));
+    for (size_t i = 1; i < g->n; i++)
+        if (pe_number(w->s, &g->pes[i]) < pe_number(w->s, &w->s->program.kernels[m.lowest].pe))
+            m.lowest = kernel_of(w->s, pe_number(w->s, &g->pes[i]));
+    for (size_t i = 0; i < g->n; i++) {
+        size_t k = kernel_of(w->s, pe_number(w->s, &g->pes[i]));
+        const struct judge_command_times *t = times(w, k, nth_barrier(w, k, group, nth, SIZE_MAX));
+        struct way way = way_of(w, k, m.lowest);
+        int64_t there_fs = t->issue_fs + way.wire_fs + way.overhead_fs;
+        bool first =
+            t->issue_fs < issued_fs ||
+            (t->issue_fs == issued_fs &&
+             pe_number(w->s, &g->pes[i]) < pe_number(w->s, &w->s->program.kernels[m.last].pe));
+
+        if (there_fs < m.there_fs || (there_fs == m.there_fs && !first))
+            continue;
+        m = (struct meeting){m.lowest, k, t->op_id, there_fs};
+        issued_fs = t->issue_fs;
+    }
+    return m;
+}
+
+static void add_barrier(const struct watched *w, const struct judge_op_record *r, struct chain *x)
+{
+    struct meeting m = meet(w, r);
+
+    if (m.last == r->kernel)
+        add_way(w, way_of(w, m.last, m.lowest), m.lowest, &x->whole);
+    else
+        share(&x->whole, KB_CAUSE_BARRIER_WAIT, node_of(w, r->kernel, "pe_scheduler"),
+              m.there_fs - times(w, r->kernel, r->command)->issue_fs, behind_of(w, m.last),
+              (uint32_t)m.last_id);
+    add_way(w, way_of(w, m.lowest, r->kernel), r->kernel, &x->whole);
+    add_way(w, way_of(w, m.lowest, r->kernel), r->kernel, &x->since);
+    if (m.last != r->kernel)
+        x->entry = (struct entry){m.last_id, m.there_fs};
 }
 
 /* The job of a command that ended last. */
@@ -234,6 +647,7 @@ static uint64_t last_job(const struct watched *w, uint64_t command)
         if (!same_command(&run->records[id], &run->records[command]))
             break;
         if (run->records[id].component != JUDGE_PE_SCHEDULER &&
+            run->records[id].component != JUDGE_NOWHERE &&
             (last == JUDGE_NONE || run->records[id].order > run->records[last].order))
             last = id;
     }
@@ -259,21 +673,43 @@ static void assert_share(const struct watched *w, const kb_command *c, const kb_
              want->sum_fs, want->longest_fs, want->behind_id);
 }
 
+/* What led to the end of a command, or of job `id` of it. */
+static void follow(const struct watched *w, uint64_t id, bool barrier, struct chain *x)
+{
+    x->whole.n = x->since.n = 0;
+    x->entry = (struct entry){JUDGE_NONE, 0};
+    if (barrier)
+        add_barrier(w, record(w, id), x);
+    else
+        add_chain(w, id, x);
+}
+
+static bool is_barrier(const struct watched *w, uint64_t id)
+{
+    return command(w, record(w, id)->kernel, record(w, id)->command)->kind == JUDGE_BARRIER;
+}
+
+static void follow_command(const struct watched *w, uint64_t id, struct chain *x)
+{
+    bool barrier = is_barrier(w, id);
+
+    follow(w, barrier ? id : last_job(w, id), barrier, x);
+}
+
 static void assert_shares(const struct watched *w, const kb_command *c)
 {
-    static struct shares want;
+    static struct chain want;
     const struct judge_op_record *r = record(w, c->id);
     int64_t sum_fs = 0;
 
-    want.n = 0;
-    add_chain(w, last_job(w, c->id), &want);
-    share(&want, KB_CAUSE_DISPATCH, node_of(w, r, "pe_cpu"), c->issue_fs - c->call_fs, KB_NOWHERE,
-          KB_NO_ID);
-    for (size_t i = 0; i < want.n; i++)
-        assert_share(w, c, &want.row[i]);
+    follow_command(w, c->id, &want);
+    share(&want.whole, KB_CAUSE_DISPATCH, node_of(w, r->kernel, "pe_cpu"), c->issue_fs - c->call_fs,
+          KB_NOWHERE, KB_NO_ID);
+    for (size_t i = 0; i < want.whole.n; i++)
+        assert_share(w, c, &want.whole.row[i]);
     for (size_t i = 0; i < c->n_shares; i++)
         sum_fs += c->share[i].sum_fs;
-    assert_true(c->n_shares == want.n);
+    assert_true(c->n_shares == want.whole.n);
     assert_true(sum_fs == c->end_fs - c->call_fs);
 }
 
@@ -299,6 +735,18 @@ static void assert_name(const struct watched *w, const struct judge_command *c, 
         break;
     case JUDGE_COMPOSITE_GEMM:
         strcpy(want, "composite_gemm");
+        break;
+    case JUDGE_SEND:
+        strcpy(want, "send");
+        break;
+    case JUDGE_RECV:
+        strcpy(want, "recv");
+        break;
+    case JUDGE_BARRIER:
+        strcpy(want, "barrier");
+        break;
+    case JUDGE_ATOMIC:
+        strcpy(want, "atomic_add");
         break;
     default:
         strcpy(want, "composite_math");
@@ -346,7 +794,9 @@ static struct cause assert_commands(const struct watched *w, size_t kernel)
                      w->s->seed, x->id, x->after_end ? "end" : "issue", x->after,
                      cause.after_end ? "end" : "issue", cause.after);
         assert_shares(w, x);
-        assert_true(x->async == (k->commands[i].async || x->composite));
+        assert_true(x->return_fs == t->return_fs);
+        assert_true(x->async ==
+                    (k->commands[i].async || x->composite || k->commands[i].kind == JUDGE_SEND));
         cause = (struct cause){x->id, !x->async};
     }
     return cause;
@@ -371,33 +821,98 @@ static struct cause cause_of_end(const struct watched *w, size_t kernel, struct 
 
 /* -- the critical path ---------------------------------------------------------------------- */
 
+/* A step as it ought to be. */
+struct step {
+    uint32_t id;
+    int64_t begin_fs, end_fs, by_cause[KB_N_CAUSES];
+};
+
 struct path {
     const struct watched *w;
-    kb_why_step *want;
+    struct step *want;
     size_t n, told;
 };
+
+static struct step step_of(uint32_t id, int64_t begin_fs, int64_t end_fs, const struct shares *x)
+{
+    struct step step = {.id = id, .begin_fs = begin_fs, .end_fs = end_fs};
+
+    for (size_t i = 0; i < x->n; i++)
+        step.by_cause[x->row[i].cause] += x->row[i].sum_fs;
+    return step;
+}
+
+/*
+ * A step of `c` that ended at `end_fs` as `x` says: it began with what another PE has done, or with
+ * its call. Adds what is before it on other PEs, too; returns the command at whose call it stands.
+ */
+static const kb_command *walk_over(struct path *p, const kb_command *c, int64_t end_fs,
+                                   struct chain *x)
+{
+    const struct watched *w = p->w;
+    struct step step;
+
+    while (x->entry.job != JUDGE_NONE) {
+        const struct judge_op_record *r = record(w, x->entry.job);
+        uint64_t job = x->entry.job;
+
+        step = step_of(c->id, x->entry.since_fs, end_fs, &x->since);
+        TAPE_ADD(p->want, p->n, step);
+        end_fs = x->entry.since_fs;
+        c = w->by_id[command_of(w, r)];
+        if (!is_barrier(w, job)) {
+            follow(w, job, false, x);
+            continue;
+        }
+        x->whole.n = 0;
+        x->entry.job = JUDGE_NONE;
+        add_way(w, way_of(w, r->kernel, meet(w, r).lowest), meet(w, r).lowest, &x->whole);
+    }
+    step = step_of(c->id, c->call_fs, end_fs, &x->whole);
+    step.by_cause[KB_CAUSE_DISPATCH] += c->issue_fs - c->call_fs;
+    TAPE_ADD(p->want, p->n, step);
+    return c;
+}
+
+/* What let a command return before its end: its issue, or the slot of its last piece. */
+static void follow_return(const struct watched *w, const kb_command *c, struct chain *x)
+{
+    const struct judge_op_record *r = record(w, c->id);
+    uint64_t last = c->id;
+
+    x->whole.n = x->since.n = 0;
+    x->entry = (struct entry){JUDGE_NONE, 0};
+    if (command(w, r->kernel, r->command)->kind != JUDGE_SEND)
+        return;
+    while (last + 1 < w->s->expected.n_records && same_command(record(w, last + 1), r))
+        last++;
+    begin_chain(w, last, x);
+}
 
 /* Steps from the end of the kernel back to its start, then turned around. */
 static void walk_back(struct path *p, struct cause cause, int64_t end_fs)
 {
+    static struct chain x;
     const struct watched *w = p->w;
 
     while (cause.after != KB_NO_ID) {
         const kb_command *c = w->by_id[cause.after];
-        kb_why_step step = {.id = c->id, .begin_fs = c->call_fs};
 
-        step.end_fs = cause.after_end ? c->end_fs : c->issue_fs;
-        assert_true(step.end_fs == end_fs);
+        assert_true(end_fs == (cause.after_end ? c->end_fs : c->return_fs));
+        if (cause.after_end)
+            follow_command(w, c->id, &x);
+        else
+            follow_return(w, c, &x);
+        c = walk_over(p, c, end_fs, &x);
         end_fs = c->call_fs;
         cause = (struct cause){c->after, c->after_end};
-        TAPE_ADD(p->want, p->n, step);
     }
     assert_true(end_fs == w->s->expected.start_fs);
     for (size_t i = 0; i < p->n / 2; i++) {
-        kb_why_step x = p->want[i];
+        struct step kept = p->want[i];
 
         p->want[i] = p->want[p->n - 1 - i];
-        p->want[p->n - 1 - i] = x;
+        p->want[p->n - 1 - i] = kept;
     }
 }
 
@@ -422,29 +937,23 @@ static void sum_step(const struct watched *w, const kb_why_step *step)
     }
 }
 
-/* A whole step has the sums of its command's causes, one that was left its dispatch. */
-static void assert_step_shares(const struct path *p, const kb_why_step *step)
+static void assert_step_shares(const struct step *want, const kb_why_step *step)
 {
-    const kb_command *c = p->w->by_id[step->id];
-    bool cut = step->end_fs == c->issue_fs && step->end_fs != c->end_fs;
     int64_t by_cause[KB_N_CAUSES] = {0}, sum_fs = 0;
 
-    for (size_t i = 0; i < c->n_shares; i++)
-        if (!cut || c->share[i].cause == KB_CAUSE_DISPATCH)
-            by_cause[c->share[i].cause] += c->share[i].sum_fs;
     for (size_t i = 0; i < step->n_shares; i++) {
         sum_fs += step->share[i].sum_fs;
-        by_cause[step->share[i].cause] -= step->share[i].sum_fs;
+        by_cause[step->share[i].cause] += step->share[i].sum_fs;
     }
     assert_true(sum_fs == step->end_fs - step->begin_fs);
     for (int i = 0; i < KB_N_CAUSES; i++)
-        assert_true(by_cause[i] == 0);
+        assert_true(by_cause[i] == want->by_cause[i]);
 }
 
 static void assert_step(void *arg, const kb_why_step *step)
 {
     struct path *p = arg;
-    const kb_why_step *want = &p->want[p->told];
+    const struct step *want = &p->want[p->told];
 
     if (p->told == p->n || step->id != want->id || step->begin_fs != want->begin_fs ||
         step->end_fs != want->end_fs)
@@ -453,7 +962,7 @@ static void assert_step(void *arg, const kb_why_step *step)
     assert_true(step->launch == 0 && step->pe == p->w->by_id[step->id]->pe);
     assert_string_equal(step->kernel, "program");
     assert_string_equal(step->name, p->w->by_id[step->id]->name);
-    assert_step_shares(p, step);
+    assert_step_shares(want, step);
     sum_step(p->w, step);
     p->told++;
 }
@@ -500,6 +1009,10 @@ static void sum_command(const struct watched *w, const kb_command *c)
         sum(w->sums, KB_WHY_PLACE, name, &row);
         judge_end_name(&w->s->program.kernels[r->kernel].pe, name);
         sum(w->sums, KB_WHY_PE, name, &row);
+        row.behind = x->behind;
+        kb_place_name(w->s->topo, x->place, name);
+        if (x->cause == KB_CAUSE_QUEUE_WAIT || x->cause == KB_CAUSE_BARRIER_WAIT)
+            sum(w->sums, KB_WHY_WAIT, name, &row);
     }
 }
 
@@ -572,12 +1085,14 @@ static void assert_watched(struct watched *w)
     size_t n = 0;
 
     tape_sort(&w->tape);
+    find_queues(w);
     assert_waits(&w->tape, &s->expected.waits);
     for (uint32_t id = 0; id < s->expected.n_records; id++)
         assert_stage(w, id);
     assert_record_times(w);
     assert_services(&w->tape, w->sim);
     index_commands(w);
+    assert_pe_waits(w);
     sums_begin(w->sums, &w->tape);
     for (size_t k = 0; k < s->program.n; k++)
         ends[k] = cause_of_end(w, k, assert_commands(w, k));
@@ -593,6 +1108,7 @@ static void assert_watched(struct watched *w)
     assert_rows(w->sums, w->why);
     free(ends);
     free(w->by_id);
+    free_queues(w);
 }
 
 static void check_program(struct scenario *s, kb_options options, struct sums *sums)
@@ -624,6 +1140,23 @@ static void random_kernels_spend_their_time_as_the_judge_says(void **state)
     (void)state;
     for (uint64_t seed = 1; seed <= seeds; seed++) {
         struct scenario s = scenario_new(seed);
+
+        check_program(&s, (kb_options){.fingerprint = seed % 2, .oplog = seed % 5 == 0}, sums);
+        scenario_free(&s);
+    }
+    free(sums);
+}
+
+/* design 5.1: the same of PEs that talk, whose paths go from one to another */
+static void random_kernels_that_talk_spend_theirs_so_too(void **state)
+{
+    const char *wanted = getenv("KB_SEEDS");
+    uint64_t seeds = wanted ? strtoull(wanted, NULL, 10) : TALKS;
+    struct sums *sums = malloc(sizeof *sums);
+
+    (void)state;
+    for (uint64_t seed = 1; seed <= seeds; seed++) {
+        struct scenario s = scenario_of(seed, true);
 
         check_program(&s, (kb_options){.fingerprint = seed % 2, .oplog = seed % 5 == 0}, sums);
         scenario_free(&s);
@@ -669,7 +1202,7 @@ static void commands_and_paths_add_up_whatever_cost_is_left_out(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= SEEDS / 4; seed++) {
-        struct scenario s = scenario_new(seed);
+        struct scenario s = scenario_of(seed, seed % 2);
         kb_options options = {.costs_off = (unsigned)(seed % 4 ? seed * 7 % 64 : 15)};
         struct tape tape = {.topo = s.topo, .seed = seed};
         kb_sim *plain = launch_program(&s, options), *sim = launch_program(&s, options);
@@ -705,6 +1238,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_kernels_spend_their_time_as_the_judge_says),
+        cmocka_unit_test(random_kernels_that_talk_spend_theirs_so_too),
         cmocka_unit_test(of_kernels_that_end_together_the_first_has_the_path),
         cmocka_unit_test(commands_and_paths_add_up_whatever_cost_is_left_out),
     };

@@ -1,4 +1,5 @@
-/* blocked.h -- the report of a deadlock: kernels that wait for ever, instead of rows of launches. */
+/* blocked.h -- the report of a deadlock: kernels that wait for ever, instead of rows of launches.
+ */
 #ifndef BLOCKED_H
 #define BLOCKED_H
 #include "cmd.h"

@@ -331,6 +331,8 @@ static const struct column sum_columns[1 + KB_N_CAUSES] = {
     [1 + KB_CAUSE_PORT_WAIT] = {"queue_port_ns", CELL_NS},
     [1 + KB_CAUSE_PORT] = {"port_ns", CELL_NS},
     [1 + KB_CAUSE_COMPUTE] = {"compute_ns", CELL_NS},
+    [1 + KB_CAUSE_QUEUE_WAIT] = {"queue_pe_ns", CELL_NS},
+    [1 + KB_CAUSE_BARRIER_WAIT] = {"barrier_ns", CELL_NS},
 };
 
 /* All causes of one thing. */

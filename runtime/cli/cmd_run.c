@@ -257,6 +257,8 @@ static bool say_end(const struct run *run, kb_status status)
     else if (status == KB_STOPPED && talk)
         cmd_note(run->cli, "stopped at %s ns: %llu of %llu launches complete%s", until, done, total,
                  results);
+    if (status == KB_OK && talk && *kb_bench_notes(run->run))
+        cmd_note(run->cli, "%s", kb_bench_notes(run->run));
     if (status == KB_OK && talk)
         warn_of_ideal_links(run->cli, run->sim);
     if (status == KB_OK && talk)

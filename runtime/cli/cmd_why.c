@@ -1,6 +1,7 @@
 /* cmd_why.c -- `why`: a bench, a file of transactions or traffic again, each time with one limit
  * less. */
 #include "benches.h"
+#include "blocked.h"
 #include "blocks.h"
 #include "cmd.h"
 #include "pattern.h"
@@ -48,6 +49,7 @@ struct outcome {
     kb_error why;
     bool ended;
     enum exit_code code; /* after a message */
+    kb_bench_run *stuck; /* owned: its kernels wait for ever; or NULL */
     int64_t end_fs, kernel_fs, mean_fs, p99_fs;
     double accepted_gbs;
     bool steady;
@@ -98,6 +100,10 @@ static void run_bench(struct why *w, size_t i)
     if (o->status)
         return;
     run(w, o, kb_bench_sim(bench));
+    if (o->status == KB_DEADLOCK) {
+        o->stuck = bench;
+        return;
+    }
     for (size_t k = 0; k < kb_launch_done(kb_bench_sim(bench)); k++) {
         kb_launch_result r;
 
@@ -197,6 +203,8 @@ static enum exit_code code_of(const struct why *w, const struct outcome *o)
 {
     if (o->code)
         return o->code;
+    if (o->stuck)
+        return EXIT_DEADLOCK; /* print_stuck() says so */
     return o->status ? cmd_fail(w->cli, o->status, &o->why) : EXIT_OK;
 }
 
@@ -345,6 +353,18 @@ static void say_unsteady(const struct why *w)
                  w->cli->opts.rate);
 }
 
+/* The first run that waits for ever, in place of all of them. */
+static enum exit_code print_stuck(const struct why *w, struct sink *s)
+{
+    size_t i = 0;
+
+    while (!w->outcomes[i].stuck)
+        i++;
+    if (i > 0)
+        cmd_note(w->cli, "with %s removed:", limits[i].name);
+    return blocked_print(w->cli, kb_bench_sim(w->outcomes[i].stuck), &w->outcomes[i].why, s);
+}
+
 static enum exit_code why_into(void *arg, struct sink *s)
 {
     struct why *w = arg;
@@ -354,6 +374,8 @@ static enum exit_code why_into(void *arg, struct sink *s)
         .columns = columns, .n_columns = set_columns(w, columns), .row = limit_row, .arg = w};
     char note[NOTE_BYTES];
 
+    if (code == EXIT_DEADLOCK)
+        return print_stuck(w, s);
     if (code && code != EXIT_INTERRUPTED)
         return code;
     rank(w);
@@ -419,6 +441,8 @@ enum exit_code cmd_why(const struct cli *cli)
         code = check_operands(&w);
     if (!code)
         code = cmd_output(cli, why_into, &w);
+    for (size_t i = 0; i < N_LIMITS; i++)
+        kb_bench_free(w.outcomes[i].stuck);
     pattern_free(&w.asked);
     return code;
 }

@@ -149,7 +149,8 @@ static void add_op(struct facts *f, const struct cli *cli, const kb_op_info *inf
     char text[TEXT_BYTES];
 
     if (info->asked != info->op.id)
-        add(f, "op", "stage", cell_count(info->asked));
+        add(f, "op", strcmp(info->op.name, "ipcq_copy") == 0 ? "taken_by" : "stage",
+            cell_count(info->asked));
     add_text(f, "op", "name", info->op.name);
     add_text(f, "op", "component", info->op.component);
     kb_endpoint_name(&pe, text);

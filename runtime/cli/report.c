@@ -210,6 +210,15 @@ void report_rows(struct report *r, const struct rows *rows, const struct origin 
     report_causes(&r->part[PART_CAUSES], r->cli, rows);
 }
 
+void report_deadlock(struct report *r, const struct rows *rows, const struct origin *origin,
+                     const char *why)
+{
+    add_notes(r, why);
+    if (rows->note)
+        add_notes(r, rows->note);
+    report_table(&r->part[PART_ROWS], "rows", "Commands that wait for ever", rows, origin);
+}
+
 void report_why(struct report *r, const struct rows *causes, const struct rows *sums)
 {
     struct sink *s = &r->part[PART_CAUSES];

@@ -16,6 +16,10 @@ void report_free(struct report *r);
 void report_note(struct report *r, const char *line);
 void report_rows(struct report *r, const struct rows *rows, const struct origin *origin);
 
+/* Rows that take the place of a command's own: what waits for ever, and `why` in a sentence. */
+void report_deadlock(struct report *r, const struct rows *rows, const struct origin *origin,
+                     const char *why);
+
 /* The causes of all time as --why has them; `sums`: of each command by cause, NULL: none. */
 void report_why(struct report *r, const struct rows *causes, const struct rows *sums);
 

@@ -29,6 +29,8 @@ static const struct cause {
     {"queue_link_ns", "queue: link", "c-link"},
     {"queue_memory_ns", "queue: memory", "c-memory"},
     {"queue_port_ns", "queue: TCM port", "c-queue-port"},
+    {"queue_pe_ns", "queue: other PEs", "c-queue-pe"},
+    {"barrier_ns", "barrier", "c-barrier"},
     {"port_ns", "TCM port", "c-port"},
     {"compute_ns", "compute", "c-compute"},
     {"dispatch_ns", "dispatch", "c-dispatch"},

@@ -82,7 +82,7 @@ struct trace {
     uint64_t n_told_early;
     struct {
         struct trace_text *id, *op, *source, *target, *nbytes, *command, *tile, *waited, *behind,
-            *behind_id, *at, *region, *overhead, *drain, *compute, *dispatch;
+            *behind_id, *at, *region, *overhead, *drain, *compute, *dispatch, *wait;
     } word;
 };
 
@@ -514,9 +514,9 @@ static uint64_t command_flow(uint32_t command, uint32_t token)
 
 static void set_flow(struct flight *f, struct slice *s, const kb_service *work)
 {
-    s->flow[0] = (uint64_t)work->id + 1;
+    s->flow[0] = (uint64_t)(work->message == KB_NO_ID ? work->id : work->message) + 1;
     s->flow[1] = command_flow(work->command, work->token);
-    s->flow_begins = !f->seen;
+    s->flow_begins = !f->seen && work->message == KB_NO_ID;
     f->seen = true;
 }
 
@@ -557,6 +557,8 @@ static bool is_last(const kb_service *work, bool service)
     kb_place_kind at = kb_place_kind_of(work->place);
     bool host = kb_place_kind_of(work->source) == KB_AT_HOST;
 
+    if (strcmp(work->what, "ipcq_copy") == 0)
+        return false; /* what takes it goes on with it */
     return host ? at == KB_AT_HOST : service && at == KB_AT_MEMORY;
 }
 
@@ -619,6 +621,8 @@ static bool is_wait(kb_cause cause)
     case KB_CAUSE_ENGINE_WAIT:
     case KB_CAUSE_MEMORY_WAIT:
     case KB_CAUSE_PORT_WAIT:
+    case KB_CAUSE_QUEUE_WAIT:
+    case KB_CAUSE_BARRIER_WAIT:
         return true;
     default:
         return false;
@@ -639,6 +643,39 @@ static void open_wait(struct trace *t, const kb_span *span, int64_t n)
         add(t, waiting_at(t, c), n);
 }
 
+/* For another PE, which is seen in the command that waits. */
+static bool is_for_pe(const kb_span *span)
+{
+    return span->cause == KB_CAUSE_QUEUE_WAIT || span->cause == KB_CAUSE_BARRIER_WAIT;
+}
+
+static void open_pe_wait(struct trace *t, const kb_span *span)
+{
+    struct flight *f = map_get(&t->flights, COMMAND_KEY | span->command);
+    struct slice *in = f ? f->slices : NULL, *s;
+
+    while (in && !in->service)
+        in = in->next;
+    s = in ? add_slice(t, f, in->component, in->lane, span->begin_fs) : NULL;
+    if (!s)
+        return;
+    s->nested = true;
+    s->name = span->behind == KB_NOWHERE ? t->word.wait
+                                         : lanes_label(&t->lanes, "wait for", span->behind);
+    begin_slice(t, s);
+}
+
+static void close_pe_wait(struct trace *t, const kb_span *span)
+{
+    struct flight *f = map_get(&t->flights, COMMAND_KEY | span->command);
+    struct slice *s = f ? f->slices : NULL;
+
+    while (s && (s->service || !s->nested))
+        s = s->next;
+    if (s)
+        end_slice(t, f, s, span->end_fs);
+}
+
 static void open_span(struct trace *t, const kb_span *span)
 {
     struct flight *f = map_get(&t->flights, span->id);
@@ -651,6 +688,7 @@ static void open_span(struct trace *t, const kb_span *span)
                        .source = span->source,
                        .target = span->target,
                        .nbytes = span->nbytes,
+                       .message = span->message,
                        .place = span->place,
                        .begin_fs = span->begin_fs};
 
@@ -759,13 +797,17 @@ static void happen(struct trace *t, const struct early *e)
     go_to(t, e->fs);
     switch (e->kind) {
     case TOLD_OPEN:
-        if (is_wait(e->span.cause))
+        if (is_for_pe(&e->span))
+            open_pe_wait(t, &e->span);
+        else if (is_wait(e->span.cause))
             open_wait(t, &e->span, 1);
         else
             open_span(t, &e->span);
         break;
     case TOLD_CLOSE:
-        if (is_wait(e->span.cause))
+        if (is_for_pe(&e->span))
+            close_pe_wait(t, &e->span);
+        else if (is_wait(e->span.cause))
             close_wait(t, &e->span);
         else
             close_span(t, &e->span);
@@ -934,6 +976,42 @@ static void show_dispatch(struct trace *t, struct flight *f, const kb_command *c
     end_slice(t, f, s, command->issue_fs);
 }
 
+/* Until its kernel goes on a send is a call like others, and beside that until its end. */
+static void begin_send(struct trace *t, struct flight *f, const kb_command *send,
+                       struct trace_text *name)
+{
+    struct slice *s = begin_in_kernel(t, f, send->pe, send->call_fs, name), *rest;
+
+    if (!s)
+        return;
+    s->service = true;
+    set_command(t, s, send);
+    s->flow[1] = 0; /* the other slice has it */
+    begin_slice(t, s);
+    show_dispatch(t, f, send);
+    rest = begin_of_pe(t, f, send->pe, 1, send->issue_fs, name);
+    if (!rest)
+        return;
+    set_command(t, rest, send);
+    begin_slice(t, rest);
+}
+
+static void on_go_on(void *arg, const kb_command *send)
+{
+    struct trace *t = arg;
+    struct flight *f;
+    struct slice *s;
+
+    if (is_lost(t))
+        return;
+    come_to(t, send->return_fs);
+    f = map_get(&t->flights, COMMAND_KEY | send->id);
+    for (s = f ? f->slices : NULL; s && !s->service;)
+        s = s->next;
+    if (s)
+        end_slice(t, f, s, send->return_fs);
+}
+
 static void on_issue(void *arg, const kb_command *command)
 {
     struct trace *t = arg;
@@ -946,6 +1024,10 @@ static void on_issue(void *arg, const kb_command *command)
     come_to(t, command->issue_fs);
     f = flight_of(t, COMMAND_KEY | command->id);
     name = lanes_text(&t->lanes, command->call);
+    if (strcmp(command->name, "send") == 0) {
+        begin_send(t, f, command, name);
+        return;
+    }
     if (command->async)
         show_dispatch(t, f, command);
     s = command->async ? begin_of_pe(t, f, command->pe, 1, command->issue_fs, name)
@@ -1012,7 +1094,8 @@ kb_watch trace_callbacks(struct trace *trace)
                       .issue = on_issue,
                       .finish = on_finish,
                       .start = on_start,
-                      .leave = on_leave};
+                      .leave = on_leave,
+                      .go_on = on_go_on};
 }
 
 kb_status trace_watch(struct trace *trace, kb_sim *sim, kb_error *why)
@@ -1082,6 +1165,7 @@ static void make_words(struct trace *t)
     t->word.drain = lanes_text(l, "drain");
     t->word.compute = lanes_text(l, "compute");
     t->word.dispatch = lanes_text(l, "dispatch");
+    t->word.wait = lanes_text(l, "wait");
 }
 
 /* The formats by their suffixes; opts.c has refused all others. */
@@ -1192,7 +1276,7 @@ static void say_end(const struct trace *t)
 enum exit_code trace_close(struct trace *t, enum exit_code code)
 {
     enum exit_code closed;
-    bool keep = code == EXIT_OK || code == EXIT_DIFFERENT || code == EXIT_INTERRUPTED;
+    bool keep = cmd_is_kept(code);
 
     if (!t)
         return code;

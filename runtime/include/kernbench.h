@@ -140,6 +140,8 @@ typedef struct kb_limits {
     uint32_t math_lanes;
     uint32_t read_channels, write_channels; /* of a PE */
     uint32_t read_engines, write_engines;   /* of an M_CPU */
+    uint32_t queue_slots, queue_slot_bytes; /* of what PEs send to a PE */
+    kb_kind queue_memory;                   /* where they lie */
 } kb_limits;
 
 void kb_topology_limits(const kb_topology *topo, kb_limits *out);
@@ -305,6 +307,8 @@ typedef enum kb_cause {
     KB_CAUSE_PORT_WAIT,    /* for a port of a TCM */
     KB_CAUSE_PORT,         /* FETCH and STORE: bytes through a port of the TCM */
     KB_CAUSE_COMPUTE,      /* cycles of GEMM or MATH */
+    KB_CAUSE_QUEUE_WAIT,   /* for another PE: a message that is not there, or a slot to be free */
+    KB_CAUSE_BARRIER_WAIT, /* for the last word of a barrier */
     KB_N_CAUSES
 } kb_cause;
 
@@ -345,14 +349,15 @@ size_t kb_place_node(const kb_topology *topo, kb_place place, char text[KB_NODE_
 /*
  * A piece of the time of one transaction, or of one stage of a kernel's command. Those of one `id`
  * follow each other without a gap, from its issue to its end; none is empty but waits that end as
- * they begin.
+ * they begin. What a command waits for another PE (causes QUEUE_WAIT, `what` "send" or "recv") is
+ * the first piece of the stage that follows, and of a barrier all from its issue to its end.
  */
 typedef struct kb_span {
     uint32_t id; /* as in fingerprints, results and the op log */
     uint32_t
         command;    /* kernels: the op_id of which it is a stage (or `id` itself); else KB_NO_ID */
     uint32_t token; /* of a composite: the number of the tile; else KB_NO_ID */
-    const char *what; /* "read", "h2d"; kernels: "dma_read", "fetch", "gemm", "math", "store" */
+    const char *what; /* "read", "h2d"; kernels: "dma_read", "ipcq_copy", "fetch", "gemm", "math" */
     kb_place source;  /* a PE or a host */
     kb_place target;  /* the memory of a transaction; KB_NOWHERE: a stage inside the PE */
     uint64_t nbytes;  /* of a transaction */
@@ -360,13 +365,14 @@ typedef struct kb_span {
     kb_place place;     /* where */
     kb_place behind;    /* a wait: the source of who was let in there last; or KB_NOWHERE */
     uint32_t behind_id; /* a wait: and its id; else KB_NO_ID */
+    uint32_t message;   /* the ipcq_copy whose bytes it takes out of their slot; else KB_NO_ID */
     int64_t begin_fs;
     int64_t end_fs; /* -1: not known yet */
 } kb_span;
 
 /* A station (channel, engine, memory, port, link if fifo) that is taken by one of its servers. */
 typedef struct kb_service {
-    uint32_t id, command, token; /* as in kb_span */
+    uint32_t id, command, token, message; /* as in kb_span */
     const char *what;
     kb_place source, target;
     uint64_t nbytes;
@@ -387,14 +393,15 @@ typedef struct kb_share {
 } kb_share;
 
 /*
- * A command of a kernel. Its shares tile the time from call to end: of the tiles of a composite
- * those count that its end waited for.
+ * A command of a kernel. Its shares tile the time from call to end: of the tiles of a composite,
+ * and the pieces of a message, those count that its end waited for.
  */
 typedef struct kb_command {
     uint32_t id;                 /* op_id */
     uint32_t pe;                 /* number over all SIPs and cubes */
     const char *call;            /* "tl_load" */
-    const char *name;            /* as the op log has it: "dma_read", "gemm_f16", "exp" */
+    const char *name;            /* as the op log has it: "dma_read", "gemm_f16", "exp"; or "send",
+                                    "recv", "barrier", "atomic_add" */
     const char *kernel, *region; /* region may be NULL */
     const char *file;            /* where it was called */
     int line;
@@ -406,7 +413,25 @@ typedef struct kb_command {
     /* What let the kernel come to this call: the issue or the end of the PE's command `after`. */
     uint32_t after; /* KB_NO_ID: the start of the kernel */
     bool after_end;
+    int64_t
+        return_fs; /* the kernel went on: at its end, its issue, or the last piece's of a send */
+    /* What another PE has let come: how it returned before its end, how it ended; or KB_NO_ID. */
+    uint32_t return_stretch, end_stretch;
 } kb_command;
+
+/*
+ * A part of a command's time, where what it waits for, or what waits for it, is on another PE. It
+ * ends when its message or word is there, when its slot is free again, when its kernel goes on, or
+ * with it; it begins with its call, or when what it waited for set out.
+ */
+typedef struct kb_stretch {
+    uint32_t number; /* 0, 1, 2, ... */
+    uint32_t command, pe;
+    int64_t begin_fs, end_fs;
+    const kb_share *share; /* they tile it */
+    size_t n_shares;
+    uint32_t before; /* the other PE's stretch that ended when it begins; KB_NO_ID: the call */
+} kb_stretch;
 
 /* A kernel on one PE. */
 typedef struct kb_kernel_run {
@@ -437,6 +462,8 @@ typedef struct kb_watch {
     void (*finish)(void *arg, const kb_command *command);
     void (*start)(void *arg, const kb_kernel_run *run);
     void (*leave)(void *arg, const kb_kernel_run *run);
+    void (*go_on)(void *arg, const kb_command *send); /* its last piece is issued, and it returns */
+    void (*stretch)(void *arg, const kb_stretch *stretch);
 } kb_watch;
 
 enum { KB_WATCHES_MAX = 4 };
@@ -511,9 +538,9 @@ kb_status kb_why_rows(kb_why *why, void (*each)(void *arg, const kb_why_row *row
 
 /*
  * Calls `each` for every step of the critical path of each launch that has run, in order of time:
- * the chain of commands that determined when the last kernel ended. The steps of a launch meet,
- * from the start of the kernels to their end; a step that is left for the next by its issue ends
- * there.
+ * the chain of commands that determined when the last kernel ended, on whatever PE. The steps of a
+ * launch meet, from the start of the kernels to their end; a step that is left for the next by its
+ * issue ends there, and so does one whose message, slot or word another PE has waited for.
  *
  * returns  KB_NO_MEMORY
  */
@@ -1079,6 +1106,20 @@ void kb_bench_launch(kb_bench_run *run, const char *name, kb_kernel kernel, cons
                      size_t n_pes);
 /* A number in 0..below-1, from the seed. */
 uint64_t kb_bench_random(kb_bench_run *run, uint64_t below);
+
+/*
+ * For a value that setup() finds itself. kb_bench_try(): how long the kernels of the same run take
+ * if `name` is `value`, in a simulation of its own, without any results and with all costs.
+ * kb_bench_set() replaces the value. kb_bench_note() adds a line to what kb_bench_notes() tells
+ * users, which is "" if there is none.
+ *
+ * returns  KB_BAD_REQUEST: no such argument, or not such a value; whatever a run may come to
+ */
+kb_status kb_bench_try(const kb_bench_run *run, const char *name, const char *value,
+                       int64_t *kernels_fs, kb_error *why);
+void kb_bench_set(kb_bench_run *run, const char *name, const char *value);
+void kb_bench_note(kb_bench_run *run, const char *text);
+const char *kb_bench_notes(const kb_bench_run *run);
 
 /*
  * A run of `bench` in a simulation of its own: `words` are "name=value", `options` may be NULL.

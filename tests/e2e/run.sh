@@ -21,7 +21,10 @@ small()
 {
     case $1 in
     attention) echo H=3 S=33 T=150 D=17 ;;
+    attention_ring) echo H=2 S=33 T=70 D=17 ;;
+    all_* | broadcast | reduce_scatter) echo count=67 ;;
     copy) echo L=1009 ;;
+    mlp_tp) echo M=7 N=41 K=33 ;;
     gather) echo M=101 L=67 D=9 ;;
     list_walk) echo N=101 L=23 ;;
     softmax | layernorm | threshold) echo M=67 N=33 ;;
@@ -29,7 +32,7 @@ small()
     esac
 }
 
-all_benches='attention copy gather gemm gemm_composite layernorm list_walk mlp qkv_gemm softmax threshold'
+all_benches='all_gather all_reduce all_to_all attention attention_ring broadcast copy gather gemm gemm_composite layernorm list_walk mlp mlp_tp qkv_gemm reduce_scatter softmax threshold'
 
 # -- list ---------------------------------------------------------------------------------------
 
@@ -52,7 +55,7 @@ equal "list: JSON" "$(echo $all_benches)" \
 
 refused "no bench" 2 "run needs BENCH"
 refused "unknown bench: the nearest one" 2 "unknown bench 'gem', did you mean 'gemm'?" gem
-refused "unknown bench: all of them" 2 "it is one of attention, copy" 7
+refused "unknown bench: all of them" 2 "it is one of all_gather, all_reduce" 7
 refused "unknown argument: the nearest one" 2 "unknown argument 'dtypo' of gemm, did you mean 'dtype'?" \
     gemm dtypo=f16
 refused "unknown argument: all of them" 2 "unknown argument 'Q' of gemm: it is one of M, N, K, dtype" \

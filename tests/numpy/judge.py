@@ -9,6 +9,7 @@ where FOLDER is what --dump wrote, and all arguments that the judge needs are gi
 It knows what a bench is to compute, from the design's section 5.2, and nothing of how it does.
 """
 import glob
+import math
 import os
 import sys
 
@@ -26,13 +27,22 @@ def gemm(t, args):
     return {"c": t["a"] @ t["b"]}
 
 
+ACTS = {
+    "relu": lambda x: np.maximum(x, 0),
+    "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
+    "tanh": np.tanh,
+    "gelu": lambda x: x * np.vectorize(math.erfc)(-x / math.sqrt(2)) / 2,
+}
+
+
 def mlp(t, args):
-    acts = {
-        "relu": lambda x: np.maximum(x, 0),
-        "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
-        "tanh": np.tanh,
-    }
-    return {"y": acts[args.get("act", "relu")](t["x"] @ t["w"] + t["bias"])}
+    return {"y": ACTS[args.get("act", "relu")](t["x"] @ t["w"] + t["bias"])}
+
+
+def mlp_tp(t, args):
+    """All of it, at every PE."""
+    y = ACTS[args.get("act", "relu")](t["x"] @ t["w1"]) @ t["w2"]
+    return {"y": np.broadcast_to(y, (math.prod(MACHINES[args["on"]]), *y.shape))}
 
 
 def layernorm(t, args):
@@ -44,6 +54,12 @@ def layernorm(t, args):
 def attention(t, args):
     q, k, v = t["q"], t["k"], t["v"]
     return {"o": softmax(q @ k.transpose(0, 2, 1) / np.sqrt(q.shape[-1])) @ v}
+
+
+def attention_ring(t, args):
+    """The same, with the heads of a row side by side: q[S,H,D], k, v[T,H,D]."""
+    heads_first = {name: x.transpose(1, 0, 2) for name, x in t.items()}
+    return {"o": attention(heads_first, args)["o"].transpose(1, 0, 2)}
 
 
 def gather(t, args):
@@ -63,14 +79,155 @@ def threshold(t, args):
     return {"y": np.where(x[:, :1] > float(args.get("t", "0.5")), 2 * x, x)}
 
 
+# -- collectives: to the bit, in the order of the algorithm ---------------------------------------
+
+# PEs of a cube, columns and rows of the mesh, SIPs
+MACHINES = {"cube1": (8, 1, 1, 1), "cube8": (8, 4, 2, 1), "odd": (6, 3, 3, 3), "tray32": (8, 4, 4, 2)}
+
+
+def bf16(x):
+    bits = np.asarray(x, "f4").view("u4").astype("u8")
+    return ((bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000).astype("u4").view("f4").astype("f8")
+
+
+def reducer(args):
+    """Of two arrays that are ints of their type, which wrap, or f64 that are to be rounded."""
+    if args.get("op", "sum") != "sum":
+        return {"max": np.maximum, "min": np.minimum}[args["op"]]
+    narrow = {"f16": "f2", "f32": "f4", "f64": "f8"}
+    dtype = args.get("dtype", "f16")
+    if dtype == "bf16":
+        return lambda a, b: bf16(a + b)
+    if dtype in narrow:
+        return lambda a, b: (a + b).astype(narrow[dtype]).astype("f8")
+    return lambda a, b: a + b
+
+
+def cut(n, parts):
+    """The parts [lo, hi) of n."""
+    return [(i * n // parts, (i + 1) * n // parts) for i in range(parts)]
+
+
+def in_turn(op, vectors):
+    total = vectors[0]
+    for v in vectors[1:]:
+        total = op(total, v)
+    return total
+
+
+def ring(op, v):
+    turned = [np.roll(v, -c - 1, axis=0)[:, lo:hi] for c, (lo, hi) in enumerate(cut(v.shape[1], len(v)))]
+    return np.concatenate([in_turn(op, part) for part in turned])
+
+
+def halving(op, v):
+    p = 1 << (len(v).bit_length() - 1)
+    v = [op(v[i], v[i + p]) if i + p < len(v) else v[i] for i in range(p)]
+    while len(v) > 1:
+        v = [op(a, b) for a, b in zip(v[: len(v) // 2], v[len(v) // 2 :])]
+    return v[0]
+
+
+def line(op, v):
+    root = len(v) // 2
+    sides = [v[:root], v[:root:-1]]
+    return in_turn(op, [v[root]] + [in_turn(op, side) for side in sides if len(side)])
+
+
+def each(how, op, v):
+    """That of all [rank][element] at the end of v."""
+    n = int(np.prod(v.shape[:-2]))
+    sums = [how(op, ranks) for ranks in v.reshape(n, *v.shape[-2:])]
+    return np.stack(sums).reshape(*v.shape[:-2], v.shape[-1])
+
+
+def torus(op, v):
+    """Rings along the last axis but that of the elements, and so on with the parts they make."""
+    if v.ndim == 1:
+        return v
+    sums = each(ring, op, v)
+    return np.concatenate([torus(op, sums[..., lo:hi]) for lo, hi in cut(v.shape[-1], v.shape[-2])])
+
+
+def hierarchy(op, v, last):
+    """v[sip][row][column][PE]: rings in the cubes; their parts along rows, columns and SIPs."""
+    cubes = each(ring, op, v)
+    parts = [cubes[..., lo:hi] for lo, hi in cut(v.shape[-1], v.shape[-2])]
+    return np.concatenate([last(op, each(line, op, each(line, op, part))) for part in parts])
+
+
+def over(args):
+    """PEs, columns, rows, SIPs that are ranks; the parts of the PEs that share a rank's vector."""
+    pes, w, h, sips = MACHINES[args["on"]]
+    count, kind = int(args["count"]), args.get("over", "pes")
+    if kind == "pes":
+        return (pes, w, h, sips), [(0, count)]
+    if kind == "cubes":
+        return (1, w, h, sips), cut(count, pes)
+    shared = cut(count, w * h)
+    return (1, 1, 1, sips), [(lo + a, lo + b) for lo, hi in shared for a, b in cut(hi - lo, pes)]
+
+
+def rows(t, args):
+    """x[row][rank][element]; of inputs=same all ranks have the one"""
+    n, count, x = np.prod(over(args)[0]), int(args["count"]), t["x"]
+    return np.broadcast_to(x.reshape(len(x), -1, count), (len(x), n, count))
+
+
+def all_reduce(t, args):
+    (pes, w, h, sips), parts = over(args)
+    op = reducer(args)
+    x = rows(t, args)[0]
+    how = {
+        "ring": lambda v: ring(op, v),
+        "halving": lambda v: halving(op, v),
+        "torus": lambda v: torus(op, v.reshape(sips, h, w, pes, v.shape[1])),
+        "mesh": lambda v: hierarchy(op, v.reshape(sips, h, w, pes, v.shape[1]), line),
+        "hierarchical": lambda v: hierarchy(op, v.reshape(sips, h, w, pes, v.shape[1]), ring),
+    }[args["algorithm"]]
+    return {"y": np.tile(np.concatenate([how(x[:, lo:hi]) for lo, hi in parts]), len(x))}
+
+
+def reduce_scatter(t, args):
+    op = reducer(args)
+    turned = [np.roll(row, -c - 1, axis=0) for c, row in enumerate(rows(t, args))]
+    return {"y": np.concatenate([in_turn(op, row) for row in turned])}
+
+
+def all_gather(t, args):
+    x = rows(t, args)[0]
+    return {"y": np.stack([np.tile(row, len(x)) for row in x])}
+
+
+def all_to_all(t, args):
+    x = rows(t, args)
+    return {"y": x.transpose(1, 0, 2).reshape(len(x), -1)}
+
+
+def broadcast(t, args):
+    x = rows(t, args)[0]
+    return {"y": np.tile(x[0], len(x))}
+
+
+COLLECTIVES = {
+    "all_gather": all_gather,
+    "all_reduce": all_reduce,
+    "all_to_all": all_to_all,
+    "broadcast": broadcast,
+    "reduce_scatter": reduce_scatter,
+}
+
 BENCHES = {
+    **COLLECTIVES,
     "gemm": gemm,
     "gemm_composite": gemm,
     "qkv_gemm": gemm,
     "mlp": mlp,
+    "mlp_tp": mlp_tp,
     "softmax": lambda t, args: {"y": softmax(t["x"])},
     "layernorm": layernorm,
     "attention": attention,
+    "attention_ring": attention_ring,
     "copy": lambda t, args: {"y": t["x"]},
     "gather": gather,
     "list_walk": list_walk,
@@ -98,10 +255,10 @@ def check_input(name, kind, x):
     return None
 
 
-def compare(name, kind, got, want):
+def compare(name, kind, got, want, exact):
     if got.shape != want.shape:
         return f"{name}: shape {got.shape}, expected {want.shape}"
-    tolerance = TOLERANCE.get(kind, 0)
+    tolerance = 0 if exact else TOLERANCE.get(kind, 0)
     bad = ~np.isclose(got, want, rtol=tolerance, atol=tolerance, equal_nan=True)
     if tolerance == 0:
         bad = got != want
@@ -116,15 +273,15 @@ def judge(folder, bench, args):
     inputs, wrong = {}, None
     for path in sorted(glob.glob(folder + "/in.*.npy")):
         name, kind, x = load(path)
-        # so that sums of small integers cannot wrap on our side
-        inputs[name] = x.astype("i8") if kind in ("i1", "i4") else x
+        # so that sums of small integers cannot wrap on our side; those of collectives are to
+        inputs[name] = x.astype("i8") if kind in ("i1", "i4") and bench not in COLLECTIVES else x
         wrong = wrong or check_input(name, kind, x)
     outputs = BENCHES[bench](inputs, args) if inputs else {}
     found = [load(path) for path in sorted(glob.glob(folder + "/out.*.npy"))]
     if {name for name, _, _ in found} != set(outputs) or not outputs:
         return f"outputs are {[name for name, _, _ in found]}, expected {sorted(outputs)}"
     for name, kind, got in found:
-        wrong = wrong or compare(name, kind, got, outputs[name])
+        wrong = wrong or compare(name, kind, got, outputs[name], bench in COLLECTIVES)
     return wrong
 
 

@@ -280,7 +280,7 @@ def fifo(mine):
 
 
 NODES = {"DMA_READ": ".pe_dma.read", "DMA_WRITE": ".pe_dma.write", "dma_read": ".pe_dma.read",
-         "dma_write": ".pe_dma.write", "FETCH": ".pe_tcm.read", "STORE": ".pe_tcm.write"}
+         "dma_write": ".pe_dma.write", "ipcq_copy": ".pe_dma.write", "FETCH": ".pe_tcm.read", "STORE": ".pe_tcm.write"}
 
 
 def station(record):

@@ -1,0 +1,50 @@
+/* all_gather.c -- y at every rank has as row i the x of rank i. */
+#include <string.h>
+#include "collective_bench.h"
+
+static void all_gather(tl_ctx *tl, const kb_args *args)
+{
+    const kb_bench_run *run = args->user;
+    kb_shard x = kb_tensor_shard(args->tensors[0], tl_pe(tl));
+    kb_shard y = kb_tensor_shard(args->tensors[1], tl_pe(tl));
+    kb_dtype dtype = kb_tensor_dtype(args->tensors[0]);
+    struct ranks ranks = ranks_over(tl, over_of(run));
+
+    all_gather_ring(tl, ranks, vector_of(&x, dtype), vector_of(&y, dtype));
+}
+
+static void setup(kb_bench_run *run)
+{
+    kb_dtype dtype = kb_bench_dtype(run, "dtype");
+    int64_t n = sharing_of(run).ranks, all = n * kb_bench_int(run, "count");
+
+    input_rows(run, 1);
+    kb_bench_output(run, "y", dtype, KB_SHAPE(n, all), BY_COLUMNS);
+    kb_bench_launch(run, "all_gather", all_gather, NULL, 0);
+}
+
+static void reference(const kb_bench_run *run, double *const *t)
+{
+    int64_t n = sharing_of(run).ranks, count = kb_bench_int(run, "count");
+
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t rank = 0; rank < n; rank++)
+            memcpy(t[1] + (i * n + rank) * count, input_of(run, t[0], 0, i),
+                   (size_t)count * sizeof **t);
+}
+
+static const kb_bench_arg args_of_all_gather[] = {
+    COUNT_ARG("64", "elements of a rank"),
+    DTYPE_ARG("f16", ALL_DTYPES),
+    OVER_ARG,
+    INPUTS_ARG,
+};
+
+const kb_bench bench_all_gather = {
+    .name = "all_gather",
+    .summary = "y at every rank has as row i the x of rank i",
+    .args = args_of_all_gather,
+    .n_args = sizeof args_of_all_gather / sizeof *args_of_all_gather,
+    .setup = setup,
+    .reference = reference,
+};

@@ -1,0 +1,50 @@
+/* all_to_all.c -- row i of y at rank j is row j of x at rank i. */
+#include <string.h>
+#include "collective_bench.h"
+
+static void all_to_all(tl_ctx *tl, const kb_args *args)
+{
+    const kb_bench_run *run = args->user;
+    kb_shard x = kb_tensor_shard(args->tensors[0], tl_pe(tl));
+    kb_shard y = kb_tensor_shard(args->tensors[1], tl_pe(tl));
+    kb_dtype dtype = kb_tensor_dtype(args->tensors[0]);
+    struct ranks ranks = ranks_over(tl, over_of(run));
+
+    all_to_all_pairwise(tl, ranks, vector_of(&x, dtype), vector_of(&y, dtype));
+}
+
+static void setup(kb_bench_run *run)
+{
+    kb_dtype dtype = kb_bench_dtype(run, "dtype");
+    int64_t n = sharing_of(run).ranks, all = n * kb_bench_int(run, "count");
+
+    input_rows(run, n);
+    kb_bench_output(run, "y", dtype, KB_SHAPE(n, all), BY_COLUMNS);
+    kb_bench_launch(run, "all_to_all", all_to_all, NULL, 0);
+}
+
+static void reference(const kb_bench_run *run, double *const *t)
+{
+    int64_t n = sharing_of(run).ranks, count = kb_bench_int(run, "count");
+
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < n; j++)
+            memcpy(t[1] + (i * n + j) * count, input_of(run, t[0], j, i),
+                   (size_t)count * sizeof **t);
+}
+
+static const kb_bench_arg args_of_all_to_all[] = {
+    COUNT_ARG("64", "elements from each rank to each"),
+    DTYPE_ARG("f16", ALL_DTYPES),
+    OVER_ARG,
+    INPUTS_ARG,
+};
+
+const kb_bench bench_all_to_all = {
+    .name = "all_to_all",
+    .summary = "row i of y at rank j is row j of x at rank i",
+    .args = args_of_all_to_all,
+    .n_args = sizeof args_of_all_to_all / sizeof *args_of_all_to_all,
+    .setup = setup,
+    .reference = reference,
+};

@@ -1,0 +1,269 @@
+/* attention_ring.c -- o = softmax(q k^T / sqrt(D)) v: blocks of k and v go round a ring of PEs. */
+#include "attention.h"
+#include "ring.h"
+
+/* Rows of q that a PE has at work, and rows of k and v that travel, at most. */
+enum { Q_ROWS = 128, KV_ROWS = 32 };
+enum { Q, K, V, O };   /* tensors */
+enum { TAG_K, TAG_V }; /* queues to the next PE */
+
+struct plan {
+    int64_t heads, s, t, d;
+    int64_t q_rows, kv_rows;
+    int64_t most_s, most_t; /* rows of q, of k and v, that no PE has more of */
+    kb_dtype dtype, sums;
+};
+
+/* What a PE has: its place in the ring, and the head and rows of q that it works on. */
+struct part {
+    const kb_args *args;
+    const struct plan *plan;
+    struct ring ring;
+    int64_t head;
+    tl_tensor *q; /* NULL: it has no rows of q, and passes on what others need */
+    struct partial done;
+};
+
+/* Rows of k and v of one head. NULL: there are none. */
+struct block {
+    tl_tensor *k, *v;
+};
+
+static struct plan plan_of(const kb_bench_run *run, const kb_topology *topo)
+{
+    struct plan p = {.heads = kb_bench_int(run, "H"),
+                     .s = kb_bench_int(run, "S"),
+                     .t = kb_bench_int(run, "T"),
+                     .d = kb_bench_int(run, "D"),
+                     .dtype = kb_bench_dtype(run, "dtype")};
+    int64_t fit = rows_that_fit(topo, p.d * 8, 8), cubes;
+    kb_info info;
+
+    kb_topology_info(topo, &info);
+    cubes = (int64_t)info.sips * info.cubes_per_sip;
+    p.sums = sum_dtype(p.dtype);
+    p.q_rows = least(Q_ROWS, fit);
+    p.kv_rows = least(KV_ROWS, fit);
+    p.most_s = parts(parts(p.s, cubes), info.pes_per_cube);
+    p.most_t = parts(parts(p.t, cubes), info.pes_per_cube);
+    return p;
+}
+
+/* Rows of a PE's part of `t`, from its row `first` on, `most` at most. */
+static int64_t rows_of(const kb_tensor *t, uint32_t pe, int64_t first, int64_t most)
+{
+    int64_t rows = kb_tensor_shard(t, pe).shape.dim[0] - first;
+
+    return rows < 0 ? 0 : least(rows, most);
+}
+
+/* Where the head's columns of row `row` of the own part begin. */
+static uint64_t address_in(tl_ctx *tl, const struct part *x, int tensor, int64_t row)
+{
+    const kb_tensor *t = x->args->tensors[tensor];
+    const struct plan *p = x->plan;
+
+    return kb_tensor_shard(t, tl_pe(tl)).address +
+           (uint64_t)((row * p->heads + x->head) * p->d * element_bytes(t));
+}
+
+/* Bytes from an element to the next, by row and by column. */
+#define STRIDES(p)                                                                                 \
+    ((int64_t[]){(p)->heads * (p)->d * (int64_t)kb_dtype_bytes((p)->dtype),                        \
+                 (int64_t)kb_dtype_bytes((p)->dtype)})
+
+static tl_tensor *load_rows(tl_ctx *tl, const struct part *x, int tensor, int64_t row, int64_t rows)
+{
+    const struct plan *p = x->plan;
+
+    return tl_load_strided_async(tl, address_in(tl, x, tensor, row), p->dtype, KB_SHAPE(rows, p->d),
+                                 STRIDES(p));
+}
+
+/* The own block, from row `t` of the part on. */
+static struct block own_block(tl_ctx *tl, const struct part *x, int64_t t)
+{
+    int64_t rows = rows_of(x->args->tensors[K], tl_pe(tl), t, x->plan->kv_rows);
+    struct block b = {NULL, NULL};
+
+    if (rows > 0) {
+        b.k = load_rows(tl, x, K, t, rows);
+        b.v = load_rows(tl, x, V, t, rows);
+    }
+    return b;
+}
+
+/* Sets out to receive what the PE before has: the block of the PE `steps` places back. */
+static struct block next_block(tl_ctx *tl, const struct part *x, int64_t t, int64_t steps)
+{
+    const struct plan *p = x->plan;
+    uint32_t from = ring_neighbour(&x->ring, -1), owner = ring_neighbour(&x->ring, -steps);
+    int64_t rows = rows_of(x->args->tensors[K], owner, t, p->kv_rows);
+    struct block b = {NULL, NULL};
+
+    if (rows > 0) {
+        b.k = tl_recv_async(tl, from, TAG_K, KB_SHAPE(rows, p->d), p->dtype);
+        b.v = tl_recv_async(tl, from, TAG_V, KB_SHAPE(rows, p->d), p->dtype);
+    }
+    return b;
+}
+
+static void wait_for(tl_ctx *tl, struct block b)
+{
+    if (b.k) {
+        tl_wait(tl, b.k);
+        tl_wait(tl, b.v);
+    }
+}
+
+static void send_on(tl_ctx *tl, const struct part *x, struct block b)
+{
+    if (b.k) {
+        tl_send(tl, ring_neighbour(&x->ring, 1), TAG_K, b.k);
+        tl_send(tl, ring_neighbour(&x->ring, 1), TAG_V, b.v);
+    }
+}
+
+static void free_block(tl_ctx *tl, struct block b)
+{
+    if (b.k) {
+        tl_free(tl, b.k);
+        tl_free(tl, b.v);
+    }
+}
+
+/* x * by + more, which is in place of x and more. */
+static tl_tensor *grown(tl_ctx *tl, tl_tensor *x, tl_tensor *by, tl_tensor *more)
+{
+    tl_tensor *y = tl_fma(tl, x, by, more);
+
+    tl_free(tl, x);
+    tl_free(tl, more);
+    return y;
+}
+
+/* Takes a block in: what was summed up before is scaled down if a larger score has come. */
+static void take_in(tl_ctx *tl, struct part *x, struct block b)
+{
+    kb_dtype sums = x->plan->sums;
+    struct partial *done = &x->done;
+    tl_tensor *weights = scores_of(tl, x->q, b.k, sums);
+    struct partial all = {.max = tl_max(tl, weights, 1, true)};
+
+    if (done->max) {
+        tl_tensor *max = tl_maximum(tl, done->max, all.max);
+
+        tl_free(tl, all.max);
+        all.max = max;
+    }
+    weights = exp_above(tl, weights, all.max);
+    all.sum = tl_sum(tl, weights, 1, true);
+    weights = rounded(tl, weights, x->plan->dtype);
+    all.acc = tl_dot(tl, weights, b.v, .dtype_out = sums);
+    tl_free(tl, weights);
+    if (done->max) {
+        tl_tensor *by = exp_above(tl, done->max, all.max);
+
+        all.sum = grown(tl, done->sum, by, all.sum);
+        all.acc = grown(tl, done->acc, by, all.acc);
+        tl_free(tl, by);
+    }
+    *done = all;
+}
+
+/*
+ * Once round: the block of every PE, from row `t` of its part on. Each PE asks for the next block
+ * before it sends the one it has, so nobody waits for a PE that waits for it; and it computes while
+ * both are under way.
+ */
+static void go_round(tl_ctx *tl, struct part *x, int64_t t)
+{
+    struct block now = own_block(tl, x, t), next = {NULL, NULL};
+
+    wait_for(tl, now);
+    for (int64_t step = 1; step <= x->ring.n; step++) {
+        if (step < x->ring.n) {
+            next = next_block(tl, x, t, step);
+            send_on(tl, x, now);
+        }
+        if (x->q && now.k)
+            take_in(tl, x, now);
+        free_block(tl, now);
+        if (step < x->ring.n)
+            wait_for(tl, next);
+        now = next;
+    }
+}
+
+/* The rows of o from row `s` of the own part on. All PEs take part, those without rows too. */
+static void make_rows(tl_ctx *tl, struct part *x, int64_t s)
+{
+    const struct plan *p = x->plan;
+    int64_t rows = rows_of(x->args->tensors[Q], tl_pe(tl), s, p->q_rows);
+    uint64_t mark = tl_mark(tl);
+
+    x->done = (struct partial){NULL, NULL, NULL};
+    x->q = rows > 0 ? load_rows(tl, x, Q, s, rows) : NULL;
+    if (x->q)
+        tl_wait(tl, x->q);
+    for (int64_t t = 0; t < p->most_t; t += p->kv_rows)
+        go_round(tl, x, t);
+    if (x->q) {
+        tl_tensor *o = rounded(tl, tl_div(tl, x->done.acc, x->done.sum), p->dtype);
+
+        tl_store_strided(tl, address_in(tl, x, O, s), o, STRIDES(p));
+    }
+    tl_release(tl, mark);
+}
+
+static void attention_ring(tl_ctx *tl, const kb_args *args)
+{
+    struct plan p = plan_of(args->user, tl_topology(tl));
+    struct part x = {.args = args, .plan = &p, .ring = ring_of(tl)};
+
+    for (x.head = 0; x.head < p.heads; x.head++)
+        for (int64_t s = 0; s < p.most_s; s += p.q_rows)
+            make_rows(tl, &x, s);
+}
+
+/* All heads of a row lie together, and rows are spread over the PEs. */
+static void setup(kb_bench_run *run)
+{
+    struct plan p = plan_of(run, kb_bench_topology(run));
+
+    kb_bench_input(run, "q", p.dtype, KB_SHAPE(p.s, p.heads, p.d), BY_ROWS, 1);
+    kb_bench_input(run, "k", p.dtype, KB_SHAPE(p.t, p.heads, p.d), BY_ROWS, 1);
+    kb_bench_input(run, "v", p.dtype, KB_SHAPE(p.t, p.heads, p.d), BY_ROWS, 1);
+    kb_bench_output(run, "o", p.dtype, KB_SHAPE(p.s, p.heads, p.d), BY_ROWS);
+    kb_bench_launch(run, "attention_ring", attention_ring, NULL, 0);
+}
+
+static void reference(const kb_bench_run *run, double *const *t)
+{
+    int64_t s = kb_bench_int(run, "S"), n = kb_bench_int(run, "T"), d = kb_bench_int(run, "D");
+    int64_t heads = kb_bench_int(run, "H");
+
+    for (int64_t i = 0; i < s * heads; i++) {
+        int64_t head = i % heads;
+
+        reference_row(t[Q] + i * d, t[K] + head * d, t[V] + head * d, t[O] + i * d, n, d,
+                      heads * d);
+    }
+}
+
+static const kb_bench_arg args_of_attention_ring[] = {
+    SIZE_ARG("H", "2", "heads"),
+    SIZE_ARG("S", "256", "rows of q and o"),
+    SIZE_ARG("T", "512", "rows of k and v"),
+    SIZE_ARG("D", "64", "columns of each head"),
+    DTYPE_ARG("f16", "f16 bf16 f32 f64"),
+};
+
+const kb_bench bench_attention_ring = {
+    .name = "attention_ring",
+    .summary = "o = softmax(q k^T / sqrt(D)) v, k and v go round a ring of all PEs by messages",
+    .args = args_of_attention_ring,
+    .n_args = sizeof args_of_attention_ring / sizeof *args_of_attention_ring,
+    .setup = setup,
+    .reference = reference,
+};

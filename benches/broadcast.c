@@ -1,0 +1,57 @@
+/* broadcast.c -- y at every rank is the x of rank 0. */
+#include <string.h>
+#include "collective_bound.h"
+
+enum algorithm { AUTO, TREE, LINE };
+
+static void broadcast(tl_ctx *tl, const kb_args *args)
+{
+    const kb_bench_run *run = args->user;
+    kb_shard x = kb_tensor_shard(args->tensors[0], tl_pe(tl));
+    kb_shard y = kb_tensor_shard(args->tensors[1], tl_pe(tl));
+    kb_dtype dtype = kb_tensor_dtype(args->tensors[0]);
+    struct ranks ranks = ranks_over(tl, over_of(run));
+
+    if (kb_bench_choice(run, "algorithm") == LINE)
+        broadcast_line(tl, ranks, 0, vector_of(&x, dtype), vector_of(&y, dtype));
+    else
+        broadcast_tree(tl, ranks, vector_of(&x, dtype), vector_of(&y, dtype));
+}
+
+static void setup(kb_bench_run *run)
+{
+    if (kb_bench_choice(run, "algorithm") == AUTO)
+        choose_algorithm(run, "broadcast");
+    kb_dtype dtype = kb_bench_dtype(run, "dtype");
+    int64_t all = sharing_of(run).ranks * kb_bench_int(run, "count");
+
+    input_rows(run, 1);
+    kb_bench_output(run, "y", dtype, KB_SHAPE(all), BY_COLUMNS);
+    kb_bench_launch(run, "broadcast", broadcast, NULL, 0);
+}
+
+static void reference(const kb_bench_run *run, double *const *t)
+{
+    int64_t n = sharing_of(run).ranks, count = kb_bench_int(run, "count");
+
+    for (int64_t rank = 0; rank < n; rank++)
+        memcpy(t[1] + rank * count, t[0], (size_t)count * sizeof **t);
+}
+
+static const kb_bench_arg args_of_broadcast[] = {
+    COUNT_ARG("1024", "elements of a rank"),
+    DTYPE_ARG("f16", ALL_DTYPES),
+    OVER_ARG,
+    INPUTS_ARG,
+    {"algorithm", KB_ARG_CHOICE, "auto", 0, 0, "auto tree line",
+     "how it is done; auto: the fastest, by trying"},
+};
+
+const kb_bench bench_broadcast = {
+    .name = "broadcast",
+    .summary = "y at every rank is the x of rank 0",
+    .args = args_of_broadcast,
+    .n_args = sizeof args_of_broadcast / sizeof *args_of_broadcast,
+    .setup = setup,
+    .reference = reference,
+};

@@ -1,0 +1,166 @@
+/* collective_bench.h -- what the benches of collectives share: arguments, tensors, references. */
+#ifndef COLLECTIVE_BENCH_H
+#define COLLECTIVE_BENCH_H
+#include <stdlib.h>
+#include "collective.h"
+
+#define ALL_DTYPES "f16 bf16 f32 f64 i8 i16 i32 i64 u8 u16 u32 u64"
+#define COUNT_ARG(initial, help)                                                                   \
+    {                                                                                              \
+        "count", KB_ARG_INT, initial, 1, 268435456, NULL, help                                     \
+    }
+#define OP_ARG                                                                                     \
+    {                                                                                              \
+        "op", KB_ARG_CHOICE, "sum", 0, 0, "sum max min", "how elements are reduced"                \
+    }
+#define OVER_ARG                                                                                   \
+    {                                                                                              \
+        "over", KB_ARG_CHOICE, "pes", 0, 0, "pes cubes sips", "what the ranks are"                 \
+    }
+#define INPUTS_ARG                                                                                 \
+    {                                                                                              \
+        "inputs", KB_ARG_CHOICE, "own", 0, 0, "own same",                                          \
+            "same: all ranks (but SIPs) have one vector, which is kept once"                       \
+    }
+
+/* -- who takes part ------------------------------------------------------------------------- */
+
+/*
+ * A rank is a PE, or a cube (SIP), whose PEs have a part of its vector each and deal with the PEs
+ * of the same number. A tensor [..., ranks * count] that is cut BY_COLUMNS lies like that: its last
+ * axis has the vectors of all ranks, one after the other.
+ */
+#define BY_COLUMNS ((kb_placement){KB_COLUMN_WISE, KB_COLUMN_WISE})
+
+static inline enum over over_of(const kb_bench_run *run)
+{
+    return (enum over)kb_bench_choice(run, "over");
+}
+
+/* PEs that share the vector of a rank, in cubes of so many. */
+struct sharing {
+    int64_t ranks, cubes, pes;
+};
+
+static inline struct sharing sharing_of(const kb_bench_run *run)
+{
+    enum over over = over_of(run);
+    kb_info info;
+
+    kb_topology_info(kb_bench_topology(run), &info);
+    int64_t pes = info.pes_per_cube, cubes = info.cubes_per_sip, sips = info.sips;
+
+    if (over == OVER_PES)
+        return (struct sharing){pes * cubes * sips, 1, 1};
+    return over == OVER_CUBES ? (struct sharing){cubes * sips, 1, pes}
+                              : (struct sharing){sips, cubes, pes};
+}
+
+/* The elements [*lo, *hi) of a vector that the i-th of those PEs has. */
+static inline void shared_part(struct sharing s, int64_t count, int64_t i, int64_t *lo, int64_t *hi)
+{
+    int64_t begin = share(count, i / s.pes, s.cubes);
+    int64_t n = share(count, i / s.pes + 1, s.cubes) - begin;
+
+    *lo = begin + share(n, i % s.pes, s.pes);
+    *hi = begin + share(n, i % s.pes + 1, s.pes);
+}
+
+static inline struct vector vector_of(const kb_shard *shard, kb_dtype dtype)
+{
+    struct vector v = {shard->address, 1, dtype};
+
+    for (int64_t i = 0; i < shard->shape.rank; i++)
+        v.n *= shard->shape.dim[i];
+    return v;
+}
+
+/* -- inputs --------------------------------------------------------------------------------- */
+
+enum inputs { OWN, SAME };
+
+/* SIPs cannot: a placement does not copy to SIPs what it cuts over their cubes. */
+static inline bool inputs_are_same(const kb_bench_run *run)
+{
+    return kb_bench_choice(run, "inputs") == SAME && over_of(run) != OVER_SIPS;
+}
+
+/* Tensor x: `rows` vectors of every rank. */
+static inline void input_rows(kb_bench_run *run, int64_t rows)
+{
+    kb_dtype dtype = kb_bench_dtype(run, "dtype");
+    int64_t count = kb_bench_int(run, "count");
+    kb_placement copies = {KB_REPLICATE, over_of(run) == OVER_PES ? KB_REPLICATE : KB_COLUMN_WISE};
+
+    if (inputs_are_same(run))
+        kb_bench_input(run, "x", dtype, KB_SHAPE(rows, count), copies, 1);
+    else
+        kb_bench_input(run, "x", dtype, KB_SHAPE(rows, sharing_of(run).ranks * count), BY_COLUMNS,
+                       1);
+}
+
+/* Of x, where the row of a rank begins. */
+static inline double *input_of(const kb_bench_run *run, double *x, int64_t row, int64_t rank)
+{
+    int64_t count = kb_bench_int(run, "count");
+
+    return inputs_are_same(run) ? x + row * count
+                                : x + (row * sharing_of(run).ranks + rank) * count;
+}
+
+/* -- references ----------------------------------------------------------------------------- */
+
+enum op_choice { OP_SUM, OP_MAX, OP_MIN };
+
+static inline tl_op op_of(const kb_bench_run *run)
+{
+    static const tl_op ops[] = {TL_ADD, TL_MAXIMUM, TL_MINIMUM};
+
+    return ops[kb_bench_choice(run, "op")];
+}
+
+/* x op y, as PE_MATH has it: sums are rounded, those of integers modulo 2^bits. */
+static inline double reduced(tl_op op, kb_dtype dtype, double x, double y)
+{
+    double range = (double)(UINT64_C(1) << (8 * kb_dtype_bytes(dtype) - 1)) * 2, sum = x + y;
+    bool is_signed = dtype >= KB_I8 && dtype <= KB_I64;
+    uint64_t bytes[1];
+
+    if (op != TL_ADD)
+        return (op == TL_MAXIMUM) == (x > y) ? x : y;
+    if (dtype >= KB_I8)
+        return sum >= range / (is_signed ? 2 : 1)   ? sum - range
+               : sum < (is_signed ? -range / 2 : 0) ? sum + range
+                                                    : sum;
+    kb_element_set(dtype, bytes, 0, sum);
+    return kb_element(dtype, bytes, 0);
+}
+
+/* Vectors of `len` elements of ranks, every `stride`-th; the first becomes what all are reduced to.
+ */
+struct summands {
+    double **v;
+    int64_t n, stride, len;
+    kb_dtype dtype;
+    tl_op op;
+};
+
+static inline double *summand(const struct summands *s, int64_t i)
+{
+    return s->v[i % s->n * s->stride];
+}
+
+/* Part c of n in the order c + 1, c + 2, ..., c. */
+static inline void reduce_as_ring(const struct summands *s)
+{
+    for (int64_t c = 0; c < s->n; c++)
+        for (int64_t e = share(s->len, c, s->n); e < share(s->len, c + 1, s->n); e++) {
+            double sum = summand(s, c + 1)[e];
+
+            for (int64_t i = 2; i <= s->n; i++)
+                sum = reduced(s->op, s->dtype, sum, summand(s, c + i)[e]);
+            s->v[0][e] = sum;
+        }
+}
+
+#endif

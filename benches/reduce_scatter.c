@@ -1,0 +1,56 @@
+/* reduce_scatter.c -- y at rank i is the sum (maximum, minimum) of everyone's row i of x. */
+#include "collective_bench.h"
+
+static void reduce_scatter(tl_ctx *tl, const kb_args *args)
+{
+    const kb_bench_run *run = args->user;
+    kb_shard x = kb_tensor_shard(args->tensors[0], tl_pe(tl));
+    kb_shard y = kb_tensor_shard(args->tensors[1], tl_pe(tl));
+    kb_dtype dtype = kb_tensor_dtype(args->tensors[0]);
+    struct ranks ranks = ranks_over(tl, over_of(run));
+
+    reduce_scatter_ring(tl, ranks, vector_of(&x, dtype), vector_of(&y, dtype), op_of(run));
+}
+
+static void setup(kb_bench_run *run)
+{
+    kb_dtype dtype = kb_bench_dtype(run, "dtype");
+    int64_t n = sharing_of(run).ranks, all = n * kb_bench_int(run, "count");
+
+    input_rows(run, n);
+    kb_bench_output(run, "y", dtype, KB_SHAPE(all), BY_COLUMNS);
+    kb_bench_launch(run, "reduce_scatter", reduce_scatter, NULL, 0);
+}
+
+/* Row c of x in the order of ranks c + 1, c + 2, ..., c, as it goes around. */
+static void reference(const kb_bench_run *run, double *const *t)
+{
+    int64_t n = sharing_of(run).ranks, count = kb_bench_int(run, "count");
+    kb_dtype dtype = kb_bench_dtype(run, "dtype");
+
+    for (int64_t c = 0; c < n; c++)
+        for (int64_t e = 0; e < count; e++) {
+            double sum = input_of(run, t[0], c, (c + 1) % n)[e];
+
+            for (int64_t i = 2; i <= n; i++)
+                sum = reduced(op_of(run), dtype, sum, input_of(run, t[0], c, (c + i) % n)[e]);
+            t[1][c * count + e] = sum;
+        }
+}
+
+static const kb_bench_arg args_of_reduce_scatter[] = {
+    COUNT_ARG("64", "elements of a row: of the result at a rank"),
+    DTYPE_ARG("f16", ALL_DTYPES),
+    OP_ARG,
+    OVER_ARG,
+    INPUTS_ARG,
+};
+
+const kb_bench bench_reduce_scatter = {
+    .name = "reduce_scatter",
+    .summary = "y at rank i is the sum (maximum, minimum) of everyone's row i of x",
+    .args = args_of_reduce_scatter,
+    .n_args = sizeof args_of_reduce_scatter / sizeof *args_of_reduce_scatter,
+    .setup = setup,
+    .reference = reference,
+};

@@ -1,0 +1,122 @@
+#!/usr/bin/env bash
+# deadlock.sh -- kernels that wait for ever: who, for whom, since when, in which circles. Prints TAP.
+#
+# B names the build. Needs jq, python3, and $B/_t/talking, the simulator of tests/talking.c.
+. "$(dirname "$0")/../tap.sh"
+needs_cube8
+export PYTHONDONTWRITEBYTECODE=1
+[ -x "$B/_t/talking" ] || none "there is no $B/_t/talking"
+SIM=$B/_t/talking
+columns=pe,kernel,call,line,since_ns,lacks,waits_for,tag,missing,cycle
+
+# line TEXT: where that stands in tests/talking.c
+line()
+{
+    echo "talking.c:$(grep -n -F -- "$1" "$root/tests/talking.c" | head -1 | cut -d: -f1)"
+}
+
+# stuck BENCH N TEXT: exit 4, N rows as CSV in out, TEXT on stderr and nothing else there
+stuck()
+{
+    run run "$1" --format csv
+    [ "$code" -eq 4 ] && [ "$(head -1 out)" = $columns ] && [ "$(wc -l <out)" -eq $(($2 + 1)) ] &&
+        says "$3" && [ "$(wc -l <err)" -eq 1 ]
+}
+
+# -- who waits ----------------------------------------------------------------------------------
+
+at=$(line "tl_recv(tl, 0, 7,")
+stuck listen 1 "cube8: deadlock: 1 command waits for ever: kernel listen on c0.pe1: tl_recv at tests/$at lacks a message from c0.pe0 since 28.756250 ns"
+ok "a receive without a send: exit 4, and where it is"
+equal "its row" "c0.pe1,listen,tl_recv,$at,28.756250,a message,c0.pe0,7,," "$(sed -n 2p out)"
+
+at=$(line "tl_send(tl, (pe + 1) % RING, 0,")
+stuck jam 4 "cube8: deadlock: 4 commands wait for ever: kernel jam on c0.pe0: tl_send at tests/$at lacks a free slot at c0.pe1 since "
+ok "a ring of sends that slots do not hold"
+equal "each waits for the next, in one circle" \
+    "c0.pe0,c0.pe1,0,,1 c0.pe1,c0.pe2,0,,1 c0.pe2,c0.pe3,0,,1 c0.pe3,c0.pe0,0,,1" \
+    "$(sed 1d out | cut -d, -f1,7- | xargs)"
+
+at=$(line "        tl_barrier(tl, tl_cube(tl));")
+stuck stay_away 7 "tl_barrier at tests/$at lacks a member, c0.pe5, since "
+ok "a barrier that one never reaches"
+[ "$(sed 1d out | cut -d, -f6- | sort -u)" = "a member,c0.pe5,,1," ] && ! grep -q '^c0.pe5,' out
+ok "all others wait for that one, in no circle"
+
+stuck leave 1 "tl_recv_async at tests/$(line "tl_recv_async(tl, 3,") lacks a message from c0.pe3 since "
+ok "a kernel that has returned, with a receive under way"
+stuck circle 64 "deadlock: 64 commands wait for ever"
+ok "a circle through all PEs"
+equal "all of it is one" 1 "$(sed 1d out | cut -d, -f10 | sort -u)"
+stuck at_last 4 "kernel jam on c0.pe0"
+ok "the last of three launches"
+cp out fused.csv
+run run at_last --format csv --engine hop
+[ "$code" -eq 4 ] && same fused.csv out
+ok "--engine hop: the same"
+
+# -- formats ------------------------------------------------------------------------------------
+
+run run jam
+equal "a table says the circle in words" \
+    "circle 1: c0.pe0 waits for c0.pe1 waits for c0.pe2 waits for c0.pe3 waits for c0.pe0" "$(tail -1 out)"
+run run circle
+equal "a long one is cut" \
+    "circle 1 of 64 PEs: c0.pe0 waits for c0.pe1 waits for c0.pe2 waits for c0.pe3 waits for c0.pe4 waits for c0.pe5 waits for ... waits for c7.pe7 waits for c0.pe0" \
+    "$(tail -1 out)"
+run run listen
+[ "$code" -eq 4 ] && [ "$(wc -l <out)" -eq 2 ]
+ok "without a circle there are rows alone"
+run run jam --format json
+[ "$code" -eq 4 ] && jq -e '.schema == "kernbench.deadlock/1" and (.rows | length) == 4 and
+    .rows[0] == {pe: "c0.pe0", kernel: "jam", call: "tl_send", line: .rows[0].line,
+        since_ns: 219.25625, lacks: "a free slot", waits_for: "c0.pe1", tag: 0, missing: null, cycle: 1}' \
+    out >/dev/null
+ok "JSON"
+run run stay_away --format jsonl
+[ "$code" -eq 4 ] && [ "$(sed -n 1p out | jq -r .schema)" = kernbench.deadlock/1 ] &&
+    [ "$(sed 1d out | jq -r .missing | sort | uniq -c | xargs)" = "7 1" ]
+ok "JSON lines"
+run run jam --format md
+[ "$code" -eq 4 ] && [ "$(grep -c '^| c0.pe' out)" -eq 4 ] && grep -q '^circle 1: ' out
+ok "md"
+run run jam --quiet --format csv
+[ "$code" -eq 4 ] && says "deadlock: 4 commands" && [ "$(wc -l <out)" -eq 5 ]
+ok "--quiet changes nothing"
+
+# -- files --------------------------------------------------------------------------------------
+
+mkdir files
+run run jam --format json -o files/o.json --oplog files/log.jsonl --dump files/dump \
+    --trace files/t.json --stats files/stats.csv --sqlite files/r.db
+[ "$code" -eq 4 ] && [ ! -s out ] && jq -e '.rows | length == 4' files/o.json >/dev/null
+ok "-o has the rows"
+jq -e '.traceEvents | length > 10' files/t.json >/dev/null &&
+    call python3 "$root/tests/trace/timeline.py" check files/t.json && [ "$code" -eq 0 ]
+ok "the timeline is whole, until all wait"
+[ "$(awk -F, '{ print NF }' files/stats.csv | sort -u | wc -l)" -eq 1 ] && [ "$(wc -l <files/stats.csv)" -gt 5 ]
+ok "--stats is whole"
+equal "what the run would have computed is not there" "o.json r.db stats.csv t.json" "$(echo files/* | sed 's|files/||g')"
+equal "a database has the rows" "4 1" "$(python3 -c '
+import sqlite3
+db = sqlite3.connect("files/r.db")
+print(*db.execute("select count(*), max(cycle) from result").fetchone())')"
+for option in --why --verify "--inspect 3" "--fingerprint" "--phase2 on" "--until 1000000"; do
+    run run jam --format csv $option
+    [ "$code" -eq 4 ] && [ "$(head -1 out)" = $columns ] && says "deadlock: 4 commands"
+    ok "$option: the same"
+done
+call "$SIM" report run jam -o page.html
+[ "$code" -eq 4 ] && [ "$(head -1 page.html)" = "<!doctype html>" ] && [ "$(tail -1 page.html)" = "</html>" ] &&
+    grep -q '<li>circle 1: c0.pe0 waits for c0.pe1' page.html && grep -q 'Commands that wait for ever' page.html
+ok "report: the rows, and the circle among its notes"
+call "$SIM" why jam --format csv -o why.csv
+[ "$code" -eq 4 ] && [ ! -s out ] && [ "$(head -1 why.csv)" = $columns ] && [ "$(wc -l <why.csv)" -eq 5 ]
+ok "why: the same"
+run run jam --until 100
+[ "$code" -eq 0 ] && says "stopped at 100.000000 ns"
+ok "--until before that is no deadlock"
+"$SIM" --man | grep -a -A1 '^\.B 4$\|^4$\|4$' | grep -a -q 'kernels wait for ever'
+ok "the manual page has the exit code"
+
+plan

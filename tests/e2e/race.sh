@@ -120,6 +120,16 @@ broken wrong --race --verify --format csv
 [ $code -eq 1 ] && says "verification failed: y[2,4] is 1, expected 1.5" && says "no races: "
 ok "wrong, but no race: exit 1 all the same"
 
+if [ -x "$B/_t/talking" ]; then
+    call "$B/_t/talking" run listen --format csv
+    cp out blocked.csv
+    call "$B/_t/talking" run listen --race --format csv
+    [ $code -eq 4 ] && same blocked.csv out && says "deadlock: " && ! says "races: "
+    ok "a deadlock is told in place of races: exit 4"
+else
+    skip "a deadlock" "no $B/_t/talking"
+fi
+
 # -- formats ------------------------------------------------------------------------------------
 
 broken racy --race --format json

@@ -35,8 +35,8 @@ first_failure() {
     *' runtime/cli/trace'*) run=(trace) scripts=(trace talking) ;;
     *' runtime/cli/report'*) run=(number) scripts=(report) ;;
     *' runtime/deadlock.c'* | *' runtime/cli/blocked'*) run=(number) scripts=(deadlock) ;;
-    *' benches/'*) run=(number ring) scripts=(run) ;;
     *' runtime/cli/'*) run=(number lists) scripts=(results sweep load why knockout inspect shells terminal report race) ;;
+    *' benches/'*) run=(number ring) scripts=(run) ;;
     *' runtime/race.c'* | *' runtime/shadow.c'* | *' runtime/vclock.c'* | *' runtime/touch.c'*)
         run=(race race_random) scripts=(race) ;;
     *' runtime/watch.c'* | *' runtime/why'* | *' runtime/place.c'*) run=(watch watch_kernel) ;;
@@ -464,25 +464,6 @@ break_it 'a page that does not say what stderr says' runtime/cli/main.c \
     's/report_note\(cli->report, line\);/(void)0;/'
 break_it 'a page of the last rate' runtime/cli/cmd_load.c 's/if \(!is_better\(load, i\)\)/if (0)/'
 
-# -- several SIPs ---------------------------------------------------------------------------
-break_it 'sips: parts for the cubes of each SIP anew' runtime/host.c \
-    's/pe \/ t->pes, sim_cubes\(t\)\);/pe \/ t->pes % t->cubes, t->cubes);/'
-break_it 'sips: a credit that is there at once' runtime/ipcq.c 's/q->credit_fs = word_fs\(.*\);/q->credit_fs = 0;/'
-break_it 'sips: a barrier that is told at once' runtime/ipcq.c \
-    's/there_fs = \(int64_t\)t \+ word_fs\(.*\);/there_fs = (int64_t)t;/'
-break_it 'sips: the first SIP for the own one' runtime/tl.c 's/\.first = tl->number \/ pes \* pes, \.n = pes/.first = 0, .n = pes/; s/tl->sim->topo->pes \* tl->sim->topo->cubes;/tl->kernels->n_pes;/'
-break_it 'sips: a launch that waits for the last named alone' runtime/launch.c 's/way = fs > way \? fs : way;/way = fs;/'
-break_it 'ring: columns that always go south' benches/ring.h 's/if \(column % 2\)/if (0)/'
-
-# -- benches --------------------------------------------------------------------------------
-ring=benches/attention_ring.c
-break_it 'ring: the last block left out' $ring 's/step <= x->ring\.n;/step < x->ring.n;/'
-break_it 'ring: sums of before not scaled down' $ring 's/tl_fma\(tl, x, by, more\)/tl_add(tl, x, more)/'
-break_it 'ring: nothing passed on by PEs without rows' $ring 's/if \(b\.k\) \{/if (b.k \&\& x->q) {/; s/wait_for\(tl_ctx \*tl,/wait_for(tl_ctx *tl, const struct part *x,/; s/free_block\(tl_ctx \*tl,/free_block(tl_ctx *tl, const struct part *x,/; s/(wait_for|free_block)\(tl, (now|next)/\1(tl, x, \2/'
-break_it 'ring: a block of the wrong PE' $ring 's/ring_neighbour\(&x->ring, -steps\)/ring_neighbour(\&x->ring, steps)/'
-break_it 'mlp_tp: the largest part for the sum' benches/mlp_tp.c 's/sum, TL_ADD\);/sum, TL_MAXIMUM);/'
-break_it 'mlp_tp: only the first PE has the sum' benches/mlp_tp.c \
-    's/if \(p\.dtype != p\.sums\)/if (p.dtype != p.sums \&\& tl_pe(tl) == 0)/'
 # -- races ----------------------------------------------------------------------------------
 race=runtime/race.c shadow=runtime/shadow.c
 break_it 'a slot that orders nothing' $race 's/    if \(p->end <= slots\)$/    if (p->end)/'
@@ -505,6 +486,26 @@ break_it 'ranges that shared their accesses once' $shadow 's/if \(e->same\[i\]\.
 break_it 'a part of a clock lost' runtime/vclock.c 's/is_other = is_other && part/is_other = part/'
 break_it 'operands that are not touched' runtime/touch.c 's/ok = ok && touch\(c, &op->in\[i\], ACCESS_READ, NULL\);/ok = ok \&\& op;/'
 break_it 'exit 0 in spite of races' runtime/cli/races.c 's/cli, EXIT_DIFFERENT,/cli, EXIT_OK,/'
+
+# -- several SIPs ---------------------------------------------------------------------------
+break_it 'sips: parts for the cubes of each SIP anew' runtime/host.c \
+    's/pe \/ t->pes, sim_cubes\(t\)\);/pe \/ t->pes % t->cubes, t->cubes);/'
+break_it 'sips: a credit that is there at once' runtime/ipcq.c 's/q->credit_fs = word_fs\(.*\);/q->credit_fs = 0;/'
+break_it 'sips: a barrier that is told at once' runtime/ipcq.c \
+    's/there_fs = \(int64_t\)t \+ word_fs\(.*\);/there_fs = (int64_t)t;/'
+break_it 'sips: the first SIP for the own one' runtime/tl.c 's/\.first = tl->number \/ pes \* pes, \.n = pes/.first = 0, .n = pes/; s/tl->sim->topo->pes \* tl->sim->topo->cubes;/tl->kernels->n_pes;/'
+break_it 'sips: a launch that waits for the last named alone' runtime/launch.c 's/way = fs > way \? fs : way;/way = fs;/'
+break_it 'ring: columns that always go south' benches/ring.h 's/if \(column % 2\)/if (0)/'
+
+# -- benches --------------------------------------------------------------------------------
+ring=benches/attention_ring.c
+break_it 'ring: the last block left out' $ring 's/step <= x->ring\.n;/step < x->ring.n;/'
+break_it 'ring: sums of before not scaled down' $ring 's/tl_fma\(tl, x, by, more\)/tl_add(tl, x, more)/'
+break_it 'ring: nothing passed on by PEs without rows' $ring 's/if \(b\.k\) \{/if (b.k \&\& x->q) {/; s/wait_for\(tl_ctx \*tl,/wait_for(tl_ctx *tl, const struct part *x,/; s/free_block\(tl_ctx \*tl,/free_block(tl_ctx *tl, const struct part *x,/; s/(wait_for|free_block)\(tl, (now|next)/\1(tl, x, \2/'
+break_it 'ring: a block of the wrong PE' $ring 's/ring_neighbour\(&x->ring, -steps\)/ring_neighbour(\&x->ring, steps)/'
+break_it 'mlp_tp: the largest part for the sum' benches/mlp_tp.c 's/sum, TL_ADD\);/sum, TL_MAXIMUM);/'
+break_it 'mlp_tp: only the first PE has the sum' benches/mlp_tp.c \
+    's/if \(p\.dtype != p\.sums\)/if (p.dtype != p.sums \&\& tl_pe(tl) == 0)/'
 
 echo "$caught of $ways caught"
 [ "$caught" = "$ways" ]

@@ -596,8 +596,10 @@ static void clocks_are_arrays(void **state)
             for (uint32_t i = 0; i < COUNTS; i++)
                 want[a][i] = want[a][i] > want[b][i] ? want[a][i] : want[b][i];
         } else if (draw(&dice) % 8 == 0) {
-            vclock_drop(c[a]);
+            struct vclock *old = c[a];
+
             c[a] = vclock_keep(c[b]);
+            vclock_drop(old);
             memmove(want[a], want[b], sizeof *want);
         } else {
             want[a][pe] += 1 + (uint32_t)(draw(&dice) % 3);

@@ -31,7 +31,8 @@ small()
     gather) echo M=101 L=67 D=9 ;;
     list_walk) echo N=101 L=23 ;;
     softmax | layernorm | threshold) echo M=67 N=33 ;;
-    gemm* | qkv_gemm | mlp) echo M=67 N=41 K=130 ;;
+    gemm* | qkv_gemm | mlp | mlp_tp) echo M=67 N=41 K=130 ;;
+    *) echo count=1009 ;;
     esac
 }
 
@@ -55,6 +56,14 @@ while read -r bench; do
     run run "$bench" --race --format csv
     clean "$bench does not race as it is"
 done <benches
+for algorithm in ring halving mesh torus hierarchical; do
+    run run all_reduce count=1009 algorithm=$algorithm --race --format csv
+    clean "all_reduce by $algorithm does not race"
+done
+run run broadcast count=1009 algorithm=line --race --format csv
+clean "broadcast by a line does not race"
+run run all_gather count=1009 over=cubes inputs=same --race --format csv
+clean "all_gather over cubes does not race"
 if [ -x "$SIM_FIFO" ]; then
     call "$SIM_FIFO" run gemm_composite M=67 N=41 K=130 --race --format csv
     clean "with links that queue"
@@ -110,6 +119,16 @@ ok "with --verify, --dump and --oplog"
 broken wrong --race --verify --format csv
 [ $code -eq 1 ] && says "verification failed: y[2,4] is 1, expected 1.5" && says "no races: "
 ok "wrong, but no race: exit 1 all the same"
+
+if [ -x "$B/_t/talking" ]; then
+    call "$B/_t/talking" run listen --format csv
+    cp out blocked.csv
+    call "$B/_t/talking" run listen --race --format csv
+    [ $code -eq 4 ] && same blocked.csv out && says "deadlock: " && ! says "races: "
+    ok "a deadlock is told in place of races: exit 4"
+else
+    skip "a deadlock" "no $B/_t/talking"
+fi
 
 # -- formats ------------------------------------------------------------------------------------
 

@@ -358,7 +358,7 @@ tests: $(TESTS) $(B)/_t/judge $(B)/_t/broken $(B)/_t/talking
 ## tests-built: the test programs and all that they need, without running them
 .PHONY: tests-built
 tests-built:
-	@for t in $(TEST_TOPOLOGIES) cube1 $(VECTOR_TOPOLOGIES); do \
+	@for t in $(TEST_TOPOLOGIES) cube1 tests/odd.yaml $(VECTOR_TOPOLOGIES); do \
 	    $(MAKE) --no-print-directory topology TOPO=$$t SET= NAME= || exit; done
 	@$(MAKE) --no-print-directory tests
 

@@ -30,7 +30,7 @@ struct kb_bench_run {
     uint64_t seed, random;
     size_t stack_bytes; /* of the options */
     char *notes;        /* owned; NULL: none */
-    kb_status status; /* of the first call of setup() that failed */
+    kb_status status;   /* of the first call of setup() that failed */
     kb_error why;
     struct kb_bench_run *self; /* to note that in */
 };
@@ -421,9 +421,9 @@ void kb_bench_set(kb_bench_run *run, const char *name, const char *value)
 
     if (run->status)
         return;
-    run->status = i < 0 ? end_error(&run->why, "bench %s has no argument '%.64s'", run->bench->name,
-                                    name)
-                        : read_value(&run->bench->args[i], value, &run->values[i], &run->why);
+    run->status =
+        i < 0 ? end_error(&run->why, "bench %s has no argument '%.64s'", run->bench->name, name)
+              : read_value(&run->bench->args[i], value, &run->values[i], &run->why);
 }
 
 void kb_bench_note(kb_bench_run *run, const char *text)

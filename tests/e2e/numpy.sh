@@ -122,25 +122,25 @@ for algorithm in ring halving mesh torus hierarchical; do
     for over in pes cubes sips; do
         for on in cube1 cube8 tray32 odd; do
             count=$((1 + i * i * 37 % 509))
-            one $on all_reduce count=$count dtype=${dtypes[i % 12]} over=$over algorithm=$algorithm
+            one $on all_reduce count=$count dtype="${dtypes[i % 12]}" over=$over algorithm=$algorithm
             i=$((i + 1))
         done
         one cube8 all_reduce count=1 dtype=f32 over=$over algorithm=$algorithm
-        one odd all_reduce count=83 dtype=${dtypes[i % 4]} over=$over algorithm=$algorithm
-        one odd all_reduce count=1009 dtype=${dtypes[i % 12]} op=max over=$over algorithm=$algorithm
-        one cube8 all_reduce count=67 dtype=${dtypes[(i + 7) % 12]} op=min over=$over \
+        one odd all_reduce count=83 dtype="${dtypes[i % 4]}" over=$over algorithm=$algorithm
+        one odd all_reduce count=1009 dtype="${dtypes[i % 12]}" op=max over=$over algorithm=$algorithm
+        one cube8 all_reduce count=67 dtype="${dtypes[(i + 7) % 12]}" op=min over=$over \
             algorithm=$algorithm inputs=same
     done
 done
 for over in pes cubes sips; do
     for on in cube1 cube8 odd; do
         i=$((i + 5))
-        one $on reduce_scatter count=$((i % 7 + 1)) dtype=${dtypes[i % 12]} over=$over
-        one $on reduce_scatter count=5 dtype=${dtypes[i % 4]} over=$over
-        one $on all_gather count=$((i % 11 + 1)) dtype=${dtypes[(i + 1) % 12]} over=$over
-        one $on all_to_all count=$((i % 5 + 1)) dtype=${dtypes[(i + 2) % 12]} over=$over
+        one $on reduce_scatter count=$((i % 7 + 1)) dtype="${dtypes[i % 12]}" over=$over
+        one $on reduce_scatter count=5 dtype="${dtypes[i % 4]}" over=$over
+        one $on all_gather count=$((i % 11 + 1)) dtype="${dtypes[(i + 1) % 12]}" over=$over
+        one $on all_to_all count=$((i % 5 + 1)) dtype="${dtypes[(i + 2) % 12]}" over=$over
         for algorithm in tree line; do
-            one $on broadcast count=$((i % 97 + 1)) dtype=${dtypes[(i + 3) % 12]} over=$over \
+            one $on broadcast count=$((i % 97 + 1)) dtype="${dtypes[(i + 3) % 12]}" over=$over \
                 algorithm=$algorithm
         done
     done

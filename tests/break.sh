@@ -469,7 +469,7 @@ collective=benches/collective.h bound=benches/collective_bound.h
 break_it 'collective: the wrong half kept' $collective 's/int64_t mine = lo \+ \(r\.me & half\)/int64_t mine = lo + (~r.me \& half)/'
 break_it 'collective: the last part goes around no further' $collective 's/step <= r\.n; step\+\+/step < r.n; step++/'
 break_it 'collective: a line that begins at its end' $collective 's/reduce_line\(tl, r, r\.n \/ 2, x, x, op\);/reduce_line(tl, r, 0, x, x, op);/'
-break_it 'collective: what is long in one piece' $collective 's/return n > 0 \? parts\(.*, room\) : 1;/return room > 0;/'
+break_it 'collective: what is long in one piece' $collective 's/return n > 0 \? parts\(.*, room\) : 1;/return n > 99 * room * (int64_t)kb_dtype_bytes(dtype) ? 2 : 1;/'
 break_it 'collective: maxima reduced as minima' benches/collective_bench.h 's/\{TL_ADD, TL_MAXIMUM, TL_MINIMUM\}/{TL_ADD, TL_MINIMUM, TL_MAXIMUM}/'
 break_it 'bound: operands fetched twice' $bound 's/2 \* \(double\)n, b->limits\.tcm_read_gbs/4 * (double)n, b->limits.tcm_read_gbs/'
 break_it 'bound: one channel where there are many' $bound 's/b->limits\.write_channels == 1 \? slots/b->limits.write_channels >= 1 ? slots/'

@@ -168,6 +168,105 @@ static void a_wrong_result_is_found(void **state)
     any_topology_free(topo);
 }
 
+/* -- values that setup() finds -------------------------------------------------------------- */
+
+/* way=no: the fastest of the others. */
+static void setup_found(kb_bench_run *run)
+{
+    int64_t fs[2] = {0, 0};
+    kb_error why;
+
+    if (kb_bench_choice(run, "way") == 0) {
+        kb_bench_note(run, "one and");
+        for (int i = 0; i < 2; i++)
+            if (kb_bench_try(run, "way", i ? "other" : "one", &fs[i], &why))
+                kb_bench_note(run, why.text);
+        kb_bench_set(run, "way", fs[0] < fs[1] ? "one" : "other");
+        kb_bench_note(run, kb_bench_value(run, 3));
+    }
+    setup(run);
+}
+
+static kb_status begin_found(const kb_topology *topo, void (*set)(kb_bench_run *run),
+                             kb_bench_run **run, kb_error *why)
+{
+    static const char *const words[] = {"M=3", "way=no"};
+    static kb_bench found; /* borrowed by the run */
+
+    found = bench;
+    found.setup = set;
+    return kb_bench_new(&found, topo, NULL, 7, words, 2, run, why);
+}
+
+static void a_value_may_be_found(void **state)
+{
+    const kb_topology *topo = two_pes();
+    kb_bench_run *run = NULL;
+    kb_error why = {""};
+
+    (void)state;
+    assert_int_equal(begin_found(topo, setup_found, &run, &why), KB_OK);
+    assert_string_equal(kb_bench_value(run, 3), "other"); /* both take the same */
+    assert_string_equal(kb_bench_notes(run), "one and\nother");
+    kb_bench_free(run);
+    assert_int_equal(begin(topo, NULL, NULL, &run, &why), KB_OK);
+    assert_string_equal(kb_bench_notes(run), "");
+    kb_bench_free(run);
+    any_topology_free(topo);
+}
+
+/* How long the kernels of a run take, as kb_launch_get() tells. */
+static void a_try_is_a_run(void **state)
+{
+    const kb_topology *topo = two_pes();
+    kb_bench_run *run = NULL, *other = NULL;
+    kb_launch_result launch;
+    kb_error why = {""};
+    int64_t fs = -1;
+
+    (void)state;
+    assert_int_equal(begin(topo, "M=2", NULL, &run, &why), KB_OK);
+    assert_int_equal(begin(topo, "M=9", NULL, &other, &why), KB_OK);
+    assert_int_equal(kb_sim_run(kb_bench_sim(other), 0, &why), KB_OK);
+    assert_int_equal(kb_launch_get(kb_bench_sim(other), 0, &launch), KB_OK);
+    assert_int_equal(kb_bench_try(run, "M", "9", &fs, &why), KB_OK);
+    assert_true(fs == launch.last_end_fs - launch.start_fs);
+    assert_int_equal(kb_launch_done(kb_bench_sim(run)), 0);
+    assert_int_equal(kb_bench_try(run, "N", "9", &fs, &why), KB_BAD_REQUEST);
+    assert_string_equal(why.text, "bench shift has no argument 'N'");
+    assert_int_equal(kb_bench_try(run, "M", "10", &fs, &why), KB_BAD_REQUEST);
+    assert_string_equal(why.text, "M must be an integer in 1..9, not '10'");
+    kb_bench_free(other);
+    kb_bench_free(run);
+    any_topology_free(topo);
+}
+
+static void set_what_is_not(kb_bench_run *run)
+{
+    kb_bench_set(run, "way", "back");
+    setup(run);
+}
+
+static void set_what_none_has(kb_bench_run *run)
+{
+    kb_bench_set(run, "ways", "one");
+    setup(run);
+}
+
+static void what_cannot_be_set_is_refused(void **state)
+{
+    const kb_topology *topo = two_pes();
+    kb_bench_run *run = NULL;
+    kb_error why = {""};
+
+    (void)state;
+    assert_int_equal(begin_found(topo, set_what_is_not, &run, &why), KB_BAD_REQUEST);
+    assert_string_equal(why.text, "way must be one of 'no one other', not 'back'");
+    assert_int_equal(begin_found(topo, set_what_none_has, &run, &why), KB_BAD_REQUEST);
+    assert_string_equal(why.text, "bench shift has no argument 'ways'");
+    any_topology_free(topo);
+}
+
 /* -- memory --------------------------------------------------------------------------------- */
 
 /* A whole life; what comes first of its statuses. */
@@ -185,6 +284,32 @@ static kb_status live(const kb_topology *topo, double *error)
         status = kb_bench_verify(run, error, &why);
     kb_bench_free(run);
     return status;
+}
+
+/* Of a try, inside and around. */
+static void every_allocation_of_a_try_may_fail(void **state)
+{
+    const kb_topology *topo = two_pes();
+    kb_bench_run *run = NULL;
+    kb_status status = KB_NO_MEMORY;
+    int64_t fs = 0;
+    uint64_t n = 0;
+    kb_error why;
+
+    (void)state;
+    assert_int_equal(begin(topo, NULL, NULL, &run, &why), KB_OK);
+    for (; status == KB_NO_MEMORY && n < 10000; n++) {
+        int64_t before = owned;
+
+        left = n;
+        status = kb_bench_try(run, "M", "4", &fs, &why);
+        left = UINT64_MAX;
+        assert_true(owned == before);
+    }
+    assert_int_equal(status, KB_OK);
+    assert_true(n > 20 && fs > 0);
+    kb_bench_free(run);
+    any_topology_free(topo);
 }
 
 static void every_allocation_may_fail(void **state)
@@ -214,7 +339,11 @@ int main(void)
         cmocka_unit_test(arguments_are_resolved),
         cmocka_unit_test(arguments_are_refused),
         cmocka_unit_test(a_wrong_result_is_found),
+        cmocka_unit_test(a_value_may_be_found),
+        cmocka_unit_test(a_try_is_a_run),
+        cmocka_unit_test(what_cannot_be_set_is_refused),
         cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(every_allocation_of_a_try_may_fail),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -120,7 +120,7 @@ static void nor_in_pieces(void **state)
         bool whole = strcmp(w->bench, "all_reduce") == 0 || strcmp(w->bench, "broadcast") == 0;
 
         for (int over = 1; over < 3; over++) {
-            int64_t count = whole ? 150001 : 60007;
+            int64_t count = whole ? 900001 : 60007;
             int64_t fs = time_fs(topo, w, overs[over], count, "f64");
 
             assert_in_range(bound_of(&b, w, (enum over)over, count), 1, fs);

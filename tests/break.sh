@@ -389,7 +389,7 @@ break_it 'watch: what others did forgotten' $path 's/if \(alone && !last\)/if (!
 break_it 'trace: a send that keeps its kernel' runtime/cli/trace.c 's/^                      \.go_on = on_go_on\}/                      }/'
 break_it 'trace: an arrow that ends where it should go on' runtime/cli/trace.c \
     's/\(work->message == KB_NO_ID \? work->id : work->message\)/(work->id)/'
-break_it 'deadlock: circles that are none' runtime/deadlock.c 's/cycle\[at\] = cycles;/cycle[at] = 0;/'
+break_it 'deadlock: circles that are none' runtime/deadlock.c 's/row\[i\]\.cycle = cycle\[.*;/row[i].cycle = 0;/'
 break_it 'deadlock: all who wait for a circle are in it' runtime/deadlock.c \
     's/if \(pe == KB_NO_ID \|\| seen\[pe\] != i \+ 1\)/if (pe == KB_NO_ID)/'
 break_it 'watch: kernels counted by their pieces too' $why 's/^    if \(span->command != KB_NO_ID\)$/    if (0)/'
@@ -420,7 +420,7 @@ break_it 'talk: slots of an SRAM fetched from the TCM' $ipcq 's/^    bool tcm = 
 break_it 'talk: a received tensor of nobody' $ipcq 's/^    c->result->maker = .*$//'
 break_it 'talk: a tensor from its first byte' $ipcq 's/, c->op\.in\[0\]\.view\.offset\};/, 0};/'
 break_it 'barrier: no way back' $ipcq 's/word_fs\(s, lowest, c->pe\), slot/0, slot/'
-break_it 'barrier: who comes last is the farthest' $ipcq 's/b->last_fs = there_fs > b->last_fs \? there_fs : b->last_fs;/b->last_fs = there_fs;/'
+break_it 'barrier: who comes last is the farthest' $ipcq 's/if \(!b->last \|\| there_fs > b->last_fs\)/if (1)/'
 break_it 'barrier: a group is its order' $ipcq 's/^    qsort\(g->pes, g->n, sizeof \*g->pes, by_number\);/    ;/'
 break_it 'barrier: once and never again' $ipcq 's/^    b->arrived = 0;$//'
 break_it 'atomic: the new value' $pe 's/c->pe->atomic = old;/c->pe->atomic = (int64_t)total;/'

@@ -586,14 +586,14 @@ static inline void note_choice(kb_bench_run *run, const char *bench, const struc
  */
 static inline void choose_algorithm(kb_bench_run *run, const char *bench)
 {
-    struct candidate c[CANDIDATES_MAX], *best = NULL, *next;
+    struct candidate c[CANDIDATES_MAX], *best = c, *next;
     size_t n = list_candidates(run, bench, c);
     kb_error why;
 
-    while ((next = next_candidate(c, n, best ? best->time_fs : INT64_MAX))) {
+    while ((next = next_candidate(c, n, best->time_fs ? best->time_fs : INT64_MAX))) {
         if (kb_bench_try(run, "algorithm", next->name, &next->time_fs, &why))
             next->time_fs = INT64_MAX; /* it cannot be done so: a TCM has too many queues */
-        if (!best || next->time_fs < best->time_fs)
+        if (!best->time_fs || next->time_fs < best->time_fs)
             best = next;
     }
     kb_bench_set(run, "algorithm", best->name);

@@ -184,4 +184,20 @@ static inline uint64_t draw(uint64_t *dice)
     return z ^ z >> 31;
 }
 
+/* A simulation with all rows, and what they wait for. */
+static inline kb_sim *sim_of_rows(const kb_topology *topo, kb_options options,
+                                  const struct judge_row *rows, size_t n)
+{
+    kb_sim *sim = new_sim(topo, options);
+
+    for (size_t i = 0; i < n; i++) {
+        kb_request request = request_of(&rows[i]);
+
+        add(sim, &request);
+    }
+    for (size_t i = 0; i < n; i++)
+        add_after(sim, i, &rows[i]);
+    return sim;
+}
+
 #endif

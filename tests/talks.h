@@ -137,4 +137,19 @@ static inline kb_error mistake_of(const kb_topology *topo, kb_kernel kernel, con
     return why;
 }
 
+/* The mistake of c0.pe0 in `call`, called in `file`, is told by `reason`. */
+static inline void assert_says(const kb_error *why, const char *file, const char *call,
+                               const char *reason)
+{
+    char text[sizeof why->text];
+    size_t n;
+
+    snprintf(text, sizeof text, "kernel talk on c0.pe0: %s at %s:", call, file);
+    if (strncmp(why->text, text, strlen(text)) != 0)
+        fail_msg("%s\ndoes not begin with\n%s", why->text, text);
+    n = strlen(text) + strspn(why->text + strlen(text), "0123456789");
+    snprintf(text, sizeof text, ": %s", reason);
+    assert_string_equal(why->text + n, text);
+}
+
 #endif

@@ -386,15 +386,8 @@ static void assert_mistake(kb_kernel kernel, const char *call, const char *reaso
 {
     static const uint32_t pes[] = {0};
     kb_error why = mistake_of(&cube8_topology, kernel, NULL, pes, 1, KB_KERNEL_ERROR);
-    char text[sizeof why.text];
-    size_t n;
 
-    snprintf(text, sizeof text, "kernel talk on c0.pe0: %s at %s:", call, __FILE__);
-    if (strncmp(why.text, text, strlen(text)) != 0)
-        fail_msg("%s\ndoes not begin with\n%s", why.text, text);
-    n = strlen(text) + strspn(why.text + strlen(text), "0123456789");
-    snprintf(text, sizeof text, ": %s", reason);
-    assert_string_equal(why.text + n, text);
+    assert_says(&why, __FILE__, call, reason);
 }
 
 static const uint32_t others[] = {1, 2}, twice[] = {1, 0, 1}, missing[] = {0, 64};

@@ -777,15 +777,8 @@ static void assert_refused_on(const kb_topology *topo, kb_kernel kernel, const c
 {
     struct marks m = {.line = 0};
     kb_error why = mistake_of(topo, kernel, &m, pair, 2, KB_KERNEL_ERROR);
-    char text[sizeof why.text];
-    size_t n;
 
-    snprintf(text, sizeof text, "kernel talk on c0.pe0: %s at %s:", call, __FILE__);
-    if (strncmp(why.text, text, strlen(text)) != 0)
-        fail_msg("%s\ndoes not begin with\n%s", why.text, text);
-    n = strlen(text) + strspn(why.text + strlen(text), "0123456789");
-    snprintf(text, sizeof text, ": %s", reason);
-    assert_string_equal(why.text + n, text);
+    assert_says(&why, __FILE__, call, reason);
 }
 
 /* WRONG(name, call, reason, statements): what c0.pe0 does is wrong; c0.pe1 does nothing. */

@@ -28,20 +28,6 @@ static const char *engine_name(kb_engine engine)
     return engine == KB_HOP ? "hop" : "fused";
 }
 
-static kb_sim *loaded(const struct scenario *s, kb_options options)
-{
-    kb_sim *sim = new_sim(s->topo, options);
-
-    for (size_t i = 0; i < s->n; i++) {
-        kb_request request = request_of(&s->rows[i]);
-
-        add(sim, &request);
-    }
-    for (size_t i = 0; i < s->n; i++)
-        add_after(sim, i, &s->rows[i]);
-    return sim;
-}
-
 /* Runs by `budget` events a call (0: all in one) to the end, or to a bound of the options. */
 static kb_status run_by(kb_sim *sim, uint64_t budget, const struct scenario *s)
 {
@@ -70,7 +56,7 @@ static void assert_row(const struct scenario *s, const kb_sim *sim, kb_engine en
 
 static void assert_whole_run(const struct scenario *s, kb_options options, uint64_t budget)
 {
-    kb_sim *sim = loaded(s, options);
+    kb_sim *sim = sim_of_rows(s->topo, options, s->rows, s->n);
     int64_t last_fs = 0;
 
     assert_int_equal(run_by(sim, budget, s), KB_OK);
@@ -190,7 +176,7 @@ static void check_until(struct scenario *s)
     for (int how = 0; how < 4; how++) {
         kb_options options = {
             .engine = how & 1 ? KB_HOP : KB_FUSED, .fingerprint = how & 2, .until_fs = until_fs};
-        kb_sim *sim = loaded(s, options);
+        kb_sim *sim = sim_of_rows(s->topo, options, s->rows, s->n);
 
         assert_int_equal(run_by(sim, how & 2 ? 5 : 0, s), n_done < s->n ? KB_STOPPED : KB_OK);
         assert_true(kb_sim_done(sim) == n_done);
@@ -218,10 +204,10 @@ static void until_keeps_what_is_complete_by_then(void **state)
 static void check_max_events(struct scenario *s)
 {
     kb_options options = {.max_events = draw(&s->dice) % (4 * s->n) + 1};
-    kb_sim *fused = loaded(s, options), *hop;
+    kb_sim *fused = sim_of_rows(s->topo, options, s->rows, s->n), *hop;
 
     options.engine = KB_HOP;
-    hop = loaded(s, options);
+    hop = sim_of_rows(s->topo, options, s->rows, s->n);
     assert_int_equal(run_by(fused, 0, s), run_by(hop, draw(&s->dice) % 9, s));
     assert_true(kb_sim_done(fused) == kb_sim_done(hop));
     for (size_t i = 0; i < s->n; i++) {
@@ -251,10 +237,10 @@ static void max_events_keeps_the_same_rows_in_both_engines(void **state)
 static void check_costs_off(struct scenario *s)
 {
     kb_options options = {.fingerprint = true, .costs_off = (unsigned)(draw(&s->dice) % 64)};
-    kb_sim *fused = loaded(s, options), *hop;
+    kb_sim *fused = sim_of_rows(s->topo, options, s->rows, s->n), *hop;
 
     options.engine = KB_HOP;
-    hop = loaded(s, options);
+    hop = sim_of_rows(s->topo, options, s->rows, s->n);
     assert_int_equal(run_by(fused, 0, s), KB_OK);
     assert_int_equal(run_by(hop, 0, s), KB_OK);
     for (size_t i = 0; i < s->n; i++) {

@@ -17,24 +17,10 @@ struct scenario {
     uint64_t fingerprint, seed, dice;
 };
 
-static kb_sim *loaded(const struct scenario *s, kb_options options)
-{
-    kb_sim *sim = new_sim(s->topo, options);
-
-    for (size_t i = 0; i < s->n; i++) {
-        kb_request request = request_of(&s->rows[i]);
-
-        add(sim, &request);
-    }
-    for (size_t i = 0; i < s->n; i++)
-        add_after(sim, i, &s->rows[i]);
-    return sim;
-}
-
 /* The same, and all it tells on `tape`; it has not run. */
 static kb_sim *watched(const struct scenario *s, kb_options options, struct tape *tape)
 {
-    kb_sim *sim = loaded(s, options);
+    kb_sim *sim = sim_of_rows(s->topo, options, s->rows, s->n);
 
     *tape = (struct tape){.topo = s->topo, .seed = s->seed};
     tape_watch(tape, sim);
@@ -357,7 +343,7 @@ static void check_whole_run(struct scenario *s)
 {
     kb_options options = {.fingerprint = true};
     struct tape tape;
-    kb_sim *plain = loaded(s, options), *sim = watched(s, options, &tape);
+    kb_sim *plain = sim_of_rows(s->topo, options, s->rows, s->n), *sim = watched(s, options, &tape);
     kb_why *why;
 
     assert_int_equal(kb_why_new(sim, &why, NULL), KB_OK);
@@ -405,7 +391,7 @@ static void check_early_end(struct scenario *s)
         options.until_fs = r->done_fs + (int64_t)(draw(&s->dice) % 3);
     else
         options.max_events = draw(&s->dice) % (4 * s->n) + 1;
-    plain = loaded(s, options);
+    plain = sim_of_rows(s->topo, options, s->rows, s->n);
     sim = watched(s, options, &tape);
     assert_int_equal(run_by(plain, 0, s), run_by(sim, 0, s));
     assert_equal_results(s, plain, sim);
@@ -433,7 +419,7 @@ static void check_costs_off(struct scenario *s)
 {
     kb_options options = {.fingerprint = true, .costs_off = (unsigned)(draw(&s->dice) % 64)};
     struct tape tape;
-    kb_sim *plain = loaded(s, options), *sim = watched(s, options, &tape);
+    kb_sim *plain = sim_of_rows(s->topo, options, s->rows, s->n), *sim = watched(s, options, &tape);
 
     assert_int_equal(run_by(plain, 0, s), KB_OK);
     assert_int_equal(run_by(sim, 0, s), KB_OK);

@@ -555,7 +555,7 @@ install: topology $(PUBLIC_LIB)
 
 P := $(B)/_p
 PERF := $(patsubst %,$(P)/%,txn spawn rows parts empty co mm1 kernel oplog phase2 many)
-BENCH_TOPOLOGIES := cube8 mesh1024 bench_c4 bench_c64 bench_fifo bench_fifo_c4 bench_fifo_c64
+BENCH_TOPOLOGIES := cube8 mesh1024 bench_c4 bench_c64 bench_fifo bench_fifo_c4 bench_fifo_c64 bench_slots
 channels = cube.pe.pe_dma.read_channels=$(1) cube.pe.pe_dma.write_channels=$(1)
 fifo := contention.links=fifo
 
@@ -564,9 +564,9 @@ $(PERF): $(P)/%: $(O)/benches/perf/%.o $(CLI) $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LD)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $(filter-out $(CLI) $(LIB),$^) $(CLI) $(LIB) $(CLI_LIBS) $(LIBS)
-$(P)/txn: $(O)/benches/perf/hold.o $(foreach t,$(BENCH_TOPOLOGIES),$(B)/$(t)/lib$(t).a)
+$(P)/txn: $(O)/benches/perf/hold.o $(foreach t,$(filter-out bench_slots,$(BENCH_TOPOLOGIES)),$(B)/$(t)/lib$(t).a)
 $(P)/parts $(P)/oplog $(P)/phase2 $(P)/many: $(B)/cube8/libcube8.a
-$(P)/kernel: $(B)/cube8/libcube8.a $(B)/mesh1024/libmesh1024.a
+$(P)/kernel: $(B)/cube8/libcube8.a $(B)/mesh1024/libmesh1024.a $(B)/bench_slots/libbench_slots.a
 
 COLLECTIVE_TOPOLOGIES := cube8 cube16 tray32
 $(O)/benches/perf/collectives.o: INCLUDES += $(COLLECTIVE_TOPOLOGIES:%=-I$(B)/%)
@@ -598,6 +598,7 @@ bench-topologies:
 	@$(call bench_variant,bench_fifo,$(fifo))
 	@$(call bench_variant,bench_fifo_c4,$(fifo) $(call channels,4))
 	@$(call bench_variant,bench_fifo_c64,$(fifo) $(call channels,64))
+	@$(call bench_variant,bench_slots,cube.pe.pe_ipcq.slots=4096 cube.pe.pe_ipcq.slot_bytes=64)
 
 # Two programs once more without what is counted for kb_sim_usage(), to see what that costs.
 NO_STATS := B='$(B)/_nostats' CFLAGS='$(CFLAGS) -DKB_NO_STATS'

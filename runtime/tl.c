@@ -254,23 +254,6 @@ static struct command *new_command(const struct call *call, enum op_kind kind)
     return c;
 }
 
-static struct op_tensor op_tensor_of(const struct tl_tensor *x)
-{
-    return (struct op_tensor){.address = x->address,
-                              .shape = x->shape,
-                              .dtype = x->dtype,
-                              .space = x->space,
-                              .is_scalar = x->kind == TENSOR_SCALAR,
-                              .maker = OP_NONE,
-                              .scalar = x->scalar};
-}
-
-static void add_operand(struct command *c, const struct tl_tensor *x)
-{
-    c->op.in[c->op.n_in++] = op_tensor_of(x);
-    c->operand[c->n_operands++] = x;
-}
-
 /* A tensor like `x` that lies elsewhere. */
 static void set_operand(struct op_tensor *to, const struct tl_tensor *x, uint64_t address,
                         enum space space)
@@ -282,6 +265,19 @@ static void set_operand(struct op_tensor *to, const struct tl_tensor *x, uint64_
     to->space = (uint8_t)space;
     to->is_scalar = false;
     to->maker = OP_NONE;
+}
+
+static void set_tensor(struct op_tensor *to, const struct tl_tensor *x)
+{
+    set_operand(to, x, x->address, (enum space)x->space);
+    to->is_scalar = x->kind == TENSOR_SCALAR;
+    to->scalar = x->scalar;
+}
+
+static void add_operand(struct command *c, const struct tl_tensor *x)
+{
+    set_tensor(&c->op.in[c->op.n_in++], x);
+    c->operand[c->n_operands++] = x;
 }
 
 /* The command is issued by the PE's next event; an asynchronous one lets the kernel go on then. */
@@ -306,7 +302,7 @@ static void set_result(const struct call *call, struct command *c, kb_dtype dtyp
 {
     c->result = new_tensor(call, TENSOR_VALUE, dtype, shape, result_bytes(call, dtype, shape));
     c->result->space = SPACE_TCM;
-    c->op.out = op_tensor_of(c->result);
+    set_tensor(&c->op.out, c->result);
 }
 
 /* A result that lies where its address says. */
@@ -926,7 +922,7 @@ static void add_epilogue_operand(const struct call *call, struct command *c, str
             BAD(call, "an epilogue's operand %s does not broadcast to %s", text_of(&y->shape).text,
                 text_of(shape).text);
     }
-    e->operand[e->n_operands] = op_tensor_of(y);
+    set_tensor(&e->operand[e->n_operands], y);
     if (y->kind == TENSOR_SCALAR)
         e->operand[e->n_operands].dtype = c->op.dtype_acc;
     e->n_operands++;
@@ -1067,7 +1063,7 @@ tl_tensor *tl_composite_at(tl_ctx *tl, tl_here here, tl_composite_args args)
         set_composite_math(&call, c, &args, &shape, &out);
     c->dst = check_range(&call, args.out, result_bytes(&call, out, &shape), dtype_bytes(out));
     set_place(&call, c, out, &shape, args.out);
-    c->op.out = op_tensor_of(c->result);
+    set_tensor(&c->op.out, c->result);
     return do_command(c);
 }
 

@@ -30,8 +30,9 @@ static bool touch(struct command *c, const struct op_tensor *x, enum access_kind
 /* What a load, a receive, a dot or a math command makes in the TCM. */
 static bool touch_result(struct command *c)
 {
-    struct op_tensor x = op_tensor_of(c->result);
+    struct op_tensor x;
 
+    set_tensor(&x, c->result);
     return touch(c, &x, ACCESS_WRITE, NULL);
 }
 

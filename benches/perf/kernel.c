@@ -3,12 +3,14 @@
  *
  * Every PE of the launch loads 4 KiB of its own slice and gives the tensor back, over and over; or
  * sends 64 bytes, or 100 slots, to the next PE and receives as many from the one before: a message,
- * or a piece of one, is sent, received and credited. In processor time; a launch of a kernel that
+ * or a piece of one, is sent, received and credited; a send alone goes to a free slot, and nobody
+ * receives it. In processor time; a launch of a kernel that
  * does nothing is taken off.
  *
  * usage: kernel ROUNDS; samples go to stdout (bench.h), what is wrong to stderr.
  */
 #include "bench.h"
+#include "bench_slots.h"
 #include "cube8.h"
 #include "mesh1024.h"
 #include "tl.h"
@@ -16,6 +18,7 @@
 #include <sys/resource.h>
 
 enum { LOADS = 400000, PIECES = 400000, BYTES = 4096, MESSAGE_BYTES = 64, SLOTS = 100 };
+enum { SENDS = 256000 }; /* bench_slots has room for them */
 
 static void must(kb_status status, const kb_error *why)
 {
@@ -59,6 +62,15 @@ static void pass_on(tl_ctx *tl, const kb_args *args, uint32_t nbytes)
         tl_free(tl, x);
         x = y;
     }
+}
+
+static void send_only(tl_ctx *tl, const kb_args *args)
+{
+    const uint64_t *times = args->user;
+    tl_tensor *x = tl_full(tl, KB_U8, KB_SHAPE(MESSAGE_BYTES), 1);
+
+    for (uint64_t i = 0; i < *times; i++)
+        tl_send(tl, tl_pe(tl) ^ 1, 0, x);
 }
 
 static void pass_message(tl_ctx *tl, const kb_args *args)
@@ -112,6 +124,15 @@ static void measure_loads(const char *name, const kb_topology *topo, uint32_t n_
     }
 }
 
+static void measure_send_alone(int round)
+{
+    uint64_t times = SENDS / 64;
+    double ns = launch_ns(&bench_slots_topology, send_only, 64, false, times) -
+                launch_ns(&bench_slots_topology, nothing, 64, false, 0);
+
+    bench_sample("send", "alone 64", "ns", round, ns / SENDS);
+}
+
 static void measure_sends(const char *name, const kb_topology *topo, uint32_t n_pes, int round)
 {
     double empty = launch_ns(topo, nothing, n_pes, false, 0);
@@ -145,6 +166,7 @@ int main(int argc, char **argv)
         measure_loads("1", &cube8_topology, 1, round);
         measure_loads("64", &cube8_topology, 64, round);
         measure_loads("8192", &mesh1024_topology, 8192, round);
+        measure_send_alone(round);
         measure_sends("64", &cube8_topology, 64, round);
         measure_sends("8192", &mesh1024_topology, 8192, round);
     }

@@ -265,14 +265,15 @@ function kernel(i, pes, bound) {
     printf "%-14s%-24s%-24s%s\n", "load", cell("load 1"), cell("load 64"), cell("load 8192")
     printf "%-14s%-24s%-24s%s\n", "load, logged", cell("load 1 logged"),
         cell("load 64 logged"), cell("load 8192 logged")
+    printf "%-14s%-24s%-24s\n", "send alone", "", cell("send alone 64")
     printf "%-14s%-24s%-24s%s\n", "message", "", cell("message 64"), cell("message 8192")
     printf "%-14s%-24s%-24s%s\n", "piece", "", cell("piece 64"), cell("piece 8192")
     printf "coroutine, from the pool and back: %s ns\n\n", cell("pooled life")
     aim("coroutine switch", of("round robin 1 switch"), 12, "ns")
     for (i = 1; i <= 3; i++)
         aim("load with record, " pes[i] " PEs", of("load " pes[i] " logged"), bound[i], "ns")
-    aim("piece sent and received, 64 PEs", of("piece 64"), 150, "ns")
-    aim("message sent and received, 64 PEs", of("message 64"), 150, "ns")
+    aim("send, 64 PEs", of("send alone 64"), 150, "ns")
+    aim("piece of a long message, with its receipt, 64 PEs", of("piece 64"), 150, "ns")
     aim("launch on 8192 PEs", of("launch 8192 time"), 100, "ms")
     aim("launch on 8192 PEs, memory", of("launch 8192 memory"), 300, "MB")
 }

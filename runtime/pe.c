@@ -265,7 +265,7 @@ static bool bind(struct command *c, struct op_tensor *to, const struct tl_tensor
         return bind_place(c, to);
     to->view = x->view;
     version_keep(to->view.v);
-    if (op_ids_add(&c->op.depends, x->maker))
+    if (!c->pe->sim->log || op_ids_add(&c->op.depends, x->maker))
         return true;
     kernel_no_memory(c->pe);
     return false;

@@ -125,6 +125,24 @@ static bool mark_cycles(struct blocked_list *l)
     return ok;
 }
 
+static bool is_launched(const struct kernels *k, uint32_t pe)
+{
+    const kb_launch_request *r = &k->launches[k->launch].request;
+
+    for (size_t i = 0; r->pes && i < r->n_pes; i++)
+        if (r->pes[i] == pe)
+            return true;
+    return !r->pes && pe < r->n_pes;
+}
+
+/* What the PE does that somebody waits for. */
+static const char *state_of(const struct kernels *k, uint32_t pe)
+{
+    if (k->pes[pe].state != PE_IDLE)
+        return "waiting";
+    return is_launched(k, pe) ? "ended" : "not launched";
+}
+
 static kb_status find_blocked(struct kb_sim *s, struct blocked_list *l)
 {
     const struct ipcq *x = s->kernels->ipcq;
@@ -143,6 +161,8 @@ static kb_status find_blocked(struct kb_sim *s, struct blocked_list *l)
             add_barrier(l, b);
     if (l->no_memory || !mark_cycles(l))
         return KB_NO_MEMORY;
+    for (size_t i = 0; i < l->n; i++)
+        l->row[i].state = state_of(l->sim->kernels, l->row[i].waits_for);
     if (l->n)
         qsort(l->row, l->n, sizeof *l->row, by_pe_and_issue);
     return KB_OK;

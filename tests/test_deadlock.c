@@ -175,6 +175,7 @@ static void a_receive_from_a_pe_that_was_not_launched(void **state)
                             .lacks = "a message",
                             .waits_for = 63},
                3);
+    assert_string_equal(t.row[0].state, "not launched");
 }
 
 /* The second half of a message is missing: three pieces of four were sent by two sends. */
@@ -206,6 +207,7 @@ static void a_second_receive_without_a_second_send(void **state)
                             .lacks = "a message",
                             .waits_for = 1},
                3);
+    assert_string_equal(t.row[0].state, "ended");
 }
 
 /* Receives that are under way beside: two of them, and nobody waits for the first. */

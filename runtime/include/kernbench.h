@@ -873,6 +873,7 @@ typedef struct kb_blocked {
     int64_t since_fs;   /* its issue */
     const char *lacks;  /* "a message", "a free slot", "a member" */
     uint32_t waits_for; /* the PE that would have to act; of a barrier the first that is missing */
+    const char *state;  /* of that PE's kernel: "waiting", "ended", "not launched" */
     int tag;            /* of the queue; -1: a barrier */
     size_t n_missing;   /* of a barrier: members; else 0 */
     uint32_t cycle;     /* PEs that wait in a circle have its number, from 1; 0: in none */

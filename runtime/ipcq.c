@@ -9,14 +9,14 @@
 
 /* What lies in a slot. */
 struct filled {
-    uint64_t nbytes;
-    uint64_t free_fs;     /* when the sender knows that it is free; TAKEN */
-    uint32_t id, free_id; /* of the piece, of the credit */
-    bool full;            /* it has arrived, and is not taken yet */
-    bool last;            /* of its send */
-    struct view sent;     /* owned; all of the send, at its first piece */
-    tl_here here;         /* of the send */
-    struct taken taken;   /* watched */
+    uint64_t nbytes, all_bytes; /* of the piece, of its send */
+    uint64_t free_fs;           /* when the sender knows that it is free; TAKEN */
+    uint32_t id, free_id;       /* of the piece, of the credit */
+    bool full;                  /* it has arrived, and is not taken yet */
+    bool last;                  /* of its send */
+    struct view sent;           /* owned; all of the send, at its first piece */
+    tl_here here;               /* of the send */
+    struct taken taken;         /* watched */
 };
 
 #define TAKEN UINT64_MAX
@@ -142,41 +142,58 @@ static int64_t word_fs(const struct kb_sim *s, const struct tl_ctx *from, const 
     return cost_way_fs(&s->mask, way.wire_fs, way.overhead_fs);
 }
 
-/* Room for the slots of a queue at the end of the memory that `pe` receives in. */
+/* The memory that a PE receives in: where slots lie at the end, and what else does before. */
+struct room {
+    uint64_t size, used;
+    uint64_t *taken; /* by slots */
+    uint32_t memory; /* packed */
+};
+
+static struct room room_of(struct kb_sim *s, struct tl_ctx *pe)
+{
+    const struct kb_topology *t = s->topo;
+    struct ipcq *x = s->kernels->ipcq;
+    uint32_t cube = pe->number / t->pes, unit = pe->number % t->pes;
+    struct room r;
+
+    if (t->pe.ipcq_space == QUEUE_TCM) {
+        r = (struct room){t->tcm_read.nbytes, 0, &pe->ring_bytes,
+                          dst_pack(t, cube, t->pes + 1 + unit)};
+        for (struct tcm_block *b = pe->blocks; b; b = b->next)
+            r.used = b->offset + b->nbytes;
+    } else if (t->pe.ipcq_space == QUEUE_SRAM) {
+        r = (struct room){t->sram.nbytes, 0, &x->sram_bytes[cube], dst_pack(t, cube, t->pes)};
+    } else {
+        r = (struct room){t->hbm.nbytes, host_slice_used(s, pe->number), &x->hbm_bytes[pe->number],
+                          dst_pack(t, cube, unit)};
+    }
+    return r;
+}
+
+/* False after a message. */
 static bool place_slots(struct command *c, struct queue *q)
 {
     struct kb_sim *s = c->pe->sim;
-    const struct kb_topology *t = s->topo;
-    struct tl_ctx *pe = &s->kernels->pes[q->receiver];
-    struct ipcq *x = s->kernels->ipcq;
-    uint32_t cube = pe->number / t->pes, unit;
-    uint64_t nbytes = (uint64_t)t->pe.ipcq_slots * t->pe.ipcq_slot_bytes, *taken, size;
+    const struct pe_row *pe = &s->topo->pe;
+    struct room r = room_of(s, &s->kernels->pes[q->receiver]);
+    uint64_t nbytes = ((uint64_t)pe->ipcq_slots * pe->ipcq_slot_bytes + 63) / 64 * 64;
+    uint64_t left = r.size - r.used - *r.taken;
+    kb_endpoint memory = end_unpack_memory(s->topo, r.memory);
+    char name[KB_ENDPOINT_BYTES];
 
-    nbytes = (nbytes + 63) / 64 * 64;
-    if (t->pe.ipcq_space == QUEUE_TCM) {
-        taken = &pe->ring_bytes;
-        size = t->tcm_read.nbytes;
-        unit = t->pes + 1 + pe->number % t->pes;
-    } else if (t->pe.ipcq_space == QUEUE_SRAM) {
-        taken = &x->sram_bytes[cube];
-        size = t->sram.nbytes;
-        unit = t->pes;
-    } else {
-        taken = &x->hbm_bytes[pe->number];
-        size = t->hbm.nbytes;
-        unit = pe->number % t->pes;
-        if (host_slice_used(s, pe->number) > size - *taken - nbytes)
-            return false;
+    if (nbytes <= left) {
+        *r.taken += nbytes;
+        q->memory = r.memory;
+        q->address = address_of(s->topo, r.memory, r.size - *r.taken);
+        return true;
     }
-    for (struct tcm_block *b = pe->blocks; b && t->pe.ipcq_space == QUEUE_TCM; b = b->next)
-        if (b->offset + b->nbytes > size - *taken - nbytes)
-            size = 0;
-    if (nbytes > size || *taken > size - nbytes)
-        return false;
-    *taken += nbytes;
-    q->memory = dst_pack(t, cube, unit);
-    q->address = address_of(t, q->memory, size - *taken);
-    return true;
+    kb_endpoint_name(&memory, name);
+    kernel_error(c->pe, c->call, c->here,
+                 "no room for the %u slots of %u bytes of a queue: at the end of %s %llu of its "
+                 "%llu bytes are free, others have %llu",
+                 pe->ipcq_slots, pe->ipcq_slot_bytes, name, (unsigned long long)left,
+                 (unsigned long long)r.size, (unsigned long long)*r.taken);
+    return false;
 }
 
 static struct queue *queue_new(struct command *c, uint32_t sender, uint32_t receiver, uint32_t tag)
@@ -196,9 +213,6 @@ static struct queue *queue_new(struct command *c, uint32_t sender, uint32_t rece
     q->credit_fs = word_fs(s, &k->pes[receiver], &k->pes[sender]);
     if (place_slots(c, q))
         return q;
-    kernel_error(c->pe, c->call, c->here,
-                 "no room for the %u slots of %u bytes of a queue at the receiver",
-                 s->topo->pe.ipcq_slots, s->topo->pe.ipcq_slot_bytes);
     free(q);
     return NULL;
 }
@@ -336,6 +350,7 @@ static bool send_piece(struct kb_sim *s, uint64_t t, struct command *c, bool cal
     if (slot == TXN_NONE)
         return false;
     *filled = (struct filled){.nbytes = x->fetch_bytes,
+                              .all_bytes = c->nbytes,
                               .free_fs = TAKEN,
                               .last = c->piece + 1 == c->pieces,
                               .here = c->here};
@@ -425,9 +440,17 @@ static bool fits(struct command *c, const struct filled *slot, uint64_t nbytes)
 
     if (slot->nbytes == nbytes && slot->last == last)
         return true;
-    kernel_error(c->pe, c->call, c->here,
-                 "what was sent at %s:%d does not have the %llu bytes that are expected",
-                 slot->here.file, slot->here.line, (unsigned long long)c->nbytes);
+    if (slot->all_bytes != c->nbytes)
+        kernel_error(c->pe, c->call, c->here,
+                     "what was sent at %s:%d has %llu bytes, not the %llu that are expected",
+                     slot->here.file, slot->here.line, (unsigned long long)slot->all_bytes,
+                     (unsigned long long)c->nbytes);
+    else
+        kernel_error(c->pe, c->call, c->here,
+                     "what was sent at %s:%d came in pieces of %llu bytes, not of %llu: a slot of "
+                     "%u has whole elements",
+                     slot->here.file, slot->here.line, (unsigned long long)slot->nbytes,
+                     (unsigned long long)nbytes, c->pe->sim->topo->pe.ipcq_slot_bytes);
     return false;
 }
 
@@ -746,7 +769,8 @@ bool ipcq_find_queue(struct command *c, uint32_t sender, uint32_t receiver, int 
     uint64_t most = most_bytes(c);
 
     if (most == 0) {
-        kernel_error(c->pe, c->call, c->here, "an element of %llu bytes passes a slot of %u",
+        kernel_error(c->pe, c->call, c->here,
+                     "an element of %llu bytes is larger than a slot of %u",
                      (unsigned long long)dtype_bytes(c->op.in[0].dtype),
                      c->pe->sim->topo->pe.ipcq_slot_bytes);
         return false;

@@ -365,6 +365,8 @@ KERNELS_OWN void tensor_free(struct tl_ctx *pe, struct tl_tensor *x);
 enum tcm_result { TCM_OK, TCM_FULL, TCM_NO_MEMORY };
 /* The lowest range of `nbytes` that fits, 64-byte aligned; sets x->block and x->address. */
 KERNELS_OWN enum tcm_result tcm_alloc(struct tl_ctx *pe, struct tl_tensor *x);
+/* The message of TCM_FULL. */
+KERNELS_OWN void tcm_say_full(struct tl_ctx *pe, const char *call, tl_here here, uint64_t nbytes);
 KERNELS_OWN void tensors_free_all(struct tl_ctx *pe);
 
 /*

@@ -305,10 +305,7 @@ static bool place_result(struct command *c)
     enum tcm_result r = tcm_alloc(pe, x);
 
     if (r == TCM_FULL)
-        kernel_error(pe, c->call, c->here,
-                     "the TCM is exhausted: no %llu bytes in one piece are free of its %llu",
-                     (unsigned long long)x->nbytes,
-                     (unsigned long long)pe->sim->topo->tcm_read.nbytes);
+        tcm_say_full(pe, c->call, c->here, x->nbytes);
     else if (r == TCM_NO_MEMORY)
         kernel_no_memory(pe);
     x->maker = c->op.id;
@@ -413,7 +410,9 @@ void pe_add(struct kb_sim *s, struct command *c)
     if (err == MEM_ABSENT)
         absent(c, c->dst, range);
     else if (err == MEM_OK && !ready)
-        kernel_error(c->pe, c->call, c->here, "the integer is pending: Phase 2 computes it");
+        kernel_error(c->pe, c->call, c->here,
+                     "the integer is pending: a result, which Phase 2 computes; store what "
+                     "was loaded, or let the host fill it");
     if (ready && sum.v) {
         const unsigned char *bytes = version_bytes(view.v);
         int64_t old = bytes ? integer_at(dtype, bytes + view.offset) : 0;

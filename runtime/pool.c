@@ -187,6 +187,18 @@ void tensor_free(struct tl_ctx *pe, struct tl_tensor *x)
     tensor_give(pe->kernels, x);
 }
 
+void tcm_say_full(struct tl_ctx *pe, const char *call, tl_here here, uint64_t nbytes)
+{
+    char slots[64] = "";
+
+    if (pe->ring_bytes)
+        snprintf(slots, sizeof slots, ", of which slots of queues have %llu",
+                 (unsigned long long)pe->ring_bytes);
+    kernel_error(
+        pe, call, here, "the TCM is exhausted: no %llu bytes in one piece are free of its %llu%s",
+        (unsigned long long)nbytes, (unsigned long long)pe->sim->topo->tcm_read.nbytes, slots);
+}
+
 bool tcm_show(struct tl_ctx *pe)
 {
     struct mem *m = pe->kernels->mem;

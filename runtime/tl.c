@@ -141,7 +141,7 @@ static void check_waited(const struct call *call, const struct tl_tensor *x)
 {
     check_live(call, x);
     if (x->loads && x->wait != WAIT_OVER)
-        BAD(call, "an operand is a load that has not been waited for");
+        BAD(call, "an operand is a load or a receive that has not been waited for");
 }
 
 /* An operand of an engine: in the own TCM, or a scalar. */
@@ -450,8 +450,8 @@ tl_tensor *tl_alloc_at(tl_ctx *tl, tl_here here, kb_dtype dtype, kb_shape shape)
     case TCM_OK:
         break;
     case TCM_FULL:
-        BAD(&call, "the TCM is exhausted: no %llu bytes in one piece are free of its %llu",
-            (unsigned long long)x->nbytes, (unsigned long long)tl->sim->topo->tcm_read.nbytes);
+        tcm_say_full(tl, call.name, here, nbytes);
+        kernel_leave(tl);
     case TCM_NO_MEMORY:
         no_memory(&call);
     }

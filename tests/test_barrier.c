@@ -429,7 +429,9 @@ WRONG(adding_to_what_was_half_written, "tl_atomic_add",
       "bytes 4..7 of c0.sram (address 68719476740) were never written",
       tl_store(tl, SRAM, numbers(tl, 0, 1));
       tl_atomic_add(tl, SRAM, KB_I64, 1))
-WRONG(adding_to_a_result, "tl_atomic_add", "the integer is pending: Phase 2 computes it",
+WRONG(adding_to_a_result, "tl_atomic_add",
+      "the integer is pending: a result, which Phase 2 computes; store what was loaded, or let the "
+      "host fill it",
       tl_store(tl, SRAM, tl_full(tl, KB_I32, KB_SHAPE(4), 1));
       tl_atomic_add(tl, SRAM + 4, KB_I32, 1))
 

@@ -809,18 +809,22 @@ WRONG(a_scalar, "tl_send", "a scalar cannot be sent, make a tensor of it by tl_f
 WRONG(what_is_not_in_the_tcm, "tl_send",
       "an operand lies at address 0, not in the TCM: load it first",
       tl_send(tl, 1, 0, tl_ref(tl, 0, KB_F32, KB_SHAPE(4))))
-WRONG(a_load_not_waited_for, "tl_send", "an operand is a load that has not been waited for",
+WRONG(a_load_not_waited_for, "tl_send",
+      "an operand is a load or a receive that has not been waited for",
       tl_send(tl, 1, 0, tl_load_async(tl, 0, KB_F32, KB_SHAPE(4))))
-WRONG(a_recv_not_waited_for, "tl_add", "an operand is a load that has not been waited for",
+WRONG(a_recv_not_waited_for, "tl_add",
+      "an operand is a load or a receive that has not been waited for",
       tl_add(tl, tl_recv_async(tl, 1, 0, KB_SHAPE(4), KB_F32), tl_scalar(tl, 1)))
 WRONG(looking_at_a_recv_not_waited_for, "tl_get",
-      "an operand is a load that has not been waited for",
+      "an operand is a load or a receive that has not been waited for",
       tl_get(tl, tl_recv_async(tl, 1, 0, KB_SHAPE(4), KB_F32), 0))
 WRONG(a_recv_without_elements, "tl_recv", "axis 1 of the shape has 0 elements",
       tl_recv(tl, 1, 0, KB_SHAPE(4, 0), KB_F32))
-WRONG(more_than_a_tcm_holds, "tl_recv",
-      "the TCM is exhausted: no 16777216 bytes in one piece are free of its 16777216",
-      tl_recv(tl, 1, 0, KB_SHAPE(1 << 24), KB_I8))
+WRONG(
+    more_than_a_tcm_holds, "tl_recv",
+    "the TCM is exhausted: no 16777216 bytes in one piece are free of its 16777216, of which slots "
+    "of queues have 16384",
+    tl_recv(tl, 1, 0, KB_SHAPE(1 << 24), KB_I8))
 
 /* c0.pe0 sends `n` f32 in one message; c0.pe1 wants others. */
 static void sends_n(tl_ctx *tl, const kb_args *args, int64_t n, int64_t wanted, kb_dtype dtype)
@@ -873,15 +877,13 @@ static void wants_two_sends_at_once(tl_ctx *tl, const kb_args *args)
     }
 }
 
-static void assert_other_bytes(const kb_topology *topo, kb_kernel kernel, unsigned wanted)
+static void assert_other_bytes(const kb_topology *topo, kb_kernel kernel, const char *reason)
 {
     struct marks m = {.line = 0};
     kb_error why = mistake_of(topo, kernel, &m, pair, 2, KB_KERNEL_ERROR);
     char text[sizeof why.text];
 
-    snprintf(text, sizeof text,
-             "what was sent at %s:%d does not have the %u bytes that are expected", __FILE__,
-             m.line, wanted);
+    snprintf(text, sizeof text, "what was sent at %s:%d %s", __FILE__, m.line, reason);
     assert_non_null(strstr(why.text, "kernel talk on c0.pe1: tl_recv at "));
     assert_non_null(strstr(why.text, text));
 }
@@ -889,12 +891,16 @@ static void assert_other_bytes(const kb_topology *topo, kb_kernel kernel, unsign
 static void other_bytes_than_were_sent(void **state)
 {
     (void)state;
-    assert_other_bytes(&cube8_topology, wants_more, 404);
-    assert_other_bytes(&cube8_topology, wants_less, 396);
-    assert_other_bytes(&cube8_topology, wants_a_piece_more, 4100);
-    assert_other_bytes(&cube8_topology, wants_a_piece_less, 4096);
-    assert_other_bytes(&cube8_topology, wants_as_many_of_another_type, 2048);
-    assert_other_bytes(&cube8_topology, wants_two_sends_at_once, 32);
+    assert_other_bytes(&cube8_topology, wants_more, "has 400 bytes, not the 404 that are expected");
+    assert_other_bytes(&cube8_topology, wants_less, "has 400 bytes, not the 396 that are expected");
+    assert_other_bytes(&cube8_topology, wants_a_piece_more,
+                       "has 4096 bytes, not the 4100 that are expected");
+    assert_other_bytes(&cube8_topology, wants_a_piece_less,
+                       "has 4100 bytes, not the 4096 that are expected");
+    assert_other_bytes(&cube8_topology, wants_as_many_of_another_type,
+                       "has 4096 bytes, not the 2048 that are expected");
+    assert_other_bytes(&cube8_topology, wants_two_sends_at_once,
+                       "has 16 bytes, not the 32 that are expected");
 }
 
 /* 2000 B as f32 are pieces of 1004 and 996, as f64 of 1000 and 1000. */
@@ -905,7 +911,9 @@ static void as_many_bytes_cut_otherwise(void **state)
     struct marks m;
 
     (void)state;
-    assert_other_bytes(topo, wants_as_many_bytes_of_another_type, 2000);
+    assert_other_bytes(topo, wants_as_many_bytes_of_another_type,
+                       "came in pieces of 1004 bytes, not of 1000: a slot of 1004 has whole "
+                       "elements");
     any_topology_free(topo);
     free(talk(&cube8_topology, wants_as_many_bytes_of_another_type, &m, pair, 2));
 }
@@ -924,7 +932,7 @@ static void an_element_larger_than_a_slot(void **state)
 
     (void)state;
     assert_refused_on(topo, sends_one_double, "tl_send",
-                      "an element of 8 bytes passes a slot of 7");
+                      "an element of 8 bytes is larger than a slot of 7");
     any_topology_free(topo);
 }
 
@@ -936,17 +944,21 @@ static void no_room_for_slots(void **state)
               "space: sram}}}\n",
         CUBE8 "cube: {pe: {pe_ipcq: {slots: 7, slot_bytes: 1000000000, space: hbm}}}\n",
     };
-    static const char *const slots[] = {"17 slots of 65536", "17 slots of 65536",
-                                        "7 slots of 1000000000"};
+    static const char *const reasons[] = {
+        "no room for the 17 slots of 65536 bytes of a queue: at the end of c0.pe1.tcm 1048576 of "
+        "its "
+        "1048576 bytes are free, others have 0",
+        "no room for the 17 slots of 65536 bytes of a queue: at the end of c0.sram 1048576 of its "
+        "1048576 bytes are free, others have 0",
+        "no room for the 7 slots of 1000000000 bytes of a queue: at the end of c0.slice1 "
+        "6442385408 of "
+        "its 6442450944 bytes are free, others have 0"};
 
     (void)state;
     for (size_t i = 0; i < LENGTH(yaml); i++) {
         const kb_topology *topo = any_topology(yaml[i]);
-        char text[128];
 
-        snprintf(text, sizeof text, "no room for the %s bytes of a queue at the receiver",
-                 slots[i]);
-        assert_refused_on(topo, sends_one_double, "tl_send", text);
+        assert_refused_on(topo, sends_one_double, "tl_send", reasons[i]);
         any_topology_free(topo);
     }
 }
@@ -967,7 +979,8 @@ static void a_tcm_that_is_full_of_tensors(void **state)
 {
     (void)state;
     assert_refused_on(&cube8_topology, fills_its_tcm_first, "tl_send",
-                      "no room for the 4 slots of 4096 bytes of a queue at the receiver");
+                      "no room for the 4 slots of 4096 bytes of a queue: at the end of c0.pe1.tcm "
+                      "8192 of its 16777216 bytes are free, others have 0");
 }
 
 /* 128 MB a slice, and a tensor in them that leaves a slot too little. */

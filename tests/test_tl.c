@@ -135,7 +135,7 @@ static tl_tensor *ref(tl_ctx *tl)
 /* -- data ----------------------------------------------------------------------------------- */
 
 #define PENDING     "the data are pending: they are results that Phase 2 computes"
-#define UNWAITED    "an operand is a load that has not been waited for"
+#define UNWAITED    "an operand is a load or a receive that has not been waited for"
 #define NULL_TENSOR "a tensor is NULL"
 #define GIVEN_BACK  "a tensor was given back before"
 

@@ -160,16 +160,23 @@ static bool computes(const struct opts *o)
     return o->phase2 || o->verify || o->dump || o->n_inspect > 0;
 }
 
-/* What follows once all launches have run: the log, and results. */
-static enum exit_code results(struct run *run)
+static enum exit_code write_log(const struct run *run)
 {
     const struct opts *o = &run->cli->opts;
     kb_error why = {""};
     kb_status status =
         o->oplog ? kb_oplog_write(run->sim, o->oplog, o->command_line, o->seed, &why) : KB_OK;
 
-    if (status)
-        return cmd_fail(run->cli, status, &why);
+    return status ? cmd_fail(run->cli, status, &why) : EXIT_OK;
+}
+
+/* What follows once all launches have run. */
+static enum exit_code results(struct run *run)
+{
+    const struct opts *o = &run->cli->opts;
+    kb_error why = {""};
+    kb_status status = KB_OK;
+
     for (size_t i = 0; i < o->n_inspect && !status; i++)
         status = kb_inspect(run->sim, o->inspect[i], &run->inspected[i], &why);
     if (status)
@@ -280,6 +287,10 @@ static enum exit_code run_into(void *arg, struct sink *s)
     kb_status status = launch_all(run, &why);
     enum exit_code code = EXIT_OK, printed;
 
+    if (status == KB_OK || status == KB_DEADLOCK)
+        code = write_log(run);
+    if (code)
+        return code;
     if (status == KB_DEADLOCK)
         return blocked_print(run->cli, run->sim, &why, s);
     if (status != KB_OK && status != KB_STOPPED && status != KB_AGAIN)
@@ -312,6 +323,15 @@ static enum exit_code check_oplog(const struct cli *cli)
     if (access(folder, F_OK) == 0)
         return EXIT_OK;
     return say(cli->program, EXIT_SYSTEM, "%s: %s", path, strerror(errno));
+}
+
+/* Known before anything has run. */
+static enum exit_code check_reference(const struct run *run)
+{
+    if (!run->cli->opts.verify || run->bench->reference)
+        return EXIT_OK;
+    return say(run->cli->program, EXIT_USAGE, "bench %s has no reference to verify with",
+               run->bench->name);
 }
 
 static kb_options options_of(const struct opts *o)
@@ -349,13 +369,16 @@ enum exit_code cmd_run(const struct cli *cli)
 
     if (!run.bench)
         return EXIT_USAGE;
+    enum exit_code code = check_reference(&run);
+    if (code)
+        return code;
     kb_catch_overflow();
     kb_status status = kb_bench_new(run.bench, cli->topo, &options, o->seed, o->operand + 1,
                                     o->n_operands - 1, &run.run, &why);
     if (status)
         return cmd_fail(cli, status, &why);
     run.sim = kb_bench_sim(run.run);
-    enum exit_code code = resolve_args(&run) ? check_oplog(cli) : cmd_fail(cli, KB_NO_MEMORY, NULL);
+    code = resolve_args(&run) ? check_oplog(cli) : cmd_fail(cli, KB_NO_MEMORY, NULL);
     if (!code)
         code = stats_check(cli);
     if (!code)

@@ -96,12 +96,14 @@ jq -e '.traceEvents | length > 10' files/t.json >/dev/null &&
 ok "the timeline is whole, until all wait"
 [ "$(awk -F, '{ print NF }' files/stats.csv | sort -u | wc -l)" -eq 1 ] && [ "$(wc -l <files/stats.csv)" -gt 5 ]
 ok "--stats is whole"
-equal "what the run would have computed is not there" "o.json r.db stats.csv t.json" "$(echo files/* | sed 's|files/||g')"
+jq -se 'length > 4 and (map(select(.op_name == "ipcq_copy")) | length == 16)' files/log.jsonl >/dev/null
+ok "the op log has what has ended"
+equal "what the run would have computed is not there" "log.jsonl o.json r.db stats.csv t.json" "$(echo files/* | sed 's|files/||g')"
 equal "a database has the rows" "4 1" "$(python3 -c '
 import sqlite3
 db = sqlite3.connect("files/r.db")
 print(*db.execute("select count(*), max(cycle) from result").fetchone())')"
-for option in --why --verify "--inspect 3" "--fingerprint" "--phase2 on" "--until 1000000"; do
+for option in --why "--inspect 3" "--fingerprint" "--phase2 on" "--until 1000000"; do
     run run jam --format csv $option
     [ "$code" -eq 4 ] && [ "$(head -1 out)" = $columns ] && says "deadlock: 4 commands"
     ok "$option: the same"
@@ -119,4 +121,7 @@ ok "--until before that is no deadlock"
 "$SIM" --man | grep -a -A1 '^\.B 4$\|^4$\|4$' | grep -a -q 'kernels wait for ever'
 ok "the manual page has the exit code"
 
+run run jam --verify --oplog files/never.jsonl
+[ "$code" -eq 2 ] && says "bench jam has no reference to verify with" && [ ! -e files/never.jsonl ]
+ok "--verify without a reference is refused before the run"
 plan

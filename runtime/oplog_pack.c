@@ -145,7 +145,8 @@ static void pack_dma(const struct op *op, struct record *r, unsigned char **to)
     const struct op_tensor *src = &op->in[0], *dst = &op->out;
     uint8_t rank = (uint8_t)src->shape.rank;
 
-    r->flags |= flag_if(op->strided, REC_STRIDED) | flag_if(op->ipcq, REC_IPCQ);
+    r->flags |=
+        flag_if(op->strided, REC_STRIDED) | flag_if(op->kind == OP_DMA_WRITE && op->ipcq, REC_IPCQ);
     r->dma.issue_fs = op->t_issue_fs;
     r->dma.src = src->address;
     r->dma.dst = dst->address;

@@ -154,6 +154,24 @@ static void a_dma_write(void **state)
              "\"handle_id\":null,\"dst_strides\":[],\"snapshot\":null},\"dependency_ids\":[]}\n");
 }
 
+/* ADR-0052 D3.6, with the issue first, and the op for the bytes as `snapshot`.         design 5.1
+ */
+static void an_ipcq_copy(void **state)
+{
+    struct op op = {.t_issue_fs = 2000000, .id = 12, .kind = OP_DMA_WRITE, .ipcq = true, .n_in = 1};
+
+    (void)state;
+    op.in[0] = in_tcm;
+    op.out = in_hbm;
+    op.depends = (struct op_ids){.n = 1, .few = {4}};
+    assert_op_prints(
+        &op, "{\"op_id\":12," TIMES "\"component_id\":\"sip0.cube0.pe0.pe_dma\","
+             "\"op_kind\":\"memory\",\"op_name\":\"ipcq_copy\",\"params\":{\"t_issue\":2.000000,"
+             "\"src_space\":\"tcm\",\"src_addr\":137438953536,"
+             "\"dst_space\":\"hbm\",\"dst_addr\":274877911040,\"shape\":[64,16],"
+             "\"dtype\":\"f16\",\"nbytes\":2048,\"snapshot\":4},\"dependency_ids\":[4]}\n");
+}
+
 static struct op gemm(void)
 {
     struct op op = {.t_issue_fs = 2000000, .id = 20, .pe = 63, .kind = OP_GEMM, .n_in = 2};
@@ -1157,6 +1175,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_dma_read),
         cmocka_unit_test(a_dma_write),
+        cmocka_unit_test(an_ipcq_copy),
         cmocka_unit_test(a_gemm),
         cmocka_unit_test(a_composite_gemm),
         cmocka_unit_test(a_reduction),

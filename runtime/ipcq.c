@@ -609,6 +609,7 @@ static void count_queue(struct queue *q, kb_launch_result *r, struct queue **fir
     *first = q;
     r->unreceived_from = q->sender;
     r->unreceived_to = q->receiver;
+    r->unreceived_tag = q->tag;
     r->unreceived_file = slot_of(q, q->taken)->here.file;
     r->unreceived_line = slot_of(q, q->taken)->here.line;
 }

@@ -770,6 +770,44 @@ static void words_do_not_pass_the_end_of_time(void **state)
     any_topology_free(topo);
 }
 
+/* -- what nobody receives ------------------------------------------------------------------- */
+
+/* Five messages of two pieces and one of one; PE 3 receives the first of PE 1. */
+static void loses_some(tl_ctx *tl, const kb_args *args)
+{
+    uint32_t pe = tl_pe(tl);
+
+    if (pe == 1)
+        marks_of(args)->line = __LINE__ + 2;
+    for (int i = 0; i < 2 && pe < 3; i++)
+        tl_send(tl, 3, 9 - (int)pe, numbers(tl, 0, pe == 0 && i ? 1 : PIECE + 1));
+    for (uint32_t i = 0; i < 2 && pe == 3; i++)
+        tl_recv(tl, i, 9 - (int)i, KB_SHAPE(PIECE + 1), KB_F32);
+    if (pe == 3)
+        tl_recv(tl, 0, 9, KB_SHAPE(1), KB_F32);
+}
+
+static void messages_that_nobody_receives_are_counted(void **state)
+{
+    static const uint32_t pes[] = {0, 1, 2, 3};
+    kb_sim *sim = new_sim(&cube8_topology, (kb_options){0});
+    struct marks m = {.line = 0};
+    kb_launch_result r;
+    kb_error why;
+
+    (void)state;
+    launch_talk(sim, loses_some, &m, pes, 4);
+    assert_int_equal(kb_sim_run(sim, 0, &why), KB_OK);
+    assert_int_equal(kb_launch_get(sim, 0, &r), KB_OK);
+    assert_int_equal(r.unreceived, 3);
+    assert_int_equal(r.unreceived_from, 1);
+    assert_int_equal(r.unreceived_to, 3);
+    assert_int_equal(r.unreceived_tag, 8);
+    assert_string_equal(r.unreceived_file, __FILE__);
+    assert_int_equal(r.unreceived_line, m.line);
+    kb_sim_free(sim);
+}
+
 /* -- mistakes ------------------------------------------------------------------------------- */
 
 static void assert_refused_on(const kb_topology *topo, kb_kernel kernel, const char *call,
@@ -1096,6 +1134,7 @@ int main(void)
         cmocka_unit_test(a_slice_that_is_full_of_tensors),
         cmocka_unit_test(a_place_that_was_never_written),
         cmocka_unit_test(what_others_have_stored_can_be_sent),
+        cmocka_unit_test(messages_that_nobody_receives_are_counted),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

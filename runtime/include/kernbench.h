@@ -852,7 +852,7 @@ typedef struct kb_launch_result {
     uint32_t idle_pes;   /* that issued no command, */
     uint32_t idle_pe;    /* and the first of them, by number over all SIPs and cubes */
     uint64_t unreceived; /* messages that were sent and never received, and one of the first PE: */
-    uint32_t unreceived_from, unreceived_to;
+    uint32_t unreceived_from, unreceived_to, unreceived_tag;
     const char *unreceived_file;
     int unreceived_line;
 } kb_launch_result;

@@ -153,6 +153,13 @@ chosen=$(jq -r .args.algorithm out) ns=$(jq -r '.rows[0].kernel_ns' out)
 [ $code -eq 0 ] && [ "$(grep -o ' takes ' err | wc -l)" -eq 5 ] &&
     grep "^mlp_tp: ring .*: $chosen\$" err | grep -q "$chosen takes $(printf %.2f "$ns") ns"
 ok "auto of mlp_tp: the times of all it tried"
+run all_reduce over=sips --format json
+[ $code -eq 0 ] && [ "$(jq -r .args.algorithm out)" = ring ] &&
+    [ "$(cat err)" = "all_reduce: over=sips is one rank here, which talks to nobody: y is x" ]
+ok "auto of one rank: there is nothing to choose"
+run all_to_all over=sips --verify
+[ $code -eq 0 ] && grep -q "^all_to_all: over=sips is one rank here" err
+ok "one rank of another collective"
 run all_reduce count=131 over=cubes --quiet
 [ $code -eq 0 ] && [ ! -s err ]
 ok "auto, --quiet: nothing is told"

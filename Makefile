@@ -576,7 +576,7 @@ $(P)/collectives: $(O)/benches/perf/collectives.o $(foreach t,$(COLLECTIVE_TOPOL
 	$(call say,LD)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $(filter-out $(CLI) $(LIB),$^) $(CLI) $(LIB) $(CLI_LIBS) $(LIBS)
 
-## collectives: times of all collectives by size, beside their bounds, into collectives.csv and .svg under build/
+## collectives: times of all collectives by size, links fifo and ideal, beside their bounds, into collectives.csv and .svg under build/
 .PHONY: collectives
 collectives: setup
 	@for t in $(COLLECTIVE_MACHINES); do \

@@ -212,6 +212,8 @@ static void check_choice(const kb_topology *topo, const char *bench, int over, i
 
 static void auto_takes_the_fastest(void **state)
 {
+    const kb_topology *fifo = any_topology(ODD("fifo", "1", "3", "tcm"));
+
     (void)state;
     for (int over = 0; over < 2; over++) {
         check_choice(&cube8_topology, "all_reduce", over, 1);
@@ -220,6 +222,10 @@ static void auto_takes_the_fastest(void **state)
         check_choice(&cube8_topology, "broadcast", over, 3);
         check_choice(&cube8_topology, "broadcast", over, 300000);
     }
+    check_choice(fifo, "all_reduce", 0, 3000);
+    check_choice(fifo, "all_reduce", 1, 3000);
+    check_choice(fifo, "broadcast", 1, 30000);
+    any_topology_free(fifo);
     check_choice(&tray32_topology, "all_reduce", 0, 700);
     check_choice(&tray32_topology, "all_reduce", 2, 7);
 }

@@ -1,8 +1,9 @@
 /*
  * collectives.c -- how long collectives take on each machine, by size, beside their bounds.
  *
- * usage: collectives CSV SVG: rows go to CSV, the pictures of all_reduce to SVG. Ends with 1 if a
- *        run took less than its bound, which cannot be.
+ * usage: collectives CSV SVG: rows go to CSV, the pictures of all_reduce to SVG: of each machine
+ *        with links that queue and with ideal ones, on the same axes. Ends with 1 if a run took
+ *        less than its bound, which cannot be.
  */
 #include "../collective_bound.h"
 #include "collectives_cube16.h"
@@ -131,6 +132,11 @@ static double bus_gbs(const struct row *r)
     return algorithm_gbs(r) * others * (strcmp(r->way->bench, "all_reduce") == 0 ? 2 : 1);
 }
 
+static const char *algorithm_of(const struct way *w)
+{
+    return w->algorithm ? w->algorithm : strcmp(w->bench, "all_to_all") == 0 ? "pairwise" : "ring";
+}
+
 /* The file when it is whole, or a message and false. */
 static bool write_csv(const char *path)
 {
@@ -147,9 +153,9 @@ static bool write_csv(const char *path)
         const struct row *r = &rows[i];
 
         fprintf(f, "%s,%s,%s,%s,%s,%lld,f16,%lld,%.6f,%.6f,%.6f,%.6f\n", r->topology, r->links,
-                r->way->bench, r->way->algorithm ? r->way->algorithm : "ring", overs[r->over],
-                (long long)r->ranks, (long long)r->bytes, (double)r->time_fs / 1e6,
-                (double)r->bound_fs / 1e6, algorithm_gbs(r), bus_gbs(r));
+                r->way->bench, algorithm_of(r->way), overs[r->over], (long long)r->ranks,
+                (long long)r->bytes, (double)r->time_fs / 1e6, (double)r->bound_fs / 1e6,
+                algorithm_gbs(r), bus_gbs(r));
     }
     if (fclose(f) == 0)
         return true;

@@ -568,18 +568,20 @@ $(P)/txn: $(O)/benches/perf/hold.o $(foreach t,$(filter-out bench_slots,$(BENCH_
 $(P)/parts $(P)/oplog $(P)/phase2 $(P)/many: $(B)/cube8/libcube8.a
 $(P)/kernel: $(B)/cube8/libcube8.a $(B)/mesh1024/libmesh1024.a $(B)/bench_slots/libbench_slots.a
 
-COLLECTIVE_TOPOLOGIES := cube8 cube16 tray32
+COLLECTIVE_MACHINES := cube8 cube16 tray32
+COLLECTIVE_TOPOLOGIES := $(COLLECTIVE_MACHINES) $(COLLECTIVE_MACHINES:%=collectives_%)
 $(O)/benches/perf/collectives.o: INCLUDES += $(COLLECTIVE_TOPOLOGIES:%=-I$(B)/%)
 $(P)/collectives: $(O)/benches/perf/collectives.o $(foreach t,$(COLLECTIVE_TOPOLOGIES),$(B)/$(t)/lib$(t).a) $(CLI) $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LD)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $(filter-out $(CLI) $(LIB),$^) $(CLI) $(LIB) $(CLI_LIBS) $(LIBS)
 
-## collectives: times of all collectives by size, beside their bounds, into collectives.csv and .svg under build/
+## collectives: times of all collectives by size, links fifo and ideal, beside their bounds, into collectives.csv and .svg under build/
 .PHONY: collectives
 collectives: setup
-	@for t in $(COLLECTIVE_TOPOLOGIES); do \
-	    $(MAKE) --no-print-directory topology TOPO=$$t SET= NAME= || exit; done
+	@for t in $(COLLECTIVE_MACHINES); do \
+	    $(MAKE) --no-print-directory topology TOPO=$$t SET= NAME= && \
+	    $(MAKE) --no-print-directory topology TOPO=$$t NAME=collectives_$$t SET='$(fifo)' || exit; done
 	@$(MAKE) --no-print-directory $(P)/collectives
 	$(P)/collectives $(B)/collectives.csv $(B)/collectives.svg
 

@@ -18,6 +18,7 @@ static void setup(kb_bench_run *run)
     kb_dtype dtype = kb_bench_dtype(run, "dtype");
     int64_t n = sharing_of(run).ranks, all = n * kb_bench_int(run, "count");
 
+    note_one_rank(run, "all_gather");
     input_rows(run, 1);
     kb_bench_output(run, "y", dtype, KB_SHAPE(n, all), BY_COLUMNS);
     kb_bench_launch(run, "all_gather", all_gather, NULL, 0);

@@ -17,6 +17,7 @@ static void all_reduce(tl_ctx *tl, const kb_args *args)
 
 static void setup(kb_bench_run *run)
 {
+    note_one_rank(run, "all_reduce");
     if (kb_bench_choice(run, "algorithm") == AUTO)
         choose_algorithm(run, "all_reduce");
     kb_dtype dtype = kb_bench_dtype(run, "dtype");

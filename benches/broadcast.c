@@ -20,6 +20,7 @@ static void broadcast(tl_ctx *tl, const kb_args *args)
 
 static void setup(kb_bench_run *run)
 {
+    note_one_rank(run, "broadcast");
     if (kb_bench_choice(run, "algorithm") == AUTO)
         choose_algorithm(run, "broadcast");
     kb_dtype dtype = kb_bench_dtype(run, "dtype");

@@ -1,6 +1,7 @@
 /* collective_bench.h -- what the benches of collectives share: arguments, tensors, references. */
 #ifndef COLLECTIVE_BENCH_H
 #define COLLECTIVE_BENCH_H
+#include <stdio.h>
 #include <stdlib.h>
 #include "collective.h"
 
@@ -73,6 +74,46 @@ static inline struct vector vector_of(const kb_shard *shard, kb_dtype dtype)
     for (int64_t i = 0; i < shard->shape.rank; i++)
         v.n *= shard->shape.dim[i];
     return v;
+}
+
+/* -- what is told before the run ------------------------------------------------------------ */
+
+static inline void note_one_rank(kb_bench_run *run, const char *bench)
+{
+    static const char *const overs[] = {"pes", "cubes", "sips"};
+    char text[128];
+
+    snprintf(text, sizeof text, "%s: over=%s is one rank here, which talks to nobody: y is x",
+             bench, overs[over_of(run)]);
+    if (sharing_of(run).ranks == 1)
+        kb_bench_note(run, text);
+}
+
+/* Queues of so many senders to each PE must fit where they lie, in a TCM beside tensors. */
+static inline void check_queues(kb_bench_run *run, const char *bench, int64_t senders)
+{
+    const kb_topology *topo = kb_bench_topology(run);
+    kb_limits limits;
+    kb_info info;
+    char text[256];
+
+    kb_topology_limits(topo, &limits);
+    kb_topology_info(topo, &info);
+    bool of_cube = limits.queue_memory == KB_SRAM, of_tcm = limits.queue_memory == KB_TCM;
+    uint64_t room = kb_memory_bytes(topo, &(kb_endpoint){.kind = limits.queue_memory});
+    uint64_t each = (uint64_t)limits.queue_slots * limits.queue_slot_bytes;
+    uint64_t all = (uint64_t)senders * ((each + 63) / 64 * 64) * (of_cube ? info.pes_per_cube : 1);
+
+    snprintf(
+        text, sizeof text,
+        "%s: every PE receives from %lld others, whose queues of %llu bytes take more than the "
+        "%llu bytes of %s",
+        bench, (long long)senders, (unsigned long long)each, (unsigned long long)room,
+        of_cube  ? "a cube's SRAM"
+        : of_tcm ? "its TCM"
+                 : "its HBM slice");
+    if (all + (of_tcm ? 64 : 0) > room)
+        kb_bench_refuse(run, text);
 }
 
 /* -- inputs --------------------------------------------------------------------------------- */

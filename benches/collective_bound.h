@@ -531,12 +531,13 @@ static inline int64_t bound_of(const struct bound *b, const struct way *w, enum 
 /* One of the ways of a bench. */
 struct candidate {
     const char *name;
-    int64_t bound_fs;
-    int64_t time_fs; /* by trying; 0: not tried */
+    int64_t bound_fs; /* 0: not known */
+    int64_t time_fs;  /* by trying; 0: not tried, INT64_MAX: it failed */
 };
 
 enum { CANDIDATES_MAX = 8 };
 
+/* Of a collective of one rank they are all the same: the first alone. */
 static inline size_t list_candidates(const kb_bench_run *run, const char *bench,
                                      struct candidate *list)
 {
@@ -548,7 +549,7 @@ static inline size_t list_candidates(const kb_bench_run *run, const char *bench,
             list[n++] = (struct candidate){
                 ways[i].algorithm, bound_of(&b, &ways[i], over_of(run), kb_bench_int(run, "count")),
                 0};
-    return n;
+    return sharing_of(run).ranks == 1 ? 1 : n;
 }
 
 /* The next to be tried: that with the least bound; NULL: none can be faster than `best_fs`. */
@@ -562,42 +563,58 @@ static inline struct candidate *next_candidate(struct candidate *c, size_t n, in
     return least;
 }
 
+static inline int put_candidate(char *text, size_t room, const struct candidate *c)
+{
+    if (c->time_fs == INT64_MAX)
+        return snprintf(text, room, "%s fails", c->name);
+    return snprintf(text, room, "%s %s %.2f ns", c->name, c->time_fs ? "takes" : "at least",
+                    (double)(c->time_fs ? c->time_fs : c->bound_fs) / 1e6);
+}
+
 static inline void note_choice(kb_bench_run *run, const char *bench, const struct candidate *c,
                                size_t n, const char *chosen)
 {
     char text[512];
     size_t len = (size_t)snprintf(text, sizeof text, "%s: ", bench);
+    bool bounds = false;
 
     for (size_t i = 0; i < n && len < sizeof text; i++) {
-        bool tried = c[i].time_fs > 0 && c[i].time_fs < INT64_MAX;
-
-        len += (size_t)snprintf(text + len, sizeof text - len, "%s%s %s%.3f us", i ? ", " : "",
-                                c[i].name, tried ? "takes " : "at least ",
-                                (double)(tried ? c[i].time_fs : c[i].bound_fs) / 1e9);
+        len += (size_t)put_candidate(text + len, sizeof text - len, &c[i]);
+        if (i < n - 1 && len < sizeof text)
+            len += (size_t)snprintf(text + len, sizeof text - len, ", ");
+        bounds = bounds || !c[i].time_fs;
     }
     if (len < sizeof text)
-        snprintf(text + len, sizeof text - len, ": %s", chosen);
+        snprintf(text + len, sizeof text - len, "%s: %s",
+                 bounds ? " (at least: a bound, not tried)" : "", chosen);
     kb_bench_note(run, text);
 }
 
 /*
- * Sets `algorithm`, if it is auto, to the fastest. Each is run once, without results, but those
- * whose bound tells that they cannot be the fastest: so auto takes the time of all that come near.
+ * Sets `algorithm` to the fastest. Each is run once, without results, but those whose bound tells
+ * that they cannot be the fastest: so auto takes the time of all that come near.
  */
-static inline void choose_algorithm(kb_bench_run *run, const char *bench)
+static inline void choose_from(kb_bench_run *run, const char *bench, struct candidate *c, size_t n)
 {
-    struct candidate c[CANDIDATES_MAX], *best = c, *next;
-    size_t n = list_candidates(run, bench, c);
+    struct candidate *best = c, *next;
     kb_error why;
 
-    while ((next = next_candidate(c, n, best->time_fs ? best->time_fs : INT64_MAX))) {
+    while (n > 1 && (next = next_candidate(c, n, best->time_fs ? best->time_fs : INT64_MAX))) {
         if (kb_bench_try(run, "algorithm", next->name, &next->time_fs, &why))
             next->time_fs = INT64_MAX; /* it cannot be done so: a TCM has too many queues */
         if (!best->time_fs || next->time_fs < best->time_fs)
             best = next;
     }
     kb_bench_set(run, "algorithm", best->name);
-    note_choice(run, bench, c, n, best->name);
+    if (n > 1)
+        note_choice(run, bench, c, n, best->name);
+}
+
+static inline void choose_algorithm(kb_bench_run *run, const char *bench)
+{
+    struct candidate c[CANDIDATES_MAX];
+
+    choose_from(run, bench, c, list_candidates(run, bench, c));
 }
 
 #endif

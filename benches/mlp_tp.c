@@ -1,8 +1,8 @@
 /* mlp_tp.c -- y = act(x w1) w2, tensor-parallel: PEs share the hidden columns, and add their y. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 #include "all_reduce.h"
+#include "collective_bound.h"
 
 enum { BLOCK = 64 };         /* rows of x, and hidden columns, at once */
 enum { X, W1, W2, Y, SUMS }; /* tensors */
@@ -135,22 +135,15 @@ static int64_t ranks_of(const kb_bench_run *run)
 }
 
 /* algorithm=auto: whatever is the fastest, by trying each. */
-static void choose_algorithm(kb_bench_run *run)
+static void choose_all_reduce(kb_bench_run *run)
 {
-    static const char *const names[] = {"ring", "halving", "mesh", "torus", "hierarchical"};
-    const char *best = names[0];
-    int64_t best_fs = INT64_MAX, fs;
-    char text[64];
-    kb_error why;
+    struct candidate c[CANDIDATES_MAX];
+    size_t n = 0;
 
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (kb_bench_try(run, "algorithm", names[i], &fs, &why) == KB_OK && fs < best_fs) {
-            best = names[i];
-            best_fs = fs;
-        }
-    kb_bench_set(run, "algorithm", best);
-    snprintf(text, sizeof text, "mlp_tp: the fastest all-reduce: %s", best);
-    kb_bench_note(run, text);
+    for (size_t i = 0; i < N_WAYS; i++)
+        if (strcmp(ways[i].bench, "all_reduce") == 0)
+            c[n++] = (struct candidate){ways[i].algorithm, 0, 0};
+    choose_from(run, "mlp_tp", c, ranks_of(run) == 1 ? 1 : n);
 }
 
 /* Every PE ends with all of y: y[i] is that of PE i. */
@@ -162,7 +155,7 @@ static void setup(kb_bench_run *run)
     kb_shape of_all = KB_SHAPE(ranks_of(run), m, k);
 
     if (kb_bench_choice(run, "algorithm") == AUTO)
-        choose_algorithm(run);
+        choose_all_reduce(run);
     kb_bench_input(run, "x", dtype, KB_SHAPE(m, k), everywhere, 1);
     kb_bench_input(run, "w1", dtype, KB_SHAPE(k, n), BY_COLUMNS, 1 / sqrt((double)k));
     kb_bench_input(run, "w2", dtype, KB_SHAPE(n, k), BY_ROWS, 1 / sqrt((double)n));

@@ -17,6 +17,7 @@ static void setup(kb_bench_run *run)
     kb_dtype dtype = kb_bench_dtype(run, "dtype");
     int64_t n = sharing_of(run).ranks, all = n * kb_bench_int(run, "count");
 
+    note_one_rank(run, "reduce_scatter");
     input_rows(run, n);
     kb_bench_output(run, "y", dtype, KB_SHAPE(all), BY_COLUMNS);
     kb_bench_launch(run, "reduce_scatter", reduce_scatter, NULL, 0);

@@ -441,6 +441,12 @@ void kb_bench_note(kb_bench_run *run, const char *text)
     run->notes = notes;
 }
 
+void kb_bench_refuse(kb_bench_run *run, const char *text)
+{
+    if (!run->status)
+        run->status = end_error(&run->why, "%s", text);
+}
+
 const char *kb_bench_notes(const kb_bench_run *run)
 {
     return run->notes ? run->notes : "";

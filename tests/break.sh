@@ -473,6 +473,9 @@ break_it 'collective: what is long in one piece' $collective 's/return n > 0 \? 
 break_it 'collective: maxima reduced as minima' benches/collective_bench.h 's/\{TL_ADD, TL_MAXIMUM, TL_MINIMUM\}/{TL_ADD, TL_MINIMUM, TL_MAXIMUM}/'
 break_it 'bound: operands fetched twice' $bound 's/2 \* \(double\)n, b->limits\.tcm_read_gbs/4 * (double)n, b->limits.tcm_read_gbs/'
 break_it 'bound: one channel where there are many' $bound 's/b->limits\.write_channels == 1 \? slots/b->limits.write_channels >= 1 ? slots/'
+break_it 'collective: queues that do not fit' benches/collective_bench.h 's/if \(all \+ \(of_tcm \? 64 : 0\) > room\)/if (all > room)/'
+break_it 'collective: one rank not told of' benches/collective_bench.h 's/if \(sharing_of\(run\)\.ranks == 1\)/if (0)/'
+break_it 'auto: candidates of one rank' $bound 's/return sharing_of\(run\)\.ranks == 1 \? 1 : n;/return n;/'
 break_it 'auto: the slowest' $bound 's/next->time_fs < best->time_fs/next->time_fs > best->time_fs/'
 
 # -- races ----------------------------------------------------------------------------------

@@ -215,6 +215,25 @@ static void a_value_may_be_found(void **state)
     any_topology_free(topo);
 }
 
+static void setup_refused(kb_bench_run *run)
+{
+    kb_bench_refuse(run, "100% of two PEs are too few");
+    kb_bench_refuse(run, "not told");
+    setup(run);
+}
+
+static void a_bench_may_refuse(void **state)
+{
+    const kb_topology *topo = two_pes();
+    kb_bench_run *run = NULL;
+    kb_error why = {""};
+
+    (void)state;
+    assert_int_equal(begin_found(topo, setup_refused, &run, &why), KB_BAD_REQUEST);
+    assert_string_equal(why.text, "100% of two PEs are too few");
+    any_topology_free(topo);
+}
+
 /* How long the kernels of a run take, as kb_launch_get() tells. */
 static void a_try_is_a_run(void **state)
 {
@@ -340,6 +359,7 @@ int main(void)
         cmocka_unit_test(arguments_are_refused),
         cmocka_unit_test(a_wrong_result_is_found),
         cmocka_unit_test(a_value_may_be_found),
+        cmocka_unit_test(a_bench_may_refuse),
         cmocka_unit_test(a_try_is_a_run),
         cmocka_unit_test(what_cannot_be_set_is_refused),
         cmocka_unit_test(every_allocation_may_fail),

@@ -129,6 +129,47 @@ static void nor_in_pieces(void **state)
     any_topology_free(topo);
 }
 
+/* -- queues --------------------------------------------------------------------------------- */
+
+/* Six PEs, of which each receives from five: queues of 1 MiB, or less by a slot. */
+#define SIX(slots, space, sram)                                                                    \
+    "kernbench: 1\nname: six\nsip:\n  cube_mesh: {w: 1, h: 1}\n"                                   \
+    "cube:\n  pes: 6\n  sram: {size_mb: " sram "}\n  pe:\n    pe_tcm: {size_mb: 5}\n"              \
+    "    pe_ipcq: {slots: " slots ", slot_bytes: 262144, space: " space "}\n"
+
+static void what_its_queues_do_not_fit_is_refused(void **state)
+{
+    static const struct {
+        const char *machine, *why; /* NULL: it runs */
+    } cases[] = {
+        {SIX("3", "tcm", "1"), NULL},
+        {SIX("4", "tcm", "1"),
+         "all_to_all: every PE receives from 5 others, whose queues of 1048576 "
+         "bytes take more than the 5242880 bytes of its TCM"},
+        {SIX("4", "sram", "30"), NULL},
+        {SIX("4", "sram", "29"),
+         "all_to_all: every PE receives from 5 others, whose queues of 1048576 "
+         "bytes take more than the 30408704 bytes of a cube's SRAM"},
+        {SIX("4", "hbm", "1"), NULL},
+    };
+    static const char *const words[] = {"count=1"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const kb_topology *topo = any_topology(cases[i].machine);
+        kb_bench_run *run = NULL;
+        kb_error why = {""};
+        kb_status status = kb_bench_new(&bench_all_to_all, topo, NULL, 0, words, 1, &run, &why);
+
+        assert_int_equal(status, cases[i].why ? KB_BAD_REQUEST : KB_OK);
+        assert_string_equal(why.text, cases[i].why ? cases[i].why : "");
+        if (!status)
+            assert_int_equal(kb_sim_run(kb_bench_sim(run), 0, &why), KB_OK);
+        kb_bench_free(run);
+        any_topology_free(topo);
+    }
+}
+
 /* -- auto ----------------------------------------------------------------------------------- */
 
 static const char *value_of(const kb_bench_run *run, const kb_bench *bench, const char *name)
@@ -162,8 +203,8 @@ static void check_choice(const kb_topology *topo, const char *bench, int over, i
             chosen_fs = fs;
     }
     assert_int_equal(chosen_fs, least_fs);
-    snprintf(said, sizeof said, "%s takes %.3f us", value_of(run, bench_named(bench), "algorithm"),
-             (double)least_fs / 1e9);
+    snprintf(said, sizeof said, "%s takes %.2f ns", value_of(run, bench_named(bench), "algorithm"),
+             (double)least_fs / 1e6);
     assert_non_null(strstr(kb_bench_notes(run), said));
     assert_int_equal(kb_sim_end_fs(kb_bench_sim(run)), 0); /* tried in simulations of their own */
     kb_bench_free(run);
@@ -171,6 +212,8 @@ static void check_choice(const kb_topology *topo, const char *bench, int over, i
 
 static void auto_takes_the_fastest(void **state)
 {
+    const kb_topology *fifo = any_topology(ODD("fifo", "1", "3", "tcm"));
+
     (void)state;
     for (int over = 0; over < 2; over++) {
         check_choice(&cube8_topology, "all_reduce", over, 1);
@@ -179,6 +222,10 @@ static void auto_takes_the_fastest(void **state)
         check_choice(&cube8_topology, "broadcast", over, 3);
         check_choice(&cube8_topology, "broadcast", over, 300000);
     }
+    check_choice(fifo, "all_reduce", 0, 3000);
+    check_choice(fifo, "all_reduce", 1, 3000);
+    check_choice(fifo, "broadcast", 1, 30000);
+    any_topology_free(fifo);
     check_choice(&tray32_topology, "all_reduce", 0, 700);
     check_choice(&tray32_topology, "all_reduce", 2, 7);
 }
@@ -189,6 +236,7 @@ int main(void)
         cmocka_unit_test(no_run_is_shorter_than_its_bound),
         cmocka_unit_test(nor_on_any_machine),
         cmocka_unit_test(nor_in_pieces),
+        cmocka_unit_test(what_its_queues_do_not_fit_is_refused),
         cmocka_unit_test(auto_takes_the_fastest),
     };
 

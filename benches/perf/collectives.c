@@ -1,16 +1,20 @@
 /*
  * collectives.c -- how long collectives take on each machine, by size, beside their bounds.
  *
- * usage: collectives CSV SVG: rows go to CSV, the pictures of all_reduce to SVG. Ends with 1 if a
- *        run took less than its bound, which cannot be.
+ * usage: collectives CSV SVG: rows go to CSV, the pictures of all_reduce to SVG: of each machine
+ *        with links that queue and with ideal ones, on the same axes. Ends with 1 if a run took
+ *        less than its bound, which cannot be.
  */
 #include "../collective_bound.h"
+#include "collectives_cube16.h"
+#include "collectives_cube8.h"
+#include "collectives_tray32.h"
 #include "cube16.h"
 #include "cube8.h"
 #include "svg.h"
 #include "tray32.h"
 
-enum { BYTES_LEAST = 64, BYTES_MOST = 4 << 20, BYTES_STEP = 4, ROWS_MOST = 1024 };
+enum { BYTES_LEAST = 64, BYTES_MOST = 4 << 20, BYTES_STEP = 4, ROWS_MOST = 2048 };
 
 extern const kb_bench bench_all_reduce, bench_reduce_scatter, bench_all_gather, bench_all_to_all,
     bench_broadcast;
@@ -20,8 +24,14 @@ static const kb_bench *const collectives[] = {&bench_all_reduce, &bench_reduce_s
                                               &bench_broadcast};
 static const char *const overs[] = {"pes", "cubes", "sips"};
 
+/* A machine, with both kinds of links. */
+struct machine {
+    const char *name;
+    const kb_topology *fifo, *ideal;
+};
+
 struct row {
-    const char *topology;
+    const char *topology, *links;
     const struct way *way;
     int over;
     int64_t ranks, bytes; /* of a rank's longer vector, as NCCL counts */
@@ -79,7 +89,7 @@ static int64_t vectors_of(const struct way *w, int64_t ranks)
     return whole ? 1 : ranks;
 }
 
-static void measure(const kb_topology *topo, const struct way *w, int over)
+static void measure(const char *name, const kb_topology *topo, const struct way *w, int over)
 {
     struct bound b = bound_new(topo, KB_F16);
     int64_t ranks = last_ranks(&b, (enum over)over).n, vectors = vectors_of(w, ranks);
@@ -90,11 +100,19 @@ static void measure(const kb_topology *topo, const struct way *w, int over)
 
         if (count == 0 || n_rows == ROWS_MOST)
             continue;
-        *r = (struct row){b.info.name, w, over, ranks, bytes, 0, 0};
+        *r = (struct row){name, b.info.links, w, over, ranks, bytes, 0, 0};
         r->time_fs = time_fs(topo, r, count);
         r->bound_fs = bound_of(&b, w, (enum over)over, count);
         n_rows++;
     }
+}
+
+static void measure_both(const struct machine *m, int over)
+{
+    for (size_t way = 0; way < N_WAYS; way++)
+        measure(m->name, m->fifo, &ways[way], over);
+    for (size_t way = 0; way < N_WAYS; way++)
+        measure(m->name, m->ideal, &ways[way], over);
 }
 
 /* -- rows ----------------------------------------------------------------------------------- */
@@ -114,6 +132,11 @@ static double bus_gbs(const struct row *r)
     return algorithm_gbs(r) * others * (strcmp(r->way->bench, "all_reduce") == 0 ? 2 : 1);
 }
 
+static const char *algorithm_of(const struct way *w)
+{
+    return w->algorithm ? w->algorithm : strcmp(w->bench, "all_to_all") == 0 ? "pairwise" : "ring";
+}
+
 /* The file when it is whole, or a message and false. */
 static bool write_csv(const char *path)
 {
@@ -123,15 +146,14 @@ static bool write_csv(const char *path)
         perror(path);
         return false;
     }
-    fputs(
-        "topology,collective,algorithm,over,ranks,dtype,message_bytes,latency_ns,bound_ns,alg_gbs,"
-        "bus_gbs\n",
-        f);
+    fputs("topology,links,collective,algorithm,over,ranks,dtype,message_bytes,latency_ns,bound_ns,"
+          "alg_gbs,bus_gbs\n",
+          f);
     for (size_t i = 0; i < n_rows; i++) {
         const struct row *r = &rows[i];
 
-        fprintf(f, "%s,%s,%s,%s,%lld,f16,%lld,%.6f,%.6f,%.6f,%.6f\n", r->topology, r->way->bench,
-                r->way->algorithm ? r->way->algorithm : "ring", overs[r->over], (long long)r->ranks,
+        fprintf(f, "%s,%s,%s,%s,%s,%lld,f16,%lld,%.6f,%.6f,%.6f,%.6f\n", r->topology, r->links,
+                r->way->bench, algorithm_of(r->way), overs[r->over], (long long)r->ranks,
                 (long long)r->bytes, (double)r->time_fs / 1e6, (double)r->bound_fs / 1e6,
                 algorithm_gbs(r), bus_gbs(r));
     }
@@ -148,8 +170,9 @@ static bool bounds_hold(void)
     for (size_t i = 0; i < n_rows; i++) {
         if (rows[i].bound_fs <= rows[i].time_fs)
             continue;
-        fprintf(stderr, "collectives: %s of %lld bytes on %s takes less than its bound\n",
-                rows[i].way->bench, (long long)rows[i].bytes, rows[i].topology);
+        fprintf(stderr,
+                "collectives: %s of %lld bytes on %s, links %s, takes less than its bound\n",
+                rows[i].way->bench, (long long)rows[i].bytes, rows[i].topology, rows[i].links);
         hold = false;
     }
     return hold;
@@ -157,11 +180,11 @@ static bool bounds_hold(void)
 
 /* -- pictures ------------------------------------------------------------------------------- */
 
-enum { PLOT_W = 560, PLOT_H = 330, LEFT = 78, RIGHT = 24, TOP = 62, BOTTOM = 58, KEYS_H = 56 };
+enum { PLOT_W = 430, PLOT_H = 330, LEFT = 78, RIGHT = 24, TOP = 62, BOTTOM = 58, KEYS_H = 56 };
 
-/* One plot: the rows of all_reduce on one machine over one kind of ranks. */
+/* One plot: the rows of all_reduce on one machine, with its links, over one kind of ranks. */
 struct plot {
-    const char *topology;
+    const char *topology, *links;
     int over;
     bool bus; /* else latency */
     struct svg_axis x, y;
@@ -172,10 +195,16 @@ static double value_of(const struct plot *p, const struct row *r)
     return p->bus ? bus_gbs(r) : (double)r->time_fs / 1e6;
 }
 
-static bool is_in(const struct plot *p, const struct row *r)
+/* On that machine, whichever its links: both plots have the same axes. */
+static bool is_beside(const struct plot *p, const struct row *r)
 {
     return strcmp(r->way->bench, "all_reduce") == 0 && strcmp(r->topology, p->topology) == 0 &&
            r->over == p->over;
+}
+
+static bool is_in(const struct plot *p, const struct row *r)
+{
+    return is_beside(p, r) && strcmp(r->links, p->links) == 0;
 }
 
 /* Three colours, and dashes for the others. */
@@ -228,7 +257,7 @@ static void put_plot(struct svg *g, struct plot *p, double x, double y)
     char title[128];
 
     for (size_t i = 0; i < n_rows; i++) {
-        if (!is_in(p, &rows[i]))
+        if (!is_beside(p, &rows[i]))
             continue;
         low = fmin(low, value_of(p, &rows[i]));
         high = fmax(high, value_of(p, &rows[i]));
@@ -238,7 +267,7 @@ static void put_plot(struct svg *g, struct plot *p, double x, double y)
         p->bus ? "bus bandwidth, GB/s" : "latency, ns", true, y + PLOT_H - BOTTOM, y + TOP, 0, 0};
     svg_axis_fit(&p->x, BYTES_LEAST, BYTES_MOST);
     svg_axis_fit(&p->y, low, high);
-    snprintf(title, sizeof title, "%s, over %s", p->topology, overs[p->over]);
+    snprintf(title, sizeof title, "%s, over %s, links %s", p->topology, overs[p->over], p->links);
     svg_text(g, "strong", x + LEFT, y + TOP - 14, SVG_START, title);
     svg_axis_x(g, &p->x, y + PLOT_H - BOTTOM, y + TOP);
     svg_axis_y(g, &p->y, x + LEFT, x + PLOT_W - RIGHT);
@@ -264,6 +293,19 @@ static void put_keys(struct svg *g)
     }
 }
 
+/* Latency and bandwidth, each with links that queue and with ideal ones. */
+static void put_line(struct svg *g, const struct row *r, double y)
+{
+    static const char *const links[] = {"fifo", "ideal"};
+
+    for (int i = 0; i < 4; i++) {
+        struct plot p = {
+            .topology = r->topology, .links = links[i % 2], .over = r->over, .bus = i >= 2};
+
+        put_plot(g, &p, i * PLOT_W, y);
+    }
+}
+
 /* Rows of a machine and a kind of ranks follow each other: each such group is a line of plots. */
 static bool begins_group(size_t i)
 {
@@ -278,7 +320,7 @@ static bool begins_group(size_t i)
 static bool write_svg(const char *path)
 {
     struct sink s = {0};
-    struct svg g = {.s = &s, .prefix = "collectives", .width = 2.0 * PLOT_W, .height = KEYS_H};
+    struct svg g = {.s = &s, .prefix = "collectives", .width = 4.0 * PLOT_W, .height = KEYS_H};
 
     if (sink_open(&s, "collectives", path))
         return false;
@@ -288,13 +330,9 @@ static bool write_svg(const char *path)
     put_keys(&g);
     double y = KEYS_H - 20;
     for (size_t i = 0; i < n_rows; i++) {
-        struct plot p = {.topology = rows[i].topology, .over = rows[i].over};
-
         if (!begins_group(i))
             continue;
-        put_plot(&g, &p, 0, y);
-        p.bus = true;
-        put_plot(&g, &p, PLOT_W, y);
+        put_line(&g, &rows[i], y);
         y += PLOT_H;
     }
     svg_end(&g);
@@ -303,8 +341,11 @@ static bool write_svg(const char *path)
 
 int main(int argc, char **argv)
 {
-    static const kb_topology *const machines[] = {&cube8_topology, &cube16_topology,
-                                                  &tray32_topology};
+    static const struct machine machines[] = {
+        {"cube8", &collectives_cube8_topology, &cube8_topology},
+        {"cube16", &collectives_cube16_topology, &cube16_topology},
+        {"tray32", &collectives_tray32_topology, &tray32_topology},
+    };
 
     if (argc != 3) {
         fputs("usage: collectives CSV SVG\n", stderr);
@@ -312,8 +353,7 @@ int main(int argc, char **argv)
     }
     for (size_t m = 0; m < sizeof machines / sizeof *machines; m++)
         for (int over = 0; over < 3; over++)
-            for (size_t way = 0; way < N_WAYS; way++)
-                measure(machines[m], &ways[way], over);
+            measure_both(&machines[m], over);
     if (!write_csv(argv[1]) || !write_svg(argv[2]))
         return 5;
     return bounds_hold() ? 0 : 1;

@@ -1112,7 +1112,8 @@ uint64_t kb_bench_random(kb_bench_run *run, uint64_t below);
  * For a value that setup() finds itself. kb_bench_try(): how long the kernels of the same run take
  * if `name` is `value`, in a simulation of its own, without any results and with all costs.
  * kb_bench_set() replaces the value. kb_bench_note() adds a line to what kb_bench_notes() tells
- * users, which is "" if there is none.
+ * users, which is "" if there is none. kb_bench_refuse(): this machine cannot run it so; `text` is
+ * what kb_bench_new() fails with.
  *
  * returns  KB_BAD_REQUEST: no such argument, or not such a value; whatever a run may come to
  */
@@ -1120,6 +1121,7 @@ kb_status kb_bench_try(const kb_bench_run *run, const char *name, const char *va
                        int64_t *kernels_fs, kb_error *why);
 void kb_bench_set(kb_bench_run *run, const char *name, const char *value);
 void kb_bench_note(kb_bench_run *run, const char *text);
+void kb_bench_refuse(kb_bench_run *run, const char *text);
 const char *kb_bench_notes(const kb_bench_run *run);
 
 /*

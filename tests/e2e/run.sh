@@ -144,10 +144,22 @@ ok "options before, between and after; -o"
 
 run all_reduce count=131 over=cubes --format json
 chosen=$(jq -r .args.algorithm out)
-[ $code -eq 0 ] && grep -q "^all_reduce: ring .* us, .*$chosen takes .* us.*: $chosen\$" err &&
+[ $code -eq 0 ] && grep -q "^all_reduce: ring .* ns, .*$chosen takes .* ns.* (at least: a bound, not tried): $chosen\$" err &&
     cp out auto && run all_reduce count=131 over=cubes algorithm="$chosen" --format json &&
     [ ! -s err ] && [ "$(jq -c .rows out)" = "$(jq -c .rows auto)" ]
 ok "auto: what was chosen is an argument of the results, stderr tells why"
+run mlp_tp M=3 N=70 K=5 --format json
+chosen=$(jq -r .args.algorithm out) ns=$(jq -r '.rows[0].kernel_ns' out)
+[ $code -eq 0 ] && [ "$(grep -o ' takes ' err | wc -l)" -eq 5 ] &&
+    grep "^mlp_tp: ring .*: $chosen\$" err | grep -q "$chosen takes $(printf %.2f "$ns") ns"
+ok "auto of mlp_tp: the times of all it tried"
+run all_reduce over=sips --format json
+[ $code -eq 0 ] && [ "$(jq -r .args.algorithm out)" = ring ] &&
+    [ "$(cat err)" = "all_reduce: over=sips is one rank here, which talks to nobody: y is x" ]
+ok "auto of one rank: there is nothing to choose"
+run all_to_all over=sips --verify
+[ $code -eq 0 ] && grep -q "^all_to_all: over=sips is one rank here" err
+ok "one rank of another collective"
 run all_reduce count=131 over=cubes --quiet
 [ $code -eq 0 ] && [ ! -s err ]
 ok "auto, --quiet: nothing is told"

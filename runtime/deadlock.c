@@ -13,6 +13,11 @@ struct blocked_list {
     uint32_t *next;  /* owned; [PE]: whom its kernel waits for; KB_NO_ID: nobody */
     size_t n, cap;
     bool no_memory;
+
+    const struct barrier **at; /* owned; [PE]: where its kernel waits; NULL: at none */
+    uint32_t *seen, searches;  /* owned; [PE]: the last search that came to it, from 1 */
+    uint32_t *todo;            /* owned; PEs that it has yet to go on from */
+    size_t n_todo;
 };
 
 /* Does the kernel wait for this command, or is it under way beside? */
@@ -58,36 +63,92 @@ static void add_ends(struct blocked_list *l, const struct queue *q)
                     (kb_blocked){.lacks = "a message", .waits_for = q->sender, .tag = (int)q->tag});
 }
 
-/* The members that have not come; the first of them is waited for. */
+/* -- barriers ------------------------------------------------------------------------------- */
+
+static uint32_t member(const struct barrier *b, size_t i)
+{
+    return b->pes ? b->pes[i] : b->first + (uint32_t)i;
+}
+
+static void come_to(struct blocked_list *l, uint32_t pe)
+{
+    if (pe == KB_NO_ID || l->seen[pe] == l->searches)
+        return;
+    l->seen[pe] = l->searches;
+    l->todo[l->n_todo++] = pe;
+}
+
+/* To whom `pe` waits for; from a barrier once, by the first who came there. */
+static void search_on(struct blocked_list *l, uint32_t pe)
+{
+    const struct barrier *b = l->at[pe];
+
+    if (!b)
+        come_to(l, l->next[pe]);
+    else if (b->waiting->pe->number != pe)
+        come_to(l, b->waiting->pe->number);
+    else
+        for (size_t i = 0; i < b->n; i++)
+            if (l->at[member(b, i)] != b)
+                come_to(l, member(b, i));
+}
+
+/* Does `pe` wait, over any others, for those who wait at `b`? Not by PEs that were seen before. */
+static bool leads_to(struct blocked_list *l, uint32_t pe, const struct barrier *b)
+{
+    l->n_todo = 0;
+    come_to(l, pe);
+    while (l->n_todo > 0) {
+        uint32_t on = l->todo[--l->n_todo];
+
+        if (l->at[on] == b)
+            return true;
+        search_on(l, on);
+    }
+    return false;
+}
+
+/* The lowest member that has not come and waits itself for those who have; else the lowest. */
+static uint32_t waited_for(struct blocked_list *l, const struct barrier *b)
+{
+    uint32_t lowest = KB_NO_ID;
+
+    l->searches++;
+    for (size_t i = 0; i < b->n; i++) {
+        uint32_t pe = member(b, i);
+
+        if (l->at[pe] == b)
+            continue;
+        if (leads_to(l, pe, b))
+            return pe;
+        lowest = lowest == KB_NO_ID ? pe : lowest;
+    }
+    return lowest;
+}
+
 static void add_barrier(struct blocked_list *l, const struct barrier *b)
 {
-    kb_blocked row = {
-        .lacks = "a member", .tag = -1, .waits_for = KB_NO_ID, .n_missing = b->n - b->arrived};
+    kb_blocked row = {.lacks = "a member", .tag = -1, .n_missing = b->n - b->arrived};
 
-    for (size_t i = 0; i < b->n && row.waits_for == KB_NO_ID; i++) {
-        const struct command *c = b->waiting;
-
-        uint32_t pe = b->pes ? b->pes[i] : b->first + (uint32_t)i;
-
-        while (c && c->pe->number != pe)
-            c = c->behind;
-        if (!c)
-            row.waits_for = pe;
-    }
+    if (b->waiting)
+        row.waits_for = waited_for(l, b);
     for (const struct command *c = b->waiting; c; c = c->behind)
         add_blocked(l, c, row);
 }
 
-static int by_pe_and_issue(const void *a, const void *b)
+/* All of them, once it is known who waits where. */
+static void add_barriers(struct blocked_list *l, const struct ipcq *x)
 {
-    const kb_blocked *x = a, *y = b;
-
-    if (x->pe != y->pe)
-        return x->pe < y->pe ? -1 : 1;
-    if (x->since_fs != y->since_fs)
-        return x->since_fs < y->since_fs ? -1 : 1;
-    return x->line < y->line ? -1 : x->line > y->line;
+    for (int i = 0; i < BARRIER_ROWS; i++)
+        for (const struct barrier *b = x->barriers[i]; b; b = b->next)
+            for (const struct command *c = b->waiting; c; c = c->behind)
+                l->at[c->pe->number] = b;
+    for (int i = 0; i < BARRIER_ROWS; i++)
+        for (const struct barrier *b = x->barriers[i]; b; b = b->next)
+            add_barrier(l, b);
 }
+
+/* -- circles -------------------------------------------------------------------------------- */
 
 /* Numbers the circles of l->next in cycle[], which is zeroed; from each PE there is one way on. */
 static void find_cycles(const struct blocked_list *l, uint32_t *cycle, uint32_t *seen)
@@ -125,6 +186,19 @@ static bool mark_cycles(struct blocked_list *l)
     return ok;
 }
 
+/* -- all that wait -------------------------------------------------------------------------- */
+
+static int by_pe_and_issue(const void *a, const void *b)
+{
+    const kb_blocked *x = a, *y = b;
+
+    if (x->pe != y->pe)
+        return x->pe < y->pe ? -1 : 1;
+    if (x->since_fs != y->since_fs)
+        return x->since_fs < y->since_fs ? -1 : 1;
+    return x->line < y->line ? -1 : x->line > y->line;
+}
+
 static bool is_launched(const struct kernels *k, uint32_t pe)
 {
     const kb_launch_request *r = &k->launches[k->launch].request;
@@ -143,22 +217,42 @@ static const char *state_of(const struct kernels *k, uint32_t pe)
     return is_launched(k, pe) ? "ended" : "not launched";
 }
 
+static void free_blocked(struct blocked_list *l)
+{
+    free(l->row);
+    free(l->next);
+    free(l->at);
+    free(l->seen);
+    free(l->todo);
+}
+
+/* Of nothing yet. False: no memory. */
+static bool new_list(struct kb_sim *s, struct blocked_list *l)
+{
+    uint32_t n = s->kernels->n_pes;
+
+    *l = (struct blocked_list){.sim = s};
+    l->next = malloc(n * sizeof *l->next);
+    l->at = calloc(n, sizeof *l->at);
+    l->seen = calloc(n, sizeof *l->seen);
+    l->todo = malloc(n * sizeof *l->todo);
+    for (uint32_t i = 0; l->next && i < n; i++)
+        l->next[i] = KB_NO_ID;
+    return l->next && l->at && l->seen && l->todo;
+}
+
+/* To be freed in any case. */
 static kb_status find_blocked(struct kb_sim *s, struct blocked_list *l)
 {
     const struct ipcq *x = s->kernels->ipcq;
 
-    *l = (struct blocked_list){.sim = s};
-    l->next = malloc(s->kernels->n_pes * sizeof *l->next);
-    if (!l->next)
+    if (!new_list(s, l))
         return KB_NO_MEMORY;
-    for (uint32_t i = 0; i < s->kernels->n_pes; i++)
-        l->next[i] = KB_NO_ID;
     for (size_t i = 0; x && i < x->n_rows; i++)
         for (const struct queue *q = x->queues[i]; q; q = q->next)
             add_ends(l, q);
-    for (int i = 0; x && i < BARRIER_ROWS; i++)
-        for (const struct barrier *b = x->barriers[i]; b; b = b->next)
-            add_barrier(l, b);
+    if (x)
+        add_barriers(l, x);
     if (l->no_memory || !mark_cycles(l))
         return KB_NO_MEMORY;
     for (size_t i = 0; i < l->n; i++)
@@ -166,12 +260,6 @@ static kb_status find_blocked(struct kb_sim *s, struct blocked_list *l)
     if (l->n)
         qsort(l->row, l->n, sizeof *l->row, by_pe_and_issue);
     return KB_OK;
-}
-
-static void free_blocked(struct blocked_list *l)
-{
-    free(l->row);
-    free(l->next);
 }
 
 kb_status kb_sim_blocked(const kb_sim *sim, void (*each)(void *arg, const kb_blocked *blocked),

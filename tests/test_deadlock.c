@@ -399,6 +399,65 @@ static void groups_that_differ_are_two_barriers(void **state)
                    3);
 }
 
+/* 0 and 1 lack 2 and 3 at a barrier, 3 lacks 6 and 7 at another, and 7 a message of 1. */
+static void waits_across_barriers(tl_ctx *tl, const kb_args *args)
+{
+    static const uint32_t group[] = {3, 6, 7};
+    uint32_t pe = tl_pe(tl);
+
+    mark(tl, args, 0);
+    if (pe < 2)
+        tl_barrier(tl, (tl_group){.n = 4});
+    if (pe == 3)
+        tl_barrier(tl, (tl_group){.pes = group, .n = 3});
+    if (pe == 2 || pe == 7)
+        tl_recv(tl, pe == 2 ? 8 : 1, 0, KB_SHAPE(1), KB_F32);
+}
+
+/* The lowest members are missing too, but no way leads back from them. */
+static void a_circle_goes_through_barriers(void **state)
+{
+    static const uint32_t pes[] = {0, 1, 2, 3, 6, 7}, rows[] = {0, 1, 2, 3, 7},
+                          waits_for[] = {3, 3, 8, 7, 1}, missing[] = {2, 2, 0, 2, 0},
+                          cycle[] = {0, 1, 0, 1, 1};
+    struct told t;
+
+    (void)state;
+    stop(&cube8_topology, waits_across_barriers, pes, 6, &t);
+    assert_int_equal(t.n, LENGTH(rows));
+    for (size_t i = 0; i < LENGTH(rows); i++) {
+        assert_int_equal(t.row[i].pe, rows[i]);
+        assert_int_equal(t.row[i].waits_for, waits_for[i]);
+        assert_int_equal(t.row[i].n_missing, missing[i]);
+        assert_int_equal(t.row[i].cycle, cycle[i]);
+    }
+}
+
+/* 1, 2 and 3 are missing; 2 and 3 wait for 0, which waits for them. */
+static void two_ways_back(tl_ctx *tl, const kb_args *args)
+{
+    mark(tl, args, 0);
+    if (tl_pe(tl) == 0)
+        tl_barrier(tl, (tl_group){.n = 4});
+    else if (tl_pe(tl) > 1)
+        tl_recv(tl, 0, 0, KB_SHAPE(1), KB_F32);
+}
+
+static void the_lowest_member_in_a_circle_is_waited_for(void **state)
+{
+    static const uint32_t pes[] = {0, 1, 2, 3};
+    struct told t;
+
+    (void)state;
+    stop(&cube8_topology, two_ways_back, pes, 4, &t);
+    assert_int_equal(t.n, 3);
+    assert_int_equal(t.row[0].waits_for, 2);
+    assert_int_equal(t.row[0].n_missing, 3);
+    assert_int_equal(t.row[0].cycle, 1);
+    assert_int_equal(t.row[1].cycle, 1);
+    assert_int_equal(t.row[2].cycle, 0);
+}
+
 /* One of 64 receives, the others wait for it at a barrier: all are told, in order of PEs. */
 static void one_of_all_is_missing(tl_ctx *tl, const kb_args *args)
 {
@@ -465,6 +524,8 @@ int main(void)
         cmocka_unit_test(what_is_under_way_beside_makes_no_circle),
         cmocka_unit_test(a_barrier_that_members_never_reach),
         cmocka_unit_test(groups_that_differ_are_two_barriers),
+        cmocka_unit_test(a_circle_goes_through_barriers),
+        cmocka_unit_test(the_lowest_member_in_a_circle_is_waited_for),
         cmocka_unit_test(all_wait_for_one),
         cmocka_unit_test(a_second_launch_that_stops),
     };

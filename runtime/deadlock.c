@@ -52,15 +52,30 @@ static void add_blocked(struct blocked_list *l, const struct command *c, kb_bloc
         l->next[row.pe] = row.waits_for;
 }
 
+/* The lowest other tag under which a message lies that the same PE has sent; -1: none. */
+static int other_tag(const struct ipcq *x, const struct queue *q)
+{
+    for (uint32_t tag = 0; tag < TL_TAGS; tag++) {
+        const struct queue *o = look_up(x, q->sender, q->receiver, tag);
+
+        if (o && o != q && o->issued != o->taken)
+            return (int)tag;
+    }
+    return -1;
+}
+
 static void add_ends(struct blocked_list *l, const struct queue *q)
 {
+    kb_blocked send = {
+        .lacks = "a free slot", .waits_for = q->receiver, .tag = (int)q->tag, .other_tag = -1};
+    kb_blocked receive = {.lacks = "a message", .waits_for = q->sender, .tag = (int)q->tag};
+
     if (q->sending)
-        add_blocked(
-            l, q->sending,
-            (kb_blocked){.lacks = "a free slot", .waits_for = q->receiver, .tag = (int)q->tag});
+        add_blocked(l, q->sending, send);
+    if (q->receiving)
+        receive.other_tag = other_tag(l->sim->kernels->ipcq, q);
     for (const struct command *c = q->receiving; c; c = c->behind)
-        add_blocked(l, c,
-                    (kb_blocked){.lacks = "a message", .waits_for = q->sender, .tag = (int)q->tag});
+        add_blocked(l, c, receive);
 }
 
 /* -- barriers ------------------------------------------------------------------------------- */
@@ -128,7 +143,8 @@ static uint32_t waited_for(struct blocked_list *l, const struct barrier *b)
 
 static void add_barrier(struct blocked_list *l, const struct barrier *b)
 {
-    kb_blocked row = {.lacks = "a member", .tag = -1, .n_missing = b->n - b->arrived};
+    kb_blocked row = {
+        .lacks = "a member", .tag = -1, .other_tag = -1, .n_missing = b->n - b->arrived};
 
     if (b->waiting)
         row.waits_for = waited_for(l, b);
@@ -277,27 +293,48 @@ kb_status kb_sim_blocked(const kb_sim *sim, void (*each)(void *arg, const kb_blo
     return status;
 }
 
-/* "tl_recv at ring.c:12 lacks a message from c0.pe1 since 24.326250 ns" */
+/* The first that is in a circle, else the first. */
+static const kb_blocked *first_of(const struct blocked_list *l)
+{
+    for (size_t i = 0; i < l->n; i++)
+        if (l->row[i].cycle)
+            return &l->row[i];
+    return &l->row[0];
+}
+
+/* " from c0.pe1 under tag 2 (there is one under tag 3)", " at c0.pe1 under tag 0", ", c0.pe5," */
+static void say_of_whom(const kb_blocked *b, const char *other, char *text, size_t size)
+{
+    bool message = strcmp(b->lacks, "a message") == 0;
+    int n;
+
+    if (b->tag < 0) {
+        snprintf(text, size, ", %s,", other);
+        return;
+    }
+    n = snprintf(text, size, " %s %s under tag %d", message ? "from" : "at", other, b->tag);
+    if (b->other_tag >= 0 && n > 0 && (size_t)n < size)
+        snprintf(text + n, size - (size_t)n, " (there is one under tag %d)", b->other_tag);
+}
+
+/* "tl_recv at ring.c:12 lacks a message from c0.pe1 under tag 0 since 24.326250 ns" */
 static void say_first(struct kb_sim *s, const struct blocked_list *l)
 {
-    const kb_blocked *b = &l->row[0];
+    const kb_blocked *b = first_of(l);
     const struct tl_ctx *pes = s->kernels->pes;
-    char pe[KB_PLACE_BYTES], other[KB_PLACE_BYTES];
+    char pe[KB_PLACE_BYTES], other[KB_PLACE_BYTES], of_whom[KB_PLACE_BYTES + 64];
 
     kb_place_name(s->topo, place_of(KB_AT_PE, pes[b->pe].src), pe);
     kb_place_name(s->topo, place_of(KB_AT_PE, pes[b->waits_for].src), other);
+    say_of_whom(b, other, of_whom, sizeof of_whom);
     snprintf(s->kernels->error.text, sizeof s->kernels->error.text,
-             "deadlock: %zu command%s for ever: kernel %s on %s: %s at %s:%d lacks %s%s%s%s since "
-             "%.6f ns",
+             "deadlock: %zu command%s for ever: kernel %s on %s: %s at %s:%d lacks %s%s since %.6f "
+             "ns",
              l->n, l->n == 1 ? " waits" : "s wait", b->kernel, pe, b->call, b->file, b->line,
-             b->lacks,
-             b->tag < 0          ? ", "
-             : b->call[3] == 's' ? " at "
-                                 : " from ",
-             other, b->tag < 0 ? "," : "", (double)b->since_fs / KB_FS_PER_NS);
+             b->lacks, of_whom, (double)b->since_fs / KB_FS_PER_NS);
 }
 
-/* The first of them, and how many there are. */
+/* One of them, and how many there are. */
 kb_status deadlock(struct kb_sim *s)
 {
     struct blocked_list l;

@@ -433,6 +433,9 @@ break_it 'deadlock: what is under way beside holds up' runtime/deadlock.c 's/^  
 break_it 'deadlock: barriers wait for the lowest' runtime/deadlock.c 's/if \(leads_to\(l, pe, b\)\)/if (0)/'
 break_it 'deadlock: ways over the first of a barrier alone' runtime/deadlock.c \
     's/come_to\(l, b->waiting->pe->number\);/;/'
+break_it 'deadlock: messages that were received lie there' runtime/deadlock.c 's/ && o->issued != o->taken\)/)/'
+break_it 'deadlock: no other tag' runtime/deadlock.c 's/return \(int\)tag;/return -1;/'
+break_it 'deadlock: the first is named, in a circle or not' runtime/deadlock.c 's/if \(l->row\[i\]\.cycle\)/if (0)/'
 break_it 'deadlock: members that have come' runtime/deadlock.c 's/b->n - b->arrived/b->arrived/'
 
 # -- one limit less -------------------------------------------------------------------------

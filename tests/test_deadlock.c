@@ -30,6 +30,7 @@ static void assert_alike(const kb_blocked *a, const kb_blocked *b)
     assert_string_equal(a->lacks, b->lacks);
     assert_int_equal(a->waits_for, b->waits_for);
     assert_int_equal(a->tag, b->tag);
+    assert_int_equal(a->other_tag, b->other_tag);
     assert_int_equal(a->n_missing, b->n_missing);
     assert_int_equal(a->cycle, b->cycle);
 }
@@ -144,11 +145,13 @@ static void a_receive_without_a_send(void **state)
                             .line = line_of_pe(&t, 0),
                             .lacks = "a message",
                             .waits_for = 1,
-                            .tag = 5},
+                            .tag = 5,
+                            .other_tag = 4},
                3);
     assert_int_equal(t.m.fs[0][1], 0);
-    snprintf(text, sizeof text, "tl_recv at %s:%d lacks a message from c0.pe1", __FILE__,
-             line_of_pe(&t, 0));
+    snprintf(text, sizeof text,
+             "tl_recv at %s:%d lacks a message from c0.pe1 under tag 5 (there is one under tag 4)",
+             __FILE__, line_of_pe(&t, 0));
     assert_non_null(strstr(t.why.text, "deadlock: 1 command"));
     assert_non_null(strstr(t.why.text, text));
 }
@@ -173,9 +176,42 @@ static void a_receive_from_a_pe_that_was_not_launched(void **state)
                             .call = "tl_recv",
                             .line = line_of_pe(&t, 9),
                             .lacks = "a message",
-                            .waits_for = 63},
+                            .waits_for = 63,
+                            .other_tag = -1},
                3);
     assert_string_equal(t.row[0].state, "not launched");
+}
+
+/* Of 0 with a message of 2 under tag 1, and of 1 under 9, 4 and 3, of which 3 is received. */
+static void sends_under_many_tags(tl_ctx *tl, const kb_args *args)
+{
+    tl_tensor *x = numbers(tl, 0, 1);
+
+    mark(tl, args, 0);
+    if (tl_pe(tl) == 2)
+        tl_send(tl, 0, 1, x);
+    for (int tag = 9; tl_pe(tl) == 1 && tag > 2; tag -= tag == 9 ? 5 : 1)
+        tl_send(tl, 0, tag, x);
+    if (tl_pe(tl) == 0) {
+        tl_recv(tl, 1, 3, KB_SHAPE(1), KB_F32);
+        tl_recv_async(tl, 3, 1, KB_SHAPE(1), KB_F32);
+        tl_recv(tl, 1, 6, KB_SHAPE(1), KB_F32);
+    }
+}
+
+static void the_lowest_other_tag_of_the_same_sender(void **state)
+{
+    static const uint32_t pes[] = {0, 1, 2};
+    struct told t;
+
+    (void)state;
+    stop(&cube8_topology, sends_under_many_tags, pes, 3, &t);
+    assert_int_equal(t.n, 2);
+    assert_int_equal(t.row[0].waits_for, 3);
+    assert_int_equal(t.row[0].other_tag, -1);
+    assert_int_equal(t.row[1].waits_for, 1);
+    assert_int_equal(t.row[1].tag, 6);
+    assert_int_equal(t.row[1].other_tag, 4);
 }
 
 /* The second half of a message is missing: three pieces of four were sent by two sends. */
@@ -205,7 +241,8 @@ static void a_second_receive_without_a_second_send(void **state)
                             .call = "tl_recv",
                             .line = line_of_pe(&t, 0),
                             .lacks = "a message",
-                            .waits_for = 1},
+                            .waits_for = 1,
+                            .other_tag = -1},
                3);
     assert_string_equal(t.row[0].state, "ended");
 }
@@ -225,7 +262,7 @@ static void waits_for_the_second(tl_ctx *tl, const kb_args *args)
 static void receives_under_way_are_told_each(void **state)
 {
     static const uint32_t pes[] = {0};
-    kb_blocked row = {.call = "tl_recv_async", .lacks = "a message"};
+    kb_blocked row = {.call = "tl_recv_async", .lacks = "a message", .other_tag = -1};
     struct told t;
 
     (void)state;
@@ -272,6 +309,7 @@ static void rings_without_slots_are_circles(void **state)
                                 .lacks = "a free slot",
                                 .waits_for = next[pe],
                                 .tag = 9,
+                                .other_tag = -1,
                                 .cycle = pe < 2 ? 1 : 2},
                    3);
 }
@@ -303,8 +341,12 @@ static void who_waits_for_a_circle_is_not_in_it(void **state)
                                 .line = line_of_pe(&t, pe),
                                 .lacks = "a message",
                                 .waits_for = of[pe],
+                                .other_tag = -1,
                                 .cycle = pe > 0},
                    3);
+    assert_non_null(
+        strstr(t.why.text, "deadlock: 3 commands wait for ever: kernel talk on c0.pe1: "));
+    assert_non_null(strstr(t.why.text, " lacks a message from c0.pe2 under tag 0 since "));
 }
 
 /* What is under way beside is not what a PE waits for: 1 waits for 0, but 0 for 2. */
@@ -361,6 +403,7 @@ static void a_barrier_that_members_never_reach(void **state)
                                 .lacks = "a member",
                                 .waits_for = 1,
                                 .tag = -1,
+                                .other_tag = -1,
                                 .n_missing = 2},
                    3);
 }
@@ -394,6 +437,7 @@ static void groups_that_differ_are_two_barriers(void **state)
                                 .lacks = "a member",
                                 .waits_for = 1 - pe,
                                 .tag = -1,
+                                .other_tag = -1,
                                 .n_missing = 1 + pe,
                                 .cycle = 1},
                    3);
@@ -517,6 +561,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_receive_without_a_send),
         cmocka_unit_test(a_receive_from_a_pe_that_was_not_launched),
+        cmocka_unit_test(the_lowest_other_tag_of_the_same_sender),
         cmocka_unit_test(a_second_receive_without_a_second_send),
         cmocka_unit_test(receives_under_way_are_told_each),
         cmocka_unit_test(rings_without_slots_are_circles),

@@ -20,13 +20,13 @@ struct blocked_list {
     size_t n_todo;
 };
 
-/* Does the kernel wait for this command, or is it under way beside? */
+/* Does the kernel wait for this command? Else it is under way beside, or the kernel has returned.
+ */
 static bool holds_up(const struct command *c)
 {
     const struct tl_ctx *pe = c->pe;
 
-    return pe->current == c || (pe->state == PE_WAITS && c->result && pe->awaited == c->result) ||
-           pe->state == PE_RETURNED;
+    return pe->current == c || (pe->state == PE_WAITS && c->result && pe->awaited == c->result);
 }
 
 static void add_blocked(struct blocked_list *l, const struct command *c, kb_blocked row)
@@ -228,7 +228,7 @@ static bool is_launched(const struct kernels *k, uint32_t pe)
 /* What the PE does that somebody waits for. */
 static const char *state_of(const struct kernels *k, uint32_t pe)
 {
-    if (k->pes[pe].state != PE_IDLE)
+    if (k->pes[pe].state != PE_IDLE && k->pes[pe].state != PE_RETURNED)
         return "waiting";
     return is_launched(k, pe) ? "ended" : "not launched";
 }

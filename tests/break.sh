@@ -436,6 +436,7 @@ break_it 'deadlock: ways over the first of a barrier alone' runtime/deadlock.c \
 break_it 'deadlock: messages that were received lie there' runtime/deadlock.c 's/ && o->issued != o->taken\)/)/'
 break_it 'deadlock: no other tag' runtime/deadlock.c 's/return \(int\)tag;/return -1;/'
 break_it 'deadlock: the first is named, in a circle or not' runtime/deadlock.c 's/if \(l->row\[i\]\.cycle\)/if (0)/'
+break_it 'deadlock: kernels that have returned may send' runtime/deadlock.c 's/ && k->pes\[pe\]\.state != PE_RETURNED\)/)/'
 break_it 'deadlock: members that have come' runtime/deadlock.c 's/b->n - b->arrived/b->arrived/'
 
 # -- one limit less -------------------------------------------------------------------------

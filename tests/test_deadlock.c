@@ -373,6 +373,32 @@ static void what_is_under_way_beside_makes_no_circle(void **state)
     assert_int_equal(t.row[TL_TAGS].waits_for, 2);
 }
 
+/* 0 returns with receives of 1 and 2 under way; both wait for it, but it will never send. */
+static void returns_too_early(tl_ctx *tl, const kb_args *args)
+{
+    mark(tl, args, 0);
+    if (tl_pe(tl) > 0)
+        tl_recv(tl, 0, 0, KB_SHAPE(1), KB_F32);
+    else
+        for (uint32_t pe = 1; pe < 3; pe++)
+            tl_recv_async(tl, pe, 0, KB_SHAPE(1), KB_F32);
+}
+
+static void a_kernel_that_has_returned_is_in_no_circle(void **state)
+{
+    static const uint32_t pes[] = {0, 1, 2}, waits_for[] = {1, 2, 0, 0};
+    struct told t;
+
+    (void)state;
+    stop(&cube8_topology, returns_too_early, pes, 3, &t);
+    assert_int_equal(t.n, 4);
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(t.row[i].waits_for, waits_for[i]);
+        assert_string_equal(t.row[i].state, i < 2 ? "waiting" : "ended");
+        assert_int_equal(t.row[i].cycle, 0);
+    }
+}
+
 /* -- barriers ------------------------------------------------------------------------------- */
 
 static const uint32_t members[] = {3, 0, 2, 1};
@@ -567,6 +593,7 @@ int main(void)
         cmocka_unit_test(rings_without_slots_are_circles),
         cmocka_unit_test(who_waits_for_a_circle_is_not_in_it),
         cmocka_unit_test(what_is_under_way_beside_makes_no_circle),
+        cmocka_unit_test(a_kernel_that_has_returned_is_in_no_circle),
         cmocka_unit_test(a_barrier_that_members_never_reach),
         cmocka_unit_test(groups_that_differ_are_two_barriers),
         cmocka_unit_test(a_circle_goes_through_barriers),

@@ -1,4 +1,5 @@
 /* test_deadlock.c -- kernels that wait for ever: who lacks what of whom, and in which circle. */
+#include "ops.h"
 #include "talks.h"
 
 enum { ROWS = 80, PIECE = 1024 };
@@ -556,6 +557,126 @@ static void all_wait_for_one(void **state)
     }
 }
 
+/* -- any ways to wait ----------------------------------------------------------------------- */
+
+enum { TALKERS = 8 };
+
+/* What each PE does: waits in the group of the bits, else receives of `of`, which is itself: ends.
+ */
+static struct plan {
+    uint32_t of, group;
+} plan[TALKERS];
+
+static void as_planned(tl_ctx *tl, const kb_args *args)
+{
+    const struct plan *p = &plan[tl_pe(tl)];
+    uint32_t pes[TALKERS];
+    size_t n = 0;
+
+    (void)args;
+    for (uint32_t i = 0; i < TALKERS; i++)
+        if (p->group >> i & 1)
+            pes[n++] = i;
+    if (n > 0)
+        tl_barrier(tl, (tl_group){.pes = pes, .n = n});
+    else if (p->of != tl_pe(tl))
+        tl_recv(tl, p->of, 0, KB_SHAPE(1), KB_F32);
+}
+
+static void make_plan(uint64_t seed)
+{
+    uint32_t groups[2];
+
+    for (int i = 0; i < 2; i++)
+        groups[i] = (uint32_t)ops_random(&seed) % (1 << TALKERS);
+    for (uint32_t pe = 0; pe < TALKERS; pe++) {
+        uint32_t kind = (uint32_t)(ops_random(&seed) % 8), group = groups[kind & 1];
+
+        plan[pe] = (struct plan){.of = (uint32_t)(ops_random(&seed) % TALKERS)};
+        if (kind < 4 && group >> pe & 1)
+            plan[pe].group = group;
+    }
+    plan[0] = (struct plan){.of = 1};
+}
+
+/* Does `pe` wait for `other`, by the rows that tell who waits? */
+static bool waits_for(const bool *waits, uint32_t pe, uint32_t other)
+{
+    uint32_t group = plan[pe].group;
+
+    if (!waits[pe] || !group)
+        return waits[pe] && plan[pe].of == other;
+    return group >> other & 1 && !(waits[other] && plan[other].group == group);
+}
+
+/* Who waits for whom over any others. */
+static void close_ways(const bool *waits, bool way[TALKERS][TALKERS])
+{
+    for (uint32_t i = 0; i < TALKERS; i++)
+        for (uint32_t j = 0; j < TALKERS; j++)
+            way[i][j] = waits_for(waits, i, j);
+    for (uint32_t over = 0; over < TALKERS; over++)
+        for (uint32_t i = 0; i < TALKERS; i++)
+            for (uint32_t j = 0; j < TALKERS; j++)
+                way[i][j] = way[i][j] || (way[i][over] && way[over][j]);
+}
+
+/* Of those who `pe` lacks at its barrier. */
+static uint32_t expected_at_barrier(const bool *waits, bool way[TALKERS][TALKERS], uint32_t pe)
+{
+    uint32_t lowest = TALKERS;
+
+    for (uint32_t m = TALKERS; m-- > 0;)
+        if (waits_for(waits, pe, m))
+            lowest = m;
+    for (uint32_t m = 0; m < TALKERS; m++)
+        for (uint32_t there = 0; there < TALKERS; there++)
+            if (waits_for(waits, pe, m) && waits[there] && plan[there].group == plan[pe].group &&
+                way[m][there])
+                return m;
+    return lowest;
+}
+
+/* True if there was a circle with a barrier in it. */
+static bool check_plan(const struct told *t)
+{
+    bool waits[TALKERS] = {false}, way[TALKERS][TALKERS], told[TALKERS] = {false}, any = false;
+
+    for (size_t i = 0; i < t->n; i++)
+        waits[t->row[i].pe] = true;
+    close_ways(waits, way);
+    for (size_t i = 0; i < t->n; i++) {
+        const kb_blocked *b = &t->row[i];
+
+        if (plan[b->pe].group)
+            assert_int_equal(b->waits_for, expected_at_barrier(waits, way, b->pe));
+        if (b->cycle)
+            assert_true(way[b->pe][b->pe]);
+        for (uint32_t pe = 0; pe < TALKERS && b->cycle; pe++)
+            told[pe] = told[pe] || (way[pe][b->pe] && way[b->pe][pe]);
+        any = any || (b->cycle && plan[b->pe].group);
+    }
+    for (uint32_t pe = 0; pe < TALKERS; pe++)
+        assert_int_equal(told[pe], way[pe][pe]);
+    return any;
+}
+
+/* PEs that wait for themselves over others have a circle among them that is told. */
+static void wherever_there_is_a_circle_one_is_told(void **state)
+{
+    static const uint32_t pes[] = {0, 1, 2, 3, 4, 5, 6, 7};
+    int circles = 0;
+    struct told t;
+
+    (void)state;
+    for (uint64_t seed = 1; seed <= 2000; seed++) {
+        make_plan(seed);
+        stop_once(&cube8_topology, (kb_options){0}, as_planned, pes, TALKERS, &t);
+        circles += check_plan(&t);
+    }
+    assert_true(circles > 300);
+}
+
 /* -- what is left --------------------------------------------------------------------------- */
 
 /* Ends well, then not: what ran before is kept. */
@@ -599,6 +720,7 @@ int main(void)
         cmocka_unit_test(a_circle_goes_through_barriers),
         cmocka_unit_test(the_lowest_member_in_a_circle_is_waited_for),
         cmocka_unit_test(all_wait_for_one),
+        cmocka_unit_test(wherever_there_is_a_circle_one_is_told),
         cmocka_unit_test(a_second_launch_that_stops),
     };
 

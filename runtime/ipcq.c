@@ -271,6 +271,16 @@ static struct queue *add_queue(struct command *c, struct ipcq *x, uint32_t sende
     return *row = q;
 }
 
+/* NULL: there is none. */
+static struct queue *look_up(const struct ipcq *x, uint32_t sender, uint32_t receiver, uint32_t tag)
+{
+    struct queue *q = x->queues[hash_of(sender, receiver, tag) & (x->n_rows - 1)];
+
+    while (q && (q->sender != sender || q->receiver != receiver || q->tag != tag))
+        q = q->next;
+    return q;
+}
+
 /* NULL after a message. */
 static struct queue *find_queue(struct command *c, uint32_t sender, uint32_t receiver, uint32_t tag)
 {
@@ -279,9 +289,7 @@ static struct queue *find_queue(struct command *c, uint32_t sender, uint32_t rec
 
     if (!x)
         return NULL;
-    q = x->queues[hash_of(sender, receiver, tag) & (x->n_rows - 1)];
-    while (q && (q->sender != sender || q->receiver != receiver || q->tag != tag))
-        q = q->next;
+    q = look_up(x, sender, receiver, tag);
     return q ? q : add_queue(c, x, sender, receiver, tag);
 }
 

@@ -101,6 +101,29 @@ static void circle(tl_ctx *tl, const kb_args *args)
     tl_recv(tl, (tl_pe(tl) + 1) % 64, 0, KB_SHAPE(16), KB_F32);
 }
 
+/* One waits for who has ended; another, at a barrier, for who waits for it and for who does not. */
+static void cross(tl_ctx *tl, const kb_args *args)
+{
+    static const uint32_t group[] = {2, 4, 5};
+    uint32_t pe = tl_pe(tl);
+
+    (void)args;
+    if (pe == 4)
+        tl_barrier(tl, (tl_group){.pes = group, .n = 3});
+    if (pe == 1 || pe == 5)
+        tl_recv(tl, pe == 1 ? 3 : 4, 0, KB_SHAPE(16), KB_F32);
+}
+
+/* It is sent, but not under that tag. */
+static void mistag(tl_ctx *tl, const kb_args *args)
+{
+    (void)args;
+    if (tl_pe(tl) == 0)
+        tl_send(tl, 1, 3, something(tl, 16));
+    else
+        tl_recv(tl, 0, 2, KB_SHAPE(16), KB_F32);
+}
+
 /* -- benches -------------------------------------------------------------------------------- */
 
 static void declare(kb_bench_run *run)
@@ -126,6 +149,8 @@ BENCH(jam, RING)
 BENCH(stay_away, 8)
 BENCH(leave, 8)
 BENCH(circle, 0)
+BENCH(cross, 8)
+BENCH(mistag, 2)
 
 static void setup_press(kb_bench_run *run)
 {
@@ -155,8 +180,9 @@ static const kb_bench bench_at_last = {
     .name = "at_last", .summary = "talks", .setup = setup_at_last};
 
 const kb_bench *const benches[] = {
-    &bench_ring,      &bench_press, &bench_meet,   &bench_count, &bench_listen,  &bench_jam,
-    &bench_stay_away, &bench_leave, &bench_circle, &bench_two,   &bench_at_last,
+    &bench_ring,    &bench_press,     &bench_meet,   &bench_count,  &bench_listen,
+    &bench_jam,     &bench_stay_away, &bench_leave,  &bench_circle, &bench_two,
+    &bench_at_last, &bench_cross,     &bench_mistag,
 };
 const size_t n_benches = sizeof benches / sizeof *benches;
 

@@ -14,9 +14,10 @@ enum {
 };
 
 static const struct column columns[] = {
-    {"pe", CELL_TEXT},     {"kernel", CELL_TEXT},   {"call", CELL_TEXT},      {"line", CELL_TEXT},
-    {"since_ns", CELL_NS}, {"lacks", CELL_TEXT},    {"waits_for", CELL_TEXT}, {"state", CELL_TEXT},
-    {"tag", CELL_COUNT},   {"missing", CELL_COUNT}, {"cycle", CELL_COUNT},
+    {"pe", CELL_TEXT},         {"kernel", CELL_TEXT},   {"call", CELL_TEXT},
+    {"line", CELL_TEXT},       {"since_ns", CELL_NS},   {"lacks", CELL_TEXT},
+    {"waits_for", CELL_TEXT},  {"state", CELL_TEXT},    {"tag", CELL_COUNT},
+    {"other_tag", CELL_COUNT}, {"missing", CELL_COUNT}, {"cycle", CELL_COUNT},
 };
 
 struct report {
@@ -69,8 +70,9 @@ static bool blocked_row(void *arg, uint64_t i, struct cell *cells)
     cells[6] = cell_text(name_pe(r->cli, b->waits_for, r->other));
     cells[7] = cell_text(b->state);
     cells[8] = b->tag < 0 ? cell_none() : cell_count((uint64_t)b->tag);
-    cells[9] = b->tag < 0 ? cell_count(b->n_missing) : cell_none();
-    cells[10] = b->cycle ? cell_count(b->cycle) : cell_none();
+    cells[9] = b->other_tag < 0 ? cell_none() : cell_count((uint64_t)b->other_tag);
+    cells[10] = b->tag < 0 ? cell_count(b->n_missing) : cell_none();
+    cells[11] = b->cycle ? cell_count(b->cycle) : cell_none();
     return true;
 }
 

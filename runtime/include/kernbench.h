@@ -872,15 +872,18 @@ typedef struct kb_blocked {
     int line;
     int64_t since_fs;   /* its issue */
     const char *lacks;  /* "a message", "a free slot", "a member" */
-    uint32_t waits_for; /* the PE that would have to act; of a barrier the first that is missing */
+    uint32_t waits_for; /* the PE that would have to act; see below */
     const char *state;  /* of that PE's kernel: "waiting", "ended", "not launched" */
     int tag;            /* of the queue; -1: a barrier */
+    int other_tag;      /* lowest under which that PE's messages lie here unreceived; -1: none */
     size_t n_missing;   /* of a barrier: members; else 0 */
     uint32_t cycle;     /* PEs that wait in a circle have its number, from 1; 0: in none */
 } kb_blocked;
 
 /*
  * After KB_DEADLOCK: calls `each` for every command that waits for ever, in order of PE and issue.
+ * Of the members that a barrier lacks `waits_for` is the lowest that waits itself for one who has
+ * come, be it over others, so that there is a circle; else the lowest.
  *
  * returns  KB_BAD_REQUEST: there was no deadlock; KB_NO_MEMORY
  */

@@ -414,7 +414,7 @@ break_it 'talk: any bytes are those expected' $ipcq 's/if \(slot->nbytes == nbyt
 break_it 'talk: two messages taken for one' $ipcq 's/slot->nbytes == nbytes && slot->last == last/slot->nbytes == nbytes/'
 break_it 'talk: a slot is full before its piece is there' $ipcq 's/if \(!slot->full \|\| !fits/if (!fits/'
 break_it 'talk: all slots are the first' $ipcq 's/\(uint64_t\)\(piece % s->topo->pe\.ipcq_slots\)/(uint64_t)(piece * 0)/'
-break_it 'talk: queues on top of each other' $ipcq 's/^    \*taken \+= nbytes;$/    *taken = nbytes;/'
+break_it 'talk: queues on top of each other' $ipcq 's/\*r\.taken \+= nbytes;/*r.taken = nbytes;/'
 break_it 'talk: a piece as at the issue of the first' $ipcq 's/send_piece\(s, t, c, c->piece == 0\)/send_piece(s, t, c, true)/'
 break_it 'talk: slots of an SRAM fetched from the TCM' $ipcq 's/^    bool tcm = s->topo->pe\.ipcq_space == QUEUE_TCM;/    bool tcm = true;/'
 break_it 'talk: a received tensor of nobody' $ipcq 's/^    c->result->maker = .*$//'
@@ -513,7 +513,7 @@ break_it 'sips: parts for the cubes of each SIP anew' runtime/host.c \
     's/pe \/ t->pes, sim_cubes\(t\)\);/pe \/ t->pes % t->cubes, t->cubes);/'
 break_it 'sips: a credit that is there at once' runtime/ipcq.c 's/q->credit_fs = word_fs\(.*\);/q->credit_fs = 0;/'
 break_it 'sips: a barrier that is told at once' runtime/ipcq.c \
-    's/there_fs = \(int64_t\)t \+ word_fs\(.*\);/there_fs = (int64_t)t;/'
+    's/there_fs = t \+ .*;/there_fs = t;/'
 break_it 'sips: the first SIP for the own one' runtime/tl.c 's/\.first = tl->number \/ pes \* pes, \.n = pes/.first = 0, .n = pes/; s/tl->sim->topo->pes \* tl->sim->topo->cubes;/tl->kernels->n_pes;/'
 break_it 'sips: a launch that waits for the last named alone' runtime/launch.c 's/way = fs > way \? fs : way;/way = fs;/'
 break_it 'ring: columns that always go south' benches/ring.h 's/if \(column % 2\)/if (0)/'

@@ -138,7 +138,7 @@ struct token {
     uint32_t room; /* of the PE's tile buffers */
     struct token *next_free;
 
-    struct queue *queue; /* of a credit */
+    struct queue *queue; /* of a piece, or a credit */
 };
 
 /* -- PEs ------------------------------------------------------------------------------------ */

@@ -4,8 +4,8 @@
  * Every PE of the launch loads 4 KiB of its own slice and gives the tensor back, over and over; or
  * sends 64 bytes, or 100 slots, to the next PE and receives as many from the one before: a message,
  * or a piece of one, is sent, received and credited; a send alone goes to a free slot, and nobody
- * receives it. In processor time; a launch of a kernel that
- * does nothing is taken off.
+ * receives it; a barrier is one of all PEs, for each of them. In processor time; a launch of a
+ * kernel that does nothing is taken off.
  *
  * usage: kernel ROUNDS; samples go to stdout (bench.h), what is wrong to stderr.
  */
@@ -18,6 +18,7 @@
 #include <sys/resource.h>
 
 enum { LOADS = 400000, PIECES = 400000, BYTES = 4096, MESSAGE_BYTES = 64, SLOTS = 100 };
+enum { MEETINGS = 400000 };
 enum { SENDS = 256000 }; /* bench_slots has room for them */
 
 static void must(kb_status status, const kb_error *why)
@@ -62,6 +63,14 @@ static void pass_on(tl_ctx *tl, const kb_args *args, uint32_t nbytes)
         tl_free(tl, x);
         x = y;
     }
+}
+
+static void meet(tl_ctx *tl, const kb_args *args)
+{
+    const uint64_t *times = args->user;
+
+    for (uint64_t i = 0; i < *times; i++)
+        tl_barrier(tl, tl_all(tl));
 }
 
 static void send_only(tl_ctx *tl, const kb_args *args)
@@ -124,6 +133,16 @@ static void measure_loads(const char *name, const kb_topology *topo, uint32_t n_
     }
 }
 
+/* Of all PEs, for each of them. */
+static void measure_barriers(const char *name, const kb_topology *topo, uint32_t n_pes, int round)
+{
+    uint64_t times = MEETINGS / n_pes;
+    double empty = launch_ns(topo, nothing, n_pes, false, 0);
+
+    bench_sample("barrier", name, "ns", round,
+                 (launch_ns(topo, meet, n_pes, false, times) - empty) / (double)(times * n_pes));
+}
+
 static void measure_send_alone(int round)
 {
     uint64_t times = SENDS / 64;
@@ -166,6 +185,8 @@ int main(int argc, char **argv)
         measure_loads("1", &cube8_topology, 1, round);
         measure_loads("64", &cube8_topology, 64, round);
         measure_loads("8192", &mesh1024_topology, 8192, round);
+        measure_barriers("64", &cube8_topology, 64, round);
+        measure_barriers("8192", &mesh1024_topology, 8192, round);
         measure_send_alone(round);
         measure_sends("64", &cube8_topology, 64, round);
         measure_sends("8192", &mesh1024_topology, 8192, round);

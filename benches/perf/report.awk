@@ -268,6 +268,7 @@ function kernel(i, pes, bound) {
     printf "%-14s%-24s%-24s\n", "send alone", "", cell("send alone 64")
     printf "%-14s%-24s%-24s%s\n", "message", "", cell("message 64"), cell("message 8192")
     printf "%-14s%-24s%-24s%s\n", "piece", "", cell("piece 64"), cell("piece 8192")
+    printf "%-14s%-24s%-24s%s\n", "barrier", "", cell("barrier 64"), cell("barrier 8192")
     printf "coroutine, from the pool and back: %s ns\n\n", cell("pooled life")
     aim("coroutine switch", of("round robin 1 switch"), 12, "ns")
     for (i = 1; i <= 3; i++)

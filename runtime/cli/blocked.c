@@ -44,16 +44,6 @@ static void keep(void *arg, const kb_blocked *blocked)
     r->row[r->n++] = *blocked;
 }
 
-static const char *name_pe(const struct cli *cli, uint32_t pe, char name[KB_ENDPOINT_BYTES])
-{
-    uint32_t cube = pe / cli->info.pes_per_cube;
-    kb_endpoint end = {KB_PE, cube / cli->info.cubes_per_sip, cube % cli->info.cubes_per_sip,
-                       pe % cli->info.pes_per_cube};
-
-    kb_endpoint_name(&end, name);
-    return name;
-}
-
 static bool blocked_row(void *arg, uint64_t i, struct cell *cells)
 {
     struct report *r = arg;
@@ -61,13 +51,13 @@ static bool blocked_row(void *arg, uint64_t i, struct cell *cells)
     const char *slash = strrchr(b->file, '/');
 
     snprintf(r->line, sizeof r->line, "%s:%d", slash ? slash + 1 : b->file, b->line);
-    cells[0] = cell_text(name_pe(r->cli, b->pe, r->pe));
+    cells[0] = cell_text(cmd_name_pe(r->cli, b->pe, r->pe));
     cells[1] = cell_text(b->kernel);
     cells[2] = cell_text(b->call);
     cells[3] = cell_text(r->line);
     cells[4] = cell_ns(b->since_fs);
     cells[5] = cell_text(b->lacks);
-    cells[6] = cell_text(name_pe(r->cli, b->waits_for, r->other));
+    cells[6] = cell_text(cmd_name_pe(r->cli, b->waits_for, r->other));
     cells[7] = cell_text(b->state);
     cells[8] = b->tag < 0 ? cell_none() : cell_count((uint64_t)b->tag);
     cells[9] = b->other_tag < 0 ? cell_none() : cell_count((uint64_t)b->other_tag);
@@ -112,11 +102,11 @@ static void tell_circle(struct report *r, uint32_t cycle, FILE *to)
     fputs(": ", to);
     for (size_t i = 0; i < n; i++, b = in_circle(r, cycle, b->waits_for)) {
         if (n <= PES_SHOWN || i < PES_SHOWN - 2 || i == n - 1)
-            fprintf(to, "%s waits for ", name_pe(r->cli, b->pe, r->pe));
+            fprintf(to, "%s waits for ", cmd_name_pe(r->cli, b->pe, r->pe));
         else if (i == PES_SHOWN - 2)
             fputs("... waits for ", to);
     }
-    fputs(name_pe(r->cli, first->pe, r->pe), to);
+    fputs(cmd_name_pe(r->cli, first->pe, r->pe), to);
 }
 
 /* NULL: there are none, or no memory. To be freed. */

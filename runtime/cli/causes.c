@@ -185,16 +185,11 @@ static void cause_row(struct causes *c, const kb_why_row *row, struct cell *cell
 /* "c0.pe3 #12 tl_load copy.c:41" */
 static void name_step(struct causes *c, const kb_why_step *step)
 {
-    const kb_info *info = &c->cli->info;
-    uint32_t cube = step->pe / info->pes_per_cube;
-    kb_endpoint pe = {KB_PE, cube / info->cubes_per_sip, cube % info->cubes_per_sip,
-                      step->pe % info->pes_per_cube};
     const char *slash = strrchr(step->file, '/');
-    char name[KB_ENDPOINT_BYTES];
+    char pe[KB_ENDPOINT_BYTES];
 
-    kb_endpoint_name(&pe, name);
-    snprintf(c->of, sizeof c->of, "%s #%u %s %s:%d", name, step->id, step->call,
-             slash ? slash + 1 : step->file, step->line);
+    snprintf(c->of, sizeof c->of, "%s #%u %s %s:%d", cmd_name_pe(c->cli, step->pe, pe), step->id,
+             step->call, slash ? slash + 1 : step->file, step->line);
 }
 
 /* What took most of a step is its cause. */

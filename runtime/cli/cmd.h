@@ -64,6 +64,18 @@ enum exit_code cmd_say(const struct cli *cli, enum exit_code code, const char *f
 /* Says why a call failed; returns its exit code. */
 enum exit_code cmd_fail(const struct cli *cli, kb_status status, const kb_error *why);
 
+/* "c0.pe3" in `name`, which is returned; PEs are numbered over all SIPs and cubes. */
+static inline const char *cmd_name_pe(const struct cli *cli, uint32_t pe,
+                                      char name[KB_ENDPOINT_BYTES])
+{
+    const kb_info *info = &cli->info;
+    uint32_t cube = pe / info->pes_per_cube, cubes = info->cubes_per_sip;
+    kb_endpoint end = {KB_PE, cube / cubes, cube % cubes, pe % info->pes_per_cube};
+
+    kb_endpoint_name(&end, name);
+    return name;
+}
+
 /* Reads an operand as an endpoint; EXIT_USAGE after a message. */
 enum exit_code cmd_endpoint(const struct cli *cli, const char *word, kb_endpoint *out);
 

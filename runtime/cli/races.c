@@ -37,15 +37,6 @@ static void keep(void *arg, const kb_race *race)
     r->race[r->n++] = *race;
 }
 
-static void name_pe(const struct cli *cli, uint32_t pe, char name[KB_ENDPOINT_BYTES])
-{
-    uint32_t cube = pe / cli->info.pes_per_cube;
-    kb_endpoint end = {KB_PE, cube / cli->info.cubes_per_sip, cube % cli->info.cubes_per_sip,
-                       pe % cli->info.pes_per_cube};
-
-    kb_endpoint_name(&end, name);
-}
-
 /* Races are numbered from 1; each has a row for its first access and one for its second. */
 static bool race_row(void *arg, uint64_t i, struct cell *cells)
 {
@@ -55,11 +46,10 @@ static bool race_row(void *arg, uint64_t i, struct cell *cells)
     const char *slash = strrchr(x->file, '/');
 
     snprintf(r->line, sizeof r->line, "%s:%d", slash ? slash + 1 : x->file, x->line);
-    name_pe(r->cli, x->pe, r->pe);
     kb_endpoint_name(&race->memory, r->memory);
     cells[0] = cell_count(i / 2 + 1);
     cells[1] = cell_text(x->kernel);
-    cells[2] = cell_text(r->pe);
+    cells[2] = cell_text(cmd_name_pe(r->cli, x->pe, r->pe));
     cells[3] = cell_text(x->call);
     cells[4] = cell_text(r->line);
     cells[5] = cell_ns(x->issue_fs);

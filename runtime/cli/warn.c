@@ -56,25 +56,16 @@ static void add_bytes(void *arg, const kb_use *use)
     *(uint64_t *)arg += use->bytes;
 }
 
-static void name_pe(const kb_info *info, uint32_t pe, char name[KB_ENDPOINT_BYTES])
-{
-    uint32_t cube = pe / info->pes_per_cube, cubes = info->cubes_per_sip;
-
-    kb_endpoint_name(&(kb_endpoint){KB_PE, cube / cubes, cube % cubes, pe % info->pes_per_cube},
-                     name);
-}
-
 static void warn_of_unreceived(const struct cli *cli, const kb_launch_result *r)
 {
     char from[KB_ENDPOINT_BYTES], to[KB_ENDPOINT_BYTES];
 
-    name_pe(&cli->info, r->unreceived_from, from);
-    name_pe(&cli->info, r->unreceived_to, to);
     cmd_note(cli,
              "warning: messages of kernel %s that were sent and never received: %llu (the first "
              "from %s to %s, tag %u, sent at %s:%d)",
-             r->kernel, (unsigned long long)r->unreceived, from, to, r->unreceived_tag,
-             r->unreceived_file, r->unreceived_line);
+             r->kernel, (unsigned long long)r->unreceived,
+             cmd_name_pe(cli, r->unreceived_from, from), cmd_name_pe(cli, r->unreceived_to, to),
+             r->unreceived_tag, r->unreceived_file, r->unreceived_line);
 }
 
 void warn_of_kernels(const struct cli *cli, const kb_sim *sim, const char *bench)

@@ -37,7 +37,7 @@ PIC := -fPIC -fvisibility=hidden -fno-semantic-interposition
 ALL_CFLAGS := -std=c11 -D_GNU_SOURCE $(PIC) -ffp-contract=off -fopenmp-simd -ffile-prefix-map='$(CURDIR)=.' $(if $(filter /%,$(B)),-ffile-prefix-map='$(B)=build') $(WARN) $(if $(filter no,$(BLIS)),-DKB_NO_BLIS) $(strip $(CLI_LACKS)) $(CFLAGS) $(SAN)
 # Without -g: clang's assembler would name the folder. Unwinding needs but what the files say.
 ASM_CFLAGS = $(filter-out -ffp-contract=% -W% -g%,$(ALL_CFLAGS))
-INCLUDES := -Iruntime/include -Iruntime -Iruntime/cli -Igen
+INCLUDES := -Iruntime/include -Iruntime
 VERSION := $(shell sed -n 's/.*KB_VERSION *"\(.*\)"/\1/p' runtime/include/kernbench.h)
 
 # One line a step; V=1 shows the commands, make -s nothing.
@@ -57,12 +57,13 @@ all: topology
 
 O := $(B)/_o
 GEN_SRC := $(wildcard gen/*.c)
-# Included by others: engine.c by topologies, the rest by kernels.c.
-INCLUDED := $(patsubst %,runtime/%.c,engine engine_kernels pool record pe ipcq deadlock launch tl touch)
-LIB_SRC := $(filter-out $(INCLUDED),$(wildcard runtime/*.c))
-LIB_ASM := $(wildcard runtime/*.S) # each empty but on its own architecture
+# Included by kernels.c.
+INCLUDED := $(patsubst %,runtime/%.c,kernels/engine kernels/pool kernels/record pe/pe pe/pe_ipcq kernels/deadlock kernels/launch kernels/tl kernels/accesses)
+LIB_FOLDERS := base machine engine network data record pe kernels phase2 explain sim
+LIB_SRC := $(filter-out $(INCLUDED),$(wildcard $(LIB_FOLDERS:%=runtime/%/*.c)))
+LIB_ASM := $(wildcard runtime/kernels/*.S) # each empty but on its own architecture
 BENCH_SRC := $(wildcard benches/*.c)
-CLI_SRC := $(wildcard runtime/cli/*.c) $(BENCH_SRC)
+CLI_SRC := $(wildcard runtime/cli/*.c runtime/cli/*/*.c) $(BENCH_SRC)
 GEN_OBJ := $(GEN_SRC:%.c=$(O)/%.o)
 LIB_OBJ := $(LIB_SRC:%.c=$(O)/%.o) $(LIB_ASM:%.S=$(O)/%.o)
 # What the build makes for it: the table of benches, a report's style and script, messages of
@@ -97,7 +98,7 @@ $(O)/runtime/cli/cmd_info.o: ALL_CFLAGS += -DKB_BUILD_FLAGS='"$(strip $(CFLAGS) 
 # The table of benches: a file benches/NAME.c defines bench_NAME.
 BENCHES := $(sort $(BENCH_SRC:benches/%.c=%))
 $(O)/benches.c: $(O)/benches.names
-	$(Q){ echo '/* Generated from the names in benches/. */'; echo '#include "benches.h"'; echo; \
+	$(Q){ echo '/* Generated from the names in benches/. */'; echo '#include "cli/benches.h"'; echo; \
 	    printf 'extern const kb_bench bench_%s;\n' $(BENCHES); echo; \
 	    echo 'const kb_bench *const benches[] = {'; printf '    &bench_%s,\n' $(BENCHES); echo '};'; \
 	    echo 'const size_t n_benches = sizeof benches / sizeof *benches;'; } > $@
@@ -109,19 +110,19 @@ $(O)/benches.o: $(O)/benches.c $(O)/flags
 	$(Q)$(CC) $(INCLUDES) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 # Style and script of a report's page, as C strings.
-REPORT_FILES := runtime/cli/report.css runtime/cli/report.js
+REPORT_FILES := runtime/cli/report/report.css runtime/cli/report/report.js
 c_string = printf 'const char %s[] = {\n' $(subst .,_,$(notdir $(1))); \
     od -An -v -tu1 $(1) | sed 's/ *\([0-9]\{1,\}\)/\1,/g'; echo '0};'
 $(O)/report_files.c: $(REPORT_FILES)
 	@mkdir -p $(@D)
-	$(Q){ echo '/* Generated from $(REPORT_FILES). */'; echo '#include "report_parts.h"'; \
+	$(Q){ echo '/* Generated from $(REPORT_FILES). */'; echo '#include "cli/report/report_parts.h"'; \
 	    $(foreach f,$(REPORT_FILES),echo; $(call c_string,$(f));) } > $@
 $(O)/report_files.o: $(O)/report_files.c $(O)/flags
 	$(call say,CC)
 	$(Q)$(CC) $(INCLUDES) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 # Timelines: our part of Perfetto's schema, compiled by protobuf-c.
-$(O)/perfetto.pb-c.c: runtime/cli/perfetto.proto
+$(O)/perfetto.pb-c.c: runtime/cli/trace/perfetto.proto
 	@mkdir -p $(@D)
 	$(call say,GEN)
 	$(Q)protoc-c --proto_path=$(<D) --c_out=$(@D) $<
@@ -129,11 +130,11 @@ $(O)/perfetto.pb-c.h: $(O)/perfetto.pb-c.c ;
 $(O)/perfetto.pb-c.o: $(O)/perfetto.pb-c.c $(O)/flags
 	$(call say,CC)
 	$(Q)$(CC) $(ALL_CFLAGS) -w -MMD -MP -c -o $@ $<
-$(O)/runtime/cli/trace_perfetto.o: $(filter %.pb-c.c,$(CLI_MADE))
-$(O)/runtime/cli/trace_perfetto.o: INCLUDES += -I$(O)
+$(O)/runtime/cli/trace/trace_perfetto.o: $(filter %.pb-c.c,$(CLI_MADE))
+$(O)/runtime/cli/trace/trace_perfetto.o: INCLUDES += -I$(O)
 
 # What kbgen has of the simulators: texts, and what is made of a table of options.
-GEN_ALSO := runtime/text.c $(wildcard runtime/cli/usage*.c)
+GEN_ALSO := runtime/base/text.c $(wildcard runtime/base/help*.c)
 $(B)/kbgen: $(GEN_OBJ) $(GEN_ALSO:%.c=$(O)/%.o)
 	$(call say,LD)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ -lyaml -lxxhash -lm
@@ -264,14 +265,14 @@ topology: # there is no such topology, or it has mistakes: kbgen has said so
 	@exit 2
 endif
 
--include $(wildcard $(O)/*.d $(O)/*/*.d $(O)/*/*/*.d)
+-include $(wildcard $(O)/*.d $(O)/*/*.d $(O)/*/*/*.d $(O)/*/*/*/*.d)
 
 ## study: builds the variants that STUDY=FILE names, runs its command on each, prints one table
 .PHONY: study
 export STUDY
 study:
 	@$(if $(SET)$(NAME),echo 'make: a study has its own SET and NAME' >&2; exit 2)
-	+@B='$(B)' TOPO='$(TOPO)' TOPO_FILE='$(TOPO_FILE)' KBGEN='$(KBGEN)' MAKE='$(MAKE)' gen/study.sh "$$STUDY"
+	+@B='$(B)' TOPO='$(TOPO)' TOPO_FILE='$(TOPO_FILE)' KBGEN='$(KBGEN)' MAKE='$(MAKE)' tools/study.sh "$$STUDY"
 
 # -- set-up ------------------------------------------------------------------------------------
 
@@ -302,16 +303,17 @@ demo: setup
 
 # -- tests -------------------------------------------------------------------------------------
 
-TESTS := $(patsubst tests/%.c,$(B)/_t/%,$(wildcard tests/test_*.c))
+TEST_SRC := $(wildcard tests/unit/*/test_*.c)
+TESTS := $(patsubst %.c,$(B)/_t/%,$(notdir $(TEST_SRC)))
 JUDGE := $(B)/_t/libjudge.a
 GENLIB := $(B)/_t/libgen.a
 JUDGE_OBJ := $(patsubst %.c,$(O)/%.o,$(filter-out tests/judge/main.c,$(wildcard tests/judge/*.c)))
 TEST_TOPOLOGIES := cube8 tray32
 VECTOR_TOPOLOGIES := $(filter-out %/cube8.yaml,$(wildcard tests/vectors/*.yaml))
 
-$(O)/tests/%.o: INCLUDES += $(TEST_TOPOLOGIES:%=-I$(B)/%)
+$(O)/tests/%.o: INCLUDES += -Itests -I. $(TEST_TOPOLOGIES:%=-I$(B)/%)
 $(JUDGE): $(JUDGE_OBJ)
-$(GENLIB): $(filter-out $(O)/gen/main.o $(O)/gen/options.o,$(GEN_OBJ)) $(O)/tests/any_topology.o
+$(GENLIB): $(filter-out $(O)/gen/main.o $(O)/gen/options.o,$(GEN_OBJ)) $(O)/tests/support/any_topology.o
 $(JUDGE) $(GENLIB):
 	@mkdir -p $(@D)
 	$(call say,AR)
@@ -319,19 +321,20 @@ $(JUDGE) $(GENLIB):
 	$(Q)$(AR) rcD $@ $^
 
 # A test may name more for its link in a line "link: ..." of its heading.
-$(TESTS): $(B)/_t/%: $(O)/tests/%.o $(JUDGE) $(GENLIB) $(LIB) $(foreach t,$(TEST_TOPOLOGIES),$(B)/$(t)/lib$(t).a)
+$(foreach s,$(TEST_SRC),$(eval $(B)/_t/$(basename $(notdir $s)): $(s:%.c=$(O)/%.o)))
+$(TESTS): $(B)/_t/%: $(JUDGE) $(GENLIB) $(LIB) $(foreach t,$(TEST_TOPOLOGIES),$(B)/$(t)/lib$(t).a)
 	@mkdir -p $(@D)
 	$(call say,LD)
-	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIB) $$(sed -n 's/^ \* link: //p' tests/$*.c) -lyaml -lxxhash -lcmocka $(LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIB) $$(sed -n 's/^ \* link: //p' tests/unit/*/$*.c) -lyaml -lxxhash -lcmocka $(LIBS)
 
-$(B)/_t/test_lists: $(O)/runtime/cli/lists.o
+$(B)/_t/test_lists: $(O)/runtime/cli/in/lists.o
 # They need all of the command line, with its benches.
 $(B)/_t/test_trace $(B)/_t/test_collectives: $(CLI)
 $(B)/_t/test_trace $(B)/_t/test_collectives: LIBS := $(CLI_LIBS) $(LIBS)
-$(B)/_t/test_guard: $(O)/runtime/cli/warn.o
+$(B)/_t/test_guard: $(O)/runtime/cli/out/warn.o
 
 # test_co_arch without what cannot be had for another architecture.
-$(B)/_t/co_arch: $(O)/tests/test_co_arch.o $(LIB)
+$(B)/_t/co_arch: $(O)/tests/unit/kernels/test_co_arch.o $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LD)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^
@@ -341,13 +344,13 @@ $(B)/_t/judge: $(O)/tests/judge/main.o $(JUDGE)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ -lyaml $(LIBS)
 
 # A simulator with benches of its own, which are wrong, and with operations that it spoils.
-$(B)/_t/broken: $(O)/tests/broken.o $(B)/cube8/libcube8.a $(CLI) $(LIB)
+$(B)/_t/broken: $(O)/tests/support/broken.o $(B)/cube8/libcube8.a $(CLI) $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LD)
 	$(Q)$(CC) $(ALL_CFLAGS) -Wl,--wrap=math_run -o $@ $^ $(CLI_LIBS) $(LIBS)
 
 # One whose benches send, receive, and wait for each other: some for ever.
-$(B)/_t/talking: $(O)/tests/talking.o $(B)/cube8/libcube8.a $(CLI) $(LIB)
+$(B)/_t/talking: $(O)/tests/support/talking.o $(B)/cube8/libcube8.a $(CLI) $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LD)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(CLI_LIBS) $(LIBS)
@@ -358,7 +361,7 @@ tests: $(TESTS) $(B)/_t/judge $(B)/_t/broken $(B)/_t/talking
 ## tests-built: the test programs and all that they need, without running them
 .PHONY: tests-built
 tests-built:
-	@for t in $(TEST_TOPOLOGIES) cube1 tests/odd.yaml $(VECTOR_TOPOLOGIES); do \
+	@for t in $(TEST_TOPOLOGIES) cube1 tests/support/odd.yaml $(VECTOR_TOPOLOGIES); do \
 	    $(MAKE) --no-print-directory topology TOPO=$$t SET= NAME= || exit; done
 	@$(MAKE) --no-print-directory tests
 
@@ -475,7 +478,7 @@ check-all:
 OUR_C = $$(git ls-files '*.c' '*.h' '*.cpp' | grep -v '^tests/golden/')
 
 # cppcheck takes a mistake of a kernel for something that returns.
-NORETURN := $(patsubst %,--suppress=%:runtime/tl.c,nullPointerRedundantCheck nullPointerArithmeticRedundantCheck)
+NORETURN := $(patsubst %,--suppress=%:runtime/kernels/tl.c,nullPointerRedundantCheck nullPointerArithmeticRedundantCheck)
 
 ## lint: cppcheck, clang's warnings as errors, and the layout that fmt makes
 .PHONY: lint
@@ -507,12 +510,12 @@ fuzz: setup
 	cp tests/fuzz/words/* $(B)/fuzz/words
 	for f in csv json jsonl; do $(B)/cube8/cube8 probe --case h2d --format $$f -o $(B)/fuzz/diff/$$f; done
 	$(FUZZ_CC) -o $(B)/fuzz/fuzz_yaml tests/fuzz/fuzz_yaml.c $(filter-out gen/main.c gen/options.c,$(GEN_SRC)) \
-	    runtime/text.c -lyaml -lxxhash -lm
+	    runtime/base/text.c -lyaml -lxxhash -lm
 	for t in replay diff words; do \
 	    $(FUZZ_CC) -o $(B)/fuzz/fuzz_$$t tests/fuzz/fuzz_$$t.c $(B)/cube8/topo.c $(LIB_SRC) $(LIB_ASM) \
 	        $(CLI_SRC) $(CLI_MADE) $(CLI_LIBS) $(LIBS) || exit; done
-	$(FUZZ_CC) -o $(B)/fuzz/fuzz_npy tests/fuzz/fuzz_npy.c runtime/npy.c runtime/dtype.c \
-	    runtime/convert.c runtime/end.c runtime/endpoint.c runtime/text.c -lm
+	$(FUZZ_CC) -o $(B)/fuzz/fuzz_npy tests/fuzz/fuzz_npy.c runtime/data/npy.c runtime/data/dtype.c \
+	    runtime/data/convert.c runtime/machine/endpoint.c runtime/machine/endpoint_text.c runtime/base/text.c -lm
 	$(B)/fuzz/fuzz_yaml $(FUZZ_RUN) $(B)/fuzz/yaml
 	$(B)/fuzz/fuzz_replay $(FUZZ_RUN) $(B)/fuzz/csv
 	$(B)/fuzz/fuzz_npy $(FUZZ_RUN) $(B)/fuzz/npy
@@ -559,19 +562,19 @@ BENCH_TOPOLOGIES := cube8 mesh1024 bench_c4 bench_c64 bench_fifo bench_fifo_c4 b
 channels = cube.pe.pe_dma.read_channels=$(1) cube.pe.pe_dma.write_channels=$(1)
 fifo := contention.links=fifo
 
-$(O)/benches/perf/%.o: INCLUDES += $(BENCH_TOPOLOGIES:%=-I$(B)/%)
-$(PERF): $(P)/%: $(O)/benches/perf/%.o $(CLI) $(LIB)
+$(O)/perf/%.o: INCLUDES += $(BENCH_TOPOLOGIES:%=-I$(B)/%)
+$(PERF): $(P)/%: $(O)/perf/%.o $(CLI) $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LD)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $(filter-out $(CLI) $(LIB),$^) $(CLI) $(LIB) $(CLI_LIBS) $(LIBS)
-$(P)/txn: $(O)/benches/perf/hold.o $(foreach t,$(filter-out bench_slots,$(BENCH_TOPOLOGIES)),$(B)/$(t)/lib$(t).a)
+$(P)/txn: $(O)/perf/hold.o $(foreach t,$(filter-out bench_slots,$(BENCH_TOPOLOGIES)),$(B)/$(t)/lib$(t).a)
 $(P)/parts $(P)/oplog $(P)/phase2 $(P)/many: $(B)/cube8/libcube8.a
 $(P)/kernel: $(B)/cube8/libcube8.a $(B)/mesh1024/libmesh1024.a $(B)/bench_slots/libbench_slots.a
 
 COLLECTIVE_MACHINES := cube8 cube16 tray32
 COLLECTIVE_TOPOLOGIES := $(COLLECTIVE_MACHINES) $(COLLECTIVE_MACHINES:%=collectives_%)
-$(O)/benches/perf/collectives.o: INCLUDES += $(COLLECTIVE_TOPOLOGIES:%=-I$(B)/%)
-$(P)/collectives: $(O)/benches/perf/collectives.o $(foreach t,$(COLLECTIVE_TOPOLOGIES),$(B)/$(t)/lib$(t).a) $(CLI) $(LIB)
+$(O)/perf/collectives.o: INCLUDES += $(COLLECTIVE_TOPOLOGIES:%=-I$(B)/%)
+$(P)/collectives: $(O)/perf/collectives.o $(foreach t,$(COLLECTIVE_TOPOLOGIES),$(B)/$(t)/lib$(t).a) $(CLI) $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LD)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $(filter-out $(CLI) $(LIB),$^) $(CLI) $(LIB) $(CLI_LIBS) $(LIBS)
@@ -614,12 +617,12 @@ bench-built: setup
 ## bench: measures engines, event core, kernels, Phase 2, replay, starting and building against their aims; a few minutes
 .PHONY: bench
 bench: bench-built
-	@B=$(B) CC='$(CC)' benches/perf/run.sh
+	@B=$(B) CC='$(CC)' perf/run.sh
 
 ## bench-large: replays ten million rows, for the memory that a row takes; a timeline of ten million events
 .PHONY: bench-large
 bench-large: bench-built
-	@B=$(B) CC='$(CC)' benches/perf/run.sh large
+	@B=$(B) CC='$(CC)' perf/run.sh large
 
 # -- beside others -----------------------------------------------------------------------------
 
@@ -628,13 +631,13 @@ PEER_PACKAGES := libsystemc-dev libsimgrid-dev python3-simpy3 g++
 CXX := $(if $(filter default,$(origin CXX)),g++,$(CXX))
 CXX_FLAGS := -std=c++17 $(filter-out $(PIC) -std=% -Wstrict-prototypes -Wmissing-prototypes -Wshadow -Wconversion,$(ALL_CFLAGS))
 
-$(O)/benches/peers/%.o: INCLUDES += -I$(B)/cube8 -I$(B)/bench_c160
-$(P)/export: $(O)/benches/peers/export.o $(B)/cube8/libcube8.a $(B)/bench_c160/libbench_c160.a $(LIB)
+$(O)/perf/peers/%.o: INCLUDES += -I$(B)/cube8 -I$(B)/bench_c160
+$(P)/export: $(O)/perf/peers/export.o $(B)/cube8/libcube8.a $(B)/bench_c160/libbench_c160.a $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LD)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $^ $(LIBS)
 
-$(P)/systemc $(P)/simgrid: $(P)/%: benches/peers/%.cpp benches/peers/peer.h $(O)/flags
+$(P)/systemc $(P)/simgrid: $(P)/%: perf/peers/%.cpp perf/peers/peer.h $(O)/flags
 	@mkdir -p $(@D)
 	$(call say,C++)
 	$(Q)$(CXX) $(CXX_FLAGS) -o $@ $< -l$*
@@ -651,7 +654,7 @@ bench-peers: setup
 	@$(MAKE) --no-print-directory topology TOPO=cube8 SET= NAME=
 	@$(call bench_variant,bench_c160,$(call channels,160))
 	@$(MAKE) --no-print-directory peers
-	@B=$(B) CC='$(CC)' benches/peers/run.sh
+	@B=$(B) CC='$(CC)' perf/peers/run.sh
 
 # -- house -------------------------------------------------------------------------------------
 

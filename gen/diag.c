@@ -1,6 +1,6 @@
 /* diag.c -- what the generator says of mistakes: where, what, and the exit code they lead to. */
 #include "diag.h"
-#include "text.h"
+#include "base/text.h"
 #include <stdarg.h>
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* load.c -- a topology YAML and the --set options into a spec, every mistake named. */
 #include "load.h"
 #include "doc.h"
-#include "text.h"
+#include "base/text.h"
 #include "value.h"
 #include <errno.h>
 #include <string.h>

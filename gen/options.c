@@ -2,8 +2,8 @@
 #include "options.h"
 #include "kernbench.h"
 #include "spec.h"
-#include "text.h"
-#include "usage.h"
+#include "base/text.h"
+#include "base/help.h"
 #include "value.h"
 #include <getopt.h>
 #include <stdlib.h>

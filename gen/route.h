@@ -3,7 +3,7 @@
 #define ROUTE_H
 #include "arena.h"
 #include "spec.h"
-#include "rows.h"
+#include "machine/tables.h"
 
 /* The nodes of an IO chiplet, and the first ones of a cube. */
 enum { IO_PCIE_EP, IO_NOC, IO_CPU, N_IO_NODES };

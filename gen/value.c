@@ -1,6 +1,6 @@
 /* value.c -- one value: from a YAML node into the field of its key, and back into YAML text. */
 #include "value.h"
-#include "text.h"
+#include "base/text.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

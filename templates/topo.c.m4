@@ -157,7 +157,7 @@ gen_map_cost_launch([[gen_cost_row]])m4_dnl
 /* -- all of it ------------------------------------------------------------------------------ */
 
 #define TOPOLOGY gen_name[[]]_topology
-#include "engine.h"
+#include "engine/engine.h"
 
 const struct kb_topology TOPOLOGY = {
     .name = TOPO_NAME,
@@ -235,4 +235,4 @@ const struct kb_topology TOPOLOGY = {
     .run = engine_fused,
 };
 
-#include "engine.c"
+#include "engine/steps.h"

@@ -3,7 +3,7 @@ gen_banner
 #ifndef TOPO_H
 #define TOPO_H
 #include <math.h>
-#include "rows.h"
+#include "machine/tables.h"
 
 #define TOPO_NAME "gen_name"
 #define TOPO_HASH "gen_hash"

@@ -34,12 +34,12 @@ first_failure() {
     case " ${changed[*]-} " in
     *' runtime/cli/trace'*) run=(trace) scripts=(trace talking) ;;
     *' runtime/cli/report'*) run=(number) scripts=(report) ;;
-    *' runtime/deadlock.c'* | *' runtime/cli/blocked'*) run=(deadlock) scripts=(deadlock) ;;
+    *' runtime/kernels/deadlock.c'* | *' runtime/cli/blocked'*) run=(deadlock) scripts=(deadlock) ;;
     *' runtime/cli/'*) run=(number lists) scripts=(results sweep load why knockout inspect shells terminal report race) ;;
     *' benches/'*) run=(number ring) scripts=(run) ;;
-    *' runtime/race.c'* | *' runtime/shadow.c'* | *' runtime/vclock.c'* | *' runtime/touch.c'*)
+    *' runtime/record/race.c'* | *' runtime/record/shadow.c'* | *' runtime/record/vclock.c'* | *' runtime/kernels/accesses.c'*)
         run=(race race_random) scripts=(race) ;;
-    *' runtime/watch.c'* | *' runtime/why'* | *' runtime/place.c'*) run=(watch watch_kernel) ;;
+    *' runtime/explain/watch.c'* | *' runtime/why'* | *' runtime/machine/place.c'*) run=(watch watch_kernel) ;;
     esac
     for t in "${run[@]}"; do
         timeout 60 "build/_t/test_$t" >out 2>&1
@@ -112,24 +112,24 @@ if by=$(first_failure); then
     exit 1
 fi
 
-engine=runtime/engine.c cost=runtime/cost.h ev=runtime/ev.h sim=runtime/sim.c stats=runtime/stats.c
-route=gen/route.c walk=runtime/walk.h
+engine=runtime/engine/steps.h cost=runtime/machine/cost.h ev=runtime/engine/ev.h sim=runtime/sim/sim.c stats=runtime/explain/utilization.c
+route=gen/route.c walk=runtime/machine/walk.h
 
 # -- order ----------------------------------------------------------------------------------
 break_it 'classes in the opposite order' $ev \
     's/\(uint64_t\)class <</(uint64_t)(4 - class) <</; s/return \(enum ev_class\)\((.*)\);/return (enum ev_class)(4 - (\1));/'
 break_it 'ids in the opposite order' $ev 's/\(uint64_t\)id <</(uint64_t)(uint32_t)~id <</'
-break_it 'a sibling of the heap forgotten' runtime/ev.c 's/rows\[c \+ 3\] < rows\[c \+ 2\]/0/'
+break_it 'a sibling of the heap forgotten' runtime/engine/ev.c 's/rows\[c \+ 3\] < rows\[c \+ 2\]/0/'
 break_it 'days of the calendar not in order' $ev 's/if \(q->nodes\[tail\]\.e > e\)/if (0)/'
 break_it 'an earlier push not seen as the first' $ev 's/if \(e < q->first\)/if (0)/'
 break_it 'days before today looked at first' $ev 's/ >> today % 64 << today % 64//'
-break_it 'days cut anew with their events left behind' runtime/ev.c 's/!clear_days\(q\)/0/'
+break_it 'days cut anew with their events left behind' runtime/engine/ev.c 's/!clear_days\(q\)/0/'
 break_it 'unsorted rows taken as they come' $sim 's/s->sorted = false;/s->sorted = true;/'
 break_it 'equal issue times in the opposite order' $sim \
     's/txns\[b\]\.issue_fs < txns\[a\]\.issue_fs/txns[b].issue_fs <= txns[a].issue_fs/'
 
 # -- waiting for others ---------------------------------------------------------------------
-after=runtime/after.c
+after=runtime/engine/dependencies.c
 break_it 'those that wait issued when done, before the response' $engine \
     's/end_for_others\(s, x->id, end\)/end_for_others(s, x->id, t)/'
 break_it 'waiting for the first of several' $after 's/if \(--w->n_left == 0 &&/if (w->n_left-- \&\&/'
@@ -205,7 +205,7 @@ break_it 'one shore link for all rows' $walk 's/^        link \+= cube_row\(t, c
 break_it 'response past the end of time' $engine 's/if \(end == EV_PAST\)/if (0)/'
 
 # -- statistics and memory ------------------------------------------------------------------
-break_it 'usage: who enters a link at this instant waits' runtime/station.h \
+break_it 'usage: who enters a link at this instant waits' runtime/engine/station.h \
     's/(queue_max\) & \(l->room - 1\)\]) > t\)/\1 >= t)/'
 break_it 'usage: a link that forgets who waits as its ring grows' $sim 's/for \(uint32_t i = 1; i <= l->room; i\+\+\)/for (uint32_t i = 1; i < 1; i++)/'
 break_it 'usage: the node behind the last edge is not passed' $stats \
@@ -213,17 +213,17 @@ break_it 'usage: the node behind the last edge is not passed' $stats \
 break_it 'usage: who waits when a run ends has not waited' $stats \
     's/fs \+= past_fs\(now_fs, \(uint64_t\)s->txns\[slot\]\.arrive_fs\)/fs += 0/'
 break_it 'usage: a link that somebody enters later has been waited for' $stats 's/fs -= past_fs\(l->enter/fs -= 0 \& past_fs(l->enter/'
-break_it 'usage: bytes of ports at the PE that moves them' runtime/pe.c \
+break_it 'usage: bytes of ports at the PE that moves them' runtime/pe/pe.c \
     's/^    if \(work_is_dma\(w\)\)$/    if (0)/'
 break_it 'a station above 100 % let pass' $stats 's/<= \(double\)x->servers/<= 1e300 * (double)x->servers/'
 break_it 'edges of reads counted forward' $stats 's/sp->edges\[link \^ !writes\]/sp->edges[link]/'
-break_it 'queue_max not kept' runtime/station.h 's/s->queue_max = s->queued;/;/'
+break_it 'queue_max not kept' runtime/engine/station.h 's/s->queue_max = s->queued;/;/'
 break_it 'a row of flows never freed' $sim 's/^ +free\(s->flow_remote\[i\]\);$/        ;/'
 break_it 'no memory for an event unnoticed' $engine 's/^        fail\(s, KB_NO_MEMORY\);$/        ;/'
 break_it 'offset past the end allowed' $sim 's/r->offset <= size && //'
 
 # -- kernels --------------------------------------------------------------------------------
-kernel=runtime/kernel.h tl=runtime/tl.c pe=runtime/pe.c launch=runtime/launch.c pool=runtime/pool.c
+kernel=runtime/kernels/kernel.h tl=runtime/kernels/tl.c pe=runtime/pe/pe.c launch=runtime/kernels/launch.c pool=runtime/kernels/pool.c
 break_it 'kernels start as their launch arrives' $launch \
     's/start, pe->number/(uint64_t)(s->end_fs + launch_fs(s, pe)), pe->number/'
 break_it 'the last response taken for the latest' $launch 's/if \(back > \(uint64_t\)r->response_fs\)/if (1)/'
@@ -248,31 +248,31 @@ break_it 'a view that hides when its tensor is freed' $tl 's/^    y->hidden = x-
 break_it 'tensors of other PEs taken for the own' $tl 's/x->owner != call->pe->number/0/'
 break_it 'a load used before it was waited for' $tl 's/x->loads && x->wait != WAIT_OVER/0/'
 break_it 'waiting for what has ended' $tl 's/if \(x->wait == WAIT_PENDING\) \{/if (x->wait != WAIT_OVER) {/'
-break_it 'kernels woken together in the opposite order' runtime/wakes.h \
+break_it 'kernels woken together in the opposite order' runtime/kernels/wakes.h \
     's/\(uint32_t\)__builtin_ctzll\(w->set\[word\]\)/63 - (uint32_t)__builtin_clzll(w->set[word])/'
-break_it 'one part pending, all pending' runtime/mem.c 's/nbytes < v->nbytes && !version_ready\(v\)/0/'
+break_it 'one part pending, all pending' runtime/data/mem.c 's/nbytes < v->nbytes && !version_ready\(v\)/0/'
 
-sweep=runtime/sweep.c traffic=runtime/traffic.c curve=runtime/traffic_result.c
-break_it 'a range without its last' runtime/endpoint.c 's/first <= i && i <= last/first <= i \&\& i < last/'
-break_it 'a pattern beyond the machine' runtime/endpoint.c 's/c\.descending \|\| p->sip\.last >= info->sips/c.descending/'
-break_it 'steps without the end that is hit' runtime/cli/lists.c 's/step > last - value/step >= last - value/'
-break_it 'ops turn last in a sweep' runtime/cli/points.c \
+sweep=runtime/sim/sweep.c traffic=runtime/engine/traffic.c curve=runtime/sim/traffic_result.c
+break_it 'a range without its last' runtime/machine/endpoint_text.c 's/first <= i && i <= last/first <= i \&\& i < last/'
+break_it 'a pattern beyond the machine' runtime/machine/endpoint_text.c 's/c\.descending \|\| p->sip\.last >= info->sips/c.descending/'
+break_it 'steps without the end that is hit' runtime/cli/in/lists.c 's/step > last - value/step >= last - value/'
+break_it 'ops turn last in a sweep' runtime/cli/in/points.c \
     's/if \(\+\+at->inflight < p->inflight\.n\)/if (0)/'
-break_it 'sources without a point not passed over' runtime/cli/points.c \
+break_it 'sources without a point not passed over' runtime/cli/in/points.c \
     's/while \(at->src < p->src\.n .*;/while (0);/'
-break_it 'each block the first of JSON' runtime/cli/out_json.c 's/bool first = from == 0;/bool first = true;/'
+break_it 'each block the first of JSON' runtime/cli/out/out_json.c 's/bool first = from == 0;/bool first = true;/'
 break_it 'a short block is not the last' runtime/cli/cmd_sweep.c 's/return b->n_run == b->n && /return /'
 break_it 'all simulations of a rate with one seed' runtime/cli/cmd_load.c \
     's/opts\.seed \+ i % load->seeds/opts.seed/'
-break_it 'rates that add up' runtime/cli/lists.c 's/\(double\)millionths \/ 1e6/(double)millionths * 1e-6/'
+break_it 'rates that add up' runtime/cli/in/lists.c 's/\(double\)millionths \/ 1e6/(double)millionths * 1e-6/'
 break_it 'a point that leaves its links taken' $sweep 's/^    if \(s->links\)$/    if (0)/'
 break_it 'a point that leaves its memory behind' $sweep 's/^    memory->arrived = &memory->head;$//'
 break_it 'time goes on from point to point' $sweep 's/^    s->end_fs = 0;$//'
 break_it 'a lone copy without its response' $sweep \
     's/int64_t fs = kb_formula_fs\(&job->cost\);/int64_t fs = kb_formula_fs(\&job->cost) - job->cost.response_fs;/'
-break_it 'percentiles one rank too high' runtime/samples.h 's|/ 1000 - 1;|/ 1000;|'
-break_it 'buckets half as fine' runtime/samples.h 's/BUCKET_BITS = 10/BUCKET_BITS = 9/'
-break_it 'latencies that are not sorted' runtime/samples.c 's/if \(!is_sorted\(values, n\)\)/if (0)/'
+break_it 'percentiles one rank too high' runtime/base/percentiles.h 's|/ 1000 - 1;|/ 1000;|'
+break_it 'buckets half as fine' runtime/base/percentiles.h 's/BUCKET_BITS = 10/BUCKET_BITS = 9/'
+break_it 'latencies that are not sorted' runtime/base/percentiles.c 's/if \(!is_sorted\(values, n\)\)/if (0)/'
 break_it 'columns for rows in transpose' $traffic 's/return pe % side \* side \+ pe \/ side;/return pe;/'
 break_it 'neighbor to the other side' $traffic 's/\(pe \+ 1\) % n/(pe + n - 1) % n/'
 break_it 'a hot spot that takes from the rest alone' $traffic \
@@ -291,23 +291,23 @@ break_it 'accepted counted by issue' $traffic \
     's/tr->parts\[part_at\(tr, \(int64_t\)end\)\]\.completed/tr->parts[part].completed/'
 
 # -- results --------------------------------------------------------------------------------
-diff=runtime/cli/cmd_diff.c sqlite=runtime/cli/out_sqlite.c
+diff=runtime/cli/diff/diff.c sqlite=runtime/cli/out/out_sqlite.c
 break_it 'a relative change of b instead of a' $diff 's/exact_above\(delta, a, o->bound\)/exact_above(delta, b, o->bound)/'
 break_it 'the smallest moves first' $diff 's/fabs\(x->pct\) > fabs\(y->pct\)\)/fabs(x->pct) < fabs(y->pct))/'
 break_it 'larger moves after a cut forgotten' $diff 's/return d->is_cut && compare_moves\(m, .*$/return d->is_cut;/'
 break_it 'another row taken for the same' $diff 's/PARAMETER \? !same_key\(a, b\)/PARAMETER ? 0/'
 break_it 'rows behind one that is missing' $diff 's/if \(unique\)/if (0)/'
 break_it 'a text that is a result taken for a key' $diff 's/return RESULT_TEXT;/return COMPARED;/'
-break_it 'a kept row that loses its last cell' runtime/cli/results.c 's/size_t len = r->cells\[c\] \?/size_t len = r->cells[c] \&\& c + 1 < r->n_columns ?/'
-break_it 'digits of JSON lost' runtime/cli/results_json.c 's/number = number && n > 0;/number = false;/'
-break_it 'a digit too few in an exact number' runtime/cli/number.c 's/DECIMALS = 6,/DECIMALS = 5,/'
-break_it 'a line end within quotes' runtime/cli/results.c 's/\*r->at != .". \|\| r->at\[1\] == .".\)/*r->at != 34 \&\& *r->at != 10)/'
+break_it 'a kept row that loses its last cell' runtime/cli/diff/results.c 's/size_t len = r->cells\[c\] \?/size_t len = r->cells[c] \&\& c + 1 < r->n_columns ?/'
+break_it 'digits of JSON lost' runtime/cli/diff/results_json.c 's/number = number && n > 0;/number = false;/'
+break_it 'a digit too few in an exact number' runtime/cli/diff/number.c 's/DECIMALS = 6,/DECIMALS = 5,/'
+break_it 'a line end within quotes' runtime/cli/diff/results.c 's/\*r->at != .". \|\| r->at\[1\] == .".\)/*r->at != 34 \&\& *r->at != 10)/'
 break_it 'a run that is never committed' $sqlite 's/run_sql\(db, "COMMIT"\);/;/'
 break_it 'rows kept of what could not be printed' runtime/cli/main.c \
     's/out_sqlite_close\(cli->sqlite, cmd_is_kept\(code\)\)/out_sqlite_close(cli->sqlite, true)/'
 break_it 'a run that does not wait for another' $sqlite 's/BUSY_S \* 1000/0/'
-trace=runtime/cli/trace.c
-lanes=runtime/cli/trace_lanes.c
+trace=runtime/cli/trace/trace.c
+lanes=runtime/cli/trace/trace_lanes.c
 break_it 'a slice on a lane that is taken' $lanes 's/c->lane\[i\]->busy \|\| //'
 break_it 'a slice on a lane that was taken then' $lanes 's/ \|\| c->lane\[i\]->free_fs > begin_fs//'
 break_it 'a flow without its end' $trace 's/s->flow_ends = is_last\(work, service\);/;/'
@@ -321,13 +321,13 @@ break_it 'counters told twice' $trace 's/ \|\| c->value == c->shown\)/)/'
 break_it 'a dispatch that ends with its command' $trace 's/end_slice\(t, f, s, command->issue_fs\)/end_slice(t, f, s, command->issue_fs + 1)/'
 break_it 'a link that is held to no end' $trace 's/if \(service->end_fs < 0 \|\| t->no_memory\)/if (true)/'
 break_it 'a number of 72 memories that is 64' $lanes 's/return pes \+ cubes;/return pes;/'
-break_it 'ends in another field' runtime/cli/perfetto.proto 's/(terminating_flow_ids) = 48/\1 = 49/'
-break_it 'a timeline of 1000 times as long' runtime/cli/trace_json.c 's/fs \/ 1000\)/fs)/'
+break_it 'ends in another field' runtime/cli/trace/perfetto.proto 's/(terminating_flow_ids) = 48/\1 = 49/'
+break_it 'a timeline of 1000 times as long' runtime/cli/trace/trace_json.c 's/fs \/ 1000\)/fs)/'
 
 break_it 'times as whole ns' $sqlite 's|\(double\)cell->fs / KB_FS_PER_NS|(double)(cell->fs / KB_FS_PER_NS)|'
 
 # -- watching -------------------------------------------------------------------------------
-watch=runtime/watch.c why=runtime/why.c path=runtime/why_path.c causes=runtime/cli/causes.c
+watch=runtime/explain/watch.c why=runtime/explain/breakdown.c path=runtime/explain/critical_path.c causes=runtime/cli/rows/breakdown_rows.c
 break_it 'watch: the engine that tells nothing' $watch 's/s->options\.engine = KB_HOP;/;/'
 break_it 'watch: a channel whose first holder stays in front' $watch \
     's/w->channel_id\[place_index\(place\)\] = s->txns\[slot\]\.id;/;/'
@@ -346,12 +346,12 @@ break_it 'watch: reads on the edges of their requests' $watch \
     's/x->at\.cube, x->dst\) \^ !txn_writes\(x\)\)/x->at.cube, x->dst))/'
 break_it 'watch: nodes of the other SIP in one of the first' $watch \
     's|place_node\(AT_IO, dst_cube\(t, x->dst\) / t->cubes, hop->node\)|place_node(AT_IO, x->at.cube / t->cubes, hop->node)|'
-break_it 'watch: reads for writes in names' runtime/place.c 's/put_way\(t, place, i & 1, text\)/put_way(t, place, !(i \& 1), text)/'
+break_it 'watch: reads for writes in names' runtime/machine/place.c 's/put_way\(t, place, i & 1, text\)/put_way(t, place, !(i \& 1), text)/'
 break_it 'watch: an engine taken since its memory was' $watch \
     's/: s->watch->tiles\[slot\]\.engine_since_fs;/: s->watch->tiles[slot].memory_since_fs;/'
 break_it 'watch: no response' $watch 's/^    if \(end > t\) \{/    if (0) {/'
 break_it 'watch: memory overhead within the drain' $watch 's/^    if \(overhead_fs\) \{/    if (0) {/'
-break_it 'watch: late traffic that has waited since it was let in' runtime/traffic.c \
+break_it 'watch: late traffic that has waited since it was let in' runtime/engine/traffic.c \
     's/watch_late\(s, \(uint64_t\)source->next_fs, slot\)/watch_late(s, t, slot)/'
 break_it 'watch: a wait for a tile of the same composite not followed' $watch \
     's/from->chain\.command == x->chain\.command &&/0 \&\&/'
@@ -365,10 +365,10 @@ break_it 'watch: a wait for a link that follows what has ended last' $watch \
 break_it 'watch: the shortest wait for the longest' $watch \
     's/piece->longest_fs > row->longest_fs/piece->longest_fs < row->longest_fs/'
 break_it 'watch: no dispatch' $watch 's/^    if \(dispatch\.sum_fs\)/    if (0)/'
-break_it 'watch: waits that lead nowhere' runtime/launch.c 's/if \(s->watch && \(wakes \|\|/if (s->watch \&\& (0 ||/'
-break_it 'watch: the end of a kernel with its return alone' runtime/launch.c \
+break_it 'watch: waits that lead nowhere' runtime/kernels/launch.c 's/if \(s->watch && \(wakes \|\|/if (s->watch \&\& (0 ||/'
+break_it 'watch: the end of a kernel with its return alone' runtime/kernels/launch.c \
     's/\|\| \(pe->outstanding == 1 && pe->state == PE_RETURNED\)\)/|| 0)/'
-break_it 'watch: what is issued and not waited for leads nowhere' runtime/launch.c \
+break_it 'watch: what is issued and not waited for leads nowhere' runtime/kernels/launch.c \
     's/if \(async && pe->sim->watch\)/if (0)/'
 break_it 'watch: the path of the first kernel to end' $path 's/run->end_fs > last->end_fs \|\|/0 ||/'
 break_it 'watch: of several the path of the last PE' $path 's/run->pe < last->pe/run->pe > last->pe/'
@@ -383,14 +383,14 @@ break_it 'watch: a message that comes from nowhere' $watch 's/x->before = leavin
 break_it 'watch: a send that returns at its issue' $watch \
     's/c->talk\.stretch = tell_stretch\(s, &x, \(int64_t\)t\);/;/'
 break_it 'watch: a barrier that nobody is late for' $watch 's/x->before = last_stretch\(s, last, to, .*\);/;/'
-break_it 'watch: the first of those who come last' runtime/ipcq.c 's/there_fs > b->last_fs\)/there_fs >= b->last_fs)/'
+break_it 'watch: the first of those who come last' runtime/pe/pe_ipcq.c 's/there_fs > b->last_fs\)/there_fs >= b->last_fs)/'
 break_it 'watch: waits that are not told while they last' $watch 's/^    if \(c->piece < c->pieces\)/    if (0)/'
 break_it 'watch: what others did forgotten' $path 's/if \(alone && !last\)/if (!last)/'
-break_it 'trace: a send that keeps its kernel' runtime/cli/trace.c 's/^                      \.go_on = on_go_on\}/                      }/'
-break_it 'trace: an arrow that ends where it should go on' runtime/cli/trace.c \
+break_it 'trace: a send that keeps its kernel' runtime/cli/trace/trace.c 's/^                      \.go_on = on_go_on\}/                      }/'
+break_it 'trace: an arrow that ends where it should go on' runtime/cli/trace/trace.c \
     's/\(work->message == KB_NO_ID \? work->id : work->message\)/(work->id)/'
-break_it 'deadlock: circles that are none' runtime/deadlock.c 's/row\[i\]\.cycle = cycle\[.*;/row[i].cycle = 0;/'
-break_it 'deadlock: all who wait for a circle are in it' runtime/deadlock.c \
+break_it 'deadlock: circles that are none' runtime/kernels/deadlock.c 's/row\[i\]\.cycle = cycle\[.*;/row[i].cycle = 0;/'
+break_it 'deadlock: all who wait for a circle are in it' runtime/kernels/deadlock.c \
     's/if \(pe == KB_NO_ID \|\| seen\[pe\] != i \+ 1\)/if (pe == KB_NO_ID)/'
 break_it 'watch: kernels counted by their pieces too' $why 's/^    if \(span->command != KB_NO_ID\)$/    if (0)/'
 break_it 'watch: all sums behind somebody' $why \
@@ -404,7 +404,7 @@ break_it 'watch: causes cut alone, not what they are of' $causes 's/c->things > 
 break_it 'watch: percent of the largest' $causes 's/percent\(row->sum_ns, row->all_ns\)/percent(row->sum_ns, c->row[0].all_ns)/'
 
 # -- PEs that talk ---------------------------------------------------------------------------
-ipcq=runtime/ipcq.c pe=runtime/pe.c
+ipcq=runtime/pe/pe_ipcq.c pe=runtime/pe/pe.c
 break_it 'talk: a credit takes no time' $ipcq 's/t \+ \(uint64_t\)q->credit_fs/t/'
 break_it 'talk: a credit comes by the way there' $ipcq 's/word_fs\(s, &k->pes\[receiver\], &k->pes\[sender\]\)/word_fs(s, \&k->pes[sender], \&k->pes[receiver])/'
 break_it 'talk: pieces without free slots' $ipcq 's/ && slot_of\(c->queue, c->queue->issued\)->free_fs <= t//'
@@ -426,44 +426,44 @@ break_it 'barrier: once and never again' $ipcq 's/^    b->arrived = 0;$//'
 break_it 'atomic: the new value' $pe 's/c->pe->atomic = old;/c->pe->atomic = (int64_t)total;/'
 break_it 'atomic: every integer has a sign' $pe 's/^    if \(dtype <= KB_I64\)$/    if (dtype <= KB_U64)/'
 break_it 'atomic: added at the issue' $pe \
-    's/^        issue_dma\(s, t, c\);$/        pe_add(s, c), issue_dma(s, t, c);/' runtime/kernel.h 's/^        pe_add\(s, w->command\);/        ;/'
-break_it 'deadlock: all in one circle' runtime/deadlock.c 's/\.cycle = cycle\[l->row\[i\]\.pe\];/.cycle = 1;/'
-break_it 'deadlock: who waits for a circle is in it' runtime/deadlock.c 's/seen\[pe\] != i \+ 1/0/'
-break_it 'deadlock: what is under way beside holds up' runtime/deadlock.c 's/^    if \(holds_up\(c\)\)$/    if (holds_up(c) || true)/'
-break_it 'deadlock: barriers wait for the lowest' runtime/deadlock.c 's/if \(leads_to\(l, pe, b\)\)/if (0)/'
-break_it 'deadlock: ways over the first of a barrier alone' runtime/deadlock.c \
+    's/^        issue_dma\(s, t, c\);$/        pe_add(s, c), issue_dma(s, t, c);/' runtime/kernels/kernel.h 's/^        pe_add\(s, w->command\);/        ;/'
+break_it 'deadlock: all in one circle' runtime/kernels/deadlock.c 's/\.cycle = cycle\[l->row\[i\]\.pe\];/.cycle = 1;/'
+break_it 'deadlock: who waits for a circle is in it' runtime/kernels/deadlock.c 's/seen\[pe\] != i \+ 1/0/'
+break_it 'deadlock: what is under way beside holds up' runtime/kernels/deadlock.c 's/^    if \(holds_up\(c\)\)$/    if (holds_up(c) || true)/'
+break_it 'deadlock: barriers wait for the lowest' runtime/kernels/deadlock.c 's/if \(leads_to\(l, pe, b\)\)/if (0)/'
+break_it 'deadlock: ways over the first of a barrier alone' runtime/kernels/deadlock.c \
     's/come_to\(l, b->waiting->pe->number\);/;/'
-break_it 'deadlock: messages that were received lie there' runtime/deadlock.c 's/ && o->issued != o->taken\)/)/'
-break_it 'deadlock: no other tag' runtime/deadlock.c 's/return \(int\)tag;/return -1;/'
-break_it 'deadlock: the first is named, in a circle or not' runtime/deadlock.c 's/if \(l->row\[i\]\.cycle\)/if (0)/'
-break_it 'deadlock: kernels that have returned may send' runtime/deadlock.c 's/ && k->pes\[pe\]\.state != PE_RETURNED\)/)/'
-break_it 'deadlock: members that have come' runtime/deadlock.c 's/b->n - b->arrived/b->arrived/'
+break_it 'deadlock: messages that were received lie there' runtime/kernels/deadlock.c 's/ && o->issued != o->taken\)/)/'
+break_it 'deadlock: no other tag' runtime/kernels/deadlock.c 's/return \(int\)tag;/return -1;/'
+break_it 'deadlock: the first is named, in a circle or not' runtime/kernels/deadlock.c 's/if \(l->row\[i\]\.cycle\)/if (0)/'
+break_it 'deadlock: kernels that have returned may send' runtime/kernels/deadlock.c 's/ && k->pes\[pe\]\.state != PE_RETURNED\)/)/'
+break_it 'deadlock: members that have come' runtime/kernels/deadlock.c 's/b->n - b->arrived/b->arrived/'
 
 # -- one limit less -------------------------------------------------------------------------
 knock=runtime/cli/cmd_why.c
-break_it 'knockout: TCM ports are memories' runtime/pe.c 's/tcm->gbs \+ s->mask\.tcm_gbs/tcm->gbs + s->mask.memory_gbs/'
-break_it 'knockout: cycles that stay' runtime/pe.c 's/drain_fs\(cycles, pe->gemm_clock_ghz\) & s->mask\.compute/drain_fs(cycles, pe->gemm_clock_ghz)/'
+break_it 'knockout: TCM ports are memories' runtime/pe/pe.c 's/tcm->gbs \+ s->mask\.tcm_gbs/tcm->gbs + s->mask.memory_gbs/'
+break_it 'knockout: cycles that stay' runtime/pe/pe.c 's/drain_fs\(cycles, pe->gemm_clock_ghz\) & s->mask\.compute/drain_fs(cycles, pe->gemm_clock_ghz)/'
 break_it 'knockout: who saves least comes first' $knock 's/judged_fs\(w, w->order\[at - 1\]\) > judged_fs\(w, i\)/judged_fs(w, w->order[at - 1]) < judged_fs(w, i)/'
 break_it 'knockout: the same limit each time' $knock 's/\.costs_off = limits\[i\]\.cost/.costs_off = limits[i ? 1 : 0].cost/'
 break_it 'knockout: a percentile of one less' $knock 's/\(n \* 99 \+ 99\) \/ 100 - 1/n * 98 \/ 100/'
 
 # -- comfort --------------------------------------------------------------------------------
-inspect=runtime/inspect.c complete=runtime/cli/usage_complete.c
-break_it 'the wrong operation that is met first' runtime/exec.c \
+inspect=runtime/explain/inspect.c complete=runtime/base/help_complete.c
+break_it 'the wrong operation that is met first' runtime/phase2/exec.c \
     's/\(x->status == KB_OK \|\| x->status == KB_DIFFERENT\)/x->status == KB_OK/'
 break_it 'a stage taken for its command' $inspect 's/op_log_find\(in->sim->log, token\.parent,/op_log_find(in->sim->log, id,/'
 break_it 'a consumer that is none' $inspect 's/return !has_id\(&op\.depends, in->op\.id\)/return has_id(\&op.depends, in->op.id)/'
-break_it 'the mean of all, NaN too' runtime/cli/inspected.c 's/if \(!isfinite\(value\)\)/if (0)/'
-break_it 'the bytes of a load forgotten' runtime/oplog.c 's/op->kind == OP_DMA_READ    \? &op->out/op->kind == OP_DMA_READ ? NULL/'
-break_it 'an element of a part, not of the whole' runtime/host.c 's/index\[axis\] = p->first\[axis\] \+ /index[axis] = /'
-break_it 'arguments that were given offered again' runtime/cli/describe.c 's/else if \(!is_given\(c, arg\)\)/else/'
+break_it 'the mean of all, NaN too' runtime/cli/rows/inspection_rows.c 's/if \(!isfinite\(value\)\)/if (0)/'
+break_it 'the bytes of a load forgotten' runtime/record/oplog.c 's/op->kind == OP_DMA_READ    \? &op->out/op->kind == OP_DMA_READ ? NULL/'
+break_it 'an element of a part, not of the whole' runtime/data/host.c 's/index\[axis\] = p->first\[axis\] \+ /index[axis] = /'
+break_it 'arguments that were given offered again' runtime/cli/options/describe.c 's/else if \(!is_given\(c, arg\)\)/else/'
 break_it 'options of other commands offered' $complete 's/if \(named && !\(o\.commands & bits_of\(c\)\)\)/if (0)/'
-break_it 'a progress line left behind' runtime/cli/progress.c 's/"\\r%79s\\r"/"%.0s"/'
-break_it 'a closing line in a file' runtime/cli/speed.c 's/ && !isatty\(STDERR_FILENO\)/ \&\& 0/'
-break_it 'a backslash that roff takes for its own' runtime/cli/usage_man.c 's/put_char\(\*text, to\);/fputc(*text, to);/'
+break_it 'a progress line left behind' runtime/cli/out/progress.c 's/"\\r%79s\\r"/"%.0s"/'
+break_it 'a closing line in a file' runtime/cli/out/speed.c 's/ && !isatty\(STDERR_FILENO\)/ \&\& 0/'
+break_it 'a backslash that roff takes for its own' runtime/base/help_man.c 's/put_char\(\*text, to\);/fputc(*text, to);/'
 
 # -- reports --------------------------------------------------------------------------------
-page=runtime/cli/report_table.c
+page=runtime/cli/report/report_table.c
 break_it 'a script that a name can end' $page 's/memchr\(from, .<., /memchr(from, 0, /'
 break_it 'tables that round down' $page 's/\(value \* 1e6\) \+ unit \/ 2/(value * 1e6)/'
 break_it 'all rows shown at once' $page 's/if \(\+\+n > REPORT_ROWS_SHOWN\)/if (++n > REPORT_ROWS_KEPT)/'
@@ -486,7 +486,7 @@ break_it 'auto: candidates of one rank' $bound 's/return sharing_of\(run\)\.rank
 break_it 'auto: the slowest' $bound 's/next->time_fs < best->time_fs/next->time_fs > best->time_fs/'
 
 # -- races ----------------------------------------------------------------------------------
-race=runtime/race.c shadow=runtime/shadow.c
+race=runtime/record/race.c shadow=runtime/record/shadow.c
 break_it 'a slot that orders nothing' $race 's/    if \(p->end <= slots\)$/    if (p->end)/'
 break_it 'a slot of the receive after' $race 's/p->end - 1 - slots\)/p->end - slots)/'
 break_it 'a message that orders nothing' $race 's/seen_skip\(&c->sends, end - 1\);/seen_skip(\&c->sends, end);/'
@@ -504,18 +504,18 @@ break_it 'only the first of strided pieces' $race 's/while \(ok && axis > 0\)/wh
 break_it 'a store that does not see loads' $shadow 's/x->kind == ACCESS_READ \? a->n_writes : a->n;$/a->n_writes;/'
 break_it 'a range that is not cut' $shadow 's/if \(at <= r->first \|\| /if (at <= r->first + 4 || /'
 break_it 'ranges that shared their accesses once' $shadow 's/if \(e->same\[i\]\.before != before\)/if (!e->same[i].before)/'
-break_it 'a part of a clock lost' runtime/vclock.c 's/is_other = is_other && part/is_other = part/'
-break_it 'operands that are not touched' runtime/touch.c 's/ok = ok && touch\(c, &op->in\[i\], ACCESS_READ, NULL\);/ok = ok \&\& op;/'
-break_it 'exit 0 in spite of races' runtime/cli/races.c 's/cli, EXIT_DIFFERENT,/cli, EXIT_OK,/'
+break_it 'a part of a clock lost' runtime/record/vclock.c 's/is_other = is_other && part/is_other = part/'
+break_it 'operands that are not touched' runtime/kernels/accesses.c 's/ok = ok && touch\(c, &op->in\[i\], ACCESS_READ, NULL\);/ok = ok \&\& op;/'
+break_it 'exit 0 in spite of races' runtime/cli/rows/race_rows.c 's/cli, EXIT_DIFFERENT,/cli, EXIT_OK,/'
 
 # -- several SIPs ---------------------------------------------------------------------------
-break_it 'sips: parts for the cubes of each SIP anew' runtime/host.c \
+break_it 'sips: parts for the cubes of each SIP anew' runtime/data/host.c \
     's/pe \/ t->pes, sim_cubes\(t\)\);/pe \/ t->pes % t->cubes, t->cubes);/'
-break_it 'sips: a credit that is there at once' runtime/ipcq.c 's/q->credit_fs = word_fs\(.*\);/q->credit_fs = 0;/'
-break_it 'sips: a barrier that is told at once' runtime/ipcq.c \
+break_it 'sips: a credit that is there at once' runtime/pe/pe_ipcq.c 's/q->credit_fs = word_fs\(.*\);/q->credit_fs = 0;/'
+break_it 'sips: a barrier that is told at once' runtime/pe/pe_ipcq.c \
     's/there_fs = t \+ .*;/there_fs = t;/'
-break_it 'sips: the first SIP for the own one' runtime/tl.c 's/\.first = tl->number \/ pes \* pes, \.n = pes/.first = 0, .n = pes/; s/tl->sim->topo->pes \* tl->sim->topo->cubes;/tl->kernels->n_pes;/'
-break_it 'sips: a launch that waits for the last named alone' runtime/launch.c 's/way = fs > way \? fs : way;/way = fs;/'
+break_it 'sips: the first SIP for the own one' runtime/kernels/tl.c 's/\.first = tl->number \/ pes \* pes, \.n = pes/.first = 0, .n = pes/; s/tl->sim->topo->pes \* tl->sim->topo->cubes;/tl->kernels->n_pes;/'
+break_it 'sips: a launch that waits for the last named alone' runtime/kernels/launch.c 's/way = fs > way \? fs : way;/way = fs;/'
 break_it 'ring: columns that always go south' benches/ring.h 's/if \(column % 2\)/if (0)/'
 
 # -- benches --------------------------------------------------------------------------------

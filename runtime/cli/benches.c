@@ -1,6 +1,6 @@
 /* benches.c -- the bench that a command line names. */
-#include "benches.h"
-#include "say.h"
+#include "cli/benches.h"
+#include "cli/out/say.h"
 #include <string.h>
 
 const kb_bench *bench_find(const struct cli *cli, const char *name)

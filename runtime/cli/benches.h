@@ -1,7 +1,7 @@
 /* benches.h -- the benches that `run` knows: the build makes the table from benches/. */
 #ifndef BENCHES_H
 #define BENCHES_H
-#include "cmd.h"
+#include "cli/command.h"
 
 extern const kb_bench *const benches[];
 extern const size_t n_benches;

@@ -1,5 +1,5 @@
 /* cmd_info.c -- `info`: what this simulator simulates, and how it was built. */
-#include "cmd.h"
+#include "cli/command.h"
 
 #if defined __clang__
 #define TEXT_OF_(x) #x

@@ -1,6 +1,6 @@
 /* cmd_list.c -- `list`: the benches that `run` takes, and their arguments. */
-#include "benches.h"
-#include "cmd.h"
+#include "cli/benches.h"
+#include "cli/command.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -1,16 +1,16 @@
 /* cmd_load.c -- `load`: traffic of all PEs, a row of throughput and latency for each rate. */
-#include "blocks.h"
-#include "causes.h"
-#include "pattern.h"
-#include "progress.h"
-#include "speed.h"
-#include "say.h"
-#include "stats.h"
-#include "stop.h"
-#include "text.h"
-#include "trace.h"
-#include "transactions.h"
-#include "warn.h"
+#include "base/parallel.h"
+#include "cli/rows/breakdown_rows.h"
+#include "cli/in/pattern.h"
+#include "cli/out/progress.h"
+#include "cli/out/speed.h"
+#include "cli/out/say.h"
+#include "cli/rows/utilization_rows.h"
+#include "cli/out/stop.h"
+#include "base/text.h"
+#include "cli/trace/trace.h"
+#include "cli/in/transactions.h"
+#include "cli/out/warn.h"
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -428,7 +428,7 @@ static bool make_room(struct load *load)
 {
     const struct opts *o = &load->cli->opts;
 
-    load->threads = o->jobs ? o->jobs : blocks_threads();
+    load->threads = o->jobs ? o->jobs : parallel_threads();
     load->window = load->threads * AHEAD_PER_THREAD;
     load->points = calloc(load->asked.rates.n, sizeof *load->points);
     load->sims = calloc(load->seeds, sizeof *load->sims);
@@ -452,7 +452,8 @@ static void free_room(struct load *load)
 
 static enum exit_code run(struct load *load)
 {
-    struct blocks blocks = {.n = load->asked.rates.n * load->seeds,
+    struct parallel blocks = {.stop = stop_asked,
+                              .n = load->asked.rates.n * load->seeds,
                             .threads = load->threads,
                             .window = load->window,
                             .work = do_job,
@@ -462,7 +463,7 @@ static enum exit_code run(struct load *load)
 
     progress_begin(&load->progress, load->cli->opts.quiet);
     speed_begin(&load->speed);
-    if (!blocks_run(&blocks))
+    if (!parallel_run(&blocks))
         return cmd_fail(load->cli, KB_NO_MEMORY, NULL);
     speed_end(&load->speed);
     progress_end(&load->progress);

@@ -1,6 +1,6 @@
 /* cmd_probe.c -- `probe`: the latency of typical accesses, each alone on the machine. */
-#include "cmd.h"
-#include "say.h"
+#include "cli/command.h"
+#include "cli/out/say.h"
 #include <string.h>
 
 enum {

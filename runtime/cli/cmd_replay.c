@@ -1,13 +1,13 @@
 /* cmd_replay.c -- `replay`: the transactions of a CSV file on one machine, a row of times each. */
-#include "causes.h"
-#include "progress.h"
-#include "speed.h"
-#include "stats.h"
-#include "stop.h"
-#include "text.h"
-#include "trace.h"
-#include "transactions.h"
-#include "warn.h"
+#include "cli/rows/breakdown_rows.h"
+#include "cli/out/progress.h"
+#include "cli/out/speed.h"
+#include "cli/rows/utilization_rows.h"
+#include "cli/out/stop.h"
+#include "base/text.h"
+#include "cli/trace/trace.h"
+#include "cli/in/transactions.h"
+#include "cli/out/warn.h"
 #include <stdio.h>
 
 enum { EVENTS_AT_ONCE = 50000 }; /* a few ms: how long Ctrl-C may wait */

@@ -1,5 +1,5 @@
 /* cmd_report.c -- `report`: another command, and one HTML page of what it finds. */
-#include "cmd.h"
+#include "cli/command.h"
 
 enum exit_code cmd_report(const struct cli *cli)
 {

@@ -1,6 +1,6 @@
 /* cmd_route.c -- `route`: every node between two endpoints, and what it costs to pass. */
-#include "cmd.h"
-#include "text.h"
+#include "cli/command.h"
+#include "base/text.h"
 #include <stdlib.h>
 
 /* The nodes of one route. */

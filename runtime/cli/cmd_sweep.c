@@ -1,10 +1,10 @@
 /* cmd_sweep.c -- `sweep`: every combination of sources, targets, sizes and loads, a row each. */
-#include "blocks.h"
-#include "points.h"
-#include "progress.h"
-#include "say.h"
-#include "speed.h"
-#include "stop.h"
+#include "base/parallel.h"
+#include "cli/in/points.h"
+#include "cli/out/progress.h"
+#include "cli/out/say.h"
+#include "cli/out/speed.h"
+#include "cli/out/stop.h"
 #include <stdlib.h>
 #include <time.h>
 
@@ -266,7 +266,8 @@ static void free_room(struct sweep *s)
 /* Runs all blocks. What was complete is complete also after a failure. */
 static enum exit_code run_blocks(struct sweep *s)
 {
-    struct blocks blocks = {.n = s->n_blocks,
+    struct parallel blocks = {.stop = stop_asked,
+                              .n = s->n_blocks,
                             .threads = s->threads,
                             .window = s->window,
                             .work = do_block,
@@ -276,7 +277,7 @@ static enum exit_code run_blocks(struct sweep *s)
 
     progress_begin(&s->progress, s->cli->opts.quiet);
     speed_begin(&s->speed);
-    if (!blocks_run(&blocks))
+    if (!parallel_run(&blocks))
         return cmd_fail(s->cli, KB_NO_MEMORY, NULL);
     speed_end(&s->speed);
     progress_end(&s->progress);
@@ -408,7 +409,7 @@ enum exit_code cmd_sweep(const struct cli *cli)
     enum exit_code code = points_read(&s.points, cli);
 
     if (!code) {
-        s.threads = cli->opts.jobs ? cli->opts.jobs : blocks_threads();
+        s.threads = cli->opts.jobs ? cli->opts.jobs : parallel_threads();
         code = cli->opts.dry_run ? dry_run(&s) : cmd_output(cli, sweep_into, &s);
         free_room(&s);
     }

@@ -1,10 +1,10 @@
 /* cmd_view.c -- `view`: pictures of the topology, of how busy it was, and of results. */
 #include <stdio.h>
 #include <string.h>
-#include "cmd.h"
-#include "say.h"
-#include "text.h"
-#include "view.h"
+#include "cli/command.h"
+#include "cli/out/say.h"
+#include "base/text.h"
+#include "cli/view/view.h"
 
 enum { SHOWN_BYTES = 64 };
 

@@ -1,15 +1,15 @@
 /* cmd_why.c -- `why`: a bench, a file of transactions or traffic again, each time with one limit
  * less. */
-#include "benches.h"
-#include "blocked.h"
-#include "blocks.h"
-#include "cmd.h"
-#include "pattern.h"
-#include "progress.h"
-#include "say.h"
-#include "stop.h"
-#include "transactions.h"
-#include "warn.h"
+#include "cli/benches.h"
+#include "cli/rows/deadlock_rows.h"
+#include "base/parallel.h"
+#include "cli/command.h"
+#include "cli/in/pattern.h"
+#include "cli/out/progress.h"
+#include "cli/out/say.h"
+#include "cli/out/stop.h"
+#include "cli/in/transactions.h"
+#include "cli/out/warn.h"
 #include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -230,8 +230,9 @@ static void show_progress(void *arg)
 static enum exit_code run_all(struct why *w)
 {
     static void (*const runs[])(struct why *, size_t) = {run_bench, run_file, run_load};
-    unsigned jobs = w->cli->opts.jobs ? w->cli->opts.jobs : blocks_threads();
-    struct blocks blocks = {.n = N_LIMITS - 1,
+    unsigned jobs = w->cli->opts.jobs ? w->cli->opts.jobs : parallel_threads();
+    struct parallel blocks = {.stop = stop_asked,
+                              .n = N_LIMITS - 1,
                             .threads = jobs,
                             .window = N_LIMITS,
                             .work = do_run,
@@ -245,7 +246,7 @@ static enum exit_code run_all(struct why *w)
     if (code || !w->outcomes[0].ended)
         return code;
     progress_begin(&w->progress, w->cli->opts.quiet);
-    if (!blocks_run(&blocks))
+    if (!parallel_run(&blocks))
         return cmd_fail(w->cli, KB_NO_MEMORY, NULL);
     progress_end(&w->progress);
     for (size_t i = 1; i < N_LIMITS && !code; i++)

@@ -1,9 +1,9 @@
 /* main.c -- the command line of a simulator: reads it, and runs the command it names. */
-#include "cli.h"
-#include "cmd.h"
-#include "describe.h"
-#include "say.h"
-#include "stop.h"
+#include "cli/main.h"
+#include "cli/command.h"
+#include "cli/options/describe.h"
+#include "cli/out/say.h"
+#include "cli/out/stop.h"
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -252,7 +252,7 @@ enum exit_code cmd_start(const struct cli *cli)
 {
     static enum exit_code (*const commands[N_COMMANDS])(const struct cli *) = {
 #define COMMAND(NAME, name, ...) [COMMAND_##NAME] = cmd_##name,
-#include "opts.def"
+#include "cli/options/opts.def"
     };
 
     return commands[cli->opts.command](cli);

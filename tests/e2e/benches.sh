@@ -4,7 +4,7 @@
 # tests/golden/benches.txt has a fingerprint for each bench, load.csv what the command in load.txt
 # prints; `make golden` writes them anew.
 # B names the build, SIM the simulator of cube8 in it, RUNNER what runs it.
-. "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/../support/tap.sh"
 at_top
 golden=tests/golden/benches.txt
 

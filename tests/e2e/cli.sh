@@ -2,7 +2,7 @@
 # cli.sh -- the command line of a simulator of cube8, from outside. Prints TAP.
 #
 # B names the build, SIM the simulator in it. Needs awk, sed and jq.
-. "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/../support/tap.sh"
 needs_cube8
 header='issue_ns,op,src,dst,offset,nbytes'
 

@@ -2,7 +2,7 @@
 # convert.sh -- examples/tt_npe_to_csv.py: what it makes of tt-npe's JSON, and replay of that. TAP.
 #
 # B names the build, SIM the simulator of cube8 in it. Needs python3.
-. "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/../support/tap.sh"
 command -v python3 >/dev/null || none "there is no python3"
 cp "$root"/examples/tt_npe_*.json .
 

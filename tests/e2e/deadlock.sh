@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # deadlock.sh -- kernels that wait for ever: who, for whom, since when, in which circles. Prints TAP.
 #
-# B names the build. Needs jq, python3, and $B/_t/talking, the simulator of tests/talking.c.
-. "$(dirname "$0")/../tap.sh"
+# B names the build. Needs jq, python3, and $B/_t/talking, the simulator of tests/support/talking.c.
+. "$(dirname "$0")/../support/tap.sh"
 needs_cube8
 export PYTHONDONTWRITEBYTECODE=1
 [ -x "$B/_t/talking" ] || none "there is no $B/_t/talking"
 SIM=$B/_t/talking
 columns=pe,kernel,call,line,since_ns,lacks,waits_for,state,tag,other_tag,missing,cycle
 
-# line TEXT: where that stands in tests/talking.c
+# line TEXT: where that stands in tests/support/talking.c
 line()
 {
     echo "talking.c:$(grep -n -F -- "$1" "$root/tests/talking.c" | head -1 | cut -d: -f1)"

@@ -4,7 +4,7 @@
 # TAP on stdout. Runs the commands of each ```console block; their stderr is shown after their
 # stdout. A ```c block that begins with "/* NAME.c -- " is a file that a command may compile. Commands
 # of make are left out. B names the build, KBGEN and SIM programs in it.
-. "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/../support/tap.sh"
 at_top
 KBGEN=${KBGEN:-$B/kbgen}
 compiler=$(cut -d' ' -f1 "$B/_o/flags") # and what the libraries need beside it

@@ -2,7 +2,7 @@
 # generated.sh -- generated C: golden, without leftovers of m4, the same in every folder and run.
 #
 # B names the build, KBGEN the generator.
-. "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/../support/tap.sh"
 at_top
 kbgen=${KBGEN:-$B/kbgen}
 unset KBGEN

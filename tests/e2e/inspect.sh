@@ -2,7 +2,7 @@
 # inspect.sh -- `run --inspect` and --verify=ops: against the op log, and against numpy. Prints TAP.
 #
 # B names the build, SIM the simulator of cube8 in it. Needs Debian's python3-numpy.
-. "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/../support/tap.sh"
 needs_cube8
 /usr/bin/python3 -c 'import numpy' 2>err || none "no numpy"
 BROKEN=$B/_t/broken
@@ -221,7 +221,7 @@ line=$(grep -n 'tl_mul(tl, negative' "$root/tests/broken.c" | cut -d: -f1)
 for j in 1 2 4; do
     for round in 1 2 3 4 5; do
         call "$BROKEN" run spoiled --verify=ops -j $j --format csv --quiet
-        [ $code -eq 1 ] && says "verification failed: mul, op $first of $component, kernel twice, tests/broken.c:$line: element 2 [0,2] is " &&
+        [ $code -eq 1 ] && says "verification failed: mul, op $first of $component, kernel twice, tests/support/broken.c:$line: element 2 [0,2] is " &&
             [ "$(field verify 1)" = fail ] || echo "# -j $j"
     done
 done >missing

@@ -3,7 +3,7 @@
 #
 # TAP on stdout. B names the build, CC its compiler. The programs are those of
 # examples/README.md, by the commands and with the output that stand there.
-. "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/../support/tap.sh"
 at_top
 CC=${CC:-gcc}
 if grep -q -e '-fsanitize' -e '--coverage' "$B/_o/flags"; then

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # kbgen_bad.sh -- what kbgen says of mistakes: each file of tests/bad, the command line, huge files.
 # TAP on stdout. KBGEN names the program.
-. "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/../support/tap.sh"
 at_top
 kbgen=${KBGEN:-$B/kbgen}
 

@@ -2,7 +2,7 @@
 # kbgen_nomem.sh -- whichever allocation fails, kbgen says so, prints nothing, and exits with 5.
 # TAP on stdout. KBGEN names the program, CC the compiler.
 # Not for sanitizers, which bring an allocator of their own, nor for --coverage, which allocates at exit.
-. "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/../support/tap.sh"
 at_top
 kbgen=${KBGEN:-$B/kbgen}
 
@@ -34,7 +34,7 @@ if nm "$kbgen" | grep -q '__\(asan_init\|tsan_init\|ubsan_handle\|gcov_\)'; then
     plan
     exit
 fi
-${CC:-cc} -shared -fPIC -O1 -o "$work/nomem.so" tests/nomem.c
+${CC:-cc} -shared -fPIC -O1 -o "$work/nomem.so" tests/support/nomem.c
 ok "the allocator that fails builds"
 each "a file" topologies/cube8.yaml
 each "a file and an option" --set 'cube.size_mm=[20, 20]' topologies/cube1.yaml

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # knockout.sh -- `why`: the same run with one limit less, ranked by what that saves.
-. "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/../support/tap.sh"
 needs_cube8
 
 # of LIMIT COLUMN: a field of the row of that limit

@@ -2,7 +2,7 @@
 # load.sh -- load on the command line, from outside. Prints TAP.
 #
 # B names the build, SIM the simulator of cube8 in it. Needs awk and jq.
-. "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/../support/tap.sh"
 CUBE1=$B/cube1/cube1
 ODD=$B/vec3/vec3
 columns=pattern,nbytes,op,rate,offered_gbs,accepted_gbs,count,mean_ns,ci95_ns,p50_ns,p99_ns,p999_ns,\

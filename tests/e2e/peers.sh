@@ -2,7 +2,7 @@
 # peers.sh -- what `make bench-peers` and the bench of M/M/1 rest on, without any peer.
 #
 # TAP on stdout. B names the build.
-. "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/../support/tap.sh"
 at_top
 compiler=$(cut -d' ' -f1 "$B/_o/flags") # and what the libraries need beside it
 instruments=$(grep -o -e '-fsanitize=[^ ]*' -e '--coverage' "$B/_o/flags" | xargs)
@@ -38,10 +38,10 @@ same_as_replay() {
 
 # With one PE's channels only: another width takes a topology of its own.
 echo '#define bench_c160_topology cube8_topology' >"$work/bench_c160.h"
-expect "export.c builds" build export benches/peers/export.c
+expect "export.c builds" build export perf/peers/export.c
 for mix in local remote; do
     expect "$mix: ways, holds and completions that peers get are those of replay" same_as_replay $mix
 done
-expect "mm1.c builds" build mm1 benches/perf/mm1.c
+expect "mm1.c builds" build mm1 perf/mm1.c
 expect "the event core's M/M/1 has the mean time and number of theory" "$work/mm1" 300000 3
 plan

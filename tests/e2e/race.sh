@@ -3,7 +3,7 @@
 #
 # B names the build, SIM the simulator of cube8 in it, SIM_FIFO the one with fifo links. Needs awk,
 # jq, and python3 for its sqlite3.
-. "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/../support/tap.sh"
 needs_cube8
 SIM_FIFO=${SIM_FIFO:-$B/cube8_fifo/cube8_fifo}
 case $SIM_FIFO in /*) ;; *) SIM_FIFO=$root/$SIM_FIFO ;; esac

@@ -2,7 +2,7 @@
 # report.sh -- pages of `report`, as they are written; tests/web/pages.py opens them. Prints TAP.
 #
 # B names the build, SIM the simulator of cube8 in it. Needs python3 and jq.
-. "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/../support/tap.sh"
 needs_cube8
 command -v python3 >/dev/null || none "there is no python3"
 

@@ -2,7 +2,7 @@
 # results.sh -- what becomes of results: --sqlite, and diff. Prints TAP.
 #
 # B names the build, SIM the simulator of cube8 in it. Needs python3, for its sqlite3.
-. "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/../support/tap.sh"
 needs_cube8
 
 # sql FILE QUERY: rows as Python's lists, one a line

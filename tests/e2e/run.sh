@@ -2,7 +2,7 @@
 # run.sh -- benches on the command line: list and run, from outside. Prints TAP.
 #
 # B names the build, SIM the simulator of cube8 in it. Needs awk, sed and jq.
-. "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/../support/tap.sh"
 BROKEN=$B/_t/broken
 
 # run ARGUMENT...

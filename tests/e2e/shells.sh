@@ -3,7 +3,7 @@
 #
 # B names the build, SIM the simulator of cube8 in it, KBGEN the generator. Needs bash; what zsh,
 # fish and groff say is skipped where they are not.
-. "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/../support/tap.sh"
 KBGEN=${KBGEN:-$B/kbgen}
 case $KBGEN in /*) ;; *) KBGEN=$root/$KBGEN ;; esac
 TRAY=$B/tray32/tray32

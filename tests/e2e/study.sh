@@ -2,7 +2,7 @@
 # study.sh -- variants of a machine, one command, one table: `make study`. Prints TAP.
 #
 # B is the build, whose compiler and flags the variants are built with.
-. "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/../support/tap.sh"
 at_top
 export B
 trap 'rm -rf "$work" "$B"/cube8_study_* "$B"/study/study_*.csv' EXIT
@@ -22,7 +22,7 @@ study()
     file=$work/study_$1.study
     shift
     printf '%s\n' "$@" >"$file"
-    call gen/study.sh "$file"
+    call tools/study.sh "$file"
 }
 
 # says_line TEXT: all of a line on stderr
@@ -58,7 +58,7 @@ cmp "$B/study/study_two.csv" "$work/before.csv"
 ok "again, the same bytes"
 
 study list 'probe --case h2d' a 'study_wide: cube.size_mm=[20,11]' && sed -i 's/$/\r/' "$file"
-call gen/study.sh "$file"
+call tools/study.sh "$file"
 [ $code -eq 0 ] && [ "$(cut -d, -f1-3 "$B/study/study_list.csv" | xargs -d '\n')" = \
     'variant,cube.size_mm,case a,"[15.0, 11.0]" study_wide,"[20.0, 11.0]"' ] &&
     grep -q '^study_wide  \[20.0, 11.0\]  h2d ' "$work/out"
@@ -90,7 +90,7 @@ ok "no command"
 study two 'probe'
 [ $code -eq 3 ] && says_line "$file:2: no variants below the command"
 ok "no variants"
-call gen/study.sh "$work/nowhere.study"
+call tools/study.sh "$work/nowhere.study"
 [ $code -eq 3 ] && says_line "study: cannot read $work/nowhere.study"
 ok "no file"
 call make -s study STUDY=

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # talking.sh -- what is told of kernels that send, receive and wait for each other. Prints TAP.
 #
-# B names the build. Needs awk, jq, python3, and $B/_t/talking, the simulator of tests/talking.c.
-. "$(dirname "$0")/../tap.sh"
+# B names the build. Needs awk, jq, python3, and $B/_t/talking, the simulator of tests/support/talking.c.
+. "$(dirname "$0")/../support/tap.sh"
 needs_cube8
 export PYTHONDONTWRITEBYTECODE=1
 [ -x "$B/_t/talking" ] || none "there is no $B/_t/talking"
@@ -90,7 +90,7 @@ else
     python3 "$timeline" slices t.pftrace >s.txt
     grep -q '^sip0.cube0.pe1 39256250 55303750 wait for c0.pe0' s.txt
     ok "a receive waits for whom"
-    grep -q "^sip0.cube0.pe0 36256250 39256250 tl_send .*'tests/talking.c:" s.txt &&
+    grep -q "^sip0.cube0.pe0 36256250 39256250 tl_send .*'tests/support/talking.c:" s.txt &&
         grep -q '^sip0.cube0.pe0 39256250 55303750 tl_send ' s.txt
     ok "a send is a call until its kernel goes on, and beside it until its end"
     "$SIM" run meet --quiet --trace t.pftrace -o /dev/null
@@ -111,7 +111,7 @@ ok "an arrow leads from the sender's DMA to the receiver's FETCH"
 run run ring --quiet --inspect 8 --format json
 jq -e '[.rows[] | {(.of + "." + .field): .value}] | add |
     .["op.name"] == "ipcq_copy" and .["op.kernel"] == "ring" and .["dst.memory"] == "c0.pe1.tcm" and
-    (.["op.source"] | test("tests/talking.c:"))' out >/dev/null
+    (.["op.source"] | test("tests/support/talking.c:"))' out >/dev/null
 ok "--inspect: what a send moves, and where it was called"
 run run ring --quiet --inspect 9 --format csv
 [ $code -eq 0 ] && grep -q '^8,op,taken_by,9$' out && grep -q '^8,op,name,ipcq_copy$' out

@@ -3,7 +3,7 @@
 #
 # B names the build, SIM the simulator of cube8 in it, SIM_FIFO that of cube8_fifo. Needs jq, python3
 # and protoc.
-. "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/../support/tap.sh"
 needs_cube8
 export PYTHONDONTWRITEBYTECODE=1
 SIM_FIFO=${SIM_FIFO:-$B/cube8_fifo/cube8_fifo}

@@ -2,7 +2,7 @@
 # vectors.sh -- every replay vector: bytes and fingerprint with both engines, and without one.
 #
 # The expected results come from an independent implementation of the model; B names the build.
-. "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/../support/tap.sh"
 at_top
 
 for rows in tests/vectors/*.csv; do

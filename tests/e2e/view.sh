@@ -2,7 +2,7 @@
 # view.sh -- pictures: what stands where, how busy it is coloured, plots, messages. Prints TAP.
 #
 # B names the build, SIM the simulator of cube8 in it. Needs python3; dot of Graphviz if it is there.
-. "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/../support/tap.sh"
 KBGEN=${KBGEN:-$B/kbgen}
 case $KBGEN in /*) ;; *) KBGEN=$root/$KBGEN ;; esac
 needs_cube8

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-#include "npy.h"
+#include "data/npy.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

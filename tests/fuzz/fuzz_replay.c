@@ -1,7 +1,7 @@
 /* fuzz_replay.c -- libFuzzer feeds the replay reader, and runs what it takes. */
 #include "cube8.h"
 #include "fuzz.h"
-#include "transactions.h"
+#include "cli/in/transactions.h"
 
 enum { EVENTS = 10000 };
 

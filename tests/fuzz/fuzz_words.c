@@ -2,8 +2,8 @@
  */
 #include "cube8.h"
 #include "fuzz.h"
-#include "lists.h"
-#include "matrix.h"
+#include "cli/in/lists.h"
+#include "cli/in/matrix.h"
 
 #include <string.h>
 

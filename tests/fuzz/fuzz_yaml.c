@@ -1,7 +1,7 @@
 /* fuzz_yaml.c -- any bytes as a topology: no crash, and what loads resolves to itself. */
-#include "check.h"
-#include "load.h"
-#include "resolve.h"
+#include "gen/check.h"
+#include "gen/load.h"
+#include "gen/resolve.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -753,7 +753,7 @@ static const struct cost_row cost_launch[TOPO_PES] = {
 /* -- all of it ------------------------------------------------------------------------------ */
 
 #define TOPOLOGY two_cubes_topology
-#include "engine.h"
+#include "engine/engine.h"
 
 const struct kb_topology TOPOLOGY = {
     .name = TOPO_NAME,
@@ -831,4 +831,4 @@ const struct kb_topology TOPOLOGY = {
     .run = engine_fused,
 };
 
-#include "engine.c"
+#include "engine/steps.h"

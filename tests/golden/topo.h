@@ -3,7 +3,7 @@
 #ifndef TOPO_H
 #define TOPO_H
 #include <math.h>
-#include "rows.h"
+#include "machine/tables.h"
 
 #define TOPO_NAME "two_cubes"
 #define TOPO_HASH "85d1a71f12c974ce"

@@ -1,0 +1,360 @@
+/*
+ * collectives.c -- how long collectives take on each machine, by size, beside their bounds.
+ *
+ * usage: collectives CSV SVG: rows go to CSV, the pictures of all_reduce to SVG: of each machine
+ *        with links that queue and with ideal ones, on the same axes. Ends with 1 if a run took
+ *        less than its bound, which cannot be.
+ */
+#include "benches/collective_bound.h"
+#include "collectives_cube16.h"
+#include "collectives_cube8.h"
+#include "collectives_tray32.h"
+#include "cube16.h"
+#include "cube8.h"
+#include "cli/view/svg.h"
+#include "tray32.h"
+
+enum { BYTES_LEAST = 64, BYTES_MOST = 4 << 20, BYTES_STEP = 4, ROWS_MOST = 2048 };
+
+extern const kb_bench bench_all_reduce, bench_reduce_scatter, bench_all_gather, bench_all_to_all,
+    bench_broadcast;
+
+static const kb_bench *const collectives[] = {&bench_all_reduce, &bench_reduce_scatter,
+                                              &bench_all_gather, &bench_all_to_all,
+                                              &bench_broadcast};
+static const char *const overs[] = {"pes", "cubes", "sips"};
+
+/* A machine, with both kinds of links. */
+struct machine {
+    const char *name;
+    const kb_topology *fifo, *ideal;
+};
+
+struct row {
+    const char *topology, *links;
+    const struct way *way;
+    int over;
+    int64_t ranks, bytes; /* of a rank's longer vector, as NCCL counts */
+    int64_t time_fs, bound_fs;
+};
+
+static struct row rows[ROWS_MOST];
+static size_t n_rows;
+
+/* -- measuring ------------------------------------------------------------------------------ */
+
+static void must(kb_status status, const kb_error *why)
+{
+    if (status == KB_OK)
+        return;
+    fprintf(stderr, "collectives: %s\n", why->text);
+    exit(2);
+}
+
+static const kb_bench *bench_named(const char *name)
+{
+    size_t i = 0;
+
+    while (strcmp(collectives[i]->name, name) != 0)
+        i++;
+    return collectives[i];
+}
+
+static int64_t time_fs(const kb_topology *topo, const struct row *r, int64_t count)
+{
+    char words[4][64];
+    const char *const given[] = {words[0], words[1], words[2], words[3]};
+    kb_bench_run *run;
+    kb_launch_result launch;
+    kb_error why = {""};
+
+    snprintf(words[0], sizeof *words, "count=%lld", (long long)count);
+    snprintf(words[1], sizeof *words, "over=%s", overs[r->over]);
+    snprintf(words[2], sizeof *words, "inputs=same");
+    snprintf(words[3], sizeof *words, "algorithm=%s", r->way->algorithm ? r->way->algorithm : "");
+    must(kb_bench_new(bench_named(r->way->bench), topo, NULL, 0, given, r->way->algorithm ? 4 : 3,
+                      &run, &why),
+         &why);
+    must(kb_sim_run(kb_bench_sim(run), 0, &why), &why);
+    must(kb_launch_get(kb_bench_sim(run), 0, &launch), &why);
+    kb_bench_free(run);
+    return launch.last_end_fs - launch.start_fs;
+}
+
+/* In how many vectors the bytes of a rank are cut: one for each rank, or one. */
+static int64_t vectors_of(const struct way *w, int64_t ranks)
+{
+    bool whole = strcmp(w->bench, "all_reduce") == 0 || strcmp(w->bench, "broadcast") == 0;
+
+    return whole ? 1 : ranks;
+}
+
+static void measure(const char *name, const kb_topology *topo, const struct way *w, int over)
+{
+    struct bound b = bound_new(topo, KB_F16);
+    int64_t ranks = last_ranks(&b, (enum over)over).n, vectors = vectors_of(w, ranks);
+
+    for (int64_t bytes = BYTES_LEAST; ranks > 1 && bytes <= BYTES_MOST; bytes *= BYTES_STEP) {
+        int64_t count = bytes / vectors / (int64_t)kb_dtype_bytes(KB_F16);
+        struct row *r = &rows[n_rows];
+
+        if (count == 0 || n_rows == ROWS_MOST)
+            continue;
+        *r = (struct row){name, b.info.links, w, over, ranks, bytes, 0, 0};
+        r->time_fs = time_fs(topo, r, count);
+        r->bound_fs = bound_of(&b, w, (enum over)over, count);
+        n_rows++;
+    }
+}
+
+static void measure_both(const struct machine *m, int over)
+{
+    for (size_t way = 0; way < N_WAYS; way++)
+        measure(m->name, m->fifo, &ways[way], over);
+    for (size_t way = 0; way < N_WAYS; way++)
+        measure(m->name, m->ideal, &ways[way], over);
+}
+
+/* -- rows ----------------------------------------------------------------------------------- */
+
+static double algorithm_gbs(const struct row *r)
+{
+    return (double)r->bytes * 1e6 / (double)r->time_fs;
+}
+
+/* What each rank's link would carry at best: comparable between machines of any size. */
+static double bus_gbs(const struct row *r)
+{
+    double others = (double)(r->ranks - 1) / (double)r->ranks;
+
+    if (strcmp(r->way->bench, "broadcast") == 0)
+        return algorithm_gbs(r);
+    return algorithm_gbs(r) * others * (strcmp(r->way->bench, "all_reduce") == 0 ? 2 : 1);
+}
+
+static const char *algorithm_of(const struct way *w)
+{
+    return w->algorithm ? w->algorithm : strcmp(w->bench, "all_to_all") == 0 ? "pairwise" : "ring";
+}
+
+/* The file when it is whole, or a message and false. */
+static bool write_csv(const char *path)
+{
+    FILE *f = fopen(path, "w");
+
+    if (!f) {
+        perror(path);
+        return false;
+    }
+    fputs("topology,links,collective,algorithm,over,ranks,dtype,message_bytes,latency_ns,bound_ns,"
+          "alg_gbs,bus_gbs\n",
+          f);
+    for (size_t i = 0; i < n_rows; i++) {
+        const struct row *r = &rows[i];
+
+        fprintf(f, "%s,%s,%s,%s,%s,%lld,f16,%lld,%.6f,%.6f,%.6f,%.6f\n", r->topology, r->links,
+                r->way->bench, algorithm_of(r->way), overs[r->over], (long long)r->ranks,
+                (long long)r->bytes, (double)r->time_fs / 1e6, (double)r->bound_fs / 1e6,
+                algorithm_gbs(r), bus_gbs(r));
+    }
+    if (fclose(f) == 0)
+        return true;
+    perror(path);
+    return false;
+}
+
+static bool bounds_hold(void)
+{
+    bool hold = true;
+
+    for (size_t i = 0; i < n_rows; i++) {
+        if (rows[i].bound_fs <= rows[i].time_fs)
+            continue;
+        fprintf(stderr,
+                "collectives: %s of %lld bytes on %s, links %s, takes less than its bound\n",
+                rows[i].way->bench, (long long)rows[i].bytes, rows[i].topology, rows[i].links);
+        hold = false;
+    }
+    return hold;
+}
+
+/* -- pictures ------------------------------------------------------------------------------- */
+
+enum { PLOT_W = 430, PLOT_H = 330, LEFT = 78, RIGHT = 24, TOP = 62, BOTTOM = 58, KEYS_H = 56 };
+
+/* One plot: the rows of all_reduce on one machine, with its links, over one kind of ranks. */
+struct plot {
+    const char *topology, *links;
+    int over;
+    bool bus; /* else latency */
+    struct svg_axis x, y;
+};
+
+static double value_of(const struct plot *p, const struct row *r)
+{
+    return p->bus ? bus_gbs(r) : (double)r->time_fs / 1e6;
+}
+
+/* On that machine, whichever its links: both plots have the same axes. */
+static bool is_beside(const struct plot *p, const struct row *r)
+{
+    return strcmp(r->way->bench, "all_reduce") == 0 && strcmp(r->topology, p->topology) == 0 &&
+           r->over == p->over;
+}
+
+static bool is_in(const struct plot *p, const struct row *r)
+{
+    return is_beside(p, r) && strcmp(r->links, p->links) == 0;
+}
+
+/* Three colours, and dashes for the others. */
+static void begin_curve(struct svg *g, size_t way)
+{
+    svg_start(g, "g", NULL);
+    svg_attr(g, "data-curve", ways[way].algorithm);
+    if (way > 2)
+        svg_attr(g, "stroke-dasharray", "6 3");
+    svg_inside(g);
+}
+
+static const char *line_class(size_t way)
+{
+    static const char *const classes[] = {"s1", "s2", "s3"};
+
+    return classes[way % 3];
+}
+
+static const char *dot_class(size_t way)
+{
+    static const char *const classes[] = {"f1", "f2", "f3"};
+
+    return classes[way % 3];
+}
+
+static void put_curve(struct svg *g, const struct plot *p, size_t way)
+{
+    struct svg_point last = {0}, at;
+    bool any = false;
+
+    begin_curve(g, way);
+    for (size_t i = 0; i < n_rows; i++) {
+        if (!is_in(p, &rows[i]) || rows[i].way != &ways[way])
+            continue;
+        at = (struct svg_point){svg_axis_at(&p->x, (double)rows[i].bytes),
+                                svg_axis_at(&p->y, value_of(p, &rows[i]))};
+        if (any)
+            svg_line(g, line_class(way), last.x, last.y, at.x, at.y);
+        svg_dot(g, dot_class(way), at.x, at.y, 2.5);
+        any = true;
+        last = at;
+    }
+    svg_close(g, "g");
+}
+
+static void put_plot(struct svg *g, struct plot *p, double x, double y)
+{
+    double low = INFINITY, high = 0;
+    char title[128];
+
+    for (size_t i = 0; i < n_rows; i++) {
+        if (!is_beside(p, &rows[i]))
+            continue;
+        low = fmin(low, value_of(p, &rows[i]));
+        high = fmax(high, value_of(p, &rows[i]));
+    }
+    p->x = (struct svg_axis){"bytes of a rank", true, x + LEFT, x + PLOT_W - RIGHT, 0, 0};
+    p->y = (struct svg_axis){
+        p->bus ? "bus bandwidth, GB/s" : "latency, ns", true, y + PLOT_H - BOTTOM, y + TOP, 0, 0};
+    svg_axis_fit(&p->x, BYTES_LEAST, BYTES_MOST);
+    svg_axis_fit(&p->y, low, high);
+    snprintf(title, sizeof title, "%s, over %s, links %s", p->topology, overs[p->over], p->links);
+    svg_text(g, "strong", x + LEFT, y + TOP - 14, SVG_START, title);
+    svg_axis_x(g, &p->x, y + PLOT_H - BOTTOM, y + TOP);
+    svg_axis_y(g, &p->y, x + LEFT, x + PLOT_W - RIGHT);
+    for (size_t way = 0; way < N_WAYS; way++)
+        if (strcmp(ways[way].bench, "all_reduce") == 0)
+            put_curve(g, p, way);
+}
+
+static void put_keys(struct svg *g)
+{
+    double x = LEFT;
+
+    svg_text(g, "title", LEFT, 26, SVG_START, "all_reduce: latency and bus bandwidth");
+    for (size_t way = 0; way < N_WAYS; way++) {
+        if (strcmp(ways[way].bench, "all_reduce") != 0)
+            continue;
+        begin_curve(g, way);
+        svg_line(g, line_class(way), x, 44, x + 28, 44);
+        svg_dot(g, dot_class(way), x + 14, 44, 2.5);
+        svg_close(g, "g");
+        svg_text(g, NULL, x + 36, 48, SVG_START, ways[way].algorithm);
+        x += 60 + svg_text_width(ways[way].algorithm, 11);
+    }
+}
+
+/* Latency and bandwidth, each with links that queue and with ideal ones. */
+static void put_line(struct svg *g, const struct row *r, double y)
+{
+    static const char *const links[] = {"fifo", "ideal"};
+
+    for (int i = 0; i < 4; i++) {
+        struct plot p = {
+            .topology = r->topology, .links = links[i % 2], .over = r->over, .bus = i >= 2};
+
+        put_plot(g, &p, i * PLOT_W, y);
+    }
+}
+
+/* Rows of a machine and a kind of ranks follow each other: each such group is a line of plots. */
+static bool begins_group(size_t i)
+{
+    struct plot p;
+
+    if (i == 0)
+        return true;
+    p = (struct plot){.topology = rows[i - 1].topology, .over = rows[i - 1].over};
+    return strcmp(rows[i].topology, p.topology) != 0 || rows[i].over != p.over;
+}
+
+static bool write_svg(const char *path)
+{
+    struct sink s = {0};
+    struct svg g = {.s = &s, .prefix = "collectives", .width = 4.0 * PLOT_W, .height = KEYS_H};
+
+    if (sink_open(&s, "collectives", path))
+        return false;
+    for (size_t i = 0; i < n_rows; i++)
+        g.height += begins_group(i) ? PLOT_H : 0;
+    svg_begin(&g, "all_reduce: latency and bus bandwidth");
+    put_keys(&g);
+    double y = KEYS_H - 20;
+    for (size_t i = 0; i < n_rows; i++) {
+        if (!begins_group(i))
+            continue;
+        put_line(&g, &rows[i], y);
+        y += PLOT_H;
+    }
+    svg_end(&g);
+    return sink_close(&s, "collectives", true) == EXIT_OK;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct machine machines[] = {
+        {"cube8", &collectives_cube8_topology, &cube8_topology},
+        {"cube16", &collectives_cube16_topology, &cube16_topology},
+        {"tray32", &collectives_tray32_topology, &tray32_topology},
+    };
+
+    if (argc != 3) {
+        fputs("usage: collectives CSV SVG\n", stderr);
+        return 2;
+    }
+    for (size_t m = 0; m < sizeof machines / sizeof *machines; m++)
+        for (int over = 0; over < 3; over++)
+            measure_both(&machines[m], over);
+    if (!write_csv(argv[1]) || !write_svg(argv[2]))
+        return 5;
+    return bounds_hold() ? 0 : 1;
+}

@@ -1,0 +1,172 @@
+/* newfile.c -- an output file that appears only when it is whole. */
+#include "base/newfile.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <stdint.h>
+#include <string.h>
+#include <time.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { LINKS_MAX = 40 /* as the system follows */ };
+
+/* The name of a new file in the folder of `target`. NULL without memory. */
+static char *temporary_name(const char *target)
+{
+    static const char name[] = ".kernbench-XXXXXX";
+    const char *slash = strrchr(target, '/');
+    size_t folder = slash ? (size_t)(slash + 1 - target) : 0;
+    char *path = malloc(folder + sizeof name);
+
+    if (path) {
+        memcpy(path, target, folder);
+        memcpy(path + folder, name, sizeof name);
+    }
+    return path;
+}
+
+/* Fills in the name's last letters, other ones each time. */
+static void vary_name(char *path, unsigned attempt)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
+    struct timespec t;
+    uint64_t x;
+
+    clock_gettime(CLOCK_REALTIME, &t);
+    x = ((uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec) ^ (uint64_t)getpid() << 40 ^
+        (uint64_t)(uintptr_t)path << 20 ^ attempt;
+    for (char *c = path + strlen(path) - 6; *c; c++) {
+        x = x * UINT64_C(0x5851f42d4c957f2d) + UINT64_C(0x14057b7ef767814f);
+        *c = letters[(x >> 33) % (sizeof letters - 1)];
+    }
+}
+
+/* Opened, not chmod()ed, so that the permissions are those that the process gives new files. */
+static int open_new(char *path)
+{
+    int fd = -1;
+
+    for (unsigned attempt = 0; fd < 0 && attempt < 100; attempt++) {
+        vary_name(path, attempt);
+        fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd < 0 && errno != EEXIST)
+            break;
+    }
+    return fd;
+}
+
+/* Begins the file that will replace f->target; with its permissions, if there is one. */
+static bool open_temporary(struct newfile *f, const struct stat *replaced)
+{
+    f->temporary = f->target ? temporary_name(f->target) : NULL;
+    if (!f->temporary) {
+        errno = ENOMEM;
+        return false;
+    }
+    f->fd = open_new(f->temporary);
+    if (f->fd < 0) {
+        free(f->temporary);
+        f->temporary = NULL;
+        return false;
+    }
+    return !replaced || fchmod(f->fd, replaced->st_mode & 07777) == 0;
+}
+
+/* `path` without its last word, with the slash; "./" if there is none. To be freed; NULL: no
+ * memory. */
+static char *folder_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? strndup(path, (size_t)(slash - path) + 1) : strdup("./");
+}
+
+static char *join(const char *folder, const char *name)
+{
+    char *path = malloc(strlen(folder) + strlen(name) + 2);
+
+    if (path)
+        sprintf(path, "%s/%s", folder, name);
+    return path;
+}
+
+/*
+ * Where a file that is opened as `path` lies or will lie, by its one name without links. To be
+ * freed; NULL with errno.
+ */
+static char *place_of(const char *path, int links)
+{
+    char *place = realpath(path, NULL), *folder, *real, text[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    ssize_t n;
+
+    if (place || errno != ENOENT)
+        return place;
+    folder = folder_of(path);
+    real = folder ? realpath(folder, NULL) : NULL;
+    n = links > 0 ? readlink(path, text, sizeof text - 1) : -1;
+    if (n < 0) {
+        place = real ? join(real, slash ? slash + 1 : path) : NULL;
+    } else if (real) { /* a link to what is not there yet */
+        char *to;
+
+        text[n] = '\0';
+        to = text[0] == '/' ? strdup(text) : join(real, text);
+        place = to ? place_of(to, links - 1) : NULL;
+        free(to);
+    }
+    free(folder);
+    free(real);
+    return place;
+}
+
+bool newfile_same(const char *a, const char *b)
+{
+    char *x = place_of(a, LINKS_MAX), *y = place_of(b, LINKS_MAX);
+    bool same = strcmp(a, b) == 0 || (x && y && strcmp(x, y) == 0);
+
+    free(x);
+    free(y);
+    return same;
+}
+
+bool newfile_open(struct newfile *f, const char *path)
+{
+    struct stat st;
+
+    *f = (struct newfile){.fd = -1};
+    if (stat(path, &st) < 0) {
+        if (errno != ENOENT)
+            return false;
+        f->target = place_of(path, LINKS_MAX);
+        return f->target && open_temporary(f, NULL);
+    }
+    if (!S_ISREG(st.st_mode)) {
+        f->fd = open(path, O_WRONLY | O_CLOEXEC);
+        return f->fd >= 0;
+    }
+    if (access(path, W_OK) < 0)
+        return false;
+    f->target = realpath(path, NULL);
+    return open_temporary(f, &st);
+}
+
+bool newfile_close(struct newfile *f, bool keep)
+{
+    int error = 0;
+
+    if (f->fd >= 0 && close(f->fd) < 0)
+        error = errno;
+    if (f->temporary && keep && !error && rename(f->temporary, f->target) < 0)
+        error = errno;
+    if (f->temporary && (!keep || error))
+        unlink(f->temporary);
+    free(f->target);
+    free(f->temporary);
+    *f = (struct newfile){.fd = -1};
+    errno = error;
+    return error == 0;
+}

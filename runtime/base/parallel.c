@@ -1,0 +1,168 @@
+/* parallel.c -- work cut into numbered blocks: several threads do them, one takes them in order. */
+#include "base/parallel.h"
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { WAIT_MS = 100 }; /* between two calls of wait() */
+
+/* `lock` guards all but `b`; `given` changes on the thread of the caller alone. */
+struct run {
+    const struct parallel *b;
+    pthread_mutex_t lock;
+    pthread_cond_t done_one, given_one;
+    uint64_t next;  /* to be begun */
+    uint64_t given; /* so many */
+    bool *done;     /* owned; of block i at i % window */
+    bool ended;     /* nothing is begun any more */
+};
+
+struct worker {
+    struct run *run;
+    unsigned number;
+    pthread_t thread;
+};
+
+/* The next block to be done; false if there is none. */
+static bool begin(struct run *r, uint64_t *i)
+{
+    while (!r->ended && r->next < r->b->n && r->next - r->given >= r->b->window)
+        pthread_cond_wait(&r->given_one, &r->lock);
+    if (r->ended || r->next >= r->b->n)
+        return false;
+    *i = r->next++;
+    return true;
+}
+
+static void *work(void *arg)
+{
+    const struct worker *w = arg;
+    struct run *r = w->run;
+    uint64_t i;
+
+    pthread_mutex_lock(&r->lock);
+    while (begin(r, &i)) {
+        pthread_mutex_unlock(&r->lock);
+        r->b->work(r->b->arg, w->number, i);
+        pthread_mutex_lock(&r->lock);
+        r->done[i % r->b->window] = true;
+        pthread_cond_signal(&r->done_one);
+    }
+    pthread_mutex_unlock(&r->lock);
+    return NULL;
+}
+
+/* Signals are the main thread's: only it waits in a way that they interrupt. */
+static unsigned start(struct run *r, struct worker *workers)
+{
+    unsigned n = 0;
+    sigset_t ours, before;
+
+    sigemptyset(&ours);
+    sigaddset(&ours, SIGINT);
+    sigaddset(&ours, SIGTERM);
+    sigaddset(&ours, SIGHUP);
+    pthread_sigmask(SIG_BLOCK, &ours, &before);
+    while (n < r->b->threads && n < r->b->n) {
+        workers[n] = (struct worker){.run = r, .number = n};
+        if (pthread_create(&workers[n].thread, NULL, work, &workers[n]) != 0)
+            break;
+        n++;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return n;
+}
+
+static void wait_a_little(struct run *r)
+{
+    struct timespec until;
+
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += WAIT_MS * 1000000;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_cond_timedwait(&r->done_one, &r->lock, &until);
+}
+
+/* Gives the block that is due. False if give() wants no more. */
+static bool give_one(struct run *r)
+{
+    pthread_mutex_unlock(&r->lock);
+    bool more = r->b->give(r->b->arg, r->given);
+    pthread_mutex_lock(&r->lock);
+    r->done[r->given % r->b->window] = false;
+    r->given++;
+    pthread_cond_broadcast(&r->given_one);
+    return more;
+}
+
+/* Gives blocks as they come. False if give() wants no more. */
+static bool give_all(struct run *r)
+{
+    while (r->given < r->b->n) {
+        if (r->done[r->given % r->b->window]) {
+            if (!give_one(r))
+                return false;
+            continue;
+        }
+        if ((r->b->stop && r->b->stop()) || r->ended)
+            return true;
+        wait_a_little(r);
+        pthread_mutex_unlock(&r->lock);
+        if (r->b->wait)
+            r->b->wait(r->b->arg);
+        pthread_mutex_lock(&r->lock);
+    }
+    return true;
+}
+
+static bool run(struct run *r, struct worker *workers)
+{
+    unsigned n = start(r, workers);
+
+    pthread_mutex_lock(&r->lock);
+    bool more = n > 0 && give_all(r);
+    r->ended = true;
+    pthread_cond_broadcast(&r->given_one);
+    pthread_mutex_unlock(&r->lock);
+    for (unsigned i = 0; i < n; i++)
+        pthread_join(workers[i].thread, NULL);
+    pthread_mutex_lock(&r->lock);
+    if (more) /* interrupted: what was in work is done now */
+        give_all(r);
+    pthread_mutex_unlock(&r->lock);
+    return n > 0;
+}
+
+bool parallel_run(const struct parallel *b)
+{
+    struct run r = {.b = b,
+                    .lock = PTHREAD_MUTEX_INITIALIZER,
+                    .given_one = PTHREAD_COND_INITIALIZER,
+                    .done = calloc(b->window, sizeof *r.done)};
+    struct worker *workers = calloc(b->threads, sizeof *workers);
+    pthread_condattr_t monotonic;
+    bool ran;
+
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&r.done_one, &monotonic);
+    ran = b->n == 0 || (r.done && workers && run(&r, workers));
+    pthread_cond_destroy(&r.done_one);
+    pthread_condattr_destroy(&monotonic);
+    free(workers);
+    free(r.done);
+    return ran;
+}
+
+unsigned parallel_threads(void)
+{
+    cpu_set_t set;
+    long n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set)
+                                                         : sysconf(_SC_NPROCESSORS_ONLN);
+
+    return n > 0 ? (unsigned)n : 1;
+}

@@ -1,9 +1,0 @@
-/* cli.h -- the command line of a simulator: what its generated main() calls. */
-#ifndef CLI_H
-#define CLI_H
-#include "kernbench.h"
-
-/* Runs the command that `argv` asks for on `topo` (borrowed); returns the exit code. */
-int kb_cli_main(const kb_topology *topo, int argc, char **argv);
-
-#endif

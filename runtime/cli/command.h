@@ -1,0 +1,82 @@
+/* command.h -- what every command is given, and what commands share. */
+#ifndef CMD_H
+#define CMD_H
+#include "cli/options/opts.h"
+#include "cli/out/out_sqlite.h"
+#include "cli/report/report.h"
+
+/* One run of the command line. */
+struct cli {
+    const kb_topology *topo;
+    kb_info info;
+    const char *program; /* the topology's name */
+    struct opts opts;
+    struct out_sqlite *sqlite; /* owned: where rows go besides; NULL: nowhere */
+    struct report *report;     /* borrowed: the page that is wanted instead of rows; NULL: none */
+};
+
+/* Each command is a cmd_name() in cmd_name.c. They return after a message, or 0. */
+#define COMMAND(NAME, name, ...) enum exit_code cmd_##name(const struct cli *cli);
+#include "cli/options/opts.def"
+
+/* Runs the command that the options name. */
+enum exit_code cmd_start(const struct cli *cli);
+
+/* Prints `rows` in the format and to the place that were asked for; --sqlite gets them after that.
+ */
+enum exit_code cmd_print(const struct cli *cli, const struct rows *rows);
+
+/*
+ * Opens the output that was asked for, calls `run` with it, and closes it: kept if `run` returned
+ * EXIT_OK, EXIT_DIFFERENT or EXIT_INTERRUPTED. It is opened first: a folder that cannot be written
+ * to is not found out after hours. Meanwhile Ctrl-C only makes stop_asked() true.
+ */
+enum exit_code cmd_output(const struct cli *cli, enum exit_code (*run)(void *arg, struct sink *s),
+                          void *arg);
+
+/* Is what a command that ends with `code` has printed a result? */
+bool cmd_is_kept(enum exit_code code);
+
+/* As cmd_print(), to an open `s`, which stays open. */
+void cmd_write(const struct cli *cli, const struct rows *rows, struct sink *s);
+
+/* The same, with the arguments that the rows were made with. */
+void cmd_write_with(const struct cli *cli, const struct rows *rows, const struct origin_arg *args,
+                    size_t n_args, struct sink *s);
+
+/* As cmd_write(), of rows that are not the command's own: their schema is kernbench.`name`. */
+void cmd_write_as(const struct cli *cli, const char *name, const struct rows *rows, struct sink *s);
+
+/* What results of this command line say about their origin. */
+struct origin cmd_origin(const struct cli *cli);
+
+/* For what prints rows by itself: adds them to the database of --sqlite, after all is printed. */
+void cmd_add(const struct cli *cli, const struct rows *rows, const struct origin *origin,
+             struct sink *s);
+
+/* A line on stderr about a result, which a report tells, too. */
+void cmd_note(const struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The same as say() has it: "PROGRAM: ..."; returns `code`. */
+enum exit_code cmd_say(const struct cli *cli, enum exit_code code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Says why a call failed; returns its exit code. */
+enum exit_code cmd_fail(const struct cli *cli, kb_status status, const kb_error *why);
+
+/* "c0.pe3" in `name`, which is returned; PEs are numbered over all SIPs and cubes. */
+static inline const char *cmd_name_pe(const struct cli *cli, uint32_t pe,
+                                      char name[KB_ENDPOINT_BYTES])
+{
+    const kb_info *info = &cli->info;
+    uint32_t cube = pe / info->pes_per_cube, cubes = info->cubes_per_sip;
+    kb_endpoint end = {KB_PE, cube / cubes, cube % cubes, pe % info->pes_per_cube};
+
+    kb_endpoint_name(&end, name);
+    return name;
+}
+
+/* Reads an operand as an endpoint; EXIT_USAGE after a message. */
+enum exit_code cmd_endpoint(const struct cli *cli, const char *word, kb_endpoint *out);
+
+#endif

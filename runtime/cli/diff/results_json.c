@@ -1,0 +1,396 @@
+/* results_json.c -- the rows of a result in JSON, or in JSON lines, by jansson. */
+#include "cli/diff/number.h"
+#include "cli/diff/results.h"
+#include "cli/out/say.h"
+#include "base/text.h"
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef KB_NO_JANSSON
+bool results_json_begin(struct results *r)
+{
+    r->code = say(r->program, EXIT_SYSTEM, "cannot read %s: this build has no jansson, for JSON",
+                  r->name);
+    return false;
+}
+
+bool results_json_next(struct results *r)
+{
+    (void)r;
+    return false;
+}
+
+void results_json_end(struct results *r)
+{
+    (void)r;
+}
+#else
+#include <jansson.h>
+#include <stdio.h>
+
+enum { SHOWN_BYTES = 64, MORE_BYTES = 64 * 1024 };
+
+/* What the next line of JSON that is printed, a row on each line, may be. */
+enum expected { ANY_LINE, ROW_OR_END, ROW, END, NOTHING };
+
+struct results_json {
+    json_t *head; /* owned: the object, or the first line */
+    json_t *rows; /* borrowed from it; NULL: lines */
+    json_t *row;  /* the row being read; owned, if there are lines */
+    size_t n;     /* rows read */
+    enum expected expected;
+    char *quoted; /* owned: a text whose numbers are strings */
+    size_t room;  /* in it */
+};
+
+/* -- numbers that keep their digits --------------------------------------------------------- */
+
+/* The length of the string that begins at `from`, quotes included; `end` if it does not end. */
+static size_t string_span(const char *from, const char *end)
+{
+    const char *p = from + 1;
+
+    while (p < end && *p != '"')
+        p += *p == '\\' && p + 1 < end ? 2 : 1;
+    return (size_t)((p < end ? p + 1 : end) - from);
+}
+
+/*
+ * Copies JSON, numbers as strings: jansson makes doubles of them, which have 15 digits. Strings
+ * and numbers are told apart by what is in them, as those of a CSV are. What is no number stays,
+ * so that jansson finds it. Ends after `stop` bytes of output; *n_out is how many there are, at
+ * most 2 * len + 2. Returns how much of the input that was.
+ */
+static size_t quote_numbers(const char *from, size_t len, size_t stop, char *to, size_t *n_out)
+{
+    const char *p = from, *end = from + len;
+    size_t out = 0;
+
+    while (p < end && out < stop) {
+        bool number = *p == '-' || (*p >= '0' && *p <= '9');
+        size_t n = number ? number_span(p) : *p == '"' ? string_span(p, end) : 1;
+        size_t bad = number ? n + strspn(p + n, "0123456789+-.eE") : 0;
+
+        if (bad > n) { /* "007", "1.2.3" */
+            number = false;
+            n = bad;
+        }
+        number = number && n > 0;
+        n = n > 0 ? n : 1;
+        if (number && to)
+            to[out] = '"';
+        if (to)
+            memcpy(to + out + number, p, n);
+        if (number && to)
+            to[out + n + 1] = '"';
+        out += n + (number ? 2 : 0);
+        p += n;
+    }
+    *n_out = out;
+    return (size_t)(p - from);
+}
+
+/* What is wrong at `at`, in this line or behind it. Always false. */
+static bool bad_place(struct results *r, const char *at, const char *what, const char *more)
+{
+    for (const char *lf; (lf = memchr(r->line_start, '\n', (size_t)(at - r->line_start)));) {
+        r->line++;
+        r->line_start = lf + 1;
+    }
+    return results_bad(r, at, what, more);
+}
+
+/* What jansson says, at its place in the file; `from` is where the reading began. */
+static bool bad_json(struct results *r, const char *from, size_t len, const json_error_t *error)
+{
+    size_t position = error->position > 0 ? (size_t)error->position - 1 : 0, n;
+    const char *at = from + quote_numbers(from, len, position, NULL, &n);
+    char shown[sizeof error->text];
+
+    return bad_place(r, at, "no JSON: %s",
+                     text_show(error->text, strlen(error->text), shown, sizeof shown));
+}
+
+/* NULL with *error, whose text is empty without memory. */
+static json_t *parse(struct results_json *j, const char *from, size_t len, json_error_t *error)
+{
+    size_t n;
+
+    error->text[0] = '\0';
+    if (j->room < 2 * len + 2) {
+        free(j->quoted);
+        j->room = 2 * len + MORE_BYTES;
+        j->quoted = malloc(j->room);
+    }
+    if (!j->quoted)
+        return NULL;
+    quote_numbers(from, len, SIZE_MAX, j->quoted, &n);
+    return json_loadb(j->quoted, n, JSON_REJECT_DUPLICATES, error);
+}
+
+static bool no_memory(struct results *r)
+{
+    r->code = say(r->program, EXIT_SYSTEM, "out of memory for %s", r->name);
+    return false;
+}
+
+static bool parse_failed(struct results *r, const char *from, size_t len, const json_error_t *error)
+{
+    return error->text[0] ? bad_json(r, from, len, error) : no_memory(r);
+}
+
+/* -- the origin ----------------------------------------------------------------------------- */
+
+static void read_origin(struct results *r)
+{
+    const json_t *head = r->json->head, *topology = json_object_get(head, "topology");
+
+    r->origin = (struct results_origin){
+        .schema = json_string_value(json_object_get(head, "schema")),
+        .topology = json_string_value(json_object_get(topology, "name")),
+        .hash = json_string_value(json_object_get(topology, "hash")),
+        .version = json_string_value(json_object_get(head, "version")),
+        .command = json_string_value(json_object_get(head, "command")),
+        .seed = json_string_value(json_object_get(head, "seed")),
+    };
+}
+
+static void skip_line(struct results *r, size_t len)
+{
+    r->at += len + (r->at[len] == '\n');
+    r->line++;
+    r->line_start = r->at;
+}
+
+/* Is the first line an object by itself, as that of JSON lines is? */
+static bool begin_lines(struct results *r)
+{
+    size_t len = strcspn(r->at, "\n");
+    json_error_t error;
+
+    r->json->head = parse(r->json, r->at, len, &error);
+    if (json_object_get(r->json->head, "schema") && !json_object_get(r->json->head, "rows")) {
+        skip_line(r, len);
+        return true;
+    }
+    json_decref(r->json->head);
+    r->json->head = NULL;
+    return false;
+}
+
+/* Is a line what commands print for a row of JSON, or behind the last one? */
+static bool is_printed_row(struct results *r, const char *line)
+{
+    size_t len = strcspn(line, "\n");
+    json_error_t error;
+
+    if (len == 2 && memcmp(line, "]}", 2) == 0)
+        return true;
+    json_t *row = parse(r->json, line, len - (len > 0 && line[len - 1] == ','), &error);
+    bool is_row = json_is_object(row);
+    json_decref(row);
+    return is_row;
+}
+
+/*
+ * Is this JSON as commands print it, with a row on each line? It is then read by lines, too: a
+ * tree of all rows takes 5 KB for each. JSON that others have written anew takes that.
+ */
+static bool begin_printed(struct results *r)
+{
+    static const char ends_in[] = "\"rows\":[", closing[] = "]}";
+    size_t len = strcspn(r->at, "\n"), n = sizeof ends_in - 1;
+    json_error_t error;
+
+    if (len < n || memcmp(r->at + len - n, ends_in, n) != 0 || !r->at[len] ||
+        !is_printed_row(r, r->at + len + 1))
+        return false;
+    char *head = malloc(len + sizeof closing);
+    if (!head)
+        return no_memory(r);
+    memcpy(head, r->at, len);
+    memcpy(head + len, closing, sizeof closing);
+    r->json->head = parse(r->json, head, len + sizeof closing - 1, &error);
+    free(head);
+    if (!r->json->head)
+        return false;
+    skip_line(r, len);
+    r->json->expected = ROW_OR_END;
+    return true;
+}
+
+static bool begin_object(struct results *r)
+{
+    size_t len = r->len - (size_t)(r->at - r->text);
+    json_error_t error;
+
+    r->json->head = parse(r->json, r->at, len, &error);
+    if (!r->json->head)
+        return parse_failed(r, r->at, len, &error);
+    r->json->rows = json_object_get(r->json->head, "rows");
+    if (!json_is_array(r->json->rows))
+        return results_bad(r, r->at, "this is no result: it has no list 'rows'");
+    r->json->row = json_array_get(r->json->rows, 0);
+    r->row = r->text; /* the tree has copies of all */
+    return true;
+}
+
+/* -- rows ----------------------------------------------------------------------------------- */
+
+/* The line behind the last row; nothing follows it. */
+static bool end_printed(struct results *r, size_t len)
+{
+    skip_line(r, len);
+    r->json->expected = NOTHING;
+    const char *more = r->at + strspn(r->at, " \t\r\n");
+    return *more ? bad_place(r, more, "%s", "text behind the end of JSON") : false;
+}
+
+/* A line of JSON that is printed: a row, with a comma or without, or the end. */
+static bool next_printed(struct results *r)
+{
+    struct results_json *j = r->json;
+    size_t len = strcspn(r->at, "\n");
+    const char *line = r->at;
+    bool comma = len > 0 && line[len - 1] == ',', end = len == 2 && memcmp(line, "]}", 2) == 0;
+    json_error_t error;
+
+    r->line_start = line;
+    if (end ? j->expected == ROW : j->expected == END || len == 0)
+        return results_bad(r, line, "no JSON: %s", end ? "no row behind a comma" : "']}' expected");
+    if (end)
+        return end_printed(r, len);
+    r->row = r->at;
+    r->at += len + (r->at[len] == '\n');
+    j->expected = comma ? ROW : END;
+    j->row = parse(j, line, len - comma, &error);
+    return j->row || parse_failed(r, line, len - comma, &error);
+}
+
+/* The next line that is one; false at the end, or after a message. */
+static bool next_line(struct results *r)
+{
+    json_error_t error;
+
+    json_decref(r->json->row);
+    r->json->row = NULL;
+    if (r->json->expected == NOTHING)
+        return false;
+    if (r->json->expected)
+        return next_printed(r);
+    for (;;) {
+        size_t len = strcspn(r->at, "\n");
+        const char *line = r->row = r->at;
+
+        r->line_start = line;
+        if (len == 0 && !*r->at)
+            return false;
+        r->at += len + (r->at[len] == '\n');
+        if (strspn(line, " \t\r") < len) {
+            r->json->row = parse(r->json, line, len, &error);
+            return r->json->row || parse_failed(r, line, len, &error);
+        }
+        r->line++;
+    }
+}
+
+/* "row 3", where the line says nothing. Always false. */
+static bool bad_row(struct results *r, const char *what, const char *name)
+{
+    char shown[SHOWN_BYTES];
+
+    text_show(name, strlen(name), shown, sizeof shown);
+    if (!r->json->rows)
+        return results_bad(r, r->line_start, what, shown);
+    char text[256];
+    snprintf(text, sizeof text, what, shown);
+    r->code = say(r->name, EXIT_INPUT, "row %zu: %s", r->json->n, text);
+    return false;
+}
+
+/* Columns are what the first row has. */
+static bool find_columns(struct results *r)
+{
+    json_t *row = r->json->row;
+    size_t c = 0;
+
+    if (!json_is_object(row))
+        return bad_row(r, "a row is an object%s", "");
+    if (!results_columns(r, r->line_start, json_object_size(row)))
+        return false;
+    for (void *i = json_object_iter(row); i; i = json_object_iter_next(row, i))
+        if (!(r->columns[c++] = strdup(json_object_iter_key(i))))
+            return no_memory(r);
+    return true;
+}
+
+static bool set_cell(struct results *r, size_t c)
+{
+    const json_t *value = json_object_get(r->json->row, r->columns[c]);
+    const char *text = json_string_value(value);
+
+    if (!value)
+        return bad_row(r, "no '%s', which the first row has", r->columns[c]);
+    if (!text && !json_is_boolean(value) && !json_is_null(value))
+        return bad_row(r, "'%s' is neither number nor text", r->columns[c]);
+    if (json_is_boolean(value))
+        text = json_is_true(value) ? "true" : "false";
+    r->cells[c] = text && *text ? text : NULL;
+    return true;
+}
+
+static bool set_cells(struct results *r)
+{
+    if (!json_is_object(r->json->row))
+        return bad_row(r, "a row is an object%s", "");
+    for (size_t c = 0; c < r->n_columns; c++)
+        if (!set_cell(r, c))
+            return false;
+    return json_object_size(r->json->row) == r->n_columns ||
+           bad_row(r, "more columns than the first row has%s", "");
+}
+
+bool results_json_begin(struct results *r)
+{
+    r->json = calloc(1, sizeof *r->json);
+    if (!r->json)
+        return no_memory(r);
+    bool lines = begin_printed(r) || begin_lines(r);
+    if (r->code || (!lines && !begin_object(r)))
+        return false;
+    read_origin(r);
+    if (lines && !next_line(r))
+        return !r->code;
+    return !r->json->row || find_columns(r);
+}
+
+/* The first row has been read for its columns. */
+bool results_json_next(struct results *r)
+{
+    struct results_json *j = r->json;
+
+    if (j->n > 0 && !j->rows) {
+        r->line++;
+        next_line(r);
+    } else if (j->n > 0) {
+        j->row = json_array_get(j->rows, j->n);
+    }
+    if (!j->row || r->code || !set_cells(r))
+        return false;
+    j->n++;
+    r->row_line = j->rows ? 0 : r->line;
+    return true;
+}
+
+void results_json_end(struct results *r)
+{
+    for (size_t c = 0; c < r->n_columns; c++)
+        free((char *)r->columns[c]);
+    if (!r->json->rows)
+        json_decref(r->json->row);
+    json_decref(r->json->head);
+    free(r->json->quoted);
+    free(r->json);
+    r->json = NULL;
+}
+#endif

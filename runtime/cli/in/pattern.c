@@ -1,0 +1,108 @@
+/* pattern.c -- the traffic that --pattern, --rate and their like ask for. */
+#include "cli/in/pattern.h"
+#include "cli/out/say.h"
+#include "base/text.h"
+#include "cli/in/transactions.h"
+#include <string.h>
+
+static const char *const pattern_names[] = {
+    [KB_UNIFORM] = "uniform",     [KB_LOCAL] = "local",     [KB_NEIGHBOR] = "neighbor",
+    [KB_TRANSPOSE] = "transpose", [KB_BITCOMP] = "bitcomp", [KB_HOTSPOT] = "hotspot",
+    [KB_MATRIX] = "matrix"};
+
+enum { N_PATTERNS = sizeof pattern_names / sizeof *pattern_names };
+
+/* What stands behind the colon of "hotspot:20%". */
+static enum exit_code read_share(struct pattern *p, const struct cli *cli, const char *text)
+{
+    size_t len = strlen(text);
+    int64_t millionths; /* of a per cent, read as fs of a ns */
+
+    if (len > 0 && text[len - 1] == '%')
+        len--;
+    if (!text_read_ns(text, len, &millionths) || millionths > 100 * KB_FS_PER_NS)
+        return say(cli->program, EXIT_USAGE,
+                   "--pattern: hotspot:P needs a number of per cent, 0 to 100");
+    p->traffic.hotspot = (double)millionths / (100.0 * KB_FS_PER_NS);
+    return EXIT_OK;
+}
+
+/* What stands behind the colon of a pattern; NULL: nothing. */
+static enum exit_code read_argument(struct pattern *p, const struct cli *cli, const char *text)
+{
+    const char *program = cli->program;
+    enum exit_code code;
+
+    switch (p->traffic.pattern) {
+    case KB_HOTSPOT:
+        return read_share(p, cli, text ? text : "");
+    case KB_MATRIX:
+        if (!text || !*text)
+            return say(program, EXIT_USAGE, "--pattern: matrix:FILE needs a file");
+        code = matrix_read(&p->matrix, cli, text);
+        p->traffic.matrix = p->matrix.row;
+        p->traffic.n_matrix = p->matrix.n;
+        return code;
+    default:
+        if (text)
+            return say(program, EXIT_USAGE, "--pattern: %s takes no ':'",
+                       pattern_names[p->traffic.pattern]);
+        return EXIT_OK;
+    }
+}
+
+static enum exit_code read_pattern(struct pattern *p, const struct cli *cli)
+{
+    const char *text = cli->opts.pattern, *colon = strchr(text, ':');
+    char name[64];
+    size_t len = colon ? (size_t)(colon - text) : strlen(text);
+
+    text_show(text, len, name, sizeof name);
+    for (int i = 0; i < N_PATTERNS; i++) {
+        if (strcmp(name, pattern_names[i]) != 0)
+            continue;
+        p->traffic.pattern = (kb_pattern)i;
+        return read_argument(p, cli, colon ? colon + 1 : NULL);
+    }
+    return say_unknown(cli->program, "pattern", "", name, pattern_names, N_PATTERNS);
+}
+
+static enum exit_code read_op(struct pattern *p, const struct cli *cli)
+{
+    const char *op = cli->opts.op;
+
+    if (op && strcmp(op, op_names[KB_READ]) != 0 && strcmp(op, op_names[KB_WRITE]) != 0)
+        return say_unknown(cli->program, "op", "", op, op_names, KB_WRITE + 1);
+    p->traffic.op = op && strcmp(op, op_names[KB_WRITE]) == 0 ? KB_WRITE : KB_READ;
+    return EXIT_OK;
+}
+
+static enum exit_code read_rates(struct pattern *p, const struct cli *cli)
+{
+    char why[LIST_WHY_BYTES];
+
+    if (!list_read(&p->rates, LIST_RATES, cli->opts.rate, why))
+        return say(cli->program, EXIT_USAGE, "--rate: %s", why);
+    return EXIT_OK;
+}
+
+enum exit_code pattern_read(struct pattern *p, const struct cli *cli)
+{
+    const struct opts *o = &cli->opts;
+    enum exit_code code;
+
+    if (!o->pattern || !o->rate)
+        return say(cli->program, EXIT_USAGE,
+                   "load needs --pattern and --rate, see '%s load --help'", cli->program);
+    p->traffic = (kb_traffic){.nbytes = o->bytes, .txns = o->txns, .fixed = o->fixed};
+    code = read_rates(p, cli);
+    if (!code)
+        code = read_op(p, cli);
+    return code ? code : read_pattern(p, cli);
+}
+
+void pattern_free(struct pattern *p)
+{
+    list_free(&p->rates);
+    matrix_free(&p->matrix);
+}

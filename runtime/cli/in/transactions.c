@@ -1,0 +1,370 @@
+/* transactions.c -- the input of `replay`: a CSV of transactions, read into a simulation. */
+#include "cli/in/transactions.h"
+#include "engine/dependencies.h"
+#include "cli/in/fields.h"
+#include "cli/out/say.h"
+#include "base/text.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SHOWN_BYTES = 64, IDS_MAX = LINE_BYTES_MAX / 2, PLACES_FIRST = 64 };
+
+enum field_id {
+    FIELD_ISSUE,
+    FIELD_OP,
+    FIELD_SRC,
+    FIELD_DST,
+    FIELD_OFFSET,
+    FIELD_NBYTES,
+    N_REQUIRED,
+    FIELD_AFTER = N_REQUIRED,
+    FIELD_THINK,
+    N_FIELDS
+};
+
+static const char *const further[N_FIELDS - N_REQUIRED] = {"after", "think_ns"};
+
+const char *const op_names[N_OPS] = {
+    [KB_READ] = "read", [KB_WRITE] = "write", [KB_H2D] = "h2d", [KB_D2H] = "d2h"};
+
+/*
+ * A row that waits for itself or for a later one, so that only the end of the file tells whether
+ * that is there, and whether it waits in turn: every cycle's first row is such a one.
+ */
+struct place {
+    uint64_t row, line;
+    uint64_t last_id; /* the largest it waits for */
+    uint32_t after_column, last_id_column;
+};
+
+/* The reading of one file, a row's id being its number. */
+struct input {
+    struct fields fields;
+    const kb_topology *topo;
+    kb_sim *sim;
+
+    /* What rows wait for. */
+    uint64_t *ids; /* of the current row; owned */
+    size_t n_ids, n_places, places_room;
+    struct place *places; /* in order; owned */
+};
+
+/* -- fields --------------------------------------------------------------------------------- */
+
+static bool read_issue(struct input *in, const struct field *f, kb_request *q)
+{
+    return text_read_ns(f->text, f->len, &q->issue_fs) ||
+           fields_bad_field(&in->fields, f, "issue_ns",
+                            "a time: 0 to " TEXT_NS_MAX_SHOWN ", at most six decimals");
+}
+
+static bool read_op(struct input *in, const struct field *f, kb_op *out)
+{
+    char shown[SHOWN_BYTES], all[SHOWN_BYTES];
+
+    for (int op = 0; op < N_OPS; op++)
+        if (f->len == strlen(op_names[op]) && memcmp(f->text, op_names[op], f->len) == 0) {
+            *out = (kb_op)op;
+            return true;
+        }
+    const char *near = text_nearest(f->text, f->len, op_names, N_OPS);
+    text_show(f->text, f->len, shown, sizeof shown);
+    if (near)
+        return fields_bad(&in->fields, f->text, "unknown op '%s', did you mean '%s'?", shown, near);
+    text_join(op_names, N_OPS, "", all, sizeof all);
+    return fields_bad(&in->fields, f->text, "unknown op '%s': it is one of %s", shown, all);
+}
+
+static bool read_endpoint(struct input *in, const struct field *f, kb_endpoint *out)
+{
+    kb_error why; /* filled only by what fails */
+
+    if (kb_endpoint_parse(in->topo, f->text, f->len, out, &why) != KB_OK)
+        return fields_bad(&in->fields, f->text, "%s", why.text);
+    return true;
+}
+
+static bool is_host_op(kb_op op)
+{
+    return op == KB_H2D || op == KB_D2H;
+}
+
+static bool read_src(struct input *in, const struct field *f, kb_request *q)
+{
+    kb_kind kind = is_host_op(q->op) ? KB_HOST : KB_PE;
+    char shown[SHOWN_BYTES];
+
+    if (!read_endpoint(in, f, &q->src))
+        return false;
+    if (q->src.kind != kind)
+        return fields_bad(&in->fields, f->text, "%s: the src of %s is a %s",
+                          text_show(f->text, f->len, shown, sizeof shown), op_names[q->op],
+                          kind == KB_HOST ? "host" : "PE");
+    return true;
+}
+
+/* A global address in place of endpoint and offset. */
+static bool is_address(const struct field *f)
+{
+    return f->len >= 2 && f->text[0] == '0' && f->text[1] == 'x';
+}
+
+static bool read_hex(const char *text, size_t len, uint64_t *out)
+{
+    static const char digits[] = "0123456789abcdef0123456789ABCDEF";
+
+    *out = 0;
+    for (size_t i = 0; i < len; i++) {
+        const char *digit = text[i] ? strchr(digits, text[i]) : NULL;
+
+        if (!digit)
+            return false;
+        *out = *out << 4 | (uint64_t)((digit - digits) & 15);
+    }
+    return len > 0 && len <= 16;
+}
+
+static bool read_address(struct input *in, const struct field *f, kb_request *q)
+{
+    uint64_t address;
+
+    if (!read_hex(f->text + 2, f->len - 2, &address))
+        return fields_bad_field(&in->fields, f, "dst",
+                                "an address: 0x and at most 16 hexadecimal digits");
+    if (kb_address_find(in->topo, address, &q->dst, &q->offset) != KB_OK)
+        return fields_bad_field(&in->fields, f, "dst", "the address of any byte of this topology");
+    return true;
+}
+
+/* "0x2000000000, in c0.pe0.tcm": what is to be said of a dst. */
+static const char *show_dst(const struct field *f, const kb_endpoint *dst, char *text, size_t room)
+{
+    char shown[SHOWN_BYTES], name[KB_ENDPOINT_BYTES];
+
+    text_show(f->text, f->len, shown, sizeof shown);
+    kb_endpoint_name(dst, name);
+    snprintf(text, room, "%s%s%s", shown, is_address(f) ? ", in " : "", is_address(f) ? name : "");
+    return text;
+}
+
+static bool read_dst(struct input *in, const struct field *f, kb_request *q)
+{
+    bool host = is_host_op(q->op);
+    char shown[2 * SHOWN_BYTES];
+
+    if (!(is_address(f) ? read_address(in, f, q) : read_endpoint(in, f, &q->dst)))
+        return false;
+    if (q->dst.kind != KB_SLICE && (host || q->dst.kind != KB_SRAM))
+        return fields_bad(&in->fields, f->text, "%s: the dst of %s is a slice%s",
+                          show_dst(f, &q->dst, shown, sizeof shown), op_names[q->op],
+                          host ? "" : " or an SRAM");
+    if (host && q->dst.sip != q->src.sip)
+        return fields_bad(&in->fields, f->text, "%s: the host is of SIP %u, it reaches no other",
+                          show_dst(f, &q->dst, shown, sizeof shown), q->src.sip);
+    return true;
+}
+
+static bool read_range(struct input *in, const struct field field[N_FIELDS], kb_request *q)
+{
+    uint64_t room = kb_memory_bytes(in->topo, &q->dst);
+    const struct field *offset = &field[FIELD_OFFSET], *nbytes = &field[FIELD_NBYTES];
+    char dst[KB_ENDPOINT_BYTES];
+
+    if (is_address(&field[FIELD_DST])) {
+        if (offset->len > 0)
+            return fields_bad_field(&in->fields, offset, "offset",
+                                    "empty, as it is beside an address");
+    } else if (!text_read_size(offset->text, offset->len, &q->offset))
+        return fields_bad_field(&in->fields, offset, "offset",
+                                "a size: digits, then K, M or G if wanted");
+    if (!text_read_size(nbytes->text, nbytes->len, &q->nbytes) || q->nbytes == 0)
+        return fields_bad_field(&in->fields, nbytes, "nbytes",
+                                "a size above 0: digits, then K, M or G if wanted");
+    if (q->offset < room && q->nbytes <= room - q->offset)
+        return true;
+    kb_endpoint_name(&q->dst, dst);
+    return fields_bad(&in->fields, q->offset < room ? nbytes->text : offset->text,
+                      "offset + nbytes is past the end of %s, which holds %llu bytes", dst,
+                      (unsigned long long)room);
+}
+
+/* -- rows that wait for others -------------------------------------------------------------- */
+
+static void no_memory(struct input *in)
+{
+    in->fields.code = say(in->fields.program, EXIT_SYSTEM, "out of memory after %llu transactions",
+                          (unsigned long long)kb_sim_count(in->sim));
+}
+
+/* Room for one more place. False without memory. */
+static bool room_for_place(struct input *in)
+{
+    size_t room = in->places_room ? 2 * in->places_room : PLACES_FIRST;
+    struct place *moved;
+
+    if (in->n_places < in->places_room)
+        return true;
+    moved = realloc(in->places, room * sizeof *moved);
+    if (!moved)
+        return false;
+    in->places = moved;
+    in->places_room = room;
+    return true;
+}
+
+/* "3|7": ids of rows, which the file may not have. The last of them all in `place`. */
+static bool read_ids(struct input *in, const struct field *f, struct place *place)
+{
+    in->n_ids = 0;
+    if (f->len == 0)
+        return true;
+    for (const char *at = f->text, *end = at + f->len, *bar; at; at = bar ? bar + 1 : NULL) {
+        bar = memchr(at, '|', (size_t)(end - at));
+        struct field one = {at, (size_t)((bar ? bar : end) - at)};
+        uint64_t *id = &in->ids[in->n_ids++];
+
+        if (!text_read_count(one.text, one.len, id))
+            return fields_bad_field(&in->fields, &one, "after",
+                                    "the id of a row: digits, with | between two ids");
+        if (in->n_ids == 1 || *id > place->last_id) {
+            place->last_id = *id;
+            place->last_id_column = (uint32_t)fields_column(&in->fields, at);
+        }
+    }
+    return true;
+}
+
+static bool read_think(struct input *in, const struct field *f, int64_t *think_fs)
+{
+    if (f->len > 0 && !text_read_ns(f->text, f->len, think_fs))
+        return fields_bad_field(&in->fields, f, "think_ns",
+                                "a time: 0 to " TEXT_NS_MAX_SHOWN ", at most six decimals");
+    if (*think_fs > 0 && in->n_ids == 0)
+        return fields_bad(&in->fields, f->text,
+                          "think_ns without after: there is nothing that it could follow");
+    return true;
+}
+
+/* What the row that was just added waits for. */
+static void add_waits(struct input *in, const struct place *place, int64_t think_fs)
+{
+    struct fields *fields = &in->fields;
+    kb_error why; /* filled only by what fails */
+
+    if (in->n_ids == 0)
+        return;
+    if (place->last_id >= fields->n_rows) {
+        if (!room_for_place(in)) {
+            no_memory(in);
+            return;
+        }
+        in->places[in->n_places++] = *place;
+    }
+    if (fields->n_bad > 0 || place->last_id >= EV_MAX_SLOTS - 1)
+        return; /* there will be no run */
+    switch (kb_sim_after(in->sim, fields->n_rows, in->ids, in->n_ids, think_fs, &why)) {
+    case KB_OK:
+        break;
+    case KB_NO_MEMORY:
+        no_memory(in);
+        break;
+    default:
+        fields_bad_at(fields, place->line, place->last_id_column, why.text);
+    }
+}
+
+static void check_ids(struct input *in)
+{
+    for (size_t i = 0; i < in->n_places && !fields_enough(&in->fields); i++) {
+        const struct place *place = &in->places[i];
+        char text[128];
+
+        if (place->last_id < in->fields.n_rows)
+            continue;
+        snprintf(text, sizeof text, "after '%llu' is the id of no row: the last one's is %llu",
+                 (unsigned long long)place->last_id, (unsigned long long)in->fields.n_rows - 1);
+        fields_bad_at(&in->fields, place->line, place->last_id_column, text);
+    }
+}
+
+static void check_cycles(struct input *in)
+{
+    const struct place *place = in->places;
+    kb_error why = {""};
+    uint64_t id;
+    kb_status status = after_prepare(in->sim, &id, &why);
+
+    if (status == KB_NO_MEMORY)
+        no_memory(in);
+    if (status != KB_BAD_REQUEST)
+        return;
+    while (place->row != id)
+        place++;
+    fields_bad_at(&in->fields, place->line, place->after_column, why.text);
+}
+
+/* -- rows ----------------------------------------------------------------------------------- */
+
+static void read_row(void *arg, struct fields *fields, const struct field *field)
+{
+    struct input *in = arg;
+    const struct field *after = &field[FIELD_AFTER];
+    struct place place = {.row = fields->n_rows, .line = fields->lines.number};
+    int64_t think_fs = 0;
+    kb_request q = {.op = KB_READ};
+    kb_error why; /* filled only by what fails */
+
+    if (!read_issue(in, &field[FIELD_ISSUE], &q) || !read_op(in, &field[FIELD_OP], &q.op) ||
+        !read_src(in, &field[FIELD_SRC], &q) || !read_dst(in, &field[FIELD_DST], &q) ||
+        !read_range(in, field, &q) || !read_ids(in, after, &place) ||
+        !read_think(in, &field[FIELD_THINK], &think_fs))
+        return;
+    if (after->len > 0)
+        place.after_column = (uint32_t)fields_column(fields, after->text);
+    switch (kb_sim_add(in->sim, &q, &why)) {
+    case KB_OK:
+        add_waits(in, &place, think_fs);
+        break;
+    case KB_NO_MEMORY:
+        no_memory(in);
+        break;
+    default:
+        fields_bad(fields, field[FIELD_DST].text, "%s", why.text);
+    }
+}
+
+/* At the end of the file it is known which rows there are. */
+static void end_rows(void *arg, struct fields *fields)
+{
+    struct input *in = arg;
+
+    check_ids(in);
+    if (!fields->code)
+        check_cycles(in);
+}
+
+enum exit_code transactions_read(const kb_topology *topo, const char *program, const char *path,
+                                 bool quiet, kb_sim *sim)
+{
+    struct input in = {.fields = {.program = program,
+                                  .header = "issue_ns,op,src,dst,offset,nbytes",
+                                  .further = further,
+                                  .n_further = N_FIELDS - N_REQUIRED,
+                                  .hint = "what may follow nbytes is after and think_ns",
+                                  .row = read_row,
+                                  .end = end_rows,
+                                  .arg = &in,
+                                  .quiet = quiet},
+                       .topo = topo,
+                       .sim = sim,
+                       .ids = malloc(IDS_MAX * sizeof *in.ids)};
+
+    if (in.ids)
+        fields_read(&in.fields, path);
+    else
+        no_memory(&in);
+    free(in.ids);
+    free(in.places);
+    return in.fields.code;
+}

@@ -1,0 +1,139 @@
+/* out_json.c -- rows as JSON: one object, or lines of which the first says whence they come. */
+#include "cli/out/out.h"
+#include "base/text.h"
+#include <math.h>
+
+/* Does `c` stand for itself in a JSON string, and alone for a character? */
+static bool is_plain(char c)
+{
+    return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+}
+
+/* A string. The command line may be any bytes; JSON may not. Most are short and plain. */
+static void put_string(struct sink *s, const char *text)
+{
+    sink_char(s, '"');
+    while (*text) {
+        size_t n = 0;
+
+        while (is_plain(text[n]))
+            n++;
+        sink_bytes(s, text, n);
+        text += n;
+        if (*text)
+            s->at = text_put_json(sink_room(s, TEXT_JSON_BYTES), &text);
+    }
+    sink_char(s, '"');
+}
+
+static void put_cell(struct sink *s, const struct cell *cell)
+{
+    bool is_double = cell->type == CELL_FRACTION || cell->type == CELL_DECIMAL ||
+                     cell->type == CELL_PERCENT || cell->type == CELL_ERROR;
+
+    if (cell->type == CELL_TEXT)
+        put_string(s, cell->text);
+    else if (cell->type == CELL_NONE || (is_double && !isfinite(cell->value)))
+        sink_text(s, "null");
+    else
+        s->at = cell_put_exact(sink_room(s, TEXT_NUMBER_BYTES), cell);
+}
+
+static void put_row(const struct rows *rows, const struct cell *cells, struct sink *s)
+{
+    for (size_t c = 0; c < rows->n_columns; c++) {
+        sink_char(s, c > 0 ? ',' : '{');
+        put_string(s, rows->columns[c].name);
+        sink_char(s, ':');
+        put_cell(s, &cells[c]);
+    }
+    sink_char(s, '}');
+}
+
+/* A key and its string; `before` is what stands before the key. */
+static void put_pair(struct sink *s, const char *before, const char *key, const char *text)
+{
+    sink_text(s, before);
+    put_string(s, key);
+    sink_char(s, ':');
+    put_string(s, text);
+}
+
+/* ,"args":{"M":256,"dtype":"f16"} */
+static void put_args(const struct origin *origin, struct sink *s)
+{
+    sink_text(s, ",\"args\":{");
+    for (size_t i = 0; i < origin->n_args; i++) {
+        const struct origin_arg *arg = &origin->args[i];
+
+        if (i > 0)
+            sink_char(s, ',');
+        put_string(s, arg->name);
+        sink_char(s, ':');
+        if (arg->is_number)
+            sink_text(s, arg->value);
+        else
+            put_string(s, arg->value);
+    }
+    sink_char(s, '}');
+}
+
+/* Everything of the object but its rows and the closing brace. */
+static void put_origin(const struct origin *origin, struct sink *s)
+{
+    sink_text(s, "{\"schema\":\"kernbench.");
+    sink_text(s, origin->command);
+    sink_text(s, "/1\"");
+    put_pair(s, ",\"topology\":{", "name", origin->info->name);
+    put_pair(s, ",", "hash", origin->info->hash);
+    put_pair(s, ",", "config", origin->info->config);
+    put_pair(s, "},", "version", KB_VERSION);
+    put_pair(s, ",", "command", origin->command_line);
+    sink_text(s, ",\"seed\":");
+    s->at = text_put_count(sink_room(s, TEXT_NUMBER_BYTES), origin->seed);
+    if (origin->args)
+        put_args(origin, s);
+}
+
+void out_json_head(const struct origin *origin, struct sink *s)
+{
+    put_origin(origin, s);
+    sink_text(s, ",\"rows\":[");
+}
+
+void out_json_rows(const struct rows *rows, uint64_t from, uint64_t to, struct sink *s)
+{
+    struct cell cells[ROW_CELLS_MAX];
+    bool first = from == 0;
+
+    for (uint64_t i = from; i < to && sink_ok(s); i++) {
+        if (!rows->row(rows->arg, i, cells))
+            continue;
+        sink_text(s, first ? "\n" : ",\n");
+        put_row(rows, cells, s);
+        first = false;
+    }
+}
+
+void out_json_tail(struct sink *s)
+{
+    sink_text(s, "\n]}\n");
+}
+
+void out_jsonl_head(const struct origin *origin, struct sink *s)
+{
+    put_origin(origin, s);
+    sink_text(s, "}\n");
+}
+
+void out_jsonl_rows(const struct rows *rows, uint64_t from, uint64_t to, struct sink *s)
+{
+    struct cell cells[ROW_CELLS_MAX];
+
+    for (uint64_t i = from; i < to && sink_ok(s); i++) {
+        if (!rows->row(rows->arg, i, cells))
+            continue;
+        put_row(rows, cells, s);
+        sink_char(s, '\n');
+    }
+}

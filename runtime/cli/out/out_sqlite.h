@@ -1,0 +1,30 @@
+/* out_sqlite.h -- results added to a database of SQLite: what a command prints is one transaction.
+ */
+#ifndef OUT_SQLITE_H
+#define OUT_SQLITE_H
+#include "cli/exit.h"
+#include "cli/out/out.h"
+
+struct out_sqlite;
+
+/*
+ * Looks at `path` (borrowed) before the work begins, and creates nothing: that it cannot be
+ * written, or belongs to others, is not found out after hours. A NULL path is no database, and
+ * *out NULL, which the calls below take.
+ *
+ * returns  EXIT_OK, or EXIT_SYSTEM after a message; *out is NULL then
+ */
+enum exit_code out_sqlite_open(struct out_sqlite **out, const char *program, const char *path);
+
+/* Adds a run and its rows; nobody sees them yet. A failure is said, and stays until the end. */
+void out_sqlite_add(struct out_sqlite *db, const struct rows *rows, const struct origin *origin);
+
+/*
+ * Takes `db`. With `keep` what was added is there from now on, all of it or, after a failure,
+ * nothing.
+ *
+ * returns  EXIT_OK, or EXIT_SYSTEM after a message, here or before
+ */
+enum exit_code out_sqlite_close(struct out_sqlite *db, bool keep);
+
+#endif

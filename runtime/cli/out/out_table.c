@@ -1,0 +1,82 @@
+/* out_table.c -- rows as aligned columns, rounded for people. */
+#include "cli/out/out.h"
+#include "base/text.h"
+#include <string.h>
+
+static const char gap[] = "  ";
+
+/* What a cell looks like; `number` is room for it if it is one. */
+static const char *cell_show(const struct cell *cell, char number[TEXT_NUMBER_BYTES])
+{
+    if (cell->type == CELL_TEXT)
+        return cell->text;
+    if (cell->type == CELL_NONE)
+        return "-";
+    *cell_put_rounded(number, cell) = '\0';
+    return number;
+}
+
+static void widen(size_t *width, size_t n)
+{
+    if (n > *width)
+        *width = n;
+}
+
+/* First pass: the widest cell of every column. */
+static void measure(const struct rows *rows, size_t *width)
+{
+    char number[TEXT_NUMBER_BYTES];
+    struct cell cells[ROW_CELLS_MAX];
+
+    for (size_t c = 0; c < rows->n_columns; c++)
+        width[c] = strlen(rows->columns[c].name);
+    for (uint64_t i = 0; i < rows->n_rows; i++) {
+        if (!rows->row(rows->arg, i, cells))
+            continue;
+        for (size_t c = 0; c < rows->n_columns; c++)
+            widen(&width[c], strlen(cell_show(&cells[c], number)));
+    }
+}
+
+static void pad(struct sink *s, size_t n)
+{
+    for (; n > 0; n--)
+        sink_char(s, ' ');
+}
+
+/* Texts to the left, numbers to the right; no blanks at the end of a line. */
+static void put_field(const struct rows *rows, size_t c, const char *text, size_t width,
+                      struct sink *s)
+{
+    bool left = rows->columns[c].type == CELL_TEXT;
+    bool last = c + 1 == rows->n_columns;
+    size_t blanks = width - strlen(text);
+
+    if (!left)
+        pad(s, blanks);
+    sink_text(s, text);
+    if (left && !last)
+        pad(s, blanks);
+    sink_text(s, last ? "\n" : gap);
+}
+
+void out_table(const struct rows *rows, struct sink *s)
+{
+    char number[TEXT_NUMBER_BYTES];
+    struct cell cells[ROW_CELLS_MAX];
+    size_t width[ROW_CELLS_MAX];
+
+    measure(rows, width);
+    for (size_t c = 0; c < rows->n_columns; c++)
+        put_field(rows, c, rows->columns[c].name, width[c], s);
+    for (uint64_t i = 0; i < rows->n_rows && sink_ok(s); i++) {
+        if (!rows->row(rows->arg, i, cells))
+            continue;
+        for (size_t c = 0; c < rows->n_columns; c++)
+            put_field(rows, c, cell_show(&cells[c], number), width[c], s);
+    }
+    if (rows->note) {
+        sink_text(s, rows->note);
+        sink_char(s, '\n');
+    }
+}

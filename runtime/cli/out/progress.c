@@ -1,0 +1,58 @@
+/* progress.c -- a line on the terminal that says how far a long run is. */
+#include "cli/out/progress.h"
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+static const double first_s = 1.0;  /* a run this short shows nothing */
+static const double period_s = 0.2; /* between two lines */
+
+double progress_now_s(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+void progress_begin(struct progress *p, bool quiet)
+{
+    *p = (struct progress){.wanted = !quiet && isatty(STDERR_FILENO), .begin_s = progress_now_s()};
+    p->next_s = p->begin_s + first_s;
+}
+
+/* Seconds as long as they can be counted. */
+static void show_time(double s, const char *what)
+{
+    if (s < 99.5)
+        fprintf(stderr, ", %.0f s %s", s, what);
+    else if (s < 99.5 * 60)
+        fprintf(stderr, ", %.0f min %s", s / 60, what);
+    else
+        fprintf(stderr, ", %.1f h %s", s / 3600, what);
+}
+
+/* Blanks at the end of the line cover what a longer one left. */
+void progress_show(struct progress *p, uint64_t done, uint64_t total, const char *things)
+{
+    double now;
+
+    if (!p->wanted || (now = progress_now_s()) < p->next_s)
+        return;
+    double part = total == 0 ? 0 : done < total ? (double)done / (double)total : 1;
+    fprintf(stderr, "\r%5.1f %% of %llu %s", 100 * part, (unsigned long long)total, things);
+    if (part > 0)
+        show_time((now - p->begin_s) * (1 - part) / part, "left");
+    else
+        show_time(now - p->begin_s, "so far");
+    fputs("    ", stderr);
+    p->shown = true;
+    p->next_s = now + period_s;
+}
+
+void progress_end(struct progress *p)
+{
+    if (p->shown)
+        fprintf(stderr, "\r%79s\r", "");
+    p->shown = false;
+}

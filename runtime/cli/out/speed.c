@@ -1,0 +1,76 @@
+/* speed.c -- the closing line: how fast the simulator was, for whoever waited for it. */
+#include "cli/out/speed.h"
+#include "cli/out/progress.h"
+#include <stdio.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum { SHORT_BYTES = 32 };
+
+static const double worth_telling_s = 1; /* where nobody sits at a terminal */
+
+void speed_begin(struct speed *s)
+{
+    s->begin_s = progress_now_s();
+    s->host_s = 0;
+}
+
+void speed_end(struct speed *s)
+{
+    s->host_s = progress_now_s() - s->begin_s;
+}
+
+/* A number that is not negative with three digits and the nearest of `units`, each a thousand of
+ * the one before. */
+static void put_scaled(double value, const char *const units[], size_t n, char text[SHORT_BYTES])
+{
+    size_t i = 0;
+
+    for (; value >= 999.5 && i + 1 < n; i++)
+        value /= 1000;
+    snprintf(text, SHORT_BYTES, "%.*f%s",
+             value < 9.995   ? 2
+             : value < 99.95 ? 1
+                             : 0,
+             value, units[i]);
+}
+
+static void put_count(double value, char text[SHORT_BYTES])
+{
+    static const char *const units[] = {"", " thousand", " million", " billion"};
+
+    put_scaled(value, units, 4, text);
+}
+
+static void put_seconds(double seconds, char text[SHORT_BYTES])
+{
+    static const char *const units[] = {" ns", " us", " ms", " s"};
+
+    put_scaled(seconds * 1e9, units, 4, text);
+}
+
+/* The most that the process has had in memory; Linux counts in KiB. */
+static double peak_mb(void)
+{
+    struct rusage use;
+
+    return getrusage(RUSAGE_SELF, &use) == 0 ? (double)use.ru_maxrss * 1024 / 1e6 : 0;
+}
+
+void speed_say(const struct speed *s, const struct cli *cli, uint64_t count, const char *things,
+               double simulated_fs)
+{
+    double simulated_s = simulated_fs * 1e-15, host_s = s->host_s > 1e-9 ? s->host_s : 1e-9;
+    char rate[SHORT_BYTES], host[SHORT_BYTES], simulated[SHORT_BYTES];
+
+    if (cli->opts.quiet || cli->opts.fingerprint ||
+        (host_s < worth_telling_s && !isatty(STDERR_FILENO)))
+        return;
+    put_count((double)count / host_s, rate);
+    put_seconds(host_s, host);
+    put_seconds(simulated_s, simulated);
+    fprintf(stderr,
+            "%llu %s in %s: %s %s/s; simulated %s, simulated/host time %.2g; peak memory %.0f MB\n",
+            (unsigned long long)count, things, host, rate, things, simulated, simulated_s / host_s,
+            peak_mb());
+}

@@ -1,0 +1,387 @@
+/* report.c -- `report`: one HTML page of what a command has found. */
+#include "cli/report/report_parts.h"
+#include "cli/report/report_utilization.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* In the order of the page. */
+enum part {
+    PART_NOTES,
+    PART_PLOTS,
+    PART_ROWS,
+    PART_CAUSES,
+    PART_MACHINE,
+    PART_DISTANCES,
+    PART_USE,
+    PART_CONFIG,
+    N_PARTS
+};
+
+static const struct {
+    const char *id, *title;
+} parts[N_PARTS] = {
+    [PART_NOTES] = {"notes", "Notes"},
+    [PART_PLOTS] = {"plots", "At a glance"},
+    [PART_ROWS] = {"results", "Results"},
+    [PART_CAUSES] = {"causes", "Where the time goes"},
+    [PART_MACHINE] = {"machine", "The machine"},
+    [PART_DISTANCES] = {"distances", "From every PE to every memory"},
+    [PART_USE] = {"busy", "How busy it was"},
+    [PART_CONFIG] = {"config", "Configuration"},
+};
+
+/* A line of the notes. */
+struct note {
+    char *line;  /* owned: "rate 0.2: no steady state found" */
+    char *rates; /* owned: others that the same was said of: ", 0.3, 0.4"; NULL: none */
+};
+
+/* What is filled is in the page. */
+struct report {
+    const struct cli *cli;
+    struct note *note; /* owned */
+    size_t n_notes;
+    struct sink part[N_PARTS];
+    struct use use;
+    char *args; /* owned: "M=512 dtype=f16"; NULL: the command takes none */
+};
+
+struct report *report_new(const struct cli *cli)
+{
+    struct report *r = calloc(1, sizeof *r);
+    bool ok = r;
+
+    for (int i = 0; ok && i < N_PARTS; i++)
+        ok = sink_open_memory(&r->part[i]);
+    if (!ok) {
+        report_free(r);
+        return NULL;
+    }
+    r->cli = cli;
+    return r;
+}
+
+void report_free(struct report *r)
+{
+    for (int i = 0; r && i < N_PARTS; i++)
+        sink_free(&r->part[i]);
+    for (size_t i = 0; r && i < r->n_notes; i++) {
+        free(r->note[i].line);
+        free(r->note[i].rates);
+    }
+    if (r) {
+        free(r->note);
+        free(r->args);
+        use_free(&r->use);
+    }
+    free(r);
+}
+
+static bool is_empty(const struct sink *s)
+{
+    return s->at == s->buffer;
+}
+
+/* -- what commands tell --------------------------------------------------------------------- */
+
+/* Where the number stands in "rate 0.2: TEXT", with or without words before it; NULL: nowhere. */
+static const char *find_rate(const char *line, size_t *len)
+{
+    const char *rate = strstr(line, "rate ");
+
+    if (!rate)
+        return NULL;
+    rate += strlen("rate ");
+    *len = strspn(rate, "0123456789.");
+    return *len > 0 && rate[*len] == ':' ? rate : NULL;
+}
+
+/* Do two lines say the same of two rates? */
+static bool is_same_note(const char *a, const char *b)
+{
+    size_t a_len, b_len;
+    const char *a_rate = find_rate(a, &a_len), *b_rate = find_rate(b, &b_len);
+
+    return a_rate && b_rate && a_rate - a == b_rate - b &&
+           strncmp(a, b, (size_t)(a_rate - a)) == 0 && strcmp(a_rate + a_len, b_rate + b_len) == 0;
+}
+
+/* ", RATE" behind those that are there; false without memory. */
+static bool add_rate(struct note *note, const char *rate, size_t len)
+{
+    size_t before = note->rates ? strlen(note->rates) : 0;
+    char *rates = realloc(note->rates, before + len + sizeof ", ");
+
+    if (!rates)
+        return false;
+    note->rates = rates;
+    sprintf(rates + before, ", %.*s", (int)len, rate);
+    return true;
+}
+
+/* Adds a line; to one that says the same of another rate only its rate. False without memory. */
+static bool add_note(struct report *r, const char *line)
+{
+    size_t i = 0, len;
+
+    while (i < r->n_notes && !is_same_note(r->note[i].line, line))
+        i++;
+    if (i < r->n_notes) {
+        const char *rate = find_rate(line, &len);
+
+        return add_rate(&r->note[i], rate, len);
+    }
+    struct note *more = realloc(r->note, (r->n_notes + 1) * sizeof *more);
+    if (!more)
+        return false;
+    r->note = more;
+    more[r->n_notes] = (struct note){.line = strdup(line)};
+    if (!more[r->n_notes].line)
+        return false;
+    r->n_notes++;
+    return true;
+}
+
+/* Each line of `text` is one. */
+static void add_notes(struct report *r, const char *text)
+{
+    char *lines = strdup(text);
+    bool ok = lines;
+
+    for (char *rest = lines, *line; (line = strsep(&rest, "\n"));)
+        ok = add_note(r, line) && ok;
+    if (!ok)
+        r->part[PART_NOTES].error = ENOMEM;
+    free(lines);
+}
+
+void report_note(struct report *r, const char *line)
+{
+    if (r)
+        add_notes(r, line);
+}
+
+/* "LINE; also at rate 0.3, 0.4", an item each. */
+static void put_notes(struct report *r)
+{
+    struct sink *s = &r->part[PART_NOTES];
+
+    for (size_t i = 0; i < r->n_notes; i++) {
+        const struct note *note = &r->note[i];
+
+        sink_text(s, "<li>");
+        html_text(s, note->line);
+        if (note->rates) {
+            sink_text(s, "; also at rate ");
+            sink_text(s, note->rates + strlen(", "));
+        }
+        sink_text(s, "</li>");
+    }
+}
+
+/* All arguments of a bench, those that were not given, too. */
+static void keep_args(struct report *r, const struct origin *origin)
+{
+    struct sink s;
+
+    if (!origin->args || !sink_open_memory(&s))
+        return;
+    for (size_t i = 0; i < origin->n_args; i++) {
+        sink_text(&s, i > 0 ? " " : "");
+        sink_text(&s, origin->args[i].name);
+        sink_char(&s, '=');
+        sink_text(&s, origin->args[i].value);
+    }
+    sink_char(&s, '\0');
+    free(r->args);
+    r->args = strdup(s.buffer);
+    sink_free(&s);
+}
+
+void report_rows(struct report *r, const struct rows *rows, const struct origin *origin)
+{
+    keep_args(r, origin);
+    if (rows->note)
+        add_notes(r, rows->note);
+    report_plots(&r->part[PART_PLOTS], r->cli, rows);
+    report_table(&r->part[PART_ROWS], "rows", "Rows of the results", rows, origin);
+    report_causes(&r->part[PART_CAUSES], r->cli, rows);
+}
+
+void report_deadlock(struct report *r, const struct rows *rows, const struct origin *origin,
+                     const char *why)
+{
+    add_notes(r, why);
+    if (rows->note)
+        add_notes(r, rows->note);
+    report_table(&r->part[PART_ROWS], "rows", "Commands that wait for ever", rows, origin);
+}
+
+void report_why(struct report *r, const struct rows *causes, const struct rows *sums)
+{
+    struct sink *s = &r->part[PART_CAUSES];
+
+    if (sums)
+        report_sums(s, r->cli, sums);
+    report_table(s, "why", "Causes, where, and behind whom", causes, NULL);
+}
+
+void report_sim(struct report *r, const kb_sim *sim, const char *when)
+{
+    if (r)
+        use_take(&r->use, sim, when);
+}
+
+/* -- the page ------------------------------------------------------------------------------- */
+
+static void put_fact(struct sink *s, const char *name, const char *value)
+{
+    sink_text(s, "<div>");
+    html_element(s, "dt", name);
+    html_element(s, "dd", value);
+    sink_text(s, "</div>\n");
+}
+
+/* "gemm", "uniform": what the command was about; "": nothing in particular. */
+static const char *subject(const struct opts *o)
+{
+    const char *slash;
+
+    switch (o->command) {
+    case COMMAND_RUN:
+        return o->operand[0];
+    case COMMAND_REPLAY:
+        slash = strrchr(o->operand[0], '/');
+        return slash ? slash + 1 : o->operand[0];
+    case COMMAND_LOAD:
+        return o->pattern;
+    default:
+        return "";
+    }
+}
+
+/* "run gemm on cube8" */
+static void put_title(const struct report *r, struct sink *s)
+{
+    const struct opts *o = &r->cli->opts;
+
+    html_text(s, opts_command_name(o->command));
+    if (*subject(o)) {
+        sink_char(s, ' ');
+        html_text(s, subject(o));
+    }
+    sink_text(s, " on ");
+    html_text(s, r->cli->info.name);
+}
+
+static void put_facts(const struct report *r, struct sink *s)
+{
+    const kb_info *info = &r->cli->info;
+    char text[160];
+
+    sink_text(s, "<dl class=facts>\n");
+    put_fact(s, "topology", info->name);
+    put_fact(s, "configuration", info->hash);
+    snprintf(text, sizeof text, "%u SIP%s of %u x %u cubes of %u PE%s, links %s", info->sips,
+             info->sips == 1 ? "" : "s", info->mesh_w, info->mesh_h, info->pes_per_cube,
+             info->pes_per_cube == 1 ? "" : "s", info->links);
+    put_fact(s, "machine", text);
+    snprintf(text, sizeof text, "%llu", (unsigned long long)r->cli->opts.seed);
+    put_fact(s, "seed", text);
+    if (r->args && *r->args)
+        put_fact(s, "arguments", r->args);
+    put_fact(s, "kernbench", KB_VERSION);
+    sink_text(s, "</dl>\n<div class=command><code id=command>");
+    html_text(s, r->cli->opts.command_line);
+    sink_text(s, "</code> <button type=button id=copy hidden>Copy</button></div>\n");
+}
+
+static void put_head(const struct report *r, struct sink *s)
+{
+    sink_text(s, "<!doctype html>\n<html lang=en>\n<head>\n<meta charset=utf-8>\n"
+                 "<meta name=viewport content=\"width=device-width, initial-scale=1\">\n"
+                 "<meta name=generator content=\"kernbench " KB_VERSION "\">\n"
+                 "<link rel=icon href=\"data:,\">\n<title>");
+    put_title(r, s);
+    sink_text(s, "</title>\n<style>\n");
+    sink_text(s, report_css);
+    sink_text(s, "</style>\n</head>\n<body>\n<a class=skip href=\"#main\">Skip to the results</a>\n"
+                 "<header>\n<h1>");
+    put_title(r, s);
+    sink_text(s, "</h1>\n<button type=button id=theme hidden>Theme: system</button>\n");
+    put_facts(r, s);
+    sink_text(s, "</header>\n");
+}
+
+static void put_contents(const struct report *r, struct sink *s)
+{
+    sink_text(s, "<nav aria-label=Contents>\n<ol>\n");
+    for (int i = 0; i < N_PARTS; i++)
+        if (!is_empty(&r->part[i])) {
+            sink_text(s, "<li><a href=\"#");
+            sink_text(s, parts[i].id);
+            sink_text(s, "\">");
+            sink_text(s, parts[i].title);
+            sink_text(s, "</a></li>\n");
+        }
+    sink_text(s, "</ol>\n</nav>\n");
+}
+
+static void put_part(const struct report *r, enum part i, struct sink *s)
+{
+    const char *list = i == PART_NOTES ? "ul" : NULL;
+
+    sink_text(s, "<section id=");
+    sink_text(s, parts[i].id);
+    sink_text(s, ">\n");
+    html_element(s, "h2", parts[i].title);
+    sink_text(s, list ? "\n<ul>\n" : "\n");
+    sink_bytes(s, r->part[i].buffer, (size_t)(r->part[i].at - r->part[i].buffer));
+    sink_text(s, list ? "\n</ul>\n</section>\n" : "</section>\n");
+}
+
+static void put_config(const struct report *r, struct sink *s)
+{
+    sink_text(s, "<details><summary>All keys, with their defaults: ");
+    html_text(s, r->cli->info.hash);
+    sink_text(s, "</summary>\n<pre tabindex=0>");
+    html_text(s, r->cli->info.config);
+    sink_text(s, "</pre></details>\n");
+}
+
+/* Bytes of a transaction, for what is computed besides. */
+static uint64_t bytes_of(const struct opts *o)
+{
+    return o->command == COMMAND_PROBE || o->command == COMMAND_LOAD ? o->bytes : 4096;
+}
+
+enum exit_code report_write(struct report *r, struct sink *s)
+{
+    const struct cli *cli = r->cli;
+    enum exit_code code = use_pictures(&r->use, cli, &r->part[PART_MACHINE]);
+    bool whole = true;
+
+    if (!code)
+        code = report_distances(&r->part[PART_DISTANCES], cli, bytes_of(&cli->opts));
+    if (code)
+        return code;
+    put_notes(r);
+    use_table(&r->use, &r->part[PART_USE]);
+    put_config(r, &r->part[PART_CONFIG]);
+    for (int i = 0; i < N_PARTS; i++)
+        whole = whole && sink_ok(&r->part[i]);
+    if (!whole)
+        return cmd_fail(cli, KB_NO_MEMORY, NULL);
+    put_head(r, s);
+    put_contents(r, s);
+    sink_text(s, "<main id=main>\n");
+    for (int i = 0; i < N_PARTS; i++)
+        if (!is_empty(&r->part[i]))
+            put_part(r, (enum part)i, s);
+    sink_text(s, "</main>\n<script>\n");
+    sink_text(s, report_js);
+    sink_text(s, "</script>\n</body>\n</html>\n");
+    return EXIT_OK;
+}

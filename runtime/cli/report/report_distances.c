@@ -1,0 +1,306 @@
+/* report_distances.c -- a report's map of latency: from every PE to every slice, or by cubes. */
+#include "cli/report/report_parts.h"
+#include "cli/view/svg.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    SIDE_MAX = 64, /* rows and columns of the map */
+    SIDE_PX = 576,
+    CLASSES = 9, /* colours, see report.css */
+    LEFT_PX = 70,
+    TOP_PX = 34,
+    LEGEND_PX = 44,
+};
+
+/* From one place of the map to another. */
+struct distance {
+    int64_t best_fs, worst_fs;
+    double mean_fs;
+};
+
+/* Rows and columns are PEs and their slices, or cubes. */
+struct map {
+    const struct cli *cli;
+    bool by_cube;
+    uint32_t side;
+    uint32_t every; /* of the cubes; 1: all are in the map */
+    uint64_t bytes;
+    struct distance *at;     /* owned; side * side, row by row */
+    double from_fs[CLASSES]; /* the least mean of each colour: as many places have each of them */
+    char name[KB_ENDPOINT_BYTES]; /* that was asked for last */
+    char from[KB_ENDPOINT_BYTES]; /* of the row of the table */
+};
+
+/* The PE or slice of row or column `i`; of a cube its unit-th. */
+static kb_endpoint end_of(const struct map *map, kb_kind kind, uint32_t i, uint32_t unit)
+{
+    const kb_info *info = &map->cli->info;
+    uint32_t cube = map->by_cube ? i * map->every : i / info->pes_per_cube;
+
+    return (kb_endpoint){.kind = kind,
+                         .sip = cube / info->cubes_per_sip,
+                         .cube = cube % info->cubes_per_sip,
+                         .unit = map->by_cube ? unit : i % info->pes_per_cube};
+}
+
+/* "c3.pe1", or of a map by cubes "s1.c3". */
+static const char *name_of(struct map *map, kb_kind kind, uint32_t i)
+{
+    kb_endpoint end = end_of(map, kind, i, 0);
+
+    kb_endpoint_name(&end, map->name);
+    if (map->by_cube)
+        *strrchr(map->name, '.') = '\0';
+    return map->name;
+}
+
+/* -- numbers -------------------------------------------------------------------------------- */
+
+static kb_status measure_pair(struct map *map, struct distance *d, const kb_endpoint *src,
+                              const kb_endpoint *dst, double n)
+{
+    kb_cost cost;
+    kb_status status = kb_route_cost(map->cli->topo, KB_READ, src, dst, map->bytes, &cost, NULL);
+
+    if (status)
+        return status;
+    int64_t fs = kb_formula_fs(&cost);
+    d->best_fs = fs < d->best_fs ? fs : d->best_fs;
+    d->worst_fs = fs > d->worst_fs ? fs : d->worst_fs;
+    d->mean_fs += (double)fs / n;
+    return KB_OK;
+}
+
+static kb_status measure(struct map *map, uint32_t row, uint32_t column)
+{
+    struct distance *d = &map->at[row * map->side + column];
+    uint32_t units = map->by_cube ? map->cli->info.pes_per_cube : 1;
+    kb_status status = KB_OK;
+
+    *d = (struct distance){.best_fs = INT64_MAX};
+    for (uint32_t pe = 0; pe < units && !status; pe++)
+        for (uint32_t slice = 0; slice < units && !status; slice++) {
+            kb_endpoint src = end_of(map, KB_PE, row, pe);
+            kb_endpoint dst = end_of(map, KB_SLICE, column, slice);
+
+            status = measure_pair(map, d, &src, &dst, (double)units * units);
+        }
+    return status;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Most means are close to each other, so colours go by rank. */
+static kb_status find_classes(struct map *map)
+{
+    size_t n = (size_t)map->side * map->side;
+    double *sorted = calloc(n, sizeof *sorted);
+
+    if (!sorted)
+        return KB_NO_MEMORY;
+    for (size_t i = 0; i < n; i++)
+        sorted[i] = map->at[i].mean_fs;
+    qsort(sorted, n, sizeof *sorted, by_value);
+    for (size_t i = 0; i < CLASSES; i++)
+        map->from_fs[i] = sorted[i * n / CLASSES];
+    free(sorted);
+    return KB_OK;
+}
+
+static kb_status measure_all(struct map *map)
+{
+    kb_status status = KB_OK;
+
+    for (uint32_t i = 0; i < map->side * map->side && !status; i++)
+        status = measure(map, i / map->side, i % map->side);
+    return status ? status : find_classes(map);
+}
+
+/* A slice may hold less than the bytes that are asked for. */
+static struct map map_of(const struct cli *cli, uint64_t bytes)
+{
+    const kb_info *info = &cli->info;
+    uint32_t cubes = info->sips * info->cubes_per_sip, pes = cubes * info->pes_per_cube;
+    uint64_t room = kb_memory_bytes(cli->topo, &(kb_endpoint){.kind = KB_SLICE});
+    struct map map = {.cli = cli, .by_cube = pes > SIDE_MAX, .bytes = bytes < room ? bytes : room};
+
+    map.every = map.by_cube ? (cubes - 1) / SIDE_MAX + 1 : 1;
+    map.side = map.by_cube ? (cubes - 1) / map.every + 1 : pes;
+    map.at = calloc((size_t)map.side * map.side, sizeof *map.at);
+    return map;
+}
+
+/* -- the picture ---------------------------------------------------------------------------- */
+
+/* 0 is the nearest, CLASSES - 1 the farthest. */
+static int class_of(const struct map *map, double fs)
+{
+    int i = CLASSES - 1;
+
+    while (i > 0 && fs < map->from_fs[i])
+        i--;
+    return i;
+}
+
+static void put_cell(struct svg *g, struct map *map, uint32_t row, uint32_t column, double px)
+{
+    const struct distance *d = &map->at[row * map->side + column];
+    char text[3 * KB_ENDPOINT_BYTES], colour[16], *p = text, *end = text + sizeof text;
+
+    snprintf(colour, sizeof colour, "h%d", class_of(map, d->mean_fs));
+    svg_start(g, "rect", colour);
+    svg_attr_number(g, "x", LEFT_PX + column * px);
+    svg_attr_number(g, "width", px);
+    svg_attr_number(g, "height", px);
+    svg_inside(g);
+    p += snprintf(p, (size_t)(end - p), "%s reads ", name_of(map, KB_PE, row));
+    p += snprintf(p, (size_t)(end - p), "%s: %.2f ns", name_of(map, KB_SLICE, column),
+                  report_round(d->mean_fs * 1e-6, 2));
+    if (map->by_cube)
+        snprintf(p, (size_t)(end - p), ", best %.2f", report_round((double)d->best_fs * 1e-6, 2));
+    svg_tip(g, text);
+    svg_close(g, "rect");
+}
+
+/* The cube that row or column `i` belongs to, at the middle of its rows, as far as there is room.
+ */
+static void put_labels(struct svg *g, struct map *map, double px)
+{
+    uint32_t step = map->by_cube ? 1 : map->cli->info.pes_per_cube;
+    uint32_t skip = (uint32_t)ceil(40 / (px * step)); /* a label is 40 px wide at most */
+
+    for (uint32_t i = 0; i < map->side; i += step * skip) {
+        double at = (i + step / 2.0) * px;
+        kb_endpoint end = end_of(map, KB_PE, i, 0);
+        char text[KB_ENDPOINT_BYTES];
+
+        kb_endpoint_name(&end, text);
+        *strrchr(text, '.') = '\0';
+        svg_text(g, NULL, LEFT_PX + at, TOP_PX - 6, SVG_MIDDLE, text);
+        svg_text(g, NULL, LEFT_PX - 8, TOP_PX + at + 4, SVG_END, text);
+    }
+    for (uint32_t i = step; i < map->side && step > 1; i += step) {
+        svg_line(g, "cut", LEFT_PX + i * px, TOP_PX, LEFT_PX + i * px, TOP_PX + map->side * px);
+        svg_line(g, "cut", LEFT_PX, TOP_PX + i * px, LEFT_PX + map->side * px, TOP_PX + i * px);
+    }
+}
+
+static void put_legend(struct svg *g, const struct map *map, double y)
+{
+    double wide = (double)SIDE_PX / CLASSES;
+    char text[64];
+
+    for (int i = 0; i < CLASSES; i++) {
+        if (i < CLASSES - 1 && map->from_fs[i] == map->from_fs[i + 1]) /* no place has this one */
+            continue;
+        snprintf(text, sizeof text, "h%d", i);
+        svg_rect(g, text, LEFT_PX + i * wide, y, wide, 12);
+        snprintf(text, sizeof text, "%.2f", report_round(map->from_fs[i] * 1e-6, 2));
+        svg_text(g, "dim", LEFT_PX + i * wide, y + 26, SVG_START, text);
+    }
+    svg_text(g, "dim", LEFT_PX - 8, y + 26, SVG_END, "from, ns");
+}
+
+static void put_map(struct sink *s, struct map *map)
+{
+    double px = (double)SIDE_PX / map->side;
+    struct svg g = {.s = s,
+                    .prefix = "map",
+                    .width = LEFT_PX + SIDE_PX + 10,
+                    .height = TOP_PX + SIDE_PX + LEGEND_PX};
+
+    html_begin_picture(
+        s, map->by_cube ? "Rows read columns: mean over PEs and slices" : "Rows read columns",
+        false);
+    svg_begin(&g, "Map of latency; the table below has its rows");
+    svg_text(&g, "dim", LEFT_PX + SIDE_PX / 2.0, 10, SVG_MIDDLE,
+             map->by_cube ? "memory of cube" : "slice of cube");
+    svg_text_up(&g, "dim", 12, TOP_PX + SIDE_PX / 2.0, SVG_MIDDLE,
+                map->by_cube ? "PEs of cube" : "PE of cube");
+    for (uint32_t row = 0; row < map->side; row++) {
+        char move[48];
+
+        snprintf(move, sizeof move, "translate(0 %.2f)", TOP_PX + row * px);
+        svg_start(&g, "g", NULL);
+        svg_attr(&g, "transform", move);
+        svg_inside(&g);
+        for (uint32_t column = 0; column < map->side; column++)
+            put_cell(&g, map, row, column, px);
+        svg_close(&g, "g");
+    }
+    put_labels(&g, map, px);
+    put_legend(&g, map, TOP_PX + SIDE_PX + 10);
+    svg_end(&g);
+    html_end_picture(s);
+}
+
+/* -- the table ------------------------------------------------------------------------------ */
+
+static const struct column columns[] = {
+    {"from", CELL_TEXT},   {"best_ns", CELL_NS},    {"mean_ns", CELL_FRACTION},
+    {"worst_ns", CELL_NS}, {"farthest", CELL_TEXT},
+};
+
+static bool map_row(void *arg, uint64_t i, struct cell *cells)
+{
+    struct map *map = arg;
+    const struct distance *row = &map->at[i * map->side];
+    struct distance all = {.best_fs = INT64_MAX};
+    uint32_t farthest = 0;
+
+    for (uint32_t c = 0; c < map->side; c++) {
+        if (row[c].worst_fs > all.worst_fs)
+            farthest = c;
+        all.best_fs = row[c].best_fs < all.best_fs ? row[c].best_fs : all.best_fs;
+        all.worst_fs = row[c].worst_fs > all.worst_fs ? row[c].worst_fs : all.worst_fs;
+        all.mean_fs += row[c].mean_fs / map->side;
+    }
+    memcpy(map->from, name_of(map, KB_PE, (uint32_t)i), sizeof map->from);
+    cells[0] = cell_text(map->from);
+    cells[1] = cell_ns(all.best_fs);
+    cells[2] = cell_fraction(all.mean_fs * 1e-6);
+    cells[3] = cell_ns(all.worst_fs);
+    cells[4] = cell_text(name_of(map, KB_SLICE, farthest));
+    return true;
+}
+
+static void put_words(struct sink *s, const struct map *map)
+{
+    sink_text(s, "<p>A read of ");
+    html_count(s, map->bytes);
+    sink_text(s, " bytes, alone on the machine.");
+    if (map->every > 1) {
+        sink_text(s, " Of the cubes this is one in ");
+        html_count(s, map->every);
+        sink_char(s, '.');
+    }
+    sink_text(s, "</p>\n");
+}
+
+/* Without a map where times cannot be told. */
+enum exit_code report_distances(struct sink *s, const struct cli *cli, uint64_t bytes)
+{
+    struct map map = map_of(cli, bytes);
+    struct rows rows = {.columns = columns,
+                        .n_columns = sizeof columns / sizeof *columns,
+                        .n_rows = map.side,
+                        .row = map_row,
+                        .arg = &map};
+    kb_status status = map.at ? measure_all(&map) : KB_NO_MEMORY;
+
+    if (!status) {
+        put_words(s, &map);
+        put_map(s, &map);
+        report_table(s, "nearest", "Latency from each row of the map", &rows, NULL);
+    }
+    free(map.at);
+    return status == KB_NO_MEMORY ? cmd_fail(cli, status, NULL) : EXIT_OK;
+}

@@ -1,0 +1,68 @@
+/* report_parts.h -- the parts of a report's page: sections, tables, plots. */
+#ifndef REPORT_PARTS_H
+#define REPORT_PARTS_H
+#include "cli/command.h"
+
+enum {
+    REPORT_ROWS_SHOWN = 1000,  /* of a table, at once */
+    REPORT_ROWS_KEPT = 100000, /* of a table, for sorting and filtering */
+    REPORT_LABEL_BYTES = 160,
+};
+
+/* Style and script of every page: report.css, report.js. */
+extern const char report_css[], report_js[];
+
+/* -- HTML ----------------------------------------------------------------------------------- */
+
+/* A text of others, escaped. */
+void html_text(struct sink *s, const char *text);
+void html_count(struct sink *s, uint64_t n);
+
+/* `text` in an element without attributes. */
+void html_element(struct sink *s, const char *element, const char *text);
+
+/* A picture that may be wider than the page, and what it shows; `titled`: it says so itself. */
+void html_begin_picture(struct sink *s, const char *caption, bool titled);
+void html_end_picture(struct sink *s);
+
+/* -- tables --------------------------------------------------------------------------------- */
+
+/*
+ * A table that can be sorted and filtered; `id` is a name of its own in the page. With `origin` the
+ * rows that come along for that are what --format json prints.
+ */
+void report_table(struct sink *s, const char *id, const char *caption, const struct rows *rows,
+                  const struct origin *origin);
+
+/* The number of the column of that name, SIZE_MAX: there is none. */
+size_t report_column(const struct rows *rows, const char *name);
+
+/* A cell as a number, times in ns; NAN: it has none. */
+double report_number(const struct cell *cell);
+
+/* The cell in the column of that name, as a number (NAN: there is none) and as a text (""). */
+double report_value(const struct rows *rows, const struct cell *cells, const char *name);
+const char *report_text(const struct rows *rows, const struct cell *cells, const char *name);
+
+/*
+ * To 1 or 2 decimals from the six that JSON has, halves up: what report.js does with the same
+ * numbers when it puts rows into another order.
+ */
+double report_round(double value, int decimals);
+
+/* -- plots ---------------------------------------------------------------------------------- */
+
+/* What is best seen at once: latency and throughput, a roofline, curves; nothing of replay. */
+void report_plots(struct sink *s, const struct cli *cli, const struct rows *rows);
+
+/* What latency is made of, by the columns wire_ns, overhead_ns, ...: of each case, rate or op. */
+void report_causes(struct sink *s, const struct cli *cli, const struct rows *rows);
+
+/* The same of rows that are sums, each `of` something: commands of kernels. */
+void report_sums(struct sink *s, const struct cli *cli, const struct rows *rows);
+
+/* Formula of a read of `bytes` from every PE to every slice, or from cube to cube. EXIT_SYSTEM
+ * after a message. */
+enum exit_code report_distances(struct sink *s, const struct cli *cli, uint64_t bytes);
+
+#endif

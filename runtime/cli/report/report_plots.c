@@ -1,0 +1,381 @@
+/* report_plots.c -- what a report shows at a glance: curves over bytes, rates, a roofline. */
+#include "cli/report/report_parts.h"
+#include "cli/view/svg.h"
+#include "cli/view/view.h"
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    PLOT_WIDTH = 590,
+    LEGEND_ROW = 18,
+    CURVES_MAX = 8,
+    RATES_MAX = 2000, /* that are drawn; of more one of several */
+    PLOT_HEIGHT = 340,
+    PLOT_LEFT = 66,
+    PLOT_TOP = 14,
+    PLOT_BOTTOM = 48
+};
+
+/* A line, which several rows are points of. */
+struct curve {
+    char label[REPORT_LABEL_BYTES];
+    struct svg_point *at; /* owned */
+    size_t n, max;
+};
+
+/* What is drawn over what. */
+struct plot {
+    const char *x, *y; /* columns */
+    const char *title, *x_label, *y_label, *prefix;
+    bool of_bytes;           /* x is */
+    bool of_inflight, of_op; /* lines differ by these, too */
+    struct curve curve[CURVES_MAX];
+    size_t n;
+    bool more, no_memory;
+};
+
+static struct curve *curve_of(struct plot *plot, const char *label)
+{
+    for (size_t i = 0; i < plot->n; i++)
+        if (strcmp(plot->curve[i].label, label) == 0)
+            return &plot->curve[i];
+    if (plot->n == CURVES_MAX) {
+        plot->more = true;
+        return NULL;
+    }
+    struct curve *curve = &plot->curve[plot->n++];
+    snprintf(curve->label, sizeof curve->label, "%s", label);
+    return curve;
+}
+
+static void add_point(struct plot *plot, const char *label, struct svg_point at)
+{
+    struct curve *curve = curve_of(plot, label);
+
+    if (!curve || !(at.x > 0) || !(at.y > 0))
+        return;
+    if (curve->n == curve->max) {
+        size_t room = curve->max > 0 ? 2 * curve->max : 64;
+        struct svg_point *more = realloc(curve->at, room * sizeof *more);
+
+        plot->no_memory |= !more;
+        if (!more)
+            return;
+        curve->at = more;
+        curve->max = room;
+    }
+    curve->at[curve->n++] = at;
+}
+
+static void curve_label(const struct plot *plot, const struct rows *rows, const struct cell *cells,
+                        char label[REPORT_LABEL_BYTES])
+{
+    int n = snprintf(label, REPORT_LABEL_BYTES, "%s \xe2\x86\x92 %s",
+                     report_text(rows, cells, "src"), report_text(rows, cells, "dst"));
+
+    if (plot->of_inflight)
+        n += snprintf(label + n, (size_t)(REPORT_LABEL_BYTES - n), ", %.0f at once",
+                      report_value(rows, cells, "inflight"));
+    if (plot->of_op)
+        snprintf(label + n, (size_t)(REPORT_LABEL_BYTES - n), ", %s",
+                 report_text(rows, cells, "op"));
+}
+
+static void collect_points(struct plot *plot, enum command command, const struct rows *rows)
+{
+    struct cell cells[ROW_CELLS_MAX];
+    char label[REPORT_LABEL_BYTES];
+
+    for (uint64_t i = 0; i < rows->n_rows; i++) {
+        if (!rows->row(rows->arg, i, cells))
+            continue;
+        if (command == COMMAND_PROBE && strcmp(report_text(rows, cells, "case"), "saturation") != 0)
+            continue;
+        curve_label(plot, rows, cells, label);
+        add_point(plot, label,
+                  (struct svg_point){report_value(rows, cells, plot->x),
+                                     report_value(rows, cells, plot->y)});
+    }
+}
+
+static int by_x(const void *a, const void *b)
+{
+    const struct svg_point *p = a, *q = b;
+
+    return (p->x > q->x) - (p->x < q->x);
+}
+
+enum { BYTES_TEXT = 32 };
+
+/* "64K" */
+static const char *bytes_text(double bytes, char text[BYTES_TEXT])
+{
+    static const char *const units[] = {"", "K", "M", "G"};
+    char number[SVG_NUMBER_BYTES];
+    int i = 0;
+
+    for (; i < 3 && bytes >= 1024; i++)
+        bytes /= 1024;
+    snprintf(text, BYTES_TEXT, "%s%s", svg_short(bytes, 1, number), units[i]);
+    return text;
+}
+
+/* An axis of bytes has powers of two, where svg.h has those of ten. */
+static void put_bytes_axis(struct svg *g, const struct svg_axis *axis, double y, double grid_y)
+{
+    double step = 2, px = (axis->px_to - axis->px_from) / log2(axis->to / axis->from);
+    char text[BYTES_TEXT];
+
+    while (px * log2(step) < 44) /* room for a label */
+        step *= 2;
+    for (double at = axis->from; at <= axis->to; at *= step) {
+        double x = svg_axis_at(axis, at);
+
+        svg_line(g, "grid", x, y, x, grid_y);
+        svg_line(g, "axis", x, y, x, y + 5);
+        svg_text(g, "dim", x, y + 17, SVG_MIDDLE, bytes_text(at, text));
+    }
+    svg_line(g, "axis", axis->px_from, y, axis->px_to, y);
+    svg_text(g, NULL, (axis->px_from + axis->px_to) / 2, y + 36, SVG_MIDDLE, axis->label);
+}
+
+static void fit_bytes(struct svg_axis *axis, double low, double high)
+{
+    axis->log = true;
+    axis->from = exp2(floor(log2(low)));
+    axis->to = fmax(exp2(ceil(log2(high))), 2 * axis->from);
+}
+
+/* Axes around all points; that of values is logarithmic if they are far apart. */
+static void fit_axes(const struct plot *plot, struct svg_axis *x, struct svg_axis *y)
+{
+    double low_x = INFINITY, high_x = 0, low_y = INFINITY, high_y = 0;
+
+    for (size_t i = 0; i < plot->n; i++)
+        for (size_t k = 0; k < plot->curve[i].n; k++) {
+            struct svg_point at = plot->curve[i].at[k];
+
+            low_x = fmin(low_x, at.x);
+            high_x = fmax(high_x, at.x);
+            low_y = fmin(low_y, at.y);
+            high_y = fmax(high_y, at.y);
+        }
+    if (plot->of_bytes)
+        fit_bytes(x, low_x, high_x);
+    else
+        svg_axis_fit(x, 0, high_x);
+    y->log = high_y > 20 * low_y;
+    svg_axis_fit(y, y->log ? low_y : 0, high_y);
+}
+
+static void put_curve(struct svg *g, const struct curve *curve, size_t number,
+                      const struct svg_axis *x, const struct svg_axis *y)
+{
+    struct svg_point *px = malloc(curve->n * sizeof *px);
+    char line[32], dot[32];
+
+    if (!px) {
+        g->s->error = ENOMEM;
+        return;
+    }
+    snprintf(line, sizeof line, "p%zu", number);
+    snprintf(dot, sizeof dot, "q%zu", number);
+    for (size_t i = 0; i < curve->n; i++)
+        px[i] = (struct svg_point){svg_axis_at(x, curve->at[i].x), svg_axis_at(y, curve->at[i].y)};
+    svg_lines(g, line, px, curve->n);
+    for (size_t i = 0; i < curve->n && curve->n <= 64; i++)
+        svg_dot(g, dot, px[i].x, px[i].y, 3);
+    free(px);
+}
+
+static void put_plot(struct sink *s, struct plot *plot)
+{
+    double legend = LEGEND_ROW * (double)plot->n + 6;
+    struct svg g = {
+        .s = s, .prefix = plot->prefix, .width = PLOT_WIDTH, .height = PLOT_HEIGHT + legend};
+    struct svg_axis x = {.label = plot->x_label, .px_from = PLOT_LEFT, .px_to = PLOT_WIDTH - 20};
+    struct svg_axis y = {
+        .label = plot->y_label, .px_from = PLOT_HEIGHT - PLOT_BOTTOM, .px_to = PLOT_TOP};
+
+    fit_axes(plot, &x, &y);
+    html_begin_picture(s, plot->title, false);
+    svg_begin(&g, plot->title);
+    (plot->of_bytes ? put_bytes_axis : svg_axis_x)(&g, &x, y.px_from, y.px_to);
+    svg_axis_y(&g, &y, x.px_from, x.px_to);
+    for (size_t i = 0; i < plot->n; i++) {
+        double at = PLOT_HEIGHT + LEGEND_ROW * (double)i;
+        char dot[32];
+
+        qsort(plot->curve[i].at, plot->curve[i].n, sizeof *plot->curve[i].at, by_x);
+        put_curve(&g, &plot->curve[i], i, &x, &y);
+        snprintf(dot, sizeof dot, "q%zu", i);
+        svg_dot(&g, dot, PLOT_LEFT + 5, at + 4, 5);
+        svg_text(&g, NULL, PLOT_LEFT + 18, at + 8, SVG_START, plot->curve[i].label);
+    }
+    svg_end(&g);
+    html_end_picture(s);
+    if (plot->more)
+        sink_text(s, "<p>There are more lines; these are the first.</p>\n");
+}
+
+/* Collects, draws, gives back. */
+static void do_plot(struct sink *s, struct plot *plot, enum command command,
+                    const struct rows *rows)
+{
+    collect_points(plot, command, rows);
+    bool drawn = false;
+    for (size_t i = 0; i < plot->n; i++)
+        drawn = drawn || plot->curve[i].n > 0;
+    if (drawn)
+        put_plot(s, plot);
+    if (plot->no_memory)
+        s->error = ENOMEM;
+    for (size_t i = 0; i < plot->n; i++)
+        free(plot->curve[i].at);
+}
+
+/* Do rows differ in the column of that name? */
+static bool varies(const struct rows *rows, const char *name)
+{
+    struct cell cells[ROW_CELLS_MAX];
+    size_t c = report_column(rows, name);
+    char first[64] = "", text[64];
+    bool any = false;
+
+    for (uint64_t i = 0; i < rows->n_rows; i++) {
+        if (!rows->row(rows->arg, i, cells))
+            continue;
+        if (cells[c].type == CELL_TEXT)
+            snprintf(text, sizeof text, "%s", cells[c].text);
+        else
+            snprintf(text, sizeof text, "%llu", (unsigned long long)cells[c].count);
+        if (any && strcmp(first, text) != 0)
+            return true;
+        memcpy(first, text, sizeof first);
+        any = true;
+    }
+    return false;
+}
+
+static void plot_sweep(struct sink *s, const struct rows *rows)
+{
+    bool bytes = varies(rows, "nbytes"), inflight = varies(rows, "inflight");
+    struct plot plot = {.x = bytes ? "nbytes" : "inflight",
+                        .x_label = bytes ? "bytes of a transaction" : "transactions at once",
+                        .of_bytes = bytes,
+                        .of_inflight = bytes && inflight,
+                        .of_op = varies(rows, "op")};
+    struct plot latency = plot, throughput = plot;
+
+    if (!bytes && !inflight) {
+        sink_text(s, "<p>All points have the same bytes and the same number in flight: there is "
+                     "nothing to draw a curve over.</p>\n");
+        return;
+    }
+    latency.y = "mean_ns";
+    latency.y_label = "mean latency, ns";
+    latency.title = "Latency";
+    latency.prefix = "latency";
+    do_plot(s, &latency, COMMAND_SWEEP, rows);
+    throughput.y = "gbs";
+    throughput.y_label = "GB/s";
+    throughput.title = "Throughput";
+    throughput.prefix = "throughput";
+    do_plot(s, &throughput, COMMAND_SWEEP, rows);
+}
+
+static void plot_probe(struct sink *s, const struct rows *rows)
+{
+    struct plot plot = {.x = "nbytes",
+                        .of_bytes = true,
+                        .y = "eff_bw_gbs",
+                        .x_label = "bytes of a transaction",
+                        .y_label = "GB/s",
+                        .title = "Saturation: what one transaction after the other carries",
+                        .prefix = "saturation"};
+
+    do_plot(s, &plot, COMMAND_PROBE, rows);
+}
+
+static void plot_load(struct sink *s, const struct cli *cli, const struct rows *rows)
+{
+    struct view_rate *rate = calloc(rows->n_rows + 1, sizeof *rate);
+    struct cell cells[ROW_CELLS_MAX];
+    char what[REPORT_LABEL_BYTES];
+    size_t n = 0;
+
+    if (!rate) {
+        s->error = ENOMEM;
+        return;
+    }
+    for (uint64_t i = 0; i < rows->n_rows; i += 1 + rows->n_rows / RATES_MAX) {
+        if (!rows->row(rows->arg, i, cells) || isnan(report_value(rows, cells, "mean_ns")))
+            continue;
+        rate[n++] = (struct view_rate){.offered_gbs = report_value(rows, cells, "offered_gbs"),
+                                       .accepted_gbs = report_value(rows, cells, "accepted_gbs"),
+                                       .mean_ns = report_value(rows, cells, "mean_ns"),
+                                       .p50_ns = report_value(rows, cells, "p50_ns"),
+                                       .p99_ns = report_value(rows, cells, "p99_ns"),
+                                       .steady = report_value(rows, cells, "steady") > 0};
+    }
+    snprintf(what, sizeof what, "%s, %llu bytes", cli->opts.pattern,
+             (unsigned long long)cli->opts.bytes);
+    if (n > 0) {
+        html_begin_picture(s, "Latency over throughput", true);
+        view_latency(cli, rate, n, what, "curve", s);
+        html_end_picture(s);
+    }
+    free(rate);
+}
+
+static void plot_run(struct sink *s, const struct cli *cli, const struct rows *rows)
+{
+    struct view_launch *launch = calloc(rows->n_rows + 1, sizeof *launch);
+    struct cell cells[ROW_CELLS_MAX];
+    size_t n = 0;
+
+    if (!launch) {
+        s->error = ENOMEM;
+        return;
+    }
+    for (uint64_t i = 0; i < rows->n_rows; i++) {
+        if (!rows->row(rows->arg, i, cells))
+            continue;
+        launch[n++] =
+            (struct view_launch){.kernel = report_text(rows, cells, "kernel"),
+                                 .operations = 2 * report_value(rows, cells, "gemm_macs") +
+                                               report_value(rows, cells, "math_elements"),
+                                 .bytes = report_value(rows, cells, "dma_read_bytes") +
+                                          report_value(rows, cells, "dma_write_bytes"),
+                                 .ns = report_value(rows, cells, "kernel_ns")};
+    }
+    if (view_roofline_shows(launch, n)) {
+        html_begin_picture(s, "Roofline", true);
+        view_roofline(cli, launch, n, "roofline", s);
+        html_end_picture(s);
+    }
+    free(launch);
+}
+
+void report_plots(struct sink *s, const struct cli *cli, const struct rows *rows)
+{
+    switch (cli->opts.command) {
+    case COMMAND_PROBE:
+        plot_probe(s, rows);
+        break;
+    case COMMAND_SWEEP:
+        plot_sweep(s, rows);
+        break;
+    case COMMAND_LOAD:
+        plot_load(s, cli, rows);
+        break;
+    case COMMAND_RUN:
+        plot_run(s, cli, rows);
+        break;
+    default:
+        break;
+    }
+}

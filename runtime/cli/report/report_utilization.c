@@ -1,0 +1,167 @@
+/* report_utilization.c -- how busy a simulation was, in a table and pictures of a report. */
+#include "cli/report/report_utilization.h"
+#include "cli/view/view.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The busiest first; others, which nothing waits for, by how much went through them. */
+static int by_use(const void *a, const void *b)
+{
+    const kb_use *x = a, *y = b;
+
+    if (x->util_pct != y->util_pct)
+        return x->util_pct < y->util_pct ? 1 : -1;
+    if (x->count != y->count)
+        return x->count < y->count ? 1 : -1;
+    return strverscmp(x->name, y->name);
+}
+
+void use_take(struct use *u, const kb_sim *sim, const char *when)
+{
+    use_free(u);
+    u->when = strdup(when);
+    stats_keep(&u->stats, sim);
+    if (u->stats.n > 0)
+        qsort(u->stats.use, u->stats.n, sizeof *u->stats.use, by_use);
+}
+
+void use_free(struct use *u)
+{
+    free(u->when);
+    stats_free(&u->stats);
+    u->when = NULL;
+}
+
+/* Columns of --stats, those first that are looked at first. */
+static const char *const shown[] = {"kind",  "name",       "util_pct",  "busy_ns", "count",
+                                    "bytes", "queue_mean", "queue_max", "gbs",     "servers"};
+
+enum { N_SHOWN = sizeof shown / sizeof *shown };
+
+struct shown_rows {
+    struct rows all;
+    size_t column[N_SHOWN]; /* of `all` */
+};
+
+static bool shown_row(void *arg, uint64_t i, struct cell *cells)
+{
+    const struct shown_rows *rows = arg;
+    struct cell all[ROW_CELLS_MAX];
+
+    if (!rows->all.row(rows->all.arg, i, all))
+        return false;
+    for (size_t c = 0; c < N_SHOWN; c++)
+        cells[c] = all[rows->column[c]];
+    return true;
+}
+
+void use_table(const struct use *u, struct sink *s)
+{
+    struct shown_rows of = {.all = stats_rows(&u->stats)};
+    struct column columns[N_SHOWN];
+    struct rows rows = {.columns = columns,
+                        .n_columns = N_SHOWN,
+                        .n_rows = of.all.n_rows,
+                        .row = shown_row,
+                        .arg = &of};
+
+    if (rows.n_rows == 0)
+        return;
+    for (size_t c = 0; c < N_SHOWN; c++) {
+        of.column[c] = report_column(&of.all, shown[c]);
+        columns[c] = of.all.columns[of.column[c]];
+    }
+    sink_text(s, "<p>All that anything passed");
+    html_text(s, u->when);
+    sink_text(s, ", the busiest first.</p>\n");
+    report_table(s, "use", "Memories, channels, engines, ports, edges, nodes", &rows, NULL);
+}
+
+/* -- pictures ------------------------------------------------------------------------------- */
+
+/* What view.h colours by; NULL without memory. */
+static struct view_usage *usage_of(const struct use *u, const kb_topology *topo)
+{
+    struct view_usage *usage = view_usage_new(topo);
+
+    for (size_t i = 0; usage && i < u->stats.n; i++)
+        if (u->stats.use[i].servers > 0)
+            view_usage_add(usage, u->stats.use[i].name, u->stats.use[i].util_pct);
+    return usage;
+}
+
+/* Does its use make a cube's colour? Channels do not, see view_usage_most(). */
+static bool is_of_cube(const kb_use *use)
+{
+    return use->kind == KB_AT_MEMORY || use->kind == KB_AT_ENGINE || use->kind == KB_AT_PORT;
+}
+
+/* The PE of a part, or that of a slice; false: it is of neither. */
+static bool read_pe(const char *name, uint32_t *pe)
+{
+    const char *unit = strstr(name, ".pe");
+
+    if (!unit)
+        unit = strstr(name, ".slice");
+    return unit && sscanf(unit + strcspn(unit, "0123456789"), "%" SCNu32, pe) == 1;
+}
+
+/* Where it was busiest: the cube by its colour, and in it the PE the same way. */
+static struct view_at busiest(const struct use *u)
+{
+    struct view_at at = {0}, of;
+    bool cube = false, pe = false;
+
+    for (size_t i = 0; i < u->stats.n && !pe; i++) {
+        const kb_use *use = &u->stats.use[i];
+
+        if (!is_of_cube(use) ||
+            sscanf(use->name, "sip%" SCNu32 ".cube%" SCNu32, &of.sip, &of.cube) < 2)
+            continue;
+        if (!cube)
+            at = (struct view_at){.sip = of.sip, .cube = of.cube};
+        cube = true;
+        pe = of.sip == at.sip && of.cube == at.cube && read_pe(use->name, &at.pe);
+    }
+    return at;
+}
+
+static enum exit_code put_picture(struct sink *s, const struct cli *cli, enum view_level level,
+                                  struct view_at at, const struct view_usage *usage)
+{
+    static const char *const prefixes[N_VIEW_LEVELS] = {"system", "sip", "cube", "pe"};
+    char caption[80];
+
+    snprintf(caption, sizeof caption,
+             level == VIEW_SYSTEM ? "The tray"
+             : level == VIEW_SIP  ? "SIP %u"
+             : level == VIEW_CUBE ? "SIP %u, cube %u"
+                                  : "SIP %u, cube %u, PE %u",
+             at.sip, at.cube, at.pe);
+    html_begin_picture(s, caption, true);
+    enum exit_code code = view_topology(cli, level, at, usage, prefixes[level], s);
+    html_end_picture(s);
+    return code;
+}
+
+enum exit_code use_pictures(const struct use *u, const struct cli *cli, struct sink *s)
+{
+    bool used = u->stats.n > 0;
+    struct view_usage *usage = used ? usage_of(u, cli->topo) : NULL;
+    enum exit_code code = EXIT_OK;
+    int first = (int)view_first(&cli->info);
+
+    if (u->stats.failed || (used && (!u->when || !usage)))
+        code = cmd_fail(cli, KB_NO_MEMORY, NULL);
+    if (used) {
+        sink_text(s, "<p>Coloured by how busy each part was");
+        html_text(s, u->when);
+        sink_text(s, "; closer views are of where it was busiest.</p>\n");
+    }
+    for (int level = first; level < N_VIEW_LEVELS && !code; level++)
+        code = put_picture(s, cli, (enum view_level)level, busiest(u), usage);
+    view_usage_free(usage);
+    return code;
+}

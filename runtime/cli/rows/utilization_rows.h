@@ -1,0 +1,36 @@
+/* utilization_rows.h -- what --stats writes: everything that a simulation has used, and how much. */
+#ifndef STATS_H
+#define STATS_H
+#include "cli/command.h"
+
+/* What a simulation has used. All zero is nothing; give it back with stats_free(). */
+struct stats {
+    kb_use *use; /* owned */
+    size_t n, room;
+    bool failed; /* there was no memory */
+};
+
+/* Before the work begins: that the file cannot be written is not found out after hours. */
+enum exit_code stats_check(const struct cli *cli);
+
+/* Keeps what `sim` has used, if it is asked for: it may be freed then. */
+void stats_take(struct stats *stats, const struct cli *cli, const kb_sim *sim);
+
+/* Keeps it without being asked. */
+void stats_keep(struct stats *stats, const kb_sim *sim);
+
+/* The rows of --stats. */
+struct rows stats_rows(const struct stats *stats);
+
+/*
+ * Writes what was taken to the file of --stats, if there is one: after the command's own output,
+ * which ended with `code`, and if that is kept. `args` are those of a bench, or NULL.
+ *
+ * returns  `code`, or EXIT_SYSTEM after a message
+ */
+enum exit_code stats_write(const struct stats *stats, const struct cli *cli,
+                           const struct origin_arg *args, size_t n_args, enum exit_code code);
+
+void stats_free(struct stats *stats);
+
+#endif

@@ -1,0 +1,71 @@
+/* map.c -- pointers by numbers: open addressing, at most half full. */
+#include "cli/trace/map.h"
+#include <stdlib.h>
+
+enum { ROOM_MIN = 64 };
+
+/* Keys differ in few bits. */
+static size_t home(const struct map *m, uint64_t key)
+{
+    key = (key ^ key >> 32) * UINT64_C(0x9e3779b97f4a7c15);
+    return (size_t)(key >> 20) & (m->room - 1);
+}
+
+/* Where `key` is, or where it would be put. */
+static size_t place_of(const struct map *m, uint64_t key)
+{
+    size_t i = home(m, key);
+
+    while (m->entry[i].value && m->entry[i].key != key)
+        i = (i + 1) & (m->room - 1);
+    return i;
+}
+
+static bool grow(struct map *m)
+{
+    struct map more = {.room = m->room ? 2 * m->room : ROOM_MIN, .n = m->n};
+
+    more.entry = calloc(more.room, sizeof *more.entry);
+    if (!more.entry)
+        return false;
+    for (size_t i = 0; i < m->room; i++)
+        if (m->entry[i].value)
+            more.entry[place_of(&more, m->entry[i].key)] = m->entry[i];
+    free(m->entry);
+    *m = more;
+    return true;
+}
+
+void map_free(struct map *m)
+{
+    free(m->entry);
+    *m = (struct map){0};
+}
+
+void *map_get(const struct map *m, uint64_t key)
+{
+    return m->room ? m->entry[place_of(m, key)].value : NULL;
+}
+
+bool map_put(struct map *m, uint64_t key, void *value)
+{
+    if (2 * (m->n + 1) > m->room && !grow(m))
+        return false;
+    m->entry[place_of(m, key)] = (struct map_entry){key, value};
+    m->n++;
+    return true;
+}
+
+/* What follows without a gap moves up, unless that would be before its home. */
+void map_remove(struct map *m, uint64_t key)
+{
+    size_t gap = place_of(m, key), mask = m->room - 1;
+
+    for (size_t i = (gap + 1) & mask; m->entry[i].value; i = (i + 1) & mask)
+        if (((i - home(m, m->entry[i].key)) & mask) >= ((i - gap) & mask)) {
+            m->entry[gap] = m->entry[i];
+            gap = i;
+        }
+    m->entry[gap].value = NULL;
+    m->n--;
+}

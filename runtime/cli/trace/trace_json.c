@@ -1,0 +1,169 @@
+/* trace_json.c -- timelines as Chrome's JSON: ts in us, of which a thousandth stands for 1 fs. */
+#include "kernbench.h"
+#include "base/text.h"
+#include "cli/trace/trace_out.h"
+#include <stdio.h>
+
+enum {
+    EVENT_BYTES = 8192, /* more than any of ours */
+    TEXT_MAX = 512,     /* of a text as JSON has it; the rest is cut off */
+};
+
+static char *put_json(char *to, const char *text)
+{
+    char *end = to + TEXT_MAX;
+
+    *to++ = '"';
+    while (*text && to < end)
+        to = text_put_json(to, &text);
+    *to++ = '"';
+    return to;
+}
+
+/* 1 fs is a thousandth of a us here, so six decimals of a ns are three of a us. */
+static char *put_ts(char *to, int64_t fs)
+{
+    return to + sprintf(to, "%lld.%03lld", (long long)(fs / 1000), (long long)(fs % 1000));
+}
+
+/* The head is the first that is written: after it no comma, then one before each event. */
+static char *put_kind(char *to, const struct trace_file *f, char kind,
+                      const struct trace_track *track)
+{
+    return to + sprintf(to, "%s\n{\"ph\":\"%c\",\"pid\":%u,\"tid\":%u", f->n_written > 1 ? "," : "",
+                        kind, (unsigned)track->chiplet, (unsigned)track->id);
+}
+
+static bool put_event(struct trace_file *f, const char *event, char *end)
+{
+    *end++ = '}';
+    return trace_keep(f, (size_t)(end - event));
+}
+
+static bool put_head(struct trace_file *f)
+{
+    static const char head[] =
+        "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"scale\":\"1 ms shown is 1 ns simulated\"},"
+        "\"traceEvents\":[";
+
+    text_put_text(trace_room(f, sizeof head), head);
+    return trace_keep(f, sizeof head - 1);
+}
+
+static bool put_metadata(struct trace_file *f, const struct trace_track *track, const char *name)
+{
+    char *event = trace_room(f, EVENT_BYTES), *p = put_kind(event, f, 'M', track);
+
+    p = text_put_text(text_put_text(text_put_text(p, ",\"name\":\""), name),
+                      "\",\"args\":{\"name\":");
+    p = put_json(p, track->name);
+    *p++ = '}';
+    return put_event(f, event, p);
+}
+
+static bool put_rank(struct trace_file *f, const struct trace_track *track)
+{
+    char *event = trace_room(f, EVENT_BYTES), *p = put_kind(event, f, 'M', track);
+
+    p += sprintf(p, ",\"name\":\"process_sort_index\",\"args\":{\"sort_index\":%d}", track->rank);
+    return put_event(f, event, p);
+}
+
+static bool put_track(struct trace_file *f, const struct trace_track *track)
+{
+    switch (track->kind) {
+    case TRACK_TOP:
+        return put_metadata(f, track, "process_name");
+    case TRACK_CHIPLET:
+        return put_metadata(f, track, "process_name") && put_rank(f, track);
+    case TRACK_LANE:
+        return put_metadata(f, track, "thread_name");
+    case TRACK_COUNT:
+    case TRACK_PERCENT:
+        break; /* its events have its name */
+    }
+    return true;
+}
+
+static char *put_note(char *p, const struct trace_note *note)
+{
+    p = put_json(p, note->key->text);
+    *p++ = ':';
+    switch (note->type) {
+    case NOTE_TEXT:
+        return put_json(p, note->text->text);
+    case NOTE_COUNT:
+        return text_put_count(p, note->count);
+    case NOTE_NS:
+        return text_put_ns(p, note->fs);
+    }
+    return p;
+}
+
+/* A comma is due: what comes before is of the same write. Flows of transactions alone: their first
+ * and last steps are known. */
+static char *put_flow(char *p, const struct trace_begin *begin)
+{
+    char kind = begin->flow_begins ? 's' : begin->flow_ends ? 'f' : 't';
+
+    if (begin->flow[0] == 0 || (begin->flow_begins && begin->flow_ends))
+        return p;
+    p += sprintf(p, ",\n{\"ph\":\"%c\",\"pid\":%u,\"tid\":%u,\"ts\":", kind,
+                 (unsigned)begin->track->chiplet, (unsigned)begin->track->id);
+    p = text_put_count(text_put_text(put_ts(p, begin->fs), ",\"id\":"), begin->flow[0]);
+    return text_put_text(p, ",\"bp\":\"e\",\"cat\":\"transaction\",\"name\":\"transaction\"}");
+}
+
+static bool put_begin(struct trace_file *f, const struct trace_begin *begin)
+{
+    char *event = trace_room(f, 2 * EVENT_BYTES), *p = put_kind(event, f, 'B', begin->track);
+
+    p = put_ts(text_put_text(p, ",\"ts\":"), begin->fs);
+    p = put_json(text_put_text(p, ",\"name\":"), begin->name->text);
+    p = text_put_text(p, ",\"args\":{");
+    for (size_t i = 0; i < begin->n_notes; i++) {
+        if (i > 0)
+            *p++ = ',';
+        p = put_note(p, &begin->notes[i]);
+    }
+    p = put_flow(text_put_text(p, "}}"), begin);
+    return trace_keep(f, (size_t)(p - event));
+}
+
+static bool put_end(struct trace_file *f, const struct trace_track *track, int64_t fs)
+{
+    char *event = trace_room(f, EVENT_BYTES), *p = put_kind(event, f, 'E', track);
+
+    return put_event(f, event, put_ts(text_put_text(p, ",\"ts\":"), fs));
+}
+
+static bool put_counter(struct trace_file *f, const struct trace_track *track, int64_t fs,
+                        double value)
+{
+    char *event = trace_room(f, EVENT_BYTES), *p = put_kind(event, f, 'C', track);
+
+    p = put_ts(text_put_text(p, ",\"ts\":"), fs);
+    p = put_json(text_put_text(p, ",\"name\":"), track->name);
+    p += sprintf(p, ",\"args\":{\"value\":%.*g}", 17, value);
+    return put_event(f, event, p);
+}
+
+static bool put_tail(struct trace_file *f)
+{
+    static const char tail[] = "\n]}\n";
+
+    text_put_text(trace_room(f, sizeof tail), tail);
+    return trace_keep(f, sizeof tail - 1);
+}
+
+const struct trace_format trace_json = {.suffix = ".json",
+                                        .available = true,
+                                        .end_bytes = 96,
+                                        .counter_bytes = 1024,
+                                        .tail_bytes = 4,
+                                        .head = put_head,
+                                        .track = put_track,
+                                        .begin = put_begin,
+                                        .end = put_end,
+                                        .counter = put_counter,
+                                        .tail = put_tail};

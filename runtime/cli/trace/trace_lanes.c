@@ -1,0 +1,468 @@
+/* trace_lanes.c -- the tracks of a timeline: chiplets, their components, and lanes of these. */
+#include "cli/trace/trace_lanes.h"
+#include "machine/tables.h"
+#include "base/text.h"
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    NAME_BYTES = KB_PLACE_BYTES + 32,
+    CUBES_MAX = 32768, /* of a SIP, in ranks */
+};
+
+/* Keys of components: a place has its upper four bits free. */
+#define PASSING (UINT64_C(1) << 63)
+#define PE_KEY  (UINT64_C(1) << 62)
+
+/* -- texts ---------------------------------------------------------------------------------- */
+
+/* FNV-1a. */
+static uint64_t hash_of(const char *text)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+static void *lost(struct lanes *l)
+{
+    l->no_memory = true;
+    return NULL;
+}
+
+static struct trace_text *add_text(struct lanes *l, uint64_t hash, struct trace_text *first,
+                                   const char *text)
+{
+    struct trace_text *t = malloc(sizeof *t + strlen(text) + 1);
+
+    if (!t)
+        return lost(l);
+    *t = (struct trace_text){.id = ++l->n_texts};
+    strcpy(t->text, text);
+    if (first) {
+        t->next = first->next;
+        first->next = t;
+    } else if (!map_put(&l->texts, hash, t)) {
+        free(t);
+        return lost(l);
+    }
+    return t;
+}
+
+struct trace_text *lanes_text(struct lanes *l, const char *text)
+{
+    char utf8[TRACE_TEXT_BYTES], *p = utf8;
+    struct trace_text *first, *t;
+    uint64_t hash;
+
+    while (*text && p < utf8 + sizeof utf8 - 4)
+        p = text_put_utf8(p, &text);
+    *p = '\0';
+    hash = hash_of(utf8);
+    first = map_get(&l->texts, hash);
+    for (t = first; t; t = t->next)
+        if (strcmp(t->text, utf8) == 0)
+            return t;
+    return add_text(l, hash, first, utf8);
+}
+
+/* What is done has few names, and they are constants of the library. */
+static size_t what_of(struct lanes *l, const char *what)
+{
+    size_t i = 0;
+
+    while (i < l->n_whats && l->what_key[i] != what)
+        i++;
+    if (i == l->n_whats && i < WHATS_MAX) {
+        l->what_key[i] = what;
+        l->n_whats++;
+    }
+    return i;
+}
+
+static struct end_names *end_names(struct lanes *l, kb_place place)
+{
+    struct end_names *names = map_get(&l->ends, place);
+    char name[KB_PLACE_BYTES];
+
+    if (names)
+        return names;
+    names = calloc(1, sizeof *names);
+    if (!names || !map_put(&l->ends, place, names)) {
+        free(names);
+        return lost(l);
+    }
+    kb_place_name(l->topo, place, name);
+    names->name = lanes_text(l, name);
+    return names;
+}
+
+struct trace_text *lanes_end_name(struct lanes *l, kb_place place)
+{
+    struct end_names *names = end_names(l, place);
+
+    return names ? names->name : NULL;
+}
+
+static struct trace_text *make_label(struct lanes *l, const char *what, const char *end)
+{
+    char text[NAME_BYTES];
+
+    snprintf(text, sizeof text, "%s%s%s", what, *end ? " " : "", end);
+    return lanes_text(l, text);
+}
+
+struct trace_text *lanes_label(struct lanes *l, const char *what, kb_place place)
+{
+    struct end_names *names = end_names(l, place);
+    size_t i = what_of(l, what);
+
+    if (!names || !names->name)
+        return NULL;
+    if (i == WHATS_MAX)
+        return make_label(l, what, names->name->text);
+    if (!names->label[i])
+        names->label[i] = make_label(l, what, names->name->text);
+    return names->label[i];
+}
+
+/* -- chiplets ------------------------------------------------------------------------------- */
+
+/* "sip0.cube3" of "sip0.cube3.xbar.pe1", "fabric" of "fabric.switch0". */
+static void chiplet_name(const char *node, char name[KB_NODE_BYTES])
+{
+    size_t n = strcspn(node, ".");
+
+    if (strncmp(node, "sip", 3) == 0 && node[n])
+        n += 1 + strcspn(node + n + 1, ".");
+    snprintf(name, KB_NODE_BYTES, "%.*s", (int)n, node);
+}
+
+/* By SIP, its IO chiplet before its cubes; what joins SIPs last. */
+static int32_t chiplet_rank(const char *name)
+{
+    unsigned sip, cube;
+
+    if (sscanf(name, "sip%u.cube%u", &sip, &cube) == 2)
+        return (int32_t)(sip * CUBES_MAX + cube + 2);
+    return sscanf(name, "sip%u", &sip) == 1 ? (int32_t)(sip * CUBES_MAX + 1) : INT32_MAX;
+}
+
+static struct group *chiplet_of(struct lanes *l, const char *node)
+{
+    char name[KB_NODE_BYTES];
+    struct group *c = l->first_chiplet;
+
+    chiplet_name(node, name);
+    while (c && strcmp(c->name, name) != 0)
+        c = c->next;
+    if (c)
+        return c;
+    c = calloc(1, sizeof *c);
+    if (!c)
+        return lost(l);
+    strcpy(c->name, name);
+    c->track =
+        (struct trace_track){.kind = TRACK_CHIPLET, .rank = chiplet_rank(name), .name = c->name};
+    c->next = l->first_chiplet;
+    l->first_chiplet = c;
+    return c;
+}
+
+/* -- components ----------------------------------------------------------------------------- */
+
+static bool is_shown(struct lanes *l, const char *name)
+{
+    bool shown = l->n_patterns == 0;
+
+    for (size_t i = 0; i < l->n_patterns; i++)
+        if (fnmatch(l->pattern[i], name, 0) == 0)
+            shown = l->matched[i] = true;
+    return shown;
+}
+
+static bool ends_in(const char *name, const char *end)
+{
+    size_t n = strlen(name), m = strlen(end);
+
+    return n >= m && strcmp(name + n - m, end) == 0;
+}
+
+static enum station_class class_of(const struct lanes *l, kb_place place, const char *name)
+{
+    switch (kb_place_kind_of(place)) {
+    case KB_AT_MEMORY:
+        return CLASS_MEMORY;
+    case KB_AT_CHANNEL:
+        return CLASS_CHANNEL;
+    case KB_AT_LINK:
+        return l->fifo ? CLASS_LINK : CLASS_NONE;
+    case KB_AT_ENGINE:
+        return CLASS_ENGINE;
+    case KB_AT_PORT:
+        return ends_in(name, ".pe_gemm") || ends_in(name, ".pe_math") ? CLASS_PE_ENGINE
+                                                                      : CLASS_PORT;
+    case KB_AT_NOTHING:
+    case KB_AT_PE:
+    case KB_AT_HOST:
+    case KB_AT_NODE:
+        break;
+    }
+    return CLASS_NONE;
+}
+
+static struct component *add_component(struct lanes *l, uint64_t key, const char *node,
+                                       const char *name)
+{
+    struct component *c = calloc(1, sizeof *c + strlen(name) + 1);
+
+    if (!c || !map_put(&l->components, key, c)) {
+        free(c);
+        return lost(l);
+    }
+    strcpy(c->name, name);
+    c->station = CLASS_NONE;
+    c->next = l->first_component;
+    l->first_component = c;
+    c->chiplet = chiplet_of(l, node);
+    c->shown = is_shown(l, name);
+    return c->chiplet ? c : NULL;
+}
+
+/* A memory goes by its node's name here, a host by that of its chiplet. */
+static void component_name(const struct lanes *l, kb_place place, const char *node,
+                           char name[NAME_BYTES])
+{
+    switch (kb_place_kind_of(place)) {
+    case KB_AT_MEMORY:
+        strcpy(name, node);
+        break;
+    case KB_AT_HOST:
+        chiplet_name(node, name);
+        strcat(name, ".host");
+        break;
+    default:
+        kb_place_name(l->topo, place, name);
+    }
+}
+
+struct component *lanes_at(struct lanes *l, kb_place place, bool passing)
+{
+    uint64_t key = passing ? place | PASSING : place;
+    struct component *c = map_get(&l->components, key);
+    char node[KB_NODE_BYTES], name[NAME_BYTES];
+
+    if (c)
+        return c;
+    kb_place_node(l->topo, place, node);
+    component_name(l, place, node, name);
+    if (passing)
+        strcat(name, " wire");
+    c = add_component(l, key, node, name);
+    if (c) {
+        c->place = place;
+        c->station = class_of(l, place, name);
+    }
+    return c;
+}
+
+struct component *lanes_of_pe(struct lanes *l, uint32_t pe)
+{
+    struct component *c = map_get(&l->components, PE_KEY | pe);
+    const kb_topology *t = l->topo;
+    char name[NAME_BYTES];
+
+    if (c)
+        return c;
+    snprintf(name, sizeof name, "sip%u.cube%u.pe%u", pe / t->pes / t->cubes, pe / t->pes % t->cubes,
+             pe % t->pes);
+    return add_component(l, PE_KEY | pe, name, name);
+}
+
+/* -- lanes ---------------------------------------------------------------------------------- */
+
+/* The first lane is the component itself. */
+static bool name_lane(struct component *c, struct lane *lane)
+{
+    const struct trace_track *parent = &c->chiplet->track;
+    const char *name = c->name;
+
+    if (c->n_lanes > 0) {
+        parent = &c->lane[0]->track;
+        if (asprintf(&lane->name, "%s #%zu", c->name, c->n_lanes) < 0) {
+            lane->name = NULL;
+            return false;
+        }
+        name = lane->name;
+    }
+    lane->track = (struct trace_track){.kind = TRACK_LANE, .parent = parent, .name = name};
+    return true;
+}
+
+static struct lane *add_lane(struct lanes *l, struct component *c)
+{
+    struct lane *lane;
+
+    if (c->n_lanes == c->room) {
+        size_t room = c->room ? 2 * c->room : 1;
+        struct lane **more = realloc(c->lane, room * sizeof *more);
+
+        if (!more)
+            return lost(l);
+        c->lane = more;
+        c->room = room;
+    }
+    lane = calloc(1, sizeof *lane);
+    if (!lane || !name_lane(c, lane)) {
+        free(lane);
+        return lost(l);
+    }
+    lane->free_fs = INT64_MIN;
+    lane->index = c->n_lanes;
+    c->lane[c->n_lanes++] = lane;
+    return lane;
+}
+
+struct lane *lanes_take(struct lanes *l, struct component *c, size_t first, int64_t begin_fs)
+{
+    struct lane *lane;
+    size_t i = first > c->lowest ? first : c->lowest;
+
+    while (i < c->n_lanes && (c->lane[i]->busy || c->lane[i]->free_fs > begin_fs))
+        i++;
+    while (c->n_lanes <= i)
+        if (!add_lane(l, c))
+            return NULL;
+    lane = c->lane[i];
+    lane->busy = true;
+    while (c->lowest < c->n_lanes && c->lane[c->lowest]->busy)
+        c->lowest++;
+    return lane;
+}
+
+void lanes_release(struct component *c, struct lane *lane, int64_t end_fs)
+{
+    lane->busy = false;
+    lane->free_fs = end_fs;
+    if (lane->index < c->lowest)
+        c->lowest = lane->index;
+}
+
+/* -- totals --------------------------------------------------------------------------------- */
+
+/* A link has a station each way, also where it has an edge in one direction only. */
+static int64_t n_link_stations(const kb_topology *t)
+{
+    int64_t n = t->n_edges;
+
+    for (uint32_t i = 0; i < t->n_cube_links; i++)
+        n += t->cube_links[i].both_ways ? 0 : (int64_t)t->sips * t->cubes;
+    for (uint32_t i = 0; i < t->n_io_links; i++)
+        n += t->io_links[i].both_ways ? 0 : t->sips;
+    return n;
+}
+
+int64_t lanes_total(const struct lanes *l, enum station_class station)
+{
+    const kb_topology *t = l->topo;
+    int64_t cubes = (int64_t)t->sips * t->cubes, pes = cubes * t->pes;
+
+    switch (station) {
+    case CLASS_MEMORY:
+        return pes + cubes; /* an SRAM each */
+    case CLASS_CHANNEL:
+        return pes * ((int64_t)t->read_channels + t->write_channels);
+    case CLASS_LINK:
+        return n_link_stations(t);
+    case CLASS_ENGINE:
+        return cubes * ((int64_t)t->read_engines + t->write_engines);
+    case CLASS_PE_ENGINE: /* GEMM and MATH */
+    case CLASS_PORT:      /* read and write */
+        return 2 * pes;
+    case CLASS_NONE:
+        break;
+    }
+    return 0;
+}
+
+/* -- all of it ------------------------------------------------------------------------------ */
+
+static bool read_filter(struct lanes *l, const char *filter)
+{
+    size_t room = 1;
+
+    for (const char *p = filter; *p; p++)
+        room += *p == ',';
+    l->pattern = calloc(room, sizeof *l->pattern);
+    l->matched = calloc(room, sizeof *l->matched);
+    if (!l->pattern || !l->matched)
+        return false;
+    for (const char *p = filter; l->n_patterns < room; l->n_patterns++) {
+        size_t n = strcspn(p, ",");
+
+        l->pattern[l->n_patterns] = strndup(p, n);
+        if (!l->pattern[l->n_patterns])
+            return false;
+        p += n + 1;
+    }
+    return true;
+}
+
+bool lanes_init(struct lanes *l, const kb_topology *topo, const char *filter)
+{
+    *l = (struct lanes){.topo = topo, .fifo = topo->links == MODE_FIFO};
+    return !filter || read_filter(l, filter);
+}
+
+static void free_components(struct lanes *l)
+{
+    struct component *next;
+
+    for (struct component *c = l->first_component; c; c = next) {
+        next = c->next;
+        for (size_t i = 0; i < c->n_lanes; i++) {
+            free(c->lane[i]->name);
+            free(c->lane[i]);
+        }
+        free(c->lane);
+        free(c);
+    }
+}
+
+static void free_texts(struct lanes *l)
+{
+    for (size_t i = 0; i < l->texts.room; i++) {
+        struct trace_text *next;
+
+        for (struct trace_text *t = l->texts.entry[i].value; t; t = next) {
+            next = t->next;
+            free(t);
+        }
+    }
+    for (size_t i = 0; i < l->ends.room; i++)
+        free(l->ends.entry[i].value);
+}
+
+void lanes_free(struct lanes *l)
+{
+    struct group *next;
+
+    free_components(l);
+    free_texts(l);
+    for (struct group *c = l->first_chiplet; c; c = next) {
+        next = c->next;
+        free(c);
+    }
+    for (size_t i = 0; i < l->n_patterns; i++)
+        free(l->pattern[i]);
+    free(l->pattern);
+    free(l->matched);
+    map_free(&l->components);
+    map_free(&l->ends);
+    map_free(&l->texts);
+    *l = (struct lanes){0};
+}

@@ -1,0 +1,104 @@
+/* trace_lanes.h -- the tracks of a timeline: chiplets, their components, and lanes of these. */
+#ifndef TRACE_LANES_H
+#define TRACE_LANES_H
+#include "kernbench.h"
+#include "cli/trace/map.h"
+#include "cli/trace/trace_out.h"
+
+/* What utilisation is summed over. */
+enum station_class {
+    CLASS_MEMORY,
+    CLASS_CHANNEL,
+    CLASS_LINK,
+    CLASS_ENGINE,
+    CLASS_PE_ENGINE,
+    CLASS_PORT,
+    N_CLASSES,
+    CLASS_NONE = N_CLASSES,
+};
+
+/* A chiplet. */
+struct group {
+    struct trace_track track;
+    struct group *next;
+    char name[KB_NODE_BYTES];
+};
+
+/* A number that is shown: how many wait, how many are busy. */
+struct count {
+    struct trace_track track;
+    struct count *next;       /* of all */
+    struct count *next_dirty; /* of those that have changed at this instant */
+    struct group *chiplet;    /* NULL: of the whole machine */
+    int64_t value, shown;
+    int64_t full; /* a percentage: the most it can be; else 0 */
+    bool dirty;
+};
+
+struct lane {
+    struct trace_track track;
+    size_t index; /* in its component */
+    bool busy;
+    int64_t free_fs; /* when its last slice ended */
+    char *name;      /* owned, but that of the first lane */
+};
+
+enum { WHATS_MAX = 16 }; /* kinds of work: "read", "fetch" */
+
+/* Whatever has lanes of its own. The first has its name. */
+struct component {
+    kb_place place; /* KB_NOWHERE: a PE */
+    bool shown;
+    enum station_class station;
+    struct group *chiplet;
+    struct lane **lane; /* owned */
+    size_t n_lanes, room;
+    size_t lowest; /* no lane below it is free */
+    struct count *waiting;
+    struct component *next; /* of all */
+    char name[];
+};
+
+/* What a place is called where it is the source or the target of something. */
+struct end_names {
+    struct trace_text *name;             /* "c0.pe3" */
+    struct trace_text *label[WHATS_MAX]; /* "read c0.pe3" */
+};
+
+/* All tracks and texts of a timeline. */
+struct lanes {
+    const kb_topology *topo;
+    bool fifo;
+    char **pattern; /* owned; of components that are shown */
+    bool *matched;  /* owned: `pattern` has met a component */
+    size_t n_patterns;
+    struct map components, ends, texts;
+    struct component *first_component;
+    struct group *first_chiplet;
+    struct trace_text *what[WHATS_MAX];
+    const char *what_key[WHATS_MAX];
+    size_t n_whats;
+    uint32_t n_texts;
+    bool no_memory; /* something could not be had: what is made after that is of no use */
+};
+
+/* `filter` is a list of patterns, or NULL. False without memory; lanes_free() all the same. */
+bool lanes_init(struct lanes *l, const kb_topology *topo, const char *filter);
+void lanes_free(struct lanes *l);
+
+/* NULL without memory, each of them. */
+struct component *lanes_at(struct lanes *l, kb_place place, bool passing);
+struct component *lanes_of_pe(struct lanes *l, uint32_t pe);
+struct trace_text *lanes_text(struct lanes *l, const char *text);
+struct trace_text *lanes_end_name(struct lanes *l, kb_place place);
+/* "read c0.pe3" */
+struct trace_text *lanes_label(struct lanes *l, const char *what, kb_place place);
+
+/* The lowest lane from `first` on that is free and was so at `begin_fs`; busy from now on. */
+struct lane *lanes_take(struct lanes *l, struct component *c, size_t first, int64_t begin_fs);
+void lanes_release(struct component *c, struct lane *lane, int64_t end_fs);
+
+/* How many stations of a class there are. */
+int64_t lanes_total(const struct lanes *l, enum station_class station);
+
+#endif

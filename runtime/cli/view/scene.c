@@ -1,0 +1,126 @@
+/* scene.c -- a picture of components and edges before it is written: what stands where, in px. */
+#include "cli/view/scene.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/text.h"
+
+/* Room for one more of `*rows`; false without memory. */
+static bool grow(struct scene *sc, void **rows, size_t n, size_t *room, size_t row_bytes)
+{
+    if (n < *room)
+        return true;
+    size_t more = *room ? 2 * *room : 256;
+    void *moved = realloc(*rows, more * row_bytes);
+    if (!moved) {
+        sc->no_memory = true;
+        return false;
+    }
+    *rows = moved;
+    *room = more;
+    return true;
+}
+
+struct scene_node *scene_add_node(struct scene *sc, enum scene_look look, const char *classes,
+                                  double x, double y, double w, double h)
+{
+    if (!grow(sc, (void **)&sc->node, sc->n_nodes, &sc->nodes_room, sizeof *sc->node))
+        return &sc->lost_node;
+    struct scene_node *n = &sc->node[sc->n_nodes++];
+    *n = (struct scene_node){.look = look,
+                             .classes = classes,
+                             .x = x,
+                             .y = y,
+                             .w = w,
+                             .h = h,
+                             .pct = NAN,
+                             .node = SCENE_NONE};
+    return n;
+}
+
+struct scene_edge *scene_add_edge(struct scene *sc, const kb_edge *edge, uint32_t from, uint32_t to)
+{
+    if (!grow(sc, (void **)&sc->edge, sc->n_edges, &sc->edges_room, sizeof *sc->edge)) {
+        sc->lost_edge.n_at = 0;
+        return &sc->lost_edge;
+    }
+    struct scene_edge *e = &sc->edge[sc->n_edges];
+    const struct scene_edge *before = sc->n_edges ? e - 1 : NULL;
+    sc->n_edges++;
+    *e = (struct scene_edge){.edge = *edge, .from = from, .to = to};
+    e->back = before && before->edge.from == edge->to && before->edge.to == edge->from;
+    e->use = view_usage_edge(sc->usage, edge->from, edge->to);
+    return e;
+}
+
+void scene_add_dot(struct scene *sc, uint32_t node, double x, double y)
+{
+    if (grow(sc, (void **)&sc->dot, sc->n_dots, &sc->dots_room, sizeof *sc->dot))
+        sc->dot[sc->n_dots++] = (struct scene_dot){node, x, y};
+}
+
+struct scene_note *scene_add_note(struct scene *sc, double x, double y, enum svg_anchor anchor)
+{
+    if (!grow(sc, (void **)&sc->note_at, sc->n_notes, &sc->notes_room, sizeof *sc->note_at))
+        return &sc->lost_note;
+    struct scene_note *note = &sc->note_at[sc->n_notes++];
+    *note = (struct scene_note){.x = x, .y = y, .anchor = anchor};
+    return note;
+}
+
+void scene_say(char label[SCENE_LABEL_BYTES], const char *text)
+{
+    text_show(text, strlen(text), label, SCENE_LABEL_BYTES);
+}
+
+void scene_bend(struct scene_edge *e, double x, double y)
+{
+    e->at[e->n_at++] = (struct svg_point){x, y};
+}
+
+void scene_set_node(struct scene *sc, struct scene_node *n, uint32_t node)
+{
+    kb_node info;
+
+    if (kb_node_get(sc->cli->topo, node, &info) != KB_OK)
+        return;
+    strcpy(n->name, info.name);
+    n->node = node;
+    n->pct = view_usage_node(sc->usage, node);
+}
+
+uint32_t scene_find(const struct scene *sc, uint32_t sip, uint32_t cube, const char *name)
+{
+    char full[2 * KB_NODE_BYTES];
+    uint32_t node = 0;
+
+    if (strncmp(name, "fabric", 6) == 0)
+        snprintf(full, sizeof full, "%s", name);
+    else if (cube == KB_NO_CUBE)
+        snprintf(full, sizeof full, "sip%u.io0.%s", sip, name);
+    else
+        snprintf(full, sizeof full, "sip%u.cube%u.%s", sip, cube, name);
+    return kb_node_find(sc->cli->topo, full, strlen(full), &node) == KB_OK ? node : SCENE_NONE;
+}
+
+uint32_t scene_cube_nodes(const struct scene *sc)
+{
+    return scene_find(sc, 0, KB_NO_CUBE, "pcie_ep") / sc->cli->info.cubes_per_sip;
+}
+
+double scene_scale(double w_mm, double h_mm, double w_px, double h_px, double most)
+{
+    double scale = fmin(most, fmin(w_px / fmax(w_mm, 1e-6), h_px / fmax(h_mm, 1e-6)));
+    double digit = pow(10, floor(log10(scale)) - 3);
+
+    return floor(scale / digit) * digit;
+}
+
+void scene_free(struct scene *sc)
+{
+    free(sc->node);
+    free(sc->edge);
+    free(sc->dot);
+    free(sc->note_at);
+}

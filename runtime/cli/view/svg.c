@@ -1,0 +1,534 @@
+/* svg.c -- pictures: shapes, texts, colours and axes, written as SVG. */
+#include "cli/view/svg.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/text.h"
+
+/* -- colours -------------------------------------------------------------------------------- */
+
+/* A CSS variable, and what it is on a light and on a dark page. */
+struct colour {
+    const char *name, *light, *dark;
+};
+
+/*
+ * Of utilisation (heat) the busiest stands out most from the page in both schemes: its lightness
+ * goes one way, so that it can be told without seeing hues.
+ */
+static const struct colour colours[] = {
+    {"bg", "#ffffff", "#14181d"},      {"ink", "#1c2128", "#e3e8ee"},
+    {"dim", "#5c6672", "#98a3af"},     {"grid", "#e1e5ea", "#2b323a"},
+    {"line", "#7b8794", "#7d8894"},    {"plane", "#f5f7f9", "#1a1f26"},
+    {"box", "#e9eef4", "#28313b"},     {"memory", "#d9ecdf", "#1f3a2c"},
+    {"compute", "#f6e6d0", "#43331d"}, {"io", "#e6e0f3", "#352c4a"},
+    {"accent", "#0b6bcb", "#66b2ff"},  {"second", "#c2570c", "#ffa657"},
+    {"third", "#5b3a9e", "#b99cff"},   {"u0", "#dde3e9", "#323b45"},
+    {"u1", "#f6dc8c", "#54491f"},      {"u2", "#f3b95b", "#785618"},
+    {"u3", "#e88f3c", "#9a5512"},      {"u4", "#c04f1e", "#e2933a"},
+    {"u5", "#a5341f", "#f5ba62"},      {"u6", "#7a1616", "#ffe3a8"},
+    {"u7", "#2e0a33", "#ffffff"},
+};
+
+enum { N_COLOURS = sizeof colours / sizeof *colours };
+
+/* What a class sets. A second `colour` of "" is none. */
+static const struct rule {
+    const char *selector, *property, *colour, *more;
+} rules[] = {
+    {".bg", "fill", "bg", ""},
+    {"text", "fill", "ink", "stroke:none;"},
+    {".dim", "fill", "dim", ""},
+    {".title", "fill", "ink", "font-size:15px;font-weight:600;"},
+    {".small", "fill", "dim", "font-size:9px;"},
+    {".in", "fill", "ink", "font-size:9px;"},
+    {".gbs", "fill", "dim", "font-size:9px;"},
+    {".strong", "fill", "ink", "font-weight:700;"},
+    {".grid", "stroke", "grid", "fill:none;stroke-width:1;"},
+    {".axis", "stroke", "line", "fill:none;stroke-width:1;"},
+    {".wire", "stroke", "line", "fill:none;stroke-width:1.2;"},
+    {".dash", "stroke", "line", "fill:none;stroke-dasharray:4 3;"},
+    {".head", "fill", "line", "stroke:none;"},
+    {".plane", "fill", "plane", "stroke-width:1;"},
+    {".box", "fill", "box", "stroke-width:1;"},
+    {".memory", "fill", "memory", "stroke-width:1;"},
+    {".compute", "fill", "compute", "stroke-width:1;"},
+    {".io", "fill", "io", "stroke-width:1;"},
+    {".plane,svg.kb .box,svg.kb .memory,svg.kb .compute,svg.kb .io,svg.kb .fill", "stroke", "line",
+     ""},
+    {".dot", "fill", "accent", "stroke:none;"},
+    {".s1", "stroke", "accent", "fill:none;stroke-width:2;"},
+    {".s2", "stroke", "second", "fill:none;stroke-width:2;"},
+    {".s3", "stroke", "third", "fill:none;stroke-width:2;"},
+    {".f1", "fill", "accent", "stroke:none;"},
+    {".f2", "fill", "second", "stroke:none;"},
+    {".f3", "fill", "third", "stroke:none;"},
+};
+
+const char *svg_colour(const char *class_name)
+{
+    for (size_t i = 0; i < N_COLOURS; i++)
+        if (strcmp(colours[i].name, class_name) == 0)
+            return colours[i].light;
+    return "none";
+}
+
+/* "fill:#fff;fill:var(--kb-bg,#fff)": what knows no variables takes the first. */
+static void put_colour(struct sink *s, const char *property, const char *name)
+{
+    const char *light = svg_colour(name);
+
+    sink_text(s, property);
+    sink_char(s, ':');
+    sink_text(s, light);
+    sink_char(s, ';');
+    sink_text(s, property);
+    sink_text(s, ":var(--kb-");
+    sink_text(s, name);
+    sink_char(s, ',');
+    sink_text(s, light);
+    sink_text(s, ");");
+}
+
+static void put_rule(struct sink *s, const char *selector, const char *property, const char *colour,
+                     const char *more)
+{
+    sink_text(s, "svg.kb ");
+    sink_text(s, selector);
+    sink_char(s, '{');
+    put_colour(s, property, colour);
+    sink_text(s, more);
+    sink_text(s, "}\n");
+}
+
+/* From which class on texts on a filled shape take the colour of the page. */
+enum { HEAT_STRONG = 4 };
+
+static void put_heat_rules(struct sink *s)
+{
+    char selector[64], name[16];
+
+    for (int i = 0; i < SVG_HEATS; i++) {
+        sprintf(name, "u%d", i);
+        sprintf(selector, ".%s.fill", name);
+        put_rule(s, selector, "fill", name, "");
+        sprintf(selector, ".%s.wire", name);
+        put_rule(s, selector, "stroke", name,
+                 i < HEAT_STRONG ? "stroke-width:2;" : "stroke-width:3;");
+        sprintf(selector, ".%s.head", name);
+        put_rule(s, selector, "fill", name, "");
+        sprintf(selector, "g.%s text", name);
+        put_rule(s, selector, "fill", i < HEAT_STRONG ? "ink" : "bg", "");
+    }
+}
+
+static void put_style(struct sink *s)
+{
+    sink_text(s, "<style>\nsvg.kb{font:11px ui-sans-serif,system-ui,Helvetica,Arial,\"DejaVu "
+                 "Sans\",sans-serif}\n");
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        put_rule(s, rules[i].selector, rules[i].property, rules[i].colour, rules[i].more);
+    put_heat_rules(s);
+    sink_text(s, "@media (prefers-color-scheme:dark){svg.kb{");
+    for (size_t i = 0; i < N_COLOURS; i++) {
+        sink_text(s, "--kb-");
+        sink_text(s, colours[i].name);
+        sink_char(s, ':');
+        sink_text(s, colours[i].dark);
+        sink_char(s, ';');
+    }
+    sink_text(s, "}}\n</style>\n");
+}
+
+/* -- raw pieces ----------------------------------------------------------------------------- */
+
+static const char *entity_of(char c)
+{
+    switch (c) {
+    case '&':
+        return "&amp;";
+    case '<':
+        return "&lt;";
+    case '>':
+        return "&gt;";
+    case '"':
+        return "&quot;";
+    default:
+        return NULL;
+    }
+}
+
+/* May the character stand in XML? `c` is its first byte as UTF-8. */
+static bool is_xml(const char *c)
+{
+    if ((unsigned char)*c < ' ')
+        return *c == '\t' || *c == '\n';
+    return strcmp(c, "\xef\xbf\xbe") != 0 && strcmp(c, "\xef\xbf\xbf") != 0;
+}
+
+void svg_escape(struct sink *s, const char *text)
+{
+    while (*text) {
+        char utf8[8], *end = text_put_utf8(utf8, &text);
+
+        *end = '\0';
+        const char *entity = entity_of(*utf8);
+        sink_text(s, entity ? entity : is_xml(utf8) ? utf8 : "\xef\xbf\xbd");
+    }
+}
+
+const char *svg_short(double value, int decimals, char text[SVG_NUMBER_BYTES])
+{
+    if (!isfinite(value))
+        return isnan(value) ? "-" : value > 0 ? "\xe2\x88\x9e" : "-\xe2\x88\x9e";
+    char *end = text + snprintf(text, SVG_NUMBER_BYTES, "%.*f", decimals, value);
+    if (decimals > 0) {
+        while (end[-1] == '0')
+            *--end = '\0';
+        if (end[-1] == '.')
+            *--end = '\0';
+    }
+    return strcmp(text, "-0") == 0 ? text + 1 : text;
+}
+
+void svg_number(struct sink *s, double value)
+{
+    char text[SVG_NUMBER_BYTES];
+
+    sink_text(s, svg_short(value, 2, text));
+}
+
+/* Letters, narrow and wide, of the widest of the usual faces. */
+double svg_text_width(const char *text, double size)
+{
+    double n = 0;
+
+    for (; *text; text++)
+        if (((unsigned char)*text & 0xc0) != 0x80)
+            n += strchr("iljt.,:;|!'()[] ", *text) ? 0.4
+                 : strchr("mwMW@%", *text)         ? 0.95
+                 : strchr("ckrsvxyz", *text)       ? 0.57
+                                                   : 0.636;
+    return n * size;
+}
+
+/* -- elements ------------------------------------------------------------------------------- */
+
+void svg_begin(struct svg *g, const char *title)
+{
+    struct sink *s = g->s;
+
+    sink_text(s, "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"kb\"");
+    svg_attr_number(g, "width", g->width);
+    svg_attr_number(g, "height", g->height);
+    sink_text(s, " viewBox=\"0 0 ");
+    svg_number(s, g->width);
+    sink_char(s, ' ');
+    svg_number(s, g->height);
+    sink_text(s, "\" role=\"img\"");
+    sink_text(s, " aria-labelledby=\"");
+    svg_escape(s, g->prefix);
+    sink_text(s, "-title\">\n<title");
+    svg_attr_id(g, "title");
+    svg_inside(g);
+    svg_escape(s, title);
+    sink_text(s, "</title>\n");
+    put_style(s);
+    svg_rect(g, "bg", 0, 0, g->width, g->height);
+}
+
+void svg_end(struct svg *g)
+{
+    svg_close(g, "svg");
+}
+
+void svg_start(struct svg *g, const char *element, const char *classes)
+{
+    sink_char(g->s, '<');
+    sink_text(g->s, element);
+    if (classes && *classes)
+        svg_attr(g, "class", classes);
+}
+
+void svg_attr(struct svg *g, const char *name, const char *text)
+{
+    sink_char(g->s, ' ');
+    sink_text(g->s, name);
+    sink_text(g->s, "=\"");
+    svg_escape(g->s, text);
+    sink_char(g->s, '"');
+}
+
+void svg_attr_number(struct svg *g, const char *name, double value)
+{
+    char text[SVG_NUMBER_BYTES];
+
+    svg_attr(g, name, svg_short(value, 2, text));
+}
+
+void svg_attr_id(struct svg *g, const char *id)
+{
+    sink_text(g->s, " id=\"");
+    svg_escape(g->s, g->prefix);
+    sink_char(g->s, '-');
+    svg_escape(g->s, id);
+    sink_char(g->s, '"');
+}
+
+void svg_inside(struct svg *g)
+{
+    sink_char(g->s, '>');
+}
+
+void svg_close(struct svg *g, const char *element)
+{
+    sink_text(g->s, "</");
+    sink_text(g->s, element);
+    sink_text(g->s, ">\n");
+}
+
+void svg_empty(struct svg *g)
+{
+    sink_text(g->s, "/>\n");
+}
+
+/* -- shapes --------------------------------------------------------------------------------- */
+
+void svg_rect(struct svg *g, const char *classes, double x, double y, double w, double h)
+{
+    svg_start(g, "rect", classes);
+    svg_attr_number(g, "x", x);
+    svg_attr_number(g, "y", y);
+    svg_attr_number(g, "width", w);
+    svg_attr_number(g, "height", h);
+    svg_empty(g);
+}
+
+void svg_line(struct svg *g, const char *classes, double x1, double y1, double x2, double y2)
+{
+    svg_lines(g, classes, (struct svg_point[]){{x1, y1}, {x2, y2}}, 2);
+}
+
+void svg_lines(struct svg *g, const char *classes, const struct svg_point *at, size_t n)
+{
+    svg_start(g, "path", classes);
+    sink_text(g->s, " d=\"");
+    for (size_t i = 0; i < n; i++) {
+        sink_char(g->s, i == 0 ? 'M' : 'L');
+        svg_number(g->s, at[i].x);
+        sink_char(g->s, ' ');
+        svg_number(g->s, at[i].y);
+    }
+    sink_char(g->s, '"');
+    svg_empty(g);
+}
+
+void svg_dot(struct svg *g, const char *classes, double x, double y, double radius)
+{
+    svg_start(g, "circle", classes);
+    svg_attr_number(g, "cx", x);
+    svg_attr_number(g, "cy", y);
+    svg_attr_number(g, "r", radius);
+    svg_empty(g);
+}
+
+static void put_text(struct svg *g, enum svg_anchor anchor, const char *text)
+{
+    static const char *const anchors[] = {"start", "middle", "end"};
+
+    if (anchor != SVG_START)
+        svg_attr(g, "text-anchor", anchors[anchor]);
+    svg_inside(g);
+    svg_escape(g->s, text);
+    svg_close(g, "text");
+}
+
+void svg_text(struct svg *g, const char *classes, double x, double y, enum svg_anchor anchor,
+              const char *text)
+{
+    svg_start(g, "text", classes);
+    svg_attr_number(g, "x", x);
+    svg_attr_number(g, "y", y);
+    put_text(g, anchor, text);
+}
+
+void svg_text_up(struct svg *g, const char *classes, double x, double y, enum svg_anchor anchor,
+                 const char *text)
+{
+    svg_start(g, "text", classes);
+    sink_text(g->s, " transform=\"translate(");
+    svg_number(g->s, x);
+    sink_char(g->s, ' ');
+    svg_number(g->s, y);
+    sink_text(g->s, ") rotate(-90)\"");
+    put_text(g, anchor, text);
+}
+
+void svg_tip(struct svg *g, const char *text)
+{
+    sink_text(g->s, "<title>");
+    svg_escape(g->s, text);
+    sink_text(g->s, "</title>");
+}
+
+/* -- how busy ------------------------------------------------------------------------------- */
+
+/* The least per cent of each class; the last is of what was asked for more than it can carry. */
+static const double heat_from[SVG_HEATS] = {0, 1, 10, 25, 50, 75, 90, 100.000001};
+static const char *const heat_names[SVG_HEATS] = {"u0", "u1", "u2", "u3", "u4", "u5", "u6", "u7"};
+static const char *const heat_labels[SVG_HEATS] = {"0", "1", "10", "25", "50", "75", "90", ">100"};
+
+const char *svg_heat(double pct)
+{
+    int i = SVG_HEATS - 1;
+
+    if (isnan(pct))
+        return "";
+    while (i > 0 && pct < heat_from[i])
+        i--;
+    return heat_names[i];
+}
+
+double svg_heat_legend(struct svg *g, double x, double y)
+{
+    enum { WIDTH = 34, HEIGHT = 14 };
+
+    for (int i = 0; i < SVG_HEATS; i++) {
+        char classes[16];
+
+        sprintf(classes, "fill %s", heat_names[i]);
+        svg_rect(g, classes, x + i * WIDTH, y, WIDTH, HEIGHT);
+        svg_start(g, "g", heat_names[i]);
+        svg_inside(g);
+        svg_text(g, NULL, x + i * WIDTH + WIDTH / 2.0, y + HEIGHT - 3.5, SVG_MIDDLE,
+                 heat_labels[i]);
+        svg_close(g, "g");
+    }
+    return SVG_HEATS * WIDTH;
+}
+
+/* -- axes ----------------------------------------------------------------------------------- */
+
+enum { TICKS = 6, TICK_PX = 5, LABEL_PX = 34 };
+
+/* 1, 2 or 5 times a power of ten, near `span` / TICKS. */
+static double step_of(double span)
+{
+    double step = pow(10, floor(log10(span / TICKS)));
+
+    return span / step >= 5 * TICKS ? 5 * step : span / step >= 2 * TICKS ? 2 * step : step;
+}
+
+static double step_of_axis(const struct svg_axis *axis)
+{
+    return step_of(axis->to - axis->from);
+}
+
+/* The n-th of 1, 2, 5, 10, 20, ..., downwards from 1 below 0. */
+static double round_number(int n)
+{
+    static const double digits[] = {1, 2, 5};
+    int tens = n >= 0 ? n / 3 : -((2 - n) / 3);
+
+    return digits[n - 3 * tens] * pow(10, tens);
+}
+
+void svg_axis_fit(struct svg_axis *axis, double low, double high)
+{
+    if (axis->log) {
+        int first = 3 * (int)floor(log10(low)), last;
+
+        while (round_number(first + 1) <= low)
+            first++;
+        for (last = first + 1; round_number(last) < high; last++)
+            ;
+        axis->from = round_number(first);
+        axis->to = round_number(last);
+        return;
+    }
+    if (high <= low)
+        high = low + 1;
+    double step = step_of(high - low);
+    axis->from = step * floor(low / step);
+    axis->to = step * ceil(high / step);
+}
+
+double svg_axis_at(const struct svg_axis *axis, double value)
+{
+    double part = axis->log ? log(value / axis->from) / log(axis->to / axis->from)
+                            : (value - axis->from) / (axis->to - axis->from);
+
+    return axis->px_from + part * (axis->px_to - axis->px_from);
+}
+
+/* A tick's number: without digits that are none. */
+static const char *tick_text(double value, double step, char text[SVG_NUMBER_BYTES])
+{
+    int decimals = step < 1 ? (int)ceil(-log10(step) - 1e-9) : 0;
+
+    if (fabs(value) < 1e7)
+        return svg_short(value, decimals < 9 ? decimals : 9, text);
+    snprintf(text, SVG_NUMBER_BYTES, "%.4g", value);
+    return text;
+}
+
+/* A longer logarithmic axis has powers of ten alone. */
+enum { ALL_DIGITS_MOST = 4 };
+
+/* Every tick in turn, from *i = 0 on; false behind the last. */
+static bool next_tick(const struct svg_axis *axis, int *i, double *value, double *step)
+{
+    if (axis->log) {
+        bool all = axis->to / axis->from <= pow(10, ALL_DIGITS_MOST);
+        int first = 3 * (int)floor(log10(axis->from) + 1e-9);
+
+        do
+            *value = round_number(first + (all ? 1 : 3) * (*i)++);
+        while (*value < axis->from * (1 - 1e-9));
+        *step = *value;
+    } else {
+        *step = step_of_axis(axis);
+        *value = axis->from + (*i)++ * *step;
+    }
+    return *value <= axis->to * (1 + 1e-9);
+}
+
+void svg_axis_x(struct svg *g, const struct svg_axis *axis, double y, double grid_y)
+{
+    double value, step, free_from = -INFINITY;
+
+    for (int i = 0; next_tick(axis, &i, &value, &step);) {
+        double x = svg_axis_at(axis, value);
+        char buffer[SVG_NUMBER_BYTES];
+        const char *text = tick_text(value, step, buffer);
+        double half = svg_text_width(text, 11) / 2;
+
+        svg_line(g, "grid", x, y, x, grid_y);
+        svg_line(g, "axis", x, y, x, y + TICK_PX);
+        if (x - half < free_from)
+            continue;
+        svg_text(g, "dim", x, y + TICK_PX + 12, SVG_MIDDLE, text);
+        free_from = x + half + 4;
+    }
+    svg_line(g, "axis", axis->px_from, y, axis->px_to, y);
+    svg_text(g, NULL, (axis->px_from + axis->px_to) / 2, y + LABEL_PX + 2, SVG_MIDDLE, axis->label);
+}
+
+void svg_axis_y(struct svg *g, const struct svg_axis *axis, double x, double grid_x)
+{
+    double value, step, widest = 0;
+
+    for (int i = 0; next_tick(axis, &i, &value, &step);) {
+        double y = svg_axis_at(axis, value);
+        char buffer[SVG_NUMBER_BYTES];
+        const char *text = tick_text(value, step, buffer);
+
+        svg_line(g, "grid", x, y, grid_x, y);
+        svg_line(g, "axis", x - TICK_PX, y, x, y);
+        svg_text(g, "dim", x - TICK_PX - 3, y + 4, SVG_END, text);
+        widest = fmax(widest, svg_text_width(text, 11));
+    }
+    svg_line(g, "axis", x, axis->px_from, x, axis->px_to);
+    svg_text_up(g, NULL, x - TICK_PX - 10 - widest, (axis->px_from + axis->px_to) / 2, SVG_MIDDLE,
+                axis->label);
+}

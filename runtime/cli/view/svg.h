@@ -1,0 +1,98 @@
+/* svg.h -- pictures: shapes, texts, colours and axes, written as SVG. */
+#ifndef SVG_H
+#define SVG_H
+#include "cli/out/sink.h"
+
+/*
+ * A picture that is being written. It has its own <style>: colours are CSS variables (--kb-ink,
+ * --kb-bg, ...; see svg.c) for a light and a dark page, which a page may set anew on svg.kb. All
+ * lengths are in px, at most two decimals of them are written.
+ */
+struct svg {
+    struct sink *s;
+    const char *prefix; /* of ids: pictures in one page need different ones; borrowed */
+    double width, height;
+};
+
+/* <svg> of that size, with style, background and a title, which is for screen readers. */
+void svg_begin(struct svg *g, const char *title);
+void svg_end(struct svg *g);
+
+/* -- elements: start, attributes, then either inside and close, or empty --------------------- */
+
+void svg_start(struct svg *g, const char *element, const char *classes); /* NULL: no class */
+void svg_attr(struct svg *g, const char *name, const char *text);        /* escapes `text` */
+void svg_attr_number(struct svg *g, const char *name, double value);
+void svg_attr_id(struct svg *g, const char *id); /* id="PREFIX-ID" */
+void svg_inside(struct svg *g);
+void svg_close(struct svg *g, const char *element);
+void svg_empty(struct svg *g);
+
+/* -- shapes --------------------------------------------------------------------------------- */
+
+enum svg_anchor { SVG_START, SVG_MIDDLE, SVG_END };
+
+struct svg_point {
+    double x, y;
+};
+
+void svg_rect(struct svg *g, const char *classes, double x, double y, double w, double h);
+void svg_line(struct svg *g, const char *classes, double x1, double y1, double x2, double y2);
+void svg_lines(struct svg *g, const char *classes, const struct svg_point *at, size_t n);
+void svg_dot(struct svg *g, const char *classes, double x, double y, double radius);
+void svg_text(struct svg *g, const char *classes, double x, double y, enum svg_anchor anchor,
+              const char *text);
+/* The same, turned by a quarter, to be read from below. */
+void svg_text_up(struct svg *g, const char *classes, double x, double y, enum svg_anchor anchor,
+                 const char *text);
+/* What is shown when the pointer rests on the element that is open. */
+void svg_tip(struct svg *g, const char *text);
+
+/* About how wide `text` is, never less, at that size of letters. */
+double svg_text_width(const char *text, double size);
+
+/* -- raw pieces ----------------------------------------------------------------------------- */
+
+/* `text` as it stands in XML; what is no UTF-8 or no character of XML as U+FFFD. */
+void svg_escape(struct sink *s, const char *text);
+
+/* At most two decimals, without zeros at their end. */
+void svg_number(struct sink *s, double value);
+
+enum { SVG_NUMBER_BYTES = 340 };
+
+/* `value` for people: up to `decimals` decimals, without zeros at their end. Returns `text`. */
+const char *svg_short(double value, int decimals, char text[SVG_NUMBER_BYTES]);
+
+/* -- how busy ------------------------------------------------------------------------------- */
+
+enum { SVG_HEATS = 8 };
+
+/* The class of a utilisation, "u0" .. "u7": shapes with it are filled (class "fill") or drawn, and
+ * texts legible on it. NaN: "". */
+const char *svg_heat(double pct);
+
+/* What the shapes of a class are filled with on a light page: "#f6dc8c"; "none". */
+const char *svg_colour(const char *class_name);
+
+/* A legend of the classes, with per cent; returns its width. */
+double svg_heat_legend(struct svg *g, double x, double y);
+
+/* -- axes ----------------------------------------------------------------------------------- */
+
+struct svg_axis {
+    const char *label; /* with its unit */
+    bool log;
+    double px_from, px_to; /* where `from` and `to` are */
+    double from, to;       /* svg_axis_fit() sets them */
+};
+
+/* Takes round numbers for the ends, so that `low` and `high` lie between. Log: both above 0. */
+void svg_axis_fit(struct svg_axis *axis, double low, double high);
+double svg_axis_at(const struct svg_axis *axis, double value);
+
+/* Draws it with ticks, their numbers, its label, and a grid up to the other end of the plot. */
+void svg_axis_x(struct svg *g, const struct svg_axis *axis, double y, double grid_y);
+void svg_axis_y(struct svg *g, const struct svg_axis *axis, double x, double grid_x);
+
+#endif

@@ -1,0 +1,226 @@
+/* view_utilization.c -- how busy nodes and edges were, from what --stats has written. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cli/out/say.h"
+#include "cli/view/scene.h"
+#include "base/text.h"
+
+/* An edge that exists, and how busy it was. */
+struct edge_use {
+    uint32_t from, to;
+    double pct;
+    bool returns; /* that is of the data of reads, on its way back */
+};
+
+struct view_usage {
+    const kb_topology *topo;
+    double *node;          /* per node; NaN: not known */
+    struct edge_use *edge; /* every edge, by `from`, then `to` */
+    size_t n_edges, room;
+};
+
+/* -- the tables ----------------------------------------------------------------------------- */
+
+static void add_edge(void *arg, const kb_edge *edge)
+{
+    struct view_usage *u = arg;
+
+    if (u->n_edges < u->room)
+        u->edge[u->n_edges++] = (struct edge_use){edge->from, edge->to, NAN, false};
+}
+
+static int compare_edges(const void *a, const void *b)
+{
+    const struct edge_use *x = a, *y = b;
+
+    if (x->from != y->from)
+        return x->from < y->from ? -1 : 1;
+    return (x->to > y->to) - (x->to < y->to);
+}
+
+struct view_usage *view_usage_new(const kb_topology *topo)
+{
+    struct view_usage *u = calloc(1, sizeof *u);
+    kb_info info;
+
+    if (!u)
+        return NULL;
+    kb_topology_info(topo, &info);
+    u->topo = topo;
+    u->room = info.edges;
+    u->node = malloc(info.nodes * sizeof *u->node);
+    u->edge = malloc(u->room * sizeof *u->edge);
+    if (!u->node || !u->edge) {
+        view_usage_free(u);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < info.nodes; i++)
+        u->node[i] = NAN;
+    kb_edges(topo, add_edge, u);
+    qsort(u->edge, u->n_edges, sizeof *u->edge, compare_edges);
+    return u;
+}
+
+void view_usage_free(struct view_usage *u)
+{
+    if (!u)
+        return;
+    free(u->node);
+    free(u->edge);
+    free(u);
+}
+
+static struct edge_use *find_edge(const struct view_usage *u, uint32_t from, uint32_t to)
+{
+    struct edge_use key = {from, to, 0, false};
+
+    return bsearch(&key, u->edge, u->n_edges, sizeof *u->edge, compare_edges);
+}
+
+/* -- asking --------------------------------------------------------------------------------- */
+
+double view_usage_node(const struct view_usage *u, uint32_t node)
+{
+    return u ? u->node[node] : (double)NAN;
+}
+
+static struct view_edge_use shown(const struct edge_use *e)
+{
+    return e->returns ? (struct view_edge_use){e->to, e->from, e->pct}
+                      : (struct view_edge_use){e->from, e->to, e->pct};
+}
+
+struct view_edge_use view_usage_edge(const struct view_usage *u, uint32_t from, uint32_t to)
+{
+    const struct edge_use *edge = u ? find_edge(u, from, to) : NULL;
+
+    return edge ? shown(edge) : (struct view_edge_use){from, to, NAN};
+}
+
+void view_busiest_add(struct view_busiest *b, struct view_edge_use use)
+{
+    size_t at = b->n;
+
+    if (!(use.pct >= 1))
+        return;
+    while (at > 0 && b->edge[at - 1].pct < use.pct)
+        at--;
+    if (at == VIEW_BUSIEST)
+        return;
+    size_t after = (b->n < VIEW_BUSIEST ? b->n++ : VIEW_BUSIEST - 1) - at;
+    memmove(&b->edge[at + 1], &b->edge[at], after * sizeof *b->edge);
+    b->edge[at] = use;
+}
+
+void view_busiest_all(struct view_busiest *b, const struct view_usage *u)
+{
+    for (size_t i = 0; i < u->n_edges; i++)
+        view_busiest_add(b, shown(&u->edge[i]));
+}
+
+/* A DMA, whose channels are held by transactions that wait elsewhere? */
+static bool is_held(const struct view_usage *u, uint32_t node)
+{
+    kb_node info;
+
+    return kb_node_get(u->topo, node, &info) == KB_OK && strcmp(info.kind, "pe_dma") == 0;
+}
+
+double view_usage_most(const struct view_usage *u, uint32_t first, uint32_t end)
+{
+    double most = NAN;
+
+    for (uint32_t i = first; u && i < end; i++)
+        if (!isnan(u->node[i]) && !is_held(u, i))
+            most = fmax(most, u->node[i]);
+    return most;
+}
+
+/* -- filling -------------------------------------------------------------------------------- */
+
+/* A node, or the node of which `name` is a part: "sip0.cube0.m_cpu.read". */
+static bool find_node(const struct view_usage *u, const char *name, uint32_t *out)
+{
+    const char *point = strrchr(name, '.');
+
+    if (kb_node_find(u->topo, name, strlen(name), out) == KB_OK)
+        return true;
+    return point && (strcmp(point, ".read") == 0 || strcmp(point, ".write") == 0) &&
+           kb_node_find(u->topo, name, (size_t)(point - name), out) == KB_OK;
+}
+
+bool view_usage_add(struct view_usage *u, const char *name, double pct)
+{
+    static const char arrow[] = " -> ";
+    const char *between = strstr(name, arrow);
+    uint32_t from, to;
+
+    if (!between) {
+        if (!find_node(u, name, &from))
+            return false;
+        u->node[from] = fmax(u->node[from], pct);
+        return true;
+    }
+    const char *far = between + strlen(arrow);
+    if (kb_node_find(u->topo, name, (size_t)(between - name), &from) != KB_OK ||
+        kb_node_find(u->topo, far, strlen(far), &to) != KB_OK)
+        return false;
+    struct edge_use *edge = find_edge(u, from, to);
+    bool returns = !edge; /* the data of reads, over links that requests pass one way */
+    if (returns)
+        edge = find_edge(u, to, from);
+    if (!edge)
+        return false;
+    if (isnan(edge->pct) || pct > edge->pct) {
+        edge->pct = pct;
+        edge->returns = returns;
+    }
+    return true;
+}
+
+/* -- the file ------------------------------------------------------------------------------- */
+
+/* A row of no value says nothing, but its name has to be one. */
+static bool add_row(struct view_usage *u, struct results *r, int name_column, int pct_column)
+{
+    const char *name = r->cells[name_column];
+    double pct;
+    char shown[2 * KB_NODE_BYTES];
+
+    if (!view_read_number(r, pct_column, &pct))
+        return false;
+    if (!name || !view_usage_add(u, name, pct))
+        return results_bad_row(r, "'%s' is no node and no edge of this topology",
+                               name ? text_show(name, strlen(name), shown, sizeof shown) : "");
+    return true;
+}
+
+static void read_rows(struct view_usage *u, struct results *r, const struct cli *cli)
+{
+    int name, pct;
+
+    if (r->code || !view_check_hash(r, cli) || r->n_columns == 0 ||
+        !view_find_column(r, "name", "--stats", &name) ||
+        !view_find_column(r, "util_pct", "--stats", &pct))
+        return;
+    while (results_next(r) && add_row(u, r, name, pct))
+        ;
+}
+
+enum exit_code view_usage_read(struct view_usage **out, const struct cli *cli, const char *path)
+{
+    struct results r;
+
+    *out = view_usage_new(cli->topo);
+    if (!*out)
+        return say(cli->program, EXIT_SYSTEM, "out of memory");
+    results_open(&r, cli->program, path);
+    read_rows(*out, &r, cli);
+    results_close(&r);
+    if (r.code) {
+        view_usage_free(*out);
+        *out = NULL;
+    }
+    return r.code;
+}

@@ -1,0 +1,230 @@
+/* cast.c -- elements of one dtype into another, by way of the widest type of their kind. */
+#include "data/cast.h"
+#include "data/convert.h"
+#include <math.h>
+#include <string.h>
+
+enum { CHUNK = 256 };
+
+/* dtype, its C type, for those that are a C type. */
+#define INTEGERS(X)                                                                                \
+    X(KB_I8, int8_t)                                                                               \
+    X(KB_I16, int16_t)                                                                             \
+    X(KB_I32, int32_t)                                                                             \
+    X(KB_I64, int64_t)                                                                             \
+    X(KB_U8, uint8_t)                                                                              \
+    X(KB_U16, uint16_t)                                                                            \
+    X(KB_U32, uint32_t)                                                                            \
+    X(KB_U64, uint64_t)
+
+/* -- from integers -------------------------------------------------------------------------- */
+
+/* Bits of an integer, sign or zeros above: modulo 2^64 nothing is lost. */
+static void integers_widen(kb_dtype from, const void *src, uint64_t *wide, size_t n)
+{
+#define WIDEN(D, T)                                                                                \
+    case D:                                                                                        \
+        for (size_t i = 0; i < n; i++)                                                             \
+            wide[i] = (uint64_t)((const T *)src)[i];                                               \
+        break;
+    switch (from) {
+        INTEGERS(WIDEN)
+    default: /* bool */
+        for (size_t i = 0; i < n; i++)
+            wide[i] = ((const uint8_t *)src)[i] != 0;
+    }
+}
+
+static void integers_narrow(kb_dtype to, void *dst, const uint64_t *wide, size_t n)
+{
+#define NARROW(D, T)                                                                               \
+    case D:                                                                                        \
+        for (size_t i = 0; i < n; i++)                                                             \
+            ((T *)dst)[i] = (T)wide[i];                                                            \
+        break;
+    switch (to) {
+        INTEGERS(NARROW)
+    default: /* bool */
+        for (size_t i = 0; i < n; i++)
+            ((uint8_t *)dst)[i] = wide[i] != 0;
+    }
+}
+
+/*
+ * An integer of 25 bits or fewer in the place of `v`, which rounds as `v` does to a type of fewer
+ * than 24 bits: of the bits below, only whether there are any is kept. So the step over f32 is
+ * exact.
+ */
+static float sticky(uint64_t v)
+{
+    int shift = v >> 24 ? 40 - __builtin_clzll(v) : 0;
+    uint64_t kept = v >> shift << shift;
+
+    return (float)(kept | (uint64_t)(kept != v) << shift);
+}
+
+static void integers_to_small(float *f, const uint64_t *wide, bool is_signed, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        bool negative = is_signed && wide[i] >> 63;
+        float magnitude = sticky(negative ? -wide[i] : wide[i]);
+
+        f[i] = negative ? -magnitude : magnitude;
+    }
+}
+
+static void narrow_f32(kb_dtype to, void *dst, const float *f, size_t n)
+{
+    if (to == KB_F16)
+        f32_to_f16(dst, f, n);
+    else
+        f32_to_bf16(dst, f, n);
+}
+
+static void integers_to_floats(kb_dtype to, void *dst, const uint64_t *wide, bool is_signed,
+                               size_t n)
+{
+    float f[CHUNK];
+
+    if (to == KB_F64) {
+        for (size_t i = 0; i < n; i++)
+            ((double *)dst)[i] = is_signed ? (double)(int64_t)wide[i] : (double)wide[i];
+    } else if (to == KB_F32) {
+        for (size_t i = 0; i < n; i++)
+            ((float *)dst)[i] = is_signed ? (float)(int64_t)wide[i] : (float)wide[i];
+    } else {
+        integers_to_small(f, wide, is_signed, n);
+        narrow_f32(to, dst, f, n);
+    }
+}
+
+static void cast_integers(kb_dtype to, void *dst, kb_dtype from, const void *src, size_t n)
+{
+    uint64_t wide[CHUNK];
+
+    integers_widen(from, src, wide, n);
+    if (dtype_is_float(to))
+        integers_to_floats(to, dst, wide, dtype_is_signed(from), n);
+    else
+        integers_narrow(to, dst, wide, n);
+}
+
+/* -- from floats ---------------------------------------------------------------------------- */
+
+static void floats_widen(kb_dtype from, const void *src, double *wide, size_t n)
+{
+    float f[CHUNK];
+
+    if (from == KB_F64) {
+        memcpy(wide, src, n * sizeof *wide);
+        return;
+    }
+    cast_elements(KB_F32, f, from, src, n);
+    for (size_t i = 0; i < n; i++)
+        wide[i] = f[i];
+}
+
+/* Truncates, saturates; 2^bits is a double even where the largest integer is none. */
+static uint64_t saturate(double v, double low, double end, uint64_t smallest, uint64_t largest)
+{
+    if (isnan(v))
+        return 0;
+    if (v <= low)
+        return smallest;
+    if (v >= end)
+        return largest;
+    return v < 0 ? (uint64_t)(int64_t)v : (uint64_t)v;
+}
+
+static void floats_to_integers(kb_dtype to, void *dst, const double *wide, size_t n)
+{
+    int bits = 8 * (int)kb_dtype_bytes(to), value_bits = bits - dtype_is_signed(to);
+    double end = ldexp(1, value_bits), low = dtype_is_signed(to) ? -end : 0;
+    uint64_t largest = UINT64_MAX >> (64 - value_bits);
+    uint64_t smallest = dtype_is_signed(to) ? ~largest : 0;
+    uint64_t v[CHUNK];
+
+    for (size_t i = 0; i < n; i++)
+        v[i] = to == KB_BOOL ? wide[i] != 0 : saturate(wide[i], low, end, smallest, largest);
+    integers_narrow(to, dst, v, n);
+}
+
+/*
+ * The float next to `d` on the side whose last bit is 1, unless `d` is a float: it rounds on to a
+ * type of at most 22 bits as `d` itself does.
+ */
+static float to_odd(double d)
+{
+    float f = (float)d;
+    uint32_t bits;
+
+    memcpy(&bits, &f, sizeof bits);
+    if ((double)f == d || isnan(d) || bits & 1)
+        return f;
+    bits += fabs((double)f) > fabs(d) ? -1u : 1u;
+    memcpy(&f, &bits, sizeof f);
+    return f;
+}
+
+static void floats_to_floats(kb_dtype to, void *dst, const double *wide, size_t n)
+{
+    float f[CHUNK];
+
+    if (to == KB_F64) {
+        memcpy(dst, wide, n * sizeof *wide);
+    } else if (to == KB_F32) {
+        for (size_t i = 0; i < n; i++)
+            ((float *)dst)[i] = (float)wide[i];
+    } else {
+        for (size_t i = 0; i < n; i++)
+            f[i] = to_odd(wide[i]);
+        narrow_f32(to, dst, f, n);
+    }
+}
+
+static void cast_floats(kb_dtype to, void *dst, kb_dtype from, const void *src, size_t n)
+{
+    double wide[CHUNK];
+
+    floats_widen(from, src, wide, n);
+    if (dtype_is_float(to))
+        floats_to_floats(to, dst, wide, n);
+    else
+        floats_to_integers(to, dst, wide, n);
+}
+
+/* -- any ------------------------------------------------------------------------------------ */
+
+/* Those that are asked for most need no step in between. */
+static bool cast_directly(kb_dtype to, void *dst, kb_dtype from, const void *src, size_t n)
+{
+    if (to == from)
+        memcpy(dst, src, n * kb_dtype_bytes(to));
+    else if (to == KB_F32 && from == KB_F16)
+        f16_to_f32(dst, src, n);
+    else if (to == KB_F32 && from == KB_BF16)
+        bf16_to_f32(dst, src, n);
+    else if (from == KB_F32 && (to == KB_F16 || to == KB_BF16))
+        narrow_f32(to, dst, src, n);
+    else
+        return false;
+    return true;
+}
+
+void cast_elements(kb_dtype to, void *dst, kb_dtype from, const void *src, size_t n)
+{
+    size_t to_bytes = kb_dtype_bytes(to), from_bytes = kb_dtype_bytes(from);
+
+    if (cast_directly(to, dst, from, src, n))
+        return;
+    for (size_t i = 0; i < n; i += CHUNK) {
+        size_t chunk = n - i < CHUNK ? n - i : CHUNK;
+        unsigned char *d = (unsigned char *)dst + i * to_bytes;
+        const unsigned char *s = (const unsigned char *)src + i * from_bytes;
+
+        if (dtype_is_float(from))
+            cast_floats(to, d, from, s, chunk);
+        else
+            cast_integers(to, d, from, s, chunk);
+    }
+}

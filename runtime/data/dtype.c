@@ -1,0 +1,173 @@
+/* dtype.c -- types of elements: names, sizes, and one element as a double. */
+#include "kernbench.h"
+#include <math.h>
+#include "data/convert.h"
+#include "data/dtype.h"
+
+static const char *const names[N_DTYPES] = {
+    [KB_F16] = "f16", [KB_BF16] = "bf16", [KB_F32] = "f32",   [KB_F64] = "f64", [KB_I8] = "i8",
+    [KB_I16] = "i16", [KB_I32] = "i32",   [KB_I64] = "i64",   [KB_U8] = "u8",   [KB_U16] = "u16",
+    [KB_U32] = "u32", [KB_U64] = "u64",   [KB_BOOL] = "bool",
+};
+
+size_t kb_dtype_bytes(kb_dtype dtype)
+{
+    return dtype_bytes(dtype);
+}
+
+const char *kb_dtype_name(kb_dtype dtype)
+{
+    return kb_dtype_bytes(dtype) ? names[dtype] : "?";
+}
+
+double dtype_tolerance(kb_dtype dtype)
+{
+    switch (dtype) {
+    case KB_F16:
+        return 1e-3;
+    case KB_BF16:
+        return 1e-2;
+    case KB_F32:
+        return 1e-5;
+    case KB_F64:
+        return 1e-10;
+    default:
+        return 0;
+    }
+}
+
+kb_dtype kb_dtype_parse(const char *name)
+{
+    for (unsigned i = KB_F16; i < N_DTYPES; i++)
+        if (strcmp(name, names[i]) == 0)
+            return (kb_dtype)i;
+    return KB_DEFAULT;
+}
+
+/* Bytes of a version may lie anywhere: elements are copied, which compiles to a load. */
+double kb_element(kb_dtype dtype, const void *bytes, uint64_t i)
+{
+    size_t nbytes = kb_dtype_bytes(dtype);
+    union {
+        uint16_t u16;
+        uint32_t u32;
+        uint64_t u64;
+        uint8_t u8;
+        int8_t i8;
+        int16_t i16;
+        int32_t i32;
+        int64_t i64;
+        float f32;
+        double f64;
+    } e = {0};
+
+    memcpy(&e, (const unsigned char *)bytes + i * nbytes, nbytes);
+    switch (dtype) {
+    case KB_F16:
+        return (double)f32_of_f16(e.u16);
+    case KB_BF16:
+        return (double)f32_of_bf16(e.u16);
+    case KB_F32:
+        return (double)e.f32;
+    case KB_F64:
+        return e.f64;
+    case KB_I8:
+        return e.i8;
+    case KB_I16:
+        return e.i16;
+    case KB_I32:
+        return e.i32;
+    case KB_I64:
+        return (double)e.i64;
+    case KB_U8:
+        return e.u8;
+    case KB_U16:
+        return e.u16;
+    case KB_U32:
+        return e.u32;
+    case KB_U64:
+        return (double)e.u64;
+    case KB_BOOL:
+        return e.u8 != 0;
+    case KB_DEFAULT:
+        break;
+    }
+    return NAN;
+}
+
+/* To nearest even, at most `bits` bits beside the sign; NaN is 0. */
+static int64_t saturate(double value, int bits)
+{
+    double limit = ldexp(1, bits), whole = rint(value);
+
+    if (!(whole < limit))
+        return whole >= limit ? (int64_t)((UINT64_C(1) << bits) - 1) : 0;
+    return whole < -limit ? -1 - (int64_t)((UINT64_C(1) << bits) - 1) : (int64_t)whole;
+}
+
+static uint64_t saturate_unsigned(double value, int bits)
+{
+    double limit = ldexp(1, bits), whole = rint(value);
+
+    if (whole >= limit)
+        return UINT64_MAX >> (64 - bits);
+    return whole > 0 ? (uint64_t)whole : 0;
+}
+
+void kb_element_set(kb_dtype dtype, void *bytes, uint64_t i, double value)
+{
+    size_t nbytes = kb_dtype_bytes(dtype);
+    union {
+        uint8_t u8;
+        uint16_t u16;
+        uint32_t u32;
+        uint64_t u64;
+        float f32;
+        double f64;
+    } e = {0};
+
+    switch (dtype) {
+    case KB_F16:
+        e.u16 = f16_of_f64(value);
+        break;
+    case KB_BF16:
+        e.u16 = bf16_of_f64(value);
+        break;
+    case KB_F32:
+        e.f32 = (float)value;
+        break;
+    case KB_F64:
+        e.f64 = value;
+        break;
+    case KB_I8:
+        e.u8 = (uint8_t)saturate(value, 7);
+        break;
+    case KB_I16:
+        e.u16 = (uint16_t)saturate(value, 15);
+        break;
+    case KB_I32:
+        e.u32 = (uint32_t)saturate(value, 31);
+        break;
+    case KB_I64:
+        e.u64 = (uint64_t)saturate(value, 63);
+        break;
+    case KB_U8:
+        e.u8 = (uint8_t)saturate_unsigned(value, 8);
+        break;
+    case KB_U16:
+        e.u16 = (uint16_t)saturate_unsigned(value, 16);
+        break;
+    case KB_U32:
+        e.u32 = (uint32_t)saturate_unsigned(value, 32);
+        break;
+    case KB_U64:
+        e.u64 = saturate_unsigned(value, 64);
+        break;
+    case KB_BOOL:
+        e.u8 = value != 0;
+        break;
+    case KB_DEFAULT:
+        break;
+    }
+    memcpy((unsigned char *)bytes + i * nbytes, &e, nbytes);
+}

@@ -1,0 +1,671 @@
+/* host.c -- tensors of the host: placed over slices, filled, read back, compared. */
+#include "data/host.h"
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "machine/address.h"
+#include "data/dtype.h"
+#include "machine/endpoint.h"
+#include "kernels/kernel.h"
+#include "data/npy.h"
+#include "base/rng.h"
+
+#define NO_ADDRESS UINT64_MAX
+
+/* -- global addresses ----------------------------------------------------------------------- */
+
+/* Where the TCM of a cube's last PE ends must be named by an address, too. */
+static bool has_address(const struct kb_topology *t, const kb_endpoint *m, uint64_t offset)
+{
+    uint64_t nbytes = kb_memory_bytes(t, m), units = m->kind == KB_SRAM ? 1 : t->pes;
+
+    return m->sip < t->sips && m->cube < t->cubes && m->unit < units && offset < nbytes &&
+           m->unit * nbytes + offset < ADDRESS_REGION_BYTES;
+}
+
+uint64_t kb_address(const kb_topology *t, const kb_endpoint *m, uint64_t offset)
+{
+    uint32_t cube = m->sip * t->cubes + m->cube, unit = m->unit;
+
+    if (!has_address(t, m, offset))
+        return NO_ADDRESS;
+    if (m->kind != KB_SLICE)
+        unit = m->kind == KB_SRAM ? t->pes : t->pes + 1 + m->unit;
+    return address_of(t, dst_pack(t, cube, unit), offset);
+}
+
+kb_status kb_address_find(const kb_topology *t, uint64_t address, kb_endpoint *memory,
+                          uint64_t *offset)
+{
+    uint32_t dst;
+
+    if (!address_find(t, address, &dst, offset))
+        return KB_BAD_REQUEST;
+    *memory = end_unpack_memory(t, dst);
+    return KB_OK;
+}
+
+/* -- the host ------------------------------------------------------------------------------- */
+
+enum { TENSOR_ALIGNMENT = 256 };
+
+struct kb_tensor {
+    struct kb_tensor *next;
+    struct kb_sim *sim; /* borrowed: it owns the tensor */
+    char *name;         /* owned */
+    kb_dtype dtype;
+    kb_shape shape;
+    uint64_t nbytes;
+    kb_placement placement;
+    uint64_t *offsets; /* owned; [PE over all]: in its slice; NO_ADDRESS: no part */
+};
+
+struct host {
+    struct mem *mem;           /* owned */
+    uint64_t *used;            /* owned; [PE over all]: bytes of its slice */
+    struct kb_tensor *tensors; /* owned */
+};
+
+static uint32_t pes_of(const struct kb_sim *s)
+{
+    return sim_cubes(s->topo) * s->topo->pes;
+}
+
+static void host_tensor_free(struct kb_tensor *x)
+{
+    if (!x)
+        return;
+    free(x->name);
+    free(x->offsets);
+    free(x);
+}
+
+void host_free(struct host *h)
+{
+    if (!h)
+        return;
+    while (h->tensors) {
+        struct kb_tensor *x = h->tensors;
+
+        h->tensors = x->next;
+        host_tensor_free(x);
+    }
+    mem_free(h->mem);
+    free(h->used);
+    free(h);
+}
+
+uint64_t host_slice_used(const struct kb_sim *s, uint32_t pe)
+{
+    return s->host ? s->host->used[pe] : 0;
+}
+
+/* The host of a simulation, made if there is none; NULL without memory. */
+static struct host *host_of(struct kb_sim *s)
+{
+    struct host *h = s->host;
+
+    if (h)
+        return h;
+    h = calloc(1, sizeof *h);
+    if (!h)
+        return NULL;
+    h->mem = mem_new(sim_cubes(s->topo) << s->topo->unit_bits);
+    h->used = calloc(pes_of(s), sizeof *h->used);
+    if (!h->mem || !h->used) {
+        host_free(h);
+        return NULL;
+    }
+    s->host = h;
+    return h;
+}
+
+struct mem *host_mem(struct kb_sim *s)
+{
+    struct host *h = host_of(s);
+
+    return h ? h->mem : NULL;
+}
+
+/* -- parts of a tensor ---------------------------------------------------------------------- */
+
+/* A box inside a tensor. */
+struct part {
+    kb_shape shape;
+    int64_t first[KB_RANK_MAX];
+};
+
+/* i * d / n without overflow. */
+static int64_t share(int64_t d, int64_t i, int64_t n)
+{
+    return d / n * i + d % n * i / n;
+}
+
+/* Part `i` of `n` of what `p` is now. */
+static void part_cut(struct part *p, kb_split split, uint32_t i, uint32_t n)
+{
+    int64_t axis = split == KB_ROW_WISE ? 0 : p->shape.rank - 1, d = p->shape.dim[axis];
+
+    if (split == KB_REPLICATE)
+        return;
+    p->first[axis] += share(d, i, n);
+    p->shape.dim[axis] = share(d, i + 1, n) - share(d, i, n);
+}
+
+static struct part part_of(const struct kb_tensor *x, uint32_t pe)
+{
+    const struct kb_topology *t = x->sim->topo;
+    struct part p = {.shape = x->shape};
+
+    part_cut(&p, x->placement.cubes, pe / t->pes, sim_cubes(t));
+    part_cut(&p, x->placement.pes, pe % t->pes, t->pes);
+    return p;
+}
+
+/* The first PE that has the same part as `pe`: what is replicated is kept once. */
+static uint32_t first_with_part(const struct kb_tensor *x, uint32_t pe)
+{
+    uint32_t pes = x->sim->topo->pes;
+    uint32_t cube = x->placement.cubes == KB_REPLICATE ? 0 : pe / pes;
+
+    return cube * pes + (x->placement.pes == KB_REPLICATE ? 0 : pe % pes);
+}
+
+/* Of the extents of a tensor in bytes; false if they pass 2^63. */
+static bool shape_bytes(kb_dtype dtype, const kb_shape *shape, uint64_t *nbytes)
+{
+    int64_t n = (int64_t)kb_dtype_bytes(dtype);
+
+    for (int64_t i = 0; i < shape->rank; i++)
+        if (__builtin_mul_overflow(n, shape->dim[i], &n))
+            return false;
+    *nbytes = (uint64_t)n;
+    return true;
+}
+
+static uint64_t part_bytes(const struct kb_tensor *x, const struct part *p)
+{
+    uint64_t nbytes = 0;
+
+    shape_bytes(x->dtype, &p->shape, &nbytes); /* no more than the whole has */
+    return nbytes;
+}
+
+/* Copies a part, which is not empty, out of the whole tensor or into it, row by row. */
+static void copy_part(const struct kb_tensor *x, const struct part *p, unsigned char *whole,
+                      unsigned char *part, bool out)
+{
+    uint64_t elem = kb_dtype_bytes(x->dtype), stride[KB_RANK_MAX];
+    int64_t last = x->shape.rank - 1, axis, at[KB_RANK_MAX] = {0};
+    uint64_t row = elem * (uint64_t)p->shape.dim[last];
+
+    for (axis = last; axis >= 0; axis--) {
+        stride[axis] = axis == last ? elem : stride[axis + 1] * (uint64_t)x->shape.dim[axis + 1];
+        whole += stride[axis] * (uint64_t)p->first[axis];
+    }
+    do {
+        memcpy(out ? part : whole, out ? whole : part, row);
+        part += row;
+        for (axis = last - 1; axis >= 0; axis--) {
+            whole += stride[axis];
+            if (++at[axis] < p->shape.dim[axis])
+                break;
+            whole -= stride[axis] * (uint64_t)at[axis];
+            at[axis] = 0;
+        }
+    } while (axis >= 0);
+}
+
+/* -- making a tensor ------------------------------------------------------------------------ */
+
+static kb_status no_memory(const char *name, kb_error *why)
+{
+    end_error(why, "out of memory for tensor '%.64s'", name);
+    return KB_NO_MEMORY;
+}
+
+/* Tensors are the host's business, and it waits for its kernels. */
+static kb_status check_idle(const struct kb_sim *s, kb_error *why)
+{
+    return s->kernels && s->kernels->launched ? end_error(why, "a launch is under way") : KB_OK;
+}
+
+static kb_status check_tensor(const char *name, kb_dtype dtype, const kb_shape *shape,
+                              kb_placement placement, kb_error *why)
+{
+    if (!name)
+        return end_error(why, "a tensor needs a name");
+    if (!kb_dtype_bytes(dtype))
+        return end_error(why, "tensor '%.64s' has no type", name);
+    if (shape->rank < 1 || shape->rank > KB_RANK_MAX)
+        return end_error(why, "tensor '%.64s' has rank %" PRId64 "; 1 to %d are possible", name,
+                         shape->rank, KB_RANK_MAX);
+    for (int64_t i = 0; i < shape->rank; i++)
+        if (shape->dim[i] < 1)
+            return end_error(why, "tensor '%.64s' has an extent of %" PRId64, name, shape->dim[i]);
+    if ((unsigned)placement.cubes > KB_COLUMN_WISE || (unsigned)placement.pes > KB_COLUMN_WISE)
+        return end_error(why, "tensor '%.64s' has a placement that does not exist", name);
+    return KB_OK;
+}
+
+static kb_status slice_is_full(const struct kb_tensor *x, uint32_t pe, uint64_t used,
+                               uint64_t nbytes, kb_error *why)
+{
+    const struct kb_topology *t = x->sim->topo;
+    kb_endpoint slice = end_unpack_memory(t, dst_pack(t, pe / t->pes, pe % t->pes));
+    char name[KB_ENDPOINT_BYTES];
+
+    kb_endpoint_name(&slice, name);
+    return end_error(why,
+                     "tensor '%.64s' does not fit: %s holds %" PRIu64 " bytes, %" PRIu64
+                     " are taken, its part has %" PRIu64,
+                     x->name, name, t->hbm.nbytes, used, nbytes);
+}
+
+/* Finds room for every part; nothing is taken yet. */
+static kb_status place(struct kb_tensor *x, const uint64_t *used, kb_error *why)
+{
+    uint64_t room = x->sim->topo->hbm.nbytes;
+
+    for (uint32_t pe = 0; pe < pes_of(x->sim); pe++) {
+        struct part p = part_of(x, pe);
+        uint64_t nbytes = part_bytes(x, &p);
+        uint64_t offset = (used[pe] + TENSOR_ALIGNMENT - 1) / TENSOR_ALIGNMENT * TENSOR_ALIGNMENT;
+
+        x->offsets[pe] = nbytes ? offset : NO_ADDRESS;
+        if (nbytes && (offset > room || nbytes > room - offset))
+            return slice_is_full(x, pe, used[pe], nbytes, why);
+    }
+    return KB_OK;
+}
+
+static void take_room(const struct kb_tensor *x, uint64_t *used)
+{
+    for (uint32_t pe = 0; pe < pes_of(x->sim); pe++) {
+        struct part p = part_of(x, pe);
+
+        if (x->offsets[pe] != NO_ADDRESS)
+            used[pe] = x->offsets[pe] + part_bytes(x, &p);
+    }
+}
+
+/* NULL without memory. */
+static struct kb_tensor *tensor_alloc(struct kb_sim *s, const char *name)
+{
+    struct kb_tensor *x = calloc(1, sizeof *x);
+    size_t length = strlen(name) + 1;
+
+    if (!x)
+        return NULL;
+    x->sim = s;
+    x->name = malloc(length);
+    x->offsets = malloc(pes_of(s) * sizeof *x->offsets);
+    if (x->name && x->offsets) {
+        memcpy(x->name, name, length);
+        return x;
+    }
+    host_tensor_free(x);
+    return NULL;
+}
+
+kb_status kb_tensor_new(kb_sim *s, const char *name, kb_dtype dtype, kb_shape shape,
+                        kb_placement placement, kb_tensor **out, kb_error *why)
+{
+    kb_status idle = check_idle(s, why);
+    kb_status status = idle ? idle : check_tensor(name, dtype, &shape, placement, why);
+    struct host *h = status == KB_OK ? host_of(s) : NULL;
+    struct kb_tensor *x = h ? tensor_alloc(s, name) : NULL;
+
+    if (status != KB_OK)
+        return status;
+    if (!x)
+        return no_memory(name, why);
+    x->dtype = dtype;
+    x->shape = shape;
+    x->placement = placement;
+    if (shape_bytes(dtype, &shape, &x->nbytes))
+        status = place(x, h->used, why);
+    else
+        status = end_error(why, "tensor '%.64s' has more than 2^63 bytes", name);
+    if (status != KB_OK) {
+        host_tensor_free(x);
+        return status;
+    }
+    take_room(x, h->used);
+    x->next = h->tensors;
+    h->tensors = x;
+    *out = x;
+    return KB_OK;
+}
+
+const char *kb_tensor_name(const kb_tensor *x)
+{
+    return x->name;
+}
+
+kb_dtype kb_tensor_dtype(const kb_tensor *x)
+{
+    return x->dtype;
+}
+
+kb_shape kb_tensor_shape(const kb_tensor *x)
+{
+    return x->shape;
+}
+
+static uint32_t area_of(const struct kb_tensor *x, uint32_t pe)
+{
+    const struct kb_topology *t = x->sim->topo;
+
+    return dst_pack(t, pe / t->pes, pe % t->pes);
+}
+
+/* Global, of the part of `pe`, which has one. */
+static uint64_t address_in(const struct kb_tensor *x, uint32_t pe)
+{
+    return address_of(x->sim->topo, area_of(x, pe), x->offsets[pe]);
+}
+
+kb_shard kb_tensor_shard(const kb_tensor *x, uint32_t pe)
+{
+    kb_shard shard = {.address = NO_ADDRESS};
+
+    if (pe < pes_of(x->sim)) {
+        struct part p = part_of(x, pe);
+
+        shard.shape = p.shape;
+        memcpy(shard.first, p.first, sizeof shard.first);
+        if (x->offsets[pe] != NO_ADDRESS)
+            shard.address = address_in(x, pe);
+    }
+    return shard;
+}
+
+/* -- filling -------------------------------------------------------------------------------- */
+
+/* The bytes of the part of `pe`, as a new version; NULL without memory. */
+static struct version *version_of_part(const struct kb_tensor *x, uint32_t pe, const void *bytes)
+{
+    struct part p = part_of(x, pe);
+    struct version *v = version_new_bytes(part_bytes(x, &p));
+
+    if (v)
+        copy_part(x, &p, (unsigned char *)(uintptr_t)bytes, v->bytes, true);
+    return v;
+}
+
+/* Versions of all parts by the first PE that has each, and room to write them. */
+static bool prepare_write(const struct kb_tensor *x, const void *bytes, struct version **versions)
+{
+    struct mem *m = x->sim->host->mem;
+
+    for (uint32_t pe = 0; pe < pes_of(x->sim); pe++) {
+        if (x->offsets[pe] == NO_ADDRESS)
+            continue;
+        if (first_with_part(x, pe) == pe)
+            versions[pe] = version_of_part(x, pe, bytes);
+        if (!versions[first_with_part(x, pe)] ||
+            mem_reserve(m, area_of(x, pe), address_in(x, pe)) != MEM_OK)
+            return false;
+    }
+    return true;
+}
+
+kb_status kb_tensor_write(kb_tensor *x, const void *bytes, kb_error *why)
+{
+    uint32_t n = pes_of(x->sim);
+    struct version **versions;
+    bool ok;
+
+    if (check_idle(x->sim, why) != KB_OK)
+        return KB_BAD_REQUEST;
+    versions = calloc(n, sizeof *versions); /* [PE]: owned */
+    ok = versions && prepare_write(x, bytes, versions);
+
+    for (uint32_t pe = 0; ok && pe < n; pe++) {
+        struct version *v = versions[first_with_part(x, pe)];
+
+        if (x->offsets[pe] != NO_ADDRESS)
+            ok = mem_write(x->sim->host->mem, area_of(x, pe), address_in(x, pe), v->nbytes,
+                           (struct view){v, 0}, OP_NONE) == MEM_OK;
+    }
+    for (uint32_t pe = 0; versions && pe < n; pe++)
+        version_drop(versions[pe]);
+    free(versions);
+    return ok ? KB_OK : no_memory(x->name, why);
+}
+
+static double random_element(kb_dtype dtype, struct rng *r, double scale)
+{
+    switch (dtype) {
+    case KB_F16:
+    case KB_BF16:
+    case KB_F32:
+    case KB_F64:
+        return (2 * rng_unit(r) - 1) * scale;
+    case KB_I8:
+    case KB_I16:
+    case KB_I32:
+    case KB_I64:
+        return (double)(rng_next(r) >> 60) - 8;
+    case KB_BOOL:
+        return (double)(rng_next(r) >> 63);
+    default:
+        return (double)(rng_next(r) >> 60);
+    }
+}
+
+static uint64_t elements(const struct kb_tensor *x)
+{
+    return x->nbytes / kb_dtype_bytes(x->dtype);
+}
+
+kb_status kb_tensor_fill_random(kb_tensor *x, uint64_t seed, double scale, kb_error *why)
+{
+    struct rng r = rng_new(seed, x->name);
+    unsigned char *bytes = malloc(x->nbytes);
+    kb_status status;
+
+    if (!bytes)
+        return no_memory(x->name, why);
+    for (uint64_t i = 0; i < elements(x); i++)
+        kb_element_set(x->dtype, bytes, i, random_element(x->dtype, &r, scale));
+    status = kb_tensor_write(x, bytes, why);
+    free(bytes);
+    return status;
+}
+
+kb_status kb_tensor_fill_arange(kb_tensor *x, double start, double step, kb_error *why)
+{
+    unsigned char *bytes = malloc(x->nbytes);
+    kb_status status;
+
+    if (!bytes)
+        return no_memory(x->name, why);
+    for (uint64_t i = 0; i < elements(x); i++)
+        kb_element_set(x->dtype, bytes, i, start + (double)i * step);
+    status = kb_tensor_write(x, bytes, why);
+    free(bytes);
+    return status;
+}
+
+static bool same_shape(const kb_shape *a, const kb_shape *b)
+{
+    return a->rank == b->rank && memcmp(a->dim, b->dim, (size_t)a->rank * sizeof *a->dim) == 0;
+}
+
+kb_status kb_tensor_fill_npy(kb_tensor *x, const char *path, kb_error *why)
+{
+    struct npy npy;
+    kb_status status = npy_read(path, &npy, why);
+    kb_dtype want = x->dtype == KB_BF16 ? KB_U16 : x->dtype;
+
+    if (status != KB_OK)
+        return status;
+    if (npy.dtype != want)
+        status = end_error(why, "%.240s: its elements are %s, those of tensor '%.64s' %s", path,
+                           kb_dtype_name(npy.dtype), x->name, kb_dtype_name(x->dtype));
+    else if (!same_shape(&npy.shape, &x->shape))
+        status = end_error(why, "%.240s: its shape is not that of tensor '%.64s'", path, x->name);
+    else
+        status = kb_tensor_write(x, npy.bytes, why);
+    npy_free(&npy);
+    return status;
+}
+
+/* -- reading back --------------------------------------------------------------------------- */
+
+static kb_status never_written(const struct kb_tensor *x, const uint64_t absent[2], kb_error *why)
+{
+    return end_error(why, "tensor '%.64s': addresses %" PRIu64 " to %" PRIu64 " were never written",
+                     x->name, absent[0], absent[1] - 1);
+}
+
+/* The view of the part of `pe` with its bytes made ready. */
+static kb_status read_part(const struct kb_tensor *x, uint32_t pe, struct view *out, kb_error *why)
+{
+    struct part p = part_of(x, pe);
+    uint64_t absent[2];
+    enum mem_err err = mem_read(x->sim->host->mem, area_of(x, pe), address_in(x, pe),
+                                part_bytes(x, &p), out, NULL, absent);
+
+    if (err == MEM_ABSENT)
+        return never_written(x, absent, why);
+    if (err != MEM_OK)
+        return no_memory(x->name, why);
+    if (!version_ready(out->v)) {
+        end_error(why, "tensor '%.64s' holds results that are not computed", x->name);
+        return KB_PENDING;
+    }
+    return version_bytes(out->v) ? KB_OK : no_memory(x->name, why);
+}
+
+/* Each part once, from the first PE that has it; `views`, [PE], owned by the caller also then. */
+static kb_status read_parts(const struct kb_tensor *x, struct view *views, kb_error *why)
+{
+    kb_status status = KB_OK;
+
+    for (uint32_t pe = 0; status == KB_OK && pe < pes_of(x->sim); pe++)
+        if (x->offsets[pe] != NO_ADDRESS && first_with_part(x, pe) == pe)
+            status = read_part(x, pe, &views[pe], why);
+    return status;
+}
+
+kb_status kb_tensor_read(const kb_tensor *x, void *bytes, kb_error *why)
+{
+    uint32_t n = pes_of(x->sim);
+    struct view *views = calloc(n, sizeof *views);
+    kb_status status = views ? read_parts(x, views, why) : no_memory(x->name, why);
+
+    for (uint32_t pe = 0; views && pe < n; pe++) {
+        struct view *view = &views[pe];
+
+        if (status == KB_OK && view->v) {
+            struct part p = part_of(x, pe);
+
+            copy_part(x, &p, bytes, view->v->bytes + view->offset, false);
+        }
+        version_drop(view->v);
+    }
+    free(views);
+    return status;
+}
+
+kb_status kb_tensor_save_npy(const kb_tensor *x, const char *path, kb_error *why)
+{
+    unsigned char *bytes = malloc(x->nbytes);
+    kb_status status;
+
+    if (!bytes)
+        return no_memory(x->name, why);
+    status = kb_tensor_read(x, bytes, why);
+    if (status == KB_OK)
+        status = npy_write(path, x->dtype, x->shape, bytes, why);
+    free(bytes);
+    return status;
+}
+
+/* -- comparing ------------------------------------------------------------------------------ */
+
+/* How far apart two elements are: 0 if they are the same, NaN and infinite ones included. */
+static double distance(double got, double want)
+{
+    if (got == want || (isnan(got) && isnan(want)))
+        return 0;
+    return isfinite(got) && isfinite(want) ? fabs(got - want) : INFINITY;
+}
+
+/* An integer of 64 bits may lie beside the double that it becomes. */
+static bool same_integer(kb_dtype dtype, const void *bytes, uint64_t i, double want)
+{
+    uint64_t n;
+
+    if (dtype != KB_I64 && dtype != KB_U64)
+        return true;
+    memcpy(&n, (const unsigned char *)bytes + 8 * i, sizeof n);
+    if (dtype == KB_I64)
+        return want < 0x1p63 ? (int64_t)n == (int64_t)want : false;
+    return want < 0x1p64 ? n == (uint64_t)want : false;
+}
+
+kb_status kb_compare(kb_dtype dtype, const void *got, const double *want, uint64_t n,
+                     kb_difference *out)
+{
+    double tol = dtype_tolerance(dtype);
+    kb_difference d = {0};
+
+    for (uint64_t i = 0; i < n; i++) {
+        double value = kb_element(dtype, got, i), err = distance(value, want[i]);
+
+        if (err == 0 && !same_integer(dtype, got, i, want[i]))
+            err = 1;
+
+        if (err > d.max_abs_err)
+            d.max_abs_err = err;
+        if (err == 0 || (isfinite(err) && err <= tol + tol * fabs(want[i])))
+            continue;
+        if (d.n_bad++ == 0) {
+            d.index = i;
+            d.got = value;
+            d.want = want[i];
+        }
+    }
+    *out = d;
+    return d.n_bad ? KB_DIFFERENT : KB_OK;
+}
+
+/* -- what lies where ------------------------------------------------------------------------ */
+
+/* Element `i` of a part, in the whole tensor. */
+static void whole_index(const struct part *p, uint64_t i, int64_t index[KB_RANK_MAX])
+{
+    for (int64_t axis = p->shape.rank - 1; axis >= 0; axis--) {
+        uint64_t extent = (uint64_t)p->shape.dim[axis];
+
+        index[axis] = p->first[axis] + (int64_t)(i % extent);
+        i /= extent;
+    }
+}
+
+const struct kb_tensor *host_tensor_at(const struct kb_sim *s, uint64_t address,
+                                       int64_t index[KB_RANK_MAX])
+{
+    const struct kb_topology *t = s->topo;
+    uint64_t offset;
+    uint32_t dst;
+
+    if (!s->host || !address_find(t, address, &dst, &offset) || dst_unit(t, dst) >= t->pes)
+        return NULL;
+    uint32_t pe = dst_cube(t, dst) * t->pes + dst_unit(t, dst);
+    for (const struct kb_tensor *x = s->host->tensors; x; x = x->next) {
+        struct part p = part_of(x, pe);
+        uint64_t from = x->offsets[pe];
+
+        if (from == NO_ADDRESS || offset < from || offset - from >= part_bytes(x, &p))
+            continue;
+        whole_index(&p, (offset - from) / kb_dtype_bytes(x->dtype), index);
+        return x;
+    }
+    return NULL;
+}

@@ -1,0 +1,403 @@
+/* npy.c -- arrays in numpy's .npy files: a header that is a Python dict, then the elements. */
+#include "data/npy.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <fcntl.h>
+#include <unistd.h>
+#include "machine/endpoint.h"
+
+enum {
+    MAGIC_BYTES = 6,
+    PREFIX_BYTES = 10,    /* of version 1.0: magic, version, the header's length in 16 bits */
+    ALIGNMENT = 64,       /* of the elements in the file */
+    HEADER_MAX = 1 << 16, /* bytes that a header may have; numpy asks to be trusted with more */
+};
+
+static const char magic[MAGIC_BYTES] = "\x93NUMPY";
+
+/* As numpy writes them: '<' little endian, '|' single bytes. */
+static const struct {
+    const char *descr;
+    kb_dtype dtype;
+} descrs[] = {
+    {"<f2", KB_F16}, {"<f4", KB_F32},  {"<f8", KB_F64},  {"|i1", KB_I8},  {"<i2", KB_I16},
+    {"<i4", KB_I32}, {"<i8", KB_I64},  {"|u1", KB_U8},   {"<u2", KB_U16}, {"<u4", KB_U32},
+    {"<u8", KB_U64}, {"|b1", KB_BOOL}, {"<u2", KB_BF16},
+};
+
+enum { N_DESCRS = sizeof descrs / sizeof descrs[0] };
+
+/* -- the header's text ---------------------------------------------------------------------- */
+
+/* What is being read, for all that can go wrong. */
+struct reader {
+    const char *path;
+    FILE *file;
+    kb_error *why;
+    const char *at, *end; /* of the header not yet read */
+    bool fortran;
+    struct npy *npy;
+};
+
+/* False after a message that begins with the file's name. */
+__attribute__((format(printf, 2, 3))) static bool bad(const struct reader *r, const char *fmt, ...)
+{
+    char text[256];
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    end_error(r->why, "%.240s: %s", r->path, text);
+    return false;
+}
+
+/* The next character that is no blank; 0 at the end. */
+static char peek(struct reader *r)
+{
+    while (r->at < r->end && memchr(" \t\r\n", *r->at, 4))
+        r->at++;
+    return r->at < r->end ? *r->at : 0;
+}
+
+/* Is `c` what comes next? It is taken then. */
+static bool take(struct reader *r, char c)
+{
+    if (!c || peek(r) != c)
+        return false;
+    r->at++;
+    return true;
+}
+
+static bool need(struct reader *r, char c)
+{
+    return take(r, c) || bad(r, "its header has no '%c' where one must be", c);
+}
+
+/* A string in quotes of either kind, without backslashes. */
+static bool read_string(struct reader *r, char *text, size_t room)
+{
+    char quote = peek(r);
+    size_t n = 0;
+
+    if (quote != '\'' && quote != '"')
+        return bad(r, "its header has no string where one must be");
+    for (r->at++; r->at < r->end && *r->at != quote; r->at++) {
+        if (n + 1 == room || *r->at == '\\' || (unsigned char)*r->at < ' ')
+            return bad(r, "its header has a string that is not understood");
+        text[n++] = *r->at;
+    }
+    text[n] = 0;
+    return need(r, quote);
+}
+
+static bool read_bool(struct reader *r, bool *out)
+{
+    static const char *const words[] = {"False", "True"};
+
+    peek(r);
+    for (int i = 0; i < 2; i++) {
+        size_t n = strlen(words[i]);
+
+        if ((size_t)(r->end - r->at) < n || memcmp(r->at, words[i], n) != 0)
+            continue;
+        r->at += n;
+        *out = i;
+        return true;
+    }
+    return bad(r, "its fortran_order is neither True nor False");
+}
+
+static bool read_descr(struct reader *r)
+{
+    char text[16];
+
+    if (peek(r) == '[')
+        return bad(r, "its elements are records; they must be numbers");
+    if (!read_string(r, text, sizeof text))
+        return false;
+    if (text[0] == '>')
+        return bad(r, "its type '%s' is big-endian; save it with .astype('<%s')", text, text + 1);
+    for (int i = 0; i < N_DESCRS && !r->npy->dtype; i++)
+        if (strcmp(text, descrs[i].descr) == 0)
+            r->npy->dtype = descrs[i].dtype;
+    if (r->npy->dtype)
+        return true;
+    return bad(r, "its type '%.8s' is none of <f2 <f4 <f8 |i1 <i2 <i4 <i8 |u1 <u2 <u4 <u8 |b1",
+               text);
+}
+
+static bool read_extent(struct reader *r, int64_t *out)
+{
+    char c = peek(r);
+
+    if (c < '0' || c > '9')
+        return bad(r, "its shape is not a list of extents");
+    for (*out = 0; r->at < r->end && *r->at >= '0' && *r->at <= '9'; r->at++) {
+        if (*out > (INT64_MAX - 9) / 10)
+            return bad(r, "an extent of its shape is too large");
+        *out = 10 * *out + (*r->at - '0');
+    }
+    return true;
+}
+
+static bool read_shape(struct reader *r)
+{
+    kb_shape *s = &r->npy->shape;
+
+    if (!need(r, '('))
+        return false;
+    for (s->rank = 0; !take(r, ')'); s->rank++) {
+        if (s->rank == KB_RANK_MAX)
+            return bad(r, "its shape has more than %d extents", KB_RANK_MAX);
+        if (!read_extent(r, &s->dim[s->rank]))
+            return false;
+        if (!take(r, ',') && peek(r) != ')')
+            return bad(r, "its shape does not end");
+    }
+    return true;
+}
+
+/* One key and its value. */
+static bool read_item(struct reader *r, unsigned *seen)
+{
+    static const char *const keys[] = {"descr", "fortran_order", "shape"};
+    unsigned i = 0;
+    char key[16];
+
+    if (!read_string(r, key, sizeof key) || !need(r, ':'))
+        return false;
+    while (i < 3 && strcmp(key, keys[i]) != 0)
+        i++;
+    if (i == 3 || *seen & 1u << i)
+        return bad(r, "its header has a key too much: '%s'", key);
+    *seen |= 1u << i;
+    return i == 0 ? read_descr(r) : i == 1 ? read_bool(r, &r->fortran) : read_shape(r);
+}
+
+/* {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }, and blanks. */
+static bool read_dict(struct reader *r)
+{
+    unsigned seen = 0;
+
+    if (!need(r, '{'))
+        return false;
+    while (!take(r, '}')) {
+        if (!read_item(r, &seen))
+            return false;
+        if (!take(r, ',') && peek(r) != '}')
+            return bad(r, "its header does not end");
+    }
+    if (seen != 7)
+        return bad(r, "its header lacks one of descr, fortran_order and shape");
+    if (peek(r) || r->at < r->end)
+        return bad(r, "its header goes on after its end");
+    if (r->fortran && r->npy->shape.rank > 1)
+        return bad(r, "it is in Fortran order; save it with numpy.ascontiguousarray()");
+    return true;
+}
+
+/* -- the file ------------------------------------------------------------------------------- */
+
+static bool read_exactly(struct reader *r, void *to, size_t n)
+{
+    if (fread(to, 1, n, r->file) == n)
+        return true;
+    return bad(r, ferror(r->file) ? "it cannot be read" : "it ends too early");
+}
+
+/* The length of the header that comes next, by the file's version. */
+static bool read_prefix(struct reader *r, uint32_t *length)
+{
+    unsigned char head[MAGIC_BYTES + 2], size[4] = {0};
+
+    if (!read_exactly(r, head, sizeof head))
+        return false;
+    if (memcmp(head, magic, MAGIC_BYTES) != 0)
+        return bad(r, "it is no .npy file");
+    if (head[6] < 1 || head[6] > 3 || head[7] != 0)
+        return bad(r, "it has version %u.%u; 1.0 to 3.0 are known", head[6], head[7]);
+    if (!read_exactly(r, size, head[6] == 1 ? 2 : 4))
+        return false;
+    *length = size[0] | (uint32_t)size[1] << 8 | (uint32_t)size[2] << 16 | (uint32_t)size[3] << 24;
+    return *length <= HEADER_MAX || bad(r, "its header has %" PRIu32 " bytes", *length);
+}
+
+static kb_status read_header(struct reader *r)
+{
+    uint32_t length = 0;
+    char *text;
+    bool ok;
+
+    if (!read_prefix(r, &length))
+        return KB_FILE_ERROR;
+    text = malloc(length + 1);
+    if (!text) {
+        bad(r, "out of memory");
+        return KB_NO_MEMORY;
+    }
+    r->at = text;
+    r->end = text + length;
+    ok = read_exactly(r, text, length) && read_dict(r);
+    free(text);
+    return ok ? KB_OK : KB_FILE_ERROR;
+}
+
+static bool elements_bytes(kb_dtype dtype, const kb_shape *shape, uint64_t *nbytes)
+{
+    *nbytes = kb_dtype_bytes(dtype);
+    for (int64_t i = 0; i < shape->rank; i++)
+        if (__builtin_mul_overflow(*nbytes, (uint64_t)shape->dim[i], nbytes))
+            return false;
+    return true;
+}
+
+/* The file has just the bytes that its shape asks for: no room is made for what is not there. */
+static bool check_size(struct reader *r)
+{
+    long at = ftell(r->file);
+    struct stat st;
+    uint64_t rest;
+
+    if (at < 0 || fstat(fileno(r->file), &st) < 0 || !S_ISREG(st.st_mode))
+        return bad(r, "it is no regular file");
+    rest = st.st_size < at ? 0 : (uint64_t)(st.st_size - at);
+    if (!elements_bytes(r->npy->dtype, &r->npy->shape, &r->npy->nbytes))
+        return bad(r, "its shape is too large");
+    if (r->npy->nbytes != rest)
+        return bad(r, "its shape asks for %" PRIu64 " bytes of elements, it has %" PRIu64,
+                   r->npy->nbytes, rest);
+    return true;
+}
+
+static kb_status read_elements(struct reader *r)
+{
+    if (!check_size(r))
+        return KB_FILE_ERROR;
+    r->npy->bytes = malloc(r->npy->nbytes + 1);
+    if (!r->npy->bytes) {
+        bad(r, "out of memory for its %" PRIu64 " bytes", r->npy->nbytes);
+        return KB_NO_MEMORY;
+    }
+    if (read_exactly(r, r->npy->bytes, r->npy->nbytes))
+        return KB_OK;
+    npy_free(r->npy);
+    return KB_FILE_ERROR;
+}
+
+kb_status npy_read(const char *path, struct npy *out, kb_error *why)
+{
+    struct reader r = {.path = path, .why = why, .npy = out};
+    kb_status status;
+
+    *out = (struct npy){.bytes = NULL};
+    r.file = fopen(path, "rbe");
+    if (!r.file) {
+        bad(&r, "%s", strerror(errno));
+        return KB_FILE_ERROR;
+    }
+    status = read_header(&r);
+    if (status == KB_OK)
+        status = read_elements(&r);
+    fclose(r.file);
+    return status;
+}
+
+void npy_free(struct npy *npy)
+{
+    free(npy->bytes);
+    npy->bytes = NULL;
+}
+
+/* -- writing -------------------------------------------------------------------------------- */
+
+/* The shape as Python writes a tuple: (), (3,), (3, 4). */
+static void put_shape(char *text, size_t room, const kb_shape *shape)
+{
+    size_t n = (size_t)snprintf(text, room, "(");
+
+    for (int64_t i = 0; i < shape->rank; i++)
+        n += (size_t)snprintf(text + n, room - n, "%s%" PRId64, i ? ", " : "", shape->dim[i]);
+    snprintf(text + n, room - n, shape->rank == 1 ? ",)" : ")");
+}
+
+static const char *descr_of(kb_dtype dtype)
+{
+    int i = 0;
+
+    while (descrs[i].dtype != dtype)
+        i++;
+    return descrs[i].descr;
+}
+
+/* Prefix and header, padded by blanks and a newline; returns their length. */
+static size_t put_header(char text[8 * ALIGNMENT], kb_dtype dtype, const kb_shape *shape)
+{
+    char extents[KB_RANK_MAX * 24];
+    size_t n = PREFIX_BYTES, length;
+
+    put_shape(extents, sizeof extents, shape);
+    n += (size_t)snprintf(text + n, 7 * ALIGNMENT - n,
+                          "{'descr': '%s', 'fortran_order': False, 'shape': %s, }", descr_of(dtype),
+                          extents);
+    text[n++] = ' '; /* numpy leaves one in any case */
+    do
+        text[n++] = ' ';
+    while (n % ALIGNMENT);
+    text[n - 1] = '\n';
+    length = n - PREFIX_BYTES;
+    memcpy(text, magic, MAGIC_BYTES);
+    text[6] = 1;
+    text[7] = 0;
+    text[8] = (char)(length & 0xff);
+    text[9] = (char)(length >> 8);
+    return n;
+}
+
+/* False with errno. */
+static bool write_file(const char *path, const char *header, size_t n_header, const void *bytes,
+                       uint64_t nbytes)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "wb");
+    bool ok;
+
+    if (!file) {
+        if (fd >= 0)
+            close(fd);
+        return false;
+    }
+    ok = fwrite(header, 1, n_header, file) == n_header;
+    ok = ok && fwrite(bytes, 1, nbytes, file) == nbytes;
+    return fclose(file) == 0 && ok;
+}
+
+kb_status npy_write(const char *path, kb_dtype dtype, kb_shape shape, const void *bytes,
+                    kb_error *why)
+{
+    struct reader r = {.path = path, .why = why};
+    char header[8 * ALIGNMENT];
+    size_t n_header = put_header(header, dtype, &shape), room = strlen(path) + 32;
+    char *temporary = malloc(room);
+    uint64_t nbytes;
+    bool ok;
+
+    if (!temporary) {
+        bad(&r, "out of memory");
+        return KB_NO_MEMORY;
+    }
+    snprintf(temporary, room, "%s.%ld.tmp", path, (long)getpid());
+    ok = elements_bytes(dtype, &shape, &nbytes) &&
+         write_file(temporary, header, n_header, bytes, nbytes) && rename(temporary, path) == 0;
+    if (!ok) {
+        bad(&r, "%s", strerror(errno));
+        unlink(temporary);
+    }
+    free(temporary);
+    return ok ? KB_OK : KB_FILE_ERROR;
+}

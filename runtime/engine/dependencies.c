@@ -1,0 +1,354 @@
+/* dependencies.c -- transactions that wait for others: who for whom, and what an end sets free. */
+#include "engine/dependencies.h"
+#include "machine/endpoint.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WAIT_NONE UINT32_MAX /* a transaction that waits for nobody */
+#define SEEN      UINT32_MAX /* of n_left, while a cycle is looked for: somebody came by here */
+
+enum { ROOM_FIRST = 64, SHOWN_IDS = 8 /* of a cycle, in a message */ };
+
+/* One transaction that waits. */
+struct wait {
+    int64_t think_fs;
+    size_t first_id; /* of `ids`: those it waits for, up to the next one's */
+    uint32_t id;
+    uint32_t n_left; /* of them have not ended */
+};
+
+struct after {
+    struct wait *waits;
+    uint32_t *ids;     /* what they wait for, one after the other */
+    uint32_t *wait_of; /* [id]: its place in `waits`, or WAIT_NONE */
+    size_t n_ids, ids_room;
+    uint32_t n_waits, waits_room, wait_of_room;
+
+    /* For the run: waits[followers[first_follower[id] .. first_follower[id + 1])] wait for `id`. */
+    uint32_t *followers;
+    size_t *first_follower;
+    uint32_t n_prepared; /* transactions there were then */
+};
+
+/* -- what is asked for ---------------------------------------------------------------------- */
+
+/* Those were made for other waits than there are now. */
+static void drop_followers(struct after *a)
+{
+    free(a->followers);
+    free(a->first_follower);
+    a->followers = NULL;
+    a->first_follower = NULL;
+}
+
+void after_free(struct after *a)
+{
+    if (!a)
+        return;
+    drop_followers(a);
+    free(a->waits);
+    free(a->ids);
+    free(a->wait_of);
+    free(a);
+}
+
+/* Half as many again, or as many as are needed. */
+static size_t more_room(size_t room, size_t needed)
+{
+    size_t more = room ? room + room / 2 : ROOM_FIRST;
+
+    return more > needed ? more : needed;
+}
+
+static bool room_for_ids(struct after *a, size_t n)
+{
+    size_t room = more_room(a->ids_room, a->n_ids + n);
+    uint32_t *moved;
+
+    if (n <= a->ids_room - a->n_ids)
+        return true;
+    moved = realloc(a->ids, room * sizeof *moved);
+    if (!moved)
+        return false;
+    a->ids = moved;
+    a->ids_room = room;
+    return true;
+}
+
+static bool room_for_wait(struct after *a)
+{
+    size_t room = more_room(a->waits_room, a->n_waits + (size_t)1);
+    struct wait *moved;
+
+    if (a->n_waits < a->waits_room)
+        return true;
+    moved = realloc(a->waits, room * sizeof *moved);
+    if (!moved)
+        return false;
+    a->waits = moved;
+    a->waits_room = (uint32_t)room;
+    return true;
+}
+
+static bool room_for_wait_of(struct after *a, uint32_t id)
+{
+    size_t room = more_room(a->wait_of_room, id + (size_t)1);
+    uint32_t *moved;
+
+    if (id < a->wait_of_room)
+        return true;
+    moved = realloc(a->wait_of, room * sizeof *moved);
+    if (!moved)
+        return false;
+    a->wait_of = moved;
+    for (size_t i = a->wait_of_room; i < room; i++)
+        a->wait_of[i] = WAIT_NONE;
+    a->wait_of_room = (uint32_t)room;
+    return true;
+}
+
+bool after_waits(const struct after *a, uint32_t id)
+{
+    return id < a->wait_of_room && a->wait_of[id] != WAIT_NONE;
+}
+
+static kb_status check_request(const struct kb_sim *s, uint64_t id, const uint64_t *after, size_t n,
+                               int64_t think_fs, kb_error *why)
+{
+    unsigned long long shown = id;
+
+    if (s->started)
+        return end_error(why, "the simulation has begun, nothing can wait any more");
+    if (id >= s->n_txns)
+        return end_error(why, "there is no transaction %llu that could wait", shown);
+    if (s->after && after_waits(s->after, (uint32_t)id))
+        return end_error(why, "it is known already what transaction %llu waits for", shown);
+    if (think_fs < 0)
+        return end_error(why, "transaction %llu cannot be issued before what it waits for", shown);
+    if (n == 0 && think_fs > 0)
+        return end_error(why, "transaction %llu waits for nothing, and cannot think after it",
+                         shown);
+    if (n > EV_MAX_SLOTS)
+        return end_error(why, "transaction %llu waits for more than there can be", shown);
+    for (size_t i = 0; i < n; i++)
+        if (after[i] >= EV_MAX_SLOTS - 1)
+            return end_error(why, "transaction %llu waits for %llu, which cannot be", shown,
+                             (unsigned long long)after[i]);
+    return KB_OK;
+}
+
+static void add_wait(struct after *a, uint32_t id, const uint64_t *after, size_t n,
+                     int64_t think_fs)
+{
+    drop_followers(a);
+    a->wait_of[id] = a->n_waits;
+    a->waits[a->n_waits++] = (struct wait){.think_fs = think_fs, .first_id = a->n_ids, .id = id};
+    for (size_t i = 0; i < n; i++)
+        a->ids[a->n_ids++] = (uint32_t)after[i];
+}
+
+kb_status kb_sim_after(kb_sim *s, uint64_t id, const uint64_t *after, size_t n, int64_t think_fs,
+                       kb_error *why)
+{
+    kb_status status = check_request(s, id, after, n, think_fs, why);
+    struct after *a = s->after;
+
+    if (status != KB_OK || n == 0)
+        return status;
+    if (!a)
+        a = calloc(1, sizeof *a);
+    if (!a || !room_for_ids(a, n) || !room_for_wait(a) || !room_for_wait_of(a, (uint32_t)id)) {
+        if (!s->after)
+            after_free(a);
+        end_error(why, "out of memory after %u transactions that wait",
+                  s->after ? s->after->n_waits : 0);
+        return KB_NO_MEMORY;
+    }
+    s->after = a;
+    add_wait(a, (uint32_t)id, after, n, think_fs);
+    return KB_OK;
+}
+
+/* -- before the run ------------------------------------------------------------------------- */
+
+/* The end of the ids of waits[i]. */
+static size_t end_of_ids(const struct after *a, uint32_t i)
+{
+    return i + 1 < a->n_waits ? a->waits[i + 1].first_id : a->n_ids;
+}
+
+/* All that waits[] wait for is still to come. */
+static void count_left(struct after *a)
+{
+    for (uint32_t i = 0; i < a->n_waits; i++)
+        a->waits[i].n_left = (uint32_t)(end_of_ids(a, i) - a->waits[i].first_id);
+}
+
+static kb_status check_ids(const struct after *a, uint32_t n_txns, uint64_t *id, kb_error *why)
+{
+    for (uint32_t i = 0; i < a->n_waits; i++)
+        for (size_t k = a->waits[i].first_id; k < end_of_ids(a, i); k++)
+            if (a->ids[k] >= n_txns) {
+                *id = a->waits[i].id;
+                return end_error(why, "transaction %u waits for %u, but the last is %u",
+                                 a->waits[i].id, a->ids[k], n_txns - 1);
+            }
+    return KB_OK;
+}
+
+/* Turns the lists around. False without memory. */
+static bool make_followers(struct after *a, uint32_t n_txns)
+{
+    size_t *first = calloc((size_t)n_txns + 2, sizeof *first);
+    uint32_t *followers = malloc(a->n_ids * sizeof *followers);
+
+    drop_followers(a);
+    a->first_follower = first;
+    a->followers = followers;
+    if (!first || !followers)
+        return false;
+    for (size_t k = 0; k < a->n_ids; k++)
+        first[a->ids[k] + 2]++;
+    for (size_t i = 2; i < (size_t)n_txns + 2; i++)
+        first[i] += first[i - 1];
+    for (uint32_t i = 0; i < a->n_waits; i++)
+        for (size_t k = a->waits[i].first_id; k < end_of_ids(a, i); k++)
+            followers[first[a->ids[k] + 1]++] = i;
+    return true;
+}
+
+/* Puts on `free_waits` what only waits for `id`; returns how many lie there then. */
+static uint32_t set_free(struct after *a, uint32_t id, uint32_t *free_waits, uint32_t n)
+{
+    for (size_t k = a->first_follower[id]; k < a->first_follower[id + 1]; k++)
+        if (--a->waits[a->followers[k]].n_left == 0)
+            free_waits[n++] = a->followers[k];
+    return n;
+}
+
+/*
+ * Lets all end that can, in any order. What is left then has n_left > 0, and waits for something
+ * that is left: there is a cycle. `*n_left` is how many. False without memory.
+ */
+static bool end_all(struct after *a, uint32_t n_txns, uint32_t *n_left)
+{
+    uint32_t *free_waits = malloc(a->n_waits * sizeof *free_waits), n = 0;
+
+    if (!free_waits)
+        return false;
+    count_left(a);
+    for (uint32_t id = 0; id < n_txns; id++)
+        if (!after_waits(a, id))
+            n = set_free(a, id, free_waits, n);
+    for (*n_left = a->n_waits; n > 0; --*n_left) {
+        n--;
+        n = set_free(a, a->waits[free_waits[n]].id, free_waits, n);
+    }
+    free(free_waits);
+    return true;
+}
+
+/* The first that `w`, which is left, waits for and that is left, too. */
+static struct wait *left_before(const struct after *a, const struct wait *w)
+{
+    for (size_t k = w->first_id;; k++)
+        if (after_waits(a, a->ids[k]) && a->waits[a->wait_of[a->ids[k]]].n_left > 0)
+            return &a->waits[a->wait_of[a->ids[k]]];
+}
+
+/* Of a cycle that there is, the wait with the smallest id. */
+static const struct wait *find_cycle(struct after *a)
+{
+    struct wait *w = a->waits;
+    const struct wait *least, *from;
+
+    while (w->n_left == 0)
+        w++;
+    for (; w->n_left != SEEN; w = left_before(a, w))
+        w->n_left = SEEN;
+    least = from = w;
+    for (w = left_before(a, w); w != from; w = left_before(a, w))
+        if (w->id < least->id)
+            least = w;
+    return least;
+}
+
+/* "transactions wait for each other: 3 -> 7 -> 3"; of a long cycle its begin and its end. */
+static void describe_cycle(const struct after *a, const struct wait *first, kb_error *why)
+{
+    char text[16 * SHOWN_IDS], *p = text;
+    const struct wait *w = first;
+    uint32_t n = 1;
+
+    for (w = left_before(a, w); w != first; w = left_before(a, w))
+        n++;
+    for (uint32_t i = 0; i < n; i++, w = left_before(a, w)) {
+        if (n <= SHOWN_IDS || i < SHOWN_IDS - 2 || i == n - 1)
+            p += sprintf(p, "%u -> ", w->id);
+        else if (i == SHOWN_IDS - 2)
+            p += sprintf(p, "... -> ");
+    }
+    if (n <= SHOWN_IDS)
+        end_error(why, "transactions wait for each other: %s%u", text, first->id);
+    else
+        end_error(why, "transactions wait for each other: %s%u, %u of them", text, first->id, n);
+}
+
+static kb_status check_cycles(struct after *a, uint32_t n_txns, uint64_t *id, kb_error *why)
+{
+    const struct wait *first;
+    uint32_t n_left;
+
+    if (!end_all(a, n_txns, &n_left))
+        return KB_NO_MEMORY;
+    if (n_left == 0)
+        return KB_OK;
+    first = find_cycle(a);
+    *id = first->id;
+    describe_cycle(a, first, why);
+    return KB_BAD_REQUEST;
+}
+
+kb_status after_prepare(struct kb_sim *s, uint64_t *id, kb_error *why)
+{
+    struct after *a = s->after;
+    uint64_t found;
+    kb_status status;
+
+    if (!a || (a->followers && a->n_prepared == s->n_txns))
+        return KB_OK;
+    status = check_ids(a, s->n_txns, &found, why);
+    if (status == KB_OK)
+        status =
+            make_followers(a, s->n_txns) ? check_cycles(a, s->n_txns, &found, why) : KB_NO_MEMORY;
+    if (status != KB_OK)
+        drop_followers(a);
+    if (status == KB_BAD_REQUEST && id)
+        *id = found;
+    count_left(a);
+    a->n_prepared = s->n_txns;
+    return status;
+}
+
+/* -- during the run ------------------------------------------------------------------------- */
+
+kb_status after_ended(struct kb_sim *s, uint32_t id, int64_t end_fs)
+{
+    const struct after *a = s->after;
+
+    for (size_t k = a->first_follower[id]; k < a->first_follower[id + 1]; k++) {
+        struct wait *w = &a->waits[a->followers[k]];
+        struct txn *x = &s->txns[w->id];
+        int64_t issue_fs;
+
+        if (__builtin_add_overflow(end_fs, w->think_fs, &issue_fs))
+            return KB_TIME_RANGE;
+        if (issue_fs > x->issue_fs)
+            x->issue_fs = issue_fs;
+        if (--w->n_left == 0 &&
+            !ev_push(&s->queue, ev_make((uint64_t)x->issue_fs, EV_ISSUE, x->id, w->id)))
+            return KB_NO_MEMORY;
+    }
+    return KB_OK;
+}

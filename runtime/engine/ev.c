@@ -1,0 +1,230 @@
+/* ev.c -- the memory of the event queue, and the length of its days. */
+#include "engine/ev.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    HEAP_FIRST = 64,
+    SIBLINGS = 4,
+    NODES_FIRST = 64,
+    SHIFT_FIRST = 15,
+    SHIFT_MAX = 54,
+    FORGET = 64
+};
+
+static bool heap_grow(struct ev_heap *h)
+{
+    size_t cap = h->cap ? 2 * h->cap : HEAP_FIRST;
+    size_t rows = EV_ROOT + cap + SIBLINGS; /* the last has four children to look at */
+    ev *moved = aligned_alloc(64, (rows * sizeof *moved + 63) / 64 * 64);
+
+    if (!moved)
+        return false;
+    if (h->rows)
+        memcpy(moved, h->rows, (EV_ROOT + h->n) * sizeof *moved);
+    for (size_t i = EV_ROOT + h->n; i < rows; i++)
+        moved[i] = EV_NONE;
+    free(h->rows);
+    h->rows = moved;
+    h->cap = cap;
+    return true;
+}
+
+bool ev_heap_init(struct ev_heap *h)
+{
+    *h = (struct ev_heap){0};
+    return heap_grow(h);
+}
+
+void ev_heap_free(struct ev_heap *h)
+{
+    free(h->rows);
+}
+
+static size_t first_child(size_t i)
+{
+    return 4 * (i - EV_ROOT) + EV_ROOT + 1;
+}
+
+static size_t parent(size_t i)
+{
+    return (i - EV_ROOT - 1) / 4 + EV_ROOT;
+}
+
+bool ev_heap_push(struct ev_heap *h, ev e)
+{
+    size_t i;
+
+    if (h->n == h->cap && !heap_grow(h))
+        return false;
+    i = EV_ROOT + h->n++;
+    for (; i > EV_ROOT && h->rows[parent(i)] > e; i = parent(i))
+        h->rows[i] = h->rows[parent(i)];
+    h->rows[i] = e;
+    return true;
+}
+
+void ev_heap_take(struct ev_heap *h)
+{
+    ev *rows = h->rows, e;
+    size_t i = EV_ROOT, end = EV_ROOT + --h->n, c;
+
+    e = rows[end];
+    rows[end] = EV_NONE;
+    if (end == EV_ROOT)
+        return;
+    while ((c = first_child(i)) < end) {
+        size_t a = c + (rows[c + 1] < rows[c]);
+        size_t b = c + 2 + (rows[c + 3] < rows[c + 2]);
+        size_t least = rows[b] < rows[a] ? b : a;
+
+        if (rows[least] >= e)
+            break;
+        rows[i] = rows[least];
+        i = least;
+    }
+    rows[i] = e;
+}
+
+/* Doubles the nodes. */
+static bool more_nodes(struct ev_queue *q)
+{
+    uint32_t n = q->n_nodes ? 2 * q->n_nodes : NODES_FIRST;
+    struct ev_node *moved = aligned_alloc(32, n * sizeof *moved);
+
+    if (!moved)
+        return false;
+    if (q->nodes)
+        memcpy(moved, q->nodes, q->n_nodes * sizeof *moved);
+    free(q->nodes);
+    q->nodes = moved;
+    for (uint32_t i = q->n_nodes ? q->n_nodes : 1; i < n; i++) {
+        moved[i].next = q->free_node;
+        q->free_node = i;
+    }
+    q->n_nodes = n;
+    return true;
+}
+
+bool ev_queue_init(struct ev_queue *q)
+{
+    *q = (struct ev_queue){.first = EV_NONE, .from = EV_DAYS, .shift = SHIFT_FIRST};
+    return ev_heap_init(&q->heap) && more_nodes(q);
+}
+
+void ev_queue_free(struct ev_queue *q)
+{
+    ev_heap_free(&q->heap);
+    free(q->nodes);
+}
+
+/* Everything to the heap: a day of another length has other events. */
+static bool clear_days(struct ev_queue *q)
+{
+    for (uint32_t day = 0; day < EV_DAYS; day++) {
+        if (!(q->used[day / 64] >> day % 64 & 1))
+            continue;
+        for (uint32_t node = q->days[day].head, next;; node = next) {
+            next = q->nodes[node].next;
+            if (!ev_heap_push(&q->heap, q->nodes[node].e))
+                return false;
+            q->nodes[node].next = q->free_node;
+            q->free_node = node;
+            if (node == q->days[day].tail)
+                break;
+        }
+        q->used[day / 64] &= ~(UINT64_C(1) << day % 64);
+    }
+    q->used_words = 0;
+    return true;
+}
+
+/*
+ * Longer days if too much lies behind them, shorter ones if too much meets on one; but not shorter
+ * than what has just proved too short, or two loads in turn would cost a clearing each time.
+ */
+static unsigned better_shift(struct ev_queue *q, uint64_t pushes)
+{
+    bool meets = q->crowded > pushes / 8 || q->between > pushes / 4;
+
+    if (++q->reviews % FORGET == 0 && q->shift_least > 0)
+        q->shift_least--;
+    if (q->far > pushes / 16 && q->far > q->crowded && q->shift < SHIFT_MAX) {
+        q->shift_least = q->shift + 1;
+        return q->shift + 1;
+    }
+    return meets && q->shift > q->shift_least ? q->shift - 1 : q->shift;
+}
+
+static bool review(struct ev_queue *q)
+{
+    unsigned shift = better_shift(q, q->pushes - q->reviewed);
+
+    q->far = q->between = q->crowded = 0;
+    q->reviewed = q->pushes;
+    if (shift == q->shift)
+        return true;
+    if (!clear_days(q))
+        return false;
+    q->today = shift > q->shift ? q->today >> 1 : q->today << 1;
+    q->shift = shift;
+    ev_find_first(q);
+    return true;
+}
+
+/* Among the events of a day that are not all before `e`; false: it would take too long. */
+static bool insert(struct ev_queue *q, uint32_t day, ev e)
+{
+    uint32_t *link = &q->days[day].head, node = q->free_node;
+
+    for (int steps = 0; q->nodes[*link].e < e; steps++) {
+        if (steps == EV_STEPS)
+            return false;
+        link = &q->nodes[*link].next;
+    }
+    q->free_node = q->nodes[node].next;
+    q->nodes[node] = (struct ev_node){e, *link};
+    *link = node;
+    return true;
+}
+
+static bool push_heap(struct ev_queue *q, ev e)
+{
+    if (e < q->first) {
+        q->first = e;
+        q->from = EV_DAYS;
+    }
+    return ev_heap_push(&q->heap, e);
+}
+
+/* On a day whose last is later. */
+static bool push_between(struct ev_queue *q, uint32_t day, ev e)
+{
+    q->between++;
+    if (!insert(q, day, e)) {
+        q->crowded++;
+        return push_heap(q, e);
+    }
+    if (e < q->first) {
+        q->first = e;
+        q->from = day;
+    }
+    return true;
+}
+
+bool ev_push_slow(struct ev_queue *q, ev e)
+{
+    uint64_t number = ev_time_fs(e) >> q->shift;
+    uint32_t day = number % EV_DAYS;
+
+    if (!q->free_node || q->far + q->between == EV_REVIEW) {
+        q->pushes--;
+        return (q->free_node || more_nodes(q)) && (q->far + q->between < EV_REVIEW || review(q)) &&
+               ev_push(q, e);
+    }
+    if (number - q->today >= EV_DAYS) {
+        q->far++;
+        return push_heap(q, e);
+    }
+    return push_between(q, day, e);
+}

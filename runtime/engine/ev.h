@@ -1,0 +1,214 @@
+/* ev.h -- the event queue: days of a calendar, and a heap for what is far away or crowded. */
+#ifndef EV_H
+#define EV_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include "base/exported.h"
+
+/*
+ * Equal times run by class, then by id, never by posting order: merging hops changes who posts
+ * first, and must not change who is served first.                              design 1
+ */
+enum ev_class { EV_DONE, EV_HOP, EV_ARRIVE, EV_ISSUE, EV_KERNEL };
+
+__extension__ typedef unsigned __int128 ev;
+
+enum { EV_SLOT_BITS = 28, EV_ID_BITS = 32 };
+
+#define EV_NONE      (~(ev)0)                      /* later than any event */
+#define EV_PAST      (UINT64_C(1) << 63)           /* the first time that cannot be */
+#define EV_MAX_SLOTS (UINT32_C(1) << EV_SLOT_BITS) /* and as many transactions at once */
+
+/* `time_fs` is at most EV_PAST; `slot` says which transaction, and takes no part in the order. */
+static inline ev ev_make(uint64_t time_fs, enum ev_class class, uint32_t id, uint32_t slot)
+{
+    return (ev)time_fs << 64 | (uint64_t) class << (EV_SLOT_BITS + EV_ID_BITS) |
+           (uint64_t)id << EV_SLOT_BITS | slot;
+}
+
+static inline uint64_t ev_time_fs(ev e)
+{
+    return (uint64_t)(e >> 64);
+}
+
+static inline enum ev_class ev_class(ev e)
+{
+    return (enum ev_class)((uint64_t)e >> (EV_SLOT_BITS + EV_ID_BITS));
+}
+
+static inline uint32_t ev_slot(ev e)
+{
+    return (uint32_t)e & (EV_MAX_SLOTS - 1);
+}
+
+/* -- the heap, 4-ary ------------------------------------------------------------------------ */
+
+/*
+ * Rows behind the last hold EV_NONE, so that four children can always be compared, and so that
+ * the root of an empty heap is later than any event.
+ */
+struct ev_heap {
+    ev *rows;   /* owned; rows[EV_ROOT] is the root, so that four siblings share a cache line */
+    size_t n;   /* rows in use */
+    size_t cap; /* rows there are */
+};
+
+enum { EV_ROOT = 3 };
+
+/* Both: false if there is no memory. */
+bool ev_heap_init(struct ev_heap *h);
+bool ev_heap_push(struct ev_heap *h, ev e);
+
+void ev_heap_free(struct ev_heap *h);
+
+/* The first event; EV_NONE if there is none. */
+static inline ev ev_heap_first(const struct ev_heap *h)
+{
+    return h->rows[EV_ROOT];
+}
+
+/* Takes the first event of a heap that has one. */
+void ev_heap_take(struct ev_heap *h) LINKED(ev_heap_take);
+
+/* -- the calendar --------------------------------------------------------------------------- */
+
+/*
+ * Most events lie shortly ahead. The time from now on is cut into days of 2^shift fs; the next
+ * EV_DAYS of them have a list each, in order, found by a bitmap of two levels. An event behind
+ * those days, or one that would have to look for its place for long, goes to the heap. Either
+ * first may be the next, so the order is exact whatever the length of a day; that only decides
+ * how fast it goes, and follows from what the last pushes met.
+ */
+enum { EV_DAYS = 1024, EV_WORDS = EV_DAYS / 64, EV_STEPS = 6, EV_REVIEW = 256 };
+
+struct ev_node {
+    ev e;
+    uint32_t next;
+};
+
+struct ev_queue {
+    ev first;              /* the first event; EV_NONE if there is none */
+    uint32_t from;         /* the day it is on, EV_DAYS: the heap */
+    unsigned shift;        /* a day lasts 2^shift fs */
+    uint64_t today;        /* time of the last event taken >> shift */
+    struct ev_node *nodes; /* owned; [0] is no node */
+    uint32_t free_node, n_nodes;
+    uint64_t pushes;
+    uint32_t used_words;     /* words of `used` that are not 0 */
+    uint64_t used[EV_WORDS]; /* days that have a list */
+    struct ev_day {
+        uint32_t head, tail;
+    } days[EV_DAYS]; /* first and last node of a list */
+    struct ev_heap heap;
+
+    /* What ev_push_slow() met since it reviewed the length of a day. */
+    uint32_t far, between, crowded;
+    uint64_t reviewed;    /* pushes by then */
+    unsigned shift_least; /* shorter days have sent too much to the heap, not long ago */
+    uint32_t reviews;
+};
+
+/* False if there is no memory. */
+bool ev_queue_init(struct ev_queue *q);
+void ev_queue_free(struct ev_queue *q);
+
+/* Time begins again for a queue that is empty. */
+static inline void ev_queue_rewind(struct ev_queue *q)
+{
+    q->today = 0;
+}
+
+/* An event far away, before another of its day, or without a node. False if there is no memory. */
+bool ev_push_slow(struct ev_queue *q, ev e) LINKED(ev_push_slow);
+
+/* False if there is no memory. */
+static inline bool ev_push(struct ev_queue *q, ev e)
+{
+    uint64_t number = ev_time_fs(e) >> q->shift;
+    uint32_t day = number % EV_DAYS, node = q->free_node;
+    uint64_t bit = UINT64_C(1) << day % 64, *used = &q->used[day / 64];
+
+    q->pushes++;
+    if (number - q->today >= EV_DAYS || !node)
+        return ev_push_slow(q, e);
+    if (*used & bit) { /* as its last, mostly */
+        uint32_t tail = q->days[day].tail;
+
+        if (q->nodes[tail].e > e)
+            return ev_push_slow(q, e);
+        q->days[day].tail = q->nodes[tail].next = node;
+        q->free_node = q->nodes[node].next;
+        q->nodes[node].e = e;
+        return true;
+    }
+    *used |= bit;
+    q->used_words |= 1u << day / 64;
+    q->days[day] = (struct ev_day){node, node};
+    q->free_node = q->nodes[node].next;
+    q->nodes[node].e = e;
+    if (e < q->first) {
+        q->first = e;
+        q->from = day;
+    }
+    return true;
+}
+
+/* Looks for the first event: the first day from today on that has a list, or the heap. */
+static inline void ev_find_first(struct ev_queue *q)
+{
+    uint32_t today = q->today % EV_DAYS, word = today / 64;
+    uint64_t bits = q->used[word] >> today % 64 << today % 64;
+    ev far = ev_heap_first(&q->heap);
+
+    q->first = far;
+    q->from = EV_DAYS;
+    if (!bits) {
+        uint32_t later = q->used_words & (UINT32_MAX << word << 1);
+
+        if (!q->used_words)
+            return;
+        word = (uint32_t)__builtin_ctz(later ? later : q->used_words);
+        bits = q->used[word];
+    }
+    uint32_t day = word * 64 + (uint32_t)__builtin_ctzll(bits);
+    ev near = q->nodes[q->days[day].head].e;
+    if (near < far) {
+        q->first = near;
+        q->from = day;
+    }
+}
+
+/* No event is left before `e`, which may be one that is not in the queue. */
+static inline void ev_advance(struct ev_queue *q, ev e)
+{
+    q->today = ev_time_fs(e) >> q->shift;
+}
+
+/*
+ * Takes the first event, and looks for the next at once: what the event brings about is mostly
+ * later still, so that the processor need not wait for it before it begins with the next.
+ */
+static inline void ev_take(struct ev_queue *q)
+{
+    uint32_t day = q->from, node;
+
+    ev_advance(q, q->first);
+    if (day == EV_DAYS) {
+        ev_heap_take(&q->heap);
+    } else {
+        node = q->days[day].head;
+        if (node == q->days[day].tail) {
+            q->used[day / 64] &= ~(UINT64_C(1) << day % 64);
+            if (!q->used[day / 64])
+                q->used_words &= ~(1u << day / 64);
+        } else {
+            q->days[day].head = q->nodes[node].next;
+        }
+        q->nodes[node].next = q->free_node;
+        q->free_node = node;
+    }
+    ev_find_first(q);
+}
+
+#endif

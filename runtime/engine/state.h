@@ -1,0 +1,137 @@
+/* state.h -- one simulation: all that changes while a topology runs. */
+#ifndef SIM_H
+#define SIM_H
+#include "machine/cost.h"
+#include "engine/ev.h"
+#include "base/exported.h"
+#include "engine/station.h"
+
+/* Transactions by what they moved and which way: index 0 reads, 1 writes. */
+struct flow {
+    uint64_t count[2], bytes[2];
+};
+
+struct after;
+struct host;
+struct kernels;
+struct op_log;
+struct race;
+struct traffic;
+struct watch;
+
+struct kb_sim {
+    const struct kb_topology *topo; /* borrowed */
+    struct kb_options options;
+    struct cost_mask mask;
+
+    struct ev_queue queue;
+    struct txn *txns; /* owned; slot = row */
+    uint32_t n_txns, txns_cap;
+    uint32_t next_row;      /* to be issued; rows in order of (issue, id), if `sorted` */
+    struct txn_list issues; /* the same for rows in any order */
+    bool sorted, started;
+    int64_t last_issue_fs;
+    uint32_t n_done;     /* complete: responses have come back, too */
+    struct after *after; /* owned; transactions that wait for others, or NULL */
+
+    /* Stations, owned. */
+    struct station *channels;        /* [src_pack()][0 read, 1 write] */
+    struct station *engines;         /* [cube over all][0 read, 1 write] */
+    struct memory_station *memories; /* [dst_pack()] */
+    struct link_station *links;      /* fifo: [cube over all][link][back], then those of the IOs */
+    /*
+     * Host transactions on their way to their first station. All of one list have the same way,
+     * so they arrive as issued, and only the first needs an event: a host has no channel that
+     * bounds how many there are.  links ideal: [cube over all], fifo: [SIP]
+     */
+    struct txn_list *pipes;
+
+    /* Traffic by route, spread over edges when asked. Owned. */
+    struct flow *flow_local;   /* [src_pack()][unit]: inside a cube, but for a PE's own slice */
+    struct flow *flow_out;     /* [src_pack()]: to other cubes */
+    struct flow **flow_remote; /* [cube over all] -> [cube over all], NULL until used */
+    struct flow *flow_host;    /* [cube over all] */
+    struct flow *flow_in;      /* [dst_pack()]: from other cubes and hosts */
+
+    int64_t end_fs;    /* of the last completion, response included */
+    uint64_t n_events; /* completions and arrivals that are counted */
+    uint64_t fingerprint;
+    uint64_t stop_fs; /* no event then or later; 0 once the run has failed */
+    uint64_t now_fs;  /* how far a run has come that has not reached its end */
+    kb_status status; /* why the run has ended */
+
+    /* Kernels; each owned, and NULL until there are some. */
+    struct host *host;       /* memories' contents, and the host's tensors */
+    struct kernels *kernels; /* PEs */
+    struct op_log *log;      /* records of operations, if the options asked for them */
+
+    struct traffic *traffic; /* owned: issues transactions while it runs; NULL: there is none */
+    struct watch *watch;     /* owned: is told what happens, by the hop engine; NULL: nobody */
+    struct race *race;       /* owned: looks for races of kernels; NULL: nobody does */
+};
+
+/* A row of flow_remote is made when a cube is first used as a source; false if there is no memory.
+ */
+bool sim_flow_row(struct kb_sim *s, uint32_t cube) LINKED(sim_flow_row);
+
+static inline void flow_count(struct flow *flow, const struct txn *x)
+{
+    flow->count[txn_writes(x)]++;
+    flow->bytes[txn_writes(x)] += x->nbytes;
+}
+
+/*
+ * A transaction is complete: counts it by route; what each edge has carried follows from that. One
+ * of a PE and its own slice, as kernels make most of, counts at its channel, which is at hand.
+ * False if there is no memory.                                                              stats.c
+ */
+static inline bool sim_count(struct kb_sim *s, const struct txn *x)
+{
+    const struct kb_topology *t = s->topo;
+    uint32_t from = src_cube(t, x->src), to = dst_cube(t, x->dst), unit = dst_unit(t, x->dst);
+
+    if (txn_of_host(x)) {
+        station_count(&s->engines[2 * (size_t)to + txn_writes(x)], x);
+        flow_count(&s->flow_in[x->dst], x);
+        flow_count(&s->flow_host[to], x);
+    } else if (from != to) {
+        flow_count(&s->flow_out[x->src], x);
+        flow_count(&s->flow_in[x->dst], x);
+        if (!s->flow_remote[from] && !sim_flow_row(s, from))
+            return false;
+        flow_count(&s->flow_remote[from][to], x);
+    } else if (unit == src_pe(t, x->src)) {
+        station_count(&s->channels[2 * (size_t)x->src + txn_writes(x)], x);
+    } else {
+        flow_count(&s->flow_local[(size_t)x->src * t->n_units + unit], x);
+    }
+    return true;
+}
+
+/* Room for `n` transactions; false if there is no memory. */
+bool sim_room(struct kb_sim *s, uint32_t n);
+
+/* Runs what was issued, and what waits to be, by the engine that the options ask for. */
+kb_status sim_run_transactions(struct kb_sim *s, uint64_t budget, kb_error *why);
+
+/* KB_INTERNAL if a station was taken for longer than the run lasted.  stats.c */
+kb_status sim_check_stations(const struct kb_sim *s, kb_error *why);
+
+/* Whoever asks for a fingerprint, or for an early end, asks for every arrival and completion. */
+static inline bool sim_counts(const struct kb_sim *s)
+{
+    return s->options.fingerprint || s->options.max_events || s->options.until_fs > 0;
+}
+
+static inline uint32_t sim_cubes(const struct kb_topology *t)
+{
+    return t->sips * t->cubes;
+}
+
+/* Servers of a station of `n`, unless `cost`, the lack of more, is left out. */
+static inline uint32_t sim_servers(const struct kb_sim *s, enum kb_cost_class cost, uint32_t n)
+{
+    return s->options.costs_off & cost ? EV_MAX_SLOTS : n;
+}
+
+#endif

@@ -1,0 +1,480 @@
+/* traffic.c -- open-loop traffic: what each PE issues, when and where, and what became of it. */
+#include "engine/traffic.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "machine/endpoint.h"
+#include "base/percentiles.h"
+#include "explain/watch.h"
+
+#define TXNS_MOST    UINT64_C(4000000000)
+#define HORIZON_MOST 0x1p61
+#define IDS_MOST                                                                                   \
+    0x1p32 /* of k n + i for the k-th of PE i of n; PEs may draw a few more than is to be expected \
+            */
+
+/* -- random times and places ---------------------------------------------------------------- */
+
+/*
+ * -ln(u) of a uniform u: exponential, mean 1. By plain additions, products and one division, so
+ * that it is the same everywhere; no libm is. Error below 1e-12.
+ */
+static double exponential(struct rng *rng)
+{
+    static const double ln2 = 0x1.62e42fefa39efp-1, root = 0x1.6a09e667f3bcdp+0;
+    double u = rng_unit(rng), m, s, z;
+    uint64_t bits;
+    int exponent;
+
+    memcpy(&bits, &u, sizeof bits);
+    exponent = (int)(bits >> 52) - 1023;
+    bits = (bits & ((UINT64_C(1) << 52) - 1)) | UINT64_C(1023) << 52;
+    memcpy(&m, &bits, sizeof m); /* u = m * 2^exponent, 1 <= m < 2 */
+    if (m > root) {
+        m *= 0.5;
+        exponent++;
+    }
+    s = (m - 1) / (m + 1); /* ln m = 2 artanh s */
+    z = s * s;
+    return -(exponent * ln2 +
+             2 * s * (1 + z * (1.0 / 3 + z * (1.0 / 5 + z * (1.0 / 7 + z * (1.0 / 9 + z / 11))))));
+}
+
+static uint32_t below(struct rng *rng, uint32_t n)
+{
+    __extension__ typedef unsigned __int128 product;
+
+    return (uint32_t)((product)rng_next(rng) * n >> 64);
+}
+
+/* The square root of `n`, rounded down. */
+static uint32_t root_of(uint32_t n)
+{
+    uint32_t r = (uint32_t)sqrt((double)n);
+
+    while ((uint64_t)r * r > n)
+        r--;
+    while ((uint64_t)(r + 1) * (r + 1) <= n)
+        r++;
+    return r;
+}
+
+/* Where a matrix sends PE `pe`: the first of its targets whose sum lies above a random one. */
+static uint32_t matrix_target(const struct traffic *tr, uint32_t pe, struct rng *rng)
+{
+    uint32_t first = tr->first_target[pe], last = tr->first_target[pe + 1] - 1;
+    double at = rng_unit(rng) * tr->targets[last].sum;
+
+    while (first < last) {
+        uint32_t middle = first + (last - first) / 2;
+
+        if (tr->targets[middle].sum > at)
+            last = middle;
+        else
+            first = middle + 1;
+    }
+    return tr->targets[first].dst;
+}
+
+/* The slice to which PE `pe` sends next.                                               design 9 */
+static uint32_t slice_of(const struct traffic *tr, uint32_t pe, struct rng *rng)
+{
+    uint32_t n = tr->n_pes, side;
+
+    switch (tr->request.pattern) {
+    case KB_LOCAL:
+        return pe;
+    case KB_NEIGHBOR:
+        return (pe + 1) % n;
+    case KB_TRANSPOSE:
+        side = root_of(n);
+        return pe % side * side + pe / side;
+    case KB_BITCOMP:
+        return ~pe & (n - 1);
+    case KB_HOTSPOT:
+        if (rng_unit(rng) < tr->request.hotspot)
+            return 0;
+        return below(rng, n);
+    default:
+        return below(rng, n);
+    }
+}
+
+/* Whole fs until the next transaction; what is left of one counts for the one after it. */
+static int64_t interval_fs(const struct traffic *tr, struct source *src, uint32_t pe)
+{
+    double fs = src->mean_fs;
+    int64_t whole;
+
+    if (!tr->request.fixed)
+        fs *= exponential(&src->rng);
+    else if (src->n == 0)
+        fs *= (double)pe / (double)tr->n_pes;
+    fs += src->rest_fs;
+    if (!(fs < HORIZON_MOST))
+        return (int64_t)HORIZON_MOST;
+    whole = (int64_t)fs;
+    src->rest_fs = fs - (double)whole;
+    return whole;
+}
+
+bool traffic_draw(struct traffic *tr, uint32_t pe)
+{
+    struct source *src = &tr->sources[pe];
+
+    if (src->next_fs >= tr->horizon_fs)
+        return false;
+    src->next_fs += interval_fs(tr, src, pe);
+    if (src->next_fs >= tr->horizon_fs)
+        return false;
+    src->next_dst = tr->request.pattern == KB_MATRIX ? matrix_target(tr, pe, &src->rng)
+                                                     : tr->dst_of[slice_of(tr, pe, &src->rng)];
+    src->n++;
+    return true;
+}
+
+/* -- while it runs -------------------------------------------------------------------------- */
+
+static uint32_t pe_of(const struct kb_topology *t, uint32_t src)
+{
+    return src_cube(t, src) * t->pes + src_pe(t, src);
+}
+
+static uint32_t take_slot(struct kb_sim *s)
+{
+    uint32_t slot = s->traffic->free_slot;
+
+    s->traffic->free_slot = s->txns[slot].next;
+    return slot;
+}
+
+/*
+ * A PE has at most one transaction that no channel has taken: the next is made when that happens.
+ * If its time has come before, it has waited since, as those behind it have.
+ */
+void traffic_next(struct kb_sim *s, uint64_t t, uint32_t src)
+{
+    struct traffic *tr = s->traffic;
+    uint32_t pe = pe_of(s->topo, src), slot;
+    struct source *source = &tr->sources[pe];
+    struct txn *x;
+
+    if (!traffic_draw(tr, pe))
+        return;
+    if (tr->free_slot == TXN_NONE) {
+        s->status = KB_NO_MEMORY;
+        s->stop_fs = 0;
+        return;
+    }
+    tr->n_issued++;
+    slot = take_slot(s);
+    x = &s->txns[slot];
+    *x = (struct txn){.issue_fs = source->next_fs,
+                      .nbytes = tr->request.nbytes & TXN_MAX_BYTES,
+                      .op = tr->request.op,
+                      .stage = TXN_WAITING,
+                      .src = src,
+                      .dst = source->next_dst,
+                      .id = (source->n - 1) * tr->n_pes + pe,
+                      .next = TXN_NONE};
+    if ((uint64_t)source->next_fs < t) {
+        if (s->watch && !watch_late(s, (uint64_t)source->next_fs, slot))
+            return;
+        station_enqueue(&s->channels[2 * (size_t)src + txn_writes(x)], s->txns, slot);
+    } else if (!ev_push(&s->queue, ev_make((uint64_t)source->next_fs, EV_ISSUE, x->id, slot))) {
+        s->status = KB_NO_MEMORY;
+        s->stop_fs = 0;
+    }
+}
+
+static uint32_t part_at(const struct traffic *tr, int64_t fs)
+{
+    uint32_t part = (uint32_t)((double)fs * tr->parts_per_fs);
+
+    return part < TRAFFIC_PARTS ? part : TRAFFIC_PARTS - 1;
+}
+
+/* Too many latencies to keep: from now on they are counted. False without memory. */
+static bool begin_histograms(struct traffic *tr)
+{
+    tr->buckets = calloc((size_t)TRAFFIC_PARTS * BUCKETS, sizeof *tr->buckets);
+    if (!tr->buckets)
+        return false;
+    for (uint64_t i = 0; i < tr->n_exact; i++)
+        tr->buckets[tr->part_of[i] * (size_t)BUCKETS + bucket_of(tr->actual_fs[i])]++;
+    free(tr->actual_fs);
+    free(tr->part_of);
+    tr->actual_fs = NULL;
+    tr->part_of = NULL;
+    return true;
+}
+
+static bool keep(struct traffic *tr, uint32_t part, int64_t actual_fs)
+{
+    if (!tr->buckets && tr->n_exact == TRAFFIC_EXACT && !begin_histograms(tr))
+        return false;
+    if (tr->buckets) {
+        tr->buckets[part * (size_t)BUCKETS + bucket_of(actual_fs)]++;
+        return true;
+    }
+    tr->actual_fs[tr->n_exact] = actual_fs;
+    tr->part_of[tr->n_exact++] = (uint8_t)part;
+    return true;
+}
+
+/* None is negative: added as such, a sum of 128 bits takes two instructions. */
+static void add_terms(const struct kb_sim *s, const struct txn *x, int64_t actual_fs,
+                      struct part *p)
+{
+    const struct memory_row *memory = cost_memory(s->topo, x->dst, txn_writes(x));
+    struct cost_row way = cost_of_pe(s->topo, x->src, x->dst);
+    uint64_t wire_fs = (uint64_t)(way.wire_fs & s->mask.wire);
+    uint64_t overhead_fs = (uint64_t)(way.overhead_fs & s->mask.overhead);
+
+    p->count++;
+    p->max_fs = actual_fs > p->max_fs ? actual_fs : p->max_fs;
+    p->actual += (uint64_t)actual_fs;
+    p->wire += wire_fs;
+    p->overhead += overhead_fs + (uint64_t)(memory->overhead_fs & s->mask.overhead);
+    p->channel += (uint64_t)x->wait_fs;
+    p->memory += (uint64_t)(x->service_fs - x->arrive_fs);
+    if (s->links)
+        p->link += (uint64_t)(x->arrive_fs - x->issue_fs - x->wait_fs) - wire_fs - overhead_fs;
+}
+
+/* What it has used: its slot will be another's. False without memory. */
+static bool count_use(struct kb_sim *s, const struct txn *x)
+{
+    s->channels[2 * (size_t)x->src + txn_writes(x)].wait_fs += x->wait_fs;
+    s->memories[x->dst].wait_fs += x->service_fs - x->arrive_fs;
+    return sim_count(s, x);
+}
+
+void traffic_done(struct kb_sim *s, uint32_t slot, uint64_t end)
+{
+    struct traffic *tr = s->traffic;
+    struct txn *x = &s->txns[slot];
+    int64_t actual_fs = (int64_t)end - x->issue_fs;
+    uint32_t part = part_at(tr, x->issue_fs);
+
+    add_terms(s, x, actual_fs, &tr->parts[part]);
+    if ((int64_t)end < tr->horizon_fs)
+        tr->parts[part_at(tr, (int64_t)end)].completed++;
+    if ((STATS && !count_use(s, x)) || !keep(tr, part, actual_fs)) {
+        s->status = KB_NO_MEMORY;
+        s->stop_fs = 0;
+    }
+    x->next = tr->free_slot;
+    tr->free_slot = slot;
+}
+
+/* -- made ----------------------------------------------------------------------------------- */
+
+void traffic_free(struct traffic *tr)
+{
+    if (!tr)
+        return;
+    free(tr->sources);
+    free(tr->dst_of);
+    free(tr->targets);
+    free(tr->first_target);
+    free(tr->actual_fs);
+    free(tr->part_of);
+    free(tr->buckets);
+    free(tr);
+}
+
+static uint32_t servers_of(const struct kb_topology *t, kb_op op)
+{
+    return op == KB_WRITE ? t->write_channels : t->read_channels;
+}
+
+/* Bandwidth of the edge from a PE's DMA to its crossbar: cube.xbar.pe_gbs. */
+static double pe_gbs(const struct kb_topology *t)
+{
+    uint32_t dma = t->first_pe_node + NODE_PE_DMA - NODE_PE_CPU;
+
+    for (uint32_t i = 0; i < t->n_cube_links; i++)
+        if (t->cube_links[i].from == dma && t->cube_nodes[t->cube_links[i].to].kind == NODE_XBAR)
+            return t->cube_links[i].gbs;
+    return 0;
+}
+
+static kb_status check_pattern(const struct traffic *tr, kb_error *why)
+{
+    const struct kb_traffic *r = &tr->request;
+    uint32_t n = tr->n_pes;
+
+    if ((unsigned)r->pattern > KB_MATRIX)
+        return end_error(why, "there is no pattern %d", (int)r->pattern);
+    if (r->pattern == KB_TRANSPOSE && root_of(n) * root_of(n) != n)
+        return end_error(why, "transpose needs a square number of PEs, this machine has %u", n);
+    if (r->pattern == KB_BITCOMP && (n & (n - 1)))
+        return end_error(why, "bitcomp needs a power of two of PEs, this machine has %u", n);
+    if (r->pattern == KB_HOTSPOT && !(r->hotspot >= 0 && r->hotspot <= 1))
+        return end_error(why, "the share of the hot spot is not within 0..1");
+    if (r->pattern == KB_MATRIX && !r->n_matrix)
+        return end_error(why, "the matrix is empty");
+    for (size_t i = 0; r->pattern == KB_MATRIX && i < r->n_matrix; i++)
+        if (r->matrix[i].pe >= n || r->matrix[i].slice >= n ||
+            !(r->matrix[i].weight > 0 && r->matrix[i].weight <= 1e12))
+            return end_error(why, "row %zu of the matrix: no such PE or slice, or a bad weight", i);
+    return KB_OK;
+}
+
+static kb_status check_traffic(const struct kb_sim *s, const struct traffic *tr, kb_error *why)
+{
+    const struct kb_traffic *r = &tr->request;
+
+    if (s->started || s->n_txns || s->kernels || s->host || s->traffic || s->status != KB_OK)
+        return end_error(why, "traffic needs a new simulation of its own");
+    if (sim_counts(s))
+        return end_error(why, "traffic has no fingerprint, and does not end early");
+    if (r->op != KB_READ && r->op != KB_WRITE)
+        return end_error(why, "traffic reads or writes");
+    if (r->nbytes == 0 || r->nbytes > s->topo->hbm.nbytes)
+        return end_error(why, "%llu bytes are %s %llu", (unsigned long long)r->nbytes,
+                         r->nbytes ? "more than a slice holds, which is" : "not 1 to",
+                         (unsigned long long)s->topo->hbm.nbytes);
+    if (!(r->rate > 0 && r->rate <= 1e6))
+        return end_error(why, "the rate is not within 0..1e6");
+    if (r->txns == 0 || r->txns > TXNS_MOST)
+        return end_error(why, "the number of transactions is not within 1..%llu",
+                         (unsigned long long)TXNS_MOST);
+    return check_pattern(tr, why);
+}
+
+/* The weights of each PE, summed; and where they lead. False without memory. */
+static bool make_targets(struct traffic *tr, double *weight)
+{
+    const struct kb_traffic *r = &tr->request;
+    uint32_t at = 0;
+
+    tr->targets = calloc(r->n_matrix, sizeof *tr->targets);
+    tr->first_target = calloc(tr->n_pes + 1, sizeof *tr->first_target);
+    if (!tr->targets || !tr->first_target)
+        return false;
+    for (size_t i = 0; i < r->n_matrix; i++)
+        tr->first_target[r->matrix[i].pe]++;
+    for (uint32_t pe = 0; pe <= tr->n_pes; pe++) { /* counts become places */
+        uint32_t n = tr->first_target[pe];
+
+        tr->first_target[pe] = at;
+        at += n;
+    }
+    for (size_t i = 0; i < r->n_matrix; i++) {
+        const struct kb_matrix_row *row = &r->matrix[i];
+
+        weight[row->pe] += row->weight;
+        tr->targets[tr->first_target[row->pe]++] =
+            (struct target){weight[row->pe], tr->dst_of[row->slice]};
+    }
+    memmove(tr->first_target + 1, tr->first_target, tr->n_pes * sizeof *tr->first_target);
+    tr->first_target[0] = 0;
+    return true;
+}
+
+/* How often each PE issues, and until when all do. `weight` is each one's share of the largest. */
+static kb_status set_times(const struct kb_topology *t, struct traffic *tr, const double *weight,
+                           kb_error *why)
+{
+    const struct kb_traffic *r = &tr->request;
+    double fs = (double)r->nbytes * 1e6 / (r->rate * pe_gbs(t)), all = 0, most = 0;
+    double horizon;
+
+    for (uint32_t pe = 0; pe < tr->n_pes; pe++)
+        most = weight[pe] > most ? weight[pe] : most;
+    for (uint32_t pe = 0; pe < tr->n_pes; pe++) {
+        all += weight[pe] / most;
+        tr->sources[pe].mean_fs = fs / (weight[pe] / most); /* a PE of weight 0: never */
+    }
+    horizon = fs * (double)r->txns / all;
+    if (!(horizon < HORIZON_MOST))
+        return end_error(why, "traffic of %llu transactions would last too long",
+                         (unsigned long long)r->txns);
+    if ((horizon / fs + 10 * sqrt(horizon / fs) + 10) * tr->n_pes >= IDS_MOST)
+        return end_error(
+            why, "the busiest of %u PEs would issue too many transactions for ids of 32 bits",
+            tr->n_pes);
+    tr->horizon_fs = (int64_t)horizon + 1;
+    tr->parts_per_fs = TRAFFIC_PARTS / (double)tr->horizon_fs;
+    return KB_OK;
+}
+
+static kb_status make_sources(const struct kb_topology *t, struct traffic *tr, kb_error *why)
+{
+    double *weight = calloc(tr->n_pes, sizeof *weight);
+    kb_status status = KB_NO_MEMORY;
+
+    tr->sources = calloc(tr->n_pes, sizeof *tr->sources);
+    tr->dst_of = calloc(tr->n_pes, sizeof *tr->dst_of);
+    if (!weight || !tr->sources || !tr->dst_of)
+        goto out;
+    for (uint32_t pe = 0; pe < tr->n_pes; pe++) {
+        tr->sources[pe].rng = rng_of_number(tr->request.seed, pe);
+        tr->dst_of[pe] = dst_pack(t, pe / t->pes, pe % t->pes);
+        weight[pe] = tr->request.pattern != KB_MATRIX;
+    }
+    if (tr->request.pattern == KB_MATRIX && !make_targets(tr, weight))
+        goto out;
+    status = set_times(t, tr, weight, why);
+out:
+    free(weight);
+    return status;
+}
+
+/*
+ * What may be under way at once: of each PE what its channels hold, one that waits, and one that
+ * takes the place of another which is just ending. Without channels all there are.
+ */
+static uint64_t slots_needed(const struct kb_sim *s, const struct traffic *tr)
+{
+    double all = (double)tr->request.txns;
+
+    if (s->options.costs_off & KB_COST_CHANNELS)
+        return (uint64_t)(all + 10 * sqrt(all)) + 10 * (uint64_t)tr->n_pes;
+    return (uint64_t)tr->n_pes * (servers_of(s->topo, tr->request.op) + 2);
+}
+
+/* Slots, all free. False without memory. */
+static bool make_slots(struct kb_sim *s, struct traffic *tr)
+{
+    uint64_t n = slots_needed(s, tr);
+
+    if (!sim_room(s, (uint32_t)n))
+        return false;
+    for (uint32_t i = 0; i < n; i++)
+        s->txns[i].next = i + 1 < n ? i + 1 : TXN_NONE;
+    tr->free_slot = 0;
+    tr->actual_fs = malloc(TRAFFIC_EXACT * sizeof *tr->actual_fs);
+    tr->part_of = malloc(TRAFFIC_EXACT * sizeof *tr->part_of);
+    return tr->actual_fs && tr->part_of;
+}
+
+kb_status kb_sim_traffic(kb_sim *s, const kb_traffic *request, kb_error *why)
+{
+    const struct kb_topology *t = s->topo;
+    struct traffic *tr = calloc(1, sizeof *tr);
+    kb_status status;
+
+    if (!tr)
+        return KB_NO_MEMORY;
+    tr->request = *request;
+    tr->n_pes = sim_cubes(t) * t->pes;
+    status = check_traffic(s, tr, why);
+    if (status == KB_OK)
+        status = make_sources(t, tr, why);
+    if (status == KB_OK && slots_needed(s, tr) >= EV_MAX_SLOTS)
+        status = end_error(why, "%llu transactions may be under way at once, more than %u",
+                           (unsigned long long)slots_needed(s, tr), EV_MAX_SLOTS);
+    if (status == KB_OK && !make_slots(s, tr))
+        status = KB_NO_MEMORY;
+    if (status != KB_OK) {
+        traffic_free(tr);
+        return status;
+    }
+    s->traffic = tr;
+    for (uint32_t pe = 0; pe < tr->n_pes; pe++)
+        traffic_next(s, 0, src_pack(t, pe / t->pes, pe % t->pes));
+    return s->status;
+}

@@ -1,0 +1,66 @@
+/* traffic.h -- open-loop traffic: what each PE issues, when and where, and what became of it. */
+#ifndef TRAFFIC_H
+#define TRAFFIC_H
+#include "base/rng.h"
+#include "engine/state.h"
+
+/* One PE that issues. A cache line. */
+struct source {
+    struct rng rng;
+    double mean_fs;  /* between two transactions */
+    double rest_fs;  /* by how much the next is later than next_fs: below 1 */
+    int64_t next_fs; /* when the next is issued */
+    uint32_t next_dst;
+    uint32_t n; /* issued so far */
+};
+
+/* Where one PE sends, if a matrix says so: `sum` of all weights up to and with this one. */
+struct target {
+    double sum;
+    uint32_t dst;
+};
+
+/* Four thousand million latencies of two hours pass 64 bits. */
+__extension__ typedef unsigned __int128 unsigned_sum;
+
+/* Transactions issued in one part of the time, and their terms, summed; drain is what is left. */
+struct part {
+    uint64_t count, completed; /* completed in that part, whenever issued */
+    int64_t max_fs;
+    unsigned_sum actual, wire, overhead, channel, link, memory;
+};
+
+enum { TRAFFIC_PARTS = 32, TRAFFIC_EXACT = 1 << 21 /* latencies that are kept as they are */ };
+
+struct traffic {
+    struct kb_traffic request;
+    uint32_t n_pes;
+    int64_t horizon_fs;     /* nothing is issued then or later */
+    double parts_per_fs;    /* TRAFFIC_PARTS over that */
+    struct source *sources; /* owned, by PE; a packed source is found through pe_of() */
+    uint32_t *dst_of;       /* owned: the packed memory of each slice */
+    struct target *targets; /* owned: of a matrix, those of each PE behind one another */
+    uint32_t *first_target; /* owned: [n_pes + 1] */
+    uint32_t free_slot;     /* list of transactions that are not in use */
+    uint64_t n_issued;
+
+    struct part parts[TRAFFIC_PARTS];
+    /* Latencies and their parts; when they are too many, a histogram for each part. Owned. */
+    int64_t *actual_fs;
+    uint8_t *part_of;
+    uint64_t n_exact;
+    uint32_t *buckets; /* [TRAFFIC_PARTS][BUCKETS]; NULL: latencies are exact */
+};
+
+void traffic_free(struct traffic *tr);
+
+/* Draws the next transaction of PE `pe`; false: it issues no more. */
+bool traffic_draw(struct traffic *tr, uint32_t pe);
+
+/* The engine's: a channel has taken a transaction of `src` at `t`, so its next one may come. */
+void traffic_next(struct kb_sim *s, uint64_t t, uint32_t src) LINKED(traffic_next);
+
+/* The engine's: the transaction in `slot` has ended at `end`, its slot is free. */
+void traffic_done(struct kb_sim *s, uint32_t slot, uint64_t end) LINKED(traffic_done);
+
+#endif

@@ -1,0 +1,460 @@
+/* critical_path.c -- the critical path of kernels: the chain of commands that determined their end. */
+#include <stdlib.h>
+#include <string.h>
+#include "kernels/kernel.h"
+#include "machine/place.h"
+#include "explain/breakdown.h"
+
+/* A command that may be part of the path. */
+struct link {
+    kb_why_step step; /* its shares: the history's, from `first_share` on */
+    size_t first_share;
+    int64_t issue_fs;
+    uint32_t after, return_stretch, end_stretch; /* as kb_command has them */
+    bool after_end;
+};
+
+/* What the kernel of a PE has done so far, in order of issue. */
+struct history {
+    struct link *link; /* owned */
+    size_t n, cap;
+    kb_share *share; /* owned */
+    size_t n_shares, shares_cap;
+};
+
+/* What PEs have done for each other, in order; its shares are those from `first_share` on. */
+struct stretches {
+    struct stretch {
+        kb_stretch told;
+        size_t first_share;
+    } * row; /* owned */
+    size_t n, cap;
+    kb_share *share; /* owned */
+    size_t n_shares, shares_cap;
+};
+
+/* The path of a launch. */
+struct path {
+    kb_why_step *step; /* owned, in order of time */
+    size_t n, cap;
+    kb_share *share; /* owned */
+    size_t n_shares, shares_cap;
+};
+
+struct paths {
+    kb_sim *sim;               /* borrowed */
+    struct history *histories; /* owned; [PE]; of the launch at hand */
+    uint32_t n_histories;
+    struct stretches stretches; /* of that launch */
+    kb_kernel_run last;         /* the kernel that ended last in it; after KB_NO_ID: none */
+    bool made;                  /* its path */
+    struct path *paths;         /* owned; [launch] */
+    uint32_t n;
+};
+
+struct paths *paths_new(kb_sim *sim)
+{
+    struct paths *p = calloc(1, sizeof *p);
+
+    if (p) {
+        p->sim = sim;
+        p->last.after = KB_NO_ID;
+    }
+    return p;
+}
+
+static void history_clear(struct history *h)
+{
+    free(h->link);
+    free(h->share);
+    *h = (struct history){0};
+}
+
+/* All of the launch at hand. */
+static void launch_clear(struct paths *p)
+{
+    for (uint32_t i = 0; i < p->n_histories; i++)
+        history_clear(&p->histories[i]);
+    free(p->stretches.row);
+    free(p->stretches.share);
+    p->stretches = (struct stretches){0};
+    p->last = (kb_kernel_run){.after = KB_NO_ID};
+    p->made = false;
+}
+
+static void path_clear(struct path *path)
+{
+    free(path->step);
+    free(path->share);
+    *path = (struct path){0};
+}
+
+void paths_free(struct paths *p)
+{
+    if (!p)
+        return;
+    launch_clear(p);
+    for (uint32_t i = 0; i < p->n; i++)
+        path_clear(&p->paths[i]);
+    free(p->histories);
+    free(p->paths);
+    free(p);
+}
+
+/* Room for `n` rows in all, at least one; NULL: no memory, and `rows` is as it was. */
+static void *room(void *rows, size_t *cap, size_t n, size_t row_bytes)
+{
+    size_t more = *cap ? 2 * *cap : 16;
+    void *moved;
+
+    if (rows && n <= *cap)
+        return rows;
+    while (more < n)
+        more *= 2;
+    moved = realloc(rows, more * row_bytes);
+    if (moved)
+        *cap = more;
+    return moved;
+}
+
+static struct history *history_of(struct paths *p, uint32_t pe)
+{
+    if (!p->histories)
+        p->histories = calloc(p->sim->kernels->n_pes, sizeof *p->histories);
+    if (!p->histories)
+        return NULL;
+    p->n_histories = p->sim->kernels->n_pes;
+    return &p->histories[pe];
+}
+
+/* -- commands ------------------------------------------------------------------------------- */
+
+/* Wires, and nodes, are many, and one share each is enough. */
+static bool keeps_place(const kb_share *share)
+{
+    return share->cause != KB_CAUSE_WIRE && share->cause != KB_CAUSE_OVERHEAD;
+}
+
+/* `n` shares, made fewer. */
+static size_t fold(const kb_share *from, size_t n_from, kb_share *to)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < n_from; i++) {
+        const kb_share *share = &from[i];
+        size_t at = 0;
+
+        while (at < n && (to[at].cause != share->cause || keeps_place(share)))
+            at++;
+        if (at < n) {
+            to[at].count += share->count;
+            to[at].sum_fs += share->sum_fs;
+            continue;
+        }
+        to[n] = *share;
+        if (!keeps_place(share))
+            to[n].place = KB_NOWHERE;
+        n++;
+    }
+    return n;
+}
+
+static int by_id(const void *a, const void *b)
+{
+    const struct link *x = a, *y = b;
+
+    return x->step.id < y->step.id ? -1 : x->step.id > y->step.id;
+}
+
+static struct link *find(const struct history *h, uint32_t id)
+{
+    struct link key = {.step = {.id = id}};
+
+    return h->n ? bsearch(&key, h->link, h->n, sizeof key, by_id) : NULL;
+}
+
+kb_status paths_issue(struct paths *p, const kb_command *command)
+{
+    struct history *h = history_of(p, command->pe);
+    void *links;
+
+    if (!h || !(links = room(h->link, &h->cap, h->n + 1, sizeof *h->link)))
+        return KB_NO_MEMORY;
+    h->link = links;
+    h->link[h->n++] = (struct link){.step = {.pe = command->pe,
+                                             .kernel = command->kernel,
+                                             .id = command->id,
+                                             .call = command->call,
+                                             .name = command->name,
+                                             .file = command->file,
+                                             .line = command->line,
+                                             .begin_fs = command->call_fs,
+                                             .end_fs = -1},
+                                    .issue_fs = command->issue_fs,
+                                    .after = command->after,
+                                    .after_end = command->after_end,
+                                    .return_stretch = KB_NO_ID,
+                                    .end_stretch = KB_NO_ID};
+    return KB_OK;
+}
+
+kb_status paths_go_on(struct paths *p, const kb_command *send)
+{
+    struct history *h = history_of(p, send->pe);
+    struct link *link = h ? find(h, send->id) : NULL;
+
+    if (!link)
+        return KB_INTERNAL;
+    link->return_stretch = send->return_stretch;
+    return KB_OK;
+}
+
+kb_status paths_finish(struct paths *p, const kb_command *command)
+{
+    struct history *h = history_of(p, command->pe);
+    struct link *link = h ? find(h, command->id) : NULL;
+    void *shares;
+
+    if (!link)
+        return KB_INTERNAL;
+    shares = room(h->share, &h->shares_cap, h->n_shares + command->n_shares, sizeof *h->share);
+    if (!shares)
+        return KB_NO_MEMORY;
+    h->share = shares;
+    link->step.end_fs = command->end_fs;
+    link->end_stretch = command->end_stretch;
+    link->first_share = h->n_shares;
+    link->step.n_shares = fold(command->share, command->n_shares, &h->share[h->n_shares]);
+    h->n_shares += link->step.n_shares;
+    return KB_OK;
+}
+
+kb_status paths_stretch(struct paths *p, const kb_stretch *told)
+{
+    struct stretches *x = &p->stretches;
+    void *rows = room(x->row, &x->cap, x->n + 1, sizeof *x->row), *shares;
+
+    if (!rows)
+        return KB_NO_MEMORY;
+    x->row = rows;
+    shares = room(x->share, &x->shares_cap, x->n_shares + told->n_shares, sizeof *x->share);
+    if (!shares)
+        return KB_NO_MEMORY;
+    x->share = shares;
+    x->row[x->n] = (struct stretch){.told = *told, .first_share = x->n_shares};
+    x->row[x->n].told.n_shares = fold(told->share, told->n_shares, &x->share[x->n_shares]);
+    x->n_shares += x->row[x->n++].told.n_shares;
+    return KB_OK;
+}
+
+/* -- the path ------------------------------------------------------------------------------- */
+
+/* Where a path has come to, on its way back. */
+struct at {
+    uint32_t pe, after; /* KB_NO_ID: the kernel's start */
+    bool after_end;
+    uint32_t stretch; /* instead of these; KB_NO_ID */
+    int64_t fs;
+};
+
+/* One more step, and room for `n` shares of it. NULL: no memory. */
+static kb_why_step *add_step(struct path *path, size_t n)
+{
+    kb_why_step *steps = room(path->step, &path->cap, path->n + 1, sizeof *steps);
+    kb_share *shares;
+
+    if (!steps)
+        return NULL;
+    path->step = steps;
+    shares = room(path->share, &path->shares_cap, path->n_shares + n, sizeof *shares);
+    if (!shares)
+        return NULL;
+    path->share = shares;
+    return &path->step[path->n];
+}
+
+static kb_status put_step(struct path *path, const kb_why_step *like, const kb_share *share,
+                          size_t n)
+{
+    kb_why_step *step = add_step(path, n);
+
+    if (!step)
+        return KB_NO_MEMORY;
+    *step = *like;
+    step->n_shares = n;
+    if (n)
+        memcpy(&path->share[path->n_shares], share, n * sizeof *share);
+    path->n_shares += n;
+    path->n++;
+    return KB_OK;
+}
+
+/* Left at its issue: its dispatch alone. */
+static kb_status put_dispatch(const struct paths *p, struct path *path, const struct link *link)
+{
+    kb_why_step step = link->step;
+    kb_share dispatch = {.cause = KB_CAUSE_DISPATCH,
+                         .place = place_pe_node(p->sim->topo, step.pe, NODE_PE_CPU),
+                         .count = 1,
+                         .sum_fs = link->issue_fs - step.begin_fs,
+                         .behind_id = KB_NO_ID};
+
+    step.end_fs = link->issue_fs;
+    return put_step(path, &step, &dispatch, dispatch.sum_fs != 0);
+}
+
+/* A stretch of a command, and on to what let it begin. */
+static kb_status step_stretch(const struct paths *p, struct path *path, struct at *at)
+{
+    const struct stretches *all = &p->stretches;
+    uint32_t i = all->n ? at->stretch - all->row->told.number : 0;
+    const struct stretch *x = &all->row[i];
+    const struct link *link = i < all->n ? find(&p->histories[x->told.pe], x->told.command) : NULL;
+    kb_why_step step;
+
+    if (!link || x->told.end_fs != at->fs)
+        return KB_INTERNAL;
+    step = link->step;
+    step.begin_fs = x->told.begin_fs;
+    step.end_fs = x->told.end_fs;
+    *at = (struct at){link->step.pe, link->after, link->after_end, x->told.before, step.begin_fs};
+    return put_step(path, &step, &all->share[x->first_share], x->told.n_shares);
+}
+
+/* A command as a whole, or until its issue; or the stretch that takes its place. */
+static kb_status step_command(const struct paths *p, struct path *path, struct at *at)
+{
+    const struct history *h = &p->histories[at->pe];
+    const struct link *link = find(h, at->after);
+    bool whole = at->after_end;
+
+    if (!link)
+        return KB_INTERNAL;
+    at->stretch = whole ? link->end_stretch : link->return_stretch;
+    if (at->stretch != KB_NO_ID)
+        return KB_OK;
+    if (at->fs != (whole ? link->step.end_fs : link->issue_fs))
+        return KB_INTERNAL;
+    *at = (struct at){at->pe, link->after, link->after_end, KB_NO_ID, link->step.begin_fs};
+    return whole ? put_step(path, &link->step, &h->share[link->first_share], link->step.n_shares)
+                 : put_dispatch(p, path, link);
+}
+
+/* Back from the end of the kernel to its start; every step begins where another lets it. */
+static kb_status follow(const struct paths *p, struct path *path)
+{
+    const kb_kernel_run *run = &p->last;
+    struct at at = {run->pe, run->after, run->after_end, KB_NO_ID, run->end_fs};
+    kb_status status = KB_OK;
+
+    while (!status && (at.stretch != KB_NO_ID || at.after != KB_NO_ID))
+        status = (at.stretch != KB_NO_ID ? step_stretch : step_command)(p, path, &at);
+    if (!status && at.fs != run->start_fs)
+        status = KB_INTERNAL;
+    return status;
+}
+
+/* Its steps were found from the last to the first. */
+static void turn_around(struct path *path, uint32_t launch)
+{
+    const kb_share *share = path->share;
+
+    for (size_t i = 0; i < path->n; i++) {
+        path->step[i].launch = launch;
+        path->step[i].share = share;
+        share += path->step[i].n_shares;
+    }
+    for (size_t i = 0; i < path->n / 2; i++) {
+        kb_why_step kept = path->step[i];
+
+        path->step[i] = path->step[path->n - 1 - i];
+        path->step[path->n - 1 - i] = kept;
+    }
+}
+
+static struct path *path_of(struct paths *p, uint32_t launch)
+{
+    struct path *moved;
+
+    if (launch < p->n)
+        return &p->paths[launch];
+    moved = realloc(p->paths, ((size_t)launch + 1) * sizeof *moved);
+    if (!moved)
+        return NULL;
+    memset(moved + p->n, 0, ((size_t)launch + 1 - p->n) * sizeof *moved);
+    p->paths = moved;
+    p->n = launch + 1;
+    return &p->paths[launch];
+}
+
+/* Of the launch at hand, as far as it has come. */
+static kb_status make_path(struct paths *p)
+{
+    struct path *path;
+    kb_status status;
+
+    if (p->made || p->last.after == KB_NO_ID)
+        return KB_OK;
+    path = path_of(p, p->last.launch);
+    if (!path)
+        return KB_NO_MEMORY;
+    path_clear(path);
+    status = follow(p, path);
+    if (status)
+        path_clear(path);
+    else
+        turn_around(path, p->last.launch);
+    p->made = !status;
+    return status;
+}
+
+/* Of several launches each has its path when the next begins. */
+kb_status paths_start(struct paths *p, const kb_kernel_run *run)
+{
+    kb_status status = KB_OK;
+
+    if (p->last.after != KB_NO_ID && run->launch != p->last.launch) {
+        status = make_path(p);
+        launch_clear(p);
+    }
+    return status;
+}
+
+/* Of several that end together the PE with the lowest number. */
+static bool is_last(const struct paths *p, const kb_kernel_run *run)
+{
+    const kb_kernel_run *last = &p->last;
+
+    if (run->after == KB_NO_ID)
+        return false;
+    return last->after == KB_NO_ID || run->end_fs > last->end_fs ||
+           (run->end_fs == last->end_fs && run->pe < last->pe);
+}
+
+/*
+ * The last kernel to end has the path. What others have done is needed only if PEs talk to each
+ * other: who has left before any did is on nobody's path.
+ */
+void paths_leave(struct paths *p, const kb_kernel_run *run)
+{
+    bool last = is_last(p, run), alone = !p->sim->kernels->ipcq && p->histories;
+
+    if (alone && last && p->last.after != KB_NO_ID)
+        history_clear(&p->histories[p->last.pe]);
+    if (alone && !last)
+        history_clear(&p->histories[run->pe]);
+    if (!last)
+        return;
+    p->last = *run;
+    p->made = false;
+}
+
+kb_status paths_each(struct paths *p, void (*each)(void *arg, const kb_why_step *step), void *arg)
+{
+    kb_status status = make_path(p);
+
+    for (uint32_t i = 0; !status && i < p->n; i++)
+        for (size_t k = 0; k < p->paths[i].n; k++)
+            each(arg, &p->paths[i].step[k]);
+    return status;
+}

@@ -1,0 +1,142 @@
+/* accesses.c -- which bytes a command touches, and whom it meets, told to who looks for races. */
+#include "kernels/kernel.h"
+#include "record/race.h"
+
+/* Until when a command touches its bytes. */
+static uint64_t touches_until(const struct command *c)
+{
+    return c->async && c->task != TASK_SEND ? c->result->number : RACE_AT_ONCE;
+}
+
+static bool touch(struct command *c, const struct op_tensor *x, enum access_kind kind,
+                  const struct strided *strided)
+{
+    const struct kb_topology *t = c->pe->sim->topo;
+    struct touch touched = {.kind = kind,
+                            .pe = c->pe->number,
+                            .call = c->call,
+                            .here = c->here,
+                            .op = c->op.id,
+                            .issue_fs = c->op.t_issue_fs,
+                            .address = x->address,
+                            .nbytes = bytes_of(x),
+                            .strided = strided};
+    uint64_t offset;
+
+    return x->is_scalar || !address_find(t, x->address, &touched.memory, &offset) ||
+           race_touch(c->pe->sim->race, &touched, touches_until(c));
+}
+
+/* What a load, a receive, a dot or a math command makes in the TCM. */
+static bool touch_result(struct command *c)
+{
+    struct op_tensor x;
+
+    set_tensor(&x, c->result);
+    return touch(c, &x, ACCESS_WRITE, NULL);
+}
+
+static bool touch_dma(struct command *c)
+{
+    struct strided g, *strided = NULL;
+
+    if (c->op.strided) {
+        g = strided_of(&c->op);
+        strided = &g;
+    }
+    if (c->op.kind == OP_DMA_READ)
+        return touch(c, &c->op.in[0], ACCESS_READ, strided) && touch_result(c);
+    return touch(c, &c->op.in[0], ACCESS_READ, NULL) && touch(c, &c->op.out, ACCESS_WRITE, strided);
+}
+
+static bool touch_compute(struct command *c)
+{
+    const struct op *op = &c->op;
+    bool ok = true;
+
+    for (uint32_t i = 0; i < op->n_in; i++)
+        ok = ok && touch(c, &op->in[i], ACCESS_READ, NULL);
+    for (uint32_t e = 0; e < op->n_epilogues; e++)
+        for (uint32_t i = 0; i < op->epilogue[e].n_operands; i++)
+            ok = ok && touch(c, &op->epilogue[e].operand[i], ACCESS_READ, NULL);
+    return ok && touch_result(c);
+}
+
+static bool touch_task(struct command *c)
+{
+    struct race *r = c->pe->sim->race;
+    uint32_t pe = c->pe->number;
+
+    switch ((enum task)c->task) {
+    case TASK_PLAIN:
+        return c->op.kind >= OP_GEMM ? touch_compute(c) : touch_dma(c);
+    case TASK_SEND:
+        return touch(c, &c->op.in[0], ACCESS_READ, NULL) &&
+               race_send(r, pe, c->queue->receiver, c->queue->tag, c->pieces);
+    case TASK_RECV:
+        return race_receive(r, c->queue->sender, pe, c->queue->tag, c->pieces, touches_until(c)) &&
+               touch_result(c);
+    case TASK_BARRIER:
+        return race_meet(r, pe, c->barrier, c->barrier->n);
+    case TASK_ATOMIC: /* once it takes effect */
+        break;
+    }
+    return true;
+}
+
+void touch_issued(struct tl_ctx *pe, struct command *c)
+{
+    struct kb_sim *s = pe->sim;
+
+    if (s->status == KB_OK && (!race_goes_on(s->race, pe->number) || !touch_task(c)))
+        kernel_no_memory(pe);
+}
+
+void touch_atomic(struct kb_sim *s, struct command *c)
+{
+    struct touch touched = {.kind = ACCESS_ATOMIC,
+                            .pe = c->pe->number,
+                            .call = c->call,
+                            .here = c->here,
+                            .op = c->op.id,
+                            .issue_fs = c->op.t_issue_fs,
+                            .memory = c->dst,
+                            .address = c->op.out.address,
+                            .nbytes = c->nbytes};
+
+    if (!race_atomic(s->race, &touched))
+        kernel_no_memory(c->pe);
+}
+
+/* From the kernel's stack. */
+static void leave_without_memory(struct tl_ctx *pe)
+{
+    kernel_no_memory(pe);
+    kernel_leave(pe);
+}
+
+void touch_waited(struct tl_ctx *pe, const struct tl_tensor *x)
+{
+    struct race *r = pe->sim->race;
+
+    if (!race_goes_on(r, pe->number) || !race_waited(r, pe->number, x->number))
+        leave_without_memory(pe);
+}
+
+void touch_data(struct tl_ctx *pe, const char *call, tl_here here, uint64_t address,
+                uint64_t nbytes)
+{
+    struct touch touched = {.kind = ACCESS_READ,
+                            .pe = pe->number,
+                            .call = call,
+                            .here = here,
+                            .op = KB_NO_ID,
+                            .issue_fs = (int64_t)pe->kernels->now_fs,
+                            .memory = pe->tcm,
+                            .address = address,
+                            .nbytes = nbytes};
+    struct race *r = pe->sim->race;
+
+    if (!race_goes_on(r, pe->number) || !race_touch(r, &touched, RACE_AT_ONCE))
+        leave_without_memory(pe);
+}

@@ -1,0 +1,559 @@
+/* co.c -- pooled stacks, coroutines on them, and the overflow of a stack as a state. */
+#include "kernels/co.h"
+
+#include "kernels/co_watch.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+/* CO_UCONTEXT is for machines without an assembly of their own, and defined by a test. */
+#if !(defined(__LP64__) && (defined(__x86_64__) || defined(__aarch64__)))
+#define CO_UCONTEXT
+#endif
+
+enum {
+    STACK_BYTES = 256 << 10,
+    GUARD_BYTES = 256 << 10, /* a multiple of any page size */
+    GUARDS_MAX = 30000,      /* two mappings each, of 65530 */
+    CHUNK_STACKS_FIRST = 8,
+    CHUNK_STACKS_MOST = 64,
+    CANARY_WORDS = 32,
+    SIGNAL_STACK_BYTES = 64 << 10,
+};
+
+/* Neighbours begin their stacks at different places of a page, hence in different cache sets. */
+enum { STAGGER_STEP_BYTES = 5 * 64, STAGGER_MOST_BYTES = 2048 };
+
+#define CANARY UINT64_C(0xc0de57ac4ed6e000)
+
+/* Lies at the top of its stack, so that a coroutine that does little touches but one page. */
+struct co {
+#ifdef CO_UCONTEXT
+    ucontext_t own, resumer;
+#else
+    void *own, *resumer; /* stack pointers of who does not run */
+#endif
+    enum co_state state;
+    bool guarded;
+    void (*entry)(void *arg);
+    void *arg;
+    struct co_pool *pool;
+    char *bottom;    /* lowest byte of the stack; the guard ends here */
+    struct co *next; /* in the pool's list of dropped ones */
+    struct co_watch watch;
+};
+
+/* Several stacks of one mapping, each above its guard. */
+struct chunk {
+    struct chunk *next;
+    char *base;
+    size_t n, n_used;
+    bool guarded;
+};
+
+struct co_pool {
+    size_t stack_bytes;
+    size_t n_stacks; /* in all chunks */
+    size_t n_used;   /* of them, ever */
+    size_t guards_left;
+    struct chunk *chunks; /* owned; the first may have stacks never used */
+    struct co *dropped;
+};
+
+/*
+ * The coroutine that this thread has resumed last: it runs, or has yielded since. Then it may be
+ * gone, so nothing looks into it but on its own stack, which ends at `co` itself.
+ * Initial-exec: its first use in a thread may be in a signal handler.
+ */
+static _Thread_local struct resumed {
+    struct co *co;
+    char *guard; /* lowest byte of the guard, or of the room in its place */
+} resumed __attribute__((tls_model("initial-exec")));
+
+static bool is_on_stack(const struct resumed *r, uintptr_t sp)
+{
+    return sp - (uintptr_t)r->guard < (uintptr_t)r->co - (uintptr_t)r->guard;
+}
+
+/* -- stacks --------------------------------------------------------------------------------- */
+
+static size_t slot_bytes(const struct co_pool *pool)
+{
+    return GUARD_BYTES + pool->stack_bytes;
+}
+
+static size_t chunk_bytes(const struct co_pool *pool, size_t n)
+{
+    return n * slot_bytes(pool);
+}
+
+struct co_pool *co_pool_new(size_t stack_bytes)
+{
+    size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+    struct co_pool *pool;
+
+    if (stack_bytes > SIZE_MAX / 4 / CHUNK_STACKS_MOST || !(pool = calloc(1, sizeof *pool)))
+        return NULL;
+    if (stack_bytes == 0)
+        stack_bytes = STACK_BYTES;
+    pool->stack_bytes = (stack_bytes + page_bytes - 1) / page_bytes * page_bytes;
+    pool->guards_left = GUARDS_MAX;
+    return pool;
+}
+
+void co_pool_free(struct co_pool *pool)
+{
+    if (!pool)
+        return;
+    for (struct chunk *c = pool->chunks, *next; c; c = next) {
+        next = c->next;
+        munmap(c->base, chunk_bytes(pool, c->n));
+        free(c);
+    }
+    free(pool);
+}
+
+/* Huge pages would make each stack take all of its address space. */
+static char *map(size_t bytes)
+{
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+
+    if (p == MAP_FAILED)
+        return NULL;
+    madvise(p, bytes, MADV_NOHUGEPAGE);
+    return p;
+}
+
+/*
+ * Guards all stacks of a chunk, or none: what was guarded before the system refused is given up,
+ * which leaves the process mappings for other things.
+ */
+static void guard(struct co_pool *pool, struct chunk *c)
+{
+    if (pool->guards_left < c->n)
+        return;
+    for (size_t i = 0; i < c->n; i++)
+        if (mprotect(c->base + chunk_bytes(pool, i), GUARD_BYTES, PROT_NONE) != 0) {
+            mprotect(c->base, chunk_bytes(pool, i), PROT_READ | PROT_WRITE);
+            pool->guards_left = 0;
+            return;
+        }
+    pool->guards_left -= c->n;
+    c->guarded = true;
+}
+
+/* As many stacks as there are, so that few cost little and many are few mappings. */
+static size_t next_chunk_stacks(const struct co_pool *pool)
+{
+    if (pool->n_stacks < CHUNK_STACKS_FIRST)
+        return CHUNK_STACKS_FIRST;
+    return pool->n_stacks < CHUNK_STACKS_MOST ? pool->n_stacks : CHUNK_STACKS_MOST;
+}
+
+static bool add_chunk(struct co_pool *pool)
+{
+    struct chunk *c = calloc(1, sizeof *c);
+
+    if (!c)
+        return false;
+    c->n = next_chunk_stacks(pool);
+    c->base = map(chunk_bytes(pool, c->n));
+    if (!c->base) {
+        free(c);
+        return false;
+    }
+    guard(pool, c);
+    c->next = pool->chunks;
+    pool->chunks = c;
+    pool->n_stacks += c->n;
+    return true;
+}
+
+/* A stack never used; NULL: no memory. */
+static struct co *take_new(struct co_pool *pool)
+{
+    if (pool->n_used == pool->n_stacks && !add_chunk(pool))
+        return NULL;
+
+    struct chunk *c = pool->chunks;
+    char *bottom = c->base + chunk_bytes(pool, c->n_used++) + GUARD_BYTES;
+    size_t stagger = pool->n_used++ * STAGGER_STEP_BYTES % STAGGER_MOST_BYTES;
+    size_t room = (sizeof(struct co) + 63) / 64 * 64;
+    struct co *co = (void *)(bottom + pool->stack_bytes - stagger - room);
+
+    co->pool = pool;
+    co->bottom = bottom;
+    co->guarded = c->guarded;
+    return co;
+}
+
+static struct co *take_dropped(struct co_pool *pool)
+{
+    struct co *co = pool->dropped;
+
+    pool->dropped = co->next;
+    return co;
+}
+
+static void set_canary(struct co *co)
+{
+    uint64_t *words = (void *)co->bottom;
+
+    for (size_t i = 0; i < CANARY_WORDS; i++)
+        words[i] = CANARY + i;
+}
+
+/* It lies where frames may have been; and its reads are no mistake. */
+__attribute__((no_sanitize("address"))) static bool canary_is_whole(const struct co *co)
+{
+    const uint64_t *words = (const void *)co->bottom;
+    uint64_t changes = 0;
+
+    co_watch_peek(words, CANARY_WORDS * sizeof *words);
+    for (size_t i = 0; i < CANARY_WORDS; i++)
+        changes |= words[i] ^ (CANARY + i);
+    return changes == 0;
+}
+
+/* -- the switch, by assembly or by ucontext ------------------------------------------------- */
+
+static void run(struct co *co);
+
+#ifdef CO_UCONTEXT
+
+/* makecontext() passes ints. */
+static void run_halves(unsigned high, unsigned low)
+{
+    run((void *)((uintptr_t)high << 16 << 16 | low));
+}
+
+static void prepare(struct co *co)
+{
+    uintptr_t number = (uintptr_t)co;
+
+    getcontext(&co->own);
+    co->own.uc_stack.ss_sp = co->bottom;
+    co->own.uc_stack.ss_size = (size_t)((char *)co - co->bottom);
+    co->own.uc_link = NULL;
+    makecontext(&co->own, (void (*)(void))run_halves, 2, (unsigned)(number >> 16 >> 16),
+                (unsigned)number);
+}
+
+static enum co_state switch_in(struct co *co)
+{
+    swapcontext(&co->resumer, &co->own);
+    return co->state;
+}
+
+static void switch_out(struct co *co, enum co_state why)
+{
+    (void)why;
+    swapcontext(&co->own, &co->resumer);
+}
+
+static uintptr_t sp_of(const ucontext_t *at)
+{
+    (void)at;
+    return (uintptr_t)resumed.guard; /* never out of date: see must_return() */
+}
+
+/* From a signal handler, which this leaves. */
+static void abandon(struct co *co, ucontext_t *at)
+{
+    (void)at;
+    setcontext(&co->resumer);
+}
+
+#else
+
+/*
+ * Assembly, in files of their own: a compiler that saw inside would take static variables to be
+ * unchanged by a switch.
+ */
+enum co_state co_switch(void **save_sp, void *load_sp, enum co_state why);
+void co_land(void);
+void co_start(void);
+
+static enum co_state switch_in(struct co *co)
+{
+    return co_switch(&co->resumer, co->own, CO_YIELDED);
+}
+
+static void switch_out(struct co *co, enum co_state why)
+{
+    co_switch(&co->own, co->resumer, why);
+}
+
+#ifdef __x86_64__
+
+/* What co_switch() takes from a stack. */
+struct frame {
+    uint64_t r15, r14, r13, r12, rbx, rbp, rip;
+};
+
+static void prepare(struct co *co)
+{
+    struct frame *f = (struct frame *)(void *)co - 1;
+
+    *f = (struct frame){.rbx = (uintptr_t)co, .r12 = (uintptr_t)run, .rip = (uintptr_t)co_start};
+    co->own = f;
+}
+
+static uintptr_t sp_of(const ucontext_t *at)
+{
+    return (uintptr_t)at->uc_mcontext.gregs[REG_RSP];
+}
+
+/* The handler is going to return into co_land(), by the ABI of a call: up, and x87 empty. */
+static void abandon(struct co *co, ucontext_t *at)
+{
+    greg_t *regs = at->uc_mcontext.gregs;
+
+    regs[REG_RSI] = (greg_t)(uintptr_t)co->resumer;
+    regs[REG_RDX] = CO_OVERFLOWED;
+    regs[REG_RIP] = (greg_t)(uintptr_t)co_land;
+    regs[REG_EFL] &= ~(greg_t)0x400;
+    if (at->uc_mcontext.fpregs) {
+        at->uc_mcontext.fpregs->swd = 0;
+        at->uc_mcontext.fpregs->ftw = 0;
+    }
+}
+
+#else
+
+/* What co_switch() takes from a stack. */
+struct frame {
+    uint64_t x29, x30, x19, x20, x21_to_x28[8], d8_to_d15[8];
+};
+
+static void prepare(struct co *co)
+{
+    struct frame *f = (struct frame *)(void *)co - 1;
+
+    *f = (struct frame){.x19 = (uintptr_t)co, .x20 = (uintptr_t)run, .x30 = (uintptr_t)co_start};
+    co->own = f;
+}
+
+static uintptr_t sp_of(const ucontext_t *at)
+{
+    return at->uc_mcontext.sp;
+}
+
+/* The handler is going to return into co_land(). */
+static void abandon(struct co *co, ucontext_t *at)
+{
+    at->uc_mcontext.regs[1] = (uintptr_t)co->resumer;
+    at->uc_mcontext.regs[2] = CO_OVERFLOWED;
+    at->uc_mcontext.pc = (uintptr_t)co_land;
+}
+
+#endif
+#endif
+
+/* -- coroutines ----------------------------------------------------------------------------- */
+
+static size_t watched_bytes(const struct co *co)
+{
+    return (size_t)((const char *)co - co->bottom);
+}
+
+/* The outermost function of a coroutine. */
+static void run(struct co *co)
+{
+    co_watch_resumed(&co->watch);
+    co->entry(co->arg);
+    co->state = CO_ENDED;
+    co_watch_yield(&co->watch, true);
+    switch_out(co, CO_ENDED);
+}
+
+struct co *co_new(struct co_pool *pool, void (*entry)(void *arg), void *arg)
+{
+    struct co *co = pool->dropped ? take_dropped(pool) : take_new(pool);
+
+    if (!co)
+        return NULL;
+    co->state = CO_YIELDED;
+    co->entry = entry;
+    co->arg = arg;
+    co_watch_new(&co->watch, co->bottom, watched_bytes(co));
+    if (!co->guarded)
+        set_canary(co);
+    prepare(co);
+    return co;
+}
+
+const char *co_stack(const struct co *co, size_t *nbytes)
+{
+    *nbytes = (size_t)((const char *)co - co->bottom);
+    return co->bottom;
+}
+
+static void set_resumed(struct co *co)
+{
+    resumed = (struct resumed){co, co->bottom - GUARD_BYTES};
+}
+
+/* There is something to be done when it has yielded. */
+__attribute__((noinline)) static enum co_state resume_and_return(struct co *co)
+{
+    struct resumed outer = resumed;
+    enum co_state state;
+
+    set_resumed(co);
+    co_watch_resume(&co->watch, co->bottom, watched_bytes(co));
+    state = switch_in(co);
+    if (state == CO_OVERFLOWED) /* it left by on_fault() */
+        co_watch_yield(&co->watch, true);
+    co_watch_yielded(&co->watch);
+    resumed = outer;
+    if (!co->guarded && !canary_is_whole(co))
+        co->state = CO_OVERFLOWED;
+    return co->state;
+}
+
+static bool must_return(const struct co *co)
+{
+#ifdef CO_UCONTEXT
+    return true;
+#endif
+    return CO_WATCHED || !co->guarded ||
+           is_on_stack(&resumed, (uintptr_t)__builtin_frame_address(0));
+}
+
+/*
+ * A processor predicts where a `ret` goes by the calls before it, so each `ret` behind a switch
+ * is a mistake of some 7 ns. Hence this and co_suspend() end in the switch, which compilers make a
+ * jump, and the switch goes back to who called them.
+ */
+enum co_state co_resume(struct co *co)
+{
+    assert(co->state == CO_YIELDED);
+    if (must_return(co))
+        return resume_and_return(co);
+    set_resumed(co);
+    return switch_in(co);
+}
+
+void co_suspend(struct co *co)
+{
+    co_watch_yield(&co->watch, false);
+    switch_out(co, CO_YIELDED);
+    co_watch_resumed(&co->watch);
+}
+
+void co_drop(struct co *co)
+{
+    co_watch_drop(&co->watch, co->bottom, watched_bytes(co));
+    co->next = co->pool->dropped;
+    co->pool->dropped = co;
+}
+
+/* -- overflow ------------------------------------------------------------------------------- */
+
+/* Who handled faults before. */
+static struct sigaction old_segv, old_bus;
+
+static pthread_mutex_t set_up_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_key_t signal_stack; /* unmapped with its thread */
+static bool has_key;
+
+/* The stack pointer tells whether the coroutine resumed last is the one that runs. */
+static bool is_overflow(const siginfo_t *info, const ucontext_t *at)
+{
+    uintptr_t guard = (uintptr_t)resumed.guard, address = (uintptr_t)info->si_addr;
+
+    return info->si_code > 0 && address - guard < GUARD_BYTES && is_on_stack(&resumed, sp_of(at)) &&
+           resumed.co->guarded;
+}
+
+/* Doing it again without us brings about the default, and a core that shows the place. */
+static void pass_on(int signal, siginfo_t *info, void *context)
+{
+    const struct sigaction *old = signal == SIGBUS ? &old_bus : &old_segv;
+
+    if (old->sa_handler == SIG_DFL || old->sa_handler == SIG_IGN) {
+        sigaction(signal, old, NULL);
+        if (info->si_code <= 0) /* sent by kill(): nothing is done again */
+            raise(signal);
+    } else if (old->sa_flags & SA_SIGINFO) {
+        old->sa_sigaction(signal, info, context);
+    } else {
+        old->sa_handler(signal);
+    }
+}
+
+static void on_fault(int signal, siginfo_t *info, void *context)
+{
+    if (is_overflow(info, context)) {
+        resumed.co->state = CO_OVERFLOWED;
+        abandon(resumed.co, context);
+    } else {
+        pass_on(signal, info, context);
+    }
+}
+
+static void unmap_signal_stack(void *stack)
+{
+    const stack_t none = {.ss_flags = SS_DISABLE};
+
+    sigaltstack(&none, NULL);
+    munmap(stack, SIGNAL_STACK_BYTES);
+}
+
+/* Comes before who handles it now; who has come since the last time, too. */
+static bool handle(int signal, struct sigaction *old)
+{
+    struct sigaction act = {.sa_flags = SA_SIGINFO | SA_ONSTACK}, now;
+
+    if (sigaction(signal, NULL, &now) != 0)
+        return false;
+    if (now.sa_flags & SA_SIGINFO && now.sa_sigaction == on_fault)
+        return true;
+    *old = now;
+    act.sa_sigaction = on_fault;
+    sigemptyset(&act.sa_mask);
+    return sigaction(signal, &act, NULL) == 0;
+}
+
+static bool set_up(void)
+{
+    bool done;
+
+    pthread_mutex_lock(&set_up_lock);
+    if (!has_key)
+        has_key = pthread_key_create(&signal_stack, unmap_signal_stack) == 0;
+    done = has_key && handle(SIGSEGV, &old_segv) && handle(SIGBUS, &old_bus);
+    pthread_mutex_unlock(&set_up_lock);
+    return done;
+}
+
+/* A signal stack for this thread, unless it has one. */
+static bool ensure_signal_stack(void)
+{
+    stack_t stack = {.ss_size = SIGNAL_STACK_BYTES}, old;
+
+    if (sigaltstack(NULL, &old) != 0)
+        return false;
+    if (!(old.ss_flags & SS_DISABLE))
+        return true;
+    stack.ss_sp = map(SIGNAL_STACK_BYTES);
+    if (!stack.ss_sp)
+        return false;
+    if (sigaltstack(&stack, NULL) == 0 && pthread_setspecific(signal_stack, stack.ss_sp) == 0)
+        return true;
+    unmap_signal_stack(stack.ss_sp);
+    return false;
+}
+
+bool co_catch_overflow(void)
+{
+    return set_up() && ensure_signal_stack();
+}

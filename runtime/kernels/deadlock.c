@@ -1,0 +1,352 @@
+/* deadlock.c -- kernels that wait for ever: who waits for whom, and in which circles. */
+#include "machine/endpoint.h"
+#include "kernels/kernel.h"
+#include "machine/place.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* All commands that will never end. */
+struct blocked_list {
+    struct kb_sim *sim;
+    kb_blocked *row; /* owned */
+    uint32_t *next;  /* owned; [PE]: whom its kernel waits for; KB_NO_ID: nobody */
+    size_t n, cap;
+    bool no_memory;
+
+    const struct barrier **at; /* owned; [PE]: where its kernel waits; NULL: at none */
+    uint32_t *seen, searches;  /* owned; [PE]: the last search that came to it, from 1 */
+    uint32_t *todo;            /* owned; PEs that it has yet to go on from */
+    size_t n_todo;
+};
+
+/* Does the kernel wait for this command? Else it is under way beside, or the kernel has returned.
+ */
+static bool holds_up(const struct command *c)
+{
+    const struct tl_ctx *pe = c->pe;
+
+    return pe->current == c || (pe->state == PE_WAITS && c->result && pe->awaited == c->result);
+}
+
+static void add_blocked(struct blocked_list *l, const struct command *c, kb_blocked row)
+{
+    kb_blocked *moved = l->row;
+
+    if (l->n == l->cap) {
+        l->cap = l->cap ? 2 * l->cap : 64;
+        moved = realloc(l->row, l->cap * sizeof *moved);
+    }
+    l->no_memory = l->no_memory || !moved;
+    if (!moved)
+        return;
+    row.pe = c->pe->number;
+    row.kernel = l->sim->kernels->launches[l->sim->kernels->launch].request.name;
+    row.call = c->call;
+    row.file = c->here.file;
+    row.line = c->here.line;
+    row.since_fs = c->op.t_issue_fs;
+    l->row = moved;
+    l->row[l->n++] = row;
+    if (holds_up(c))
+        l->next[row.pe] = row.waits_for;
+}
+
+/* The lowest other tag under which a message lies that the same PE has sent; -1: none. */
+static int other_tag(const struct ipcq *x, const struct queue *q)
+{
+    for (uint32_t tag = 0; tag < TL_TAGS; tag++) {
+        const struct queue *o = look_up(x, q->sender, q->receiver, tag);
+
+        if (o && o != q && o->issued != o->taken)
+            return (int)tag;
+    }
+    return -1;
+}
+
+static void add_ends(struct blocked_list *l, const struct queue *q)
+{
+    kb_blocked send = {
+        .lacks = "a free slot", .waits_for = q->receiver, .tag = (int)q->tag, .other_tag = -1};
+    kb_blocked receive = {.lacks = "a message", .waits_for = q->sender, .tag = (int)q->tag};
+
+    if (q->sending)
+        add_blocked(l, q->sending, send);
+    if (q->receiving)
+        receive.other_tag = other_tag(l->sim->kernels->ipcq, q);
+    for (const struct command *c = q->receiving; c; c = c->behind)
+        add_blocked(l, c, receive);
+}
+
+/* -- barriers ------------------------------------------------------------------------------- */
+
+static uint32_t member(const struct barrier *b, size_t i)
+{
+    return b->pes ? b->pes[i] : b->first + (uint32_t)i;
+}
+
+static void come_to(struct blocked_list *l, uint32_t pe)
+{
+    if (pe == KB_NO_ID || l->seen[pe] == l->searches)
+        return;
+    l->seen[pe] = l->searches;
+    l->todo[l->n_todo++] = pe;
+}
+
+/* To whom `pe` waits for; from a barrier once, by the first who came there. */
+static void search_on(struct blocked_list *l, uint32_t pe)
+{
+    const struct barrier *b = l->at[pe];
+
+    if (!b)
+        come_to(l, l->next[pe]);
+    else if (b->waiting->pe->number != pe)
+        come_to(l, b->waiting->pe->number);
+    else
+        for (size_t i = 0; i < b->n; i++)
+            if (l->at[member(b, i)] != b)
+                come_to(l, member(b, i));
+}
+
+/* Does `pe` wait, over any others, for those who wait at `b`? Not by PEs that were seen before. */
+static bool leads_to(struct blocked_list *l, uint32_t pe, const struct barrier *b)
+{
+    l->n_todo = 0;
+    come_to(l, pe);
+    while (l->n_todo > 0) {
+        uint32_t on = l->todo[--l->n_todo];
+
+        if (l->at[on] == b)
+            return true;
+        search_on(l, on);
+    }
+    return false;
+}
+
+/* The lowest member that has not come and waits itself for those who have; else the lowest. */
+static uint32_t waited_for(struct blocked_list *l, const struct barrier *b)
+{
+    uint32_t lowest = KB_NO_ID;
+
+    l->searches++;
+    for (size_t i = 0; i < b->n; i++) {
+        uint32_t pe = member(b, i);
+
+        if (l->at[pe] == b)
+            continue;
+        if (leads_to(l, pe, b))
+            return pe;
+        lowest = lowest == KB_NO_ID ? pe : lowest;
+    }
+    return lowest;
+}
+
+static void add_barrier(struct blocked_list *l, const struct barrier *b)
+{
+    kb_blocked row = {
+        .lacks = "a member", .tag = -1, .other_tag = -1, .n_missing = b->n - b->arrived};
+
+    if (b->waiting)
+        row.waits_for = waited_for(l, b);
+    for (const struct command *c = b->waiting; c; c = c->behind)
+        add_blocked(l, c, row);
+}
+
+/* All of them, once it is known who waits where. */
+static void add_barriers(struct blocked_list *l, const struct ipcq *x)
+{
+    for (int i = 0; i < BARRIER_ROWS; i++)
+        for (const struct barrier *b = x->barriers[i]; b; b = b->next)
+            for (const struct command *c = b->waiting; c; c = c->behind)
+                l->at[c->pe->number] = b;
+    for (int i = 0; i < BARRIER_ROWS; i++)
+        for (const struct barrier *b = x->barriers[i]; b; b = b->next)
+            add_barrier(l, b);
+}
+
+/* -- circles -------------------------------------------------------------------------------- */
+
+/* Numbers the circles of l->next in cycle[], which is zeroed; from each PE there is one way on. */
+static void find_cycles(const struct blocked_list *l, uint32_t *cycle, uint32_t *seen)
+{
+    uint32_t n = l->sim->kernels->n_pes, cycles = 0;
+
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t pe = i;
+
+        while (pe != KB_NO_ID && !seen[pe]) {
+            seen[pe] = i + 1;
+            pe = l->next[pe];
+        }
+        if (pe == KB_NO_ID || seen[pe] != i + 1)
+            continue;
+        cycles++;
+        for (uint32_t at = pe; !cycle[at]; at = l->next[at])
+            cycle[at] = cycles;
+    }
+}
+
+static bool mark_cycles(struct blocked_list *l)
+{
+    uint32_t n = l->sim->kernels->n_pes;
+    uint32_t *cycle = calloc(n, sizeof *cycle), *seen = calloc(n, sizeof *seen);
+    bool ok = cycle && seen;
+
+    if (ok)
+        find_cycles(l, cycle, seen);
+    for (size_t i = 0; ok && i < l->n; i++)
+        if (l->next[l->row[i].pe] == l->row[i].waits_for)
+            l->row[i].cycle = cycle[l->row[i].pe];
+    free(cycle);
+    free(seen);
+    return ok;
+}
+
+/* -- all that wait -------------------------------------------------------------------------- */
+
+static int by_pe_and_issue(const void *a, const void *b)
+{
+    const kb_blocked *x = a, *y = b;
+
+    if (x->pe != y->pe)
+        return x->pe < y->pe ? -1 : 1;
+    if (x->since_fs != y->since_fs)
+        return x->since_fs < y->since_fs ? -1 : 1;
+    return x->line < y->line ? -1 : x->line > y->line;
+}
+
+static bool is_launched(const struct kernels *k, uint32_t pe)
+{
+    const kb_launch_request *r = &k->launches[k->launch].request;
+
+    for (size_t i = 0; r->pes && i < r->n_pes; i++)
+        if (r->pes[i] == pe)
+            return true;
+    return !r->pes && pe < r->n_pes;
+}
+
+/* What the PE does that somebody waits for. */
+static const char *state_of(const struct kernels *k, uint32_t pe)
+{
+    if (k->pes[pe].state != PE_IDLE && k->pes[pe].state != PE_RETURNED)
+        return "waiting";
+    return is_launched(k, pe) ? "ended" : "not launched";
+}
+
+static void free_blocked(struct blocked_list *l)
+{
+    free(l->row);
+    free(l->next);
+    free(l->at);
+    free(l->seen);
+    free(l->todo);
+}
+
+/* Of nothing yet. False: no memory. */
+static bool new_list(struct kb_sim *s, struct blocked_list *l)
+{
+    uint32_t n = s->kernels->n_pes;
+
+    *l = (struct blocked_list){.sim = s};
+    l->next = malloc(n * sizeof *l->next);
+    l->at = calloc(n, sizeof *l->at);
+    l->seen = calloc(n, sizeof *l->seen);
+    l->todo = malloc(n * sizeof *l->todo);
+    for (uint32_t i = 0; l->next && i < n; i++)
+        l->next[i] = KB_NO_ID;
+    return l->next && l->at && l->seen && l->todo;
+}
+
+/* To be freed in any case. */
+static kb_status find_blocked(struct kb_sim *s, struct blocked_list *l)
+{
+    const struct ipcq *x = s->kernels->ipcq;
+
+    if (!new_list(s, l))
+        return KB_NO_MEMORY;
+    for (size_t i = 0; x && i < x->n_rows; i++)
+        for (const struct queue *q = x->queues[i]; q; q = q->next)
+            add_ends(l, q);
+    if (x)
+        add_barriers(l, x);
+    if (l->no_memory || !mark_cycles(l))
+        return KB_NO_MEMORY;
+    for (size_t i = 0; i < l->n; i++)
+        l->row[i].state = state_of(l->sim->kernels, l->row[i].waits_for);
+    if (l->n)
+        qsort(l->row, l->n, sizeof *l->row, by_pe_and_issue);
+    return KB_OK;
+}
+
+kb_status kb_sim_blocked(const kb_sim *sim, void (*each)(void *arg, const kb_blocked *blocked),
+                         void *arg)
+{
+    struct blocked_list l;
+    kb_status status;
+
+    if (sim->status != KB_DEADLOCK)
+        return KB_BAD_REQUEST;
+    status = find_blocked((struct kb_sim *)sim, &l);
+    for (size_t i = 0; !status && i < l.n; i++)
+        each(arg, &l.row[i]);
+    free_blocked(&l);
+    return status;
+}
+
+/* The first that is in a circle, else the first. */
+static const kb_blocked *first_of(const struct blocked_list *l)
+{
+    for (size_t i = 0; i < l->n; i++)
+        if (l->row[i].cycle)
+            return &l->row[i];
+    return &l->row[0];
+}
+
+/* " from c0.pe1 under tag 2 (there is one under tag 3)", " at c0.pe1 under tag 0", ", c0.pe5," */
+static void say_of_whom(const kb_blocked *b, const char *other, char *text, size_t size)
+{
+    bool message = strcmp(b->lacks, "a message") == 0;
+    int n;
+
+    if (b->tag < 0) {
+        snprintf(text, size, ", %s,", other);
+        return;
+    }
+    n = snprintf(text, size, " %s %s under tag %d", message ? "from" : "at", other, b->tag);
+    if (b->other_tag >= 0 && n > 0 && (size_t)n < size)
+        snprintf(text + n, size - (size_t)n, " (there is one under tag %d)", b->other_tag);
+}
+
+/* "tl_recv at ring.c:12 lacks a message from c0.pe1 under tag 0 since 24.326250 ns" */
+static void say_first(struct kb_sim *s, const struct blocked_list *l)
+{
+    const kb_blocked *b = first_of(l);
+    const struct tl_ctx *pes = s->kernels->pes;
+    char pe[KB_PLACE_BYTES], other[KB_PLACE_BYTES], of_whom[KB_PLACE_BYTES + 64];
+
+    kb_place_name(s->topo, place_of(KB_AT_PE, pes[b->pe].src), pe);
+    kb_place_name(s->topo, place_of(KB_AT_PE, pes[b->waits_for].src), other);
+    say_of_whom(b, other, of_whom, sizeof of_whom);
+    snprintf(s->kernels->error.text, sizeof s->kernels->error.text,
+             "deadlock: %zu command%s for ever: kernel %s on %s: %s at %s:%d lacks %s%s since %.6f "
+             "ns",
+             l->n, l->n == 1 ? " waits" : "s wait", b->kernel, pe, b->call, b->file, b->line,
+             b->lacks, of_whom, (double)b->since_fs / KB_FS_PER_NS);
+}
+
+/* One of them, and how many there are. */
+kb_status deadlock(struct kb_sim *s)
+{
+    struct blocked_list l;
+    kb_status status = find_blocked(s, &l);
+
+    if (!status && !l.n) {
+        end_error(&s->kernels->error, "kernels wait for ever, and for nothing");
+        status = KB_INTERNAL;
+    } else if (!status) {
+        say_first(s, &l);
+        status = KB_DEADLOCK;
+    }
+    free_blocked(&l);
+    return status;
+}

@@ -1,0 +1,81 @@
+/* address.h -- global addresses: which memory they name, and where in it. */
+#ifndef ADDRESS_H
+#define ADDRESS_H
+#include "machine/cost.h"
+#include "data/op.h"
+
+/* [59:52] sip, [51:38] cube, [37:36] region, [35:0] offset.                          design 6 */
+enum { ADDRESS_SIP = 52, ADDRESS_CUBE = 38, ADDRESS_REGION = 36 };
+
+#define ADDRESS_REGION_BYTES (UINT64_C(1) << ADDRESS_REGION)
+
+/* Bytes of one memory of that kind. */
+static inline uint64_t address_memory_bytes(const struct kb_topology *t, enum space space)
+{
+    return space == SPACE_HBM    ? t->hbm.nbytes
+           : space == SPACE_SRAM ? t->sram.nbytes
+                                 : t->tcm_read.nbytes;
+}
+
+static inline enum space address_space(uint64_t address)
+{
+    return (enum space)(address >> ADDRESS_REGION & 3);
+}
+
+static inline uint64_t address_offset(uint64_t address)
+{
+    return address & (ADDRESS_REGION_BYTES - 1);
+}
+
+/* Of byte `offset` of memory `dst`, packed as cost.h has it. */
+static inline uint64_t address_of(const struct kb_topology *t, uint32_t dst, uint64_t offset)
+{
+    uint32_t cube = dst_cube(t, dst), unit = dst_unit(t, dst);
+    uint64_t base = (uint64_t)(cube / t->cubes) << ADDRESS_SIP | (uint64_t)(cube % t->cubes)
+                                                                     << ADDRESS_CUBE;
+
+    if (unit < t->pes)
+        return base + unit * t->hbm.nbytes + offset;
+    if (unit == t->pes)
+        return base + ((uint64_t)SPACE_SRAM << ADDRESS_REGION) + offset;
+    return base + ((uint64_t)SPACE_TCM << ADDRESS_REGION) +
+           (unit - t->pes - 1) * t->tcm_read.nbytes + offset;
+}
+
+/* The memory of `address` and the byte in it; false: there is none. */
+static inline bool address_find(const struct kb_topology *t, uint64_t address, uint32_t *dst,
+                                uint64_t *offset)
+{
+    uint64_t sip = address >> ADDRESS_SIP, cube = address >> ADDRESS_CUBE & 0x3fff;
+    uint64_t bytes = address_offset(address), unit;
+
+    if (sip >= t->sips || cube >= t->cubes)
+        return false;
+    switch (address_space(address)) {
+    case SPACE_HBM:
+        unit = bytes / t->hbm.nbytes;
+        *offset = bytes - unit * t->hbm.nbytes;
+        if (unit >= t->pes)
+            return false;
+        break;
+    case SPACE_SRAM:
+        unit = t->pes;
+        *offset = bytes;
+        if (bytes >= t->sram.nbytes)
+            return false;
+        break;
+    case SPACE_TCM:
+        unit = bytes / t->tcm_read.nbytes;
+        *offset = bytes - unit * t->tcm_read.nbytes;
+        if (unit >= t->pes)
+            return false;
+        unit += t->pes + 1;
+        break;
+    default:
+        return false;
+    }
+    *dst = dst_pack(t, (uint32_t)(sip * t->cubes + cube), (uint32_t)unit);
+    return true;
+}
+
+#endif

@@ -1,0 +1,259 @@
+/* components.c -- what a topology is made of: its nodes, its edges, and what they can do. */
+#include <string.h>
+#include "machine/names.h"
+#include "machine/walk.h"
+
+enum { IO_NODES = 3 };
+
+static const char *const kind_names[] = {
+    [NODE_NOC] = "noc",
+    [NODE_M_CPU] = "m_cpu",
+    [NODE_SRAM] = "sram",
+    [NODE_UCIE] = "ucie",
+    [NODE_XBAR] = "xbar",
+    [NODE_BRIDGE] = "bridge",
+    [NODE_HBM_CTRL] = "hbm_ctrl",
+    [NODE_PE_CPU] = "pe_cpu",
+    [NODE_PE_SCHEDULER] = "pe_scheduler",
+    [NODE_PE_DMA] = "pe_dma",
+    [NODE_PE_FETCH_STORE] = "pe_fetch_store",
+    [NODE_PE_GEMM] = "pe_gemm",
+    [NODE_PE_MATH] = "pe_math",
+    [NODE_PE_TCM] = "pe_tcm",
+    [NODE_PCIE_EP] = "pcie_ep",
+    [NODE_IO_NOC] = "io_noc",
+    [NODE_IO_CPU] = "io_cpu",
+    [NODE_SWITCH] = "switch",
+};
+
+/* -- nodes ---------------------------------------------------------------------------------- */
+
+static uint32_t n_cube_nodes(const kb_topology *t)
+{
+    return t->first_pe_node + t->pes * PE_NODES;
+}
+
+static uint32_t n_sip_nodes(const kb_topology *t)
+{
+    return t->cubes * n_cube_nodes(t) + IO_NODES;
+}
+
+static uint32_t cube_node(const kb_topology *t, uint32_t cube /* over all SIPs */, uint32_t node)
+{
+    return cube / t->cubes * n_sip_nodes(t) + cube % t->cubes * n_cube_nodes(t) + node;
+}
+
+static uint32_t io_node(const kb_topology *t, uint32_t sip, uint32_t node)
+{
+    return sip * n_sip_nodes(t) + t->cubes * n_cube_nodes(t) + node;
+}
+
+static uint32_t switch_node(const kb_topology *t)
+{
+    return t->sips * n_sip_nodes(t);
+}
+
+static bool is_placed(enum node_kind kind)
+{
+    return kind == NODE_M_CPU || kind == NODE_SRAM || kind == NODE_UCIE || kind == NODE_XBAR ||
+           kind == NODE_PE_CPU || kind == NODE_PE_DMA;
+}
+
+/* What a row says of its node; name and place are the caller's. */
+static void set_row(const struct node_row *row, kb_node *out)
+{
+    *out = (kb_node){.kind = kind_names[row->kind],
+                     .cube = KB_NO_CUBE,
+                     .overhead_fs = row->overhead_fs,
+                     .placed = is_placed((enum node_kind)row->kind),
+                     .x_mm = row->x_mm,
+                     .y_mm = row->y_mm};
+}
+
+kb_status kb_node_get(const kb_topology *t, uint32_t node, kb_node *out)
+{
+    uint32_t sip = node / n_sip_nodes(t), in_sip = node % n_sip_nodes(t);
+    uint32_t cube = in_sip / n_cube_nodes(t);
+
+    if (node >= t->n_nodes)
+        return KB_BAD_REQUEST;
+    if (node == switch_node(t)) {
+        set_row(&t->fabric_nodes[0], out);
+        name_switch(t, out->name);
+        return KB_OK;
+    }
+    if (cube < t->cubes) {
+        set_row(&t->cube_nodes[in_sip % n_cube_nodes(t)], out);
+        out->cube = cube;
+        name_cube_node(t, sip * t->cubes + cube, in_sip % n_cube_nodes(t), out->name);
+    } else {
+        set_row(&t->io_nodes[in_sip - t->cubes * n_cube_nodes(t)], out);
+        name_io_node(t, sip, in_sip - t->cubes * n_cube_nodes(t), out->name);
+    }
+    out->sip = sip;
+    return KB_OK;
+}
+
+/* Consumes "WORD" and a number below `n` without leading zeros, then a point. */
+static bool take_part(const char **at, const char *end, const char *word, uint32_t n, uint32_t *out)
+{
+    size_t len = strlen(word);
+    const char *p = *at + len;
+    uint64_t value = 0;
+
+    if ((size_t)(end - *at) <= len || memcmp(*at, word, len) != 0)
+        return false;
+    for (; p < end && (unsigned)(*p - '0') < 10 && value < n; p++)
+        value = value * 10 + (uint64_t)(*p - '0');
+    size_t digits = (size_t)(p - *at) - len;
+    if (p == end || *p != '.' || digits == 0 || (digits > 1 && (*at)[len] == '0') || value >= n)
+        return false;
+    *at = p + 1;
+    *out = (uint32_t)value;
+    return true;
+}
+
+/* The row whose name is all that is left. */
+static bool find_row(const struct node_row *rows, uint32_t n, const char *at, const char *end,
+                     uint32_t *out)
+{
+    size_t len = (size_t)(end - at);
+
+    for (*out = 0; *out < n; ++*out)
+        if (strlen(rows[*out].name) == len && memcmp(rows[*out].name, at, len) == 0)
+            return true;
+    return false;
+}
+
+kb_status kb_node_find(const kb_topology *t, const char *name, size_t len, uint32_t *out)
+{
+    const char *at = name, *end = name + len;
+    char fabric[KB_NODE_BYTES];
+    uint32_t sip, chiplet, node;
+
+    name_switch(t, fabric);
+    if (t->sips > 1 && strlen(fabric) == len && memcmp(fabric, name, len) == 0) {
+        *out = switch_node(t);
+        return KB_OK;
+    }
+    if (!take_part(&at, end, "sip", t->sips, &sip))
+        return KB_BAD_REQUEST;
+    if (take_part(&at, end, "cube", t->cubes, &chiplet)) {
+        if (!find_row(t->cube_nodes, n_cube_nodes(t), at, end, &node))
+            return KB_BAD_REQUEST;
+        *out = cube_node(t, sip * t->cubes + chiplet, node);
+        return KB_OK;
+    }
+    if (!take_part(&at, end, "io", 1, &chiplet) || !find_row(t->io_nodes, IO_NODES, at, end, &node))
+        return KB_BAD_REQUEST;
+    *out = io_node(t, sip, node);
+    return KB_OK;
+}
+
+/* -- edges ---------------------------------------------------------------------------------- */
+
+/* Who is told of edges. */
+struct listener {
+    void (*each)(void *arg, const kb_edge *edge);
+    void *arg;
+};
+
+static void tell(const struct listener *to, const struct link_row *row, uint32_t a, uint32_t b)
+{
+    kb_edge edge = {a, b, row->length_mm, row->wire_fs, row->gbs};
+
+    to->each(to->arg, &edge);
+    if (row->both_ways) {
+        edge.from = b;
+        edge.to = a;
+        to->each(to->arg, &edge);
+    }
+}
+
+/* Does `cube` have a neighbour on that side, east or south? */
+static bool has_neighbour(const kb_topology *t, uint32_t cube, uint32_t side)
+{
+    return side == SIDE_E ? cube_column(t, cube) + 1 < t->w : cube_row(t, cube) + 1 < t->h;
+}
+
+static void tell_cube(const kb_topology *t, uint32_t cube, const struct listener *to)
+{
+    for (uint32_t i = 0; i < t->n_cube_links; i++) {
+        const struct link_row *row = &t->cube_links[i];
+        uint32_t far = cube;
+
+        if (row->leaves != N_EXITS) {
+            if (!has_neighbour(t, cube, row->leaves))
+                continue;
+            far = walk_neighbour(t, cube, row->leaves);
+        }
+        tell(to, row, cube_node(t, cube, row->from), cube_node(t, far, row->to));
+    }
+}
+
+static void tell_io(const kb_topology *t, uint32_t sip, const struct listener *to)
+{
+    for (uint32_t i = 0; i < t->n_io_links; i++) {
+        const struct link_row *row = &t->io_links[i];
+        uint32_t from = io_node(t, sip, row->from);
+
+        if (i >= IO_LINK_SHORE)
+            tell(to, row, from, cube_node(t, sip * t->cubes + (i - IO_LINK_SHORE) * t->w, row->to));
+        else if (i != IO_LINK_FABRIC)
+            tell(to, row, from, io_node(t, sip, row->to));
+        else if (t->sips > 1)
+            tell(to, row, from, switch_node(t));
+    }
+}
+
+void kb_edges(const kb_topology *t, void (*each)(void *arg, const kb_edge *edge), void *arg)
+{
+    struct listener to = {each, arg};
+
+    for (uint32_t sip = 0; sip < t->sips; sip++) {
+        for (uint32_t cube = 0; cube < t->cubes; cube++)
+            tell_cube(t, sip * t->cubes + cube, &to);
+        tell_io(t, sip, &to);
+    }
+}
+
+/* -- limits --------------------------------------------------------------------------------- */
+
+/* The first ucie node; N, E, S, W follow each other. */
+static const struct node_row *first_ucie(const kb_topology *t)
+{
+    const struct node_row *row = t->cube_nodes;
+
+    while (row->kind != NODE_UCIE)
+        row++;
+    return row;
+}
+
+void kb_topology_limits(const kb_topology *t, kb_limits *out)
+{
+    const struct pe_row *pe = &t->pe;
+
+    *out = (kb_limits){
+        .cube_w_mm = first_ucie(t)[SIDE_E].x_mm,
+        .cube_h_mm = first_ucie(t)[SIDE_S].y_mm,
+        .slice_gbs = t->hbm.gbs,
+        .sram_gbs = t->sram.gbs,
+        .tcm_read_gbs = t->tcm_read.gbs,
+        .tcm_write_gbs = t->tcm_write.gbs,
+        .gemm_macs_per_ns = (double)pe->mac[0] * pe->mac[1] * pe->mac[2] * pe->gemm_clock_ghz,
+        .math_elements_per_ns = pe->lanes * pe->math_clock_ghz,
+        .gemm_mac = {pe->mac[0], pe->mac[1], pe->mac[2]},
+        .gemm_clock_ghz = pe->gemm_clock_ghz,
+        .math_clock_ghz = pe->math_clock_ghz,
+        .math_lanes = pe->lanes,
+        .read_channels = t->read_channels,
+        .write_channels = t->write_channels,
+        .read_engines = t->read_engines,
+        .write_engines = t->write_engines,
+        .queue_slots = pe->ipcq_slots,
+        .queue_slot_bytes = pe->ipcq_slot_bytes,
+        .queue_memory = pe->ipcq_space == QUEUE_TCM    ? KB_TCM
+                        : pe->ipcq_space == QUEUE_SRAM ? KB_SRAM
+                                                       : KB_SLICE,
+    };
+}

@@ -1,0 +1,187 @@
+/* cost.h -- what a route costs, from the summed tables; inline, so that engines fold constants. */
+#ifndef COST_H
+#define COST_H
+#include "machine/tables.h"
+#include "engine/txn.h"
+
+/* Longest drain that is told apart; a run that needs it ends out of the range of time. */
+#define DRAIN_MAX_FS (INT64_C(1) << 62)
+
+/* llround(nbytes * 1e6 / gbs), exactly, without a call.                         design 1 */
+static inline int64_t drain_fs(uint64_t nbytes, double gbs)
+{
+    double fs = (double)nbytes * 1e6 / gbs;
+    int64_t whole;
+
+    if (!(fs < (double)DRAIN_MAX_FS))
+        return DRAIN_MAX_FS;
+    whole = (int64_t)fs;
+    return whole + (fs - (double)whole >= 0.5);
+}
+
+static inline struct cost_row cost_add(struct cost_row a, const struct cost_row *b)
+{
+    return (struct cost_row){a.wire_fs + b->wire_fs, a.overhead_fs + b->overhead_fs,
+                             a.link_gbs < b->link_gbs ? a.link_gbs : b->link_gbs};
+}
+
+/* A PE's number: cube over all SIPs and PE. A host counts as PE 0 of its SIP's first cube. */
+static inline uint32_t src_pack(const struct kb_topology *t, uint32_t cube, uint32_t pe)
+{
+    return cube << t->pe_bits | pe;
+}
+
+static inline uint32_t src_cube(const struct kb_topology *t, uint32_t src)
+{
+    return src >> t->pe_bits;
+}
+
+static inline uint32_t src_pe(const struct kb_topology *t, uint32_t src)
+{
+    return src & ((1u << t->pe_bits) - 1);
+}
+
+/* A memory's number: cube over all SIPs and unit. */
+static inline uint32_t dst_pack(const struct kb_topology *t, uint32_t cube, uint32_t unit)
+{
+    return cube << t->unit_bits | unit;
+}
+
+static inline uint32_t dst_cube(const struct kb_topology *t, uint32_t dst)
+{
+    return dst >> t->unit_bits;
+}
+
+static inline uint32_t dst_unit(const struct kb_topology *t, uint32_t dst)
+{
+    return dst & ((1u << t->unit_bits) - 1);
+}
+
+static inline uint32_t cube_column(const struct kb_topology *t, uint32_t cube)
+{
+    return cube % t->cubes % t->w;
+}
+
+static inline uint32_t cube_row(const struct kb_topology *t, uint32_t cube)
+{
+    return cube % t->cubes / t->w;
+}
+
+/* From a PE to a memory of another cube. */
+static inline __attribute__((always_inline)) struct cost_row
+cost_remote(const struct kb_topology *t, uint32_t src, uint32_t dst)
+{
+    uint32_t a = src_cube(t, src), b = dst_cube(t, dst);
+    const struct cost_row *out = &t->cost_out[src_pe(t, src) * N_EXITS];
+    const struct cost_row *in = &t->cost_in[dst_unit(t, dst)];
+
+    if (t->sips == 1 || a / t->cubes == b / t->cubes) {
+        int32_t d = (int32_t)t->cube_pos[b % t->cubes] - (int32_t)t->cube_pos[a % t->cubes];
+        const struct mesh_row *mesh = &t->cost_mesh[(int32_t)t->mesh_middle + d];
+
+        return cost_add(cost_add(mesh->cost, &out[mesh->exit]), &in[mesh->side * t->n_units]);
+    }
+    uint32_t column = cube_column(t, a);
+    struct cost_row way = cost_add(t->cost_leave[column], &t->cost_enter[cube_column(t, b)]);
+
+    way = cost_add(way, &out[column ? SIDE_W : EXIT_IO]);
+    return cost_add(way, &in[SIDE_W * t->n_units]);
+}
+
+/* From a PE to a memory; the memory's own overhead and the edge into it are not in it. */
+static inline struct cost_row cost_of_pe(const struct kb_topology *t, uint32_t src, uint32_t dst)
+{
+    if (src_cube(t, src) == dst_cube(t, dst))
+        return t->cost_local[src_pe(t, src) * t->n_units + dst_unit(t, dst)];
+    return cost_remote(t, src, dst);
+}
+
+/* From a host to the engine of the target's M_CPU. */
+static inline struct cost_row cost_host_to_engine(const struct kb_topology *t, uint32_t dst)
+{
+    return cost_add(t->cost_host[cube_column(t, dst_cube(t, dst))], t->cost_host_cpu);
+}
+
+/* From there to the memory. */
+static inline struct cost_row cost_engine_to_memory(const struct kb_topology *t, uint32_t dst)
+{
+    return t->cost_host_in[dst_unit(t, dst)];
+}
+
+/* From a host to the memory. */
+static inline struct cost_row cost_of_host(const struct kb_topology *t, uint32_t dst)
+{
+    return cost_add(cost_host_to_engine(t, dst), &t->cost_host_in[dst_unit(t, dst)]);
+}
+
+/* The memory that `dst` is, for a transaction that reads or writes it. */
+static inline const struct memory_row *cost_memory(const struct kb_topology *t, uint32_t dst,
+                                                   bool writes)
+{
+    uint32_t unit = dst_unit(t, dst);
+
+    if (unit < t->pes)
+        return &t->hbm;
+    if (unit == t->pes)
+        return &t->sram;
+    return writes ? &t->tcm_write : &t->tcm_read;
+}
+
+/* Classes of cost that are left out: masks for times, a bonus for bandwidths.  kb_cost_class */
+struct cost_mask {
+    int64_t wire, overhead, compute; /* all ones; 0 when left out */
+    double link_gbs, memory_gbs;     /* 0.0; INFINITY when left out */
+    double tcm_gbs;                  /* the same */
+};
+
+/* A sum of wires and overheads that a request spends on its way. */
+static inline int64_t cost_way_fs(const struct cost_mask *m, int64_t wire_fs, int64_t overhead_fs)
+{
+    return (wire_fs & m->wire) + (overhead_fs & m->overhead);
+}
+
+/* The smallest bandwidth of a route over links of `link_gbs` to `memory`. */
+static inline double cost_bottleneck_gbs(const struct cost_mask *m, double link_gbs,
+                                         const struct memory_row *memory)
+{
+    double link = link_gbs + m->link_gbs, last = memory->gbs + m->memory_gbs;
+
+    return link < last ? link : last;
+}
+
+/* How long the memory is taken by `nbytes` that came over links of `link_gbs`. */
+static inline int64_t cost_hold_fs(const struct cost_mask *m, const struct memory_row *memory,
+                                   double link_gbs, uint64_t nbytes)
+{
+    return (memory->overhead_fs & m->overhead) +
+           drain_fs(nbytes, cost_bottleneck_gbs(m, link_gbs, memory));
+}
+
+/* UCIe nodes from the host to the target: one into column 0, two for each cube passed. */
+static inline int64_t cost_response_fs(const struct kb_topology *t, const struct cost_mask *m,
+                                       uint32_t dst, int64_t wire_fs)
+{
+    int64_t ucies = 1 + 2 * (int64_t)cube_column(t, dst_cube(t, dst));
+
+    return cost_way_fs(m, wire_fs, ucies * t->ucie_overhead_fs);
+}
+
+/* All of a transaction's costs, as kernbench.h names them. */
+static inline struct kb_cost cost_of(const struct kb_topology *t, const struct cost_mask *m,
+                                     kb_op op, uint32_t src, uint32_t dst, uint64_t nbytes)
+{
+    bool host = op >= KB_H2D, writes = op == KB_WRITE || op == KB_H2D;
+    const struct memory_row *memory = cost_memory(t, dst, writes);
+    struct cost_row way = host ? cost_of_host(t, dst) : cost_of_pe(t, src, dst);
+    struct kb_cost c;
+
+    c.wire_fs = way.wire_fs & m->wire;
+    c.memory_overhead_fs = memory->overhead_fs & m->overhead;
+    c.overhead_fs = (way.overhead_fs & m->overhead) + c.memory_overhead_fs;
+    c.bottleneck_gbs = cost_bottleneck_gbs(m, way.link_gbs, memory);
+    c.drain_fs = drain_fs(nbytes, c.bottleneck_gbs);
+    c.response_fs = host ? cost_response_fs(t, m, dst, way.wire_fs) : 0;
+    return c;
+}
+
+#endif

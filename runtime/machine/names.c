@@ -1,0 +1,81 @@
+/* names.c -- full names of nodes: "sip0.cube3.xbar.pe1". */
+#include "machine/names.h"
+#include <stdio.h>
+#include "machine/walk.h"
+
+void name_cube_node(const struct kb_topology *t, uint32_t cube, uint32_t node,
+                    char name[KB_NODE_BYTES])
+{
+    snprintf(name, KB_NODE_BYTES, "sip%u.cube%u.%s", cube / t->cubes, cube % t->cubes,
+             t->cube_nodes[node].name);
+}
+
+void name_io_node(const struct kb_topology *t, uint32_t sip, uint32_t node,
+                  char name[KB_NODE_BYTES])
+{
+    snprintf(name, KB_NODE_BYTES, "sip%u.io0.%s", sip, t->io_nodes[node].name);
+}
+
+void name_switch(const struct kb_topology *t, char name[KB_NODE_BYTES])
+{
+    snprintf(name, KB_NODE_BYTES, "fabric.%s", t->fabric_nodes[0].name);
+}
+
+void name_node(const struct kb_topology *t, size_t node, char name[KB_NODE_BYTES])
+{
+    size_t io = walk_first_io_node(t), n_io = (size_t)t->sips * walk_io_nodes(t);
+
+    if (node < io)
+        name_cube_node(t, (uint32_t)(node / walk_cube_nodes(t)),
+                       (uint32_t)(node % walk_cube_nodes(t)), name);
+    else if (node < io + n_io)
+        name_io_node(t, (uint32_t)((node - io) / walk_io_nodes(t)),
+                     (uint32_t)((node - io) % walk_io_nodes(t)), name);
+    else
+        name_switch(t, name);
+}
+
+void name_hop(const struct kb_topology *t, const struct hop_row *hop, uint32_t cube, uint32_t dst,
+              char name[KB_NODE_BYTES])
+{
+    name_node(t, walk_node(t, hop, cube, dst), name);
+}
+
+static void name_cube_link(const struct kb_topology *t, size_t link, char from[KB_NODE_BYTES],
+                           char to[KB_NODE_BYTES])
+{
+    uint32_t cube = (uint32_t)(link / t->n_cube_links);
+    const struct link_row *row = &t->cube_links[link % t->n_cube_links];
+
+    name_cube_node(t, cube, row->from, from);
+    if (row->leaves != N_EXITS)
+        cube = walk_neighbour(t, cube, row->leaves);
+    name_cube_node(t, cube, row->to, to);
+}
+
+static void name_io_link(const struct kb_topology *t, size_t link, char from[KB_NODE_BYTES],
+                         char to[KB_NODE_BYTES])
+{
+    uint32_t sip = (uint32_t)(link / t->n_io_links), of_sip = (uint32_t)(link % t->n_io_links);
+    const struct link_row *row = &t->io_links[of_sip];
+
+    name_io_node(t, sip, row->from, from);
+    if (of_sip == IO_LINK_FABRIC)
+        name_switch(t, to);
+    else if (of_sip >= IO_LINK_SHORE)
+        name_cube_node(t, sip * t->cubes + (of_sip - IO_LINK_SHORE) * t->w, row->to, to);
+    else
+        name_io_node(t, sip, row->to, to);
+}
+
+void name_link(const struct kb_topology *t, size_t link, char from[KB_NODE_BYTES],
+               char to[KB_NODE_BYTES])
+{
+    bool back = link & 1;
+    size_t number = link / 2, n_cube_links = walk_io_links(t) / 2;
+
+    if (number < n_cube_links)
+        name_cube_link(t, number, back ? to : from, back ? from : to);
+    else
+        name_io_link(t, number - n_cube_links, back ? to : from, back ? from : to);
+}

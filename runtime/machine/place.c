@@ -1,0 +1,157 @@
+/* place.c -- the names of components and ends that are given as numbers. */
+#include "machine/place.h"
+#include "machine/endpoint.h"
+#include "kernels/kernel.h"
+#include "machine/names.h"
+#include <stdio.h>
+#include <string.h>
+
+static const char *const cause_names[KB_N_CAUSES] = {
+    [KB_CAUSE_DISPATCH] = "dispatch",
+    [KB_CAUSE_CHANNEL_WAIT] = "channel_wait",
+    [KB_CAUSE_WIRE] = "wire",
+    [KB_CAUSE_OVERHEAD] = "overhead",
+    [KB_CAUSE_LINK_WAIT] = "link_wait",
+    [KB_CAUSE_ENGINE_WAIT] = "engine_wait",
+    [KB_CAUSE_MEMORY_WAIT] = "memory_wait",
+    [KB_CAUSE_DRAIN] = "drain",
+    [KB_CAUSE_RESPONSE] = "response",
+    [KB_CAUSE_PORT_WAIT] = "port_wait",
+    [KB_CAUSE_PORT] = "port",
+    [KB_CAUSE_COMPUTE] = "compute",
+    [KB_CAUSE_QUEUE_WAIT] = "queue_wait",
+    [KB_CAUSE_BARRIER_WAIT] = "barrier_wait",
+};
+
+const char *kb_cause_name(kb_cause cause)
+{
+    return (unsigned)cause < KB_N_CAUSES ? cause_names[cause] : "?";
+}
+
+static size_t put_end(kb_endpoint end, char *text)
+{
+    char name[KB_ENDPOINT_BYTES];
+    size_t n = kb_endpoint_name(&end, name);
+
+    memcpy(text, name, n + 1);
+    return n;
+}
+
+static size_t put_link(const struct kb_topology *t, size_t link, char *text)
+{
+    char from[KB_NODE_BYTES], to[KB_NODE_BYTES];
+
+    name_link(t, link, from, to);
+    return (size_t)sprintf(text, "%s -> %s", from, to);
+}
+
+/* The node of a PE, by its kind. */
+static uint32_t pe_node(const struct kb_topology *t, uint32_t pe, enum node_kind kind)
+{
+    return t->first_pe_node + pe * PE_NODES + kind - NODE_PE_CPU;
+}
+
+kb_place place_pe_node(const struct kb_topology *t, uint32_t pe, enum node_kind kind)
+{
+    return place_node(AT_CUBE, pe / t->pes, pe_node(t, pe % t->pes, kind));
+}
+
+static enum node_kind port_node(uint32_t port)
+{
+    return port == PORT_GEMM ? NODE_PE_GEMM : port == PORT_MATH ? NODE_PE_MATH : NODE_PE_TCM;
+}
+
+static uint32_t memory_node(const struct kb_topology *t, uint32_t unit)
+{
+    if (unit > t->pes)
+        return pe_node(t, unit - t->pes - 1, NODE_PE_TCM);
+    return unit < t->pes ? t->first_hbm_node + unit : t->sram_node;
+}
+
+static void put_chiplet_node(const struct kb_topology *t, uint64_t index, char text[KB_NODE_BYTES])
+{
+    uint32_t owner = (uint32_t)(index >> PLACE_OWNER), node = index & 0xffff;
+
+    switch ((enum chiplet)(index >> PLACE_CHIPLET)) {
+    case AT_CUBE:
+        name_cube_node(t, owner, node, text);
+        break;
+    case AT_FABRIC:
+        name_switch(t, text);
+        break;
+    default:
+        name_io_node(t, owner, node, text);
+        break;
+    }
+}
+
+size_t kb_place_node(const kb_topology *t, kb_place place, char text[KB_NODE_BYTES])
+{
+    uint64_t index = place_index(place);
+    uint32_t i = (uint32_t)index;
+    char to[KB_NODE_BYTES];
+
+    text[0] = '\0';
+    switch (kb_place_kind_of(place)) {
+    case KB_AT_NOTHING:
+        break;
+    case KB_AT_PE:
+        name_cube_node(t, src_cube(t, i), pe_node(t, src_pe(t, i), NODE_PE_CPU), text);
+        break;
+    case KB_AT_HOST:
+        name_io_node(t, src_cube(t, i) / t->cubes, 0, text); /* pcie_ep */
+        break;
+    case KB_AT_MEMORY:
+        name_cube_node(t, dst_cube(t, i), memory_node(t, dst_unit(t, i)), text);
+        break;
+    case KB_AT_NODE:
+        put_chiplet_node(t, index, text);
+        break;
+    case KB_AT_LINK:
+        name_link(t, index, text, to);
+        break;
+    case KB_AT_CHANNEL:
+        name_cube_node(t, src_cube(t, i / 2), pe_node(t, src_pe(t, i / 2), NODE_PE_DMA), text);
+        break;
+    case KB_AT_ENGINE:
+        name_cube_node(t, i / 2, t->m_cpu_node, text);
+        break;
+    case KB_AT_PORT:
+        name_cube_node(t, i / 4 / t->pes, pe_node(t, i / 4 % t->pes, port_node(i % 4)), text);
+        break;
+    }
+    return strlen(text);
+}
+
+/* "sip0.cube0.m_cpu.write": a node, and which of its two ways. */
+static size_t put_way(const struct kb_topology *t, kb_place place, bool writes, char *text)
+{
+    size_t n = kb_place_node(t, place, text);
+
+    strcpy(text + n, writes ? ".write" : ".read");
+    return strlen(text);
+}
+
+size_t kb_place_name(const kb_topology *t, kb_place place, char text[KB_PLACE_BYTES])
+{
+    uint32_t i = (uint32_t)place_index(place);
+
+    switch (kb_place_kind_of(place)) {
+    case KB_AT_PE:
+    case KB_AT_HOST:
+        return put_end(end_unpack_source(t, i, kb_place_kind_of(place) == KB_AT_HOST), text);
+    case KB_AT_MEMORY:
+        return put_end(end_unpack_memory(t, i), text);
+    case KB_AT_LINK:
+        return put_link(t, i, text);
+    case KB_AT_CHANNEL:
+    case KB_AT_ENGINE:
+        return put_way(t, place, i & 1, text);
+    case KB_AT_PORT:
+        if (i % 4 < PORT_GEMM)
+            return put_way(t, place, i % 4 == PORT_TCM_WRITE, text);
+        return kb_place_node(t, place, text);
+    default:
+        return kb_place_node(t, place, text);
+    }
+}

@@ -1,0 +1,63 @@
+/* route.c -- routes asked for one by one: what they cost, and which nodes they pass. */
+#include "machine/endpoint.h"
+#include "machine/names.h"
+#include "machine/walk.h"
+
+static const struct cost_mask nothing_left_out = {.wire = -1, .overhead = -1};
+
+int64_t kb_formula_fs(const kb_cost *c)
+{
+    return c->wire_fs + c->overhead_fs + c->drain_fs + c->response_fs;
+}
+
+kb_status kb_route_cost(const kb_topology *t, kb_op op, const kb_endpoint *src,
+                        const kb_endpoint *dst, uint64_t nbytes, kb_cost *out, kb_error *why)
+{
+    char name[KB_ENDPOINT_BYTES];
+    uint32_t ends[2];
+    kb_status status = end_pack_route(t, op, src, dst, ends, why);
+
+    if (status != KB_OK)
+        return status;
+    if (nbytes > kb_memory_bytes(t, dst)) {
+        kb_endpoint_name(dst, name);
+        return end_error(why, "%llu bytes are more than %s holds, which is %llu",
+                         (unsigned long long)nbytes, name,
+                         (unsigned long long)kb_memory_bytes(t, dst));
+    }
+    *out = cost_of(t, &nothing_left_out, op, ends[0], ends[1], nbytes);
+    if (out->drain_fs == DRAIN_MAX_FS) {
+        end_error(why, "the drain takes longer than simulated time can count");
+        return KB_TIME_RANGE;
+    }
+    return KB_OK;
+}
+
+kb_status kb_route_walk(const kb_topology *t, const kb_endpoint *src, const kb_endpoint *dst,
+                        void (*each)(void *arg, const kb_hop *hop), void *arg, kb_error *why)
+{
+    bool of_host = src->kind == KB_HOST;
+    uint32_t ends[2];
+    kb_status status = end_pack_route(t, of_host ? KB_H2D : KB_WRITE, src, dst, ends, why);
+    struct kb_hop hop = {.wire_fs = 0, .edge_gbs = 0};
+
+    if (status != KB_OK)
+        return status;
+    for (struct txn_at at = walk_begin(t, ends[0], ends[1], of_host);;
+         at = walk_next(t, at, ends[1], of_host)) {
+        const struct segment_row *seg = &t->segments[at.segment];
+
+        for (uint32_t i = 0; i < seg->n_hops; i++) {
+            const struct hop_row *row = &t->hops[seg->first_hop + i];
+
+            name_hop(t, row, at.cube, ends[1], hop.node);
+            hop.wire_fs += row->cross_fs;
+            hop.overhead_fs = row->overhead_fs;
+            each(arg, &hop);
+            hop.wire_fs = row->wire_fs;
+            hop.edge_gbs = row->gbs;
+        }
+        if (seg->exit == N_EXITS)
+            return KB_OK;
+    }
+}

@@ -1,0 +1,164 @@
+/* walk.h -- from segment to segment along a route, and which link an edge of it is. */
+#ifndef WALK_H
+#define WALK_H
+#include "machine/cost.h"
+
+static inline enum side walk_opposite(uint32_t side)
+{
+    return (enum side)((side + 2) % N_SIDES);
+}
+
+/* The neighbour of `cube` on a side where there is one. */
+static inline uint32_t walk_neighbour(const struct kb_topology *t, uint32_t cube, uint32_t side)
+{
+    switch (side) {
+    case SIDE_N:
+        return cube - t->w;
+    case SIDE_E:
+        return cube + 1;
+    case SIDE_S:
+        return cube + t->w;
+    default:
+        return cube - 1;
+    }
+}
+
+/* By which exit a request leaves cube `a` for cube `b`: X first, then Y.            design 2.2 */
+static inline uint32_t walk_exit(const struct kb_topology *t, uint32_t a, uint32_t b)
+{
+    uint32_t xa = cube_column(t, a), xb = cube_column(t, b);
+
+    if (t->sips > 1 && a / t->cubes != b / t->cubes)
+        return xa ? SIDE_W : EXIT_IO;
+    if (xa != xb)
+        return xa < xb ? SIDE_E : SIDE_W;
+    return cube_row(t, a) < cube_row(t, b) ? SIDE_S : SIDE_N;
+}
+
+/* The first segment from `src` (of a host: not looked at) to `dst`. */
+static inline struct txn_at walk_begin(const struct kb_topology *t, uint32_t src, uint32_t dst,
+                                       bool of_host)
+{
+    uint32_t cube = of_host ? dst_cube(t, dst) : src_cube(t, src);
+    uint32_t segment;
+
+    if (of_host)
+        segment = t->seg_host;
+    else if (cube == dst_cube(t, dst))
+        segment = t->seg_local + src_pe(t, src) * t->n_units + dst_unit(t, dst);
+    else
+        segment = t->seg_out + src_pe(t, src) * N_EXITS + walk_exit(t, cube, dst_cube(t, dst));
+    return (struct txn_at){.cube = cube, .segment = (uint16_t)segment};
+}
+
+/* The segment that begins at `side` of `cube`. */
+static inline struct txn_at walk_enter(const struct kb_topology *t, uint32_t cube, uint32_t side,
+                                       uint32_t dst, bool of_host)
+{
+    uint32_t segment;
+
+    if (cube != dst_cube(t, dst))
+        segment = t->seg_pass + side * N_EXITS + walk_exit(t, cube, dst_cube(t, dst));
+    else if (of_host)
+        segment = t->seg_host_in + dst_unit(t, dst);
+    else
+        segment = t->seg_in + side * t->n_units + dst_unit(t, dst);
+    return (struct txn_at){.cube = cube, .segment = (uint16_t)segment};
+}
+
+/* The segment after that of `at`, which ends at an exit. */
+static inline struct txn_at walk_next(const struct kb_topology *t, struct txn_at at, uint32_t dst,
+                                      bool of_host)
+{
+    uint32_t exit = t->segments[at.segment].exit;
+
+    uint32_t to = dst_cube(t, dst);
+
+    if (exit != EXIT_IO)
+        return walk_enter(t, walk_neighbour(t, at.cube, exit), walk_opposite(exit), dst, of_host);
+    if (at.segment == t->seg_cross || at.segment == t->seg_host)
+        return walk_enter(t, to - cube_column(t, to), SIDE_W, dst, of_host);
+    return (struct txn_at){.cube = at.cube, .segment = t->seg_cross};
+}
+
+/* An edge, seen from the segment in which a request passes it. */
+struct walk_edge {
+    uint8_t owner, back;
+    uint16_t link;
+};
+
+/* Link stations of the cubes come first, then those of the IO chiplets. */
+static inline size_t walk_io_links(const struct kb_topology *t)
+{
+    return (size_t)t->sips * t->cubes * t->n_cube_links * 2;
+}
+
+static inline size_t walk_n_links(const struct kb_topology *t)
+{
+    return walk_io_links(t) + (size_t)t->sips * t->n_io_links * 2;
+}
+
+/* Nodes have numbers, too: those of the cubes, of the IO chiplets, and at last the switch. */
+static inline uint32_t walk_cube_nodes(const struct kb_topology *t)
+{
+    return t->first_pe_node + t->pes * PE_NODES;
+}
+
+static inline size_t walk_first_io_node(const struct kb_topology *t)
+{
+    return (size_t)t->sips * t->cubes * walk_cube_nodes(t);
+}
+
+static inline uint32_t walk_io_nodes(const struct kb_topology *t)
+{
+    return (uint32_t)((t->n_nodes - walk_first_io_node(t)) / t->sips);
+}
+
+/* The node of `hop`, passed in cube `cube` on the way to `dst` (packed). */
+static inline size_t walk_node(const struct kb_topology *t, const struct hop_row *hop,
+                               uint32_t cube, uint32_t dst)
+{
+    uint32_t sip = (hop->chiplet == AT_IO_TO ? dst_cube(t, dst) : cube) / t->cubes;
+
+    if (hop->chiplet == AT_CUBE)
+        return (size_t)cube * walk_cube_nodes(t) + hop->node;
+    if (hop->chiplet == AT_FABRIC)
+        return t->n_nodes - 1;
+    return walk_first_io_node(t) + (size_t)sip * walk_io_nodes(t) + hop->node;
+}
+
+/* Its row, of node number `node`. */
+static inline const struct node_row *walk_node_row(const struct kb_topology *t, size_t node)
+{
+    size_t io = walk_first_io_node(t), n_io = (size_t)t->sips * walk_io_nodes(t);
+
+    if (node < io)
+        return &t->cube_nodes[node % walk_cube_nodes(t)];
+    return node < io + n_io ? &t->io_nodes[(node - io) % walk_io_nodes(t)] : &t->fabric_nodes[0];
+}
+
+/* The station of an edge: its link's number * 2, and 1 if it goes the link's to -> from. */
+static inline size_t walk_link(const struct kb_topology *t, struct walk_edge edge, uint32_t cube,
+                               uint32_t dst)
+{
+    uint32_t link = edge.link;
+
+    switch (edge.owner) {
+    case LINK_NEXT: /* the east link is the last but one, the south link the last */
+        cube = walk_neighbour(t, cube, link + 2 == t->n_cube_links ? SIDE_W : SIDE_N);
+        break;
+    case LINK_IO_TO:
+    case LINK_IO_TO_ROW:
+        cube = dst_cube(t, dst);
+        break;
+    default:
+        break;
+    }
+    if (edge.owner <= LINK_NEXT)
+        return ((size_t)cube * t->n_cube_links + link) * 2 + edge.back;
+    if (edge.owner == LINK_IO_ROW || edge.owner == LINK_IO_TO_ROW)
+        link += cube_row(t, cube);
+    return walk_io_links(t) + ((size_t)(cube / t->cubes) * t->n_io_links + link) * 2 + edge.back;
+}
+
+#endif

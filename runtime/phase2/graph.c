@@ -1,0 +1,358 @@
+/* graph.c -- which operations wait for which, by the versions that they read and make. */
+#include "phase2/graph.h"
+#include "machine/endpoint.h"
+#include "phase2/gemm.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* -- versions ------------------------------------------------------------------------------- */
+
+static uint32_t slot_of(const struct graph *g, const struct version *v)
+{
+    uint64_t hash = ((uint64_t)(uintptr_t)v >> 4) * UINT64_C(0x9e3779b97f4a7c15);
+    uint32_t i = (uint32_t)(hash >> 32) & (g->slots - 1);
+
+    while (g->versions[i].v && g->versions[i].v != v)
+        i = (i + 1) & (g->slots - 1);
+    return i;
+}
+
+struct graph_version *graph_find(const struct graph *g, const struct version *v)
+{
+    struct graph_version *found = &g->versions[slot_of(g, v)];
+
+    return found->v ? found : NULL;
+}
+
+/* Room for one more; at least half of the slots stay empty. */
+static bool versions_grow(struct graph *g)
+{
+    struct graph_version *old = g->versions;
+    uint32_t n = g->slots, slots = n ? 2 * n : 1024;
+
+    if (2 * g->n_versions < n)
+        return true;
+    g->versions = calloc(slots, sizeof *g->versions);
+    if (!g->versions) {
+        g->versions = old;
+        return false;
+    }
+    g->slots = slots;
+    for (uint32_t i = 0; i < n; i++)
+        if (old[i].v)
+            g->versions[slot_of(g, old[i].v)] = old[i];
+    free(old);
+    return true;
+}
+
+/* The entry of `v`, made if there is none; NULL: no memory. */
+static struct graph_version *version_entry(struct graph *g, struct version *v)
+{
+    struct graph_version *e;
+
+    if (!versions_grow(g))
+        return NULL;
+    e = &g->versions[slot_of(g, v)];
+    if (!e->v) {
+        *e = (struct graph_version){v, GRAPH_NONE, 0};
+        g->n_versions++;
+    }
+    return e;
+}
+
+/* -- nodes and edges ------------------------------------------------------------------------ */
+
+static bool nodes_grow(struct graph *g)
+{
+    uint32_t cap = g->nodes_cap ? 2 * g->nodes_cap : 1024;
+    struct graph_node *moved;
+
+    if (g->n_nodes + 1 < g->nodes_cap)
+        return true;
+    moved = cap > g->nodes_cap ? realloc(g->nodes, cap * sizeof *moved) : NULL;
+    if (!moved)
+        return false;
+    g->nodes = moved;
+    g->nodes_cap = cap;
+    return true;
+}
+
+static bool add_node(struct graph *g)
+{
+    if (!nodes_grow(g))
+        return false;
+    memset(&g->nodes[g->n_nodes++], 0, 2 * sizeof *g->nodes);
+    return true;
+}
+
+static bool edges_grow(struct graph *g)
+{
+    uint32_t cap = g->edges_cap ? 2 * g->edges_cap : 1024, *moved;
+
+    if (g->n_edges < g->edges_cap)
+        return true;
+    moved = cap > g->edges_cap ? realloc(g->from, cap * sizeof *moved) : NULL;
+    if (!moved)
+        return false;
+    g->from = moved;
+    moved = realloc(g->edges, cap * sizeof *moved);
+    if (!moved)
+        return false;
+    g->edges = moved;
+    g->edges_cap = cap;
+    return true;
+}
+
+static bool add_edge(struct graph *g, uint32_t from, uint32_t to)
+{
+    if (!edges_grow(g))
+        return false;
+    g->from[g->n_edges] = from;
+    g->edges[g->n_edges++] = to;
+    g->nodes[to].waits++;
+    return true;
+}
+
+/* Edges by the node that they leave; the order of each node's edges is kept. */
+static bool sort_edges(struct graph *g)
+{
+    uint32_t *sorted = malloc((g->n_edges ? g->n_edges : 1) * sizeof *sorted);
+    uint32_t sum = 0;
+
+    if (!sorted)
+        return false;
+    for (uint32_t i = 0; i < g->n_edges; i++)
+        g->nodes[g->from[i]].first++;
+    for (uint32_t i = 0; i <= g->n_nodes; i++) {
+        uint32_t n = g->nodes[i].first;
+
+        g->nodes[i].first = sum;
+        sum += n;
+    }
+    for (uint32_t i = 0; i < g->n_edges; i++)
+        sorted[g->nodes[g->from[i]].first++] = g->edges[i];
+    for (uint32_t i = g->n_nodes; i > 0; i--)
+        g->nodes[i].first = g->nodes[i - 1].first;
+    g->nodes[0].first = 0;
+    free(g->edges);
+    free(g->from);
+    g->edges = sorted;
+    g->from = NULL;
+    return true;
+}
+
+/* -- groups --------------------------------------------------------------------------------- */
+
+/* A batch has about this many multiplications; a product of more is no batch. */
+enum { BATCH_WORK = 1 << 22, BATCH_MAX = 32 };
+
+static bool is_small(const struct op *op)
+{
+    return op->kind == OP_GEMM && gemm_parts(op) == 1 &&
+           (uint64_t)op->m * op->n * op->k <= BATCH_WORK;
+}
+
+static bool alike(const struct op *a, const struct op *b)
+{
+    return a->m == b->m && a->k == b->k && a->n == b->n && a->in[0].dtype == b->in[0].dtype &&
+           a->in[1].dtype == b->in[1].dtype && a->out.dtype == b->out.dtype &&
+           a->dtype_acc == b->dtype_acc && a->transpose_a == b->transpose_a &&
+           a->transpose_b == b->transpose_b && a->col_a == b->col_a && a->col_b == b->col_b &&
+           a->col_out == b->col_out;
+}
+
+static uint8_t group_of(struct graph *g, const struct op *op)
+{
+    uint64_t batch;
+
+    if (!is_small(op))
+        return 0;
+    for (uint32_t i = 1; i < g->n_groups; i++)
+        if (alike(&g->groups[i].like, op))
+            return (uint8_t)i;
+    if (g->n_groups == GRAPH_GROUPS_MAX)
+        return 0;
+    batch = BATCH_WORK / ((uint64_t)op->m * op->n * op->k);
+    g->groups[g->n_groups].like = *op;
+    g->groups[g->n_groups].batch = (uint32_t)(batch < BATCH_MAX ? batch : BATCH_MAX);
+    return (uint8_t)g->n_groups++;
+}
+
+/* -- the whole ------------------------------------------------------------------------------ */
+
+struct build {
+    struct graph *g;
+    struct op_log *log;
+    uint32_t op_id, node; /* being looked at */
+    kb_status status;
+    kb_error *why;
+};
+
+static void fail(struct build *b, kb_status status, const char *text)
+{
+    if (b->status != KB_OK)
+        return;
+    b->status = status;
+    if (status == KB_NO_MEMORY)
+        end_error(b->why, "out of memory");
+    else
+        end_error(b->why, "op %u: %s", b->op_id, text);
+}
+
+static bool enough(struct build *b, bool memory)
+{
+    if (!memory)
+        fail(b, KB_NO_MEMORY, NULL);
+    return b->status == KB_OK;
+}
+
+void graph_operands(struct op *op, void (*each)(void *arg, struct op_tensor *t), void *arg)
+{
+    for (uint32_t i = 0; i < op->n_in; i++)
+        if (!op->in[i].is_scalar)
+            each(arg, &op->in[i]);
+    for (uint32_t e = 0; op->kind == OP_GEMM && e < op->n_epilogues; e++)
+        for (uint32_t i = 0; i < op->epilogue[e].n_operands; i++)
+            if (!op->epilogue[e].operand[i].is_scalar)
+                each(arg, &op->epilogue[e].operand[i]);
+}
+
+/* The node that makes `v`, which is a result. */
+static uint32_t maker(struct build *b, const struct version *v)
+{
+    const struct graph_version *e = graph_find(b->g, v);
+
+    if (e && e->node != GRAPH_NONE)
+        return e->node;
+    fail(b, KB_INTERNAL, "an operand that nothing computes");
+    return GRAPH_NONE;
+}
+
+/* A node that waits for all pieces of `v`, made when it is first asked for. */
+static uint32_t join(struct build *b, struct version *v)
+{
+    struct graph_version *e = version_entry(b->g, v);
+    uint32_t node = b->g->n_nodes;
+
+    if (!enough(b, e != NULL) || e->node != GRAPH_NONE)
+        return e ? e->node : GRAPH_NONE;
+    if (!enough(b, add_node(b->g)))
+        return GRAPH_NONE;
+    e->node = node;
+    for (uint32_t i = 0; i < v->n_pieces && b->status == KB_OK; i++) {
+        struct version *part = v->pieces[i].part.v;
+        uint32_t from = version_ready(part) ? GRAPH_NONE : maker(b, part);
+
+        if (from != GRAPH_NONE)
+            enough(b, add_edge(b->g, from, node));
+    }
+    return node;
+}
+
+static void wait_for(void *arg, struct op_tensor *t)
+{
+    struct build *b = arg;
+    struct version *v = t->view.v;
+    uint32_t from;
+
+    if (!v) {
+        fail(b, KB_INTERNAL, "an operand that was never bound");
+        return;
+    }
+    if (b->status != KB_OK || version_ready(v))
+        return;
+    from = v->kind == VERSION_PIECES ? join(b, v) : maker(b, v);
+    if (from != GRAPH_NONE)
+        enough(b, add_edge(b->g, from, b->node));
+}
+
+static void add_products(struct build *b, const struct op *op)
+{
+    for (uint32_t i = 0; op->kind == OP_GEMM && i < 2 && b->status == KB_OK; i++) {
+        struct graph_version *e = version_entry(b->g, op->in[i].view.v);
+
+        if (enough(b, e != NULL))
+            e->products++;
+    }
+}
+
+/* Its result is there for those that come after it. */
+static void add_result(struct build *b, const struct op *op)
+{
+    struct graph_version *made = op->out.view.v ? version_entry(b->g, op->out.view.v) : NULL;
+
+    if (!op->out.view.v)
+        fail(b, KB_INTERNAL, "has no result");
+    else if (!made)
+        fail(b, KB_NO_MEMORY, NULL);
+    else if (made->node != GRAPH_NONE || version_ready(made->v))
+        fail(b, KB_INTERNAL, "its result is another's, too");
+    else
+        made->node = b->node;
+}
+
+static void add_op(struct build *b, struct op *op)
+{
+    struct graph_node *node = &b->g->nodes[b->node];
+
+    node->group = group_of(b->g, op);
+    node->is_wide = op->kind == OP_GEMM && gemm_parts(op) > 1;
+    b->g->groups[node->group].n++;
+    graph_operands(op, wait_for, b);
+    add_products(b, op);
+    if (b->status == KB_OK)
+        add_result(b, op);
+}
+
+static bool add_ops(struct build *b)
+{
+    for (uint32_t i = 0; i < b->g->n_ops && b->status == KB_OK; i++) {
+        struct op op;
+
+        b->status = op_log_compute(b->log, i, &op, b->why);
+        if (b->status != KB_OK)
+            return false;
+        b->node = i;
+        b->op_id = op.id;
+        add_op(b, &op);
+        op_ids_clear(&op.depends);
+    }
+    return b->status == KB_OK;
+}
+
+/* Nodes of operations come first, those of pieces after them. */
+static bool add_nodes(struct build *b)
+{
+    for (uint32_t i = 0; i < b->g->n_ops; i++)
+        if (!add_node(b->g))
+            return false;
+    return b->g->n_ops > 0 || add_node(b->g);
+}
+
+kb_status graph_build(struct graph *g, struct op_log *log, kb_error *why)
+{
+    struct build b = {.g = g, .log = log, .why = why};
+    uint64_t n;
+
+    memset(g, 0, sizeof *g);
+    g->n_groups = 1;
+    g->groups[0].batch = 1;
+    b.status = op_log_computes(log, &n, why);
+    if (b.status != KB_OK)
+        return b.status;
+    g->n_ops = (uint32_t)n;
+    if (enough(&b, n < UINT32_MAX / 2 && versions_grow(g) && add_nodes(&b)) && add_ops(&b))
+        enough(&b, sort_edges(g));
+    if (b.status != KB_OK)
+        graph_free(g);
+    return b.status;
+}
+
+void graph_free(struct graph *g)
+{
+    free(g->nodes);
+    free(g->edges);
+    free(g->from);
+    free(g->versions);
+    memset(g, 0, sizeof *g);
+}

@@ -1,0 +1,1006 @@
+/* oplog_text.c -- the log as JSON lines or CSV, in order of time. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include "machine/endpoint.h"
+#include "machine/names.h"
+#include "record/oplog.h"
+#include "base/text.h"
+
+/* -- a line --------------------------------------------------------------------------------- */
+
+enum { LINE_FIRST = 4096 };
+
+/* Its text so far. Without memory it begins anew, to be thrown away: `failed`. */
+struct line {
+    char *text; /* owned */
+    size_t n, cap;
+    bool failed;
+};
+
+/* Room for `n` bytes, at most LINE_FIRST. */
+static char *line_room(struct line *l, size_t n)
+{
+    char *moved;
+
+    if (l->cap - l->n < n) {
+        moved = realloc(l->text, 2 * l->cap);
+        if (moved) {
+            l->text = moved;
+            l->cap *= 2;
+        } else {
+            l->failed = true;
+            l->n = 0;
+        }
+    }
+    return l->text + l->n;
+}
+
+static void line_end(struct line *l, const char *end)
+{
+    l->n = (size_t)(end - l->text);
+}
+
+static void put_char(struct line *l, char c)
+{
+    *line_room(l, 1) = c;
+    l->n++;
+}
+
+/* Short texts of our own. */
+static void put_text(struct line *l, const char *text)
+{
+    line_end(l, text_put_text(line_room(l, strlen(text)), text));
+}
+
+static void put_count(struct line *l, uint64_t value)
+{
+    line_end(l, text_put_count(line_room(l, TEXT_NUMBER_BYTES), value));
+}
+
+static void put_ns(struct line *l, int64_t fs)
+{
+    line_end(l, text_put_ns(line_room(l, TEXT_NUMBER_BYTES), fs));
+}
+
+static void put_string(struct line *l, const char *text)
+{
+    put_char(l, '"');
+    while (*text)
+        line_end(l, text_put_json(line_room(l, TEXT_JSON_BYTES), &text));
+    put_char(l, '"');
+}
+
+/* The fewest digits that read back as the same double. JSON has no infinities: they are strings. */
+static void put_double(struct line *l, double value)
+{
+    char *to = line_room(l, TEXT_NUMBER_BYTES);
+    int n = 0;
+
+    if (!isfinite(value)) {
+        put_text(l, isnan(value) ? "\"nan\"" : value > 0 ? "\"inf\"" : "\"-inf\"");
+        return;
+    }
+    for (int digits = 15; digits <= 17; digits++) {
+        n = snprintf(to, TEXT_NUMBER_BYTES, "%.*g", digits, value);
+        if (strtod(to, NULL) == value)
+            break;
+    }
+    l->n += (size_t)n;
+}
+
+/* -- members of params ---------------------------------------------------------------------- */
+
+/* The comma before a member or an element, unless it is the first. */
+static void put_comma(struct line *l)
+{
+    char last = l->n > 0 ? l->text[l->n - 1] : '{';
+
+    if (last != '{' && last != '[')
+        put_char(l, ',');
+}
+
+static void put_key(struct line *l, const char *key)
+{
+    put_comma(l);
+    put_char(l, '"');
+    put_text(l, key);
+    put_text(l, "\":");
+}
+
+static void key_count(struct line *l, const char *key, uint64_t value)
+{
+    put_key(l, key);
+    put_count(l, value);
+}
+
+static void key_ns(struct line *l, const char *key, int64_t fs)
+{
+    put_key(l, key);
+    put_ns(l, fs);
+}
+
+static void key_bool(struct line *l, const char *key, bool value)
+{
+    put_key(l, key);
+    put_text(l, value ? "true" : "false");
+}
+
+/* A word of our own: no character of it needs an escape. */
+static void put_word(struct line *l, const char *word)
+{
+    put_char(l, '"');
+    put_text(l, word);
+    put_char(l, '"');
+}
+
+static void key_word(struct line *l, const char *key, const char *word)
+{
+    put_key(l, key);
+    put_word(l, word);
+}
+
+static void put_dtype(struct line *l, uint8_t dtype)
+{
+    put_word(l, kb_dtype_name((kb_dtype)dtype));
+}
+
+static void key_dtype(struct line *l, const char *key, uint8_t dtype)
+{
+    put_key(l, key);
+    put_dtype(l, dtype);
+}
+
+static void key_space(struct line *l, const char *key, uint8_t space)
+{
+    key_word(l, key, space_name(space));
+}
+
+static void put_counts(struct line *l, const uint32_t *values, uint32_t n)
+{
+    put_char(l, '[');
+    for (uint32_t i = 0; i < n; i++) {
+        put_comma(l);
+        put_count(l, values[i]);
+    }
+    put_char(l, ']');
+}
+
+static void put_shape(struct line *l, const struct dims *shape)
+{
+    put_counts(l, shape->dim, shape->rank);
+}
+
+static void key_shape(struct line *l, const char *key, const struct dims *shape)
+{
+    put_key(l, key);
+    put_shape(l, shape);
+}
+
+static void key_counts(struct line *l, const char *key, const uint32_t *values, uint32_t n)
+{
+    put_key(l, key);
+    put_counts(l, values, n);
+}
+
+static void put_id(struct line *l, uint32_t id)
+{
+    if (id == OP_NONE)
+        put_text(l, "null");
+    else
+        put_count(l, id);
+}
+
+static void key_id(struct line *l, const char *key, uint32_t id)
+{
+    put_key(l, key);
+    put_id(l, id);
+}
+
+/* "h12": the tensor that op 12 made. */
+static void key_handle(struct line *l, uint32_t maker)
+{
+    put_key(l, "handle_id");
+    if (maker == OP_NONE) {
+        put_text(l, "null");
+        return;
+    }
+    put_text(l, "\"h");
+    put_count(l, maker);
+    put_char(l, '"');
+}
+
+static uint64_t tensor_bytes(const struct op_tensor *t)
+{
+    return dims_elements(&t->shape) * kb_dtype_bytes((kb_dtype)t->dtype);
+}
+
+/* -- params --------------------------------------------------------------------------------- */
+
+static void put_stride(struct line *l, int64_t stride)
+{
+    if (stride < 0)
+        put_char(l, '-');
+    put_count(l, stride < 0 ? 0 - (uint64_t)stride : (uint64_t)stride);
+}
+
+static void key_strides(struct line *l, const char *key, const struct op *op)
+{
+    put_key(l, key);
+    if (!op->strided) {
+        put_text(l, "null");
+        return;
+    }
+    put_char(l, '[');
+    for (uint32_t i = 0; i < op->in[0].shape.rank; i++) {
+        put_comma(l);
+        put_stride(l, op->stride[i]);
+    }
+    put_char(l, ']');
+}
+
+static void put_end(struct line *l, const char *space, const char *addr, const struct op_tensor *t)
+{
+    key_space(l, space, t->space);
+    key_count(l, addr, t->address);
+}
+
+static void put_dma_read(struct line *l, const struct op *op)
+{
+    const struct op_tensor *src = &op->in[0];
+
+    key_ns(l, "t_issue", op->t_issue_fs);
+    put_end(l, "src_space", "src_addr", src);
+    put_end(l, "dst_space", "dst_addr", &op->out);
+    key_shape(l, "shape", &src->shape);
+    key_dtype(l, "dtype", src->dtype);
+    key_count(l, "nbytes", tensor_bytes(src));
+    key_handle(l, op->id);
+    key_strides(l, "src_strides", op);
+}
+
+static void put_dma_write(struct line *l, const struct op *op)
+{
+    const struct op_tensor *src = &op->in[0];
+
+    key_ns(l, "t_issue", op->t_issue_fs);
+    put_end(l, "src_space", "src_addr", src);
+    key_shape(l, "shape", &src->shape);
+    key_dtype(l, "dtype", src->dtype);
+    put_end(l, "dst_space", "dst_addr", &op->out);
+    key_count(l, "nbytes", tensor_bytes(src));
+    key_handle(l, src->maker);
+    key_strides(l, "dst_strides", op);
+    key_id(l, "snapshot", src->maker);
+}
+
+/* A piece of what is sent to another PE.                                             design 5.1 */
+static void put_ipcq_copy(struct line *l, const struct op *op)
+{
+    const struct op_tensor *src = &op->in[0];
+
+    key_ns(l, "t_issue", op->t_issue_fs);
+    put_end(l, "src_space", "src_addr", src);
+    put_end(l, "dst_space", "dst_addr", &op->out);
+    key_shape(l, "shape", &src->shape);
+    key_dtype(l, "dtype", src->dtype);
+    key_count(l, "nbytes", tensor_bytes(src));
+    key_id(l, "snapshot", src->maker);
+}
+
+static void key_layout(struct line *l, const char *key, bool is_col)
+{
+    key_word(l, key, is_col ? "col_major" : "row_major");
+}
+
+/* G of design 7. */
+static void put_gemm(struct line *l, const struct op *op)
+{
+    const struct op_tensor *a = &op->in[0], *b = &op->in[1];
+
+    key_count(l, "src_a_addr", a->address);
+    key_count(l, "src_b_addr", b->address);
+    key_count(l, "dst_addr", op->out.address);
+    key_shape(l, "shape_a", &a->shape);
+    key_shape(l, "shape_b", &b->shape);
+    key_shape(l, "shape_out", &op->out.shape);
+    key_dtype(l, "dtype_in", a->dtype);
+    key_dtype(l, "dtype_acc", op->dtype_acc);
+    key_dtype(l, "dtype_out", op->out.dtype);
+    key_count(l, "m", op->m);
+    key_count(l, "k", op->k);
+    key_count(l, "n", op->n);
+    key_bool(l, "transpose_a", op->transpose_a);
+    key_bool(l, "transpose_b", op->transpose_b);
+    key_layout(l, "layout_a", op->col_a);
+    key_layout(l, "layout_b", op->col_b);
+    key_layout(l, "layout_out", op->col_out);
+    key_space(l, "src_a_space", a->space);
+    key_space(l, "src_b_space", b->space);
+    key_space(l, "dst_space", op->out.space);
+}
+
+/* What a list over operands says of one that is a tensor. */
+static void put_address(struct line *l, const struct op_tensor *t)
+{
+    put_count(l, t->address);
+}
+
+static void put_its_shape(struct line *l, const struct op_tensor *t)
+{
+    put_shape(l, &t->shape);
+}
+
+static void put_its_space(struct line *l, const struct op_tensor *t)
+{
+    put_word(l, space_name(t->space));
+}
+
+static void put_its_dtype(struct line *l, const struct op_tensor *t)
+{
+    put_dtype(l, t->dtype);
+}
+
+static void put_snapshot(struct line *l, const struct op_tensor *t)
+{
+    put_id(l, t->maker);
+}
+
+/* One entry per operand: null for a scalar. */
+static void key_tensors(struct line *l, const char *key, const struct op *op,
+                        void (*put)(struct line *l, const struct op_tensor *t))
+{
+    put_key(l, key);
+    put_char(l, '[');
+    for (uint32_t i = 0; i < op->n_in; i++) {
+        put_comma(l);
+        if (op->in[i].is_scalar)
+            put_text(l, "null");
+        else
+            put(l, &op->in[i]);
+    }
+    put_char(l, ']');
+}
+
+/* One entry per operand: null for a tensor. */
+static void key_scalars(struct line *l, const struct op_tensor *t, uint32_t n)
+{
+    put_key(l, "scalars");
+    put_char(l, '[');
+    for (uint32_t i = 0; i < n; i++) {
+        put_comma(l);
+        if (t[i].is_scalar)
+            put_double(l, t[i].scalar);
+        else
+            put_text(l, "null");
+    }
+    put_char(l, ']');
+}
+
+static void key_axis(struct line *l, const struct op *op)
+{
+    put_key(l, "axis");
+    if (op->has_axis && !op->all_axes)
+        put_count(l, (uint64_t)op->axis);
+    else
+        put_text(l, "null");
+}
+
+/* X of design 7. */
+static void put_math(struct line *l, const struct op *op)
+{
+    key_word(l, "op", math_rows[op->math].name);
+    key_tensors(l, "input_addrs", op, put_address);
+    key_tensors(l, "input_shapes", op, put_its_shape);
+    key_tensors(l, "input_spaces", op, put_its_space);
+    key_tensors(l, "input_dtypes", op, put_its_dtype);
+    key_scalars(l, op->in, op->n_in);
+    key_count(l, "dst_addr", op->out.address);
+    key_space(l, "dst_space", op->out.space);
+    key_shape(l, "shape_out", &op->out.shape);
+    key_dtype(l, "dtype", op->out.dtype);
+    key_axis(l, op);
+    key_bool(l, "keepdims", op->keepdims);
+    key_tensors(l, "input_snapshots", op, put_snapshot);
+}
+
+static void put_composite(struct line *l, const struct op *op)
+{
+    key_count(l, "out_addr", op->out.address);
+    key_count(l, "out_nbytes", tensor_bytes(&op->out));
+    key_counts(l, "tile", op->tile, 3);
+    key_count(l, "tokens", op->tokens);
+}
+
+/* Its tensor operand; NULL: it has none. */
+static const struct op_tensor *tensor_of(const struct op_epilogue *e)
+{
+    for (uint32_t i = 0; i < e->n_operands; i++)
+        if (!e->operand[i].is_scalar)
+            return &e->operand[i];
+    return NULL;
+}
+
+static void key_null(struct line *l, const char *key)
+{
+    put_key(l, key);
+    put_text(l, "null");
+}
+
+static void put_epilogue(struct line *l, const struct op_epilogue *e)
+{
+    const struct op_tensor *t = tensor_of(e);
+
+    put_comma(l);
+    put_char(l, '{');
+    key_word(l, "op", math_rows[e->math].name);
+    key_scalars(l, e->operand, e->n_operands);
+    if (t) {
+        key_count(l, "input_addr", t->address);
+        key_space(l, "input_space", t->space);
+        key_shape(l, "input_shape", &t->shape);
+        key_dtype(l, "input_dtype", t->dtype);
+    } else {
+        key_null(l, "input_addr");
+        key_null(l, "input_space");
+        key_null(l, "input_shape");
+        key_null(l, "input_dtype");
+    }
+    put_char(l, '}');
+}
+
+static void put_composite_gemm(struct line *l, const struct op *op)
+{
+    key_word(l, "op", "gemm");
+    put_composite(l, op);
+    put_key(l, "epilogue");
+    put_char(l, '[');
+    for (uint32_t i = 0; i < op->n_epilogues; i++)
+        put_epilogue(l, &op->epilogue[i]);
+    put_char(l, ']');
+    put_gemm(l, op);
+}
+
+static void put_compute(struct line *l, const struct op *op)
+{
+    key_ns(l, "t_issue", op->t_issue_fs);
+    if (op->kind == OP_GEMM && op->composite) {
+        put_composite_gemm(l, op);
+    } else if (op->kind == OP_GEMM) {
+        put_gemm(l, op);
+    } else {
+        if (op->composite)
+            put_composite(l, op);
+        put_math(l, op);
+    }
+}
+
+static const char *const stage_names[] = {"DMA_READ", "DMA_WRITE", "FETCH",
+                                          "GEMM",     "MATH",      "STORE"};
+
+static void put_stage(struct line *l, const struct op_token *t)
+{
+    switch ((enum op_stage)t->stage) {
+    case STAGE_DMA_READ:
+        key_count(l, "operand", t->operand);
+        key_space(l, "src_space", t->space);
+        key_count(l, "src_addr", t->address);
+        key_count(l, "nbytes", t->nbytes);
+        break;
+    case STAGE_DMA_WRITE:
+        key_space(l, "dst_space", t->space);
+        key_count(l, "dst_addr", t->address);
+        key_count(l, "nbytes", t->nbytes);
+        break;
+    case STAGE_FETCH:
+    case STAGE_STORE:
+        key_count(l, "nbytes", t->nbytes);
+        break;
+    case STAGE_GEMM:
+        key_count(l, "m", t->m);
+        key_count(l, "k", t->k);
+        key_count(l, "n", t->n);
+        break;
+    case STAGE_MATH:
+        key_word(l, "op", math_rows[t->math].name);
+        key_count(l, "elements", t->elements);
+        break;
+    case STAGE_COMMAND: /* has a record of its own kind */
+        break;
+    }
+}
+
+static void put_token(struct line *l, const struct op_token *t)
+{
+    key_word(l, "stage_type", stage_names[t->stage]);
+    key_count(l, "parent", t->parent);
+    key_count(l, "token", t->token);
+    key_counts(l, "tile", t->tile, 3);
+    put_stage(l, t);
+}
+
+/* -- records -------------------------------------------------------------------------------- */
+
+/* A record, unpacked. */
+struct entry {
+    const struct record *record;
+    union {
+        struct op op;
+        struct op_token token;
+    };
+};
+
+static void unpack(const struct record *r, const unsigned char *chunk, struct entry *e)
+{
+    e->record = r;
+    if (record_is_token(r))
+        op_token_unpack(r, chunk, &e->token);
+    else
+        op_unpack(r, chunk, &e->op);
+}
+
+static void entry_unpack(const struct op_log *log, const struct chunk *c, uint32_t i,
+                         struct entry *e)
+{
+    unpack(&chunk_records(log, c)[i], chunk_bytes(log, c), e);
+}
+
+static enum node_kind component_of(const struct entry *e)
+{
+    static const uint8_t of_stage[] = {
+        [STAGE_DMA_READ] = NODE_PE_DMA,      [STAGE_DMA_WRITE] = NODE_PE_DMA,
+        [STAGE_FETCH] = NODE_PE_FETCH_STORE, [STAGE_GEMM] = NODE_PE_GEMM,
+        [STAGE_MATH] = NODE_PE_MATH,         [STAGE_STORE] = NODE_PE_FETCH_STORE,
+    };
+
+    if (record_is_token(e->record))
+        return of_stage[e->token.stage];
+    if (e->op.kind == OP_DMA_READ || e->op.kind == OP_DMA_WRITE)
+        return NODE_PE_DMA;
+    if (e->op.composite)
+        return NODE_PE_SCHEDULER;
+    return e->op.kind == OP_GEMM ? NODE_PE_GEMM : NODE_PE_MATH;
+}
+
+static void name_component(const struct kb_topology *t, const struct entry *e,
+                           char name[KB_NODE_BYTES])
+{
+    uint32_t pe = e->record->pe;
+
+    name_cube_node(t, pe / t->pes,
+                   t->first_pe_node + pe % t->pes * PE_NODES + component_of(e) - NODE_PE_CPU, name);
+}
+
+static void put_component(struct line *l, const struct kb_topology *t, const struct entry *e)
+{
+    char name[KB_NODE_BYTES];
+
+    name_component(t, e, name);
+    put_text(l, name);
+}
+
+static const char *kind_of(const struct entry *e)
+{
+    static const char *const names[] = {"memory", "memory", "gemm", "math"};
+
+    return record_is_token(e->record) ? "unknown" : names[e->op.kind];
+}
+
+static void put_op_name(struct line *l, const struct entry *e)
+{
+    const struct op *op = &e->op;
+
+    if (record_is_token(e->record)) {
+        put_text(l, "TileToken/");
+        put_text(l, stage_names[e->token.stage]);
+    } else if (op->ipcq) {
+        put_text(l, "ipcq_copy");
+    } else if (op->kind == OP_DMA_READ || op->kind == OP_DMA_WRITE) {
+        put_text(l, op->kind == OP_DMA_READ ? "dma_read" : "dma_write");
+    } else if (op->composite) {
+        put_text(l, op->kind == OP_GEMM ? "composite_gemm" : "composite_math");
+    } else if (op->kind == OP_GEMM) {
+        put_text(l, "gemm_");
+        put_text(l, kb_dtype_name((kb_dtype)op->in[0].dtype));
+    } else {
+        put_text(l, math_rows[op->math].name);
+    }
+}
+
+static void put_params(struct line *l, const struct entry *e)
+{
+    bool is_token = record_is_token(e->record);
+    const char *region = is_token ? e->token.region : e->op.region;
+
+    put_char(l, '{');
+    if (is_token)
+        put_token(l, &e->token);
+    else if (e->op.kind == OP_DMA_READ)
+        put_dma_read(l, &e->op);
+    else if (e->op.ipcq)
+        put_ipcq_copy(l, &e->op);
+    else if (e->op.kind == OP_DMA_WRITE)
+        put_dma_write(l, &e->op);
+    else
+        put_compute(l, &e->op);
+    if (region) {
+        put_key(l, "region");
+        put_string(l, region);
+    }
+    put_char(l, '}');
+}
+
+static void put_depends(struct line *l, const struct entry *e)
+{
+    if (record_is_token(e->record))
+        put_text(l, "[]");
+    else
+        put_counts(l, op_ids_list(&e->op.depends), e->op.depends.n);
+}
+
+static void put_json(struct line *l, const struct kb_topology *t, const struct entry *e)
+{
+    put_char(l, '{');
+    key_count(l, "op_id", e->record->id);
+    key_ns(l, "t_start", e->record->start_fs);
+    key_ns(l, "t_end", e->record->end_fs);
+    put_key(l, "component_id");
+    put_char(l, '"');
+    put_component(l, t, e);
+    put_char(l, '"');
+    key_word(l, "op_kind", kind_of(e));
+    put_key(l, "op_name");
+    put_char(l, '"');
+    put_op_name(l, e);
+    put_char(l, '"');
+    put_key(l, "params");
+    put_params(l, e);
+    put_key(l, "dependency_ids");
+    put_depends(l, e);
+    put_text(l, "}\n");
+}
+
+/* -- parts of a record ---------------------------------------------------------------------- */
+
+void op_log_component(const struct op_log *log, const struct record *r, const unsigned char *chunk,
+                      char name[KB_NODE_BYTES])
+{
+    struct entry e;
+
+    unpack(r, chunk, &e);
+    name_component(log->topo, &e, name);
+}
+
+/* What put() makes of the record, as a text of its own; NULL: no memory. */
+static char *text_of(const struct record *r, const unsigned char *chunk,
+                     void (*put)(struct line *l, const struct entry *e))
+{
+    struct line l = {.text = malloc(LINE_FIRST), .cap = LINE_FIRST};
+    struct entry e;
+
+    if (!l.text)
+        return NULL;
+    unpack(r, chunk, &e);
+    put(&l, &e);
+    put_char(&l, '\0');
+    if (!l.failed)
+        return l.text;
+    free(l.text);
+    return NULL;
+}
+
+bool op_log_name(const struct record *r, const unsigned char *chunk, char name[32])
+{
+    char *text = text_of(r, chunk, put_op_name);
+
+    if (!text)
+        return false;
+    snprintf(name, 32, "%s", text);
+    free(text);
+    return true;
+}
+
+char *op_log_params(const struct record *r, const unsigned char *chunk)
+{
+    return text_of(r, chunk, put_params);
+}
+
+/* What stands in the line from `from` on becomes one field. RFC 4180 */
+static void quote(struct line *l, size_t from)
+{
+    size_t n = l->n - from, quotes = 2;
+    char *to, *p;
+
+    for (size_t i = 0; i < n; i++)
+        quotes += l->text[from + i] == '"';
+    for (size_t room = 0; room < quotes && !l->failed; room++)
+        put_char(l, '"');
+    if (l->failed)
+        return;
+    to = l->text + l->n;
+    p = l->text + from + n;
+    *--to = '"';
+    while (p > l->text + from) {
+        *--to = *--p;
+        if (*p == '"')
+            *--to = '"';
+    }
+    *--to = '"';
+}
+
+static void put_csv(struct line *l, const struct kb_topology *t, const struct entry *e)
+{
+    size_t from;
+
+    put_count(l, e->record->id);
+    put_char(l, ',');
+    put_ns(l, e->record->start_fs);
+    put_char(l, ',');
+    put_ns(l, e->record->end_fs);
+    put_char(l, ',');
+    put_component(l, t, e);
+    put_char(l, ',');
+    put_text(l, kind_of(e));
+    put_char(l, ',');
+    put_op_name(l, e);
+    put_char(l, ',');
+    from = l->n;
+    put_params(l, e);
+    quote(l, from);
+    put_char(l, ',');
+    from = l->n;
+    put_depends(l, e);
+    quote(l, from);
+    put_char(l, '\n');
+}
+
+/* -- order ---------------------------------------------------------------------------------- */
+
+/* Where the next record of a chunk stands among those of all. */
+struct head {
+    int64_t start_fs, end_fs;
+    uint32_t id, chunk;
+};
+
+/*
+ * Chunks are merged by a heap of their next records. A chunk is sorted when its earliest start is
+ * reached and forgotten after its last record, so that 4 bytes a record are needed for those few
+ * chunks whose times overlap, and no more.
+ */
+struct merge {
+    struct op_log *log;
+    struct head *heap; /* owned */
+    uint32_t **order;  /* owned, [chunk]: its records in order; NULL: not sorted yet, or done */
+    uint32_t *next;    /* owned, [chunk] */
+    uint32_t n;
+};
+
+static bool head_before(const struct head *a, const struct head *b)
+{
+    if (a->start_fs != b->start_fs)
+        return a->start_fs < b->start_fs;
+    if (a->end_fs != b->end_fs)
+        return a->end_fs < b->end_fs;
+    return a->id != b->id ? a->id < b->id : a->chunk < b->chunk;
+}
+
+static int by_time(const void *a, const void *b, void *arg)
+{
+    const struct record *records = arg;
+    uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+    const struct record *x = &records[i], *y = &records[j];
+
+    if (x->start_fs != y->start_fs)
+        return x->start_fs < y->start_fs ? -1 : 1;
+    if (x->end_fs != y->end_fs)
+        return x->end_fs < y->end_fs ? -1 : 1;
+    if (x->id != y->id)
+        return x->id < y->id ? -1 : 1;
+    return i < j ? -1 : i > j;
+}
+
+/* The first of the heap has changed to something later, or gone. */
+static void sift(struct merge *m)
+{
+    struct head moved = m->heap[0];
+    uint32_t i = 0;
+
+    for (uint32_t child = 1; child < m->n; child = 2 * i + 1) {
+        if (child + 1 < m->n && head_before(&m->heap[child + 1], &m->heap[child]))
+            child++;
+        if (!head_before(&m->heap[child], &moved))
+            break;
+        m->heap[i] = m->heap[child];
+        i = child;
+    }
+    m->heap[i] = moved;
+}
+
+/* Chunks that begin with what comes before all their records. */
+static bool merge_begin(struct merge *m, struct op_log *log)
+{
+    uint32_t n = log->n_chunks ? log->n_chunks : 1;
+
+    *m = (struct merge){.log = log};
+    m->heap = malloc(n * sizeof *m->heap);
+    m->order = calloc(n, sizeof *m->order);
+    m->next = calloc(n, sizeof *m->next);
+    if (!m->heap || !m->order || !m->next)
+        return false;
+    for (uint32_t i = 0; i < log->n_chunks; i++) {
+        struct head new = {log->chunks[i].first_fs, INT64_MIN, 0, i};
+        uint32_t at = m->n++;
+
+        for (; at > 0 && head_before(&new, &m->heap[(at - 1) / 2]); at = (at - 1) / 2)
+            m->heap[at] = m->heap[(at - 1) / 2];
+        m->heap[at] = new;
+    }
+    return true;
+}
+
+static void merge_end(struct merge *m)
+{
+    for (uint32_t i = 0; m->order && i < m->log->n_chunks; i++)
+        free(m->order[i]);
+    free(m->order);
+    free(m->next);
+    free(m->heap);
+}
+
+static bool sort_chunk(struct merge *m, uint32_t chunk)
+{
+    const struct chunk *c = &m->log->chunks[chunk];
+    uint32_t *order = malloc(c->n * sizeof *order);
+
+    if (!order)
+        return false;
+    for (uint32_t i = 0; i < c->n; i++)
+        order[i] = i;
+    qsort_r(order, c->n, sizeof *order, by_time, (void *)(uintptr_t)chunk_records(m->log, c));
+    m->order[chunk] = order;
+    return true;
+}
+
+/* Pages of the file that are read no more need not stay in memory. */
+static void forget_chunk(struct merge *m, uint32_t chunk)
+{
+    const struct chunk *c = &m->log->chunks[chunk];
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), from = (c->at + page - 1) / page * page;
+
+    free(m->order[chunk]);
+    m->order[chunk] = NULL;
+    if (!c->memory && c->at + c->bytes > from)
+        madvise(m->log->map + from, c->at + c->bytes - from, MADV_DONTNEED);
+}
+
+/* The heap's first becomes its chunk's next record, if there is one. */
+static void advance(struct merge *m)
+{
+    uint32_t chunk = m->heap[0].chunk;
+    const struct chunk *c = &m->log->chunks[chunk];
+
+    if (m->next[chunk] < c->n) {
+        const struct record *r = &chunk_records(m->log, c)[m->order[chunk][m->next[chunk]]];
+
+        m->heap[0] = (struct head){r->start_fs, r->end_fs, r->id, chunk};
+    } else {
+        forget_chunk(m, chunk);
+        m->heap[0] = m->heap[--m->n];
+    }
+    sift(m);
+}
+
+/* Calls `each` for every record in order until it returns false. False: that, or no memory. */
+static bool merge_run(struct merge *m, bool (*each)(void *arg, const struct entry *e), void *arg)
+{
+    struct entry e;
+
+    while (m->n > 0) {
+        uint32_t chunk = m->heap[0].chunk;
+
+        if (m->order[chunk]) {
+            entry_unpack(m->log, &m->log->chunks[chunk], m->order[chunk][m->next[chunk]++], &e);
+            if (!each(arg, &e))
+                return false;
+        } else if (!sort_chunk(m, chunk)) {
+            return false;
+        }
+        advance(m);
+    }
+    return true;
+}
+
+/* -- export --------------------------------------------------------------------------------- */
+
+struct export
+{
+    const struct kb_topology *topo;
+    enum op_format format;
+    struct line line;
+    FILE *out;
+    int error; /* errno of a write that failed */
+};
+
+static bool write_line(struct export *x)
+{
+    if (!x->line.failed && fwrite(x->line.text, 1, x->line.n, x->out) != x->line.n)
+        x->error = errno ? errno : EIO;
+    x->line.n = 0;
+    return !x->line.failed && !x->error;
+}
+
+static bool write_entry(void *arg, const struct entry *e)
+{
+    struct export *x = arg;
+
+    if (x->format == OP_CSV)
+        put_csv(&x->line, x->topo, e);
+    else
+        put_json(&x->line, x->topo, e);
+    return write_line(x);
+}
+
+/* The same first line as all our JSON lines have. */
+static bool write_header(struct export *x, const char *command_line, uint64_t seed)
+{
+    struct line *l = &x->line;
+
+    if (x->format == OP_CSV) {
+        put_text(l, "op_id,t_start,t_end,component_id,op_kind,op_name,params,dependency_ids\n");
+        return write_line(x);
+    }
+    put_char(l, '{');
+    key_word(l, "schema", "kernbench.oplog/1");
+    put_key(l, "topology");
+    put_char(l, '{');
+    put_key(l, "name");
+    put_string(l, x->topo->name);
+    put_key(l, "hash");
+    put_string(l, x->topo->hash);
+    put_key(l, "config");
+    put_string(l, x->topo->config);
+    put_char(l, '}');
+    put_key(l, "version");
+    put_string(l, KB_VERSION);
+    if (command_line) {
+        put_key(l, "command");
+        put_string(l, command_line);
+        put_key(l, "seed");
+        put_count(l, seed);
+    }
+    put_text(l, "}\n");
+    return write_line(x);
+}
+
+static kb_status no_memory(kb_error *why)
+{
+    end_error(why, "out of memory while the op log was written");
+    return KB_NO_MEMORY;
+}
+
+kb_status op_log_export(struct op_log *log, enum op_format format, const char *command_line,
+                        uint64_t seed, FILE *out, kb_error *why)
+{
+    struct export x = {.topo = log->topo, .format = format, .out = out};
+    struct merge m = {0};
+    bool ok;
+
+    if (log->status != KB_OK)
+        return op_log_error(log, why);
+    x.line.text = malloc(LINE_FIRST);
+    x.line.cap = LINE_FIRST;
+    ok = x.line.text && merge_begin(&m, log) && write_header(&x, command_line, seed) &&
+         merge_run(&m, write_entry, &x);
+    merge_end(&m);
+    free(x.line.text);
+    if (ok && fflush(out) != 0)
+        x.error = errno;
+    if (x.error) {
+        end_error(why, "cannot write the op log: %s", strerror(x.error));
+        return KB_FILE_ERROR;
+    }
+    return ok ? KB_OK : no_memory(why);
+}

@@ -1,0 +1,786 @@
+/* race.c -- accesses of PEs to the same bytes that nothing orders: who has seen what, and races. */
+#include "record/race.h"
+#include "machine/address.h"
+#include "machine/endpoint.h"
+#include "kernels/kernel.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { HASH_ROWS = 4096, N_SITES = 256 };
+
+/* What a PE had seen when it did its part, and up to which piece of the queue that counts. */
+struct seen {
+    uint64_t end;
+    struct vclock *seen; /* owned */
+    struct seen *next;
+};
+
+/* From the oldest on. */
+struct seen_list {
+    struct seen *first, *last;
+};
+
+/* A queue from one PE to another: pieces are counted from 0. */
+struct channel {
+    uint32_t from, to, tag;
+    uint64_t sent, received;   /* pieces that were asked for */
+    struct seen_list sends;    /* not yet seen by the receiver */
+    struct seen_list receives; /* that free slots which the sender may still need */
+    struct channel *next;      /* of the same hash */
+};
+
+/* One turn of a barrier. Counted. */
+struct meeting {
+    const void *key;
+    uint32_t refs;
+    size_t arrived;
+    struct vclock *all;    /* owned */
+    struct vclock *before; /* owned; what the first had from the barrier before */
+    struct meeting *next;
+};
+
+/* An element that atomics add to. */
+struct element {
+    uint64_t address, nbytes;
+    struct vclock *seen; /* owned */
+    struct element *next;
+};
+
+/* Accesses that go on until a tensor is waited for; of a receive also what it brings. */
+struct open {
+    uint32_t pe;
+    uint64_t tensor;
+    struct access *access; /* owned, one beside the other */
+    struct channel *from;  /* NULL: no receive */
+    uint64_t end;          /* its pieces end before this one */
+    struct open *next;
+};
+
+/* A PE. */
+struct racer {
+    struct vclock *seen; /* owned; of itself what others may have seen */
+    struct vclock *met;  /* owned; what its last barrier has brought */
+    bool learned;        /* more than that, of others */
+    uint32_t clock;      /* of what it does now */
+    bool touches;        /* it has had accesses */
+    /* What the synchronous command lets it see that has not ended yet. */
+    struct channel *sends, *receives; /* up to piece `end` */
+    uint64_t end;
+    struct meeting *meets; /* counted */
+};
+
+/* A pair of lines, in the order of `a` and `b`, and how it was first found. */
+struct pair {
+    struct kb_race race;
+    uint32_t site[2];
+    enum access_kind kind[2];
+    uint64_t last; /* the access that last came upon it */
+    struct pair *next;
+};
+
+struct race {
+    const struct kb_topology *topo;
+    uint32_t n_pes, n_memories, level;
+    const char *kernel;
+    size_t n_running;
+    struct racer *pes;        /* owned; [PE] */
+    struct shadow **memories; /* owned; [packed] */
+    struct vclock *floor;     /* owned: all have seen so much */
+    uint64_t floors;
+
+    struct channel *channels[HASH_ROWS];
+    struct meeting *meetings[HASH_ROWS]; /* that wait for members */
+    struct element *elements[HASH_ROWS];
+    struct open *opens[HASH_ROWS];
+
+    struct site *sites[N_SITES];
+    uint32_t n_sites;
+    struct pair *pairs[N_SITES];
+    struct pair **found; /* owned; in the order in which they were */
+    size_t n_found, found_cap;
+    uint64_t n_accesses;
+    bool no_memory; /* for a pair */
+};
+
+static uint32_t hash(uint64_t a, uint64_t b)
+{
+    uint64_t h = (a * UINT64_C(0x9e3779b97f4a7c15) ^ b) * UINT64_C(0xbf58476d1ce4e5b9);
+
+    return (uint32_t)(h >> 52);
+}
+
+/* -- begin and end -------------------------------------------------------------------------- */
+
+struct race *race_new(const struct kb_topology *topo)
+{
+    struct race *r = calloc(1, sizeof *r);
+
+    if (!r)
+        return NULL;
+    r->topo = topo;
+    r->n_pes = sim_cubes(topo) * topo->pes;
+    r->n_memories = sim_cubes(topo) << topo->unit_bits;
+    r->level = vclock_level(r->n_pes);
+    r->floors = 1;
+    r->pes = calloc(r->n_pes, sizeof(struct racer));
+    r->memories = calloc(r->n_memories, sizeof(struct shadow *));
+    if (!r->pes || !r->memories) {
+        race_free(r);
+        return NULL;
+    }
+    return r;
+}
+
+static void seen_list_clear(struct seen_list *l)
+{
+    while (l->first) {
+        struct seen *next = l->first->next;
+
+        vclock_drop(l->first->seen);
+        free(l->first);
+        l->first = next;
+    }
+    l->last = NULL;
+}
+
+static void meeting_drop(struct meeting *m)
+{
+    if (!m || --m->refs)
+        return;
+    vclock_drop(m->all);
+    vclock_drop(m->before);
+    free(m);
+}
+
+static void open_free(struct open *o)
+{
+    while (o->access) {
+        struct access *x = o->access;
+
+        o->access = x->beside;
+        access_drop(x);
+    }
+    free(o);
+}
+
+/* One row of each table. */
+static void clear_rows(struct race *r, int i)
+{
+    while (r->channels[i]) {
+        struct channel *c = r->channels[i];
+
+        r->channels[i] = c->next;
+        seen_list_clear(&c->sends);
+        seen_list_clear(&c->receives);
+        free(c);
+    }
+    while (r->meetings[i]) {
+        struct meeting *m = r->meetings[i];
+
+        r->meetings[i] = m->next;
+        meeting_drop(m);
+    }
+    while (r->elements[i]) {
+        struct element *e = r->elements[i];
+
+        r->elements[i] = e->next;
+        vclock_drop(e->seen);
+        free(e);
+    }
+    while (r->opens[i]) {
+        struct open *o = r->opens[i];
+
+        r->opens[i] = o->next;
+        open_free(o);
+    }
+}
+
+/* All but what was found. */
+static void clear(struct race *r)
+{
+    for (uint32_t i = 0; i < HASH_ROWS; i++)
+        clear_rows(r, (int)i);
+    for (uint32_t i = 0; r->memories && i < r->n_memories; i++) {
+        shadow_free(r->memories[i]);
+        r->memories[i] = NULL;
+    }
+    for (uint32_t i = 0; r->pes && i < r->n_pes; i++) {
+        vclock_drop(r->pes[i].seen);
+        vclock_drop(r->pes[i].met);
+        meeting_drop(r->pes[i].meets);
+        r->pes[i] = (struct racer){.clock = 1, .touches = r->pes[i].touches};
+    }
+    vclock_drop(r->floor);
+    r->floor = NULL;
+    r->floors = 1;
+}
+
+void race_free(struct race *r)
+{
+    if (!r)
+        return;
+    clear(r);
+    for (size_t i = 0; i < r->n_found; i++)
+        free(r->found[i]);
+    for (int i = 0; i < N_SITES; i++)
+        while (r->sites[i]) {
+            struct site *next = r->sites[i]->next;
+
+            free(r->sites[i]);
+            r->sites[i] = next;
+        }
+    free(r->found);
+    free(r->pes);
+    free(r->memories);
+    free(r);
+}
+
+void race_launch(struct race *r, const char *kernel, size_t n)
+{
+    clear(r);
+    r->kernel = kernel;
+    r->n_running = n;
+}
+
+/* -- who has seen what ---------------------------------------------------------------------- */
+
+static bool seen_add(struct seen_list *l, uint64_t end, struct vclock *seen)
+{
+    struct seen *x = malloc(sizeof *x);
+
+    if (!x)
+        return false;
+    *x = (struct seen){.end = end, .seen = vclock_keep(seen)};
+    if (l->last)
+        l->last->next = x;
+    else
+        l->first = x;
+    l->last = x;
+    return true;
+}
+
+/* Forgets what ends before piece `i`, or with it. */
+static void seen_skip(struct seen_list *l, uint64_t i)
+{
+    while (l->first && l->first->end <= i) {
+        struct seen *x = l->first;
+
+        l->first = x->next;
+        if (!l->first)
+            l->last = NULL;
+        vclock_drop(x->seen);
+        free(x);
+    }
+}
+
+/* What the PE has done so far is to be seen by others: p->seen is what they are given. */
+static bool tell(struct race *r, uint32_t pe)
+{
+    struct racer *p = &r->pes[pe];
+
+    return vclock_set(&p->seen, r->level, pe, p->clock++);
+}
+
+/* It comes to see what others have. */
+static bool learn(struct racer *p, struct vclock *seen)
+{
+    p->learned = true;
+    return vclock_join(&p->seen, seen);
+}
+
+/* NULL: no memory. */
+static struct channel *find_channel(struct race *r, uint32_t from, uint32_t to, uint32_t tag)
+{
+    struct channel **row = &r->channels[hash((uint64_t)from << 32 | to, tag)], *c = *row;
+
+    while (c && (c->from != from || c->to != to || c->tag != tag))
+        c = c->next;
+    if (c)
+        return c;
+    c = calloc(1, sizeof *c);
+    if (!c)
+        return NULL;
+    c->from = from;
+    c->to = to;
+    c->tag = tag;
+    c->next = *row;
+    return *row = c;
+}
+
+bool race_send(struct race *r, uint32_t from, uint32_t to, uint32_t tag, uint32_t pieces)
+{
+    struct channel *c = find_channel(r, from, to, tag);
+    struct racer *p = &r->pes[from];
+
+    if (!c || !tell(r, from))
+        return false;
+    c->sent += pieces;
+    p->sends = c;
+    p->end = c->sent;
+    return seen_add(&c->sends, c->sent, p->seen);
+}
+
+/* The slot of the send's last piece was freed by the receive of the piece `slots` before it. */
+static bool sent(struct race *r, struct racer *p)
+{
+    struct channel *c = p->sends;
+    uint32_t slots = r->topo->pe.ipcq_slots;
+
+    p->sends = NULL;
+    if (p->end <= slots)
+        return true;
+    seen_skip(&c->receives, p->end - 1 - slots);
+    return !c->receives.first || learn(p, c->receives.first->seen);
+}
+
+/* All pieces before `end` have been received; perhaps later ones, too, and they are the first then.
+ */
+static bool received(struct racer *p, struct channel *c, uint64_t end)
+{
+    seen_skip(&c->sends, end - 1);
+    return !c->sends.first || learn(p, c->sends.first->seen);
+}
+
+/* All that it has seen is in what they have seen together. */
+static void has_met(struct racer *p)
+{
+    struct meeting *m = p->meets;
+
+    vclock_drop(p->seen);
+    vclock_drop(p->met);
+    p->seen = vclock_keep(m->all);
+    p->met = vclock_keep(m->all);
+    p->learned = false;
+    p->meets = NULL;
+    meeting_drop(m);
+}
+
+bool race_goes_on(struct race *r, uint32_t pe)
+{
+    struct racer *p = &r->pes[pe];
+    struct channel *receives = p->receives;
+
+    p->receives = NULL;
+    if (p->sends)
+        return sent(r, p);
+    if (receives)
+        return received(p, receives, p->end);
+    if (p->meets)
+        has_met(p);
+    return true;
+}
+
+/* A turn of a barrier that is not complete; NULL: no memory. */
+static struct meeting *find_meeting(struct race *r, const void *key)
+{
+    struct meeting **row = &r->meetings[hash((uintptr_t)key, 0)], *m = *row;
+
+    while (m && m->key != key)
+        m = m->next;
+    if (m)
+        return m;
+    m = calloc(1, sizeof *m);
+    if (!m)
+        return NULL;
+    m->key = key;
+    m->refs = 1;
+    m->next = *row;
+    return *row = m;
+}
+
+/* All have come: whoever comes next begins another turn. */
+static void complete(struct race *r, struct meeting *m)
+{
+    struct meeting **link = &r->meetings[hash((uintptr_t)m->key, 0)];
+
+    while (*link != m)
+        link = &(*link)->next;
+    *link = m->next;
+    if (m->arrived == r->n_running) {
+        vclock_drop(r->floor);
+        r->floor = vclock_keep(m->all);
+        r->floors++;
+    }
+    meeting_drop(m);
+}
+
+/*
+ * Adds what a PE has seen. Where all come from the same barrier, and have met nobody since, that is
+ * one count; a join would pass through all that those before have added.
+ */
+static bool add_member(struct race *r, struct meeting *m, uint32_t pe)
+{
+    struct racer *p = &r->pes[pe];
+
+    if (m->arrived == 0) {
+        m->all = vclock_keep(p->seen);
+        m->before = vclock_keep(p->met);
+        return true;
+    }
+    if (!p->learned && p->met == m->before)
+        return vclock_set(&m->all, r->level, pe, p->clock - 1);
+    return vclock_join(&m->all, p->seen);
+}
+
+bool race_meet(struct race *r, uint32_t pe, const void *key, size_t n)
+{
+    struct meeting *m = find_meeting(r, key);
+    struct racer *p = &r->pes[pe];
+
+    if (!m || !tell(r, pe) || !add_member(r, m, pe))
+        return false;
+    m->refs++;
+    p->meets = m;
+    if (++m->arrived == n)
+        complete(r, m);
+    return true;
+}
+
+/* -- races ---------------------------------------------------------------------------------- */
+
+/* NULL: no memory. */
+static const struct site *find_site(struct race *r, const char *call, tl_here here)
+{
+    struct site **row = &r->sites[(uint32_t)here.line % N_SITES], *s = *row;
+
+    while (s && (s->line != here.line || strcmp(s->call, call) != 0 ||
+                 (s->file != here.file && strcmp(s->file, here.file) != 0)))
+        s = s->next;
+    if (s)
+        return s;
+    s = malloc(sizeof *s);
+    if (!s)
+        return NULL;
+    *s = (struct site){call, here.file, here.line, r->n_sites++, *row};
+    return *row = s;
+}
+
+static kb_race_access public_access(const struct race *r, const struct access *x)
+{
+    return (kb_race_access){.kernel = r->kernel,
+                            .call = x->site->call,
+                            .file = x->site->file,
+                            .line = x->site->line,
+                            .pe = x->pe,
+                            .op_id = x->op,
+                            .issue_fs = x->issue_fs,
+                            .writes = x->kind != ACCESS_READ,
+                            .atomic = x->kind == ACCESS_ATOMIC};
+}
+
+static bool is_before(const struct access *a, const struct access *b)
+{
+    return a->issue_fs != b->issue_fs ? a->issue_fs < b->issue_fs : a->pe < b->pe;
+}
+
+/* The bytes of [first, end) and around it that both touch. */
+static void set_bytes(kb_race *race, const struct access *a, const struct access *b, uint64_t first,
+                      uint64_t end)
+{
+    if (!a->strided && !b->strided) {
+        first = a->first > b->first ? a->first : b->first;
+        end = a->end < b->end ? a->end : b->end;
+    }
+    race->address = first;
+    race->nbytes = end - first;
+}
+
+static struct pair *pair_new(struct race *r, const struct access *a, const struct access *b,
+                             uint64_t first, uint64_t end)
+{
+    struct pair *p = calloc(1, sizeof *p), **moved = r->found;
+    bool in_order = is_before(a, b);
+    uint32_t memory;
+
+    if (r->n_found == r->found_cap) {
+        r->found_cap = r->found_cap ? 2 * r->found_cap : 16;
+        moved = realloc(r->found, r->found_cap * sizeof(struct pair *));
+    }
+    r->found = moved ? moved : r->found;
+    if (!p || !moved) {
+        free(p);
+        return NULL;
+    }
+    p->race.first = public_access(r, in_order ? a : b);
+    p->race.second = public_access(r, in_order ? b : a);
+    set_bytes(&p->race, a, b, first, end);
+    if (address_find(r->topo, p->race.address, &memory, &p->race.offset))
+        p->race.memory = end_unpack_memory(r->topo, memory);
+    return r->found[r->n_found++] = p;
+}
+
+/* The pair of lines that two accesses are of; NULL: no memory. */
+static struct pair *find_pair(struct race *r, const struct access *a, const struct access *b,
+                              uint64_t first, uint64_t end)
+{
+    bool turned =
+        a->site->number != b->site->number ? a->site->number > b->site->number : a->kind > b->kind;
+    const struct access *x = turned ? b : a, *y = turned ? a : b;
+    struct pair **row = &r->pairs[hash(x->site->number, y->site->number) % N_SITES], *p = *row;
+
+    while (p && (p->site[0] != x->site->number || p->site[1] != y->site->number ||
+                 p->kind[0] != x->kind || p->kind[1] != y->kind))
+        p = p->next;
+    if (p)
+        return p;
+    p = pair_new(r, a, b, first, end);
+    if (!p)
+        return NULL;
+    p->site[0] = x->site->number;
+    p->site[1] = y->site->number;
+    p->kind[0] = x->kind;
+    p->kind[1] = y->kind;
+    p->next = *row;
+    return *row = p;
+}
+
+/* One that is entered, and who does that. */
+struct entered {
+    struct race *race;
+    struct access *access;
+};
+
+static void meets(void *arg, const struct access *before, uint64_t first, uint64_t end)
+{
+    struct entered *e = arg;
+    struct pair *p = find_pair(e->race, before, e->access, first, end);
+
+    if (!p) {
+        e->race->no_memory = true;
+        return;
+    }
+    p->race.count += p->last != e->race->n_accesses;
+    p->last = e->race->n_accesses;
+}
+
+/* -- accesses ------------------------------------------------------------------------------- */
+
+/* Pieces of a strided access: the innermost axes that lie without a gap are one. */
+struct pieces {
+    uint32_t rank; /* of the axes around them */
+    uint64_t nbytes;
+};
+
+static struct pieces pieces_of(const struct strided *s)
+{
+    struct pieces p = {.rank = s->rank, .nbytes = s->elem_bytes};
+
+    while (p.rank > 0 && (s->dim[p.rank - 1] == 1 || s->stride[p.rank - 1] == (int64_t)p.nbytes))
+        p.nbytes *= (uint64_t)s->dim[--p.rank];
+    return p;
+}
+
+static uint64_t strided_span(const struct strided *s)
+{
+    uint64_t span = s->elem_bytes;
+
+    for (uint32_t i = 0; i < s->rank; i++)
+        span += (uint64_t)s->stride[i] * (uint64_t)(s->dim[i] - 1);
+    return span;
+}
+
+/* Each piece by itself, in order of elements. */
+static bool enter_strided(struct shadow **m, struct entering *e, uint64_t address,
+                          const struct strided *s)
+{
+    struct pieces p = pieces_of(s);
+    int64_t at[KB_RANK_MAX] = {0};
+    uint32_t axis = p.rank;
+    bool ok = shadow_enter(m, e, address, address + p.nbytes);
+
+    while (ok && axis > 0) {
+        axis--;
+        address += (uint64_t)s->stride[axis];
+        if (++at[axis] == s->dim[axis]) {
+            address -= (uint64_t)s->stride[axis] * (uint64_t)s->dim[axis];
+            at[axis] = 0;
+            continue;
+        }
+        axis = p.rank;
+        ok = shadow_enter(m, e, address, address + p.nbytes);
+    }
+    return ok;
+}
+
+static bool enter(struct race *r, const struct touch *x, struct access *access)
+{
+    struct racer *p = &r->pes[x->pe];
+    struct entered arg = {r, access};
+    struct entering e = {.access = access,
+                         .seen = p->seen,
+                         .floor = r->floor,
+                         .floors = r->floors,
+                         .meets = meets,
+                         .arg = &arg};
+    struct shadow **m = &r->memories[x->memory];
+    bool ok;
+
+    r->n_accesses++;
+    p->touches = true;
+    if (access->strided)
+        ok = enter_strided(m, &e, x->address, x->strided);
+    else
+        ok = shadow_enter(m, &e, access->first, access->end);
+    shadow_leave(&e);
+    return ok && !r->no_memory;
+}
+
+/* Counted once; NULL: no memory. */
+static struct access *access_new(struct race *r, const struct touch *x)
+{
+    const struct site *site = find_site(r, x->call, x->here);
+    struct access *access = site ? malloc(sizeof *access) : NULL;
+
+    if (!access)
+        return NULL;
+    *access = (struct access){.refs = 1,
+                              .pe = x->pe,
+                              .clock = r->pes[x->pe].clock,
+                              .op = x->op,
+                              .kind = x->kind,
+                              .site = site,
+                              .issue_fs = x->issue_fs,
+                              .first = x->address,
+                              .end = x->address + x->nbytes};
+    if (x->strided) {
+        access->end = x->address + strided_span(x->strided);
+        access->strided = pieces_of(x->strided).rank > 0;
+    }
+    return access;
+}
+
+/* NULL: no memory. */
+static struct open *find_open(struct race *r, uint32_t pe, uint64_t tensor)
+{
+    struct open **row = &r->opens[hash(tensor, pe)], *o = *row;
+
+    while (o && (o->pe != pe || o->tensor != tensor))
+        o = o->next;
+    if (o)
+        return o;
+    o = calloc(1, sizeof *o);
+    if (!o)
+        return NULL;
+    o->pe = pe;
+    o->tensor = tensor;
+    o->next = *row;
+    return *row = o;
+}
+
+bool race_touch(struct race *r, const struct touch *x, uint64_t tensor)
+{
+    struct access *access = access_new(r, x);
+    struct open *o = NULL;
+    bool ok = access;
+
+    if (ok && tensor != RACE_AT_ONCE) {
+        o = find_open(r, x->pe, tensor);
+        ok = o;
+    }
+    if (o) {
+        access->clock = CLOCK_OPEN;
+        access->beside = o->access;
+        access->refs++;
+        o->access = access;
+    }
+    ok = ok && enter(r, x, access);
+    if (access)
+        access_drop(access);
+    return ok;
+}
+
+bool race_receive(struct race *r, uint32_t from, uint32_t to, uint32_t tag, uint32_t pieces,
+                  uint64_t tensor)
+{
+    uint32_t slots = r->topo->pe.ipcq_slots;
+    struct channel *c = find_channel(r, from, to, tag);
+    struct racer *p = &r->pes[to];
+    struct open *o = NULL;
+
+    if (!c || !tell(r, to))
+        return false;
+    c->received += pieces;
+    if (tensor != RACE_AT_ONCE) {
+        o = find_open(r, to, tensor);
+        if (!o)
+            return false;
+        o->from = c;
+        o->end = c->received;
+    } else {
+        p->receives = c;
+        p->end = c->received;
+    }
+    if (c->sent > slots)
+        seen_skip(&c->receives, c->sent - 1 - slots);
+    return seen_add(&c->receives, c->received, p->seen);
+}
+
+bool race_waited(struct race *r, uint32_t pe, uint64_t tensor)
+{
+    struct open **link = &r->opens[hash(tensor, pe)], *o;
+    struct racer *p = &r->pes[pe];
+    bool ok;
+
+    while (*link && ((*link)->pe != pe || (*link)->tensor != tensor))
+        link = &(*link)->next;
+    o = *link;
+    if (!o)
+        return true;
+    *link = o->next;
+    for (struct access *x = o->access; x; x = x->beside)
+        x->clock = p->clock;
+    ok = !o->from || received(p, o->from, o->end);
+    open_free(o);
+    return ok;
+}
+
+bool race_atomic(struct race *r, const struct touch *x)
+{
+    struct element **row = &r->elements[hash(x->address, x->nbytes)], *e = *row;
+    struct racer *p = &r->pes[x->pe];
+
+    while (e && (e->address != x->address || e->nbytes != x->nbytes))
+        e = e->next;
+    if (!e) {
+        e = calloc(1, sizeof *e);
+        if (!e)
+            return false;
+        *e = (struct element){.address = x->address, .nbytes = x->nbytes, .next = *row};
+        *row = e;
+    }
+    if (!learn(p, e->seen) || !race_touch(r, x, RACE_AT_ONCE) || !tell(r, x->pe))
+        return false;
+    vclock_drop(e->seen);
+    e->seen = vclock_keep(p->seen);
+    return true;
+}
+
+/* -- for those who ask ---------------------------------------------------------------------- */
+
+kb_status kb_sim_check_races(kb_sim *sim, kb_error *why)
+{
+    if (sim->started || (sim->kernels && (sim->kernels->launched || sim->kernels->launch > 0)))
+        return end_error(why, "the simulation has begun, it is too late to look for races");
+    if (!sim->race)
+        sim->race = race_new(sim->topo);
+    return sim->race ? KB_OK : KB_NO_MEMORY;
+}
+
+kb_status kb_sim_races(const kb_sim *sim, void (*each)(void *arg, const kb_race *race), void *arg)
+{
+    if (!sim->race)
+        return KB_BAD_REQUEST;
+    for (size_t i = 0; i < sim->race->n_found; i++)
+        each(arg, &sim->race->found[i]->race);
+    return KB_OK;
+}
+
+kb_status kb_sim_races_checked(const kb_sim *sim, kb_races_checked *out)
+{
+    if (!sim->race)
+        return KB_BAD_REQUEST;
+    *out = (kb_races_checked){.races = sim->race->n_found, .accesses = sim->race->n_accesses};
+    for (uint32_t i = 0; i < sim->race->n_pes; i++)
+        out->pes += sim->race->pes[i].touches;
+    return KB_OK;
+}

@@ -1,0 +1,165 @@
+/* vclock.c -- what a PE has seen of all others: a count for each, in trees that share equal parts.
+ */
+#include "record/vclock.h"
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WAY_BITS = 4, WAYS = 1 << WAY_BITS };
+
+struct vclock {
+    uint32_t refs, level;
+    union {
+        uint32_t count[WAYS];      /* level 0 */
+        struct vclock *part[WAYS]; /* owned; NULL: all zeros */
+    };
+};
+
+uint32_t vclock_level(uint32_t n)
+{
+    uint32_t level = 0;
+
+    while (n > WAYS) {
+        n = (n + WAYS - 1) / WAYS;
+        level++;
+    }
+    return level;
+}
+
+static uint32_t way_of(uint32_t level, uint32_t pe)
+{
+    return pe >> (WAY_BITS * level) & (WAYS - 1);
+}
+
+uint32_t vclock_of(const struct vclock *c, uint32_t pe)
+{
+    while (c && c->level)
+        c = c->part[way_of(c->level, pe)];
+    return c ? c->count[way_of(0, pe)] : 0;
+}
+
+struct vclock *vclock_keep(struct vclock *c)
+{
+    if (c)
+        c->refs++;
+    return c;
+}
+
+void vclock_drop(struct vclock *c)
+{
+    if (!c || --c->refs)
+        return;
+    for (int i = 0; c->level && i < WAYS; i++)
+        vclock_drop(c->part[i]);
+    free(c);
+}
+
+/* All zeros; NULL: no memory. */
+static struct vclock *node_new(uint32_t level)
+{
+    size_t ways = level ? sizeof(struct vclock *[WAYS]) : sizeof(uint32_t[WAYS]);
+    struct vclock *c = calloc(1, offsetof(struct vclock, count) + ways);
+
+    if (c) {
+        c->refs = 1;
+        c->level = level;
+    }
+    return c;
+}
+
+/* *c is nobody else's, so that it may be changed. */
+static bool make_own(struct vclock **c)
+{
+    struct vclock *old = *c, *copy;
+
+    if (old->refs == 1)
+        return true;
+    copy = node_new(old->level);
+    if (!copy)
+        return false;
+    if (old->level)
+        for (int i = 0; i < WAYS; i++)
+            copy->part[i] = vclock_keep(old->part[i]);
+    else
+        memcpy(copy->count, old->count, sizeof copy->count);
+    vclock_drop(old);
+    *c = copy;
+    return true;
+}
+
+bool vclock_set(struct vclock **c, uint32_t level, uint32_t pe, uint32_t count)
+{
+    if (!*c)
+        *c = node_new(level);
+    if (!*c || !make_own(c))
+        return false;
+    if (level)
+        return vclock_set(&(*c)->part[way_of(level, pe)], level - 1, pe, count);
+    (*c)->count[way_of(0, pe)] = count;
+    return true;
+}
+
+static bool covers(const struct vclock *a, const struct vclock *b)
+{
+    for (int i = 0; i < WAYS; i++)
+        if (a->count[i] < b->count[i])
+            return false;
+    return true;
+}
+
+static void replace(struct vclock **c, struct vclock *by)
+{
+    vclock_keep(by);
+    vclock_drop(*c);
+    *c = by;
+}
+
+static bool join_counts(struct vclock **c, struct vclock *other)
+{
+    if (covers(*c, other))
+        return true;
+    if (covers(other, *c)) {
+        replace(c, other);
+        return true;
+    }
+    if (!make_own(c))
+        return false;
+    for (int i = 0; i < WAYS; i++)
+        if ((*c)->count[i] < other->count[i])
+            (*c)->count[i] = other->count[i];
+    return true;
+}
+
+/* Where one of both holds all of the join, it is that one: what is equal stays shared. */
+static bool join_parts(struct vclock **c, struct vclock *other)
+{
+    struct vclock *part[WAYS];
+    bool ok = true, is_c = true, is_other = true;
+
+    for (int i = 0; i < WAYS; i++) {
+        part[i] = vclock_keep((*c)->part[i]);
+        ok = ok && vclock_join(&part[i], other->part[i]);
+        is_c = is_c && part[i] == (*c)->part[i];
+        is_other = is_other && part[i] == other->part[i];
+    }
+    if (ok && !is_c && is_other)
+        replace(c, other);
+    ok = ok && (is_c || is_other || make_own(c));
+    for (int i = 0; i < WAYS; i++) {
+        if (ok && !is_c && !is_other)
+            replace(&(*c)->part[i], part[i]);
+        vclock_drop(part[i]);
+    }
+    return ok;
+}
+
+bool vclock_join(struct vclock **c, struct vclock *other)
+{
+    if (!other || *c == other)
+        return true;
+    if (!*c) {
+        *c = vclock_keep(other);
+        return true;
+    }
+    return other->level ? join_parts(c, other) : join_counts(c, other);
+}

@@ -1,0 +1,276 @@
+/* sweep.c -- points of a sweep: each runs on an idle machine, and leaves it idle again. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "machine/endpoint.h"
+#include "base/percentiles.h"
+#include "engine/state.h"
+#include "machine/walk.h"
+
+/* A point as the engines take it, and what each of its copies costs alone. */
+struct job {
+    kb_op op;
+    uint32_t src, dst, n;
+    uint64_t nbytes;
+    struct kb_cost cost;
+};
+
+/* Room for the latencies of a point's copies. */
+struct scratch {
+    int64_t *actual_fs; /* owned */
+    size_t cap;
+};
+
+static bool of_host(const struct job *job)
+{
+    return job->op >= KB_H2D;
+}
+
+static uint32_t writes(const struct job *job)
+{
+    return job->op == KB_WRITE || job->op == KB_H2D;
+}
+
+/* -- checks --------------------------------------------------------------------------------- */
+
+static kb_status check_sim(const struct kb_sim *s, kb_error *why)
+{
+    if (s->status != KB_OK)
+        return end_error(why, "the simulation has failed before");
+    if (s->kernels || s->host || s->traffic || s->n_txns)
+        return end_error(why, "a sweep needs a simulation of its own");
+    if (sim_counts(s))
+        return end_error(why, "a sweep has no fingerprint, and does not end early");
+    return KB_OK;
+}
+
+static kb_status make_job(const struct kb_sim *s, const kb_point *p, struct job *job, kb_error *why)
+{
+    uint32_t ends[2];
+    kb_status status = end_pack_route(s->topo, p->op, &p->src, &p->dst, ends, why);
+
+    if (status != KB_OK)
+        return status;
+    if (p->dst.kind == KB_TCM)
+        return end_error(why, "a TCM is reached by kernels only");
+    if (p->nbytes == 0 || p->nbytes > kb_memory_bytes(s->topo, &p->dst))
+        return end_error(why, "%llu bytes are none, or more than the target holds",
+                         (unsigned long long)p->nbytes);
+    if (p->inflight == 0 || p->inflight >= EV_MAX_SLOTS - 1)
+        return end_error(why, "%u transactions at once are none, or too many", p->inflight);
+    *job = (struct job){p->op,     ends[0],
+                        ends[1],   p->inflight,
+                        p->nbytes, cost_of(s->topo, &s->mask, p->op, ends[0], ends[1], p->nbytes)};
+    return KB_OK;
+}
+
+/* -- one point ------------------------------------------------------------------------------ */
+
+static bool fill(struct kb_sim *s, const struct job *job)
+{
+    if (!sim_room(s, job->n))
+        return false;
+    for (uint32_t i = 0; i < job->n; i++)
+        s->txns[i] = (struct txn){.nbytes = job->nbytes & TXN_MAX_BYTES,
+                                  .op = job->op,
+                                  .stage = TXN_WAITING,
+                                  .src = job->src,
+                                  .dst = job->dst,
+                                  .id = i,
+                                  .next = TXN_NONE};
+    s->n_txns = job->n;
+    return true;
+}
+
+static void clear_link(struct link_station *l)
+{
+    uint32_t used = l->next < l->room ? l->next : l->room;
+
+    if (used)
+        memset(l->enter_fs, 0, used * sizeof *l->enter_fs);
+    *l = (struct link_station){.enter_fs = l->enter_fs, .room = l->room};
+}
+
+/* Links with a queue that the route of `job` may have taken. */
+static void clear_links(struct kb_sim *s, const struct job *job)
+{
+    const struct kb_topology *t = s->topo;
+    struct txn_at at = walk_begin(t, job->src, job->dst, of_host(job));
+
+    for (;;) {
+        const struct segment_row *seg = &t->segments[at.segment];
+
+        for (uint32_t i = 0; i < seg->n_legs; i++) {
+            const struct leg_row *leg = &t->legs[seg->first_leg + i];
+            struct walk_edge edge = {leg->owner, leg->back, leg->link};
+
+            if (leg->owner != LINK_NONE)
+                clear_link(&s->links[walk_link(t, edge, at.cube, job->dst) ^ !writes(job)]);
+        }
+        if (seg->exit == N_EXITS)
+            return;
+        at = walk_next(t, at, job->dst, of_host(job));
+    }
+}
+
+static void clear_station(struct station *st)
+{
+    *st = (struct station){
+        .queue.head = TXN_NONE, .holder = TXN_NONE, .idle = st->idle /* as many as ever */};
+}
+
+/* Takes the copies of `job`, which have all ended, out again. */
+static void clear(struct kb_sim *s, const struct job *job)
+{
+    struct memory_station *memory = &s->memories[job->dst];
+
+    s->n_txns = s->next_row = s->n_done = 0;
+    s->started = false;
+    s->end_fs = 0;
+    s->now_fs = 0;
+    ev_queue_rewind(&s->queue);
+    *memory = (struct memory_station){.head = TXN_NONE, .holder = TXN_NONE};
+    memory->arrived = &memory->head;
+    clear_station(of_host(job) ? &s->engines[2 * dst_cube(s->topo, job->dst) + writes(job)]
+                               : &s->channels[2 * (size_t)job->src + writes(job)]);
+    if (s->links)
+        clear_links(s, job);
+}
+
+static int64_t mean(wait_sum sum, uint64_t n)
+{
+    return (int64_t)((sum + n / 2) / n);
+}
+
+/* What is the same for all copies. */
+static void set_costs(kb_point_result *r, const struct kb_cost *c)
+{
+    r->wire_fs = c->wire_fs;
+    r->overhead_fs = c->overhead_fs;
+    r->drain_fs = c->drain_fs;
+    r->response_fs = c->response_fs;
+}
+
+static double gbs(const struct job *job, int64_t makespan_fs)
+{
+    return (double)job->n * (double)job->nbytes * 1e6 / (double)makespan_fs;
+}
+
+/* A copy that is alone has nobody to wait for. */
+static void answer_alone(const struct job *job, kb_point_result *r)
+{
+    int64_t fs = kb_formula_fs(&job->cost);
+
+    *r = (kb_point_result){.count = 1,
+                           .mean_fs = fs,
+                           .p50_fs = fs,
+                           .p99_fs = fs,
+                           .max_fs = fs,
+                           .makespan_fs = fs,
+                           .gbs = gbs(job, fs)};
+    set_costs(r, &job->cost);
+}
+
+/* Terms of latency that differ from copy to copy, summed. */
+struct waits {
+    wait_sum actual, first, link, memory;
+};
+
+/* Adds up the copies, each of which has ended; false if one's terms contradict each other. */
+static bool add_up(const struct kb_sim *s, const struct job *job, int64_t *actual_fs,
+                   struct waits *w)
+{
+    const struct kb_cost *c = &job->cost;
+    int64_t way_fs = c->wire_fs + c->overhead_fs - c->memory_overhead_fs;
+    int64_t after_fs = c->memory_overhead_fs + c->drain_fs + c->response_fs;
+
+    for (uint32_t i = 0; i < job->n; i++) {
+        const struct txn *x = &s->txns[i];
+        int64_t link = x->arrive_fs - x->wait_fs - way_fs, memory = x->service_fs - x->arrive_fs;
+
+        if (x->wait_fs < 0 || link < 0 || memory < 0 || (link > 0 && !s->links))
+            return false;
+        actual_fs[i] = x->service_fs + after_fs;
+        w->actual += actual_fs[i];
+        w->first += x->wait_fs;
+        w->link += link;
+        w->memory += memory;
+    }
+    return true;
+}
+
+static void answer(const struct job *job, int64_t *actual_fs, const struct waits *w,
+                   int64_t makespan_fs, kb_point_result *r)
+{
+    samples_sort(actual_fs, job->n);
+    *r = (kb_point_result){
+        .count = job->n,
+        .mean_fs = mean(w->actual, job->n),
+        .p50_fs = actual_fs[samples_rank(job->n, 500)],
+        .p99_fs = actual_fs[samples_rank(job->n, 990)],
+        .max_fs = actual_fs[job->n - 1],
+        .makespan_fs = makespan_fs,
+        .gbs = gbs(job, makespan_fs),
+        .queue_channel_fs = of_host(job) ? 0 : mean(w->first, job->n),
+        .queue_engine_fs = of_host(job) ? mean(w->first, job->n) : 0,
+        .queue_link_fs = mean(w->link, job->n),
+        .queue_memory_fs = mean(w->memory, job->n),
+    };
+    set_costs(r, &job->cost);
+}
+
+static bool room_for(struct scratch *room, size_t n)
+{
+    int64_t *more;
+
+    if (n <= room->cap)
+        return true;
+    more = realloc(room->actual_fs, n * sizeof *more);
+    if (!more)
+        return false;
+    room->actual_fs = more;
+    room->cap = n;
+    return true;
+}
+
+static kb_status run_job(struct kb_sim *s, const struct job *job, struct scratch *room,
+                         kb_point_result *r, kb_error *why)
+{
+    struct waits waits = {0};
+    kb_status status;
+
+    if (!room_for(room, job->n) || !fill(s, job))
+        return KB_NO_MEMORY;
+    status = sim_run_transactions(s, UINT64_MAX, why);
+    if (status != KB_OK)
+        return status;
+    if (s->n_done != job->n || !add_up(s, job, room->actual_fs, &waits)) {
+        end_error(why, "a latency is not the sum of its terms");
+        return KB_INTERNAL;
+    }
+    answer(job, room->actual_fs, &waits, s->end_fs, r);
+    clear(s, job);
+    return KB_OK;
+}
+
+kb_status kb_sweep(kb_sim *s, const kb_point *points, size_t n, kb_point_result *results,
+                   size_t *n_run, kb_error *why)
+{
+    struct scratch room = {0};
+    kb_status status = check_sim(s, why);
+    size_t i;
+
+    for (i = 0; status == KB_OK && i < n; i++) {
+        struct job job;
+
+        status = make_job(s, &points[i], &job, why);
+        if (status == KB_OK && job.n == 1 && s->options.engine == KB_FUSED)
+            answer_alone(&job, &results[i]);
+        else if (status == KB_OK)
+            status = run_job(s, &job, &room, &results[i], why);
+    }
+    free(room.actual_fs);
+    if (n_run)
+        *n_run = status == KB_OK ? i : i ? i - 1 : 0;
+    return status;
+}

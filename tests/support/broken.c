@@ -1,0 +1,300 @@
+/* broken.c -- a simulator of cube8 whose benches do what they must not: for e2e/run.sh. */
+#include <math.h>
+#include "cli/benches.h"
+#include "cli/main.h"
+#include "cube8.h"
+#include "phase2/math_op.h"
+#include "tl.h"
+
+enum { M = 3, N = 5, DEEP = 1 << 20 };
+
+static const kb_placement by_rows = {KB_ROW_WISE, KB_ROW_WISE};
+
+/* y = x / x, by the PEs that have a row. */
+static void divide(tl_ctx *tl, const kb_args *args)
+{
+    kb_shard x = kb_tensor_shard(args->tensors[0], tl_pe(tl));
+    kb_shard y = kb_tensor_shard(args->tensors[1], tl_pe(tl));
+
+    if (x.shape.dim[0] == 0)
+        return;
+    tl_tensor *rows = tl_load(tl, x.address, KB_F32, x.shape);
+    tl_store(tl, y.address, tl_div(tl, rows, rows));
+}
+
+static void declare(kb_bench_run *run)
+{
+    kb_bench_input(run, "x", KB_F32, KB_SHAPE(M, N), by_rows, 1);
+    kb_bench_output(run, "y", KB_F32, KB_SHAPE(M, N), by_rows);
+}
+
+static void setup_divide(kb_bench_run *run)
+{
+    declare(run);
+    kb_bench_launch(run, "divide", divide, NULL, 0);
+}
+
+static void all_ones(const kb_bench_run *run, double *const *t)
+{
+    (void)run;
+    for (int i = 0; i < M * N; i++)
+        t[1][i] = 1;
+}
+
+static void but_one(const kb_bench_run *run, double *const *t)
+{
+    all_ones(run, t);
+    t[1][2 * N + 4] = 1.5;
+}
+
+static void but_nan(const kb_bench_run *run, double *const *t)
+{
+    all_ones(run, t);
+    t[1][N + 1] = NAN;
+}
+
+static void zeros(kb_bench_run *run, double *values, uint64_t n)
+{
+    (void)run, (void)values, (void)n;
+}
+
+static void setup_zeros(kb_bench_run *run)
+{
+    kb_bench_input_by(run, "x", KB_F32, KB_SHAPE(M, N), by_rows, zeros);
+    kb_bench_output(run, "y", KB_F32, KB_SHAPE(M, N), by_rows);
+    kb_bench_launch(run, "divide", divide, NULL, 0);
+}
+
+static void all_nan(const kb_bench_run *run, double *const *t)
+{
+    (void)run;
+    for (int i = 0; i < M * N; i++)
+        t[1][i] = NAN;
+}
+
+/* -- a library that computes wrong ---------------------------------------------------------- */
+
+void __real_math_run(const struct op *op, unsigned char *out);
+void __wrap_math_run(const struct op *op, unsigned char *out);
+
+/* The linker puts this in the place of math_run(): element 2 of every product and sum is spoiled.
+ */
+void __wrap_math_run(const struct op *op, unsigned char *out)
+{
+    __real_math_run(op, out);
+    if (op->math == TL_MUL || op->math == TL_ADD)
+        kb_element_set((kb_dtype)op->out.dtype, out, 2,
+                       kb_element((kb_dtype)op->out.dtype, out, 2) + 0.5);
+}
+
+/* y = x * x + x * x, by the PEs that have a row. */
+static void twice(tl_ctx *tl, const kb_args *args)
+{
+    kb_shard x = kb_tensor_shard(args->tensors[0], tl_pe(tl));
+    kb_shard y = kb_tensor_shard(args->tensors[1], tl_pe(tl));
+
+    if (x.shape.dim[0] == 0)
+        return;
+    tl_tensor *rows = tl_load(tl, x.address, KB_F32, x.shape);
+    tl_tensor *negative = tl_neg(tl, rows);
+    tl_tensor *square = tl_mul(tl, negative, negative);
+    tl_store(tl, y.address, tl_add(tl, square, square));
+}
+
+static void setup_twice(kb_bench_run *run)
+{
+    declare(run);
+    kb_bench_launch(run, "twice", twice, NULL, 0);
+}
+
+/* -- kernels that fail ---------------------------------------------------------------------- */
+
+static void idle(tl_ctx *tl, const kb_args *args)
+{
+    (void)tl, (void)args;
+}
+
+/* Every second PE has something to do: it reads the first row. */
+static void copy_half(tl_ctx *tl, const kb_args *args)
+{
+    uint32_t owner = 0;
+
+    while (kb_tensor_shard(args->tensors[0], owner).shape.dim[0] == 0)
+        owner++;
+    kb_shard x = kb_tensor_shard(args->tensors[0], owner);
+    if (tl_pe(tl) % 2 == 0)
+        tl_free(tl, tl_load(tl, x.address, KB_F32, x.shape));
+}
+
+static void peek(tl_ctx *tl, const kb_args *args)
+{
+    kb_shard x = kb_tensor_shard(args->tensors[0], tl_pe(tl));
+
+    if (x.shape.dim[0] > 0) {
+        tl_tensor *rows = tl_load(tl, x.address, KB_F32, x.shape);
+        tl_data(tl, tl_neg(tl, rows));
+    }
+}
+
+static void give_up(tl_ctx *tl, const kb_args *args)
+{
+    (void)args;
+    if (tl_pe(tl) == 9)
+        tl_fail(tl, "this is as far as it goes");
+}
+
+static int dig(volatile char *above, int depth)
+{
+    volatile char here[4096];
+
+    here[0] = above[0];
+    return depth == 0 ? here[0] : dig(here, depth - 1) + here[0];
+}
+
+static void dig_deep(tl_ctx *tl, const kb_args *args)
+{
+    volatile char top[1] = {1};
+
+    (void)args;
+    if (tl_pe(tl) == 3 && dig(top, DEEP) == 0)
+        tl_fail(tl, "not deep enough");
+}
+
+/* PE 0 writes all rows; PE 1 a part of the first once more, which it then reads. */
+static void both_write(tl_ctx *tl, const kb_args *args, bool meet)
+{
+    kb_shard y, first = {0};
+
+    for (uint32_t pe = 0; pe < 64; pe++) {
+        y = kb_tensor_shard(args->tensors[1], pe);
+        if (y.shape.dim[0] == 0)
+            continue;
+        if (first.shape.rank == 0)
+            first = y;
+        if (tl_pe(tl) == 0)
+            tl_store(tl, y.address, tl_full(tl, KB_F32, y.shape, 1));
+    }
+    if (meet)
+        tl_barrier(tl, ((tl_group){.n = 2}));
+    if (tl_pe(tl) == 1) {
+        tl_store(tl, first.address + 8, tl_full(tl, KB_F32, KB_SHAPE(3), 1));
+        tl_load(tl, first.address + 8, KB_F32, KB_SHAPE(2));
+    }
+}
+
+static void race_on(tl_ctx *tl, const kb_args *args)
+{
+    both_write(tl, args, false);
+}
+
+static void take_turns(tl_ctx *tl, const kb_args *args)
+{
+    both_write(tl, args, true);
+}
+
+/* Long enough for Ctrl-C. */
+static void load_on(tl_ctx *tl, const kb_args *args)
+{
+    kb_shard x = kb_tensor_shard(args->tensors[0], tl_pe(tl));
+
+    for (int i = 0; x.shape.dim[0] > 0 && i < 3 * 1000 * 1000; i++)
+        tl_free(tl, tl_load(tl, x.address, KB_F32, x.shape));
+}
+
+static void setup_idle(kb_bench_run *run)
+{
+    declare(run);
+    kb_bench_launch(run, "idle", idle, NULL, 0);
+}
+
+static void setup_half(kb_bench_run *run)
+{
+    static const uint32_t pes[] = {3, 4, 5, 6, 9};
+
+    declare(run);
+    kb_bench_launch(run, "copy_half", copy_half, pes, 5);
+}
+
+static void setup_peek(kb_bench_run *run)
+{
+    declare(run);
+    kb_bench_launch(run, "peek", peek, NULL, 0);
+}
+
+static void setup_give_up(kb_bench_run *run)
+{
+    declare(run);
+    kb_bench_launch(run, "divide", divide, NULL, 0);
+    kb_bench_launch(run, "give_up", give_up, NULL, 0);
+}
+
+static void setup_dig(kb_bench_run *run)
+{
+    declare(run);
+    kb_bench_launch(run, "dig_deep", dig_deep, NULL, 0);
+}
+
+static void setup_load_on(kb_bench_run *run)
+{
+    declare(run);
+    kb_bench_launch(run, "divide", divide, NULL, 0);
+    kb_bench_launch(run, "load_on", load_on, NULL, 0);
+}
+
+static const uint32_t first_two[] = {0, 1};
+
+static void setup_racy(kb_bench_run *run)
+{
+    declare(run);
+    kb_bench_launch(run, "race_on", race_on, first_two, 2);
+}
+
+static void setup_turns(kb_bench_run *run)
+{
+    declare(run);
+    kb_bench_launch(run, "take_turns", take_turns, first_two, 2);
+}
+
+static void setup_large(kb_bench_run *run)
+{
+    kb_bench_output(run, "large", KB_F64, KB_SHAPE(65536, 65536, 65536), by_rows);
+    setup_divide(run);
+}
+
+static void setup_many(kb_bench_run *run)
+{
+    for (int i = 0; i <= KB_BENCH_TENSORS_MAX; i++)
+        kb_bench_output(run, "one", KB_F32, KB_SHAPE(1), by_rows);
+}
+
+#define BENCH(id, how, what)                                                                       \
+    static const kb_bench bench_##id = {                                                           \
+        .name = #id, .summary = "broken", .setup = how, .reference = what};
+
+BENCH(good, setup_divide, all_ones)
+BENCH(wrong, setup_divide, but_one)
+BENCH(no_nan, setup_divide, but_nan)
+BENCH(nan, setup_zeros, all_nan)
+BENCH(unwritten, setup_idle, all_ones)
+BENCH(half, setup_half, all_ones)
+BENCH(peek, setup_peek, all_ones)
+BENCH(give_up, setup_give_up, all_ones)
+BENCH(dig, setup_dig, all_ones)
+BENCH(load_on, setup_load_on, all_ones)
+BENCH(racy, setup_racy, all_ones)
+BENCH(turns, setup_turns, all_ones)
+BENCH(large, setup_large, all_ones)
+BENCH(many, setup_many, all_ones)
+BENCH(spoiled, setup_twice, all_ones)
+
+const kb_bench *const benches[] = {
+    &bench_good, &bench_wrong,   &bench_no_nan,  &bench_nan,     &bench_unwritten,
+    &bench_peek, &bench_give_up, &bench_dig,     &bench_load_on, &bench_large,
+    &bench_many, &bench_half,    &bench_spoiled, &bench_racy,    &bench_turns,
+};
+const size_t n_benches = sizeof benches / sizeof *benches;
+
+int main(int argc, char **argv)
+{
+    return kb_cli_main(&cube8_topology, argc, argv);
+}

@@ -1,0 +1,244 @@
+/*
+ * test_collectives.c -- no collective takes less than its bound; auto takes the fastest.
+ *
+ * Every way of every bench, on machines whose numbers are powers of two and on some whose are not.
+ */
+#include "benches/collective_bound.h"
+#include "support/any_topology.h"
+#include "support/rig.h"
+#include "cube8.h"
+#include "tray32.h"
+
+extern const kb_bench bench_all_reduce, bench_reduce_scatter, bench_all_gather, bench_all_to_all,
+    bench_broadcast;
+
+static const kb_bench *const collectives[] = {&bench_all_reduce, &bench_reduce_scatter,
+                                              &bench_all_gather, &bench_all_to_all,
+                                              &bench_broadcast};
+static const char *const overs[] = {"pes", "cubes", "sips"};
+
+static const kb_bench *bench_named(const char *name)
+{
+    for (size_t i = 0; i < sizeof collectives / sizeof *collectives; i++)
+        if (strcmp(collectives[i]->name, name) == 0)
+            return collectives[i];
+    fail_msg("there is no bench %s", name);
+    return NULL;
+}
+
+/* How long its kernels take. */
+static int64_t time_fs(const kb_topology *topo, const struct way *w, const char *over,
+                       int64_t count, const char *dtype)
+{
+    char texts[5][64];
+    const char *words[5];
+    kb_bench_run *run;
+    kb_error why = {""};
+    kb_launch_result r;
+
+    snprintf(texts[0], sizeof *texts, "count=%lld", (long long)count);
+    snprintf(texts[1], sizeof *texts, "dtype=%s", dtype);
+    snprintf(texts[2], sizeof *texts, "over=%s", over);
+    snprintf(texts[3], sizeof *texts, "inputs=same");
+    snprintf(texts[4], sizeof *texts, "algorithm=%s", w->algorithm ? w->algorithm : "");
+    for (int i = 0; i < 5; i++)
+        words[i] = texts[i];
+    if (kb_bench_new(bench_named(w->bench), topo, NULL, 0, words, w->algorithm ? 5 : 4, &run, &why))
+        fail_msg("%s: %s", w->bench, why.text);
+    if (kb_sim_run(kb_bench_sim(run), 0, &why))
+        fail_msg("%s: %s", w->bench, why.text);
+    assert_int_equal(kb_launch_get(kb_bench_sim(run), 0, &r), KB_OK);
+    kb_bench_free(run);
+    return r.last_end_fs - r.start_fs;
+}
+
+static void hold_to_bound(const kb_topology *topo, int64_t count, const char *dtype)
+{
+    struct bound b = bound_new(topo, kb_dtype_parse(dtype));
+
+    for (size_t i = 0; i < N_WAYS; i++) {
+        for (int over = 0; over < 3; over++) {
+            int64_t bound_fs = bound_of(&b, &ways[i], (enum over)over, count);
+            int64_t fs = time_fs(topo, &ways[i], overs[over], count, dtype);
+
+            if (bound_fs <= 0 || bound_fs > fs || getenv("KB_SHOW"))
+                print_message("%s %s over %s of %s, %lld of %s: %.3f ns, bound %.3f ns, %.3f\n",
+                              ways[i].bench, ways[i].algorithm ? ways[i].algorithm : "",
+                              overs[over], b.info.name, (long long)count, dtype, (double)fs / 1e6,
+                              (double)bound_fs / 1e6, (double)bound_fs / (double)fs);
+            if (bound_fs <= 0 || bound_fs > fs)
+                fail();
+        }
+    }
+}
+
+static void no_run_is_shorter_than_its_bound(void **state)
+{
+    (void)state;
+    hold_to_bound(&cube8_topology, 1, "f16");
+    hold_to_bound(&cube8_topology, 1000, "f32");
+    hold_to_bound(&cube8_topology, 40000, "i8");
+    hold_to_bound(&tray32_topology, 3, "f64");
+    hold_to_bound(&tray32_topology, 1024, "f16");
+}
+
+/* Numbers that are no powers of two, and a TCM that what is long passes in pieces. */
+#define ODD(links, channels, slots, space)                                                         \
+    "kernbench: 1\ncontention: {links: " links "}\nname: odd\nsips: 3\n"                           \
+    "sip:\n  cube_mesh: {w: 3, h: 2}\n"                                                            \
+    "cube:\n  pes: 6\n  pe:\n    pe_tcm: {size_mb: 1}\n"                                           \
+    "    pe_dma: {overhead_ns: 0.5, read_channels: 1, write_channels: " channels "}\n"             \
+    "    pe_ipcq: {slots: " slots ", slot_bytes: 1000, space: " space "}\n"
+
+static void nor_on_any_machine(void **state)
+{
+    static const char *const machines[] = {
+        ODD("ideal", "1", "2", "tcm"), ODD("fifo", "1", "3", "tcm"), ODD("ideal", "3", "4", "tcm"),
+        ODD("ideal", "1", "2", "sram"), ODD("fifo", "2", "4", "hbm")};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof machines / sizeof *machines; i++) {
+        const kb_topology *topo = any_topology(machines[i]);
+
+        assert_non_null(topo);
+        hold_to_bound(topo, 1, "i8");
+        hold_to_bound(topo, 61, "f32");
+        hold_to_bound(topo, 5003, "f16");
+        any_topology_free(topo);
+    }
+}
+
+/* Longer than what is moved at once: all_reduce alone, whose input is one vector. */
+static void nor_in_pieces(void **state)
+{
+    const kb_topology *topo = any_topology(ODD("ideal", "1", "2", "tcm"));
+    struct bound b = bound_new(topo, KB_F64);
+
+    (void)state;
+    for (size_t i = 0; i < N_WAYS; i++) {
+        const struct way *w = &ways[i];
+        bool whole = strcmp(w->bench, "all_reduce") == 0 || strcmp(w->bench, "broadcast") == 0;
+
+        for (int over = 1; over < 3; over++) {
+            int64_t count = whole ? 900001 : 60007;
+            int64_t fs = time_fs(topo, w, overs[over], count, "f64");
+
+            assert_in_range(bound_of(&b, w, (enum over)over, count), 1, fs);
+        }
+    }
+    any_topology_free(topo);
+}
+
+/* -- queues --------------------------------------------------------------------------------- */
+
+/* Six PEs, of which each receives from five: queues of 1 MiB, or less by a slot. */
+#define SIX(slots, space, sram)                                                                    \
+    "kernbench: 1\nname: six\nsip:\n  cube_mesh: {w: 1, h: 1}\n"                                   \
+    "cube:\n  pes: 6\n  sram: {size_mb: " sram "}\n  pe:\n    pe_tcm: {size_mb: 5}\n"              \
+    "    pe_ipcq: {slots: " slots ", slot_bytes: 262144, space: " space "}\n"
+
+static void what_its_queues_do_not_fit_is_refused(void **state)
+{
+    static const struct {
+        const char *machine, *why; /* NULL: it runs */
+    } cases[] = {
+        {SIX("3", "tcm", "1"), NULL},
+        {SIX("4", "tcm", "1"),
+         "all_to_all: every PE receives from 5 others, whose queues of 1048576 "
+         "bytes take more than the 5242880 bytes of its TCM"},
+        {SIX("4", "sram", "30"), NULL},
+        {SIX("4", "sram", "29"),
+         "all_to_all: every PE receives from 5 others, whose queues of 1048576 "
+         "bytes take more than the 30408704 bytes of a cube's SRAM"},
+        {SIX("4", "hbm", "1"), NULL},
+    };
+    static const char *const words[] = {"count=1"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const kb_topology *topo = any_topology(cases[i].machine);
+        kb_bench_run *run = NULL;
+        kb_error why = {""};
+        kb_status status = kb_bench_new(&bench_all_to_all, topo, NULL, 0, words, 1, &run, &why);
+
+        assert_int_equal(status, cases[i].why ? KB_BAD_REQUEST : KB_OK);
+        assert_string_equal(why.text, cases[i].why ? cases[i].why : "");
+        if (!status)
+            assert_int_equal(kb_sim_run(kb_bench_sim(run), 0, &why), KB_OK);
+        kb_bench_free(run);
+        any_topology_free(topo);
+    }
+}
+
+/* -- auto ----------------------------------------------------------------------------------- */
+
+static const char *value_of(const kb_bench_run *run, const kb_bench *bench, const char *name)
+{
+    size_t i = 0;
+
+    while (strcmp(bench->args[i].name, name) != 0)
+        i++;
+    return kb_bench_value(run, i);
+}
+
+/* Whoever is chosen takes as little as any, and the note says so. */
+static void check_choice(const kb_topology *topo, const char *bench, int over, int64_t count)
+{
+    char texts[2][64], said[64];
+    const char *const words[] = {texts[0], texts[1]};
+    kb_bench_run *run;
+    kb_error why = {""};
+    int64_t chosen_fs = -1, least_fs = INT64_MAX;
+
+    snprintf(texts[0], sizeof *texts, "count=%lld", (long long)count);
+    snprintf(texts[1], sizeof *texts, "over=%s", overs[over]);
+    assert_int_equal(kb_bench_new(bench_named(bench), topo, NULL, 0, words, 2, &run, &why), KB_OK);
+    for (size_t i = 0; i < N_WAYS; i++) {
+        if (strcmp(ways[i].bench, bench) != 0)
+            continue;
+        int64_t fs = time_fs(topo, &ways[i], overs[over], count, "f16");
+
+        least_fs = fs < least_fs ? fs : least_fs;
+        if (strcmp(ways[i].algorithm, value_of(run, bench_named(bench), "algorithm")) == 0)
+            chosen_fs = fs;
+    }
+    assert_int_equal(chosen_fs, least_fs);
+    snprintf(said, sizeof said, "%s takes %.2f ns", value_of(run, bench_named(bench), "algorithm"),
+             (double)least_fs / 1e6);
+    assert_non_null(strstr(kb_bench_notes(run), said));
+    assert_int_equal(kb_sim_end_fs(kb_bench_sim(run)), 0); /* tried in simulations of their own */
+    kb_bench_free(run);
+}
+
+static void auto_takes_the_fastest(void **state)
+{
+    const kb_topology *fifo = any_topology(ODD("fifo", "1", "3", "tcm"));
+
+    (void)state;
+    for (int over = 0; over < 2; over++) {
+        check_choice(&cube8_topology, "all_reduce", over, 1);
+        check_choice(&cube8_topology, "all_reduce", over, 2000);
+        check_choice(&cube8_topology, "all_reduce", over, 100000);
+        check_choice(&cube8_topology, "broadcast", over, 3);
+        check_choice(&cube8_topology, "broadcast", over, 300000);
+    }
+    check_choice(fifo, "all_reduce", 0, 3000);
+    check_choice(fifo, "all_reduce", 1, 3000);
+    check_choice(fifo, "broadcast", 1, 30000);
+    any_topology_free(fifo);
+    check_choice(&tray32_topology, "all_reduce", 0, 700);
+    check_choice(&tray32_topology, "all_reduce", 2, 7);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_run_is_shorter_than_its_bound),
+        cmocka_unit_test(nor_on_any_machine),
+        cmocka_unit_test(nor_in_pieces),
+        cmocka_unit_test(what_its_queues_do_not_fit_is_refused),
+        cmocka_unit_test(auto_takes_the_fastest),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

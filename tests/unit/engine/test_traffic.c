@@ -1,0 +1,774 @@
+/* test_traffic.c -- open-loop traffic: whom it reaches, what it meets, and how that is counted. */
+#include "support/any_topology.h"
+#include "support/rig.h"
+#include "engine/traffic.h"
+
+#include <math.h>
+
+#include "cube8.h"
+#include "tray32.h"
+
+#define SMALL(links, more)                                                                         \
+    "kernbench: 1\nname: small\ncontention: {links: " links "}\n"                                  \
+    "sip: {cube_mesh: {w: 2, h: 2}}\ncube: {pes: 4" more "}\n"
+
+static const kb_traffic plain = {.pattern = KB_UNIFORM, .nbytes = 4096, .rate = 0.1, .txns = 20000};
+
+static kb_sim *with_traffic(const kb_topology *topo, const kb_traffic *traffic)
+{
+    kb_sim *sim = new_sim(topo, (kb_options){0});
+    kb_error why = {""};
+
+    if (kb_sim_traffic(sim, traffic, &why) != KB_OK)
+        fail_msg("%s", why.text);
+    return sim;
+}
+
+static kb_traffic_result traffic_result(kb_sim *sim)
+{
+    kb_traffic_result r;
+
+    run_all(sim);
+    assert_int_equal(kb_traffic_result_of(&sim, 1, &r), KB_OK);
+    return r;
+}
+
+static kb_traffic_result measured(const kb_topology *topo, const kb_traffic *traffic)
+{
+    kb_sim *sim = with_traffic(topo, traffic);
+    kb_traffic_result r = traffic_result(sim);
+
+    kb_sim_free(sim);
+    return r;
+}
+
+/* -- whom it reaches ------------------------------------------------------------------------ */
+
+/* Number of a slice over all SIPs and cubes, as PEs are numbered. */
+static uint32_t slice_number(const kb_sim *sim, uint32_t dst)
+{
+    return dst_cube(sim->topo, dst) * sim->topo->pes + dst_unit(sim->topo, dst);
+}
+
+/* The definitions, on paper: BookSim's traffic.cpp. */
+static uint32_t on_paper(kb_pattern pattern, uint32_t i, uint32_t n)
+{
+    uint32_t to = 0, side = 0;
+
+    switch (pattern) {
+    case KB_LOCAL:
+        return i;
+    case KB_NEIGHBOR:
+        return i == n - 1 ? 0 : i + 1;
+    case KB_TRANSPOSE:
+        while (side * side < n)
+            side++;
+        for (uint32_t row = 0; row < side; row++)
+            for (uint32_t column = 0; column < side; column++)
+                if (row * side + column == i)
+                    to = column * side + row;
+        return to;
+    case KB_BITCOMP:
+        for (uint32_t bit = 1; bit < n; bit *= 2)
+            to += i / bit % 2 ? 0 : bit;
+        return to;
+    default:
+        return UINT32_MAX;
+    }
+}
+
+static void each_pattern_reaches_whom_it_says(void **state)
+{
+    static const kb_pattern patterns[] = {KB_LOCAL, KB_NEIGHBOR, KB_TRANSPOSE, KB_BITCOMP};
+    const kb_topology *small = any_topology(SMALL("ideal", "")); /* 16 PEs */
+    const kb_topology *topologies[] = {&cube8_topology, small};  /* 64 PEs */
+
+    (void)state;
+    for (size_t t = 0; t < LENGTH(topologies); t++)
+        for (size_t p = 0; p < LENGTH(patterns); p++) {
+            kb_traffic traffic = plain;
+            kb_sim *sim;
+
+            traffic.pattern = patterns[p];
+            sim = with_traffic(topologies[t], &traffic);
+            for (uint32_t pe = 0; pe < sim->traffic->n_pes; pe++)
+                for (int i = 0; i < 10; i++) {
+                    uint32_t to = slice_number(sim, sim->traffic->sources[pe].next_dst);
+
+                    assert_int_equal(to, on_paper(patterns[p], pe, sim->traffic->n_pes));
+                    assert_true(traffic_draw(sim->traffic, pe));
+                }
+            kb_sim_free(sim);
+        }
+    any_topology_free(small);
+}
+
+/* How often each slice is drawn by one PE. */
+static void count_draws(const kb_traffic *traffic, uint32_t pe, uint32_t n, uint32_t *count)
+{
+    kb_traffic long_one = *traffic;
+    kb_sim *sim;
+
+    long_one.txns = 100000000;
+    sim = with_traffic(&cube8_topology, &long_one);
+    for (uint32_t i = 0; i < n; i++) {
+        assert_true(traffic_draw(sim->traffic, pe));
+        count[slice_number(sim, sim->traffic->sources[pe].next_dst)]++;
+    }
+    kb_sim_free(sim);
+}
+
+/* `got` of `n` draws of probability `p`: within five standard deviations. */
+static void assert_share(uint32_t got, double p, double n)
+{
+    assert_true(fabs(got - p * n) < 5 * sqrt(n * p * (1 - p)) + 1e-9);
+}
+
+static void uniform_reaches_all_alike(void **state)
+{
+    uint32_t count[64] = {0};
+
+    (void)state;
+    count_draws(&plain, 5, 640000, count);
+    for (uint32_t i = 0; i < 64; i++)
+        assert_share(count[i], 1.0 / 64, 640000);
+}
+
+static void a_hot_spot_gets_its_share_and_the_rest_is_uniform(void **state)
+{
+    kb_traffic traffic = plain;
+    uint32_t count[64] = {0};
+
+    (void)state;
+    traffic.pattern = KB_HOTSPOT;
+    traffic.hotspot = 0.25;
+    count_draws(&traffic, 40, 640000, count);
+    assert_share(count[0], 0.25 + 0.75 / 64, 640000);
+    for (uint32_t i = 1; i < 64; i++)
+        assert_share(count[i], 0.75 / 64, 640000);
+}
+
+static void a_matrix_shares_out_by_weight(void **state)
+{
+    static const kb_matrix_row rows[] = {{3, 7, 1}, {9, 0, 4}, {3, 60, 5}, {3, 8, 2}, {9, 1, 4}};
+    kb_traffic traffic = plain;
+    uint32_t count[64] = {0};
+    kb_traffic_result r;
+    kb_sim *sim;
+
+    (void)state;
+    traffic.pattern = KB_MATRIX;
+    traffic.matrix = rows;
+    traffic.n_matrix = LENGTH(rows);
+    count_draws(&traffic, 3, 100000, count);
+    assert_share(count[7], 1.0 / 8, 100000);
+    assert_share(count[60], 5.0 / 8, 100000);
+    assert_share(count[8], 2.0 / 8, 100000);
+    /* PEs 3 and 9 issue alike, the others not at all: 0.1 of 256 GB/s each */
+    sim = with_traffic(&cube8_topology, &traffic);
+    r = traffic_result(sim);
+    assert_true(fabs(r.offered_gbs - 2 * 25.6) < 2);
+    for (uint32_t pe = 0; pe < 64; pe++)
+        assert_true((sim->traffic->sources[pe].n > 0) == (pe == 3 || pe == 9));
+    kb_sim_free(sim);
+}
+
+/* -- when ----------------------------------------------------------------------------------- */
+
+/* Exponential intervals: mean m, variance m^2, and a share of e^-1 above the mean. */
+static void poisson_intervals_are_exponential(void **state)
+{
+    enum { N = 1000000 };
+    kb_traffic traffic = plain;
+    double sum = 0, squares = 0, mean_fs;
+    uint32_t above = 0;
+    kb_sim *sim;
+
+    (void)state;
+    traffic.txns = UINT64_C(3000000000);
+    sim = with_traffic(&cube8_topology, &traffic);
+    mean_fs = 4096.0 / 25.6 * 1e6;
+    for (int i = 0; i < N; i++) {
+        int64_t before = sim->traffic->sources[9].next_fs;
+        double x;
+
+        assert_true(traffic_draw(sim->traffic, 9));
+        x = (double)(sim->traffic->sources[9].next_fs - before) / mean_fs;
+        sum += x;
+        squares += x * x;
+        above += x > 1;
+    }
+    assert_true(fabs(sum / N - 1) < 5 / sqrt(N));
+    assert_true(fabs(squares / N - 2) < 5 * sqrt(20.0 / N)); /* var x^2 = 24 - 4 */
+    assert_share(above, exp(-1), N);
+    kb_sim_free(sim);
+}
+
+/* The logarithm is our own: that of the C library, as far as a double tells. */
+static void poisson_intervals_are_logarithms(void **state)
+{
+    kb_traffic traffic = plain;
+    kb_sim *sim;
+
+    (void)state;
+    traffic.txns = 100000000;
+    traffic.rate = 1e-3; /* long intervals: many digits */
+    sim = with_traffic(&cube8_topology, &traffic);
+    for (int i = 0; i < 100000; i++) {
+        struct source *src = &sim->traffic->sources[3];
+        struct rng rng = src->rng;
+        double before = (double)src->next_fs + src->rest_fs, want, got;
+
+        want = -log(rng_unit(&rng)) * src->mean_fs;
+        assert_true(traffic_draw(sim->traffic, 3));
+        got = (double)src->next_fs + src->rest_fs - before;
+        assert_true(fabs(got - want) <= 1e-12 * want + 1e-15 * before + 1);
+    }
+    kb_sim_free(sim);
+}
+
+/* Every 160 ns; PE i of 64 begins at i/64 of that. */
+static void fixed_intervals_are_equal_and_shifted(void **state)
+{
+    kb_traffic traffic = plain;
+    kb_sim *sim;
+
+    (void)state;
+    traffic.fixed = true;
+    sim = with_traffic(&cube8_topology, &traffic);
+    for (uint32_t pe = 0; pe < 64; pe++)
+        for (int i = 0; i < 5; i++) {
+            assert_true(sim->traffic->sources[pe].next_fs == 160000000LL * i + 2500000LL * pe);
+            assert_true(traffic_draw(sim->traffic, pe));
+        }
+    kb_sim_free(sim);
+}
+
+/* Intervals below 1 fs: what is left of each counts, so the number stays what was asked for. */
+static void parts_of_a_femtosecond_add_up(void **state)
+{
+    (void)state;
+    for (int fixed = 0; fixed < 2; fixed++) {
+        kb_traffic traffic = plain;
+        kb_sim *sim;
+
+        traffic.pattern = KB_LOCAL;
+        traffic.nbytes = 1;
+        traffic.rate = 1e5; /* a transaction of a PE every 0.039 fs */
+        traffic.txns = 640000;
+        traffic.fixed = fixed;
+        sim = with_traffic(&cube8_topology, &traffic);
+        for (uint32_t pe = 0; pe < 64; pe++)
+            while (traffic_draw(sim->traffic, pe))
+                assert_true(sim->traffic->sources[pe].n < 20000);
+        for (uint32_t pe = 0; pe < 64; pe++)
+            assert_true(fabs(sim->traffic->sources[pe].n - 10000.0) < 500);
+        kb_sim_free(sim);
+    }
+}
+
+static void the_same_seed_gives_the_same_and_another_does_not(void **state)
+{
+    kb_traffic traffic = plain;
+    kb_traffic_result a = measured(&cube8_topology, &traffic), b;
+
+    (void)state;
+    b = measured(&cube8_topology, &traffic);
+    assert_memory_equal(&a, &b, sizeof a);
+    traffic.seed = 1;
+    b = measured(&cube8_topology, &traffic);
+    assert_true(a.mean_fs != b.mean_fs);
+}
+
+/* -- what it meets -------------------------------------------------------------------------- */
+
+/* What a replay of the same transactions meets: all of them, none cut off. */
+struct replayed {
+    int64_t *actual_fs; /* sorted */
+    uint64_t n;
+    int64_t sum_fs, channel_fs, link_fs, memory_fs, overhead_fs, drain_fs, wire_fs;
+};
+
+static int ascending(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* A PE's number as an endpoint. */
+static kb_endpoint pe_at(const kb_topology *topo, uint32_t pe, kb_kind kind)
+{
+    kb_info info;
+
+    kb_topology_info(topo, &info);
+    uint32_t cube = pe / info.pes_per_cube;
+    return (kb_endpoint){kind, cube / info.cubes_per_sip, cube % info.cubes_per_sip,
+                         pe % info.pes_per_cube};
+}
+
+/* Adds what `traffic` would issue, in the order of its ids. */
+static void add_all(kb_sim *sim, const kb_topology *topo, const kb_traffic *traffic)
+{
+    kb_sim *drawn = with_traffic(topo, traffic);
+    struct traffic *tr = drawn->traffic;
+    bool more = true;
+
+    while (more) {
+        more = false;
+        for (uint32_t pe = 0; pe < tr->n_pes; pe++) {
+            kb_request q = {
+                .issue_fs = tr->sources[pe].next_fs, .op = traffic->op, .nbytes = traffic->nbytes};
+
+            if (q.issue_fs >= tr->horizon_fs)
+                continue;
+            q.src = pe_at(topo, pe, KB_PE);
+            q.dst = pe_at(topo, slice_number(drawn, tr->sources[pe].next_dst), KB_SLICE);
+            add(sim, &q);
+            traffic_draw(tr, pe);
+            more = true;
+        }
+    }
+    kb_sim_free(drawn);
+}
+
+static struct replayed replay(const kb_topology *topo, unsigned costs_off,
+                              const kb_traffic *traffic)
+{
+    kb_sim *sim = new_sim(topo, (kb_options){.costs_off = costs_off});
+    struct replayed all = {0};
+
+    add_all(sim, topo, traffic);
+    run_all(sim);
+    all.n = kb_sim_count(sim);
+    all.actual_fs = malloc(all.n * sizeof *all.actual_fs);
+    for (uint64_t i = 0; i < all.n; i++) {
+        kb_result r = result_of(sim, i);
+
+        all.actual_fs[i] = r.actual_fs;
+        all.sum_fs += r.actual_fs;
+        all.channel_fs += r.queue_channel_fs;
+        all.link_fs += r.queue_link_fs;
+        all.memory_fs += r.queue_memory_fs;
+        all.overhead_fs += r.overhead_fs;
+        all.drain_fs += r.drain_fs;
+        all.wire_fs += r.wire_fs;
+    }
+    qsort(all.actual_fs, all.n, sizeof *all.actual_fs, ascending);
+    kb_sim_free(sim);
+    return all;
+}
+
+static int64_t mean(int64_t sum, uint64_t n)
+{
+    return (sum + (int64_t)(n / 2)) / (int64_t)n;
+}
+
+/* Sums over all parts, the warm-up too: those of the replay. */
+static void assert_same_sums(const struct traffic *tr, const struct replayed *all)
+{
+    struct part sum = {0};
+
+    for (int p = 0; p < TRAFFIC_PARTS; p++) {
+        sum.count += tr->parts[p].count;
+        sum.actual += tr->parts[p].actual;
+        sum.channel += tr->parts[p].channel;
+        sum.link += tr->parts[p].link;
+        sum.memory += tr->parts[p].memory;
+        sum.overhead += tr->parts[p].overhead;
+        sum.wire += tr->parts[p].wire;
+        sum.max_fs = tr->parts[p].max_fs > sum.max_fs ? tr->parts[p].max_fs : sum.max_fs;
+    }
+    assert_true(sum.count == all->n);
+    assert_true((int64_t)sum.actual == all->sum_fs);
+    assert_true((int64_t)sum.channel == all->channel_fs);
+    assert_true((int64_t)sum.link == all->link_fs);
+    assert_true((int64_t)sum.memory == all->memory_fs);
+    assert_true((int64_t)sum.overhead == all->overhead_fs);
+    assert_true((int64_t)sum.wire == all->wire_fs);
+    assert_true(sum.max_fs == all->actual_fs[all->n - 1]);
+}
+
+/* Where nothing was cut off, the result itself too. */
+static void assert_same_result(const kb_traffic_result *r, const struct replayed *all)
+{
+    assert_true(r->exact && r->count == all->n && r->issued == all->n);
+    assert_true(r->mean_fs == mean(all->sum_fs, all->n));
+    assert_true(r->drain_fs == mean(all->drain_fs, all->n));
+    assert_true(r->queue_memory_fs == mean(all->memory_fs, all->n));
+    assert_true(r->p50_fs == all->actual_fs[(all->n + 1) / 2 - 1]);
+    assert_true(r->p99_fs == all->actual_fs[(all->n * 99 + 99) / 100 - 1]);
+    assert_true(r->p999_fs == all->actual_fs[(all->n * 999 + 999) / 1000 - 1]);
+    assert_true(r->max_fs == all->actual_fs[all->n - 1]);
+}
+
+/* Returns whether nothing was cut off. */
+static bool load_equals_replay(const kb_topology *topo, kb_options options,
+                               const kb_traffic *traffic)
+{
+    kb_sim *sim = new_sim(topo, options);
+    struct replayed all = replay(topo, options.costs_off, traffic);
+    kb_traffic_result r;
+    bool whole;
+
+    assert_int_equal(kb_sim_traffic(sim, traffic, NULL), KB_OK);
+    r = traffic_result(sim);
+    assert_same_sums(sim->traffic, &all);
+    whole = r.warmup_fs == 0;
+    if (whole)
+        assert_same_result(&r, &all);
+    kb_sim_free(sim);
+    free(all.actual_fs);
+    return whole;
+}
+
+/* From idle to far beyond saturation, on machines with ties, several channels, links that queue. */
+static void traffic_equals_the_replay_of_its_transactions(void **state)
+{
+    static const double rates[] = {0.05, 0.3, 0.8, 3};
+    const kb_topology *topologies[] = {
+        &cube8_topology,
+        any_topology(SMALL("ideal", ", pe: {pe_dma: {read_channels: 3}}")),
+        any_topology(SMALL("fifo", "")),
+        any_topology(SMALL("fifo", ", pe: {pe_dma: {read_channels: 2, write_channels: 5}}")),
+    };
+    kb_traffic traffic = plain;
+    int whole = 0;
+
+    (void)state;
+    traffic.txns = 5000;
+    traffic.hotspot = 0.3;
+    for (size_t t = 0; t < LENGTH(topologies); t++)
+        for (size_t r = 0; r < LENGTH(rates); r++)
+            for (kb_pattern p = KB_UNIFORM; p <= KB_HOTSPOT; p++)
+                for (int fixed = 0; fixed < 2; fixed++) {
+                    traffic.rate = rates[r];
+                    traffic.pattern = p;
+                    traffic.fixed = fixed;
+                    traffic.op = p % 2 ? KB_READ : KB_WRITE;
+                    whole += load_equals_replay(
+                        topologies[t], (kb_options){.engine = fixed ? KB_HOP : KB_FUSED}, &traffic);
+                    load_equals_replay(topologies[t], (kb_options){.costs_off = KB_COST_CHANNELS},
+                                       &traffic);
+                }
+    assert_true(whole > 20);
+    for (size_t t = 1; t < LENGTH(topologies); t++)
+        any_topology_free(topologies[t]);
+}
+
+/* A PE with one channel and its own slice is a queue M/D/1: wait = rho s / (2 (1 - rho)). */
+static void one_channel_waits_as_m_d_1(void **state)
+{
+    static const double rates[] = {0.1, 0.3, 0.5, 0.7};
+    const double service_ns = 18.085;
+
+    (void)state;
+    for (size_t i = 0; i < LENGTH(rates); i++) {
+        kb_traffic traffic = plain;
+        double rho = rates[i] * service_ns / 16, want, got;
+        kb_traffic_result r;
+
+        traffic.pattern = KB_LOCAL;
+        traffic.rate = rates[i];
+        traffic.txns = 1000000;
+        r = measured(&cube8_topology, &traffic);
+        want = rho * service_ns / (2 * (1 - rho));
+        got = (double)r.queue_channel_fs / 1e6;
+        assert_true(fabs(got - want) < 0.02 * want);
+        assert_true(r.steady);
+        assert_true(fabs(got - want) < 3 * (double)r.ci95_fs / 1e6);
+    }
+}
+
+/*
+ * All PEs read from slice 0, much more than it has, so it is never idle and serves one of each in
+ * turn: that of its own PE at 256 GB/s, the others', which pass a chain, a bridge or a NoC, at 128.
+ */
+static void a_single_slice_saturates_at_its_bandwidth(void **state)
+{
+    kb_traffic traffic = plain;
+    kb_traffic_result r;
+
+    (void)state;
+    traffic.pattern = KB_HOTSPOT;
+    traffic.hotspot = 1;
+    traffic.rate = 1;
+    traffic.txns = 100000;
+    traffic.nbytes = 65536;
+    r = measured(&cube8_topology, &traffic);
+    assert_false(r.steady);
+    double want = 64 / (1 / 256.0 + 63 / 128.0);
+    assert_true(fabs(r.accepted_gbs - want) < 0.01 * want);
+    assert_true(r.offered_gbs > 10 * r.accepted_gbs);
+}
+
+/* -- how it is counted ---------------------------------------------------------------------- */
+
+/* Too many to be kept: percentiles are off by less than stated, sums not at all. */
+static void a_histogram_is_as_near_as_it_says(void **state)
+{
+    kb_traffic traffic = plain;
+    struct replayed all;
+    kb_traffic_result r;
+    kb_sim *sim;
+
+    (void)state;
+    traffic.txns = TRAFFIC_EXACT + 100000;
+    traffic.pattern = KB_LOCAL;
+    traffic.rate = 0.4;
+    sim = with_traffic(&cube8_topology, &traffic);
+    r = traffic_result(sim);
+    all = replay(&cube8_topology, 0, &traffic);
+    assert_false(r.exact);
+    assert_null(sim->traffic->actual_fs);
+    assert_same_sums(sim->traffic, &all);
+    if (r.warmup_fs == 0) {
+        int64_t p50 = all.actual_fs[(all.n + 1) / 2 - 1];
+        int64_t p999 = all.actual_fs[(all.n * 999 + 999) / 1000 - 1];
+
+        assert_true(fabs((double)(r.p50_fs - p50)) < 0.0005 * (double)p50);
+        assert_true(fabs((double)(r.p999_fs - p999)) < 0.0005 * (double)p999);
+    }
+    kb_sim_free(sim);
+    free(all.actual_fs);
+}
+
+/* Latencies as parts would have them: fewer where the machine is still empty. */
+static void fill_parts(kb_sim *sim, const double mean_ns[TRAFFIC_PARTS])
+{
+    struct traffic *tr = sim->traffic;
+
+    tr->n_exact = 0;
+    for (int p = 0; p < TRAFFIC_PARTS; p++) {
+        tr->parts[p] = (struct part){.count = 10, .completed = 10};
+        for (int i = 0; i < 10; i++) {
+            int64_t fs = (int64_t)(mean_ns[p] * 1e6) + i - 5;
+
+            tr->parts[p].actual += (uint64_t)fs;
+            tr->actual_fs[tr->n_exact] = fs;
+            tr->part_of[tr->n_exact++] = (uint8_t)p;
+        }
+    }
+}
+
+static kb_traffic_result result_of_parts(const double mean_ns[TRAFFIC_PARTS])
+{
+    kb_sim *sim = with_traffic(&cube8_topology, &plain);
+    kb_traffic_result r;
+
+    run_all(sim);
+    fill_parts(sim, mean_ns);
+    assert_int_equal(kb_traffic_result_of(&sim, 1, &r), KB_OK);
+    kb_sim_free(sim);
+    return r;
+}
+
+static void a_warm_up_is_cut_off(void **state)
+{
+    double mean_ns[TRAFFIC_PARTS];
+    kb_traffic_result r;
+
+    (void)state;
+    for (int p = 0; p < TRAFFIC_PARTS; p++)
+        mean_ns[p] = p < 5 ? 10 + 15 * p : 100 + (p % 2 ? 0.1 : -0.1);
+    r = result_of_parts(mean_ns);
+    assert_true(r.steady);
+    assert_true(r.count == 27 * 10);
+    assert_true(r.mean_fs > 99900000 && r.mean_fs < 100100000);
+    assert_true(r.p50_fs > 99000000);
+    /* the parts are equally long, all of them as long as the traffic: 20000 at a tenth of 16 TB/s
+     */
+    assert_true(fabs((double)r.warmup_fs - 5.0 / 32 * 20000 / 64 * 160e6) < 10);
+}
+
+static void growth_is_not_steady(void **state)
+{
+    double mean_ns[TRAFFIC_PARTS];
+    kb_traffic_result r;
+
+    (void)state;
+    for (int p = 0; p < TRAFFIC_PARTS; p++)
+        mean_ns[p] = 100 + 50 * p;
+    r = result_of_parts(mean_ns);
+    assert_false(r.steady);
+}
+
+/* Means 9.9 and 10.1 by turns: s = 0.1016, t(31) = 2.0395, half the interval 0.03663. */
+static void the_confidence_of_one_run_is_that_of_its_parts(void **state)
+{
+    double mean_ns[TRAFFIC_PARTS];
+    kb_traffic_result r;
+
+    (void)state;
+    for (int p = 0; p < TRAFFIC_PARTS; p++)
+        mean_ns[p] = p % 2 ? 10.1 : 9.9;
+    r = result_of_parts(mean_ns);
+    assert_true(r.count == 320);
+    assert_true(fabs((double)r.ci95_fs / 1e6 - 0.03663) < 0.0001);
+}
+
+/* Means of three runs 10, 11, 12: s = 1, t(2) = 4.303, half the interval 2.4843. */
+static void the_confidence_of_several_runs_is_that_of_their_means(void **state)
+{
+    kb_sim *sims[3];
+    kb_traffic_result r;
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        double mean_ns[TRAFFIC_PARTS];
+
+        for (int p = 0; p < TRAFFIC_PARTS; p++)
+            mean_ns[p] = 10 + i;
+        sims[i] = with_traffic(&cube8_topology, &plain);
+        run_all(sims[i]);
+        fill_parts(sims[i], mean_ns);
+    }
+    assert_int_equal(kb_traffic_result_of(sims, 3, &r), KB_OK);
+    assert_true(r.count == 960 && r.steady);
+    assert_true(fabs((double)r.ci95_fs / 1e6 - 2.4843) < 0.0001);
+    assert_true(fabs((double)r.p50_fs / 1e6 - 11) < 0.001);
+    for (int i = 0; i < 3; i++)
+        kb_sim_free(sims[i]);
+}
+
+/* Seeds apart, only what is the same makes one result. */
+static void other_traffic_is_not_the_same(void **state)
+{
+    kb_traffic other = plain;
+    kb_sim *sims[2] = {with_traffic(&cube8_topology, &plain), NULL};
+    kb_traffic_result r;
+
+    (void)state;
+    other.op = KB_WRITE;
+    sims[1] = with_traffic(&cube8_topology, &other);
+    run_all(sims[0]);
+    run_all(sims[1]);
+    assert_int_equal(kb_traffic_result_of(sims, 2, &r), KB_BAD_REQUEST);
+    assert_int_equal(kb_traffic_result_of(sims, 1, &r), KB_OK);
+    kb_sim_free(sims[0]);
+    kb_sim_free(sims[1]);
+}
+
+/* -- what cannot be ------------------------------------------------------------------------- */
+
+static void refuses(const kb_topology *topo, kb_options options, kb_traffic traffic,
+                    const char *text)
+{
+    kb_sim *sim = new_sim(topo, options);
+    kb_error why = {""};
+
+    assert_int_equal(kb_sim_traffic(sim, &traffic, &why), KB_BAD_REQUEST);
+    if (!strstr(why.text, text))
+        fail_msg("'%s' lacks '%s'", why.text, text);
+    assert_int_equal(kb_sim_traffic(sim, &plain, &why), sim_counts(sim) ? KB_BAD_REQUEST : KB_OK);
+    kb_sim_free(sim);
+}
+
+#define REFUSES(text, ...)                                                                         \
+    do {                                                                                           \
+        kb_traffic changed = plain;                                                                \
+        __VA_ARGS__;                                                                               \
+        refuses(&cube8_topology, (kb_options){0}, changed, text);                                  \
+    } while (0)
+
+static void bad_traffic_is_refused(void **state)
+{
+    static const kb_matrix_row bad_pe = {64, 0, 1}, bad_weight = {0, 0, 0}, one = {0, 0, 1};
+    const kb_topology *odd = any_topology("kernbench: 1\nname: odd\n"
+                                          "sip: {cube_mesh: {w: 3, h: 1}}\ncube: {pes: 4}\n");
+    kb_traffic traffic = plain;
+
+    (void)state;
+    REFUSES("rate", changed.rate = 0);
+    REFUSES("rate", changed.rate = NAN);
+    REFUSES("rate", changed.rate = 2e6);
+    REFUSES("0 bytes", changed.nbytes = 0);
+    REFUSES("more than a slice holds", changed.nbytes = UINT64_C(1) << 35);
+    REFUSES("number of transactions", changed.txns = 0);
+    REFUSES("number of transactions", changed.txns = UINT64_C(5000000000));
+    REFUSES("reads or writes", changed.op = KB_H2D);
+    REFUSES("no pattern", changed.pattern = (kb_pattern)99);
+    REFUSES("hot spot", changed.pattern = KB_HOTSPOT, changed.hotspot = 1.5);
+    REFUSES("empty", changed.pattern = KB_MATRIX);
+    REFUSES("row 0", changed.pattern = KB_MATRIX, changed.matrix = &bad_pe, changed.n_matrix = 1);
+    REFUSES("row 0", changed.pattern = KB_MATRIX, changed.matrix = &bad_weight,
+            changed.n_matrix = 1);
+    REFUSES("too long", changed.rate = 1e-9, changed.txns = 4000000000);
+    REFUSES("ids of 32 bits", changed.pattern = KB_MATRIX, changed.matrix = &one,
+            changed.n_matrix = 1, changed.txns = 100000000);
+    traffic.pattern = KB_TRANSPOSE;
+    refuses(odd, (kb_options){0}, traffic, "square");
+    traffic.pattern = KB_BITCOMP;
+    refuses(odd, (kb_options){0}, traffic, "power of two");
+    refuses(odd, (kb_options){.fingerprint = true}, plain, "fingerprint");
+    traffic = plain;
+    traffic.txns = 1000000000;
+    refuses(odd, (kb_options){.costs_off = KB_COST_CHANNELS}, traffic, "under way at once");
+    any_topology_free(odd);
+}
+
+static void a_simulation_holds_one_kind_of_thing(void **state)
+{
+    kb_sim *sim = with_traffic(&cube8_topology, &plain);
+    kb_request q = {.dst.kind = KB_SLICE, .nbytes = 64};
+    kb_point p = {.dst.kind = KB_SLICE, .nbytes = 64, .inflight = 1};
+    kb_point_result point;
+    kb_traffic_result r;
+
+    (void)state;
+    assert_int_equal(kb_traffic_result_of(&sim, 1, &r), KB_PENDING);
+    assert_int_equal(kb_sim_add(sim, &q, NULL), KB_BAD_REQUEST);
+    assert_int_equal(kb_sweep(sim, &p, 1, &point, NULL, NULL), KB_BAD_REQUEST);
+    assert_int_equal(kb_sim_traffic(sim, &plain, NULL), KB_BAD_REQUEST);
+    kb_sim_free(sim);
+    sim = new_sim(&cube8_topology, (kb_options){0});
+    assert_int_equal(kb_traffic_result_of(&sim, 1, &r), KB_BAD_REQUEST);
+    assert_int_equal(kb_traffic_result_of(&sim, 0, &r), KB_BAD_REQUEST);
+    kb_sim_free(sim);
+}
+
+/* A single transaction, or none at all, is no reason to fail. */
+static void little_traffic_is_traffic(void **state)
+{
+    kb_traffic traffic = plain;
+
+    (void)state;
+    for (uint64_t n = 1; n < 40; n++) {
+        kb_traffic_result r;
+
+        traffic.txns = n;
+        traffic.seed = n;
+        r = measured(&cube8_topology, &traffic);
+        assert_true(r.count <= r.issued);
+        assert_true(r.count == 0 || r.mean_fs > 0);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_pattern_reaches_whom_it_says),
+        cmocka_unit_test(uniform_reaches_all_alike),
+        cmocka_unit_test(a_hot_spot_gets_its_share_and_the_rest_is_uniform),
+        cmocka_unit_test(a_matrix_shares_out_by_weight),
+        cmocka_unit_test(poisson_intervals_are_exponential),
+        cmocka_unit_test(poisson_intervals_are_logarithms),
+        cmocka_unit_test(fixed_intervals_are_equal_and_shifted),
+        cmocka_unit_test(parts_of_a_femtosecond_add_up),
+        cmocka_unit_test(the_same_seed_gives_the_same_and_another_does_not),
+        cmocka_unit_test(traffic_equals_the_replay_of_its_transactions),
+        cmocka_unit_test(one_channel_waits_as_m_d_1),
+        cmocka_unit_test(a_single_slice_saturates_at_its_bandwidth),
+        cmocka_unit_test(a_histogram_is_as_near_as_it_says),
+        cmocka_unit_test(a_warm_up_is_cut_off),
+        cmocka_unit_test(growth_is_not_steady),
+        cmocka_unit_test(the_confidence_of_one_run_is_that_of_its_parts),
+        cmocka_unit_test(the_confidence_of_several_runs_is_that_of_their_means),
+        cmocka_unit_test(other_traffic_is_not_the_same),
+        cmocka_unit_test(bad_traffic_is_refused),
+        cmocka_unit_test(a_simulation_holds_one_kind_of_thing),
+        cmocka_unit_test(little_traffic_is_traffic),
+    };
+
+    return cmocka_run_group_tests_name("traffic", tests, NULL, NULL);
+}

@@ -1,0 +1,515 @@
+/* test_load.c -- the loader: defaults, what each type takes, --set, places, the resolved YAML. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "gen/check.h"
+#include "gen/load.h"
+#include "gen/resolve.h"
+#include "gen/value.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define HEAD "kernbench: 1\nname: t\nsip: {cube_mesh: {w: 4, h: 2}}\n" /* three lines */
+
+/* A spec and what is said about it. */
+struct rig {
+    struct arena arena;
+    struct diag diag;
+    struct spec spec;
+    char *said;
+    size_t n_said;
+};
+
+static int set_up(void **state)
+{
+    struct rig *r = calloc(1, sizeof(*r));
+
+    assert_non_null(r);
+    r->diag.out = open_memstream(&r->said, &r->n_said);
+    assert_non_null(r->diag.out);
+    spec_init(&r->spec, &r->arena, &r->diag);
+    *state = r;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct rig *r = *state;
+
+    fclose(r->diag.out);
+    free(r->said);
+    arena_release(&r->arena);
+    free(r);
+    return 0;
+}
+
+/* A fresh start: everything at its default, nothing said. */
+static void start(struct rig *r)
+{
+    rewind(r->diag.out);
+    r->diag.n_errors = 0;
+    r->diag.code = EXIT_OK;
+    spec_init(&r->spec, &r->arena, &r->diag);
+}
+
+static bool load_string(struct rig *r, const char *text)
+{
+    return load_text(&r->spec, "t.yaml", text, strlen(text));
+}
+
+static const char *said(struct rig *r)
+{
+    fflush(r->diag.out);
+    r->said[ftell(r->diag.out)] = 0;
+    return r->said;
+}
+
+/* Design 2, the listing: every key in its order, with its default as the design writes it. */
+static const char *const listing[][2] = {
+    {"kernbench", "1"},
+    {"contention.links", "ideal"},
+    {"name", "t"},
+    {"ns_per_mm", "0.01"},
+    {"fabric.overhead_ns", "5.0"},
+    {"fabric.distance_mm", "100.0"},
+    {"fabric.bw_gbs", "64.0"},
+    {"sips", "1"},
+    {"sip.cube_mesh.w", "4"},
+    {"sip.cube_mesh.h", "2"},
+    {"sip.d2d.distance_mm", "1.0"},
+    {"sip.d2d.bw_gbs", "128.0"},
+    {"sip.io.pcie_ep.overhead_ns", "5.0"},
+    {"sip.io.io_cpu.overhead_ns", "10.0"},
+    {"sip.io.link.distance_mm", "1.0"},
+    {"sip.io.link.bw_gbs", "128.0"},
+    {"sip.io.shore.distance_mm", "2.0"},
+    {"sip.io.shore.bw_gbs", "128.0"},
+    {"cube.size_mm", "[15.0, 11.0]"},
+    {"cube.pes", "8"},
+    {"cube.ucie.overhead_ns", "1.0"},
+    {"cube.noc.overhead_ns", "0.0"},
+    {"cube.noc.attach_mm", "0.5"},
+    {"cube.noc.bw_gbs", "128.0"},
+    {"cube.m_cpu.overhead_ns", "5.0"},
+    {"cube.m_cpu.pos_mm", "[7.5, 2.0]"},
+    {"cube.m_cpu.dma_read", "1"},
+    {"cube.m_cpu.dma_write", "1"},
+    {"cube.sram.overhead_ns", "0.0"},
+    {"cube.sram.pos_mm", "[1.5, 9.0]"},
+    {"cube.sram.size_mb", "32"},
+    {"cube.xbar.overhead_ns", "2.0"},
+    {"cube.xbar.pe_mm", "6.0"},
+    {"cube.xbar.pe_gbs", "256.0"},
+    {"cube.xbar.chain_mm", "1.0"},
+    {"cube.xbar.chain_gbs", "128.0"},
+    {"cube.bridge.overhead_ns", "1.0"},
+    {"cube.bridge.distance_mm", "3.0"},
+    {"cube.bridge.bw_gbs", "128.0"},
+    {"cube.hbm.overhead_ns", "0.0"},
+    {"cube.hbm.distance_mm", "2.5"},
+    {"cube.hbm.bw_gbs", "256.0"},
+    {"cube.hbm.efficiency", "1.0"},
+    {"cube.hbm.size_gb", "48"},
+    {"cube.pe.pe_cpu.overhead_ns", "2.0"},
+    {"cube.pe.pe_scheduler.overhead_ns", "1.0"},
+    {"cube.pe.pe_scheduler.tile", "[32, 64, 32]"},
+    {"cube.pe.pe_scheduler.tile_buffers", "2"},
+    {"cube.pe.pe_dma.overhead_ns", "0.0"},
+    {"cube.pe.pe_dma.read_channels", "1"},
+    {"cube.pe.pe_dma.write_channels", "1"},
+    {"cube.pe.pe_tcm.size_mb", "16"},
+    {"cube.pe.pe_tcm.read_gbs", "512.0"},
+    {"cube.pe.pe_tcm.write_gbs", "512.0"},
+    {"cube.pe.pe_gemm.overhead_ns", "0.0"},
+    {"cube.pe.pe_gemm.clock_ghz", "1.0"},
+    {"cube.pe.pe_gemm.mac", "[16, 16, 16]"},
+    {"cube.pe.pe_math.overhead_ns", "0.0"},
+    {"cube.pe.pe_math.clock_ghz", "1.0"},
+    {"cube.pe.pe_math.lanes", "64"},
+    {"cube.pe.pe_math.special_cycles", "4"},
+    {"cube.pe.pe_ipcq.slots", "4"},
+    {"cube.pe.pe_ipcq.slot_bytes", "4096"},
+    {"cube.pe.pe_ipcq.space", "tcm"},
+};
+
+static void defaults_are_those_of_the_listing(void **state)
+{
+    struct rig *r = *state;
+
+    assert_true(load_string(r, HEAD));
+    assert_true(check(&r->spec));
+    assert_int_equal(N_KEYS, sizeof(listing) / sizeof(listing[0]));
+    for (enum key k = 0; k < N_KEYS; k++) {
+        assert_string_equal(key_rows[k].path, listing[k][0]);
+        assert_string_equal(value_text(&r->spec, k), listing[k][1]);
+    }
+}
+
+static void keys_without_a_default_are_needed(void **state)
+{
+    (void)state;
+    for (enum key k = 0; k < N_KEYS; k++) {
+        bool needed = k == KEY_kernbench || k == KEY_name || k == KEY_sip_cube_mesh_w ||
+                      k == KEY_sip_cube_mesh_h;
+
+        assert_int_equal(key_rows[k].needed, needed);
+    }
+}
+
+/* cube8.yaml lists every key, each at its default: only the name tells it from HEAD. */
+static void the_reference_lists_every_key(void **state)
+{
+    struct rig *r = *state;
+
+    assert_true(load(&r->spec, "topologies/cube8.yaml"));
+    assert_true(check(&r->spec));
+    for (enum key k = 0; k < N_KEYS; k++) {
+        assert_int_equal(r->spec.given[k][key_depth(k)].at.kind, PLACE_FILE);
+        assert_string_equal(value_text(&r->spec, k), k == KEY_name ? "cube8" : listing[k][1]);
+    }
+}
+
+/* The loader walks keys.def mapping by mapping: the keys of one must stand together. */
+static void keys_of_one_mapping_stand_together(void **state)
+{
+    (void)state;
+    for (enum key k = 0; k < N_KEYS; k++)
+        for (int d = 1; d <= key_depth(k); d++)
+            for (enum key other = 0; other < k; other++)
+                if (key_shares(k, other, d))
+                    assert_true(key_first(k, d) <= other);
+}
+
+/* A value, and what is in the field after it; NULL when it is refused. */
+struct taken {
+    const char *key, *value, *text;
+};
+
+static const struct taken taken[] = {
+    {"sips", "1", "1"},
+    {"sips", "256", "256"},
+    {"sips", "257", NULL},
+    {"sips", "0", NULL},
+    {"sips", "-1", NULL},
+    {"sips", "2.0", NULL},
+    {"sips", "'2'", NULL},
+    {"sips", "\"2\"", NULL},
+    {"sips", "+2", NULL},
+    {"sips", "02", NULL},
+    {"sips", "0x2", NULL},
+    {"sips", "1_0", NULL},
+    {"sips", "2 2", NULL},
+    {"sips", "1e1", NULL},
+    {"sips", "4294967297", NULL},
+    {"sips", "18446744073709551617", NULL},
+    {"sips", "[2]", NULL},
+    {"cube.pe.pe_ipcq.slot_bytes", "1000000000", "1000000000"},
+    {"cube.pe.pe_ipcq.slot_bytes", "1000000001", NULL},
+    {"ns_per_mm", "2", "2.0"},
+    {"ns_per_mm", "0", "0.0"},
+    {"ns_per_mm", "1e6", "1000000.0"},
+    {"ns_per_mm", "1E+6", "1000000.0"},
+    {"ns_per_mm", "0.5e-7", "5.0e-08"},
+    {"ns_per_mm", "0.1", "0.1"},
+    {"ns_per_mm", "0.1000000000000000055511151231257827", "0.1"},
+    {"ns_per_mm", "0.30000000000000004", "0.30000000000000004"},
+    {"ns_per_mm", "123456.7890123456", "123456.7890123456"},
+    {"ns_per_mm", "5e-324", "4.94065645841247e-324"},
+    {"ns_per_mm", ".5", "0.5"},
+    {"ns_per_mm", "5.", "5.0"},
+    {"ns_per_mm", "1000000.1", NULL},
+    {"ns_per_mm", "1e999", NULL},
+    {"ns_per_mm", "-1", NULL},
+    {"ns_per_mm", "-0.0", NULL},
+    {"ns_per_mm", ".", NULL},
+    {"ns_per_mm", "e5", NULL},
+    {"ns_per_mm", "1e", NULL},
+    {"ns_per_mm", "1e+", NULL},
+    {"ns_per_mm", "01.5", NULL},
+    {"ns_per_mm", "1.5.5", NULL},
+    {"ns_per_mm", "0x1p3", NULL},
+    {"ns_per_mm", "inf", NULL},
+    {"ns_per_mm", ".inf", NULL},
+    {"ns_per_mm", ".nan", NULL},
+    {"ns_per_mm", "nan", NULL},
+    {"ns_per_mm", "'1.5'", NULL},
+    {"ns_per_mm", "true", NULL},
+    {"ns_per_mm", "{}", NULL},
+    {"cube.hbm.bw_gbs", "0.01", "0.01"},
+    {"cube.hbm.bw_gbs", "0.00999999", NULL},
+    {"cube.hbm.bw_gbs", "1e6", "1000000.0"},
+    {"cube.hbm.bw_gbs", "1000000.01", NULL},
+    {"cube.hbm.bw_gbs", "0", NULL},
+    {"cube.hbm.efficiency", "1", "1.0"},
+    {"cube.hbm.efficiency", "1e-3", "0.001"},
+    {"cube.hbm.efficiency", "0", NULL},
+    {"cube.hbm.efficiency", "1e-999", NULL},
+    {"cube.hbm.efficiency", "1.0000001", NULL},
+    {"name", "a", "a"},
+    {"name", "'a_9'", "a_9"},
+    {"name", "kbx", "kbx"},
+    {"name", "abcdefghijklmnopqrstuvwxyz0123456789abcdefghijkl",
+     "abcdefghijklmnopqrstuvwxyz0123456789abcdefghijkl"},
+    {"name", "abcdefghijklmnopqrstuvwxyz0123456789abcdefghijklm", NULL},
+    {"name", "A", NULL},
+    {"name", "_a", NULL},
+    {"name", "9a", NULL},
+    {"name", "a-b", NULL},
+    {"name", "a b", NULL},
+    {"name", "a\xc3\xa9", NULL},
+    {"name", "\"a\\0b\"", NULL},
+    {"name", "\"\"", NULL},
+    {"name", "kb", NULL},
+    {"name", "tl", NULL},
+    {"name", "gen", NULL},
+    {"name", "kernbench", NULL},
+    {"name", "kb_a", NULL},
+    {"name", "tl_a", NULL},
+    {"name", "gen_a", NULL},
+    {"name", "'null'", NULL},
+    {"name", "[a]", NULL},
+    {"cube.size_mm", "[20, 12.5]", "[20.0, 12.5]"},
+    {"cube.size_mm", "[20]", NULL},
+    {"cube.size_mm", "[20, 20, 20]", NULL},
+    {"cube.size_mm", "[20, '20']", NULL},
+    {"cube.size_mm", "[20, -1]", NULL},
+    {"cube.size_mm", "20", NULL},
+    {"cube.size_mm", "{w: 20, h: 20}", NULL},
+    {"cube.pe.pe_gemm.mac", "[1, 2, 65536]", "[1, 2, 65536]"},
+    {"cube.pe.pe_gemm.mac", "[1, 2]", NULL},
+    {"cube.pe.pe_gemm.mac", "[1, 2, 3, 4]", NULL},
+    {"cube.pe.pe_gemm.mac", "[1, 2, 3.0]", NULL},
+    {"cube.pe.pe_gemm.mac", "[0, 2, 3]", NULL},
+    {"cube.pe.pe_gemm.mac", "[1, 2, 65537]", NULL},
+    {"contention.links", "ideal", "ideal"},
+    {"contention.links", "fifo", "fifo"},
+    {"contention.links", "\"fifo\"", "fifo"},
+    {"contention.links", "FIFO", NULL},
+    {"contention.links", "fifo2", NULL},
+    {"contention.links", "\"fifo\\0\"", NULL},
+    {"contention.links", "1", NULL},
+    {"cube.pe.pe_ipcq.space", "tcm", "tcm"},
+    {"cube.pe.pe_ipcq.space", "sram", "sram"},
+    {"cube.pe.pe_ipcq.space", "hbm", "hbm"},
+    {"cube.pe.pe_ipcq.space", "fifo", NULL},
+};
+
+static enum key key_of(const char *path)
+{
+    for (enum key k = 0; k < N_KEYS; k++)
+        if (strcmp(key_rows[k].path, path) == 0)
+            return k;
+    fail_msg("no key %s", path);
+    return N_KEYS;
+}
+
+static void try_taken(struct rig *r, const struct taken *t)
+{
+    enum key k = key_of(t->key);
+    const char *before, *after;
+
+    start(r);
+    load_string(r, HEAD);
+    before = value_text(&r->spec, k);
+    if (load_set(&r->spec, arena_printf(&r->arena, "%s=%s", t->key, t->value)) != !!t->text)
+        fail_msg("%s: %s was %s", t->key, t->value, t->text ? "refused" : "taken");
+    after = value_text(&r->spec, k);
+    assert_string_equal(after, t->text ? t->text : before);
+    assert_int_equal(diag_count(&r->diag), t->text ? 0 : 1);
+    assert_int_equal(r->diag.code, t->text ? EXIT_OK : EXIT_USAGE);
+    assert_int_equal(check(&r->spec), !!t->text);
+}
+
+static void each_type_takes_its_values_and_no_others(void **state)
+{
+    for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++)
+        try_taken(*state, &taken[i]);
+}
+
+static bool is_real(enum key k)
+{
+    return key_rows[k].type == KEY_REAL || key_rows[k].type == KEY_RATIO;
+}
+
+/* Any of the doubles that the key may have; another for each `i`. */
+static double real_of(enum key k, int i)
+{
+    uint64_t bits = ((uint64_t)i * N_KEYS + k + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    double share = (double)(bits >> 11) / (double)(UINT64_C(1) << 53);
+
+    return key_rows[k].min + (key_rows[k].max - key_rows[k].min) * share;
+}
+
+/* Bit for bit the same doubles, and the same text again. */
+static void resolved_yaml_reads_back_to_the_same(void **state)
+{
+    struct rig *r = *state;
+
+    for (int i = 0; i < 200; i++) {
+        const char *text;
+
+        start(r);
+        load_string(r, HEAD);
+        for (enum key k = 0; k < N_KEYS; k++)
+            if (is_real(k))
+                *(double *)spec_field(&r->spec, k) = real_of(k, i);
+        text = resolve(&r->spec);
+        start(r);
+        assert_true(load_string(r, text));
+        assert_true(check(&r->spec));
+        assert_string_equal(resolve(&r->spec), text);
+        for (enum key k = 0; k < N_KEYS; k++)
+            if (is_real(k))
+                assert_true(*(const double *)spec_value(&r->spec, k) == real_of(k, i));
+        arena_release(&r->arena);
+    }
+}
+
+static void any_key_changes_the_hash(void **state)
+{
+    struct rig *r = *state;
+    const char *hash;
+
+    load_string(r, HEAD);
+    hash = resolve_hash(&r->spec);
+    assert_int_equal(strlen(hash), HASH_CHARS);
+    assert_string_equal(resolve_hash(&r->spec), hash);
+    assert_true(load_set(&r->spec, "cube.pe.pe_ipcq.space=hbm"));
+    assert_string_not_equal(resolve_hash(&r->spec), hash);
+}
+
+/* Later stages blame a key at the place of its value; a default at the mapping without it. */
+static void a_key_knows_where_its_value_came_from(void **state)
+{
+    struct rig *r = *state;
+    struct place at;
+
+    load_string(r, HEAD "cube:\n  hbm: {bw_gbs: 7}\n");
+    at = spec_place(&r->spec, KEY_cube_hbm_bw_gbs);
+    assert_int_equal(at.kind, PLACE_FILE);
+    assert_int_equal(at.line, 5);
+    assert_int_equal(at.col, 17);
+    at = spec_place(&r->spec, KEY_cube_hbm_efficiency);
+    assert_int_equal(at.line, 5);
+    assert_int_equal(at.col, 3);
+    at = spec_place(&r->spec, KEY_fabric_bw_gbs);
+    assert_int_equal(at.line, 1);
+    assert_int_equal(at.col, 1);
+    load_set(&r->spec, "cube.hbm.bw_gbs=8");
+    at = spec_place(&r->spec, KEY_cube_hbm_bw_gbs);
+    assert_int_equal(at.kind, PLACE_SET);
+    assert_string_equal(at.name, "--set cube.hbm.bw_gbs=8");
+}
+
+/* Design 2.1, the counts of nodes. */
+static void nodes_are_those_of_the_design(void **state)
+{
+    static const struct {
+        const char *file;
+        int64_t nodes;
+    } counts[] = {{"topologies/cube1.yaml", 84},
+                  {"topologies/cube8.yaml", 651},
+                  {"topologies/cube16.yaml", 1299},
+                  {"topologies/tray32.yaml", 2599},
+                  {"topologies/mesh1024.yaml", 82947}};
+    struct rig *r = *state;
+
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+        start(r);
+        assert_true(load(&r->spec, counts[i].file));
+        assert_int_equal(count_nodes(&r->spec), counts[i].nodes);
+    }
+    start(r);
+    assert_true(load(&r->spec, "topologies/cube1.yaml"));
+    assert_true(load_set(&r->spec, "cube.pes=1")); /* no bridges */
+    assert_int_equal(count_nodes(&r->spec), 7 + 2 + 7 + 3);
+}
+
+/* Design 2: at most 2^24 nodes; a place on the edge of the cube is inside. */
+static void the_limits_are_inside(void **state)
+{
+    struct rig *r = *state;
+
+    assert_true(load_string(r, "kernbench: 1\nname: t\nsip: {cube_mesh: {w: 128, h: 128}}\n"
+                               "sips: 12\ncube: {m_cpu: {pos_mm: [15, 11]}}\n"));
+    assert_true(check(&r->spec));
+    assert_true(load_set(&r->spec, "sips=13"));
+    assert_false(check(&r->spec));
+    assert_string_equal(said(r), "--set sips=13: the topology has 17252392 nodes, more than "
+                                 "16777216\n");
+}
+
+/* A name in the file goes with the file's text: the spec keeps its own. */
+static void the_spec_outlives_the_text(void **state)
+{
+    struct rig *r = *state;
+    char text[] = HEAD "contention: {links: fifo}\n";
+
+    assert_true(load_text(&r->spec, "t.yaml", text, strlen(text)));
+    memset(text, 'x', sizeof(text));
+    assert_string_equal(r->spec.name, "t");
+    assert_int_equal(r->spec.contention_links, LINKS_FIFO);
+}
+
+static void a_file_may_have_a_mebibyte_and_no_more(void **state)
+{
+    struct rig *r = *state;
+    char *text = test_malloc(FILE_BYTES_MAX + 1);
+
+    memset(text, '\n', FILE_BYTES_MAX + 1);
+    memcpy(text, HEAD, strlen(HEAD));
+    assert_true(load_text(&r->spec, "t.yaml", text, FILE_BYTES_MAX));
+    start(r);
+    assert_false(load_text(&r->spec, "t.yaml", text, FILE_BYTES_MAX + 1));
+    assert_string_equal(said(r), "t.yaml:1:1: larger than 1 MiB\n");
+    test_free(text);
+}
+
+/* A byte order mark and CR LF are what some editors write. */
+static void editors_may_mark_and_end_lines_as_they_like(void **state)
+{
+    struct rig *r = *state;
+
+    assert_true(load_string(r, "\xef\xbb\xbfkernbench: 1\r\nname: t\r\n"
+                               "sip: {cube_mesh: {w: 4, h: 2}}\r\nsips: 2\r\n"));
+    assert_true(check(&r->spec));
+    assert_int_equal(r->spec.sips, 2);
+}
+
+static void the_arena_fits_any_type(void **state)
+{
+    struct rig *r = *state;
+
+    for (size_t size = 0; size < 100; size++) {
+        const char *p = arena_alloc(&r->arena, size);
+
+        assert_int_equal((uintptr_t)p % _Alignof(max_align_t), 0);
+        for (size_t i = 0; i < size; i++)
+            assert_int_equal(p[i], 0);
+    }
+    memset(arena_alloc(&r->arena, 1 << 20), 'x', 1 << 20);
+}
+
+int main(void)
+{
+#define T(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        T(defaults_are_those_of_the_listing),
+        T(keys_without_a_default_are_needed),
+        T(the_reference_lists_every_key),
+        T(keys_of_one_mapping_stand_together),
+        T(each_type_takes_its_values_and_no_others),
+        T(resolved_yaml_reads_back_to_the_same),
+        T(any_key_changes_the_hash),
+        T(a_key_knows_where_its_value_came_from),
+        T(nodes_are_those_of_the_design),
+        T(the_limits_are_inside),
+        T(the_spec_outlives_the_text),
+        T(a_file_may_have_a_mebibyte_and_no_more),
+        T(the_arena_fits_any_type),
+        T(editors_may_mark_and_end_lines_as_they_like),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,293 @@
+/* test_kernel_random.c -- random kernels on random machines: times, ids and records as the judge's.
+ */
+#include "support/programs.h"
+#include <unistd.h>
+
+/* KB_SEEDS=N in the environment runs seeds 1..N; each is a machine and a program of its own. */
+enum { SEEDS = 1000, TALKS = 600, MOST_LINE = 2048 };
+
+static void assert_time(const struct scenario *s, const char *what, size_t kernel, size_t command,
+                        int64_t got, int64_t want)
+{
+    if (got != want)
+        fail_msg("seed %" PRIu64 ": %s of kernel %zu, command %zu is %" PRId64 ", not %" PRId64,
+                 s->seed, what, kernel, command, got, want);
+}
+
+static void assert_times(const struct scenario *s, const kb_launch_result *r)
+{
+    int64_t last = 0;
+
+    assert_time(s, "start", 0, 0, r->start_fs, s->expected.start_fs);
+    for (size_t k = 0; k < s->program.n; k++) {
+        const struct judge_kernel_times *want = &s->expected.kernels[k];
+
+        for (size_t i = 0; i < s->program.kernels[k].n; i++) {
+            assert_time(s, "call", k, i, s->got[k][i].call_fs, want->commands[i].call_fs);
+            assert_time(s, "return", k, i, s->got[k][i].return_fs, want->commands[i].return_fs);
+        }
+        last = want->end_fs > last ? want->end_fs : last;
+    }
+    assert_time(s, "last end", 0, 0, r->last_end_fs, last);
+    assert_time(s, "response", 0, 0, r->response_fs, s->expected.total_fs);
+}
+
+/* What an atomic returns: the integer of the slice, and what was added before, in its type. */
+static int64_t sum_before(const struct judge_command *c, int64_t before)
+{
+    uint64_t cell = c->offset % JUDGE_CELLS_AT;
+
+    if (c->in == JUDGE_I32)
+        return (int32_t)(uint32_t)((uint64_t)cell / 4 + (uint64_t)before);
+    return (int8_t)(uint8_t)(byte_of_slice(cell) + (uint64_t)before);
+}
+
+static void assert_sums(const struct scenario *s)
+{
+    for (size_t k = 0; k < s->program.n; k++) {
+        for (size_t i = 0; i < s->program.kernels[k].n; i++) {
+            const struct judge_command *c = &s->program.kernels[k].commands[i];
+
+            if (c->kind == JUDGE_ATOMIC)
+                assert_time(s, "what an atomic returns", k, i, s->got[k][i].before,
+                            sum_before(c, s->expected.kernels[k].commands[i].before));
+        }
+    }
+}
+
+/* -- records -------------------------------------------------------------------------------- */
+
+/* The number behind `key` in a line of the log; false: it is not there. */
+static bool find_number(const char *line, const char *key, double *value)
+{
+    const char *at = strstr(line, key);
+
+    if (!at)
+        return false;
+    *value = strtod(at + strlen(key), NULL);
+    return true;
+}
+
+static void assert_field(const struct scenario *s, const char *line, const char *key, double want)
+{
+    double got = -1;
+
+    if (!find_number(line, key, &got) || got != want)
+        fail_msg("seed %" PRIu64 ": %s %.6f is not in %s", s->seed, key, want, line);
+}
+
+static const char *stage_name(enum judge_stage stage)
+{
+    static const char *const names[] = {"",      "DMA_READ", "DMA_WRITE", "FETCH",
+                                        "STORE", "GEMM",     "MATH"};
+
+    return names[stage];
+}
+
+static void assert_token(const struct scenario *s, const char *line,
+                         const struct judge_op_record *r)
+{
+    char text[128];
+
+    snprintf(text, sizeof text, "\"op_name\":\"TileToken/%s\"", stage_name(r->stage));
+    if (!strstr(line, text))
+        fail_msg("seed %" PRIu64 ": %s is not in %s", s->seed, text, line);
+    snprintf(text, sizeof text, "\"tile\":[%u,%u,%u]", r->tile[0], r->tile[1], r->tile[2]);
+    if (!strstr(line, text))
+        fail_msg("seed %" PRIu64 ": %s is not in %s", s->seed, text, line);
+    assert_field(s, line, "\"parent\":", (double)r->parent);
+    assert_field(s, line, "\"token\":", r->token);
+    if (r->stage == JUDGE_GEMM_STAGE)
+        assert_field(s, line, "\"k\":", r->k);
+    else if (r->stage == JUDGE_MATH_STAGE)
+        assert_field(s, line, "\"elements\":", (double)r->elements);
+    else
+        assert_field(s, line, "\"nbytes\":", (double)r->nbytes);
+    if (r->stage == JUDGE_DMA_READ)
+        assert_field(s, line, "\"src_addr\":", (double)r->address);
+    if (r->stage == JUDGE_DMA_WRITE)
+        assert_field(s, line, "\"dst_addr\":", (double)r->address);
+}
+
+/* A piece of a send. */
+static void assert_copy(const struct scenario *s, const char *line, const struct judge_op_record *r)
+{
+    if (!strstr(line, "\"op_name\":\"ipcq_copy\""))
+        fail_msg("seed %" PRIu64 ": no ipcq_copy: %s", s->seed, line);
+    assert_field(s, line, "\"t_issue\":", (double)r->t_issue / 1e6);
+    assert_field(s, line, "\"dst_addr\":", (double)r->address);
+    assert_field(s, line, "\"nbytes\":", (double)r->nbytes);
+}
+
+static void assert_record(const struct scenario *s, const char *line)
+{
+    static const char *const components[] = {"pe_dma", "pe_fetch_store", "pe_gemm", "pe_math",
+                                             "pe_scheduler"};
+    const struct judge_op_record *r;
+    char component[32];
+    double id = -1;
+
+    find_number(line, "\"op_id\":", &id);
+    assert_true(id >= 0 && id < (double)s->expected.n_records);
+    r = &s->expected.records[(size_t)id];
+    assert_int_not_equal(r->component, JUDGE_NOWHERE);
+    assert_field(s, line, "\"t_start\":", strtod("0", NULL) + (double)r->t_start / 1e6);
+    assert_field(s, line, "\"t_end\":", (double)r->t_end / 1e6);
+    snprintf(component, sizeof component, ".%s\"", components[r->component]);
+    if (!strstr(line, component))
+        fail_msg("seed %" PRIu64 ": %s is not in %s", s->seed, component, line);
+    if (r->stage == JUDGE_COPY)
+        assert_copy(s, line, r);
+    else if (r->stage != JUDGE_COMMAND)
+        assert_token(s, line, r);
+    else
+        assert_field(s, line, "\"t_issue\":", (double)r->t_issue / 1e6);
+}
+
+/* Ids that are in the log. */
+static size_t n_logged(const struct judge_run *run)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < run->n_records; i++)
+        n += run->records[i].component != JUDGE_NOWHERE;
+    return n;
+}
+
+static void assert_records(const struct scenario *s, kb_sim *sim)
+{
+    static char line[MOST_LINE];
+    char path[] = "/tmp/kernbench.XXXXXX.jsonl";
+    kb_error why = {""};
+    size_t n = 0;
+    FILE *in;
+
+    close(mkstemps(path, 6));
+    if (kb_oplog_write(sim, path, NULL, 0, &why) != KB_OK)
+        fail_msg("seed %" PRIu64 ": %s", s->seed, why.text);
+    in = fopen(path, "r");
+    assert_non_null(in);
+    assert_non_null(fgets(line, sizeof line, in));
+    for (; fgets(line, sizeof line, in); n++)
+        assert_record(s, line);
+    fclose(in);
+    remove(path);
+    if (n != n_logged(&s->expected))
+        fail_msg("seed %" PRIu64 ": %zu records, not %zu", s->seed, n, n_logged(&s->expected));
+}
+
+/* -- stations ------------------------------------------------------------------------------- */
+
+/* What a run has used, held against what the judge says. */
+struct comparison {
+    const struct scenario *s;
+    double end_fs;
+    size_t n;
+};
+
+static void assert_use(void *arg, const kb_use *use)
+{
+    struct comparison *c = arg;
+    const struct judge_run *run = &c->s->expected;
+    size_t i = 0;
+
+    if (!use->queues)
+        return;
+    while (i < run->n_uses && strcmp(run->uses[i].name, use->name) != 0)
+        i++;
+    if (i == run->n_uses)
+        fail_msg("seed %" PRIu64 ": %s is used", c->s->seed, use->name);
+    const struct judge_use *x = &run->uses[i];
+    if (use->count != x->count || use->bytes != x->bytes || use->busy_fs != x->busy_fs ||
+        use->queue_max != x->longest ||
+        fabs(use->queue_mean * c->end_fs - (double)x->wait_fs) > 1 + 1e-9 * (double)x->wait_fs)
+        fail_msg("seed %" PRIu64 ": %s: %" PRIu64 " times, %" PRIu64 " bytes, %" PRId64
+                 " fs, waits %f ns, %d in line, not %" PRIu64 ", %" PRIu64 ", %" PRId64 ", %f, %u",
+                 c->s->seed, use->name, use->count, use->bytes, use->busy_fs, use->wait_ns,
+                 (int)use->queue_max, x->count, x->bytes, x->busy_fs, (double)x->wait_fs / 1e6,
+                 x->longest);
+    c->n++;
+}
+
+static void assert_usage(const struct scenario *s, const kb_sim *sim)
+{
+    struct comparison c = {s, (double)kb_sim_end_fs(sim), 0};
+
+    assert_int_equal(kb_sim_usage(sim, assert_use, &c), KB_OK);
+    assert_int_equal(c.n, s->expected.n_uses);
+}
+
+/* ------------------------------------------------------------------------------------------- */
+
+static void assert_run(struct scenario *s, kb_options options, uint64_t budget)
+{
+    kb_launch_result r;
+    kb_sim *sim = launch_program(s, options);
+
+    run_launched(s, sim, budget, &r);
+    assert_times(s, &r);
+    assert_sums(s);
+    if (options.fingerprint && kb_sim_fingerprint(sim) != s->expected.fingerprint)
+        fail_msg("seed %" PRIu64 ": fingerprint %016" PRIx64 ", not %016" PRIx64, s->seed,
+                 kb_sim_fingerprint(sim), s->expected.fingerprint);
+    if (options.oplog)
+        assert_records(s, sim);
+    assert_usage(s, sim);
+    kb_sim_free(sim);
+}
+
+static uint64_t n_seeds(uint64_t otherwise)
+{
+    const char *wanted = getenv("KB_SEEDS");
+
+    return wanted ? strtoull(wanted, NULL, 10) : otherwise;
+}
+
+static void assert_runs(struct scenario *s)
+{
+    assert_run(s, (kb_options){0}, 0);
+    assert_run(s, (kb_options){.fingerprint = true, .oplog = true}, 0);
+    assert_run(s, (kb_options){.engine = KB_HOP, .fingerprint = true}, 1 + s->seed % 50);
+}
+
+static void random_kernels_take_the_judges_times(void **state)
+{
+    uint64_t seeds = n_seeds(SEEDS);
+
+    (void)state;
+    for (uint64_t seed = 1; seed <= seeds; seed++) {
+        struct scenario s = scenario_new(seed);
+
+        assert_runs(&s);
+        scenario_free(&s);
+    }
+}
+
+/* Queues in every memory, barriers, atomics; and bytes that arrive as they were sent. */
+static void random_kernels_that_talk_do_so_too(void **state)
+{
+    uint64_t seeds = n_seeds(TALKS), known_bytes = 0;
+
+    (void)state;
+    for (uint64_t seed = 1; seed <= seeds; seed++) {
+        struct scenario s = scenario_of(seed, true);
+
+        assert_runs(&s);
+        if (s.received->wrong)
+            fail_msg("seed %" PRIu64 ": %" PRIu64 " bytes are not those that were sent", seed,
+                     s.received->wrong);
+        known_bytes += s.received->known;
+        scenario_free(&s);
+    }
+    assert_true(known_bytes > 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_kernels_take_the_judges_times),
+        cmocka_unit_test(random_kernels_that_talk_do_so_too),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

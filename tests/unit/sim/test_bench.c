@@ -1,0 +1,370 @@
+/*
+ * test_bench.c -- a bench of one's own through the library: arguments, tensors, verification.
+ *
+ * link: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc,--wrap=free
+ */
+#include <math.h>
+#include "support/any_topology.h"
+#include "support/failing.h"
+#include "support/rig.h"
+#include "tl.h"
+
+/* -- y = x + index, rows by choice of `index`, which is 0..rows-1 from the last to the first ----
+ */
+
+static const kb_placement by_rows = {KB_ROW_WISE, KB_ROW_WISE};
+
+static void shift(tl_ctx *tl, const kb_args *args)
+{
+    kb_shard x = kb_tensor_shard(args->tensors[0], tl_pe(tl));
+    kb_shard index = kb_tensor_shard(args->tensors[1], tl_pe(tl));
+    kb_shard y = kb_tensor_shard(args->tensors[2], tl_pe(tl));
+
+    if (x.shape.dim[0] == 0)
+        return;
+    tl_tensor *rows = tl_load(tl, x.address, KB_F32, x.shape);
+    tl_tensor *sum = tl_add(tl, rows, tl_load(tl, index.address, KB_F32, index.shape));
+    tl_store(tl, y.address, sum);
+}
+
+static void fill_index(kb_bench_run *run, double *values, uint64_t n)
+{
+    for (uint64_t i = 0; i < n; i++)
+        values[i] = (double)(n - 1 - i) + (double)kb_bench_random(run, 1);
+}
+
+static void setup(kb_bench_run *run)
+{
+    kb_shape shape = KB_SHAPE(kb_bench_int(run, "M"));
+
+    kb_bench_input(run, "x", kb_bench_dtype(run, "dtype"), shape, by_rows, 1);
+    kb_bench_input_by(run, "index", KB_F32, shape, by_rows, fill_index);
+    kb_bench_output(run, "y", KB_F32, shape, by_rows);
+    kb_bench_launch(run, "shift", shift, NULL, 0);
+}
+
+static void reference(const kb_bench_run *run, double *const *t)
+{
+    int64_t m = kb_bench_int(run, "M");
+
+    for (int64_t i = 0; i < m; i++)
+        t[2][i] = t[0][i] + (double)(m - 1 - i) + kb_bench_real(run, "off");
+}
+
+static const kb_bench_arg args_of_shift[] = {
+    {"M", KB_ARG_INT, "5", 1, 9, NULL, "rows"},
+    {"off", KB_ARG_REAL, "0", -1, 1, NULL, "by how much the reference is wrong"},
+    {"dtype", KB_ARG_DTYPE, "f32", 0, 0, "f32", "type of x"},
+    {"way", KB_ARG_CHOICE, "one", 0, 0, "no one other", "no meaning"},
+};
+
+static const kb_bench bench = {.name = "shift",
+                               .summary = "y = x + index",
+                               .args = args_of_shift,
+                               .n_args = LENGTH(args_of_shift),
+                               .setup = setup,
+                               .reference = reference};
+
+/* failing.h counts for one thread. */
+static const kb_compute_options one_thread = {.threads = 1};
+
+static const kb_topology *two_pes(void)
+{
+    return any_topology(
+        "kernbench: 1\nname: two\nsip: {cube_mesh: {w: 1, h: 1}}\ncube: {pes: 2}\n");
+}
+
+static kb_status begin(const kb_topology *topo, const char *word, const char *other,
+                       kb_bench_run **run, kb_error *why)
+{
+    const char *words[] = {word, other};
+
+    return kb_bench_new(&bench, topo, &(kb_options){.phase2 = true}, 7, words,
+                        (size_t)(word != NULL) + (other != NULL), run, why);
+}
+
+/* -- tests ---------------------------------------------------------------------------------- */
+
+static void arguments_are_resolved(void **state)
+{
+    const kb_topology *topo = two_pes();
+    kb_bench_run *run = NULL;
+    kb_error why = {""};
+
+    (void)state;
+    assert_int_equal(begin(topo, "M=7", "off=-2.5e-1", &run, &why), KB_OK);
+    assert_int_equal(kb_bench_int(run, "M"), 7);
+    assert_true(kb_bench_real(run, "off") == -0.25);
+    assert_int_equal(kb_bench_dtype(run, "dtype"), KB_F32);
+    assert_int_equal(kb_bench_choice(run, "way"), 1);
+    assert_int_equal(kb_bench_int(run, "nothing"), 0);
+    assert_string_equal(kb_bench_value(run, 0), "7");
+    assert_string_equal(kb_bench_value(run, 1), "-0.25");
+    assert_string_equal(kb_bench_value(run, 2), "f32");
+    assert_string_equal(kb_bench_value(run, 3), "one");
+    kb_bench_free(run);
+    any_topology_free(topo);
+}
+
+static void assert_refused(const kb_topology *topo, const char *word, const char *other,
+                           const char *text)
+{
+    kb_bench_run *run = NULL;
+    kb_error why = {""};
+
+    assert_int_equal(begin(topo, word, other, &run, &why), KB_BAD_REQUEST);
+    assert_null(run);
+    assert_string_equal(why.text, text);
+    assert_int_equal(begin(topo, word, other, &run, NULL), KB_BAD_REQUEST);
+}
+
+static void arguments_are_refused(void **state)
+{
+    const kb_topology *topo = two_pes();
+
+    (void)state;
+    assert_refused(topo, "M=10", NULL, "M must be an integer in 1..9, not '10'");
+    assert_refused(topo, "M=18446744073709551617", NULL,
+                   "M must be an integer in 1..9, not '18446744073709551617'");
+    assert_refused(topo, "M=+1", NULL, "M must be an integer in 1..9, not '+1'");
+    assert_refused(topo, "M=3", "M=3", "M is given twice");
+    assert_refused(topo, "off=1e999", NULL, "off must be a number in -1..1, not '1e999'");
+    assert_refused(topo, "off=.", NULL, "off must be a number in -1..1, not '.'");
+    assert_refused(topo, "way=on", NULL,
+                   "way must be one of 'no one other', not 'on', did you mean 'no'?");
+    assert_refused(topo, "way=no one", NULL, "way must be one of 'no one other', not 'no one'");
+    assert_refused(topo, "way=", NULL, "way must be one of 'no one other', not ''");
+    assert_refused(topo, "dtyp=f32", NULL,
+                   "unknown argument 'dtyp' of shift, did you mean 'dtype'?");
+    assert_refused(topo, "=3", NULL,
+                   "unknown argument '' of shift: it is one of M, off, dtype, way");
+    any_topology_free(topo);
+}
+
+/* design 8: the reference is what counts, within the tolerance of f32. */
+static void a_wrong_result_is_found(void **state)
+{
+    static const struct {
+        const char *off;
+        kb_status status;
+    } cases[] = {{"off=0", KB_OK}, {"off=1e-6", KB_OK}, {"off=1e-3", KB_DIFFERENT}};
+    const kb_topology *topo = two_pes();
+
+    (void)state;
+    for (size_t i = 0; i < LENGTH(cases); i++) {
+        kb_bench_run *run = NULL;
+        kb_error why = {""};
+        double error = -1;
+
+        assert_int_equal(begin(topo, cases[i].off, NULL, &run, &why), KB_OK);
+        assert_int_equal(kb_sim_run(kb_bench_sim(run), 0, &why), KB_OK);
+        assert_int_equal(kb_bench_verify(run, &error, &why), KB_PENDING);
+        assert_int_equal(kb_compute(kb_bench_sim(run), &one_thread, &why), KB_OK);
+        assert_int_equal(kb_bench_verify(run, &error, &why), cases[i].status);
+        assert_true(fabs(error - kb_bench_real(run, "off")) < 2e-6);
+        assert_true((strstr(why.text, "y[0] is ") != NULL) == (i == 2));
+        kb_bench_free(run);
+    }
+    any_topology_free(topo);
+}
+
+/* -- values that setup() finds -------------------------------------------------------------- */
+
+/* way=no: the fastest of the others. */
+static void setup_found(kb_bench_run *run)
+{
+    int64_t fs[2] = {0, 0};
+    kb_error why;
+
+    if (kb_bench_choice(run, "way") == 0) {
+        kb_bench_note(run, "one and");
+        for (int i = 0; i < 2; i++)
+            if (kb_bench_try(run, "way", i ? "other" : "one", &fs[i], &why))
+                kb_bench_note(run, why.text);
+        kb_bench_set(run, "way", fs[0] < fs[1] ? "one" : "other");
+        kb_bench_note(run, kb_bench_value(run, 3));
+    }
+    setup(run);
+}
+
+static kb_status begin_found(const kb_topology *topo, void (*set)(kb_bench_run *run),
+                             kb_bench_run **run, kb_error *why)
+{
+    static const char *const words[] = {"M=3", "way=no"};
+    static kb_bench found; /* borrowed by the run */
+
+    found = bench;
+    found.setup = set;
+    return kb_bench_new(&found, topo, NULL, 7, words, 2, run, why);
+}
+
+static void a_value_may_be_found(void **state)
+{
+    const kb_topology *topo = two_pes();
+    kb_bench_run *run = NULL;
+    kb_error why = {""};
+
+    (void)state;
+    assert_int_equal(begin_found(topo, setup_found, &run, &why), KB_OK);
+    assert_string_equal(kb_bench_value(run, 3), "other"); /* both take the same */
+    assert_string_equal(kb_bench_notes(run), "one and\nother");
+    kb_bench_free(run);
+    assert_int_equal(begin(topo, NULL, NULL, &run, &why), KB_OK);
+    assert_string_equal(kb_bench_notes(run), "");
+    kb_bench_free(run);
+    any_topology_free(topo);
+}
+
+static void setup_refused(kb_bench_run *run)
+{
+    kb_bench_refuse(run, "100% of two PEs are too few");
+    kb_bench_refuse(run, "not told");
+    setup(run);
+}
+
+static void a_bench_may_refuse(void **state)
+{
+    const kb_topology *topo = two_pes();
+    kb_bench_run *run = NULL;
+    kb_error why = {""};
+
+    (void)state;
+    assert_int_equal(begin_found(topo, setup_refused, &run, &why), KB_BAD_REQUEST);
+    assert_string_equal(why.text, "100% of two PEs are too few");
+    any_topology_free(topo);
+}
+
+/* How long the kernels of a run take, as kb_launch_get() tells. */
+static void a_try_is_a_run(void **state)
+{
+    const kb_topology *topo = two_pes();
+    kb_bench_run *run = NULL, *other = NULL;
+    kb_launch_result launch;
+    kb_error why = {""};
+    int64_t fs = -1;
+
+    (void)state;
+    assert_int_equal(begin(topo, "M=2", NULL, &run, &why), KB_OK);
+    assert_int_equal(begin(topo, "M=9", NULL, &other, &why), KB_OK);
+    assert_int_equal(kb_sim_run(kb_bench_sim(other), 0, &why), KB_OK);
+    assert_int_equal(kb_launch_get(kb_bench_sim(other), 0, &launch), KB_OK);
+    assert_int_equal(kb_bench_try(run, "M", "9", &fs, &why), KB_OK);
+    assert_true(fs == launch.last_end_fs - launch.start_fs);
+    assert_int_equal(kb_launch_done(kb_bench_sim(run)), 0);
+    assert_int_equal(kb_bench_try(run, "N", "9", &fs, &why), KB_BAD_REQUEST);
+    assert_string_equal(why.text, "bench shift has no argument 'N'");
+    assert_int_equal(kb_bench_try(run, "M", "10", &fs, &why), KB_BAD_REQUEST);
+    assert_string_equal(why.text, "M must be an integer in 1..9, not '10'");
+    kb_bench_free(other);
+    kb_bench_free(run);
+    any_topology_free(topo);
+}
+
+static void set_what_is_not(kb_bench_run *run)
+{
+    kb_bench_set(run, "way", "back");
+    setup(run);
+}
+
+static void set_what_none_has(kb_bench_run *run)
+{
+    kb_bench_set(run, "ways", "one");
+    setup(run);
+}
+
+static void what_cannot_be_set_is_refused(void **state)
+{
+    const kb_topology *topo = two_pes();
+    kb_bench_run *run = NULL;
+    kb_error why = {""};
+
+    (void)state;
+    assert_int_equal(begin_found(topo, set_what_is_not, &run, &why), KB_BAD_REQUEST);
+    assert_string_equal(why.text, "way must be one of 'no one other', not 'back'");
+    assert_int_equal(begin_found(topo, set_what_none_has, &run, &why), KB_BAD_REQUEST);
+    assert_string_equal(why.text, "bench shift has no argument 'ways'");
+    any_topology_free(topo);
+}
+
+/* -- memory --------------------------------------------------------------------------------- */
+
+/* A whole life; what comes first of its statuses. */
+static kb_status live(const kb_topology *topo, double *error)
+{
+    kb_bench_run *run = NULL;
+    kb_error why = {""};
+    kb_status status = begin(topo, "M=4", NULL, &run, &why);
+
+    if (!status)
+        status = kb_sim_run(kb_bench_sim(run), 0, &why);
+    if (!status)
+        status = kb_compute(kb_bench_sim(run), &one_thread, &why);
+    if (!status)
+        status = kb_bench_verify(run, error, &why);
+    kb_bench_free(run);
+    return status;
+}
+
+/* Of a try, inside and around. */
+static void every_allocation_of_a_try_may_fail(void **state)
+{
+    const kb_topology *topo = two_pes();
+    kb_bench_run *run = NULL;
+    kb_status status = KB_NO_MEMORY;
+    int64_t fs = 0;
+    uint64_t n = 0;
+    kb_error why;
+
+    (void)state;
+    assert_int_equal(begin(topo, NULL, NULL, &run, &why), KB_OK);
+    for (; status == KB_NO_MEMORY && n < 10000; n++) {
+        int64_t before = owned;
+
+        left = n;
+        status = kb_bench_try(run, "M", "4", &fs, &why);
+        left = UINT64_MAX;
+        assert_true(owned == before);
+    }
+    assert_int_equal(status, KB_OK);
+    assert_true(n > 20 && fs > 0);
+    kb_bench_free(run);
+    any_topology_free(topo);
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    const kb_topology *topo = two_pes();
+    kb_status status = KB_NO_MEMORY;
+    double error = -1;
+    uint64_t n = 0;
+
+    (void)state;
+    for (; status == KB_NO_MEMORY && n < 10000; n++) {
+        int64_t before = owned;
+
+        left = n;
+        status = live(topo, &error);
+        left = UINT64_MAX;
+        assert_true(owned == before);
+    }
+    assert_int_equal(status, KB_OK);
+    assert_true(n > 20 && error >= 0 && error < 1e-6);
+    any_topology_free(topo);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(arguments_are_resolved),
+        cmocka_unit_test(arguments_are_refused),
+        cmocka_unit_test(a_wrong_result_is_found),
+        cmocka_unit_test(a_value_may_be_found),
+        cmocka_unit_test(a_bench_may_refuse),
+        cmocka_unit_test(a_try_is_a_run),
+        cmocka_unit_test(what_cannot_be_set_is_refused),
+        cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(every_allocation_of_a_try_may_fail),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

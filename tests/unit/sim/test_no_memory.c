@@ -1,0 +1,266 @@
+/*
+ * test_no_memory.c -- the n-th allocation fails, for every n: a status, no leak, no crash.
+ *
+ * link: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc,--wrap=free
+ */
+#include "support/any_topology.h"
+#include "support/failing.h"
+#include "support/rig.h"
+
+/* -- a whole life of a simulation ----------------------------------------------------------- */
+
+/* Enough rows at once that transactions and events outgrow their first rooms several times. */
+enum { ROWS = 700 };
+
+struct life {
+    const kb_topology *topo;
+    kb_engine engine;
+    bool watched;       /* by kb_why, and asked */
+    int64_t spread_fs;  /* rows are issued from 0 to this, in no order */
+    const char *failed; /* what did not get its memory; NULL: all went well */
+    uint64_t n_uses;
+};
+
+static void count_use(void *arg, const kb_use *use)
+{
+    struct life *l = arg;
+
+    l->n_uses += use->count > 0;
+}
+
+static kb_status add_rows(kb_sim *sim, int64_t spread_fs, kb_error *why)
+{
+    for (uint32_t i = 0; i < ROWS; i++) {
+        kb_request r = {.op = i % 3 ? KB_READ : KB_WRITE, .nbytes = 64 + i};
+        kb_status status;
+
+        r.issue_fs = i % (spread_fs + 1);
+        r.src = (kb_endpoint){KB_PE, i % 2, i / 2 % 4, i / 8 % 8};
+        r.dst = (kb_endpoint){KB_SLICE, i / 3 % 2, i / 5 % 4, i / 7 % 8};
+        if (i % 11 == 0) {
+            r.op = KB_D2H;
+            r.src = (kb_endpoint){KB_HOST, r.dst.sip, 0, 0};
+        }
+        status = kb_sim_add(sim, &r, why);
+        if (status != KB_OK) {
+            assert_true(kb_sim_count(sim) == i); /* a call that fails changes nothing */
+            return status;
+        }
+    }
+    return KB_OK;
+}
+
+static void count_row(void *arg, const kb_why_row *row)
+{
+    struct life *l = arg;
+
+    l->n_uses += row->count > 0;
+}
+
+/* What comes first of status and place; all that was made is given back. */
+static kb_status live(struct life *l)
+{
+    kb_sim *sim = NULL;
+    kb_why *causes = NULL;
+    kb_error why = {""};
+    kb_status status = kb_sim_new(l->topo, &(kb_options){.engine = l->engine}, &sim);
+
+    l->failed = "kb_sim_new";
+    if (status != KB_OK) {
+        assert_null(sim);
+        return status;
+    }
+    l->failed = "kb_sim_add";
+    status = add_rows(sim, l->spread_fs, &why);
+    if (status != KB_OK)
+        assert_non_null(strstr(why.text, "out of memory"));
+    if (status == KB_OK && l->watched) {
+        l->failed = "kb_why_new";
+        status = kb_why_new(sim, &causes, &why);
+    }
+    if (status == KB_OK) {
+        l->failed = "kb_sim_run";
+        status = kb_sim_run(sim, 0, &why);
+        assert_true(status != KB_OK || kb_sim_done(sim) == ROWS);
+        assert_true(kb_sim_run(sim, 0, NULL) == status); /* an end is an end */
+        if (status != KB_OK)
+            assert_non_null(strstr(why.text, "out of memory"));
+    }
+    if (status == KB_OK) {
+        l->failed = "kb_sim_usage";
+        status = kb_sim_usage(sim, count_use, l);
+    }
+    if (status == KB_OK && l->watched) {
+        l->failed = "kb_why_rows";
+        status = kb_why_rows(causes, count_row, l);
+    }
+    kb_why_free(causes);
+    kb_sim_free(sim);
+    if (status == KB_OK)
+        l->failed = NULL;
+    return status;
+}
+
+/* Every place that can fail has failed, and then all went well. */
+static void assert_every_failure_is_told(const char *keys, kb_engine engine, int64_t spread_fs,
+                                         bool watched)
+{
+    char yaml[1024];
+    struct life l = {.engine = engine, .spread_fs = spread_fs, .watched = watched};
+    unsigned failures[6] = {0};
+    static const char *const places[] = {"kb_sim_new",   "kb_sim_add", "kb_sim_run",
+                                         "kb_sim_usage", "kb_why_new", "kb_why_rows"};
+
+    snprintf(yaml, sizeof yaml, "kernbench: 1\nname: small\nsips: 2\n%s", keys);
+    l.topo = any_topology(yaml);
+    assert_non_null(l.topo);
+    for (uint64_t n = 0; l.failed || n == 0; n += failures[5] > 20 ? 97 : 1) { /* names are many */
+        int64_t before = owned;
+        kb_status status;
+
+        left = n;
+        status = live(&l);
+        left = UINT64_MAX;
+        assert_int_equal(status, l.failed ? KB_NO_MEMORY : KB_OK);
+        assert_true(owned == before);
+        for (size_t i = 0; l.failed && i < LENGTH(places); i++)
+            failures[i] += strcmp(places[i], l.failed) == 0;
+    }
+    assert_true(failures[0] >= 9);     /* itself, four kinds of station, four of flow */
+    assert_true(failures[1] >= 5);     /* 64 rows, then half as many again */
+    assert_true(failures[2] >= 1);     /* events */
+    assert_true(failures[3] >= 2 + 8); /* nodes and links, and a row of flows for each cube */
+    assert_true(failures[4] >= (watched ? 6 : 0));  /* sums, paths, watch, three tables of it */
+    assert_true(failures[5] >= (watched ? 10 : 0)); /* a table, and a name for each row */
+    assert_true(l.n_uses > 0);
+    any_topology_free(l.topo);
+}
+
+#define MANY_CHANNELS "cube: {pe: {pe_dma: {read_channels: 9, write_channels: 9}}}\n"
+
+static void every_allocation_may_fail_with_ideal_links(void **state)
+{
+    (void)state;
+    for (int e = KB_FUSED; e <= KB_HOP; e++)
+        assert_every_failure_is_told("sip: {cube_mesh: {w: 2, h: 2}}\n" MANY_CHANNELS, (kb_engine)e,
+                                     7, false);
+}
+
+static void every_allocation_may_fail_with_fifo_links(void **state)
+{
+    (void)state;
+    for (int e = KB_FUSED; e <= KB_HOP; e++)
+        assert_every_failure_is_told("contention: {links: fifo}\n"
+                                     "sip: {cube_mesh: {w: 2, h: 2}}\n" MANY_CHANNELS,
+                                     (kb_engine)e, 7, false);
+}
+
+static void every_allocation_of_what_is_watched_may_fail(void **state)
+{
+    (void)state;
+    assert_every_failure_is_told("sip: {cube_mesh: {w: 2, h: 2}}\n", KB_FUSED, 7, true);
+    assert_every_failure_is_told("contention: {links: fifo}\nsip: {cube_mesh: {w: 2, h: 2}}\n",
+                                 KB_FUSED, 7, true);
+}
+
+/* Where nothing takes time but drains, much is still to do at time 0 when memory runs out then. */
+static void every_allocation_may_fail_at_time_0(void **state)
+{
+    static const char no_delays[] =
+        "ns_per_mm: 0.0\nfabric: {overhead_ns: 0.0}\n"
+        "sip: {cube_mesh: {w: 2, h: 2}, io: {pcie_ep: {overhead_ns: 0.0}, "
+        "io_cpu: {overhead_ns: 0.0}}}\n"
+        "cube: {ucie: {overhead_ns: 0.0}, m_cpu: {overhead_ns: 0.0}, xbar: {overhead_ns: 0.0}, "
+        "bridge: {overhead_ns: 0.0}, pe: {pe_dma: {read_channels: 9, write_channels: 9}}}\n";
+
+    (void)state;
+    for (int e = KB_FUSED; e <= KB_HOP; e++)
+        assert_every_failure_is_told(no_delays, (kb_engine)e, 0, false);
+}
+
+/* -- points and traffic --------------------------------------------------------------------- */
+
+static kb_status sweep_some(const kb_topology *topo)
+{
+    kb_sim *sim = NULL;
+    kb_status status = kb_sim_new(topo, NULL, &sim);
+
+    for (uint32_t i = 1; status == KB_OK && i < 40; i++) {
+        kb_point p = {.op = KB_WRITE, .nbytes = 64, .inflight = 20 * i};
+        kb_point_result r;
+
+        p.src = (kb_endpoint){KB_PE, 0, i % 4, i % 8};
+        p.dst = (kb_endpoint){KB_SLICE, i % 2, i / 2 % 4, i % 8};
+        status = kb_sweep(sim, &p, 1, &r, NULL, NULL);
+    }
+    kb_sim_free(sim);
+    return status;
+}
+
+static kb_status load_some(const kb_topology *topo)
+{
+    kb_traffic traffic = {.nbytes = 4096, .rate = 0.2, .txns = 2000};
+    kb_sim *sims[2] = {NULL, NULL};
+    kb_status status = KB_OK;
+    kb_traffic_result r;
+
+    for (int i = 0; i < 2 && status == KB_OK; i++) {
+        status = kb_sim_new(topo, NULL, &sims[i]);
+        if (status == KB_OK)
+            status = kb_sim_traffic(sims[i], &traffic, NULL);
+        if (status == KB_OK)
+            status = kb_sim_run(sims[i], 0, NULL);
+    }
+    if (status == KB_OK)
+        status = kb_traffic_result_of(sims, 2, &r);
+    kb_sim_free(sims[0]);
+    kb_sim_free(sims[1]);
+    return status;
+}
+
+/* Returns how many allocations could fail. */
+static uint64_t failures_of(kb_status (*life)(const kb_topology *topo))
+{
+    const kb_topology *topo = any_topology("kernbench: 1\nname: small\nsips: 2\n"
+                                           "sip: {cube_mesh: {w: 2, h: 2}}\n" MANY_CHANNELS);
+    kb_status status = KB_NO_MEMORY;
+    uint64_t n;
+
+    for (n = 0; status != KB_OK; n++) {
+        int64_t before = owned;
+
+        left = n;
+        status = life(topo);
+        left = UINT64_MAX;
+        assert_true(status == KB_OK || status == KB_NO_MEMORY);
+        assert_true(owned == before);
+    }
+    any_topology_free(topo);
+    return n - 1;
+}
+
+static void every_allocation_of_a_sweep_may_fail(void **state)
+{
+    (void)state;
+    assert_true(failures_of(sweep_some) > 20);
+}
+
+static void every_allocation_of_traffic_may_fail(void **state)
+{
+    (void)state;
+    assert_true(failures_of(load_some) > 30);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_allocation_may_fail_with_ideal_links),
+        cmocka_unit_test(every_allocation_may_fail_with_fifo_links),
+        cmocka_unit_test(every_allocation_of_what_is_watched_may_fail),
+        cmocka_unit_test(every_allocation_may_fail_at_time_0),
+        cmocka_unit_test(every_allocation_of_a_sweep_may_fail),
+        cmocka_unit_test(every_allocation_of_traffic_may_fail),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

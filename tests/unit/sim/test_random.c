@@ -1,0 +1,278 @@
+/* test_random.c -- random machines under random loads: both engines say what the judge says. */
+#include "support/any_topology.h"
+#include "support/rig.h"
+
+/*
+ * KB_SEEDS=N in the environment runs seeds 1..N. Each seed is a machine of its own, ideal or
+ * fifo, often without any delay at all, and gets loads of random length full of ties. In one load
+ * rows wait for others.
+ */
+enum { SEEDS = 1000, LOADS = 4, MOST_ROWS = 150 };
+
+/* The loads whose rows are in order of time, and those whose rows wait for one another. */
+enum { LOAD_SORTED = 2, LOAD_AFTER = 3 };
+
+/* One load on one machine, and what the judge says of it. */
+struct scenario {
+    const kb_topology *topo;
+    struct judge_row *rows;
+    struct judge_result *expected;
+    size_t n;
+    uint64_t fingerprint;
+    uint64_t seed; /* for messages */
+    uint64_t dice;
+};
+
+static const char *engine_name(kb_engine engine)
+{
+    return engine == KB_HOP ? "hop" : "fused";
+}
+
+/* Runs by `budget` events a call (0: all in one) to the end, or to a bound of the options. */
+static kb_status run_by(kb_sim *sim, uint64_t budget, const struct scenario *s)
+{
+    kb_error why = {""};
+    kb_status status;
+
+    do
+        status = kb_sim_run(sim, budget, &why);
+    while (status == KB_AGAIN && budget);
+    if (status != KB_OK && status != KB_STOPPED)
+        fail_msg("seed %" PRIu64 ": status %d: %s", s->seed, (int)status, why.text);
+    return status;
+}
+
+/* Row `i` of a run is what the judge says, in every column. */
+static void assert_row(const struct scenario *s, const kb_sim *sim, kb_engine engine, size_t i)
+{
+    kb_result got;
+    char text[128];
+
+    if (kb_sim_result(sim, i, &got) != KB_OK)
+        fail_msg("seed %" PRIu64 ", %s: row %zu has no result", s->seed, engine_name(engine), i);
+    if (differ(&got, &s->expected[i], text))
+        fail_msg("seed %" PRIu64 ", %s: of row %zu %s", s->seed, engine_name(engine), i, text);
+}
+
+static void assert_whole_run(const struct scenario *s, kb_options options, uint64_t budget)
+{
+    kb_sim *sim = sim_of_rows(s->topo, options, s->rows, s->n);
+    int64_t last_fs = 0;
+
+    assert_int_equal(run_by(sim, budget, s), KB_OK);
+    for (size_t i = 0; i < s->n; i++) {
+        assert_row(s, sim, options.engine, i);
+        if (s->expected[i].end_fs > last_fs)
+            last_fs = s->expected[i].end_fs;
+    }
+    if (options.fingerprint && kb_sim_fingerprint(sim) != s->fingerprint)
+        fail_msg("seed %" PRIu64 ", %s: fingerprint %016" PRIx64 ", not %016" PRIx64, s->seed,
+                 engine_name(options.engine), kb_sim_fingerprint(sim), s->fingerprint);
+    assert_true(kb_sim_done(sim) == s->n);
+    assert_true(kb_sim_end_fs(sim) == last_fs);
+    kb_sim_free(sim);
+}
+
+/* -- scenarios ------------------------------------------------------------------------------ */
+
+static int by_issue(const void *a, const void *b)
+{
+    const struct judge_row *x = a, *y = b;
+
+    return x->issue_fs < y->issue_fs ? -1 : x->issue_fs > y->issue_fs;
+}
+
+static bool in_order(const struct scenario *s)
+{
+    for (size_t i = 1; i < s->n; i++)
+        if (s->rows[i].issue_fs < s->rows[i - 1].issue_fs)
+            return false;
+    return true;
+}
+
+static size_t seeds(void)
+{
+    const char *text = getenv("KB_SEEDS");
+
+    return text ? strtoull(text, NULL, 10) : SEEDS;
+}
+
+/* Calls `check` with every load of the machines 1..n_seeds. */
+static void each_scenario(size_t n_seeds, void (*check)(struct scenario *s))
+{
+    size_t sorted = 0, unsorted = 0;
+
+    for (uint64_t seed = 1; seed <= n_seeds; seed++) {
+        char *yaml = printed(judge_random_topo, seed);
+        struct judge_topo *t = judge_load_text(yaml);
+        struct scenario s = {.topo = any_topology(yaml), .seed = seed, .dice = seed};
+
+        assert_non_null(t);
+        assert_non_null(s.topo);
+        for (int load = 0; load < LOADS; load++) {
+            s.n = draw(&s.dice) % MOST_ROWS + 1;
+            s.rows = random_rows(t, draw(&s.dice), s.n);
+            if (load == LOAD_SORTED)
+                qsort(s.rows, s.n, sizeof *s.rows, by_issue);
+            if (load == LOAD_AFTER)
+                judge_random_after(s.rows, s.n, draw(&s.dice));
+            *(in_order(&s) ? &sorted : &unsorted) += 1;
+            s.expected = calloc(s.n, sizeof *s.expected);
+            assert_true(judge_replay(t, s.rows, s.n, s.expected, &s.fingerprint));
+            check(&s);
+            free(s.rows);
+            free(s.expected);
+        }
+        any_topology_free(s.topo);
+        judge_free(t);
+        free(yaml);
+    }
+    assert_true(sorted > 0 && unsorted > 0);
+}
+
+/* -- whole runs ----------------------------------------------------------------------------- */
+
+static void check_whole_runs(struct scenario *s)
+{
+    for (int e = KB_FUSED; e <= KB_HOP; e++) {
+        kb_options options = {.engine = (kb_engine)e, .fingerprint = true};
+
+        assert_whole_run(s, options, 0);
+        assert_whole_run(s, options, 7);
+        options.fingerprint = false; /* fused leaves out what only a fingerprint needs */
+        assert_whole_run(s, options, 0);
+        assert_whole_run(s, options, 1);
+    }
+}
+
+/* design 4: "Fingerprints and all results of `--engine hop` and `--engine fused` are equal" */
+static void both_engines_say_what_the_judge_says(void **state)
+{
+    (void)state;
+    each_scenario(seeds(), check_whole_runs);
+}
+
+/* -- runs that end early -------------------------------------------------------------------- */
+
+/* An instant at, just before or just after something that happens to some row. */
+static int64_t some_time(struct scenario *s)
+{
+    const struct judge_result *r = &s->expected[draw(&s->dice) % s->n];
+    const int64_t times[] = {r->issue_fs,   r->start_fs, r->arrive_fs,
+                             r->service_fs, r->done_fs,  r->end_fs};
+    int64_t fs = times[draw(&s->dice) % LENGTH(times)] + (int64_t)(draw(&s->dice) % 3) - 1;
+
+    return fs > 0 ? fs : 1;
+}
+
+/* What is complete by `until` is what the judge's whole run has complete by then. */
+static void check_until(struct scenario *s)
+{
+    int64_t until_fs = some_time(s);
+    size_t n_done = 0;
+
+    for (size_t i = 0; i < s->n; i++)
+        n_done += s->expected[i].end_fs <= until_fs;
+    for (int how = 0; how < 4; how++) {
+        kb_options options = {
+            .engine = how & 1 ? KB_HOP : KB_FUSED, .fingerprint = how & 2, .until_fs = until_fs};
+        kb_sim *sim = sim_of_rows(s->topo, options, s->rows, s->n);
+
+        assert_int_equal(run_by(sim, how & 2 ? 5 : 0, s), n_done < s->n ? KB_STOPPED : KB_OK);
+        assert_true(kb_sim_done(sim) == n_done);
+        assert_true(kb_sim_end_fs(sim) <= until_fs);
+        for (size_t i = 0; i < s->n; i++) {
+            kb_result result;
+
+            if (s->expected[i].end_fs <= until_fs)
+                assert_row(s, sim, options.engine, i);
+            else
+                assert_int_equal(kb_sim_result(sim, i, &result), KB_PENDING);
+        }
+        kb_sim_free(sim);
+    }
+}
+
+/* design 9: "`--until NS` ... end a run early with what is known" */
+static void until_keeps_what_is_complete_by_then(void **state)
+{
+    (void)state;
+    each_scenario(seeds() / 2, check_until);
+}
+
+/* Both engines have the same rows complete after as many events, and those as the judge has. */
+static void check_max_events(struct scenario *s)
+{
+    kb_options options = {.max_events = draw(&s->dice) % (4 * s->n) + 1};
+    kb_sim *fused = sim_of_rows(s->topo, options, s->rows, s->n), *hop;
+
+    options.engine = KB_HOP;
+    hop = sim_of_rows(s->topo, options, s->rows, s->n);
+    assert_int_equal(run_by(fused, 0, s), run_by(hop, draw(&s->dice) % 9, s));
+    assert_true(kb_sim_done(fused) == kb_sim_done(hop));
+    for (size_t i = 0; i < s->n; i++) {
+        kb_result result;
+        kb_status status = kb_sim_result(fused, i, &result);
+
+        assert_int_equal(kb_sim_result(hop, i, &result), status);
+        assert_true(status == KB_OK || status == KB_PENDING);
+        if (status == KB_PENDING)
+            continue;
+        assert_row(s, fused, KB_FUSED, i);
+        assert_row(s, hop, KB_HOP, i);
+    }
+    kb_sim_free(fused);
+    kb_sim_free(hop);
+}
+
+/* design 9: "--max-events N" */
+static void max_events_keeps_the_same_rows_in_both_engines(void **state)
+{
+    (void)state;
+    each_scenario(seeds() / 2, check_max_events);
+}
+
+/* -- costs left out ------------------------------------------------------------------------- */
+
+static void check_costs_off(struct scenario *s)
+{
+    kb_options options = {.fingerprint = true, .costs_off = (unsigned)(draw(&s->dice) % 64)};
+    kb_sim *fused = sim_of_rows(s->topo, options, s->rows, s->n), *hop;
+
+    options.engine = KB_HOP;
+    hop = sim_of_rows(s->topo, options, s->rows, s->n);
+    assert_int_equal(run_by(fused, 0, s), KB_OK);
+    assert_int_equal(run_by(hop, 0, s), KB_OK);
+    for (size_t i = 0; i < s->n; i++) {
+        kb_result a = result_of(fused, i), b = result_of(hop, i);
+        struct judge_result expected = judge_result(&b);
+        char text[128];
+
+        if (differ(&a, &expected, text))
+            fail_msg("seed %" PRIu64 ", costs off %u: of row %zu %s", s->seed, options.costs_off, i,
+                     text);
+    }
+    assert_true(kb_sim_fingerprint(fused) == kb_sim_fingerprint(hop));
+    kb_sim_free(fused);
+    kb_sim_free(hop);
+}
+
+/* design 4: a mask in the simulation takes a class of cost away; engines are equal on every input
+ */
+static void engines_agree_whatever_cost_is_left_out(void **state)
+{
+    (void)state;
+    each_scenario(seeds() / 2, check_costs_off);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(both_engines_say_what_the_judge_says),
+        cmocka_unit_test(until_keeps_what_is_complete_by_then),
+        cmocka_unit_test(max_events_keeps_the_same_rows_in_both_engines),
+        cmocka_unit_test(engines_agree_whatever_cost_is_left_out),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

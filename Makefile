@@ -605,7 +605,7 @@ bench-topologies:
 	@$(call bench_variant,bench_fifo_c64,$(fifo) $(call channels,64))
 	@$(call bench_variant,bench_slots,cube.pe.pe_ipcq.slots=4096 cube.pe.pe_ipcq.slot_bytes=64)
 
-# Two programs once more without what is counted for kb_sim_usage(), to see what that costs.
+# Two programs once more without what is counted for kb_sim_utilization(), to see what that costs.
 NO_STATS := B='$(B)/_nostats' CFLAGS='$(CFLAGS) -DKB_NO_STATS'
 .PHONY: bench-built
 bench-built: setup

@@ -50,7 +50,7 @@ static inline struct bound bound_new(const kb_topology *topo, kb_dtype dtype)
 
 /* -- what a command takes -------------------------------------------------------------------- */
 
-static inline kb_endpoint place_of(const struct bound *b, kb_kind kind, uint32_t pe)
+static inline kb_endpoint place_of(const struct bound *b, kb_endpoint_kind kind, uint32_t pe)
 {
     uint32_t cube = pe / b->info.pes_per_cube;
 
@@ -60,7 +60,7 @@ static inline kb_endpoint place_of(const struct bound *b, kb_kind kind, uint32_t
                          .unit = kind == KB_SRAM ? 0 : pe % b->info.pes_per_cube};
 }
 
-static inline kb_cost cost_of(const struct bound *b, kb_op op, uint32_t pe, kb_kind kind,
+static inline kb_cost cost_of(const struct bound *b, kb_transaction_op op, uint32_t pe, kb_endpoint_kind kind,
                               uint32_t at, int64_t n)
 {
     kb_endpoint src = place_of(b, KB_PE, pe), dst = place_of(b, kind, at);
@@ -77,7 +77,7 @@ static inline int64_t port_fs(const struct bound *b, double n, double gbs)
 }
 
 /* A load or a store of `n` elements, own slice. */
-static inline int64_t own_fs(const struct bound *b, kb_op op, uint32_t pe, int64_t n)
+static inline int64_t own_fs(const struct bound *b, kb_transaction_op op, uint32_t pe, int64_t n)
 {
     kb_cost cost = cost_of(b, op, pe, KB_SLICE, pe, n);
 

@@ -10,7 +10,7 @@ struct piece {
     kb_shape shape;
 };
 
-static kb_endpoint memory_of(tl_ctx *tl, kb_kind kind, uint32_t pe)
+static kb_endpoint memory_of(tl_ctx *tl, kb_endpoint_kind kind, uint32_t pe)
 {
     kb_info info;
 

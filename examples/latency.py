@@ -26,8 +26,8 @@ class Request(Structure):
 class Result(Structure):
     _fields_ = [(name + "_fs", c_int64) for name in (
         "issue", "start", "arrive", "service", "done", "end", "wire", "overhead", "drain",
-        "response", "queue_channel", "queue_engine", "queue_link", "queue_memory", "formula",
-        "actual")] + [("bottleneck_gbs", c_double)]
+        "response")] + [("wait_fs", c_int64 * 4)] + [
+        (name + "_fs", c_int64) for name in ("formula", "actual")] + [("bottleneck_gbs", c_double)]
 
 
 class Options(Structure):

@@ -32,7 +32,7 @@ static void need(kb_status status, const kb_error *why)
 }
 
 static kb_tensor *new_tensor(kb_sim *sim, const char *name, kb_dtype dtype, int64_t rows,
-                             int64_t columns, kb_split split)
+                             int64_t columns, kb_placement_split split)
 {
     kb_placement placement = {split, split}; /* over the cubes, and over each cube's PEs */
     kb_error why = {"out of memory"};

@@ -119,7 +119,7 @@ static double load_ns(const kb_traffic *traffic, kb_traffic_result *result)
 
     must(kb_sim_traffic(sim, traffic, &why), &why);
     must(kb_sim_run(sim, 0, &why), &why);
-    must(kb_traffic_result_of(&sim, 1, result), &why);
+    must(kb_sim_traffic_result(&sim, 1, result), &why);
     ns = (bench_processor_ns() - begin) / (double)result->issued;
     kb_sim_free(sim);
     return ns;

@@ -205,7 +205,7 @@ function txn(p, pattern, s) {
 
 # A ratio of medians: the two ran in turn, and single rounds are noisy.
 function stats(name, bare, part) {
-    print "ns per transaction or load, with and without what is counted for kb_sim_usage()"
+    print "ns per transaction or load, with and without what is counted for kb_sim_utilization()"
     for (name in count) {
         if (!sub(/^counted /, "", name))
             continue

@@ -86,7 +86,7 @@ static _Noreturn void fail(const struct bench_case *c, const char *what)
 
 /* -- rows to be run ------------------------------------------------------------------------- */
 
-static kb_endpoint in_cube(kb_kind kind, uint64_t number)
+static kb_endpoint in_cube(kb_endpoint_kind kind, uint64_t number)
 {
     return (kb_endpoint){kind, 0, (uint32_t)(number / PES % CUBES), (uint32_t)(number % PES)};
 }

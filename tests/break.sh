@@ -394,7 +394,7 @@ break_it 'deadlock: all who wait for a circle are in it' runtime/kernels/deadloc
     's/if \(pe == KB_NO_ID \|\| seen\[pe\] != i \+ 1\)/if (pe == KB_NO_ID)/'
 break_it 'watch: kernels counted by their pieces too' $why 's/^    if \(span->command != KB_NO_ID\)$/    if (0)/'
 break_it 'watch: all sums behind somebody' $why \
-    's/of\.by == KB_WHY_WAIT \|\| of\.by == KB_WHY_PATH \?/1 ?/'
+    's/of\.by == KB_BREAKDOWN_WAIT \|\| of\.by == KB_BREAKDOWN_PATH \?/1 ?/'
 break_it 'watch: waits nowhere' $why 's/cause != KB_CAUSE_RESPONSE;/cause != KB_CAUSE_RESPONSE \&\& cause != KB_CAUSE_LINK_WAIT;/'
 break_it 'watch: the smallest sums first' $why \
     's/larger_first\(x->sum->fs, y->sum->fs\)/larger_first(y->sum->fs, x->sum->fs)/'

@@ -38,7 +38,7 @@ static _Noreturn void fail(const char *what)
     exit(1);
 }
 
-static kb_endpoint in_cube(kb_kind kind, uint64_t number)
+static kb_endpoint in_cube(kb_endpoint_kind kind, uint64_t number)
 {
     return (kb_endpoint){kind, 0, (uint32_t)(number / PES % CUBES), (uint32_t)(number % PES)};
 }

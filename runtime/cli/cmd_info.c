@@ -40,7 +40,7 @@ static void add(struct facts *facts, const char *name, struct cell value)
     facts->value[facts->n++] = value;
 }
 
-static uint64_t memory_bytes(const struct cli *cli, kb_kind kind)
+static uint64_t memory_bytes(const struct cli *cli, kb_endpoint_kind kind)
 {
     return kb_memory_bytes(cli->topo, &(kb_endpoint){.kind = kind});
 }

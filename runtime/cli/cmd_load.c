@@ -83,7 +83,7 @@ struct load {
     const struct cli *cli;
     struct pattern asked;
     uint64_t seeds;       /* simulations of each rate */
-    kb_why *causes;       /* owned; of the only simulation; NULL: nobody asks */
+    kb_breakdown *causes;       /* owned; of the only simulation; NULL: nobody asks */
     struct point *points; /* owned; one a rate */
     kb_sim **sims;        /* owned, as they are; of the rate that is due */
     struct job *jobs;     /* owned; simulation i, of rate i / seeds, at i % window */
@@ -110,12 +110,12 @@ static enum exit_code check_one(const struct load *load)
 {
     const struct opts *o = &load->cli->opts;
 
-    if (load->asked.rates.n == 1 || (!o->stats && !o->why && !o->trace))
+    if (load->asked.rates.n == 1 || (!o->stats && !o->breakdown && !o->trace))
         return EXIT_OK;
     return say(load->cli->program, EXIT_USAGE,
                "--%s is of one simulation: it needs a --rate that is one number",
                o->stats ? "stats"
-               : o->why ? "why"
+               : o->breakdown ? "why"
                         : "trace");
 }
 
@@ -123,7 +123,7 @@ static enum exit_code read_options(struct load *load)
 {
     enum exit_code code = pattern_read(&load->asked, load->cli);
 
-    load->seeds = load->cli->opts.why ? 1 : load->cli->opts.seeds;
+    load->seeds = load->cli->opts.breakdown ? 1 : load->cli->opts.seeds;
     return code ? code : check_one(load);
 }
 
@@ -154,9 +154,9 @@ static bool point_row(void *arg, uint64_t i, struct cell *cells)
     cells[15] = cell_ns(r->wire_fs);
     cells[16] = cell_ns(r->overhead_fs);
     cells[17] = cell_ns(r->drain_fs);
-    cells[18] = cell_ns(r->queue_channel_fs);
-    cells[19] = cell_ns(r->queue_link_fs);
-    cells[20] = cell_ns(r->queue_memory_fs);
+    cells[18] = cell_ns(r->wait_fs[KB_WAIT_CHANNEL]);
+    cells[19] = cell_ns(r->wait_fs[KB_WAIT_LINK]);
+    cells[20] = cell_ns(r->wait_fs[KB_WAIT_MEMORY]);
     for (size_t c = 7; r->count == 0 && c <= 20; c++) /* nothing was measured */
         cells[c] = c == 14 ? cells[c] : cell_none();
     cells[21] = memory ? cell_text(point->memories.at[0].name) : cell_none();
@@ -295,8 +295,8 @@ static void do_job(void *arg, unsigned thread, uint64_t i)
     job->status = kb_sim_new(load->cli->topo, &options, &job->sim);
     if (!job->status)
         job->status = kb_sim_traffic(job->sim, &traffic, &job->why);
-    if (!job->status && load->cli->opts.why)
-        job->status = kb_why_new(job->sim, &load->causes, &job->why);
+    if (!job->status && load->cli->opts.breakdown)
+        job->status = kb_breakdown_new(job->sim, &load->causes, &job->why);
     if (!job->status && i == 0)
         job->status = trace_watch(load->trace, job->sim, &job->why);
     while (!job->status && !job->ended && !stop_asked()) {
@@ -308,7 +308,7 @@ static void do_job(void *arg, unsigned thread, uint64_t i)
     }
 }
 
-static void rank(struct busiest *b, const kb_use *use)
+static void rank(struct busiest *b, const kb_utilization *use)
 {
     size_t i = b->n;
 
@@ -322,7 +322,7 @@ static void rank(struct busiest *b, const kb_use *use)
     b->at[i].percent = use->util_pct;
 }
 
-static void rank_use(void *arg, const kb_use *use)
+static void rank_use(void *arg, const kb_utilization *use)
 {
     struct point *point = arg;
 
@@ -364,10 +364,10 @@ static void show_point(struct load *load, size_t i)
 static kb_status end_point(struct load *load)
 {
     struct point *point = &load->points[load->n_points];
-    kb_status status = kb_traffic_result_of(load->sims, load->seeds, &point->result);
+    kb_status status = kb_sim_traffic_result(load->sims, load->seeds, &point->result);
 
     if (!status)
-        status = kb_sim_usage(load->sims[0], rank_use, point);
+        status = kb_sim_utilization(load->sims[0], rank_use, point);
     warn_aim_clear(&load->aim);
     for (size_t i = 0; !status && i < load->seeds; i++)
         status = warn_aim_add(&load->aim, load->sims[i]);
@@ -442,7 +442,7 @@ static void free_room(struct load *load)
     free_sims(load);
     for (unsigned i = 0; load->jobs && i < load->window; i++)
         kb_sim_free(load->jobs[i].sim);
-    kb_why_free(load->causes);
+    kb_breakdown_free(load->causes);
     free(load->points);
     free(load->sims);
     free(load->jobs);
@@ -517,7 +517,7 @@ static enum exit_code load_into(void *arg, struct sink *out)
         make_note(load, prints_note(load->cli), note);
         rows.note = note;
     }
-    if (load->cli->opts.why && load->causes)
+    if (load->cli->opts.breakdown && load->causes)
         code = causes_print(load->cli, load->causes, out);
     else
         cmd_write(load->cli, &rows, out);
@@ -525,7 +525,7 @@ static enum exit_code load_into(void *arg, struct sink *out)
         return code;
     sink_flush(out);
     say_doubts(load);
-    if (rows.note && (load->cli->opts.why || !prints_note(load->cli)) && !load->cli->opts.quiet)
+    if (rows.note && (load->cli->opts.breakdown || !prints_note(load->cli)) && !load->cli->opts.quiet)
         fprintf(stderr, "%s\n", note);
     if (load->n_points == load->asked.rates.n) {
         speed_say(&load->speed, load->cli, load->transactions, "transactions", load->simulated_fs);

@@ -87,8 +87,7 @@ static bool probe_row(void *arg, uint64_t i, struct cell *cells)
     cells[6] = cell_ns(r->drain_fs);
     cells[7] = cell_ns(r->wire_fs);
     cells[8] = cell_ns(r->response_fs);
-    cells[9] =
-        cell_ns(r->queue_channel_fs + r->queue_engine_fs + r->queue_link_fs + r->queue_memory_fs);
+    cells[9] = cell_ns(kb_wait_sum_fs(r->wait_fs));
     cells[10] = cell_percent(percent(r->overhead_fs, r->actual_fs));
     cells[11] = cell_percent(percent(r->drain_fs, r->actual_fs));
     cells[12] = cell_fraction(eff_bw_gbs);

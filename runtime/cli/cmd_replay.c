@@ -30,7 +30,7 @@ static const struct column columns[] = {
 struct replay {
     const struct cli *cli;
     kb_sim *sim; /* owned */
-    kb_why *why; /* owned; NULL: nobody asks */
+    kb_breakdown *why; /* owned; NULL: nobody asks */
     struct speed speed;
     kb_error wrong; /* a row's terms cannot be: which */
     char src[KB_ENDPOINT_BYTES], dst[KB_ENDPOINT_BYTES];
@@ -48,10 +48,10 @@ static void set_times(const kb_result *r, struct cell *cells)
     cells[12] = cell_ns(r->overhead_fs);
     cells[13] = cell_ns(r->drain_fs);
     cells[14] = cell_ns(r->response_fs);
-    cells[15] = cell_ns(r->queue_channel_fs);
-    cells[16] = cell_ns(r->queue_engine_fs);
-    cells[17] = cell_ns(r->queue_link_fs);
-    cells[18] = cell_ns(r->queue_memory_fs);
+    cells[15] = cell_ns(r->wait_fs[KB_WAIT_CHANNEL]);
+    cells[16] = cell_ns(r->wait_fs[KB_WAIT_ENGINE]);
+    cells[17] = cell_ns(r->wait_fs[KB_WAIT_LINK]);
+    cells[18] = cell_ns(r->wait_fs[KB_WAIT_MEMORY]);
     cells[19] = cell_ns(r->formula_fs);
     cells[20] = cell_ns(r->actual_fs);
 }
@@ -162,7 +162,7 @@ static enum exit_code replay_into(void *arg, struct sink *s)
         return cmd_fail(cli, status, &why);
     rows.n_rows = kb_sim_count(sim);
     report_sim(cli->report, sim, "");
-    if (cli->opts.why)
+    if (cli->opts.breakdown)
         code = causes_print(cli, replay->why, s);
     else
         cmd_write(cli, &rows, s);
@@ -208,7 +208,7 @@ enum exit_code cmd_replay(const struct cli *cli)
     }
     code = trace_close(trace, code);
     stats_free(&stats);
-    kb_why_free(replay.why);
+    kb_breakdown_free(replay.why);
     kb_sim_free(replay.sim);
     return code;
 }

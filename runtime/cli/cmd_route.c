@@ -93,7 +93,7 @@ static enum exit_code print_path(const struct cli *cli, struct path *path, const
     char note[TEXT_NUMBER_BYTES + 256];
     kb_cost cost;
     kb_error why = {""};
-    kb_op op = src->kind == KB_HOST ? KB_H2D : dst->kind == KB_TCM ? KB_WRITE : KB_READ;
+    kb_transaction_op op = src->kind == KB_HOST ? KB_H2D : dst->kind == KB_TCM ? KB_WRITE : KB_READ;
     kb_status status = kb_route_cost(cli->topo, op, src, dst, cli->opts.bytes, &cost, &why);
     struct rows rows = {.columns = columns,
                         .n_columns = sizeof columns / sizeof *columns,

@@ -34,7 +34,7 @@ struct run {
     const kb_bench *bench;
     kb_bench_run *run;       /* owned */
     kb_sim *sim;             /* of `run` */
-    kb_why *why;             /* owned; NULL: nobody asks */
+    kb_breakdown *why;             /* owned; NULL: nobody asks */
     struct origin_arg *args; /* owned */
     const char *verify;      /* "pass", "fail", "off" */
     bool compared;           /* outputs with the reference; max_abs_err is known */
@@ -225,7 +225,7 @@ static enum exit_code print_results(struct run *run, struct sink *s)
 {
     enum exit_code code = EXIT_OK;
 
-    if (run->cli->opts.why)
+    if (run->cli->opts.breakdown)
         code = causes_print(run->cli, run->why, s);
     else if (run->cli->opts.race)
         code = races_print(run->cli, run->sim, s);
@@ -391,7 +391,7 @@ enum exit_code cmd_run(const struct cli *cli)
         code = stats_write(&stats, cli, run.args, run.bench->n_args, code);
     }
     stats_free(&stats);
-    kb_why_free(run.why);
+    kb_breakdown_free(run.why);
     for (size_t i = 0; i < o->n_inspect; i++)
         kb_inspection_free(run.inspected[i]);
     free(run.args);

@@ -106,10 +106,10 @@ static bool point_row(void *arg, uint64_t i, struct cell *cells)
     cells[13] = cell_ns(r->overhead_fs);
     cells[14] = cell_ns(r->drain_fs);
     cells[15] = cell_ns(r->response_fs);
-    cells[16] = cell_ns(r->queue_channel_fs);
-    cells[17] = cell_ns(r->queue_engine_fs);
-    cells[18] = cell_ns(r->queue_link_fs);
-    cells[19] = cell_ns(r->queue_memory_fs);
+    cells[16] = cell_ns(r->wait_fs[KB_WAIT_CHANNEL]);
+    cells[17] = cell_ns(r->wait_fs[KB_WAIT_ENGINE]);
+    cells[18] = cell_ns(r->wait_fs[KB_WAIT_LINK]);
+    cells[19] = cell_ns(r->wait_fs[KB_WAIT_MEMORY]);
     return true;
 }
 

@@ -178,7 +178,7 @@ static void run_load(struct why *w, size_t i)
     if (!o->status)
         run(w, o, sim);
     if (o->ended)
-        o->status = kb_traffic_result_of(&sim, 1, &r);
+        o->status = kb_sim_traffic_result(&sim, 1, &r);
     if (o->ended && !o->status) {
         o->mean_fs = r.mean_fs;
         o->p99_fs = r.p99_fs;

@@ -143,7 +143,7 @@ static int64_t share(int64_t d, int64_t i, int64_t n)
 }
 
 /* Part `i` of `n` of what `p` is now. */
-static void part_cut(struct part *p, kb_split split, uint32_t i, uint32_t n)
+static void part_cut(struct part *p, kb_placement_split split, uint32_t i, uint32_t n)
 {
     int64_t axis = split == KB_ROW_WISE ? 0 : p->shape.rank - 1, d = p->shape.dim[axis];
 

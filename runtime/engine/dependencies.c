@@ -148,7 +148,7 @@ static void add_wait(struct after *a, uint32_t id, const uint64_t *after, size_t
         a->ids[a->n_ids++] = (uint32_t)after[i];
 }
 
-kb_status kb_sim_after(kb_sim *s, uint64_t id, const uint64_t *after, size_t n, int64_t think_fs,
+kb_status kb_sim_add_dependencies(kb_sim *s, uint64_t id, const uint64_t *after, size_t n, int64_t think_fs,
                        kb_error *why)
 {
     kb_status status = check_request(s, id, after, n, think_fs, why);

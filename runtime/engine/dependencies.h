@@ -3,7 +3,7 @@
 #define AFTER_H
 #include "engine/state.h"
 
-/* What kb_sim_after() was told. Owned by the simulation; NULL: nobody waits. */
+/* What kb_sim_add_dependencies() was told. Owned by the simulation; NULL: nobody waits. */
 struct after;
 
 void after_free(struct after *a); /* may be NULL */

@@ -112,7 +112,7 @@ static inline struct txn_list *pipe_of(struct kb_sim *s, const struct txn *x)
 
 /*
  * Kernels use slots again, so that what a transaction has used is counted when it is known, and
- * traffic at its end. Where every transaction keeps its slot, kb_sim_usage() does, if it is asked.
+ * traffic at its end. Where every transaction keeps its slot, kb_sim_utilization() does, if it is asked.
  */
 static ALWAYS_INLINE bool counts_now(int how)
 {

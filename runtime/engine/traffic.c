@@ -284,7 +284,7 @@ void traffic_free(struct traffic *tr)
     free(tr);
 }
 
-static uint32_t servers_of(const struct kb_topology *t, kb_op op)
+static uint32_t servers_of(const struct kb_topology *t, kb_transaction_op op)
 {
     return op == KB_WRITE ? t->write_channels : t->read_channels;
 }

@@ -8,7 +8,7 @@
 
 /* What a sum is of: an end is a place, an operation or a call the text of a program. */
 struct key {
-    kb_why_by by;
+    kb_breakdown_by by;
     uint32_t line; /* of a call */
     kb_place end;
     const char *text, *file;
@@ -28,7 +28,7 @@ struct table {
     size_t n, cap;
 };
 
-struct kb_why {
+struct kb_breakdown {
     const kb_topology *topo;
     struct table sums;
     struct paths *paths; /* owned */
@@ -101,13 +101,13 @@ static bool make_room(struct table *t)
     return true;
 }
 
-static void fail(kb_why *why, kb_status status)
+static void fail(kb_breakdown *why, kb_status status)
 {
     if (why->status == KB_OK)
         why->status = status;
 }
 
-static void add(kb_why *why, const struct key *key, uint64_t count, int64_t fs)
+static void add(kb_breakdown *why, const struct key *key, uint64_t count, int64_t fs)
 {
     struct sum *row;
 
@@ -137,22 +137,22 @@ static bool is_for_pe(kb_cause cause)
 }
 
 /* Adds what one cause has cost to the sums of `of`. */
-static void add_part(kb_why *why, struct key of, const kb_share *share)
+static void add_part(kb_breakdown *why, struct key of, const kb_share *share)
 {
-    bool whole = of.by == KB_WHY_ALL || of.by == KB_WHY_OP;
+    bool whole = of.by == KB_BREAKDOWN_ALL || of.by == KB_BREAKDOWN_OP;
 
     of.cause = share->cause;
     of.place = !whole && has_place(share->cause) ? share->place : KB_NOWHERE;
-    of.behind = of.by == KB_WHY_WAIT || of.by == KB_WHY_PATH ? share->behind : KB_NOWHERE;
+    of.behind = of.by == KB_BREAKDOWN_WAIT || of.by == KB_BREAKDOWN_PATH ? share->behind : KB_NOWHERE;
     add(why, &of, share->count, share->sum_fs);
 }
 
 /* And to those of the run, and of the place. */
-static void add_whole(kb_why *why, const kb_share *share)
+static void add_whole(kb_breakdown *why, const kb_share *share)
 {
-    add_part(why, (struct key){.by = KB_WHY_ALL}, share);
+    add_part(why, (struct key){.by = KB_BREAKDOWN_ALL}, share);
     if (share->place != KB_NOWHERE)
-        add_part(why, (struct key){.by = KB_WHY_PLACE, .end = share->place}, share);
+        add_part(why, (struct key){.by = KB_BREAKDOWN_PLACE, .end = share->place}, share);
 }
 
 /* -- what is watched ------------------------------------------------------------------------ */
@@ -160,7 +160,7 @@ static void add_whole(kb_why *why, const kb_share *share)
 /* Kernels' transactions are summed by target and as waits: their commands tell the rest. */
 static void on_close(void *arg, const kb_span *span)
 {
-    kb_why *why = arg;
+    kb_breakdown *why = arg;
     kb_share share = {.cause = span->cause,
                       .place = span->place,
                       .count = 1,
@@ -170,40 +170,40 @@ static void on_close(void *arg, const kb_span *span)
     if (share.sum_fs == 0 || is_for_pe(span->cause))
         return;
     if (span->behind != KB_NOWHERE)
-        add_part(why, (struct key){.by = KB_WHY_WAIT, .end = span->place}, &share);
+        add_part(why, (struct key){.by = KB_BREAKDOWN_WAIT, .end = span->place}, &share);
     if (span->target != KB_NOWHERE)
-        add_part(why, (struct key){.by = KB_WHY_TARGET, .end = span->target}, &share);
+        add_part(why, (struct key){.by = KB_BREAKDOWN_TARGET, .end = span->target}, &share);
     if (span->command != KB_NO_ID)
         return;
     add_whole(why, &share);
-    add_part(why, (struct key){.by = KB_WHY_SOURCE, .end = span->source}, &share);
-    add_part(why, (struct key){.by = KB_WHY_OP, .text = span->what}, &share);
+    add_part(why, (struct key){.by = KB_BREAKDOWN_SOURCE, .end = span->source}, &share);
+    add_part(why, (struct key){.by = KB_BREAKDOWN_OP, .text = span->what}, &share);
 }
 
 static void on_issue(void *arg, const kb_command *command)
 {
-    kb_why *why = arg;
+    kb_breakdown *why = arg;
 
     fail(why, paths_issue(why->paths, command));
 }
 
 static void on_go_on(void *arg, const kb_command *send)
 {
-    kb_why *why = arg;
+    kb_breakdown *why = arg;
 
     fail(why, paths_go_on(why->paths, send));
 }
 
 static void on_stretch(void *arg, const kb_stretch *stretch)
 {
-    kb_why *why = arg;
+    kb_breakdown *why = arg;
 
     fail(why, paths_stretch(why->paths, stretch));
 }
 
 static void on_finish(void *arg, const kb_command *command)
 {
-    kb_why *why = arg;
+    kb_breakdown *why = arg;
     const kb_topology *t = why->topo;
     uint32_t src = src_pack(t, command->pe / t->pes, command->pe % t->pes);
 
@@ -212,31 +212,31 @@ static void on_finish(void *arg, const kb_command *command)
         const kb_share *share = &command->share[i];
 
         add_whole(why, share);
-        add_part(why, (struct key){.by = KB_WHY_OP, .text = command->name}, share);
-        add_part(why, (struct key){.by = KB_WHY_PE, .end = place_of(KB_AT_PE, src)}, share);
+        add_part(why, (struct key){.by = KB_BREAKDOWN_OP, .text = command->name}, share);
+        add_part(why, (struct key){.by = KB_BREAKDOWN_PE, .end = place_of(KB_AT_PE, src)}, share);
         if (is_for_pe(share->cause))
-            add_part(why, (struct key){.by = KB_WHY_WAIT, .end = share->place}, share);
+            add_part(why, (struct key){.by = KB_BREAKDOWN_WAIT, .end = share->place}, share);
     }
 }
 
 static void on_start(void *arg, const kb_kernel_run *run)
 {
-    kb_why *why = arg;
+    kb_breakdown *why = arg;
 
     fail(why, paths_start(why->paths, run));
 }
 
 static void on_leave(void *arg, const kb_kernel_run *run)
 {
-    kb_why *why = arg;
+    kb_breakdown *why = arg;
 
     paths_leave(why->paths, run);
 }
 
-kb_status kb_why_new(kb_sim *sim, kb_why **out, kb_error *error)
+kb_status kb_breakdown_new(kb_sim *sim, kb_breakdown **out, kb_error *error)
 {
-    kb_why *why = calloc(1, sizeof *why);
-    kb_watch watch = {.arg = why,
+    kb_breakdown *why = calloc(1, sizeof *why);
+    kb_observer watch = {.arg = why,
                       .close = on_close,
                       .issue = on_issue,
                       .finish = on_finish,
@@ -250,16 +250,16 @@ kb_status kb_why_new(kb_sim *sim, kb_why **out, kb_error *error)
         return KB_NO_MEMORY;
     why->topo = sim->topo;
     why->paths = paths_new(sim);
-    status = why->paths ? kb_sim_watch(sim, &watch, error) : KB_NO_MEMORY;
+    status = why->paths ? kb_sim_observe(sim, &watch, error) : KB_NO_MEMORY;
     if (status) {
-        kb_why_free(why);
+        kb_breakdown_free(why);
         return status;
     }
     *out = why;
     return KB_OK;
 }
 
-void kb_why_free(kb_why *why)
+void kb_breakdown_free(kb_breakdown *why)
 {
     if (!why)
         return;
@@ -349,12 +349,12 @@ static void sum_up(struct line *line, size_t n)
 }
 
 /* Critical paths, of each kernel as a whole and of its calls, summed as the rest, apart. */
-static void add_step(void *arg, const kb_why_step *step)
+static void add_step(void *arg, const kb_breakdown_step *step)
 {
-    kb_why *why = arg;
-    struct key kernel = {.by = KB_WHY_PATH, .text = step->kernel};
+    kb_breakdown *why = arg;
+    struct key kernel = {.by = KB_BREAKDOWN_PATH, .text = step->kernel};
     struct key call = {
-        .by = KB_WHY_PATH, .text = step->call, .file = step->file, .line = (uint32_t)step->line};
+        .by = KB_BREAKDOWN_PATH, .text = step->call, .file = step->file, .line = (uint32_t)step->line};
 
     for (size_t i = 0; i < step->n_shares; i++) {
         add_part(why, kernel, &step->share[i]);
@@ -362,7 +362,7 @@ static void add_step(void *arg, const kb_why_step *step)
     }
 }
 
-static bool add_lines(const kb_why *why, const struct table *t, struct line *line, size_t *n)
+static bool add_lines(const kb_breakdown *why, const struct table *t, struct line *line, size_t *n)
 {
     for (size_t i = 0; i < t->cap; i++) {
         if (!t->row[i].count)
@@ -374,10 +374,10 @@ static bool add_lines(const kb_why *why, const struct table *t, struct line *lin
     return true;
 }
 
-static void tell(const struct line *line, void (*each)(void *arg, const kb_why_row *row), void *arg)
+static void tell(const struct line *line, void (*each)(void *arg, const kb_breakdown_row *row), void *arg)
 {
     const struct sum *sum = line->sum;
-    kb_why_row row = {.by = sum->key.by,
+    kb_breakdown_row row = {.by = sum->key.by,
                       .of = line->of,
                       .cause = sum->key.cause,
                       .place = sum->key.place,
@@ -392,8 +392,8 @@ static void tell(const struct line *line, void (*each)(void *arg, const kb_why_r
 }
 
 /* The rows of `why` and of the path's sums, `line` with room for all. */
-static kb_status tell_all(const kb_why *why, const kb_why *path, struct line *line, size_t *n,
-                          void (*each)(void *arg, const kb_why_row *row), void *arg)
+static kb_status tell_all(const kb_breakdown *why, const kb_breakdown *path, struct line *line, size_t *n,
+                          void (*each)(void *arg, const kb_breakdown_row *row), void *arg)
 {
     if (!add_lines(why, &why->sums, line, n) || !add_lines(why, &path->sums, line, n))
         return KB_NO_MEMORY;
@@ -405,9 +405,9 @@ static kb_status tell_all(const kb_why *why, const kb_why *path, struct line *li
     return KB_OK;
 }
 
-kb_status kb_why_rows(kb_why *why, void (*each)(void *arg, const kb_why_row *row), void *arg)
+kb_status kb_breakdown_rows(kb_breakdown *why, void (*each)(void *arg, const kb_breakdown_row *row), void *arg)
 {
-    kb_why path = {.topo = why->topo};
+    kb_breakdown path = {.topo = why->topo};
     struct line *line;
     kb_status status;
     size_t n = 0;
@@ -426,7 +426,7 @@ kb_status kb_why_rows(kb_why *why, void (*each)(void *arg, const kb_why_row *row
     return status;
 }
 
-kb_status kb_why_path(kb_why *why, void (*each)(void *arg, const kb_why_step *step), void *arg)
+kb_status kb_breakdown_path(kb_breakdown *why, void (*each)(void *arg, const kb_breakdown_step *step), void *arg)
 {
     return why->status ? why->status : paths_each(why->paths, each, arg);
 }

@@ -9,7 +9,7 @@ struct paths;
 struct paths *paths_new(kb_sim *sim); /* NULL: no memory */
 void paths_free(struct paths *p);
 
-/* As kb_watch has them. */
+/* As kb_observer has them. */
 kb_status paths_start(struct paths *p, const kb_kernel_run *run);
 kb_status paths_issue(struct paths *p, const kb_command *command);
 kb_status paths_finish(struct paths *p, const kb_command *command);
@@ -22,6 +22,6 @@ void paths_leave(struct paths *p, const kb_kernel_run *run);
  *
  * returns  KB_NO_MEMORY; KB_INTERNAL: the steps of a path do not meet
  */
-kb_status paths_each(struct paths *p, void (*each)(void *arg, const kb_why_step *step), void *arg);
+kb_status paths_each(struct paths *p, void (*each)(void *arg, const kb_breakdown_step *step), void *arg);
 
 #endif

@@ -7,7 +7,7 @@
 
 /* A command that may be part of the path. */
 struct link {
-    kb_why_step step; /* its shares: the history's, from `first_share` on */
+    kb_breakdown_step step; /* its shares: the history's, from `first_share` on */
     size_t first_share;
     int64_t issue_fs;
     uint32_t after, return_stretch, end_stretch; /* as kb_command has them */
@@ -35,7 +35,7 @@ struct stretches {
 
 /* The path of a launch. */
 struct path {
-    kb_why_step *step; /* owned, in order of time */
+    kb_breakdown_step *step; /* owned, in order of time */
     size_t n, cap;
     kb_share *share; /* owned */
     size_t n_shares, shares_cap;
@@ -258,9 +258,9 @@ struct at {
 };
 
 /* One more step, and room for `n` shares of it. NULL: no memory. */
-static kb_why_step *add_step(struct path *path, size_t n)
+static kb_breakdown_step *add_step(struct path *path, size_t n)
 {
-    kb_why_step *steps = room(path->step, &path->cap, path->n + 1, sizeof *steps);
+    kb_breakdown_step *steps = room(path->step, &path->cap, path->n + 1, sizeof *steps);
     kb_share *shares;
 
     if (!steps)
@@ -273,10 +273,10 @@ static kb_why_step *add_step(struct path *path, size_t n)
     return &path->step[path->n];
 }
 
-static kb_status put_step(struct path *path, const kb_why_step *like, const kb_share *share,
+static kb_status put_step(struct path *path, const kb_breakdown_step *like, const kb_share *share,
                           size_t n)
 {
-    kb_why_step *step = add_step(path, n);
+    kb_breakdown_step *step = add_step(path, n);
 
     if (!step)
         return KB_NO_MEMORY;
@@ -292,7 +292,7 @@ static kb_status put_step(struct path *path, const kb_why_step *like, const kb_s
 /* Left at its issue: its dispatch alone. */
 static kb_status put_dispatch(const struct paths *p, struct path *path, const struct link *link)
 {
-    kb_why_step step = link->step;
+    kb_breakdown_step step = link->step;
     kb_share dispatch = {.cause = KB_CAUSE_DISPATCH,
                          .place = place_pe_node(p->sim->topo, step.pe, NODE_PE_CPU),
                          .count = 1,
@@ -310,7 +310,7 @@ static kb_status step_stretch(const struct paths *p, struct path *path, struct a
     uint32_t i = all->n ? at->stretch - all->row->told.number : 0;
     const struct stretch *x = &all->row[i];
     const struct link *link = i < all->n ? find(&p->histories[x->told.pe], x->told.command) : NULL;
-    kb_why_step step;
+    kb_breakdown_step step;
 
     if (!link || x->told.end_fs != at->fs)
         return KB_INTERNAL;
@@ -365,7 +365,7 @@ static void turn_around(struct path *path, uint32_t launch)
         share += path->step[i].n_shares;
     }
     for (size_t i = 0; i < path->n / 2; i++) {
-        kb_why_step kept = path->step[i];
+        kb_breakdown_step kept = path->step[i];
 
         path->step[i] = path->step[path->n - 1 - i];
         path->step[path->n - 1 - i] = kept;
@@ -449,7 +449,7 @@ void paths_leave(struct paths *p, const kb_kernel_run *run)
     p->made = false;
 }
 
-kb_status paths_each(struct paths *p, void (*each)(void *arg, const kb_why_step *step), void *arg)
+kb_status paths_each(struct paths *p, void (*each)(void *arg, const kb_breakdown_step *step), void *arg)
 {
     kb_status status = make_path(p);
 

@@ -221,7 +221,7 @@ static bool count_all(struct kb_sim *s)
 struct usage {
     const struct kb_sim *sim;
     uint64_t now_fs;
-    void (*each)(void *arg, const kb_use *use);
+    void (*each)(void *arg, const kb_utilization *use);
     void *arg;
 };
 
@@ -248,7 +248,7 @@ static uint64_t past_fs(uint64_t t, uint64_t now_fs)
 }
 
 /* Fills in what follows from the time that passed, and shows it. */
-static void show(const struct usage *u, kb_use *use, wait_sum wait_fs)
+static void show(const struct usage *u, kb_utilization *use, wait_sum wait_fs)
 {
     double end_fs = (double)u->now_fs;
 
@@ -268,7 +268,7 @@ static void show_nodes(const struct usage *u, const struct sum *nodes)
 
     for (size_t i = 0; i < s->topo->n_nodes; i++) {
         int64_t overhead_fs = walk_node_row(s->topo, i)->overhead_fs & s->mask.overhead;
-        kb_use use = {.kind = KB_AT_NODE, .count = nodes[i].count, .bytes = nodes[i].bytes};
+        kb_utilization use = {.kind = KB_AT_NODE, .count = nodes[i].count, .bytes = nodes[i].bytes};
 
         if (!use.count)
             continue;
@@ -294,7 +294,7 @@ static void show_links(const struct usage *u, const struct sum *edges)
 
     for (size_t i = 0; i < walk_n_links(s->topo); i++) {
         const struct link_station *l = s->links ? &s->links[i] : NULL;
-        kb_use use = {.kind = KB_AT_LINK,
+        kb_utilization use = {.kind = KB_AT_LINK,
                       .gbs = link_gbs(s->topo, i),
                       .servers = 1,
                       .count = edges[i].count,
@@ -345,7 +345,7 @@ static wait_sum station_waited_fs(const struct kb_sim *s, const struct station *
 
 /* Of `servers`, or of as many as come. Who holds one has held it until now. */
 static void show_station(const struct usage *u, const struct station *st, uint32_t servers,
-                         unsigned cost, kb_use *use)
+                         unsigned cost, kb_utilization *use)
 {
     const struct kb_sim *s = u->sim;
     bool unbounded = s->options.costs_off & cost;
@@ -382,7 +382,7 @@ static void show_channels(const struct usage *u)
     const struct kb_topology *t = u->sim->topo;
 
     for (uint32_t i = 0; i < 2 * sim_cubes(t) << t->pe_bits; i++) {
-        kb_use use = {.kind = KB_AT_CHANNEL};
+        kb_utilization use = {.kind = KB_AT_CHANNEL};
         struct sum sum;
 
         if (untouched(&u->sim->channels[i]))
@@ -402,7 +402,7 @@ static void show_engines(const struct usage *u)
 
     for (uint32_t i = 0; i < 2 * sim_cubes(t); i++) {
         const struct station *engine = &u->sim->engines[i];
-        kb_use use = {.kind = KB_AT_ENGINE, .count = engine->count, .bytes = engine->bytes};
+        kb_utilization use = {.kind = KB_AT_ENGINE, .count = engine->count, .bytes = engine->bytes};
 
         if (untouched(engine))
             continue;
@@ -463,7 +463,7 @@ static uint32_t memory_queue_max(const struct kb_sim *s, const struct memory_sta
 }
 
 /* Who is served has held it until now. */
-static void show_served(const struct usage *u, const struct memory_station *m, kb_use *use)
+static void show_served(const struct usage *u, const struct memory_station *m, kb_utilization *use)
 {
     bool serves = m->holder != TXN_NONE;
 
@@ -495,7 +495,7 @@ static void show_memories(const struct usage *u)
     const struct kb_topology *t = u->sim->topo;
 
     for (uint32_t i = 0; i < sim_cubes(t) << t->unit_bits; i++) {
-        kb_use use = {.kind = KB_AT_MEMORY};
+        kb_utilization use = {.kind = KB_AT_MEMORY};
         struct sum sum;
 
         if (dst_unit(t, i) > t->pes)
@@ -519,7 +519,7 @@ static void show_ports(const struct usage *u)
     for (uint32_t i = 0; k && i < k->n_pes * N_PORTS; i++) {
         const struct tl_ctx *pe = &k->pes[i / N_PORTS];
         enum port port = i % N_PORTS;
-        kb_use use = {
+        kb_utilization use = {
             .kind = KB_AT_PORT, .count = pe->port[port].count, .bytes = pe->port_bytes[port]};
 
         if (!use.count && pe->port[port].holder == TXN_NONE)
@@ -531,7 +531,7 @@ static void show_ports(const struct usage *u)
     }
 }
 
-kb_status kb_sim_usage(const kb_sim *s, void (*each)(void *arg, const kb_use *use), void *arg)
+kb_status kb_sim_utilization(const kb_sim *s, void (*each)(void *arg, const kb_utilization *use), void *arg)
 {
     struct usage u = {s, lasted_fs(s), each, arg};
     struct spread sp = {0};

@@ -57,7 +57,7 @@ struct cause_of_call {
 };
 
 struct watch {
-    struct kb_watch to[KB_WATCHES_MAX];
+    struct kb_observer to[KB_OBSERVERS_MAX];
     int n;
     struct tile *tiles; /* owned; [slot] */
     uint32_t n_tiles;
@@ -1056,7 +1056,7 @@ static void check_txn(struct kb_sim *s, uint64_t end, uint32_t slot)
         inconsistent(s, "transaction", txn->id, x->told_fs, (int64_t)end - x->issue_fs);
     if (is_inside(s, slot))
         return;
-    c = cost_of(s->topo, &s->mask, (kb_op)txn->op, txn->src, txn->dst, txn->nbytes);
+    c = cost_of(s->topo, &s->mask, (kb_transaction_op)txn->op, txn->src, txn->dst, txn->nbytes);
     if (x->wire_fs != c.wire_fs)
         inconsistent(s, "all wires of transaction", txn->id, x->wire_fs, c.wire_fs);
     if (x->overhead_fs != c.overhead_fs)
@@ -1274,7 +1274,7 @@ static bool has_begun(const struct kb_sim *s)
     return s->started || (s->kernels && (s->kernels->launched || s->kernels->launch > 0));
 }
 
-kb_status kb_sim_watch(kb_sim *s, const kb_watch *watch, kb_error *why)
+kb_status kb_sim_observe(kb_sim *s, const kb_observer *watch, kb_error *why)
 {
     if (has_begun(s))
         return end_error(why, "the simulation has begun, it cannot be watched any more");
@@ -1282,8 +1282,8 @@ kb_status kb_sim_watch(kb_sim *s, const kb_watch *watch, kb_error *why)
         s->watch = watch_new(s->topo);
     if (!s->watch)
         return KB_NO_MEMORY;
-    if (s->watch->n == KB_WATCHES_MAX)
-        return end_error(why, "a simulation is watched by at most %d", KB_WATCHES_MAX);
+    if (s->watch->n == KB_OBSERVERS_MAX)
+        return end_error(why, "a simulation is watched by at most %d", KB_OBSERVERS_MAX);
     s->watch->to[s->watch->n++] = *watch;
     s->options.engine = KB_HOP;
     return KB_OK;

@@ -22,7 +22,7 @@ typedef enum kb_status {
     KB_BAD_REQUEST, /* an argument of the caller's that cannot be: the error text says which */
     KB_TIME_RANGE,  /* simulated time has passed 2^63 fs */
     KB_NO_MEMORY,
-    KB_DEADLOCK,     /* kernels wait for each other for ever: kb_sim_blocked() */
+    KB_DEADLOCK,     /* kernels wait for each other for ever: kb_sim_deadlocked() */
     KB_KERNEL_ERROR, /* a kernel did what it must not: the text names it, PE, call and line */
     KB_DIFFERENT,    /* a verification failed */
     KB_FILE_ERROR,   /* a file could not be read or written */
@@ -43,11 +43,11 @@ typedef struct kb_sim kb_sim;
 
 /* -- endpoints ------------------------------------------------------------------------------ */
 
-typedef enum kb_kind { KB_PE, KB_HOST, KB_SLICE, KB_SRAM, KB_TCM } kb_kind;
+typedef enum kb_endpoint_kind { KB_PE, KB_HOST, KB_SLICE, KB_SRAM, KB_TCM } kb_endpoint_kind;
 
 /* Where a transaction starts or ends. Fields that a kind does not use are 0. */
 typedef struct kb_endpoint {
-    kb_kind kind;
+    kb_endpoint_kind kind;
     uint32_t sip;
     uint32_t cube; /* inside its SIP: row * w + column */
     uint32_t unit; /* number of the PE, slice or TCM inside its cube */
@@ -141,14 +141,14 @@ typedef struct kb_limits {
     uint32_t read_channels, write_channels; /* of a PE */
     uint32_t read_engines, write_engines;   /* of an M_CPU */
     uint32_t queue_slots, queue_slot_bytes; /* of what PEs send to a PE */
-    kb_kind queue_memory;                   /* where they lie */
+    kb_endpoint_kind queue_memory;                   /* where they lie */
 } kb_limits;
 
 void kb_topology_limits(const kb_topology *topo, kb_limits *out);
 
 /* -- routes --------------------------------------------------------------------------------- */
 
-typedef enum kb_op { KB_READ, KB_WRITE, KB_H2D, KB_D2H } kb_op;
+typedef enum kb_transaction_op { KB_READ, KB_WRITE, KB_H2D, KB_D2H } kb_transaction_op;
 
 /* What a transaction costs when nothing is in its way; times in fs. */
 typedef struct kb_cost {
@@ -168,7 +168,7 @@ int64_t kb_formula_fs(const kb_cost *cost);
  *
  * returns  KB_BAD_REQUEST: no such route, or more bytes than the memory holds; KB_TIME_RANGE
  */
-kb_status kb_route_cost(const kb_topology *topo, kb_op op, const kb_endpoint *src,
+kb_status kb_route_cost(const kb_topology *topo, kb_transaction_op op, const kb_endpoint *src,
                         const kb_endpoint *dst, uint64_t nbytes, kb_cost *out, kb_error *why);
 
 /* One node of a route, in the order in which a request passes. */
@@ -220,23 +220,44 @@ typedef struct kb_options {
 /* One transaction to be run. */
 typedef struct kb_request {
     int64_t issue_fs; /* 0..2^63-1 */
-    kb_op op;
+    kb_transaction_op op;
     kb_endpoint src; /* a PE, or for KB_H2D and KB_D2H a host */
     kb_endpoint dst; /* a slice or an SRAM; for hosts a slice of the same SIP */
     uint64_t offset; /* in bytes, into the target; offset + nbytes lies within it */
     uint64_t nbytes; /* > 0 */
 } kb_request;
 
+/* Where a transaction may wait, in the order of its route: WAIT(NAME, name). Source of kb_wait. */
+#define KB_WAITS(WAIT)                                                                             \
+    WAIT(CHANNEL, channel) /* for a DMA channel of its PE */                                       \
+    WAIT(ENGINE, engine)   /* host transactions: for an engine of the M_CPU */                     \
+    WAIT(LINK, link)       /* links fifo: for an edge */                                           \
+    WAIT(MEMORY, memory)   /* for the memory */
+#define KB_WAIT_ENUM_(NAME, name) KB_WAIT_##NAME,
+typedef enum kb_wait { KB_WAITS(KB_WAIT_ENUM_) KB_N_WAITS } kb_wait;
+
 /*
  * One transaction that has run. issue_fs is when it was issued: of one that waited for others, that
- * may be later than it was added with. actual_fs is the sum of wire .. queue_memory, exactly. */
+ * may be later than it was added with. actual_fs is wire + overhead + drain + response + the sum of
+ * wait_fs, exactly.
+ */
 typedef struct kb_result {
     int64_t issue_fs, start_fs, arrive_fs, service_fs, done_fs, end_fs;
     int64_t wire_fs, overhead_fs, drain_fs, response_fs;
-    int64_t queue_channel_fs, queue_engine_fs, queue_link_fs, queue_memory_fs;
+    int64_t wait_fs[KB_N_WAITS];
     int64_t formula_fs, actual_fs;
     double bottleneck_gbs;
 } kb_result;
+
+/* All that it waited for, in fs. */
+static inline int64_t kb_wait_sum_fs(const int64_t wait_fs[KB_N_WAITS])
+{
+    int64_t sum_fs = 0;
+
+    for (int i = 0; i < KB_N_WAITS; i++)
+        sum_fs += wait_fs[i];
+    return sum_fs;
+}
 
 /*
  * A new simulation of `topo` (borrowed). `options` may be NULL. Give it back with kb_sim_free().
@@ -264,14 +285,14 @@ kb_status kb_sim_add(kb_sim *sim, const kb_request *request, kb_error *why);
  *          transactions that wait for each other, are found by the first kb_sim_run(), which then
  *          returns KB_BAD_REQUEST and names them. What is missing may still be added then.
  */
-kb_status kb_sim_after(kb_sim *sim, uint64_t id, const uint64_t *after, size_t n, int64_t think_fs,
+kb_status kb_sim_add_dependencies(kb_sim *sim, uint64_t id, const uint64_t *after, size_t n, int64_t think_fs,
                        kb_error *why);
 
 /*
  * Runs until nothing is pending, or for about `budget` events (0: no bound).
  *
  * returns  KB_OK: all done; KB_AGAIN: more to do; KB_STOPPED: a bound of the options was
- *          reached; KB_BAD_REQUEST: see kb_sim_after(), nothing has run;
+ *          reached; KB_BAD_REQUEST: see kb_sim_add_dependencies(), nothing has run;
  *          KB_TIME_RANGE, KB_NO_MEMORY, KB_INTERNAL: ended, results so far stay
  */
 kb_status kb_sim_run(kb_sim *sim, uint64_t budget, kb_error *why);
@@ -451,7 +472,7 @@ typedef struct kb_kernel_run {
  * Any function may be NULL. They must not call the simulation, and what they are given lasts until
  * they return (texts: until the simulation is freed).
  */
-typedef struct kb_watch {
+typedef struct kb_observer {
     void *arg;
     void (*open)(void *arg, const kb_span *span);  /* begins */
     void (*close)(void *arg, const kb_span *span); /* has ended */
@@ -464,40 +485,40 @@ typedef struct kb_watch {
     void (*leave)(void *arg, const kb_kernel_run *run);
     void (*go_on)(void *arg, const kb_command *send); /* its last piece is issued, and it returns */
     void (*stretch)(void *arg, const kb_stretch *stretch);
-} kb_watch;
+} kb_observer;
 
-enum { KB_WATCHES_MAX = 4 };
+enum { KB_OBSERVERS_MAX = 4 };
 
 /*
  * Has `watch` (copied) told what happens. The simulation, which has not begun, is run by KB_HOP
  * then, with the same results; that the pieces of every transaction and command add up to its time
  * is checked (KB_INTERNAL).
  *
- * returns  KB_BAD_REQUEST: it has begun, or has KB_WATCHES_MAX of them; KB_NO_MEMORY
+ * returns  KB_BAD_REQUEST: it has begun, or has KB_OBSERVERS_MAX of them; KB_NO_MEMORY
  */
-kb_status kb_sim_watch(kb_sim *sim, const kb_watch *watch, kb_error *why);
+kb_status kb_sim_observe(kb_sim *sim, const kb_observer *watch, kb_error *why);
 
 /* -- where the time went -------------------------------------------------------------------- */
 
 /* The causes of all that a simulation's transactions, or a kernel's commands, have spent. */
-typedef struct kb_why kb_why;
+typedef struct kb_breakdown kb_breakdown;
 
 /* What rows of causes are of. */
-typedef enum kb_why_by {
-    KB_WHY_ALL,    /* the whole run */
-    KB_WHY_PLACE,  /* a component, or an edge */
-    KB_WHY_WAIT,   /* a station, by those who were in front; of composites of all tiles */
-    KB_WHY_SOURCE, /* a PE or a host, by its transactions */
-    KB_WHY_TARGET, /* a memory, by the transactions to it */
-    KB_WHY_OP,     /* transactions: "read"; kernels: commands, as the op log names them */
-    KB_WHY_PE,     /* kernels: a PE, by its commands; what overlaps counts each time */
-    KB_WHY_PATH,   /* the critical path of a kernel, and of each call its part of that */
-    KB_N_WHY
-} kb_why_by;
+typedef enum kb_breakdown_by {
+    KB_BREAKDOWN_ALL,    /* the whole run */
+    KB_BREAKDOWN_PLACE,  /* a component, or an edge */
+    KB_BREAKDOWN_WAIT,   /* a station, by those who were in front; of composites of all tiles */
+    KB_BREAKDOWN_SOURCE, /* a PE or a host, by its transactions */
+    KB_BREAKDOWN_TARGET, /* a memory, by the transactions to it */
+    KB_BREAKDOWN_OP,     /* transactions: "read"; kernels: commands, as the op log names them */
+    KB_BREAKDOWN_PE,     /* kernels: a PE, by its commands; what overlaps counts each time */
+    KB_BREAKDOWN_PATH,   /* the critical path of a kernel, and of each call its part of that */
+    KB_N_BREAKDOWNS
+} kb_breakdown_by;
 
 /* The time that one cause took of one of them. */
-typedef struct kb_why_row {
-    kb_why_by by;
+typedef struct kb_breakdown_row {
+    kb_breakdown_by by;
     const char *of; /* "c0.pe3", "dma_read"; "" of ALL; of PATH "attention", "tl_load copy.c:12" */
     kb_cause cause;
     kb_place place;  /* waits, drain, ports, compute: where; of ALL and OP KB_NOWHERE */
@@ -506,10 +527,10 @@ typedef struct kb_why_row {
     int64_t sum_fs; /* at most INT64_MAX: sums of latencies may pass it */
     int64_t all_fs; /* of all causes of `of`, likewise */
     double sum_ns, all_ns;
-} kb_why_row;
+} kb_breakdown_row;
 
 /* One step of a critical path: a command, from its call to its end, or to its issue. */
-typedef struct kb_why_step {
+typedef struct kb_breakdown_step {
     uint32_t launch, pe;
     const char *kernel;
     uint32_t id; /* op_id */
@@ -518,23 +539,23 @@ typedef struct kb_why_step {
     int64_t begin_fs, end_fs;
     const kb_share *share; /* wires and nodes each as one, without places */
     size_t n_shares;
-} kb_why_step;
+} kb_breakdown_step;
 
 /*
- * Watches `sim`, which has not begun (kb_sim_watch), and must live as long as what is returned.
+ * Watches `sim`, which has not begun (kb_sim_observe), and must live as long as what is returned.
  *
  * returns  KB_BAD_REQUEST, KB_NO_MEMORY
  */
-kb_status kb_why_new(kb_sim *sim, kb_why **out, kb_error *why);
-void kb_why_free(kb_why *why);
+kb_status kb_breakdown_new(kb_sim *sim, kb_breakdown **out, kb_error *why);
+void kb_breakdown_free(kb_breakdown *why);
 
 /*
- * Once it has run: calls `each` for every row, by kb_why_by, then by the sum of what the rows are
+ * Once it has run: calls `each` for every row, by kb_breakdown_by, then by the sum of what the rows are
  * of, then by the rows' own, largest first. Of a run that ended early what has ended counts.
  *
  * returns  KB_NO_MEMORY
  */
-kb_status kb_why_rows(kb_why *why, void (*each)(void *arg, const kb_why_row *row), void *arg);
+kb_status kb_breakdown_rows(kb_breakdown *why, void (*each)(void *arg, const kb_breakdown_row *row), void *arg);
 
 /*
  * Calls `each` for every step of the critical path of each launch that has run, in order of time:
@@ -544,7 +565,7 @@ kb_status kb_why_rows(kb_why *why, void (*each)(void *arg, const kb_why_row *row
  *
  * returns  KB_NO_MEMORY
  */
-kb_status kb_why_path(kb_why *why, void (*each)(void *arg, const kb_why_step *step), void *arg);
+kb_status kb_breakdown_path(kb_breakdown *why, void (*each)(void *arg, const kb_breakdown_step *step), void *arg);
 
 /* -- what the run has used ------------------------------------------------------------------ */
 
@@ -556,7 +577,7 @@ kb_status kb_why_path(kb_why *why, void (*each)(void *arg, const kb_why_step *st
  * busy_fs is count times its overhead. An ideal link has no queue either; its busy_fs is bytes over
  * gbs, and may be more than there was time for.
  */
-typedef struct kb_use {
+typedef struct kb_utilization {
     kb_place_kind kind; /* KB_AT_NODE, _LINK, _CHANNEL, _ENGINE, _MEMORY or _PORT */
     char name[KB_PLACE_BYTES];
     char from[KB_NODE_BYTES], to[KB_NODE_BYTES]; /* of a link; else "" */
@@ -570,7 +591,7 @@ typedef struct kb_use {
     double wait_ns;    /* summed over transactions */
     double queue_mean; /* how many waited, over the time */
     int64_t queue_max; /* -1: not known, of channels in a simulation with traffic */
-} kb_use;
+} kb_utilization;
 
 /* Time of the last completion, in fs. */
 int64_t kb_sim_end_fs(const kb_sim *sim);
@@ -581,13 +602,13 @@ int64_t kb_sim_end_fs(const kb_sim *sim);
  *
  * returns  KB_NO_MEMORY
  */
-kb_status kb_sim_usage(const kb_sim *sim, void (*each)(void *arg, const kb_use *use), void *arg);
+kb_status kb_sim_utilization(const kb_sim *sim, void (*each)(void *arg, const kb_utilization *use), void *arg);
 
 /* -- sweeps --------------------------------------------------------------------------------- */
 
 /* One point: `inflight` copies of a transaction, all issued at time 0 on an idle machine. */
 typedef struct kb_point {
-    kb_op op;
+    kb_transaction_op op;
     kb_endpoint src, dst; /* as in kb_request */
     uint64_t nbytes;      /* of each copy, > 0 */
     uint32_t inflight;    /* > 0 */
@@ -600,7 +621,7 @@ typedef struct kb_point_result {
     double gbs; /* count * nbytes over the makespan */
     /* means of the terms of the latency */
     int64_t wire_fs, overhead_fs, drain_fs, response_fs;
-    int64_t queue_channel_fs, queue_engine_fs, queue_link_fs, queue_memory_fs;
+    int64_t wait_fs[KB_N_WAITS];
 } kb_point_result;
 
 /*
@@ -646,7 +667,7 @@ typedef struct kb_traffic {
     double hotspot;              /* 0..1 */
     const kb_matrix_row *matrix; /* borrowed until the call returns */
     size_t n_matrix;
-    kb_op op;        /* KB_READ or KB_WRITE */
+    kb_transaction_op op;        /* KB_READ or KB_WRITE */
     uint64_t nbytes; /* of a transaction */
     double rate;     /* > 0; 1.0: each PE issues as many bytes as cube.xbar.pe_gbs could carry */
     bool fixed;      /* equal intervals, evenly shifted from PE to PE, instead of Poisson's */
@@ -675,7 +696,8 @@ typedef struct kb_traffic_result {
     bool steady; /* the mean no longer grew after the warm-up, and is known better than +-100 % */
     bool exact;  /* percentiles are exact; else within 0.05 % */
     /* means of the terms of the latency */
-    int64_t wire_fs, overhead_fs, drain_fs, queue_channel_fs, queue_link_fs, queue_memory_fs;
+    int64_t wire_fs, overhead_fs, drain_fs;
+    int64_t wait_fs[KB_N_WAITS];
 } kb_traffic_result;
 
 /*
@@ -684,7 +706,7 @@ typedef struct kb_traffic_result {
  *
  * returns  KB_BAD_REQUEST: no traffic; KB_PENDING: it has not ended; KB_NO_MEMORY
  */
-kb_status kb_traffic_result_of(kb_sim *const *sims, size_t n, kb_traffic_result *out);
+kb_status kb_sim_traffic_result(kb_sim *const *sims, size_t n, kb_traffic_result *out);
 
 /* -- tensors -------------------------------------------------------------------------------- */
 
@@ -743,11 +765,11 @@ kb_status kb_address_find(const kb_topology *topo, uint64_t address, kb_endpoint
                           uint64_t *offset);
 
 /* How a tensor is cut: by its first axis, by its last, or not at all. */
-typedef enum kb_split { KB_REPLICATE, KB_ROW_WISE, KB_COLUMN_WISE } kb_split;
+typedef enum kb_placement_split { KB_REPLICATE, KB_ROW_WISE, KB_COLUMN_WISE } kb_placement_split;
 
 /* First over all cubes, then each cube's part over its PEs.                          design 5 */
 typedef struct kb_placement {
-    kb_split cubes, pes;
+    kb_placement_split cubes, pes;
 } kb_placement;
 
 /* A tensor that the host has put into the HBM of a simulation, which owns it. */
@@ -866,7 +888,7 @@ typedef struct kb_launch_result {
 kb_status kb_launch(kb_sim *sim, const kb_launch_request *request, kb_error *why);
 
 /* A command of a kernel that will never end. */
-typedef struct kb_blocked {
+typedef struct kb_deadlocked {
     uint32_t pe;
     const char *kernel, *call, *file; /* where it was called */
     int line;
@@ -878,7 +900,7 @@ typedef struct kb_blocked {
     int other_tag;      /* lowest under which that PE's messages lie here unreceived; -1: none */
     size_t n_missing;   /* of a barrier: members; else 0 */
     uint32_t cycle;     /* PEs that wait in a circle have its number, from 1; 0: in none */
-} kb_blocked;
+} kb_deadlocked;
 
 /*
  * After KB_DEADLOCK: calls `each` for every command that waits for ever, in order of PE and issue.
@@ -887,7 +909,7 @@ typedef struct kb_blocked {
  *
  * returns  KB_BAD_REQUEST: there was no deadlock; KB_NO_MEMORY
  */
-kb_status kb_sim_blocked(const kb_sim *sim, void (*each)(void *arg, const kb_blocked *blocked),
+kb_status kb_sim_deadlocked(const kb_sim *sim, void (*each)(void *arg, const kb_deadlocked *blocked),
                          void *arg);
 
 size_t kb_launch_count(const kb_sim *sim);                                   /* that were added */
@@ -938,13 +960,13 @@ typedef struct kb_race {
 kb_status kb_sim_races(const kb_sim *sim, void (*each)(void *arg, const kb_race *race), void *arg);
 
 /* How much was looked at so far. */
-typedef struct kb_races_checked {
+typedef struct kb_race_counts {
     uint64_t races, accesses;
     uint32_t pes; /* that had accesses */
-} kb_races_checked;
+} kb_race_counts;
 
 /* KB_BAD_REQUEST: nobody has asked for races. */
-kb_status kb_sim_races_checked(const kb_sim *sim, kb_races_checked *out);
+kb_status kb_sim_race_counts(const kb_sim *sim, kb_race_counts *out);
 
 /* -- Phase 2 -------------------------------------------------------------------------------- */
 

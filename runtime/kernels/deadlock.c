@@ -9,7 +9,7 @@
 /* All commands that will never end. */
 struct blocked_list {
     struct kb_sim *sim;
-    kb_blocked *row; /* owned */
+    kb_deadlocked *row; /* owned */
     uint32_t *next;  /* owned; [PE]: whom its kernel waits for; KB_NO_ID: nobody */
     size_t n, cap;
     bool no_memory;
@@ -29,9 +29,9 @@ static bool holds_up(const struct command *c)
     return pe->current == c || (pe->state == PE_WAITS && c->result && pe->awaited == c->result);
 }
 
-static void add_blocked(struct blocked_list *l, const struct command *c, kb_blocked row)
+static void add_blocked(struct blocked_list *l, const struct command *c, kb_deadlocked row)
 {
-    kb_blocked *moved = l->row;
+    kb_deadlocked *moved = l->row;
 
     if (l->n == l->cap) {
         l->cap = l->cap ? 2 * l->cap : 64;
@@ -66,9 +66,9 @@ static int other_tag(const struct ipcq *x, const struct queue *q)
 
 static void add_ends(struct blocked_list *l, const struct queue *q)
 {
-    kb_blocked send = {
+    kb_deadlocked send = {
         .lacks = "a free slot", .waits_for = q->receiver, .tag = (int)q->tag, .other_tag = -1};
-    kb_blocked receive = {.lacks = "a message", .waits_for = q->sender, .tag = (int)q->tag};
+    kb_deadlocked receive = {.lacks = "a message", .waits_for = q->sender, .tag = (int)q->tag};
 
     if (q->sending)
         add_blocked(l, q->sending, send);
@@ -143,7 +143,7 @@ static uint32_t waited_for(struct blocked_list *l, const struct barrier *b)
 
 static void add_barrier(struct blocked_list *l, const struct barrier *b)
 {
-    kb_blocked row = {
+    kb_deadlocked row = {
         .lacks = "a member", .tag = -1, .other_tag = -1, .n_missing = b->n - b->arrived};
 
     if (b->waiting)
@@ -206,7 +206,7 @@ static bool mark_cycles(struct blocked_list *l)
 
 static int by_pe_and_issue(const void *a, const void *b)
 {
-    const kb_blocked *x = a, *y = b;
+    const kb_deadlocked *x = a, *y = b;
 
     if (x->pe != y->pe)
         return x->pe < y->pe ? -1 : 1;
@@ -278,7 +278,7 @@ static kb_status find_blocked(struct kb_sim *s, struct blocked_list *l)
     return KB_OK;
 }
 
-kb_status kb_sim_blocked(const kb_sim *sim, void (*each)(void *arg, const kb_blocked *blocked),
+kb_status kb_sim_deadlocked(const kb_sim *sim, void (*each)(void *arg, const kb_deadlocked *blocked),
                          void *arg)
 {
     struct blocked_list l;
@@ -294,7 +294,7 @@ kb_status kb_sim_blocked(const kb_sim *sim, void (*each)(void *arg, const kb_blo
 }
 
 /* The first that is in a circle, else the first. */
-static const kb_blocked *first_of(const struct blocked_list *l)
+static const kb_deadlocked *first_of(const struct blocked_list *l)
 {
     for (size_t i = 0; i < l->n; i++)
         if (l->row[i].cycle)
@@ -303,7 +303,7 @@ static const kb_blocked *first_of(const struct blocked_list *l)
 }
 
 /* " from c0.pe1 under tag 2 (there is one under tag 3)", " at c0.pe1 under tag 0", ", c0.pe5," */
-static void say_of_whom(const kb_blocked *b, const char *other, char *text, size_t size)
+static void say_of_whom(const kb_deadlocked *b, const char *other, char *text, size_t size)
 {
     bool message = strcmp(b->lacks, "a message") == 0;
     int n;
@@ -320,7 +320,7 @@ static void say_of_whom(const kb_blocked *b, const char *other, char *text, size
 /* "tl_recv at ring.c:12 lacks a message from c0.pe1 under tag 0 since 24.326250 ns" */
 static void say_first(struct kb_sim *s, const struct blocked_list *l)
 {
-    const kb_blocked *b = first_of(l);
+    const kb_deadlocked *b = first_of(l);
     const struct tl_ctx *pes = s->kernels->pes;
     char pe[KB_PLACE_BYTES], other[KB_PLACE_BYTES], of_whom[KB_PLACE_BYTES + 64];
 

@@ -17,7 +17,7 @@ kb_status end_error(kb_error *why, const char *fmt, ...)
 }
 
 /* How many units of its kind a cube has. */
-static uint32_t units_of(const struct kb_topology *t, kb_kind kind)
+static uint32_t units_of(const struct kb_topology *t, kb_endpoint_kind kind)
 {
     return kind == KB_SRAM || kind == KB_HOST ? 1 : t->pes;
 }
@@ -58,7 +58,7 @@ static bool end_pack(const struct kb_topology *t, const kb_endpoint *end, uint32
     return true;
 }
 
-static struct kb_endpoint end_at(const struct kb_topology *t, kb_kind kind, uint32_t cube,
+static struct kb_endpoint end_at(const struct kb_topology *t, kb_endpoint_kind kind, uint32_t cube,
                                  uint32_t unit)
 {
     return (struct kb_endpoint){kind, cube / t->cubes, cube % t->cubes, unit};
@@ -103,7 +103,7 @@ static kb_status check_pe_route(const kb_endpoint *src, const kb_endpoint *dst, 
     return KB_OK;
 }
 
-kb_status end_pack_route(const struct kb_topology *t, kb_op op, const kb_endpoint *src,
+kb_status end_pack_route(const struct kb_topology *t, kb_transaction_op op, const kb_endpoint *src,
                          const kb_endpoint *dst, uint32_t packed[2], kb_error *why)
 {
     kb_status status;

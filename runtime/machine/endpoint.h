@@ -8,7 +8,7 @@ struct kb_endpoint end_unpack_source(const struct kb_topology *t, uint32_t packe
 struct kb_endpoint end_unpack_memory(const struct kb_topology *t, uint32_t packed);
 
 /* Checks that `op` may go from `src` to `dst`, and packs both (cost.h). */
-kb_status end_pack_route(const struct kb_topology *t, kb_op op, const kb_endpoint *src,
+kb_status end_pack_route(const struct kb_topology *t, kb_transaction_op op, const kb_endpoint *src,
                          const kb_endpoint *dst, uint32_t packed[2], kb_error *why);
 
 /* Fills `why`, which may be NULL. Always KB_BAD_REQUEST. */

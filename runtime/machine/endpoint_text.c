@@ -108,7 +108,7 @@ static bool is_among(uint32_t i, const struct numbers *numbers)
 
 /* Endpoints of one kind; one endpoint has one number in each place. */
 struct pattern {
-    kb_kind kind;
+    kb_endpoint_kind kind;
     struct numbers sip, cube, unit;
 };
 

@@ -10,7 +10,7 @@ int64_t kb_formula_fs(const kb_cost *c)
     return c->wire_fs + c->overhead_fs + c->drain_fs + c->response_fs;
 }
 
-kb_status kb_route_cost(const kb_topology *t, kb_op op, const kb_endpoint *src,
+kb_status kb_route_cost(const kb_topology *t, kb_transaction_op op, const kb_endpoint *src,
                         const kb_endpoint *dst, uint64_t nbytes, kb_cost *out, kb_error *why)
 {
     char name[KB_ENDPOINT_BYTES];

@@ -775,11 +775,11 @@ kb_status kb_sim_races(const kb_sim *sim, void (*each)(void *arg, const kb_race 
     return KB_OK;
 }
 
-kb_status kb_sim_races_checked(const kb_sim *sim, kb_races_checked *out)
+kb_status kb_sim_race_counts(const kb_sim *sim, kb_race_counts *out)
 {
     if (!sim->race)
         return KB_BAD_REQUEST;
-    *out = (kb_races_checked){.races = sim->race->n_found, .accesses = sim->race->n_accesses};
+    *out = (kb_race_counts){.races = sim->race->n_found, .accesses = sim->race->n_accesses};
     for (uint32_t i = 0; i < sim->race->n_pes; i++)
         out->pes += sim->race->pes[i].touches;
     return KB_OK;

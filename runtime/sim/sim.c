@@ -486,12 +486,14 @@ kb_status kb_sim_request(const kb_sim *s, uint64_t id, kb_request *out)
 /* The terms sum to actual, none is negative, and only stations that exist were waited for. */
 static bool consistent(const struct kb_sim *s, const struct kb_result *r)
 {
-    int64_t sum = r->wire_fs + r->overhead_fs + r->drain_fs + r->response_fs + r->queue_channel_fs +
-                  r->queue_engine_fs + r->queue_link_fs + r->queue_memory_fs;
+    int64_t sum = r->wire_fs + r->overhead_fs + r->drain_fs + r->response_fs;
 
-    return sum == r->actual_fs && r->queue_channel_fs >= 0 && r->queue_engine_fs >= 0 &&
-           r->queue_link_fs >= 0 && r->queue_memory_fs >= 0 &&
-           (s->topo->links == MODE_FIFO || r->queue_link_fs == 0);
+    for (int i = 0; i < KB_N_WAITS; i++) {
+        if (r->wait_fs[i] < 0)
+            return false;
+        sum += r->wait_fs[i];
+    }
+    return sum == r->actual_fs && (s->topo->links == MODE_FIFO || r->wait_fs[KB_WAIT_LINK] == 0);
 }
 
 kb_status kb_sim_result(const kb_sim *s, uint64_t id, kb_result *r)
@@ -515,15 +517,15 @@ kb_status kb_sim_result(const kb_sim *s, uint64_t id, kb_result *r)
         .overhead_fs = c.overhead_fs,
         .drain_fs = c.drain_fs,
         .response_fs = c.response_fs,
-        .queue_channel_fs = txn_of_host(x) ? 0 : x->wait_fs,
-        .queue_engine_fs = txn_of_host(x) ? x->wait_fs : 0,
-        .queue_memory_fs = x->service_fs - x->arrive_fs,
+        .wait_fs[KB_WAIT_CHANNEL] = txn_of_host(x) ? 0 : x->wait_fs,
+        .wait_fs[KB_WAIT_ENGINE] = txn_of_host(x) ? x->wait_fs : 0,
+        .wait_fs[KB_WAIT_MEMORY] = x->service_fs - x->arrive_fs,
         .formula_fs = kb_formula_fs(&c),
         .bottleneck_gbs = c.bottleneck_gbs,
     };
     r->end_fs = r->done_fs + c.response_fs;
     r->actual_fs = r->end_fs - r->issue_fs;
-    r->queue_link_fs = r->arrive_fs - r->start_fs - r->queue_engine_fs - c.wire_fs -
+    r->wait_fs[KB_WAIT_LINK] = r->arrive_fs - r->start_fs - r->wait_fs[KB_WAIT_ENGINE] - c.wire_fs -
                        (c.overhead_fs - c.memory_overhead_fs);
     return consistent(s, r) ? KB_OK : KB_INTERNAL;
 }

@@ -9,7 +9,7 @@
 
 /* A point as the engines take it, and what each of its copies costs alone. */
 struct job {
-    kb_op op;
+    kb_transaction_op op;
     uint32_t src, dst, n;
     uint64_t nbytes;
     struct kb_cost cost;
@@ -211,10 +211,10 @@ static void answer(const struct job *job, int64_t *actual_fs, const struct waits
         .max_fs = actual_fs[job->n - 1],
         .makespan_fs = makespan_fs,
         .gbs = gbs(job, makespan_fs),
-        .queue_channel_fs = of_host(job) ? 0 : mean(w->first, job->n),
-        .queue_engine_fs = of_host(job) ? mean(w->first, job->n) : 0,
-        .queue_link_fs = mean(w->link, job->n),
-        .queue_memory_fs = mean(w->memory, job->n),
+        .wait_fs[KB_WAIT_CHANNEL] = of_host(job) ? 0 : mean(w->first, job->n),
+        .wait_fs[KB_WAIT_ENGINE] = of_host(job) ? mean(w->first, job->n) : 0,
+        .wait_fs[KB_WAIT_LINK] = mean(w->link, job->n),
+        .wait_fs[KB_WAIT_MEMORY] = mean(w->memory, job->n),
     };
     set_costs(r, &job->cost);
 }

@@ -275,9 +275,9 @@ static void set_sums(const struct view *v, kb_traffic_result *r)
     r->overhead_fs = mean(all.overhead, all.count);
     r->drain_fs =
         mean(all.actual - all.wire - all.overhead - all.channel - all.link - all.memory, all.count);
-    r->queue_channel_fs = mean(all.channel, all.count);
-    r->queue_link_fs = mean(all.link, all.count);
-    r->queue_memory_fs = mean(all.memory, all.count);
+    r->wait_fs[KB_WAIT_CHANNEL] = mean(all.channel, all.count);
+    r->wait_fs[KB_WAIT_LINK] = mean(all.link, all.count);
+    r->wait_fs[KB_WAIT_MEMORY] = mean(all.memory, all.count);
     r->warmup_fs = llround(part_fs * v->from);
     r->offered_gbs = (double)all.count * (double)first->request.nbytes * 1e6 / time_fs;
     r->accepted_gbs = (double)all.completed * (double)first->request.nbytes * 1e6 / time_fs;
@@ -308,7 +308,7 @@ static kb_status check(kb_sim *const *sims, size_t n)
     return KB_OK;
 }
 
-kb_status kb_traffic_result_of(kb_sim *const *sims, size_t n, kb_traffic_result *r)
+kb_status kb_sim_traffic_result(kb_sim *const *sims, size_t n, kb_traffic_result *r)
 {
     struct view v = {sims, n, 0};
     double mean[TRAFFIC_PARTS];

@@ -114,7 +114,7 @@ equal "a database has the rows" "4 1" "$(python3 -c '
 import sqlite3
 db = sqlite3.connect("files/r.db")
 print(*db.execute("select count(*), max(cycle) from result").fetchone())')"
-for option in --why "--inspect 3" "--fingerprint" "--phase2 on" "--until 1000000"; do
+for option in --breakdown "--inspect 3" "--fingerprint" "--phase2 on" "--until 1000000"; do
     run run jam --format csv $option
     [ "$code" -eq 4 ] && [ "$(head -1 out)" = $columns ] && says "deadlock: 4 commands"
     ok "$option: the same"

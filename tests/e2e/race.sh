@@ -167,7 +167,7 @@ ok "--until: what had come to light"
 
 # -- what cannot be -----------------------------------------------------------------------------
 
-refused "with --why" 2 "--race and --why both print in place of rows" run gemm --race --why
+refused "with --breakdown" 2 "--race and --breakdown both print in place of rows" run gemm --race --breakdown
 refused "with --inspect" 2 "--race and --inspect both print in place of rows" \
     run gemm --race --inspect last
 refused "of replay" 2 "replay takes no --race" replay rows.csv --race

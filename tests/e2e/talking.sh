@@ -22,7 +22,7 @@ row()
         '$1 == by && $2 == of && $3 == cause { print $5 "|" $6 "|" $7 }' out
 }
 
-# -- --why --------------------------------------------------------------------------------------
+# -- --breakdown --------------------------------------------------------------------------------------
 
 for bench in ring press meet count two; do
     run run $bench --format csv --quiet
@@ -31,7 +31,7 @@ for bench in ring press meet count two; do
     run run $bench --format csv --quiet --engine hop
     same plain.csv out
     ok "$bench: both engines"
-    run run $bench --why --format csv --quiet
+    run run $bench --breakdown --format csv --quiet
     [ $code -eq 0 ] && [ ! -s err ] && awk -F, -v all="$kernel_ns" '
         $1 == "step" && end != "" && $9 != end && $9 + 0 < end + 0 { exit 1 }
         $1 == "step" { sum += $10 - $9; end = $10 }
@@ -44,7 +44,7 @@ for bench in ring press meet count two; do
 done
 
 # A token of 2048 B goes from PE to PE: 0.0475 ns of wires and 16 ns of the TCM's write port each.
-run run ring --why --format csv --quiet
+run run ring --breakdown --format csv --quiet
 equal "a ring's path goes around" \
     "c0.pe0 tl_full c0.pe0 tl_send c0.pe1 tl_recv c0.pe1 tl_add c0.pe1 tl_send c0.pe2 tl_recv c0.pe2 tl_add c0.pe2 tl_send c0.pe3 tl_recv c0.pe3 tl_add c0.pe3 tl_send c0.pe0 tl_recv" \
     "$(steps)"
@@ -54,7 +54,7 @@ equal "the first waits for the last" "c0.pe3|1|151.265000" \
     "$(row wait sip0.cube0.pe0.pe_scheduler queue_wait)"
 
 # 8 pieces into 4 slots: the receiver takes the first when it is done with its 16 exps.
-run run press --why --format csv --quiet
+run run press --breakdown --format csv --quiet
 [ "$(steps | grep -o 'tl_exp' | wc -l)" -eq 16 ] &&
     case "$(steps)" in *" c4.pe1 tl_recv c0.pe0 tl_send c4.pe1 tl_recv") ;; *) false ;; esac
 ok "a send that waits for a slot: its path is the receiver's, until the slot is free"
@@ -64,14 +64,14 @@ near "and it waits from its issue to that" \
     "$(row op send queue_wait | cut -d'|' -f3)" 0.004
 
 # PE 5 comes late, PE 7 is the last to hear of it.
-run run meet --why --format csv --quiet
+run run meet --breakdown --format csv --quiet
 equal "a barrier's path is that of its last member" \
     "c0.pe5 tl_full c0.pe5 tl_exp c0.pe5 tl_barrier c0.pe7 tl_barrier c0.pe7 tl_full" "$(steps)"
 equal "the others wait behind that one" 7 \
     "$(awk -F, '$1 == "wait" && $3 == "barrier_wait" && $5 == "c0.pe5"' out | wc -l | tr -d ' ')"
 equal "who comes last does not wait" "" "$(row wait sip0.cube0.pe5.pe_scheduler barrier_wait)"
 
-run run count --why --format csv --quiet
+run run count --breakdown --format csv --quiet
 [ -n "$(row op atomic_add drain)$(row op atomic_add overhead)" ]
 ok "atomics are commands with a name of their own"
 

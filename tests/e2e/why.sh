@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# why.sh -- --why of replay, load and run, from outside. Prints TAP.
+# why.sh -- --breakdown of replay, load and run, from outside. Prints TAP.
 #
 # B names the build, SIM the simulator of cube8 in it, SIM_FIFO the one with fifo links. Needs awk
 # and jq.
@@ -30,7 +30,7 @@ fs()
 
 # docs/model.md "Worked: two reads of one slice": PE 1 comes at 4.095 and waits until 18.085.
 printf '%s\n' $header 0,read,c0.pe0,c0.slice0,0,4K 0,read,c0.pe1,c0.slice0,0,4K >two.csv
-run replay two.csv --why --format csv --quiet
+run replay two.csv --breakdown --format csv --quiet
 equal "columns" $columns "$(head -1 out)"
 [ $code -eq 0 ] && [ ! -s err ]
 ok "it says nothing else"
@@ -45,7 +45,7 @@ equal "reads" "||1|13.990000|20.522224" "$(row op read memory_wait)"
 
 # docs/model.md "Worked: one channel": the second read of PE 0 waits for 18.085 ns.
 printf '%s\n' $header 0,read,c0.pe0,c0.slice0,0,4K 0,read,c0.pe0,c0.slice1,0,4K >channel.csv
-run replay channel.csv --why --format csv
+run replay channel.csv --breakdown --format csv
 equal "a channel" "sip0.cube0.pe0.pe_dma.read||1|18.085000|25.025946" \
     "$(row source c0.pe0 channel_wait)"
 equal "behind itself" "sip0.cube0.pe0.pe_dma.read|c0.pe0|1|18.085000|100.000000" \
@@ -53,7 +53,7 @@ equal "behind itself" "sip0.cube0.pe0.pe_dma.read|c0.pe0|1|18.085000|100.000000"
 
 # docs/model.md "Worked: a host, its engine and its response": 34.11125 ns for the engine.
 printf '%s\n' $header 0,h2d,host,c0.slice0,0,4K 0,h2d,host,c0.slice1,0,4K >host.csv
-run replay host.csv --why --format csv
+run replay host.csv --breakdown --format csv
 equal "an engine" "sip0.cube0.m_cpu.write|host|1|34.111250|100.000000" \
     "$(row wait sip0.cube0.m_cpu.write engine_wait)"
 equal "two responses, 1.28125 and 1.24375" "||2|2.525000|1.715805" "$(row all '' response)"
@@ -61,7 +61,7 @@ equal "two responses, 1.28125 and 1.24375" "||2|2.525000|1.715805" "$(row all ''
 if [ -x "$SIM_FIFO" ]; then
     # docs/model.md "Worked: one shared link": PE 1 has the edge from 2.06 to 34.06, PE 0 comes at 4.07.
     printf '%s\n' $header 0,write,c0.pe0,c0.slice2,0,4K 0,write,c0.pe1,c0.slice3,0,4K >link.csv
-    call "$SIM_FIFO" replay link.csv --why --format csv
+    call "$SIM_FIFO" replay link.csv --breakdown --format csv
     link="sip0.cube0.xbar.pe1 -> sip0.cube0.xbar.pe2"
     equal "a link" "$link||1|29.990000|99.933356" "$(row place "$link" link_wait)"
     equal "behind who is on it" "$link|c0.pe1|1|29.990000|100.000000" "$(row wait "$link" link_wait)"
@@ -70,7 +70,7 @@ if [ -x "$SIM_FIFO" ]; then
     printf '%s\n' 1,write,c0.pe1,c0.slice2,0,4K >>link.csv
     call "$SIM_FIFO" replay link.csv
     cp out rows
-    call "$SIM_FIFO" replay link.csv --why --format csv
+    call "$SIM_FIFO" replay link.csv --breakdown --format csv
     equal "all time, with links that queue" "$(fs rows actual_ns)" "$(fs out total_ns all)"
 else
     skip "links that queue" "no $SIM_FIFO"
@@ -83,7 +83,7 @@ sums()
 {
     call "$2" replay "$3" --quiet
     cp out rows
-    call "$2" replay "$3" --why --quiet --format csv
+    call "$2" replay "$3" --breakdown --quiet --format csv
     for by in all source target op place; do
         equal "$1: by $by it is the time of all rows" "$(fs rows actual_ns)" "$(fs out total_ns $by)"
     done
@@ -112,14 +112,14 @@ cp out rows
 run replay many.csv --quiet
 same rows out
 ok "what is not asked for does not change"
-run replay many.csv --why --until 500 --format csv
+run replay many.csv --breakdown --until 500 --format csv
 [ $code -eq 0 ] && says "stopped at 500.000000 ns" && [ "$(fs out total_ns all)" -gt 0 ]
 ok "a run that ends early"
 equal "what has ended of it, alike by all and by source" "$(fs out total_ns all)" \
     "$(fs out total_ns source)"
 
 # pct is of all that the row is of, each adds up to 100.
-run replay many.csv --why --quiet --format csv
+run replay many.csv --breakdown --quiet --format csv
 awk -F, 'NR > 1 { s[$1 "," $2] += $8 } END { for (i in s) if (s[i] < 99.999 || s[i] > 100.001) exit 1 }' out
 ok "percents add up"
 awk -F, 'NR > 1 {
@@ -130,19 +130,19 @@ ok "the largest first"
 
 # -- load ---------------------------------------------------------------------------------------
 
-run load --pattern uniform --rate 0.3 --txns 5000 --why --format csv --quiet
+run load --pattern uniform --rate 0.3 --txns 5000 --breakdown --format csv --quiet
 for by in source target op place; do
     equal "load: by $by as in all" "$(fs out total_ns all)" "$(fs out total_ns $by)"
 done
 cp out first
-run load --pattern uniform --rate 0.3 --txns 5000 --why --format csv --quiet -j 1 --engine hop
+run load --pattern uniform --rate 0.3 --txns 5000 --breakdown --format csv --quiet -j 1 --engine hop
 same first out
 ok "load: the same again"
-run load --pattern uniform --rate 0.3 --txns 5000 --why --format csv --quiet --seed 1
+run load --pattern uniform --rate 0.3 --txns 5000 --breakdown --format csv --quiet --seed 1
 ! cmp -s first out
 ok "load: other traffic of another seed"
 # One PE of each channel alone, at equal intervals: nobody waits, each takes 18.085 ns.
-run load --pattern local --rate 0.1 --txns 640 --arrivals fixed --why --format csv
+run load --pattern local --rate 0.1 --txns 640 --arrivals fixed --breakdown --format csv
 count=$(row all '' drain | cut -d'|' -f3)
 equal "load: nobody waits" "" "$(grep -c _wait out | grep -v '^0$')"
 equal "load: 18.085 ns each" "$((count * 18085000))" "$(fs out total_ns all)"
@@ -163,7 +163,7 @@ for bench in "copy" "gemm" "gemm_composite" "softmax" "mlp" "list_walk"; do
     run run "$bench" --format csv
     start=$(field start_ns 1 | tr -d .)
     length=$(field kernel_ns 1 | tr -d .)
-    run run "$bench" --why --format csv --quiet
+    run run "$bench" --breakdown --format csv --quiet
     equal "$bench: the path goes from start to end, in steps that meet" \
         "$start $((start + length))" "$(chain out)"
     equal "$bench: its causes are all of that" "$length" "$(fs out total_ns path "$(
@@ -176,19 +176,19 @@ done
 # Two launches, each with a path of its own.
 run run attention --format csv
 first=$(field kernel_ns 1 | tr -d .) second=$(field kernel_ns 2 | tr -d .)
-run run attention --why --format csv --quiet
+run run attention --breakdown --format csv --quiet
 equal "attention: a path for each launch" "$first $second" \
     "$(fs out total_ns path attention_parts) $(fs out total_ns path attention_merge)"
 cp out first
-run run attention --why --format csv --quiet --engine hop -j 1
+run run attention --breakdown --format csv --quiet --engine hop -j 1
 same first out
 ok "run: the same again"
-run run attention --why --format csv --quiet --verify
+run run attention --breakdown --format csv --quiet --verify
 [ $code -eq 0 ] && same first out
 ok "run: the same with results computed"
 
 # All commands of a run, call to end: those of its op log, with 3 ns of dispatch each.
-run run gemm --why --format csv --quiet --oplog log.csv
+run run gemm --breakdown --format csv --quiet --oplog log.csv
 count=$(row all '' dispatch | cut -d'|' -f3)
 equal "every command is dispatched for 3 ns" "$((count * 3000000))" \
     "$(row all '' dispatch | cut -d'|' -f4 | tr -d .)"
@@ -196,40 +196,40 @@ equal "commands are those of the op log" "$count" "$(grep -vc -e TileToken -e op
 
 # -- formats ------------------------------------------------------------------------------------
 
-run replay two.csv --why
+run replay two.csv --breakdown
 head -1 out | grep -q '^by  *of  *cause ' && grep -q '^pct: of all time of what the row is of' out
 ok "a table, unless asked otherwise"
 [ -n "$(tail -n 1 out)" ]
 ok "whose note ends with its text"
-run replay many.csv --why --quiet
+run replay many.csv --breakdown --quiet
 awk 'NR > 1 && $1 == "source" { n[$2]++ } END { for (i in n) { things++; if (n[i] > 3) exit 1 }
     exit things != 3 }' out
 ok "of everything the three largest"
-run replay many.csv --why --quiet --top 2 --format csv
+run replay many.csv --breakdown --quiet --top 2 --format csv
 equal "--top 2: two sources" 2 "$(awk -F, '$1 == "source" { print $2 }' out | sort -u | wc -l)"
 equal "--top 2: two causes of all" 2 "$(grep -c '^all' out)"
-run run attention --why --top 2 --quiet
+run run attention --breakdown --top 2 --quiet
 equal "--top 2: eight steps" 8 "$(grep -c ^step out)"
 hidden=$(sed -n 's/^only the 2 largest of everything: \([0-9]*\) rows and \([0-9]*\) steps .* are not shown; --top N.*/\1 \2/p' out)
 equal "and how many rows and steps are hidden" "$(wc -l <first)" \
     "$((${hidden% *} + ${hidden#* } + $(grep -cE '^(by|all|place|wait|target|op|pe|path|step) ' out)))"
-run run attention --why --top 5000 --quiet
+run run attention --breakdown --top 5000 --quiet
 equal "with as many none is hidden" "$(grep -c ^step first)" "$(grep -c ^step out)"
 ! grep -q 'not shown' out
 ok "and nothing says so"
-run replay two.csv --why --format json
+run replay two.csv --breakdown --format json
 equal "JSON: its schema" kernbench.causes/1 "$(jq -r .schema out)"
 equal "JSON: of a read, by whom it waits" "c0.pe0 13.99 null" "$(jq -r '.rows[] |
     select(.by == "wait" and .cause == "memory_wait") | "\(.behind) \(.total_ns) \(.begin_ns)"' out)"
 equal "JSON: keys as columns" $columns "$(jq -r '.rows[0] | keys_unsorted | join(",")' out)"
-run replay two.csv --why --format csv
+run replay two.csv --breakdown --format csv
 lines=$(($(wc -l <out) - 1))
-run replay two.csv --why --format jsonl
+run replay two.csv --breakdown --format jsonl
 equal "JSON lines: as many as of CSV" $lines "$(sed 1d out | jq -c . | wc -l)"
-run replay two.csv --why --format md
+run replay two.csv --breakdown --format md
 grep -q '^| by ' out
 ok "Markdown"
-run replay two.csv --why --format csv -o causes.csv
+run replay two.csv --breakdown --format csv -o causes.csv
 [ $code -eq 0 ] && [ ! -s out ] && [ "$(head -1 causes.csv)" = $columns ]
 ok "into a file"
 run diff causes.csv causes.csv
@@ -241,30 +241,30 @@ awk 'BEGIN { print "issue_ns,op,src,dst,offset,nbytes"
     for (i = 0; i < 100000; i++) printf "0,read,c%d.pe%d,c0.slice0,0,1M\n", i % 8, int(i / 8) % 8 }' >long.csv
 run replay long.csv --quiet
 awk -F, 'NR > 1 { s += $21 } END { printf "%.9e\n", s }' out >want
-run replay long.csv --why --quiet --format csv
+run replay long.csv --breakdown --quiet --format csv
 equal "sums beyond 2^63 fs" "$(cat want)" "$(awk -F, '$1 == "all" { s += $7 } END { printf "%.9e", s }' out)"
-call timeout --preserve-status -s INT 1 "$SIM" load --pattern uniform --rate 0.2 --txns 40000000 --why --format csv
+call timeout --preserve-status -s INT 1 "$SIM" load --pattern uniform --rate 0.2 --txns 40000000 --breakdown --format csv
 [ $code -eq 130 ] && [ "$(head -1 out)" = $columns ] && grep -q '^all,,channel_wait' out &&
     says "interrupted: 0 of 1 rates complete"
 ok "Ctrl-C: what had ended"
-run load --pattern uniform --rate 0.3 --txns 20000 --why
+run load --pattern uniform --rate 0.3 --txns 20000 --breakdown
 says "no steady state" && says "saturation begins below rate 0.3" && says "links are ideal"
 ok "load: what is doubtful is said all the same"
 
 # -- what cannot be -----------------------------------------------------------------------------
 
-refused "--top without --why" 2 "--top is of --why, which was not given" replay two.csv --top 3
-refused "--top 0" 2 "--top '0' is not a number, 1 to" replay two.csv --why --top 0
-refused "--inspect, too" 2 "--why and --inspect both print" run gemm --why --inspect last
-refused "several rates" 2 "--why is of one simulation: it needs a --rate that is one number" \
-    load --pattern uniform --rate 0.1,0.2 --why
-refused "several simulations" 2 "--why is of one simulation, --seeds has 2" \
-    load --pattern uniform --rate 0.1 --why --seeds 2
-refused "of sweep" 2 "sweep takes no --why" sweep --why
-refused "a file that is not there" 3 "nowhere.csv" replay nowhere.csv --why
+refused "--top without --breakdown" 2 "--top is of --breakdown, which was not given" replay two.csv --top 3
+refused "--top 0" 2 "--top '0' is not a number, 1 to" replay two.csv --breakdown --top 0
+refused "--inspect, too" 2 "--breakdown and --inspect both print" run gemm --breakdown --inspect last
+refused "several rates" 2 "--breakdown is of one simulation: it needs a --rate that is one number" \
+    load --pattern uniform --rate 0.1,0.2 --breakdown
+refused "several simulations" 2 "--breakdown is of one simulation, --seeds has 2" \
+    load --pattern uniform --rate 0.1 --breakdown --seeds 2
+refused "of sweep" 2 "sweep takes no --breakdown" sweep --breakdown
+refused "a file that is not there" 3 "nowhere.csv" replay nowhere.csv --breakdown
 printf '%s\n' $header 0,read,c0.pe0,c0.slice9,0,4K >bad.csv
-refused "a bad row" 3 "bad.csv:2:15: c0.slice9: a cube has slices 0..7" replay bad.csv --why
+refused "a bad row" 3 "bad.csv:2:15: c0.slice9: a cube has slices 0..7" replay bad.csv --breakdown
 echo $header >none.csv
-run replay none.csv --why --format csv
+run replay none.csv --breakdown --format csv
 equal "no transactions: the header alone" $columns "$(cat out)"
 plan

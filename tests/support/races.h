@@ -8,7 +8,7 @@ enum { RACES_MAX = 512 };
 struct races {
     kb_race race[RACES_MAX];
     size_t n;
-    kb_races_checked checked;
+    kb_race_counts checked;
 };
 
 static inline void keep_race(void *arg, const kb_race *race)
@@ -26,7 +26,7 @@ static inline struct races *races_of(const kb_sim *sim)
 
     assert_non_null(r);
     assert_int_equal(kb_sim_races(sim, keep_race, r), KB_OK);
-    assert_int_equal(kb_sim_races_checked(sim, &r->checked), KB_OK);
+    assert_int_equal(kb_sim_race_counts(sim, &r->checked), KB_OK);
     assert_true(r->checked.races == r->n);
     return r;
 }

@@ -22,7 +22,7 @@ _Static_assert((int)KB_TCM == (int)JUDGE_TCM && (int)KB_D2H == (int)JUDGE_D2H, "
 
 static inline kb_endpoint kb_end(const struct judge_end *e)
 {
-    return (kb_endpoint){(kb_kind)e->kind, e->sip, e->cube, e->unit};
+    return (kb_endpoint){(kb_endpoint_kind)e->kind, e->sip, e->cube, e->unit};
 }
 
 static inline struct judge_end judge_end(const kb_endpoint *e)
@@ -33,7 +33,7 @@ static inline struct judge_end judge_end(const kb_endpoint *e)
 static inline kb_request request_of(const struct judge_row *row)
 {
     return (kb_request){.issue_fs = row->issue_fs,
-                        .op = (kb_op)row->op,
+                        .op = (kb_transaction_op)row->op,
                         .src = kb_end(&row->src),
                         .dst = kb_end(&row->dst),
                         .offset = row->offset,
@@ -68,7 +68,7 @@ static inline void add(kb_sim *sim, const kb_request *request)
 }
 
 /* One transaction between endpoints by name. */
-static inline void issue(kb_sim *sim, const kb_topology *topo, int64_t issue_fs, kb_op op,
+static inline void issue(kb_sim *sim, const kb_topology *topo, int64_t issue_fs, kb_transaction_op op,
                          const char *src, const char *dst, uint64_t nbytes)
 {
     kb_request request = {.issue_fs = issue_fs, .op = op, .nbytes = nbytes};
@@ -83,7 +83,7 @@ static inline void add_after(kb_sim *sim, uint64_t id, const struct judge_row *r
 {
     kb_error why = {""};
 
-    if (kb_sim_after(sim, id, row->after, row->n_after, row->think_fs, &why) != KB_OK)
+    if (kb_sim_add_dependencies(sim, id, row->after, row->n_after, row->think_fs, &why) != KB_OK)
         fail_msg("%s", why.text);
 }
 
@@ -112,12 +112,13 @@ static inline bool differ(const kb_result *a, const struct judge_result *b, char
         const char *name;
         int64_t a, b;
     } columns[] = {
-#define COLUMN(name) {#name, a->name##_fs, b->name##_fs}
-        COLUMN(issue),      COLUMN(start),        COLUMN(arrive),        COLUMN(service),
-        COLUMN(done),       COLUMN(end),          COLUMN(wire),          COLUMN(overhead),
-        COLUMN(drain),      COLUMN(response),     COLUMN(queue_channel), COLUMN(queue_engine),
-        COLUMN(queue_link), COLUMN(queue_memory), COLUMN(formula),       COLUMN(actual),
+#define COLUMN(name) {#name, a->name##_fs, b->name##_fs},
+#define WAIT_COLUMN(NAME, name) {"queue_" #name, a->wait_fs[KB_WAIT_##NAME], b->queue_##name##_fs},
+        COLUMN(issue) COLUMN(start) COLUMN(arrive) COLUMN(service) COLUMN(done) COLUMN(end)
+        COLUMN(wire) COLUMN(overhead) COLUMN(drain) COLUMN(response) KB_WAITS(WAIT_COLUMN)
+        COLUMN(formula) COLUMN(actual)
 #undef COLUMN
+#undef WAIT_COLUMN
     };
 
     for (size_t i = 0; i < LENGTH(columns); i++) {
@@ -136,12 +137,13 @@ static inline bool differ(const kb_result *a, const struct judge_result *b, char
 /* What the library's names for a column hold, as the judge would. */
 static inline struct judge_result judge_result(const kb_result *r)
 {
-    return (struct judge_result){r->issue_fs,      r->start_fs,         r->arrive_fs,
-                                 r->service_fs,    r->done_fs,          r->end_fs,
-                                 r->wire_fs,       r->overhead_fs,      r->drain_fs,
-                                 r->response_fs,   r->queue_channel_fs, r->queue_engine_fs,
-                                 r->queue_link_fs, r->queue_memory_fs,  r->formula_fs,
-                                 r->actual_fs,     r->bottleneck_gbs};
+    const int64_t *wait_fs = r->wait_fs;
+
+    return (struct judge_result){
+        r->issue_fs,    r->start_fs,    r->arrive_fs,  r->service_fs,  r->done_fs,     r->end_fs,
+        r->wire_fs,     r->overhead_fs, r->drain_fs,   r->response_fs, wait_fs[KB_WAIT_CHANNEL],
+        wait_fs[KB_WAIT_ENGINE], wait_fs[KB_WAIT_LINK], wait_fs[KB_WAIT_MEMORY], r->formula_fs,
+        r->actual_fs,   r->bottleneck_gbs};
 }
 
 /* The text that `write` prints, to be freed. */

@@ -1,4 +1,4 @@
-/* sums.h -- rows of causes, added up by plain means, and what kb_why_rows() has to say then. */
+/* sums.h -- rows of causes, added up by plain means, and what kb_breakdown_rows() has to say then. */
 #ifndef SUMS_H
 #define SUMS_H
 #include "tape.h"
@@ -6,11 +6,11 @@
 enum { MOST_SUMS = 16384 };
 
 struct sums {
-    kb_why_row row[MOST_SUMS]; /* `of` apart */
+    kb_breakdown_row row[MOST_SUMS]; /* `of` apart */
     char of[MOST_SUMS][KB_PLACE_BYTES];
     size_t n, told;
     const struct tape *tape;
-    kb_why_row last; /* told */
+    kb_breakdown_row last; /* told */
     char last_of[KB_PLACE_BYTES];
 };
 
@@ -21,8 +21,8 @@ static inline void sums_begin(struct sums *s, const struct tape *tape)
 }
 
 /* The row like `x`; s->n: there is none. */
-static inline size_t sums_find(const struct sums *s, kb_why_by by, const char *of,
-                               const kb_why_row *x)
+static inline size_t sums_find(const struct sums *s, kb_breakdown_by by, const char *of,
+                               const kb_breakdown_row *x)
 {
     size_t i = 0;
 
@@ -34,14 +34,14 @@ static inline size_t sums_find(const struct sums *s, kb_why_by by, const char *o
 }
 
 /* Adds count and time of `x` to the row that is like it. */
-static inline void sum(struct sums *s, kb_why_by by, const char *of, const kb_why_row *x)
+static inline void sum(struct sums *s, kb_breakdown_by by, const char *of, const kb_breakdown_row *x)
 {
     size_t i = sums_find(s, by, of, x);
 
     if (i == s->n) {
         assert_true(s->n < MOST_SUMS);
         s->row[s->n++] =
-            (kb_why_row){.by = by, .cause = x->cause, .place = x->place, .behind = x->behind};
+            (kb_breakdown_row){.by = by, .cause = x->cause, .place = x->place, .behind = x->behind};
         strcpy(s->of[i], of);
     }
     s->row[i].count += x->count;
@@ -49,9 +49,9 @@ static inline void sum(struct sums *s, kb_why_by by, const char *of, const kb_wh
 }
 
 /* By what it is of, then the largest first. */
-static inline void assert_order(struct sums *s, const kb_why_row *row)
+static inline void assert_order(struct sums *s, const kb_breakdown_row *row)
 {
-    const kb_why_row *last = &s->last;
+    const kb_breakdown_row *last = &s->last;
 
     if (s->told > 0) {
         assert_true(row->by >= last->by);
@@ -63,7 +63,7 @@ static inline void assert_order(struct sums *s, const kb_why_row *row)
     snprintf(s->last_of, sizeof s->last_of, "%.135s", row->of);
 }
 
-static inline void assert_row(void *arg, const kb_why_row *row)
+static inline void assert_row(void *arg, const kb_breakdown_row *row)
 {
     struct sums *s = arg;
     int64_t all_fs = 0;
@@ -81,9 +81,9 @@ static inline void assert_row(void *arg, const kb_why_row *row)
 }
 
 /* `why` tells these rows, and no others. */
-static inline void assert_rows(struct sums *s, kb_why *why)
+static inline void assert_rows(struct sums *s, kb_breakdown *why)
 {
-    assert_int_equal(kb_why_rows(why, assert_row, s), KB_OK);
+    assert_int_equal(kb_breakdown_rows(why, assert_row, s), KB_OK);
     assert_true(s->told == s->n);
 }
 

@@ -139,7 +139,7 @@ static inline void tape_on_leave(void *arg, const kb_kernel_run *run)
 /* Has `t`, all zero but for its topology, hear of `sim`. */
 static inline void tape_watch(struct tape *t, kb_sim *sim)
 {
-    kb_watch watch = {.arg = t,
+    kb_observer watch = {.arg = t,
                       .open = tape_on_open,
                       .close = tape_on_close,
                       .take = tape_on_take,
@@ -151,7 +151,7 @@ static inline void tape_watch(struct tape *t, kb_sim *sim)
                       .leave = tape_on_leave};
     kb_error why = {""};
 
-    if (kb_sim_watch(sim, &watch, &why) != KB_OK)
+    if (kb_sim_observe(sim, &watch, &why) != KB_OK)
         fail_msg("%s", why.text);
 }
 
@@ -447,14 +447,14 @@ static inline void assert_use(struct uses *u, const char *name, uint32_t servers
 }
 
 /* Whatever queues; what a stage moves through a port is not told of its service. */
-static inline void assert_queued(void *arg, const kb_use *use)
+static inline void assert_queued(void *arg, const kb_utilization *use)
 {
     if (use->queues)
         assert_use(arg, use->name, use->servers, use->count,
                    use->kind == KB_AT_PORT ? UINT64_MAX : use->bytes, use->busy_fs);
 }
 
-/* Services are those that kb_sim_usage() counts. */
+/* Services are those that kb_sim_utilization() counts. */
 static inline void assert_services(const struct tape *t, const kb_sim *sim)
 {
     struct uses u = {.tape = t};
@@ -462,7 +462,7 @@ static inline void assert_services(const struct tape *t, const kb_sim *sim)
 
     assert_taken(t);
     u.service = ended;
-    assert_int_equal(kb_sim_usage(sim, assert_queued, &u), KB_OK);
+    assert_int_equal(kb_sim_utilization(sim, assert_queued, &u), KB_OK);
     if (u.found != u.n)
         fail_msg("seed %" PRIu64 ": %zu services, not %zu", t->seed, u.n, u.found);
     free(ended);

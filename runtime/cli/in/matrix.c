@@ -18,7 +18,7 @@ struct reading {
 
 /* The number over all SIPs and cubes of the PE or slice that a field names. */
 static bool read_end(const struct reading *r, struct fields *in, const struct field *f,
-                     kb_kind kind, uint32_t *out)
+                     kb_endpoint_kind kind, uint32_t *out)
 {
     const kb_info *info = &r->cli->info;
     kb_endpoint end;

@@ -200,9 +200,9 @@ static enum exit_code add_op(const struct cli *cli, struct points *p, const char
         if (strcmp(word, op_names[op]) != 0)
             continue;
         for (size_t i = 0; i < list->n; i++)
-            if (list->op[i] == (kb_op)op)
+            if (list->op[i] == (kb_transaction_op)op)
                 return say(cli->program, EXIT_USAGE, "--op: %s is listed twice", word);
-        list->op[list->n++] = (kb_op)op;
+        list->op[list->n++] = (kb_transaction_op)op;
         return EXIT_OK;
     }
     return say_unknown(cli->program, "op", "", word, op_names, N_OPS);
@@ -301,7 +301,7 @@ static bool count_points(struct points *p, uint64_t n_ops)
 static enum exit_code no_route(const struct cli *cli, const struct points *p)
 {
     const struct place *src = &p->src.at[0], *dst = &p->dst.at[0];
-    kb_op op = p->pe_ops.n > 0 ? p->pe_ops.op[0] : p->host_ops.op[0];
+    kb_transaction_op op = p->pe_ops.n > 0 ? p->pe_ops.op[0] : p->host_ops.op[0];
     kb_error why = {""};
     kb_cost cost;
 

@@ -18,7 +18,7 @@ struct places {
 };
 
 struct op_list {
-    kb_op op[N_OPS];
+    kb_transaction_op op[N_OPS];
     size_t n;
 };
 

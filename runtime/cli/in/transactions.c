@@ -59,13 +59,13 @@ static bool read_issue(struct input *in, const struct field *f, kb_request *q)
                             "a time: 0 to " TEXT_NS_MAX_SHOWN ", at most six decimals");
 }
 
-static bool read_op(struct input *in, const struct field *f, kb_op *out)
+static bool read_op(struct input *in, const struct field *f, kb_transaction_op *out)
 {
     char shown[SHOWN_BYTES], all[SHOWN_BYTES];
 
     for (int op = 0; op < N_OPS; op++)
         if (f->len == strlen(op_names[op]) && memcmp(f->text, op_names[op], f->len) == 0) {
-            *out = (kb_op)op;
+            *out = (kb_transaction_op)op;
             return true;
         }
     const char *near = text_nearest(f->text, f->len, op_names, N_OPS);
@@ -85,14 +85,14 @@ static bool read_endpoint(struct input *in, const struct field *f, kb_endpoint *
     return true;
 }
 
-static bool is_host_op(kb_op op)
+static bool is_host_op(kb_transaction_op op)
 {
     return op == KB_H2D || op == KB_D2H;
 }
 
 static bool read_src(struct input *in, const struct field *f, kb_request *q)
 {
-    kb_kind kind = is_host_op(q->op) ? KB_HOST : KB_PE;
+    kb_endpoint_kind kind = is_host_op(q->op) ? KB_HOST : KB_PE;
     char shown[SHOWN_BYTES];
 
     if (!read_endpoint(in, f, &q->src))
@@ -263,7 +263,7 @@ static void add_waits(struct input *in, const struct place *place, int64_t think
     }
     if (fields->n_bad > 0 || place->last_id >= EV_MAX_SLOTS - 1)
         return; /* there will be no run */
-    switch (kb_sim_after(in->sim, fields->n_rows, in->ids, in->n_ids, think_fs, &why)) {
+    switch (kb_sim_add_dependencies(in->sim, fields->n_rows, in->ids, in->n_ids, think_fs, &why)) {
     case KB_OK:
         break;
     case KB_NO_MEMORY:

@@ -6,7 +6,7 @@
 
 enum { N_OPS = KB_D2H + 1 };
 
-extern const char *const op_names[N_OPS]; /* as the column `op` has them, by kb_op */
+extern const char *const op_names[N_OPS]; /* as the column `op` has them, by kb_transaction_op */
 
 /*
  * Adds the rows of `path` ("-": stdin) to `sim`. What is wrong with them goes to stderr, each

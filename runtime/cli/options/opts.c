@@ -541,8 +541,8 @@ static enum exit_code read_option(struct reading *r, enum option_id id, const ch
     case OPTION_QUIET:
         r->o->quiet = true;
         break;
-    case OPTION_WHY:
-        r->o->why = true;
+    case OPTION_BREAKDOWN:
+        r->o->breakdown = true;
         break;
     case OPTION_RACE:
         r->o->race = true;
@@ -873,22 +873,22 @@ static enum exit_code check(const struct reading *r)
     if (o->n_operands > row->most)
         return say(r->program, EXIT_USAGE, "%s: '%s' is one operand too many", row->name,
                    o->operand[row->most]);
-    if (r->given[OPTION_TOP] && o->command != COMMAND_DIFF && !o->why)
-        return say(r->program, EXIT_USAGE, "--top is of --why, which was not given");
-    if (o->why && o->n_inspect > 0)
-        return say(r->program, EXIT_USAGE, "--why and --inspect both print in place of rows");
-    if (o->race && (o->why || o->n_inspect > 0))
+    if (r->given[OPTION_TOP] && o->command != COMMAND_DIFF && !o->breakdown)
+        return say(r->program, EXIT_USAGE, "--top is of --breakdown, which was not given");
+    if (o->breakdown && o->n_inspect > 0)
+        return say(r->program, EXIT_USAGE, "--breakdown and --inspect both print in place of rows");
+    if (o->race && (o->breakdown || o->n_inspect > 0))
         return say(r->program, EXIT_USAGE, "--race and %s both print in place of rows",
-                   o->why ? "--why" : "--inspect");
-    if (o->why && r->given[OPTION_SEEDS] && o->seeds > 1)
-        return say(r->program, EXIT_USAGE, "--why is of one simulation, --seeds has %llu",
+                   o->breakdown ? "--breakdown" : "--inspect");
+    if (o->breakdown && r->given[OPTION_SEEDS] && o->seeds > 1)
+        return say(r->program, EXIT_USAGE, "--breakdown is of one simulation, --seeds has %llu",
                    (unsigned long long)o->seeds);
     if (o->report && r->given[OPTION_FORMAT])
         return say(r->program, EXIT_USAGE, "report writes HTML, it takes no --format");
     if (o->report && o->dry_run)
         return say(r->program, EXIT_USAGE, "--dry-run has no results for report");
-    if (o->report && o->why)
-        return say(r->program, EXIT_USAGE, "a report says why by itself, it takes no --why");
+    if (o->report && o->breakdown)
+        return say(r->program, EXIT_USAGE, "a report says why by itself, it takes no --breakdown");
     if (o->report && o->race)
         return say(r->program, EXIT_USAGE, "--race prints in place of rows, a report takes none");
     if (o->sqlite && o->dry_run)
@@ -956,7 +956,7 @@ enum exit_code opts_read(struct opts *o, const char *program, int argc, char **a
     if (o->command == N_COMMANDS)
         return say(program, EXIT_USAGE, "no command, see '%s --help'", program);
     if (!r.given[OPTION_FORMAT])
-        o->format = o->why ? FORMAT_TABLE : default_format(o);
+        o->format = o->breakdown ? FORMAT_TABLE : default_format(o);
     if (o->command == COMMAND_DIFF && !r.given[OPTION_TOP])
         o->top = DEFAULT_TOP;
     resolve_params(&r);

@@ -50,7 +50,7 @@ struct opts {
     const char *columns;      /* names, commas between them; NULL: all */
     uint64_t top;             /* 0: not given */
     unsigned jobs;            /* 0: as many as processors */
-    bool why, race;           /* instead of rows */
+    bool breakdown, race;           /* instead of rows */
     bool fixed;               /* arrivals at equal intervals */
     bool quiet, config, fingerprint, dry_run, help, version, man;
     uint32_t inspect[INSPECT_MAX]; /* op_ids, KB_LAST_OP */

@@ -12,7 +12,7 @@ struct overload {
     char name[KB_PLACE_BYTES];
 };
 
-static void add_link(void *arg, const kb_use *use)
+static void add_link(void *arg, const kb_utilization *use)
 {
     struct overload *o = arg;
 
@@ -29,7 +29,7 @@ void warn_of_ideal_links(const struct cli *cli, const kb_sim *sim)
 {
     struct overload o = {0};
 
-    if (strcmp(cli->info.links, "ideal") != 0 || kb_sim_usage(sim, add_link, &o) != KB_OK ||
+    if (strcmp(cli->info.links, "ideal") != 0 || kb_sim_utilization(sim, add_link, &o) != KB_OK ||
         o.n == 0)
         return;
     cmd_note(cli,
@@ -51,7 +51,7 @@ static void name_unit(const kb_info *info, const char *name, uint32_t number,
 
 /* -- kernels -------------------------------------------------------------------------------- */
 
-static void add_bytes(void *arg, const kb_use *use)
+static void add_bytes(void *arg, const kb_utilization *use)
 {
     *(uint64_t *)arg += use->bytes;
 }
@@ -74,7 +74,7 @@ void warn_of_kernels(const struct cli *cli, const kb_sim *sim, const char *bench
     char pe[KB_NODE_BYTES];
     kb_launch_result r;
 
-    if (kb_sim_usage(sim, add_bytes, &bytes) == KB_OK && bytes == 0) {
+    if (kb_sim_utilization(sim, add_bytes, &bytes) == KB_OK && bytes == 0) {
         cmd_note(cli, "warning: %s moved no byte", bench);
         return;
     }
@@ -124,7 +124,7 @@ void warn_aim_clear(struct warn_aim *aim)
     memset(aim->served, 0, aim->n * sizeof *aim->served);
 }
 
-static void mark_slice(void *arg, const kb_use *use)
+static void mark_slice(void *arg, const kb_utilization *use)
 {
     struct warn_aim *aim = arg;
     uint32_t sip, cube, slice;
@@ -137,7 +137,7 @@ static void mark_slice(void *arg, const kb_use *use)
 
 kb_status warn_aim_add(struct warn_aim *aim, const kb_sim *sim)
 {
-    return kb_sim_usage(sim, mark_slice, aim);
+    return kb_sim_utilization(sim, mark_slice, aim);
 }
 
 struct warn_missed warn_aim_missed(const struct warn_aim *aim)
@@ -174,6 +174,7 @@ void warn_of_missed(const struct cli *cli, const char *rate, const struct warn_m
 
 void warn_term(uint64_t id, const kb_result *r, kb_error *why)
 {
+#define TERM_OF_WAIT(NAME, name) {"queue_" #name "_ns", r->wait_fs[KB_WAIT_##NAME]},
     const struct {
         const char *name;
         int64_t fs;
@@ -181,10 +182,7 @@ void warn_term(uint64_t id, const kb_result *r, kb_error *why)
                  {"overhead_ns", r->overhead_fs},
                  {"drain_ns", r->drain_fs},
                  {"response_ns", r->response_fs},
-                 {"queue_channel_ns", r->queue_channel_fs},
-                 {"queue_engine_ns", r->queue_engine_fs},
-                 {"queue_link_ns", r->queue_link_fs},
-                 {"queue_memory_ns", r->queue_memory_fs}};
+                 KB_WAITS(TERM_OF_WAIT)};
 
     for (size_t i = 0; i < sizeof terms / sizeof *terms; i++)
         if (terms[i].fs < 0) {

@@ -20,7 +20,7 @@ void report_rows(struct report *r, const struct rows *rows, const struct origin 
 void report_deadlock(struct report *r, const struct rows *rows, const struct origin *origin,
                      const char *why);
 
-/* The causes of all time as --why has them; `sums`: of each command by cause, NULL: none. */
+/* The causes of all time as --breakdown has them; `sums`: of each command by cause, NULL: none. */
 void report_why(struct report *r, const struct rows *causes, const struct rows *sums);
 
 /* How busy `sim` was, and when or where that was ("at rate 0.8"); the last one counts. */

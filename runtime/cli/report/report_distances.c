@@ -35,7 +35,7 @@ struct map {
 };
 
 /* The PE or slice of row or column `i`; of a cube its unit-th. */
-static kb_endpoint end_of(const struct map *map, kb_kind kind, uint32_t i, uint32_t unit)
+static kb_endpoint end_of(const struct map *map, kb_endpoint_kind kind, uint32_t i, uint32_t unit)
 {
     const kb_info *info = &map->cli->info;
     uint32_t cube = map->by_cube ? i * map->every : i / info->pes_per_cube;
@@ -47,7 +47,7 @@ static kb_endpoint end_of(const struct map *map, kb_kind kind, uint32_t i, uint3
 }
 
 /* "c3.pe1", or of a map by cubes "s1.c3". */
-static const char *name_of(struct map *map, kb_kind kind, uint32_t i)
+static const char *name_of(struct map *map, kb_endpoint_kind kind, uint32_t i)
 {
     kb_endpoint end = end_of(map, kind, i, 0);
 

@@ -9,7 +9,7 @@
 /* The busiest first; others, which nothing waits for, by how much went through them. */
 static int by_use(const void *a, const void *b)
 {
-    const kb_use *x = a, *y = b;
+    const kb_utilization *x = a, *y = b;
 
     if (x->util_pct != y->util_pct)
         return x->util_pct < y->util_pct ? 1 : -1;
@@ -93,7 +93,7 @@ static struct view_usage *usage_of(const struct use *u, const kb_topology *topo)
 }
 
 /* Does its use make a cube's colour? Channels do not, see view_usage_most(). */
-static bool is_of_cube(const kb_use *use)
+static bool is_of_cube(const kb_utilization *use)
 {
     return use->kind == KB_AT_MEMORY || use->kind == KB_AT_ENGINE || use->kind == KB_AT_PORT;
 }
@@ -115,7 +115,7 @@ static struct view_at busiest(const struct use *u)
     bool cube = false, pe = false;
 
     for (size_t i = 0; i < u->stats.n && !pe; i++) {
-        const kb_use *use = &u->stats.use[i];
+        const kb_utilization *use = &u->stats.use[i];
 
         if (!is_of_cube(use) ||
             sscanf(use->name, "sip%" SCNu32 ".cube%" SCNu32, &of.sip, &of.cube) < 2)

@@ -1,4 +1,4 @@
-/* breakdown_rows.c -- --why: where the time of a run went, instead of its rows. */
+/* breakdown_rows.c -- --breakdown: where the time of a run went, instead of its rows. */
 #include "cli/rows/breakdown_rows.h"
 #include "cli/report/report.h"
 #include <stdio.h>
@@ -20,21 +20,21 @@ static const struct column columns[] = {
 };
 
 static const char *const by_names[] = {
-    [KB_WHY_ALL] = "all",       [KB_WHY_PLACE] = "place",   [KB_WHY_WAIT] = "wait",
-    [KB_WHY_SOURCE] = "source", [KB_WHY_TARGET] = "target", [KB_WHY_OP] = "op",
-    [KB_WHY_PE] = "pe",         [KB_WHY_PATH] = "path"};
+    [KB_BREAKDOWN_ALL] = "all",       [KB_BREAKDOWN_PLACE] = "place",   [KB_BREAKDOWN_WAIT] = "wait",
+    [KB_BREAKDOWN_SOURCE] = "source", [KB_BREAKDOWN_TARGET] = "target", [KB_BREAKDOWN_OP] = "op",
+    [KB_BREAKDOWN_PE] = "pe",         [KB_BREAKDOWN_PATH] = "path"};
 
 /* What is printed: rows, then the steps of critical paths. */
 struct causes {
     const struct cli *cli;
     uint64_t top;    /* 0: all */
-    kb_why_row *row; /* owned; their `of` too */
+    kb_breakdown_row *row; /* owned; their `of` too */
     size_t n, cap;
     uint64_t n_cut;          /* rows that are not shown */
     uint64_t things, causes; /* of the kind, of the thing, that came last */
     char *last_of;           /* owned */
-    kb_why_by last_by;
-    kb_why_step *step; /* owned */
+    kb_breakdown_by last_by;
+    kb_breakdown_step *step; /* owned */
     size_t n_steps, steps_cap, n_hidden;
     bool no_memory;
     char place[KB_PLACE_BYTES], behind[KB_PLACE_BYTES], of[STEP_BYTES];
@@ -56,7 +56,7 @@ static void *room(struct causes *c, void *rows, size_t n, size_t *cap, size_t ro
 }
 
 /* Counts how many things of its kind, and how many causes of its thing, have come with `row`. */
-static void count_row(struct causes *c, const kb_why_row *row)
+static void count_row(struct causes *c, const kb_breakdown_row *row)
 {
     bool first = !c->last_of || row->by != c->last_by;
 
@@ -74,10 +74,10 @@ static void count_row(struct causes *c, const kb_why_row *row)
 }
 
 /* Of each kind the first `top` things, and of each of those the first `top` causes. */
-static void keep_row(void *arg, const kb_why_row *row)
+static void keep_row(void *arg, const kb_breakdown_row *row)
 {
     struct causes *c = arg;
-    kb_why_row *rows;
+    kb_breakdown_row *rows;
 
     if (c->no_memory)
         return;
@@ -97,10 +97,10 @@ static void keep_row(void *arg, const kb_why_row *row)
     c->no_memory = !c->row[c->n++].of;
 }
 
-static void keep_step(void *arg, const kb_why_step *step)
+static void keep_step(void *arg, const kb_breakdown_step *step)
 {
     struct causes *c = arg;
-    kb_why_step *steps;
+    kb_breakdown_step *steps;
 
     if (c->no_memory)
         return;
@@ -111,15 +111,15 @@ static void keep_step(void *arg, const kb_why_step *step)
     c->step[c->n_steps++] = *step;
 }
 
-static int64_t step_fs(const kb_why_step *step)
+static int64_t step_fs(const kb_breakdown_step *step)
 {
     return step->end_fs - step->begin_fs;
 }
 
 static int longest_first(const void *a, const void *b)
 {
-    int64_t x = step_fs(*(const kb_why_step *const *)a),
-            y = step_fs(*(const kb_why_step *const *)b);
+    int64_t x = step_fs(*(const kb_breakdown_step *const *)a),
+            y = step_fs(*(const kb_breakdown_step *const *)b);
 
     return x < y ? 1 : x > y ? -1 : (a > b) - (a < b);
 }
@@ -128,12 +128,12 @@ static int longest_first(const void *a, const void *b)
 static void hide_steps(struct causes *c)
 {
     size_t most = c->top * STEPS_PER_TOP, kept = 0, equal;
-    const kb_why_step **by_length;
+    const kb_breakdown_step **by_length;
     int64_t least_fs;
 
     if (!c->top || c->n_steps <= most)
         return;
-    by_length = malloc(c->n_steps * sizeof(kb_why_step *));
+    by_length = malloc(c->n_steps * sizeof(kb_breakdown_step *));
     c->no_memory = c->no_memory || !by_length;
     if (!by_length)
         return;
@@ -168,7 +168,7 @@ static struct cell place_cell(const struct causes *c, kb_place place, char text[
     return kb_place_name(c->cli->topo, place, text) ? cell_text(text) : cell_none();
 }
 
-static void cause_row(struct causes *c, const kb_why_row *row, struct cell *cells)
+static void cause_row(struct causes *c, const kb_breakdown_row *row, struct cell *cells)
 {
     cells[0] = cell_text(by_names[row->by]);
     cells[1] = *row->of ? cell_text(row->of) : cell_none();
@@ -183,7 +183,7 @@ static void cause_row(struct causes *c, const kb_why_row *row, struct cell *cell
 }
 
 /* "c0.pe3 #12 tl_load copy.c:41" */
-static void name_step(struct causes *c, const kb_why_step *step)
+static void name_step(struct causes *c, const kb_breakdown_step *step)
 {
     const char *slash = strrchr(step->file, '/');
     char pe[KB_ENDPOINT_BYTES];
@@ -193,7 +193,7 @@ static void name_step(struct causes *c, const kb_why_step *step)
 }
 
 /* What took most of a step is its cause. */
-static void step_row(struct causes *c, const kb_why_step *step, struct cell *cells)
+static void step_row(struct causes *c, const kb_breakdown_step *step, struct cell *cells)
 {
     const kb_share *most = step->share;
 
@@ -226,15 +226,15 @@ static bool any_row(void *arg, uint64_t i, struct cell *cells)
 
 /* -- what the command calls ----------------------------------------------------------------- */
 
-enum exit_code causes_begin(const struct cli *cli, kb_sim *sim, kb_why **out)
+enum exit_code causes_begin(const struct cli *cli, kb_sim *sim, kb_breakdown **out)
 {
     kb_error why = {""};
     kb_status status;
 
     *out = NULL;
-    if (!cli->opts.why && !cli->report)
+    if (!cli->opts.breakdown && !cli->report)
         return EXIT_OK;
-    status = kb_why_new(sim, out, &why);
+    status = kb_breakdown_new(sim, out, &why);
     return status ? cmd_fail(cli, status, &why) : EXIT_OK;
 }
 
@@ -270,12 +270,12 @@ static void make_note(const struct causes *c, char note[NOTE_BYTES])
 }
 
 /* All that is shown, `top` of everything; 0: all. */
-static kb_status gather(struct causes *c, kb_why *why)
+static kb_status gather(struct causes *c, kb_breakdown *why)
 {
-    kb_status status = kb_why_rows(why, keep_row, c);
+    kb_status status = kb_breakdown_rows(why, keep_row, c);
 
     if (!status)
-        status = kb_why_path(why, keep_step, c);
+        status = kb_breakdown_path(why, keep_step, c);
     if (!status)
         hide_steps(c);
     return c->no_memory ? KB_NO_MEMORY : status;
@@ -290,7 +290,7 @@ static struct rows rows_of(struct causes *c)
                          .arg = c};
 }
 
-enum exit_code causes_print(const struct cli *cli, kb_why *why, struct sink *s)
+enum exit_code causes_print(const struct cli *cli, kb_breakdown *why, struct sink *s)
 {
     const struct opts *o = &cli->opts;
     struct causes c = {.cli = cli,
@@ -343,12 +343,12 @@ struct sums {
 };
 
 /* Of all, and of each command; the rows of one thing come together. */
-static void add_sum(void *arg, const kb_why_row *row)
+static void add_sum(void *arg, const kb_breakdown_row *row)
 {
     struct sums *s = arg;
-    const char *of = row->by == KB_WHY_ALL ? "all" : row->of;
+    const char *of = row->by == KB_BREAKDOWN_ALL ? "all" : row->of;
 
-    if (s->c.no_memory || (row->by != KB_WHY_ALL && row->by != KB_WHY_OP))
+    if (s->c.no_memory || (row->by != KB_BREAKDOWN_ALL && row->by != KB_BREAKDOWN_OP))
         return;
     if (s->n == 0 || strcmp(s->sum[s->n - 1].of, of) != 0) {
         struct sum *sums = room(&s->c, s->sum, s->n, &s->cap, sizeof *sums);
@@ -380,7 +380,7 @@ static void free_sums(struct sums *s)
 }
 
 /* Rows of transactions have their terms; commands of kernels are summed here. */
-enum exit_code causes_report(const struct cli *cli, kb_why *why)
+enum exit_code causes_report(const struct cli *cli, kb_breakdown *why)
 {
     struct causes c = {.cli = cli, .top = TOP_FOR_PAGES};
     struct sums s = {.n = 0};
@@ -392,7 +392,7 @@ enum exit_code causes_report(const struct cli *cli, kb_why *why)
                         .arg = &s};
 
     if (!status)
-        status = kb_why_rows(why, add_sum, &s);
+        status = kb_breakdown_rows(why, add_sum, &s);
     status = s.c.no_memory ? KB_NO_MEMORY : status;
     sums.n_rows = s.n;
     if (!status)

@@ -22,16 +22,16 @@ static const struct column columns[] = {
 
 struct report {
     const struct cli *cli;
-    kb_blocked *row; /* owned */
+    kb_deadlocked *row; /* owned */
     size_t n, cap;
     bool no_memory;
     char pe[KB_ENDPOINT_BYTES], other[KB_ENDPOINT_BYTES], line[PLACE_BYTES];
 };
 
-static void keep(void *arg, const kb_blocked *blocked)
+static void keep(void *arg, const kb_deadlocked *blocked)
 {
     struct report *r = arg;
-    kb_blocked *moved = r->row;
+    kb_deadlocked *moved = r->row;
 
     if (r->n == r->cap) {
         r->cap = r->cap ? 2 * r->cap : 64;
@@ -47,7 +47,7 @@ static void keep(void *arg, const kb_blocked *blocked)
 static bool blocked_row(void *arg, uint64_t i, struct cell *cells)
 {
     struct report *r = arg;
-    const kb_blocked *b = &r->row[i];
+    const kb_deadlocked *b = &r->row[i];
     const char *slash = strrchr(b->file, '/');
 
     snprintf(r->line, sizeof r->line, "%s:%d", slash ? slash + 1 : b->file, b->line);
@@ -69,7 +69,7 @@ static bool blocked_row(void *arg, uint64_t i, struct cell *cells)
 /* -- circles in words ------------------------------------------------------------------------ */
 
 /* The row by which `pe` is in circle `cycle`; rows are in order of PE. */
-static const kb_blocked *in_circle(const struct report *r, uint32_t cycle, uint32_t pe)
+static const kb_deadlocked *in_circle(const struct report *r, uint32_t cycle, uint32_t pe)
 {
     size_t low = 0, high = r->n;
 
@@ -89,7 +89,7 @@ static const kb_blocked *in_circle(const struct report *r, uint32_t cycle, uint3
 /* "circle 1: c0.pe0 waits for c0.pe1 waits for c0.pe0" */
 static void tell_circle(struct report *r, uint32_t cycle, FILE *to)
 {
-    const kb_blocked *first = in_circle(r, cycle, 0), *b = first;
+    const kb_deadlocked *first = in_circle(r, cycle, 0), *b = first;
     size_t n = 0;
 
     do {
@@ -157,7 +157,7 @@ enum exit_code blocked_print(const struct cli *cli, const kb_sim *sim, const kb_
                         .n_columns = sizeof columns / sizeof *columns,
                         .row = blocked_row,
                         .arg = &r};
-    kb_status status = kb_sim_blocked(sim, keep, &r);
+    kb_status status = kb_sim_deadlocked(sim, keep, &r);
 
     char *circles = status ? NULL : tell_circles(&r);
 

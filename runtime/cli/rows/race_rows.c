@@ -91,9 +91,9 @@ enum exit_code races_print(const struct cli *cli, const kb_sim *sim, struct sink
 enum exit_code races_say(const struct cli *cli, const kb_sim *sim, enum exit_code code)
 {
     const struct opts *o = &cli->opts;
-    kb_races_checked checked;
+    kb_race_counts checked;
 
-    if (!o->race || kb_sim_races_checked(sim, &checked) != KB_OK)
+    if (!o->race || kb_sim_race_counts(sim, &checked) != KB_OK)
         return code;
     if (checked.races)
         return cmd_say(cli, EXIT_DIFFERENT, "%llu race%s: %llu accesses of %u PEs checked",

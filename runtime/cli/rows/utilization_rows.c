@@ -22,7 +22,7 @@ static const char *const kinds[] = {
 static bool use_row(void *arg, uint64_t i, struct cell *cells)
 {
     const struct stats *stats = arg;
-    const kb_use *use = &stats->use[i];
+    const kb_utilization *use = &stats->use[i];
     bool edge = use->kind == KB_AT_LINK;
 
     cells[0] = cell_text(kinds[use->kind]);
@@ -54,13 +54,13 @@ struct rows stats_rows(const struct stats *stats)
 
 enum { USES_FIRST = 256 };
 
-static void keep(void *arg, const kb_use *use)
+static void keep(void *arg, const kb_utilization *use)
 {
     struct stats *stats = arg;
 
     if (stats->n == stats->room) {
         size_t room = stats->room ? 2 * stats->room : USES_FIRST;
-        kb_use *more = realloc(stats->use, room * sizeof *more);
+        kb_utilization *more = realloc(stats->use, room * sizeof *more);
 
         if (!more) {
             stats->failed = true;
@@ -74,7 +74,7 @@ static void keep(void *arg, const kb_use *use)
 
 void stats_keep(struct stats *stats, const kb_sim *sim)
 {
-    if (kb_sim_usage(sim, keep, stats) != KB_OK)
+    if (kb_sim_utilization(sim, keep, stats) != KB_OK)
         stats->failed = true;
 }
 

@@ -5,7 +5,7 @@
 
 /* What a simulation has used. All zero is nothing; give it back with stats_free(). */
 struct stats {
-    kb_use *use; /* owned */
+    kb_utilization *use; /* owned */
     size_t n, room;
     bool failed; /* there was no memory */
 };

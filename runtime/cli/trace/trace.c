@@ -1083,9 +1083,9 @@ static void on_leave(void *arg, const kb_kernel_run *run)
     end_only(arg, KERNEL_KEY | run->pe, run->end_fs);
 }
 
-kb_watch trace_callbacks(struct trace *trace)
+kb_observer trace_callbacks(struct trace *trace)
 {
-    return (kb_watch){.arg = trace,
+    return (kb_observer){.arg = trace,
                       .open = on_open,
                       .close = on_close,
                       .take = on_take,
@@ -1100,12 +1100,12 @@ kb_watch trace_callbacks(struct trace *trace)
 
 kb_status trace_watch(struct trace *trace, kb_sim *sim, kb_error *why)
 {
-    kb_watch watch;
+    kb_observer watch;
 
     if (!trace)
         return KB_OK;
     watch = trace_callbacks(trace);
-    return kb_sim_watch(sim, &watch, why);
+    return kb_sim_observe(sim, &watch, why);
 }
 
 /* -- begin and end -------------------------------------------------------------------------- */

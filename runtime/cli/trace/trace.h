@@ -17,7 +17,7 @@ enum exit_code trace_open(struct trace **out, const struct cli *cli);
 kb_status trace_watch(struct trace *trace, kb_sim *sim, kb_error *why);
 
 /* For tests: what would be told. */
-kb_watch trace_callbacks(struct trace *trace);
+kb_observer trace_callbacks(struct trace *trace);
 
 /*
  * Ends what is in flight, and the file; NULL is none. It stays if `code`, what the command has come

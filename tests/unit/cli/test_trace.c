@@ -110,7 +110,7 @@ static void a_class_is_counted_over_the_machine(void **state)
 struct rig {
     struct cli cli;
     struct trace *trace;
-    kb_watch watch;
+    kb_observer watch;
     char path[64];
 };
 
@@ -188,7 +188,7 @@ static kb_service service(kb_place place, int64_t begin_fs, int64_t end_fs)
 }
 
 /* A wait, and a memory's service in two parts, the end of the first told before its time. */
-static void tell_one(const kb_watch *w)
+static void tell_one(const kb_observer *w)
 {
     kb_place memory = place_of(KB_AT_MEMORY, 0);
     kb_span wait = span(KB_CAUSE_MEMORY_WAIT, memory, 2 * NS, -1);

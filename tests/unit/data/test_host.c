@@ -34,7 +34,7 @@ static int free_small(void **state)
 }
 
 static kb_tensor *new_tensor(kb_sim *sim, const char *name, kb_dtype dtype, kb_shape shape,
-                             kb_split cubes, kb_split pes)
+                             kb_placement_split cubes, kb_placement_split pes)
 {
     kb_tensor *x = NULL;
     kb_error why = {""};
@@ -81,7 +81,7 @@ static void assert_there_and_back(const kb_topology *topo, kb_endpoint end, uint
 
 static void every_memory_has_its_addresses(void **state)
 {
-    static const kb_kind kinds[] = {KB_SLICE, KB_SRAM, KB_TCM};
+    static const kb_endpoint_kind kinds[] = {KB_SLICE, KB_SRAM, KB_TCM};
 
     (void)state;
     for (size_t k = 0; k < LENGTH(kinds); k++) {
@@ -103,7 +103,7 @@ static void what_is_no_memory_has_no_address(void **state)
 {
     static const kb_endpoint ends[] = {
         {KB_PE, 0, 0, 0},    {KB_HOST, 0, 0, 0}, {KB_SLICE, 1, 0, 0}, {KB_SLICE, 0, 8, 0},
-        {KB_SLICE, 0, 0, 8}, {KB_SRAM, 0, 0, 1}, {KB_TCM, 0, 0, 8},   {(kb_kind)9, 0, 0, 0}};
+        {KB_SLICE, 0, 0, 8}, {KB_SRAM, 0, 0, 1}, {KB_TCM, 0, 0, 8},   {(kb_endpoint_kind)9, 0, 0, 0}};
     static const uint64_t addresses[] = {48 * GIB,                       /* behind the last slice */
                                          UINT64_C(8) << 38,              /* cube 8 */
                                          UINT64_C(1) << 52,              /* SIP 1 */
@@ -205,7 +205,7 @@ static void parts_lie_where_the_design_says(void **state)
     kb_sim_free(sim);
 }
 
-static void assert_refused(kb_sim *sim, kb_dtype dtype, kb_shape shape, kb_split split,
+static void assert_refused(kb_sim *sim, kb_dtype dtype, kb_shape shape, kb_placement_split split,
                            const char *text)
 {
     kb_tensor *x = NULL;
@@ -228,7 +228,7 @@ static void what_cannot_be_placed_is_refused(void **state)
                    "tensor 'x' has rank 0; 1 to 6 are possible");
     assert_refused(sim, KB_F32, KB_SHAPE(2, 0), KB_ROW_WISE, "tensor 'x' has an extent of 0");
     assert_refused(sim, KB_F32, KB_SHAPE(-2, -2), KB_ROW_WISE, "tensor 'x' has an extent of -2");
-    assert_refused(sim, KB_F32, KB_SHAPE(1), (kb_split)3,
+    assert_refused(sim, KB_F32, KB_SHAPE(1), (kb_placement_split)3,
                    "tensor 'x' has a placement that does not exist");
     assert_refused(sim, KB_F32, KB_SHAPE(INT64_MAX / 2, 2), KB_ROW_WISE,
                    "tensor 'x' has more than 2^63 bytes");
@@ -290,7 +290,7 @@ static void assert_part_holds(kb_sim *sim, const kb_tensor *x, uint32_t pe,
     version_drop(view.v);
 }
 
-static void assert_round_trip(kb_dtype dtype, kb_shape shape, kb_split cubes, kb_split pes)
+static void assert_round_trip(kb_dtype dtype, kb_shape shape, kb_placement_split cubes, kb_placement_split pes)
 {
     kb_sim *sim = new_sim(small, (kb_options){0});
     kb_tensor *x = new_tensor(sim, "x", dtype, shape, cubes, pes);
@@ -323,7 +323,7 @@ static void any_placement_comes_back(void **state)
     for (size_t i = 0; i < LENGTH(shapes); i++)
         for (int k = 0; k < 9; k++)
             assert_round_trip((kb_dtype)(1 + (i * 9 + (size_t)k) % KB_BOOL), shapes[i],
-                              (kb_split)(k / 3), (kb_split)(k % 3));
+                              (kb_placement_split)(k / 3), (kb_placement_split)(k % 3));
 }
 
 static struct view view_of(kb_sim *sim, const kb_tensor *x, uint32_t pe, uint64_t nbytes)
@@ -418,7 +418,7 @@ static void the_generators_are_the_published_ones(void **state)
 
 enum { MANY = 4096 };
 
-static void fill(kb_sim *sim, const char *name, kb_dtype dtype, kb_split split, uint64_t seed,
+static void fill(kb_sim *sim, const char *name, kb_dtype dtype, kb_placement_split split, uint64_t seed,
                  void *bytes)
 {
     kb_tensor *x = new_tensor(sim, name, dtype, KB_SHAPE(MANY / 8, 8), split, split);

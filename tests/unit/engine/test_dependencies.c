@@ -34,7 +34,7 @@ static void wait_for(kb_sim *sim, uint64_t id, uint64_t first, uint64_t second, 
     const uint64_t ids[] = {first, second};
     kb_error why = {""};
 
-    if (kb_sim_after(sim, id, ids, second == UINT64_MAX ? 1 : 2, think_fs, &why) != KB_OK)
+    if (kb_sim_add_dependencies(sim, id, ids, second == UINT64_MAX ? 1 : 2, think_fs, &why) != KB_OK)
         fail_msg("%s", why.text);
 }
 
@@ -168,7 +168,7 @@ static void waiting_for_nothing_is_no_waiting(void **state)
 
     (void)state;
     read_local(sim, 5);
-    assert_int_equal(kb_sim_after(sim, 0, NULL, 0, 0, NULL), KB_OK);
+    assert_int_equal(kb_sim_add_dependencies(sim, 0, NULL, 0, 0, NULL), KB_OK);
     run_all(sim);
     assert_true(result_of(sim, 0).issue_fs == 5);
     kb_sim_free(sim);
@@ -223,9 +223,9 @@ static void assert_refused(kb_sim *sim, uint64_t id, uint64_t after, size_t n, i
 {
     kb_error why = {""};
 
-    assert_int_equal(kb_sim_after(sim, id, &after, n, think_fs, &why), KB_BAD_REQUEST);
+    assert_int_equal(kb_sim_add_dependencies(sim, id, &after, n, think_fs, &why), KB_BAD_REQUEST);
     assert_string_equal(why.text, message);
-    assert_int_equal(kb_sim_after(sim, id, &after, n, think_fs, NULL), KB_BAD_REQUEST);
+    assert_int_equal(kb_sim_add_dependencies(sim, id, &after, n, think_fs, NULL), KB_BAD_REQUEST);
 }
 
 static void requests_that_cannot_be_are_refused(void **state)
@@ -385,7 +385,7 @@ static kb_status live(int *failed)
         if (status != KB_OK || i == 0)
             continue;
         *failed = 1;
-        status = kb_sim_after(sim, i, (uint64_t[]){i / 2, 0, i - 1}, 3, 0, &why);
+        status = kb_sim_add_dependencies(sim, i, (uint64_t[]){i / 2, 0, i - 1}, 3, 0, &why);
     }
     if (status == KB_OK) {
         *failed = 2;

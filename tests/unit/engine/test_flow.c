@@ -29,13 +29,13 @@ struct rig {
     bool fifo;
     struct judge_use *uses; /* as the judge counts stations */
     size_t n_uses;
-    /* as kb_sim_usage() shows them */
+    /* as kb_sim_utilization() shows them */
     struct edge *edges;
-    kb_use *nodes, *stations;
+    kb_utilization *nodes, *stations;
     size_t n_edges, n_nodes, n_stations;
 };
 
-static void keep_edge(struct rig *r, const kb_use *use)
+static void keep_edge(struct rig *r, const kb_utilization *use)
 {
     struct edge *e = &r->edges[r->n_edges++];
 
@@ -49,7 +49,7 @@ static void keep_edge(struct rig *r, const kb_use *use)
 }
 
 /* Links of fifo are edges and stations. */
-static void keep_use(void *arg, const kb_use *use)
+static void keep_use(void *arg, const kb_utilization *use)
 {
     struct rig *r = arg;
 
@@ -68,7 +68,7 @@ static void keep_usage(struct rig *r, const kb_sim *sim)
     r->edges = calloc(MOST_USES, sizeof *r->edges);
     r->nodes = calloc(MOST_USES, sizeof *r->nodes);
     r->stations = calloc(MOST_USES, sizeof *r->stations);
-    assert_int_equal(kb_sim_usage(sim, keep_use, r), KB_OK);
+    assert_int_equal(kb_sim_utilization(sim, keep_use, r), KB_OK);
 }
 
 static void free_usage(struct rig *r)
@@ -156,8 +156,7 @@ static void check_terms(struct rig *r)
 
         assert_true(x.actual_fs == x.end_fs - x.issue_fs);
         assert_true(x.actual_fs == x.wire_fs + x.overhead_fs + x.drain_fs + x.response_fs +
-                                       x.queue_channel_fs + x.queue_engine_fs + x.queue_link_fs +
-                                       x.queue_memory_fs);
+                                       kb_wait_sum_fs(x.wait_fs));
         assert_true(x.formula_fs == x.wire_fs + x.overhead_fs + x.drain_fs + x.response_fs);
         assert_true(x.issue_fs <= x.start_fs && x.start_fs <= x.arrive_fs);
         assert_true(x.arrive_fs <= x.service_fs && x.service_fs < x.done_fs);
@@ -335,14 +334,14 @@ static void no_link_is_used_more_than_all_the_time(void **state)
 
 static void check_nodes(struct rig *r)
 {
-    kb_use *passed = calloc(r->judge->n_nodes, sizeof *passed);
+    kb_utilization *passed = calloc(r->judge->n_nodes, sizeof *passed);
     size_t n = 0;
 
     for (size_t i = 0; i < r->n; i++) {
         struct judge_route route = route_of(r, &r->rows[i]);
 
         for (size_t h = 0; h < route.n; h++) {
-            kb_use *use = &passed[route.hops[h].node];
+            kb_utilization *use = &passed[route.hops[h].node];
 
             use->count++;
             use->bytes += r->rows[i].nbytes;
@@ -351,7 +350,7 @@ static void check_nodes(struct rig *r)
         judge_route_clear(&route);
     }
     for (size_t i = 0; i < r->n_nodes; i++) {
-        const kb_use *use = &r->nodes[i];
+        const kb_utilization *use = &r->nodes[i];
         size_t node = judge_find_node(r->judge, use->name);
 
         assert_true(node != SIZE_MAX);
@@ -429,7 +428,7 @@ static uint32_t servers_of(const struct rig *r, const char *name)
 }
 
 /* Little: the mean number of those who wait is the sum of their waits over the time. */
-static void check_station(const struct rig *r, const kb_use *use)
+static void check_station(const struct rig *r, const kb_utilization *use)
 {
     const struct judge_use *expected = judged(r, use->name);
     double end_fs = (double)kb_sim_end_fs(r->sim), wait_fs = (double)expected->wait_fs;
@@ -453,7 +452,7 @@ static void check_stations(struct rig *r)
     uint64_t memory_bytes = 0, first_bytes = 0, rows_bytes = 0;
 
     for (size_t i = 0; i < r->n_stations; i++) {
-        const kb_use *use = &r->stations[i];
+        const kb_utilization *use = &r->stations[i];
 
         check_station(r, use);
         if (use->kind == KB_AT_MEMORY)
@@ -480,7 +479,7 @@ struct longest {
     double wait_ns;
 };
 
-static void find_longest(void *arg, const kb_use *use)
+static void find_longest(void *arg, const kb_utilization *use)
 {
     struct longest *l = arg;
 
@@ -509,8 +508,8 @@ static void longest_queue_is_known(void **state)
         add(sim, &r);
     }
     run_all(sim);
-    assert_int_equal(kb_sim_usage(sim, find_longest, &channel), KB_OK);
-    assert_int_equal(kb_sim_usage(sim, find_longest, &slice), KB_OK);
+    assert_int_equal(kb_sim_utilization(sim, find_longest, &channel), KB_OK);
+    assert_int_equal(kb_sim_utilization(sim, find_longest, &slice), KB_OK);
     assert_int_equal(channel.queue_max, 9);
     assert_int_equal(slice.queue_max, 7);
     kb_sim_free(sim);
@@ -529,7 +528,7 @@ static void mean_of_batches(const kb_sim *sim, double *mean, double *error)
         double wait_fs = 0;
 
         for (uint64_t i = 0; i < ARRIVALS / BATCHES; i++)
-            wait_fs += (double)result_of(sim, b * (ARRIVALS / BATCHES) + i).queue_memory_fs;
+            wait_fs += (double)result_of(sim, b * (ARRIVALS / BATCHES) + i).wait_fs[KB_WAIT_MEMORY];
         wait_fs /= ARRIVALS / BATCHES;
         sum += wait_fs;
         squares += wait_fs * wait_fs;
@@ -627,7 +626,7 @@ static int64_t before(int64_t from, int64_t to, int64_t until)
 }
 
 /* A memory or a PE's channel, by what the judge says of a whole run. */
-static void recount_until(const struct rig *r, const kb_use *use, int64_t until_fs)
+static void recount_until(const struct rig *r, const kb_utilization *use, int64_t until_fs)
 {
     int64_t busy_fs = 0, wait_fs = 0;
     uint64_t count = 0;
@@ -684,7 +683,7 @@ static void check_until(struct rig *r)
         struct rig fused = stopped(r, KB_FUSED, until_fs), hop = stopped(r, KB_HOP, until_fs);
 
         for (size_t i = 0; i < fused.n_stations; i++) {
-            const kb_use *use = &fused.stations[i];
+            const kb_utilization *use = &fused.stations[i];
 
             assert_true(use->util_pct <= 100 + 1e-9);
             if (use->kind == KB_AT_MEMORY || use->kind == KB_AT_CHANNEL)
@@ -725,8 +724,8 @@ static void longest_queue_of_a_link_is_known(void **state)
         issue(sim, t, 0, KB_WRITE, "c0.pe0", "c0.slice1", 4096);
     issue(sim, t, 500 * KB_FS_PER_NS, KB_WRITE, "c0.pe0", "c0.slice1", 4096);
     run_all(sim);
-    assert_int_equal(kb_sim_usage(sim, find_longest, &first), KB_OK);
-    assert_int_equal(kb_sim_usage(sim, find_longest, &next), KB_OK);
+    assert_int_equal(kb_sim_utilization(sim, find_longest, &first), KB_OK);
+    assert_int_equal(kb_sim_utilization(sim, find_longest, &next), KB_OK);
     assert_int_equal(first.queue_max, 4);
     assert_int_equal(next.queue_max, 2);
     kb_sim_free(sim);
@@ -747,7 +746,7 @@ static void who_waits_for_a_link_has_waited_until_the_run_ends(void **state)
     for (uint32_t i = 0; i < 5; i++)
         issue(sim, t, 0, KB_WRITE, "c0.pe0", "c0.slice1", 4096);
     assert_int_equal(kb_sim_run(sim, 0, NULL), KB_STOPPED);
-    assert_int_equal(kb_sim_usage(sim, find_longest, &first), KB_OK);
+    assert_int_equal(kb_sim_utilization(sim, find_longest, &first), KB_OK);
     assert_int_equal(first.queue_max, 4);
     assert_true(fabs(first.wait_ns - (16 + 32 + 40 + 40)) < 1e-6);
     kb_sim_free(sim);

@@ -29,7 +29,7 @@ static kb_traffic_result traffic_result(kb_sim *sim)
     kb_traffic_result r;
 
     run_all(sim);
-    assert_int_equal(kb_traffic_result_of(&sim, 1, &r), KB_OK);
+    assert_int_equal(kb_sim_traffic_result(&sim, 1, &r), KB_OK);
     return r;
 }
 
@@ -297,7 +297,7 @@ static int ascending(const void *a, const void *b)
 }
 
 /* A PE's number as an endpoint. */
-static kb_endpoint pe_at(const kb_topology *topo, uint32_t pe, kb_kind kind)
+static kb_endpoint pe_at(const kb_topology *topo, uint32_t pe, kb_endpoint_kind kind)
 {
     kb_info info;
 
@@ -347,9 +347,9 @@ static struct replayed replay(const kb_topology *topo, unsigned costs_off,
 
         all.actual_fs[i] = r.actual_fs;
         all.sum_fs += r.actual_fs;
-        all.channel_fs += r.queue_channel_fs;
-        all.link_fs += r.queue_link_fs;
-        all.memory_fs += r.queue_memory_fs;
+        all.channel_fs += r.wait_fs[KB_WAIT_CHANNEL];
+        all.link_fs += r.wait_fs[KB_WAIT_LINK];
+        all.memory_fs += r.wait_fs[KB_WAIT_MEMORY];
         all.overhead_fs += r.overhead_fs;
         all.drain_fs += r.drain_fs;
         all.wire_fs += r.wire_fs;
@@ -395,7 +395,7 @@ static void assert_same_result(const kb_traffic_result *r, const struct replayed
     assert_true(r->exact && r->count == all->n && r->issued == all->n);
     assert_true(r->mean_fs == mean(all->sum_fs, all->n));
     assert_true(r->drain_fs == mean(all->drain_fs, all->n));
-    assert_true(r->queue_memory_fs == mean(all->memory_fs, all->n));
+    assert_true(r->wait_fs[KB_WAIT_MEMORY] == mean(all->memory_fs, all->n));
     assert_true(r->p50_fs == all->actual_fs[(all->n + 1) / 2 - 1]);
     assert_true(r->p99_fs == all->actual_fs[(all->n * 99 + 99) / 100 - 1]);
     assert_true(r->p999_fs == all->actual_fs[(all->n * 999 + 999) / 1000 - 1]);
@@ -473,7 +473,7 @@ static void one_channel_waits_as_m_d_1(void **state)
         traffic.txns = 1000000;
         r = measured(&cube8_topology, &traffic);
         want = rho * service_ns / (2 * (1 - rho));
-        got = (double)r.queue_channel_fs / 1e6;
+        got = (double)r.wait_fs[KB_WAIT_CHANNEL] / 1e6;
         assert_true(fabs(got - want) < 0.02 * want);
         assert_true(r.steady);
         assert_true(fabs(got - want) < 3 * (double)r.ci95_fs / 1e6);
@@ -558,7 +558,7 @@ static kb_traffic_result result_of_parts(const double mean_ns[TRAFFIC_PARTS])
 
     run_all(sim);
     fill_parts(sim, mean_ns);
-    assert_int_equal(kb_traffic_result_of(&sim, 1, &r), KB_OK);
+    assert_int_equal(kb_sim_traffic_result(&sim, 1, &r), KB_OK);
     kb_sim_free(sim);
     return r;
 }
@@ -623,7 +623,7 @@ static void the_confidence_of_several_runs_is_that_of_their_means(void **state)
         run_all(sims[i]);
         fill_parts(sims[i], mean_ns);
     }
-    assert_int_equal(kb_traffic_result_of(sims, 3, &r), KB_OK);
+    assert_int_equal(kb_sim_traffic_result(sims, 3, &r), KB_OK);
     assert_true(r.count == 960 && r.steady);
     assert_true(fabs((double)r.ci95_fs / 1e6 - 2.4843) < 0.0001);
     assert_true(fabs((double)r.p50_fs / 1e6 - 11) < 0.001);
@@ -643,8 +643,8 @@ static void other_traffic_is_not_the_same(void **state)
     sims[1] = with_traffic(&cube8_topology, &other);
     run_all(sims[0]);
     run_all(sims[1]);
-    assert_int_equal(kb_traffic_result_of(sims, 2, &r), KB_BAD_REQUEST);
-    assert_int_equal(kb_traffic_result_of(sims, 1, &r), KB_OK);
+    assert_int_equal(kb_sim_traffic_result(sims, 2, &r), KB_BAD_REQUEST);
+    assert_int_equal(kb_sim_traffic_result(sims, 1, &r), KB_OK);
     kb_sim_free(sims[0]);
     kb_sim_free(sims[1]);
 }
@@ -716,14 +716,14 @@ static void a_simulation_holds_one_kind_of_thing(void **state)
     kb_traffic_result r;
 
     (void)state;
-    assert_int_equal(kb_traffic_result_of(&sim, 1, &r), KB_PENDING);
+    assert_int_equal(kb_sim_traffic_result(&sim, 1, &r), KB_PENDING);
     assert_int_equal(kb_sim_add(sim, &q, NULL), KB_BAD_REQUEST);
     assert_int_equal(kb_sweep(sim, &p, 1, &point, NULL, NULL), KB_BAD_REQUEST);
     assert_int_equal(kb_sim_traffic(sim, &plain, NULL), KB_BAD_REQUEST);
     kb_sim_free(sim);
     sim = new_sim(&cube8_topology, (kb_options){0});
-    assert_int_equal(kb_traffic_result_of(&sim, 1, &r), KB_BAD_REQUEST);
-    assert_int_equal(kb_traffic_result_of(&sim, 0, &r), KB_BAD_REQUEST);
+    assert_int_equal(kb_sim_traffic_result(&sim, 1, &r), KB_BAD_REQUEST);
+    assert_int_equal(kb_sim_traffic_result(&sim, 0, &r), KB_BAD_REQUEST);
     kb_sim_free(sim);
 }
 

@@ -62,7 +62,7 @@ static void assert_equal_results(const struct scenario *s, const kb_sim *a, cons
 }
 
 /* Usage as text. */
-static void print_use(void *arg, const kb_use *u)
+static void print_use(void *arg, const kb_utilization *u)
 {
     fprintf(arg, "%s %u %" PRIu64 " %" PRIu64 " %" PRId64 " %.17g %" PRId64 "\n", u->name,
             u->servers, u->count, u->bytes, u->busy_fs, u->wait_ns, u->queue_max);
@@ -74,7 +74,7 @@ static char *statistics(const kb_sim *sim)
     size_t size;
     FILE *out = open_memstream(&text, &size);
 
-    kb_sim_usage(sim, print_use, out);
+    kb_sim_utilization(sim, print_use, out);
     fclose(out);
     return text;
 }
@@ -96,12 +96,12 @@ static void assert_tiles(const struct tape *t, uint32_t id, const kb_result *r)
     size_t n;
     const kb_span *x = tape_of(t, id, &n);
     int64_t at_fs = r->issue_fs, sum_fs[KB_N_CAUSES] = {0};
-    const int64_t want_fs[KB_N_CAUSES] = {[KB_CAUSE_CHANNEL_WAIT] = r->queue_channel_fs,
+    const int64_t want_fs[KB_N_CAUSES] = {[KB_CAUSE_CHANNEL_WAIT] = r->wait_fs[KB_WAIT_CHANNEL],
                                           [KB_CAUSE_WIRE] = r->wire_fs,
                                           [KB_CAUSE_OVERHEAD] = r->overhead_fs,
-                                          [KB_CAUSE_LINK_WAIT] = r->queue_link_fs,
-                                          [KB_CAUSE_ENGINE_WAIT] = r->queue_engine_fs,
-                                          [KB_CAUSE_MEMORY_WAIT] = r->queue_memory_fs,
+                                          [KB_CAUSE_LINK_WAIT] = r->wait_fs[KB_WAIT_LINK],
+                                          [KB_CAUSE_ENGINE_WAIT] = r->wait_fs[KB_WAIT_ENGINE],
+                                          [KB_CAUSE_MEMORY_WAIT] = r->wait_fs[KB_WAIT_MEMORY],
                                           [KB_CAUSE_DRAIN] = r->drain_fs,
                                           [KB_CAUSE_RESPONSE] = r->response_fs};
 
@@ -241,35 +241,35 @@ static void sum_span(struct sums *s, const kb_span *x)
 {
     bool placed = is_wait(x->cause) || x->cause == KB_CAUSE_DRAIN;
     kb_place place = placed ? x->place : KB_NOWHERE;
-    kb_why_row row = {.count = 1};
+    kb_breakdown_row row = {.count = 1};
     char name[KB_PLACE_BYTES];
 
     if (x->end_fs == x->begin_fs)
         return;
     row.cause = x->cause;
     row.sum_fs = x->end_fs - x->begin_fs;
-    sum(s, KB_WHY_ALL, "", &row);
-    sum(s, KB_WHY_OP, x->what, &row);
+    sum(s, KB_BREAKDOWN_ALL, "", &row);
+    sum(s, KB_BREAKDOWN_OP, x->what, &row);
     row.place = place;
     kb_place_name(s->tape->topo, x->place, name);
-    sum(s, KB_WHY_PLACE, name, &row);
+    sum(s, KB_BREAKDOWN_PLACE, name, &row);
     kb_place_name(s->tape->topo, x->source, name);
-    sum(s, KB_WHY_SOURCE, name, &row);
+    sum(s, KB_BREAKDOWN_SOURCE, name, &row);
     kb_place_name(s->tape->topo, x->target, name);
-    sum(s, KB_WHY_TARGET, name, &row);
+    sum(s, KB_BREAKDOWN_TARGET, name, &row);
     row.behind = x->behind;
     kb_place_name(s->tape->topo, x->place, name);
     if (x->behind != KB_NOWHERE)
-        sum(s, KB_WHY_WAIT, name, &row);
+        sum(s, KB_BREAKDOWN_WAIT, name, &row);
 }
 
-static void no_step(void *arg, const kb_why_step *step)
+static void no_step(void *arg, const kb_breakdown_step *step)
 {
     (void)arg;
     fail_msg("transactions have no critical path, but step %u", step->id);
 }
 
-static void assert_sums(const struct tape *t, kb_why *why)
+static void assert_sums(const struct tape *t, kb_breakdown *why)
 {
     static struct sums s;
 
@@ -277,7 +277,7 @@ static void assert_sums(const struct tape *t, kb_why *why)
     for (size_t i = 0; i < t->n_spans; i++)
         sum_span(&s, &t->span[i]);
     assert_rows(&s, why);
-    assert_int_equal(kb_why_path(why, no_step, NULL), KB_OK);
+    assert_int_equal(kb_breakdown_path(why, no_step, NULL), KB_OK);
 }
 
 /* -- scenarios ------------------------------------------------------------------------------ */
@@ -344,9 +344,9 @@ static void check_whole_run(struct scenario *s)
     kb_options options = {.fingerprint = true};
     struct tape tape;
     kb_sim *plain = sim_of_rows(s->topo, options, s->rows, s->n), *sim = watched(s, options, &tape);
-    kb_why *why;
+    kb_breakdown *why;
 
-    assert_int_equal(kb_why_new(sim, &why, NULL), KB_OK);
+    assert_int_equal(kb_breakdown_new(sim, &why, NULL), KB_OK);
     assert_int_equal(run_by(plain, 0, s), KB_OK);
     assert_int_equal(run_by(sim, draw(&s->dice) % 2 * 9, s), KB_OK);
     assert_true(kb_sim_fingerprint(sim) == s->fingerprint);
@@ -365,7 +365,7 @@ static void check_whole_run(struct scenario *s)
     assert_waits(&tape, &s->waits);
     assert_services(&tape, sim);
     assert_sums(&tape, why);
-    kb_why_free(why);
+    kb_breakdown_free(why);
     tape_free(&tape);
     kb_sim_free(plain);
     kb_sim_free(sim);
@@ -483,13 +483,13 @@ static int64_t mean(int64_t sum_fs, uint64_t n)
     return n ? (sum_fs + (int64_t)(n / 2)) / (int64_t)n : 0;
 }
 
-/* Means over what was issued after the warm-up, as kb_traffic_result_of() has them. */
+/* Means over what was issued after the warm-up, as kb_sim_traffic_result() has them. */
 static void assert_means(const struct tape *t, kb_sim *sim)
 {
     kb_traffic_result r;
     struct means m = {0};
 
-    assert_int_equal(kb_traffic_result_of(&sim, 1, &r), KB_OK);
+    assert_int_equal(kb_sim_traffic_result(&sim, 1, &r), KB_OK);
     assert_true(r.issued == t->n_ends);
     for (size_t i = 0; i < t->n_ends; i++) {
         size_t n;
@@ -504,9 +504,9 @@ static void assert_means(const struct tape *t, kb_sim *sim)
     }
     if (m.count != r.count)
         return; /* the warm-up ends at a part's border, which is between two whole fs */
-    assert_true(llabs(mean(m.cause_fs[KB_CAUSE_CHANNEL_WAIT], m.count) - r.queue_channel_fs) < 2);
-    assert_true(llabs(mean(m.cause_fs[KB_CAUSE_MEMORY_WAIT], m.count) - r.queue_memory_fs) < 2);
-    assert_true(llabs(mean(m.cause_fs[KB_CAUSE_LINK_WAIT], m.count) - r.queue_link_fs) < 2);
+    assert_true(llabs(mean(m.cause_fs[KB_CAUSE_CHANNEL_WAIT], m.count) - r.wait_fs[KB_WAIT_CHANNEL]) < 2);
+    assert_true(llabs(mean(m.cause_fs[KB_CAUSE_MEMORY_WAIT], m.count) - r.wait_fs[KB_WAIT_MEMORY]) < 2);
+    assert_true(llabs(mean(m.cause_fs[KB_CAUSE_LINK_WAIT], m.count) - r.wait_fs[KB_WAIT_LINK]) < 2);
     assert_true(llabs(mean(m.cause_fs[KB_CAUSE_WIRE], m.count) - r.wire_fs) < 2);
     assert_true(llabs(mean(m.cause_fs[KB_CAUSE_OVERHEAD], m.count) - r.overhead_fs) < 2);
     assert_true(llabs(mean(m.cause_fs[KB_CAUSE_DRAIN], m.count) - r.drain_fs) < 2);
@@ -524,8 +524,8 @@ static void check_traffic(const kb_topology *topo, const kb_traffic *traffic, ui
     tape_watch(&tape, sim);
     assert_int_equal(kb_sim_run(plain, 0, NULL), KB_OK);
     assert_int_equal(kb_sim_run(sim, 0, NULL), KB_OK);
-    assert_int_equal(kb_traffic_result_of(&plain, 1, &a), KB_OK);
-    assert_int_equal(kb_traffic_result_of(&sim, 1, &b), KB_OK);
+    assert_int_equal(kb_sim_traffic_result(&plain, 1, &a), KB_OK);
+    assert_int_equal(kb_sim_traffic_result(&sim, 1, &b), KB_OK);
     assert_true(a.mean_fs == b.mean_fs && a.max_fs == b.max_fs && a.count == b.count);
     assert_equal_statistics(plain, sim);
     tape_sort(&tape);
@@ -533,7 +533,7 @@ static void check_traffic(const kb_topology *topo, const kb_traffic *traffic, ui
     assert_means(&tape, sim);
     assert_services(&tape, sim);
     assert_true(n_late > 0 || traffic->rate < 0.5);
-    assert_int_equal(kb_sim_watch(plain, &(kb_watch){0}, NULL), KB_BAD_REQUEST);
+    assert_int_equal(kb_sim_observe(plain, &(kb_observer){0}, NULL), KB_BAD_REQUEST);
     tape_free(&tape);
     kb_sim_free(plain);
     kb_sim_free(sim);
@@ -620,24 +620,24 @@ static void four_may_watch_and_none_once_it_has_begun(void **state)
 {
     const kb_topology *topo = any_topology(one_cube);
     kb_sim *sim = new_sim(topo, (kb_options){0});
-    kb_watch nobody = {0};
-    kb_why *why;
+    kb_observer nobody = {0};
+    kb_breakdown *why;
     kb_error error = {""};
 
     (void)state;
     issue(sim, topo, 0, KB_READ, "c0.pe0", "c0.slice0", 64);
-    for (int i = 0; i < KB_WATCHES_MAX; i++)
-        assert_int_equal(kb_sim_watch(sim, &nobody, &error), KB_OK);
-    assert_int_equal(kb_sim_watch(sim, &nobody, &error), KB_BAD_REQUEST);
+    for (int i = 0; i < KB_OBSERVERS_MAX; i++)
+        assert_int_equal(kb_sim_observe(sim, &nobody, &error), KB_OK);
+    assert_int_equal(kb_sim_observe(sim, &nobody, &error), KB_BAD_REQUEST);
     assert_string_equal(error.text, "a simulation is watched by at most 4");
-    assert_int_equal(kb_why_new(sim, &why, &error), KB_BAD_REQUEST);
+    assert_int_equal(kb_breakdown_new(sim, &why, &error), KB_BAD_REQUEST);
     run_all(sim);
     assert_true(result_of(sim, 0).actual_fs == result_of(sim, 0).formula_fs);
     kb_sim_free(sim);
     sim = new_sim(topo, (kb_options){0});
     issue(sim, topo, 0, KB_READ, "c0.pe0", "c0.slice0", 64);
     assert_int_equal(kb_sim_run(sim, 1, NULL), KB_AGAIN);
-    assert_int_equal(kb_sim_watch(sim, &nobody, &error), KB_BAD_REQUEST);
+    assert_int_equal(kb_sim_observe(sim, &nobody, &error), KB_BAD_REQUEST);
     assert_string_equal(error.text, "the simulation has begun, it cannot be watched any more");
     kb_sim_free(sim);
     any_topology_free(topo);
@@ -665,18 +665,18 @@ static void sweeps_are_told_and_have_the_same_results(void **state)
     assert_int_equal(kb_sweep(sim, points, 12, b, &m, NULL), KB_OK);
     assert_true(n == 12 && m == 12 && tape.n_ends == 78);
     for (size_t i = 0; i < 12; i++)
-        assert_true(a[i].mean_fs == b[i].mean_fs && a[i].queue_channel_fs == b[i].queue_channel_fs);
+        assert_true(a[i].mean_fs == b[i].mean_fs && a[i].wait_fs[KB_WAIT_CHANNEL] == b[i].wait_fs[KB_WAIT_CHANNEL]);
     tape_free(&tape);
     kb_sim_free(plain);
     kb_sim_free(sim);
     any_topology_free(topo);
 }
 
-static void keep_row(void *arg, const kb_why_row *row)
+static void keep_row(void *arg, const kb_breakdown_row *row)
 {
-    kb_why_row *kept = arg;
+    kb_breakdown_row *kept = arg;
 
-    if (row->by == KB_WHY_ALL && row->cause == KB_CAUSE_MEMORY_WAIT)
+    if (row->by == KB_BREAKDOWN_ALL && row->cause == KB_CAUSE_MEMORY_WAIT)
         *kept = *row;
 }
 
@@ -686,8 +686,8 @@ static void the_second_read_of_a_slice_waits_behind_the_first(void **state)
     const kb_topology *topo = any_topology(one_cube);
     kb_sim *sim = new_sim(topo, (kb_options){0});
     struct tape tape = {.topo = topo};
-    kb_why_row row = {.sum_fs = -1};
-    kb_why *why;
+    kb_breakdown_row row = {.sum_fs = -1};
+    kb_breakdown *why;
     size_t n;
     const kb_span *x;
 
@@ -695,7 +695,7 @@ static void the_second_read_of_a_slice_waits_behind_the_first(void **state)
     issue(sim, topo, 0, KB_READ, "c0.pe0", "c0.slice0", 4096);
     issue(sim, topo, 0, KB_READ, "c0.pe1", "c0.slice0", 4096);
     tape_watch(&tape, sim);
-    assert_int_equal(kb_why_new(sim, &why, NULL), KB_OK);
+    assert_int_equal(kb_breakdown_new(sim, &why, NULL), KB_OK);
     run_all(sim);
     tape_sort(&tape);
     x = tape_of(&tape, 1, &n);
@@ -703,9 +703,9 @@ static void the_second_read_of_a_slice_waits_behind_the_first(void **state)
     assert_int_equal(x[5].cause, KB_CAUSE_MEMORY_WAIT);
     assert_true(x[5].begin_fs == 4095000 && x[5].end_fs == 18085000);
     assert_true(x[5].behind_id == 0 && x[6].end_fs == 50085000);
-    assert_int_equal(kb_why_rows(why, keep_row, &row), KB_OK);
+    assert_int_equal(kb_breakdown_rows(why, keep_row, &row), KB_OK);
     assert_true(row.sum_fs == 13990000 && row.count == 1);
-    kb_why_free(why);
+    kb_breakdown_free(why);
     tape_free(&tape);
     kb_sim_free(sim);
     any_topology_free(topo);

@@ -25,7 +25,7 @@ struct watched {
     struct scenario *s;
     struct tape tape;
     kb_sim *sim;
-    kb_why *why;
+    kb_breakdown *why;
     struct sums *sums;
     const kb_command **by_id; /* [op_id]: the command that has ended; NULL: no command */
     struct queue *queues;     /* owned */
@@ -916,7 +916,7 @@ static void walk_back(struct path *p, struct cause cause, int64_t end_fs)
     }
 }
 
-static void sum_step(const struct watched *w, const kb_why_step *step)
+static void sum_step(const struct watched *w, const kb_breakdown_step *step)
 {
     const char *file = strrchr(step->file, '/');
     char of[KB_PLACE_BYTES];
@@ -926,18 +926,18 @@ static void sum_step(const struct watched *w, const kb_why_step *step)
         const kb_share *x = &step->share[i];
         bool placed = is_wait(x->cause) || x->cause == KB_CAUSE_DRAIN ||
                       x->cause == KB_CAUSE_PORT || x->cause == KB_CAUSE_COMPUTE;
-        kb_why_row row = {.cause = x->cause,
+        kb_breakdown_row row = {.cause = x->cause,
                           .place = placed ? x->place : KB_NOWHERE,
                           .behind = x->behind,
                           .count = x->count,
                           .sum_fs = x->sum_fs};
 
-        sum(w->sums, KB_WHY_PATH, "program", &row);
-        sum(w->sums, KB_WHY_PATH, of, &row);
+        sum(w->sums, KB_BREAKDOWN_PATH, "program", &row);
+        sum(w->sums, KB_BREAKDOWN_PATH, of, &row);
     }
 }
 
-static void assert_step_shares(const struct step *want, const kb_why_step *step)
+static void assert_step_shares(const struct step *want, const kb_breakdown_step *step)
 {
     int64_t by_cause[KB_N_CAUSES] = {0}, sum_fs = 0;
 
@@ -950,7 +950,7 @@ static void assert_step_shares(const struct step *want, const kb_why_step *step)
         assert_true(by_cause[i] == want->by_cause[i]);
 }
 
-static void assert_step(void *arg, const kb_why_step *step)
+static void assert_step(void *arg, const kb_breakdown_step *step)
 {
     struct path *p = arg;
     const struct step *want = &p->want[p->told];
@@ -983,7 +983,7 @@ static void assert_path(const struct watched *w, const struct cause *ends)
             last = k;
     }
     walk_back(&p, ends[last], run->kernels[last].end_fs);
-    assert_int_equal(kb_why_path(w->why, assert_step, &p), KB_OK);
+    assert_int_equal(kb_breakdown_path(w->why, assert_step, &p), KB_OK);
     if (p.told != p.n)
         fail_msg("seed %" PRIu64 ": the path has %zu steps, not %zu", w->s->seed, p.told, p.n);
     free(p.want);
@@ -1000,19 +1000,19 @@ static void sum_command(const struct watched *w, const kb_command *c)
         const kb_share *x = &c->share[i];
         bool placed = is_wait(x->cause) || x->cause == KB_CAUSE_DRAIN ||
                       x->cause == KB_CAUSE_PORT || x->cause == KB_CAUSE_COMPUTE;
-        kb_why_row row = {.cause = x->cause, .count = x->count, .sum_fs = x->sum_fs};
+        kb_breakdown_row row = {.cause = x->cause, .count = x->count, .sum_fs = x->sum_fs};
 
-        sum(w->sums, KB_WHY_ALL, "", &row);
-        sum(w->sums, KB_WHY_OP, c->name, &row);
+        sum(w->sums, KB_BREAKDOWN_ALL, "", &row);
+        sum(w->sums, KB_BREAKDOWN_OP, c->name, &row);
         row.place = placed ? x->place : KB_NOWHERE;
         kb_place_name(w->s->topo, x->place, name);
-        sum(w->sums, KB_WHY_PLACE, name, &row);
+        sum(w->sums, KB_BREAKDOWN_PLACE, name, &row);
         judge_end_name(&w->s->program.kernels[r->kernel].pe, name);
-        sum(w->sums, KB_WHY_PE, name, &row);
+        sum(w->sums, KB_BREAKDOWN_PE, name, &row);
         row.behind = x->behind;
         kb_place_name(w->s->topo, x->place, name);
         if (x->cause == KB_CAUSE_QUEUE_WAIT || x->cause == KB_CAUSE_BARRIER_WAIT)
-            sum(w->sums, KB_WHY_WAIT, name, &row);
+            sum(w->sums, KB_BREAKDOWN_WAIT, name, &row);
     }
 }
 
@@ -1023,7 +1023,7 @@ static void sum_targets(const struct watched *w)
     for (size_t i = 0; i < w->tape.n_spans; i++) {
         const kb_span *x = &w->tape.span[i];
         bool placed = is_wait(x->cause) || x->cause == KB_CAUSE_DRAIN;
-        kb_why_row row = {.cause = x->cause,
+        kb_breakdown_row row = {.cause = x->cause,
                           .place = placed ? x->place : KB_NOWHERE,
                           .count = 1,
                           .sum_fs = x->end_fs - x->begin_fs};
@@ -1032,11 +1032,11 @@ static void sum_targets(const struct watched *w)
             continue;
         kb_place_name(w->s->topo, x->target, name);
         if (x->target != KB_NOWHERE)
-            sum(w->sums, KB_WHY_TARGET, name, &row);
+            sum(w->sums, KB_BREAKDOWN_TARGET, name, &row);
         row.behind = x->behind;
         kb_place_name(w->s->topo, x->place, name);
         if (is_wait(x->cause))
-            sum(w->sums, KB_WHY_WAIT, name, &row);
+            sum(w->sums, KB_BREAKDOWN_WAIT, name, &row);
     }
 }
 
@@ -1118,14 +1118,14 @@ static void check_program(struct scenario *s, kb_options options, struct sums *s
 
     w.sim = launch_program(s, options);
     tape_watch(&w.tape, w.sim);
-    assert_int_equal(kb_why_new(w.sim, &w.why, NULL), KB_OK);
+    assert_int_equal(kb_breakdown_new(w.sim, &w.why, NULL), KB_OK);
     run_launched(s, w.sim, s->seed % 3 ? 0 : 17, &r);
     assert_true(r.start_fs == s->expected.start_fs && r.response_fs == s->expected.total_fs);
     if (options.fingerprint)
         assert_true(kb_sim_fingerprint(w.sim) == s->expected.fingerprint);
     assert_watched(&w);
-    assert_int_equal(kb_sim_watch(w.sim, &(kb_watch){0}, NULL), KB_BAD_REQUEST);
-    kb_why_free(w.why);
+    assert_int_equal(kb_sim_observe(w.sim, &(kb_observer){0}, NULL), KB_BAD_REQUEST);
+    kb_breakdown_free(w.why);
     kb_sim_free(w.sim);
     tape_free(&w.tape);
 }
@@ -1189,7 +1189,7 @@ static void of_kernels_that_end_together_the_first_has_the_path(void **state)
 
 /* -- costs left out ------------------------------------------------------------------------- */
 
-static void meets(void *arg, const kb_why_step *step)
+static void meets(void *arg, const kb_breakdown_step *step)
 {
     int64_t *at_fs = arg;
 
@@ -1207,11 +1207,11 @@ static void commands_and_paths_add_up_whatever_cost_is_left_out(void **state)
         struct tape tape = {.topo = s.topo, .seed = seed};
         kb_sim *plain = launch_program(&s, options), *sim = launch_program(&s, options);
         kb_launch_result a, b;
-        kb_why *why;
+        kb_breakdown *why;
         int64_t at_fs;
 
         tape_watch(&tape, sim);
-        assert_int_equal(kb_why_new(sim, &why, NULL), KB_OK);
+        assert_int_equal(kb_breakdown_new(sim, &why, NULL), KB_OK);
         run_launched(&s, plain, 0, &a);
         run_launched(&s, sim, 0, &b);
         assert_true(a.start_fs == b.start_fs && a.last_end_fs == b.last_end_fs);
@@ -1224,9 +1224,9 @@ static void commands_and_paths_add_up_whatever_cost_is_left_out(void **state)
             assert_true(sum_fs == c->end_fs - c->call_fs);
         }
         at_fs = b.start_fs;
-        assert_int_equal(kb_why_path(why, meets, &at_fs), KB_OK);
+        assert_int_equal(kb_breakdown_path(why, meets, &at_fs), KB_OK);
         assert_true(at_fs == b.last_end_fs);
-        kb_why_free(why);
+        kb_breakdown_free(why);
         tape_free(&tape);
         kb_sim_free(plain);
         kb_sim_free(sim);

@@ -6,13 +6,13 @@ enum { ROWS = 80, PIECE = 1024 };
 
 /* What is told of a run that has stopped. */
 struct told {
-    kb_blocked row[ROWS];
+    kb_deadlocked row[ROWS];
     size_t n;
     kb_error why;
     struct marks m;
 };
 
-static void keep(void *arg, const kb_blocked *b)
+static void keep(void *arg, const kb_deadlocked *b)
 {
     struct told *t = arg;
 
@@ -20,7 +20,7 @@ static void keep(void *arg, const kb_blocked *b)
     t->row[t->n++] = *b;
 }
 
-static void assert_alike(const kb_blocked *a, const kb_blocked *b)
+static void assert_alike(const kb_deadlocked *a, const kb_deadlocked *b)
 {
     assert_int_equal(a->pe, b->pe);
     assert_string_equal(a->kernel, b->kernel);
@@ -36,7 +36,7 @@ static void assert_alike(const kb_blocked *a, const kb_blocked *b)
     assert_int_equal(a->cycle, b->cycle);
 }
 
-static void ignore(void *arg, const kb_blocked *b)
+static void ignore(void *arg, const kb_deadlocked *b)
 {
     (void)arg;
     (void)b;
@@ -51,9 +51,9 @@ static void stop_once(const kb_topology *topo, kb_options options, kb_kernel ker
     kb_status status;
 
     memset(t, 0, sizeof *t);
-    assert_int_equal(kb_sim_blocked(sim, ignore, NULL), KB_BAD_REQUEST);
+    assert_int_equal(kb_sim_deadlocked(sim, ignore, NULL), KB_BAD_REQUEST);
     launch_talk(sim, kernel, &t->m, pes, n);
-    assert_int_equal(kb_sim_blocked(sim, ignore, NULL), KB_BAD_REQUEST);
+    assert_int_equal(kb_sim_deadlocked(sim, ignore, NULL), KB_BAD_REQUEST);
     do
         status = kb_sim_run(sim, options.engine == KB_HOP ? 7 : 0, &t->why);
     while (status == KB_AGAIN);
@@ -63,7 +63,7 @@ static void stop_once(const kb_topology *topo, kb_options options, kb_kernel ker
         kb_error why = {""};
 
         t->n = 0;
-        assert_int_equal(kb_sim_blocked(sim, keep, t), KB_OK);
+        assert_int_equal(kb_sim_deadlocked(sim, keep, t), KB_OK);
         assert_int_equal(kb_sim_run(sim, 0, &why), KB_DEADLOCK);
         assert_string_equal(why.text, t->why.text);
     }
@@ -95,7 +95,7 @@ static void stop(const kb_topology *topo, kb_kernel kernel, const uint32_t *pes,
 }
 
 /* `expected` but for kernel, file and time; the time `since_ns` after the PE's mark 0. */
-static void assert_row(const struct told *t, size_t i, kb_blocked expected, double since_ns)
+static void assert_row(const struct told *t, size_t i, kb_deadlocked expected, double since_ns)
 {
     assert_true(i < t->n);
     expected.kernel = t->row[i].kernel;
@@ -141,7 +141,7 @@ static void a_receive_without_a_send(void **state)
     stop(&cube8_topology, receives_what_nobody_sends, pes, 2, &t);
     assert_int_equal(t.n, 1);
     assert_row(&t, 0,
-               (kb_blocked){.pe = 0,
+               (kb_deadlocked){.pe = 0,
                             .call = "tl_recv",
                             .line = line_of_pe(&t, 0),
                             .lacks = "a message",
@@ -173,7 +173,7 @@ static void a_receive_from_a_pe_that_was_not_launched(void **state)
     stop(&cube8_topology, receives_of_who_is_not_there, pes, 1, &t);
     assert_int_equal(t.n, 1);
     assert_row(&t, 0,
-               (kb_blocked){.pe = 9,
+               (kb_deadlocked){.pe = 9,
                             .call = "tl_recv",
                             .line = line_of_pe(&t, 9),
                             .lacks = "a message",
@@ -238,7 +238,7 @@ static void a_second_receive_without_a_second_send(void **state)
     stop(&cube8_topology, sends_too_little, pes, 2, &t);
     assert_int_equal(t.n, 1);
     assert_row(&t, 0,
-               (kb_blocked){.pe = 0,
+               (kb_deadlocked){.pe = 0,
                             .call = "tl_recv",
                             .line = line_of_pe(&t, 0),
                             .lacks = "a message",
@@ -263,7 +263,7 @@ static void waits_for_the_second(tl_ctx *tl, const kb_args *args)
 static void receives_under_way_are_told_each(void **state)
 {
     static const uint32_t pes[] = {0};
-    kb_blocked row = {.call = "tl_recv_async", .lacks = "a message", .other_tag = -1};
+    kb_deadlocked row = {.call = "tl_recv_async", .lacks = "a message", .other_tag = -1};
     struct told t;
 
     (void)state;
@@ -304,7 +304,7 @@ static void rings_without_slots_are_circles(void **state)
     assert_int_equal(t.n, 5);
     for (uint32_t pe = 0; pe < 5; pe++)
         assert_row(&t, pe,
-                   (kb_blocked){.pe = pe,
+                   (kb_deadlocked){.pe = pe,
                                 .call = "tl_send",
                                 .line = line_of_pe(&t, pe),
                                 .lacks = "a free slot",
@@ -337,7 +337,7 @@ static void who_waits_for_a_circle_is_not_in_it(void **state)
     assert_int_equal(t.n, 3);
     for (uint32_t pe = 0; pe < 3; pe++)
         assert_row(&t, pe,
-                   (kb_blocked){.pe = pe,
+                   (kb_deadlocked){.pe = pe,
                                 .call = "tl_recv",
                                 .line = line_of_pe(&t, pe),
                                 .lacks = "a message",
@@ -424,7 +424,7 @@ static void a_barrier_that_members_never_reach(void **state)
     assert_int_equal(t.n, 2);
     for (uint32_t i = 0; i < 2; i++)
         assert_row(&t, i,
-                   (kb_blocked){.pe = 2 * i,
+                   (kb_deadlocked){.pe = 2 * i,
                                 .call = "tl_barrier",
                                 .line = line_of_pe(&t, 2 * i),
                                 .lacks = "a member",
@@ -458,7 +458,7 @@ static void groups_that_differ_are_two_barriers(void **state)
     assert_int_equal(t.n, 2);
     for (uint32_t pe = 0; pe < 2; pe++)
         assert_row(&t, pe,
-                   (kb_blocked){.pe = pe,
+                   (kb_deadlocked){.pe = pe,
                                 .call = "tl_barrier",
                                 .line = line_of_pe(&t, pe),
                                 .lacks = "a member",
@@ -546,7 +546,7 @@ static void all_wait_for_one(void **state)
     stop(&cube8_topology, one_of_all_is_missing, NULL, 64, &t);
     assert_int_equal(t.n, 64);
     for (uint32_t pe = 0; pe < 64; pe++) {
-        const kb_blocked *b = &t.row[pe];
+        const kb_deadlocked *b = &t.row[pe];
 
         assert_int_equal(b->pe, pe);
         assert_int_equal(b->waits_for, pe == 5 ? 7 : 5);
@@ -646,7 +646,7 @@ static bool check_plan(const struct told *t)
         waits[t->row[i].pe] = true;
     close_ways(waits, way);
     for (size_t i = 0; i < t->n; i++) {
-        const kb_blocked *b = &t->row[i];
+        const kb_deadlocked *b = &t->row[i];
 
         if (plan[b->pe].group)
             assert_int_equal(b->waits_for, expected_at_barrier(waits, way, b->pe));
@@ -696,7 +696,7 @@ static void a_second_launch_that_stops(void **state)
     assert_int_equal(kb_sim_run(sim, 0, &why), KB_DEADLOCK);
     assert_int_equal(kb_launch_done(sim), 1);
     assert_int_equal(kb_launch_get(sim, 0, &r), KB_OK);
-    assert_int_equal(kb_sim_blocked(sim, keep, &t), KB_OK);
+    assert_int_equal(kb_sim_deadlocked(sim, keep, &t), KB_OK);
     assert_int_equal(t.n, 2);
     log = log_of(sim);
     free(log);

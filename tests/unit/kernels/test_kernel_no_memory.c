@@ -52,25 +52,25 @@ static void uses_memory(tl_ctx *tl, const kb_args *args)
 static const char *failed;
 static bool asks_why;
 
-static void count_row(void *arg, const kb_why_row *row)
+static void count_row(void *arg, const kb_breakdown_row *row)
 {
     *(uint64_t *)arg += row->count;
 }
 
-static void count_step(void *arg, const kb_why_step *step)
+static void count_step(void *arg, const kb_breakdown_step *step)
 {
     *(uint64_t *)arg += step->n_shares;
 }
 
 /* The causes of all that has run. */
-static kb_status tell(kb_why *why)
+static kb_status tell(kb_breakdown *why)
 {
     uint64_t n_rows = 0, n_shares = 0;
-    kb_status status = kb_why_rows(why, count_row, &n_rows);
+    kb_status status = kb_breakdown_rows(why, count_row, &n_rows);
 
-    failed = "kb_why_rows";
+    failed = "kb_breakdown_rows";
     if (status == KB_OK)
-        status = kb_why_path(why, count_step, &n_shares);
+        status = kb_breakdown_path(why, count_step, &n_shares);
     assert_true(status != KB_OK || (n_rows > 0 && n_shares > 0));
     return status;
 }
@@ -138,7 +138,7 @@ static kb_status live(kb_options options)
 {
     kb_placement copies = {KB_REPLICATE, KB_REPLICATE};
     kb_sim *sim = NULL;
-    kb_why *causes = NULL;
+    kb_breakdown *causes = NULL;
     kb_tensor *out;
     kb_error why = {""};
     kb_status status;
@@ -147,9 +147,9 @@ static kb_status live(kb_options options)
     status = kb_sim_new(&cube8_topology, &options, &sim);
     if (status != KB_OK)
         return status;
-    failed = "kb_why_new";
+    failed = "kb_breakdown_new";
     if (asks_why)
-        status = kb_why_new(sim, &causes, &why);
+        status = kb_breakdown_new(sim, &causes, &why);
     if (status != KB_OK) {
         kb_sim_free(sim);
         return status;
@@ -162,7 +162,7 @@ static kb_status live(kb_options options)
         status = run(sim, &out, &why);
     if (status == KB_OK && causes)
         status = tell(causes);
-    kb_why_free(causes);
+    kb_breakdown_free(causes);
     kb_sim_free(sim);
     if (status == KB_OK)
         failed = NULL;
@@ -224,7 +224,7 @@ static void waits_for_ever(tl_ctx *tl, const kb_args *args)
     tl_barrier(tl, tl_cube(tl));
 }
 
-static void count_blocked(void *arg, const kb_blocked *row)
+static void count_blocked(void *arg, const kb_deadlocked *row)
 {
     (void)row;
     ++*(uint64_t *)arg;
@@ -242,7 +242,7 @@ static kb_status stops(void)
     if (status == KB_OK)
         status = kb_sim_run(sim, 0, NULL);
     if (status == KB_DEADLOCK) {
-        status = kb_sim_blocked(sim, count_blocked, &n);
+        status = kb_sim_deadlocked(sim, count_blocked, &n);
         status = status ? status : KB_DEADLOCK;
         assert_int_equal(n, status == KB_DEADLOCK ? 2 : 0);
     }

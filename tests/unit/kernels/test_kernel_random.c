@@ -185,7 +185,7 @@ struct comparison {
     size_t n;
 };
 
-static void assert_use(void *arg, const kb_use *use)
+static void assert_use(void *arg, const kb_utilization *use)
 {
     struct comparison *c = arg;
     const struct judge_run *run = &c->s->expected;
@@ -213,7 +213,7 @@ static void assert_usage(const struct scenario *s, const kb_sim *sim)
 {
     struct comparison c = {s, (double)kb_sim_end_fs(sim), 0};
 
-    assert_int_equal(kb_sim_usage(sim, assert_use, &c), KB_OK);
+    assert_int_equal(kb_sim_utilization(sim, assert_use, &c), KB_OK);
     assert_int_equal(c.n, s->expected.n_uses);
 }
 

@@ -175,7 +175,7 @@ struct written {
 
 /* Every endpoint of the machine in order, and those that the masks have, must be the same. */
 static void selects(const struct written *sip, const struct written *cube,
-                    const struct written *unit, kb_kind kind)
+                    const struct written *unit, kb_endpoint_kind kind)
 {
     static const char *const middles[] = {".pe", "", ".slice", ".sram", ".pe"};
     bool of_cube = kind != KB_HOST, of_unit = of_cube && kind != KB_SRAM;
@@ -222,7 +222,7 @@ static void a_pattern_selects_what_its_numbers_allow(void **state)
         for (size_t c = 0; c < LENGTH(cubes); c++)
             for (size_t u = 0; u < LENGTH(units); u++)
                 for (int kind = KB_PE; kind <= KB_TCM; kind++)
-                    selects(&sips[i], &cubes[c], &units[u], (kb_kind)kind);
+                    selects(&sips[i], &cubes[c], &units[u], (kb_endpoint_kind)kind);
 }
 
 /* Whatever kb_endpoint_parse() takes, a pattern means the same. */

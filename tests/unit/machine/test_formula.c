@@ -25,7 +25,7 @@ struct parade {
     uint64_t n, room;
 };
 
-static void join(struct parade *p, kb_op op, kb_endpoint src, kb_endpoint dst, uint64_t nbytes)
+static void join(struct parade *p, kb_transaction_op op, kb_endpoint src, kb_endpoint dst, uint64_t nbytes)
 {
     kb_request request = {
         .issue_fs = (int64_t)p->n * APART_FS, .op = op, .src = src, .dst = dst, .nbytes = nbytes};
@@ -45,7 +45,7 @@ static void join(struct parade *p, kb_op op, kb_endpoint src, kb_endpoint dst, u
 /* All sizes, both ways, between a PE or a host and a memory. */
 static void join_pair(struct parade *p, kb_endpoint src, kb_endpoint dst)
 {
-    kb_op first = src.kind == KB_HOST ? KB_H2D : KB_READ;
+    kb_transaction_op first = src.kind == KB_HOST ? KB_H2D : KB_READ;
 
     for (size_t i = 0; i < LENGTH(sizes); i++) {
         join(p, first, src, dst, sizes[i]);
@@ -149,7 +149,7 @@ static void fifo_links_leave_the_formula_unchanged(void **state)
 /* -- numbers of the design ------------------------------------------------------------------ */
 
 /* How long one transaction takes that is alone. */
-static int64_t alone_fs(const kb_topology *topo, kb_engine engine, kb_op op, const char *src,
+static int64_t alone_fs(const kb_topology *topo, kb_engine engine, kb_transaction_op op, const char *src,
                         const char *dst, uint64_t nbytes)
 {
     kb_sim *sim = new_sim(topo, (kb_options){.engine = engine});
@@ -165,7 +165,7 @@ static int64_t alone_fs(const kb_topology *topo, kb_engine engine, kb_op op, con
 
 struct golden {
     const kb_topology *topo;
-    kb_op op;
+    kb_transaction_op op;
     const char *src, *dst;
     int64_t fs; /* of 4096 bytes */
 };
@@ -195,7 +195,7 @@ static void lone_transactions_take_the_times_of_the_design(void **state)
     }
 }
 
-static kb_cost cost_of(const kb_topology *topo, kb_op op, const char *src, const char *dst)
+static kb_cost cost_of(const kb_topology *topo, kb_transaction_op op, const char *src, const char *dst)
 {
     kb_endpoint from = end_of(topo, src), to = end_of(topo, dst);
     kb_cost cost;
@@ -282,7 +282,7 @@ static void second_read_waits_for_the_first(void **state)
     run_all(sim);
     assert_int_equal(result_of(sim, 1).arrive_fs, 4095000);
     assert_int_equal(result_of(sim, 1).service_fs, 18085000);
-    assert_int_equal(result_of(sim, 1).queue_memory_fs, 18085000 - 4095000);
+    assert_int_equal(result_of(sim, 1).wait_fs[KB_WAIT_MEMORY], 18085000 - 4095000);
     kb_sim_free(sim);
 }
 
@@ -305,7 +305,7 @@ static void short_read_waits_for_the_whole_drain_ahead(void **state)
     add(sim, &rows[1]);
     run_all(sim);
     assert_int_equal(result_of(sim, 1).arrive_fs - result_of(sim, 0).service_fs, 5000000);
-    assert_int_equal(result_of(sim, 1).queue_memory_fs, 11000000);
+    assert_int_equal(result_of(sim, 1).wait_fs[KB_WAIT_MEMORY], 11000000);
     assert_int_equal(result_of(sim, 1).drain_fs, 250000);
     kb_sim_free(sim);
     any_topology_free(t);
@@ -326,8 +326,8 @@ static void writes_on_one_chain_wait_for_its_links(void **state)
     add(sim, &rows[0]);
     add(sim, &rows[1]);
     run_all(sim);
-    assert_int_equal(result_of(sim, 0).queue_link_fs, 29990000);
-    assert_int_equal(result_of(sim, 1).queue_link_fs, 0);
+    assert_int_equal(result_of(sim, 0).wait_fs[KB_WAIT_LINK], 29990000);
+    assert_int_equal(result_of(sim, 1).wait_fs[KB_WAIT_LINK], 0);
     kb_sim_free(sim);
     any_topology_free(t);
 }

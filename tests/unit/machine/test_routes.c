@@ -50,7 +50,7 @@ static void check_node(void *arg, const kb_hop *hop)
                  expected->wire_fs, expected->overhead_fs, expected->edge_gbs);
 }
 
-static void check_cost(struct pair *p, kb_op op, const kb_endpoint *src, const kb_endpoint *dst)
+static void check_cost(struct pair *p, kb_transaction_op op, const kb_endpoint *src, const kb_endpoint *dst)
 {
     kb_cost cost;
 
@@ -64,8 +64,8 @@ static void check_cost(struct pair *p, kb_op op, const kb_endpoint *src, const k
 
 static void check_route(struct pair *p, const struct judge_end *src, const struct judge_end *dst)
 {
-    kb_op forth = src->kind == JUDGE_HOST ? KB_H2D : KB_WRITE;
-    kb_op back = src->kind == JUDGE_HOST ? KB_D2H : KB_READ;
+    kb_transaction_op forth = src->kind == JUDGE_HOST ? KB_H2D : KB_WRITE;
+    kb_transaction_op back = src->kind == JUDGE_HOST ? KB_D2H : KB_READ;
     kb_endpoint from = kb_end(src), to = kb_end(dst);
     char a[JUDGE_NAME_BYTES], b[JUDGE_NAME_BYTES];
     kb_cost cost;

@@ -648,13 +648,13 @@ static void idle(tl_ctx *tl, const kb_args *args)
 static void asked_too_late_or_not_at_all(void **state)
 {
     kb_sim *sim = new_sim(&cube8_topology, (kb_options){0});
-    kb_races_checked checked;
+    kb_race_counts checked;
     struct races none = {.n = 0};
     kb_error why = {""};
 
     (void)state;
     assert_int_equal(kb_sim_races(sim, keep_race, &none), KB_BAD_REQUEST);
-    assert_int_equal(kb_sim_races_checked(sim, &checked), KB_BAD_REQUEST);
+    assert_int_equal(kb_sim_race_counts(sim, &checked), KB_BAD_REQUEST);
     assert_int_equal(launch(sim, idle, NULL, 1, &why), KB_OK);
     run_launched(sim, 0);
     assert_int_equal(kb_sim_check_races(sim, &why), KB_BAD_REQUEST);

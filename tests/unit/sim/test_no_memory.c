@@ -15,13 +15,13 @@ enum { ROWS = 700 };
 struct life {
     const kb_topology *topo;
     kb_engine engine;
-    bool watched;       /* by kb_why, and asked */
+    bool watched;       /* by kb_breakdown, and asked */
     int64_t spread_fs;  /* rows are issued from 0 to this, in no order */
     const char *failed; /* what did not get its memory; NULL: all went well */
     uint64_t n_uses;
 };
 
-static void count_use(void *arg, const kb_use *use)
+static void count_use(void *arg, const kb_utilization *use)
 {
     struct life *l = arg;
 
@@ -50,7 +50,7 @@ static kb_status add_rows(kb_sim *sim, int64_t spread_fs, kb_error *why)
     return KB_OK;
 }
 
-static void count_row(void *arg, const kb_why_row *row)
+static void count_row(void *arg, const kb_breakdown_row *row)
 {
     struct life *l = arg;
 
@@ -61,7 +61,7 @@ static void count_row(void *arg, const kb_why_row *row)
 static kb_status live(struct life *l)
 {
     kb_sim *sim = NULL;
-    kb_why *causes = NULL;
+    kb_breakdown *causes = NULL;
     kb_error why = {""};
     kb_status status = kb_sim_new(l->topo, &(kb_options){.engine = l->engine}, &sim);
 
@@ -75,8 +75,8 @@ static kb_status live(struct life *l)
     if (status != KB_OK)
         assert_non_null(strstr(why.text, "out of memory"));
     if (status == KB_OK && l->watched) {
-        l->failed = "kb_why_new";
-        status = kb_why_new(sim, &causes, &why);
+        l->failed = "kb_breakdown_new";
+        status = kb_breakdown_new(sim, &causes, &why);
     }
     if (status == KB_OK) {
         l->failed = "kb_sim_run";
@@ -87,14 +87,14 @@ static kb_status live(struct life *l)
             assert_non_null(strstr(why.text, "out of memory"));
     }
     if (status == KB_OK) {
-        l->failed = "kb_sim_usage";
-        status = kb_sim_usage(sim, count_use, l);
+        l->failed = "kb_sim_utilization";
+        status = kb_sim_utilization(sim, count_use, l);
     }
     if (status == KB_OK && l->watched) {
-        l->failed = "kb_why_rows";
-        status = kb_why_rows(causes, count_row, l);
+        l->failed = "kb_breakdown_rows";
+        status = kb_breakdown_rows(causes, count_row, l);
     }
-    kb_why_free(causes);
+    kb_breakdown_free(causes);
     kb_sim_free(sim);
     if (status == KB_OK)
         l->failed = NULL;
@@ -109,7 +109,7 @@ static void assert_every_failure_is_told(const char *keys, kb_engine engine, int
     struct life l = {.engine = engine, .spread_fs = spread_fs, .watched = watched};
     unsigned failures[6] = {0};
     static const char *const places[] = {"kb_sim_new",   "kb_sim_add", "kb_sim_run",
-                                         "kb_sim_usage", "kb_why_new", "kb_why_rows"};
+                                         "kb_sim_utilization", "kb_breakdown_new", "kb_breakdown_rows"};
 
     snprintf(yaml, sizeof yaml, "kernbench: 1\nname: small\nsips: 2\n%s", keys);
     l.topo = any_topology(yaml);
@@ -212,7 +212,7 @@ static kb_status load_some(const kb_topology *topo)
             status = kb_sim_run(sims[i], 0, NULL);
     }
     if (status == KB_OK)
-        status = kb_traffic_result_of(sims, 2, &r);
+        status = kb_sim_traffic_result(sims, 2, &r);
     kb_sim_free(sims[0]);
     kb_sim_free(sims[1]);
     return status;

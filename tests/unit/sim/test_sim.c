@@ -82,10 +82,10 @@ static void endpoints_outside_the_topology_are_refused(void **state)
     bad.dst = (kb_endpoint){KB_SRAM, 0, 0, 1};
     assert_refused(sim, bad, "c0.sram is not in this topology");
     bad = good;
-    bad.src.kind = (kb_kind)9;
+    bad.src.kind = (kb_endpoint_kind)9;
     assert_refused(sim, bad, "an endpoint's kind is 9");
     bad = good;
-    bad.op = (kb_op)4;
+    bad.op = (kb_transaction_op)4;
     assert_refused(sim, bad, "there is no operation 4");
     kb_sim_free(sim);
 }
@@ -259,7 +259,7 @@ struct busy {
     unsigned n;
 };
 
-static void check_busy(void *arg, const kb_use *use)
+static void check_busy(void *arg, const kb_utilization *use)
 {
     struct busy *b = arg;
 
@@ -285,7 +285,7 @@ static void stations_of_a_stopped_run_are_not_more_than_full(void **state)
             issue(sim, cube8, 0, KB_H2D, "host", "c0.slice0", 4096);
         }
         assert_int_equal(kb_sim_run(sim, 0, NULL), KB_STOPPED);
-        assert_int_equal(kb_sim_usage(sim, check_busy, &b), KB_OK);
+        assert_int_equal(kb_sim_utilization(sim, check_busy, &b), KB_OK);
         assert_true(b.n > 0); /* channels are taken from time 0 on */
         kb_sim_free(sim);
     }
@@ -294,7 +294,7 @@ static void stations_of_a_stopped_run_are_not_more_than_full(void **state)
 /* -- the end of time ------------------------------------------------------------------------ */
 
 /* One transaction of 4096 bytes that takes `takes_fs` ends at 2^63 - 1, or one fs later. */
-static void assert_end_of_time(kb_engine engine, kb_op op, const char *src, int64_t takes_fs)
+static void assert_end_of_time(kb_engine engine, kb_transaction_op op, const char *src, int64_t takes_fs)
 {
     kb_error why = {""};
     kb_result result;
@@ -556,15 +556,15 @@ static void edge_into_a_memory_goes_with_the_memory(void **state)
             issue(sim, fifo8, 0, KB_WRITE, "c0.pe0", "c0.slice0", 4096);
             issue(sim, fifo8, 0, KB_WRITE, "c0.pe1", "c0.slice0", 4096);
             run_all(sim);
-            assert_int_equal(result_of(sim, 0).queue_link_fs, 0);
-            assert_true((result_of(sim, 1).queue_link_fs > 0) == (off == 0));
+            assert_int_equal(result_of(sim, 0).wait_fs[KB_WAIT_LINK], 0);
+            assert_true((result_of(sim, 1).wait_fs[KB_WAIT_LINK] > 0) == (off == 0));
             kb_sim_free(sim);
         }
     any_topology_free(fifo8);
 }
 
 /* All that is left of 4096 bytes when a class of cost is left out. */
-static int64_t masked_fs(unsigned costs_off, kb_op op, const char *src, const char *dst)
+static int64_t masked_fs(unsigned costs_off, kb_transaction_op op, const char *src, const char *dst)
 {
     kb_sim *sim = new_sim(cube8, (kb_options){.costs_off = costs_off});
     int64_t fs;
@@ -639,13 +639,13 @@ static void both_directions_of_a_link_have_their_own_bandwidth(void **state)
 
     (void)state;
     run_two(t, (kb_request[]){east, west}, r);
-    assert_int_equal(r[0].queue_link_fs + r[1].queue_link_fs, 0);
+    assert_int_equal(r[0].wait_fs[KB_WAIT_LINK] + r[1].wait_fs[KB_WAIT_LINK], 0);
     run_two(t, (kb_request[]){east, east_read}, r); /* its data flows west */
-    assert_int_equal(r[0].queue_link_fs + r[1].queue_link_fs, 0);
+    assert_int_equal(r[0].wait_fs[KB_WAIT_LINK] + r[1].wait_fs[KB_WAIT_LINK], 0);
     run_two(t, (kb_request[]){east, east_too}, r);
-    assert_true(r[0].queue_link_fs + r[1].queue_link_fs > 20000000);
+    assert_true(r[0].wait_fs[KB_WAIT_LINK] + r[1].wait_fs[KB_WAIT_LINK] > 20000000);
     run_two(t, (kb_request[]){east, west_read}, r); /* its data flows east */
-    assert_true(r[0].queue_link_fs + r[1].queue_link_fs > 20000000);
+    assert_true(r[0].wait_fs[KB_WAIT_LINK] + r[1].wait_fs[KB_WAIT_LINK] > 20000000);
     any_topology_free(t);
 }
 
@@ -707,9 +707,9 @@ static void channel_is_free_at_done_and_start_is_when_it_is_taken(void **state)
     run_two(cube8, (kb_request[]){first, other}, r);
     assert_int_equal(r[0].done_fs, 18085000);
     assert_int_equal(r[1].start_fs, 18085000);
-    assert_int_equal(r[1].queue_channel_fs, 18085000 - 7);
+    assert_int_equal(r[1].wait_fs[KB_WAIT_CHANNEL], 18085000 - 7);
     assert_int_equal(r[1].arrive_fs, 18085000 + 4095000); /* design 3: one crossbar further */
-    assert_int_equal(r[1].queue_memory_fs, 0);
+    assert_int_equal(r[1].wait_fs[KB_WAIT_MEMORY], 0);
     run_two(cube8, (kb_request[]){first, write}, r); /* the write channel is another */
     assert_int_equal(r[1].start_fs, 7);
 }
@@ -725,16 +725,16 @@ static void engine_is_free_at_done(void **state)
 
     (void)state;
     run_two(cube8, (kb_request[]){a, b}, r);
-    assert_int_equal(r[0].queue_engine_fs, 0);
+    assert_int_equal(r[0].wait_fs[KB_WAIT_ENGINE], 0);
     /*
      * Its engine is taken at the other's done. From m_cpu at (7.5, 2) to PE 1 at (5.625, 0) it is
      * 3.875 mm over the NoC, two edges of 0.5 and one of 2.5 mm, and a crossbar.     design 2
      */
     assert_int_equal(r[1].arrive_fs - r[0].done_fs, 2000000 + (3875 + 1000 + 2500) * 10);
     run_two(cube8, (kb_request[]){a, c}, r);
-    assert_int_equal(r[1].queue_engine_fs, 0);
+    assert_int_equal(r[1].wait_fs[KB_WAIT_ENGINE], 0);
     run_two(cube8, (kb_request[]){a, d}, r);
-    assert_int_equal(r[1].queue_engine_fs, 0);
+    assert_int_equal(r[1].wait_fs[KB_WAIT_ENGINE], 0);
 }
 
 static void options_that_do_not_exist_are_refused(void **state)

@@ -43,10 +43,10 @@ static void set_means(kb_point_result *want, const kb_result *sum, uint32_t n)
     want->overhead_fs = mean(sum->overhead_fs, n);
     want->drain_fs = mean(sum->drain_fs, n);
     want->response_fs = mean(sum->response_fs, n);
-    want->queue_channel_fs = mean(sum->queue_channel_fs, n);
-    want->queue_engine_fs = mean(sum->queue_engine_fs, n);
-    want->queue_link_fs = mean(sum->queue_link_fs, n);
-    want->queue_memory_fs = mean(sum->queue_memory_fs, n);
+    want->wait_fs[KB_WAIT_CHANNEL] = mean(sum->wait_fs[KB_WAIT_CHANNEL], n);
+    want->wait_fs[KB_WAIT_ENGINE] = mean(sum->wait_fs[KB_WAIT_ENGINE], n);
+    want->wait_fs[KB_WAIT_LINK] = mean(sum->wait_fs[KB_WAIT_LINK], n);
+    want->wait_fs[KB_WAIT_MEMORY] = mean(sum->wait_fs[KB_WAIT_MEMORY], n);
     want->mean_fs = mean(sum->actual_fs, n);
 }
 
@@ -56,10 +56,10 @@ static void add_terms(kb_result *sum, const kb_result *r)
     sum->overhead_fs += r->overhead_fs;
     sum->drain_fs += r->drain_fs;
     sum->response_fs += r->response_fs;
-    sum->queue_channel_fs += r->queue_channel_fs;
-    sum->queue_engine_fs += r->queue_engine_fs;
-    sum->queue_link_fs += r->queue_link_fs;
-    sum->queue_memory_fs += r->queue_memory_fs;
+    sum->wait_fs[KB_WAIT_CHANNEL] += r->wait_fs[KB_WAIT_CHANNEL];
+    sum->wait_fs[KB_WAIT_ENGINE] += r->wait_fs[KB_WAIT_ENGINE];
+    sum->wait_fs[KB_WAIT_LINK] += r->wait_fs[KB_WAIT_LINK];
+    sum->wait_fs[KB_WAIT_MEMORY] += r->wait_fs[KB_WAIT_MEMORY];
     sum->actual_fs += r->actual_fs;
 }
 
@@ -110,7 +110,7 @@ static uint32_t one_of(uint64_t *dice, uint32_t n)
 static kb_point draw_point(const kb_topology *topo, uint64_t *dice)
 {
     kb_info info;
-    kb_point p = {.op = (kb_op)one_of(dice, 4), .nbytes = 1 + one_of(dice, 9000)};
+    kb_point p = {.op = (kb_transaction_op)one_of(dice, 4), .nbytes = 1 + one_of(dice, 9000)};
 
     kb_topology_info(topo, &info);
     p.inflight = one_of(dice, 3) ? 1 + one_of(dice, MOST_INFLIGHT) : 1;
@@ -228,7 +228,7 @@ static void two_copies_take_twice_as_long(void **state)
     assert_int_equal(r.max_fs, 36170000);
     assert_int_equal(r.p50_fs, 18085000);
     assert_int_equal(r.mean_fs, 27127500);
-    assert_int_equal(r.queue_channel_fs, 9042500);
+    assert_int_equal(r.wait_fs[KB_WAIT_CHANNEL], 9042500);
     kb_sim_free(sim);
 }
 

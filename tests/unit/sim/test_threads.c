@@ -56,7 +56,7 @@ static kb_request random_request(const kb_info *info, uint64_t *dice)
     kb_request q = {.issue_fs = (int64_t)(draw(dice) % 2000) * KB_FS_PER_NS, .nbytes = 64};
     uint32_t cubes = info->cubes_per_sip, pes = info->pes_per_cube;
 
-    q.op = (kb_op)(draw(dice) % 4);
+    q.op = (kb_transaction_op)(draw(dice) % 4);
     q.nbytes <<= draw(dice) % 7;
     q.dst = (kb_endpoint){KB_SLICE, (uint32_t)draw(dice) % info->sips, (uint32_t)draw(dice) % cubes,
                           (uint32_t)draw(dice) % pes};
@@ -83,7 +83,7 @@ static kb_status add_rows(kb_sim *sim, const struct job *job, kb_error *why)
     return status;
 }
 
-static void hash_use(void *arg, const kb_use *use)
+static void hash_use(void *arg, const kb_utilization *use)
 {
     hash(arg, use->name, strlen(use->name));
     hash(arg, &use->bytes, sizeof use->bytes);
@@ -101,7 +101,7 @@ static kb_status hash_rows(const kb_sim *sim, uint64_t *h)
         status = kb_sim_result(sim, id, &r);
         hash(h, &r, sizeof r);
     }
-    return status == KB_OK ? kb_sim_usage(sim, hash_use, h) : status;
+    return status == KB_OK ? kb_sim_utilization(sim, hash_use, h) : status;
 }
 
 static kb_status run_rows(const struct job *job, struct outcome *out)
@@ -136,7 +136,7 @@ static kb_status run_traffic(const struct job *job, struct outcome *out)
     if (status == KB_OK)
         status = run_by(sim, job->budget, &out->why);
     if (status == KB_OK)
-        status = kb_traffic_result_of(&sim, 1, &r);
+        status = kb_sim_traffic_result(&sim, 1, &r);
     if (status == KB_OK) {
         out->fingerprint = kb_sim_fingerprint(sim);
         hash(&out->hash, &r.issued, sizeof r.issued);
@@ -182,7 +182,7 @@ static void layer(tl_ctx *tl, const kb_args *args)
     tl_store(tl, y.address, tl_softmax(tl, c, -1));
 }
 
-static kb_status new_tensor(kb_sim *sim, const char *name, kb_split split, kb_tensor **out,
+static kb_status new_tensor(kb_sim *sim, const char *name, kb_placement_split split, kb_tensor **out,
                             kb_error *why)
 {
     return kb_tensor_new(sim, name, KB_F32, KB_SHAPE(SIDE, SIDE), (kb_placement){split, split}, out,

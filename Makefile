@@ -60,10 +60,12 @@ GEN_SRC := $(wildcard gen/*.c)
 # Included by kernels.c.
 INCLUDED := $(patsubst %,runtime/%.c,kernels/engine kernels/pool kernels/record pe/pe pe/pe_ipcq kernels/deadlock kernels/launch kernels/tl kernels/accesses)
 LIB_FOLDERS := base machine engine network data record pe kernels phase2 explain sim
-LIB_SRC := $(filter-out $(INCLUDED),$(wildcard $(LIB_FOLDERS:%=runtime/%/*.c)))
+# The library neither prints nor starts threads of a command: these are of command lines.
+BASE_OF_CLI := $(wildcard runtime/base/help*.c runtime/base/parallel.c)
+LIB_SRC := $(filter-out $(INCLUDED) $(BASE_OF_CLI),$(wildcard $(LIB_FOLDERS:%=runtime/%/*.c)))
 LIB_ASM := $(wildcard runtime/kernels/*.S) # each empty but on its own architecture
 BENCH_SRC := $(wildcard benches/*.c)
-CLI_SRC := $(wildcard runtime/cli/*.c runtime/cli/*/*.c) $(BENCH_SRC)
+CLI_SRC := $(BASE_OF_CLI) $(wildcard runtime/cli/*.c runtime/cli/*/*.c) $(BENCH_SRC)
 GEN_OBJ := $(GEN_SRC:%.c=$(O)/%.o)
 LIB_OBJ := $(LIB_SRC:%.c=$(O)/%.o) $(LIB_ASM:%.S=$(O)/%.o)
 # What the build makes for it: the table of benches, a report's style and script, messages of

@@ -115,7 +115,7 @@ static enum exit_code check_one(const struct load *load)
     return say(load->cli->program, EXIT_USAGE,
                "--%s is of one simulation: it needs a --rate that is one number",
                o->stats ? "stats"
-               : o->breakdown ? "why"
+               : o->breakdown ? "breakdown"
                         : "trace");
 }
 

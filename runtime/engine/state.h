@@ -66,7 +66,7 @@ struct kb_sim {
     struct op_log *log;      /* records of operations, if the options asked for them */
 
     struct traffic *traffic; /* owned: issues transactions while it runs; NULL: there is none */
-    struct watch *watch;     /* owned: is told what happens, by the hop engine; NULL: nobody */
+    struct watch *observer;    /* owned: is told what happens, by the hop engine; NULL: nobody */
     struct race *race;       /* owned: looks for races of kernels; NULL: nobody does */
 };
 

@@ -11,7 +11,7 @@
 #include "kernels/service.h"
 #include "engine/traffic.h"
 #include "machine/walk.h"
-#include "explain/watch.h"
+#include "engine/observer.h"
 
 /* `how` is a constant where it is to be fast: without this, gcc makes it one function that asks. */
 #define ALWAYS_INLINE inline __attribute__((always_inline))
@@ -72,7 +72,7 @@ static ALWAYS_INLINE void seen(struct kb_sim *s, int how, uint64_t t, enum ev_cl
 /* Is somebody told what happens? Only those who have time are asked. */
 static ALWAYS_INLINE bool is_told(const struct kb_sim *s, int how)
 {
-    return how & HOW_HOP && s->watch;
+    return how & HOW_HOP && s->observer;
 }
 
 /* -- where a transaction's stations are ----------------------------------------------------- */
@@ -134,7 +134,7 @@ static ALWAYS_INLINE void serve(struct kb_sim *s, int how, struct memory_station
     memory->holder = slot;
     memory->start_fs = start;
     if (is_told(s, how))
-        watch_take(s, start, slot, WATCH_MEMORY);
+        observe_take(s, start, slot, WATCH_MEMORY);
     if (inside_pe(s, how, slot))
         service_begin(work_of(s, slot), start);
     post(s, after(start, s->txns[slot].hold_fs), EV_DONE, slot);
@@ -396,8 +396,8 @@ static inline void come_to_node(struct kb_sim *s, uint64_t t, uint32_t slot)
         return;
     }
     x->stage = TXN_AT_NODE;
-    if (s->watch)
-        watch_node(s, t, slot);
+    if (s->observer)
+        observe_node(s, t, slot);
     post(s, after(t, hop->overhead_fs & s->mask.overhead), EV_HOP, slot);
 }
 
@@ -407,8 +407,8 @@ static inline void take_wire(struct kb_sim *s, uint64_t t, uint32_t slot)
     const struct hop_row *hop = &T->hops[T->segments[x->at.segment].first_hop + x->at.step];
 
     x->stage = TXN_ON_WIRE;
-    if (s->watch)
-        watch_wire(s, t, slot);
+    if (s->observer)
+        observe_wire(s, t, slot);
     post(s, after(t, hop->wire_fs & s->mask.wire), EV_HOP, slot);
 }
 
@@ -431,8 +431,8 @@ static inline void hop_on(struct kb_sim *s, uint64_t t, uint32_t slot)
 
     if (x->stage == TXN_AT_NODE && hop->cross_fs) {
         x->stage = TXN_CROSSING;
-        if (s->watch)
-            watch_cross(s, t, slot);
+        if (s->observer)
+            observe_cross(s, t, slot);
         post(s, after(t, hop->cross_fs & s->mask.wire), EV_HOP, slot);
     } else if (x->stage == TXN_ON_WIRE) {
         if (++x->at.step == seg->n_hops)
@@ -484,7 +484,7 @@ static ALWAYS_INLINE void take_engine(struct kb_sim *s, int how, struct station 
     engine->busy_fs -= t; /* done() adds the time of completion */
     x->wait_fs = (int64_t)t - x->wait_fs;
     if (is_told(s, how))
-        watch_take(s, t, slot, WATCH_ENGINE);
+        observe_take(s, t, slot, WATCH_ENGINE);
     leave_engine(s, how, t, slot);
 }
 
@@ -499,7 +499,7 @@ static ALWAYS_INLINE void take_channel(struct kb_sim *s, int how, struct station
     if (counts_now(how) && x->wait_fs)
         channel->wait_fs += x->wait_fs;
     if (is_told(s, how))
-        watch_take(s, t, slot, WATCH_CHANNEL);
+        observe_take(s, t, slot, WATCH_CHANNEL);
     if (how & HOW_KERNELS)
         service_begin(work_of(s, slot), t);
     else if (__builtin_expect(s->traffic != NULL, false))
@@ -512,7 +512,7 @@ static ALWAYS_INLINE void come_to_channel(struct kb_sim *s, int how, uint64_t t,
     struct station *channel = channel_of(s, &s->txns[slot]);
 
     if (is_told(s, how))
-        watch_come(s, t, slot, WATCH_CHANNEL);
+        observe_come(s, t, slot, WATCH_CHANNEL);
     if (channel->idle) {
         channel->idle--;
         take_channel(s, how, channel, t, slot);
@@ -525,7 +525,7 @@ static ALWAYS_INLINE void issue(struct kb_sim *s, int how, uint64_t t, uint32_t 
 {
     const struct txn *x = &s->txns[slot];
 
-    if (is_told(s, how) && !watch_issue(s, t, slot))
+    if (is_told(s, how) && !observe_issue(s, t, slot))
         return;
     if (txn_of_host(x)) {
         set_out(s, how, t, slot);
@@ -542,7 +542,7 @@ static ALWAYS_INLINE void come_to_engine(struct kb_sim *s, int how, uint64_t t, 
 
     x->wait_fs = (int64_t)t;
     if (is_told(s, how))
-        watch_come(s, t, slot, WATCH_ENGINE);
+        observe_come(s, t, slot, WATCH_ENGINE);
     if (engine->idle) {
         engine->idle--;
         take_engine(s, how, engine, t, slot);
@@ -593,11 +593,11 @@ static ALWAYS_INLINE void come_to_edge(struct kb_sim *s, int how, uint64_t t, ui
         bool last = seg->exit == N_EXITS && x->at.step + 2 == seg->n_hops;
         uint64_t enter;
 
-        if (s->watch)
-            watch_come(s, t, slot, WATCH_LINK);
+        if (s->observer)
+            observe_come(s, t, slot, WATCH_LINK);
         enter = pass_link(s, x, slot, edge, edge_gbs(s, x, hop->gbs, last), t);
-        if (s->watch)
-            watch_take(s, enter, slot, WATCH_LINK);
+        if (s->observer)
+            observe_take(s, enter, slot, WATCH_LINK);
         take_wire(s, enter, slot);
     } else {
         const struct leg_row *leg = &T->legs[seg->first_leg + x->at.step];
@@ -617,7 +617,7 @@ static ALWAYS_INLINE void come_to_memory(struct kb_sim *s, int how, uint64_t t, 
 
     x->arrive_fs = (int64_t)t;
     if (is_told(s, how))
-        watch_come(s, t, slot, WATCH_MEMORY);
+        observe_come(s, t, slot, WATCH_MEMORY);
     if (how & HOW_KERNELS && !(how & HOW_HOP) && work_is_dma(work_of(s, slot)))
         memory->under_way--;
     if (how & HOW_HOP && !inside_pe(s, how, slot))
@@ -683,7 +683,7 @@ static ALWAYS_INLINE void end(struct kb_sim *s, int how, uint64_t t, uint32_t sl
     if (end >= s->stop_fs)
         return; /* the response comes too late */
     if (is_told(s, how))
-        watch_end(s, t, end, slot);
+        observe_end(s, t, end, slot);
     s->n_done++;
     if ((int64_t)end > s->end_fs)
         s->end_fs = (int64_t)end;
@@ -723,7 +723,7 @@ static ALWAYS_INLINE void leave_first(struct kb_sim *s, int how, uint64_t t, uin
 
     first->busy_fs += t;
     if (is_told(s, how))
-        watch_release(s, t, slot, txn_of_host(x) ? WATCH_ENGINE : WATCH_CHANNEL);
+        observe_release(s, t, slot, txn_of_host(x) ? WATCH_ENGINE : WATCH_CHANNEL);
     if (!station_waited_for(first))
         first->idle++;
     else if (txn_of_host(x))
@@ -742,13 +742,13 @@ static ALWAYS_INLINE void done(struct kb_sim *s, int how, uint64_t t, uint32_t s
         return;
     seen(s, how, t, EV_DONE, s->txns[slot].id);
     if (is_told(s, how))
-        watch_leave(s, t, slot);
+        observe_leave(s, t, slot);
     leave_memory(s, how, memory, t, slot);
     if (!inside_pe(s, how, slot))
         leave_first(s, how, t, slot);
     if (how & HOW_KERNELS) {
         if (is_told(s, how))
-            watch_end(s, t, t, slot);
+            observe_end(s, t, t, slot);
         pe_data_arrived(s, slot);
         service_end(s, work_of(s, slot), t);
         pe_stage_done(s, t, slot);
@@ -756,7 +756,7 @@ static ALWAYS_INLINE void done(struct kb_sim *s, int how, uint64_t t, uint32_t s
         end(s, how, t, slot);
     }
     if (is_told(s, how))
-        watch_left(s);
+        observe_left(s);
 }
 
 /* -- the loop ------------------------------------------------------------------------------- */

@@ -5,7 +5,7 @@
 #include <string.h>
 #include "machine/endpoint.h"
 #include "base/percentiles.h"
-#include "explain/watch.h"
+#include "engine/observer.h"
 
 #define TXNS_MOST    UINT64_C(4000000000)
 #define HORIZON_MOST 0x1p61
@@ -178,7 +178,7 @@ void traffic_next(struct kb_sim *s, uint64_t t, uint32_t src)
                       .id = (source->n - 1) * tr->n_pes + pe,
                       .next = TXN_NONE};
     if ((uint64_t)source->next_fs < t) {
-        if (s->watch && !watch_late(s, (uint64_t)source->next_fs, slot))
+        if (s->observer && !observe_late(s, (uint64_t)source->next_fs, slot))
             return;
         station_enqueue(&s->channels[2 * (size_t)src + txn_writes(x)], s->txns, slot);
     } else if (!ev_push(&s->queue, ev_make((uint64_t)source->next_fs, EV_ISSUE, x->id, slot))) {

@@ -1,6 +1,6 @@
 /* watch.c -- what the hop engine tells of a run: where each transaction is, what each station does.
  */
-#include "explain/watch.h"
+#include "engine/observer.h"
 #include <stdlib.h>
 #include <string.h>
 #include "data/dtype.h"
@@ -90,14 +90,14 @@ static void stop(struct kb_sim *s, kb_status status)
 static void inconsistent(struct kb_sim *s, const char *what, uint32_t id, int64_t is_fs,
                          int64_t should_fs)
 {
-    if (!s->watch->failed)
-        end_error(&s->watch->error, "the pieces of %s %u add up to %lld fs, not to %lld", what, id,
+    if (!s->observer->failed)
+        end_error(&s->observer->error, "the pieces of %s %u add up to %lld fs, not to %lld", what, id,
                   (long long)is_fs, (long long)should_fs);
-    s->watch->failed = true;
+    s->observer->failed = true;
     stop(s, KB_INTERNAL);
 }
 
-kb_status watch_error(const struct watch *w, kb_error *why)
+kb_status observe_error(const struct watch *w, kb_error *why)
 {
     if (!w || !w->failed)
         return KB_OK;
@@ -341,7 +341,7 @@ static uint32_t message_of(const struct kb_sim *s, uint32_t slot)
 
 static kb_span span_of(const struct kb_sim *s, uint32_t slot, int64_t end_fs)
 {
-    const struct tile *x = &s->watch->tiles[slot];
+    const struct tile *x = &s->observer->tiles[slot];
     const struct txn *txn = &s->txns[slot];
 
     return (kb_span){.id = txn->id,
@@ -366,7 +366,7 @@ static kb_service service_of(const struct kb_sim *s, uint32_t slot, kb_place pla
     const struct txn *txn = &s->txns[slot];
 
     return (kb_service){.id = txn->id,
-                        .command = s->watch->tiles[slot].chain.command,
+                        .command = s->observer->tiles[slot].chain.command,
                         .token = token_of(s, slot),
                         .message = message_of(s, slot),
                         .what = what_of(s, slot),
@@ -399,7 +399,7 @@ static void count_piece(struct kb_sim *s, struct tile *x, int64_t fs)
 /* Ends the piece that is open, if one is. */
 static void close_piece(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
-    struct tile *x = &s->watch->tiles[slot];
+    struct tile *x = &s->observer->tiles[slot];
     kb_span span;
 
     if (!x->open)
@@ -407,12 +407,12 @@ static void close_piece(struct kb_sim *s, uint64_t t, uint32_t slot)
     span = span_of(s, slot, (int64_t)t);
     x->open = false;
     count_piece(s, x, (int64_t)t - x->begin_fs);
-    TELL(s->watch, close, &span);
+    TELL(s->observer, close, &span);
 }
 
 static void open_piece(struct kb_sim *s, uint64_t t, uint32_t slot, kb_cause cause, kb_place place)
 {
-    struct tile *x = &s->watch->tiles[slot];
+    struct tile *x = &s->observer->tiles[slot];
     kb_span span;
 
     x->begin_fs = (int64_t)t;
@@ -424,14 +424,14 @@ static void open_piece(struct kb_sim *s, uint64_t t, uint32_t slot, kb_cause cau
     if (is_wait(cause))
         return; /* once it is known behind whom */
     span = span_of(s, slot, -1);
-    TELL(s->watch, open, &span);
+    TELL(s->observer, open, &span);
 }
 
 /* -- on the way ----------------------------------------------------------------------------- */
 
 static bool tile_room(struct kb_sim *s, uint32_t slot)
 {
-    struct watch *w = s->watch;
+    struct watch *w = s->observer;
     uint32_t n = of_kernels(s) ? s->kernels->slots_cap : s->txns_cap;
     struct tile *moved;
 
@@ -458,8 +458,8 @@ static kb_place pe_place(const struct kb_sim *s, const struct tl_ctx *pe, enum n
 
 static uint32_t put_stretch(struct kb_sim *s, kb_stretch *x)
 {
-    x->number = s->watch->n_stretches++;
-    TELL(s->watch, stretch, x);
+    x->number = s->observer->n_stretches++;
+    TELL(s->observer, stretch, x);
     return x->number;
 }
 
@@ -497,7 +497,7 @@ static uint32_t tell_stretch(struct kb_sim *s, struct chain *x, int64_t end_fs)
 /* What has just ended has let something on another PE come. */
 static uint32_t leaving_stretch(struct kb_sim *s)
 {
-    struct leaving *from = &s->watch->leaving;
+    struct leaving *from = &s->observer->leaving;
 
     if (from->stretch == KB_NO_ID)
         from->stretch = tell_stretch(s, &from->chain, from->end_fs);
@@ -555,7 +555,7 @@ static kb_span wait_span(const struct kb_sim *s, const struct command *c, int64_
                      .end_fs = end_fs};
 }
 
-void watch_wait(struct kb_sim *s, struct command *c, uint32_t id, uint32_t peer)
+void observe_wait(struct kb_sim *s, struct command *c, uint32_t id, uint32_t peer)
 {
     kb_span span;
 
@@ -563,7 +563,7 @@ void watch_wait(struct kb_sim *s, struct command *c, uint32_t id, uint32_t peer)
     c->talk.id = id;
     c->talk.peer = peer;
     span = wait_span(s, c, -1);
-    TELL(s->watch, open, &span);
+    TELL(s->observer, open, &span);
 }
 
 static void end_pe_wait(struct kb_sim *s, uint64_t t, struct command *c)
@@ -571,7 +571,7 @@ static void end_pe_wait(struct kb_sim *s, uint64_t t, struct command *c)
     kb_span span = wait_span(s, c, (int64_t)t);
 
     if (c->talk.waits)
-        TELL(s->watch, close, &span);
+        TELL(s->observer, close, &span);
     c->talk.waits = false;
 }
 
@@ -641,7 +641,7 @@ static void begin_with_waits(struct kb_sim *s, struct chain *x, const struct com
 /* A message is there that a receive has waited for. */
 static void begin_received(struct kb_sim *s, uint64_t t, struct chain *x, struct command *c)
 {
-    const struct leaving *from = &s->watch->leaving;
+    const struct leaving *from = &s->observer->leaving;
 
     if (from->chain.command == KB_NO_ID)
         return;
@@ -652,7 +652,7 @@ static void begin_received(struct kb_sim *s, uint64_t t, struct chain *x, struct
     x->before = leaving_stretch(s);
     x->since_fs = (int64_t)t;
     if (c->piece < c->pieces) /* the next, perhaps for no time */
-        watch_wait(s, c, c->talk.id + 1, c->talk.peer);
+        observe_wait(s, c, c->talk.id + 1, c->talk.peer);
 }
 
 /* Of the way of a credit the send has waited for what was left: its wires come last. */
@@ -671,7 +671,7 @@ static void wait_for_credit(struct talk *talk, struct way way, int64_t set_out_f
 /* A slot is free that a send has waited for. */
 static void begin_sent(struct kb_sim *s, uint64_t t, struct chain *x, struct command *c)
 {
-    const struct leaving *from = &s->watch->leaving;
+    const struct leaving *from = &s->observer->leaving;
     struct way way;
 
     if (from->chain.command == KB_NO_ID)
@@ -685,20 +685,20 @@ static void begin_sent(struct kb_sim *s, uint64_t t, struct chain *x, struct com
     add_way(s, &x->since, way, c->pe->number);
 }
 
-struct taken watch_taken(struct kb_sim *s)
+struct taken observe_taken(struct kb_sim *s)
 {
-    const struct leaving *from = &s->watch->leaving;
+    const struct leaving *from = &s->observer->leaving;
 
     return (struct taken){leaving_stretch(s), from->chain.command, from->end_fs};
 }
 
-bool watch_credit(struct kb_sim *s, uint32_t slot, uint32_t receiver, const struct taken *taken)
+bool observe_credit(struct kb_sim *s, uint32_t slot, uint32_t receiver, const struct taken *taken)
 {
     struct tile *x;
 
     if (!tile_room(s, slot))
         return false;
-    x = &s->watch->tiles[slot];
+    x = &s->observer->tiles[slot];
     x->chain.command = taken->command;
     x->chain.pe = receiver;
     x->chain.shares.n = x->chain.since.n = 0;
@@ -738,7 +738,7 @@ static void wait_for_last(struct kb_sim *s, struct chain *x, const struct comman
                           .behind_id = last->op.id});
 }
 
-bool watch_release_word(struct kb_sim *s, int64_t there_fs, uint32_t slot, struct command *last,
+bool observe_release_word(struct kb_sim *s, int64_t there_fs, uint32_t slot, struct command *last,
                         uint32_t lowest)
 {
     const struct command *c = work_at(s, slot)->command;
@@ -748,9 +748,9 @@ bool watch_release_word(struct kb_sim *s, int64_t there_fs, uint32_t slot, struc
 
     if (!tile_room(s, slot))
         return false;
-    x = &s->watch->tiles[slot].chain;
-    s->watch->tiles[slot].end_fs = there_fs;
-    s->watch->tiles[slot].stretch = KB_NO_ID;
+    x = &s->observer->tiles[slot].chain;
+    s->observer->tiles[slot].end_fs = there_fs;
+    s->observer->tiles[slot].stretch = KB_NO_ID;
     chain_begin(x, s, c);
     if (c == last) {
         add_way(s, &x->shares, to, lowest);
@@ -764,10 +764,10 @@ bool watch_release_word(struct kb_sim *s, int64_t there_fs, uint32_t slot, struc
     return true;
 }
 
-void watch_word(struct kb_sim *s, uint32_t slot)
+void observe_word(struct kb_sim *s, uint32_t slot)
 {
-    struct leaving *to = &s->watch->leaving;
-    struct tile *x = &s->watch->tiles[slot];
+    struct leaving *to = &s->observer->leaving;
+    struct tile *x = &s->observer->tiles[slot];
 
     chain_swap(&to->chain, &x->chain);
     to->end_fs = x->end_fs;
@@ -783,7 +783,7 @@ void watch_word(struct kb_sim *s, uint32_t slot)
  */
 static void begin_chain(struct kb_sim *s, uint64_t t, struct tile *x, struct command *c)
 {
-    const struct leaving *from = &s->watch->leaving;
+    const struct leaving *from = &s->observer->leaving;
     int64_t waited_fs = (int64_t)t - c->op.t_issue_fs;
 
     chain_begin(&x->chain, s, c);
@@ -804,13 +804,13 @@ static void begin_chain(struct kb_sim *s, uint64_t t, struct tile *x, struct com
                               .behind_id = from->chain.command});
 }
 
-bool watch_issue(struct kb_sim *s, uint64_t t, uint32_t slot)
+bool observe_issue(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
     struct tile *x;
 
     if (!tile_room(s, slot))
         return false;
-    x = &s->watch->tiles[slot];
+    x = &s->observer->tiles[slot];
     x->open = false;
     x->chain.command = KB_NO_ID;
     x->issue_fs = (int64_t)t;
@@ -820,7 +820,7 @@ bool watch_issue(struct kb_sim *s, uint64_t t, uint32_t slot)
     return true;
 }
 
-void watch_node(struct kb_sim *s, uint64_t t, uint32_t slot)
+void observe_node(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
     const struct kb_topology *topo = s->topo;
     const struct txn *x = &s->txns[slot];
@@ -831,14 +831,14 @@ void watch_node(struct kb_sim *s, uint64_t t, uint32_t slot)
         open_piece(s, t, slot, KB_CAUSE_OVERHEAD, node_place(s, slot));
 }
 
-void watch_cross(struct kb_sim *s, uint64_t t, uint32_t slot)
+void observe_cross(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
     close_piece(s, t, slot);
     if (s->mask.wire)
         open_piece(s, t, slot, KB_CAUSE_WIRE, node_place(s, slot));
 }
 
-void watch_wire(struct kb_sim *s, uint64_t t, uint32_t slot)
+void observe_wire(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
     const struct kb_topology *topo = s->topo;
     const struct txn *x = &s->txns[slot];
@@ -855,12 +855,12 @@ void watch_wire(struct kb_sim *s, uint64_t t, uint32_t slot)
 static uint32_t find_on_link(const struct kb_sim *s, uint64_t t, uint64_t link)
 {
     uint32_t slot = s->links[link].holder;
-    int64_t enter_fs = s->watch->link_enter_fs[link];
+    int64_t enter_fs = s->observer->link_enter_fs[link];
 
     if ((uint64_t)s->links[link].free_fs <= t)
         return TXN_NONE;
     while ((uint64_t)enter_fs > t) {
-        const struct tile *x = &s->watch->tiles[slot];
+        const struct tile *x = &s->observer->tiles[slot];
 
         slot = x->ahead;
         enter_fs = x->ahead_enter_fs;
@@ -880,7 +880,7 @@ static bool find_holder(const struct kb_sim *s, uint64_t t, uint32_t slot,
     case WATCH_CHANNEL:
     case WATCH_ENGINE:
         *source = source_of(x); /* a PE's channels, and an M_CPU's engines, serve one */
-        *id = (station == WATCH_CHANNEL ? s->watch->channel_id : s->watch->engine_id)[i];
+        *id = (station == WATCH_CHANNEL ? s->observer->channel_id : s->observer->engine_id)[i];
         return (station == WATCH_CHANNEL ? s->channels : s->engines)[i].idle == 0;
     case WATCH_LINK:
         holder = find_on_link(s, t, i);
@@ -896,17 +896,17 @@ static bool find_holder(const struct kb_sim *s, uint64_t t, uint32_t slot,
     return true;
 }
 
-void watch_come(struct kb_sim *s, uint64_t t, uint32_t slot, enum watch_station station)
+void observe_come(struct kb_sim *s, uint64_t t, uint32_t slot, enum watch_station station)
 {
     kb_place place = place_of_station(s, slot, station), behind;
-    struct tile *x = &s->watch->tiles[slot];
+    struct tile *x = &s->observer->tiles[slot];
     uint32_t id;
     kb_span span;
 
     close_piece(s, t, slot);
     if (station == WATCH_LINK) {
         x->ahead = s->links[place_index(place)].holder;
-        x->ahead_enter_fs = s->watch->link_enter_fs[place_index(place)];
+        x->ahead_enter_fs = s->observer->link_enter_fs[place_index(place)];
     }
     if (!find_holder(s, t, slot, station, place, &behind, &id))
         return;
@@ -914,14 +914,14 @@ void watch_come(struct kb_sim *s, uint64_t t, uint32_t slot, enum watch_station 
     x->behind = behind;
     x->behind_id = id;
     span = span_of(s, slot, -1);
-    TELL(s->watch, open, &span);
+    TELL(s->observer, open, &span);
 }
 
-bool watch_late(struct kb_sim *s, uint64_t t, uint32_t slot)
+bool observe_late(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
-    if (!watch_issue(s, t, slot))
+    if (!observe_issue(s, t, slot))
         return false;
-    watch_come(s, t, slot, WATCH_CHANNEL);
+    observe_come(s, t, slot, WATCH_CHANNEL);
     return true;
 }
 
@@ -931,8 +931,8 @@ bool watch_late(struct kb_sim *s, uint64_t t, uint32_t slot)
  */
 static void end_wait(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
-    struct tile *x = &s->watch->tiles[slot];
-    const struct leaving *from = &s->watch->leaving;
+    struct tile *x = &s->observer->tiles[slot];
+    const struct leaving *from = &s->observer->leaving;
 
     if (!x->open || !is_wait((kb_cause)x->cause))
         return;
@@ -980,7 +980,7 @@ static int64_t known_end_fs(const struct kb_sim *s, enum watch_station station, 
 static void note_take(struct kb_sim *s, uint64_t t, uint32_t slot, enum watch_station station,
                       kb_place place)
 {
-    struct watch *w = s->watch;
+    struct watch *w = s->observer;
 
     switch (station) {
     case WATCH_CHANNEL:
@@ -999,9 +999,9 @@ static void note_take(struct kb_sim *s, uint64_t t, uint32_t slot, enum watch_st
     }
 }
 
-void watch_take(struct kb_sim *s, uint64_t t, uint32_t slot, enum watch_station station)
+void observe_take(struct kb_sim *s, uint64_t t, uint32_t slot, enum watch_station station)
 {
-    struct watch *w = s->watch;
+    struct watch *w = s->observer;
     kb_place place = place_of_station(s, slot, station);
     kb_service service;
 
@@ -1015,9 +1015,9 @@ void watch_take(struct kb_sim *s, uint64_t t, uint32_t slot, enum watch_station 
 
 /* -- the end -------------------------------------------------------------------------------- */
 
-void watch_leave(struct kb_sim *s, uint64_t t, uint32_t slot)
+void observe_leave(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
-    struct watch *w = s->watch;
+    struct watch *w = s->observer;
     struct tile *x = &w->tiles[slot];
     kb_service service =
         service_of(s, slot, station_place(s, slot), x->memory_since_fs, (int64_t)t);
@@ -1029,26 +1029,26 @@ void watch_leave(struct kb_sim *s, uint64_t t, uint32_t slot)
     w->leaving.stretch = KB_NO_ID;
 }
 
-void watch_left(struct kb_sim *s)
+void observe_left(struct kb_sim *s)
 {
-    s->watch->leaving.chain.command = KB_NO_ID;
+    s->observer->leaving.chain.command = KB_NO_ID;
 }
 
-void watch_release(struct kb_sim *s, uint64_t t, uint32_t slot, enum watch_station station)
+void observe_release(struct kb_sim *s, uint64_t t, uint32_t slot, enum watch_station station)
 {
     const struct txn *x = &s->txns[slot];
     kb_place place = place_of_station(s, slot, station);
     int64_t since_fs =
-        station == WATCH_CHANNEL ? x->issue_fs + x->wait_fs : s->watch->tiles[slot].engine_since_fs;
+        station == WATCH_CHANNEL ? x->issue_fs + x->wait_fs : s->observer->tiles[slot].engine_since_fs;
     kb_service service = service_of(s, slot, place, since_fs, (int64_t)t);
 
-    TELL(s->watch, release, &service);
+    TELL(s->observer, release, &service);
 }
 
 /* All pieces together are the transaction's time; wires and nodes are those of the tables. */
 static void check_txn(struct kb_sim *s, uint64_t end, uint32_t slot)
 {
-    const struct tile *x = &s->watch->tiles[slot];
+    const struct tile *x = &s->observer->tiles[slot];
     const struct txn *txn = &s->txns[slot];
     struct kb_cost c;
 
@@ -1063,7 +1063,7 @@ static void check_txn(struct kb_sim *s, uint64_t end, uint32_t slot)
         inconsistent(s, "all overheads of transaction", txn->id, x->overhead_fs, c.overhead_fs);
 }
 
-void watch_end(struct kb_sim *s, uint64_t t, uint64_t end, uint32_t slot)
+void observe_end(struct kb_sim *s, uint64_t t, uint64_t end, uint32_t slot)
 {
     kb_span last;
 
@@ -1073,14 +1073,14 @@ void watch_end(struct kb_sim *s, uint64_t t, uint64_t end, uint32_t slot)
     }
     check_txn(s, end, slot);
     last = span_of(s, slot, (int64_t)end);
-    TELL(s->watch, end, &last);
+    TELL(s->observer, end, &last);
 }
 
 /* -- kernels -------------------------------------------------------------------------------- */
 
 static struct cause_of_call *cause_of(struct kb_sim *s, const struct tl_ctx *pe)
 {
-    struct watch *w = s->watch;
+    struct watch *w = s->observer;
 
     if (!w->pes)
         w->pes = calloc(s->kernels->n_pes, sizeof *w->pes);
@@ -1119,7 +1119,7 @@ static kb_command command_of(struct kb_sim *s, const struct command *c)
                         .end_stretch = KB_NO_ID};
 }
 
-void watch_start(struct tl_ctx *pe, uint64_t t)
+void observe_start(struct tl_ctx *pe, uint64_t t)
 {
     struct kb_sim *s = pe->sim;
     struct cause_of_call *cause = cause_of(s, pe);
@@ -1132,10 +1132,10 @@ void watch_start(struct tl_ctx *pe, uint64_t t)
 
     if (cause)
         *cause = (struct cause_of_call){.after = KB_NO_ID, .start_fs = (int64_t)t};
-    TELL(s->watch, start, &run);
+    TELL(s->observer, start, &run);
 }
 
-void watch_command(struct kb_sim *s, struct command *c)
+void observe_command(struct kb_sim *s, struct command *c)
 {
     kb_command command = command_of(s, c);
 
@@ -1143,7 +1143,7 @@ void watch_command(struct kb_sim *s, struct command *c)
     c->after_end = command.after_end;
     c->talk = (struct talk){
         .since_fs = c->op.t_issue_fs, .behind_id = KB_NO_ID, .return_fs = -1, .stretch = KB_NO_ID};
-    TELL(s->watch, issue, &command);
+    TELL(s->observer, issue, &command);
 }
 
 /* Of a command that goes on, or has ended. */
@@ -1161,9 +1161,9 @@ static kb_command command_now(struct kb_sim *s, const struct command *c)
 }
 
 /* A send that has waited returns when the credit of its last piece has come. */
-void watch_go_on(struct kb_sim *s, uint64_t t, struct command *c)
+void observe_go_on(struct kb_sim *s, uint64_t t, struct command *c)
 {
-    struct leaving *from = &s->watch->leaving;
+    struct leaving *from = &s->observer->leaving;
     kb_command command;
 
     c->talk.return_fs = (int64_t)t;
@@ -1176,15 +1176,15 @@ void watch_go_on(struct kb_sim *s, uint64_t t, struct command *c)
         c->talk.stretch = tell_stretch(s, &x, (int64_t)t);
         chain_free(&x);
     }
-    watch_resume(c->pe, c->op.id, false);
+    observe_resume(c->pe, c->op.id, false);
     command = command_now(s, c);
-    TELL(s->watch, go_on, &command);
+    TELL(s->observer, go_on, &command);
 }
 
 /* The shares of a command are those that led to the end of its last stage, and its dispatch. */
-void watch_finish(struct kb_sim *s, uint64_t t, struct command *c)
+void observe_finish(struct kb_sim *s, uint64_t t, struct command *c)
 {
-    struct leaving *from = &s->watch->leaving;
+    struct leaving *from = &s->observer->leaving;
     struct shares *shares = &from->chain.shares;
     kb_command command = command_now(s, c);
     kb_share dispatch = dispatch_of(s, &from->chain);
@@ -1206,11 +1206,11 @@ void watch_finish(struct kb_sim *s, uint64_t t, struct command *c)
         command.return_fs = (int64_t)t;
     command.share = shares->row;
     command.n_shares = shares->n;
-    TELL(s->watch, finish, &command);
+    TELL(s->observer, finish, &command);
     shares->n = n;
 }
 
-void watch_resume(struct tl_ctx *pe, uint32_t id, bool ended)
+void observe_resume(struct tl_ctx *pe, uint32_t id, bool ended)
 {
     struct cause_of_call *cause = cause_of(pe->sim, pe);
 
@@ -1220,7 +1220,7 @@ void watch_resume(struct tl_ctx *pe, uint32_t id, bool ended)
     cause->after_end = ended;
 }
 
-void watch_stop(struct tl_ctx *pe, uint64_t t)
+void observe_stop(struct tl_ctx *pe, uint64_t t)
 {
     struct kb_sim *s = pe->sim;
     const struct cause_of_call *cause = cause_of(s, pe);
@@ -1232,7 +1232,7 @@ void watch_stop(struct tl_ctx *pe, uint64_t t)
                          .after = cause ? cause->after : KB_NO_ID,
                          .after_end = cause && cause->after_end};
 
-    TELL(s->watch, leave, &run);
+    TELL(s->observer, leave, &run);
 }
 
 /* -- made ----------------------------------------------------------------------------------- */
@@ -1250,11 +1250,11 @@ static struct watch *watch_new(const struct kb_topology *t)
     w->link_enter_fs = calloc(t->links == MODE_FIFO ? walk_n_links(t) : 1, sizeof(int64_t));
     if (w->channel_id && w->engine_id && w->link_enter_fs)
         return w;
-    watch_free(w);
+    observe_free(w);
     return NULL;
 }
 
-void watch_free(struct watch *w)
+void observe_free(struct watch *w)
 {
     if (!w)
         return;
@@ -1278,13 +1278,13 @@ kb_status kb_sim_observe(kb_sim *s, const kb_observer *watch, kb_error *why)
 {
     if (has_begun(s))
         return end_error(why, "the simulation has begun, it cannot be watched any more");
-    if (!s->watch)
-        s->watch = watch_new(s->topo);
-    if (!s->watch)
+    if (!s->observer)
+        s->observer = watch_new(s->topo);
+    if (!s->observer)
         return KB_NO_MEMORY;
-    if (s->watch->n == KB_OBSERVERS_MAX)
+    if (s->observer->n == KB_OBSERVERS_MAX)
         return end_error(why, "a simulation is watched by at most %d", KB_OBSERVERS_MAX);
-    s->watch->to[s->watch->n++] = *watch;
+    s->observer->to[s->observer->n++] = *watch;
     s->options.engine = KB_HOP;
     return KB_OK;
 }

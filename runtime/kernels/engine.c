@@ -94,7 +94,7 @@ void engine_issue(struct kb_sim *s, uint64_t t, uint32_t slot)
 void engine_arrive(struct kb_sim *s, uint64_t t, enum txn_stage stage, uint32_t slot)
 {
     s->txns[slot].stage = stage;
-    if (s->watch && !watch_issue(s, t, slot))
+    if (s->observer && !observe_issue(s, t, slot))
         return;
     post(s, t, EV_ARRIVE, slot);
 }

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "explain/watch.h"
+#include "engine/observer.h"
 
 /* -- the way to a PE and back --------------------------------------------------------------- */
 
@@ -150,8 +150,8 @@ static void pe_ended(struct tl_ctx *pe, uint64_t t)
     struct kb_launch_result *r = &current(k)->result;
     uint64_t back = later(t, response_fs(pe->sim, pe));
 
-    if (pe->sim->watch)
-        watch_stop(pe, t);
+    if (pe->sim->observer)
+        observe_stop(pe, t);
     if (!tcm_show(pe))
         kernel_no_memory(pe);
     if (back == EV_PAST)
@@ -217,8 +217,8 @@ static bool issue_called(struct tl_ctx *pe, uint64_t t)
     if (pe->sim->status != KB_OK)
         return false;
     async = c->async; /* of a send only now: if all of it is under way */
-    if (async && pe->sim->watch)
-        watch_resume(pe, c->op.id, false);
+    if (async && pe->sim->observer)
+        observe_resume(pe, c->op.id, false);
     if (async)
         pe->current = NULL;
     else
@@ -258,8 +258,8 @@ void kernel_event(struct kb_sim *s, uint64_t t, uint32_t number)
 
     s->kernels->now_fs = t;
     s->kernels->ahead = EVENTS_AHEAD;
-    if (pe->state == PE_BEGINS && s->watch)
-        watch_start(pe, t);
+    if (pe->state == PE_BEGINS && s->observer)
+        observe_start(pe, t);
     if (pe->state == PE_BEGINS && !begin(pe))
         return;
     if (pe->state == PE_ISSUES && !issue_called(pe, t))
@@ -284,14 +284,14 @@ void pe_command_end(struct kb_sim *s, uint64_t t, struct command *c)
     struct tl_ctx *pe = c->pe;
     bool wakes = c == pe->current;
 
-    if (s->watch)
-        watch_finish(s, t, c);
+    if (s->observer)
+        observe_finish(s, t, c);
     if (c->async && c->result) {
         wakes = pe->state == PE_WAITS && pe->awaited == c->result;
         c->result->wait = WAIT_ENDED;
     }
-    if (s->watch && (wakes || (pe->outstanding == 1 && pe->state == PE_RETURNED)))
-        watch_resume(pe, c->op.id, true);
+    if (s->observer && (wakes || (pe->outstanding == 1 && pe->state == PE_RETURNED)))
+        observe_resume(pe, c->op.id, true);
     if (wakes) {
         pe->state = PE_WAKES;
         pe->current = NULL;

@@ -2,7 +2,7 @@
 #include "data/dtype.h"
 #include "machine/endpoint.h"
 #include "kernels/service.h"
-#include "explain/watch.h"
+#include "engine/observer.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -952,8 +952,8 @@ void pe_issue(struct tl_ctx *pe, uint64_t t)
     tally(s->kernels)->ops++;
     pe->outstanding++;
     pe->issued = true;
-    if (s->watch)
-        watch_command(s, c);
+    if (s->observer)
+        observe_command(s, c);
     if (c->task == TASK_SEND)
         ipcq_send(s, t, c);
     else if (c->task == TASK_RECV)

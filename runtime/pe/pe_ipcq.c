@@ -3,7 +3,7 @@
 #include "kernels/service.h"
 #include "data/host.h"
 #include "kernels/kernel.h"
-#include "explain/watch.h"
+#include "engine/observer.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -390,7 +390,7 @@ static void send_credit(struct kb_sim *s, struct queue *q)
     if (slot == TXN_NONE)
         return;
     s->txns[slot] = (struct txn){.id = next->free_id};
-    if (s->watch && !watch_credit(s, slot, q->receiver, &next->taken))
+    if (s->observer && !observe_credit(s, slot, q->receiver, &next->taken))
         return;
     engine_send_word(s, next->free_fs, 0, slot);
 }
@@ -398,8 +398,8 @@ static void send_credit(struct kb_sim *s, struct queue *q)
 static void wait_for_slot(struct kb_sim *s, struct command *c)
 {
     c->queue->sending = c;
-    if (s->watch)
-        watch_wait(s, c, c->op.id + c->piece, c->queue->receiver);
+    if (s->observer)
+        observe_wait(s, c, c->op.id + c->piece, c->queue->receiver);
     if (slot_of(c->queue, c->queue->issued)->free_fs != TAKEN)
         send_credit(s, c->queue);
 }
@@ -412,8 +412,8 @@ void ipcq_send(struct kb_sim *s, uint64_t t, struct command *c)
     c->async = c->piece == c->pieces;
     if (!c->async)
         wait_for_slot(s, c);
-    else if (s->watch)
-        watch_go_on(s, t, c);
+    else if (s->observer)
+        observe_go_on(s, t, c);
 }
 
 /* The credit that a sender has waited for is there; that of a slot behind has an event of its own.
@@ -432,8 +432,8 @@ static void credit(struct kb_sim *s, uint64_t t, struct queue *q)
     }
     q->sending = NULL;
     c->async = true;
-    if (s->watch)
-        watch_go_on(s, t, c);
+    if (s->observer)
+        observe_go_on(s, t, c);
     c->pe->current = NULL;
     c->pe->state = PE_WAKES;
     wakes_add(&s->kernels->wakes, t, c->pe->number);
@@ -515,8 +515,8 @@ void ipcq_receive(struct kb_sim *s, uint64_t t, struct command *c)
         q->receiving = c;
     q->last_receiving = c;
     give_pieces(s, t, q);
-    if (s->watch && s->status == KB_OK && c->piece < c->pieces)
-        watch_wait(s, c, c->op.id + 1 + c->piece, q->sender);
+    if (s->observer && s->status == KB_OK && c->piece < c->pieces)
+        observe_wait(s, c, c->op.id + 1 + c->piece, q->sender);
 }
 
 static void received(struct kb_sim *s, uint64_t t, struct command *c)
@@ -533,8 +533,8 @@ static void free_slot(struct kb_sim *s, uint64_t t, const struct work *w)
 
     slot->free_fs = t + (uint64_t)q->credit_fs;
     slot->free_id = w->id;
-    if (s->watch)
-        slot->taken = watch_taken(s);
+    if (s->observer)
+        slot->taken = observe_taken(s);
     if (q->sending && slot == slot_of(q, q->issued))
         send_credit(s, q);
 }
@@ -805,7 +805,7 @@ static void release(struct kb_sim *s, struct barrier *b)
         if (slot == TXN_NONE)
             return;
         s->txns[slot] = (struct txn){.id = c->op.id};
-        if (s->watch && !watch_release_word(s, (int64_t)b->last_fs, slot, b->last, b->first))
+        if (s->observer && !observe_release_word(s, (int64_t)b->last_fs, slot, b->last, b->first))
             return;
         engine_send_word(s, b->last_fs, word_fs(s, lowest, c->pe), slot);
     }
@@ -825,8 +825,8 @@ void ipcq_join(struct kb_sim *s, uint64_t t, struct command *c)
     else
         b->waiting = c;
     b->last_waiting = c;
-    if (s->watch)
-        watch_wait(s, c, c->op.id, KB_NO_ID);
+    if (s->observer)
+        observe_wait(s, c, c->op.id, KB_NO_ID);
     if (!b->last || there_fs > b->last_fs) {
         b->last = c;
         b->last_fs = there_fs;
@@ -839,8 +839,8 @@ void pe_word_arrived(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
     struct work w = s->kernels->work[slot];
 
-    if (s->watch)
-        watch_word(s, slot);
+    if (s->observer)
+        observe_word(s, slot);
     slot_free(s, slot);
     if (w.token) {
         struct queue *q = w.token->queue;
@@ -850,6 +850,6 @@ void pe_word_arrived(struct kb_sim *s, uint64_t t, uint32_t slot)
     } else {
         pe_command_end(s, t, w.command);
     }
-    if (s->watch)
-        watch_left(s);
+    if (s->observer)
+        observe_left(s);
 }

@@ -11,7 +11,7 @@
 #include "record/race.h"
 #include "engine/traffic.h"
 #include "machine/walk.h"
-#include "explain/watch.h"
+#include "engine/observer.h"
 
 enum { TXNS_FIRST = 64, CACHE_LINE = 64 };
 
@@ -171,7 +171,7 @@ void kb_sim_free(kb_sim *s)
     host_free(s->host);
     op_log_free(s->log);
     traffic_free(s->traffic);
-    watch_free(s->watch);
+    observe_free(s->observer);
     race_free(s->race);
     for (uint32_t i = 0; s->flow_remote && i < sim_cubes(s->topo); i++)
         free(s->flow_remote[i]);
@@ -390,7 +390,7 @@ static kb_status ended(const struct kb_sim *s, kb_status status, kb_error *why)
     if (why && why->text[0])
         return status;
     if (status == KB_INTERNAL)
-        watch_error(s->watch, why);
+        observe_error(s->observer, why);
     if (status == KB_TIME_RANGE)
         end_error(why, "simulated time has passed 2^63 fs, two and a half hours");
     else if (status == KB_NO_MEMORY)

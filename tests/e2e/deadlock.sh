@@ -12,7 +12,7 @@ columns=pe,kernel,call,line,since_ns,lacks,waits_for,state,tag,other_tag,missing
 # line TEXT: where that stands in tests/support/talking.c
 line()
 {
-    echo "talking.c:$(grep -n -F -- "$1" "$root/tests/talking.c" | head -1 | cut -d: -f1)"
+    echo "talking.c:$(grep -n -F -- "$1" "$root/tests/support/talking.c" | head -1 | cut -d: -f1)"
 }
 
 # stuck BENCH N TEXT: exit 4, N rows as CSV in out, TEXT on stderr and nothing else there

@@ -217,7 +217,7 @@ ok "looking changes no event"
 call "$BROKEN" run spoiled --quiet --oplog log.jsonl
 first=$(jq -r 'select(.op_name == "mul" or .op_name == "add") | .op_id' log.jsonl | sort -n | head -1)
 component=$(jq -r "select(.op_id == $first) | .component_id" log.jsonl)
-line=$(grep -n 'tl_mul(tl, negative' "$root/tests/broken.c" | cut -d: -f1)
+line=$(grep -n 'tl_mul(tl, negative' "$root/tests/support/broken.c" | cut -d: -f1)
 for j in 1 2 4; do
     for round in 1 2 3 4 5; do
         call "$BROKEN" run spoiled --verify=ops -j $j --format csv --quiet

@@ -13,7 +13,7 @@ columns=race,kernel,pe,call,line,issue_ns,op_id,access,memory,offset,nbytes,addr
 # line TEXT: where that stands in broken.c
 line()
 {
-    echo "broken.c:$(grep -nF -- "$1" "$root/tests/broken.c" | cut -d: -f1)"
+    echo "broken.c:$(grep -nF -- "$1" "$root/tests/support/broken.c" | cut -d: -f1)"
 }
 
 # broken BENCH ARGUMENT...

@@ -1,6 +1,6 @@
 /* launch.c -- launches: hosts send a kernel to its PEs, it runs on each, responses come back. */
 #include "machine/endpoint.h"
-#include "engine/engine.h"
+#include "kernels/engine.h"
 #include "data/host.h"
 #include "kernels/service.h"
 #include "record/race.h"
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "engine/observer.h"
+#include "kernels/observe.h"
 
 /* -- the way to a PE and back --------------------------------------------------------------- */
 

@@ -3,10 +3,8 @@
 #include "machine/endpoint.h"
 #include "phase2/gemm.h"
 #include "phase2/graph.h"
-#include "kernels/kernel.h"
 #include "phase2/math_op.h"
 #include "phase2/reference.h"
-#include "engine/state.h"
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -656,16 +654,4 @@ kb_status exec_run(struct op_log *log, const struct kb_topology *topo,
     }
     free(x);
     return status;
-}
-
-kb_status kb_compute(kb_sim *sim, const kb_compute_options *options, kb_error *why)
-{
-    static const kb_compute_options none = {.threads = 0};
-
-    if (sim->kernels && sim->kernels->launched)
-        return end_error(why, "a launch is under way");
-    if (!sim->log || !sim->options.phase2)
-        return end_error(why, "the simulation keeps no operations: it needs option phase2");
-    options = options ? options : &none;
-    return exec_run(sim->log, sim->topo, options, why);
 }

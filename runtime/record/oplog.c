@@ -1,5 +1,5 @@
 /* oplog.c -- the log: records in chunks, the oldest of them in a file, and those for Phase 2. */
-#include "record/oplog.h"
+#include "record/record.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -322,6 +322,27 @@ bool op_log_add_token(struct op_log *log, const struct op_token *token, int64_t 
     set_times(log, r, start_fs, end_fs);
     op_token_pack(token, r, params);
     return true;
+}
+
+/* -- finding ------------------------------------------------------------------------------- */
+
+const struct record *op_log_find(const struct op_log *log, uint32_t id, const unsigned char **chunk)
+{
+    const struct record *found = NULL;
+
+    for (uint32_t c = 0; c < log->n_chunks; c++) {
+        const struct record *r = chunk_records(log, &log->chunks[c]);
+
+        for (uint32_t i = 0; i < log->chunks[c].n; i++, r++) {
+            bool last = id == UINT32_MAX && !record_is_token(r) && (!found || r->id > found->id);
+
+            if (r->id != id && !last)
+                continue;
+            found = r;
+            *chunk = chunk_bytes(log, &log->chunks[c]);
+        }
+    }
+    return found;
 }
 
 /* -- Phase 2 -------------------------------------------------------------------------------- */

@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include "machine/endpoint.h"
 #include "machine/names.h"
-#include "record/oplog.h"
+#include "record/record.h"
 #include "base/text.h"
 
 /* -- a line --------------------------------------------------------------------------------- */

@@ -97,7 +97,7 @@ static void inconsistent(struct kb_sim *s, const char *what, uint32_t id, int64_
                          int64_t should_fs)
 {
     if (!watch_of(s)->failed)
-        end_error(&watch_of(s)->error, "the pieces of %s %u add up to %lld fs, not to %lld", what,
+        endpoint_error(&watch_of(s)->error, "the pieces of %s %u add up to %lld fs, not to %lld", what,
                   id, (long long)is_fs, (long long)should_fs);
     watch_of(s)->failed = true;
     stop(s, KB_INTERNAL);
@@ -1308,14 +1308,14 @@ kb_status kb_sim_observe(kb_sim *s, const kb_observer *watch, kb_error *why)
     struct watch *w;
 
     if (has_begun(s))
-        return end_error(why, "the simulation has begun, it cannot be watched any more");
+        return endpoint_error(why, "the simulation has begun, it cannot be watched any more");
     if (!s->observer)
         s->observer = (struct observer *)watch_new(s->topo);
     if (!s->observer)
         return KB_NO_MEMORY;
     w = watch_of(s);
     if (w->n == KB_OBSERVERS_MAX)
-        return end_error(why, "a simulation is watched by at most %d", KB_OBSERVERS_MAX);
+        return endpoint_error(why, "a simulation is watched by at most %d", KB_OBSERVERS_MAX);
     w->to[w->n++] = *watch;
     s->options.engine = KB_HOP;
     return KB_OK;

@@ -61,11 +61,6 @@ static __attribute__((noinline)) void handle_kernels(struct kb_sim *s, ev e)
     handle(s, HOW_KERNELS, e);
 }
 
-static bool is_watched(const struct kb_sim *s)
-{
-    return s->options.engine == KB_HOP || sim_counts(s);
-}
-
 /* Who watches kernels has time: one engine asks at every step how it is run, for both. */
 static int how_watched(const struct kb_sim *s)
 {
@@ -110,7 +105,7 @@ bool engine_until(struct kb_sim *s, uint32_t pe)
 {
     struct kernels *k = s->kernels;
 
-    if (is_watched(s))
+    if (sim_is_watched(s))
         return false;
     for (; k->ahead > 0; k->ahead--) {
         ev next = k->wakes.next, e = s->queue.first;
@@ -131,14 +126,14 @@ bool engine_until(struct kb_sim *s, uint32_t pe)
 
 kb_status engine_kernels(struct kb_sim *s, uint64_t budget)
 {
-    return is_watched(s) ? run_watched(s, how_watched(s), budget) : run_kernels(s, budget);
+    return sim_is_watched(s) ? run_watched(s, how_watched(s), budget) : run_kernels(s, budget);
 }
 
 /* -- what PEs ask of the engine ------------------------------------------------------------- */
 
 void engine_issue(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
-    if (is_watched(s))
+    if (sim_is_watched(s))
         issue_watched(s, how_watched(s), t, slot);
     else
         issue(s, HOW_KERNELS | HOW_CALLED, t, slot);

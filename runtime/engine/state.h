@@ -70,6 +70,11 @@ struct kb_sim {
     struct race *race;         /* owned: looks for races of kernels; NULL: nobody does */
 };
 
+static inline bool sim_has_kernels(const struct kb_sim *s)
+{
+    return s->kernels != NULL;
+}
+
 /* A row of flow_remote is made when a cube is first used as a source; false if there is no memory.
  */
 bool sim_flow_row(struct kb_sim *s, uint32_t cube) LINKED(sim_flow_row);

@@ -33,7 +33,7 @@ static ALWAYS_INLINE void take_channel(struct kb_sim *s, int how, struct station
     if (counts_now(how) && x->wait_fs)
         channel->wait_fs += x->wait_fs;
     if (is_told(s, how))
-        observe_take(s, t, slot, WATCH_CHANNEL);
+        observe_take(s, t, slot, STATION_CHANNEL);
     if (how & HOW_KERNELS)
         kernels_begin_service(s, t, slot);
     else if (__builtin_expect(s->traffic != NULL, false))
@@ -47,7 +47,7 @@ static ALWAYS_INLINE void come_to_channel(struct kb_sim *s, int how, uint64_t t,
     struct station *channel = channel_of(s, &s->txns[slot]);
 
     if (is_told(s, how))
-        observe_come(s, t, slot, WATCH_CHANNEL);
+        observe_come(s, t, slot, STATION_CHANNEL);
     if (channel->idle) {
         channel->idle--;
         take_channel(s, how, channel, t, slot);
@@ -63,7 +63,7 @@ static ALWAYS_INLINE void leave_channel(struct kb_sim *s, int how, uint64_t t, u
 
     channel->busy_fs += t;
     if (is_told(s, how))
-        observe_release(s, t, slot, WATCH_CHANNEL);
+        observe_release(s, t, slot, STATION_CHANNEL);
     if (station_waited_for(channel))
         take_channel(s, how, channel, t, station_dequeue(channel, s->txns));
     else

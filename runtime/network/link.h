@@ -120,10 +120,10 @@ static ALWAYS_INLINE void come_to_edge(struct kb_sim *s, int how, uint64_t t, ui
         uint64_t enter;
 
         if (s->observer)
-            observe_come(s, t, slot, WATCH_LINK);
+            observe_come(s, t, slot, STATION_LINK);
         enter = pass_link(s, x, slot, edge, edge_gbs(s, x, hop->gbs, last), t);
         if (s->observer)
-            observe_take(s, enter, slot, WATCH_LINK);
+            observe_take(s, enter, slot, STATION_LINK);
         take_wire(s, enter, slot);
     } else {
         const struct leg_row *leg = &T->legs[seg->first_leg + x->at.step];

@@ -32,7 +32,7 @@ static ALWAYS_INLINE void take_engine(struct kb_sim *s, int how, struct station 
     engine->busy_fs -= t; /* leave_m_cpu() adds the time of completion */
     x->wait_fs = (int64_t)t - x->wait_fs;
     if (is_told(s, how))
-        observe_take(s, t, slot, WATCH_ENGINE);
+        observe_take(s, t, slot, STATION_ENGINE);
     leave_engine(s, how, t, slot);
 }
 
@@ -43,7 +43,7 @@ static ALWAYS_INLINE void come_to_engine(struct kb_sim *s, int how, uint64_t t, 
 
     x->wait_fs = (int64_t)t;
     if (is_told(s, how))
-        observe_come(s, t, slot, WATCH_ENGINE);
+        observe_come(s, t, slot, STATION_ENGINE);
     if (engine->idle) {
         engine->idle--;
         take_engine(s, how, engine, t, slot);
@@ -59,7 +59,7 @@ static ALWAYS_INLINE void leave_m_cpu(struct kb_sim *s, int how, uint64_t t, uin
 
     engine->busy_fs += t;
     if (is_told(s, how))
-        observe_release(s, t, slot, WATCH_ENGINE);
+        observe_release(s, t, slot, STATION_ENGINE);
     if (station_waited_for(engine))
         take_engine(s, how, engine, t, station_dequeue(engine, s->txns));
     else

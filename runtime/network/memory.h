@@ -67,7 +67,7 @@ static ALWAYS_INLINE void serve(struct kb_sim *s, int how, struct memory_station
     memory->holder = slot;
     memory->start_fs = start;
     if (is_told(s, how))
-        observe_take(s, start, slot, WATCH_MEMORY);
+        observe_take(s, start, slot, STATION_MEMORY);
     if (inside_pe(s, how, slot))
         kernels_begin_service(s, start, slot);
     post(s, after(start, s->txns[slot].hold_fs), EV_DONE, slot);
@@ -207,7 +207,7 @@ static ALWAYS_INLINE void come_to_memory(struct kb_sim *s, int how, uint64_t t, 
 
     x->arrive_fs = (int64_t)t;
     if (is_told(s, how))
-        observe_come(s, t, slot, WATCH_MEMORY);
+        observe_come(s, t, slot, STATION_MEMORY);
     if (how & HOW_KERNELS && !(how & HOW_HOP) && !kernels_inside_pe(s, slot))
         memory->under_way--;
     if (how & HOW_HOP && !inside_pe(s, how, slot))

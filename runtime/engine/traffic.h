@@ -52,6 +52,12 @@ struct traffic {
     uint32_t *buckets; /* [TRAFFIC_PARTS][BUCKETS]; NULL: latencies are exact */
 };
 
+/* Transactions there are: added, or issued by traffic so far. */
+static inline uint64_t sim_txn_count(const struct kb_sim *s)
+{
+    return s->traffic ? s->traffic->n_issued : s->n_txns;
+}
+
 void traffic_free(struct traffic *tr);
 
 /* Draws the next transaction of PE `pe`; false: it issues no more. */

@@ -8,7 +8,7 @@
 #include "kernels/kernel.h"
 #include "machine/names.h"
 #include "machine/place.h"
-#include "engine/state.h"
+#include "engine/traffic.h"
 #include "machine/walk.h"
 
 /* -- nodes and edges ------------------------------------------------------------------------ */
@@ -236,7 +236,7 @@ static uint64_t lasted_fs(const struct kb_sim *s)
     const struct kernels *k = s->kernels;
     ev next;
 
-    if (k ? k->launch == k->n_launches : kb_sim_done(s) == kb_sim_count(s))
+    if (k ? k->launch == k->n_launches : s->n_done == sim_txn_count(s))
         return (uint64_t)s->end_fs;
     if (!k || s->status != KB_OK || !k->launched)
         return s->now_fs;

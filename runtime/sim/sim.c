@@ -192,9 +192,7 @@ kb_status kb_sim_run(kb_sim *s, uint64_t budget, kb_error *why)
 
 uint64_t kb_sim_count(const kb_sim *s)
 {
-    if (s->traffic)
-        return s->traffic->n_issued;
-    return s->n_txns;
+    return sim_txn_count(s);
 }
 
 /* Its completion has been seen, and its end is not after the end of the run. */

@@ -1,4 +1,4 @@
-/* traffic.h -- open-loop traffic: what each PE issues, when and where, and what became of it. */
+/* traffic.h -- open-loop traffic: what each PE issues, when and where to, and how long it took. */
 #ifndef TRAFFIC_H
 #define TRAFFIC_H
 #include "base/rng.h"
@@ -23,7 +23,7 @@ struct target {
 /* Four thousand million latencies of two hours pass 64 bits. */
 __extension__ typedef unsigned __int128 unsigned_sum;
 
-/* Transactions issued in one part of the time, and their terms, summed; drain is what is left. */
+/* Transactions issued in one part of the time, and their terms, summed; drain is the rest. */
 struct part {
     uint64_t count, completed; /* completed in that part, whenever issued */
     int64_t max_fs;

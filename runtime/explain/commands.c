@@ -18,9 +18,9 @@
 #include <stdlib.h>
 
 /*
- * What a stage goes back to: to that of its command which ends now; of one that waited for another
- * PE to what has ended there; or, of a tile that could not enter while another composite's tiles
- * took all room, to the issue of its command.
+ * The chain with which a stage begins. It follows from the stage of its command that ends now;
+ * after a wait for another PE, from what ended there; or, if a tile could not enter while the tiles
+ * of another composite took all room, from the issue of its command.
  */
 static void begin_chain(struct kb_sim *s, uint64_t t, struct progress *x, struct command *c)
 {
@@ -79,7 +79,7 @@ static const char *kernel_name(const struct kb_sim *s)
     return s->kernels->launches[s->kernels->launch].request.name;
 }
 
-/* Of a command that is issued; what led to its call is what the PE has gone through last. */
+/* Of a command that is issued; its call follows from the last thing the PE's kernel waited for. */
 static kb_command command_of(struct kb_sim *s, const struct command *c)
 {
     const struct cause_of_call *cause = cause_of(s, c->pe);

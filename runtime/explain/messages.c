@@ -22,7 +22,7 @@
  */
 #include "explain/spans.h"
 
-/* -- stretches: what one PE has let another do ------------------------------------------------- */
+/* -- stretches ------------------------------------------------------------------------------ */
 
 static uint32_t put_stretch(struct kb_sim *s, kb_stretch *x)
 {
@@ -41,7 +41,7 @@ kb_share messages_dispatch(const struct kb_sim *s, const struct chain *x)
                       .behind_id = KB_NO_ID};
 }
 
-/* What led to `end_fs`, from where another PE let it begin, or from the call on. */
+/* The chain up to `end_fs`, from where another PE let it begin, or from the call on. */
 uint32_t messages_stretch(struct kb_sim *s, struct chain *x, int64_t end_fs)
 {
     bool called = x->before == KB_NO_ID;
@@ -62,7 +62,7 @@ uint32_t messages_stretch(struct kb_sim *s, struct chain *x, int64_t end_fs)
     return number;
 }
 
-/* What has just ended has let something on another PE come. */
+/* Something on another PE follows from the stage that has just ended: its stretch. */
 uint32_t messages_leaving(struct kb_sim *s)
 {
     struct leaving *from = &spans_of(s)->leaving;
@@ -131,7 +131,7 @@ struct way messages_way(const struct kb_sim *s, uint32_t from, uint32_t to)
     return (struct way){c.wire_fs & s->mask.wire, c.overhead_fs & s->mask.overhead};
 }
 
-/* A word's way is told where it ends. */
+/* A word's way counts at the PE where it ends. */
 void messages_add_way(struct kb_sim *s, struct shares *x, struct way way, uint32_t to)
 {
     kb_share piece = {.place = place_pe_node(s->topo, to, NODE_PE_CPU), .count = 1};
@@ -147,7 +147,7 @@ void messages_add_way(struct kb_sim *s, struct shares *x, struct way way, uint32
         shares_add(s, x, &piece);
 }
 
-/* A wait for another PE, which has ended, is one more of its command's. */
+/* Counts a wait for another PE, which has ended. */
 static void add_wait(struct talk *x, int64_t fs, uint32_t behind_id)
 {
     if (fs <= 0)
@@ -160,7 +160,7 @@ static void add_wait(struct talk *x, int64_t fs, uint32_t behind_id)
     }
 }
 
-/* All waits of a command for another PE so far are what its next piece goes back to. */
+/* The next piece of a command follows from all its waits for another PE so far. */
 static void begin_with_waits(struct kb_sim *s, struct chain *x, const struct command *c,
                              uint32_t behind)
 {
@@ -195,7 +195,7 @@ void messages_received(struct kb_sim *s, uint64_t t, struct chain *x, struct com
         messages_wait(s, c, c->talk.id + 1, c->talk.peer);
 }
 
-/* Of the way of a credit the send has waited for what was left: its wires come last. */
+/* The send waited for the rest of the credit's way; of that the wires come last. */
 static void wait_for_credit(struct talk *talk, struct way way, int64_t set_out_fs, int64_t t,
                             uint32_t behind_id)
 {
@@ -264,7 +264,7 @@ static uint32_t last_stretch(struct kb_sim *s, struct command *last, struct way 
     return last->talk.stretch;
 }
 
-/* Another member than the last has waited for that one's word. */
+/* A member that was not the last has waited for the last one's word. */
 static void wait_for_last(struct kb_sim *s, struct chain *x, const struct command *c,
                           const struct command *last, int64_t there_fs)
 {

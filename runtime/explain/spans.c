@@ -178,7 +178,7 @@ kb_service spans_service(const struct kb_sim *s, uint32_t slot, kb_place place, 
                         .end_fs = end_fs};
 }
 
-/* What the open piece comes to, in the sums that are checked. */
+/* Adds the piece to the sums that are checked. */
 static void count_piece(struct kb_sim *s, struct progress *x, int64_t fs)
 {
     x->told_fs += fs;
@@ -221,7 +221,7 @@ void spans_open(struct kb_sim *s, uint64_t t, uint32_t slot, kb_cause cause, kb_
     x->behind_id = KB_NO_ID;
     x->open = true;
     if (is_wait(cause))
-        return; /* once it is known behind whom */
+        return; /* told by stations_come(), which knows the transaction ahead */
     span = spans_make(s, slot, -1);
     TELL(spans_of(s), open, &span);
 }

@@ -5,7 +5,7 @@
 #include "kernels/kernel.h"
 #include "machine/place.h"
 
-/* -- what is known -------------------------------------------------------------------------- */
+/* -- data ----------------------------------------------------------------------------------- */
 
 /* The time of a command, or of a part of it, by cause and place. */
 struct shares {
@@ -47,7 +47,7 @@ struct leaving {
     uint32_t stretch; /* the number under which it was told; KB_NO_ID: not yet */
 };
 
-/* What let a PE's kernel come to where it is. */
+/* The command that a PE's kernel has last waited for, or issued: its next call follows from it. */
 struct cause_of_call {
     uint32_t after;
     bool after_end;

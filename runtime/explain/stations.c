@@ -44,7 +44,8 @@ static kb_cause wait_for(kb_place place, enum station_kind station)
 
 /* -- coming to a station ----------------------------------------------------------------------- */
 
-/* A link lets in who has come as soon as it knows when: of those who wait, nobody holds it yet. */
+/* link_station.holder may enter only later. Walks back to the transaction that holds the link at
+ * `t`. */
 static uint32_t find_on_link(const struct kb_sim *s, uint64_t t, uint64_t link)
 {
     uint32_t slot = s->links[link].holder;
@@ -61,7 +62,7 @@ static uint32_t find_on_link(const struct kb_sim *s, uint64_t t, uint64_t link)
     return slot;
 }
 
-/* Who was let into a station last, if that one holds it still: his source and id. */
+/* The source and id of the transaction that holds a station at `t`. False: the station is free. */
 static bool find_holder(const struct kb_sim *s, uint64_t t, uint32_t slot,
                         enum station_kind station, kb_place place, kb_place *source, uint32_t *id)
 {
@@ -130,7 +131,7 @@ static void end_wait(struct kb_sim *s, uint64_t t, uint32_t slot)
         chain_copy(s, &x->chain, &from->chain);
 }
 
-/* The memory's own time, then the bytes; inside a PE, the port's or the engine's. */
+/* Opens the pieces of a service: the overhead, then the drain; inside a PE, port or engine. */
 static void begin_service(struct kb_sim *s, uint64_t t, uint32_t slot, kb_place place)
 {
     const struct kb_topology *topo = s->topo;
@@ -164,7 +165,7 @@ static int64_t known_end_fs(const struct kb_sim *s, enum station_kind station, k
     return station == STATION_LINK ? s->links[place_index(place)].free_fs : -1;
 }
 
-/* Who has it since when, for those who come later and for its release. */
+/* Notes which transaction has the station since when, for later ones and for its release. */
 static void note_take(struct kb_sim *s, uint64_t t, uint32_t slot, enum station_kind station,
                       kb_place place)
 {

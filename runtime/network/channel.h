@@ -1,9 +1,9 @@
 /* channel.h -- pe_dma: the read channels and write channels of a PE's DMA.
  *
- * What it holds   a transaction, from when it takes the channel until its last byte has been served
+ * It holds        a transaction, from when it takes the channel until its last byte has been served
  * For how long    the whole way and the service at the memory: the channel bounds how much is in
  *                 flight, pe_dma.read_channels and write_channels
- * Who is first    first come, first served: a list in order of (issue, id)
+ * Goes first      first come, first served: a list in order of (issue, id)
  * Wait counted    queue_channel = start - issue (KB_WAIT_CHANNEL), measured in take_channel()
  * Golden number   docs/model.md "Worked: one channel": with one read channel the second read of a
  *                 PE starts when its first is done, after 18.085 ns, though its slice is idle

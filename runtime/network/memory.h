@@ -1,9 +1,9 @@
 /* memory.h -- hbm_ctrl and sram: a memory that serves one transaction at a time.
  *
- * What it holds   one transaction in service, `holder`, and a queue in order of arrival
+ * It holds        one transaction in service, `holder`, and a queue in order of arrival
  * For how long    the memory's overhead and the drain together: nbytes over the narrowest bandwidth
  *                 of the route, cost_hold_fs(). It is not given up between the two.
- * Who is first    first come, first served: the smallest (arrival, id)
+ * Goes first      first come, first served: the smallest (arrival, id)
  * Wait counted    queue_memory = service begins - arrival (KB_WAIT_MEMORY)
  * Golden number   docs/model.md "Worked: two reads of one slice": the second of two reads of 4 KiB
  *                 arrives at 4.095 ns, and waits 13.990 ns for the first, which holds until 18.085

@@ -154,7 +154,7 @@ kb_status kb_sim_check_dependencies(kb_sim *s, uint64_t *id, kb_error *why)
     return dependencies_prepare(s, id, why);
 }
 
-/* What the first run finds out. Of what the caller may still put right nothing is kept. */
+/* Prepares the first run. After a mistake that the caller may still put right, nothing is kept. */
 static kb_status start(struct kb_sim *s, kb_error *why)
 {
     kb_status status = dependencies_prepare(s, NULL, why);
@@ -162,7 +162,7 @@ static kb_status start(struct kb_sim *s, kb_error *why)
     if (status == KB_BAD_REQUEST)
         return status;
     if (s->dependencies)
-        s->sorted = false; /* who waits is not in the list */
+        s->sorted = false; /* transactions that wait are not in the list */
     if (status == KB_OK && !s->sorted && !sort_issues(s))
         status = KB_NO_MEMORY;
     s->started = status == KB_OK;

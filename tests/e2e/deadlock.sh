@@ -43,7 +43,7 @@ ok "a barrier that one never reaches"
 [ "$(sed 1d out | cut -d, -f6- | sort -u)" = "a member,c0.pe5,ended,,,1," ] && ! grep -q '^c0.pe5,' out
 ok "all others wait for that one, in no circle"
 
-stuck leave 1 "tl_recv_async at tests/$(line "tl_recv_async(tl, 3,") lacks a message from c0.pe3 under tag 0 since "
+stuck leave 1 "tl_recv_async at tests/support/$(line "tl_recv_async(tl, 3,") lacks a message from c0.pe3 under tag 0 since "
 ok "a kernel that has returned, with a receive under way"
 stuck circle 64 "deadlock: 64 commands wait for ever"
 ok "a circle through all PEs"

@@ -254,7 +254,7 @@ break_it 'one part pending, all pending' runtime/data/mem.c 's/nbytes < v->nbyte
 
 sweep=runtime/sim/sweep.c traffic=runtime/engine/traffic.c curve=runtime/sim/traffic_result.c
 break_it 'a range without its last' runtime/machine/endpoint_text.c 's/first <= i && i <= last/first <= i \&\& i < last/'
-break_it 'a pattern beyond the machine' runtime/machine/endpoint_text.c 's/c\.descending \|\| p->sip\.last >= info->sips/c.descending/'
+break_it 'a pattern beyond the machine' runtime/machine/endpoint_text.c 's/c\.descending \|\| p->sip\.last >= t->sips/c.descending/'
 break_it 'steps without the end that is hit' runtime/cli/in/lists.c 's/step > last - value/step >= last - value/'
 break_it 'ops turn last in a sweep' runtime/cli/in/points.c \
     's/if \(\+\+at->inflight < p->inflight\.n\)/if (0)/'

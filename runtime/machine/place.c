@@ -1,7 +1,6 @@
 /* place.c -- the names of components and ends that are given as numbers. */
 #include "machine/place.h"
 #include "machine/endpoint.h"
-#include "kernels/kernel.h"
 #include "machine/names.h"
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* tables.h -- the rows of the generated tables, shared by the generator, the engines and the library.
+/* tables.h -- the rows of the generated tables, shared by the generator, the engines and the
+ * library.
  */
 #ifndef ROWS_H
 #define ROWS_H
@@ -139,6 +140,19 @@ struct pe_row {
     uint32_t lanes, special_cycles;
     uint32_t ipcq_slots, ipcq_slot_bytes; /* of a queue from another PE */
     uint8_t ipcq_space;                   /* enum queue_space */
+};
+
+/* The regions of a global address, in the order of their bits: see address.h. */
+enum space { SPACE_HBM, SPACE_SRAM, SPACE_TCM };
+
+/* The ports of a PE: each is used by one command at a time. */
+enum port { PORT_TCM_READ, PORT_TCM_WRITE, PORT_GEMM, PORT_MATH, N_PORTS };
+
+/* Where a request is on its route. */
+struct route_at {
+    uint32_t cube; /* over all SIPs */
+    uint16_t segment;
+    uint16_t step; /* hop or leg of the segment */
 };
 
 struct kb_sim;

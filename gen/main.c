@@ -19,10 +19,9 @@ static bool read_spec(struct spec *spec, const struct options *o)
 static bool print_tables(const struct spec *spec, const char *file)
 {
     const char *slash = strrchr(file, '/');
-    struct emit_head head = {slash ? slash + 1 : file, resolve(spec), resolve_hash(spec)};
     struct routes routes;
 
-    return route(&routes, spec, spec->arena) && emit(&routes, &head, stdout);
+    return route(&routes, spec, spec->arena) && emit(&routes, slash ? slash + 1 : file, stdout);
 }
 
 static bool print(const struct spec *spec, const struct options *o)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "diag.h"
+#include "resolve.h"
 
 /*
  * No part of a route may last longer: at most five parts, a response and a drain of 2^62 fs
@@ -33,13 +34,13 @@ static uint32_t node_xbar(const struct routes *r, uint32_t pe)
 
 static uint32_t node_hbm(const struct routes *r, uint32_t slice)
 {
-    return r->first_hbm_node + slice;
+    return r->topo.first_hbm_node + slice;
 }
 
 /* Node `kind` of PE `pe`; a PE's nodes stand in the order of enum node_kind. */
 static uint32_t node_pe(const struct routes *r, uint32_t pe, enum node_kind kind)
 {
-    return r->first_pe_node + pe * PE_NODES + (kind - NODE_PE_CPU);
+    return r->topo.first_pe_node + pe * PE_NODES + (kind - NODE_PE_CPU);
 }
 
 struct point {
@@ -64,7 +65,7 @@ static __attribute__((format(printf, 6, 7))) void add_node(struct node_row *rows
 static struct point pe_point(const struct routes *r, uint32_t pe)
 {
     double w_mm = r->spec->cube_size_mm[0], h_mm = r->spec->cube_size_mm[1];
-    uint32_t half = r->pes == 1 ? 1 : r->pes / 2;
+    uint32_t half = r->topo.pes == 1 ? 1 : r->topo.pes / 2;
 
     return (struct point){((double)(pe % half) + 0.5) * w_mm / half, pe < half ? 0 : h_mm};
 }
@@ -91,7 +92,7 @@ static void add_cube_nodes(struct routes *r)
     double w_mm = s->cube_size_mm[0], h_mm = s->cube_size_mm[1];
     const struct point ucie[N_SIDES] = {
         {w_mm / 2, 0}, {w_mm, h_mm / 2}, {w_mm / 2, h_mm}, {0, h_mm / 2}};
-    struct node_row *rows = arena_alloc(r->arena, (9 + 9 * (size_t)r->pes) * sizeof *rows);
+    struct node_row *rows = arena_alloc(r->arena, (9 + 9 * (size_t)r->topo.pes) * sizeof *rows);
     uint32_t n = 0;
 
     r->cube_nodes = rows;
@@ -104,18 +105,18 @@ static void add_cube_nodes(struct routes *r)
         add_node(rows, &n, NODE_UCIE, s->cube_ucie_overhead_ns, ucie[side], "ucie-%c",
                  "NESW"[side]);
     r->first_xbar_node = n;
-    for (uint32_t pe = 0; pe < r->pes; pe++)
+    for (uint32_t pe = 0; pe < r->topo.pes; pe++)
         add_node(rows, &n, NODE_XBAR, s->cube_xbar_overhead_ns, pe_point(r, pe), "xbar.pe%u", pe);
     r->first_bridge_node = n;
-    for (uint32_t side = 0; r->pes >= 2 && side < 2; side++)
+    for (uint32_t side = 0; r->topo.pes >= 2 && side < 2; side++)
         add_node(rows, &n, NODE_BRIDGE, s->cube_bridge_overhead_ns, (struct point){0, 0},
                  "bridge.%s", side == 0 ? "left" : "right");
-    r->first_hbm_node = n;
-    for (uint32_t pe = 0; pe < r->pes; pe++)
+    r->topo.first_hbm_node = n;
+    for (uint32_t pe = 0; pe < r->topo.pes; pe++)
         add_node(rows, &n, NODE_HBM_CTRL, s->cube_hbm_overhead_ns, (struct point){0, 0},
                  "hbm_ctrl.slice%u", pe);
-    r->first_pe_node = n;
-    for (uint32_t pe = 0; pe < r->pes; pe++)
+    r->topo.first_pe_node = n;
+    for (uint32_t pe = 0; pe < r->topo.pes; pe++)
         add_pe_nodes(r, &n, pe);
     r->n_cube_nodes = n;
 }
@@ -126,6 +127,8 @@ static void add_io_nodes(struct routes *r)
     struct point none = {0, 0};
     uint32_t n = 0;
 
+    r->io_nodes = arena_alloc(r->arena, N_IO_NODES * sizeof *r->io_nodes);
+    r->fabric_nodes = arena_alloc(r->arena, sizeof *r->fabric_nodes);
     add_node(r->io_nodes, &n, NODE_PCIE_EP, s->sip_io_pcie_ep_overhead_ns, none, "pcie_ep");
     add_node(r->io_nodes, &n, NODE_IO_NOC, 0, none, "io_noc");
     add_node(r->io_nodes, &n, NODE_IO_CPU, s->sip_io_io_cpu_overhead_ns, none, "io_cpu");
@@ -153,22 +156,22 @@ static void add_xbar_links(struct routes *r, uint32_t *n)
 {
     const struct spec *s = r->spec;
     struct link_row *rows = r->cube_links;
-    uint32_t half = r->pes == 1 ? 1 : r->pes / 2;
+    uint32_t half = r->topo.pes == 1 ? 1 : r->topo.pes / 2;
 
-    for (uint32_t pe = 0; pe < r->pes; pe++)
+    for (uint32_t pe = 0; pe < r->topo.pes; pe++)
         add_link(r, rows, n, node_pe(r, pe, NODE_PE_DMA), node_xbar(r, pe), false,
                  s->cube_xbar_pe_mm, s->cube_xbar_pe_gbs);
-    for (uint32_t pe = 0; pe < r->pes; pe++)
+    for (uint32_t pe = 0; pe < r->topo.pes; pe++)
         add_link(r, rows, n, node_xbar(r, pe), node_hbm(r, pe), false, s->cube_hbm_distance_mm,
                  s->cube_hbm_bw_gbs * s->cube_hbm_efficiency);
-    for (uint32_t pe = 0; pe + 1 < r->pes; pe++)
+    for (uint32_t pe = 0; pe + 1 < r->topo.pes; pe++)
         if (pe + 1 != half)
             add_link(r, rows, n, node_xbar(r, pe), node_xbar(r, pe + 1), true,
                      s->cube_xbar_chain_mm, s->cube_xbar_chain_gbs);
-    for (uint32_t side = 0; r->pes >= 2 && side < 2; side++) {
+    for (uint32_t side = 0; r->topo.pes >= 2 && side < 2; side++) {
         uint32_t first = side == 0 ? 0 : half - 1;
 
-        for (uint32_t pe = first; pe < r->pes; pe += half)
+        for (uint32_t pe = first; pe < r->topo.pes; pe += half)
             add_link(r, rows, n, node_xbar(r, pe), r->first_bridge_node + side, true,
                      s->cube_bridge_distance_mm, s->cube_bridge_bw_gbs);
     }
@@ -185,11 +188,11 @@ static void add_noc_links(struct routes *r, uint32_t *n)
     add_link(r, rows, n, CUBE_NOC, CUBE_SRAM, true, mm, gbs);
     for (uint32_t side = 0; side < N_SIDES; side++)
         add_link(r, rows, n, CUBE_NOC, CUBE_UCIE + side, true, mm, gbs);
-    for (uint32_t pe = 0; pe < r->pes; pe++)
+    for (uint32_t pe = 0; pe < r->topo.pes; pe++)
         add_link(r, rows, n, CUBE_NOC, node_xbar(r, pe), false, mm, gbs);
-    for (uint32_t pe = 0; pe < r->pes; pe++)
+    for (uint32_t pe = 0; pe < r->topo.pes; pe++)
         add_link(r, rows, n, node_pe(r, pe, NODE_PE_DMA), CUBE_NOC, true, mm, gbs);
-    for (uint32_t pe = 0; pe < r->pes; pe++)
+    for (uint32_t pe = 0; pe < r->topo.pes; pe++)
         add_link(r, rows, n, CUBE_NOC, node_pe(r, pe, NODE_PE_CPU), true, mm, gbs);
 }
 
@@ -205,7 +208,7 @@ static void add_pe_links(struct routes *r, uint32_t *n)
         {NODE_PE_MATH, NODE_PE_TCM},
     };
 
-    for (uint32_t pe = 0; pe < r->pes; pe++)
+    for (uint32_t pe = 0; pe < r->topo.pes; pe++)
         for (size_t i = 0; i < sizeof edges / sizeof edges[0]; i++)
             add_link(r, r->cube_links, n, node_pe(r, pe, edges[i].from),
                      node_pe(r, pe, edges[i].to), false, 0,
@@ -235,7 +238,7 @@ static void add_d2d_links(struct routes *r, uint32_t *n)
 static void add_io_links(struct routes *r)
 {
     const struct spec *s = r->spec;
-    struct link_row *rows = arena_alloc(r->arena, (3 + (size_t)r->h) * sizeof *rows);
+    struct link_row *rows = arena_alloc(r->arena, (3 + (size_t)r->topo.h) * sizeof *rows);
     uint32_t n = 0;
 
     r->io_links = rows;
@@ -243,15 +246,15 @@ static void add_io_links(struct routes *r)
              s->sip_io_link_bw_gbs);
     add_link(r, rows, &n, IO_CPU, IO_NOC, true, s->sip_io_link_distance_mm, s->sip_io_link_bw_gbs);
     add_link(r, rows, &n, IO_PCIE_EP, 0, true, s->fabric_distance_mm, s->fabric_bw_gbs);
-    for (uint32_t row = 0; row < r->h; row++)
+    for (uint32_t row = 0; row < r->topo.h; row++)
         add_link(r, rows, &n, IO_NOC, CUBE_UCIE + SIDE_W, true, s->sip_io_shore_distance_mm,
                  s->sip_io_shore_bw_gbs);
-    r->n_io_links = n;
+    r->topo.n_io_links = n;
 }
 
 static void add_links(struct routes *r)
 {
-    size_t most = 8 + 14 * (size_t)r->pes + 4 + 2;
+    size_t most = 8 + 14 * (size_t)r->topo.pes + 4 + 2;
     uint32_t n = 0;
 
     r->cube_links = arena_alloc(r->arena, most * sizeof *r->cube_links);
@@ -260,22 +263,24 @@ static void add_links(struct routes *r)
     add_pe_links(r, &n);
     add_d2d_links(r, &n);
     assert(n <= most);
-    r->n_cube_links = n;
+    r->topo.n_cube_links = n;
     add_io_links(r);
 }
 
 /* Edges of the whole tray: both directions of a link count. */
 static void count(struct routes *r)
 {
-    uint64_t sips = (uint64_t)r->spec->sips, cubes = (uint64_t)r->w * r->h, in_cube = 0;
-    uint64_t d2d = 2 * ((uint64_t)(r->w - 1) * r->h + (uint64_t)r->w * (r->h - 1));
+    uint64_t sips = (uint64_t)r->spec->sips, cubes = (uint64_t)r->topo.w * r->topo.h, in_cube = 0;
+    uint64_t d2d =
+        2 * ((uint64_t)(r->topo.w - 1) * r->topo.h + (uint64_t)r->topo.w * (r->topo.h - 1));
     uint64_t fabric = sips > 1;
 
-    for (uint32_t i = 0; i < r->n_cube_links; i++)
+    for (uint32_t i = 0; i < r->topo.n_cube_links; i++)
         if (r->cube_links[i].leaves == N_EXITS)
             in_cube += 1 + r->cube_links[i].both_ways;
-    r->n_nodes = sips * (cubes * r->n_cube_nodes + N_IO_NODES) + fabric;
-    r->n_edges = sips * (cubes * in_cube + d2d + 4 + 2 * (uint64_t)r->h + 2 * fabric);
+    r->topo.n_nodes = (uint32_t)(sips * (cubes * r->n_cube_nodes + N_IO_NODES) + fabric);
+    r->topo.n_edges =
+        (uint32_t)(sips * (cubes * in_cube + d2d + 4 + 2 * (uint64_t)r->topo.h + 2 * fabric));
 }
 
 /* -- segments ------------------------------------------------------------------------------- */
@@ -339,7 +344,7 @@ static void go_to(struct routes *r, uint32_t node)
 {
     uint32_t from = r->hops[r->n_hops - 1].node;
 
-    for (uint32_t i = 0; i < r->n_cube_links; i++) {
+    for (uint32_t i = 0; i < r->topo.n_cube_links; i++) {
         const struct link_row *l = &r->cube_links[i];
         bool ahead = l->from == from && l->to == node;
         bool back = l->both_ways && l->from == node && l->to == from;
@@ -376,21 +381,21 @@ static void exit_cube(struct routes *r, enum side exit)
         return;
     }
     bool owned = exit == SIDE_E || exit == SIDE_S;
-    uint32_t link = r->n_cube_links - (side % 2 == 1 ? 2 : 1); /* E and W, or S and N */
+    uint32_t link = r->topo.n_cube_links - (side % 2 == 1 ? 2 : 1); /* E and W, or S and N */
     leave_by(r, owned ? LINK_CUBE : LINK_NEXT, r->cube_links, link, !owned);
 }
 
 /* From the node added last to a memory behind the NoC. */
 static void reach_unit(struct routes *r, uint32_t unit)
 {
-    if (unit < r->pes) {
+    if (unit < r->topo.pes) {
         cross_noc_to(r, node_xbar(r, unit));
         go_to(r, node_hbm(r, unit));
-    } else if (unit == r->pes) {
+    } else if (unit == r->topo.pes) {
         cross_noc_to(r, CUBE_SRAM);
     } else {
-        cross_noc_to(r, node_pe(r, unit - r->pes - 1, NODE_PE_DMA));
-        go_to(r, node_pe(r, unit - r->pes - 1, NODE_PE_TCM));
+        cross_noc_to(r, node_pe(r, unit - r->topo.pes - 1, NODE_PE_DMA));
+        go_to(r, node_pe(r, unit - r->topo.pes - 1, NODE_PE_TCM));
     }
 }
 
@@ -407,7 +412,7 @@ static void chain_to(struct routes *r, uint32_t from, uint32_t to)
 static int64_t bridge_way_fs(const struct routes *r, uint32_t pe, uint32_t slice, uint32_t side)
 {
     const struct spec *s = r->spec;
-    int32_t half = (int32_t)r->pes / 2, end = side == 0 ? 0 : half - 1;
+    int32_t half = (int32_t)r->topo.pes / 2, end = side == 0 ? 0 : half - 1;
     int64_t steps = abs((int32_t)pe % half - end) + abs((int32_t)slice % half - end);
     int64_t step = wire_fs(r, s->cube_xbar_chain_mm) + fs_of_ns(s->cube_xbar_overhead_ns);
 
@@ -418,13 +423,14 @@ static int64_t bridge_way_fs(const struct routes *r, uint32_t pe, uint32_t slice
 /* PE to a slice of its own cube: the crossbar alone. A tie of the bridges goes left. */
 static void local_slice(struct routes *r, uint32_t pe, uint32_t slice)
 {
-    uint32_t half = r->pes == 1 ? 1 : r->pes / 2;
+    uint32_t half = r->topo.pes == 1 ? 1 : r->topo.pes / 2;
 
     go_to(r, node_xbar(r, pe));
     if (pe / half == slice / half) {
         chain_to(r, pe, slice);
     } else {
-        bool right = r->pes > 2 && bridge_way_fs(r, pe, slice, 1) < bridge_way_fs(r, pe, slice, 0);
+        bool right =
+            r->topo.pes > 2 && bridge_way_fs(r, pe, slice, 1) < bridge_way_fs(r, pe, slice, 0);
         uint32_t column = right ? half - 1 : 0;
 
         chain_to(r, pe, pe / half * half + column);
@@ -437,14 +443,14 @@ static void local_slice(struct routes *r, uint32_t pe, uint32_t slice)
 
 static void add_local_segments(struct routes *r)
 {
-    r->seg_local = r->n_segments;
-    for (uint32_t pe = 0; pe < r->pes; pe++)
-        for (uint32_t unit = 0; unit < r->n_units; unit++) {
+    r->topo.seg_local = (uint16_t)r->n_segments;
+    for (uint32_t pe = 0; pe < r->topo.pes; pe++)
+        for (uint32_t unit = 0; unit < r->topo.n_units; unit++) {
             begin_segment(r);
-            if (unit == r->pes + 1 + pe)
+            if (unit == r->topo.pes + 1 + pe)
                 continue; /* a PE has no route to its own TCM */
             add_hop(r, AT_CUBE, node_pe(r, pe, NODE_PE_DMA));
-            if (unit < r->pes)
+            if (unit < r->topo.pes)
                 local_slice(r, pe, unit);
             else
                 reach_unit(r, unit);
@@ -453,14 +459,14 @@ static void add_local_segments(struct routes *r)
 
 static void add_cube_segments(struct routes *r)
 {
-    r->seg_out = r->n_segments;
-    for (uint32_t pe = 0; pe < r->pes; pe++)
+    r->topo.seg_out = (uint16_t)r->n_segments;
+    for (uint32_t pe = 0; pe < r->topo.pes; pe++)
         for (uint32_t exit = 0; exit < N_EXITS; exit++) {
             begin_segment(r);
             add_hop(r, AT_CUBE, node_pe(r, pe, NODE_PE_DMA));
             exit_cube(r, (enum side)exit);
         }
-    r->seg_pass = r->n_segments;
+    r->topo.seg_pass = (uint16_t)r->n_segments;
     for (uint32_t side = 0; side < N_SIDES; side++)
         for (uint32_t exit = 0; exit < N_EXITS; exit++) {
             begin_segment(r);
@@ -469,9 +475,9 @@ static void add_cube_segments(struct routes *r)
             add_hop(r, AT_CUBE, CUBE_UCIE + side);
             exit_cube(r, (enum side)exit);
         }
-    r->seg_in = r->n_segments;
+    r->topo.seg_in = (uint16_t)r->n_segments;
     for (uint32_t side = 0; side < N_SIDES; side++)
-        for (uint32_t unit = 0; unit < r->n_units; unit++) {
+        for (uint32_t unit = 0; unit < r->topo.n_units; unit++) {
             begin_segment(r);
             add_hop(r, AT_CUBE, CUBE_UCIE + side);
             reach_unit(r, unit);
@@ -480,7 +486,7 @@ static void add_cube_segments(struct routes *r)
 
 static void add_host_segments(struct routes *r)
 {
-    r->seg_host = r->n_segments;
+    r->topo.seg_host = (uint16_t)r->n_segments;
     begin_segment(r);
     add_hop(r, AT_IO_TO, IO_PCIE_EP);
     leave_by(r, LINK_IO_TO, r->io_links, IO_LINK_PCIE, false);
@@ -492,8 +498,8 @@ static void add_host_segments(struct routes *r)
     leave_by(r, LINK_IO_TO_ROW, r->io_links, IO_LINK_SHORE, false);
     r->segments[r->n_segments - 1].exit = EXIT_IO;
 
-    r->seg_host_in = r->n_segments;
-    for (uint32_t slice = 0; slice < r->pes; slice++) {
+    r->topo.seg_host_in = (uint16_t)r->n_segments;
+    for (uint32_t slice = 0; slice < r->topo.pes; slice++) {
         begin_segment(r);
         add_hop(r, AT_CUBE, CUBE_UCIE + SIDE_W);
         cross_noc_to(r, CUBE_M_CPU);
@@ -503,7 +509,7 @@ static void add_host_segments(struct routes *r)
 
 static void add_cross_segment(struct routes *r)
 {
-    r->seg_cross = r->n_segments;
+    r->topo.seg_cross = (uint16_t)r->n_segments;
     begin_segment(r);
     add_hop(r, AT_IO, IO_NOC);
     leave_by(r, LINK_IO, r->io_links, IO_LINK_PCIE, true);
@@ -607,7 +613,7 @@ static struct cost_row *cost_rows(struct routes *r, uint32_t first_segment, uint
 /* `n` cubes passed from `side` to `exit`. */
 static struct cost_row cost_passes(struct routes *r, int64_t n, enum side side, enum side exit)
 {
-    struct cost_row pass = cost_of(r, r->seg_pass + side * N_EXITS + exit);
+    struct cost_row pass = cost_of(r, r->topo.seg_pass + side * N_EXITS + exit);
 
     if (n <= 0)
         return cost_nothing;
@@ -633,30 +639,30 @@ static struct mesh_row mesh_way(struct routes *r, int64_t dx, int64_t dy)
 
 static void add_mesh_costs(struct routes *r)
 {
-    int64_t w = r->w, h = r->h;
+    int64_t w = r->topo.w, h = r->topo.h;
 
     r->cost_mesh =
         arena_alloc(r->arena, (size_t)((2 * w - 1) * (2 * h - 1)) * sizeof *r->cost_mesh);
     for (int64_t dy = 1 - h; dy < h; dy++)
         for (int64_t dx = 1 - w; dx < w; dx++)
             r->cost_mesh[r->n_mesh++] = mesh_way(r, dx, dy);
-    r->mesh_middle = r->n_mesh / 2;
-    r->cube_pos = arena_alloc(r->arena, r->w * r->h * sizeof *r->cube_pos);
-    for (uint32_t cube = 0; cube < r->w * r->h; cube++)
-        r->cube_pos[cube] = cube / r->w * (2 * r->w - 1) + cube % r->w;
+    r->topo.mesh_middle = r->n_mesh / 2;
+    r->cube_pos = arena_alloc(r->arena, r->topo.w * r->topo.h * sizeof *r->cube_pos);
+    for (uint32_t cube = 0; cube < r->topo.w * r->topo.h; cube++)
+        r->cube_pos[cube] = cube / r->topo.w * (2 * r->topo.w - 1) + cube % r->topo.w;
 }
 
 /* By column: from a cube's W exit to the target's SIP; on from column 0; from the host. */
 static void add_column_costs(struct routes *r)
 {
-    struct cost_row cross = cost_of(r, r->seg_cross), host = cost_of(r, r->seg_host);
+    struct cost_row cross = cost_of(r, r->topo.seg_cross), host = cost_of(r, r->topo.seg_host);
     struct cost_row leave = cost_sum(r, cost_passes(r, 1, SIDE_E, EXIT_IO), cross);
-    size_t bytes = r->w * sizeof(struct cost_row);
+    size_t bytes = r->topo.w * sizeof(struct cost_row);
 
     r->cost_leave = arena_alloc(r->arena, bytes);
     r->cost_enter = arena_alloc(r->arena, bytes);
     r->cost_host = arena_alloc(r->arena, bytes);
-    for (uint32_t x = 0; x < r->w; x++) {
+    for (uint32_t x = 0; x < r->topo.w; x++) {
         struct cost_row east = cost_passes(r, x, SIDE_W, SIDE_E);
 
         r->cost_leave[x] =
@@ -672,16 +678,17 @@ static void add_column_costs(struct routes *r)
  */
 static void add_host_costs(struct routes *r)
 {
-    const struct segment_row *in = &r->segments[r->seg_host_in];
+    const struct segment_row *in = &r->segments[r->topo.seg_host_in];
     const struct hop_row *m_cpu = &r->hops[in->first_hop + 2];
 
     assert(node_at(r, m_cpu)->kind == NODE_M_CPU);
-    r->cost_host_cpu = cost_of_hops(r, in->first_hop, 2);
-    r->cost_host_cpu.overhead_fs += m_cpu->overhead_fs;
-    r->cost_host_in = arena_alloc(r->arena, r->pes * sizeof *r->cost_host_in);
-    r->cost_launch = arena_alloc(r->arena, r->pes * sizeof *r->cost_launch);
-    for (uint32_t slice = 0; slice < r->pes; slice++) {
-        const struct segment_row *seg = &r->segments[r->seg_host_in + slice];
+    r->cost_host_cpu = arena_alloc(r->arena, sizeof *r->cost_host_cpu);
+    *r->cost_host_cpu = cost_of_hops(r, in->first_hop, 2);
+    r->cost_host_cpu->overhead_fs += m_cpu->overhead_fs;
+    r->cost_host_in = arena_alloc(r->arena, r->topo.pes * sizeof *r->cost_host_in);
+    r->cost_launch = arena_alloc(r->arena, r->topo.pes * sizeof *r->cost_launch);
+    for (uint32_t slice = 0; slice < r->topo.pes; slice++) {
+        const struct segment_row *seg = &r->segments[r->topo.seg_host_in + slice];
 
         r->cost_host_in[slice] = cost_of_hops(r, seg->first_hop + 2, seg->n_hops - 2u);
         r->cost_host_in[slice].overhead_fs -= m_cpu->overhead_fs;
@@ -692,9 +699,9 @@ static void add_host_costs(struct routes *r)
 
 static void add_costs(struct routes *r)
 {
-    r->cost_local = cost_rows(r, r->seg_local, r->pes * r->n_units);
-    r->cost_out = cost_rows(r, r->seg_out, r->pes * N_EXITS);
-    r->cost_in = cost_rows(r, r->seg_in, N_SIDES * r->n_units);
+    r->cost_local = cost_rows(r, r->topo.seg_local, r->topo.pes * r->topo.n_units);
+    r->cost_out = cost_rows(r, r->topo.seg_out, r->topo.pes * N_EXITS);
+    r->cost_in = cost_rows(r, r->topo.seg_in, N_SIDES * r->topo.n_units);
     add_mesh_costs(r);
     add_column_costs(r);
     add_host_costs(r);
@@ -705,15 +712,15 @@ static void add_memories(struct routes *r)
     const struct spec *s = r->spec;
     uint64_t mib = UINT64_C(1) << 20;
 
-    r->hbm = (struct memory_row){fs_of_ns(s->cube_hbm_overhead_ns),
-                                 s->cube_hbm_bw_gbs * s->cube_hbm_efficiency,
-                                 ((uint64_t)s->cube_hbm_size_gb << 30) / r->pes};
-    r->sram = (struct memory_row){fs_of_ns(s->cube_sram_overhead_ns), s->cube_noc_bw_gbs,
-                                  (uint64_t)s->cube_sram_size_mb * mib};
-    r->tcm_read = (struct memory_row){0, s->cube_pe_pe_tcm_read_gbs,
-                                      (uint64_t)s->cube_pe_pe_tcm_size_mb * mib};
-    r->tcm_write = r->tcm_read;
-    r->tcm_write.gbs = s->cube_pe_pe_tcm_write_gbs;
+    r->topo.hbm = (struct memory_row){fs_of_ns(s->cube_hbm_overhead_ns),
+                                      s->cube_hbm_bw_gbs * s->cube_hbm_efficiency,
+                                      ((uint64_t)s->cube_hbm_size_gb << 30) / r->topo.pes};
+    r->topo.sram = (struct memory_row){fs_of_ns(s->cube_sram_overhead_ns), s->cube_noc_bw_gbs,
+                                       (uint64_t)s->cube_sram_size_mb * mib};
+    r->topo.tcm_read = (struct memory_row){0, s->cube_pe_pe_tcm_read_gbs,
+                                           (uint64_t)s->cube_pe_pe_tcm_size_mb * mib};
+    r->topo.tcm_write = r->topo.tcm_read;
+    r->topo.tcm_write.gbs = s->cube_pe_pe_tcm_write_gbs;
 }
 
 _Static_assert((int)IPCQ_TCM == (int)QUEUE_TCM && (int)IPCQ_SRAM == (int)QUEUE_SRAM &&
@@ -724,7 +731,7 @@ static void add_pe(struct routes *r)
 {
     const struct spec *s = r->spec;
 
-    r->pe = (struct pe_row){
+    r->topo.pe = (struct pe_row){
         .cpu_overhead_fs = fs_of_ns(s->cube_pe_pe_cpu_overhead_ns),
         .scheduler_overhead_fs = fs_of_ns(s->cube_pe_pe_scheduler_overhead_ns),
         .gemm_overhead_fs = fs_of_ns(s->cube_pe_pe_gemm_overhead_ns),
@@ -739,8 +746,8 @@ static void add_pe(struct routes *r)
         .ipcq_space = (uint8_t)s->cube_pe_pe_ipcq_space,
     };
     for (int i = 0; i < 3; i++) {
-        r->pe.tile[i] = (uint32_t)s->cube_pe_pe_scheduler_tile[i];
-        r->pe.mac[i] = (uint32_t)s->cube_pe_pe_gemm_mac[i];
+        r->topo.pe.tile[i] = (uint32_t)s->cube_pe_pe_scheduler_tile[i];
+        r->topo.pe.mac[i] = (uint32_t)s->cube_pe_pe_gemm_mac[i];
     }
 }
 
@@ -762,16 +769,43 @@ static uint32_t bits_for(uint32_t n)
     return bits;
 }
 
+static void set_counts(struct routes *r)
+{
+    const struct spec *s = r->spec;
+    struct kb_topology *t = &r->topo;
+
+    t->links = (uint8_t)s->contention_links;
+    t->sips = (uint32_t)s->sips;
+    t->w = (uint32_t)s->sip_cube_mesh_w;
+    t->h = (uint32_t)s->sip_cube_mesh_h;
+    t->cubes = t->w * t->h;
+    t->pes = (uint32_t)s->cube_pes;
+    t->n_units = 2 * t->pes + 1;
+    t->pe_bits = bits_for(t->pes);
+    t->unit_bits = bits_for(t->n_units);
+    t->read_channels = (uint32_t)s->cube_pe_pe_dma_read_channels;
+    t->write_channels = (uint32_t)s->cube_pe_pe_dma_write_channels;
+    t->read_engines = (uint32_t)s->cube_m_cpu_dma_read;
+    t->write_engines = (uint32_t)s->cube_m_cpu_dma_write;
+    t->m_cpu_node = CUBE_M_CPU;
+    t->sram_node = CUBE_SRAM;
+    t->ucie_overhead_fs = fs_of_ns(s->cube_ucie_overhead_ns);
+}
+
+/* The topology's tables are those of `r`. */
+static void set_tables(struct routes *r)
+{
+#define TABLE(type, name) r->topo.name = r->name;
+#include "machine/topology.def"
+}
+
 bool route(struct routes *r, const struct spec *spec, struct arena *arena)
 {
-    *r = (struct routes){.arena = arena,
-                         .spec = spec,
-                         .w = (uint32_t)spec->sip_cube_mesh_w,
-                         .h = (uint32_t)spec->sip_cube_mesh_h,
-                         .pes = (uint32_t)spec->cube_pes};
-    r->n_units = 2 * r->pes + 1;
-    r->pe_bits = bits_for(r->pes);
-    r->unit_bits = bits_for(r->n_units);
+    *r = (struct routes){.arena = arena, .spec = spec};
+    r->topo.name = spec->name;
+    r->topo.config = resolve(spec);
+    r->topo.hash = resolve_hash(spec);
+    set_counts(r);
     add_cube_nodes(r);
     add_io_nodes(r);
     add_links(r);
@@ -784,10 +818,10 @@ bool route(struct routes *r, const struct spec *spec, struct arena *arena)
         merge_segment(r, &r->segments[i]);
     add_memories(r);
     add_pe(r);
-    r->ucie_overhead_fs = fs_of_ns(spec->cube_ucie_overhead_ns);
     r->too_long = !wires_fit(r);
     if (!r->too_long)
         add_costs(r);
+    set_tables(r);
     if (r->too_long)
         return diag_error(
             spec->diag, spec_place(spec, KEY_ns_per_mm),

@@ -413,7 +413,7 @@ bool emit(const struct routes *r, const char *input, FILE *out)
     define(out, "name", t->name);
     define_upper(out, "NAME", t->name);
     define(out, "hash", t->hash);
-    define_upper(out, "LINKS", r->spec->contention_links == LINKS_FIFO ? "fifo" : "ideal");
+    define_upper(out, "LINKS", key_rows[KEY_contention_links].words[t->links]);
     emit_fields(out, t);
     define_int(out, "n_cube_nodes", r->n_cube_nodes);
     define_int(out, "n_hops", r->n_hops);

@@ -723,10 +723,6 @@ static void add_memories(struct routes *r)
     r->topo.tcm_write.gbs = s->cube_pe_pe_tcm_write_gbs;
 }
 
-_Static_assert((int)IPCQ_TCM == (int)QUEUE_TCM && (int)IPCQ_SRAM == (int)QUEUE_SRAM &&
-                   (int)IPCQ_HBM == (int)QUEUE_HBM,
-               "the words of the YAML are in the order of the row");
-
 static void add_pe(struct routes *r)
 {
     const struct spec *s = r->spec;

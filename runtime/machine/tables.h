@@ -127,7 +127,10 @@ struct memory_row {
     uint64_t nbytes;
 };
 
-/* Where the slots of queues between PEs lie: with the receiver, in its TCM, SRAM or slice. */
+/*
+ * Where the slots of queues between PEs lie: with the receiver, in its TCM, SRAM or slice. The
+ * words of cube.pe.pe_ipcq.space in gen/keys.def, in that order.
+ */
 enum queue_space { QUEUE_TCM, QUEUE_SRAM, QUEUE_HBM };
 
 /* What a PE is made of, beside its DMA and TCM. */
@@ -154,6 +157,7 @@ struct route_at {
 
 struct kb_sim;
 
+/* The words of contention.links in gen/keys.def, in that order. */
 enum link_mode { MODE_IDEAL, MODE_FIFO };
 
 /*

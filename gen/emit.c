@@ -8,16 +8,21 @@
 
 #define LENGTH(a) (sizeof(a) / sizeof *(a))
 
-static const char *const side_names[] = {"N", "E", "S", "W", "IO", "N_SIDES"};
+/* In comments, and in C. */
+static const char *const side_names[] = {"N", "E", "S", "W", "IO"};
 static const char *const exit_names[] = {"SIDE_N", "SIDE_E",  "SIDE_S",
                                          "SIDE_W", "EXIT_IO", "N_EXITS"};
-static const char *const chiplet_names[] = {"CUBE", "IO", "IO_TO", "FABRIC"};
-static const char *const owner_names[] = {"NONE",   "CUBE",  "NEXT",     "IO",
-                                          "IO_ROW", "IO_TO", "IO_TO_ROW"};
+static const char *const chiplet_names[] = {
+#define CHIPLET(NAME) "AT_" #NAME,
+#include "machine/kinds.def"
+};
+static const char *const owner_names[] = {
+#define OWNER(NAME) "LINK_" #NAME,
+#include "machine/kinds.def"
+};
 static const char *const kind_names[] = {
-    "NOC",      "M_CPU",  "SRAM",         "UCIE",   "XBAR",           "BRIDGE",
-    "HBM_CTRL", "PE_CPU", "PE_SCHEDULER", "PE_DMA", "PE_FETCH_STORE", "PE_GEMM",
-    "PE_MATH",  "PE_TCM", "PCIE_EP",      "IO_NOC", "IO_CPU",         "SWITCH",
+#define KIND(NAME, name, on_way, placed) "NODE_" #NAME,
+#include "machine/kinds.def"
 };
 
 /* The shortest decimal that reads back equal, as a C constant. */
@@ -250,7 +255,7 @@ static void emit_mesh(FILE *out, const struct routes *r)
             fprintf(out,
                     "$1(%td, [[%s]], [[%s]], %" PRId64 ", %" PRId64 ", [[%s]], %" PRId64
                     ", %" PRId64 ")m4_dnl\n",
-                    row - r->cost_mesh, side_names[row->exit], side_names[row->side],
+                    row - r->cost_mesh, exit_names[row->exit], exit_names[row->side],
                     row->cost.wire_fs, row->cost.overhead_fs, real(row->cost.link_gbs, gbs), dx,
                     dy);
         }

@@ -539,6 +539,14 @@ static struct leg_row *add_leg(struct routes *r, struct segment_row *seg)
     return leg;
 }
 
+/* Whether a request on its way waits at a node of this kind. */
+static const bool queues_at[] = {
+#define PASSES                           false
+#define QUEUES                           true
+#define KIND(NAME, name, on_way, placed) on_way,
+#include "machine/kinds.def"
+};
+
 /* Merges the hops of `seg` into its stations, the links and the M_CPU's engine. */
 static void merge_segment(struct routes *r, struct segment_row *seg)
 {
@@ -550,7 +558,7 @@ static void merge_segment(struct routes *r, struct segment_row *seg)
             return; /* a memory: its overhead is paid during service */
         seg->tail_wire_fs += hop->cross_fs;
         seg->tail_overhead_fs += hop->overhead_fs;
-        if (node_at(r, hop)->kind == NODE_M_CPU)
+        if (queues_at[node_at(r, hop)->kind])
             add_leg(r, seg)->owner = LINK_NONE;
         struct leg_row *leg = add_leg(r, seg);
         leg->owner = hop->owner;

@@ -3,7 +3,7 @@ m4_define([[gen_config_row]], [[    $1
 ]])m4_dnl
 m4_dnl gen_node_row(INDEX, NAME, KIND, OVERHEAD_FS, X_MM, Y_MM)
 m4_define([[gen_node_row]],
-[[    [$1] = {.name = "$2", .kind = NODE_$3, .overhead_fs = $4, .x_mm = $5, .y_mm = $6},
+[[    [$1] = {.name = "$2", .kind = $3, .overhead_fs = $4, .x_mm = $5, .y_mm = $6},
 ]])m4_dnl
 m4_dnl gen_link_row(INDEX, FROM, TO, LEAVES, BOTH_WAYS, WIRE_FS, LENGTH_MM, GBS)
 m4_define([[gen_link_row]],
@@ -15,11 +15,11 @@ m4_define([[gen_segment_row]],
 ]])m4_dnl
 m4_dnl gen_hop_row(INDEX, PLACE, NODE, OWNER, LINK, BACK, OVERHEAD_FS, CROSS_FS, WIRE_FS, GBS, NAME)
 m4_define([[gen_hop_row]],
-[[    [$1] = {AT_$2, LINK_$4, $6, $3, $5, $7, $8, $9, $10}, /* $11 */
+[[    [$1] = {$2, $4, $6, $3, $5, $7, $8, $9, $10}, /* $11 */
 ]])m4_dnl
 m4_dnl gen_leg_row(INDEX, OWNER, LINK, BACK, WIRE_FS, OVERHEAD_FS, GBS)
 m4_define([[gen_leg_row]],
-[[    [$1] = {LINK_$2, $4, $3, $5, $6, $7},
+[[    [$1] = {$2, $4, $3, $5, $6, $7},
 ]])m4_dnl
 m4_dnl gen_cost_row(INDEX, WIRE_FS, OVERHEAD_FS, LINK_GBS, WAY)
 m4_define([[gen_cost_row]],
@@ -31,7 +31,7 @@ m4_define([[gen_pos_row]],
 ]])m4_dnl
 m4_dnl gen_mesh_row(INDEX, EXIT, SIDE, WIRE_FS, OVERHEAD_FS, LINK_GBS, DX, DY)
 m4_define([[gen_mesh_row]],
-[[    [$1] = {SIDE_$2, SIDE_$3, {$4, $5, $6}}, /* dx $7, dy $8 */
+[[    [$1] = {$2, $3, {$4, $5, $6}}, /* dx $7, dy $8 */
 ]])m4_dnl
 m4_dnl gen_field_row(NAME, C)
 m4_define([[gen_field_row]],

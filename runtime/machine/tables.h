@@ -1,8 +1,6 @@
-/* tables.h -- the rows of the generated tables, shared by the generator, the engines and the
- * library.
- */
-#ifndef ROWS_H
-#define ROWS_H
+/* tables.h -- the rows of the generated tables, for the generator and the library alike. */
+#ifndef TABLES_H
+#define TABLES_H
 #include "kernbench.h"
 
 /*
@@ -15,49 +13,27 @@
 enum side { SIDE_N, SIDE_E, SIDE_S, SIDE_W, N_SIDES, EXIT_IO = N_SIDES, N_EXITS };
 
 enum node_kind {
-    NODE_NOC,
-    NODE_M_CPU,
-    NODE_SRAM,
-    NODE_UCIE,
-    NODE_XBAR,
-    NODE_BRIDGE,
-    NODE_HBM_CTRL,
-    NODE_PE_CPU,
-    NODE_PE_SCHEDULER,
-    NODE_PE_DMA,
-    NODE_PE_FETCH_STORE,
-    NODE_PE_GEMM,
-    NODE_PE_MATH,
-    NODE_PE_TCM,
-    NODE_PCIE_EP,
-    NODE_IO_NOC,
-    NODE_IO_CPU,
-    NODE_SWITCH,
+#define KIND(NAME, name, on_way, placed) NODE_##NAME,
+#include "machine/kinds.def"
 };
 
 /* Which chiplet a node stands on, seen from a request on its way. */
 enum chiplet {
-    AT_CUBE,   /* the cube where the request is */
-    AT_IO,     /* the IO chiplet of that cube's SIP */
-    AT_IO_TO,  /* the IO chiplet of the target's SIP */
-    AT_FABRIC, /* the switch between SIPs */
+#define CHIPLET(NAME) AT_##NAME,
+#include "machine/kinds.def"
 };
 
-/* Whose link an edge is. A link joins two nodes and has an edge for each direction. */
+/* The chiplet that has the link of an edge. A link joins two nodes and has an edge for each
+ * direction. */
 enum link_owner {
-    LINK_NONE,      /* the last node of a route */
-    LINK_CUBE,      /* the cube where the request is */
-    LINK_NEXT,      /* the cube that the request goes to */
-    LINK_IO,        /* the IO chiplet of the cube's SIP */
-    LINK_IO_ROW,    /* the same, the one of the cube's row on the shoreline */
-    LINK_IO_TO,     /* the IO chiplet of the target's SIP */
-    LINK_IO_TO_ROW, /* the same, the one of the target's row on the shoreline */
+#define OWNER(NAME) LINK_##NAME,
+#include "machine/kinds.def"
 };
 
 /* The links of an IO chiplet; the shoreline has one for each row of cubes. */
 enum io_link { IO_LINK_PCIE, IO_LINK_CPU, IO_LINK_FABRIC, IO_LINK_SHORE };
 
-/* Nodes of a PE, in the order of enum node_kind. */
+/* Nodes of a PE, in the order of kinds.def. */
 enum { PE_NODES = NODE_PE_TCM - NODE_PE_CPU + 1 };
 
 /* One node of a cube, of an IO chiplet, or of the fabric. */

@@ -1,5 +1,6 @@
 /* emit.c -- writes a topology as m4 definitions, which the templates turn into C. */
 #include "emit.h"
+#include "nodes.h"
 #include <ctype.h>
 #include <inttypes.h>
 #include <math.h>

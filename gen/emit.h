@@ -2,7 +2,7 @@
 #ifndef EMIT_H
 #define EMIT_H
 #include <stdio.h>
-#include "route.h"
+#include "routes.h"
 
 /* Writes all definitions to `out`; `input` is the YAML's name without folders. False if `out`
  * failed. */

@@ -1,10 +1,10 @@
-/* any_topology.c -- load, check and route of kbgen, then rows into a kb_topology. */
+/* any_topology.c -- what kbgen does with a YAML, without writing it. */
 #include "any_topology.h"
 #include <stdlib.h>
 #include <string.h>
 #include "gen/check.h"
 #include "gen/load.h"
-#include "gen/route.h"
+#include "gen/routes.h"
 
 /* The topology first: a pointer to it is one to the whole. */
 struct any {
@@ -26,7 +26,7 @@ const kb_topology *any_topology(const char *yaml)
     text = arena_copy(&any->arena, yaml, strlen(yaml));
     spec_init(&any->spec, &any->arena, &any->diag);
     load_text(&any->spec, "topology", text, strlen(text));
-    if (!check(&any->spec) || !route(&any->routes, &any->spec, &any->arena)) {
+    if (!check(&any->spec) || !make_routes(&any->routes, &any->spec, &any->arena)) {
         any_topology_free(&any->topo);
         return NULL;
     }

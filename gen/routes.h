@@ -1,13 +1,9 @@
-/* route.h -- every route of a topology as tables: nodes, links, segments and their sums. */
-#ifndef ROUTE_H
-#define ROUTE_H
+/* routes.h -- the tables of a topology: nodes and links, segments of routes, their costs. */
+#ifndef ROUTES_H
+#define ROUTES_H
 #include "arena.h"
 #include "spec.h"
 #include "machine/tables.h"
-
-/* The nodes of an IO chiplet, and the first ones of a cube. */
-enum { IO_PCIE_EP, IO_NOC, IO_CPU, N_IO_NODES };
-enum { CUBE_NOC, CUBE_M_CPU, CUBE_SRAM, CUBE_UCIE /* N, E, S, W */ };
 
 /* A topology in the making. */
 struct routes {
@@ -27,6 +23,6 @@ struct routes {
  * Fills `r`, its topology above all, from `spec` (borrowed). False after a message: a wire or a
  * route is longer than simulated time can count.
  */
-bool route(struct routes *r, const struct spec *spec, struct arena *arena);
+bool make_routes(struct routes *r, const struct spec *spec, struct arena *arena);
 
 #endif

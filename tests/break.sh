@@ -113,7 +113,7 @@ if by=$(first_failure); then
 fi
 
 engine=runtime/engine/steps.h cost=runtime/machine/cost.h ev=runtime/engine/ev.h sim=runtime/sim/sim.c stats=runtime/explain/utilization.c
-route=gen/route.c walk=runtime/machine/walk.h
+segments=gen/segments.c costs=gen/costs.c nodes=gen/nodes.c walk=runtime/machine/walk.h
 
 # -- order ----------------------------------------------------------------------------------
 break_it 'classes in the opposite order' $ev \
@@ -185,18 +185,18 @@ break_it 'max_events counts arrivals alone' $engine 's/^    s->n_events\+\+;$/  
 break_it 'completions not in the fingerprint' $engine 's/^    seen\(s, how, t, EV_DONE, s->txns\[slot\]\.id\);$//'
 
 # -- routes ---------------------------------------------------------------------------------
-break_it 'a tie of the bridges goes right' $route \
+break_it 'a tie of the bridges goes right' $segments \
     's/(bridge_way_fs\(r, pe, slice, 1\)) < bridge/\1 <= bridge/'
 break_it 'Y before X' $walk 's/if \(xa != xb\)/if (xa != xb \&\& cube_row(t, a) == cube_row(t, b))/'
-break_it 'crossing of a NoC forgotten' $route \
+break_it 'crossing of a NoC forgotten' $segments \
     's/wire_fs\(r, fabs\(a->x_mm - b->x_mm\) \+ fabs\(a->y_mm - b->y_mm\)\)/0 * (int64_t)(a->x_mm + b->x_mm)/'
-break_it 'crossing of a NoC by X alone' $route 's/ \+ fabs\(a->y_mm - b->y_mm\)//'
-break_it 'engine before the overhead of m_cpu, ideal' $route 's/^.*m_cpu->overhead_fs;$/(void)m_cpu;/'
-break_it 'engine before the overhead of m_cpu, fifo' $route \
+break_it 'crossing of a NoC by X alone' $segments 's/ \+ fabs\(a->y_mm - b->y_mm\)//'
+break_it 'engine before the overhead of m_cpu, ideal' $costs 's/^.*m_cpu->overhead_fs;$/(void)m_cpu;/'
+break_it 'engine before the overhead of m_cpu, fifo' $segments \
     's/^ +seg->tail_overhead_fs \+= hop->overhead_fs;$//; s/struct leg_row \*leg = add_leg/seg->tail_overhead_fs += hop->overhead_fs; &/'
-break_it 'edge into the slice without efficiency' $route \
+break_it 'edge into the slice without efficiency' $nodes \
     '0,/s->cube_hbm_bw_gbs \* s->cube_hbm_efficiency/s//s->cube_hbm_bw_gbs/'
-break_it 'slice without efficiency' $route \
+break_it 'slice without efficiency' $costs \
     '/\(struct memory_row\)\{fs_of_ns\(s->cube_hbm/,/;/s/ \* s->cube_hbm_efficiency//'
 break_it 'other SIP entered in the row of the source' $walk \
     's/to - cube_column\(t, to\)/at.cube - cube_column(t, at.cube) + to \/ t->cubes * t->cubes - at.cube \/ t->cubes * t->cubes/'
@@ -254,7 +254,7 @@ break_it 'one part pending, all pending' runtime/data/mem.c 's/nbytes < v->nbyte
 
 sweep=runtime/sim/sweep.c traffic=runtime/engine/traffic.c curve=runtime/sim/traffic_result.c
 break_it 'a range without its last' runtime/machine/endpoint_text.c 's/first <= i && i <= last/first <= i \&\& i < last/'
-break_it 'a pattern beyond the machine' runtime/machine/endpoint_text.c 's/c\.descending \|\| p->sip\.last >= info->sips/c.descending/'
+break_it 'a pattern beyond the machine' runtime/machine/endpoint_text.c 's/c\.descending \|\| p->sip\.last >= t->sips/c.descending/'
 break_it 'steps without the end that is hit' runtime/cli/in/lists.c 's/step > last - value/step >= last - value/'
 break_it 'ops turn last in a sweep' runtime/cli/in/points.c \
     's/if \(\+\+at->inflight < p->inflight\.n\)/if (0)/'

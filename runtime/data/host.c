@@ -42,7 +42,7 @@ kb_status kb_address_find(const kb_topology *t, uint64_t address, kb_endpoint *m
 
     if (!address_find(t, address, &dst, offset))
         return KB_BAD_REQUEST;
-    *memory = end_unpack_memory(t, dst);
+    *memory = endpoint_unpack_memory(t, dst);
     return KB_OK;
 }
 
@@ -221,31 +221,31 @@ static void copy_part(const struct kb_tensor *x, const struct part *p, unsigned 
 
 static kb_status no_memory(const char *name, kb_error *why)
 {
-    end_error(why, "out of memory for tensor '%.64s'", name);
+    endpoint_error(why, "out of memory for tensor '%.64s'", name);
     return KB_NO_MEMORY;
 }
 
 /* Tensors are the host's business, and it waits for its kernels. */
 static kb_status check_idle(const struct kb_sim *s, kb_error *why)
 {
-    return s->kernels && s->kernels->launched ? end_error(why, "a launch is under way") : KB_OK;
+    return s->kernels && s->kernels->launched ? endpoint_error(why, "a launch is under way") : KB_OK;
 }
 
 static kb_status check_tensor(const char *name, kb_dtype dtype, const kb_shape *shape,
                               kb_placement placement, kb_error *why)
 {
     if (!name)
-        return end_error(why, "a tensor needs a name");
+        return endpoint_error(why, "a tensor needs a name");
     if (!kb_dtype_bytes(dtype))
-        return end_error(why, "tensor '%.64s' has no type", name);
+        return endpoint_error(why, "tensor '%.64s' has no type", name);
     if (shape->rank < 1 || shape->rank > KB_RANK_MAX)
-        return end_error(why, "tensor '%.64s' has rank %" PRId64 "; 1 to %d are possible", name,
+        return endpoint_error(why, "tensor '%.64s' has rank %" PRId64 "; 1 to %d are possible", name,
                          shape->rank, KB_RANK_MAX);
     for (int64_t i = 0; i < shape->rank; i++)
         if (shape->dim[i] < 1)
-            return end_error(why, "tensor '%.64s' has an extent of %" PRId64, name, shape->dim[i]);
+            return endpoint_error(why, "tensor '%.64s' has an extent of %" PRId64, name, shape->dim[i]);
     if ((unsigned)placement.cubes > KB_COLUMN_WISE || (unsigned)placement.pes > KB_COLUMN_WISE)
-        return end_error(why, "tensor '%.64s' has a placement that does not exist", name);
+        return endpoint_error(why, "tensor '%.64s' has a placement that does not exist", name);
     return KB_OK;
 }
 
@@ -253,11 +253,11 @@ static kb_status slice_is_full(const struct kb_tensor *x, uint32_t pe, uint64_t 
                                uint64_t nbytes, kb_error *why)
 {
     const struct kb_topology *t = x->sim->topo;
-    kb_endpoint slice = end_unpack_memory(t, dst_pack(t, pe / t->pes, pe % t->pes));
+    kb_endpoint slice = endpoint_unpack_memory(t, dst_pack(t, pe / t->pes, pe % t->pes));
     char name[KB_ENDPOINT_BYTES];
 
     kb_endpoint_name(&slice, name);
-    return end_error(why,
+    return endpoint_error(why,
                      "tensor '%.64s' does not fit: %s holds %" PRIu64 " bytes, %" PRIu64
                      " are taken, its part has %" PRIu64,
                      x->name, name, t->hbm.nbytes, used, nbytes);
@@ -327,7 +327,7 @@ kb_status kb_tensor_new(kb_sim *s, const char *name, kb_dtype dtype, kb_shape sh
     if (shape_bytes(dtype, &shape, &x->nbytes))
         status = place(x, h->used, why);
     else
-        status = end_error(why, "tensor '%.64s' has more than 2^63 bytes", name);
+        status = endpoint_error(why, "tensor '%.64s' has more than 2^63 bytes", name);
     if (status != KB_OK) {
         host_tensor_free(x);
         return status;
@@ -504,10 +504,10 @@ kb_status kb_tensor_fill_npy(kb_tensor *x, const char *path, kb_error *why)
     if (status != KB_OK)
         return status;
     if (npy.dtype != want)
-        status = end_error(why, "%.240s: its elements are %s, those of tensor '%.64s' %s", path,
+        status = endpoint_error(why, "%.240s: its elements are %s, those of tensor '%.64s' %s", path,
                            kb_dtype_name(npy.dtype), x->name, kb_dtype_name(x->dtype));
     else if (!same_shape(&npy.shape, &x->shape))
-        status = end_error(why, "%.240s: its shape is not that of tensor '%.64s'", path, x->name);
+        status = endpoint_error(why, "%.240s: its shape is not that of tensor '%.64s'", path, x->name);
     else
         status = kb_tensor_write(x, npy.bytes, why);
     npy_free(&npy);
@@ -518,7 +518,7 @@ kb_status kb_tensor_fill_npy(kb_tensor *x, const char *path, kb_error *why)
 
 static kb_status never_written(const struct kb_tensor *x, const uint64_t absent[2], kb_error *why)
 {
-    return end_error(why, "tensor '%.64s': addresses %" PRIu64 " to %" PRIu64 " were never written",
+    return endpoint_error(why, "tensor '%.64s': addresses %" PRIu64 " to %" PRIu64 " were never written",
                      x->name, absent[0], absent[1] - 1);
 }
 
@@ -535,7 +535,7 @@ static kb_status read_part(const struct kb_tensor *x, uint32_t pe, struct view *
     if (err != MEM_OK)
         return no_memory(x->name, why);
     if (!version_ready(out->v)) {
-        end_error(why, "tensor '%.64s' holds results that are not computed", x->name);
+        endpoint_error(why, "tensor '%.64s' holds results that are not computed", x->name);
         return KB_PENDING;
     }
     return version_bytes(out->v) ? KB_OK : no_memory(x->name, why);

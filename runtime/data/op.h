@@ -3,13 +3,11 @@
 #define OP_H
 #include <stdio.h>
 #include "data/mem.h"
+#include "machine/tables.h"
 #include "tl.h"
 
 /* What an operation is. A composite is a GEMM or MATH with `composite` set. */
 enum op_kind { OP_DMA_READ, OP_DMA_WRITE, OP_GEMM, OP_MATH };
-
-/* The regions of a global address, in the order of its bits.                        design 6 */
-enum space { SPACE_HBM, SPACE_SRAM, SPACE_TCM };
 
 /* ops.def */
 enum math_group {

@@ -91,7 +91,7 @@ static void inconsistent(struct kb_sim *s, const char *what, uint32_t id, int64_
                          int64_t should_fs)
 {
     if (!s->observer->failed)
-        end_error(&s->observer->error, "the pieces of %s %u add up to %lld fs, not to %lld", what, id,
+        endpoint_error(&s->observer->error, "the pieces of %s %u add up to %lld fs, not to %lld", what, id,
                   (long long)is_fs, (long long)should_fs);
     s->observer->failed = true;
     stop(s, KB_INTERNAL);
@@ -1277,13 +1277,13 @@ static bool has_begun(const struct kb_sim *s)
 kb_status kb_sim_observe(kb_sim *s, const kb_observer *watch, kb_error *why)
 {
     if (has_begun(s))
-        return end_error(why, "the simulation has begun, it cannot be watched any more");
+        return endpoint_error(why, "the simulation has begun, it cannot be watched any more");
     if (!s->observer)
         s->observer = watch_new(s->topo);
     if (!s->observer)
         return KB_NO_MEMORY;
     if (s->observer->n == KB_OBSERVERS_MAX)
-        return end_error(why, "a simulation is watched by at most %d", KB_OBSERVERS_MAX);
+        return endpoint_error(why, "a simulation is watched by at most %d", KB_OBSERVERS_MAX);
     s->observer->to[s->observer->n++] = *watch;
     s->options.engine = KB_HOP;
     return KB_OK;

@@ -1,6 +1,7 @@
 /* kernel.h -- all that changes while kernels run: PEs, their commands, tiles and tensors. */
 #ifndef KERNEL_H
 #define KERNEL_H
+#include "data/op.h"
 #include "machine/address.h"
 #include "kernels/co.h"
 #include "engine/state.h"
@@ -142,8 +143,6 @@ struct token {
 };
 
 /* -- PEs ------------------------------------------------------------------------------------ */
-
-enum port { PORT_TCM_READ, PORT_TCM_WRITE, PORT_GEMM, PORT_MATH, N_PORTS };
 
 enum pe_state {
     PE_IDLE,    /* takes no part in the launch, or has ended */

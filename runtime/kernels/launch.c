@@ -412,13 +412,13 @@ static kb_status check_pes(const struct kb_topology *t, const kb_launch_request 
 
     for (size_t i = 0; r->pes && i < r->n_pes; i++) {
         if (r->pes[i] >= n)
-            return end_error(why, "there is no PE %u, only 0..%u", r->pes[i], n - 1);
+            return endpoint_error(why, "there is no PE %u, only 0..%u", r->pes[i], n - 1);
         if (i && r->pes[i] <= r->pes[i - 1])
-            return end_error(why, "the PEs of a launch are not in ascending order");
+            return endpoint_error(why, "the PEs of a launch are not in ascending order");
     }
     if (r->pes && !r->n_pes)
-        return end_error(why, "a launch needs at least one PE");
-    return r->kernel && r->name ? KB_OK : end_error(why, "a launch needs a kernel and its name");
+        return endpoint_error(why, "a launch needs at least one PE");
+    return r->kernel && r->name ? KB_OK : endpoint_error(why, "a launch needs a kernel and its name");
 }
 
 static bool room_for_launch(struct kernels *k)
@@ -440,9 +440,9 @@ static bool room_for_launch(struct kernels *k)
 static kb_status make_kernels(struct kb_sim *s, kb_error *why)
 {
     if (s->n_txns || s->traffic)
-        return end_error(why, "the simulation has transactions of its own, it takes no kernels");
+        return endpoint_error(why, "the simulation has transactions of its own, it takes no kernels");
     if (s->topo->pes * s->topo->tcm_read.nbytes > ADDRESS_REGION_BYTES)
-        return end_error(why, "the TCMs of a cube pass 64 GiB, more than addresses can name");
+        return endpoint_error(why, "the TCMs of a cube pass 64 GiB, more than addresses can name");
     if (!s->log && (s->options.oplog || s->options.phase2))
         s->log = op_log_new(s->topo, s->options.oplog_limit_bytes, s->options.phase2);
     if (!s->log && (s->options.oplog || s->options.phase2))
@@ -455,7 +455,7 @@ static kb_status make_kernels(struct kb_sim *s, kb_error *why)
 kb_status kb_launch(kb_sim *s, const kb_launch_request *r, kb_error *why)
 {
     kb_status status = s->status == KB_OK ? check_pes(s->topo, r, why)
-                                          : end_error(why, "the simulation has ended");
+                                          : endpoint_error(why, "the simulation has ended");
     struct kernels *k;
     struct launch *l;
     uint32_t *pes = NULL;
@@ -597,7 +597,7 @@ kb_status kernels_run(struct kb_sim *s, uint64_t budget, kb_error *why)
     kb_status status = s->status;
 
     if (k->on)
-        return end_error(why, "a kernel cannot run the simulation that runs it");
+        return endpoint_error(why, "a kernel cannot run the simulation that runs it");
     while (status == KB_OK && k->launch < k->n_launches) {
         if (!k->launched)
             begin_launch(s);

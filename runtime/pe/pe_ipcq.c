@@ -178,7 +178,7 @@ static bool place_slots(struct command *c, struct queue *q)
     struct room r = room_of(s, &s->kernels->pes[q->receiver]);
     uint64_t nbytes = ((uint64_t)pe->ipcq_slots * pe->ipcq_slot_bytes + 63) / 64 * 64;
     uint64_t left = r.size - r.used - *r.taken;
-    kb_endpoint memory = end_unpack_memory(s->topo, r.memory);
+    kb_endpoint memory = endpoint_unpack_memory(s->topo, r.memory);
     char name[KB_ENDPOINT_BYTES];
 
     if (nbytes <= left) {

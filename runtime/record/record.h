@@ -123,6 +123,13 @@ static inline bool record_is_compute(const struct record *r)
 const struct record *op_log_find(const struct op_log *log, uint32_t id,
                                  const unsigned char **chunk);
 
+/*
+ * Calls `each` with every record and the bytes of its chunk, in order of (start, end, id), until it
+ * returns false. False: that, or no memory.                                        oplog_order.c
+ */
+typedef bool op_log_each(void *arg, const struct record *r, const unsigned char *chunk);
+bool op_log_in_order(struct op_log *log, op_log_each *each, void *arg);
+
 /* Are the views of this record of a GEMM or MATH still there?  oplog.c */
 bool op_log_has_views(const struct op_log *log, uint32_t id);
 

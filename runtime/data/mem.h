@@ -25,7 +25,7 @@ struct version {
     unsigned char *bytes; /* owned; NULL: a result not yet computed, pieces not yet gathered */
     struct piece *pieces; /* owned; VERSION_PIECES */
     uint32_t n_pieces;
-    struct version_packed *packed; /* owned: what gemm.c keeps with it; freed by its own function */
+    struct version_packed *packed; /* owned: what gemm_pack.c keeps with it; freed by its own function */
 };
 
 /* A part of a version. */

@@ -261,11 +261,11 @@ static void name_index(const struct dims *shape, uint64_t i, char text[INDEX_BYT
 
 static bool verify(struct exec *x, const struct running *r)
 {
-    struct plain_difference d;
+    struct reference_difference d;
     char where[KB_NODE_BYTES], index[INDEX_BYTES], called[CALLED_BYTES];
     kb_error why;
 
-    if (!x->options.verify_ops || plain_same(&r->op, r->out, &d))
+    if (!x->options.verify_ops || reference_same(&r->op, r->out, &d))
         return true;
     component(x, &r->op, where);
     name_call(x, r->op.id, called);

@@ -8,7 +8,7 @@
  * bytes for any number of threads.
  *
  * topo       for the names of components in `why`; NULL: numbers
- * options    one thread: none is made; verify_ops: see plain.h
+ * options    one thread: none is made; verify_ops: see reference.h
  * returns    KB_DIFFERENT: one is wrong; KB_INTERNAL: an operand that nothing computes; KB_STOPPED;
  *            KB_NO_MEMORY; what was computed until then stays, the rest may be tried again
  */

@@ -108,7 +108,7 @@ static void describe(kb_dtype dtype, struct number n, char text[32])
 
 /* Element `index` of the result; `t`: of floats. */
 static bool agrees(const struct op *op, const unsigned char *out, uint64_t index, double t,
-                   const struct wanted *w, struct plain_difference *d)
+                   const struct wanted *w, struct reference_difference *d)
 {
     kb_dtype dtype = (kb_dtype)op->out.dtype;
     struct number got = element(dtype, out, index);
@@ -367,7 +367,7 @@ static struct line line_of(const struct op *op, uint64_t number)
 }
 
 static bool reduce_same(const struct op *op, const unsigned char *out, double t,
-                        struct plain_difference *d)
+                        struct reference_difference *d)
 {
     bool is_sum = op->math == TL_SUM || op->math == TL_MEAN;
 
@@ -382,7 +382,8 @@ static bool reduce_same(const struct op *op, const unsigned char *out, double t,
 }
 
 NO_TRAP static bool softmax_line_same(const struct op *op, const unsigned char *out,
-                                      const struct line *l, double t, struct plain_difference *d)
+                                      const struct line *l, double t,
+                                      struct reference_difference *d)
 {
     double largest = -INFINITY, sum = 0;
 
@@ -403,7 +404,7 @@ NO_TRAP static bool softmax_line_same(const struct op *op, const unsigned char *
 }
 
 static bool softmax_same(const struct op *op, const unsigned char *out, double t,
-                         struct plain_difference *d)
+                         struct reference_difference *d)
 {
     struct math_lines lines = math_lines(op);
 
@@ -459,7 +460,7 @@ static struct wanted math_wanted(const struct op *op, uint64_t index)
     }
 }
 
-static bool math_same(const struct op *op, const unsigned char *out, struct plain_difference *d)
+static bool math_same(const struct op *op, const unsigned char *out, struct reference_difference *d)
 {
     double t = dtype_tolerance((kb_dtype)op->out.dtype);
 
@@ -570,7 +571,8 @@ static double coarser(double t, kb_dtype dtype)
     return dtype_is_float(dtype) && dtype_tolerance(dtype) > t ? dtype_tolerance(dtype) : t;
 }
 
-static bool product_same(const struct op *op, const unsigned char *out, struct plain_difference *d)
+static bool product_same(const struct op *op, const unsigned char *out,
+                         struct reference_difference *d)
 {
     struct product p = {.op = op, .sums = KB_F64};
 
@@ -591,7 +593,7 @@ static bool product_same(const struct op *op, const unsigned char *out, struct p
     return true;
 }
 
-bool plain_same(const struct op *op, const unsigned char *out, struct plain_difference *d)
+bool reference_same(const struct op *op, const unsigned char *out, struct reference_difference *d)
 {
     return op->kind == OP_GEMM ? product_same(op, out, d) : math_same(op, out, d);
 }

@@ -1,10 +1,10 @@
 /* reference.h -- operations computed again, element by element, by loops that anyone can check. */
-#ifndef PLAIN_H
-#define PLAIN_H
+#ifndef REFERENCE_H
+#define REFERENCE_H
 #include "data/op.h"
 
 /* The first element that is wrong, and both values as text. */
-struct plain_difference {
+struct reference_difference {
     uint64_t index;
     char got[32], want[32];
 };
@@ -19,6 +19,6 @@ struct plain_difference {
  * is as exact as its terms allow, not as its value would suggest; operands of order 1 over sqrt(K)
  * keep to the rule as it is.                                                  design 5.2, 8
  */
-bool plain_same(const struct op *op, const unsigned char *out, struct plain_difference *d);
+bool reference_same(const struct op *op, const unsigned char *out, struct reference_difference *d);
 
 #endif

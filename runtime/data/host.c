@@ -1,4 +1,4 @@
-/* host.c -- tensors of the host: placed over slices, filled, read back, compared. */
+/* host.c -- tensors of the host: placed over HBM slices, filled, read back, compared. */
 #include "data/host.h"
 #include <inttypes.h>
 #include <math.h>
@@ -14,7 +14,7 @@
 
 /* -- global addresses ----------------------------------------------------------------------- */
 
-/* Where the TCM of a cube's last PE ends must be named by an address, too. */
+/* An offset is 36 bits, so the TCMs of a cube together must not be larger than 64 GiB. */
 static bool has_address(const struct kb_topology *t, const kb_endpoint *m, uint64_t offset)
 {
     uint64_t nbytes = kb_memory_bytes(t, m), units = m->kind == KB_SRAM ? 1 : t->pes;
@@ -57,7 +57,7 @@ struct kb_tensor {
     kb_shape shape;
     uint64_t nbytes;
     kb_placement placement;
-    uint64_t *offsets; /* owned; [PE over all]: in its slice; NO_ADDRESS: no part */
+    uint64_t *offsets; /* owned; [PE over all]: of its part in its slice; NO_ADDRESS: no part */
 };
 
 struct host {
@@ -65,7 +65,7 @@ struct host {
     struct mem *mem;                /* owned */
     uint64_t *used;                 /* owned; [PE over all]: bytes of its slice */
     struct kb_tensor *tensors;      /* owned */
-    bool waits;                     /* kernels run */
+    bool waits;                     /* for kernels that run */
 };
 
 static uint32_t pes_of(const struct host *h)
@@ -151,7 +151,7 @@ static int64_t share(int64_t d, int64_t i, int64_t n)
     return d / n * i + d % n * i / n;
 }
 
-/* Part `i` of `n` of what `p` is now. */
+/* Replaces `p` by part `i` of `n` of it. */
 static void part_cut(struct part *p, kb_placement_split split, uint32_t i, uint32_t n)
 {
     int64_t axis = split == KB_ROW_WISE ? 0 : p->shape.rank - 1, d = p->shape.dim[axis];
@@ -172,7 +172,7 @@ static struct part part_of(const struct kb_tensor *x, uint32_t pe)
     return p;
 }
 
-/* The first PE that has the same part as `pe`: what is replicated is kept once. */
+/* The first PE that has the same part as `pe`: replicated parts share one version. */
 static uint32_t first_with_part(const struct kb_tensor *x, uint32_t pe)
 {
     uint32_t pes = x->host->topo->pes;
@@ -181,7 +181,7 @@ static uint32_t first_with_part(const struct kb_tensor *x, uint32_t pe)
     return cube * pes + (x->placement.pes == KB_REPLICATE ? 0 : pe % pes);
 }
 
-/* Of the extents of a tensor in bytes; false if they pass 2^63. */
+/* The bytes of a tensor; false if they are more than 2^63. */
 static bool shape_bytes(kb_dtype dtype, const kb_shape *shape, uint64_t *nbytes)
 {
     int64_t n = (int64_t)kb_dtype_bytes(dtype);
@@ -197,11 +197,11 @@ static uint64_t part_bytes(const struct kb_tensor *x, const struct part *p)
 {
     uint64_t nbytes = 0;
 
-    shape_bytes(x->dtype, &p->shape, &nbytes); /* no more than the whole has */
+    shape_bytes(x->dtype, &p->shape, &nbytes); /* not more than the whole: no overflow */
     return nbytes;
 }
 
-/* Copies a part, which is not empty, out of the whole tensor or into it, row by row. */
+/* Copies a part that is not empty out of the whole tensor or into it, row by row. */
 static void copy_part(const struct kb_tensor *x, const struct part *p, unsigned char *whole,
                       unsigned char *part, bool out)
 {
@@ -272,7 +272,7 @@ static kb_status slice_is_full(const struct kb_tensor *x, uint32_t pe, uint64_t 
                      x->name, name, t->hbm.nbytes, used, nbytes);
 }
 
-/* Finds room for every part; nothing is taken yet. */
+/* Finds room for every part, without taking it. */
 static kb_status place(struct kb_tensor *x, const uint64_t *used, kb_error *why)
 {
     uint64_t room = x->host->topo->hbm.nbytes;
@@ -371,7 +371,7 @@ static uint32_t area_of(const struct kb_tensor *x, uint32_t pe)
     return dst_pack(t, pe / t->pes, pe % t->pes);
 }
 
-/* Global, of the part of `pe`, which has one. */
+/* The global address of the part of `pe`, which has one. */
 static uint64_t address_in(const struct kb_tensor *x, uint32_t pe)
 {
     return address_of(x->host->topo, area_of(x, pe), x->offsets[pe]);
@@ -405,7 +405,7 @@ static struct version *version_of_part(const struct kb_tensor *x, uint32_t pe, c
     return v;
 }
 
-/* Versions of all parts by the first PE that has each, and room to write them. */
+/* Makes a version of each part, at the first PE that has it, and room to write all of them. */
 static bool prepare_write(const struct kb_tensor *x, const void *bytes, struct version **versions)
 {
     struct mem *m = x->host->mem;
@@ -532,7 +532,7 @@ static kb_status never_written(const struct kb_tensor *x, const uint64_t absent[
                      x->name, absent[0], absent[1] - 1);
 }
 
-/* The view of the part of `pe` with its bytes made ready. */
+/* Reads the part of `pe`, whose bytes must be known, into *out. */
 static kb_status read_part(const struct kb_tensor *x, uint32_t pe, struct view *out, kb_error *why)
 {
     struct part p = part_of(x, pe);
@@ -551,7 +551,8 @@ static kb_status read_part(const struct kb_tensor *x, uint32_t pe, struct view *
     return version_bytes(out->v) ? KB_OK : no_memory(x->name, why);
 }
 
-/* Each part once, from the first PE that has it; `views`, [PE], owned by the caller also then. */
+/* Reads each part once, from the first PE that has it. The caller owns `views`, also after a
+ * failure. */
 static kb_status read_parts(const struct kb_tensor *x, struct view *views, kb_error *why)
 {
     kb_status status = KB_OK;
@@ -598,7 +599,7 @@ kb_status kb_tensor_save_npy(const kb_tensor *x, const char *path, kb_error *why
 
 /* -- comparing ------------------------------------------------------------------------------ */
 
-/* How far apart two elements are: 0 if they are the same, NaN and infinite ones included. */
+/* The distance of two elements; 0 if they are the same, also for NaN and infinity. */
 static double distance(double got, double want)
 {
     if (got == want || (isnan(got) && isnan(want)))
@@ -606,7 +607,7 @@ static double distance(double got, double want)
     return isfinite(got) && isfinite(want) ? fabs(got - want) : INFINITY;
 }
 
-/* An integer of 64 bits may lie beside the double that it becomes. */
+/* An integer of 64 bits may differ although it becomes the same double. */
 static bool same_integer(kb_dtype dtype, const void *bytes, uint64_t i, double want)
 {
     uint64_t n;

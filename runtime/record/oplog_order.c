@@ -1,19 +1,19 @@
-/* oplog_order.c -- all records of the log in order of time, of which few are in memory at once. */
+/* oplog_order.c -- the records of the log in order of time. */
 #include "record/record.h"
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Where the next record of a chunk stands among those of all. */
+/* The next record of a chunk, as far as the order needs it. */
 struct head {
     int64_t start_fs, end_fs;
     uint32_t id, chunk;
 };
 
 /*
- * Chunks are merged by a heap of their next records. A chunk is sorted when its earliest start is
- * reached and forgotten after its last record, so that 4 bytes a record are needed for those few
- * chunks whose times overlap, and no more.
+ * Chunks are merged by a heap of their next records. A chunk is sorted only when the merge reaches
+ * its earliest start, and forgotten after its last record. So only the few chunks whose times
+ * overlap need memory, 4 bytes for each of their records.
  */
 struct merge {
     struct op_log *log;
@@ -47,7 +47,7 @@ static int by_time(const void *a, const void *b, void *arg)
     return i < j ? -1 : i > j;
 }
 
-/* The first of the heap has changed to something later, or gone. */
+/* Restores the heap after its first entry has become a later one. */
 static void sift(struct merge *m)
 {
     struct head moved = m->heap[0];
@@ -64,7 +64,7 @@ static void sift(struct merge *m)
     m->heap[i] = moved;
 }
 
-/* Chunks that begin with what comes before all their records. */
+/* Puts a head for each chunk into the heap, which comes before all its records. */
 static bool merge_begin(struct merge *m, struct op_log *log)
 {
     uint32_t n = log->n_chunks ? log->n_chunks : 1;
@@ -109,7 +109,7 @@ static bool sort_chunk(struct merge *m, uint32_t chunk)
     return true;
 }
 
-/* Pages of the file that are read no more need not stay in memory. */
+/* The pages of a chunk in the file need not stay in memory. */
 static void forget_chunk(struct merge *m, uint32_t chunk)
 {
     const struct chunk *c = &m->log->chunks[chunk];
@@ -121,7 +121,7 @@ static void forget_chunk(struct merge *m, uint32_t chunk)
         madvise(m->log->map + from, c->at + c->bytes - from, MADV_DONTNEED);
 }
 
-/* The heap's first becomes its chunk's next record, if there is one. */
+/* Replaces the first of the heap by the next record of its chunk, if there is one. */
 static void advance(struct merge *m)
 {
     uint32_t chunk = m->heap[0].chunk;

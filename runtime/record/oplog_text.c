@@ -1,4 +1,4 @@
-/* oplog_text.c -- the log as JSON lines or CSV, in order of time. */
+/* oplog_text.c -- the op log as JSON lines or CSV: docs/formats.md "Op log". */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 enum { LINE_FIRST = 4096 };
 
-/* Its text so far. Without memory it begins anew, to be thrown away: `failed`. */
+/* A line that grows. After `failed`, no memory, its text is worthless. */
 struct line {
     char *text; /* owned */
     size_t n, cap;
@@ -48,7 +48,7 @@ static void put_char(struct line *l, char c)
     l->n++;
 }
 
-/* Short texts of our own. */
+/* A text of at most LINE_FIRST bytes. */
 static void put_text(struct line *l, const char *text)
 {
     line_end(l, text_put_text(line_room(l, strlen(text)), text));
@@ -127,7 +127,7 @@ static void key_bool(struct line *l, const char *key, bool value)
     put_text(l, value ? "true" : "false");
 }
 
-/* A word of our own: no character of it needs an escape. */
+/* A word in quotes; none of its characters needs an escape. */
 static void put_word(struct line *l, const char *word)
 {
     put_char(l, '"');
@@ -275,7 +275,7 @@ static void put_dma_write(struct line *l, const struct op *op)
     key_id(l, "snapshot", src->maker);
 }
 
-/* A piece of what is sent to another PE.                                             design 5.1 */
+/* A piece of a message to another PE. */
 static void put_ipcq_copy(struct line *l, const struct op *op)
 {
     const struct op_tensor *src = &op->in[0];
@@ -294,7 +294,7 @@ static void key_layout(struct line *l, const char *key, bool is_col)
     key_word(l, key, is_col ? "col_major" : "row_major");
 }
 
-/* G of design 7. */
+/* "G" of docs/formats.md "Op log". */
 static void put_gemm(struct line *l, const struct op *op)
 {
     const struct op_tensor *a = &op->in[0], *b = &op->in[1];
@@ -321,7 +321,7 @@ static void put_gemm(struct line *l, const struct op *op)
     key_space(l, "dst_space", op->out.space);
 }
 
-/* What a list over operands says of one that is a tensor. */
+/* Entries of key_tensors(). */
 static void put_address(struct line *l, const struct op_tensor *t)
 {
     put_count(l, t->address);
@@ -387,7 +387,7 @@ static void key_axis(struct line *l, const struct op *op)
         put_text(l, "null");
 }
 
-/* X of design 7. */
+/* "X" of docs/formats.md "Op log". */
 static void put_math(struct line *l, const struct op *op)
 {
     key_word(l, "op", math_rows[op->math].name);
@@ -666,7 +666,7 @@ void op_log_component(const struct op_log *log, const struct record *r, const un
     name_component(log->topo, &e, name);
 }
 
-/* What put() makes of the record, as a text of its own; NULL: no memory. */
+/* The text that put() writes for the record; owned by the caller; NULL: no memory. */
 static char *text_of(const struct record *r, const unsigned char *chunk,
                      void (*put)(struct line *l, const struct entry *e))
 {
@@ -700,7 +700,7 @@ char *op_log_params(const struct record *r, const unsigned char *chunk)
     return text_of(r, chunk, put_params);
 }
 
-/* What stands in the line from `from` on becomes one field. RFC 4180 */
+/* Makes the text of the line from `from` on one field of CSV: RFC 4180. */
 static void quote(struct line *l, size_t from)
 {
     size_t n = l->n - from, quotes = 2;
@@ -781,7 +781,7 @@ static bool write_record(void *arg, const struct record *r, const unsigned char 
     return write_line(x);
 }
 
-/* The same first line as all our JSON lines have. */
+/* The first line: docs/formats.md "JSON". */
 static bool write_header(struct export *x, const char *command_line, uint64_t seed)
 {
     struct line *l = &x->line;

@@ -1,4 +1,36 @@
-/* gemm.c -- products of matrices by the inner loops of BLIS, on operands packed once. */
+/* gemm.c -- products of matrices by the inner loops of BLIS, on operands packed once.
+ *
+ * Phase 2 computes many products, large and small, of operands that are often used again, by
+ * several threads, and must give the same bytes for any number of them. Only the innermost loops of
+ * BLIS are called, its micro-kernels: a *tile* of the result that fits the registers, from one
+ * *panel* of each operand (gemm_tiles.c). The loops around them and the packing (gemm_pack.c) are
+ * our own: operands stay packed while they are used again, small products do not pay for BLIS's
+ * interface, nothing is set up at the start, and the tile is chosen by the features of the
+ * processor, where BLIS 0.9 goes by brand strings.
+ *
+ * Five levels, with the numbers of a product of 1024x1024x1024 in f16 on a processor with AVX-512,
+ * whose tiles are 12 rows by 32 columns:
+ *   part     rows for one thread: 6 parts of 168 or 180 rows. Cut by the shape alone, at panels.
+ *   x block  15 panels of the right operand, 480 KiB: they stay in the second-level cache,
+ *   k block  for 256 steps of K (KC). 4 blocks; sums of the later ones are added to the first.
+ *   panel    of the left operand, 12 rows x 256 of K in f32, 12 KiB: stays in the first-level cache
+ *            while it meets all panels of the x block.
+ *   tile     12x32 sums in registers, 256 multiply-adds each.
+ * Both operands are converted to f32 while they are packed, and sums are rounded to f16 once, after
+ * the epilogues (finish_rows()).
+ *
+ * Invariants:
+ *   - An element of the result is, for each block of K, one chain of fused multiply-adds from k = 0
+ *     up, and the blocks' sums are added in order. So it depends neither on the parts, nor on the
+ *     tile's size, nor on the threads.
+ *   - A column-major result is computed as its transpose: rows of `struct product` are contiguous.
+ *   - x is the operand that lies along the registers. With AVX-512 that is the right one
+ * (`turned`).
+ *
+ * Results, GFLOP/s in f32 by one thread (docs/performance.md): 64^3 163, BLIS itself 100; 512^3 242
+ * and 240; 2048^3 220 and 223. Tried without a measurable gain: packing a block only when it is
+ * needed, K innermost, blocks of 384 and 480, prefetching in the packing of large operands.
+ */
 #include "phase2/gemm.h"
 #include "data/cast.h"
 #include "phase2/gemm_pack.h"
@@ -7,30 +39,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * Only the innermost loops of BLIS are called, its "micro-kernels": a tile of C that fits the
- * registers, from a panel of each operand. The loops around them and the packing are ours: so
- * operands stay packed while they are used again, small products do not pay for BLIS's interface,
- * nothing is set up at the start, and the configuration is that of the processor, by its features
- * (BLIS 0.9 goes by brand strings).                                            limits.md, section 6
- */
-
 /* -- a product ------------------------------------------------------------------------------ */
 
-static struct gemm_lie lie(bool transposed, bool column_major, uint32_t rows, uint32_t columns)
+static struct gemm_stride stride_of(bool transposed, bool column_major, uint32_t rows,
+                                    uint32_t columns)
 {
-    struct gemm_lie stored = {transposed ? rows : columns, 1};
+    struct gemm_stride stored = {transposed ? rows : columns, 1};
 
     if (column_major)
-        stored = (struct gemm_lie){1, transposed ? columns : rows};
-    return transposed ? (struct gemm_lie){stored.column, stored.row} : stored;
+        stored = (struct gemm_stride){1, transposed ? columns : rows};
+    return transposed ? (struct gemm_stride){stored.column, stored.row} : stored;
 }
 
-void gemm_lies(const struct op *op, struct gemm_lie *a, struct gemm_lie *b, struct gemm_lie *out)
+void gemm_strides(const struct op *op, struct gemm_stride *a, struct gemm_stride *b,
+                  struct gemm_stride *out)
 {
-    *a = lie(op->transpose_a, op->col_a, op->m, op->k);
-    *b = lie(op->transpose_b, op->col_b, op->k, op->n);
-    *out = lie(false, op->col_out, op->m, op->n);
+    *a = stride_of(op->transpose_a, op->col_a, op->m, op->k);
+    *b = stride_of(op->transpose_b, op->col_b, op->k, op->n);
+    *out = stride_of(false, op->col_out, op->m, op->n);
 }
 
 kb_dtype gemm_lane(const struct op *op)
@@ -44,7 +70,7 @@ kb_dtype gemm_lane(const struct op *op)
     return kb_dtype_bytes((kb_dtype)op->out.dtype) == 8 ? KB_U64 : KB_U32;
 }
 
-/* Rows and columns of the result as it lies: a column-major one is computed transposed. */
+/* A product; rows and columns are those of the transpose if the result is column-major. */
 struct product {
     const struct op *op;
     kb_dtype lane;
@@ -67,10 +93,10 @@ static struct pack_key pack_key(kb_dtype lane, uint32_t extent, uint32_t k, int6
 static struct product product_of(const struct op *op)
 {
     struct product p = {.op = op, .lane = gemm_lane(op)};
-    struct gemm_lie a, b, out;
+    struct gemm_stride a, b, out;
     struct pack_key a_key, b_key;
 
-    gemm_lies(op, &a, &b, &out);
+    gemm_strides(op, &a, &b, &out);
     a_key = pack_key(p.lane, op->m, op->k, a.row, a.column);
     b_key = pack_key(p.lane, op->n, op->k, b.column, b.row);
     p.kernel = gemm_kernel(p.lane);
@@ -85,8 +111,8 @@ static struct product product_of(const struct op *op)
     return p;
 }
 
-/* Parts have about this many multiplications, and at least so many rows: the right operand is read
- * for each. */
+/* Parts have about so many multiplications, and at least so many rows: each part reads all of the
+ * right operand. */
 enum { PART_WORK = 1 << 24, PART_ROWS = 192 };
 
 static uint32_t n_parts(const struct product *p)
@@ -104,7 +130,7 @@ uint32_t gemm_parts(const struct op *op)
     return n_parts(&p);
 }
 
-/* Where part `part` of `n` begins: parts are whole panels, as even as can be. */
+/* The first row of part `part` of `n`: parts are whole panels, as even as possible. */
 static uint32_t part_begin(const struct product *p, uint32_t part, uint32_t n)
 {
     uint64_t row = (uint64_t)part * panels(&p->left_key) / n * p->left_key.width;
@@ -112,24 +138,24 @@ static uint32_t part_begin(const struct product *p, uint32_t part, uint32_t n)
     return row < p->rows ? (uint32_t)row : p->rows;
 }
 
-/* Panels [first, end) of both operands, and where their tiles go. */
+/* Panels [first, end) of both operands, and the place of their product. */
 struct range {
     const struct packed *x, *y;
     uint32_t x_first, x_end, y_first, y_end;
-    unsigned char *c; /* of the tile of the first panels */
+    unsigned char *c; /* the tile of the first panels */
     int64_t rs, cs;   /* elements */
-    struct gemm_room *room;
+    struct gemm_memory *memory;
 };
 
-/* As much as comes from memory while a tile of a small product is computed. */
+/* About as much as memory delivers while a tile of a small product is computed. */
 enum { AHEAD_BYTES = 4096 };
 
-static void fetch_ahead(struct gemm_room *room)
+static void fetch_ahead(struct gemm_memory *memory)
 {
     size_t most = AHEAD_BYTES;
 
     for (int i = 0; i < 3; i++)
-        for (struct gemm_ahead *a = &room->ahead[i]; a->at < a->end && most; most -= ALIGN) {
+        for (struct gemm_ahead *a = &memory->ahead[i]; a->at < a->end && most; most -= ALIGN) {
             __builtin_prefetch(a->at, 0, 2);
             a->at += ALIGN;
         }
@@ -140,7 +166,7 @@ static uint32_t at_most(uint32_t n, uint32_t most)
     return n < most ? n : most;
 }
 
-/* One block of K times some panels of x that stay cached while all of y passes. */
+/* One block of K: some panels of x, which stay cached, times all panels of y. */
 static void multiply_block(const struct kernel *kernel, const struct range *r, uint32_t k,
                            uint32_t x_first, uint32_t x_end)
 {
@@ -163,13 +189,13 @@ static void multiply_block(const struct kernel *kernel, const struct range *r, u
             t.c = r->c + ((int64_t)(i - r->x_first) * xk->width * r->rs +
                           (int64_t)(j - r->y_first) * yk->width * r->cs) *
                              (int64_t)bytes;
-            fetch_ahead(r->room);
+            fetch_ahead(r->memory);
             kernel->run(&t);
         }
     }
 }
 
-/* K innermost: the part of C that a block of x makes stays cached while it is added to. */
+/* The blocks of K inside: the part of C that a block of x makes stays cached for them. */
 static void multiply(const struct kernel *kernel, const struct range *r)
 {
     for (uint32_t i = r->x_first; i < r->x_end; i += kernel->x_block)
@@ -177,10 +203,10 @@ static void multiply(const struct kernel *kernel, const struct range *r)
             multiply_block(kernel, r, k, i, at_most(r->x_end, i + kernel->x_block));
 }
 
-/* Rows [first, end) of the result, into lanes at `c`, row-major. */
+/* Computes rows [first, end) of the result into lanes at `c`, row-major. */
 static void multiply_rows(const struct product *p, const struct packed *left,
                           const struct packed *right, uint32_t first, uint32_t end, void *c,
-                          struct gemm_room *room)
+                          struct gemm_memory *memory)
 {
     uint32_t left_first = first / left->key.width;
     uint32_t left_end = (end + left->key.width - 1) / left->key.width;
@@ -206,13 +232,13 @@ static void multiply_rows(const struct product *p, const struct packed *left,
             .rs = 1,
             .cs = p->columns,
         };
-    r.room = room;
+    r.memory = memory;
     multiply(&p->kernel, &r);
 }
 
 /* -- after the product ---------------------------------------------------------------------- */
 
-/* What the sums are, before epilogues: unsigned lanes hold integers of the accumulator's sign. */
+/* The type of the sums before epilogues. Unsigned lanes hold integers of the accumulator's sign. */
 static kb_dtype sums_dtype(const struct product *p)
 {
     kb_dtype acc = (kb_dtype)p->op->dtype_acc;
@@ -226,13 +252,13 @@ static kb_dtype sums_dtype(const struct product *p)
     return dtype_is_signed((kb_dtype)p->op->in[0].dtype) ? KB_I32 : KB_U32;
 }
 
-/* The lanes are the result. */
+/* Are the lanes the result, without a further step? */
 static bool is_plain(const struct product *p)
 {
     return !p->op->n_epilogues && sums_dtype(p) == (kb_dtype)p->op->out.dtype;
 }
 
-/* The part of an epilogue's operand that meets one row of the result as it lies. */
+/* The elements of an epilogue's operand that belong to row `row` of the product. */
 static struct math_lane epilogue_lane(const struct product *p, const struct op_tensor *t,
                                       uint32_t row)
 {
@@ -249,7 +275,7 @@ static struct math_lane epilogue_lane(const struct product *p, const struct op_t
     return lane;
 }
 
-/* Into a type of no more bytes; what is read is ahead of what is written. */
+/* `to` has no more bytes than `from`, so reading stays ahead of writing. */
 static void cast_in_place(kb_dtype to, kb_dtype from, unsigned char *at, size_t n)
 {
     size_t to_bytes = kb_dtype_bytes(to), from_bytes = kb_dtype_bytes(from), chunk;
@@ -274,7 +300,7 @@ static void epilogues(const struct product *p, kb_dtype dtype, unsigned char *su
     }
 }
 
-/* Rows of lanes become rows of the result, rounded once; `sums` is used up. */
+/* Applies the epilogues to rows of sums, which it overwrites, and rounds them into the result. */
 static void finish_rows(const struct product *p, unsigned char *sums, uint32_t first, uint32_t end,
                         unsigned char *out)
 {
@@ -296,45 +322,45 @@ static void finish_rows(const struct product *p, unsigned char *sums, uint32_t f
 
 /* -- parts ---------------------------------------------------------------------------------- */
 
-static bool room_for(struct gemm_room *room, size_t nbytes)
+static bool memory_grow(struct gemm_memory *memory, size_t nbytes)
 {
     struct block b;
 
-    if (room->nbytes >= nbytes)
+    if (memory->nbytes >= nbytes)
         return true;
     b = gemm_block_new(nbytes);
     if (!b.at)
         return false;
-    free(room->bytes);
-    room->bytes = b.at;
-    room->nbytes = b.nbytes;
+    free(memory->bytes);
+    memory->bytes = b.at;
+    memory->nbytes = b.nbytes;
     return true;
 }
 
-void gemm_room_free(struct gemm_room *room)
+void gemm_memory_free(struct gemm_memory *memory)
 {
-    free(room->bytes);
-    room->bytes = NULL;
-    room->nbytes = 0;
+    free(memory->bytes);
+    memory->bytes = NULL;
+    memory->nbytes = 0;
 }
 
-bool gemm_part(const struct op *op, uint32_t part, unsigned char *out, struct gemm_room *room)
+bool gemm_part(const struct op *op, uint32_t part, unsigned char *out, struct gemm_memory *memory)
 {
     struct product p = product_of(op);
     uint32_t n = n_parts(&p), first = part_begin(&p, part, n), end = part_begin(&p, part + 1, n);
     size_t bytes = kb_dtype_bytes(p.lane);
-    struct packed *left = gemm_pack(p.left, &p.left_key, room->pool);
-    struct packed *right = left ? gemm_pack(p.right, &p.right_key, room->pool) : NULL;
+    struct packed *left = gemm_pack(p.left, &p.left_key, memory->pool);
+    struct packed *right = left ? gemm_pack(p.right, &p.right_key, memory->pool) : NULL;
 
     if (!right)
         return false;
     if (is_plain(&p)) {
-        multiply_rows(&p, left, right, first, end, out + (size_t)first * p.columns * bytes, room);
+        multiply_rows(&p, left, right, first, end, out + (size_t)first * p.columns * bytes, memory);
         return true;
     }
-    if (!room_for(room, (size_t)(end - first) * p.columns * bytes))
+    if (!memory_grow(memory, (size_t)(end - first) * p.columns * bytes))
         return false;
-    multiply_rows(&p, left, right, first, end, room->bytes, room);
-    finish_rows(&p, room->bytes, first, end, out);
+    multiply_rows(&p, left, right, first, end, memory->bytes, memory);
+    finish_rows(&p, memory->bytes, first, end, out);
     return true;
 }

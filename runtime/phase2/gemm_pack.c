@@ -1,4 +1,14 @@
-/* gemm_pack.c -- operands of products, packed once for all products that use them. */
+/* gemm_pack.c -- operands of products, packed once for all products that use them.
+ *
+ * Packing converts the elements and puts them into the order in which tiles read them. The packed
+ * form hangs on the version of the operand, in a tree by its key: one version may be packed in
+ * several ways, for example as a left operand and, transposed, as a right one. Threads add to the
+ * tree by compare-and-swap and never remove from it, so that finding needs no lock.
+ *
+ * A packed operand is made of strips of about 128 rows of one block of K. All threads that need it
+ * take strips by an atomic counter, and wait until the last is done. For 1024x1024 in panels of 12
+ * that is 9 strips of up to 120 rows for each of 4 blocks of K.
+ */
 #include "phase2/gemm_pack.h"
 #include "data/cast.h"
 #include <pthread.h>
@@ -65,7 +75,7 @@ static struct block pool_remove(struct gemm_pool *pool, uint32_t i)
     return b;
 }
 
-/* Of the latest, whose bytes may still be cached, one that is not twice too large. */
+/* Takes the latest block that is large enough, and not twice too large: it may still be cached. */
 static struct block pool_take(struct gemm_pool *pool, size_t nbytes)
 {
     struct block b = {NULL, 0};
@@ -106,7 +116,7 @@ static void pool_give(struct gemm_pool *pool, struct block b)
 enum {
     READ_AHEAD =
         512,     /* tiles load a little of the next panel before they know that there is none */
-    STRIP = 128, /* a thread packs so many rows at a time */
+    STRIP = 128, /* rows that a thread packs at a time */
     WIDEST = 32,
     ROWS_AHEAD = 8,
 };
@@ -166,10 +176,7 @@ static uint64_t key_hash(const struct pack_key *key)
     return h ^ h >> 32;
 }
 
-/*
- * The place of `key` among what is packed of a version, or where it is to be put. It is a tree:
- * at each level two bits of the hash say which way. Nothing is taken out, so threads need no lock.
- */
+/* The place of `key` in the tree, found or empty: two bits of the hash choose a child. */
 static struct version_packed **packed_place(struct version_packed **place,
                                             const struct pack_key *key, uint64_t *hash)
 {
@@ -183,7 +190,7 @@ static struct version_packed **packed_place(struct version_packed **place,
     return place;
 }
 
-/* What is packed of `v`, made if there is none; another thread may be making it too. */
+/* The entry of `key`, made if there is none; NULL: no memory. */
 static struct packed *packed_of(struct version *v, const struct pack_key *key,
                                 struct gemm_pool *pool)
 {
@@ -213,7 +220,7 @@ void gemm_forget(struct version *v)
 
 /* -- packing -------------------------------------------------------------------------------- */
 
-/* Some panels of one block of K, on their way from a matrix into what is packed. */
+/* Some panels of one block of K, to be packed. */
 struct strip {
     const struct pack_key *key;
     const unsigned char *from; /* element (0, 0) of the strip */
@@ -224,7 +231,7 @@ struct strip {
 
 typedef uint32_t four __attribute__((vector_size(16), aligned(4), may_alias));
 
-/* Four rows of four become four columns. */
+/* Transposes four rows of four. */
 static inline __attribute__((always_inline)) void turn_4x4(unsigned char *to, size_t to_row,
                                                            const uint32_t *const from[4], size_t k)
 {
@@ -248,14 +255,14 @@ static inline void turn_scalar(unsigned char *to, uint32_t width, const uint32_t
         memcpy(to + (size_t)k * width * 4, &from[k], 4);
 }
 
-/* Rows of a large matrix lie pages apart, which the processor does not follow by itself. */
+/* Prefetches: rows of a large matrix lie pages apart, which the processor does not do by itself. */
 static void fetch(const unsigned char *at, size_t nbytes)
 {
     for (size_t i = 0; i < nbytes; i += ALIGN)
         __builtin_prefetch(at + i);
 }
 
-/* One panel of 4-byte lanes, from rows along k: columns of the panel by fours. */
+/* One panel of 4-byte lanes from rows along k, four rows at a time. */
 static inline __attribute__((always_inline)) void
 turn_panel_4(unsigned char *to, const void *const *rows, uint32_t width, uint32_t kc)
 {
@@ -295,7 +302,7 @@ static void turn_panel(unsigned char *to, const void *const *rows, uint32_t widt
         turn_panel_4(to, rows, width, kc);
 }
 
-/* From rows whose elements lie side by side along k. */
+/* Packs a matrix whose elements along k are contiguous. */
 static void pack_along_k(const struct strip *s)
 {
     const struct pack_key *key = s->key;
@@ -321,7 +328,7 @@ static void pack_along_k(const struct strip *s)
     }
 }
 
-/* By sixteens, as long as there are; a length that is known needs no loop and no call. */
+/* Copies 16 bytes at a time. For a constant `n` there is neither a loop nor a call. */
 static inline __attribute__((always_inline)) void copy_row(unsigned char *to,
                                                            const unsigned char *from, size_t n)
 {
@@ -332,7 +339,7 @@ static inline __attribute__((always_inline)) void copy_row(unsigned char *to,
     memcpy(to + i, from + i, n - i);
 }
 
-/* `n` bytes of one k into as many panels as they reach. */
+/* Distributes `n` bytes of one k over the panels. */
 static inline __attribute__((always_inline)) void
 deal(unsigned char *to, const unsigned char *row, size_t n, size_t panel_bytes, size_t row_bytes)
 {
@@ -344,7 +351,7 @@ deal(unsigned char *to, const unsigned char *row, size_t n, size_t panel_bytes, 
     }
 }
 
-/* From columns: the elements of one k lie side by side. */
+/* Packs a matrix whose elements of one k are contiguous. */
 static void pack_across_k(const struct strip *s)
 {
     const struct pack_key *key = s->key;
@@ -394,7 +401,7 @@ static void pack_strip(struct packed *p, const unsigned char *matrix, uint32_t n
         pack_across_k(&s);
 }
 
-/* Returns when all is packed, by this thread and others. */
+/* Packs, together with other threads; returns when all strips are done. */
 static void pack(struct packed *p, const unsigned char *matrix)
 {
     uint32_t number;

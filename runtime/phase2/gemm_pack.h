@@ -3,15 +3,15 @@
 #define GEMM_PACK_H
 #include "phase2/gemm.h"
 
-/* K is cut into blocks of this many. The same everywhere: results depend on it. */
+/* The length of a block of K. The same on all processors: results depend on it. */
 enum { KC = 256 };
 
 /* A cache line, and the alignment that tiles may expect. */
 enum { ALIGN = 64 };
 
 /*
- * A matrix as tiles take it: for each block of K, panels of `width` along the other extent, in
- * each panel the elements of one k side by side; zeros beyond the last.
+ * A matrix as tiles read it: for each block of K, panels of `width` along the other extent, and in
+ * each panel the elements of one k side by side. Zeros fill the last panel.
  */
 struct pack_key {
     uint64_t offset; /* in the version */
@@ -24,11 +24,11 @@ struct pack_key {
 struct packed {
     struct version_packed head;      /* first */
     struct version_packed *child[4]; /* owned: others of the same version, see packed_place() */
-    struct gemm_pool *pool;          /* borrowed: where its memory goes back to */
+    struct gemm_pool *pool;          /* borrowed: takes back its memory */
     size_t nbytes;                   /* of its allocation */
     struct pack_key key;
     uint32_t n_strips;
-    uint32_t strip, strips_done; /* atomic: the next one to be packed; how many are */
+    uint32_t strip, strips_done; /* atomic: the next one to be packed; how many are packed */
     unsigned char *lanes;        /* in the same allocation */
 };
 
@@ -52,12 +52,12 @@ static inline unsigned char *panel_at(const struct packed *p, uint32_t panel, ui
 }
 
 /*
- * The operand packed as `key` says, whose offset and dtype are set here: found, or packed by this
- * thread and all others that need it. NULL: no memory.
+ * The operand, packed as `key` says; sets the offset and the dtype of `key`. It is found with the
+ * operand's version, or packed now, together with all threads that need it. NULL: no memory.
  */
 struct packed *gemm_pack(const struct op_tensor *t, struct pack_key *key, struct gemm_pool *pool);
 
-/* Aligned memory from the system; `at` is NULL without. */
+/* Aligned memory from the system; `at` is NULL if there is none. */
 struct block {
     void *at;
     size_t nbytes;

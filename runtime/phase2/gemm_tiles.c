@@ -10,8 +10,7 @@
 #define WITH_BLIS 0
 #endif
 
-/* Plain loops: integers always, floats where there is no BLIS. The columns of a tile are a vector.
- */
+/* Plain loops, for integers, and for floats without BLIS. The columns of a tile are a vector. */
 enum { PLAIN_MR = 6, VECTOR = 64 };
 typedef uint32_t u32_vector __attribute__((vector_size(VECTOR)));
 typedef uint64_t u64_vector __attribute__((vector_size(VECTOR)));
@@ -50,7 +49,7 @@ typedef uint64_t u64;
 INTEGER_TILE(tile_u32, u32)
 INTEGER_TILE(tile_u64, u64)
 
-/* Where the processor multiplies and adds with one rounding, results are those of BLIS. */
+/* With fused multiply-adds the results are those of BLIS. */
 #define FLOAT_TILE(NAME, T, NR, MULTIPLY_ADD)                                                      \
     static void NAME(const struct tile *t)                                                         \
     {                                                                                              \
@@ -129,7 +128,7 @@ BLIS_TILE(tile_f64_haswell, double, bli_dgemm_haswell_asm_6x8)
 #ifdef __x86_64__
 enum level { LEVEL_PLAIN, LEVEL_AVX2, LEVEL_AVX512 };
 
-/* By what the processor can do; under valgrind that is less than it can. */
+/* By the features of the processor, as far as valgrind, if it runs us, has them. */
 static enum level level(void)
 {
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&

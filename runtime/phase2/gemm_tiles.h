@@ -5,7 +5,7 @@
 
 /*
  * One tile: c[i * rs + j * cs] = sum over k of x[k * mr + i] * y[k * nr + j], added to c if `add`;
- * i < m <= mr, j < n <= nr. `x_next`, `y_next`: panels that are likely to be next.
+ * i < m <= mr, j < n <= nr. `x_next` and `y_next` are the panels that are probably next.
  */
 struct tile {
     int64_t m, n, k;

@@ -1,4 +1,4 @@
-/* reference.h -- operations computed again, element by element, by loops that anyone can check. */
+/* reference.h -- the reference implementation: operations, element by element, by simple loops. */
 #ifndef REFERENCE_H
 #define REFERENCE_H
 #include "data/op.h"
@@ -10,14 +10,14 @@ struct reference_difference {
 };
 
 /*
- * Whether `out`, all bytes of the result of a GEMM or MATH operation, is what its operands give:
- * integers, comparisons and what only moves elements exactly, floats in f64.
+ * Is `out`, the bytes of the result of a GEMM or MATH operation, right for its operands? Integers,
+ * comparisons and operations that only move elements are exact; floats are computed in f64.
  *
- * |got - want| <= t * scale + t * |want|, t by the coarsest type on the way: f64 1e-10, f32 1e-5,
- * f16 1e-3, bf16 1e-2. This is numpy.allclose's rule with rtol = atol = t, but for `scale`: of a
- * sum it is the sum of its terms' magnitudes, if that is above 1. A sum of large terms that cancel
- * is as exact as its terms allow, not as its value would suggest; operands of order 1 over sqrt(K)
- * keep to the rule as it is.                                                  design 5.2, 8
+ * |got - want| <= t * scale + t * |want|, where t belongs to the coarsest type on the way: f64
+ * 1e-10, f32 1e-5, f16 1e-3, bf16 1e-2. This is numpy.allclose's rule with rtol = atol = t, except
+ * for `scale`, which is 1, or for a sum the sum of its terms' magnitudes if that is larger: the
+ * error of a sum of large terms that cancel depends on the terms, not on their sum. See
+ * docs/kernels.md "Phase 2 in numbers".
  */
 bool reference_same(const struct op *op, const unsigned char *out, struct reference_difference *d);
 

@@ -272,7 +272,7 @@ break_it 'a lone copy without its response' $sweep \
     's/int64_t fs = kb_formula_fs\(&job->cost\);/int64_t fs = kb_formula_fs(\&job->cost) - job->cost.response_fs;/'
 break_it 'percentiles one rank too high' runtime/base/percentiles.h 's|/ 1000 - 1;|/ 1000;|'
 break_it 'buckets half as fine' runtime/base/percentiles.h 's/BUCKET_BITS = 10/BUCKET_BITS = 9/'
-break_it 'latencies that are not sorted' runtime/base/percentiles.c 's/if \(!is_sorted\(values, n\)\)/if (0)/'
+break_it 'latencies that are not sorted' runtime/base/percentiles.h 's/if \(!percentile_sorted\(values, n\)\)/if (0)/'
 break_it 'columns for rows in transpose' $traffic 's/return pe % side \* side \+ pe \/ side;/return pe;/'
 break_it 'neighbor to the other side' $traffic 's/\(pe \+ 1\) % n/(pe + n - 1) % n/'
 break_it 'a hot spot that takes from the rest alone' $traffic \
@@ -450,7 +450,7 @@ break_it 'knockout: a percentile of one less' $knock 's/\(n \* 99 \+ 99\) \/ 100
 # -- comfort --------------------------------------------------------------------------------
 inspect=runtime/explain/inspect.c complete=runtime/base/help_complete.c
 break_it 'the wrong operation that is met first' runtime/phase2/exec.c \
-    's/\(x->status == KB_OK \|\| x->status == KB_DIFFERENT\)/x->status == KB_OK/'
+    's/\(exec->status == KB_OK \|\| exec->status == KB_DIFFERENT\)/exec->status == KB_OK/'
 break_it 'a stage taken for its command' $inspect 's/op_log_find\(in->sim->log, token\.parent,/op_log_find(in->sim->log, id,/'
 break_it 'a consumer that is none' $inspect 's/return !has_id\(&op\.depends, in->op\.id\)/return has_id(\&op.depends, in->op.id)/'
 break_it 'the mean of all, NaN too' runtime/cli/rows/inspection_rows.c 's/if \(!isfinite\(value\)\)/if (0)/'

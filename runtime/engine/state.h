@@ -123,11 +123,6 @@ static inline bool sim_counts(const struct kb_sim *s)
     return s->options.fingerprint || s->options.max_events || s->options.until_fs > 0;
 }
 
-static inline uint32_t sim_cubes(const struct kb_topology *t)
-{
-    return t->sips * t->cubes;
-}
-
 /* Servers of a station of `n`, unless `cost`, the lack of more, is left out. */
 static inline uint32_t sim_servers(const struct kb_sim *s, enum kb_cost_class cost, uint32_t n)
 {

@@ -3,7 +3,7 @@
 #include "machine/endpoint.h"
 #include "data/host.h"
 #include "kernels/kernel.h"
-#include "record/oplog.h"
+#include "record/record.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +47,7 @@ static bool set_brief(struct kb_sim *s, const struct record *r, const unsigned c
         return false;
     op_log_component(s->log, r, chunk, out->component);
     if (is_dma(r))
-        x = host_tensor_at(s, r->type == OP_DMA_READ ? r->dma.src : r->dma.dst, out->index);
+        x = host_tensor_at(s->host, r->type == OP_DMA_READ ? r->dma.src : r->dma.dst, out->index);
     if (x) {
         out->tensor = kb_tensor_name(x);
         out->rank = kb_tensor_shape(x).rank;
@@ -59,7 +59,7 @@ static bool set_brief(struct kb_sim *s, const struct record *r, const unsigned c
 
 static void set_place(struct kb_sim *s, kb_op_tensor *t)
 {
-    const struct kb_tensor *x = host_tensor_at(s, t->address, t->index);
+    const struct kb_tensor *x = host_tensor_at(s->host, t->address, t->index);
     uint32_t dst;
 
     if (address_find(s->topo, t->address, &dst, &t->offset))

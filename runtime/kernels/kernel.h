@@ -3,6 +3,7 @@
 #define KERNEL_H
 #include "data/op.h"
 #include "machine/address.h"
+#include "record/oplog.h"
 #include "kernels/co.h"
 #include "engine/state.h"
 #include "kernels/wakes.h"

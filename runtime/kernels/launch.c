@@ -365,7 +365,7 @@ struct kernels *kernels_new(struct kb_sim *s)
         return NULL;
     k->n_pes = sim_cubes(t) * t->pes;
     k->free_slot = TXN_NONE;
-    k->mem = host_mem(s);
+    k->mem = host_mem(&s->host, s->topo);
     k->pes = calloc(k->n_pes, sizeof *k->pes);
     k->stacks = co_pool_new(s->options.stack_bytes);
     k->least_way_fs = malloc(t->n_units * sizeof *k->least_way_fs);
@@ -514,6 +514,7 @@ static void begin_launch(struct kb_sim *s)
     l->result.start_fs = (int64_t)start;
     k->running = (uint32_t)l->request.n_pes;
     k->launched = true;
+    host_wait(s->host, true);
     ipcq_clear(k);
     clear_tcms(s);
     if (s->race)
@@ -551,6 +552,7 @@ static void end_launch(struct kb_sim *s)
     l->done = true;
     s->end_fs = l->result.response_fs;
     k->launched = false;
+    host_wait(s->host, false);
     k->launch++;
 }
 

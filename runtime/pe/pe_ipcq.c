@@ -164,7 +164,7 @@ static struct room room_of(struct kb_sim *s, struct tl_ctx *pe)
     } else if (t->pe.ipcq_space == QUEUE_SRAM) {
         r = (struct room){t->sram.nbytes, 0, &x->sram_bytes[cube], dst_pack(t, cube, t->pes)};
     } else {
-        r = (struct room){t->hbm.nbytes, host_slice_used(s, pe->number), &x->hbm_bytes[pe->number],
+        r = (struct room){t->hbm.nbytes, host_slice_used(s->host, pe->number), &x->hbm_bytes[pe->number],
                           dst_pack(t, cube, unit)};
     }
     return r;

@@ -202,12 +202,12 @@ static bool add_up(const struct kb_sim *s, const struct job *job, int64_t *actua
 static void answer(const struct job *job, int64_t *actual_fs, const struct waits *w,
                    int64_t makespan_fs, kb_point_result *r)
 {
-    samples_sort(actual_fs, job->n);
+    percentile_sort(actual_fs, job->n);
     *r = (kb_point_result){
         .count = job->n,
         .mean_fs = mean(w->actual, job->n),
-        .p50_fs = actual_fs[samples_rank(job->n, 500)],
-        .p99_fs = actual_fs[samples_rank(job->n, 990)],
+        .p50_fs = actual_fs[percentile_rank(job->n, 500)],
+        .p99_fs = actual_fs[percentile_rank(job->n, 990)],
         .max_fs = actual_fs[job->n - 1],
         .makespan_fs = makespan_fs,
         .gbs = gbs(job, makespan_fs),

@@ -1,6 +1,6 @@
 /* launch.c -- launches: hosts send a kernel to its PEs, it runs on each, responses come back. */
 #include "machine/endpoint.h"
-#include "engine/engine.h"
+#include "kernels/engine.h"
 #include "data/host.h"
 #include "kernels/service.h"
 #include "record/race.h"
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "engine/observer.h"
+#include "kernels/observe.h"
 
 /* -- the way to a PE and back --------------------------------------------------------------- */
 
@@ -610,8 +610,6 @@ kb_status kernels_run(struct kb_sim *s, uint64_t budget, kb_error *why)
         if (status == KB_OK)
             end_launch(s);
     }
-    if (status == KB_OK)
-        status = sim_check_stations(s, why);
     return ran(s, status, why);
 }
 

@@ -2,7 +2,7 @@
 #include "data/dtype.h"
 #include "machine/endpoint.h"
 #include "kernels/service.h"
-#include "engine/observer.h"
+#include "kernels/observe.h"
 #include <stdlib.h>
 #include <string.h>
 

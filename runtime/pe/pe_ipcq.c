@@ -3,7 +3,7 @@
 #include "kernels/service.h"
 #include "data/host.h"
 #include "kernels/kernel.h"
-#include "engine/observer.h"
+#include "kernels/observe.h"
 #include <stdlib.h>
 #include <string.h>
 

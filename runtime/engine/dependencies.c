@@ -119,21 +119,21 @@ static kb_status check_request(const struct kb_sim *s, uint64_t id, const uint64
     unsigned long long shown = id;
 
     if (s->started)
-        return end_error(why, "the simulation has begun, nothing can wait any more");
+        return endpoint_error(why, "the simulation has begun, nothing can wait any more");
     if (id >= s->n_txns)
-        return end_error(why, "there is no transaction %llu that could wait", shown);
+        return endpoint_error(why, "there is no transaction %llu that could wait", shown);
     if (s->after && after_waits(s->after, (uint32_t)id))
-        return end_error(why, "it is known already what transaction %llu waits for", shown);
+        return endpoint_error(why, "it is known already what transaction %llu waits for", shown);
     if (think_fs < 0)
-        return end_error(why, "transaction %llu cannot be issued before what it waits for", shown);
+        return endpoint_error(why, "transaction %llu cannot be issued before what it waits for", shown);
     if (n == 0 && think_fs > 0)
-        return end_error(why, "transaction %llu waits for nothing, and cannot think after it",
+        return endpoint_error(why, "transaction %llu waits for nothing, and cannot think after it",
                          shown);
     if (n > EV_MAX_SLOTS)
-        return end_error(why, "transaction %llu waits for more than there can be", shown);
+        return endpoint_error(why, "transaction %llu waits for more than there can be", shown);
     for (size_t i = 0; i < n; i++)
         if (after[i] >= EV_MAX_SLOTS - 1)
-            return end_error(why, "transaction %llu waits for %llu, which cannot be", shown,
+            return endpoint_error(why, "transaction %llu waits for %llu, which cannot be", shown,
                              (unsigned long long)after[i]);
     return KB_OK;
 }
@@ -161,7 +161,7 @@ kb_status kb_sim_add_dependencies(kb_sim *s, uint64_t id, const uint64_t *after,
     if (!a || !room_for_ids(a, n) || !room_for_wait(a) || !room_for_wait_of(a, (uint32_t)id)) {
         if (!s->after)
             after_free(a);
-        end_error(why, "out of memory after %u transactions that wait",
+        endpoint_error(why, "out of memory after %u transactions that wait",
                   s->after ? s->after->n_waits : 0);
         return KB_NO_MEMORY;
     }
@@ -191,7 +191,7 @@ static kb_status check_ids(const struct after *a, uint32_t n_txns, uint64_t *id,
         for (size_t k = a->waits[i].first_id; k < end_of_ids(a, i); k++)
             if (a->ids[k] >= n_txns) {
                 *id = a->waits[i].id;
-                return end_error(why, "transaction %u waits for %u, but the last is %u",
+                return endpoint_error(why, "transaction %u waits for %u, but the last is %u",
                                  a->waits[i].id, a->ids[k], n_txns - 1);
             }
     return KB_OK;
@@ -290,9 +290,9 @@ static void describe_cycle(const struct after *a, const struct wait *first, kb_e
             p += sprintf(p, "... -> ");
     }
     if (n <= SHOWN_IDS)
-        end_error(why, "transactions wait for each other: %s%u", text, first->id);
+        endpoint_error(why, "transactions wait for each other: %s%u", text, first->id);
     else
-        end_error(why, "transactions wait for each other: %s%u, %u of them", text, first->id, n);
+        endpoint_error(why, "transactions wait for each other: %s%u, %u of them", text, first->id, n);
 }
 
 static kb_status check_cycles(struct after *a, uint32_t n_txns, uint64_t *id, kb_error *why)

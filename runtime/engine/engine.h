@@ -21,7 +21,4 @@ static kb_status engine_fused(struct kb_sim *s, uint64_t budget);
 /* Both engines for any topology, with or without counting events, as the options say. */
 kb_status engine_any(struct kb_sim *s, uint64_t budget);
 
-/* The same while kernels run. */
-kb_status engine_kernels(struct kb_sim *s, uint64_t budget);
-
 #endif

@@ -17,7 +17,7 @@ struct kernels;
 struct op_log;
 struct race;
 struct traffic;
-struct watch;
+struct observer;
 
 struct kb_sim {
     const struct kb_topology *topo; /* borrowed */
@@ -65,9 +65,9 @@ struct kb_sim {
     struct kernels *kernels; /* PEs */
     struct op_log *log;      /* records of operations, if the options asked for them */
 
-    struct traffic *traffic; /* owned: issues transactions while it runs; NULL: there is none */
-    struct watch *observer;    /* owned: is told what happens, by the hop engine; NULL: nobody */
-    struct race *race;       /* owned: looks for races of kernels; NULL: nobody does */
+    struct traffic *traffic;   /* owned: issues transactions while it runs; NULL: there is none */
+    struct observer *observer; /* owned: the hop engine tells it what happens; NULL: none */
+    struct race *race;         /* owned: looks for races of kernels; NULL: nobody does */
 };
 
 /* A row of flow_remote is made when a cube is first used as a source; false if there is no memory.
@@ -121,11 +121,6 @@ kb_status sim_check_stations(const struct kb_sim *s, kb_error *why);
 static inline bool sim_counts(const struct kb_sim *s)
 {
     return s->options.fingerprint || s->options.max_events || s->options.until_fs > 0;
-}
-
-static inline uint32_t sim_cubes(const struct kb_topology *t)
-{
-    return t->sips * t->cubes;
 }
 
 /* Servers of a station of `n`, unless `cost`, the lack of more, is left out. */

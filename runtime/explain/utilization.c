@@ -567,7 +567,7 @@ static bool plausible(const struct taken *x)
 
 static kb_status too_much(const char *name, const struct taken *x, kb_error *why)
 {
-    end_error(why, "%s was taken for %.6f ns by %u, longer than the run lasted, %.6f ns", name,
+    endpoint_error(why, "%s was taken for %.6f ns by %u, longer than the run lasted, %.6f ns", name,
               (double)x->busy_fs / 1e6, x->servers, (double)x->end_fs / 1e6);
     return KB_INTERNAL;
 }

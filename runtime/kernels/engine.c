@@ -1,6 +1,59 @@
 /* engine.c -- the engines of kernels for any topology, and what PEs ask of them. */
+#include "kernels/engine.h"
 #include "engine/engine.h"
+#include "kernels/observe.h"
+#include "kernels/service.h"
+
+/* -- what the engine asks of kernels: engine/no_kernels.h tells each call ------------------- */
+
+#define CALLS_KERNELS
+
+static inline struct memory_station *kernels_station(struct kb_sim *s, uint32_t slot)
+{
+    return s->kernels->work[slot].station;
+}
+
+static inline bool kernels_inside_pe(const struct kb_sim *s, uint32_t slot)
+{
+    return !work_is_dma(&s->kernels->work[slot]);
+}
+
+static inline int64_t kernels_least_way_fs(const struct kb_sim *s, uint32_t unit)
+{
+    return s->kernels->least_way_fs[unit];
+}
+
+static inline void kernels_begin_service(struct kb_sim *s, uint64_t t, uint32_t slot)
+{
+    service_begin(&s->kernels->work[slot], t);
+}
+
+static inline void kernels_end_service(struct kb_sim *s, uint64_t t, uint32_t slot)
+{
+    pe_data_arrived(s, slot);
+    service_end(s, &s->kernels->work[slot], t);
+    pe_stage_done(s, t, slot);
+}
+
+static inline void kernels_word_arrived(struct kb_sim *s, uint64_t t, uint32_t slot)
+{
+    pe_word_arrived(s, t, slot);
+}
+
+static inline ev kernels_next(const struct kb_sim *s)
+{
+    return s->kernels->wakes.next;
+}
+
+static inline void kernels_take(struct kb_sim *s, ev e)
+{
+    wakes_take(&s->kernels->wakes);
+    kernel_event(s, ev_time_fs(e), ev_slot(e));
+}
+
 #include "engine/steps.h"
+
+/* -- runs ----------------------------------------------------------------------------------- */
 
 /* One event of a run of kernels that nobody counts. */
 static __attribute__((noinline)) void handle_kernels(struct kb_sim *s, ev e)

@@ -505,7 +505,7 @@ static struct pair *pair_new(struct race *r, const struct access *a, const struc
     p->race.second = public_access(r, in_order ? b : a);
     set_bytes(&p->race, a, b, first, end);
     if (address_find(r->topo, p->race.address, &memory, &p->race.offset))
-        p->race.memory = end_unpack_memory(r->topo, memory);
+        p->race.memory = endpoint_unpack_memory(r->topo, memory);
     return r->found[r->n_found++] = p;
 }
 
@@ -760,7 +760,7 @@ bool race_atomic(struct race *r, const struct touch *x)
 kb_status kb_sim_check_races(kb_sim *sim, kb_error *why)
 {
     if (sim->started || (sim->kernels && (sim->kernels->launched || sim->kernels->launch > 0)))
-        return end_error(why, "the simulation has begun, it is too late to look for races");
+        return endpoint_error(why, "the simulation has begun, it is too late to look for races");
     if (!sim->race)
         sim->race = race_new(sim->topo);
     return sim->race ? KB_OK : KB_NO_MEMORY;

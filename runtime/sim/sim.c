@@ -220,12 +220,12 @@ static kb_status room_for_txn(struct kb_sim *s, kb_error *why)
     if (s->n_txns < s->txns_cap)
         return KB_OK;
     if (s->n_txns >= EV_MAX_SLOTS - 1)
-        return end_error(why, "a simulation takes at most %u transactions", EV_MAX_SLOTS - 1);
+        return endpoint_error(why, "a simulation takes at most %u transactions", EV_MAX_SLOTS - 1);
     if (cap > EV_MAX_SLOTS - 1)
         cap = EV_MAX_SLOTS - 1;
     if (sim_room(s, cap))
         return KB_OK;
-    end_error(why, "out of memory after %u transactions", s->n_txns);
+    endpoint_error(why, "out of memory after %u transactions", s->n_txns);
     return KB_NO_MEMORY;
 }
 
@@ -235,11 +235,11 @@ static kb_status check_size(const struct kb_topology *t, const kb_request *r, kb
     char name[KB_ENDPOINT_BYTES];
 
     if (r->nbytes == 0)
-        return end_error(why, "a transaction moves at least one byte");
+        return endpoint_error(why, "a transaction moves at least one byte");
     if (r->offset <= size && r->nbytes <= size - r->offset)
         return KB_OK;
     kb_endpoint_name(&r->dst, name);
-    return end_error(why, "offset %llu + %llu bytes pass the end of %s, which holds %llu",
+    return endpoint_error(why, "offset %llu + %llu bytes pass the end of %s, which holds %llu",
                      (unsigned long long)r->offset, (unsigned long long)r->nbytes, name,
                      (unsigned long long)size);
 }
@@ -247,20 +247,20 @@ static kb_status check_size(const struct kb_topology *t, const kb_request *r, kb
 static kb_status check_request(const struct kb_sim *s, const kb_request *r, uint32_t ends[2],
                                kb_error *why)
 {
-    kb_status status = end_pack_route(s->topo, r->op, &r->src, &r->dst, ends, why);
+    kb_status status = endpoint_pack_route(s->topo, r->op, &r->src, &r->dst, ends, why);
 
     if (status != KB_OK)
         return status;
     if (r->dst.kind == KB_TCM)
-        return end_error(why, "a TCM is reached by kernels only");
+        return endpoint_error(why, "a TCM is reached by kernels only");
     if (r->issue_fs < 0)
-        return end_error(why, "a transaction cannot be issued before time 0");
+        return endpoint_error(why, "a transaction cannot be issued before time 0");
     if (s->kernels)
-        return end_error(why, "the simulation has kernels, it takes no transactions");
+        return endpoint_error(why, "the simulation has kernels, it takes no transactions");
     if (s->traffic)
-        return end_error(why, "the simulation has traffic, it takes no transactions");
+        return endpoint_error(why, "the simulation has traffic, it takes no transactions");
     if (s->started)
-        return end_error(why, "the simulation has begun, it takes no more transactions");
+        return endpoint_error(why, "the simulation has begun, it takes no more transactions");
     return check_size(s->topo, r, why);
 }
 
@@ -392,9 +392,9 @@ static kb_status ended(const struct kb_sim *s, kb_status status, kb_error *why)
     if (status == KB_INTERNAL)
         observe_error(s->observer, why);
     if (status == KB_TIME_RANGE)
-        end_error(why, "simulated time has passed 2^63 fs, two and a half hours");
+        endpoint_error(why, "simulated time has passed 2^63 fs, two and a half hours");
     else if (status == KB_NO_MEMORY)
-        end_error(why, "out of memory while the simulation ran");
+        endpoint_error(why, "out of memory while the simulation ran");
     return status;
 }
 
@@ -476,8 +476,8 @@ kb_status kb_sim_request(const kb_sim *s, uint64_t id, kb_request *out)
     *out = (kb_request){
         .issue_fs = x->issue_fs,
         .op = x->op,
-        .src = end_unpack_source(s->topo, x->src, txn_of_host(x)),
-        .dst = end_unpack_memory(s->topo, x->dst),
+        .src = endpoint_unpack_source(s->topo, x->src, txn_of_host(x)),
+        .dst = endpoint_unpack_memory(s->topo, x->dst),
         .nbytes = x->nbytes,
     };
     return KB_OK;

@@ -1,7 +1,7 @@
 /* critical_path.c -- the critical path of kernels: the chain of commands that determined their end. */
 #include <stdlib.h>
 #include <string.h>
-#include "kernels/kernel.h"
+#include "kernels/kernels.h"
 #include "machine/place.h"
 #include "explain/breakdown.h"
 

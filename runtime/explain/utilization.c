@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "machine/endpoint.h"
-#include "kernels/kernel.h"
+#include "kernels/kernels.h"
 #include "machine/names.h"
 #include "engine/state.h"
 #include "machine/walk.h"

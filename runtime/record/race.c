@@ -2,7 +2,7 @@
 #include "record/race.h"
 #include "machine/address.h"
 #include "machine/endpoint.h"
-#include "kernels/kernel.h"
+#include "kernels/kernels.h"
 #include <stdlib.h>
 #include <string.h>
 

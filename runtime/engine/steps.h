@@ -276,7 +276,7 @@ static inline void enter_pipe(struct kb_sim *s, uint64_t arrive, uint32_t slot)
 {
     struct txn_list *pipe = pipe_of(s, &s->txns[slot]);
 
-    if (__builtin_expect(s->after != NULL, 0)) {
+    if (__builtin_expect(s->dependencies != NULL, 0)) {
         post(s, arrive, EV_ARRIVE, slot);
         return;
     }
@@ -659,7 +659,7 @@ static ALWAYS_INLINE void arrive(struct kb_sim *s, int how, uint64_t t, uint32_t
 /* Seldom asked for, and kept out of the way. */
 static __attribute__((noinline)) void end_for_others(struct kb_sim *s, uint32_t id, uint64_t t)
 {
-    kb_status status = after_ended(s, id, (int64_t)t);
+    kb_status status = dependencies_ended(s, id, (int64_t)t);
 
     if (status != KB_OK)
         fail(s, status);
@@ -687,7 +687,7 @@ static ALWAYS_INLINE void end(struct kb_sim *s, int how, uint64_t t, uint32_t sl
         s->end_fs = (int64_t)end;
     if (__builtin_expect(s->traffic != NULL, false))
         traffic_done(s, slot, end);
-    if (__builtin_expect(s->after != NULL, 0))
+    if (__builtin_expect(s->dependencies != NULL, 0))
         end_for_others(s, x->id, end);
 }
 

@@ -320,7 +320,8 @@ kb_status kb_inspect(kb_sim *s, uint32_t id, kb_inspection **out, kb_error *why)
     if (s->kernels && s->kernels->launched)
         return endpoint_error(why, "a launch is under way");
     if (!s->options.inspect || !s->log)
-        return endpoint_error(why, "the simulation keeps no operations to be looked at: it needs option "
+        return endpoint_error(why,
+                              "the simulation keeps no operations to be looked at: it needs option "
                               "inspect, and oplog or phase2");
     in = calloc(1, sizeof *in);
     if (!in)

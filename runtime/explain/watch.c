@@ -97,8 +97,8 @@ static void inconsistent(struct kb_sim *s, const char *what, uint32_t id, int64_
                          int64_t should_fs)
 {
     if (!watch_of(s)->failed)
-        endpoint_error(&watch_of(s)->error, "the pieces of %s %u add up to %lld fs, not to %lld", what,
-                  id, (long long)is_fs, (long long)should_fs);
+        endpoint_error(&watch_of(s)->error, "the pieces of %s %u add up to %lld fs, not to %lld",
+                       what, id, (long long)is_fs, (long long)should_fs);
     watch_of(s)->failed = true;
     stop(s, KB_INTERNAL);
 }

@@ -40,7 +40,7 @@ bool engine_until(struct kb_sim *s, uint32_t pe)
 {
     struct kernels *k = s->kernels;
 
-    if (is_watched(s))
+    if (sim_is_watched(s))
         return false;
     for (; k->ahead > 0; k->ahead--) {
         ev next = k->wakes.next, e = s->queue.first;
@@ -61,5 +61,5 @@ bool engine_until(struct kb_sim *s, uint32_t pe)
 
 kb_status engine_kernels(struct kb_sim *s, uint64_t budget)
 {
-    return is_watched(s) ? run_watched(s, how_watched(s), budget) : run_kernels(s, budget);
+    return sim_is_watched(s) ? run_watched(s, how_watched(s), budget) : run_kernels(s, budget);
 }

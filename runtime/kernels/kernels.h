@@ -66,6 +66,12 @@ static inline struct kb_launch_result *current_result(struct kernels *k)
     return &k->launches[k->launch].result;
 }
 
+/* Has any PE of this launch sent to another, or come to a barrier? */
+static inline bool kernels_talk(const struct kernels *k)
+{
+    return k->ipcq || k->barriers;
+}
+
 /* The PE that a TCM belongs to, by the TCM's number as a memory. */
 static inline struct tl_ctx *pe_of_tcm(const struct kb_sim *s, uint32_t dst)
 {

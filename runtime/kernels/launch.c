@@ -327,8 +327,6 @@ kb_status kernels_run(struct kb_sim *s, uint64_t budget, kb_error *why)
         if (status == KB_OK)
             end_launch(s);
     }
-    if (status == KB_OK)
-        status = sim_check_stations(s, why);
     return ran(s, status, why);
 }
 

@@ -56,11 +56,6 @@ static inline void kernels_take(struct kb_sim *s, ev e)
 
 #include "engine/steps.h"
 
-static inline bool is_watched(const struct kb_sim *s)
-{
-    return s->options.engine == KB_HOP || sim_counts(s);
-}
-
 /* A run that is observed or counted need not be fast: one engine tests `how` at every step. */
 static inline int how_watched(const struct kb_sim *s)
 {

@@ -1,6 +1,7 @@
 /* utilization.c -- what a run has used: routes counted while it ran are spread over nodes and edges
  * here.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "machine/endpoint.h"
@@ -305,7 +306,7 @@ static void show_links(const struct usage *u, const struct sum *edges)
         if (!use.count && !(l && l->free_fs))
             continue;
         name_link(s->topo, i, use.from, use.to);
-        kb_place_name(s->topo, place_of(KB_AT_LINK, i), use.name);
+        snprintf(use.name, sizeof use.name, "%s -> %s", use.from, use.to);
         if (l)
             use.queue_max = l->queue_max;
         use.busy_fs = l ? (int64_t)(l->busy_fs - past_fs((uint64_t)l->free_fs, u->now_fs))

@@ -58,7 +58,7 @@ all: topology
 O := $(B)/_o
 GEN_SRC := $(wildcard gen/*.c)
 # Included by kernels.c.
-INCLUDED := $(patsubst %,runtime/%.c,kernels/engine kernels/pool kernels/record pe/pe pe/pe_ipcq kernels/deadlock kernels/launch kernels/tl kernels/accesses)
+INCLUDED := $(shell sed -n 's/^\#include "\(.*\.c\)"/runtime\/\1/p' runtime/kernels/kernels.c)
 LIB_FOLDERS := base machine engine network data record pe kernels phase2 explain sim
 # The library neither prints nor starts threads of a command: these are of command lines.
 BASE_OF_CLI := $(wildcard runtime/base/help*.c runtime/base/parallel.c)

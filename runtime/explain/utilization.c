@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "machine/endpoint.h"
-#include "kernels/kernel.h"
+#include "kernels/kernels.h"
 #include "machine/names.h"
 #include "machine/place.h"
 #include "engine/state.h"

@@ -131,12 +131,6 @@ struct pe_row {
 #include "machine/topology.def"
 };
 
-/* The regions of a global address, in the order of their bits: see address.h. */
-enum space { SPACE_HBM, SPACE_SRAM, SPACE_TCM };
-
-/* The ports of a PE: each is used by one command at a time. */
-enum port { PORT_TCM_READ, PORT_TCM_WRITE, PORT_GEMM, PORT_MATH, N_PORTS };
-
 /* Where a request is on its route. */
 struct route_at {
     uint32_t cube; /* over all SIPs */

@@ -1,10 +1,17 @@
-/* commands.c -- commands and kernels, as slices on the lanes of their PE. */
+/*
+ * commands.c -- commands and kernels, as slices on the lanes of their PE.
+ *
+ * A kernel has the first lane of its PE. A call that its kernel waits for is nested in the kernel's
+ * slice, and its dispatch (from the call to the issue) in the call. An asynchronous command has two
+ * slices: the dispatch in the kernel, and the rest on a lane of its own, where the flow passes. A
+ * wait for another PE is nested in the command that waits.
+ */
 #include "cli/trace/commands.h"
 #include "cli/trace/flights.h"
 #include <stdio.h>
 #include <string.h>
 
-/* -- lanes of a PE ---------------------------------------------------------------------------- */
+/* -- lanes of a PE -------------------------------------------------------------------------- */
 
 /* A slice on the first free lane of the PE, from `first_lane` on. */
 static struct slice *begin_of_pe(struct trace *t, struct flight *f, uint32_t pe, size_t first_lane,
@@ -66,7 +73,7 @@ static void show_dispatch(struct trace *t, struct flight *f, const kb_command *c
     slice_end(t, f, s, command->issue_fs);
 }
 
-/* -- commands and kernels --------------------------------------------------------------------- */
+/* -- commands and kernels ------------------------------------------------------------------- */
 
 /*
  * A send has two slices: one in its kernel until the kernel continues, and one on a lane of its own
@@ -134,7 +141,7 @@ void command_start_kernel(struct trace *t, const kb_kernel_run *run)
         slice_begin(t, s);
 }
 
-/* -- waits for other PEs, which are seen in the command that waits ---------------------------- */
+/* -- waits for other PEs, which are seen in the command that waits -------------------------- */
 
 void command_open_wait(struct trace *t, const kb_span *span)
 {

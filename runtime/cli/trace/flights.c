@@ -1,9 +1,20 @@
-/* flights.c -- transactions and stages in flight, as slices on the lanes of what they pass. */
+/*
+ * flights.c -- transactions and stages in flight, as slices on the lanes of what they pass.
+ *
+ * A service (take, release) is a slice on the lane of its station, found again by component. A span
+ * (open, close) becomes one of three things: a wait adds 1 to the queue of its station, and its
+ * length is kept in the flight for the slice of the service; a span at a station that serves the
+ * same transaction is a part, nested in that slice (overhead, drain); any other, on a wire or
+ * through a node, is a slice of its own. A span that fills its service is not drawn twice.
+ *
+ * A flight is removed when it has ended and has no open slice, for the end of a slice can be
+ * reported before or after that of the transaction.
+ */
 #include "cli/trace/flights.h"
 #include <stdlib.h>
 #include <string.h>
 
-/* -- flights and slices ----------------------------------------------------------------------- */
+/* -- flights and slices --------------------------------------------------------------------- */
 
 static void *no_memory(struct trace *t)
 {
@@ -129,7 +140,7 @@ static struct slice *find_slice(const struct flight *f, const struct component *
     return s;
 }
 
-/* -- transactions ----------------------------------------------------------------------------- */
+/* -- transactions --------------------------------------------------------------------------- */
 
 /* The second flow of a stage: that of its tile or command. */
 uint64_t flight_command_flow(uint32_t command, uint32_t token)

@@ -1,12 +1,16 @@
 /*
- * timeline.c -- what is written of a timeline: slices, counters, and tracks when they are first
- * used.
+ * timeline.c -- writes slices, counters and tracks of a timeline, as far as the window shows them.
+ *
+ * The window is [--trace-from, --trace-to). A slice that overlaps it is written whole: slices that
+ * are open when it begins are written then, with their true begin; those that are open when it ends
+ * are ended when they end. Counters exist in the window only, and return to 0 at its end. A track
+ * is written before its first slice, its parents before it.
  */
 #include "cli/trace/timeline.h"
 #include <stdlib.h>
 #include <string.h>
 
-/* -- slices and tracks ------------------------------------------------------------------------ */
+/* -- slices and tracks ---------------------------------------------------------------------- */
 
 /* The room that the end of a counter at `value` needs. */
 static uint32_t reserve_of(const struct trace *t, int64_t value)
@@ -93,8 +97,7 @@ static bool put_lane(struct trace *t, struct component *c, struct lane *lane)
            put_track(t, &lane->track, &first->track, chiplet);
 }
 
-/* -- the begin of a slice
- * ----------------------------------------------------------------------------------- */
+/* -- the begin of a slice ------------------------------------------------------------------- */
 
 struct notes {
     struct trace_note note[TRACE_NOTES_MAX];
@@ -164,8 +167,7 @@ void timeline_begin(struct trace *t, struct slice *s)
     timeline_stop(t);
 }
 
-/* -- the window and the time
- * ---------------------------------------------------------------------------------- */
+/* -- the window and the time ---------------------------------------------------------------- */
 
 static bool put_count_track(struct trace *t, struct count *c)
 {
@@ -243,7 +245,7 @@ void timeline_count(struct trace *t, struct count *c, int64_t n)
     }
 }
 
-/* -- counters --------------------------------------------------------------------------------- */
+/* -- counters ------------------------------------------------------------------------------- */
 
 static struct count *add_count(struct trace *t, const char *name, int64_t full)
 {

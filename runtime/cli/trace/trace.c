@@ -1,4 +1,40 @@
-/* trace.c -- ESSAY */
+/*
+ * trace.c -- `--trace`: the events of a run become slices, counters and flows of a timeline.
+ *
+ * The engine calls an observer (kb_observer) when a span of a transaction opens or closes, when a
+ * station takes or releases it, when a command is issued, a kernel starts, and so on. Here:
+ *
+ *     lane     A component has as many lanes as it ever has slices side by side. A slice takes the
+ *              lowest lane that is free, so that slices of a lane never overlap.
+ *     flight   A transaction, stage, command or kernel that has not ended, with its open slices.
+ *     slice    A stretch of time on a lane: a span, or a service with its parts (overhead, drain)
+ *              nested in it. A wait is no slice: it is counted in the queue of its station, and the
+ *              slice of the service that follows says how long it was, and behind what.
+ *     flow     The arrows from slice to slice of a transaction; its number is the id + 1.
+ *     counter  What waits at a station; how many stations of a class are busy.
+ *
+ * Example, two reads of 4 KB from c0.slice0 at 0 ns, by c0.pe0 and by c0.pe1 (cube8):
+ *
+ *     ns       event                          in the file
+ *     0        pe_dma.read takes 0 and 1      slices "read c0.slice0" on pe0.pe_dma.read and
+ *                                             pe1.pe_dma.read; each begins a flow
+ *     2.085    the memory takes 0             slice "read c0.pe0" on hbm_ctrl.slice0, and "drain"
+ *                                             in it; the flow of 0 ends; memories busy 1.4 %
+ *     4.095    1 begins to wait               hbm_ctrl.slice0 queue 1
+ *     18.085   the memory releases 0,         both slices end, queue 0, slice "read c0.pe1" with
+ *              takes 1                        waited_ns 13.99, behind c0.pe0, behind_id 0
+ *     50.085   the memory releases 1          memories busy 0 %
+ *
+ * Order: the times of a file must not decrease, but some events are reported ahead of their time,
+ * since the engine knows them already and will not come back: the release of a link, the end of a
+ * memory's overhead, the response to a host. These (may_be_ahead()) are pending, in a heap by time
+ * and by order of the calls, until the run reaches them; an event of any other kind says what time
+ * it is. Counters are written once per instant, with their last value.
+ *
+ * Space: a file that reaches --trace-max-bytes is still complete. The begin of a slice reserves the
+ * bytes of its end, a counter that is not 0 those of its return to 0; the first packet that does
+ * not fit beside the reserve stops the timeline.
+ */
 #include "cli/trace/trace.h"
 #include "cli/trace/commands.h"
 #include "cli/trace/flights.h"
@@ -8,7 +44,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* -- events in order of time ------------------------------------------------------------------ */
+/* -- events in order of time ---------------------------------------------------------------- */
 
 static bool before(const struct event *a, const struct event *b)
 {
@@ -141,7 +177,7 @@ static void apply_in_order(struct trace *t, const struct event *e, kb_place plac
     apply(t, e);
 }
 
-/* -- the observer ----------------------------------------------------------------------------- */
+/* -- the observer --------------------------------------------------------------------------- */
 
 static void on_open(void *arg, const kb_span *span)
 {
@@ -248,7 +284,7 @@ kb_status trace_observe(struct trace *trace, kb_sim *sim, kb_error *why)
     return kb_sim_observe(sim, &observer, why);
 }
 
-/* -- begin and end of a timeline -------------------------------------------------------------- */
+/* -- begin and end of a timeline ------------------------------------------------------------ */
 
 static void trace_free(struct trace *t)
 {

@@ -1,4 +1,10 @@
-/* trace_perfetto.c -- timelines as Perfetto has them: a sequence of packed TracePackets. */
+/*
+ * trace_perfetto.c -- timelines in Perfetto's format: a sequence of packed TracePackets.
+ *
+ * A text is interned: the packet that uses it first defines its number, later ones refer to that.
+ * Names of slices, keys and values of notes have a list each, so a text can be defined three times.
+ * The timestamp counts fs where Perfetto expects ns. perfetto.proto has the fields that are used.
+ */
 #include "cli/trace/trace_out.h"
 
 #ifdef KB_NO_PROTOBUF
@@ -8,9 +14,9 @@ const struct trace_format trace_perfetto = {.suffix = ".pftrace"};
 #include "perfetto.pb-c.h"
 #include <string.h>
 
-enum { SEQUENCE = 1 }; /* all packets are of one */
+enum { SEQUENCE = 1 }; /* all packets belong to one */
 
-/* Trace has but one field, and many traces one after the other are one trace. */
+/* A Trace is a list of packets and nothing else, so traces of one packet can be concatenated. */
 static bool put_packet(struct trace_file *f, Perfetto__TracePacket *packet)
 {
     Perfetto__TracePacket *one[] = {packet};

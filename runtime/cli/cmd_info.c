@@ -23,7 +23,8 @@ struct facts {
     struct cell value[N_FACTS];
 };
 
-static const struct column columns[] = {{"name", CELL_TEXT}, {"value", CELL_TEXT}};
+static const struct column columns[] = {COLUMN_BY_HAND("name", CELL_TEXT),
+                                        COLUMN_BY_HAND("value", CELL_TEXT)};
 
 static bool fact_row(void *arg, uint64_t i, struct cell *cells)
 {

@@ -7,8 +7,9 @@
 enum { RANGE_BYTES = 128 };
 
 static const struct column columns[] = {
-    {"bench", CELL_TEXT},   {"argument", CELL_TEXT}, {"type", CELL_TEXT},
-    {"default", CELL_TEXT}, {"range", CELL_TEXT},    {"summary", CELL_TEXT},
+    COLUMN_BY_HAND("bench", CELL_TEXT), COLUMN_BY_HAND("argument", CELL_TEXT),
+    COLUMN_BY_HAND("type", CELL_TEXT),  COLUMN_BY_HAND("default", CELL_TEXT),
+    COLUMN_BY_HAND("range", CELL_TEXT), COLUMN_BY_HAND("summary", CELL_TEXT),
 };
 
 static const char *const type_names[] = {[KB_ARG_INT] = "int",

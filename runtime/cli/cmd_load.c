@@ -27,31 +27,31 @@ enum {
 static const double saturated_below = 0.97; /* of what was offered */
 
 static const struct column columns[] = {
-    {"pattern", CELL_TEXT},
-    {"nbytes", CELL_COUNT},
-    {"op", CELL_TEXT},
-    {"rate", CELL_DECIMAL},
-    {"offered_gbs", CELL_FRACTION},
-    {"accepted_gbs", CELL_FRACTION},
-    {"count", CELL_COUNT},
-    {"mean_ns", CELL_NS},
-    {"ci95_ns", CELL_NS},
-    {"p50_ns", CELL_NS},
-    {"p99_ns", CELL_NS},
-    {"p999_ns", CELL_NS},
-    {"max_ns", CELL_NS},
-    {"warmup_ns", CELL_NS},
-    {"steady", CELL_COUNT},
-    {"wire_ns", CELL_NS},
-    {"overhead_ns", CELL_NS},
-    {"drain_ns", CELL_NS},
-    {"queue_channel_ns", CELL_NS},
-    {"queue_link_ns", CELL_NS},
-    {"queue_memory_ns", CELL_NS},
-    {"busiest_memory", CELL_TEXT},
-    {"memory_util_pct", CELL_PERCENT},
-    {"busiest_link", CELL_TEXT},
-    {"link_util_pct", CELL_PERCENT},
+    COLUMN_BY_HAND("pattern", CELL_TEXT),
+    COLUMN_BY_HAND("nbytes", CELL_COUNT),
+    COLUMN_BY_HAND("op", CELL_TEXT),
+    COLUMN_BY_HAND("rate", CELL_DECIMAL),
+    COLUMN_BY_HAND("offered_gbs", CELL_FRACTION),
+    COLUMN_BY_HAND("accepted_gbs", CELL_FRACTION),
+    COLUMN_BY_HAND("count", CELL_COUNT),
+    COLUMN_BY_HAND("mean_ns", CELL_NS),
+    COLUMN_BY_HAND("ci95_ns", CELL_NS),
+    COLUMN_BY_HAND("p50_ns", CELL_NS),
+    COLUMN_BY_HAND("p99_ns", CELL_NS),
+    COLUMN_BY_HAND("p999_ns", CELL_NS),
+    COLUMN_BY_HAND("max_ns", CELL_NS),
+    COLUMN_BY_HAND("warmup_ns", CELL_NS),
+    COLUMN_BY_HAND("steady", CELL_COUNT),
+    COLUMN_BY_HAND("wire_ns", CELL_NS),
+    COLUMN_BY_HAND("overhead_ns", CELL_NS),
+    COLUMN_BY_HAND("drain_ns", CELL_NS),
+    COLUMN_BY_HAND("queue_channel_ns", CELL_NS),
+    COLUMN_BY_HAND("queue_link_ns", CELL_NS),
+    COLUMN_BY_HAND("queue_memory_ns", CELL_NS),
+    COLUMN_BY_HAND("busiest_memory", CELL_TEXT),
+    COLUMN_BY_HAND("memory_util_pct", CELL_PERCENT),
+    COLUMN_BY_HAND("busiest_link", CELL_TEXT),
+    COLUMN_BY_HAND("link_util_pct", CELL_PERCENT),
 };
 
 /* The busiest of a kind, most first. */
@@ -83,7 +83,7 @@ struct load {
     const struct cli *cli;
     struct pattern asked;
     uint64_t seeds;       /* simulations of each rate */
-    kb_breakdown *causes;       /* owned; of the only simulation; NULL: nobody asks */
+    kb_breakdown *causes; /* owned; of the only simulation; NULL: nobody asks */
     struct point *points; /* owned; one a rate */
     kb_sim **sims;        /* owned, as they are; of the rate that is due */
     struct job *jobs;     /* owned; simulation i, of rate i / seeds, at i % window */
@@ -114,9 +114,9 @@ static enum exit_code check_one(const struct load *load)
         return EXIT_OK;
     return say(load->cli->program, EXIT_USAGE,
                "--%s is of one simulation: it needs a --rate that is one number",
-               o->stats ? "stats"
+               o->stats       ? "stats"
                : o->breakdown ? "breakdown"
-                        : "trace");
+                              : "trace");
 }
 
 static enum exit_code read_options(struct load *load)
@@ -454,12 +454,12 @@ static enum exit_code run(struct load *load)
 {
     struct parallel blocks = {.stop = stop_asked,
                               .n = load->asked.rates.n * load->seeds,
-                            .threads = load->threads,
-                            .window = load->window,
-                            .work = do_job,
-                            .give = give_job,
-                            .wait = show_progress,
-                            .arg = load};
+                              .threads = load->threads,
+                              .window = load->window,
+                              .work = do_job,
+                              .give = give_job,
+                              .wait = show_progress,
+                              .arg = load};
 
     progress_begin(&load->progress, load->cli->opts.quiet);
     speed_begin(&load->speed);
@@ -525,7 +525,8 @@ static enum exit_code load_into(void *arg, struct sink *out)
         return code;
     sink_flush(out);
     say_doubts(load);
-    if (rows.note && (load->cli->opts.breakdown || !prints_note(load->cli)) && !load->cli->opts.quiet)
+    if (rows.note && (load->cli->opts.breakdown || !prints_note(load->cli)) &&
+        !load->cli->opts.quiet)
         fprintf(stderr, "%s\n", note);
     if (load->n_points == load->asked.rates.n) {
         speed_say(&load->speed, load->cli, load->transactions, "transactions", load->simulated_fs);

@@ -49,21 +49,21 @@ struct probes {
 };
 
 static const struct column columns[] = {
-    {"case", CELL_TEXT},
-    {"src", CELL_TEXT},
-    {"dst", CELL_TEXT},
-    {"nbytes", CELL_COUNT},
-    {"actual_ns", CELL_NS},
-    {"overhead_ns", CELL_NS},
-    {"drain_ns", CELL_NS},
-    {"wire_ns", CELL_NS},
-    {"response_ns", CELL_NS},
-    {"queue_ns", CELL_NS},
-    {"overhead_pct", CELL_PERCENT},
-    {"drain_pct", CELL_PERCENT},
-    {"eff_bw_gbs", CELL_FRACTION},
-    {"bottleneck_gbs", CELL_FRACTION},
-    {"util_pct", CELL_PERCENT},
+    COLUMN_BY_HAND("case", CELL_TEXT),
+    COLUMN_BY_HAND("src", CELL_TEXT),
+    COLUMN_BY_HAND("dst", CELL_TEXT),
+    COLUMN_BY_HAND("nbytes", CELL_COUNT),
+    COLUMN_BY_HAND("actual_ns", CELL_NS),
+    COLUMN_BY_HAND("overhead_ns", CELL_NS),
+    COLUMN_BY_HAND("drain_ns", CELL_NS),
+    COLUMN_BY_HAND("wire_ns", CELL_NS),
+    COLUMN_BY_HAND("response_ns", CELL_NS),
+    COLUMN_BY_HAND("queue_ns", CELL_NS),
+    COLUMN_BY_HAND("overhead_pct", CELL_PERCENT),
+    COLUMN_BY_HAND("drain_pct", CELL_PERCENT),
+    COLUMN_BY_HAND("eff_bw_gbs", CELL_FRACTION),
+    COLUMN_BY_HAND("bottleneck_gbs", CELL_FRACTION),
+    COLUMN_BY_HAND("util_pct", CELL_PERCENT),
 };
 
 /* `part` of `whole`, in per cent. A transaction may take no time at all. */

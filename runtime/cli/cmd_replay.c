@@ -13,23 +13,23 @@
 enum { EVENTS_AT_ONCE = 50000 }; /* a few ms: how long Ctrl-C may wait */
 
 static const struct column columns[] = {
-    {"id", CELL_COUNT},           {"op", CELL_TEXT},
-    {"src", CELL_TEXT},           {"dst", CELL_TEXT},
-    {"nbytes", CELL_COUNT},       {"issue_ns", CELL_NS},
-    {"start_ns", CELL_NS},        {"arrive_ns", CELL_NS},
-    {"service_ns", CELL_NS},      {"done_ns", CELL_NS},
-    {"end_ns", CELL_NS},          {"wire_ns", CELL_NS},
-    {"overhead_ns", CELL_NS},     {"drain_ns", CELL_NS},
-    {"response_ns", CELL_NS},     {"queue_channel_ns", CELL_NS},
-    {"queue_engine_ns", CELL_NS}, {"queue_link_ns", CELL_NS},
-    {"queue_memory_ns", CELL_NS}, {"formula_ns", CELL_NS},
-    {"actual_ns", CELL_NS},
+    COLUMN_BY_HAND("id", CELL_COUNT),           COLUMN_BY_HAND("op", CELL_TEXT),
+    COLUMN_BY_HAND("src", CELL_TEXT),           COLUMN_BY_HAND("dst", CELL_TEXT),
+    COLUMN_BY_HAND("nbytes", CELL_COUNT),       COLUMN_BY_HAND("issue_ns", CELL_NS),
+    COLUMN_BY_HAND("start_ns", CELL_NS),        COLUMN_BY_HAND("arrive_ns", CELL_NS),
+    COLUMN_BY_HAND("service_ns", CELL_NS),      COLUMN_BY_HAND("done_ns", CELL_NS),
+    COLUMN_BY_HAND("end_ns", CELL_NS),          COLUMN_BY_HAND("wire_ns", CELL_NS),
+    COLUMN_BY_HAND("overhead_ns", CELL_NS),     COLUMN_BY_HAND("drain_ns", CELL_NS),
+    COLUMN_BY_HAND("response_ns", CELL_NS),     COLUMN_BY_HAND("queue_channel_ns", CELL_NS),
+    COLUMN_BY_HAND("queue_engine_ns", CELL_NS), COLUMN_BY_HAND("queue_link_ns", CELL_NS),
+    COLUMN_BY_HAND("queue_memory_ns", CELL_NS), COLUMN_BY_HAND("formula_ns", CELL_NS),
+    COLUMN_BY_HAND("actual_ns", CELL_NS),
 };
 
 /* The simulation, and the names of the row being printed. */
 struct replay {
     const struct cli *cli;
-    kb_sim *sim; /* owned */
+    kb_sim *sim;       /* owned */
     kb_breakdown *why; /* owned; NULL: nobody asks */
     struct speed speed;
     kb_error wrong; /* a row's terms cannot be: which */

@@ -13,9 +13,10 @@ struct path {
 };
 
 static const struct column columns[] = {
-    {"hop", CELL_COUNT},        {"node", CELL_TEXT},        {"wire_ns", CELL_NS},
-    {"overhead_ns", CELL_NS},   {"cumulative_ns", CELL_NS}, {"edge_gbs", CELL_FRACTION},
-    {"bottleneck", CELL_COUNT},
+    COLUMN_BY_HAND("hop", CELL_COUNT),        COLUMN_BY_HAND("node", CELL_TEXT),
+    COLUMN_BY_HAND("wire_ns", CELL_NS),       COLUMN_BY_HAND("overhead_ns", CELL_NS),
+    COLUMN_BY_HAND("cumulative_ns", CELL_NS), COLUMN_BY_HAND("edge_gbs", CELL_FRACTION),
+    COLUMN_BY_HAND("bottleneck", CELL_COUNT),
 };
 
 /* Room for one more hop. */

@@ -21,11 +21,19 @@
 enum { EVENTS_AT_ONCE = 50000 }; /* a few ms: how long Ctrl-C may wait */
 
 static const struct column columns[] = {
-    {"bench", CELL_TEXT},        {"kernel", CELL_TEXT},          {"pes", CELL_COUNT},
-    {"start_ns", CELL_NS},       {"kernel_ns", CELL_NS},         {"total_ns", CELL_NS},
-    {"ops", CELL_COUNT},         {"dma_read_bytes", CELL_COUNT}, {"dma_write_bytes", CELL_COUNT},
-    {"gemm_macs", CELL_COUNT},   {"math_elements", CELL_COUNT},  {"verify", CELL_TEXT},
-    {"max_abs_err", CELL_ERROR},
+    COLUMN_BY_HAND("bench", CELL_TEXT),
+    COLUMN_BY_HAND("kernel", CELL_TEXT),
+    COLUMN_BY_HAND("pes", CELL_COUNT),
+    COLUMN_BY_HAND("start_ns", CELL_NS),
+    COLUMN_BY_HAND("kernel_ns", CELL_NS),
+    COLUMN_BY_HAND("total_ns", CELL_NS),
+    COLUMN_BY_HAND("ops", CELL_COUNT),
+    COLUMN_BY_HAND("dma_read_bytes", CELL_COUNT),
+    COLUMN_BY_HAND("dma_write_bytes", CELL_COUNT),
+    COLUMN_BY_HAND("gemm_macs", CELL_COUNT),
+    COLUMN_BY_HAND("math_elements", CELL_COUNT),
+    COLUMN_BY_HAND("verify", CELL_TEXT),
+    COLUMN_BY_HAND("max_abs_err", CELL_ERROR),
 };
 
 /* One run, and what is known about its results. */
@@ -34,7 +42,7 @@ struct run {
     const kb_bench *bench;
     kb_bench_run *run;       /* owned */
     kb_sim *sim;             /* of `run` */
-    kb_breakdown *why;             /* owned; NULL: nobody asks */
+    kb_breakdown *why;       /* owned; NULL: nobody asks */
     struct origin_arg *args; /* owned */
     const char *verify;      /* "pass", "fail", "off" */
     bool compared;           /* outputs with the reference; max_abs_err is known */

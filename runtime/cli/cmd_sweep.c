@@ -18,26 +18,26 @@ enum {
 static const double dry_run_s = 0.2;
 
 static const struct column columns[] = {
-    {"src", CELL_TEXT},
-    {"dst", CELL_TEXT},
-    {"nbytes", CELL_COUNT},
-    {"inflight", CELL_COUNT},
-    {"op", CELL_TEXT},
-    {"count", CELL_COUNT},
-    {"mean_ns", CELL_NS},
-    {"p50_ns", CELL_NS},
-    {"p99_ns", CELL_NS},
-    {"max_ns", CELL_NS},
-    {"makespan_ns", CELL_NS},
-    {"gbs", CELL_FRACTION},
-    {"wire_ns", CELL_NS},
-    {"overhead_ns", CELL_NS},
-    {"drain_ns", CELL_NS},
-    {"response_ns", CELL_NS},
-    {"queue_channel_ns", CELL_NS},
-    {"queue_engine_ns", CELL_NS},
-    {"queue_link_ns", CELL_NS},
-    {"queue_memory_ns", CELL_NS},
+    COLUMN_BY_HAND("src", CELL_TEXT),
+    COLUMN_BY_HAND("dst", CELL_TEXT),
+    COLUMN_BY_HAND("nbytes", CELL_COUNT),
+    COLUMN_BY_HAND("inflight", CELL_COUNT),
+    COLUMN_BY_HAND("op", CELL_TEXT),
+    COLUMN_BY_HAND("count", CELL_COUNT),
+    COLUMN_BY_HAND("mean_ns", CELL_NS),
+    COLUMN_BY_HAND("p50_ns", CELL_NS),
+    COLUMN_BY_HAND("p99_ns", CELL_NS),
+    COLUMN_BY_HAND("max_ns", CELL_NS),
+    COLUMN_BY_HAND("makespan_ns", CELL_NS),
+    COLUMN_BY_HAND("gbs", CELL_FRACTION),
+    COLUMN_BY_HAND("wire_ns", CELL_NS),
+    COLUMN_BY_HAND("overhead_ns", CELL_NS),
+    COLUMN_BY_HAND("drain_ns", CELL_NS),
+    COLUMN_BY_HAND("response_ns", CELL_NS),
+    COLUMN_BY_HAND("queue_channel_ns", CELL_NS),
+    COLUMN_BY_HAND("queue_engine_ns", CELL_NS),
+    COLUMN_BY_HAND("queue_link_ns", CELL_NS),
+    COLUMN_BY_HAND("queue_memory_ns", CELL_NS),
 };
 
 /* Results of points in a row, and where rows are printed from them. One thread at a time. */
@@ -268,12 +268,12 @@ static enum exit_code run_blocks(struct sweep *s)
 {
     struct parallel blocks = {.stop = stop_asked,
                               .n = s->n_blocks,
-                            .threads = s->threads,
-                            .window = s->window,
-                            .work = do_block,
-                            .give = give_block,
-                            .wait = show_progress,
-                            .arg = s};
+                              .threads = s->threads,
+                              .window = s->window,
+                              .work = do_block,
+                              .give = give_block,
+                              .wait = show_progress,
+                              .arg = s};
 
     progress_begin(&s->progress, s->cli->opts.quiet);
     speed_begin(&s->speed);
@@ -337,8 +337,9 @@ static enum exit_code sweep_into(void *arg, struct sink *out)
 /* -- the dry run ---------------------------------------------------------------------------- */
 
 static const struct column dry_columns[] = {
-    {"points", CELL_COUNT},  {"transactions", CELL_COUNT},   {"left_out", CELL_COUNT},
-    {"threads", CELL_COUNT}, {"estimated_s", CELL_FRACTION},
+    COLUMN_BY_HAND("points", CELL_COUNT),         COLUMN_BY_HAND("transactions", CELL_COUNT),
+    COLUMN_BY_HAND("left_out", CELL_COUNT),       COLUMN_BY_HAND("threads", CELL_COUNT),
+    COLUMN_BY_HAND("estimated_s", CELL_FRACTION),
 };
 
 struct dry_run {

@@ -233,12 +233,12 @@ static enum exit_code run_all(struct why *w)
     unsigned jobs = w->cli->opts.jobs ? w->cli->opts.jobs : parallel_threads();
     struct parallel blocks = {.stop = stop_asked,
                               .n = N_LIMITS - 1,
-                            .threads = jobs,
-                            .window = N_LIMITS,
-                            .work = do_run,
-                            .give = give_run,
-                            .wait = show_progress,
-                            .arg = w};
+                              .threads = jobs,
+                              .window = N_LIMITS,
+                              .work = do_run,
+                              .give = give_run,
+                              .wait = show_progress,
+                              .arg = w};
     enum exit_code code;
 
     runs[w->scenario](w, 0);
@@ -285,19 +285,19 @@ static size_t set_columns(const struct why *w, struct column columns[ROW_CELLS_M
 {
     size_t n = 0;
 
-    columns[n++] = (struct column){"removed", CELL_TEXT};
-    columns[n++] = (struct column){"end_ns", CELL_NS};
+    columns[n++] = (struct column)COLUMN_BY_HAND("removed", CELL_TEXT);
+    columns[n++] = (struct column)COLUMN_BY_HAND("end_ns", CELL_NS);
     if (w->scenario == SCENARIO_BENCH) {
-        columns[n++] = (struct column){"kernel_ns", CELL_NS};
+        columns[n++] = (struct column)COLUMN_BY_HAND("kernel_ns", CELL_NS);
     } else {
-        columns[n++] = (struct column){"mean_ns", CELL_NS};
-        columns[n++] = (struct column){"p99_ns", CELL_NS};
+        columns[n++] = (struct column)COLUMN_BY_HAND("mean_ns", CELL_NS);
+        columns[n++] = (struct column)COLUMN_BY_HAND("p99_ns", CELL_NS);
     }
     if (w->scenario == SCENARIO_LOAD)
-        columns[n++] = (struct column){"accepted_gbs", CELL_FRACTION};
-    columns[n++] = (struct column){"saved_ns", CELL_NS};
-    columns[n++] = (struct column){"saved_pct", CELL_PERCENT};
-    columns[n++] = (struct column){"speedup", CELL_FRACTION};
+        columns[n++] = (struct column)COLUMN_BY_HAND("accepted_gbs", CELL_FRACTION);
+    columns[n++] = (struct column)COLUMN_BY_HAND("saved_ns", CELL_NS);
+    columns[n++] = (struct column)COLUMN_BY_HAND("saved_pct", CELL_PERCENT);
+    columns[n++] = (struct column)COLUMN_BY_HAND("speedup", CELL_FRACTION);
     return n;
 }
 

@@ -25,8 +25,13 @@ enum {
 };
 
 static const struct column columns[] = {
-    {"row", CELL_COUNT}, {"where", CELL_TEXT},  {"column", CELL_TEXT},         {"a", CELL_COUNT},
-    {"b", CELL_COUNT},   {"delta", CELL_COUNT}, {"change_pct", CELL_FRACTION},
+    COLUMN_BY_HAND("row", CELL_COUNT),
+    COLUMN_BY_HAND("where", CELL_TEXT),
+    COLUMN_BY_HAND("column", CELL_TEXT),
+    COLUMN_BY_HAND("a", CELL_COUNT),
+    COLUMN_BY_HAND("b", CELL_COUNT),
+    COLUMN_BY_HAND("delta", CELL_COUNT),
+    COLUMN_BY_HAND("change_pct", CELL_FRACTION),
 };
 
 /* Numbers that say what a row is of, not what came of it; keys of a topology have a point. */

@@ -14,20 +14,23 @@ enum {
 };
 
 static const struct column columns[] = {
-    {"by", CELL_TEXT},     {"of", CELL_TEXT},     {"cause", CELL_TEXT},  {"place", CELL_TEXT},
-    {"behind", CELL_TEXT}, {"count", CELL_COUNT}, {"total_ns", CELL_NS}, {"pct", CELL_PERCENT},
-    {"begin_ns", CELL_NS}, {"end_ns", CELL_NS},
+    COLUMN_BY_HAND("by", CELL_TEXT),     COLUMN_BY_HAND("of", CELL_TEXT),
+    COLUMN_BY_HAND("cause", CELL_TEXT),  COLUMN_BY_HAND("place", CELL_TEXT),
+    COLUMN_BY_HAND("behind", CELL_TEXT), COLUMN_BY_HAND("count", CELL_COUNT),
+    COLUMN_BY_HAND("total_ns", CELL_NS), COLUMN_BY_HAND("pct", CELL_PERCENT),
+    COLUMN_BY_HAND("begin_ns", CELL_NS), COLUMN_BY_HAND("end_ns", CELL_NS),
 };
 
 static const char *const by_names[] = {
-    [KB_BREAKDOWN_ALL] = "all",       [KB_BREAKDOWN_PLACE] = "place",   [KB_BREAKDOWN_WAIT] = "wait",
-    [KB_BREAKDOWN_SOURCE] = "source", [KB_BREAKDOWN_TARGET] = "target", [KB_BREAKDOWN_OP] = "op",
+    [KB_BREAKDOWN_ALL] = "all",       [KB_BREAKDOWN_PLACE] = "place",
+    [KB_BREAKDOWN_WAIT] = "wait",     [KB_BREAKDOWN_SOURCE] = "source",
+    [KB_BREAKDOWN_TARGET] = "target", [KB_BREAKDOWN_OP] = "op",
     [KB_BREAKDOWN_PE] = "pe",         [KB_BREAKDOWN_PATH] = "path"};
 
 /* What is printed: rows, then the steps of critical paths. */
 struct causes {
     const struct cli *cli;
-    uint64_t top;    /* 0: all */
+    uint64_t top;          /* 0: all */
     kb_breakdown_row *row; /* owned; their `of` too */
     size_t n, cap;
     uint64_t n_cut;          /* rows that are not shown */
@@ -313,21 +316,21 @@ enum exit_code causes_print(const struct cli *cli, kb_breakdown *why, struct sin
 
 /* A column for each cause, as report_causes.c knows them, behind what the row is of. */
 static const struct column sum_columns[1 + KB_N_CAUSES] = {
-    {"of", CELL_TEXT},
-    [1 + KB_CAUSE_DISPATCH] = {"dispatch_ns", CELL_NS},
-    [1 + KB_CAUSE_CHANNEL_WAIT] = {"queue_channel_ns", CELL_NS},
-    [1 + KB_CAUSE_WIRE] = {"wire_ns", CELL_NS},
-    [1 + KB_CAUSE_OVERHEAD] = {"overhead_ns", CELL_NS},
-    [1 + KB_CAUSE_LINK_WAIT] = {"queue_link_ns", CELL_NS},
-    [1 + KB_CAUSE_ENGINE_WAIT] = {"queue_engine_ns", CELL_NS},
-    [1 + KB_CAUSE_MEMORY_WAIT] = {"queue_memory_ns", CELL_NS},
-    [1 + KB_CAUSE_DRAIN] = {"drain_ns", CELL_NS},
-    [1 + KB_CAUSE_RESPONSE] = {"response_ns", CELL_NS},
-    [1 + KB_CAUSE_PORT_WAIT] = {"queue_port_ns", CELL_NS},
-    [1 + KB_CAUSE_PORT] = {"port_ns", CELL_NS},
-    [1 + KB_CAUSE_COMPUTE] = {"compute_ns", CELL_NS},
-    [1 + KB_CAUSE_QUEUE_WAIT] = {"queue_pe_ns", CELL_NS},
-    [1 + KB_CAUSE_BARRIER_WAIT] = {"barrier_ns", CELL_NS},
+    COLUMN_BY_HAND("of", CELL_TEXT),
+    [1 + KB_CAUSE_DISPATCH] = COLUMN_BY_HAND("dispatch_ns", CELL_NS),
+    [1 + KB_CAUSE_CHANNEL_WAIT] = COLUMN_BY_HAND("queue_channel_ns", CELL_NS),
+    [1 + KB_CAUSE_WIRE] = COLUMN_BY_HAND("wire_ns", CELL_NS),
+    [1 + KB_CAUSE_OVERHEAD] = COLUMN_BY_HAND("overhead_ns", CELL_NS),
+    [1 + KB_CAUSE_LINK_WAIT] = COLUMN_BY_HAND("queue_link_ns", CELL_NS),
+    [1 + KB_CAUSE_ENGINE_WAIT] = COLUMN_BY_HAND("queue_engine_ns", CELL_NS),
+    [1 + KB_CAUSE_MEMORY_WAIT] = COLUMN_BY_HAND("queue_memory_ns", CELL_NS),
+    [1 + KB_CAUSE_DRAIN] = COLUMN_BY_HAND("drain_ns", CELL_NS),
+    [1 + KB_CAUSE_RESPONSE] = COLUMN_BY_HAND("response_ns", CELL_NS),
+    [1 + KB_CAUSE_PORT_WAIT] = COLUMN_BY_HAND("queue_port_ns", CELL_NS),
+    [1 + KB_CAUSE_PORT] = COLUMN_BY_HAND("port_ns", CELL_NS),
+    [1 + KB_CAUSE_COMPUTE] = COLUMN_BY_HAND("compute_ns", CELL_NS),
+    [1 + KB_CAUSE_QUEUE_WAIT] = COLUMN_BY_HAND("queue_pe_ns", CELL_NS),
+    [1 + KB_CAUSE_BARRIER_WAIT] = COLUMN_BY_HAND("barrier_ns", CELL_NS),
 };
 
 /* All causes of one thing. */

@@ -1,4 +1,5 @@
-/* deadlock_rows.c -- the report of a deadlock: kernels that wait for ever, instead of rows of launches.
+/* deadlock_rows.c -- the report of a deadlock: kernels that wait for ever, instead of rows of
+ * launches.
  */
 #include "cli/rows/deadlock_rows.h"
 #include "cli/report/report.h"
@@ -14,10 +15,12 @@ enum {
 };
 
 static const struct column columns[] = {
-    {"pe", CELL_TEXT},         {"kernel", CELL_TEXT},   {"call", CELL_TEXT},
-    {"line", CELL_TEXT},       {"since_ns", CELL_NS},   {"lacks", CELL_TEXT},
-    {"waits_for", CELL_TEXT},  {"state", CELL_TEXT},    {"tag", CELL_COUNT},
-    {"other_tag", CELL_COUNT}, {"missing", CELL_COUNT}, {"cycle", CELL_COUNT},
+    COLUMN_BY_HAND("pe", CELL_TEXT),        COLUMN_BY_HAND("kernel", CELL_TEXT),
+    COLUMN_BY_HAND("call", CELL_TEXT),      COLUMN_BY_HAND("line", CELL_TEXT),
+    COLUMN_BY_HAND("since_ns", CELL_NS),    COLUMN_BY_HAND("lacks", CELL_TEXT),
+    COLUMN_BY_HAND("waits_for", CELL_TEXT), COLUMN_BY_HAND("state", CELL_TEXT),
+    COLUMN_BY_HAND("tag", CELL_COUNT),      COLUMN_BY_HAND("other_tag", CELL_COUNT),
+    COLUMN_BY_HAND("missing", CELL_COUNT),  COLUMN_BY_HAND("cycle", CELL_COUNT),
 };
 
 struct report {

@@ -10,7 +10,8 @@
 enum { TEXT_BYTES = 320, N_FIRST = 8 };
 
 static const struct column columns[] = {
-    {"op_id", CELL_COUNT}, {"of", CELL_TEXT}, {"field", CELL_TEXT}, {"value", CELL_TEXT}};
+    COLUMN_BY_HAND("op_id", CELL_COUNT), COLUMN_BY_HAND("of", CELL_TEXT),
+    COLUMN_BY_HAND("field", CELL_TEXT), COLUMN_BY_HAND("value", CELL_TEXT)};
 
 /* One row. A text is its own. */
 struct fact {

@@ -7,10 +7,13 @@
 enum { PLACE_BYTES = 512 };
 
 static const struct column columns[] = {
-    {"race", CELL_COUNT},  {"kernel", CELL_TEXT},  {"pe", CELL_TEXT},      {"call", CELL_TEXT},
-    {"line", CELL_TEXT},   {"issue_ns", CELL_NS},  {"op_id", CELL_COUNT},  {"access", CELL_TEXT},
-    {"memory", CELL_TEXT}, {"offset", CELL_COUNT}, {"nbytes", CELL_COUNT}, {"address", CELL_COUNT},
-    {"count", CELL_COUNT},
+    COLUMN_BY_HAND("race", CELL_COUNT),   COLUMN_BY_HAND("kernel", CELL_TEXT),
+    COLUMN_BY_HAND("pe", CELL_TEXT),      COLUMN_BY_HAND("call", CELL_TEXT),
+    COLUMN_BY_HAND("line", CELL_TEXT),    COLUMN_BY_HAND("issue_ns", CELL_NS),
+    COLUMN_BY_HAND("op_id", CELL_COUNT),  COLUMN_BY_HAND("access", CELL_TEXT),
+    COLUMN_BY_HAND("memory", CELL_TEXT),  COLUMN_BY_HAND("offset", CELL_COUNT),
+    COLUMN_BY_HAND("nbytes", CELL_COUNT), COLUMN_BY_HAND("address", CELL_COUNT),
+    COLUMN_BY_HAND("count", CELL_COUNT),
 };
 
 struct races {

@@ -1,4 +1,5 @@
-/* utilization_rows.c -- what --stats writes: everything that a simulation has used, and how much. */
+/* utilization_rows.c -- what --stats writes: everything that a simulation has used, and how much.
+ */
 #include "cli/rows/utilization_rows.h"
 #include "cli/out/say.h"
 #include <errno.h>
@@ -8,10 +9,12 @@
 #include <unistd.h>
 
 static const struct column columns[] = {
-    {"kind", CELL_TEXT},        {"name", CELL_TEXT},           {"from", CELL_TEXT},
-    {"to", CELL_TEXT},          {"gbs", CELL_FRACTION},        {"servers", CELL_COUNT},
-    {"count", CELL_COUNT},      {"bytes", CELL_COUNT},         {"busy_ns", CELL_NS},
-    {"util_pct", CELL_PERCENT}, {"queue_mean", CELL_FRACTION}, {"queue_max", CELL_COUNT},
+    COLUMN_BY_HAND("kind", CELL_TEXT),           COLUMN_BY_HAND("name", CELL_TEXT),
+    COLUMN_BY_HAND("from", CELL_TEXT),           COLUMN_BY_HAND("to", CELL_TEXT),
+    COLUMN_BY_HAND("gbs", CELL_FRACTION),        COLUMN_BY_HAND("servers", CELL_COUNT),
+    COLUMN_BY_HAND("count", CELL_COUNT),         COLUMN_BY_HAND("bytes", CELL_COUNT),
+    COLUMN_BY_HAND("busy_ns", CELL_NS),          COLUMN_BY_HAND("util_pct", CELL_PERCENT),
+    COLUMN_BY_HAND("queue_mean", CELL_FRACTION), COLUMN_BY_HAND("queue_max", CELL_COUNT),
 };
 
 static const char *const kinds[] = {

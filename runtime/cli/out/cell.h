@@ -1,0 +1,158 @@
+/* cell.h -- one value of a table, the column it stands in, and the record it comes from. */
+#ifndef CELL_H
+#define CELL_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { ROW_CELLS_MAX = 32 };
+
+/* What a cell holds, and so how every format prints it. */
+enum cell_type {
+    CELL_NONE, /* nothing: empty, in JSON null */
+    CELL_TEXT,
+    CELL_COUNT,    /* an integer */
+    CELL_NS,       /* a time, in fs; printed in ns */
+    CELL_FRACTION, /* any other number; may be infinite */
+    CELL_DECIMAL,  /* the same as it was written: 0.001 is not 0.00 */
+    CELL_PERCENT,  /* per cent: 100.0 is all */
+    CELL_ERROR,    /* a difference that should be small */
+    CELL_NUMBER,   /* a number as text already, as JSON has it; every format keeps it */
+};
+
+struct cell {
+    enum cell_type type;
+    union {
+        const char *text; /* borrowed until the next row; under TEXT_NUMBER_BYTES of a number */
+        uint64_t count;
+        int64_t fs;
+        double value;
+    };
+};
+
+/* -- columns -------------------------------------------------------------------------------- */
+
+/* How C holds the value of a column. COLUMN() takes it from the type of the member. */
+enum field_type {
+    FIELD_NONE, /* no member: the row function sets the cell itself */
+    FIELD_BOOL,
+    FIELD_CHAR,
+    FIELD_I32,
+    FIELD_U32,
+    FIELD_U64,
+    FIELD_I64, /* CELL_NS: fs; else a count, and none if it is below 0 */
+    FIELD_DOUBLE,
+    FIELD_TEXT,  /* const char *; NULL is none */
+    FIELD_CHARS, /* char[] */
+    FIELD_CELL,  /* struct cell: the record knows best */
+};
+
+/*
+ * One column: its name, how it is printed, and where its value stands in the record of a row. A
+ * table is an array of these, in the order in which they are printed:
+ *
+ *     COLUMN("end_ns", CELL_NS, kb_result, end_fs),
+ *     COLUMN_IF("ci95_ns", CELL_NS, struct point, ci95_fs, has_ci95),
+ *     COLUMN_WORD("op", kb_request, op, op_names),
+ *
+ * The second is empty unless has_ci95 is true (not 0, not NULL, not ""); the third prints
+ * op_names[op]. A new column is one more of these lines.
+ */
+struct column {
+    const char *name;
+    enum cell_type type;       /* of most of its cells */
+    uint16_t at;               /* of its value in the record, as offsetof() has it */
+    uint16_t when;             /* of the member without which the cell is empty */
+    uint8_t field, when_field; /* enum field_type; FIELD_NONE: no member; no condition */
+    const char *const *words;  /* of a number that is printed as a word; else NULL */
+};
+
+#define FIELD_OF_(value)                                                                           \
+    _Generic((value),                                                                              \
+        bool: FIELD_BOOL,                                                                          \
+        char: FIELD_CHAR,                                                                          \
+        int32_t: FIELD_I32,                                                                        \
+        uint32_t: FIELD_U32,                                                                       \
+        uint64_t: FIELD_U64,                                                                       \
+        int64_t: FIELD_I64,                                                                        \
+        double: FIELD_DOUBLE,                                                                      \
+        const char *: FIELD_TEXT,                                                                  \
+        char *: FIELD_CHARS,                                                                       \
+        struct cell: FIELD_CELL)
+#define AT_(RECORD, member)                                                                        \
+    .at = offsetof(RECORD, member), .field = FIELD_OF_(((RECORD *)NULL)->member)
+
+#define COLUMN(NAME, TYPE, RECORD, member)                                                         \
+    {                                                                                              \
+        .name = NAME, .type = TYPE, AT_(RECORD, member)                                            \
+    }
+#define COLUMN_IF(NAME, TYPE, RECORD, member, condition)                                           \
+    {                                                                                              \
+        .name = NAME, .type = TYPE, AT_(RECORD, member), .when = offsetof(RECORD, condition),      \
+        .when_field = FIELD_OF_(((RECORD *)NULL)->condition)                                       \
+    }
+#define COLUMN_WORD(NAME, RECORD, member, WORDS)                                                   \
+    {                                                                                              \
+        .name = NAME, .type = CELL_TEXT, AT_(RECORD, member), .words = WORDS                       \
+    }
+/* A column whose cells the row function sets itself. */
+#define COLUMN_BY_HAND(NAME, TYPE)                                                                 \
+    {                                                                                              \
+        .name = NAME, .type = TYPE                                                                 \
+    }
+
+/* The cells of one row. Texts stay in the record, which must outlive the cells. */
+void record_cells(const struct column *columns, size_t n, const void *record, struct cell *cells);
+
+/* -- cells ---------------------------------------------------------------------------------- */
+
+/* A cell's number for machines (six decimals) or for people (fewer), to `to`. Not for texts. */
+char *cell_put_exact(char *to, const struct cell *cell);
+char *cell_put_rounded(char *to, const struct cell *cell);
+
+static inline struct cell cell_none(void)
+{
+    return (struct cell){.type = CELL_NONE};
+}
+
+static inline struct cell cell_text(const char *text)
+{
+    return (struct cell){.type = CELL_TEXT, .text = text};
+}
+
+static inline struct cell cell_number(const char *text)
+{
+    return (struct cell){.type = CELL_NUMBER, .text = text};
+}
+
+static inline struct cell cell_count(uint64_t count)
+{
+    return (struct cell){.type = CELL_COUNT, .count = count};
+}
+
+static inline struct cell cell_ns(int64_t fs)
+{
+    return (struct cell){.type = CELL_NS, .fs = fs};
+}
+
+static inline struct cell cell_fraction(double value)
+{
+    return (struct cell){.type = CELL_FRACTION, .value = value};
+}
+
+static inline struct cell cell_decimal(double value)
+{
+    return (struct cell){.type = CELL_DECIMAL, .value = value};
+}
+
+static inline struct cell cell_percent(double value)
+{
+    return (struct cell){.type = CELL_PERCENT, .value = value};
+}
+
+static inline struct cell cell_error(double value)
+{
+    return (struct cell){.type = CELL_ERROR, .value = value};
+}
+
+#endif

@@ -16,12 +16,6 @@
 
 /* -- flights and slices --------------------------------------------------------------------- */
 
-static void *no_memory(struct trace *t)
-{
-    t->no_memory = true;
-    return NULL;
-}
-
 struct flight *flight_get(struct trace *t, uint64_t key)
 {
     struct flight *f = map_get(&t->flights, key);

@@ -292,14 +292,14 @@ static void put_head(struct drawing *d, const struct scene_edge *e, const struct
         return;
     if (!whole)
         at[2] = (struct svg_point){back_x, back_y};
-    sprintf(classes, "head %s", svg_heat(e->use.pct));
-    svg_lines(&d->g, isnan(e->use.pct) ? "head" : classes, at, 3);
+    sprintf(classes, "head %s", svg_heat(e->util.pct));
+    svg_lines(&d->g, isnan(e->util.pct) ? "head" : classes, at, 3);
 }
 
 /* Was it busiest with the data of reads, against its own direction? */
 static bool is_return(const struct scene_edge *e)
 {
-    return e->use.from != e->edge.from;
+    return e->util.from != e->edge.from;
 }
 
 static void edge_tip(struct drawing *d, const struct scene_edge *e, const kb_node *from,
@@ -311,8 +311,8 @@ static void edge_tip(struct drawing *d, const struct scene_edge *e, const kb_nod
     p = put_number(text_put_text(p, "\n"), e->edge.gbs, 6);
     p = put_number(text_put_text(p, " GB/s, "), e->edge.length_mm, 6);
     p = text_put_text(p, " mm");
-    if (!isnan(e->use.pct))
-        p = text_put_text(put_number(text_put_text(p, "\n"), e->use.pct, 1), " % busy");
+    if (!isnan(e->util.pct))
+        p = text_put_text(put_number(text_put_text(p, "\n"), e->util.pct, 1), " % busy");
     if (is_return(e))
         p = text_put_text(text_put_text(text_put_text(text_put_text(p, ": "), to->name), " -> "),
                           from->name);
@@ -331,20 +331,20 @@ static void put_edge(struct drawing *d, const struct scene_edge *e)
     if (kb_node_get(d->sc->cli->topo, e->edge.from, &from) != KB_OK ||
         kb_node_get(d->sc->cli->topo, e->edge.to, &to) != KB_OK || e->n_at < 2)
         return;
-    sprintf(classes, "wire %s", svg_heat(e->use.pct));
+    sprintf(classes, "wire %s", svg_heat(e->util.pct));
     svg_start(g, "g", "edge");
     svg_attr(g, "data-from", from.name);
     svg_attr(g, "data-to", to.name);
     svg_attr(g, "data-gbs", svg_short(e->edge.gbs, 6, number));
     svg_attr(g, "data-mm", svg_short(e->edge.length_mm, 6, number));
-    if (!isnan(e->use.pct))
-        svg_attr_number(g, "data-pct", e->use.pct);
+    if (!isnan(e->util.pct))
+        svg_attr_number(g, "data-pct", e->util.pct);
     if (is_return(e))
         svg_attr(g, "data-way", "back");
     svg_inside(g);
     edge_tip(d, e, &from, &to);
     beside(e, both ? SIDE_PX : 0, at);
-    svg_lines(g, isnan(e->use.pct) ? "wire" : classes, at, e->n_at);
+    svg_lines(g, isnan(e->util.pct) ? "wire" : classes, at, e->n_at);
     put_head(d, e, &at[e->n_at - 1], !both);
     svg_close(g, "g");
 }
@@ -434,11 +434,11 @@ static void label_edge(struct drawing *d, const struct scene_edge *e, const char
 }
 
 /* That of which this is the use, which is one of them. */
-static const struct scene_edge *find_edge(const struct scene *sc, const struct view_edge_use *use)
+static const struct scene_edge *find_edge(const struct scene *sc, const struct view_edge_utilization *util)
 {
     const struct scene_edge *e = sc->edge;
 
-    while (e->use.from != use->from || e->use.to != use->to)
+    while (e->util.from != util->from || e->util.to != util->to)
         e++;
     return e;
 }
@@ -450,10 +450,10 @@ static void label_edges(struct drawing *d)
     for (size_t i = 0; i < d->drawn.n; i++) {
         const struct scene_edge *e = find_edge(d->sc, &d->drawn.edge[i]);
 
-        sprintf(text, "%s %%", svg_short(e->use.pct, 0, number));
+        sprintf(text, "%s %%", svg_short(e->util.pct, 0, number));
         label_edge(d, e, text, "strong in", has_other(d->sc, e));
     }
-    for (size_t i = 0; !d->sc->usage && i < d->sc->n_edges; i++)
+    for (size_t i = 0; !d->sc->utilization && i < d->sc->n_edges; i++)
         if (!d->sc->edge[i].back)
             label_edge(d, &d->sc->edge[i], svg_short(d->sc->edge[i].edge.gbs, 2, number), "gbs",
                        false);
@@ -464,9 +464,9 @@ static void label_edges(struct drawing *d)
 static void find_busiest(struct drawing *d)
 {
     for (size_t i = 0; i < d->sc->n_edges; i++)
-        view_busiest_add(&d->drawn, d->sc->edge[i].use);
-    if (d->sc->usage && d->sc->lists_all)
-        view_busiest_all(&d->listed, d->sc->usage);
+        view_busiest_add(&d->drawn, d->sc->edge[i].util);
+    if (d->sc->utilization && d->sc->lists_all)
+        view_busiest_all(&d->listed, d->sc->utilization);
     else
         d->listed = d->drawn;
 }
@@ -537,8 +537,8 @@ static size_t kind_rows(const struct drawing *d)
 static double legend_height(const struct drawing *d)
 {
     return 40 + (double)kind_rows(d) * LEGEND_ROW + (d->sc->note ? LEGEND_ROW : 0) +
-           (d->sc->usage ? 2 * LEGEND_ROW + 8 + (double)d->listed.n * LEGEND_ROW : 0) +
-           (d->sc->usage && d->sc->of_cubes ? LEGEND_ROW : 0);
+           (d->sc->utilization ? 2 * LEGEND_ROW + 8 + (double)d->listed.n * LEGEND_ROW : 0) +
+           (d->sc->utilization && d->sc->of_cubes ? LEGEND_ROW : 0);
 }
 
 /* The column of the legend is as wide as its widest line. */
@@ -560,13 +560,13 @@ static double put_busiest(struct drawing *d, double y)
              d->listed.n ? "% of the time, or more; the busiest edges:" : "% of the time, or more");
     y += 2 * LEGEND_ROW;
     for (size_t i = 0; i < d->listed.n; i++, y += LEGEND_ROW) {
-        const struct view_edge_use *use = &d->listed.edge[i];
+        const struct view_edge_utilization *util = &d->listed.edge[i];
         char text[2 * KB_NODE_BYTES + SVG_NUMBER_BYTES + 16], number[SVG_NUMBER_BYTES];
         kb_node from = {.name = ""}, to = {.name = ""};
 
-        kb_node_get(d->sc->cli->topo, use->from, &from);
-        kb_node_get(d->sc->cli->topo, use->to, &to);
-        sprintf(text, "%s %%  %s \xe2\x86\x92 %s", svg_short(use->pct, 1, number), from.name,
+        kb_node_get(d->sc->cli->topo, util->from, &from);
+        kb_node_get(d->sc->cli->topo, util->to, &to);
+        sprintf(text, "%s %%  %s \xe2\x86\x92 %s", svg_short(util->pct, 1, number), from.name,
                 to.name);
         svg_text(&d->g, "dim", MARGIN, y, SVG_START, text);
     }
@@ -582,7 +582,7 @@ static void put_legend(struct drawing *d, double y)
     double column = kind_width(d), x = MARGIN;
     size_t rows = kind_rows(d);
 
-    if (d->sc->usage)
+    if (d->sc->utilization)
         y = put_busiest(d, y);
     for (size_t k = 0; k < d->n_kinds; k++)
         svg_text(&d->g, "dim", x + (double)(k / rows) * column,
@@ -614,7 +614,7 @@ static double width_of(const struct drawing *d)
     double legend = fmin(KIND_COLUMNS, (double)d->n_kinds) * kind_width(d);
     double note = d->sc->note ? svg_text_width(d->sc->note, LETTER) : 0;
 
-    if (d->sc->usage && d->sc->of_cubes)
+    if (d->sc->utilization && d->sc->of_cubes)
         note = fmax(note, svg_text_width(cube_note, LETTER));
     return fmax(fmax(d->sc->width, 380), fmax(legend, note)) + 2 * MARGIN;
 }

@@ -79,6 +79,13 @@ void scene_bend(struct scene_edge *e, double x, double y)
     e->at[e->n_at++] = (struct svg_point){x, y};
 }
 
+bool scene_is_both_ways(const struct scene *sc, const struct scene_edge *e)
+{
+    size_t i = (size_t)(e - sc->edge);
+
+    return e->back || (i + 1 < sc->n_edges && sc->edge[i + 1].back);
+}
+
 void scene_set_node(struct scene *sc, struct scene_node *n, uint32_t node)
 {
     kb_node info;

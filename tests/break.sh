@@ -291,13 +291,13 @@ break_it 'accepted counted by issue' $traffic \
     's/tr->parts\[part_at\(tr, \(int64_t\)end\)\]\.completed/tr->parts[part].completed/'
 
 # -- results --------------------------------------------------------------------------------
-diff=runtime/cli/diff/diff.c sqlite=runtime/cli/out/out_sqlite.c
-break_it 'a relative change of b instead of a' $diff 's/exact_above\(delta, a, o->bound\)/exact_above(delta, b, o->bound)/'
-break_it 'the smallest moves first' $diff 's/fabs\(x->pct\) > fabs\(y->pct\)\)/fabs(x->pct) < fabs(y->pct))/'
-break_it 'larger moves after a cut forgotten' $diff 's/return d->is_cut && compare_moves\(m, .*$/return d->is_cut;/'
-break_it 'another row taken for the same' $diff 's/PARAMETER \? !same_key\(a, b\)/PARAMETER ? 0/'
-break_it 'rows behind one that is missing' $diff 's/if \(unique\)/if (0)/'
-break_it 'a text that is a result taken for a key' $diff 's/return RESULT_TEXT;/return COMPARED;/'
+cells=runtime/cli/diff/cells.c moves=runtime/cli/diff/moves.c keys=runtime/cli/diff/keys.c sqlite=runtime/cli/out/out_sqlite.c
+break_it 'a relative change of b instead of a' $cells 's/exact_above\(delta, a, o->bound\)/exact_above(delta, b, o->bound)/'
+break_it 'the smallest moves first' $moves 's/fabs\(x->pct\) > fabs\(y->pct\)\)/fabs(x->pct) < fabs(y->pct))/'
+break_it 'larger moves after a cut forgotten' $moves 's/return d->is_cut && compare_moves\(m, .*$/return d->is_cut;/'
+break_it 'another row taken for the same' $keys 's/PARAMETER \? !same_key\(a, b\)/PARAMETER ? 0/'
+break_it 'rows behind one that is missing' $keys 's/if \(unique\)/if (0)/'
+break_it 'a text that is a result taken for a key' $keys 's/return RESULT_TEXT;/return COMPARED;/'
 break_it 'a kept row that loses its last cell' runtime/cli/diff/results.c 's/size_t len = r->cells\[c\] \?/size_t len = r->cells[c] \&\& c + 1 < r->n_columns ?/'
 break_it 'digits of JSON lost' runtime/cli/diff/results_json.c 's/number = number && n > 0;/number = false;/'
 break_it 'a digit too few in an exact number' runtime/cli/diff/number.c 's/DECIMALS = 6,/DECIMALS = 5,/'

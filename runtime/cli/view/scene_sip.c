@@ -17,7 +17,7 @@ enum {
     ROW_PX = 34,       /* between SIPs */
     TILES_MOST = 4096, /* cubes that the tray shows one by one */
     SIDES = 4,
-    LETTER = 11, /* as scene_out.c writes labels */
+    LETTER = 11, /* as scene_svg.c writes labels */
     SMALL = 9,
 };
 

@@ -20,21 +20,32 @@
 
 enum { EVENTS_AT_ONCE = 50000 }; /* a few ms: how long Ctrl-C may wait */
 
-static const struct column columns[] = {
-    COLUMN_BY_HAND("bench", CELL_TEXT),
-    COLUMN_BY_HAND("kernel", CELL_TEXT),
-    COLUMN_BY_HAND("pes", CELL_COUNT),
-    COLUMN_BY_HAND("start_ns", CELL_NS),
-    COLUMN_BY_HAND("kernel_ns", CELL_NS),
-    COLUMN_BY_HAND("total_ns", CELL_NS),
-    COLUMN_BY_HAND("ops", CELL_COUNT),
-    COLUMN_BY_HAND("dma_read_bytes", CELL_COUNT),
-    COLUMN_BY_HAND("dma_write_bytes", CELL_COUNT),
-    COLUMN_BY_HAND("gemm_macs", CELL_COUNT),
-    COLUMN_BY_HAND("math_elements", CELL_COUNT),
-    COLUMN_BY_HAND("verify", CELL_TEXT),
-    COLUMN_BY_HAND("max_abs_err", CELL_ERROR),
+/* One row: a launch, and what is known about the results of the bench. */
+struct launch_row {
+    const char *bench, *verify;
+    kb_launch_result launch;
+    int64_t kernel_fs, total_fs;
+    bool compared; /* outputs with the reference; max_abs_err is known */
+    double max_abs_err;
 };
+
+static const struct column columns[] = {
+    COLUMN("bench", CELL_TEXT, struct launch_row, bench),
+    COLUMN("kernel", CELL_TEXT, struct launch_row, launch.kernel),
+    COLUMN("pes", CELL_COUNT, struct launch_row, launch.pes),
+    COLUMN("start_ns", CELL_NS, struct launch_row, launch.start_fs),
+    COLUMN("kernel_ns", CELL_NS, struct launch_row, kernel_fs),
+    COLUMN("total_ns", CELL_NS, struct launch_row, total_fs),
+    COLUMN("ops", CELL_COUNT, struct launch_row, launch.ops),
+    COLUMN("dma_read_bytes", CELL_COUNT, struct launch_row, launch.dma_read_bytes),
+    COLUMN("dma_write_bytes", CELL_COUNT, struct launch_row, launch.dma_write_bytes),
+    COLUMN("gemm_macs", CELL_COUNT, struct launch_row, launch.gemm_macs),
+    COLUMN("math_elements", CELL_COUNT, struct launch_row, launch.math_elements),
+    COLUMN("verify", CELL_TEXT, struct launch_row, verify),
+    COLUMN_IF("max_abs_err", CELL_ERROR, struct launch_row, max_abs_err, compared),
+};
+
+enum { N_COLUMNS = sizeof columns / sizeof *columns };
 
 /* One run, and what is known about its results. */
 struct run {
@@ -56,23 +67,16 @@ struct run {
 static bool launch_row(void *arg, uint64_t i, struct cell *cells)
 {
     const struct run *run = arg;
-    kb_launch_result r;
+    struct launch_row row = {.bench = run->bench->name,
+                             .verify = run->verify,
+                             .compared = run->compared,
+                             .max_abs_err = run->max_abs_err};
 
-    if (kb_launch_get(run->sim, i, &r) != KB_OK)
+    if (kb_launch_get(run->sim, i, &row.launch) != KB_OK)
         return false;
-    cells[0] = cell_text(run->bench->name);
-    cells[1] = cell_text(r.kernel);
-    cells[2] = cell_count(r.pes);
-    cells[3] = cell_ns(r.start_fs);
-    cells[4] = cell_ns(r.last_end_fs - r.start_fs);
-    cells[5] = cell_ns(r.response_fs - r.launch_fs);
-    cells[6] = cell_count(r.ops);
-    cells[7] = cell_count(r.dma_read_bytes);
-    cells[8] = cell_count(r.dma_write_bytes);
-    cells[9] = cell_count(r.gemm_macs);
-    cells[10] = cell_count(r.math_elements);
-    cells[11] = cell_text(run->verify);
-    cells[12] = run->compared ? cell_error(run->max_abs_err) : cell_none();
+    row.kernel_fs = row.launch.last_end_fs - row.launch.start_fs;
+    row.total_fs = row.launch.response_fs - row.launch.launch_fs;
+    record_cells(columns, N_COLUMNS, &row, cells);
     return true;
 }
 
@@ -217,11 +221,8 @@ static void print_rows(struct run *run, struct sink *s)
         inspected_print(run->cli, run->inspected, run->args, run->bench->n_args, s);
         return;
     }
-    struct rows rows = {.columns = columns,
-                        .n_columns = sizeof columns / sizeof *columns,
-                        .n_rows = kb_launch_count(run->sim),
-                        .row = launch_row,
-                        .arg = run};
+    struct rows rows = {ROWS_COLUMNS(columns), .n_rows = kb_launch_count(run->sim),
+                        .row = launch_row, .arg = run};
 
     report_sim(run->cli->report, run->sim, "");
     cmd_write_with(run->cli, &rows, run->args, run->bench->n_args, s);

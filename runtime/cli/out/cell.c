@@ -55,6 +55,8 @@ static struct cell field_cell(const struct column *column, const char *at)
     case FIELD_I64:
         return cell_signed(column->type, *(const int64_t *)at);
     case FIELD_DOUBLE:
+        if (column->type == CELL_NS) /* ns: a sum that may pass 2^63 fs */
+            return cell_fraction(*(const double *)at);
         return (struct cell){.type = column->type, .value = *(const double *)at};
     case FIELD_TEXT:
         text = *(const char *const *)at;

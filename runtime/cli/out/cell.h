@@ -40,11 +40,11 @@ enum field_type {
     FIELD_I32,
     FIELD_U32,
     FIELD_U64,
-    FIELD_I64, /* CELL_NS: fs; else a count, and none if it is below 0 */
-    FIELD_DOUBLE,
-    FIELD_TEXT,  /* const char *; NULL is none */
-    FIELD_CHARS, /* char[] */
-    FIELD_CELL,  /* struct cell: the record knows best */
+    FIELD_I64,    /* CELL_NS: fs; else a count, and none if it is below 0 */
+    FIELD_DOUBLE, /* CELL_NS: ns */
+    FIELD_TEXT,   /* char *; NULL is none */
+    FIELD_CHARS,  /* char[] */
+    FIELD_CELL,   /* struct cell: the record knows best */
 };
 
 /*
@@ -67,7 +67,9 @@ struct column {
     const char *const *words;  /* of a number that is printed as a word; else NULL */
 };
 
-#define FIELD_OF_(value)                                                                           \
+/* By its address a char * is told from a char[]. */
+#define FIELD_OF_(value) _Generic(&(value), char ** : FIELD_TEXT, default : FIELD_OF_VALUE_(value))
+#define FIELD_OF_VALUE_(value)                                                                     \
     _Generic((value),                                                                              \
         bool: FIELD_BOOL,                                                                          \
         char: FIELD_CHAR,                                                                          \

@@ -13,13 +13,26 @@ enum {
     NOTE_BYTES = 256
 };
 
-static const struct column columns[] = {
-    COLUMN_BY_HAND("by", CELL_TEXT),     COLUMN_BY_HAND("of", CELL_TEXT),
-    COLUMN_BY_HAND("cause", CELL_TEXT),  COLUMN_BY_HAND("place", CELL_TEXT),
-    COLUMN_BY_HAND("behind", CELL_TEXT), COLUMN_BY_HAND("count", CELL_COUNT),
-    COLUMN_BY_HAND("total_ns", CELL_NS), COLUMN_BY_HAND("pct", CELL_PERCENT),
-    COLUMN_BY_HAND("begin_ns", CELL_NS), COLUMN_BY_HAND("end_ns", CELL_NS),
+/* One row. NULL and cells of no type are empty. */
+struct cause_row {
+    const char *by, *of, *cause, *place, *behind;
+    struct cell count, total, pct, begin, end;
 };
+
+static const struct column columns[] = {
+    COLUMN("by", CELL_TEXT, struct cause_row, by),
+    COLUMN("of", CELL_TEXT, struct cause_row, of),
+    COLUMN("cause", CELL_TEXT, struct cause_row, cause),
+    COLUMN("place", CELL_TEXT, struct cause_row, place),
+    COLUMN("behind", CELL_TEXT, struct cause_row, behind),
+    COLUMN("count", CELL_COUNT, struct cause_row, count),
+    COLUMN("total_ns", CELL_NS, struct cause_row, total),
+    COLUMN("pct", CELL_PERCENT, struct cause_row, pct),
+    COLUMN("begin_ns", CELL_NS, struct cause_row, begin),
+    COLUMN("end_ns", CELL_NS, struct cause_row, end),
+};
+
+enum { N_COLUMNS = sizeof columns / sizeof *columns };
 
 static const char *const by_names[] = {
     [KB_BREAKDOWN_ALL] = "all",       [KB_BREAKDOWN_PLACE] = "place",
@@ -166,23 +179,23 @@ static double percent(double part, double all)
     return all > 0 ? 100 * part / all : 0;
 }
 
-static struct cell place_cell(const struct causes *c, kb_place place, char text[KB_PLACE_BYTES])
+/* NULL: it has no name. */
+static const char *place_text(const struct causes *c, kb_place place, char text[KB_PLACE_BYTES])
 {
-    return kb_place_name(c->cli->topo, place, text) ? cell_text(text) : cell_none();
+    return kb_place_name(c->cli->topo, place, text) ? text : NULL;
 }
 
-static void cause_row(struct causes *c, const kb_breakdown_row *row, struct cell *cells)
+static struct cause_row cause_row(struct causes *c, const kb_breakdown_row *row)
 {
-    cells[0] = cell_text(by_names[row->by]);
-    cells[1] = *row->of ? cell_text(row->of) : cell_none();
-    cells[2] = cell_text(kb_cause_name(row->cause));
-    cells[3] = place_cell(c, row->place, c->place);
-    cells[4] = place_cell(c, row->behind, c->behind);
-    cells[5] = cell_count(row->count);
-    cells[6] = row->sum_fs < INT64_MAX ? cell_ns(row->sum_fs) : cell_fraction(row->sum_ns);
-    cells[7] = cell_percent(percent(row->sum_ns, row->all_ns));
-    cells[8] = cell_none();
-    cells[9] = cell_none();
+    return (struct cause_row){.by = by_names[row->by],
+                              .of = *row->of ? row->of : NULL,
+                              .cause = kb_cause_name(row->cause),
+                              .place = place_text(c, row->place, c->place),
+                              .behind = place_text(c, row->behind, c->behind),
+                              .count = cell_count(row->count),
+                              .total = row->sum_fs < INT64_MAX ? cell_ns(row->sum_fs)
+                                                               : cell_fraction(row->sum_ns),
+                              .pct = cell_percent(percent(row->sum_ns, row->all_ns))};
 }
 
 /* "c0.pe3 #12 tl_load copy.c:41" */
@@ -195,35 +208,33 @@ static void name_step(struct causes *c, const kb_breakdown_step *step)
              step->call, slash ? slash + 1 : step->file, step->line);
 }
 
-/* What took most of a step is its cause. */
-static void step_row(struct causes *c, const kb_breakdown_step *step, struct cell *cells)
+/* The cause of a step is the share that took most of it. */
+static struct cause_row step_row(struct causes *c, const kb_breakdown_step *step)
 {
+    struct cause_row row = {
+        .by = "step", .of = c->of, .begin = cell_ns(step->begin_fs), .end = cell_ns(step->end_fs)};
     const kb_share *most = step->share;
 
+    name_step(c, step);
+    if (step->n_shares == 0)
+        return row;
     for (size_t i = 0; i < step->n_shares; i++)
         most = step->share[i].sum_fs > most->sum_fs ? &step->share[i] : most;
-    name_step(c, step);
-    cells[0] = cell_text("step");
-    cells[1] = cell_text(c->of);
-    cells[2] = step->n_shares ? cell_text(kb_cause_name(most->cause)) : cell_none();
-    cells[3] = step->n_shares ? place_cell(c, most->place, c->place) : cell_none();
-    cells[4] = step->n_shares ? place_cell(c, most->behind, c->behind) : cell_none();
-    cells[5] = step->n_shares ? cell_count(most->count) : cell_none();
-    cells[6] = step->n_shares ? cell_ns(most->sum_fs) : cell_none();
-    cells[7] = step->n_shares ? cell_percent(percent((double)most->sum_fs, (double)step_fs(step)))
-                              : cell_none();
-    cells[8] = cell_ns(step->begin_fs);
-    cells[9] = cell_ns(step->end_fs);
+    row.cause = kb_cause_name(most->cause);
+    row.place = place_text(c, most->place, c->place);
+    row.behind = place_text(c, most->behind, c->behind);
+    row.count = cell_count(most->count);
+    row.total = cell_ns(most->sum_fs);
+    row.pct = cell_percent(percent((double)most->sum_fs, (double)step_fs(step)));
+    return row;
 }
 
 static bool any_row(void *arg, uint64_t i, struct cell *cells)
 {
     struct causes *c = arg;
+    struct cause_row row = i < c->n ? cause_row(c, &c->row[i]) : step_row(c, &c->step[i - c->n]);
 
-    if (i < c->n)
-        cause_row(c, &c->row[i], cells);
-    else
-        step_row(c, &c->step[i - c->n], cells);
+    record_cells(columns, N_COLUMNS, &row, cells);
     return true;
 }
 
@@ -286,10 +297,7 @@ static kb_status gather(struct causes *c, kb_breakdown *why)
 
 static struct rows rows_of(struct causes *c)
 {
-    return (struct rows){.columns = columns,
-                         .n_columns = sizeof columns / sizeof *columns,
-                         .n_rows = c->n + c->n_steps,
-                         .row = any_row,
+    return (struct rows){ROWS_COLUMNS(columns), .n_rows = c->n + c->n_steps, .row = any_row,
                          .arg = c};
 }
 
@@ -314,30 +322,34 @@ enum exit_code causes_print(const struct cli *cli, kb_breakdown *why, struct sin
 
 /* -- a report ------------------------------------------------------------------------------- */
 
-/* A column for each cause, as report_causes.c knows them, behind what the row is of. */
-static const struct column sum_columns[1 + KB_N_CAUSES] = {
-    COLUMN_BY_HAND("of", CELL_TEXT),
-    [1 + KB_CAUSE_DISPATCH] = COLUMN_BY_HAND("dispatch_ns", CELL_NS),
-    [1 + KB_CAUSE_CHANNEL_WAIT] = COLUMN_BY_HAND("queue_channel_ns", CELL_NS),
-    [1 + KB_CAUSE_WIRE] = COLUMN_BY_HAND("wire_ns", CELL_NS),
-    [1 + KB_CAUSE_OVERHEAD] = COLUMN_BY_HAND("overhead_ns", CELL_NS),
-    [1 + KB_CAUSE_LINK_WAIT] = COLUMN_BY_HAND("queue_link_ns", CELL_NS),
-    [1 + KB_CAUSE_ENGINE_WAIT] = COLUMN_BY_HAND("queue_engine_ns", CELL_NS),
-    [1 + KB_CAUSE_MEMORY_WAIT] = COLUMN_BY_HAND("queue_memory_ns", CELL_NS),
-    [1 + KB_CAUSE_DRAIN] = COLUMN_BY_HAND("drain_ns", CELL_NS),
-    [1 + KB_CAUSE_RESPONSE] = COLUMN_BY_HAND("response_ns", CELL_NS),
-    [1 + KB_CAUSE_PORT_WAIT] = COLUMN_BY_HAND("queue_port_ns", CELL_NS),
-    [1 + KB_CAUSE_PORT] = COLUMN_BY_HAND("port_ns", CELL_NS),
-    [1 + KB_CAUSE_COMPUTE] = COLUMN_BY_HAND("compute_ns", CELL_NS),
-    [1 + KB_CAUSE_QUEUE_WAIT] = COLUMN_BY_HAND("queue_pe_ns", CELL_NS),
-    [1 + KB_CAUSE_BARRIER_WAIT] = COLUMN_BY_HAND("barrier_ns", CELL_NS),
-};
-
 /* All causes of one thing. */
 struct sum {
     char *of; /* owned */
     double ns[KB_N_CAUSES];
 };
+
+#define SUM(NAME, CAUSE) COLUMN(NAME, CELL_NS, struct sum, ns[CAUSE])
+
+/* The names are those that report_breakdown.c looks for. */
+static const struct column sum_columns[] = {
+    COLUMN("of", CELL_TEXT, struct sum, of),
+    SUM("dispatch_ns", KB_CAUSE_DISPATCH),
+    SUM("queue_channel_ns", KB_CAUSE_CHANNEL_WAIT),
+    SUM("wire_ns", KB_CAUSE_WIRE),
+    SUM("overhead_ns", KB_CAUSE_OVERHEAD),
+    SUM("queue_link_ns", KB_CAUSE_LINK_WAIT),
+    SUM("queue_engine_ns", KB_CAUSE_ENGINE_WAIT),
+    SUM("queue_memory_ns", KB_CAUSE_MEMORY_WAIT),
+    SUM("drain_ns", KB_CAUSE_DRAIN),
+    SUM("response_ns", KB_CAUSE_RESPONSE),
+    SUM("queue_port_ns", KB_CAUSE_PORT_WAIT),
+    SUM("port_ns", KB_CAUSE_PORT),
+    SUM("compute_ns", KB_CAUSE_COMPUTE),
+    SUM("queue_pe_ns", KB_CAUSE_QUEUE_WAIT),
+    SUM("barrier_ns", KB_CAUSE_BARRIER_WAIT),
+};
+
+enum { N_SUM_COLUMNS = sizeof sum_columns / sizeof *sum_columns };
 
 struct sums {
     struct causes c; /* for room() alone */
@@ -369,9 +381,7 @@ static bool sum_row(void *arg, uint64_t i, struct cell *cells)
 {
     const struct sums *s = arg;
 
-    cells[0] = cell_text(s->sum[i].of);
-    for (size_t k = 0; k < KB_N_CAUSES; k++)
-        cells[1 + k] = cell_fraction(s->sum[i].ns[k]);
+    record_cells(sum_columns, N_SUM_COLUMNS, &s->sum[i], cells);
     return true;
 }
 
@@ -389,10 +399,7 @@ enum exit_code causes_report(const struct cli *cli, kb_breakdown *why)
     struct sums s = {.n = 0};
     kb_status status = gather(&c, why);
     struct rows causes = rows_of(&c);
-    struct rows sums = {.columns = sum_columns,
-                        .n_columns = sizeof sum_columns / sizeof *sum_columns,
-                        .row = sum_row,
-                        .arg = &s};
+    struct rows sums = {ROWS_COLUMNS(sum_columns), .row = sum_row, .arg = &s};
 
     if (!status)
         status = kb_breakdown_rows(why, add_sum, &s);

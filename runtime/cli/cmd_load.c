@@ -309,7 +309,7 @@ static void do_job(void *arg, unsigned thread, uint64_t i)
     if (!job->status && load->cli->opts.breakdown)
         job->status = kb_breakdown_new(job->sim, &load->causes, &job->why);
     if (!job->status && i == 0)
-        job->status = trace_watch(load->trace, job->sim, &job->why);
+        job->status = trace_observe(load->trace, job->sim, &job->why);
     while (!job->status && !job->ended && !stop_asked()) {
         job->status = kb_sim_run(job->sim, EVENTS_AT_ONCE, &job->why);
         job->ended = job->status == KB_OK;

@@ -187,7 +187,7 @@ enum exit_code cmd_replay(const struct cli *cli)
     if (!code)
         code = trace_open(&trace, cli);
     if (!code) {
-        status = trace_watch(trace, replay.sim, &why);
+        status = trace_observe(trace, replay.sim, &why);
         code = status ? cmd_fail(cli, status, &why) : EXIT_OK;
     }
     if (!code)

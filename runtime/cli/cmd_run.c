@@ -363,7 +363,7 @@ static enum exit_code run_traced(struct run *run)
 
     if (code)
         return code;
-    kb_status status = trace_watch(trace, run->sim, &why);
+    kb_status status = trace_observe(trace, run->sim, &why);
     code = status ? cmd_fail(run->cli, status, &why) : cmd_output(run->cli, run_into, run);
     return trace_close(trace, code);
 }

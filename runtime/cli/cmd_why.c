@@ -9,7 +9,7 @@
 #include "cli/out/say.h"
 #include "cli/out/stop.h"
 #include "cli/in/transactions.h"
-#include "cli/out/warn.h"
+#include "cli/rows/warn.h"
 #include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>

@@ -191,7 +191,7 @@ break_it 'a lone copy without its response' $sweep \
     's/int64_t fs = kb_formula_fs\(&job->cost\);/int64_t fs = kb_formula_fs(\&job->cost) - job->cost.response_fs;/'
 break_it 'percentiles one rank too high' runtime/base/percentiles.h 's|/ 1000 - 1;|/ 1000;|'
 break_it 'buckets half as fine' runtime/base/percentiles.h 's/BUCKET_BITS = 10/BUCKET_BITS = 9/'
-break_it 'latencies that are not sorted' runtime/base/percentiles.c 's/if \(!is_sorted\(values, n\)\)/if (0)/'
+break_it 'latencies that are not sorted' runtime/base/percentiles.h 's/if \(!percentile_sorted\(values, n\)\)/if (0)/'
 break_it 'columns for rows in transpose' $traffic 's/return pe % side \* side \+ pe \/ side;/return pe;/'
 break_it 'neighbor to the other side' $traffic 's/\(pe \+ 1\) % n/(pe + n - 1) % n/'
 break_it 'a hot spot that takes from the rest alone' $traffic \

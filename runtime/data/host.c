@@ -4,12 +4,11 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "machine/address.h"
-#include "data/dtype.h"
-#include "machine/endpoint.h"
-#include "kernels/kernel.h"
-#include "data/npy.h"
 #include "base/rng.h"
+#include "data/dtype.h"
+#include "data/npy.h"
+#include "machine/address.h"
+#include "machine/endpoint.h"
 
 #define NO_ADDRESS UINT64_MAX
 
@@ -42,7 +41,7 @@ kb_status kb_address_find(const kb_topology *t, uint64_t address, kb_endpoint *m
 
     if (!address_find(t, address, &dst, offset))
         return KB_BAD_REQUEST;
-    *memory = end_unpack_memory(t, dst);
+    *memory = endpoint_unpack_memory(t, dst);
     return KB_OK;
 }
 
@@ -52,8 +51,8 @@ enum { TENSOR_ALIGNMENT = 256 };
 
 struct kb_tensor {
     struct kb_tensor *next;
-    struct kb_sim *sim; /* borrowed: it owns the tensor */
-    char *name;         /* owned */
+    struct host *host; /* borrowed: it owns the tensor */
+    char *name;        /* owned */
     kb_dtype dtype;
     kb_shape shape;
     uint64_t nbytes;
@@ -62,14 +61,16 @@ struct kb_tensor {
 };
 
 struct host {
-    struct mem *mem;           /* owned */
-    uint64_t *used;            /* owned; [PE over all]: bytes of its slice */
-    struct kb_tensor *tensors; /* owned */
+    const struct kb_topology *topo; /* borrowed */
+    struct mem *mem;                /* owned */
+    uint64_t *used;                 /* owned; [PE over all]: bytes of its slice */
+    struct kb_tensor *tensors;      /* owned */
+    bool waits;                     /* kernels run */
 };
 
-static uint32_t pes_of(const struct kb_sim *s)
+static uint32_t pes_of(const struct host *h)
 {
-    return sim_cubes(s->topo) * s->topo->pes;
+    return sim_cubes(h->topo) * h->topo->pes;
 }
 
 static void host_tensor_free(struct kb_tensor *x)
@@ -96,34 +97,42 @@ void host_free(struct host *h)
     free(h);
 }
 
-uint64_t host_slice_used(const struct kb_sim *s, uint32_t pe)
+void host_wait(struct host *h, bool waits)
 {
-    return s->host ? s->host->used[pe] : 0;
+    h->waits = waits;
 }
 
-/* The host of a simulation, made if there is none; NULL without memory. */
-static struct host *host_of(struct kb_sim *s)
+uint64_t host_slice_used(const struct host *h, uint32_t pe)
 {
-    struct host *h = s->host;
+    return h ? h->used[pe] : 0;
+}
 
-    if (h)
-        return h;
-    h = calloc(1, sizeof *h);
+static struct host *host_new(const struct kb_topology *topo)
+{
+    struct host *h = calloc(1, sizeof *h);
+
     if (!h)
         return NULL;
-    h->mem = mem_new(sim_cubes(s->topo) << s->topo->unit_bits);
-    h->used = calloc(pes_of(s), sizeof *h->used);
-    if (!h->mem || !h->used) {
-        host_free(h);
-        return NULL;
-    }
-    s->host = h;
-    return h;
+    h->topo = topo;
+    h->mem = mem_new(sim_cubes(topo) << topo->unit_bits);
+    h->used = calloc(pes_of(h), sizeof *h->used);
+    if (h->mem && h->used)
+        return h;
+    host_free(h);
+    return NULL;
 }
 
-struct mem *host_mem(struct kb_sim *s)
+/* *host, made if there is none; NULL without memory. */
+static struct host *host_of(struct host **host, const struct kb_topology *topo)
 {
-    struct host *h = host_of(s);
+    if (!*host)
+        *host = host_new(topo);
+    return *host;
+}
+
+struct mem *host_mem(struct host **host, const struct kb_topology *topo)
+{
+    struct host *h = host_of(host, topo);
 
     return h ? h->mem : NULL;
 }
@@ -155,7 +164,7 @@ static void part_cut(struct part *p, kb_placement_split split, uint32_t i, uint3
 
 static struct part part_of(const struct kb_tensor *x, uint32_t pe)
 {
-    const struct kb_topology *t = x->sim->topo;
+    const struct kb_topology *t = x->host->topo;
     struct part p = {.shape = x->shape};
 
     part_cut(&p, x->placement.cubes, pe / t->pes, sim_cubes(t));
@@ -166,7 +175,7 @@ static struct part part_of(const struct kb_tensor *x, uint32_t pe)
 /* The first PE that has the same part as `pe`: what is replicated is kept once. */
 static uint32_t first_with_part(const struct kb_tensor *x, uint32_t pe)
 {
-    uint32_t pes = x->sim->topo->pes;
+    uint32_t pes = x->host->topo->pes;
     uint32_t cube = x->placement.cubes == KB_REPLICATE ? 0 : pe / pes;
 
     return cube * pes + (x->placement.pes == KB_REPLICATE ? 0 : pe % pes);
@@ -221,43 +230,43 @@ static void copy_part(const struct kb_tensor *x, const struct part *p, unsigned 
 
 static kb_status no_memory(const char *name, kb_error *why)
 {
-    end_error(why, "out of memory for tensor '%.64s'", name);
+    endpoint_error(why, "out of memory for tensor '%.64s'", name);
     return KB_NO_MEMORY;
 }
 
-/* Tensors are the host's business, and it waits for its kernels. */
-static kb_status check_idle(const struct kb_sim *s, kb_error *why)
+/* While kernels run the host waits: it neither makes nor writes tensors. */
+static kb_status check_idle(const struct host *h, kb_error *why)
 {
-    return s->kernels && s->kernels->launched ? end_error(why, "a launch is under way") : KB_OK;
+    return h && h->waits ? endpoint_error(why, "a launch is under way") : KB_OK;
 }
 
 static kb_status check_tensor(const char *name, kb_dtype dtype, const kb_shape *shape,
                               kb_placement placement, kb_error *why)
 {
     if (!name)
-        return end_error(why, "a tensor needs a name");
+        return endpoint_error(why, "a tensor needs a name");
     if (!kb_dtype_bytes(dtype))
-        return end_error(why, "tensor '%.64s' has no type", name);
+        return endpoint_error(why, "tensor '%.64s' has no type", name);
     if (shape->rank < 1 || shape->rank > KB_RANK_MAX)
-        return end_error(why, "tensor '%.64s' has rank %" PRId64 "; 1 to %d are possible", name,
+        return endpoint_error(why, "tensor '%.64s' has rank %" PRId64 "; 1 to %d are possible", name,
                          shape->rank, KB_RANK_MAX);
     for (int64_t i = 0; i < shape->rank; i++)
         if (shape->dim[i] < 1)
-            return end_error(why, "tensor '%.64s' has an extent of %" PRId64, name, shape->dim[i]);
+            return endpoint_error(why, "tensor '%.64s' has an extent of %" PRId64, name, shape->dim[i]);
     if ((unsigned)placement.cubes > KB_COLUMN_WISE || (unsigned)placement.pes > KB_COLUMN_WISE)
-        return end_error(why, "tensor '%.64s' has a placement that does not exist", name);
+        return endpoint_error(why, "tensor '%.64s' has a placement that does not exist", name);
     return KB_OK;
 }
 
 static kb_status slice_is_full(const struct kb_tensor *x, uint32_t pe, uint64_t used,
                                uint64_t nbytes, kb_error *why)
 {
-    const struct kb_topology *t = x->sim->topo;
-    kb_endpoint slice = end_unpack_memory(t, dst_pack(t, pe / t->pes, pe % t->pes));
+    const struct kb_topology *t = x->host->topo;
+    kb_endpoint slice = endpoint_unpack_memory(t, dst_pack(t, pe / t->pes, pe % t->pes));
     char name[KB_ENDPOINT_BYTES];
 
     kb_endpoint_name(&slice, name);
-    return end_error(why,
+    return endpoint_error(why,
                      "tensor '%.64s' does not fit: %s holds %" PRIu64 " bytes, %" PRIu64
                      " are taken, its part has %" PRIu64,
                      x->name, name, t->hbm.nbytes, used, nbytes);
@@ -266,9 +275,9 @@ static kb_status slice_is_full(const struct kb_tensor *x, uint32_t pe, uint64_t 
 /* Finds room for every part; nothing is taken yet. */
 static kb_status place(struct kb_tensor *x, const uint64_t *used, kb_error *why)
 {
-    uint64_t room = x->sim->topo->hbm.nbytes;
+    uint64_t room = x->host->topo->hbm.nbytes;
 
-    for (uint32_t pe = 0; pe < pes_of(x->sim); pe++) {
+    for (uint32_t pe = 0; pe < pes_of(x->host); pe++) {
         struct part p = part_of(x, pe);
         uint64_t nbytes = part_bytes(x, &p);
         uint64_t offset = (used[pe] + TENSOR_ALIGNMENT - 1) / TENSOR_ALIGNMENT * TENSOR_ALIGNMENT;
@@ -282,7 +291,7 @@ static kb_status place(struct kb_tensor *x, const uint64_t *used, kb_error *why)
 
 static void take_room(const struct kb_tensor *x, uint64_t *used)
 {
-    for (uint32_t pe = 0; pe < pes_of(x->sim); pe++) {
+    for (uint32_t pe = 0; pe < pes_of(x->host); pe++) {
         struct part p = part_of(x, pe);
 
         if (x->offsets[pe] != NO_ADDRESS)
@@ -291,16 +300,16 @@ static void take_room(const struct kb_tensor *x, uint64_t *used)
 }
 
 /* NULL without memory. */
-static struct kb_tensor *tensor_alloc(struct kb_sim *s, const char *name)
+static struct kb_tensor *tensor_alloc(struct host *h, const char *name)
 {
     struct kb_tensor *x = calloc(1, sizeof *x);
     size_t length = strlen(name) + 1;
 
     if (!x)
         return NULL;
-    x->sim = s;
+    x->host = h;
     x->name = malloc(length);
-    x->offsets = malloc(pes_of(s) * sizeof *x->offsets);
+    x->offsets = malloc(pes_of(h) * sizeof *x->offsets);
     if (x->name && x->offsets) {
         memcpy(x->name, name, length);
         return x;
@@ -309,13 +318,14 @@ static struct kb_tensor *tensor_alloc(struct kb_sim *s, const char *name)
     return NULL;
 }
 
-kb_status kb_tensor_new(kb_sim *s, const char *name, kb_dtype dtype, kb_shape shape,
-                        kb_placement placement, kb_tensor **out, kb_error *why)
+kb_status host_tensor_new(struct host **host, const struct kb_topology *topo, const char *name,
+                          kb_dtype dtype, kb_shape shape, kb_placement placement, kb_tensor **out,
+                          kb_error *why)
 {
-    kb_status idle = check_idle(s, why);
+    kb_status idle = check_idle(*host, why);
     kb_status status = idle ? idle : check_tensor(name, dtype, &shape, placement, why);
-    struct host *h = status == KB_OK ? host_of(s) : NULL;
-    struct kb_tensor *x = h ? tensor_alloc(s, name) : NULL;
+    struct host *h = status == KB_OK ? host_of(host, topo) : NULL;
+    struct kb_tensor *x = h ? tensor_alloc(h, name) : NULL;
 
     if (status != KB_OK)
         return status;
@@ -327,7 +337,7 @@ kb_status kb_tensor_new(kb_sim *s, const char *name, kb_dtype dtype, kb_shape sh
     if (shape_bytes(dtype, &shape, &x->nbytes))
         status = place(x, h->used, why);
     else
-        status = end_error(why, "tensor '%.64s' has more than 2^63 bytes", name);
+        status = endpoint_error(why, "tensor '%.64s' has more than 2^63 bytes", name);
     if (status != KB_OK) {
         host_tensor_free(x);
         return status;
@@ -356,7 +366,7 @@ kb_shape kb_tensor_shape(const kb_tensor *x)
 
 static uint32_t area_of(const struct kb_tensor *x, uint32_t pe)
 {
-    const struct kb_topology *t = x->sim->topo;
+    const struct kb_topology *t = x->host->topo;
 
     return dst_pack(t, pe / t->pes, pe % t->pes);
 }
@@ -364,14 +374,14 @@ static uint32_t area_of(const struct kb_tensor *x, uint32_t pe)
 /* Global, of the part of `pe`, which has one. */
 static uint64_t address_in(const struct kb_tensor *x, uint32_t pe)
 {
-    return address_of(x->sim->topo, area_of(x, pe), x->offsets[pe]);
+    return address_of(x->host->topo, area_of(x, pe), x->offsets[pe]);
 }
 
 kb_shard kb_tensor_shard(const kb_tensor *x, uint32_t pe)
 {
     kb_shard shard = {.address = NO_ADDRESS};
 
-    if (pe < pes_of(x->sim)) {
+    if (pe < pes_of(x->host)) {
         struct part p = part_of(x, pe);
 
         shard.shape = p.shape;
@@ -398,9 +408,9 @@ static struct version *version_of_part(const struct kb_tensor *x, uint32_t pe, c
 /* Versions of all parts by the first PE that has each, and room to write them. */
 static bool prepare_write(const struct kb_tensor *x, const void *bytes, struct version **versions)
 {
-    struct mem *m = x->sim->host->mem;
+    struct mem *m = x->host->mem;
 
-    for (uint32_t pe = 0; pe < pes_of(x->sim); pe++) {
+    for (uint32_t pe = 0; pe < pes_of(x->host); pe++) {
         if (x->offsets[pe] == NO_ADDRESS)
             continue;
         if (first_with_part(x, pe) == pe)
@@ -414,11 +424,11 @@ static bool prepare_write(const struct kb_tensor *x, const void *bytes, struct v
 
 kb_status kb_tensor_write(kb_tensor *x, const void *bytes, kb_error *why)
 {
-    uint32_t n = pes_of(x->sim);
+    uint32_t n = pes_of(x->host);
     struct version **versions;
     bool ok;
 
-    if (check_idle(x->sim, why) != KB_OK)
+    if (check_idle(x->host, why) != KB_OK)
         return KB_BAD_REQUEST;
     versions = calloc(n, sizeof *versions); /* [PE]: owned */
     ok = versions && prepare_write(x, bytes, versions);
@@ -427,7 +437,7 @@ kb_status kb_tensor_write(kb_tensor *x, const void *bytes, kb_error *why)
         struct version *v = versions[first_with_part(x, pe)];
 
         if (x->offsets[pe] != NO_ADDRESS)
-            ok = mem_write(x->sim->host->mem, area_of(x, pe), address_in(x, pe), v->nbytes,
+            ok = mem_write(x->host->mem, area_of(x, pe), address_in(x, pe), v->nbytes,
                            (struct view){v, 0}, OP_NONE) == MEM_OK;
     }
     for (uint32_t pe = 0; versions && pe < n; pe++)
@@ -456,7 +466,7 @@ static double random_element(kb_dtype dtype, struct rng *r, double scale)
     }
 }
 
-static uint64_t elements(const struct kb_tensor *x)
+static uint64_t element_count(const struct kb_tensor *x)
 {
     return x->nbytes / kb_dtype_bytes(x->dtype);
 }
@@ -469,7 +479,7 @@ kb_status kb_tensor_fill_random(kb_tensor *x, uint64_t seed, double scale, kb_er
 
     if (!bytes)
         return no_memory(x->name, why);
-    for (uint64_t i = 0; i < elements(x); i++)
+    for (uint64_t i = 0; i < element_count(x); i++)
         kb_element_set(x->dtype, bytes, i, random_element(x->dtype, &r, scale));
     status = kb_tensor_write(x, bytes, why);
     free(bytes);
@@ -483,7 +493,7 @@ kb_status kb_tensor_fill_arange(kb_tensor *x, double start, double step, kb_erro
 
     if (!bytes)
         return no_memory(x->name, why);
-    for (uint64_t i = 0; i < elements(x); i++)
+    for (uint64_t i = 0; i < element_count(x); i++)
         kb_element_set(x->dtype, bytes, i, start + (double)i * step);
     status = kb_tensor_write(x, bytes, why);
     free(bytes);
@@ -504,10 +514,10 @@ kb_status kb_tensor_fill_npy(kb_tensor *x, const char *path, kb_error *why)
     if (status != KB_OK)
         return status;
     if (npy.dtype != want)
-        status = end_error(why, "%.240s: its elements are %s, those of tensor '%.64s' %s", path,
+        status = endpoint_error(why, "%.240s: its elements are %s, those of tensor '%.64s' %s", path,
                            kb_dtype_name(npy.dtype), x->name, kb_dtype_name(x->dtype));
     else if (!same_shape(&npy.shape, &x->shape))
-        status = end_error(why, "%.240s: its shape is not that of tensor '%.64s'", path, x->name);
+        status = endpoint_error(why, "%.240s: its shape is not that of tensor '%.64s'", path, x->name);
     else
         status = kb_tensor_write(x, npy.bytes, why);
     npy_free(&npy);
@@ -518,7 +528,7 @@ kb_status kb_tensor_fill_npy(kb_tensor *x, const char *path, kb_error *why)
 
 static kb_status never_written(const struct kb_tensor *x, const uint64_t absent[2], kb_error *why)
 {
-    return end_error(why, "tensor '%.64s': addresses %" PRIu64 " to %" PRIu64 " were never written",
+    return endpoint_error(why, "tensor '%.64s': addresses %" PRIu64 " to %" PRIu64 " were never written",
                      x->name, absent[0], absent[1] - 1);
 }
 
@@ -527,15 +537,15 @@ static kb_status read_part(const struct kb_tensor *x, uint32_t pe, struct view *
 {
     struct part p = part_of(x, pe);
     uint64_t absent[2];
-    enum mem_err err = mem_read(x->sim->host->mem, area_of(x, pe), address_in(x, pe),
-                                part_bytes(x, &p), out, NULL, absent);
+    enum mem_err err = mem_read(x->host->mem, area_of(x, pe), address_in(x, pe), part_bytes(x, &p),
+                                out, NULL, absent);
 
     if (err == MEM_ABSENT)
         return never_written(x, absent, why);
     if (err != MEM_OK)
         return no_memory(x->name, why);
     if (!version_ready(out->v)) {
-        end_error(why, "tensor '%.64s' holds results that are not computed", x->name);
+        endpoint_error(why, "tensor '%.64s' holds results that are not computed", x->name);
         return KB_PENDING;
     }
     return version_bytes(out->v) ? KB_OK : no_memory(x->name, why);
@@ -546,7 +556,7 @@ static kb_status read_parts(const struct kb_tensor *x, struct view *views, kb_er
 {
     kb_status status = KB_OK;
 
-    for (uint32_t pe = 0; status == KB_OK && pe < pes_of(x->sim); pe++)
+    for (uint32_t pe = 0; status == KB_OK && pe < pes_of(x->host); pe++)
         if (x->offsets[pe] != NO_ADDRESS && first_with_part(x, pe) == pe)
             status = read_part(x, pe, &views[pe], why);
     return status;
@@ -554,7 +564,7 @@ static kb_status read_parts(const struct kb_tensor *x, struct view *views, kb_er
 
 kb_status kb_tensor_read(const kb_tensor *x, void *bytes, kb_error *why)
 {
-    uint32_t n = pes_of(x->sim);
+    uint32_t n = pes_of(x->host);
     struct view *views = calloc(n, sizeof *views);
     kb_status status = views ? read_parts(x, views, why) : no_memory(x->name, why);
 
@@ -648,17 +658,20 @@ static void whole_index(const struct part *p, uint64_t i, int64_t index[KB_RANK_
     }
 }
 
-const struct kb_tensor *host_tensor_at(const struct kb_sim *s, uint64_t address,
+const struct kb_tensor *host_tensor_at(const struct host *h, uint64_t address,
                                        int64_t index[KB_RANK_MAX])
 {
-    const struct kb_topology *t = s->topo;
+    const struct kb_topology *t;
     uint64_t offset;
-    uint32_t dst;
+    uint32_t dst, pe;
 
-    if (!s->host || !address_find(t, address, &dst, &offset) || dst_unit(t, dst) >= t->pes)
+    if (!h)
         return NULL;
-    uint32_t pe = dst_cube(t, dst) * t->pes + dst_unit(t, dst);
-    for (const struct kb_tensor *x = s->host->tensors; x; x = x->next) {
+    t = h->topo;
+    if (!address_find(t, address, &dst, &offset) || dst_unit(t, dst) >= t->pes)
+        return NULL;
+    pe = dst_cube(t, dst) * t->pes + dst_unit(t, dst);
+    for (const struct kb_tensor *x = h->tensors; x; x = x->next) {
         struct part p = part_of(x, pe);
         uint64_t from = x->offsets[pe];
 

@@ -8,10 +8,12 @@
  */
 #include "engine/engine.h"
 #include "engine/dependencies.h"
-#include "kernels/service.h"
+#include "engine/observer.h"
 #include "engine/traffic.h"
 #include "machine/walk.h"
-#include "engine/observer.h"
+#ifndef CALLS_KERNELS /* kernels/engine.c defines these calls itself */
+#include "engine/no_kernels.h"
+#endif
 
 /* `how` is a constant where it is to be fast: without this, gcc makes it one function that asks. */
 #define ALWAYS_INLINE inline __attribute__((always_inline))
@@ -87,20 +89,15 @@ static inline struct station *engine_of(struct kb_sim *s, const struct txn *x)
     return &s->engines[2 * (size_t)dst_cube(T, x->dst) + txn_writes(x)];
 }
 
-static ALWAYS_INLINE struct work *work_of(struct kb_sim *s, uint32_t slot)
-{
-    return &s->kernels->work[slot];
-}
-
 static ALWAYS_INLINE struct memory_station *memory_of(struct kb_sim *s, int how, uint32_t slot)
 {
-    return how & HOW_KERNELS ? work_of(s, slot)->station : &s->memories[s->txns[slot].dst];
+    return how & HOW_KERNELS ? kernels_station(s, slot) : &s->memories[s->txns[slot].dst];
 }
 
 /* A stage of a PE's own, that takes a port or an engine for a time known beforehand. */
 static ALWAYS_INLINE bool inside_pe(struct kb_sim *s, int how, uint32_t slot)
 {
-    return how & HOW_KERNELS && !work_is_dma(work_of(s, slot));
+    return how & HOW_KERNELS && kernels_inside_pe(s, slot);
 }
 
 static inline struct txn_list *pipe_of(struct kb_sim *s, const struct txn *x)
@@ -112,7 +109,8 @@ static inline struct txn_list *pipe_of(struct kb_sim *s, const struct txn *x)
 
 /*
  * Kernels use slots again, so that what a transaction has used is counted when it is known, and
- * traffic at its end. Where every transaction keeps its slot, kb_sim_utilization() does, if it is asked.
+ * traffic at its end. Where every transaction keeps its slot, kb_sim_utilization() does, if it is
+ * asked.
  */
 static ALWAYS_INLINE bool counts_now(int how)
 {
@@ -136,7 +134,7 @@ static ALWAYS_INLINE void serve(struct kb_sim *s, int how, struct memory_station
     if (is_told(s, how))
         observe_take(s, start, slot, WATCH_MEMORY);
     if (inside_pe(s, how, slot))
-        service_begin(work_of(s, slot), start);
+        kernels_begin_service(s, start, slot);
     post(s, after(start, s->txns[slot].hold_fs), EV_DONE, slot);
 }
 
@@ -246,7 +244,7 @@ static ALWAYS_INLINE bool comes_first(struct kb_sim *s, int how, int64_t way_fs,
     const struct memory_station *m = memory_of(s, how, slot);
 
     return how & HOW_CALLED && !(how & (HOW_HOP | HOW_COUNTED)) && m->holder == TXN_NONE &&
-           m->under_way == 0 && way_fs <= s->kernels->least_way_fs[dst_unit(T, s->txns[slot].dst)];
+           m->under_way == 0 && way_fs <= kernels_least_way_fs(s, dst_unit(T, s->txns[slot].dst));
 }
 
 /* Sends a transaction to its memory, where it comes after `way_fs`. */
@@ -278,7 +276,7 @@ static inline void enter_pipe(struct kb_sim *s, uint64_t arrive, uint32_t slot)
 {
     struct txn_list *pipe = pipe_of(s, &s->txns[slot]);
 
-    if (__builtin_expect(s->after != NULL, 0)) {
+    if (__builtin_expect(s->dependencies != NULL, 0)) {
         post(s, arrive, EV_ARRIVE, slot);
         return;
     }
@@ -501,7 +499,7 @@ static ALWAYS_INLINE void take_channel(struct kb_sim *s, int how, struct station
     if (is_told(s, how))
         observe_take(s, t, slot, WATCH_CHANNEL);
     if (how & HOW_KERNELS)
-        service_begin(work_of(s, slot), t);
+        kernels_begin_service(s, t, slot);
     else if (__builtin_expect(s->traffic != NULL, false))
         traffic_next(s, t, x->src);
     set_out(s, how, t, slot);
@@ -618,7 +616,7 @@ static ALWAYS_INLINE void come_to_memory(struct kb_sim *s, int how, uint64_t t, 
     x->arrive_fs = (int64_t)t;
     if (is_told(s, how))
         observe_come(s, t, slot, WATCH_MEMORY);
-    if (how & HOW_KERNELS && !(how & HOW_HOP) && work_is_dma(work_of(s, slot)))
+    if (how & HOW_KERNELS && !(how & HOW_HOP) && !kernels_inside_pe(s, slot))
         memory->under_way--;
     if (how & HOW_HOP && !inside_pe(s, how, slot))
         x->hold_fs = hold_fs(s, x);
@@ -661,7 +659,7 @@ static ALWAYS_INLINE void arrive(struct kb_sim *s, int how, uint64_t t, uint32_t
 /* Seldom asked for, and kept out of the way. */
 static __attribute__((noinline)) void end_for_others(struct kb_sim *s, uint32_t id, uint64_t t)
 {
-    kb_status status = after_ended(s, id, (int64_t)t);
+    kb_status status = dependencies_ended(s, id, (int64_t)t);
 
     if (status != KB_OK)
         fail(s, status);
@@ -689,7 +687,7 @@ static ALWAYS_INLINE void end(struct kb_sim *s, int how, uint64_t t, uint32_t sl
         s->end_fs = (int64_t)end;
     if (__builtin_expect(s->traffic != NULL, false))
         traffic_done(s, slot, end);
-    if (__builtin_expect(s->after != NULL, 0))
+    if (__builtin_expect(s->dependencies != NULL, 0))
         end_for_others(s, x->id, end);
 }
 
@@ -749,9 +747,7 @@ static ALWAYS_INLINE void done(struct kb_sim *s, int how, uint64_t t, uint32_t s
     if (how & HOW_KERNELS) {
         if (is_told(s, how))
             observe_end(s, t, t, slot);
-        pe_data_arrived(s, slot);
-        service_end(s, work_of(s, slot), t);
-        pe_stage_done(s, t, slot);
+        kernels_end_service(s, t, slot);
     } else {
         end(s, how, t, slot);
     }
@@ -790,7 +786,7 @@ static ALWAYS_INLINE void handle(struct kb_sim *s, int how, ev e)
         break;
     case EV_HOP:
         if (how & HOW_KERNELS && s->txns[slot].stage == TXN_CREDIT)
-            pe_word_arrived(s, t, slot);
+            kernels_word_arrived(s, t, slot);
         else if (how & HOW_HOP)
             hop_on(s, t, slot);
         break;
@@ -817,15 +813,14 @@ static kb_status stop(struct kb_sim *s, ev e)
 /* The first of what comes from outside the queue: a row is issued, or a kernel goes on. */
 static ALWAYS_INLINE ev next_start(const struct kb_sim *s, int how)
 {
-    return how & HOW_KERNELS ? s->kernels->wakes.next : next_issue(s);
+    return how & HOW_KERNELS ? kernels_next(s) : next_issue(s);
 }
 
 static ALWAYS_INLINE void take_start(struct kb_sim *s, int how, ev e)
 {
     ev_advance(&s->queue, e);
     if (how & HOW_KERNELS) {
-        wakes_take(&s->kernels->wakes);
-        kernel_event(s, ev_time_fs(e), ev_slot(e));
+        kernels_take(s, e);
     } else {
         take_issue(s);
         issue(s, how, ev_time_fs(e), ev_slot(e));

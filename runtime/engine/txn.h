@@ -1,7 +1,7 @@
 /* txn.h -- one transaction on its way, 56 bytes, and lists of them. */
 #ifndef TXN_H
 #define TXN_H
-#include "kernbench.h"
+#include "machine/tables.h"
 
 #define TXN_NONE      UINT32_MAX                /* no slot */
 #define TXN_MAX_BYTES ((UINT64_C(1) << 40) - 1) /* of one transaction; no memory is as large */
@@ -18,13 +18,6 @@ enum txn_stage {
     TXN_CROSSING, /* hop: has crossed a NoC */
     TXN_ON_WIRE,  /* hop: has passed a wire */
     TXN_CREDIT,   /* of kernels: a word that takes no station reaches a PE */
-};
-
-/* Where a transaction is on its route. */
-struct txn_at {
-    uint32_t cube; /* over all SIPs */
-    uint16_t segment;
-    uint16_t step; /* hop or leg of the segment */
 };
 
 /*

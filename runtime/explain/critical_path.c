@@ -1,4 +1,5 @@
-/* critical_path.c -- the critical path of kernels: the chain of commands that determined their end. */
+/* critical_path.c -- the critical path of kernels: the chain of commands that determined their end.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include "kernels/kernel.h"
@@ -449,7 +450,8 @@ void paths_leave(struct paths *p, const kb_kernel_run *run)
     p->made = false;
 }
 
-kb_status paths_each(struct paths *p, void (*each)(void *arg, const kb_breakdown_step *step), void *arg)
+kb_status paths_each(struct paths *p, void (*each)(void *arg, const kb_breakdown_step *step),
+                     void *arg)
 {
     kb_status status = make_path(p);
 

@@ -341,7 +341,7 @@ kb_status deadlock(struct kb_sim *s)
     kb_status status = find_blocked(s, &l);
 
     if (!status && !l.n) {
-        end_error(&s->kernels->error, "kernels wait for ever, and for nothing");
+        endpoint_error(&s->kernels->error, "kernels wait for ever, and for nothing");
         status = KB_INTERNAL;
     } else if (!status) {
         say_first(s, &l);

@@ -2,6 +2,7 @@
 #ifndef KERNEL_H
 #define KERNEL_H
 #include "machine/address.h"
+#include "record/oplog.h"
 #include "kernels/co.h"
 #include "engine/state.h"
 #include "kernels/wakes.h"
@@ -142,8 +143,6 @@ struct token {
 };
 
 /* -- PEs ------------------------------------------------------------------------------------ */
-
-enum port { PORT_TCM_READ, PORT_TCM_WRITE, PORT_GEMM, PORT_MATH, N_PORTS };
 
 enum pe_state {
     PE_IDLE,    /* takes no part in the launch, or has ended */

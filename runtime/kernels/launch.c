@@ -1,6 +1,6 @@
 /* launch.c -- launches: hosts send a kernel to its PEs, it runs on each, responses come back. */
 #include "machine/endpoint.h"
-#include "engine/engine.h"
+#include "kernels/engine.h"
 #include "data/host.h"
 #include "kernels/service.h"
 #include "record/race.h"
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "engine/observer.h"
+#include "kernels/observe.h"
 
 /* -- the way to a PE and back --------------------------------------------------------------- */
 
@@ -365,7 +365,7 @@ struct kernels *kernels_new(struct kb_sim *s)
         return NULL;
     k->n_pes = sim_cubes(t) * t->pes;
     k->free_slot = TXN_NONE;
-    k->mem = host_mem(s);
+    k->mem = host_mem(&s->host, s->topo);
     k->pes = calloc(k->n_pes, sizeof *k->pes);
     k->stacks = co_pool_new(s->options.stack_bytes);
     k->least_way_fs = malloc(t->n_units * sizeof *k->least_way_fs);
@@ -412,13 +412,13 @@ static kb_status check_pes(const struct kb_topology *t, const kb_launch_request 
 
     for (size_t i = 0; r->pes && i < r->n_pes; i++) {
         if (r->pes[i] >= n)
-            return end_error(why, "there is no PE %u, only 0..%u", r->pes[i], n - 1);
+            return endpoint_error(why, "there is no PE %u, only 0..%u", r->pes[i], n - 1);
         if (i && r->pes[i] <= r->pes[i - 1])
-            return end_error(why, "the PEs of a launch are not in ascending order");
+            return endpoint_error(why, "the PEs of a launch are not in ascending order");
     }
     if (r->pes && !r->n_pes)
-        return end_error(why, "a launch needs at least one PE");
-    return r->kernel && r->name ? KB_OK : end_error(why, "a launch needs a kernel and its name");
+        return endpoint_error(why, "a launch needs at least one PE");
+    return r->kernel && r->name ? KB_OK : endpoint_error(why, "a launch needs a kernel and its name");
 }
 
 static bool room_for_launch(struct kernels *k)
@@ -440,9 +440,9 @@ static bool room_for_launch(struct kernels *k)
 static kb_status make_kernels(struct kb_sim *s, kb_error *why)
 {
     if (s->n_txns || s->traffic)
-        return end_error(why, "the simulation has transactions of its own, it takes no kernels");
+        return endpoint_error(why, "the simulation has transactions of its own, it takes no kernels");
     if (s->topo->pes * s->topo->tcm_read.nbytes > ADDRESS_REGION_BYTES)
-        return end_error(why, "the TCMs of a cube pass 64 GiB, more than addresses can name");
+        return endpoint_error(why, "the TCMs of a cube pass 64 GiB, more than addresses can name");
     if (!s->log && (s->options.oplog || s->options.phase2))
         s->log = op_log_new(s->topo, s->options.oplog_limit_bytes, s->options.phase2);
     if (!s->log && (s->options.oplog || s->options.phase2))
@@ -455,7 +455,7 @@ static kb_status make_kernels(struct kb_sim *s, kb_error *why)
 kb_status kb_launch(kb_sim *s, const kb_launch_request *r, kb_error *why)
 {
     kb_status status = s->status == KB_OK ? check_pes(s->topo, r, why)
-                                          : end_error(why, "the simulation has ended");
+                                          : endpoint_error(why, "the simulation has ended");
     struct kernels *k;
     struct launch *l;
     uint32_t *pes = NULL;
@@ -514,6 +514,7 @@ static void begin_launch(struct kb_sim *s)
     l->result.start_fs = (int64_t)start;
     k->running = (uint32_t)l->request.n_pes;
     k->launched = true;
+    host_wait(s->host, true);
     ipcq_clear(k);
     clear_tcms(s);
     if (s->race)
@@ -551,6 +552,7 @@ static void end_launch(struct kb_sim *s)
     l->done = true;
     s->end_fs = l->result.response_fs;
     k->launched = false;
+    host_wait(s->host, false);
     k->launch++;
 }
 
@@ -597,7 +599,7 @@ kb_status kernels_run(struct kb_sim *s, uint64_t budget, kb_error *why)
     kb_status status = s->status;
 
     if (k->on)
-        return end_error(why, "a kernel cannot run the simulation that runs it");
+        return endpoint_error(why, "a kernel cannot run the simulation that runs it");
     while (status == KB_OK && k->launch < k->n_launches) {
         if (!k->launched)
             begin_launch(s);
@@ -608,8 +610,6 @@ kb_status kernels_run(struct kb_sim *s, uint64_t budget, kb_error *why)
         if (status == KB_OK)
             end_launch(s);
     }
-    if (status == KB_OK)
-        status = sim_check_stations(s, why);
     return ran(s, status, why);
 }
 

@@ -186,7 +186,7 @@ static uint32_t check_range(const struct call *call, uint64_t address, uint64_t 
         BAD(call, "there is no memory at address %llu", (unsigned long long)address);
     size = address_memory_bytes(t, address_space(address));
     if (nbytes > size - offset) {
-        kb_endpoint memory = end_unpack_memory(t, dst);
+        kb_endpoint memory = endpoint_unpack_memory(t, dst);
         char name[KB_ENDPOINT_BYTES];
 
         kb_endpoint_name(&memory, name);

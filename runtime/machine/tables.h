@@ -1,4 +1,5 @@
-/* tables.h -- the rows of the generated tables, shared by the generator, the engines and the library.
+/* tables.h -- the rows of the generated tables, shared by the generator, the engines and the
+ * library.
  */
 #ifndef ROWS_H
 #define ROWS_H
@@ -59,6 +60,12 @@ enum io_link { IO_LINK_PCIE, IO_LINK_CPU, IO_LINK_FABRIC, IO_LINK_SHORE };
 /* Nodes of a PE, in the order of enum node_kind. */
 enum { PE_NODES = NODE_PE_TCM - NODE_PE_CPU + 1 };
 
+/* Ports and engines of a PE that take one command or tile at a time. */
+enum port { PORT_TCM_READ, PORT_TCM_WRITE, PORT_GEMM, PORT_MATH, N_PORTS };
+
+/* The regions of a global address, in the order of its bits: docs/kernels.md "Where data lie". */
+enum space { SPACE_HBM, SPACE_SRAM, SPACE_TCM };
+
 /* One node of a cube, of an IO chiplet, or of the fabric. */
 struct node_row {
     char name[24]; /* inside its chiplet: "pe0.pe_dma" */
@@ -104,6 +111,13 @@ struct segment_row {
     uint16_t n_hops, n_legs;
     uint8_t exit;                           /* enum side; N_EXITS: ends at a memory */
     int64_t tail_wire_fs, tail_overhead_fs; /* after the last leg; a memory's own is not in it */
+};
+
+/* Where a transaction is on its route. */
+struct txn_at {
+    uint32_t cube; /* over all SIPs */
+    uint16_t segment;
+    uint16_t step; /* hop or leg of the segment */
 };
 
 /* What a part of a route costs: the sum of its hops, the smallest of its bandwidths. */

@@ -2,7 +2,7 @@
 #include "data/dtype.h"
 #include "machine/endpoint.h"
 #include "kernels/service.h"
-#include "engine/observer.h"
+#include "kernels/observe.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -215,7 +215,7 @@ bool pe_look_at(struct tl_ctx *pe, uint32_t dst)
 /* A range that nobody has written, as an error. */
 static void absent(struct command *c, uint32_t dst, const uint64_t range[2])
 {
-    kb_endpoint memory = end_unpack_memory(c->pe->sim->topo, dst);
+    kb_endpoint memory = endpoint_unpack_memory(c->pe->sim->topo, dst);
     char name[KB_ENDPOINT_BYTES];
 
     kb_endpoint_name(&memory, name);

@@ -3,7 +3,7 @@
 #include "kernels/service.h"
 #include "data/host.h"
 #include "kernels/kernel.h"
-#include "engine/observer.h"
+#include "kernels/observe.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -164,7 +164,7 @@ static struct room room_of(struct kb_sim *s, struct tl_ctx *pe)
     } else if (t->pe.ipcq_space == QUEUE_SRAM) {
         r = (struct room){t->sram.nbytes, 0, &x->sram_bytes[cube], dst_pack(t, cube, t->pes)};
     } else {
-        r = (struct room){t->hbm.nbytes, host_slice_used(s, pe->number), &x->hbm_bytes[pe->number],
+        r = (struct room){t->hbm.nbytes, host_slice_used(s->host, pe->number), &x->hbm_bytes[pe->number],
                           dst_pack(t, cube, unit)};
     }
     return r;
@@ -178,7 +178,7 @@ static bool place_slots(struct command *c, struct queue *q)
     struct room r = room_of(s, &s->kernels->pes[q->receiver]);
     uint64_t nbytes = ((uint64_t)pe->ipcq_slots * pe->ipcq_slot_bytes + 63) / 64 * 64;
     uint64_t left = r.size - r.used - *r.taken;
-    kb_endpoint memory = end_unpack_memory(s->topo, r.memory);
+    kb_endpoint memory = endpoint_unpack_memory(s->topo, r.memory);
     char name[KB_ENDPOINT_BYTES];
 
     if (nbytes <= left) {

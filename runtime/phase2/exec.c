@@ -3,10 +3,8 @@
 #include "machine/endpoint.h"
 #include "phase2/gemm.h"
 #include "phase2/graph.h"
-#include "kernels/kernel.h"
 #include "phase2/math_op.h"
 #include "phase2/reference.h"
-#include "engine/state.h"
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -128,7 +126,7 @@ static bool fail(struct exec *x, uint32_t op_id, kb_status status, const kb_erro
         if (why)
             x->why = *why;
         else
-            end_error(&x->why, "out of memory");
+            endpoint_error(&x->why, "out of memory");
     }
     pthread_mutex_unlock(&x->lock);
     return false;
@@ -272,7 +270,7 @@ static bool verify(struct exec *x, const struct running *r)
     component(x, &r->op, where);
     name_call(x, r->op.id, called);
     name_index(&r->op.out.shape, d.index, index);
-    end_error(&why, "%s, op %u of %s%s: element %llu%s is %s, by plain loops %s",
+    endpoint_error(&why, "%s, op %u of %s%s: element %llu%s is %s, by plain loops %s",
               r->op.kind == OP_GEMM ? "gemm" : math_rows[r->op.math].name, r->op.id, where, called,
               (unsigned long long)d.index, index, d.got, d.want);
     return differ(x, r, &why);
@@ -515,7 +513,7 @@ static bool next_job(struct exec *x, struct job *job)
         if (x->busy == 0 && x->status == KB_DIFFERENT)
             return false;
         if (x->busy == 0) {
-            end_error(&x->why, "%u operations wait for each other", x->left);
+            endpoint_error(&x->why, "%u operations wait for each other", x->left);
             x->status = KB_INTERNAL;
             return false;
         }
@@ -615,7 +613,7 @@ static kb_status run_graph(struct exec *x, unsigned threads)
 
     if (!workers || !exec_init(x)) {
         x->status = KB_NO_MEMORY;
-        end_error(&x->why, "out of memory");
+        endpoint_error(&x->why, "out of memory");
     } else {
         pthread_mutex_init(&x->lock, NULL);
         pthread_cond_init(&x->more, NULL);
@@ -641,7 +639,7 @@ kb_status exec_run(struct op_log *log, const struct kb_topology *topo,
     kb_status status;
 
     if (!x) {
-        end_error(why, "out of memory");
+        endpoint_error(why, "out of memory");
         return KB_NO_MEMORY;
     }
     x->log = log;
@@ -656,16 +654,4 @@ kb_status exec_run(struct op_log *log, const struct kb_topology *topo,
     }
     free(x);
     return status;
-}
-
-kb_status kb_compute(kb_sim *sim, const kb_compute_options *options, kb_error *why)
-{
-    static const kb_compute_options none = {.threads = 0};
-
-    if (sim->kernels && sim->kernels->launched)
-        return end_error(why, "a launch is under way");
-    if (!sim->log || !sim->options.phase2)
-        return end_error(why, "the simulation keeps no operations: it needs option phase2");
-    options = options ? options : &none;
-    return exec_run(sim->log, sim->topo, options, why);
 }

@@ -1,7 +1,7 @@
 /* exec.h -- Phase 2: computes what a log has kept, by threads of our own. */
 #ifndef EXEC_H
 #define EXEC_H
-#include "data/op.h"
+#include "record/oplog.h"
 
 /*
  * Computes all operations that `log` has kept and that are not yet computed. Results are the same

@@ -1,7 +1,7 @@
 /* graph.h -- which operations wait for which, by the versions that they read and make. */
 #ifndef GRAPH_H
 #define GRAPH_H
-#include "data/op.h"
+#include "record/oplog.h"
 
 /* Products that are equal in shape, dtypes, layout and transposition, and small. */
 struct graph_group {

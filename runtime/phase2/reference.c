@@ -4,6 +4,7 @@
 #include "data/cast.h"
 #include "phase2/gemm.h"
 #include "phase2/math_op.h"
+#include <stdio.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>

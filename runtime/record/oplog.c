@@ -1,5 +1,5 @@
 /* oplog.c -- the log: records in chunks, the oldest of them in a file, and those for Phase 2. */
-#include "record/oplog.h"
+#include "record/record.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -51,14 +51,14 @@ struct op_log *op_log_new(const struct kb_topology *topo, uint64_t limit_bytes, 
 static bool fail(struct op_log *log, kb_status status, const char *what)
 {
     log->status = status;
-    end_error(&log->why, "op log: %s", what);
+    endpoint_error(&log->why, "op log: %s", what);
     return false;
 }
 
 static bool fail_file(struct op_log *log, const char *what)
 {
     log->status = KB_FILE_ERROR;
-    end_error(&log->why, "op log: cannot %s a temporary file: %s", what, strerror(errno));
+    endpoint_error(&log->why, "op log: cannot %s a temporary file: %s", what, strerror(errno));
     return false;
 }
 
@@ -324,6 +324,27 @@ bool op_log_add_token(struct op_log *log, const struct op_token *token, int64_t 
     return true;
 }
 
+/* -- finding ------------------------------------------------------------------------------- */
+
+const struct record *op_log_find(const struct op_log *log, uint32_t id, const unsigned char **chunk)
+{
+    const struct record *found = NULL;
+
+    for (uint32_t c = 0; c < log->n_chunks; c++) {
+        const struct record *r = chunk_records(log, &log->chunks[c]);
+
+        for (uint32_t i = 0; i < log->chunks[c].n; i++, r++) {
+            bool last = id == UINT32_MAX && !record_is_token(r) && (!found || r->id > found->id);
+
+            if (r->id != id && !last)
+                continue;
+            found = r;
+            *chunk = chunk_bytes(log, &log->chunks[c]);
+        }
+    }
+    return found;
+}
+
 /* -- Phase 2 -------------------------------------------------------------------------------- */
 
 /* The next record of a GEMM or MATH that was not found before. NULL: no more. */
@@ -391,7 +412,7 @@ kb_status op_log_computes(struct op_log *log, uint64_t *n, kb_error *why)
     struct place place;
 
     if (!log->keep)
-        return end_error(why, "the op log keeps no operands");
+        return endpoint_error(why, "the op log keeps no operands");
     if (log->status != KB_OK)
         return op_log_error(log, why);
     forget_taken(log);
@@ -404,7 +425,7 @@ kb_status op_log_computes(struct op_log *log, uint64_t *n, kb_error *why)
         }
         log->computes[log->n_computes++] = place;
     }
-    end_error(why, "out of memory after %llu operations", (unsigned long long)log->n_computes);
+    endpoint_error(why, "out of memory after %llu operations", (unsigned long long)log->n_computes);
     return KB_NO_MEMORY;
 }
 
@@ -419,7 +440,7 @@ kb_status op_log_compute(struct op_log *log, uint64_t i, struct op *op, kb_error
         return KB_OK;
     ids = malloc(op->depends.n * sizeof *ids);
     if (!ids) {
-        end_error(why, "out of memory");
+        endpoint_error(why, "out of memory");
         return KB_NO_MEMORY;
     }
     memcpy(ids, op->depends.ids, op->depends.n * sizeof *ids);

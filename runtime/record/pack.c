@@ -1,5 +1,5 @@
 /* pack.c -- operations and tokens as records: packed, and unpacked again. */
-#include "record/oplog.h"
+#include "record/record.h"
 #include <string.h>
 
 static void put(unsigned char **to, const void *bytes, size_t n)

@@ -112,8 +112,8 @@ for file in *.md docs/*.md; do
 done
 for file in *.md docs/*.md examples/*.md; do
     links "$file"
-done >"$work/links"
-: >"$work/expected"
-same "$work/expected" "$work/links"
+done >"$work/out"
+: >"$work/expected" >"$work/err"
+same "$work/expected" "$work/out"
 ok "every link of the documents leads to a file, and to a heading in it"
 plan

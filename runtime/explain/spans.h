@@ -2,7 +2,7 @@
 #ifndef SPANS_H
 #define SPANS_H
 #include "engine/observer.h"
-#include "kernels/kernel.h"
+#include "kernels/kernels.h"
 #include "machine/place.h"
 
 /* -- data ----------------------------------------------------------------------------------- */

@@ -52,10 +52,10 @@ break_it 'equal issue times in the opposite order' $issue_order \
 # -- waiting for others ---------------------------------------------------------------------
 after=runtime/engine/dependencies.c
 break_it 'those that wait issued when done, before the response' $engine \
-    's/end_for_others\(s, x->id, end\)/end_for_others(s, x->id, t)/'
+    's/end_for_others\(s, txn->id, end\)/end_for_others(s, txn->id, t)/'
 break_it 'waiting for the first of several' $after 's/if \(--w->n_left == 0 &&/if (w->n_left-- \&\&/'
 break_it 'waiting without thinking' $after 's/end_fs, w->think_fs, &issue_fs/end_fs, 0, \&issue_fs/'
-break_it 'the last to end, not the latest end' $after 's/if \(issue_fs > x->issue_fs\)/if (1)/'
+break_it 'the last to end, not the latest end' $after 's/if \(issue_fs > txn->issue_fs\)/if (1)/'
 break_it 'those that wait issued at their own time, too' $issue_order \
     's/if \(!s->dependencies \|\| !dependencies_waits\(s->dependencies, slot\)\)/if (1)/'
 break_it 'who is issued and waits for nothing, before who has arrived' $memory \
@@ -70,17 +70,17 @@ break_it 'reads and writes of an M_CPU share an engine' $m_cpu \
 break_it 'memory that serves all at once' $memory 's/if \(memory->holder == TXN_NONE\)/if (1)/'
 break_it 'one HBM controller for a cube' $memory \
     's/&s->memories\[s->txns\[slot\]\.dst\]/\&s->memories[dst_unit(T, s->txns[slot].dst) < T->pes ? dst_pack(T, dst_cube(T, s->txns[slot].dst), 0) : s->txns[slot].dst]/'
-break_it 'reads use the forward direction of a link' $link 's/ \^ !txn_writes\(x\)//'
+break_it 'reads use the forward direction of a link' $link 's/ \^ !txn_writes\(txn\)//'
 break_it 'a link free before its bytes have passed' $link 's/after\(enter, taken\)/after(t, taken)/'
 break_it 'one pipe of host transactions for a SIP' $pcie_ep \
     's/T->links == MODE_FIFO \? cube \/ T->cubes : cube/cube \/ T->cubes/'
 break_it 'next in the pipe never sent' $pcie_ep \
     's/^        post\(s, \(uint64_t\)s->txns\[pipe->head\].*$/        ;/'
-break_it 'engine without its wait' $m_cpu 's/x->wait_fs = \(int64_t\)t - x->wait_fs;/x->wait_fs = 0;/'
+break_it 'engine without its wait' $m_cpu 's/txn->wait_fs = \(int64_t\)t - txn->wait_fs;/txn->wait_fs = 0;/'
 break_it 'wait for the memory counted from issue' $memory \
-    's/start_fs - x->arrive_fs/start_fs - x->issue_fs/'
+    's/start_fs - txn->arrive_fs/start_fs - txn->issue_fs/'
 break_it 'start stamped at issue' $sim \
-    's/\.start_fs = x->issue_fs \+ .*,/.start_fs = x->issue_fs,/'
+    's/\.start_fs = txn->issue_fs \+ .*,/.start_fs = txn->issue_fs,/'
 
 # -- times ----------------------------------------------------------------------------------
 break_it 'drain paid twice' $cost 's/(c\.drain_fs = )drain_fs/\12 * drain_fs/'
@@ -100,7 +100,7 @@ break_it 'a place in the queue without its id' $memory 's/\(a->id < x->id \|\| /
 break_it 'who comes first to an idle memory is never overtaken' $memory \
     's/\} else if \(arrives_before\(/} else if (1 || arrives_before(/'
 break_it 'completions from before an overtaking' $memory 's/return m->holder == slot && after\(m/return 1 || after(m/'
-break_it 'a queue that forgets its longest' $memory 's/m->queue_max = m->queued;/m->queue_max = m->queued - 1;/'
+break_it 'a queue that forgets its longest' $memory 's/memory->queue_max = memory->queued;/memory->queue_max = memory->queued - 1;/'
 break_it 'the edge into a memory not as its own' $link 's/(gbs = cost_memory.*->gbs) \+ s->mask\.memory_gbs;/\1;/'
 break_it 'max_events counts arrivals alone' $how 's/^    s->n_events\+\+;$/    s->n_events += class == EV_ARRIVE;/'
 break_it 'completions not in the fingerprint' $engine 's/^    seen\(s, how, t, EV_DONE, s->txns\[slot\]\.id\);$//'
@@ -258,16 +258,16 @@ break_it 'watch: an engine whose first holder stays in front' $stations \
 break_it 'watch: the last in line for a link taken for its holder' $stations \
     's/while \(\(uint64_t\)enter_fs > t\)/while (0)/'
 break_it 'watch: who was on a link behind who comes' $stations \
-    's/x->ahead_enter_fs = spans_of\(s\)->link_enter_fs\[place_index\(place\)\];/x->ahead_enter_fs = 0;/'
+    's/at->ahead_enter_fs = spans_of\(s\)->link_enter_fs\[place_index\(place\)\];/at->ahead_enter_fs = 0;/'
 break_it 'watch: behind the source of who waits' $stations \
     's/\*source = spans_source\(&s->txns\[holder\]\);/*source = spans_source(x);/'
 break_it 'watch: no crossing of a NoC' $spans 's/^    if \(s->mask\.wire\)$/    if (0)/'
 break_it 'watch: nodes told though their cost is left out' $spans \
     's/if \(hop->overhead_fs & s->mask\.overhead\)/if (hop->overhead_fs)/'
 break_it 'watch: reads on the edges of their requests' $spans \
-    's/x->at\.cube, x->dst\) \^ !txn_writes\(x\)\)/x->at.cube, x->dst))/'
+    's/txn->at\.cube, txn->dst\) \^ !txn_writes\(txn\)\)/txn->at.cube, txn->dst))/'
 break_it 'watch: nodes of the other SIP in one of the first' $spans \
-    's|place_node\(AT_IO, dst_cube\(t, x->dst\) / t->cubes, hop->node\)|place_node(AT_IO, x->at.cube / t->cubes, hop->node)|'
+    's|place_node\(AT_IO, dst_cube\(t, txn->dst\) / t->cubes, hop->node\)|place_node(AT_IO, txn->at.cube / t->cubes, hop->node)|'
 break_it 'watch: reads for writes in names' runtime/machine/place.c 's/put_way\(t, place, i & 1, text\)/put_way(t, place, !(i \& 1), text)/'
 break_it 'watch: an engine taken since its memory was' $stations \
     's/: spans_of\(s\)->slots\[slot\]\.engine_since_fs;/: spans_of(s)->slots[slot].memory_since_fs;/'
@@ -276,7 +276,7 @@ break_it 'watch: memory overhead within the drain' $stations 's/^    if \(overhe
 break_it 'watch: late traffic that has waited since it was let in' runtime/engine/traffic.c \
     's/observe_late\(s, \(uint64_t\)source->next_fs, slot\)/observe_late(s, t, slot)/'
 break_it 'watch: a wait for a tile of the same composite not followed' $stations \
-    's/from->chain\.command == x->chain\.command &&/0 \&\&/'
+    's/from->chain\.command == at->chain\.command &&/0 \&\&/'
 break_it 'watch: a stage that forgets the one before' $commands 's/if \(from->chain\.command == c->op\.id\)/if (0)/'
 break_it 'watch: a tile that never waits for room' $commands \
     's/int64_t waited_fs = \(int64_t\)t - c->op\.t_issue_fs;/int64_t waited_fs = 0;/'
@@ -301,10 +301,10 @@ break_it 'watch: wires of a credit that are overheads' $messages \
     's/talk->wire_fs \+= wire_fs;/talk->overhead_fs += wire_fs;/'
 break_it 'watch: a wait for a slot that ends as its credit sets out' $messages \
     's/int64_t from_fs = set_out_fs > talk->since_fs \?/int64_t from_fs = 1 ?/'
-break_it 'watch: a message that comes from nowhere' $messages 's/x->before = messages_leaving\(s\);/;/'
+break_it 'watch: a message that comes from nowhere' $messages 's/chain->before = messages_leaving\(s\);/;/'
 break_it 'watch: a send that returns at its issue' $commands \
     's/c->talk\.stretch = messages_stretch\(s, &x, \(int64_t\)t\);/;/'
-break_it 'watch: a barrier that nobody is late for' $messages 's/x->before = last_stretch\(s, last, to, .*\);/;/'
+break_it 'watch: a barrier that nobody is late for' $messages 's/chain->before = last_stretch\(s, last, to, .*\);/;/'
 break_it 'watch: the first of those who come last' runtime/pe/pe_ipcq.c 's/there_fs > b->last_fs\)/there_fs >= b->last_fs)/'
 break_it 'watch: waits that are not told while they last' $messages 's/^    if \(c->piece < c->pieces\)/    if (0)/'
 break_it 'watch: what others did forgotten' $path 's/if \(alone && !last\)/if (!last)/'

@@ -51,7 +51,8 @@ static void define_int(FILE *out, const char *name, uint64_t value)
     fprintf(out, "m4_define([[gen_%s]], [[%" PRIu64 "]])m4_dnl\n", name, value);
 }
 
-/* A list is a macro that applies its argument to every row; rows stand between these two. */
+/* A table is a macro that applies its argument to every row. Its rows are printed between these
+ * calls. */
 static void begin_map(FILE *out, const char *name)
 {
     fprintf(out, "m4_define([[gen_map_%s]], [[m4_dnl\n", name);
@@ -160,7 +161,7 @@ static void emit_all_segments(FILE *out, const struct routes *r)
 
 enum { WAY_BYTES = 40 };
 
-/* The way that row `i` of a table of sums is for, as a comment: "pe1 -> slice3". */
+/* The ends of row `i` of a table of costs, for a comment: "pe1 -> slice3". */
 typedef void (*way_fn)(const struct routes *r, uint32_t i, char way[WAY_BYTES]);
 
 /* `from` -> memory `unit` of a cube. */
@@ -263,7 +264,7 @@ static void emit_mesh(FILE *out, const struct routes *r)
     end_map(out);
 }
 
-/* The resolved YAML, a C string a line; it holds no character that C would have to escape. */
+/* The resolved YAML, one C string for each line. It has no character that C needs to escape. */
 static void emit_config(FILE *out, const char *config)
 {
     begin_map(out, "config");
@@ -276,7 +277,8 @@ static void emit_config(FILE *out, const char *config)
     end_map(out);
 }
 
-/* A file may be called anything; what m4 or a C comment might take for its own becomes '_'. */
+/* The file's name, with '_' for each character that could mean something to m4 or end a C comment.
+ */
 static void define_input(FILE *out, const char *name)
 {
     fputs("m4_define([[gen_input]], [[", out);
@@ -293,7 +295,7 @@ static void define_upper(FILE *out, const char *name, const char *text)
     fputs("]])m4_dnl\n", out);
 }
 
-/* Where each cube stands in a table of distances. */
+/* The place of each cube in a table of distances. */
 static void emit_cube_pos(FILE *out, const struct routes *r)
 {
     begin_map(out, "cube_pos");

@@ -74,7 +74,7 @@ static bool find_home(const char *word, size_t len, struct section *home)
     return n_homes == 1;
 }
 
-/* What an unknown key may have been meant to be, to follow the message. */
+/* A guess at the key that was meant, to follow the message. */
 static const char *hint(struct arena *a, struct section s, const char *word, size_t len)
 {
     const char *names[N_KEYS], *near, *list = "";
@@ -115,8 +115,8 @@ static void load_section(struct spec *spec, struct section s, const struct doc *
                          const yaml_node_t *node);
 
 /*
- * The value of a known key: of a leaf, or of the mapping whose first key is `k`. A mapping with
- * mistakes inside is still one: they are laid to its keys.
+ * The value of a known key: of a leaf, or of the mapping whose first key is `k`. Mistakes
+ * inside a mapping are reported for its keys.
  */
 static bool load_known(struct spec *spec, struct section s, enum key k, const struct doc *doc,
                        const yaml_node_t *value)
@@ -238,7 +238,7 @@ static enum key find_path(const char *path)
     return k;
 }
 
-/* Does `path` have `part` behind a point, and nothing behind that, or the rest of a word? */
+/* Whether `path` has `part` behind a point, and at most the rest of a word behind that. */
 static bool has_part(const char *path, const char *part, bool whole)
 {
     size_t n = strlen(part);
@@ -291,7 +291,8 @@ static bool unknown_path(struct spec *spec, struct place at, const char *path)
     return diag_error(spec->diag, at, "unknown key '%s'", shown);
 }
 
-/* The mappings around a key that is set are no longer missing, though the file lacks them. */
+/* Marks the mappings around a key that --set gave: they are not missing, though the file lacks
+ * them. */
 static void mark_set(struct spec *spec, enum key k, struct place at, bool bad)
 {
     struct place around = spec->given[0][0].at;

@@ -3,7 +3,7 @@
 #define ADDRESS_H
 #include "machine/cost.h"
 
-/* [59:52] sip, [51:38] cube, [37:36] region, [35:0] offset.                          design 6 */
+/* Bits 59..52 are the SIP, 51..38 the cube, 37..36 the region, 35..0 the offset. */
 enum { ADDRESS_SIP = 52, ADDRESS_CUBE = 38, ADDRESS_REGION = 36 };
 
 #define ADDRESS_REGION_BYTES (UINT64_C(1) << ADDRESS_REGION)

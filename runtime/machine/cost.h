@@ -6,7 +6,7 @@
 /* Longest drain that is told apart; a run that needs it ends out of the range of time. */
 #define DRAIN_MAX_FS (INT64_C(1) << 62)
 
-/* llround(nbytes * 1e6 / gbs), exactly, without a call.                         design 1 */
+/* llround(nbytes * 1e6 / gbs), exactly, but inline. */
 static inline int64_t drain_fs(uint64_t nbytes, double gbs)
 {
     double fs = (double)nbytes * 1e6 / gbs;

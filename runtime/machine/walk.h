@@ -23,7 +23,7 @@ static inline uint32_t walk_neighbour(const struct kb_topology *t, uint32_t cube
     }
 }
 
-/* By which exit a request leaves cube `a` for cube `b`: X first, then Y.            design 2.2 */
+/* The exit by which a request leaves cube `a` for cube `b`: X first, then Y. */
 static inline uint32_t walk_exit(const struct kb_topology *t, uint32_t a, uint32_t b)
 {
     uint32_t xa = cube_column(t, a), xb = cube_column(t, b);

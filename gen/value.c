@@ -252,7 +252,7 @@ static bool load_name(const struct value *v, char **out)
     if ((double)len > v->row->max)
         return wrong(v, arena_printf(v->spec->arena, "at most %.15g characters", v->row->max));
     if (is_reserved(scalar(n)))
-        return wrong(v, "a name that is free");
+        return wrong(v, "a name that is not reserved");
     *out = arena_copy(v->spec->arena, scalar(n), len);
     return true;
 }

@@ -1,4 +1,4 @@
-/* address.h -- global addresses: which memory they name, and where in it. */
+/* address.h -- global addresses: a memory, and an offset in it. */
 #ifndef ADDRESS_H
 #define ADDRESS_H
 #include "machine/cost.h"
@@ -26,7 +26,7 @@ static inline uint64_t address_offset(uint64_t address)
     return address & (ADDRESS_REGION_BYTES - 1);
 }
 
-/* Of byte `offset` of memory `dst`, packed as cost.h has it. */
+/* The address of byte `offset` of memory `dst` (packed). */
 static inline uint64_t address_of(const struct kb_topology *t, uint32_t dst, uint64_t offset)
 {
     uint32_t cube = dst_cube(t, dst), unit = dst_unit(t, dst);

@@ -1,4 +1,4 @@
-/* components.c -- what a topology is made of: its nodes, its edges, and what they can do. */
+/* components.c -- the nodes, edges and limits of a topology, as kernbench.h lists them. */
 #include <string.h>
 #include "machine/names.h"
 #include "machine/walk.h"
@@ -43,7 +43,7 @@ static uint32_t switch_node(const kb_topology *t)
     return t->sips * n_sip_nodes(t);
 }
 
-/* What a row says of its node; name and place are the caller's. */
+/* Fills `out` from a row, except for its name and chiplet. */
 static void set_row(const struct node_row *row, kb_node *out)
 {
     *out = (kb_node){.kind = kinds[row->kind].name,
@@ -97,7 +97,7 @@ static bool take_part(const char **at, const char *end, const char *word, uint32
     return true;
 }
 
-/* The row whose name is all that is left. */
+/* The row with the rest of the text, from `at`, as its name. */
 static bool find_row(const struct node_row *rows, uint32_t n, const char *at, const char *end,
                      uint32_t *out)
 {
@@ -136,7 +136,7 @@ kb_status kb_node_find(const kb_topology *t, const char *name, size_t len, uint3
 
 /* -- edges ---------------------------------------------------------------------------------- */
 
-/* Who is told of edges. */
+/* The caller's function that gets each edge. */
 struct listener {
     void (*each)(void *arg, const kb_edge *edge);
     void *arg;
@@ -154,7 +154,7 @@ static void tell(const struct listener *to, const struct link_row *row, uint32_t
     }
 }
 
-/* Does `cube` have a neighbour on that side, east or south? */
+/* Whether `cube` has a neighbour on that side, east or south. */
 static bool has_neighbour(const kb_topology *t, uint32_t cube, uint32_t side)
 {
     return side == SIDE_E ? cube_column(t, cube) + 1 < t->w : cube_row(t, cube) + 1 < t->h;

@@ -93,20 +93,26 @@ static bool check_mesh(const struct spec *spec)
                       "'sip.cube_mesh' has %lld cubes, more than %d", (long long)cubes, CUBES_MAX);
 }
 
-int64_t count_nodes(const struct spec *spec)
+int64_t count_cube_nodes(const struct spec *spec)
 {
     enum {
         ALWAYS = 7,  /* noc, m_cpu, sram, four ucie */
         OF_PE = 9,   /* its crossbar, its slice, and the seven nodes of the PE itself */
         BRIDGES = 2, /* between two halves */
-        IO = 3,      /* pcie_ep, io_noc, io_cpu */
-        SWITCH = 1,  /* between SIPs */
     };
-    int64_t pes = spec->cube_pes;
-    int64_t of_cube = ALWAYS + OF_PE * pes + (pes >= 2 ? BRIDGES : 0);
+
+    return ALWAYS + OF_PE * spec->cube_pes + (spec->cube_pes >= 2 ? BRIDGES : 0);
+}
+
+int64_t count_nodes(const struct spec *spec)
+{
+    enum {
+        IO = 3,     /* pcie_ep, io_noc, io_cpu */
+        SWITCH = 1, /* between SIPs */
+    };
     int64_t cubes = spec->sip_cube_mesh_w * spec->sip_cube_mesh_h;
 
-    return spec->sips * (cubes * of_cube + IO) + (spec->sips > 1 ? SWITCH : 0);
+    return spec->sips * (cubes * count_cube_nodes(spec) + IO) + (spec->sips > 1 ? SWITCH : 0);
 }
 
 static void check_nodes(const struct spec *spec)

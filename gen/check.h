@@ -10,7 +10,8 @@
  */
 bool check(const struct spec *spec);
 
-/* Nodes of the whole topology, as `info` counts them. */
+/* Nodes of one cube; of the whole topology, as `info` counts them. */
+int64_t count_cube_nodes(const struct spec *spec);
 int64_t count_nodes(const struct spec *spec);
 
 #endif

@@ -424,6 +424,7 @@ bool emit(const struct routes *r, const char *input, FILE *out)
     define_upper(out, "LINKS", key_rows[KEY_contention_links].words[t->links]);
     emit_fields(out, t);
     define_int(out, "n_cube_nodes", r->n_cube_nodes);
+    define_int(out, "n_io_nodes", N_IO_NODES);
     define_int(out, "n_hops", r->n_hops);
     define_int(out, "n_legs", r->n_legs);
     define_int(out, "n_segments", r->n_segments);

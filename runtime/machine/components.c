@@ -3,8 +3,6 @@
 #include "machine/names.h"
 #include "machine/walk.h"
 
-enum { IO_NODES = 3 };
-
 /* One row of kinds.def. */
 static const struct {
     const char *name;
@@ -18,24 +16,19 @@ static const struct {
 
 /* -- nodes ---------------------------------------------------------------------------------- */
 
-static uint32_t n_cube_nodes(const kb_topology *t)
-{
-    return t->first_pe_node + t->pes * PE_NODES;
-}
-
 static uint32_t n_sip_nodes(const kb_topology *t)
 {
-    return t->cubes * n_cube_nodes(t) + IO_NODES;
+    return t->cubes * walk_cube_nodes(t) + walk_io_nodes(t);
 }
 
 static uint32_t cube_node(const kb_topology *t, uint32_t cube /* over all SIPs */, uint32_t node)
 {
-    return cube / t->cubes * n_sip_nodes(t) + cube % t->cubes * n_cube_nodes(t) + node;
+    return cube / t->cubes * n_sip_nodes(t) + cube % t->cubes * walk_cube_nodes(t) + node;
 }
 
 static uint32_t io_node(const kb_topology *t, uint32_t sip, uint32_t node)
 {
-    return sip * n_sip_nodes(t) + t->cubes * n_cube_nodes(t) + node;
+    return sip * n_sip_nodes(t) + t->cubes * walk_cube_nodes(t) + node;
 }
 
 static uint32_t switch_node(const kb_topology *t)
@@ -57,7 +50,7 @@ static void set_row(const struct node_row *row, kb_node *out)
 kb_status kb_node_get(const kb_topology *t, uint32_t node, kb_node *out)
 {
     uint32_t sip = node / n_sip_nodes(t), in_sip = node % n_sip_nodes(t);
-    uint32_t cube = in_sip / n_cube_nodes(t);
+    uint32_t cube = in_sip / walk_cube_nodes(t);
 
     if (node >= t->n_nodes)
         return KB_BAD_REQUEST;
@@ -67,12 +60,12 @@ kb_status kb_node_get(const kb_topology *t, uint32_t node, kb_node *out)
         return KB_OK;
     }
     if (cube < t->cubes) {
-        set_row(&t->cube_nodes[in_sip % n_cube_nodes(t)], out);
+        set_row(&t->cube_nodes[in_sip % walk_cube_nodes(t)], out);
         out->cube = cube;
-        name_cube_node(t, sip * t->cubes + cube, in_sip % n_cube_nodes(t), out->name);
+        name_cube_node(t, sip * t->cubes + cube, in_sip % walk_cube_nodes(t), out->name);
     } else {
-        set_row(&t->io_nodes[in_sip - t->cubes * n_cube_nodes(t)], out);
-        name_io_node(t, sip, in_sip - t->cubes * n_cube_nodes(t), out->name);
+        set_row(&t->io_nodes[in_sip - t->cubes * walk_cube_nodes(t)], out);
+        name_io_node(t, sip, in_sip - t->cubes * walk_cube_nodes(t), out->name);
     }
     out->sip = sip;
     return KB_OK;
@@ -123,12 +116,13 @@ kb_status kb_node_find(const kb_topology *t, const char *name, size_t len, uint3
     if (!take_part(&at, end, "sip", t->sips, &sip))
         return KB_BAD_REQUEST;
     if (take_part(&at, end, "cube", t->cubes, &chiplet)) {
-        if (!find_row(t->cube_nodes, n_cube_nodes(t), at, end, &node))
+        if (!find_row(t->cube_nodes, walk_cube_nodes(t), at, end, &node))
             return KB_BAD_REQUEST;
         *out = cube_node(t, sip * t->cubes + chiplet, node);
         return KB_OK;
     }
-    if (!take_part(&at, end, "io", 1, &chiplet) || !find_row(t->io_nodes, IO_NODES, at, end, &node))
+    if (!take_part(&at, end, "io", 1, &chiplet) ||
+        !find_row(t->io_nodes, walk_io_nodes(t), at, end, &node))
         return KB_BAD_REQUEST;
     *out = io_node(t, sip, node);
     return KB_OK;

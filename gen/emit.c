@@ -1,4 +1,30 @@
-/* emit.c -- writes a topology as m4 definitions, which the templates turn into C. */
+/*
+ * emit.c -- writes a topology as m4 definitions, which the templates turn into C.
+ *
+ * The generator computes and the templates lay out: no line of C is written here, except for the
+ * values of struct kb_topology, and no number is computed there. So the C that comes out can be
+ * read in templates/, almost as it will be.
+ *
+ * A single value is a macro, gen_sips or gen_n_hops. A table is a macro that applies its argument
+ * to every row, so that the template decides how a row looks:
+ *
+ *     m4_define([[gen_map_segments_out]], [[m4_dnl
+ *     $1(142, 618, 3, 490, 3, [[SIDE_E]], 10000, 0, [[pe1.pe_dma]], [[ucie-E]])m4_dnl
+ *     ]])m4_dnl
+ *
+ * and in templates/topo.c.m4, with gen_segment_row as its argument, becomes
+ *
+ *     [142] = {618, 490, 3, 3, SIDE_E, 10000, 0},
+ *
+ * with pe1.pe_dma .. ucie-E as a comment behind it.
+ *
+ * The fields of struct kb_topology need no line here or in a template: topology.def says how each
+ * is written.
+ *
+ * The output is the same for the same YAML, byte for byte, on any machine. Doubles are written with
+ * the fewest digits that read back to the same value; names are quoted, since [[ and ]] cannot be
+ * part of one.
+ */
 #include "emit.h"
 #include "nodes.h"
 #include <ctype.h>

@@ -1,4 +1,26 @@
-/* load.c -- a topology YAML and the --set options into a spec, every mistake named. */
+/*
+ * load.c -- a topology YAML and the --set options into a spec, every mistake named.
+ *
+ * There is no list of mappings: keys.def has the paths of keys, and a mapping is the set of keys
+ * that share the first words of their paths. Since the keys of a mapping stand together, its first
+ * key and a number of words name it (struct section), and the keys after that one are its others.
+ *
+ * The spec remembers where each key and each mapping was written: given[k][d] belongs to the first
+ * d words of key k. A mapping uses the row of its first key, so `cube` is at given[cube.size_mm][1]
+ * and `cube.hbm` at given[cube.hbm.overhead_ns][2]. These places make messages, and tell a key that
+ * was left out from one that was given its default.
+ *
+ * A mistake never ends the reading: the key is marked as bad, keeps its default, and the next key
+ * is read, so one run shows all mistakes. Checks of several keys (check.c) leave out bad ones, so
+ * that one mistake does not cause a second message. After 20 messages the search stops.
+ *
+ * Example: a file whose lines 4 to 7 are "cube:", "  hbm:", "    bw_gbz: 512", "    size_gb: 0".
+ * `cube` is a section of one word, `cube.hbm` one of two; in it `bw_gbz` is no key but close to
+ * one:
+ *
+ *     t.yaml:6:5: unknown key 'bw_gbz' in 'cube.hbm', did you mean 'bw_gbs'?
+ *     t.yaml:7:14: 'cube.hbm.size_gb' must be 1..64, not '0'
+ */
 #include "load.h"
 #include "doc.h"
 #include "base/text.h"

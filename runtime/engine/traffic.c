@@ -308,7 +308,8 @@ static kb_status check_pattern(const struct traffic *tr, kb_error *why)
     if ((unsigned)r->pattern > KB_MATRIX)
         return endpoint_error(why, "there is no pattern %d", (int)r->pattern);
     if (r->pattern == KB_TRANSPOSE && root_of(n) * root_of(n) != n)
-        return endpoint_error(why, "transpose needs a square number of PEs, this machine has %u", n);
+        return endpoint_error(why, "transpose needs a square number of PEs, this machine has %u",
+                              n);
     if (r->pattern == KB_BITCOMP && (n & (n - 1)))
         return endpoint_error(why, "bitcomp needs a power of two of PEs, this machine has %u", n);
     if (r->pattern == KB_HOTSPOT && !(r->hotspot >= 0 && r->hotspot <= 1))
@@ -318,7 +319,8 @@ static kb_status check_pattern(const struct traffic *tr, kb_error *why)
     for (size_t i = 0; r->pattern == KB_MATRIX && i < r->n_matrix; i++)
         if (r->matrix[i].pe >= n || r->matrix[i].slice >= n ||
             !(r->matrix[i].weight > 0 && r->matrix[i].weight <= 1e12))
-            return endpoint_error(why, "row %zu of the matrix: no such PE or slice, or a bad weight", i);
+            return endpoint_error(why,
+                                  "row %zu of the matrix: no such PE or slice, or a bad weight", i);
     return KB_OK;
 }
 
@@ -334,13 +336,13 @@ static kb_status check_traffic(const struct kb_sim *s, const struct traffic *tr,
         return endpoint_error(why, "traffic reads or writes");
     if (r->nbytes == 0 || r->nbytes > s->topo->hbm.nbytes)
         return endpoint_error(why, "%llu bytes are %s %llu", (unsigned long long)r->nbytes,
-                         r->nbytes ? "more than a slice holds, which is" : "not 1 to",
-                         (unsigned long long)s->topo->hbm.nbytes);
+                              r->nbytes ? "more than a slice holds, which is" : "not 1 to",
+                              (unsigned long long)s->topo->hbm.nbytes);
     if (!(r->rate > 0 && r->rate <= 1e6))
         return endpoint_error(why, "the rate is not within 0..1e6");
     if (r->txns == 0 || r->txns > TXNS_MOST)
         return endpoint_error(why, "the number of transactions is not within 1..%llu",
-                         (unsigned long long)TXNS_MOST);
+                              (unsigned long long)TXNS_MOST);
     return check_pattern(tr, why);
 }
 
@@ -391,7 +393,7 @@ static kb_status set_times(const struct kb_topology *t, struct traffic *tr, cons
     horizon = fs * (double)r->txns / all;
     if (!(horizon < HORIZON_MOST))
         return endpoint_error(why, "traffic of %llu transactions would last too long",
-                         (unsigned long long)r->txns);
+                              (unsigned long long)r->txns);
     if ((horizon / fs + 10 * sqrt(horizon / fs) + 10) * tr->n_pes >= IDS_MOST)
         return endpoint_error(
             why, "the busiest of %u PEs would issue too many transactions for ids of 32 bits",
@@ -466,7 +468,7 @@ kb_status kb_sim_traffic(kb_sim *s, const kb_traffic *request, kb_error *why)
         status = make_sources(t, tr, why);
     if (status == KB_OK && slots_needed(s, tr) >= EV_MAX_SLOTS)
         status = endpoint_error(why, "%llu transactions may be under way at once, more than %u",
-                           (unsigned long long)slots_needed(s, tr), EV_MAX_SLOTS);
+                                (unsigned long long)slots_needed(s, tr), EV_MAX_SLOTS);
     if (status == KB_OK && !make_slots(s, tr))
         status = KB_NO_MEMORY;
     if (status != KB_OK) {

@@ -2,8 +2,8 @@
 #include "machine/address.h"
 #include "machine/endpoint.h"
 #include "data/host.h"
-#include "kernels/kernel.h"
-#include "record/oplog.h"
+#include "kernels/kernels.h"
+#include "record/record.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +47,7 @@ static bool set_brief(struct kb_sim *s, const struct record *r, const unsigned c
         return false;
     op_log_component(s->log, r, chunk, out->component);
     if (is_dma(r))
-        x = host_tensor_at(s, r->type == OP_DMA_READ ? r->dma.src : r->dma.dst, out->index);
+        x = host_tensor_at(s->host, r->type == OP_DMA_READ ? r->dma.src : r->dma.dst, out->index);
     if (x) {
         out->tensor = kb_tensor_name(x);
         out->rank = kb_tensor_shape(x).rank;
@@ -59,7 +59,7 @@ static bool set_brief(struct kb_sim *s, const struct record *r, const unsigned c
 
 static void set_place(struct kb_sim *s, kb_op_tensor *t)
 {
-    const struct kb_tensor *x = host_tensor_at(s, t->address, t->index);
+    const struct kb_tensor *x = host_tensor_at(s->host, t->address, t->index);
     uint32_t dst;
 
     if (address_find(s->topo, t->address, &dst, &t->offset))
@@ -320,7 +320,8 @@ kb_status kb_inspect(kb_sim *s, uint32_t id, kb_inspection **out, kb_error *why)
     if (s->kernels && s->kernels->launched)
         return endpoint_error(why, "a launch is under way");
     if (!s->options.inspect || !s->log)
-        return endpoint_error(why, "the simulation keeps no operations to be looked at: it needs option "
+        return endpoint_error(why,
+                              "the simulation keeps no operations to be looked at: it needs option "
                               "inspect, and oplog or phase2");
     in = calloc(1, sizeof *in);
     if (!in)

@@ -35,6 +35,12 @@ enum io_link { IO_LINK_PCIE, IO_LINK_CPU, IO_LINK_FABRIC, IO_LINK_SHORE };
 /* Nodes of a PE, in the order of kinds.def. */
 enum { PE_NODES = NODE_PE_TCM - NODE_PE_CPU + 1 };
 
+/* Ports and engines of a PE that take one command or tile at a time. */
+enum port { PORT_TCM_READ, PORT_TCM_WRITE, PORT_GEMM, PORT_MATH, N_PORTS };
+
+/* The regions of a global address, in the order of its bits: docs/kernels.md "Where data lie". */
+enum space { SPACE_HBM, SPACE_SRAM, SPACE_TCM };
+
 /* One node of a cube, of an IO chiplet, or of the fabric. */
 struct node_row {
     char name[24]; /* inside its chiplet: "pe0.pe_dma" */
@@ -116,12 +122,6 @@ struct pe_row {
 #define PE_FIELD(form, type, name) PE_##form(type, name)
 #include "machine/topology.def"
 };
-
-/* The regions of a global address, in the order of their bits: see address.h. */
-enum space { SPACE_HBM, SPACE_SRAM, SPACE_TCM };
-
-/* The ports of a PE: each is used by one command at a time. */
-enum port { PORT_TCM_READ, PORT_TCM_WRITE, PORT_GEMM, PORT_MATH, N_PORTS };
 
 /* Where a request is on its route. */
 struct route_at {

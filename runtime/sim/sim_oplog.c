@@ -6,7 +6,7 @@
 #include <unistd.h>
 #include "machine/endpoint.h"
 #include "base/newfile.h"
-#include "data/op.h"
+#include "record/oplog.h"
 #include "engine/state.h"
 
 static kb_status cannot_write(kb_error *why, const char *path, int error)

@@ -4,7 +4,8 @@
 #include <string.h>
 #include "machine/endpoint.h"
 #include "base/percentiles.h"
-#include "engine/state.h"
+#include "engine/engine.h"
+#include "sim/sim.h"
 #include "machine/walk.h"
 
 /* A point as the engines take it, and what each of its copies costs alone. */
@@ -55,7 +56,7 @@ static kb_status make_job(const struct kb_sim *s, const kb_point *p, struct job 
         return endpoint_error(why, "a TCM is reached by kernels only");
     if (p->nbytes == 0 || p->nbytes > kb_memory_bytes(s->topo, &p->dst))
         return endpoint_error(why, "%llu bytes are none, or more than the target holds",
-                         (unsigned long long)p->nbytes);
+                              (unsigned long long)p->nbytes);
     if (p->inflight == 0 || p->inflight >= EV_MAX_SLOTS - 1)
         return endpoint_error(why, "%u transactions at once are none, or too many", p->inflight);
     *job = (struct job){p->op,     ends[0],
@@ -202,12 +203,12 @@ static bool add_up(const struct kb_sim *s, const struct job *job, int64_t *actua
 static void answer(const struct job *job, int64_t *actual_fs, const struct waits *w,
                    int64_t makespan_fs, kb_point_result *r)
 {
-    samples_sort(actual_fs, job->n);
+    percentile_sort(actual_fs, job->n);
     *r = (kb_point_result){
         .count = job->n,
         .mean_fs = mean(w->actual, job->n),
-        .p50_fs = actual_fs[samples_rank(job->n, 500)],
-        .p99_fs = actual_fs[samples_rank(job->n, 990)],
+        .p50_fs = actual_fs[percentile_rank(job->n, 500)],
+        .p99_fs = actual_fs[percentile_rank(job->n, 990)],
         .max_fs = actual_fs[job->n - 1],
         .makespan_fs = makespan_fs,
         .gbs = gbs(job, makespan_fs),
@@ -241,7 +242,7 @@ static kb_status run_job(struct kb_sim *s, const struct job *job, struct scratch
 
     if (!room_for(room, job->n) || !fill(s, job))
         return KB_NO_MEMORY;
-    status = sim_run_transactions(s, UINT64_MAX, why);
+    status = sim_explain(s, engine_run(s, UINT64_MAX), why);
     if (status != KB_OK)
         return status;
     if (s->n_done != job->n || !add_up(s, job, room->actual_fs, &waits)) {

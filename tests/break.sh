@@ -11,7 +11,7 @@ tree=$(cd "$(dirname "$0")/.." && pwd)
 pattern=${1:-.}
 tests=(ev sim formula no_memory after random routes flow kernel tl ipcq barrier deadlock
     kernel_memory launch
-    kernel_no_memory kernel_random exec inspect number samples sweep traffic endpoint lists guard
+    kernel_no_memory kernel_random exec inspect number percentiles sweep traffic endpoint lists guard
     watch watch_kernel trace sips ring race race_random)
 
 work=$(mktemp -d)

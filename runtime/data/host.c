@@ -41,7 +41,7 @@ kb_status kb_address_find(const kb_topology *t, uint64_t address, kb_endpoint *m
 
     if (!address_find(t, address, &dst, offset))
         return KB_BAD_REQUEST;
-    *memory = end_unpack_memory(t, dst);
+    *memory = endpoint_unpack_memory(t, dst);
     return KB_OK;
 }
 
@@ -231,31 +231,32 @@ static void copy_part(const struct kb_tensor *tensor, const struct part *p, unsi
 
 static kb_status no_memory(const char *name, kb_error *why)
 {
-    end_error(why, "out of memory for tensor '%.64s'", name);
+    endpoint_error(why, "out of memory for tensor '%.64s'", name);
     return KB_NO_MEMORY;
 }
 
 /* While kernels run the host waits: it neither makes nor writes tensors. */
 static kb_status check_idle(const struct host *h, kb_error *why)
 {
-    return h && h->waits ? end_error(why, "a launch is under way") : KB_OK;
+    return h && h->waits ? endpoint_error(why, "a launch is under way") : KB_OK;
 }
 
 static kb_status check_tensor(const char *name, kb_dtype dtype, const kb_shape *shape,
                               kb_placement placement, kb_error *why)
 {
     if (!name)
-        return end_error(why, "a tensor needs a name");
+        return endpoint_error(why, "a tensor needs a name");
     if (!kb_dtype_bytes(dtype))
-        return end_error(why, "tensor '%.64s' has no type", name);
+        return endpoint_error(why, "tensor '%.64s' has no type", name);
     if (shape->rank < 1 || shape->rank > KB_RANK_MAX)
-        return end_error(why, "tensor '%.64s' has rank %" PRId64 "; 1 to %d are possible", name,
-                         shape->rank, KB_RANK_MAX);
+        return endpoint_error(why, "tensor '%.64s' has rank %" PRId64 "; 1 to %d are possible",
+                              name, shape->rank, KB_RANK_MAX);
     for (int64_t i = 0; i < shape->rank; i++)
         if (shape->dim[i] < 1)
-            return end_error(why, "tensor '%.64s' has an extent of %" PRId64, name, shape->dim[i]);
+            return endpoint_error(why, "tensor '%.64s' has an extent of %" PRId64, name,
+                                  shape->dim[i]);
     if ((unsigned)placement.cubes > KB_COLUMN_WISE || (unsigned)placement.pes > KB_COLUMN_WISE)
-        return end_error(why, "tensor '%.64s' has a placement that does not exist", name);
+        return endpoint_error(why, "tensor '%.64s' has a placement that does not exist", name);
     return KB_OK;
 }
 
@@ -263,14 +264,14 @@ static kb_status slice_is_full(const struct kb_tensor *tensor, uint32_t pe, uint
                                uint64_t nbytes, kb_error *why)
 {
     const struct kb_topology *t = tensor->host->topo;
-    kb_endpoint slice = end_unpack_memory(t, dst_pack(t, pe / t->pes, pe % t->pes));
+    kb_endpoint slice = endpoint_unpack_memory(t, dst_pack(t, pe / t->pes, pe % t->pes));
     char name[KB_ENDPOINT_BYTES];
 
     kb_endpoint_name(&slice, name);
-    return end_error(why,
-                     "tensor '%.64s' does not fit: %s holds %" PRIu64 " bytes, %" PRIu64
-                     " are taken, its part has %" PRIu64,
-                     tensor->name, name, t->hbm.nbytes, used, nbytes);
+    return endpoint_error(why,
+                          "tensor '%.64s' does not fit: %s holds %" PRIu64 " bytes, %" PRIu64
+                          " are taken, its part has %" PRIu64,
+                          tensor->name, name, t->hbm.nbytes, used, nbytes);
 }
 
 /* Finds room for every part, without taking it. */
@@ -338,7 +339,7 @@ kb_status host_tensor_new(struct host **host, const struct kb_topology *topo, co
     if (shape_bytes(dtype, &shape, &tensor->nbytes))
         status = place(tensor, h->used, why);
     else
-        status = end_error(why, "tensor '%.64s' has more than 2^63 bytes", name);
+        status = endpoint_error(why, "tensor '%.64s' has more than 2^63 bytes", name);
     if (status != KB_OK) {
         host_tensor_free(tensor);
         return status;
@@ -517,11 +518,12 @@ kb_status kb_tensor_fill_npy(kb_tensor *tensor, const char *path, kb_error *why)
     if (status != KB_OK)
         return status;
     if (npy.dtype != want)
-        status = end_error(why, "%.240s: its elements are %s, those of tensor '%.64s' %s", path,
+        status =
+            endpoint_error(why, "%.240s: its elements are %s, those of tensor '%.64s' %s", path,
                            kb_dtype_name(npy.dtype), tensor->name, kb_dtype_name(tensor->dtype));
     else if (!same_shape(&npy.shape, &tensor->shape))
-        status =
-            end_error(why, "%.240s: its shape is not that of tensor '%.64s'", path, tensor->name);
+        status = endpoint_error(why, "%.240s: its shape is not that of tensor '%.64s'", path,
+                                tensor->name);
     else
         status = kb_tensor_write(tensor, npy.bytes, why);
     npy_free(&npy);
@@ -533,8 +535,9 @@ kb_status kb_tensor_fill_npy(kb_tensor *tensor, const char *path, kb_error *why)
 static kb_status never_written(const struct kb_tensor *tensor, const uint64_t absent[2],
                                kb_error *why)
 {
-    return end_error(why, "tensor '%.64s': addresses %" PRIu64 " to %" PRIu64 " were never written",
-                     tensor->name, absent[0], absent[1] - 1);
+    return endpoint_error(why,
+                          "tensor '%.64s': addresses %" PRIu64 " to %" PRIu64 " were never written",
+                          tensor->name, absent[0], absent[1] - 1);
 }
 
 /* Reads the part of `pe`, whose bytes must be known, into *out. */
@@ -551,7 +554,7 @@ static kb_status read_part(const struct kb_tensor *tensor, uint32_t pe, struct v
     if (err != MEM_OK)
         return no_memory(tensor->name, why);
     if (!version_ready(out->v)) {
-        end_error(why, "tensor '%.64s' holds results that are not computed", tensor->name);
+        endpoint_error(why, "tensor '%.64s' holds results that are not computed", tensor->name);
         return KB_PENDING;
     }
     return version_bytes(out->v) ? KB_OK : no_memory(tensor->name, why);

@@ -53,7 +53,7 @@ __attribute__((format(printf, 2, 3))) static bool bad(const struct reader *r, co
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
-    end_error(r->why, "%.240s: %s", r->path, text);
+    endpoint_error(r->why, "%.240s: %s", r->path, text);
     return false;
 }
 

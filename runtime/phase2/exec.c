@@ -152,7 +152,7 @@ static bool fail(struct exec *exec, uint32_t op_id, kb_status status, const kb_e
         if (why)
             exec->why = *why;
         else
-            end_error(&exec->why, "out of memory");
+            endpoint_error(&exec->why, "out of memory");
     }
     pthread_mutex_unlock(&exec->lock);
     return false;
@@ -291,9 +291,9 @@ static bool verify(struct exec *exec, const struct running *r)
     component(exec, &r->op, where);
     name_call(exec, r->op.id, called);
     name_index(&r->op.out.shape, d.index, index);
-    end_error(&why, "%s, op %u of %s%s: element %llu%s is %s, by plain loops %s",
-              r->op.kind == OP_GEMM ? "gemm" : math_rows[r->op.math].name, r->op.id, where, called,
-              (unsigned long long)d.index, index, d.got, d.want);
+    endpoint_error(&why, "%s, op %u of %s%s: element %llu%s is %s, by plain loops %s",
+                   r->op.kind == OP_GEMM ? "gemm" : math_rows[r->op.math].name, r->op.id, where,
+                   called, (unsigned long long)d.index, index, d.got, d.want);
     return differ(exec, r, &why);
 }
 
@@ -533,7 +533,7 @@ static bool next_job(struct exec *exec, struct job *job)
         if (exec->busy == 0 && exec->status == KB_DIFFERENT)
             return false;
         if (exec->busy == 0) {
-            end_error(&exec->why, "%u operations wait for each other", exec->left);
+            endpoint_error(&exec->why, "%u operations wait for each other", exec->left);
             exec->status = KB_INTERNAL;
             return false;
         }
@@ -634,7 +634,7 @@ static kb_status run_graph(struct exec *exec, unsigned threads)
 
     if (!workers || !exec_init(exec)) {
         exec->status = KB_NO_MEMORY;
-        end_error(&exec->why, "out of memory");
+        endpoint_error(&exec->why, "out of memory");
     } else {
         pthread_mutex_init(&exec->lock, NULL);
         pthread_cond_init(&exec->more, NULL);
@@ -660,7 +660,7 @@ kb_status exec_run(struct op_log *log, const struct kb_topology *topo,
     kb_status status;
 
     if (!exec) {
-        end_error(why, "out of memory");
+        endpoint_error(why, "out of memory");
         return KB_NO_MEMORY;
     }
     exec->log = log;

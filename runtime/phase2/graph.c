@@ -224,9 +224,9 @@ static void fail(struct build *b, kb_status status, const char *text)
         return;
     b->status = status;
     if (status == KB_NO_MEMORY)
-        end_error(b->why, "out of memory");
+        endpoint_error(b->why, "out of memory");
     else
-        end_error(b->why, "op %u: %s", b->op_id, text);
+        endpoint_error(b->why, "op %u: %s", b->op_id, text);
 }
 
 static bool enough(struct build *b, bool memory)

@@ -82,14 +82,14 @@ struct op_log *op_log_new(const struct kb_topology *topo, uint64_t limit_bytes, 
 static bool fail(struct op_log *log, kb_status status, const char *what)
 {
     log->status = status;
-    end_error(&log->why, "op log: %s", what);
+    endpoint_error(&log->why, "op log: %s", what);
     return false;
 }
 
 static bool fail_file(struct op_log *log, const char *what)
 {
     log->status = KB_FILE_ERROR;
-    end_error(&log->why, "op log: cannot %s a temporary file: %s", what, strerror(errno));
+    endpoint_error(&log->why, "op log: cannot %s a temporary file: %s", what, strerror(errno));
     return false;
 }
 
@@ -439,7 +439,7 @@ kb_status op_log_computes(struct op_log *log, uint64_t *n, kb_error *why)
     struct place place;
 
     if (!log->keep)
-        return end_error(why, "the op log keeps no operands");
+        return endpoint_error(why, "the op log keeps no operands");
     if (log->status != KB_OK)
         return op_log_error(log, why);
     forget_taken(log);
@@ -452,7 +452,7 @@ kb_status op_log_computes(struct op_log *log, uint64_t *n, kb_error *why)
         }
         log->computes[log->n_computes++] = place;
     }
-    end_error(why, "out of memory after %llu operations", (unsigned long long)log->n_computes);
+    endpoint_error(why, "out of memory after %llu operations", (unsigned long long)log->n_computes);
     return KB_NO_MEMORY;
 }
 
@@ -467,7 +467,7 @@ kb_status op_log_compute(struct op_log *log, uint64_t i, struct op *op, kb_error
         return KB_OK;
     ids = malloc(op->depends.n * sizeof *ids);
     if (!ids) {
-        end_error(why, "out of memory");
+        endpoint_error(why, "out of memory");
         return KB_NO_MEMORY;
     }
     memcpy(ids, op->depends.ids, op->depends.n * sizeof *ids);

@@ -815,7 +815,7 @@ static bool write_header(struct export *x, const char *command_line, uint64_t se
 
 static kb_status no_memory(kb_error *why)
 {
-    end_error(why, "out of memory while the op log was written");
+    endpoint_error(why, "out of memory while the op log was written");
     return KB_NO_MEMORY;
 }
 
@@ -835,7 +835,7 @@ kb_status op_log_export(struct op_log *log, enum op_format format, const char *c
     if (ok && fflush(out) != 0)
         x.error = errno;
     if (x.error) {
-        end_error(why, "cannot write the op log: %s", strerror(x.error));
+        endpoint_error(why, "cannot write the op log: %s", strerror(x.error));
         return KB_FILE_ERROR;
     }
     return ok ? KB_OK : no_memory(why);

@@ -36,7 +36,7 @@
 #include "record/race.h"
 #include "machine/address.h"
 #include "machine/endpoint.h"
-#include "kernels/kernel.h"
+#include "machine/cost.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -538,7 +538,7 @@ static struct pair *pair_new(struct race *r, const struct access *a, const struc
     p->race.second = public_access(r, in_order ? b : a);
     set_bytes(&p->race, a, b, first, end);
     if (address_find(r->topo, p->race.address, &memory, &p->race.offset))
-        p->race.memory = end_unpack_memory(r->topo, memory);
+        p->race.memory = endpoint_unpack_memory(r->topo, memory);
     return r->found[r->n_found++] = p;
 }
 
@@ -788,32 +788,19 @@ bool race_atomic(struct race *r, const struct touch *x)
     return true;
 }
 
-/* -- for those who ask ---------------------------------------------------------------------- */
+/* -- results -------------------------------------------------------------------------------- */
 
-kb_status kb_sim_check_races(kb_sim *sim, kb_error *why)
+void race_each(const struct race *r, void (*each)(void *arg, const kb_race *race), void *arg)
 {
-    if (sim->started || (sim->kernels && (sim->kernels->launched || sim->kernels->launch > 0)))
-        return end_error(why, "the simulation has begun, it is too late to look for races");
-    if (!sim->race)
-        sim->race = race_new(sim->topo);
-    return sim->race ? KB_OK : KB_NO_MEMORY;
+    for (size_t i = 0; i < r->n_found; i++)
+        each(arg, &r->found[i]->race);
 }
 
-kb_status kb_sim_races(const kb_sim *sim, void (*each)(void *arg, const kb_race *race), void *arg)
+kb_race_counts race_counts(const struct race *r)
 {
-    if (!sim->race)
-        return KB_BAD_REQUEST;
-    for (size_t i = 0; i < sim->race->n_found; i++)
-        each(arg, &sim->race->found[i]->race);
-    return KB_OK;
-}
+    kb_race_counts n = {.races = r->n_found, .accesses = r->n_accesses};
 
-kb_status kb_sim_race_counts(const kb_sim *sim, kb_race_counts *out)
-{
-    if (!sim->race)
-        return KB_BAD_REQUEST;
-    *out = (kb_race_counts){.races = sim->race->n_found, .accesses = sim->race->n_accesses};
-    for (uint32_t i = 0; i < sim->race->n_pes; i++)
-        out->pes += sim->race->pes[i].touches;
-    return KB_OK;
+    for (uint32_t i = 0; i < r->n_pes; i++)
+        n.pes += r->pes[i].touches;
+    return n;
 }

@@ -11,7 +11,7 @@
 
 static kb_status cannot_write(kb_error *why, const char *path, int error)
 {
-    end_error(why, "cannot write %s: %s", path, strerror(error));
+    endpoint_error(why, "cannot write %s: %s", path, strerror(error));
     return KB_FILE_ERROR;
 }
 
@@ -55,7 +55,7 @@ kb_status kb_oplog_write(kb_sim *s, const char *path, const char *command_line, 
     kb_status status;
 
     if (!s->log)
-        return end_error(why, "the simulation keeps no op log: ask for it with its options");
+        return endpoint_error(why, "the simulation keeps no op log: ask for it with its options");
     if (!newfile_open(&file, path)) {
         status = cannot_write(why, path, errno);
         newfile_close(&file, false);

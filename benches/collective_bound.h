@@ -60,8 +60,8 @@ static inline kb_endpoint place_of(const struct bound *b, kb_endpoint_kind kind,
                          .unit = kind == KB_SRAM ? 0 : pe % b->info.pes_per_cube};
 }
 
-static inline kb_cost cost_of(const struct bound *b, kb_transaction_op op, uint32_t pe, kb_endpoint_kind kind,
-                              uint32_t at, int64_t n)
+static inline kb_cost cost_of(const struct bound *b, kb_transaction_op op, uint32_t pe,
+                              kb_endpoint_kind kind, uint32_t at, int64_t n)
 {
     kb_endpoint src = place_of(b, KB_PE, pe), dst = place_of(b, kind, at);
     kb_cost cost = {0};

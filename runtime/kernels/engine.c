@@ -2,7 +2,7 @@
 #include "kernels/engine.h"
 #include "kernels/steps.h"
 
-/* One event of a run of kernels that nobody counts. */
+/* One event of a run of kernels in which events are not counted. */
 static __attribute__((noinline)) void handle_kernels(struct kb_sim *s, ev e)
 {
     handle(s, HOW_KERNELS, e);

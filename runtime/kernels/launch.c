@@ -1,4 +1,10 @@
-/* launch.c -- launches: hosts send a kernel to its PEs, it runs on each, responses come back. */
+/* launch.c -- launches: hosts send a kernel to its PEs, it runs on each, responses come back.
+ *
+ * Launches run one after the other. The host of each SIP sends the launch to its PEs; all of them
+ * start together when the last has been reached, and the next launch sets out when the last
+ * response is back. docs/kernels.md "Launch and response": 27.83625 ns to the PEs of cube8, 1.25625
+ * ns back from c0.pe0.
+ */
 #include "data/host.h"
 #include "kernels/barrier.h"
 #include "kernels/engine.h"

@@ -1,4 +1,7 @@
-/* tl_check.c -- calls of a kernel: what they are given is checked, and made a command. */
+/* tl_check.c -- calls of a kernel: their arguments are checked, and become a command.
+ *
+ * A check that fails ends the run and does not return: BAD(). So a call reads as if all were well.
+ */
 #include "kernels/tl_call.h"
 #include "kernels/pool.h"
 #include "machine/address.h"

@@ -32,10 +32,10 @@ KERNELS_OWN uint32_t pe_dma_slot(struct kb_sim *s, uint64_t t, const struct stag
 KERNELS_OWN void pe_dma_begin(struct kb_sim *s, uint64_t t, const struct stage *stage, uint32_t dst,
                               uint64_t nbytes);
 
-/* A load, a store or an atomic is issued. */
+/* A command's transaction joins its channel at once; a load or a store is issued. */
+KERNELS_OWN void pe_dma_issue(struct kb_sim *s, uint64_t t, struct command *c);
 KERNELS_OWN void pe_dma_load(struct kb_sim *s, uint64_t t, struct command *c);
 KERNELS_OWN void pe_dma_store(struct kb_sim *s, uint64_t t, struct command *c);
-KERNELS_OWN void pe_dma_atomic(struct kb_sim *s, uint64_t t, struct command *c);
 /* The last byte of a load has been served: its tensor gets its bytes. */
 KERNELS_OWN void pe_dma_bind_load(struct kb_sim *s, struct command *c);
 /* The element of an atomic has been served: its sum is formed. */

@@ -159,7 +159,7 @@ break_it 'a load that sees memory at issue' $pe_dma \
     $boxes 's/if \(work->stage == STAGE_DMA_READ && !work->token\)/if (0)/'
 break_it 'one operand for an epilogue step' runtime/kernels/command.h 's/2 \* TL_EPILOGUES_MAX\]/TL_EPILOGUES_MAX]/'
 break_it 'elements of reductions counted after them' runtime/kernels/compute.c 's/MATH_REDUCE \? &op->in\[0\]/MATH_REDUCE ? \&op->out/'
-break_it 'tiles with one buffer for all' $scheduler 's/while \(\(c = pe->composites\) && !/while ((c = pe->composites) \&\& !pe->room_taken[0] \&\& !/'
+break_it 'tiles with one buffer for all' $scheduler 's/while \(\(c = pe->composites\) && !/while ((c = pe->composites) \&\& !pe->buffer_taken[0] \&\& !/'
 break_it 'reads of a composite counted as those of a' $scheduler 's/token_part_bytes\(token, work->operand\)/token_part_bytes(token, 0)/'
 break_it 'an own TCM that nobody else sees' $pe_tcm 's/if \(!tensor->hidden \|\| !tensor->view\.v\)/if (1)/'
 break_it 'a gap of the TCM that fits passed over' $pe_tcm 's/- offset < tensor->nbytes/- offset <= tensor->nbytes/'

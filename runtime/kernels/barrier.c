@@ -55,7 +55,7 @@ static struct barriers *barriers_of(struct command *c)
     return k->barriers;
 }
 
-/* -- groups ---------------------------------------------------------------------------------- */
+/* -- groups ----------------------------------------------------------------------------------- */
 
 static int by_number(const void *a, const void *b)
 {
@@ -142,7 +142,7 @@ static void make_range(struct group *g)
     }
 }
 
-/* -- finding a barrier ----------------------------------------------------------------------- */
+/* -- finding a barrier ------------------------------------------------------------------------ */
 
 static struct barrier **row_of_group(struct barriers *barriers, const struct group *g)
 {
@@ -198,7 +198,7 @@ bool barrier_find(struct command *c, const tl_group *from)
     return c->barrier;
 }
 
-/* -- coming and going ------------------------------------------------------------------------ */
+/* -- coming and going ------------------------------------------------------------------------- */
 
 /* The lowest PE sends each member its word back. */
 static void release(struct kb_sim *s, struct barrier *b)

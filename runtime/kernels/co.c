@@ -118,7 +118,7 @@ static bool is_on_stack(const struct resumed *r, uintptr_t sp)
     return sp - (uintptr_t)r->guard < (uintptr_t)r->co - (uintptr_t)r->guard;
 }
 
-/* -- stacks --------------------------------------------------------------------------------- */
+/* -- stacks ----------------------------------------------------------------------------------- */
 
 static size_t slot_bytes(const struct co_pool *pool)
 {
@@ -259,7 +259,7 @@ __attribute__((no_sanitize("address"))) static bool canary_is_whole(const struct
     return changes == 0;
 }
 
-/* -- the switch, by assembly or by ucontext ------------------------------------------------- */
+/* -- the switch, by assembly or by ucontext --------------------------------------------------- */
 
 static void run(struct co *co);
 
@@ -394,7 +394,7 @@ static void abandon(struct co *co, ucontext_t *at)
 #endif
 #endif
 
-/* -- coroutines ----------------------------------------------------------------------------- */
+/* -- coroutines ------------------------------------------------------------------------------- */
 
 static size_t watched_bytes(const struct co *co)
 {
@@ -489,7 +489,7 @@ void co_drop(struct co *co)
     co->pool->dropped = co;
 }
 
-/* -- overflow ------------------------------------------------------------------------------- */
+/* -- overflow --------------------------------------------------------------------------------- */
 
 /* The handlers of faults that were there before ours. */
 static struct sigaction old_segv, old_bus;

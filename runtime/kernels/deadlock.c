@@ -103,7 +103,7 @@ static void add_ends(struct deadlock_list *l, const struct queue *q)
         add_row(l, c, receive);
 }
 
-/* -- barriers ------------------------------------------------------------------------------- */
+/* -- barriers --------------------------------------------------------------------------------- */
 
 static uint32_t member(const struct barrier *b, size_t i)
 {
@@ -190,7 +190,7 @@ static void add_barriers(struct deadlock_list *l, const struct barriers *barrier
             add_barrier(l, b);
 }
 
-/* -- cycles -------------------------------------------------------------------------------- */
+/* -- cycles ----------------------------------------------------------------------------------- */
 
 /* Numbers the cycles of l->next in cycle[], which is zeroed. */
 static void find_cycles(const struct deadlock_list *l, uint32_t *cycle, uint32_t *seen)
@@ -228,7 +228,7 @@ static bool mark_cycles(struct deadlock_list *l)
     return ok;
 }
 
-/* -- all that wait -------------------------------------------------------------------------- */
+/* -- all that wait ---------------------------------------------------------------------------- */
 
 static int by_pe_and_issue(const void *a, const void *b)
 {

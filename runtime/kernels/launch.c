@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* -- kernels of a simulation ----------------------------------------------------------------- */
+/* -- kernels of a simulation ------------------------------------------------------------------ */
 
 static void pe_init(struct kb_sim *s, struct kernels *k, uint32_t number)
 {
@@ -122,7 +122,7 @@ void kernels_free(struct kernels *k)
     free(k);
 }
 
-/* -- kb_launch ------------------------------------------------------------------------------- */
+/* -- kb_launch -------------------------------------------------------------------------------- */
 
 static kb_status check_pes(const struct kb_topology *t, const kb_launch_request *r, kb_error *why)
 {
@@ -200,7 +200,7 @@ kb_status kb_launch(kb_sim *s, const kb_launch_request *r, kb_error *why)
     return KB_OK;
 }
 
-/* -- one launch ------------------------------------------------------------------------------ */
+/* -- one launch ------------------------------------------------------------------------------- */
 
 /* PE number `i` of a launch. */
 static struct tl_ctx *pe_of(struct kernels *k, const struct launch *l, size_t i)
@@ -279,7 +279,7 @@ static void end_launch(struct kb_sim *s)
     k->launch++;
 }
 
-/* -- running --------------------------------------------------------------------------------- */
+/* -- running ---------------------------------------------------------------------------------- */
 
 /* A PE that has not ended. */
 static const struct tl_ctx *unfinished(const struct kernels *k)

@@ -1,4 +1,7 @@
-/* tl_messages.c -- messages to other PEs, and barriers. */
+/* tl_messages.c -- messages to other PEs, and barriers.
+ *
+ * The calls check and make commands. What they cost: pe/pe_ipcq.c, kernels/barrier.c.
+ */
 #include "kernels/barrier.h"
 #include "kernels/tl_call.h"
 #include "pe/pe_ipcq.h"

@@ -46,7 +46,7 @@
 #include "pe/pe_ipcq.h"
 #include <stdlib.h>
 
-/* -- the way to a PE and back ---------------------------------------------------------------- */
+/* -- the way to a PE and back ----------------------------------------------------------------- */
 
 /* From the host of the PE's SIP to its pe_cpu, without the overhead of pe_cpu:
  * docs/kernels.md "Launch and response". */
@@ -72,7 +72,7 @@ static int64_t response_fs(const struct kb_sim *s, const struct tl_ctx *pe)
     return cost_response_fs(s->topo, &s->mask, dst, way_to(s->topo, pe).wire_fs);
 }
 
-/* -- a command is issued -- */
+/* -- a command is issued ---------------------------------------------------------------------- */
 
 /* How many ids the stages of a command take beside its own. */
 static uint64_t stages_of(const struct command *c)
@@ -138,7 +138,7 @@ static void issue_command(struct tl_ctx *pe, uint64_t t)
         accesses_issued(pe, c);
 }
 
-/* -- a kernel runs --------------------------------------------------------------------------- */
+/* -- a kernel runs ---------------------------------------------------------------------------- */
 
 /* A kernel runs at most so many events itself; then the loop runs again, and looks at its budget.
  */
@@ -157,9 +157,9 @@ void pe_clear(struct tl_ctx *pe)
 {
     tensors_free_all(pe);
     host_bytes_free_all(pe);
-    free(pe->room_taken);
-    pe->room_taken = NULL;
-    pe->room = 0;
+    free(pe->buffer_taken);
+    pe->buffer_taken = NULL;
+    pe->next_buffer = 0;
     pe->region = NULL;
 }
 
@@ -311,8 +311,7 @@ void kernel_call(struct command *c)
     kernel_wait(pe);
 }
 
-/* -- a command ends -------------------------------------------------------------------------------
- */
+/* -- a command ends --------------------------------------------------------------------------- */
 
 static void command_end(struct kb_sim *s, uint64_t t, struct command *c)
 {

@@ -33,7 +33,7 @@
 #include "pe/boxes.h"
 #include <string.h>
 
-/* -- transactions ---------------------------------------------------------------------------- */
+/* -- transactions ----------------------------------------------------------------------------- */
 
 /* The station that memory `dst` is: of a TCM, one of its ports. */
 static struct memory_station *memory_station_of(struct kb_sim *s, uint32_t dst, bool writes)
@@ -82,7 +82,7 @@ void pe_dma_issue(struct kb_sim *s, uint64_t t, struct command *c)
         engine_issue(s, t, slot);
 }
 
-/* -- loads ----------------------------------------------------------------------------------- */
+/* -- loads ------------------------------------------------------------------------------------ */
 
 void pe_dma_load(struct kb_sim *s, uint64_t t, struct command *c)
 {
@@ -119,7 +119,7 @@ void pe_dma_bind_load(struct kb_sim *s, struct command *c)
     c->result->view.offset = op->out.view.offset;
 }
 
-/* -- stores ---------------------------------------------------------------------------------- */
+/* -- stores ----------------------------------------------------------------------------------- */
 
 void pe_dma_store(struct kb_sim *s, uint64_t t, struct command *c)
 {
@@ -146,7 +146,7 @@ void pe_dma_store(struct kb_sim *s, uint64_t t, struct command *c)
     pe_dma_issue(s, t, c);
 }
 
-/* -- atomics --------------------------------------------------------------------------------- */
+/* -- atomics ---------------------------------------------------------------------------------- */
 
 /* An integer, least significant byte first, of a dtype with a sign or without. */
 static int64_t integer_at(kb_dtype dtype, const unsigned char *bytes)

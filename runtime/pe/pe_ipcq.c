@@ -112,7 +112,7 @@ void ipcq_clear(struct kernels *k)
         k->pes[i].ring_bytes = 0;
 }
 
-/* -- finding a queue ------------------------------------------------------------------------- */
+/* -- finding a queue -------------------------------------------------------------------------- */
 
 /* The memory that a PE receives in: where slots lie at the end, and what else does before. */
 struct room {
@@ -314,7 +314,7 @@ bool ipcq_find_queue(struct command *c, uint32_t sender, uint32_t receiver, int 
     return c->queue;
 }
 
-/* -- sending --------------------------------------------------------------------------------- */
+/* -- sending ---------------------------------------------------------------------------------- */
 
 /* A piece of a command, as a stage of its own. */
 static struct token *piece_new(struct kb_sim *s, struct command *c, uint32_t in_queue)
@@ -430,7 +430,7 @@ void ipcq_credit(struct kb_sim *s, uint64_t t, struct queue *q)
     wakes_add(&s->kernels->wakes, t, c->pe->number);
 }
 
-/* -- receiving ------------------------------------------------------------------------------- */
+/* -- receiving -------------------------------------------------------------------------------- */
 
 /* Is what lies in the slot what the command expects? */
 static bool fits(struct command *c, const struct filled *slot, uint64_t nbytes)
@@ -558,7 +558,7 @@ void ipcq_piece_left(struct kb_sim *s, uint64_t t, const struct work *work)
     token_free(s->kernels, token);
 }
 
-/* -- records --------------------------------------------------------------------------------- */
+/* -- records ---------------------------------------------------------------------------------- */
 
 void ipcq_set_moved(struct op_token *r, const struct token *token)
 {

@@ -143,7 +143,7 @@ static void enter_tokens(struct kb_sim *s, uint64_t t, struct tl_ctx *pe)
 {
     struct command *c;
 
-    while ((c = pe->composites) && !pe->room_taken[pe->room]) {
+    while ((c = pe->composites) && !pe->buffer_taken[pe->next_buffer]) {
         struct token *token = next_token(s->kernels, c);
 
         if (!token) {
@@ -152,9 +152,9 @@ static void enter_tokens(struct kb_sim *s, uint64_t t, struct tl_ctx *pe)
         }
         if (c->next_token == c->op.tokens)
             pe->composites = c->behind;
-        token->room = pe->room;
-        pe->room_taken[pe->room] = true;
-        pe->room = (pe->room + 1) % s->topo->pe.tile_buffers;
+        token->buffer = pe->next_buffer;
+        pe->buffer_taken[pe->next_buffer] = true;
+        pe->next_buffer = (pe->next_buffer + 1) % s->topo->pe.tile_buffers;
         token_enter(s, t, token);
     }
 }
@@ -255,7 +255,7 @@ static void token_fetched(struct kb_sim *s, uint64_t t, struct token *token)
         epilogue_math(s, t, token);
         return;
     }
-    pe->room_taken[token->room] = false;
+    pe->buffer_taken[token->buffer] = false;
     token_engine(s, t, token);
     enter_tokens(s, t, pe);
 }
@@ -333,13 +333,13 @@ static void find_operands(struct command *c)
     }
 }
 
-static bool rooms_new(struct tl_ctx *pe)
+static bool buffers_new(struct tl_ctx *pe)
 {
-    if (!pe->room_taken)
-        pe->room_taken = calloc(pe->sim->topo->pe.tile_buffers, sizeof *pe->room_taken);
-    if (!pe->room_taken)
+    if (!pe->buffer_taken)
+        pe->buffer_taken = calloc(pe->sim->topo->pe.tile_buffers, sizeof *pe->buffer_taken);
+    if (!pe->buffer_taken)
         kernel_no_memory(pe);
-    return pe->room_taken;
+    return pe->buffer_taken;
 }
 
 void composite_cut(struct kb_sim *s, struct command *c)
@@ -361,7 +361,7 @@ void composite_issue(struct kb_sim *s, uint64_t t, struct command *c)
 {
     struct tl_ctx *pe = c->pe;
 
-    if (!rooms_new(pe) || !result_new(c, op_tensor_bytes(&c->op.out)) ||
+    if (!buffers_new(pe) || !result_new(c, op_tensor_bytes(&c->op.out)) ||
         !result_publish(c, c->dst, &c->op.out))
         return;
     c->result->maker = c->op.out.maker = c->op.id;

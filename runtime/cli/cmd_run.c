@@ -138,7 +138,7 @@ static enum exit_code phase2(struct run *run)
 {
     const struct opts *o = &run->cli->opts;
     kb_compute_options options = {.threads = o->jobs,
-                                  .verify_ops = o->verify_ops,
+                                  .verify_ops = o->verify == VERIFY_OPS,
                                   .stop = is_asked_to_stop,
                                   .progress = show_progress,
                                   .progress_arg = &run->progress};
@@ -170,7 +170,7 @@ static enum exit_code phase2(struct run *run)
 /* Is there something that needs Phase 2? */
 static bool computes(const struct opts *o)
 {
-    return o->phase2 || o->verify || o->dump || o->n_inspect > 0;
+    return o->phase2 || o->verify || o->dump || o->inspect.n > 0;
 }
 
 static enum exit_code write_log(const struct run *run)
@@ -190,8 +190,8 @@ static enum exit_code results(struct run *run)
     kb_error why = {""};
     kb_status status = KB_OK;
 
-    for (size_t i = 0; i < o->n_inspect && !status; i++)
-        status = kb_inspect(run->sim, o->inspect[i], &run->inspected[i], &why);
+    for (size_t i = 0; i < o->inspect.n && !status; i++)
+        status = kb_inspect(run->sim, o->inspect.op[i], &run->inspected[i], &why);
     if (status)
         return cmd_fail(run->cli, status, &why);
     return computes(o) ? phase2(run) : EXIT_OK;
@@ -218,7 +218,7 @@ static bool resolve_args(struct run *run)
 
 static void print_rows(struct run *run, struct sink *s)
 {
-    if (run->cli->opts.n_inspect > 0) {
+    if (run->cli->opts.inspect.n > 0) {
         inspected_print(run->cli, run->inspected, run->args, run->bench->n_args, s);
         return;
     }
@@ -264,7 +264,7 @@ static bool say_end(const struct run *run, kb_status status)
 {
     const struct opts *o = &run->cli->opts;
     unsigned long long done = kb_launch_done(run->sim), total = kb_launch_count(run->sim);
-    const char *results = o->verify || o->dump || o->oplog || o->n_inspect ? ", no results" : "";
+    const char *results = o->verify || o->dump || o->oplog || o->inspect.n ? ", no results" : "";
     bool talk = !o->quiet && !o->fingerprint;
     char until[TEXT_NUMBER_BYTES];
 
@@ -351,7 +351,7 @@ static kb_options options_of(const struct opts *o)
                         .max_events = o->max_events,
                         .oplog = o->oplog != NULL,
                         .phase2 = computes(o),
-                        .inspect = o->n_inspect > 0 || o->verify_ops,
+                        .inspect = o->inspect.n > 0 || o->verify == VERIFY_OPS,
                         .oplog_limit_bytes = o->oplog_limit};
 }
 
@@ -401,7 +401,7 @@ enum exit_code cmd_run(const struct cli *cli)
     }
     stats_free(&stats);
     kb_breakdown_free(run.why);
-    for (size_t i = 0; i < o->n_inspect; i++)
+    for (size_t i = 0; i < o->inspect.n; i++)
         kb_inspection_free(run.inspected[i]);
     free(run.args);
     kb_bench_free(run.run);

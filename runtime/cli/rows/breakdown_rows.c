@@ -406,7 +406,7 @@ enum exit_code causes_report(const struct cli *cli, kb_breakdown *why)
     status = s.c.no_memory ? KB_NO_MEMORY : status;
     sums.n_rows = s.n;
     if (!status)
-        report_why(cli->report, &causes, cli->opts.command == COMMAND_RUN ? &sums : NULL);
+        report_breakdown_rows(cli->report, &causes, cli->opts.command == COMMAND_RUN ? &sums : NULL);
     free_all(&c);
     free_sums(&s);
     return status ? cmd_fail(cli, status, NULL) : EXIT_OK;

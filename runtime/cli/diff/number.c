@@ -27,7 +27,7 @@ size_t number_span(const char *text)
     return (size_t)(p - text);
 }
 
-/* Digits, a point perhaps, and digits: none too many to be exact? */
+/* Reads digits, and a point and digits if there are; false if they are too many to be exact. */
 static bool read_exact(const char *text, __int128 *out)
 {
     bool negative = *text == '-';

@@ -7,23 +7,26 @@
  *
  * The page has up to eight sections, in the order of `parts`. Each is written to a buffer in
  * memory, as calls come in any order; report_write() adds those that need no run (the machine,
- * distances, the configuration), leaves out the empty ones, and writes the rest. Of `report run
- * copy`:
+ * distances, the configuration), leaves out the empty ones, and writes the rest. The sections of
+ * `report run gemm` are:
  *
- *     notes       lines that went to stderr as well
- *     plots       a roofline: one launch is one point
- *     results     one row for each launch, as `run gemm` prints them
- *     causes      bars and tables: overhead, drain, waits, ... and where, from --breakdown
- *     machine     the pictures of `view`, coloured by utilization: SIP, busiest cube, its busiest
- * PE distances   zero-load latency from every PE to every slice: a map of 64 x 64 busy        rows
- * of --stats, the busiest first config      the topology's YAML, with all defaults
+ *     notes       none: nothing went to stderr
+ *     plots       a roofline, with one point for the launch
+ *     results     the row that `run gemm` prints
+ *     causes      bars and tables of --breakdown: overhead, drain, waits, ..., and where
+ *     machine     the pictures of `view`, coloured: the SIP, its busiest cube, the busiest PE
+ *     distances   zero-load latency from every PE to every slice: a map of 64 x 64
+ *     busy        the rows of --stats, the busiest first
+ *     config      the YAML of the topology, with all defaults
  *
  * Invariants: the page needs no network (report.css and report.js are compiled in, and pictures are
- * SVG), no script to be read (report.js only sorts, filters, copies and changes the theme), and it
- * has no date: the same command gives the same bytes. A table shows its first 1000 rows as HTML;
- * for sorting it has up to 100000 as JSON, of which report.js makes rows. So numbers are rounded
- * twice, in C and in JavaScript, from the same six decimals and halves up (report_round()): printf
- * rounds the binary value, by which 2.675 and 2.665 go different ways.
+ * SVG); it can be read without scripts (report.js sorts, filters, copies, and changes the theme);
+ * it has no date, so the same command gives the same bytes.
+ *
+ * A table has its first 1000 rows as HTML, and for sorting up to 100000 as JSON, of which report.js
+ * makes rows. So numbers are rounded twice, in C and in JavaScript, both times from the same six
+ * decimals and halves up (report_round()). printf would round the binary value: 2.675 down, 2.665
+ * up.
  */
 #include "cli/report/report_parts.h"
 #include "cli/report/report_utilization.h"

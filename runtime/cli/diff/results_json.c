@@ -1,4 +1,17 @@
-/* results_json.c -- the rows of a result in JSON, or in JSON lines, by jansson. */
+/*
+ * results_json.c -- the rows of a result in JSON, or in JSON lines, by jansson.
+ *
+ * There are three ways to read, tried in this order:
+ *
+ *     lines      The first line is an object with a schema and no rows: each further line is a row.
+ *     printed    The first line ends in "rows":[ and each further line is a row: JSON as commands
+ *                print it. It is read line by line, so a file of 1 GB needs little more than that.
+ *     tree       Any other JSON: all of it is parsed, which takes some 5 KB per row.
+ *
+ * jansson reads numbers as double, which would lose digits of a time (the last ones
+ * of 1234567890.123456). So numbers are quoted before parsing, and every cell is a text, as in CSV.
+ * Positions in jansson's messages are counted in the quoted text, and are translated back.
+ */
 #include "cli/diff/number.h"
 #include "cli/diff/results.h"
 #include "cli/out/say.h"

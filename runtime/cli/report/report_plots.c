@@ -1,4 +1,15 @@
-/* report_plots.c -- the plots of a report: curves over bytes, latency over throughput, a roofline.
+/*
+ * report_plots.c -- the plots of a report: curves over bytes, latency over throughput, a roofline.
+ *
+ * Which plot sums up a command depends on what was varied:
+ *
+ *     sweep   latency and throughput over bytes, or over transactions at once if only that varies;
+ *             a curve for each pair of endpoints, and for each op and number at once if they vary
+ *     probe   throughput over bytes, of its saturation cases
+ *     load    latency over throughput, as `view latency` draws it
+ *     run     a roofline, as `view roofline` draws it, if any launch computes
+ *
+ * There are up to eight curves, since more cannot be told apart; the page says if there are more.
  */
 #include "cli/report/report_parts.h"
 #include "cli/view/svg.h"

@@ -1,4 +1,11 @@
-/* report_table.c -- tables of a report: rows as HTML, and again as JSON for sorting. */
+/*
+ * report_table.c -- tables of a report: rows as HTML, and again as JSON for sorting.
+ *
+ * Rows are made by a function (struct rows), so a table of any length is written in one pass, and
+ * only the first 1000 rows become HTML. The JSON stands in a <script> that browsers do not run; its
+ * only danger is a text with "</script>", so each '<' is written as \u003c. report.js replaces the
+ * rows of the table by those that match, in the order that was clicked.
+ */
 #include "cli/report/report_parts.h"
 #include "cli/view/svg.h"
 #include "base/text.h"

@@ -1,4 +1,11 @@
-/* report_utilization.c -- the utilization of a simulation, in a table and pictures of a report. */
+/*
+ * report_utilization.c -- the utilization of a simulation, in a table and pictures of a report.
+ *
+ * The page shows the machine from outside in: the tray (if there are several SIPs), a SIP, a cube,
+ * a PE. The closer views are of the busiest place: the cube with the busiest memory, engine or
+ * port, and in it the PE of the busiest of these. Without a simulation (`probe`, `sweep`) the first
+ * of each is drawn, without colours.
+ */
 #include "cli/report/report_utilization.h"
 #include "cli/out/say.h"
 #include "cli/view/view.h"

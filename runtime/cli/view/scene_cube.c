@@ -177,7 +177,7 @@ static bool has_room(const struct cube *c, uint32_t first_unit, double x, double
     return true;
 }
 
-/* Does the line from a dot to its unit cross another unit? */
+/* Is the line from a dot to its unit free of other units? */
 static bool is_open(const struct cube *c, uint32_t first_unit, struct svg_point a, double x,
                     double y)
 {

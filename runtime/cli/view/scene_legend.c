@@ -1,4 +1,10 @@
-/* scene_legend.c -- the legend below a scene: the busiest edges, kinds of links, the scale. */
+/*
+ * scene_legend.c -- the legend below a scene: the busiest edges, kinds of links, the scale.
+ *
+ * Links of one kind (the kinds of their ends, bandwidth, length) have one line, in up to three
+ * columns. The width of the picture depends on the legend, and its height on the lines of it, so
+ * both are measured before anything is written.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

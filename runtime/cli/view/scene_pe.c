@@ -1,4 +1,10 @@
-/* scene_pe.c -- the picture of one PE: its seven components, and their edges to NoC and crossbar.
+/*
+ * scene_pe.c -- the picture of one PE: its seven components, and their edges to NoC and crossbar.
+ *
+ * Blocks have fixed places: pe_cpu and pe_scheduler in the middle, pe_dma and the two engines in a
+ * row below them, pe_tcm under all; pe_fetch_store, which has no edges, stands at the upper right,
+ * the NoC and the crossbar outside at the left. Nothing is to scale, since the topology gives a PE
+ * one point, where it meets the NoC.
  */
 #include <math.h>
 #include <stdio.h>

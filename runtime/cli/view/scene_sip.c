@@ -1,4 +1,18 @@
-/* scene_sip.c -- pictures of the tray, and of one SIP: cubes to scale, IO chiplets, links. */
+/*
+ * scene_sip.c -- pictures of the tray, and of one SIP: cubes to scale, IO chiplets, links.
+ *
+ * The mesh is drawn from what the topology says of one SIP, since all are alike: the size of a
+ * cube, the length of a link between cubes (the gap) and from the IO chiplet to the first column
+ * (the shore). One scale fits all of it into the picture, at most 16 px per mm. The IO chiplet
+ * stands at the left, in px: in the picture of one SIP with its three parts, in the tray as one
+ * box.
+ *
+ * In the tray SIPs stand in rows and columns, so that the whole is about as wide as a page. Links
+ * to the switch go up in lanes of 8 px at the left of each column, one lane for each row, so that
+ * they do not overlap. More than 4096 cubes are drawn as one box per SIP. A cube has the colour of
+ * its busiest part, except channels of DMAs: these are held while their transactions wait
+ * elsewhere.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,9 @@
-/* view_file.c -- reads launches and rates from files of results, for plots. */
+/*
+ * view_file.c -- reads launches and rates from files of results, for plots.
+ *
+ * A file is read by diff/results.c, so CSV, JSON and JSON lines are all accepted. If it names a
+ * topology, that has to be the one of this program: peaks and bandwidths are drawn from our tables.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,11 @@
-/* view_utilization.c -- the utilization of nodes and edges, from a file that --stats wrote. */
+/*
+ * view_utilization.c -- the utilization of nodes and edges, from a file that --stats wrote.
+ *
+ * Rows are found by name. A component can have several rows (channels for reading and writing), of
+ * which the busiest counts. An edge that the topology has in one direction only carries the data of
+ * reads against it: the row "B -> A" then belongs to the edge A -> B, and `returns` remembers that,
+ * so that pictures can say in which direction it was busy.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -456,7 +456,7 @@ break_it 'a consumer that is none' $inspect 's/return !has_id\(&op\.depends, in-
 break_it 'the mean of all, NaN too' runtime/cli/rows/inspection_rows.c 's/if \(!isfinite\(value\)\)/if (0)/'
 break_it 'the bytes of a load forgotten' runtime/record/oplog.c 's/op->kind == OP_DMA_READ    \? &op->out/op->kind == OP_DMA_READ ? NULL/'
 break_it 'an element of a part, not of the whole' runtime/data/host.c 's/index\[axis\] = p->first\[axis\] \+ /index[axis] = /'
-break_it 'arguments that were given offered again' runtime/cli/options/describe.c 's/else if \(!is_given\(c, arg\)\)/else/'
+break_it 'arguments that were given offered again' runtime/cli/describe.c 's/else if \(!is_given\(c, arg\)\)/else/'
 break_it 'options of other commands offered' $complete 's/if \(named && !\(o\.commands & bits_of\(c\)\)\)/if (0)/'
 break_it 'a progress line left behind' runtime/cli/out/progress.c 's/"\\r%79s\\r"/"%.0s"/'
 break_it 'a closing line in a file' runtime/cli/out/speed.c 's/ && !isatty\(STDERR_FILENO\)/ \&\& 0/'

@@ -1,5 +1,6 @@
 /* cmd_load.c -- `load`: traffic of all PEs, a row of throughput and latency for each rate. */
 #include "base/parallel.h"
+#include "cli/report/report.h"
 #include "cli/rows/breakdown_rows.h"
 #include "cli/in/pattern.h"
 #include "cli/out/progress.h"
@@ -10,7 +11,7 @@
 #include "base/text.h"
 #include "cli/trace/trace.h"
 #include "cli/in/transactions.h"
-#include "cli/out/warn.h"
+#include "cli/rows/warn.h"
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -538,7 +539,8 @@ static enum exit_code load_into(void *arg, struct sink *out)
         !load->cli->opts.quiet)
         fprintf(stderr, "%s\n", note);
     if (load->n_points == load->asked.rates.n) {
-        speed_say(&load->speed, load->cli, load->transactions, "transactions", load->simulated_fs);
+        speed_say(&load->speed, load->cli->opts.quiet, load->transactions, "transactions",
+                  load->simulated_fs);
         return EXIT_OK;
     }
     take_unfinished(load);

@@ -1,4 +1,5 @@
 /* cmd_replay.c -- `replay`: the transactions of a CSV file on one machine, a row of times each. */
+#include "cli/report/report.h"
 #include "cli/rows/breakdown_rows.h"
 #include "cli/out/progress.h"
 #include "cli/out/speed.h"
@@ -7,7 +8,7 @@
 #include "base/text.h"
 #include "cli/trace/trace.h"
 #include "cli/in/transactions.h"
-#include "cli/out/warn.h"
+#include "cli/rows/warn.h"
 #include <stdio.h>
 
 enum { EVENTS_AT_ONCE = 50000 }; /* a few ms: how long Ctrl-C may wait */
@@ -108,7 +109,8 @@ static bool say_end(const struct replay *replay, kb_status status, bool interrup
         say_stopped(cli, done, total);
     if (talk && status == KB_OK)
         warn_of_ideal_links(cli, sim);
-    speed_say(&replay->speed, cli, done, "transactions", (double)kb_sim_end_fs(sim));
+    speed_say(&replay->speed, cli->opts.quiet || cli->opts.fingerprint, done, "transactions",
+              (double)kb_sim_end_fs(sim));
     return !cli->opts.fingerprint || fprintf(stderr, "fingerprint %016llx\n",
                                              (unsigned long long)kb_sim_fingerprint(sim)) > 0;
 }

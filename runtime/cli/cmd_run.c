@@ -1,5 +1,6 @@
 /* cmd_run.c -- `run`: the kernels of a bench, a row of times and counts for every launch. */
 #include "cli/benches.h"
+#include "cli/report/report.h"
 #include "cli/rows/deadlock_rows.h"
 #include "cli/rows/breakdown_rows.h"
 #include <unistd.h>
@@ -13,7 +14,7 @@
 #include "cli/out/stop.h"
 #include "base/text.h"
 #include "cli/trace/trace.h"
-#include "cli/out/warn.h"
+#include "cli/rows/warn.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -280,8 +281,7 @@ static bool say_end(const struct run *run, kb_status status)
     if (status == KB_OK && talk)
         warn_of_kernels(run->cli, run->sim, run->bench->name);
     if (status == KB_OK)
-        speed_say(&run->speed, run->cli, commands(run), "operations",
-                  (double)kb_sim_end_fs(run->sim));
+        speed_say(&run->speed, !talk, commands(run), "operations", (double)kb_sim_end_fs(run->sim));
     return !o->fingerprint || fprintf(stderr, "fingerprint %016llx\n",
                                       (unsigned long long)kb_sim_fingerprint(run->sim)) > 0;
 }

@@ -314,7 +314,7 @@ static enum exit_code sweep_into(void *arg, struct sink *out)
         cmd_write(s->cli, &rows, out);
     }
     sink_flush(out);
-    speed_say(&s->speed, s->cli, s->transactions, "transactions", s->simulated_fs);
+    speed_say(&s->speed, s->cli->opts.quiet, s->transactions, "transactions", s->simulated_fs);
     if (s->n_done == s->points.n || !sink_ok(out))
         return EXIT_OK;
     cmd_note(s->cli, "interrupted: %llu of %llu points complete", (unsigned long long)s->n_done,

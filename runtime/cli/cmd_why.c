@@ -9,7 +9,7 @@
 #include "cli/out/say.h"
 #include "cli/out/stop.h"
 #include "cli/in/transactions.h"
-#include "cli/out/warn.h"
+#include "cli/rows/warn.h"
 #include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -55,6 +55,14 @@ struct outcome {
     bool steady;
 };
 
+/* One row: a run with one limit less. */
+struct limit_row {
+    const char *removed;
+    int64_t end_fs, judged_fs, p99_fs, saved_fs;
+    double accepted_gbs, speedup;
+    struct cell saved; /* in per cent */
+};
+
 struct why {
     const struct cli *cli;
     enum scenario scenario;
@@ -65,6 +73,7 @@ struct why {
     size_t n_rows, n_given;
     struct column columns[ROW_CELLS_MAX];
     size_t n_columns;
+    struct limit_row shown; /* being printed */
     struct progress progress;
 };
 
@@ -282,14 +291,6 @@ static void rank(struct why *w)
     }
 }
 
-/* One row: a run with one limit less. */
-struct limit_row {
-    const char *removed;
-    int64_t end_fs, judged_fs, p99_fs, saved_fs;
-    double accepted_gbs, speedup;
-    struct cell saved; /* in per cent */
-};
-
 enum { OF_BENCH = 1 << SCENARIO_BENCH, OF_FILE = 1 << SCENARIO_FILE, OF_LOAD = 1 << SCENARIO_LOAD };
 
 /* Columns, each with the scenarios that have it. */
@@ -320,20 +321,21 @@ static size_t set_columns(const struct why *w, struct column columns[ROW_CELLS_M
 
 static bool limit_row(void *arg, uint64_t i, struct cell *cells)
 {
-    const struct why *w = arg;
+    struct why *w = arg;
     const struct outcome *o = &w->outcomes[w->order[i]];
     int64_t before_fs = judged_fs(w, 0), after_fs = judged_fs(w, w->order[i]);
-    struct limit_row row = {.removed = limits[w->order[i]].name,
-                            .end_fs = o->end_fs,
-                            .judged_fs = after_fs,
-                            .p99_fs = o->p99_fs,
-                            .accepted_gbs = o->accepted_gbs,
-                            .saved_fs = before_fs - after_fs};
+    struct limit_row *row = &w->shown;
 
-    row.saved =
-        before_fs ? cell_percent(100 * (double)row.saved_fs / (double)before_fs) : cell_none();
-    row.speedup = after_fs ? (double)before_fs / (double)after_fs : 0;
-    record_cells(w->columns, w->n_columns, &row, cells);
+    *row = (struct limit_row){.removed = limits[w->order[i]].name,
+                              .end_fs = o->end_fs,
+                              .judged_fs = after_fs,
+                              .p99_fs = o->p99_fs,
+                              .accepted_gbs = o->accepted_gbs,
+                              .saved_fs = before_fs - after_fs};
+    row->saved =
+        before_fs ? cell_percent(100 * (double)row->saved_fs / (double)before_fs) : cell_none();
+    row->speedup = after_fs ? (double)before_fs / (double)after_fs : 0;
+    record_cells(w->columns, w->n_columns, row, cells);
     return true;
 }
 

@@ -2,8 +2,9 @@
  * report.c -- `report`: the results of a command as one HTML page.
  *
  * `report run gemm` is `run gemm`, but its rows go to the page instead of standard output. Commands
- * know nothing about pages: command.c calls report_rows() where it would print, cmd_note() adds a
- * note, and a few commands hand over the simulation for its utilization (report_sim()).
+ * know nothing about pages: command.c calls `report_page` by pointers, with rows where it would
+ * print them and with each note; a few commands hand over the simulation for its utilization
+ * (report_sim()).
  *
  * The page has up to eight sections, in the order of `parts`. Each is written to a buffer in
  * memory, as calls come in any order; report_write() adds those that need no run (the machine,
@@ -28,6 +29,7 @@
  * decimals and halves up (report_round()). printf would round the binary value: 2.675 down, 2.665
  * up.
  */
+#include "cli/report/report.h"
 #include "cli/report/report_parts.h"
 #include "cli/report/report_utilization.h"
 #include "cli/out/say.h"
@@ -415,3 +417,9 @@ enum exit_code report_write(struct report *r, struct sink *s)
     sink_text(s, "</script>\n</body>\n</html>\n");
     return EXIT_OK;
 }
+
+const struct page report_page = {.note = report_note,
+                                 .rows = report_rows,
+                                 .deadlock = report_deadlock,
+                                 .breakdown = report_breakdown_rows,
+                                 .write = report_write};

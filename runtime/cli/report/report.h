@@ -1,14 +1,14 @@
 /* report.h -- `report`: the results of a command as one HTML page. */
 #ifndef REPORT_H
 #define REPORT_H
-#include "cli/out/out.h"
-
-struct cli;
-struct report;
+#include "cli/command.h"
 
 /* An empty page for the command of `cli` (borrowed); NULL without memory. */
 struct report *report_new(const struct cli *cli);
 void report_free(struct report *r);
+
+/* The functions below, for command.c and rows/, which do not know this folder. */
+extern const struct page report_page;
 
 /* A line that the command also prints on stderr. `r` may be NULL: there is no report. */
 void report_note(struct report *r, const char *line);

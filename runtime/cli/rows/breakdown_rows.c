@@ -1,6 +1,5 @@
 /* breakdown_rows.c -- --breakdown: where the time of a run went, instead of its rows. */
 #include "cli/rows/breakdown_rows.h"
-#include "cli/report/report.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -406,7 +405,7 @@ enum exit_code causes_report(const struct cli *cli, kb_breakdown *why)
     status = s.c.no_memory ? KB_NO_MEMORY : status;
     sums.n_rows = s.n;
     if (!status)
-        report_breakdown_rows(cli->report, &causes, cli->opts.command == COMMAND_RUN ? &sums : NULL);
+        cli->page->breakdown(cli->report, &causes, cli->opts.command == COMMAND_RUN ? &sums : NULL);
     free_all(&c);
     free_sums(&s);
     return status ? cmd_fail(cli, status, NULL) : EXIT_OK;

@@ -2,7 +2,6 @@
  * launches.
  */
 #include "cli/rows/deadlock_rows.h"
-#include "cli/report/report.h"
 #include "cli/out/say.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -155,7 +154,7 @@ static void write_rows(const struct cli *cli, const struct rows *rows, const cha
 
     origin.command = "deadlock";
     if (cli->report)
-        report_deadlock(cli->report, rows, &origin, why);
+        cli->page->deadlock(cli->report, rows, &origin, why);
     else
         out_write(rows, &origin, cli->opts.format, s);
     cmd_add(cli, rows, &origin, s);

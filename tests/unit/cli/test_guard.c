@@ -8,7 +8,7 @@
 #include "kernels/kernel.h"
 #include "engine/state.h"
 #include "tl.h"
-#include "cli/out/warn.h"
+#include "cli/rows/warn.h"
 #include "machine/names.h"
 
 /* What the command line has for notes (cmd.h, whose names are those of kernel.h); none is made

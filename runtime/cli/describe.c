@@ -1,6 +1,6 @@
 /* describe.c -- what a simulator takes, as usage.h wants to know it: opts.def, and what only the
  * topology and the benches tell. */
-#include "cli/options/describe.h"
+#include "cli/describe.h"
 #include "cli/benches.h"
 #include "cli/options/opts.h"
 #include "cli/view/view.h"

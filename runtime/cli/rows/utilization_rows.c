@@ -1,12 +1,6 @@
-/* utilization_rows.c -- what --stats writes: everything that a simulation has used, and how much.
- */
+/* utilization_rows.c -- everything that a simulation has used, and how much, as rows. */
 #include "cli/rows/utilization_rows.h"
-#include "cli/out/say.h"
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 static const char *const kinds[] = {
     [KB_AT_MEMORY] = "memory",   [KB_AT_NODE] = "node",     [KB_AT_LINK] = "edge",
@@ -44,7 +38,7 @@ struct rows stats_rows(const struct stats *stats)
                          .arg = (void *)stats};
 }
 
-/* -- what was used -------------------------------------------------------------------------- */
+/* -- keeping -------------------------------------------------------------------------------- */
 
 enum { USES_FIRST = 256 };
 
@@ -82,93 +76,4 @@ void stats_free(struct stats *stats)
 {
     free(stats->use);
     *stats = (struct stats){0};
-}
-
-/* -- the file ------------------------------------------------------------------------------- */
-
-static bool ends_in(const char *path, const char *end)
-{
-    size_t n = strlen(path), m = strlen(end);
-
-    return n >= m && strcmp(path + n - m, end) == 0;
-}
-
-static bool is_csv(const char *path)
-{
-    return ends_in(path, ".csv");
-}
-
-static bool is_database(const char *path)
-{
-    return ends_in(path, ".sqlite") || ends_in(path, ".db");
-}
-
-static enum exit_code check_folder(const struct cli *cli, const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    char folder[4096] = ".";
-
-    if (slash && (size_t)(slash - path) < sizeof folder - 1)
-        snprintf(folder, sizeof folder, "%.*s", (int)(slash - path + 1), path);
-    if (access(folder, W_OK) == 0)
-        return EXIT_OK;
-    return say(cli->program, EXIT_SYSTEM, "cannot write %s: %s", path, strerror(errno));
-}
-
-enum exit_code stats_check(const struct cli *cli)
-{
-    const char *path = cli->opts.stats;
-    struct out_sqlite *db;
-    enum exit_code code;
-
-    if (!path)
-        return EXIT_OK;
-    if (!is_database(path))
-        return check_folder(cli, path);
-    code = out_sqlite_open(&db, cli->program, path);
-    out_sqlite_close(db, false);
-    return code;
-}
-
-static enum exit_code write_database(const char *path, const char *program, const struct rows *rows,
-                                     const struct origin *origin)
-{
-    struct out_sqlite *db;
-    enum exit_code code = out_sqlite_open(&db, program, path);
-
-    if (code)
-        return code;
-    out_sqlite_add(db, rows, origin);
-    return out_sqlite_close(db, true);
-}
-
-static enum exit_code write_file(const char *path, const char *program, const struct rows *rows,
-                                 const struct origin *origin)
-{
-    struct sink s;
-    enum exit_code code = sink_open(&s, program, path);
-
-    if (code)
-        return code;
-    out_write(rows, origin, is_csv(path) ? FORMAT_CSV : FORMAT_JSON, &s);
-    return sink_close(&s, program, true);
-}
-
-enum exit_code stats_write(const struct stats *stats, const struct cli *cli,
-                           const struct origin_arg *args, size_t n_args, enum exit_code code)
-{
-    const char *path = cli->opts.stats;
-    struct origin origin = cmd_origin(cli);
-    struct rows rows = stats_rows(stats);
-    enum exit_code written;
-
-    if (!path || !cmd_is_kept(code))
-        return code;
-    if (stats->failed)
-        return cmd_fail(cli, KB_NO_MEMORY, NULL);
-    origin.command = "stats";
-    origin.args = args;
-    origin.n_args = n_args;
-    written = (is_database(path) ? write_database : write_file)(path, cli->program, &rows, &origin);
-    return written ? written : code;
 }

@@ -303,8 +303,8 @@ static bool fact_row(void *arg, uint64_t i, struct cell *cells)
     return true;
 }
 
-void inspected_print(const struct cli *cli, kb_inspection *const *inspected,
-                     const struct origin_arg *args, size_t n_args, struct sink *s)
+void inspection_rows_print(const struct cli *cli, kb_inspection *const *inspected,
+                           const struct origin_arg *args, size_t n_args, struct sink *s)
 {
     struct origin origin = cmd_origin(cli);
     struct facts f = {.n = 0};

@@ -109,12 +109,12 @@ helps diff "--columns LIST    compare only these columns"
 others=0
 for command in info probe route replay sweep load list run diff; do
     run $command --help
-    sed '1,/^Options/d' out | grep -E "for sweep|of run|the help of a command| \((probe|sweep|load|run|diff)" && others=1
+    sed '1,/^Options/d' out | grep -E "sweep: |run: |view: |the help of a command| \((probe|sweep|load|run|diff)" && others=1
 done
 [ $others -eq 0 ]
 ok "the help of a command has nothing of others"
 run --help
-grep -q -- "--bytes N .*; a list for sweep (probe, route, sweep, load, why)$" out
+grep -q -- "--bytes N .*; sweep: a list (probe, route, sweep, load, why)$" out
 ok "--help says which commands take an option"
 refused "of unknown options the nearest of the command" 2 \
     "unknown option '--rates': it is one of --format, --output, --sqlite, --engine, --quiet, --case, --bytes, --help" probe --rates

@@ -32,7 +32,7 @@ break_it() {
 }
 
 engine=runtime/engine/steps.h cost=runtime/machine/cost.h ev=runtime/engine/ev.h sim=runtime/sim/sim.c stats=runtime/explain/utilization.c
-route=gen/route.c walk=runtime/machine/walk.h
+segments=gen/segments.c costs=gen/costs.c nodes=gen/nodes.c walk=runtime/machine/walk.h
 
 # -- order ----------------------------------------------------------------------------------
 break_it 'classes in the opposite order' $ev \
@@ -104,18 +104,18 @@ break_it 'max_events counts arrivals alone' $engine 's/^    s->n_events\+\+;$/  
 break_it 'completions not in the fingerprint' $engine 's/^    seen\(s, how, t, EV_DONE, s->txns\[slot\]\.id\);$//'
 
 # -- routes ---------------------------------------------------------------------------------
-break_it 'a tie of the bridges goes right' $route \
+break_it 'a tie of the bridges goes right' $segments \
     's/(bridge_way_fs\(r, pe, slice, 1\)) < bridge/\1 <= bridge/'
 break_it 'Y before X' $walk 's/if \(xa != xb\)/if (xa != xb \&\& cube_row(t, a) == cube_row(t, b))/'
-break_it 'crossing of a NoC forgotten' $route \
+break_it 'crossing of a NoC forgotten' $segments \
     's/wire_fs\(r, fabs\(a->x_mm - b->x_mm\) \+ fabs\(a->y_mm - b->y_mm\)\)/0 * (int64_t)(a->x_mm + b->x_mm)/'
-break_it 'crossing of a NoC by X alone' $route 's/ \+ fabs\(a->y_mm - b->y_mm\)//'
-break_it 'engine before the overhead of m_cpu, ideal' $route 's/^.*m_cpu->overhead_fs;$/(void)m_cpu;/'
-break_it 'engine before the overhead of m_cpu, fifo' $route \
+break_it 'crossing of a NoC by X alone' $segments 's/ \+ fabs\(a->y_mm - b->y_mm\)//'
+break_it 'engine before the overhead of m_cpu, ideal' $costs 's/^.*m_cpu->overhead_fs;$/(void)m_cpu;/'
+break_it 'engine before the overhead of m_cpu, fifo' $segments \
     's/^ +seg->tail_overhead_fs \+= hop->overhead_fs;$//; s/struct leg_row \*leg = add_leg/seg->tail_overhead_fs += hop->overhead_fs; &/'
-break_it 'edge into the slice without efficiency' $route \
+break_it 'edge into the slice without efficiency' $nodes \
     '0,/s->cube_hbm_bw_gbs \* s->cube_hbm_efficiency/s//s->cube_hbm_bw_gbs/'
-break_it 'slice without efficiency' $route \
+break_it 'slice without efficiency' $costs \
     '/\(struct memory_row\)\{fs_of_ns\(s->cube_hbm/,/;/s/ \* s->cube_hbm_efficiency//'
 break_it 'other SIP entered in the row of the source' $walk \
     's/to - cube_column\(t, to\)/at.cube - cube_column(t, at.cube) + to \/ t->cubes * t->cubes - at.cube \/ t->cubes * t->cubes/'
@@ -173,7 +173,7 @@ break_it 'one part pending, all pending' runtime/data/mem.c 's/nbytes < v->nbyte
 
 sweep=runtime/sim/sweep.c traffic=runtime/engine/traffic.c curve=runtime/sim/traffic_result.c
 break_it 'a range without its last' runtime/machine/endpoint_text.c 's/first <= i && i <= last/first <= i \&\& i < last/'
-break_it 'a pattern beyond the machine' runtime/machine/endpoint_text.c 's/c\.descending \|\| p->sip\.last >= info->sips/c.descending/'
+break_it 'a pattern beyond the machine' runtime/machine/endpoint_text.c 's/c\.descending \|\| p->sip\.last >= t->sips/c.descending/'
 break_it 'steps without the end that is hit' runtime/cli/in/lists.c 's/step > last - value/step >= last - value/'
 break_it 'ops turn last in a sweep' runtime/cli/in/points.c \
     's/if \(\+\+at->inflight < p->inflight\.n\)/if (0)/'
@@ -210,13 +210,13 @@ break_it 'accepted counted by issue' $traffic \
     's/tr->parts\[part_at\(tr, \(int64_t\)end\)\]\.completed/tr->parts[part].completed/'
 
 # -- results --------------------------------------------------------------------------------
-diff=runtime/cli/diff/diff.c sqlite=runtime/cli/out/out_sqlite.c
-break_it 'a relative change of b instead of a' $diff 's/exact_above\(delta, a, o->bound\)/exact_above(delta, b, o->bound)/'
-break_it 'the smallest moves first' $diff 's/fabs\(x->pct\) > fabs\(y->pct\)\)/fabs(x->pct) < fabs(y->pct))/'
-break_it 'larger moves after a cut forgotten' $diff 's/return d->is_cut && compare_moves\(m, .*$/return d->is_cut;/'
-break_it 'another row taken for the same' $diff 's/PARAMETER \? !same_key\(a, b\)/PARAMETER ? 0/'
-break_it 'rows behind one that is missing' $diff 's/if \(unique\)/if (0)/'
-break_it 'a text that is a result taken for a key' $diff 's/return RESULT_TEXT;/return COMPARED;/'
+cells=runtime/cli/diff/cells.c moves=runtime/cli/diff/moves.c keys=runtime/cli/diff/keys.c sqlite=runtime/cli/out/out_sqlite.c
+break_it 'a relative change of b instead of a' $cells 's/exact_above\(delta, a, o->bound\)/exact_above(delta, b, o->bound)/'
+break_it 'the smallest moves first' $moves 's/fabs\(x->pct\) > fabs\(y->pct\)\)/fabs(x->pct) < fabs(y->pct))/'
+break_it 'larger moves after a cut forgotten' $moves 's/return d->is_cut && compare_moves\(m, .*$/return d->is_cut;/'
+break_it 'another row taken for the same' $keys 's/PARAMETER \? !same_key\(a, b\)/PARAMETER ? 0/'
+break_it 'rows behind one that is missing' $keys 's/if \(unique\)/if (0)/'
+break_it 'a text that is a result taken for a key' $keys 's/return RESULT_TEXT;/return COMPARED;/'
 break_it 'a kept row that loses its last cell' runtime/cli/diff/results.c 's/size_t len = r->cells\[c\] \?/size_t len = r->cells[c] \&\& c + 1 < r->n_columns ?/'
 break_it 'digits of JSON lost' runtime/cli/diff/results_json.c 's/number = number && n > 0;/number = false;/'
 break_it 'a digit too few in an exact number' runtime/cli/diff/number.c 's/DECIMALS = 6,/DECIMALS = 5,/'
@@ -225,19 +225,19 @@ break_it 'a run that is never committed' $sqlite 's/run_sql\(db, "COMMIT"\);/;/'
 break_it 'rows kept of what could not be printed' runtime/cli/main.c \
     's/out_sqlite_close\(cli->sqlite, cmd_is_kept\(code\)\)/out_sqlite_close(cli->sqlite, true)/'
 break_it 'a run that does not wait for another' $sqlite 's/BUSY_S \* 1000/0/'
-trace=runtime/cli/trace/trace.c
+trace=runtime/cli/trace/trace.c timeline=runtime/cli/trace/timeline.c flights=runtime/cli/trace/flights.c
 lanes=runtime/cli/trace/trace_lanes.c
 break_it 'a slice on a lane that is taken' $lanes 's/c->lane\[i\]->busy \|\| //'
 break_it 'a slice on a lane that was taken then' $lanes 's/ \|\| c->lane\[i\]->free_fs > begin_fs//'
-break_it 'a flow without its end' $trace 's/s->flow_ends = is_last\(work, service\);/;/'
-break_it 'a window without what was open' $trace 's/s = t->first; s; s = s->after/s = NULL; s; s = s->after/'
-break_it 'a timeline without room for its end' $trace 's/f->bytes \+ n \+ f->reserve >/f->bytes + n >/'
-break_it 'what is early told at once' $trace 's/e->fs > t->now_fs && may_be_early\(t, e, place\)/false/'
-break_it 'flights that are never forgotten' $trace 's/^        end_flight\(t, map_get.*$/        ;/'
-break_it 'a wait that is not said' $trace 's/set_wait\(f, s, work->place\);/;/'
+break_it 'a flow without its end' $flights 's/s->flow_ends = is_last\(work, service\);/;/'
+break_it 'a window without what was open' $timeline 's/s = t->first; s; s = s->after/s = NULL; s; s = s->after/'
+break_it 'a timeline without room for its end' runtime/cli/trace/trace_out.c 's/f->bytes \+ n \+ f->reserve >/f->bytes + n >/'
+break_it 'what is early told at once' $trace 's/e->fs > t->now_fs && may_be_ahead\(t, e, place\)/false/'
+break_it 'flights that are never forgotten' $trace 's/^        flight_end\(t, map_get.*$/        ;/'
+break_it 'a wait that is not said' $flights 's/set_wait\(f, s, work->place\);/;/'
 break_it 'what is open stays open' $trace 's/if \(t->opened && !t->stopped\)/if (0)/'
-break_it 'counters told twice' $trace 's/ \|\| c->value == c->shown\)/)/'
-break_it 'a dispatch that ends with its command' $trace 's/end_slice\(t, f, s, command->issue_fs\)/end_slice(t, f, s, command->issue_fs + 1)/'
+break_it 'counters told twice' $timeline 's/ \|\| c->value == c->shown\)/)/'
+break_it 'a dispatch that ends with its command' runtime/cli/trace/commands.c 's/slice_end\(t, f, s, command->issue_fs\)/slice_end(t, f, s, command->issue_fs + 1)/'
 break_it 'a link that is held to no end' $trace 's/if \(service->end_fs < 0 \|\| t->no_memory\)/if (true)/'
 break_it 'a number of 72 memories that is 64' $lanes 's/return pes \+ cubes;/return pes;/'
 break_it 'ends in another field' runtime/cli/trace/perfetto.proto 's/(terminating_flow_ids) = 48/\1 = 49/'
@@ -305,8 +305,8 @@ break_it 'watch: a barrier that nobody is late for' $watch 's/x->before = last_s
 break_it 'watch: the first of those who come last' runtime/pe/pe_ipcq.c 's/there_fs > b->last_fs\)/there_fs >= b->last_fs)/'
 break_it 'watch: waits that are not told while they last' $watch 's/^    if \(c->piece < c->pieces\)/    if (0)/'
 break_it 'watch: what others did forgotten' $path 's/if \(alone && !last\)/if (!last)/'
-break_it 'trace: a send that keeps its kernel' runtime/cli/trace/trace.c 's/^                      \.go_on = on_go_on\}/                      }/'
-break_it 'trace: an arrow that ends where it should go on' runtime/cli/trace/trace.c \
+break_it 'trace: a send that keeps its kernel' runtime/cli/trace/trace.c 's/^                         \.go_on = on_go_on\}/                         }/'
+break_it 'trace: an arrow that ends where it should go on' $flights \
     's/\(work->message == KB_NO_ID \? work->id : work->message\)/(work->id)/'
 break_it 'deadlock: circles that are none' runtime/kernels/deadlock.c 's/row\[i\]\.cycle = cycle\[.*;/row[i].cycle = 0;/'
 break_it 'deadlock: all who wait for a circle are in it' runtime/kernels/deadlock.c \
@@ -369,13 +369,13 @@ break_it 'knockout: a percentile of one less' $knock 's/\(n \* 99 \+ 99\) \/ 100
 # -- comfort --------------------------------------------------------------------------------
 inspect=runtime/explain/inspect.c complete=runtime/base/help_complete.c
 break_it 'the wrong operation that is met first' runtime/phase2/exec.c \
-    's/\(x->status == KB_OK \|\| x->status == KB_DIFFERENT\)/x->status == KB_OK/'
+    's/\(exec->status == KB_OK \|\| exec->status == KB_DIFFERENT\)/exec->status == KB_OK/'
 break_it 'a stage taken for its command' $inspect 's/op_log_find\(in->sim->log, token\.parent,/op_log_find(in->sim->log, id,/'
 break_it 'a consumer that is none' $inspect 's/return !has_id\(&op\.depends, in->op\.id\)/return has_id(\&op.depends, in->op.id)/'
 break_it 'the mean of all, NaN too' runtime/cli/rows/inspection_rows.c 's/if \(!isfinite\(value\)\)/if (0)/'
 break_it 'the bytes of a load forgotten' runtime/record/oplog.c 's/op->kind == OP_DMA_READ    \? &op->out/op->kind == OP_DMA_READ ? NULL/'
 break_it 'an element of a part, not of the whole' runtime/data/host.c 's/index\[axis\] = p->first\[axis\] \+ /index[axis] = /'
-break_it 'arguments that were given offered again' runtime/cli/options/describe.c 's/else if \(!is_given\(c, arg\)\)/else/'
+break_it 'arguments that were given offered again' runtime/cli/describe.c 's/else if \(!is_given\(c, arg\)\)/else/'
 break_it 'options of other commands offered' $complete 's/if \(named && !\(o\.commands & bits_of\(c\)\)\)/if (0)/'
 break_it 'a progress line left behind' runtime/cli/out/progress.c 's/"\\r%79s\\r"/"%.0s"/'
 break_it 'a closing line in a file' runtime/cli/out/speed.c 's/ && !isatty\(STDERR_FILENO\)/ \&\& 0/'

@@ -30,7 +30,7 @@ $(TESTS): $(B)/_t/%: $(JUDGE) $(GENLIB) $(LIB) $(foreach t,$(TEST_TOPOLOGIES),$(
 $(B)/_t/test_lists: $(O)/runtime/cli/in/lists.o
 # They need all of the command line, with its benches.
 $(B)/_t/test_trace $(B)/_t/test_collectives: $(CLI)
-$(B)/_t/test_guard: $(O)/runtime/cli/out/warn.o
+$(B)/_t/test_guard: $(O)/runtime/cli/rows/warn.o
 
 # test_co_arch without what cannot be had for another architecture.
 $(B)/_t/co_arch: $(O)/tests/unit/kernels/test_co_arch.o $(LIB)

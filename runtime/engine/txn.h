@@ -29,7 +29,7 @@ struct txn {
     int64_t wait_fs; /* for the channel (PE) or the engine (host) */
     int64_t arrive_fs;
     union {
-        struct txn_at at;
+        struct route_at at;
         int64_t hold_fs; /* how long the memory will be taken */
         int64_t service_fs;
     };

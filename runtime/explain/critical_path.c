@@ -2,7 +2,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "kernels/kernel.h"
+#include "kernels/kernels.h"
 #include "machine/place.h"
 #include "explain/breakdown.h"
 
@@ -438,7 +438,7 @@ static bool is_last(const struct paths *p, const kb_kernel_run *run)
  */
 void paths_leave(struct paths *p, const kb_kernel_run *run)
 {
-    bool last = is_last(p, run), alone = !p->sim->kernels->ipcq && p->histories;
+    bool last = is_last(p, run), alone = !kernels_talk(p->sim->kernels) && p->histories;
 
     if (alone && last && p->last.after != KB_NO_ID)
         history_clear(&p->histories[p->last.pe]);

@@ -2,7 +2,7 @@
 #include "machine/address.h"
 #include "machine/endpoint.h"
 #include "data/host.h"
-#include "kernels/kernel.h"
+#include "kernels/kernels.h"
 #include "record/record.h"
 #include <stdio.h>
 #include <stdlib.h>

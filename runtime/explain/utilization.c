@@ -1,10 +1,11 @@
 /* utilization.c -- what a run has used: routes counted while it ran are spread over nodes and edges
  * here.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "machine/endpoint.h"
-#include "kernels/kernel.h"
+#include "kernels/kernels.h"
 #include "machine/names.h"
 #include "machine/place.h"
 #include "engine/state.h"
@@ -30,7 +31,7 @@ static void add_flow(struct sum *sum, const struct flow *flow)
 
 /* Adds `flow` to hops [from, to) of the segment `at`: their nodes, and the edges that leave them.
  */
-static void spread_hops(const struct spread *sp, struct txn_at at, uint32_t from, uint32_t to,
+static void spread_hops(const struct spread *sp, struct route_at at, uint32_t from, uint32_t to,
                         uint32_t dst, const struct flow *flow)
 {
     const struct segment_row *seg = &sp->topo->segments[at.segment];
@@ -68,7 +69,7 @@ static void spread_between(const struct spread *sp, uint32_t from, uint32_t to, 
 {
     const struct kb_topology *t = sp->topo;
     uint32_t dst = dst_pack(t, to, 0), first = of_host ? 0 : 1;
-    struct txn_at at = walk_begin(t, src_pack(t, from, 0), dst, of_host);
+    struct route_at at = walk_begin(t, src_pack(t, from, 0), dst, of_host);
 
     for (; t->segments[at.segment].exit != N_EXITS; at = walk_next(t, at, dst, of_host)) {
         spread_hops(sp, at, first, UINT32_MAX, dst, flow);
@@ -99,7 +100,7 @@ static void spread_memories(const struct spread *sp, const struct kb_sim *s)
     for (uint32_t i = 0; i < n; i++) {
         uint32_t cube = dst_cube(t, i), unit = dst_unit(t, i);
         uint32_t segment = t->seg_in + SIDE_W * t->n_units + unit;
-        struct txn_at at = {.cube = cube, .segment = (uint16_t)segment};
+        struct route_at at = {.cube = cube, .segment = (uint16_t)segment};
 
         if (!no_flow(&s->flow_in[i]))
             spread_hops(sp, at, 1, UINT32_MAX, i, &s->flow_in[i]);
@@ -126,7 +127,7 @@ static void spread_pes(const struct spread *sp, const struct kb_sim *s)
 
     for (uint32_t pe = 0; pe < n; pe++) {
         uint32_t cube = src_cube(t, pe), unit = src_pe(t, pe);
-        struct txn_at at = {.cube = cube};
+        struct route_at at = {.cube = cube};
 
         for (uint32_t m = 0; m < t->n_units; m++) {
             struct flow local = local_flow(s, pe, m);
@@ -305,7 +306,7 @@ static void show_links(const struct usage *u, const struct sum *edges)
         if (!use.count && !(l && l->free_fs))
             continue;
         name_link(s->topo, i, use.from, use.to);
-        kb_place_name(s->topo, place_of(KB_AT_LINK, i), use.name);
+        snprintf(use.name, sizeof use.name, "%s -> %s", use.from, use.to);
         if (l)
             use.queue_max = l->queue_max;
         use.busy_fs = l ? (int64_t)(l->busy_fs - past_fs((uint64_t)l->free_fs, u->now_fs))

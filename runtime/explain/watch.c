@@ -5,7 +5,7 @@
 #include <string.h>
 #include "data/dtype.h"
 #include "machine/endpoint.h"
-#include "kernels/kernel.h"
+#include "kernels/kernels.h"
 #include "machine/place.h"
 #include "machine/walk.h"
 

@@ -2,7 +2,7 @@
 #ifndef KERNELS_OBSERVE_H
 #define KERNELS_OBSERVE_H
 #include "engine/observer.h"
-#include "kernels/kernel.h"
+#include "kernels/kernels.h"
 
 /* Each of these asks s->observer, which must not be NULL. */
 

@@ -43,7 +43,7 @@ kb_status kb_route_walk(const kb_topology *t, const kb_endpoint *src, const kb_e
 
     if (status != KB_OK)
         return status;
-    for (struct txn_at at = walk_begin(t, ends[0], ends[1], of_host);;
+    for (struct route_at at = walk_begin(t, ends[0], ends[1], of_host);;
          at = walk_next(t, at, ends[1], of_host)) {
         const struct segment_row *seg = &t->segments[at.segment];
 

@@ -15,30 +15,30 @@ struct op_log;
 struct op_log *op_log_new(const struct kb_topology *topo, uint64_t limit_bytes, bool keep);
 void op_log_free(struct op_log *log);
 
-/* Both: false: no memory, or the file cannot be written (op_log_error tells). */
+/* Append a record. False: no memory, or the file cannot be written: see op_log_error(). */
 bool op_log_add(struct op_log *log, const struct op *op, int64_t start_fs, int64_t end_fs);
 bool op_log_add_token(struct op_log *log, const struct op_token *token, int64_t start_fs,
                       int64_t end_fs);
 
 kb_status op_log_error(const struct op_log *log, kb_error *why); /* KB_OK: none so far */
 
-/* What is known of an operation besides its record, if the options ask for it. */
+/* Notes of an operation beside its record, kept if the options ask for it. */
 struct op_note {
     uint32_t id;
     int line; /* of the call in the kernel, in `file` */
     const char *file, *kernel;
-    struct view moved; /* owned; a DMA's bytes */
-    uint32_t message;  /* of a receive, which has no record: the first ipcq_copy that it takes */
+    struct view moved; /* owned; the bytes of a DMA */
+    uint32_t message;  /* of a receive, which has no record: its first ipcq_copy; else OP_NONE */
 };
 
-/* As op_log_add(). The bytes that a DMA moved are kept. */
+/* Add a note; a reference to the bytes that a DMA moved is kept. False as for op_log_add(). */
 bool op_log_note(struct op_log *log, const struct op *op, const char *kernel, const char *file,
                  int line);
 bool op_log_note_recv(struct op_log *log, const struct op *op, uint32_t message);
 const struct op_note *op_log_note_of(struct op_log *log, uint32_t id); /* NULL: none */
 
 uint64_t op_log_count(const struct op_log *log);
-uint64_t op_log_bytes(const struct op_log *log); /* records and parameters, spilled ones too */
+uint64_t op_log_bytes(const struct op_log *log); /* of records and parameters, also spilled ones */
 
 /* Writes all records in order (t_start, t_end, op_id); `command_line` may be NULL. */
 enum op_format { OP_JSONL, OP_CSV };
@@ -46,15 +46,18 @@ kb_status op_log_export(struct op_log *log, enum op_format format, const char *c
                         uint64_t seed, FILE *out, kb_error *why);
 
 /*
- * For Phase 2: GEMM and MATH operations, composites included, not yet taken, in order of op_id (a
- * producer's id is smaller than that of those who use its result). op_log_computes() counts and
- * orders them; op_log_compute() unpacks number i into *op, whose views are borrowed from the log
- * until op_log_computed(), which drops the log's references to operands and result. What was
- * not given back comes again with the next op_log_computes(). op_log_compute() may be called by
- * several threads at once.
+ * For Phase 2: the GEMM and MATH operations, composites included, that are not yet computed, in
+ * order of op_id. An operation has a higher id than the operations whose results it reads.
+ *
+ * op_log_computes()  counts and sorts them
+ * op_log_compute()   unpacks number i into *op, whose views are borrowed from the log until
+ *                    op_log_computed(); several threads may call it at once
+ * op_log_computed()  drops the log's references to operands and result, and frees what `op` owns
+ *
+ * Operations without op_log_computed() appear again in the next op_log_computes().
  */
 kb_status op_log_computes(struct op_log *log, uint64_t *n, kb_error *why);
 kb_status op_log_compute(struct op_log *log, uint64_t i, struct op *op, kb_error *why);
-void op_log_computed(struct op_log *log, uint64_t i, struct op *op); /* frees what `op` owns */
+void op_log_computed(struct op_log *log, uint64_t i, struct op *op);
 
 #endif

@@ -16,13 +16,13 @@ enum record_flag {
     REC_HAS_AXIS = 1 << 9,
     REC_KEEPDIMS = 1 << 10,
     REC_IPCQ = 1 << 12,
-    REC_KEEPS = 1 << 11, /* views are packed, and the log has a reference to each */
+    REC_KEEPS = 1 << 11, /* views are packed, and the log holds a reference to each */
 };
 
-/* `type` is an enum op_kind, or from here on an enum op_stage. */
+/* `type` is an enum op_kind, or of a token REC_TOKEN plus an enum op_stage. */
 enum { REC_TOKEN = OP_MATH + 1 };
 
-/* What every record has, and what fits beside it; the rest lies at `params` of its chunk. */
+/* The fields of every record, and those of its kind that fit; the rest lies at `params`. */
 struct record {
     int64_t start_fs, end_fs;
     uint32_t id, pe;
@@ -57,15 +57,15 @@ _Static_assert(sizeof(struct record) == 64, "a record is a cache line");
 struct chunk {
     unsigned char *memory; /* owned; NULL: in the file */
     uint64_t at;           /* offset into the file */
-    uint32_t bytes, n;     /* size; records */
+    uint32_t bytes, n;     /* its size; how many records it has */
     uint32_t params;       /* where the parameters begin */
     int64_t first_fs;      /* the earliest start */
 };
 
-/* A compute operation not yet taken. */
+/* Where the record of a GEMM or MATH is. */
 struct place {
     uint32_t id, chunk, record;
-    bool taken;
+    bool taken; /* it has been computed */
 };
 
 struct op_log {
@@ -123,7 +123,14 @@ static inline bool record_is_compute(const struct record *r)
 const struct record *op_log_find(const struct op_log *log, uint32_t id,
                                  const unsigned char **chunk);
 
-/* Are the views of this record of a GEMM or MATH still there?  oplog.c */
+/*
+ * Calls `each` with every record and the bytes of its chunk, in order of (start, end, id), until it
+ * returns false. False: that, or no memory.                                        oplog_order.c
+ */
+typedef bool op_log_each(void *arg, const struct record *r, const unsigned char *chunk);
+bool op_log_in_order(struct op_log *log, op_log_each *each, void *arg);
+
+/* Does the log still hold the views of this GEMM or MATH?  oplog.c */
 bool op_log_has_views(const struct op_log *log, uint32_t id);
 
 /* Parts of a record as it is exported.  oplog_text.c */
@@ -135,8 +142,8 @@ char *op_log_params(const struct record *r, const unsigned char *chunk); /* mall
 /* -- packing, pack.c ------------------------------------------------------------------------ */
 
 /*
- * Fill a zeroed record but for its times and `params`, and what it has behind it: `to` has room for
- * as many bytes as the record needs, a multiple of 4.
+ * Fill a zeroed record, except its times and `params`, and its parameters at `to`, which has room
+ * for op_packed_bytes() or op_token_packed_bytes(): a multiple of 4.
  */
 uint64_t op_packed_bytes(const struct op *op, bool keep);
 uint64_t op_token_packed_bytes(const struct op_token *token);

@@ -1,5 +1,5 @@
 /* check.c -- after a run: was no station busy for longer than the run lasted? */
-#include "kernels/kernel.h"
+#include "kernels/kernels.h"
 #include "machine/endpoint.h"
 #include "machine/place.h"
 #include "machine/walk.h"

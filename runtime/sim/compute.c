@@ -1,6 +1,6 @@
 /* compute.c -- Phase 2 of a simulation: computes what its op log has kept. */
 #include "engine/state.h"
-#include "kernels/kernel.h"
+#include "kernels/kernels.h"
 #include "machine/endpoint.h"
 #include "phase2/exec.h"
 

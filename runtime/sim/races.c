@@ -1,5 +1,5 @@
 /* races.c -- data races of a simulation's kernels: asked for before it runs, told afterwards. */
-#include "kernels/kernel.h"
+#include "kernels/kernels.h"
 #include "machine/endpoint.h"
 #include "record/race.h"
 #include "sim/sim.h"

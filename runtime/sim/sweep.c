@@ -96,7 +96,7 @@ static void clear_link(struct link_station *l)
 static void clear_links(struct kb_sim *s, const struct job *job)
 {
     const struct kb_topology *t = s->topo;
-    struct txn_at at = walk_begin(t, job->src, job->dst, of_host(job));
+    struct route_at at = walk_begin(t, job->src, job->dst, of_host(job));
 
     for (;;) {
         const struct segment_row *seg = &t->segments[at.segment];

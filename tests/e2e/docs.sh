@@ -83,7 +83,37 @@ examples()
     done <"$1"
 }
 
+# anchors FILE: its headings, as a link names them
+anchors()
+{
+    sed '/^```/,/^```/d' "$1" | sed -nE 's/^#+ +//p' | sed -E 's/\]\([^)]*\)//g; s/[^A-Za-z0-9_ -]//g' |
+        tr 'A-Z ' 'a-z-'
+}
+
+# links FILE: PLACE of each link, and what is wrong with those that lead nowhere
+links()
+{
+    local target path
+
+    sed '/^```/,/^```/d' "$1" | grep -oE '\]\([^)]+\)' | sed 's/^](//; s/)$//' | grep -v '^http' |
+        while IFS= read -r target; do
+            path=$1
+            [ "${target%%#*}" = "" ] || path=$(dirname "$1")/${target%%#*}
+            if [ ! -e "$path" ]; then
+                echo "$1: no file $target"
+            elif [[ $target == *#* ]]; then
+                anchors "$path" | grep -qxF -- "${target#*#}" || echo "$1: no heading $target"
+            fi
+        done
+}
+
 for file in *.md docs/*.md; do
     examples "$file"
 done
+for file in *.md docs/*.md examples/*.md; do
+    links "$file"
+done >"$work/out"
+: >"$work/expected" >"$work/err"
+same "$work/expected" "$work/out"
+ok "every link of the documents leads to a file, and to a heading in it"
 plan

@@ -1,6 +1,6 @@
 /* describe.c -- what a simulator takes, as usage.h wants to know it: opts.def, and what only the
  * topology and the benches tell. */
-#include "cli/options/describe.h"
+#include "cli/describe.h"
 #include "cli/benches.h"
 #include "cli/options/opts.h"
 #include "cli/view/view.h"
@@ -163,7 +163,7 @@ static int picture_of(const struct completing *c)
 
     if (c->n_operands == 0)
         return (int)view_first(d->info);
-    while (i < N_VIEW_PICTURES && strcmp(view_pictures[i], c->operand[0]) != 0)
+    while (i < N_VIEW_PICTURES && strcmp(view_pictures[i].name, c->operand[0]) != 0)
         i++;
     return i;
 }
@@ -171,7 +171,7 @@ static int picture_of(const struct completing *c)
 static void offer_pictures(struct completing *c)
 {
     for (int i = 0; i < N_VIEW_PICTURES; i++)
-        usage_offer(c, view_pictures[i], NULL);
+        usage_offer(c, view_pictures[i].name, NULL);
 }
 
 /* What a picture can be of. */

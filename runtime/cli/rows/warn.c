@@ -1,5 +1,5 @@
 /* warn.c -- what stderr says about a result that is not what it seems. */
-#include "cli/out/warn.h"
+#include "cli/rows/warn.h"
 #include "cli/command.h"
 #include <stdio.h>
 #include <stdlib.h>

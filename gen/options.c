@@ -45,7 +45,7 @@ static struct usage_option option(unsigned id, unsigned commands)
 /* KEY=VALUE: the key, then the words it may be, or its default. */
 static void offer_key(struct completing *c, struct spec *spec, enum key k)
 {
-    const char *const *words = key_words(key_rows[k].type);
+    const char *const *words = key_rows[k].words;
     const char *equals = arena_printf(spec->arena, "%s=", key_rows[k].path);
 
     if (strncmp(c->word, equals, strlen(equals)) != 0) {
@@ -54,7 +54,7 @@ static void offer_key(struct completing *c, struct spec *spec, enum key k)
     }
     for (; words && *words; words++)
         usage_offer(c, arena_printf(spec->arena, "%s%s", equals, *words), NULL);
-    if (!key_words(key_rows[k].type) && !key_rows[k].needed)
+    if (!key_rows[k].words && !key_rows[k].needed)
         usage_offer(c, arena_printf(spec->arena, "%s%s", equals, value_text(spec, k)), NULL);
 }
 

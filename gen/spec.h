@@ -7,19 +7,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Values of contention.links, in the order of key_words(). */
-enum links { LINKS_IDEAL, LINKS_FIFO };
-
-/* Values of cube.pe.pe_ipcq.space, in the order of key_words(). */
-enum ipcq_space { IPCQ_TCM, IPCQ_SRAM, IPCQ_HBM };
-
 enum key {
 #define KEY(type, field, path, default, min, max) KEY_##field,
 #include "keys.def"
     N_KEYS
 };
 
-enum key_type { KEY_INT, KEY_REAL, KEY_RATIO, KEY_NAME, KEY_REAL2, KEY_INT3, KEY_LINKS, KEY_SPACE };
+enum key_type { KEY_INT, KEY_REAL, KEY_RATIO, KEY_NAME, KEY_REAL2, KEY_INT3, KEY_WORD };
 
 enum { KEY_DEPTH = 4 }; /* words of the longest path */
 
@@ -29,7 +23,8 @@ struct key_row {
     enum key_type type;
     bool needed;
     double min, max;
-    size_t field; /* offset in struct spec */
+    const char *const *words; /* of a KEY_WORD, ended by NULL; else NULL */
+    size_t field;             /* offset in struct spec */
 };
 
 /* What the user wrote at one key or mapping. All zero: nothing. */
@@ -45,8 +40,7 @@ struct given {
 #define FIELD_NAME(field)  char *field;
 #define FIELD_REAL2(field) double field[2];
 #define FIELD_INT3(field)  int64_t field[3];
-#define FIELD_LINKS(field) int field; /* enum links */
-#define FIELD_SPACE(field) int field; /* enum ipcq_space */
+#define FIELD_WORD(field)  int field; /* the number of its word */
 
 struct spec {
 #define KEY(type, field, path, default, min, max) FIELD_##type(field)
@@ -72,9 +66,6 @@ struct place spec_place(const struct spec *spec, enum key k);
 /* The field of `k`; its type is that of key_rows[k].type. */
 void *spec_field(struct spec *spec, enum key k);
 const void *spec_value(const struct spec *spec, enum key k);
-
-/* The words that a key of this type may have, ended by NULL; NULL for types that are not words. */
-const char *const *key_words(enum key_type type);
 
 /* Words in the path of `k`: 1 to KEY_DEPTH. */
 int key_depth(enum key k);

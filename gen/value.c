@@ -197,7 +197,7 @@ static const char *either(struct arena *a, const char *const *words)
 
 static bool load_word(const struct value *v, int *out)
 {
-    const char *const *words = key_words(v->row->type);
+    const char *const *words = v->row->words;
     const char *known = either(v->spec->arena, words), *near;
     int n = 0;
 
@@ -275,8 +275,7 @@ bool value_load(struct spec *spec, enum key k, const struct doc *doc, const yaml
         return load_real2(&v, field);
     case KEY_INT3:
         return load_int3(&v, field);
-    case KEY_LINKS:
-    case KEY_SPACE:
+    case KEY_WORD:
         return load_word(&v, field);
     }
     return false;
@@ -324,9 +323,8 @@ const char *value_text(const struct spec *spec, enum key k)
     case KEY_INT3:
         return arena_printf(a, "[%s, %s, %s]", int_text(a, integer[0]), int_text(a, integer[1]),
                             int_text(a, integer[2]));
-    case KEY_LINKS:
-    case KEY_SPACE:
-        return key_words(key_rows[k].type)[*(const int *)field];
+    case KEY_WORD:
+        return key_rows[k].words[*(const int *)field];
     }
     return "";
 }

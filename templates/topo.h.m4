@@ -9,7 +9,7 @@ gen_banner
 #define TOPO_HASH "gen_hash"
 
 enum {
-    TOPO_LINKS = MODE_[[]]gen_links,
+    TOPO_LINKS = MODE_[[]]gen_LINKS,
     TOPO_SIPS = gen_sips,
     TOPO_W = gen_w,
     TOPO_H_CUBES = gen_h,

@@ -1,119 +1,38 @@
 #!/usr/bin/env bash
-# break.sh -- breaks the code on purpose, one way at a time, and sees whether a test fails.
+# break.sh -- breaks the code on purpose, one way at a time, and reports which test notices.
 #
-# usage: break.sh [PATTERN]; only the ways whose names match. Prints for each
+# usage: break.sh [-jN] [PATTERN]   the ways whose names match PATTERN, N of them at a time
+#        break.sh --dry [PATTERN]   only whether each SED still changes its FILE (seconds)
+# Prints for each way
 #     caught: NAME by TEST        or        MISSED: NAME
-# and ends with 1 if any is missed. Works in a copy of the tree; some of these ways are what has
-# really gone wrong before: design 12.
+# and ends with 1 if any is missed. Works in copies of the tree. Some of these ways are mistakes that
+# were really made once.
 set -u
 
 tree=$(cd "$(dirname "$0")/.." && pwd)
-pattern=${1:-.}
-tests=(ev sim formula no_memory after random routes flow kernel tl ipcq barrier deadlock
-    kernel_memory launch
-    kernel_no_memory kernel_random exec inspect number samples sweep traffic endpoint lists guard
-    watch watch_kernel trace sips ring race race_random)
-
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-(cd "$tree" && git ls-files -co --exclude-standard | tar cf - --ignore-failed-read -T - 2>/dev/null) |
-    tar xf - -C "$work"
-cd "$work" || exit 1
-export CMOCKA_MESSAGE_OUTPUT=TAP KB_SEEDS=${KB_SEEDS:-150}
-
-build() {
-    make -s B=build CFLAGS=-O1 TOPO=cube8 topology >log 2>&1 &&
-        make -s B=build CFLAGS=-O1 TOPO=tray32 topology >>log 2>&1 &&
-        make -s B=build CFLAGS=-O1 "${tests[@]/#/build/_t/test_}" build/_t/broken build/_t/talking >>log 2>&1
-}
-
-# Prints the first test that fails; false if none does. What prints results has tests of its own.
-first_failure() {
-    local t code name run=("${tests[@]}") scripts=(inspect)
-
-    case " ${changed[*]-} " in
-    *' runtime/cli/trace'*) run=(trace) scripts=(trace talking) ;;
-    *' runtime/cli/report'*) run=(number) scripts=(report) ;;
-    *' runtime/kernels/deadlock.c'* | *' runtime/cli/blocked'*) run=(deadlock) scripts=(deadlock) ;;
-    *' runtime/cli/'*) run=(number lists) scripts=(results sweep load why knockout inspect shells terminal report race) ;;
-    *' benches/'*) run=(number ring) scripts=(run) ;;
-    *' runtime/record/race.c'* | *' runtime/record/shadow.c'* | *' runtime/record/vclock.c'* | *' runtime/kernels/accesses.c'*)
-        run=(race race_random) scripts=(race) ;;
-    *' runtime/explain/watch.c'* | *' runtime/why'* | *' runtime/machine/place.c'*) run=(watch watch_kernel) ;;
+jobs=1 dry=
+while [ $# -gt 0 ]; do
+    case $1 in
+    -j*) jobs=${1#-j} ;;
+    --dry) dry=1 ;;
+    -*) sed -n '4,5s/^# //p' "$0" >&2 && exit 2 ;;
+    *) break ;;
     esac
-    for t in "${run[@]}"; do
-        timeout 60 "build/_t/test_$t" >out 2>&1
-        code=$?
-        name=$(sed -n 's/^not ok [0-9]* - //p' out | head -n 1)
-        if [ -z "$name" ] && [ "$code" != 0 ]; then
-            name="test_$t, which ends with $code"
-        fi
-        [ -z "$name" ] && continue
-        echo "$name"
-        return 0
-    done
-    for t in "${scripts[@]}"; do
-        name=$(B=build SIM=build/cube8/cube8 timeout 120 bash "tests/e2e/$t.sh" 2>/dev/null |
-            sed -n 's/^not ok [0-9]* - //p' | head -n 1)
-        [ -z "$name" ] && continue
-        echo "$name"
-        return 0
-    done
-    return 1
-}
+    shift
+done
+pattern=${1:-.}
 
-ways=0 caught=0 changed=()
-
-restore() {
-    local f
-
-    for f in "${changed[@]}"; do
-        cp "$f.orig" "$f"
-    done
-    changed=()
-}
+names=() edits=() # of each way its name, and FILE SED [FILE SED]... as words quoted for the shell
 
 # break_it NAME FILE SED [FILE SED]...
 break_it() {
-    local name=$1 by
-
-    shift
-    [[ $name =~ $pattern ]] || return 0
-    ways=$((ways + 1))
-    restore
-    while [ $# -gt 0 ]; do
-        [ -f "$1.orig" ] || cp "$1" "$1.orig"
-        changed+=("$1")
-        sed -E "$2" "$1" >new
-        if cmp -s new "$1"; then
-            echo "MISSED: $name: nothing in $1 is changed by $2"
-            return
-        fi
-        cat new >"$1"
-        shift 2
-    done
-    if ! build; then
-        echo "MISSED: $name: does not compile"
-        tail -n 5 log
-    elif by=$(first_failure); then
-        echo "caught: $name by $by"
-        caught=$((caught + 1))
-    else
-        echo "MISSED: $name"
-    fi
+    [[ $1 =~ $pattern ]] || return 0
+    names+=("$1")
+    edits+=("$(printf '%q ' "${@:2}")")
 }
 
-if ! build; then
-    cat log
-    exit 1
-fi
-if by=$(first_failure); then
-    echo "without any change $by fails"
-    exit 1
-fi
-
 engine=runtime/engine/steps.h cost=runtime/machine/cost.h ev=runtime/engine/ev.h sim=runtime/sim/sim.c stats=runtime/explain/utilization.c
-route=gen/route.c walk=runtime/machine/walk.h
+segments=gen/segments.c costs=gen/costs.c nodes=gen/nodes.c walk=runtime/machine/walk.h
 
 # -- order ----------------------------------------------------------------------------------
 break_it 'classes in the opposite order' $ev \
@@ -185,18 +104,18 @@ break_it 'max_events counts arrivals alone' $engine 's/^    s->n_events\+\+;$/  
 break_it 'completions not in the fingerprint' $engine 's/^    seen\(s, how, t, EV_DONE, s->txns\[slot\]\.id\);$//'
 
 # -- routes ---------------------------------------------------------------------------------
-break_it 'a tie of the bridges goes right' $route \
+break_it 'a tie of the bridges goes right' $segments \
     's/(bridge_way_fs\(r, pe, slice, 1\)) < bridge/\1 <= bridge/'
 break_it 'Y before X' $walk 's/if \(xa != xb\)/if (xa != xb \&\& cube_row(t, a) == cube_row(t, b))/'
-break_it 'crossing of a NoC forgotten' $route \
+break_it 'crossing of a NoC forgotten' $segments \
     's/wire_fs\(r, fabs\(a->x_mm - b->x_mm\) \+ fabs\(a->y_mm - b->y_mm\)\)/0 * (int64_t)(a->x_mm + b->x_mm)/'
-break_it 'crossing of a NoC by X alone' $route 's/ \+ fabs\(a->y_mm - b->y_mm\)//'
-break_it 'engine before the overhead of m_cpu, ideal' $route 's/^.*m_cpu->overhead_fs;$/(void)m_cpu;/'
-break_it 'engine before the overhead of m_cpu, fifo' $route \
+break_it 'crossing of a NoC by X alone' $segments 's/ \+ fabs\(a->y_mm - b->y_mm\)//'
+break_it 'engine before the overhead of m_cpu, ideal' $costs 's/^.*m_cpu->overhead_fs;$/(void)m_cpu;/'
+break_it 'engine before the overhead of m_cpu, fifo' $segments \
     's/^ +seg->tail_overhead_fs \+= hop->overhead_fs;$//; s/struct leg_row \*leg = add_leg/seg->tail_overhead_fs += hop->overhead_fs; &/'
-break_it 'edge into the slice without efficiency' $route \
+break_it 'edge into the slice without efficiency' $nodes \
     '0,/s->cube_hbm_bw_gbs \* s->cube_hbm_efficiency/s//s->cube_hbm_bw_gbs/'
-break_it 'slice without efficiency' $route \
+break_it 'slice without efficiency' $costs \
     '/\(struct memory_row\)\{fs_of_ns\(s->cube_hbm/,/;/s/ \* s->cube_hbm_efficiency//'
 break_it 'other SIP entered in the row of the source' $walk \
     's/to - cube_column\(t, to\)/at.cube - cube_column(t, at.cube) + to \/ t->cubes * t->cubes - at.cube \/ t->cubes * t->cubes/'
@@ -254,7 +173,7 @@ break_it 'one part pending, all pending' runtime/data/mem.c 's/nbytes < v->nbyte
 
 sweep=runtime/sim/sweep.c traffic=runtime/engine/traffic.c curve=runtime/sim/traffic_result.c
 break_it 'a range without its last' runtime/machine/endpoint_text.c 's/first <= i && i <= last/first <= i \&\& i < last/'
-break_it 'a pattern beyond the machine' runtime/machine/endpoint_text.c 's/c\.descending \|\| p->sip\.last >= info->sips/c.descending/'
+break_it 'a pattern beyond the machine' runtime/machine/endpoint_text.c 's/c\.descending \|\| p->sip\.last >= t->sips/c.descending/'
 break_it 'steps without the end that is hit' runtime/cli/in/lists.c 's/step > last - value/step >= last - value/'
 break_it 'ops turn last in a sweep' runtime/cli/in/points.c \
     's/if \(\+\+at->inflight < p->inflight\.n\)/if (0)/'
@@ -272,7 +191,7 @@ break_it 'a lone copy without its response' $sweep \
     's/int64_t fs = kb_formula_fs\(&job->cost\);/int64_t fs = kb_formula_fs(\&job->cost) - job->cost.response_fs;/'
 break_it 'percentiles one rank too high' runtime/base/percentiles.h 's|/ 1000 - 1;|/ 1000;|'
 break_it 'buckets half as fine' runtime/base/percentiles.h 's/BUCKET_BITS = 10/BUCKET_BITS = 9/'
-break_it 'latencies that are not sorted' runtime/base/percentiles.c 's/if \(!is_sorted\(values, n\)\)/if (0)/'
+break_it 'latencies that are not sorted' runtime/base/percentiles.h 's/if \(!percentile_sorted\(values, n\)\)/if (0)/'
 break_it 'columns for rows in transpose' $traffic 's/return pe % side \* side \+ pe \/ side;/return pe;/'
 break_it 'neighbor to the other side' $traffic 's/\(pe \+ 1\) % n/(pe + n - 1) % n/'
 break_it 'a hot spot that takes from the rest alone' $traffic \
@@ -291,13 +210,13 @@ break_it 'accepted counted by issue' $traffic \
     's/tr->parts\[part_at\(tr, \(int64_t\)end\)\]\.completed/tr->parts[part].completed/'
 
 # -- results --------------------------------------------------------------------------------
-diff=runtime/cli/diff/diff.c sqlite=runtime/cli/out/out_sqlite.c
-break_it 'a relative change of b instead of a' $diff 's/exact_above\(delta, a, o->bound\)/exact_above(delta, b, o->bound)/'
-break_it 'the smallest moves first' $diff 's/fabs\(x->pct\) > fabs\(y->pct\)\)/fabs(x->pct) < fabs(y->pct))/'
-break_it 'larger moves after a cut forgotten' $diff 's/return d->is_cut && compare_moves\(m, .*$/return d->is_cut;/'
-break_it 'another row taken for the same' $diff 's/PARAMETER \? !same_key\(a, b\)/PARAMETER ? 0/'
-break_it 'rows behind one that is missing' $diff 's/if \(unique\)/if (0)/'
-break_it 'a text that is a result taken for a key' $diff 's/return RESULT_TEXT;/return COMPARED;/'
+cells=runtime/cli/diff/cells.c moves=runtime/cli/diff/moves.c keys=runtime/cli/diff/keys.c sqlite=runtime/cli/out/out_sqlite.c
+break_it 'a relative change of b instead of a' $cells 's/exact_above\(delta, a, o->bound\)/exact_above(delta, b, o->bound)/'
+break_it 'the smallest moves first' $moves 's/fabs\(x->pct\) > fabs\(y->pct\)\)/fabs(x->pct) < fabs(y->pct))/'
+break_it 'larger moves after a cut forgotten' $moves 's/return d->is_cut && compare_moves\(m, .*$/return d->is_cut;/'
+break_it 'another row taken for the same' $keys 's/PARAMETER \? !same_key\(a, b\)/PARAMETER ? 0/'
+break_it 'rows behind one that is missing' $keys 's/if \(unique\)/if (0)/'
+break_it 'a text that is a result taken for a key' $keys 's/return RESULT_TEXT;/return COMPARED;/'
 break_it 'a kept row that loses its last cell' runtime/cli/diff/results.c 's/size_t len = r->cells\[c\] \?/size_t len = r->cells[c] \&\& c + 1 < r->n_columns ?/'
 break_it 'digits of JSON lost' runtime/cli/diff/results_json.c 's/number = number && n > 0;/number = false;/'
 break_it 'a digit too few in an exact number' runtime/cli/diff/number.c 's/DECIMALS = 6,/DECIMALS = 5,/'
@@ -306,19 +225,19 @@ break_it 'a run that is never committed' $sqlite 's/run_sql\(db, "COMMIT"\);/;/'
 break_it 'rows kept of what could not be printed' runtime/cli/main.c \
     's/out_sqlite_close\(cli->sqlite, cmd_is_kept\(code\)\)/out_sqlite_close(cli->sqlite, true)/'
 break_it 'a run that does not wait for another' $sqlite 's/BUSY_S \* 1000/0/'
-trace=runtime/cli/trace/trace.c
+trace=runtime/cli/trace/trace.c timeline=runtime/cli/trace/timeline.c flights=runtime/cli/trace/flights.c
 lanes=runtime/cli/trace/trace_lanes.c
 break_it 'a slice on a lane that is taken' $lanes 's/c->lane\[i\]->busy \|\| //'
 break_it 'a slice on a lane that was taken then' $lanes 's/ \|\| c->lane\[i\]->free_fs > begin_fs//'
-break_it 'a flow without its end' $trace 's/s->flow_ends = is_last\(work, service\);/;/'
-break_it 'a window without what was open' $trace 's/s = t->first; s; s = s->after/s = NULL; s; s = s->after/'
-break_it 'a timeline without room for its end' $trace 's/f->bytes \+ n \+ f->reserve >/f->bytes + n >/'
-break_it 'what is early told at once' $trace 's/e->fs > t->now_fs && may_be_early\(t, e, place\)/false/'
-break_it 'flights that are never forgotten' $trace 's/^        end_flight\(t, map_get.*$/        ;/'
-break_it 'a wait that is not said' $trace 's/set_wait\(f, s, work->place\);/;/'
+break_it 'a flow without its end' $flights 's/s->flow_ends = is_last\(work, service\);/;/'
+break_it 'a window without what was open' $timeline 's/s = t->first; s; s = s->after/s = NULL; s; s = s->after/'
+break_it 'a timeline without room for its end' runtime/cli/trace/trace_out.c 's/f->bytes \+ n \+ f->reserve >/f->bytes + n >/'
+break_it 'what is early told at once' $trace 's/e->fs > t->now_fs && may_be_ahead\(t, e, place\)/false/'
+break_it 'flights that are never forgotten' $trace 's/^        flight_end\(t, map_get.*$/        ;/'
+break_it 'a wait that is not said' $flights 's/set_wait\(f, s, work->place\);/;/'
 break_it 'what is open stays open' $trace 's/if \(t->opened && !t->stopped\)/if (0)/'
-break_it 'counters told twice' $trace 's/ \|\| c->value == c->shown\)/)/'
-break_it 'a dispatch that ends with its command' $trace 's/end_slice\(t, f, s, command->issue_fs\)/end_slice(t, f, s, command->issue_fs + 1)/'
+break_it 'counters told twice' $timeline 's/ \|\| c->value == c->shown\)/)/'
+break_it 'a dispatch that ends with its command' runtime/cli/trace/commands.c 's/slice_end\(t, f, s, command->issue_fs\)/slice_end(t, f, s, command->issue_fs + 1)/'
 break_it 'a link that is held to no end' $trace 's/if \(service->end_fs < 0 \|\| t->no_memory\)/if (true)/'
 break_it 'a number of 72 memories that is 64' $lanes 's/return pes \+ cubes;/return pes;/'
 break_it 'ends in another field' runtime/cli/trace/perfetto.proto 's/(terminating_flow_ids) = 48/\1 = 49/'
@@ -336,7 +255,7 @@ break_it 'watch: an engine whose first holder stays in front' $watch \
 break_it 'watch: the last in line for a link taken for its holder' $watch \
     's/while \(\(uint64_t\)enter_fs > t\)/while (0)/'
 break_it 'watch: who was on a link behind who comes' $watch \
-    's/x->ahead_enter_fs = s->watch->link_enter_fs\[place_index\(place\)\];/x->ahead_enter_fs = 0;/'
+    's/x->ahead_enter_fs = s->observer->link_enter_fs\[place_index\(place\)\];/x->ahead_enter_fs = 0;/'
 break_it 'watch: behind the source of who waits' $watch \
     's/\*source = source_of\(&s->txns\[holder\]\);/*source = source_of(x);/'
 break_it 'watch: no crossing of a NoC' $watch 's/^    if \(s->mask\.wire\)$/    if (0)/'
@@ -348,11 +267,11 @@ break_it 'watch: nodes of the other SIP in one of the first' $watch \
     's|place_node\(AT_IO, dst_cube\(t, x->dst\) / t->cubes, hop->node\)|place_node(AT_IO, x->at.cube / t->cubes, hop->node)|'
 break_it 'watch: reads for writes in names' runtime/machine/place.c 's/put_way\(t, place, i & 1, text\)/put_way(t, place, !(i \& 1), text)/'
 break_it 'watch: an engine taken since its memory was' $watch \
-    's/: s->watch->tiles\[slot\]\.engine_since_fs;/: s->watch->tiles[slot].memory_since_fs;/'
+    's/: s->observer->tiles\[slot\]\.engine_since_fs;/: s->observer->tiles[slot].memory_since_fs;/'
 break_it 'watch: no response' $watch 's/^    if \(end > t\) \{/    if (0) {/'
 break_it 'watch: memory overhead within the drain' $watch 's/^    if \(overhead_fs\) \{/    if (0) {/'
 break_it 'watch: late traffic that has waited since it was let in' runtime/engine/traffic.c \
-    's/watch_late\(s, \(uint64_t\)source->next_fs, slot\)/watch_late(s, t, slot)/'
+    's/observe_late\(s, \(uint64_t\)source->next_fs, slot\)/observe_late(s, t, slot)/'
 break_it 'watch: a wait for a tile of the same composite not followed' $watch \
     's/from->chain\.command == x->chain\.command &&/0 \&\&/'
 break_it 'watch: a stage that forgets the one before' $watch 's/if \(from->chain\.command == c->op\.id\)/if (0)/'
@@ -361,15 +280,15 @@ break_it 'watch: a tile that never waits for room' $watch \
 break_it 'watch: a tile that waits for room behind itself' $watch \
     's/\.behind_id = from->chain\.command\}/.behind_id = c->op.id}/'
 break_it 'watch: a wait for a link that follows what has ended last' $watch \
-    's/x->cause != KB_CAUSE_LINK_WAIT\)/1)/; s/s->watch->leaving\.chain\.command = KB_NO_ID;/;/'
+    's/x->cause != KB_CAUSE_LINK_WAIT\)/1)/; s/s->observer->leaving\.chain\.command = KB_NO_ID;/;/'
 break_it 'watch: the shortest wait for the longest' $watch \
     's/piece->longest_fs > row->longest_fs/piece->longest_fs < row->longest_fs/'
 break_it 'watch: no dispatch' $watch 's/^    if \(dispatch\.sum_fs\)/    if (0)/'
-break_it 'watch: waits that lead nowhere' runtime/kernels/launch.c 's/if \(s->watch && \(wakes \|\|/if (s->watch \&\& (0 ||/'
+break_it 'watch: waits that lead nowhere' runtime/kernels/launch.c 's/if \(s->observer && \(wakes \|\|/if (s->observer \&\& (0 ||/'
 break_it 'watch: the end of a kernel with its return alone' runtime/kernels/launch.c \
     's/\|\| \(pe->outstanding == 1 && pe->state == PE_RETURNED\)\)/|| 0)/'
 break_it 'watch: what is issued and not waited for leads nowhere' runtime/kernels/launch.c \
-    's/if \(async && pe->sim->watch\)/if (0)/'
+    's/if \(async && pe->sim->observer\)/if (0)/'
 break_it 'watch: the path of the first kernel to end' $path 's/run->end_fs > last->end_fs \|\|/0 ||/'
 break_it 'watch: of several the path of the last PE' $path 's/run->pe < last->pe/run->pe > last->pe/'
 break_it 'watch: a step that is left at its issue, whole' $path 's/^    return whole \?/    return 1 ?/'
@@ -386,8 +305,8 @@ break_it 'watch: a barrier that nobody is late for' $watch 's/x->before = last_s
 break_it 'watch: the first of those who come last' runtime/pe/pe_ipcq.c 's/there_fs > b->last_fs\)/there_fs >= b->last_fs)/'
 break_it 'watch: waits that are not told while they last' $watch 's/^    if \(c->piece < c->pieces\)/    if (0)/'
 break_it 'watch: what others did forgotten' $path 's/if \(alone && !last\)/if (!last)/'
-break_it 'trace: a send that keeps its kernel' runtime/cli/trace/trace.c 's/^                      \.go_on = on_go_on\}/                      }/'
-break_it 'trace: an arrow that ends where it should go on' runtime/cli/trace/trace.c \
+break_it 'trace: a send that keeps its kernel' runtime/cli/trace/trace.c 's/^                         \.go_on = on_go_on\}/                         }/'
+break_it 'trace: an arrow that ends where it should go on' $flights \
     's/\(work->message == KB_NO_ID \? work->id : work->message\)/(work->id)/'
 break_it 'deadlock: circles that are none' runtime/kernels/deadlock.c 's/row\[i\]\.cycle = cycle\[.*;/row[i].cycle = 0;/'
 break_it 'deadlock: all who wait for a circle are in it' runtime/kernels/deadlock.c \
@@ -450,13 +369,13 @@ break_it 'knockout: a percentile of one less' $knock 's/\(n \* 99 \+ 99\) \/ 100
 # -- comfort --------------------------------------------------------------------------------
 inspect=runtime/explain/inspect.c complete=runtime/base/help_complete.c
 break_it 'the wrong operation that is met first' runtime/phase2/exec.c \
-    's/\(x->status == KB_OK \|\| x->status == KB_DIFFERENT\)/x->status == KB_OK/'
+    's/\(exec->status == KB_OK \|\| exec->status == KB_DIFFERENT\)/exec->status == KB_OK/'
 break_it 'a stage taken for its command' $inspect 's/op_log_find\(in->sim->log, token\.parent,/op_log_find(in->sim->log, id,/'
 break_it 'a consumer that is none' $inspect 's/return !has_id\(&op\.depends, in->op\.id\)/return has_id(\&op.depends, in->op.id)/'
 break_it 'the mean of all, NaN too' runtime/cli/rows/inspection_rows.c 's/if \(!isfinite\(value\)\)/if (0)/'
 break_it 'the bytes of a load forgotten' runtime/record/oplog.c 's/op->kind == OP_DMA_READ    \? &op->out/op->kind == OP_DMA_READ ? NULL/'
 break_it 'an element of a part, not of the whole' runtime/data/host.c 's/index\[axis\] = p->first\[axis\] \+ /index[axis] = /'
-break_it 'arguments that were given offered again' runtime/cli/options/describe.c 's/else if \(!is_given\(c, arg\)\)/else/'
+break_it 'arguments that were given offered again' runtime/cli/describe.c 's/else if \(!is_given\(c, arg\)\)/else/'
 break_it 'options of other commands offered' $complete 's/if \(named && !\(o\.commands & bits_of\(c\)\)\)/if (0)/'
 break_it 'a progress line left behind' runtime/cli/out/progress.c 's/"\\r%79s\\r"/"%.0s"/'
 break_it 'a closing line in a file' runtime/cli/out/speed.c 's/ && !isatty\(STDERR_FILENO\)/ \&\& 0/'
@@ -528,5 +447,158 @@ break_it 'mlp_tp: the largest part for the sum' benches/mlp_tp.c 's/sum, TL_ADD\
 break_it 'mlp_tp: only the first PE has the sum' benches/mlp_tp.c \
     's/if \(p\.dtype != p\.sums\)/if (p.dtype != p.sums \&\& tl_pe(tl) == 0)/'
 
-echo "$caught of $ways caught"
-[ "$caught" = "$ways" ]
+# -- how it is done --------------------------------------------------------------------------
+
+export CMOCKA_MESSAGE_OUTPUT=TAP KB_SEEDS=${KB_SEEDS:-150}
+all_tests=(ev sim formula no_memory dependencies random routes flow kernel tl pe_ipcq barrier deadlock
+    kernel_memory launch kernel_no_memory kernel_random exec inspect number percentiles sweep traffic
+    endpoint lists guard watch watch_kernel trace sips ring race race_random)
+work=$(mktemp -d)
+trap 'kill $(jobs -p) 2>/dev/null; rm -rf "$work"' EXIT
+
+# apply WAY: changes its files, here; false, with a message, if one stays as it is.
+apply() {
+    local words file
+
+    eval "words=(${edits[$1]})"
+    for ((file = 0; file < ${#words[@]}; file += 2)); do
+        if [ ! -f "${words[file]}" ]; then
+            echo "MISSED: ${names[$1]}: there is no ${words[file]}"
+            return 1
+        fi
+        sed -E "${words[file + 1]}" "${words[file]}" >new
+        if cmp -s new "${words[file]}"; then
+            echo "MISSED: ${names[$1]}: nothing in ${words[file]} is changed by ${words[file + 1]}"
+            return 1
+        fi
+        cat new >"${words[file]}"
+    done
+}
+
+# The tests that a way is held to, by its files. Results that are printed have tests of their own.
+choose_tests() {
+    tests=("${all_tests[@]}") scripts=(inspect)
+    case " ${edits[$1]} " in
+    *' runtime/cli/trace/'*) tests=(trace) scripts=(trace talking) ;;
+    *' runtime/cli/report/'*) tests=(number) scripts=(report) ;;
+    *' runtime/kernels/deadlock.c'* | *' runtime/cli/rows/deadlock'*) tests=(deadlock) scripts=(deadlock) ;;
+    *' runtime/cli/'*)
+        tests=(number lists)
+        scripts=(results sweep load why knockout inspect shells terminal report race)
+        ;;
+    *' benches/'*) tests=(number ring) scripts=(run) ;;
+    *' runtime/record/race.c'* | *' runtime/record/shadow.c'* | *' runtime/record/vclock.c'* | *' runtime/kernels/accesses.c'*)
+        tests=(race race_random) scripts=(race)
+        ;;
+    *' runtime/explain/'[bcmsw]* | *' runtime/machine/place.c'*) tests=(watch watch_kernel) ;;
+    esac
+}
+
+build() {
+    local t
+
+    for t in cube8 tray32; do
+        make -s B=build CFLAGS=-O1 "TOPO=$t" topology >>log 2>&1 || return
+    done
+    make -s B=build CFLAGS=-O1 "${tests[@]/#/build/_t/test_}" build/_t/broken build/_t/talking >>log 2>&1
+}
+
+# Prints the first test that fails; false if none does.
+first_failure() {
+    local t code name
+
+    for t in "${tests[@]}"; do
+        timeout 100 "build/_t/test_$t" >out 2>&1
+        code=$?
+        name=$(sed -n 's/^not ok [0-9]* - //p' out | head -n 1)
+        if [ -z "$name" ] && [ "$code" != 0 ]; then
+            name="test_$t, which ends with $code"
+        fi
+        [ -z "$name" ] && continue
+        echo "$name"
+        return 0
+    done
+    for t in "${scripts[@]}"; do
+        name=$(B=build SIM=build/cube8/cube8 timeout 200 bash "tests/e2e/$t.sh" 2>/dev/null |
+            sed -n 's/^not ok [0-9]* - //p' | head -n 1)
+        [ -z "$name" ] && continue
+        echo "$name"
+        return 0
+    done
+    return 1
+}
+
+# try WAY: breaks the tree here, builds what its tests need, and runs them.
+try() {
+    local by
+
+    apply "$1" || return
+    choose_tests "$1"
+    if ! build; then
+        echo "MISSED: ${names[$1]}: does not compile"
+        tail -n 5 log
+    elif by=$(first_failure); then
+        echo "caught: ${names[$1]} by $by"
+    else
+        echo "MISSED: ${names[$1]}"
+    fi
+}
+
+# Takes one way after the other, in a tree of its own: each time a copy of the one that was built.
+worker() {
+    local way
+
+    trap - EXIT
+    mkdir "$work/$1" && cd "$work/$1" && mkdir tree && cd tree || exit
+    (cd "$tree" && git ls-files -co --exclude-standard | tar cf - --ignore-failed-read -T - 2>/dev/null) | tar xf -
+    tests=("${all_tests[@]}") scripts=(inspect)
+    if ! build; then
+        cat log
+        exit 1
+    fi >&2
+    if [ "$1" = 1 ] && by=$(first_failure); then
+        echo "without any change $by fails" >&2
+        exit 1
+    fi
+    cd .. && cp -a tree built || exit 1
+    while way=$(flock "$work/next" sh -c 'read -r way <"$1" && echo "$way" && echo $((way + 1)) >"$1"' - "$work/next") &&
+        [ "$way" -lt ${#names[@]} ]; do
+        rm -rf tree && cp -a built tree && cd tree || exit 1
+        try "$way" >"$work/result"."$1"
+        mv "$work/result.$1" "$work/way.$way"
+        cd ..
+    done
+}
+
+failed=0
+if [ "$dry" ]; then
+    for way in "${!names[@]}"; do
+        mkdir -p "$work/tree" && cd "$work/tree" || exit
+        eval "words=(${edits[way]})"
+        for ((i = 0; i < ${#words[@]}; i += 2)); do
+            mkdir -p "$(dirname "${words[i]}")"
+            cp "$tree/${words[i]}" "${words[i]}" 2>/dev/null
+        done
+        apply "$way" || failed=$((failed + 1))
+        rm -rf "$work/tree"
+    done
+    echo "$((${#names[@]} - failed)) of ${#names[@]} change their files"
+    [ $failed = 0 ]
+    exit
+fi
+
+echo 0 >"$work/next"
+for ((n = 1; n <= jobs; n++)); do
+    worker $n &
+done
+for way in "${!names[@]}"; do
+    until [ -f "$work/way.$way" ]; do
+        [ "$(jobs -pr)" ] || [ -f "$work/way.$way" ] || exit 1
+        sleep 0.1
+    done
+    cat "$work/way.$way"
+    grep -q '^caught' "$work/way.$way" || failed=$((failed + 1))
+done
+wait
+echo "$((${#names[@]} - failed)) of ${#names[@]} caught"
+[ $failed = 0 ]

@@ -16,28 +16,35 @@
 
 enum { N_FACTS = 20 };
 
-/* Names and values, in the order in which they are printed. */
-struct facts {
-    size_t n;
-    const char *name[N_FACTS];
-    struct cell value[N_FACTS];
+struct fact {
+    const char *name;
+    struct cell value;
 };
 
-static const struct column columns[] = {{"name", CELL_TEXT}, {"value", CELL_TEXT}};
+/* In the order in which they are printed. */
+struct facts {
+    size_t n;
+    struct fact fact[N_FACTS];
+};
+
+static const struct column columns[] = {
+    COLUMN("name", CELL_TEXT, struct fact, name),
+    COLUMN("value", CELL_TEXT, struct fact, value),
+};
+
+enum { N_COLUMNS = sizeof columns / sizeof *columns };
 
 static bool fact_row(void *arg, uint64_t i, struct cell *cells)
 {
     const struct facts *facts = arg;
 
-    cells[0] = cell_text(facts->name[i]);
-    cells[1] = facts->value[i];
+    record_cells(columns, N_COLUMNS, &facts->fact[i], cells);
     return true;
 }
 
 static void add(struct facts *facts, const char *name, struct cell value)
 {
-    facts->name[facts->n] = name;
-    facts->value[facts->n++] = value;
+    facts->fact[facts->n++] = (struct fact){name, value};
 }
 
 static uint64_t memory_bytes(const struct cli *cli, kb_endpoint_kind kind)
@@ -78,7 +85,7 @@ static enum exit_code print_config(const struct cli *cli)
 enum exit_code cmd_info(const struct cli *cli)
 {
     struct facts facts = {.n = 0};
-    struct rows rows = {.columns = columns, .n_columns = 2, .row = fact_row, .arg = &facts};
+    struct rows rows = {ROWS_COLUMNS(columns), .row = fact_row, .arg = &facts};
 
     if (cli->opts.config)
         return print_config(cli);

@@ -6,23 +6,27 @@
 
 enum { RANGE_BYTES = 128 };
 
-static const struct column columns[] = {
-    {"bench", CELL_TEXT},   {"argument", CELL_TEXT}, {"type", CELL_TEXT},
-    {"default", CELL_TEXT}, {"range", CELL_TEXT},    {"summary", CELL_TEXT},
+/* One row: a bench, or one of its arguments. NULL is empty. */
+struct list_row {
+    const char *bench, *argument, *type, *initial, *range, *summary;
+    char range_text[RANGE_BYTES];
 };
+
+static const struct column columns[] = {
+    COLUMN("bench", CELL_TEXT, struct list_row, bench),
+    COLUMN("argument", CELL_TEXT, struct list_row, argument),
+    COLUMN("type", CELL_TEXT, struct list_row, type),
+    COLUMN("default", CELL_TEXT, struct list_row, initial),
+    COLUMN("range", CELL_TEXT, struct list_row, range),
+    COLUMN("summary", CELL_TEXT, struct list_row, summary),
+};
+
+enum { N_COLUMNS = sizeof columns / sizeof *columns };
 
 static const char *const type_names[] = {[KB_ARG_INT] = "int",
                                          [KB_ARG_REAL] = "real",
                                          [KB_ARG_DTYPE] = "dtype",
                                          [KB_ARG_CHOICE] = "choice"};
-
-static void set_bench(const kb_bench *bench, struct cell *cells)
-{
-    cells[0] = cell_text(bench->name);
-    for (int i = 1; i < 5; i++)
-        cells[i] = cell_none();
-    cells[5] = cell_text(bench->summary);
-}
 
 /* "1..65536", or "relu|sigmoid|tanh". */
 static void put_range(const kb_bench_arg *arg, char range[RANGE_BYTES])
@@ -36,42 +40,38 @@ static void put_range(const kb_bench_arg *arg, char range[RANGE_BYTES])
     }
 }
 
-static void set_argument(const kb_bench *bench, const kb_bench_arg *arg, char range[RANGE_BYTES],
-                         struct cell *cells)
+static void set_argument(const kb_bench *bench, const kb_bench_arg *arg, struct list_row *row)
 {
-    put_range(arg, range);
-    cells[0] = cell_text(bench->name);
-    cells[1] = cell_text(arg->name);
-    cells[2] = cell_text(type_names[arg->type]);
-    cells[3] = cell_text(arg->initial);
-    cells[4] = cell_text(range);
-    cells[5] = cell_text(arg->help);
+    put_range(arg, row->range_text);
+    row->bench = bench->name;
+    row->argument = arg->name;
+    row->type = type_names[arg->type];
+    row->initial = arg->initial;
+    row->range = row->range_text;
+    row->summary = arg->help;
 }
 
 /* A bench's row, then those of its arguments. */
 static bool list_row(void *arg, uint64_t i, struct cell *cells)
 {
-    for (size_t b = 0; b < n_benches; b++) {
-        if (i == 0) {
-            set_bench(benches[b], cells);
-            return true;
-        }
-        if (i <= benches[b]->n_args) {
-            set_argument(benches[b], &benches[b]->args[i - 1], arg, cells);
-            return true;
-        }
+    struct list_row *row = arg;
+    size_t b = 0;
+
+    for (; b < n_benches && i > benches[b]->n_args; b++)
         i -= 1 + benches[b]->n_args;
-    }
-    return false;
+    if (b == n_benches)
+        return false;
+    *row = (struct list_row){.bench = benches[b]->name, .summary = benches[b]->summary};
+    if (i > 0)
+        set_argument(benches[b], &benches[b]->args[i - 1], row);
+    record_cells(columns, N_COLUMNS, row, cells);
+    return true;
 }
 
 enum exit_code cmd_list(const struct cli *cli)
 {
-    char range[RANGE_BYTES];
-    struct rows rows = {.columns = columns,
-                        .n_columns = sizeof columns / sizeof *columns,
-                        .row = list_row,
-                        .arg = range};
+    struct list_row row;
+    struct rows rows = {ROWS_COLUMNS(columns), .row = list_row, .arg = &row};
 
     for (size_t b = 0; b < n_benches; b++)
         rows.n_rows += 1 + benches[b]->n_args;

@@ -1,5 +1,6 @@
 /* cmd_load.c -- `load`: traffic of all PEs, a row of throughput and latency for each rate. */
 #include "base/parallel.h"
+#include "cli/report/report.h"
 #include "cli/rows/breakdown_rows.h"
 #include "cli/in/pattern.h"
 #include "cli/out/progress.h"
@@ -10,7 +11,7 @@
 #include "base/text.h"
 #include "cli/trace/trace.h"
 #include "cli/in/transactions.h"
-#include "cli/out/warn.h"
+#include "cli/rows/warn.h"
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,34 +26,6 @@ enum {
 };
 
 static const double saturated_below = 0.97; /* of what was offered */
-
-static const struct column columns[] = {
-    {"pattern", CELL_TEXT},
-    {"nbytes", CELL_COUNT},
-    {"op", CELL_TEXT},
-    {"rate", CELL_DECIMAL},
-    {"offered_gbs", CELL_FRACTION},
-    {"accepted_gbs", CELL_FRACTION},
-    {"count", CELL_COUNT},
-    {"mean_ns", CELL_NS},
-    {"ci95_ns", CELL_NS},
-    {"p50_ns", CELL_NS},
-    {"p99_ns", CELL_NS},
-    {"p999_ns", CELL_NS},
-    {"max_ns", CELL_NS},
-    {"warmup_ns", CELL_NS},
-    {"steady", CELL_COUNT},
-    {"wire_ns", CELL_NS},
-    {"overhead_ns", CELL_NS},
-    {"drain_ns", CELL_NS},
-    {"queue_channel_ns", CELL_NS},
-    {"queue_link_ns", CELL_NS},
-    {"queue_memory_ns", CELL_NS},
-    {"busiest_memory", CELL_TEXT},
-    {"memory_util_pct", CELL_PERCENT},
-    {"busiest_link", CELL_TEXT},
-    {"link_util_pct", CELL_PERCENT},
-};
 
 /* The busiest of a kind, most first. */
 struct busiest {
@@ -83,7 +56,7 @@ struct load {
     const struct cli *cli;
     struct pattern asked;
     uint64_t seeds;       /* simulations of each rate */
-    kb_breakdown *causes;       /* owned; of the only simulation; NULL: nobody asks */
+    kb_breakdown *causes; /* owned; of the only simulation; NULL: nobody asks */
     struct point *points; /* owned; one a rate */
     kb_sim **sims;        /* owned, as they are; of the rate that is due */
     struct job *jobs;     /* owned; simulation i, of rate i / seeds, at i % window */
@@ -101,6 +74,8 @@ struct load {
     double simulated_fs;
     kb_status status;
     kb_error why;
+    struct column columns[ROW_CELLS_MAX]; /* of its rows */
+    size_t n_columns;
 };
 
 /* -- what was asked ------------------------------------------------------------------------- */
@@ -114,9 +89,9 @@ static enum exit_code check_one(const struct load *load)
         return EXIT_OK;
     return say(load->cli->program, EXIT_USAGE,
                "--%s is of one simulation: it needs a --rate that is one number",
-               o->stats ? "stats"
+               o->stats       ? "stats"
                : o->breakdown ? "breakdown"
-                        : "trace");
+                              : "trace");
 }
 
 static enum exit_code read_options(struct load *load)
@@ -129,40 +104,77 @@ static enum exit_code read_options(struct load *load)
 
 /* -- rows ----------------------------------------------------------------------------------- */
 
+/* One row. What is measured is empty if no transaction counts. */
+struct load_row {
+    const char *pattern;
+    uint64_t nbytes;
+    kb_transaction_op op;
+    double rate;
+    kb_traffic_result result;
+    struct cell ci95;
+    const char *memory, *link; /* busiest; NULL: none */
+    double memory_pct, link_pct;
+};
+
+#define MEASURED(NAME, member)                                                                     \
+    COLUMN_IF(NAME, CELL_NS, struct load_row, result.member, result.count)
+#define WAIT_COLUMN(NAME, name) MEASURED("queue_" #name "_ns", wait_fs[KB_WAIT_##NAME]),
+
+static const struct column columns[] = {
+    COLUMN("pattern", CELL_TEXT, struct load_row, pattern),
+    COLUMN("nbytes", CELL_COUNT, struct load_row, nbytes),
+    COLUMN_WORD("op", struct load_row, op, op_names),
+    COLUMN("rate", CELL_DECIMAL, struct load_row, rate),
+    COLUMN("offered_gbs", CELL_FRACTION, struct load_row, result.offered_gbs),
+    COLUMN("accepted_gbs", CELL_FRACTION, struct load_row, result.accepted_gbs),
+    COLUMN("count", CELL_COUNT, struct load_row, result.count),
+    MEASURED("mean_ns", mean_fs),
+    COLUMN_IF("ci95_ns", CELL_NS, struct load_row, ci95, result.count),
+    MEASURED("p50_ns", p50_fs),
+    MEASURED("p99_ns", p99_fs),
+    MEASURED("p999_ns", p999_fs),
+    MEASURED("max_ns", max_fs),
+    MEASURED("warmup_ns", warmup_fs),
+    COLUMN("steady", CELL_COUNT, struct load_row, result.steady),
+    MEASURED("wire_ns", wire_fs),
+    MEASURED("overhead_ns", overhead_fs),
+    MEASURED("drain_ns", drain_fs),
+    KB_WAITS(WAIT_COLUMN) /* queue_channel_ns, queue_link_ns, ...; see load_columns() */
+    COLUMN("busiest_memory", CELL_TEXT, struct load_row, memory),
+    COLUMN_IF("memory_util_pct", CELL_PERCENT, struct load_row, memory_pct, memory),
+    COLUMN("busiest_link", CELL_TEXT, struct load_row, link),
+    COLUMN_IF("link_util_pct", CELL_PERCENT, struct load_row, link_pct, link),
+};
+
+/* All columns but the wait for an engine of an M_CPU, which only transactions of hosts have. */
+static size_t load_columns(struct column chosen[ROW_CELLS_MAX])
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+        if (columns[i].at != offsetof(struct load_row, result.wait_fs[KB_WAIT_ENGINE]))
+            chosen[n++] = columns[i];
+    return n;
+}
+
 static bool point_row(void *arg, uint64_t i, struct cell *cells)
 {
     const struct load *load = arg;
     const struct point *point = &load->points[i];
-    const kb_traffic_result *r = &point->result;
-    bool memory = point->memories.n > 0, link = point->links.n > 0;
+    const struct busiest *memories = &point->memories, *links = &point->links;
+    struct load_row row = {.pattern = load->cli->opts.pattern,
+                           .nbytes = load->asked.traffic.nbytes,
+                           .op = load->asked.traffic.op,
+                           .rate = list_rate(load->asked.rates.value[i]),
+                           .result = point->result,
+                           .ci95 = point->result.ci95_fs < 0 ? cell_none()
+                                                             : cell_ns(point->result.ci95_fs),
+                           .memory = memories->n > 0 ? memories->at[0].name : NULL,
+                           .memory_pct = memories->at[0].percent,
+                           .link = links->n > 0 ? links->at[0].name : NULL,
+                           .link_pct = links->at[0].percent};
 
-    cells[0] = cell_text(load->cli->opts.pattern);
-    cells[1] = cell_count(load->asked.traffic.nbytes);
-    cells[2] = cell_text(op_names[load->asked.traffic.op]);
-    cells[3] = cell_decimal(list_rate(load->asked.rates.value[i]));
-    cells[4] = cell_fraction(r->offered_gbs);
-    cells[5] = cell_fraction(r->accepted_gbs);
-    cells[6] = cell_count(r->count);
-    cells[7] = cell_ns(r->mean_fs);
-    cells[8] = r->ci95_fs < 0 ? cell_none() : cell_ns(r->ci95_fs);
-    cells[9] = cell_ns(r->p50_fs);
-    cells[10] = cell_ns(r->p99_fs);
-    cells[11] = cell_ns(r->p999_fs);
-    cells[12] = cell_ns(r->max_fs);
-    cells[13] = cell_ns(r->warmup_fs);
-    cells[14] = cell_count(r->steady);
-    cells[15] = cell_ns(r->wire_fs);
-    cells[16] = cell_ns(r->overhead_fs);
-    cells[17] = cell_ns(r->drain_fs);
-    cells[18] = cell_ns(r->wait_fs[KB_WAIT_CHANNEL]);
-    cells[19] = cell_ns(r->wait_fs[KB_WAIT_LINK]);
-    cells[20] = cell_ns(r->wait_fs[KB_WAIT_MEMORY]);
-    for (size_t c = 7; r->count == 0 && c <= 20; c++) /* nothing was measured */
-        cells[c] = c == 14 ? cells[c] : cell_none();
-    cells[21] = memory ? cell_text(point->memories.at[0].name) : cell_none();
-    cells[22] = memory ? cell_percent(point->memories.at[0].percent) : cell_none();
-    cells[23] = link ? cell_text(point->links.at[0].name) : cell_none();
-    cells[24] = link ? cell_percent(point->links.at[0].percent) : cell_none();
+    record_cells(load->columns, load->n_columns, &row, cells);
     return true;
 }
 
@@ -298,7 +310,7 @@ static void do_job(void *arg, unsigned thread, uint64_t i)
     if (!job->status && load->cli->opts.breakdown)
         job->status = kb_breakdown_new(job->sim, &load->causes, &job->why);
     if (!job->status && i == 0)
-        job->status = trace_watch(load->trace, job->sim, &job->why);
+        job->status = trace_observe(load->trace, job->sim, &job->why);
     while (!job->status && !job->ended && !stop_asked()) {
         job->status = kb_sim_run(job->sim, EVENTS_AT_ONCE, &job->why);
         job->ended = job->status == KB_OK;
@@ -454,12 +466,12 @@ static enum exit_code run(struct load *load)
 {
     struct parallel blocks = {.stop = stop_asked,
                               .n = load->asked.rates.n * load->seeds,
-                            .threads = load->threads,
-                            .window = load->window,
-                            .work = do_job,
-                            .give = give_job,
-                            .wait = show_progress,
-                            .arg = load};
+                              .threads = load->threads,
+                              .window = load->window,
+                              .work = do_job,
+                              .give = give_job,
+                              .wait = show_progress,
+                              .arg = load};
 
     progress_begin(&load->progress, load->cli->opts.quiet);
     speed_begin(&load->speed);
@@ -504,10 +516,8 @@ static enum exit_code load_into(void *arg, struct sink *out)
 {
     struct load *load = arg;
     char note[NOTE_BYTES];
-    struct rows rows = {.columns = columns,
-                        .n_columns = sizeof columns / sizeof *columns,
-                        .row = point_row,
-                        .arg = load};
+    struct rows rows = {
+        .columns = load->columns, .n_columns = load->n_columns, .row = point_row, .arg = load};
     enum exit_code code = make_room(load) ? run(load) : cmd_fail(load->cli, KB_NO_MEMORY, NULL);
 
     if (code)
@@ -525,10 +535,12 @@ static enum exit_code load_into(void *arg, struct sink *out)
         return code;
     sink_flush(out);
     say_doubts(load);
-    if (rows.note && (load->cli->opts.breakdown || !prints_note(load->cli)) && !load->cli->opts.quiet)
+    if (rows.note && (load->cli->opts.breakdown || !prints_note(load->cli)) &&
+        !load->cli->opts.quiet)
         fprintf(stderr, "%s\n", note);
     if (load->n_points == load->asked.rates.n) {
-        speed_say(&load->speed, load->cli, load->transactions, "transactions", load->simulated_fs);
+        speed_say(&load->speed, load->cli->opts.quiet, load->transactions, "transactions",
+                  load->simulated_fs);
         return EXIT_OK;
     }
     take_unfinished(load);
@@ -540,6 +552,7 @@ static enum exit_code load_into(void *arg, struct sink *out)
 enum exit_code cmd_load(const struct cli *cli)
 {
     struct load load = {.cli = cli, .saturated = UINT64_MAX};
+    load.n_columns = load_columns(load.columns);
     enum exit_code code = read_options(&load);
 
     if (!code)

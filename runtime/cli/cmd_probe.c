@@ -14,6 +14,8 @@ struct probe {
     const char *name;
     kb_request request;
     kb_result result;
+    int64_t queue_fs;
+    double overhead_pct, drain_pct, eff_bw_gbs, util_pct;
     char src[KB_ENDPOINT_BYTES], dst[KB_ENDPOINT_BYTES];
 };
 
@@ -49,22 +51,24 @@ struct probes {
 };
 
 static const struct column columns[] = {
-    {"case", CELL_TEXT},
-    {"src", CELL_TEXT},
-    {"dst", CELL_TEXT},
-    {"nbytes", CELL_COUNT},
-    {"actual_ns", CELL_NS},
-    {"overhead_ns", CELL_NS},
-    {"drain_ns", CELL_NS},
-    {"wire_ns", CELL_NS},
-    {"response_ns", CELL_NS},
-    {"queue_ns", CELL_NS},
-    {"overhead_pct", CELL_PERCENT},
-    {"drain_pct", CELL_PERCENT},
-    {"eff_bw_gbs", CELL_FRACTION},
-    {"bottleneck_gbs", CELL_FRACTION},
-    {"util_pct", CELL_PERCENT},
+    COLUMN("case", CELL_TEXT, struct probe, name),
+    COLUMN("src", CELL_TEXT, struct probe, src),
+    COLUMN("dst", CELL_TEXT, struct probe, dst),
+    COLUMN("nbytes", CELL_COUNT, struct probe, request.nbytes),
+    COLUMN("actual_ns", CELL_NS, struct probe, result.actual_fs),
+    COLUMN("overhead_ns", CELL_NS, struct probe, result.overhead_fs),
+    COLUMN("drain_ns", CELL_NS, struct probe, result.drain_fs),
+    COLUMN("wire_ns", CELL_NS, struct probe, result.wire_fs),
+    COLUMN("response_ns", CELL_NS, struct probe, result.response_fs),
+    COLUMN("queue_ns", CELL_NS, struct probe, queue_fs),
+    COLUMN("overhead_pct", CELL_PERCENT, struct probe, overhead_pct),
+    COLUMN("drain_pct", CELL_PERCENT, struct probe, drain_pct),
+    COLUMN("eff_bw_gbs", CELL_FRACTION, struct probe, eff_bw_gbs),
+    COLUMN("bottleneck_gbs", CELL_FRACTION, struct probe, result.bottleneck_gbs),
+    COLUMN("util_pct", CELL_PERCENT, struct probe, util_pct),
 };
+
+enum { N_COLUMNS = sizeof columns / sizeof *columns };
 
 /* `part` of `whole`, in per cent. A transaction may take no time at all. */
 static double percent(int64_t part_fs, int64_t whole_fs)
@@ -72,27 +76,23 @@ static double percent(int64_t part_fs, int64_t whole_fs)
     return whole_fs > 0 ? (double)part_fs / (double)whole_fs * 100 : 0;
 }
 
+/* The columns that are not in the result itself. */
+static void derive(struct probe *p)
+{
+    const kb_result *r = &p->result;
+
+    p->queue_fs = kb_wait_sum_fs(r->wait_fs);
+    p->overhead_pct = percent(r->overhead_fs, r->actual_fs);
+    p->drain_pct = percent(r->drain_fs, r->actual_fs);
+    p->eff_bw_gbs = (double)p->request.nbytes * 1e6 / (double)r->actual_fs;
+    p->util_pct = p->eff_bw_gbs / r->bottleneck_gbs * 100;
+}
+
 static bool probe_row(void *arg, uint64_t i, struct cell *cells)
 {
-    const struct probe *p = &((const struct probes *)arg)->row[i];
-    const kb_result *r = &p->result;
-    double eff_bw_gbs = (double)p->request.nbytes * 1e6 / (double)r->actual_fs;
+    const struct probes *probes = arg;
 
-    cells[0] = cell_text(p->name);
-    cells[1] = cell_text(p->src);
-    cells[2] = cell_text(p->dst);
-    cells[3] = cell_count(p->request.nbytes);
-    cells[4] = cell_ns(r->actual_fs);
-    cells[5] = cell_ns(r->overhead_fs);
-    cells[6] = cell_ns(r->drain_fs);
-    cells[7] = cell_ns(r->wire_fs);
-    cells[8] = cell_ns(r->response_fs);
-    cells[9] = cell_ns(kb_wait_sum_fs(r->wait_fs));
-    cells[10] = cell_percent(percent(r->overhead_fs, r->actual_fs));
-    cells[11] = cell_percent(percent(r->drain_fs, r->actual_fs));
-    cells[12] = cell_fraction(eff_bw_gbs);
-    cells[13] = cell_fraction(r->bottleneck_gbs);
-    cells[14] = cell_percent(eff_bw_gbs / r->bottleneck_gbs * 100);
+    record_cells(columns, N_COLUMNS, &probes->row[i], cells);
     return true;
 }
 
@@ -211,6 +211,7 @@ static enum exit_code add_probe(const struct cli *cli, struct probes *probes, co
     kb_status status = run_alone(cli, p, &why);
     if (status)
         return cmd_fail(cli, status, &why);
+    derive(p);
     probes->n++;
     return EXIT_OK;
 }
@@ -292,10 +293,7 @@ static enum exit_code add_all(const struct cli *cli, struct probes *probes)
 enum exit_code cmd_probe(const struct cli *cli)
 {
     struct probes probes = {.n = 0};
-    struct rows rows = {.columns = columns,
-                        .n_columns = sizeof columns / sizeof *columns,
-                        .row = probe_row,
-                        .arg = &probes};
+    struct rows rows = {ROWS_COLUMNS(columns), .row = probe_row, .arg = &probes};
     enum exit_code code = add_all(cli, &probes);
 
     if (code)

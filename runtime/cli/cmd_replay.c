@@ -1,4 +1,5 @@
 /* cmd_replay.c -- `replay`: the transactions of a CSV file on one machine, a row of times each. */
+#include "cli/report/report.h"
 #include "cli/rows/breakdown_rows.h"
 #include "cli/out/progress.h"
 #include "cli/out/speed.h"
@@ -7,75 +8,69 @@
 #include "base/text.h"
 #include "cli/trace/trace.h"
 #include "cli/in/transactions.h"
-#include "cli/out/warn.h"
+#include "cli/rows/warn.h"
 #include <stdio.h>
 
 enum { EVENTS_AT_ONCE = 50000 }; /* a few ms: how long Ctrl-C may wait */
 
-static const struct column columns[] = {
-    {"id", CELL_COUNT},           {"op", CELL_TEXT},
-    {"src", CELL_TEXT},           {"dst", CELL_TEXT},
-    {"nbytes", CELL_COUNT},       {"issue_ns", CELL_NS},
-    {"start_ns", CELL_NS},        {"arrive_ns", CELL_NS},
-    {"service_ns", CELL_NS},      {"done_ns", CELL_NS},
-    {"end_ns", CELL_NS},          {"wire_ns", CELL_NS},
-    {"overhead_ns", CELL_NS},     {"drain_ns", CELL_NS},
-    {"response_ns", CELL_NS},     {"queue_channel_ns", CELL_NS},
-    {"queue_engine_ns", CELL_NS}, {"queue_link_ns", CELL_NS},
-    {"queue_memory_ns", CELL_NS}, {"formula_ns", CELL_NS},
-    {"actual_ns", CELL_NS},
-};
-
-/* The simulation, and the names of the row being printed. */
-struct replay {
-    const struct cli *cli;
-    kb_sim *sim; /* owned */
-    kb_breakdown *why; /* owned; NULL: nobody asks */
-    struct speed speed;
-    kb_error wrong; /* a row's terms cannot be: which */
+/* One row. */
+struct transaction_row {
+    uint64_t id;
+    kb_request request;
+    kb_result result;
     char src[KB_ENDPOINT_BYTES], dst[KB_ENDPOINT_BYTES];
 };
 
-static void set_times(const kb_result *r, struct cell *cells)
-{
-    cells[5] = cell_ns(r->issue_fs);
-    cells[6] = cell_ns(r->start_fs);
-    cells[7] = cell_ns(r->arrive_fs);
-    cells[8] = cell_ns(r->service_fs);
-    cells[9] = cell_ns(r->done_fs);
-    cells[10] = cell_ns(r->end_fs);
-    cells[11] = cell_ns(r->wire_fs);
-    cells[12] = cell_ns(r->overhead_fs);
-    cells[13] = cell_ns(r->drain_fs);
-    cells[14] = cell_ns(r->response_fs);
-    cells[15] = cell_ns(r->wait_fs[KB_WAIT_CHANNEL]);
-    cells[16] = cell_ns(r->wait_fs[KB_WAIT_ENGINE]);
-    cells[17] = cell_ns(r->wait_fs[KB_WAIT_LINK]);
-    cells[18] = cell_ns(r->wait_fs[KB_WAIT_MEMORY]);
-    cells[19] = cell_ns(r->formula_fs);
-    cells[20] = cell_ns(r->actual_fs);
-}
+#define WAIT_COLUMN(NAME, name)                                                                    \
+    COLUMN("queue_" #name "_ns", CELL_NS, struct transaction_row, result.wait_fs[KB_WAIT_##NAME]),
+
+static const struct column columns[] = {
+    COLUMN("id", CELL_COUNT, struct transaction_row, id),
+    COLUMN_WORD("op", struct transaction_row, request.op, op_names),
+    COLUMN("src", CELL_TEXT, struct transaction_row, src),
+    COLUMN("dst", CELL_TEXT, struct transaction_row, dst),
+    COLUMN("nbytes", CELL_COUNT, struct transaction_row, request.nbytes),
+    COLUMN("issue_ns", CELL_NS, struct transaction_row, result.issue_fs),
+    COLUMN("start_ns", CELL_NS, struct transaction_row, result.start_fs),
+    COLUMN("arrive_ns", CELL_NS, struct transaction_row, result.arrive_fs),
+    COLUMN("service_ns", CELL_NS, struct transaction_row, result.service_fs),
+    COLUMN("done_ns", CELL_NS, struct transaction_row, result.done_fs),
+    COLUMN("end_ns", CELL_NS, struct transaction_row, result.end_fs),
+    COLUMN("wire_ns", CELL_NS, struct transaction_row, result.wire_fs),
+    COLUMN("overhead_ns", CELL_NS, struct transaction_row, result.overhead_fs),
+    COLUMN("drain_ns", CELL_NS, struct transaction_row, result.drain_fs),
+    COLUMN("response_ns", CELL_NS, struct transaction_row, result.response_fs),
+    KB_WAITS(WAIT_COLUMN) /* queue_channel_ns, queue_engine_ns, ... */
+    COLUMN("formula_ns", CELL_NS, struct transaction_row, result.formula_fs),
+    COLUMN("actual_ns", CELL_NS, struct transaction_row, result.actual_fs),
+};
+
+enum { N_COLUMNS = sizeof columns / sizeof *columns };
+
+struct replay {
+    const struct cli *cli;
+    kb_sim *sim;       /* owned */
+    kb_breakdown *why; /* owned; NULL: nobody asks */
+    struct speed speed;
+    kb_error wrong;             /* a row's terms cannot be: which */
+    struct transaction_row row; /* that is being printed */
+};
 
 /* Transactions that are not complete have no row. */
 static bool result_row(void *arg, uint64_t i, struct cell *cells)
 {
     struct replay *replay = arg;
-    kb_request q;
-    kb_result r;
-    kb_status status = kb_sim_result(replay->sim, i, &r);
+    struct transaction_row *row = &replay->row;
+    kb_status status = kb_sim_result(replay->sim, i, &row->result);
 
     if (status == KB_INTERNAL && !replay->wrong.text[0])
-        warn_term(i, &r, &replay->wrong);
-    if (status != KB_OK || kb_sim_request(replay->sim, i, &q) != KB_OK)
+        warn_term(i, &row->result, &replay->wrong);
+    if (status != KB_OK || kb_sim_request(replay->sim, i, &row->request) != KB_OK)
         return false;
-    kb_endpoint_name(&q.src, replay->src);
-    kb_endpoint_name(&q.dst, replay->dst);
-    cells[0] = cell_count(i);
-    cells[1] = cell_text(op_names[q.op]);
-    cells[2] = cell_text(replay->src);
-    cells[3] = cell_text(replay->dst);
-    cells[4] = cell_count(q.nbytes);
-    set_times(&r, cells);
+    row->id = i;
+    kb_endpoint_name(&row->request.src, row->src);
+    kb_endpoint_name(&row->request.dst, row->dst);
+    record_cells(columns, N_COLUMNS, row, cells);
     return true;
 }
 
@@ -114,7 +109,8 @@ static bool say_end(const struct replay *replay, kb_status status, bool interrup
         say_stopped(cli, done, total);
     if (talk && status == KB_OK)
         warn_of_ideal_links(cli, sim);
-    speed_say(&replay->speed, cli, done, "transactions", (double)kb_sim_end_fs(sim));
+    speed_say(&replay->speed, cli->opts.quiet || cli->opts.fingerprint, done, "transactions",
+              (double)kb_sim_end_fs(sim));
     return !cli->opts.fingerprint || fprintf(stderr, "fingerprint %016llx\n",
                                              (unsigned long long)kb_sim_fingerprint(sim)) > 0;
 }
@@ -145,10 +141,7 @@ static enum exit_code replay_into(void *arg, struct sink *s)
     struct replay *replay = arg;
     const struct cli *cli = replay->cli;
     kb_sim *sim = replay->sim;
-    struct rows rows = {.columns = columns,
-                        .n_columns = sizeof columns / sizeof *columns,
-                        .row = result_row,
-                        .arg = replay};
+    struct rows rows = {ROWS_COLUMNS(columns), .row = result_row, .arg = replay};
     kb_error why = {""};
     kb_status status = KB_AGAIN;
     enum exit_code code =
@@ -196,7 +189,7 @@ enum exit_code cmd_replay(const struct cli *cli)
     if (!code)
         code = trace_open(&trace, cli);
     if (!code) {
-        status = trace_watch(trace, replay.sim, &why);
+        status = trace_observe(trace, replay.sim, &why);
         code = status ? cmd_fail(cli, status, &why) : EXIT_OK;
     }
     if (!code)

@@ -3,33 +3,46 @@
 #include "base/text.h"
 #include <stdlib.h>
 
+/* One node of a route, and when the head of a request has left it. */
+struct node {
+    kb_hop at;
+    uint64_t number;
+    int64_t head_fs;
+    bool is_bottleneck;
+};
+
 /* The nodes of one route. */
 struct path {
-    kb_hop *hop; /* owned */
+    struct node *node; /* owned */
     size_t n, room;
     size_t bottleneck; /* the hop behind the first narrowest edge; 0: no edge */
     bool no_memory;
-    int64_t head_fs; /* while rows are printed: when the head has left the node before */
 };
 
 static const struct column columns[] = {
-    {"hop", CELL_COUNT},        {"node", CELL_TEXT},        {"wire_ns", CELL_NS},
-    {"overhead_ns", CELL_NS},   {"cumulative_ns", CELL_NS}, {"edge_gbs", CELL_FRACTION},
-    {"bottleneck", CELL_COUNT},
+    COLUMN("hop", CELL_COUNT, struct node, number),
+    COLUMN("node", CELL_TEXT, struct node, at.node),
+    COLUMN("wire_ns", CELL_NS, struct node, at.wire_fs),
+    COLUMN("overhead_ns", CELL_NS, struct node, at.overhead_fs),
+    COLUMN("cumulative_ns", CELL_NS, struct node, head_fs),
+    COLUMN_IF("edge_gbs", CELL_FRACTION, struct node, at.edge_gbs, number),
+    COLUMN("bottleneck", CELL_COUNT, struct node, is_bottleneck),
 };
+
+enum { N_COLUMNS = sizeof columns / sizeof *columns };
 
 /* Room for one more hop. */
 static bool grow(struct path *path)
 {
     size_t room = path->room ? 2 * path->room : 64;
-    kb_hop *hop;
+    struct node *node;
 
     if (path->n < path->room)
         return true;
-    hop = realloc(path->hop, room * sizeof *hop);
-    if (!hop)
+    node = realloc(path->node, room * sizeof *node);
+    if (!node)
         return false;
-    path->hop = hop;
+    path->node = node;
     path->room = room;
     return true;
 }
@@ -42,28 +55,22 @@ static void add_hop(void *arg, const kb_hop *hop)
         path->no_memory = true;
         return;
     }
-    path->hop[path->n] = *hop;
+    struct node *node = &path->node[path->n];
+    int64_t before_fs = path->n > 0 ? node[-1].head_fs : 0;
+
+    *node = (struct node){
+        .at = *hop, .number = path->n, .head_fs = before_fs + hop->wire_fs + hop->overhead_fs};
     if (path->n > 0 &&
-        (path->bottleneck == 0 || hop->edge_gbs < path->hop[path->bottleneck].edge_gbs))
+        (path->bottleneck == 0 || hop->edge_gbs < path->node[path->bottleneck].at.edge_gbs))
         path->bottleneck = path->n;
     path->n++;
 }
 
-static bool hop_row(void *arg, uint64_t i, struct cell *cells)
+static bool node_row(void *arg, uint64_t i, struct cell *cells)
 {
-    struct path *path = arg;
-    const kb_hop *hop = &path->hop[i];
+    const struct path *path = arg;
 
-    if (i == 0)
-        path->head_fs = 0;
-    path->head_fs += hop->wire_fs + hop->overhead_fs;
-    cells[0] = cell_count(i);
-    cells[1] = cell_text(hop->node);
-    cells[2] = cell_ns(hop->wire_fs);
-    cells[3] = cell_ns(hop->overhead_fs);
-    cells[4] = cell_ns(path->head_fs);
-    cells[5] = i > 0 ? cell_fraction(hop->edge_gbs) : cell_none();
-    cells[6] = cell_count(i > 0 && i == path->bottleneck);
+    record_cells(columns, N_COLUMNS, &path->node[i], cells);
     return true;
 }
 
@@ -95,15 +102,13 @@ static enum exit_code print_path(const struct cli *cli, struct path *path, const
     kb_error why = {""};
     kb_transaction_op op = src->kind == KB_HOST ? KB_H2D : dst->kind == KB_TCM ? KB_WRITE : KB_READ;
     kb_status status = kb_route_cost(cli->topo, op, src, dst, cli->opts.bytes, &cost, &why);
-    struct rows rows = {.columns = columns,
-                        .n_columns = sizeof columns / sizeof *columns,
-                        .n_rows = path->n,
-                        .row = hop_row,
-                        .arg = path,
+    struct rows rows = {ROWS_COLUMNS(columns), .n_rows = path->n, .row = node_row, .arg = path,
                         .note = note};
 
     if (status)
         return cmd_fail(cli, status, &why);
+    if (path->bottleneck > 0)
+        path->node[path->bottleneck].is_bottleneck = true;
     cost_note(&cost, cli->opts.bytes, note);
     return cmd_print(cli, &rows);
 }
@@ -124,6 +129,6 @@ enum exit_code cmd_route(const struct cli *cli)
     if (!status && path.no_memory)
         status = KB_NO_MEMORY;
     code = status ? cmd_fail(cli, status, &why) : print_path(cli, &path, &src, &dst);
-    free(path.hop);
+    free(path.node);
     return code;
 }

@@ -1,5 +1,6 @@
 /* cmd_run.c -- `run`: the kernels of a bench, a row of times and counts for every launch. */
 #include "cli/benches.h"
+#include "cli/report/report.h"
 #include "cli/rows/deadlock_rows.h"
 #include "cli/rows/breakdown_rows.h"
 #include <unistd.h>
@@ -13,20 +14,39 @@
 #include "cli/out/stop.h"
 #include "base/text.h"
 #include "cli/trace/trace.h"
-#include "cli/out/warn.h"
+#include "cli/rows/warn.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { EVENTS_AT_ONCE = 50000 }; /* a few ms: how long Ctrl-C may wait */
 
-static const struct column columns[] = {
-    {"bench", CELL_TEXT},        {"kernel", CELL_TEXT},          {"pes", CELL_COUNT},
-    {"start_ns", CELL_NS},       {"kernel_ns", CELL_NS},         {"total_ns", CELL_NS},
-    {"ops", CELL_COUNT},         {"dma_read_bytes", CELL_COUNT}, {"dma_write_bytes", CELL_COUNT},
-    {"gemm_macs", CELL_COUNT},   {"math_elements", CELL_COUNT},  {"verify", CELL_TEXT},
-    {"max_abs_err", CELL_ERROR},
+/* One row: a launch, and what is known about the results of the bench. */
+struct launch_row {
+    const char *bench, *verify;
+    kb_launch_result launch;
+    int64_t kernel_fs, total_fs;
+    bool compared; /* outputs with the reference; max_abs_err is known */
+    double max_abs_err;
 };
+
+static const struct column columns[] = {
+    COLUMN("bench", CELL_TEXT, struct launch_row, bench),
+    COLUMN("kernel", CELL_TEXT, struct launch_row, launch.kernel),
+    COLUMN("pes", CELL_COUNT, struct launch_row, launch.pes),
+    COLUMN("start_ns", CELL_NS, struct launch_row, launch.start_fs),
+    COLUMN("kernel_ns", CELL_NS, struct launch_row, kernel_fs),
+    COLUMN("total_ns", CELL_NS, struct launch_row, total_fs),
+    COLUMN("ops", CELL_COUNT, struct launch_row, launch.ops),
+    COLUMN("dma_read_bytes", CELL_COUNT, struct launch_row, launch.dma_read_bytes),
+    COLUMN("dma_write_bytes", CELL_COUNT, struct launch_row, launch.dma_write_bytes),
+    COLUMN("gemm_macs", CELL_COUNT, struct launch_row, launch.gemm_macs),
+    COLUMN("math_elements", CELL_COUNT, struct launch_row, launch.math_elements),
+    COLUMN("verify", CELL_TEXT, struct launch_row, verify),
+    COLUMN_IF("max_abs_err", CELL_ERROR, struct launch_row, max_abs_err, compared),
+};
+
+enum { N_COLUMNS = sizeof columns / sizeof *columns };
 
 /* One run, and what is known about its results. */
 struct run {
@@ -34,7 +54,7 @@ struct run {
     const kb_bench *bench;
     kb_bench_run *run;       /* owned */
     kb_sim *sim;             /* of `run` */
-    kb_breakdown *why;             /* owned; NULL: nobody asks */
+    kb_breakdown *why;       /* owned; NULL: nobody asks */
     struct origin_arg *args; /* owned */
     const char *verify;      /* "pass", "fail", "off" */
     bool compared;           /* outputs with the reference; max_abs_err is known */
@@ -48,23 +68,16 @@ struct run {
 static bool launch_row(void *arg, uint64_t i, struct cell *cells)
 {
     const struct run *run = arg;
-    kb_launch_result r;
+    struct launch_row row = {.bench = run->bench->name,
+                             .verify = run->verify,
+                             .compared = run->compared,
+                             .max_abs_err = run->max_abs_err};
 
-    if (kb_launch_get(run->sim, i, &r) != KB_OK)
+    if (kb_launch_get(run->sim, i, &row.launch) != KB_OK)
         return false;
-    cells[0] = cell_text(run->bench->name);
-    cells[1] = cell_text(r.kernel);
-    cells[2] = cell_count(r.pes);
-    cells[3] = cell_ns(r.start_fs);
-    cells[4] = cell_ns(r.last_end_fs - r.start_fs);
-    cells[5] = cell_ns(r.response_fs - r.launch_fs);
-    cells[6] = cell_count(r.ops);
-    cells[7] = cell_count(r.dma_read_bytes);
-    cells[8] = cell_count(r.dma_write_bytes);
-    cells[9] = cell_count(r.gemm_macs);
-    cells[10] = cell_count(r.math_elements);
-    cells[11] = cell_text(run->verify);
-    cells[12] = run->compared ? cell_error(run->max_abs_err) : cell_none();
+    row.kernel_fs = row.launch.last_end_fs - row.launch.start_fs;
+    row.total_fs = row.launch.response_fs - row.launch.launch_fs;
+    record_cells(columns, N_COLUMNS, &row, cells);
     return true;
 }
 
@@ -209,11 +222,8 @@ static void print_rows(struct run *run, struct sink *s)
         inspected_print(run->cli, run->inspected, run->args, run->bench->n_args, s);
         return;
     }
-    struct rows rows = {.columns = columns,
-                        .n_columns = sizeof columns / sizeof *columns,
-                        .n_rows = kb_launch_count(run->sim),
-                        .row = launch_row,
-                        .arg = run};
+    struct rows rows = {ROWS_COLUMNS(columns), .n_rows = kb_launch_count(run->sim),
+                        .row = launch_row, .arg = run};
 
     report_sim(run->cli->report, run->sim, "");
     cmd_write_with(run->cli, &rows, run->args, run->bench->n_args, s);
@@ -271,8 +281,7 @@ static bool say_end(const struct run *run, kb_status status)
     if (status == KB_OK && talk)
         warn_of_kernels(run->cli, run->sim, run->bench->name);
     if (status == KB_OK)
-        speed_say(&run->speed, run->cli, commands(run), "operations",
-                  (double)kb_sim_end_fs(run->sim));
+        speed_say(&run->speed, !talk, commands(run), "operations", (double)kb_sim_end_fs(run->sim));
     return !o->fingerprint || fprintf(stderr, "fingerprint %016llx\n",
                                       (unsigned long long)kb_sim_fingerprint(run->sim)) > 0;
 }
@@ -354,7 +363,7 @@ static enum exit_code run_traced(struct run *run)
 
     if (code)
         return code;
-    kb_status status = trace_watch(trace, run->sim, &why);
+    kb_status status = trace_observe(trace, run->sim, &why);
     code = status ? cmd_fail(run->cli, status, &why) : cmd_output(run->cli, run_into, run);
     return trace_close(trace, code);
 }

@@ -17,28 +17,37 @@ enum {
 
 static const double dry_run_s = 0.2;
 
-static const struct column columns[] = {
-    {"src", CELL_TEXT},
-    {"dst", CELL_TEXT},
-    {"nbytes", CELL_COUNT},
-    {"inflight", CELL_COUNT},
-    {"op", CELL_TEXT},
-    {"count", CELL_COUNT},
-    {"mean_ns", CELL_NS},
-    {"p50_ns", CELL_NS},
-    {"p99_ns", CELL_NS},
-    {"max_ns", CELL_NS},
-    {"makespan_ns", CELL_NS},
-    {"gbs", CELL_FRACTION},
-    {"wire_ns", CELL_NS},
-    {"overhead_ns", CELL_NS},
-    {"drain_ns", CELL_NS},
-    {"response_ns", CELL_NS},
-    {"queue_channel_ns", CELL_NS},
-    {"queue_engine_ns", CELL_NS},
-    {"queue_link_ns", CELL_NS},
-    {"queue_memory_ns", CELL_NS},
+/* One row. */
+struct point_row {
+    const char *src, *dst;
+    kb_point point;
+    kb_point_result result;
 };
+
+#define WAIT_COLUMN(NAME, name)                                                                    \
+    COLUMN("queue_" #name "_ns", CELL_NS, struct point_row, result.wait_fs[KB_WAIT_##NAME]),
+
+static const struct column columns[] = {
+    COLUMN("src", CELL_TEXT, struct point_row, src),
+    COLUMN("dst", CELL_TEXT, struct point_row, dst),
+    COLUMN("nbytes", CELL_COUNT, struct point_row, point.nbytes),
+    COLUMN("inflight", CELL_COUNT, struct point_row, point.inflight),
+    COLUMN_WORD("op", struct point_row, point.op, op_names),
+    COLUMN("count", CELL_COUNT, struct point_row, result.count),
+    COLUMN("mean_ns", CELL_NS, struct point_row, result.mean_fs),
+    COLUMN("p50_ns", CELL_NS, struct point_row, result.p50_fs),
+    COLUMN("p99_ns", CELL_NS, struct point_row, result.p99_fs),
+    COLUMN("max_ns", CELL_NS, struct point_row, result.max_fs),
+    COLUMN("makespan_ns", CELL_NS, struct point_row, result.makespan_fs),
+    COLUMN("gbs", CELL_FRACTION, struct point_row, result.gbs),
+    COLUMN("wire_ns", CELL_NS, struct point_row, result.wire_fs),
+    COLUMN("overhead_ns", CELL_NS, struct point_row, result.overhead_fs),
+    COLUMN("drain_ns", CELL_NS, struct point_row, result.drain_fs),
+    COLUMN("response_ns", CELL_NS, struct point_row, result.response_fs),
+    KB_WAITS(WAIT_COLUMN) /* queue_channel_ns, queue_engine_ns, ... */
+};
+
+enum { N_COLUMNS = sizeof columns / sizeof *columns };
 
 /* Results of points in a row, and where rows are printed from them. One thread at a time. */
 struct view {
@@ -86,40 +95,19 @@ static bool point_row(void *arg, uint64_t i, struct cell *cells)
 {
     struct view *view = arg;
     const struct points *points = view->points;
-    const kb_point_result *r = &view->results[i - view->first];
 
     points_seek(points, &view->at, i);
-    kb_point point = points_get(points, &view->at);
-    cells[0] = cell_text(points_src(points, &view->at)->name);
-    cells[1] = cell_text(points_dst(points, &view->at)->name);
-    cells[2] = cell_count(point.nbytes);
-    cells[3] = cell_count(point.inflight);
-    cells[4] = cell_text(op_names[point.op]);
-    cells[5] = cell_count(r->count);
-    cells[6] = cell_ns(r->mean_fs);
-    cells[7] = cell_ns(r->p50_fs);
-    cells[8] = cell_ns(r->p99_fs);
-    cells[9] = cell_ns(r->max_fs);
-    cells[10] = cell_ns(r->makespan_fs);
-    cells[11] = cell_fraction(r->gbs);
-    cells[12] = cell_ns(r->wire_fs);
-    cells[13] = cell_ns(r->overhead_fs);
-    cells[14] = cell_ns(r->drain_fs);
-    cells[15] = cell_ns(r->response_fs);
-    cells[16] = cell_ns(r->wait_fs[KB_WAIT_CHANNEL]);
-    cells[17] = cell_ns(r->wait_fs[KB_WAIT_ENGINE]);
-    cells[18] = cell_ns(r->wait_fs[KB_WAIT_LINK]);
-    cells[19] = cell_ns(r->wait_fs[KB_WAIT_MEMORY]);
+    struct point_row row = {.src = points_src(points, &view->at)->name,
+                            .dst = points_dst(points, &view->at)->name,
+                            .point = points_get(points, &view->at),
+                            .result = view->results[i - view->first]};
+    record_cells(columns, N_COLUMNS, &row, cells);
     return true;
 }
 
 static struct rows rows_of(struct view *view, uint64_t n)
 {
-    return (struct rows){.columns = columns,
-                         .n_columns = sizeof columns / sizeof *columns,
-                         .n_rows = n,
-                         .row = point_row,
-                         .arg = view};
+    return (struct rows){ROWS_COLUMNS(columns), .n_rows = n, .row = point_row, .arg = view};
 }
 
 /* -- blocks --------------------------------------------------------------------------------- */
@@ -268,12 +256,12 @@ static enum exit_code run_blocks(struct sweep *s)
 {
     struct parallel blocks = {.stop = stop_asked,
                               .n = s->n_blocks,
-                            .threads = s->threads,
-                            .window = s->window,
-                            .work = do_block,
-                            .give = give_block,
-                            .wait = show_progress,
-                            .arg = s};
+                              .threads = s->threads,
+                              .window = s->window,
+                              .work = do_block,
+                              .give = give_block,
+                              .wait = show_progress,
+                              .arg = s};
 
     progress_begin(&s->progress, s->cli->opts.quiet);
     speed_begin(&s->speed);
@@ -326,7 +314,7 @@ static enum exit_code sweep_into(void *arg, struct sink *out)
         cmd_write(s->cli, &rows, out);
     }
     sink_flush(out);
-    speed_say(&s->speed, s->cli, s->transactions, "transactions", s->simulated_fs);
+    speed_say(&s->speed, s->cli->opts.quiet, s->transactions, "transactions", s->simulated_fs);
     if (s->n_done == s->points.n || !sink_ok(out))
         return EXIT_OK;
     cmd_note(s->cli, "interrupted: %llu of %llu points complete", (unsigned long long)s->n_done,
@@ -336,26 +324,26 @@ static enum exit_code sweep_into(void *arg, struct sink *out)
 
 /* -- the dry run ---------------------------------------------------------------------------- */
 
-static const struct column dry_columns[] = {
-    {"points", CELL_COUNT},  {"transactions", CELL_COUNT},   {"left_out", CELL_COUNT},
-    {"threads", CELL_COUNT}, {"estimated_s", CELL_FRACTION},
-};
-
 struct dry_run {
-    const struct sweep *sweep;
+    uint64_t points, transactions, left_out;
+    unsigned threads;
     double estimated_s;
 };
 
+static const struct column dry_columns[] = {
+    COLUMN("points", CELL_COUNT, struct dry_run, points),
+    COLUMN("transactions", CELL_COUNT, struct dry_run, transactions),
+    COLUMN("left_out", CELL_COUNT, struct dry_run, left_out),
+    COLUMN("threads", CELL_COUNT, struct dry_run, threads),
+    COLUMN("estimated_s", CELL_FRACTION, struct dry_run, estimated_s),
+};
+
+enum { N_DRY_COLUMNS = sizeof dry_columns / sizeof *dry_columns };
+
 static bool dry_row(void *arg, uint64_t i, struct cell *cells)
 {
-    const struct dry_run *dry = arg;
-
     (void)i;
-    cells[0] = cell_count(dry->sweep->points.n);
-    cells[1] = cell_count(dry->sweep->points.n_transactions);
-    cells[2] = cell_count(dry->sweep->points.n_left_out);
-    cells[3] = cell_count(dry->sweep->threads);
-    cells[4] = cell_fraction(dry->estimated_s);
+    record_cells(dry_columns, N_DRY_COLUMNS, arg, cells);
     return true;
 }
 
@@ -383,12 +371,11 @@ static uint64_t scatter(uint64_t n_blocks)
 /* Runs as many blocks as a short time allows, and takes them for all. */
 static enum exit_code dry_run(struct sweep *s)
 {
-    struct dry_run dry = {.sweep = s};
-    struct rows rows = {.columns = dry_columns,
-                        .n_columns = sizeof dry_columns / sizeof *dry_columns,
-                        .n_rows = 1,
-                        .row = dry_row,
-                        .arg = &dry};
+    struct dry_run dry = {.points = s->points.n,
+                          .transactions = s->points.n_transactions,
+                          .left_out = s->points.n_left_out,
+                          .threads = s->threads};
+    struct rows rows = {ROWS_COLUMNS(dry_columns), .n_rows = 1, .row = dry_row, .arg = &dry};
 
     if (!make_room(s, false))
         return cmd_fail(s->cli, KB_NO_MEMORY, NULL);

@@ -8,26 +8,19 @@
 
 enum { SHOWN_BYTES = 64 };
 
-const char *const view_pictures[N_VIEW_PICTURES] = {"system", "sip",      "cube",
-                                                    "pe",     "roofline", "latency"};
-
-enum view_level view_first(const kb_info *info)
-{
-    return info->sips > 1 ? VIEW_SYSTEM : VIEW_SIP;
-}
-
 /* One run of the command. */
 struct viewing {
     const struct cli *cli;
-    int picture;
+    int level;                          /* N_VIEW_LEVELS or more: a plot of a file */
+    const struct view_picture *picture; /* the same in the table */
     struct view_at at;
-    struct view_usage *usage; /* owned; NULL: none */
+    struct view_utilization *utilization; /* owned; NULL: none */
     bool dot;
 };
 
 /* -- --at ----------------------------------------------------------------------------------- */
 
-/* Consumes `letters` and a number, and a point if more follows. */
+/* Reads `letters` and a number, and the point behind it if more follows. */
 static bool take_number(const char **at, const char *letters, uint32_t *out)
 {
     size_t len = strlen(letters),
@@ -62,7 +55,7 @@ static enum exit_code beyond(const struct viewing *v, const char *of, const char
     return refuse(v, why);
 }
 
-/* What it names lies inside the picture's level, and what it leaves out is the first. */
+/* --at names a part that this level shows; a SIP or cube that it leaves out is the first. */
 static enum exit_code read_at(struct viewing *v)
 {
     static const char *const expected[] = {"this picture is of all SIPs, it has no --at",
@@ -73,17 +66,17 @@ static enum exit_code read_at(struct viewing *v)
 
     if (!at)
         return EXIT_OK;
-    if (v->picture >= N_VIEW_LEVELS)
+    if (v->level >= N_VIEW_LEVELS)
         return refuse(v, "this picture is of a file, it has no --at");
-    if (v->picture == VIEW_SYSTEM)
+    if (v->level == VIEW_SYSTEM)
         return refuse(v, expected[VIEW_SYSTEM]);
     bool any = take_number(&at, "s", &v->at.sip);
-    if (v->picture >= VIEW_CUBE && (!any || *at))
+    if (v->level >= VIEW_CUBE && (!any || *at))
         any = take_number(&at, "c", &v->at.cube);
-    if (v->picture >= VIEW_PE && any && *at)
+    if (v->level >= VIEW_PE && any && *at)
         any = take_number(&at, "pe", &v->at.pe);
     if (!any || *at)
-        return refuse(v, expected[v->picture]);
+        return refuse(v, expected[v->level]);
     if (v->at.sip >= info->sips)
         return beyond(v, "the tray", "SIP", info->sips);
     if (v->at.cube >= info->cubes_per_sip)
@@ -93,24 +86,39 @@ static enum exit_code read_at(struct viewing *v)
     return EXIT_OK;
 }
 
-/* -- what is asked -------------------------------------------------------------------------- */
+/* -- the request ---------------------------------------------------------------------------- */
+
+static enum exit_code find_picture(struct viewing *v, const char *word)
+{
+    const char *names[N_VIEW_PICTURES];
+
+    for (int i = 0; i < N_VIEW_PICTURES; i++) {
+        names[i] = view_pictures[i].name;
+        if (strcmp(word, names[i]) == 0) {
+            v->level = i;
+            v->picture = &view_pictures[i];
+            return EXIT_OK;
+        }
+    }
+    return say_unknown(v->cli->program, "picture", "", word, names, N_VIEW_PICTURES);
+}
 
 static enum exit_code read_picture(struct viewing *v)
 {
     const struct opts *o = &v->cli->opts;
-    const char *word = o->n_operands > 0 ? o->operand[0] : view_pictures[view_first(&v->cli->info)];
+    const char *word =
+        o->n_operands > 0 ? o->operand[0] : view_pictures[view_first(&v->cli->info)].name;
+    enum exit_code code = find_picture(v, word);
 
-    while (v->picture < N_VIEW_PICTURES && strcmp(word, view_pictures[v->picture]) != 0)
-        v->picture++;
-    if (v->picture == N_VIEW_PICTURES)
-        return say_unknown(v->cli->program, "picture", "", word, view_pictures, N_VIEW_PICTURES);
-    if (v->picture < N_VIEW_LEVELS && o->n_operands > 1)
+    if (code)
+        return code;
+    const char *of = v->picture->result_of;
+    if (!of && o->n_operands > 1)
         return say(v->cli->program, EXIT_USAGE, "view %s: '%s' is one operand too many", word,
                    o->operand[1]);
-    if (v->picture >= N_VIEW_LEVELS && o->n_operands < 2)
-        return say(v->cli->program, EXIT_USAGE, "view %s needs FILE, a result of %s", word,
-                   v->picture == VIEW_ROOFLINE ? "run" : "load");
-    if (v->picture >= N_VIEW_LEVELS && o->stats)
+    if (of && o->n_operands < 2)
+        return say(v->cli->program, EXIT_USAGE, "view %s needs FILE, a result of %s", word, of);
+    if (of && o->stats)
         return say(v->cli->program, EXIT_USAGE, "view %s takes no --stats", word);
     return EXIT_OK;
 }
@@ -118,9 +126,9 @@ static enum exit_code read_picture(struct viewing *v)
 static enum exit_code read_format(struct viewing *v)
 {
     v->dot = v->cli->opts.format == FORMAT_DOT;
-    if (v->dot && v->picture >= N_VIEW_LEVELS)
+    if (v->dot && v->picture->result_of)
         return say(v->cli->program, EXIT_USAGE, "view %s is no graph: it has no format dot",
-                   view_pictures[v->picture]);
+                   v->picture->name);
     return EXIT_OK;
 }
 
@@ -129,16 +137,13 @@ static enum exit_code read_format(struct viewing *v)
 static enum exit_code draw(void *arg, struct sink *s)
 {
     const struct viewing *v = arg;
-    const char *file = v->cli->opts.n_operands > 1 ? v->cli->opts.operand[1] : NULL;
+    enum view_level level = (enum view_level)v->level;
 
+    if (v->picture->draw_file)
+        return v->picture->draw_file(v->cli, v->cli->opts.operand[1], s);
     if (v->dot)
-        return view_topology_dot(v->cli, (enum view_level)v->picture, v->at, v->usage, s);
-    if (v->picture == VIEW_ROOFLINE)
-        return view_roofline_file(v->cli, file, s);
-    if (v->picture == VIEW_LATENCY)
-        return view_latency_file(v->cli, file, s);
-    return view_topology(v->cli, (enum view_level)v->picture, v->at, v->usage,
-                         view_pictures[v->picture], s);
+        return view_topology_dot(v->cli, level, v->at, v->utilization, s);
+    return view_topology(v->cli, level, v->at, v->utilization, v->picture->name, s);
 }
 
 enum exit_code cmd_view(const struct cli *cli)
@@ -151,9 +156,9 @@ enum exit_code cmd_view(const struct cli *cli)
     if (!code)
         code = read_at(&v);
     if (!code && cli->opts.stats)
-        code = view_usage_read(&v.usage, cli, cli->opts.stats);
+        code = view_utilization_read(&v.utilization, cli, cli->opts.stats);
     if (!code)
         code = cmd_output(cli, draw, &v);
-    view_usage_free(v.usage);
+    view_utilization_free(v.utilization);
     return code;
 }

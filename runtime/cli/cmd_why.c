@@ -9,7 +9,7 @@
 #include "cli/out/say.h"
 #include "cli/out/stop.h"
 #include "cli/in/transactions.h"
-#include "cli/out/warn.h"
+#include "cli/rows/warn.h"
 #include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -55,6 +55,14 @@ struct outcome {
     bool steady;
 };
 
+/* One row: a run with one limit less. */
+struct limit_row {
+    const char *removed;
+    int64_t end_fs, judged_fs, p99_fs, saved_fs;
+    double accepted_gbs, speedup;
+    struct cell saved; /* in per cent */
+};
+
 struct why {
     const struct cli *cli;
     enum scenario scenario;
@@ -63,6 +71,9 @@ struct why {
     struct outcome outcomes[N_LIMITS];
     size_t order[N_LIMITS]; /* of rows: the first, then who saves most */
     size_t n_rows, n_given;
+    struct column columns[ROW_CELLS_MAX];
+    size_t n_columns;
+    struct limit_row shown; /* being printed */
     struct progress progress;
 };
 
@@ -233,12 +244,12 @@ static enum exit_code run_all(struct why *w)
     unsigned jobs = w->cli->opts.jobs ? w->cli->opts.jobs : parallel_threads();
     struct parallel blocks = {.stop = stop_asked,
                               .n = N_LIMITS - 1,
-                            .threads = jobs,
-                            .window = N_LIMITS,
-                            .work = do_run,
-                            .give = give_run,
-                            .wait = show_progress,
-                            .arg = w};
+                              .threads = jobs,
+                              .window = N_LIMITS,
+                              .work = do_run,
+                              .give = give_run,
+                              .wait = show_progress,
+                              .arg = w};
     enum exit_code code;
 
     runs[w->scenario](w, 0);
@@ -280,45 +291,51 @@ static void rank(struct why *w)
     }
 }
 
-/* Columns of a bench, of a file, of traffic: those that apply. */
+enum { OF_BENCH = 1 << SCENARIO_BENCH, OF_FILE = 1 << SCENARIO_FILE, OF_LOAD = 1 << SCENARIO_LOAD };
+
+/* Columns, each with the scenarios that have it. */
+static const struct limit_column {
+    unsigned scenarios;
+    struct column column;
+} limit_columns[] = {
+    {~0u, COLUMN("removed", CELL_TEXT, struct limit_row, removed)},
+    {~0u, COLUMN("end_ns", CELL_NS, struct limit_row, end_fs)},
+    {OF_BENCH, COLUMN("kernel_ns", CELL_NS, struct limit_row, judged_fs)},
+    {OF_FILE | OF_LOAD, COLUMN("mean_ns", CELL_NS, struct limit_row, judged_fs)},
+    {OF_FILE | OF_LOAD, COLUMN("p99_ns", CELL_NS, struct limit_row, p99_fs)},
+    {OF_LOAD, COLUMN("accepted_gbs", CELL_FRACTION, struct limit_row, accepted_gbs)},
+    {~0u, COLUMN("saved_ns", CELL_NS, struct limit_row, saved_fs)},
+    {~0u, COLUMN("saved_pct", CELL_PERCENT, struct limit_row, saved)},
+    {~0u, COLUMN_IF("speedup", CELL_FRACTION, struct limit_row, speedup, judged_fs)},
+};
+
 static size_t set_columns(const struct why *w, struct column columns[ROW_CELLS_MAX])
 {
     size_t n = 0;
 
-    columns[n++] = (struct column){"removed", CELL_TEXT};
-    columns[n++] = (struct column){"end_ns", CELL_NS};
-    if (w->scenario == SCENARIO_BENCH) {
-        columns[n++] = (struct column){"kernel_ns", CELL_NS};
-    } else {
-        columns[n++] = (struct column){"mean_ns", CELL_NS};
-        columns[n++] = (struct column){"p99_ns", CELL_NS};
-    }
-    if (w->scenario == SCENARIO_LOAD)
-        columns[n++] = (struct column){"accepted_gbs", CELL_FRACTION};
-    columns[n++] = (struct column){"saved_ns", CELL_NS};
-    columns[n++] = (struct column){"saved_pct", CELL_PERCENT};
-    columns[n++] = (struct column){"speedup", CELL_FRACTION};
+    for (size_t i = 0; i < sizeof limit_columns / sizeof *limit_columns; i++)
+        if (limit_columns[i].scenarios >> w->scenario & 1)
+            columns[n++] = limit_columns[i].column;
     return n;
 }
 
 static bool limit_row(void *arg, uint64_t i, struct cell *cells)
 {
-    const struct why *w = arg;
+    struct why *w = arg;
     const struct outcome *o = &w->outcomes[w->order[i]];
     int64_t before_fs = judged_fs(w, 0), after_fs = judged_fs(w, w->order[i]);
-    size_t n = 0;
+    struct limit_row *row = &w->shown;
 
-    cells[n++] = cell_text(limits[w->order[i]].name);
-    cells[n++] = cell_ns(o->end_fs);
-    cells[n++] = cell_ns(after_fs);
-    if (w->scenario != SCENARIO_BENCH)
-        cells[n++] = cell_ns(o->p99_fs);
-    if (w->scenario == SCENARIO_LOAD)
-        cells[n++] = cell_fraction(o->accepted_gbs);
-    cells[n++] = cell_ns(before_fs - after_fs);
-    cells[n++] = before_fs ? cell_percent(100 * (double)(before_fs - after_fs) / (double)before_fs)
-                           : cell_none();
-    cells[n++] = after_fs ? cell_fraction((double)before_fs / (double)after_fs) : cell_none();
+    *row = (struct limit_row){.removed = limits[w->order[i]].name,
+                              .end_fs = o->end_fs,
+                              .judged_fs = after_fs,
+                              .p99_fs = o->p99_fs,
+                              .accepted_gbs = o->accepted_gbs,
+                              .saved_fs = before_fs - after_fs};
+    row->saved =
+        before_fs ? cell_percent(100 * (double)row->saved_fs / (double)before_fs) : cell_none();
+    row->speedup = after_fs ? (double)before_fs / (double)after_fs : 0;
+    record_cells(w->columns, w->n_columns, row, cells);
     return true;
 }
 
@@ -370,9 +387,7 @@ static enum exit_code why_into(void *arg, struct sink *s)
 {
     struct why *w = arg;
     enum exit_code code = run_all(w);
-    struct column columns[ROW_CELLS_MAX];
-    struct rows rows = {
-        .columns = columns, .n_columns = set_columns(w, columns), .row = limit_row, .arg = w};
+    struct rows rows = {.columns = w->columns, .row = limit_row, .arg = w};
     char note[NOTE_BYTES];
 
     if (code == EXIT_DEADLOCK)
@@ -380,6 +395,7 @@ static enum exit_code why_into(void *arg, struct sink *s)
     if (code && code != EXIT_INTERRUPTED)
         return code;
     rank(w);
+    rows.n_columns = w->n_columns = set_columns(w, w->columns);
     make_note(w, note);
     rows.note = w->n_rows > 0 ? note : NULL;
     rows.n_rows = w->n_rows;

@@ -3,7 +3,19 @@
 #define CMD_H
 #include "cli/options/opts.h"
 #include "cli/out/out_sqlite.h"
-#include "cli/report/report.h"
+
+struct report;
+
+/* What `report` is told of another command's results, instead of their being printed. Pointers, as
+ * commands and rows/ stand below report/: they know that there is a page, not how it is made. */
+struct page {
+    void (*note)(struct report *r, const char *line);
+    void (*rows)(struct report *r, const struct rows *rows, const struct origin *origin);
+    void (*deadlock)(struct report *r, const struct rows *rows, const struct origin *origin,
+                     const char *why);
+    void (*breakdown)(struct report *r, const struct rows *causes, const struct rows *sums);
+    enum exit_code (*write)(struct report *r, struct sink *s);
+};
 
 /* One run of the command line. */
 struct cli {
@@ -13,14 +25,12 @@ struct cli {
     struct opts opts;
     struct out_sqlite *sqlite; /* owned: where rows go besides; NULL: nowhere */
     struct report *report;     /* borrowed: the page that is wanted instead of rows; NULL: none */
+    const struct page *page;   /* how to tell it; not NULL if there is one */
 };
 
 /* Each command is a cmd_name() in cmd_name.c. They return after a message, or 0. */
 #define COMMAND(NAME, name, ...) enum exit_code cmd_##name(const struct cli *cli);
 #include "cli/options/opts.def"
-
-/* Runs the command that the options name. */
-enum exit_code cmd_start(const struct cli *cli);
 
 /* Prints `rows` in the format and to the place that were asked for; --sqlite gets them after that.
  */

@@ -4,12 +4,12 @@
 #include "engine/state.h"
 
 /* What kb_sim_add_dependencies() was told. Owned by the simulation; NULL: nobody waits. */
-struct after;
+struct dependencies;
 
-void after_free(struct after *a); /* may be NULL */
+void dependencies_free(struct dependencies *a); /* may be NULL */
 
 /* Transaction `id` waits for others, so it is not issued at a time of its own. */
-bool after_waits(const struct after *a, uint32_t id);
+bool dependencies_waits(const struct dependencies *a, uint32_t id);
 
 /*
  * Makes `s` ready to run, if its transactions wait: who is set free by whose end.
@@ -18,7 +18,7 @@ bool after_waits(const struct after *a, uint32_t id);
  *          NULL): one that waits for what does not exist, or the smallest of those that wait for
  *          each other; KB_NO_MEMORY. Nothing is changed then.
  */
-kb_status after_prepare(struct kb_sim *s, uint64_t *id, kb_error *why);
+kb_status dependencies_prepare(struct kb_sim *s, uint64_t *id, kb_error *why);
 
 /*
  * Transaction `id` ends at `end_fs`, not before now: an event of issue for each that has waited
@@ -26,6 +26,7 @@ kb_status after_prepare(struct kb_sim *s, uint64_t *id, kb_error *why);
  *
  * returns  KB_TIME_RANGE, KB_NO_MEMORY: the run has to end
  */
-kb_status after_ended(struct kb_sim *s, uint32_t id, int64_t end_fs) LINKED(after_ended);
+kb_status dependencies_ended(struct kb_sim *s, uint32_t id, int64_t end_fs)
+    LINKED(dependencies_ended);
 
 #endif

@@ -18,10 +18,11 @@ static kb_status engine_fused(struct kb_sim *s, uint64_t budget);
 #define T (s->topo)
 #endif
 
-/* Both engines for any topology, with or without counting events, as the options say. */
-kb_status engine_any(struct kb_sim *s, uint64_t budget);
-
-/* The same while kernels run. */
-kb_status engine_kernels(struct kb_sim *s, uint64_t budget);
+/*
+ * Runs what was issued, and what waits to be, until nothing is left or for `budget` events. The
+ * engine is the topology's own, or, when the options ask for more than it tells, that for any
+ * topology.
+ */
+kb_status engine_run(struct kb_sim *s, uint64_t budget);
 
 #endif

@@ -1,6 +1,6 @@
 /* state.h -- one simulation: all that changes while a topology runs. */
-#ifndef SIM_H
-#define SIM_H
+#ifndef STATE_H
+#define STATE_H
 #include "machine/cost.h"
 #include "engine/ev.h"
 #include "base/exported.h"
@@ -11,13 +11,13 @@ struct flow {
     uint64_t count[2], bytes[2];
 };
 
-struct after;
+struct dependencies;
 struct host;
 struct kernels;
 struct op_log;
 struct race;
 struct traffic;
-struct watch;
+struct observer;
 
 struct kb_sim {
     const struct kb_topology *topo; /* borrowed */
@@ -31,8 +31,8 @@ struct kb_sim {
     struct txn_list issues; /* the same for rows in any order */
     bool sorted, started;
     int64_t last_issue_fs;
-    uint32_t n_done;     /* complete: responses have come back, too */
-    struct after *after; /* owned; transactions that wait for others, or NULL */
+    uint32_t n_done;                   /* complete: responses have come back, too */
+    struct dependencies *dependencies; /* owned: transactions that wait for others; NULL: none */
 
     /* Stations, owned. */
     struct station *channels;        /* [src_pack()][0 read, 1 write] */
@@ -65,9 +65,9 @@ struct kb_sim {
     struct kernels *kernels; /* PEs */
     struct op_log *log;      /* records of operations, if the options asked for them */
 
-    struct traffic *traffic; /* owned: issues transactions while it runs; NULL: there is none */
-    struct watch *observer;    /* owned: is told what happens, by the hop engine; NULL: nobody */
-    struct race *race;       /* owned: looks for races of kernels; NULL: nobody does */
+    struct traffic *traffic;   /* owned: issues transactions while it runs; NULL: there is none */
+    struct observer *observer; /* owned: the hop engine tells it what happens; NULL: none */
+    struct race *race;         /* owned: looks for races of kernels; NULL: nobody does */
 };
 
 /* A row of flow_remote is made when a cube is first used as a source; false if there is no memory.
@@ -108,24 +108,32 @@ static inline bool sim_count(struct kb_sim *s, const struct txn *x)
     return true;
 }
 
+/* Makes `*s`, which is zeroed, an idle machine. False without memory: sim_clear() frees the rest.
+ */
+bool sim_init(struct kb_sim *s, const struct kb_topology *topo, const struct kb_options *options);
+
+/* Frees the machine: stations, transactions, events, sums. What else `s` owns was freed before. */
+void sim_clear(struct kb_sim *s);
+
 /* Room for `n` transactions; false if there is no memory. */
 bool sim_room(struct kb_sim *s, uint32_t n);
 
-/* Runs what was issued, and what waits to be, by the engine that the options ask for. */
-kb_status sim_run_transactions(struct kb_sim *s, uint64_t budget, kb_error *why);
-
-/* KB_INTERNAL if a station was taken for longer than the run lasted.  stats.c */
-kb_status sim_check_stations(const struct kb_sim *s, kb_error *why);
-
-/* Whoever asks for a fingerprint, or for an early end, asks for every arrival and completion. */
+/* A fingerprint, or an early end, needs every arrival and completion to be an event. */
 static inline bool sim_counts(const struct kb_sim *s)
 {
     return s->options.fingerprint || s->options.max_events || s->options.until_fs > 0;
 }
 
-static inline uint32_t sim_cubes(const struct kb_topology *t)
+/* The fused engine of a topology leaves events out: it does not serve a run that needs all. */
+static inline bool sim_is_watched(const struct kb_sim *s)
 {
-    return t->sips * t->cubes;
+    return s->options.engine == KB_HOP || sim_counts(s);
+}
+
+/* The last time at which an event may run. */
+static inline uint64_t sim_last_fs(const struct kb_sim *s)
+{
+    return s->options.until_fs > 0 ? (uint64_t)s->options.until_fs : EV_PAST - 1;
 }
 
 /* Servers of a station of `n`, unless `cost`, the lack of more, is left out. */

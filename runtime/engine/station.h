@@ -5,8 +5,9 @@
 #include "engine/txn.h"
 
 /*
- * What nobody needs but kb_sim_utilization(). -DKB_NO_STATS shows what it costs: `make bench`. How long
- * stations are taken is counted all the same: sim_check_stations() looks at it after every run.
+ * What nobody needs but kb_sim_utilization(). -DKB_NO_STATS shows what it costs: `make bench`. How
+ * long stations are taken is counted all the same: sim_check_stations() looks at it after every
+ * run.
  */
 #ifdef KB_NO_STATS
 enum { STATS = 0 };

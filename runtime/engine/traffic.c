@@ -306,19 +306,21 @@ static kb_status check_pattern(const struct traffic *tr, kb_error *why)
     uint32_t n = tr->n_pes;
 
     if ((unsigned)r->pattern > KB_MATRIX)
-        return end_error(why, "there is no pattern %d", (int)r->pattern);
+        return endpoint_error(why, "there is no pattern %d", (int)r->pattern);
     if (r->pattern == KB_TRANSPOSE && root_of(n) * root_of(n) != n)
-        return end_error(why, "transpose needs a square number of PEs, this machine has %u", n);
+        return endpoint_error(why, "transpose needs a square number of PEs, this machine has %u",
+                              n);
     if (r->pattern == KB_BITCOMP && (n & (n - 1)))
-        return end_error(why, "bitcomp needs a power of two of PEs, this machine has %u", n);
+        return endpoint_error(why, "bitcomp needs a power of two of PEs, this machine has %u", n);
     if (r->pattern == KB_HOTSPOT && !(r->hotspot >= 0 && r->hotspot <= 1))
-        return end_error(why, "the share of the hot spot is not within 0..1");
+        return endpoint_error(why, "the share of the hot spot is not within 0..1");
     if (r->pattern == KB_MATRIX && !r->n_matrix)
-        return end_error(why, "the matrix is empty");
+        return endpoint_error(why, "the matrix is empty");
     for (size_t i = 0; r->pattern == KB_MATRIX && i < r->n_matrix; i++)
         if (r->matrix[i].pe >= n || r->matrix[i].slice >= n ||
             !(r->matrix[i].weight > 0 && r->matrix[i].weight <= 1e12))
-            return end_error(why, "row %zu of the matrix: no such PE or slice, or a bad weight", i);
+            return endpoint_error(why,
+                                  "row %zu of the matrix: no such PE or slice, or a bad weight", i);
     return KB_OK;
 }
 
@@ -327,20 +329,20 @@ static kb_status check_traffic(const struct kb_sim *s, const struct traffic *tr,
     const struct kb_traffic *r = &tr->request;
 
     if (s->started || s->n_txns || s->kernels || s->host || s->traffic || s->status != KB_OK)
-        return end_error(why, "traffic needs a new simulation of its own");
+        return endpoint_error(why, "traffic needs a new simulation of its own");
     if (sim_counts(s))
-        return end_error(why, "traffic has no fingerprint, and does not end early");
+        return endpoint_error(why, "traffic has no fingerprint, and does not end early");
     if (r->op != KB_READ && r->op != KB_WRITE)
-        return end_error(why, "traffic reads or writes");
+        return endpoint_error(why, "traffic reads or writes");
     if (r->nbytes == 0 || r->nbytes > s->topo->hbm.nbytes)
-        return end_error(why, "%llu bytes are %s %llu", (unsigned long long)r->nbytes,
-                         r->nbytes ? "more than a slice holds, which is" : "not 1 to",
-                         (unsigned long long)s->topo->hbm.nbytes);
+        return endpoint_error(why, "%llu bytes are %s %llu", (unsigned long long)r->nbytes,
+                              r->nbytes ? "more than a slice holds, which is" : "not 1 to",
+                              (unsigned long long)s->topo->hbm.nbytes);
     if (!(r->rate > 0 && r->rate <= 1e6))
-        return end_error(why, "the rate is not within 0..1e6");
+        return endpoint_error(why, "the rate is not within 0..1e6");
     if (r->txns == 0 || r->txns > TXNS_MOST)
-        return end_error(why, "the number of transactions is not within 1..%llu",
-                         (unsigned long long)TXNS_MOST);
+        return endpoint_error(why, "the number of transactions is not within 1..%llu",
+                              (unsigned long long)TXNS_MOST);
     return check_pattern(tr, why);
 }
 
@@ -390,10 +392,10 @@ static kb_status set_times(const struct kb_topology *t, struct traffic *tr, cons
     }
     horizon = fs * (double)r->txns / all;
     if (!(horizon < HORIZON_MOST))
-        return end_error(why, "traffic of %llu transactions would last too long",
-                         (unsigned long long)r->txns);
+        return endpoint_error(why, "traffic of %llu transactions would last too long",
+                              (unsigned long long)r->txns);
     if ((horizon / fs + 10 * sqrt(horizon / fs) + 10) * tr->n_pes >= IDS_MOST)
-        return end_error(
+        return endpoint_error(
             why, "the busiest of %u PEs would issue too many transactions for ids of 32 bits",
             tr->n_pes);
     tr->horizon_fs = (int64_t)horizon + 1;
@@ -465,8 +467,8 @@ kb_status kb_sim_traffic(kb_sim *s, const kb_traffic *request, kb_error *why)
     if (status == KB_OK)
         status = make_sources(t, tr, why);
     if (status == KB_OK && slots_needed(s, tr) >= EV_MAX_SLOTS)
-        status = end_error(why, "%llu transactions may be under way at once, more than %u",
-                           (unsigned long long)slots_needed(s, tr), EV_MAX_SLOTS);
+        status = endpoint_error(why, "%llu transactions may be under way at once, more than %u",
+                                (unsigned long long)slots_needed(s, tr), EV_MAX_SLOTS);
     if (status == KB_OK && !make_slots(s, tr))
         status = KB_NO_MEMORY;
     if (status != KB_OK) {

@@ -1,4 +1,5 @@
-/* breakdown.c -- where the time went: pieces of time, summed by what they are of and what they cost. */
+/* breakdown.c -- where the time went: pieces of time, summed by what they are of and what they
+ * cost. */
 #include "explain/breakdown.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -143,7 +144,8 @@ static void add_part(kb_breakdown *why, struct key of, const kb_share *share)
 
     of.cause = share->cause;
     of.place = !whole && has_place(share->cause) ? share->place : KB_NOWHERE;
-    of.behind = of.by == KB_BREAKDOWN_WAIT || of.by == KB_BREAKDOWN_PATH ? share->behind : KB_NOWHERE;
+    of.behind =
+        of.by == KB_BREAKDOWN_WAIT || of.by == KB_BREAKDOWN_PATH ? share->behind : KB_NOWHERE;
     add(why, &of, share->count, share->sum_fs);
 }
 
@@ -237,13 +239,13 @@ kb_status kb_breakdown_new(kb_sim *sim, kb_breakdown **out, kb_error *error)
 {
     kb_breakdown *why = calloc(1, sizeof *why);
     kb_observer watch = {.arg = why,
-                      .close = on_close,
-                      .issue = on_issue,
-                      .finish = on_finish,
-                      .start = on_start,
-                      .leave = on_leave,
-                      .go_on = on_go_on,
-                      .stretch = on_stretch};
+                         .close = on_close,
+                         .issue = on_issue,
+                         .finish = on_finish,
+                         .start = on_start,
+                         .leave = on_leave,
+                         .go_on = on_go_on,
+                         .stretch = on_stretch};
     kb_status status;
 
     if (!why)
@@ -353,8 +355,10 @@ static void add_step(void *arg, const kb_breakdown_step *step)
 {
     kb_breakdown *why = arg;
     struct key kernel = {.by = KB_BREAKDOWN_PATH, .text = step->kernel};
-    struct key call = {
-        .by = KB_BREAKDOWN_PATH, .text = step->call, .file = step->file, .line = (uint32_t)step->line};
+    struct key call = {.by = KB_BREAKDOWN_PATH,
+                       .text = step->call,
+                       .file = step->file,
+                       .line = (uint32_t)step->line};
 
     for (size_t i = 0; i < step->n_shares; i++) {
         add_part(why, kernel, &step->share[i]);
@@ -374,26 +378,28 @@ static bool add_lines(const kb_breakdown *why, const struct table *t, struct lin
     return true;
 }
 
-static void tell(const struct line *line, void (*each)(void *arg, const kb_breakdown_row *row), void *arg)
+static void tell(const struct line *line, void (*each)(void *arg, const kb_breakdown_row *row),
+                 void *arg)
 {
     const struct sum *sum = line->sum;
     kb_breakdown_row row = {.by = sum->key.by,
-                      .of = line->of,
-                      .cause = sum->key.cause,
-                      .place = sum->key.place,
-                      .behind = sum->key.behind,
-                      .count = sum->count,
-                      .sum_fs = sum->fs < INT64_MAX ? (int64_t)sum->fs : INT64_MAX,
-                      .all_fs = line->all_fs < INT64_MAX ? (int64_t)line->all_fs : INT64_MAX,
-                      .sum_ns = (double)sum->fs / KB_FS_PER_NS,
-                      .all_ns = (double)line->all_fs / KB_FS_PER_NS};
+                            .of = line->of,
+                            .cause = sum->key.cause,
+                            .place = sum->key.place,
+                            .behind = sum->key.behind,
+                            .count = sum->count,
+                            .sum_fs = sum->fs < INT64_MAX ? (int64_t)sum->fs : INT64_MAX,
+                            .all_fs = line->all_fs < INT64_MAX ? (int64_t)line->all_fs : INT64_MAX,
+                            .sum_ns = (double)sum->fs / KB_FS_PER_NS,
+                            .all_ns = (double)line->all_fs / KB_FS_PER_NS};
 
     each(arg, &row);
 }
 
 /* The rows of `why` and of the path's sums, `line` with room for all. */
-static kb_status tell_all(const kb_breakdown *why, const kb_breakdown *path, struct line *line, size_t *n,
-                          void (*each)(void *arg, const kb_breakdown_row *row), void *arg)
+static kb_status tell_all(const kb_breakdown *why, const kb_breakdown *path, struct line *line,
+                          size_t *n, void (*each)(void *arg, const kb_breakdown_row *row),
+                          void *arg)
 {
     if (!add_lines(why, &why->sums, line, n) || !add_lines(why, &path->sums, line, n))
         return KB_NO_MEMORY;
@@ -405,7 +411,8 @@ static kb_status tell_all(const kb_breakdown *why, const kb_breakdown *path, str
     return KB_OK;
 }
 
-kb_status kb_breakdown_rows(kb_breakdown *why, void (*each)(void *arg, const kb_breakdown_row *row), void *arg)
+kb_status kb_breakdown_rows(kb_breakdown *why, void (*each)(void *arg, const kb_breakdown_row *row),
+                            void *arg)
 {
     kb_breakdown path = {.topo = why->topo};
     struct line *line;
@@ -426,7 +433,8 @@ kb_status kb_breakdown_rows(kb_breakdown *why, void (*each)(void *arg, const kb_
     return status;
 }
 
-kb_status kb_breakdown_path(kb_breakdown *why, void (*each)(void *arg, const kb_breakdown_step *step), void *arg)
+kb_status kb_breakdown_path(kb_breakdown *why,
+                            void (*each)(void *arg, const kb_breakdown_step *step), void *arg)
 {
     return why->status ? why->status : paths_each(why->paths, each, arg);
 }

@@ -1,7 +1,8 @@
-/* critical_path.c -- the critical path of kernels: the chain of commands that determined their end. */
+/* critical_path.c -- the critical path of kernels: the chain of commands that determined their end.
+ */
 #include <stdlib.h>
 #include <string.h>
-#include "kernels/kernel.h"
+#include "kernels/kernels.h"
 #include "machine/place.h"
 #include "explain/breakdown.h"
 
@@ -437,7 +438,7 @@ static bool is_last(const struct paths *p, const kb_kernel_run *run)
  */
 void paths_leave(struct paths *p, const kb_kernel_run *run)
 {
-    bool last = is_last(p, run), alone = !p->sim->kernels->ipcq && p->histories;
+    bool last = is_last(p, run), alone = !kernels_talk(p->sim->kernels) && p->histories;
 
     if (alone && last && p->last.after != KB_NO_ID)
         history_clear(&p->histories[p->last.pe]);
@@ -449,7 +450,8 @@ void paths_leave(struct paths *p, const kb_kernel_run *run)
     p->made = false;
 }
 
-kb_status paths_each(struct paths *p, void (*each)(void *arg, const kb_breakdown_step *step), void *arg)
+kb_status paths_each(struct paths *p, void (*each)(void *arg, const kb_breakdown_step *step),
+                     void *arg)
 {
     kb_status status = make_path(p);
 

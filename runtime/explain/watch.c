@@ -5,7 +5,7 @@
 #include <string.h>
 #include "data/dtype.h"
 #include "machine/endpoint.h"
-#include "kernels/kernel.h"
+#include "kernels/kernels.h"
 #include "machine/place.h"
 #include "machine/walk.h"
 
@@ -57,6 +57,7 @@ struct cause_of_call {
 };
 
 struct watch {
+    struct observer calls; /* first: kb_sim.observer points to it */
     struct kb_observer to[KB_OBSERVERS_MAX];
     int n;
     struct tile *tiles; /* owned; [slot] */
@@ -69,6 +70,11 @@ struct watch {
     bool failed;
     kb_error error;
 };
+
+static struct watch *watch_of(const struct kb_sim *s)
+{
+    return (struct watch *)s->observer;
+}
 
 /* Calls `function` of all who have one. */
 #define TELL(w, function, what)                                                                    \
@@ -90,16 +96,18 @@ static void stop(struct kb_sim *s, kb_status status)
 static void inconsistent(struct kb_sim *s, const char *what, uint32_t id, int64_t is_fs,
                          int64_t should_fs)
 {
-    if (!s->observer->failed)
-        end_error(&s->observer->error, "the pieces of %s %u add up to %lld fs, not to %lld", what, id,
-                  (long long)is_fs, (long long)should_fs);
-    s->observer->failed = true;
+    if (!watch_of(s)->failed)
+        endpoint_error(&watch_of(s)->error, "the pieces of %s %u add up to %lld fs, not to %lld",
+                       what, id, (long long)is_fs, (long long)should_fs);
+    watch_of(s)->failed = true;
     stop(s, KB_INTERNAL);
 }
 
-kb_status observe_error(const struct watch *w, kb_error *why)
+static kb_status told_error(const struct observer *o, kb_error *why)
 {
-    if (!w || !w->failed)
+    const struct watch *w = (const struct watch *)o;
+
+    if (!w->failed)
         return KB_OK;
     if (why)
         *why = w->error;
@@ -341,7 +349,7 @@ static uint32_t message_of(const struct kb_sim *s, uint32_t slot)
 
 static kb_span span_of(const struct kb_sim *s, uint32_t slot, int64_t end_fs)
 {
-    const struct tile *x = &s->observer->tiles[slot];
+    const struct tile *x = &watch_of(s)->tiles[slot];
     const struct txn *txn = &s->txns[slot];
 
     return (kb_span){.id = txn->id,
@@ -366,7 +374,7 @@ static kb_service service_of(const struct kb_sim *s, uint32_t slot, kb_place pla
     const struct txn *txn = &s->txns[slot];
 
     return (kb_service){.id = txn->id,
-                        .command = s->observer->tiles[slot].chain.command,
+                        .command = watch_of(s)->tiles[slot].chain.command,
                         .token = token_of(s, slot),
                         .message = message_of(s, slot),
                         .what = what_of(s, slot),
@@ -399,7 +407,7 @@ static void count_piece(struct kb_sim *s, struct tile *x, int64_t fs)
 /* Ends the piece that is open, if one is. */
 static void close_piece(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
-    struct tile *x = &s->observer->tiles[slot];
+    struct tile *x = &watch_of(s)->tiles[slot];
     kb_span span;
 
     if (!x->open)
@@ -407,12 +415,12 @@ static void close_piece(struct kb_sim *s, uint64_t t, uint32_t slot)
     span = span_of(s, slot, (int64_t)t);
     x->open = false;
     count_piece(s, x, (int64_t)t - x->begin_fs);
-    TELL(s->observer, close, &span);
+    TELL(watch_of(s), close, &span);
 }
 
 static void open_piece(struct kb_sim *s, uint64_t t, uint32_t slot, kb_cause cause, kb_place place)
 {
-    struct tile *x = &s->observer->tiles[slot];
+    struct tile *x = &watch_of(s)->tiles[slot];
     kb_span span;
 
     x->begin_fs = (int64_t)t;
@@ -424,14 +432,14 @@ static void open_piece(struct kb_sim *s, uint64_t t, uint32_t slot, kb_cause cau
     if (is_wait(cause))
         return; /* once it is known behind whom */
     span = span_of(s, slot, -1);
-    TELL(s->observer, open, &span);
+    TELL(watch_of(s), open, &span);
 }
 
 /* -- on the way ----------------------------------------------------------------------------- */
 
 static bool tile_room(struct kb_sim *s, uint32_t slot)
 {
-    struct watch *w = s->observer;
+    struct watch *w = watch_of(s);
     uint32_t n = of_kernels(s) ? s->kernels->slots_cap : s->txns_cap;
     struct tile *moved;
 
@@ -458,8 +466,8 @@ static kb_place pe_place(const struct kb_sim *s, const struct tl_ctx *pe, enum n
 
 static uint32_t put_stretch(struct kb_sim *s, kb_stretch *x)
 {
-    x->number = s->observer->n_stretches++;
-    TELL(s->observer, stretch, x);
+    x->number = watch_of(s)->n_stretches++;
+    TELL(watch_of(s), stretch, x);
     return x->number;
 }
 
@@ -497,7 +505,7 @@ static uint32_t tell_stretch(struct kb_sim *s, struct chain *x, int64_t end_fs)
 /* What has just ended has let something on another PE come. */
 static uint32_t leaving_stretch(struct kb_sim *s)
 {
-    struct leaving *from = &s->observer->leaving;
+    struct leaving *from = &watch_of(s)->leaving;
 
     if (from->stretch == KB_NO_ID)
         from->stretch = tell_stretch(s, &from->chain, from->end_fs);
@@ -555,7 +563,7 @@ static kb_span wait_span(const struct kb_sim *s, const struct command *c, int64_
                      .end_fs = end_fs};
 }
 
-void observe_wait(struct kb_sim *s, struct command *c, uint32_t id, uint32_t peer)
+static void told_wait(struct kb_sim *s, struct command *c, uint32_t id, uint32_t peer)
 {
     kb_span span;
 
@@ -563,7 +571,7 @@ void observe_wait(struct kb_sim *s, struct command *c, uint32_t id, uint32_t pee
     c->talk.id = id;
     c->talk.peer = peer;
     span = wait_span(s, c, -1);
-    TELL(s->observer, open, &span);
+    TELL(watch_of(s), open, &span);
 }
 
 static void end_pe_wait(struct kb_sim *s, uint64_t t, struct command *c)
@@ -571,7 +579,7 @@ static void end_pe_wait(struct kb_sim *s, uint64_t t, struct command *c)
     kb_span span = wait_span(s, c, (int64_t)t);
 
     if (c->talk.waits)
-        TELL(s->observer, close, &span);
+        TELL(watch_of(s), close, &span);
     c->talk.waits = false;
 }
 
@@ -641,7 +649,7 @@ static void begin_with_waits(struct kb_sim *s, struct chain *x, const struct com
 /* A message is there that a receive has waited for. */
 static void begin_received(struct kb_sim *s, uint64_t t, struct chain *x, struct command *c)
 {
-    const struct leaving *from = &s->observer->leaving;
+    const struct leaving *from = &watch_of(s)->leaving;
 
     if (from->chain.command == KB_NO_ID)
         return;
@@ -652,7 +660,7 @@ static void begin_received(struct kb_sim *s, uint64_t t, struct chain *x, struct
     x->before = leaving_stretch(s);
     x->since_fs = (int64_t)t;
     if (c->piece < c->pieces) /* the next, perhaps for no time */
-        observe_wait(s, c, c->talk.id + 1, c->talk.peer);
+        told_wait(s, c, c->talk.id + 1, c->talk.peer);
 }
 
 /* Of the way of a credit the send has waited for what was left: its wires come last. */
@@ -671,7 +679,7 @@ static void wait_for_credit(struct talk *talk, struct way way, int64_t set_out_f
 /* A slot is free that a send has waited for. */
 static void begin_sent(struct kb_sim *s, uint64_t t, struct chain *x, struct command *c)
 {
-    const struct leaving *from = &s->observer->leaving;
+    const struct leaving *from = &watch_of(s)->leaving;
     struct way way;
 
     if (from->chain.command == KB_NO_ID)
@@ -685,20 +693,21 @@ static void begin_sent(struct kb_sim *s, uint64_t t, struct chain *x, struct com
     add_way(s, &x->since, way, c->pe->number);
 }
 
-struct taken observe_taken(struct kb_sim *s)
+static struct taken told_taken(struct kb_sim *s)
 {
-    const struct leaving *from = &s->observer->leaving;
+    const struct leaving *from = &watch_of(s)->leaving;
 
     return (struct taken){leaving_stretch(s), from->chain.command, from->end_fs};
 }
 
-bool observe_credit(struct kb_sim *s, uint32_t slot, uint32_t receiver, const struct taken *taken)
+static bool told_credit(struct kb_sim *s, uint32_t slot, uint32_t receiver,
+                        const struct taken *taken)
 {
     struct tile *x;
 
     if (!tile_room(s, slot))
         return false;
-    x = &s->observer->tiles[slot];
+    x = &watch_of(s)->tiles[slot];
     x->chain.command = taken->command;
     x->chain.pe = receiver;
     x->chain.shares.n = x->chain.since.n = 0;
@@ -738,8 +747,8 @@ static void wait_for_last(struct kb_sim *s, struct chain *x, const struct comman
                           .behind_id = last->op.id});
 }
 
-bool observe_release_word(struct kb_sim *s, int64_t there_fs, uint32_t slot, struct command *last,
-                        uint32_t lowest)
+static bool told_release_word(struct kb_sim *s, int64_t there_fs, uint32_t slot,
+                              struct command *last, uint32_t lowest)
 {
     const struct command *c = work_at(s, slot)->command;
     struct way to = way_of(s, last->pe->number, lowest);
@@ -748,9 +757,9 @@ bool observe_release_word(struct kb_sim *s, int64_t there_fs, uint32_t slot, str
 
     if (!tile_room(s, slot))
         return false;
-    x = &s->observer->tiles[slot].chain;
-    s->observer->tiles[slot].end_fs = there_fs;
-    s->observer->tiles[slot].stretch = KB_NO_ID;
+    x = &watch_of(s)->tiles[slot].chain;
+    watch_of(s)->tiles[slot].end_fs = there_fs;
+    watch_of(s)->tiles[slot].stretch = KB_NO_ID;
     chain_begin(x, s, c);
     if (c == last) {
         add_way(s, &x->shares, to, lowest);
@@ -764,10 +773,10 @@ bool observe_release_word(struct kb_sim *s, int64_t there_fs, uint32_t slot, str
     return true;
 }
 
-void observe_word(struct kb_sim *s, uint32_t slot)
+static void told_word(struct kb_sim *s, uint32_t slot)
 {
-    struct leaving *to = &s->observer->leaving;
-    struct tile *x = &s->observer->tiles[slot];
+    struct leaving *to = &watch_of(s)->leaving;
+    struct tile *x = &watch_of(s)->tiles[slot];
 
     chain_swap(&to->chain, &x->chain);
     to->end_fs = x->end_fs;
@@ -783,7 +792,7 @@ void observe_word(struct kb_sim *s, uint32_t slot)
  */
 static void begin_chain(struct kb_sim *s, uint64_t t, struct tile *x, struct command *c)
 {
-    const struct leaving *from = &s->observer->leaving;
+    const struct leaving *from = &watch_of(s)->leaving;
     int64_t waited_fs = (int64_t)t - c->op.t_issue_fs;
 
     chain_begin(&x->chain, s, c);
@@ -804,13 +813,13 @@ static void begin_chain(struct kb_sim *s, uint64_t t, struct tile *x, struct com
                               .behind_id = from->chain.command});
 }
 
-bool observe_issue(struct kb_sim *s, uint64_t t, uint32_t slot)
+static bool told_issue(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
     struct tile *x;
 
     if (!tile_room(s, slot))
         return false;
-    x = &s->observer->tiles[slot];
+    x = &watch_of(s)->tiles[slot];
     x->open = false;
     x->chain.command = KB_NO_ID;
     x->issue_fs = (int64_t)t;
@@ -820,7 +829,7 @@ bool observe_issue(struct kb_sim *s, uint64_t t, uint32_t slot)
     return true;
 }
 
-void observe_node(struct kb_sim *s, uint64_t t, uint32_t slot)
+static void told_node(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
     const struct kb_topology *topo = s->topo;
     const struct txn *x = &s->txns[slot];
@@ -831,14 +840,14 @@ void observe_node(struct kb_sim *s, uint64_t t, uint32_t slot)
         open_piece(s, t, slot, KB_CAUSE_OVERHEAD, node_place(s, slot));
 }
 
-void observe_cross(struct kb_sim *s, uint64_t t, uint32_t slot)
+static void told_cross(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
     close_piece(s, t, slot);
     if (s->mask.wire)
         open_piece(s, t, slot, KB_CAUSE_WIRE, node_place(s, slot));
 }
 
-void observe_wire(struct kb_sim *s, uint64_t t, uint32_t slot)
+static void told_wire(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
     const struct kb_topology *topo = s->topo;
     const struct txn *x = &s->txns[slot];
@@ -855,12 +864,12 @@ void observe_wire(struct kb_sim *s, uint64_t t, uint32_t slot)
 static uint32_t find_on_link(const struct kb_sim *s, uint64_t t, uint64_t link)
 {
     uint32_t slot = s->links[link].holder;
-    int64_t enter_fs = s->observer->link_enter_fs[link];
+    int64_t enter_fs = watch_of(s)->link_enter_fs[link];
 
     if ((uint64_t)s->links[link].free_fs <= t)
         return TXN_NONE;
     while ((uint64_t)enter_fs > t) {
-        const struct tile *x = &s->observer->tiles[slot];
+        const struct tile *x = &watch_of(s)->tiles[slot];
 
         slot = x->ahead;
         enter_fs = x->ahead_enter_fs;
@@ -880,7 +889,7 @@ static bool find_holder(const struct kb_sim *s, uint64_t t, uint32_t slot,
     case WATCH_CHANNEL:
     case WATCH_ENGINE:
         *source = source_of(x); /* a PE's channels, and an M_CPU's engines, serve one */
-        *id = (station == WATCH_CHANNEL ? s->observer->channel_id : s->observer->engine_id)[i];
+        *id = (station == WATCH_CHANNEL ? watch_of(s)->channel_id : watch_of(s)->engine_id)[i];
         return (station == WATCH_CHANNEL ? s->channels : s->engines)[i].idle == 0;
     case WATCH_LINK:
         holder = find_on_link(s, t, i);
@@ -896,17 +905,17 @@ static bool find_holder(const struct kb_sim *s, uint64_t t, uint32_t slot,
     return true;
 }
 
-void observe_come(struct kb_sim *s, uint64_t t, uint32_t slot, enum watch_station station)
+static void told_come(struct kb_sim *s, uint64_t t, uint32_t slot, enum watch_station station)
 {
     kb_place place = place_of_station(s, slot, station), behind;
-    struct tile *x = &s->observer->tiles[slot];
+    struct tile *x = &watch_of(s)->tiles[slot];
     uint32_t id;
     kb_span span;
 
     close_piece(s, t, slot);
     if (station == WATCH_LINK) {
         x->ahead = s->links[place_index(place)].holder;
-        x->ahead_enter_fs = s->observer->link_enter_fs[place_index(place)];
+        x->ahead_enter_fs = watch_of(s)->link_enter_fs[place_index(place)];
     }
     if (!find_holder(s, t, slot, station, place, &behind, &id))
         return;
@@ -914,15 +923,7 @@ void observe_come(struct kb_sim *s, uint64_t t, uint32_t slot, enum watch_statio
     x->behind = behind;
     x->behind_id = id;
     span = span_of(s, slot, -1);
-    TELL(s->observer, open, &span);
-}
-
-bool observe_late(struct kb_sim *s, uint64_t t, uint32_t slot)
-{
-    if (!observe_issue(s, t, slot))
-        return false;
-    observe_come(s, t, slot, WATCH_CHANNEL);
-    return true;
+    TELL(watch_of(s), open, &span);
 }
 
 /*
@@ -931,8 +932,8 @@ bool observe_late(struct kb_sim *s, uint64_t t, uint32_t slot)
  */
 static void end_wait(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
-    struct tile *x = &s->observer->tiles[slot];
-    const struct leaving *from = &s->observer->leaving;
+    struct tile *x = &watch_of(s)->tiles[slot];
+    const struct leaving *from = &watch_of(s)->leaving;
 
     if (!x->open || !is_wait((kb_cause)x->cause))
         return;
@@ -980,7 +981,7 @@ static int64_t known_end_fs(const struct kb_sim *s, enum watch_station station, 
 static void note_take(struct kb_sim *s, uint64_t t, uint32_t slot, enum watch_station station,
                       kb_place place)
 {
-    struct watch *w = s->observer;
+    struct watch *w = watch_of(s);
 
     switch (station) {
     case WATCH_CHANNEL:
@@ -999,9 +1000,9 @@ static void note_take(struct kb_sim *s, uint64_t t, uint32_t slot, enum watch_st
     }
 }
 
-void observe_take(struct kb_sim *s, uint64_t t, uint32_t slot, enum watch_station station)
+static void told_take(struct kb_sim *s, uint64_t t, uint32_t slot, enum watch_station station)
 {
-    struct watch *w = s->observer;
+    struct watch *w = watch_of(s);
     kb_place place = place_of_station(s, slot, station);
     kb_service service;
 
@@ -1015,9 +1016,9 @@ void observe_take(struct kb_sim *s, uint64_t t, uint32_t slot, enum watch_statio
 
 /* -- the end -------------------------------------------------------------------------------- */
 
-void observe_leave(struct kb_sim *s, uint64_t t, uint32_t slot)
+static void told_leave(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
-    struct watch *w = s->observer;
+    struct watch *w = watch_of(s);
     struct tile *x = &w->tiles[slot];
     kb_service service =
         service_of(s, slot, station_place(s, slot), x->memory_since_fs, (int64_t)t);
@@ -1029,26 +1030,26 @@ void observe_leave(struct kb_sim *s, uint64_t t, uint32_t slot)
     w->leaving.stretch = KB_NO_ID;
 }
 
-void observe_left(struct kb_sim *s)
+static void told_left(struct kb_sim *s)
 {
-    s->observer->leaving.chain.command = KB_NO_ID;
+    watch_of(s)->leaving.chain.command = KB_NO_ID;
 }
 
-void observe_release(struct kb_sim *s, uint64_t t, uint32_t slot, enum watch_station station)
+static void told_release(struct kb_sim *s, uint64_t t, uint32_t slot, enum watch_station station)
 {
     const struct txn *x = &s->txns[slot];
     kb_place place = place_of_station(s, slot, station);
-    int64_t since_fs =
-        station == WATCH_CHANNEL ? x->issue_fs + x->wait_fs : s->observer->tiles[slot].engine_since_fs;
+    int64_t since_fs = station == WATCH_CHANNEL ? x->issue_fs + x->wait_fs
+                                                : watch_of(s)->tiles[slot].engine_since_fs;
     kb_service service = service_of(s, slot, place, since_fs, (int64_t)t);
 
-    TELL(s->observer, release, &service);
+    TELL(watch_of(s), release, &service);
 }
 
 /* All pieces together are the transaction's time; wires and nodes are those of the tables. */
 static void check_txn(struct kb_sim *s, uint64_t end, uint32_t slot)
 {
-    const struct tile *x = &s->observer->tiles[slot];
+    const struct tile *x = &watch_of(s)->tiles[slot];
     const struct txn *txn = &s->txns[slot];
     struct kb_cost c;
 
@@ -1063,7 +1064,7 @@ static void check_txn(struct kb_sim *s, uint64_t end, uint32_t slot)
         inconsistent(s, "all overheads of transaction", txn->id, x->overhead_fs, c.overhead_fs);
 }
 
-void observe_end(struct kb_sim *s, uint64_t t, uint64_t end, uint32_t slot)
+static void told_end(struct kb_sim *s, uint64_t t, uint64_t end, uint32_t slot)
 {
     kb_span last;
 
@@ -1073,14 +1074,14 @@ void observe_end(struct kb_sim *s, uint64_t t, uint64_t end, uint32_t slot)
     }
     check_txn(s, end, slot);
     last = span_of(s, slot, (int64_t)end);
-    TELL(s->observer, end, &last);
+    TELL(watch_of(s), end, &last);
 }
 
 /* -- kernels -------------------------------------------------------------------------------- */
 
 static struct cause_of_call *cause_of(struct kb_sim *s, const struct tl_ctx *pe)
 {
-    struct watch *w = s->observer;
+    struct watch *w = watch_of(s);
 
     if (!w->pes)
         w->pes = calloc(s->kernels->n_pes, sizeof *w->pes);
@@ -1119,9 +1120,8 @@ static kb_command command_of(struct kb_sim *s, const struct command *c)
                         .end_stretch = KB_NO_ID};
 }
 
-void observe_start(struct tl_ctx *pe, uint64_t t)
+static void told_start(struct kb_sim *s, struct tl_ctx *pe, uint64_t t)
 {
-    struct kb_sim *s = pe->sim;
     struct cause_of_call *cause = cause_of(s, pe);
     kb_kernel_run run = {.launch = (uint32_t)s->kernels->launch,
                          .pe = pe->number,
@@ -1132,10 +1132,10 @@ void observe_start(struct tl_ctx *pe, uint64_t t)
 
     if (cause)
         *cause = (struct cause_of_call){.after = KB_NO_ID, .start_fs = (int64_t)t};
-    TELL(s->observer, start, &run);
+    TELL(watch_of(s), start, &run);
 }
 
-void observe_command(struct kb_sim *s, struct command *c)
+static void told_command(struct kb_sim *s, struct command *c)
 {
     kb_command command = command_of(s, c);
 
@@ -1143,7 +1143,7 @@ void observe_command(struct kb_sim *s, struct command *c)
     c->after_end = command.after_end;
     c->talk = (struct talk){
         .since_fs = c->op.t_issue_fs, .behind_id = KB_NO_ID, .return_fs = -1, .stretch = KB_NO_ID};
-    TELL(s->observer, issue, &command);
+    TELL(watch_of(s), issue, &command);
 }
 
 /* Of a command that goes on, or has ended. */
@@ -1160,10 +1160,20 @@ static kb_command command_now(struct kb_sim *s, const struct command *c)
     return command;
 }
 
-/* A send that has waited returns when the credit of its last piece has come. */
-void observe_go_on(struct kb_sim *s, uint64_t t, struct command *c)
+static void told_resume(struct kb_sim *s, struct tl_ctx *pe, uint32_t id, bool ended)
 {
-    struct leaving *from = &s->observer->leaving;
+    struct cause_of_call *cause = cause_of(s, pe);
+
+    if (!cause)
+        return;
+    cause->after = id;
+    cause->after_end = ended;
+}
+
+/* A send that has waited returns when the credit of its last piece has come. */
+static void told_go_on(struct kb_sim *s, uint64_t t, struct command *c)
+{
+    struct leaving *from = &watch_of(s)->leaving;
     kb_command command;
 
     c->talk.return_fs = (int64_t)t;
@@ -1176,15 +1186,15 @@ void observe_go_on(struct kb_sim *s, uint64_t t, struct command *c)
         c->talk.stretch = tell_stretch(s, &x, (int64_t)t);
         chain_free(&x);
     }
-    observe_resume(c->pe, c->op.id, false);
+    told_resume(s, c->pe, c->op.id, false);
     command = command_now(s, c);
-    TELL(s->observer, go_on, &command);
+    TELL(watch_of(s), go_on, &command);
 }
 
 /* The shares of a command are those that led to the end of its last stage, and its dispatch. */
-void observe_finish(struct kb_sim *s, uint64_t t, struct command *c)
+static void told_finish(struct kb_sim *s, uint64_t t, struct command *c)
 {
-    struct leaving *from = &s->observer->leaving;
+    struct leaving *from = &watch_of(s)->leaving;
     struct shares *shares = &from->chain.shares;
     kb_command command = command_now(s, c);
     kb_share dispatch = dispatch_of(s, &from->chain);
@@ -1206,23 +1216,12 @@ void observe_finish(struct kb_sim *s, uint64_t t, struct command *c)
         command.return_fs = (int64_t)t;
     command.share = shares->row;
     command.n_shares = shares->n;
-    TELL(s->observer, finish, &command);
+    TELL(watch_of(s), finish, &command);
     shares->n = n;
 }
 
-void observe_resume(struct tl_ctx *pe, uint32_t id, bool ended)
+static void told_stop(struct kb_sim *s, struct tl_ctx *pe, uint64_t t)
 {
-    struct cause_of_call *cause = cause_of(pe->sim, pe);
-
-    if (!cause)
-        return;
-    cause->after = id;
-    cause->after_end = ended;
-}
-
-void observe_stop(struct tl_ctx *pe, uint64_t t)
-{
-    struct kb_sim *s = pe->sim;
     const struct cause_of_call *cause = cause_of(s, pe);
     kb_kernel_run run = {.launch = (uint32_t)s->kernels->launch,
                          .pe = pe->number,
@@ -1232,32 +1231,13 @@ void observe_stop(struct tl_ctx *pe, uint64_t t)
                          .after = cause ? cause->after : KB_NO_ID,
                          .after_end = cause && cause->after_end};
 
-    TELL(s->observer, leave, &run);
+    TELL(watch_of(s), leave, &run);
 }
 
 /* -- made ----------------------------------------------------------------------------------- */
 
-static struct watch *watch_new(const struct kb_topology *t)
+static void watch_free(struct watch *w)
 {
-    struct watch *w = calloc(1, sizeof *w);
-    size_t cubes = (size_t)t->sips * t->cubes;
-
-    if (!w)
-        return NULL;
-    w->leaving.chain.command = KB_NO_ID;
-    w->channel_id = calloc(2 * cubes << t->pe_bits, sizeof *w->channel_id);
-    w->engine_id = calloc(2 * cubes, sizeof *w->engine_id);
-    w->link_enter_fs = calloc(t->links == MODE_FIFO ? walk_n_links(t) : 1, sizeof(int64_t));
-    if (w->channel_id && w->engine_id && w->link_enter_fs)
-        return w;
-    observe_free(w);
-    return NULL;
-}
-
-void observe_free(struct watch *w)
-{
-    if (!w)
-        return;
     for (uint32_t i = 0; i < w->n_tiles; i++)
         chain_free(&w->tiles[i].chain);
     free(w->tiles);
@@ -1269,6 +1249,55 @@ void observe_free(struct watch *w)
     free(w);
 }
 
+static void told_free(struct observer *o)
+{
+    watch_free((struct watch *)o);
+}
+
+static const struct observer calls = {
+    .free = told_free,
+    .error = told_error,
+    .issue = told_issue,
+    .node = told_node,
+    .cross = told_cross,
+    .wire = told_wire,
+    .come = told_come,
+    .take = told_take,
+    .leave = told_leave,
+    .release = told_release,
+    .end = told_end,
+    .left = told_left,
+    .start = told_start,
+    .command = told_command,
+    .finish = told_finish,
+    .stop = told_stop,
+    .resume = told_resume,
+    .taken = told_taken,
+    .credit = told_credit,
+    .release_word = told_release_word,
+    .word = told_word,
+    .wait = told_wait,
+    .go_on = told_go_on,
+};
+
+static struct watch *watch_new(const struct kb_topology *t)
+{
+    struct watch *w = calloc(1, sizeof *w);
+    size_t cubes = (size_t)t->sips * t->cubes;
+
+    if (!w)
+        return NULL;
+    w->calls = calls;
+    w->leaving.chain.command = KB_NO_ID;
+    w->channel_id = calloc(2 * cubes << t->pe_bits, sizeof *w->channel_id);
+    w->engine_id = calloc(2 * cubes, sizeof *w->engine_id);
+    w->link_enter_fs = calloc(t->links == MODE_FIFO ? walk_n_links(t) : 1, sizeof(int64_t));
+    if (w->channel_id && w->engine_id && w->link_enter_fs)
+        return w;
+    watch_free(w);
+    return NULL;
+}
+
 static bool has_begun(const struct kb_sim *s)
 {
     return s->started || (s->kernels && (s->kernels->launched || s->kernels->launch > 0));
@@ -1276,15 +1305,18 @@ static bool has_begun(const struct kb_sim *s)
 
 kb_status kb_sim_observe(kb_sim *s, const kb_observer *watch, kb_error *why)
 {
+    struct watch *w;
+
     if (has_begun(s))
-        return end_error(why, "the simulation has begun, it cannot be watched any more");
+        return endpoint_error(why, "the simulation has begun, it cannot be watched any more");
     if (!s->observer)
-        s->observer = watch_new(s->topo);
+        s->observer = (struct observer *)watch_new(s->topo);
     if (!s->observer)
         return KB_NO_MEMORY;
-    if (s->observer->n == KB_OBSERVERS_MAX)
-        return end_error(why, "a simulation is watched by at most %d", KB_OBSERVERS_MAX);
-    s->observer->to[s->observer->n++] = *watch;
+    w = watch_of(s);
+    if (w->n == KB_OBSERVERS_MAX)
+        return endpoint_error(why, "a simulation is watched by at most %d", KB_OBSERVERS_MAX);
+    w->to[w->n++] = *watch;
     s->options.engine = KB_HOP;
     return KB_OK;
 }

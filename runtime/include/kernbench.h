@@ -267,6 +267,8 @@ static inline int64_t kb_wait_sum_fs(const int64_t wait_fs[KB_N_WAITS])
 kb_status kb_sim_new(const kb_topology *topo, const kb_options *options, kb_sim **out);
 void kb_sim_free(kb_sim *sim);
 
+enum { KB_TRANSACTIONS_MAX = (1 << 28) - 1 }; /* of one simulation */
+
 /*
  * Adds a transaction; its id is the number of those added before. Only before the first
  * kb_sim_run(). Rows may come in any order of time.
@@ -285,8 +287,16 @@ kb_status kb_sim_add(kb_sim *sim, const kb_request *request, kb_error *why);
  *          transactions that wait for each other, are found by the first kb_sim_run(), which then
  *          returns KB_BAD_REQUEST and names them. What is missing may still be added then.
  */
-kb_status kb_sim_add_dependencies(kb_sim *sim, uint64_t id, const uint64_t *after, size_t n, int64_t think_fs,
-                       kb_error *why);
+kb_status kb_sim_add_dependencies(kb_sim *sim, uint64_t id, const uint64_t *after, size_t n,
+                                  int64_t think_fs, kb_error *why);
+
+/*
+ * Checks all dependencies so far, as the first kb_sim_run() does, before anything runs.
+ *
+ * returns  KB_BAD_REQUEST, with the reason in `why` and one transaction in `*id` (may be NULL): one
+ *          that waits for an id that does not exist, or the smallest id of a cycle; KB_NO_MEMORY
+ */
+kb_status kb_sim_check_dependencies(kb_sim *sim, uint64_t *id, kb_error *why);
 
 /*
  * Runs until nothing is pending, or for about `budget` events (0: no bound).

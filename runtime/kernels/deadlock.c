@@ -1,6 +1,7 @@
 /* deadlock.c -- kernels that wait for ever: who waits for whom, and in which circles. */
 #include "machine/endpoint.h"
-#include "kernels/kernel.h"
+#include "kernels/barrier.h"
+#include "pe/pe_ipcq.h"
 #include "machine/place.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 struct blocked_list {
     struct kb_sim *sim;
     kb_deadlocked *row; /* owned */
-    uint32_t *next;  /* owned; [PE]: whom its kernel waits for; KB_NO_ID: nobody */
+    uint32_t *next;     /* owned; [PE]: whom its kernel waits for; KB_NO_ID: nobody */
     size_t n, cap;
     bool no_memory;
 
@@ -56,7 +57,7 @@ static void add_blocked(struct blocked_list *l, const struct command *c, kb_dead
 static int other_tag(const struct ipcq *x, const struct queue *q)
 {
     for (uint32_t tag = 0; tag < TL_TAGS; tag++) {
-        const struct queue *o = look_up(x, q->sender, q->receiver, tag);
+        const struct queue *o = ipcq_look_up(x, q->sender, q->receiver, tag);
 
         if (o && o != q && o->issued != o->taken)
             return (int)tag;
@@ -153,14 +154,14 @@ static void add_barrier(struct blocked_list *l, const struct barrier *b)
 }
 
 /* All of them, once it is known who waits where. */
-static void add_barriers(struct blocked_list *l, const struct ipcq *x)
+static void add_barriers(struct blocked_list *l, const struct barriers *barriers)
 {
     for (int i = 0; i < BARRIER_ROWS; i++)
-        for (const struct barrier *b = x->barriers[i]; b; b = b->next)
+        for (const struct barrier *b = barriers->row[i]; b; b = b->next)
             for (const struct command *c = b->waiting; c; c = c->behind)
                 l->at[c->pe->number] = b;
     for (int i = 0; i < BARRIER_ROWS; i++)
-        for (const struct barrier *b = x->barriers[i]; b; b = b->next)
+        for (const struct barrier *b = barriers->row[i]; b; b = b->next)
             add_barrier(l, b);
 }
 
@@ -267,8 +268,8 @@ static kb_status find_blocked(struct kb_sim *s, struct blocked_list *l)
     for (size_t i = 0; x && i < x->n_rows; i++)
         for (const struct queue *q = x->queues[i]; q; q = q->next)
             add_ends(l, q);
-    if (x)
-        add_barriers(l, x);
+    if (s->kernels->barriers)
+        add_barriers(l, s->kernels->barriers);
     if (l->no_memory || !mark_cycles(l))
         return KB_NO_MEMORY;
     for (size_t i = 0; i < l->n; i++)
@@ -278,8 +279,8 @@ static kb_status find_blocked(struct kb_sim *s, struct blocked_list *l)
     return KB_OK;
 }
 
-kb_status kb_sim_deadlocked(const kb_sim *sim, void (*each)(void *arg, const kb_deadlocked *blocked),
-                         void *arg)
+kb_status kb_sim_deadlocked(const kb_sim *sim,
+                            void (*each)(void *arg, const kb_deadlocked *blocked), void *arg)
 {
     struct blocked_list l;
     kb_status status;
@@ -341,7 +342,7 @@ kb_status deadlock(struct kb_sim *s)
     kb_status status = find_blocked(s, &l);
 
     if (!status && !l.n) {
-        end_error(&s->kernels->error, "kernels wait for ever, and for nothing");
+        endpoint_error(&s->kernels->error, "kernels wait for ever, and for nothing");
         status = KB_INTERNAL;
     } else if (!status) {
         say_first(s, &l);

@@ -2,7 +2,6 @@
 #ifndef ADDRESS_H
 #define ADDRESS_H
 #include "machine/cost.h"
-#include "data/op.h"
 
 /* [59:52] sip, [51:38] cube, [37:36] region, [35:0] offset.                          design 6 */
 enum { ADDRESS_SIP = 52, ADDRESS_CUBE = 38, ADDRESS_REGION = 36 };

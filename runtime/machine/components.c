@@ -5,25 +5,15 @@
 
 enum { IO_NODES = 3 };
 
-static const char *const kind_names[] = {
-    [NODE_NOC] = "noc",
-    [NODE_M_CPU] = "m_cpu",
-    [NODE_SRAM] = "sram",
-    [NODE_UCIE] = "ucie",
-    [NODE_XBAR] = "xbar",
-    [NODE_BRIDGE] = "bridge",
-    [NODE_HBM_CTRL] = "hbm_ctrl",
-    [NODE_PE_CPU] = "pe_cpu",
-    [NODE_PE_SCHEDULER] = "pe_scheduler",
-    [NODE_PE_DMA] = "pe_dma",
-    [NODE_PE_FETCH_STORE] = "pe_fetch_store",
-    [NODE_PE_GEMM] = "pe_gemm",
-    [NODE_PE_MATH] = "pe_math",
-    [NODE_PE_TCM] = "pe_tcm",
-    [NODE_PCIE_EP] = "pcie_ep",
-    [NODE_IO_NOC] = "io_noc",
-    [NODE_IO_CPU] = "io_cpu",
-    [NODE_SWITCH] = "switch",
+/* One row of kinds.def. */
+static const struct {
+    const char *name;
+    bool placed;
+} kinds[] = {
+#define PLACED                           true
+#define FREE                             false
+#define KIND(NAME, name, on_way, placed) {name, placed},
+#include "machine/kinds.def"
 };
 
 /* -- nodes ---------------------------------------------------------------------------------- */
@@ -53,19 +43,13 @@ static uint32_t switch_node(const kb_topology *t)
     return t->sips * n_sip_nodes(t);
 }
 
-static bool is_placed(enum node_kind kind)
-{
-    return kind == NODE_M_CPU || kind == NODE_SRAM || kind == NODE_UCIE || kind == NODE_XBAR ||
-           kind == NODE_PE_CPU || kind == NODE_PE_DMA;
-}
-
 /* What a row says of its node; name and place are the caller's. */
 static void set_row(const struct node_row *row, kb_node *out)
 {
-    *out = (kb_node){.kind = kind_names[row->kind],
+    *out = (kb_node){.kind = kinds[row->kind].name,
                      .cube = KB_NO_CUBE,
                      .overhead_fs = row->overhead_fs,
-                     .placed = is_placed((enum node_kind)row->kind),
+                     .placed = kinds[row->kind].placed,
                      .x_mm = row->x_mm,
                      .y_mm = row->y_mm};
 }

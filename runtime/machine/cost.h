@@ -2,7 +2,6 @@
 #ifndef COST_H
 #define COST_H
 #include "machine/tables.h"
-#include "engine/txn.h"
 
 /* Longest drain that is told apart; a run that needs it ends out of the range of time. */
 #define DRAIN_MAX_FS (INT64_C(1) << 62)
@@ -23,6 +22,12 @@ static inline struct cost_row cost_add(struct cost_row a, const struct cost_row 
 {
     return (struct cost_row){a.wire_fs + b->wire_fs, a.overhead_fs + b->overhead_fs,
                              a.link_gbs < b->link_gbs ? a.link_gbs : b->link_gbs};
+}
+
+/* Cubes of the whole machine. */
+static inline uint32_t sim_cubes(const struct kb_topology *t)
+{
+    return t->sips * t->cubes;
 }
 
 /* A PE's number: cube over all SIPs and PE. A host counts as PE 0 of its SIP's first cube. */
@@ -168,7 +173,8 @@ static inline int64_t cost_response_fs(const struct kb_topology *t, const struct
 
 /* All of a transaction's costs, as kernbench.h names them. */
 static inline struct kb_cost cost_of(const struct kb_topology *t, const struct cost_mask *m,
-                                     kb_transaction_op op, uint32_t src, uint32_t dst, uint64_t nbytes)
+                                     kb_transaction_op op, uint32_t src, uint32_t dst,
+                                     uint64_t nbytes)
 {
     bool host = op >= KB_H2D, writes = op == KB_WRITE || op == KB_H2D;
     const struct memory_row *memory = cost_memory(t, dst, writes);

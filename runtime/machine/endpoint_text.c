@@ -1,6 +1,7 @@
-/* endpoint_text.c -- endpoints as people write them: "c0.pe3", "host", or many at once: "c*.pe[0-3]". */
-#include "kernbench.h"
+/* endpoint_text.c -- endpoints as people write them: "c0.pe3", "host", or many at once:
+ * "c*.pe[0-3]". */
 #include "base/text.h"
+#include "machine/tables.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -244,7 +245,7 @@ static const char *const unit_names[] = {
     [KB_PE] = "PE", [KB_HOST] = "", [KB_SLICE] = "slice", [KB_SRAM] = "", [KB_TCM] = "PE"};
 
 /* Why `p`, as `c` has it, is nowhere: which of its numbers the topology does not have. */
-static kb_status outside(const kb_info *info, struct cursor c, const struct pattern *p,
+static kb_status outside(const struct kb_topology *t, struct cursor c, const struct pattern *p,
                          kb_error *why)
 {
     char shown[SHOWN_BYTES];
@@ -254,14 +255,15 @@ static kb_status outside(const kb_info *info, struct cursor c, const struct patt
     text_show(c.at, (size_t)(c.end - c.at), shown, sizeof shown);
     if (c.descending)
         snprintf(why->text, sizeof why->text, "%s: a range goes upwards, as in [0-3]", shown);
-    else if (within(&p->sip, info->sips, shown, "the topology", "SIP", why) &&
-             within(&p->cube, info->cubes_per_sip, shown, "a SIP", "cube", why))
-        within(&p->unit, info->pes_per_cube, shown, "a cube", unit_names[p->kind], why);
+    else if (within(&p->sip, t->sips, shown, "the topology", "SIP", why) &&
+             within(&p->cube, t->cubes, shown, "a SIP", "cube", why))
+        within(&p->unit, t->pes, shown, "a cube", unit_names[p->kind], why);
     return KB_BAD_REQUEST;
 }
 
 /* Reads all of `c`, and holds it against what the topology has. */
-static kb_status read_within(struct cursor c, const kb_info *info, struct pattern *p, kb_error *why)
+static kb_status read_within(struct cursor c, const struct kb_topology *t, struct pattern *p,
+                             kb_error *why)
 {
     const char *text = c.at;
     bool known = read_pattern(&c, p);
@@ -269,9 +271,9 @@ static kb_status read_within(struct cursor c, const kb_info *info, struct patter
     c.at = text;
     if (!known)
         return unknown_endpoint(c, why);
-    if (c.descending || p->sip.last >= info->sips || p->cube.last >= info->cubes_per_sip ||
-        p->unit.last >= info->pes_per_cube)
-        return outside(info, c, p, why);
+    if (c.descending || p->sip.last >= t->sips || p->cube.last >= t->cubes ||
+        p->unit.last >= t->pes)
+        return outside(t, c, p, why);
     return KB_OK;
 }
 
@@ -280,10 +282,8 @@ kb_status kb_endpoint_parse(const kb_topology *topo, const char *text, size_t le
 {
     struct cursor c = {.at = text, .end = text + len};
     struct pattern p;
-    kb_info info;
+    kb_status status = read_within(c, topo, &p, why);
 
-    kb_topology_info(topo, &info);
-    kb_status status = read_within(c, &info, &p, why);
     if (status == KB_OK)
         *out = (kb_endpoint){p.kind, p.sip.first, p.cube.first, p.unit.first};
     return status;
@@ -295,15 +295,13 @@ kb_status kb_endpoint_select(const kb_topology *topo, const char *pattern, size_
 {
     struct cursor c = {.at = pattern, .end = pattern + len, .pattern = true};
     struct pattern p;
-    kb_info info;
+    kb_status status = read_within(c, topo, &p, why);
 
-    kb_topology_info(topo, &info);
-    kb_status status = read_within(c, &info, &p, why);
     if (status)
         return status;
-    for (uint32_t sip = 0; sip < info.sips; sip++)
-        for (uint32_t cube = 0; cube < info.cubes_per_sip && is_among(sip, &p.sip); cube++)
-            for (uint32_t unit = 0; unit < info.pes_per_cube && is_among(cube, &p.cube); unit++)
+    for (uint32_t sip = 0; sip < topo->sips; sip++)
+        for (uint32_t cube = 0; cube < topo->cubes && is_among(sip, &p.sip); cube++)
+            for (uint32_t unit = 0; unit < topo->pes && is_among(cube, &p.cube); unit++)
                 if (is_among(unit, &p.unit))
                     each(arg, &(kb_endpoint){p.kind, sip, cube, unit});
     return KB_OK;

@@ -36,8 +36,8 @@ static inline uint32_t walk_exit(const struct kb_topology *t, uint32_t a, uint32
 }
 
 /* The first segment from `src` (of a host: not looked at) to `dst`. */
-static inline struct txn_at walk_begin(const struct kb_topology *t, uint32_t src, uint32_t dst,
-                                       bool of_host)
+static inline struct route_at walk_begin(const struct kb_topology *t, uint32_t src, uint32_t dst,
+                                         bool of_host)
 {
     uint32_t cube = of_host ? dst_cube(t, dst) : src_cube(t, src);
     uint32_t segment;
@@ -48,12 +48,12 @@ static inline struct txn_at walk_begin(const struct kb_topology *t, uint32_t src
         segment = t->seg_local + src_pe(t, src) * t->n_units + dst_unit(t, dst);
     else
         segment = t->seg_out + src_pe(t, src) * N_EXITS + walk_exit(t, cube, dst_cube(t, dst));
-    return (struct txn_at){.cube = cube, .segment = (uint16_t)segment};
+    return (struct route_at){.cube = cube, .segment = (uint16_t)segment};
 }
 
 /* The segment that begins at `side` of `cube`. */
-static inline struct txn_at walk_enter(const struct kb_topology *t, uint32_t cube, uint32_t side,
-                                       uint32_t dst, bool of_host)
+static inline struct route_at walk_enter(const struct kb_topology *t, uint32_t cube, uint32_t side,
+                                         uint32_t dst, bool of_host)
 {
     uint32_t segment;
 
@@ -63,12 +63,12 @@ static inline struct txn_at walk_enter(const struct kb_topology *t, uint32_t cub
         segment = t->seg_host_in + dst_unit(t, dst);
     else
         segment = t->seg_in + side * t->n_units + dst_unit(t, dst);
-    return (struct txn_at){.cube = cube, .segment = (uint16_t)segment};
+    return (struct route_at){.cube = cube, .segment = (uint16_t)segment};
 }
 
 /* The segment after that of `at`, which ends at an exit. */
-static inline struct txn_at walk_next(const struct kb_topology *t, struct txn_at at, uint32_t dst,
-                                      bool of_host)
+static inline struct route_at walk_next(const struct kb_topology *t, struct route_at at,
+                                        uint32_t dst, bool of_host)
 {
     uint32_t exit = t->segments[at.segment].exit;
 
@@ -78,7 +78,7 @@ static inline struct txn_at walk_next(const struct kb_topology *t, struct txn_at
         return walk_enter(t, walk_neighbour(t, at.cube, exit), walk_opposite(exit), dst, of_host);
     if (at.segment == t->seg_cross || at.segment == t->seg_host)
         return walk_enter(t, to - cube_column(t, to), SIDE_W, dst, of_host);
-    return (struct txn_at){.cube = at.cube, .segment = t->seg_cross};
+    return (struct route_at){.cube = at.cube, .segment = t->seg_cross};
 }
 
 /* An edge, seen from the segment in which a request passes it. */

@@ -196,7 +196,7 @@ static int64_t *values_in(const struct view *v, uint32_t bucket, uint64_t n)
                 values[at++] = tr->actual_fs[i];
     }
     if (values)
-        samples_sort(values, n);
+        percentile_sort(values, n);
     return values;
 }
 
@@ -204,7 +204,7 @@ static int64_t *values_in(const struct view *v, uint32_t bucket, uint64_t n)
 static bool percentile(const struct view *v, const uint64_t *buckets, unsigned per_mille,
                        const kb_traffic_result *r, int64_t *out_fs)
 {
-    uint64_t rank = samples_rank(r->count, per_mille);
+    uint64_t rank = percentile_rank(r->count, per_mille);
     uint32_t b = 0;
     int64_t *values;
 

@@ -1,59 +1,5 @@
 /* out.c -- results as rows of cells, and the formats in which they are printed. */
 #include "cli/out/out.h"
-#include "base/text.h"
-#include <math.h>
-#include <stdio.h>
-
-char *cell_put_exact(char *to, const struct cell *cell)
-{
-    switch (cell->type) {
-    case CELL_COUNT:
-        return text_put_count(to, cell->count);
-    case CELL_NS:
-        return text_put_ns(to, cell->fs);
-    case CELL_FRACTION:
-    case CELL_DECIMAL:
-    case CELL_PERCENT:
-    case CELL_ERROR:
-        return text_put_fraction(to, cell->value);
-    case CELL_NUMBER:
-        return text_put_text(to, cell->text);
-    case CELL_NONE:
-    case CELL_TEXT:
-        break;
-    }
-    return to;
-}
-
-/* Six decimals without the zeros at their end: "0.001", "1". */
-static char *put_decimal(char *to, double value)
-{
-    char *end = text_put_fraction(to, value);
-
-    if (!isfinite(value))
-        return end;
-    while (end[-1] == '0')
-        end--;
-    return end[-1] == '.' ? end - 1 : end;
-}
-
-char *cell_put_rounded(char *to, const struct cell *cell)
-{
-    switch (cell->type) {
-    case CELL_NS:
-        return text_put_ns_rounded(to, cell->fs);
-    case CELL_FRACTION:
-        return to + sprintf(to, "%.2f", cell->value);
-    case CELL_DECIMAL:
-        return put_decimal(to, cell->value);
-    case CELL_PERCENT: /* no "-0.0" */
-        return to + sprintf(to, "%.1f", fabs(cell->value) < 0.05 ? 0 : cell->value);
-    case CELL_ERROR:
-        return to + sprintf(to, "%.1e", cell->value);
-    default:
-        return cell_put_exact(to, cell);
-    }
-}
 
 void out_head(const struct rows *rows, const struct origin *origin, enum format format,
               struct sink *s)

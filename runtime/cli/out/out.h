@@ -2,6 +2,7 @@
 #ifndef OUT_H
 #define OUT_H
 #include "kernbench.h"
+#include "cli/out/cell.h"
 #include "cli/out/sink.h"
 
 enum format {
@@ -21,37 +22,10 @@ static inline bool format_is_picture(enum format format)
     return format == FORMAT_SVG || format == FORMAT_DOT;
 }
 
-/* What a cell holds, and so how every format prints it. */
-enum cell_type {
-    CELL_NONE, /* nothing: empty, in JSON null */
-    CELL_TEXT,
-    CELL_COUNT,    /* an integer */
-    CELL_NS,       /* a time, in fs; printed in ns */
-    CELL_FRACTION, /* any other number; may be infinite */
-    CELL_DECIMAL,  /* the same, as somebody has written it: 0.001 is not 0.00 */
-    CELL_PERCENT,  /* per cent: 100.0 is all */
-    CELL_ERROR,    /* a difference that should be small */
-    CELL_NUMBER, /* a number that is written down already, as JSON has it; every format keeps it */
-};
-
-struct cell {
-    enum cell_type type;
-    union {
-        const char *text; /* borrowed until the next row; under TEXT_NUMBER_BYTES of a number */
-        uint64_t count;
-        int64_t fs;
-        double value;
-    };
-};
-
-struct column {
-    const char *name;
-    enum cell_type type; /* of most of its cells */
-};
-
-enum { ROW_CELLS_MAX = 32 };
-
-/* A table. Its rows are made when they are printed, by a format that measures them twice. */
+/*
+ * A table. Its rows are made when they are printed; FORMAT_TABLE makes each twice, first to measure
+ * it. Most row functions fill a record and call record_cells() (cell.h).
+ */
 struct rows {
     const struct column *columns;
     size_t n_columns;
@@ -60,6 +34,9 @@ struct rows {
     void *arg;
     const char *note; /* lines below a table for people; NULL: none */
 };
+
+/* `struct rows rows = {ROWS_COLUMNS(columns), ...}`, of an array. */
+#define ROWS_COLUMNS(COLUMNS) .columns = (COLUMNS), .n_columns = sizeof(COLUMNS) / sizeof *(COLUMNS)
 
 /* An argument that a result was made with. */
 struct origin_arg {
@@ -105,54 +82,5 @@ void out_jsonl_rows(const struct rows *rows, uint64_t from, uint64_t to, struct 
 void out_md_head(const struct rows *rows, struct sink *s);
 void out_md_rows(const struct rows *rows, uint64_t from, uint64_t to, struct sink *s);
 void out_md_tail(const struct rows *rows, struct sink *s);
-
-/* A cell's number for machines (six decimals) or for people (fewer), to `to`. Not for texts. */
-char *cell_put_exact(char *to, const struct cell *cell);
-char *cell_put_rounded(char *to, const struct cell *cell);
-
-static inline struct cell cell_none(void)
-{
-    return (struct cell){.type = CELL_NONE};
-}
-
-static inline struct cell cell_text(const char *text)
-{
-    return (struct cell){.type = CELL_TEXT, .text = text};
-}
-
-static inline struct cell cell_number(const char *text)
-{
-    return (struct cell){.type = CELL_NUMBER, .text = text};
-}
-
-static inline struct cell cell_count(uint64_t count)
-{
-    return (struct cell){.type = CELL_COUNT, .count = count};
-}
-
-static inline struct cell cell_ns(int64_t fs)
-{
-    return (struct cell){.type = CELL_NS, .fs = fs};
-}
-
-static inline struct cell cell_fraction(double value)
-{
-    return (struct cell){.type = CELL_FRACTION, .value = value};
-}
-
-static inline struct cell cell_decimal(double value)
-{
-    return (struct cell){.type = CELL_DECIMAL, .value = value};
-}
-
-static inline struct cell cell_percent(double value)
-{
-    return (struct cell){.type = CELL_PERCENT, .value = value};
-}
-
-static inline struct cell cell_error(double value)
-{
-    return (struct cell){.type = CELL_ERROR, .value = value};
-}
 
 #endif

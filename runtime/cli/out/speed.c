@@ -57,14 +57,13 @@ static double peak_mb(void)
     return getrusage(RUSAGE_SELF, &use) == 0 ? (double)use.ru_maxrss * 1024 / 1e6 : 0;
 }
 
-void speed_say(const struct speed *s, const struct cli *cli, uint64_t count, const char *things,
+void speed_say(const struct speed *s, bool quiet, uint64_t count, const char *things,
                double simulated_fs)
 {
     double simulated_s = simulated_fs * 1e-15, host_s = s->host_s > 1e-9 ? s->host_s : 1e-9;
     char rate[SHORT_BYTES], host[SHORT_BYTES], simulated[SHORT_BYTES];
 
-    if (cli->opts.quiet || cli->opts.fingerprint ||
-        (host_s < worth_telling_s && !isatty(STDERR_FILENO)))
+    if (quiet || (host_s < worth_telling_s && !isatty(STDERR_FILENO)))
         return;
     put_count((double)count / host_s, rate);
     put_seconds(host_s, host);

@@ -1,7 +1,8 @@
 /* speed.h -- the closing line: how fast the simulator was, for whoever sits at a terminal. */
 #ifndef SPEED_H
 #define SPEED_H
-#include "cli/command.h"
+#include <stdbool.h>
+#include <stdint.h>
 
 /* The time that simulating takes, without reading and printing. */
 struct speed {
@@ -13,10 +14,10 @@ void speed_end(struct speed *s);
 
 /*
  * "1000000 transactions in 0.41 s: 2.4 million transactions/s, ...", with the time that passed in
- * the simulations together. Only if stderr is a terminal, and neither --quiet nor --fingerprint
- * was given: what is kept or compared does not depend on the machine.
+ * the simulations together. Not if `quiet`, and if stderr is no terminal only after a second: what
+ * is kept or compared does not depend on the machine.
  */
-void speed_say(const struct speed *s, const struct cli *cli, uint64_t count, const char *things,
+void speed_say(const struct speed *s, bool quiet, uint64_t count, const char *things,
                double simulated_fs);
 
 #endif

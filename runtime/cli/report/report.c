@@ -1,4 +1,5 @@
 /* report.c -- `report`: one HTML page of what a command has found. */
+#include "cli/report/report.h"
 #include "cli/report/report_parts.h"
 #include "cli/report/report_utilization.h"
 #include <errno.h>
@@ -385,3 +386,9 @@ enum exit_code report_write(struct report *r, struct sink *s)
     sink_text(s, "</script>\n</body>\n</html>\n");
     return EXIT_OK;
 }
+
+const struct page report_page = {.note = report_note,
+                                 .rows = report_rows,
+                                 .deadlock = report_deadlock,
+                                 .breakdown = report_why,
+                                 .write = report_write};

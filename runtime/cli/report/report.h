@@ -1,18 +1,16 @@
 /* report.h -- `report`: one HTML page of what a command has found. */
 #ifndef REPORT_H
 #define REPORT_H
-#include "cli/out/out.h"
-
-struct cli;
-struct report;
+#include "cli/command.h"
 
 /* A page for what the command of `cli` (borrowed) will tell; NULL without memory. */
 struct report *report_new(const struct cli *cli);
 void report_free(struct report *r);
 
-/*
- * What commands tell, in any order. Each does nothing if `r` is NULL: no page is wanted.
- */
+/* The functions below, for command.c and rows/, which do not know this folder. */
+extern const struct page report_page;
+
+/* What commands tell, in any order. */
 void report_note(struct report *r, const char *line);
 void report_rows(struct report *r, const struct rows *rows, const struct origin *origin);
 

@@ -284,19 +284,20 @@ static bool bar_row(void *arg, uint64_t i, struct cell *cells)
 
 static void put_bars_table(struct sink *s, struct bars *bars)
 {
-    struct column columns[3 + N_CAUSES] = {{"of", CELL_TEXT}};
+    struct column columns[3 + N_CAUSES] = {COLUMN_BY_HAND("of", CELL_TEXT)};
     char names[N_CAUSES][64];
     struct rows rows = {
         .columns = columns, .n_columns = 1, .n_rows = bars->n, .row = bar_row, .arg = bars};
 
     if (!bars->sums)
-        columns[rows.n_columns++] = (struct column){"count", CELL_COUNT};
-    columns[rows.n_columns++] = (struct column){bars->sums ? "total_ns" : "mean_ns", CELL_FRACTION};
+        columns[rows.n_columns++] = (struct column)COLUMN_BY_HAND("count", CELL_COUNT);
+    columns[rows.n_columns++] =
+        (struct column)COLUMN_BY_HAND(bars->sums ? "total_ns" : "mean_ns", CELL_FRACTION);
     for (size_t i = 0; i < bars->n_causes; i++) {
         if (!has_cause(bars, i))
             continue;
         snprintf(names[i], sizeof names[i], "%s %%", causes[bars->cause[i]].name);
-        columns[rows.n_columns++] = (struct column){names[i], CELL_PERCENT};
+        columns[rows.n_columns++] = (struct column)COLUMN_BY_HAND(names[i], CELL_PERCENT);
     }
     report_table(s, bars->table, bars->table_caption, &rows, NULL);
 }

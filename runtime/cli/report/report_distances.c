@@ -245,8 +245,9 @@ static void put_map(struct sink *s, struct map *map)
 /* -- the table ------------------------------------------------------------------------------ */
 
 static const struct column columns[] = {
-    {"from", CELL_TEXT},   {"best_ns", CELL_NS},    {"mean_ns", CELL_FRACTION},
-    {"worst_ns", CELL_NS}, {"farthest", CELL_TEXT},
+    COLUMN_BY_HAND("from", CELL_TEXT),        COLUMN_BY_HAND("best_ns", CELL_NS),
+    COLUMN_BY_HAND("mean_ns", CELL_FRACTION), COLUMN_BY_HAND("worst_ns", CELL_NS),
+    COLUMN_BY_HAND("farthest", CELL_TEXT),
 };
 
 static bool map_row(void *arg, uint64_t i, struct cell *cells)

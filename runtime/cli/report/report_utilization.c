@@ -82,17 +82,17 @@ void use_table(const struct use *u, struct sink *s)
 /* -- pictures ------------------------------------------------------------------------------- */
 
 /* What view.h colours by; NULL without memory. */
-static struct view_usage *usage_of(const struct use *u, const kb_topology *topo)
+static struct view_utilization *usage_of(const struct use *u, const kb_topology *topo)
 {
-    struct view_usage *usage = view_usage_new(topo);
+    struct view_utilization *usage = view_utilization_new(topo);
 
     for (size_t i = 0; usage && i < u->stats.n; i++)
         if (u->stats.use[i].servers > 0)
-            view_usage_add(usage, u->stats.use[i].name, u->stats.use[i].util_pct);
+            view_utilization_add(usage, u->stats.use[i].name, u->stats.use[i].util_pct);
     return usage;
 }
 
-/* Does its use make a cube's colour? Channels do not, see view_usage_most(). */
+/* Does its use make a cube's colour? Channels do not, see view_utilization_most(). */
 static bool is_of_cube(const kb_utilization *use)
 {
     return use->kind == KB_AT_MEMORY || use->kind == KB_AT_ENGINE || use->kind == KB_AT_PORT;
@@ -129,7 +129,7 @@ static struct view_at busiest(const struct use *u)
 }
 
 static enum exit_code put_picture(struct sink *s, const struct cli *cli, enum view_level level,
-                                  struct view_at at, const struct view_usage *usage)
+                                  struct view_at at, const struct view_utilization *usage)
 {
     static const char *const prefixes[N_VIEW_LEVELS] = {"system", "sip", "cube", "pe"};
     char caption[80];
@@ -149,7 +149,7 @@ static enum exit_code put_picture(struct sink *s, const struct cli *cli, enum vi
 enum exit_code use_pictures(const struct use *u, const struct cli *cli, struct sink *s)
 {
     bool used = u->stats.n > 0;
-    struct view_usage *usage = used ? usage_of(u, cli->topo) : NULL;
+    struct view_utilization *usage = used ? usage_of(u, cli->topo) : NULL;
     enum exit_code code = EXIT_OK;
     int first = (int)view_first(&cli->info);
 
@@ -162,6 +162,6 @@ enum exit_code use_pictures(const struct use *u, const struct cli *cli, struct s
     }
     for (int level = first; level < N_VIEW_LEVELS && !code; level++)
         code = put_picture(s, cli, (enum view_level)level, busiest(u), usage);
-    view_usage_free(usage);
+    view_utilization_free(usage);
     return code;
 }

@@ -1,6 +1,5 @@
 /* breakdown_rows.c -- --breakdown: where the time of a run went, instead of its rows. */
 #include "cli/rows/breakdown_rows.h"
-#include "cli/report/report.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,21 +12,37 @@ enum {
     NOTE_BYTES = 256
 };
 
-static const struct column columns[] = {
-    {"by", CELL_TEXT},     {"of", CELL_TEXT},     {"cause", CELL_TEXT},  {"place", CELL_TEXT},
-    {"behind", CELL_TEXT}, {"count", CELL_COUNT}, {"total_ns", CELL_NS}, {"pct", CELL_PERCENT},
-    {"begin_ns", CELL_NS}, {"end_ns", CELL_NS},
+/* One row. NULL and cells of no type are empty. */
+struct cause_row {
+    const char *by, *of, *cause, *place, *behind;
+    struct cell count, total, pct, begin, end;
 };
 
+static const struct column columns[] = {
+    COLUMN("by", CELL_TEXT, struct cause_row, by),
+    COLUMN("of", CELL_TEXT, struct cause_row, of),
+    COLUMN("cause", CELL_TEXT, struct cause_row, cause),
+    COLUMN("place", CELL_TEXT, struct cause_row, place),
+    COLUMN("behind", CELL_TEXT, struct cause_row, behind),
+    COLUMN("count", CELL_COUNT, struct cause_row, count),
+    COLUMN("total_ns", CELL_NS, struct cause_row, total),
+    COLUMN("pct", CELL_PERCENT, struct cause_row, pct),
+    COLUMN("begin_ns", CELL_NS, struct cause_row, begin),
+    COLUMN("end_ns", CELL_NS, struct cause_row, end),
+};
+
+enum { N_COLUMNS = sizeof columns / sizeof *columns };
+
 static const char *const by_names[] = {
-    [KB_BREAKDOWN_ALL] = "all",       [KB_BREAKDOWN_PLACE] = "place",   [KB_BREAKDOWN_WAIT] = "wait",
-    [KB_BREAKDOWN_SOURCE] = "source", [KB_BREAKDOWN_TARGET] = "target", [KB_BREAKDOWN_OP] = "op",
+    [KB_BREAKDOWN_ALL] = "all",       [KB_BREAKDOWN_PLACE] = "place",
+    [KB_BREAKDOWN_WAIT] = "wait",     [KB_BREAKDOWN_SOURCE] = "source",
+    [KB_BREAKDOWN_TARGET] = "target", [KB_BREAKDOWN_OP] = "op",
     [KB_BREAKDOWN_PE] = "pe",         [KB_BREAKDOWN_PATH] = "path"};
 
 /* What is printed: rows, then the steps of critical paths. */
 struct causes {
     const struct cli *cli;
-    uint64_t top;    /* 0: all */
+    uint64_t top;          /* 0: all */
     kb_breakdown_row *row; /* owned; their `of` too */
     size_t n, cap;
     uint64_t n_cut;          /* rows that are not shown */
@@ -163,23 +178,23 @@ static double percent(double part, double all)
     return all > 0 ? 100 * part / all : 0;
 }
 
-static struct cell place_cell(const struct causes *c, kb_place place, char text[KB_PLACE_BYTES])
+/* NULL: it has no name. */
+static const char *place_text(const struct causes *c, kb_place place, char text[KB_PLACE_BYTES])
 {
-    return kb_place_name(c->cli->topo, place, text) ? cell_text(text) : cell_none();
+    return kb_place_name(c->cli->topo, place, text) ? text : NULL;
 }
 
-static void cause_row(struct causes *c, const kb_breakdown_row *row, struct cell *cells)
+static struct cause_row cause_row(struct causes *c, const kb_breakdown_row *row)
 {
-    cells[0] = cell_text(by_names[row->by]);
-    cells[1] = *row->of ? cell_text(row->of) : cell_none();
-    cells[2] = cell_text(kb_cause_name(row->cause));
-    cells[3] = place_cell(c, row->place, c->place);
-    cells[4] = place_cell(c, row->behind, c->behind);
-    cells[5] = cell_count(row->count);
-    cells[6] = row->sum_fs < INT64_MAX ? cell_ns(row->sum_fs) : cell_fraction(row->sum_ns);
-    cells[7] = cell_percent(percent(row->sum_ns, row->all_ns));
-    cells[8] = cell_none();
-    cells[9] = cell_none();
+    return (struct cause_row){.by = by_names[row->by],
+                              .of = *row->of ? row->of : NULL,
+                              .cause = kb_cause_name(row->cause),
+                              .place = place_text(c, row->place, c->place),
+                              .behind = place_text(c, row->behind, c->behind),
+                              .count = cell_count(row->count),
+                              .total = row->sum_fs < INT64_MAX ? cell_ns(row->sum_fs)
+                                                               : cell_fraction(row->sum_ns),
+                              .pct = cell_percent(percent(row->sum_ns, row->all_ns))};
 }
 
 /* "c0.pe3 #12 tl_load copy.c:41" */
@@ -192,35 +207,33 @@ static void name_step(struct causes *c, const kb_breakdown_step *step)
              step->call, slash ? slash + 1 : step->file, step->line);
 }
 
-/* What took most of a step is its cause. */
-static void step_row(struct causes *c, const kb_breakdown_step *step, struct cell *cells)
+/* The cause of a step is the share that took most of it. */
+static struct cause_row step_row(struct causes *c, const kb_breakdown_step *step)
 {
+    struct cause_row row = {
+        .by = "step", .of = c->of, .begin = cell_ns(step->begin_fs), .end = cell_ns(step->end_fs)};
     const kb_share *most = step->share;
 
+    name_step(c, step);
+    if (step->n_shares == 0)
+        return row;
     for (size_t i = 0; i < step->n_shares; i++)
         most = step->share[i].sum_fs > most->sum_fs ? &step->share[i] : most;
-    name_step(c, step);
-    cells[0] = cell_text("step");
-    cells[1] = cell_text(c->of);
-    cells[2] = step->n_shares ? cell_text(kb_cause_name(most->cause)) : cell_none();
-    cells[3] = step->n_shares ? place_cell(c, most->place, c->place) : cell_none();
-    cells[4] = step->n_shares ? place_cell(c, most->behind, c->behind) : cell_none();
-    cells[5] = step->n_shares ? cell_count(most->count) : cell_none();
-    cells[6] = step->n_shares ? cell_ns(most->sum_fs) : cell_none();
-    cells[7] = step->n_shares ? cell_percent(percent((double)most->sum_fs, (double)step_fs(step)))
-                              : cell_none();
-    cells[8] = cell_ns(step->begin_fs);
-    cells[9] = cell_ns(step->end_fs);
+    row.cause = kb_cause_name(most->cause);
+    row.place = place_text(c, most->place, c->place);
+    row.behind = place_text(c, most->behind, c->behind);
+    row.count = cell_count(most->count);
+    row.total = cell_ns(most->sum_fs);
+    row.pct = cell_percent(percent((double)most->sum_fs, (double)step_fs(step)));
+    return row;
 }
 
 static bool any_row(void *arg, uint64_t i, struct cell *cells)
 {
     struct causes *c = arg;
+    struct cause_row row = i < c->n ? cause_row(c, &c->row[i]) : step_row(c, &c->step[i - c->n]);
 
-    if (i < c->n)
-        cause_row(c, &c->row[i], cells);
-    else
-        step_row(c, &c->step[i - c->n], cells);
+    record_cells(columns, N_COLUMNS, &row, cells);
     return true;
 }
 
@@ -283,10 +296,7 @@ static kb_status gather(struct causes *c, kb_breakdown *why)
 
 static struct rows rows_of(struct causes *c)
 {
-    return (struct rows){.columns = columns,
-                         .n_columns = sizeof columns / sizeof *columns,
-                         .n_rows = c->n + c->n_steps,
-                         .row = any_row,
+    return (struct rows){ROWS_COLUMNS(columns), .n_rows = c->n + c->n_steps, .row = any_row,
                          .arg = c};
 }
 
@@ -311,30 +321,34 @@ enum exit_code causes_print(const struct cli *cli, kb_breakdown *why, struct sin
 
 /* -- a report ------------------------------------------------------------------------------- */
 
-/* A column for each cause, as report_causes.c knows them, behind what the row is of. */
-static const struct column sum_columns[1 + KB_N_CAUSES] = {
-    {"of", CELL_TEXT},
-    [1 + KB_CAUSE_DISPATCH] = {"dispatch_ns", CELL_NS},
-    [1 + KB_CAUSE_CHANNEL_WAIT] = {"queue_channel_ns", CELL_NS},
-    [1 + KB_CAUSE_WIRE] = {"wire_ns", CELL_NS},
-    [1 + KB_CAUSE_OVERHEAD] = {"overhead_ns", CELL_NS},
-    [1 + KB_CAUSE_LINK_WAIT] = {"queue_link_ns", CELL_NS},
-    [1 + KB_CAUSE_ENGINE_WAIT] = {"queue_engine_ns", CELL_NS},
-    [1 + KB_CAUSE_MEMORY_WAIT] = {"queue_memory_ns", CELL_NS},
-    [1 + KB_CAUSE_DRAIN] = {"drain_ns", CELL_NS},
-    [1 + KB_CAUSE_RESPONSE] = {"response_ns", CELL_NS},
-    [1 + KB_CAUSE_PORT_WAIT] = {"queue_port_ns", CELL_NS},
-    [1 + KB_CAUSE_PORT] = {"port_ns", CELL_NS},
-    [1 + KB_CAUSE_COMPUTE] = {"compute_ns", CELL_NS},
-    [1 + KB_CAUSE_QUEUE_WAIT] = {"queue_pe_ns", CELL_NS},
-    [1 + KB_CAUSE_BARRIER_WAIT] = {"barrier_ns", CELL_NS},
-};
-
 /* All causes of one thing. */
 struct sum {
     char *of; /* owned */
     double ns[KB_N_CAUSES];
 };
+
+#define SUM(NAME, CAUSE) COLUMN(NAME, CELL_NS, struct sum, ns[CAUSE])
+
+/* The names are those that report_breakdown.c looks for. */
+static const struct column sum_columns[] = {
+    COLUMN("of", CELL_TEXT, struct sum, of),
+    SUM("dispatch_ns", KB_CAUSE_DISPATCH),
+    SUM("queue_channel_ns", KB_CAUSE_CHANNEL_WAIT),
+    SUM("wire_ns", KB_CAUSE_WIRE),
+    SUM("overhead_ns", KB_CAUSE_OVERHEAD),
+    SUM("queue_link_ns", KB_CAUSE_LINK_WAIT),
+    SUM("queue_engine_ns", KB_CAUSE_ENGINE_WAIT),
+    SUM("queue_memory_ns", KB_CAUSE_MEMORY_WAIT),
+    SUM("drain_ns", KB_CAUSE_DRAIN),
+    SUM("response_ns", KB_CAUSE_RESPONSE),
+    SUM("queue_port_ns", KB_CAUSE_PORT_WAIT),
+    SUM("port_ns", KB_CAUSE_PORT),
+    SUM("compute_ns", KB_CAUSE_COMPUTE),
+    SUM("queue_pe_ns", KB_CAUSE_QUEUE_WAIT),
+    SUM("barrier_ns", KB_CAUSE_BARRIER_WAIT),
+};
+
+enum { N_SUM_COLUMNS = sizeof sum_columns / sizeof *sum_columns };
 
 struct sums {
     struct causes c; /* for room() alone */
@@ -366,9 +380,7 @@ static bool sum_row(void *arg, uint64_t i, struct cell *cells)
 {
     const struct sums *s = arg;
 
-    cells[0] = cell_text(s->sum[i].of);
-    for (size_t k = 0; k < KB_N_CAUSES; k++)
-        cells[1 + k] = cell_fraction(s->sum[i].ns[k]);
+    record_cells(sum_columns, N_SUM_COLUMNS, &s->sum[i], cells);
     return true;
 }
 
@@ -386,17 +398,14 @@ enum exit_code causes_report(const struct cli *cli, kb_breakdown *why)
     struct sums s = {.n = 0};
     kb_status status = gather(&c, why);
     struct rows causes = rows_of(&c);
-    struct rows sums = {.columns = sum_columns,
-                        .n_columns = sizeof sum_columns / sizeof *sum_columns,
-                        .row = sum_row,
-                        .arg = &s};
+    struct rows sums = {ROWS_COLUMNS(sum_columns), .row = sum_row, .arg = &s};
 
     if (!status)
         status = kb_breakdown_rows(why, add_sum, &s);
     status = s.c.no_memory ? KB_NO_MEMORY : status;
     sums.n_rows = s.n;
     if (!status)
-        report_why(cli->report, &causes, cli->opts.command == COMMAND_RUN ? &sums : NULL);
+        cli->page->breakdown(cli->report, &causes, cli->opts.command == COMMAND_RUN ? &sums : NULL);
     free_all(&c);
     free_sums(&s);
     return status ? cmd_fail(cli, status, NULL) : EXIT_OK;

@@ -4,7 +4,8 @@
 #include "cli/command.h"
 
 /*
- * Has `sim`, which has not begun, watched if --breakdown or a report asks for it; else *out is NULL.
+ * Has `sim`, which has not begun, watched if --breakdown or a report asks for it; else *out is
+ * NULL.
  *
  * returns  EXIT_OK, or another after a message
  */

@@ -1,7 +1,7 @@
-/* deadlock_rows.c -- the report of a deadlock: kernels that wait for ever, instead of rows of launches.
+/* deadlock_rows.c -- the report of a deadlock: kernels that wait for ever, instead of rows of
+ * launches.
  */
 #include "cli/rows/deadlock_rows.h"
-#include "cli/report/report.h"
 #include "cli/out/say.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,19 +13,36 @@ enum {
     PES_SHOWN = 8,     /* of a circle: of a longer one all but the last two come first */
 };
 
-static const struct column columns[] = {
-    {"pe", CELL_TEXT},         {"kernel", CELL_TEXT},   {"call", CELL_TEXT},
-    {"line", CELL_TEXT},       {"since_ns", CELL_NS},   {"lacks", CELL_TEXT},
-    {"waits_for", CELL_TEXT},  {"state", CELL_TEXT},    {"tag", CELL_COUNT},
-    {"other_tag", CELL_COUNT}, {"missing", CELL_COUNT}, {"cycle", CELL_COUNT},
+/* One row: a command that cannot go on. */
+struct deadlock_row {
+    char pe[KB_ENDPOINT_BYTES], other[KB_ENDPOINT_BYTES], line[PLACE_BYTES];
+    kb_deadlocked command;
+    struct cell missing; /* members, of a barrier */
 };
+
+static const struct column columns[] = {
+    COLUMN("pe", CELL_TEXT, struct deadlock_row, pe),
+    COLUMN("kernel", CELL_TEXT, struct deadlock_row, command.kernel),
+    COLUMN("call", CELL_TEXT, struct deadlock_row, command.call),
+    COLUMN("line", CELL_TEXT, struct deadlock_row, line),
+    COLUMN("since_ns", CELL_NS, struct deadlock_row, command.since_fs),
+    COLUMN("lacks", CELL_TEXT, struct deadlock_row, command.lacks),
+    COLUMN("waits_for", CELL_TEXT, struct deadlock_row, other),
+    COLUMN("state", CELL_TEXT, struct deadlock_row, command.state),
+    COLUMN("tag", CELL_COUNT, struct deadlock_row, command.tag),
+    COLUMN("other_tag", CELL_COUNT, struct deadlock_row, command.other_tag),
+    COLUMN("missing", CELL_COUNT, struct deadlock_row, missing),
+    COLUMN_IF("cycle", CELL_COUNT, struct deadlock_row, command.cycle, command.cycle),
+};
+
+enum { N_COLUMNS = sizeof columns / sizeof *columns };
 
 struct report {
     const struct cli *cli;
     kb_deadlocked *row; /* owned */
     size_t n, cap;
     bool no_memory;
-    char pe[KB_ENDPOINT_BYTES], other[KB_ENDPOINT_BYTES], line[PLACE_BYTES];
+    struct deadlock_row shown; /* being printed */
 };
 
 static void keep(void *arg, const kb_deadlocked *blocked)
@@ -44,25 +61,20 @@ static void keep(void *arg, const kb_deadlocked *blocked)
     r->row[r->n++] = *blocked;
 }
 
-static bool blocked_row(void *arg, uint64_t i, struct cell *cells)
+static bool deadlock_row(void *arg, uint64_t i, struct cell *cells)
 {
     struct report *r = arg;
-    const kb_deadlocked *b = &r->row[i];
-    const char *slash = strrchr(b->file, '/');
+    struct deadlock_row *row = &r->shown;
+    const kb_deadlocked *command = &r->row[i];
+    const char *slash = strrchr(command->file, '/');
 
-    snprintf(r->line, sizeof r->line, "%s:%d", slash ? slash + 1 : b->file, b->line);
-    cells[0] = cell_text(cmd_name_pe(r->cli, b->pe, r->pe));
-    cells[1] = cell_text(b->kernel);
-    cells[2] = cell_text(b->call);
-    cells[3] = cell_text(r->line);
-    cells[4] = cell_ns(b->since_fs);
-    cells[5] = cell_text(b->lacks);
-    cells[6] = cell_text(cmd_name_pe(r->cli, b->waits_for, r->other));
-    cells[7] = cell_text(b->state);
-    cells[8] = b->tag < 0 ? cell_none() : cell_count((uint64_t)b->tag);
-    cells[9] = b->other_tag < 0 ? cell_none() : cell_count((uint64_t)b->other_tag);
-    cells[10] = b->tag < 0 ? cell_count(b->n_missing) : cell_none();
-    cells[11] = b->cycle ? cell_count(b->cycle) : cell_none();
+    row->command = *command;
+    snprintf(row->line, sizeof row->line, "%s:%d", slash ? slash + 1 : command->file,
+             command->line);
+    cmd_name_pe(r->cli, command->pe, row->pe);
+    cmd_name_pe(r->cli, command->waits_for, row->other);
+    row->missing = command->tag < 0 ? cell_count(command->n_missing) : cell_none();
+    record_cells(columns, N_COLUMNS, row, cells);
     return true;
 }
 
@@ -102,11 +114,11 @@ static void tell_circle(struct report *r, uint32_t cycle, FILE *to)
     fputs(": ", to);
     for (size_t i = 0; i < n; i++, b = in_circle(r, cycle, b->waits_for)) {
         if (n <= PES_SHOWN || i < PES_SHOWN - 2 || i == n - 1)
-            fprintf(to, "%s waits for ", cmd_name_pe(r->cli, b->pe, r->pe));
+            fprintf(to, "%s waits for ", cmd_name_pe(r->cli, b->pe, r->shown.pe));
         else if (i == PES_SHOWN - 2)
             fputs("... waits for ", to);
     }
-    fputs(cmd_name_pe(r->cli, first->pe, r->pe), to);
+    fputs(cmd_name_pe(r->cli, first->pe, r->shown.pe), to);
 }
 
 /* NULL: there are none, or no memory. To be freed. */
@@ -142,7 +154,7 @@ static void write_rows(const struct cli *cli, const struct rows *rows, const cha
 
     origin.command = "deadlock";
     if (cli->report)
-        report_deadlock(cli->report, rows, &origin, why);
+        cli->page->deadlock(cli->report, rows, &origin, why);
     else
         out_write(rows, &origin, cli->opts.format, s);
     cmd_add(cli, rows, &origin, s);
@@ -153,12 +165,8 @@ enum exit_code blocked_print(const struct cli *cli, const kb_sim *sim, const kb_
                              struct sink *s)
 {
     struct report r = {.cli = cli};
-    struct rows rows = {.columns = columns,
-                        .n_columns = sizeof columns / sizeof *columns,
-                        .row = blocked_row,
-                        .arg = &r};
+    struct rows rows = {ROWS_COLUMNS(columns), .row = deadlock_row, .arg = &r};
     kb_status status = kb_sim_deadlocked(sim, keep, &r);
-
     char *circles = status ? NULL : tell_circles(&r);
 
     status = r.no_memory ? KB_NO_MEMORY : status;

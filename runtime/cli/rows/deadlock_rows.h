@@ -1,4 +1,5 @@
-/* deadlock_rows.h -- the report of a deadlock: kernels that wait for ever, instead of rows of launches.
+/* deadlock_rows.h -- the report of a deadlock: kernels that wait for ever, instead of rows of
+ * launches.
  */
 #ifndef BLOCKED_H
 #define BLOCKED_H

@@ -9,16 +9,22 @@
 
 enum { TEXT_BYTES = 320, N_FIRST = 8 };
 
-static const struct column columns[] = {
-    {"op_id", CELL_COUNT}, {"of", CELL_TEXT}, {"field", CELL_TEXT}, {"value", CELL_TEXT}};
-
 /* One row. A text is its own. */
 struct fact {
     uint32_t op;
     char of[32], field[32];
-    struct cell value;
+    struct cell value; /* a text is in `text` */
     char text[TEXT_BYTES];
 };
+
+static const struct column columns[] = {
+    COLUMN("op_id", CELL_COUNT, struct fact, op),
+    COLUMN("of", CELL_TEXT, struct fact, of),
+    COLUMN("field", CELL_TEXT, struct fact, field),
+    COLUMN("value", CELL_TEXT, struct fact, value),
+};
+
+enum { N_COLUMNS = sizeof columns / sizeof *columns };
 
 struct facts {
     struct fact *fact; /* owned */
@@ -289,14 +295,11 @@ static void add_all(struct facts *f, const struct cli *cli, const kb_op_info *in
 
 static bool fact_row(void *arg, uint64_t i, struct cell *cells)
 {
-    const struct fact *fact = &((const struct facts *)arg)->fact[i];
+    struct fact *fact = &((const struct facts *)arg)->fact[i];
 
-    cells[0] = cell_count(fact->op);
-    cells[1] = cell_text(fact->of);
-    cells[2] = cell_text(fact->field);
-    cells[3] = fact->value;
     if (fact->value.type == CELL_TEXT || fact->value.type == CELL_NUMBER)
-        cells[3].text = fact->text;
+        fact->value.text = fact->text; /* the array may have moved since it was added */
+    record_cells(columns, N_COLUMNS, fact, cells);
     return true;
 }
 
@@ -305,7 +308,7 @@ void inspected_print(const struct cli *cli, kb_inspection *const *inspected,
 {
     struct origin origin = cmd_origin(cli);
     struct facts f = {.n = 0};
-    struct rows rows = {.columns = columns, .n_columns = 4, .row = fact_row, .arg = &f};
+    struct rows rows = {ROWS_COLUMNS(columns), .row = fact_row, .arg = &f};
 
     for (size_t i = 0; i < cli->opts.n_inspect; i++)
         if (inspected[i])

@@ -6,19 +6,40 @@
 
 enum { PLACE_BYTES = 512 };
 
-static const struct column columns[] = {
-    {"race", CELL_COUNT},  {"kernel", CELL_TEXT},  {"pe", CELL_TEXT},      {"call", CELL_TEXT},
-    {"line", CELL_TEXT},   {"issue_ns", CELL_NS},  {"op_id", CELL_COUNT},  {"access", CELL_TEXT},
-    {"memory", CELL_TEXT}, {"offset", CELL_COUNT}, {"nbytes", CELL_COUNT}, {"address", CELL_COUNT},
-    {"count", CELL_COUNT},
+/* One row: one of the two accesses of a race. */
+struct race_row {
+    uint64_t number;
+    kb_race race;
+    kb_race_access access;
+    char pe[KB_ENDPOINT_BYTES], memory[KB_ENDPOINT_BYTES], line[PLACE_BYTES];
+    struct cell op_id;
+    const char *kind;
 };
+
+static const struct column columns[] = {
+    COLUMN("race", CELL_COUNT, struct race_row, number),
+    COLUMN("kernel", CELL_TEXT, struct race_row, access.kernel),
+    COLUMN("pe", CELL_TEXT, struct race_row, pe),
+    COLUMN("call", CELL_TEXT, struct race_row, access.call),
+    COLUMN("line", CELL_TEXT, struct race_row, line),
+    COLUMN("issue_ns", CELL_NS, struct race_row, access.issue_fs),
+    COLUMN("op_id", CELL_COUNT, struct race_row, op_id),
+    COLUMN("access", CELL_TEXT, struct race_row, kind),
+    COLUMN("memory", CELL_TEXT, struct race_row, memory),
+    COLUMN("offset", CELL_COUNT, struct race_row, race.offset),
+    COLUMN("nbytes", CELL_COUNT, struct race_row, race.nbytes),
+    COLUMN("address", CELL_COUNT, struct race_row, race.address),
+    COLUMN("count", CELL_COUNT, struct race_row, race.count),
+};
+
+enum { N_COLUMNS = sizeof columns / sizeof *columns };
 
 struct races {
     const struct cli *cli;
     kb_race *race; /* owned */
     size_t n, cap;
     bool no_memory;
-    char pe[KB_ENDPOINT_BYTES], memory[KB_ENDPOINT_BYTES], line[PLACE_BYTES];
+    struct race_row shown; /* being printed */
 };
 
 static void keep(void *arg, const kb_race *race)
@@ -41,25 +62,19 @@ static void keep(void *arg, const kb_race *race)
 static bool race_row(void *arg, uint64_t i, struct cell *cells)
 {
     struct races *r = arg;
-    const kb_race *race = &r->race[i / 2];
-    const kb_race_access *x = i % 2 ? &race->second : &race->first;
-    const char *slash = strrchr(x->file, '/');
+    struct race_row *row = &r->shown;
+    const kb_race_access *access = &row->access;
 
-    snprintf(r->line, sizeof r->line, "%s:%d", slash ? slash + 1 : x->file, x->line);
-    kb_endpoint_name(&race->memory, r->memory);
-    cells[0] = cell_count(i / 2 + 1);
-    cells[1] = cell_text(x->kernel);
-    cells[2] = cell_text(cmd_name_pe(r->cli, x->pe, r->pe));
-    cells[3] = cell_text(x->call);
-    cells[4] = cell_text(r->line);
-    cells[5] = cell_ns(x->issue_fs);
-    cells[6] = x->op_id == KB_NO_ID ? cell_none() : cell_count(x->op_id);
-    cells[7] = cell_text(x->atomic ? "atomic" : x->writes ? "write" : "read");
-    cells[8] = cell_text(r->memory);
-    cells[9] = cell_count(race->offset);
-    cells[10] = cell_count(race->nbytes);
-    cells[11] = cell_count(race->address);
-    cells[12] = cell_count(race->count);
+    row->number = i / 2 + 1;
+    row->race = r->race[i / 2];
+    row->access = i % 2 ? row->race.second : row->race.first;
+    const char *slash = strrchr(access->file, '/');
+    snprintf(row->line, sizeof row->line, "%s:%d", slash ? slash + 1 : access->file, access->line);
+    kb_endpoint_name(&row->race.memory, row->memory);
+    cmd_name_pe(r->cli, access->pe, row->pe);
+    row->op_id = access->op_id == KB_NO_ID ? cell_none() : cell_count(access->op_id);
+    row->kind = access->atomic ? "atomic" : access->writes ? "write" : "read";
+    record_cells(columns, N_COLUMNS, row, cells);
     return true;
 }
 
@@ -74,10 +89,7 @@ enum exit_code races_begin(const struct cli *cli, kb_sim *sim)
 enum exit_code races_print(const struct cli *cli, const kb_sim *sim, struct sink *s)
 {
     struct races r = {.cli = cli};
-    struct rows rows = {.columns = columns,
-                        .n_columns = sizeof columns / sizeof *columns,
-                        .row = race_row,
-                        .arg = &r};
+    struct rows rows = {ROWS_COLUMNS(columns), .row = race_row, .arg = &r};
     kb_status status = kb_sim_races(sim, keep, &r);
 
     status = r.no_memory ? KB_NO_MEMORY : status;

@@ -1,4 +1,5 @@
-/* utilization_rows.c -- what --stats writes: everything that a simulation has used, and how much. */
+/* utilization_rows.c -- what --stats writes: everything that a simulation has used, and how much.
+ */
 #include "cli/rows/utilization_rows.h"
 #include "cli/out/say.h"
 #include <errno.h>
@@ -7,46 +8,39 @@
 #include <string.h>
 #include <unistd.h>
 
-static const struct column columns[] = {
-    {"kind", CELL_TEXT},        {"name", CELL_TEXT},           {"from", CELL_TEXT},
-    {"to", CELL_TEXT},          {"gbs", CELL_FRACTION},        {"servers", CELL_COUNT},
-    {"count", CELL_COUNT},      {"bytes", CELL_COUNT},         {"busy_ns", CELL_NS},
-    {"util_pct", CELL_PERCENT}, {"queue_mean", CELL_FRACTION}, {"queue_max", CELL_COUNT},
-};
-
 static const char *const kinds[] = {
     [KB_AT_MEMORY] = "memory",   [KB_AT_NODE] = "node",     [KB_AT_LINK] = "edge",
     [KB_AT_CHANNEL] = "channel", [KB_AT_ENGINE] = "engine", [KB_AT_PORT] = "port",
 };
 
+static const struct column columns[] = {
+    COLUMN_WORD("kind", kb_utilization, kind, kinds),
+    COLUMN("name", CELL_TEXT, kb_utilization, name),
+    COLUMN_IF("from", CELL_TEXT, kb_utilization, from, from),
+    COLUMN_IF("to", CELL_TEXT, kb_utilization, to, to),
+    COLUMN_IF("gbs", CELL_FRACTION, kb_utilization, gbs, gbs),
+    COLUMN_IF("servers", CELL_COUNT, kb_utilization, servers, servers),
+    COLUMN("count", CELL_COUNT, kb_utilization, count),
+    COLUMN("bytes", CELL_COUNT, kb_utilization, bytes),
+    COLUMN("busy_ns", CELL_NS, kb_utilization, busy_fs),
+    COLUMN_IF("util_pct", CELL_PERCENT, kb_utilization, util_pct, servers),
+    COLUMN_IF("queue_mean", CELL_FRACTION, kb_utilization, queue_mean, queues),
+    COLUMN_IF("queue_max", CELL_COUNT, kb_utilization, queue_max, queues),
+};
+
+enum { N_COLUMNS = sizeof columns / sizeof *columns };
+
 static bool use_row(void *arg, uint64_t i, struct cell *cells)
 {
     const struct stats *stats = arg;
-    const kb_utilization *use = &stats->use[i];
-    bool edge = use->kind == KB_AT_LINK;
 
-    cells[0] = cell_text(kinds[use->kind]);
-    cells[1] = cell_text(use->name);
-    cells[2] = edge ? cell_text(use->from) : cell_none();
-    cells[3] = edge ? cell_text(use->to) : cell_none();
-    cells[4] = use->gbs > 0 ? cell_fraction(use->gbs) : cell_none();
-    cells[5] = use->servers ? cell_count(use->servers) : cell_none();
-    cells[6] = cell_count(use->count);
-    cells[7] = cell_count(use->bytes);
-    cells[8] = cell_ns(use->busy_fs);
-    cells[9] = use->servers ? cell_percent(use->util_pct) : cell_none();
-    cells[10] = use->queues ? cell_fraction(use->queue_mean) : cell_none();
-    cells[11] =
-        use->queues && use->queue_max >= 0 ? cell_count((uint64_t)use->queue_max) : cell_none();
+    record_cells(columns, N_COLUMNS, &stats->use[i], cells);
     return true;
 }
 
 struct rows stats_rows(const struct stats *stats)
 {
-    return (struct rows){.columns = columns,
-                         .n_columns = sizeof columns / sizeof *columns,
-                         .n_rows = stats->n,
-                         .row = use_row,
+    return (struct rows){ROWS_COLUMNS(columns), .n_rows = stats->n, .row = use_row,
                          .arg = (void *)stats};
 }
 

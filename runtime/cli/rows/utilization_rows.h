@@ -1,4 +1,5 @@
-/* utilization_rows.h -- what --stats writes: everything that a simulation has used, and how much. */
+/* utilization_rows.h -- what --stats writes: everything that a simulation has used, and how much.
+ */
 #ifndef STATS_H
 #define STATS_H
 #include "cli/command.h"

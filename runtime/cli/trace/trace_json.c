@@ -1,4 +1,11 @@
-/* trace_json.c -- timelines as Chrome's JSON: ts in us, of which a thousandth stands for 1 fs. */
+/*
+ * trace_json.c -- timelines as Chrome's JSON trace events.
+ *
+ * A chiplet is a process (pid), a track of it a thread (tid). "ts" is in microseconds; we write
+ * three decimals, and the last stands for 1 fs: 2.085 ns is 2085.000, which a viewer shows as 2.085
+ * ms. JSON has one name per event and no interning, so files are about four times as long as
+ * Perfetto's.
+ */
 #include "kernbench.h"
 #include "base/text.h"
 #include "cli/trace/trace_out.h"

@@ -5,7 +5,7 @@
 #include "cli/trace/map.h"
 #include "cli/trace/trace_out.h"
 
-/* What utilisation is summed over. */
+/* Classes of stations: each has a counter of how many are busy. */
 enum station_class {
     CLASS_MEMORY,
     CLASS_CHANNEL,
@@ -24,11 +24,11 @@ struct group {
     char name[KB_NODE_BYTES];
 };
 
-/* A number that is shown: how many wait, how many are busy. */
+/* A counter: how many wait, how many are busy. */
 struct count {
     struct trace_track track;
     struct count *next;       /* of all */
-    struct count *next_dirty; /* of those that have changed at this instant */
+    struct count *next_dirty; /* of those that changed at this instant */
     struct group *chiplet;    /* NULL: of the whole machine */
     int64_t value, shown;
     int64_t full; /* a percentage: the most it can be; else 0 */
@@ -40,12 +40,12 @@ struct lane {
     size_t index; /* in its component */
     bool busy;
     int64_t free_fs; /* when its last slice ended */
-    char *name;      /* owned, but that of the first lane */
+    char *name;      /* owned; the first lane has its component's */
 };
 
 enum { WHATS_MAX = 16 }; /* kinds of work: "read", "fetch" */
 
-/* Whatever has lanes of its own. The first has its name. */
+/* A node, a station, a PE: it has lanes of its own, the first of which has its name. */
 struct component {
     kb_place place; /* KB_NOWHERE: a PE */
     bool shown;
@@ -59,7 +59,7 @@ struct component {
     char name[];
 };
 
-/* What a place is called where it is the source or the target of something. */
+/* Names of a place that is a source or a target. */
 struct end_names {
     struct trace_text *name;             /* "c0.pe3" */
     struct trace_text *label[WHATS_MAX]; /* "read c0.pe3" */
@@ -69,7 +69,7 @@ struct end_names {
 struct lanes {
     const kb_topology *topo;
     bool fifo;
-    char **pattern; /* owned; of components that are shown */
+    char **pattern; /* owned: --trace-filter */
     bool *matched;  /* owned: `pattern` has met a component */
     size_t n_patterns;
     struct map components, ends, texts;
@@ -79,7 +79,7 @@ struct lanes {
     const char *what_key[WHATS_MAX];
     size_t n_whats;
     uint32_t n_texts;
-    bool no_memory; /* something could not be had: what is made after that is of no use */
+    bool no_memory; /* an allocation failed: the timeline is incomplete */
 };
 
 /* `filter` is a list of patterns, or NULL. False without memory; lanes_free() all the same. */

@@ -1,17 +1,17 @@
-/* trace_out.h -- what a timeline is made of, and the formats in which it is written. */
+/* trace_out.h -- tracks, slices and counters of a timeline, and the formats that write them. */
 #ifndef TRACE_OUT_H
 #define TRACE_OUT_H
 #include "cli/out/sink.h"
 #include <stdint.h>
 
-/* Which lists of a file a text has been told in. */
-enum trace_told { TOLD_NAME = 1, TOLD_KEY = 2, TOLD_VALUE = 4 };
+/* The lists of a file that a text can be in. */
+enum trace_interned { INTERNED_NAME = 1, INTERNED_KEY = 2, INTERNED_VALUE = 4 };
 
-/* A text that comes often: told once, and named by its number after that. */
+/* A text that is used often: a file has it once, and refers to it by its number after that. */
 struct trace_text {
-    struct trace_text *next; /* of the same hash */
+    struct trace_text *next; /* with the same hash */
     uint32_t id;             /* from 1 */
-    uint8_t told;            /* trace_told, or-ed */
+    uint8_t interned;        /* enum trace_interned, or-ed */
     char text[];             /* UTF-8 */
 };
 
@@ -25,7 +25,7 @@ enum trace_track_kind {
 
 struct trace_track {
     enum trace_track_kind kind;
-    uint32_t id;                      /* from 1; 0: not told yet */
+    uint32_t id;                      /* from 1; 0: not in the file yet */
     const struct trace_track *parent; /* NULL: none */
     uint32_t chiplet;                 /* id of its chiplet, or of the top */
     int32_t rank;                     /* of a chiplet among its like */
@@ -34,7 +34,7 @@ struct trace_track {
 
 enum trace_note_type { NOTE_TEXT, NOTE_COUNT, NOTE_NS };
 
-/* Something that a slice says of itself. */
+/* A key and a value that a viewer shows beside a slice. */
 struct trace_note {
     enum trace_note_type type;
     struct trace_text *key;
@@ -52,11 +52,11 @@ struct trace_begin {
     struct trace_text *name;
     const struct trace_note *notes;
     size_t n_notes;
-    uint64_t flow[TRACE_FLOWS_MAX]; /* what it is a step of; 0: nothing */
-    bool flow_begins, flow_ends;    /* it is the first, the last step of flow[0] */
+    uint64_t flow[TRACE_FLOWS_MAX]; /* the flows (arrows) that pass through it; 0: none */
+    bool flow_begins, flow_ends;    /* it is the first, the last slice of flow[0] */
 };
 
-/* A file that grows. `reserve` is what its end would need at this moment. */
+/* A file that grows. `reserve` is the size of its end, were it to end at this moment. */
 struct trace_file {
     const struct trace_format *format;
     struct sink sink;
@@ -84,8 +84,9 @@ struct trace_format {
 extern const struct trace_format trace_perfetto, trace_json;
 
 /*
- * For formats: room in the file for `most` bytes, and `n` that were written there kept; false: they
- * do not fit, and are not. What is told is told on a kernel's stack, which is not for such arrays.
+ * For formats. trace_room() is a buffer for the next `most` bytes: observers run on a kernel's
+ * small stack, which has no room for one. trace_keep() appends the first `n` bytes of it to the
+ * file; false: they would pass max_bytes, and are dropped.
  */
 char *trace_room(struct trace_file *f, size_t most);
 bool trace_keep(struct trace_file *f, size_t n);

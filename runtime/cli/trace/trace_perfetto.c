@@ -1,4 +1,10 @@
-/* trace_perfetto.c -- timelines as Perfetto has them: a sequence of packed TracePackets. */
+/*
+ * trace_perfetto.c -- timelines in Perfetto's format: a sequence of packed TracePackets.
+ *
+ * A text is interned: the packet that uses it first defines its number, later ones refer to that.
+ * Names of slices, keys and values of notes have a list each, so a text can be defined three times.
+ * The timestamp counts fs where Perfetto expects ns. perfetto.proto has the fields that are used.
+ */
 #include "cli/trace/trace_out.h"
 
 #ifdef KB_NO_PROTOBUF
@@ -8,9 +14,9 @@ const struct trace_format trace_perfetto = {.suffix = ".pftrace"};
 #include "perfetto.pb-c.h"
 #include <string.h>
 
-enum { SEQUENCE = 1 }; /* all packets are of one */
+enum { SEQUENCE = 1 }; /* all packets belong to one */
 
-/* Trace has but one field, and many traces one after the other are one trace. */
+/* A Trace is a list of packets and nothing else, so traces of one packet can be concatenated. */
 static bool put_packet(struct trace_file *f, Perfetto__TracePacket *packet)
 {
     Perfetto__TracePacket *one[] = {packet};
@@ -69,15 +75,15 @@ static bool put_track(struct trace_file *f, const struct trace_track *track)
 
 /* -- interned texts ------------------------------------------------------------------------- */
 
-/* What a packet tells beside its event. */
-struct telling {
+/* Texts that a packet defines beside its event. */
+struct interning {
     Perfetto__InternedData data;
     Perfetto__EventName name, *names[1];
     Perfetto__DebugAnnotationName key[TRACE_NOTES_MAX], *keys[TRACE_NOTES_MAX];
     Perfetto__InternedString value[TRACE_NOTES_MAX], *values[TRACE_NOTES_MAX];
 };
 
-static void telling_begin(struct telling *t)
+static void interning_begin(struct interning *t)
 {
     t->data = (Perfetto__InternedData)PERFETTO__INTERNED_DATA__INIT;
     t->data.event_names = t->names;
@@ -86,17 +92,17 @@ static void telling_begin(struct telling *t)
 }
 
 /* True once for each text and list. */
-static bool is_new(struct trace_text *text, enum trace_told list)
+static bool is_new(struct trace_text *text, enum trace_interned list)
 {
-    bool told = text->told & list;
+    bool known = text->interned & list;
 
-    text->told |= (uint8_t)list;
-    return !told;
+    text->interned |= (uint8_t)list;
+    return !known;
 }
 
-static uint64_t tell_name(struct telling *t, struct trace_text *text)
+static uint64_t intern_name(struct interning *t, struct trace_text *text)
 {
-    if (is_new(text, TOLD_NAME)) {
+    if (is_new(text, INTERNED_NAME)) {
         t->name = (Perfetto__EventName)PERFETTO__EVENT_NAME__INIT;
         t->name.has_iid = true;
         t->name.iid = text->id;
@@ -106,9 +112,9 @@ static uint64_t tell_name(struct telling *t, struct trace_text *text)
     return text->id;
 }
 
-static uint64_t tell_key(struct telling *t, struct trace_text *text)
+static uint64_t intern_key(struct interning *t, struct trace_text *text)
 {
-    if (is_new(text, TOLD_KEY)) {
+    if (is_new(text, INTERNED_KEY)) {
         size_t i = t->data.n_debug_annotation_names++;
 
         t->key[i] = (Perfetto__DebugAnnotationName)PERFETTO__DEBUG_ANNOTATION_NAME__INIT;
@@ -120,9 +126,9 @@ static uint64_t tell_key(struct telling *t, struct trace_text *text)
     return text->id;
 }
 
-static uint64_t tell_value(struct telling *t, struct trace_text *text)
+static uint64_t intern_value(struct interning *t, struct trace_text *text)
 {
-    if (is_new(text, TOLD_VALUE)) {
+    if (is_new(text, INTERNED_VALUE)) {
         size_t i = t->data.n_debug_annotation_string_values++;
 
         t->value[i] = (Perfetto__InternedString)PERFETTO__INTERNED_STRING__INIT;
@@ -137,15 +143,16 @@ static uint64_t tell_value(struct telling *t, struct trace_text *text)
 
 /* -- events --------------------------------------------------------------------------------- */
 
-static void set_note(Perfetto__DebugAnnotation *a, struct telling *t, const struct trace_note *note)
+static void set_note(Perfetto__DebugAnnotation *a, struct interning *t,
+                     const struct trace_note *note)
 {
     *a = (Perfetto__DebugAnnotation)PERFETTO__DEBUG_ANNOTATION__INIT;
     a->has_name_iid = true;
-    a->name_iid = tell_key(t, note->key);
+    a->name_iid = intern_key(t, note->key);
     switch (note->type) {
     case NOTE_TEXT:
         a->has_string_value_iid = true;
-        a->string_value_iid = tell_value(t, note->text);
+        a->string_value_iid = intern_value(t, note->text);
         break;
     case NOTE_COUNT:
         a->has_uint_value = true;
@@ -177,15 +184,15 @@ static bool put_begin(struct trace_file *f, const struct trace_begin *begin)
 {
     Perfetto__TrackEvent event = PERFETTO__TRACK_EVENT__INIT;
     Perfetto__DebugAnnotation note[TRACE_NOTES_MAX], *notes[TRACE_NOTES_MAX];
-    struct telling telling;
+    struct interning interning;
     uint64_t flow[TRACE_FLOWS_MAX], last = begin->flow[0];
-    bool tells;
+    bool has_new;
 
-    telling_begin(&telling);
+    interning_begin(&interning);
     event.has_name_iid = true;
-    event.name_iid = tell_name(&telling, begin->name);
+    event.name_iid = intern_name(&interning, begin->name);
     for (size_t i = 0; i < begin->n_notes; i++) {
-        set_note(&note[i], &telling, &begin->notes[i]);
+        set_note(&note[i], &interning, &begin->notes[i]);
         notes[i] = &note[i];
     }
     event.debug_annotations = notes;
@@ -196,11 +203,11 @@ static bool put_begin(struct trace_file *f, const struct trace_begin *begin)
     event.flow_ids = flow;
     event.terminating_flow_ids = &last;
     event.n_terminating_flow_ids = begin->flow_ends;
-    tells = telling.data.n_event_names + telling.data.n_debug_annotation_names +
-                telling.data.n_debug_annotation_string_values >
-            0;
+    has_new = interning.data.n_event_names + interning.data.n_debug_annotation_names +
+                  interning.data.n_debug_annotation_string_values >
+              0;
     return put_event(f, &event, PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN, begin->track,
-                     begin->fs, tells ? &telling.data : NULL);
+                     begin->fs, has_new ? &interning.data : NULL);
 }
 
 static bool put_end(struct trace_file *f, const struct trace_track *track, int64_t fs)

@@ -50,7 +50,7 @@ struct scene_edge *scene_add_edge(struct scene *sc, const kb_edge *edge, uint32_
     sc->n_edges++;
     *e = (struct scene_edge){.edge = *edge, .from = from, .to = to};
     e->back = before && before->edge.from == edge->to && before->edge.to == edge->from;
-    e->use = view_usage_edge(sc->usage, edge->from, edge->to);
+    e->util = view_utilization_edge(sc->utilization, edge->from, edge->to);
     return e;
 }
 
@@ -79,6 +79,13 @@ void scene_bend(struct scene_edge *e, double x, double y)
     e->at[e->n_at++] = (struct svg_point){x, y};
 }
 
+bool scene_is_both_ways(const struct scene *sc, const struct scene_edge *e)
+{
+    size_t i = (size_t)(e - sc->edge);
+
+    return e->back || (i + 1 < sc->n_edges && sc->edge[i + 1].back);
+}
+
 void scene_set_node(struct scene *sc, struct scene_node *n, uint32_t node)
 {
     kb_node info;
@@ -87,7 +94,7 @@ void scene_set_node(struct scene *sc, struct scene_node *n, uint32_t node)
         return;
     strcpy(n->name, info.name);
     n->node = node;
-    n->pct = view_usage_node(sc->usage, node);
+    n->pct = view_utilization_node(sc->utilization, node);
 }
 
 uint32_t scene_find(const struct scene *sc, uint32_t sip, uint32_t cube, const char *name)

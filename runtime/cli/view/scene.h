@@ -29,7 +29,7 @@ struct scene_node {
 
 /* How busy an edge was, and in which direction. One that exists one way only carries the data of
  * reads against it. */
-struct view_edge_use {
+struct view_edge_utilization {
     uint32_t from, to;
     double pct; /* NaN: not known */
 };
@@ -41,7 +41,7 @@ struct scene_edge {
     struct svg_point at[SCENE_BENDS_MAX];
     uint32_t n_at;
     bool back; /* the other direction of the one before, beside which it is drawn */
-    struct view_edge_use use;
+    struct view_edge_utilization util;
 };
 
 /* Where a component meets its cube's NoC. */
@@ -59,8 +59,8 @@ struct scene_note {
 
 struct scene {
     const struct cli *cli;
-    const struct view_usage *usage; /* NULL: none */
-    const char *prefix;             /* of ids */
+    const struct view_utilization *utilization; /* NULL: none */
+    const char *prefix;                         /* of ids */
     char title[SCENE_LABEL_BYTES];
     const char *level;
     const char *note; /* below the legend; NULL: none */
@@ -91,6 +91,9 @@ struct scene_note *scene_add_note(struct scene *sc, double x, double y, enum svg
 void scene_say(char label[SCENE_LABEL_BYTES], const char *text);
 void scene_bend(struct scene_edge *e, double x, double y);
 
+/* Is it one direction of a link that is drawn both ways? */
+bool scene_is_both_ways(const struct scene *sc, const struct scene_edge *e);
+
 /* The name, use and number of node `node`. */
 void scene_set_node(struct scene *sc, struct scene_node *n, uint32_t node);
 
@@ -115,24 +118,26 @@ double scene_scale(double w_mm, double h_mm, double w_px, double h_px, double mo
 
 /* -- how busy ------------------------------------------------------------------------------- */
 
-/* In per cent; NaN: not known, also without `usage`. */
-double view_usage_node(const struct view_usage *usage, uint32_t node);
-struct view_edge_use view_usage_edge(const struct view_usage *usage, uint32_t from, uint32_t to);
+/* In per cent; NaN: not known, also without `utilization`. */
+double view_utilization_node(const struct view_utilization *utilization, uint32_t node);
+struct view_edge_utilization view_utilization_edge(const struct view_utilization *utilization,
+                                                   uint32_t from, uint32_t to);
 
 /* The busiest edges come first; of equal ones those that were added first. */
 struct view_busiest {
-    struct view_edge_use edge[VIEW_BUSIEST];
+    struct view_edge_utilization edge[VIEW_BUSIEST];
     size_t n;
 };
 
 /* Adds one if it is among them and was busy at all. */
-void view_busiest_add(struct view_busiest *b, struct view_edge_use use);
+void view_busiest_add(struct view_busiest *b, struct view_edge_utilization util);
 
 /* Adds all edges. */
-void view_busiest_all(struct view_busiest *b, const struct view_usage *usage);
+void view_busiest_all(struct view_busiest *b, const struct view_utilization *utilization);
 
 /* The busiest of nodes [first, end) but DMAs, whose channels are held while transactions wait. */
-double view_usage_most(const struct view_usage *usage, uint32_t first, uint32_t end);
+double view_utilization_most(const struct view_utilization *utilization, uint32_t first,
+                             uint32_t end);
 
 /* -- files ---------------------------------------------------------------------------------- */
 

@@ -128,14 +128,14 @@ static void put_edge(const struct scene *sc, const struct scene_edge *e, struct 
     put_quoted(s, sc->node[e->to].name);
     sink_text(s, " [label=");
     snprintf(text, sizeof text, "%s%s%s%s", svg_short(e->edge.gbs, 2, gbs),
-             isnan(e->use.pct) ? "" : "\n", per_cent(e->use.pct, pct),
-             e->use.from == e->edge.from ? "" : " back");
+             isnan(e->util.pct) ? "" : "\n", per_cent(e->util.pct, pct),
+             e->util.from == e->edge.from ? "" : " back");
     put_quoted(s, text);
-    if (!isnan(e->use.pct)) {
+    if (!isnan(e->util.pct)) {
         sink_text(s, ", penwidth=2, color=");
-        put_quoted(s, svg_colour(svg_heat(e->use.pct)));
+        put_quoted(s, svg_colour(svg_heat(e->util.pct)));
     }
-    put_use(e->use.pct, s);
+    put_use(e->util.pct, s);
     sink_text(s, "];\n");
 }
 

@@ -17,7 +17,7 @@ enum {
     ROW_PX = 34,       /* between SIPs */
     TILES_MOST = 4096, /* cubes that the tray shows one by one */
     SIDES = 4,
-    LETTER = 11, /* as scene_out.c writes labels */
+    LETTER = 11, /* as scene_svg.c writes labels */
     SMALL = 9,
 };
 
@@ -138,7 +138,7 @@ static void add_cube(struct sip_place *p, uint32_t cube)
     n->small = label_width(m, LETTER) > n->w - 2;
     if (label_width(m, SMALL) > n->w - 2)
         *n->label = '\0';
-    n->pct = view_usage_most(m->sc->usage, first, first + m->cube_nodes);
+    n->pct = view_utilization_most(m->sc->utilization, first, first + m->cube_nodes);
 }
 
 /* 1, 2, 5, 10, ... so that so many steps of `px` have room for `least`. */
@@ -187,7 +187,7 @@ static void add_block(struct sip_place *p)
 
     snprintf(n->name, sizeof n->name, "sip%u.cubes", p->sip);
     snprintf(n->label, sizeof n->label, "%u \xc3\x97 %u cubes", m->w, m->h);
-    n->pct = view_usage_most(m->sc->usage, first, first + m->cubes * m->cube_nodes);
+    n->pct = view_utilization_most(m->sc->utilization, first, first + m->cubes * m->cube_nodes);
 }
 
 static void add_cubes(struct sip_place *p)
@@ -347,7 +347,7 @@ static void add_io(struct sip_place *p, double x, double y, double h)
     snprintf(n->name, sizeof n->name, "sip%u.io0", p->sip);
     strcpy(n->label, "io0");
     snprintf(n->detail, sizeof n->detail, p->sip > 0 ? "s%u.host" : "host", p->sip);
-    n->pct = view_usage_most(m->sc->usage, first, first + 3);
+    n->pct = view_utilization_most(m->sc->utilization, first, first + 3);
 }
 
 static struct sip_place add_sip(struct mesh *m, const struct tray *t, uint32_t sip,

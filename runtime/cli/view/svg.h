@@ -18,7 +18,7 @@ struct svg {
 void svg_begin(struct svg *g, const char *title);
 void svg_end(struct svg *g);
 
-/* -- elements: start, attributes, then either inside and close, or empty --------------------- */
+/* -- elements: start, attributes, then either inside and close, or empty -------------------- */
 
 void svg_start(struct svg *g, const char *element, const char *classes); /* NULL: no class */
 void svg_attr(struct svg *g, const char *name, const char *text);        /* escapes `text` */

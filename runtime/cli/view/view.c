@@ -1,26 +1,36 @@
-/* view.c -- pictures of a topology: the scene of a level, written in one of the formats. */
+/* view.c -- the pictures that there are; those of a level are a scene, written as SVG or DOT. */
 #include <stdlib.h>
 #include "cli/out/say.h"
 #include "cli/view/scene.h"
 
-typedef void (*scene_fn)(struct scene *sc, struct view_at at);
-
-static const struct {
-    const char *name;
-    scene_fn fill;
-} levels[N_VIEW_LEVELS] = {
-    [VIEW_SYSTEM] = {"system", scene_system},
-    [VIEW_SIP] = {"sip", scene_sip},
-    [VIEW_CUBE] = {"cube", scene_cube},
-    [VIEW_PE] = {"pe", scene_pe},
+const struct view_picture view_pictures[N_VIEW_PICTURES] = {
+    [VIEW_SYSTEM] = {"system", NULL, NULL},
+    [VIEW_SIP] = {"sip", NULL, NULL},
+    [VIEW_CUBE] = {"cube", NULL, NULL},
+    [VIEW_PE] = {"pe", NULL, NULL},
+    [VIEW_ROOFLINE] = {"roofline", "run", view_roofline_file},
+    [VIEW_LATENCY] = {"latency", "load", view_latency_file},
 };
 
-/* Fills a scene, and has it written. */
+/* Places the components and edges of a level in a scene. */
+static void (*const fill[N_VIEW_LEVELS])(struct scene *sc, struct view_at at) = {
+    [VIEW_SYSTEM] = scene_system,
+    [VIEW_SIP] = scene_sip,
+    [VIEW_CUBE] = scene_cube,
+    [VIEW_PE] = scene_pe,
+};
+
+enum view_level view_first(const kb_info *info)
+{
+    return info->sips > 1 ? VIEW_SYSTEM : VIEW_SIP;
+}
+
+/* Fills a scene, and writes it by `write`. */
 static enum exit_code draw(struct scene *sc, enum view_level level, struct view_at at,
                            void (*write)(struct scene *sc, struct sink *s), struct sink *s)
 {
-    sc->level = levels[level].name;
-    levels[level].fill(sc, at);
+    sc->level = view_pictures[level].name;
+    fill[level](sc, at);
     if (!sc->no_memory)
         write(sc, s);
     bool ok = !sc->no_memory;
@@ -29,17 +39,18 @@ static enum exit_code draw(struct scene *sc, enum view_level level, struct view_
 }
 
 enum exit_code view_topology(const struct cli *cli, enum view_level level, struct view_at at,
-                             const struct view_usage *usage, const char *prefix, struct sink *s)
+                             const struct view_utilization *utilization, const char *prefix,
+                             struct sink *s)
 {
-    struct scene sc = {.cli = cli, .usage = usage, .prefix = prefix};
+    struct scene sc = {.cli = cli, .utilization = utilization, .prefix = prefix};
 
     return draw(&sc, level, at, scene_svg, s);
 }
 
 enum exit_code view_topology_dot(const struct cli *cli, enum view_level level, struct view_at at,
-                                 const struct view_usage *usage, struct sink *s)
+                                 const struct view_utilization *utilization, struct sink *s)
 {
-    struct scene sc = {.cli = cli, .usage = usage, .prefix = ""};
+    struct scene sc = {.cli = cli, .utilization = utilization, .prefix = ""};
 
     return draw(&sc, level, at, scene_dot_graph, s);
 }

@@ -6,53 +6,54 @@
 
 enum view_level { VIEW_SYSTEM, VIEW_SIP, VIEW_CUBE, VIEW_PE, N_VIEW_LEVELS };
 
-/* All that `view` draws, by name: the levels, then results. */
-enum view_picture { VIEW_ROOFLINE = N_VIEW_LEVELS, VIEW_LATENCY, N_VIEW_PICTURES };
-extern const char *const view_pictures[N_VIEW_PICTURES];
+/* All that `view` draws: the levels of a topology, then plots of results. */
+enum { VIEW_ROOFLINE = N_VIEW_LEVELS, VIEW_LATENCY, N_VIEW_PICTURES };
 
-/* The one that is drawn if none is named: of one SIP the SIP, there is nothing around it. */
+/* The outermost level, which is drawn if no picture is named: the system, or of one SIP the SIP. */
 enum view_level view_first(const kb_info *info);
 
-/* Which SIP, cube and PE a picture is of, as far as its level needs them. All zero: the first. */
+/* Which SIP, cube and PE a picture shows; a level ignores those inside it. All zero: the first. */
 struct view_at {
-    uint32_t sip, cube, pe; /* each inside what is before it */
+    uint32_t sip, cube, pe; /* a cube of the SIP, a PE of the cube */
 };
 
-/* -- how busy ------------------------------------------------------------------------------- */
+/* -- utilization ---------------------------------------------------------------------------- */
 
-/* Utilisations in per cent, by node and edge. All zero is none. */
-struct view_usage;
+/* Utilizations in per cent, by node and edge. */
+struct view_utilization;
 
 /*
- * Reads what --stats has written: CSV, JSON or JSON lines, "-" for stdin. Give it back with
- * view_usage_free().
+ * Reads a file that --stats wrote: CSV, JSON or JSON lines, "-" for stdin. Give it back with
+ * view_utilization_free().
  *
  * returns  EXIT_OK; EXIT_INPUT, EXIT_SYSTEM after a message
  */
-enum exit_code view_usage_read(struct view_usage **out, const struct cli *cli, const char *path);
+enum exit_code view_utilization_read(struct view_utilization **out, const struct cli *cli,
+                                     const char *path);
 
-/* An empty one, to be filled by view_usage_add(); NULL without memory. */
-struct view_usage *view_usage_new(const kb_topology *topo);
+/* An empty one, to be filled by view_utilization_add(); NULL without memory. */
+struct view_utilization *view_utilization_new(const kb_topology *topo);
 
 /* Adds one row of --stats. `name` is that of a node, of a part of one ("sip0.cube0.m_cpu.read"), or
- * "A -> B" of an edge; of several rows of a node the busiest counts. False: no such name. */
-bool view_usage_add(struct view_usage *usage, const char *name, double util_pct);
-void view_usage_free(struct view_usage *usage);
+ * "A -> B" of an edge; if a node has several rows, the busiest counts. False: no such name. */
+bool view_utilization_add(struct view_utilization *utilization, const char *name, double util_pct);
+void view_utilization_free(struct view_utilization *utilization);
 
 /* -- pictures ------------------------------------------------------------------------------- */
 
 /*
- * Write one <svg> to `s`, without an XML declaration. `prefix` is that of its ids (svg.h). `usage`
- * may be NULL: no colours.
+ * Write one <svg> to `s`, without an XML declaration. `prefix` is that of its ids (svg.h).
+ * `utilization` may be NULL: no colours.
  *
  * returns  EXIT_OK, or EXIT_SYSTEM after a message
  */
 enum exit_code view_topology(const struct cli *cli, enum view_level level, struct view_at at,
-                             const struct view_usage *usage, const char *prefix, struct sink *s);
+                             const struct view_utilization *utilization, const char *prefix,
+                             struct sink *s);
 
 /* The same as a graph for Graphviz, with positions. */
 enum exit_code view_topology_dot(const struct cli *cli, enum view_level level, struct view_at at,
-                                 const struct view_usage *usage, struct sink *s);
+                                 const struct view_utilization *utilization, struct sink *s);
 
 /* One launch, as a point under a roofline. */
 struct view_launch {
@@ -62,7 +63,7 @@ struct view_launch {
     double ns;
 };
 
-/* Is one of them a point of it? */
+/* Does any of them have a point in the roofline? */
 bool view_roofline_shows(const struct view_launch *launch, size_t n);
 
 enum exit_code view_roofline(const struct cli *cli, const struct view_launch *launch, size_t n,
@@ -74,12 +75,22 @@ struct view_rate {
     bool steady;
 };
 
-/* `what` is said below the title: pattern, bytes. */
+/* `what` is the line below the title: pattern, bytes. */
 enum exit_code view_latency(const struct cli *cli, const struct view_rate *rate, size_t n,
                             const char *what, const char *prefix, struct sink *s);
 
 /* The same from a file of results, "-" for stdin: EXIT_INPUT, EXIT_SYSTEM after a message. */
 enum exit_code view_roofline_file(const struct cli *cli, const char *path, struct sink *s);
 enum exit_code view_latency_file(const struct cli *cli, const char *path, struct sink *s);
+
+/* A picture is either of a level, and has no draw_file, or of a file of results. */
+struct view_picture {
+    const char *name;
+    const char *result_of; /* the command whose results it draws; NULL: a level */
+    enum exit_code (*draw_file)(const struct cli *cli, const char *path, struct sink *s);
+};
+
+/* A new picture is a row of this table, and a value of the enum. */
+extern const struct view_picture view_pictures[N_VIEW_PICTURES];
 
 #endif

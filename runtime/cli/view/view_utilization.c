@@ -7,16 +7,16 @@
 #include "base/text.h"
 
 /* An edge that exists, and how busy it was. */
-struct edge_use {
+struct edge_row {
     uint32_t from, to;
     double pct;
     bool returns; /* that is of the data of reads, on its way back */
 };
 
-struct view_usage {
+struct view_utilization {
     const kb_topology *topo;
     double *node;          /* per node; NaN: not known */
-    struct edge_use *edge; /* every edge, by `from`, then `to` */
+    struct edge_row *edge; /* every edge, by `from`, then `to` */
     size_t n_edges, room;
 };
 
@@ -24,24 +24,24 @@ struct view_usage {
 
 static void add_edge(void *arg, const kb_edge *edge)
 {
-    struct view_usage *u = arg;
+    struct view_utilization *u = arg;
 
     if (u->n_edges < u->room)
-        u->edge[u->n_edges++] = (struct edge_use){edge->from, edge->to, NAN, false};
+        u->edge[u->n_edges++] = (struct edge_row){edge->from, edge->to, NAN, false};
 }
 
 static int compare_edges(const void *a, const void *b)
 {
-    const struct edge_use *x = a, *y = b;
+    const struct edge_row *x = a, *y = b;
 
     if (x->from != y->from)
         return x->from < y->from ? -1 : 1;
     return (x->to > y->to) - (x->to < y->to);
 }
 
-struct view_usage *view_usage_new(const kb_topology *topo)
+struct view_utilization *view_utilization_new(const kb_topology *topo)
 {
-    struct view_usage *u = calloc(1, sizeof *u);
+    struct view_utilization *u = calloc(1, sizeof *u);
     kb_info info;
 
     if (!u)
@@ -52,7 +52,7 @@ struct view_usage *view_usage_new(const kb_topology *topo)
     u->node = malloc(info.nodes * sizeof *u->node);
     u->edge = malloc(u->room * sizeof *u->edge);
     if (!u->node || !u->edge) {
-        view_usage_free(u);
+        view_utilization_free(u);
         return NULL;
     }
     for (uint32_t i = 0; i < info.nodes; i++)
@@ -62,7 +62,7 @@ struct view_usage *view_usage_new(const kb_topology *topo)
     return u;
 }
 
-void view_usage_free(struct view_usage *u)
+void view_utilization_free(struct view_utilization *u)
 {
     if (!u)
         return;
@@ -71,63 +71,63 @@ void view_usage_free(struct view_usage *u)
     free(u);
 }
 
-static struct edge_use *find_edge(const struct view_usage *u, uint32_t from, uint32_t to)
+static struct edge_row *find_edge(const struct view_utilization *u, uint32_t from, uint32_t to)
 {
-    struct edge_use key = {from, to, 0, false};
+    struct edge_row key = {from, to, 0, false};
 
     return bsearch(&key, u->edge, u->n_edges, sizeof *u->edge, compare_edges);
 }
 
 /* -- asking --------------------------------------------------------------------------------- */
 
-double view_usage_node(const struct view_usage *u, uint32_t node)
+double view_utilization_node(const struct view_utilization *u, uint32_t node)
 {
     return u ? u->node[node] : (double)NAN;
 }
 
-static struct view_edge_use shown(const struct edge_use *e)
+static struct view_edge_utilization shown(const struct edge_row *e)
 {
-    return e->returns ? (struct view_edge_use){e->to, e->from, e->pct}
-                      : (struct view_edge_use){e->from, e->to, e->pct};
+    return e->returns ? (struct view_edge_utilization){e->to, e->from, e->pct}
+                      : (struct view_edge_utilization){e->from, e->to, e->pct};
 }
 
-struct view_edge_use view_usage_edge(const struct view_usage *u, uint32_t from, uint32_t to)
+struct view_edge_utilization view_utilization_edge(const struct view_utilization *u, uint32_t from, uint32_t to)
 {
-    const struct edge_use *edge = u ? find_edge(u, from, to) : NULL;
+    const struct edge_row *edge = u ? find_edge(u, from, to) : NULL;
 
-    return edge ? shown(edge) : (struct view_edge_use){from, to, NAN};
+    return edge ? shown(edge) : (struct view_edge_utilization){from, to, NAN};
 }
 
-void view_busiest_add(struct view_busiest *b, struct view_edge_use use)
+void view_busiest_add(struct view_busiest *b, struct view_edge_utilization util)
 {
     size_t at = b->n;
 
-    if (!(use.pct >= 1))
+    if (!(util.pct >= 1))
         return;
-    while (at > 0 && b->edge[at - 1].pct < use.pct)
+    while (at > 0 && b->edge[at - 1].pct < util.pct)
         at--;
     if (at == VIEW_BUSIEST)
         return;
     size_t after = (b->n < VIEW_BUSIEST ? b->n++ : VIEW_BUSIEST - 1) - at;
     memmove(&b->edge[at + 1], &b->edge[at], after * sizeof *b->edge);
-    b->edge[at] = use;
+    b->edge[at] = util;
 }
 
-void view_busiest_all(struct view_busiest *b, const struct view_usage *u)
+void view_busiest_all(struct view_busiest *b, const struct view_utilization *u)
 {
     for (size_t i = 0; i < u->n_edges; i++)
         view_busiest_add(b, shown(&u->edge[i]));
 }
 
 /* A DMA, whose channels are held by transactions that wait elsewhere? */
-static bool is_held(const struct view_usage *u, uint32_t node)
+static bool is_held(const struct view_utilization *u, uint32_t node)
 {
     kb_node info;
 
     return kb_node_get(u->topo, node, &info) == KB_OK && strcmp(info.kind, "pe_dma") == 0;
 }
 
-double view_usage_most(const struct view_usage *u, uint32_t first, uint32_t end)
+double view_utilization_most(const struct view_utilization *u, uint32_t first, uint32_t end)
 {
     double most = NAN;
 
@@ -140,7 +140,7 @@ double view_usage_most(const struct view_usage *u, uint32_t first, uint32_t end)
 /* -- filling -------------------------------------------------------------------------------- */
 
 /* A node, or the node of which `name` is a part: "sip0.cube0.m_cpu.read". */
-static bool find_node(const struct view_usage *u, const char *name, uint32_t *out)
+static bool find_node(const struct view_utilization *u, const char *name, uint32_t *out)
 {
     const char *point = strrchr(name, '.');
 
@@ -150,7 +150,7 @@ static bool find_node(const struct view_usage *u, const char *name, uint32_t *ou
            kb_node_find(u->topo, name, (size_t)(point - name), out) == KB_OK;
 }
 
-bool view_usage_add(struct view_usage *u, const char *name, double pct)
+bool view_utilization_add(struct view_utilization *u, const char *name, double pct)
 {
     static const char arrow[] = " -> ";
     const char *between = strstr(name, arrow);
@@ -166,7 +166,7 @@ bool view_usage_add(struct view_usage *u, const char *name, double pct)
     if (kb_node_find(u->topo, name, (size_t)(between - name), &from) != KB_OK ||
         kb_node_find(u->topo, far, strlen(far), &to) != KB_OK)
         return false;
-    struct edge_use *edge = find_edge(u, from, to);
+    struct edge_row *edge = find_edge(u, from, to);
     bool returns = !edge; /* the data of reads, over links that requests pass one way */
     if (returns)
         edge = find_edge(u, to, from);
@@ -182,7 +182,7 @@ bool view_usage_add(struct view_usage *u, const char *name, double pct)
 /* -- the file ------------------------------------------------------------------------------- */
 
 /* A row of no value says nothing, but its name has to be one. */
-static bool add_row(struct view_usage *u, struct results *r, int name_column, int pct_column)
+static bool add_row(struct view_utilization *u, struct results *r, int name_column, int pct_column)
 {
     const char *name = r->cells[name_column];
     double pct;
@@ -190,13 +190,13 @@ static bool add_row(struct view_usage *u, struct results *r, int name_column, in
 
     if (!view_read_number(r, pct_column, &pct))
         return false;
-    if (!name || !view_usage_add(u, name, pct))
+    if (!name || !view_utilization_add(u, name, pct))
         return results_bad_row(r, "'%s' is no node and no edge of this topology",
                                name ? text_show(name, strlen(name), shown, sizeof shown) : "");
     return true;
 }
 
-static void read_rows(struct view_usage *u, struct results *r, const struct cli *cli)
+static void read_rows(struct view_utilization *u, struct results *r, const struct cli *cli)
 {
     int name, pct;
 
@@ -208,18 +208,18 @@ static void read_rows(struct view_usage *u, struct results *r, const struct cli 
         ;
 }
 
-enum exit_code view_usage_read(struct view_usage **out, const struct cli *cli, const char *path)
+enum exit_code view_utilization_read(struct view_utilization **out, const struct cli *cli, const char *path)
 {
     struct results r;
 
-    *out = view_usage_new(cli->topo);
+    *out = view_utilization_new(cli->topo);
     if (!*out)
         return say(cli->program, EXIT_SYSTEM, "out of memory");
     results_open(&r, cli->program, path);
     read_rows(*out, &r, cli);
     results_close(&r);
     if (r.code) {
-        view_usage_free(*out);
+        view_utilization_free(*out);
         *out = NULL;
     }
     return r.code;

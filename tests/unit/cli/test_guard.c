@@ -5,10 +5,10 @@
 #include "support/rig.h"
 
 #include "cube8.h"
-#include "kernels/kernel.h"
+#include "kernels/kernels.h"
 #include "engine/state.h"
 #include "tl.h"
-#include "cli/out/warn.h"
+#include "cli/rows/warn.h"
 #include "machine/names.h"
 
 /* What the command line has for notes (cmd.h, whose names are those of kernel.h); none is made

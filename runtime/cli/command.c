@@ -1,0 +1,173 @@
+/* command.c -- what commands share: failures, notes, and where their rows go. */
+#include "cli/command.h"
+#include "cli/out/say.h"
+#include "cli/out/stop.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { LINE_BYTES = 4096 };
+
+/* The exit code that a failed call of the library means, for what a command line asked. */
+static enum exit_code exit_code_of(kb_status status)
+{
+    switch (status) {
+    case KB_OK:
+        return EXIT_OK;
+    case KB_BAD_REQUEST:
+        return EXIT_USAGE;
+    case KB_TIME_RANGE:
+        return EXIT_INPUT;
+    case KB_NO_MEMORY:
+    case KB_FILE_ERROR:
+        return EXIT_SYSTEM;
+    case KB_DEADLOCK:
+        return EXIT_DEADLOCK;
+    case KB_KERNEL_ERROR:
+        return EXIT_KERNEL;
+    case KB_DIFFERENT:
+        return EXIT_DIFFERENT;
+    case KB_AGAIN: /* no failures: whoever calls them one is wrong */
+    case KB_STOPPED:
+    case KB_PENDING:
+    case KB_INTERNAL:
+        return EXIT_INTERNAL;
+    }
+    return EXIT_INTERNAL;
+}
+
+enum exit_code cmd_fail(const struct cli *cli, kb_status status, const kb_error *why)
+{
+    const char *text = why && why->text[0]        ? why->text
+                       : status == KB_NO_MEMORY   ? "out of memory"
+                       : status == KB_TIME_RANGE  ? "simulated time passes 2^63 fs"
+                       : status == KB_BAD_REQUEST ? "this cannot be asked"
+                       : status == KB_FILE_ERROR  ? "a file could not be read or written"
+                                                  : "internal error";
+
+    return say(cli->program, exit_code_of(status), "%s", text);
+}
+
+static void note_line(const struct cli *cli, const char *program, const char *format, va_list args)
+{
+    char line[LINE_BYTES];
+
+    vsnprintf(line, sizeof line, format, args);
+    fprintf(stderr, "%s%s%s\n", program, *program ? ": " : "", line);
+    if (cli->report)
+        cli->page->note(cli->report, line);
+}
+
+void cmd_note(const struct cli *cli, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    note_line(cli, "", format, args);
+    va_end(args);
+}
+
+enum exit_code cmd_say(const struct cli *cli, enum exit_code code, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    note_line(cli, cli->program, format, args);
+    va_end(args);
+    return code;
+}
+
+enum exit_code cmd_endpoint(const struct cli *cli, const char *word, kb_endpoint *out)
+{
+    kb_error why = {""};
+    kb_status status = kb_endpoint_parse(cli->topo, word, strlen(word), out, &why);
+
+    return status ? cmd_fail(cli, status, &why) : EXIT_OK;
+}
+
+struct origin cmd_origin(const struct cli *cli)
+{
+    return (struct origin){.command = opts_command_name(cli->opts.command),
+                           .command_line = cli->opts.command_line,
+                           .info = &cli->info,
+                           .seed = cli->opts.seed,
+                           .params = cli->opts.params,
+                           .n_params = cli->opts.n_params};
+}
+
+void cmd_write(const struct cli *cli, const struct rows *rows, struct sink *s)
+{
+    cmd_write_with(cli, rows, NULL, 0, s);
+}
+
+void cmd_write_as(const struct cli *cli, const char *name, const struct rows *rows, struct sink *s)
+{
+    struct origin origin = cmd_origin(cli);
+
+    origin.command = name;
+    out_write(rows, &origin, cli->opts.format, s);
+    cmd_add(cli, rows, &origin, s);
+}
+
+void cmd_write_with(const struct cli *cli, const struct rows *rows, const struct origin_arg *args,
+                    size_t n_args, struct sink *s)
+{
+    struct origin origin = cmd_origin(cli);
+
+    origin.args = args;
+    origin.n_args = n_args;
+    if (cli->report)
+        cli->page->rows(cli->report, rows, &origin);
+    else
+        out_write(rows, &origin, cli->opts.format, s);
+    cmd_add(cli, rows, &origin, s);
+}
+
+void cmd_add(const struct cli *cli, const struct rows *rows, const struct origin *origin,
+             struct sink *s)
+{
+    if (!cli->sqlite)
+        return;
+    sink_flush(s); /* a reader who takes his time does not lock the database */
+    out_sqlite_add(cli->sqlite, rows, origin);
+}
+
+enum exit_code cmd_print(const struct cli *cli, const struct rows *rows)
+{
+    struct sink s;
+    enum exit_code code = sink_open(&s, cli->program, cli->opts.output);
+
+    if (code)
+        return code;
+    cmd_write(cli, rows, &s);
+    if (cli->report)
+        code = cli->page->write(cli->report, &s);
+    enum exit_code closed = sink_close(&s, cli->program, !code);
+    return code ? code : closed;
+}
+
+bool cmd_is_kept(enum exit_code code)
+{
+    return code == EXIT_OK || code == EXIT_DIFFERENT || code == EXIT_DEADLOCK ||
+           code == EXIT_INTERRUPTED;
+}
+
+enum exit_code cmd_output(const struct cli *cli, enum exit_code (*run)(void *arg, struct sink *s),
+                          void *arg)
+{
+    struct sink s;
+    enum exit_code code = sink_open(&s, cli->program, cli->opts.output);
+
+    if (code)
+        return code;
+    stop_defer(true);
+    code = run(arg, &s);
+    if (cli->report && cmd_is_kept(code)) {
+        enum exit_code written = cli->page->write(cli->report, &s);
+
+        code = written ? written : code;
+    }
+    enum exit_code closed = sink_close(&s, cli->program, cmd_is_kept(code));
+    stop_defer(false);
+    return closed ? closed : code;
+}

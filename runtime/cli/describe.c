@@ -1,0 +1,254 @@
+/* describe.c -- what a simulator takes, as usage.h wants to know it: opts.def, and what only the
+ * topology and the benches tell. */
+#include "cli/describe.h"
+#include "cli/benches.h"
+#include "cli/options/opts.h"
+#include "cli/view/view.h"
+#include <string.h>
+
+enum { WORD_BYTES = 256 };
+
+static const struct usage_command commands[N_COMMANDS] = {
+#define COMMAND(NAME, name, operands, fewest, most, format, summary, description)                  \
+    {#name, operands, summary, description},
+#include "cli/options/opts.def"
+};
+
+static const struct usage_example examples[] = {
+#define EXAMPLE(NAME, line, what) {COMMAND_##NAME, line, what},
+#include "cli/options/opts.def"
+};
+
+static const struct usage_entry exit_codes[] = {
+#define EXIT_MEANS(code, text) {code, text},
+#include "cli/options/opts.def"
+    {NULL, NULL}};
+
+static const struct usage_entry environment[] = {
+    {"TMPDIR", "where a log goes that is larger than --oplog-limit; else /tmp"}, {NULL, NULL}};
+
+/* -- benches -------------------------------------------------------------------------------- */
+
+static void offer_benches(struct completing *c)
+{
+    for (size_t i = 0; i < n_benches; i++)
+        usage_offer(c, benches[i]->name, benches[i]->summary);
+}
+
+/* Each of the choices of "name=", or its default. */
+static void offer_values(struct completing *c, const kb_bench_arg *arg)
+{
+    char word[WORD_BYTES];
+    const char *words = arg->choices ? arg->choices : arg->initial;
+
+    for (size_t n; *words; words += n + (words[n] != '\0')) {
+        n = strcspn(words, " ");
+        snprintf(word, sizeof word, "%s=%.*s", arg->name, (int)n, words);
+        usage_offer(c, word, NULL);
+    }
+}
+
+/* Was the argument given before? */
+static bool is_given(const struct completing *c, const kb_bench_arg *arg)
+{
+    size_t n = strlen(arg->name);
+
+    for (size_t i = 1; i < c->n_operands; i++)
+        if (strncmp(c->operand[i], arg->name, n) == 0 && c->operand[i][n] == '=')
+            return true;
+    return false;
+}
+
+static void offer_arguments(struct completing *c, const kb_bench *bench)
+{
+    char word[WORD_BYTES];
+
+    for (size_t i = 0; i < bench->n_args; i++) {
+        const kb_bench_arg *arg = &bench->args[i];
+
+        snprintf(word, sizeof word, "%s=", arg->name);
+        if (strncmp(c->word, word, strlen(word)) == 0)
+            offer_values(c, arg);
+        else if (!is_given(c, arg))
+            usage_offer(c, word, arg->help);
+    }
+}
+
+static void offer_bench_arguments(struct completing *c)
+{
+    for (size_t i = 0; i < n_benches && c->n_operands > 0; i++)
+        if (strcmp(benches[i]->name, c->operand[0]) == 0)
+            offer_arguments(c, benches[i]);
+}
+
+/* -- endpoints ------------------------------------------------------------------------------ */
+
+enum ends { SOURCES = 1, TARGETS = 2, TCMS = 4 };
+
+static void offer_numbers(struct completing *c, const char *before, const char *name, uint32_t n,
+                          const char *after)
+{
+    char word[WORD_BYTES];
+
+    for (uint32_t i = 0; i < n; i++) {
+        snprintf(word, sizeof word, "%s%s%u%s", before, name, i, after);
+        usage_offer(c, word, NULL);
+    }
+}
+
+/* What is inside the cube `before`, "c0.". */
+static void offer_units(struct completing *c, const char *before, unsigned ends)
+{
+    const struct described *d = c->usage->arg;
+    char word[WORD_BYTES];
+
+    if (ends & SOURCES)
+        offer_numbers(c, before, "pe", d->info->pes_per_cube, "");
+    if (ends & TARGETS) {
+        offer_numbers(c, before, "slice", d->info->pes_per_cube, "");
+        snprintf(word, sizeof word, "%ssram", before);
+        usage_offer(c, word, NULL);
+    }
+    if (ends & TCMS)
+        offer_numbers(c, before, "pe", d->info->pes_per_cube, ".tcm");
+}
+
+/* What is complete of a place that is typed a part at a time, for on a large machine there are too
+ * many to list: "", "s1.", "c0.", "s1.c0.". True: a cube is named. */
+static bool take_parts(const struct completing *c, char before[KB_ENDPOINT_BYTES])
+{
+    size_t sip = c->word[0] == 's' ? strcspn(c->word, ".") : 0;
+
+    if (sip > 0 && c->word[sip] != '.')
+        sip = 0;
+    snprintf(before, KB_ENDPOINT_BYTES, "%.*s", (int)(sip > 0 ? sip + 1 : 0), c->word);
+    size_t cube = strcspn(c->word + strlen(before), ".") + strlen(before);
+    if (c->word[cube] != '.' || c->word[strlen(before)] != 'c')
+        return false;
+    snprintf(before, KB_ENDPOINT_BYTES, "%.*s", (int)cube + 1, c->word);
+    return true;
+}
+
+/* Cubes behind `before`, and SIPs if none is named. */
+static void offer_cubes(struct completing *c, const char *before, const char *after)
+{
+    const struct described *d = c->usage->arg;
+
+    offer_numbers(c, before, "c", d->info->cubes_per_sip, after);
+    if (!*before && d->info->sips > 1)
+        offer_numbers(c, "", "s", d->info->sips, ".");
+}
+
+static void offer_endpoints(struct completing *c, unsigned ends)
+{
+    char before[KB_ENDPOINT_BYTES], word[WORD_BYTES];
+
+    if (take_parts(c, before)) {
+        offer_units(c, before, ends);
+        return;
+    }
+    snprintf(word, sizeof word, "%shost", before);
+    if (ends & SOURCES)
+        usage_offer(c, word, NULL);
+    offer_cubes(c, before, ".");
+}
+
+/* -- pictures ------------------------------------------------------------------------------- */
+
+/* The number of the one that is asked for. */
+static int picture_of(const struct completing *c)
+{
+    const struct described *d = c->usage->arg;
+    int i = 0;
+
+    if (c->n_operands == 0)
+        return (int)view_first(d->info);
+    while (i < N_VIEW_PICTURES && strcmp(view_pictures[i].name, c->operand[0]) != 0)
+        i++;
+    return i;
+}
+
+static void offer_pictures(struct completing *c)
+{
+    for (int i = 0; i < N_VIEW_PICTURES; i++)
+        usage_offer(c, view_pictures[i].name, NULL);
+}
+
+/* What a picture can be of. */
+static void offer_places(struct completing *c)
+{
+    const struct described *d = c->usage->arg;
+    int picture = picture_of(c);
+    char before[KB_ENDPOINT_BYTES];
+
+    if (picture == VIEW_SIP)
+        offer_numbers(c, "", "s", d->info->sips, "");
+    else if (picture == VIEW_PE && take_parts(c, before))
+        offer_numbers(c, before, "pe", d->info->pes_per_cube, "");
+    else if ((picture == VIEW_CUBE || picture == VIEW_PE) && !take_parts(c, before))
+        offer_cubes(c, before, picture == VIEW_PE ? "." : "");
+}
+
+/* -- the whole ------------------------------------------------------------------------------ */
+
+static void offer_list(struct completing *c, const char *name)
+{
+    size_t n;
+    const char *const *words = opts_words(name, (enum command)c->command, &n);
+
+    for (size_t i = 0; i < n; i++)
+        usage_offer(c, words[i], NULL);
+}
+
+/* The operands of route may also be TCMs; lists of endpoints are those of sweep. */
+static void offer(struct completing *c, const char *name)
+{
+    unsigned tcms = c->command == COMMAND_ROUTE ? TCMS : 0;
+
+    if (strcmp(name, "SRC") == 0)
+        offer_endpoints(c, SOURCES);
+    else if (strcmp(name, "DST") == 0)
+        offer_endpoints(c, TARGETS | tcms);
+    else if (strcmp(name, "BENCH") == 0)
+        offer_benches(c);
+    else if (strcmp(name, "[NAME=VALUE]...") == 0)
+        offer_bench_arguments(c);
+    else if (strcmp(name, "[PICTURE]") == 0)
+        offer_pictures(c);
+    else if (strcmp(name, "[FILE]") == 0 && picture_of(c) >= N_VIEW_LEVELS)
+        usage_offer_files(c);
+    else if (strcmp(name, "AT") == 0)
+        offer_places(c);
+    else
+        offer_list(c, name);
+}
+
+void describe(struct described *d, const kb_topology *topo, const kb_info *info)
+{
+    *d = (struct described){.topo = topo, .info = info};
+    snprintf(d->summary, sizeof d->summary,
+             "simulates memory accesses and kernels on the machine %s", info->name);
+    d->usage = (struct usage){
+        .program = info->name,
+        .version = KB_VERSION,
+        .summary = d->summary,
+        .description =
+            "How long a memory access takes on this machine, under this load, and why: an\n"
+            "event-driven simulation of accelerators made of chiplets, exact to the femtosecond.\n"
+            "Results go to standard output or to the file of -o; all else goes to standard "
+            "error.\n",
+        .operands = "",
+        .commands = commands,
+        .n_commands = N_COMMANDS,
+        .n_options = opts_n_options,
+        .option = opts_option,
+        .wrapper = COMMAND_REPORT,
+        .wrapped = opts_reported,
+        .examples = examples,
+        .n_examples = sizeof examples / sizeof *examples,
+        .exit_codes = exit_codes,
+        .environment = environment,
+        .see_also = "kbgen(1)",
+        .offer = offer,
+        .arg = d};
+}

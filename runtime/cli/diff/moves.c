@@ -1,0 +1,113 @@
+/* moves.c -- the lines of the output: the largest moves so far, no more than --top asks for. */
+#include "cli/diff/diff.h"
+#include "cli/out/say.h"
+#include "base/text.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    WHERE_BYTES = 120,
+    WORD_BYTES = 8, /* room that text_show() can cut a word to */
+};
+
+static int compare_moves(const void *left, const void *right)
+{
+    const struct move *x = left, *y = right;
+
+    if (x->other != y->other)
+        return x->other ? -1 : 1;
+    if (x->has_row != y->has_row)
+        return x->has_row ? 1 : -1;
+    if (!x->other && fabs(x->pct) > fabs(y->pct))
+        return -1;
+    if (!x->other && fabs(x->pct) < fabs(y->pct))
+        return 1;
+    if (x->row != y->row)
+        return x->row < y->row ? -1 : 1;
+    return x->column < y->column ? -1 : x->column > y->column;
+}
+
+void move_free(struct move *m)
+{
+    free(m->where);
+    free(m->a);
+    free(m->b);
+}
+
+void moves_cut(struct diff *d)
+{
+    if (d->n_moves > 0)
+        qsort(d->moves, d->n_moves, sizeof *d->moves, compare_moves);
+    d->is_cut = d->n_moves >= d->cli->opts.top;
+    while (d->n_moves > d->cli->opts.top)
+        move_free(&d->moves[--d->n_moves]);
+}
+
+/* Are there as many larger ones already? */
+static bool too_small(const struct diff *d, const struct move *m)
+{
+    return d->is_cut && compare_moves(m, &d->moves[d->cli->opts.top - 1]) > 0;
+}
+
+/* Room for one more: as many again as --top, so that sorting is rare. */
+static bool make_room(struct diff *d)
+{
+    if (d->n_moves < d->room)
+        return true;
+    if (d->n_moves >= 2 * d->cli->opts.top) {
+        moves_cut(d);
+        return true;
+    }
+    size_t room = 2 * d->room + 64;
+    struct move *moves = realloc(d->moves, room * sizeof *moves);
+    if (!moves)
+        return false;
+    d->moves = moves;
+    d->room = room;
+    return true;
+}
+
+/* Copies may be of nothing. */
+static bool copy(char **to, const char *text)
+{
+    *to = text ? strdup(text) : NULL;
+    return !text || *to;
+}
+
+/* What the row is of: the keys of A's, or of B's if there is none in A. NULL without memory. */
+static char *row_name(const struct diff *d, const struct results *r)
+{
+    char text[WHERE_BYTES] = "";
+    size_t n = 0;
+
+    for (size_t c = 0; c < d->a.n_columns && n + 1 + WORD_BYTES <= sizeof text; c++) {
+        size_t at = r == &d->a ? c : d->of_b[c];
+        const char *cell = at == SIZE_MAX ? NULL : r->cells[at];
+
+        if (!cell || !diff_is_key(d, c, cell))
+            continue;
+        if (n > 0)
+            text[n++] = ' ';
+        text_show(cell, strlen(cell), text + n, sizeof text - n);
+        n += strlen(text + n);
+    }
+    return strdup(text);
+}
+
+void moves_add(struct diff *d, struct move m, const struct results *row, const char *a,
+               const char *b)
+{
+    if (too_small(d, &m))
+        return;
+    bool ok = make_room(d) && copy(&m.a, a) && copy(&m.b, b);
+    if (ok && m.has_row)
+        ok = (m.where = row_name(d, row)) != NULL;
+    if (!ok) {
+        move_free(&m);
+        d->code = say(d->cli->program, EXIT_SYSTEM, "out of memory");
+        return;
+    }
+    d->moves[d->n_moves++] = m;
+}

@@ -1,0 +1,197 @@
+/* warn.c -- what stderr says about a result that is not what it seems. */
+#include "cli/rows/warn.h"
+#include "cli/command.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Edges that carried more than they could have, and the worst of them. */
+struct overload {
+    uint64_t n;
+    double worst_pct; /* of what the edge can carry: 100 is all */
+    char name[KB_PLACE_BYTES];
+};
+
+static void add_link(void *arg, const kb_utilization *use)
+{
+    struct overload *o = arg;
+
+    if (use->kind != KB_AT_LINK || !(use->util_pct > 100))
+        return;
+    o->n++;
+    if (use->util_pct > o->worst_pct) {
+        o->worst_pct = use->util_pct;
+        memcpy(o->name, use->name, sizeof o->name);
+    }
+}
+
+void warn_of_ideal_links(const struct cli *cli, const kb_sim *sim)
+{
+    struct overload o = {0};
+
+    if (strcmp(cli->info.links, "ideal") != 0 || kb_sim_utilization(sim, add_link, &o) != KB_OK ||
+        o.n == 0)
+        return;
+    cmd_note(cli,
+             "warning: links are ideal, but %llu of them carried more than their bandwidth allows "
+             "(worst: %s, %.1f %%): the result is optimistic; 'contention: {links: fifo}' "
+             "would tell",
+             (unsigned long long)o.n, o.name, o.worst_pct);
+}
+
+/* Node "NAME<unit>" of the cube in which PE or slice `number` is, over all SIPs and cubes. */
+static void name_unit(const kb_info *info, const char *name, uint32_t number,
+                      char text[KB_NODE_BYTES])
+{
+    uint32_t cube = number / info->pes_per_cube, cubes = info->cubes_per_sip;
+
+    snprintf(text, KB_NODE_BYTES, "sip%u.cube%u.%s%u", cube / cubes, cube % cubes, name,
+             number % info->pes_per_cube);
+}
+
+/* -- kernels -------------------------------------------------------------------------------- */
+
+static void add_bytes(void *arg, const kb_utilization *use)
+{
+    *(uint64_t *)arg += use->bytes;
+}
+
+static void warn_of_unreceived(const struct cli *cli, const kb_launch_result *r)
+{
+    char from[KB_ENDPOINT_BYTES], to[KB_ENDPOINT_BYTES];
+
+    cmd_note(cli,
+             "warning: messages of kernel %s that were sent and never received: %llu (the first "
+             "from %s to %s, tag %u, sent at %s:%d)",
+             r->kernel, (unsigned long long)r->unreceived,
+             cmd_name_pe(cli, r->unreceived_from, from), cmd_name_pe(cli, r->unreceived_to, to),
+             r->unreceived_tag, r->unreceived_file, r->unreceived_line);
+}
+
+void warn_of_kernels(const struct cli *cli, const kb_sim *sim, const char *bench)
+{
+    uint64_t bytes = 0;
+    char pe[KB_NODE_BYTES];
+    kb_launch_result r;
+
+    if (kb_sim_utilization(sim, add_bytes, &bytes) == KB_OK && bytes == 0) {
+        cmd_note(cli, "warning: %s moved no byte", bench);
+        return;
+    }
+    for (size_t i = 0; kb_launch_get(sim, i, &r) == KB_OK; i++) {
+        if (r.unreceived)
+            warn_of_unreceived(cli, &r);
+        if (r.idle_pes == 0)
+            continue;
+        name_unit(&cli->info, "pe", r.idle_pe, pe);
+        cmd_note(cli,
+                 "warning: %u of the %u PEs of launch %zu, %s, issued no command (the first: %s)",
+                 r.idle_pes, r.pes, i, r.kernel, pe);
+    }
+}
+
+/* -- traffic -------------------------------------------------------------------------------- */
+
+bool warn_aim_new(struct warn_aim *aim, const struct cli *cli, const kb_traffic *traffic)
+{
+    bool all =
+        traffic->pattern != KB_MATRIX && (traffic->pattern != KB_HOTSPOT || traffic->hotspot < 1);
+
+    aim->info = &cli->info;
+    aim->n = cli->info.sips * cli->info.cubes_per_sip * cli->info.pes_per_cube;
+    aim->aimed = calloc(aim->n, sizeof *aim->aimed);
+    aim->served = calloc(aim->n, sizeof *aim->served);
+    if (!aim->aimed || !aim->served)
+        return false;
+    for (uint32_t i = 0; all && i < aim->n; i++)
+        aim->aimed[i] = true;
+    if (traffic->pattern == KB_HOTSPOT)
+        aim->aimed[0] = true;
+    for (size_t i = 0; traffic->pattern == KB_MATRIX && i < traffic->n_matrix; i++)
+        aim->aimed[traffic->matrix[i].slice] = true;
+    return true;
+}
+
+void warn_aim_free(struct warn_aim *aim)
+{
+    free(aim->aimed);
+    free(aim->served);
+    *aim = (struct warn_aim){0};
+}
+
+void warn_aim_clear(struct warn_aim *aim)
+{
+    memset(aim->served, 0, aim->n * sizeof *aim->served);
+}
+
+static void mark_slice(void *arg, const kb_utilization *use)
+{
+    struct warn_aim *aim = arg;
+    uint32_t sip, cube, slice;
+
+    if (use->kind == KB_AT_MEMORY && use->count > 0 &&
+        sscanf(use->name, "sip%u.cube%u.hbm_ctrl.slice%u", &sip, &cube, &slice) == 3)
+        aim->served[(sip * aim->info->cubes_per_sip + cube) * aim->info->pes_per_cube + slice] =
+            true;
+}
+
+kb_status warn_aim_add(struct warn_aim *aim, const kb_sim *sim)
+{
+    return kb_sim_utilization(sim, mark_slice, aim);
+}
+
+struct warn_missed warn_aim_missed(const struct warn_aim *aim)
+{
+    struct warn_missed missed = {0};
+
+    for (uint32_t i = aim->n; i-- > 0;) {
+        missed.aimed += aim->aimed[i];
+        if (!aim->aimed[i] || aim->served[i])
+            continue;
+        missed.n++;
+        missed.first = i;
+    }
+    return missed;
+}
+
+void warn_of_missed(const struct cli *cli, const char *rate, const struct warn_missed *missed)
+{
+    char slice[KB_NODE_BYTES];
+
+    if (missed->n == 0)
+        return;
+    name_unit(&cli->info, "hbm_ctrl.slice", missed->first, slice);
+    if (missed->n == missed->aimed)
+        cmd_note(cli, "warning: rate %s: no byte was moved, --txns is too small", rate);
+    else
+        cmd_note(
+            cli,
+            "warning: rate %s: %u of the %u slices aimed at saw no transaction (the first: %s)",
+            rate, missed->n, missed->aimed, slice);
+}
+
+/* -- transactions --------------------------------------------------------------------------- */
+
+void warn_term(uint64_t id, const kb_result *r, kb_error *why)
+{
+#define TERM_OF_WAIT(NAME, name) {"queue_" #name "_ns", r->wait_fs[KB_WAIT_##NAME]},
+    const struct {
+        const char *name;
+        int64_t fs;
+    } terms[] = {{"wire_ns", r->wire_fs},
+                 {"overhead_ns", r->overhead_fs},
+                 {"drain_ns", r->drain_fs},
+                 {"response_ns", r->response_fs},
+                 KB_WAITS(TERM_OF_WAIT)};
+
+    for (size_t i = 0; i < sizeof terms / sizeof *terms; i++)
+        if (terms[i].fs < 0) {
+            snprintf(why->text, sizeof why->text,
+                     "internal error: %s of transaction %llu is %.6f, below 0", terms[i].name,
+                     (unsigned long long)id, (double)terms[i].fs / 1e6);
+            return;
+        }
+    snprintf(why->text, sizeof why->text,
+             "internal error: the terms of transaction %llu do not make its actual_ns of %.6f",
+             (unsigned long long)id, (double)r->actual_fs / 1e6);
+}

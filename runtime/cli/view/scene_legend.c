@@ -1,0 +1,151 @@
+/* scene_legend.c -- the legend below a scene: the busiest edges, kinds of links, the scale. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "cli/view/scene_svg.h"
+#include "base/text.h"
+
+enum { LEGEND_ROW = 16, KIND_COLUMNS = 3 };
+
+void legend_find_busiest(struct scene_drawing *d)
+{
+    for (size_t i = 0; i < d->sc->n_edges; i++)
+        view_busiest_add(&d->drawn, d->sc->edge[i].util);
+    if (d->sc->utilization && d->sc->lists_all)
+        view_busiest_all(&d->listed, d->sc->utilization);
+    else
+        d->listed = d->drawn;
+}
+
+static const char cube_note[] =
+    "A cube: its busiest memory, engine or port; DMA channels, held while "
+    "transactions wait, do not count.";
+
+/* "noc - m_cpu, sram  128 GB/s, 0.5 mm": a line for each kind of link. */
+static void kind_text(const struct scene *sc, const struct scene_edge *e,
+                      char text[SCENE_KIND_BYTES])
+{
+    kb_node from, to;
+    char gbs[SVG_NUMBER_BYTES], mm[SVG_NUMBER_BYTES];
+
+    *text = '\0';
+    if (kb_node_get(sc->cli->topo, e->edge.from, &from) == KB_OK &&
+        kb_node_get(sc->cli->topo, e->edge.to, &to) == KB_OK)
+        snprintf(text, SCENE_KIND_BYTES, "%s %s %s: %.24s%s, %.24s mm", from.kind,
+                 scene_is_both_ways(sc, e) ? "\xe2\x86\x94" : "\xe2\x86\x92", to.kind,
+                 isinf(e->edge.gbs) ? "unlimited" : svg_short(e->edge.gbs, 6, gbs),
+                 isinf(e->edge.gbs) ? "" : " GB/s", svg_short(e->edge.length_mm, 6, mm));
+}
+
+void legend_find_kinds(struct scene_drawing *d)
+{
+    for (size_t i = 0; i < d->sc->n_edges; i++) {
+        char text[SCENE_KIND_BYTES];
+        size_t k = 0;
+
+        if (d->sc->edge[i].back)
+            continue;
+        kind_text(d->sc, &d->sc->edge[i], text);
+        while (k < d->n_kinds && strcmp(d->kind[k].text, text) != 0)
+            k++;
+        if (k == d->n_kinds && k < SCENE_KINDS_MAX)
+            strcpy(d->kind[d->n_kinds++].text, text);
+    }
+}
+
+/* A length of 1, 2 or 5 times a power of ten mm, of 60 to 150 px. */
+static void put_scale_bar(struct scene_drawing *d, double x, double y)
+{
+    double scale = d->sc->scale, mm = pow(10, floor(log10(60 / scale)));
+    char text[SVG_NUMBER_BYTES + 4], number[SVG_NUMBER_BYTES];
+
+    while (mm * scale < 60)
+        mm *= mm * scale < 30 && mm * 2 * scale < 60 ? 5 : 2;
+    svg_start(&d->g, "g", NULL);
+    svg_attr(&d->g, "data-scale-bar", svg_short(mm, 6, number));
+    svg_inside(&d->g);
+    svg_lines(
+        &d->g, "axis",
+        (struct svg_point[]){{x, y - 4}, {x, y}, {x + mm * scale, y}, {x + mm * scale, y - 4}}, 4);
+    sprintf(text, "%s mm", number);
+    svg_text(&d->g, NULL, x + mm * scale + 6, y + 2, SVG_START, text);
+    svg_close(&d->g, "g");
+}
+
+static size_t kind_rows(const struct scene_drawing *d)
+{
+    return (d->n_kinds + KIND_COLUMNS - 1) / KIND_COLUMNS;
+}
+
+double legend_height(const struct scene_drawing *d)
+{
+    return 40 + (double)kind_rows(d) * LEGEND_ROW + (d->sc->note ? LEGEND_ROW : 0) +
+           (d->sc->utilization ? 2 * LEGEND_ROW + 8 + (double)d->listed.n * LEGEND_ROW : 0) +
+           (d->sc->utilization && d->sc->of_cubes ? LEGEND_ROW : 0);
+}
+
+/* The column of the legend is as wide as its widest line. */
+static double kind_width(const struct scene_drawing *d)
+{
+    double widest = 0;
+
+    for (size_t k = 0; k < d->n_kinds; k++)
+        widest = fmax(widest, svg_text_width(d->kind[k].text, SCENE_LETTER));
+    return widest + 24;
+}
+
+/* "Busy" with its colours, and the busiest edges, in the direction that --stats has. */
+static double put_busiest(struct scene_drawing *d, double y)
+{
+    svg_text(&d->g, NULL, SCENE_MARGIN, y + 11, SVG_START, "Busy");
+    svg_heat_legend(&d->g, SCENE_MARGIN + 40, y);
+    svg_text(&d->g, "dim", SCENE_MARGIN + 40 + 34 * SVG_HEATS + 10, y + 11, SVG_START,
+             d->listed.n ? "% of the time, or more; the busiest edges:" : "% of the time, or more");
+    y += 2 * LEGEND_ROW;
+    for (size_t i = 0; i < d->listed.n; i++, y += LEGEND_ROW) {
+        const struct view_edge_utilization *util = &d->listed.edge[i];
+        char text[2 * KB_NODE_BYTES + SVG_NUMBER_BYTES + 16], number[SVG_NUMBER_BYTES];
+        kb_node from = {.name = ""}, to = {.name = ""};
+
+        kb_node_get(d->sc->cli->topo, util->from, &from);
+        kb_node_get(d->sc->cli->topo, util->to, &to);
+        sprintf(text, "%s %%  %s \xe2\x86\x92 %s", svg_short(util->pct, 1, number), from.name,
+                to.name);
+        svg_text(&d->g, "dim", SCENE_MARGIN, y, SVG_START, text);
+    }
+    if (d->sc->of_cubes) {
+        svg_text(&d->g, "dim", SCENE_MARGIN, y, SVG_START, cube_note);
+        y += LEGEND_ROW;
+    }
+    return y + 8;
+}
+
+void legend_put(struct scene_drawing *d, double y)
+{
+    double column = kind_width(d), x = SCENE_MARGIN;
+    size_t rows = kind_rows(d);
+
+    if (d->sc->utilization)
+        y = put_busiest(d, y);
+    for (size_t k = 0; k < d->n_kinds; k++)
+        svg_text(&d->g, "dim", x + (double)(k / rows) * column,
+                 y + (double)(k % rows) * LEGEND_ROW + 12, SVG_START, d->kind[k].text);
+    y += (double)rows * LEGEND_ROW + 12;
+    if (d->sc->note) {
+        svg_text(&d->g, "dim", x, y, SVG_START, d->sc->note);
+        y += LEGEND_ROW;
+    }
+    if (d->sc->scale > 0)
+        put_scale_bar(d, x, y + 8);
+}
+
+/* Wide enough for what the legend says. */
+double legend_width(const struct scene_drawing *d)
+{
+    double legend = fmin(KIND_COLUMNS, (double)d->n_kinds) * kind_width(d);
+    double note = d->sc->note ? svg_text_width(d->sc->note, SCENE_LETTER) : 0;
+
+    if (d->sc->utilization && d->sc->of_cubes)
+        note = fmax(note, svg_text_width(cube_note, SCENE_LETTER));
+    return fmax(fmax(d->sc->width, 380), fmax(legend, note)) + 2 * SCENE_MARGIN;
+}

@@ -123,7 +123,7 @@ cites()
 for file in *.md docs/*.md; do
     examples "$file"
 done
-for file in *.md docs/*.md examples/*.md; do
+for file in *.md docs/*.md examples/*.md tests/*.md; do
     links "$file"
 done >"$work/out"
 : >"$work/expected" >"$work/err"

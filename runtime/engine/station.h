@@ -65,7 +65,7 @@ struct link_station {
 };
 
 /* Twice the room; false if there is no memory.  sim.c */
-bool link_room(struct link_station *l) LINKED(link_room);
+bool link_room(struct link_station *l) EXPORTED(link_room);
 
 /*
  * Somebody comes to the link at `t` and waits until `enter`. Then one more than ever before wait,

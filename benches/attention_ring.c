@@ -102,8 +102,8 @@ static struct block next_block(tl_ctx *tl, const struct part *x, int64_t t, int6
     struct block b = {NULL, NULL};
 
     if (rows > 0) {
-        b.k = tl_recv_async(tl, from, TAG_K, KB_SHAPE(rows, p->d), p->dtype);
-        b.v = tl_recv_async(tl, from, TAG_V, KB_SHAPE(rows, p->d), p->dtype);
+        b.k = tl_recv_async(tl, from, TAG_K, p->dtype, KB_SHAPE(rows, p->d));
+        b.v = tl_recv_async(tl, from, TAG_V, p->dtype, KB_SHAPE(rows, p->d));
     }
     return b;
 }

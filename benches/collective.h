@@ -122,12 +122,12 @@ static inline void copy_vector(tl_ctx *tl, struct vector x, struct vector y)
 
 static inline tl_tensor *receive_async(tl_ctx *tl, uint32_t from, struct vector like)
 {
-    return like.n > 0 ? tl_recv_async(tl, from, 0, KB_SHAPE(like.n), like.dtype) : NULL;
+    return like.n > 0 ? tl_recv_async(tl, from, 0, like.dtype, KB_SHAPE(like.n)) : NULL;
 }
 
 static inline tl_tensor *receive(tl_ctx *tl, uint32_t from, struct vector like)
 {
-    return like.n > 0 ? tl_recv(tl, from, 0, KB_SHAPE(like.n), like.dtype) : NULL;
+    return like.n > 0 ? tl_recv(tl, from, 0, like.dtype, KB_SHAPE(like.n)) : NULL;
 }
 
 static inline void send(tl_ctx *tl, uint32_t to, tl_tensor *x)

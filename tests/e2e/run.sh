@@ -77,7 +77,7 @@ refused "a choice: the nearest one" 2 "act must be one of 'relu sigmoid tanh', n
 refused "a choice" 2 "act must be one of 'relu sigmoid tanh', not 'gelu'" mlp act=gelu
 refused "given twice" 2 "M is given twice" gemm M=3 K=4 M=3
 refused "--verify" 2 "--verify 'all' is not 'ops'" gemm --verify=all
-refused "--phase2" 2 "--phase2 'yes' is not 'on' or 'off'" gemm --phase2 yes
+refused "--phase2" 2 "unknown value of --phase2 'yes': it is one of off, on" gemm --phase2 yes
 refused "-j" 2 "--jobs '0' is not a number of threads" gemm -j 0
 refused "--seed" 2 "--seed '-1' is not a number" gemm --seed=-1
 refused "--oplog-limit" 2 "--oplog-limit '0' is not a size" gemm --oplog-limit 0

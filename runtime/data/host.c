@@ -5,7 +5,7 @@
  * tensor of 10 rows, row-wise both times: cube 3 has rows 3 and 4, of which its PE 3 has row 3 and
  * its PE 7 row 4. The other PEs of the cube have no part.
  *
- * Each PE's part is contiguous in its slice, at the next free multiple of 256 bytes. To write a
+ * Each PE's part is contiguous in its slice, at the next free multiple of 256 bytes. Writing a
  * tensor makes one version for each different part: PEs with copies of a part share its version.
  * All versions, and the room for them in the maps of the memories, are made before the first is
  * written, so that a write without memory changes nothing.

@@ -1,4 +1,5 @@
-/* help_complete.c -- what may come next on a command line, and the scripts by which shells ask. */
+/* help_complete.c -- completions of a command line, and the scripts by which shells ask for them.
+ */
 #include "base/help.h"
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +24,7 @@ void usage_offer_files(struct completing *c)
     fputs(":files\n", c->to);
 }
 
-/* Words with one of `between` between them. */
+/* Offers words that are separated by characters of `between`. */
 static void offer_words(struct completing *c, const char *words)
 {
     char word[WORD_BYTES];
@@ -37,7 +38,7 @@ static void offer_words(struct completing *c, const char *words)
 
 static void offer_named(struct completing *c, const char *name);
 
-/* One of "a|B|c": small letters are words, large ones names. */
+/* Offers each of "a|B|c": words in small letters, names of values in capitals. */
 static void offer_choices(struct completing *c, const char *choices)
 {
     char choice[WORD_BYTES];
@@ -52,7 +53,7 @@ static void offer_choices(struct completing *c, const char *choices)
     }
 }
 
-/* What an operand or an argument called `name` may be. */
+/* Offers the values of an operand or argument called `name`. */
 static void offer_named(struct completing *c, const char *name)
 {
     static const char *const files[] = {"FILE", "A", "B"};
@@ -70,7 +71,7 @@ static void offer_named(struct completing *c, const char *name)
         c->usage->offer(c, name);
 }
 
-/* Of a list only the last item is being typed; commas in brackets are the item's. */
+/* Skips all but the last item of a list; commas in brackets belong to an item. */
 static void skip_list(struct completing *c)
 {
     int depth = 0;
@@ -84,7 +85,7 @@ static void skip_list(struct completing *c)
     c->kept += (size_t)(c->word - begin);
 }
 
-/* "[ops]" is "ops". */
+/* Offers an argument without its brackets: "[ops]" is "ops". */
 static void offer_bare(struct completing *c, const char *argument)
 {
     char name[WORD_BYTES];
@@ -121,7 +122,7 @@ static struct usage_option option_of(const struct completing *c, unsigned id)
                             c->command < c->usage->n_commands ? bits_of(c) : usage_all(c->usage));
 }
 
-/* The option that is written as `word`, `len` bytes; false: none is. */
+/* Finds the option that `word` (`len` bytes) is. False: it is none. */
 static bool find_option(const struct completing *c, const char *word, size_t len,
                         struct usage_option *out)
 {
@@ -136,7 +137,7 @@ static bool find_option(const struct completing *c, const char *word, size_t len
     return false;
 }
 
-/* Before the command is named, options of any may stand. */
+/* Offers options; before the command is named, those of all commands. */
 static void offer_options(struct completing *c)
 {
     bool named = c->command < c->usage->n_commands || c->usage->n_commands == 0;
@@ -154,7 +155,7 @@ static void offer_options(struct completing *c)
 
 /* -- operands ------------------------------------------------------------------------------- */
 
-/* Commands that may be named now, as bits: all, those that a command wraps, or none. */
+/* The commands that may come next, as bits: all, those that a command wraps, or none. */
 static unsigned commands_due(const struct completing *c)
 {
     const struct usage *u = c->usage;
@@ -171,7 +172,7 @@ static void offer_commands(struct completing *c)
             usage_offer(c, c->usage->commands[i].name, c->usage->commands[i].summary);
 }
 
-/* The operand that is due, by its name; of "[NAME=VALUE]..." there may be any number. */
+/* Offers values of the next operand; there may be any number of "[NAME=VALUE]...". */
 static void offer_operand(struct completing *c)
 {
     const char *operands =
@@ -200,7 +201,7 @@ static void take_operand(struct completing *c, const char *word)
     c->operand[c->n_operands++] = word;
 }
 
-/* Goes through all words but the last; true: that one is the argument of *option. */
+/* Reads all words but the last. True: the last one is the argument of *option. */
 static bool take_words(struct completing *c, char *const words[], size_t n,
                        struct usage_option *option, bool *operands_only)
 {
@@ -234,7 +235,7 @@ static void offer_last(struct completing *c, bool operands_only)
     } else if (!operands_only && c->word[0] == '-') {
         offer_options(c);
     } else if (commands_due(c) != 0 && c->usage->n_commands > 0) {
-        if (c->n_operands == 0) /* else it is no command of ours */
+        if (c->n_operands == 0) /* else the word is no command */
             offer_commands(c);
     } else {
         offer_operand(c);
@@ -263,7 +264,7 @@ bool usage_complete(const struct usage *u, char *const words[], size_t n, FILE *
 
 /* -- scripts -------------------------------------------------------------------------------- */
 
-/* ! is the program's name. Bash replaces only what stands behind the last = or : of a word. */
+/* ! is the program's name. Bash replaces only the part of a word behind its last = or :. */
 static const char bash_script[] =
     "# bash completion of !, by '! --completion bash'\n"
     "_kernbench_!()\n"

@@ -1,4 +1,4 @@
-/* help_man.c -- the manual page of a program, for man(1), from what it takes. */
+/* help_man.c -- the manual page of a program, for man(1). */
 #include "base/help.h"
 #include <ctype.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 /* -- roff ----------------------------------------------------------------------------------- */
 
-/* Text of ours, so that it is read as it stands; in a macro's argument quotes, too, are safe. */
+/* Escapes a character so that roff prints it as it is; quotes also in arguments of macros. */
 static void put_char(char c, FILE *to)
 {
     static const char special[] = "\\-'\"`^~";
@@ -25,7 +25,7 @@ static void put(const char *text, FILE *to)
         put_char(*text, to);
 }
 
-/* Lines: one that begins with a dot is no request. */
+/* Escapes dots at the begin of lines, which are no requests. */
 static void put_lines(const char *text, FILE *to)
 {
     bool begins = true;
@@ -45,7 +45,7 @@ static void section(const char *name, FILE *to)
     fprintf(to, ".SH %s\n", name);
 }
 
-/* A sentence of our tables has neither a capital nor a full stop: the page has both. */
+/* Adds the capital and the full stop that sentences in our tables lack. */
 static void put_sentence(const char *text, FILE *to)
 {
     size_t n = strlen(text);
@@ -121,7 +121,7 @@ static void put_option(const struct usage_option *o, FILE *to)
     fputc('\n', to);
 }
 
-/* Those that the command takes and not all do. */
+/* Options of the command that not all commands have. */
 static void put_options_of(const struct usage *u, unsigned command, FILE *to)
 {
     for (unsigned i = 0; i < u->n_options; i++) {

@@ -1,4 +1,5 @@
-/* parallel.c -- work cut into numbered blocks: several threads do them, one takes them in order. */
+/* parallel.c -- work in numbered blocks: several threads do them, one takes the results in order.
+ */
 #include "base/parallel.h"
 #include <pthread.h>
 #include <sched.h>
@@ -14,10 +15,10 @@ struct run {
     const struct parallel *b;
     pthread_mutex_t lock;
     pthread_cond_t done_one, given_one;
-    uint64_t next;  /* to be begun */
-    uint64_t given; /* so many */
+    uint64_t next;  /* the first block that is not begun */
+    uint64_t given; /* blocks that were given */
     bool *done;     /* owned; of block i at i % window */
-    bool ended;     /* nothing is begun any more */
+    bool ended;     /* no more blocks are begun */
 };
 
 struct worker {
@@ -26,7 +27,7 @@ struct worker {
     pthread_t thread;
 };
 
-/* The next block to be done; false if there is none. */
+/* Takes the next block. False: there is none. */
 static bool begin(struct run *r, uint64_t *i)
 {
     while (!r->ended && r->next < r->b->n && r->next - r->given >= r->b->window)
@@ -55,7 +56,7 @@ static void *work(void *arg)
     return NULL;
 }
 
-/* Signals are the main thread's: only it waits in a way that they interrupt. */
+/* Blocks signals in the new threads: only the main thread waits in a way that they interrupt. */
 static unsigned start(struct run *r, struct worker *workers)
 {
     unsigned n = 0;
@@ -87,7 +88,7 @@ static void wait_a_little(struct run *r)
     pthread_cond_timedwait(&r->done_one, &r->lock, &until);
 }
 
-/* Gives the block that is due. False if give() wants no more. */
+/* Gives the next block in order. False: give() wants no more. */
 static bool give_one(struct run *r)
 {
     pthread_mutex_unlock(&r->lock);
@@ -99,7 +100,7 @@ static bool give_one(struct run *r)
     return more;
 }
 
-/* Gives blocks as they come. False if give() wants no more. */
+/* Gives blocks until all are given. False: give() wants no more. */
 static bool give_all(struct run *r)
 {
     while (r->given < r->b->n) {
@@ -131,7 +132,7 @@ static bool run(struct run *r, struct worker *workers)
     for (unsigned i = 0; i < n; i++)
         pthread_join(workers[i].thread, NULL);
     pthread_mutex_lock(&r->lock);
-    if (more) /* interrupted: what was in work is done now */
+    if (more) /* interrupted: the blocks that had begun are done now */
         give_all(r);
     pthread_mutex_unlock(&r->lock);
     return n > 0;

@@ -387,8 +387,8 @@ page=runtime/cli/report/report_table.c
 break_it 'a script that a name can end' $page 's/memchr\(from, .<., /memchr(from, 0, /'
 break_it 'tables that round down' $page 's/\(value \* 1e6\) \+ unit \/ 2/(value * 1e6)/'
 break_it 'all rows shown at once' $page 's/if \(\+\+n > REPORT_ROWS_SHOWN\)/if (++n > REPORT_ROWS_KEPT)/'
-break_it 'a page that does not say what stderr says' runtime/cli/main.c \
-    's/report_note\(cli->report, line\);/(void)0;/'
+break_it 'a page that does not say what stderr says' runtime/cli/command.c \
+    's/cli->page->note\(cli->report, line\);/(void)0;/'
 break_it 'a page of the last rate' runtime/cli/cmd_load.c 's/if \(!is_better\(load, i\)\)/if (0)/'
 
 # -- collectives ----------------------------------------------------------------------------

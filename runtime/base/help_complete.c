@@ -1,4 +1,23 @@
-/* help_complete.c -- what may come next on a command line, and the scripts by which shells ask. */
+/*
+ * help_complete.c -- what may come next on a command line, and the scripts by which shells ask.
+ *
+ * A completion script for bash, zsh or fish is a few lines: it calls the program itself, as
+ * `cube8 --complete WORD...`, with all words up to the cursor, and the program answers with one
+ * candidate per line, a tab, and what it means. So completions are always those of this program, of
+ * its machine and its benches, without a table in the script.
+ *
+ * The words before the last are read in the same way as the parser does, but loosely: which command
+ * is named, which operands are there, whether the last word is the argument of an option. Then the
+ * last word is one of:
+ *
+ *   - the argument of an option: by its form ("on|off": these words; FILE: the shell finds files),
+ * by `words` of its row, or by offer() for names that only the program knows;
+ *   - an option, if it begins with "-": those of the command;
+ *   - the command, or the operand that is due.
+ *
+ * In a list only the last item is completed ("c0.pe0,c0.pe1"); what is before it is `kept` and
+ * repeated in front of each candidate, because shells replace whole words.
+ */
 #include "base/help.h"
 #include <stdlib.h>
 #include <string.h>

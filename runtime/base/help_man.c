@@ -1,4 +1,10 @@
-/* help_man.c -- the manual page of a program, for man(1), from what it takes. */
+/*
+ * help_man.c -- the manual page of a program, for man(1), from the same data as its help.
+ *
+ * roff has its own special characters: a dot at the front of a line is a request, and quotes,
+ * dashes and backslashes are changed in print. put_char() writes each so that it is printed as it
+ * stands, for commands are copied from manual pages.
+ */
 #include "base/help.h"
 #include <ctype.h>
 #include <stdlib.h>

@@ -1,5 +1,12 @@
-/* describe.c -- what a simulator takes, as usage.h wants to know it: opts.def, and what only the
- * topology and the benches tell. */
+/*
+ * describe.c -- what a simulator takes, in the form that base/help.h wants: opts.def, and what only
+ * the topology and the benches tell.
+ *
+ * base/help.c, help_man.c and help_complete.c are shared with kbgen and know no commands. They get
+ * all tables as data (struct usage), and for words that depend on the machine they call offer()
+ * with the name of an operand: SRC is completed to endpoints of this topology, BENCH to its
+ * benches, and [NAME=VALUE]... to the arguments of the bench that was named.
+ */
 #include "cli/describe.h"
 #include "cli/benches.h"
 #include "cli/options/opts.h"

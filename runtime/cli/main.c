@@ -19,7 +19,7 @@ static bool of_report(const struct cli *cli)
     return cli->opts.report && cli->opts.command == N_COMMANDS;
 }
 
-/* What is made of all that the program takes. */
+/* Manual page, completion script, or the examples at the end of --help. */
 static void print_usage(const struct cli *cli, FILE *to)
 {
     struct described d;
@@ -50,7 +50,7 @@ static bool put_usage(const struct cli *cli, struct sink *s)
     return ok;
 }
 
-/* --help, --version, --man and --completion. They ignore -o: who asks wants to read. */
+/* --help, --version, --man and --completion. They ignore -o. */
 static enum exit_code print_help(const struct cli *cli)
 {
     struct sink s;

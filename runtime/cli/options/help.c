@@ -1,4 +1,10 @@
-/* help.c -- --help of the program and of its commands, as opts.def has them. */
+/*
+ * help.c -- --help of the program and of its commands, as opts.def has them.
+ *
+ * The help of a command shows only its own options, and each with the text for this command if an
+ * OPTION_HELP row has one: --bytes of sweep takes a LIST, of probe a number N. The help of the
+ * program shows all options with the commands that take them in parentheses.
+ */
 #include "cli/options/reading.h"
 #include "base/text.h"
 #include <stdio.h>

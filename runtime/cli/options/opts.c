@@ -1,4 +1,37 @@
-/* opts.c -- the command line, read: its tables, and the checks of options that go together. */
+/*
+ * opts.c -- the command line, read: its tables, and the checks of options that go together.
+ *
+ * Everything that a user may type stands once, in opts.def: a row per command and a row per option.
+ * The C preprocessor includes that file several times, each time with another meaning of OPTION(),
+ * COMMAND() and the other rows, and so makes
+ *
+ *   opts.h      enum command, and struct opts with a member for each option
+ *   reading.h   enum option_id
+ *   opts.c      option_rows[]: names, how the argument is read, and the place of the member
+ *   help.c      what --help says of an option for some commands only
+ *   describe.c  the same data for the manual page and for completion in shells (base/help.h)
+ *   main.c      the function of each command
+ *
+ * An example: the row
+ *
+ *   OPTION(SEEDS, "seeds", 0, "N", IN(LOAD),
+ *          uint64_t, seeds, COUNT(1, 1000, "a number of simulations, 1 to 1000"), "3",
+ *          "simulations per rate (default 3)")
+ *
+ * becomes `uint64_t seeds;` in struct opts, OPTION_SEEDS, and an option_row with read_count(), the
+ * bounds 1 and 1000, and offsetof(struct opts, seeds). For `load --seeds 5` words.c finds the row,
+ * read_count() (values.c) checks the bounds and writes 5 to that offset. Nothing else in this
+ * folder knows of --seeds: `load` uses cli->opts.seeds.
+ *
+ * The order of the work: every default is read as if it stood on the command line; words.c takes
+ * the words one by one; the format follows from the command if none was given; then check() goes
+ * through all that depends on several words: options that the command does not take, options that
+ * need or exclude each other, file names that mean the same file. This comes last because the
+ * command may stand behind its options: `cube8 --seeds 5 load`.
+ *
+ * Each check says what is wrong and what would be right, with the name as it was typed, and ends
+ * with EXIT_USAGE before anything has run.
+ */
 #include "cli/options/reading.h"
 #include "cli/out/say.h"
 #include "base/text.h"

@@ -1,4 +1,11 @@
-/* values.c -- the argument of one option, read into its member of struct opts. */
+/*
+ * values.c -- the argument of one option, read into its member of struct opts.
+ *
+ * There is one reader for each kind of value (opts.def lists them), and one for each option with a
+ * form of its own. A reader gets the row, for bounds and messages, and the place of the member. It
+ * writes the member and returns EXIT_OK, or says "--seeds '0' is not a number of simulations, 1 to
+ * 1000" and returns EXIT_USAGE. Defaults go through the same readers.
+ */
 #include "cli/options/reading.h"
 #include "cli/out/say.h"
 #include "base/text.h"

@@ -1,5 +1,19 @@
-/* words.c -- the words of a command line: options, the command, operands; and the line as results
- * tell it. */
+/*
+ * words.c -- the words of a command line: options, the command, operands; and the line as results
+ * tell it.
+ *
+ * getopt_long() takes the words in their order ("-" at the front of the short options returns
+ * operands, too, as code 1), because results repeat the command line: `command` in JSON is the line
+ * in one normal form, in which an abbreviated `--form csv` is `--format csv`, `-j2` is left out (an
+ * OPTION_ASIDE: it does not change the result), and words are quoted as a shell would read them
+ * back. The same words go one by one to `params`, which the tables of --sqlite keep apart.
+ *
+ * The first operand is the command. After `report` the second one is, and everything else is read
+ * as if `report` had not been there: the page is another form of the same results.
+ *
+ * An unknown option is answered with the nearest one that the command takes, so the command must be
+ * known although it may follow: commands_meant() looks ahead for it.
+ */
 #include "cli/options/reading.h"
 #include "cli/out/say.h"
 #include "base/text.h"

@@ -81,7 +81,7 @@ static void add_option(struct reading *r, enum option_id id, const char *argumen
     add_param(r->o, dashed_names[id], argument);
     strcat(name, option_names[id]);
     if (argument &&
-        usage_may_lack(&option_rows[id].shown)) { /* one of a few short words, as it was read */
+        help_may_lack(&option_rows[id].shown)) { /* one of a few short words, as it was read */
         strncat(strcat(name, "="), argument, sizeof name - strlen(name) - 2);
         argument = NULL;
     }
@@ -264,12 +264,12 @@ static void make_tables(struct option longs[N_OPTIONS + 1], char shorts[2 * N_OP
         text_put_text(shorts, "-:"); /* operands in their place; ':' if an argument is missing */
 
     for (int i = 0; i < N_OPTIONS; i++) {
-        const struct usage_option *row = &option_rows[i].shown;
+        const struct help_option *row = &option_rows[i].shown;
 
         longs[i] = (struct option){.name = row->name,
-                                   .has_arg = usage_may_lack(row) ? optional_argument
-                                              : row->argument     ? required_argument
-                                                                  : no_argument,
+                                   .has_arg = help_may_lack(row) ? optional_argument
+                                              : row->argument    ? required_argument
+                                                                 : no_argument,
                                    .val = LONG_BASE + i};
         if (row->letter)
             *p++ = row->letter;

@@ -155,7 +155,7 @@ chosen=$(jq -r .args.algorithm out) ns=$(jq -r '.rows[0].kernel_ns' out)
 ok "auto of mlp_tp: the times of all it tried"
 run all_reduce over=sips --format json
 [ $code -eq 0 ] && [ "$(jq -r .args.algorithm out)" = ring ] &&
-    [ "$(cat err)" = "all_reduce: over=sips is one rank here, which talks to nobody: y is x" ]
+    [ "$(cat err)" = "all_reduce: over=sips is one rank here, which sends nothing: y is x" ]
 ok "auto of one rank: there is nothing to choose"
 run all_to_all over=sips --verify
 [ $code -eq 0 ] && grep -q "^all_to_all: over=sips is one rank here" err

@@ -1,21 +1,55 @@
-/* emit.c -- writes a topology as m4 definitions, which the templates turn into C. */
+/*
+ * emit.c -- writes a topology as m4 definitions, which the templates turn into C.
+ *
+ * The generator computes and the templates lay out: no line of C is written here, except for the
+ * values of struct kb_topology, and no number is computed there. So the C that comes out can be
+ * read in templates/, almost as it will be.
+ *
+ * A single value is a macro, gen_sips or gen_n_hops. A table is a macro that applies its argument
+ * to every row, so that the template decides how a row looks:
+ *
+ *     m4_define([[gen_map_segments_out]], [[m4_dnl
+ *     $1(142, 618, 3, 490, 3, [[SIDE_E]], 10000, 0, [[pe1.pe_dma]], [[ucie-E]])m4_dnl
+ *     ]])m4_dnl
+ *
+ * and in templates/topo.c.m4, with gen_segment_row as its argument, becomes
+ *
+ *     [142] = {618, 490, 3, 3, SIDE_E, 10000, 0},
+ *
+ * with pe1.pe_dma .. ucie-E as a comment behind it.
+ *
+ * The fields of struct kb_topology need no line here or in a template: topology.def says how each
+ * is written.
+ *
+ * The output is the same for the same YAML, byte for byte, on any machine. Doubles are written with
+ * the fewest digits that read back to the same value; names are quoted, since [[ and ]] cannot be
+ * part of one.
+ */
 #include "emit.h"
+#include "nodes.h"
 #include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const side_names[] = {"N", "E", "S", "W", "IO", "N_SIDES"};
+#define LENGTH(a) (sizeof(a) / sizeof *(a))
+
+/* In comments, and in C. */
+static const char *const side_names[] = {"N", "E", "S", "W", "IO"};
 static const char *const exit_names[] = {"SIDE_N", "SIDE_E",  "SIDE_S",
                                          "SIDE_W", "EXIT_IO", "N_EXITS"};
-static const char *const chiplet_names[] = {"CUBE", "IO", "IO_TO", "FABRIC"};
-static const char *const owner_names[] = {"NONE",   "CUBE",  "NEXT",     "IO",
-                                          "IO_ROW", "IO_TO", "IO_TO_ROW"};
+static const char *const chiplet_names[] = {
+#define CHIPLET(NAME) "AT_" #NAME,
+#include "machine/kinds.def"
+};
+static const char *const owner_names[] = {
+#define OWNER(NAME) "LINK_" #NAME,
+#include "machine/kinds.def"
+};
 static const char *const kind_names[] = {
-    "NOC",      "M_CPU",  "SRAM",         "UCIE",   "XBAR",           "BRIDGE",
-    "HBM_CTRL", "PE_CPU", "PE_SCHEDULER", "PE_DMA", "PE_FETCH_STORE", "PE_GEMM",
-    "PE_MATH",  "PE_TCM", "PCIE_EP",      "IO_NOC", "IO_CPU",         "SWITCH",
+#define KIND(NAME, name, on_way, placed) "NODE_" #NAME,
+#include "machine/kinds.def"
 };
 
 /* The shortest decimal that reads back equal, as a C constant. */
@@ -43,7 +77,8 @@ static void define_int(FILE *out, const char *name, uint64_t value)
     fprintf(out, "m4_define([[gen_%s]], [[%" PRIu64 "]])m4_dnl\n", name, value);
 }
 
-/* A list is a macro that applies its argument to every row; rows stand between these two. */
+/* A table is a macro that applies its argument to every row. Its rows are printed between these
+ * calls. */
 static void begin_map(FILE *out, const char *name)
 {
     fprintf(out, "m4_define([[gen_map_%s]], [[m4_dnl\n", name);
@@ -139,39 +174,39 @@ static void emit_segments(FILE *out, const char *name, const struct routes *r, u
 
 static void emit_all_segments(FILE *out, const struct routes *r)
 {
-    emit_segments(out, "segments_local", r, r->seg_local, r->seg_out);
-    emit_segments(out, "segments_out", r, r->seg_out, r->seg_pass);
-    emit_segments(out, "segments_pass", r, r->seg_pass, r->seg_in);
-    emit_segments(out, "segments_in", r, r->seg_in, r->seg_host);
-    emit_segments(out, "segments_host", r, r->seg_host, r->seg_host_in);
-    emit_segments(out, "segments_host_in", r, r->seg_host_in, r->seg_cross);
-    emit_segments(out, "segments_cross", r, r->seg_cross, r->n_segments);
+    emit_segments(out, "segments_local", r, r->topo.seg_local, r->topo.seg_out);
+    emit_segments(out, "segments_out", r, r->topo.seg_out, r->topo.seg_pass);
+    emit_segments(out, "segments_pass", r, r->topo.seg_pass, r->topo.seg_in);
+    emit_segments(out, "segments_in", r, r->topo.seg_in, r->topo.seg_host);
+    emit_segments(out, "segments_host", r, r->topo.seg_host, r->topo.seg_host_in);
+    emit_segments(out, "segments_host_in", r, r->topo.seg_host_in, r->topo.seg_cross);
+    emit_segments(out, "segments_cross", r, r->topo.seg_cross, r->n_segments);
 }
 
 /* -- sums ----------------------------------------------------------------------------------- */
 
 enum { WAY_BYTES = 40 };
 
-/* The way that row `i` of a table of sums is for, as a comment: "pe1 -> slice3". */
+/* The ends of row `i` of a table of costs, for a comment: "pe1 -> slice3". */
 typedef void (*way_fn)(const struct routes *r, uint32_t i, char way[WAY_BYTES]);
 
 /* `from` -> memory `unit` of a cube. */
 static void put_way_in(const struct routes *r, const char *from, uint32_t unit, char way[WAY_BYTES])
 {
-    if (unit < r->pes)
+    if (unit < r->topo.pes)
         snprintf(way, WAY_BYTES, "%s -> slice%u", from, unit);
-    else if (unit == r->pes)
+    else if (unit == r->topo.pes)
         snprintf(way, WAY_BYTES, "%s -> sram", from);
     else
-        snprintf(way, WAY_BYTES, "%s -> pe%u.tcm", from, unit - r->pes - 1);
+        snprintf(way, WAY_BYTES, "%s -> pe%u.tcm", from, unit - r->topo.pes - 1);
 }
 
 static void way_local(const struct routes *r, uint32_t i, char way[WAY_BYTES])
 {
     char from[16];
 
-    snprintf(from, sizeof from, "pe%u", i / r->n_units);
-    put_way_in(r, from, i % r->n_units, way);
+    snprintf(from, sizeof from, "pe%u", i / r->topo.n_units);
+    put_way_in(r, from, i % r->topo.n_units, way);
 }
 
 static void way_out(const struct routes *r, uint32_t i, char way[WAY_BYTES])
@@ -182,7 +217,7 @@ static void way_out(const struct routes *r, uint32_t i, char way[WAY_BYTES])
 
 static void way_in(const struct routes *r, uint32_t i, char way[WAY_BYTES])
 {
-    put_way_in(r, side_names[i / r->n_units], i % r->n_units, way);
+    put_way_in(r, side_names[i / r->topo.n_units], i % r->topo.n_units, way);
 }
 
 static void way_leave(const struct routes *r, uint32_t i, char way[WAY_BYTES])
@@ -237,7 +272,7 @@ static void emit_costs(FILE *out, const char *name, const struct routes *r, way_
 
 static void emit_mesh(FILE *out, const struct routes *r)
 {
-    int64_t w = r->w, h = r->h;
+    int64_t w = r->topo.w, h = r->topo.h;
     const struct mesh_row *row = r->cost_mesh;
 
     begin_map(out, "cost_mesh");
@@ -248,46 +283,14 @@ static void emit_mesh(FILE *out, const struct routes *r)
             fprintf(out,
                     "$1(%td, [[%s]], [[%s]], %" PRId64 ", %" PRId64 ", [[%s]], %" PRId64
                     ", %" PRId64 ")m4_dnl\n",
-                    row - r->cost_mesh, side_names[row->exit], side_names[row->side],
+                    row - r->cost_mesh, exit_names[row->exit], exit_names[row->side],
                     row->cost.wire_fs, row->cost.overhead_fs, real(row->cost.link_gbs, gbs), dx,
                     dy);
         }
     end_map(out);
 }
 
-static void emit_memory(FILE *out, const char *name, const struct memory_row *m)
-{
-    char gbs[40];
-
-    fprintf(out,
-            "m4_define([[gen_%s]], [[{.overhead_fs = %" PRId64 ", .gbs = %s, .nbytes = %" PRIu64
-            "}]])m4_dnl\n",
-            name, m->overhead_fs, real(m->gbs, gbs), m->nbytes);
-}
-
-static void emit_pe(FILE *out, const struct pe_row *pe)
-{
-    char gemm[40], math[40];
-
-    define_int(out, "cpu_overhead_fs", (uint64_t)pe->cpu_overhead_fs);
-    define_int(out, "scheduler_overhead_fs", (uint64_t)pe->scheduler_overhead_fs);
-    define_int(out, "gemm_overhead_fs", (uint64_t)pe->gemm_overhead_fs);
-    define_int(out, "math_overhead_fs", (uint64_t)pe->math_overhead_fs);
-    define(out, "gemm_clock_ghz", real(pe->gemm_clock_ghz, gemm));
-    define(out, "math_clock_ghz", real(pe->math_clock_ghz, math));
-    fprintf(out, "m4_define([[gen_tile]], [[{%u, %u, %u}]])m4_dnl\n", pe->tile[0], pe->tile[1],
-            pe->tile[2]);
-    fprintf(out, "m4_define([[gen_mac]], [[{%u, %u, %u}]])m4_dnl\n", pe->mac[0], pe->mac[1],
-            pe->mac[2]);
-    define_int(out, "tile_buffers", pe->tile_buffers);
-    define_int(out, "lanes", pe->lanes);
-    define_int(out, "special_cycles", pe->special_cycles);
-    define_int(out, "ipcq_slots", pe->ipcq_slots);
-    define_int(out, "ipcq_slot_bytes", pe->ipcq_slot_bytes);
-    define_int(out, "ipcq_space", pe->ipcq_space);
-}
-
-/* The resolved YAML, a C string a line; it holds no character that C would have to escape. */
+/* The resolved YAML, one C string for each line. It has no character that C needs to escape. */
 static void emit_config(FILE *out, const char *config)
 {
     begin_map(out, "config");
@@ -300,7 +303,8 @@ static void emit_config(FILE *out, const char *config)
     end_map(out);
 }
 
-/* A file may be called anything; what m4 or a C comment might take for its own becomes '_'. */
+/* The file's name, with '_' for each character that could mean something to m4 or end a C comment.
+ */
 static void define_input(FILE *out, const char *name)
 {
     fputs("m4_define([[gen_input]], [[", out);
@@ -309,94 +313,166 @@ static void define_input(FILE *out, const char *name)
     fputs("]])m4_dnl\n", out);
 }
 
-static void emit_upper_name(FILE *out, const char *name)
+static void define_upper(FILE *out, const char *name, const char *text)
 {
-    fputs("m4_define([[gen_NAME]], [[", out);
-    for (; *name; name++)
-        fputc(*name >= 'a' && *name <= 'z' ? *name - 'a' + 'A' : *name, out);
+    fprintf(out, "m4_define([[gen_%s]], [[", name);
+    for (; *text; text++)
+        fputc(*text >= 'a' && *text <= 'z' ? *text - 'a' + 'A' : *text, out);
     fputs("]])m4_dnl\n", out);
 }
 
-/* Where each cube stands in a table of distances. */
+/* The place of each cube in a table of distances. */
 static void emit_cube_pos(FILE *out, const struct routes *r)
 {
     begin_map(out, "cube_pos");
-    for (uint32_t cube = 0; cube < r->w * r->h; cube++)
+    for (uint32_t cube = 0; cube < r->topo.w * r->topo.h; cube++)
         fprintf(out, "$1(%u, %u)m4_dnl\n", cube, r->cube_pos[cube]);
     end_map(out);
 }
 
-static void emit_counts(FILE *out, const struct routes *r)
-{
-    const struct spec *s = r->spec;
+/* -- fields --------------------------------------------------------------------------------- */
 
-    define(out, "links", s->contention_links == LINKS_FIFO ? "FIFO" : "IDEAL");
-    define_int(out, "sips", (uint64_t)s->sips);
-    define_int(out, "w", r->w);
-    define_int(out, "h", r->h);
-    define_int(out, "pes", r->pes);
-    define_int(out, "n_units", r->n_units);
-    define_int(out, "pe_bits", r->pe_bits);
-    define_int(out, "unit_bits", r->unit_bits);
-    define_int(out, "mesh_middle", r->mesh_middle);
-    define_int(out, "n_nodes", r->n_nodes);
-    define_int(out, "n_edges", r->n_edges);
-    define_int(out, "read_channels", (uint64_t)s->cube_pe_pe_dma_read_channels);
-    define_int(out, "write_channels", (uint64_t)s->cube_pe_pe_dma_write_channels);
-    define_int(out, "read_engines", (uint64_t)s->cube_m_cpu_dma_read);
-    define_int(out, "write_engines", (uint64_t)s->cube_m_cpu_dma_write);
+enum form { FORM_NUMBER, FORM_REAL, FORM_TRIPLE, FORM_MEMORY, FORM_PE, FORM_TEXT, FORM_TABLE };
+
+/* One row of topology.def. */
+struct field {
+    const char *name, *c;
+    enum form form;
+    size_t offset, bytes;
+};
+
+#define MEMBER(type, name) offsetof(type, name), sizeof(((type *)0)->name)
+
+static const struct field fields[] = {
+#define FIELD(form, type, name, c) {#name, c, FORM_##form, MEMBER(struct kb_topology, name)},
+#include "machine/topology.def"
+};
+
+static const struct field pe_fields[] = {
+#define PE_FIELD(form, type, name) {#name, NULL, FORM_##form, MEMBER(struct pe_row, name)},
+#include "machine/topology.def"
+};
+
+/* An integer of any width; none is negative. */
+static uint64_t integer(const void *at, size_t bytes)
+{
+    switch (bytes) {
+    case sizeof(uint8_t):
+        return *(const uint8_t *)at;
+    case sizeof(uint16_t):
+        return *(const uint16_t *)at;
+    case sizeof(uint32_t):
+        return *(const uint32_t *)at;
+    default:
+        return *(const uint64_t *)at;
+    }
+}
+
+static void put_memory(FILE *out, const struct memory_row *m)
+{
+    char gbs[40];
+
+    fprintf(out, "{.overhead_fs = %" PRId64 ", .gbs = %s, .nbytes = %" PRIu64 "}", m->overhead_fs,
+            real(m->gbs, gbs), m->nbytes);
+}
+
+static void put_value(FILE *out, const struct field *f, const void *row);
+
+static void put_pe(FILE *out, const struct pe_row *pe)
+{
+    fputs("{\n", out);
+    for (size_t i = 0; i < LENGTH(pe_fields); i++) {
+        fprintf(out, "        .%s = ", pe_fields[i].name);
+        put_value(out, &pe_fields[i], pe);
+        fputs(",\n", out);
+    }
+    fputs("    }", out);
+}
+
+/* Field `f` of `row`, as topo.c initialises it. */
+static void put_value(FILE *out, const struct field *f, const void *row)
+{
+    const void *at = (const char *)row + f->offset;
+    const uint32_t *three = at;
+    char text[40];
+
+    if (f->c) {
+        fputs(f->c, out);
+        return;
+    }
+    switch (f->form) {
+    case FORM_NUMBER:
+        fprintf(out, "%" PRIu64, integer(at, f->bytes));
+        break;
+    case FORM_REAL:
+        fputs(real(*(const double *)at, text), out);
+        break;
+    case FORM_TRIPLE:
+        fprintf(out, "{%u, %u, %u}", three[0], three[1], three[2]);
+        break;
+    case FORM_MEMORY:
+        put_memory(out, at);
+        break;
+    case FORM_PE:
+        put_pe(out, at);
+        break;
+    case FORM_TEXT:
+    case FORM_TABLE: /* always by a name */
+        break;
+    }
+}
+
+/* Each number as a macro, for topo.h, and the initialiser of struct kb_topology. */
+static void emit_fields(FILE *out, const struct kb_topology *t)
+{
+    for (size_t i = 0; i < LENGTH(fields); i++)
+        if (fields[i].form == FORM_NUMBER)
+            define_int(out, fields[i].name,
+                       integer((const char *)t + fields[i].offset, fields[i].bytes));
+    begin_map(out, "fields");
+    for (size_t i = 0; i < LENGTH(fields); i++) {
+        fprintf(out, "$1([[%s]], [[", fields[i].name);
+        put_value(out, &fields[i], t);
+        fputs("]])m4_dnl\n", out);
+    }
+    end_map(out);
+}
+
+bool emit(const struct routes *r, const char *input, FILE *out)
+{
+    const struct kb_topology *t = &r->topo;
+
+    define(out, "version", KB_VERSION);
+    define_input(out, input);
+    define(out, "name", t->name);
+    define_upper(out, "NAME", t->name);
+    define(out, "hash", t->hash);
+    define_upper(out, "LINKS", key_rows[KEY_contention_links].words[t->links]);
+    emit_fields(out, t);
     define_int(out, "n_cube_nodes", r->n_cube_nodes);
-    define_int(out, "n_cube_links", r->n_cube_links);
-    define_int(out, "n_io_links", r->n_io_links);
-    define_int(out, "m_cpu_node", CUBE_M_CPU);
-    define_int(out, "sram_node", CUBE_SRAM);
-    define_int(out, "first_hbm_node", r->first_hbm_node);
-    define_int(out, "first_pe_node", r->first_pe_node);
-    define_int(out, "ucie_overhead_fs", (uint64_t)r->ucie_overhead_fs);
+    define_int(out, "n_io_nodes", N_IO_NODES);
     define_int(out, "n_hops", r->n_hops);
     define_int(out, "n_legs", r->n_legs);
     define_int(out, "n_segments", r->n_segments);
-    define_int(out, "seg_local", r->seg_local);
-    define_int(out, "seg_out", r->seg_out);
-    define_int(out, "seg_pass", r->seg_pass);
-    define_int(out, "seg_in", r->seg_in);
-    define_int(out, "seg_host", r->seg_host);
-    define_int(out, "seg_host_in", r->seg_host_in);
-    define_int(out, "seg_cross", r->seg_cross);
-}
-
-bool emit(const struct routes *r, const struct emit_head *head, FILE *out)
-{
-    define(out, "version", KB_VERSION);
-    define_input(out, head->input);
-    define(out, "name", r->spec->name);
-    emit_upper_name(out, r->spec->name);
-    define(out, "hash", head->hash);
-    emit_counts(out, r);
-    emit_memory(out, "hbm", &r->hbm);
-    emit_memory(out, "sram", &r->sram);
-    emit_memory(out, "tcm_read", &r->tcm_read);
-    emit_memory(out, "tcm_write", &r->tcm_write);
-    emit_pe(out, &r->pe);
-    emit_config(out, head->config);
-    emit_nodes(out, "cube_nodes", r->cube_nodes, r->n_cube_nodes);
-    emit_nodes(out, "io_nodes", r->io_nodes, N_IO_NODES);
-    emit_nodes(out, "fabric_nodes", r->fabric_nodes, 1);
-    emit_links(out, "cube_links", r->cube_links, r->n_cube_links);
-    emit_links(out, "io_links", r->io_links, r->n_io_links);
+    emit_config(out, t->config);
+    emit_nodes(out, "cube_nodes", t->cube_nodes, r->n_cube_nodes);
+    emit_nodes(out, "io_nodes", t->io_nodes, N_IO_NODES);
+    emit_nodes(out, "fabric_nodes", t->fabric_nodes, 1);
+    emit_links(out, "cube_links", t->cube_links, t->n_cube_links);
+    emit_links(out, "io_links", t->io_links, t->n_io_links);
     emit_all_segments(out, r);
     emit_hops(out, r);
     emit_legs(out, r);
-    emit_costs(out, "cost_local", r, way_local, r->cost_local, r->pes * r->n_units);
-    emit_costs(out, "cost_out", r, way_out, r->cost_out, r->pes * N_EXITS);
-    emit_costs(out, "cost_in", r, way_in, r->cost_in, N_SIDES * r->n_units);
+    emit_costs(out, "cost_local", r, way_local, t->cost_local, t->pes * t->n_units);
+    emit_costs(out, "cost_out", r, way_out, t->cost_out, t->pes * N_EXITS);
+    emit_costs(out, "cost_in", r, way_in, t->cost_in, N_SIDES * t->n_units);
     emit_mesh(out, r);
     emit_cube_pos(out, r);
-    emit_costs(out, "cost_leave", r, way_leave, r->cost_leave, r->w);
-    emit_costs(out, "cost_enter", r, way_enter, r->cost_enter, r->w);
-    emit_costs(out, "cost_host", r, way_host, r->cost_host, r->w);
-    emit_costs(out, "cost_host_cpu", r, way_host_cpu, &r->cost_host_cpu, 1);
-    emit_costs(out, "cost_host_in", r, way_host_in, r->cost_host_in, r->pes);
-    emit_costs(out, "cost_launch", r, way_launch, r->cost_launch, r->pes);
+    emit_costs(out, "cost_leave", r, way_leave, t->cost_leave, t->w);
+    emit_costs(out, "cost_enter", r, way_enter, t->cost_enter, t->w);
+    emit_costs(out, "cost_host", r, way_host, t->cost_host, t->w);
+    emit_costs(out, "cost_host_cpu", r, way_host_cpu, t->cost_host_cpu, 1);
+    emit_costs(out, "cost_host_in", r, way_host_in, t->cost_host_in, t->pes);
+    emit_costs(out, "cost_launch", r, way_launch, t->cost_launch, t->pes);
     return fflush(out) == 0 && !ferror(out);
 }

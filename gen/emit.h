@@ -2,16 +2,10 @@
 #ifndef EMIT_H
 #define EMIT_H
 #include <stdio.h>
-#include "route.h"
+#include "routes.h"
 
-/* What is emitted beside the tables. */
-struct emit_head {
-    const char *input;  /* the YAML's name without folders */
-    const char *config; /* the resolved YAML */
-    const char *hash;   /* its xxHash64, 16 hexadecimal digits */
-};
-
-/* Writes all definitions to `out`; false if `out` failed. */
-bool emit(const struct routes *r, const struct emit_head *head, FILE *out);
+/* Writes all definitions to `out`; `input` is the YAML's name without folders. False if `out`
+ * failed. */
+bool emit(const struct routes *r, const char *input, FILE *out);
 
 #endif

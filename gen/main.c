@@ -4,7 +4,7 @@
 #include "load.h"
 #include "options.h"
 #include "resolve.h"
-#include "route.h"
+#include "routes.h"
 #include <string.h>
 
 /* The file and the options into the spec, all of it even after a mistake, then the checks. */
@@ -19,10 +19,10 @@ static bool read_spec(struct spec *spec, const struct options *o)
 static bool print_tables(const struct spec *spec, const char *file)
 {
     const char *slash = strrchr(file, '/');
-    struct emit_head head = {slash ? slash + 1 : file, resolve(spec), resolve_hash(spec)};
     struct routes routes;
 
-    return route(&routes, spec, spec->arena) && emit(&routes, &head, stdout);
+    return make_routes(&routes, spec, spec->arena) &&
+           emit(&routes, slash ? slash + 1 : file, stdout);
 }
 
 static bool print(const struct spec *spec, const struct options *o)

@@ -13,15 +13,14 @@ static const struct spec defaults = {
 };
 
 const struct key_row key_rows[N_KEYS] = {
-#define ROW(kind, name, text, need, low, high)                                                     \
-    [KEY_##name] = {.path = (text),                                                                \
-                    .type = KEY_##kind,                                                            \
-                    .needed = (need),                                                              \
-                    .min = (low),                                                                  \
-                    .max = (high),                                                                 \
-                    .field = offsetof(struct spec, name)},
-#define KEY(kind, name, text, value, low, high) ROW(kind, name, text, false, low, high)
-#define NEED(kind, name, text, low, high)       ROW(kind, name, text, true, low, high)
+#define ROW(kind, name, text, ...)                                                                 \
+    [KEY_##name] = {                                                                               \
+        .path = (text), .type = KEY_##kind, .field = offsetof(struct spec, name), __VA_ARGS__},
+#define KEY(kind, name, text, value, low, high) ROW(kind, name, text, .min = (low), .max = (high))
+#define NEED(kind, name, text, low, high)                                                          \
+    ROW(kind, name, text, .min = (low), .max = (high), .needed = true)
+#define WORD(name, text, ...)                                                                      \
+    ROW(WORD, name, text, .words = (const char *const[]){__VA_ARGS__, NULL})
 #include "keys.def"
 };
 
@@ -55,16 +54,6 @@ void *spec_field(struct spec *spec, enum key k)
 const void *spec_value(const struct spec *spec, enum key k)
 {
     return (const char *)spec + key_rows[k].field;
-}
-
-const char *const *key_words(enum key_type type)
-{
-    static const char *const links[] = {"ideal", "fifo", NULL};
-    static const char *const spaces[] = {"tcm", "sram", "hbm", NULL};
-
-    if (type == KEY_LINKS)
-        return links;
-    return type == KEY_SPACE ? spaces : NULL;
 }
 
 int key_depth(enum key k)

@@ -7,19 +7,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Values of contention.links, in the order of key_words(). */
-enum links { LINKS_IDEAL, LINKS_FIFO };
-
-/* Values of cube.pe.pe_ipcq.space, in the order of key_words(). */
-enum ipcq_space { IPCQ_TCM, IPCQ_SRAM, IPCQ_HBM };
-
 enum key {
 #define KEY(type, field, path, default, min, max) KEY_##field,
 #include "keys.def"
     N_KEYS
 };
 
-enum key_type { KEY_INT, KEY_REAL, KEY_RATIO, KEY_NAME, KEY_REAL2, KEY_INT3, KEY_LINKS, KEY_SPACE };
+enum key_type { KEY_INT, KEY_REAL, KEY_RATIO, KEY_NAME, KEY_REAL2, KEY_INT3, KEY_WORD };
 
 enum { KEY_DEPTH = 4 }; /* words of the longest path */
 
@@ -29,14 +23,15 @@ struct key_row {
     enum key_type type;
     bool needed;
     double min, max;
-    size_t field; /* offset in struct spec */
+    const char *const *words; /* of a KEY_WORD, ended by NULL; else NULL */
+    size_t field;             /* offset in struct spec */
 };
 
-/* What the user wrote at one key or mapping. All zero: nothing. */
+/* Where the user wrote one key or mapping. All zero: nowhere. */
 struct given {
     struct place key; /* the key */
     struct place at;  /* its value */
-    bool bad;         /* a message has been printed; what is in the field is the default */
+    bool bad;         /* a message has been printed; the field has its default */
 };
 
 #define FIELD_INT(field)   int64_t field;
@@ -45,8 +40,7 @@ struct given {
 #define FIELD_NAME(field)  char *field;
 #define FIELD_REAL2(field) double field[2];
 #define FIELD_INT3(field)  int64_t field[3];
-#define FIELD_LINKS(field) int field; /* enum links */
-#define FIELD_SPACE(field) int field; /* enum ipcq_space */
+#define FIELD_WORD(field)  int field; /* the number of its word */
 
 struct spec {
 #define KEY(type, field, path, default, min, max) FIELD_##type(field)
@@ -62,7 +56,7 @@ struct spec {
 
 extern const struct key_row key_rows[N_KEYS];
 
-/* Every key at its default, nothing written. Borrows `arena` and `diag` for the life of the spec.
+/* Sets every key to its default. Borrows `arena` and `diag` for the life of the spec.
  */
 void spec_init(struct spec *spec, struct arena *arena, struct diag *diag);
 
@@ -72,9 +66,6 @@ struct place spec_place(const struct spec *spec, enum key k);
 /* The field of `k`; its type is that of key_rows[k].type. */
 void *spec_field(struct spec *spec, enum key k);
 const void *spec_value(const struct spec *spec, enum key k);
-
-/* The words that a key of this type may have, ended by NULL; NULL for types that are not words. */
-const char *const *key_words(enum key_type type);
 
 /* Words in the path of `k`: 1 to KEY_DEPTH. */
 int key_depth(enum key k);
@@ -88,7 +79,7 @@ const char *key_word(enum key k, int depth, size_t *len);
 /* Whether the first `depth` words of both paths are the same words. */
 bool key_shares(enum key a, enum key b, int depth);
 
-/* The first key whose first `depth` words are those of `k`: it stands for their mapping. */
+/* The first key that shares its first `depth` words with `k`: it stands for their mapping. */
 enum key key_first(enum key k, int depth);
 
 #endif

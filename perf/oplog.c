@@ -9,7 +9,7 @@
  */
 #include "bench.h"
 #include "cube8.h"
-#include "data/op.h"
+#include "record/oplog.h"
 #include <stdlib.h>
 
 enum { LIMIT = 64 << 20 };

@@ -39,7 +39,7 @@ static void blis(int which, dim_t m, dim_t n, dim_t k, struct version *a, struct
 
 static const char *const blis_names[] = {"blis haswell", "blis skx"};
 
-static void ours(const struct op *op, struct gemm_room *room)
+static void ours(const struct op *op, struct gemm_memory *room)
 {
     for (uint32_t part = 0, n = gemm_parts(op); part < n; part++)
         if (!gemm_part(op, part, op->out.view.v->bytes, room))
@@ -73,7 +73,7 @@ static struct square square_new(uint32_t n)
 }
 
 /* `keep`: operands stay packed, as those of tiles do that are used again. */
-static double time_ours(const struct square *s, struct gemm_room *room, bool keep)
+static double time_ours(const struct square *s, struct gemm_memory *room, bool keep)
 {
     double begin = bench_processor_ns();
 
@@ -99,7 +99,7 @@ static double time_blis(const struct square *s, int which)
 static void one_product(uint32_t n, int rounds)
 {
     struct square s = square_new(n);
-    struct gemm_room room = {.pool = must_have(gemm_pool_new())};
+    struct gemm_memory room = {.pool = must_have(gemm_pool_new())};
     double flop = 2.0 * n * n * n * s.times;
     char what[32];
 
@@ -292,7 +292,7 @@ static struct gemm_ahead whole(const struct version *v)
 static double many_ours_in_place(struct version *const *a, struct version *const *b,
                                  struct version *const *c)
 {
-    struct gemm_room room = {.pool = must_have(gemm_pool_new())};
+    struct gemm_memory room = {.pool = must_have(gemm_pool_new())};
     double begin = bench_processor_ns(), ns;
 
     for (uint32_t i = 0; i < MANY; i++) {
@@ -310,7 +310,7 @@ static double many_ours_in_place(struct version *const *a, struct version *const
         gemm_forget(b[i]);
     }
     ns = bench_processor_ns() - begin;
-    gemm_room_free(&room);
+    gemm_memory_free(&room);
     gemm_pool_free(room.pool);
     return ns;
 }
@@ -344,7 +344,7 @@ static void one_f16(int rounds)
     struct version *c = random_matrix(KB_F16, 128 * 128, 3);
     struct op op = product(matrix(a, 0, KB_F16, 128, 256), matrix(b, 0, KB_F16, 256, 128),
                            matrix(c, 0, KB_F16, 128, 128));
-    struct gemm_room room = {.pool = must_have(gemm_pool_new())};
+    struct gemm_memory room = {.pool = must_have(gemm_pool_new())};
 
     for (int round = 1; round <= rounds; round++) {
         double begin = bench_processor_ns();
@@ -356,7 +356,7 @@ static void one_f16(int rounds)
         }
         bench_sample("ours", "f16 128x256x128", "us", round, (bench_processor_ns() - begin) / 5e5);
     }
-    gemm_room_free(&room);
+    gemm_memory_free(&room);
     gemm_pool_free(room.pool);
     version_drop(a);
     version_drop(b);

@@ -3,7 +3,7 @@ m4_define([[gen_config_row]], [[    $1
 ]])m4_dnl
 m4_dnl gen_node_row(INDEX, NAME, KIND, OVERHEAD_FS, X_MM, Y_MM)
 m4_define([[gen_node_row]],
-[[    [$1] = {.name = "$2", .kind = NODE_$3, .overhead_fs = $4, .x_mm = $5, .y_mm = $6},
+[[    [$1] = {.name = "$2", .kind = $3, .overhead_fs = $4, .x_mm = $5, .y_mm = $6},
 ]])m4_dnl
 m4_dnl gen_link_row(INDEX, FROM, TO, LEAVES, BOTH_WAYS, WIRE_FS, LENGTH_MM, GBS)
 m4_define([[gen_link_row]],
@@ -15,11 +15,11 @@ m4_define([[gen_segment_row]],
 ]])m4_dnl
 m4_dnl gen_hop_row(INDEX, PLACE, NODE, OWNER, LINK, BACK, OVERHEAD_FS, CROSS_FS, WIRE_FS, GBS, NAME)
 m4_define([[gen_hop_row]],
-[[    [$1] = {AT_$2, LINK_$4, $6, $3, $5, $7, $8, $9, $10}, /* $11 */
+[[    [$1] = {$2, $4, $6, $3, $5, $7, $8, $9, $10}, /* $11 */
 ]])m4_dnl
 m4_dnl gen_leg_row(INDEX, OWNER, LINK, BACK, WIRE_FS, OVERHEAD_FS, GBS)
 m4_define([[gen_leg_row]],
-[[    [$1] = {LINK_$2, $4, $3, $5, $6, $7},
+[[    [$1] = {$2, $4, $3, $5, $6, $7},
 ]])m4_dnl
 m4_dnl gen_cost_row(INDEX, WIRE_FS, OVERHEAD_FS, LINK_GBS, WAY)
 m4_define([[gen_cost_row]],
@@ -31,7 +31,11 @@ m4_define([[gen_pos_row]],
 ]])m4_dnl
 m4_dnl gen_mesh_row(INDEX, EXIT, SIDE, WIRE_FS, OVERHEAD_FS, LINK_GBS, DX, DY)
 m4_define([[gen_mesh_row]],
-[[    [$1] = {SIDE_$2, SIDE_$3, {$4, $5, $6}}, /* dx $7, dy $8 */
+[[    [$1] = {$2, $3, {$4, $5, $6}}, /* dx $7, dy $8 */
+]])m4_dnl
+m4_dnl gen_field_row(NAME, C)
+m4_define([[gen_field_row]],
+[[    .$1 = $2,
 ]])m4_dnl
 gen_banner
 /* topo.c -- the tables of gen_name, and the engine compiled against them. */
@@ -160,78 +164,7 @@ gen_map_cost_launch([[gen_cost_row]])m4_dnl
 #include "engine/engine.h"
 
 const struct kb_topology TOPOLOGY = {
-    .name = TOPO_NAME,
-    .config = config,
-    .hash = TOPO_HASH,
-    .links = TOPO_LINKS,
-    .sips = TOPO_SIPS,
-    .w = TOPO_W,
-    .h = TOPO_H_CUBES,
-    .cubes = TOPO_CUBES,
-    .pes = TOPO_PES,
-    .n_nodes = TOPO_NODES,
-    .n_edges = TOPO_EDGES,
-    .n_units = TOPO_UNITS,
-    .pe_bits = TOPO_PE_BITS,
-    .unit_bits = TOPO_UNIT_BITS,
-    .read_channels = TOPO_READ_CHANNELS,
-    .write_channels = TOPO_WRITE_CHANNELS,
-    .read_engines = TOPO_READ_ENGINES,
-    .write_engines = TOPO_WRITE_ENGINES,
-    .n_cube_links = TOPO_CUBE_LINKS,
-    .n_io_links = TOPO_IO_LINKS,
-    .m_cpu_node = TOPO_M_CPU,
-    .sram_node = TOPO_SRAM,
-    .first_hbm_node = TOPO_FIRST_HBM,
-    .first_pe_node = TOPO_FIRST_PE,
-    .ucie_overhead_fs = gen_ucie_overhead_fs,
-    .hbm = gen_hbm,
-    .sram = gen_sram,
-    .tcm_read = gen_tcm_read,
-    .tcm_write = gen_tcm_write,
-    .pe = {
-        .cpu_overhead_fs = gen_cpu_overhead_fs,
-        .scheduler_overhead_fs = gen_scheduler_overhead_fs,
-        .gemm_overhead_fs = gen_gemm_overhead_fs,
-        .math_overhead_fs = gen_math_overhead_fs,
-        .gemm_clock_ghz = gen_gemm_clock_ghz,
-        .math_clock_ghz = gen_math_clock_ghz,
-        .tile = gen_tile,
-        .tile_buffers = gen_tile_buffers,
-        .mac = gen_mac,
-        .lanes = gen_lanes,
-        .special_cycles = gen_special_cycles,
-        .ipcq_slots = gen_ipcq_slots,
-        .ipcq_slot_bytes = gen_ipcq_slot_bytes,
-        .ipcq_space = gen_ipcq_space,
-    },
-    .cube_nodes = cube_nodes,
-    .io_nodes = io_nodes,
-    .fabric_nodes = fabric_nodes,
-    .cube_links = cube_links,
-    .io_links = io_links,
-    .hops = hops,
-    .legs = legs,
-    .segments = segments,
-    .seg_local = SEG_LOCAL,
-    .seg_out = SEG_OUT,
-    .seg_pass = SEG_PASS,
-    .seg_in = SEG_IN,
-    .seg_host = SEG_HOST,
-    .seg_host_in = SEG_HOST_IN,
-    .seg_cross = SEG_CROSS,
-    .cost_local = cost_local,
-    .cost_out = cost_out,
-    .cost_in = cost_in,
-    .cost_mesh = cost_mesh,
-    .cube_pos = cube_pos,
-    .mesh_middle = gen_mesh_middle,
-    .cost_leave = cost_leave,
-    .cost_enter = cost_enter,
-    .cost_host = cost_host,
-    .cost_host_cpu = cost_host_cpu,
-    .cost_host_in = cost_host_in,
-    .cost_launch = cost_launch,
+gen_map_fields([[gen_field_row]])m4_dnl
     .run = engine_fused,
 };
 

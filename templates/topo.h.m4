@@ -9,7 +9,7 @@ gen_banner
 #define TOPO_HASH "gen_hash"
 
 enum {
-    TOPO_LINKS = MODE_[[]]gen_links,
+    TOPO_LINKS = MODE_[[]]gen_LINKS,
     TOPO_SIPS = gen_sips,
     TOPO_W = gen_w,
     TOPO_H_CUBES = gen_h,
@@ -27,7 +27,7 @@ enum {
     TOPO_WRITE_ENGINES = gen_write_engines,
 
     TOPO_CUBE_NODES = gen_n_cube_nodes,
-    TOPO_IO_NODES = 3,
+    TOPO_IO_NODES = gen_n_io_nodes,
     TOPO_CUBE_LINKS = gen_n_cube_links,
     TOPO_IO_LINKS = gen_n_io_links,
     TOPO_M_CPU = gen_m_cpu_node,

@@ -1,119 +1,38 @@
 #!/usr/bin/env bash
-# break.sh -- breaks the code on purpose, one way at a time, and sees whether a test fails.
+# break.sh -- breaks the code on purpose, one way at a time, and reports which test notices.
 #
-# usage: break.sh [PATTERN]; only the ways whose names match. Prints for each
+# usage: break.sh [-jN] [PATTERN]   the ways whose names match PATTERN, N of them at a time
+#        break.sh --dry [PATTERN]   only whether each SED still changes its FILE (seconds)
+# Prints for each way
 #     caught: NAME by TEST        or        MISSED: NAME
-# and ends with 1 if any is missed. Works in a copy of the tree; some of these ways are what has
-# really gone wrong before: design 12.
+# and ends with 1 if any is missed. Works in copies of the tree. Some of these ways are mistakes that
+# were really made once.
 set -u
 
 tree=$(cd "$(dirname "$0")/.." && pwd)
-pattern=${1:-.}
-tests=(ev sim formula no_memory after random routes flow kernel tl ipcq barrier deadlock
-    kernel_memory launch
-    kernel_no_memory kernel_random exec inspect number samples sweep traffic endpoint lists guard
-    watch watch_kernel trace sips ring race race_random)
-
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-(cd "$tree" && git ls-files -co --exclude-standard | tar cf - --ignore-failed-read -T - 2>/dev/null) |
-    tar xf - -C "$work"
-cd "$work" || exit 1
-export CMOCKA_MESSAGE_OUTPUT=TAP KB_SEEDS=${KB_SEEDS:-150}
-
-build() {
-    make -s B=build CFLAGS=-O1 TOPO=cube8 topology >log 2>&1 &&
-        make -s B=build CFLAGS=-O1 TOPO=tray32 topology >>log 2>&1 &&
-        make -s B=build CFLAGS=-O1 "${tests[@]/#/build/_t/test_}" build/_t/broken build/_t/talking >>log 2>&1
-}
-
-# Prints the first test that fails; false if none does. What prints results has tests of its own.
-first_failure() {
-    local t code name run=("${tests[@]}") scripts=(inspect)
-
-    case " ${changed[*]-} " in
-    *' runtime/cli/trace'*) run=(trace) scripts=(trace talking) ;;
-    *' runtime/cli/report'*) run=(number) scripts=(report) ;;
-    *' runtime/kernels/deadlock.c'* | *' runtime/cli/blocked'*) run=(deadlock) scripts=(deadlock) ;;
-    *' runtime/cli/'*) run=(number lists) scripts=(results sweep load why knockout inspect shells terminal report race) ;;
-    *' benches/'*) run=(number ring) scripts=(run) ;;
-    *' runtime/record/race.c'* | *' runtime/record/shadow.c'* | *' runtime/record/vclock.c'* | *' runtime/kernels/accesses.c'*)
-        run=(race race_random) scripts=(race) ;;
-    *' runtime/explain/watch.c'* | *' runtime/why'* | *' runtime/machine/place.c'*) run=(watch watch_kernel) ;;
+jobs=1 dry=
+while [ $# -gt 0 ]; do
+    case $1 in
+    -j*) jobs=${1#-j} ;;
+    --dry) dry=1 ;;
+    -*) sed -n '4,5s/^# //p' "$0" >&2 && exit 2 ;;
+    *) break ;;
     esac
-    for t in "${run[@]}"; do
-        timeout 60 "build/_t/test_$t" >out 2>&1
-        code=$?
-        name=$(sed -n 's/^not ok [0-9]* - //p' out | head -n 1)
-        if [ -z "$name" ] && [ "$code" != 0 ]; then
-            name="test_$t, which ends with $code"
-        fi
-        [ -z "$name" ] && continue
-        echo "$name"
-        return 0
-    done
-    for t in "${scripts[@]}"; do
-        name=$(B=build SIM=build/cube8/cube8 timeout 120 bash "tests/e2e/$t.sh" 2>/dev/null |
-            sed -n 's/^not ok [0-9]* - //p' | head -n 1)
-        [ -z "$name" ] && continue
-        echo "$name"
-        return 0
-    done
-    return 1
-}
+    shift
+done
+pattern=${1:-.}
 
-ways=0 caught=0 changed=()
-
-restore() {
-    local f
-
-    for f in "${changed[@]}"; do
-        cp "$f.orig" "$f"
-    done
-    changed=()
-}
+names=() edits=() # of each way its name, and FILE SED [FILE SED]... as words quoted for the shell
 
 # break_it NAME FILE SED [FILE SED]...
 break_it() {
-    local name=$1 by
-
-    shift
-    [[ $name =~ $pattern ]] || return 0
-    ways=$((ways + 1))
-    restore
-    while [ $# -gt 0 ]; do
-        [ -f "$1.orig" ] || cp "$1" "$1.orig"
-        changed+=("$1")
-        sed -E "$2" "$1" >new
-        if cmp -s new "$1"; then
-            echo "MISSED: $name: nothing in $1 is changed by $2"
-            return
-        fi
-        cat new >"$1"
-        shift 2
-    done
-    if ! build; then
-        echo "MISSED: $name: does not compile"
-        tail -n 5 log
-    elif by=$(first_failure); then
-        echo "caught: $name by $by"
-        caught=$((caught + 1))
-    else
-        echo "MISSED: $name"
-    fi
+    [[ $1 =~ $pattern ]] || return 0
+    names+=("$1")
+    edits+=("$(printf '%q ' "${@:2}")")
 }
 
-if ! build; then
-    cat log
-    exit 1
-fi
-if by=$(first_failure); then
-    echo "without any change $by fails"
-    exit 1
-fi
-
 engine=runtime/engine/steps.h cost=runtime/machine/cost.h ev=runtime/engine/ev.h sim=runtime/sim/sim.c stats=runtime/explain/utilization.c
-route=gen/route.c walk=runtime/machine/walk.h
+segments=gen/segments.c costs=gen/costs.c nodes=gen/nodes.c walk=runtime/machine/walk.h
 
 # -- order ----------------------------------------------------------------------------------
 break_it 'classes in the opposite order' $ev \
@@ -185,18 +104,18 @@ break_it 'max_events counts arrivals alone' $engine 's/^    s->n_events\+\+;$/  
 break_it 'completions not in the fingerprint' $engine 's/^    seen\(s, how, t, EV_DONE, s->txns\[slot\]\.id\);$//'
 
 # -- routes ---------------------------------------------------------------------------------
-break_it 'a tie of the bridges goes right' $route \
+break_it 'a tie of the bridges goes right' $segments \
     's/(bridge_way_fs\(r, pe, slice, 1\)) < bridge/\1 <= bridge/'
 break_it 'Y before X' $walk 's/if \(xa != xb\)/if (xa != xb \&\& cube_row(t, a) == cube_row(t, b))/'
-break_it 'crossing of a NoC forgotten' $route \
+break_it 'crossing of a NoC forgotten' $segments \
     's/wire_fs\(r, fabs\(a->x_mm - b->x_mm\) \+ fabs\(a->y_mm - b->y_mm\)\)/0 * (int64_t)(a->x_mm + b->x_mm)/'
-break_it 'crossing of a NoC by X alone' $route 's/ \+ fabs\(a->y_mm - b->y_mm\)//'
-break_it 'engine before the overhead of m_cpu, ideal' $route 's/^.*m_cpu->overhead_fs;$/(void)m_cpu;/'
-break_it 'engine before the overhead of m_cpu, fifo' $route \
+break_it 'crossing of a NoC by X alone' $segments 's/ \+ fabs\(a->y_mm - b->y_mm\)//'
+break_it 'engine before the overhead of m_cpu, ideal' $costs 's/^.*m_cpu->overhead_fs;$/(void)m_cpu;/'
+break_it 'engine before the overhead of m_cpu, fifo' $segments \
     's/^ +seg->tail_overhead_fs \+= hop->overhead_fs;$//; s/struct leg_row \*leg = add_leg/seg->tail_overhead_fs += hop->overhead_fs; &/'
-break_it 'edge into the slice without efficiency' $route \
+break_it 'edge into the slice without efficiency' $nodes \
     '0,/s->cube_hbm_bw_gbs \* s->cube_hbm_efficiency/s//s->cube_hbm_bw_gbs/'
-break_it 'slice without efficiency' $route \
+break_it 'slice without efficiency' $costs \
     '/\(struct memory_row\)\{fs_of_ns\(s->cube_hbm/,/;/s/ \* s->cube_hbm_efficiency//'
 break_it 'other SIP entered in the row of the source' $walk \
     's/to - cube_column\(t, to\)/at.cube - cube_column(t, at.cube) + to \/ t->cubes * t->cubes - at.cube \/ t->cubes * t->cubes/'
@@ -213,8 +132,8 @@ break_it 'usage: the node behind the last edge is not passed' $stats \
 break_it 'usage: who waits when a run ends has not waited' $stats \
     's/fs \+= past_fs\(now_fs, \(uint64_t\)s->txns\[slot\]\.arrive_fs\)/fs += 0/'
 break_it 'usage: a link that somebody enters later has been waited for' $stats 's/fs -= past_fs\(l->enter/fs -= 0 \& past_fs(l->enter/'
-break_it 'usage: bytes of ports at the PE that moves them' runtime/pe/pe.c \
-    's/^    if \(work_is_dma\(w\)\)$/    if (0)/'
+break_it 'usage: bytes of ports at the PE that moves them' runtime/pe/pe_tcm.c \
+    's/= work_is_dma\(work\) \?/= 0 ?/'
 break_it 'a station above 100 % let pass' $stats 's/<= \(double\)x->servers/<= 1e300 * (double)x->servers/'
 break_it 'edges of reads counted forward' $stats 's/sp->edges\[link \^ !writes\]/sp->edges[link]/'
 break_it 'queue_max not kept' runtime/engine/station.h 's/s->queue_max = s->queued;/;/'
@@ -223,38 +142,39 @@ break_it 'no memory for an event unnoticed' $engine 's/^        fail\(s, KB_NO_M
 break_it 'offset past the end allowed' $sim 's/r->offset <= size && //'
 
 # -- kernels --------------------------------------------------------------------------------
-kernel=runtime/kernels/kernel.h tl=runtime/kernels/tl.c pe=runtime/pe/pe.c launch=runtime/kernels/launch.c pool=runtime/kernels/pool.c
+launch=runtime/kernels/launch.c pe_cpu=runtime/pe/pe_cpu.c pe_dma=runtime/pe/pe_dma.c pe_tcm=runtime/pe/pe_tcm.c boxes=runtime/pe/boxes.h
+scheduler=runtime/pe/pe_scheduler.c tl_check=runtime/kernels/tl_check.c tl_tensor=runtime/kernels/tl_tensor.c tl_memory=runtime/kernels/tl_memory.c
 break_it 'kernels start as their launch arrives' $launch \
-    's/start, pe->number/(uint64_t)(s->end_fs + launch_fs(s, pe)), pe->number/'
-break_it 'the last response taken for the latest' $launch 's/if \(back > \(uint64_t\)r->response_fs\)/if (1)/'
+    's/start, pe->number/(uint64_t)(s->end_fs + pe_launch_fs(s, pe)), pe->number/'
+break_it 'the last response taken for the latest' $pe_cpu 's/if \(back > \(uint64_t\)r->response_fs\)/if (1)/'
 break_it 'the next launch before the last is back' $launch \
     's/s->end_fs = l->result\.response_fs;/s->end_fs = l->result.last_end_fs;/'
 break_it 'TCMs that keep what an earlier kernel left' $launch 's/^    clear_tcms\(s\);$//'
-break_it 'woken by what was waited for before' $launch 's/^        pe->awaited = NULL;$//'
-break_it 'a kernel ends with its commands under way' $launch 's/if \(pe->outstanding == 0\)$/if (1)/'
+break_it 'woken by what was waited for before' $pe_cpu 's/^        pe->awaited = NULL;$//'
+break_it 'a kernel ends with its commands under way' $pe_cpu 's/if \(pe->outstanding == 0\)$/if (1)/'
 break_it 'DMA stamped at enqueue' $engine \
     's/service_begin\(work_of\(s, slot\), t\)/service_begin(work_of(s, slot), (uint64_t)x->issue_fs)/'
-break_it 'a load that sees memory at issue' $pe \
-    's/^        issue_dma\(s, t, c\);$/        pe_bind_load(s, c), issue_dma(s, t, c);/' \
-    $kernel 's/if \(w->stage == STAGE_DMA_READ && !w->token\)/if (0)/'
-break_it 'one operand for an epilogue step' $kernel 's/2 \* TL_EPILOGUES_MAX\]/TL_EPILOGUES_MAX]/'
-break_it 'elements of reductions counted after them' $pe 's/MATH_REDUCE \? &op->in\[0\]/MATH_REDUCE ? \&op->out/'
-break_it 'tiles with one buffer for all' $pe 's/while \(\(c = pe->composites\) && !/while ((c = pe->composites) \&\& !pe->room_taken[0] \&\& !/'
-break_it 'reads of a composite counted as those of a' $pe 's/token_part_bytes\(x, w->operand\)/token_part_bytes(x, 0)/'
-break_it 'an own TCM that nobody else sees' $pool 's/if \(!x->hidden \|\| !x->view\.v\)/if (1)/'
-break_it 'a gap of the TCM that fits passed over' $pool 's/- offset < x->nbytes/- offset <= x->nbytes/'
-break_it 'tensors side by side in the TCM' $pool 's/TCM_ALIGN = 64/TCM_ALIGN = 1/'
-break_it 'a view that hides when its tensor is freed' $tl 's/^    y->hidden = x->hidden;$//'
-break_it 'tensors of other PEs taken for the own' $tl 's/x->owner != call->pe->number/0/'
-break_it 'a load used before it was waited for' $tl 's/x->loads && x->wait != WAIT_OVER/0/'
-break_it 'waiting for what has ended' $tl 's/if \(x->wait == WAIT_PENDING\) \{/if (x->wait != WAIT_OVER) {/'
+break_it 'a load that sees memory at issue' $pe_dma \
+    's/^        pe_dma_issue\(s, t, c\);$/        pe_dma_bind_load(s, c), pe_dma_issue(s, t, c);/' \
+    $boxes 's/if \(work->stage == STAGE_DMA_READ && !work->token\)/if (0)/'
+break_it 'one operand for an epilogue step' runtime/kernels/command.h 's/2 \* TL_EPILOGUES_MAX\]/TL_EPILOGUES_MAX]/'
+break_it 'elements of reductions counted after them' runtime/kernels/compute.c 's/MATH_REDUCE \? &op->in\[0\]/MATH_REDUCE ? \&op->out/'
+break_it 'tiles with one buffer for all' $scheduler 's/while \(\(c = pe->composites\) && !/while ((c = pe->composites) \&\& !pe->buffer_taken[0] \&\& !/'
+break_it 'reads of a composite counted as those of a' $scheduler 's/token_part_bytes\(token, work->operand\)/token_part_bytes(token, 0)/'
+break_it 'an own TCM that nobody else sees' $pe_tcm 's/if \(!tensor->hidden \|\| !tensor->view\.v\)/if (1)/'
+break_it 'a gap of the TCM that fits passed over' $pe_tcm 's/- offset < tensor->nbytes/- offset <= tensor->nbytes/'
+break_it 'tensors side by side in the TCM' $pe_tcm 's/TCM_ALIGN = 64/TCM_ALIGN = 1/'
+break_it 'a view that hides when its tensor is freed' $tl_tensor 's/^    view->hidden = tensor->hidden;$//'
+break_it 'tensors of other PEs taken for the own' $tl_check 's/tensor->owner != call->pe->number/0/'
+break_it 'a load used before it was waited for' $tl_check 's/tensor->loads && tensor->wait != WAIT_OVER/0/'
+break_it 'waiting for what has ended' $tl_memory 's/if \(tensor->wait == WAIT_PENDING\) \{/if (tensor->wait != WAIT_OVER) {/'
 break_it 'kernels woken together in the opposite order' runtime/kernels/wakes.h \
     's/\(uint32_t\)__builtin_ctzll\(w->set\[word\]\)/63 - (uint32_t)__builtin_clzll(w->set[word])/'
 break_it 'one part pending, all pending' runtime/data/mem.c 's/nbytes < v->nbytes && !version_ready\(v\)/0/'
 
 sweep=runtime/sim/sweep.c traffic=runtime/engine/traffic.c curve=runtime/sim/traffic_result.c
 break_it 'a range without its last' runtime/machine/endpoint_text.c 's/first <= i && i <= last/first <= i \&\& i < last/'
-break_it 'a pattern beyond the machine' runtime/machine/endpoint_text.c 's/c\.descending \|\| p->sip\.last >= info->sips/c.descending/'
+break_it 'a pattern beyond the machine' runtime/machine/endpoint_text.c 's/c\.descending \|\| p->sip\.last >= t->sips/c.descending/'
 break_it 'steps without the end that is hit' runtime/cli/in/lists.c 's/step > last - value/step >= last - value/'
 break_it 'ops turn last in a sweep' runtime/cli/in/points.c \
     's/if \(\+\+at->inflight < p->inflight\.n\)/if (0)/'
@@ -272,7 +192,7 @@ break_it 'a lone copy without its response' $sweep \
     's/int64_t fs = kb_formula_fs\(&job->cost\);/int64_t fs = kb_formula_fs(\&job->cost) - job->cost.response_fs;/'
 break_it 'percentiles one rank too high' runtime/base/percentiles.h 's|/ 1000 - 1;|/ 1000;|'
 break_it 'buckets half as fine' runtime/base/percentiles.h 's/BUCKET_BITS = 10/BUCKET_BITS = 9/'
-break_it 'latencies that are not sorted' runtime/base/percentiles.c 's/if \(!is_sorted\(values, n\)\)/if (0)/'
+break_it 'latencies that are not sorted' runtime/base/percentiles.h 's/if \(!percentile_sorted\(values, n\)\)/if (0)/'
 break_it 'columns for rows in transpose' $traffic 's/return pe % side \* side \+ pe \/ side;/return pe;/'
 break_it 'neighbor to the other side' $traffic 's/\(pe \+ 1\) % n/(pe + n - 1) % n/'
 break_it 'a hot spot that takes from the rest alone' $traffic \
@@ -336,7 +256,7 @@ break_it 'watch: an engine whose first holder stays in front' $watch \
 break_it 'watch: the last in line for a link taken for its holder' $watch \
     's/while \(\(uint64_t\)enter_fs > t\)/while (0)/'
 break_it 'watch: who was on a link behind who comes' $watch \
-    's/x->ahead_enter_fs = s->watch->link_enter_fs\[place_index\(place\)\];/x->ahead_enter_fs = 0;/'
+    's/x->ahead_enter_fs = s->observer->link_enter_fs\[place_index\(place\)\];/x->ahead_enter_fs = 0;/'
 break_it 'watch: behind the source of who waits' $watch \
     's/\*source = source_of\(&s->txns\[holder\]\);/*source = source_of(x);/'
 break_it 'watch: no crossing of a NoC' $watch 's/^    if \(s->mask\.wire\)$/    if (0)/'
@@ -348,11 +268,11 @@ break_it 'watch: nodes of the other SIP in one of the first' $watch \
     's|place_node\(AT_IO, dst_cube\(t, x->dst\) / t->cubes, hop->node\)|place_node(AT_IO, x->at.cube / t->cubes, hop->node)|'
 break_it 'watch: reads for writes in names' runtime/machine/place.c 's/put_way\(t, place, i & 1, text\)/put_way(t, place, !(i \& 1), text)/'
 break_it 'watch: an engine taken since its memory was' $watch \
-    's/: s->watch->tiles\[slot\]\.engine_since_fs;/: s->watch->tiles[slot].memory_since_fs;/'
+    's/: s->observer->tiles\[slot\]\.engine_since_fs;/: s->observer->tiles[slot].memory_since_fs;/'
 break_it 'watch: no response' $watch 's/^    if \(end > t\) \{/    if (0) {/'
 break_it 'watch: memory overhead within the drain' $watch 's/^    if \(overhead_fs\) \{/    if (0) {/'
 break_it 'watch: late traffic that has waited since it was let in' runtime/engine/traffic.c \
-    's/watch_late\(s, \(uint64_t\)source->next_fs, slot\)/watch_late(s, t, slot)/'
+    's/observe_late\(s, \(uint64_t\)source->next_fs, slot\)/observe_late(s, t, slot)/'
 break_it 'watch: a wait for a tile of the same composite not followed' $watch \
     's/from->chain\.command == x->chain\.command &&/0 \&\&/'
 break_it 'watch: a stage that forgets the one before' $watch 's/if \(from->chain\.command == c->op\.id\)/if (0)/'
@@ -361,15 +281,15 @@ break_it 'watch: a tile that never waits for room' $watch \
 break_it 'watch: a tile that waits for room behind itself' $watch \
     's/\.behind_id = from->chain\.command\}/.behind_id = c->op.id}/'
 break_it 'watch: a wait for a link that follows what has ended last' $watch \
-    's/x->cause != KB_CAUSE_LINK_WAIT\)/1)/; s/s->watch->leaving\.chain\.command = KB_NO_ID;/;/'
+    's/x->cause != KB_CAUSE_LINK_WAIT\)/1)/; s/s->observer->leaving\.chain\.command = KB_NO_ID;/;/'
 break_it 'watch: the shortest wait for the longest' $watch \
     's/piece->longest_fs > row->longest_fs/piece->longest_fs < row->longest_fs/'
 break_it 'watch: no dispatch' $watch 's/^    if \(dispatch\.sum_fs\)/    if (0)/'
-break_it 'watch: waits that lead nowhere' runtime/kernels/launch.c 's/if \(s->watch && \(wakes \|\|/if (s->watch \&\& (0 ||/'
-break_it 'watch: the end of a kernel with its return alone' runtime/kernels/launch.c \
+break_it 'watch: waits that lead nowhere' $pe_cpu 's/if \(s->observer && \(wakes \|\|/if (s->observer \&\& (0 ||/'
+break_it 'watch: the end of a kernel with its return alone' $pe_cpu \
     's/\|\| \(pe->outstanding == 1 && pe->state == PE_RETURNED\)\)/|| 0)/'
-break_it 'watch: what is issued and not waited for leads nowhere' runtime/kernels/launch.c \
-    's/if \(async && pe->sim->watch\)/if (0)/'
+break_it 'watch: what is issued and not waited for leads nowhere' $pe_cpu \
+    's/if \(async && pe->sim->observer\)/if (0)/'
 break_it 'watch: the path of the first kernel to end' $path 's/run->end_fs > last->end_fs \|\|/0 ||/'
 break_it 'watch: of several the path of the last PE' $path 's/run->pe < last->pe/run->pe > last->pe/'
 break_it 'watch: a step that is left at its issue, whole' $path 's/^    return whole \?/    return 1 ?/'
@@ -383,7 +303,7 @@ break_it 'watch: a message that comes from nowhere' $watch 's/x->before = leavin
 break_it 'watch: a send that returns at its issue' $watch \
     's/c->talk\.stretch = tell_stretch\(s, &x, \(int64_t\)t\);/;/'
 break_it 'watch: a barrier that nobody is late for' $watch 's/x->before = last_stretch\(s, last, to, .*\);/;/'
-break_it 'watch: the first of those who come last' runtime/pe/pe_ipcq.c 's/there_fs > b->last_fs\)/there_fs >= b->last_fs)/'
+break_it 'watch: the first of those who come last' runtime/kernels/barrier.c 's/there_fs > b->last_fs\)/there_fs >= b->last_fs)/'
 break_it 'watch: waits that are not told while they last' $watch 's/^    if \(c->piece < c->pieces\)/    if (0)/'
 break_it 'watch: what others did forgotten' $path 's/if \(alone && !last\)/if (!last)/'
 break_it 'trace: a send that keeps its kernel' runtime/cli/trace/trace.c 's/^                         \.go_on = on_go_on\}/                         }/'
@@ -404,7 +324,7 @@ break_it 'watch: causes cut alone, not what they are of' $causes 's/c->things > 
 break_it 'watch: percent of the largest' $causes 's/percent\(row->sum_ns, row->all_ns\)/percent(row->sum_ns, c->row[0].all_ns)/'
 
 # -- PEs that talk ---------------------------------------------------------------------------
-ipcq=runtime/pe/pe_ipcq.c pe=runtime/pe/pe.c
+ipcq=runtime/pe/pe_ipcq.c barrier=runtime/kernels/barrier.c
 break_it 'talk: a credit takes no time' $ipcq 's/t \+ \(uint64_t\)q->credit_fs/t/'
 break_it 'talk: a credit comes by the way there' $ipcq 's/word_fs\(s, &k->pes\[receiver\], &k->pes\[sender\]\)/word_fs(s, \&k->pes[sender], \&k->pes[receiver])/'
 break_it 'talk: pieces without free slots' $ipcq 's/ && slot_of\(c->queue, c->queue->issued\)->free_fs <= t//'
@@ -419,14 +339,14 @@ break_it 'talk: a piece as at the issue of the first' $ipcq 's/send_piece\(s, t,
 break_it 'talk: slots of an SRAM fetched from the TCM' $ipcq 's/^    bool tcm = s->topo->pe\.ipcq_space == QUEUE_TCM;/    bool tcm = true;/'
 break_it 'talk: a received tensor of nobody' $ipcq 's/^    c->result->maker = .*$//'
 break_it 'talk: a tensor from its first byte' $ipcq 's/, c->op\.in\[0\]\.view\.offset\};/, 0};/'
-break_it 'barrier: no way back' $ipcq 's/word_fs\(s, lowest, c->pe\), slot/0, slot/'
-break_it 'barrier: who comes last is the farthest' $ipcq 's/if \(!b->last \|\| there_fs > b->last_fs\)/if (1)/'
-break_it 'barrier: a group is its order' $ipcq 's/^    qsort\(g->pes, g->n, sizeof \*g->pes, by_number\);/    ;/'
-break_it 'barrier: once and never again' $ipcq 's/^    b->arrived = 0;$//'
-break_it 'atomic: the new value' $pe 's/c->pe->atomic = old;/c->pe->atomic = (int64_t)total;/'
-break_it 'atomic: every integer has a sign' $pe 's/^    if \(dtype <= KB_I64\)$/    if (dtype <= KB_U64)/'
-break_it 'atomic: added at the issue' $pe \
-    's/^        issue_dma\(s, t, c\);$/        pe_add(s, c), issue_dma(s, t, c);/' runtime/kernels/kernel.h 's/^        pe_add\(s, w->command\);/        ;/'
+break_it 'barrier: no way back' $barrier 's/word_fs\(s, lowest, c->pe\), slot/0, slot/'
+break_it 'barrier: who comes last is the farthest' $barrier 's/if \(!b->last \|\| there_fs > b->last_fs\)/if (1)/'
+break_it 'barrier: a group is its order' $barrier 's/^    qsort\(g->pes, g->n, sizeof \*g->pes, by_number\);/    ;/'
+break_it 'barrier: once and never again' $barrier 's/^    b->arrived = 0;$//'
+break_it 'atomic: the new value' $pe_dma 's/c->pe->atomic = old;/c->pe->atomic = (int64_t)total;/'
+break_it 'atomic: every integer has a sign' $pe_dma 's/^    if \(dtype <= KB_I64\)$/    if (dtype <= KB_U64)/'
+break_it 'atomic: added at the issue' $pe_cpu \
+    's/^        pe_dma_issue\(s, t, c\);$/        pe_dma_add(s, c), pe_dma_issue(s, t, c);/' $boxes 's/^        pe_dma_add\(s, work->command\);/        ;/'
 break_it 'deadlock: all in one circle' runtime/kernels/deadlock.c 's/\.cycle = cycle\[l->row\[i\]\.pe\];/.cycle = 1;/'
 break_it 'deadlock: who waits for a circle is in it' runtime/kernels/deadlock.c 's/seen\[pe\] != i \+ 1/0/'
 break_it 'deadlock: what is under way beside holds up' runtime/kernels/deadlock.c 's/^    if \(holds_up\(c\)\)$/    if (holds_up(c) || true)/'
@@ -441,8 +361,8 @@ break_it 'deadlock: members that have come' runtime/kernels/deadlock.c 's/b->n -
 
 # -- one limit less -------------------------------------------------------------------------
 knock=runtime/cli/cmd_why.c
-break_it 'knockout: TCM ports are memories' runtime/pe/pe.c 's/tcm->gbs \+ s->mask\.tcm_gbs/tcm->gbs + s->mask.memory_gbs/'
-break_it 'knockout: cycles that stay' runtime/pe/pe.c 's/drain_fs\(cycles, pe->gemm_clock_ghz\) & s->mask\.compute/drain_fs(cycles, pe->gemm_clock_ghz)/'
+break_it 'knockout: TCM ports are memories' runtime/pe/pe_fetch_store.c 's/tcm->gbs \+ s->mask\.tcm_gbs/tcm->gbs + s->mask.memory_gbs/'
+break_it 'knockout: cycles that stay' runtime/pe/pe_gemm.c 's/drain_fs\(cycles, pe->gemm_clock_ghz\) & s->mask\.compute/drain_fs(cycles, pe->gemm_clock_ghz)/'
 break_it 'knockout: who saves least comes first' $knock 's/judged_fs\(w, w->order\[at - 1\]\) > judged_fs\(w, i\)/judged_fs(w, w->order[at - 1]) < judged_fs(w, i)/'
 break_it 'knockout: the same limit each time' $knock 's/\.costs_off = limits\[i\]\.cost/.costs_off = limits[i ? 1 : 0].cost/'
 break_it 'knockout: a percentile of one less' $knock 's/\(n \* 99 \+ 99\) \/ 100 - 1/n * 98 \/ 100/'
@@ -450,7 +370,7 @@ break_it 'knockout: a percentile of one less' $knock 's/\(n \* 99 \+ 99\) \/ 100
 # -- comfort --------------------------------------------------------------------------------
 inspect=runtime/explain/inspect.c complete=runtime/base/help_complete.c
 break_it 'the wrong operation that is met first' runtime/phase2/exec.c \
-    's/\(x->status == KB_OK \|\| x->status == KB_DIFFERENT\)/x->status == KB_OK/'
+    's/\(exec->status == KB_OK \|\| exec->status == KB_DIFFERENT\)/exec->status == KB_OK/'
 break_it 'a stage taken for its command' $inspect 's/op_log_find\(in->sim->log, token\.parent,/op_log_find(in->sim->log, id,/'
 break_it 'a consumer that is none' $inspect 's/return !has_id\(&op\.depends, in->op\.id\)/return has_id(\&op.depends, in->op.id)/'
 break_it 'the mean of all, NaN too' runtime/cli/rows/inspection_rows.c 's/if \(!isfinite\(value\)\)/if (0)/'
@@ -467,8 +387,8 @@ page=runtime/cli/report/report_table.c
 break_it 'a script that a name can end' $page 's/memchr\(from, .<., /memchr(from, 0, /'
 break_it 'tables that round down' $page 's/\(value \* 1e6\) \+ unit \/ 2/(value * 1e6)/'
 break_it 'all rows shown at once' $page 's/if \(\+\+n > REPORT_ROWS_SHOWN\)/if (++n > REPORT_ROWS_KEPT)/'
-break_it 'a page that does not say what stderr says' runtime/cli/main.c \
-    's/report_note\(cli->report, line\);/(void)0;/'
+break_it 'a page that does not say what stderr says' runtime/cli/command.c \
+    's/cli->page->note\(cli->report, line\);/(void)0;/'
 break_it 'a page of the last rate' runtime/cli/cmd_load.c 's/if \(!is_better\(load, i\)\)/if (0)/'
 
 # -- collectives ----------------------------------------------------------------------------
@@ -512,9 +432,9 @@ break_it 'exit 0 in spite of races' runtime/cli/rows/race_rows.c 's/cli, EXIT_DI
 break_it 'sips: parts for the cubes of each SIP anew' runtime/data/host.c \
     's/pe \/ t->pes, sim_cubes\(t\)\);/pe \/ t->pes % t->cubes, t->cubes);/'
 break_it 'sips: a credit that is there at once' runtime/pe/pe_ipcq.c 's/q->credit_fs = word_fs\(.*\);/q->credit_fs = 0;/'
-break_it 'sips: a barrier that is told at once' runtime/pe/pe_ipcq.c \
+break_it 'sips: a barrier that is told at once' runtime/kernels/barrier.c \
     's/there_fs = t \+ .*;/there_fs = t;/'
-break_it 'sips: the first SIP for the own one' runtime/kernels/tl.c 's/\.first = tl->number \/ pes \* pes, \.n = pes/.first = 0, .n = pes/; s/tl->sim->topo->pes \* tl->sim->topo->cubes;/tl->kernels->n_pes;/'
+break_it 'sips: the first SIP for the own one' runtime/kernels/tl_messages.c 's/\.first = tl->number \/ pes \* pes, \.n = pes/.first = 0, .n = pes/; s/tl->sim->topo->pes \* tl->sim->topo->cubes;/tl->kernels->n_pes;/'
 break_it 'sips: a launch that waits for the last named alone' runtime/kernels/launch.c 's/way = fs > way \? fs : way;/way = fs;/'
 break_it 'ring: columns that always go south' benches/ring.h 's/if \(column % 2\)/if (0)/'
 
@@ -528,5 +448,158 @@ break_it 'mlp_tp: the largest part for the sum' benches/mlp_tp.c 's/sum, TL_ADD\
 break_it 'mlp_tp: only the first PE has the sum' benches/mlp_tp.c \
     's/if \(p\.dtype != p\.sums\)/if (p.dtype != p.sums \&\& tl_pe(tl) == 0)/'
 
-echo "$caught of $ways caught"
-[ "$caught" = "$ways" ]
+# -- how it is done --------------------------------------------------------------------------
+
+export CMOCKA_MESSAGE_OUTPUT=TAP KB_SEEDS=${KB_SEEDS:-150}
+all_tests=(ev sim formula no_memory dependencies random routes flow kernel tl pe_ipcq barrier deadlock
+    kernel_memory launch kernel_no_memory kernel_random exec inspect number percentiles sweep traffic
+    endpoint lists guard watch watch_kernel trace sips ring race race_random)
+work=$(mktemp -d)
+trap 'kill $(jobs -p) 2>/dev/null; rm -rf "$work"' EXIT
+
+# apply WAY: changes its files, here; false, with a message, if one stays as it is.
+apply() {
+    local words file
+
+    eval "words=(${edits[$1]})"
+    for ((file = 0; file < ${#words[@]}; file += 2)); do
+        if [ ! -f "${words[file]}" ]; then
+            echo "MISSED: ${names[$1]}: there is no ${words[file]}"
+            return 1
+        fi
+        sed -E "${words[file + 1]}" "${words[file]}" >new
+        if cmp -s new "${words[file]}"; then
+            echo "MISSED: ${names[$1]}: nothing in ${words[file]} is changed by ${words[file + 1]}"
+            return 1
+        fi
+        cat new >"${words[file]}"
+    done
+}
+
+# The tests that a way is held to, by its files. Results that are printed have tests of their own.
+choose_tests() {
+    tests=("${all_tests[@]}") scripts=(inspect)
+    case " ${edits[$1]} " in
+    *' runtime/cli/trace/'*) tests=(trace) scripts=(trace talking) ;;
+    *' runtime/cli/report/'*) tests=(number) scripts=(report) ;;
+    *' runtime/kernels/deadlock.c'* | *' runtime/cli/rows/deadlock'*) tests=(deadlock) scripts=(deadlock) ;;
+    *' runtime/cli/'*)
+        tests=(number lists)
+        scripts=(results sweep load why knockout inspect shells terminal report race)
+        ;;
+    *' benches/'*) tests=(number ring) scripts=(run) ;;
+    *' runtime/record/race.c'* | *' runtime/record/shadow.c'* | *' runtime/record/vclock.c'* | *' runtime/kernels/accesses.c'*)
+        tests=(race race_random) scripts=(race)
+        ;;
+    *' runtime/explain/'[bcmsw]* | *' runtime/machine/place.c'*) tests=(watch watch_kernel) ;;
+    esac
+}
+
+build() {
+    local t
+
+    for t in cube8 tray32; do
+        make -s B=build CFLAGS=-O1 "TOPO=$t" topology >>log 2>&1 || return
+    done
+    make -s B=build CFLAGS=-O1 "${tests[@]/#/build/_t/test_}" build/_t/broken build/_t/talking >>log 2>&1
+}
+
+# Prints the first test that fails; false if none does.
+first_failure() {
+    local t code name
+
+    for t in "${tests[@]}"; do
+        timeout 100 "build/_t/test_$t" >out 2>&1
+        code=$?
+        name=$(sed -n 's/^not ok [0-9]* - //p' out | head -n 1)
+        if [ -z "$name" ] && [ "$code" != 0 ]; then
+            name="test_$t, which ends with $code"
+        fi
+        [ -z "$name" ] && continue
+        echo "$name"
+        return 0
+    done
+    for t in "${scripts[@]}"; do
+        name=$(B=build SIM=build/cube8/cube8 timeout 200 bash "tests/e2e/$t.sh" 2>/dev/null |
+            sed -n 's/^not ok [0-9]* - //p' | head -n 1)
+        [ -z "$name" ] && continue
+        echo "$name"
+        return 0
+    done
+    return 1
+}
+
+# try WAY: breaks the tree here, builds what its tests need, and runs them.
+try() {
+    local by
+
+    apply "$1" || return
+    choose_tests "$1"
+    if ! build; then
+        echo "MISSED: ${names[$1]}: does not compile"
+        tail -n 5 log
+    elif by=$(first_failure); then
+        echo "caught: ${names[$1]} by $by"
+    else
+        echo "MISSED: ${names[$1]}"
+    fi
+}
+
+# Takes one way after the other, in a tree of its own: each time a copy of the one that was built.
+worker() {
+    local way
+
+    trap - EXIT
+    mkdir "$work/$1" && cd "$work/$1" && mkdir tree && cd tree || exit
+    (cd "$tree" && git ls-files -co --exclude-standard | tar cf - --ignore-failed-read -T - 2>/dev/null) | tar xf -
+    tests=("${all_tests[@]}") scripts=(inspect)
+    if ! build; then
+        cat log
+        exit 1
+    fi >&2
+    if [ "$1" = 1 ] && by=$(first_failure); then
+        echo "without any change $by fails" >&2
+        exit 1
+    fi
+    cd .. && cp -a tree built || exit 1
+    while way=$(flock "$work/next" sh -c 'read -r way <"$1" && echo "$way" && echo $((way + 1)) >"$1"' - "$work/next") &&
+        [ "$way" -lt ${#names[@]} ]; do
+        rm -rf tree && cp -a built tree && cd tree || exit 1
+        try "$way" >"$work/result"."$1"
+        mv "$work/result.$1" "$work/way.$way"
+        cd ..
+    done
+}
+
+failed=0
+if [ "$dry" ]; then
+    for way in "${!names[@]}"; do
+        mkdir -p "$work/tree" && cd "$work/tree" || exit
+        eval "words=(${edits[way]})"
+        for ((i = 0; i < ${#words[@]}; i += 2)); do
+            mkdir -p "$(dirname "${words[i]}")"
+            cp "$tree/${words[i]}" "${words[i]}" 2>/dev/null
+        done
+        apply "$way" || failed=$((failed + 1))
+        rm -rf "$work/tree"
+    done
+    echo "$((${#names[@]} - failed)) of ${#names[@]} change their files"
+    [ $failed = 0 ]
+    exit
+fi
+
+echo 0 >"$work/next"
+for ((n = 1; n <= jobs; n++)); do
+    worker $n &
+done
+for way in "${!names[@]}"; do
+    until [ -f "$work/way.$way" ]; do
+        [ "$(jobs -pr)" ] || [ -f "$work/way.$way" ] || exit 1
+        sleep 0.1
+    done
+    cat "$work/way.$way"
+    grep -q '^caught' "$work/way.$way" || failed=$((failed + 1))
+done
+wait
+echo "$((${#names[@]} - failed)) of ${#names[@]} caught"
+[ $failed = 0 ]

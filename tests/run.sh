@@ -1,34 +1,67 @@
 #!/usr/bin/env bash
 # run.sh -- runs test programs and scripts that print TAP, and counts every test of them.
 #
-# usage: run.sh PROGRAM...; prints what failed, and last "N passed, N failed".
+# usage: run.sh PROGRAM...; prints failures, in the order of the programs, and last "N passed, N failed".
+# JOBS programs run at a time (as many as there are processors).
 set -u
 
-passed=0 failed=0 skipped=0
+jobs=${JOBS:-$(nproc)}
 export CMOCKA_MESSAGE_OUTPUT=TAP
-out=$(mktemp)
-trap 'rm -f "$out"' EXIT
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
 
-for program in "$@"; do
+# one NUMBER PROGRAM: runs it; leaves its output, then a line "code seconds"
+one() {
+    local start code
+
     start=$(date +%s)
-    case $program in
-    *.sh) bash "$program" >"$out" 2>&1 ;;
-    *) ${RUNNER:-} "$program" >"$out" 2>&1 ;;
+    case $2 in
+    *.sh) bash "$2" >"$work/out.$1" 2>&1 ;;
+    *) ${RUNNER:-} "$2" >"$work/out.$1" 2>&1 ;;
     esac
     code=$?
+    echo "$code $(($(date +%s) - start))" >"$work/new.$1"
+    mv "$work/new.$1" "$work/code.$1"
+}
+
+passed=0 failed=0 skipped=0 shown=0
+
+# show PROGRAM: counts and prints the tests of the next program in order
+show() {
+    local out=$work/out.$shown code seconds skip ok bad
+
+    read -r code seconds <"$work/code.$shown"
     skip=$(grep -c '^\(not \)\?ok .*# SKIP' "$out")
     ok=$(grep '^ok ' "$out" | grep -vc '# SKIP')
     bad=$(grep '^not ok ' "$out" | grep -vc '# SKIP')
     # a program that ended badly, or tested nothing, without saying so is a failure of its own
     if [ "$bad" = 0 ] && { [ "$code" != 0 ] || [ $((ok + skip)) = 0 ]; }; then
         bad=1
-        echo "not ok - $program ended with $code" >>"$out"
+        echo "not ok - $1 ended with $code" >>"$out"
     fi
-    printf '%-28s %5d passed %3d failed %4d s\n' "$(basename "$program")" "$ok" "$bad" \
-        $(($(date +%s) - start))
+    printf '%-28s %5d passed %3d failed %4d s\n' "$(basename "$1")" "$ok" "$bad" "$seconds"
     [ "$bad" = 0 ] || grep -v '^ok ' "$out" | tail -n 60
+    rm "$out"
     passed=$((passed + ok)) failed=$((failed + bad)) skipped=$((skipped + skip))
+    shown=$((shown + 1))
+}
+
+show_finished() {
+    while [ -f "$work/code.$shown" ]; do
+        show "${programs[shown]}"
+    done
+}
+
+programs=("$@")
+for number in "${!programs[@]}"; do
+    [ "$number" -lt "$jobs" ] || wait -n
+    show_finished
+    one "$number" "${programs[number]}" &
 done
-[ "$skipped" = 0 ] || echo "$skipped skipped: what they test cannot be had in this build"
+while [ $shown -lt ${#programs[@]} ]; do
+    wait -n || [ $? != 127 ] || break
+    show_finished
+done
+[ "$skipped" = 0 ] || echo "$skipped skipped: this build lacks what they test"
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

@@ -3,10 +3,14 @@
 set -eu -o pipefail
 sim=$1
 folder=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
 
 for picture in sip cube pe; do
     "$sim" view $picture -o "$folder/$picture.svg"
 done
+"$sim" load --pattern hotspot:20 --rate 0.02 --quiet --stats "$work/busy.csv" -o "$work/load.csv"
+"$sim" view sip --stats "$work/busy.csv" -o "$folder/busy.svg"
 "$sim" load --pattern uniform --rate 0.05:0.4:0.05 --txns 20000 --quiet |
     "$sim" view latency - -o "$folder/latency.svg"
 for bench in attention gemm gemm_composite layernorm mlp qkv_gemm softmax threshold; do

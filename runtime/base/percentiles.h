@@ -1,15 +1,36 @@
 /* percentiles.h -- latencies of many transactions: their percentiles, exact or from a histogram. */
-#ifndef SAMPLES_H
-#define SAMPLES_H
+#ifndef PERCENTILES_H
+#define PERCENTILES_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
-/* Sorts, ascending. */
-void samples_sort(int64_t *values, size_t n);
+static inline int percentile_compare(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+static inline bool percentile_sorted(const int64_t *values, size_t n)
+{
+    for (size_t i = 1; i < n; i++)
+        if (values[i] < values[i - 1])
+            return false;
+    return true;
+}
+
+/* Sorts, ascending. Latencies of transactions that waited in one queue often are in order already.
+ */
+static inline void percentile_sort(int64_t *values, size_t n)
+{
+    if (!percentile_sorted(values, n))
+        qsort(values, n, sizeof *values, percentile_compare);
+}
 
 /* The nearest rank of a percentile, given in per mille, among `n` > 0: an index from 0. */
-static inline uint64_t samples_rank(uint64_t n, unsigned per_mille)
+static inline uint64_t percentile_rank(uint64_t n, unsigned per_mille)
 {
     uint64_t rest = n % 1000 * per_mille;
 

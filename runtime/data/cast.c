@@ -1,4 +1,4 @@
-/* cast.c -- elements of one dtype into another, by way of the widest type of their kind. */
+/* cast.c -- converts elements of one dtype into another, through the widest type of their kind. */
 #include "data/cast.h"
 #include "data/convert.h"
 #include <math.h>
@@ -6,7 +6,7 @@
 
 enum { CHUNK = 256 };
 
-/* dtype, its C type, for those that are a C type. */
+/* X(dtype, its C type), for the integers that have a C type. */
 #define INTEGERS(X)                                                                                \
     X(KB_I8, int8_t)                                                                               \
     X(KB_I16, int16_t)                                                                             \
@@ -19,7 +19,7 @@ enum { CHUNK = 256 };
 
 /* -- from integers -------------------------------------------------------------------------- */
 
-/* Bits of an integer, sign or zeros above: modulo 2^64 nothing is lost. */
+/* Sign or zeros above the bits of an integer: it is exact modulo 2^64. */
 static void integers_widen(kb_dtype from, const void *src, uint64_t *wide, size_t n)
 {
 #define WIDEN(D, T)                                                                                \
@@ -51,9 +51,9 @@ static void integers_narrow(kb_dtype to, void *dst, const uint64_t *wide, size_t
 }
 
 /*
- * An integer of 25 bits or fewer in the place of `v`, which rounds as `v` does to a type of fewer
- * than 24 bits: of the bits below, only whether there are any is kept. So the step over f32 is
- * exact.
+ * A float of at most 25 significant bits that rounds to any type of fewer than 24 bits as `v` does:
+ * all lower bits of `v` become one bit, which says whether any was set. So going through f32 does
+ * not round twice.
  */
 static float sticky(uint64_t v)
 {
@@ -124,7 +124,7 @@ static void floats_widen(kb_dtype from, const void *src, double *wide, size_t n)
         wide[i] = f[i];
 }
 
-/* Truncates, saturates; 2^bits is a double even where the largest integer is none. */
+/* Truncates and saturates. `end` is 2^bits, a double, which the largest integer may not be. */
 static uint64_t saturate(double v, double low, double end, uint64_t smallest, uint64_t largest)
 {
     if (isnan(v))
@@ -150,8 +150,8 @@ static void floats_to_integers(kb_dtype to, void *dst, const double *wide, size_
 }
 
 /*
- * The float next to `d` on the side whose last bit is 1, unless `d` is a float: it rounds on to a
- * type of at most 22 bits as `d` itself does.
+ * `d` rounded to odd: if it is no float, the neighbouring float whose last bit is 1. It rounds to
+ * any type of at most 22 bits as `d` itself does.
  */
 static float to_odd(double d)
 {
@@ -195,7 +195,7 @@ static void cast_floats(kb_dtype to, void *dst, kb_dtype from, const void *src, 
 
 /* -- any ------------------------------------------------------------------------------------ */
 
-/* Those that are asked for most need no step in between. */
+/* The most frequent pairs need no step in between. */
 static bool cast_directly(kb_dtype to, void *dst, kb_dtype from, const void *src, size_t n)
 {
     if (to == from)

@@ -11,8 +11,8 @@ static uint64_t shift_rounded(uint64_t bits, int shift)
 }
 
 /*
- * The 16 bits nearest to a number of `fraction` bits of fraction, whose exponent's bias is `bias`,
- * in a format of `to` bits of fraction whose smallest normal is 2^min_exp.
+ * Rounds a number with `fraction` bits of fraction and an exponent's bias of `bias` to 16 bits,
+ * with `to` bits of fraction and 2^min_exp as smallest normal number.
  */
 static inline uint16_t narrow(uint64_t magnitude, int fraction, int bias, int to, int min_exp)
 {
@@ -68,7 +68,7 @@ static void plain_f16_to_f32(float *to, const uint16_t *from, size_t n)
         to[i] = f32_of_f16(from[i]);
 }
 
-/* As integers: no processor may make a signalling NaN quiet on its way. */
+/* As integers, so that no processor makes a signalling NaN quiet. */
 static void plain_bf16_to_f32(float *to, const uint16_t *from, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -102,12 +102,12 @@ const struct converter converter_plain = {
 #if defined(__x86_64__)
 #include <immintrin.h>
 
-/* AVX-512 is no faster here, and its vcvtneps2bf16 takes denormals for 0. */
+/* AVX-512 is no faster here, and its vcvtneps2bf16 treats denormals as 0. */
 #define VECTOR __attribute__((target("avx2,f16c")))
 
 enum { LANES = 8 };
 
-/* Upper halves are cleared by hand: gcc forgets to before a tail call, and all that follows in SSE
+/* The upper halves are cleared explicitly: gcc does not before a tail call, and SSE code after it
  * is many times slower. */
 
 VECTOR static void vector_f16_to_f32(float *to, const uint16_t *from, size_t n)

@@ -7,18 +7,18 @@
 #include <string.h>
 
 /*
- * What overflows is infinite; denormals are exact both ways; a NaN stays one, made quiet, with the
- * upper bits of its payload, as vcvtps2ph has it. (Widening a bf16 changes no bit.)
+ * Overflow gives infinity; denormals are exact both ways; a NaN stays one, made quiet, with the
+ * upper bits of its payload, as in vcvtps2ph. (Widening a bf16 changes no bit.)
  */
 enum { F16_FRACTION = 10, BF16_FRACTION = 7, F32_FRACTION = 23, F64_FRACTION = 52 };
 
-/* n elements; `to` and `from` do not overlap, and need the alignment of their elements only. */
+/* Convert n elements; `to` and `from` do not overlap, and are aligned to their elements. */
 void f16_to_f32(float *to, const uint16_t *from, size_t n);
 void bf16_to_f32(float *to, const uint16_t *from, size_t n);
 void f32_to_f16(uint16_t *to, const float *from, size_t n);
 void f32_to_bf16(uint16_t *to, const float *from, size_t n);
 
-/* The ways to do so: all give the same bits. */
+/* One implementation of the four; all give the same bits. */
 struct converter {
     void (*f16_to_f32)(float *to, const uint16_t *from, size_t n);
     void (*bf16_to_f32)(float *to, const uint16_t *from, size_t n);

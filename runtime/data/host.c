@@ -1,21 +1,20 @@
-/* host.c -- tensors of the host: placed over slices, filled, read back, compared. */
+/* host.c -- tensors of the host: placed over HBM slices, filled, read back, compared. */
 #include "data/host.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "machine/address.h"
-#include "data/dtype.h"
-#include "machine/endpoint.h"
-#include "kernels/kernel.h"
-#include "data/npy.h"
 #include "base/rng.h"
+#include "data/dtype.h"
+#include "data/npy.h"
+#include "machine/address.h"
+#include "machine/endpoint.h"
 
 #define NO_ADDRESS UINT64_MAX
 
 /* -- global addresses ----------------------------------------------------------------------- */
 
-/* Where the TCM of a cube's last PE ends must be named by an address, too. */
+/* An offset is 36 bits, so the TCMs of a cube together must not be larger than 64 GiB. */
 static bool has_address(const struct kb_topology *t, const kb_endpoint *m, uint64_t offset)
 {
     uint64_t nbytes = kb_memory_bytes(t, m), units = m->kind == KB_SRAM ? 1 : t->pes;
@@ -42,7 +41,7 @@ kb_status kb_address_find(const kb_topology *t, uint64_t address, kb_endpoint *m
 
     if (!address_find(t, address, &dst, offset))
         return KB_BAD_REQUEST;
-    *memory = end_unpack_memory(t, dst);
+    *memory = endpoint_unpack_memory(t, dst);
     return KB_OK;
 }
 
@@ -52,33 +51,35 @@ enum { TENSOR_ALIGNMENT = 256 };
 
 struct kb_tensor {
     struct kb_tensor *next;
-    struct kb_sim *sim; /* borrowed: it owns the tensor */
-    char *name;         /* owned */
+    struct host *host; /* borrowed: it owns the tensor */
+    char *name;        /* owned */
     kb_dtype dtype;
     kb_shape shape;
     uint64_t nbytes;
     kb_placement placement;
-    uint64_t *offsets; /* owned; [PE over all]: in its slice; NO_ADDRESS: no part */
+    uint64_t *offsets; /* owned; [PE over all]: of its part in its slice; NO_ADDRESS: no part */
 };
 
 struct host {
-    struct mem *mem;           /* owned */
-    uint64_t *used;            /* owned; [PE over all]: bytes of its slice */
-    struct kb_tensor *tensors; /* owned */
+    const struct kb_topology *topo; /* borrowed */
+    struct mem *mem;                /* owned */
+    uint64_t *used;                 /* owned; [PE over all]: bytes of its slice */
+    struct kb_tensor *tensors;      /* owned */
+    bool waits;                     /* for kernels that run */
 };
 
-static uint32_t pes_of(const struct kb_sim *s)
+static uint32_t pes_of(const struct host *h)
 {
-    return sim_cubes(s->topo) * s->topo->pes;
+    return sim_cubes(h->topo) * h->topo->pes;
 }
 
-static void host_tensor_free(struct kb_tensor *x)
+static void host_tensor_free(struct kb_tensor *tensor)
 {
-    if (!x)
+    if (!tensor)
         return;
-    free(x->name);
-    free(x->offsets);
-    free(x);
+    free(tensor->name);
+    free(tensor->offsets);
+    free(tensor);
 }
 
 void host_free(struct host *h)
@@ -86,44 +87,52 @@ void host_free(struct host *h)
     if (!h)
         return;
     while (h->tensors) {
-        struct kb_tensor *x = h->tensors;
+        struct kb_tensor *tensor = h->tensors;
 
-        h->tensors = x->next;
-        host_tensor_free(x);
+        h->tensors = tensor->next;
+        host_tensor_free(tensor);
     }
     mem_free(h->mem);
     free(h->used);
     free(h);
 }
 
-uint64_t host_slice_used(const struct kb_sim *s, uint32_t pe)
+void host_wait(struct host *h, bool waits)
 {
-    return s->host ? s->host->used[pe] : 0;
+    h->waits = waits;
 }
 
-/* The host of a simulation, made if there is none; NULL without memory. */
-static struct host *host_of(struct kb_sim *s)
+uint64_t host_slice_used(const struct host *h, uint32_t pe)
 {
-    struct host *h = s->host;
+    return h ? h->used[pe] : 0;
+}
 
-    if (h)
-        return h;
-    h = calloc(1, sizeof *h);
+static struct host *host_new(const struct kb_topology *topo)
+{
+    struct host *h = calloc(1, sizeof *h);
+
     if (!h)
         return NULL;
-    h->mem = mem_new(sim_cubes(s->topo) << s->topo->unit_bits);
-    h->used = calloc(pes_of(s), sizeof *h->used);
-    if (!h->mem || !h->used) {
-        host_free(h);
-        return NULL;
-    }
-    s->host = h;
-    return h;
+    h->topo = topo;
+    h->mem = mem_new(sim_cubes(topo) << topo->unit_bits);
+    h->used = calloc(pes_of(h), sizeof *h->used);
+    if (h->mem && h->used)
+        return h;
+    host_free(h);
+    return NULL;
 }
 
-struct mem *host_mem(struct kb_sim *s)
+/* *host, made if there is none; NULL without memory. */
+static struct host *host_of(struct host **host, const struct kb_topology *topo)
 {
-    struct host *h = host_of(s);
+    if (!*host)
+        *host = host_new(topo);
+    return *host;
+}
+
+struct mem *host_mem(struct host **host, const struct kb_topology *topo)
+{
+    struct host *h = host_of(host, topo);
 
     return h ? h->mem : NULL;
 }
@@ -142,7 +151,7 @@ static int64_t share(int64_t d, int64_t i, int64_t n)
     return d / n * i + d % n * i / n;
 }
 
-/* Part `i` of `n` of what `p` is now. */
+/* Replaces `p` by part `i` of `n` of it. */
 static void part_cut(struct part *p, kb_placement_split split, uint32_t i, uint32_t n)
 {
     int64_t axis = split == KB_ROW_WISE ? 0 : p->shape.rank - 1, d = p->shape.dim[axis];
@@ -153,26 +162,26 @@ static void part_cut(struct part *p, kb_placement_split split, uint32_t i, uint3
     p->shape.dim[axis] = share(d, i + 1, n) - share(d, i, n);
 }
 
-static struct part part_of(const struct kb_tensor *x, uint32_t pe)
+static struct part part_of(const struct kb_tensor *tensor, uint32_t pe)
 {
-    const struct kb_topology *t = x->sim->topo;
-    struct part p = {.shape = x->shape};
+    const struct kb_topology *t = tensor->host->topo;
+    struct part p = {.shape = tensor->shape};
 
-    part_cut(&p, x->placement.cubes, pe / t->pes, sim_cubes(t));
-    part_cut(&p, x->placement.pes, pe % t->pes, t->pes);
+    part_cut(&p, tensor->placement.cubes, pe / t->pes, sim_cubes(t));
+    part_cut(&p, tensor->placement.pes, pe % t->pes, t->pes);
     return p;
 }
 
-/* The first PE that has the same part as `pe`: what is replicated is kept once. */
-static uint32_t first_with_part(const struct kb_tensor *x, uint32_t pe)
+/* The first PE that has the same part as `pe`: replicated parts share one version. */
+static uint32_t first_with_part(const struct kb_tensor *tensor, uint32_t pe)
 {
-    uint32_t pes = x->sim->topo->pes;
-    uint32_t cube = x->placement.cubes == KB_REPLICATE ? 0 : pe / pes;
+    uint32_t pes = tensor->host->topo->pes;
+    uint32_t cube = tensor->placement.cubes == KB_REPLICATE ? 0 : pe / pes;
 
-    return cube * pes + (x->placement.pes == KB_REPLICATE ? 0 : pe % pes);
+    return cube * pes + (tensor->placement.pes == KB_REPLICATE ? 0 : pe % pes);
 }
 
-/* Of the extents of a tensor in bytes; false if they pass 2^63. */
+/* The bytes of a tensor; false if they are more than 2^63. */
 static bool shape_bytes(kb_dtype dtype, const kb_shape *shape, uint64_t *nbytes)
 {
     int64_t n = (int64_t)kb_dtype_bytes(dtype);
@@ -184,24 +193,25 @@ static bool shape_bytes(kb_dtype dtype, const kb_shape *shape, uint64_t *nbytes)
     return true;
 }
 
-static uint64_t part_bytes(const struct kb_tensor *x, const struct part *p)
+static uint64_t part_bytes(const struct kb_tensor *tensor, const struct part *p)
 {
     uint64_t nbytes = 0;
 
-    shape_bytes(x->dtype, &p->shape, &nbytes); /* no more than the whole has */
+    shape_bytes(tensor->dtype, &p->shape, &nbytes); /* not more than the whole: no overflow */
     return nbytes;
 }
 
-/* Copies a part, which is not empty, out of the whole tensor or into it, row by row. */
-static void copy_part(const struct kb_tensor *x, const struct part *p, unsigned char *whole,
+/* Copies a part that is not empty out of the whole tensor or into it, row by row. */
+static void copy_part(const struct kb_tensor *tensor, const struct part *p, unsigned char *whole,
                       unsigned char *part, bool out)
 {
-    uint64_t elem = kb_dtype_bytes(x->dtype), stride[KB_RANK_MAX];
-    int64_t last = x->shape.rank - 1, axis, at[KB_RANK_MAX] = {0};
+    uint64_t elem = kb_dtype_bytes(tensor->dtype), stride[KB_RANK_MAX];
+    int64_t last = tensor->shape.rank - 1, axis, at[KB_RANK_MAX] = {0};
     uint64_t row = elem * (uint64_t)p->shape.dim[last];
 
     for (axis = last; axis >= 0; axis--) {
-        stride[axis] = axis == last ? elem : stride[axis + 1] * (uint64_t)x->shape.dim[axis + 1];
+        stride[axis] =
+            axis == last ? elem : stride[axis + 1] * (uint64_t)tensor->shape.dim[axis + 1];
         whole += stride[axis] * (uint64_t)p->first[axis];
     }
     do {
@@ -221,163 +231,165 @@ static void copy_part(const struct kb_tensor *x, const struct part *p, unsigned 
 
 static kb_status no_memory(const char *name, kb_error *why)
 {
-    end_error(why, "out of memory for tensor '%.64s'", name);
+    endpoint_error(why, "out of memory for tensor '%.64s'", name);
     return KB_NO_MEMORY;
 }
 
-/* Tensors are the host's business, and it waits for its kernels. */
-static kb_status check_idle(const struct kb_sim *s, kb_error *why)
+/* While kernels run the host waits: it neither makes nor writes tensors. */
+static kb_status check_idle(const struct host *h, kb_error *why)
 {
-    return s->kernels && s->kernels->launched ? end_error(why, "a launch is under way") : KB_OK;
+    return h && h->waits ? endpoint_error(why, "a launch is under way") : KB_OK;
 }
 
 static kb_status check_tensor(const char *name, kb_dtype dtype, const kb_shape *shape,
                               kb_placement placement, kb_error *why)
 {
     if (!name)
-        return end_error(why, "a tensor needs a name");
+        return endpoint_error(why, "a tensor needs a name");
     if (!kb_dtype_bytes(dtype))
-        return end_error(why, "tensor '%.64s' has no type", name);
+        return endpoint_error(why, "tensor '%.64s' has no type", name);
     if (shape->rank < 1 || shape->rank > KB_RANK_MAX)
-        return end_error(why, "tensor '%.64s' has rank %" PRId64 "; 1 to %d are possible", name,
-                         shape->rank, KB_RANK_MAX);
+        return endpoint_error(why, "tensor '%.64s' has rank %" PRId64 "; 1 to %d are possible",
+                              name, shape->rank, KB_RANK_MAX);
     for (int64_t i = 0; i < shape->rank; i++)
         if (shape->dim[i] < 1)
-            return end_error(why, "tensor '%.64s' has an extent of %" PRId64, name, shape->dim[i]);
+            return endpoint_error(why, "tensor '%.64s' has an extent of %" PRId64, name,
+                                  shape->dim[i]);
     if ((unsigned)placement.cubes > KB_COLUMN_WISE || (unsigned)placement.pes > KB_COLUMN_WISE)
-        return end_error(why, "tensor '%.64s' has a placement that does not exist", name);
+        return endpoint_error(why, "tensor '%.64s' has a placement that does not exist", name);
     return KB_OK;
 }
 
-static kb_status slice_is_full(const struct kb_tensor *x, uint32_t pe, uint64_t used,
+static kb_status slice_is_full(const struct kb_tensor *tensor, uint32_t pe, uint64_t used,
                                uint64_t nbytes, kb_error *why)
 {
-    const struct kb_topology *t = x->sim->topo;
-    kb_endpoint slice = end_unpack_memory(t, dst_pack(t, pe / t->pes, pe % t->pes));
+    const struct kb_topology *t = tensor->host->topo;
+    kb_endpoint slice = endpoint_unpack_memory(t, dst_pack(t, pe / t->pes, pe % t->pes));
     char name[KB_ENDPOINT_BYTES];
 
     kb_endpoint_name(&slice, name);
-    return end_error(why,
-                     "tensor '%.64s' does not fit: %s holds %" PRIu64 " bytes, %" PRIu64
-                     " are taken, its part has %" PRIu64,
-                     x->name, name, t->hbm.nbytes, used, nbytes);
+    return endpoint_error(why,
+                          "tensor '%.64s' does not fit: %s holds %" PRIu64 " bytes, %" PRIu64
+                          " are taken, its part has %" PRIu64,
+                          tensor->name, name, t->hbm.nbytes, used, nbytes);
 }
 
-/* Finds room for every part; nothing is taken yet. */
-static kb_status place(struct kb_tensor *x, const uint64_t *used, kb_error *why)
+/* Finds room for every part, without taking it. */
+static kb_status place_parts(struct kb_tensor *tensor, const uint64_t *used, kb_error *why)
 {
-    uint64_t room = x->sim->topo->hbm.nbytes;
+    uint64_t room = tensor->host->topo->hbm.nbytes;
 
-    for (uint32_t pe = 0; pe < pes_of(x->sim); pe++) {
-        struct part p = part_of(x, pe);
-        uint64_t nbytes = part_bytes(x, &p);
+    for (uint32_t pe = 0; pe < pes_of(tensor->host); pe++) {
+        struct part p = part_of(tensor, pe);
+        uint64_t nbytes = part_bytes(tensor, &p);
         uint64_t offset = (used[pe] + TENSOR_ALIGNMENT - 1) / TENSOR_ALIGNMENT * TENSOR_ALIGNMENT;
 
-        x->offsets[pe] = nbytes ? offset : NO_ADDRESS;
+        tensor->offsets[pe] = nbytes ? offset : NO_ADDRESS;
         if (nbytes && (offset > room || nbytes > room - offset))
-            return slice_is_full(x, pe, used[pe], nbytes, why);
+            return slice_is_full(tensor, pe, used[pe], nbytes, why);
     }
     return KB_OK;
 }
 
-static void take_room(const struct kb_tensor *x, uint64_t *used)
+static void mark_used(const struct kb_tensor *tensor, uint64_t *used)
 {
-    for (uint32_t pe = 0; pe < pes_of(x->sim); pe++) {
-        struct part p = part_of(x, pe);
+    for (uint32_t pe = 0; pe < pes_of(tensor->host); pe++) {
+        struct part p = part_of(tensor, pe);
 
-        if (x->offsets[pe] != NO_ADDRESS)
-            used[pe] = x->offsets[pe] + part_bytes(x, &p);
+        if (tensor->offsets[pe] != NO_ADDRESS)
+            used[pe] = tensor->offsets[pe] + part_bytes(tensor, &p);
     }
 }
 
 /* NULL without memory. */
-static struct kb_tensor *tensor_alloc(struct kb_sim *s, const char *name)
+static struct kb_tensor *tensor_alloc(struct host *h, const char *name)
 {
-    struct kb_tensor *x = calloc(1, sizeof *x);
+    struct kb_tensor *tensor = calloc(1, sizeof *tensor);
     size_t length = strlen(name) + 1;
 
-    if (!x)
+    if (!tensor)
         return NULL;
-    x->sim = s;
-    x->name = malloc(length);
-    x->offsets = malloc(pes_of(s) * sizeof *x->offsets);
-    if (x->name && x->offsets) {
-        memcpy(x->name, name, length);
-        return x;
+    tensor->host = h;
+    tensor->name = malloc(length);
+    tensor->offsets = malloc(pes_of(h) * sizeof *tensor->offsets);
+    if (tensor->name && tensor->offsets) {
+        memcpy(tensor->name, name, length);
+        return tensor;
     }
-    host_tensor_free(x);
+    host_tensor_free(tensor);
     return NULL;
 }
 
-kb_status kb_tensor_new(kb_sim *s, const char *name, kb_dtype dtype, kb_shape shape,
-                        kb_placement placement, kb_tensor **out, kb_error *why)
+kb_status host_tensor_new(struct host **host, const struct kb_topology *topo, const char *name,
+                          kb_dtype dtype, kb_shape shape, kb_placement placement, kb_tensor **out,
+                          kb_error *why)
 {
-    kb_status idle = check_idle(s, why);
+    kb_status idle = check_idle(*host, why);
     kb_status status = idle ? idle : check_tensor(name, dtype, &shape, placement, why);
-    struct host *h = status == KB_OK ? host_of(s) : NULL;
-    struct kb_tensor *x = h ? tensor_alloc(s, name) : NULL;
+    struct host *h = status == KB_OK ? host_of(host, topo) : NULL;
+    struct kb_tensor *tensor = h ? tensor_alloc(h, name) : NULL;
 
     if (status != KB_OK)
         return status;
-    if (!x)
+    if (!tensor)
         return no_memory(name, why);
-    x->dtype = dtype;
-    x->shape = shape;
-    x->placement = placement;
-    if (shape_bytes(dtype, &shape, &x->nbytes))
-        status = place(x, h->used, why);
+    tensor->dtype = dtype;
+    tensor->shape = shape;
+    tensor->placement = placement;
+    if (shape_bytes(dtype, &shape, &tensor->nbytes))
+        status = place_parts(tensor, h->used, why);
     else
-        status = end_error(why, "tensor '%.64s' has more than 2^63 bytes", name);
+        status = endpoint_error(why, "tensor '%.64s' has more than 2^63 bytes", name);
     if (status != KB_OK) {
-        host_tensor_free(x);
+        host_tensor_free(tensor);
         return status;
     }
-    take_room(x, h->used);
-    x->next = h->tensors;
-    h->tensors = x;
-    *out = x;
+    mark_used(tensor, h->used);
+    tensor->next = h->tensors;
+    h->tensors = tensor;
+    *out = tensor;
     return KB_OK;
 }
 
-const char *kb_tensor_name(const kb_tensor *x)
+const char *kb_tensor_name(const kb_tensor *tensor)
 {
-    return x->name;
+    return tensor->name;
 }
 
-kb_dtype kb_tensor_dtype(const kb_tensor *x)
+kb_dtype kb_tensor_dtype(const kb_tensor *tensor)
 {
-    return x->dtype;
+    return tensor->dtype;
 }
 
-kb_shape kb_tensor_shape(const kb_tensor *x)
+kb_shape kb_tensor_shape(const kb_tensor *tensor)
 {
-    return x->shape;
+    return tensor->shape;
 }
 
-static uint32_t area_of(const struct kb_tensor *x, uint32_t pe)
+static uint32_t area_of(const struct kb_tensor *tensor, uint32_t pe)
 {
-    const struct kb_topology *t = x->sim->topo;
+    const struct kb_topology *t = tensor->host->topo;
 
     return dst_pack(t, pe / t->pes, pe % t->pes);
 }
 
-/* Global, of the part of `pe`, which has one. */
-static uint64_t address_in(const struct kb_tensor *x, uint32_t pe)
+/* The global address of the part of `pe`, which has one. */
+static uint64_t address_in(const struct kb_tensor *tensor, uint32_t pe)
 {
-    return address_of(x->sim->topo, area_of(x, pe), x->offsets[pe]);
+    return address_of(tensor->host->topo, area_of(tensor, pe), tensor->offsets[pe]);
 }
 
-kb_shard kb_tensor_shard(const kb_tensor *x, uint32_t pe)
+kb_shard kb_tensor_shard(const kb_tensor *tensor, uint32_t pe)
 {
     kb_shard shard = {.address = NO_ADDRESS};
 
-    if (pe < pes_of(x->sim)) {
-        struct part p = part_of(x, pe);
+    if (pe < pes_of(tensor->host)) {
+        struct part p = part_of(tensor, pe);
 
         shard.shape = p.shape;
         memcpy(shard.first, p.first, sizeof shard.first);
-        if (x->offsets[pe] != NO_ADDRESS)
-            shard.address = address_in(x, pe);
+        if (tensor->offsets[pe] != NO_ADDRESS)
+            shard.address = address_in(tensor, pe);
     }
     return shard;
 }
@@ -385,55 +397,57 @@ kb_shard kb_tensor_shard(const kb_tensor *x, uint32_t pe)
 /* -- filling -------------------------------------------------------------------------------- */
 
 /* The bytes of the part of `pe`, as a new version; NULL without memory. */
-static struct version *version_of_part(const struct kb_tensor *x, uint32_t pe, const void *bytes)
+static struct version *version_of_part(const struct kb_tensor *tensor, uint32_t pe,
+                                       const void *bytes)
 {
-    struct part p = part_of(x, pe);
-    struct version *v = version_new_bytes(part_bytes(x, &p));
+    struct part p = part_of(tensor, pe);
+    struct version *v = version_new_bytes(part_bytes(tensor, &p));
 
     if (v)
-        copy_part(x, &p, (unsigned char *)(uintptr_t)bytes, v->bytes, true);
+        copy_part(tensor, &p, (unsigned char *)(uintptr_t)bytes, v->bytes, true);
     return v;
 }
 
-/* Versions of all parts by the first PE that has each, and room to write them. */
-static bool prepare_write(const struct kb_tensor *x, const void *bytes, struct version **versions)
+/* Makes a version of each part, at the first PE that has it, and room to write all of them. */
+static bool prepare_write(const struct kb_tensor *tensor, const void *bytes,
+                          struct version **versions)
 {
-    struct mem *m = x->sim->host->mem;
+    struct mem *m = tensor->host->mem;
 
-    for (uint32_t pe = 0; pe < pes_of(x->sim); pe++) {
-        if (x->offsets[pe] == NO_ADDRESS)
+    for (uint32_t pe = 0; pe < pes_of(tensor->host); pe++) {
+        if (tensor->offsets[pe] == NO_ADDRESS)
             continue;
-        if (first_with_part(x, pe) == pe)
-            versions[pe] = version_of_part(x, pe, bytes);
-        if (!versions[first_with_part(x, pe)] ||
-            mem_reserve(m, area_of(x, pe), address_in(x, pe)) != MEM_OK)
+        if (first_with_part(tensor, pe) == pe)
+            versions[pe] = version_of_part(tensor, pe, bytes);
+        if (!versions[first_with_part(tensor, pe)] ||
+            mem_reserve(m, area_of(tensor, pe), address_in(tensor, pe)) != MEM_OK)
             return false;
     }
     return true;
 }
 
-kb_status kb_tensor_write(kb_tensor *x, const void *bytes, kb_error *why)
+kb_status kb_tensor_write(kb_tensor *tensor, const void *bytes, kb_error *why)
 {
-    uint32_t n = pes_of(x->sim);
+    uint32_t n = pes_of(tensor->host);
     struct version **versions;
     bool ok;
 
-    if (check_idle(x->sim, why) != KB_OK)
+    if (check_idle(tensor->host, why) != KB_OK)
         return KB_BAD_REQUEST;
     versions = calloc(n, sizeof *versions); /* [PE]: owned */
-    ok = versions && prepare_write(x, bytes, versions);
+    ok = versions && prepare_write(tensor, bytes, versions);
 
     for (uint32_t pe = 0; ok && pe < n; pe++) {
-        struct version *v = versions[first_with_part(x, pe)];
+        struct version *v = versions[first_with_part(tensor, pe)];
 
-        if (x->offsets[pe] != NO_ADDRESS)
-            ok = mem_write(x->sim->host->mem, area_of(x, pe), address_in(x, pe), v->nbytes,
-                           (struct view){v, 0}, OP_NONE) == MEM_OK;
+        if (tensor->offsets[pe] != NO_ADDRESS)
+            ok = mem_write(tensor->host->mem, area_of(tensor, pe), address_in(tensor, pe),
+                           v->nbytes, (struct view){v, 0}, OP_NONE) == MEM_OK;
     }
     for (uint32_t pe = 0; versions && pe < n; pe++)
         version_drop(versions[pe]);
     free(versions);
-    return ok ? KB_OK : no_memory(x->name, why);
+    return ok ? KB_OK : no_memory(tensor->name, why);
 }
 
 static double random_element(kb_dtype dtype, struct rng *r, double scale)
@@ -456,36 +470,36 @@ static double random_element(kb_dtype dtype, struct rng *r, double scale)
     }
 }
 
-static uint64_t elements(const struct kb_tensor *x)
+static uint64_t element_count(const struct kb_tensor *tensor)
 {
-    return x->nbytes / kb_dtype_bytes(x->dtype);
+    return tensor->nbytes / kb_dtype_bytes(tensor->dtype);
 }
 
-kb_status kb_tensor_fill_random(kb_tensor *x, uint64_t seed, double scale, kb_error *why)
+kb_status kb_tensor_fill_random(kb_tensor *tensor, uint64_t seed, double scale, kb_error *why)
 {
-    struct rng r = rng_new(seed, x->name);
-    unsigned char *bytes = malloc(x->nbytes);
+    struct rng r = rng_new(seed, tensor->name);
+    unsigned char *bytes = malloc(tensor->nbytes);
     kb_status status;
 
     if (!bytes)
-        return no_memory(x->name, why);
-    for (uint64_t i = 0; i < elements(x); i++)
-        kb_element_set(x->dtype, bytes, i, random_element(x->dtype, &r, scale));
-    status = kb_tensor_write(x, bytes, why);
+        return no_memory(tensor->name, why);
+    for (uint64_t i = 0; i < element_count(tensor); i++)
+        kb_element_set(tensor->dtype, bytes, i, random_element(tensor->dtype, &r, scale));
+    status = kb_tensor_write(tensor, bytes, why);
     free(bytes);
     return status;
 }
 
-kb_status kb_tensor_fill_arange(kb_tensor *x, double start, double step, kb_error *why)
+kb_status kb_tensor_fill_arange(kb_tensor *tensor, double start, double step, kb_error *why)
 {
-    unsigned char *bytes = malloc(x->nbytes);
+    unsigned char *bytes = malloc(tensor->nbytes);
     kb_status status;
 
     if (!bytes)
-        return no_memory(x->name, why);
-    for (uint64_t i = 0; i < elements(x); i++)
-        kb_element_set(x->dtype, bytes, i, start + (double)i * step);
-    status = kb_tensor_write(x, bytes, why);
+        return no_memory(tensor->name, why);
+    for (uint64_t i = 0; i < element_count(tensor); i++)
+        kb_element_set(tensor->dtype, bytes, i, start + (double)i * step);
+    status = kb_tensor_write(tensor, bytes, why);
     free(bytes);
     return status;
 }
@@ -495,76 +509,82 @@ static bool same_shape(const kb_shape *a, const kb_shape *b)
     return a->rank == b->rank && memcmp(a->dim, b->dim, (size_t)a->rank * sizeof *a->dim) == 0;
 }
 
-kb_status kb_tensor_fill_npy(kb_tensor *x, const char *path, kb_error *why)
+kb_status kb_tensor_fill_npy(kb_tensor *tensor, const char *path, kb_error *why)
 {
     struct npy npy;
     kb_status status = npy_read(path, &npy, why);
-    kb_dtype want = x->dtype == KB_BF16 ? KB_U16 : x->dtype;
+    kb_dtype want = tensor->dtype == KB_BF16 ? KB_U16 : tensor->dtype;
 
     if (status != KB_OK)
         return status;
     if (npy.dtype != want)
-        status = end_error(why, "%.240s: its elements are %s, those of tensor '%.64s' %s", path,
-                           kb_dtype_name(npy.dtype), x->name, kb_dtype_name(x->dtype));
-    else if (!same_shape(&npy.shape, &x->shape))
-        status = end_error(why, "%.240s: its shape is not that of tensor '%.64s'", path, x->name);
+        status =
+            endpoint_error(why, "%.240s: its elements are %s, those of tensor '%.64s' %s", path,
+                           kb_dtype_name(npy.dtype), tensor->name, kb_dtype_name(tensor->dtype));
+    else if (!same_shape(&npy.shape, &tensor->shape))
+        status = endpoint_error(why, "%.240s: its shape is not that of tensor '%.64s'", path,
+                                tensor->name);
     else
-        status = kb_tensor_write(x, npy.bytes, why);
+        status = kb_tensor_write(tensor, npy.bytes, why);
     npy_free(&npy);
     return status;
 }
 
 /* -- reading back --------------------------------------------------------------------------- */
 
-static kb_status never_written(const struct kb_tensor *x, const uint64_t absent[2], kb_error *why)
+static kb_status never_written(const struct kb_tensor *tensor, const uint64_t absent[2],
+                               kb_error *why)
 {
-    return end_error(why, "tensor '%.64s': addresses %" PRIu64 " to %" PRIu64 " were never written",
-                     x->name, absent[0], absent[1] - 1);
+    return endpoint_error(why,
+                          "tensor '%.64s': addresses %" PRIu64 " to %" PRIu64 " were never written",
+                          tensor->name, absent[0], absent[1] - 1);
 }
 
-/* The view of the part of `pe` with its bytes made ready. */
-static kb_status read_part(const struct kb_tensor *x, uint32_t pe, struct view *out, kb_error *why)
+/* Reads the part of `pe`, whose bytes must be known, into *out. */
+static kb_status read_part(const struct kb_tensor *tensor, uint32_t pe, struct view *out,
+                           kb_error *why)
 {
-    struct part p = part_of(x, pe);
+    struct part p = part_of(tensor, pe);
     uint64_t absent[2];
-    enum mem_err err = mem_read(x->sim->host->mem, area_of(x, pe), address_in(x, pe),
-                                part_bytes(x, &p), out, NULL, absent);
+    enum mem_err err = mem_read(tensor->host->mem, area_of(tensor, pe), address_in(tensor, pe),
+                                part_bytes(tensor, &p), out, NULL, absent);
 
     if (err == MEM_ABSENT)
-        return never_written(x, absent, why);
+        return never_written(tensor, absent, why);
     if (err != MEM_OK)
-        return no_memory(x->name, why);
+        return no_memory(tensor->name, why);
     if (!version_ready(out->v)) {
-        end_error(why, "tensor '%.64s' holds results that are not computed", x->name);
+        endpoint_error(why, "tensor '%.64s' holds results that are not computed", tensor->name);
         return KB_PENDING;
     }
-    return version_bytes(out->v) ? KB_OK : no_memory(x->name, why);
+    return version_bytes(out->v) ? KB_OK : no_memory(tensor->name, why);
 }
 
-/* Each part once, from the first PE that has it; `views`, [PE], owned by the caller also then. */
-static kb_status read_parts(const struct kb_tensor *x, struct view *views, kb_error *why)
+/* Reads each part once, from the first PE that has it. The caller owns `views`, also after a
+ * failure. */
+static kb_status read_parts(const struct kb_tensor *tensor, struct view *views, kb_error *why)
 {
     kb_status status = KB_OK;
 
-    for (uint32_t pe = 0; status == KB_OK && pe < pes_of(x->sim); pe++)
-        if (x->offsets[pe] != NO_ADDRESS && first_with_part(x, pe) == pe)
-            status = read_part(x, pe, &views[pe], why);
+    for (uint32_t pe = 0; status == KB_OK && pe < pes_of(tensor->host); pe++)
+        if (tensor->offsets[pe] != NO_ADDRESS && first_with_part(tensor, pe) == pe)
+            status = read_part(tensor, pe, &views[pe], why);
     return status;
 }
 
-kb_status kb_tensor_read(const kb_tensor *x, void *bytes, kb_error *why)
+kb_status kb_tensor_read(const kb_tensor *tensor, void *bytes, kb_error *why)
 {
-    uint32_t n = pes_of(x->sim);
+    uint32_t n = pes_of(tensor->host);
     struct view *views = calloc(n, sizeof *views);
-    kb_status status = views ? read_parts(x, views, why) : no_memory(x->name, why);
+    kb_status status = views ? read_parts(tensor, views, why) : no_memory(tensor->name, why);
 
     for (uint32_t pe = 0; views && pe < n; pe++) {
         struct view *view = &views[pe];
 
         if (status == KB_OK && view->v) {
-            struct part p = part_of(x, pe);
+            struct part p = part_of(tensor, pe);
 
-            copy_part(x, &p, bytes, view->v->bytes + view->offset, false);
+            copy_part(tensor, &p, bytes, view->v->bytes + view->offset, false);
         }
         version_drop(view->v);
     }
@@ -572,23 +592,23 @@ kb_status kb_tensor_read(const kb_tensor *x, void *bytes, kb_error *why)
     return status;
 }
 
-kb_status kb_tensor_save_npy(const kb_tensor *x, const char *path, kb_error *why)
+kb_status kb_tensor_save_npy(const kb_tensor *tensor, const char *path, kb_error *why)
 {
-    unsigned char *bytes = malloc(x->nbytes);
+    unsigned char *bytes = malloc(tensor->nbytes);
     kb_status status;
 
     if (!bytes)
-        return no_memory(x->name, why);
-    status = kb_tensor_read(x, bytes, why);
+        return no_memory(tensor->name, why);
+    status = kb_tensor_read(tensor, bytes, why);
     if (status == KB_OK)
-        status = npy_write(path, x->dtype, x->shape, bytes, why);
+        status = npy_write(path, tensor->dtype, tensor->shape, bytes, why);
     free(bytes);
     return status;
 }
 
 /* -- comparing ------------------------------------------------------------------------------ */
 
-/* How far apart two elements are: 0 if they are the same, NaN and infinite ones included. */
+/* The distance of two elements; 0 if they are the same, also for NaN and infinity. */
 static double distance(double got, double want)
 {
     if (got == want || (isnan(got) && isnan(want)))
@@ -596,7 +616,7 @@ static double distance(double got, double want)
     return isfinite(got) && isfinite(want) ? fabs(got - want) : INFINITY;
 }
 
-/* An integer of 64 bits may lie beside the double that it becomes. */
+/* An integer of 64 bits may differ although it becomes the same double. */
 static bool same_integer(kb_dtype dtype, const void *bytes, uint64_t i, double want)
 {
     uint64_t n;
@@ -648,24 +668,27 @@ static void whole_index(const struct part *p, uint64_t i, int64_t index[KB_RANK_
     }
 }
 
-const struct kb_tensor *host_tensor_at(const struct kb_sim *s, uint64_t address,
+const struct kb_tensor *host_tensor_at(const struct host *h, uint64_t address,
                                        int64_t index[KB_RANK_MAX])
 {
-    const struct kb_topology *t = s->topo;
+    const struct kb_topology *t;
     uint64_t offset;
-    uint32_t dst;
+    uint32_t dst, pe;
 
-    if (!s->host || !address_find(t, address, &dst, &offset) || dst_unit(t, dst) >= t->pes)
+    if (!h)
         return NULL;
-    uint32_t pe = dst_cube(t, dst) * t->pes + dst_unit(t, dst);
-    for (const struct kb_tensor *x = s->host->tensors; x; x = x->next) {
-        struct part p = part_of(x, pe);
-        uint64_t from = x->offsets[pe];
+    t = h->topo;
+    if (!address_find(t, address, &dst, &offset) || dst_unit(t, dst) >= t->pes)
+        return NULL;
+    pe = dst_cube(t, dst) * t->pes + dst_unit(t, dst);
+    for (const struct kb_tensor *tensor = h->tensors; tensor; tensor = tensor->next) {
+        struct part p = part_of(tensor, pe);
+        uint64_t from = tensor->offsets[pe];
 
-        if (from == NO_ADDRESS || offset < from || offset - from >= part_bytes(x, &p))
+        if (from == NO_ADDRESS || offset < from || offset - from >= part_bytes(tensor, &p))
             continue;
-        whole_index(&p, (offset - from) / kb_dtype_bytes(x->dtype), index);
-        return x;
+        whole_index(&p, (offset - from) / kb_dtype_bytes(tensor->dtype), index);
+        return tensor;
     }
     return NULL;
 }

@@ -1,22 +1,34 @@
-/* host.h -- what the hosts of a simulation hold: its memories' content, and tensors in its HBM. */
+/* host.h -- what the host of a simulation holds: its memories' content, and tensors in its HBM. */
 #ifndef HOST_H
 #define HOST_H
 #include "data/mem.h"
-#include "engine/state.h"
+#include "machine/tables.h"
 
+/*
+ * The host exists from the first use on: functions that take `struct host **` make it. A host that
+ * is NULL holds nothing.
+ */
 struct host;
 
-/* The memories of a simulation, area dst_pack(), made when first asked for; NULL: no memory. */
-struct mem *host_mem(struct kb_sim *s);
+/* The memories of the machine, area dst_pack(); NULL: no memory. */
+struct mem *host_mem(struct host **host, const struct kb_topology *topo);
+
+/* kb_tensor_new() of a simulation that has *host and `topo`. */
+kb_status host_tensor_new(struct host **host, const struct kb_topology *topo, const char *name,
+                          kb_dtype dtype, kb_shape shape, kb_placement placement, kb_tensor **out,
+                          kb_error *why);
+
+/* Kernels begin to run, or have ended: the host waits, and refuses to make or write tensors. */
+void host_wait(struct host *h, bool waits);
 
 /*
  * The tensor that lies at a global address, and the index of the element there; NULL: none.
  */
-const struct kb_tensor *host_tensor_at(const struct kb_sim *s, uint64_t address,
+const struct kb_tensor *host_tensor_at(const struct host *h, uint64_t address,
                                        int64_t index[KB_RANK_MAX]);
 
 /* Bytes of a PE's slice, from its first on, that tensors take. */
-uint64_t host_slice_used(const struct kb_sim *s, uint32_t pe);
+uint64_t host_slice_used(const struct host *h, uint32_t pe);
 
 void host_free(struct host *h);
 

@@ -1,4 +1,37 @@
-/* mem.c -- the MemoryStore: versions of bytes, and for each memory a map from ranges to them. */
+/* mem.c -- the MemoryStore: versions of bytes, and for each memory a map from ranges to them.
+ *
+ * While kernels run, most bytes are not known: results are computed in Phase 2, after the run. And
+ * a load must keep the bytes that it saw, whatever is stored there later. So the store copies no
+ * bytes. It keeps *versions*, which never change, and for each memory (*area*) a map from ranges of
+ * addresses to parts of versions (*views*). A store changes the map; a load takes a reference. This
+ * is register renaming, for bytes: only true dependencies are left.
+ *
+ * A version is known bytes, or the pending result of an operation, or *pieces*: parts of other
+ * versions that a load found side by side.
+ *
+ * Example. Op 3 makes a result A of 256 bytes, op 7 a result B of 256 bytes.
+ *   store A at 0       [0, 256) -> A from 0
+ *   store B at 128     [0, 128) -> A from 0,  [128, 384) -> B from 0
+ *   load 64 at 32      a view: A from 32. No new version; the load depends on op 3.
+ *   load 256 at 64     pieces: 64 bytes of A from 64, then 192 of B from 0. It depends on 3 and 7.
+ *   store C at 0, 384  [0, 384) -> C. Both loads keep what they saw: A and B live on in them.
+ *
+ * Invariants:
+ *   - Pieces are flat: no piece is itself a part of a version of pieces (gather_flat()). So a
+ *     version is ready if all its pieces are, and the graph of Phase 2 has two levels at most.
+ *   - Parts that continue each other are one part (gather_add()): a matrix that was stored in rows
+ *     and is loaded as a whole becomes one view again.
+ *   - Ranges of an area are sorted, do not overlap, and are never empty.
+ *   - Reference counts are not atomic: Phase 2 changes them under its lock.
+ *
+ * The map is a sorted array of leaves, each a sorted array of at most 64 ranges: two binary
+ * searches. Kernels mostly go on where they were, so the last place that was found is tried first,
+ * and the one behind it (find_near()). A write over exactly one range, the most frequent, replaces
+ * its view in place. A leaf that is only appended to is split at its end, so that it stays full.
+ *
+ * Small pieces of known bytes are copied into a new version (version_of_flat()): a piece takes 32
+ * bytes, so for elements of 4 bytes the pieces would take eight times their bytes.
+ */
 #include "data/mem.h"
 #include <assert.h>
 #include <stdlib.h>
@@ -72,7 +105,7 @@ void version_set_bytes(struct version *v, unsigned char *bytes)
     v->ready = true;
 }
 
-/* All pieces, which are ready, side by side. */
+/* Copies all pieces, which are ready, side by side. */
 static void copy_pieces(unsigned char *to, const struct piece *pieces, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -97,7 +130,7 @@ const unsigned char *version_bytes(struct version *v)
 
 enum { GATHER_FEW = 16, SMALL_PIECE = 128 };
 
-/* Parts that follow one another, as they are found; they borrow their versions. */
+/* Parts in the order in which they are found; they borrow their versions. */
 struct gather {
     size_t n, cap;
     struct piece *list; /* owned once it does not fit into `few` */
@@ -188,7 +221,7 @@ static bool gather_pieces(struct gather *g, struct view part, uint64_t nbytes)
     return true;
 }
 
-/* The same with no part of a version that is itself made of pieces. */
+/* The same parts, with pieces in place of each part of a version of pieces. */
 static bool gather_flat(struct gather *flat, const struct gather *g)
 {
     bool ok = true;
@@ -231,7 +264,7 @@ static struct version *version_new_pieces(const struct gather *g)
     return v;
 }
 
-/* What was gathered, as a new version. Small pieces of known bytes are copied: that takes less. */
+/* The parts as a new version. Small pieces of known bytes are copied, which takes less memory. */
 static struct version *version_of_flat(const struct gather *g)
 {
     struct version *v;
@@ -244,13 +277,13 @@ static struct version *version_of_flat(const struct gather *g)
     return v;
 }
 
-/* Of pieces that are not all ready those of a part may be: it is gathered anew, to be told so. */
+/* A part of a version of pieces may be ready before the whole is: it is better gathered again. */
 static bool hides_ready(struct version *v, uint64_t nbytes)
 {
     return v->kind == VERSION_PIECES && nbytes < v->nbytes && !version_ready(v);
 }
 
-/* Parts of one version, in order and complete, need no version of their own. */
+/* One part needs no version of its own. */
 static bool is_one_view(const struct gather *g, struct view *out)
 {
     if (g->n != 1 || hides_ready(g->list[0].part.v, g->nbytes))
@@ -277,7 +310,7 @@ static enum mem_err gather_finish(const struct gather *g, struct view *out)
     return ok ? MEM_OK : MEM_NO_MEMORY;
 }
 
-/* -- who wrote ------------------------------------------------------------------------------ */
+/* -- writers -------------------------------------------------------------------------------- */
 
 static bool op_ids_grow(struct op_ids *set)
 {
@@ -294,13 +327,13 @@ static bool op_ids_grow(struct op_ids *set)
     return true;
 }
 
-/* Where `id` is in the set, or belongs. */
+/* The index of `id` in the set, or where it belongs. */
 static uint32_t op_ids_find(const struct op_ids *set, uint32_t id)
 {
     const uint32_t *ids = op_ids_list(set);
     uint32_t first = 0, n = set->n;
 
-    if (n && ids[n - 1] < id) /* most often they come in order */
+    if (n && ids[n - 1] < id) /* mostly they are added in order */
         return n;
     while (n) {
         uint32_t half = n / 2;
@@ -365,7 +398,7 @@ struct place {
 struct area {
     struct slot *slots; /* owned */
     uint32_t n, cap;
-    struct place hint; /* where something was found; may be out of date */
+    struct place hint; /* where a range was last found; may be out of date */
 };
 
 static struct leaf *leaf_new(uint32_t cap)
@@ -396,7 +429,7 @@ static void area_free(struct area *a)
     free(a);
 }
 
-/* An area with one leaf, which alone may be empty. */
+/* An area with one leaf; only a single leaf may be empty. */
 static struct area *area_new(void)
 {
     struct area *a = calloc(1, sizeof *a);
@@ -464,7 +497,7 @@ static inline struct range *range_at(const struct area *a, struct place p)
     return p.row < l->n ? &l->rows[p.row] : NULL;
 }
 
-/* The same; past the last of a leaf comes the first of the next. */
+/* The same; a place behind the last range of a leaf becomes the first of the next leaf. */
 static inline struct range *range_from(const struct area *a, struct place *p)
 {
     if (p->leaf < a->n && p->row >= a->slots[p->leaf].leaf->n)
@@ -472,7 +505,7 @@ static inline struct range *range_from(const struct area *a, struct place *p)
     return range_at(a, *p);
 }
 
-/* As find(), but first where something was found before, and just behind it. */
+/* As find(), but tries the place of the last hit first, and the one behind it. */
 static inline struct place find_near(struct area *a, uint64_t address)
 {
     struct place p = a->hint;
@@ -488,7 +521,7 @@ static inline struct place find_near(struct area *a, uint64_t address)
 
 /* -- writing -------------------------------------------------------------------------------- */
 
-static bool room_for_slot(struct area *a)
+static bool slots_grow(struct area *a)
 {
     uint32_t cap = 2 * a->cap;
     struct slot *moved;
@@ -515,7 +548,8 @@ static bool leaf_grow(struct slot *slot)
     return true;
 }
 
-/* Halves a leaf; of the last one, when it is appended to, only the end. *p keeps its range. */
+/* Halves a leaf; the last leaf, if it is appended to, is cut before its last range. *p stays at its
+ * range. */
 static bool leaf_split(struct area *a, struct place *p)
 {
     struct leaf *l = a->slots[p->leaf].leaf, *right;
@@ -523,7 +557,7 @@ static bool leaf_split(struct area *a, struct place *p)
     uint32_t keep = appends ? l->n - 1 : l->n / 2;
     struct slot *behind;
 
-    right = room_for_slot(a) ? leaf_new(LEAF_MAX) : NULL;
+    right = slots_grow(a) ? leaf_new(LEAF_MAX) : NULL;
     if (!right)
         return false;
     right->n = l->n - keep;
@@ -538,7 +572,7 @@ static bool leaf_split(struct area *a, struct place *p)
     return true;
 }
 
-/* The leaf of *p can take two more. False without memory; nothing has changed then. */
+/* Makes room for two more ranges in the leaf of *p. False: no memory, nothing has changed. */
 static bool make_room(struct area *a, struct place *p)
 {
     const struct leaf *l = a->slots[p->leaf].leaf;
@@ -555,14 +589,14 @@ static void leaf_insert(struct leaf *l, uint32_t row, const struct range *r)
     l->n++;
 }
 
-/* Of what `r` holds, the part from `begin` on remains. */
+/* Cuts the part before `begin` off the range. */
 static void range_begin_at(struct range *r, uint64_t begin)
 {
     r->part.offset += begin - r->begin;
     r->begin = begin;
 }
 
-/* Ends the range at row `row` at `begin`; what it had after `end` becomes a range behind it. */
+/* Takes [begin, end) out of the range at `row`; a rest behind `end` becomes a range of its own. */
 static void range_part(struct leaf *l, uint32_t row, uint64_t begin, uint64_t end)
 {
     struct range behind = l->rows[row];
@@ -575,7 +609,7 @@ static void range_part(struct leaf *l, uint32_t row, uint64_t begin, uint64_t en
     leaf_insert(l, row + 1, &behind);
 }
 
-/* Drops what lies before `end` of the ranges of a leaf, from row `row` on. */
+/* Drops all before `end` from the ranges of a leaf, from row `row` on. */
 static void leaf_drop(struct leaf *l, uint32_t row, uint64_t end)
 {
     uint32_t i = row;
@@ -588,7 +622,7 @@ static void leaf_drop(struct leaf *l, uint32_t row, uint64_t end)
         range_begin_at(&l->rows[row], end);
 }
 
-/* The same in all leaves after number `leaf`; none stays empty. */
+/* The same in all leaves after number `leaf`; removes those that become empty. */
 static void leaves_drop(struct area *a, uint32_t leaf, uint64_t end)
 {
     uint32_t first = leaf + 1, i = first;
@@ -608,7 +642,7 @@ static void leaves_drop(struct area *a, uint32_t leaf, uint64_t end)
     }
 }
 
-/* Puts `r` to its place, where there is room, over whatever is there. */
+/* Inserts `r` at `p`, whose leaf has room, in place of all that it overlaps. */
 static void area_put(struct area *a, struct place p, const struct range *r)
 {
     struct leaf *l = a->slots[p.leaf].leaf;
@@ -624,7 +658,7 @@ static void area_put(struct area *a, struct place p, const struct range *r)
     a->hint = p;
 }
 
-/* False without memory; nothing has changed then. */
+/* False: no memory, nothing has changed. */
 static bool area_write(struct area *a, const struct range *new)
 {
     struct place p = find_near(a, new->begin);
@@ -647,7 +681,7 @@ static bool area_write(struct area *a, const struct range *new)
 
 /* -- reading -------------------------------------------------------------------------------- */
 
-/* Adds what [begin, end) holds to what was gathered. */
+/* Gathers the parts that [begin, end) holds. */
 static enum mem_err area_gather(struct area *a, uint64_t begin, uint64_t end, struct gather *g,
                                 struct op_ids *writers, uint64_t absent[2])
 {
@@ -677,7 +711,7 @@ static enum mem_err area_gather(struct area *a, uint64_t begin, uint64_t end, st
 struct mem {
     uint32_t n_areas, first_space;
     struct area **areas; /* owned; NULL: nothing written */
-    char **names;        /* owned, as are they; of areas from first_space on */
+    char **names;        /* owned, also each name; of areas from first_space on */
 };
 
 struct mem *mem_new(uint32_t n_areas)
@@ -714,7 +748,7 @@ void mem_clear(struct mem *m, uint32_t area)
 }
 
 /* Room for the area and the name of one more space. */
-static bool room_for_space(struct mem *m)
+static bool spaces_grow(struct mem *m)
 {
     size_t spaces = m->n_areas - m->first_space;
     struct area **areas = realloc(m->areas, (m->n_areas + (size_t)1) * sizeof *areas);
@@ -739,7 +773,7 @@ uint32_t mem_space(struct mem *m, const char *name)
         i++;
     if (i < m->n_areas)
         return i;
-    copy = room_for_space(m) ? malloc(nbytes) : NULL;
+    copy = spaces_grow(m) ? malloc(nbytes) : NULL;
     if (!copy)
         return UINT32_MAX;
     m->names[i - m->first_space] = memcpy(copy, name, nbytes);
@@ -779,7 +813,7 @@ enum mem_err mem_write(struct mem *m, uint32_t area, uint64_t address, uint64_t 
     return a && area_write(a, &r) ? MEM_OK : MEM_NO_MEMORY;
 }
 
-/* What one range holds needs no gathering. */
+/* Reads [begin, end) if one range holds all of it. */
 static bool read_one(struct area *a, uint64_t begin, uint64_t end, struct view *out,
                      uint32_t *writer)
 {
@@ -792,7 +826,7 @@ static bool read_one(struct area *a, uint64_t begin, uint64_t end, struct view *
     return true;
 }
 
-/* Elements of an area as runs of bytes that lie side by side, in order. */
+/* Strided elements as contiguous runs of bytes, in order. */
 struct runs {
     uint64_t address, nbytes; /* of the run */
     uint32_t rank;
@@ -807,7 +841,7 @@ static void runs_init(struct runs *w, uint64_t address, const struct strided *s)
         w->nbytes *= (uint64_t)s->dim[--w->rank];
 }
 
-/* False: that was the last. */
+/* False: there are no more. */
 static bool runs_next(struct runs *w)
 {
     for (uint32_t i = w->rank; i-- > 0;) {
@@ -820,7 +854,7 @@ static bool runs_next(struct runs *w)
     return false;
 }
 
-/* Reads runs until the last, or the first that fails. */
+/* Gathers all runs, or those before the first that fails. */
 static enum mem_err gather_runs(struct area *a, struct runs *w, struct gather *g,
                                 struct op_ids *writers, uint64_t absent[2])
 {
@@ -857,7 +891,7 @@ enum mem_err mem_read_strided(struct mem *m, uint32_t area, uint64_t address,
     return err;
 }
 
-/* What several ranges hold, or none. */
+/* Reads what lies in several ranges, or is absent; not inline, so that mem_read() stays short. */
 static __attribute__((noinline)) enum mem_err read_many(struct mem *m, uint32_t area,
                                                         uint64_t address, uint64_t nbytes,
                                                         struct view *out, struct op_ids *writers,
@@ -871,7 +905,7 @@ static __attribute__((noinline)) enum mem_err read_many(struct mem *m, uint32_t 
 static void drop_view(struct view *view)
 {
     version_drop(view->v);
-    view->v = NULL; /* whoever asked may drop it, too */
+    view->v = NULL; /* the caller may drop it, too */
 }
 
 enum mem_err mem_read(struct mem *m, uint32_t area, uint64_t address, uint64_t nbytes,

@@ -4,14 +4,14 @@
 #include "kernbench.h"
 
 /*
- * Nothing is copied when memory is written or read: an address names a part of a version, and a
- * version never changes. So a reader keeps what it saw, whatever is written later. A version is
- * bytes, or the result of an operation, whose bytes come in Phase 2, or pieces of other versions.
- * "Owns" below: a reference, to be given back with version_drop().         design 6, ADR-0020 D7
+ * Writes and reads copy no bytes: an address names a part of a version, and a version never
+ * changes. So a reader keeps what it saw, whatever is written later. A version is bytes, or the
+ * result of an operation, whose bytes are computed in Phase 2, or pieces of other versions; mem.c
+ * has an example. To own a version is to have a reference, which is given back by version_drop().
  */
 enum version_kind { VERSION_BYTES, VERSION_RESULT, VERSION_PIECES };
 
-/* The head of what is kept with a version. */
+/* The head of data that are kept with a version. */
 struct version_packed {
     void (*free)(struct version_packed *self);
 };
@@ -19,13 +19,13 @@ struct version_packed {
 struct version {
     uint32_t refs; /* not atomic: one thread at a time changes it */
     uint8_t kind;
-    bool ready;           /* its bytes are known; of pieces only version_ready() can tell */
-    uint32_t op;          /* VERSION_RESULT: op_id of its maker */
+    bool ready;           /* its bytes are known; for pieces ask version_ready() */
+    uint32_t op;          /* VERSION_RESULT: the op_id that makes it */
     uint64_t nbytes;      /* > 0 */
     unsigned char *bytes; /* owned; NULL: a result not yet computed, pieces not yet gathered */
     struct piece *pieces; /* owned; VERSION_PIECES */
     uint32_t n_pieces;
-    struct version_packed *packed; /* owned: what gemm.c keeps with it; freed by its own function */
+    struct version_packed *packed; /* owned: operands packed by gemm_pack.c */
 };
 
 /* A part of a version. */
@@ -40,7 +40,7 @@ struct piece {
     uint64_t at; /* where it begins in the whole */
 };
 
-/* All: NULL without memory; else owned by the caller. */
+/* Both return NULL without memory; else the caller owns the version. */
 struct version *version_new_bytes(uint64_t nbytes); /* not initialised */
 struct version *version_new_result(uint64_t nbytes, uint32_t op);
 
@@ -52,21 +52,21 @@ static inline struct version *version_keep(struct version *v)
 
 void version_drop(struct version *v); /* NULL: nothing */
 
-/* Its bytes are known: a result's after Phase 2, those of pieces with the last of them. */
+/* Are its bytes known? Those of a result are after Phase 2, those of pieces if all of them are. */
 bool version_ready(struct version *v);
 
-/* A result is computed: takes `bytes` (malloc), of v->nbytes. */
+/* Gives a result its bytes: takes `bytes` (malloc), of v->nbytes. */
 void version_set_bytes(struct version *v, unsigned char *bytes);
 
-/* The bytes of a ready version, gathered if they must be; NULL without memory. Not for two threads
- * at once on the same version. */
+/* The bytes of a ready version; pieces are gathered at the first call. NULL without memory. Two
+ * threads must not call it for the same version at once. */
 const unsigned char *version_bytes(struct version *v);
 
-/* -- who wrote ------------------------------------------------------------------------------ */
+/* -- writers -------------------------------------------------------------------------------- */
 
 enum { OP_NONE = UINT32_MAX }; /* written by the host */
 
-/* Ids of operations, ascending, each once. All zero is empty. */
+/* A set of op_ids, ascending. All zero is empty. */
 struct op_ids {
     uint32_t n, cap;
     uint32_t *ids; /* owned once it does not fit into `few` */
@@ -74,7 +74,7 @@ struct op_ids {
 };
 
 bool op_ids_add(struct op_ids *set, uint32_t id); /* OP_NONE adds nothing; false: no memory */
-void op_ids_clear(struct op_ids *set);            /* and gives back its memory */
+void op_ids_clear(struct op_ids *set);            /* frees its memory */
 
 static inline const uint32_t *op_ids_list(const struct op_ids *set)
 {
@@ -113,16 +113,16 @@ enum mem_err mem_write(struct mem *m, uint32_t area, uint64_t address, uint64_t 
                        struct view from, uint32_t writer);
 
 /*
- * Makes room for one write that begins at `address`: if it is the next of that area, it needs no
- * memory and cannot fail. For whoever writes several areas, or none.
+ * Makes room for one write that begins at `address`: if that is the next write of the area, it
+ * needs no memory and cannot fail. For callers that must write several areas, or none.
  */
 enum mem_err mem_reserve(struct mem *m, uint32_t area, uint64_t address);
 
 /*
- * What [address, address + nbytes) holds: a part of one version, or pieces gathered into a new one.
+ * The content of [address, address + nbytes): a part of one version, or a new version of pieces.
  *
  * out      owned
- * writers  the ops that wrote it are added, some of them also when it fails; may be NULL
+ * writers  the ops that wrote it are added, some of them also after a failure; may be NULL
  * absent   MEM_ABSENT: the first and the end of the first range never written; may be NULL
  */
 enum mem_err mem_read(struct mem *m, uint32_t area, uint64_t address, uint64_t nbytes,
@@ -138,7 +138,7 @@ enum mem_err mem_read_strided(struct mem *m, uint32_t area, uint64_t address,
                               const struct strided *s, struct view *out, struct op_ids *writers,
                               uint64_t absent[2]);
 
-/* Forgets all that an area holds. */
+/* Makes an area empty. */
 void mem_clear(struct mem *m, uint32_t area);
 
 #endif

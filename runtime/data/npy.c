@@ -15,7 +15,7 @@ enum {
     MAGIC_BYTES = 6,
     PREFIX_BYTES = 10,    /* of version 1.0: magic, version, the header's length in 16 bits */
     ALIGNMENT = 64,       /* of the elements in the file */
-    HEADER_MAX = 1 << 16, /* bytes that a header may have; numpy asks to be trusted with more */
+    HEADER_MAX = 1 << 16, /* bytes of a header; numpy reads longer ones only if asked to */
 };
 
 static const char magic[MAGIC_BYTES] = "\x93NUMPY";
@@ -34,7 +34,7 @@ enum { N_DESCRS = sizeof descrs / sizeof descrs[0] };
 
 /* -- the header's text ---------------------------------------------------------------------- */
 
-/* What is being read, for all that can go wrong. */
+/* The file that is read. */
 struct reader {
     const char *path;
     FILE *file;
@@ -53,11 +53,11 @@ __attribute__((format(printf, 2, 3))) static bool bad(const struct reader *r, co
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
-    end_error(r->why, "%.240s: %s", r->path, text);
+    endpoint_error(r->why, "%.240s: %s", r->path, text);
     return false;
 }
 
-/* The next character that is no blank; 0 at the end. */
+/* The next character that is not blank; 0 at the end. */
 static char peek(struct reader *r)
 {
     while (r->at < r->end && memchr(" \t\r\n", *r->at, 4))
@@ -65,7 +65,7 @@ static char peek(struct reader *r)
     return r->at < r->end ? *r->at : 0;
 }
 
-/* Is `c` what comes next? It is taken then. */
+/* Takes the next character if it is `c`. */
 static bool take(struct reader *r, char c)
 {
     if (!c || peek(r) != c)
@@ -211,7 +211,7 @@ static bool read_exactly(struct reader *r, void *to, size_t n)
     return bad(r, ferror(r->file) ? "it cannot be read" : "it ends too early");
 }
 
-/* The length of the header that comes next, by the file's version. */
+/* Reads the length of the header, in the format of the file's version. */
 static bool read_prefix(struct reader *r, uint32_t *length)
 {
     unsigned char head[MAGIC_BYTES + 2], size[4] = {0};
@@ -257,7 +257,7 @@ static bool elements_bytes(kb_dtype dtype, const kb_shape *shape, uint64_t *nbyt
     return true;
 }
 
-/* The file has just the bytes that its shape asks for: no room is made for what is not there. */
+/* The file must have exactly the bytes of its shape: no memory is taken for what it lacks. */
 static bool check_size(struct reader *r)
 {
     long at = ftell(r->file);
@@ -335,7 +335,7 @@ static const char *descr_of(kb_dtype dtype)
     return descrs[i].descr;
 }
 
-/* Prefix and header, padded by blanks and a newline; returns their length. */
+/* Writes prefix and header, padded by blanks and a newline; returns their length. */
 static size_t put_header(char text[8 * ALIGNMENT], kb_dtype dtype, const kb_shape *shape)
 {
     char extents[KB_RANK_MAX * 24];
@@ -359,7 +359,7 @@ static size_t put_header(char text[8 * ALIGNMENT], kb_dtype dtype, const kb_shap
     return n;
 }
 
-/* False with errno. */
+/* False: errno tells why. */
 static bool write_file(const char *path, const char *header, size_t n_header, const void *bytes,
                        uint64_t nbytes)
 {

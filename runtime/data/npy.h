@@ -3,7 +3,7 @@
 #define NPY_H
 #include "kernbench.h"
 
-/* bf16 has no name of its own there: it is kept as <u2. */
+/* numpy has no bf16: it is kept as <u2. */
 struct npy {
     kb_dtype dtype;
     kb_shape shape;       /* an extent may be 0 */
@@ -14,12 +14,12 @@ struct npy {
 /*
  * Reads a file of version 1.0, 2.0 or 3.0. Give *out back with npy_free().
  *
- * returns  KB_FILE_ERROR: it cannot be read, or is not what it should be; KB_NO_MEMORY
+ * returns  KB_FILE_ERROR: it cannot be read, or is no such file; KB_NO_MEMORY
  */
 kb_status npy_read(const char *path, struct npy *out, kb_error *why);
 void npy_free(struct npy *npy);
 
-/* Writes version 1.0. The file gets its name when it is whole. */
+/* Writes version 1.0. The file gets its name when it is complete. */
 kb_status npy_write(const char *path, kb_dtype dtype, kb_shape shape, const void *bytes,
                     kb_error *why);
 

@@ -1,4 +1,4 @@
-/* op.c -- operations of kernels: what is known of each kind. */
+/* op.c -- tables of operations: their names, operands, types and costs. */
 #include "data/op.h"
 
 const struct math_row math_rows[N_TL_OPS] = {

@@ -1,12 +1,13 @@
-/* dependencies.c -- transactions that wait for others: who for whom, and what an end sets free. */
+/* dependencies.c -- transactions that wait for others: which for which, and what an end sets free.
+ */
 #include "engine/dependencies.h"
 #include "machine/endpoint.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define WAIT_NONE UINT32_MAX /* a transaction that waits for nobody */
-#define SEEN      UINT32_MAX /* of n_left, while a cycle is looked for: somebody came by here */
+#define WAIT_NONE UINT32_MAX /* a transaction that waits for no other */
+#define SEEN      UINT32_MAX /* of n_left, while a cycle is looked for: the search has come by here */
 
 enum { ROOM_FIRST = 64, SHOWN_IDS = 8 /* of a cycle, in a message */ };
 
@@ -18,7 +19,7 @@ struct wait {
     uint32_t n_left; /* of them have not ended */
 };
 
-struct after {
+struct dependencies {
     struct wait *waits;
     uint32_t *ids;     /* what they wait for, one after the other */
     uint32_t *wait_of; /* [id]: its place in `waits`, or WAIT_NONE */
@@ -31,10 +32,10 @@ struct after {
     uint32_t n_prepared; /* transactions there were then */
 };
 
-/* -- what is asked for ---------------------------------------------------------------------- */
+/* -- adding dependencies -------------------------------------------------------------------- */
 
-/* Those were made for other waits than there are now. */
-static void drop_followers(struct after *a)
+/* They belong to dependencies that have changed since. */
+static void drop_followers(struct dependencies *a)
 {
     free(a->followers);
     free(a->first_follower);
@@ -42,7 +43,7 @@ static void drop_followers(struct after *a)
     a->first_follower = NULL;
 }
 
-void after_free(struct after *a)
+void dependencies_free(struct dependencies *a)
 {
     if (!a)
         return;
@@ -53,7 +54,7 @@ void after_free(struct after *a)
     free(a);
 }
 
-/* Half as many again, or as many as are needed. */
+/* Half as much again, or as much as is needed. */
 static size_t more_room(size_t room, size_t needed)
 {
     size_t more = room ? room + room / 2 : ROOM_FIRST;
@@ -61,7 +62,7 @@ static size_t more_room(size_t room, size_t needed)
     return more > needed ? more : needed;
 }
 
-static bool room_for_ids(struct after *a, size_t n)
+static bool room_for_ids(struct dependencies *a, size_t n)
 {
     size_t room = more_room(a->ids_room, a->n_ids + n);
     uint32_t *moved;
@@ -76,7 +77,7 @@ static bool room_for_ids(struct after *a, size_t n)
     return true;
 }
 
-static bool room_for_wait(struct after *a)
+static bool room_for_wait(struct dependencies *a)
 {
     size_t room = more_room(a->waits_room, a->n_waits + (size_t)1);
     struct wait *moved;
@@ -91,7 +92,7 @@ static bool room_for_wait(struct after *a)
     return true;
 }
 
-static bool room_for_wait_of(struct after *a, uint32_t id)
+static bool room_for_wait_of(struct dependencies *a, uint32_t id)
 {
     size_t room = more_room(a->wait_of_room, id + (size_t)1);
     uint32_t *moved;
@@ -108,7 +109,7 @@ static bool room_for_wait_of(struct after *a, uint32_t id)
     return true;
 }
 
-bool after_waits(const struct after *a, uint32_t id)
+bool dependencies_waits(const struct dependencies *a, uint32_t id)
 {
     return id < a->wait_of_room && a->wait_of[id] != WAIT_NONE;
 }
@@ -119,26 +120,27 @@ static kb_status check_request(const struct kb_sim *s, uint64_t id, const uint64
     unsigned long long shown = id;
 
     if (s->started)
-        return end_error(why, "the simulation has begun, nothing can wait any more");
+        return endpoint_error(why, "the simulation has begun, nothing can wait any more");
     if (id >= s->n_txns)
-        return end_error(why, "there is no transaction %llu that could wait", shown);
-    if (s->after && after_waits(s->after, (uint32_t)id))
-        return end_error(why, "it is known already what transaction %llu waits for", shown);
+        return endpoint_error(why, "there is no transaction %llu that could wait", shown);
+    if (s->dependencies && dependencies_waits(s->dependencies, (uint32_t)id))
+        return endpoint_error(why, "it is known already what transaction %llu waits for", shown);
     if (think_fs < 0)
-        return end_error(why, "transaction %llu cannot be issued before what it waits for", shown);
+        return endpoint_error(why, "transaction %llu cannot be issued before what it waits for",
+                              shown);
     if (n == 0 && think_fs > 0)
-        return end_error(why, "transaction %llu waits for nothing, and cannot think after it",
-                         shown);
+        return endpoint_error(why, "transaction %llu waits for nothing, and cannot think after it",
+                              shown);
     if (n > EV_MAX_SLOTS)
-        return end_error(why, "transaction %llu waits for more than there can be", shown);
+        return endpoint_error(why, "transaction %llu waits for more than there can be", shown);
     for (size_t i = 0; i < n; i++)
         if (after[i] >= EV_MAX_SLOTS - 1)
-            return end_error(why, "transaction %llu waits for %llu, which cannot be", shown,
-                             (unsigned long long)after[i]);
+            return endpoint_error(why, "transaction %llu waits for %llu, which cannot be", shown,
+                                  (unsigned long long)after[i]);
     return KB_OK;
 }
 
-static void add_wait(struct after *a, uint32_t id, const uint64_t *after, size_t n,
+static void add_wait(struct dependencies *a, uint32_t id, const uint64_t *after, size_t n,
                      int64_t think_fs)
 {
     drop_followers(a);
@@ -148,24 +150,24 @@ static void add_wait(struct after *a, uint32_t id, const uint64_t *after, size_t
         a->ids[a->n_ids++] = (uint32_t)after[i];
 }
 
-kb_status kb_sim_add_dependencies(kb_sim *s, uint64_t id, const uint64_t *after, size_t n, int64_t think_fs,
-                       kb_error *why)
+kb_status kb_sim_add_dependencies(kb_sim *s, uint64_t id, const uint64_t *after, size_t n,
+                                  int64_t think_fs, kb_error *why)
 {
     kb_status status = check_request(s, id, after, n, think_fs, why);
-    struct after *a = s->after;
+    struct dependencies *a = s->dependencies;
 
     if (status != KB_OK || n == 0)
         return status;
     if (!a)
         a = calloc(1, sizeof *a);
     if (!a || !room_for_ids(a, n) || !room_for_wait(a) || !room_for_wait_of(a, (uint32_t)id)) {
-        if (!s->after)
-            after_free(a);
-        end_error(why, "out of memory after %u transactions that wait",
-                  s->after ? s->after->n_waits : 0);
+        if (!s->dependencies)
+            dependencies_free(a);
+        endpoint_error(why, "out of memory after %u transactions that wait",
+                       s->dependencies ? s->dependencies->n_waits : 0);
         return KB_NO_MEMORY;
     }
-    s->after = a;
+    s->dependencies = a;
     add_wait(a, (uint32_t)id, after, n, think_fs);
     return KB_OK;
 }
@@ -173,32 +175,33 @@ kb_status kb_sim_add_dependencies(kb_sim *s, uint64_t id, const uint64_t *after,
 /* -- before the run ------------------------------------------------------------------------- */
 
 /* The end of the ids of waits[i]. */
-static size_t end_of_ids(const struct after *a, uint32_t i)
+static size_t end_of_ids(const struct dependencies *a, uint32_t i)
 {
     return i + 1 < a->n_waits ? a->waits[i + 1].first_id : a->n_ids;
 }
 
-/* All that waits[] wait for is still to come. */
-static void count_left(struct after *a)
+/* Before the run no transaction has ended. */
+static void count_left(struct dependencies *a)
 {
     for (uint32_t i = 0; i < a->n_waits; i++)
         a->waits[i].n_left = (uint32_t)(end_of_ids(a, i) - a->waits[i].first_id);
 }
 
-static kb_status check_ids(const struct after *a, uint32_t n_txns, uint64_t *id, kb_error *why)
+static kb_status check_ids(const struct dependencies *a, uint32_t n_txns, uint64_t *id,
+                           kb_error *why)
 {
     for (uint32_t i = 0; i < a->n_waits; i++)
         for (size_t k = a->waits[i].first_id; k < end_of_ids(a, i); k++)
             if (a->ids[k] >= n_txns) {
                 *id = a->waits[i].id;
-                return end_error(why, "transaction %u waits for %u, but the last is %u",
-                                 a->waits[i].id, a->ids[k], n_txns - 1);
+                return endpoint_error(why, "transaction %u waits for %u, but the last is %u",
+                                      a->waits[i].id, a->ids[k], n_txns - 1);
             }
     return KB_OK;
 }
 
-/* Turns the lists around. False without memory. */
-static bool make_followers(struct after *a, uint32_t n_txns)
+/* From "waits for" to "is waited for by". False without memory. */
+static bool make_followers(struct dependencies *a, uint32_t n_txns)
 {
     size_t *first = calloc((size_t)n_txns + 2, sizeof *first);
     uint32_t *followers = malloc(a->n_ids * sizeof *followers);
@@ -218,8 +221,8 @@ static bool make_followers(struct after *a, uint32_t n_txns)
     return true;
 }
 
-/* Puts on `free_waits` what only waits for `id`; returns how many lie there then. */
-static uint32_t set_free(struct after *a, uint32_t id, uint32_t *free_waits, uint32_t n)
+/* Adds to `free_waits` each wait that only `id` still holds back; returns how many it then has. */
+static uint32_t set_free(struct dependencies *a, uint32_t id, uint32_t *free_waits, uint32_t n)
 {
     for (size_t k = a->first_follower[id]; k < a->first_follower[id + 1]; k++)
         if (--a->waits[a->followers[k]].n_left == 0)
@@ -228,10 +231,11 @@ static uint32_t set_free(struct after *a, uint32_t id, uint32_t *free_waits, uin
 }
 
 /*
- * Lets all end that can, in any order. What is left then has n_left > 0, and waits for something
- * that is left: there is a cycle. `*n_left` is how many. False without memory.
+ * Lets every transaction end that can, in any order. One that is left then has n_left > 0, and
+ * waits for another one that is left: there is a cycle. `*n_left` is how many. False without
+ * memory.
  */
-static bool end_all(struct after *a, uint32_t n_txns, uint32_t *n_left)
+static bool end_all(struct dependencies *a, uint32_t n_txns, uint32_t *n_left)
 {
     uint32_t *free_waits = malloc(a->n_waits * sizeof *free_waits), n = 0;
 
@@ -239,7 +243,7 @@ static bool end_all(struct after *a, uint32_t n_txns, uint32_t *n_left)
         return false;
     count_left(a);
     for (uint32_t id = 0; id < n_txns; id++)
-        if (!after_waits(a, id))
+        if (!dependencies_waits(a, id))
             n = set_free(a, id, free_waits, n);
     for (*n_left = a->n_waits; n > 0; --*n_left) {
         n--;
@@ -249,16 +253,16 @@ static bool end_all(struct after *a, uint32_t n_txns, uint32_t *n_left)
     return true;
 }
 
-/* The first that `w`, which is left, waits for and that is left, too. */
-static struct wait *left_before(const struct after *a, const struct wait *w)
+/* `w` is left; the first transaction it waits for that is left as well. */
+static struct wait *left_before(const struct dependencies *a, const struct wait *w)
 {
     for (size_t k = w->first_id;; k++)
-        if (after_waits(a, a->ids[k]) && a->waits[a->wait_of[a->ids[k]]].n_left > 0)
+        if (dependencies_waits(a, a->ids[k]) && a->waits[a->wait_of[a->ids[k]]].n_left > 0)
             return &a->waits[a->wait_of[a->ids[k]]];
 }
 
-/* Of a cycle that there is, the wait with the smallest id. */
-static const struct wait *find_cycle(struct after *a)
+/* There is a cycle: of one, the wait with the smallest id. */
+static const struct wait *find_cycle(struct dependencies *a)
 {
     struct wait *w = a->waits;
     const struct wait *least, *from;
@@ -274,8 +278,8 @@ static const struct wait *find_cycle(struct after *a)
     return least;
 }
 
-/* "transactions wait for each other: 3 -> 7 -> 3"; of a long cycle its begin and its end. */
-static void describe_cycle(const struct after *a, const struct wait *first, kb_error *why)
+/* "transactions wait for each other: 3 -> 7 -> 3"; of a long cycle, its first ids and its last. */
+static void describe_cycle(const struct dependencies *a, const struct wait *first, kb_error *why)
 {
     char text[16 * SHOWN_IDS], *p = text;
     const struct wait *w = first;
@@ -290,12 +294,13 @@ static void describe_cycle(const struct after *a, const struct wait *first, kb_e
             p += sprintf(p, "... -> ");
     }
     if (n <= SHOWN_IDS)
-        end_error(why, "transactions wait for each other: %s%u", text, first->id);
+        endpoint_error(why, "transactions wait for each other: %s%u", text, first->id);
     else
-        end_error(why, "transactions wait for each other: %s%u, %u of them", text, first->id, n);
+        endpoint_error(why, "transactions wait for each other: %s%u, %u of them", text, first->id,
+                       n);
 }
 
-static kb_status check_cycles(struct after *a, uint32_t n_txns, uint64_t *id, kb_error *why)
+static kb_status check_cycles(struct dependencies *a, uint32_t n_txns, uint64_t *id, kb_error *why)
 {
     const struct wait *first;
     uint32_t n_left;
@@ -310,9 +315,9 @@ static kb_status check_cycles(struct after *a, uint32_t n_txns, uint64_t *id, kb
     return KB_BAD_REQUEST;
 }
 
-kb_status after_prepare(struct kb_sim *s, uint64_t *id, kb_error *why)
+kb_status dependencies_prepare(struct kb_sim *s, uint64_t *id, kb_error *why)
 {
-    struct after *a = s->after;
+    struct dependencies *a = s->dependencies;
     uint64_t found;
     kb_status status;
 
@@ -333,9 +338,9 @@ kb_status after_prepare(struct kb_sim *s, uint64_t *id, kb_error *why)
 
 /* -- during the run ------------------------------------------------------------------------- */
 
-kb_status after_ended(struct kb_sim *s, uint32_t id, int64_t end_fs)
+kb_status dependencies_ended(struct kb_sim *s, uint32_t id, int64_t end_fs)
 {
-    const struct after *a = s->after;
+    const struct dependencies *a = s->dependencies;
 
     for (size_t k = a->first_follower[id]; k < a->first_follower[id + 1]; k++) {
         struct wait *w = &a->waits[a->followers[k]];

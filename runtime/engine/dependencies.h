@@ -1,31 +1,33 @@
-/* dependencies.h -- transactions that wait for others: who for whom, and what an end sets free. */
-#ifndef AFTER_H
-#define AFTER_H
+/* dependencies.h -- transactions that wait for others: which for which, and what an end sets free.
+ */
+#ifndef DEPENDENCIES_H
+#define DEPENDENCIES_H
 #include "engine/state.h"
 
-/* What kb_sim_add_dependencies() was told. Owned by the simulation; NULL: nobody waits. */
-struct after;
+/* All that kb_sim_add_dependencies() was given. Owned by the simulation; NULL: none waits. */
+struct dependencies;
 
-void after_free(struct after *a); /* may be NULL */
+void dependencies_free(struct dependencies *a); /* may be NULL */
 
 /* Transaction `id` waits for others, so it is not issued at a time of its own. */
-bool after_waits(const struct after *a, uint32_t id);
+bool dependencies_waits(const struct dependencies *a, uint32_t id);
 
 /*
- * Makes `s` ready to run, if its transactions wait: who is set free by whose end.
+ * Makes `s` ready to run, if transactions wait: lists which ones the end of each sets free.
  *
  * returns  KB_BAD_REQUEST, with the reason in `why` and one of the transactions in `*id` (may be
- *          NULL): one that waits for what does not exist, or the smallest of those that wait for
- *          each other; KB_NO_MEMORY. Nothing is changed then.
+ *          NULL): one that waits for an id that does not exist, or the smallest of a cycle;
+ * KB_NO_MEMORY. Nothing is changed then.
  */
-kb_status after_prepare(struct kb_sim *s, uint64_t *id, kb_error *why);
+kb_status dependencies_prepare(struct kb_sim *s, uint64_t *id, kb_error *why);
 
 /*
- * Transaction `id` ends at `end_fs`, not before now: an event of issue for each that has waited
- * for it alone.
+ * Transaction `id` ends at `end_fs`, not before now: posts the issue of each that waited for it
+ * last.
  *
  * returns  KB_TIME_RANGE, KB_NO_MEMORY: the run has to end
  */
-kb_status after_ended(struct kb_sim *s, uint32_t id, int64_t end_fs) LINKED(after_ended);
+kb_status dependencies_ended(struct kb_sim *s, uint32_t id, int64_t end_fs)
+    LINKED(dependencies_ended);
 
 #endif

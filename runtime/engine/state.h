@@ -1,23 +1,23 @@
 /* state.h -- one simulation: all that changes while a topology runs. */
-#ifndef SIM_H
-#define SIM_H
+#ifndef STATE_H
+#define STATE_H
 #include "machine/cost.h"
 #include "engine/ev.h"
 #include "base/exported.h"
 #include "engine/station.h"
 
-/* Transactions by what they moved and which way: index 0 reads, 1 writes. */
+/* Transactions and their bytes, by direction: index 0 reads, 1 writes. */
 struct flow {
     uint64_t count[2], bytes[2];
 };
 
-struct after;
+struct dependencies;
 struct host;
 struct kernels;
 struct op_log;
 struct race;
 struct traffic;
-struct watch;
+struct observer;
 
 struct kb_sim {
     const struct kb_topology *topo; /* borrowed */
@@ -31,8 +31,9 @@ struct kb_sim {
     struct txn_list issues; /* the same for rows in any order */
     bool sorted, started;
     int64_t last_issue_fs;
-    uint32_t n_done;     /* complete: responses have come back, too */
-    struct after *after; /* owned; transactions that wait for others, or NULL */
+    uint32_t n_done; /* complete: responses have come back, too */
+    struct dependencies
+        *dependencies; /* owned: transactions that wait for others; NULL: none wait */
 
     /* Stations, owned. */
     struct station *channels;        /* [src_pack()][0 read, 1 write] */
@@ -47,7 +48,7 @@ struct kb_sim {
     struct txn_list *pipes;
 
     /* Traffic by route, spread over edges when asked. Owned. */
-    struct flow *flow_local;   /* [src_pack()][unit]: inside a cube, but for a PE's own slice */
+    struct flow *flow_local;   /* [src_pack()][unit]: inside a cube, without a PE's own slice */
     struct flow *flow_out;     /* [src_pack()]: to other cubes */
     struct flow **flow_remote; /* [cube over all] -> [cube over all], NULL until used */
     struct flow *flow_host;    /* [cube over all] */
@@ -65,10 +66,15 @@ struct kb_sim {
     struct kernels *kernels; /* PEs */
     struct op_log *log;      /* records of operations, if the options asked for them */
 
-    struct traffic *traffic; /* owned: issues transactions while it runs; NULL: there is none */
-    struct watch *observer;    /* owned: is told what happens, by the hop engine; NULL: nobody */
-    struct race *race;       /* owned: looks for races of kernels; NULL: nobody does */
+    struct traffic *traffic;   /* owned: issues transactions while it runs; NULL: there is none */
+    struct observer *observer; /* owned: the hop engine tells it what happens; NULL: none */
+    struct race *race;         /* owned: finds data races of kernels; NULL: not asked for */
 };
+
+static inline bool sim_has_kernels(const struct kb_sim *s)
+{
+    return s->kernels != NULL;
+}
 
 /* A row of flow_remote is made when a cube is first used as a source; false if there is no memory.
  */
@@ -81,9 +87,9 @@ static inline void flow_count(struct flow *flow, const struct txn *x)
 }
 
 /*
- * A transaction is complete: counts it by route; what each edge has carried follows from that. One
- * of a PE and its own slice, as kernels make most of, counts at its channel, which is at hand.
- * False if there is no memory.                                                              stats.c
+ * A transaction is complete: counts it by route, from which explain/utilization.c derives the load
+ * of each edge. Most transactions of kernels are between a PE and its own slice; those count at
+ * their channel, which is in the cache. False if there is no memory.
  */
 static inline bool sim_count(struct kb_sim *s, const struct txn *x)
 {
@@ -108,24 +114,32 @@ static inline bool sim_count(struct kb_sim *s, const struct txn *x)
     return true;
 }
 
+/* Makes `*s`, which is zeroed, an idle machine. False without memory: sim_clear() frees the rest.
+ */
+bool sim_init(struct kb_sim *s, const struct kb_topology *topo, const struct kb_options *options);
+
+/* Frees stations, transactions, events and sums. The caller has freed all else that `s` owns. */
+void sim_clear(struct kb_sim *s);
+
 /* Room for `n` transactions; false if there is no memory. */
 bool sim_room(struct kb_sim *s, uint32_t n);
 
-/* Runs what was issued, and what waits to be, by the engine that the options ask for. */
-kb_status sim_run_transactions(struct kb_sim *s, uint64_t budget, kb_error *why);
-
-/* KB_INTERNAL if a station was taken for longer than the run lasted.  stats.c */
-kb_status sim_check_stations(const struct kb_sim *s, kb_error *why);
-
-/* Whoever asks for a fingerprint, or for an early end, asks for every arrival and completion. */
+/* A fingerprint, or an early end, needs every arrival and completion to be an event. */
 static inline bool sim_counts(const struct kb_sim *s)
 {
     return s->options.fingerprint || s->options.max_events || s->options.until_fs > 0;
 }
 
-static inline uint32_t sim_cubes(const struct kb_topology *t)
+/* The fused engine of a topology leaves events out: it does not serve a run that needs all. */
+static inline bool sim_is_watched(const struct kb_sim *s)
 {
-    return t->sips * t->cubes;
+    return s->options.engine == KB_HOP || sim_counts(s);
+}
+
+/* The last time at which an event may run. */
+static inline uint64_t sim_last_fs(const struct kb_sim *s)
+{
+    return s->options.until_fs > 0 ? (uint64_t)s->options.until_fs : EV_PAST - 1;
 }
 
 /* Servers of a station of `n`, unless `cost`, the lack of more, is left out. */

@@ -1,4 +1,4 @@
-/* traffic.c -- open-loop traffic: what each PE issues, when and where, and what became of it. */
+/* traffic.c -- open-loop traffic: what each PE issues, when and where to, and how long it took. */
 #include "engine/traffic.h"
 #include <math.h>
 #include <stdlib.h>
@@ -16,8 +16,8 @@
 /* -- random times and places ---------------------------------------------------------------- */
 
 /*
- * -ln(u) of a uniform u: exponential, mean 1. By plain additions, products and one division, so
- * that it is the same everywhere; no libm is. Error below 1e-12.
+ * -ln(u) of a uniform u: exponential, mean 1. It uses additions, products and one division only, so
+ * that the result is the same on every machine, which no libm promises. Error below 1e-12.
  */
 static double exponential(struct rng *rng)
 {
@@ -76,7 +76,7 @@ static uint32_t matrix_target(const struct traffic *tr, uint32_t pe, struct rng 
     return tr->targets[first].dst;
 }
 
-/* The slice to which PE `pe` sends next.                                               design 9 */
+/* The slice to which PE `pe` sends next: docs/model.md "Traffic". */
 static uint32_t slice_of(const struct traffic *tr, uint32_t pe, struct rng *rng)
 {
     uint32_t n = tr->n_pes, side;
@@ -100,7 +100,7 @@ static uint32_t slice_of(const struct traffic *tr, uint32_t pe, struct rng *rng)
     }
 }
 
-/* Whole fs until the next transaction; what is left of one counts for the one after it. */
+/* Whole fs until the next transaction; the fraction is added to the interval after it. */
 static int64_t interval_fs(const struct traffic *tr, struct source *src, uint32_t pe)
 {
     double fs = src->mean_fs;
@@ -194,7 +194,7 @@ static uint32_t part_at(const struct traffic *tr, int64_t fs)
     return part < TRAFFIC_PARTS ? part : TRAFFIC_PARTS - 1;
 }
 
-/* Too many latencies to keep: from now on they are counted. False without memory. */
+/* Too many latencies to keep: from now on histograms count them. False without memory. */
 static bool begin_histograms(struct traffic *tr)
 {
     tr->buckets = calloc((size_t)TRAFFIC_PARTS * BUCKETS, sizeof *tr->buckets);
@@ -222,7 +222,7 @@ static bool keep(struct traffic *tr, uint32_t part, int64_t actual_fs)
     return true;
 }
 
-/* None is negative: added as such, a sum of 128 bits takes two instructions. */
+/* No term is negative: as unsigned, a sum of 128 bits takes two instructions. */
 static void add_terms(const struct kb_sim *s, const struct txn *x, int64_t actual_fs,
                       struct part *p)
 {
@@ -242,7 +242,7 @@ static void add_terms(const struct kb_sim *s, const struct txn *x, int64_t actua
         p->link += (uint64_t)(x->arrive_fs - x->issue_fs - x->wait_fs) - wire_fs - overhead_fs;
 }
 
-/* What it has used: its slot will be another's. False without memory. */
+/* Its statistics, before its slot is used again. False without memory. */
 static bool count_use(struct kb_sim *s, const struct txn *x)
 {
     s->channels[2 * (size_t)x->src + txn_writes(x)].wait_fs += x->wait_fs;
@@ -306,19 +306,21 @@ static kb_status check_pattern(const struct traffic *tr, kb_error *why)
     uint32_t n = tr->n_pes;
 
     if ((unsigned)r->pattern > KB_MATRIX)
-        return end_error(why, "there is no pattern %d", (int)r->pattern);
+        return endpoint_error(why, "there is no pattern %d", (int)r->pattern);
     if (r->pattern == KB_TRANSPOSE && root_of(n) * root_of(n) != n)
-        return end_error(why, "transpose needs a square number of PEs, this machine has %u", n);
+        return endpoint_error(why, "transpose needs a square number of PEs, this machine has %u",
+                              n);
     if (r->pattern == KB_BITCOMP && (n & (n - 1)))
-        return end_error(why, "bitcomp needs a power of two of PEs, this machine has %u", n);
+        return endpoint_error(why, "bitcomp needs a power of two of PEs, this machine has %u", n);
     if (r->pattern == KB_HOTSPOT && !(r->hotspot >= 0 && r->hotspot <= 1))
-        return end_error(why, "the share of the hot spot is not within 0..1");
+        return endpoint_error(why, "the share of the hot spot is not within 0..1");
     if (r->pattern == KB_MATRIX && !r->n_matrix)
-        return end_error(why, "the matrix is empty");
+        return endpoint_error(why, "the matrix is empty");
     for (size_t i = 0; r->pattern == KB_MATRIX && i < r->n_matrix; i++)
         if (r->matrix[i].pe >= n || r->matrix[i].slice >= n ||
             !(r->matrix[i].weight > 0 && r->matrix[i].weight <= 1e12))
-            return end_error(why, "row %zu of the matrix: no such PE or slice, or a bad weight", i);
+            return endpoint_error(why,
+                                  "row %zu of the matrix: no such PE or slice, or a bad weight", i);
     return KB_OK;
 }
 
@@ -327,20 +329,20 @@ static kb_status check_traffic(const struct kb_sim *s, const struct traffic *tr,
     const struct kb_traffic *r = &tr->request;
 
     if (s->started || s->n_txns || s->kernels || s->host || s->traffic || s->status != KB_OK)
-        return end_error(why, "traffic needs a new simulation of its own");
+        return endpoint_error(why, "traffic needs a new simulation of its own");
     if (sim_counts(s))
-        return end_error(why, "traffic has no fingerprint, and does not end early");
+        return endpoint_error(why, "traffic has no fingerprint, and does not end early");
     if (r->op != KB_READ && r->op != KB_WRITE)
-        return end_error(why, "traffic reads or writes");
+        return endpoint_error(why, "traffic reads or writes");
     if (r->nbytes == 0 || r->nbytes > s->topo->hbm.nbytes)
-        return end_error(why, "%llu bytes are %s %llu", (unsigned long long)r->nbytes,
-                         r->nbytes ? "more than a slice holds, which is" : "not 1 to",
-                         (unsigned long long)s->topo->hbm.nbytes);
+        return endpoint_error(why, "%llu bytes are %s %llu", (unsigned long long)r->nbytes,
+                              r->nbytes ? "more than a slice holds, which is" : "not 1 to",
+                              (unsigned long long)s->topo->hbm.nbytes);
     if (!(r->rate > 0 && r->rate <= 1e6))
-        return end_error(why, "the rate is not within 0..1e6");
+        return endpoint_error(why, "the rate is not within 0..1e6");
     if (r->txns == 0 || r->txns > TXNS_MOST)
-        return end_error(why, "the number of transactions is not within 1..%llu",
-                         (unsigned long long)TXNS_MOST);
+        return endpoint_error(why, "the number of transactions is not within 1..%llu",
+                              (unsigned long long)TXNS_MOST);
     return check_pattern(tr, why);
 }
 
@@ -390,10 +392,10 @@ static kb_status set_times(const struct kb_topology *t, struct traffic *tr, cons
     }
     horizon = fs * (double)r->txns / all;
     if (!(horizon < HORIZON_MOST))
-        return end_error(why, "traffic of %llu transactions would last too long",
-                         (unsigned long long)r->txns);
+        return endpoint_error(why, "traffic of %llu transactions would last too long",
+                              (unsigned long long)r->txns);
     if ((horizon / fs + 10 * sqrt(horizon / fs) + 10) * tr->n_pes >= IDS_MOST)
-        return end_error(
+        return endpoint_error(
             why, "the busiest of %u PEs would issue too many transactions for ids of 32 bits",
             tr->n_pes);
     tr->horizon_fs = (int64_t)horizon + 1;
@@ -424,8 +426,8 @@ out:
 }
 
 /*
- * What may be under way at once: of each PE what its channels hold, one that waits, and one that
- * takes the place of another which is just ending. Without channels all there are.
+ * The most that can be in flight: for each PE its channels, one that waits, and one that takes the
+ * place of another just ending. Without channels, every transaction.
  */
 static uint64_t slots_needed(const struct kb_sim *s, const struct traffic *tr)
 {
@@ -465,8 +467,8 @@ kb_status kb_sim_traffic(kb_sim *s, const kb_traffic *request, kb_error *why)
     if (status == KB_OK)
         status = make_sources(t, tr, why);
     if (status == KB_OK && slots_needed(s, tr) >= EV_MAX_SLOTS)
-        status = end_error(why, "%llu transactions may be under way at once, more than %u",
-                           (unsigned long long)slots_needed(s, tr), EV_MAX_SLOTS);
+        status = endpoint_error(why, "%llu transactions may be under way at once, more than %u",
+                                (unsigned long long)slots_needed(s, tr), EV_MAX_SLOTS);
     if (status == KB_OK && !make_slots(s, tr))
         status = KB_NO_MEMORY;
     if (status != KB_OK) {

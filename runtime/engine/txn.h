@@ -1,12 +1,12 @@
 /* txn.h -- one transaction on its way, 56 bytes, and lists of them. */
 #ifndef TXN_H
 #define TXN_H
-#include "kernbench.h"
+#include "machine/tables.h"
 
 #define TXN_NONE      UINT32_MAX                /* no slot */
 #define TXN_MAX_BYTES ((UINT64_C(1) << 40) - 1) /* of one transaction; no memory is as large */
 
-/* What its next event means. */
+/* What the transaction's next event means. */
 enum txn_stage {
     TXN_WAITING,    /* not issued, or in a channel's queue */
     TXN_TO_CHANNEL, /* of a kernel's tile: joins its channel */
@@ -20,13 +20,6 @@ enum txn_stage {
     TXN_CREDIT,   /* of kernels: a word that takes no station reaches a PE */
 };
 
-/* Where a transaction is on its route. */
-struct txn_at {
-    uint32_t cube; /* over all SIPs */
-    uint16_t segment;
-    uint16_t step; /* hop or leg of the segment */
-};
-
 /*
  * Endpoints are packed, see src_pack() and dst_pack(): they are the numbers of their stations.
  * `at` is needed on the way, `hold_fs` until service ends; then its begin takes their place.
@@ -36,7 +29,7 @@ struct txn {
     int64_t wait_fs; /* for the channel (PE) or the engine (host) */
     int64_t arrive_fs;
     union {
-        struct txn_at at;
+        struct route_at at;
         int64_t hold_fs; /* how long the memory will be taken */
         int64_t service_fs;
     };

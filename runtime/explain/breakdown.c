@@ -1,4 +1,24 @@
-/* breakdown.c -- where the time went: pieces of time, summed by what they are of and what they cost. */
+/* breakdown.c -- the latency breakdown: pieces of time, summed by subject, cause and place.
+ *
+ * An observer of the run (explain/observe.c) is told each piece of time when it ends. A piece goes
+ * into several sums, one for each question (kb_breakdown_by) that --breakdown answers: of the whole
+ * run, by place, by source, target, operation or PE, along the critical path, and of waits by what
+ * was ahead. A sum is a row of one hash table whose key has the question, the subject, the cause,
+ * the place, and, for waits, what the transaction waited behind.
+ *
+ * Invariant: within one question all causes of a subject sum to the time of that subject, and the
+ * subjects of KB_BREAKDOWN_ALL to the time of all transactions or commands. Nothing is left over as
+ * "other". Pieces of a kernel's stages run at the same time, so commands are not summed from
+ * pieces: each command tells its own shares, one chain (explain/commands.c).
+ *
+ * Example: of a read of 50.085 ns with 4.095 ns of way, a memory wait of 13.990 ns and a drain of
+ * 32 ns (docs/model.md "Worked: two reads of one slice"), the sums of `read` get wire 0.095,
+ * overhead 4, memory_wait 13.990, drain 32; the sums of the place hbm_ctrl.slice0 get the wait and
+ * the drain; the sums of waits get 13.990 at that slice behind c0.pe0.
+ *
+ * Rows are sorted for output: largest first, equal ones by name, so that the result depends neither
+ * on the hash nor on addresses. Sums have 128 bits.
+ */
 #include "explain/breakdown.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,7 +26,7 @@
 #include "machine/place.h"
 #include "engine/state.h"
 
-/* What a sum is of: an end is a place, an operation or a call the text of a program. */
+/* The subject of a sum: an end is a place; an operation or a call is a text of the program. */
 struct key {
     kb_breakdown_by by;
     uint32_t line; /* of a call */
@@ -32,7 +52,7 @@ struct kb_breakdown {
     const kb_topology *topo;
     struct table sums;
     struct paths *paths; /* owned */
-    kb_status status;    /* of what was noted */
+    kb_status status;    /* KB_OK, or why a note was lost */
 };
 
 /* -- sums ----------------------------------------------------------------------------------- */
@@ -43,7 +63,7 @@ static uint64_t mix(uint64_t h, uint64_t x)
     return h ^ h >> 29;
 }
 
-/* Texts that read alike are the same, wherever they lie. */
+/* Equal texts are the same key, at whatever address. */
 static uint64_t mix_text(uint64_t h, const char *text)
 {
     for (; text && *text; text++)
@@ -123,27 +143,28 @@ static void add(kb_breakdown *why, const struct key *key, uint64_t count, int64_
     row->fs += fs;
 }
 
-/* Wires, nodes, dispatch and response are everywhere: where is told by place alone. */
+/* Wires, nodes, dispatch and response are everywhere: only the sums by place say where. */
 static bool has_place(kb_cause cause)
 {
     return cause != KB_CAUSE_WIRE && cause != KB_CAUSE_OVERHEAD && cause != KB_CAUSE_DISPATCH &&
            cause != KB_CAUSE_RESPONSE;
 }
 
-/* Waits for another PE are at no station: their commands alone tell of them. */
+/* A wait for another PE is at no station: only its command counts it. */
 static bool is_for_pe(kb_cause cause)
 {
     return cause == KB_CAUSE_QUEUE_WAIT || cause == KB_CAUSE_BARRIER_WAIT;
 }
 
-/* Adds what one cause has cost to the sums of `of`. */
+/* Adds the time of one cause to the sums of `of`. */
 static void add_part(kb_breakdown *why, struct key of, const kb_share *share)
 {
     bool whole = of.by == KB_BREAKDOWN_ALL || of.by == KB_BREAKDOWN_OP;
 
     of.cause = share->cause;
     of.place = !whole && has_place(share->cause) ? share->place : KB_NOWHERE;
-    of.behind = of.by == KB_BREAKDOWN_WAIT || of.by == KB_BREAKDOWN_PATH ? share->behind : KB_NOWHERE;
+    of.behind =
+        of.by == KB_BREAKDOWN_WAIT || of.by == KB_BREAKDOWN_PATH ? share->behind : KB_NOWHERE;
     add(why, &of, share->count, share->sum_fs);
 }
 
@@ -155,7 +176,7 @@ static void add_whole(kb_breakdown *why, const kb_share *share)
         add_part(why, (struct key){.by = KB_BREAKDOWN_PLACE, .end = share->place}, share);
 }
 
-/* -- what is watched ------------------------------------------------------------------------ */
+/* -- noting what the observer hears --------------------------------------------------------- */
 
 /* Kernels' transactions are summed by target and as waits: their commands tell the rest. */
 static void on_close(void *arg, const kb_span *span)
@@ -237,13 +258,13 @@ kb_status kb_breakdown_new(kb_sim *sim, kb_breakdown **out, kb_error *error)
 {
     kb_breakdown *why = calloc(1, sizeof *why);
     kb_observer watch = {.arg = why,
-                      .close = on_close,
-                      .issue = on_issue,
-                      .finish = on_finish,
-                      .start = on_start,
-                      .leave = on_leave,
-                      .go_on = on_go_on,
-                      .stretch = on_stretch};
+                         .close = on_close,
+                         .issue = on_issue,
+                         .finish = on_finish,
+                         .start = on_start,
+                         .leave = on_leave,
+                         .go_on = on_go_on,
+                         .stretch = on_stretch};
     kb_status status;
 
     if (!why)
@@ -272,14 +293,14 @@ void kb_breakdown_free(kb_breakdown *why)
 
 enum { OF_BYTES = 512 };
 
-/* A sum, and what it is ordered by. */
+/* A sum, and the key it is sorted by. */
 struct line {
     const struct sum *sum;
     char *of; /* owned */
     wait_sum all_fs;
 };
 
-/* The name of what a sum is of; of a call where it stands, without the folders of its file. */
+/* The name of a sum's subject; of a call, its file without folders, and its line. */
 static char *name_of(const kb_topology *t, const struct key *k)
 {
     const char *slash = k->file ? strrchr(k->file, '/') : NULL;
@@ -314,7 +335,7 @@ static int larger_first(wait_sum x, wait_sum y)
     return x > y ? -1 : x < y;
 }
 
-/* Largest first; what is equal by name and number, never by where it lies. */
+/* Largest first; equal ones by name and number, never by address. */
 static int by_size(const void *a, const void *b)
 {
     const struct line *x = a, *y = b;
@@ -353,8 +374,10 @@ static void add_step(void *arg, const kb_breakdown_step *step)
 {
     kb_breakdown *why = arg;
     struct key kernel = {.by = KB_BREAKDOWN_PATH, .text = step->kernel};
-    struct key call = {
-        .by = KB_BREAKDOWN_PATH, .text = step->call, .file = step->file, .line = (uint32_t)step->line};
+    struct key call = {.by = KB_BREAKDOWN_PATH,
+                       .text = step->call,
+                       .file = step->file,
+                       .line = (uint32_t)step->line};
 
     for (size_t i = 0; i < step->n_shares; i++) {
         add_part(why, kernel, &step->share[i]);
@@ -374,26 +397,28 @@ static bool add_lines(const kb_breakdown *why, const struct table *t, struct lin
     return true;
 }
 
-static void tell(const struct line *line, void (*each)(void *arg, const kb_breakdown_row *row), void *arg)
+static void tell(const struct line *line, void (*each)(void *arg, const kb_breakdown_row *row),
+                 void *arg)
 {
     const struct sum *sum = line->sum;
     kb_breakdown_row row = {.by = sum->key.by,
-                      .of = line->of,
-                      .cause = sum->key.cause,
-                      .place = sum->key.place,
-                      .behind = sum->key.behind,
-                      .count = sum->count,
-                      .sum_fs = sum->fs < INT64_MAX ? (int64_t)sum->fs : INT64_MAX,
-                      .all_fs = line->all_fs < INT64_MAX ? (int64_t)line->all_fs : INT64_MAX,
-                      .sum_ns = (double)sum->fs / KB_FS_PER_NS,
-                      .all_ns = (double)line->all_fs / KB_FS_PER_NS};
+                            .of = line->of,
+                            .cause = sum->key.cause,
+                            .place = sum->key.place,
+                            .behind = sum->key.behind,
+                            .count = sum->count,
+                            .sum_fs = sum->fs < INT64_MAX ? (int64_t)sum->fs : INT64_MAX,
+                            .all_fs = line->all_fs < INT64_MAX ? (int64_t)line->all_fs : INT64_MAX,
+                            .sum_ns = (double)sum->fs / KB_FS_PER_NS,
+                            .all_ns = (double)line->all_fs / KB_FS_PER_NS};
 
     each(arg, &row);
 }
 
 /* The rows of `why` and of the path's sums, `line` with room for all. */
-static kb_status tell_all(const kb_breakdown *why, const kb_breakdown *path, struct line *line, size_t *n,
-                          void (*each)(void *arg, const kb_breakdown_row *row), void *arg)
+static kb_status tell_all(const kb_breakdown *why, const kb_breakdown *path, struct line *line,
+                          size_t *n, void (*each)(void *arg, const kb_breakdown_row *row),
+                          void *arg)
 {
     if (!add_lines(why, &why->sums, line, n) || !add_lines(why, &path->sums, line, n))
         return KB_NO_MEMORY;
@@ -405,7 +430,8 @@ static kb_status tell_all(const kb_breakdown *why, const kb_breakdown *path, str
     return KB_OK;
 }
 
-kb_status kb_breakdown_rows(kb_breakdown *why, void (*each)(void *arg, const kb_breakdown_row *row), void *arg)
+kb_status kb_breakdown_rows(kb_breakdown *why, void (*each)(void *arg, const kb_breakdown_row *row),
+                            void *arg)
 {
     kb_breakdown path = {.topo = why->topo};
     struct line *line;
@@ -426,7 +452,8 @@ kb_status kb_breakdown_rows(kb_breakdown *why, void (*each)(void *arg, const kb_
     return status;
 }
 
-kb_status kb_breakdown_path(kb_breakdown *why, void (*each)(void *arg, const kb_breakdown_step *step), void *arg)
+kb_status kb_breakdown_path(kb_breakdown *why,
+                            void (*each)(void *arg, const kb_breakdown_step *step), void *arg)
 {
     return why->status ? why->status : paths_each(why->paths, each, arg);
 }

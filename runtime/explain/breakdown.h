@@ -1,9 +1,10 @@
-/* breakdown.h -- where the time went, from inside: sums by cause, and the critical path of kernels. */
+/* breakdown.h -- where the time went, from inside: sums by cause, and the critical path of kernels.
+ */
 #ifndef WHY_H
 #define WHY_H
 #include "kernbench.h"
 
-/* What PEs' kernels have done, from which the critical path follows.  why_path.c */
+/* The commands of all kernels, from which the critical path follows.  critical_path.c */
 struct paths;
 
 struct paths *paths_new(kb_sim *sim); /* NULL: no memory */
@@ -22,6 +23,7 @@ void paths_leave(struct paths *p, const kb_kernel_run *run);
  *
  * returns  KB_NO_MEMORY; KB_INTERNAL: the steps of a path do not meet
  */
-kb_status paths_each(struct paths *p, void (*each)(void *arg, const kb_breakdown_step *step), void *arg);
+kb_status paths_each(struct paths *p, void (*each)(void *arg, const kb_breakdown_step *step),
+                     void *arg);
 
 #endif

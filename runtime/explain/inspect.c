@@ -1,9 +1,10 @@
-/* inspect.c -- one operation: its record, what it read and made, who made that and who reads it. */
+/* inspect.c -- one operation: its record, its operands and results, and the operations before and
+ * after it. */
 #include "machine/address.h"
 #include "machine/endpoint.h"
 #include "data/host.h"
-#include "kernels/kernel.h"
-#include "record/oplog.h"
+#include "kernels/kernels.h"
+#include "record/record.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +27,7 @@ struct kb_inspection {
 
 static kb_status no_memory(kb_error *why)
 {
-    end_error(why, "out of memory");
+    endpoint_error(why, "out of memory");
     return KB_NO_MEMORY;
 }
 
@@ -47,7 +48,7 @@ static bool set_brief(struct kb_sim *s, const struct record *r, const unsigned c
         return false;
     op_log_component(s->log, r, chunk, out->component);
     if (is_dma(r))
-        x = host_tensor_at(s, r->type == OP_DMA_READ ? r->dma.src : r->dma.dst, out->index);
+        x = host_tensor_at(s->host, r->type == OP_DMA_READ ? r->dma.src : r->dma.dst, out->index);
     if (x) {
         out->tensor = kb_tensor_name(x);
         out->rank = kb_tensor_shape(x).rank;
@@ -59,19 +60,19 @@ static bool set_brief(struct kb_sim *s, const struct record *r, const unsigned c
 
 static void set_place(struct kb_sim *s, kb_op_tensor *t)
 {
-    const struct kb_tensor *x = host_tensor_at(s, t->address, t->index);
+    const struct kb_tensor *x = host_tensor_at(s->host, t->address, t->index);
     uint32_t dst;
 
     if (address_find(s->topo, t->address, &dst, &t->offset))
-        t->memory = end_unpack_memory(s->topo, dst);
+        t->memory = endpoint_unpack_memory(s->topo, dst);
     t->tensor = x ? kb_tensor_name(x) : NULL;
     t->rank = x ? kb_tensor_shape(x).rank : 0;
 }
 
-/* Who made the bytes of an operand, where its record does not say: its version does. */
+/* Which operation made the bytes of an operand. If its record does not say, its version does. */
 static void set_origin(const kb_inspection *in, kb_op_tensor *t, struct view view)
 {
-    if (in->op.kind == OP_DMA_READ) { /* who wrote them where they are read */
+    if (in->op.kind == OP_DMA_READ) { /* the write that put them where they are read */
         t->from_host = in->op.depends.n == 0;
         if (in->op.depends.n == 1)
             t->maker = op_ids_list(&in->op.depends)[0];
@@ -148,7 +149,7 @@ static void add_compute(kb_inspection *in, bool keeps)
     add_tensor(in, "out", &op->out, true, keeps ? op->out.view : (struct view){NULL, 0});
 }
 
-/* What Phase 2 has computed already, the log has let go. */
+/* The log keeps no data of an operation that Phase 2 has computed. */
 static kb_status add_tensors(kb_inspection *in, kb_error *why)
 {
     struct op_log *log = in->sim->log;
@@ -290,10 +291,10 @@ static uint32_t last_id(const struct op_log *log)
 static kb_status no_record(const struct op_log *log, uint32_t id, kb_error *why)
 {
     if (op_log_count(log) == 0)
-        return end_error(why, "there are no operations");
+        return endpoint_error(why, "there are no operations");
     if (id < last_id(log))
-        return end_error(why, "operation %u has no record, as a barrier has none", id);
-    return end_error(why, "no operation has id %u: ids are 0..%u", id, last_id(log));
+        return endpoint_error(why, "operation %u has no record, as a barrier has none", id);
+    return endpoint_error(why, "no operation has id %u: ids are 0..%u", id, last_id(log));
 }
 
 static kb_status inspect(kb_inspection *in, uint32_t id, kb_error *why)
@@ -318,9 +319,10 @@ kb_status kb_inspect(kb_sim *s, uint32_t id, kb_inspection **out, kb_error *why)
 
     *out = NULL;
     if (s->kernels && s->kernels->launched)
-        return end_error(why, "a launch is under way");
+        return endpoint_error(why, "a launch is under way");
     if (!s->options.inspect || !s->log)
-        return end_error(why, "the simulation keeps no operations to be looked at: it needs option "
+        return endpoint_error(why,
+                              "the simulation keeps no operations to be looked at: it needs option "
                               "inspect, and oplog or phase2");
     in = calloc(1, sizeof *in);
     if (!in)

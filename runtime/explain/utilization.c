@@ -1,12 +1,12 @@
-/* utilization.c -- what a run has used: routes counted while it ran are spread over nodes and edges here.
- */
+/* utilization.c -- the load of each component: spreads counts by route over nodes and edges. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "machine/endpoint.h"
-#include "kernels/kernel.h"
+#include "kernels/kernels.h"
 #include "machine/names.h"
-#include "engine/state.h"
+#include "machine/place.h"
+#include "engine/traffic.h"
 #include "machine/walk.h"
 
 /* -- nodes and edges ------------------------------------------------------------------------ */
@@ -29,7 +29,7 @@ static void add_flow(struct sum *sum, const struct flow *flow)
 
 /* Adds `flow` to hops [from, to) of the segment `at`: their nodes, and the edges that leave them.
  */
-static void spread_hops(const struct spread *sp, struct txn_at at, uint32_t from, uint32_t to,
+static void spread_hops(const struct spread *sp, struct route_at at, uint32_t from, uint32_t to,
                         uint32_t dst, const struct flow *flow)
 {
     const struct segment_row *seg = &sp->topo->segments[at.segment];
@@ -59,7 +59,7 @@ static bool no_flow(const struct flow *f)
 }
 
 /*
- * What lies between the first NoC and the last, which all PEs and memories of two cubes share;
+ * The way between the first NoC and the last, which all PEs and memories of two cubes share;
  * a host's go on to its M_CPU and back to the NoC.
  */
 static void spread_between(const struct spread *sp, uint32_t from, uint32_t to, bool of_host,
@@ -67,7 +67,7 @@ static void spread_between(const struct spread *sp, uint32_t from, uint32_t to, 
 {
     const struct kb_topology *t = sp->topo;
     uint32_t dst = dst_pack(t, to, 0), first = of_host ? 0 : 1;
-    struct txn_at at = walk_begin(t, src_pack(t, from, 0), dst, of_host);
+    struct route_at at = walk_begin(t, src_pack(t, from, 0), dst, of_host);
 
     for (; t->segments[at.segment].exit != N_EXITS; at = walk_next(t, at, dst, of_host)) {
         spread_hops(sp, at, first, UINT32_MAX, dst, flow);
@@ -89,7 +89,7 @@ static void spread_cubes(const struct spread *sp, const struct kb_sim *s)
             spread_between(sp, 0, to, true, &s->flow_host[to]);
 }
 
-/* From the NoC to each memory: what came from other cubes and from hosts. */
+/* From the NoC to each memory: traffic from other cubes and from hosts. */
 static void spread_memories(const struct spread *sp, const struct kb_sim *s)
 {
     const struct kb_topology *t = sp->topo;
@@ -98,7 +98,7 @@ static void spread_memories(const struct spread *sp, const struct kb_sim *s)
     for (uint32_t i = 0; i < n; i++) {
         uint32_t cube = dst_cube(t, i), unit = dst_unit(t, i);
         uint32_t segment = t->seg_in + SIDE_W * t->n_units + unit;
-        struct txn_at at = {.cube = cube, .segment = (uint16_t)segment};
+        struct route_at at = {.cube = cube, .segment = (uint16_t)segment};
 
         if (!no_flow(&s->flow_in[i]))
             spread_hops(sp, at, 1, UINT32_MAX, i, &s->flow_in[i]);
@@ -125,7 +125,7 @@ static void spread_pes(const struct spread *sp, const struct kb_sim *s)
 
     for (uint32_t pe = 0; pe < n; pe++) {
         uint32_t cube = src_cube(t, pe), unit = src_pe(t, pe);
-        struct txn_at at = {.cube = cube};
+        struct route_at at = {.cube = cube};
 
         for (uint32_t m = 0; m < t->n_units; m++) {
             struct flow local = local_flow(s, pe, m);
@@ -148,7 +148,7 @@ static double link_gbs(const struct kb_topology *t, size_t link)
                                  : t->io_links[(number - n_cube_links) % t->n_io_links].gbs;
 }
 
-/* False without memory; what was made is the caller's to free. */
+/* False without memory; the caller frees the rows in any case. */
 static bool spread_all(struct spread *sp, const struct kb_sim *s)
 {
     sp->topo = s->topo;
@@ -164,7 +164,7 @@ static bool spread_all(struct spread *sp, const struct kb_sim *s)
 
 /* -- transactions that keep their slots ----------------------------------------------------- */
 
-/* Somebody may have asked before, of a run that has gone on. */
+/* Clears the counts of an earlier call: the run has gone on since. */
 static void forget(struct kb_sim *s)
 {
     const struct kb_topology *t = s->topo;
@@ -191,7 +191,7 @@ static bool has_taken_first(const struct txn *x)
     return x->stage != TXN_WAITING && x->stage != TXN_TO_ENGINE;
 }
 
-/* Nothing was counted while they ran: it follows from their times. False without memory. */
+/* Counts from the times of the transactions, for nothing was counted while they ran. */
 static bool count_all(struct kb_sim *s)
 {
     bool ok = true;
@@ -217,7 +217,7 @@ static bool count_all(struct kb_sim *s)
 
 /* -- until when ----------------------------------------------------------------------------- */
 
-/* Who shows what has been used, and how long the run has lasted. */
+/* To which function each component is shown, and how long the run has lasted. */
 struct usage {
     const struct kb_sim *sim;
     uint64_t now_fs;
@@ -234,7 +234,7 @@ static uint64_t lasted_fs(const struct kb_sim *s)
     const struct kernels *k = s->kernels;
     ev next;
 
-    if (k ? k->launch == k->n_launches : kb_sim_done(s) == kb_sim_count(s))
+    if (k ? k->launch == k->n_launches : s->n_done == sim_txn_count(s))
         return (uint64_t)s->end_fs;
     if (!k || s->status != KB_OK || !k->launched)
         return s->now_fs;
@@ -247,7 +247,7 @@ static uint64_t past_fs(uint64_t t, uint64_t now_fs)
     return t > now_fs ? t - now_fs : 0;
 }
 
-/* Fills in what follows from the time that passed, and shows it. */
+/* Fills in the columns that depend on the length of the run, and shows the component. */
 static void show(const struct usage *u, kb_utilization *use, wait_sum wait_fs)
 {
     double end_fs = (double)u->now_fs;
@@ -278,7 +278,7 @@ static void show_nodes(const struct usage *u, const struct sum *nodes)
     }
 }
 
-/* Who waits for a link has been given the whole of his wait; what is to come is none yet. */
+/* l->wait_fs contains each wait in full; takes off the part that is still to come. */
 static wait_sum link_waited_fs(const struct link_station *l, uint64_t now_fs)
 {
     wait_sum fs = l->wait_fs;
@@ -295,11 +295,11 @@ static void show_links(const struct usage *u, const struct sum *edges)
     for (size_t i = 0; i < walk_n_links(s->topo); i++) {
         const struct link_station *l = s->links ? &s->links[i] : NULL;
         kb_utilization use = {.kind = KB_AT_LINK,
-                      .gbs = link_gbs(s->topo, i),
-                      .servers = 1,
-                      .count = edges[i].count,
-                      .bytes = edges[i].bytes,
-                      .queues = l};
+                              .gbs = link_gbs(s->topo, i),
+                              .servers = 1,
+                              .count = edges[i].count,
+                              .bytes = edges[i].bytes,
+                              .queues = l};
 
         if (!use.count && !(l && l->free_fs))
             continue;
@@ -315,24 +315,7 @@ static void show_links(const struct usage *u, const struct sum *edges)
 
 /* -- channels and engines ------------------------------------------------------------------- */
 
-static const char *const ways[2] = {".read", ".write"};
-
-/* Rows of channels and of engines are for reads and for writes in turn. */
-static void name_channel(const struct kb_topology *t, uint32_t i, char name[KB_PLACE_BYTES])
-{
-    uint32_t pe = i / 2, dma = NODE_PE_DMA - NODE_PE_CPU;
-
-    name_cube_node(t, src_cube(t, pe), t->first_pe_node + src_pe(t, pe) * PE_NODES + dma, name);
-    strcat(name, ways[i % 2]);
-}
-
-static void name_engine(const struct kb_topology *t, uint32_t i, char name[KB_PLACE_BYTES])
-{
-    name_cube_node(t, i / 2, t->m_cpu_node, name);
-    strcat(name, ways[i % 2]);
-}
-
-/* Who waits in its queue has waited until now. A host's wait_fs is when it came. */
+/* Adds the waits of those still in the queue. A host's wait_fs holds the time of its arrival. */
 static wait_sum station_waited_fs(const struct kb_sim *s, const struct station *st, bool engine,
                                   uint64_t now_fs)
 {
@@ -343,7 +326,7 @@ static wait_sum station_waited_fs(const struct kb_sim *s, const struct station *
     return fs;
 }
 
-/* Of `servers`, or of as many as come. Who holds one has held it until now. */
+/* `servers` may be unbounded. Servers that are busy have been so until now. */
 static void show_station(const struct usage *u, const struct station *st, uint32_t servers,
                          unsigned cost, kb_utilization *use)
 {
@@ -358,7 +341,7 @@ static void show_station(const struct usage *u, const struct station *st, uint32
     show(u, use, station_waited_fs(s, st, use->kind == KB_AT_ENGINE, u->now_fs));
 }
 
-/* Nobody has taken it; of a run that has ended early somebody may, who is not complete. */
+/* Never taken. After an early end, a transaction that is not complete may have taken it. */
 static bool untouched(const struct station *st)
 {
     return st->holder == TXN_NONE;
@@ -390,7 +373,7 @@ static void show_channels(const struct usage *u)
         sum = carried(u->sim, i / 2, i % 2);
         use.count = sum.count;
         use.bytes = sum.bytes;
-        name_channel(t, i, use.name);
+        kb_place_name(t, place_of(KB_AT_CHANNEL, i), use.name);
         show_station(u, &u->sim->channels[i], i % 2 ? t->write_channels : t->read_channels,
                      KB_COST_CHANNELS, &use);
     }
@@ -406,38 +389,14 @@ static void show_engines(const struct usage *u)
 
         if (untouched(engine))
             continue;
-        name_engine(t, i, use.name);
+        kb_place_name(t, place_of(KB_AT_ENGINE, i), use.name);
         show_station(u, engine, i % 2 ? t->write_engines : t->read_engines, KB_COST_ENGINES, &use);
     }
 }
 
 /* -- memories and ports --------------------------------------------------------------------- */
 
-static void name_memory(const struct kb_topology *t, uint32_t dst, char name[KB_PLACE_BYTES])
-{
-    uint32_t unit = dst_unit(t, dst);
-
-    name_cube_node(t, dst_cube(t, dst), unit < t->pes ? t->first_hbm_node + unit : t->sram_node,
-                   name);
-}
-
-static void name_port(const struct kb_topology *t, uint32_t pe, enum port port,
-                      char name[KB_PLACE_BYTES])
-{
-    static const struct {
-        enum node_kind kind;
-        const char *way;
-    } ports[N_PORTS] = {[PORT_TCM_READ] = {NODE_PE_TCM, ".read"},
-                        [PORT_TCM_WRITE] = {NODE_PE_TCM, ".write"},
-                        [PORT_GEMM] = {NODE_PE_GEMM, ""},
-                        [PORT_MATH] = {NODE_PE_MATH, ""}};
-    uint32_t node = t->first_pe_node + pe % t->pes * PE_NODES + ports[port].kind - NODE_PE_CPU;
-
-    name_cube_node(t, pe / t->pes, node, name);
-    strcat(name, ports[port].way);
-}
-
-/* Who holds it has waited, and who is in its queue waits, as far as they have arrived. */
+/* Adds the waits of the holder and of the queue, as far as they have arrived. */
 static wait_sum memory_waited_fs(const struct kb_sim *s, const struct memory_station *m,
                                  uint64_t now_fs)
 {
@@ -451,7 +410,7 @@ static wait_sum memory_waited_fs(const struct kb_sim *s, const struct memory_sta
     return fs;
 }
 
-/* Of those who were expected some may have arrived since the memory last looked. */
+/* Some of the expected transactions may have arrived since the memory last counted them. */
 static uint32_t memory_queue_max(const struct kb_sim *s, const struct memory_station *m,
                                  uint64_t now_fs)
 {
@@ -462,7 +421,7 @@ static uint32_t memory_queue_max(const struct kb_sim *s, const struct memory_sta
     return queued > m->queue_max ? queued : m->queue_max;
 }
 
-/* Who is served has held it until now. */
+/* The holder has held it until now. */
 static void show_served(const struct usage *u, const struct memory_station *m, kb_utilization *use)
 {
     bool serves = m->holder != TXN_NONE;
@@ -474,7 +433,7 @@ static void show_served(const struct usage *u, const struct memory_station *m, k
     show(u, use, memory_waited_fs(u->sim, m, u->now_fs));
 }
 
-/* What a memory has served came from the PEs of its cube, or from elsewhere. */
+/* The traffic of a memory: from PEs of its cube, and from elsewhere. */
 static struct sum served(const struct kb_sim *s, uint32_t dst)
 {
     const struct kb_topology *t = s->topo;
@@ -506,7 +465,7 @@ static void show_memories(const struct usage *u)
         use.count = sum.count;
         use.bytes = sum.bytes;
         use.gbs = cost_memory(t, i, 0)->gbs;
-        name_memory(t, i, use.name);
+        kb_place_node(t, place_of(KB_AT_MEMORY, i), use.name);
         show_served(u, &u->sim->memories[i], &use);
     }
 }
@@ -526,12 +485,13 @@ static void show_ports(const struct usage *u)
             continue;
         if (port <= PORT_TCM_WRITE)
             use.gbs = port == PORT_TCM_READ ? t->tcm_read.gbs : t->tcm_write.gbs;
-        name_port(t, pe->number, port, use.name);
+        kb_place_name(t, place_port(pe->number, port), use.name);
         show_served(u, &pe->port[port], &use);
     }
 }
 
-kb_status kb_sim_utilization(const kb_sim *s, void (*each)(void *arg, const kb_utilization *use), void *arg)
+kb_status kb_sim_utilization(const kb_sim *s, void (*each)(void *arg, const kb_utilization *use),
+                             void *arg)
 {
     struct usage u = {s, lasted_fs(s), each, arg};
     struct spread sp = {0};
@@ -549,120 +509,4 @@ kb_status kb_sim_utilization(const kb_sim *s, void (*each)(void *arg, const kb_u
     free(sp.nodes);
     free(sp.edges);
     return ok ? KB_OK : KB_NO_MEMORY;
-}
-
-/* -- plausibility --------------------------------------------------------------------------- */
-
-/* A station that was taken for `busy_fs`, by as many servers, in a run of `end_fs`. */
-struct taken {
-    uint64_t busy_fs;
-    uint32_t servers;
-    int64_t end_fs;
-};
-
-static bool plausible(const struct taken *x)
-{
-    return (double)x->busy_fs <= (double)x->servers * (double)x->end_fs * (1 + 1e-9);
-}
-
-static kb_status too_much(const char *name, const struct taken *x, kb_error *why)
-{
-    end_error(why, "%s was taken for %.6f ns by %u, longer than the run lasted, %.6f ns", name,
-              (double)x->busy_fs / 1e6, x->servers, (double)x->end_fs / 1e6);
-    return KB_INTERNAL;
-}
-
-static kb_status check_channels(const struct kb_sim *s, kb_error *why)
-{
-    const struct kb_topology *t = s->topo;
-    char name[KB_PLACE_BYTES];
-
-    for (uint32_t i = 0; i < 2 * sim_cubes(t) << t->pe_bits; i++) {
-        struct taken x = {s->channels[i].busy_fs, i % 2 ? t->write_channels : t->read_channels,
-                          s->end_fs};
-
-        if (s->options.costs_off & KB_COST_CHANNELS || plausible(&x))
-            continue;
-        name_channel(t, i, name);
-        return too_much(name, &x, why);
-    }
-    return KB_OK;
-}
-
-static kb_status check_engines(const struct kb_sim *s, kb_error *why)
-{
-    const struct kb_topology *t = s->topo;
-    char name[KB_PLACE_BYTES];
-
-    for (uint32_t i = 0; i < 2 * sim_cubes(t); i++) {
-        struct taken x = {s->engines[i].busy_fs, i % 2 ? t->write_engines : t->read_engines,
-                          s->end_fs};
-
-        if (s->options.costs_off & KB_COST_ENGINES || plausible(&x))
-            continue;
-        name_engine(t, i, name);
-        return too_much(name, &x, why);
-    }
-    return KB_OK;
-}
-
-static kb_status check_memories(const struct kb_sim *s, kb_error *why)
-{
-    const struct kb_topology *t = s->topo;
-    char name[KB_PLACE_BYTES];
-
-    for (uint32_t i = 0; i < sim_cubes(t) << t->unit_bits; i++) {
-        struct taken x = {s->memories[i].busy_fs, 1, s->end_fs};
-
-        if (plausible(&x))
-            continue;
-        name_memory(t, i, name);
-        return too_much(name, &x, why);
-    }
-    return KB_OK;
-}
-
-/* A link is free again once its last byte has left it, at times after all else has ended. */
-static kb_status check_links(const struct kb_sim *s, kb_error *why)
-{
-    char from[KB_NODE_BYTES], to[KB_NODE_BYTES], name[KB_PLACE_BYTES];
-
-    for (size_t i = 0; s->links && i < walk_n_links(s->topo); i++) {
-        struct taken x = {s->links[i].busy_fs, 1, s->links[i].free_fs};
-
-        if (plausible(&x))
-            continue;
-        name_link(s->topo, i, from, to);
-        snprintf(name, sizeof name, "%s -> %s", from, to);
-        return too_much(name, &x, why);
-    }
-    return KB_OK;
-}
-
-/* Of PEs, if kernels ran. */
-static kb_status check_ports(const struct kb_sim *s, kb_error *why)
-{
-    char name[KB_PLACE_BYTES];
-
-    for (uint32_t i = 0; s->kernels && i < s->kernels->n_pes * N_PORTS; i++) {
-        const struct tl_ctx *pe = &s->kernels->pes[i / N_PORTS];
-        struct taken x = {pe->port[i % N_PORTS].busy_fs, 1, s->end_fs};
-
-        if (plausible(&x))
-            continue;
-        name_port(s->topo, pe->number, i % N_PORTS, name);
-        return too_much(name, &x, why);
-    }
-    return KB_OK;
-}
-
-kb_status sim_check_stations(const struct kb_sim *s, kb_error *why)
-{
-    static kb_status (*const checks[])(const struct kb_sim *s, kb_error *why) = {
-        check_channels, check_engines, check_memories, check_links, check_ports};
-    kb_status status = KB_OK;
-
-    for (size_t i = 0; status == KB_OK && i < sizeof checks / sizeof *checks; i++)
-        status = checks[i](s, why);
-    return status;
 }

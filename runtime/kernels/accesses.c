@@ -1,14 +1,24 @@
-/* accesses.c -- which bytes a command touches, and whom it meets, told to who looks for races. */
-#include "kernels/kernel.h"
+/* accesses.c -- reports memory accesses and synchronisation of commands to the race detector.
+ *
+ * At its issue a command reports the bytes that it will read and write, and until when: an
+ * asynchronous one until the kernel waits for its result. Sends, receives and barriers report an
+ * order instead, and an atomic reports its access when it takes effect. docs/kernels.md "Races"
+ * says what comes before what.
+ */
+#include "kernels/accesses.h"
+#include "machine/address.h"
+#include "kernels/barrier.h"
+#include "kernels/error.h"
+#include "pe/pe_ipcq.h"
 #include "record/race.h"
 
-/* Until when a command touches its bytes. */
+/* Until when a command uses its bytes: the number of the tensor to wait for. */
 static uint64_t touches_until(const struct command *c)
 {
     return c->async && c->task != TASK_SEND ? c->result->number : RACE_AT_ONCE;
 }
 
-static bool touch(struct command *c, const struct op_tensor *x, enum access_kind kind,
+static bool touch(struct command *c, const struct op_tensor *tensor, enum access_kind kind,
                   const struct strided *strided)
 {
     const struct kb_topology *t = c->pe->sim->topo;
@@ -18,12 +28,12 @@ static bool touch(struct command *c, const struct op_tensor *x, enum access_kind
                             .here = c->here,
                             .op = c->op.id,
                             .issue_fs = c->op.t_issue_fs,
-                            .address = x->address,
-                            .nbytes = bytes_of(x),
+                            .address = tensor->address,
+                            .nbytes = op_tensor_bytes(tensor),
                             .strided = strided};
     uint64_t offset;
 
-    return x->is_scalar || !address_find(t, x->address, &touched.memory, &offset) ||
+    return tensor->is_scalar || !address_find(t, tensor->address, &touched.memory, &offset) ||
            race_touch(c->pe->sim->race, &touched, touches_until(c));
 }
 
@@ -41,7 +51,7 @@ static bool touch_dma(struct command *c)
     struct strided g, *strided = NULL;
 
     if (c->op.strided) {
-        g = strided_of(&c->op);
+        g = op_strided(&c->op);
         strided = &g;
     }
     if (c->op.kind == OP_DMA_READ)
@@ -84,7 +94,7 @@ static bool touch_task(struct command *c)
     return true;
 }
 
-void touch_issued(struct tl_ctx *pe, struct command *c)
+void accesses_issued(struct tl_ctx *pe, struct command *c)
 {
     struct kb_sim *s = pe->sim;
 
@@ -92,7 +102,7 @@ void touch_issued(struct tl_ctx *pe, struct command *c)
         kernel_no_memory(pe);
 }
 
-void touch_atomic(struct kb_sim *s, struct command *c)
+void accesses_atomic(struct kb_sim *s, struct command *c)
 {
     struct touch touched = {.kind = ACCESS_ATOMIC,
                             .pe = c->pe->number,
@@ -115,16 +125,16 @@ static void leave_without_memory(struct tl_ctx *pe)
     kernel_leave(pe);
 }
 
-void touch_waited(struct tl_ctx *pe, const struct tl_tensor *x)
+void accesses_waited(struct tl_ctx *pe, const struct tl_tensor *tensor)
 {
     struct race *r = pe->sim->race;
 
-    if (!race_goes_on(r, pe->number) || !race_waited(r, pe->number, x->number))
+    if (!race_goes_on(r, pe->number) || !race_waited(r, pe->number, tensor->number))
         leave_without_memory(pe);
 }
 
-void touch_data(struct tl_ctx *pe, const char *call, tl_here here, uint64_t address,
-                uint64_t nbytes)
+void accesses_data(struct tl_ctx *pe, const char *call, tl_here here, uint64_t address,
+                   uint64_t nbytes)
 {
     struct touch touched = {.kind = ACCESS_READ,
                             .pe = pe->number,

@@ -1,33 +1,26 @@
-/* engine.c -- the engines of kernels for any topology, and what PEs ask of them. */
-#include "engine/engine.h"
-#include "engine/steps.h"
+/* engine.c -- the engines of runs with kernels, for any topology.
+ *
+ * The steps of a transaction are those of engine/steps.h, compiled here once more with the calls
+ * that kernels/steps.h defines. There are two loops. run_kernels() is the fast one: nothing is
+ * counted or observed, and a kernel may run events itself, on its own stack, until its own is next:
+ * engine_until(). run_watched() serves the hop engine, fingerprints and bounds: it tests `how` at
+ * every step, and all events run in the loop.
+ *
+ * Both choose between the queue and k->wakes by the key (time, class, id): an event of class 4
+ * comes after all others of its instant.
+ */
+#include "kernels/engine.h"
+#include "kernels/steps.h"
 
-/* One event of a run of kernels that nobody counts. */
+/* One event of a run of kernels in which events are not counted. */
 static __attribute__((noinline)) void handle_kernels(struct kb_sim *s, ev e)
 {
     handle(s, HOW_KERNELS, e);
 }
 
-static bool is_watched(const struct kb_sim *s)
-{
-    return s->options.engine == KB_HOP || sim_counts(s);
-}
-
-/* Who watches kernels has time: one engine asks at every step how it is run, for both. */
-static int how_watched(const struct kb_sim *s)
-{
-    return HOW_KERNELS | HOW_COUNTED | (s->options.engine == KB_HOP ? HOW_HOP : 0);
-}
-
 static __attribute__((noinline)) kb_status run_watched(struct kb_sim *s, int how, uint64_t budget)
 {
     return run(s, how, budget);
-}
-
-static __attribute__((noinline)) void issue_watched(struct kb_sim *s, int how, uint64_t t,
-                                                    uint32_t slot)
-{
-    issue(s, how, t, slot);
 }
 
 /* As run() does, but a kernel may run the events itself that lie between its own. */
@@ -57,7 +50,7 @@ bool engine_until(struct kb_sim *s, uint32_t pe)
 {
     struct kernels *k = s->kernels;
 
-    if (is_watched(s))
+    if (sim_is_watched(s))
         return false;
     for (; k->ahead > 0; k->ahead--) {
         ev next = k->wakes.next, e = s->queue.first;
@@ -78,34 +71,5 @@ bool engine_until(struct kb_sim *s, uint32_t pe)
 
 kb_status engine_kernels(struct kb_sim *s, uint64_t budget)
 {
-    return is_watched(s) ? run_watched(s, how_watched(s), budget) : run_kernels(s, budget);
-}
-
-/* -- what PEs ask of the engine ------------------------------------------------------------- */
-
-void engine_issue(struct kb_sim *s, uint64_t t, uint32_t slot)
-{
-    if (is_watched(s))
-        issue_watched(s, how_watched(s), t, slot);
-    else
-        issue(s, HOW_KERNELS | HOW_CALLED, t, slot);
-}
-
-void engine_arrive(struct kb_sim *s, uint64_t t, enum txn_stage stage, uint32_t slot)
-{
-    s->txns[slot].stage = stage;
-    if (s->observer && !observe_issue(s, t, slot))
-        return;
-    post(s, t, EV_ARRIVE, slot);
-}
-
-void engine_send_word(struct kb_sim *s, uint64_t t, int64_t way_fs, uint32_t slot)
-{
-    s->txns[slot].stage = TXN_CREDIT;
-    post(s, after(t, way_fs), EV_HOP, slot);
-}
-
-void engine_fail(struct kb_sim *s, kb_status status)
-{
-    fail(s, status);
+    return sim_is_watched(s) ? run_watched(s, how_watched(s), budget) : run_kernels(s, budget);
 }

@@ -1,309 +1,26 @@
-/* launch.c -- launches: hosts send a kernel to its PEs, it runs on each, responses come back. */
-#include "machine/endpoint.h"
-#include "engine/engine.h"
+/* launch.c -- launches: hosts send a kernel to its PEs, it runs on each, responses come back.
+ *
+ * Launches run one after the other. The host of each SIP sends the launch to its PEs; all of them
+ * start together when the last has been reached, and the next launch sets out when the last
+ * response is back. docs/kernels.md "Launch and response": 27.83625 ns to the PEs of cube8, 1.25625
+ * ns back from c0.pe0.
+ */
 #include "data/host.h"
-#include "kernels/service.h"
+#include "kernels/barrier.h"
+#include "kernels/engine.h"
+#include "kernels/error.h"
+#include "kernels/pool.h"
+#include "machine/address.h"
+#include "machine/endpoint.h"
+#include "pe/boxes.h"
+#include "pe/pe_ipcq.h"
+#include "record/oplog.h"
 #include "record/race.h"
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "engine/observer.h"
 
-/* -- the way to a PE and back --------------------------------------------------------------- */
-
-/* From the host of the PE's SIP to its pe_cpu, whose own overhead is not in it.       design 5 */
-static struct cost_row way_to(const struct kb_topology *t, const struct tl_ctx *pe)
-{
-    struct cost_row way = t->cost_host[cube_column(t, src_cube(t, pe->src))];
-
-    way = cost_add(way, t->cost_host_cpu);
-    return cost_add(way, &t->cost_launch[src_pe(t, pe->src)]);
-}
-
-static int64_t launch_fs(const struct kb_sim *s, const struct tl_ctx *pe)
-{
-    struct cost_row way = way_to(s->topo, pe);
-
-    return cost_way_fs(&s->mask, way.wire_fs, way.overhead_fs);
-}
-
-static int64_t response_fs(const struct kb_sim *s, const struct tl_ctx *pe)
-{
-    uint32_t dst = dst_pack(s->topo, src_cube(s->topo, pe->src), 0);
-
-    return cost_response_fs(s->topo, &s->mask, dst, way_to(s->topo, pe).wire_fs);
-}
-
-/* -- errors --------------------------------------------------------------------------------- */
-
-static struct launch *current(struct kernels *k)
-{
-    return &k->launches[k->launch];
-}
-
-/* "kernel gemm on c0.pe3: tl_load at file.c:12: " */
-static size_t put_place(const struct tl_ctx *pe, const char *call, tl_here here, char *text,
-                        size_t size)
-{
-    const struct kb_topology *t = pe->sim->topo;
-    kb_endpoint end = {KB_PE, src_cube(t, pe->src) / t->cubes, src_cube(t, pe->src) % t->cubes,
-                       src_pe(t, pe->src)};
-    char name[KB_ENDPOINT_BYTES];
-    int n;
-
-    kb_endpoint_name(&end, name);
-    n = snprintf(text, size, "kernel %s on %s: ", current(pe->kernels)->request.name, name);
-    if (call && n > 0 && (size_t)n < size)
-        n += snprintf(text + n, size - (size_t)n, "%s at %s:%d: ", call, here.file, here.line);
-    return n > 0 && (size_t)n < size ? (size_t)n : size;
-}
-
-void kernel_error(struct tl_ctx *pe, const char *call, tl_here here, const char *format, ...)
-{
-    char *text = pe->kernels->error.text;
-    size_t size = sizeof pe->kernels->error.text, n;
-    va_list ap;
-
-    if (pe->sim->status != KB_OK)
-        return; /* the first is told */
-    n = put_place(pe, call, here, text, size);
-    va_start(ap, format);
-    vsnprintf(text + n, size - n, format, ap);
-    va_end(ap);
-    engine_fail(pe->sim, KB_KERNEL_ERROR);
-}
-
-void kernel_no_memory(struct tl_ctx *pe)
-{
-    if (pe->sim->status != KB_OK)
-        return;
-    snprintf(pe->kernels->error.text, sizeof pe->kernels->error.text,
-             "out of memory while kernels ran");
-    engine_fail(pe->sim, KB_NO_MEMORY);
-}
-
-_Noreturn void kernel_leave(struct tl_ctx *pe)
-{
-    for (;;)
-        co_suspend(pe->co);
-}
-
-/* Events that a kernel runs at most before the loop runs again, and looks at its budget. */
-enum { EVENTS_AHEAD = 64 };
-
-/* -- a PE's kernel -------------------------------------------------------------------------- */
-
-static void kernel_main(void *arg)
-{
-    struct tl_ctx *pe = arg;
-    const struct kb_launch_request *r = &current(pe->kernels)->request;
-    kb_args args = r->args; /* launches that are added while it runs may move `r` */
-
-    r->kernel(pe, &args);
-}
-
-struct host_bytes {
-    struct host_bytes *next;
-    max_align_t bytes[];
-};
-
-void *launch_host_bytes(struct tl_ctx *pe, size_t nbytes)
-{
-    struct host_bytes *b = nbytes < SIZE_MAX - sizeof *b ? calloc(1, sizeof *b + nbytes) : NULL;
-
-    if (!b)
-        return NULL;
-    b->next = pe->host_bytes;
-    pe->host_bytes = b;
-    return b->bytes;
-}
-
-/* All that a PE has taken for its kernel. */
-static void pe_clear(struct tl_ctx *pe)
-{
-    tensors_free_all(pe);
-    while (pe->host_bytes) {
-        struct host_bytes *next = pe->host_bytes->next;
-
-        free(pe->host_bytes);
-        pe->host_bytes = next;
-    }
-    free(pe->room_taken);
-    pe->room_taken = NULL;
-    pe->room = 0;
-    pe->region = NULL;
-}
-
-/* `delay_fs` after `t`; EV_PAST if that is past the end of time. */
-static uint64_t later(uint64_t t, int64_t delay_fs)
-{
-    uint64_t sum = t + (uint64_t)delay_fs;
-
-    return sum < EV_PAST ? sum : EV_PAST;
-}
-
-/* The kernel has returned, and its commands have ended. */
-static void pe_ended(struct tl_ctx *pe, uint64_t t)
-{
-    struct kernels *k = pe->kernels;
-    struct kb_launch_result *r = &current(k)->result;
-    uint64_t back = later(t, response_fs(pe->sim, pe));
-
-    if (pe->sim->observer)
-        observe_stop(pe, t);
-    if (!tcm_show(pe))
-        kernel_no_memory(pe);
-    if (back == EV_PAST)
-        engine_fail(pe->sim, KB_TIME_RANGE);
-    pe_clear(pe);
-    pe->state = PE_IDLE;
-    k->running--;
-    if ((int64_t)t > r->last_end_fs)
-        r->last_end_fs = (int64_t)t;
-    if (back > (uint64_t)r->response_fs)
-        r->response_fs = (int64_t)back;
-}
-
-static void returned(struct tl_ctx *pe, uint64_t t)
-{
-    co_drop(pe->co);
-    pe->co = NULL;
-    pe->state = PE_RETURNED;
-    if (pe->outstanding == 0)
-        pe_ended(pe, t);
-}
-
-/* Runs the kernel until it waits for something. */
-static void go_on(struct tl_ctx *pe)
-{
-    struct kb_sim *s = pe->sim;
-    enum co_state state;
-
-    s->kernels->on = pe;
-    state = co_resume(pe->co);
-    s->kernels->on = NULL;
-    switch (state) {
-    case CO_YIELDED:
-        break;
-    case CO_ENDED:
-        if (s->status == KB_OK)
-            returned(pe, pe->kernels->now_fs);
-        break;
-    case CO_OVERFLOWED:
-        kernel_error(pe, NULL, pe->here, "stack overflow%s%s", pe->call ? ", last call " : "",
-                     pe->call ? pe->call : "");
-        break;
-    }
-}
-
-static bool begin(struct tl_ctx *pe)
-{
-    pe->co = co_new(pe->kernels->stacks, kernel_main, pe);
-    if (!pe->co)
-        kernel_no_memory(pe);
-    else
-        pe->stack = co_stack(pe->co, &pe->stack_bytes);
-    return pe->co;
-}
-
-/* The command called is issued. False: the kernel waits for its end. */
-static bool issue_called(struct tl_ctx *pe, uint64_t t)
-{
-    struct command *c = pe->current;
-    bool async;
-
-    pe_issue(pe, t);
-    if (pe->sim->status != KB_OK)
-        return false;
-    async = c->async; /* of a send only now: if all of it is under way */
-    if (async && pe->sim->observer)
-        observe_resume(pe, c->op.id, false);
-    if (async)
-        pe->current = NULL;
-    else
-        pe->state = PE_WAITS;
-    return async;
-}
-
-/*
- * With thousands of PEs nothing of the next is in the cache, and mostly the next is the one with
- * the next number: its context is fetched two turns ahead, what that points to one.
- */
-static inline void prefetch_neighbours(const struct kernels *k, uint32_t number)
-{
-    const struct tl_ctx *next = &k->pes[number + 1], *after = next + 1;
-
-    if (number + 2 >= k->n_pes)
-        return;
-    __builtin_prefetch(&after->sim);
-    __builtin_prefetch(&after->region);
-    __builtin_prefetch(next->co);
-    if (next->current) {
-        const char *c = (const char *)next->current;
-
-        __builtin_prefetch(c);
-        __builtin_prefetch(c + 64);
-        __builtin_prefetch(c + 128);
-        __builtin_prefetch(&next->current->pe);
-        __builtin_prefetch(&next->current->async);
-    }
-}
-
-void kernel_event(struct kb_sim *s, uint64_t t, uint32_t number)
-{
-    struct tl_ctx *pe = &s->kernels->pes[number];
-
-    prefetch_neighbours(s->kernels, number);
-
-    s->kernels->now_fs = t;
-    s->kernels->ahead = EVENTS_AHEAD;
-    if (pe->state == PE_BEGINS && s->observer)
-        observe_start(pe, t);
-    if (pe->state == PE_BEGINS && !begin(pe))
-        return;
-    if (pe->state == PE_ISSUES && !issue_called(pe, t))
-        return;
-    go_on(pe);
-}
-
-void kernel_wait(struct tl_ctx *pe)
-{
-    struct kernels *k = pe->kernels;
-
-    do {
-        if (!engine_until(pe->sim, pe->number)) {
-            co_suspend(pe->co);
-            return;
-        }
-    } while (pe->state == PE_ISSUES ? !issue_called(pe, k->now_fs) : pe->state == PE_WAITS);
-}
-
-void pe_command_end(struct kb_sim *s, uint64_t t, struct command *c)
-{
-    struct tl_ctx *pe = c->pe;
-    bool wakes = c == pe->current;
-
-    if (s->observer)
-        observe_finish(s, t, c);
-    if (c->async && c->result) {
-        wakes = pe->state == PE_WAITS && pe->awaited == c->result;
-        c->result->wait = WAIT_ENDED;
-    }
-    if (s->observer && (wakes || (pe->outstanding == 1 && pe->state == PE_RETURNED)))
-        observe_resume(pe, c->op.id, true);
-    if (wakes) {
-        pe->state = PE_WAKES;
-        pe->current = NULL;
-        pe->awaited = NULL;
-        wakes_add(&s->kernels->wakes, t, pe->number);
-    }
-    command_free(s->kernels, c);
-    if (--pe->outstanding == 0 && pe->state == PE_RETURNED)
-        pe_ended(pe, t);
-}
-
-/* -- kernels of a simulation ---------------------------------------------------------------- */
+/* -- kernels of a simulation ------------------------------------------------------------------ */
 
 static void pe_init(struct kb_sim *s, struct kernels *k, uint32_t number)
 {
@@ -365,7 +82,7 @@ struct kernels *kernels_new(struct kb_sim *s)
         return NULL;
     k->n_pes = sim_cubes(t) * t->pes;
     k->free_slot = TXN_NONE;
-    k->mem = host_mem(s);
+    k->mem = host_mem(&s->host, s->topo);
     k->pes = calloc(k->n_pes, sizeof *k->pes);
     k->stacks = co_pool_new(s->options.stack_bytes);
     k->least_way_fs = malloc(t->n_units * sizeof *k->least_way_fs);
@@ -396,6 +113,7 @@ void kernels_free(struct kernels *k)
     free(k->work);
     free(k->pes);
     ipcq_free(k);
+    barriers_free(k);
     co_pool_free(k->stacks);
     wakes_free(&k->wakes);
     free(k->least_way_fs);
@@ -404,7 +122,7 @@ void kernels_free(struct kernels *k)
     free(k);
 }
 
-/* -- kb_launch ------------------------------------------------------------------------------ */
+/* -- kb_launch -------------------------------------------------------------------------------- */
 
 static kb_status check_pes(const struct kb_topology *t, const kb_launch_request *r, kb_error *why)
 {
@@ -412,13 +130,14 @@ static kb_status check_pes(const struct kb_topology *t, const kb_launch_request 
 
     for (size_t i = 0; r->pes && i < r->n_pes; i++) {
         if (r->pes[i] >= n)
-            return end_error(why, "there is no PE %u, only 0..%u", r->pes[i], n - 1);
+            return endpoint_error(why, "there is no PE %u, only 0..%u", r->pes[i], n - 1);
         if (i && r->pes[i] <= r->pes[i - 1])
-            return end_error(why, "the PEs of a launch are not in ascending order");
+            return endpoint_error(why, "the PEs of a launch are not in ascending order");
     }
     if (r->pes && !r->n_pes)
-        return end_error(why, "a launch needs at least one PE");
-    return r->kernel && r->name ? KB_OK : end_error(why, "a launch needs a kernel and its name");
+        return endpoint_error(why, "a launch needs at least one PE");
+    return r->kernel && r->name ? KB_OK
+                                : endpoint_error(why, "a launch needs a kernel and its name");
 }
 
 static bool room_for_launch(struct kernels *k)
@@ -440,9 +159,10 @@ static bool room_for_launch(struct kernels *k)
 static kb_status make_kernels(struct kb_sim *s, kb_error *why)
 {
     if (s->n_txns || s->traffic)
-        return end_error(why, "the simulation has transactions of its own, it takes no kernels");
+        return endpoint_error(why,
+                              "the simulation has transactions of its own, it takes no kernels");
     if (s->topo->pes * s->topo->tcm_read.nbytes > ADDRESS_REGION_BYTES)
-        return end_error(why, "the TCMs of a cube pass 64 GiB, more than addresses can name");
+        return endpoint_error(why, "the TCMs of a cube pass 64 GiB, more than addresses can name");
     if (!s->log && (s->options.oplog || s->options.phase2))
         s->log = op_log_new(s->topo, s->options.oplog_limit_bytes, s->options.phase2);
     if (!s->log && (s->options.oplog || s->options.phase2))
@@ -455,7 +175,7 @@ static kb_status make_kernels(struct kb_sim *s, kb_error *why)
 kb_status kb_launch(kb_sim *s, const kb_launch_request *r, kb_error *why)
 {
     kb_status status = s->status == KB_OK ? check_pes(s->topo, r, why)
-                                          : end_error(why, "the simulation has ended");
+                                          : endpoint_error(why, "the simulation has ended");
     struct kernels *k;
     struct launch *l;
     uint32_t *pes = NULL;
@@ -480,6 +200,8 @@ kb_status kb_launch(kb_sim *s, const kb_launch_request *r, kb_error *why)
     return KB_OK;
 }
 
+/* -- one launch ------------------------------------------------------------------------------- */
+
 /* PE number `i` of a launch. */
 static struct tl_ctx *pe_of(struct kernels *k, const struct launch *l, size_t i)
 {
@@ -499,14 +221,14 @@ static void clear_tcms(struct kb_sim *s)
 static void begin_launch(struct kb_sim *s)
 {
     struct kernels *k = s->kernels;
-    struct launch *l = current(k);
+    struct launch *l = current_launch(k);
     uint64_t start;
     int64_t way = 0;
 
     l->result = (struct kb_launch_result){
         .kernel = l->request.name, .pes = (uint32_t)l->request.n_pes, .launch_fs = s->end_fs};
     for (size_t i = 0; i < l->request.n_pes; i++) {
-        int64_t fs = launch_fs(s, pe_of(k, l, i));
+        int64_t fs = pe_launch_fs(s, pe_of(k, l, i));
 
         way = fs > way ? fs : way;
     }
@@ -514,7 +236,9 @@ static void begin_launch(struct kb_sim *s)
     l->result.start_fs = (int64_t)start;
     k->running = (uint32_t)l->request.n_pes;
     k->launched = true;
+    host_wait(s->host, true);
     ipcq_clear(k);
+    barriers_free(k);
     clear_tcms(s);
     if (s->race)
         race_launch(s->race, l->request.name, l->request.n_pes);
@@ -544,17 +268,18 @@ static void count_idle(struct kernels *k, struct launch *l)
 static void end_launch(struct kb_sim *s)
 {
     struct kernels *k = s->kernels;
-    struct launch *l = current(k);
+    struct launch *l = current_launch(k);
 
     count_idle(k, l);
     ipcq_count_unreceived(k, &l->result);
     l->done = true;
     s->end_fs = l->result.response_fs;
     k->launched = false;
+    host_wait(s->host, false);
     k->launch++;
 }
 
-/* -- running -------------------------------------------------------------------------------- */
+/* -- running ---------------------------------------------------------------------------------- */
 
 /* A PE that has not ended. */
 static const struct tl_ctx *unfinished(const struct kernels *k)
@@ -573,7 +298,7 @@ static kb_status too_many_events(struct kb_sim *s)
     size_t size = sizeof s->kernels->error.text, n = 0;
 
     if (pe)
-        n = put_place(pe, pe->call, pe->here, text, size);
+        n = error_place(pe, pe->call, pe->here, text, size);
     snprintf(text + n, size - n, "the kernel has not ended after %llu events",
              (unsigned long long)s->options.max_events);
     return s->status = KB_KERNEL_ERROR;
@@ -597,7 +322,7 @@ kb_status kernels_run(struct kb_sim *s, uint64_t budget, kb_error *why)
     kb_status status = s->status;
 
     if (k->on)
-        return end_error(why, "a kernel cannot run the simulation that runs it");
+        return endpoint_error(why, "a kernel cannot run the simulation that runs it");
     while (status == KB_OK && k->launch < k->n_launches) {
         if (!k->launched)
             begin_launch(s);
@@ -608,8 +333,6 @@ kb_status kernels_run(struct kb_sim *s, uint64_t budget, kb_error *why)
         if (status == KB_OK)
             end_launch(s);
     }
-    if (status == KB_OK)
-        status = sim_check_stations(s, why);
     return ran(s, status, why);
 }
 

@@ -1,7 +1,14 @@
-/* pool.c -- commands, tiles, tensors and TCM blocks of a run: made in chunks, used again. */
-#include "kernels/kernel.h"
+/* pool.c -- commands, tokens, tensors and TCM blocks of a run: made in chunks, used again.
+ *
+ * A run makes millions of these, and few are in use at a time. So each kind has a list of free
+ * rows, which grows by chunks of 64, and nothing is given back to malloc() before the end. A row is
+ * not cleared when it is used again: each *_new() sets the fields that its users rely on.
+ *
+ * Commands own references to versions and lists of ids, so all that were made are also linked,
+ * through `made`: when a run ends early, those that are still in use are found and freed.
+ */
+#include "kernels/pool.h"
 #include <stdlib.h>
-#include <string.h>
 
 enum { CHUNK_ROWS = 64 };
 
@@ -61,7 +68,7 @@ void pool_free(struct kernels *k)
     }
 }
 
-/* -- commands ------------------------------------------------------------------------------- */
+/* -- commands --------------------------------------------------------------------------------- */
 
 /* Commands own what others count, so all there are can be found: through `made`. */
 static bool more_commands(struct kernels *k)
@@ -96,10 +103,10 @@ struct command *command_new(struct kernels *k)
     return c;
 }
 
-static void drop_view(struct op_tensor *x)
+static void drop_view(struct op_tensor *tensor)
 {
-    version_drop(x->view.v);
-    x->view.v = NULL;
+    version_drop(tensor->view.v);
+    tensor->view.v = NULL;
 }
 
 void command_free(struct kernels *k, struct command *c)
@@ -130,33 +137,38 @@ struct token *token_new(struct kernels *k)
     return token_take(k);
 }
 
-void token_free(struct kernels *k, struct token *x)
+void token_free(struct kernels *k, struct token *token)
 {
-    token_give(k, x);
+    token_give(k, token);
 }
 
-/* -- tensors -------------------------------------------------------------------------------- */
+/* -- tensors ---------------------------------------------------------------------------------- */
 
 struct tl_tensor *tensor_new(struct tl_ctx *pe, enum tensor_kind kind)
 {
-    struct tl_tensor *x = tensor_take(pe->kernels);
+    struct tl_tensor *tensor = tensor_take(pe->kernels);
 
-    if (!x)
+    if (!tensor)
         return NULL;
-    x->kind = (uint8_t)kind;
-    x->wait = WAIT_NONE;
-    x->loads = x->hidden = false;
-    x->maker = OP_NONE;
-    x->owner = pe->number;
-    x->view.v = NULL;
-    x->block = NULL;
-    x->number = pe->tensors++;
-    x->older = pe->newest;
-    x->newer = NULL;
-    if (x->older)
-        x->older->newer = x;
-    pe->newest = x;
-    return x;
+    tensor->kind = (uint8_t)kind;
+    tensor->wait = WAIT_NONE;
+    tensor->loads = tensor->hidden = false;
+    tensor->maker = OP_NONE;
+    tensor->owner = pe->number;
+    tensor->view.v = NULL;
+    tensor->block = NULL;
+    tensor->number = pe->tensors++;
+    tensor->older = pe->newest;
+    tensor->newer = NULL;
+    if (tensor->older)
+        tensor->older->newer = tensor;
+    pe->newest = tensor;
+    return tensor;
+}
+
+struct tcm_block *tcm_block_new(struct kernels *k)
+{
+    return block_take(k);
 }
 
 static void block_drop(struct tl_ctx *pe, struct tcm_block *b)
@@ -171,46 +183,20 @@ static void block_drop(struct tl_ctx *pe, struct tcm_block *b)
     block_give(pe->kernels, b);
 }
 
-void tensor_free(struct tl_ctx *pe, struct tl_tensor *x)
+void tensor_free(struct tl_ctx *pe, struct tl_tensor *tensor)
 {
-    if (x->newer)
-        x->newer->older = x->older;
+    if (tensor->newer)
+        tensor->newer->older = tensor->older;
     else
-        pe->newest = x->older;
-    if (x->older)
-        x->older->newer = x->newer;
-    if (x->block)
-        block_drop(pe, x->block);
-    version_drop(x->view.v);
-    x->view.v = NULL;
-    x->kind = TENSOR_FREE;
-    tensor_give(pe->kernels, x);
-}
-
-void tcm_say_full(struct tl_ctx *pe, const char *call, tl_here here, uint64_t nbytes)
-{
-    char slots[64] = "";
-
-    if (pe->ring_bytes)
-        snprintf(slots, sizeof slots, ", of which slots of queues have %llu",
-                 (unsigned long long)pe->ring_bytes);
-    kernel_error(
-        pe, call, here, "the TCM is exhausted: no %llu bytes in one piece are free of its %llu%s",
-        (unsigned long long)nbytes, (unsigned long long)pe->sim->topo->tcm_read.nbytes, slots);
-}
-
-bool tcm_show(struct tl_ctx *pe)
-{
-    struct mem *m = pe->kernels->mem;
-
-    for (struct tl_tensor *x = pe->newest; x; x = x->older) {
-        if (!x->hidden || !x->view.v)
-            continue;
-        if (mem_write(m, pe->tcm, x->address, x->nbytes, x->view, x->maker) != MEM_OK)
-            return false;
-        x->hidden = false;
-    }
-    return true;
+        pe->newest = tensor->older;
+    if (tensor->older)
+        tensor->older->newer = tensor->newer;
+    if (tensor->block)
+        block_drop(pe, tensor->block);
+    version_drop(tensor->view.v);
+    tensor->view.v = NULL;
+    tensor->kind = TENSOR_FREE;
+    tensor_give(pe->kernels, tensor);
 }
 
 void tensors_free_all(struct tl_ctx *pe)
@@ -219,24 +205,30 @@ void tensors_free_all(struct tl_ctx *pe)
         tensor_free(pe, pe->newest);
 }
 
-enum { TCM_ALIGN = 64 };
+/* -- memory of the host ----------------------------------------------------------------------- */
 
-enum tcm_result tcm_alloc(struct tl_ctx *pe, struct tl_tensor *x)
+struct host_bytes {
+    struct host_bytes *next;
+    max_align_t bytes[];
+};
+
+void *host_bytes_new(struct tl_ctx *pe, size_t nbytes)
 {
-    const struct kb_topology *t = pe->sim->topo;
-    uint64_t offset = 0, size = t->tcm_read.nbytes - pe->ring_bytes;
-    struct tcm_block **link = &pe->blocks, *b;
+    struct host_bytes *b = nbytes < SIZE_MAX - sizeof *b ? calloc(1, sizeof *b + nbytes) : NULL;
 
-    for (; *link && (*link)->offset - offset < x->nbytes; link = &(*link)->next)
-        offset = ((*link)->offset + (*link)->nbytes + TCM_ALIGN - 1) / TCM_ALIGN * TCM_ALIGN;
-    if (offset > size || x->nbytes > size - offset)
-        return TCM_FULL;
-    b = block_take(pe->kernels);
     if (!b)
-        return TCM_NO_MEMORY;
-    *b = (struct tcm_block){.offset = offset, .nbytes = x->nbytes, .refs = 1, .next = *link};
-    *link = b;
-    x->block = b;
-    x->address = pe->tcm_address + offset;
-    return TCM_OK;
+        return NULL;
+    b->next = pe->host_bytes;
+    pe->host_bytes = b;
+    return b->bytes;
+}
+
+void host_bytes_free_all(struct tl_ctx *pe)
+{
+    while (pe->host_bytes) {
+        struct host_bytes *next = pe->host_bytes->next;
+
+        free(pe->host_bytes);
+        pe->host_bytes = next;
+    }
 }

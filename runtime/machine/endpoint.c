@@ -1,10 +1,10 @@
-/* endpoint.c -- endpoints as the engines take them: checked, and packed into 32 bits. */
+/* endpoint.c -- endpoints, checked and packed into 32 bits for the engines. */
 #include "machine/endpoint.h"
 #include "machine/cost.h"
 #include <stdarg.h>
 #include <stdio.h>
 
-kb_status end_error(kb_error *why, const char *fmt, ...)
+kb_status endpoint_error(kb_error *why, const char *fmt, ...)
 {
     va_list ap;
 
@@ -35,12 +35,12 @@ static uint32_t unit_of(const struct kb_topology *t, const kb_endpoint *end)
     }
 }
 
-/* Packs `end` as a source or as a memory, or says in `why` what it lacks. */
-static bool end_pack(const struct kb_topology *t, const kb_endpoint *end, uint32_t *packed,
-                     kb_error *why)
+/* Packs `end` as a source or as a memory. False, and the reason in `why`, if there is none such. */
+static bool endpoint_pack(const struct kb_topology *t, const kb_endpoint *end, uint32_t *packed,
+                          kb_error *why)
 {
     if ((unsigned)end->kind > KB_TCM) {
-        end_error(why, "an endpoint's kind is %d", (int)end->kind);
+        endpoint_error(why, "an endpoint's kind is %d", (int)end->kind);
         return false;
     }
     if (end->sip >= t->sips || end->cube >= t->cubes || end->unit >= units_of(t, end->kind) ||
@@ -48,7 +48,7 @@ static bool end_pack(const struct kb_topology *t, const kb_endpoint *end, uint32
         char name[KB_ENDPOINT_BYTES];
 
         kb_endpoint_name(end, name);
-        end_error(why, "%s is not in this topology", name);
+        endpoint_error(why, "%s is not in this topology", name);
         return false;
     }
     uint32_t cube = end->sip * t->cubes + end->cube;
@@ -58,59 +58,61 @@ static bool end_pack(const struct kb_topology *t, const kb_endpoint *end, uint32
     return true;
 }
 
-static struct kb_endpoint end_at(const struct kb_topology *t, kb_endpoint_kind kind, uint32_t cube,
-                                 uint32_t unit)
+static struct kb_endpoint endpoint_at(const struct kb_topology *t, kb_endpoint_kind kind,
+                                      uint32_t cube, uint32_t unit)
 {
     return (struct kb_endpoint){kind, cube / t->cubes, cube % t->cubes, unit};
 }
 
-struct kb_endpoint end_unpack_source(const struct kb_topology *t, uint32_t packed, bool of_host)
+struct kb_endpoint endpoint_unpack_source(const struct kb_topology *t, uint32_t packed,
+                                          bool of_host)
 {
-    return end_at(t, of_host ? KB_HOST : KB_PE, src_cube(t, packed), src_pe(t, packed));
+    return endpoint_at(t, of_host ? KB_HOST : KB_PE, src_cube(t, packed), src_pe(t, packed));
 }
 
-struct kb_endpoint end_unpack_memory(const struct kb_topology *t, uint32_t packed)
+struct kb_endpoint endpoint_unpack_memory(const struct kb_topology *t, uint32_t packed)
 {
     uint32_t cube = dst_cube(t, packed), unit = dst_unit(t, packed);
 
     if (unit < t->pes)
-        return end_at(t, KB_SLICE, cube, unit);
+        return endpoint_at(t, KB_SLICE, cube, unit);
     if (unit == t->pes)
-        return end_at(t, KB_SRAM, cube, 0);
-    return end_at(t, KB_TCM, cube, unit - t->pes - 1);
+        return endpoint_at(t, KB_SRAM, cube, 0);
+    return endpoint_at(t, KB_TCM, cube, unit - t->pes - 1);
 }
 
 static kb_status check_host_route(const kb_endpoint *src, const kb_endpoint *dst, kb_error *why)
 {
     if (src->kind != KB_HOST)
-        return end_error(why, "h2d and d2h start at a host");
+        return endpoint_error(why, "h2d and d2h start at a host");
     if (dst->kind != KB_SLICE)
-        return end_error(why, "a host reaches slices only");
+        return endpoint_error(why, "a host reaches slices only");
     if (src->sip != dst->sip)
-        return end_error(why, "a host reaches the slices of its own SIP only");
+        return endpoint_error(why, "a host reaches the slices of its own SIP only");
     return KB_OK;
 }
 
 static kb_status check_pe_route(const kb_endpoint *src, const kb_endpoint *dst, kb_error *why)
 {
     if (src->kind != KB_PE)
-        return end_error(why, "read and write start at a PE");
+        return endpoint_error(why, "read and write start at a PE");
     if (dst->kind == KB_PE || dst->kind == KB_HOST)
-        return end_error(why, "a PE reaches memories only: slices, SRAMs, other PEs' TCMs");
+        return endpoint_error(why, "a PE reaches memories only: slices, SRAMs, other PEs' TCMs");
     if (dst->kind == KB_TCM && dst->sip == src->sip && dst->cube == src->cube &&
         dst->unit == src->unit)
-        return end_error(why, "a PE has no route to its own TCM");
+        return endpoint_error(why, "a PE has no route to its own TCM");
     return KB_OK;
 }
 
-kb_status end_pack_route(const struct kb_topology *t, kb_transaction_op op, const kb_endpoint *src,
-                         const kb_endpoint *dst, uint32_t packed[2], kb_error *why)
+kb_status endpoint_pack_route(const struct kb_topology *t, kb_transaction_op op,
+                              const kb_endpoint *src, const kb_endpoint *dst, uint32_t packed[2],
+                              kb_error *why)
 {
     kb_status status;
 
     if ((unsigned)op > KB_D2H)
-        return end_error(why, "there is no operation %d", (int)op);
-    if (!end_pack(t, src, &packed[0], why) || !end_pack(t, dst, &packed[1], why))
+        return endpoint_error(why, "there is no operation %d", (int)op);
+    if (!endpoint_pack(t, src, &packed[0], why) || !endpoint_pack(t, dst, &packed[1], why))
         return KB_BAD_REQUEST;
     status = op >= KB_H2D ? check_host_route(src, dst, why) : check_pe_route(src, dst, why);
     return status;

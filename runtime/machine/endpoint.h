@@ -1,17 +1,19 @@
-/* endpoint.h -- endpoints as the engines take them: checked, and packed into 32 bits. */
-#ifndef END_H
-#define END_H
+/* endpoint.h -- endpoints, checked and packed into 32 bits for the engines. */
+#ifndef ENDPOINT_H
+#define ENDPOINT_H
 #include "machine/tables.h"
 
-/* What a packed source (of a PE or a host) and a packed memory stand for. */
-struct kb_endpoint end_unpack_source(const struct kb_topology *t, uint32_t packed, bool of_host);
-struct kb_endpoint end_unpack_memory(const struct kb_topology *t, uint32_t packed);
+/* The endpoint of a packed source (a PE or a host), and of a packed memory. */
+struct kb_endpoint endpoint_unpack_source(const struct kb_topology *t, uint32_t packed,
+                                          bool of_host);
+struct kb_endpoint endpoint_unpack_memory(const struct kb_topology *t, uint32_t packed);
 
 /* Checks that `op` may go from `src` to `dst`, and packs both (cost.h). */
-kb_status end_pack_route(const struct kb_topology *t, kb_transaction_op op, const kb_endpoint *src,
-                         const kb_endpoint *dst, uint32_t packed[2], kb_error *why);
+kb_status endpoint_pack_route(const struct kb_topology *t, kb_transaction_op op,
+                              const kb_endpoint *src, const kb_endpoint *dst, uint32_t packed[2],
+                              kb_error *why);
 
 /* Fills `why`, which may be NULL. Always KB_BAD_REQUEST. */
-__attribute__((format(printf, 2, 3))) kb_status end_error(kb_error *why, const char *fmt, ...);
+__attribute__((format(printf, 2, 3))) kb_status endpoint_error(kb_error *why, const char *fmt, ...);
 
 #endif

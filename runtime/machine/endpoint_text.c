@@ -1,12 +1,12 @@
-/* endpoint_text.c -- endpoints as people write them: "c0.pe3", "host", or many at once: "c*.pe[0-3]". */
-#include "kernbench.h"
+/* endpoint_text.c -- endpoints as text: "c0.pe3", "host", or many at once, "c*.pe[0-3]". */
 #include "base/text.h"
+#include "machine/tables.h"
 #include <stdio.h>
 #include <string.h>
 
 enum { SHOWN_BYTES = 64 };
 
-/* What is left to read. */
+/* The text that is left to read. */
 struct cursor {
     const char *at, *end;
     bool pattern;    /* a number may be * or a list */
@@ -45,7 +45,7 @@ static bool take_index(struct cursor *c, uint32_t *out)
 struct numbers {
     uint32_t first, last; /* all of them lie between these */
     bool all;             /* * */
-    struct cursor list;   /* what stands in brackets, if anything */
+    struct cursor list;   /* the text in brackets; at is NULL without */
 };
 
 /* "3" or "3-5" in brackets. */
@@ -89,7 +89,7 @@ static bool take_numbers(struct cursor *c, struct numbers *out)
     return taken;
 }
 
-/* Is `i` one of them? */
+/* Whether `i` is one of `numbers`. */
 static bool is_among(uint32_t i, const struct numbers *numbers)
 {
     struct cursor c = numbers->list;
@@ -112,7 +112,7 @@ struct pattern {
     struct numbers sip, cube, unit;
 };
 
-/* What follows "c0.". */
+/* Reads the part behind "c0.". */
 static bool take_unit(struct cursor *c, struct pattern *p)
 {
     if (take(c, "sram")) {
@@ -129,7 +129,8 @@ static bool take_unit(struct cursor *c, struct pattern *p)
     return true;
 }
 
-/* The form alone, whatever the topology has. "slice" and "sram" cannot be SIPs: no digit. */
+/* Reads the form, whatever the topology has. "slice" and "sram" are no SIPs, as no digit follows.
+ */
 static bool read_pattern(struct cursor *c, struct pattern *p)
 {
     *p = (struct pattern){0};
@@ -146,8 +147,8 @@ static bool read_pattern(struct cursor *c, struct pattern *p)
 enum { FORM_INDICES = 3 };
 
 /*
- * What `c` would be with its numbers as '#' and in lower case, and how these numbers are written.
- * False if it is too long or has too many of them to be an endpoint at all.
+ * The text of `c` in lower case with '#' for each number, and the numbers as they are written.
+ * False if it is too long or has too many numbers to be an endpoint at all.
  */
 static bool skeleton(struct cursor c, char form[SHOWN_BYTES], struct cursor index[FORM_INDICES])
 {
@@ -176,8 +177,7 @@ static bool skeleton(struct cursor c, char form[SHOWN_BYTES], struct cursor inde
     return c.at == c.end;
 }
 
-/* `form` with numbers in the places of its '#' into `text`, 0 where there are none. False: no room.
- */
+/* Writes `form` with numbers for its '#' to `text`, 0 where there are none. False: no room. */
 static bool fill_form(const char *form, const struct cursor *index, char text[SHOWN_BYTES])
 {
     static const char zero[] = "0";
@@ -201,7 +201,7 @@ static bool fill_form(const char *form, const struct cursor *index, char text[SH
     return true;
 }
 
-/* "c0.sclice4" was probably meant to be "c0.slice4". */
+/* The message about a text that is no endpoint; it suggests c0.slice4 for c0.sclice4. */
 static kb_status unknown_endpoint(struct cursor c, kb_error *why)
 {
     static const char *const forms[] = {"host",       "s#.host",      "c#.pe#",    "c#.slice#",
@@ -227,7 +227,7 @@ static kb_status unknown_endpoint(struct cursor c, kb_error *why)
     return KB_BAD_REQUEST;
 }
 
-/* False, and the reason, if any of `numbers` is none of the `n` things that `owner` has. */
+/* False, and a message, if one of `numbers` is too large: `owner` has `n` things. */
 static bool within(const struct numbers *numbers, uint32_t n, const char *shown, const char *owner,
                    const char *thing, kb_error *why)
 {
@@ -243,8 +243,8 @@ static bool within(const struct numbers *numbers, uint32_t n, const char *shown,
 static const char *const unit_names[] = {
     [KB_PE] = "PE", [KB_HOST] = "", [KB_SLICE] = "slice", [KB_SRAM] = "", [KB_TCM] = "PE"};
 
-/* Why `p`, as `c` has it, is nowhere: which of its numbers the topology does not have. */
-static kb_status outside(const kb_info *info, struct cursor c, const struct pattern *p,
+/* The message about an endpoint that the topology does not have. */
+static kb_status outside(const struct kb_topology *t, struct cursor c, const struct pattern *p,
                          kb_error *why)
 {
     char shown[SHOWN_BYTES];
@@ -254,14 +254,15 @@ static kb_status outside(const kb_info *info, struct cursor c, const struct patt
     text_show(c.at, (size_t)(c.end - c.at), shown, sizeof shown);
     if (c.descending)
         snprintf(why->text, sizeof why->text, "%s: a range goes upwards, as in [0-3]", shown);
-    else if (within(&p->sip, info->sips, shown, "the topology", "SIP", why) &&
-             within(&p->cube, info->cubes_per_sip, shown, "a SIP", "cube", why))
-        within(&p->unit, info->pes_per_cube, shown, "a cube", unit_names[p->kind], why);
+    else if (within(&p->sip, t->sips, shown, "the topology", "SIP", why) &&
+             within(&p->cube, t->cubes, shown, "a SIP", "cube", why))
+        within(&p->unit, t->pes, shown, "a cube", unit_names[p->kind], why);
     return KB_BAD_REQUEST;
 }
 
-/* Reads all of `c`, and holds it against what the topology has. */
-static kb_status read_within(struct cursor c, const kb_info *info, struct pattern *p, kb_error *why)
+/* Reads all of `c`, and checks that the topology has it. */
+static kb_status read_within(struct cursor c, const struct kb_topology *t, struct pattern *p,
+                             kb_error *why)
 {
     const char *text = c.at;
     bool known = read_pattern(&c, p);
@@ -269,9 +270,9 @@ static kb_status read_within(struct cursor c, const kb_info *info, struct patter
     c.at = text;
     if (!known)
         return unknown_endpoint(c, why);
-    if (c.descending || p->sip.last >= info->sips || p->cube.last >= info->cubes_per_sip ||
-        p->unit.last >= info->pes_per_cube)
-        return outside(info, c, p, why);
+    if (c.descending || p->sip.last >= t->sips || p->cube.last >= t->cubes ||
+        p->unit.last >= t->pes)
+        return outside(t, c, p, why);
     return KB_OK;
 }
 
@@ -280,10 +281,8 @@ kb_status kb_endpoint_parse(const kb_topology *topo, const char *text, size_t le
 {
     struct cursor c = {.at = text, .end = text + len};
     struct pattern p;
-    kb_info info;
+    kb_status status = read_within(c, topo, &p, why);
 
-    kb_topology_info(topo, &info);
-    kb_status status = read_within(c, &info, &p, why);
     if (status == KB_OK)
         *out = (kb_endpoint){p.kind, p.sip.first, p.cube.first, p.unit.first};
     return status;
@@ -295,15 +294,13 @@ kb_status kb_endpoint_select(const kb_topology *topo, const char *pattern, size_
 {
     struct cursor c = {.at = pattern, .end = pattern + len, .pattern = true};
     struct pattern p;
-    kb_info info;
+    kb_status status = read_within(c, topo, &p, why);
 
-    kb_topology_info(topo, &info);
-    kb_status status = read_within(c, &info, &p, why);
     if (status)
         return status;
-    for (uint32_t sip = 0; sip < info.sips; sip++)
-        for (uint32_t cube = 0; cube < info.cubes_per_sip && is_among(sip, &p.sip); cube++)
-            for (uint32_t unit = 0; unit < info.pes_per_cube && is_among(cube, &p.cube); unit++)
+    for (uint32_t sip = 0; sip < topo->sips; sip++)
+        for (uint32_t cube = 0; cube < topo->cubes && is_among(sip, &p.sip); cube++)
+            for (uint32_t unit = 0; unit < topo->pes && is_among(cube, &p.cube); unit++)
                 if (is_among(unit, &p.unit))
                     each(arg, &(kb_endpoint){p.kind, sip, cube, unit});
     return KB_OK;

@@ -1,7 +1,6 @@
-/* place.c -- the names of components and ends that are given as numbers. */
+/* place.c -- the names of components and endpoints that are given as one number. */
 #include "machine/place.h"
 #include "machine/endpoint.h"
-#include "kernels/kernel.h"
 #include "machine/names.h"
 #include <stdio.h>
 #include <string.h>
@@ -123,7 +122,7 @@ size_t kb_place_node(const kb_topology *t, kb_place place, char text[KB_NODE_BYT
     return strlen(text);
 }
 
-/* "sip0.cube0.m_cpu.write": a node, and which of its two ways. */
+/* "sip0.cube0.m_cpu.write": a node, and one of its two directions. */
 static size_t put_way(const struct kb_topology *t, kb_place place, bool writes, char *text)
 {
     size_t n = kb_place_node(t, place, text);
@@ -139,9 +138,9 @@ size_t kb_place_name(const kb_topology *t, kb_place place, char text[KB_PLACE_BY
     switch (kb_place_kind_of(place)) {
     case KB_AT_PE:
     case KB_AT_HOST:
-        return put_end(end_unpack_source(t, i, kb_place_kind_of(place) == KB_AT_HOST), text);
+        return put_end(endpoint_unpack_source(t, i, kb_place_kind_of(place) == KB_AT_HOST), text);
     case KB_AT_MEMORY:
-        return put_end(end_unpack_memory(t, i), text);
+        return put_end(endpoint_unpack_memory(t, i), text);
     case KB_AT_LINK:
         return put_link(t, i, text);
     case KB_AT_CHANNEL:

@@ -1,4 +1,4 @@
-/* route.c -- routes asked for one by one: what they cost, and which nodes they pass. */
+/* route.c -- one route for the caller of the library: its cost, and its nodes. */
 #include "machine/endpoint.h"
 #include "machine/names.h"
 #include "machine/walk.h"
@@ -15,19 +15,19 @@ kb_status kb_route_cost(const kb_topology *t, kb_transaction_op op, const kb_end
 {
     char name[KB_ENDPOINT_BYTES];
     uint32_t ends[2];
-    kb_status status = end_pack_route(t, op, src, dst, ends, why);
+    kb_status status = endpoint_pack_route(t, op, src, dst, ends, why);
 
     if (status != KB_OK)
         return status;
     if (nbytes > kb_memory_bytes(t, dst)) {
         kb_endpoint_name(dst, name);
-        return end_error(why, "%llu bytes are more than %s holds, which is %llu",
-                         (unsigned long long)nbytes, name,
-                         (unsigned long long)kb_memory_bytes(t, dst));
+        return endpoint_error(why, "%llu bytes are more than %s holds, which is %llu",
+                              (unsigned long long)nbytes, name,
+                              (unsigned long long)kb_memory_bytes(t, dst));
     }
     *out = cost_of(t, &nothing_left_out, op, ends[0], ends[1], nbytes);
     if (out->drain_fs == DRAIN_MAX_FS) {
-        end_error(why, "the drain takes longer than simulated time can count");
+        endpoint_error(why, "the drain takes longer than simulated time can count");
         return KB_TIME_RANGE;
     }
     return KB_OK;
@@ -38,12 +38,12 @@ kb_status kb_route_walk(const kb_topology *t, const kb_endpoint *src, const kb_e
 {
     bool of_host = src->kind == KB_HOST;
     uint32_t ends[2];
-    kb_status status = end_pack_route(t, of_host ? KB_H2D : KB_WRITE, src, dst, ends, why);
+    kb_status status = endpoint_pack_route(t, of_host ? KB_H2D : KB_WRITE, src, dst, ends, why);
     struct kb_hop hop = {.wire_fs = 0, .edge_gbs = 0};
 
     if (status != KB_OK)
         return status;
-    for (struct txn_at at = walk_begin(t, ends[0], ends[1], of_host);;
+    for (struct route_at at = walk_begin(t, ends[0], ends[1], of_host);;
          at = walk_next(t, at, ends[1], of_host)) {
         const struct segment_row *seg = &t->segments[at.segment];
 

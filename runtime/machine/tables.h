@@ -1,7 +1,6 @@
-/* tables.h -- the rows of the generated tables, shared by the generator, the engines and the library.
- */
-#ifndef ROWS_H
-#define ROWS_H
+/* tables.h -- the rows of the generated tables, for the generator and the library alike. */
+#ifndef TABLES_H
+#define TABLES_H
 #include "kernbench.h"
 
 /*
@@ -14,50 +13,33 @@
 enum side { SIDE_N, SIDE_E, SIDE_S, SIDE_W, N_SIDES, EXIT_IO = N_SIDES, N_EXITS };
 
 enum node_kind {
-    NODE_NOC,
-    NODE_M_CPU,
-    NODE_SRAM,
-    NODE_UCIE,
-    NODE_XBAR,
-    NODE_BRIDGE,
-    NODE_HBM_CTRL,
-    NODE_PE_CPU,
-    NODE_PE_SCHEDULER,
-    NODE_PE_DMA,
-    NODE_PE_FETCH_STORE,
-    NODE_PE_GEMM,
-    NODE_PE_MATH,
-    NODE_PE_TCM,
-    NODE_PCIE_EP,
-    NODE_IO_NOC,
-    NODE_IO_CPU,
-    NODE_SWITCH,
+#define KIND(NAME, name, on_way, placed) NODE_##NAME,
+#include "machine/kinds.def"
 };
 
 /* Which chiplet a node stands on, seen from a request on its way. */
 enum chiplet {
-    AT_CUBE,   /* the cube where the request is */
-    AT_IO,     /* the IO chiplet of that cube's SIP */
-    AT_IO_TO,  /* the IO chiplet of the target's SIP */
-    AT_FABRIC, /* the switch between SIPs */
+#define CHIPLET(NAME) AT_##NAME,
+#include "machine/kinds.def"
 };
 
-/* Whose link an edge is. A link joins two nodes and has an edge for each direction. */
+/* The chiplet that has the link of an edge; a link has an edge for each direction. */
 enum link_owner {
-    LINK_NONE,      /* the last node of a route */
-    LINK_CUBE,      /* the cube where the request is */
-    LINK_NEXT,      /* the cube that the request goes to */
-    LINK_IO,        /* the IO chiplet of the cube's SIP */
-    LINK_IO_ROW,    /* the same, the one of the cube's row on the shoreline */
-    LINK_IO_TO,     /* the IO chiplet of the target's SIP */
-    LINK_IO_TO_ROW, /* the same, the one of the target's row on the shoreline */
+#define OWNER(NAME) LINK_##NAME,
+#include "machine/kinds.def"
 };
 
 /* The links of an IO chiplet; the shoreline has one for each row of cubes. */
 enum io_link { IO_LINK_PCIE, IO_LINK_CPU, IO_LINK_FABRIC, IO_LINK_SHORE };
 
-/* Nodes of a PE, in the order of enum node_kind. */
+/* Nodes of a PE, in the order of kinds.def. */
 enum { PE_NODES = NODE_PE_TCM - NODE_PE_CPU + 1 };
+
+/* Ports and engines of a PE that take one command or tile at a time. */
+enum port { PORT_TCM_READ, PORT_TCM_WRITE, PORT_GEMM, PORT_MATH, N_PORTS };
+
+/* The regions of a global address, in the order of its bits: docs/kernels.md "Where data lie". */
+enum space { SPACE_HBM, SPACE_SRAM, SPACE_TCM };
 
 /* One node of a cube, of an IO chiplet, or of the fabric. */
 struct node_row {
@@ -106,7 +88,7 @@ struct segment_row {
     int64_t tail_wire_fs, tail_overhead_fs; /* after the last leg; a memory's own is not in it */
 };
 
-/* What a part of a route costs: the sum of its hops, the smallest of its bandwidths. */
+/* The cost of a part of a route: the sum of its hops, the smallest of their bandwidths. */
 struct cost_row {
     int64_t wire_fs, overhead_fs; /* a memory's own overhead is not in it */
     double link_gbs;              /* the edge into a memory is not in it */
@@ -126,23 +108,31 @@ struct memory_row {
     uint64_t nbytes;
 };
 
-/* Where the slots of queues between PEs lie: with the receiver, in his TCM, SRAM or slice. */
+/*
+ * Where the slots of queues between PEs lie: with the receiver, in its TCM, SRAM or slice. The
+ * words of cube.pe.pe_ipcq.space in gen/keys.def, in that order.
+ */
 enum queue_space { QUEUE_TCM, QUEUE_SRAM, QUEUE_HBM };
 
-/* What a PE is made of, beside its DMA and TCM. */
+/* The parts of a PE, except for its DMA and TCM. */
 struct pe_row {
-    int64_t cpu_overhead_fs, scheduler_overhead_fs, gemm_overhead_fs, math_overhead_fs;
-    double gemm_clock_ghz, math_clock_ghz;
-    uint32_t tile[3];      /* M, K, N */
-    uint32_t tile_buffers; /* in the TCM */
-    uint32_t mac[3];       /* M, K, N of a cycle */
-    uint32_t lanes, special_cycles;
-    uint32_t ipcq_slots, ipcq_slot_bytes; /* of a queue from another PE */
-    uint8_t ipcq_space;                   /* enum queue_space */
+#define PE_NUMBER(type, name)      type name;
+#define PE_REAL(type, name)        type name;
+#define PE_TRIPLE(type, name)      type name[3];
+#define PE_FIELD(form, type, name) PE_##form(type, name)
+#include "machine/topology.def"
+};
+
+/* Where a request is on its route. */
+struct route_at {
+    uint32_t cube; /* over all SIPs */
+    uint16_t segment;
+    uint16_t step; /* hop or leg of the segment */
 };
 
 struct kb_sim;
 
+/* The words of contention.links in gen/keys.def, in that order. */
 enum link_mode { MODE_IDEAL, MODE_FIFO };
 
 /*
@@ -150,45 +140,8 @@ enum link_mode { MODE_IDEAL, MODE_FIFO };
  * PEs. n_units = 2 * pes + 1.
  */
 struct kb_topology {
-    const char *name, *config, *hash;
-    uint8_t links; /* enum link_mode */
-    uint32_t sips, w, h, cubes /* of a SIP */, pes /* of a cube */;
-    uint32_t n_nodes, n_edges, n_units;
-    uint32_t pe_bits, unit_bits;            /* of a packed source, of a packed memory: cost.h */
-    uint32_t read_channels, write_channels; /* of a PE */
-    uint32_t read_engines, write_engines;   /* of an M_CPU */
-    uint32_t n_cube_links, n_io_links;
-    uint32_t m_cpu_node, sram_node, first_hbm_node, first_pe_node;
-    int64_t ucie_overhead_fs;
-    struct memory_row hbm, sram, tcm_read, tcm_write;
-    struct pe_row pe;
-
-    const struct node_row *cube_nodes, *io_nodes, *fabric_nodes;
-    const struct link_row *cube_links, *io_links;
-    const struct hop_row *hops;
-    const struct leg_row *legs;
-    const struct segment_row *segments;
-    /* where each kind of segment begins */
-    uint16_t seg_local;   /* [pe][unit]: source and target in one cube; 0 hops: no route */
-    uint16_t seg_out;     /* [pe][exit] */
-    uint16_t seg_pass;    /* [side][exit] */
-    uint16_t seg_in;      /* [side][unit] */
-    uint16_t seg_host;    /* from the host to the shoreline */
-    uint16_t seg_host_in; /* [slice]: from ucie-W by m_cpu to the slice */
-    uint16_t seg_cross;   /* from shoreline to shoreline, over the fabric */
-    /* the same, summed */
-    const struct cost_row *cost_local; /* [pe][unit] */
-    const struct cost_row *cost_out;   /* [pe][exit] */
-    const struct cost_row *cost_in;    /* [side][unit] */
-    const struct mesh_row *cost_mesh;  /* [dy + h - 1][dx + w - 1] */
-    const uint32_t *cube_pos;          /* [cube]: its index in such a table: row * (2w - 1) + col */
-    uint32_t mesh_middle;              /* index of dx = dy = 0 */
-    const struct cost_row *cost_leave; /* [column]: from its W exit to the target's SIP */
-    const struct cost_row *cost_enter; /* [column]: from column 0 to it */
-    const struct cost_row *cost_host;  /* [column]: from the host to its ucie-W */
-    const struct cost_row *cost_host_cpu; /* one: from ucie-W to m_cpu's engine */
-    const struct cost_row *cost_host_in;  /* [slice]: from the engine to the memory */
-    const struct cost_row *cost_launch; /* [pe]: from the engine to pe_cpu, without its overhead */
+#define FIELD(form, type, name, c) type name;
+#include "machine/topology.def"
 
     /* The engine compiled for it: runs until `budget` events are used up. */
     kb_status (*run)(struct kb_sim *sim, uint64_t budget);

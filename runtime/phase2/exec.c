@@ -1,12 +1,39 @@
-/* exec.c -- Phase 2: a pool of threads works off the graph of operations. */
+/* exec.c -- Phase 2: threads compute the operations of the graph.
+ *
+ * graph.c says which operations wait for which. Those that wait for nothing are *ready*. Each
+ * thread repeats: take a job under the lock, compute it without the lock, report it done under the
+ * lock, which may make others ready. The thread that called kb_compute() is one of them.
+ *
+ * Three kinds of jobs:
+ *   - Ordinary operations, one at a time (group 0).
+ *   - A batch of small products of one shape (the other groups). 10,000 products of 64x64x64 are
+ *     2^18 multiplications each, so 16 make a batch (BATCH_WORK), and the lock is taken 2 * 625
+ * times instead of 20,000 times. While one is computed, the next one's operands are prefetched. A
+ *     thread takes no more than its share of what is ready, so that the others have work, too.
+ *   - A part of a large product. The thread that takes the product makes it `shared`; then every
+ *     thread takes parts of it, until all are taken. The thread that ends the last part finishes
+ * it.
+ *
+ * Of what is ready, the lowest node is taken, which is the oldest operation. So Phase 2 follows the
+ * order of the program, more or less, and intermediate results are freed soon.
+ *
+ * Results are the same bytes for any number of threads: each operation is computed from known
+ * operands, and products are cut into parts by their shape alone.
+ *
+ * The lock protects the state below it in struct exec, all reference counts, and the gathering of
+ * pieces. Bytes need no lock: a version does not change once it is ready, and it is made ready
+ * under the lock.
+ *
+ * With verify_ops each result is compared with the reference implementation. After a difference,
+ * operations before it are still computed (`bound`), so that the one that is reported is the first,
+ * whatever the order of the threads: operands of a wrong operation may be wrong themselves.
+ */
 #include "phase2/exec.h"
 #include "machine/endpoint.h"
 #include "phase2/gemm.h"
 #include "phase2/graph.h"
-#include "kernels/kernel.h"
 #include "phase2/math_op.h"
 #include "phase2/reference.h"
-#include "engine/state.h"
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -20,22 +47,22 @@ enum { INDEX_BYTES = 21 * KB_RANK_MAX + 4, CALLED_BYTES = 256 };
 struct running {
     struct op op;
     uint32_t node;
-    unsigned char *out;         /* owned until it is the result's */
-    struct version *product[2]; /* GEMM: the operands' */
+    unsigned char *out;         /* owned until finish() */
+    struct version *product[2]; /* GEMM: versions of a and b */
     uint32_t n_copies;
-    struct version *copies[OPERANDS_MAX]; /* owned: operands that are not aligned */
+    struct version *copies[OPERANDS_MAX]; /* owned; of operands that are not aligned */
 };
 
-/* A product of several parts; threads take one after the other. */
+/* A product of several parts, which threads take one after the other. */
 struct shared {
     struct running r;
     struct shared *next;
     uint32_t n_parts, taken, done;
 };
 
-/* Nodes that may run, of one group: a heap, lowest first. */
+/* The ready nodes of one group: a heap, lowest first. */
 struct ready {
-    uint32_t *nodes; /* a part of exec->heaps */
+    uint32_t *nodes; /* borrowed from exec->heaps */
     uint32_t n;
 };
 
@@ -47,23 +74,20 @@ struct exec {
     struct gemm_pool *pool;
     uint32_t *heaps; /* owned; [n_ops] */
 
-    pthread_mutex_t lock; /* of all below, of references, and of gathering */
+    pthread_mutex_t lock; /* of all below, of reference counts, and of gathering */
     pthread_cond_t more;
     struct ready ready[GRAPH_GROUPS_MAX];
     struct shared *shared; /* owned */
-    uint32_t left;         /* operations not computed */
+    uint32_t left;         /* operations that are not computed */
     uint32_t busy, idle;   /* threads */
     kb_status status;
     uint32_t failed; /* op_id of the first operation that failed, by id */
-    uint32_t bound;  /* nodes from here on are not computed any more: one before them was wrong */
+    uint32_t bound;  /* nodes from here on are not computed: an earlier one was wrong */
     kb_error why;
 };
 
 /* -- what may run --------------------------------------------------------------------------- */
 
-/*
- * The lowest first: about the order of the program, which frees intermediate results soonest.
- */
 static void ready_push(struct ready *h, uint32_t node)
 {
     uint32_t i = h->n++;
@@ -88,82 +112,77 @@ static uint32_t ready_pop(struct ready *h)
     return first;
 }
 
-/* The group with the lowest node; NULL: nothing may run. */
-static struct ready *ready_lowest(struct exec *x, uint32_t *group)
+/* The group with the lowest node; NULL: nothing is ready. */
+static struct ready *ready_lowest(struct exec *exec, uint32_t *group)
 {
     struct ready *lowest = NULL;
 
-    for (uint32_t i = 0; i < x->graph.n_groups; i++)
-        if (x->ready[i].n && (!lowest || x->ready[i].nodes[0] < lowest->nodes[0])) {
-            lowest = &x->ready[i];
+    for (uint32_t i = 0; i < exec->graph.n_groups; i++)
+        if (exec->ready[i].n && (!lowest || exec->ready[i].nodes[0] < lowest->nodes[0])) {
+            lowest = &exec->ready[i];
             *group = i;
         }
     return lowest;
 }
 
-/* One that `node` waited for is there. A join passes that on. */
-static void arrive(struct exec *x, uint32_t node)
+/* One of the nodes that `node` waits for is done. A join is done with the last of them. */
+static void arrive(struct exec *exec, uint32_t node)
 {
-    const struct graph_node *n = &x->graph.nodes[node];
+    const struct graph_node *n = &exec->graph.nodes[node];
 
-    if (--x->graph.nodes[node].waits)
+    if (--exec->graph.nodes[node].waits)
         return;
-    if (node < x->graph.n_ops) {
-        ready_push(&x->ready[n->group], node);
+    if (node < exec->graph.n_ops) {
+        ready_push(&exec->ready[n->group], node);
         return;
     }
     for (uint32_t e = n->first; e < n[1].first; e++)
-        arrive(x, x->graph.edges[e]);
+        arrive(exec, exec->graph.edges[e]);
 }
 
 /* -- failing -------------------------------------------------------------------------------- */
 
-/* Of several, the one with the lowest id is told. */
-static bool fail(struct exec *x, uint32_t op_id, kb_status status, const kb_error *why)
+/* Of several failures that of the lowest id is reported. Returns false. */
+static bool fail(struct exec *exec, uint32_t op_id, kb_status status, const kb_error *why)
 {
-    pthread_mutex_lock(&x->lock);
-    if (x->status == KB_OK || op_id < x->failed || status != KB_DIFFERENT) {
-        x->status = status;
-        x->failed = op_id;
+    pthread_mutex_lock(&exec->lock);
+    if (exec->status == KB_OK || op_id < exec->failed || status != KB_DIFFERENT) {
+        exec->status = status;
+        exec->failed = op_id;
         if (why)
-            x->why = *why;
+            exec->why = *why;
         else
-            end_error(&x->why, "out of memory");
+            endpoint_error(&exec->why, "out of memory");
     }
-    pthread_mutex_unlock(&x->lock);
+    pthread_mutex_unlock(&exec->lock);
     return false;
 }
 
-/*
- * An operation is wrong: the first, once all before it are computed, whose results it may have. Ids
- * and nodes have the same order.
- */
-static bool differ(struct exec *x, const struct running *r, const kb_error *why)
+/* An operation is wrong: no later ones are begun. Ids and nodes have the same order. */
+static bool differ(struct exec *exec, const struct running *r, const kb_error *why)
 {
-    pthread_mutex_lock(&x->lock);
-    if (r->node < x->bound)
-        x->bound = r->node;
-    pthread_mutex_unlock(&x->lock);
-    return fail(x, r->op.id, KB_DIFFERENT, why);
+    pthread_mutex_lock(&exec->lock);
+    if (r->node < exec->bound)
+        exec->bound = r->node;
+    pthread_mutex_unlock(&exec->lock);
+    return fail(exec, r->op.id, KB_DIFFERENT, why);
 }
 
-static bool no_memory(struct exec *x, const struct running *r)
+static bool no_memory(struct exec *exec, const struct running *r)
 {
-    return fail(x, r->op.id, KB_NO_MEMORY, NULL);
+    return fail(exec, r->op.id, KB_NO_MEMORY, NULL);
 }
 
 /* -- one operation -------------------------------------------------------------------------- */
 
 struct bind {
-    struct exec *x;
+    struct exec *exec;
     struct running *r;
     bool ok;
 };
 
-/*
- * Operands need the alignment of their elements: bytes may have been written at other addresses, as
- * elements of another type.
- */
+/* Copies an operand that is not aligned to its elements: its bytes may have been stored elsewhere,
+ * as elements of another type. */
 static void align_operand(struct bind *b, struct op_tensor *t)
 {
     uint64_t nbytes = dims_elements(&t->shape) * kb_dtype_bytes((kb_dtype)t->dtype);
@@ -182,46 +201,46 @@ static void align_operand(struct bind *b, struct op_tensor *t)
     t->view = (struct view){copy, 0};
 }
 
-/* Pieces are gathered once, by whoever comes first. */
+/* Pieces are gathered by the first operation that needs them. */
 static void bind_operand(void *arg, struct op_tensor *t)
 {
     struct bind *b = arg;
 
     if (t->view.v->kind == VERSION_PIECES) {
-        pthread_mutex_lock(&b->x->lock);
+        pthread_mutex_lock(&b->exec->lock);
         b->ok = b->ok && version_bytes(t->view.v);
-        pthread_mutex_unlock(&b->x->lock);
+        pthread_mutex_unlock(&b->exec->lock);
     }
     if (b->ok)
         align_operand(b, t);
 }
 
-/* Unpacks operation `node`, and finds its operands and room for its result. */
-static bool start(struct exec *x, uint32_t node, struct running *r)
+/* Unpacks operation `node`, binds its operands, and makes room for its result. */
+static bool start(struct exec *exec, uint32_t node, struct running *r)
 {
-    struct bind b = {x, r, true};
+    struct bind b = {exec, r, true};
     kb_error why;
-    kb_status status = op_log_compute(x->log, node, &r->op, &why);
+    kb_status status = op_log_compute(exec->log, node, &r->op, &why);
 
     r->node = node;
     r->n_copies = 0;
     r->out = NULL;
     if (status != KB_OK) {
         r->op.depends = (struct op_ids){.n = 0};
-        return fail(x, 0, status, &why);
+        return fail(exec, 0, status, &why);
     }
     for (uint32_t i = 0; i < 2; i++)
         r->product[i] = r->op.in[i].view.v;
     graph_operands(&r->op, bind_operand, &b);
     if (b.ok)
         r->out = malloc(r->op.out.view.v->nbytes);
-    return r->out || no_memory(x, r);
+    return r->out || no_memory(exec, r);
 }
 
-static void component(const struct exec *x, const struct op *op, char name[KB_NODE_BYTES])
+static void component(const struct exec *exec, const struct op *op, char name[KB_NODE_BYTES])
 {
     const char *unit = op->composite ? "pe_scheduler" : op->kind == OP_GEMM ? "pe_gemm" : "pe_math";
-    const struct kb_topology *t = x->topo;
+    const struct kb_topology *t = exec->topo;
 
     if (t)
         snprintf(name, KB_NODE_BYTES, "sip%u.cube%u.pe%u.%s", op->pe / t->pes / t->cubes,
@@ -230,21 +249,21 @@ static void component(const struct exec *x, const struct op *op, char name[KB_NO
         snprintf(name, KB_NODE_BYTES, "pe %u, %s", op->pe, unit);
 }
 
-/* ", kernel gemm, benches/gemm.c:61", so far as that is known. */
-static void name_call(struct exec *x, uint32_t id, char text[CALLED_BYTES])
+/* ", kernel gemm, benches/gemm.c:61"; empty if that is not known. */
+static void name_call(struct exec *exec, uint32_t id, char text[CALLED_BYTES])
 {
     const struct op_note *note;
 
-    pthread_mutex_lock(&x->lock);
-    note = op_log_note_of(x->log, id);
+    pthread_mutex_lock(&exec->lock);
+    note = op_log_note_of(exec->log, id);
     if (note)
         snprintf(text, CALLED_BYTES, ", kernel %s, %s:%d", note->kernel, note->file, note->line);
     else
         text[0] = '\0';
-    pthread_mutex_unlock(&x->lock);
+    pthread_mutex_unlock(&exec->lock);
 }
 
-/* " [2,4]"; nothing of a single axis, whose number is enough. */
+/* " [2,4]"; empty for a single axis, where the number of the element says it. */
 static void name_index(const struct dims *shape, uint64_t i, char text[INDEX_BYTES])
 {
     uint64_t rest = dims_elements(shape);
@@ -261,36 +280,35 @@ static void name_index(const struct dims *shape, uint64_t i, char text[INDEX_BYT
         snprintf(text + n, INDEX_BYTES - n, "]");
 }
 
-static bool verify(struct exec *x, const struct running *r)
+static bool verify(struct exec *exec, const struct running *r)
 {
-    struct plain_difference d;
+    struct reference_difference d;
     char where[KB_NODE_BYTES], index[INDEX_BYTES], called[CALLED_BYTES];
     kb_error why;
 
-    if (!x->options.verify_ops || plain_same(&r->op, r->out, &d))
+    if (!exec->options.verify_ops || reference_same(&r->op, r->out, &d))
         return true;
-    component(x, &r->op, where);
-    name_call(x, r->op.id, called);
+    component(exec, &r->op, where);
+    name_call(exec, r->op.id, called);
     name_index(&r->op.out.shape, d.index, index);
-    end_error(&why, "%s, op %u of %s%s: element %llu%s is %s, by plain loops %s",
-              r->op.kind == OP_GEMM ? "gemm" : math_rows[r->op.math].name, r->op.id, where, called,
-              (unsigned long long)d.index, index, d.got, d.want);
-    return differ(x, r, &why);
+    endpoint_error(&why, "%s, op %u of %s%s: element %llu%s is %s, by plain loops %s",
+                   r->op.kind == OP_GEMM ? "gemm" : math_rows[r->op.math].name, r->op.id, where,
+                   called, (unsigned long long)d.index, index, d.got, d.want);
+    return differ(exec, r, &why);
 }
 
-static bool compute(struct exec *x, struct running *r, struct gemm_room *room)
+static bool compute(struct exec *exec, struct running *r, struct gemm_memory *memory)
 {
     if (r->op.kind == OP_MATH) {
         math_run(&r->op, r->out);
     } else {
         for (uint32_t part = 0, n = gemm_parts(&r->op); part < n; part++)
-            if (!gemm_part(&r->op, part, r->out, room))
-                return no_memory(x, r);
+            if (!gemm_part(&r->op, part, r->out, memory))
+                return no_memory(exec, r);
     }
-    return verify(x, r);
+    return verify(exec, r);
 }
 
-/* What was made for the operation alone. */
 static void drop_copies(struct running *r)
 {
     for (uint32_t i = 0; i < r->n_copies; i++)
@@ -298,7 +316,7 @@ static void drop_copies(struct running *r)
     r->n_copies = 0;
 }
 
-/* It will not be computed now; the log keeps it. */
+/* The operation is not computed in this run; the log keeps it. */
 static void give_up(struct running *r)
 {
     drop_copies(r);
@@ -307,98 +325,99 @@ static void give_up(struct running *r)
     r->out = NULL;
 }
 
-/* One product less that has `v` as an operand; after the last, nothing is packed of it. */
-static void forget_product(struct exec *x, struct version *v)
+/* A product with operand `v` is done; after the last one, its packed form is freed. */
+static void forget_product(struct exec *exec, struct version *v)
 {
-    struct graph_version *e = graph_find(&x->graph, v);
+    struct graph_version *e = graph_find(&exec->graph, v);
 
     if (e && --e->products == 0)
         gemm_forget(v);
 }
 
-/* The result is there. Under the lock: references are dropped, and memory with them. */
-static void finish(struct exec *x, struct running *r)
+/* The result is known. Under the lock. */
+static void finish(struct exec *exec, struct running *r)
 {
-    const struct graph_node *n = &x->graph.nodes[r->node];
+    const struct graph_node *n = &exec->graph.nodes[r->node];
 
     drop_copies(r);
     if (r->op.kind == OP_GEMM)
         for (uint32_t i = 0; i < 2; i++)
-            forget_product(x, r->product[i]);
+            forget_product(exec, r->product[i]);
     version_set_bytes(r->op.out.view.v, r->out);
     r->out = NULL;
-    op_log_computed(x->log, r->node, &r->op);
+    op_log_computed(exec->log, r->node, &r->op);
     for (uint32_t e = n->first; e < n[1].first; e++)
-        arrive(x, x->graph.edges[e]);
-    x->left--;
+        arrive(exec, exec->graph.edges[e]);
+    exec->left--;
 }
 
 /* -- threads -------------------------------------------------------------------------------- */
 
 struct worker {
-    struct exec *x;
+    struct exec *exec;
     pthread_t thread;
-    struct gemm_room room;
+    struct gemm_memory memory;
     struct running batch[BATCH_MAX];
 };
 
-/* What a thread does next: a part of a product, or some operations. */
+/* The next work of a thread: a part of a product, or some operations. */
 struct job {
     struct shared *shared; /* NULL: operations */
     uint32_t part;
     uint32_t n, nodes[BATCH_MAX];
 };
 
-static bool take_part(struct exec *x, struct job *job)
+static bool take_part(struct exec *exec, struct job *job)
 {
-    for (struct shared *s = x->shared; s; s = s->next)
-        if (s->taken < s->n_parts && s->r.node < x->bound) {
+    for (struct shared *s = exec->shared; s; s = s->next)
+        if (s->taken < s->n_parts && s->r.node < exec->bound) {
             *job = (struct job){.shared = s, .part = s->taken++};
             return true;
         }
     return false;
 }
 
-/* Which operations share a batch has no effect on their results. */
-static bool take_nodes(struct exec *x, struct job *job)
+/* Takes a batch of the group with the lowest node. Batches have no effect on results. */
+static bool take_nodes(struct exec *exec, struct job *job)
 {
     uint32_t group = 0, n;
-    struct ready *h = ready_lowest(x, &group);
+    struct ready *h = ready_lowest(exec, &group);
 
-    if (!h || h->nodes[0] >= x->bound)
+    if (!h || h->nodes[0] >= exec->bound)
         return false;
-    n = (h->n + x->idle + x->busy) / (x->idle + x->busy + 1); /* the others want some, too */
-    if (n > x->graph.groups[group].batch)
-        n = x->graph.groups[group].batch;
+    n = (h->n + exec->idle + exec->busy) /
+        (exec->idle + exec->busy + 1); /* the share of one thread */
+    if (n > exec->graph.groups[group].batch)
+        n = exec->graph.groups[group].batch;
     job->shared = NULL;
-    for (job->n = 0; job->n < n && h->nodes[0] < x->bound; job->n++)
+    for (job->n = 0; job->n < n && h->nodes[0] < exec->bound; job->n++)
         job->nodes[job->n] = ready_pop(h);
     return true;
 }
 
-/* A product of several parts is shared out: from now on any thread may take them. */
-static bool share(struct exec *x, uint32_t node)
+/* Makes a product of several parts shared: from now on any thread may take them. */
+static bool share(struct exec *exec, uint32_t node)
 {
     struct shared *s = calloc(1, sizeof *s);
 
     if (!s)
-        return fail(x, 0, KB_NO_MEMORY, NULL);
-    if (!start(x, node, &s->r)) {
+        return fail(exec, 0, KB_NO_MEMORY, NULL);
+    if (!start(exec, node, &s->r)) {
         give_up(&s->r);
         free(s);
         return false;
     }
     s->n_parts = gemm_parts(&s->r.op);
-    pthread_mutex_lock(&x->lock);
-    s->next = x->shared;
-    x->shared = s;
-    pthread_mutex_unlock(&x->lock);
+    pthread_mutex_lock(&exec->lock);
+    s->next = exec->shared;
+    exec->shared = s;
+    pthread_mutex_unlock(&exec->lock);
     return true;
 }
 
-static void unlink_shared(struct exec *x, struct shared *s)
+static void unlink_shared(struct exec *exec, struct shared *s)
 {
-    struct shared **at = &x->shared;
+    struct shared **at = &exec->shared;
 
     while (*at != s)
         at = &(*at)->next;
@@ -406,57 +425,57 @@ static void unlink_shared(struct exec *x, struct shared *s)
     free(s);
 }
 
-static bool run_part(struct exec *x, const struct job *job, struct gemm_room *room)
+static bool run_part(struct exec *exec, const struct job *job, struct gemm_memory *memory)
 {
     struct shared *s = job->shared;
     bool last;
 
-    if (!gemm_part(&s->r.op, job->part, s->r.out, room))
-        return no_memory(x, &s->r);
-    pthread_mutex_lock(&x->lock);
+    if (!gemm_part(&s->r.op, job->part, s->r.out, memory))
+        return no_memory(exec, &s->r);
+    pthread_mutex_lock(&exec->lock);
     last = ++s->done == s->n_parts;
-    pthread_mutex_unlock(&x->lock);
+    pthread_mutex_unlock(&exec->lock);
     if (!last)
         return true;
-    if (!verify(x, &s->r))
+    if (!verify(exec, &s->r))
         return false;
-    pthread_mutex_lock(&x->lock);
-    finish(x, &s->r);
-    unlink_shared(x, s);
-    pthread_mutex_unlock(&x->lock);
+    pthread_mutex_lock(&exec->lock);
+    finish(exec, &s->r);
+    unlink_shared(exec, s);
+    pthread_mutex_unlock(&exec->lock);
     return true;
 }
 
-/* While one product of a batch is computed, what the next one reads and writes may be fetched. */
-static void look_ahead(struct gemm_room *room, const struct op *op, const struct running *next)
+/* Has the bytes of the batch's next product prefetched while this one is computed. */
+static void look_ahead(struct gemm_memory *memory, const struct op *op, const struct running *next)
 {
     const struct op_tensor *in = next->op.in;
 
     for (int i = 0; i < 2; i++) {
         const unsigned char *at = in[i].view.v->bytes + in[i].view.offset;
 
-        room->ahead[i].at = at;
-        room->ahead[i].end =
+        memory->ahead[i].at = at;
+        memory->ahead[i].end =
             at + dims_elements(&in[i].shape) * kb_dtype_bytes((kb_dtype)in[i].dtype);
         if (in[i].view.v == op->in[i].view.v) /* packed already */
-            room->ahead[i].at = room->ahead[i].end;
+            memory->ahead[i].at = memory->ahead[i].end;
     }
-    room->ahead[2] = (struct gemm_ahead){next->out, next->out + next->op.out.view.v->nbytes};
+    memory->ahead[2] = (struct gemm_ahead){next->out, next->out + next->op.out.view.v->nbytes};
 }
 
 static bool compute_batch(struct worker *w, uint32_t i, uint32_t n)
 {
     if (i + 1 < n && w->batch[i].op.kind == OP_GEMM)
-        look_ahead(&w->room, &w->batch[i].op, &w->batch[i + 1]);
-    return compute(w->x, &w->batch[i], &w->room);
+        look_ahead(&w->memory, &w->batch[i].op, &w->batch[i + 1]);
+    return compute(w->exec, &w->batch[i], &w->memory);
 }
 
 static void run_nodes(struct worker *w, const struct job *job)
 {
-    struct exec *x = w->x;
+    struct exec *exec = w->exec;
     uint32_t started = 0, done = 0;
 
-    while (started < job->n && start(x, job->nodes[started], &w->batch[started]))
+    while (started < job->n && start(exec, job->nodes[started], &w->batch[started]))
         started++;
     if (started < job->n)
         give_up(&w->batch[started]);
@@ -464,89 +483,89 @@ static void run_nodes(struct worker *w, const struct job *job)
         done++;
     for (uint32_t i = done; i < started; i++)
         give_up(&w->batch[i]);
-    pthread_mutex_lock(&x->lock);
+    pthread_mutex_lock(&exec->lock);
     for (uint32_t i = 0; i < done; i++)
-        finish(x, &w->batch[i]);
-    pthread_mutex_unlock(&x->lock);
+        finish(exec, &w->batch[i]);
+    pthread_mutex_unlock(&exec->lock);
 }
 
 static void run_job(struct worker *w, const struct job *job)
 {
     if (job->shared)
-        run_part(w->x, job, &w->room);
-    else if (w->x->graph.nodes[job->nodes[0]].is_wide)
-        share(w->x, job->nodes[0]);
+        run_part(w->exec, job, &w->memory);
+    else if (w->exec->graph.nodes[job->nodes[0]].is_wide)
+        share(w->exec, job->nodes[0]);
     else
         run_nodes(w, job);
 }
 
-/* Is there something left to be computed? After an operation that was wrong, those before it: it is
- * the first only if they are right. */
-static bool goes_on(const struct exec *x)
+/* Is there more to compute? After a wrong operation there is: those before it may be wrong, too. */
+static bool has_more(const struct exec *exec)
 {
-    return x->left > 0 && (x->status == KB_OK || x->status == KB_DIFFERENT);
+    return exec->left > 0 && (exec->status == KB_OK || exec->status == KB_DIFFERENT);
 }
 
-/* Lets whoever called us look, and stop us. Under the lock. */
-static void tell(struct exec *x)
+/* Reports progress to the caller, which may stop the run. Under the lock. */
+static void report_progress(struct exec *exec)
 {
-    const struct kb_compute_options *o = &x->options;
+    const struct kb_compute_options *o = &exec->options;
 
-    if (!goes_on(x))
+    if (!has_more(exec))
         return;
     if (o->progress)
-        o->progress(o->progress_arg, x->graph.n_ops - x->left, x->graph.n_ops);
+        o->progress(o->progress_arg, exec->graph.n_ops - exec->left, exec->graph.n_ops);
     if (!o->stop || !o->stop(o->stop_arg))
         return;
-    x->bound = 0;
-    if (x->status == KB_OK)
-        x->status = KB_STOPPED;
+    exec->bound = 0;
+    if (exec->status == KB_OK)
+        exec->status = KB_STOPPED;
 }
 
-/* Waits until there is a job, or an end: false. Under the lock. */
-static bool next_job(struct exec *x, struct job *job)
+/* Waits for a job. False: there will be none. Under the lock. */
+static bool next_job(struct exec *exec, struct job *job)
 {
     for (;;) {
-        tell(x);
-        if (!goes_on(x))
+        report_progress(exec);
+        if (!has_more(exec))
             return false;
-        if (take_part(x, job) || take_nodes(x, job))
+        if (take_part(exec, job) || take_nodes(exec, job))
             return true;
-        if (x->busy == 0 && x->status == KB_DIFFERENT)
+        if (exec->busy == 0 && exec->status == KB_DIFFERENT)
             return false;
-        if (x->busy == 0) {
-            end_error(&x->why, "%u operations wait for each other", x->left);
-            x->status = KB_INTERNAL;
+        if (exec->busy == 0) {
+            endpoint_error(&exec->why, "%u operations wait for each other", exec->left);
+            exec->status = KB_INTERNAL;
             return false;
         }
-        x->idle++;
-        pthread_cond_wait(&x->more, &x->lock);
-        x->idle--;
+        exec->idle++;
+        pthread_cond_wait(&exec->more, &exec->lock);
+        exec->idle--;
     }
 }
 
 static void *work(void *arg)
 {
     struct worker *w = arg;
-    struct exec *x = w->x;
+    struct exec *exec = w->exec;
     struct job job;
 
-    pthread_mutex_lock(&x->lock);
-    while (next_job(x, &job)) {
-        x->busy++;
-        pthread_mutex_unlock(&x->lock);
+    pthread_mutex_lock(&exec->lock);
+    while (next_job(exec, &job)) {
+        exec->busy++;
+        pthread_mutex_unlock(&exec->lock);
         run_job(w, &job);
-        pthread_mutex_lock(&x->lock);
-        x->busy--;
-        if (x->idle)
-            pthread_cond_broadcast(&x->more);
+        pthread_mutex_lock(&exec->lock);
+        exec->busy--;
+        if (exec->idle)
+            pthread_cond_broadcast(&exec->more);
     }
-    pthread_cond_broadcast(&x->more);
-    pthread_mutex_unlock(&x->lock);
+    pthread_cond_broadcast(&exec->more);
+    pthread_mutex_unlock(&exec->lock);
     return NULL;
 }
 
-/* Signals are for the threads of whoever calls us. Fewer threads than wished for will do. */
+/* Blocks signals in the new threads: they are for the caller's. If the system refuses a thread, the
+ * others do its work. */
 static uint32_t start_threads(struct worker *workers, uint32_t n)
 {
     sigset_t all, before;
@@ -560,71 +579,71 @@ static uint32_t start_threads(struct worker *workers, uint32_t n)
     return made;
 }
 
-static void run_threads(struct exec *x, struct worker *workers, uint32_t n)
+static void run_threads(struct exec *exec, struct worker *workers, uint32_t n)
 {
     uint32_t made;
 
     for (uint32_t i = 0; i < n; i++) {
-        workers[i].x = x;
-        workers[i].room.pool = x->pool;
+        workers[i].exec = exec;
+        workers[i].memory.pool = exec->pool;
     }
     made = start_threads(workers, n);
     work(&workers[0]);
     for (uint32_t i = 1; i < made; i++)
         pthread_join(workers[i].thread, NULL);
     for (uint32_t i = 0; i < n; i++)
-        gemm_room_free(&workers[i].room);
+        gemm_memory_free(&workers[i].memory);
 }
 
 /* -- the whole ------------------------------------------------------------------------------ */
 
-static bool exec_init(struct exec *x)
+static bool exec_init(struct exec *exec)
 {
     uint32_t *heap;
 
-    x->left = x->graph.n_ops;
-    x->bound = UINT32_MAX;
-    x->pool = gemm_pool_new();
-    heap = x->heaps = malloc((x->left ? x->left : 1) * sizeof *heap);
-    for (uint32_t i = 0; heap && i < x->graph.n_groups; heap += x->graph.groups[i++].n)
-        x->ready[i].nodes = heap;
-    for (uint32_t i = 0; heap && i < x->graph.n_ops; i++)
-        if (!x->graph.nodes[i].waits)
-            ready_push(&x->ready[x->graph.nodes[i].group], i);
-    return heap && x->pool;
+    exec->left = exec->graph.n_ops;
+    exec->bound = UINT32_MAX;
+    exec->pool = gemm_pool_new();
+    heap = exec->heaps = malloc((exec->left ? exec->left : 1) * sizeof *heap);
+    for (uint32_t i = 0; heap && i < exec->graph.n_groups; heap += exec->graph.groups[i++].n)
+        exec->ready[i].nodes = heap;
+    for (uint32_t i = 0; heap && i < exec->graph.n_ops; i++)
+        if (!exec->graph.nodes[i].waits)
+            ready_push(&exec->ready[exec->graph.nodes[i].group], i);
+    return heap && exec->pool;
 }
 
-/* What a run that failed has begun; packed operands go before the pool that has their memory. */
-static void exec_end(struct exec *x)
+/* Frees what a failed run has begun, packed operands before the pool that has their memory. */
+static void exec_end(struct exec *exec)
 {
-    while (x->shared) {
-        give_up(&x->shared->r);
-        unlink_shared(x, x->shared);
+    while (exec->shared) {
+        give_up(&exec->shared->r);
+        unlink_shared(exec, exec->shared);
     }
-    for (uint32_t i = 0; i < x->graph.slots; i++)
-        if (x->graph.versions[i].products)
-            gemm_forget(x->graph.versions[i].v);
-    gemm_pool_free(x->pool);
-    free(x->heaps);
-    graph_free(&x->graph);
+    for (uint32_t i = 0; i < exec->graph.slots; i++)
+        if (exec->graph.versions[i].products)
+            gemm_forget(exec->graph.versions[i].v);
+    gemm_pool_free(exec->pool);
+    free(exec->heaps);
+    graph_free(&exec->graph);
 }
 
-static kb_status run_graph(struct exec *x, unsigned threads)
+static kb_status run_graph(struct exec *exec, unsigned threads)
 {
     struct worker *workers = calloc(threads, sizeof *workers);
 
-    if (!workers || !exec_init(x)) {
-        x->status = KB_NO_MEMORY;
-        end_error(&x->why, "out of memory");
+    if (!workers || !exec_init(exec)) {
+        exec->status = KB_NO_MEMORY;
+        endpoint_error(&exec->why, "out of memory");
     } else {
-        pthread_mutex_init(&x->lock, NULL);
-        pthread_cond_init(&x->more, NULL);
-        run_threads(x, workers, threads);
-        pthread_cond_destroy(&x->more);
-        pthread_mutex_destroy(&x->lock);
+        pthread_mutex_init(&exec->lock, NULL);
+        pthread_cond_init(&exec->more, NULL);
+        run_threads(exec, workers, threads);
+        pthread_cond_destroy(&exec->more);
+        pthread_mutex_destroy(&exec->lock);
     }
     free(workers);
-    return x->status;
+    return exec->status;
 }
 
 static unsigned thread_count(unsigned threads)
@@ -637,35 +656,23 @@ static unsigned thread_count(unsigned threads)
 kb_status exec_run(struct op_log *log, const struct kb_topology *topo,
                    const struct kb_compute_options *options, kb_error *why)
 {
-    struct exec *x = calloc(1, sizeof *x);
+    struct exec *exec = calloc(1, sizeof *exec);
     kb_status status;
 
-    if (!x) {
-        end_error(why, "out of memory");
+    if (!exec) {
+        endpoint_error(why, "out of memory");
         return KB_NO_MEMORY;
     }
-    x->log = log;
-    x->topo = topo;
-    x->options = *options;
-    status = graph_build(&x->graph, log, why);
+    exec->log = log;
+    exec->topo = topo;
+    exec->options = *options;
+    status = graph_build(&exec->graph, log, why);
     if (status == KB_OK) {
-        status = run_graph(x, thread_count(options->threads));
+        status = run_graph(exec, thread_count(options->threads));
         if (status != KB_OK && why)
-            *why = x->why;
-        exec_end(x);
+            *why = exec->why;
+        exec_end(exec);
     }
-    free(x);
+    free(exec);
     return status;
-}
-
-kb_status kb_compute(kb_sim *sim, const kb_compute_options *options, kb_error *why)
-{
-    static const kb_compute_options none = {.threads = 0};
-
-    if (sim->kernels && sim->kernels->launched)
-        return end_error(why, "a launch is under way");
-    if (!sim->log || !sim->options.phase2)
-        return end_error(why, "the simulation keeps no operations: it needs option phase2");
-    options = options ? options : &none;
-    return exec_run(sim->log, sim->topo, options, why);
 }

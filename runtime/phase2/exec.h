@@ -1,16 +1,16 @@
-/* exec.h -- Phase 2: computes what a log has kept, by threads of our own. */
+/* exec.h -- Phase 2: computes the operations that a log has kept, in several threads. */
 #ifndef EXEC_H
 #define EXEC_H
-#include "data/op.h"
+#include "record/oplog.h"
 
 /*
- * Computes all operations that `log` has kept and that are not yet computed. Results are the same
- * bytes for any number of threads.
+ * Computes all operations of `log` that are not yet computed. Results are the same bytes for any
+ * number of threads.
  *
- * topo       for the names of components in `why`; NULL: numbers
- * options    one thread: none is made; verify_ops: see plain.h
- * returns    KB_DIFFERENT: one is wrong; KB_INTERNAL: an operand that nothing computes; KB_STOPPED;
- *            KB_NO_MEMORY; what was computed until then stays, the rest may be tried again
+ * topo       for the names of components in `why`; NULL: numbers instead
+ * options    threads 1: only the calling thread; verify_ops: see reference.h
+ * returns    KB_DIFFERENT: an operation is wrong; KB_INTERNAL: an operand that no operation makes;
+ *            KB_STOPPED; KB_NO_MEMORY. Results so far stay, and another call computes the rest.
  */
 kb_status exec_run(struct op_log *log, const struct kb_topology *topo,
                    const struct kb_compute_options *options, kb_error *why);

@@ -1,4 +1,34 @@
-/* graph.c -- which operations wait for which, by the versions that they read and make. */
+/* graph.c -- which operations wait for which, by the versions that they read and make.
+ *
+ * An operation of the log names its operands and its result as views of versions, and a version is
+ * made by one operation. So the edges need no addresses and no times: an operation waits for the
+ * makers of the versions that it reads, if these are pending. Bytes that were overwritten later
+ * have versions of their own, and there are no other dependencies.
+ *
+ * Nodes 0..n_ops-1 are the operations, in the order of their ids. An operation is issued after
+ * those whose results it reads, so edges lead from lower to higher operations, and there is no
+ * circle.
+ *
+ * An operand may be a version of pieces: a matrix that several operations have made and one load
+ * has gathered. It gets a *join*, a node behind those of the operations, which waits for the makers
+ * of its pieces and computes nothing. Example: ops 3 and 7 make the halves of a matrix, and ops 12
+ * and 15 multiply it:
+ *
+ *     3 --\           /--> 12
+ *          >-- join --<
+ *     7 --/           \--> 15
+ *
+ * With p pieces and r readers these are p + r edges instead of p * r: 64 instead of 1024 if 32
+ * operations use a matrix of 32 pieces.
+ *
+ * Edges are collected in the order of discovery and then sorted by counting, so that those of a
+ * node lie side by side: nodes[i].first to nodes[i + 1].first. `waits` of a node counts the edges
+ * into it; exec.c counts it down.
+ *
+ * The graph also counts, for each version, the products that multiply it (`products`): after the
+ * last of them its packed form is freed. And it groups small products that are alike, so that
+ * exec.c can take them in batches.
+ */
 #include "phase2/graph.h"
 #include "machine/endpoint.h"
 #include "phase2/gemm.h"
@@ -24,7 +54,7 @@ struct graph_version *graph_find(const struct graph *g, const struct version *v)
     return found->v ? found : NULL;
 }
 
-/* Room for one more; at least half of the slots stay empty. */
+/* Makes room for one more; at least half of the slots stay empty. */
 static bool versions_grow(struct graph *g)
 {
     struct graph_version *old = g->versions;
@@ -113,7 +143,7 @@ static bool add_edge(struct graph *g, uint32_t from, uint32_t to)
     return true;
 }
 
-/* Edges by the node that they leave; the order of each node's edges is kept. */
+/* Sorts the edges by the node that they leave; edges of one node keep their order. */
 static bool sort_edges(struct graph *g)
 {
     uint32_t *sorted = malloc((g->n_edges ? g->n_edges : 1) * sizeof *sorted);
@@ -143,7 +173,7 @@ static bool sort_edges(struct graph *g)
 
 /* -- groups --------------------------------------------------------------------------------- */
 
-/* A batch has about this many multiplications; a product of more is no batch. */
+/* A batch has about this many multiplications; larger products are not batched. */
 enum { BATCH_WORK = 1 << 22, BATCH_MAX = 32 };
 
 static bool is_small(const struct op *op)
@@ -183,7 +213,7 @@ static uint8_t group_of(struct graph *g, const struct op *op)
 struct build {
     struct graph *g;
     struct op_log *log;
-    uint32_t op_id, node; /* being looked at */
+    uint32_t op_id, node; /* of the operation that is added */
     kb_status status;
     kb_error *why;
 };
@@ -194,12 +224,12 @@ static void fail(struct build *b, kb_status status, const char *text)
         return;
     b->status = status;
     if (status == KB_NO_MEMORY)
-        end_error(b->why, "out of memory");
+        endpoint_error(b->why, "out of memory");
     else
-        end_error(b->why, "op %u: %s", b->op_id, text);
+        endpoint_error(b->why, "op %u: %s", b->op_id, text);
 }
 
-static bool enough(struct build *b, bool memory)
+static bool have_memory(struct build *b, bool memory)
 {
     if (!memory)
         fail(b, KB_NO_MEMORY, NULL);
@@ -217,7 +247,7 @@ void graph_operands(struct op *op, void (*each)(void *arg, struct op_tensor *t),
                 each(arg, &op->epilogue[e].operand[i]);
 }
 
-/* The node that makes `v`, which is a result. */
+/* The node that makes `v`, the result of an operation. */
 static uint32_t maker(struct build *b, const struct version *v)
 {
     const struct graph_version *e = graph_find(b->g, v);
@@ -228,15 +258,15 @@ static uint32_t maker(struct build *b, const struct version *v)
     return GRAPH_NONE;
 }
 
-/* A node that waits for all pieces of `v`, made when it is first asked for. */
+/* The join of `v`, made at the first call. */
 static uint32_t join(struct build *b, struct version *v)
 {
     struct graph_version *e = version_entry(b->g, v);
     uint32_t node = b->g->n_nodes;
 
-    if (!enough(b, e != NULL) || e->node != GRAPH_NONE)
+    if (!have_memory(b, e != NULL) || e->node != GRAPH_NONE)
         return e ? e->node : GRAPH_NONE;
-    if (!enough(b, add_node(b->g)))
+    if (!have_memory(b, add_node(b->g)))
         return GRAPH_NONE;
     e->node = node;
     for (uint32_t i = 0; i < v->n_pieces && b->status == KB_OK; i++) {
@@ -244,7 +274,7 @@ static uint32_t join(struct build *b, struct version *v)
         uint32_t from = version_ready(part) ? GRAPH_NONE : maker(b, part);
 
         if (from != GRAPH_NONE)
-            enough(b, add_edge(b->g, from, node));
+            have_memory(b, add_edge(b->g, from, node));
     }
     return node;
 }
@@ -263,7 +293,7 @@ static void wait_for(void *arg, struct op_tensor *t)
         return;
     from = v->kind == VERSION_PIECES ? join(b, v) : maker(b, v);
     if (from != GRAPH_NONE)
-        enough(b, add_edge(b->g, from, b->node));
+        have_memory(b, add_edge(b->g, from, b->node));
 }
 
 static void add_products(struct build *b, const struct op *op)
@@ -271,12 +301,12 @@ static void add_products(struct build *b, const struct op *op)
     for (uint32_t i = 0; op->kind == OP_GEMM && i < 2 && b->status == KB_OK; i++) {
         struct graph_version *e = version_entry(b->g, op->in[i].view.v);
 
-        if (enough(b, e != NULL))
+        if (have_memory(b, e != NULL))
             e->products++;
     }
 }
 
-/* Its result is there for those that come after it. */
+/* Enters the operation as the maker of its result. */
 static void add_result(struct build *b, const struct op *op)
 {
     struct graph_version *made = op->out.view.v ? version_entry(b->g, op->out.view.v) : NULL;
@@ -320,7 +350,7 @@ static bool add_ops(struct build *b)
     return b->status == KB_OK;
 }
 
-/* Nodes of operations come first, those of pieces after them. */
+/* Nodes of operations come first, joins after them. */
 static bool add_nodes(struct build *b)
 {
     for (uint32_t i = 0; i < b->g->n_ops; i++)
@@ -341,8 +371,8 @@ kb_status graph_build(struct graph *g, struct op_log *log, kb_error *why)
     if (b.status != KB_OK)
         return b.status;
     g->n_ops = (uint32_t)n;
-    if (enough(&b, n < UINT32_MAX / 2 && versions_grow(g) && add_nodes(&b)) && add_ops(&b))
-        enough(&b, sort_edges(g));
+    if (have_memory(&b, n < UINT32_MAX / 2 && versions_grow(g) && add_nodes(&b)) && add_ops(&b))
+        have_memory(&b, sort_edges(g));
     if (b.status != KB_OK)
         graph_free(g);
     return b.status;

@@ -1,10 +1,10 @@
-/* math.c -- what PE_MATH computes: elementwise, over an axis, shapes and constants. */
+/* math.c -- the arithmetic of PE_MATH: elementwise, over an axis, transpositions and constants. */
 #include "phase2/math_op.h"
 #include "data/cast.h"
 #include <math.h>
 #include <string.h>
 
-/* So many elements at a time are converted, computed and rounded; all buffers are on the stack. */
+/* Elements that are converted, computed and rounded at a time, in buffers on the stack. */
 enum { CHUNK = 256 };
 
 union chunk {
@@ -34,7 +34,7 @@ static size_t at_most(uint64_t n, size_t most)
         X(uint64_t) break;                                                                         \
     }
 
-/* Elements `stride` apart, side by side. */
+/* Copies elements that are `stride` apart to contiguous ones. */
 static void gather(void *to, const void *from, int64_t stride, size_t bytes, size_t n)
 {
 #define GATHER(T)                                                                                  \
@@ -88,10 +88,10 @@ static const void *loaded(const struct math_lane *lane, uint64_t i, size_t n, kb
 
 /* -- elementwise, floats -------------------------------------------------------------------- */
 
-/* A division by 0 is IEEE 754's, not a mistake. */
+/* A division by 0 follows IEEE 754; it is no mistake. */
 #define DIVIDES __attribute__((no_sanitize("float-divide-by-zero")))
 
-/* No overflow on either side. */
+/* Does not overflow for large |x|. */
 static double sigmoid(double x)
 {
     double e = exp(-fabs(x));
@@ -143,7 +143,8 @@ DIVIDES static double rsqrt(double x)
 FLOAT_ARITHMETIC(arithmetic_f32, float, fmaf, sqrtf, fabsf)
 FLOAT_ARITHMETIC(arithmetic_f64, double, fma, sqrt, fabs)
 
-/* f32 by way of f64: within half a unit and a little in the last place, whatever libm it is. */
+/* f32 is computed in f64: its error is little more than half a unit in the last place, for any
+ * libm. */
 #define FLOAT_SPECIAL(NAME, T)                                                                     \
     DIVIDES static void NAME(enum tl_op math, T *o, const T *x, size_t n)                          \
     {                                                                                              \
@@ -181,7 +182,7 @@ static bool is_special(enum tl_op math)
 
 /* -- elementwise, integers ------------------------------------------------------------------ */
 
-/* dtype, its C type, the unsigned type that its arithmetic wraps in, suffix. */
+/* X(dtype, its C type, the unsigned type in which its arithmetic wraps, suffix). */
 #define INTEGERS(X)                                                                                \
     X(KB_I8, int8_t, uint32_t, i8)                                                                 \
     X(KB_I16, int16_t, uint32_t, i16)                                                              \
@@ -290,7 +291,7 @@ static void arithmetic(enum tl_op math, kb_dtype dtype, void *o, const void *con
     }
 }
 
-/* One chunk, all operands of the type that is computed in. */
+/* One chunk; all operands have the type in which it is computed. */
 static void compute_chunk(enum tl_op math, kb_dtype dtype, void *o, const void *const in[3],
                           size_t n)
 {
@@ -341,7 +342,7 @@ void math_strides(const struct dims *shape, const struct dims *to, int64_t strid
     }
 }
 
-/* Operands walked along the axes of the result. */
+/* Operands with strides along the axes of the result. */
 struct walk {
     struct dims shape;
     uint32_t n_in;
@@ -349,7 +350,7 @@ struct walk {
     int64_t stride[3][KB_RANK_MAX];
 };
 
-/* An axis that continues the one after it, in all operands, is one with it. */
+/* In all operands, do this axis and the next one form one axis? */
 static bool continues(const struct walk *w, uint32_t axis)
 {
     for (uint32_t j = 0; j < w->n_in; j++)
@@ -413,7 +414,7 @@ static void run_of(const struct walk *w, uint64_t number, struct math_lane in[3]
                             (int64_t)kb_dtype_bytes(in[j].dtype);
 }
 
-/* What an elementwise operation or a comparison computes in: the type of its tensors. */
+/* The type in which an elementwise operation or a comparison is computed: that of its tensors. */
 static kb_dtype computed_in(const struct op *op)
 {
     if (op->math == TL_WHERE)
@@ -446,8 +447,9 @@ static void run_elements(const struct op *op, unsigned char *out)
 /* -- over an axis --------------------------------------------------------------------------- */
 
 /*
- * Sums of chunks, each eight sums side by side, added like a tournament as they come: level i is
- * the sum of 2^i chunks. The order depends on the number of elements alone.            design 5.2
+ * Pairwise summation: each chunk is eight interleaved sums, and chunks are added in pairs, then
+ * pairs of pairs; level i holds the sum of 2^i chunks. The order depends only on the number of
+ * elements.
  */
 enum { LEVELS = 56 };
 #define SUMS(T, NAME)                                                                              \
@@ -542,7 +544,7 @@ DIVIDES static void sum_or_mean(bool mean, const struct math_lane *line, uint64_
     }
 }
 
-/* The first extreme, its place; NaN comes before all. Exact in the widest type of its kind. */
+/* The first extreme and its index; a NaN wins. Exact, in the widest type of its kind. */
 #define EXTREME(T, NAME, DTYPE)                                                                    \
     static uint64_t extreme_##NAME(bool smallest, const struct math_lane *line, uint64_t n,        \
                                    T *value)                                                       \
@@ -648,7 +650,7 @@ static void run_reduce(const struct op *op, unsigned char *out)
 
 /* -- softmax -------------------------------------------------------------------------------- */
 
-/* exp(x - largest) of a chunk; the sum over all, in the same order as any sum; the quotients. */
+/* exp(x - largest) of all elements, their sum in the order of any sum, the quotients. */
 #define SOFTMAX_LINE(T, NAME, DTYPE)                                                               \
     static void powers_##NAME(const struct math_lane *line, uint64_t i, size_t n, T largest, T *e) \
     {                                                                                              \
@@ -706,7 +708,7 @@ static void run_softmax(const struct op *op, unsigned char *out)
 
 /* -- shapes and constants ------------------------------------------------------------------- */
 
-/* Blocks of both that stay cached: one of them is walked across its rows. */
+/* Transposes blocks of both matrices that stay cached: one of them is walked across its rows. */
 enum { BLOCK = 16 };
 
 static void transpose(void *to, const void *from, size_t rows, size_t columns, size_t bytes)
@@ -733,7 +735,7 @@ static void run_transpose(const struct op *op, unsigned char *out)
         transpose(out + at, t->view.v->bytes + t->view.offset + at, rows, columns, bytes);
 }
 
-/* Its numbers are scalar operands: arange(start, step), full(value). */
+/* arange(start, step) and full(value): the numbers are scalar operands. */
 static void run_source(const struct op *op, unsigned char *out)
 {
     double start = op->in[0].scalar, step = op->math == TL_ARANGE ? op->in[1].scalar : 0;

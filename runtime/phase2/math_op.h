@@ -1,11 +1,11 @@
-/* math_op.h -- what PE_MATH computes: struct op of kind OP_MATH, and steps of epilogues. */
+/* math_op.h -- the arithmetic of PE_MATH: struct op of kind OP_MATH, and steps of epilogues. */
 #ifndef MATH_OP_H
 #define MATH_OP_H
 #include "data/op.h"
 
-/* Numbers are those of design 5.2; beyond it: integers divide as in C, and by 0 to 0. */
+/* docs/kernels.md "Phase 2 in numbers" says how results are rounded. */
 
-/* Elements at equal distances, or a number for all. */
+/* Elements at equal distances, or one number for all. */
 struct math_lane {
     const unsigned char *at; /* NULL: `scalar`, rounded to `dtype` */
     int64_t stride;          /* elements; 0: the same for all */
@@ -23,10 +23,10 @@ void math_elements(enum tl_op math, kb_dtype dtype, const struct math_lane in[3]
 /* Computes the operation into `out`, all bytes of its result. Operands have bytes. */
 void math_run(const struct op *op, unsigned char *out);
 
-/* How a tensor is walked along the axes of another that it is broadcast to, in elements. */
+/* Strides of a tensor along the axes of the shape that it is broadcast to, in elements. */
 void math_strides(const struct dims *shape, const struct dims *to, int64_t stride[KB_RANK_MAX]);
 
-/* A reduction as lines of `n` elements at `stride`; `inner` lines begin side by side. */
+/* The lines of a reduction: n elements each, `inner` apart; `inner` lines are interleaved. */
 struct math_lines {
     uint64_t outer, n, inner;
 };

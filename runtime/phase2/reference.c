@@ -1,25 +1,26 @@
-/* reference.c -- operations computed again, element by element, by loops that anyone can check. */
+/* reference.c -- the reference implementation: operations, element by element, by simple loops. */
 #include "phase2/reference.h"
 #include "data/dtype.h"
 #include "data/cast.h"
 #include "phase2/gemm.h"
 #include "phase2/math_op.h"
+#include <stdio.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-/* An element: floats as f64, integers modulo 2^64 with the sign of their type above them. */
+/* An element: a float as f64, an integer modulo 2^64, sign-extended by its type. */
 struct number {
     bool is_float;
     double f;
     uint64_t i;
 };
 
-/* What an element should be, and how far from it a float may be. */
+/* The right value of an element, and how far a float may be from it. */
 struct wanted {
     struct number value;
-    double scale; /* of its terms: plain.h */
-    double slack; /* beyond */
+    double scale; /* of its terms: reference.h */
+    double slack; /* further tolerance */
     bool exact;
 };
 
@@ -107,7 +108,7 @@ static void describe(kb_dtype dtype, struct number n, char text[32])
 
 /* Element `index` of the result; `t`: of floats. */
 static bool agrees(const struct op *op, const unsigned char *out, uint64_t index, double t,
-                   const struct wanted *w, struct plain_difference *d)
+                   const struct wanted *w, struct reference_difference *d)
 {
     kb_dtype dtype = (kb_dtype)op->out.dtype;
     struct number got = element(dtype, out, index);
@@ -213,7 +214,7 @@ static uint64_t integer_value(enum tl_op math, bool is_signed, uint64_t x, uint6
     }
 }
 
-/* -1, 0, 1; 2: one of them is no number. */
+/* -1, 0, 1; 2: one of them is NaN. */
 static int order(bool is_signed, struct number x, struct number y)
 {
     if (x.is_float)
@@ -258,7 +259,7 @@ static struct number value_of(enum tl_op math, kb_dtype dtype, const struct numb
     return as(dtype, of_integer(integer_value(math, is_signed, x[0].i, x[1].i, x[2].i)), false);
 }
 
-/* Where element `index` of the result lies in an operand that is broadcast to it. */
+/* The index of the operand's element that is broadcast to element `index` of the result. */
 static uint64_t place_in(const struct dims *shape, const struct dims *to, uint64_t index)
 {
     int64_t stride[KB_RANK_MAX];
@@ -366,7 +367,7 @@ static struct line line_of(const struct op *op, uint64_t number)
 }
 
 static bool reduce_same(const struct op *op, const unsigned char *out, double t,
-                        struct plain_difference *d)
+                        struct reference_difference *d)
 {
     bool is_sum = op->math == TL_SUM || op->math == TL_MEAN;
 
@@ -381,7 +382,8 @@ static bool reduce_same(const struct op *op, const unsigned char *out, double t,
 }
 
 NO_TRAP static bool softmax_line_same(const struct op *op, const unsigned char *out,
-                                      const struct line *l, double t, struct plain_difference *d)
+                                      const struct line *l, double t,
+                                      struct reference_difference *d)
 {
     double largest = -INFINITY, sum = 0;
 
@@ -402,7 +404,7 @@ NO_TRAP static bool softmax_line_same(const struct op *op, const unsigned char *
 }
 
 static bool softmax_same(const struct op *op, const unsigned char *out, double t,
-                         struct plain_difference *d)
+                         struct reference_difference *d)
 {
     struct math_lines lines = math_lines(op);
 
@@ -458,7 +460,7 @@ static struct wanted math_wanted(const struct op *op, uint64_t index)
     }
 }
 
-static bool math_same(const struct op *op, const unsigned char *out, struct plain_difference *d)
+static bool math_same(const struct op *op, const unsigned char *out, struct reference_difference *d)
 {
     double t = dtype_tolerance((kb_dtype)op->out.dtype);
 
@@ -479,12 +481,12 @@ static bool math_same(const struct op *op, const unsigned char *out, struct plai
 
 struct product {
     const struct op *op;
-    struct gemm_lie a, b, out;
-    kb_dtype sums; /* f64, or what integers count modulo */
+    struct gemm_stride a, b, out;
+    kb_dtype sums; /* f64, or the integer type in which sums wrap */
     double t;
 };
 
-/* Row times column, and the magnitude of its terms. */
+/* A row times a column, and the sum of the terms' magnitudes. */
 static struct wanted row_times_column(const struct product *p, uint32_t i, uint32_t j)
 {
     struct wanted w = {.value.is_float = dtype_is_float((kb_dtype)p->op->in[0].dtype)};
@@ -523,7 +525,7 @@ static struct number after_epilogues(const struct product *p, struct number acc,
     return acc;
 }
 
-/* What a sum that is off by as much as it may be makes of an element. */
+/* How far an element may be off because its sum may be: the epilogues of a sum that is off. */
 static double slack(const struct product *p, const struct wanted *sum, double want, uint32_t i,
                     uint32_t j)
 {
@@ -569,7 +571,8 @@ static double coarser(double t, kb_dtype dtype)
     return dtype_is_float(dtype) && dtype_tolerance(dtype) > t ? dtype_tolerance(dtype) : t;
 }
 
-static bool product_same(const struct op *op, const unsigned char *out, struct plain_difference *d)
+static bool product_same(const struct op *op, const unsigned char *out,
+                         struct reference_difference *d)
 {
     struct product p = {.op = op, .sums = KB_F64};
 
@@ -579,7 +582,7 @@ static bool product_same(const struct op *op, const unsigned char *out, struct p
         p.t = coarser(p.t, (kb_dtype)op->dtype_acc);
     if (!dtype_is_float((kb_dtype)op->in[0].dtype))
         p.sums = integer_sums(op);
-    gemm_lies(op, &p.a, &p.b, &p.out);
+    gemm_strides(op, &p.a, &p.b, &p.out);
     for (uint32_t i = 0; i < op->m; i++)
         for (uint32_t j = 0; j < op->n; j++) {
             struct wanted w = product_element(&p, i, j);
@@ -590,7 +593,7 @@ static bool product_same(const struct op *op, const unsigned char *out, struct p
     return true;
 }
 
-bool plain_same(const struct op *op, const unsigned char *out, struct plain_difference *d)
+bool reference_same(const struct op *op, const unsigned char *out, struct reference_difference *d)
 {
     return op->kind == OP_GEMM ? product_same(op, out, d) : math_same(op, out, d);
 }

@@ -1,156 +1,63 @@
-/* oplog.h -- the log from inside: records in chunks, and the parameters packed behind them. */
+/* oplog.h -- the op log: a record of each operation, kept while a simulation runs. */
 #ifndef OPLOG_H
 #define OPLOG_H
+#include <stdio.h>
 #include "data/op.h"
 
-enum record_flag {
-    REC_REGION = 1 << 0,
-    REC_STRIDED = 1 << 1,
-    REC_COMPOSITE = 1 << 2,
-    REC_TRANSPOSE_A = 1 << 3,
-    REC_TRANSPOSE_B = 1 << 4,
-    REC_COL_A = 1 << 5,
-    REC_COL_B = 1 << 6,
-    REC_COL_OUT = 1 << 7,
-    REC_ALL_AXES = 1 << 8,
-    REC_HAS_AXIS = 1 << 9,
-    REC_KEEPDIMS = 1 << 10,
-    REC_IPCQ = 1 << 12,
-    REC_KEEPS = 1 << 11, /* views are packed, and the log has a reference to each */
-};
-
-/* `type` is an enum op_kind, or from here on an enum op_stage. */
-enum { REC_TOKEN = OP_MATH + 1 };
-
-/* What every record has, and what fits beside it; the rest lies at `params` of its chunk. */
-struct record {
-    int64_t start_fs, end_fs;
-    uint32_t id, pe;
-    uint32_t params; /* offset into the chunk, a multiple of 8 */
-    uint16_t flags;  /* enum record_flag */
-    uint8_t type;
-    uint8_t code; /* enum tl_op; a DMA_READ token: operand */
-    union {
-        struct {
-            int64_t issue_fs;
-            uint64_t src, dst;
-            uint32_t n_depends;
-            uint8_t dtype, rank, src_space, dst_space;
-        } dma;
-        struct {
-            int64_t issue_fs;
-            uint32_t m, k, n;
-            uint32_t n_depends;
-            uint8_t dtype_acc, n_in, n_epilogues;
-            int8_t axis;
-        } compute;
-        struct {
-            uint32_t parent, token, tile[3];
-            uint32_t size[3]; /* GEMM: m, k, n; else nbytes or elements, low half first; space */
-        } token;
-    };
-};
-
-_Static_assert(sizeof(struct record) == 64, "a record is a cache line");
-
-/* Records grow from the front, parameters from the end. */
-struct chunk {
-    unsigned char *memory; /* owned; NULL: in the file */
-    uint64_t at;           /* offset into the file */
-    uint32_t bytes, n;     /* size; records */
-    uint32_t params;       /* where the parameters begin */
-    int64_t first_fs;      /* the earliest start */
-};
-
-/* A compute operation not yet taken. */
-struct place {
-    uint32_t id, chunk, record;
-    bool taken;
-};
-
-struct op_log {
-    const struct kb_topology *topo; /* borrowed */
-    uint64_t limit_bytes;
-    uint32_t chunk_bytes;
-    bool keep;
-    struct chunk *chunks; /* owned; the last one takes records */
-    uint32_t n_chunks, chunks_cap;
-    uint32_t n_spilled;    /* the oldest ones */
-    uint64_t memory_bytes; /* of the others */
-    uint64_t n_records, params_bytes;
-
-    int fd; /* -1: no file yet */
-    uint64_t file_bytes;
-    unsigned char *map; /* owned: the file, and room for it to grow */
-    uint64_t map_bytes;
-
-    kb_status status;
-    kb_error why;
-
-    struct place *computes; /* owned */
-    uint64_t n_computes, computes_cap;
-    uint32_t next_chunk, next_record; /* where op_log_computes() goes on */
-
-    struct op_note *notes; /* owned; by id, once sorted */
-    uint64_t n_notes, notes_cap;
-    bool notes_sorted;
-};
-
-static inline const unsigned char *chunk_bytes(const struct op_log *log, const struct chunk *c)
-{
-    return c->memory ? c->memory : log->map + c->at;
-}
-
-static inline const struct record *chunk_records(const struct op_log *log, const struct chunk *c)
-{
-    return (const struct record *)(const void *)chunk_bytes(log, c);
-}
-
-static inline bool record_is_token(const struct record *r)
-{
-    return r->type >= REC_TOKEN;
-}
-
-static inline bool record_is_compute(const struct record *r)
-{
-    return r->type == OP_GEMM || r->type == OP_MATH;
-}
+/* Records of a simulation, in the order in which services end. */
+struct op_log;
 
 /*
- * The record of `id`, and the bytes of its chunk; UINT32_MAX: of the last command. NULL: none.
- * oplog_find.c
+ * limit_bytes  > 0: about so much stays in memory, older chunks go to an unlinked temporary file
+ * keep         the log keeps operands and results of GEMM and MATH for Phase 2
+ * returns      NULL: no memory
  */
-const struct record *op_log_find(const struct op_log *log, uint32_t id,
-                                 const unsigned char **chunk);
+struct op_log *op_log_new(const struct kb_topology *topo, uint64_t limit_bytes, bool keep);
+void op_log_free(struct op_log *log);
 
-/* Are the views of this record of a GEMM or MATH still there?  oplog.c */
-bool op_log_has_views(const struct op_log *log, uint32_t id);
+/* Append a record. False: no memory, or the file cannot be written: see op_log_error(). */
+bool op_log_add(struct op_log *log, const struct op *op, int64_t start_fs, int64_t end_fs);
+bool op_log_add_token(struct op_log *log, const struct op_token *token, int64_t start_fs,
+                      int64_t end_fs);
 
-/* Parts of a record as it is exported.  oplog_out.c */
-void op_log_component(const struct op_log *log, const struct record *r, const unsigned char *chunk,
-                      char name[KB_NODE_BYTES]);
-bool op_log_name(const struct record *r, const unsigned char *chunk, char name[32]);
-char *op_log_params(const struct record *r, const unsigned char *chunk); /* malloc; NULL: none */
+kb_status op_log_error(const struct op_log *log, kb_error *why); /* KB_OK: none so far */
 
-/* -- packing, oplog_pack.c ------------------------------------------------------------------ */
+/* Notes of an operation beside its record, kept if the options ask for it. */
+struct op_note {
+    uint32_t id;
+    int line; /* of the call in the kernel, in `file` */
+    const char *file, *kernel;
+    struct view moved; /* owned; the bytes of a DMA */
+    uint32_t message;  /* of a receive, which has no record: its first ipcq_copy; else OP_NONE */
+};
+
+/* Add a note; a reference to the bytes that a DMA moved is kept. False as for op_log_add(). */
+bool op_log_note(struct op_log *log, const struct op *op, const char *kernel, const char *file,
+                 int line);
+bool op_log_note_recv(struct op_log *log, const struct op *op, uint32_t message);
+const struct op_note *op_log_note_of(struct op_log *log, uint32_t id); /* NULL: none */
+
+uint64_t op_log_count(const struct op_log *log);
+uint64_t op_log_bytes(const struct op_log *log); /* of records and parameters, also spilled ones */
+
+/* Writes all records in order (t_start, t_end, op_id); `command_line` may be NULL. */
+enum op_format { OP_JSONL, OP_CSV };
+kb_status op_log_export(struct op_log *log, enum op_format format, const char *command_line,
+                        uint64_t seed, FILE *out, kb_error *why);
 
 /*
- * Fill a zeroed record but for its times and `params`, and what it has behind it: `to` has room for
- * as many bytes as the record needs, a multiple of 4.
+ * For Phase 2: the GEMM and MATH operations, composites included, that are not yet computed, in
+ * order of op_id. An operation has a higher id than the operations whose results it reads.
+ *
+ * op_log_computes()  counts and sorts them
+ * op_log_compute()   unpacks number i into *op, whose views are borrowed from the log until
+ *                    op_log_computed(); several threads may call it at once
+ * op_log_computed()  drops the log's references to operands and result, and frees what `op` owns
+ *
+ * Operations without op_log_computed() appear again in the next op_log_computes().
  */
-uint64_t op_packed_bytes(const struct op *op, bool keep);
-uint64_t op_token_packed_bytes(const struct op_token *token);
-void op_pack(const struct op *op, bool keep, struct record *r, unsigned char *to);
-void op_token_pack(const struct op_token *token, struct record *r, unsigned char *to);
-
-/*
- * From a record and its chunk's bytes. Views are borrowed from the log, and so are dependencies
- * that do not fit into op->depends.few. Fields that the kind does not use are 0.
- */
-void op_unpack(const struct record *r, const unsigned char *chunk, struct op *op);
-void op_token_unpack(const struct record *r, const unsigned char *chunk, struct op_token *token);
-
-/* Calls `each` for every operand and the result of a GEMM or MATH. */
-void op_each_tensor(const struct op *op, void (*each)(const struct op_tensor *t));
+kb_status op_log_computes(struct op_log *log, uint64_t *n, kb_error *why);
+kb_status op_log_compute(struct op_log *log, uint64_t i, struct op *op, kb_error *why);
+void op_log_computed(struct op_log *log, uint64_t i, struct op *op);
 
 #endif

@@ -1,20 +1,18 @@
-/* oplog_text.c -- the log as JSON lines or CSV, in order of time. */
+/* oplog_text.c -- the op log as JSON lines or CSV: docs/formats.md "Op log". */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
+#include "base/text.h"
 #include "machine/endpoint.h"
 #include "machine/names.h"
-#include "record/oplog.h"
-#include "base/text.h"
+#include "record/record.h"
 
 /* -- a line --------------------------------------------------------------------------------- */
 
 enum { LINE_FIRST = 4096 };
 
-/* Its text so far. Without memory it begins anew, to be thrown away: `failed`. */
+/* A line that grows. After `failed`, no memory, its text is worthless. */
 struct line {
     char *text; /* owned */
     size_t n, cap;
@@ -50,7 +48,7 @@ static void put_char(struct line *l, char c)
     l->n++;
 }
 
-/* Short texts of our own. */
+/* A text of at most LINE_FIRST bytes. */
 static void put_text(struct line *l, const char *text)
 {
     line_end(l, text_put_text(line_room(l, strlen(text)), text));
@@ -129,7 +127,7 @@ static void key_bool(struct line *l, const char *key, bool value)
     put_text(l, value ? "true" : "false");
 }
 
-/* A word of our own: no character of it needs an escape. */
+/* A word in quotes; none of its characters needs an escape. */
 static void put_word(struct line *l, const char *word)
 {
     put_char(l, '"');
@@ -277,7 +275,7 @@ static void put_dma_write(struct line *l, const struct op *op)
     key_id(l, "snapshot", src->maker);
 }
 
-/* A piece of what is sent to another PE.                                             design 5.1 */
+/* A piece of a message to another PE. */
 static void put_ipcq_copy(struct line *l, const struct op *op)
 {
     const struct op_tensor *src = &op->in[0];
@@ -296,7 +294,7 @@ static void key_layout(struct line *l, const char *key, bool is_col)
     key_word(l, key, is_col ? "col_major" : "row_major");
 }
 
-/* G of design 7. */
+/* "G" of docs/formats.md "Op log". */
 static void put_gemm(struct line *l, const struct op *op)
 {
     const struct op_tensor *a = &op->in[0], *b = &op->in[1];
@@ -323,7 +321,7 @@ static void put_gemm(struct line *l, const struct op *op)
     key_space(l, "dst_space", op->out.space);
 }
 
-/* What a list over operands says of one that is a tensor. */
+/* Entries of key_tensors(). */
 static void put_address(struct line *l, const struct op_tensor *t)
 {
     put_count(l, t->address);
@@ -389,7 +387,7 @@ static void key_axis(struct line *l, const struct op *op)
         put_text(l, "null");
 }
 
-/* X of design 7. */
+/* "X" of docs/formats.md "Op log". */
 static void put_math(struct line *l, const struct op *op)
 {
     key_word(l, "op", math_rows[op->math].name);
@@ -542,12 +540,6 @@ static void unpack(const struct record *r, const unsigned char *chunk, struct en
         op_unpack(r, chunk, &e->op);
 }
 
-static void entry_unpack(const struct op_log *log, const struct chunk *c, uint32_t i,
-                         struct entry *e)
-{
-    unpack(&chunk_records(log, c)[i], chunk_bytes(log, c), e);
-}
-
 static enum node_kind component_of(const struct entry *e)
 {
     static const uint8_t of_stage[] = {
@@ -674,7 +666,7 @@ void op_log_component(const struct op_log *log, const struct record *r, const un
     name_component(log->topo, &e, name);
 }
 
-/* What put() makes of the record, as a text of its own; NULL: no memory. */
+/* The text that put() writes for the record; owned by the caller; NULL: no memory. */
 static char *text_of(const struct record *r, const unsigned char *chunk,
                      void (*put)(struct line *l, const struct entry *e))
 {
@@ -708,7 +700,7 @@ char *op_log_params(const struct record *r, const unsigned char *chunk)
     return text_of(r, chunk, put_params);
 }
 
-/* What stands in the line from `from` on becomes one field. RFC 4180 */
+/* Makes the text of the line from `from` on one field of CSV: RFC 4180. */
 static void quote(struct line *l, size_t from)
 {
     size_t n = l->n - from, quotes = 2;
@@ -757,162 +749,6 @@ static void put_csv(struct line *l, const struct kb_topology *t, const struct en
     put_char(l, '\n');
 }
 
-/* -- order ---------------------------------------------------------------------------------- */
-
-/* Where the next record of a chunk stands among those of all. */
-struct head {
-    int64_t start_fs, end_fs;
-    uint32_t id, chunk;
-};
-
-/*
- * Chunks are merged by a heap of their next records. A chunk is sorted when its earliest start is
- * reached and forgotten after its last record, so that 4 bytes a record are needed for those few
- * chunks whose times overlap, and no more.
- */
-struct merge {
-    struct op_log *log;
-    struct head *heap; /* owned */
-    uint32_t **order;  /* owned, [chunk]: its records in order; NULL: not sorted yet, or done */
-    uint32_t *next;    /* owned, [chunk] */
-    uint32_t n;
-};
-
-static bool head_before(const struct head *a, const struct head *b)
-{
-    if (a->start_fs != b->start_fs)
-        return a->start_fs < b->start_fs;
-    if (a->end_fs != b->end_fs)
-        return a->end_fs < b->end_fs;
-    return a->id != b->id ? a->id < b->id : a->chunk < b->chunk;
-}
-
-static int by_time(const void *a, const void *b, void *arg)
-{
-    const struct record *records = arg;
-    uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
-    const struct record *x = &records[i], *y = &records[j];
-
-    if (x->start_fs != y->start_fs)
-        return x->start_fs < y->start_fs ? -1 : 1;
-    if (x->end_fs != y->end_fs)
-        return x->end_fs < y->end_fs ? -1 : 1;
-    if (x->id != y->id)
-        return x->id < y->id ? -1 : 1;
-    return i < j ? -1 : i > j;
-}
-
-/* The first of the heap has changed to something later, or gone. */
-static void sift(struct merge *m)
-{
-    struct head moved = m->heap[0];
-    uint32_t i = 0;
-
-    for (uint32_t child = 1; child < m->n; child = 2 * i + 1) {
-        if (child + 1 < m->n && head_before(&m->heap[child + 1], &m->heap[child]))
-            child++;
-        if (!head_before(&m->heap[child], &moved))
-            break;
-        m->heap[i] = m->heap[child];
-        i = child;
-    }
-    m->heap[i] = moved;
-}
-
-/* Chunks that begin with what comes before all their records. */
-static bool merge_begin(struct merge *m, struct op_log *log)
-{
-    uint32_t n = log->n_chunks ? log->n_chunks : 1;
-
-    *m = (struct merge){.log = log};
-    m->heap = malloc(n * sizeof *m->heap);
-    m->order = calloc(n, sizeof *m->order);
-    m->next = calloc(n, sizeof *m->next);
-    if (!m->heap || !m->order || !m->next)
-        return false;
-    for (uint32_t i = 0; i < log->n_chunks; i++) {
-        struct head new = {log->chunks[i].first_fs, INT64_MIN, 0, i};
-        uint32_t at = m->n++;
-
-        for (; at > 0 && head_before(&new, &m->heap[(at - 1) / 2]); at = (at - 1) / 2)
-            m->heap[at] = m->heap[(at - 1) / 2];
-        m->heap[at] = new;
-    }
-    return true;
-}
-
-static void merge_end(struct merge *m)
-{
-    for (uint32_t i = 0; m->order && i < m->log->n_chunks; i++)
-        free(m->order[i]);
-    free(m->order);
-    free(m->next);
-    free(m->heap);
-}
-
-static bool sort_chunk(struct merge *m, uint32_t chunk)
-{
-    const struct chunk *c = &m->log->chunks[chunk];
-    uint32_t *order = malloc(c->n * sizeof *order);
-
-    if (!order)
-        return false;
-    for (uint32_t i = 0; i < c->n; i++)
-        order[i] = i;
-    qsort_r(order, c->n, sizeof *order, by_time, (void *)(uintptr_t)chunk_records(m->log, c));
-    m->order[chunk] = order;
-    return true;
-}
-
-/* Pages of the file that are read no more need not stay in memory. */
-static void forget_chunk(struct merge *m, uint32_t chunk)
-{
-    const struct chunk *c = &m->log->chunks[chunk];
-    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), from = (c->at + page - 1) / page * page;
-
-    free(m->order[chunk]);
-    m->order[chunk] = NULL;
-    if (!c->memory && c->at + c->bytes > from)
-        madvise(m->log->map + from, c->at + c->bytes - from, MADV_DONTNEED);
-}
-
-/* The heap's first becomes its chunk's next record, if there is one. */
-static void advance(struct merge *m)
-{
-    uint32_t chunk = m->heap[0].chunk;
-    const struct chunk *c = &m->log->chunks[chunk];
-
-    if (m->next[chunk] < c->n) {
-        const struct record *r = &chunk_records(m->log, c)[m->order[chunk][m->next[chunk]]];
-
-        m->heap[0] = (struct head){r->start_fs, r->end_fs, r->id, chunk};
-    } else {
-        forget_chunk(m, chunk);
-        m->heap[0] = m->heap[--m->n];
-    }
-    sift(m);
-}
-
-/* Calls `each` for every record in order until it returns false. False: that, or no memory. */
-static bool merge_run(struct merge *m, bool (*each)(void *arg, const struct entry *e), void *arg)
-{
-    struct entry e;
-
-    while (m->n > 0) {
-        uint32_t chunk = m->heap[0].chunk;
-
-        if (m->order[chunk]) {
-            entry_unpack(m->log, &m->log->chunks[chunk], m->order[chunk][m->next[chunk]++], &e);
-            if (!each(arg, &e))
-                return false;
-        } else if (!sort_chunk(m, chunk)) {
-            return false;
-        }
-        advance(m);
-    }
-    return true;
-}
-
 /* -- export --------------------------------------------------------------------------------- */
 
 struct export
@@ -932,18 +768,20 @@ static bool write_line(struct export *x)
     return !x->line.failed && !x->error;
 }
 
-static bool write_entry(void *arg, const struct entry *e)
+static bool write_record(void *arg, const struct record *r, const unsigned char *chunk)
 {
     struct export *x = arg;
+    struct entry e;
 
+    unpack(r, chunk, &e);
     if (x->format == OP_CSV)
-        put_csv(&x->line, x->topo, e);
+        put_csv(&x->line, x->topo, &e);
     else
-        put_json(&x->line, x->topo, e);
+        put_json(&x->line, x->topo, &e);
     return write_line(x);
 }
 
-/* The same first line as all our JSON lines have. */
+/* The first line: docs/results.md "JSON". */
 static bool write_header(struct export *x, const char *command_line, uint64_t seed)
 {
     struct line *l = &x->line;
@@ -977,7 +815,7 @@ static bool write_header(struct export *x, const char *command_line, uint64_t se
 
 static kb_status no_memory(kb_error *why)
 {
-    end_error(why, "out of memory while the op log was written");
+    endpoint_error(why, "out of memory while the op log was written");
     return KB_NO_MEMORY;
 }
 
@@ -985,21 +823,19 @@ kb_status op_log_export(struct op_log *log, enum op_format format, const char *c
                         uint64_t seed, FILE *out, kb_error *why)
 {
     struct export x = {.topo = log->topo, .format = format, .out = out};
-    struct merge m = {0};
     bool ok;
 
     if (log->status != KB_OK)
         return op_log_error(log, why);
     x.line.text = malloc(LINE_FIRST);
     x.line.cap = LINE_FIRST;
-    ok = x.line.text && merge_begin(&m, log) && write_header(&x, command_line, seed) &&
-         merge_run(&m, write_entry, &x);
-    merge_end(&m);
+    ok = x.line.text && write_header(&x, command_line, seed) &&
+         op_log_in_order(log, write_record, &x);
     free(x.line.text);
     if (ok && fflush(out) != 0)
         x.error = errno;
     if (x.error) {
-        end_error(why, "cannot write the op log: %s", strerror(x.error));
+        endpoint_error(why, "cannot write the op log: %s", strerror(x.error));
         return KB_FILE_ERROR;
     }
     return ok ? KB_OK : no_memory(why);

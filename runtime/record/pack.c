@@ -1,5 +1,5 @@
-/* pack.c -- operations and tokens as records: packed, and unpacked again. */
-#include "record/oplog.h"
+/* pack.c -- packs operations and tokens into records, and unpacks them. */
+#include "record/record.h"
 #include <string.h>
 
 static void put(unsigned char **to, const void *bytes, size_t n)
@@ -8,12 +8,12 @@ static void put(unsigned char **to, const void *bytes, size_t n)
     *to += n;
 }
 
-/* The few words of a shape, one by one: sooner done than a call of memcpy(). */
+/* Copies the few words of a shape one by one, which is faster than a call of memcpy(). */
 static void put_words(unsigned char **to, const uint32_t *words, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
         put(to, &words[i], sizeof *words);
-        __asm__("" : "+r"(*to)); /* or the compiler makes a call of it */
+        __asm__("" : "+r"(*to)); /* keeps the compiler from making it a call */
     }
 }
 
@@ -95,7 +95,7 @@ static void get_tensor(const unsigned char **at, struct op_tensor *t, bool keeps
     }
 }
 
-/* Of a composite GEMM; of others the field is not set. */
+/* Only a composite GEMM has the field set. */
 static uint8_t n_epilogues(const struct op *op)
 {
     return op->kind == OP_GEMM && op->composite ? op->n_epilogues : 0;
@@ -119,7 +119,7 @@ static uint64_t tensor_packed_bytes(const struct op_tensor *t, bool keep)
            (keep ? sizeof t->view.v + sizeof t->view.offset : 0);
 }
 
-/* -- dependencies: behind all else, `few` or as many as there are ---------------------------- */
+/* -- dependencies: behind all else, `few` or as many as there are --------------------------- */
 
 static void put_depends(unsigned char **to, const struct op_ids *set)
 {
@@ -135,7 +135,7 @@ static void get_depends(const unsigned char *at, uint32_t n, struct op_ids *set)
     if (n <= sizeof set->few / sizeof *set->few)
         memcpy(set->few, at, n * sizeof *set->few);
     else
-        set->ids = (uint32_t *)(uintptr_t)at; /* 4 bytes aligned, as all that lies before it */
+        set->ids = (uint32_t *)(uintptr_t)at; /* aligned to 4 bytes, like all that lies before it */
 }
 
 /* -- DMA ------------------------------------------------------------------------------------ */

@@ -1,21 +1,55 @@
-/* race.c -- accesses of PEs to the same bytes that nothing orders: who has seen what, and races. */
+/* race.c -- finds data races: accesses of PEs to the same bytes that nothing orders.
+ *
+ * Two accesses of different PEs race if one of them writes and neither happens before the other,
+ * whatever the times of this run were. docs/kernels.md "Races" lists what orders accesses. The
+ * method is that of race detectors for threads: vector clocks.
+ *
+ * Each PE has a clock, which starts at 1 and advances whenever the PE does something that others
+ * can see: a send, a receive, a barrier, an atomic. All accesses between two such calls share one
+ * clock. `seen` of a PE says, for every other PE, up to which clock that PE's accesses happen
+ * before what this one does now. So an access of PE p at clock c happens before the present access
+ * of PE q exactly if seen(q)[p] >= c. shadow.c keeps, for each range of bytes, the accesses to
+ * compare with.
+ *
+ * Example. PE 0 stores a row at clock 1, and PE 1 loads it:
+ *   - nothing between them: seen(1)[0] is 0, less than 1. A race.
+ *   - PE 0 sends after its store, PE 1 receives before its load. race_send() appends {0: 1} to the
+ *     channel and moves PE 0 on to clock 2. When the receive returns, PE 1 joins {0: 1} into its
+ *     own: seen(1)[0] is 1. No race.
+ *   - a barrier of both: its clock becomes {0: 1, 1: 1}, which both take. No race. If all PEs of
+ *     the launch take part, that is also the new floor: the store at clock 1 can race with nothing
+ *     any more, and shadow.c forgets it.
+ * Slots order accesses, too. Pieces of a channel are counted from 0; with 4 slots, piece 4 goes
+ * into the slot of piece 0. So the fifth send happens after what the receiver did before its first
+ * receive.
+ *
+ * Invariants:
+ *   - Calls arrive in the order of simulated time, so what a call needs is already in its list.
+ *   - Nobody has seen the present clock of a PE: publish() gives it away and then advances it.
+ *   - An asynchronous access has clock CLOCK_OPEN, which no PE has seen, until its tl_wait().
+ *   - A vclock that is shared does not change: vclock.c copies it first.
+ *
+ * Cost: a barrier of n PEs would be n joins, each of which walks all that the PEs before have
+ * added. But PEs that come from the same barrier and have learned nothing since differ in one count
+ * each, and add_member() sets only that one.
+ */
 #include "record/race.h"
 #include "machine/address.h"
 #include "machine/endpoint.h"
-#include "kernels/kernel.h"
+#include "machine/cost.h"
 #include <stdlib.h>
 #include <string.h>
 
 enum { HASH_ROWS = 4096, N_SITES = 256 };
 
-/* What a PE had seen when it did its part, and up to which piece of the queue that counts. */
+/* `seen` of a PE at a send or a receive, which ends before piece `end` of the channel. */
 struct seen {
     uint64_t end;
     struct vclock *seen; /* owned */
     struct seen *next;
 };
 
-/* From the oldest on. */
+/* Oldest first. */
 struct seen_list {
     struct seen *first, *last;
 };
@@ -23,19 +57,19 @@ struct seen_list {
 /* A queue from one PE to another: pieces are counted from 0. */
 struct channel {
     uint32_t from, to, tag;
-    uint64_t sent, received;   /* pieces that were asked for */
-    struct seen_list sends;    /* not yet seen by the receiver */
-    struct seen_list receives; /* that free slots which the sender may still need */
+    uint64_t sent, received;   /* pieces of all calls so far */
+    struct seen_list sends;    /* of which the receiver has not yet learned */
+    struct seen_list receives; /* whose slots the sender may still need */
     struct channel *next;      /* of the same hash */
 };
 
-/* One turn of a barrier. Counted. */
+/* One round of a barrier. Reference-counted. */
 struct meeting {
     const void *key;
     uint32_t refs;
     size_t arrived;
-    struct vclock *all;    /* owned */
-    struct vclock *before; /* owned; what the first had from the barrier before */
+    struct vclock *all;    /* owned; what its members have seen together */
+    struct vclock *before; /* owned; `met` of the first member */
     struct meeting *next;
 };
 
@@ -46,35 +80,35 @@ struct element {
     struct element *next;
 };
 
-/* Accesses that go on until a tensor is waited for; of a receive also what it brings. */
+/* The accesses of an asynchronous command, until its tensor is waited for. */
 struct open {
     uint32_t pe;
     uint64_t tensor;
-    struct access *access; /* owned, one beside the other */
-    struct channel *from;  /* NULL: no receive */
-    uint64_t end;          /* its pieces end before this one */
+    struct access *access; /* owned; a list by `beside` */
+    struct channel *from;  /* of a receive; else NULL */
+    uint64_t end;          /* of a receive: its pieces end before this one */
     struct open *next;
 };
 
 /* A PE. */
-struct racer {
-    struct vclock *seen; /* owned; of itself what others may have seen */
-    struct vclock *met;  /* owned; what its last barrier has brought */
-    bool learned;        /* more than that, of others */
-    uint32_t clock;      /* of what it does now */
+struct race_pe {
+    struct vclock *seen; /* owned; its own entry is its last clock that it gave away */
+    struct vclock *met;  /* owned; `seen` as its last barrier left it */
+    bool learned;        /* `seen` has changed since, beside its own entry */
+    uint32_t clock;      /* of its present accesses */
     bool touches;        /* it has had accesses */
-    /* What the synchronous command lets it see that has not ended yet. */
-    struct channel *sends, *receives; /* up to piece `end` */
+    /* The synchronous command that has not returned: its PE learns from it when it does. */
+    struct channel *sends, *receives; /* pieces before `end` */
     uint64_t end;
-    struct meeting *meets; /* counted */
+    struct meeting *meets; /* holds a reference */
 };
 
-/* A pair of lines, in the order of `a` and `b`, and how it was first found. */
+/* Two lines of kernels that race, by ascending site and kind, and how that was first found. */
 struct pair {
     struct kb_race race;
     uint32_t site[2];
     enum access_kind kind[2];
-    uint64_t last; /* the access that last came upon it */
+    uint64_t last; /* number of the access that was last counted */
     struct pair *next;
 };
 
@@ -83,23 +117,23 @@ struct race {
     uint32_t n_pes, n_memories, level;
     const char *kernel;
     size_t n_running;
-    struct racer *pes;        /* owned; [PE] */
+    struct race_pe *pes;      /* owned; [PE] */
     struct shadow **memories; /* owned; [packed] */
-    struct vclock *floor;     /* owned: all have seen so much */
-    uint64_t floors;
+    struct vclock *floor;     /* owned; what all PEs of the launch have seen */
+    uint64_t floors;          /* how often it has changed */
 
     struct channel *channels[HASH_ROWS];
-    struct meeting *meetings[HASH_ROWS]; /* that wait for members */
+    struct meeting *meetings[HASH_ROWS]; /* which lack members */
     struct element *elements[HASH_ROWS];
     struct open *opens[HASH_ROWS];
 
     struct site *sites[N_SITES];
     uint32_t n_sites;
     struct pair *pairs[N_SITES];
-    struct pair **found; /* owned; in the order in which they were */
+    struct pair **found; /* owned; in order of discovery */
     size_t n_found, found_cap;
     uint64_t n_accesses;
-    bool no_memory; /* for a pair */
+    bool no_memory; /* a pair was lost */
 };
 
 static uint32_t hash(uint64_t a, uint64_t b)
@@ -122,7 +156,7 @@ struct race *race_new(const struct kb_topology *topo)
     r->n_memories = sim_cubes(topo) << topo->unit_bits;
     r->level = vclock_level(r->n_pes);
     r->floors = 1;
-    r->pes = calloc(r->n_pes, sizeof(struct racer));
+    r->pes = calloc(r->n_pes, sizeof(struct race_pe));
     r->memories = calloc(r->n_memories, sizeof(struct shadow *));
     if (!r->pes || !r->memories) {
         race_free(r);
@@ -163,7 +197,7 @@ static void open_free(struct open *o)
     free(o);
 }
 
-/* One row of each table. */
+/* Row `i` of each table. */
 static void clear_rows(struct race *r, int i)
 {
     while (r->channels[i]) {
@@ -195,7 +229,7 @@ static void clear_rows(struct race *r, int i)
     }
 }
 
-/* All but what was found. */
+/* Forgets everything except the races that were found. */
 static void clear(struct race *r)
 {
     for (uint32_t i = 0; i < HASH_ROWS; i++)
@@ -208,7 +242,7 @@ static void clear(struct race *r)
         vclock_drop(r->pes[i].seen);
         vclock_drop(r->pes[i].met);
         meeting_drop(r->pes[i].meets);
-        r->pes[i] = (struct racer){.clock = 1, .touches = r->pes[i].touches};
+        r->pes[i] = (struct race_pe){.clock = 1, .touches = r->pes[i].touches};
     }
     vclock_drop(r->floor);
     r->floor = NULL;
@@ -242,7 +276,7 @@ void race_launch(struct race *r, const char *kernel, size_t n)
     r->n_running = n;
 }
 
-/* -- who has seen what ---------------------------------------------------------------------- */
+/* -- what PEs have seen --------------------------------------------------------------------- */
 
 static bool seen_add(struct seen_list *l, uint64_t end, struct vclock *seen)
 {
@@ -259,7 +293,7 @@ static bool seen_add(struct seen_list *l, uint64_t end, struct vclock *seen)
     return true;
 }
 
-/* Forgets what ends before piece `i`, or with it. */
+/* Drops entries that end at or before piece `i`. */
 static void seen_skip(struct seen_list *l, uint64_t i)
 {
     while (l->first && l->first->end <= i) {
@@ -273,16 +307,16 @@ static void seen_skip(struct seen_list *l, uint64_t i)
     }
 }
 
-/* What the PE has done so far is to be seen by others: p->seen is what they are given. */
-static bool tell(struct race *r, uint32_t pe)
+/* Brings p->seen up to date, for others to learn from, and advances the clock of the PE. */
+static bool publish(struct race *r, uint32_t pe)
 {
-    struct racer *p = &r->pes[pe];
+    struct race_pe *p = &r->pes[pe];
 
     return vclock_set(&p->seen, r->level, pe, p->clock++);
 }
 
-/* It comes to see what others have. */
-static bool learn(struct racer *p, struct vclock *seen)
+/* What `seen` holds happens before all that the PE does from now on. */
+static bool learn(struct race_pe *p, struct vclock *seen)
 {
     p->learned = true;
     return vclock_join(&p->seen, seen);
@@ -310,9 +344,9 @@ static struct channel *find_channel(struct race *r, uint32_t from, uint32_t to, 
 bool race_send(struct race *r, uint32_t from, uint32_t to, uint32_t tag, uint32_t pieces)
 {
     struct channel *c = find_channel(r, from, to, tag);
-    struct racer *p = &r->pes[from];
+    struct race_pe *p = &r->pes[from];
 
-    if (!c || !tell(r, from))
+    if (!c || !publish(r, from))
         return false;
     c->sent += pieces;
     p->sends = c;
@@ -320,8 +354,9 @@ bool race_send(struct race *r, uint32_t from, uint32_t to, uint32_t tag, uint32_
     return seen_add(&c->sends, c->sent, p->seen);
 }
 
-/* The slot of the send's last piece was freed by the receive of the piece `slots` before it. */
-static bool sent(struct race *r, struct racer *p)
+/* A send returns. The slot of its last piece was freed by the receive of the piece `slots` before.
+ */
+static bool send_returned(struct race *r, struct race_pe *p)
 {
     struct channel *c = p->sends;
     uint32_t slots = r->topo->pe.ipcq_slots;
@@ -333,16 +368,16 @@ static bool sent(struct race *r, struct racer *p)
     return !c->receives.first || learn(p, c->receives.first->seen);
 }
 
-/* All pieces before `end` have been received; perhaps later ones, too, and they are the first then.
- */
-static bool received(struct racer *p, struct channel *c, uint64_t end)
+/* A receive of the pieces before `end` returns: learns from the send of the last of them. If later
+ * pieces have been received already, that entry is gone, and the first one left is later. */
+static bool receive_returned(struct race_pe *p, struct channel *c, uint64_t end)
 {
     seen_skip(&c->sends, end - 1);
     return !c->sends.first || learn(p, c->sends.first->seen);
 }
 
-/* All that it has seen is in what they have seen together. */
-static void has_met(struct racer *p)
+/* A barrier returns. What the PE had seen is part of `all`. */
+static void barrier_returned(struct race_pe *p)
 {
     struct meeting *m = p->meets;
 
@@ -357,20 +392,20 @@ static void has_met(struct racer *p)
 
 bool race_goes_on(struct race *r, uint32_t pe)
 {
-    struct racer *p = &r->pes[pe];
+    struct race_pe *p = &r->pes[pe];
     struct channel *receives = p->receives;
 
     p->receives = NULL;
     if (p->sends)
-        return sent(r, p);
+        return send_returned(r, p);
     if (receives)
-        return received(p, receives, p->end);
+        return receive_returned(p, receives, p->end);
     if (p->meets)
-        has_met(p);
+        barrier_returned(p);
     return true;
 }
 
-/* A turn of a barrier that is not complete; NULL: no memory. */
+/* The present round of a barrier; NULL: no memory. */
 static struct meeting *find_meeting(struct race *r, const void *key)
 {
     struct meeting **row = &r->meetings[hash((uintptr_t)key, 0)], *m = *row;
@@ -388,8 +423,8 @@ static struct meeting *find_meeting(struct race *r, const void *key)
     return *row = m;
 }
 
-/* All have come: whoever comes next begins another turn. */
-static void complete(struct race *r, struct meeting *m)
+/* All members are there: the next one to come begins another round. */
+static void meeting_complete(struct race *r, struct meeting *m)
 {
     struct meeting **link = &r->meetings[hash((uintptr_t)m->key, 0)];
 
@@ -404,13 +439,11 @@ static void complete(struct race *r, struct meeting *m)
     meeting_drop(m);
 }
 
-/*
- * Adds what a PE has seen. Where all come from the same barrier, and have met nobody since, that is
- * one count; a join would pass through all that those before have added.
- */
+/* Adds what a PE has seen: one count if it comes from the barrier that the first member came from,
+ * and has learned nothing since. A join would walk all that earlier members have added. */
 static bool add_member(struct race *r, struct meeting *m, uint32_t pe)
 {
-    struct racer *p = &r->pes[pe];
+    struct race_pe *p = &r->pes[pe];
 
     if (m->arrived == 0) {
         m->all = vclock_keep(p->seen);
@@ -425,14 +458,14 @@ static bool add_member(struct race *r, struct meeting *m, uint32_t pe)
 bool race_meet(struct race *r, uint32_t pe, const void *key, size_t n)
 {
     struct meeting *m = find_meeting(r, key);
-    struct racer *p = &r->pes[pe];
+    struct race_pe *p = &r->pes[pe];
 
-    if (!m || !tell(r, pe) || !add_member(r, m, pe))
+    if (!m || !publish(r, pe) || !add_member(r, m, pe))
         return false;
     m->refs++;
     p->meets = m;
     if (++m->arrived == n)
-        complete(r, m);
+        meeting_complete(r, m);
     return true;
 }
 
@@ -473,7 +506,7 @@ static bool is_before(const struct access *a, const struct access *b)
     return a->issue_fs != b->issue_fs ? a->issue_fs < b->issue_fs : a->pe < b->pe;
 }
 
-/* The bytes of [first, end) and around it that both touch. */
+/* The bytes that both access; of strided accesses only those known to be: [first, end). */
 static void set_bytes(kb_race *race, const struct access *a, const struct access *b, uint64_t first,
                       uint64_t end)
 {
@@ -505,11 +538,11 @@ static struct pair *pair_new(struct race *r, const struct access *a, const struc
     p->race.second = public_access(r, in_order ? b : a);
     set_bytes(&p->race, a, b, first, end);
     if (address_find(r->topo, p->race.address, &memory, &p->race.offset))
-        p->race.memory = end_unpack_memory(r->topo, memory);
+        p->race.memory = endpoint_unpack_memory(r->topo, memory);
     return r->found[r->n_found++] = p;
 }
 
-/* The pair of lines that two accesses are of; NULL: no memory. */
+/* The pair of the two accesses' lines, made if there is none; NULL: no memory. */
 static struct pair *find_pair(struct race *r, const struct access *a, const struct access *b,
                               uint64_t first, uint64_t end)
 {
@@ -534,7 +567,7 @@ static struct pair *find_pair(struct race *r, const struct access *a, const stru
     return *row = p;
 }
 
-/* One that is entered, and who does that. */
+/* The access that is being entered. */
 struct entered {
     struct race *race;
     struct access *access;
@@ -555,9 +588,9 @@ static void meets(void *arg, const struct access *before, uint64_t first, uint64
 
 /* -- accesses ------------------------------------------------------------------------------- */
 
-/* Pieces of a strided access: the innermost axes that lie without a gap are one. */
+/* A strided access as contiguous pieces: the innermost axes without gaps are one piece. */
 struct pieces {
-    uint32_t rank; /* of the axes around them */
+    uint32_t rank; /* of the remaining axes */
     uint64_t nbytes;
 };
 
@@ -579,7 +612,7 @@ static uint64_t strided_span(const struct strided *s)
     return span;
 }
 
-/* Each piece by itself, in order of elements. */
+/* Enters each piece, in order of elements. */
 static bool enter_strided(struct shadow **m, struct entering *e, uint64_t address,
                           const struct strided *s)
 {
@@ -602,9 +635,9 @@ static bool enter_strided(struct shadow **m, struct entering *e, uint64_t addres
     return ok;
 }
 
-static bool enter(struct race *r, const struct touch *x, struct access *access)
+static bool enter(struct race *r, const struct touch *touch, struct access *access)
 {
-    struct racer *p = &r->pes[x->pe];
+    struct race_pe *p = &r->pes[touch->pe];
     struct entered arg = {r, access};
     struct entering e = {.access = access,
                          .seen = p->seen,
@@ -612,39 +645,39 @@ static bool enter(struct race *r, const struct touch *x, struct access *access)
                          .floors = r->floors,
                          .meets = meets,
                          .arg = &arg};
-    struct shadow **m = &r->memories[x->memory];
+    struct shadow **m = &r->memories[touch->memory];
     bool ok;
 
     r->n_accesses++;
     p->touches = true;
     if (access->strided)
-        ok = enter_strided(m, &e, x->address, x->strided);
+        ok = enter_strided(m, &e, touch->address, touch->strided);
     else
         ok = shadow_enter(m, &e, access->first, access->end);
     shadow_leave(&e);
     return ok && !r->no_memory;
 }
 
-/* Counted once; NULL: no memory. */
-static struct access *access_new(struct race *r, const struct touch *x)
+/* With one reference; NULL: no memory. */
+static struct access *access_new(struct race *r, const struct touch *touch)
 {
-    const struct site *site = find_site(r, x->call, x->here);
+    const struct site *site = find_site(r, touch->call, touch->here);
     struct access *access = site ? malloc(sizeof *access) : NULL;
 
     if (!access)
         return NULL;
     *access = (struct access){.refs = 1,
-                              .pe = x->pe,
-                              .clock = r->pes[x->pe].clock,
-                              .op = x->op,
-                              .kind = x->kind,
+                              .pe = touch->pe,
+                              .clock = r->pes[touch->pe].clock,
+                              .op = touch->op,
+                              .kind = touch->kind,
                               .site = site,
-                              .issue_fs = x->issue_fs,
-                              .first = x->address,
-                              .end = x->address + x->nbytes};
-    if (x->strided) {
-        access->end = x->address + strided_span(x->strided);
-        access->strided = pieces_of(x->strided).rank > 0;
+                              .issue_fs = touch->issue_fs,
+                              .first = touch->address,
+                              .end = touch->address + touch->nbytes};
+    if (touch->strided) {
+        access->end = touch->address + strided_span(touch->strided);
+        access->strided = pieces_of(touch->strided).rank > 0;
     }
     return access;
 }
@@ -667,14 +700,14 @@ static struct open *find_open(struct race *r, uint32_t pe, uint64_t tensor)
     return *row = o;
 }
 
-bool race_touch(struct race *r, const struct touch *x, uint64_t tensor)
+bool race_touch(struct race *r, const struct touch *touch, uint64_t tensor)
 {
-    struct access *access = access_new(r, x);
+    struct access *access = access_new(r, touch);
     struct open *o = NULL;
     bool ok = access;
 
     if (ok && tensor != RACE_AT_ONCE) {
-        o = find_open(r, x->pe, tensor);
+        o = find_open(r, touch->pe, tensor);
         ok = o;
     }
     if (o) {
@@ -683,7 +716,7 @@ bool race_touch(struct race *r, const struct touch *x, uint64_t tensor)
         access->refs++;
         o->access = access;
     }
-    ok = ok && enter(r, x, access);
+    ok = ok && enter(r, touch, access);
     if (access)
         access_drop(access);
     return ok;
@@ -694,10 +727,10 @@ bool race_receive(struct race *r, uint32_t from, uint32_t to, uint32_t tag, uint
 {
     uint32_t slots = r->topo->pe.ipcq_slots;
     struct channel *c = find_channel(r, from, to, tag);
-    struct racer *p = &r->pes[to];
+    struct race_pe *p = &r->pes[to];
     struct open *o = NULL;
 
-    if (!c || !tell(r, to))
+    if (!c || !publish(r, to))
         return false;
     c->received += pieces;
     if (tensor != RACE_AT_ONCE) {
@@ -718,7 +751,7 @@ bool race_receive(struct race *r, uint32_t from, uint32_t to, uint32_t tag, uint
 bool race_waited(struct race *r, uint32_t pe, uint64_t tensor)
 {
     struct open **link = &r->opens[hash(tensor, pe)], *o;
-    struct racer *p = &r->pes[pe];
+    struct race_pe *p = &r->pes[pe];
     bool ok;
 
     while (*link && ((*link)->pe != pe || (*link)->tensor != tensor))
@@ -729,58 +762,45 @@ bool race_waited(struct race *r, uint32_t pe, uint64_t tensor)
     *link = o->next;
     for (struct access *x = o->access; x; x = x->beside)
         x->clock = p->clock;
-    ok = !o->from || received(p, o->from, o->end);
+    ok = !o->from || receive_returned(p, o->from, o->end);
     open_free(o);
     return ok;
 }
 
-bool race_atomic(struct race *r, const struct touch *x)
+bool race_atomic(struct race *r, const struct touch *touch)
 {
-    struct element **row = &r->elements[hash(x->address, x->nbytes)], *e = *row;
-    struct racer *p = &r->pes[x->pe];
+    struct element **row = &r->elements[hash(touch->address, touch->nbytes)], *e = *row;
+    struct race_pe *p = &r->pes[touch->pe];
 
-    while (e && (e->address != x->address || e->nbytes != x->nbytes))
+    while (e && (e->address != touch->address || e->nbytes != touch->nbytes))
         e = e->next;
     if (!e) {
         e = calloc(1, sizeof *e);
         if (!e)
             return false;
-        *e = (struct element){.address = x->address, .nbytes = x->nbytes, .next = *row};
+        *e = (struct element){.address = touch->address, .nbytes = touch->nbytes, .next = *row};
         *row = e;
     }
-    if (!learn(p, e->seen) || !race_touch(r, x, RACE_AT_ONCE) || !tell(r, x->pe))
+    if (!learn(p, e->seen) || !race_touch(r, touch, RACE_AT_ONCE) || !publish(r, touch->pe))
         return false;
     vclock_drop(e->seen);
     e->seen = vclock_keep(p->seen);
     return true;
 }
 
-/* -- for those who ask ---------------------------------------------------------------------- */
+/* -- results -------------------------------------------------------------------------------- */
 
-kb_status kb_sim_check_races(kb_sim *sim, kb_error *why)
+void race_each(const struct race *r, void (*each)(void *arg, const kb_race *race), void *arg)
 {
-    if (sim->started || (sim->kernels && (sim->kernels->launched || sim->kernels->launch > 0)))
-        return end_error(why, "the simulation has begun, it is too late to look for races");
-    if (!sim->race)
-        sim->race = race_new(sim->topo);
-    return sim->race ? KB_OK : KB_NO_MEMORY;
+    for (size_t i = 0; i < r->n_found; i++)
+        each(arg, &r->found[i]->race);
 }
 
-kb_status kb_sim_races(const kb_sim *sim, void (*each)(void *arg, const kb_race *race), void *arg)
+kb_race_counts race_counts(const struct race *r)
 {
-    if (!sim->race)
-        return KB_BAD_REQUEST;
-    for (size_t i = 0; i < sim->race->n_found; i++)
-        each(arg, &sim->race->found[i]->race);
-    return KB_OK;
-}
+    kb_race_counts n = {.races = r->n_found, .accesses = r->n_accesses};
 
-kb_status kb_sim_race_counts(const kb_sim *sim, kb_race_counts *out)
-{
-    if (!sim->race)
-        return KB_BAD_REQUEST;
-    *out = (kb_race_counts){.races = sim->race->n_found, .accesses = sim->race->n_accesses};
-    for (uint32_t i = 0; i < sim->race->n_pes; i++)
-        out->pes += sim->race->pes[i].touches;
-    return KB_OK;
+    for (uint32_t i = 0; i < r->n_pes; i++)
+        n.pes += r->pes[i].touches;
+    return n;
 }

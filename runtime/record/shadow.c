@@ -1,4 +1,22 @@
-/* shadow.c -- who has touched which bytes of a memory: ranges, each with the accesses to it. */
+/* shadow.c -- which accesses a memory has had: ranges of bytes, each with the accesses to it.
+ *
+ * A memory is a skip list of ranges that do not overlap; bytes in no range have had no access. A
+ * new access cuts the ranges at its ends, is compared with the accesses of every range that it
+ * covers, and is then added to them. Neighbours that end up with equal accesses become one range.
+ *
+ * Example: PE 0 writes bytes [0, 64), PE 1 reads [32, 96).
+ *
+ *     [0, 64) {write 0}   ->   [0, 32) {write 0}   [32, 64) {write 0, read 1}   [64, 96) {read 1}
+ *
+ * The accesses of a range are an array that ranges share. A matrix of 1000 rows, written row by
+ * row by one command, has 1000 ranges and one array. A shared array does not change: an access to
+ * all these ranges is compared with it once, makes one new array, and the ranges share that one
+ * (`same` in struct entering remembers the last 16).
+ *
+ * An array stays short, because it keeps of each PE, line and kind only the last access that has
+ * ended: if an earlier one of them races with a later access, so does the last one. Accesses that
+ * all PEs have seen are dropped, when the range is next used.
+ */
 #include "record/shadow.h"
 #include <stdlib.h>
 #include <string.h>
@@ -8,20 +26,15 @@ enum {
     SAME = sizeof((struct entering *)0)->same / sizeof *((struct entering *)0)->same
 };
 
-/*
- * The accesses to a range: writes and atomics first, then reads, each by PE, site and kind. Of what
- * has ended the last of each; so a range has as many as there are lines times PEs, at most, and no
- * pair of lines is missed. Those that everybody has seen are forgotten. Counted: many ranges may
- * have the same; what two share does not change.
- */
+/* The accesses to a range: writes and atomics first, then reads, each by PE, site and kind. At most
+ * as many as PEs times lines have ended. Reference-counted; constant while it is shared. */
 struct accesses {
     uint32_t refs, n, cap, n_writes;
-    uint64_t floors; /* up to which floor it has been cleared */
+    uint64_t floors; /* the floor by which it was last cleared */
     struct access *access[];
 };
 
-/* A range, in a list with shortcuts. Ranges do not overlap, and nothing lies between but bytes that
- * nobody has touched. */
+/* A node of the skip list. */
 struct range {
     uint64_t first, end;
     struct accesses *accesses;
@@ -37,7 +50,7 @@ struct shadow {
 /* A place between two ranges. */
 struct cursor {
     struct range *before;        /* NULL: none */
-    struct range **link[LEVELS]; /* what leads past the place */
+    struct range **link[LEVELS]; /* the pointers that lead past the place */
 };
 
 void access_drop(struct access *x)
@@ -96,8 +109,8 @@ static void count_out(struct accesses *a, uint32_t i)
     access_drop(a->access[i]);
 }
 
-/* Forgets what everybody has seen. */
-static void clear(struct accesses *a, const struct entering *e)
+/* Drops the accesses that all PEs have seen. */
+static void accesses_clear(struct accesses *a, const struct entering *e)
 {
     uint32_t kept = 0;
 
@@ -113,8 +126,8 @@ static void clear(struct accesses *a, const struct entering *e)
     a->floors = e->floors;
 }
 
-/* The first of its part that does not come before `x`. */
-static uint32_t place_of(const struct accesses *a, const struct access *x)
+/* Where `x` belongs: the first of its part, writes or reads, that is not less. */
+static uint32_t index_of(const struct accesses *a, const struct access *x)
 {
     uint32_t low = x->kind == ACCESS_READ ? a->n_writes : 0;
     uint32_t high = x->kind == ACCESS_READ ? a->n : a->n_writes;
@@ -130,7 +143,8 @@ static uint32_t place_of(const struct accesses *a, const struct access *x)
     return low;
 }
 
-/* `x` takes the place of those of its line that have ended. They follow each other from `at` on. */
+/* Removes those of the PE, line and kind of `x` that have ended; they follow each other from `at`.
+ */
 static void remove_ended(struct accesses *a, const struct access *x, uint32_t at)
 {
     uint32_t end = x->kind == ACCESS_READ ? a->n : a->n_writes, kept = at, i = at;
@@ -145,15 +159,15 @@ static void remove_ended(struct accesses *a, const struct access *x, uint32_t at
     a->n -= i - kept;
 }
 
-/* Enters the access in *a, which nobody shares. */
-static bool put(struct accesses **into, const struct entering *e)
+/* Adds the access to *into, which is not shared. */
+static bool accesses_add(struct accesses **into, const struct entering *e)
 {
     struct accesses *a = *into;
     struct access *x = e->access;
     uint32_t at;
 
-    clear(a, e);
-    at = place_of(a, x);
+    accesses_clear(a, e);
+    at = index_of(a, x);
     for (uint32_t i = at; i < a->n && a->access[i]->site == x->site; i++)
         if (a->access[i] == x)
             return true;
@@ -173,7 +187,7 @@ static bool put(struct accesses **into, const struct entering *e)
     return true;
 }
 
-/* Tells of those that the access does not come after. */
+/* Reports the accesses that conflict with the new one and do not happen before it. */
 static void find_races(const struct accesses *a, const struct entering *e, uint64_t first,
                        uint64_t end)
 {
@@ -190,7 +204,7 @@ static void find_races(const struct accesses *a, const struct entering *e, uint6
     }
 }
 
-/* A range that was shared with others: what has become of one of them becomes of all. */
+/* A range whose accesses are shared: all ranges that share them get the same new ones. */
 static bool enter_shared(struct range *r, struct entering *e)
 {
     struct accesses *before = r->accesses, *after;
@@ -199,7 +213,7 @@ static bool enter_shared(struct range *r, struct entering *e)
     if (e->same[i].before != before) {
         find_races(before, e, r->first, r->end);
         after = accesses_copy(before);
-        if (!after || !put(&after, e)) {
+        if (!after || !accesses_add(&after, e)) {
             accesses_drop(after);
             return false;
         }
@@ -220,12 +234,12 @@ static bool enter_range(struct range *r, struct entering *e)
     if (r->accesses->refs > 1)
         return enter_shared(r, e);
     find_races(r->accesses, e, r->first, r->end);
-    return put(&r->accesses, e);
+    return accesses_add(&r->accesses, e);
 }
 
 /* -- ranges --------------------------------------------------------------------------------- */
 
-/* Before the first range that ends behind `at`. */
+/* Sets the cursor before the first range that ends after `at`. */
 static void seek(struct shadow *m, uint64_t at, struct cursor *c)
 {
     struct range **next = m->next;
@@ -254,7 +268,7 @@ static void step_over(struct cursor *c)
     c->before = r;
 }
 
-/* One in four has a level more. */
+/* Each further level with probability 1/4. */
 static uint32_t draw_levels(struct shadow *m)
 {
     uint32_t levels = 1;
@@ -265,7 +279,7 @@ static uint32_t draw_levels(struct shadow *m)
     return levels;
 }
 
-/* Behind the cursor; takes the accesses. */
+/* Inserts a range at the cursor, which takes over the reference to `accesses`. */
 static bool insert(struct shadow *m, struct cursor *c, uint64_t first, uint64_t end,
                    struct accesses *accesses)
 {
@@ -290,8 +304,8 @@ static bool equal(const struct accesses *a, const struct accesses *b)
            (a->n == b->n && memcmp(a->access, b->access, a->n * sizeof(struct access *)) == 0);
 }
 
-/* Past the next range, which becomes a part of the one before if nothing is between. */
-static void pass(struct cursor *c)
+/* Moves past the next range; joins it to the one before if they touch and are equal. */
+static void pass_range(struct cursor *c)
 {
     struct range *r = behind(c);
 
@@ -306,20 +320,20 @@ static void pass(struct cursor *c)
     free(r);
 }
 
-/* Bytes that nobody has touched. */
+/* Enters bytes that have had no access. */
 static bool enter_gap(struct shadow *m, struct cursor *c, struct entering *e, uint64_t first,
                       uint64_t end)
 {
     if (!e->fresh) {
         e->fresh = accesses_copy(NULL);
-        if (!e->fresh || !put(&e->fresh, e))
+        if (!e->fresh || !accesses_add(&e->fresh, e))
             return false;
     }
     e->fresh->refs++;
     return insert(m, c, first, end, e->fresh);
 }
 
-/* Cuts the next range in two at `at`, if that is inside. */
+/* Cuts the next range in two at `at`, if that lies inside. */
 static bool cut(struct shadow *m, struct cursor *c, uint64_t at)
 {
     struct cursor inside = *c;
@@ -362,10 +376,10 @@ bool shadow_enter(struct shadow **made, struct entering *e, uint64_t first, uint
             return false;
         }
         first = behind(&c)->end;
-        pass(&c);
+        pass_range(&c);
     }
     if (behind(&c))
-        pass(&c);
+        pass_range(&c);
     return true;
 }
 

@@ -1,5 +1,4 @@
-/* vclock.c -- what a PE has seen of all others: a count for each, in trees that share equal parts.
- */
+/* vclock.c -- vector clocks: a count for each PE, in trees that share equal parts. */
 #include "record/vclock.h"
 #include <stddef.h>
 #include <stdlib.h>
@@ -67,7 +66,7 @@ static struct vclock *node_new(uint32_t level)
     return c;
 }
 
-/* *c is nobody else's, so that it may be changed. */
+/* Copies *c if it is shared, so that it may be changed. */
 static bool make_own(struct vclock **c)
 {
     struct vclock *old = *c, *copy;
@@ -130,7 +129,7 @@ static bool join_counts(struct vclock **c, struct vclock *other)
     return true;
 }
 
-/* Where one of both holds all of the join, it is that one: what is equal stays shared. */
+/* If one of both is the join already, it is used as it is: equal parts stay shared. */
 static bool join_parts(struct vclock **c, struct vclock *other)
 {
     struct vclock *part[WAYS];

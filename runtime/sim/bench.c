@@ -9,7 +9,7 @@
 
 enum { VALUE_BYTES = 32, SHOWN_BYTES = 64, ALL_BYTES = 256 };
 
-/* What an argument came to. */
+/* The value of an argument. */
 struct value {
     bool given;
     int64_t integer; /* INT; DTYPE: kb_dtype; CHOICE: its place */
@@ -60,8 +60,9 @@ static kb_status refuse_choice(const kb_bench_arg *arg, const char *text, const 
     for (char *rest = words; n < sizeof names / sizeof *names && rest;)
         names[n++] = strsep(&rest, " ");
     near = text_nearest(text, strlen(text), names, n);
-    return end_error(why, "%s must be one of '%s', not '%s'%s%s%s", arg->name, arg->choices, shown,
-                     near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+    return endpoint_error(why, "%s must be one of '%s', not '%s'%s%s%s", arg->name, arg->choices,
+                          shown, near ? ", did you mean '" : "", near ? near : "",
+                          near ? "'?" : "");
 }
 
 static kb_status refuse_value(const kb_bench_arg *arg, const char *text, kb_error *why)
@@ -70,11 +71,11 @@ static kb_status refuse_value(const kb_bench_arg *arg, const char *text, kb_erro
 
     text_show(text, strlen(text), shown, sizeof shown);
     if (arg->type == KB_ARG_INT)
-        return end_error(why, "%s must be an integer in %.0f..%.0f, not '%s'", arg->name, arg->min,
-                         arg->max, shown);
+        return endpoint_error(why, "%s must be an integer in %.0f..%.0f, not '%s'", arg->name,
+                              arg->min, arg->max, shown);
     if (arg->type == KB_ARG_REAL)
-        return end_error(why, "%s must be a number in %g..%g, not '%s'", arg->name, arg->min,
-                         arg->max, shown);
+        return endpoint_error(why, "%s must be a number in %g..%g, not '%s'", arg->name, arg->min,
+                              arg->max, shown);
     return refuse_choice(arg, text, shown, why);
 }
 
@@ -175,10 +176,11 @@ static kb_status unknown_argument(const kb_bench *bench, const char *name, size_
     text_show(name, len, shown, sizeof shown);
     near = meant(name, len, names, n);
     if (near)
-        return end_error(why, "unknown argument '%s' of %s, did you mean '%s'?", shown, bench->name,
-                         near);
+        return endpoint_error(why, "unknown argument '%s' of %s, did you mean '%s'?", shown,
+                              bench->name, near);
     text_join(names, n, "", all, sizeof all);
-    return end_error(why, "unknown argument '%s' of %s: it is one of %s", shown, bench->name, all);
+    return endpoint_error(why, "unknown argument '%s' of %s: it is one of %s", shown, bench->name,
+                          all);
 }
 
 /* Reads "name=value". */
@@ -191,11 +193,11 @@ static kb_status read_word(kb_bench_run *run, const char *word, kb_error *why)
     if (i < 0)
         return unknown_argument(run->bench, word, len, why);
     if (!word[len])
-        return end_error(why, "'%s' has no value, write %s=%s",
-                         text_show(word, len, shown, sizeof shown), run->bench->args[i].name,
-                         run->bench->args[i].initial);
+        return endpoint_error(why, "'%s' has no value, write %s=%s",
+                              text_show(word, len, shown, sizeof shown), run->bench->args[i].name,
+                              run->bench->args[i].initial);
     if (run->values[i].given)
-        return end_error(why, "%s is given twice", run->bench->args[i].name);
+        return endpoint_error(why, "%s is given twice", run->bench->args[i].name);
     run->values[i].given = true;
     return read_value(&run->bench->args[i], word + len + 1, &run->values[i], why);
 }
@@ -214,7 +216,7 @@ static kb_status read_words(kb_bench_run *run, const char *const *words, size_t 
     return status;
 }
 
-/* A bench asks for what it has declared. What it asks for in setup() else is a failure of that. */
+/* A bench may ask only for arguments it has declared; anything else makes setup() fail. */
 static const struct value *value_of(const kb_bench_run *run, const char *name, kb_arg_type type)
 {
     static const struct value none;
@@ -223,9 +225,9 @@ static const struct value *value_of(const kb_bench_run *run, const char *name, k
     if (i >= 0 && run->bench->args[i].type == type)
         return &run->values[i];
     if (run->self->status == KB_OK)
-        run->self->status =
-            end_error(&run->self->why, "bench %s has no argument '%.64s' of the type asked for",
-                      run->bench->name, name);
+        run->self->status = endpoint_error(&run->self->why,
+                                           "bench %s has no argument '%.64s' of the type asked for",
+                                           run->bench->name, name);
     return &none;
 }
 
@@ -270,8 +272,8 @@ static kb_tensor *declare(kb_bench_run *run, enum role role, const char *name, k
     if (run->status)
         return NULL;
     if (i == KB_BENCH_TENSORS_MAX)
-        run->status = end_error(&run->why, "bench %s has more than %d tensors", run->bench->name,
-                                KB_BENCH_TENSORS_MAX);
+        run->status = endpoint_error(&run->why, "bench %s has more than %d tensors",
+                                     run->bench->name, KB_BENCH_TENSORS_MAX);
     else
         run->status =
             kb_tensor_new(run->sim, name, dtype, shape, placement, &run->tensors[i], &run->why);
@@ -404,7 +406,7 @@ kb_status kb_bench_try(const kb_bench_run *run, const char *name, const char *va
                  strcmp(arg, name) == 0 ? value : run->values[i].text);
     }
     if (!status && find(run->bench, name, strlen(name)) < 0)
-        status = end_error(why, "bench %s has no argument '%.64s'", run->bench->name, name);
+        status = endpoint_error(why, "bench %s has no argument '%.64s'", run->bench->name, name);
     if (!status)
         status = kb_bench_new(run->bench, run->topo, &options, run->seed, words, n, &other, why);
     if (!status)
@@ -421,9 +423,9 @@ void kb_bench_set(kb_bench_run *run, const char *name, const char *value)
 
     if (run->status)
         return;
-    run->status =
-        i < 0 ? end_error(&run->why, "bench %s has no argument '%.64s'", run->bench->name, name)
-              : read_value(&run->bench->args[i], value, &run->values[i], &run->why);
+    run->status = i < 0 ? endpoint_error(&run->why, "bench %s has no argument '%.64s'",
+                                         run->bench->name, name)
+                        : read_value(&run->bench->args[i], value, &run->values[i], &run->why);
 }
 
 void kb_bench_note(kb_bench_run *run, const char *text)
@@ -444,7 +446,7 @@ void kb_bench_note(kb_bench_run *run, const char *text)
 void kb_bench_refuse(kb_bench_run *run, const char *text)
 {
     if (!run->status)
-        run->status = end_error(&run->why, "%s", text);
+        run->status = endpoint_error(&run->why, "%s", text);
 }
 
 const char *kb_bench_notes(const kb_bench_run *run)
@@ -469,10 +471,10 @@ static kb_status begin(kb_bench_run *run, const kb_options *options, const char 
     if (status)
         return status;
     if (!run->bench->setup)
-        return end_error(why, "bench %s has no setup", run->bench->name);
+        return endpoint_error(why, "bench %s has no setup", run->bench->name);
     run->bench->setup(run);
     if (!run->status && !kb_launch_count(run->sim))
-        run->status = end_error(&run->why, "bench %s launches nothing", run->bench->name);
+        run->status = endpoint_error(&run->why, "bench %s launches nothing", run->bench->name);
     if (run->status && why)
         *why = run->why;
     return run->status;
@@ -518,7 +520,7 @@ kb_sim *kb_bench_sim(const kb_bench_run *run)
 
 /* -- verification --------------------------------------------------------------------------- */
 
-/* What the outputs are compared with: t[i] as kb_bench.reference has them. */
+/* The tensors that outputs are compared with: t[i] as kb_bench.reference has them. */
 struct expected {
     double *t[KB_BENCH_TENSORS_MAX]; /* owned */
 };
@@ -612,8 +614,8 @@ static kb_status compare(const kb_tensor *t, double *want, double *max_abs_err, 
     if (status != KB_DIFFERENT)
         return status;
     name_element(t, d.index, name, sizeof name);
-    end_error(why, "%s is %.12g, expected %.12g; %llu of %llu elements differ", name, d.got, d.want,
-              (unsigned long long)d.n_bad, (unsigned long long)n);
+    endpoint_error(why, "%s is %.12g, expected %.12g; %llu of %llu elements differ", name, d.got,
+                   d.want, (unsigned long long)d.n_bad, (unsigned long long)n);
     return KB_DIFFERENT;
 }
 
@@ -627,7 +629,7 @@ kb_status kb_bench_verify(const kb_bench_run *run, double *max_abs_err, kb_error
     *max_abs_err = 0;
     if (!run->bench->reference) {
         expected_free(&e);
-        return end_error(why, "bench %s has no reference to verify with", run->bench->name);
+        return endpoint_error(why, "bench %s has no reference to verify with", run->bench->name);
     }
     if (!status)
         run->bench->reference(run, e.t);
@@ -646,7 +648,7 @@ kb_status kb_bench_verify(const kb_bench_run *run, double *max_abs_err, kb_error
 
 static kb_status file_error(kb_error *why, const char *path)
 {
-    end_error(why, "%s: %s", path, strerror(errno));
+    endpoint_error(why, "%s: %s", path, strerror(errno));
     return KB_FILE_ERROR;
 }
 
@@ -689,7 +691,7 @@ static kb_status dump(const kb_tensor *t, enum role role, const char *folder, kb
 kb_status kb_bench_dump(const kb_bench_run *run, const char *folder, kb_error *why)
 {
     kb_status status =
-        *folder ? make_folder(folder, why) : end_error(why, "a folder for dumps needs a name");
+        *folder ? make_folder(folder, why) : endpoint_error(why, "a folder for dumps needs a name");
 
     for (size_t i = 0; i < run->n_tensors && !status; i++)
         if (run->roles[i] != ROLE_SCRATCH)

@@ -6,12 +6,12 @@
 #include <unistd.h>
 #include "machine/endpoint.h"
 #include "base/newfile.h"
-#include "data/op.h"
+#include "record/oplog.h"
 #include "engine/state.h"
 
 static kb_status cannot_write(kb_error *why, const char *path, int error)
 {
-    end_error(why, "cannot write %s: %s", path, strerror(error));
+    endpoint_error(why, "cannot write %s: %s", path, strerror(error));
     return KB_FILE_ERROR;
 }
 
@@ -55,7 +55,7 @@ kb_status kb_oplog_write(kb_sim *s, const char *path, const char *command_line, 
     kb_status status;
 
     if (!s->log)
-        return end_error(why, "the simulation keeps no op log: ask for it with its options");
+        return endpoint_error(why, "the simulation keeps no op log: ask for it with its options");
     if (!newfile_open(&file, path)) {
         status = cannot_write(why, path, errno);
         newfile_close(&file, false);

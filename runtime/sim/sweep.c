@@ -4,10 +4,11 @@
 #include <string.h>
 #include "machine/endpoint.h"
 #include "base/percentiles.h"
-#include "engine/state.h"
+#include "engine/engine.h"
+#include "sim/sim.h"
 #include "machine/walk.h"
 
-/* A point as the engines take it, and what each of its copies costs alone. */
+/* A point as the engines take it, and the cost of one copy without contention. */
 struct job {
     kb_transaction_op op;
     uint32_t src, dst, n;
@@ -36,28 +37,28 @@ static uint32_t writes(const struct job *job)
 static kb_status check_sim(const struct kb_sim *s, kb_error *why)
 {
     if (s->status != KB_OK)
-        return end_error(why, "the simulation has failed before");
+        return endpoint_error(why, "the simulation has failed before");
     if (s->kernels || s->host || s->traffic || s->n_txns)
-        return end_error(why, "a sweep needs a simulation of its own");
+        return endpoint_error(why, "a sweep needs a simulation of its own");
     if (sim_counts(s))
-        return end_error(why, "a sweep has no fingerprint, and does not end early");
+        return endpoint_error(why, "a sweep has no fingerprint, and does not end early");
     return KB_OK;
 }
 
 static kb_status make_job(const struct kb_sim *s, const kb_point *p, struct job *job, kb_error *why)
 {
     uint32_t ends[2];
-    kb_status status = end_pack_route(s->topo, p->op, &p->src, &p->dst, ends, why);
+    kb_status status = endpoint_pack_route(s->topo, p->op, &p->src, &p->dst, ends, why);
 
     if (status != KB_OK)
         return status;
     if (p->dst.kind == KB_TCM)
-        return end_error(why, "a TCM is reached by kernels only");
+        return endpoint_error(why, "a TCM is reached by kernels only");
     if (p->nbytes == 0 || p->nbytes > kb_memory_bytes(s->topo, &p->dst))
-        return end_error(why, "%llu bytes are none, or more than the target holds",
-                         (unsigned long long)p->nbytes);
+        return endpoint_error(why, "%llu bytes are none, or more than the target holds",
+                              (unsigned long long)p->nbytes);
     if (p->inflight == 0 || p->inflight >= EV_MAX_SLOTS - 1)
-        return end_error(why, "%u transactions at once are none, or too many", p->inflight);
+        return endpoint_error(why, "%u transactions at once are none, or too many", p->inflight);
     *job = (struct job){p->op,     ends[0],
                         ends[1],   p->inflight,
                         p->nbytes, cost_of(s->topo, &s->mask, p->op, ends[0], ends[1], p->nbytes)};
@@ -95,7 +96,7 @@ static void clear_link(struct link_station *l)
 static void clear_links(struct kb_sim *s, const struct job *job)
 {
     const struct kb_topology *t = s->topo;
-    struct txn_at at = walk_begin(t, job->src, job->dst, of_host(job));
+    struct route_at at = walk_begin(t, job->src, job->dst, of_host(job));
 
     for (;;) {
         const struct segment_row *seg = &t->segments[at.segment];
@@ -142,7 +143,7 @@ static int64_t mean(wait_sum sum, uint64_t n)
     return (int64_t)((sum + n / 2) / n);
 }
 
-/* What is the same for all copies. */
+/* The columns that are the same for all copies. */
 static void set_costs(kb_point_result *r, const struct kb_cost *c)
 {
     r->wire_fs = c->wire_fs;
@@ -156,7 +157,7 @@ static double gbs(const struct job *job, int64_t makespan_fs)
     return (double)job->n * (double)job->nbytes * 1e6 / (double)makespan_fs;
 }
 
-/* A copy that is alone has nobody to wait for. */
+/* A copy that is alone waits for nothing. */
 static void answer_alone(const struct job *job, kb_point_result *r)
 {
     int64_t fs = kb_formula_fs(&job->cost);
@@ -202,12 +203,12 @@ static bool add_up(const struct kb_sim *s, const struct job *job, int64_t *actua
 static void answer(const struct job *job, int64_t *actual_fs, const struct waits *w,
                    int64_t makespan_fs, kb_point_result *r)
 {
-    samples_sort(actual_fs, job->n);
+    percentile_sort(actual_fs, job->n);
     *r = (kb_point_result){
         .count = job->n,
         .mean_fs = mean(w->actual, job->n),
-        .p50_fs = actual_fs[samples_rank(job->n, 500)],
-        .p99_fs = actual_fs[samples_rank(job->n, 990)],
+        .p50_fs = actual_fs[percentile_rank(job->n, 500)],
+        .p99_fs = actual_fs[percentile_rank(job->n, 990)],
         .max_fs = actual_fs[job->n - 1],
         .makespan_fs = makespan_fs,
         .gbs = gbs(job, makespan_fs),
@@ -241,11 +242,11 @@ static kb_status run_job(struct kb_sim *s, const struct job *job, struct scratch
 
     if (!room_for(room, job->n) || !fill(s, job))
         return KB_NO_MEMORY;
-    status = sim_run_transactions(s, UINT64_MAX, why);
+    status = sim_explain(s, engine_run(s, UINT64_MAX), why);
     if (status != KB_OK)
         return status;
     if (s->n_done != job->n || !add_up(s, job, room->actual_fs, &waits)) {
-        end_error(why, "a latency is not the sum of its terms");
+        endpoint_error(why, "a latency is not the sum of its terms");
         return KB_INTERNAL;
     }
     answer(job, room->actual_fs, &waits, s->end_fs, r);

@@ -1,4 +1,4 @@
-/* traffic_result.c -- what traffic met: warm-up cut off, means, percentiles, confidence. */
+/* traffic_result.c -- results of traffic: warm-up cut off, means, percentiles, confidence. */
 #include <math.h>
 #include <stdlib.h>
 #include "base/percentiles.h"
@@ -32,7 +32,7 @@ static void part_means(const struct view *v, double mean[TRAFFIC_PARTS])
     }
 }
 
-/* Count, mean and sum of squared differences from it, of what is a number. */
+/* Count, mean and sum of squared differences from the mean, of all that are numbers. */
 struct spread {
     uint32_t n;
     double mean, squares;
@@ -81,7 +81,7 @@ static uint32_t find_warmup(const double mean[TRAFFIC_PARTS])
 
 /*
  * Does the mean latency stop growing? In a machine that cannot keep up it grows with the time, by
- * what is issued and not served. Growth that chance would make of it is none.
+ * what is issued and not served. Growth within three standard errors counts as none.
  */
 static bool is_steady(const double mean[TRAFFIC_PARTS], uint32_t from, double part_fs)
 {
@@ -196,7 +196,7 @@ static int64_t *values_in(const struct view *v, uint32_t bucket, uint64_t n)
                 values[at++] = tr->actual_fs[i];
     }
     if (values)
-        samples_sort(values, n);
+        percentile_sort(values, n);
     return values;
 }
 
@@ -204,7 +204,7 @@ static int64_t *values_in(const struct view *v, uint32_t bucket, uint64_t n)
 static bool percentile(const struct view *v, const uint64_t *buckets, unsigned per_mille,
                        const kb_traffic_result *r, int64_t *out_fs)
 {
-    uint64_t rank = samples_rank(r->count, per_mille);
+    uint64_t rank = percentile_rank(r->count, per_mille);
     uint32_t b = 0;
     int64_t *values;
 
@@ -283,7 +283,7 @@ static void set_sums(const struct view *v, kb_traffic_result *r)
     r->accepted_gbs = (double)all.completed * (double)first->request.nbytes * 1e6 / time_fs;
 }
 
-/* But for its seed. */
+/* The same traffic, except for the seed. */
 static bool is_same(const struct traffic *a, const struct traffic *b)
 {
     return a->horizon_fs == b->horizon_fs && a->request.pattern == b->request.pattern &&

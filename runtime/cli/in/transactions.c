@@ -1,6 +1,5 @@
 /* transactions.c -- the input of `replay`: a CSV of transactions, read into a simulation. */
 #include "cli/in/transactions.h"
-#include "engine/dependencies.h"
 #include "cli/in/fields.h"
 #include "cli/out/say.h"
 #include "base/text.h"
@@ -261,7 +260,7 @@ static void add_waits(struct input *in, const struct place *place, int64_t think
         }
         in->places[in->n_places++] = *place;
     }
-    if (fields->n_bad > 0 || place->last_id >= EV_MAX_SLOTS - 1)
+    if (fields->n_bad > 0 || place->last_id >= KB_TRANSACTIONS_MAX)
         return; /* there will be no run */
     switch (kb_sim_add_dependencies(in->sim, fields->n_rows, in->ids, in->n_ids, think_fs, &why)) {
     case KB_OK:
@@ -293,7 +292,7 @@ static void check_cycles(struct input *in)
     const struct place *place = in->places;
     kb_error why = {""};
     uint64_t id;
-    kb_status status = after_prepare(in->sim, &id, &why);
+    kb_status status = kb_sim_check_dependencies(in->sim, &id, &why);
 
     if (status == KB_NO_MEMORY)
         no_memory(in);

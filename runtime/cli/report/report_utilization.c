@@ -30,7 +30,7 @@ void utilization_take(struct report_utilization *u, const kb_sim *sim, const cha
 {
     utilization_free(u);
     u->when = strdup(when);
-    stats_keep(&u->stats, sim);
+    utilization_rows_keep(&u->stats, sim);
     if (u->stats.n > 0)
         qsort(u->stats.use, u->stats.n, sizeof *u->stats.use, by_use);
 }
@@ -38,7 +38,7 @@ void utilization_take(struct report_utilization *u, const kb_sim *sim, const cha
 void utilization_free(struct report_utilization *u)
 {
     free(u->when);
-    stats_free(&u->stats);
+    utilization_rows_free(&u->stats);
     u->when = NULL;
 }
 
@@ -67,7 +67,7 @@ static bool shown_row(void *arg, uint64_t i, struct cell *cells)
 
 void utilization_table(const struct report_utilization *u, struct sink *s)
 {
-    struct shown_rows of = {.all = stats_rows(&u->stats)};
+    struct shown_rows of = {.all = utilization_rows_table(&u->stats)};
     struct column columns[N_SHOWN];
     struct rows rows = {.columns = columns,
                         .n_columns = N_SHOWN,

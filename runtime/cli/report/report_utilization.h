@@ -7,7 +7,7 @@
 /* All zero is none. */
 struct report_utilization {
     char *when; /* owned: " at rate 0.8" */
-    struct stats stats;
+    struct utilization_rows stats;
 };
 
 /* Keeps the utilization of `sim`, instead of that of an earlier call. */

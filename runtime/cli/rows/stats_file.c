@@ -35,7 +35,7 @@ static enum exit_code check_folder(const struct cli *cli, const char *path)
     return say(cli->program, EXIT_SYSTEM, "cannot write %s: %s", path, strerror(errno));
 }
 
-enum exit_code stats_check(const struct cli *cli)
+enum exit_code stats_file_check(const struct cli *cli)
 {
     const char *path = cli->opts.stats;
     struct out_sqlite *db;
@@ -74,12 +74,12 @@ static enum exit_code write_file(const char *path, const char *program, const st
     return sink_close(&s, program, true);
 }
 
-enum exit_code stats_write(const struct stats *stats, const struct cli *cli,
-                           const struct origin_arg *args, size_t n_args, enum exit_code code)
+enum exit_code stats_file_write(const struct utilization_rows *stats, const struct cli *cli,
+                                const struct origin_arg *args, size_t n_args, enum exit_code code)
 {
     const char *path = cli->opts.stats;
     struct origin origin = cmd_origin(cli);
-    struct rows rows = stats_rows(stats);
+    struct rows rows = utilization_rows_table(stats);
     enum exit_code written;
 
     if (!path || !cmd_is_kept(code))

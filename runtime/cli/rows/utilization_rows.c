@@ -26,13 +26,13 @@ enum { N_COLUMNS = sizeof columns / sizeof *columns };
 
 static bool use_row(void *arg, uint64_t i, struct cell *cells)
 {
-    const struct stats *stats = arg;
+    const struct utilization_rows *stats = arg;
 
     record_cells(columns, N_COLUMNS, &stats->use[i], cells);
     return true;
 }
 
-struct rows stats_rows(const struct stats *stats)
+struct rows utilization_rows_table(const struct utilization_rows *stats)
 {
     return (struct rows){ROWS_COLUMNS(columns), .n_rows = stats->n, .row = use_row,
                          .arg = (void *)stats};
@@ -44,7 +44,7 @@ enum { USES_FIRST = 256 };
 
 static void keep(void *arg, const kb_utilization *use)
 {
-    struct stats *stats = arg;
+    struct utilization_rows *stats = arg;
 
     if (stats->n == stats->room) {
         size_t room = stats->room ? 2 * stats->room : USES_FIRST;
@@ -60,20 +60,20 @@ static void keep(void *arg, const kb_utilization *use)
     stats->use[stats->n++] = *use;
 }
 
-void stats_keep(struct stats *stats, const kb_sim *sim)
+void utilization_rows_keep(struct utilization_rows *stats, const kb_sim *sim)
 {
     if (kb_sim_utilization(sim, keep, stats) != KB_OK)
         stats->failed = true;
 }
 
-void stats_take(struct stats *stats, const struct cli *cli, const kb_sim *sim)
+void utilization_rows_take(struct utilization_rows *stats, const struct cli *cli, const kb_sim *sim)
 {
     if (cli->opts.stats)
-        stats_keep(stats, sim);
+        utilization_rows_keep(stats, sim);
 }
 
-void stats_free(struct stats *stats)
+void utilization_rows_free(struct utilization_rows *stats)
 {
     free(stats->use);
-    *stats = (struct stats){0};
+    *stats = (struct utilization_rows){0};
 }

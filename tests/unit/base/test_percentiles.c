@@ -12,13 +12,13 @@ static void ranks_are_nearest_ranks(void **state)
     (void)state;
     for (uint64_t n = 1; n < 5000; n++)
         for (size_t p = 0; p < LENGTH(per_mille); p++) {
-            uint64_t rank = samples_rank(n, per_mille[p]);
+            uint64_t rank = percentile_rank(n, per_mille[p]);
 
             assert_true((rank + 1) * 1000 >= n * per_mille[p]);
             assert_true(rank == 0 || rank * 1000 < n * per_mille[p]);
             assert_true(rank < n);
         }
-    assert_true(samples_rank(UINT64_C(4000000000), 999) == UINT64_C(3996000000) - 1);
+    assert_true(percentile_rank(UINT64_C(4000000000), 999) == UINT64_C(3996000000) - 1);
 }
 
 static void a_buckets_middle_is_near_all_of_it(void **state)
@@ -59,13 +59,13 @@ static void sorted_is_sorted(void **state)
     (void)state;
     for (size_t i = 0; i < LENGTH(values); i++)
         sum += values[i] = (int64_t)(draw(&seed) >> 40);
-    samples_sort(values, LENGTH(values));
+    percentile_sort(values, LENGTH(values));
     for (size_t i = 0; i < LENGTH(values); i++) {
         after += values[i];
         assert_true(i == 0 || values[i - 1] <= values[i]);
     }
     assert_true(sum == after);
-    samples_sort(values, 0);
+    percentile_sort(values, 0);
 }
 
 int main(void)

@@ -5,7 +5,7 @@
 #include "support/rig.h"
 
 #include "cube8.h"
-#include "kernels/kernel.h"
+#include "kernels/kernels.h"
 #include "engine/state.h"
 #include "tl.h"
 #include "cli/rows/warn.h"

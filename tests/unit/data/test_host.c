@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include "cube8.h"
 #include "data/host.h"
+#include "engine/state.h"
 #include "base/rng.h"
 
 /* Two cubes of two PEs; a slice holds 512 MiB. */
@@ -273,7 +274,7 @@ static void assert_part_holds(kb_sim *sim, const kb_tensor *x, uint32_t pe,
     if (n == 0)
         return;
     assert_int_equal(kb_address_find(small, s.address, &end, &offset), KB_OK);
-    assert_int_equal(mem_read(host_mem(sim), dst_pack(small, end.cube, end.unit), s.address,
+    assert_int_equal(mem_read(host_mem(&sim->host, sim->topo), dst_pack(small, end.cube, end.unit), s.address,
                               n * elem, &view, NULL, NULL),
                      MEM_OK);
     for (uint64_t k = 0; k < n; k++) {
@@ -330,7 +331,7 @@ static struct view view_of(kb_sim *sim, const kb_tensor *x, uint32_t pe, uint64_
 {
     struct view view;
 
-    assert_int_equal(mem_read(host_mem(sim), dst_pack(small, pe / 2, pe % 2),
+    assert_int_equal(mem_read(host_mem(&sim->host, sim->topo), dst_pack(small, pe / 2, pe % 2),
                               kb_tensor_shard(x, pe).address, nbytes, &view, NULL, NULL),
                      MEM_OK);
     return view;
@@ -367,7 +368,7 @@ static void of_copies_the_first_is_read(void **state)
     (void)state;
     assert_int_equal(kb_tensor_write(x, "abcdefgh", NULL), KB_OK);
     assert_int_equal(
-        mem_write(host_mem(sim), dst_pack(small, 0, 1), 0, 8, (struct view){result, 0}, 5), MEM_OK);
+        mem_write(host_mem(&sim->host, sim->topo), dst_pack(small, 0, 1), 0, 8, (struct view){result, 0}, 5), MEM_OK);
     assert_int_equal(kb_tensor_read(x, back, NULL), KB_OK);
     assert_string_equal(back, "abcdefgh");
     version_drop(result);
@@ -387,7 +388,7 @@ static void results_are_pending_until_computed(void **state)
     assert_int_equal(kb_tensor_read(x, back, &why), KB_BAD_REQUEST);
     assert_string_equal(why.text, "tensor 'x': addresses 0 to 1 were never written");
     assert_int_equal(kb_tensor_write(x, "abcdefgh", NULL), KB_OK);
-    assert_int_equal(mem_write(host_mem(sim), dst_pack(small, 1, 0),
+    assert_int_equal(mem_write(host_mem(&sim->host, sim->topo), dst_pack(small, 1, 0),
                                kb_tensor_shard(x, 2).address + 1, 1, (struct view){result, 0}, 5),
                      MEM_OK);
     assert_int_equal(kb_tensor_read(x, back, &why), KB_PENDING);
@@ -597,9 +598,9 @@ static void crowd_last_part(kb_sim *sim)
     uint32_t area = dst_pack(small, 1, 1);
 
     byte.v->bytes[0] = 'g';
-    assert_int_equal(mem_write(host_mem(sim), area, 0, 1, byte, 0), MEM_OK);
+    assert_int_equal(mem_write(host_mem(&sim->host, sim->topo), area, 0, 1, byte, 0), MEM_OK);
     for (uint64_t i = 0; i < 61; i++)
-        assert_int_equal(mem_write(host_mem(sim), area, 1000 + 2 * i, 1, byte, 0), MEM_OK);
+        assert_int_equal(mem_write(host_mem(&sim->host, sim->topo), area, 1000 + 2 * i, 1, byte, 0), MEM_OK);
     version_drop(byte.v);
 }
 

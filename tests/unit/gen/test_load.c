@@ -8,6 +8,7 @@
 #include "gen/load.h"
 #include "gen/resolve.h"
 #include "gen/value.h"
+#include "machine/tables.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -404,7 +405,7 @@ static void a_key_knows_where_its_value_came_from(void **state)
 }
 
 /* Design 2.1, the counts of nodes. */
-static void nodes_are_those_of_the_design(void **state)
+static void nodes_are_those_computed_by_hand(void **state)
 {
     static const struct {
         const char *file;
@@ -441,6 +442,20 @@ static void the_limits_are_inside(void **state)
                                  "16777216\n");
 }
 
+/* The number of a word is the machine's constant for it. */
+static void words_are_in_the_order_of_the_machine(void **state)
+{
+    const char *const *links = key_rows[KEY_contention_links].words;
+    const char *const *spaces = key_rows[KEY_cube_pe_pe_ipcq_space].words;
+
+    (void)state;
+    assert_string_equal(links[MODE_IDEAL], "ideal");
+    assert_string_equal(links[MODE_FIFO], "fifo");
+    assert_string_equal(spaces[QUEUE_TCM], "tcm");
+    assert_string_equal(spaces[QUEUE_SRAM], "sram");
+    assert_string_equal(spaces[QUEUE_HBM], "hbm");
+}
+
 /* A name in the file goes with the file's text: the spec keeps its own. */
 static void the_spec_outlives_the_text(void **state)
 {
@@ -450,7 +465,7 @@ static void the_spec_outlives_the_text(void **state)
     assert_true(load_text(&r->spec, "t.yaml", text, strlen(text)));
     memset(text, 'x', sizeof(text));
     assert_string_equal(r->spec.name, "t");
-    assert_int_equal(r->spec.contention_links, LINKS_FIFO);
+    assert_int_equal(r->spec.contention_links, MODE_FIFO);
 }
 
 static void a_file_may_have_a_mebibyte_and_no_more(void **state)
@@ -504,8 +519,9 @@ int main(void)
         T(resolved_yaml_reads_back_to_the_same),
         T(any_key_changes_the_hash),
         T(a_key_knows_where_its_value_came_from),
-        T(nodes_are_those_of_the_design),
+        T(nodes_are_those_computed_by_hand),
         T(the_limits_are_inside),
+        T(words_are_in_the_order_of_the_machine),
         T(the_spec_outlives_the_text),
         T(a_file_may_have_a_mebibyte_and_no_more),
         T(the_arena_fits_any_type),

@@ -1,5 +1,5 @@
 /* test_endpoint.c -- endpoints: the canonical forms, and what is said about all others. */
-#include "kernbench.h"
+#include "machine/tables.h"
 #include <stdarg.h>
 #include <setjmp.h>
 #include <string.h>
@@ -7,21 +7,12 @@
 
 #define LENGTH(a) (sizeof(a) / sizeof *(a))
 
-/* All that endpoints need of a topology; this stands in for a generated one. */
-struct kb_topology {
-    uint32_t sips, cubes, pes;
-};
+/* All that endpoints need of a topology. */
+static const kb_topology cube8 = {.sips = 1, .cubes = 8, .pes = 8};
+static const kb_topology cube1 = {.sips = 1, .cubes = 1, .pes = 1};
+static const kb_topology tray32 = {.sips = 2, .cubes = 16, .pes = 8};
 
-void kb_topology_info(const kb_topology *topo, kb_info *out)
-{
-    *out = (kb_info){.sips = topo->sips, .cubes_per_sip = topo->cubes, .pes_per_cube = topo->pes};
-}
-
-static const kb_topology cube8 = {1, 8, 8};
-static const kb_topology cube1 = {1, 1, 1};
-static const kb_topology tray32 = {2, 16, 8};
-
-/* design 2.1: SIP 0 when left out; the canonical form is what is printed. */
+/* SIP 0 may be left out; the canonical form is what is printed. */
 static void every_form_is_read_and_printed(void **state)
 {
     static const struct {

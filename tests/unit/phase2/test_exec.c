@@ -301,9 +301,9 @@ static void pieces_that_nothing_computes(void **state)
     phase2_end(&p);
 }
 
-static void plain_loops_see_a_wrong_element(void **state)
+static void reference_sees_a_wrong_element(void **state)
 {
-    struct plain_difference d;
+    struct reference_difference d;
     struct op op = {.kind = OP_MATH, .math = TL_ADD, .n_in = 2};
 
     (void)state;
@@ -313,9 +313,9 @@ static void plain_loops_see_a_wrong_element(void **state)
     for (uint64_t i = 0; i < 12; i++)
         kb_element_set(KB_F32, op.out.view.v->bytes, i,
                        ops_get(&op.in[0], i) + ops_get(&op.in[1], i % 4));
-    assert_true(plain_same(&op, op.out.view.v->bytes, &d));
+    assert_true(reference_same(&op, op.out.view.v->bytes, &d));
     kb_element_set(KB_F32, op.out.view.v->bytes, 7, 0.5);
-    assert_false(plain_same(&op, op.out.view.v->bytes, &d));
+    assert_false(reference_same(&op, op.out.view.v->bytes, &d));
     assert_int_equal(d.index, 7);
     assert_string_equal(d.got, "0.5");
     ops_drop(&op);
@@ -443,7 +443,7 @@ int main(void)
         cmocka_unit_test(a_batch_gives_the_same_bytes),
         cmocka_unit_test(a_result_that_nothing_computes),
         cmocka_unit_test(pieces_that_nothing_computes),
-        cmocka_unit_test(plain_loops_see_a_wrong_element),
+        cmocka_unit_test(reference_sees_a_wrong_element),
         cmocka_unit_test(verify_ops_names_what_differs),
         cmocka_unit_test(verify_ops_names_the_first_by_id),
         cmocka_unit_test(progress_is_told),

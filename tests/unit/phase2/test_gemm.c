@@ -39,12 +39,12 @@ static struct op product(kb_dtype in, kb_dtype acc, kb_dtype out, struct shape s
 
 static void run(const struct op *op)
 {
-    struct gemm_room room = {.pool = NULL};
+    struct gemm_memory room = {.pool = NULL};
 
     memset(op->out.view.v->bytes, 0xa5, op->out.view.v->nbytes);
     for (uint32_t part = gemm_parts(op); part-- > 0;)
         assert_true(gemm_part(op, part, op->out.view.v->bytes, &room));
-    gemm_room_free(&room);
+    gemm_memory_free(&room);
 }
 
 /* Where element (i, j) of a matrix of rows x columns lies: once more, from the words of tl.h. */

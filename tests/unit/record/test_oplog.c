@@ -5,7 +5,7 @@
  */
 #include "cube8.h"
 #include "support/failing.h"
-#include "data/op.h"
+#include "record/oplog.h"
 #include "support/rig.h"
 #include "engine/state.h"
 #include <math.h>

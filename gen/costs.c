@@ -1,0 +1,249 @@
+/*
+ * costs.c -- what parts of routes cost, summed beforehand; the memories and the PE as numbers.
+ *
+ * With ideal links the engine does not need to know where a request passes, only what the way
+ * costs: its wires, its overheads and its smallest bandwidth (struct cost_row). Any route inside a
+ * SIP has three parts, each a look-up:
+ *
+ *     cost_out[pe][exit]    out of the source's cube
+ *     cost_mesh[dy][dx]     the cubes between, by their distance; first exit and last side with it
+ *     cost_in[side][unit]   from the side of the target's cube to the memory
+ *
+ * cost_local[pe][unit] is a route inside one cube. A route to another SIP is cost_out, cost_leave
+ * by the source's column, cost_enter by the target's column, cost_in. A route from the host is
+ * cost_host by the target's column, cost_host_cpu, and after m_cpu's engine cost_host_in. A launch
+ * takes cost_launch instead of the last. The tables are small, since they grow with one cube and
+ * with the mesh, not with the number of pairs.
+ *
+ * Invariants: times add up exactly, as they are integers. The memory's overhead and the edge into
+ * it are in none of these sums, because they belong to its service. m_cpu's overhead is paid before
+ * its engine, so it is in cost_host_cpu and is taken out of cost_host_in and cost_launch. No sum
+ * passes PART_MAX_FS; a topology with such wires is refused.
+ *
+ * Example: c0.pe1 -> c5.slice3 of cube8 goes E, passes one cube from W to S, comes in from N:
+ *
+ *                                      wire fs   overhead fs   GB/s
+ *     cost_out[pe1][E]                  168750       1000000    128
+ *     cost_mesh[dy 1][dx 1], E .. N     150000       2000000    128
+ *     cost_in[N][slice3]                 91250       3000000    128
+ *     sum                               410000       6000000    128
+ *
+ * So the request reaches slice3 6.41 ns after its issue. 4096 bytes at 128 GB/s then drain for 32
+ * ns (the slice itself could take 256 GB/s), which makes 38.41 ns.
+ */
+#include "costs.h"
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include "nodes.h"
+#include "segments.h"
+
+/*
+ * The longest time that a part of a route may take. At most five parts, a response and a drain of
+ * 2^62 fs still fit in 63 bits, so the engines add without a check.
+ */
+#define PART_MAX_FS (INT64_C(1) << 58)
+
+/* -- sums ----------------------------------------------------------------------------------- */
+
+static struct cost_row cost_sum(struct routes *r, struct cost_row a, struct cost_row b)
+{
+    struct cost_row sum = {a.wire_fs + b.wire_fs, a.overhead_fs + b.overhead_fs,
+                           fmin(a.link_gbs, b.link_gbs)};
+
+    if (sum.wire_fs > PART_MAX_FS || sum.overhead_fs > PART_MAX_FS) {
+        r->too_long = true;
+        sum.wire_fs = sum.overhead_fs = 0;
+    }
+    return sum;
+}
+
+static const struct cost_row cost_nothing = {.link_gbs = INFINITY};
+
+/* The cost of hops [first, first + n), without the edge into a memory and the memory itself. */
+static struct cost_row cost_of_hops(struct routes *r, uint32_t first, uint32_t n)
+{
+    struct cost_row sum = cost_nothing;
+
+    for (uint32_t i = first; i < first + n; i++) {
+        const struct hop_row *hop = &r->hops[i];
+        bool memory_edge =
+            i + 1 < r->n_hops && r->hops[i + 1].owner == LINK_NONE && i + 1 < first + n;
+        bool memory = hop->owner == LINK_NONE;
+
+        sum =
+            cost_sum(r, sum,
+                     (struct cost_row){hop->cross_fs + hop->wire_fs, memory ? 0 : hop->overhead_fs,
+                                       memory || memory_edge ? INFINITY : hop->gbs});
+    }
+    return sum;
+}
+
+static struct cost_row cost_of(struct routes *r, uint32_t segment)
+{
+    return cost_of_hops(r, r->segments[segment].first_hop, r->segments[segment].n_hops);
+}
+
+static struct cost_row *cost_rows(struct routes *r, uint32_t first_segment, uint32_t n)
+{
+    struct cost_row *rows = arena_alloc(r->arena, n * sizeof *rows);
+
+    for (uint32_t i = 0; i < n; i++)
+        rows[i] = cost_of(r, first_segment + i);
+    return rows;
+}
+
+/* The cost of `n` cubes, each passed from `side` to `exit`. */
+static struct cost_row cost_passes(struct routes *r, int64_t n, enum side side, enum side exit)
+{
+    struct cost_row pass = cost_of(r, r->topo.seg_pass + side * N_EXITS + exit);
+
+    if (n <= 0)
+        return cost_nothing;
+    if (pass.wire_fs > PART_MAX_FS / n || pass.overhead_fs > PART_MAX_FS / n) {
+        r->too_long = true;
+        return cost_nothing;
+    }
+    return (struct cost_row){n * pass.wire_fs, n * pass.overhead_fs, pass.link_gbs};
+}
+
+/* The cubes between the first and the last, `dx` columns and then `dy` rows apart. */
+static struct mesh_row mesh_way(struct routes *r, int64_t dx, int64_t dy)
+{
+    enum side x = dx > 0 ? SIDE_E : SIDE_W, y = dy > 0 ? SIDE_S : SIDE_N;
+    struct mesh_row row = {.exit = (uint8_t)(dx ? x : y), .side = (uint8_t)opposite(dy ? y : x)};
+
+    row.cost = cost_sum(r, cost_passes(r, llabs(dx) - 1, opposite(x), x),
+                        cost_passes(r, llabs(dy) - 1, opposite(y), y));
+    if (dx && dy)
+        row.cost = cost_sum(r, row.cost, cost_passes(r, 1, opposite(x), y));
+    return row;
+}
+
+static void add_mesh_costs(struct routes *r)
+{
+    int64_t w = r->topo.w, h = r->topo.h;
+
+    r->cost_mesh =
+        arena_alloc(r->arena, (size_t)((2 * w - 1) * (2 * h - 1)) * sizeof *r->cost_mesh);
+    for (int64_t dy = 1 - h; dy < h; dy++)
+        for (int64_t dx = 1 - w; dx < w; dx++)
+            r->cost_mesh[r->n_mesh++] = mesh_way(r, dx, dy);
+    r->topo.mesh_middle = r->n_mesh / 2;
+    r->cube_pos = arena_alloc(r->arena, r->topo.w * r->topo.h * sizeof *r->cube_pos);
+    for (uint32_t cube = 0; cube < r->topo.w * r->topo.h; cube++)
+        r->cube_pos[cube] = cube / r->topo.w * (2 * r->topo.w - 1) + cube % r->topo.w;
+}
+
+/* By column: from a cube's W exit to the target's SIP; on from column 0; from the host. */
+static void add_column_costs(struct routes *r)
+{
+    struct cost_row cross = cost_of(r, r->topo.seg_cross), host = cost_of(r, r->topo.seg_host);
+    struct cost_row leave = cost_sum(r, cost_passes(r, 1, SIDE_E, EXIT_IO), cross);
+    size_t bytes = r->topo.w * sizeof(struct cost_row);
+
+    r->cost_leave = arena_alloc(r->arena, bytes);
+    r->cost_enter = arena_alloc(r->arena, bytes);
+    r->cost_host = arena_alloc(r->arena, bytes);
+    for (uint32_t x = 0; x < r->topo.w; x++) {
+        struct cost_row east = cost_passes(r, x, SIDE_W, SIDE_E);
+
+        r->cost_leave[x] =
+            x == 0 ? cross : cost_sum(r, leave, cost_passes(r, x - 1, SIDE_E, SIDE_W));
+        r->cost_enter[x] = east;
+        r->cost_host[x] = cost_sum(r, host, east);
+    }
+}
+
+/*
+ * From ucie-W to the engine of the M_CPU, and from there to each slice and to each pe_cpu, which
+ * meets the NoC where its crossbar does.
+ */
+static void add_host_costs(struct routes *r)
+{
+    const struct segment_row *in = &r->segments[r->topo.seg_host_in];
+    const struct hop_row *m_cpu = &r->hops[in->first_hop + 2];
+
+    assert(node_at(r, m_cpu)->kind == NODE_M_CPU);
+    r->cost_host_cpu = arena_alloc(r->arena, sizeof *r->cost_host_cpu);
+    *r->cost_host_cpu = cost_of_hops(r, in->first_hop, 2);
+    r->cost_host_cpu->overhead_fs += m_cpu->overhead_fs;
+    r->cost_host_in = arena_alloc(r->arena, r->topo.pes * sizeof *r->cost_host_in);
+    r->cost_launch = arena_alloc(r->arena, r->topo.pes * sizeof *r->cost_launch);
+    for (uint32_t slice = 0; slice < r->topo.pes; slice++) {
+        const struct segment_row *seg = &r->segments[r->topo.seg_host_in + slice];
+
+        r->cost_host_in[slice] = cost_of_hops(r, seg->first_hop + 2, seg->n_hops - 2u);
+        r->cost_host_in[slice].overhead_fs -= m_cpu->overhead_fs;
+        r->cost_launch[slice] = cost_of_hops(r, seg->first_hop + 2, 2);
+        r->cost_launch[slice].overhead_fs -= m_cpu->overhead_fs;
+    }
+}
+
+static void add_costs(struct routes *r)
+{
+    r->cost_local = cost_rows(r, r->topo.seg_local, r->topo.pes * r->topo.n_units);
+    r->cost_out = cost_rows(r, r->topo.seg_out, r->topo.pes * N_EXITS);
+    r->cost_in = cost_rows(r, r->topo.seg_in, N_SIDES * r->topo.n_units);
+    add_mesh_costs(r);
+    add_column_costs(r);
+    add_host_costs(r);
+}
+
+static void add_memories(struct routes *r)
+{
+    const struct spec *s = r->spec;
+    uint64_t mib = UINT64_C(1) << 20;
+
+    r->topo.hbm = (struct memory_row){fs_of_ns(s->cube_hbm_overhead_ns),
+                                      s->cube_hbm_bw_gbs * s->cube_hbm_efficiency,
+                                      ((uint64_t)s->cube_hbm_size_gb << 30) / r->topo.pes};
+    r->topo.sram = (struct memory_row){fs_of_ns(s->cube_sram_overhead_ns), s->cube_noc_bw_gbs,
+                                       (uint64_t)s->cube_sram_size_mb * mib};
+    r->topo.tcm_read = (struct memory_row){0, s->cube_pe_pe_tcm_read_gbs,
+                                           (uint64_t)s->cube_pe_pe_tcm_size_mb * mib};
+    r->topo.tcm_write = r->topo.tcm_read;
+    r->topo.tcm_write.gbs = s->cube_pe_pe_tcm_write_gbs;
+}
+
+static void add_pe(struct routes *r)
+{
+    const struct spec *s = r->spec;
+
+    r->topo.pe = (struct pe_row){
+        .cpu_overhead_fs = fs_of_ns(s->cube_pe_pe_cpu_overhead_ns),
+        .scheduler_overhead_fs = fs_of_ns(s->cube_pe_pe_scheduler_overhead_ns),
+        .gemm_overhead_fs = fs_of_ns(s->cube_pe_pe_gemm_overhead_ns),
+        .math_overhead_fs = fs_of_ns(s->cube_pe_pe_math_overhead_ns),
+        .gemm_clock_ghz = s->cube_pe_pe_gemm_clock_ghz,
+        .math_clock_ghz = s->cube_pe_pe_math_clock_ghz,
+        .tile_buffers = (uint32_t)s->cube_pe_pe_scheduler_tile_buffers,
+        .lanes = (uint32_t)s->cube_pe_pe_math_lanes,
+        .special_cycles = (uint32_t)s->cube_pe_pe_math_special_cycles,
+        .ipcq_slots = (uint32_t)s->cube_pe_pe_ipcq_slots,
+        .ipcq_slot_bytes = (uint32_t)s->cube_pe_pe_ipcq_slot_bytes,
+        .ipcq_space = (uint8_t)s->cube_pe_pe_ipcq_space,
+    };
+    for (int i = 0; i < 3; i++) {
+        r->topo.pe.tile[i] = (uint32_t)s->cube_pe_pe_scheduler_tile[i];
+        r->topo.pe.mac[i] = (uint32_t)s->cube_pe_pe_gemm_mac[i];
+    }
+}
+
+static bool wires_fit(const struct routes *r)
+{
+    for (uint32_t i = 0; i < r->n_hops; i++)
+        if (r->hops[i].wire_fs > PART_MAX_FS || r->hops[i].cross_fs > PART_MAX_FS)
+            return false;
+    return true;
+}
+
+bool make_costs(struct routes *r)
+{
+    add_memories(r);
+    add_pe(r);
+    r->too_long = !wires_fit(r);
+    if (!r->too_long)
+        add_costs(r);
+    return !r->too_long;
+}

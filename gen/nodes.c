@@ -1,0 +1,316 @@
+/*
+ * nodes.c -- the nodes and links of one cube, of one IO chiplet and of the fabric.
+ *
+ * All cubes of a topology are alike, and so are all SIPs. So one cube is described, with numbers
+ * that count inside it, one IO chiplet, and the switch; a full name such as sip0.cube5.xbar.pe3 is
+ * made where it is printed (runtime/machine/names.c). mesh1024 has as many nodes here as cube1.
+ *
+ * Here, and only here, ns become whole femtoseconds and mm become delays: fs_of_ns() and wire_fs()
+ * round once, and all later sums are exact.
+ *
+ * What the rest relies on:
+ *   - Nodes of one kind stand together, in the order of the PEs: first_xbar_node, first_hbm_node
+ *     and first_pe_node are enough to find a node. The nodes of a PE are in the order of kinds.def.
+ *   - The four ucie nodes stand in the order of enum side.
+ *   - The last two links of a cube leave it, the one to the east and then the one to the south. The
+ *     links to the west and the north are those of the neighbours, used backwards.
+ *   - The links of an IO chiplet are in the order of enum io_link; the shoreline, one link for each
+ *     row of cubes, is last.
+ *   - Between two nodes of a cube there is at most one link.
+ *
+ * A node that hangs on the NoC has a point on the die; the NoC itself has no place. The wire across
+ * the NoC is as long as the way from point to point along X and then Y, and is added when a segment
+ * crosses it (segments.c). The PEs meet the NoC in the middle of their share of the cube's width:
+ * the first half of them along the top edge, the second half along the bottom.
+ *
+ * Example: cube8 (8 PEs, 15 mm x 11 mm, 0.01 ns per mm), as the route c0.pe1 -> c5.slice3 needs it:
+ *
+ *     node 34   pe1.pe_dma        0 fs        at x = (1 + 0.5) * 15 mm / 4 = 5.625 mm, y = 0
+ *     node  4   ucie-E            1000000 fs  at x = 15 mm, y = 5.5 mm
+ *     link 41   pe1.pe_dma - noc  0.5 mm, 5000 fs, 128 GB/s
+ *     link 112  ucie-E - ucie-W of the cube to the east, 1 mm, 10000 fs, 128 GB/s
+ *
+ * 34 is first_pe_node (25) + 1 * 7 nodes of a PE + 2, the place of pe_dma among them.
+ */
+#include "nodes.h"
+#include "check.h"
+#include <assert.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+int64_t fs_of_ns(double ns)
+{
+    return llround(ns * 1e6);
+}
+
+int64_t wire_fs(const struct routes *r, double distance_mm)
+{
+    return llround(distance_mm * r->spec->ns_per_mm * 1e6);
+}
+
+/* -- nodes ---------------------------------------------------------------------------------- */
+
+uint32_t node_xbar(const struct routes *r, uint32_t pe)
+{
+    return r->first_xbar_node + pe;
+}
+
+uint32_t node_hbm(const struct routes *r, uint32_t slice)
+{
+    return r->topo.first_hbm_node + slice;
+}
+
+uint32_t node_pe(const struct routes *r, uint32_t pe, enum node_kind kind)
+{
+    return r->topo.first_pe_node + pe * PE_NODES + (kind - NODE_PE_CPU);
+}
+
+struct point {
+    double x, y;
+};
+
+static __attribute__((format(printf, 6, 7))) void add_node(struct node_row *rows, uint32_t *n,
+                                                           enum node_kind kind, double overhead_ns,
+                                                           struct point at, const char *name, ...)
+{
+    struct node_row *row = &rows[(*n)++];
+    va_list ap;
+
+    *row = (struct node_row){
+        .kind = (uint8_t)kind, .overhead_fs = fs_of_ns(overhead_ns), .x_mm = at.x, .y_mm = at.y};
+    va_start(ap, name);
+    vsnprintf(row->name, sizeof row->name, name, ap);
+    va_end(ap);
+}
+
+/* The point where PE `pe` and its crossbar meet the NoC. */
+static struct point pe_point(const struct routes *r, uint32_t pe)
+{
+    double w_mm = r->spec->cube_size_mm[0], h_mm = r->spec->cube_size_mm[1];
+    uint32_t half = r->topo.pes == 1 ? 1 : r->topo.pes / 2;
+
+    return (struct point){((double)(pe % half) + 0.5) * w_mm / half, pe < half ? 0 : h_mm};
+}
+
+static void add_pe_nodes(struct routes *r, uint32_t *n, uint32_t pe)
+{
+    const struct spec *s = r->spec;
+    struct point at = pe_point(r, pe), none = {0, 0};
+    struct node_row *rows = r->cube_nodes;
+
+    add_node(rows, n, NODE_PE_CPU, s->cube_pe_pe_cpu_overhead_ns, at, "pe%u.pe_cpu", pe);
+    add_node(rows, n, NODE_PE_SCHEDULER, s->cube_pe_pe_scheduler_overhead_ns, none,
+             "pe%u.pe_scheduler", pe);
+    add_node(rows, n, NODE_PE_DMA, s->cube_pe_pe_dma_overhead_ns, at, "pe%u.pe_dma", pe);
+    add_node(rows, n, NODE_PE_FETCH_STORE, 0, none, "pe%u.pe_fetch_store", pe);
+    add_node(rows, n, NODE_PE_GEMM, s->cube_pe_pe_gemm_overhead_ns, none, "pe%u.pe_gemm", pe);
+    add_node(rows, n, NODE_PE_MATH, s->cube_pe_pe_math_overhead_ns, none, "pe%u.pe_math", pe);
+    add_node(rows, n, NODE_PE_TCM, 0, none, "pe%u.pe_tcm", pe);
+}
+
+static void add_cube_nodes(struct routes *r)
+{
+    const struct spec *s = r->spec;
+    double w_mm = s->cube_size_mm[0], h_mm = s->cube_size_mm[1];
+    const struct point ucie[N_SIDES] = {
+        {w_mm / 2, 0}, {w_mm, h_mm / 2}, {w_mm / 2, h_mm}, {0, h_mm / 2}};
+    struct node_row *rows = arena_alloc(r->arena, (size_t)count_cube_nodes(r->spec) * sizeof *rows);
+    uint32_t n = 0;
+
+    r->cube_nodes = rows;
+    add_node(rows, &n, NODE_NOC, s->cube_noc_overhead_ns, (struct point){0, 0}, "noc");
+    add_node(rows, &n, NODE_M_CPU, s->cube_m_cpu_overhead_ns,
+             (struct point){s->cube_m_cpu_pos_mm[0], s->cube_m_cpu_pos_mm[1]}, "m_cpu");
+    add_node(rows, &n, NODE_SRAM, s->cube_sram_overhead_ns,
+             (struct point){s->cube_sram_pos_mm[0], s->cube_sram_pos_mm[1]}, "sram");
+    for (uint32_t side = 0; side < N_SIDES; side++)
+        add_node(rows, &n, NODE_UCIE, s->cube_ucie_overhead_ns, ucie[side], "ucie-%c",
+                 "NESW"[side]);
+    r->first_xbar_node = n;
+    for (uint32_t pe = 0; pe < r->topo.pes; pe++)
+        add_node(rows, &n, NODE_XBAR, s->cube_xbar_overhead_ns, pe_point(r, pe), "xbar.pe%u", pe);
+    r->first_bridge_node = n;
+    for (uint32_t side = 0; r->topo.pes >= 2 && side < 2; side++)
+        add_node(rows, &n, NODE_BRIDGE, s->cube_bridge_overhead_ns, (struct point){0, 0},
+                 "bridge.%s", side == 0 ? "left" : "right");
+    r->topo.first_hbm_node = n;
+    for (uint32_t pe = 0; pe < r->topo.pes; pe++)
+        add_node(rows, &n, NODE_HBM_CTRL, s->cube_hbm_overhead_ns, (struct point){0, 0},
+                 "hbm_ctrl.slice%u", pe);
+    r->topo.first_pe_node = n;
+    for (uint32_t pe = 0; pe < r->topo.pes; pe++)
+        add_pe_nodes(r, &n, pe);
+    assert(n == count_cube_nodes(r->spec));
+    r->n_cube_nodes = n;
+}
+
+static void add_io_nodes(struct routes *r)
+{
+    const struct spec *s = r->spec;
+    struct point none = {0, 0};
+    uint32_t n = 0;
+
+    r->io_nodes = arena_alloc(r->arena, N_IO_NODES * sizeof *r->io_nodes);
+    r->fabric_nodes = arena_alloc(r->arena, sizeof *r->fabric_nodes);
+    add_node(r->io_nodes, &n, NODE_PCIE_EP, s->sip_io_pcie_ep_overhead_ns, none, "pcie_ep");
+    add_node(r->io_nodes, &n, NODE_IO_NOC, 0, none, "io_noc");
+    add_node(r->io_nodes, &n, NODE_IO_CPU, s->sip_io_io_cpu_overhead_ns, none, "io_cpu");
+    n = 0;
+    add_node(r->fabric_nodes, &n, NODE_SWITCH, s->fabric_overhead_ns, none, "switch0");
+}
+
+/* -- links ---------------------------------------------------------------------------------- */
+
+static uint32_t add_link(const struct routes *r, struct link_row *rows, uint32_t *n, uint32_t from,
+                         uint32_t to, bool both_ways, double distance_mm, double gbs)
+{
+    rows[*n] = (struct link_row){.from = (uint16_t)from,
+                                 .to = (uint16_t)to,
+                                 .leaves = N_EXITS,
+                                 .both_ways = both_ways,
+                                 .wire_fs = wire_fs(r, distance_mm),
+                                 .length_mm = distance_mm,
+                                 .gbs = gbs};
+    return (*n)++;
+}
+
+/* The crossbar: in from the PEs, along each half, over the bridges, out to the slices. */
+static void add_xbar_links(struct routes *r, uint32_t *n)
+{
+    const struct spec *s = r->spec;
+    struct link_row *rows = r->cube_links;
+    uint32_t half = r->topo.pes == 1 ? 1 : r->topo.pes / 2;
+
+    for (uint32_t pe = 0; pe < r->topo.pes; pe++)
+        add_link(r, rows, n, node_pe(r, pe, NODE_PE_DMA), node_xbar(r, pe), false,
+                 s->cube_xbar_pe_mm, s->cube_xbar_pe_gbs);
+    for (uint32_t pe = 0; pe < r->topo.pes; pe++)
+        add_link(r, rows, n, node_xbar(r, pe), node_hbm(r, pe), false, s->cube_hbm_distance_mm,
+                 s->cube_hbm_bw_gbs * s->cube_hbm_efficiency);
+    for (uint32_t pe = 0; pe + 1 < r->topo.pes; pe++)
+        if (pe + 1 != half)
+            add_link(r, rows, n, node_xbar(r, pe), node_xbar(r, pe + 1), true,
+                     s->cube_xbar_chain_mm, s->cube_xbar_chain_gbs);
+    for (uint32_t side = 0; r->topo.pes >= 2 && side < 2; side++) {
+        uint32_t first = side == 0 ? 0 : half - 1;
+
+        for (uint32_t pe = first; pe < r->topo.pes; pe += half)
+            add_link(r, rows, n, node_xbar(r, pe), r->first_bridge_node + side, true,
+                     s->cube_bridge_distance_mm, s->cube_bridge_bw_gbs);
+    }
+}
+
+/* The NoC: a link to each node that hangs on it. */
+static void add_noc_links(struct routes *r, uint32_t *n)
+{
+    const struct spec *s = r->spec;
+    struct link_row *rows = r->cube_links;
+    double mm = s->cube_noc_attach_mm, gbs = s->cube_noc_bw_gbs;
+
+    add_link(r, rows, n, CUBE_NOC, CUBE_M_CPU, true, mm, gbs);
+    add_link(r, rows, n, CUBE_NOC, CUBE_SRAM, true, mm, gbs);
+    for (uint32_t side = 0; side < N_SIDES; side++)
+        add_link(r, rows, n, CUBE_NOC, CUBE_UCIE + side, true, mm, gbs);
+    for (uint32_t pe = 0; pe < r->topo.pes; pe++)
+        add_link(r, rows, n, CUBE_NOC, node_xbar(r, pe), false, mm, gbs);
+    for (uint32_t pe = 0; pe < r->topo.pes; pe++)
+        add_link(r, rows, n, node_pe(r, pe, NODE_PE_DMA), CUBE_NOC, true, mm, gbs);
+    for (uint32_t pe = 0; pe < r->topo.pes; pe++)
+        add_link(r, rows, n, CUBE_NOC, node_pe(r, pe, NODE_PE_CPU), true, mm, gbs);
+}
+
+/* The zero-length edges inside the PEs. */
+static void add_pe_links(struct routes *r, uint32_t *n)
+{
+    static const struct {
+        enum node_kind from, to;
+    } edges[] = {
+        {NODE_PE_CPU, NODE_PE_SCHEDULER},  {NODE_PE_SCHEDULER, NODE_PE_DMA},
+        {NODE_PE_SCHEDULER, NODE_PE_GEMM}, {NODE_PE_SCHEDULER, NODE_PE_MATH},
+        {NODE_PE_DMA, NODE_PE_TCM},        {NODE_PE_GEMM, NODE_PE_TCM},
+        {NODE_PE_MATH, NODE_PE_TCM},
+    };
+
+    for (uint32_t pe = 0; pe < r->topo.pes; pe++)
+        for (size_t i = 0; i < sizeof edges / sizeof edges[0]; i++)
+            add_link(r, r->cube_links, n, node_pe(r, pe, edges[i].from),
+                     node_pe(r, pe, edges[i].to), false, 0,
+                     edges[i].from == NODE_PE_DMA ? r->spec->cube_pe_pe_tcm_write_gbs : INFINITY);
+}
+
+enum side opposite(enum side side)
+{
+    return (enum side)((side + 2) % N_SIDES);
+}
+
+/* Between cubes; each cube owns the links to its east and its south. */
+static void add_d2d_links(struct routes *r, uint32_t *n)
+{
+    static const enum side owned[] = {SIDE_E, SIDE_S};
+
+    for (size_t i = 0; i < 2; i++) {
+        uint32_t l =
+            add_link(r, r->cube_links, n, CUBE_UCIE + owned[i], CUBE_UCIE + opposite(owned[i]),
+                     true, r->spec->sip_d2d_distance_mm, r->spec->sip_d2d_bw_gbs);
+
+        r->cube_links[l].leaves = (uint8_t)owned[i];
+    }
+}
+
+/* The IO chiplet: inside, to the fabric, and the shoreline, a link for each row of cubes. */
+static void add_io_links(struct routes *r)
+{
+    const struct spec *s = r->spec;
+    struct link_row *rows = arena_alloc(r->arena, (3 + (size_t)r->topo.h) * sizeof *rows);
+    uint32_t n = 0;
+
+    r->io_links = rows;
+    add_link(r, rows, &n, IO_PCIE_EP, IO_NOC, true, s->sip_io_link_distance_mm,
+             s->sip_io_link_bw_gbs);
+    add_link(r, rows, &n, IO_CPU, IO_NOC, true, s->sip_io_link_distance_mm, s->sip_io_link_bw_gbs);
+    add_link(r, rows, &n, IO_PCIE_EP, 0, true, s->fabric_distance_mm, s->fabric_bw_gbs);
+    for (uint32_t row = 0; row < r->topo.h; row++)
+        add_link(r, rows, &n, IO_NOC, CUBE_UCIE + SIDE_W, true, s->sip_io_shore_distance_mm,
+                 s->sip_io_shore_bw_gbs);
+    r->topo.n_io_links = n;
+}
+
+static void add_links(struct routes *r)
+{
+    size_t most = 8 + 14 * (size_t)r->topo.pes + 4 + 2;
+    uint32_t n = 0;
+
+    r->cube_links = arena_alloc(r->arena, most * sizeof *r->cube_links);
+    add_xbar_links(r, &n);
+    add_noc_links(r, &n);
+    add_pe_links(r, &n);
+    add_d2d_links(r, &n);
+    assert(n <= most);
+    r->topo.n_cube_links = n;
+    add_io_links(r);
+}
+
+/* Edges of the whole tray: both directions of a link count. */
+static void count(struct routes *r)
+{
+    uint64_t sips = (uint64_t)r->spec->sips, cubes = (uint64_t)r->topo.w * r->topo.h, in_cube = 0;
+    uint64_t d2d =
+        2 * ((uint64_t)(r->topo.w - 1) * r->topo.h + (uint64_t)r->topo.w * (r->topo.h - 1));
+    uint64_t fabric = sips > 1;
+
+    for (uint32_t i = 0; i < r->topo.n_cube_links; i++)
+        if (r->cube_links[i].leaves == N_EXITS)
+            in_cube += 1 + r->cube_links[i].both_ways;
+    r->topo.n_nodes = (uint32_t)count_nodes(r->spec);
+    r->topo.n_edges =
+        (uint32_t)(sips * (cubes * in_cube + d2d + 4 + 2 * (uint64_t)r->topo.h + 2 * fabric));
+}
+
+void make_nodes(struct routes *r)
+{
+    add_cube_nodes(r);
+    add_io_nodes(r);
+    add_links(r);
+    count(r);
+}

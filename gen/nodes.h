@@ -1,0 +1,25 @@
+/* nodes.h -- the nodes and links of one cube, of one IO chiplet and of the fabric. */
+#ifndef NODES_H
+#define NODES_H
+#include "routes.h"
+
+/* The nodes of an IO chiplet, and the first ones of a cube. */
+enum { IO_PCIE_EP, IO_NOC, IO_CPU, N_IO_NODES };
+enum { CUBE_NOC, CUBE_M_CPU, CUBE_SRAM, CUBE_UCIE /* N, E, S, W */ };
+
+/* Fills the tables of nodes and links, and counts those of the whole topology. */
+void make_nodes(struct routes *r);
+
+/* A delay in whole femtoseconds; that of a wire of this length. */
+int64_t fs_of_ns(double ns);
+int64_t wire_fs(const struct routes *r, double distance_mm);
+
+/* Nodes of a cube by PE: its crossbar, its slice, and node `kind` of the PE itself. */
+uint32_t node_xbar(const struct routes *r, uint32_t pe);
+uint32_t node_hbm(const struct routes *r, uint32_t slice);
+uint32_t node_pe(const struct routes *r, uint32_t pe, enum node_kind kind);
+
+/* The side that a request comes in by when it leaves the cube before by `side`. */
+enum side opposite(enum side side);
+
+#endif

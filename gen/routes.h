@@ -1,0 +1,28 @@
+/* routes.h -- the tables of a topology: nodes and links, segments of routes, their costs. */
+#ifndef ROUTES_H
+#define ROUTES_H
+#include "arena.h"
+#include "spec.h"
+#include "machine/tables.h"
+
+/* A topology in the making. */
+struct routes {
+    struct arena *arena;
+    const struct spec *spec;
+    struct kb_topology topo; /* what it becomes; its tables are those below */
+
+#define TABLE(type, name) type *name;
+#include "machine/topology.def"
+
+    uint32_t n_cube_nodes, first_xbar_node, first_bridge_node;
+    uint32_t n_hops, n_legs, n_segments, hops_cap, legs_cap, segments_cap, n_mesh;
+    bool too_long; /* a part of a route passes the range of simulated time */
+};
+
+/*
+ * Fills `r`, its topology above all, from `spec` (borrowed). False after a message: a wire or a
+ * route is longer than simulated time can count.
+ */
+bool make_routes(struct routes *r, const struct spec *spec, struct arena *arena);
+
+#endif

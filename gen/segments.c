@@ -1,0 +1,344 @@
+/*
+ * segments.c -- the pieces that every route is put together from, hop by hop and merged.
+ *
+ * A route of a tray with thousands of PEs is not stored. A segment is the piece of a route inside
+ * one chiplet: from where the request starts or comes in to where it leaves or ends. Since all
+ * cubes are alike, a segment holds for each of them, and a few kinds of segments make every route:
+ *
+ *     local    [pe][unit]    from a PE to a memory of its own cube
+ *     out      [pe][exit]    from a PE out of its cube
+ *     pass     [side][exit]  through a cube
+ *     in       [side][unit]  from a side to a memory
+ *     host                   from the host's pcie_ep to the shoreline
+ *     host_in  [slice]       from ucie-W by way of m_cpu to a slice
+ *     cross                  from one SIP's shoreline over the switch to another's
+ *
+ * A segment is a row of hops: a node with its overhead, and the edge by which the request leaves
+ * it. The last hop of a segment that ends at a memory has no edge (LINK_NONE).
+ * runtime/machine/walk.h goes from segment to segment.
+ *
+ * The hop engine goes from hop to hop. The fused engine, when links queue (contention.links: fifo),
+ * only stops where a request may have to wait: at links and at the engine of m_cpu. So hops are
+ * merged into legs, one for each such station: the wire and the overhead since the station before.
+ * The tail is the delay behind the last station. A memory adds nothing to it, as its overhead and
+ * the edge into it are part of its service (struct memory_row).
+ *
+ * Invariants: a segment that would turn back has 0 hops, and so has the one from a PE to its own
+ * TCM: there are no such routes. Two nodes of a cube have at most one link, so go_to() finds the
+ * link by its ends. The legs and the tail of a segment add up to its hops, without the memory.
+ *
+ * Example: c0.pe1 -> c5.slice3 of cube8, one column east and one row south, is three segments, in
+ * fs (overhead of the node + crossing of the NoC + wire of the edge):
+ *
+ *     out[pe1][E]     pe1.pe_dma 0+0+5000   noc 0+148750+5000   ucie-E 1000000+0+10000
+ *     pass[W][S]      ucie-W 1000000+0+5000 noc 0+130000+5000   ucie-S 1000000+0+10000
+ *     in[N][slice3]   ucie-N 1000000+0+5000 noc 0+56250+5000    xbar.pe3 2000000+0+25000  slice3
+ *
+ * The crossing 148750 is |15 - 5.625| mm along X and |5.5 - 0| mm along Y, 14.875 mm in all.
+ * Merged, out[pe1][E] has the legs (wire, overhead) 0, 0 up to the link to the NoC, 153750, 0 up to
+ * the link to ucie-E, 5000, 1000000 up to the link to the neighbour, and the tail 10000.
+ */
+#include "segments.h"
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "nodes.h"
+
+/* -- segments ------------------------------------------------------------------------------- */
+
+/* `rows`, or a larger copy of them if there is no room for one more. */
+static void *grown(struct arena *arena, void *rows, uint32_t n, uint32_t *cap, size_t row_bytes)
+{
+    if (n < *cap)
+        return rows;
+
+    uint32_t more = *cap ? *cap * 2 : 256;
+    void *moved = arena_alloc(arena, more * row_bytes);
+
+    if (n)
+        memcpy(moved, rows, n * row_bytes);
+    *cap = more;
+    return moved;
+}
+
+static void begin_segment(struct routes *r)
+{
+    r->segments =
+        grown(r->arena, r->segments, r->n_segments, &r->segments_cap, sizeof *r->segments);
+    r->segments[r->n_segments++] =
+        (struct segment_row){.first_hop = r->n_hops, .first_leg = r->n_legs, .exit = N_EXITS};
+}
+
+const struct node_row *node_at(const struct routes *r, const struct hop_row *hop)
+{
+    if (hop->chiplet == AT_CUBE)
+        return &r->cube_nodes[hop->node];
+    return hop->chiplet == AT_FABRIC ? &r->fabric_nodes[0] : &r->io_nodes[hop->node];
+}
+
+/* Adds a node to the segment begun last; its edge is not known yet. */
+static void add_hop(struct routes *r, enum chiplet chiplet, uint32_t node)
+{
+    struct hop_row *hop;
+
+    r->hops = grown(r->arena, r->hops, r->n_hops, &r->hops_cap, sizeof *r->hops);
+    hop = &r->hops[r->n_hops++];
+    *hop = (struct hop_row){.chiplet = (uint8_t)chiplet, .node = (uint16_t)node, .gbs = INFINITY};
+    hop->overhead_fs = node_at(r, hop)->overhead_fs;
+    r->segments[r->n_segments - 1].n_hops++;
+}
+
+/* Leaves the node added last over link `link` of `owner`. */
+static void leave_by(struct routes *r, enum link_owner owner, const struct link_row *rows,
+                     uint32_t link, bool back)
+{
+    struct hop_row *hop = &r->hops[r->n_hops - 1];
+
+    hop->owner = (uint8_t)owner;
+    hop->link = (uint16_t)link;
+    hop->back = back;
+    hop->wire_fs = rows[link].wire_fs;
+    hop->gbs = rows[link].gbs;
+}
+
+/* From the node added last to `node` of the same cube, over the one link between them. */
+static void go_to(struct routes *r, uint32_t node)
+{
+    uint32_t from = r->hops[r->n_hops - 1].node;
+
+    for (uint32_t i = 0; i < r->topo.n_cube_links; i++) {
+        const struct link_row *l = &r->cube_links[i];
+        bool ahead = l->from == from && l->to == node;
+        bool back = l->both_ways && l->from == node && l->to == from;
+
+        if (l->leaves == N_EXITS && (ahead || back)) {
+            leave_by(r, LINK_CUBE, r->cube_links, i, back);
+            add_hop(r, AT_CUBE, node);
+            return;
+        }
+    }
+    assert(false); /* there is no such edge: a bug of this file */
+}
+
+/* From the node added last over the NoC to `node`. */
+static void cross_noc_to(struct routes *r, uint32_t node)
+{
+    const struct node_row *a = &r->cube_nodes[r->hops[r->n_hops - 1].node];
+    const struct node_row *b = &r->cube_nodes[node];
+
+    go_to(r, CUBE_NOC);
+    r->hops[r->n_hops - 1].cross_fs = wire_fs(r, fabs(a->x_mm - b->x_mm) + fabs(a->y_mm - b->y_mm));
+    go_to(r, node);
+}
+
+/* From the node added last over the NoC and out of the cube. */
+static void exit_cube(struct routes *r, enum side exit)
+{
+    enum side side = exit == EXIT_IO ? SIDE_W : exit;
+
+    cross_noc_to(r, CUBE_UCIE + side);
+    r->segments[r->n_segments - 1].exit = (uint8_t)exit;
+    if (exit == EXIT_IO) {
+        leave_by(r, LINK_IO_ROW, r->io_links, IO_LINK_SHORE, true);
+        return;
+    }
+    bool owned = exit == SIDE_E || exit == SIDE_S;
+    uint32_t link = r->topo.n_cube_links - (side % 2 == 1 ? 2 : 1); /* E and W, or S and N */
+    leave_by(r, owned ? LINK_CUBE : LINK_NEXT, r->cube_links, link, !owned);
+}
+
+/* From the node added last to a memory behind the NoC. */
+static void reach_unit(struct routes *r, uint32_t unit)
+{
+    if (unit < r->topo.pes) {
+        cross_noc_to(r, node_xbar(r, unit));
+        go_to(r, node_hbm(r, unit));
+    } else if (unit == r->topo.pes) {
+        cross_noc_to(r, CUBE_SRAM);
+    } else {
+        cross_noc_to(r, node_pe(r, unit - r->topo.pes - 1, NODE_PE_DMA));
+        go_to(r, node_pe(r, unit - r->topo.pes - 1, NODE_PE_TCM));
+    }
+}
+
+/* Along the crossbars of one half, from the one added last to that of PE `to`. */
+static void chain_to(struct routes *r, uint32_t from, uint32_t to)
+{
+    while (from != to) {
+        from = from < to ? from + 1 : from - 1;
+        go_to(r, node_xbar(r, from));
+    }
+}
+
+/* Wire and overhead from the crossbar of `pe` over bridge `side` to that of `slice`. */
+static int64_t bridge_way_fs(const struct routes *r, uint32_t pe, uint32_t slice, uint32_t side)
+{
+    const struct spec *s = r->spec;
+    int32_t half = (int32_t)r->topo.pes / 2, end = side == 0 ? 0 : half - 1;
+    int64_t steps = abs((int32_t)pe % half - end) + abs((int32_t)slice % half - end);
+    int64_t step = wire_fs(r, s->cube_xbar_chain_mm) + fs_of_ns(s->cube_xbar_overhead_ns);
+
+    return steps * step + 2 * wire_fs(r, s->cube_bridge_distance_mm) +
+           fs_of_ns(s->cube_bridge_overhead_ns);
+}
+
+/* From a PE to a slice of its own cube, by crossbars alone. If both bridges are as far, the left.
+ */
+static void local_slice(struct routes *r, uint32_t pe, uint32_t slice)
+{
+    uint32_t half = r->topo.pes == 1 ? 1 : r->topo.pes / 2;
+
+    go_to(r, node_xbar(r, pe));
+    if (pe / half == slice / half) {
+        chain_to(r, pe, slice);
+    } else {
+        bool right =
+            r->topo.pes > 2 && bridge_way_fs(r, pe, slice, 1) < bridge_way_fs(r, pe, slice, 0);
+        uint32_t column = right ? half - 1 : 0;
+
+        chain_to(r, pe, pe / half * half + column);
+        go_to(r, r->first_bridge_node + right);
+        go_to(r, node_xbar(r, slice / half * half + column));
+        chain_to(r, slice / half * half + column, slice);
+    }
+    go_to(r, node_hbm(r, slice));
+}
+
+static void add_local_segments(struct routes *r)
+{
+    r->topo.seg_local = (uint16_t)r->n_segments;
+    for (uint32_t pe = 0; pe < r->topo.pes; pe++)
+        for (uint32_t unit = 0; unit < r->topo.n_units; unit++) {
+            begin_segment(r);
+            if (unit == r->topo.pes + 1 + pe)
+                continue; /* a PE has no route to its own TCM */
+            add_hop(r, AT_CUBE, node_pe(r, pe, NODE_PE_DMA));
+            if (unit < r->topo.pes)
+                local_slice(r, pe, unit);
+            else
+                reach_unit(r, unit);
+        }
+}
+
+static void add_cube_segments(struct routes *r)
+{
+    r->topo.seg_out = (uint16_t)r->n_segments;
+    for (uint32_t pe = 0; pe < r->topo.pes; pe++)
+        for (uint32_t exit = 0; exit < N_EXITS; exit++) {
+            begin_segment(r);
+            add_hop(r, AT_CUBE, node_pe(r, pe, NODE_PE_DMA));
+            exit_cube(r, (enum side)exit);
+        }
+    r->topo.seg_pass = (uint16_t)r->n_segments;
+    for (uint32_t side = 0; side < N_SIDES; side++)
+        for (uint32_t exit = 0; exit < N_EXITS; exit++) {
+            begin_segment(r);
+            if (exit == side || (exit == EXIT_IO && side == SIDE_W))
+                continue; /* no route turns back */
+            add_hop(r, AT_CUBE, CUBE_UCIE + side);
+            exit_cube(r, (enum side)exit);
+        }
+    r->topo.seg_in = (uint16_t)r->n_segments;
+    for (uint32_t side = 0; side < N_SIDES; side++)
+        for (uint32_t unit = 0; unit < r->topo.n_units; unit++) {
+            begin_segment(r);
+            add_hop(r, AT_CUBE, CUBE_UCIE + side);
+            reach_unit(r, unit);
+        }
+}
+
+static void add_host_segments(struct routes *r)
+{
+    r->topo.seg_host = (uint16_t)r->n_segments;
+    begin_segment(r);
+    add_hop(r, AT_IO_TO, IO_PCIE_EP);
+    leave_by(r, LINK_IO_TO, r->io_links, IO_LINK_PCIE, false);
+    add_hop(r, AT_IO_TO, IO_NOC);
+    leave_by(r, LINK_IO_TO, r->io_links, IO_LINK_CPU, true);
+    add_hop(r, AT_IO_TO, IO_CPU);
+    leave_by(r, LINK_IO_TO, r->io_links, IO_LINK_CPU, false);
+    add_hop(r, AT_IO_TO, IO_NOC);
+    leave_by(r, LINK_IO_TO_ROW, r->io_links, IO_LINK_SHORE, false);
+    r->segments[r->n_segments - 1].exit = EXIT_IO;
+
+    r->topo.seg_host_in = (uint16_t)r->n_segments;
+    for (uint32_t slice = 0; slice < r->topo.pes; slice++) {
+        begin_segment(r);
+        add_hop(r, AT_CUBE, CUBE_UCIE + SIDE_W);
+        cross_noc_to(r, CUBE_M_CPU);
+        reach_unit(r, slice);
+    }
+}
+
+static void add_cross_segment(struct routes *r)
+{
+    r->topo.seg_cross = (uint16_t)r->n_segments;
+    begin_segment(r);
+    add_hop(r, AT_IO, IO_NOC);
+    leave_by(r, LINK_IO, r->io_links, IO_LINK_PCIE, true);
+    add_hop(r, AT_IO, IO_PCIE_EP);
+    leave_by(r, LINK_IO, r->io_links, IO_LINK_FABRIC, false);
+    add_hop(r, AT_FABRIC, 0);
+    leave_by(r, LINK_IO_TO, r->io_links, IO_LINK_FABRIC, true);
+    add_hop(r, AT_IO_TO, IO_PCIE_EP);
+    leave_by(r, LINK_IO_TO, r->io_links, IO_LINK_PCIE, false);
+    add_hop(r, AT_IO_TO, IO_NOC);
+    leave_by(r, LINK_IO_TO_ROW, r->io_links, IO_LINK_SHORE, false);
+    r->segments[r->n_segments - 1].exit = EXIT_IO;
+}
+
+/* -- merging -------------------------------------------------------------------------------- */
+
+static struct leg_row *add_leg(struct routes *r, struct segment_row *seg)
+{
+    struct leg_row *leg;
+
+    r->legs = grown(r->arena, r->legs, r->n_legs, &r->legs_cap, sizeof *r->legs);
+    leg = &r->legs[r->n_legs++];
+    *leg = (struct leg_row){
+        .wire_fs = seg->tail_wire_fs, .overhead_fs = seg->tail_overhead_fs, .gbs = INFINITY};
+    seg->tail_wire_fs = seg->tail_overhead_fs = 0;
+    seg->n_legs++;
+    return leg;
+}
+
+/* Whether a request on its way waits at a node of this kind. */
+static const bool queues_at[] = {
+#define PASSES                           false
+#define QUEUES                           true
+#define KIND(NAME, name, on_way, placed) on_way,
+#include "machine/kinds.def"
+};
+
+/* Merges the hops of `seg` into legs: one for each link, and one for a node that queues. */
+static void merge_segment(struct routes *r, struct segment_row *seg)
+{
+    seg->first_leg = r->n_legs;
+    for (uint32_t i = 0; i < seg->n_hops; i++) {
+        const struct hop_row *hop = &r->hops[seg->first_hop + i];
+
+        if (hop->owner == LINK_NONE)
+            return; /* a memory: its overhead is paid during service */
+        seg->tail_wire_fs += hop->cross_fs;
+        seg->tail_overhead_fs += hop->overhead_fs;
+        if (queues_at[node_at(r, hop)->kind])
+            add_leg(r, seg)->owner = LINK_NONE;
+        struct leg_row *leg = add_leg(r, seg);
+        leg->owner = hop->owner;
+        leg->back = hop->back;
+        leg->link = hop->link;
+        leg->gbs = hop->gbs;
+        seg->tail_wire_fs += hop->wire_fs;
+    }
+}
+
+void make_segments(struct routes *r)
+{
+    add_local_segments(r);
+    add_cube_segments(r);
+    add_host_segments(r);
+    add_cross_segment(r);
+    for (uint32_t i = 0; i < r->n_segments; i++)
+        merge_segment(r, &r->segments[i]);
+}

@@ -1,0 +1,104 @@
+# perf.mk -- what measures: `make bench` and its relatives.
+
+P := $(B)/_p
+PERF := $(patsubst %,$(P)/%,txn spawn rows parts empty co mm1 kernel oplog phase2 many)
+BENCH_TOPOLOGIES := cube8 mesh1024 bench_c4 bench_c64 bench_fifo bench_fifo_c4 bench_fifo_c64 bench_slots
+channels = cube.pe.pe_dma.read_channels=$(1) cube.pe.pe_dma.write_channels=$(1)
+fifo := contention.links=fifo
+
+$(O)/perf/%.o: INCLUDES += $(BENCH_TOPOLOGIES:%=-I$(B)/%)
+$(PERF): $(P)/%: $(O)/perf/%.o $(CLI) $(LIB)
+	$(link)
+$(P)/txn: $(O)/perf/hold.o $(foreach t,$(filter-out bench_slots,$(BENCH_TOPOLOGIES)),$(B)/$(t)/lib$(t).a)
+$(P)/parts $(P)/oplog $(P)/phase2 $(P)/many: $(B)/cube8/libcube8.a
+$(P)/kernel: $(B)/cube8/libcube8.a $(B)/mesh1024/libmesh1024.a $(B)/bench_slots/libbench_slots.a
+
+COLLECTIVE_MACHINES := cube8 cube16 tray32
+COLLECTIVE_TOPOLOGIES := $(COLLECTIVE_MACHINES) $(COLLECTIVE_MACHINES:%=collectives_%)
+$(O)/perf/collectives.o: INCLUDES += $(COLLECTIVE_TOPOLOGIES:%=-I$(B)/%)
+$(P)/collectives: $(O)/perf/collectives.o $(foreach t,$(COLLECTIVE_TOPOLOGIES),$(B)/$(t)/lib$(t).a) $(CLI) $(LIB)
+	$(link)
+
+## collectives: times of all collectives by size, links fifo and ideal, beside their bounds, into collectives.csv and .svg under build/
+.PHONY: collectives
+collectives: setup
+	+@for t in $(COLLECTIVE_MACHINES); do \
+	    $(call make_topology,$$t) && \
+	    $(MAKE) topology TOPO=$$t NAME=collectives_$$t SET='$(fifo)' || exit; done
+	@$(MAKE) $(P)/collectives
+	$(P)/collectives $(B)/collectives.csv $(B)/collectives.svg
+
+# bench_variant: NAME, SET
+bench_variant = $(MAKE) topology TOPO=cube8 NAME=$(1) SET='$(2)'
+
+.PHONY: perf
+perf: $(PERF)
+
+.PHONY: bench-topologies
+bench-topologies:
+	+@for t in cube8 tray32 mesh1024; do \
+	    $(call make_topology,$$t) || exit; done
+	+@$(call bench_variant,bench_c4,$(call channels,4))
+	+@$(call bench_variant,bench_c64,$(call channels,64))
+	+@$(call bench_variant,bench_fifo,$(fifo))
+	+@$(call bench_variant,bench_fifo_c4,$(fifo) $(call channels,4))
+	+@$(call bench_variant,bench_fifo_c64,$(fifo) $(call channels,64))
+	+@$(call bench_variant,bench_slots,cube.pe.pe_ipcq.slots=4096 cube.pe.pe_ipcq.slot_bytes=64)
+
+# Two programs once more without what is counted for kb_sim_utilization(), to see what that costs.
+NO_STATS := B='$(B)/_nostats' CFLAGS='$(CFLAGS) -DKB_NO_STATS'
+.PHONY: bench-built
+bench-built: setup
+	@$(MAKE) bench-topologies
+	@$(MAKE) perf
+	@$(MAKE) $(NO_STATS) bench-topologies
+	@$(MAKE) $(NO_STATS) $(B)/_nostats/_p/txn $(B)/_nostats/_p/kernel
+
+## bench: measures engines, event core, kernels, Phase 2, replay, starting and building against their aims; a few minutes
+.PHONY: bench
+bench: bench-built
+	@B=$(B) CC='$(CC)' perf/run.sh
+
+## bench-large: replays ten million rows, for the memory that a row takes; a timeline of ten million events
+.PHONY: bench-large
+bench-large: bench-built
+	@B=$(B) CC='$(CC)' perf/run.sh large
+
+# -- beside others -----------------------------------------------------------------------------
+
+# The same transactions by simulators of others; a peer that cannot be built is reported as missing.
+PEER_PACKAGES := libsystemc-dev libsimgrid-dev python3-simpy3 g++
+CXX := $(if $(filter default,$(origin CXX)),g++,$(CXX))
+CXX_FLAGS := -std=c++17 $(filter-out $(PIC) -std=% -Wstrict-prototypes -Wmissing-prototypes -Wshadow -Wconversion,$(ALL_CFLAGS))
+
+$(O)/perf/peers/%.o: INCLUDES += -I$(B)/cube8 -I$(B)/bench_c160
+$(P)/export: $(O)/perf/peers/export.o $(B)/cube8/libcube8.a $(B)/bench_c160/libbench_c160.a $(LIB)
+	$(link)
+
+$(P)/systemc $(P)/simgrid: $(P)/%: perf/peers/%.cpp perf/peers/peer.h $(O)/flags
+	@mkdir -p $(@D)
+	$(call say,C++)
+	$(Q)$(CXX) $(CXX_FLAGS) -o $@ $< -l$*
+
+.PHONY: peers
+peers: $(P)/export
+	@-$(MAKE) $(P)/systemc
+	@-$(MAKE) $(P)/simgrid
+
+## bench-peers: the same transactions by SystemC, SimGrid and SimPy, times and results compared
+.PHONY: bench-peers
+bench-peers: setup
+	@-for p in $(PEER_PACKAGES); do .ci/install $$p; done
+	+@$(call make_topology,cube8)
+	+@$(call bench_variant,bench_c160,$(call channels,160))
+	@$(MAKE) peers
+	@B=$(B) CC='$(CC)' perf/peers/run.sh
+
+# -- studies -----------------------------------------------------------------------------------
+
+## study: builds the variants that STUDY=FILE names, runs its command on each, prints one table
+.PHONY: study
+export STUDY
+study:
+	@$(if $(SET)$(NAME),echo 'make: a study has its own SET and NAME' >&2; exit 2)
+	+@B='$(B)' TOPO='$(TOPO)' TOPO_FILE='$(TOPO_FILE)' KBGEN='$(KBGEN)' MAKE='$(MAKE)' tools/study.sh "$$STUDY"

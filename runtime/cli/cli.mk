@@ -1,0 +1,50 @@
+# cli.mk -- the command line: its sources, the files made for it, and how they are compiled.
+
+BENCH_SRC := $(wildcard benches/*.c)
+CLI_SRC := $(BASE_OF_CLI) $(wildcard runtime/cli/*.c runtime/cli/*/*.c) $(BENCH_SRC)
+# The build makes the table of benches, a report's style and script, messages of timelines.
+CLI_MADE := $(O)/benches.c $(O)/report_files.c $(if $(findstring protobuf-c,$(CLI_LIBS)),$(O)/perfetto.pb-c.c)
+CLI_OBJ := $(CLI_SRC:%.c=$(O)/%.o) $(CLI_MADE:%.c=%.o)
+
+$(CLI): $(CLI_OBJ)
+	$(archive)
+
+# The generator and the command line compile faster with -Og, and take no longer for what they do;
+# except where rows pass by the million: they are read, simulated, printed and traced at -O2.
+ROWS_SRC := $(wildcard runtime/cli/in/*.c runtime/cli/out/*.c runtime/cli/trace/*.c) $(patsubst %,runtime/cli/cmd_%.c,load replay sweep) runtime/base/parallel.c
+SELDOM_OBJ := $(GEN_OBJ) $(patsubst %.c,$(O)/%.o,$(filter-out $(ROWS_SRC),$(CLI_SRC))) $(CLI_MADE:%.c=%.o)
+$(SELDOM_OBJ): ALL_CFLAGS += $(if $(filter -O2,$(CFLAGS)),-Og)
+
+$(O)/runtime/cli/cmd_info.o: ALL_CFLAGS += -DKB_BUILD_FLAGS='"$(strip $(CFLAGS) $(SAN))"'
+
+# The table of benches: a file benches/NAME.c defines bench_NAME.
+BENCHES := $(sort $(BENCH_SRC:benches/%.c=%))
+$(O)/benches.c: $(O)/benches.names
+	$(Q){ echo '/* Generated from the names in benches/. */'; echo '#include "cli/benches.h"'; echo; \
+	    printf 'extern const kb_bench bench_%s;\n' $(BENCHES); echo; \
+	    echo 'const kb_bench *const benches[] = {'; printf '    &bench_%s,\n' $(BENCHES); echo '};'; \
+	    echo 'const size_t n_benches = sizeof benches / sizeof *benches;'; } > $@
+$(O)/benches.names: FORCE
+	$(call keep,$(BENCHES))
+
+# Style and script of a report's page, as C strings.
+REPORT_FILES := runtime/cli/report/report.css runtime/cli/report/report.js
+c_string = printf 'const char %s[] = {\n' $(subst .,_,$(notdir $(1))); \
+    od -An -v -tu1 $(1) | sed 's/ *\([0-9]\{1,\}\)/\1,/g'; echo '0};'
+$(O)/report_files.c: $(REPORT_FILES)
+	@mkdir -p $(@D)
+	$(Q){ echo '/* Generated from $(REPORT_FILES). */'; echo '#include "cli/report/report_parts.h"'; \
+	    $(foreach f,$(REPORT_FILES),echo; $(call c_string,$(f));) } > $@
+
+# Timelines: our part of Perfetto's schema, compiled by protobuf-c.
+$(O)/perfetto.pb-c.c: runtime/cli/trace/perfetto.proto
+	@mkdir -p $(@D)
+	$(call say,GEN)
+	$(Q)protoc-c --proto_path=$(<D) --c_out=$(@D) $<
+$(O)/perfetto.pb-c.h: $(O)/perfetto.pb-c.c ;
+$(O)/runtime/cli/trace/trace_perfetto.o: $(filter %.pb-c.c,$(CLI_MADE))
+$(O)/runtime/cli/trace/trace_perfetto.o: INCLUDES += -I$(O)
+
+$(O)/perfetto.pb-c.o: ALL_CFLAGS += -w
+$(CLI_MADE:%.c=%.o): %.o: %.c $(O)/flags
+	$(call compile)

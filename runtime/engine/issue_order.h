@@ -1,0 +1,10 @@
+/* issue_order.h -- brings transactions that were added in any order into that of their issue. */
+#ifndef ISSUE_ORDER_H
+#define ISSUE_ORDER_H
+#include "engine/state.h"
+
+/* Sets s->issues: all rows that wait for no others, linked in order of (issue, id). False: no
+ * memory. */
+bool sort_issues(struct kb_sim *s);
+
+#endif

@@ -1,0 +1,64 @@
+/* no_kernels.h -- the calls from the engine to kernels, where a run has none: they do nothing.
+ *
+ * engine/steps.h is compiled three times: in engine.c for any topology, in the generated topo.c for
+ * one, and in kernels/engine.c for runs of kernels. The first two know nothing of kernels; they get
+ * these definitions, and the compiler drops the calls, because HOW_KERNELS is not set there.
+ * kernels/engine.c defines the same functions itself, so that a step and the kernel that it wakes
+ * become one function. No symbol of kernels is named where there are none: this also links at -O0.
+ */
+#ifndef NO_KERNELS_H
+#define NO_KERNELS_H
+#include "engine/state.h"
+
+/* The station that the stage in `slot` comes to: a memory, or a port or engine of a PE. */
+static inline struct memory_station *kernels_station(struct kb_sim *s, uint32_t slot)
+{
+    (void)s, (void)slot;
+    return NULL;
+}
+
+/* Is it a stage inside a PE, which takes a port or an engine for a time known beforehand? */
+static inline bool kernels_inside_pe(const struct kb_sim *s, uint32_t slot)
+{
+    (void)s, (void)slot;
+    return false;
+}
+
+/* No transaction of a kernel reaches memory `unit` of a cube in less time; < 0: not known. */
+static inline int64_t kernels_least_way_fs(const struct kb_sim *s, uint32_t unit)
+{
+    (void)s, (void)unit;
+    return -1;
+}
+
+/* The service of `slot` begins at `t`, and ends at `t`: the slot is free after that. */
+static inline void kernels_begin_service(struct kb_sim *s, uint64_t t, uint32_t slot)
+{
+    (void)s, (void)t, (void)slot;
+}
+
+static inline void kernels_end_service(struct kb_sim *s, uint64_t t, uint32_t slot)
+{
+    (void)s, (void)t, (void)slot;
+}
+
+/* A word that takes no station (a credit, the release of a barrier) reaches its PE. */
+static inline void kernels_word_arrived(struct kb_sim *s, uint64_t t, uint32_t slot)
+{
+    (void)s, (void)t, (void)slot;
+}
+
+/* The first event of class 4: a kernel starts, goes on, or has its command issued. */
+static inline ev kernels_next(const struct kb_sim *s)
+{
+    (void)s;
+    return EV_NONE;
+}
+
+/* Takes that event, and runs it. */
+static inline void kernels_take(struct kb_sim *s, ev e)
+{
+    (void)s, (void)e;
+}
+
+#endif

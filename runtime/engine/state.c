@@ -1,0 +1,168 @@
+/* state.c -- one simulation's memory: its stations, transactions and sums of traffic. */
+#include "engine/state.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "machine/walk.h"
+
+enum { CACHE_LINE = 64 };
+
+#define FNV_OFFSET UINT64_C(0xcbf29ce484222325)
+
+/* -- stations ------------------------------------------------------------------------------- */
+
+/* `n` zeroed rows on a cache line's boundary; NULL without memory. */
+static void *zeroed_rows(size_t n, size_t row_bytes)
+{
+    size_t bytes = (n * row_bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+    void *rows = aligned_alloc(CACHE_LINE, bytes ? bytes : CACHE_LINE);
+
+    if (rows)
+        memset(rows, 0, bytes);
+    return rows;
+}
+
+/* Idle stations; servers alternate between `reads` and `writes`. */
+static struct station *stations_new(size_t n, uint32_t reads, uint32_t writes)
+{
+    struct station *rows = zeroed_rows(n, sizeof *rows);
+
+    for (size_t i = 0; rows && i < n; i++) {
+        rows[i].queue.head = TXN_NONE;
+        rows[i].holder = TXN_NONE;
+        rows[i].idle = i % 2 ? writes : reads;
+    }
+    return rows;
+}
+
+static struct memory_station *memories_new(size_t n)
+{
+    struct memory_station *rows = zeroed_rows(n, sizeof *rows);
+
+    for (size_t i = 0; rows && i < n; i++) {
+        rows[i].head = rows[i].holder = TXN_NONE;
+        rows[i].arrived = &rows[i].head;
+    }
+    return rows;
+}
+
+static struct txn_list *pipes_new(size_t n)
+{
+    struct txn_list *rows = malloc(n * sizeof *rows);
+
+    for (size_t i = 0; rows && i < n; i++)
+        rows[i] = (struct txn_list){TXN_NONE, TXN_NONE};
+    return rows;
+}
+
+static struct cost_mask mask_of(unsigned off)
+{
+    return (struct cost_mask){
+        .wire = off & KB_COST_WIRE ? 0 : -1,
+        .overhead = off & KB_COST_OVERHEAD ? 0 : -1,
+        .compute = off & KB_COST_COMPUTE ? 0 : -1,
+        .link_gbs = off & KB_COST_LINK_GBS ? INFINITY : 0,
+        .memory_gbs = off & KB_COST_MEMORY_GBS ? INFINITY : 0,
+        .tcm_gbs = off & KB_COST_TCM_GBS ? INFINITY : 0,
+    };
+}
+
+/* False without memory; sim_clear() frees the part that was made. */
+static bool make_stations(struct kb_sim *s)
+{
+    const struct kb_topology *t = s->topo;
+    size_t cubes = sim_cubes(t), pes = cubes << t->pe_bits, memories = cubes << t->unit_bits;
+    bool fifo = t->links == MODE_FIFO;
+
+    s->channels = stations_new(2 * pes, sim_servers(s, KB_COST_CHANNELS, t->read_channels),
+                               sim_servers(s, KB_COST_CHANNELS, t->write_channels));
+    s->engines = stations_new(2 * cubes, sim_servers(s, KB_COST_ENGINES, t->read_engines),
+                              sim_servers(s, KB_COST_ENGINES, t->write_engines));
+    s->memories = memories_new(memories);
+    s->pipes = pipes_new(fifo ? t->sips : cubes);
+    s->flow_local = calloc(pes * t->n_units, sizeof *s->flow_local);
+    s->flow_out = calloc(pes, sizeof *s->flow_out);
+    s->flow_remote = calloc(cubes, sizeof *s->flow_remote);
+    s->flow_host = calloc(cubes, sizeof *s->flow_host);
+    s->flow_in = calloc(memories, sizeof *s->flow_in);
+    if (fifo)
+        s->links = zeroed_rows(walk_n_links(t), sizeof *s->links);
+    return s->channels && s->engines && s->memories && s->pipes && s->flow_local && s->flow_out &&
+           s->flow_remote && s->flow_host && s->flow_in && (!fifo || s->links);
+}
+
+bool link_room(struct link_station *l)
+{
+    enum { FIRST_ROOM = 8 };
+    uint32_t room = l->room ? 2 * l->room : FIRST_ROOM;
+    uint64_t *more = calloc(room, sizeof *more);
+
+    if (!more)
+        return false;
+    for (uint32_t i = 1; i <= l->room; i++)
+        more[(l->next - i) & (room - 1)] = l->enter_fs[(l->next - i) & (l->room - 1)];
+    free(l->enter_fs);
+    l->enter_fs = more;
+    l->room = room;
+    return true;
+}
+
+static void links_free(struct kb_sim *s)
+{
+    for (size_t i = 0; s->links && i < walk_n_links(s->topo); i++)
+        free(s->links[i].enter_fs);
+    free(s->links);
+}
+
+/* -- the whole ------------------------------------------------------------------------------ */
+
+bool sim_init(struct kb_sim *s, const struct kb_topology *topo, const struct kb_options *options)
+{
+    s->topo = topo;
+    if (options)
+        s->options = *options;
+    s->mask = mask_of(s->options.costs_off);
+    s->sorted = true;
+    s->issues = (struct txn_list){TXN_NONE, TXN_NONE};
+    s->fingerprint = FNV_OFFSET;
+    s->stop_fs = sim_last_fs(s) + 1;
+    return ev_queue_init(&s->queue) && make_stations(s);
+}
+
+void sim_clear(struct kb_sim *s)
+{
+    for (uint32_t i = 0; s->flow_remote && i < sim_cubes(s->topo); i++)
+        free(s->flow_remote[i]);
+    free(s->flow_remote);
+    free(s->flow_local);
+    free(s->flow_out);
+    free(s->flow_host);
+    free(s->flow_in);
+    free(s->pipes);
+    links_free(s);
+    free(s->memories);
+    free(s->engines);
+    free(s->channels);
+    free(s->txns);
+    ev_queue_free(&s->queue);
+}
+
+bool sim_flow_row(struct kb_sim *s, uint32_t cube)
+{
+    s->flow_remote[cube] = calloc(sim_cubes(s->topo), sizeof *s->flow_remote[cube]);
+    return s->flow_remote[cube];
+}
+
+bool sim_room(struct kb_sim *s, uint32_t n)
+{
+    struct txn *moved = s->txns;
+
+    if (n <= s->txns_cap)
+        return true;
+    moved = realloc(s->txns, n * sizeof *moved);
+    if (!moved)
+        return false;
+    s->txns = moved;
+    s->txns_cap = n;
+    return true;
+}

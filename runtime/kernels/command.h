@@ -1,0 +1,132 @@
+/* command.h -- a command of a PE, from its call to its end, and the services it is made of. */
+#ifndef COMMAND_H
+#define COMMAND_H
+#include "data/dtype.h"
+#include "engine/station.h"
+#include "kernels/tensor.h"
+
+struct barrier;
+struct command;
+struct queue;
+struct tl_ctx;
+struct token;
+
+/* A service: the work that the transaction in a slot does, in a run of kernels. */
+struct work {
+    struct memory_station *station;
+    struct command *command;
+    struct token *token; /* NULL: the command's own stage */
+    uint8_t stage;       /* enum op_stage */
+    uint8_t operand;     /* DMA_READ of a token: its number */
+    bool data_op;        /* its service is logged */
+    bool port;           /* `station` is one of a PE's */
+    uint32_t id;         /* of its record */
+    int64_t start_fs;    /* its service has begun */
+};
+
+static inline bool work_is_dma(const struct work *work)
+{
+    return work->stage <= STAGE_DMA_WRITE;
+}
+
+/* What a command does, where its operation does not say it. */
+enum task { TASK_PLAIN, TASK_SEND, TASK_RECV, TASK_BARRIER, TASK_ATOMIC };
+
+/* Observed: how long a command has waited for another PE so far, and how its kernel went on. */
+struct talk {
+    uint32_t n_waits, behind_id; /* behind_id: of the longest */
+    int64_t since_fs;            /* since then it waits for a piece or a slot, or would */
+    int64_t wait_fs, longest_fs, wire_fs, overhead_fs;
+    int64_t return_fs; /* of a send; < 0: not yet */
+    bool waits;        /* for `peer` (a barrier: KB_NO_ID), since since_fs, as piece `id` */
+    uint32_t peer, id;
+    uint32_t stretch; /* told of its return, or of the last word of a barrier; KB_NO_ID */
+};
+
+/* One command of a PE, from its call to its end. */
+struct command {
+    struct op op;
+    struct tl_ctx *pe;
+    struct tl_tensor *result; /* borrowed; NULL: none */
+    const char *call;         /* "tl_load", for messages */
+    tl_here here;
+    const struct tl_tensor
+        *operand[2 + 2 * TL_EPILOGUES_MAX]; /* to be bound at issue; two for a step */
+    uint8_t n_operands;
+    bool async;
+    uint32_t slot; /* DMA, dot, math: of its transaction or stage */
+    uint32_t dst;  /* DMA: the memory, and bytes of it */
+    uint64_t nbytes;
+
+    uint8_t task; /* enum task */
+    union {
+        struct queue *queue; /* send, receive */
+        struct barrier *barrier;
+        int64_t addend; /* atomic */
+    };
+    uint32_t pieces, piece, pieces_left; /* in all, to begin next, not ended */
+
+    uint64_t fetch_bytes, store_bytes; /* dot, math */
+    int64_t engine_fs;
+
+    /* composite */
+    struct work service; /* from its issue to its end */
+    bool in_hbm[3];      /* operands that DMA reads, and from which memory */
+    uint32_t in_dst[3];
+    uint32_t tiles[3];      /* M, K, N */
+    uint32_t next_id;       /* of the next token's first stage */
+    uint64_t next_token;    /* to enter */
+    uint64_t writes_left;   /* DMA_WRITEs that have not ended */
+    struct command *behind; /* the next composite of the PE; or in the list of free ones */
+    struct command *made;   /* the one made before */
+    bool live;
+
+    uint32_t after; /* observed: kb_command.after */
+    bool after_end;
+    struct talk talk;
+};
+
+static inline uint64_t parts_of(uint64_t n, uint64_t part)
+{
+    return (n + part - 1) / part;
+}
+
+static inline uint64_t op_tensor_bytes(const struct op_tensor *tensor)
+{
+    return dims_elements(&tensor->shape) * dtype_bytes(tensor->dtype);
+}
+
+/* The elements that a strided DMA moves. */
+static inline struct strided op_strided(const struct op *op)
+{
+    const struct dims *shape = &op->in[0].shape;
+    struct strided g = {.rank = shape->rank, .elem_bytes = (uint32_t)dtype_bytes(op->in[0].dtype)};
+
+    for (uint32_t i = 0; i < shape->rank; i++) {
+        g.dim[i] = shape->dim[i];
+        g.stride[i] = op->stride[i];
+    }
+    return g;
+}
+
+/* An operand that is like `tensor`, but lies elsewhere. */
+static inline void set_operand(struct op_tensor *operand, const struct tl_tensor *tensor,
+                               uint64_t address, enum space space)
+{
+    operand->address = address;
+    operand->view.v = NULL;
+    dims_copy(&operand->shape, &tensor->shape);
+    operand->dtype = tensor->dtype;
+    operand->space = (uint8_t)space;
+    operand->is_scalar = false;
+    operand->maker = OP_NONE;
+}
+
+static inline void set_tensor(struct op_tensor *operand, const struct tl_tensor *tensor)
+{
+    set_operand(operand, tensor, tensor->address, (enum space)tensor->space);
+    operand->is_scalar = tensor->kind == TENSOR_SCALAR;
+    operand->scalar = tensor->scalar;
+}
+
+#endif

@@ -1,0 +1,92 @@
+/* compute.c -- dot and math commands: FETCH of the operands, the engine, STORE of the result.
+ *
+ * Three stages, one after the other; each takes its port or engine when it comes to it and gives it
+ * back at its end. An operand that is given twice is fetched twice, a scalar not at all, and a
+ * command whose operands are all scalars has no FETCH. The result is pending, and visible to the PE
+ * from the issue on.
+ *
+ * docs/kernels.md "Worked: four commands": a dot of 32x64x32 in f16 takes 3 + 16 + 16 + 4 = 39 ns.
+ */
+#include "kernels/operands.h"
+#include "pe/boxes.h"
+
+/* How long a dot or math command takes each of its stages. */
+void compute_measure(struct kb_sim *s, struct command *c)
+{
+    const struct op *op = &c->op;
+
+    c->fetch_bytes = 0;
+    for (uint32_t i = 0; i < op->n_in; i++)
+        if (!op->in[i].is_scalar)
+            c->fetch_bytes += op_tensor_bytes(&op->in[i]);
+    c->store_bytes = op_tensor_bytes(&op->out);
+    if (op->kind == OP_GEMM) {
+        c->engine_fs = pe_gemm_fs(s, op->m, op->k, op->n);
+        return;
+    }
+    bool of_input = math_rows[op->math].group == MATH_REDUCE;
+
+    c->engine_fs = pe_math_fs(s, (enum tl_op)op->math,
+                              dims_elements(&(of_input ? &op->in[0] : &op->out)->shape));
+}
+
+static void begin_engine(struct kb_sim *s, uint64_t t, struct command *c)
+{
+    bool gemm = c->op.kind == OP_GEMM;
+    struct stage stage = {
+        .command = c, .stage = gemm ? STAGE_GEMM : STAGE_MATH, .id = c->op.id, .data_op = true};
+
+    stage_begin(s, t, &stage, gemm ? PORT_GEMM : PORT_MATH, c->engine_fs, 0);
+}
+
+static void begin_store(struct kb_sim *s, uint64_t t, struct command *c)
+{
+    struct stage stage = {.command = c, .stage = STAGE_STORE, .id = c->next_id++, .data_op = true};
+
+    pe_store(s, t, &stage, c->store_bytes);
+}
+
+void compute_issue(struct kb_sim *s, uint64_t t, struct command *c)
+{
+    struct stage stage = {.command = c, .stage = STAGE_FETCH, .id = c->op.id + 1, .data_op = true};
+    struct tl_tensor *tensor = c->result;
+
+    if (!tcm_place_result(c) || !result_new(c, tensor->nbytes))
+        return;
+    tensor->hidden = true;
+    tensor->view = c->op.out.view;
+    version_keep(tensor->view.v);
+    c->next_id = c->op.id + 1;
+    if (c->fetch_bytes == 0) {
+        begin_engine(s, t, c);
+        return;
+    }
+    c->next_id++;
+    pe_fetch(s, t, &stage, c->fetch_bytes);
+}
+
+static void count_compute(struct kernels *k, const struct op *op)
+{
+    struct kb_launch_result *sum = current_result(k);
+
+    if (op->kind == OP_GEMM)
+        sum->gemm_macs += (uint64_t)op->m * op->k * op->n;
+    else
+        sum->math_elements += dims_elements(
+            &(math_rows[op->math].group == MATH_REDUCE ? &op->in[0] : &op->out)->shape);
+}
+
+bool compute_stage_done(struct kb_sim *s, uint64_t t, const struct work *work)
+{
+    struct command *c = work->command;
+
+    if (work->stage == STAGE_FETCH) {
+        begin_engine(s, t, c);
+        return false;
+    }
+    if (work->stage == STAGE_STORE)
+        return true;
+    count_compute(s->kernels, &c->op);
+    begin_store(s, t, c);
+    return false;
+}

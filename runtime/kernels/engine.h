@@ -1,0 +1,16 @@
+/* engine.h -- the engine of runs with kernels, for any topology. */
+#ifndef KERNELS_ENGINE_H
+#define KERNELS_ENGINE_H
+#include "engine/state.h"
+#include "kernels/unit.h"
+
+/* Runs events and kernels, as kb_topology.run does events alone. */
+kb_status engine_kernels(struct kb_sim *s, uint64_t budget);
+
+/*
+ * Runs events, on a kernel's stack, until the next event is that kernel's own, and takes it. False:
+ * the next is another kernel's, or all events are counted: the kernel yields.
+ */
+KERNELS_OWN bool engine_until(struct kb_sim *s, uint32_t pe);
+
+#endif

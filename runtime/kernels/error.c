@@ -1,0 +1,57 @@
+/* error.c -- the first mistake of a kernel, or lack of memory, ends the run.
+ *
+ * The kernel that made the mistake is on its own stack, and cannot return into the kernel's code.
+ * So the call says what is wrong and ends the run (kernel_error()), and then suspends the coroutine
+ * for good (kernel_leave()). Its stack is given back with the simulation.
+ */
+#include "kernels/error.h"
+#include "kernels/requests.h"
+#include "machine/endpoint.h"
+#include <stdarg.h>
+#include <stdio.h>
+
+/* "kernel gemm on c0.pe3: tl_load at file.c:12: " */
+size_t error_place(const struct tl_ctx *pe, const char *call, tl_here here, char *text, size_t size)
+{
+    const struct kb_topology *t = pe->sim->topo;
+    kb_endpoint end = {KB_PE, src_cube(t, pe->src) / t->cubes, src_cube(t, pe->src) % t->cubes,
+                       src_pe(t, pe->src)};
+    char name[KB_ENDPOINT_BYTES];
+    int n;
+
+    kb_endpoint_name(&end, name);
+    n = snprintf(text, size, "kernel %s on %s: ", current_launch(pe->kernels)->request.name, name);
+    if (call && n > 0 && (size_t)n < size)
+        n += snprintf(text + n, size - (size_t)n, "%s at %s:%d: ", call, here.file, here.line);
+    return n > 0 && (size_t)n < size ? (size_t)n : size;
+}
+
+void kernel_error(struct tl_ctx *pe, const char *call, tl_here here, const char *format, ...)
+{
+    char *text = pe->kernels->error.text;
+    size_t size = sizeof pe->kernels->error.text, n;
+    va_list ap;
+
+    if (pe->sim->status != KB_OK)
+        return; /* the first is told */
+    n = error_place(pe, call, here, text, size);
+    va_start(ap, format);
+    vsnprintf(text + n, size - n, format, ap);
+    va_end(ap);
+    engine_fail(pe->sim, KB_KERNEL_ERROR);
+}
+
+void kernel_no_memory(struct tl_ctx *pe)
+{
+    if (pe->sim->status != KB_OK)
+        return;
+    snprintf(pe->kernels->error.text, sizeof pe->kernels->error.text,
+             "out of memory while kernels ran");
+    engine_fail(pe->sim, KB_NO_MEMORY);
+}
+
+_Noreturn void kernel_leave(struct tl_ctx *pe)
+{
+    for (;;)
+        co_suspend(pe->co);
+}

@@ -1,0 +1,97 @@
+/* kernels.h -- a run of kernels: all that changes while they run. */
+#ifndef KERNELS_H
+#define KERNELS_H
+#include "engine/state.h"
+#include "kernels/unit.h"
+#include "kernels/wakes.h"
+#include "pe/pe.h"
+#include "pe/token.h"
+
+struct launch {
+    struct kb_launch_request request; /* pes owned */
+    struct kb_launch_result result;
+    bool done;
+};
+
+struct kernels {
+    struct tl_ctx *pes; /* owned; [cube over all * pes + pe] */
+    uint32_t n_pes;
+    struct mem *mem; /* borrowed from the host's side */
+    struct co_pool *stacks;
+
+    struct launch *launches;                 /* owned */
+    size_t n_launches, launches_cap, launch; /* launch: that runs, or will be next */
+    bool launched;                           /* it runs */
+    uint32_t running;                        /* PEs that have not ended */
+    struct tl_ctx *on;                       /* the PE whose kernel runs now; NULL: none */
+
+    struct wakes wakes;
+    uint32_t ahead;        /* events that a kernel may still run itself, see engine_until() */
+    int64_t issue_fs;      /* from a call to the issue of its command */
+    int64_t *least_way_fs; /* [unit]: no transaction reaches it sooner; < 0: not known. Owned */
+
+    uint64_t now_fs;
+    uint64_t next_id; /* of the next command: docs/model.md "Order of events" */
+
+    struct work *work; /* owned; [slot] */
+    uint32_t n_slots, slots_cap, free_slot;
+
+    struct ipcq *ipcq;         /* queues between PEs; owned; NULL until one is needed */
+    struct barriers *barriers; /* the same */
+
+    struct command *free_commands, *commands; /* the last made */
+    struct token *free_tokens;
+    struct tl_tensor *free_tensors;
+    struct tcm_block *free_blocks;
+    struct chunk *chunks; /* all memory of these */
+    struct region *regions;
+
+    struct kb_error error; /* why the run has ended */
+};
+
+/* NULL: no memory. */
+struct kernels *kernels_new(struct kb_sim *s);
+void kernels_free(struct kernels *k);
+
+/* Runs launches until nothing is left, or for `budget` events. As kb_sim_run(). */
+kb_status kernels_run(struct kb_sim *s, uint64_t budget, kb_error *why);
+
+static inline struct launch *current_launch(struct kernels *k)
+{
+    return &k->launches[k->launch];
+}
+
+static inline struct kb_launch_result *current_result(struct kernels *k)
+{
+    return &k->launches[k->launch].result;
+}
+
+/* Has any PE of this launch sent to another, or come to a barrier? */
+static inline bool kernels_talk(const struct kernels *k)
+{
+    return k->ipcq || k->barriers;
+}
+
+/* The PE that a TCM belongs to, by the TCM's number as a memory. */
+static inline struct tl_ctx *pe_of_tcm(const struct kb_sim *s, uint32_t dst)
+{
+    const struct kb_topology *t = s->topo;
+
+    return &s->kernels->pes[dst_cube(t, dst) * t->pes + dst_unit(t, dst) - t->pes - 1];
+}
+
+/* `delay_fs` after `t`; EV_PAST if that is past the end of time. */
+static inline uint64_t later(uint64_t t, int64_t delay_fs)
+{
+    uint64_t sum = t + (uint64_t)delay_fs;
+
+    return sum < EV_PAST ? sum : EV_PAST;
+}
+
+/* Nothing is pending, and kernels have not ended: names a command that waits.  deadlock.c */
+KERNELS_OWN kb_status deadlock(struct kb_sim *s);
+
+/* Names that tl_region() has kept.  tl_program.c */
+KERNELS_OWN void regions_free(struct kernels *k);
+
+#endif

@@ -1,0 +1,106 @@
+/* operands.c -- operands get the versions that lie at their addresses; results become versions.
+ *
+ * A dot or math command sees its operands as they are at its issue: what is written to their
+ * addresses later makes new versions (data/mem.h). The versions' makers join the command's
+ * dependencies for the op log.
+ */
+#include "kernels/operands.h"
+#include "kernels/error.h"
+#include "machine/address.h"
+#include "machine/endpoint.h"
+#include "pe/boxes.h"
+
+void operand_absent(struct command *c, uint32_t dst, const uint64_t range[2])
+{
+    kb_endpoint memory = endpoint_unpack_memory(c->pe->sim->topo, dst);
+    char name[KB_ENDPOINT_BYTES];
+
+    kb_endpoint_name(&memory, name);
+    kernel_error(c->pe, c->call, c->here,
+                 "bytes %llu..%llu of %s (address %llu) were never written",
+                 (unsigned long long)address_offset(range[0]) %
+                     address_memory_bytes(c->pe->sim->topo, address_space(range[0])),
+                 (unsigned long long)address_offset(range[1] - 1) %
+                     address_memory_bytes(c->pe->sim->topo, address_space(range[0])),
+                 name, (unsigned long long)range[0]);
+}
+
+/* The bytes that lie at an operand's address now; the commands that wrote them join c->op.depends.
+ */
+static bool bind_place(struct command *c, struct op_tensor *tensor)
+{
+    struct tl_ctx *pe = c->pe;
+    struct op_ids writers = {0};
+    uint64_t range[2];
+    uint32_t dst;
+    uint64_t offset;
+    enum mem_err err;
+    bool ok = true;
+
+    if (!address_find(pe->sim->topo, tensor->address, &dst, &offset) || !tcm_look_at(pe, dst))
+        return false;
+    err = mem_read(pe->kernels->mem, dst, tensor->address, op_tensor_bytes(tensor), &tensor->view,
+                   &writers, range);
+    if (err == MEM_ABSENT)
+        operand_absent(c, dst, range);
+    else if (err == MEM_NO_MEMORY)
+        kernel_no_memory(pe);
+    tensor->maker = writers.n == 1 ? op_ids_list(&writers)[0] : OP_NONE;
+    for (uint32_t i = 0; ok && i < writers.n; i++)
+        ok = op_ids_add(&c->op.depends, op_ids_list(&writers)[i]);
+    if (!ok)
+        kernel_no_memory(pe);
+    op_ids_clear(&writers);
+    return ok && err == MEM_OK;
+}
+
+/* The operand `to` gets what `tensor` holds now. False after a message. */
+static bool bind(struct command *c, struct op_tensor *to, const struct tl_tensor *tensor)
+{
+    to->maker = tensor->maker;
+    if (tensor->kind == TENSOR_SCALAR)
+        return true;
+    if (tensor->kind == TENSOR_PLACE)
+        return bind_place(c, to);
+    to->view = tensor->view;
+    version_keep(to->view.v);
+    if (!c->pe->sim->log || op_ids_add(&c->op.depends, tensor->maker))
+        return true;
+    kernel_no_memory(c->pe);
+    return false;
+}
+
+bool operands_bind(struct command *c)
+{
+    struct op *op = &c->op;
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < op->n_in; i++, n++)
+        if (!bind(c, &op->in[i], c->operand[n]))
+            return false;
+    for (uint32_t e = 0; e < op->n_epilogues; e++)
+        for (uint32_t i = 0; i < op->epilogue[e].n_operands; i++, n++)
+            if (!bind(c, &op->epilogue[e].operand[i], c->operand[n]))
+                return false;
+    return true;
+}
+
+bool result_publish(struct command *c, uint32_t dst, const struct op_tensor *tensor)
+{
+    struct tl_ctx *pe = c->pe;
+
+    if (mem_write(pe->kernels->mem, dst, tensor->address, op_tensor_bytes(tensor), tensor->view,
+                  c->op.id) == MEM_OK)
+        return true;
+    kernel_no_memory(pe);
+    return false;
+}
+
+bool result_new(struct command *c, uint64_t nbytes)
+{
+    c->op.out.view = (struct view){version_new_result(nbytes, c->op.id), 0};
+    if (c->op.out.view.v)
+        return true;
+    kernel_no_memory(c->pe);
+    return false;
+}

@@ -1,0 +1,16 @@
+/* operands.h -- which bytes a command reads and writes: versions in the MemoryStore. */
+#ifndef OPERANDS_H
+#define OPERANDS_H
+#include "kernels/kernels.h"
+
+/* Operands become what their tensors hold now. False after a message. */
+KERNELS_OWN bool operands_bind(struct command *c);
+/* A range of an operand that was never written, as an error. */
+KERNELS_OWN void operand_absent(struct command *c, uint32_t dst, const uint64_t range[2]);
+
+/* A pending result of `nbytes` in c->op.out. False after a message. */
+KERNELS_OWN bool result_new(struct command *c, uint64_t nbytes);
+/* Bytes [address, ...) of memory `dst` are `result` from now on. False after a message. */
+KERNELS_OWN bool result_publish(struct command *c, uint32_t dst, const struct op_tensor *result);
+
+#endif

@@ -1,0 +1,18 @@
+/* requests.h -- the calls by which PEs give work to the engine. */
+#ifndef REQUESTS_H
+#define REQUESTS_H
+#include "engine/txn.h"
+#include "kernels/unit.h"
+
+struct kb_sim;
+
+/* A command's transaction joins its channel at once. */
+KERNELS_OWN void engine_issue(struct kb_sim *s, uint64_t t, uint32_t slot);
+/* A tile's joins its channel, or a stage comes to its port or engine, by an event of its own. */
+KERNELS_OWN void engine_arrive(struct kb_sim *s, uint64_t t, enum txn_stage stage, uint32_t slot);
+/* A word (a credit, or the release of a barrier) sets out at `t`. */
+KERNELS_OWN void engine_send_word(struct kb_sim *s, uint64_t t, int64_t way_fs, uint32_t slot);
+/* Ends the run. */
+KERNELS_OWN void engine_fail(struct kb_sim *s, kb_status status);
+
+#endif

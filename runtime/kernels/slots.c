@@ -1,0 +1,93 @@
+/* slots.c -- slots of the engine for the stages of commands.
+ *
+ * The engine knows a transaction by its slot. Where a run has kernels, a slot is used again as soon
+ * as its stage has ended, and k->work[slot] beside s->txns[slot] tells what the transaction is for:
+ * its command or token, its stage, its station. A stage inside a PE (FETCH, GEMM, MATH, STORE) is a
+ * transaction without a way: it comes to its port or engine at once, and its `hold_fs` is known.
+ *
+ * Free slots are a list through txn.next. Both arrays may move when a slot is made: no pointer into
+ * them is kept across slot_new().
+ */
+#include "kernels/slots.h"
+#include "kernels/requests.h"
+#include <stdlib.h>
+
+enum { WORK_FIRST = 256 };
+
+/* Half as many slots again. */
+static bool more_slots(struct kb_sim *s)
+{
+    struct kernels *k = s->kernels;
+    uint32_t cap = k->slots_cap ? k->slots_cap + k->slots_cap / 2 : WORK_FIRST;
+    struct txn *txns;
+    struct work *work;
+
+    if (cap > EV_MAX_SLOTS - 1)
+        return false;
+    txns = realloc(s->txns, cap * sizeof *txns);
+    if (!txns)
+        return false;
+    s->txns = txns;
+    work = realloc(k->work, cap * sizeof *work);
+    if (!work)
+        return false;
+    k->work = work;
+    k->slots_cap = cap;
+    return true;
+}
+
+/* TXN_NONE: no memory. */
+static uint32_t take_slot(struct kb_sim *s)
+{
+    struct kernels *k = s->kernels;
+    uint32_t slot = k->free_slot;
+
+    if (slot != TXN_NONE) {
+        k->free_slot = s->txns[slot].next;
+        return slot;
+    }
+    if (k->n_slots == k->slots_cap && !more_slots(s)) {
+        engine_fail(s, KB_NO_MEMORY);
+        return TXN_NONE;
+    }
+    return k->n_slots++;
+}
+
+void slot_free(struct kb_sim *s, uint32_t slot)
+{
+    s->txns[slot].next = s->kernels->free_slot;
+    s->kernels->free_slot = slot;
+}
+
+/* A slot for a stage; TXN_NONE: no memory. */
+uint32_t slot_new(struct kb_sim *s, const struct stage *stage, struct memory_station *station,
+                  bool port)
+{
+    uint32_t slot = take_slot(s);
+
+    if (slot != TXN_NONE)
+        s->kernels->work[slot] = (struct work){.station = station,
+                                               .command = stage->command,
+                                               .token = stage->token,
+                                               .stage = (uint8_t)stage->stage,
+                                               .operand = stage->operand,
+                                               .port = port,
+                                               .id = stage->id,
+                                               .data_op = stage->data_op};
+    return slot;
+}
+
+/* A stage comes to a port or an engine, which it will take for `hold_fs`; bytes go through ports.
+ */
+void stage_begin(struct kb_sim *s, uint64_t t, const struct stage *stage, enum port port,
+                 int64_t hold_fs, uint64_t nbytes)
+{
+    struct tl_ctx *pe = stage->command->pe;
+    uint32_t slot = slot_new(s, stage, &pe->port[port], true);
+
+    if (slot == TXN_NONE)
+        return;
+    s->txns[slot] = (struct txn){
+        .hold_fs = hold_fs, .nbytes = nbytes & TXN_MAX_BYTES, .id = stage->id, .src = pe->src};
+    engine_arrive(s, t, TXN_TO_MEMORY, slot);
+}

@@ -1,0 +1,26 @@
+/* slots.h -- a stage of a command takes a slot of the engine while it waits and is served. */
+#ifndef SLOTS_H
+#define SLOTS_H
+#include "kernels/kernels.h"
+
+/* A stage that begins: of which command, and the id of its record. */
+struct stage {
+    struct command *command;
+    struct token *token; /* NULL: the command's own */
+    enum op_stage stage;
+    uint32_t id;
+    uint8_t operand;
+    bool data_op;
+};
+
+/* A slot for a stage; TXN_NONE: no memory. */
+KERNELS_OWN uint32_t slot_new(struct kb_sim *s, const struct stage *stage,
+                              struct memory_station *station, bool port);
+KERNELS_OWN void slot_free(struct kb_sim *s, uint32_t slot);
+
+/* A stage comes to a port or an engine, which it will take for `hold_fs`; bytes go through ports.
+ */
+KERNELS_OWN void stage_begin(struct kb_sim *s, uint64_t t, const struct stage *stage,
+                             enum port port, int64_t hold_fs, uint64_t nbytes);
+
+#endif

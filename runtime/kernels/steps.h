@@ -1,0 +1,65 @@
+/* steps.h -- the steps of the engine for runs of kernels: engine/steps.h, with its calls of
+ * kernels.
+ */
+#ifndef KERNELS_STEPS_H
+#define KERNELS_STEPS_H
+#include "engine/engine.h"
+#include "kernels/service.h"
+#include "pe/boxes.h"
+
+/* -- what the engine asks of kernels: engine/no_kernels.h tells each call --------------------- */
+
+#define CALLS_KERNELS
+
+static inline struct memory_station *kernels_station(struct kb_sim *s, uint32_t slot)
+{
+    return s->kernels->work[slot].station;
+}
+
+static inline bool kernels_inside_pe(const struct kb_sim *s, uint32_t slot)
+{
+    return !work_is_dma(&s->kernels->work[slot]);
+}
+
+static inline int64_t kernels_least_way_fs(const struct kb_sim *s, uint32_t unit)
+{
+    return s->kernels->least_way_fs[unit];
+}
+
+static inline void kernels_begin_service(struct kb_sim *s, uint64_t t, uint32_t slot)
+{
+    service_begin(&s->kernels->work[slot], t);
+}
+
+static inline void kernels_end_service(struct kb_sim *s, uint64_t t, uint32_t slot)
+{
+    pe_data_arrived(s, slot);
+    service_end(s, &s->kernels->work[slot], t);
+    pe_stage_done(s, t, slot);
+}
+
+static inline void kernels_word_arrived(struct kb_sim *s, uint64_t t, uint32_t slot)
+{
+    pe_word_arrived(s, t, slot);
+}
+
+static inline ev kernels_next(const struct kb_sim *s)
+{
+    return s->kernels->wakes.next;
+}
+
+static inline void kernels_take(struct kb_sim *s, ev e)
+{
+    wakes_take(&s->kernels->wakes);
+    kernel_event(s, ev_time_fs(e), ev_slot(e));
+}
+
+#include "engine/steps.h"
+
+/* A run that is observed or counted need not be fast: one engine tests `how` at every step. */
+static inline int how_watched(const struct kb_sim *s)
+{
+    return HOW_KERNELS | HOW_COUNTED | (s->options.engine == KB_HOP ? HOW_HOP : 0);
+}
+
+#endif

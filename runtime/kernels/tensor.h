@@ -1,0 +1,43 @@
+/* tensor.h -- the tensors of a kernel, and the ranges of a TCM in which they lie. */
+#ifndef TENSOR_H
+#define TENSOR_H
+#include "data/op.h"
+
+enum tensor_kind {
+    TENSOR_FREE,   /* given back */
+    TENSOR_SCALAR, /* a number */
+    TENSOR_PLACE,  /* whatever its address holds: tl_ref(), tl_alloc(), a composite's result */
+    TENSOR_VALUE,  /* loaded or computed: keeps the version it has */
+};
+
+/* How far the command that makes a tensor has come. */
+enum tensor_wait {
+    WAIT_NONE,    /* there is nothing to wait for */
+    WAIT_PENDING, /* the command is under way */
+    WAIT_ENDED,   /* it has ended, and the kernel has not waited for it */
+    WAIT_OVER,    /* the kernel has waited for it */
+};
+
+/* A range of a PE's TCM, shared by a tensor and its views. */
+struct tcm_block {
+    uint64_t offset, nbytes;
+    uint32_t refs;
+    struct tcm_block *next; /* by offset */
+};
+
+struct tl_tensor {
+    uint8_t kind, wait, dtype, space;
+    bool loads;     /* made by an asynchronous load: no operand until it was waited for */
+    bool hidden;    /* in the TCM, but not yet in the MemoryStore, see tcm_show() */
+    uint32_t maker; /* op_id; OP_NONE */
+    uint32_t owner; /* the PE, by number */
+    uint64_t address, nbytes;
+    struct dims shape;
+    double scalar;
+    struct view view;        /* owned; TENSOR_VALUE */
+    struct tcm_block *block; /* NULL: takes no room in the TCM */
+    uint64_t number;         /* counts up: tl_release() gives back what is younger than its mark */
+    struct tl_tensor *older, *newer;
+};
+
+#endif

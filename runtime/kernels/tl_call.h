@@ -1,0 +1,95 @@
+/* tl_call.h -- what the calls of a kernel have in common: checks, messages, making a command. */
+#ifndef TL_CALL_H
+#define TL_CALL_H
+#include "kernels/error.h"
+
+/* One call, for its messages. */
+struct call {
+    struct tl_ctx *pe;
+    const char *name;
+    tl_here here;
+};
+
+/* Ends the run with a message, and leaves the kernel for good. */
+#define BAD(call, ...)                                                                             \
+    do {                                                                                           \
+        kernel_error((call)->pe, (call)->name, (call)->here, __VA_ARGS__);                         \
+        kernel_leave((call)->pe);                                                                  \
+    } while (0)
+
+KERNELS_OWN _Noreturn void call_no_memory(const struct call *call);
+/* The kernel has used the tl_ctx of another, or a large frame has jumped over the stack's guard. */
+KERNELS_OWN _Noreturn void call_not_its_own(struct tl_ctx *pe, const char *name, tl_here here)
+    __attribute__((noinline, cold));
+KERNELS_OWN _Noreturn void call_beyond_stack(struct tl_ctx *pe, const char *name, tl_here here)
+    __attribute__((noinline, cold));
+
+/* Every call begins with it. Inline, so that what it returns is not written and read again. */
+static inline __attribute__((always_inline)) struct call begin_call(struct tl_ctx *pe,
+                                                                    const char *name, tl_here here)
+{
+    if (pe->kernels->on != pe)
+        call_not_its_own(pe->kernels->on, name, here);
+    if ((uintptr_t)__builtin_frame_address(0) - (uintptr_t)pe->stack > pe->stack_bytes)
+        call_beyond_stack(pe, name, here);
+    pe->call = name;
+    pe->here.file = here.file;
+    pe->here.line = here.line;
+    return (struct call){pe, name, here};
+}
+
+/* -- checks: each leaves the kernel if it fails ----------------------------------------------- */
+
+/* "[32, 64]" */
+struct shape_text {
+    char text[96];
+};
+
+KERNELS_OWN struct shape_text shape_text(const struct dims *shape);
+KERNELS_OWN const char *tensor_dtype(const struct tl_tensor *tensor);
+
+/* The bytes of an element. */
+KERNELS_OWN uint64_t check_dtype(const struct call *call, kb_dtype dtype);
+/* Extents as they are kept; returns the elements, at most 2^40 - 1, more than any memory has. */
+KERNELS_OWN uint64_t check_shape(const struct call *call, const kb_shape *shape, struct dims *dims);
+/* The bytes of a result; operands may be small and their product beyond 64 bits. */
+KERNELS_OWN uint64_t result_bytes(const struct call *call, kb_dtype dtype,
+                                  const struct dims *shape);
+
+/* A tensor that was not given back; one that was waited for; an operand of an engine. */
+KERNELS_OWN void check_live(const struct call *call, const struct tl_tensor *tensor);
+KERNELS_OWN void check_waited(const struct call *call, const struct tl_tensor *tensor);
+KERNELS_OWN void check_operand(const struct call *call, const struct tl_tensor *tensor);
+
+/* As ops.def has it; < 0: no operation of PE_MATH. */
+KERNELS_OWN int math_group(tl_op op);
+KERNELS_OWN bool math_is_elementwise(tl_op op);
+KERNELS_OWN void check_types(const struct call *call, enum tl_op op, kb_dtype dtype);
+KERNELS_OWN void check_condition(const struct call *call, const struct tl_tensor *tensor);
+/* The type of the tensors among the operands, which agree; a condition is not one of them. */
+KERNELS_OWN kb_dtype common_type(const struct call *call, enum tl_op op,
+                                 struct tl_tensor *const *operands, uint32_t n);
+
+/* The memory of [address, address + nbytes), which is not the own TCM, aligned to `align`. */
+KERNELS_OWN uint32_t check_range(const struct call *call, uint64_t address, uint64_t nbytes,
+                                 uint64_t align);
+
+/* -- making a command ------------------------------------------------------------------------- */
+
+KERNELS_OWN struct tl_tensor *new_tensor(const struct call *call, enum tensor_kind kind,
+                                         kb_dtype dtype, const struct dims *shape, uint64_t nbytes);
+KERNELS_OWN struct command *new_command(const struct call *call, enum op_kind kind);
+KERNELS_OWN void add_operand(struct command *c, const struct tl_tensor *tensor);
+/* Several; scalars take the type of the tensors. */
+KERNELS_OWN void add_operands(struct command *c, struct tl_tensor *const *operands, uint32_t n,
+                              kb_dtype dtype);
+/* A result in the TCM. */
+KERNELS_OWN void set_result(const struct call *call, struct command *c, kb_dtype dtype,
+                            const struct dims *shape);
+/* A result that lies where its address says. */
+KERNELS_OWN void set_place(const struct call *call, struct command *c, kb_dtype dtype,
+                           const struct dims *shape, uint64_t address);
+/* Issues it, and waits until it is issued, or has ended. Returns its result. */
+KERNELS_OWN struct tl_tensor *do_command(struct command *c);
+
+#endif

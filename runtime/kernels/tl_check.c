@@ -1,0 +1,269 @@
+/* tl_check.c -- calls of a kernel: their arguments are checked, and become a command.
+ *
+ * A check that fails ends the run and does not return: BAD(). So a call reads as if all were well.
+ */
+#include "kernels/tl_call.h"
+#include "kernels/pool.h"
+#include "machine/address.h"
+#include "machine/endpoint.h"
+#include "pe/boxes.h"
+#include <stdio.h>
+
+_Noreturn void call_no_memory(const struct call *call)
+{
+    kernel_no_memory(call->pe);
+    kernel_leave(call->pe);
+}
+
+void call_not_its_own(struct tl_ctx *pe, const char *name, tl_here here)
+{
+    struct call call = {pe, name, here};
+
+    BAD(&call, "the kernel is not the one that this tl_ctx was given to");
+}
+
+void call_beyond_stack(struct tl_ctx *pe, const char *name, tl_here here)
+{
+    struct call call = {pe, name, here};
+
+    BAD(&call, "stack overflow");
+}
+
+/* -- shapes and types ------------------------------------------------------------------------- */
+
+struct shape_text shape_text(const struct dims *d)
+{
+    struct shape_text s = {"["};
+    size_t n = 1;
+
+    for (uint32_t i = 0; i < d->rank; i++)
+        n += (size_t)snprintf(s.text + n, sizeof s.text - n, "%s%u", i ? ", " : "", d->dim[i]);
+    snprintf(s.text + n, sizeof s.text - n, "]");
+    return s;
+}
+
+const char *tensor_dtype(const struct tl_tensor *tensor)
+{
+    return kb_dtype_name((kb_dtype)tensor->dtype);
+}
+
+uint64_t check_dtype(const struct call *call, kb_dtype dtype)
+{
+    uint64_t n = dtype_bytes(dtype);
+
+    if (!n)
+        BAD(call, "%d is not a dtype", (int)dtype);
+    return n;
+}
+
+/* False: that is more than any memory holds. */
+static bool multiply(uint64_t *n, uint64_t by)
+{
+    return !__builtin_mul_overflow(*n, by, n) && *n <= TXN_MAX_BYTES;
+}
+
+/* Of a result; operands may be small and their product beyond 64 bits. */
+uint64_t result_bytes(const struct call *call, kb_dtype dtype, const struct dims *d)
+{
+    uint64_t n = check_dtype(call, dtype);
+
+    for (uint32_t i = 0; i < d->rank; i++) {
+        if (!multiply(&n, d->dim[i]))
+            BAD(call, "the result %s has more bytes than any memory", shape_text(d).text);
+    }
+    return n;
+}
+
+/* Extents as they are kept; returns the elements, at most 2^40 - 1, more than any memory has. */
+uint64_t check_shape(const struct call *call, const kb_shape *shape, struct dims *d)
+{
+    uint64_t n = 1;
+
+    if (shape->rank < 0 || shape->rank > KB_RANK_MAX)
+        BAD(call, "a shape has 0 to %d axes, not %lld", KB_RANK_MAX, (long long)shape->rank);
+    d->rank = (uint32_t)shape->rank;
+    for (uint32_t i = 0; i < d->rank; i++) {
+        if (shape->dim[i] < 1 || shape->dim[i] > UINT32_MAX)
+            BAD(call, "axis %u of the shape has %lld elements", i, (long long)shape->dim[i]);
+        d->dim[i] = (uint32_t)shape->dim[i];
+        if (!multiply(&n, d->dim[i]))
+            BAD(call, "the shape has more elements than any memory");
+    }
+    return n;
+}
+
+/* -- operands --------------------------------------------------------------------------------- */
+
+/* A tensor that is given to a call. */
+void check_live(const struct call *call, const struct tl_tensor *tensor)
+{
+    if (!tensor)
+        BAD(call, "a tensor is NULL");
+    if (tensor->kind == TENSOR_FREE)
+        BAD(call, "a tensor was given back before");
+    if (tensor->owner != call->pe->number)
+        BAD(call, "a tensor belongs to another PE");
+}
+
+void check_waited(const struct call *call, const struct tl_tensor *tensor)
+{
+    check_live(call, tensor);
+    if (tensor->loads && tensor->wait != WAIT_OVER)
+        BAD(call, "an operand is a load or a receive that has not been waited for");
+}
+
+/* An operand of an engine: in the own TCM, or a scalar. */
+void check_operand(const struct call *call, const struct tl_tensor *tensor)
+{
+    check_waited(call, tensor);
+    if (tensor->kind != TENSOR_SCALAR && !tensor->block)
+        BAD(call, "an operand lies at address %llu, not in the TCM: load it first",
+            (unsigned long long)tensor->address);
+}
+
+/* As ops.def has it; < 0: no operation of PE_MATH. */
+int math_group(tl_op op)
+{
+    return op >= TL_ADD && (unsigned)op < N_TL_OPS ? math_rows[op].group : -1;
+}
+
+bool math_is_elementwise(tl_op op)
+{
+    return math_group(op) == MATH_ELEMENT || math_group(op) == MATH_COMPARE;
+}
+
+void check_types(const struct call *call, enum tl_op op, kb_dtype dtype)
+{
+    const struct math_row *row = &math_rows[op];
+
+    if (row->types == MATH_FLOAT && (dtype < KB_F16 || dtype > KB_F64))
+        BAD(call, "%s takes floats, not %s", row->name, kb_dtype_name(dtype));
+    if (row->types == MATH_NUMBER && dtype == KB_BOOL)
+        BAD(call, "%s does not take bool", row->name);
+}
+
+void check_condition(const struct call *call, const struct tl_tensor *tensor)
+{
+    if (tensor->kind == TENSOR_SCALAR || tensor->dtype != KB_BOOL)
+        BAD(call, "the condition is not a bool tensor");
+}
+
+/* The type of the tensors among the operands, which agree; a condition is not one of them. */
+kb_dtype common_type(const struct call *call, enum tl_op op, struct tl_tensor *const *x, uint32_t n)
+{
+    kb_dtype dtype = KB_DEFAULT;
+
+    for (uint32_t i = op == TL_WHERE; i < n; i++) {
+        if (x[i]->kind == TENSOR_SCALAR)
+            continue;
+        if (dtype && x[i]->dtype != dtype)
+            BAD(call, "operands of %s and %s", kb_dtype_name(dtype), tensor_dtype(x[i]));
+        dtype = (kb_dtype)x[i]->dtype;
+    }
+    if (!dtype)
+        BAD(call, "%s needs a tensor among its operands", math_rows[op].name);
+    check_types(call, op, dtype);
+    return dtype;
+}
+
+/* The memory of [address, address + nbytes), which is not the own TCM, aligned to `align`. */
+uint32_t check_range(const struct call *call, uint64_t address, uint64_t nbytes, uint64_t align)
+{
+    const struct kb_topology *t = call->pe->sim->topo;
+    uint64_t offset, size;
+    uint32_t dst;
+
+    if (!address_find(t, address, &dst, &offset))
+        BAD(call, "there is no memory at address %llu", (unsigned long long)address);
+    size = address_memory_bytes(t, address_space(address));
+    if (nbytes > size - offset) {
+        kb_endpoint memory = endpoint_unpack_memory(t, dst);
+        char name[KB_ENDPOINT_BYTES];
+
+        kb_endpoint_name(&memory, name);
+        BAD(call, "%llu bytes from offset %llu pass the end of %s, which holds %llu",
+            (unsigned long long)nbytes, (unsigned long long)offset, name, (unsigned long long)size);
+    }
+    if (offset & (align - 1))
+        BAD(call, "address %llu is not aligned to %llu bytes", (unsigned long long)address,
+            (unsigned long long)align);
+    if (dst_cube(t, dst) == src_cube(t, call->pe->src) &&
+        dst_unit(t, dst) == t->pes + 1 + src_pe(t, call->pe->src))
+        BAD(call, "address %llu lies in the PE's own TCM, which it uses without loads and stores",
+            (unsigned long long)address);
+    return dst;
+}
+
+/* -- commands --------------------------------------------------------------------------------- */
+
+struct tl_tensor *new_tensor(const struct call *call, enum tensor_kind kind, kb_dtype dtype,
+                             const struct dims *shape, uint64_t nbytes)
+{
+    struct tl_tensor *tensor = tensor_new(call->pe, kind);
+
+    if (!tensor)
+        call_no_memory(call);
+    tensor->dtype = (uint8_t)dtype;
+    dims_copy(&tensor->shape, shape);
+    tensor->nbytes = nbytes;
+    return tensor;
+}
+
+struct command *new_command(const struct call *call, enum op_kind kind)
+{
+    struct command *c = command_new(call->pe->kernels);
+
+    if (!c)
+        call_no_memory(call);
+    c->pe = call->pe;
+    c->call = call->name;
+    c->here.file = call->here.file;
+    c->here.line = call->here.line;
+    c->async = false;
+    c->op.kind = (uint8_t)kind;
+    c->op.pe = call->pe->number;
+    c->op.region = call->pe->region;
+    return c;
+}
+
+void add_operand(struct command *c, const struct tl_tensor *tensor)
+{
+    set_tensor(&c->op.in[c->op.n_in++], tensor);
+    c->operand[c->n_operands++] = tensor;
+}
+
+/* Scalars take the type of the tensors. */
+void add_operands(struct command *c, struct tl_tensor *const *x, uint32_t n, kb_dtype dtype)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        add_operand(c, x[i]);
+        if (x[i]->kind == TENSOR_SCALAR)
+            c->op.in[i].dtype = (uint8_t)dtype;
+    }
+}
+
+/* A result in the TCM. */
+void set_result(const struct call *call, struct command *c, kb_dtype dtype,
+                const struct dims *shape)
+{
+    c->result = new_tensor(call, TENSOR_VALUE, dtype, shape, result_bytes(call, dtype, shape));
+    c->result->space = SPACE_TCM;
+    set_tensor(&c->op.out, c->result);
+}
+
+/* A result that lies where its address says. */
+void set_place(const struct call *call, struct command *c, kb_dtype dtype, const struct dims *shape,
+               uint64_t address)
+{
+    c->result = new_tensor(call, TENSOR_PLACE, dtype, shape, result_bytes(call, dtype, shape));
+    c->result->address = address;
+    c->result->space = (uint8_t)address_space(address);
+}
+
+struct tl_tensor *do_command(struct command *c)
+{
+    struct tl_tensor *result = c->result;
+
+    kernel_call(c);
+    return result;
+}

@@ -1,0 +1,213 @@
+/* tl_math.c -- arithmetic on tensors: elementwise, over an axis, constants.
+ *
+ * One row of data/ops.def says of an operation how many operands it takes, of which types, in which
+ * group it is and what it costs; the calls here only ask that row. Shapes broadcast as numpy's do:
+ * [8, 1] and [4] give [8, 4].
+ */
+#include "kernels/tl_call.h"
+
+/* -- elementwise ------------------------------------------------------------------------------ */
+
+/* What shapes broadcast to, by numpy's rules. */
+static struct dims broadcast(const struct call *call, struct tl_tensor *const *x, uint32_t n)
+{
+    struct dims out = {0};
+
+    for (uint32_t i = 0; i < n; i++)
+        if (x[i]->kind != TENSOR_SCALAR && x[i]->shape.rank > out.rank)
+            out.rank = x[i]->shape.rank;
+    for (uint32_t a = 0; a < out.rank; a++)
+        out.dim[a] = 1;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct dims *d = &x[i]->shape;
+
+        for (uint32_t a = 0; x[i]->kind != TENSOR_SCALAR && a < d->rank; a++) {
+            uint32_t *to = &out.dim[out.rank - d->rank + a];
+
+            if (*to != 1 && d->dim[a] != 1 && *to != d->dim[a])
+                BAD(call, "shape %s does not broadcast with the others", shape_text(d).text);
+            if (d->dim[a] != 1)
+                *to = d->dim[a];
+        }
+    }
+    return out;
+}
+
+/* "tl_add", from the operation. */
+static const char *math_call(enum tl_op op)
+{
+    static const char *const names[N_TL_OPS] = {
+#define MATH(NAME, name, ...) [TL_##NAME] = "tl_" #name,
+#include "data/ops.def"
+    };
+
+    return math_group(op) < 0 ? "tl_math_at" : names[op];
+}
+
+static struct command *new_math(const struct call *call, enum tl_op op)
+{
+    struct command *c = new_command(call, OP_MATH);
+
+    c->op.math = (uint8_t)op;
+    c->op.has_axis = c->op.all_axes = c->op.keepdims = false;
+    return c;
+}
+
+tl_tensor *tl_math_at(tl_ctx *tl, tl_here here, tl_op op, tl_tensor *x, tl_tensor *y, tl_tensor *z)
+{
+    struct call call = begin_call(tl, math_call(op), here);
+    struct tl_tensor *const operands[3] = {x, y, z};
+    const struct math_row *row;
+    struct command *c;
+    struct dims shape;
+    kb_dtype dtype;
+
+    if (!math_is_elementwise(op))
+        BAD(&call, "operation %d is not elementwise", (int)op);
+    row = &math_rows[op];
+    c = new_math(&call, op);
+    for (uint32_t i = 0; i < row->operands; i++)
+        check_operand(&call, operands[i]);
+    if (op == TL_WHERE)
+        check_condition(&call, x);
+    dtype = common_type(&call, op, operands, row->operands);
+    shape = broadcast(&call, operands, row->operands);
+    add_operands(c, operands, row->operands, dtype);
+    set_result(&call, c, row->group == MATH_COMPARE ? KB_BOOL : dtype, &shape);
+    return do_command(c);
+}
+
+/* The one tensor of an operation. */
+static struct command *math_of_one(const struct call *call, enum tl_op op, struct tl_tensor *tensor)
+{
+    struct command *c = new_math(call, op);
+
+    check_operand(call, tensor);
+    if (tensor->kind == TENSOR_SCALAR)
+        BAD(call, "%s needs a tensor", math_rows[op].name);
+    check_types(call, op, (kb_dtype)tensor->dtype);
+    add_operand(c, tensor);
+    return c;
+}
+
+tl_tensor *tl_cast_at(tl_ctx *tl, tl_here here, tl_tensor *x, kb_dtype dtype)
+{
+    struct call call = begin_call(tl, "tl_cast", here);
+    struct command *c = math_of_one(&call, TL_CAST, x);
+
+    set_result(&call, c, dtype, &x->shape);
+    return do_command(c);
+}
+
+/* -- over an axis ----------------------------------------------------------------------------- */
+
+static uint32_t axis_of(const struct call *call, const struct dims *d, int axis)
+{
+    int rank = (int)d->rank;
+
+    if (axis < -rank || axis >= rank)
+        BAD(call, "axis %d is none of shape %s", axis, shape_text(d).text);
+    return (uint32_t)(axis < 0 ? axis + rank : axis);
+}
+
+static struct dims reduced(const struct dims *d, bool all, uint32_t axis, bool keepdims)
+{
+    struct dims out = {0};
+
+    for (uint32_t i = 0; i < d->rank; i++) {
+        bool gone = all || i == axis;
+
+        if (gone && !keepdims)
+            continue;
+        out.dim[out.rank++] = gone ? 1 : d->dim[i];
+    }
+    return out;
+}
+
+tl_tensor *tl_reduce_at(tl_ctx *tl, tl_here here, tl_op op, tl_tensor *x, int axis, bool keepdims)
+{
+    struct call call = begin_call(tl, math_call(op), here);
+    bool all = axis == TL_ALL_AXES;
+    struct command *c;
+    struct dims shape;
+    uint32_t at;
+
+    if (math_group(op) != MATH_REDUCE)
+        BAD(&call, "operation %d does not reduce", (int)op);
+    c = math_of_one(&call, op, x);
+    at = all ? 0 : axis_of(&call, &x->shape, axis);
+    shape = reduced(&x->shape, all, at, keepdims);
+    c->op.all_axes = all;
+    c->op.has_axis = !all;
+    c->op.axis = (int8_t)at;
+    c->op.keepdims = keepdims;
+    set_result(&call, c, op == TL_ARGMAX ? KB_I32 : (kb_dtype)x->dtype, &shape);
+    return do_command(c);
+}
+
+tl_tensor *tl_softmax_at(tl_ctx *tl, tl_here here, tl_tensor *x, int axis)
+{
+    struct call call = begin_call(tl, "tl_softmax", here);
+    struct command *c = math_of_one(&call, TL_SOFTMAX, x);
+
+    c->op.has_axis = true;
+    c->op.axis = (int8_t)axis_of(&call, &x->shape, axis);
+    set_result(&call, c, (kb_dtype)x->dtype, &x->shape);
+    return do_command(c);
+}
+
+/* -- shapes and constants --------------------------------------------------------------------- */
+
+tl_tensor *tl_transpose_at(tl_ctx *tl, tl_here here, tl_tensor *x)
+{
+    struct call call = begin_call(tl, "tl_transpose", here);
+    struct command *c = math_of_one(&call, TL_TRANSPOSE, x);
+    struct dims shape = x->shape;
+
+    if (shape.rank < 2)
+        BAD(&call, "shape %s has no two axes", shape_text(&shape).text);
+    shape.dim[shape.rank - 1] = x->shape.dim[shape.rank - 2];
+    shape.dim[shape.rank - 2] = x->shape.dim[shape.rank - 1];
+    set_result(&call, c, (kb_dtype)x->dtype, &shape);
+    return do_command(c);
+}
+
+/* A constant of an operation that has no tensors. */
+static void add_constant(struct command *c, kb_dtype dtype, double value)
+{
+    static const struct tl_tensor none = {.kind = TENSOR_SCALAR, .maker = OP_NONE};
+
+    add_operand(c, &none);
+    c->op.in[c->op.n_in - 1].dtype = (uint8_t)dtype;
+    c->op.in[c->op.n_in - 1].scalar = value;
+}
+
+tl_tensor *tl_arange_at(tl_ctx *tl, tl_here here, kb_dtype dtype, int64_t n, double start,
+                        double step)
+{
+    struct call call = begin_call(tl, "tl_arange", here);
+    struct command *c = new_math(&call, TL_ARANGE);
+    kb_shape shape = {.rank = 1, .dim = {n}};
+    struct dims d;
+
+    check_shape(&call, &shape, &d);
+    check_dtype(&call, dtype);
+    check_types(&call, TL_ARANGE, dtype);
+    add_constant(c, dtype, start);
+    add_constant(c, dtype, step);
+    set_result(&call, c, dtype, &d);
+    return do_command(c);
+}
+
+tl_tensor *tl_full_at(tl_ctx *tl, tl_here here, kb_dtype dtype, kb_shape shape, double value)
+{
+    struct call call = begin_call(tl, "tl_full", here);
+    struct command *c = new_math(&call, TL_FULL);
+    struct dims d;
+
+    check_shape(&call, &shape, &d);
+    check_dtype(&call, dtype);
+    add_constant(c, dtype, value);
+    set_result(&call, c, dtype, &d);
+    return do_command(c);
+}

@@ -1,0 +1,146 @@
+/* tl_memory.c -- loads, stores, atomics, and waiting for them.
+ *
+ * The way of a load, in ns after the start of its kernel: 4096 bytes of the own slice on cube8.
+ *
+ *     0       tl_load_at() checks its arguments and makes a command (tl_check.c). kernel_call() in
+ *             pe/pe_cpu.c notes its issue in k->wakes, and waits.
+ *     3       pe_cpu issues it. pe_dma_load() takes room in the TCM for the result (pe_tcm.c) and
+ *             a slot of the engine (slots.c), and gives the slot to the engine (requests.c): the
+ *             transaction gets a read channel at once, and sets out.
+ *     5.085   It is at the slice, which is idle and serves it (engine/steps.h, network/).
+ *     21.085  The service has ended: kernels_end_service() in steps.h. First the tensor gets the
+ *             version that lies there now (pe_dma_bind_load(), data/mem.c). Then service.c writes
+ *             a record, if there is a log. Then pe_stage_done() in pe_cpu ends the command, and the
+ *             PE wakes: tl_load_at() returns the tensor.
+ *
+ * A store is the same with a write channel, and its bytes are published at 3.
+ */
+#include "kernels/accesses.h"
+#include "kernels/tl_call.h"
+#include "machine/address.h"
+#include "pe/boxes.h"
+#include <string.h>
+
+/* [strided][async] */
+static const char *const load_names[2][2] = {{"tl_load", "tl_load_async"},
+                                             {"tl_load_strided", "tl_load_strided_async"}};
+static const char *const store_names[2][2] = {{"tl_store", "tl_store_async"},
+                                              {"tl_store_strided", "tl_store_strided_async"}};
+
+/* The last byte of strided elements, relative to their first; all lie behind it. */
+static uint64_t strided_bytes(const struct call *call, const struct dims *d, uint64_t elem,
+                              const int64_t *strides)
+{
+    uint64_t end = elem;
+
+    for (uint32_t i = 0; i < d->rank; i++) {
+        uint64_t stride = (uint64_t)strides[i];
+
+        if (strides[i] < 0 || stride % elem)
+            BAD(call, "stride %lld of axis %u is no multiple of %llu bytes", (long long)strides[i],
+                i, (unsigned long long)elem);
+        if (d->dim[i] > 1 && stride > TXN_MAX_BYTES / (d->dim[i] - 1))
+            BAD(call, "the strides pass the end of any memory");
+        end += stride * (d->dim[i] - 1);
+    }
+    return end;
+}
+
+/* The memory of a DMA; strides are taken into the command. */
+static uint32_t set_strides(const struct call *call, struct command *c, uint64_t address,
+                            const struct dims *d, uint64_t elem, const int64_t *strides)
+{
+    uint64_t span = c->nbytes;
+
+    c->op.strided = strides;
+    if (strides) {
+        span = strided_bytes(call, d, elem, strides);
+        memcpy(c->op.stride, strides, d->rank * sizeof *strides);
+    }
+    return check_range(call, address, span, elem);
+}
+
+tl_tensor *tl_load_at(tl_ctx *tl, tl_here here, uint64_t address, kb_dtype dtype, kb_shape shape,
+                      const int64_t *strides, bool async)
+{
+    struct call call = begin_call(tl, load_names[strides != NULL][async], here);
+    struct dims d;
+    uint64_t elem = check_dtype(&call, dtype), n = check_shape(&call, &shape, &d);
+    struct command *c = new_command(&call, OP_DMA_READ);
+    struct tl_tensor *tensor;
+
+    c->async = async;
+    c->nbytes = n * elem;
+    c->dst = set_strides(&call, c, address, &d, elem, strides);
+    tensor = new_tensor(&call, TENSOR_VALUE, dtype, &d, c->nbytes);
+    tensor->space = SPACE_TCM;
+    tensor->loads = async;
+    c->result = tensor;
+    c->op.n_in = 1;
+    set_operand(&c->op.in[0], tensor, address, address_space(address));
+    c->op.out.space = SPACE_TCM;
+    return do_command(c);
+}
+
+tl_tensor *tl_store_at(tl_ctx *tl, tl_here here, uint64_t address, tl_tensor *tensor,
+                       const int64_t *strides, bool async)
+{
+    struct call call = begin_call(tl, store_names[strides != NULL][async], here);
+    struct command *c = new_command(&call, OP_DMA_WRITE);
+    uint64_t elem;
+
+    check_operand(&call, tensor);
+    if (tensor->kind == TENSOR_SCALAR)
+        BAD(&call, "a scalar cannot be stored, make a tensor of it by tl_full()");
+    elem = dtype_bytes(tensor->dtype);
+    c->async = async;
+    c->nbytes = tensor->nbytes;
+    c->dst = set_strides(&call, c, address, &tensor->shape, elem, strides);
+    add_operand(c, tensor);
+    if (async)
+        set_place(&call, c, (kb_dtype)tensor->dtype, &tensor->shape, address);
+    set_operand(&c->op.out, tensor, address, address_space(address));
+    return do_command(c);
+}
+
+void tl_wait_at(tl_ctx *tl, tl_here here, tl_tensor *tensor)
+{
+    struct call call = begin_call(tl, "tl_wait", here);
+
+    check_live(&call, tensor);
+    if (tensor->wait == WAIT_NONE)
+        BAD(&call, "there is nothing to wait for");
+    if (tensor->wait == WAIT_OVER)
+        BAD(&call, "it was waited for before");
+    if (tensor->wait == WAIT_PENDING) {
+        tl->awaited = tensor;
+        tl->state = PE_WAITS;
+        kernel_wait(tl);
+    }
+    tensor->wait = WAIT_OVER;
+    if (tl->sim->race)
+        accesses_waited(tl, tensor);
+}
+
+int64_t tl_atomic_add_at(tl_ctx *tl, tl_here here, uint64_t address, kb_dtype dtype, int64_t value)
+{
+    struct call call = begin_call(tl, "tl_atomic_add", here);
+    uint64_t elem = check_dtype(&call, dtype);
+    struct command *c;
+
+    if (dtype < KB_I8 || dtype > KB_U64)
+        BAD(&call, "%s is no integer", kb_dtype_name(dtype));
+    c = new_command(&call, OP_DMA_WRITE);
+    c->task = TASK_ATOMIC;
+    c->addend = value;
+    c->nbytes = elem;
+    c->dst = check_range(&call, address, elem, elem);
+    if (dst_unit(tl->sim->topo, c->dst) > tl->sim->topo->pes)
+        BAD(&call, "address %llu lies in a TCM, not in a slice or an SRAM",
+            (unsigned long long)address);
+    c->op.in[0] = (struct op_tensor){.dtype = (uint8_t)dtype, .space = SPACE_TCM, .maker = OP_NONE};
+    c->op.out = (struct op_tensor){
+        .address = address, .dtype = (uint8_t)dtype, .space = (uint8_t)address_space(address)};
+    do_command(c);
+    return tl->atomic;
+}

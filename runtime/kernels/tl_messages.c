@@ -1,0 +1,91 @@
+/* tl_messages.c -- messages to other PEs, and barriers.
+ *
+ * The calls check and make commands. What they cost: pe/pe_ipcq.c, kernels/barrier.c.
+ */
+#include "kernels/barrier.h"
+#include "kernels/tl_call.h"
+#include "pe/pe_ipcq.h"
+
+/* The other PE, and the tag. */
+static void check_peer(const struct call *call, uint32_t pe, int tag)
+{
+    if (pe >= call->pe->kernels->n_pes)
+        BAD(call, "there is no PE %u, only 0..%u", pe, call->pe->kernels->n_pes - 1);
+    if (pe == call->pe->number)
+        BAD(call, "a PE does not send to itself");
+    if (tag < 0 || tag >= TL_TAGS)
+        BAD(call, "tag %d is none of 0..%d", tag, TL_TAGS - 1);
+}
+
+void tl_send_at(tl_ctx *tl, tl_here here, uint32_t pe, int tag, tl_tensor *tensor)
+{
+    struct call call = begin_call(tl, "tl_send", here);
+    struct command *c;
+
+    check_operand(&call, tensor);
+    if (tensor->kind == TENSOR_SCALAR)
+        BAD(&call, "a scalar cannot be sent, make a tensor of it by tl_full()");
+    check_peer(&call, pe, tag);
+    c = new_command(&call, OP_DMA_WRITE);
+    c->task = TASK_SEND;
+    c->nbytes = tensor->nbytes;
+    add_operand(c, tensor);
+    if (!ipcq_find_queue(c, tl->number, pe, tag))
+        kernel_leave(tl);
+    do_command(c);
+}
+
+tl_tensor *tl_recv_at(tl_ctx *tl, tl_here here, uint32_t pe, int tag, kb_dtype dtype,
+                      kb_shape shape, bool async)
+{
+    struct call call = begin_call(tl, async ? "tl_recv_async" : "tl_recv", here);
+    struct dims d;
+    uint64_t elem = check_dtype(&call, dtype), n = check_shape(&call, &shape, &d);
+    struct command *c;
+    struct tl_tensor *tensor;
+
+    check_peer(&call, pe, tag);
+    c = new_command(&call, OP_DMA_READ);
+    c->task = TASK_RECV;
+    c->async = async;
+    c->nbytes = n * elem;
+    tensor = new_tensor(&call, TENSOR_VALUE, dtype, &d, c->nbytes);
+    tensor->space = SPACE_TCM;
+    tensor->loads = async;
+    c->result = tensor;
+    set_operand(&c->op.in[0], tensor, 0, SPACE_TCM);
+    c->op.out.space = SPACE_TCM;
+    if (!ipcq_find_queue(c, pe, tl->number, tag))
+        kernel_leave(tl);
+    return do_command(c);
+}
+
+tl_group tl_cube(const tl_ctx *tl)
+{
+    uint32_t pes = tl->sim->topo->pes;
+
+    return (tl_group){.first = tl->number / pes * pes, .n = pes};
+}
+
+tl_group tl_sip(const tl_ctx *tl)
+{
+    uint32_t pes = tl->sim->topo->pes * tl->sim->topo->cubes;
+
+    return (tl_group){.first = tl->number / pes * pes, .n = pes};
+}
+
+tl_group tl_all(const tl_ctx *tl)
+{
+    return (tl_group){.n = tl->kernels->n_pes};
+}
+
+void tl_barrier_at(tl_ctx *tl, tl_here here, tl_group group)
+{
+    struct call call = begin_call(tl, "tl_barrier", here);
+    struct command *c = new_command(&call, OP_DMA_READ);
+
+    c->task = TASK_BARRIER;
+    if (!barrier_find(c, &group))
+        kernel_leave(tl);
+    do_command(c);
+}

@@ -1,0 +1,112 @@
+/* tl_program.c -- calls of a kernel that take no time: where it runs, names, memory of the host.
+ */
+#include "kernels/pool.h"
+#include "kernels/tl_call.h"
+#include <stdlib.h>
+#include <string.h>
+
+int64_t tl_program_id_at(tl_ctx *tl, tl_here here, int axis)
+{
+    struct call call = begin_call(tl, "tl_program_id", here);
+    const struct kb_topology *t = tl->sim->topo;
+    uint32_t cube = src_cube(t, tl->src);
+
+    switch (axis) {
+    case 0:
+        return src_pe(t, tl->src);
+    case 1:
+        return cube % t->cubes;
+    case 2:
+        return cube / t->cubes;
+    default:
+        BAD(&call, "axis %d is none of 0, 1, 2", axis);
+    }
+}
+
+int64_t tl_num_programs_at(tl_ctx *tl, tl_here here, int axis)
+{
+    struct call call = begin_call(tl, "tl_num_programs", here);
+    const struct kb_topology *t = tl->sim->topo;
+
+    switch (axis) {
+    case 0:
+        return t->pes;
+    case 1:
+        return t->cubes;
+    case 2:
+        return t->sips;
+    default:
+        BAD(&call, "axis %d is none of 0, 1, 2", axis);
+    }
+}
+
+uint32_t tl_pe(const tl_ctx *tl)
+{
+    return tl->number;
+}
+
+const kb_topology *tl_topology(const tl_ctx *tl)
+{
+    return tl->sim->topo;
+}
+
+double tl_time(const tl_ctx *tl)
+{
+    return (double)tl->kernels->now_fs / 1e6;
+}
+
+/* Names that kernels have used; a record may outlive the string of the kernel. */
+struct region {
+    struct region *next;
+    char name[];
+};
+
+void regions_free(struct kernels *k)
+{
+    while (k->regions) {
+        struct region *next = k->regions->next;
+
+        free(k->regions);
+        k->regions = next;
+    }
+}
+
+void tl_region_at(tl_ctx *tl, tl_here here, const char *name)
+{
+    struct call call = begin_call(tl, "tl_region", here);
+    struct region *r = tl->kernels->regions;
+    size_t bytes;
+
+    tl->region = NULL;
+    if (!name)
+        return;
+    while (r && strcmp(r->name, name) != 0)
+        r = r->next;
+    if (!r) {
+        bytes = strlen(name) + 1;
+        r = malloc(sizeof *r + bytes);
+        if (!r)
+            call_no_memory(&call);
+        memcpy(r->name, name, bytes);
+        r->next = tl->kernels->regions;
+        tl->kernels->regions = r;
+    }
+    tl->region = r->name;
+}
+
+void *tl_alloc_host_at(tl_ctx *tl, tl_here here, size_t nbytes)
+{
+    struct call call = begin_call(tl, "tl_alloc_host", here);
+    void *bytes = host_bytes_new(tl, nbytes);
+
+    if (!bytes)
+        call_no_memory(&call);
+    return bytes;
+}
+
+void tl_fail_at(tl_ctx *tl, tl_here here, const char *text)
+{
+    struct call call = begin_call(tl, "tl_fail", here);
+
+    BAD(&call, "%s", text ? text : "");
+}

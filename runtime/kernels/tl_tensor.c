@@ -1,0 +1,225 @@
+/* tl_tensor.c -- tensors of a kernel: made, viewed, looked at, given back.
+ *
+ * A tensor is a handle of the PE that made it. Its bytes are not in it: TENSOR_VALUE has a view of
+ * a version (data/mem.h), and TENSOR_PLACE has an address, whose contents are looked up when it is
+ * used. A kernel sees bytes through tl_data() and tl_get() only; results of arithmetic have none
+ * before Phase 2, and to look at them is an error.
+ *
+ * tl_reshape() makes a second handle to the same range of the TCM: the range is given back with the
+ * last.
+ */
+#include "kernels/accesses.h"
+#include "kernels/pool.h"
+#include "kernels/tl_call.h"
+#include "machine/address.h"
+#include "pe/boxes.h"
+#include <string.h>
+
+tl_tensor *tl_ref_at(tl_ctx *tl, tl_here here, uint64_t address, kb_dtype dtype, kb_shape shape)
+{
+    struct call call = begin_call(tl, "tl_ref", here);
+    struct dims d;
+    uint64_t elem = check_dtype(&call, dtype), nbytes = check_shape(&call, &shape, &d) * elem;
+    struct tl_tensor *tensor;
+
+    check_range(&call, address, nbytes, elem);
+    tensor = new_tensor(&call, TENSOR_PLACE, dtype, &d, nbytes);
+    tensor->address = address;
+    tensor->space = (uint8_t)address_space(address);
+    return tensor;
+}
+
+tl_tensor *tl_alloc_at(tl_ctx *tl, tl_here here, kb_dtype dtype, kb_shape shape)
+{
+    struct call call = begin_call(tl, "tl_alloc", here);
+    struct dims d;
+    uint64_t nbytes = check_shape(&call, &shape, &d) * check_dtype(&call, dtype);
+    struct tl_tensor *tensor = new_tensor(&call, TENSOR_PLACE, dtype, &d, nbytes);
+
+    tensor->space = SPACE_TCM;
+    switch (tcm_alloc(tl, tensor)) {
+    case TCM_OK:
+        break;
+    case TCM_FULL:
+        tcm_say_full(tl, call.name, here, nbytes);
+        kernel_leave(tl);
+    case TCM_NO_MEMORY:
+        call_no_memory(&call);
+    }
+    return tensor;
+}
+
+static void give_back(const struct call *call, struct tl_tensor *tensor)
+{
+    check_live(call, tensor);
+    if (tensor->wait == WAIT_PENDING || (tensor->wait == WAIT_ENDED && tensor->loads))
+        BAD(call, "a tensor is given back that has not been waited for");
+    tensor_free(call->pe, tensor);
+}
+
+void tl_free_at(tl_ctx *tl, tl_here here, tl_tensor *x)
+{
+    struct call call = begin_call(tl, "tl_free", here);
+
+    give_back(&call, x);
+}
+
+uint64_t tl_mark_at(tl_ctx *tl, tl_here here)
+{
+    begin_call(tl, "tl_mark", here);
+    return tl->tensors;
+}
+
+void tl_release_at(tl_ctx *tl, tl_here here, uint64_t mark)
+{
+    struct call call = begin_call(tl, "tl_release", here);
+
+    while (tl->newest && tl->newest->number >= mark)
+        give_back(&call, tl->newest);
+}
+
+tl_tensor *tl_scalar_at(tl_ctx *tl, tl_here here, double value)
+{
+    struct call call = begin_call(tl, "tl_scalar", here);
+    struct tl_tensor *tensor = tensor_new(tl, TENSOR_SCALAR);
+
+    if (!tensor)
+        call_no_memory(&call);
+    tensor->dtype = KB_DEFAULT;
+    tensor->space = SPACE_TCM;
+    tensor->shape.rank = 0;
+    tensor->nbytes = 0;
+    tensor->address = UINT64_MAX;
+    tensor->scalar = value;
+    return tensor;
+}
+
+tl_tensor *tl_reshape_at(tl_ctx *tl, tl_here here, tl_tensor *tensor, kb_shape shape)
+{
+    struct call call = begin_call(tl, "tl_reshape", here);
+    struct dims d;
+    uint64_t n = check_shape(&call, &shape, &d);
+    struct tl_tensor *view;
+
+    check_waited(&call, tensor);
+    if (tensor->kind == TENSOR_SCALAR)
+        BAD(&call, "a scalar has no shape");
+    if (tensor->wait == WAIT_PENDING)
+        BAD(&call, "a tensor is reshaped before it was waited for");
+    if (n != dims_elements(&tensor->shape))
+        BAD(&call, "%s does not hold the elements of %s", shape_text(&d).text,
+            shape_text(&tensor->shape).text);
+    view = new_tensor(&call, (enum tensor_kind)tensor->kind, (kb_dtype)tensor->dtype, &d,
+                      tensor->nbytes);
+    view->address = tensor->address;
+    view->space = tensor->space;
+    view->hidden = tensor->hidden;
+    view->maker = tensor->maker;
+    view->block = tensor->block;
+    if (view->block)
+        view->block->refs++;
+    view->view = tensor->view;
+    if (view->view.v)
+        version_keep(view->view.v);
+    return view;
+}
+
+kb_shape tl_shape(const tl_tensor *x)
+{
+    kb_shape shape = {.rank = x->shape.rank};
+
+    for (uint32_t i = 0; i < x->shape.rank; i++)
+        shape.dim[i] = x->shape.dim[i];
+    return shape;
+}
+
+kb_dtype tl_dtype(const tl_tensor *x)
+{
+    return (kb_dtype)x->dtype;
+}
+
+uint64_t tl_address(const tl_tensor *x)
+{
+    return x->address;
+}
+
+/* -- the bytes of a tensor -------------------------------------------------------------------- */
+
+/* A kernel may look at bytes as what they are: elements, where such may lie. */
+static const unsigned char *align_data(const struct call *call, struct tl_tensor *tensor,
+                                       const unsigned char *bytes)
+{
+    struct version *copy;
+
+    if ((uintptr_t)bytes % dtype_bytes(tensor->dtype) == 0)
+        return bytes;
+    copy = version_new_bytes(tensor->nbytes);
+    if (!copy)
+        call_no_memory(call);
+    memcpy(copy->bytes, bytes, tensor->nbytes);
+    version_drop(tensor->view.v);
+    tensor->view = (struct view){copy, 0};
+    return copy->bytes;
+}
+
+/* The bytes of a tensor that has some; what its address holds now, if it is only a place. */
+static const unsigned char *data_of(const struct call *call, struct tl_tensor *tensor)
+{
+    const unsigned char *bytes;
+    struct view view;
+    uint64_t range[2], offset;
+    uint32_t dst;
+    enum mem_err err = MEM_OK;
+
+    check_waited(call, tensor);
+    if (tensor->kind == TENSOR_SCALAR)
+        BAD(call, "a scalar has no data");
+    view = tensor->view;
+    if (tensor->kind == TENSOR_PLACE &&
+        address_find(call->pe->sim->topo, tensor->address, &dst, &offset))
+        err = !tcm_look_at(call->pe, dst) ? MEM_NO_MEMORY
+                                          : mem_read(call->pe->kernels->mem, dst, tensor->address,
+                                                     tensor->nbytes, &view, NULL, range);
+    if (err == MEM_ABSENT)
+        BAD(call, "bytes at address %llu were never written", (unsigned long long)range[0]);
+    if (err == MEM_NO_MEMORY)
+        call_no_memory(call);
+    if (tensor->kind == TENSOR_PLACE) {
+        version_drop(tensor->view.v);
+        tensor->view = view;
+    }
+    if (!version_ready(view.v))
+        BAD(call, "the data are pending: they are results that Phase 2 computes");
+    if (!tensor->block)
+        BAD(call, "the tensor lies at address %llu, not in the TCM: load it first",
+            (unsigned long long)tensor->address);
+    bytes = version_bytes(view.v);
+    if (!bytes)
+        call_no_memory(call);
+    return align_data(call, tensor, bytes + view.offset);
+}
+
+const void *tl_data_at(tl_ctx *tl, tl_here here, tl_tensor *tensor)
+{
+    struct call call = begin_call(tl, "tl_data", here);
+    const void *bytes = data_of(&call, tensor);
+
+    if (tl->sim->race)
+        accesses_data(tl, call.name, here, tensor->address, tensor->nbytes);
+    return bytes;
+}
+
+double tl_get_at(tl_ctx *tl, tl_here here, tl_tensor *tensor, int64_t i)
+{
+    struct call call = begin_call(tl, "tl_get", here);
+    const unsigned char *bytes = data_of(&call, tensor);
+    uint64_t n = dims_elements(&tensor->shape);
+
+    if (i < 0 || (uint64_t)i >= n)
+        BAD(&call, "element %lld is none of 0..%llu", (long long)i, (unsigned long long)n - 1);
+    if (tl->sim->race)
+        accesses_data(tl, call.name, here,
+                      tensor->address + (uint64_t)i * kb_dtype_bytes((kb_dtype)tensor->dtype),
+                      kb_dtype_bytes((kb_dtype)tensor->dtype));
+    return kb_element((kb_dtype)tensor->dtype, bytes, (uint64_t)i);
+}

@@ -1,0 +1,84 @@
+/* node.h -- a node on the way: ucie, xbar, bridge, noc, io_noc, io_cpu, pcie_ep, the switch.
+ *
+ * It holds        nothing: any number of transactions pass at once
+ * For how long    its overhead_ns, then for a noc the crossing from edge to edge, then the wire
+ * Goes first      all: there is no queue
+ * Wait counted    none; the terms are overhead_ns and wire_ns of a result
+ * Golden number   docs/model.md "Worked: three ways to a slice"
+ *
+ * A node exists in time only for the hop engine, which makes an event of each: come_to_node() pays
+ * the overhead, hop_on() the crossing, take_wire() the edge behind it. The fused engines add all of
+ * them up beforehand, see network/noc.h and network/link.h, and come out at the same femtosecond.
+ * Two nodes are not plain delays: an m_cpu is an engine for hosts (network/m_cpu.h), and the last
+ * node of a route is a memory, whose overhead is paid within its service (network/memory.h).
+ */
+#ifndef NETWORK_NODE_H
+#define NETWORK_NODE_H
+#include "engine/how.h"
+#include "machine/walk.h"
+
+/* hop: comes to the node `x->at`. */
+static inline void come_to_node(struct kb_sim *s, uint64_t t, uint32_t slot)
+{
+    struct txn *x = &s->txns[slot];
+    const struct hop_row *hop = &T->hops[T->segments[x->at.segment].first_hop + x->at.step];
+
+    if (hop->owner == LINK_NONE) {
+        x->stage = TXN_TO_MEMORY;
+        post(s, t, EV_ARRIVE, slot);
+        return;
+    }
+    x->stage = TXN_AT_NODE;
+    if (s->observer)
+        observe_node(s, t, slot);
+    post(s, after(t, hop->overhead_fs & s->mask.overhead), EV_HOP, slot);
+}
+
+/* hop: leaves the node by its wire. */
+static inline void take_wire(struct kb_sim *s, uint64_t t, uint32_t slot)
+{
+    struct txn *x = &s->txns[slot];
+    const struct hop_row *hop = &T->hops[T->segments[x->at.segment].first_hop + x->at.step];
+
+    x->stage = TXN_ON_WIRE;
+    if (s->observer)
+        observe_wire(s, t, slot);
+    post(s, after(t, hop->wire_fs & s->mask.wire), EV_HOP, slot);
+}
+
+/* hop: leaves the node; where links queue, the edge is a station. */
+static inline void come_to_link(struct kb_sim *s, uint64_t t, uint32_t slot)
+{
+    if (T->links != MODE_FIFO) {
+        take_wire(s, t, slot);
+        return;
+    }
+    s->txns[slot].stage = TXN_TO_LINK;
+    post(s, t, EV_ARRIVE, slot);
+}
+
+/* hop: a node's overhead, a noc's crossing or a wire has passed. */
+static inline void hop_on(struct kb_sim *s, uint64_t t, uint32_t slot)
+{
+    struct txn *x = &s->txns[slot];
+    const struct segment_row *seg = &T->segments[x->at.segment];
+    const struct hop_row *hop = &T->hops[seg->first_hop + x->at.step];
+
+    if (x->stage == TXN_AT_NODE && hop->cross_fs) {
+        x->stage = TXN_CROSSING;
+        if (s->observer)
+            observe_cross(s, t, slot);
+        post(s, after(t, hop->cross_fs & s->mask.wire), EV_HOP, slot);
+    } else if (x->stage == TXN_ON_WIRE) {
+        if (++x->at.step == seg->n_hops)
+            x->at = walk_next(T, x->at, x->dst, txn_of_host(x));
+        come_to_node(s, t, slot);
+    } else if (hop->chiplet == AT_CUBE && T->cube_nodes[hop->node].kind == NODE_M_CPU) {
+        x->stage = TXN_TO_ENGINE;
+        post(s, t, EV_ARRIVE, slot);
+    } else {
+        come_to_link(s, t, slot);
+    }
+}
+
+#endif

@@ -1,0 +1,36 @@
+/* way.h -- from one station to the next: by events of nodes, by links, or in one sum. */
+#ifndef NETWORK_WAY_H
+#define NETWORK_WAY_H
+#include "network/link.h"
+#include "network/noc.h"
+#include "network/node.h"
+
+/* It leaves its channel; a host's, its pcie_ep. */
+static ALWAYS_INLINE void set_out(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
+{
+    struct txn *x = &s->txns[slot];
+
+    if (how & HOW_HOP) {
+        x->at = walk_begin(T, x->src, x->dst, txn_of_host(x));
+        come_to_node(s, t, slot);
+    } else if (T->links == MODE_FIFO) {
+        set_out_fifo(s, how, t, slot);
+    } else {
+        set_out_ideal(s, how, t, slot);
+    }
+}
+
+/* A host's has its engine, and goes on to the memory. */
+static ALWAYS_INLINE void leave_engine(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
+{
+    if (how & HOW_HOP) {
+        come_to_link(s, t, slot);
+    } else if (T->links == MODE_FIFO) {
+        s->txns[slot].at.step++;
+        ride(s, how, t, slot);
+    } else {
+        leave_engine_ideal(s, how, t, slot);
+    }
+}
+
+#endif

@@ -1,0 +1,102 @@
+/* boxes.h -- what the boxes of a PE do for each other; one file for each box. */
+#ifndef BOXES_H
+#define BOXES_H
+#include "kernels/slots.h"
+
+/* -- pe_cpu: starts kernels, issues their commands, and wakes them ---------------------------- */
+
+/* An event of class 4: a kernel starts or goes on, or its command is issued. */
+KERNELS_OWN void kernel_event(struct kb_sim *s, uint64_t t, uint32_t pe);
+
+/* From the kernel's stack: has a command issued, and waits until it is, or has ended. */
+KERNELS_OWN void kernel_call(struct command *c);
+/* From the kernel's stack: waits until the state of its PE lets it go on. */
+KERNELS_OWN void kernel_wait(struct tl_ctx *pe);
+
+/* The service of `slot` has ended. */
+KERNELS_OWN void pe_stage_done(struct kb_sim *s, uint64_t t, uint32_t slot);
+/* A word reaches a PE, over no station: a credit, or the end of a barrier. */
+KERNELS_OWN void pe_word_arrived(struct kb_sim *s, uint64_t t, uint32_t slot);
+
+/* From the host of the PE's SIP to its pe_cpu; from there back. */
+KERNELS_OWN int64_t pe_launch_fs(const struct kb_sim *s, const struct tl_ctx *pe);
+/* Frees all that a PE has taken for its kernel. */
+KERNELS_OWN void pe_clear(struct tl_ctx *pe);
+
+/* -- pe_dma: transactions with other memories ------------------------------------------------- */
+
+/* A slot for a transaction between the PE and memory `dst`. TXN_NONE: no memory. */
+KERNELS_OWN uint32_t pe_dma_slot(struct kb_sim *s, uint64_t t, const struct stage *stage,
+                                 uint32_t dst, uint64_t nbytes);
+/* The transaction of a tile or a piece joins its channel's queue by an event. */
+KERNELS_OWN void pe_dma_begin(struct kb_sim *s, uint64_t t, const struct stage *stage, uint32_t dst,
+                              uint64_t nbytes);
+
+/* A command's transaction joins its channel at once; a load or a store is issued. */
+KERNELS_OWN void pe_dma_issue(struct kb_sim *s, uint64_t t, struct command *c);
+KERNELS_OWN void pe_dma_load(struct kb_sim *s, uint64_t t, struct command *c);
+KERNELS_OWN void pe_dma_store(struct kb_sim *s, uint64_t t, struct command *c);
+/* The last byte of a load has been served: its tensor gets its bytes. */
+KERNELS_OWN void pe_dma_bind_load(struct kb_sim *s, struct command *c);
+/* The element of an atomic has been served: its sum is formed. */
+KERNELS_OWN void pe_dma_add(struct kb_sim *s, struct command *c);
+
+/* A transaction has been served at its memory, and its record is not written yet. */
+static inline void pe_data_arrived(struct kb_sim *s, uint32_t slot)
+{
+    const struct work *work = &s->kernels->work[slot];
+
+    if (work->stage == STAGE_DMA_READ && !work->token)
+        pe_dma_bind_load(s, work->command);
+    else if (work->stage == STAGE_DMA_WRITE && work->command->task == TASK_ATOMIC)
+        pe_dma_add(s, work->command);
+}
+
+/* -- pe_fetch_store: between TCM and engines -------------------------------------------------- */
+
+KERNELS_OWN void pe_fetch(struct kb_sim *s, uint64_t t, const struct stage *stage, uint64_t nbytes);
+KERNELS_OWN void pe_store(struct kb_sim *s, uint64_t t, const struct stage *stage, uint64_t nbytes);
+
+/* -- pe_gemm, pe_math: how long an engine works ----------------------------------------------- */
+
+KERNELS_OWN int64_t pe_gemm_fs(const struct kb_sim *s, uint64_t m, uint64_t k, uint64_t n);
+KERNELS_OWN int64_t pe_math_fs(const struct kb_sim *s, enum tl_op op, uint64_t elements);
+/* A command has FETCH, engine and STORE: measures them, issues it. */
+KERNELS_OWN void compute_measure(struct kb_sim *s, struct command *c);
+KERNELS_OWN void compute_issue(struct kb_sim *s, uint64_t t, struct command *c);
+/* True: it was the command's last stage. */
+KERNELS_OWN bool compute_stage_done(struct kb_sim *s, uint64_t t, const struct work *work);
+
+/* -- pe_scheduler: composites ----------------------------------------------------------------- */
+
+/* Cuts a composite into tiles, before its operands are bound. */
+KERNELS_OWN void composite_cut(struct kb_sim *s, struct command *c);
+/* Ids for all its stages. */
+KERNELS_OWN uint64_t composite_stages(const struct command *c);
+KERNELS_OWN void composite_issue(struct kb_sim *s, uint64_t t, struct command *c);
+/* True: it was the command's last. */
+KERNELS_OWN bool composite_stage_done(struct kb_sim *s, uint64_t t, const struct work *work);
+
+/* -- pe_tcm: the PE's own memory -------------------------------------------------------------- */
+
+enum tcm_result { TCM_OK, TCM_FULL, TCM_NO_MEMORY };
+
+/* The lowest range of `nbytes` that fits, 64-byte aligned; sets tensor->block and ->address. */
+KERNELS_OWN enum tcm_result tcm_alloc(struct tl_ctx *pe, struct tl_tensor *tensor);
+/* The message of TCM_FULL. */
+KERNELS_OWN void tcm_say_full(struct tl_ctx *pe, const char *call, tl_here here, uint64_t nbytes);
+/* Room in the TCM for a command's result; its address is known then. False after a message. */
+KERNELS_OWN bool tcm_place_result(struct command *c);
+
+/*
+ * The results of a PE are in its TCM, where only another PE would look for them in the MemoryStore.
+ * When one does, and when the kernel ends, the store gets those that it does not have yet; what
+ * tl_free() gave back before is gone. False: no memory.
+ */
+KERNELS_OWN bool tcm_show(struct tl_ctx *pe);
+/* `pe` is going to read or write memory `dst`: the store must know all of it. False: no memory. */
+KERNELS_OWN bool tcm_look_at(struct tl_ctx *pe, uint32_t dst);
+/* Counts the bytes of a service that has passed a port. */
+KERNELS_OWN void tcm_count_port(struct kb_sim *s, const struct work *work, const struct txn *txn);
+
+#endif

@@ -1,0 +1,51 @@
+/* pe.h -- the state of one PE, which is also what a kernel is given as its tl_ctx. */
+#ifndef PE_H
+#define PE_H
+#include "kernels/co.h"
+#include "kernels/command.h"
+
+enum pe_state {
+    PE_IDLE,    /* takes no part in the launch, or has ended */
+    PE_BEGINS,  /* its kernel starts with its next event */
+    PE_ISSUES,  /* called; its command is issued with its next event */
+    PE_WAITS,   /* for the end of a command */
+    PE_WAKES,   /* goes on with its next event */
+    PE_RETURNED /* commands are under way */
+};
+
+struct tl_ctx {
+    struct memory_station port[N_PORTS];
+    uint64_t port_bytes[N_PORTS]; /* of services that have ended; of engines 0 */
+    struct kb_sim *sim;
+    struct kernels *kernels;
+    struct co *co;
+    const char *stack; /* of `co`, from its lowest byte */
+    size_t stack_bytes;
+    uint32_t number; /* over all SIPs and cubes: cube * pes + pe */
+    uint32_t src;    /* packed as cost.h has it */
+    uint8_t state;
+    bool issued;                     /* a command, in this launch */
+    struct command *current;         /* called, not yet ended; async: not yet issued */
+    const struct tl_tensor *awaited; /* PE_WAITS for an asynchronous one; NULL: for `current` */
+    uint32_t outstanding;            /* commands issued and not ended */
+    const char *call;                /* the last, and where it stands */
+    tl_here here;
+    const char *region;
+    int64_t atomic;      /* what was there before the last tl_atomic_add() */
+    uint64_t ring_bytes; /* of the TCM, at its end: slots of queues to this PE */
+
+    /* composites, in order of issue */
+    struct command *composites, *last_composite;
+    uint32_t tokens_entered; /* modulo 2^32, as their numbers */
+    uint32_t next_buffer;    /* for the next token */
+    uint8_t *buffer_taken;   /* [tile_buffers]; owned; NULL until a composite is issued */
+
+    uint32_t tcm; /* its number as a memory, and the address of its first byte */
+    uint64_t tcm_address;
+    struct tcm_block *blocks; /* by offset */
+    struct tl_tensor *newest;
+    uint64_t tensors; /* made so far */
+    struct host_bytes *host_bytes;
+};
+
+#endif

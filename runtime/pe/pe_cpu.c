@@ -1,0 +1,390 @@
+/* pe_cpu.c -- pe_cpu: starts kernels, issues their commands one after the other, and wakes them.
+ *
+ * What it holds   nothing in time: the kernel waits while a command is issued, or until it has
+ *                 ended
+ * For how long    overhead of pe_cpu and of pe_scheduler for each command, `issue_fs`: 3 ns on
+ *                 cube8
+ * Lets in first   PEs at the same instant in order of their numbers (events of class 4)
+ * Wait counted    dispatch of --breakdown: from the call to the issue
+ * Golden number   docs/kernels.md "Worked: four commands": issue 2 + 1 in every column
+ *
+ * The life of a kernel is the state of its PE:
+ *
+ *     PE_BEGINS -> runs -> PE_ISSUES -> PE_WAITS -> PE_WAKES -> runs ... -> PE_RETURNED -> PE_IDLE
+ *
+ * "Runs" takes no simulated time: the kernel is a coroutine (kernels/co.h) that runs on its own
+ * stack until it calls a command. kernel_call() notes the issue in k->wakes, 3 ns ahead, and waits.
+ * At that event the command is issued: it gets its id, its operands are bound, and its first stage
+ * begins. An asynchronous command then lets the kernel go on; else command_end() wakes it.
+ *
+ * Which stack. The obvious way is to switch to the loop of the engine for every wait, and back. But
+ * mostly this kernel is also the next to go on, and then both switches are for nothing. So
+ * kernel_wait() runs the engine's events itself, on the kernel's stack (engine_until()), until its
+ * own event is next; it gives up when another kernel's event comes first, or after EVENTS_AHEAD
+ * events, so that the loop looks at its budget. With the events of class 4 out of the queue
+ * (kernels/wakes.h) this took a load from 205 to 150 ns. Its price is that the engine's code can
+ * run on a kernel's stack of 256 KiB: it has no large arrays.
+ *
+ * Invariants.
+ *   - At most one command of a PE is called and not issued: pe->current.
+ *   - A kernel waits for one thing: its current command, or the tensor pe->awaited.
+ *   - pe->outstanding counts commands issued and not ended; a PE has ended when its kernel has
+ *     returned and that is 0.
+ *
+ * Example: load, then dot, in ns after the start. Called at 0, issued at 3, served until 21.085;
+ * the kernel wakes at 21.085, calls the dot, which is issued at 24.085 and has ended at 60.085.
+ */
+#include "kernels/accesses.h"
+#include "kernels/barrier.h"
+#include "kernels/engine.h"
+#include "kernels/error.h"
+#include "kernels/observe.h"
+#include "kernels/operands.h"
+#include "kernels/pool.h"
+#include "kernels/requests.h"
+#include "pe/boxes.h"
+#include "pe/pe_ipcq.h"
+#include <stdlib.h>
+
+/* -- the way to a PE and back ----------------------------------------------------------------- */
+
+/* From the host of the PE's SIP to its pe_cpu, without the overhead of pe_cpu:
+ * docs/kernels.md "Launch and response". */
+static struct cost_row way_to(const struct kb_topology *t, const struct tl_ctx *pe)
+{
+    struct cost_row way = t->cost_host[cube_column(t, src_cube(t, pe->src))];
+
+    way = cost_add(way, t->cost_host_cpu);
+    return cost_add(way, &t->cost_launch[src_pe(t, pe->src)]);
+}
+
+int64_t pe_launch_fs(const struct kb_sim *s, const struct tl_ctx *pe)
+{
+    struct cost_row way = way_to(s->topo, pe);
+
+    return cost_way_fs(&s->mask, way.wire_fs, way.overhead_fs);
+}
+
+static int64_t response_fs(const struct kb_sim *s, const struct tl_ctx *pe)
+{
+    uint32_t dst = dst_pack(s->topo, src_cube(s->topo, pe->src), 0);
+
+    return cost_response_fs(s->topo, &s->mask, dst, way_to(s->topo, pe).wire_fs);
+}
+
+/* -- a command is issued ---------------------------------------------------------------------- */
+
+/* How many ids the stages of a command take beside its own. */
+static uint64_t stages_of(const struct command *c)
+{
+    if (c->task == TASK_SEND)
+        return c->pieces - 1;
+    if (c->task == TASK_RECV)
+        return c->pieces;
+    if (c->op.composite)
+        return composite_stages(c);
+    return c->op.kind <= OP_DMA_WRITE ? 0 : 1 + (c->fetch_bytes != 0);
+}
+
+/* The command's id, and those behind it for its stages. */
+static bool draw_ids(struct kb_sim *s, struct command *c)
+{
+    struct kernels *k = s->kernels;
+    uint64_t n = 1 + stages_of(c);
+
+    if (n > OP_NONE - k->next_id) {
+        kernel_error(c->pe, c->call, c->here, "the run has more than %u operations", OP_NONE);
+        return false;
+    }
+    c->op.id = (uint32_t)k->next_id;
+    k->next_id += n;
+    return true;
+}
+
+static void issue_command(struct tl_ctx *pe, uint64_t t)
+{
+    struct kb_sim *s = pe->sim;
+    struct command *c = pe->current;
+
+    c->op.t_issue_fs = (int64_t)t;
+    if (c->op.composite)
+        composite_cut(s, c);
+    else if (c->op.kind >= OP_GEMM)
+        compute_measure(s, c);
+    if (!draw_ids(s, c) || (c->op.kind != OP_DMA_READ && !operands_bind(c)))
+        return;
+    current_result(s->kernels)->ops++;
+    pe->outstanding++;
+    pe->issued = true;
+    if (s->observer)
+        observe_command(s, c);
+    if (c->task == TASK_SEND)
+        ipcq_send(s, t, c);
+    else if (c->task == TASK_RECV)
+        ipcq_receive(s, t, c);
+    else if (c->task == TASK_BARRIER)
+        barrier_join(s, t, c);
+    else if (c->task == TASK_ATOMIC)
+        pe_dma_issue(s, t, c);
+    else if (c->op.composite)
+        composite_issue(s, t, c);
+    else if (c->op.kind == OP_DMA_READ)
+        pe_dma_load(s, t, c);
+    else if (c->op.kind == OP_DMA_WRITE)
+        pe_dma_store(s, t, c);
+    else
+        compute_issue(s, t, c);
+    if (s->race)
+        accesses_issued(pe, c);
+}
+
+/* -- a kernel runs ---------------------------------------------------------------------------- */
+
+/* A kernel runs at most so many events itself; then the loop runs again, and looks at its budget.
+ */
+enum { EVENTS_AHEAD = 64 };
+
+static void kernel_main(void *arg)
+{
+    struct tl_ctx *pe = arg;
+    const struct kb_launch_request *r = &current_launch(pe->kernels)->request;
+    kb_args args = r->args; /* launches that are added while it runs may move `r` */
+
+    r->kernel(pe, &args);
+}
+
+void pe_clear(struct tl_ctx *pe)
+{
+    tensors_free_all(pe);
+    host_bytes_free_all(pe);
+    free(pe->buffer_taken);
+    pe->buffer_taken = NULL;
+    pe->next_buffer = 0;
+    pe->region = NULL;
+}
+
+/* The kernel has returned, and its commands have ended. */
+static void pe_ended(struct tl_ctx *pe, uint64_t t)
+{
+    struct kernels *k = pe->kernels;
+    struct kb_launch_result *r = &current_launch(k)->result;
+    uint64_t back = later(t, response_fs(pe->sim, pe));
+
+    if (pe->sim->observer)
+        observe_stop(pe, t);
+    if (!tcm_show(pe))
+        kernel_no_memory(pe);
+    if (back == EV_PAST)
+        engine_fail(pe->sim, KB_TIME_RANGE);
+    pe_clear(pe);
+    pe->state = PE_IDLE;
+    k->running--;
+    if ((int64_t)t > r->last_end_fs)
+        r->last_end_fs = (int64_t)t;
+    if (back > (uint64_t)r->response_fs)
+        r->response_fs = (int64_t)back;
+}
+
+static void returned(struct tl_ctx *pe, uint64_t t)
+{
+    co_drop(pe->co);
+    pe->co = NULL;
+    pe->state = PE_RETURNED;
+    if (pe->outstanding == 0)
+        pe_ended(pe, t);
+}
+
+/* Runs the kernel until it waits for something. */
+static void go_on(struct tl_ctx *pe)
+{
+    struct kb_sim *s = pe->sim;
+    enum co_state state;
+
+    s->kernels->on = pe;
+    state = co_resume(pe->co);
+    s->kernels->on = NULL;
+    switch (state) {
+    case CO_YIELDED:
+        break;
+    case CO_ENDED:
+        if (s->status == KB_OK)
+            returned(pe, pe->kernels->now_fs);
+        break;
+    case CO_OVERFLOWED:
+        kernel_error(pe, NULL, pe->here, "stack overflow%s%s", pe->call ? ", last call " : "",
+                     pe->call ? pe->call : "");
+        break;
+    }
+}
+
+static bool begin(struct tl_ctx *pe)
+{
+    pe->co = co_new(pe->kernels->stacks, kernel_main, pe);
+    if (!pe->co)
+        kernel_no_memory(pe);
+    else
+        pe->stack = co_stack(pe->co, &pe->stack_bytes);
+    return pe->co;
+}
+
+/* The command called is issued. False: the kernel waits for its end. */
+static bool issue_called(struct tl_ctx *pe, uint64_t t)
+{
+    struct command *c = pe->current;
+    bool async;
+
+    issue_command(pe, t);
+    if (pe->sim->status != KB_OK)
+        return false;
+    async = c->async; /* of a send only now: if all of it is under way */
+    if (async && pe->sim->observer)
+        observe_resume(pe, c->op.id, false);
+    if (async)
+        pe->current = NULL;
+    else
+        pe->state = PE_WAITS;
+    return async;
+}
+
+/*
+ * With thousands of PEs the state of the next one is not in the cache, and mostly the next is the
+ * PE with the next number: its context is fetched two turns ahead, what that points to one.
+ */
+static inline void prefetch_neighbours(const struct kernels *k, uint32_t number)
+{
+    const struct tl_ctx *next = &k->pes[number + 1], *after = next + 1;
+
+    if (number + 2 >= k->n_pes)
+        return;
+    __builtin_prefetch(&after->sim);
+    __builtin_prefetch(&after->region);
+    __builtin_prefetch(next->co);
+    if (next->current) {
+        const char *c = (const char *)next->current;
+
+        __builtin_prefetch(c);
+        __builtin_prefetch(c + 64);
+        __builtin_prefetch(c + 128);
+        __builtin_prefetch(&next->current->pe);
+        __builtin_prefetch(&next->current->async);
+    }
+}
+
+void kernel_event(struct kb_sim *s, uint64_t t, uint32_t number)
+{
+    struct tl_ctx *pe = &s->kernels->pes[number];
+
+    prefetch_neighbours(s->kernels, number);
+    s->kernels->now_fs = t;
+    s->kernels->ahead = EVENTS_AHEAD;
+    if (pe->state == PE_BEGINS && s->observer)
+        observe_start(pe, t);
+    if (pe->state == PE_BEGINS && !begin(pe))
+        return;
+    if (pe->state == PE_ISSUES && !issue_called(pe, t))
+        return;
+    go_on(pe);
+}
+
+void kernel_wait(struct tl_ctx *pe)
+{
+    struct kernels *k = pe->kernels;
+
+    do {
+        if (!engine_until(pe->sim, pe->number)) {
+            co_suspend(pe->co);
+            return;
+        }
+    } while (pe->state == PE_ISSUES ? !issue_called(pe, k->now_fs) : pe->state == PE_WAITS);
+}
+
+void kernel_call(struct command *c)
+{
+    struct tl_ctx *pe = c->pe;
+    uint64_t issue_fs = later(pe->kernels->now_fs, pe->kernels->issue_fs);
+
+    if (c->result && c->async)
+        c->result->wait = WAIT_PENDING;
+    pe->current = c;
+    pe->state = PE_ISSUES;
+    wakes_append(&pe->kernels->wakes, issue_fs, pe->number);
+    kernel_wait(pe);
+}
+
+/* -- a command ends --------------------------------------------------------------------------- */
+
+static void command_end(struct kb_sim *s, uint64_t t, struct command *c)
+{
+    struct tl_ctx *pe = c->pe;
+    bool wakes = c == pe->current;
+
+    if (s->observer)
+        observe_finish(s, t, c);
+    if (c->async && c->result) {
+        wakes = pe->state == PE_WAITS && pe->awaited == c->result;
+        c->result->wait = WAIT_ENDED;
+    }
+    if (s->observer && (wakes || (pe->outstanding == 1 && pe->state == PE_RETURNED)))
+        observe_resume(pe, c->op.id, true);
+    if (wakes) {
+        pe->state = PE_WAKES;
+        pe->current = NULL;
+        pe->awaited = NULL;
+        wakes_add(&s->kernels->wakes, t, pe->number);
+    }
+    command_free(s->kernels, c);
+    if (--pe->outstanding == 0 && pe->state == PE_RETURNED)
+        pe_ended(pe, t);
+}
+
+/* A service has ended, and what follows begins. True: it was the command's last. */
+static bool stage_done(struct kb_sim *s, uint64_t t, const struct work *work)
+{
+    struct command *c = work->command;
+
+    if (work->token)
+        return c->task == TASK_PLAIN ? composite_stage_done(s, t, work)
+                                     : ipcq_piece_done(s, t, work);
+    if (!work_is_dma(work))
+        return compute_stage_done(s, t, work);
+    if (work->stage == STAGE_DMA_READ)
+        current_result(s->kernels)->dma_read_bytes += c->nbytes;
+    else
+        current_result(s->kernels)->dma_write_bytes += c->nbytes;
+    return true;
+}
+
+void pe_stage_done(struct kb_sim *s, uint64_t t, uint32_t slot)
+{
+    struct work work = s->kernels->work[slot];
+    bool piece = work.token && work.command->task != TASK_PLAIN;
+
+    if (STATS && work.port)
+        tcm_count_port(s, &work, &s->txns[slot]);
+    slot_free(s, slot);
+    if (s->status != KB_OK)
+        return;
+    if (stage_done(s, t, &work))
+        command_end(s, t, work.command);
+    if (piece)
+        ipcq_piece_left(s, t, &work);
+}
+
+void pe_word_arrived(struct kb_sim *s, uint64_t t, uint32_t slot)
+{
+    struct work work = s->kernels->work[slot];
+
+    if (s->observer)
+        observe_word(s, slot);
+    slot_free(s, slot);
+    if (work.token) {
+        struct queue *queue = work.token->queue;
+
+        token_free(s->kernels, work.token);
+        ipcq_credit(s, t, queue);
+    } else {
+        command_end(s, t, work.command);
+    }
+    if (s->observer)
+        observe_left(s);
+}

@@ -1,0 +1,195 @@
+/* pe_dma.c -- pe_dma: transactions between a PE and other memories; loads, stores, atomics.
+ *
+ * What it holds   a read channel (loads, tiles of a composite, slots in SRAM or HBM) or a write
+ *                 channel (stores, atomics, result tiles, pieces of messages)
+ * For how long    from its start until its last byte has been served: network/channel.h
+ * Lets in first   first come, first served. A command's transaction joins in the event of its issue
+ *                 (class 4), that of a tile or a piece by an event of its own (class 2), so at one
+ *                 instant tiles come before commands.
+ * Wait counted    channel_wait of --breakdown; t_start - t_issue of a record
+ * Golden number   docs/kernels.md "Worked: four commands": a load of 4096 bytes of the own slice
+ *                 takes 21.085 ns: 3 to its issue, wire 0.085, overhead 2, drain 16
+ *
+ * Time and bytes are separate. A transaction carries a number of bytes through the engine; its data
+ * are a reference to a version in the MemoryStore (data/mem.h), taken at one instant:
+ *
+ *   load     when its last byte has been served: pe_dma_bind_load(). It sees each store that was
+ *            issued before that instant, also one that was issued after the load.
+ *   store    at its issue: pe_dma_store(). Its own bytes are still on their way.
+ *   atomic   when its element has been served: pe_dma_add(), which reads and writes in one event
+ *
+ * Example, in ns. PE 0 issues a load of 4096 bytes of its slice at 3; they are served from 5.085 to
+ * 21.085. PE 1 issues a store to the same bytes at 20: the load returns the new ones, for they are
+ * the version that lies there at 21.085. A kernel for which this matters has a data race, which
+ * `run --race` reports.
+ *
+ * The memory of a transaction is a slice or an SRAM, or of another PE's TCM the port that it reads
+ * or writes: pe_tcm.c.
+ */
+#include "kernels/accesses.h"
+#include "kernels/error.h"
+#include "kernels/operands.h"
+#include "kernels/requests.h"
+#include "pe/boxes.h"
+#include <string.h>
+
+/* -- transactions ----------------------------------------------------------------------------- */
+
+/* The station that memory `dst` is: of a TCM, one of its ports. */
+static struct memory_station *memory_station_of(struct kb_sim *s, uint32_t dst, bool writes)
+{
+    if (dst_unit(s->topo, dst) <= s->topo->pes)
+        return &s->memories[dst];
+    return &pe_of_tcm(s, dst)->port[writes ? PORT_TCM_WRITE : PORT_TCM_READ];
+}
+
+uint32_t pe_dma_slot(struct kb_sim *s, uint64_t t, const struct stage *stage, uint32_t dst,
+                     uint64_t nbytes)
+{
+    struct tl_ctx *pe = stage->command->pe;
+    bool writes = stage->stage == STAGE_DMA_WRITE;
+    bool tcm = dst_unit(s->topo, dst) > s->topo->pes;
+    uint32_t slot = slot_new(s, stage, memory_station_of(s, dst, writes), tcm);
+
+    if (slot != TXN_NONE)
+        s->txns[slot] = (struct txn){.issue_fs = (int64_t)t,
+                                     .nbytes = nbytes & TXN_MAX_BYTES,
+                                     .op = writes ? KB_WRITE : KB_READ,
+                                     .src = pe->src,
+                                     .dst = dst,
+                                     .id = stage->id};
+    return slot;
+}
+
+void pe_dma_begin(struct kb_sim *s, uint64_t t, const struct stage *stage, uint32_t dst,
+                  uint64_t nbytes)
+{
+    uint32_t slot = pe_dma_slot(s, t, stage, dst, nbytes);
+
+    if (slot != TXN_NONE)
+        engine_arrive(s, t, TXN_TO_CHANNEL, slot);
+}
+
+void pe_dma_issue(struct kb_sim *s, uint64_t t, struct command *c)
+{
+    struct stage stage = {.command = c,
+                          .stage = c->op.kind == OP_DMA_READ ? STAGE_DMA_READ : STAGE_DMA_WRITE,
+                          .id = c->op.id,
+                          .data_op = true};
+    uint32_t slot = pe_dma_slot(s, t, &stage, c->dst, c->nbytes);
+
+    if (slot != TXN_NONE)
+        engine_issue(s, t, slot);
+}
+
+/* -- loads ------------------------------------------------------------------------------------ */
+
+void pe_dma_load(struct kb_sim *s, uint64_t t, struct command *c)
+{
+    if (tcm_place_result(c))
+        pe_dma_issue(s, t, c);
+}
+
+void pe_dma_bind_load(struct kb_sim *s, struct command *c)
+{
+    struct op *op = &c->op;
+    struct op_ids *writers = s->log ? &op->depends : NULL;
+    struct strided g;
+    uint64_t range[2];
+    enum mem_err err;
+
+    if (!tcm_look_at(c->pe, c->dst))
+        return;
+    if (op->strided) {
+        g = op_strided(op);
+        err = mem_read_strided(s->kernels->mem, c->dst, op->in[0].address, &g, &op->out.view,
+                               writers, range);
+    } else {
+        err = mem_read(s->kernels->mem, c->dst, op->in[0].address, c->nbytes, &op->out.view,
+                       writers, range);
+    }
+    if (err == MEM_ABSENT)
+        operand_absent(c, c->dst, range);
+    else if (err == MEM_NO_MEMORY)
+        kernel_no_memory(c->pe);
+    if (err != MEM_OK)
+        return;
+    c->result->hidden = true;
+    c->result->view.v = version_keep(op->out.view.v);
+    c->result->view.offset = op->out.view.offset;
+}
+
+/* -- stores ----------------------------------------------------------------------------------- */
+
+void pe_dma_store(struct kb_sim *s, uint64_t t, struct command *c)
+{
+    struct op *op = &c->op;
+    struct strided g;
+
+    if (!tcm_look_at(c->pe, c->dst))
+        return;
+    op->out.view = op->in[0].view;
+    version_keep(op->out.view.v);
+    op->out.maker = op->id;
+    if (c->result)
+        c->result->maker = op->id;
+    if (op->strided) {
+        g = op_strided(op);
+        if (mem_write_strided(s->kernels->mem, c->dst, op->out.address, &g, op->out.view, op->id) !=
+            MEM_OK) {
+            kernel_no_memory(c->pe);
+            return;
+        }
+    } else if (!result_publish(c, c->dst, &op->out)) {
+        return;
+    }
+    pe_dma_issue(s, t, c);
+}
+
+/* -- atomics ---------------------------------------------------------------------------------- */
+
+/* An integer, least significant byte first, of a dtype with a sign or without. */
+static int64_t integer_at(kb_dtype dtype, const unsigned char *bytes)
+{
+    unsigned bits = 8 * (unsigned)dtype_bytes((uint8_t)dtype);
+    uint64_t x = 0;
+
+    memcpy(&x, bytes, bits / 8);
+    if (dtype <= KB_I64)
+        return (int64_t)(x << (64 - bits)) >> (64 - bits);
+    return (int64_t)x;
+}
+
+/* One step in the order of events, so that no other atomic comes between the read and the write. */
+void pe_dma_add(struct kb_sim *s, struct command *c)
+{
+    struct mem *m = s->kernels->mem;
+    kb_dtype dtype = (kb_dtype)c->op.in[0].dtype;
+    uint64_t range[2], elem = dtype_bytes((uint8_t)dtype);
+    struct view view = {NULL, 0}, sum = {version_new_bytes(elem), 0};
+    enum mem_err err = mem_read(m, c->dst, c->op.out.address, elem, &view, NULL, range);
+    bool ready = err == MEM_OK && version_ready(view.v);
+
+    if (err == MEM_ABSENT)
+        operand_absent(c, c->dst, range);
+    else if (err == MEM_OK && !ready)
+        kernel_error(c->pe, c->call, c->here,
+                     "the integer is pending: a result, which Phase 2 computes; store what "
+                     "was loaded, or let the host fill it");
+    if (ready && sum.v) {
+        const unsigned char *bytes = version_bytes(view.v);
+        int64_t old = bytes ? integer_at(dtype, bytes + view.offset) : 0;
+
+        uint64_t total = (uint64_t)old + (uint64_t)c->addend;
+
+        memcpy(sum.v->bytes, &total, elem);
+        c->pe->atomic = old;
+        err = bytes ? mem_write(m, c->dst, c->op.out.address, elem, sum, c->op.id) : MEM_NO_MEMORY;
+    }
+    if (err == MEM_NO_MEMORY || !sum.v)
+        kernel_no_memory(c->pe);
+    version_drop(view.v);
+    version_drop(sum.v);
+    if (s->race && s->status == KB_OK)
+        accesses_atomic(s, c);
+}

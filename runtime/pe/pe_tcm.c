@@ -1,0 +1,110 @@
+/* pe_tcm.c -- pe_tcm: the PE's own memory: its room, its ports, and when other PEs see its
+ * contents.
+ *
+ * What it holds   one service at each of two ports: reads (FETCH, loads of other PEs) and writes
+ *                 (STORE, stores and messages of other PEs). The station is pe->port[];
+ *                 network/memory.h.
+ * For how long    bytes / read_gbs or bytes / write_gbs: pe_fetch_store.c. A DMA of another PE
+ *                 holds it for its whole drain.
+ * Lets in first   first come, first served
+ * Wait counted    port_wait of --breakdown
+ * Golden number   docs/kernels.md "Worked: four commands": FETCH of 8192 bytes takes 16 ns
+ *
+ * Room. A result gets the lowest range that fits, 64-byte aligned, at the issue of its command.
+ * Ranges are a list by offset, shared by a tensor and its views. From the end grow the slots of
+ * queues to this PE (pe_ipcq.c): no range reaches into the last `ring_bytes`. With a tensor of 100
+ * bytes at offset 0 and one of 64 at offset 256, the next tensor of 128 bytes lies at offset 128;
+ * one of 129 at 320.
+ *
+ * Contents. The PE finds its own tensors by their handles, each with a view of its version, so
+ * nothing is written to the MemoryStore when a result is made: the tensor is `hidden`. The store
+ * learns what a TCM holds when another PE is about to look (tcm_look_at()), and when the kernel
+ * ends (tcm_show()). A tensor that was given back before is not written at all. To write every
+ * result at once was slower: a load took 148 ns instead of 127.
+ */
+#include "kernels/error.h"
+#include "kernels/pool.h"
+#include "pe/boxes.h"
+#include <stdio.h>
+
+enum { TCM_ALIGN = 64 };
+
+enum tcm_result tcm_alloc(struct tl_ctx *pe, struct tl_tensor *tensor)
+{
+    const struct kb_topology *t = pe->sim->topo;
+    uint64_t offset = 0, size = t->tcm_read.nbytes - pe->ring_bytes;
+    struct tcm_block **link = &pe->blocks, *b;
+
+    for (; *link && (*link)->offset - offset < tensor->nbytes; link = &(*link)->next)
+        offset = ((*link)->offset + (*link)->nbytes + TCM_ALIGN - 1) / TCM_ALIGN * TCM_ALIGN;
+    if (offset > size || tensor->nbytes > size - offset)
+        return TCM_FULL;
+    b = tcm_block_new(pe->kernels);
+    if (!b)
+        return TCM_NO_MEMORY;
+    *b = (struct tcm_block){.offset = offset, .nbytes = tensor->nbytes, .refs = 1, .next = *link};
+    *link = b;
+    tensor->block = b;
+    tensor->address = pe->tcm_address + offset;
+    return TCM_OK;
+}
+
+void tcm_say_full(struct tl_ctx *pe, const char *call, tl_here here, uint64_t nbytes)
+{
+    char slots[64] = "";
+
+    if (pe->ring_bytes)
+        snprintf(slots, sizeof slots, ", of which slots of queues have %llu",
+                 (unsigned long long)pe->ring_bytes);
+    kernel_error(
+        pe, call, here, "the TCM is exhausted: no %llu bytes in one piece are free of its %llu%s",
+        (unsigned long long)nbytes, (unsigned long long)pe->sim->topo->tcm_read.nbytes, slots);
+}
+
+bool tcm_place_result(struct command *c)
+{
+    struct tl_ctx *pe = c->pe;
+    struct tl_tensor *tensor = c->result;
+    enum tcm_result r = tcm_alloc(pe, tensor);
+
+    if (r == TCM_FULL)
+        tcm_say_full(pe, c->call, c->here, tensor->nbytes);
+    else if (r == TCM_NO_MEMORY)
+        kernel_no_memory(pe);
+    tensor->maker = c->op.id;
+    c->op.out.address = tensor->address;
+    c->op.out.maker = c->op.id;
+    return r == TCM_OK;
+}
+
+bool tcm_show(struct tl_ctx *pe)
+{
+    struct mem *m = pe->kernels->mem;
+
+    for (struct tl_tensor *tensor = pe->newest; tensor; tensor = tensor->older) {
+        if (!tensor->hidden || !tensor->view.v)
+            continue;
+        if (mem_write(m, pe->tcm, tensor->address, tensor->nbytes, tensor->view, tensor->maker) !=
+            MEM_OK)
+            return false;
+        tensor->hidden = false;
+    }
+    return true;
+}
+
+bool tcm_look_at(struct tl_ctx *pe, uint32_t dst)
+{
+    if (dst_unit(pe->sim->topo, dst) <= pe->sim->topo->pes || tcm_show(pe_of_tcm(pe->sim, dst)))
+        return true;
+    kernel_no_memory(pe);
+    return false;
+}
+
+/* A FETCH or a STORE uses the ports of its own PE, a DMA those of the TCM that it reads or writes.
+ */
+void tcm_count_port(struct kb_sim *s, const struct work *work, const struct txn *txn)
+{
+    struct tl_ctx *pe = work_is_dma(work) ? pe_of_tcm(s, txn->dst) : work->command->pe;
+
+    pe->port_bytes[work->station - pe->port] += txn->nbytes;
+}

@@ -1,0 +1,112 @@
+/* check.c -- after a run: was no station busy for longer than the run lasted? */
+#include "kernels/kernels.h"
+#include "machine/endpoint.h"
+#include "machine/place.h"
+#include "machine/walk.h"
+#include "sim/sim.h"
+
+/* How long the `servers` of a station were busy in all, in a run of `end_fs`. */
+struct busy {
+    uint64_t busy_fs;
+    uint32_t servers;
+    int64_t end_fs;
+};
+
+static bool plausible(const struct busy *x)
+{
+    return (double)x->busy_fs <= (double)x->servers * (double)x->end_fs * (1 + 1e-9);
+}
+
+static kb_status check(const struct kb_sim *s, kb_place place, const struct busy *x, kb_error *why)
+{
+    char name[KB_PLACE_BYTES];
+
+    if (plausible(x))
+        return KB_OK;
+    if (kb_place_kind_of(place) == KB_AT_MEMORY)
+        kb_place_node(s->topo, place, name);
+    else
+        kb_place_name(s->topo, place, name);
+    endpoint_error(why, "%s was taken for %.6f ns by %u, longer than the run lasted, %.6f ns", name,
+                   (double)x->busy_fs / 1e6, x->servers, (double)x->end_fs / 1e6);
+    return KB_INTERNAL;
+}
+
+static kb_status check_channels(const struct kb_sim *s, kb_error *why)
+{
+    const struct kb_topology *t = s->topo;
+    uint32_t n = s->options.costs_off & KB_COST_CHANNELS ? 0 : 2 * sim_cubes(t) << t->pe_bits;
+    kb_status status = KB_OK;
+
+    for (uint32_t i = 0; status == KB_OK && i < n; i++) {
+        struct busy x = {s->channels[i].busy_fs, i % 2 ? t->write_channels : t->read_channels,
+                         s->end_fs};
+
+        status = check(s, place_of(KB_AT_CHANNEL, i), &x, why);
+    }
+    return status;
+}
+
+static kb_status check_engines(const struct kb_sim *s, kb_error *why)
+{
+    const struct kb_topology *t = s->topo;
+    uint32_t n = s->options.costs_off & KB_COST_ENGINES ? 0 : 2 * sim_cubes(t);
+    kb_status status = KB_OK;
+
+    for (uint32_t i = 0; status == KB_OK && i < n; i++) {
+        struct busy x = {s->engines[i].busy_fs, i % 2 ? t->write_engines : t->read_engines,
+                         s->end_fs};
+
+        status = check(s, place_of(KB_AT_ENGINE, i), &x, why);
+    }
+    return status;
+}
+
+static kb_status check_memories(const struct kb_sim *s, kb_error *why)
+{
+    kb_status status = KB_OK;
+
+    for (uint32_t i = 0; status == KB_OK && i < sim_cubes(s->topo) << s->topo->unit_bits; i++) {
+        struct busy x = {s->memories[i].busy_fs, 1, s->end_fs};
+
+        status = check(s, place_of(KB_AT_MEMORY, i), &x, why);
+    }
+    return status;
+}
+
+/* A link is free again once its last byte has left it, which may be after all else has ended. */
+static kb_status check_links(const struct kb_sim *s, kb_error *why)
+{
+    kb_status status = KB_OK;
+
+    for (size_t i = 0; status == KB_OK && s->links && i < walk_n_links(s->topo); i++) {
+        struct busy x = {s->links[i].busy_fs, 1, s->links[i].free_fs};
+
+        status = check(s, place_of(KB_AT_LINK, i), &x, why);
+    }
+    return status;
+}
+
+static kb_status check_ports(const struct kb_sim *s, kb_error *why)
+{
+    uint32_t n = s->kernels ? s->kernels->n_pes * N_PORTS : 0;
+    kb_status status = KB_OK;
+
+    for (uint32_t i = 0; status == KB_OK && i < n; i++) {
+        struct busy x = {s->kernels->pes[i / N_PORTS].port[i % N_PORTS].busy_fs, 1, s->end_fs};
+
+        status = check(s, place_port(i / N_PORTS, i % N_PORTS), &x, why);
+    }
+    return status;
+}
+
+kb_status sim_check_stations(const struct kb_sim *s, kb_error *why)
+{
+    static kb_status (*const checks[])(const struct kb_sim *s, kb_error *why) = {
+        check_channels, check_engines, check_memories, check_links, check_ports};
+    kb_status status = KB_OK;
+
+    for (size_t i = 0; status == KB_OK && i < sizeof checks / sizeof *checks; i++)
+        status = checks[i](s, why);
+    return status;
+}

@@ -1,0 +1,17 @@
+/* compute.c -- Phase 2 of a simulation: computes the operations that its op log has kept. */
+#include "engine/state.h"
+#include "kernels/kernels.h"
+#include "machine/endpoint.h"
+#include "phase2/exec.h"
+
+kb_status kb_compute(kb_sim *sim, const kb_compute_options *options, kb_error *why)
+{
+    static const kb_compute_options none = {.threads = 0};
+
+    if (sim->kernels && sim->kernels->launched)
+        return endpoint_error(why, "a launch is under way");
+    if (!sim->log || !sim->options.phase2)
+        return endpoint_error(why, "the simulation keeps no operations: it needs option phase2");
+    options = options ? options : &none;
+    return exec_run(sim->log, sim->topo, options, why);
+}

@@ -1,0 +1,12 @@
+/* sim.h -- shared by the files behind kb_sim_*(). */
+#ifndef SIM_H
+#define SIM_H
+#include "engine/state.h"
+
+/* Says in `why` how a run came to end with `status`, if that is not its end; returns `status`. */
+kb_status sim_explain(const struct kb_sim *s, kb_status status, kb_error *why);
+
+/* KB_INTERNAL if a station was busy for longer than the run lasted.  check.c */
+kb_status sim_check_stations(const struct kb_sim *s, kb_error *why);
+
+#endif

@@ -1,0 +1,9 @@
+/* tensors.c -- makes tensors of a simulation's host. */
+#include "data/host.h"
+#include "engine/state.h"
+
+kb_status kb_tensor_new(kb_sim *s, const char *name, kb_dtype dtype, kb_shape shape,
+                        kb_placement placement, kb_tensor **out, kb_error *why)
+{
+    return host_tensor_new(&s->host, s->topo, name, dtype, shape, placement, out, why);
+}

@@ -1,0 +1,244 @@
+# tests.mk -- what tests: programs, machines for them, sanitizers, checks of the sources.
+
+CHECK_PACKAGES := libcmocka-dev jq python3-numpy protobuf-compiler g++ pkg-config
+WEB_PACKAGES := chromium chromium-driver python3-selenium python3-html5lib fonts-dejavu-core
+CLANG_PACKAGES := clang libclang-rt-dev
+VALGRIND_PACKAGES := valgrind
+AARCH64_PACKAGES := gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
+FMT_PACKAGES := clang-format
+LINT_PACKAGES := clang cppcheck $(FMT_PACKAGES)
+
+TEST_SRC := $(wildcard tests/unit/*/test_*.c)
+TESTS := $(patsubst %.c,$(B)/_t/%,$(notdir $(TEST_SRC)))
+JUDGE := $(B)/_t/libjudge.a
+GENLIB := $(B)/_t/libgen.a
+JUDGE_OBJ := $(patsubst %.c,$(O)/%.o,$(filter-out tests/judge/main.c,$(wildcard tests/judge/*.c)))
+TEST_TOPOLOGIES := cube8 tray32
+VECTOR_TOPOLOGIES := $(filter-out %/cube8.yaml,$(wildcard tests/vectors/*.yaml))
+
+$(O)/tests/%.o: INCLUDES += -Itests -I. $(TEST_TOPOLOGIES:%=-I$(B)/%)
+$(JUDGE): $(JUDGE_OBJ)
+$(GENLIB): $(filter-out $(O)/gen/main.o $(O)/gen/options.o,$(GEN_OBJ)) $(O)/tests/support/any_topology.o
+$(JUDGE) $(GENLIB):
+	$(archive)
+
+# A test may name more for its link in a line "link: ..." of its heading.
+$(foreach s,$(TEST_SRC),$(eval $(B)/_t/$(basename $(notdir $s)): $(s:%.c=$(O)/%.o)))
+$(TESTS): $(B)/_t/%: $(JUDGE) $(GENLIB) $(LIB) $(foreach t,$(TEST_TOPOLOGIES),$(B)/$(t)/lib$(t).a)
+	$(call link,$$(sed -n 's/^ \* link: //p' tests/unit/*/$*.c) -lyaml -lxxhash -lcmocka)
+
+$(B)/_t/test_lists: $(O)/runtime/cli/in/lists.o
+# They need all of the command line, with its benches.
+$(B)/_t/test_trace $(B)/_t/test_collectives: $(CLI)
+$(B)/_t/test_guard: $(O)/runtime/cli/rows/warn.o
+
+# test_co_arch without what cannot be had for another architecture.
+$(B)/_t/co_arch: $(O)/tests/unit/kernels/test_co_arch.o $(LIB)
+	$(link)
+
+$(B)/_t/judge: $(O)/tests/judge/main.o $(JUDGE)
+	$(call link,-lyaml)
+
+# A simulator with benches of its own, which are wrong, and with operations that it spoils.
+$(B)/_t/broken: private ALL_CFLAGS += -Wl,--wrap=math_run
+$(B)/_t/broken: $(O)/tests/support/broken.o $(B)/cube8/libcube8.a $(CLI) $(LIB)
+	$(link)
+
+# One whose benches send, receive, and wait for each other: some for ever.
+$(B)/_t/talking: $(O)/tests/support/talking.o $(B)/cube8/libcube8.a $(CLI) $(LIB)
+	$(link)
+
+.PHONY: tests
+tests: $(TESTS) $(B)/_t/judge $(B)/_t/broken $(B)/_t/talking
+
+# Machines of the tests, each by a make of its own, in parallel once the parts that they share are built.
+MACHINES := $(TEST_TOPOLOGIES) cube1 tests/support/odd.yaml $(VECTOR_TOPOLOGIES)
+.PHONY: machines $(MACHINES:%=machine-%)
+machines: $(MACHINES:%=machine-%)
+$(MACHINES:%=machine-%): machine-%: $(KBGEN) $(CLI) $(LIB) $(SHARED)
+	+@$(call make_topology,$*)
+
+# Without -j, as many jobs at a time as JOBS says.
+JOBS ?= $(shell nproc)
+PARALLEL = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(JOBS))
+
+# Each source by itself, for tests/house/calls.sh: those that kernels.c includes, too.
+.PHONY: alone
+alone: $(patsubst %.c,$(O)/%.o,$(GEN_SRC) $(LIB_SRC) $(INCLUDED) $(CLI_SRC))
+
+## tests-built: the test programs and all that they need, without running them
+.PHONY: tests-built
+tests-built:
+	@$(MAKE) $(PARALLEL) machines
+	@$(MAKE) $(PARALLEL) tests
+
+# The rules of the folders do not depend on how tests are built.
+HOUSE := $(if $(SAN),,$(wildcard tests/house/*.sh))
+# Scripts that run longest come first, so that none is left running alone at the end.
+LONG := $(patsubst %,tests/e2e/%.sh,trace generated terminal) $(HOUSE)
+SCRIPTS := $(filter-out $(LONG),$(wildcard tests/e2e/*.sh))
+
+## check: installs what is missing, builds, runs every test; ends in "N passed, N failed"
+.PHONY: check
+check: setup
+	@.ci/install $(CHECK_PACKAGES)
+	@$(MAKE) tests-built
+	@B=$(B) CC=$(CC) KBGEN=$(KBGEN) SIM=$(B)/cube8/cube8 SIM_FIFO=$(B)/cube8_fifo/cube8_fifo JOBS=$(JOBS) \
+	    tests/run.sh $(LONG) $(TESTS) $(SCRIPTS)
+
+## check-web: opens pages of report in a browser, wide and narrow, light and dark; the same last line
+.PHONY: check-web
+check-web: setup
+	@.ci/install $(WEB_PACKAGES)
+	+@for t in $(TEST_TOPOLOGIES); do \
+	    $(call make_topology,$$t) || exit; done
+	@B=$(B) tests/run.sh tests/web/pages.py
+
+## break: breaks the engine on purpose, one way at a time, and tells which test catches it
+.PHONY: break
+break: setup
+	@.ci/install $(CHECK_PACKAGES)
+	@tests/break.sh
+
+## pictures: draws docs/pictures anew, after view or what it draws has changed
+.PHONY: pictures
+pictures: setup
+	+@$(call make_topology,cube8)
+	docs/pictures/draw.sh $(B)/cube8/cube8 docs/pictures
+
+## golden: writes tests/golden anew, after a template or the generator has changed on purpose
+.PHONY: golden
+golden: setup
+	@$(MAKE) topology TOPO=tests/golden/two_cubes.yaml SET= NAME=
+	cp $(B)/two_cubes/topo.h $(B)/two_cubes/topo.c $(B)/two_cubes/two_cubes.h tests/golden/
+	+@$(call make_topology,cube8)
+	for b in $(basename $(notdir $(wildcard benches/*.c))); do \
+	    echo "$$b $$($(B)/cube8/cube8 run $$b --fingerprint --quiet 2>&1 >/dev/null | cut -d ' ' -f 2)"; \
+	done >tests/golden/benches.txt
+	$(B)/cube8/cube8 $(shell head -n 1 tests/golden/load.txt) >tests/golden/load.csv
+
+# -- the tests again, otherwise ----------------------------------------------------------------
+
+## asan: the tests under AddressSanitizer and UndefinedBehaviorSanitizer
+.PHONY: asan ubsan tsan
+asan:
+	$(MAKE) B=$(B)/asan SAN='-fsanitize=address,undefined -fno-sanitize-recover=all' check
+
+## ubsan: the tests under clang's UndefinedBehaviorSanitizer, integers included
+ubsan:
+	@.ci/install $(CLANG_PACKAGES)
+	$(MAKE) B=$(B)/ubsan CC=clang SAN='-fsanitize=undefined,float-divide-by-zero -fno-sanitize-recover=all' check
+
+## tsan: the tests under ThreadSanitizer
+tsan:
+	$(MAKE) B=$(B)/tsan SAN='-fsanitize=thread' KB_SEEDS=150 check
+
+## clang: the tests built by clang, every warning an error
+.PHONY: clang
+clang:
+	@.ci/install $(CLANG_PACKAGES)
+	$(MAKE) B=$(B)/clang CC=clang CFLAGS='$(CFLAGS) -Werror' check
+
+## gcc: the tests built by gcc, every warning an error
+.PHONY: gcc
+gcc:
+	$(MAKE) B=$(B)/gcc CC=gcc CFLAGS='$(CFLAGS) -Werror' check
+
+## valgrind: the test programs and the vectors under valgrind
+VALGRIND := valgrind -q --error-exitcode=99 --leak-check=full
+.PHONY: valgrind
+valgrind: setup
+	@.ci/install $(CHECK_PACKAGES) $(VALGRIND_PACKAGES)
+	@$(MAKE) tests-built
+	@B=$(B) KB_SEEDS=20 RUNNER='$(VALGRIND)' tests/run.sh \
+	    $(filter-out %/test_memory %/test_no_memory %/test_kernel_no_memory %/test_flow,$(TESTS)) tests/e2e/vectors.sh
+
+## aarch64: under qemu, simulators for AArch64 print the vectors' bytes, and coroutines switch
+ARM_CC := aarch64-linux-gnu-gcc
+.PHONY: aarch64
+aarch64: setup
+	@.ci/install $(AARCH64_PACKAGES)
+	@$(MAKE) $(KBGEN)
+	@for t in cube8 $(VECTOR_TOPOLOGIES); do \
+	    $(MAKE) B=$(B)/aarch64 KBGEN=$(KBGEN) CC=$(ARM_CC) AR=aarch64-linux-gnu-ar \
+	        SAN=-static BLIS=no CLI_LIBS= topology TOPO=$$t SET= NAME= || exit; done
+	@$(MAKE) B=$(B)/aarch64 CC=$(ARM_CC) AR=aarch64-linux-gnu-ar SAN=-static BLIS=no CLI_LIBS= \
+	    $(B)/aarch64/_t/co_arch
+	@B=$(B)/aarch64 RUNNER=qemu-aarch64 tests/run.sh $(B)/aarch64/_t/co_arch \
+	    tests/e2e/vectors.sh tests/e2e/benches.sh
+
+## floats: narrows every f32 there is to f16 and bf16; half a minute
+.PHONY: floats
+floats: tests-built
+	KB_ALL_FLOATS=1 $(B)/_t/test_convert
+
+## check-all: check, and all of it again by clang, sanitizers, valgrind and on AArch64, and break
+.PHONY: check-all
+check-all:
+	$(MAKE) check
+	$(MAKE) gcc
+	$(MAKE) clang
+	$(MAKE) asan
+	$(MAKE) ubsan
+	$(MAKE) tsan
+	$(MAKE) valgrind
+	$(MAKE) aarch64
+	$(MAKE) floats
+	$(MAKE) lint
+	$(MAKE) break
+
+# All our C and C++; goldens look as the templates made them.
+OUR_C = $$(git ls-files '*.c' '*.h' '*.cpp' | grep -v '^tests/golden/')
+
+# cppcheck takes a mistake of a kernel for something that returns.
+NORETURN := $(patsubst %,--suppress=%:runtime/kernels/tl_*.c,nullPointerRedundantCheck nullPointerArithmeticRedundantCheck)
+
+## lint: cppcheck, clang's warnings as errors, the layout that fmt makes, and the rules of the folders
+.PHONY: lint
+lint: setup
+	@.ci/install $(LINT_PACKAGES)
+	cppcheck --quiet --error-exitcode=1 --std=c11 --enable=warning,portability,performance \
+	    --inline-suppr --suppress=missingIncludeSystem $(NORETURN) $(INCLUDES) $(GEN_SRC) $(LIB_SRC) $(CLI_SRC)
+	$(MAKE) B=$(B)/lint CC=clang CFLAGS='-O1 -Werror' topology TOPO=cube8 SET= NAME=
+	clang-format --dry-run -Werror $(OUR_C)
+	B=$(B) CC=$(CC) tests/run.sh $(HOUSE)
+
+## fmt: clang-format over all our C
+.PHONY: fmt
+fmt:
+	@.ci/install $(FMT_PACKAGES)
+	clang-format -i $(OUR_C)
+
+## fuzz: a minute of libFuzzer each on all that is read: YAML, replay, .npy, results, lists, matrices
+FUZZ_SECONDS ?= 60
+FUZZ_CC := clang $(INCLUDES) -I$(O) -iquote $(B)/cube8 $(filter-out -ffile%,$(ALL_CFLAGS)) -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
+FUZZ_RUN := -max_total_time=$(FUZZ_SECONDS) -timeout=5 -artifact_prefix=$(B)/fuzz/
+.PHONY: fuzz
+fuzz: setup
+	@.ci/install $(CLANG_PACKAGES)
+	+@$(call make_topology,cube8)
+	@mkdir -p $(B)/fuzz/yaml $(B)/fuzz/csv $(B)/fuzz/npy $(B)/fuzz/diff $(B)/fuzz/words
+	cp topologies/*.yaml tests/bad/*.yaml $(B)/fuzz/yaml
+	cp tests/bad/*.csv tests/fuzz/*.csv benches/*.csv $(B)/fuzz/csv
+	cp tests/fuzz/*.npy $(B)/fuzz/npy
+	cp tests/fuzz/words/* $(B)/fuzz/words
+	for f in csv json jsonl; do $(B)/cube8/cube8 probe --case h2d --format $$f -o $(B)/fuzz/diff/$$f; done
+	$(FUZZ_CC) -o $(B)/fuzz/fuzz_yaml tests/fuzz/fuzz_yaml.c $(filter-out gen/main.c gen/options.c,$(GEN_SRC)) \
+	    runtime/base/text.c -lyaml -lxxhash -lm
+	for t in replay diff words; do \
+	    $(FUZZ_CC) -o $(B)/fuzz/fuzz_$$t tests/fuzz/fuzz_$$t.c $(B)/cube8/topo.c $(LIB_SRC) $(LIB_ASM) \
+	        $(CLI_SRC) $(CLI_MADE) $(CLI_LIBS) $(LIBS) || exit; done
+	$(FUZZ_CC) -o $(B)/fuzz/fuzz_npy tests/fuzz/fuzz_npy.c runtime/data/npy.c runtime/data/dtype.c \
+	    runtime/data/convert.c runtime/machine/endpoint.c runtime/machine/endpoint_text.c runtime/base/text.c -lm
+	$(B)/fuzz/fuzz_yaml $(FUZZ_RUN) $(B)/fuzz/yaml
+	$(B)/fuzz/fuzz_replay $(FUZZ_RUN) $(B)/fuzz/csv
+	$(B)/fuzz/fuzz_npy $(FUZZ_RUN) $(B)/fuzz/npy
+	$(B)/fuzz/fuzz_diff $(FUZZ_RUN) $(B)/fuzz/diff
+	$(B)/fuzz/fuzz_words $(FUZZ_RUN) $(B)/fuzz/words
+
+## coverage: which lines the tests run, by gcov; also when some of them fail
+.PHONY: coverage
+coverage:
+	-$(MAKE) B=$(B)/coverage CFLAGS='-O1 -g' SAN=--coverage check
+	@cd $(B)/coverage && gcov -n $$(find _o/gen _o/runtime -name '*.gcda') 2>/dev/null | \
+	    sed -n "/^File '\(gen\|runtime\)/{N;s/File '\(.*\)'\nLines executed:\(.*\) of \(.*\)/\2 of \3 lines  \1/p}" | sort -n

@@ -18,7 +18,7 @@ enum {
     CUBES_MAX = 32768, /* of a SIP, in ranks */
 };
 
-/* Keys of components are places, whose upper four bits are free for these. */
+/* Keys of components are places; the upper four bits of these are free. */
 #define PASSING (UINT64_C(1) << 63)
 #define PE_KEY  (UINT64_C(1) << 62)
 

@@ -1,4 +1,4 @@
-/* all_gather.c -- y at every rank has as row i the x of rank i. */
+/* all_gather.c -- row i of y, at every rank, is the x of rank i. */
 #include <string.h>
 #include "collective_bench.h"
 

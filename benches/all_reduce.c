@@ -1,4 +1,4 @@
-/* all_reduce.c -- y = the sum of x over all ranks, or its maximum or minimum, at every rank. */
+/* all_reduce.c -- y, at every rank, is the sum (maximum, minimum) of x over all ranks. */
 #include <string.h>
 #include "all_reduce.h"
 #include "collective_bound.h"
@@ -30,7 +30,7 @@ static void setup(kb_bench_run *run)
 
 /* -- reference ------------------------------------------------------------------------------ */
 
-/* Ranks beyond a power of two are added first; then halves, from the largest on. */
+/* Ranks beyond a power of two are added first; then halves, the largest first. */
 static void reduce_as_halving(const struct summands *s)
 {
     int64_t p = power_of_two_in(s->n);
@@ -41,7 +41,7 @@ static void reduce_as_halving(const struct summands *s)
                 s->v[i][e] = reduced(s->op, s->dtype, s->v[i][e], s->v[i + half][e]);
 }
 
-/* From both ends to the middle, which adds what comes from below first. */
+/* From both ends of the line to the middle, which adds the lower side first. */
 static void reduce_as_line(const struct summands *s)
 {
     int64_t root = s->n / 2;
@@ -62,7 +62,7 @@ static void reduce_as_line(const struct summands *s)
     }
 }
 
-/* Along axes 0.. of a grid of ranks: of v[i * stride] the first becomes the sum. */
+/* Reduces along the axes of a grid of ranks, axis[0] first; the sum becomes the first vector. */
 static void reduce_axes(const struct summands *s, const int64_t *axis, int n_axes,
                         enum algorithm algorithm)
 {
@@ -78,7 +78,7 @@ static void reduce_axes(const struct summands *s, const int64_t *axis, int n_axe
     }
     if (n_axes == 1)
         return;
-    /* What follows works on the parts that rings leave, or on the whole of lines. */
+    /* The other axes reduce each part that a ring leaves, or all that a line leaves. */
     int64_t parts = n_axes == 4 || algorithm == TORUS ? axis[0] : 1;
 
     part.n = s->n / axis[0];
@@ -111,7 +111,7 @@ static void reduce_all(const kb_bench_run *run, const struct summands *s)
         reduce_axes(s, axes, 4, algorithm);
 }
 
-/* The part of all vectors that one of the PEs has that share them. */
+/* Reduces the part of the vectors that one of the PEs has which share them. */
 static void reduce_part(const kb_bench_run *run, double *const *t, int64_t lo, int64_t hi)
 {
     int64_t count = kb_bench_int(run, "count"), ranks = sharing_of(run).ranks, n = hi - lo;

@@ -1,4 +1,4 @@
-/* all_reduce.h -- the ways of an all-reduce, by name: an argument, and what it chooses. */
+/* all_reduce.h -- the algorithms of an all-reduce, and the argument that chooses one. */
 #ifndef ALL_REDUCE_H
 #define ALL_REDUCE_H
 #include "collective_bench.h"

@@ -1,9 +1,9 @@
-/* attention.c -- o = softmax(q k^T / sqrt(D)) v by blocks, whose parts a second launch merges. */
+/* attention.c -- o = softmax(q k^T / sqrt(D)) v by blocks; a second launch merges the parts. */
 #include "attention.h"
 
 /*
- * A unit of work is a block of rows of q with PART rows of k and v of its head, which pass in
- * blocks, too. What it comes to lies in scratch tensors, pending, for whoever merges it.
+ * A unit of work is a block of rows of q with PART rows of k and v of its head, which are loaded in
+ * blocks, too. Its results stay in scratch tensors, pending, until the second launch merges them.
  */
 enum { BLOCK = 32, PART = 128 };
 enum { Q, K, V, O, MAX, SUM, ACC }; /* tensors */
@@ -30,7 +30,7 @@ static struct plan plan_of(const kb_bench_run *run, const kb_topology *topo)
     return p;
 }
 
-/* x * by_x + y * by_y, which is in place of x and y. */
+/* x * by_x + y * by_y; frees x and y. */
 static tl_tensor *mixed(tl_ctx *tl, tl_tensor *x, tl_tensor *by_x, tl_tensor *y, tl_tensor *by_y)
 {
     tl_tensor *part_x = scaled(tl, x, by_x);
@@ -42,7 +42,7 @@ static tl_tensor *mixed(tl_ctx *tl, tl_tensor *x, tl_tensor *by_x, tl_tensor *y,
     return z;
 }
 
-/* Both become *x: each is scaled to the larger of the two largest scores. */
+/* Merges y into x: both are scaled to the larger of their largest scores. */
 static void merge(tl_ctx *tl, struct partial *x, struct partial y)
 {
     tl_tensor *max = tl_maximum(tl, x->max, y.max);
@@ -96,7 +96,7 @@ static void make_unit(tl_ctx *tl, const kb_args *args, const struct plan *p, int
     tl_store(tl, row_address(tl, args->tensors[ACC], unit), x.acc);
 }
 
-/* Every PE makes the units whose results lie in its slice. */
+/* Every PE computes the units whose results lie in its slice. */
 static void attention_parts(tl_ctx *tl, const kb_args *args)
 {
     struct plan p = plan_of(args->user, tl_topology(tl));
@@ -125,7 +125,7 @@ static struct partial load_partial(tl_ctx *tl, const kb_args *args, const struct
     return x;
 }
 
-/* The blocks of o go to the PEs in turn. */
+/* The PEs take the blocks of o in turn. */
 static void attention_merge(tl_ctx *tl, const kb_args *args)
 {
     struct plan p = plan_of(args->user, tl_topology(tl));

@@ -1,4 +1,4 @@
-/* attention.h -- what the attention benches share: scores, their weights, and the reference. */
+/* attention.h -- shared by the attention benches: scores, their weights, and the reference. */
 #ifndef ATTENTION_H
 #define ATTENTION_H
 #include <math.h>
@@ -9,7 +9,7 @@ struct partial {
     tl_tensor *max, *sum, *acc;
 };
 
-/* x * by, which is in place of x. */
+/* x * by; frees x. */
 static inline tl_tensor *scaled(tl_ctx *tl, tl_tensor *x, tl_tensor *by)
 {
     tl_tensor *y = tl_mul(tl, x, by);
@@ -18,7 +18,7 @@ static inline tl_tensor *scaled(tl_ctx *tl, tl_tensor *x, tl_tensor *by)
     return y;
 }
 
-/* exp(x - y), which is in place of x. */
+/* exp(x - y); frees x. */
 static inline tl_tensor *exp_above(tl_ctx *tl, tl_tensor *x, tl_tensor *y)
 {
     tl_tensor *above = tl_sub(tl, x, y), *z = tl_exp(tl, above);
@@ -37,8 +37,8 @@ static inline tl_tensor *scores_of(tl_ctx *tl, tl_tensor *q, tl_tensor *k, kb_dt
 }
 
 /*
- * One row of o, which is zero, from `n` rows of k and v that begin `stride` elements apart; scores
- * are computed as often as they are needed.
+ * Computes one row of o, which is zero, from `n` rows of k and v that begin `stride` elements
+ * apart. Scores are computed again each time they are needed.
  */
 static inline void reference_row(const double *q, const double *k, const double *v, double *o,
                                  int64_t n, int64_t d, int64_t stride)

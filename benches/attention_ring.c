@@ -2,7 +2,7 @@
 #include "attention.h"
 #include "ring.h"
 
-/* Rows of q that a PE has at work, and rows of k and v that travel, at most. */
+/* The largest number of rows of q that a PE works on, and of rows of k and v that travel. */
 enum { Q_ROWS = 128, KV_ROWS = 32 };
 enum { Q, K, V, O };   /* tensors */
 enum { TAG_K, TAG_V }; /* queues to the next PE */
@@ -10,17 +10,17 @@ enum { TAG_K, TAG_V }; /* queues to the next PE */
 struct plan {
     int64_t heads, s, t, d;
     int64_t q_rows, kv_rows;
-    int64_t most_s, most_t; /* rows of q, of k and v, that no PE has more of */
+    int64_t most_s, most_t; /* the largest number of rows of q, of k and v, of a PE */
     kb_dtype dtype, sums;
 };
 
-/* What a PE has: its place in the ring, and the head and rows of q that it works on. */
+/* The work of a PE: its place in the ring, and the head and rows of q that it works on. */
 struct part {
     const kb_args *args;
     const struct plan *plan;
     struct ring ring;
     int64_t head;
-    tl_tensor *q; /* NULL: it has no rows of q, and passes on what others need */
+    tl_tensor *q; /* NULL: it has no rows of q, and only passes blocks on */
     struct partial done;
 };
 
@@ -49,7 +49,7 @@ static struct plan plan_of(const kb_bench_run *run, const kb_topology *topo)
     return p;
 }
 
-/* Rows of a PE's part of `t`, from its row `first` on, `most` at most. */
+/* The number of rows of a PE's part of `t` from row `first` on, at most `most`. */
 static int64_t rows_of(const kb_tensor *t, uint32_t pe, int64_t first, int64_t most)
 {
     int64_t rows = kb_tensor_shard(t, pe).shape.dim[0] - first;
@@ -57,7 +57,7 @@ static int64_t rows_of(const kb_tensor *t, uint32_t pe, int64_t first, int64_t m
     return rows < 0 ? 0 : least(rows, most);
 }
 
-/* Where the head's columns of row `row` of the own part begin. */
+/* The address of the head's columns in row `row` of the PE's own part. */
 static uint64_t address_in(tl_ctx *tl, const struct part *x, int tensor, int64_t row)
 {
     const kb_tensor *t = x->args->tensors[tensor];
@@ -67,7 +67,7 @@ static uint64_t address_in(tl_ctx *tl, const struct part *x, int tensor, int64_t
            (uint64_t)((row * p->heads + x->head) * p->d * element_bytes(t));
 }
 
-/* Bytes from an element to the next, by row and by column. */
+/* Distances of rows and columns, in bytes. */
 #define STRIDES(p)                                                                                 \
     ((int64_t[]){(p)->heads * (p)->d * (int64_t)kb_dtype_bytes((p)->dtype),                        \
                  (int64_t)kb_dtype_bytes((p)->dtype)})
@@ -80,7 +80,7 @@ static tl_tensor *load_rows(tl_ctx *tl, const struct part *x, int tensor, int64_
                                  STRIDES(p));
 }
 
-/* The own block, from row `t` of the part on. */
+/* Loads the PE's own block, from row `t` of its part on. */
 static struct block own_block(tl_ctx *tl, const struct part *x, int64_t t)
 {
     int64_t rows = rows_of(x->args->tensors[K], tl_pe(tl), t, x->plan->kv_rows);
@@ -93,7 +93,7 @@ static struct block own_block(tl_ctx *tl, const struct part *x, int64_t t)
     return b;
 }
 
-/* Sets out to receive what the PE before has: the block of the PE `steps` places back. */
+/* Begins to receive a block from the PE before: that of the PE `steps` places back. */
 static struct block next_block(tl_ctx *tl, const struct part *x, int64_t t, int64_t steps)
 {
     const struct plan *p = x->plan;
@@ -102,8 +102,8 @@ static struct block next_block(tl_ctx *tl, const struct part *x, int64_t t, int6
     struct block b = {NULL, NULL};
 
     if (rows > 0) {
-        b.k = tl_recv_async(tl, from, TAG_K, KB_SHAPE(rows, p->d), p->dtype);
-        b.v = tl_recv_async(tl, from, TAG_V, KB_SHAPE(rows, p->d), p->dtype);
+        b.k = tl_recv_async(tl, from, TAG_K, p->dtype, KB_SHAPE(rows, p->d));
+        b.v = tl_recv_async(tl, from, TAG_V, p->dtype, KB_SHAPE(rows, p->d));
     }
     return b;
 }
@@ -132,7 +132,7 @@ static void free_block(tl_ctx *tl, struct block b)
     }
 }
 
-/* x * by + more, which is in place of x and more. */
+/* x * by + more; frees x and more. */
 static tl_tensor *grown(tl_ctx *tl, tl_tensor *x, tl_tensor *by, tl_tensor *more)
 {
     tl_tensor *y = tl_fma(tl, x, by, more);
@@ -142,7 +142,7 @@ static tl_tensor *grown(tl_ctx *tl, tl_tensor *x, tl_tensor *by, tl_tensor *more
     return y;
 }
 
-/* Takes a block in: what was summed up before is scaled down if a larger score has come. */
+/* Adds a block. If it has a larger score, the sums so far are scaled down. */
 static void take_in(tl_ctx *tl, struct part *x, struct block b)
 {
     kb_dtype sums = x->plan->sums;
@@ -172,9 +172,9 @@ static void take_in(tl_ctx *tl, struct part *x, struct block b)
 }
 
 /*
- * Once round: the block of every PE, from row `t` of its part on. Each PE asks for the next block
- * before it sends the one it has, so nobody waits for a PE that waits for it; and it computes while
- * both are under way.
+ * Passes the block of every PE, from row `t` of its part on, once around the ring. Each PE begins
+ * to receive the next block before it sends the present one, so that there is no deadlock, and
+ * computes while both are under way.
  */
 static void go_round(tl_ctx *tl, struct part *x, int64_t t)
 {
@@ -195,7 +195,7 @@ static void go_round(tl_ctx *tl, struct part *x, int64_t t)
     }
 }
 
-/* The rows of o from row `s` of the own part on. All PEs take part, those without rows too. */
+/* Computes the rows of o from row `s` on. All PEs take part, also those without rows. */
 static void make_rows(tl_ctx *tl, struct part *x, int64_t s)
 {
     const struct plan *p = x->plan;
@@ -226,7 +226,7 @@ static void attention_ring(tl_ctx *tl, const kb_args *args)
             make_rows(tl, &x, s);
 }
 
-/* All heads of a row lie together, and rows are spread over the PEs. */
+/* Rows, each with all heads, are spread over the PEs. */
 static void setup(kb_bench_run *run)
 {
     struct plan p = plan_of(run, kb_bench_topology(run));

@@ -1,4 +1,4 @@
-/* broadcast.c -- y at every rank is the x of rank 0. */
+/* broadcast.c -- y, at every rank, is the x of rank 0. */
 #include <string.h>
 #include "collective_bound.h"
 

@@ -1,26 +1,26 @@
-/* collective.h -- collectives: PEs that reduce, gather and send vectors in their own slices. */
+/* collective.h -- collectives: all ranks together reduce, gather or distribute vectors. */
 #ifndef COLLECTIVE_H
 #define COLLECTIVE_H
 #include "tile.h"
 
 /*
- * Every rank of a collective calls it with the same sizes and ranks, and its own `me`. Vectors lie
- * in the PE's own slice and may be longer than a TCM. A result may lie where the input does.
+ * Every rank of a collective calls it with the same sizes and ranks, and with its own `me`. Vectors
+ * lie in the PE's own slice and may be larger than a TCM. The result may overwrite the input.
  *
  *     struct ranks row = ranks_listed(tl, pes, n);
  *     struct vector x = {shard.address, 1000, KB_F16};
  *
  *     all_reduce_ring(tl, row, x, x, TL_ADD);
  *
- * `op` is TL_ADD, TL_MAXIMUM or TL_MINIMUM. Nobody waits for ever: what is to come is received
- * asynchronously before anything is sent.
+ * `op` is TL_ADD, TL_MAXIMUM or TL_MINIMUM. There is no deadlock, because asynchronous receives are
+ * issued before the sends. Functions that take a tensor accept NULL, which is an empty one.
  */
 
 /* PEs by rank: a list, or evenly spaced. */
 struct ranks {
     const uint32_t *pes; /* NULL: first, first + stride, ... */
     uint32_t first, stride;
-    int64_t n, me; /* how many; the rank of the PE itself */
+    int64_t n, me; /* the number of ranks; the PE's own rank */
 };
 
 static inline struct ranks ranks_listed(const tl_ctx *tl, const uint32_t *pes, int64_t n)
@@ -42,20 +42,20 @@ static inline uint32_t pe_of(const struct ranks *r, int64_t rank)
 
 /* -- vectors -------------------------------------------------------------------------------- */
 
-/* Elements in the PE's own slice. */
+/* A vector in the PE's own slice. */
 struct vector {
     uint64_t address;
     int64_t n;
     kb_dtype dtype;
 };
 
-/* Where part i of n begins: i * size / n without overflow. */
+/* The begin of part i of n: i * size / n without overflow. */
 static inline int64_t share(int64_t size, int64_t i, int64_t n)
 {
     return size / n * i + size % n * i / n;
 }
 
-/* Parts [i, j) of n, which differ by an element at most. */
+/* Parts [i, j) of n; sizes of parts differ by at most one. */
 static inline struct vector parts_of(struct vector v, int64_t i, int64_t j, int64_t n)
 {
     int64_t begin = share(v.n, i, n);
@@ -65,14 +65,14 @@ static inline struct vector parts_of(struct vector v, int64_t i, int64_t j, int6
     return v;
 }
 
-/* Part i of n; i counts modulo n. */
+/* Part i modulo n, of n. */
 static inline struct vector part_of(struct vector v, int64_t i, int64_t n)
 {
     i = (i % n + n) % n;
     return parts_of(v, i, i + 1, n);
 }
 
-/* In how many pieces a vector is moved, so that its tensors and the queues fit a TCM. */
+/* The number of pieces in which a vector is moved, so that tensors and queues fit into a TCM. */
 static inline int64_t pieces_of(tl_ctx *tl, int64_t n, kb_dtype dtype)
 {
     int64_t room = (int64_t)kb_memory_bytes(tl_topology(tl), &(kb_endpoint){.kind = KB_TCM}) / 16;
@@ -80,7 +80,7 @@ static inline int64_t pieces_of(tl_ctx *tl, int64_t n, kb_dtype dtype)
     return n > 0 ? parts(n * (int64_t)kb_dtype_bytes(dtype), room) : 1;
 }
 
-/* NULL of what is empty, as everywhere below. */
+/* NULL for an empty vector. */
 static inline tl_tensor *load_async(tl_ctx *tl, struct vector v)
 {
     return v.n > 0 ? tl_load_async(tl, v.address, v.dtype, KB_SHAPE(v.n)) : NULL;
@@ -98,7 +98,7 @@ static inline tl_tensor *load(tl_ctx *tl, struct vector v)
     return v.n > 0 ? tl_load(tl, v.address, v.dtype, KB_SHAPE(v.n)) : NULL;
 }
 
-/* Stores `x`, unless it is there, and gives it back. */
+/* Stores `x`, unless it is there already, and frees it. */
 static inline void keep(tl_ctx *tl, tl_tensor *x, struct vector to, bool there)
 {
     if (x && !there)
@@ -122,12 +122,12 @@ static inline void copy_vector(tl_ctx *tl, struct vector x, struct vector y)
 
 static inline tl_tensor *receive_async(tl_ctx *tl, uint32_t from, struct vector like)
 {
-    return like.n > 0 ? tl_recv_async(tl, from, 0, KB_SHAPE(like.n), like.dtype) : NULL;
+    return like.n > 0 ? tl_recv_async(tl, from, 0, like.dtype, KB_SHAPE(like.n)) : NULL;
 }
 
 static inline tl_tensor *receive(tl_ctx *tl, uint32_t from, struct vector like)
 {
-    return like.n > 0 ? tl_recv(tl, from, 0, KB_SHAPE(like.n), like.dtype) : NULL;
+    return like.n > 0 ? tl_recv(tl, from, 0, like.dtype, KB_SHAPE(like.n)) : NULL;
 }
 
 static inline void send(tl_ctx *tl, uint32_t to, tl_tensor *x)
@@ -136,7 +136,7 @@ static inline void send(tl_ctx *tl, uint32_t to, tl_tensor *x)
         tl_send(tl, to, 0, x);
 }
 
-/* x op y, both of which are given back. */
+/* x op y; frees both. */
 static inline tl_tensor *reduce(tl_ctx *tl, tl_op op, tl_tensor *x, tl_tensor *y)
 {
     tl_tensor *z = x ? tl_math_at(tl, TL_HERE, op, x, y, NULL) : NULL;
@@ -151,8 +151,8 @@ static inline tl_tensor *reduce(tl_ctx *tl, tl_op op, tl_tensor *x, tl_tensor *y
 /* -- ring ----------------------------------------------------------------------------------- */
 
 /*
- * y, part `me` of n, is reduced from that part of everyone's x. In n - 1 steps the sum of a part
- * wanders around the ring: it begins at the rank behind the one that keeps it.
+ * y becomes part `me` of the reduction of all x. In n - 1 steps the sum of each part moves around
+ * the ring, from the rank behind the one that keeps it.
  */
 static inline void reduce_scatter_ring(tl_ctx *tl, struct ranks r, struct vector x, struct vector y,
                                        tl_op op)
@@ -181,7 +181,7 @@ static inline void reduce_scatter_ring(tl_ctx *tl, struct ranks r, struct vector
     }
 }
 
-/* Part i of y is the x of rank i. In n - 1 steps every part wanders around the ring. */
+/* Part i of y becomes the x of rank i. In n - 1 steps every part moves around the ring. */
 static inline void all_gather_ring(tl_ctx *tl, struct ranks r, struct vector x, struct vector y)
 {
     int64_t pieces = pieces_of(tl, parts(y.n, r.n), x.dtype);
@@ -208,7 +208,7 @@ static inline void all_gather_ring(tl_ctx *tl, struct ranks r, struct vector x, 
     }
 }
 
-/* y is the sum of everyone's x. */
+/* y becomes the reduction of all x. */
 static inline void all_reduce_ring(tl_ctx *tl, struct ranks r, struct vector x, struct vector y,
                                    tl_op op)
 {
@@ -220,7 +220,7 @@ static inline void all_reduce_ring(tl_ctx *tl, struct ranks r, struct vector x, 
 
 /* -- halving and doubling ------------------------------------------------------------------- */
 
-/* All of `x` to one PE, and all that such a PE sends into `y`. */
+/* Send all of `x` to a PE, and receive a vector from a PE into `y`. */
 static inline void send_vector(tl_ctx *tl, uint32_t to, struct vector x)
 {
     int64_t pieces = pieces_of(tl, x.n, x.dtype);
@@ -246,7 +246,7 @@ static inline void receive_vector(tl_ctx *tl, uint32_t from, struct vector y)
     }
 }
 
-/* y = x op what one PE sends. */
+/* y = x op the vector that a PE sends. */
 static inline void receive_reduced(tl_ctx *tl, uint32_t from, struct vector x, struct vector y,
                                    tl_op op)
 {
@@ -261,7 +261,7 @@ static inline void receive_reduced(tl_ctx *tl, uint32_t from, struct vector x, s
 }
 
 /*
- * `give` to one PE, while another sends what becomes `in`: reduced with `own`, unless that is NULL.
+ * Sends `give` to one PE and receives `in` from another, reduced with `own` unless that is NULL.
  */
 static inline void exchange(tl_ctx *tl, uint32_t to, struct vector give, uint32_t from,
                             struct vector in, const struct vector *own, tl_op op)
@@ -293,15 +293,15 @@ static inline int64_t power_of_two_in(int64_t n)
 }
 
 /*
- * Among a power of two of ranks: the vector is halved again and again, each half reduced with the
- * rank that has the other half; then the halves are put together in the opposite order. Ranks
- * beyond the power of two let others stand in for them.
+ * Recursive halving and doubling, for a power of two of ranks: in each step a rank sends one half
+ * of its part to a partner and reduces the other half; then the halves are gathered in the opposite
+ * order. Ranks beyond the power of two send their vectors to others first, and get the result last.
  */
 static inline void all_reduce_halving(tl_ctx *tl, struct ranks r, struct vector x, struct vector y,
                                       tl_op op)
 {
     int64_t p = power_of_two_in(r.n), lo = 0;
-    struct vector sums = x; /* so far: x, then y */
+    struct vector sums = x; /* the sums so far: x, then y */
 
     if (r.me >= p) {
         send_vector(tl, pe_of(&r, r.me - p), x);
@@ -338,7 +338,7 @@ static inline void all_reduce_halving(tl_ctx *tl, struct ranks r, struct vector 
 
 /* -- one to all, all to all ----------------------------------------------------------------- */
 
-/* Everyone's y is the x of rank 0: who has it sends it half as far as it has come. */
+/* Every y becomes the x of rank 0, along a binary tree: each step halves the distance of sends. */
 static inline void broadcast_tree(tl_ctx *tl, struct ranks r, struct vector x, struct vector y)
 {
     int64_t reach = r.me ? r.me & -r.me : 2 * power_of_two_in(r.n);
@@ -352,7 +352,7 @@ static inline void broadcast_tree(tl_ctx *tl, struct ranks r, struct vector x, s
             send_vector(tl, pe_of(&r, r.me + reach), y);
 }
 
-/* Part i of y is part `me` of the x of rank i: in step s everyone sends to the rank s above. */
+/* Part i of y becomes part `me` of the x of rank i. In step s each rank sends to rank me + s. */
 static inline void all_to_all_pairwise(tl_ctx *tl, struct ranks r, struct vector x, struct vector y)
 {
     copy_vector(tl, part_of(x, r.me, r.n), part_of(y, r.me, r.n));
@@ -363,7 +363,7 @@ static inline void all_to_all_pairwise(tl_ctx *tl, struct ranks r, struct vector
 
 /* -- lines ---------------------------------------------------------------------------------- */
 
-/* What wanders along a line does so in pieces, which follow each other. */
+/* Vectors move along a line in pieces of this size, as a pipeline. */
 enum { LINE_BYTES = 16384 };
 
 static inline int64_t line_pieces(struct vector x)
@@ -371,7 +371,7 @@ static inline int64_t line_pieces(struct vector x)
     return x.n > 0 ? parts(x.n * (int64_t)kb_dtype_bytes(x.dtype), LINE_BYTES) : 1;
 }
 
-/* y at `root` is reduced from everyone's x, from both ends of the line towards it. */
+/* y at `root` becomes the reduction of all x, from both ends of the line to the root. */
 static inline void reduce_line(tl_ctx *tl, struct ranks r, int64_t root, struct vector x,
                                struct vector y, tl_op op)
 {
@@ -395,7 +395,7 @@ static inline void reduce_line(tl_ctx *tl, struct ranks r, int64_t root, struct 
     }
 }
 
-/* Everyone's y is the x of `root`, which goes to both ends of the line. */
+/* Every y becomes the x of `root`, which moves to both ends of the line. */
 static inline void broadcast_line(tl_ctx *tl, struct ranks r, int64_t root, struct vector x,
                                   struct vector y)
 {
@@ -420,12 +420,12 @@ static inline void broadcast_line(tl_ctx *tl, struct ranks r, int64_t root, stru
 
 /* -- grids ---------------------------------------------------------------------------------- */
 
-/* What the ranks of a collective are. */
+/* A rank of a collective is a PE, a cube or a SIP. */
 enum over { OVER_PES, OVER_CUBES, OVER_SIPS };
 
 /*
- * The ranks as the machine has them: the PEs of a cube, and those with the same number in it in the
- * other cubes of the row and of the column and in the same cube of the other SIPs.
+ * The ranks by the axes of the machine: the PEs of this cube; then the PEs of the same number in
+ * the cubes of this row, in those of this column, and in the same cube of the other SIPs.
  */
 struct grid {
     struct ranks cube, row, column, sip;
@@ -455,7 +455,7 @@ static inline struct grid grid_of(const tl_ctx *tl, enum over over)
                          .sip = ranks_along(tl, cubes, info.sips, true)};
 }
 
-/* All ranks, one after the other. */
+/* All ranks in one list. */
 static inline struct ranks ranks_over(const tl_ctx *tl, enum over over)
 {
     kb_info info;
@@ -475,7 +475,7 @@ static inline void all_reduce_line(tl_ctx *tl, struct ranks r, struct vector x, 
     broadcast_line(tl, r, r.n / 2, x, x);
 }
 
-/* In every cube a part for each PE; then along rows, columns and SIPs; then in the cube again. */
+/* Reduce-scatter in each cube; all-reduce of the parts along rows, columns and SIPs; all-gather. */
 static inline void all_reduce_mesh(tl_ctx *tl, const struct grid *g, struct vector x,
                                    struct vector y, tl_op op)
 {
@@ -488,7 +488,7 @@ static inline void all_reduce_mesh(tl_ctx *tl, const struct grid *g, struct vect
     all_gather_ring(tl, g->cube, mine, y);
 }
 
-/* Rings in cubes, rows, columns and among SIPs, each on its part of the part before. */
+/* Rings in cubes, rows, columns and SIPs, each on its part of the part of the ring before. */
 static inline void all_reduce_torus(tl_ctx *tl, const struct grid *g, struct vector x,
                                     struct vector y, tl_op op)
 {
@@ -505,7 +505,7 @@ static inline void all_reduce_torus(tl_ctx *tl, const struct grid *g, struct vec
     all_gather_ring(tl, g->cube, in_cube, y);
 }
 
-/* In every cube, to the cube at the centre of the mesh, among the SIPs' centres, and back. */
+/* In each cube, to the cube at the centre of the mesh, between the centres of SIPs, and back. */
 static inline void all_reduce_hierarchical(tl_ctx *tl, const struct grid *g, struct vector x,
                                            struct vector y, tl_op op)
 {

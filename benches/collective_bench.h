@@ -1,4 +1,4 @@
-/* collective_bench.h -- what the benches of collectives share: arguments, tensors, references. */
+/* collective_bench.h -- shared by the benches of collectives: arguments, tensors, references. */
 #ifndef COLLECTIVE_BENCH_H
 #define COLLECTIVE_BENCH_H
 #include <stdio.h>
@@ -24,12 +24,12 @@
             "same: all ranks (but SIPs) have one vector, which is kept once"                       \
     }
 
-/* -- who takes part ------------------------------------------------------------------------- */
+/* -- ranks ---------------------------------------------------------------------------------- */
 
 /*
- * A rank is a PE, or a cube (SIP), whose PEs have a part of its vector each and deal with the PEs
- * of the same number. A tensor [..., ranks * count] that is cut BY_COLUMNS lies like that: its last
- * axis has the vectors of all ranks, one after the other.
+ * A rank is a PE, or a cube or SIP. The PEs of a cube or SIP have a part of its vector each, and
+ * communicate with the PEs of the same number in the other ranks. The last axis of a tensor
+ * [..., ranks * count], cut BY_COLUMNS, has the vectors of all ranks one after the other.
  */
 #define BY_COLUMNS ((kb_placement){KB_COLUMN_WISE, KB_COLUMN_WISE})
 
@@ -38,7 +38,7 @@ static inline enum over over_of(const kb_bench_run *run)
     return (enum over)kb_bench_choice(run, "over");
 }
 
-/* PEs that share the vector of a rank, in cubes of so many. */
+/* The PEs that share the vector of a rank. */
 struct sharing {
     int64_t ranks, cubes, pes;
 };
@@ -76,20 +76,20 @@ static inline struct vector vector_of(const kb_shard *shard, kb_dtype dtype)
     return v;
 }
 
-/* -- what is told before the run ------------------------------------------------------------ */
+/* -- notes and refusals --------------------------------------------------------------------- */
 
 static inline void note_one_rank(kb_bench_run *run, const char *bench)
 {
     static const char *const overs[] = {"pes", "cubes", "sips"};
     char text[128];
 
-    snprintf(text, sizeof text, "%s: over=%s is one rank here, which talks to nobody: y is x",
-             bench, overs[over_of(run)]);
+    snprintf(text, sizeof text, "%s: over=%s is one rank here, which sends nothing: y is x", bench,
+             overs[over_of(run)]);
     if (sharing_of(run).ranks == 1)
         kb_bench_note(run, text);
 }
 
-/* Queues of so many senders to each PE must fit where they lie, in a TCM beside tensors. */
+/* The queues of a PE from so many senders must fit into their memory; in a TCM beside tensors. */
 static inline void check_queues(kb_bench_run *run, const char *bench, int64_t senders)
 {
     const kb_topology *topo = kb_bench_topology(run);
@@ -120,13 +120,13 @@ static inline void check_queues(kb_bench_run *run, const char *bench, int64_t se
 
 enum inputs { OWN, SAME };
 
-/* SIPs cannot: a placement does not copy to SIPs what it cuts over their cubes. */
+/* Not with over=sips: a placement cannot both replicate over SIPs and cut over their cubes. */
 static inline bool inputs_are_same(const kb_bench_run *run)
 {
     return kb_bench_choice(run, "inputs") == SAME && over_of(run) != OVER_SIPS;
 }
 
-/* Tensor x: `rows` vectors of every rank. */
+/* Declares tensor x: `rows` vectors of every rank. */
 static inline void input_rows(kb_bench_run *run, int64_t rows)
 {
     kb_dtype dtype = kb_bench_dtype(run, "dtype");
@@ -140,7 +140,7 @@ static inline void input_rows(kb_bench_run *run, int64_t rows)
                        1);
 }
 
-/* Of x, where the row of a rank begins. */
+/* The begin of the row of a rank in x. */
 static inline double *input_of(const kb_bench_run *run, double *x, int64_t row, int64_t rank)
 {
     int64_t count = kb_bench_int(run, "count");
@@ -160,7 +160,7 @@ static inline tl_op op_of(const kb_bench_run *run)
     return ops[kb_bench_choice(run, "op")];
 }
 
-/* x op y, as PE_MATH has it: sums are rounded, those of integers modulo 2^bits. */
+/* x op y, rounded as by PE_MATH; sums of integers wrap. */
 static inline double reduced(tl_op op, kb_dtype dtype, double x, double y)
 {
     double range = (double)(UINT64_C(1) << (8 * kb_dtype_bytes(dtype) - 1)) * 2, sum = x + y;
@@ -177,8 +177,7 @@ static inline double reduced(tl_op op, kb_dtype dtype, double x, double y)
     return kb_element(dtype, bytes, 0);
 }
 
-/* Vectors of `len` elements of ranks, every `stride`-th; the first becomes what all are reduced to.
- */
+/* v[i * stride] is the vector of rank i, of `len` elements; the first becomes the reduction. */
 struct summands {
     double **v;
     int64_t n, stride, len;
@@ -191,7 +190,7 @@ static inline double *summand(const struct summands *s, int64_t i)
     return s->v[i % s->n * s->stride];
 }
 
-/* Part c of n in the order c + 1, c + 2, ..., c. */
+/* Reduces part c of n in the order of ranks c + 1, c + 2, ..., c. */
 static inline void reduce_as_ring(const struct summands *s)
 {
     for (int64_t c = 0; c < s->n; c++)

@@ -1,5 +1,4 @@
-/* collective_bound.h -- what a collective takes at least: latencies in line, bytes over bandwidth.
- */
+/* collective_bound.h -- lower bounds for the times of collectives. */
 #ifndef COLLECTIVE_BOUND_H
 #define COLLECTIVE_BOUND_H
 #include <math.h>
@@ -9,18 +8,18 @@
 #include "collective_bench.h"
 
 /*
- * Each bound follows one chain of commands that wait for each other (the vector's last part, on its
- * way around), as if nothing else were there: what the calls and the routes cost alone, as
- * kb_route_cost() and kb_topology_limits() have it. Whatever else a PE does, or has to wait for,
- * can only make it longer. So no run is shorter than its bound.
+ * Each bound follows one chain of commands that depend on each other (the vector's last part, on
+ * its way around), on an idle machine: the costs of calls and routes by kb_route_cost() and
+ * kb_topology_limits(). Everything else that a PE does or waits for can only make it longer. So no
+ * run is shorter than its bound.
  */
 struct bound {
     const kb_topology *topo;
     kb_info info;
     kb_limits limits;
     kb_dtype dtype;
-    int64_t issue_fs, math_fs; /* of a command: until it is issued; overhead of PE_MATH */
-    int64_t room;              /* elements that are moved at once, see pieces_of() */
+    int64_t issue_fs, math_fs; /* of a command: from call to issue; the overhead of PE_MATH */
+    int64_t room;              /* the largest number of elements of a piece, see pieces_of() */
 };
 
 static inline int64_t node_overhead_fs(const kb_topology *topo, const char *name)
@@ -48,7 +47,7 @@ static inline struct bound bound_new(const kb_topology *topo, kb_dtype dtype)
     return b;
 }
 
-/* -- what a command takes -------------------------------------------------------------------- */
+/* -- commands ------------------------------------------------------------------------------- */
 
 static inline kb_endpoint place_of(const struct bound *b, kb_endpoint_kind kind, uint32_t pe)
 {
@@ -60,8 +59,8 @@ static inline kb_endpoint place_of(const struct bound *b, kb_endpoint_kind kind,
                          .unit = kind == KB_SRAM ? 0 : pe % b->info.pes_per_cube};
 }
 
-static inline kb_cost cost_of(const struct bound *b, kb_transaction_op op, uint32_t pe, kb_endpoint_kind kind,
-                              uint32_t at, int64_t n)
+static inline kb_cost cost_of(const struct bound *b, kb_transaction_op op, uint32_t pe,
+                              kb_endpoint_kind kind, uint32_t at, int64_t n)
 {
     kb_endpoint src = place_of(b, KB_PE, pe), dst = place_of(b, kind, at);
     kb_cost cost = {0};
@@ -76,7 +75,7 @@ static inline int64_t port_fs(const struct bound *b, double n, double gbs)
     return (int64_t)floor(n * (double)kb_dtype_bytes(b->dtype) * 1e6 / gbs);
 }
 
-/* A load or a store of `n` elements, own slice. */
+/* A load or a store of `n` elements in the PE's own slice. */
 static inline int64_t own_fs(const struct bound *b, kb_transaction_op op, uint32_t pe, int64_t n)
 {
     kb_cost cost = cost_of(b, op, pe, KB_SLICE, pe, n);
@@ -113,7 +112,7 @@ static inline int64_t hop_fs(const struct bound *b, uint32_t from, uint32_t to, 
     int64_t last = slot > 0 ? n - (parts(n, slot) - 1) * slot : n;
     kb_cost read = {0};
 
-    if (n >= b->room) /* it is cut before it is sent */
+    if (n >= b->room) /* it is cut into pieces */
         last = 0;
     if (n <= 0)
         return 0;
@@ -145,13 +144,13 @@ static inline int64_t copy_fs(const struct bound *b, uint32_t pe, int64_t n)
     return own_fs(b, KB_READ, pe, n) + own_fs(b, KB_WRITE, pe, n);
 }
 
-/* -- ring ------------------------------------------------------------------------------------ */
+/* -- ring ----------------------------------------------------------------------------------- */
 
 /*
- * Part `c` of `count` elements goes from rank c + 1 around to rank c: a load, n - 1 times a message
- * and a reduction, a store. Before each send the next receive and load are issued, unless that part
- * is empty. What is longer than a piece comes in passes, each of which takes every rank n - 1
- * reductions at least.
+ * Part `c` of `count` elements moves from rank c + 1 around the ring to rank c: a load, n - 1
+ * messages and reductions, a store. Before each send the next receive and load are issued, unless
+ * that part is empty. A part of several pieces takes as many passes, each of which has at least
+ * n - 1 reductions at every rank.
  */
 static inline int64_t reduce_scatter_fs(const struct bound *b, struct ranks r, int64_t c,
                                         int64_t count)
@@ -168,7 +167,7 @@ static inline int64_t reduce_scatter_fs(const struct bound *b, struct ranks r, i
     return sum + (k - 1) * (r.n - 1) * step_fs;
 }
 
-/* The part of rank `c` goes around to rank c - 1. */
+/* The part of rank `c` moves around the ring to rank c - 1. */
 static inline int64_t all_gather_fs(const struct bound *b, struct ranks r, int64_t c, int64_t count)
 {
     int64_t k = passes(b, parts(count, r.n)), n = part_n(count, c, r.n) / k;
@@ -184,8 +183,8 @@ static inline int64_t all_gather_fs(const struct bound *b, struct ranks r, int64
 }
 
 /*
- * The last rank sends to the first, which is far away: its only write channel has n - 1 parts to
- * carry for a reduction, and as many, and to store as many, for a gathering.
+ * The last rank sends to the first, which is far away, and has one write channel: for n - 1 parts
+ * of the reduction, and for n - 1 messages and stores of the gathering.
  */
 static inline int64_t ring_busy_fs(const struct bound *b, struct ranks r, int64_t count,
                                    bool reduces, bool gathers)
@@ -211,7 +210,7 @@ static inline int64_t ring_all_gather_fs(const struct bound *b, struct ranks r, 
     return longer(all_gather_fs(b, r, r.n - 1, count), ring_busy_fs(b, r, count, false, true));
 }
 
-/* By the last part, which is the largest. On a ring of one there is nothing to do. */
+/* Of the last part, which is the largest. A ring of one has nothing to do. */
 static inline int64_t ring_all_reduce_fs(const struct bound *b, struct ranks r, int64_t count)
 {
     int64_t c = r.n - 1;
@@ -221,22 +220,22 @@ static inline int64_t ring_all_reduce_fs(const struct bound *b, struct ranks r, 
                              ring_busy_fs(b, r, count, true, true));
 }
 
-/* -- halving and doubling -------------------------------------------------------------------- */
+/* -- halving and doubling ------------------------------------------------------------------- */
 
 /*
- * `n` elements that come from a rank which is ready at t_fs, has posted what it waits for itself,
- * and loads them; a reduction or not; a store.
+ * `n` elements from a rank that is ready at t_fs, issues its own receive and loads them; a
+ * reduction or not; a store.
  */
 static inline int64_t exchanged_fs(const struct bound *b, int64_t t_fs, uint32_t from, uint32_t to,
                                    int64_t n, bool reduces)
 {
-    int64_t piece = n / passes(b, n + 1); /* what goes the other way may be longer by one */
+    int64_t piece = n / passes(b, n + 1); /* the other direction may have one element more */
 
     return t_fs + own_fs(b, KB_READ, from, piece) + hop_fs(b, from, to, n) +
            (reduces ? reduce_fs(b, piece) : 0) + own_fs(b, KB_WRITE, to, piece);
 }
 
-/* How many elements rank i gets, of parts cut for p ranks, from that which differs in `half`. */
+/* The elements that rank i, of p, gets from the rank whose number differs in bit `half`. */
 static inline int64_t half_n(int64_t i, int64_t p, int64_t half, int64_t count, bool reduces)
 {
     int64_t lo = (reduces ? i : i ^ half) & ~(half - 1);
@@ -244,7 +243,7 @@ static inline int64_t half_n(int64_t i, int64_t p, int64_t half, int64_t count, 
     return share(count, lo + half, p) - share(count, lo, p);
 }
 
-/* One step of all ranks; t[i] is when rank i can have come so far. False without memory. */
+/* One step of all ranks; t[i] is the earliest time at which rank i is ready. False: no memory. */
 static inline bool halving_step(const struct bound *b, const struct ranks *r, int64_t *t, int64_t p,
                                 int64_t half, int64_t count, bool reduces)
 {
@@ -290,7 +289,7 @@ static inline int64_t halving_fs(const struct bound *b, struct ranks r, int64_t 
     return r.n == 1 ? copy_fs(b, pe_of(&r, 0), count) : most;
 }
 
-/* -- lines ----------------------------------------------------------------------------------- */
+/* -- lines ---------------------------------------------------------------------------------- */
 
 static inline int64_t line_pieces_of(const struct bound *b, int64_t n)
 {
@@ -298,8 +297,8 @@ static inline int64_t line_pieces_of(const struct bound *b, int64_t n)
 }
 
 /*
- * The first piece goes from rank 0 to the root; for each that follows the root loads, receives and
- * reduces once or twice, and stores.
+ * The first piece moves from rank 0 to the root. For each further piece the root loads, receives
+ * and reduces once or twice, and stores.
  */
 static inline int64_t reduce_line_fs(const struct bound *b, struct ranks r, int64_t root,
                                      int64_t count)
@@ -330,12 +329,12 @@ static inline int64_t broadcast_line_fs(const struct bound *b, struct ranks r, i
         return 0;
     for (int64_t i = root; i != end; i += step)
         sum += hop_fs(b, pe_of(&r, i), pe_of(&r, i + step), n);
-    if (root + step != end && b->limits.write_channels == 1) /* those between send and store */
+    if (root + step != end && b->limits.write_channels == 1) /* ranks in between send and store */
         each_fs += write_fs(b, pe_of(&r, root + step), pe_of(&r, root + 2 * step), n);
     return sum + (k - 1) * each_fs;
 }
 
-/* -- what the benches do --------------------------------------------------------------------- */
+/* -- benches -------------------------------------------------------------------------------- */
 
 /* The PEs with the last part of every rank's vector, which is the largest; `me` is `at`. */
 static inline struct ranks last_ranks(const struct bound *b, enum over over)
@@ -369,7 +368,7 @@ static inline struct grid grid_at(const struct bound *b, enum over over, uint32_
     return g;
 }
 
-/* How many of `count` elements the last PE has that shares a rank's vector. */
+/* The elements, of `count`, of the last PE that shares a rank's vector. */
 static inline int64_t last_part(const struct bound *b, enum over over, int64_t count)
 {
     int64_t pes = over == OVER_PES ? 1 : b->info.pes_per_cube;
@@ -378,7 +377,7 @@ static inline int64_t last_part(const struct bound *b, enum over over, int64_t c
     return parts(parts(count, cubes), pes);
 }
 
-/* Of `count` elements here and below: those of the PE that has the largest part. */
+/* `count`, here and below: the elements of the PE with the largest part. */
 static inline int64_t flat_ring_fs(const struct bound *b, enum over over, int64_t count)
 {
     struct ranks r = last_ranks(b, over);
@@ -386,14 +385,14 @@ static inline int64_t flat_ring_fs(const struct bound *b, enum over over, int64_
     return r.n == 1 ? copy_fs(b, pe_of(&r, 0), count) : ring_all_reduce_fs(b, r, count);
 }
 
-/* In the cube, before the other axes and after them. */
+/* In the cube, before and after the other axes. */
 static inline int64_t in_cube_fs(const struct bound *b, const struct grid *g, int64_t count)
 {
     return g->cube.n == 1 ? copy_fs(b, pe_of(&g->cube, 0), count)
                           : ring_all_reduce_fs(b, g->cube, count);
 }
 
-/* The last part of the last part ..., which ends in the last cube. */
+/* The last part of the last part and so on, which ends in the last cube. */
 static inline int64_t torus_fs(const struct bound *b, enum over over, int64_t count)
 {
     struct grid g = grid_at(b, over, b->info.mesh_w - 1, b->info.mesh_h - 1, b->info.sips - 1);
@@ -405,7 +404,7 @@ static inline int64_t torus_fs(const struct bound *b, enum over over, int64_t co
            ring_all_reduce_fs(b, g.sip, part_n(in_row, h - 1, h));
 }
 
-/* To the middle of a line and back to its beginning. */
+/* To the middle of a line and back to its begin. */
 static inline int64_t line_all_reduce_fs(const struct bound *b, struct ranks r, int64_t count)
 {
     return reduce_line_fs(b, r, r.n / 2, count) + broadcast_line_fs(b, r, r.n / 2, 0, count);
@@ -433,7 +432,7 @@ static inline int64_t hierarchical_fs(const struct bound *b, enum over over, int
            ring_all_reduce_fs(b, root.sip, in_cube);
 }
 
-/* From rank 0: t[i] is when rank i has y. Each load and send delays what the sender sends then. */
+/* t[i] is when rank i has y. Each load and send delays the later sends of the same rank. */
 static inline int64_t tree_fs(const struct bound *b, struct ranks r, int64_t count)
 {
     int64_t piece = count / passes(b, count), most = 0;
@@ -459,9 +458,8 @@ static inline int64_t tree_fs(const struct bound *b, struct ranks r, int64_t cou
     return most;
 }
 
-/* Rank 0: a receive, a load, a send and a store each time; with one channel send and store share
- * it.
- */
+/* Rank 0 has a receive, a load, a send and a store in each step; send and store may share one
+ * channel. */
 static inline int64_t pairwise_fs(const struct bound *b, struct ranks r, int64_t n)
 {
     uint32_t me = pe_of(&r, 0);
@@ -474,9 +472,9 @@ static inline int64_t pairwise_fs(const struct bound *b, struct ranks r, int64_t
     return sum;
 }
 
-/* -- by name --------------------------------------------------------------------------------- */
+/* -- by name -------------------------------------------------------------------------------- */
 
-/* A bench and how it is done; NULL: there is but one way. */
+/* A bench and its algorithm; NULL: it has only one. */
 struct way {
     const char *bench, *algorithm;
 };
@@ -506,7 +504,7 @@ static inline int64_t all_reduce_fs(const struct bound *b, enum over over, const
     }
 }
 
-/* Of a run with `count`. The kernels of no run take less. */
+/* The bound of a run with `count`: no run's kernels take less. */
 static inline int64_t bound_of(const struct bound *b, const struct way *w, enum over over,
                                int64_t count)
 {
@@ -526,18 +524,18 @@ static inline int64_t bound_of(const struct bound *b, const struct way *w, enum 
     return w->algorithm[0] == 't' ? tree_fs(b, r, n) : broadcast_line_fs(b, r, 0, r.n - 1, n);
 }
 
-/* -- choosing -------------------------------------------------------------------------------- */
+/* -- choosing ------------------------------------------------------------------------------- */
 
-/* One of the ways of a bench. */
+/* One of the algorithms of a bench. */
 struct candidate {
     const char *name;
     int64_t bound_fs; /* 0: not known */
-    int64_t time_fs;  /* by trying; 0: not tried, INT64_MAX: it failed */
+    int64_t time_fs;  /* of its run; 0: it was not run, INT64_MAX: it failed */
 };
 
 enum { CANDIDATES_MAX = 8 };
 
-/* Of a collective of one rank they are all the same: the first alone. */
+/* With one rank all algorithms are the same, and there is one candidate. */
 static inline size_t list_candidates(const kb_bench_run *run, const char *bench,
                                      struct candidate *list)
 {
@@ -552,7 +550,7 @@ static inline size_t list_candidates(const kb_bench_run *run, const char *bench,
     return sharing_of(run).ranks == 1 ? 1 : n;
 }
 
-/* The next to be tried: that with the least bound; NULL: none can be faster than `best_fs`. */
+/* The next to be run: that with the lowest bound; NULL: none can be faster than `best_fs`. */
 static inline struct candidate *next_candidate(struct candidate *c, size_t n, int64_t best_fs)
 {
     struct candidate *least = NULL;
@@ -591,8 +589,8 @@ static inline void note_choice(kb_bench_run *run, const char *bench, const struc
 }
 
 /*
- * Sets `algorithm` to the fastest. Each is run once, without results, but those whose bound tells
- * that they cannot be the fastest: so auto takes the time of all that come near.
+ * Sets `algorithm` to the fastest. Each is run once, without results, except those whose bound says
+ * that they cannot be the fastest. So `auto` takes the time of all that come near.
  */
 static inline void choose_from(kb_bench_run *run, const char *bench, struct candidate *c, size_t n)
 {
@@ -601,7 +599,7 @@ static inline void choose_from(kb_bench_run *run, const char *bench, struct cand
 
     while (n > 1 && (next = next_candidate(c, n, best->time_fs ? best->time_fs : INT64_MAX))) {
         if (kb_bench_try(run, "algorithm", next->name, &next->time_fs, &why))
-            next->time_fs = INT64_MAX; /* it cannot be done so: a TCM has too many queues */
+            next->time_fs = INT64_MAX; /* it cannot run: a TCM has too many queues */
         if (!best->time_fs || next->time_fs < best->time_fs)
             best = next;
     }

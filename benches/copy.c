@@ -1,11 +1,11 @@
-/* copy.c -- y = x: every PE carries a piece from every slice through SRAM and TCM to its end. */
+/* copy.c -- y = x: every PE copies a piece of every slice through SRAM and TCM to y. */
 #include <string.h>
 #include "tile.h"
 
 /* A piece of the part that lies in the slice of one PE. */
 struct piece {
     const kb_args *args;
-    uint32_t owner; /* whose slice */
+    uint32_t owner; /* the PE of that slice */
     int64_t first;  /* its first element in that part */
     kb_shape shape;
 };
@@ -28,7 +28,7 @@ static tl_tensor *by_way_of(tl_ctx *tl, tl_tensor *x, uint64_t address)
     return tl_load(tl, address, tl_dtype(x), tl_shape(x));
 }
 
-/* Slice, SRAM, the owner's TCM, slice; nobody else has the same place in any of them. */
+/* Slice, SRAM, the owner's TCM, slice; each PE has a place of its own in each of them. */
 static void carry(tl_ctx *tl, const struct piece *p, uint64_t landing)
 {
     const kb_tensor *x = p->args->tensors[0];

@@ -1,10 +1,10 @@
-/* gather.c -- y = table[index]: numbers read from memory decide from where rows are loaded. */
+/* gather.c -- y = table[index]: indices loaded from memory decide which rows are loaded. */
 #include <string.h>
 #include "tile.h"
 
 enum { AT_ONCE = 16 }; /* rows under way */
 
-/* Rows i.. of y, as many as `index` has. */
+/* Gathers rows i.. of y, as many as `index` has. */
 static void gather_rows(tl_ctx *tl, const kb_args *args, tl_tensor *index, uint64_t to)
 {
     const kb_tensor *table = args->tensors[0];

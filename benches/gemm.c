@@ -1,18 +1,18 @@
-/* gemm.c -- c = a b: every PE computes a block of c from rows of a it has and columns of b. */
+/* gemm.c -- c = a b: every PE computes a block of c from its rows of a and columns of b. */
 #include <math.h>
 #include "tile.h"
 
 enum { TILE = 128 };
 
 /*
- * A cube has the rows of c and of a that are its part, its PEs share the columns. The rows of b
- * are spread over the cubes, so that all but one part of them come from elsewhere.
+ * A cube has a part of the rows of c and of a, and its PEs share the columns. The rows of b are
+ * spread over the cubes, so that a PE loads most of them from other cubes.
  */
 static const kb_placement of_a = {KB_ROW_WISE, KB_REPLICATE};
 static const kb_placement of_b = {KB_ROW_WISE, KB_COLUMN_WISE};
 static const kb_placement of_c = {KB_ROW_WISE, KB_COLUMN_WISE};
 
-/* m x n elements of a part, from row i, column j. To be waited for. */
+/* Begins to load m x n elements of a part, from row i, column j. */
 static tl_tensor *load_block(tl_ctx *tl, const kb_shard *part, kb_dtype dtype, int64_t i, int64_t j,
                              int64_t m, int64_t n)
 {
@@ -23,7 +23,7 @@ static tl_tensor *load_block(tl_ctx *tl, const kb_shard *part, kb_dtype dtype, i
                                  KB_SHAPE(m, n), strides);
 }
 
-/* sum + a b; sum may be NULL. Gives back all three. */
+/* sum + a b; sum may be NULL. Frees all three. */
 static tl_tensor *add_product(tl_ctx *tl, tl_tensor *sum, tl_tensor *a, tl_tensor *b)
 {
     tl_wait(tl, a);
@@ -39,7 +39,7 @@ static tl_tensor *add_product(tl_ctx *tl, tl_tensor *sum, tl_tensor *a, tl_tenso
     return more;
 }
 
-/* Rows i.., columns j.. of this PE's block of c, m x n of them. */
+/* Computes m x n elements of this PE's block of c, from row i, column j. */
 static void make_tile(tl_ctx *tl, const kb_args *args, int64_t i, int64_t j, int64_t m, int64_t n)
 {
     kb_dtype dtype = kb_tensor_dtype(args->tensors[0]), dtype_c = kb_tensor_dtype(args->tensors[2]);
@@ -47,7 +47,7 @@ static void make_tile(tl_ctx *tl, const kb_args *args, int64_t i, int64_t j, int
     kb_shard a = kb_tensor_shard(args->tensors[0], pe), c = kb_tensor_shard(args->tensors[2], pe);
     tl_tensor *sum = NULL;
 
-    for (uint32_t q = 0; q < n_pes; q += pes) { /* own cube first: not all ask the same one */
+    for (uint32_t q = 0; q < n_pes; q += pes) { /* own cube first: not all load from one */
         kb_shard b = kb_tensor_shard(args->tensors[1], (pe + q) % n_pes);
 
         for (int64_t k = 0; k < b.shape.dim[0]; k += TILE) {

@@ -4,12 +4,12 @@
 
 enum variant { REF_REF, LOAD_REF, LOAD_LOAD };
 
-/* All that a PE needs lies in its own slice. */
+/* A PE has all its operands in its own slice. */
 static const kb_placement of_a = {KB_ROW_WISE, KB_REPLICATE};
 static const kb_placement of_b = {KB_REPLICATE, KB_COLUMN_WISE};
 static const kb_placement of_c = {KB_ROW_WISE, KB_COLUMN_WISE};
 
-/* `rows` rows of a, from row i, and as many of c. */
+/* Computes `rows` rows of c, from row i. */
 static void multiply_rows(tl_ctx *tl, const kb_args *args, int64_t i, int64_t rows, tl_tensor *b)
 {
     uint32_t pe = tl_pe(tl);

@@ -4,7 +4,7 @@
 
 static const kb_placement everywhere = {KB_REPLICATE, KB_REPLICATE};
 
-/* Values of `t` from `address`, in the type of sums. */
+/* Loads elements of `t` from `address`, in the type of sums. */
 static tl_tensor *load_wide(tl_ctx *tl, const kb_tensor *t, uint64_t address, kb_shape shape)
 {
     kb_dtype dtype = kb_tensor_dtype(t);

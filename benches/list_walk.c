@@ -1,4 +1,4 @@
-/* list_walk.c -- one PE follows a list through the HBM of all: path[i] = next[path[i-1]]. */
+/* list_walk.c -- one PE follows a list through the HBM of all PEs: path[i] = next[path[i-1]]. */
 #include "tile.h"
 
 static void list_walk(tl_ctx *tl, const kb_args *args)

@@ -4,7 +4,7 @@
 
 enum act { RELU, SIGMOID, TANH };
 
-/* All that a PE needs lies in its own slice. */
+/* A PE has all its operands in its own slice. */
 static const kb_placement of_x = {KB_ROW_WISE, KB_REPLICATE};
 static const kb_placement of_w = {KB_REPLICATE, KB_COLUMN_WISE};
 static const kb_placement of_y = {KB_ROW_WISE, KB_COLUMN_WISE};

@@ -1,4 +1,4 @@
-/* mlp_tp.c -- y = act(x w1) w2, tensor-parallel: PEs share the hidden columns, and add their y. */
+/* mlp_tp.c -- y = act(x w1) w2, tensor-parallel: PEs share the hidden columns and add their y. */
 #include <math.h>
 #include <string.h>
 #include "all_reduce.h"
@@ -8,7 +8,7 @@ enum { BLOCK = 64 };         /* rows of x, and hidden columns, at once */
 enum { X, W1, W2, Y, SUMS }; /* tensors */
 enum act { RELU, SIGMOID, TANH, GELU };
 
-/* What a PE has of the layers: all of x, and as many columns of w1 as rows of w2. */
+/* The part of a PE: all of x, and as many columns of w1 as rows of w2. */
 struct part {
     kb_shard x, w1, w2;
     int64_t m, n, k; /* n: its hidden columns */
@@ -46,7 +46,7 @@ static tl_tensor *gelu(tl_ctx *tl, tl_tensor *x)
     return y;
 }
 
-/* act(x), which is in place of x. */
+/* act(x); frees x. */
 static tl_tensor *activated(tl_ctx *tl, tl_tensor *x, enum act act)
 {
     tl_tensor *y = act == RELU      ? tl_maximum(tl, x, tl_scalar(tl, 0))
@@ -58,7 +58,7 @@ static tl_tensor *activated(tl_ctx *tl, tl_tensor *x, enum act act)
     return y;
 }
 
-/* What hidden columns [j, j + n) of the part add to the rows of y that belong to rows `x`. */
+/* The contribution of hidden columns [j, j + n) of the part to the rows of y that belong to `x`. */
 static tl_tensor *through(tl_ctx *tl, const struct part *p, tl_tensor *x, int64_t j, int64_t n)
 {
     int64_t size = (int64_t)kb_dtype_bytes(p->dtype), row = p->n * size;
@@ -78,7 +78,7 @@ static tl_tensor *through(tl_ctx *tl, const struct part *p, tl_tensor *x, int64_
     return y;
 }
 
-/* Rows [i, i + rows) of the own sum; zeros if the PE has no hidden columns. */
+/* Computes rows [i, i + rows) of the PE's sum; zeros if it has no hidden columns. */
 static tl_tensor *sum_rows(tl_ctx *tl, const struct part *p, int64_t i, int64_t rows)
 {
     uint64_t from = p->x.address + (uint64_t)(i * p->k) * kb_dtype_bytes(p->dtype);
@@ -93,7 +93,7 @@ static tl_tensor *sum_rows(tl_ctx *tl, const struct part *p, int64_t i, int64_t 
     return sum;
 }
 
-/* y = sum in its own type. */
+/* y = sum, rounded to the type of y. */
 static void round_vector(tl_ctx *tl, struct vector sum, struct vector y)
 {
     int64_t pieces = pieces_of(tl, sum.n, sum.dtype);
@@ -134,7 +134,7 @@ static int64_t ranks_of(const kb_bench_run *run)
     return (int64_t)info.sips * info.cubes_per_sip * info.pes_per_cube;
 }
 
-/* algorithm=auto: whatever is the fastest, by trying each. */
+/* algorithm=auto: chooses the fastest by running each. */
 static void choose_all_reduce(kb_bench_run *run)
 {
     struct candidate c[CANDIDATES_MAX];
@@ -146,7 +146,7 @@ static void choose_all_reduce(kb_bench_run *run)
     choose_from(run, "mlp_tp", c, ranks_of(run) == 1 ? 1 : n);
 }
 
-/* Every PE ends with all of y: y[i] is that of PE i. */
+/* Every PE gets all of y: y[i] is that of PE i. */
 static void setup(kb_bench_run *run)
 {
     static const kb_placement everywhere = {KB_REPLICATE, KB_REPLICATE};

@@ -1,4 +1,4 @@
-/* qkv_gemm.c -- c = a b by rows: every PE has rows of a, and b streams by while it computes. */
+/* qkv_gemm.c -- c = a b by rows: every PE has rows of a, and loads b while it computes. */
 #include <math.h>
 #include "tile.h"
 
@@ -7,20 +7,20 @@ enum { TILE = 64 };
 /* Each PE has rows of a and c; each cube rows of b, which all of its PEs have. */
 static const kb_placement of_b = {KB_ROW_WISE, KB_REPLICATE};
 
-/* The block of c being made, m x n from row i, column j of this PE's part. */
+/* The present block of c, m x n from row i, column j of this PE's part. */
 struct block {
     const kb_args *args;
     int64_t i, j, m, n;
 };
 
-/* Which rows of b come next: from row `k` of the part of PE `pe`. */
+/* The next rows of b: from row `k` of the part of PE `pe`. */
 struct panel {
-    uint32_t seen; /* PEs behind us, own cube first: not all ask the same one */
+    uint32_t seen; /* PEs that are done, own cube first: not all PEs load from the same one */
     int64_t k;
-    tl_tensor *a, *b; /* under way */
+    tl_tensor *a, *b; /* being loaded */
 };
 
-/* Sets out for the next panel. False: there is none. */
+/* Begins to load the next panel. False: there is none. */
 static bool next_panel(tl_ctx *tl, const struct block *c, struct panel *p)
 {
     uint32_t pe = tl_pe(tl), pes = (uint32_t)tl_num_programs(tl, 0), n_pes = all_pes(tl);

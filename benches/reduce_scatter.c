@@ -1,4 +1,4 @@
-/* reduce_scatter.c -- y at rank i is the sum (maximum, minimum) of everyone's row i of x. */
+/* reduce_scatter.c -- y at rank i is the sum (maximum, minimum) of row i of x of all ranks. */
 #include "collective_bench.h"
 
 static void reduce_scatter(tl_ctx *tl, const kb_args *args)
@@ -23,7 +23,7 @@ static void setup(kb_bench_run *run)
     kb_bench_launch(run, "reduce_scatter", reduce_scatter, NULL, 0);
 }
 
-/* Row c of x in the order of ranks c + 1, c + 2, ..., c, as it goes around. */
+/* Row c of x is reduced in the order of ranks c + 1, c + 2, ..., c, as on the ring. */
 static void reference(const kb_bench_run *run, double *const *t)
 {
     int64_t n = sharing_of(run).ranks, count = kb_bench_int(run, "count");

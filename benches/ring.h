@@ -4,21 +4,22 @@
 #include "tl.h"
 
 /*
- * A ring goes as fast as its slowest step, and two steps over one link halve it. So it is through
- * with a cube before it goes to the next, which is beside it, and with a SIP before it leaves for
- * the next, from column 0 to column 0: there the IO chiplets are. No link of the mesh or of an IO
- * chiplet has more than one step either way. In a cube it goes east by the upper row of PEs and
- * back west by the lower one. (A mesh of one row has no way back: one step is as long as it.)
+ * A ring is as fast as its slowest step, and two steps that share a link halve its speed. So the
+ * ring visits all PEs of a cube before it moves to a neighbouring cube, and all cubes of a SIP
+ * before it moves to the next SIP, from column 0 to column 0, where the IO chiplets are. No link of
+ * the mesh or of an IO chiplet has more than one step in each direction. In a cube the ring runs
+ * east along the upper row of PEs and back west along the lower one. (In a mesh of one row of cubes
+ * one step, the way back, is as long as the row.)
  */
 struct ring {
     uint32_t pes, w, h; /* of a cube, of the mesh of a SIP */
     uint32_t n;         /* PEs of all SIPs */
-    uint32_t place;     /* the own one in the ring */
+    uint32_t place;     /* of this PE in the ring */
 };
 
 /*
- * Cube `i` of the way through a mesh: east by row 0, then back west by one column of the other rows
- * after the other. With an even number of columns the last cube is beside the first.
+ * Cube `i` of the ring: east along row 0, then back west through the other rows, column by column.
+ * With an even number of columns the last cube is beside the first.
  */
 static inline uint32_t ring_cube(const struct ring *r, uint32_t i)
 {
@@ -34,7 +35,7 @@ static inline uint32_t ring_cube(const struct ring *r, uint32_t i)
     return (1 + row) * r->w + r->w - 1 - column;
 }
 
-/* The PE at a place of the ring, by its number over all SIPs and cubes. */
+/* The PE at a place of the ring, numbered over all SIPs and cubes. */
 static inline uint32_t ring_pe(const struct ring *r, uint32_t place)
 {
     uint32_t cubes = r->w * r->h, half = (r->pes + 1) / 2, pe = place % r->pes;
@@ -43,7 +44,7 @@ static inline uint32_t ring_pe(const struct ring *r, uint32_t place)
     return (sip * cubes + cube) * r->pes + (pe < half ? pe : half + r->pes - 1 - pe);
 }
 
-/* So many places further on; `by` may be as far back as the ring is long. */
+/* The PE `by` places further on, or back: -n <= by. */
 static inline uint32_t ring_neighbour(const struct ring *r, int64_t by)
 {
     return ring_pe(r, (uint32_t)((r->place + r->n + by) % r->n));

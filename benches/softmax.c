@@ -1,4 +1,4 @@
-/* softmax.c -- y = softmax(x) over the last axis: every PE does the rows it has. */
+/* softmax.c -- y = softmax(x) over the last axis: every PE computes its own rows. */
 #include <math.h>
 #include "tile.h"
 

@@ -1,4 +1,4 @@
-/* threshold.c -- row i of y is 2 x if x[i,0] > t, else x: what was loaded decides what is done. */
+/* threshold.c -- row i of y is 2 x if x[i,0] > t, else x: the kernel branches on loaded data. */
 #include "tile.h"
 
 static void threshold(tl_ctx *tl, const kb_args *args)

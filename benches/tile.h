@@ -1,9 +1,9 @@
-/* tile.h -- what the benches share: arguments, types, where rows lie, blocks that fit. */
+/* tile.h -- shared by the benches: arguments, types, addresses of rows, sizes of blocks. */
 #ifndef TILE_H
 #define TILE_H
 #include "tl.h"
 
-/* Arguments that many have. */
+/* Arguments of many benches. */
 #define SIZE_ARG(name, initial, help)                                                              \
     {                                                                                              \
         name, KB_ARG_INT, initial, 1, 65536, NULL, help                                            \
@@ -21,13 +21,13 @@ static inline int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* Parts of `size`, the last of which may be smaller. */
+/* The number of parts of `size`, the last of which may be smaller. */
 static inline int64_t parts(int64_t n, int64_t size)
 {
     return (n + size - 1) / size;
 }
 
-/* In which type sums of `dtype` are kept, and a product of two matrices is stored. */
+/* The type in which sums of `dtype` are kept and products of matrices are stored. */
 static inline kb_dtype sum_dtype(kb_dtype dtype)
 {
     return dtype == KB_F64 ? KB_F64 : dtype == KB_I8 ? KB_I32 : KB_F32;
@@ -43,7 +43,7 @@ static inline int64_t element_bytes(const kb_tensor *t)
     return (int64_t)kb_dtype_bytes(kb_tensor_dtype(t));
 }
 
-/* As many rows, 1 at least, as half a TCM holds `copies` of. */
+/* The number of rows, at least 1, of which half a TCM holds `copies`. */
 static inline int64_t rows_that_fit(const kb_topology *topo, int64_t row_bytes, int64_t copies)
 {
     int64_t room = (int64_t)kb_memory_bytes(topo, &(kb_endpoint){.kind = KB_TCM}) / 2;
@@ -51,7 +51,7 @@ static inline int64_t rows_that_fit(const kb_topology *topo, int64_t row_bytes, 
     return room > row_bytes * copies ? room / (row_bytes * copies) : 1;
 }
 
-/* x in another type, which is in place of x. */
+/* x in another type; frees x. */
 static inline tl_tensor *rounded(tl_ctx *tl, tl_tensor *x, kb_dtype dtype)
 {
     tl_tensor *y = x;
@@ -68,7 +68,7 @@ static inline uint32_t all_pes(tl_ctx *tl)
     return (uint32_t)(tl_num_programs(tl, 0) * tl_num_programs(tl, 1) * tl_num_programs(tl, 2));
 }
 
-/* The part of `t`, which lies BY_ROWS, that has row `i`. */
+/* The part of `t`, placed BY_ROWS, that has row `i`. */
 static inline kb_shard shard_of_row(tl_ctx *tl, const kb_tensor *t, int64_t i)
 {
     uint32_t low = 0, high = all_pes(tl) - 1;
@@ -85,7 +85,7 @@ static inline kb_shard shard_of_row(tl_ctx *tl, const kb_tensor *t, int64_t i)
     return kb_tensor_shard(t, low);
 }
 
-/* Where row `i` of it begins. */
+/* The address of row `i` of it. */
 static inline uint64_t row_address(tl_ctx *tl, const kb_tensor *t, int64_t i)
 {
     kb_shard shard = shard_of_row(tl, t, i);

@@ -1,4 +1,4 @@
-/* arena.c -- memory that lives until the generator ends, and is given back in one go. */
+/* arena.c -- memory that lives until the generator ends, and is freed in one go. */
 #include "arena.h"
 #include "diag.h"
 #include <stdalign.h>

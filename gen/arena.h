@@ -21,10 +21,10 @@ void *arena_alloc(struct arena *a, size_t size);
 /* `len` bytes of `text`, and a final 0. */
 char *arena_copy(struct arena *a, const char *text, size_t len);
 
-/* What printf() would print, as a string. */
+/* The text that printf() would print. */
 __attribute__((format(printf, 2, 3))) char *arena_printf(struct arena *a, const char *fmt, ...);
 
-/* Give everything back; the arena is empty again. */
+/* Frees everything; the arena is empty again. */
 void arena_release(struct arena *a);
 
 #endif

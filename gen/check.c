@@ -1,4 +1,4 @@
-/* check.c -- what no key can be checked for alone: missing keys, keys that do not fit together. */
+/* check.c -- mistakes that no key shows alone: missing keys, keys that do not fit together. */
 #include "check.h"
 #include "value.h"
 
@@ -14,7 +14,7 @@ static bool is_bad(const struct spec *spec, enum key k)
     return spec->given[k][key_depth(k)].bad;
 }
 
-/* The key that a mistake of several is laid to; N_KEYS if one of them already has a message. */
+/* The key that is blamed for a mistake of several; N_KEYS if one of them already has a message. */
 static enum key culprit(const struct spec *spec, const enum key keys[], size_t n_keys)
 {
     enum key worst = keys[0];
@@ -44,7 +44,7 @@ static void missing(const struct spec *spec, enum key k)
         if (spec->given[first][d].key.kind != PLACE_NONE)
             continue;
         if (key_rows[first].needed && first != k && !is_given(spec, first))
-            return; /* said when it was the turn of `first` */
+            return; /* reported when `first` was checked */
         depth = d;
     }
     diag_error(spec->diag, spec_place(spec, k), "missing key '%.*s'", (int)key_prefix(k, depth),
@@ -78,7 +78,7 @@ static void check_position(const struct spec *spec, enum key pos_key)
                value_text(spec, KEY_cube_size_mm));
 }
 
-/* False after a message: there is no use in counting nodes then. */
+/* False after a message: the nodes need not be counted then. */
 static bool check_mesh(const struct spec *spec)
 {
     const enum key keys[] = {KEY_sip_cube_mesh_w, KEY_sip_cube_mesh_h};
@@ -93,20 +93,26 @@ static bool check_mesh(const struct spec *spec)
                       "'sip.cube_mesh' has %lld cubes, more than %d", (long long)cubes, CUBES_MAX);
 }
 
-int64_t count_nodes(const struct spec *spec)
+int64_t count_cube_nodes(const struct spec *spec)
 {
     enum {
         ALWAYS = 7,  /* noc, m_cpu, sram, four ucie */
         OF_PE = 9,   /* its crossbar, its slice, and the seven nodes of the PE itself */
         BRIDGES = 2, /* between two halves */
-        IO = 3,      /* pcie_ep, io_noc, io_cpu */
-        SWITCH = 1,  /* between SIPs */
     };
-    int64_t pes = spec->cube_pes;
-    int64_t of_cube = ALWAYS + OF_PE * pes + (pes >= 2 ? BRIDGES : 0);
+
+    return ALWAYS + OF_PE * spec->cube_pes + (spec->cube_pes >= 2 ? BRIDGES : 0);
+}
+
+int64_t count_nodes(const struct spec *spec)
+{
+    enum {
+        IO = 3,     /* pcie_ep, io_noc, io_cpu */
+        SWITCH = 1, /* between SIPs */
+    };
     int64_t cubes = spec->sip_cube_mesh_w * spec->sip_cube_mesh_h;
 
-    return spec->sips * (cubes * of_cube + IO) + (spec->sips > 1 ? SWITCH : 0);
+    return spec->sips * (cubes * count_cube_nodes(spec) + IO) + (spec->sips > 1 ? SWITCH : 0);
 }
 
 static void check_nodes(const struct spec *spec)

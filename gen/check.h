@@ -1,16 +1,17 @@
-/* check.h -- what no key can be checked for alone: missing keys, keys that do not fit together. */
+/* check.h -- mistakes that no key shows alone: missing keys, keys that do not fit together. */
 #ifndef CHECK_H
 #define CHECK_H
 #include "spec.h"
 
 /*
- * Check the spec after the file and all --set options. A mistake is laid to a key that was set
- * rather than to one of the file, and to that rather than to a default. Keys that already have
- * a message are left out. False when there is any mistake, found here or before.
+ * Check the spec after the file and all --set options. Of several keys that do not fit together,
+ * one that was set is blamed rather than one of the file, and that rather than a default. Keys that
+ * already have a message are left out. False when there is any mistake, found here or before.
  */
 bool check(const struct spec *spec);
 
-/* Nodes of the whole topology.  design 2.1 */
+/* Nodes of one cube; of the whole topology, as `info` counts them. */
+int64_t count_cube_nodes(const struct spec *spec);
 int64_t count_nodes(const struct spec *spec);
 
 #endif

@@ -1,4 +1,4 @@
-/* diag.c -- what the generator says of mistakes: where, what, and the exit code they lead to. */
+/* diag.c -- messages about mistakes: the place, the text, and the exit code. */
 #include "diag.h"
 #include "base/text.h"
 #include <stdarg.h>

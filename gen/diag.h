@@ -1,4 +1,4 @@
-/* diag.h -- what the generator says of mistakes: where, what, and the exit code they lead to. */
+/* diag.h -- messages about mistakes: the place, the text, and the exit code. */
 #ifndef DIAG_H
 #define DIAG_H
 #include "arena.h"
@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Exit codes of kbgen.  design 9 */
+/* Exit codes of kbgen; opts.def says what they mean. */
 enum exit_code {
     EXIT_OK = 0,
     EXIT_USAGE = 2,  /* a mistake on the command line */
@@ -26,9 +26,9 @@ struct place {
     size_t line, col; /* from 1; line 0: the file or option as a whole */
 };
 
-/* The messages of one run. All zero but for `out` is a run without mistakes. */
+/* The messages of one run. All zero except `out` is a run without mistakes. */
 struct diag {
-    FILE *out; /* stderr; NULL says nothing and only counts. Borrowed */
+    FILE *out; /* stderr; NULL: mistakes are only counted. Borrowed */
     size_t n_errors;
     enum exit_code code; /* of the first mistake */
 };
@@ -43,7 +43,7 @@ __attribute__((format(printf, 3, 4))) bool diag_error(struct diag *d, struct pla
 /* Mistakes so far, also those not shown. */
 size_t diag_count(const struct diag *d);
 
-/* No further message will be shown: whoever looks for more mistakes may stop. */
+/* No further message will be shown, so the search for mistakes may stop. */
 bool diag_quiet(const struct diag *d);
 
 /* `len` bytes that a user wrote, fit for a message, see text_show(). */

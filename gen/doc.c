@@ -1,4 +1,4 @@
-/* doc.c -- one YAML text as a tree of nodes, without what a topology never needs of YAML. */
+/* doc.c -- one YAML text as a tree of nodes; refuses the parts of YAML that no topology needs. */
 #include "doc.h"
 #include <string.h>
 
@@ -7,7 +7,7 @@ enum {
     ANCHORS_MAX = 1000, /* anchors and aliases together: libyaml compares each with all */
 };
 
-/* What the look at the tokens has seen so far. */
+/* The tokens seen so far. */
 struct scan {
     struct diag *diag;
     struct place whole;
@@ -23,7 +23,7 @@ static struct place place_at(struct place whole, yaml_mark_t mark)
     return whole;
 }
 
-/* libyaml gives bytes that are not text by their offset alone. */
+/* For bytes that are not text, libyaml gives an offset, but no line. */
 static yaml_mark_t mark_of_byte(const char *text, size_t len, size_t offset)
 {
     yaml_mark_t mark = {0};
@@ -44,7 +44,8 @@ static bool report(struct diag *diag, struct place whole, const yaml_parser_t *p
 {
     yaml_mark_t mark = p->problem_mark;
 
-    if (p->error == YAML_MEMORY_ERROR || p->error == YAML_NO_ERROR) /* its loader does not say */
+    if (p->error == YAML_MEMORY_ERROR ||
+        p->error == YAML_NO_ERROR) /* its loader sets no error then */
         diag_no_memory();
     if (p->error == YAML_COMPOSER_ERROR && p->context)
         return diag_error(diag, place_at(whole, mark), "anchor already used on line %zu",
@@ -68,7 +69,7 @@ static bool refuse(struct scan *s, const yaml_token_t *t, const char *why)
     return diag_error(s->diag, place_at(s->whole, t->start_mark), "%s", why);
 }
 
-/* False when the text is beyond use, so that looking further would only cost time. */
+/* False when the rest of the text need not be read. */
 static bool look_at(struct scan *s, const yaml_token_t *t)
 {
     switch (t->type) {
@@ -95,7 +96,7 @@ static bool look_at(struct scan *s, const yaml_token_t *t)
     }
 }
 
-/* Look at every token before any tree is built: libyaml's tree no longer tells a tag from none. */
+/* Reads every token before a tree is built, since the tree of libyaml does not keep all tags. */
 static bool scan_tokens(struct scan *s, const char *text, size_t len)
 {
     yaml_parser_t p;
@@ -152,7 +153,7 @@ static bool load_tree(struct doc *doc, struct scan *s, const char *text, size_t 
     return ok;
 }
 
-/* libyaml takes the mark that some editors put before the text for a part of it. */
+/* Skips the byte order mark that some editors write; libyaml would take it for text. */
 static size_t mark_bytes(const char *text, size_t len)
 {
     return len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;

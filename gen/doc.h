@@ -1,4 +1,4 @@
-/* doc.h -- one YAML text as a tree of nodes, without what a topology never needs of YAML. */
+/* doc.h -- one YAML text as a tree of nodes; refuses the parts of YAML that no topology needs. */
 #ifndef DOC_H
 #define DOC_H
 #include "diag.h"
@@ -13,11 +13,10 @@ struct doc {
 };
 
 /*
- * Parse `len` bytes of `text` into `doc`. False after a message, and then there is nothing to
- * close; after a message about a tag it is
- * true, for the other mistakes can still be found. Refuses tags, directives, a second document,
- * nesting beyond reason and more anchors than libyaml, which looks them up one by one, can take; so
- * time and memory grow no faster than the text.
+ * Parses `len` bytes of `text` into `doc`. False after a message; then there is nothing to close.
+ * After a message about a tag it returns true, since the other mistakes can still be found. Refuses
+ * tags, directives, a second document, deep nesting, and many anchors, which libyaml would compare
+ * one by one: time and memory grow no faster than the text.
  */
 bool doc_open(struct doc *doc, struct diag *diag, struct place whole, const char *text, size_t len);
 void doc_close(struct doc *doc);

@@ -1,4 +1,30 @@
-/* emit.c -- writes a topology as m4 definitions, which the templates turn into C. */
+/*
+ * emit.c -- writes a topology as m4 definitions, which the templates turn into C.
+ *
+ * The generator computes and the templates lay out: no line of C is written here, except for the
+ * values of struct kb_topology, and no number is computed there. So the C that comes out can be
+ * read in templates/, almost as it will be.
+ *
+ * A single value is a macro, gen_sips or gen_n_hops. A table is a macro that applies its argument
+ * to every row, so that the template decides how a row looks:
+ *
+ *     m4_define([[gen_map_segments_out]], [[m4_dnl
+ *     $1(142, 618, 3, 490, 3, [[SIDE_E]], 10000, 0, [[pe1.pe_dma]], [[ucie-E]])m4_dnl
+ *     ]])m4_dnl
+ *
+ * and in templates/topo.c.m4, with gen_segment_row as its argument, becomes
+ *
+ *     [142] = {618, 490, 3, 3, SIDE_E, 10000, 0},
+ *
+ * with pe1.pe_dma .. ucie-E as a comment behind it.
+ *
+ * The fields of struct kb_topology need no line here or in a template: topology.def says how each
+ * is written.
+ *
+ * The output is the same for the same YAML, byte for byte, on any machine. Doubles are written with
+ * the fewest digits that read back to the same value; names are quoted, since [[ and ]] cannot be
+ * part of one.
+ */
 #include "emit.h"
 #include "nodes.h"
 #include <ctype.h>
@@ -51,7 +77,8 @@ static void define_int(FILE *out, const char *name, uint64_t value)
     fprintf(out, "m4_define([[gen_%s]], [[%" PRIu64 "]])m4_dnl\n", name, value);
 }
 
-/* A list is a macro that applies its argument to every row; rows stand between these two. */
+/* A table is a macro that applies its argument to every row. Its rows are printed between these
+ * calls. */
 static void begin_map(FILE *out, const char *name)
 {
     fprintf(out, "m4_define([[gen_map_%s]], [[m4_dnl\n", name);
@@ -160,7 +187,7 @@ static void emit_all_segments(FILE *out, const struct routes *r)
 
 enum { WAY_BYTES = 40 };
 
-/* The way that row `i` of a table of sums is for, as a comment: "pe1 -> slice3". */
+/* The ends of row `i` of a table of costs, for a comment: "pe1 -> slice3". */
 typedef void (*way_fn)(const struct routes *r, uint32_t i, char way[WAY_BYTES]);
 
 /* `from` -> memory `unit` of a cube. */
@@ -263,7 +290,7 @@ static void emit_mesh(FILE *out, const struct routes *r)
     end_map(out);
 }
 
-/* The resolved YAML, a C string a line; it holds no character that C would have to escape. */
+/* The resolved YAML, one C string for each line. It has no character that C needs to escape. */
 static void emit_config(FILE *out, const char *config)
 {
     begin_map(out, "config");
@@ -276,7 +303,8 @@ static void emit_config(FILE *out, const char *config)
     end_map(out);
 }
 
-/* A file may be called anything; what m4 or a C comment might take for its own becomes '_'. */
+/* The file's name, with '_' for each character that could mean something to m4 or end a C comment.
+ */
 static void define_input(FILE *out, const char *name)
 {
     fputs("m4_define([[gen_input]], [[", out);
@@ -293,7 +321,7 @@ static void define_upper(FILE *out, const char *name, const char *text)
     fputs("]])m4_dnl\n", out);
 }
 
-/* Where each cube stands in a table of distances. */
+/* The place of each cube in a table of distances. */
 static void emit_cube_pos(FILE *out, const struct routes *r)
 {
     begin_map(out, "cube_pos");
@@ -422,6 +450,7 @@ bool emit(const struct routes *r, const char *input, FILE *out)
     define_upper(out, "LINKS", key_rows[KEY_contention_links].words[t->links]);
     emit_fields(out, t);
     define_int(out, "n_cube_nodes", r->n_cube_nodes);
+    define_int(out, "n_io_nodes", N_IO_NODES);
     define_int(out, "n_hops", r->n_hops);
     define_int(out, "n_legs", r->n_legs);
     define_int(out, "n_segments", r->n_segments);

@@ -1,4 +1,26 @@
-/* load.c -- a topology YAML and the --set options into a spec, every mistake named. */
+/*
+ * load.c -- a topology YAML and the --set options into a spec, every mistake named.
+ *
+ * There is no list of mappings: keys.def has the paths of keys, and a mapping is the set of keys
+ * that share the first words of their paths. Since the keys of a mapping stand together, its first
+ * key and a number of words name it (struct section), and the keys after that one are its others.
+ *
+ * The spec remembers where each key and each mapping was written: given[k][d] belongs to the first
+ * d words of key k. A mapping uses the row of its first key, so `cube` is at given[cube.size_mm][1]
+ * and `cube.hbm` at given[cube.hbm.overhead_ns][2]. These places make messages, and tell a key that
+ * was left out from one that was given its default.
+ *
+ * A mistake never ends the reading: the key is marked as bad, keeps its default, and the next key
+ * is read, so one run shows all mistakes. Checks of several keys (check.c) leave out bad ones, so
+ * that one mistake does not cause a second message. After 20 messages the search stops.
+ *
+ * Example: a file whose lines 4 to 7 are "cube:", "  hbm:", "    bw_gbz: 512", "    size_gb: 0".
+ * `cube` is a section of one word, `cube.hbm` one of two; in it `bw_gbz` is no key but close to
+ * one:
+ *
+ *     t.yaml:6:5: unknown key 'bw_gbz' in 'cube.hbm', did you mean 'bw_gbs'?
+ *     t.yaml:7:14: 'cube.hbm.size_gb' must be 1..64, not '0'
+ */
 #include "load.h"
 #include "doc.h"
 #include "base/text.h"
@@ -74,7 +96,7 @@ static bool find_home(const char *word, size_t len, struct section *home)
     return n_homes == 1;
 }
 
-/* What an unknown key may have been meant to be, to follow the message. */
+/* A guess at the key that was meant, to follow the message. */
 static const char *hint(struct arena *a, struct section s, const char *word, size_t len)
 {
     const char *names[N_KEYS], *near, *list = "";
@@ -115,8 +137,8 @@ static void load_section(struct spec *spec, struct section s, const struct doc *
                          const yaml_node_t *node);
 
 /*
- * The value of a known key: of a leaf, or of the mapping whose first key is `k`. A mapping with
- * mistakes inside is still one: they are laid to its keys.
+ * The value of a known key: of a leaf, or of the mapping whose first key is `k`. Mistakes
+ * inside a mapping are reported for its keys.
  */
 static bool load_known(struct spec *spec, struct section s, enum key k, const struct doc *doc,
                        const yaml_node_t *value)
@@ -238,7 +260,7 @@ static enum key find_path(const char *path)
     return k;
 }
 
-/* Does `path` have `part` behind a point, and nothing behind that, or the rest of a word? */
+/* Whether `path` has `part` behind a point, and at most the rest of a word behind that. */
 static bool has_part(const char *path, const char *part, bool whole)
 {
     size_t n = strlen(part);
@@ -291,7 +313,8 @@ static bool unknown_path(struct spec *spec, struct place at, const char *path)
     return diag_error(spec->diag, at, "unknown key '%s'", shown);
 }
 
-/* The mappings around a key that is set are no longer missing, though the file lacks them. */
+/* Marks the mappings around a key that --set gave: they are not missing, though the file lacks
+ * them. */
 static void mark_set(struct spec *spec, enum key k, struct place at, bool bad)
 {
     struct place around = spec->given[0][0].at;

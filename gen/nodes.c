@@ -33,6 +33,7 @@
  * 34 is first_pe_node (25) + 1 * 7 nodes of a PE + 2, the place of pe_dma among them.
  */
 #include "nodes.h"
+#include "check.h"
 #include <assert.h>
 #include <math.h>
 #include <stdarg.h>
@@ -114,7 +115,7 @@ static void add_cube_nodes(struct routes *r)
     double w_mm = s->cube_size_mm[0], h_mm = s->cube_size_mm[1];
     const struct point ucie[N_SIDES] = {
         {w_mm / 2, 0}, {w_mm, h_mm / 2}, {w_mm / 2, h_mm}, {0, h_mm / 2}};
-    struct node_row *rows = arena_alloc(r->arena, (9 + 9 * (size_t)r->topo.pes) * sizeof *rows);
+    struct node_row *rows = arena_alloc(r->arena, (size_t)count_cube_nodes(r->spec) * sizeof *rows);
     uint32_t n = 0;
 
     r->cube_nodes = rows;
@@ -140,6 +141,7 @@ static void add_cube_nodes(struct routes *r)
     r->topo.first_pe_node = n;
     for (uint32_t pe = 0; pe < r->topo.pes; pe++)
         add_pe_nodes(r, &n, pe);
+    assert(n == count_cube_nodes(r->spec));
     r->n_cube_nodes = n;
 }
 
@@ -300,7 +302,7 @@ static void count(struct routes *r)
     for (uint32_t i = 0; i < r->topo.n_cube_links; i++)
         if (r->cube_links[i].leaves == N_EXITS)
             in_cube += 1 + r->cube_links[i].both_ways;
-    r->topo.n_nodes = (uint32_t)(sips * (cubes * r->n_cube_nodes + N_IO_NODES) + fabric);
+    r->topo.n_nodes = (uint32_t)count_nodes(r->spec);
     r->topo.n_edges =
         (uint32_t)(sips * (cubes * in_cube + d2d + 4 + 2 * (uint64_t)r->topo.h + 2 * fabric));
 }

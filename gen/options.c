@@ -1,4 +1,4 @@
-/* options.c -- kbgen's command line, read, and what it tells of itself. */
+/* options.c -- reads kbgen's command line; prints help, manual page and completions. */
 #include "options.h"
 #include "kernbench.h"
 #include "spec.h"
@@ -30,7 +30,7 @@ static const struct usage_entry exit_codes[] = {
 #include "opts.def"
     {NULL, NULL}};
 
-/* -- what kbgen takes ----------------------------------------------------------------------- */
+/* -- the options ---------------------------------------------------------------------------- */
 
 static struct usage_option option(unsigned id, unsigned commands)
 {
@@ -87,7 +87,7 @@ static const struct usage usage = {
     .see_also = "m4(1)",
     .offer = offer};
 
-/* -- what it says --------------------------------------------------------------------------- */
+/* -- messages and help ---------------------------------------------------------------------- */
 
 enum exit_code options_finish(enum exit_code code)
 {
@@ -123,7 +123,7 @@ static void help(void)
     usage_examples(&usage, 0, stdout);
 }
 
-/* getopt_long() did not know `word`, or its argument lacks, or is one too many. */
+/* An option that getopt_long() does not know, that lacks its argument, or that takes none. */
 static _Noreturn void bad_option(int c, int id, const char *word)
 {
     const char *names[N_OPTIONS], *near;
@@ -180,7 +180,7 @@ static void set_option(struct options *o, int id, const char *argument)
     }
 }
 
-/* --complete WORD...: a shell asks what the last word may become. */
+/* --complete WORD...: a shell asks for completions of the last word. */
 static _Noreturn void complete(int n, char **words)
 {
     if (!usage_complete(&usage, words, (size_t)n, stdout))

@@ -1,10 +1,10 @@
-/* options.h -- kbgen's command line, read, and what it tells of itself. */
+/* options.h -- reads kbgen's command line; prints help, manual page and completions. */
 #ifndef OPTIONS_H
 #define OPTIONS_H
 #include "arena.h"
 #include "diag.h"
 
-/* What is asked for besides --set. */
+/* What kbgen prints. */
 enum output { OUTPUT_TABLES, OUTPUT_CONFIG, OUTPUT_KEYS, OUTPUT_NAME, OUTPUT_HASH };
 
 /* The command line. Strings are borrowed from argv. */
@@ -15,10 +15,10 @@ struct options {
     size_t n_sets;
 };
 
-/* Reads it; --help and the like are answered, and mistakes named, and then the program ends. */
+/* Reads it. After --help and the like, and after a mistake, the program ends here. */
 void options_read(struct options *o, struct arena *arena, int argc, char **argv);
 
-/* Flushes stdout; what could not be written is not a success. */
+/* Flushes stdout. Returns `code`, or EXIT_SYSTEM if not all could be written. */
 enum exit_code options_finish(enum exit_code code);
 
 #endif

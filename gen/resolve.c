@@ -29,7 +29,7 @@ static const char *key_set(const struct spec *spec, enum key k)
     return arena_printf(spec->arena, "%s=%s\n", key_rows[k].path, value_text(spec, k));
 }
 
-/* What `lines_of` makes of each key, one after the other. */
+/* The lines that `lines_of` makes of each key, joined. */
 static const char *join(const struct spec *spec,
                         const char *(*lines_of)(const struct spec *spec, enum key k))
 {

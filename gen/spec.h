@@ -27,11 +27,11 @@ struct key_row {
     size_t field;             /* offset in struct spec */
 };
 
-/* What the user wrote at one key or mapping. All zero: nothing. */
+/* Where the user wrote one key or mapping. All zero: nowhere. */
 struct given {
     struct place key; /* the key */
     struct place at;  /* its value */
-    bool bad;         /* a message has been printed; what is in the field is the default */
+    bool bad;         /* a message has been printed; the field has its default */
 };
 
 #define FIELD_INT(field)   int64_t field;
@@ -56,7 +56,7 @@ struct spec {
 
 extern const struct key_row key_rows[N_KEYS];
 
-/* Every key at its default, nothing written. Borrows `arena` and `diag` for the life of the spec.
+/* Sets every key to its default. Borrows `arena` and `diag` for the life of the spec.
  */
 void spec_init(struct spec *spec, struct arena *arena, struct diag *diag);
 
@@ -79,7 +79,7 @@ const char *key_word(enum key k, int depth, size_t *len);
 /* Whether the first `depth` words of both paths are the same words. */
 bool key_shares(enum key a, enum key b, int depth);
 
-/* The first key whose first `depth` words are those of `k`: it stands for their mapping. */
+/* The first key that shares its first `depth` words with `k`: it stands for their mapping. */
 enum key key_first(enum key k, int depth);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A value on its way in: which key, from which node. */
+/* A value that is read: its key, and its node. */
 struct value {
     struct spec *spec;
     const struct key_row *row;
@@ -18,7 +18,7 @@ static const char *scalar(const yaml_node_t *node)
     return (const char *)node->data.scalar.value;
 }
 
-/* What a node is, for "must be a number, not ...". */
+/* A description of the node, for "must be a number, not ...". */
 static const char *described(const struct value *v)
 {
     const yaml_node_t *n = v->node;
@@ -106,7 +106,7 @@ static bool load_int(const struct value *v, int64_t *out)
 
     if (!node_is_plain(v->node) || !is_integer(scalar(v->node)))
         return wrong(v, "an integer");
-    i = strtoll(scalar(v->node), NULL, 10); /* the largest there is, for one too large */
+    i = strtoll(scalar(v->node), NULL, 10); /* LLONG_MAX for a number that is too large */
     if ((double)i < v->row->min || (double)i > v->row->max)
         return outside(v);
     *out = i;
@@ -217,10 +217,9 @@ static bool load_word(const struct value *v, int *out)
                       described(v), near);
 }
 
-/* Names that begin like those of the library, and words that YAML reads as something else. */
 /*
- * Begins of C names that are ours, files and folders that stand where the topology's would, and
- * words that YAML takes for something else.
+ * Names that begin like C names of the library, files and folders that would take the topology's
+ * place, and words that YAML reads as something else.
  */
 static bool is_reserved(const char *name)
 {
@@ -253,7 +252,7 @@ static bool load_name(const struct value *v, char **out)
     if ((double)len > v->row->max)
         return wrong(v, arena_printf(v->spec->arena, "at most %.15g characters", v->row->max));
     if (is_reserved(scalar(n)))
-        return wrong(v, "a name that is free");
+        return wrong(v, "a name that is not reserved");
     *out = arena_copy(v->spec->arena, scalar(n), len);
     return true;
 }
@@ -281,8 +280,7 @@ bool value_load(struct spec *spec, enum key k, const struct doc *doc, const yaml
     return false;
 }
 
-/* The fewest digits, from 15 up, that read back to `x`; always with a point, so never an integer.
- */
+/* The fewest digits, from 15 up, that read back to `x`, with a point. */
 static const char *real_text(struct arena *a, double x)
 {
     const char *text = NULL, *exponent;

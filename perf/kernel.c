@@ -56,7 +56,7 @@ static void pass_on(tl_ctx *tl, const kb_args *args, uint32_t nbytes)
     tl_tensor *x = tl_full(tl, KB_U8, KB_SHAPE(nbytes), 1);
 
     for (uint64_t i = 0; i < *times; i++) {
-        tl_tensor *y = tl_recv_async(tl, (me + n - 1) % n, 0, KB_SHAPE(nbytes), KB_U8);
+        tl_tensor *y = tl_recv_async(tl, (me + n - 1) % n, 0, KB_U8, KB_SHAPE(nbytes));
 
         tl_send(tl, (me + 1) % n, 0, x);
         tl_wait(tl, y);

@@ -27,7 +27,7 @@ enum {
     TOPO_WRITE_ENGINES = gen_write_engines,
 
     TOPO_CUBE_NODES = gen_n_cube_nodes,
-    TOPO_IO_NODES = 3,
+    TOPO_IO_NODES = gen_n_io_nodes,
     TOPO_CUBE_LINKS = gen_n_cube_links,
     TOPO_IO_LINKS = gen_n_io_links,
     TOPO_M_CPU = gen_m_cpu_node,

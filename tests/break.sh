@@ -132,8 +132,8 @@ break_it 'usage: the node behind the last edge is not passed' $stats \
 break_it 'usage: who waits when a run ends has not waited' $stats \
     's/fs \+= past_fs\(now_fs, \(uint64_t\)s->txns\[slot\]\.arrive_fs\)/fs += 0/'
 break_it 'usage: a link that somebody enters later has been waited for' $stats 's/fs -= past_fs\(l->enter/fs -= 0 \& past_fs(l->enter/'
-break_it 'usage: bytes of ports at the PE that moves them' runtime/pe/pe.c \
-    's/^    if \(work_is_dma\(w\)\)$/    if (0)/'
+break_it 'usage: bytes of ports at the PE that moves them' runtime/pe/pe_tcm.c \
+    's/= work_is_dma\(work\) \?/= 0 ?/'
 break_it 'a station above 100 % let pass' $stats 's/<= \(double\)x->servers/<= 1e300 * (double)x->servers/'
 break_it 'edges of reads counted forward' $stats 's/sp->edges\[link \^ !writes\]/sp->edges[link]/'
 break_it 'queue_max not kept' runtime/engine/station.h 's/s->queue_max = s->queued;/;/'
@@ -142,31 +142,32 @@ break_it 'no memory for an event unnoticed' $engine 's/^        fail\(s, KB_NO_M
 break_it 'offset past the end allowed' $sim 's/r->offset <= size && //'
 
 # -- kernels --------------------------------------------------------------------------------
-kernel=runtime/kernels/kernel.h tl=runtime/kernels/tl.c pe=runtime/pe/pe.c launch=runtime/kernels/launch.c pool=runtime/kernels/pool.c
+launch=runtime/kernels/launch.c pe_cpu=runtime/pe/pe_cpu.c pe_dma=runtime/pe/pe_dma.c pe_tcm=runtime/pe/pe_tcm.c boxes=runtime/pe/boxes.h
+scheduler=runtime/pe/pe_scheduler.c tl_check=runtime/kernels/tl_check.c tl_tensor=runtime/kernels/tl_tensor.c tl_memory=runtime/kernels/tl_memory.c
 break_it 'kernels start as their launch arrives' $launch \
-    's/start, pe->number/(uint64_t)(s->end_fs + launch_fs(s, pe)), pe->number/'
-break_it 'the last response taken for the latest' $launch 's/if \(back > \(uint64_t\)r->response_fs\)/if (1)/'
+    's/start, pe->number/(uint64_t)(s->end_fs + pe_launch_fs(s, pe)), pe->number/'
+break_it 'the last response taken for the latest' $pe_cpu 's/if \(back > \(uint64_t\)r->response_fs\)/if (1)/'
 break_it 'the next launch before the last is back' $launch \
     's/s->end_fs = l->result\.response_fs;/s->end_fs = l->result.last_end_fs;/'
 break_it 'TCMs that keep what an earlier kernel left' $launch 's/^    clear_tcms\(s\);$//'
-break_it 'woken by what was waited for before' $launch 's/^        pe->awaited = NULL;$//'
-break_it 'a kernel ends with its commands under way' $launch 's/if \(pe->outstanding == 0\)$/if (1)/'
+break_it 'woken by what was waited for before' $pe_cpu 's/^        pe->awaited = NULL;$//'
+break_it 'a kernel ends with its commands under way' $pe_cpu 's/if \(pe->outstanding == 0\)$/if (1)/'
 break_it 'DMA stamped at enqueue' $engine \
     's/service_begin\(work_of\(s, slot\), t\)/service_begin(work_of(s, slot), (uint64_t)x->issue_fs)/'
-break_it 'a load that sees memory at issue' $pe \
-    's/^        issue_dma\(s, t, c\);$/        pe_bind_load(s, c), issue_dma(s, t, c);/' \
-    $kernel 's/if \(w->stage == STAGE_DMA_READ && !w->token\)/if (0)/'
-break_it 'one operand for an epilogue step' $kernel 's/2 \* TL_EPILOGUES_MAX\]/TL_EPILOGUES_MAX]/'
-break_it 'elements of reductions counted after them' $pe 's/MATH_REDUCE \? &op->in\[0\]/MATH_REDUCE ? \&op->out/'
-break_it 'tiles with one buffer for all' $pe 's/while \(\(c = pe->composites\) && !/while ((c = pe->composites) \&\& !pe->room_taken[0] \&\& !/'
-break_it 'reads of a composite counted as those of a' $pe 's/token_part_bytes\(x, w->operand\)/token_part_bytes(x, 0)/'
-break_it 'an own TCM that nobody else sees' $pool 's/if \(!x->hidden \|\| !x->view\.v\)/if (1)/'
-break_it 'a gap of the TCM that fits passed over' $pool 's/- offset < x->nbytes/- offset <= x->nbytes/'
-break_it 'tensors side by side in the TCM' $pool 's/TCM_ALIGN = 64/TCM_ALIGN = 1/'
-break_it 'a view that hides when its tensor is freed' $tl 's/^    y->hidden = x->hidden;$//'
-break_it 'tensors of other PEs taken for the own' $tl 's/x->owner != call->pe->number/0/'
-break_it 'a load used before it was waited for' $tl 's/x->loads && x->wait != WAIT_OVER/0/'
-break_it 'waiting for what has ended' $tl 's/if \(x->wait == WAIT_PENDING\) \{/if (x->wait != WAIT_OVER) {/'
+break_it 'a load that sees memory at issue' $pe_dma \
+    's/^        pe_dma_issue\(s, t, c\);$/        pe_dma_bind_load(s, c), pe_dma_issue(s, t, c);/' \
+    $boxes 's/if \(work->stage == STAGE_DMA_READ && !work->token\)/if (0)/'
+break_it 'one operand for an epilogue step' runtime/kernels/command.h 's/2 \* TL_EPILOGUES_MAX\]/TL_EPILOGUES_MAX]/'
+break_it 'elements of reductions counted after them' runtime/kernels/compute.c 's/MATH_REDUCE \? &op->in\[0\]/MATH_REDUCE ? \&op->out/'
+break_it 'tiles with one buffer for all' $scheduler 's/while \(\(c = pe->composites\) && !/while ((c = pe->composites) \&\& !pe->buffer_taken[0] \&\& !/'
+break_it 'reads of a composite counted as those of a' $scheduler 's/token_part_bytes\(token, work->operand\)/token_part_bytes(token, 0)/'
+break_it 'an own TCM that nobody else sees' $pe_tcm 's/if \(!tensor->hidden \|\| !tensor->view\.v\)/if (1)/'
+break_it 'a gap of the TCM that fits passed over' $pe_tcm 's/- offset < tensor->nbytes/- offset <= tensor->nbytes/'
+break_it 'tensors side by side in the TCM' $pe_tcm 's/TCM_ALIGN = 64/TCM_ALIGN = 1/'
+break_it 'a view that hides when its tensor is freed' $tl_tensor 's/^    view->hidden = tensor->hidden;$//'
+break_it 'tensors of other PEs taken for the own' $tl_check 's/tensor->owner != call->pe->number/0/'
+break_it 'a load used before it was waited for' $tl_check 's/tensor->loads && tensor->wait != WAIT_OVER/0/'
+break_it 'waiting for what has ended' $tl_memory 's/if \(tensor->wait == WAIT_PENDING\) \{/if (tensor->wait != WAIT_OVER) {/'
 break_it 'kernels woken together in the opposite order' runtime/kernels/wakes.h \
     's/\(uint32_t\)__builtin_ctzll\(w->set\[word\]\)/63 - (uint32_t)__builtin_clzll(w->set[word])/'
 break_it 'one part pending, all pending' runtime/data/mem.c 's/nbytes < v->nbytes && !version_ready\(v\)/0/'
@@ -284,10 +285,10 @@ break_it 'watch: a wait for a link that follows what has ended last' $watch \
 break_it 'watch: the shortest wait for the longest' $watch \
     's/piece->longest_fs > row->longest_fs/piece->longest_fs < row->longest_fs/'
 break_it 'watch: no dispatch' $watch 's/^    if \(dispatch\.sum_fs\)/    if (0)/'
-break_it 'watch: waits that lead nowhere' runtime/kernels/launch.c 's/if \(s->observer && \(wakes \|\|/if (s->observer \&\& (0 ||/'
-break_it 'watch: the end of a kernel with its return alone' runtime/kernels/launch.c \
+break_it 'watch: waits that lead nowhere' $pe_cpu 's/if \(s->observer && \(wakes \|\|/if (s->observer \&\& (0 ||/'
+break_it 'watch: the end of a kernel with its return alone' $pe_cpu \
     's/\|\| \(pe->outstanding == 1 && pe->state == PE_RETURNED\)\)/|| 0)/'
-break_it 'watch: what is issued and not waited for leads nowhere' runtime/kernels/launch.c \
+break_it 'watch: what is issued and not waited for leads nowhere' $pe_cpu \
     's/if \(async && pe->sim->observer\)/if (0)/'
 break_it 'watch: the path of the first kernel to end' $path 's/run->end_fs > last->end_fs \|\|/0 ||/'
 break_it 'watch: of several the path of the last PE' $path 's/run->pe < last->pe/run->pe > last->pe/'
@@ -302,7 +303,7 @@ break_it 'watch: a message that comes from nowhere' $watch 's/x->before = leavin
 break_it 'watch: a send that returns at its issue' $watch \
     's/c->talk\.stretch = tell_stretch\(s, &x, \(int64_t\)t\);/;/'
 break_it 'watch: a barrier that nobody is late for' $watch 's/x->before = last_stretch\(s, last, to, .*\);/;/'
-break_it 'watch: the first of those who come last' runtime/pe/pe_ipcq.c 's/there_fs > b->last_fs\)/there_fs >= b->last_fs)/'
+break_it 'watch: the first of those who come last' runtime/kernels/barrier.c 's/there_fs > b->last_fs\)/there_fs >= b->last_fs)/'
 break_it 'watch: waits that are not told while they last' $watch 's/^    if \(c->piece < c->pieces\)/    if (0)/'
 break_it 'watch: what others did forgotten' $path 's/if \(alone && !last\)/if (!last)/'
 break_it 'trace: a send that keeps its kernel' runtime/cli/trace/trace.c 's/^                         \.go_on = on_go_on\}/                         }/'
@@ -323,7 +324,7 @@ break_it 'watch: causes cut alone, not what they are of' $causes 's/c->things > 
 break_it 'watch: percent of the largest' $causes 's/percent\(row->sum_ns, row->all_ns\)/percent(row->sum_ns, c->row[0].all_ns)/'
 
 # -- PEs that talk ---------------------------------------------------------------------------
-ipcq=runtime/pe/pe_ipcq.c pe=runtime/pe/pe.c
+ipcq=runtime/pe/pe_ipcq.c barrier=runtime/kernels/barrier.c
 break_it 'talk: a credit takes no time' $ipcq 's/t \+ \(uint64_t\)q->credit_fs/t/'
 break_it 'talk: a credit comes by the way there' $ipcq 's/word_fs\(s, &k->pes\[receiver\], &k->pes\[sender\]\)/word_fs(s, \&k->pes[sender], \&k->pes[receiver])/'
 break_it 'talk: pieces without free slots' $ipcq 's/ && slot_of\(c->queue, c->queue->issued\)->free_fs <= t//'
@@ -338,14 +339,14 @@ break_it 'talk: a piece as at the issue of the first' $ipcq 's/send_piece\(s, t,
 break_it 'talk: slots of an SRAM fetched from the TCM' $ipcq 's/^    bool tcm = s->topo->pe\.ipcq_space == QUEUE_TCM;/    bool tcm = true;/'
 break_it 'talk: a received tensor of nobody' $ipcq 's/^    c->result->maker = .*$//'
 break_it 'talk: a tensor from its first byte' $ipcq 's/, c->op\.in\[0\]\.view\.offset\};/, 0};/'
-break_it 'barrier: no way back' $ipcq 's/word_fs\(s, lowest, c->pe\), slot/0, slot/'
-break_it 'barrier: who comes last is the farthest' $ipcq 's/if \(!b->last \|\| there_fs > b->last_fs\)/if (1)/'
-break_it 'barrier: a group is its order' $ipcq 's/^    qsort\(g->pes, g->n, sizeof \*g->pes, by_number\);/    ;/'
-break_it 'barrier: once and never again' $ipcq 's/^    b->arrived = 0;$//'
-break_it 'atomic: the new value' $pe 's/c->pe->atomic = old;/c->pe->atomic = (int64_t)total;/'
-break_it 'atomic: every integer has a sign' $pe 's/^    if \(dtype <= KB_I64\)$/    if (dtype <= KB_U64)/'
-break_it 'atomic: added at the issue' $pe \
-    's/^        issue_dma\(s, t, c\);$/        pe_add(s, c), issue_dma(s, t, c);/' runtime/kernels/kernel.h 's/^        pe_add\(s, w->command\);/        ;/'
+break_it 'barrier: no way back' $barrier 's/word_fs\(s, lowest, c->pe\), slot/0, slot/'
+break_it 'barrier: who comes last is the farthest' $barrier 's/if \(!b->last \|\| there_fs > b->last_fs\)/if (1)/'
+break_it 'barrier: a group is its order' $barrier 's/^    qsort\(g->pes, g->n, sizeof \*g->pes, by_number\);/    ;/'
+break_it 'barrier: once and never again' $barrier 's/^    b->arrived = 0;$//'
+break_it 'atomic: the new value' $pe_dma 's/c->pe->atomic = old;/c->pe->atomic = (int64_t)total;/'
+break_it 'atomic: every integer has a sign' $pe_dma 's/^    if \(dtype <= KB_I64\)$/    if (dtype <= KB_U64)/'
+break_it 'atomic: added at the issue' $pe_cpu \
+    's/^        pe_dma_issue\(s, t, c\);$/        pe_dma_add(s, c), pe_dma_issue(s, t, c);/' $boxes 's/^        pe_dma_add\(s, work->command\);/        ;/'
 break_it 'deadlock: all in one circle' runtime/kernels/deadlock.c 's/\.cycle = cycle\[l->row\[i\]\.pe\];/.cycle = 1;/'
 break_it 'deadlock: who waits for a circle is in it' runtime/kernels/deadlock.c 's/seen\[pe\] != i \+ 1/0/'
 break_it 'deadlock: what is under way beside holds up' runtime/kernels/deadlock.c 's/^    if \(holds_up\(c\)\)$/    if (holds_up(c) || true)/'
@@ -360,8 +361,8 @@ break_it 'deadlock: members that have come' runtime/kernels/deadlock.c 's/b->n -
 
 # -- one limit less -------------------------------------------------------------------------
 knock=runtime/cli/cmd_why.c
-break_it 'knockout: TCM ports are memories' runtime/pe/pe.c 's/tcm->gbs \+ s->mask\.tcm_gbs/tcm->gbs + s->mask.memory_gbs/'
-break_it 'knockout: cycles that stay' runtime/pe/pe.c 's/drain_fs\(cycles, pe->gemm_clock_ghz\) & s->mask\.compute/drain_fs(cycles, pe->gemm_clock_ghz)/'
+break_it 'knockout: TCM ports are memories' runtime/pe/pe_fetch_store.c 's/tcm->gbs \+ s->mask\.tcm_gbs/tcm->gbs + s->mask.memory_gbs/'
+break_it 'knockout: cycles that stay' runtime/pe/pe_gemm.c 's/drain_fs\(cycles, pe->gemm_clock_ghz\) & s->mask\.compute/drain_fs(cycles, pe->gemm_clock_ghz)/'
 break_it 'knockout: who saves least comes first' $knock 's/judged_fs\(w, w->order\[at - 1\]\) > judged_fs\(w, i\)/judged_fs(w, w->order[at - 1]) < judged_fs(w, i)/'
 break_it 'knockout: the same limit each time' $knock 's/\.costs_off = limits\[i\]\.cost/.costs_off = limits[i ? 1 : 0].cost/'
 break_it 'knockout: a percentile of one less' $knock 's/\(n \* 99 \+ 99\) \/ 100 - 1/n * 98 \/ 100/'
@@ -386,8 +387,8 @@ page=runtime/cli/report/report_table.c
 break_it 'a script that a name can end' $page 's/memchr\(from, .<., /memchr(from, 0, /'
 break_it 'tables that round down' $page 's/\(value \* 1e6\) \+ unit \/ 2/(value * 1e6)/'
 break_it 'all rows shown at once' $page 's/if \(\+\+n > REPORT_ROWS_SHOWN\)/if (++n > REPORT_ROWS_KEPT)/'
-break_it 'a page that does not say what stderr says' runtime/cli/main.c \
-    's/report_note\(cli->report, line\);/(void)0;/'
+break_it 'a page that does not say what stderr says' runtime/cli/command.c \
+    's/cli->page->note\(cli->report, line\);/(void)0;/'
 break_it 'a page of the last rate' runtime/cli/cmd_load.c 's/if \(!is_better\(load, i\)\)/if (0)/'
 
 # -- collectives ----------------------------------------------------------------------------
@@ -431,9 +432,9 @@ break_it 'exit 0 in spite of races' runtime/cli/rows/race_rows.c 's/cli, EXIT_DI
 break_it 'sips: parts for the cubes of each SIP anew' runtime/data/host.c \
     's/pe \/ t->pes, sim_cubes\(t\)\);/pe \/ t->pes % t->cubes, t->cubes);/'
 break_it 'sips: a credit that is there at once' runtime/pe/pe_ipcq.c 's/q->credit_fs = word_fs\(.*\);/q->credit_fs = 0;/'
-break_it 'sips: a barrier that is told at once' runtime/pe/pe_ipcq.c \
+break_it 'sips: a barrier that is told at once' runtime/kernels/barrier.c \
     's/there_fs = t \+ .*;/there_fs = t;/'
-break_it 'sips: the first SIP for the own one' runtime/kernels/tl.c 's/\.first = tl->number \/ pes \* pes, \.n = pes/.first = 0, .n = pes/; s/tl->sim->topo->pes \* tl->sim->topo->cubes;/tl->kernels->n_pes;/'
+break_it 'sips: the first SIP for the own one' runtime/kernels/tl_messages.c 's/\.first = tl->number \/ pes \* pes, \.n = pes/.first = 0, .n = pes/; s/tl->sim->topo->pes \* tl->sim->topo->cubes;/tl->kernels->n_pes;/'
 break_it 'sips: a launch that waits for the last named alone' runtime/kernels/launch.c 's/way = fs > way \? fs : way;/way = fs;/'
 break_it 'ring: columns that always go south' benches/ring.h 's/if \(column % 2\)/if (0)/'
 

@@ -61,12 +61,12 @@ struct load {
     kb_sim **sims;        /* owned, as they are; of the rate that is due */
     struct job *jobs;     /* owned; simulation i, of rate i / seeds, at i % window */
     unsigned threads, window;
-    struct trace *trace; /* NULL: none; of the first simulation */
-    size_t n_points;     /* rates that are complete */
-    size_t shown;        /* the rate that a report shows, */
-    uint64_t saturated;  /* and the least that is saturated so far */
-    uint64_t n_done;     /* simulations that were given */
-    struct stats stats;  /* of the first simulation */
+    struct trace *trace;           /* NULL: none; of the first simulation */
+    size_t n_points;               /* rates that are complete */
+    size_t shown;                  /* the rate that a report shows, */
+    uint64_t saturated;            /* and the least that is saturated so far */
+    uint64_t n_done;               /* simulations that were given */
+    struct utilization_rows stats; /* of the first simulation */
     struct warn_aim aim;
     struct progress progress;
     struct speed speed;
@@ -385,7 +385,7 @@ static kb_status end_point(struct load *load)
         status = warn_aim_add(&load->aim, load->sims[i]);
     if (status)
         return status;
-    stats_take(&load->stats, load->cli, load->sims[0]);
+    utilization_rows_take(&load->stats, load->cli, load->sims[0]);
     point->missed = warn_aim_missed(&load->aim);
     load->n_points++;
     show_point(load, load->n_points - 1);
@@ -509,7 +509,7 @@ static void take_unfinished(struct load *load)
     const kb_sim *sim = load->sims[0] ? load->sims[0] : load->jobs[0].sim;
 
     if (sim)
-        stats_take(&load->stats, load->cli, sim);
+        utilization_rows_take(&load->stats, load->cli, sim);
 }
 
 static enum exit_code load_into(void *arg, struct sink *out)
@@ -528,7 +528,7 @@ static enum exit_code load_into(void *arg, struct sink *out)
         rows.note = note;
     }
     if (load->cli->opts.breakdown && load->causes)
-        code = causes_print(load->cli, load->causes, out);
+        code = breakdown_rows_print(load->cli, load->causes, out);
     else
         cmd_write(load->cli, &rows, out);
     if (code)
@@ -556,15 +556,15 @@ enum exit_code cmd_load(const struct cli *cli)
     enum exit_code code = read_options(&load);
 
     if (!code)
-        code = stats_check(cli);
+        code = stats_file_check(cli);
     if (!code)
         code = trace_open(&load.trace, cli);
     if (!code) {
         code = cmd_output(cli, load_into, &load);
         code = trace_close(load.trace, code);
-        code = stats_write(&load.stats, cli, NULL, 0, code);
+        code = stats_file_write(&load.stats, cli, NULL, 0, code);
     }
-    stats_free(&load.stats);
+    utilization_rows_free(&load.stats);
     free_room(&load);
     return code;
 }

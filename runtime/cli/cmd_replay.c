@@ -156,11 +156,11 @@ static enum exit_code replay_into(void *arg, struct sink *s)
     rows.n_rows = kb_sim_count(sim);
     report_sim(cli->report, sim, "");
     if (cli->opts.breakdown)
-        code = causes_print(cli, replay->why, s);
+        code = breakdown_rows_print(cli, replay->why, s);
     else
         cmd_write(cli, &rows, s);
     if (cli->report && (!code || code == EXIT_INTERRUPTED))
-        code = causes_report(cli, replay->why);
+        code = breakdown_report(cli, replay->why);
     if (code && code != EXIT_INTERRUPTED)
         return code;
     sink_flush(s);
@@ -178,14 +178,14 @@ enum exit_code cmd_replay(const struct cli *cli)
                           .until_fs = cli->opts.until_fs,
                           .max_events = cli->opts.max_events};
     struct replay replay = {.cli = cli};
-    struct stats stats = {0};
+    struct utilization_rows stats = {0};
     struct trace *trace = NULL;
     kb_error why = {""};
     kb_status status = kb_sim_new(cli->topo, &options, &replay.sim);
 
     if (status)
         return cmd_fail(cli, status, NULL);
-    enum exit_code code = stats_check(cli);
+    enum exit_code code = stats_file_check(cli);
     if (!code)
         code = trace_open(&trace, cli);
     if (!code) {
@@ -193,14 +193,14 @@ enum exit_code cmd_replay(const struct cli *cli)
         code = status ? cmd_fail(cli, status, &why) : EXIT_OK;
     }
     if (!code)
-        code = causes_begin(cli, replay.sim, &replay.why);
+        code = breakdown_begin(cli, replay.sim, &replay.why);
     if (!code) {
         code = cmd_output(cli, replay_into, &replay);
-        stats_take(&stats, cli, replay.sim);
-        code = stats_write(&stats, cli, NULL, 0, code);
+        utilization_rows_take(&stats, cli, replay.sim);
+        code = stats_file_write(&stats, cli, NULL, 0, code);
     }
     code = trace_close(trace, code);
-    stats_free(&stats);
+    utilization_rows_free(&stats);
     kb_breakdown_free(replay.why);
     kb_sim_free(replay.sim);
     return code;

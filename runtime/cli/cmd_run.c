@@ -138,7 +138,7 @@ static enum exit_code phase2(struct run *run)
 {
     const struct opts *o = &run->cli->opts;
     kb_compute_options options = {.threads = o->jobs,
-                                  .verify_ops = o->verify_ops,
+                                  .verify_ops = o->verify == VERIFY_OPS,
                                   .stop = is_asked_to_stop,
                                   .progress = show_progress,
                                   .progress_arg = &run->progress};
@@ -170,7 +170,7 @@ static enum exit_code phase2(struct run *run)
 /* Is there something that needs Phase 2? */
 static bool computes(const struct opts *o)
 {
-    return o->phase2 || o->verify || o->dump || o->n_inspect > 0;
+    return o->phase2 || o->verify || o->dump || o->inspect.n > 0;
 }
 
 static enum exit_code write_log(const struct run *run)
@@ -190,8 +190,8 @@ static enum exit_code results(struct run *run)
     kb_error why = {""};
     kb_status status = KB_OK;
 
-    for (size_t i = 0; i < o->n_inspect && !status; i++)
-        status = kb_inspect(run->sim, o->inspect[i], &run->inspected[i], &why);
+    for (size_t i = 0; i < o->inspect.n && !status; i++)
+        status = kb_inspect(run->sim, o->inspect.op[i], &run->inspected[i], &why);
     if (status)
         return cmd_fail(run->cli, status, &why);
     return computes(o) ? phase2(run) : EXIT_OK;
@@ -218,8 +218,8 @@ static bool resolve_args(struct run *run)
 
 static void print_rows(struct run *run, struct sink *s)
 {
-    if (run->cli->opts.n_inspect > 0) {
-        inspected_print(run->cli, run->inspected, run->args, run->bench->n_args, s);
+    if (run->cli->opts.inspect.n > 0) {
+        inspection_rows_print(run->cli, run->inspected, run->args, run->bench->n_args, s);
         return;
     }
     struct rows rows = {ROWS_COLUMNS(columns), .n_rows = kb_launch_count(run->sim),
@@ -236,13 +236,13 @@ static enum exit_code print_results(struct run *run, struct sink *s)
     enum exit_code code = EXIT_OK;
 
     if (run->cli->opts.breakdown)
-        code = causes_print(run->cli, run->why, s);
+        code = breakdown_rows_print(run->cli, run->why, s);
     else if (run->cli->opts.race)
-        code = races_print(run->cli, run->sim, s);
+        code = race_rows_print(run->cli, run->sim, s);
     else
         print_rows(run, s);
     if (run->cli->report)
-        code = causes_report(run->cli, run->why);
+        code = breakdown_report(run->cli, run->why);
     sink_flush(s);
     return code;
 }
@@ -264,7 +264,7 @@ static bool say_end(const struct run *run, kb_status status)
 {
     const struct opts *o = &run->cli->opts;
     unsigned long long done = kb_launch_done(run->sim), total = kb_launch_count(run->sim);
-    const char *results = o->verify || o->dump || o->oplog || o->n_inspect ? ", no results" : "";
+    const char *results = o->verify || o->dump || o->oplog || o->inspect.n ? ", no results" : "";
     bool talk = !o->quiet && !o->fingerprint;
     char until[TEXT_NUMBER_BYTES];
 
@@ -301,7 +301,7 @@ static enum exit_code run_into(void *arg, struct sink *s)
     if (code)
         return code;
     if (status == KB_DEADLOCK)
-        return blocked_print(run->cli, run->sim, &why, s);
+        return deadlock_rows_print(run->cli, run->sim, &why, s);
     if (status != KB_OK && status != KB_STOPPED && status != KB_AGAIN)
         return cmd_fail(run->cli, status, &why);
     if (status == KB_OK)
@@ -313,7 +313,7 @@ static enum exit_code run_into(void *arg, struct sink *s)
     printed = print_results(run, s);
     if (printed)
         return printed;
-    code = races_say(run->cli, run->sim, code);
+    code = race_rows_say(run->cli, run->sim, code);
     if (!say_end(run, status))
         return EXIT_SYSTEM;
     return status == KB_AGAIN ? EXIT_INTERRUPTED : code;
@@ -351,7 +351,7 @@ static kb_options options_of(const struct opts *o)
                         .max_events = o->max_events,
                         .oplog = o->oplog != NULL,
                         .phase2 = computes(o),
-                        .inspect = o->n_inspect > 0 || o->verify_ops,
+                        .inspect = o->inspect.n > 0 || o->verify == VERIFY_OPS,
                         .oplog_limit_bytes = o->oplog_limit};
 }
 
@@ -373,7 +373,7 @@ enum exit_code cmd_run(const struct cli *cli)
     const struct opts *o = &cli->opts;
     struct run run = {.cli = cli, .bench = bench_find(cli, o->operand[0]), .verify = "off"};
     kb_options options = options_of(o);
-    struct stats stats = {0};
+    struct utilization_rows stats = {0};
     kb_error why = {""};
 
     if (!run.bench)
@@ -389,19 +389,19 @@ enum exit_code cmd_run(const struct cli *cli)
     run.sim = kb_bench_sim(run.run);
     code = resolve_args(&run) ? check_oplog(cli) : cmd_fail(cli, KB_NO_MEMORY, NULL);
     if (!code)
-        code = stats_check(cli);
+        code = stats_file_check(cli);
     if (!code)
-        code = causes_begin(cli, run.sim, &run.why);
+        code = breakdown_begin(cli, run.sim, &run.why);
     if (!code)
-        code = races_begin(cli, run.sim);
+        code = race_rows_begin(cli, run.sim);
     if (!code) {
         code = run_traced(&run);
-        stats_take(&stats, cli, run.sim);
-        code = stats_write(&stats, cli, run.args, run.bench->n_args, code);
+        utilization_rows_take(&stats, cli, run.sim);
+        code = stats_file_write(&stats, cli, run.args, run.bench->n_args, code);
     }
-    stats_free(&stats);
+    utilization_rows_free(&stats);
     kb_breakdown_free(run.why);
-    for (size_t i = 0; i < o->n_inspect; i++)
+    for (size_t i = 0; i < o->inspect.n; i++)
         kb_inspection_free(run.inspected[i]);
     free(run.args);
     kb_bench_free(run.run);

@@ -1,4 +1,4 @@
-/* cmd_view.c -- `view`: pictures of the topology, of how busy it was, and of results. */
+/* cmd_view.c -- `view`: pictures of the topology, of its utilization, and of results. */
 #include <stdio.h>
 #include <string.h>
 #include "cli/command.h"

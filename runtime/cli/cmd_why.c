@@ -380,7 +380,7 @@ static enum exit_code print_stuck(const struct why *w, struct sink *s)
         i++;
     if (i > 0)
         cmd_note(w->cli, "with %s removed:", limits[i].name);
-    return blocked_print(w->cli, kb_bench_sim(w->outcomes[i].stuck), &w->outcomes[i].why, s);
+    return deadlock_rows_print(w->cli, kb_bench_sim(w->outcomes[i].stuck), &w->outcomes[i].why, s);
 }
 
 static enum exit_code why_into(void *arg, struct sink *s)

@@ -1,6 +1,6 @@
 /* command.h -- what every command is given, and what commands share. */
-#ifndef CMD_H
-#define CMD_H
+#ifndef COMMAND_H
+#define COMMAND_H
 #include "cli/options/opts.h"
 #include "cli/out/out_sqlite.h"
 

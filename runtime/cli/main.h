@@ -1,6 +1,6 @@
 /* main.h -- the command line of a simulator: what its generated main() calls. */
-#ifndef CLI_H
-#define CLI_H
+#ifndef MAIN_H
+#define MAIN_H
 #include "kernbench.h"
 
 /* Runs the command that `argv` asks for on `topo` (borrowed); returns the exit code. */

@@ -275,7 +275,7 @@ static kb_status slice_is_full(const struct kb_tensor *tensor, uint32_t pe, uint
 }
 
 /* Finds room for every part, without taking it. */
-static kb_status place(struct kb_tensor *tensor, const uint64_t *used, kb_error *why)
+static kb_status place_parts(struct kb_tensor *tensor, const uint64_t *used, kb_error *why)
 {
     uint64_t room = tensor->host->topo->hbm.nbytes;
 
@@ -291,7 +291,7 @@ static kb_status place(struct kb_tensor *tensor, const uint64_t *used, kb_error 
     return KB_OK;
 }
 
-static void take_room(const struct kb_tensor *tensor, uint64_t *used)
+static void mark_used(const struct kb_tensor *tensor, uint64_t *used)
 {
     for (uint32_t pe = 0; pe < pes_of(tensor->host); pe++) {
         struct part p = part_of(tensor, pe);
@@ -337,14 +337,14 @@ kb_status host_tensor_new(struct host **host, const struct kb_topology *topo, co
     tensor->shape = shape;
     tensor->placement = placement;
     if (shape_bytes(dtype, &shape, &tensor->nbytes))
-        status = place(tensor, h->used, why);
+        status = place_parts(tensor, h->used, why);
     else
         status = endpoint_error(why, "tensor '%.64s' has more than 2^63 bytes", name);
     if (status != KB_OK) {
         host_tensor_free(tensor);
         return status;
     }
-    take_room(tensor, h->used);
+    mark_used(tensor, h->used);
     tensor->next = h->tensors;
     h->tensors = tensor;
     *out = tensor;

@@ -521,7 +521,7 @@ static inline struct place find_near(struct area *a, uint64_t address)
 
 /* -- writing -------------------------------------------------------------------------------- */
 
-static bool room_for_slot(struct area *a)
+static bool slots_grow(struct area *a)
 {
     uint32_t cap = 2 * a->cap;
     struct slot *moved;
@@ -557,7 +557,7 @@ static bool leaf_split(struct area *a, struct place *p)
     uint32_t keep = appends ? l->n - 1 : l->n / 2;
     struct slot *behind;
 
-    right = room_for_slot(a) ? leaf_new(LEAF_MAX) : NULL;
+    right = slots_grow(a) ? leaf_new(LEAF_MAX) : NULL;
     if (!right)
         return false;
     right->n = l->n - keep;
@@ -748,7 +748,7 @@ void mem_clear(struct mem *m, uint32_t area)
 }
 
 /* Room for the area and the name of one more space. */
-static bool room_for_space(struct mem *m)
+static bool spaces_grow(struct mem *m)
 {
     size_t spaces = m->n_areas - m->first_space;
     struct area **areas = realloc(m->areas, (m->n_areas + (size_t)1) * sizeof *areas);
@@ -773,7 +773,7 @@ uint32_t mem_space(struct mem *m, const char *name)
         i++;
     if (i < m->n_areas)
         return i;
-    copy = room_for_space(m) ? malloc(nbytes) : NULL;
+    copy = spaces_grow(m) ? malloc(nbytes) : NULL;
     if (!copy)
         return UINT32_MAX;
     m->names[i - m->first_space] = memcpy(copy, name, nbytes);

@@ -1,12 +1,13 @@
-/* dependencies.c -- transactions that wait for others: who for whom, and what an end sets free. */
+/* dependencies.c -- transactions that wait for others: which for which, and what an end sets free.
+ */
 #include "engine/dependencies.h"
 #include "machine/endpoint.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define WAIT_NONE UINT32_MAX /* a transaction that waits for nobody */
-#define SEEN      UINT32_MAX /* of n_left, while a cycle is looked for: somebody came by here */
+#define WAIT_NONE UINT32_MAX /* a transaction that waits for no other */
+#define SEEN      UINT32_MAX /* of n_left, while a cycle is looked for: the search has come by here */
 
 enum { ROOM_FIRST = 64, SHOWN_IDS = 8 /* of a cycle, in a message */ };
 
@@ -31,9 +32,9 @@ struct dependencies {
     uint32_t n_prepared; /* transactions there were then */
 };
 
-/* -- what is asked for ---------------------------------------------------------------------- */
+/* -- adding dependencies -------------------------------------------------------------------- */
 
-/* Those were made for other waits than there are now. */
+/* They belong to dependencies that have changed since. */
 static void drop_followers(struct dependencies *a)
 {
     free(a->followers);
@@ -53,7 +54,7 @@ void dependencies_free(struct dependencies *a)
     free(a);
 }
 
-/* Half as many again, or as many as are needed. */
+/* Half as much again, or as much as is needed. */
 static size_t more_room(size_t room, size_t needed)
 {
     size_t more = room ? room + room / 2 : ROOM_FIRST;
@@ -179,7 +180,7 @@ static size_t end_of_ids(const struct dependencies *a, uint32_t i)
     return i + 1 < a->n_waits ? a->waits[i + 1].first_id : a->n_ids;
 }
 
-/* All that waits[] wait for is still to come. */
+/* Before the run no transaction has ended. */
 static void count_left(struct dependencies *a)
 {
     for (uint32_t i = 0; i < a->n_waits; i++)
@@ -199,7 +200,7 @@ static kb_status check_ids(const struct dependencies *a, uint32_t n_txns, uint64
     return KB_OK;
 }
 
-/* Turns the lists around. False without memory. */
+/* From "waits for" to "is waited for by". False without memory. */
 static bool make_followers(struct dependencies *a, uint32_t n_txns)
 {
     size_t *first = calloc((size_t)n_txns + 2, sizeof *first);
@@ -220,7 +221,7 @@ static bool make_followers(struct dependencies *a, uint32_t n_txns)
     return true;
 }
 
-/* Puts on `free_waits` what only waits for `id`; returns how many lie there then. */
+/* Adds to `free_waits` each wait that only `id` still holds back; returns how many it then has. */
 static uint32_t set_free(struct dependencies *a, uint32_t id, uint32_t *free_waits, uint32_t n)
 {
     for (size_t k = a->first_follower[id]; k < a->first_follower[id + 1]; k++)
@@ -230,8 +231,9 @@ static uint32_t set_free(struct dependencies *a, uint32_t id, uint32_t *free_wai
 }
 
 /*
- * Lets all end that can, in any order. What is left then has n_left > 0, and waits for something
- * that is left: there is a cycle. `*n_left` is how many. False without memory.
+ * Lets every transaction end that can, in any order. One that is left then has n_left > 0, and
+ * waits for another one that is left: there is a cycle. `*n_left` is how many. False without
+ * memory.
  */
 static bool end_all(struct dependencies *a, uint32_t n_txns, uint32_t *n_left)
 {
@@ -251,7 +253,7 @@ static bool end_all(struct dependencies *a, uint32_t n_txns, uint32_t *n_left)
     return true;
 }
 
-/* The first that `w`, which is left, waits for and that is left, too. */
+/* `w` is left; the first transaction it waits for that is left as well. */
 static struct wait *left_before(const struct dependencies *a, const struct wait *w)
 {
     for (size_t k = w->first_id;; k++)
@@ -259,7 +261,7 @@ static struct wait *left_before(const struct dependencies *a, const struct wait 
             return &a->waits[a->wait_of[a->ids[k]]];
 }
 
-/* Of a cycle that there is, the wait with the smallest id. */
+/* There is a cycle: of one, the wait with the smallest id. */
 static const struct wait *find_cycle(struct dependencies *a)
 {
     struct wait *w = a->waits;
@@ -276,7 +278,7 @@ static const struct wait *find_cycle(struct dependencies *a)
     return least;
 }
 
-/* "transactions wait for each other: 3 -> 7 -> 3"; of a long cycle its begin and its end. */
+/* "transactions wait for each other: 3 -> 7 -> 3"; of a long cycle, its first ids and its last. */
 static void describe_cycle(const struct dependencies *a, const struct wait *first, kb_error *why)
 {
     char text[16 * SHOWN_IDS], *p = text;

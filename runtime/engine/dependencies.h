@@ -1,9 +1,10 @@
-/* dependencies.h -- transactions that wait for others: who for whom, and what an end sets free. */
-#ifndef AFTER_H
-#define AFTER_H
+/* dependencies.h -- transactions that wait for others: which for which, and what an end sets free.
+ */
+#ifndef DEPENDENCIES_H
+#define DEPENDENCIES_H
 #include "engine/state.h"
 
-/* What kb_sim_add_dependencies() was told. Owned by the simulation; NULL: nobody waits. */
+/* All that kb_sim_add_dependencies() was given. Owned by the simulation; NULL: none waits. */
 struct dependencies;
 
 void dependencies_free(struct dependencies *a); /* may be NULL */
@@ -12,17 +13,17 @@ void dependencies_free(struct dependencies *a); /* may be NULL */
 bool dependencies_waits(const struct dependencies *a, uint32_t id);
 
 /*
- * Makes `s` ready to run, if its transactions wait: who is set free by whose end.
+ * Makes `s` ready to run, if transactions wait: lists which ones the end of each sets free.
  *
  * returns  KB_BAD_REQUEST, with the reason in `why` and one of the transactions in `*id` (may be
- *          NULL): one that waits for what does not exist, or the smallest of those that wait for
- *          each other; KB_NO_MEMORY. Nothing is changed then.
+ *          NULL): one that waits for an id that does not exist, or the smallest of a cycle;
+ * KB_NO_MEMORY. Nothing is changed then.
  */
 kb_status dependencies_prepare(struct kb_sim *s, uint64_t *id, kb_error *why);
 
 /*
- * Transaction `id` ends at `end_fs`, not before now: an event of issue for each that has waited
- * for it alone.
+ * Transaction `id` ends at `end_fs`, not before now: posts the issue of each that waited for it
+ * last.
  *
  * returns  KB_TIME_RANGE, KB_NO_MEMORY: the run has to end
  */

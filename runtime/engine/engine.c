@@ -1,9 +1,8 @@
-/* engine.c -- the engines of transactions for any topology: hop, and fused when all is counted.
- */
+/* engine.c -- the engines for any topology: hop, and fused when each event is counted. */
 #include "engine/engine.h"
 #include "engine/steps.h"
 
-/* Who watches has time: one engine asks at every step how it is run, for all. */
+/* A run that is watched may be slow: one engine serves all, and tests `how` at each step. */
 static kb_status engine_any(struct kb_sim *s, uint64_t budget)
 {
     int how = s->options.engine == KB_HOP ? HOW_HOP | HOW_COUNTED : sim_counts(s) ? HOW_COUNTED : 0;

@@ -1,18 +1,18 @@
-/* engine.h -- the engines: for one topology, behind its tables, or for any. */
+/* engine.h -- the engines: one for each topology, compiled behind its tables, and one for any. */
 #ifndef ENGINE_H
 #define ENGINE_H
 #include "engine/state.h"
 
 /*
- * T is the topology that runs. Generated tables define TOPOLOGY, their name, before they include
- * engine.c, so that all of it is a constant there; engine_any.c serves whatever the simulation
- * names.
+ * T is the topology that runs. The generated topo.c defines TOPOLOGY, the name of its tables,
+ * before it includes engine/steps.h, so that all of T is a constant there. Elsewhere T is what the
+ * simulation names.
  */
 #ifdef TOPOLOGY
 extern const struct kb_topology TOPOLOGY __attribute__((visibility("default")));
 #define T (&TOPOLOGY)
 
-/* The fused engine, when nobody asks for every event. See kb_topology.run. */
+/* The fused engine, for runs that do not need every event: kb_topology.run. */
 static kb_status engine_fused(struct kb_sim *s, uint64_t budget);
 #else
 #define T (s->topo)

@@ -118,7 +118,7 @@ void ev_queue_free(struct ev_queue *q)
     free(q->nodes);
 }
 
-/* Everything to the heap: a day of another length has other events. */
+/* Moves everything to the heap: days of another length have other events. */
 static bool clear_days(struct ev_queue *q)
 {
     for (uint32_t day = 0; day < EV_DAYS; day++) {
@@ -140,8 +140,8 @@ static bool clear_days(struct ev_queue *q)
 }
 
 /*
- * Longer days if too much lies behind them, shorter ones if too much meets on one; but not shorter
- * than what has just proved too short, or two loads in turn would cost a clearing each time.
+ * Longer days if too many events lie beyond them, shorter ones if too many meet on one day; but not
+ * shorter than a length that has just proved too short: two loads in turn would clear each time.
  */
 static unsigned better_shift(struct ev_queue *q, uint64_t pushes)
 {
@@ -172,7 +172,7 @@ static bool review(struct ev_queue *q)
     return true;
 }
 
-/* Among the events of a day that are not all before `e`; false: it would take too long. */
+/* Before a later event of its day; false: the search would take too long. */
 static bool insert(struct ev_queue *q, uint32_t day, ev e)
 {
     uint32_t *link = &q->days[day].head, node = q->free_node;
@@ -197,7 +197,7 @@ static bool push_heap(struct ev_queue *q, ev e)
     return ev_heap_push(&q->heap, e);
 }
 
-/* On a day whose last is later. */
+/* On a day whose last event is later. */
 static bool push_between(struct ev_queue *q, uint32_t day, ev e)
 {
     q->between++;

@@ -18,7 +18,7 @@ struct command;
 struct tl_ctx;
 
 /* Stations, in the order in which a transaction comes to them. */
-enum watch_station { WATCH_CHANNEL, WATCH_ENGINE, WATCH_LINK, WATCH_MEMORY };
+enum station_kind { STATION_CHANNEL, STATION_ENGINE, STATION_LINK, STATION_MEMORY };
 
 /* The piece of a message that has left a slot, for the sender that waits for that slot. */
 struct taken {
@@ -35,10 +35,10 @@ struct observer {
     void (*node)(struct kb_sim *s, uint64_t t, uint32_t slot);
     void (*cross)(struct kb_sim *s, uint64_t t, uint32_t slot);
     void (*wire)(struct kb_sim *s, uint64_t t, uint32_t slot);
-    void (*come)(struct kb_sim *s, uint64_t t, uint32_t slot, enum watch_station station);
-    void (*take)(struct kb_sim *s, uint64_t t, uint32_t slot, enum watch_station station);
+    void (*come)(struct kb_sim *s, uint64_t t, uint32_t slot, enum station_kind station);
+    void (*take)(struct kb_sim *s, uint64_t t, uint32_t slot, enum station_kind station);
     void (*leave)(struct kb_sim *s, uint64_t t, uint32_t slot);
-    void (*release)(struct kb_sim *s, uint64_t t, uint32_t slot, enum watch_station station);
+    void (*release)(struct kb_sim *s, uint64_t t, uint32_t slot, enum station_kind station);
     void (*end)(struct kb_sim *s, uint64_t t, uint64_t end, uint32_t slot);
     void (*left)(struct kb_sim *s);
 
@@ -93,13 +93,13 @@ static inline void observe_wire(struct kb_sim *s, uint64_t t, uint32_t slot)
 
 /* It comes to a station, which may be busy, and takes it at `t`. */
 static inline void observe_come(struct kb_sim *s, uint64_t t, uint32_t slot,
-                                enum watch_station station)
+                                enum station_kind station)
 {
     s->observer->come(s, t, slot, station);
 }
 
 static inline void observe_take(struct kb_sim *s, uint64_t t, uint32_t slot,
-                                enum watch_station station)
+                                enum station_kind station)
 {
     s->observer->take(s, t, slot, station);
 }
@@ -109,7 +109,7 @@ static inline bool observe_late(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
     if (!observe_issue(s, t, slot))
         return false;
-    observe_come(s, t, slot, WATCH_CHANNEL);
+    observe_come(s, t, slot, STATION_CHANNEL);
     return true;
 }
 
@@ -120,7 +120,7 @@ static inline void observe_leave(struct kb_sim *s, uint64_t t, uint32_t slot)
 }
 
 static inline void observe_release(struct kb_sim *s, uint64_t t, uint32_t slot,
-                                   enum watch_station station)
+                                   enum station_kind station)
 {
     s->observer->release(s, t, slot, station);
 }

@@ -67,7 +67,7 @@ static struct cost_mask mask_of(unsigned off)
     };
 }
 
-/* False without memory; what was made so far is freed with `s`. */
+/* False without memory; sim_clear() frees the part that was made. */
 static bool make_stations(struct kb_sim *s)
 {
     const struct kb_topology *t = s->topo;

@@ -6,7 +6,7 @@
 #include "base/exported.h"
 #include "engine/station.h"
 
-/* Transactions by what they moved and which way: index 0 reads, 1 writes. */
+/* Transactions and their bytes, by direction: index 0 reads, 1 writes. */
 struct flow {
     uint64_t count[2], bytes[2];
 };
@@ -31,8 +31,9 @@ struct kb_sim {
     struct txn_list issues; /* the same for rows in any order */
     bool sorted, started;
     int64_t last_issue_fs;
-    uint32_t n_done;                   /* complete: responses have come back, too */
-    struct dependencies *dependencies; /* owned: transactions that wait for others; NULL: none */
+    uint32_t n_done; /* complete: responses have come back, too */
+    struct dependencies
+        *dependencies; /* owned: transactions that wait for others; NULL: none wait */
 
     /* Stations, owned. */
     struct station *channels;        /* [src_pack()][0 read, 1 write] */
@@ -47,7 +48,7 @@ struct kb_sim {
     struct txn_list *pipes;
 
     /* Traffic by route, spread over edges when asked. Owned. */
-    struct flow *flow_local;   /* [src_pack()][unit]: inside a cube, but for a PE's own slice */
+    struct flow *flow_local;   /* [src_pack()][unit]: inside a cube, without a PE's own slice */
     struct flow *flow_out;     /* [src_pack()]: to other cubes */
     struct flow **flow_remote; /* [cube over all] -> [cube over all], NULL until used */
     struct flow *flow_host;    /* [cube over all] */
@@ -67,8 +68,13 @@ struct kb_sim {
 
     struct traffic *traffic;   /* owned: issues transactions while it runs; NULL: there is none */
     struct observer *observer; /* owned: the hop engine tells it what happens; NULL: none */
-    struct race *race;         /* owned: looks for races of kernels; NULL: nobody does */
+    struct race *race;         /* owned: finds data races of kernels; NULL: not asked for */
 };
+
+static inline bool sim_has_kernels(const struct kb_sim *s)
+{
+    return s->kernels != NULL;
+}
 
 /* A row of flow_remote is made when a cube is first used as a source; false if there is no memory.
  */
@@ -81,9 +87,9 @@ static inline void flow_count(struct flow *flow, const struct txn *x)
 }
 
 /*
- * A transaction is complete: counts it by route; what each edge has carried follows from that. One
- * of a PE and its own slice, as kernels make most of, counts at its channel, which is at hand.
- * False if there is no memory.                                                              stats.c
+ * A transaction is complete: counts it by route, from which explain/utilization.c derives the load
+ * of each edge. Most transactions of kernels are between a PE and its own slice; those count at
+ * their channel, which is in the cache. False if there is no memory.
  */
 static inline bool sim_count(struct kb_sim *s, const struct txn *x)
 {
@@ -112,7 +118,7 @@ static inline bool sim_count(struct kb_sim *s, const struct txn *x)
  */
 bool sim_init(struct kb_sim *s, const struct kb_topology *topo, const struct kb_options *options);
 
-/* Frees the machine: stations, transactions, events, sums. What else `s` owns was freed before. */
+/* Frees stations, transactions, events and sums. The caller has freed all else that `s` owns. */
 void sim_clear(struct kb_sim *s);
 
 /* Room for `n` transactions; false if there is no memory. */

@@ -1,12 +1,40 @@
-/* station.h -- what serves one transaction after the other: channel, engine, memory, link. */
+/* station.h -- stations: each serves transactions, the others wait in order of their arrival.
+ *
+ * A machine has three kinds of stations, in arrays that struct kb_sim owns. A packed endpoint is
+ * the index of its station, so no search and no multiplication finds one.
+ *
+ *   struct station          channels of a PE's DMA, engines of an m_cpu: several servers
+ *   struct memory_station   HBM slices, SRAMs, and with kernels the ports and engines of PEs: one
+ *   struct link_station     one direction of an edge, where links are fifo: one
+ *
+ * The three differ in what is known beforehand. A channel is held until the memory has served the
+ * transaction, which depends on all others: so it has a list of those that wait, and each turn
+ * needs an event. A memory's service time is known, and in the fused engine so is every arrival:
+ * its queue may contain transactions still in flight (network/memory.h). A link is free again at a
+ * known time and lets the head go on at once: it needs no queue at all, only free_fs
+ * (network/link.h).
+ *
+ * Lists go through txn.next. A transaction is in at most one list at a time, so no list allocates.
+ *
+ * Statistics. busy_fs of a station sums `done - taken` as -taken when it is taken and +done when it
+ * is left: while a server is busy the sum is short by `now`, modulo 2^64, and the reader adds it.
+ * Example: taken at 10 and at 30, left at 26: -10 + 26 - 30 = -14; read at 40, with one of one
+ * servers busy, 40 is added: 26 = 16 + 10. wait_fs has 128 bits: ten million waits of ten
+ * milliseconds pass 64. queue_max must be seen while it happens. For channels and memories it is
+ * the length of a list. A link has no list, so it keeps the enter times of the last transactions in
+ * a ring: if the one that came queue_max places before has not entered yet, one more than ever
+ * waits.
+ *
+ * Each struct is one cache line of 64 bytes.
+ */
 #ifndef STATION_H
 #define STATION_H
 #include "base/exported.h"
 #include "engine/txn.h"
 
 /*
- * What nobody needs but kb_sim_utilization(). -DKB_NO_STATS shows what it costs: `make bench`. How
- * long stations are taken is counted all the same: sim_check_stations() looks at it after every
+ * Statistics that only kb_sim_utilization() needs. -DKB_NO_STATS shows what it costs: `make bench`.
+ * How long stations are taken is counted all the same: sim_check_stations() looks at it after every
  * run.
  */
 #ifdef KB_NO_STATS
@@ -22,7 +50,7 @@ __extension__ typedef __int128 wait_sum;
 struct station {
     struct txn_list queue;
     uint32_t idle;   /* servers that are free */
-    uint32_t holder; /* slot that was served last: whom a waiting transaction waits for */
+    uint32_t holder; /* slot that was served last: the one a waiting transaction waits for */
     uint32_t queued, queue_max;
     uint64_t count, bytes; /* complete transactions: of a channel, with the PE's own slice */
     uint64_t busy_fs;      /* summed over servers, modulo 2^64 while one is taken */
@@ -32,9 +60,9 @@ struct station {
 /*
  * A memory: one at a time. One cache line.
  *
- * Where events are counted the queue holds who has arrived and waits. Elsewhere it also holds who
- * is on the way, in order of arrival, and the first of all holds the memory before he is there: so
- * no arrival needs an event.
+ * Where events are counted the queue contains the transactions that have arrived and wait. In the
+ * fused engine it also contains those still in flight, sorted by arrival time, and the first of all
+ * reserves the memory before it arrives: no arrival needs an event. See network/memory.h.
  */
 struct memory_station {
     uint32_t head, tail; /* of the queue; head TXN_NONE: empty */
@@ -42,8 +70,8 @@ struct memory_station {
         uint32_t *arrived;  /* the link behind the last in it that is known to have arrived */
         uint64_t under_way; /* of kernels: transactions that will arrive by an event */
     };
-    uint32_t holder;            /* slot that is served: whom a waiting transaction waits for */
-    uint32_t queued, queue_max; /* who has arrived and waits */
+    uint32_t holder;            /* slot that is served: the one a waiting transaction waits for */
+    uint32_t queued, queue_max; /* transactions that have arrived and wait */
     uint32_t count;             /* of kernels: services that have ended; ids have as many bits */
     uint64_t start_fs;          /* when the holder's service begins, or has begun */
     uint64_t busy_fs;           /* of services that have ended */
@@ -51,25 +79,27 @@ struct memory_station {
 };
 
 /*
- * A link's direction: the head of a transaction goes on while its bytes pass. Who waits for it is
- * known by when he will enter: a ring of the last of these times, which only grow. One cache line.
+ * One direction of a link: the head of a transaction goes on while its bytes pass. The queue is not
+ * kept as a list, but as the times at which waiting transactions will enter: a ring of the last of
+ * them, which only grow. One cache line.
  */
 struct link_station {
     int64_t free_fs; /* taken until then */
     uint64_t busy_fs;
     wait_sum wait_fs;
-    uint32_t holder; /* slot that entered last: whom the next one waits for */
+    uint32_t holder; /* slot that entered last: the one the next waits for */
     uint32_t queue_max;
-    uint64_t *enter_fs;  /* owned; [room]; NULL: nobody has waited */
+    uint64_t *enter_fs;  /* owned; [room]; NULL: none has waited */
     uint32_t next, room; /* room: a power of two above queue_max, or 0 */
 };
 
-/* Twice the room; false if there is no memory.  sim.c */
+/* Twice the room; false if there is no memory.  state.c */
 bool link_room(struct link_station *l) LINKED(link_room);
 
 /*
- * Somebody comes to the link at `t` and waits until `enter`. Then one more than ever before wait,
- * if he who came so many before him has not entered yet. False if there is no memory.
+ * A transaction comes to the link at `t` and waits until `enter`. queue_max grows if the
+ * transaction that came queue_max places before it has not entered yet. False if there is no
+ * memory.
  */
 static inline bool link_wait(struct link_station *l, uint64_t t, uint64_t enter)
 {

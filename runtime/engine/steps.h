@@ -32,7 +32,7 @@
  *     free, and finds no queue, is served at once.
  *   - Each transaction is in at most one list, and has at most one event that is not stale.
  *   - Time only grows; after() stops at EV_PAST, where the run ends, so no sum wraps.
- *   - What a step does to a station it does before it calls the step that follows.
+ *   - A step changes its station before it calls the step that follows.
  *
  * The next event is found before the present one is handled, and its row is fetched into the cache
  * meanwhile (82 -> 78 ns remote, 119 -> 97 ns host).
@@ -91,7 +91,7 @@ static ALWAYS_INLINE void arrive(struct kb_sim *s, int how, uint64_t t, uint32_t
 
 /* -- completion ----------------------------------------------------------------------------- */
 
-/* Issues what has waited for this one. Seldom asked for, and kept out of the hot code. */
+/* Issues the transactions that waited for this one. Rare, and kept out of the hot code. */
 static __attribute__((noinline)) void end_for_others(struct kb_sim *s, uint32_t id, uint64_t t)
 {
     kb_status status = dependencies_ended(s, id, (int64_t)t);
@@ -127,7 +127,7 @@ static ALWAYS_INLINE void end(struct kb_sim *s, int how, uint64_t t, uint32_t sl
         end_for_others(s, x->id, end);
 }
 
-/* Gives back what it took first: its channel, or for a host's the engine. */
+/* Gives back the channel, or for a host's transaction the engine. */
 static ALWAYS_INLINE void leave_first(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
     struct txn *x = &s->txns[slot];
@@ -219,7 +219,7 @@ static kb_status stop(struct kb_sim *s, ev e)
     return ev_time_fs(e) == EV_PAST ? KB_TIME_RANGE : KB_STOPPED;
 }
 
-/* The first of what comes from outside the queue: a row is issued, or a kernel goes on. */
+/* The first event from outside the queue: a row is issued, or a kernel goes on. */
 static ALWAYS_INLINE ev next_start(const struct kb_sim *s, int how)
 {
     return how & HOW_KERNELS ? kernels_next(s) : next_issue(s);

@@ -1,4 +1,4 @@
-/* traffic.c -- open-loop traffic: what each PE issues, when and where, and what became of it. */
+/* traffic.c -- open-loop traffic: what each PE issues, when and where to, and how long it took. */
 #include "engine/traffic.h"
 #include <math.h>
 #include <stdlib.h>
@@ -16,8 +16,8 @@
 /* -- random times and places ---------------------------------------------------------------- */
 
 /*
- * -ln(u) of a uniform u: exponential, mean 1. By plain additions, products and one division, so
- * that it is the same everywhere; no libm is. Error below 1e-12.
+ * -ln(u) of a uniform u: exponential, mean 1. It uses additions, products and one division only, so
+ * that the result is the same on every machine, which no libm promises. Error below 1e-12.
  */
 static double exponential(struct rng *rng)
 {
@@ -76,7 +76,7 @@ static uint32_t matrix_target(const struct traffic *tr, uint32_t pe, struct rng 
     return tr->targets[first].dst;
 }
 
-/* The slice to which PE `pe` sends next.                                               design 9 */
+/* The slice to which PE `pe` sends next: docs/model.md "Traffic". */
 static uint32_t slice_of(const struct traffic *tr, uint32_t pe, struct rng *rng)
 {
     uint32_t n = tr->n_pes, side;
@@ -100,7 +100,7 @@ static uint32_t slice_of(const struct traffic *tr, uint32_t pe, struct rng *rng)
     }
 }
 
-/* Whole fs until the next transaction; what is left of one counts for the one after it. */
+/* Whole fs until the next transaction; the fraction is added to the interval after it. */
 static int64_t interval_fs(const struct traffic *tr, struct source *src, uint32_t pe)
 {
     double fs = src->mean_fs;
@@ -194,7 +194,7 @@ static uint32_t part_at(const struct traffic *tr, int64_t fs)
     return part < TRAFFIC_PARTS ? part : TRAFFIC_PARTS - 1;
 }
 
-/* Too many latencies to keep: from now on they are counted. False without memory. */
+/* Too many latencies to keep: from now on histograms count them. False without memory. */
 static bool begin_histograms(struct traffic *tr)
 {
     tr->buckets = calloc((size_t)TRAFFIC_PARTS * BUCKETS, sizeof *tr->buckets);
@@ -222,7 +222,7 @@ static bool keep(struct traffic *tr, uint32_t part, int64_t actual_fs)
     return true;
 }
 
-/* None is negative: added as such, a sum of 128 bits takes two instructions. */
+/* No term is negative: as unsigned, a sum of 128 bits takes two instructions. */
 static void add_terms(const struct kb_sim *s, const struct txn *x, int64_t actual_fs,
                       struct part *p)
 {
@@ -242,7 +242,7 @@ static void add_terms(const struct kb_sim *s, const struct txn *x, int64_t actua
         p->link += (uint64_t)(x->arrive_fs - x->issue_fs - x->wait_fs) - wire_fs - overhead_fs;
 }
 
-/* What it has used: its slot will be another's. False without memory. */
+/* Its statistics, before its slot is used again. False without memory. */
 static bool count_use(struct kb_sim *s, const struct txn *x)
 {
     s->channels[2 * (size_t)x->src + txn_writes(x)].wait_fs += x->wait_fs;
@@ -426,8 +426,8 @@ out:
 }
 
 /*
- * What may be under way at once: of each PE what its channels hold, one that waits, and one that
- * takes the place of another which is just ending. Without channels all there are.
+ * The most that can be in flight: for each PE its channels, one that waits, and one that takes the
+ * place of another just ending. Without channels, every transaction.
  */
 static uint64_t slots_needed(const struct kb_sim *s, const struct traffic *tr)
 {

@@ -1,4 +1,4 @@
-/* traffic.h -- open-loop traffic: what each PE issues, when and where, and what became of it. */
+/* traffic.h -- open-loop traffic: what each PE issues, when and where to, and how long it took. */
 #ifndef TRAFFIC_H
 #define TRAFFIC_H
 #include "base/rng.h"
@@ -23,7 +23,7 @@ struct target {
 /* Four thousand million latencies of two hours pass 64 bits. */
 __extension__ typedef unsigned __int128 unsigned_sum;
 
-/* Transactions issued in one part of the time, and their terms, summed; drain is what is left. */
+/* Transactions issued in one part of the time, and their terms, summed; drain is the rest. */
 struct part {
     uint64_t count, completed; /* completed in that part, whenever issued */
     int64_t max_fs;
@@ -51,6 +51,12 @@ struct traffic {
     uint64_t n_exact;
     uint32_t *buckets; /* [TRAFFIC_PARTS][BUCKETS]; NULL: latencies are exact */
 };
+
+/* Transactions there are: added, or issued by traffic so far. */
+static inline uint64_t sim_txn_count(const struct kb_sim *s)
+{
+    return s->traffic ? s->traffic->n_issued : s->n_txns;
+}
 
 void traffic_free(struct traffic *tr);
 

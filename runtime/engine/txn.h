@@ -6,7 +6,7 @@
 #define TXN_NONE      UINT32_MAX                /* no slot */
 #define TXN_MAX_BYTES ((UINT64_C(1) << 40) - 1) /* of one transaction; no memory is as large */
 
-/* What its next event means. */
+/* What the transaction's next event means. */
 enum txn_stage {
     TXN_WAITING,    /* not issued, or in a channel's queue */
     TXN_TO_CHANNEL, /* of a kernel's tile: joins its channel */

@@ -1,5 +1,24 @@
-/* breakdown.c -- where the time went: pieces of time, summed by what they are of and what they
- * cost. */
+/* breakdown.c -- the latency breakdown: pieces of time, summed by subject, cause and place.
+ *
+ * An observer of the run (explain/observe.c) is told each piece of time when it ends. A piece goes
+ * into several sums, one for each question (kb_breakdown_by) that --breakdown answers: of the whole
+ * run, by place, by source, target, operation or PE, along the critical path, and of waits by what
+ * was ahead. A sum is a row of one hash table whose key has the question, the subject, the cause,
+ * the place, and, for waits, what the transaction waited behind.
+ *
+ * Invariant: within one question all causes of a subject sum to the time of that subject, and the
+ * subjects of KB_BREAKDOWN_ALL to the time of all transactions or commands. Nothing is left over as
+ * "other". Pieces of a kernel's stages run at the same time, so commands are not summed from
+ * pieces: each command tells its own shares, one chain (explain/commands.c).
+ *
+ * Example: of a read of 50.085 ns with 4.095 ns of way, a memory wait of 13.990 ns and a drain of
+ * 32 ns (docs/model.md "Worked: two reads of one slice"), the sums of `read` get wire 0.095,
+ * overhead 4, memory_wait 13.990, drain 32; the sums of the place hbm_ctrl.slice0 get the wait and
+ * the drain; the sums of waits get 13.990 at that slice behind c0.pe0.
+ *
+ * Rows are sorted for output: largest first, equal ones by name, so that the result depends neither
+ * on the hash nor on addresses. Sums have 128 bits.
+ */
 #include "explain/breakdown.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +26,7 @@
 #include "machine/place.h"
 #include "engine/state.h"
 
-/* What a sum is of: an end is a place, an operation or a call the text of a program. */
+/* The subject of a sum: an end is a place; an operation or a call is a text of the program. */
 struct key {
     kb_breakdown_by by;
     uint32_t line; /* of a call */
@@ -33,7 +52,7 @@ struct kb_breakdown {
     const kb_topology *topo;
     struct table sums;
     struct paths *paths; /* owned */
-    kb_status status;    /* of what was noted */
+    kb_status status;    /* KB_OK, or why a note was lost */
 };
 
 /* -- sums ----------------------------------------------------------------------------------- */
@@ -44,7 +63,7 @@ static uint64_t mix(uint64_t h, uint64_t x)
     return h ^ h >> 29;
 }
 
-/* Texts that read alike are the same, wherever they lie. */
+/* Equal texts are the same key, at whatever address. */
 static uint64_t mix_text(uint64_t h, const char *text)
 {
     for (; text && *text; text++)
@@ -124,20 +143,20 @@ static void add(kb_breakdown *why, const struct key *key, uint64_t count, int64_
     row->fs += fs;
 }
 
-/* Wires, nodes, dispatch and response are everywhere: where is told by place alone. */
+/* Wires, nodes, dispatch and response are everywhere: only the sums by place say where. */
 static bool has_place(kb_cause cause)
 {
     return cause != KB_CAUSE_WIRE && cause != KB_CAUSE_OVERHEAD && cause != KB_CAUSE_DISPATCH &&
            cause != KB_CAUSE_RESPONSE;
 }
 
-/* Waits for another PE are at no station: their commands alone tell of them. */
+/* A wait for another PE is at no station: only its command counts it. */
 static bool is_for_pe(kb_cause cause)
 {
     return cause == KB_CAUSE_QUEUE_WAIT || cause == KB_CAUSE_BARRIER_WAIT;
 }
 
-/* Adds what one cause has cost to the sums of `of`. */
+/* Adds the time of one cause to the sums of `of`. */
 static void add_part(kb_breakdown *why, struct key of, const kb_share *share)
 {
     bool whole = of.by == KB_BREAKDOWN_ALL || of.by == KB_BREAKDOWN_OP;
@@ -157,7 +176,7 @@ static void add_whole(kb_breakdown *why, const kb_share *share)
         add_part(why, (struct key){.by = KB_BREAKDOWN_PLACE, .end = share->place}, share);
 }
 
-/* -- what is watched ------------------------------------------------------------------------ */
+/* -- noting what the observer hears --------------------------------------------------------- */
 
 /* Kernels' transactions are summed by target and as waits: their commands tell the rest. */
 static void on_close(void *arg, const kb_span *span)
@@ -274,14 +293,14 @@ void kb_breakdown_free(kb_breakdown *why)
 
 enum { OF_BYTES = 512 };
 
-/* A sum, and what it is ordered by. */
+/* A sum, and the key it is sorted by. */
 struct line {
     const struct sum *sum;
     char *of; /* owned */
     wait_sum all_fs;
 };
 
-/* The name of what a sum is of; of a call where it stands, without the folders of its file. */
+/* The name of a sum's subject; of a call, its file without folders, and its line. */
 static char *name_of(const kb_topology *t, const struct key *k)
 {
     const char *slash = k->file ? strrchr(k->file, '/') : NULL;
@@ -316,7 +335,7 @@ static int larger_first(wait_sum x, wait_sum y)
     return x > y ? -1 : x < y;
 }
 
-/* Largest first; what is equal by name and number, never by where it lies. */
+/* Largest first; equal ones by name and number, never by address. */
 static int by_size(const void *a, const void *b)
 {
     const struct line *x = a, *y = b;

@@ -4,7 +4,7 @@
 #define WHY_H
 #include "kernbench.h"
 
-/* What PEs' kernels have done, from which the critical path follows.  why_path.c */
+/* The commands of all kernels, from which the critical path follows.  critical_path.c */
 struct paths;
 
 struct paths *paths_new(kb_sim *sim); /* NULL: no memory */

@@ -1,4 +1,27 @@
 /* critical_path.c -- the critical path of kernels: the chain of commands that determined their end.
+ *
+ * The path of a launch is found backwards. It starts at the end of the kernel that ended last (of
+ * several, the PE with the lowest number) and asks at each point: which command did the kernel wait
+ * for, and what let that command begin? Everything needed was told while the run went on:
+ *
+ *   - kb_command.after: the command that the kernel had last waited for, or only issued, when it
+ *     called this one. after_end says which of the two. After that the kernel itself takes no time.
+ *   - the shares of a command, which sum to its time from call to end: explain/commands.c;
+ *   - stretches, where another PE let a command begin or return: explain/messages.c.
+ *
+ * Each step begins at the very femtosecond at which the step before it ends; follow() checks this,
+ * and ends with KB_INTERNAL if there is a gap. So the steps of a path, and their shares, sum to the
+ * time of the launch from the kernel's start to its end.
+ *
+ * Example: a kernel loads a (0 .. 21 ns), loads b asynchronously (called at 21, issued at 24),
+ * waits for b (45), multiplies (45 .. 80). Path backwards: the gemm, after = b, after_end: 80 ..
+ * 45; then b whole: 45 .. 21; b was called after the end of a: 21 .. 0. Had the kernel not waited
+ * for b, the gemm would have been called at 24, after the issue of b: the step is then b's
+ * dispatch, 24 .. 21.
+ *
+ * Memory. The commands of a PE that cannot be on the path are forgotten as soon as that is certain:
+ * while no PE has sent a message, a kernel that does not end last takes its history with it. Wires
+ * and overheads of a step are folded into one share each.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +38,7 @@ struct link {
     bool after_end;
 };
 
-/* What the kernel of a PE has done so far, in order of issue. */
+/* The commands of a PE's kernel so far, in order of issue. */
 struct history {
     struct link *link; /* owned */
     size_t n, cap;
@@ -23,7 +46,7 @@ struct history {
     size_t n_shares, shares_cap;
 };
 
-/* What PEs have done for each other, in order; its shares are those from `first_share` on. */
+/* All stretches told so far, in order; the shares of one begin at `first_share`. */
 struct stretches {
     struct stretch {
         kb_stretch told;
@@ -290,7 +313,7 @@ static kb_status put_step(struct path *path, const kb_breakdown_step *like, cons
     return KB_OK;
 }
 
-/* Left at its issue: its dispatch alone. */
+/* A command that the kernel did not wait for: its dispatch alone. */
 static kb_status put_dispatch(const struct paths *p, struct path *path, const struct link *link)
 {
     kb_breakdown_step step = link->step;
@@ -304,7 +327,7 @@ static kb_status put_dispatch(const struct paths *p, struct path *path, const st
     return put_step(path, &step, &dispatch, dispatch.sum_fs != 0);
 }
 
-/* A stretch of a command, and on to what let it begin. */
+/* A stretch of a command; then on to the stretch or command that let it begin. */
 static kb_status step_stretch(const struct paths *p, struct path *path, struct at *at)
 {
     const struct stretches *all = &p->stretches;
@@ -355,7 +378,7 @@ static kb_status follow(const struct paths *p, struct path *path)
     return status;
 }
 
-/* Its steps were found from the last to the first. */
+/* The steps were found from the last to the first. */
 static void turn_around(struct path *path, uint32_t launch)
 {
     const kb_share *share = path->share;
@@ -433,8 +456,8 @@ static bool is_last(const struct paths *p, const kb_kernel_run *run)
 }
 
 /*
- * The last kernel to end has the path. What others have done is needed only if PEs talk to each
- * other: who has left before any did is on nobody's path.
+ * The last kernel to end has the path. The commands of other PEs are needed only if PEs talk to
+ * each other: a kernel that has ended before any message was sent is on no path but its own.
  */
 void paths_leave(struct paths *p, const kb_kernel_run *run)
 {

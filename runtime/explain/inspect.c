@@ -1,4 +1,5 @@
-/* inspect.c -- one operation: its record, what it read and made, who made that and who reads it. */
+/* inspect.c -- one operation: its record, its operands and results, and the operations before and
+ * after it. */
 #include "machine/address.h"
 #include "machine/endpoint.h"
 #include "data/host.h"
@@ -68,10 +69,10 @@ static void set_place(struct kb_sim *s, kb_op_tensor *t)
     t->rank = x ? kb_tensor_shape(x).rank : 0;
 }
 
-/* Who made the bytes of an operand, where its record does not say: its version does. */
+/* Which operation made the bytes of an operand. If its record does not say, its version does. */
 static void set_origin(const kb_inspection *in, kb_op_tensor *t, struct view view)
 {
-    if (in->op.kind == OP_DMA_READ) { /* who wrote them where they are read */
+    if (in->op.kind == OP_DMA_READ) { /* the write that put them where they are read */
         t->from_host = in->op.depends.n == 0;
         if (in->op.depends.n == 1)
             t->maker = op_ids_list(&in->op.depends)[0];
@@ -148,7 +149,7 @@ static void add_compute(kb_inspection *in, bool keeps)
     add_tensor(in, "out", &op->out, true, keeps ? op->out.view : (struct view){NULL, 0});
 }
 
-/* What Phase 2 has computed already, the log has let go. */
+/* The log keeps no data of an operation that Phase 2 has computed. */
 static kb_status add_tensors(kb_inspection *in, kb_error *why)
 {
     struct op_log *log = in->sim->log;

@@ -1,6 +1,4 @@
-/* utilization.c -- what a run has used: routes counted while it ran are spread over nodes and edges
- * here.
- */
+/* utilization.c -- the load of each component: spreads counts by route over nodes and edges. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +6,7 @@
 #include "kernels/kernels.h"
 #include "machine/names.h"
 #include "machine/place.h"
-#include "engine/state.h"
+#include "engine/traffic.h"
 #include "machine/walk.h"
 
 /* -- nodes and edges ------------------------------------------------------------------------ */
@@ -61,7 +59,7 @@ static bool no_flow(const struct flow *f)
 }
 
 /*
- * What lies between the first NoC and the last, which all PEs and memories of two cubes share;
+ * The way between the first NoC and the last, which all PEs and memories of two cubes share;
  * a host's go on to its M_CPU and back to the NoC.
  */
 static void spread_between(const struct spread *sp, uint32_t from, uint32_t to, bool of_host,
@@ -91,7 +89,7 @@ static void spread_cubes(const struct spread *sp, const struct kb_sim *s)
             spread_between(sp, 0, to, true, &s->flow_host[to]);
 }
 
-/* From the NoC to each memory: what came from other cubes and from hosts. */
+/* From the NoC to each memory: traffic from other cubes and from hosts. */
 static void spread_memories(const struct spread *sp, const struct kb_sim *s)
 {
     const struct kb_topology *t = sp->topo;
@@ -150,7 +148,7 @@ static double link_gbs(const struct kb_topology *t, size_t link)
                                  : t->io_links[(number - n_cube_links) % t->n_io_links].gbs;
 }
 
-/* False without memory; what was made is the caller's to free. */
+/* False without memory; the caller frees the rows in any case. */
 static bool spread_all(struct spread *sp, const struct kb_sim *s)
 {
     sp->topo = s->topo;
@@ -166,7 +164,7 @@ static bool spread_all(struct spread *sp, const struct kb_sim *s)
 
 /* -- transactions that keep their slots ----------------------------------------------------- */
 
-/* Somebody may have asked before, of a run that has gone on. */
+/* Clears the counts of an earlier call: the run has gone on since. */
 static void forget(struct kb_sim *s)
 {
     const struct kb_topology *t = s->topo;
@@ -193,7 +191,7 @@ static bool has_taken_first(const struct txn *x)
     return x->stage != TXN_WAITING && x->stage != TXN_TO_ENGINE;
 }
 
-/* Nothing was counted while they ran: it follows from their times. False without memory. */
+/* Counts from the times of the transactions, for nothing was counted while they ran. */
 static bool count_all(struct kb_sim *s)
 {
     bool ok = true;
@@ -219,7 +217,7 @@ static bool count_all(struct kb_sim *s)
 
 /* -- until when ----------------------------------------------------------------------------- */
 
-/* Who shows what has been used, and how long the run has lasted. */
+/* To which function each component is shown, and how long the run has lasted. */
 struct usage {
     const struct kb_sim *sim;
     uint64_t now_fs;
@@ -236,7 +234,7 @@ static uint64_t lasted_fs(const struct kb_sim *s)
     const struct kernels *k = s->kernels;
     ev next;
 
-    if (k ? k->launch == k->n_launches : kb_sim_done(s) == kb_sim_count(s))
+    if (k ? k->launch == k->n_launches : s->n_done == sim_txn_count(s))
         return (uint64_t)s->end_fs;
     if (!k || s->status != KB_OK || !k->launched)
         return s->now_fs;
@@ -249,7 +247,7 @@ static uint64_t past_fs(uint64_t t, uint64_t now_fs)
     return t > now_fs ? t - now_fs : 0;
 }
 
-/* Fills in what follows from the time that passed, and shows it. */
+/* Fills in the columns that depend on the length of the run, and shows the component. */
 static void show(const struct usage *u, kb_utilization *use, wait_sum wait_fs)
 {
     double end_fs = (double)u->now_fs;
@@ -280,7 +278,7 @@ static void show_nodes(const struct usage *u, const struct sum *nodes)
     }
 }
 
-/* Who waits for a link has been given the whole of his wait; what is to come is none yet. */
+/* l->wait_fs contains each wait in full; takes off the part that is still to come. */
 static wait_sum link_waited_fs(const struct link_station *l, uint64_t now_fs)
 {
     wait_sum fs = l->wait_fs;
@@ -317,7 +315,7 @@ static void show_links(const struct usage *u, const struct sum *edges)
 
 /* -- channels and engines ------------------------------------------------------------------- */
 
-/* Who waits in its queue has waited until now. A host's wait_fs is when it came. */
+/* Adds the waits of those still in the queue. A host's wait_fs holds the time of its arrival. */
 static wait_sum station_waited_fs(const struct kb_sim *s, const struct station *st, bool engine,
                                   uint64_t now_fs)
 {
@@ -328,7 +326,7 @@ static wait_sum station_waited_fs(const struct kb_sim *s, const struct station *
     return fs;
 }
 
-/* Of `servers`, or of as many as come. Who holds one has held it until now. */
+/* `servers` may be unbounded. Servers that are busy have been so until now. */
 static void show_station(const struct usage *u, const struct station *st, uint32_t servers,
                          unsigned cost, kb_utilization *use)
 {
@@ -343,7 +341,7 @@ static void show_station(const struct usage *u, const struct station *st, uint32
     show(u, use, station_waited_fs(s, st, use->kind == KB_AT_ENGINE, u->now_fs));
 }
 
-/* Nobody has taken it; of a run that has ended early somebody may, who is not complete. */
+/* Never taken. After an early end, a transaction that is not complete may have taken it. */
 static bool untouched(const struct station *st)
 {
     return st->holder == TXN_NONE;
@@ -398,7 +396,7 @@ static void show_engines(const struct usage *u)
 
 /* -- memories and ports --------------------------------------------------------------------- */
 
-/* Who holds it has waited, and who is in its queue waits, as far as they have arrived. */
+/* Adds the waits of the holder and of the queue, as far as they have arrived. */
 static wait_sum memory_waited_fs(const struct kb_sim *s, const struct memory_station *m,
                                  uint64_t now_fs)
 {
@@ -412,7 +410,7 @@ static wait_sum memory_waited_fs(const struct kb_sim *s, const struct memory_sta
     return fs;
 }
 
-/* Of those who were expected some may have arrived since the memory last looked. */
+/* Some of the expected transactions may have arrived since the memory last counted them. */
 static uint32_t memory_queue_max(const struct kb_sim *s, const struct memory_station *m,
                                  uint64_t now_fs)
 {
@@ -423,7 +421,7 @@ static uint32_t memory_queue_max(const struct kb_sim *s, const struct memory_sta
     return queued > m->queue_max ? queued : m->queue_max;
 }
 
-/* Who is served has held it until now. */
+/* The holder has held it until now. */
 static void show_served(const struct usage *u, const struct memory_station *m, kb_utilization *use)
 {
     bool serves = m->holder != TXN_NONE;
@@ -435,7 +433,7 @@ static void show_served(const struct usage *u, const struct memory_station *m, k
     show(u, use, memory_waited_fs(u->sim, m, u->now_fs));
 }
 
-/* What a memory has served came from the PEs of its cube, or from elsewhere. */
+/* The traffic of a memory: from PEs of its cube, and from elsewhere. */
 static struct sum served(const struct kb_sim *s, uint32_t dst)
 {
     const struct kb_topology *t = s->topo;

@@ -65,7 +65,7 @@ void *tl_alloc_host_at(tl_ctx *tl, tl_here here, size_t nbytes);
 
 /* -- tensors (free) ------------------------------------------------------------------------- */
 
-/* A tensor where it lies, but in the own TCM: an operand of tl_composite(). Bound when used. */
+/* A tensor where it lies, outside the own TCM: an operand of tl_composite(). Bound when used. */
 #define tl_ref(tl, address, dtype, shape) tl_ref_at(tl, TL_HERE, address, dtype, shape)
 tl_tensor *tl_ref_at(tl_ctx *tl, tl_here here, uint64_t address, kb_dtype dtype, kb_shape shape);
 
@@ -114,7 +114,7 @@ double tl_get_at(tl_ctx *tl, tl_here here, tl_tensor *x, int64_t i);
  * With strides (bytes, one per axis, as numpy has them) elements are gathered into a contiguous
  * tensor, by one transaction of its bytes at its first element.
  *
- * time    a read on a DMA read channel                                    design 3, 5
+ * time    a read on a DMA read channel
  * errors  bytes never written, a range over two slices, the own TCM, misaligned, TCM exhausted
  */
 #define tl_load(tl, address, dtype, shape)                                                         \
@@ -160,18 +160,18 @@ enum { TL_TAGS = 16 };
  * tl_recv() takes them, in order, into a tensor of its own, which is pending if any of it is.
  *
  * time    send: a write to each slot; recv: a FETCH from each (a read of an SRAM or slice), then
- *         the slot is free again for the sender, wires and overheads later               design 5.1
+ *         the slot is free again for the sender, wires and overheads later
  * errors  bytes that are not those of one send, a PE that does not exist or is oneself, TCM
  *         exhausted
  */
 #define tl_send(tl, pe, tag, x)            tl_send_at(tl, TL_HERE, pe, tag, x)
-#define tl_recv(tl, pe, tag, shape, dtype) tl_recv_at(tl, TL_HERE, pe, tag, shape, dtype, false)
+#define tl_recv(tl, pe, tag, dtype, shape) tl_recv_at(tl, TL_HERE, pe, tag, dtype, shape, false)
 /* Returns when it is issued; its tensor may be used after tl_wait(). */
-#define tl_recv_async(tl, pe, tag, shape, dtype)                                                   \
-    tl_recv_at(tl, TL_HERE, pe, tag, shape, dtype, true)
+#define tl_recv_async(tl, pe, tag, dtype, shape)                                                   \
+    tl_recv_at(tl, TL_HERE, pe, tag, dtype, shape, true)
 void tl_send_at(tl_ctx *tl, tl_here here, uint32_t pe, int tag, tl_tensor *x);
-tl_tensor *tl_recv_at(tl_ctx *tl, tl_here here, uint32_t pe, int tag, kb_shape shape,
-                      kb_dtype dtype, bool async);
+tl_tensor *tl_recv_at(tl_ctx *tl, tl_here here, uint32_t pe, int tag, kb_dtype dtype,
+                      kb_shape shape, bool async);
 
 /* PEs by their numbers over all SIPs and cubes: a list, or with pes NULL `n` from `first` on. */
 typedef struct tl_group {
@@ -186,14 +186,14 @@ tl_group tl_all(const tl_ctx *tl);
 
 /*
  * Returns when all of the group have called it as often: each tells the one with the lowest number,
- * and that one all others, over wires and overheads of the routes.                      design 5.1
+ * and that one all others, over wires and overheads of the routes.
  */
 #define tl_barrier(tl, ...) tl_barrier_at(tl, TL_HERE, __VA_ARGS__) /* group */
 void tl_barrier_at(tl_ctx *tl, tl_here here, tl_group group);
 
 /*
  * Adds to an integer in a slice or an SRAM and returns what it was before, as one step: a write of
- * the element, done when it has been served.                                            design 5.1
+ * the element, done when it has been served.
  */
 #define tl_atomic_add(tl, address, dtype, value)                                                   \
     tl_atomic_add_at(tl, TL_HERE, address, dtype, value)
@@ -307,7 +307,7 @@ tl_tensor *tl_composite_at(tl_ctx *tl, tl_here here, tl_composite_args args);
 
 /*
  * On tensors in the TCM, broadcast by numpy's rules, and scalars; at least one is a tensor. All
- * are of one type, and so is the result, but for comparisons (bool) and tl_cast(). tl_where()
+ * are of one type, and so is the result, except of comparisons (bool) and tl_cast(). tl_where()
  * takes a bool condition first.
  *
  * time    FETCH of all operands as stored, ceil(elements/lanes) cycles of pe_math, times

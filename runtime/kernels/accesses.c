@@ -1,4 +1,10 @@
-/* accesses.c -- reports memory accesses and synchronisation of commands to the race detector. */
+/* accesses.c -- reports memory accesses and synchronisation of commands to the race detector.
+ *
+ * At its issue a command reports the bytes that it will read and write, and until when: an
+ * asynchronous one until the kernel waits for its result. Sends, receives and barriers report an
+ * order instead, and an atomic reports its access when it takes effect. docs/kernels.md "Races"
+ * says what comes before what.
+ */
 #include "kernels/accesses.h"
 #include "machine/address.h"
 #include "kernels/barrier.h"
@@ -6,7 +12,7 @@
 #include "pe/pe_ipcq.h"
 #include "record/race.h"
 
-/* Until when a command touches its bytes. */
+/* Until when a command uses its bytes: the number of the tensor to wait for. */
 static uint64_t touches_until(const struct command *c)
 {
     return c->async && c->task != TASK_SEND ? c->result->number : RACE_AT_ONCE;

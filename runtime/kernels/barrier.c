@@ -1,4 +1,20 @@
-/* barrier.c -- barriers */
+/* barrier.c -- barriers: a group of PEs, each of which goes on when all have come.
+ *
+ * Each member sends a word to the member with the lowest number, over wires and overheads but no
+ * station. When the last word is there, the lowest PE sends one back to each: that is the release.
+ * So a barrier takes max(arrival + way to the lowest) and then the way back of each member.
+ *
+ * The words on the way there are no events: only the latest counts, so barrier_join() keeps the
+ * maximum, `last_fs`, and the last member posts the words back, one event each.
+ *
+ * A group is a range of PEs, or a sorted list of them, found by its hash. Groups given in another
+ * order, or as a list of neighbours, are the same barrier: all of its members meet however each has
+ * named it.
+ *
+ * Example: PE 0 calls at 0 and PE 1, 0.0475 ns away, at 10 (ns); each call is issued 3 later. The
+ * word of PE 1 is with PE 0 at 13.0475. PE 0 goes on at once, PE 1 at 13.095.
+ * tests/unit/kernels/test_barrier.c has such numbers.
+ */
 #include "kernels/barrier.h"
 #include "kernels/error.h"
 #include "kernels/observe.h"
@@ -39,7 +55,7 @@ static struct barriers *barriers_of(struct command *c)
     return k->barriers;
 }
 
-/* -- groups ---------------------------------------------------------------------------------- */
+/* -- groups ----------------------------------------------------------------------------------- */
 
 static int by_number(const void *a, const void *b)
 {
@@ -126,7 +142,7 @@ static void make_range(struct group *g)
     }
 }
 
-/* -- finding a barrier ----------------------------------------------------------------------- */
+/* -- finding a barrier ------------------------------------------------------------------------ */
 
 static struct barrier **row_of_group(struct barriers *barriers, const struct group *g)
 {
@@ -182,9 +198,9 @@ bool barrier_find(struct command *c, const tl_group *from)
     return c->barrier;
 }
 
-/* -- coming and going ------------------------------------------------------------------------ */
+/* -- coming and going ------------------------------------------------------------------------- */
 
-/* Release at the lowest PE, then the way back to each.                              design 5.1 */
+/* The lowest PE sends each member its word back. */
 static void release(struct kb_sim *s, struct barrier *b)
 {
     struct tl_ctx *lowest = &s->kernels->pes[b->first];

@@ -1,4 +1,41 @@
-/* co.c -- pooled stacks, coroutines on them, and the overflow of a stack as a state. */
+/* co.c -- pooled stacks, coroutines on them, and the overflow of a stack as a state.
+ *
+ * A kernel waits deep inside its own functions, and thousands of kernels wait at a time. So each
+ * has a stack of its own (a stackful coroutine), and to wait is to switch stacks: co_resume() goes
+ * in, co_suspend() comes back. One switch takes about 10 ns.
+ *
+ * The switch saves what a C function call saves: six registers on x86_64, and the stack pointer.
+ * The rest the compiler has saved already, as co_switch() is a call to it. It is assembly, in
+ * co_x86_64.S and co_aarch64.S; other machines use ucontext, whose switch also changes the signal
+ * mask, a system call.
+ *
+ * Stacks. A pool maps them in chunks of 8 to 64: each chunk is one mapping, so that many stacks are
+ * few mappings. Only the pages that are touched take memory. `struct co` lies at the top of its
+ * stack, on a page that is used anyhow. A stack that was dropped goes to a list and serves the next
+ * kernel.
+ *
+ *     lower addresses | guard 256 KiB | stack 256 KiB, grows down <-- | struct co | next guard
+ *
+ * Stacks begin at different places of a page (STAGGER): with all at the same place, the hot ends of
+ * 64 stacks would share one cache set.
+ *
+ * Overflow. The guard cannot be accessed, so a frame that passes the end of the stack is a SIGSEGV.
+ * on_fault() runs on a signal stack of its own; if the address lies in the guard of the coroutine
+ * that runs, it makes the switch to the resumer in place of the kernel, and co_resume() returns
+ * CO_OVERFLOWED. Each guard takes two mappings, and Linux allows 65530: from the 30,000th stack on
+ * there is a pattern (canary) instead, which is looked at whenever the coroutine yields.
+ *
+ * Invariants.
+ *   - `resumed` is the coroutine that this thread has resumed last. It may have yielded since, and
+ *     be gone; so it is believed only if the stack pointer lies on its stack.
+ *   - Nothing of a coroutine may live in a thread-local variable across co_suspend(): another
+ *     thread may resume it.
+ *
+ * What was slower. A processor predicts where a `ret` goes from the calls before it, and a switch
+ * breaks the pairs: about 7 ns for each `ret` that is mispredicted. So co_resume() and co_suspend()
+ * end in the switch (a tail call), which returns to their callers directly. To prefetch the next
+ * kernel's stack was no gain (440 -> 460 ns for each load of 8192 PEs).
+ */
 #include "kernels/co.h"
 
 #include "kernels/co_watch.h"
@@ -32,12 +69,12 @@ enum { STAGGER_STEP_BYTES = 5 * 64, STAGGER_MOST_BYTES = 2048 };
 
 #define CANARY UINT64_C(0xc0de57ac4ed6e000)
 
-/* Lies at the top of its stack, so that a coroutine that does little touches but one page. */
+/* Lies at the top of its stack, so that a coroutine that does little touches one page only. */
 struct co {
 #ifdef CO_UCONTEXT
     ucontext_t own, resumer;
 #else
-    void *own, *resumer; /* stack pointers of who does not run */
+    void *own, *resumer; /* stack pointers of the side that does not run */
 #endif
     enum co_state state;
     bool guarded;
@@ -68,7 +105,7 @@ struct co_pool {
 
 /*
  * The coroutine that this thread has resumed last: it runs, or has yielded since. Then it may be
- * gone, so nothing looks into it but on its own stack, which ends at `co` itself.
+ * gone, so only code on its own stack, which ends at `co` itself, looks into it.
  * Initial-exec: its first use in a thread may be in a signal handler.
  */
 static _Thread_local struct resumed {
@@ -81,7 +118,7 @@ static bool is_on_stack(const struct resumed *r, uintptr_t sp)
     return sp - (uintptr_t)r->guard < (uintptr_t)r->co - (uintptr_t)r->guard;
 }
 
-/* -- stacks --------------------------------------------------------------------------------- */
+/* -- stacks ----------------------------------------------------------------------------------- */
 
 static size_t slot_bytes(const struct co_pool *pool)
 {
@@ -132,8 +169,8 @@ static char *map(size_t bytes)
 }
 
 /*
- * Guards all stacks of a chunk, or none: what was guarded before the system refused is given up,
- * which leaves the process mappings for other things.
+ * Guards all stacks of a chunk, or none. When the system refuses one, the guards before it are
+ * undone, which leaves the process mappings for other things.
  */
 static void guard(struct co_pool *pool, struct chunk *c)
 {
@@ -149,7 +186,7 @@ static void guard(struct co_pool *pool, struct chunk *c)
     c->guarded = true;
 }
 
-/* As many stacks as there are, so that few cost little and many are few mappings. */
+/* Doubles the stacks of the pool, within bounds: few cost little, and many are few mappings. */
 static size_t next_chunk_stacks(const struct co_pool *pool)
 {
     if (pool->n_stacks < CHUNK_STACKS_FIRST)
@@ -210,7 +247,7 @@ static void set_canary(struct co *co)
         words[i] = CANARY + i;
 }
 
-/* It lies where frames may have been; and its reads are no mistake. */
+/* Frames may have been where it lies, so AddressSanitizer must not see these reads. */
 __attribute__((no_sanitize("address"))) static bool canary_is_whole(const struct co *co)
 {
     const uint64_t *words = (const void *)co->bottom;
@@ -222,7 +259,7 @@ __attribute__((no_sanitize("address"))) static bool canary_is_whole(const struct
     return changes == 0;
 }
 
-/* -- the switch, by assembly or by ucontext ------------------------------------------------- */
+/* -- the switch, by assembly or by ucontext --------------------------------------------------- */
 
 static void run(struct co *co);
 
@@ -274,8 +311,8 @@ static void abandon(struct co *co, ucontext_t *at)
 #else
 
 /*
- * Assembly, in files of their own: a compiler that saw inside would take static variables to be
- * unchanged by a switch.
+ * Assembly, in files of its own: a compiler that saw inside would assume that a switch leaves
+ * static variables unchanged.
  */
 enum co_state co_switch(void **save_sp, void *load_sp, enum co_state why);
 void co_land(void);
@@ -357,7 +394,7 @@ static void abandon(struct co *co, ucontext_t *at)
 #endif
 #endif
 
-/* -- coroutines ----------------------------------------------------------------------------- */
+/* -- coroutines ------------------------------------------------------------------------------- */
 
 static size_t watched_bytes(const struct co *co)
 {
@@ -401,7 +438,7 @@ static void set_resumed(struct co *co)
     resumed = (struct resumed){co, co->bottom - GUARD_BYTES};
 }
 
-/* There is something to be done when it has yielded. */
+/* As co_resume(), where something is to be done after the coroutine has yielded. */
 __attribute__((noinline)) static enum co_state resume_and_return(struct co *co)
 {
     struct resumed outer = resumed;
@@ -428,11 +465,7 @@ static bool must_return(const struct co *co)
            is_on_stack(&resumed, (uintptr_t)__builtin_frame_address(0));
 }
 
-/*
- * A processor predicts where a `ret` goes by the calls before it, so each `ret` behind a switch
- * is a mistake of some 7 ns. Hence this and co_suspend() end in the switch, which compilers make a
- * jump, and the switch goes back to who called them.
- */
+/* This and co_suspend() end in the switch, so that compilers make it a jump: see the top. */
 enum co_state co_resume(struct co *co)
 {
     assert(co->state == CO_YIELDED);
@@ -456,9 +489,9 @@ void co_drop(struct co *co)
     co->pool->dropped = co;
 }
 
-/* -- overflow ------------------------------------------------------------------------------- */
+/* -- overflow --------------------------------------------------------------------------------- */
 
-/* Who handled faults before. */
+/* The handlers of faults that were there before ours. */
 static struct sigaction old_segv, old_bus;
 
 static pthread_mutex_t set_up_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -474,7 +507,7 @@ static bool is_overflow(const siginfo_t *info, const ucontext_t *at)
            resumed.co->guarded;
 }
 
-/* Doing it again without us brings about the default, and a core that shows the place. */
+/* Without our handler the access is made again, and ends in the default: a core of that place. */
 static void pass_on(int signal, siginfo_t *info, void *context)
 {
     const struct sigaction *old = signal == SIGBUS ? &old_bus : &old_segv;
@@ -508,7 +541,7 @@ static void unmap_signal_stack(void *stack)
     munmap(stack, SIGNAL_STACK_BYTES);
 }
 
-/* Comes before who handles it now; who has come since the last time, too. */
+/* Puts our handler before the present one, also before one that was set since the last call. */
 static bool handle(int signal, struct sigaction *old)
 {
     struct sigaction act = {.sa_flags = SA_SIGINFO | SA_ONSTACK}, now;

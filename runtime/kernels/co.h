@@ -10,7 +10,8 @@
  * then not keep the address of a thread-local variable over co_suspend().
  *
  * A switch keeps the registers that a call keeps, and leaves the floating-point control words
- * (rounding, exceptions, denormals) as they are: who changes them restores them before yielding.
+ * (rounding, exceptions, denormals) as they are: code that changes them restores them before it
+ * yields.
  */
 struct co_pool; /* stacks of one simulation; owns them */
 struct co;      /* one coroutine; lies on its own stack */
@@ -39,7 +40,7 @@ struct co *co_new(struct co_pool *pool, void (*entry)(void *arg), void *arg);
  * Also from inside another coroutine.
  *
  * CO_OVERFLOWED  It is to be dropped. What it held is lost, locks of the C library included: if
- *                it overflowed in malloc(), the next malloc() waits for ever. So say it and end.
+ *                it overflowed in malloc(), the next malloc() never returns. So report it and end.
  *                A stack without guard has gone on, and may have written to others of the pool.
  */
 enum co_state co_resume(struct co *co);
@@ -57,7 +58,7 @@ void co_drop(struct co *co);
 /*
  * From now on an access to the guard below the stack of the calling thread's running coroutine
  * is CO_OVERFLOWED; without this call it is a SIGSEGV like any other. The handler of SIGSEGV and
- * SIGBUS is one for the process, and hands every other fault to who was there before it; its
+ * SIGBUS is one for the process, and hands every other fault to the handler before it; its
  * stack is the thread's, so each thread that resumes coroutines makes this call. A frame larger
  * than the guard can skip it, unless compiled with -fstack-clash-protection.
  * False: the system refused.

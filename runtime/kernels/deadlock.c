@@ -1,4 +1,28 @@
-/* deadlock.c -- kernels that wait for ever: who waits for whom, and in which circles. */
+/* deadlock.c -- deadlocked kernels: which command waits for which PE, and in which cycles.
+ *
+ * When no event is left and a PE has not ended, all PEs that have not ended wait for a message, a
+ * slot or a member of a barrier: there is nothing else that takes time without an event. deadlock()
+ * then names one command, and kb_sim_deadlocked() lists them all. Nothing here runs before that.
+ *
+ * Rows. Each waiting command is a row: a send lacks a free slot of its receiver's queue, a receive
+ * lacks a message of its sender, a barrier lacks members. `waits_for` is the PE that would have to
+ * act.
+ *
+ * Cycles. From a PE that waits for a send or a receive, the wait leads to one PE, next[pe]. So the
+ * waits are a graph in which each PE has at most one way out, and a cycle is found by walking until
+ * a PE comes twice: find_cycles(). A PE in a queue before the cycle is not in it.
+ *
+ * A barrier lacks several members, and any of them would do as next[pe]. The row names the lowest
+ * missing member that itself waits, over any other PEs, for those at the barrier, for then there is
+ * a cycle; if there is none, the lowest missing member. leads_to() searches for that; from another
+ * barrier it goes on to all of that barrier's missing members, but only once, for the member that
+ * came there first.
+ *
+ * Example. PE 0 sends five slots of data to PE 1 under tag 0 and then receives from it; PE 1 does
+ * the same to PE 0. Each queue has 4 slots. Both sends fill them and wait for the fifth: two rows,
+ * "lacks a free slot", PE 0 waits for PE 1 and PE 1 for PE 0, cycle 1. PE 2, which waits for a
+ * message of PE 0, is a row without a cycle.
+ */
 #include "machine/endpoint.h"
 #include "kernels/barrier.h"
 #include "pe/pe_ipcq.h"
@@ -8,10 +32,10 @@
 #include <string.h>
 
 /* All commands that will never end. */
-struct blocked_list {
+struct deadlock_list {
     struct kb_sim *sim;
     kb_deadlocked *row; /* owned */
-    uint32_t *next;     /* owned; [PE]: whom its kernel waits for; KB_NO_ID: nobody */
+    uint32_t *next;     /* owned; [PE]: the PE its kernel waits for; KB_NO_ID: none */
     size_t n, cap;
     bool no_memory;
 
@@ -30,7 +54,7 @@ static bool holds_up(const struct command *c)
     return pe->current == c || (pe->state == PE_WAITS && c->result && pe->awaited == c->result);
 }
 
-static void add_blocked(struct blocked_list *l, const struct command *c, kb_deadlocked row)
+static void add_row(struct deadlock_list *l, const struct command *c, kb_deadlocked row)
 {
     kb_deadlocked *moved = l->row;
 
@@ -65,28 +89,28 @@ static int other_tag(const struct ipcq *x, const struct queue *q)
     return -1;
 }
 
-static void add_ends(struct blocked_list *l, const struct queue *q)
+static void add_ends(struct deadlock_list *l, const struct queue *q)
 {
     kb_deadlocked send = {
         .lacks = "a free slot", .waits_for = q->receiver, .tag = (int)q->tag, .other_tag = -1};
     kb_deadlocked receive = {.lacks = "a message", .waits_for = q->sender, .tag = (int)q->tag};
 
     if (q->sending)
-        add_blocked(l, q->sending, send);
+        add_row(l, q->sending, send);
     if (q->receiving)
         receive.other_tag = other_tag(l->sim->kernels->ipcq, q);
     for (const struct command *c = q->receiving; c; c = c->behind)
-        add_blocked(l, c, receive);
+        add_row(l, c, receive);
 }
 
-/* -- barriers ------------------------------------------------------------------------------- */
+/* -- barriers --------------------------------------------------------------------------------- */
 
 static uint32_t member(const struct barrier *b, size_t i)
 {
     return b->pes ? b->pes[i] : b->first + (uint32_t)i;
 }
 
-static void come_to(struct blocked_list *l, uint32_t pe)
+static void come_to(struct deadlock_list *l, uint32_t pe)
 {
     if (pe == KB_NO_ID || l->seen[pe] == l->searches)
         return;
@@ -94,8 +118,8 @@ static void come_to(struct blocked_list *l, uint32_t pe)
     l->todo[l->n_todo++] = pe;
 }
 
-/* To whom `pe` waits for; from a barrier once, by the first who came there. */
-static void search_on(struct blocked_list *l, uint32_t pe)
+/* Adds the PEs that `pe` waits for; from a barrier only once, for the member that came first. */
+static void search_on(struct deadlock_list *l, uint32_t pe)
 {
     const struct barrier *b = l->at[pe];
 
@@ -109,8 +133,9 @@ static void search_on(struct blocked_list *l, uint32_t pe)
                 come_to(l, member(b, i));
 }
 
-/* Does `pe` wait, over any others, for those who wait at `b`? Not by PEs that were seen before. */
-static bool leads_to(struct blocked_list *l, uint32_t pe, const struct barrier *b)
+/* Does `pe` wait, over any other PEs, for a member at `b`? PEs that were seen before are left out.
+ */
+static bool leads_to(struct deadlock_list *l, uint32_t pe, const struct barrier *b)
 {
     l->n_todo = 0;
     come_to(l, pe);
@@ -124,8 +149,8 @@ static bool leads_to(struct blocked_list *l, uint32_t pe, const struct barrier *
     return false;
 }
 
-/* The lowest member that has not come and waits itself for those who have; else the lowest. */
-static uint32_t waited_for(struct blocked_list *l, const struct barrier *b)
+/* The lowest missing member that waits itself for a member at `b`; else the lowest missing one. */
+static uint32_t waited_for(struct deadlock_list *l, const struct barrier *b)
 {
     uint32_t lowest = KB_NO_ID;
 
@@ -142,7 +167,7 @@ static uint32_t waited_for(struct blocked_list *l, const struct barrier *b)
     return lowest;
 }
 
-static void add_barrier(struct blocked_list *l, const struct barrier *b)
+static void add_barrier(struct deadlock_list *l, const struct barrier *b)
 {
     kb_deadlocked row = {
         .lacks = "a member", .tag = -1, .other_tag = -1, .n_missing = b->n - b->arrived};
@@ -150,11 +175,11 @@ static void add_barrier(struct blocked_list *l, const struct barrier *b)
     if (b->waiting)
         row.waits_for = waited_for(l, b);
     for (const struct command *c = b->waiting; c; c = c->behind)
-        add_blocked(l, c, row);
+        add_row(l, c, row);
 }
 
-/* All of them, once it is known who waits where. */
-static void add_barriers(struct blocked_list *l, const struct barriers *barriers)
+/* All barriers: first where each PE waits, then the rows. */
+static void add_barriers(struct deadlock_list *l, const struct barriers *barriers)
 {
     for (int i = 0; i < BARRIER_ROWS; i++)
         for (const struct barrier *b = barriers->row[i]; b; b = b->next)
@@ -165,10 +190,10 @@ static void add_barriers(struct blocked_list *l, const struct barriers *barriers
             add_barrier(l, b);
 }
 
-/* -- circles -------------------------------------------------------------------------------- */
+/* -- cycles ----------------------------------------------------------------------------------- */
 
-/* Numbers the circles of l->next in cycle[], which is zeroed; from each PE there is one way on. */
-static void find_cycles(const struct blocked_list *l, uint32_t *cycle, uint32_t *seen)
+/* Numbers the cycles of l->next in cycle[], which is zeroed. */
+static void find_cycles(const struct deadlock_list *l, uint32_t *cycle, uint32_t *seen)
 {
     uint32_t n = l->sim->kernels->n_pes, cycles = 0;
 
@@ -187,7 +212,7 @@ static void find_cycles(const struct blocked_list *l, uint32_t *cycle, uint32_t 
     }
 }
 
-static bool mark_cycles(struct blocked_list *l)
+static bool mark_cycles(struct deadlock_list *l)
 {
     uint32_t n = l->sim->kernels->n_pes;
     uint32_t *cycle = calloc(n, sizeof *cycle), *seen = calloc(n, sizeof *seen);
@@ -203,7 +228,7 @@ static bool mark_cycles(struct blocked_list *l)
     return ok;
 }
 
-/* -- all that wait -------------------------------------------------------------------------- */
+/* -- all that wait ---------------------------------------------------------------------------- */
 
 static int by_pe_and_issue(const void *a, const void *b)
 {
@@ -226,7 +251,7 @@ static bool is_launched(const struct kernels *k, uint32_t pe)
     return !r->pes && pe < r->n_pes;
 }
 
-/* What the PE does that somebody waits for. */
+/* What a PE does that another waits for. */
 static const char *state_of(const struct kernels *k, uint32_t pe)
 {
     if (k->pes[pe].state != PE_IDLE && k->pes[pe].state != PE_RETURNED)
@@ -234,7 +259,7 @@ static const char *state_of(const struct kernels *k, uint32_t pe)
     return is_launched(k, pe) ? "ended" : "not launched";
 }
 
-static void free_blocked(struct blocked_list *l)
+static void list_free(struct deadlock_list *l)
 {
     free(l->row);
     free(l->next);
@@ -244,11 +269,11 @@ static void free_blocked(struct blocked_list *l)
 }
 
 /* Of nothing yet. False: no memory. */
-static bool new_list(struct kb_sim *s, struct blocked_list *l)
+static bool list_new(struct kb_sim *s, struct deadlock_list *l)
 {
     uint32_t n = s->kernels->n_pes;
 
-    *l = (struct blocked_list){.sim = s};
+    *l = (struct deadlock_list){.sim = s};
     l->next = malloc(n * sizeof *l->next);
     l->at = calloc(n, sizeof *l->at);
     l->seen = calloc(n, sizeof *l->seen);
@@ -259,11 +284,11 @@ static bool new_list(struct kb_sim *s, struct blocked_list *l)
 }
 
 /* To be freed in any case. */
-static kb_status find_blocked(struct kb_sim *s, struct blocked_list *l)
+static kb_status find_rows(struct kb_sim *s, struct deadlock_list *l)
 {
     const struct ipcq *x = s->kernels->ipcq;
 
-    if (!new_list(s, l))
+    if (!list_new(s, l))
         return KB_NO_MEMORY;
     for (size_t i = 0; x && i < x->n_rows; i++)
         for (const struct queue *q = x->queues[i]; q; q = q->next)
@@ -279,23 +304,23 @@ static kb_status find_blocked(struct kb_sim *s, struct blocked_list *l)
     return KB_OK;
 }
 
-kb_status kb_sim_deadlocked(const kb_sim *sim,
-                            void (*each)(void *arg, const kb_deadlocked *blocked), void *arg)
+kb_status kb_sim_deadlocked(const kb_sim *sim, void (*each)(void *arg, const kb_deadlocked *row),
+                            void *arg)
 {
-    struct blocked_list l;
+    struct deadlock_list l;
     kb_status status;
 
     if (sim->status != KB_DEADLOCK)
         return KB_BAD_REQUEST;
-    status = find_blocked((struct kb_sim *)sim, &l);
+    status = find_rows((struct kb_sim *)sim, &l);
     for (size_t i = 0; !status && i < l.n; i++)
         each(arg, &l.row[i]);
-    free_blocked(&l);
+    list_free(&l);
     return status;
 }
 
-/* The first that is in a circle, else the first. */
-static const kb_deadlocked *first_of(const struct blocked_list *l)
+/* The first row that is in a cycle, else the first. */
+static const kb_deadlocked *first_of(const struct deadlock_list *l)
 {
     for (size_t i = 0; i < l->n; i++)
         if (l->row[i].cycle)
@@ -304,7 +329,7 @@ static const kb_deadlocked *first_of(const struct blocked_list *l)
 }
 
 /* " from c0.pe1 under tag 2 (there is one under tag 3)", " at c0.pe1 under tag 0", ", c0.pe5," */
-static void say_of_whom(const kb_deadlocked *b, const char *other, char *text, size_t size)
+static void say_peer(const kb_deadlocked *b, const char *other, char *text, size_t size)
 {
     bool message = strcmp(b->lacks, "a message") == 0;
     int n;
@@ -319,35 +344,34 @@ static void say_of_whom(const kb_deadlocked *b, const char *other, char *text, s
 }
 
 /* "tl_recv at ring.c:12 lacks a message from c0.pe1 under tag 0 since 24.326250 ns" */
-static void say_first(struct kb_sim *s, const struct blocked_list *l)
+static void say_first(struct kb_sim *s, const struct deadlock_list *l)
 {
     const kb_deadlocked *b = first_of(l);
     const struct tl_ctx *pes = s->kernels->pes;
-    char pe[KB_PLACE_BYTES], other[KB_PLACE_BYTES], of_whom[KB_PLACE_BYTES + 64];
+    char pe[KB_PLACE_BYTES], other[KB_PLACE_BYTES], peer[KB_PLACE_BYTES + 64];
 
     kb_place_name(s->topo, place_of(KB_AT_PE, pes[b->pe].src), pe);
     kb_place_name(s->topo, place_of(KB_AT_PE, pes[b->waits_for].src), other);
-    say_of_whom(b, other, of_whom, sizeof of_whom);
+    say_peer(b, other, peer, sizeof peer);
     snprintf(s->kernels->error.text, sizeof s->kernels->error.text,
-             "deadlock: %zu command%s for ever: kernel %s on %s: %s at %s:%d lacks %s%s since %.6f "
+             "deadlock: %zu command%s: kernel %s on %s: %s at %s:%d lacks %s%s since %.6f "
              "ns",
-             l->n, l->n == 1 ? " waits" : "s wait", b->kernel, pe, b->call, b->file, b->line,
-             b->lacks, of_whom, (double)b->since_fs / KB_FS_PER_NS);
+             l->n, l->n == 1 ? " never ends" : "s never end", b->kernel, pe, b->call, b->file,
+             b->line, b->lacks, peer, (double)b->since_fs / KB_FS_PER_NS);
 }
 
-/* One of them, and how many there are. */
 kb_status deadlock(struct kb_sim *s)
 {
-    struct blocked_list l;
-    kb_status status = find_blocked(s, &l);
+    struct deadlock_list l;
+    kb_status status = find_rows(s, &l);
 
     if (!status && !l.n) {
-        endpoint_error(&s->kernels->error, "kernels wait for ever, and for nothing");
+        endpoint_error(&s->kernels->error, "kernels have not ended, and wait for nothing");
         status = KB_INTERNAL;
     } else if (!status) {
         say_first(s, &l);
         status = KB_DEADLOCK;
     }
-    free_blocked(&l);
+    list_free(&l);
     return status;
 }

@@ -1,8 +1,18 @@
-/* engine.c -- the engines of runs with kernels, for any topology. */
+/* engine.c -- the engines of runs with kernels, for any topology.
+ *
+ * The steps of a transaction are those of engine/steps.h, compiled here once more with the calls
+ * that kernels/steps.h defines. There are two loops. run_kernels() is the fast one: nothing is
+ * counted or observed, and a kernel may run events itself, on its own stack, until its own is next:
+ * engine_until(). run_watched() serves the hop engine, fingerprints and bounds: it tests `how` at
+ * every step, and all events run in the loop.
+ *
+ * Both choose between the queue and k->wakes by the key (time, class, id): an event of class 4
+ * comes after all others of its instant.
+ */
 #include "kernels/engine.h"
 #include "kernels/steps.h"
 
-/* One event of a run of kernels that nobody counts. */
+/* One event of a run of kernels in which events are not counted. */
 static __attribute__((noinline)) void handle_kernels(struct kb_sim *s, ev e)
 {
     handle(s, HOW_KERNELS, e);

@@ -1,4 +1,9 @@
-/* error.c -- the first mistake of a kernel, or lack of memory, ends the run. */
+/* error.c -- the first mistake of a kernel, or lack of memory, ends the run.
+ *
+ * The kernel that made the mistake is on its own stack, and cannot return into the kernel's code.
+ * So the call says what is wrong and ends the run (kernel_error()), and then suspends the coroutine
+ * for good (kernel_leave()). Its stack is given back with the simulation.
+ */
 #include "kernels/error.h"
 #include "kernels/requests.h"
 #include "machine/endpoint.h"

@@ -1,4 +1,10 @@
-/* launch.c -- launches: hosts send a kernel to its PEs, it runs on each, responses come back. */
+/* launch.c -- launches: hosts send a kernel to its PEs, it runs on each, responses come back.
+ *
+ * Launches run one after the other. The host of each SIP sends the launch to its PEs; all of them
+ * start together when the last has been reached, and the next launch sets out when the last
+ * response is back. docs/kernels.md "Launch and response": 27.83625 ns to the PEs of cube8, 1.25625
+ * ns back from c0.pe0.
+ */
 #include "data/host.h"
 #include "kernels/barrier.h"
 #include "kernels/engine.h"
@@ -14,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* -- kernels of a simulation ----------------------------------------------------------------- */
+/* -- kernels of a simulation ------------------------------------------------------------------ */
 
 static void pe_init(struct kb_sim *s, struct kernels *k, uint32_t number)
 {
@@ -116,7 +122,7 @@ void kernels_free(struct kernels *k)
     free(k);
 }
 
-/* -- kb_launch ------------------------------------------------------------------------------- */
+/* -- kb_launch -------------------------------------------------------------------------------- */
 
 static kb_status check_pes(const struct kb_topology *t, const kb_launch_request *r, kb_error *why)
 {
@@ -194,7 +200,7 @@ kb_status kb_launch(kb_sim *s, const kb_launch_request *r, kb_error *why)
     return KB_OK;
 }
 
-/* -- one launch ------------------------------------------------------------------------------ */
+/* -- one launch ------------------------------------------------------------------------------- */
 
 /* PE number `i` of a launch. */
 static struct tl_ctx *pe_of(struct kernels *k, const struct launch *l, size_t i)
@@ -273,7 +279,7 @@ static void end_launch(struct kb_sim *s)
     k->launch++;
 }
 
-/* -- running --------------------------------------------------------------------------------- */
+/* -- running ---------------------------------------------------------------------------------- */
 
 /* A PE that has not ended. */
 static const struct tl_ctx *unfinished(const struct kernels *k)

@@ -1,11 +1,15 @@
-/* operands.c -- operands get the versions that lie at their addresses; results become versions. */
+/* operands.c -- operands get the versions that lie at their addresses; results become versions.
+ *
+ * A dot or math command sees its operands as they are at its issue: what is written to their
+ * addresses later makes new versions (data/mem.h). The versions' makers join the command's
+ * dependencies for the op log.
+ */
 #include "kernels/operands.h"
 #include "kernels/error.h"
 #include "machine/address.h"
 #include "machine/endpoint.h"
 #include "pe/boxes.h"
 
-/* A range that nobody has written, as an error. */
 void operand_absent(struct command *c, uint32_t dst, const uint64_t range[2])
 {
     kb_endpoint memory = endpoint_unpack_memory(c->pe->sim->topo, dst);
@@ -21,7 +25,8 @@ void operand_absent(struct command *c, uint32_t dst, const uint64_t range[2])
                  name, (unsigned long long)range[0]);
 }
 
-/* The bytes that lie at an operand's address now; who wrote them joins c->op.depends. */
+/* The bytes that lie at an operand's address now; the commands that wrote them join c->op.depends.
+ */
 static bool bind_place(struct command *c, struct op_tensor *tensor)
 {
     struct tl_ctx *pe = c->pe;
@@ -49,7 +54,7 @@ static bool bind_place(struct command *c, struct op_tensor *tensor)
     return ok && err == MEM_OK;
 }
 
-/* What tensor `tensor` holds now becomes the operand `to`. False after a message. */
+/* The operand `to` gets what `tensor` holds now. False after a message. */
 static bool bind(struct command *c, struct op_tensor *to, const struct tl_tensor *tensor)
 {
     to->maker = tensor->maker;
@@ -80,7 +85,6 @@ bool operands_bind(struct command *c)
     return true;
 }
 
-/* Bytes [address, ...) of memory `dst` are `view` from now on. */
 bool result_publish(struct command *c, uint32_t dst, const struct op_tensor *tensor)
 {
     struct tl_ctx *pe = c->pe;
@@ -92,7 +96,6 @@ bool result_publish(struct command *c, uint32_t dst, const struct op_tensor *ten
     return false;
 }
 
-/* A pending result of `nbytes` in c->op.out. */
 bool result_new(struct command *c, uint64_t nbytes)
 {
     c->op.out.view = (struct view){version_new_result(nbytes, c->op.id), 0};

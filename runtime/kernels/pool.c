@@ -1,4 +1,12 @@
-/* pool.c -- commands, tokens, tensors and TCM blocks of a run: made in chunks, used again. */
+/* pool.c -- commands, tokens, tensors and TCM blocks of a run: made in chunks, used again.
+ *
+ * A run makes millions of these, and few are in use at a time. So each kind has a list of free
+ * rows, which grows by chunks of 64, and nothing is given back to malloc() before the end. A row is
+ * not cleared when it is used again: each *_new() sets the fields that its users rely on.
+ *
+ * Commands own references to versions and lists of ids, so all that were made are also linked,
+ * through `made`: when a run ends early, those that are still in use are found and freed.
+ */
 #include "kernels/pool.h"
 #include <stdlib.h>
 
@@ -60,7 +68,7 @@ void pool_free(struct kernels *k)
     }
 }
 
-/* -- commands -------------------------------------------------------------------------------- */
+/* -- commands --------------------------------------------------------------------------------- */
 
 /* Commands own what others count, so all there are can be found: through `made`. */
 static bool more_commands(struct kernels *k)
@@ -134,7 +142,7 @@ void token_free(struct kernels *k, struct token *token)
     token_give(k, token);
 }
 
-/* -- tensors --------------------------------------------------------------------------------- */
+/* -- tensors ---------------------------------------------------------------------------------- */
 
 struct tl_tensor *tensor_new(struct tl_ctx *pe, enum tensor_kind kind)
 {
@@ -197,7 +205,7 @@ void tensors_free_all(struct tl_ctx *pe)
         tensor_free(pe, pe->newest);
 }
 
-/* -- memory of the host ---------------------------------------------------------------------- */
+/* -- memory of the host ----------------------------------------------------------------------- */
 
 struct host_bytes {
     struct host_bytes *next;

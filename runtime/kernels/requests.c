@@ -1,4 +1,8 @@
-/* requests.c -- PEs give work to the engine: transactions, stages, words. */
+/* requests.c -- PEs give work to the engine: transactions, stages, words.
+ *
+ * Apart from engine.c, which handles events and calls the boxes of PEs in turn: so a box calls the
+ * engine only downwards.
+ */
 #include "kernels/requests.h"
 #include "kernels/steps.h"
 

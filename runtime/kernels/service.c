@@ -1,4 +1,10 @@
-/* service.c -- the record of a service in the op log, from what was served. */
+/* service.c -- the record of a service in the op log, from what was served.
+ *
+ * The engine calls service_begin() and service_end() around each service (service.h), and this file
+ * alone knows what a record looks like. A load, a store and a piece of a message have a record
+ * each, and so has each stage of a tile, and the FETCH and STORE of a dot or math command, which
+ * itself is the record of its engine's stage.
+ */
 #include "kernels/service.h"
 #include "kernels/requests.h"
 #include "pe/pe_ipcq.h"

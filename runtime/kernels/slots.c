@@ -1,4 +1,13 @@
-/* slots.c -- slots of the engine for the stages of commands. */
+/* slots.c -- slots of the engine for the stages of commands.
+ *
+ * The engine knows a transaction by its slot. Where a run has kernels, a slot is used again as soon
+ * as its stage has ended, and k->work[slot] beside s->txns[slot] tells what the transaction is for:
+ * its command or token, its stage, its station. A stage inside a PE (FETCH, GEMM, MATH, STORE) is a
+ * transaction without a way: it comes to its port or engine at once, and its `hold_fs` is known.
+ *
+ * Free slots are a list through txn.next. Both arrays may move when a slot is made: no pointer into
+ * them is kept across slot_new().
+ */
 #include "kernels/slots.h"
 #include "kernels/requests.h"
 #include <stdlib.h>

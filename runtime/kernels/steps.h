@@ -7,7 +7,7 @@
 #include "kernels/service.h"
 #include "pe/boxes.h"
 
-/* -- what the engine asks of kernels: engine/no_kernels.h tells each call ------------------- */
+/* -- what the engine asks of kernels: engine/no_kernels.h tells each call --------------------- */
 
 #define CALLS_KERNELS
 

@@ -38,7 +38,7 @@ static inline __attribute__((always_inline)) struct call begin_call(struct tl_ct
     return (struct call){pe, name, here};
 }
 
-/* -- checks: each leaves the kernel if it fails --------------------------------------------- */
+/* -- checks: each leaves the kernel if it fails ----------------------------------------------- */
 
 /* "[32, 64]" */
 struct shape_text {
@@ -74,7 +74,7 @@ KERNELS_OWN kb_dtype common_type(const struct call *call, enum tl_op op,
 KERNELS_OWN uint32_t check_range(const struct call *call, uint64_t address, uint64_t nbytes,
                                  uint64_t align);
 
-/* -- making a command ----------------------------------------------------------------------- */
+/* -- making a command ------------------------------------------------------------------------- */
 
 KERNELS_OWN struct tl_tensor *new_tensor(const struct call *call, enum tensor_kind kind,
                                          kb_dtype dtype, const struct dims *shape, uint64_t nbytes);

@@ -1,4 +1,7 @@
-/* tl_check.c -- calls of a kernel: what they are given is checked, and made a command. */
+/* tl_check.c -- calls of a kernel: their arguments are checked, and become a command.
+ *
+ * A check that fails ends the run and does not return: BAD(). So a call reads as if all were well.
+ */
 #include "kernels/tl_call.h"
 #include "kernels/pool.h"
 #include "machine/address.h"
@@ -26,7 +29,7 @@ void call_beyond_stack(struct tl_ctx *pe, const char *name, tl_here here)
     BAD(&call, "stack overflow");
 }
 
-/* -- shapes and types ------------------------------------------------------------------------ */
+/* -- shapes and types ------------------------------------------------------------------------- */
 
 struct shape_text shape_text(const struct dims *d)
 {
@@ -89,7 +92,7 @@ uint64_t check_shape(const struct call *call, const kb_shape *shape, struct dims
     return n;
 }
 
-/* -- operands -------------------------------------------------------------------------------- */
+/* -- operands --------------------------------------------------------------------------------- */
 
 /* A tensor that is given to a call. */
 void check_live(const struct call *call, const struct tl_tensor *tensor)
@@ -191,7 +194,7 @@ uint32_t check_range(const struct call *call, uint64_t address, uint64_t nbytes,
     return dst;
 }
 
-/* -- commands -------------------------------------------------------------------------------- */
+/* -- commands --------------------------------------------------------------------------------- */
 
 struct tl_tensor *new_tensor(const struct call *call, enum tensor_kind kind, kb_dtype dtype,
                              const struct dims *shape, uint64_t nbytes)

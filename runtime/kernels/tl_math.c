@@ -1,7 +1,12 @@
-/* tl_math.c -- arithmetic on tensors: elementwise, over an axis, constants. */
+/* tl_math.c -- arithmetic on tensors: elementwise, over an axis, constants.
+ *
+ * One row of data/ops.def says of an operation how many operands it takes, of which types, in which
+ * group it is and what it costs; the calls here only ask that row. Shapes broadcast as numpy's do:
+ * [8, 1] and [4] give [8, 4].
+ */
 #include "kernels/tl_call.h"
 
-/* -- elementwise ----------------------------------------------------------------------------- */
+/* -- elementwise ------------------------------------------------------------------------------ */
 
 /* What shapes broadcast to, by numpy's rules. */
 static struct dims broadcast(const struct call *call, struct tl_tensor *const *x, uint32_t n)
@@ -94,7 +99,7 @@ tl_tensor *tl_cast_at(tl_ctx *tl, tl_here here, tl_tensor *x, kb_dtype dtype)
     return do_command(c);
 }
 
-/* -- over an axis ---------------------------------------------------------------------------- */
+/* -- over an axis ----------------------------------------------------------------------------- */
 
 static uint32_t axis_of(const struct call *call, const struct dims *d, int axis)
 {
@@ -151,7 +156,7 @@ tl_tensor *tl_softmax_at(tl_ctx *tl, tl_here here, tl_tensor *x, int axis)
     return do_command(c);
 }
 
-/* -- shapes and constants -------------------------------------------------------------------- */
+/* -- shapes and constants --------------------------------------------------------------------- */
 
 tl_tensor *tl_transpose_at(tl_ctx *tl, tl_here here, tl_tensor *x)
 {

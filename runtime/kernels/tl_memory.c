@@ -1,4 +1,20 @@
-/* tl_memory.c -- loads, stores, atomics, and waiting for them. */
+/* tl_memory.c -- loads, stores, atomics, and waiting for them.
+ *
+ * The way of a load, in ns after the start of its kernel: 4096 bytes of the own slice on cube8.
+ *
+ *     0       tl_load_at() checks its arguments and makes a command (tl_check.c). kernel_call() in
+ *             pe/pe_cpu.c notes its issue in k->wakes, and waits.
+ *     3       pe_cpu issues it. pe_dma_load() takes room in the TCM for the result (pe_tcm.c) and
+ *             a slot of the engine (slots.c), and gives the slot to the engine (requests.c): the
+ *             transaction gets a read channel at once, and sets out.
+ *     5.085   It is at the slice, which is idle and serves it (engine/steps.h, network/).
+ *     21.085  The service has ended: kernels_end_service() in steps.h. First the tensor gets the
+ *             version that lies there now (pe_dma_bind_load(), data/mem.c). Then service.c writes
+ *             a record, if there is a log. Then pe_stage_done() in pe_cpu ends the command, and the
+ *             PE wakes: tl_load_at() returns the tensor.
+ *
+ * A store is the same with a write channel, and its bytes are published at 3.
+ */
 #include "kernels/accesses.h"
 #include "kernels/tl_call.h"
 #include "machine/address.h"
@@ -66,44 +82,44 @@ tl_tensor *tl_load_at(tl_ctx *tl, tl_here here, uint64_t address, kb_dtype dtype
     return do_command(c);
 }
 
-tl_tensor *tl_store_at(tl_ctx *tl, tl_here here, uint64_t address, tl_tensor *x,
+tl_tensor *tl_store_at(tl_ctx *tl, tl_here here, uint64_t address, tl_tensor *tensor,
                        const int64_t *strides, bool async)
 {
     struct call call = begin_call(tl, store_names[strides != NULL][async], here);
     struct command *c = new_command(&call, OP_DMA_WRITE);
     uint64_t elem;
 
-    check_operand(&call, x);
-    if (x->kind == TENSOR_SCALAR)
+    check_operand(&call, tensor);
+    if (tensor->kind == TENSOR_SCALAR)
         BAD(&call, "a scalar cannot be stored, make a tensor of it by tl_full()");
-    elem = dtype_bytes(x->dtype);
+    elem = dtype_bytes(tensor->dtype);
     c->async = async;
-    c->nbytes = x->nbytes;
-    c->dst = set_strides(&call, c, address, &x->shape, elem, strides);
-    add_operand(c, x);
+    c->nbytes = tensor->nbytes;
+    c->dst = set_strides(&call, c, address, &tensor->shape, elem, strides);
+    add_operand(c, tensor);
     if (async)
-        set_place(&call, c, (kb_dtype)x->dtype, &x->shape, address);
-    set_operand(&c->op.out, x, address, address_space(address));
+        set_place(&call, c, (kb_dtype)tensor->dtype, &tensor->shape, address);
+    set_operand(&c->op.out, tensor, address, address_space(address));
     return do_command(c);
 }
 
-void tl_wait_at(tl_ctx *tl, tl_here here, tl_tensor *x)
+void tl_wait_at(tl_ctx *tl, tl_here here, tl_tensor *tensor)
 {
     struct call call = begin_call(tl, "tl_wait", here);
 
-    check_live(&call, x);
-    if (x->wait == WAIT_NONE)
+    check_live(&call, tensor);
+    if (tensor->wait == WAIT_NONE)
         BAD(&call, "there is nothing to wait for");
-    if (x->wait == WAIT_OVER)
+    if (tensor->wait == WAIT_OVER)
         BAD(&call, "it was waited for before");
-    if (x->wait == WAIT_PENDING) {
-        tl->awaited = x;
+    if (tensor->wait == WAIT_PENDING) {
+        tl->awaited = tensor;
         tl->state = PE_WAITS;
         kernel_wait(tl);
     }
-    x->wait = WAIT_OVER;
+    tensor->wait = WAIT_OVER;
     if (tl->sim->race)
-        accesses_waited(tl, x);
+        accesses_waited(tl, tensor);
 }
 
 int64_t tl_atomic_add_at(tl_ctx *tl, tl_here here, uint64_t address, kb_dtype dtype, int64_t value)

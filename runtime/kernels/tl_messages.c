@@ -1,9 +1,12 @@
-/* tl_messages.c -- messages to other PEs, and barriers. */
+/* tl_messages.c -- messages to other PEs, and barriers.
+ *
+ * The calls check and make commands. What they cost: pe/pe_ipcq.c, kernels/barrier.c.
+ */
 #include "kernels/barrier.h"
 #include "kernels/tl_call.h"
 #include "pe/pe_ipcq.h"
 
-/* Who is talked to, and under which tag. */
+/* The other PE, and the tag. */
 static void check_peer(const struct call *call, uint32_t pe, int tag)
 {
     if (pe >= call->pe->kernels->n_pes)
@@ -14,26 +17,26 @@ static void check_peer(const struct call *call, uint32_t pe, int tag)
         BAD(call, "tag %d is none of 0..%d", tag, TL_TAGS - 1);
 }
 
-void tl_send_at(tl_ctx *tl, tl_here here, uint32_t pe, int tag, tl_tensor *x)
+void tl_send_at(tl_ctx *tl, tl_here here, uint32_t pe, int tag, tl_tensor *tensor)
 {
     struct call call = begin_call(tl, "tl_send", here);
     struct command *c;
 
-    check_operand(&call, x);
-    if (x->kind == TENSOR_SCALAR)
+    check_operand(&call, tensor);
+    if (tensor->kind == TENSOR_SCALAR)
         BAD(&call, "a scalar cannot be sent, make a tensor of it by tl_full()");
     check_peer(&call, pe, tag);
     c = new_command(&call, OP_DMA_WRITE);
     c->task = TASK_SEND;
-    c->nbytes = x->nbytes;
-    add_operand(c, x);
+    c->nbytes = tensor->nbytes;
+    add_operand(c, tensor);
     if (!ipcq_find_queue(c, tl->number, pe, tag))
         kernel_leave(tl);
     do_command(c);
 }
 
-tl_tensor *tl_recv_at(tl_ctx *tl, tl_here here, uint32_t pe, int tag, kb_shape shape,
-                      kb_dtype dtype, bool async)
+tl_tensor *tl_recv_at(tl_ctx *tl, tl_here here, uint32_t pe, int tag, kb_dtype dtype,
+                      kb_shape shape, bool async)
 {
     struct call call = begin_call(tl, async ? "tl_recv_async" : "tl_recv", here);
     struct dims d;

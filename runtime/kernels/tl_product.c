@@ -1,4 +1,9 @@
-/* tl_product.c -- products of matrices, and composites. */
+/* tl_product.c -- products of matrices, and composites.
+ *
+ * tl_dot() takes operands in the own TCM, tl_composite() takes them from any memory and works in
+ * tiles; both share the rules for shapes and types: set_product(). A product of f16 is accumulated
+ * in f32, one of integers in the type of the result, which is i32 for operands of 8 or 16 bits.
+ */
 #include "kernels/tl_call.h"
 #include <string.h>
 
@@ -74,7 +79,7 @@ tl_tensor *tl_dot_at(tl_ctx *tl, tl_here here, tl_tensor *a, tl_tensor *b, tl_do
     return do_command(c);
 }
 
-/* -- epilogues ------------------------------------------------------------------------------- */
+/* -- epilogues -------------------------------------------------------------------------------- */
 
 /* `d` may be broadcast to `to`. */
 static bool broadcasts_to(const struct dims *d, const struct dims *to)
@@ -131,7 +136,7 @@ static void add_epilogue(const struct call *call, struct command *c, const tl_ep
         BAD(call, "epilogue %s has two tensors; one is read with a tile", row->name);
 }
 
-/* -- composites ------------------------------------------------------------------------------ */
+/* -- composites ------------------------------------------------------------------------------- */
 
 static void set_gemm(const struct call *call, struct command *c, const tl_composite_args *args,
                      struct dims *shape, kb_dtype *out)

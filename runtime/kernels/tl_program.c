@@ -1,4 +1,5 @@
-/* tl_program.c -- calls of a kernel that take no time: where it runs, names, host memory. */
+/* tl_program.c -- calls of a kernel that take no time: where it runs, names, memory of the host.
+ */
 #include "kernels/pool.h"
 #include "kernels/tl_call.h"
 #include <stdlib.h>

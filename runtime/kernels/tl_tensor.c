@@ -1,4 +1,13 @@
-/* tl_tensor.c -- tensors of a kernel: made, viewed, looked at, given back. */
+/* tl_tensor.c -- tensors of a kernel: made, viewed, looked at, given back.
+ *
+ * A tensor is a handle of the PE that made it. Its bytes are not in it: TENSOR_VALUE has a view of
+ * a version (data/mem.h), and TENSOR_PLACE has an address, whose contents are looked up when it is
+ * used. A kernel sees bytes through tl_data() and tl_get() only; results of arithmetic have none
+ * before Phase 2, and to look at them is an error.
+ *
+ * tl_reshape() makes a second handle to the same range of the TCM: the range is given back with the
+ * last.
+ */
 #include "kernels/accesses.h"
 #include "kernels/pool.h"
 #include "kernels/tl_call.h"
@@ -85,33 +94,34 @@ tl_tensor *tl_scalar_at(tl_ctx *tl, tl_here here, double value)
     return tensor;
 }
 
-tl_tensor *tl_reshape_at(tl_ctx *tl, tl_here here, tl_tensor *x, kb_shape shape)
+tl_tensor *tl_reshape_at(tl_ctx *tl, tl_here here, tl_tensor *tensor, kb_shape shape)
 {
     struct call call = begin_call(tl, "tl_reshape", here);
     struct dims d;
     uint64_t n = check_shape(&call, &shape, &d);
-    struct tl_tensor *y;
+    struct tl_tensor *view;
 
-    check_waited(&call, x);
-    if (x->kind == TENSOR_SCALAR)
+    check_waited(&call, tensor);
+    if (tensor->kind == TENSOR_SCALAR)
         BAD(&call, "a scalar has no shape");
-    if (x->wait == WAIT_PENDING)
+    if (tensor->wait == WAIT_PENDING)
         BAD(&call, "a tensor is reshaped before it was waited for");
-    if (n != dims_elements(&x->shape))
+    if (n != dims_elements(&tensor->shape))
         BAD(&call, "%s does not hold the elements of %s", shape_text(&d).text,
-            shape_text(&x->shape).text);
-    y = new_tensor(&call, (enum tensor_kind)x->kind, (kb_dtype)x->dtype, &d, x->nbytes);
-    y->address = x->address;
-    y->space = x->space;
-    y->hidden = x->hidden;
-    y->maker = x->maker;
-    y->block = x->block;
-    if (y->block)
-        y->block->refs++;
-    y->view = x->view;
-    if (y->view.v)
-        version_keep(y->view.v);
-    return y;
+            shape_text(&tensor->shape).text);
+    view = new_tensor(&call, (enum tensor_kind)tensor->kind, (kb_dtype)tensor->dtype, &d,
+                      tensor->nbytes);
+    view->address = tensor->address;
+    view->space = tensor->space;
+    view->hidden = tensor->hidden;
+    view->maker = tensor->maker;
+    view->block = tensor->block;
+    if (view->block)
+        view->block->refs++;
+    view->view = tensor->view;
+    if (view->view.v)
+        version_keep(view->view.v);
+    return view;
 }
 
 kb_shape tl_shape(const tl_tensor *x)
@@ -133,7 +143,7 @@ uint64_t tl_address(const tl_tensor *x)
     return x->address;
 }
 
-/* -- the bytes of a tensor ------------------------------------------------------------------- */
+/* -- the bytes of a tensor -------------------------------------------------------------------- */
 
 /* A kernel may look at bytes as what they are: elements, where such may lie. */
 static const unsigned char *align_data(const struct call *call, struct tl_tensor *tensor,
@@ -189,27 +199,27 @@ static const unsigned char *data_of(const struct call *call, struct tl_tensor *t
     return align_data(call, tensor, bytes + view.offset);
 }
 
-const void *tl_data_at(tl_ctx *tl, tl_here here, tl_tensor *x)
+const void *tl_data_at(tl_ctx *tl, tl_here here, tl_tensor *tensor)
 {
     struct call call = begin_call(tl, "tl_data", here);
-    const void *bytes = data_of(&call, x);
+    const void *bytes = data_of(&call, tensor);
 
     if (tl->sim->race)
-        accesses_data(tl, call.name, here, x->address, x->nbytes);
+        accesses_data(tl, call.name, here, tensor->address, tensor->nbytes);
     return bytes;
 }
 
-double tl_get_at(tl_ctx *tl, tl_here here, tl_tensor *x, int64_t i)
+double tl_get_at(tl_ctx *tl, tl_here here, tl_tensor *tensor, int64_t i)
 {
     struct call call = begin_call(tl, "tl_get", here);
-    const unsigned char *bytes = data_of(&call, x);
-    uint64_t n = dims_elements(&x->shape);
+    const unsigned char *bytes = data_of(&call, tensor);
+    uint64_t n = dims_elements(&tensor->shape);
 
     if (i < 0 || (uint64_t)i >= n)
         BAD(&call, "element %lld is none of 0..%llu", (long long)i, (unsigned long long)n - 1);
     if (tl->sim->race)
         accesses_data(tl, call.name, here,
-                      x->address + (uint64_t)i * kb_dtype_bytes((kb_dtype)x->dtype),
-                      kb_dtype_bytes((kb_dtype)x->dtype));
-    return kb_element((kb_dtype)x->dtype, bytes, (uint64_t)i);
+                      tensor->address + (uint64_t)i * kb_dtype_bytes((kb_dtype)tensor->dtype),
+                      kb_dtype_bytes((kb_dtype)tensor->dtype));
+    return kb_element((kb_dtype)tensor->dtype, bytes, (uint64_t)i);
 }

@@ -1,13 +1,33 @@
-/* wakes.h -- which kernels go on when: the events of class 4, apart from all others. */
+/* wakes.h -- when each kernel goes on: the events of class 4, kept apart from all others.
+ *
+ * All other events lie in a calendar queue (engine/ev.h). The events of kernels need none, because
+ * of how they come about:
+ *
+ *   line   A command is issued a fixed time after its call (3 ns on cube8), and kernels call in
+ *          order of time. So issues come out in the order in which they went in: a ring buffer.
+ *          Where the fixed time is 0, calls of one instant go in by their PEs: wakes_append().
+ *   set    A kernel that has waited wakes at the time of the event that wakes it, which is now. So
+ *          all that wait to wake have the same time, and only the PE decides: a set of bits, of
+ *          which the lowest is first. `filled` has a bit for each word of it that is not 0, so that
+ *          wakes_lowest() looks at one word in 4096 PEs.
+ *
+ * Invariants. `next` is the smaller of `in_line` and `in_set`, each EV_NONE when it is empty. The
+ * line is sorted. The set is emptied before time goes on: all other events of an instant (classes 0
+ * to 3) come before class 4, and none of them can be earlier than `set_fs`.
+ *
+ * Example, in ns, with PEs 0 to 2. At 21.085 the loads of PE 2 and PE 0 end: the set is {0, 2}. PE
+ * 0 goes first, and calls a dot; its issue goes into the line, at 24.085. PE 2 goes, and calls too:
+ * the line is (24.085, 0), (24.085, 2). Neither went through the queue.
+ *
+ * A load took 205 ns with these events in the queue, and 150 with this and with kernels that run
+ * the events between their own (pe/pe_cpu.c). To keep `next` up to date is faster than to look for
+ * it when it is asked for: 105 -> 96.
+ */
 #ifndef WAKES_H
 #define WAKES_H
 #include "engine/ev.h"
+#include <stdlib.h>
 
-/*
- * Two kinds of events need no queue. A command is issued a fixed time after its call, and kernels
- * call in order of time: those form a line. A kernel that wakes does so at the time of the event
- * that wakes it: those are a set of PEs, of which the lowest is first.
- */
 struct wakes {
     ev next;            /* the first of all; EV_NONE: none */
     ev in_line, in_set; /* the first of each */
@@ -20,15 +40,32 @@ struct wakes {
 };
 
 /* For PEs 0..n-1. False if there is no memory. */
-bool wakes_init(struct wakes *w, uint32_t n);
-void wakes_free(struct wakes *w);
+static inline bool wakes_init(struct wakes *w, uint32_t n)
+{
+    uint32_t rows = 1;
+
+    while (rows < n)
+        rows *= 2;
+    *w = (struct wakes){.next = EV_NONE, .in_line = EV_NONE, .in_set = EV_NONE, .mask = rows - 1};
+    w->line = malloc(rows * sizeof *w->line);
+    w->set = calloc(n / 64 + 1, sizeof *w->set);
+    w->filled = calloc(n / 4096 + 1, sizeof *w->filled);
+    return w->line && w->set && w->filled;
+}
+
+static inline void wakes_free(struct wakes *w)
+{
+    free(w->line);
+    free(w->set);
+    free(w->filled);
+}
 
 static inline ev wakes_event(uint64_t time_fs, uint32_t pe)
 {
     return ev_make(time_fs, EV_KERNEL, pe, pe);
 }
 
-/* Behind all others in the line; when calls take no time, behind those that are not later. */
+/* Adds to the line: at its end, or before events that are later. */
 static inline void wakes_append(struct wakes *w, uint64_t time_fs, uint32_t pe)
 {
     ev e = wakes_event(time_fs, pe);
@@ -43,7 +80,7 @@ static inline void wakes_append(struct wakes *w, uint64_t time_fs, uint32_t pe)
         w->next = e;
 }
 
-/* `time_fs` is that of the event at work. */
+/* Adds to the set. `time_fs` is the time of the event that runs now. */
 static inline void wakes_add(struct wakes *w, uint64_t time_fs, uint32_t pe)
 {
     ev e = wakes_event(time_fs, pe);

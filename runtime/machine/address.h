@@ -1,9 +1,9 @@
-/* address.h -- global addresses: which memory they name, and where in it. */
+/* address.h -- global addresses: a memory, and an offset in it. */
 #ifndef ADDRESS_H
 #define ADDRESS_H
 #include "machine/cost.h"
 
-/* [59:52] sip, [51:38] cube, [37:36] region, [35:0] offset.                          design 6 */
+/* Bits 59..52 are the SIP, 51..38 the cube, 37..36 the region, 35..0 the offset. */
 enum { ADDRESS_SIP = 52, ADDRESS_CUBE = 38, ADDRESS_REGION = 36 };
 
 #define ADDRESS_REGION_BYTES (UINT64_C(1) << ADDRESS_REGION)
@@ -26,7 +26,7 @@ static inline uint64_t address_offset(uint64_t address)
     return address & (ADDRESS_REGION_BYTES - 1);
 }
 
-/* Of byte `offset` of memory `dst`, packed as cost.h has it. */
+/* The address of byte `offset` of memory `dst` (packed). */
 static inline uint64_t address_of(const struct kb_topology *t, uint32_t dst, uint64_t offset)
 {
     uint32_t cube = dst_cube(t, dst), unit = dst_unit(t, dst);

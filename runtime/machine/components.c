@@ -1,9 +1,7 @@
-/* components.c -- what a topology is made of: its nodes, its edges, and what they can do. */
+/* components.c -- the nodes, edges and limits of a topology, as kernbench.h lists them. */
 #include <string.h>
 #include "machine/names.h"
 #include "machine/walk.h"
-
-enum { IO_NODES = 3 };
 
 /* One row of kinds.def. */
 static const struct {
@@ -18,24 +16,19 @@ static const struct {
 
 /* -- nodes ---------------------------------------------------------------------------------- */
 
-static uint32_t n_cube_nodes(const kb_topology *t)
-{
-    return t->first_pe_node + t->pes * PE_NODES;
-}
-
 static uint32_t n_sip_nodes(const kb_topology *t)
 {
-    return t->cubes * n_cube_nodes(t) + IO_NODES;
+    return t->cubes * walk_cube_nodes(t) + walk_io_nodes(t);
 }
 
 static uint32_t cube_node(const kb_topology *t, uint32_t cube /* over all SIPs */, uint32_t node)
 {
-    return cube / t->cubes * n_sip_nodes(t) + cube % t->cubes * n_cube_nodes(t) + node;
+    return cube / t->cubes * n_sip_nodes(t) + cube % t->cubes * walk_cube_nodes(t) + node;
 }
 
 static uint32_t io_node(const kb_topology *t, uint32_t sip, uint32_t node)
 {
-    return sip * n_sip_nodes(t) + t->cubes * n_cube_nodes(t) + node;
+    return sip * n_sip_nodes(t) + t->cubes * walk_cube_nodes(t) + node;
 }
 
 static uint32_t switch_node(const kb_topology *t)
@@ -43,7 +36,7 @@ static uint32_t switch_node(const kb_topology *t)
     return t->sips * n_sip_nodes(t);
 }
 
-/* What a row says of its node; name and place are the caller's. */
+/* Fills `out` from a row, except for its name and chiplet. */
 static void set_row(const struct node_row *row, kb_node *out)
 {
     *out = (kb_node){.kind = kinds[row->kind].name,
@@ -57,7 +50,7 @@ static void set_row(const struct node_row *row, kb_node *out)
 kb_status kb_node_get(const kb_topology *t, uint32_t node, kb_node *out)
 {
     uint32_t sip = node / n_sip_nodes(t), in_sip = node % n_sip_nodes(t);
-    uint32_t cube = in_sip / n_cube_nodes(t);
+    uint32_t cube = in_sip / walk_cube_nodes(t);
 
     if (node >= t->n_nodes)
         return KB_BAD_REQUEST;
@@ -67,12 +60,12 @@ kb_status kb_node_get(const kb_topology *t, uint32_t node, kb_node *out)
         return KB_OK;
     }
     if (cube < t->cubes) {
-        set_row(&t->cube_nodes[in_sip % n_cube_nodes(t)], out);
+        set_row(&t->cube_nodes[in_sip % walk_cube_nodes(t)], out);
         out->cube = cube;
-        name_cube_node(t, sip * t->cubes + cube, in_sip % n_cube_nodes(t), out->name);
+        name_cube_node(t, sip * t->cubes + cube, in_sip % walk_cube_nodes(t), out->name);
     } else {
-        set_row(&t->io_nodes[in_sip - t->cubes * n_cube_nodes(t)], out);
-        name_io_node(t, sip, in_sip - t->cubes * n_cube_nodes(t), out->name);
+        set_row(&t->io_nodes[in_sip - t->cubes * walk_cube_nodes(t)], out);
+        name_io_node(t, sip, in_sip - t->cubes * walk_cube_nodes(t), out->name);
     }
     out->sip = sip;
     return KB_OK;
@@ -97,7 +90,7 @@ static bool take_part(const char **at, const char *end, const char *word, uint32
     return true;
 }
 
-/* The row whose name is all that is left. */
+/* The row with the rest of the text, from `at`, as its name. */
 static bool find_row(const struct node_row *rows, uint32_t n, const char *at, const char *end,
                      uint32_t *out)
 {
@@ -123,12 +116,13 @@ kb_status kb_node_find(const kb_topology *t, const char *name, size_t len, uint3
     if (!take_part(&at, end, "sip", t->sips, &sip))
         return KB_BAD_REQUEST;
     if (take_part(&at, end, "cube", t->cubes, &chiplet)) {
-        if (!find_row(t->cube_nodes, n_cube_nodes(t), at, end, &node))
+        if (!find_row(t->cube_nodes, walk_cube_nodes(t), at, end, &node))
             return KB_BAD_REQUEST;
         *out = cube_node(t, sip * t->cubes + chiplet, node);
         return KB_OK;
     }
-    if (!take_part(&at, end, "io", 1, &chiplet) || !find_row(t->io_nodes, IO_NODES, at, end, &node))
+    if (!take_part(&at, end, "io", 1, &chiplet) ||
+        !find_row(t->io_nodes, walk_io_nodes(t), at, end, &node))
         return KB_BAD_REQUEST;
     *out = io_node(t, sip, node);
     return KB_OK;
@@ -136,7 +130,7 @@ kb_status kb_node_find(const kb_topology *t, const char *name, size_t len, uint3
 
 /* -- edges ---------------------------------------------------------------------------------- */
 
-/* Who is told of edges. */
+/* The caller's function that gets each edge. */
 struct listener {
     void (*each)(void *arg, const kb_edge *edge);
     void *arg;
@@ -154,7 +148,7 @@ static void tell(const struct listener *to, const struct link_row *row, uint32_t
     }
 }
 
-/* Does `cube` have a neighbour on that side, east or south? */
+/* Whether `cube` has a neighbour on that side, east or south. */
 static bool has_neighbour(const kb_topology *t, uint32_t cube, uint32_t side)
 {
     return side == SIDE_E ? cube_column(t, cube) + 1 < t->w : cube_row(t, cube) + 1 < t->h;

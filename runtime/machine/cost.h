@@ -1,12 +1,33 @@
-/* cost.h -- what a route costs, from the summed tables; inline, so that engines fold constants. */
+/*
+ * cost.h -- the cost of a route from the summed tables, and endpoints packed into numbers.
+ *
+ * All of it is inline: in an engine that is compiled for one topology the tables and sizes are
+ * constants, so divisions become shifts and multiplications, and a route is a few loads.
+ *
+ * A source is packed as cube << pe_bits | pe, a memory as cube << unit_bits | unit, with cubes
+ * counted over all SIPs. The numbers are also those of their stations, so no station is searched.
+ *
+ * A request costs wires and overheads on its way, and then holds its memory: for the memory's own
+ * overhead and for the drain, which is the bytes at the smallest bandwidth of the route or of the
+ * memory. A host's request also waits for a response. Costs can be left out (struct cost_mask), by
+ * an AND for times and by adding INFINITY for bandwidths, so that no branch is needed.
+ *
+ * Example: c0.pe1 -> c5.slice3 of cube8, 4096 bytes:
+ *
+ *     source 0 << 3 | 1 = 1, memory 5 << 5 | 3 = 163
+ *     cost_mesh row: mesh_middle 10 + cube_pos[5] 8 - cube_pos[0] 0 = 18, which is dx 1, dy 1
+ *     wires 410000 fs, overheads 6000000 fs, 128 GB/s (gen/costs.c adds them up)
+ *     drain 4096 * 1e6 / 128 = 32000000 fs, as the slice itself could take 256 GB/s
+ *     38.41 ns in all
+ */
 #ifndef COST_H
 #define COST_H
 #include "machine/tables.h"
 
-/* Longest drain that is told apart; a run that needs it ends out of the range of time. */
+/* Stands for any longer drain; a run that needs it ends out of the range of time. */
 #define DRAIN_MAX_FS (INT64_C(1) << 62)
 
-/* llround(nbytes * 1e6 / gbs), exactly, without a call.                         design 1 */
+/* llround(nbytes * 1e6 / gbs), exactly, but inline. */
 static inline int64_t drain_fs(uint64_t nbytes, double gbs)
 {
     double fs = (double)nbytes * 1e6 / gbs;
@@ -119,7 +140,7 @@ static inline struct cost_row cost_of_host(const struct kb_topology *t, uint32_t
     return cost_add(cost_host_to_engine(t, dst), &t->cost_host_in[dst_unit(t, dst)]);
 }
 
-/* The memory that `dst` is, for a transaction that reads or writes it. */
+/* The row of memory `dst`, for a transaction that reads or writes it. */
 static inline const struct memory_row *cost_memory(const struct kb_topology *t, uint32_t dst,
                                                    bool writes)
 {
@@ -132,7 +153,7 @@ static inline const struct memory_row *cost_memory(const struct kb_topology *t, 
     return writes ? &t->tcm_write : &t->tcm_read;
 }
 
-/* Classes of cost that are left out: masks for times, a bonus for bandwidths.  kb_cost_class */
+/* The costs that are left out (kb_cost_class): masks for times, an addend for bandwidths. */
 struct cost_mask {
     int64_t wire, overhead, compute; /* all ones; 0 when left out */
     double link_gbs, memory_gbs;     /* 0.0; INFINITY when left out */
@@ -154,7 +175,7 @@ static inline double cost_bottleneck_gbs(const struct cost_mask *m, double link_
     return link < last ? link : last;
 }
 
-/* How long the memory is taken by `nbytes` that came over links of `link_gbs`. */
+/* How long `nbytes` that came over links of `link_gbs` hold the memory. */
 static inline int64_t cost_hold_fs(const struct cost_mask *m, const struct memory_row *memory,
                                    double link_gbs, uint64_t nbytes)
 {

@@ -1,4 +1,4 @@
-/* endpoint.c -- endpoints as the engines take them: checked, and packed into 32 bits. */
+/* endpoint.c -- endpoints, checked and packed into 32 bits for the engines. */
 #include "machine/endpoint.h"
 #include "machine/cost.h"
 #include <stdarg.h>
@@ -35,7 +35,7 @@ static uint32_t unit_of(const struct kb_topology *t, const kb_endpoint *end)
     }
 }
 
-/* Packs `end` as a source or as a memory, or says in `why` what it lacks. */
+/* Packs `end` as a source or as a memory. False, and the reason in `why`, if there is none such. */
 static bool endpoint_pack(const struct kb_topology *t, const kb_endpoint *end, uint32_t *packed,
                           kb_error *why)
 {

@@ -1,9 +1,9 @@
-/* endpoint.h -- endpoints as the engines take them: checked, and packed into 32 bits. */
+/* endpoint.h -- endpoints, checked and packed into 32 bits for the engines. */
 #ifndef ENDPOINT_H
 #define ENDPOINT_H
 #include "machine/tables.h"
 
-/* What a packed source (of a PE or a host) and a packed memory stand for. */
+/* The endpoint of a packed source (a PE or a host), and of a packed memory. */
 struct kb_endpoint endpoint_unpack_source(const struct kb_topology *t, uint32_t packed,
                                           bool of_host);
 struct kb_endpoint endpoint_unpack_memory(const struct kb_topology *t, uint32_t packed);

@@ -1,5 +1,4 @@
-/* endpoint_text.c -- endpoints as people write them: "c0.pe3", "host", or many at once:
- * "c*.pe[0-3]". */
+/* endpoint_text.c -- endpoints as text: "c0.pe3", "host", or many at once, "c*.pe[0-3]". */
 #include "base/text.h"
 #include "machine/tables.h"
 #include <stdio.h>
@@ -7,7 +6,7 @@
 
 enum { SHOWN_BYTES = 64 };
 
-/* What is left to read. */
+/* The text that is left to read. */
 struct cursor {
     const char *at, *end;
     bool pattern;    /* a number may be * or a list */
@@ -46,7 +45,7 @@ static bool take_index(struct cursor *c, uint32_t *out)
 struct numbers {
     uint32_t first, last; /* all of them lie between these */
     bool all;             /* * */
-    struct cursor list;   /* what stands in brackets, if anything */
+    struct cursor list;   /* the text in brackets; at is NULL without */
 };
 
 /* "3" or "3-5" in brackets. */
@@ -90,7 +89,7 @@ static bool take_numbers(struct cursor *c, struct numbers *out)
     return taken;
 }
 
-/* Is `i` one of them? */
+/* Whether `i` is one of `numbers`. */
 static bool is_among(uint32_t i, const struct numbers *numbers)
 {
     struct cursor c = numbers->list;
@@ -113,7 +112,7 @@ struct pattern {
     struct numbers sip, cube, unit;
 };
 
-/* What follows "c0.". */
+/* Reads the part behind "c0.". */
 static bool take_unit(struct cursor *c, struct pattern *p)
 {
     if (take(c, "sram")) {
@@ -130,7 +129,8 @@ static bool take_unit(struct cursor *c, struct pattern *p)
     return true;
 }
 
-/* The form alone, whatever the topology has. "slice" and "sram" cannot be SIPs: no digit. */
+/* Reads the form, whatever the topology has. "slice" and "sram" are no SIPs, as no digit follows.
+ */
 static bool read_pattern(struct cursor *c, struct pattern *p)
 {
     *p = (struct pattern){0};
@@ -147,8 +147,8 @@ static bool read_pattern(struct cursor *c, struct pattern *p)
 enum { FORM_INDICES = 3 };
 
 /*
- * What `c` would be with its numbers as '#' and in lower case, and how these numbers are written.
- * False if it is too long or has too many of them to be an endpoint at all.
+ * The text of `c` in lower case with '#' for each number, and the numbers as they are written.
+ * False if it is too long or has too many numbers to be an endpoint at all.
  */
 static bool skeleton(struct cursor c, char form[SHOWN_BYTES], struct cursor index[FORM_INDICES])
 {
@@ -177,8 +177,7 @@ static bool skeleton(struct cursor c, char form[SHOWN_BYTES], struct cursor inde
     return c.at == c.end;
 }
 
-/* `form` with numbers in the places of its '#' into `text`, 0 where there are none. False: no room.
- */
+/* Writes `form` with numbers for its '#' to `text`, 0 where there are none. False: no room. */
 static bool fill_form(const char *form, const struct cursor *index, char text[SHOWN_BYTES])
 {
     static const char zero[] = "0";
@@ -202,7 +201,7 @@ static bool fill_form(const char *form, const struct cursor *index, char text[SH
     return true;
 }
 
-/* "c0.sclice4" was probably meant to be "c0.slice4". */
+/* The message about a text that is no endpoint; it suggests c0.slice4 for c0.sclice4. */
 static kb_status unknown_endpoint(struct cursor c, kb_error *why)
 {
     static const char *const forms[] = {"host",       "s#.host",      "c#.pe#",    "c#.slice#",
@@ -228,7 +227,7 @@ static kb_status unknown_endpoint(struct cursor c, kb_error *why)
     return KB_BAD_REQUEST;
 }
 
-/* False, and the reason, if any of `numbers` is none of the `n` things that `owner` has. */
+/* False, and a message, if one of `numbers` is too large: `owner` has `n` things. */
 static bool within(const struct numbers *numbers, uint32_t n, const char *shown, const char *owner,
                    const char *thing, kb_error *why)
 {
@@ -244,7 +243,7 @@ static bool within(const struct numbers *numbers, uint32_t n, const char *shown,
 static const char *const unit_names[] = {
     [KB_PE] = "PE", [KB_HOST] = "", [KB_SLICE] = "slice", [KB_SRAM] = "", [KB_TCM] = "PE"};
 
-/* Why `p`, as `c` has it, is nowhere: which of its numbers the topology does not have. */
+/* The message about an endpoint that the topology does not have. */
 static kb_status outside(const struct kb_topology *t, struct cursor c, const struct pattern *p,
                          kb_error *why)
 {
@@ -261,7 +260,7 @@ static kb_status outside(const struct kb_topology *t, struct cursor c, const str
     return KB_BAD_REQUEST;
 }
 
-/* Reads all of `c`, and holds it against what the topology has. */
+/* Reads all of `c`, and checks that the topology has it. */
 static kb_status read_within(struct cursor c, const struct kb_topology *t, struct pattern *p,
                              kb_error *why)
 {

@@ -1,4 +1,4 @@
-/* place.c -- the names of components and ends that are given as numbers. */
+/* place.c -- the names of components and endpoints that are given as one number. */
 #include "machine/place.h"
 #include "machine/endpoint.h"
 #include "machine/names.h"
@@ -122,7 +122,7 @@ size_t kb_place_node(const kb_topology *t, kb_place place, char text[KB_NODE_BYT
     return strlen(text);
 }
 
-/* "sip0.cube0.m_cpu.write": a node, and which of its two ways. */
+/* "sip0.cube0.m_cpu.write": a node, and one of its two directions. */
 static size_t put_way(const struct kb_topology *t, kb_place place, bool writes, char *text)
 {
     size_t n = kb_place_node(t, place, text);

@@ -1,4 +1,4 @@
-/* place.h -- components and ends as numbers: kb_place. */
+/* place.h -- components and endpoints as one number: kb_place. */
 #ifndef PLACE_H
 #define PLACE_H
 #include "machine/cost.h"
@@ -28,7 +28,7 @@ static inline kb_place place_port(uint32_t pe, uint32_t port)
     return place_of(KB_AT_PORT, (uint64_t)pe << 2 | port);
 }
 
-/* A node of that PE, by its kind.  place.c */
+/* A node of that PE, by its kind. */
 kb_place place_pe_node(const struct kb_topology *t, uint32_t pe, enum node_kind kind);
 
 #endif

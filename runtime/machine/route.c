@@ -1,4 +1,4 @@
-/* route.c -- routes asked for one by one: what they cost, and which nodes they pass. */
+/* route.c -- one route for the caller of the library: its cost, and its nodes. */
 #include "machine/endpoint.h"
 #include "machine/names.h"
 #include "machine/walk.h"

@@ -23,8 +23,7 @@ enum chiplet {
 #include "machine/kinds.def"
 };
 
-/* The chiplet that has the link of an edge. A link joins two nodes and has an edge for each
- * direction. */
+/* The chiplet that has the link of an edge; a link has an edge for each direction. */
 enum link_owner {
 #define OWNER(NAME) LINK_##NAME,
 #include "machine/kinds.def"
@@ -89,14 +88,7 @@ struct segment_row {
     int64_t tail_wire_fs, tail_overhead_fs; /* after the last leg; a memory's own is not in it */
 };
 
-/* Where a transaction is on its route. */
-struct txn_at {
-    uint32_t cube; /* over all SIPs */
-    uint16_t segment;
-    uint16_t step; /* hop or leg of the segment */
-};
-
-/* What a part of a route costs: the sum of its hops, the smallest of its bandwidths. */
+/* The cost of a part of a route: the sum of its hops, the smallest of their bandwidths. */
 struct cost_row {
     int64_t wire_fs, overhead_fs; /* a memory's own overhead is not in it */
     double link_gbs;              /* the edge into a memory is not in it */
@@ -122,7 +114,7 @@ struct memory_row {
  */
 enum queue_space { QUEUE_TCM, QUEUE_SRAM, QUEUE_HBM };
 
-/* What a PE is made of, beside its DMA and TCM. */
+/* The parts of a PE, except for its DMA and TCM. */
 struct pe_row {
 #define PE_NUMBER(type, name)      type name;
 #define PE_REAL(type, name)        type name;

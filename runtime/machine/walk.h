@@ -1,4 +1,29 @@
-/* walk.h -- from segment to segment along a route, and which link an edge of it is. */
+/*
+ * walk.h -- from segment to segment along a route, and the numbers of its nodes and links.
+ *
+ * The tables describe one cube and one IO chiplet. A request knows in which cube it is, so a place
+ * on its route is a cube, a segment of the tables, and a step inside it (struct route_at). When a
+ * segment ends at an exit, walk_next() finds the next cube and the segment that begins there: X
+ * first, then Y; to another SIP west to the shoreline, over the switch, and in from column 0 of the
+ * target's row.
+ *
+ * Nodes and links of the whole tray have numbers, so that each can have a station and a row of
+ * counters:
+ *
+ *     node   those of all cubes, then those of the IO chiplets, then the switch
+ *     link   twice its number, + 1 for the direction to -> from; the links of all cubes come first
+ *
+ * A link between cubes belongs to the one to the west or north of it. A request that leaves a cube
+ * by its west or north side takes the neighbour's link, backwards (LINK_NEXT).
+ *
+ * Example: c0.pe1 -> c5.slice3 of cube8 (81 nodes and 114 links in a cube):
+ *
+ *     cube 0  segment 142  out[pe1][E]    nodes  34   0   4       links  82   58  224
+ *     cube 1  segment 193  pass[W][S]     nodes  87  81  86       links 291  288  454
+ *     cube 5  segment 199  in[N][slice3]  nodes 408 405 415 425   links 1197 1210 1162
+ *
+ * Link 454 is link 113 of cube 1, (1 * 114 + 113) * 2, from ucie-S of cube 1 to ucie-N of cube 5.
+ */
 #ifndef WALK_H
 #define WALK_H
 #include "machine/cost.h"
@@ -23,7 +48,7 @@ static inline uint32_t walk_neighbour(const struct kb_topology *t, uint32_t cube
     }
 }
 
-/* By which exit a request leaves cube `a` for cube `b`: X first, then Y.            design 2.2 */
+/* The exit by which a request leaves cube `a` for cube `b`: X first, then Y. */
 static inline uint32_t walk_exit(const struct kb_topology *t, uint32_t a, uint32_t b)
 {
     uint32_t xa = cube_column(t, a), xb = cube_column(t, b);
@@ -35,7 +60,7 @@ static inline uint32_t walk_exit(const struct kb_topology *t, uint32_t a, uint32
     return cube_row(t, a) < cube_row(t, b) ? SIDE_S : SIDE_N;
 }
 
-/* The first segment from `src` (of a host: not looked at) to `dst`. */
+/* The first segment from `src` to `dst`, both packed. From a host `src` does not matter. */
 static inline struct route_at walk_begin(const struct kb_topology *t, uint32_t src, uint32_t dst,
                                          bool of_host)
 {
@@ -87,7 +112,7 @@ struct walk_edge {
     uint16_t link;
 };
 
-/* Link stations of the cubes come first, then those of the IO chiplets. */
+/* The first link station of an IO chiplet: those of the cubes come first. */
 static inline size_t walk_io_links(const struct kb_topology *t)
 {
     return (size_t)t->sips * t->cubes * t->n_cube_links * 2;
@@ -98,7 +123,7 @@ static inline size_t walk_n_links(const struct kb_topology *t)
     return walk_io_links(t) + (size_t)t->sips * t->n_io_links * 2;
 }
 
-/* Nodes have numbers, too: those of the cubes, of the IO chiplets, and at last the switch. */
+/* Nodes of one cube, and the number of the first node of an IO chiplet. */
 static inline uint32_t walk_cube_nodes(const struct kb_topology *t)
 {
     return t->first_pe_node + t->pes * PE_NODES;
@@ -127,7 +152,7 @@ static inline size_t walk_node(const struct kb_topology *t, const struct hop_row
     return walk_first_io_node(t) + (size_t)sip * walk_io_nodes(t) + hop->node;
 }
 
-/* Its row, of node number `node`. */
+/* The row of node number `node`. */
 static inline const struct node_row *walk_node_row(const struct kb_topology *t, size_t node)
 {
     size_t io = walk_first_io_node(t), n_io = (size_t)t->sips * walk_io_nodes(t);
@@ -137,7 +162,7 @@ static inline const struct node_row *walk_node_row(const struct kb_topology *t, 
     return node < io + n_io ? &t->io_nodes[(node - io) % walk_io_nodes(t)] : &t->fabric_nodes[0];
 }
 
-/* The station of an edge: its link's number * 2, and 1 if it goes the link's to -> from. */
+/* The station of an edge, passed in cube `cube` on the way to `dst` (packed). */
 static inline size_t walk_link(const struct kb_topology *t, struct walk_edge edge, uint32_t cube,
                                uint32_t dst)
 {

@@ -1,9 +1,9 @@
 /* channel.h -- pe_dma: the read channels and write channels of a PE's DMA.
  *
- * What it holds   a transaction, from when it takes the channel until its last byte has been served
+ * It holds        a transaction, from when it takes the channel until its last byte has been served
  * For how long    the whole way and the service at the memory: the channel bounds how much is in
  *                 flight, pe_dma.read_channels and write_channels
- * Who is first    first come, first served: a list in order of (issue, id)
+ * Goes first      first come, first served: a list in order of (issue, id)
  * Wait counted    queue_channel = start - issue (KB_WAIT_CHANNEL), measured in take_channel()
  * Golden number   docs/model.md "Worked: one channel": with one read channel the second read of a
  *                 PE starts when its first is done, after 18.085 ns, though its slice is idle
@@ -33,7 +33,7 @@ static ALWAYS_INLINE void take_channel(struct kb_sim *s, int how, struct station
     if (counts_now(how) && x->wait_fs)
         channel->wait_fs += x->wait_fs;
     if (is_told(s, how))
-        observe_take(s, t, slot, WATCH_CHANNEL);
+        observe_take(s, t, slot, STATION_CHANNEL);
     if (how & HOW_KERNELS)
         kernels_begin_service(s, t, slot);
     else if (__builtin_expect(s->traffic != NULL, false))
@@ -47,7 +47,7 @@ static ALWAYS_INLINE void come_to_channel(struct kb_sim *s, int how, uint64_t t,
     struct station *channel = channel_of(s, &s->txns[slot]);
 
     if (is_told(s, how))
-        observe_come(s, t, slot, WATCH_CHANNEL);
+        observe_come(s, t, slot, STATION_CHANNEL);
     if (channel->idle) {
         channel->idle--;
         take_channel(s, how, channel, t, slot);
@@ -63,7 +63,7 @@ static ALWAYS_INLINE void leave_channel(struct kb_sim *s, int how, uint64_t t, u
 
     channel->busy_fs += t;
     if (is_told(s, how))
-        observe_release(s, t, slot, WATCH_CHANNEL);
+        observe_release(s, t, slot, STATION_CHANNEL);
     if (station_waited_for(channel))
         take_channel(s, how, channel, t, station_dequeue(channel, s->txns));
     else

@@ -1,9 +1,9 @@
 /* link.h -- a link, one direction of an edge, where links are fifo.
  *
- * What it holds   the transaction whose bytes pass: free_fs says until when. The head of a
+ * It holds        the transaction whose bytes pass: free_fs says until when. The head of a
  *                 transaction does not wait for its tail: it enters, and goes on after the wire.
  * For how long    nbytes over the bandwidth of this edge
- * Who is first    first come, first served, in the order of arrival events
+ * Goes first      first come, first served, in the order of arrival events
  * Wait counted    queue_link, over all links of the way (KB_WAIT_LINK)
  * Golden number   docs/model.md "Worked: one shared link": PE 0 comes to the edge between two
  *                 crossbars at 4.07 ns, PE 1 has taken it from 2.06 to 34.06: it waits 29.990 ns
@@ -18,9 +18,8 @@
  *
  * The wait of a transaction for all its links is not stored: kb_sim_result() subtracts the known
  * terms from the time between start and arrival, and checks that the rest is not negative. A field
- * for it would make struct txn 64 bytes instead of 56, more than the 64 bytes a row may take with
- * its share of the tables, and ride() would write it at each link. Statistics of a link itself
- * (wait_fs, queue_max) are measured here, in link_wait().
+ * for it would make struct txn 64 bytes instead of 56, and a row of a replay takes 56.1 bytes of
+ * the 64 it may take. The statistics of a link itself are measured here, by link_wait().
  */
 #ifndef NETWORK_LINK_H
 #define NETWORK_LINK_H
@@ -120,10 +119,10 @@ static ALWAYS_INLINE void come_to_edge(struct kb_sim *s, int how, uint64_t t, ui
         uint64_t enter;
 
         if (s->observer)
-            observe_come(s, t, slot, WATCH_LINK);
+            observe_come(s, t, slot, STATION_LINK);
         enter = pass_link(s, x, slot, edge, edge_gbs(s, x, hop->gbs, last), t);
         if (s->observer)
-            observe_take(s, enter, slot, WATCH_LINK);
+            observe_take(s, enter, slot, STATION_LINK);
         take_wire(s, enter, slot);
     } else {
         const struct leg_row *leg = &T->legs[seg->first_leg + x->at.step];

@@ -1,12 +1,12 @@
 /* m_cpu.h -- m_cpu: the DMA engines through which a host reaches the memories of a cube.
  *
- * What it holds   a host's transaction, from after the m_cpu's overhead until its last byte has
- *                 been served. For the transactions of PEs an m_cpu is a plain delay, if on the
- * way. For how long    the rest of the way and the service at the memory Who is first    first
- * come, first served: a list in order of arrival Wait counted    queue_engine (KB_WAIT_ENGINE),
- * measured in take_engine() Golden number   docs/model.md "Worked: a host, its engine and its
- * response": the second of two transfers comes to the one write engine at 21.17 ns, and
- * waits 34.11125 ns for it
+ * It holds        a host's transaction, from after the m_cpu's overhead until its last byte has
+ *                 been served; one of a PE does not come here
+ * For how long    the rest of the way and the service at the memory
+ * Goes first      first come, first served: a list in order of arrival
+ * Wait counted    queue_engine (KB_WAIT_ENGINE), measured in take_engine()
+ * Golden number   docs/model.md "Worked: a host, its engine and its response": the second of two
+ *                 transfers comes to the one write engine at 21.17 ns, and waits 34.11125 ns
  *
  * d2h takes a read engine (m_cpu.dma_read), h2d a write engine (m_cpu.dma_write).
  *
@@ -32,7 +32,7 @@ static ALWAYS_INLINE void take_engine(struct kb_sim *s, int how, struct station 
     engine->busy_fs -= t; /* leave_m_cpu() adds the time of completion */
     x->wait_fs = (int64_t)t - x->wait_fs;
     if (is_told(s, how))
-        observe_take(s, t, slot, WATCH_ENGINE);
+        observe_take(s, t, slot, STATION_ENGINE);
     leave_engine(s, how, t, slot);
 }
 
@@ -43,7 +43,7 @@ static ALWAYS_INLINE void come_to_engine(struct kb_sim *s, int how, uint64_t t, 
 
     x->wait_fs = (int64_t)t;
     if (is_told(s, how))
-        observe_come(s, t, slot, WATCH_ENGINE);
+        observe_come(s, t, slot, STATION_ENGINE);
     if (engine->idle) {
         engine->idle--;
         take_engine(s, how, engine, t, slot);
@@ -59,7 +59,7 @@ static ALWAYS_INLINE void leave_m_cpu(struct kb_sim *s, int how, uint64_t t, uin
 
     engine->busy_fs += t;
     if (is_told(s, how))
-        observe_release(s, t, slot, WATCH_ENGINE);
+        observe_release(s, t, slot, STATION_ENGINE);
     if (station_waited_for(engine))
         take_engine(s, how, engine, t, station_dequeue(engine, s->txns));
     else

@@ -1,9 +1,9 @@
 /* memory.h -- hbm_ctrl and sram: a memory that serves one transaction at a time.
  *
- * What it holds   one transaction in service, `holder`, and a queue in order of arrival
+ * It holds        one transaction in service, `holder`, and a queue in order of arrival
  * For how long    the memory's overhead and the drain together: nbytes over the narrowest bandwidth
  *                 of the route, cost_hold_fs(). It is not given up between the two.
- * Who is first    first come, first served: the smallest (arrival, id)
+ * Goes first      first come, first served: the smallest (arrival, id)
  * Wait counted    queue_memory = service begins - arrival (KB_WAIT_MEMORY)
  * Golden number   docs/model.md "Worked: two reads of one slice": the second of two reads of 4 KiB
  *                 arrives at 4.095 ns, and waits 13.990 ns for the first, which holds until 18.085
@@ -67,7 +67,7 @@ static ALWAYS_INLINE void serve(struct kb_sim *s, int how, struct memory_station
     memory->holder = slot;
     memory->start_fs = start;
     if (is_told(s, how))
-        observe_take(s, start, slot, WATCH_MEMORY);
+        observe_take(s, start, slot, STATION_MEMORY);
     if (inside_pe(s, how, slot))
         kernels_begin_service(s, start, slot);
     post(s, after(start, s->txns[slot].hold_fs), EV_DONE, slot);
@@ -207,7 +207,7 @@ static ALWAYS_INLINE void come_to_memory(struct kb_sim *s, int how, uint64_t t, 
 
     x->arrive_fs = (int64_t)t;
     if (is_told(s, how))
-        observe_come(s, t, slot, WATCH_MEMORY);
+        observe_come(s, t, slot, STATION_MEMORY);
     if (how & HOW_KERNELS && !(how & HOW_HOP) && !kernels_inside_pe(s, slot))
         memory->under_way--;
     if (how & HOW_HOP && !inside_pe(s, how, slot))

@@ -1,8 +1,8 @@
 /* noc.h -- noc, where links are ideal: the whole way is one sum.
  *
- * What it holds   nothing: neither a noc nor, with `links: ideal`, any link makes a transaction
- * wait For how long    the crossing, ns_per_mm over the distance in x and y between the two edges
- * Who is first    all: there is no queue. A link only narrows the bottleneck of the drain.
+ * It holds        nothing: neither a noc nor an ideal link makes a transaction wait
+ * For how long    the crossing: ns_per_mm over the distance in x and y between the two edges
+ * Goes first      all: there is no queue. A link only narrows the bottleneck of the drain.
  * Wait counted    none: KB_WAIT_LINK is 0 with ideal links, and kb_sim_result() checks that
  * Golden number   docs/model.md "Worked: three ways to a slice"
  *

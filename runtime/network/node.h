@@ -1,8 +1,8 @@
 /* node.h -- a node on the way: ucie, xbar, bridge, noc, io_noc, io_cpu, pcie_ep, the switch.
  *
- * What it holds   nothing: any number of transactions pass at once
+ * It holds        nothing: any number of transactions pass at once
  * For how long    its overhead_ns, then for a noc the crossing from edge to edge, then the wire
- * Who is first    all: there is no queue
+ * Goes first      all: there is no queue
  * Wait counted    none; the terms are overhead_ns and wire_ns of a result
  * Golden number   docs/model.md "Worked: three ways to a slice"
  *

@@ -1,8 +1,8 @@
 /* pcie_ep.h -- pcie_ep: where the transactions of a host set out.
  *
- * What it holds   nothing that delays: a host may have any number of transactions in flight
+ * It holds        nothing that delays: a host may have any number of transactions in flight
  * For how long    its overhead is a plain delay: network/node.h
- * Who is first    all leave at once
+ * Goes first      all leave at once
  * Wait counted    none here; a host waits at the engine of an m_cpu: network/m_cpu.h
  * Golden number   docs/model.md "Worked: a host, its engine and its response"
  *

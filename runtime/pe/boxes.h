@@ -3,7 +3,7 @@
 #define BOXES_H
 #include "kernels/slots.h"
 
-/* -- pe_cpu: starts kernels, issues their commands, and wakes them -------------------------- */
+/* -- pe_cpu: starts kernels, issues their commands, and wakes them ---------------------------- */
 
 /* An event of class 4: a kernel starts or goes on, or its command is issued. */
 KERNELS_OWN void kernel_event(struct kb_sim *s, uint64_t t, uint32_t pe);
@@ -23,7 +23,7 @@ KERNELS_OWN int64_t pe_launch_fs(const struct kb_sim *s, const struct tl_ctx *pe
 /* Frees all that a PE has taken for its kernel. */
 KERNELS_OWN void pe_clear(struct tl_ctx *pe);
 
-/* -- pe_dma: transactions with other memories ----------------------------------------------- */
+/* -- pe_dma: transactions with other memories ------------------------------------------------- */
 
 /* A slot for a transaction between the PE and memory `dst`. TXN_NONE: no memory. */
 KERNELS_OWN uint32_t pe_dma_slot(struct kb_sim *s, uint64_t t, const struct stage *stage,
@@ -32,10 +32,10 @@ KERNELS_OWN uint32_t pe_dma_slot(struct kb_sim *s, uint64_t t, const struct stag
 KERNELS_OWN void pe_dma_begin(struct kb_sim *s, uint64_t t, const struct stage *stage, uint32_t dst,
                               uint64_t nbytes);
 
-/* A load, a store or an atomic is issued. */
+/* A command's transaction joins its channel at once; a load or a store is issued. */
+KERNELS_OWN void pe_dma_issue(struct kb_sim *s, uint64_t t, struct command *c);
 KERNELS_OWN void pe_dma_load(struct kb_sim *s, uint64_t t, struct command *c);
 KERNELS_OWN void pe_dma_store(struct kb_sim *s, uint64_t t, struct command *c);
-KERNELS_OWN void pe_dma_atomic(struct kb_sim *s, uint64_t t, struct command *c);
 /* The last byte of a load has been served: its tensor gets its bytes. */
 KERNELS_OWN void pe_dma_bind_load(struct kb_sim *s, struct command *c);
 /* The element of an atomic has been served: its sum is formed. */
@@ -52,12 +52,12 @@ static inline void pe_data_arrived(struct kb_sim *s, uint32_t slot)
         pe_dma_add(s, work->command);
 }
 
-/* -- pe_fetch_store: between TCM and engines ------------------------------------------------ */
+/* -- pe_fetch_store: between TCM and engines -------------------------------------------------- */
 
 KERNELS_OWN void pe_fetch(struct kb_sim *s, uint64_t t, const struct stage *stage, uint64_t nbytes);
 KERNELS_OWN void pe_store(struct kb_sim *s, uint64_t t, const struct stage *stage, uint64_t nbytes);
 
-/* -- pe_gemm, pe_math: how long an engine works --------------------------------------------- */
+/* -- pe_gemm, pe_math: how long an engine works ----------------------------------------------- */
 
 KERNELS_OWN int64_t pe_gemm_fs(const struct kb_sim *s, uint64_t m, uint64_t k, uint64_t n);
 KERNELS_OWN int64_t pe_math_fs(const struct kb_sim *s, enum tl_op op, uint64_t elements);
@@ -67,7 +67,7 @@ KERNELS_OWN void compute_issue(struct kb_sim *s, uint64_t t, struct command *c);
 /* True: it was the command's last stage. */
 KERNELS_OWN bool compute_stage_done(struct kb_sim *s, uint64_t t, const struct work *work);
 
-/* -- pe_scheduler: composites --------------------------------------------------------------- */
+/* -- pe_scheduler: composites ----------------------------------------------------------------- */
 
 /* Cuts a composite into tiles, before its operands are bound. */
 KERNELS_OWN void composite_cut(struct kb_sim *s, struct command *c);
@@ -77,7 +77,7 @@ KERNELS_OWN void composite_issue(struct kb_sim *s, uint64_t t, struct command *c
 /* True: it was the command's last. */
 KERNELS_OWN bool composite_stage_done(struct kb_sim *s, uint64_t t, const struct work *work);
 
-/* -- pe_tcm: the PE's own memory ------------------------------------------------------------ */
+/* -- pe_tcm: the PE's own memory -------------------------------------------------------------- */
 
 enum tcm_result { TCM_OK, TCM_FULL, TCM_NO_MEMORY };
 

@@ -1,4 +1,12 @@
-/* pe_fetch_store.c -- FETCH */
+/* pe_fetch_store.c -- pe_fetch_store: FETCH from the TCM to an engine, STORE of its result.
+ *
+ * What it holds   the read port (FETCH) or the write port (STORE) of the PE's own TCM, nothing
+ *                 else: FETCH of one command overlaps with the engine that works for another
+ * For how long    llround(bytes * 1e6 / read_gbs) or write_gbs, in fs; no overhead
+ * Lets in first   first come, first served, together with DMAs of other PEs to this TCM
+ * Wait counted    port_wait of --breakdown, at the port
+ * Golden number   docs/kernels.md "Worked: four commands": 2048 bytes at 512 GB/s take 4 ns
+ */
 #include "pe/boxes.h"
 
 static int64_t port_fs(const struct kb_sim *s, const struct memory_row *tcm, uint64_t nbytes)

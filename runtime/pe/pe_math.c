@@ -1,4 +1,14 @@
-/* pe_math.c */
+/* pe_math.c -- pe_math: the engine for all arithmetic that is not a product.
+ *
+ * What it holds   the engine, PORT_MATH, for one command, tile or epilogue step at a time
+ * For how long    overhead + ceil(elements / lanes) * weight cycles; the weight is 1,
+ *                 special_cycles (div, exp, log, ...) or 3 + 2 * special_cycles (softmax): the
+ *                 column `cost` of data/ops.def
+ * Lets in first   first come, first served
+ * Wait counted    engine_wait of --breakdown
+ * Golden number   docs/kernels.md "Worked: four commands": exp of 32x32 takes 1024 / 64 * 4 = 64
+ *                 cycles
+ */
 #include "pe/boxes.h"
 
 int64_t pe_math_fs(const struct kb_sim *s, enum tl_op op, uint64_t elements)

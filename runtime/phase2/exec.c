@@ -500,17 +500,17 @@ static void run_job(struct worker *w, const struct job *job)
 }
 
 /* Is there more to compute? After a wrong operation there is: those before it may be wrong, too. */
-static bool goes_on(const struct exec *exec)
+static bool has_more(const struct exec *exec)
 {
     return exec->left > 0 && (exec->status == KB_OK || exec->status == KB_DIFFERENT);
 }
 
 /* Reports progress to the caller, which may stop the run. Under the lock. */
-static void tell(struct exec *exec)
+static void report_progress(struct exec *exec)
 {
     const struct kb_compute_options *o = &exec->options;
 
-    if (!goes_on(exec))
+    if (!has_more(exec))
         return;
     if (o->progress)
         o->progress(o->progress_arg, exec->graph.n_ops - exec->left, exec->graph.n_ops);
@@ -525,8 +525,8 @@ static void tell(struct exec *exec)
 static bool next_job(struct exec *exec, struct job *job)
 {
     for (;;) {
-        tell(exec);
-        if (!goes_on(exec))
+        report_progress(exec);
+        if (!has_more(exec))
             return false;
         if (take_part(exec, job) || take_nodes(exec, job))
             return true;

@@ -229,7 +229,7 @@ static void fail(struct build *b, kb_status status, const char *text)
         endpoint_error(b->why, "op %u: %s", b->op_id, text);
 }
 
-static bool enough(struct build *b, bool memory)
+static bool have_memory(struct build *b, bool memory)
 {
     if (!memory)
         fail(b, KB_NO_MEMORY, NULL);
@@ -264,9 +264,9 @@ static uint32_t join(struct build *b, struct version *v)
     struct graph_version *e = version_entry(b->g, v);
     uint32_t node = b->g->n_nodes;
 
-    if (!enough(b, e != NULL) || e->node != GRAPH_NONE)
+    if (!have_memory(b, e != NULL) || e->node != GRAPH_NONE)
         return e ? e->node : GRAPH_NONE;
-    if (!enough(b, add_node(b->g)))
+    if (!have_memory(b, add_node(b->g)))
         return GRAPH_NONE;
     e->node = node;
     for (uint32_t i = 0; i < v->n_pieces && b->status == KB_OK; i++) {
@@ -274,7 +274,7 @@ static uint32_t join(struct build *b, struct version *v)
         uint32_t from = version_ready(part) ? GRAPH_NONE : maker(b, part);
 
         if (from != GRAPH_NONE)
-            enough(b, add_edge(b->g, from, node));
+            have_memory(b, add_edge(b->g, from, node));
     }
     return node;
 }
@@ -293,7 +293,7 @@ static void wait_for(void *arg, struct op_tensor *t)
         return;
     from = v->kind == VERSION_PIECES ? join(b, v) : maker(b, v);
     if (from != GRAPH_NONE)
-        enough(b, add_edge(b->g, from, b->node));
+        have_memory(b, add_edge(b->g, from, b->node));
 }
 
 static void add_products(struct build *b, const struct op *op)
@@ -301,7 +301,7 @@ static void add_products(struct build *b, const struct op *op)
     for (uint32_t i = 0; op->kind == OP_GEMM && i < 2 && b->status == KB_OK; i++) {
         struct graph_version *e = version_entry(b->g, op->in[i].view.v);
 
-        if (enough(b, e != NULL))
+        if (have_memory(b, e != NULL))
             e->products++;
     }
 }
@@ -371,8 +371,8 @@ kb_status graph_build(struct graph *g, struct op_log *log, kb_error *why)
     if (b.status != KB_OK)
         return b.status;
     g->n_ops = (uint32_t)n;
-    if (enough(&b, n < UINT32_MAX / 2 && versions_grow(g) && add_nodes(&b)) && add_ops(&b))
-        enough(&b, sort_edges(g));
+    if (have_memory(&b, n < UINT32_MAX / 2 && versions_grow(g) && add_nodes(&b)) && add_ops(&b))
+        have_memory(&b, sort_edges(g));
     if (b.status != KB_OK)
         graph_free(g);
     return b.status;

@@ -227,7 +227,7 @@ static bool make_room(struct op_log *log, uint32_t bytes, unsigned char **memory
     return true;
 }
 
-static bool room_for_chunk(struct op_log *log)
+static bool chunks_grow(struct op_log *log)
 {
     uint32_t cap = log->chunks_cap ? 2 * log->chunks_cap : 16;
     struct chunk *moved;
@@ -254,7 +254,7 @@ static bool next_chunk(struct op_log *log, uint64_t params_bytes)
         bytes = needed;
     if (bytes > UINT32_MAX)
         return fail(log, KB_NO_MEMORY, "an operation has too many dependencies");
-    if (!room_for_chunk(log) || !make_room(log, (uint32_t)bytes, &memory)) {
+    if (!chunks_grow(log) || !make_room(log, (uint32_t)bytes, &memory)) {
         free(memory);
         return false;
     }
@@ -402,7 +402,7 @@ static const struct record *record_at(const struct op_log *log, const struct pla
     return &chunk_records(log, &log->chunks[p->chunk])[p->record];
 }
 
-static bool room_for_place(struct op_log *log)
+static bool computes_grow(struct op_log *log)
 {
     uint64_t cap = log->computes_cap ? 2 * log->computes_cap : 64;
     struct place *moved;
@@ -443,7 +443,7 @@ kb_status op_log_computes(struct op_log *log, uint64_t *n, kb_error *why)
     if (log->status != KB_OK)
         return op_log_error(log, why);
     forget_taken(log);
-    while (room_for_place(log)) {
+    while (computes_grow(log)) {
         if (!next_compute(log, &place)) {
             if (log->n_computes > 0)
                 qsort(log->computes, log->n_computes, sizeof *log->computes, by_id);

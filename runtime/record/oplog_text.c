@@ -781,7 +781,7 @@ static bool write_record(void *arg, const struct record *r, const unsigned char 
     return write_line(x);
 }
 
-/* The first line: docs/formats.md "JSON". */
+/* The first line: docs/results.md "JSON". */
 static bool write_header(struct export *x, const char *command_line, uint64_t seed)
 {
     struct line *l = &x->line;

@@ -25,7 +25,7 @@
  *
  * Invariants:
  *   - Calls arrive in the order of simulated time, so what a call needs is already in its list.
- *   - Nobody has seen the present clock of a PE: tell() gives it away and then advances it.
+ *   - Nobody has seen the present clock of a PE: publish() gives it away and then advances it.
  *   - An asynchronous access has clock CLOCK_OPEN, which no PE has seen, until its tl_wait().
  *   - A vclock that is shared does not change: vclock.c copies it first.
  *
@@ -91,7 +91,7 @@ struct open {
 };
 
 /* A PE. */
-struct racer {
+struct race_pe {
     struct vclock *seen; /* owned; its own entry is its last clock that it gave away */
     struct vclock *met;  /* owned; `seen` as its last barrier left it */
     bool learned;        /* `seen` has changed since, beside its own entry */
@@ -117,7 +117,7 @@ struct race {
     uint32_t n_pes, n_memories, level;
     const char *kernel;
     size_t n_running;
-    struct racer *pes;        /* owned; [PE] */
+    struct race_pe *pes;      /* owned; [PE] */
     struct shadow **memories; /* owned; [packed] */
     struct vclock *floor;     /* owned; what all PEs of the launch have seen */
     uint64_t floors;          /* how often it has changed */
@@ -156,7 +156,7 @@ struct race *race_new(const struct kb_topology *topo)
     r->n_memories = sim_cubes(topo) << topo->unit_bits;
     r->level = vclock_level(r->n_pes);
     r->floors = 1;
-    r->pes = calloc(r->n_pes, sizeof(struct racer));
+    r->pes = calloc(r->n_pes, sizeof(struct race_pe));
     r->memories = calloc(r->n_memories, sizeof(struct shadow *));
     if (!r->pes || !r->memories) {
         race_free(r);
@@ -242,7 +242,7 @@ static void clear(struct race *r)
         vclock_drop(r->pes[i].seen);
         vclock_drop(r->pes[i].met);
         meeting_drop(r->pes[i].meets);
-        r->pes[i] = (struct racer){.clock = 1, .touches = r->pes[i].touches};
+        r->pes[i] = (struct race_pe){.clock = 1, .touches = r->pes[i].touches};
     }
     vclock_drop(r->floor);
     r->floor = NULL;
@@ -308,15 +308,15 @@ static void seen_skip(struct seen_list *l, uint64_t i)
 }
 
 /* Brings p->seen up to date, for others to learn from, and advances the clock of the PE. */
-static bool tell(struct race *r, uint32_t pe)
+static bool publish(struct race *r, uint32_t pe)
 {
-    struct racer *p = &r->pes[pe];
+    struct race_pe *p = &r->pes[pe];
 
     return vclock_set(&p->seen, r->level, pe, p->clock++);
 }
 
 /* What `seen` holds happens before all that the PE does from now on. */
-static bool learn(struct racer *p, struct vclock *seen)
+static bool learn(struct race_pe *p, struct vclock *seen)
 {
     p->learned = true;
     return vclock_join(&p->seen, seen);
@@ -344,9 +344,9 @@ static struct channel *find_channel(struct race *r, uint32_t from, uint32_t to, 
 bool race_send(struct race *r, uint32_t from, uint32_t to, uint32_t tag, uint32_t pieces)
 {
     struct channel *c = find_channel(r, from, to, tag);
-    struct racer *p = &r->pes[from];
+    struct race_pe *p = &r->pes[from];
 
-    if (!c || !tell(r, from))
+    if (!c || !publish(r, from))
         return false;
     c->sent += pieces;
     p->sends = c;
@@ -356,7 +356,7 @@ bool race_send(struct race *r, uint32_t from, uint32_t to, uint32_t tag, uint32_
 
 /* A send returns. The slot of its last piece was freed by the receive of the piece `slots` before.
  */
-static bool sent(struct race *r, struct racer *p)
+static bool send_returned(struct race *r, struct race_pe *p)
 {
     struct channel *c = p->sends;
     uint32_t slots = r->topo->pe.ipcq_slots;
@@ -370,14 +370,14 @@ static bool sent(struct race *r, struct racer *p)
 
 /* A receive of the pieces before `end` returns: learns from the send of the last of them. If later
  * pieces have been received already, that entry is gone, and the first one left is later. */
-static bool received(struct racer *p, struct channel *c, uint64_t end)
+static bool receive_returned(struct race_pe *p, struct channel *c, uint64_t end)
 {
     seen_skip(&c->sends, end - 1);
     return !c->sends.first || learn(p, c->sends.first->seen);
 }
 
 /* A barrier returns. What the PE had seen is part of `all`. */
-static void has_met(struct racer *p)
+static void barrier_returned(struct race_pe *p)
 {
     struct meeting *m = p->meets;
 
@@ -392,16 +392,16 @@ static void has_met(struct racer *p)
 
 bool race_goes_on(struct race *r, uint32_t pe)
 {
-    struct racer *p = &r->pes[pe];
+    struct race_pe *p = &r->pes[pe];
     struct channel *receives = p->receives;
 
     p->receives = NULL;
     if (p->sends)
-        return sent(r, p);
+        return send_returned(r, p);
     if (receives)
-        return received(p, receives, p->end);
+        return receive_returned(p, receives, p->end);
     if (p->meets)
-        has_met(p);
+        barrier_returned(p);
     return true;
 }
 
@@ -424,7 +424,7 @@ static struct meeting *find_meeting(struct race *r, const void *key)
 }
 
 /* All members are there: the next one to come begins another round. */
-static void complete(struct race *r, struct meeting *m)
+static void meeting_complete(struct race *r, struct meeting *m)
 {
     struct meeting **link = &r->meetings[hash((uintptr_t)m->key, 0)];
 
@@ -443,7 +443,7 @@ static void complete(struct race *r, struct meeting *m)
  * and has learned nothing since. A join would walk all that earlier members have added. */
 static bool add_member(struct race *r, struct meeting *m, uint32_t pe)
 {
-    struct racer *p = &r->pes[pe];
+    struct race_pe *p = &r->pes[pe];
 
     if (m->arrived == 0) {
         m->all = vclock_keep(p->seen);
@@ -458,14 +458,14 @@ static bool add_member(struct race *r, struct meeting *m, uint32_t pe)
 bool race_meet(struct race *r, uint32_t pe, const void *key, size_t n)
 {
     struct meeting *m = find_meeting(r, key);
-    struct racer *p = &r->pes[pe];
+    struct race_pe *p = &r->pes[pe];
 
-    if (!m || !tell(r, pe) || !add_member(r, m, pe))
+    if (!m || !publish(r, pe) || !add_member(r, m, pe))
         return false;
     m->refs++;
     p->meets = m;
     if (++m->arrived == n)
-        complete(r, m);
+        meeting_complete(r, m);
     return true;
 }
 
@@ -635,9 +635,9 @@ static bool enter_strided(struct shadow **m, struct entering *e, uint64_t addres
     return ok;
 }
 
-static bool enter(struct race *r, const struct touch *x, struct access *access)
+static bool enter(struct race *r, const struct touch *touch, struct access *access)
 {
-    struct racer *p = &r->pes[x->pe];
+    struct race_pe *p = &r->pes[touch->pe];
     struct entered arg = {r, access};
     struct entering e = {.access = access,
                          .seen = p->seen,
@@ -645,13 +645,13 @@ static bool enter(struct race *r, const struct touch *x, struct access *access)
                          .floors = r->floors,
                          .meets = meets,
                          .arg = &arg};
-    struct shadow **m = &r->memories[x->memory];
+    struct shadow **m = &r->memories[touch->memory];
     bool ok;
 
     r->n_accesses++;
     p->touches = true;
     if (access->strided)
-        ok = enter_strided(m, &e, x->address, x->strided);
+        ok = enter_strided(m, &e, touch->address, touch->strided);
     else
         ok = shadow_enter(m, &e, access->first, access->end);
     shadow_leave(&e);
@@ -659,25 +659,25 @@ static bool enter(struct race *r, const struct touch *x, struct access *access)
 }
 
 /* With one reference; NULL: no memory. */
-static struct access *access_new(struct race *r, const struct touch *x)
+static struct access *access_new(struct race *r, const struct touch *touch)
 {
-    const struct site *site = find_site(r, x->call, x->here);
+    const struct site *site = find_site(r, touch->call, touch->here);
     struct access *access = site ? malloc(sizeof *access) : NULL;
 
     if (!access)
         return NULL;
     *access = (struct access){.refs = 1,
-                              .pe = x->pe,
-                              .clock = r->pes[x->pe].clock,
-                              .op = x->op,
-                              .kind = x->kind,
+                              .pe = touch->pe,
+                              .clock = r->pes[touch->pe].clock,
+                              .op = touch->op,
+                              .kind = touch->kind,
                               .site = site,
-                              .issue_fs = x->issue_fs,
-                              .first = x->address,
-                              .end = x->address + x->nbytes};
-    if (x->strided) {
-        access->end = x->address + strided_span(x->strided);
-        access->strided = pieces_of(x->strided).rank > 0;
+                              .issue_fs = touch->issue_fs,
+                              .first = touch->address,
+                              .end = touch->address + touch->nbytes};
+    if (touch->strided) {
+        access->end = touch->address + strided_span(touch->strided);
+        access->strided = pieces_of(touch->strided).rank > 0;
     }
     return access;
 }
@@ -700,14 +700,14 @@ static struct open *find_open(struct race *r, uint32_t pe, uint64_t tensor)
     return *row = o;
 }
 
-bool race_touch(struct race *r, const struct touch *x, uint64_t tensor)
+bool race_touch(struct race *r, const struct touch *touch, uint64_t tensor)
 {
-    struct access *access = access_new(r, x);
+    struct access *access = access_new(r, touch);
     struct open *o = NULL;
     bool ok = access;
 
     if (ok && tensor != RACE_AT_ONCE) {
-        o = find_open(r, x->pe, tensor);
+        o = find_open(r, touch->pe, tensor);
         ok = o;
     }
     if (o) {
@@ -716,7 +716,7 @@ bool race_touch(struct race *r, const struct touch *x, uint64_t tensor)
         access->refs++;
         o->access = access;
     }
-    ok = ok && enter(r, x, access);
+    ok = ok && enter(r, touch, access);
     if (access)
         access_drop(access);
     return ok;
@@ -727,10 +727,10 @@ bool race_receive(struct race *r, uint32_t from, uint32_t to, uint32_t tag, uint
 {
     uint32_t slots = r->topo->pe.ipcq_slots;
     struct channel *c = find_channel(r, from, to, tag);
-    struct racer *p = &r->pes[to];
+    struct race_pe *p = &r->pes[to];
     struct open *o = NULL;
 
-    if (!c || !tell(r, to))
+    if (!c || !publish(r, to))
         return false;
     c->received += pieces;
     if (tensor != RACE_AT_ONCE) {
@@ -751,7 +751,7 @@ bool race_receive(struct race *r, uint32_t from, uint32_t to, uint32_t tag, uint
 bool race_waited(struct race *r, uint32_t pe, uint64_t tensor)
 {
     struct open **link = &r->opens[hash(tensor, pe)], *o;
-    struct racer *p = &r->pes[pe];
+    struct race_pe *p = &r->pes[pe];
     bool ok;
 
     while (*link && ((*link)->pe != pe || (*link)->tensor != tensor))
@@ -762,26 +762,26 @@ bool race_waited(struct race *r, uint32_t pe, uint64_t tensor)
     *link = o->next;
     for (struct access *x = o->access; x; x = x->beside)
         x->clock = p->clock;
-    ok = !o->from || received(p, o->from, o->end);
+    ok = !o->from || receive_returned(p, o->from, o->end);
     open_free(o);
     return ok;
 }
 
-bool race_atomic(struct race *r, const struct touch *x)
+bool race_atomic(struct race *r, const struct touch *touch)
 {
-    struct element **row = &r->elements[hash(x->address, x->nbytes)], *e = *row;
-    struct racer *p = &r->pes[x->pe];
+    struct element **row = &r->elements[hash(touch->address, touch->nbytes)], *e = *row;
+    struct race_pe *p = &r->pes[touch->pe];
 
-    while (e && (e->address != x->address || e->nbytes != x->nbytes))
+    while (e && (e->address != touch->address || e->nbytes != touch->nbytes))
         e = e->next;
     if (!e) {
         e = calloc(1, sizeof *e);
         if (!e)
             return false;
-        *e = (struct element){.address = x->address, .nbytes = x->nbytes, .next = *row};
+        *e = (struct element){.address = touch->address, .nbytes = touch->nbytes, .next = *row};
         *row = e;
     }
-    if (!learn(p, e->seen) || !race_touch(r, x, RACE_AT_ONCE) || !tell(r, x->pe))
+    if (!learn(p, e->seen) || !race_touch(r, touch, RACE_AT_ONCE) || !publish(r, touch->pe))
         return false;
     vclock_drop(e->seen);
     e->seen = vclock_keep(p->seen);

@@ -54,7 +54,8 @@ bool race_meet(struct race *r, uint32_t pe, const void *key, size_t n);
 /* An atomic takes effect. */
 bool race_atomic(struct race *r, const struct touch *x);
 
-/* Calls `each` for every race found, in that order; and how many races, accesses and PEs there were. */
+/* Calls `each` for every race found, in that order; and how many races, accesses and PEs there
+ * were. */
 void race_each(const struct race *r, void (*each)(void *arg, const kb_race *race), void *arg);
 kb_race_counts race_counts(const struct race *r);
 

@@ -110,7 +110,7 @@ static void count_out(struct accesses *a, uint32_t i)
 }
 
 /* Drops the accesses that all PEs have seen. */
-static void clear(struct accesses *a, const struct entering *e)
+static void accesses_clear(struct accesses *a, const struct entering *e)
 {
     uint32_t kept = 0;
 
@@ -127,7 +127,7 @@ static void clear(struct accesses *a, const struct entering *e)
 }
 
 /* Where `x` belongs: the first of its part, writes or reads, that is not less. */
-static uint32_t place_of(const struct accesses *a, const struct access *x)
+static uint32_t index_of(const struct accesses *a, const struct access *x)
 {
     uint32_t low = x->kind == ACCESS_READ ? a->n_writes : 0;
     uint32_t high = x->kind == ACCESS_READ ? a->n : a->n_writes;
@@ -160,14 +160,14 @@ static void remove_ended(struct accesses *a, const struct access *x, uint32_t at
 }
 
 /* Adds the access to *into, which is not shared. */
-static bool put(struct accesses **into, const struct entering *e)
+static bool accesses_add(struct accesses **into, const struct entering *e)
 {
     struct accesses *a = *into;
     struct access *x = e->access;
     uint32_t at;
 
-    clear(a, e);
-    at = place_of(a, x);
+    accesses_clear(a, e);
+    at = index_of(a, x);
     for (uint32_t i = at; i < a->n && a->access[i]->site == x->site; i++)
         if (a->access[i] == x)
             return true;
@@ -213,7 +213,7 @@ static bool enter_shared(struct range *r, struct entering *e)
     if (e->same[i].before != before) {
         find_races(before, e, r->first, r->end);
         after = accesses_copy(before);
-        if (!after || !put(&after, e)) {
+        if (!after || !accesses_add(&after, e)) {
             accesses_drop(after);
             return false;
         }
@@ -234,7 +234,7 @@ static bool enter_range(struct range *r, struct entering *e)
     if (r->accesses->refs > 1)
         return enter_shared(r, e);
     find_races(r->accesses, e, r->first, r->end);
-    return put(&r->accesses, e);
+    return accesses_add(&r->accesses, e);
 }
 
 /* -- ranges --------------------------------------------------------------------------------- */
@@ -305,7 +305,7 @@ static bool equal(const struct accesses *a, const struct accesses *b)
 }
 
 /* Moves past the next range; joins it to the one before if they touch and are equal. */
-static void pass(struct cursor *c)
+static void pass_range(struct cursor *c)
 {
     struct range *r = behind(c);
 
@@ -326,7 +326,7 @@ static bool enter_gap(struct shadow *m, struct cursor *c, struct entering *e, ui
 {
     if (!e->fresh) {
         e->fresh = accesses_copy(NULL);
-        if (!e->fresh || !put(&e->fresh, e))
+        if (!e->fresh || !accesses_add(&e->fresh, e))
             return false;
     }
     e->fresh->refs++;
@@ -376,10 +376,10 @@ bool shadow_enter(struct shadow **made, struct entering *e, uint64_t first, uint
             return false;
         }
         first = behind(&c)->end;
-        pass(&c);
+        pass_range(&c);
     }
     if (behind(&c))
-        pass(&c);
+        pass_range(&c);
     return true;
 }
 

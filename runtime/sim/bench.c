@@ -9,7 +9,7 @@
 
 enum { VALUE_BYTES = 32, SHOWN_BYTES = 64, ALL_BYTES = 256 };
 
-/* What an argument came to. */
+/* The value of an argument. */
 struct value {
     bool given;
     int64_t integer; /* INT; DTYPE: kb_dtype; CHOICE: its place */
@@ -216,7 +216,7 @@ static kb_status read_words(kb_bench_run *run, const char *const *words, size_t 
     return status;
 }
 
-/* A bench asks for what it has declared. What it asks for in setup() else is a failure of that. */
+/* A bench may ask only for arguments it has declared; anything else makes setup() fail. */
 static const struct value *value_of(const kb_bench_run *run, const char *name, kb_arg_type type)
 {
     static const struct value none;
@@ -520,7 +520,7 @@ kb_sim *kb_bench_sim(const kb_bench_run *run)
 
 /* -- verification --------------------------------------------------------------------------- */
 
-/* What the outputs are compared with: t[i] as kb_bench.reference has them. */
+/* The tensors that outputs are compared with: t[i] as kb_bench.reference has them. */
 struct expected {
     double *t[KB_BENCH_TENSORS_MAX]; /* owned */
 };

@@ -1,4 +1,4 @@
-/* compute.c -- Phase 2 of a simulation: computes what its op log has kept. */
+/* compute.c -- Phase 2 of a simulation: computes the operations that its op log has kept. */
 #include "engine/state.h"
 #include "kernels/kernels.h"
 #include "machine/endpoint.h"

@@ -155,7 +155,7 @@ kb_status kb_sim_check_dependencies(kb_sim *s, uint64_t *id, kb_error *why)
     return dependencies_prepare(s, id, why);
 }
 
-/* What the first run finds out. Of what the caller may still put right nothing is kept. */
+/* Prepares the first run. After a mistake that the caller may still put right, nothing is kept. */
 static kb_status start(struct kb_sim *s, kb_error *why)
 {
     kb_status status = dependencies_prepare(s, NULL, why);
@@ -163,7 +163,7 @@ static kb_status start(struct kb_sim *s, kb_error *why)
     if (status == KB_BAD_REQUEST)
         return status;
     if (s->dependencies)
-        s->sorted = false; /* who waits is not in the list */
+        s->sorted = false; /* transactions that wait are not in the list */
     if (status == KB_OK && !s->sorted && !sort_issues(s))
         status = KB_NO_MEMORY;
     s->started = status == KB_OK;
@@ -193,9 +193,7 @@ kb_status kb_sim_run(kb_sim *s, uint64_t budget, kb_error *why)
 
 uint64_t kb_sim_count(const kb_sim *s)
 {
-    if (s->traffic)
-        return s->traffic->n_issued;
-    return s->n_txns;
+    return sim_txn_count(s);
 }
 
 /* Its completion has been seen, and its end is not after the end of the run. */

@@ -1,4 +1,4 @@
-/* sim.h -- what the files behind kb_sim_*() share. */
+/* sim.h -- shared by the files behind kb_sim_*(). */
 #ifndef SIM_H
 #define SIM_H
 #include "engine/state.h"

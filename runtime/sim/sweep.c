@@ -8,7 +8,7 @@
 #include "sim/sim.h"
 #include "machine/walk.h"
 
-/* A point as the engines take it, and what each of its copies costs alone. */
+/* A point as the engines take it, and the cost of one copy without contention. */
 struct job {
     kb_transaction_op op;
     uint32_t src, dst, n;
@@ -143,7 +143,7 @@ static int64_t mean(wait_sum sum, uint64_t n)
     return (int64_t)((sum + n / 2) / n);
 }
 
-/* What is the same for all copies. */
+/* The columns that are the same for all copies. */
 static void set_costs(kb_point_result *r, const struct kb_cost *c)
 {
     r->wire_fs = c->wire_fs;
@@ -157,7 +157,7 @@ static double gbs(const struct job *job, int64_t makespan_fs)
     return (double)job->n * (double)job->nbytes * 1e6 / (double)makespan_fs;
 }
 
-/* A copy that is alone has nobody to wait for. */
+/* A copy that is alone waits for nothing. */
 static void answer_alone(const struct job *job, kb_point_result *r)
 {
     int64_t fs = kb_formula_fs(&job->cost);

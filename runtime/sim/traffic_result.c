@@ -1,4 +1,4 @@
-/* traffic_result.c -- what traffic met: warm-up cut off, means, percentiles, confidence. */
+/* traffic_result.c -- results of traffic: warm-up cut off, means, percentiles, confidence. */
 #include <math.h>
 #include <stdlib.h>
 #include "base/percentiles.h"
@@ -32,7 +32,7 @@ static void part_means(const struct view *v, double mean[TRAFFIC_PARTS])
     }
 }
 
-/* Count, mean and sum of squared differences from it, of what is a number. */
+/* Count, mean and sum of squared differences from the mean, of all that are numbers. */
 struct spread {
     uint32_t n;
     double mean, squares;
@@ -81,7 +81,7 @@ static uint32_t find_warmup(const double mean[TRAFFIC_PARTS])
 
 /*
  * Does the mean latency stop growing? In a machine that cannot keep up it grows with the time, by
- * what is issued and not served. Growth that chance would make of it is none.
+ * what is issued and not served. Growth within three standard errors counts as none.
  */
 static bool is_steady(const double mean[TRAFFIC_PARTS], uint32_t from, double part_fs)
 {
@@ -283,7 +283,7 @@ static void set_sums(const struct view *v, kb_traffic_result *r)
     r->accepted_gbs = (double)all.completed * (double)first->request.nbytes * 1e6 / time_fs;
 }
 
-/* But for its seed. */
+/* The same traffic, except for the seed. */
 static bool is_same(const struct traffic *a, const struct traffic *b)
 {
     return a->horizon_fs == b->horizon_fs && a->request.pattern == b->request.pattern &&

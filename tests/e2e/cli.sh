@@ -97,24 +97,24 @@ helps()
 helps probe "--format F        print as table, csv, json, jsonl or md (default table)"
 helps load "--format F        print as table, csv, json, jsonl or md (default csv)"
 helps load "--op OP           read (default) or write"
-helps load "--bytes N         bytes of a transaction (default 4096; K, M, G)"
+helps load "--bytes N         bytes per transaction (default 4096; K, M, G)"
 helps load "--seed N          seed of the first simulation (default 0)"
-helps load "--jobs N          threads (default: as many as processors)"
-helps sweep "--op LIST         of read, write, h2d, d2h (default read, for hosts h2d)"
-helps sweep "--bytes LIST      bytes of a transaction, such as 64:1M:x4 (default 4096; K, M, G)"
+helps load "--jobs N          threads (default: one per processor)"
+helps sweep "--op LIST         read, write, h2d, d2h (default read, for hosts h2d)"
+helps sweep "--bytes LIST      bytes per transaction, such as 64:1M:x4 (default 4096; K, M, G)"
 helps run "--seed N          seed of the inputs (default 0)"
-helps run "--jobs N          threads of Phase 2 (default: as many as processors)"
-helps replay "--max-events N    end after N events, print what is complete"
-helps diff "--columns LIST    compare these columns alone, by their names"
+helps run "--jobs N          threads of Phase 2 (default: one per processor)"
+helps replay "--max-events N    stop after N events; print what is complete"
+helps diff "--columns LIST    compare only these columns"
 others=0
 for command in info probe route replay sweep load list run diff; do
     run $command --help
-    sed '1,/^Options/d' out | grep -E "for sweep|of run|the help of a command| \((probe|sweep|load|run|diff)" && others=1
+    sed '1,/^Options/d' out | grep -E "sweep: |run: |view: |the help of a command| \((probe|sweep|load|run|diff)" && others=1
 done
 [ $others -eq 0 ]
 ok "the help of a command has nothing of others"
 run --help
-grep -q -- "--bytes N .*; a list for sweep (probe, route, sweep, load, why)$" out
+grep -q -- "--bytes N .*; sweep: a list (probe, route, sweep, load, why)$" out
 ok "--help says which commands take an option"
 refused "of unknown options the nearest of the command" 2 \
     "unknown option '--rates': it is one of --format, --output, --sqlite, --engine, --quiet, --case, --bytes, --help" probe --rates

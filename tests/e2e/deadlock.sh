@@ -26,12 +26,12 @@ stuck()
 # -- who waits ----------------------------------------------------------------------------------
 
 at=$(line "tl_recv(tl, 0, 7,")
-stuck listen 1 "cube8: deadlock: 1 command waits for ever: kernel listen on c0.pe1: tl_recv at tests/support/$at lacks a message from c0.pe0 under tag 7 since 28.756250 ns"
+stuck listen 1 "cube8: deadlock: 1 command never ends: kernel listen on c0.pe1: tl_recv at tests/support/$at lacks a message from c0.pe0 under tag 7 since 28.756250 ns"
 ok "a receive without a send: exit 4, and where it is"
 equal "its row" "c0.pe1,listen,tl_recv,$at,28.756250,a message,c0.pe0,ended,7,,," "$(sed -n 2p out)"
 
 at=$(line "tl_send(tl, (pe + 1) % RING, 0,")
-stuck jam 4 "cube8: deadlock: 4 commands wait for ever: kernel jam on c0.pe0: tl_send at tests/support/$at lacks a free slot at c0.pe1 under tag 0 since "
+stuck jam 4 "cube8: deadlock: 4 commands never end: kernel jam on c0.pe0: tl_send at tests/support/$at lacks a free slot at c0.pe1 under tag 0 since "
 ok "a ring of sends that slots do not hold"
 equal "each waits for the next, in one circle" \
     "c0.pe0,c0.pe1,waiting,0,,,1 c0.pe1,c0.pe2,waiting,0,,,1 c0.pe2,c0.pe3,waiting,0,,,1 c0.pe3,c0.pe0,waiting,0,,,1" \
@@ -45,11 +45,11 @@ ok "all others wait for that one, in no circle"
 
 stuck leave 1 "tl_recv_async at tests/support/$(line "tl_recv_async(tl, 3,") lacks a message from c0.pe3 under tag 0 since "
 ok "a kernel that has returned, with a receive under way"
-stuck circle 64 "deadlock: 64 commands wait for ever"
+stuck circle 64 "deadlock: 64 commands never end"
 ok "a circle through all PEs"
 equal "all of it is one" 1 "$(sed 1d out | cut -d, -f12 | sort -u)"
 at=$(line "        tl_barrier(tl, (tl_group){.pes = group")
-stuck cross 3 "cube8: deadlock: 3 commands wait for ever: kernel cross on c0.pe4: tl_barrier at tests/support/$at lacks a member, c0.pe5, since "
+stuck cross 3 "cube8: deadlock: 3 commands never end: kernel cross on c0.pe4: tl_barrier at tests/support/$at lacks a member, c0.pe5, since "
 ok "a circle through a barrier is named before who is in none"
 equal "the barrier waits for the member that waits for it, not for the lowest" \
     "c0.pe1,c0.pe3,ended,0,,, c0.pe4,c0.pe5,waiting,,,2,1 c0.pe5,c0.pe4,waiting,0,,,1" \
@@ -121,7 +121,7 @@ for option in --breakdown "--inspect 3" "--fingerprint" "--phase2 on" "--until 1
 done
 call "$SIM" report run jam -o page.html
 [ "$code" -eq 4 ] && [ "$(head -1 page.html)" = "<!doctype html>" ] && [ "$(tail -1 page.html)" = "</html>" ] &&
-    grep -q '<li>circle 1: c0.pe0 waits for c0.pe1' page.html && grep -q 'Commands that wait for ever' page.html
+    grep -q '<li>circle 1: c0.pe0 waits for c0.pe1' page.html && grep -q 'Deadlocked commands' page.html
 ok "report: the rows, and the circle among its notes"
 call "$SIM" why jam --format csv -o why.csv
 [ "$code" -eq 4 ] && [ ! -s out ] && [ "$(head -1 why.csv)" = $columns ] && [ "$(wc -l <why.csv)" -eq 5 ]

@@ -97,9 +97,9 @@ refused "a file takes no arguments" 2 "'M=3' is one operand too many" why two.cs
 refused "traffic without a pattern" 2 "load needs --pattern and --rate" why load
 refused "two rates" 2 "why load takes one rate, --rate has 2" why load --pattern local --rate 0.1,0.2
 for option in '--rate 0.1' '--pattern local' '--bytes 64' '--op write' '--txns 5' '--arrivals fixed'; do
-    refused "$option of a bench" 2 "${option% *} is of 'why load'" why gemm $option
+    refused "$option of a bench" 2 "${option% *} is an option of 'why load' only" why gemm $option
 done
-refused "--bytes of a file" 2 "--bytes is of 'why load'" why two.csv --bytes 64
+refused "--bytes of a file" 2 "--bytes is an option of 'why load' only" why two.csv --bytes 64
 refused "into the file itself" 2 "-o names the file that is read" why two.csv -o ./two.csv
 refused "an argument out of range" 2 "K must be an integer in 1..65536" why gemm K=0
 printf 'issue_ns,op,src,dst,offset,nbytes\n0,read,c0.pe9,c0.slice0,0,4K\n' >bad.csv

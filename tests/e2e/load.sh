@@ -164,7 +164,7 @@ refused "more bytes than a slice" 2 "more than a slice holds" load --pattern loc
 refused "an op of hosts" 2 "unknown op 'h2d': it is one of read, write" load --pattern local --rate 1 --op h2d
 refused "--txns 0" 2 "--txns '0' is not a number above 0" load --pattern local --rate 1 --txns 0
 refused "--seeds 0" 2 "--seeds '0' is not a number of simulations" load --pattern local --rate 1 --seeds 0
-refused "--arrivals" 2 "--arrivals 'often' is not 'poisson' or 'fixed'" \
+refused "--arrivals" 2 "unknown kind of arrivals 'often': it is one of poisson, fixed" \
     load --pattern local --rate 1 --arrivals often
 if [ -x "$CUBE1" ]; then
     SIM=$CUBE1 refused "transpose of 8 PEs" 2 "transpose needs a square number of PEs, this machine has 8" \

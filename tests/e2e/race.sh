@@ -171,5 +171,5 @@ refused "with --breakdown" 2 "--race and --breakdown both print in place of rows
 refused "with --inspect" 2 "--race and --inspect both print in place of rows" \
     run gemm --race --inspect last
 refused "of replay" 2 "replay takes no --race" replay rows.csv --race
-refused "of a report" 2 "--race prints in place of rows, a report takes none" report run gemm --race
+refused "of a report" 2 "--race prints in place of rows, report takes no --race" report run gemm --race
 plan

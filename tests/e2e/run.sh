@@ -77,7 +77,7 @@ refused "a choice: the nearest one" 2 "act must be one of 'relu sigmoid tanh', n
 refused "a choice" 2 "act must be one of 'relu sigmoid tanh', not 'gelu'" mlp act=gelu
 refused "given twice" 2 "M is given twice" gemm M=3 K=4 M=3
 refused "--verify" 2 "--verify 'all' is not 'ops'" gemm --verify=all
-refused "--phase2" 2 "--phase2 'yes' is not 'on' or 'off'" gemm --phase2 yes
+refused "--phase2" 2 "unknown value of --phase2 'yes': it is one of off, on" gemm --phase2 yes
 refused "-j" 2 "--jobs '0' is not a number of threads" gemm -j 0
 refused "--seed" 2 "--seed '-1' is not a number" gemm --seed=-1
 refused "--oplog-limit" 2 "--oplog-limit '0' is not a size" gemm --oplog-limit 0
@@ -155,7 +155,7 @@ chosen=$(jq -r .args.algorithm out) ns=$(jq -r '.rows[0].kernel_ns' out)
 ok "auto of mlp_tp: the times of all it tried"
 run all_reduce over=sips --format json
 [ $code -eq 0 ] && [ "$(jq -r .args.algorithm out)" = ring ] &&
-    [ "$(cat err)" = "all_reduce: over=sips is one rank here, which talks to nobody: y is x" ]
+    [ "$(cat err)" = "all_reduce: over=sips is one rank here, which sends nothing: y is x" ]
 ok "auto of one rank: there is nothing to choose"
 run all_to_all over=sips --verify
 [ $code -eq 0 ] && grep -q "^all_to_all: over=sips is one rank here" err

@@ -160,8 +160,8 @@ run replay two.csv --quiet --trace t.json --trace-from 1000000 && [ ! -s err ]
 ok "but not with --quiet"
 run replay two.csv --trace t.json --trace-from 1 && ! grep -q 'is empty' err
 ok "nor of a window with something in it"
-refused "--trace-from alone" 2 "--trace-from is of --trace, which is not given" replay two.csv --trace-from 5
-refused "--trace-max-bytes alone" 2 "--trace-max-bytes is of --trace" replay two.csv --trace-max-bytes 1G
+refused "--trace-from alone" 2 "--trace-from needs --trace, which is not given" replay two.csv --trace-from 5
+refused "--trace-max-bytes alone" 2 "--trace-max-bytes needs --trace" replay two.csv --trace-max-bytes 1G
 refused "a window without anything in it" 2 "--trace-from is not before --trace-to" \
     replay two.csv --trace t.json --trace-from 5 --trace-to 5
 refused "a time that is none" 2 "--trace-to '5ns' is not a time in ns" replay two.csv --trace t.json --trace-to 5ns

@@ -253,7 +253,7 @@ ok "load: what is doubtful is said all the same"
 
 # -- what cannot be -----------------------------------------------------------------------------
 
-refused "--top without --breakdown" 2 "--top is of --breakdown, which was not given" replay two.csv --top 3
+refused "--top without --breakdown" 2 "--top needs --breakdown, which is not given" replay two.csv --top 3
 refused "--top 0" 2 "--top '0' is not a number, 1 to" replay two.csv --breakdown --top 0
 refused "--inspect, too" 2 "--breakdown and --inspect both print" run gemm --breakdown --inspect last
 refused "several rates" 2 "--breakdown is of one simulation: it needs a --rate that is one number" \

@@ -11,7 +11,7 @@
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Messages go to nobody; libFuzzer's own come by another way. */
+/* Messages are dropped; those of libFuzzer itself are not printed by these functions. */
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
     (void)argc;

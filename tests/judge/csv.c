@@ -1,4 +1,4 @@
-/* csv.c -- replay files in, results out, after design 9. */
+/* csv.c -- replay files in, results out, after docs/formats.md "Replay input" and "replay". */
 #include "judge.h"
 
 #include <inttypes.h>

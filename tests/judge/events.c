@@ -1,4 +1,4 @@
-/* events.c -- a heap of events by (time, class, id), and sums of times; after design 1. */
+/* events.c -- a heap of events by (time, class, id), and sums of times. */
 #include "events.h"
 
 #include <math.h>

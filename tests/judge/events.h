@@ -3,13 +3,13 @@
 #define JUDGE_EVENTS_H
 #include "judge.h"
 
-/* design 1 */
+/* docs/model.md "Order of events" */
 enum judge_class { JUDGE_DONE, JUDGE_HOP, JUDGE_ARRIVAL, JUDGE_ISSUE, JUDGE_START };
 
 /*
- * design 1: (time, class, id). One transaction may give back several links at one instant; the
- * step keeps even those apart, though nothing can depend on their order: nobody records them,
- * and what they let go on comes in later classes.
+ * An event in the order (time, class, id) of docs/model.md. One transaction may give back several
+ * links at one instant. `step` orders even those, though nothing can depend on it: no event
+ * records them, and the transactions that go on because of them have later classes.
  */
 struct judge_event {
     int64_t fs;

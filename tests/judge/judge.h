@@ -59,7 +59,7 @@ const char *judge_text(const struct judge_topo *t, const char *key);
 size_t judge_find_node(const struct judge_topo *t, const char *name);
 size_t judge_find_edge(const struct judge_topo *t, size_t from, size_t to);
 
-/* design 1: llround(distance_mm * ns_per_mm * 1e6) */
+/* llround(distance_mm * ns_per_mm * 1e6): docs/model.md "Units" */
 int64_t judge_wire_fs(const struct judge_topo *t, double distance_mm);
 
 /* -- endpoints (topo.c) --------------------------------------------------------------------- */
@@ -79,7 +79,7 @@ void judge_end_name(const struct judge_end *end, char text[JUDGE_NAME_BYTES]);
 /* Bytes of a slice, an SRAM, a TCM; 0 for others. */
 uint64_t judge_memory_bytes(const struct judge_topo *t, const struct judge_end *end);
 
-/* The memory of a global address, a TCM included, and the byte in it. False: none.  design 6 */
+/* The memory of a global address, a TCM included, and the byte in it. False: none. */
 bool judge_memory_at(const struct judge_topo *t, uint64_t address, struct judge_end *memory,
                      uint64_t *offset);
 
@@ -109,7 +109,7 @@ bool judge_route(const struct judge_topo *t, enum judge_op op, const struct judg
                  const struct judge_end *dst, struct judge_route *r);
 void judge_route_clear(struct judge_route *r);
 
-/* Replaces `r` by the way of a kernel's launch, from the PE's host to its pe_cpu.  design 5 */
+/* Replaces `r` by the way of a kernel's launch, from the PE's host to its pe_cpu. */
 void judge_launch_route(const struct judge_topo *t, const struct judge_end *pe,
                         struct judge_route *r);
 
@@ -122,7 +122,7 @@ struct judge_row {
     enum judge_op op;
     struct judge_end src, dst;
     uint64_t offset, nbytes;
-    /* rows whose end it waits for, and how long it is idle then */
+    /* rows that it waits for, and how long it is idle then */
     uint64_t after[JUDGE_AFTER_MAX];
     size_t n_after;
     int64_t think_fs;
@@ -154,11 +154,11 @@ struct judge_use {
     uint32_t longest;         /* its line */
 };
 
-/* Somebody has come to a station whose servers were all taken. */
+/* A wait: a transaction has come to a station with no free server. */
 struct judge_wait {
     uint64_t id;
-    uint64_t behind;               /* who was let in there last, when it came */
-    uint64_t given_by;             /* whose end has let it in */
+    uint64_t behind;               /* the last that had been let in when it came */
+    uint64_t given_by;             /* the transaction that let it in by its end */
     char at[2 * JUDGE_NAME_BYTES]; /* "sip0.cube0.m_cpu.write", a memory's node, "A -> B" */
     int64_t begin_fs, end_fs;
 };

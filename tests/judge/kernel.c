@@ -1,4 +1,4 @@
-/* kernel.c -- kernels in time, after design 5, 5.1 and 5.2: every stage of every token is a job. */
+/* kernel.c -- kernels in time, after docs/kernels.md: every stage of every token is a job. */
 #include "kernel.h"
 #include "events.h"
 
@@ -9,17 +9,17 @@
 #define NO_JOB UINT64_MAX
 
 /* Steps of events that are none of a job's own: words between PEs, which take no station. */
-#define CREDIT  SIZE_MAX       /* a slot is free again, says the receiver to the sender */
-#define WORD    (SIZE_MAX - 1) /* a member of a barrier has come, to the lowest PE */
+#define CREDIT  SIZE_MAX       /* from the receiver to the sender: a slot is free again */
+#define WORD    (SIZE_MAX - 1) /* to the lowest PE: a member of a barrier has arrived */
 #define RELEASE (SIZE_MAX - 2) /* and back to the member */
 
-/* Something of which there are `servers`; who finds all of them taken waits in a line. */
+/* A resource with `servers` of its kind; a job that finds all of them taken waits in a line. */
 struct station {
     uint32_t servers, taken;
     uint64_t first, last; /* the line; job.behind leads through it */
     uint32_t in_line;
     struct judge_use use;
-    uint64_t let_in; /* who was the last */
+    uint64_t let_in; /* the last job that was let in */
 };
 
 enum step_kind { DELAY, CHANNEL, LINK, SERVICE };
@@ -28,16 +28,16 @@ enum step_kind { DELAY, CHANNEL, LINK, SERVICE };
 struct step {
     enum step_kind kind;
     int64_t fs;         /* a delay; how long a link or a service takes its station */
-    struct station *at; /* but for a delay */
+    struct station *at; /* unless it is a delay */
 };
 
-/* What has an id: a transaction, a stage, or (without steps) a composite as a whole. */
+/* One id: of a transaction, a stage, or (without steps) a composite as a whole. */
 struct job {
     struct step *steps;
     size_t n_steps, room;
     size_t now_at;      /* the step that comes next, or that it waits for */
-    uint64_t behind;    /* who waits in line after it */
-    bool waits;         /* since when, and who had been let in last */
+    uint64_t behind;    /* the next in the line */
+    bool waits;         /* since when, and the job let in last */
     int64_t arrived_fs; /* at the station it is at */
     uint64_t let_in;
     uint64_t then;      /* the job that arrives once this one has ended */
@@ -122,7 +122,7 @@ struct sim {
     struct judge_events events;
     int64_t now_fs;
     uint64_t now_id; /* of the event */
-    uint64_t ending; /* the job whose end it is; NO_JOB */
+    uint64_t ending; /* the job that ends with it; NO_JOB */
     uint64_t order;  /* ends and returns so far */
     uint32_t tile_m, tile_k, tile_n, tile_buffers;
 };
@@ -314,8 +314,8 @@ static void finish(struct sim *s, uint64_t id)
 }
 
 /*
- * design 5: E(n) = max(issue, E(n-1), end of FETCH of token n - tile_buffers): called at each
- * issue of a composite and at each end of a token's FETCH.
+ * docs/kernels.md "Composites": E(n) = max(issue, E(n-1), end of FETCH of token n - tile_buffers):
+ * called at each issue of a composite and at each end of a token's FETCH.
  */
 static void enter_tokens(struct sim *s, struct pe *p)
 {
@@ -421,7 +421,7 @@ static uint64_t store_job(struct plan *x, uint64_t nbytes)
     return id;
 }
 
-/* design 5.2: overhead_fs + llround(cycles * 1e6 / clock_ghz), and 1 GHz is 1 cycle in a ns */
+/* overhead_fs + llround(cycles * 1e6 / clock_ghz): at 1 GHz a cycle is a ns */
 static int64_t cycles_fs(struct plan *x, double overhead_ns, uint64_t cycles, double clock_ghz)
 {
     int64_t fs = judge_transfer_fs(cycles, clock_ghz, &x->s->too_late);
@@ -466,7 +466,7 @@ static uint64_t math_job(struct plan *x, enum judge_stage stage, uint64_t elemen
     return id;
 }
 
-/* design 3.1: data of a write flows along the edge, data of a read against it. */
+/* docs/model.md "Links": data of a write flows along the edge, data of a read against it. */
 static struct station *link_of(struct sim *s, size_t edge, bool write)
 {
     const struct judge_edge *e = &s->t->edges[edge];
@@ -478,7 +478,7 @@ static struct station *link_of(struct sim *s, size_t edge, bool write)
     return back == SIZE_MAX ? &s->returns[edge] : &s->links[back];
 }
 
-/* The steps of section 3: channel, every wire and node (and link, if fifo), memory. */
+/* The steps: channel, every wire and node (and link, if fifo), memory. */
 static void add_way(struct sim *s, uint64_t id, bool write, bool tcm, const struct judge_route *r,
                     uint64_t nbytes)
 {
@@ -520,7 +520,7 @@ static uint64_t dma_job(struct plan *x, enum judge_stage stage, bool write,
     return id;
 }
 
-/* -- plans of commands: each draws the ids of its jobs in the order of design 7 */
+/* -- plans of commands: each draws the ids of its jobs in the order of the op log */
 
 static void plan_dma(struct plan *x)
 {
@@ -736,7 +736,7 @@ static int64_t word_fs(struct sim *s, const struct judge_end *from, const struct
     return fs;
 }
 
-/* The memory of the receiver's in which the slots lie. */
+/* The memory of the receiver that holds the slots. */
 static struct judge_end memory_of_queues(const struct sim *s, const struct judge_end *receiver)
 {
     const char *space = judge_text(s->t, "cube.pe.pe_ipcq.space");
@@ -872,7 +872,7 @@ static uint64_t piece_job(struct plan *x, const struct queue *q, size_t slot, ui
     return id;
 }
 
-/* design 5.1: pieces of slot_bytes, but no element in two of them. */
+/* Pieces of slot_bytes, but no element in two of them: docs/kernels.md "PEs that talk". */
 static void plan_message(struct plan *x)
 {
     static const uint64_t sizes[] = {1, 4, 2, 4, 8};
@@ -1098,7 +1098,7 @@ static void go_on_calling(struct sim *s, struct pe *p)
     p->times->return_order = s->order++;
 }
 
-/* Until when the kernel waits for the command that has just been issued; false: it goes on. */
+/* Whether the kernel waits for the command that has just been issued, and until when. */
 static bool must_wait(const struct sim *s, const struct pe *p, size_t *until)
 {
     const struct judge_command *c = &p->kernel->commands[p->at];
@@ -1221,7 +1221,7 @@ static bool message_makes_sense(const struct judge_kernel *k, const struct judge
            !is_same_pe(&c->at, &k->pe);
 }
 
-/* Is the PE itself in the group, and nobody twice? */
+/* Whether the PE itself is in the group, and no member twice. */
 static bool barrier_makes_sense(const struct judge_program *p, const struct judge_kernel *k,
                                 size_t group)
 {
@@ -1371,7 +1371,7 @@ static bool launch_all(struct sim *s, const struct judge_program *program)
     return ok;
 }
 
-/* Only a message that never comes, or a barrier, keeps a kernel for ever. */
+/* Only a message that never comes, or a barrier, deadlocks a kernel. */
 static void has_stopped(struct sim *s, struct pe *p, size_t i)
 {
     enum judge_command_kind kind = p->kernel->commands[i].kind;

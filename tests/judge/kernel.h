@@ -133,7 +133,7 @@ void judge_print_program(FILE *out, const struct judge_program *p);
 /* sip * cubes * pes + cube * pes + unit */
 uint64_t judge_global_pe(const struct judge_topo *t, const struct judge_end *pe);
 
-/* design 6: the global address of an offset in a slice, an SRAM or a TCM */
+/* docs/kernels.md "Where data lie": the global address of an offset in a slice, an SRAM or a TCM */
 uint64_t judge_address(const struct judge_topo *t, const struct judge_end *memory, uint64_t offset);
 
 /* -- runs ----------------------------------------------------------------------------------- */
@@ -219,13 +219,13 @@ struct judge_run {
     struct judge_use *uses; /* stations that were taken: of TCMs and engines, too */
     size_t n_uses;
     struct judge_waits waits; /* of every job at every station, in order of their ends */
-    uint64_t fingerprint; /* design 1: arrivals and completions of stations, transactions' done */
+    uint64_t fingerprint;     /* arrivals and completions of stations, transactions' done */
 };
 
 /*
  * Runs `p` on `t`. False after a message: a transaction without a route, a wait for what cannot
  * be waited for, a tensor without elements, a PE twice, bytes received that are not those sent, a
- * kernel that waits for ever, or a time past 2^63 fs. Give `out` back with judge_run_clear(), also
+ * deadlock, or a time past 2^63 fs. Give `out` back with judge_run_clear(), also
  * then.
  */
 bool judge_kernels(const struct judge_topo *t, const struct judge_program *p,
@@ -240,7 +240,7 @@ void judge_print_run(FILE *out, const struct judge_program *p, const struct judg
 enum { JUDGE_WINDOW = 65536 }; /* all addresses in slices are below */
 
 /*
- * judge_random_topo(), but for slices: all start at multiples of 64 of the global address too (a
+ * judge_random_topo(), except that all slices start at multiples of 64 of the global address too (a
  * sixth of a GB does not).
  */
 void judge_random_kernel_topo(FILE *out, uint64_t seed);
@@ -258,8 +258,8 @@ void judge_random_kernel_topo(FILE *out, uint64_t seed);
 void judge_random_program(const struct judge_topo *t, uint64_t seed, struct judge_program *p);
 
 /*
- * The same with sends, receives, barriers and atomics between the other commands; nobody
- * waits for ever. Atomics are of i32 in the first JUDGE_CELLS bytes of slices and of i8 in as many
+ * The same with sends, receives, barriers and atomics between the other commands; there is no
+ * deadlock. Atomics are of i32 in the first JUDGE_CELLS bytes of slices and of i8 in as many
  * behind them; those of an SRAM at JUDGE_CELLS_AT are copies of a slice's first bytes. Nothing else
  * writes to the lower half of the window.
  */

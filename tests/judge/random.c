@@ -322,7 +322,7 @@ static struct judge_row any_row(const struct judge_topo *t, struct dice *rng, co
     return row;
 }
 
-/* Of two rows the one of the smaller rank may be waited for, so nobody waits in a circle. */
+/* Of two rows only the one of the smaller rank may be waited for, so there is no circle. */
 static void random_ranks(uint32_t *rank, size_t n, struct dice *rng)
 {
     bool as_they_come = chance(rng, 50);

@@ -15,7 +15,7 @@ static const uint32_t dtype_bytes[] = {1, 4, 2, 4, 8};
 struct mix {
     struct judge_end hot_slice, hot_sram, hot_pe;
     uint32_t hot_per_cent, local_per_cent, async_per_cent, tcm_per_cent;
-    bool alike; /* all kernels are the same, but for what is local */
+    bool alike; /* all kernels are the same, except for their local addresses */
 };
 
 /* A tensor in TCM. */
@@ -178,7 +178,7 @@ static size_t add_load(struct maker *m, enum judge_dtype dtype, uint64_t element
     return i;
 }
 
-/* Waits for the load or recv that makes tensor `from`, if nobody has. */
+/* Waits for the load or recv that makes tensor `from`, unless the kernel already has. */
 static size_t ready(struct maker *m, size_t from)
 {
     const struct judge_command *c = &m->p->kernels[m->kernel].commands[from];
@@ -551,8 +551,9 @@ void judge_random_program(const struct judge_topo *t, uint64_t seed, struct judg
 
 /*
  * What happens between PEs is drawn as a list, and each PE does its part in the list's order. So
- * nobody waits for ever: of the first that has not been done all who take part have done all
- * before. Who sends before they receive, or in another order, sends no more than slots hold.
+ * there is no deadlock: of the first entry that is not done, all PEs that take part have done all
+ * entries before. A PE that sends before it receives, or in another order, sends no more than the
+ * slots hold.
  */
 struct talk {
     const struct judge_topo *t;

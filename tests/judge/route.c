@@ -1,4 +1,4 @@
-/* route.c -- routes, found by walking the graph name by name as design 2.2 tells it. */
+/* route.c -- routes, found by walking the graph name by name; docs/model.md "Routes". */
 #include "judge.h"
 
 #include <math.h>

@@ -1,16 +1,17 @@
-/* sim.c -- transactions in time, after design 1, 3 and 3.1: an event for every node and wire. */
+/* sim.c -- transactions in time, after docs/model.md: an event for every node and wire. */
 #include "events.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Something of which there are `servers`; who finds all of them taken waits in a line. */
+/* A resource with `servers` of its kind; a transaction that finds all of them taken waits in a
+ * line. */
 struct station {
     uint32_t servers, taken;
     struct txn *first, *last; /* the line; txn.next leads through it */
     uint32_t in_line;
     struct judge_use use;
-    uint64_t let_in; /* who was the last */
+    uint64_t let_in; /* the last that was let in */
 };
 
 enum step_kind { DELAY, CHANNEL, ENGINE, LINK, MEMORY };
@@ -19,7 +20,7 @@ enum step_kind { DELAY, CHANNEL, ENGINE, LINK, MEMORY };
 struct step {
     enum step_kind kind;
     int64_t fs;         /* a delay; how long a link or a memory stays taken */
-    struct station *at; /* but for a delay */
+    struct station *at; /* unless it is a delay */
 };
 
 struct txn {
@@ -28,7 +29,7 @@ struct txn {
     size_t n_steps, room;
     size_t now_at; /* the step that comes next, or that it waits for */
     int64_t arrived_fs;
-    uint64_t behind; /* who had been let in last as it arrived */
+    uint64_t behind; /* the last that had been let in when it arrived */
     bool waits;
     struct txn *next;
     struct judge_result *result;
@@ -49,7 +50,7 @@ struct sim {
     int64_t now_fs;
     uint64_t now_id; /* of the event */
     uint64_t fingerprint;
-    struct judge_waits *waits; /* NULL: nobody asks */
+    struct judge_waits *waits; /* NULL: not asked for */
 };
 
 static int64_t add_fs(struct sim *s, int64_t a, int64_t b)
@@ -85,7 +86,7 @@ static void add_step(struct txn *x, enum step_kind kind, int64_t fs, struct stat
     x->steps[x->n_steps++] = (struct step){kind, fs, at};
 }
 
-/* design 3.1: data of a write flows along the edge, data of a read against it. */
+/* docs/model.md "Links": data of a write flows along the edge, data of a read against it. */
 static struct station *link_of(struct sim *s, size_t edge, bool write)
 {
     const struct judge_edge *e = &s->t->edges[edge];

@@ -1,4 +1,4 @@
-/* topo.c -- the topology as a graph of named nodes, after design 2 and 2.1, and its endpoints. */
+/* topo.c -- the topology as a graph of named nodes, and its endpoints; after docs/formats.md. */
 #include "judge.h"
 
 #include <math.h>
@@ -39,7 +39,7 @@ void *judge_grow(void *old, size_t n, size_t bytes)
 
 /* -- values --------------------------------------------------------------------------------- */
 
-/* design 2, typed again from its text */
+/* The keys of docs/formats.md "Topology YAML", typed again from its text. */
 static const char *const defaults[][2] = {
     {"kernbench", ""},
     {"name", ""},

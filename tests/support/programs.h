@@ -180,7 +180,7 @@ static inline tl_tensor *do_command(tl_ctx *tl, const struct scenario *s,
         return NULL;
     case JUDGE_RECV:
         flat = KB_SHAPE((int64_t)(c->nbytes / kb_dtype_bytes(dtype_of(c->in))));
-        return tl_recv_at(tl, TL_HERE, pe_number(s, &c->at), (int)c->tag, flat, dtype_of(c->in),
+        return tl_recv_at(tl, TL_HERE, pe_number(s, &c->at), (int)c->tag, dtype_of(c->in), flat,
                           c->async);
     case JUDGE_BARRIER:
         do_barrier(tl, s, c);

@@ -23,7 +23,7 @@ static void ring(tl_ctx *tl, const kb_args *args)
     (void)args;
     if (pe == 0)
         tl_send(tl, next, 0, own);
-    tl_tensor *got = tl_recv(tl, before, 0, KB_SHAPE(512), KB_F32);
+    tl_tensor *got = tl_recv(tl, before, 0, KB_F32, KB_SHAPE(512));
     if (pe != 0)
         tl_send(tl, next, 0, tl_add(tl, got, own));
 }
@@ -39,7 +39,7 @@ static void press(tl_ctx *tl, const kb_args *args)
     }
     for (int i = 0; i < 16; i++)
         tl_exp(tl, something(tl, 4096));
-    tl_recv(tl, 0, 3, KB_SHAPE(8192), KB_F32);
+    tl_recv(tl, 0, 3, KB_F32, KB_SHAPE(8192));
 }
 
 /* One comes late. */
@@ -65,7 +65,7 @@ static void listen(tl_ctx *tl, const kb_args *args)
     (void)args;
     something(tl, 64);
     if (tl_pe(tl) == 1)
-        tl_recv(tl, 0, 7, KB_SHAPE(16), KB_F32);
+        tl_recv(tl, 0, 7, KB_F32, KB_SHAPE(16));
 }
 
 /* All send before any receives, more than slots hold. */
@@ -75,7 +75,7 @@ static void jam(tl_ctx *tl, const kb_args *args)
 
     (void)args;
     tl_send(tl, (pe + 1) % RING, 0, something(tl, 8192));
-    tl_recv(tl, (pe + RING - 1) % RING, 0, KB_SHAPE(8192), KB_F32);
+    tl_recv(tl, (pe + RING - 1) % RING, 0, KB_F32, KB_SHAPE(8192));
 }
 
 /* One does not come. */
@@ -91,14 +91,14 @@ static void leave(tl_ctx *tl, const kb_args *args)
 {
     (void)args;
     if (tl_pe(tl) == 2)
-        tl_recv_async(tl, 3, 0, KB_SHAPE(16), KB_F32);
+        tl_recv_async(tl, 3, 0, KB_F32, KB_SHAPE(16));
 }
 
 /* The first waits for all, each of whom waits for the next: a long circle. */
 static void circle(tl_ctx *tl, const kb_args *args)
 {
     (void)args;
-    tl_recv(tl, (tl_pe(tl) + 1) % 64, 0, KB_SHAPE(16), KB_F32);
+    tl_recv(tl, (tl_pe(tl) + 1) % 64, 0, KB_F32, KB_SHAPE(16));
 }
 
 /* One waits for who has ended; another, at a barrier, for who waits for it and for who does not. */
@@ -111,7 +111,7 @@ static void cross(tl_ctx *tl, const kb_args *args)
     if (pe == 4)
         tl_barrier(tl, (tl_group){.pes = group, .n = 3});
     if (pe == 1 || pe == 5)
-        tl_recv(tl, pe == 1 ? 3 : 4, 0, KB_SHAPE(16), KB_F32);
+        tl_recv(tl, pe == 1 ? 3 : 4, 0, KB_F32, KB_SHAPE(16));
 }
 
 /* It is sent, but not under that tag. */
@@ -121,7 +121,7 @@ static void mistag(tl_ctx *tl, const kb_args *args)
     if (tl_pe(tl) == 0)
         tl_send(tl, 1, 3, something(tl, 16));
     else
-        tl_recv(tl, 0, 2, KB_SHAPE(16), KB_F32);
+        tl_recv(tl, 0, 2, KB_F32, KB_SHAPE(16));
 }
 
 /* -- benches -------------------------------------------------------------------------------- */

@@ -138,11 +138,7 @@ static void make_note(struct diff *d)
 static void write_moves(struct diff *d, struct sink *s)
 {
     const struct opts *o = &d->cli->opts;
-    struct rows rows = {.columns = columns,
-                        .n_columns = sizeof columns / sizeof *columns,
-                        .row = move_row,
-                        .arg = d,
-                        .note = d->note};
+    struct rows rows = {ROWS_COLUMNS(columns), .row = move_row, .arg = d, .note = d->note};
 
     moves_cut(d);
     make_note(d);

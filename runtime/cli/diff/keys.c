@@ -1,4 +1,17 @@
-/* keys.c -- which row of one file belongs to which of the other: the columns that tell rows apart.
+/*
+ * keys.c -- which row of one file belongs to which of the other: the columns that tell rows apart.
+ *
+ * The roles of columns are in diff.c. Matching has three stages, each tried as long as it works:
+ *
+ *     in step     The files are read together, and keys of row i are compared with those of row i.
+ *                 Two files of the same command never leave this stage, and no row is kept.
+ *     by keys     From the first difference on all rows are kept, and those of B are found by a
+ *                 hash of their keys, in a table with open addressing.
+ *     in order    If any two rows of a file have the same hash: row i with row i again; a pair with
+ *                 different keys is reported as "another row".
+ *
+ * The second stage compares the keys of a pair once more, so that a collision of hashes between
+ * files cannot pair two rows that do not belong together.
  */
 #include "cli/diff/diff.h"
 #include "cli/out/say.h"

@@ -1,4 +1,15 @@
-/* moves.c -- the lines of the output: the largest moves so far, no more than --top asks for. */
+/*
+ * moves.c -- the lines of the output: the largest moves so far, no more than --top asks for.
+ *
+ * Results may have millions of rows that all differ, of which 20 lines are wanted (--top). Moves
+ * are added to an array of up to twice that number; when it is full, it is sorted and cut to the
+ * first half. From then on a move that is smaller than the last one kept is dropped before its
+ * texts are copied. So an addition costs O(log top) on average, and memory does not grow with the
+ * file.
+ *
+ * Order: missing columns, then missing and other rows, then numbers by their change in per cent
+ * (from zero: infinite); equal ones as they come in the file.
+ */
 #include "cli/diff/diff.h"
 #include "cli/out/say.h"
 #include "base/text.h"

@@ -1,4 +1,12 @@
-/* number.c -- numbers of result files, read without losing a digit. */
+/*
+ * number.c -- numbers of result files, read without losing a digit.
+ *
+ * A number is an integer of millionths in 128 bits if it has at most 20 digits and six decimals.
+ * Commands print nothing else: times are fs, which are millionths of a ns, and counts are below
+ * 2^64. So 18.085 and 18.085000 are the same number (18085000), their difference with 18.084999 is
+ * 1 and not 1.0000000008, and a sum of any two fits. Numbers of other programs may be longer, or
+ * have an exponent: these are double, as are inf and nan.
+ */
 #include "cli/diff/number.h"
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +35,7 @@ size_t number_span(const char *text)
     return (size_t)(p - text);
 }
 
-/* Digits, a point perhaps, and digits: none too many to be exact? */
+/* Reads digits, and a point and digits if there are; false if they are too many to be exact. */
 static bool read_exact(const char *text, __int128 *out)
 {
     bool negative = *text == '-';

@@ -6,17 +6,19 @@
 
 enum { NUMBER_CHARS_MAX = 300 };
 
-/* Six decimals and 20 digits before them: times in fs, counts, and whatever else we print. */
+/* Six decimals, and 20 digits before them: times in fs, counts, and all else that commands print.
+ */
 struct number {
     bool exact;          /* `millionths` counts, else `value` */
     __int128 millionths; /* |millionths| < 10^26 */
     double value;        /* may be infinite, or NaN */
 };
 
-/* What JSON takes for a number, or inf and nan as "%f" prints them; all of the text or false. */
+/* Reads a number of JSON, or inf and nan as "%f" prints them; false if the text is anything else.
+ */
 bool number_read(const char *text, struct number *out);
 
-/* The length of the JSON number that `text` begins with, 0 if it is none. */
+/* The length of the JSON number at the begin of `text`; 0: there is none. */
 size_t number_span(const char *text);
 
 /* Writes millionths with six decimals, or none if they need none and `decimals` is false; returns

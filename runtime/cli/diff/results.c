@@ -1,4 +1,11 @@
-/* results.c -- a file of results, read back: CSV, JSON or JSON lines, as commands print them. */
+/*
+ * results.c -- a file of results, read back: CSV, JSON or JSON lines, as commands print them.
+ *
+ * The whole file is in memory, and a CSV is cut into fields in place: a cell is a pointer into the
+ * text, which costs nothing. results_keep() packs a row where its text was, for a caller that needs
+ * rows again: cells one after the other never take more bytes than their text did. Messages have
+ * the line and column of the mistake.
+ */
 #include "cli/diff/results.h"
 #include "cli/out/say.h"
 #include "cli/out/stop.h"
@@ -71,7 +78,7 @@ static void new_line(struct results *r)
     r->line_start = r->at;
 }
 
-/* Where a field begins, which may end in another line. */
+/* The begin of a field; a quoted one may end in another line. */
 struct place {
     char *at;
     const char *line_start;
@@ -83,7 +90,7 @@ static struct place here(const struct results *r)
     return (struct place){r->at, r->line_start, r->line};
 }
 
-/* Back to where a message belongs; nothing is read after it. Returns its place in the line. */
+/* Goes back to a place that a message is about; nothing is read after it. */
 static const char *back(struct results *r, const struct place *p)
 {
     r->line = p->line;
@@ -91,8 +98,8 @@ static const char *back(struct results *r, const struct place *p)
     return p->at;
 }
 
-/* Goes past a comma, an end of line or the end of the file, and ends the field there with a 0;
- * false if it is none of them. */
+/* Ends a field with a 0, and goes past the comma, end of line or end of file behind it; false if
+ * there is none of them. */
 static bool end_field(struct results *r, bool *last)
 {
     char *end = r->at;
@@ -111,7 +118,8 @@ static bool end_field(struct results *r, bool *last)
     return true;
 }
 
-/* RFC 4180: "" is a quote, anything else is itself, ends of lines too. Shortened in place. */
+/* RFC 4180: "" is a quote; all else, even the end of a line, stands for itself. Shortened in place.
+ */
 static bool read_quoted(struct results *r, const char **field, bool *last)
 {
     struct place opened = here(r);
@@ -142,7 +150,7 @@ static bool read_field(struct results *r, const char **field, bool *last)
         return read_quoted(r, field, last);
     *field = r->at;
     for (r->at += strcspn(r->at, ",\r\n"); !end_field(r, last);)
-        r->at += 1 + strcspn(r->at + 1, ",\r\n"); /* a CR that ends nothing */
+        r->at += 1 + strcspn(r->at + 1, ",\r\n"); /* a CR inside a line */
     return true;
 }
 
@@ -171,7 +179,7 @@ static bool check_name(struct results *r, const char *at, const char *name, size
     return true;
 }
 
-/* One field of several words: columns with blanks or bars between them. Always false. */
+/* The file has columns with blanks or bars between them, not commas. Always false. */
 static bool for_people(struct results *r)
 {
     r->code = say(r->name, EXIT_INPUT, "a table for people; write it with --format csv");
@@ -242,7 +250,7 @@ static bool grow(struct results *r, size_t *room)
     return true;
 }
 
-/* Where in the file are we? For results_bad(), before anything is cut. */
+/* Finds the line of a place, for results_bad(), before the text is cut. */
 static const char *place(struct results *r, const char *at)
 {
     r->line = 1;
@@ -254,7 +262,7 @@ static const char *place(struct results *r, const char *at)
     return at;
 }
 
-/* A file that is no text is left at once, be it endless. */
+/* A binary file is refused at its first 0, since it may be endless (/dev/zero). */
 static bool read_text(struct results *r, int fd)
 {
     size_t room = 0;
@@ -283,7 +291,7 @@ static bool read_text(struct results *r, int fd)
     return true;
 }
 
-/* Skips a byte order mark, and says which format it is by what comes next. */
+/* Skips a byte order mark. The first character behind it tells the format. */
 static bool begin(struct results *r)
 {
     r->at = r->text + (strncmp(r->text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0);
@@ -326,8 +334,8 @@ bool results_next(struct results *r)
 }
 
 /*
- * A cell takes its bytes and a 0, which in the file are a comma or the end of a line at least, so
- * that rows never reach what is not read yet.
+ * A cell takes its bytes and a 0. In the file a comma or an end of line followed it, so packed rows
+ * never reach text that is not read yet.
  */
 char *results_keep(struct results *r)
 {

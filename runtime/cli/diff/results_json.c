@@ -1,4 +1,17 @@
-/* results_json.c -- the rows of a result in JSON, or in JSON lines, by jansson. */
+/*
+ * results_json.c -- the rows of a result in JSON, or in JSON lines, by jansson.
+ *
+ * There are three ways to read, tried in this order:
+ *
+ *     lines      The first line is an object with a schema and no rows: each further line is a row.
+ *     printed    The first line ends in "rows":[ and each further line is a row: JSON as commands
+ *                print it. It is read line by line, so a file of 1 GB needs little more than that.
+ *     tree       Any other JSON: all of it is parsed, which takes some 5 KB per row.
+ *
+ * jansson reads numbers as double, which would lose digits of a time (the last ones
+ * of 1234567890.123456). So numbers are quoted before parsing, and every cell is a text, as in CSV.
+ * Positions in jansson's messages are counted in the quoted text, and are translated back.
+ */
 #include "cli/diff/number.h"
 #include "cli/diff/results.h"
 #include "cli/out/say.h"
@@ -30,7 +43,7 @@ void results_json_end(struct results *r)
 
 enum { SHOWN_BYTES = 64, MORE_BYTES = 64 * 1024 };
 
-/* What the next line of JSON that is printed, a row on each line, may be. */
+/* What a line can be, in JSON with a row on each line. */
 enum expected { ANY_LINE, ROW_OR_END, ROW, END, NOTHING };
 
 struct results_json {
@@ -39,13 +52,14 @@ struct results_json {
     json_t *row;  /* the row being read; owned, if there are lines */
     size_t n;     /* rows read */
     enum expected expected;
-    char *quoted; /* owned: a text whose numbers are strings */
+    char *quoted; /* owned: a text with its numbers as strings */
     size_t room;  /* in it */
 };
 
 /* -- numbers that keep their digits --------------------------------------------------------- */
 
-/* The length of the string that begins at `from`, quotes included; `end` if it does not end. */
+/* The length of the string that begins at `from`, with its quotes; up to `end` if it is not closed.
+ */
 static size_t string_span(const char *from, const char *end)
 {
     const char *p = from + 1;
@@ -56,10 +70,10 @@ static size_t string_span(const char *from, const char *end)
 }
 
 /*
- * Copies JSON, numbers as strings: jansson makes doubles of them, which have 15 digits. Strings
- * and numbers are told apart by what is in them, as those of a CSV are. What is no number stays,
- * so that jansson finds it. Ends after `stop` bytes of output; *n_out is how many there are, at
- * most 2 * len + 2. Returns how much of the input that was.
+ * Copies JSON with its numbers as strings: jansson would read them as double, with 15 digits.
+ * Strings and numbers are told apart later by their text, as in a CSV. A wrong number is copied as
+ * it is, so that jansson reports it. Ends after `stop` bytes of output; *n_out is their number, at
+ * most 2 * len + 2. Returns how many bytes of the input were used.
  */
 static size_t quote_numbers(const char *from, size_t len, size_t stop, char *to, size_t *n_out)
 {
@@ -90,7 +104,7 @@ static size_t quote_numbers(const char *from, size_t len, size_t stop, char *to,
     return (size_t)(p - from);
 }
 
-/* What is wrong at `at`, in this line or behind it. Always false. */
+/* Says what is wrong at `at`, in this line or a later one. Always false. */
 static bool bad_place(struct results *r, const char *at, const char *what, const char *more)
 {
     for (const char *lf; (lf = memchr(r->line_start, '\n', (size_t)(at - r->line_start)));) {
@@ -100,7 +114,7 @@ static bool bad_place(struct results *r, const char *at, const char *what, const
     return results_bad(r, at, what, more);
 }
 
-/* What jansson says, at its place in the file; `from` is where the reading began. */
+/* Prints jansson's message, at its place in the file; `from` is where the reading began. */
 static bool bad_json(struct results *r, const char *from, size_t len, const json_error_t *error)
 {
     size_t position = error->position > 0 ? (size_t)error->position - 1 : 0, n;
@@ -178,7 +192,7 @@ static bool begin_lines(struct results *r)
     return false;
 }
 
-/* Is a line what commands print for a row of JSON, or behind the last one? */
+/* Is the line a row, or the end, as commands print it? */
 static bool is_printed_row(struct results *r, const char *line)
 {
     size_t len = strcspn(line, "\n");
@@ -193,8 +207,8 @@ static bool is_printed_row(struct results *r, const char *line)
 }
 
 /*
- * Is this JSON as commands print it, with a row on each line? It is then read by lines, too: a
- * tree of all rows takes 5 KB for each. JSON that others have written anew takes that.
+ * Is this JSON as commands print it, with a row on each line? Then it is read line by line. JSON
+ * that another program wrote is read as one tree, which takes 5 KB for each row.
  */
 static bool begin_printed(struct results *r)
 {
@@ -231,13 +245,13 @@ static bool begin_object(struct results *r)
     if (!json_is_array(r->json->rows))
         return results_bad(r, r->at, "this is no result: it has no list 'rows'");
     r->json->row = json_array_get(r->json->rows, 0);
-    r->row = r->text; /* the tree has copies of all */
+    r->row = r->text; /* the tree has copies of all texts */
     return true;
 }
 
 /* -- rows ----------------------------------------------------------------------------------- */
 
-/* The line behind the last row; nothing follows it. */
+/* The line after the last row. Nothing may follow it. */
 static bool end_printed(struct results *r, size_t len)
 {
     skip_line(r, len);
@@ -246,7 +260,7 @@ static bool end_printed(struct results *r, size_t len)
     return *more ? bad_place(r, more, "%s", "text behind the end of JSON") : false;
 }
 
-/* A line of JSON that is printed: a row, with a comma or without, or the end. */
+/* Reads a line: a row, with or without a comma, or the end. */
 static bool next_printed(struct results *r)
 {
     struct results_json *j = r->json;
@@ -267,7 +281,7 @@ static bool next_printed(struct results *r)
     return j->row || parse_failed(r, line, len - comma, &error);
 }
 
-/* The next line that is one; false at the end, or after a message. */
+/* The next line that is not empty; false at the end, or after a message. */
 static bool next_line(struct results *r)
 {
     json_error_t error;
@@ -294,7 +308,7 @@ static bool next_line(struct results *r)
     }
 }
 
-/* "row 3", where the line says nothing. Always false. */
+/* Says what is wrong with a row by its number, if it has no line. Always false. */
 static bool bad_row(struct results *r, const char *what, const char *name)
 {
     char shown[SHOWN_BYTES];
@@ -308,7 +322,7 @@ static bool bad_row(struct results *r, const char *what, const char *name)
     return false;
 }
 
-/* Columns are what the first row has. */
+/* The first row has the columns of all. */
 static bool find_columns(struct results *r)
 {
     json_t *row = r->json->row;

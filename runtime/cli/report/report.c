@@ -1,7 +1,38 @@
-/* report.c -- `report`: one HTML page of what a command has found. */
+/*
+ * report.c -- `report`: the results of a command as one HTML page.
+ *
+ * `report run gemm` is `run gemm`, but its rows go to the page instead of standard output. Commands
+ * know nothing about pages: command.c calls `report_page` by pointers, with rows where it would
+ * print them and with each note; a few commands hand over the simulation for its utilization
+ * (report_sim()).
+ *
+ * The page has up to eight sections, in the order of `parts`. Each is written to a buffer in
+ * memory, as calls come in any order; report_write() adds those that need no run (the machine,
+ * distances, the configuration), leaves out the empty ones, and writes the rest. The sections of
+ * `report run gemm` are:
+ *
+ *     notes       none: nothing went to stderr
+ *     plots       a roofline, with one point for the launch
+ *     results     the row that `run gemm` prints
+ *     causes      bars and tables of --breakdown: overhead, drain, waits, ..., and where
+ *     machine     the pictures of `view`, coloured: the SIP, its busiest cube, the busiest PE
+ *     distances   zero-load latency from every PE to every slice: a map of 64 x 64
+ *     busy        the rows of --stats, the busiest first
+ *     config      the YAML of the topology, with all defaults
+ *
+ * Invariants: the page needs no network (report.css and report.js are compiled in, and pictures are
+ * SVG); it can be read without scripts (report.js sorts, filters, copies, and changes the theme);
+ * it has no date, so the same command gives the same bytes.
+ *
+ * A table has its first 1000 rows as HTML, and for sorting up to 100000 as JSON, of which report.js
+ * makes rows. So numbers are rounded twice, in C and in JavaScript, both times from the same six
+ * decimals and halves up (report_round()). printf would round the binary value: 2.675 down, 2.665
+ * up.
+ */
 #include "cli/report/report.h"
 #include "cli/report/report_parts.h"
 #include "cli/report/report_utilization.h"
+#include "cli/out/say.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,10 +43,10 @@ enum part {
     PART_NOTES,
     PART_PLOTS,
     PART_ROWS,
-    PART_CAUSES,
+    PART_BREAKDOWN,
     PART_MACHINE,
     PART_DISTANCES,
-    PART_USE,
+    PART_UTILIZATION,
     PART_CONFIG,
     N_PARTS
 };
@@ -26,26 +57,26 @@ static const struct {
     [PART_NOTES] = {"notes", "Notes"},
     [PART_PLOTS] = {"plots", "At a glance"},
     [PART_ROWS] = {"results", "Results"},
-    [PART_CAUSES] = {"causes", "Where the time goes"},
+    [PART_BREAKDOWN] = {"causes", "Where the time goes"},
     [PART_MACHINE] = {"machine", "The machine"},
     [PART_DISTANCES] = {"distances", "From every PE to every memory"},
-    [PART_USE] = {"busy", "How busy it was"},
+    [PART_UTILIZATION] = {"busy", "How busy it was"},
     [PART_CONFIG] = {"config", "Configuration"},
 };
 
 /* A line of the notes. */
 struct note {
     char *line;  /* owned: "rate 0.2: no steady state found" */
-    char *rates; /* owned: others that the same was said of: ", 0.3, 0.4"; NULL: none */
+    char *rates; /* owned: other rates with the same note: ", 0.3, 0.4"; NULL: none */
 };
 
-/* What is filled is in the page. */
+/* The sections that are not empty are in the page. */
 struct report {
     const struct cli *cli;
     struct note *note; /* owned */
     size_t n_notes;
     struct sink part[N_PARTS];
-    struct use use;
+    struct report_utilization utilization;
     char *args; /* owned: "M=512 dtype=f16"; NULL: the command takes none */
 };
 
@@ -75,7 +106,7 @@ void report_free(struct report *r)
     if (r) {
         free(r->note);
         free(r->args);
-        use_free(&r->use);
+        utilization_free(&r->utilization);
     }
     free(r);
 }
@@ -85,9 +116,9 @@ static bool is_empty(const struct sink *s)
     return s->at == s->buffer;
 }
 
-/* -- what commands tell --------------------------------------------------------------------- */
+/* -- results of commands -------------------------------------------------------------------- */
 
-/* Where the number stands in "rate 0.2: TEXT", with or without words before it; NULL: nowhere. */
+/* The number in "rate 0.2: TEXT", with or without words before it; NULL: there is none. */
 static const char *find_rate(const char *line, size_t *len)
 {
     const char *rate = strstr(line, "rate ");
@@ -99,7 +130,7 @@ static const char *find_rate(const char *line, size_t *len)
     return *len > 0 && rate[*len] == ':' ? rate : NULL;
 }
 
-/* Do two lines say the same of two rates? */
+/* Are two lines the same except for the rate? */
 static bool is_same_note(const char *a, const char *b)
 {
     size_t a_len, b_len;
@@ -109,7 +140,7 @@ static bool is_same_note(const char *a, const char *b)
            strncmp(a, b, (size_t)(a_rate - a)) == 0 && strcmp(a_rate + a_len, b_rate + b_len) == 0;
 }
 
-/* ", RATE" behind those that are there; false without memory. */
+/* Appends ", RATE"; false without memory. */
 static bool add_rate(struct note *note, const char *rate, size_t len)
 {
     size_t before = note->rates ? strlen(note->rates) : 0;
@@ -122,7 +153,7 @@ static bool add_rate(struct note *note, const char *rate, size_t len)
     return true;
 }
 
-/* Adds a line; to one that says the same of another rate only its rate. False without memory. */
+/* Adds a line, or only its rate to a line that is the same otherwise. False without memory. */
 static bool add_note(struct report *r, const char *line)
 {
     size_t i = 0, len;
@@ -182,7 +213,7 @@ static void put_notes(struct report *r)
     }
 }
 
-/* All arguments of a bench, those that were not given, too. */
+/* All arguments of a bench, including those that have their default. */
 static void keep_args(struct report *r, const struct origin *origin)
 {
     struct sink s;
@@ -208,7 +239,7 @@ void report_rows(struct report *r, const struct rows *rows, const struct origin 
         add_notes(r, rows->note);
     report_plots(&r->part[PART_PLOTS], r->cli, rows);
     report_table(&r->part[PART_ROWS], "rows", "Rows of the results", rows, origin);
-    report_causes(&r->part[PART_CAUSES], r->cli, rows);
+    report_breakdown(&r->part[PART_BREAKDOWN], r->cli, rows);
 }
 
 void report_deadlock(struct report *r, const struct rows *rows, const struct origin *origin,
@@ -217,22 +248,22 @@ void report_deadlock(struct report *r, const struct rows *rows, const struct ori
     add_notes(r, why);
     if (rows->note)
         add_notes(r, rows->note);
-    report_table(&r->part[PART_ROWS], "rows", "Commands that wait for ever", rows, origin);
+    report_table(&r->part[PART_ROWS], "rows", "Deadlocked commands", rows, origin);
 }
 
-void report_why(struct report *r, const struct rows *causes, const struct rows *sums)
+void report_breakdown_rows(struct report *r, const struct rows *causes, const struct rows *sums)
 {
-    struct sink *s = &r->part[PART_CAUSES];
+    struct sink *s = &r->part[PART_BREAKDOWN];
 
     if (sums)
-        report_sums(s, r->cli, sums);
-    report_table(s, "why", "Causes, where, and behind whom", causes, NULL);
+        report_breakdown_sums(s, r->cli, sums);
+    report_table(s, "why", "Causes, places, and what was ahead", causes, NULL);
 }
 
 void report_sim(struct report *r, const kb_sim *sim, const char *when)
 {
     if (r)
-        use_take(&r->use, sim, when);
+        utilization_take(&r->utilization, sim, when);
 }
 
 /* -- the page ------------------------------------------------------------------------------- */
@@ -245,7 +276,7 @@ static void put_fact(struct sink *s, const char *name, const char *value)
     sink_text(s, "</div>\n");
 }
 
-/* "gemm", "uniform": what the command was about; "": nothing in particular. */
+/* The subject of the command, for the title: "gemm", "uniform"; "": none. */
 static const char *subject(const struct opts *o)
 {
     const char *slash;
@@ -352,7 +383,7 @@ static void put_config(const struct report *r, struct sink *s)
     sink_text(s, "</pre></details>\n");
 }
 
-/* Bytes of a transaction, for what is computed besides. */
+/* Bytes of the reads in the map of distances. */
 static uint64_t bytes_of(const struct opts *o)
 {
     return o->command == COMMAND_PROBE || o->command == COMMAND_LOAD ? o->bytes : 4096;
@@ -361,7 +392,7 @@ static uint64_t bytes_of(const struct opts *o)
 enum exit_code report_write(struct report *r, struct sink *s)
 {
     const struct cli *cli = r->cli;
-    enum exit_code code = use_pictures(&r->use, cli, &r->part[PART_MACHINE]);
+    enum exit_code code = utilization_pictures(&r->utilization, cli, &r->part[PART_MACHINE]);
     bool whole = true;
 
     if (!code)
@@ -369,12 +400,12 @@ enum exit_code report_write(struct report *r, struct sink *s)
     if (code)
         return code;
     put_notes(r);
-    use_table(&r->use, &r->part[PART_USE]);
+    utilization_table(&r->utilization, &r->part[PART_UTILIZATION]);
     put_config(r, &r->part[PART_CONFIG]);
     for (int i = 0; i < N_PARTS; i++)
         whole = whole && sink_ok(&r->part[i]);
     if (!whole)
-        return cmd_fail(cli, KB_NO_MEMORY, NULL);
+        return say(cli->program, EXIT_SYSTEM, "out of memory");
     put_head(r, s);
     put_contents(r, s);
     sink_text(s, "<main id=main>\n");
@@ -390,5 +421,5 @@ enum exit_code report_write(struct report *r, struct sink *s)
 const struct page report_page = {.note = report_note,
                                  .rows = report_rows,
                                  .deadlock = report_deadlock,
-                                 .breakdown = report_why,
+                                 .breakdown = report_breakdown_rows,
                                  .write = report_write};

@@ -1,4 +1,4 @@
-// report.js -- what a report's page does: sorts and filters tables, copies the command, changes the theme.
+// report.js -- sorts and filters the tables of a report, copies its command, changes its theme.
 "use strict";
 (() => {
     const ROWS_SHOWN = 1000; // REPORT_ROWS_SHOWN of report_parts.h
@@ -17,7 +17,7 @@
         return rounded.toFixed(decimals);
     }
 
-    // Numbers before texts, and what has no value last, whichever way the others go.
+    // Orders two cells that are not empty; sorted() puts empty ones last, in either direction.
     function compare(a, b) {
         if (typeof a === "number" && typeof b === "number")
             return a - b;
@@ -35,7 +35,7 @@
             this.input = box.querySelector("input[type=search]");
             this.digits = box.querySelector("input[type=checkbox]");
             this.output = box.querySelector("output");
-            this.rows = null; // arrays of values; read when they are needed first
+            this.rows = null; // arrays of values, read when first needed
             this.column = -1;
             this.descending = false;
             this.heads.forEach((head, i) => {
@@ -132,7 +132,7 @@
 
         try {
             set(localStorage.getItem("kernbench-theme"));
-        } catch { // a browser may keep nothing for a file
+        } catch { // a browser may refuse storage to a file
             set("system");
         }
         button.hidden = false;
@@ -141,7 +141,7 @@
             try {
                 localStorage.setItem("kernbench-theme", names[at]);
             } catch {
-                // then it lasts as long as the page
+                // then the choice lasts until the page is closed
             }
         });
     }
@@ -152,7 +152,7 @@
             try {
                 await navigator.clipboard.writeText(code.textContent);
                 button.textContent = "Copied";
-            } catch { // not allowed: at least it is marked
+            } catch { // not allowed: select it instead
                 getSelection().selectAllChildren(code);
                 button.textContent = "Selected";
             }

@@ -1,4 +1,11 @@
-/* report_breakdown.c -- what latency is made of, as bars and a table of a report. */
+/*
+ * report_breakdown.c -- the parts of latency, as bars and a table of a report.
+ *
+ * Rows have a column for each part that applies to their command (overhead_ns, drain_ns, ...). Rows
+ * with the same label (case, rate, op) are one bar: the mean of each part, weighted by `count`. Of
+ * `run` and `probe` the length of a bar is its mean latency; elsewhere bars are equally long, and
+ * show shares. `of` marks the sums of --breakdown, which are added up instead.
+ */
 #include "cli/report/report_parts.h"
 #include "cli/view/svg.h"
 #include <errno.h>
@@ -14,15 +21,15 @@ enum {
 };
 
 /* A part of latency: its column, its name, its class in report.css. */
-static const struct cause {
+static const struct part {
     const char *column, *name, *colour;
-} causes[] = {
+} parts[] = {
     {"overhead_ns", "overhead", "c-overhead"},
     {"wire_ns", "wire", "c-wire"},
     {"drain_ns", "drain", "c-drain"},
     {"response_ns", "response", "c-response"},
     {"kernel_ns", "kernel", "c-drain"},
-    {"total_ns", "launch and response", "c-overhead"}, /* what is not kernel_ns */
+    {"total_ns", "launch and response", "c-overhead"}, /* without kernel_ns */
     {"queue_ns", "queue", "c-memory"},
     {"queue_channel_ns", "queue: channel", "c-channel"},
     {"queue_engine_ns", "queue: engine", "c-engine"},
@@ -36,21 +43,21 @@ static const struct cause {
     {"dispatch_ns", "dispatch", "c-dispatch"},
 };
 
-enum { N_CAUSES = sizeof causes / sizeof *causes, BARS_MAX = 25 };
+enum { N_PARTS = sizeof parts / sizeof *parts, BARS_MAX = 25 };
 
 /* Rows that are shown as one: a case, a rate, an op. */
 struct bar {
     char label[REPORT_LABEL_BYTES];
     uint64_t count;
-    double sum_ns[N_CAUSES];
+    double sum_ns[N_PARTS];
 };
 
 struct bars {
     struct bar bar[BARS_MAX];
     size_t n;
-    size_t n_causes; /* that the rows have */
-    size_t cause[N_CAUSES];
-    size_t column[N_CAUSES];
+    size_t n_parts; /* that the rows have */
+    size_t part[N_PARTS];
+    size_t column[N_PARTS];
     bool more;                     /* than there is room for */
     const char *picture, *caption; /* of the bars: a prefix, what they show */
     const char *table, *table_caption;
@@ -58,7 +65,7 @@ struct bars {
     bool sums;     /* a bar is one sum, and not a mean */
 };
 
-/* The bar of that label, a new one if there is none yet; NULL: there is no room. */
+/* The bar with that label, a new one if there is none yet; NULL: there is no room. */
 static struct bar *bar_of(struct bars *bars, const char *label)
 {
     for (size_t i = 0; i < bars->n; i++)
@@ -74,15 +81,15 @@ static struct bar *bar_of(struct bars *bars, const char *label)
     return bar;
 }
 
-static void find_causes(struct bars *bars, const struct rows *rows)
+static void find_parts(struct bars *bars, const struct rows *rows)
 {
-    for (size_t i = 0; i < N_CAUSES; i++) {
-        size_t c = report_column(rows, causes[i].column);
+    for (size_t i = 0; i < N_PARTS; i++) {
+        size_t c = report_column(rows, parts[i].column);
 
         if (c == SIZE_MAX)
             continue;
-        bars->cause[bars->n_causes] = i;
-        bars->column[bars->n_causes++] = c;
+        bars->part[bars->n_parts] = i;
+        bars->column[bars->n_parts++] = c;
     }
 }
 
@@ -97,16 +104,16 @@ static void add_row(struct bars *bars, const char *label, const struct rows *row
         return;
     count = isnan(count) ? 1 : count;
     bar->count += (uint64_t)count;
-    for (size_t i = 0; i < bars->n_causes; i++) {
+    for (size_t i = 0; i < bars->n_parts; i++) {
         double ns = report_number(&cells[bars->column[i]]);
 
-        if (strcmp(causes[bars->cause[i]].column, "total_ns") == 0)
+        if (strcmp(parts[bars->part[i]].column, "total_ns") == 0)
             ns -= report_value(rows, cells, "kernel_ns");
         bar->sum_ns[i] += isnan(ns) ? 0 : ns * count;
     }
 }
 
-/* What a row is counted under. */
+/* The label of the bar that a row belongs to. */
 static void label_of(enum command command, const struct rows *rows, const struct cell *cells,
                      char label[REPORT_LABEL_BYTES])
 {
@@ -143,12 +150,12 @@ static void collect_bars(struct bars *bars, enum command command, const struct r
     struct cell cells[ROW_CELLS_MAX];
     char label[REPORT_LABEL_BYTES];
 
-    find_causes(bars, rows);
+    find_parts(bars, rows);
     for (uint64_t i = 0; i < rows->n_rows; i++) {
         if (!rows->row(rows->arg, i, cells))
             continue;
         label_of(command, rows, cells, label);
-        if (strcmp(label, "saturation") == 0) /* of probe: another story, with a plot of its own */
+        if (strcmp(label, "saturation") == 0) /* of probe: it has a plot instead */
             continue;
         if (sums_up)
             add_row(bars, "all", rows, cells);
@@ -160,13 +167,13 @@ static double sum_ns(const struct bars *bars, const struct bar *bar)
 {
     double sum = 0;
 
-    for (size_t i = 0; i < bars->n_causes; i++)
+    for (size_t i = 0; i < bars->n_parts; i++)
         sum += bar->sum_ns[i];
     return sum;
 }
 
-/* Does any bar have a part of this cause? */
-static bool has_cause(const struct bars *bars, size_t i)
+/* Does any bar have a such a part? */
+static bool has_part(const struct bars *bars, size_t i)
 {
     for (size_t b = 0; b < bars->n; b++)
         if (bars->bar[b].sum_ns[i] > 0)
@@ -174,24 +181,24 @@ static bool has_cause(const struct bars *bars, size_t i)
     return false;
 }
 
-/* Colours and their names in rows; returns the height. With `g` NULL it only measures. */
+/* Colours and their names; returns the height. With `g` NULL it only measures. */
 static double put_legend(struct svg *g, const struct bars *bars)
 {
     double x = 10, y = 10;
 
-    for (size_t i = 0; i < bars->n_causes; i++) {
-        const struct cause *cause = &causes[bars->cause[i]];
-        double wide = svg_text_width(cause->name, LETTERS) + 34;
+    for (size_t i = 0; i < bars->n_parts; i++) {
+        const struct part *part = &parts[bars->part[i]];
+        double wide = svg_text_width(part->name, LETTERS) + 34;
 
-        if (!has_cause(bars, i))
+        if (!has_part(bars, i))
             continue;
         if (x + wide > WIDTH) {
             x = 10;
             y += LEGEND_ROW;
         }
         if (g) {
-            svg_rect(g, cause->colour, x, y, 12, 12);
-            svg_text(g, NULL, x + 18, y + 10, SVG_START, cause->name);
+            svg_rect(g, part->colour, x, y, 12, 12);
+            svg_text(g, NULL, x + 18, y + 10, SVG_START, part->name);
         }
         x += wide;
     }
@@ -201,7 +208,7 @@ static double put_legend(struct svg *g, const struct bars *bars)
 /* Where bars begin, and how long the longest is. */
 struct scale {
     double x, width;
-    double longest_ns; /* 0: all are as long, a bar is shares of its own latency */
+    double longest_ns; /* 0: all bars are equally long, and show shares of their own latency */
 };
 
 static void put_bar(struct svg *g, const struct bars *bars, const struct bar *bar,
@@ -214,18 +221,18 @@ static void put_bar(struct svg *g, const struct bars *bars, const struct bar *ba
     if (scale->longest_ns > 0)
         px = scale->width / scale->longest_ns / (double)bar->count;
     svg_text(g, NULL, scale->x - 8, y + 12, SVG_END, bar->label);
-    for (size_t i = 0; i < bars->n_causes; i++) {
-        const struct cause *cause = &causes[bars->cause[i]];
+    for (size_t i = 0; i < bars->n_parts; i++) {
+        const struct part *part = &parts[bars->part[i]];
 
         if (!(bar->sum_ns[i] > 0))
             continue;
-        svg_start(g, "rect", cause->colour);
+        svg_start(g, "rect", part->colour);
         svg_attr_number(g, "x", x);
         svg_attr_number(g, "y", y);
         svg_attr_number(g, "width", bar->sum_ns[i] * px);
         svg_attr_number(g, "height", 16);
         svg_inside(g);
-        snprintf(text, sizeof text, "%s: %.2f ns, %.1f %%", cause->name,
+        snprintf(text, sizeof text, "%s: %.2f ns, %.1f %%", part->name,
                  report_round(bar->sum_ns[i] / (double)bar->count, 2),
                  report_round(100 * bar->sum_ns[i] / sum, 1));
         svg_tip(g, text);
@@ -254,7 +261,7 @@ static void put_bars(struct sink *s, const struct bars *bars)
     struct scale scale = {label + 20, WIDTH - label - value - 40, bars->absolute ? longest_ns : 0};
     g.height = y + 24 * (double)bars->n + 4;
     html_begin_picture(s, bars->caption, false);
-    svg_begin(&g, "Bars: what time is made of; the table below has the numbers");
+    svg_begin(&g, "Bars: the parts of latency; the table below has the numbers");
     put_legend(&g, bars);
     for (size_t i = 0; i < bars->n; i++)
         if (bars->bar[i].count > 0)
@@ -276,16 +283,16 @@ static bool bar_row(void *arg, uint64_t i, struct cell *cells)
     if (!bars->sums)
         cells[c++] = cell_count(bar->count);
     cells[c++] = cell_fraction(sum / (double)bar->count);
-    for (size_t k = 0; k < bars->n_causes; k++)
-        if (has_cause(bars, k))
+    for (size_t k = 0; k < bars->n_parts; k++)
+        if (has_part(bars, k))
             cells[c++] = sum > 0 ? cell_percent(100 * bar->sum_ns[k] / sum) : cell_none();
     return true;
 }
 
 static void put_bars_table(struct sink *s, struct bars *bars)
 {
-    struct column columns[3 + N_CAUSES] = {COLUMN_BY_HAND("of", CELL_TEXT)};
-    char names[N_CAUSES][64];
+    struct column columns[3 + N_PARTS] = {COLUMN_BY_HAND("of", CELL_TEXT)};
+    char names[N_PARTS][64];
     struct rows rows = {
         .columns = columns, .n_columns = 1, .n_rows = bars->n, .row = bar_row, .arg = bars};
 
@@ -293,10 +300,10 @@ static void put_bars_table(struct sink *s, struct bars *bars)
         columns[rows.n_columns++] = (struct column)COLUMN_BY_HAND("count", CELL_COUNT);
     columns[rows.n_columns++] =
         (struct column)COLUMN_BY_HAND(bars->sums ? "total_ns" : "mean_ns", CELL_FRACTION);
-    for (size_t i = 0; i < bars->n_causes; i++) {
-        if (!has_cause(bars, i))
+    for (size_t i = 0; i < bars->n_parts; i++) {
+        if (!has_part(bars, i))
             continue;
-        snprintf(names[i], sizeof names[i], "%s %%", causes[bars->cause[i]].name);
+        snprintf(names[i], sizeof names[i], "%s %%", parts[bars->part[i]].name);
         columns[rows.n_columns++] = (struct column)COLUMN_BY_HAND(names[i], CELL_PERCENT);
     }
     report_table(s, bars->table, bars->table_caption, &rows, NULL);
@@ -313,16 +320,16 @@ static void put_all(struct sink *s, enum command command, const struct rows *row
     }
     *bars = *how;
     collect_bars(bars, command, rows);
-    if (bars->n > 0 && bars->n_causes > 0) {
+    if (bars->n > 0 && bars->n_parts > 0) {
         put_bars(s, bars);
         if (bars->more)
-            sink_text(s, "<p>There are more; these are the first.</p>\n");
+            sink_text(s, "<p>There are more bars; these are the first.</p>\n");
         put_bars_table(s, bars);
     }
     free(bars);
 }
 
-void report_causes(struct sink *s, const struct cli *cli, const struct rows *rows)
+void report_breakdown(struct sink *s, const struct cli *cli, const struct rows *rows)
 {
     enum command command = cli->opts.command;
     bool absolute = command == COMMAND_PROBE || command == COMMAND_RUN;
@@ -331,17 +338,17 @@ void report_causes(struct sink *s, const struct cli *cli, const struct rows *row
             &(struct bars){.picture = "bars",
                            .table = "shares",
                            .caption = absolute ? "Mean latency, and its parts"
-                                               : "Parts of all latency, beside its mean",
+                                               : "Shares of latency, and the mean",
                            .table_caption = "Parts of latency, in per cent",
                            .absolute = absolute});
 }
 
-void report_sums(struct sink *s, const struct cli *cli, const struct rows *rows)
+void report_breakdown_sums(struct sink *s, const struct cli *cli, const struct rows *rows)
 {
     put_all(s, cli->opts.command, rows,
             &(struct bars){.picture = "sum-bars",
                            .table = "sums",
-                           .caption = "Parts of the time of all commands, beside their sum",
+                           .caption = "Shares of the time of all commands, and the sum",
                            .table_caption = "Parts of the time of commands, in per cent",
                            .sums = true});
 }

@@ -1,6 +1,14 @@
-/* report_distances.c -- a report's map of latency: from every PE to every slice, or by cubes. */
+/*
+ * report_distances.c -- a report's map of zero-load latency: from every PE to every slice.
+ *
+ * A cell is the latency by formula (kb_formula_fs()), with no simulation. A machine of more than 64
+ * PEs is shown by cubes, as a mean over PEs and slices; one of more than 64 cubes by every n-th
+ * cube. Latencies come in a few clusters (own slice, own cube, other cubes), so nine colours go by
+ * rank: as many cells have each of them, and no cluster swallows the scale.
+ */
 #include "cli/report/report_parts.h"
 #include "cli/view/svg.h"
+#include "cli/out/say.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +23,7 @@ enum {
     LEGEND_PX = 44,
 };
 
-/* From one place of the map to another. */
+/* From one row of the map to one column. */
 struct distance {
     int64_t best_fs, worst_fs;
     double mean_fs;
@@ -28,13 +36,13 @@ struct map {
     uint32_t side;
     uint32_t every; /* of the cubes; 1: all are in the map */
     uint64_t bytes;
-    struct distance *at;     /* owned; side * side, row by row */
-    double from_fs[CLASSES]; /* the least mean of each colour: as many places have each of them */
-    char name[KB_ENDPOINT_BYTES]; /* that was asked for last */
+    struct distance *at;          /* owned; side * side, row by row */
+    double from_fs[CLASSES];      /* the least mean of each colour */
+    char name[KB_ENDPOINT_BYTES]; /* of the last name_of() */
     char from[KB_ENDPOINT_BYTES]; /* of the row of the table */
 };
 
-/* The PE or slice of row or column `i`; of a cube its unit-th. */
+/* The PE or slice of row or column `i`; if that is a cube, its unit-th. */
 static kb_endpoint end_of(const struct map *map, kb_endpoint_kind kind, uint32_t i, uint32_t unit)
 {
     const kb_info *info = &map->cli->info;
@@ -98,7 +106,6 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Most means are close to each other, so colours go by rank. */
 static kb_status find_classes(struct map *map)
 {
     size_t n = (size_t)map->side * map->side;
@@ -124,7 +131,7 @@ static kb_status measure_all(struct map *map)
     return status ? status : find_classes(map);
 }
 
-/* A slice may hold less than the bytes that are asked for. */
+/* Bytes are limited to the size of a slice. */
 static struct map map_of(const struct cli *cli, uint64_t bytes)
 {
     const kb_info *info = &cli->info;
@@ -199,7 +206,7 @@ static void put_legend(struct svg *g, const struct map *map, double y)
     char text[64];
 
     for (int i = 0; i < CLASSES; i++) {
-        if (i < CLASSES - 1 && map->from_fs[i] == map->from_fs[i + 1]) /* no place has this one */
+        if (i < CLASSES - 1 && map->from_fs[i] == map->from_fs[i + 1]) /* no cell has this colour */
             continue;
         snprintf(text, sizeof text, "h%d", i);
         svg_rect(g, text, LEFT_PX + i * wide, y, wide, 12);
@@ -217,9 +224,10 @@ static void put_map(struct sink *s, struct map *map)
                     .width = LEFT_PX + SIDE_PX + 10,
                     .height = TOP_PX + SIDE_PX + LEGEND_PX};
 
-    html_begin_picture(
-        s, map->by_cube ? "Rows read columns: mean over PEs and slices" : "Rows read columns",
-        false);
+    html_begin_picture(s,
+                       map->by_cube ? "Reads, rows from columns: mean over PEs and slices"
+                                    : "Reads, rows from columns",
+                       false);
     svg_begin(&g, "Map of latency; the table below has its rows");
     svg_text(&g, "dim", LEFT_PX + SIDE_PX / 2.0, 10, SVG_MIDDLE,
              map->by_cube ? "memory of cube" : "slice of cube");
@@ -244,32 +252,40 @@ static void put_map(struct sink *s, struct map *map)
 
 /* -- the table ------------------------------------------------------------------------------ */
 
+/* All columns of a row of the map. */
+struct line {
+    const char *from, *farthest;
+    int64_t best_fs, worst_fs;
+    double mean_ns;
+};
+
 static const struct column columns[] = {
-    COLUMN_BY_HAND("from", CELL_TEXT),        COLUMN_BY_HAND("best_ns", CELL_NS),
-    COLUMN_BY_HAND("mean_ns", CELL_FRACTION), COLUMN_BY_HAND("worst_ns", CELL_NS),
-    COLUMN_BY_HAND("farthest", CELL_TEXT),
+    COLUMN("from", CELL_TEXT, struct line, from),
+    COLUMN("best_ns", CELL_NS, struct line, best_fs),
+    COLUMN("mean_ns", CELL_FRACTION, struct line, mean_ns),
+    COLUMN("worst_ns", CELL_NS, struct line, worst_fs),
+    COLUMN("farthest", CELL_TEXT, struct line, farthest),
 };
 
 static bool map_row(void *arg, uint64_t i, struct cell *cells)
 {
     struct map *map = arg;
     const struct distance *row = &map->at[i * map->side];
-    struct distance all = {.best_fs = INT64_MAX};
+    struct line line = {.best_fs = INT64_MAX};
     uint32_t farthest = 0;
 
     for (uint32_t c = 0; c < map->side; c++) {
-        if (row[c].worst_fs > all.worst_fs)
+        if (row[c].worst_fs > line.worst_fs)
             farthest = c;
-        all.best_fs = row[c].best_fs < all.best_fs ? row[c].best_fs : all.best_fs;
-        all.worst_fs = row[c].worst_fs > all.worst_fs ? row[c].worst_fs : all.worst_fs;
-        all.mean_fs += row[c].mean_fs / map->side;
+        line.best_fs = row[c].best_fs < line.best_fs ? row[c].best_fs : line.best_fs;
+        line.worst_fs = row[c].worst_fs > line.worst_fs ? row[c].worst_fs : line.worst_fs;
+        line.mean_ns += row[c].mean_fs / map->side;
     }
+    line.mean_ns *= 1e-6;
     memcpy(map->from, name_of(map, KB_PE, (uint32_t)i), sizeof map->from);
-    cells[0] = cell_text(map->from);
-    cells[1] = cell_ns(all.best_fs);
-    cells[2] = cell_fraction(all.mean_fs * 1e-6);
-    cells[3] = cell_ns(all.worst_fs);
-    cells[4] = cell_text(name_of(map, KB_SLICE, farthest));
+    line.from = map->from;
+    line.farthest = name_of(map, KB_SLICE, farthest);
+    record_cells(columns, sizeof columns / sizeof *columns, &line, cells);
     return true;
 }
 
@@ -279,22 +295,18 @@ static void put_words(struct sink *s, const struct map *map)
     html_count(s, map->bytes);
     sink_text(s, " bytes, alone on the machine.");
     if (map->every > 1) {
-        sink_text(s, " Of the cubes this is one in ");
+        sink_text(s, " The map shows one cube in ");
         html_count(s, map->every);
         sink_char(s, '.');
     }
     sink_text(s, "</p>\n");
 }
 
-/* Without a map where times cannot be told. */
+/* There is no map if latencies are out of range. */
 enum exit_code report_distances(struct sink *s, const struct cli *cli, uint64_t bytes)
 {
     struct map map = map_of(cli, bytes);
-    struct rows rows = {.columns = columns,
-                        .n_columns = sizeof columns / sizeof *columns,
-                        .n_rows = map.side,
-                        .row = map_row,
-                        .arg = &map};
+    struct rows rows = {ROWS_COLUMNS(columns), .n_rows = map.side, .row = map_row, .arg = &map};
     kb_status status = map.at ? measure_all(&map) : KB_NO_MEMORY;
 
     if (!status) {
@@ -303,5 +315,5 @@ enum exit_code report_distances(struct sink *s, const struct cli *cli, uint64_t 
         report_table(s, "nearest", "Latency from each row of the map", &rows, NULL);
     }
     free(map.at);
-    return status == KB_NO_MEMORY ? cmd_fail(cli, status, NULL) : EXIT_OK;
+    return status == KB_NO_MEMORY ? say(cli->program, EXIT_SYSTEM, "out of memory") : EXIT_OK;
 }

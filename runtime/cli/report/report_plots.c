@@ -1,4 +1,16 @@
-/* report_plots.c -- what a report shows at a glance: curves over bytes, rates, a roofline. */
+/*
+ * report_plots.c -- the plots of a report: curves over bytes, latency over throughput, a roofline.
+ *
+ * Which plot sums up a command depends on what was varied:
+ *
+ *     sweep   latency and throughput over bytes, or over transactions at once if only that varies;
+ *             a curve for each pair of endpoints, and for each op and number at once if they vary
+ *     probe   throughput over bytes, of its saturation cases
+ *     load    latency over throughput, as `view latency` draws it
+ *     run     a roofline, as `view roofline` draws it, if any launch computes
+ *
+ * There are up to eight curves, since more cannot be told apart; the page says if there are more.
+ */
 #include "cli/report/report_parts.h"
 #include "cli/view/svg.h"
 #include "cli/view/view.h"
@@ -12,26 +24,26 @@ enum {
     PLOT_WIDTH = 590,
     LEGEND_ROW = 18,
     CURVES_MAX = 8,
-    RATES_MAX = 2000, /* that are drawn; of more one of several */
+    RATES_MAX = 2000, /* that are drawn; of more every n-th */
     PLOT_HEIGHT = 340,
     PLOT_LEFT = 66,
     PLOT_TOP = 14,
     PLOT_BOTTOM = 48
 };
 
-/* A line, which several rows are points of. */
+/* A line; each point is a row. */
 struct curve {
     char label[REPORT_LABEL_BYTES];
     struct svg_point *at; /* owned */
     size_t n, max;
 };
 
-/* What is drawn over what. */
+/* Curves of column y over column x. */
 struct plot {
     const char *x, *y; /* columns */
     const char *title, *x_label, *y_label, *prefix;
-    bool of_bytes;           /* x is */
-    bool of_inflight, of_op; /* lines differ by these, too */
+    bool of_bytes;           /* x has bytes */
+    bool of_inflight, of_op; /* labels have these, too */
     struct curve curve[CURVES_MAX];
     size_t n;
     bool more, no_memory;
@@ -123,7 +135,7 @@ static const char *bytes_text(double bytes, char text[BYTES_TEXT])
     return text;
 }
 
-/* An axis of bytes has powers of two, where svg.h has those of ten. */
+/* An axis of bytes is marked at powers of two; those of svg.h at powers of ten. */
 static void put_bytes_axis(struct svg *g, const struct svg_axis *axis, double y, double grid_y)
 {
     double step = 2, px = (axis->px_to - axis->px_from) / log2(axis->to / axis->from);
@@ -149,7 +161,7 @@ static void fit_bytes(struct svg_axis *axis, double low, double high)
     axis->to = fmax(exp2(ceil(log2(high))), 2 * axis->from);
 }
 
-/* Axes around all points; that of values is logarithmic if they are far apart. */
+/* Axes around all points; y is logarithmic if the values are a factor of 20 apart. */
 static void fit_axes(const struct plot *plot, struct svg_axis *x, struct svg_axis *y)
 {
     double low_x = INFINITY, high_x = 0, low_y = INFINITY, high_y = 0;
@@ -221,7 +233,7 @@ static void put_plot(struct sink *s, struct plot *plot)
         sink_text(s, "<p>There are more lines; these are the first.</p>\n");
 }
 
-/* Collects, draws, gives back. */
+/* Draws a plot of the rows, if it has any point. */
 static void do_plot(struct sink *s, struct plot *plot, enum command command,
                     const struct rows *rows)
 {
@@ -237,7 +249,7 @@ static void do_plot(struct sink *s, struct plot *plot, enum command command,
         free(plot->curve[i].at);
 }
 
-/* Do rows differ in the column of that name? */
+/* Do rows differ in the column with that name? */
 static bool varies(const struct rows *rows, const char *name)
 {
     struct cell cells[ROW_CELLS_MAX];
@@ -271,8 +283,8 @@ static void plot_sweep(struct sink *s, const struct rows *rows)
     struct plot latency = plot, throughput = plot;
 
     if (!bytes && !inflight) {
-        sink_text(s, "<p>All points have the same bytes and the same number in flight: there is "
-                     "nothing to draw a curve over.</p>\n");
+        sink_text(s, "<p>All points have the same bytes and the same number in flight, so "
+                     "there is no curve.</p>\n");
         return;
     }
     latency.y = "mean_ns";
@@ -294,7 +306,7 @@ static void plot_probe(struct sink *s, const struct rows *rows)
                         .y = "eff_bw_gbs",
                         .x_label = "bytes of a transaction",
                         .y_label = "GB/s",
-                        .title = "Saturation: what one transaction after the other carries",
+                        .title = "Saturation: throughput of transactions one after the other",
                         .prefix = "saturation"};
 
     do_plot(s, &plot, COMMAND_PROBE, rows);

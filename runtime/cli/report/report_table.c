@@ -1,4 +1,11 @@
-/* report_table.c -- tables of a report: rows as HTML, and once more as JSON, to be sorted. */
+/*
+ * report_table.c -- tables of a report: rows as HTML, and again as JSON for sorting.
+ *
+ * Rows are made by a function (struct rows), so a table of any length is written in one pass, and
+ * only the first 1000 rows become HTML. The JSON stands in a <script> that browsers do not run; its
+ * only danger is a text with "</script>", so each '<' is written as \u003c. report.js replaces the
+ * rows of the table by those that match, in the order that was clicked.
+ */
 #include "cli/report/report_parts.h"
 #include "cli/view/svg.h"
 #include "base/text.h"
@@ -101,7 +108,7 @@ static const char *decimals_of(enum cell_type type)
     }
 }
 
-/* What is no number is left empty. */
+/* Infinities and NaN are left empty. */
 static char *put_rounded(char *to, double value, int decimals)
 {
     return isfinite(value) ? to + sprintf(to, "%.*f", decimals, report_round(value, decimals)) : to;
@@ -132,7 +139,7 @@ static void put_cell(struct sink *s, const struct column *column, const struct c
 
 /* -- the table ------------------------------------------------------------------------------ */
 
-/* "queue_<wbr>link_<wbr>ns": on paper a name may go on in the next line. */
+/* "queue_<wbr>link_<wbr>ns": lines may be broken there. */
 static void put_name(struct sink *s, const char *name)
 {
     char part[REPORT_LABEL_BYTES];
@@ -163,7 +170,7 @@ static void put_head(struct sink *s, const struct rows *rows)
     sink_text(s, "</tr></thead>\n");
 }
 
-/* Rows as they are shown at first. Returns how many there are in all. */
+/* Rows in their original order. Returns how many there are in all. */
 static uint64_t put_body(struct sink *s, const struct rows *rows)
 {
     struct cell cells[ROW_CELLS_MAX];
@@ -184,7 +191,7 @@ static uint64_t put_body(struct sink *s, const struct rows *rows)
     return n;
 }
 
-/* What can be done with it; report.js shows this. */
+/* Filter and digits, hidden until report.js is there. */
 static void put_tools(struct sink *s, const char *id, const char *caption)
 {
     sink_text(s, "<div class=tools hidden><label>Filter <input type=search placeholder=\"words\" "
@@ -210,13 +217,14 @@ static void put_counts(struct sink *s, uint64_t n)
     }
     sink_text(s, "At most ");
     html_count(s, REPORT_ROWS_SHOWN);
-    sink_text(s, " rows are shown at once; sorting and filtering go over all that the page "
-                 "has.</p>\n");
+    sink_text(s, " rows are shown at once; sorting and filtering use all rows of the "
+                 "page.</p>\n");
 }
 
-/* -- and its JSON --------------------------------------------------------------------------- */
+/* -- JSON ----------------------------------------------------------------------------------- */
 
-/* In strings of JSON alone is there a '<', which could end a script. */
+/* A '<' could end the script ("</script>"). JSON has it in strings only, where \u003c is the same.
+ */
 static void put_escaped(struct sink *s, const char *from, const char *to)
 {
     while (from < to) {

@@ -1,12 +1,20 @@
-/* report_utilization.c -- how busy a simulation was, in a table and pictures of a report. */
+/*
+ * report_utilization.c -- the utilization of a simulation, in a table and pictures of a report.
+ *
+ * The page shows the machine from outside in: the tray (if there are several SIPs), a SIP, a cube,
+ * a PE. The closer views are of the busiest place: the cube with the busiest memory, engine or
+ * port, and in it the PE of the busiest of these. Without a simulation (`probe`, `sweep`) the first
+ * of each is drawn, without colours.
+ */
 #include "cli/report/report_utilization.h"
+#include "cli/out/say.h"
 #include "cli/view/view.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The busiest first; others, which nothing waits for, by how much went through them. */
+/* The busiest first; components without a utilization (nothing waits there) by their traffic. */
 static int by_use(const void *a, const void *b)
 {
     const kb_utilization *x = a, *y = b;
@@ -18,23 +26,23 @@ static int by_use(const void *a, const void *b)
     return strverscmp(x->name, y->name);
 }
 
-void use_take(struct use *u, const kb_sim *sim, const char *when)
+void utilization_take(struct report_utilization *u, const kb_sim *sim, const char *when)
 {
-    use_free(u);
+    utilization_free(u);
     u->when = strdup(when);
-    stats_keep(&u->stats, sim);
+    utilization_rows_keep(&u->stats, sim);
     if (u->stats.n > 0)
         qsort(u->stats.use, u->stats.n, sizeof *u->stats.use, by_use);
 }
 
-void use_free(struct use *u)
+void utilization_free(struct report_utilization *u)
 {
     free(u->when);
-    stats_free(&u->stats);
+    utilization_rows_free(&u->stats);
     u->when = NULL;
 }
 
-/* Columns of --stats, those first that are looked at first. */
+/* Columns of --stats, the most important first. */
 static const char *const shown[] = {"kind",  "name",       "util_pct",  "busy_ns", "count",
                                     "bytes", "queue_mean", "queue_max", "gbs",     "servers"};
 
@@ -57,9 +65,9 @@ static bool shown_row(void *arg, uint64_t i, struct cell *cells)
     return true;
 }
 
-void use_table(const struct use *u, struct sink *s)
+void utilization_table(const struct report_utilization *u, struct sink *s)
 {
-    struct shown_rows of = {.all = stats_rows(&u->stats)};
+    struct shown_rows of = {.all = utilization_rows_table(&u->stats)};
     struct column columns[N_SHOWN];
     struct rows rows = {.columns = columns,
                         .n_columns = N_SHOWN,
@@ -73,7 +81,7 @@ void use_table(const struct use *u, struct sink *s)
         of.column[c] = report_column(&of.all, shown[c]);
         columns[c] = of.all.columns[of.column[c]];
     }
-    sink_text(s, "<p>All that anything passed");
+    sink_text(s, "<p>Everything that carried traffic");
     html_text(s, u->when);
     sink_text(s, ", the busiest first.</p>\n");
     report_table(s, "use", "Memories, channels, engines, ports, edges, nodes", &rows, NULL);
@@ -81,8 +89,9 @@ void use_table(const struct use *u, struct sink *s)
 
 /* -- pictures ------------------------------------------------------------------------------- */
 
-/* What view.h colours by; NULL without memory. */
-static struct view_utilization *usage_of(const struct use *u, const kb_topology *topo)
+/* The same for view.h, which colours by it; NULL without memory. */
+static struct view_utilization *usage_of(const struct report_utilization *u,
+                                         const kb_topology *topo)
 {
     struct view_utilization *usage = view_utilization_new(topo);
 
@@ -92,13 +101,13 @@ static struct view_utilization *usage_of(const struct use *u, const kb_topology 
     return usage;
 }
 
-/* Does its use make a cube's colour? Channels do not, see view_utilization_most(). */
+/* Does it count for the colour of its cube? Channels do not, see view_utilization_most(). */
 static bool is_of_cube(const kb_utilization *use)
 {
     return use->kind == KB_AT_MEMORY || use->kind == KB_AT_ENGINE || use->kind == KB_AT_PORT;
 }
 
-/* The PE of a part, or that of a slice; false: it is of neither. */
+/* The PE that a component belongs to, or that of a slice; false: it is neither. */
 static bool read_pe(const char *name, uint32_t *pe)
 {
     const char *unit = strstr(name, ".pe");
@@ -108,8 +117,8 @@ static bool read_pe(const char *name, uint32_t *pe)
     return unit && sscanf(unit + strcspn(unit, "0123456789"), "%" SCNu32, pe) == 1;
 }
 
-/* Where it was busiest: the cube by its colour, and in it the PE the same way. */
-static struct view_at busiest(const struct use *u)
+/* The busiest cube, and its busiest PE: those with the component of the highest utilization. */
+static struct view_at busiest(const struct report_utilization *u)
 {
     struct view_at at = {0}, of;
     bool cube = false, pe = false;
@@ -146,7 +155,8 @@ static enum exit_code put_picture(struct sink *s, const struct cli *cli, enum vi
     return code;
 }
 
-enum exit_code use_pictures(const struct use *u, const struct cli *cli, struct sink *s)
+enum exit_code utilization_pictures(const struct report_utilization *u, const struct cli *cli,
+                                    struct sink *s)
 {
     bool used = u->stats.n > 0;
     struct view_utilization *usage = used ? usage_of(u, cli->topo) : NULL;
@@ -154,7 +164,7 @@ enum exit_code use_pictures(const struct use *u, const struct cli *cli, struct s
     int first = (int)view_first(&cli->info);
 
     if (u->stats.failed || (used && (!u->when || !usage)))
-        code = cmd_fail(cli, KB_NO_MEMORY, NULL);
+        code = say(cli->program, EXIT_SYSTEM, "out of memory");
     if (used) {
         sink_text(s, "<p>Coloured by how busy each part was");
         html_text(s, u->when);

@@ -1,22 +1,23 @@
-/* report_utilization.h -- how busy a simulation was, in a table and pictures of a report. */
-#ifndef REPORT_USE_H
-#define REPORT_USE_H
+/* report_utilization.h -- the utilization of a simulation, in a table and pictures of a report. */
+#ifndef REPORT_UTILIZATION_H
+#define REPORT_UTILIZATION_H
 #include "cli/report/report_parts.h"
 #include "cli/rows/utilization_rows.h"
 
 /* All zero is none. */
-struct use {
+struct report_utilization {
     char *when; /* owned: " at rate 0.8" */
-    struct stats stats;
+    struct utilization_rows stats;
 };
 
-/* Takes the use of `sim`, in place of what was taken before. */
-void use_take(struct use *u, const kb_sim *sim, const char *when);
-void use_free(struct use *u);
+/* Keeps the utilization of `sim`, instead of that of an earlier call. */
+void utilization_take(struct report_utilization *u, const kb_sim *sim, const char *when);
+void utilization_free(struct report_utilization *u);
 
-void use_table(const struct use *u, struct sink *s);
+void utilization_table(const struct report_utilization *u, struct sink *s);
 
-/* The machine, coloured if a simulation was taken. EXIT_SYSTEM after a message. */
-enum exit_code use_pictures(const struct use *u, const struct cli *cli, struct sink *s);
+/* The machine, coloured if there was a simulation. EXIT_SYSTEM after a message. */
+enum exit_code utilization_pictures(const struct report_utilization *u, const struct cli *cli,
+                                    struct sink *s);
 
 #endif

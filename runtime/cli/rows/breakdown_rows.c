@@ -40,7 +40,7 @@ static const char *const by_names[] = {
     [KB_BREAKDOWN_PE] = "pe",         [KB_BREAKDOWN_PATH] = "path"};
 
 /* What is printed: rows, then the steps of critical paths. */
-struct causes {
+struct breakdown_rows {
     const struct cli *cli;
     uint64_t top;          /* 0: all */
     kb_breakdown_row *row; /* owned; their `of` too */
@@ -58,7 +58,7 @@ struct causes {
 /* -- gathering ------------------------------------------------------------------------------ */
 
 /* Room for one more; NULL: no memory. */
-static void *room(struct causes *c, void *rows, size_t n, size_t *cap, size_t row_bytes)
+static void *room(struct breakdown_rows *c, void *rows, size_t n, size_t *cap, size_t row_bytes)
 {
     void *moved = rows;
 
@@ -71,7 +71,7 @@ static void *room(struct causes *c, void *rows, size_t n, size_t *cap, size_t ro
 }
 
 /* Counts how many things of its kind, and how many causes of its thing, have come with `row`. */
-static void count_row(struct causes *c, const kb_breakdown_row *row)
+static void count_row(struct breakdown_rows *c, const kb_breakdown_row *row)
 {
     bool first = !c->last_of || row->by != c->last_by;
 
@@ -91,7 +91,7 @@ static void count_row(struct causes *c, const kb_breakdown_row *row)
 /* Of each kind the first `top` things, and of each of those the first `top` causes. */
 static void keep_row(void *arg, const kb_breakdown_row *row)
 {
-    struct causes *c = arg;
+    struct breakdown_rows *c = arg;
     kb_breakdown_row *rows;
 
     if (c->no_memory)
@@ -114,7 +114,7 @@ static void keep_row(void *arg, const kb_breakdown_row *row)
 
 static void keep_step(void *arg, const kb_breakdown_step *step)
 {
-    struct causes *c = arg;
+    struct breakdown_rows *c = arg;
     kb_breakdown_step *steps;
 
     if (c->no_memory)
@@ -140,7 +140,7 @@ static int longest_first(const void *a, const void *b)
 }
 
 /* Of a path with more steps than people read, the longest stay, in order of time. */
-static void hide_steps(struct causes *c)
+static void hide_steps(struct breakdown_rows *c)
 {
     size_t most = c->top * STEPS_PER_TOP, kept = 0, equal;
     const kb_breakdown_step **by_length;
@@ -179,12 +179,13 @@ static double percent(double part, double all)
 }
 
 /* NULL: it has no name. */
-static const char *place_text(const struct causes *c, kb_place place, char text[KB_PLACE_BYTES])
+static const char *place_text(const struct breakdown_rows *c, kb_place place,
+                              char text[KB_PLACE_BYTES])
 {
     return kb_place_name(c->cli->topo, place, text) ? text : NULL;
 }
 
-static struct cause_row cause_row(struct causes *c, const kb_breakdown_row *row)
+static struct cause_row cause_row(struct breakdown_rows *c, const kb_breakdown_row *row)
 {
     return (struct cause_row){.by = by_names[row->by],
                               .of = *row->of ? row->of : NULL,
@@ -198,7 +199,7 @@ static struct cause_row cause_row(struct causes *c, const kb_breakdown_row *row)
 }
 
 /* "c0.pe3 #12 tl_load copy.c:41" */
-static void name_step(struct causes *c, const kb_breakdown_step *step)
+static void name_step(struct breakdown_rows *c, const kb_breakdown_step *step)
 {
     const char *slash = strrchr(step->file, '/');
     char pe[KB_ENDPOINT_BYTES];
@@ -208,7 +209,7 @@ static void name_step(struct causes *c, const kb_breakdown_step *step)
 }
 
 /* The cause of a step is the share that took most of it. */
-static struct cause_row step_row(struct causes *c, const kb_breakdown_step *step)
+static struct cause_row step_row(struct breakdown_rows *c, const kb_breakdown_step *step)
 {
     struct cause_row row = {
         .by = "step", .of = c->of, .begin = cell_ns(step->begin_fs), .end = cell_ns(step->end_fs)};
@@ -230,7 +231,7 @@ static struct cause_row step_row(struct causes *c, const kb_breakdown_step *step
 
 static bool any_row(void *arg, uint64_t i, struct cell *cells)
 {
-    struct causes *c = arg;
+    struct breakdown_rows *c = arg;
     struct cause_row row = i < c->n ? cause_row(c, &c->row[i]) : step_row(c, &c->step[i - c->n]);
 
     record_cells(columns, N_COLUMNS, &row, cells);
@@ -239,7 +240,7 @@ static bool any_row(void *arg, uint64_t i, struct cell *cells)
 
 /* -- what the command calls ----------------------------------------------------------------- */
 
-enum exit_code causes_begin(const struct cli *cli, kb_sim *sim, kb_breakdown **out)
+enum exit_code breakdown_begin(const struct cli *cli, kb_sim *sim, kb_breakdown **out)
 {
     kb_error why = {""};
     kb_status status;
@@ -256,7 +257,7 @@ static bool is_for_people(enum format format)
     return format == FORMAT_TABLE || format == FORMAT_MD;
 }
 
-static void free_all(struct causes *c)
+static void free_all(struct breakdown_rows *c)
 {
     for (size_t i = 0; i < c->n; i++)
         free((char *)c->row[i].of);
@@ -266,7 +267,7 @@ static void free_all(struct causes *c)
 }
 
 /* What pct is of, and how much is not shown. */
-static void make_note(const struct causes *c, char note[NOTE_BYTES])
+static void make_note(const struct breakdown_rows *c, char note[NOTE_BYTES])
 {
     int n = snprintf(note, NOTE_BYTES,
                      "pct: of all time of what the row is of; of a step, of its own time");
@@ -283,7 +284,7 @@ static void make_note(const struct causes *c, char note[NOTE_BYTES])
 }
 
 /* All that is shown, `top` of everything; 0: all. */
-static kb_status gather(struct causes *c, kb_breakdown *why)
+static kb_status gather(struct breakdown_rows *c, kb_breakdown *why)
 {
     kb_status status = kb_breakdown_rows(why, keep_row, c);
 
@@ -294,19 +295,19 @@ static kb_status gather(struct causes *c, kb_breakdown *why)
     return c->no_memory ? KB_NO_MEMORY : status;
 }
 
-static struct rows rows_of(struct causes *c)
+static struct rows rows_of(struct breakdown_rows *c)
 {
     return (struct rows){ROWS_COLUMNS(columns), .n_rows = c->n + c->n_steps, .row = any_row,
                          .arg = c};
 }
 
-enum exit_code causes_print(const struct cli *cli, kb_breakdown *why, struct sink *s)
+enum exit_code breakdown_rows_print(const struct cli *cli, kb_breakdown *why, struct sink *s)
 {
     const struct opts *o = &cli->opts;
-    struct causes c = {.cli = cli,
-                       .top = o->top                     ? o->top
-                              : is_for_people(o->format) ? TOP_FOR_PEOPLE
-                                                         : 0};
+    struct breakdown_rows c = {.cli = cli,
+                               .top = o->top                     ? o->top
+                                      : is_for_people(o->format) ? TOP_FOR_PEOPLE
+                                                                 : 0};
     kb_status status = gather(&c, why);
     struct rows rows = rows_of(&c);
     char note[NOTE_BYTES];
@@ -351,8 +352,8 @@ static const struct column sum_columns[] = {
 enum { N_SUM_COLUMNS = sizeof sum_columns / sizeof *sum_columns };
 
 struct sums {
-    struct causes c; /* for room() alone */
-    struct sum *sum; /* owned */
+    struct breakdown_rows c; /* for room() alone */
+    struct sum *sum;         /* owned */
     size_t n, cap;
 };
 
@@ -392,9 +393,9 @@ static void free_sums(struct sums *s)
 }
 
 /* Rows of transactions have their terms; commands of kernels are summed here. */
-enum exit_code causes_report(const struct cli *cli, kb_breakdown *why)
+enum exit_code breakdown_report(const struct cli *cli, kb_breakdown *why)
 {
-    struct causes c = {.cli = cli, .top = TOP_FOR_PAGES};
+    struct breakdown_rows c = {.cli = cli, .top = TOP_FOR_PAGES};
     struct sums s = {.n = 0};
     kb_status status = gather(&c, why);
     struct rows causes = rows_of(&c);

@@ -1,6 +1,6 @@
 /* breakdown_rows.h -- --breakdown: where the time of a run went, instead of its rows. */
-#ifndef CAUSES_H
-#define CAUSES_H
+#ifndef BREAKDOWN_ROWS_H
+#define BREAKDOWN_ROWS_H
 #include "cli/command.h"
 
 /*
@@ -9,12 +9,12 @@
  *
  * returns  EXIT_OK, or another after a message
  */
-enum exit_code causes_begin(const struct cli *cli, kb_sim *sim, kb_breakdown **out);
+enum exit_code breakdown_begin(const struct cli *cli, kb_sim *sim, kb_breakdown **out);
 
 /* The same for a report, which has them beside its rows. */
-enum exit_code causes_report(const struct cli *cli, kb_breakdown *why);
+enum exit_code breakdown_report(const struct cli *cli, kb_breakdown *why);
 
 /* Prints the causes to `s` once it has run. */
-enum exit_code causes_print(const struct cli *cli, kb_breakdown *why, struct sink *s);
+enum exit_code breakdown_rows_print(const struct cli *cli, kb_breakdown *why, struct sink *s);
 
 #endif

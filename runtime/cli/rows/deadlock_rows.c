@@ -161,8 +161,8 @@ static void write_rows(const struct cli *cli, const struct rows *rows, const cha
     sink_flush(s);
 }
 
-enum exit_code blocked_print(const struct cli *cli, const kb_sim *sim, const kb_error *why,
-                             struct sink *s)
+enum exit_code deadlock_rows_print(const struct cli *cli, const kb_sim *sim, const kb_error *why,
+                                   struct sink *s)
 {
     struct report r = {.cli = cli};
     struct rows rows = {ROWS_COLUMNS(columns), .row = deadlock_row, .arg = &r};

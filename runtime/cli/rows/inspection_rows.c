@@ -303,14 +303,14 @@ static bool fact_row(void *arg, uint64_t i, struct cell *cells)
     return true;
 }
 
-void inspected_print(const struct cli *cli, kb_inspection *const *inspected,
-                     const struct origin_arg *args, size_t n_args, struct sink *s)
+void inspection_rows_print(const struct cli *cli, kb_inspection *const *inspected,
+                           const struct origin_arg *args, size_t n_args, struct sink *s)
 {
     struct origin origin = cmd_origin(cli);
     struct facts f = {.n = 0};
     struct rows rows = {ROWS_COLUMNS(columns), .row = fact_row, .arg = &f};
 
-    for (size_t i = 0; i < cli->opts.n_inspect; i++)
+    for (size_t i = 0; i < cli->opts.inspect.n; i++)
         if (inspected[i])
             add_all(&f, cli, kb_inspection_info(inspected[i]));
     if (f.failed) /* what there is room for comes all the same */

@@ -78,7 +78,7 @@ static bool race_row(void *arg, uint64_t i, struct cell *cells)
     return true;
 }
 
-enum exit_code races_begin(const struct cli *cli, kb_sim *sim)
+enum exit_code race_rows_begin(const struct cli *cli, kb_sim *sim)
 {
     kb_error why = {""};
     kb_status status = cli->opts.race ? kb_sim_check_races(sim, &why) : KB_OK;
@@ -86,7 +86,7 @@ enum exit_code races_begin(const struct cli *cli, kb_sim *sim)
     return status ? cmd_fail(cli, status, &why) : EXIT_OK;
 }
 
-enum exit_code races_print(const struct cli *cli, const kb_sim *sim, struct sink *s)
+enum exit_code race_rows_print(const struct cli *cli, const kb_sim *sim, struct sink *s)
 {
     struct races r = {.cli = cli};
     struct rows rows = {ROWS_COLUMNS(columns), .row = race_row, .arg = &r};
@@ -100,7 +100,7 @@ enum exit_code races_print(const struct cli *cli, const kb_sim *sim, struct sink
     return status ? cmd_fail(cli, status, NULL) : EXIT_OK;
 }
 
-enum exit_code races_say(const struct cli *cli, const kb_sim *sim, enum exit_code code)
+enum exit_code race_rows_say(const struct cli *cli, const kb_sim *sim, enum exit_code code)
 {
     const struct opts *o = &cli->opts;
     kb_race_counts checked;

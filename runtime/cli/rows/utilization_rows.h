@@ -1,27 +1,28 @@
 /* utilization_rows.h -- what --stats writes: everything that a simulation has used, and how much.
  */
-#ifndef STATS_H
-#define STATS_H
+#ifndef UTILIZATION_ROWS_H
+#define UTILIZATION_ROWS_H
 #include "cli/command.h"
 
-/* What a simulation has used. All zero is nothing; give it back with stats_free(). */
-struct stats {
+/* What a simulation has used. All zero is nothing; give it back with utilization_rows_free(). */
+struct utilization_rows {
     kb_utilization *use; /* owned */
     size_t n, room;
     bool failed; /* there was no memory */
 };
 
 /* Before the work begins: that the file cannot be written is not found out after hours. */
-enum exit_code stats_check(const struct cli *cli);
+enum exit_code stats_file_check(const struct cli *cli);
 
 /* Keeps what `sim` has used, if it is asked for: it may be freed then. */
-void stats_take(struct stats *stats, const struct cli *cli, const kb_sim *sim);
+void utilization_rows_take(struct utilization_rows *stats, const struct cli *cli,
+                           const kb_sim *sim);
 
 /* Keeps it without being asked. */
-void stats_keep(struct stats *stats, const kb_sim *sim);
+void utilization_rows_keep(struct utilization_rows *stats, const kb_sim *sim);
 
 /* The rows of --stats. */
-struct rows stats_rows(const struct stats *stats);
+struct rows utilization_rows_table(const struct utilization_rows *stats);
 
 /*
  * Writes what was taken to the file of --stats, if there is one: after the command's own output,
@@ -29,9 +30,9 @@ struct rows stats_rows(const struct stats *stats);
  *
  * returns  `code`, or EXIT_SYSTEM after a message
  */
-enum exit_code stats_write(const struct stats *stats, const struct cli *cli,
-                           const struct origin_arg *args, size_t n_args, enum exit_code code);
+enum exit_code stats_file_write(const struct utilization_rows *stats, const struct cli *cli,
+                                const struct origin_arg *args, size_t n_args, enum exit_code code);
 
-void stats_free(struct stats *stats);
+void utilization_rows_free(struct utilization_rows *stats);
 
 #endif

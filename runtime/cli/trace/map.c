@@ -1,17 +1,23 @@
-/* map.c -- pointers by numbers: open addressing, at most half full. */
+/*
+ * map.c -- pointers by numbers: a hash table with open addressing, at most half full.
+ *
+ * An entry is at its home slot, or in the next free one behind it. Removing one leaves a gap, which
+ * the entries behind it fill, since a search ends at the first gap: there are no tombstones, and a
+ * map whose entries come and go (flights) stays as fast as a new one.
+ */
 #include "cli/trace/map.h"
 #include <stdlib.h>
 
 enum { ROOM_MIN = 64 };
 
-/* Keys differ in few bits. */
+/* Keys differ in few bits, so they are mixed. */
 static size_t home(const struct map *m, uint64_t key)
 {
     key = (key ^ key >> 32) * UINT64_C(0x9e3779b97f4a7c15);
     return (size_t)(key >> 20) & (m->room - 1);
 }
 
-/* Where `key` is, or where it would be put. */
+/* The slot of `key`, or the free slot for it. */
 static size_t place_of(const struct map *m, uint64_t key)
 {
     size_t i = home(m, key);
@@ -56,7 +62,7 @@ bool map_put(struct map *m, uint64_t key, void *value)
     return true;
 }
 
-/* What follows without a gap moves up, unless that would be before its home. */
+/* Entries up to the next gap move into this one, unless that is before their home. */
 void map_remove(struct map *m, uint64_t key)
 {
     size_t gap = place_of(m, key), mask = m->room - 1;

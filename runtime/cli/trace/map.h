@@ -1,11 +1,11 @@
-/* map.h -- pointers by numbers. */
+/* map.h -- pointers by numbers: a hash table. */
 #ifndef MAP_H
 #define MAP_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* All zero is an empty map. Values are not NULL, and stay their owner's. */
+/* All zero is an empty map. Values are not NULL; the map does not own them. */
 struct map {
     struct map_entry {
         uint64_t key;
@@ -16,13 +16,13 @@ struct map {
 
 void map_free(struct map *m);
 
-/* NULL: there is none. */
+/* The value of `key`, or NULL. */
 void *map_get(const struct map *m, uint64_t key);
 
-/* A key that is not there yet. False without memory. */
+/* Adds a key that is not in the map. False without memory. */
 bool map_put(struct map *m, uint64_t key, void *value);
 
-/* A key that is there. */
+/* Removes a key that is in the map. */
 void map_remove(struct map *m, uint64_t key);
 
 #endif

@@ -13,7 +13,7 @@
 
 enum {
     EVENT_BYTES = 8192, /* more than any of ours */
-    TEXT_MAX = 512,     /* of a text as JSON has it; the rest is cut off */
+    TEXT_MAX = 512,     /* of an escaped text; the rest is cut off */
 };
 
 static char *put_json(char *to, const char *text)
@@ -27,13 +27,12 @@ static char *put_json(char *to, const char *text)
     return to;
 }
 
-/* 1 fs is a thousandth of a us here, so six decimals of a ns are three of a us. */
 static char *put_ts(char *to, int64_t fs)
 {
     return to + sprintf(to, "%lld.%03lld", (long long)(fs / 1000), (long long)(fs % 1000));
 }
 
-/* The head is the first that is written: after it no comma, then one before each event. */
+/* The head is written first. There is a comma before each event from the second on. */
 static char *put_kind(char *to, const struct trace_file *f, char kind,
                       const struct trace_track *track)
 {
@@ -87,7 +86,7 @@ static bool put_track(struct trace_file *f, const struct trace_track *track)
         return put_metadata(f, track, "thread_name");
     case TRACK_COUNT:
     case TRACK_PERCENT:
-        break; /* its events have its name */
+        break; /* a counter has its name in each event */
     }
     return true;
 }
@@ -107,8 +106,8 @@ static char *put_note(char *p, const struct trace_note *note)
     return p;
 }
 
-/* A comma is due: what comes before is of the same write. Flows of transactions alone: their first
- * and last steps are known. */
+/* A step of a flow, behind the begin of its slice. Only flows of transactions are written: JSON
+ * needs to know which step is the first and which the last. */
 static char *put_flow(char *p, const struct trace_begin *begin)
 {
     char kind = begin->flow_begins ? 's' : begin->flow_ends ? 'f' : 't';

@@ -1,4 +1,8 @@
-/* trace_out.c -- the bytes of a timeline's file, of which no more than its limit are written. */
+/*
+ * trace_out.c -- the bytes of a timeline's file, of which no more than its limit are written.
+ *
+ * This lies below the formats, which lie below the timeline: so neither has to know the other.
+ */
 #include "cli/trace/trace_out.h"
 
 char *trace_room(struct trace_file *f, size_t most)

@@ -1,4 +1,32 @@
-/* scene.c -- a picture of components and edges before it is written: what stands where, in px. */
+/*
+ * scene.c -- the layout of a picture before it is written: components and edges, in px.
+ *
+ * A picture of a topology is made in two steps. A level (scene_sip.c, scene_cube.c, scene_pe.c)
+ * fills a scene: boxes, the edges between them as points, dots, texts. A format (scene_svg.c,
+ * scene_dot.c) writes it. So a level knows nothing of SVG, and a format nothing of cubes.
+ * Coordinates have their origin at the upper left of the drawing; the format adds margins, title
+ * and legend.
+ *
+ * Each level is to scale where millimetres mean something, and schematic elsewhere:
+ *
+ *     system, sip   cubes and their distances are to scale, IO chiplets and the switch are not
+ *     cube          the plane of the NoC is to scale, with a dot for each point where a component
+ *                   meets it; PEs, crossbars and slices stand around it in columns
+ *     pe            nothing is to scale
+ *
+ * Example, c0 of cube8. Its die is 15 x 11 mm, and has four columns of 190 px above it and below,
+ * so the die should be 760 px wide: scene_scale() makes that 50.66 px per mm (rounded down
+ * to four digits), and the die 759.9 x 557.26 px. It begins at x = 116, behind the bridges. Column
+ * 0 has its middle at 116 + 190 / 2 = 211; there stand, from the rim upwards, pe0 (98 px high, with
+ * its seven components), xbar.pe0 at y = 54 and slice0. The edge from pe0.pe_dma to xbar.pe0 goes
+ * around the PE by four points: (147, 184), (134, 184), (134, 76), (163, 76).
+ *
+ * Invariants. Lines of an edge are level or upright, so a label beside one is level or upright
+ * too. Two directions of a link are added one after the other (`back`), and the
+ * format draws them side by side. Each component is added before the edges that meet it, since an
+ * edge has the numbers of two nodes of the scene. A level never fails: without memory it fills in
+ * `lost_...`, and view.c reports it once at the end.
+ */
 #include "cli/view/scene.h"
 #include <math.h>
 #include <stdio.h>
@@ -6,7 +34,7 @@
 #include <string.h>
 #include "base/text.h"
 
-/* Room for one more of `*rows`; false without memory. */
+/* Makes room for one more of `*rows`; false without memory. */
 static bool grow(struct scene *sc, void **rows, size_t n, size_t *room, size_t row_bytes)
 {
     if (n < *room)

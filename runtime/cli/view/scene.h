@@ -1,4 +1,4 @@
-/* scene.h -- a picture of components and edges before it is written: what stands where, in px. */
+/* scene.h -- the layout of a picture before it is written: components and edges, in px. */
 #ifndef SCENE_H
 #define SCENE_H
 #include "cli/view/svg.h"
@@ -10,41 +10,41 @@ enum { SCENE_LABEL_BYTES = 48, SCENE_BENDS_MAX = 6, VIEW_BUSIEST = 8 };
 
 enum scene_look {
     SCENE_BOX,     /* filled; its label inside, left out if it does not fit */
-    SCENE_OUTLINE, /* of what stands in it; its label at its upper left */
+    SCENE_OUTLINE, /* around others; its label at its upper left */
     SCENE_UNDER,   /* the same; its label at its lower left */
-    SCENE_PLANE,   /* filled, others stand on it */
+    SCENE_PLANE,   /* filled, with others on it */
 };
 
-/* A component, or several as one: a cube, an IO chiplet, a SIP. */
+/* A component, or several in one box: a cube, an IO chiplet, a SIP. */
 struct scene_node {
     char name[KB_NODE_BYTES];
     char label[SCENE_LABEL_BYTES], detail[SCENE_LABEL_BYTES]; /* the second line may be empty */
     enum scene_look look;
     const char *classes;
-    bool small; /* its label is small, as those of its kind are */
+    bool small; /* a small label, to match others of its kind */
     double x, y, w, h;
-    double pct;    /* how busy; NaN: not known */
-    uint32_t node; /* its number; SCENE_NONE: it is several */
+    double pct;    /* utilization; NaN: not known */
+    uint32_t node; /* in the topology; SCENE_NONE: it is several */
 };
 
-/* How busy an edge was, and in which direction. One that exists one way only carries the data of
- * reads against it. */
+/* The utilization of an edge, in its busier direction: an edge that exists in one direction only
+ * also carries the data of reads, the other way. */
 struct view_edge_utilization {
     uint32_t from, to;
     double pct; /* NaN: not known */
 };
 
-/* A directed edge, drawn along points between which lines go straight up, down or across. */
+/* A directed edge: level and upright lines from point to point. */
 struct scene_edge {
     kb_edge edge;
     uint32_t from, to; /* numbers of nodes of the scene */
     struct svg_point at[SCENE_BENDS_MAX];
     uint32_t n_at;
-    bool back; /* the other direction of the one before, beside which it is drawn */
+    bool back; /* the other direction of the edge before it, drawn beside that */
     struct view_edge_utilization util;
 };
 
-/* Where a component meets its cube's NoC. */
+/* The point where a component meets its cube's NoC. */
 struct scene_dot {
     uint32_t node;
     double x, y;
@@ -64,22 +64,22 @@ struct scene {
     char title[SCENE_LABEL_BYTES];
     const char *level;
     const char *note; /* below the legend; NULL: none */
-    bool of_cubes;    /* cubes are shown as one, with the use of their busiest part */
-    bool lists_all;   /* the busiest edges are those of the machine, drawn or not */
+    bool of_cubes;    /* a cube is one box, with the utilization of its busiest part */
+    bool lists_all;   /* the list of busiest edges includes those that are not drawn */
     double scale;     /* px per mm; 0: not to scale */
     double width, height;
-    struct scene_node *node; /* these are owned */
+    struct scene_node *node; /* owned, as the next three */
     struct scene_edge *edge;
     struct scene_dot *dot;
     struct scene_note *note_at;
     size_t n_nodes, n_edges, n_dots, n_notes, nodes_room, edges_room, dots_room, notes_room;
     bool no_memory;
-    struct scene_node lost_node; /* what is filled in then */
+    struct scene_node lost_node; /* filled in instead without memory */
     struct scene_edge lost_edge;
     struct scene_note lost_note;
 };
 
-/* Adds one that the caller fills in; without memory one that does not count. */
+/* Add one that the caller fills in; without memory `lost_...`. */
 struct scene_node *scene_add_node(struct scene *sc, enum scene_look look, const char *classes,
                                   double x, double y, double w, double h);
 struct scene_edge *scene_add_edge(struct scene *sc, const kb_edge *edge, uint32_t from,
@@ -87,14 +87,14 @@ struct scene_edge *scene_add_edge(struct scene *sc, const kb_edge *edge, uint32_
 void scene_add_dot(struct scene *sc, uint32_t node, double x, double y);
 struct scene_note *scene_add_note(struct scene *sc, double x, double y, enum svg_anchor anchor);
 
-/* Sets a label or a detail, as far as there is room. */
+/* Sets a label or a detail, cut if it is too long. */
 void scene_say(char label[SCENE_LABEL_BYTES], const char *text);
 void scene_bend(struct scene_edge *e, double x, double y);
 
 /* Is it one direction of a link that is drawn both ways? */
 bool scene_is_both_ways(const struct scene *sc, const struct scene_edge *e);
 
-/* The name, use and number of node `node`. */
+/* Sets name, utilization and number from node `node` of the topology. */
 void scene_set_node(struct scene *sc, struct scene_node *n, uint32_t node);
 
 void scene_svg(struct scene *sc, struct sink *s);
@@ -108,46 +108,47 @@ void scene_sip(struct scene *sc, struct view_at at);
 void scene_cube(struct scene *sc, struct view_at at);
 void scene_pe(struct scene *sc, struct view_at at);
 
-/* The number of the node that "sip0.cube3." and `name` name; `name` alone if `cube` is KB_NO_CUBE
- * and it begins with "fabric"; else of the IO chiplet. */
+/* The number of a node: of "sip0.cube3." and `name`; if `cube` is KB_NO_CUBE, of the IO chiplet's,
+ * or of the fabric if the name begins so. */
 uint32_t scene_find(const struct scene *sc, uint32_t sip, uint32_t cube, const char *name);
-uint32_t scene_cube_nodes(const struct scene *sc); /* how many a cube has */
+uint32_t scene_cube_nodes(const struct scene *sc); /* nodes per cube */
 
-/* A scale that shows `w_mm` times `h_mm` in that many px, with four digits; at most `most`. */
+/* The scale, in px per mm, at which `w_mm` x `h_mm` fit; four digits, at most `most`. */
 double scene_scale(double w_mm, double h_mm, double w_px, double h_px, double most);
 
-/* -- how busy ------------------------------------------------------------------------------- */
+/* -- utilization ---------------------------------------------------------------------------- */
 
 /* In per cent; NaN: not known, also without `utilization`. */
 double view_utilization_node(const struct view_utilization *utilization, uint32_t node);
 struct view_edge_utilization view_utilization_edge(const struct view_utilization *utilization,
                                                    uint32_t from, uint32_t to);
 
-/* The busiest edges come first; of equal ones those that were added first. */
+/* The busiest edges, the busiest first; equal ones in the order in which they were added. */
 struct view_busiest {
     struct view_edge_utilization edge[VIEW_BUSIEST];
     size_t n;
 };
 
-/* Adds one if it is among them and was busy at all. */
+/* Adds an edge if it is among them and was busy at all. */
 void view_busiest_add(struct view_busiest *b, struct view_edge_utilization util);
 
-/* Adds all edges. */
+/* Adds all edges of the topology. */
 void view_busiest_all(struct view_busiest *b, const struct view_utilization *utilization);
 
-/* The busiest of nodes [first, end) but DMAs, whose channels are held while transactions wait. */
+/* The highest utilization of nodes [first, end). DMAs do not count: their channels are held while
+ * transactions wait elsewhere. */
 double view_utilization_most(const struct view_utilization *utilization, uint32_t first,
                              uint32_t end);
 
 /* -- files ---------------------------------------------------------------------------------- */
 
-/* Is the file of this topology, as far as it tells? False after a message. */
+/* False after a message: the file says that it is of another topology. */
 bool view_check_hash(struct results *r, const struct cli *cli);
 
-/* The place of a column that a result of `of` has. False after a message. */
+/* Finds a column that results of command `of` have. False after a message. */
 bool view_find_column(struct results *r, const char *name, const char *of, int *out);
 
-/* The cell of the row that was read last: from 0 on; NaN if it is empty. False after a message. */
+/* A number of the last row, 0 or more; NaN: the cell is empty. False after a message. */
 bool view_read_number(struct results *r, int column, double *out);
 
 #endif

@@ -5,8 +5,9 @@
 #include "cli/view/scene.h"
 
 /*
- * The die is the plane of the NoC, to scale, with the points where components meet it. PEs have
- * theirs on its upper and lower rim, and stand outside it in columns: PE, crossbar, slice.
+ * The die is the plane of the NoC, to scale, with a dot where a component meets it. PEs meet it at
+ * its upper and lower rim, and stand outside in columns: PE, crossbar, slice. Other units (m_cpu,
+ * sram, ucie) stand near their dot, where there is room, with a line to it.
  */
 enum {
     CHIP_W = 62, /* a component inside a PE */
@@ -15,7 +16,7 @@ enum {
     PE_W = 2 * CHIP_W + 3 * CHIP_GAP,
     PE_H = 4 * (CHIP_H + CHIP_GAP) + CHIP_GAP + 14,
     COLUMN_W = PE_W + 54,
-    RIM_GAP = 34, /* the rim to a PE */
+    RIM_GAP = 34, /* from the rim to a PE */
     XBAR_GAP = 14,
     XBAR_W = 96,
     XBAR_H = 30,
@@ -24,12 +25,12 @@ enum {
     STACK_H = RIM_GAP + PE_H + XBAR_GAP + XBAR_H + SLICE_GAP + SLICE_H,
     BRIDGE_W = 76,
     BRIDGE_H = 26,
-    BRIDGE_GAP = 40, /* to the outermost column, or the die */
+    BRIDGE_GAP = 40, /* to the outermost column */
     UNIT_W = 66,     /* m_cpu, sram, ucie */
     UNIT_H = 28,
-    LEAD_PX = 24, /* of its line */
+    LEAD_PX = 24, /* from a dot to its unit, at least */
     LEAD_MOST_PX = 400,
-    OVER_PX = 12, /* that a unit may stand over the rim */
+    OVER_PX = 12, /* by which a unit may overlap the rim */
     PARTS = 7,
     NODES_MOST = 1024, /* of a cube of 64 PEs */
 };
@@ -57,11 +58,11 @@ struct cube {
     uint32_t sip, cube, first, nodes; /* of the topology */
     uint32_t pes, half;
     kb_limits limits;
-    double scale, left, top, w, h;   /* the die, no smaller than what it shows */
-    double zero_x, zero_y;           /* where its millimetres begin */
-    double columns_x;                /* where the first column begins */
-    uint32_t shown[NODES_MOST];      /* by node of the cube: its node in the scene */
-    struct svg_point at[NODES_MOST]; /* and its point on the NoC, in px */
+    double scale, left, top, w, h;   /* the die, with room for its units */
+    double zero_x, zero_y;           /* 0, 0 mm */
+    double columns_x;                /* the left of the first column */
+    uint32_t shown[NODES_MOST];      /* per node of the cube: its number in the scene */
+    struct svg_point at[NODES_MOST]; /* and its dot, in px */
 };
 
 /* -- where things are ----------------------------------------------------------------------- */
@@ -78,13 +79,13 @@ static bool is_top(const struct cube *c, uint32_t pe)
     return pe < c->half;
 }
 
-/* `px` outwards from the rim of a PE's row, to the middle of what is `size` high there. */
+/* The y that is `px` outwards from the rim of a PE's row. */
 static double outwards(const struct cube *c, uint32_t pe, double px)
 {
     return is_top(c, pe) ? c->top - px : c->top + c->h + px;
 }
 
-/* Adds a box of that middle. Returns it, in the scene. */
+/* Adds a box with its middle at x, y; returns it. */
 static struct scene_node *add_box(struct cube *c, const char *name, const char *label,
                                   const char *classes, double x, double y, double w, double h)
 {
@@ -158,7 +159,7 @@ static bool overlaps(const struct scene_node *n, double x, double y, double w, d
            n->y < y + h + gap;
 }
 
-/* Is there room for a unit with its middle there, on the die and away from points? */
+/* Is there room for a unit with its middle there: on the die, and away from dots? */
 static bool has_room(const struct cube *c, uint32_t first_unit, double x, double y)
 {
     double left = x - UNIT_W / 2.0, top = y - UNIT_H / 2.0;
@@ -176,7 +177,7 @@ static bool has_room(const struct cube *c, uint32_t first_unit, double x, double
     return true;
 }
 
-/* Does the line from a point to its unit pass another unit? */
+/* Is the line from a dot to its unit free of other units? */
 static bool is_open(const struct cube *c, uint32_t first_unit, struct svg_point a, double x,
                     double y)
 {
@@ -191,7 +192,7 @@ static double between(double value, double low, double high)
     return fmin(fmax(value, low), high);
 }
 
-/* The middle of a unit so far from its point; it is moved along the rim to stay on the die. */
+/* The middle of a unit at that distance from its dot, moved along the rim to stay on the die. */
 static struct svg_point unit_at(const struct cube *c, struct svg_point at, const int way[2],
                                 double lead)
 {
@@ -207,7 +208,7 @@ static struct svg_point unit_at(const struct cube *c, struct svg_point at, const
     return (struct svg_point){x, y};
 }
 
-/* A unit beside its point, as near as there is room; at first towards `dx`, `dy`. */
+/* Places a unit as near to its dot as there is room, towards `dx`, `dy` if possible. */
 static void add_unit(struct cube *c, uint32_t first_unit, const char *name, const char *classes,
                      int dx, int dy)
 {
@@ -241,7 +242,7 @@ static void add_units(struct cube *c)
     add_unit(c, first_unit, "sram", "memory", 1, 0);
 }
 
-/* Points of all that meet the NoC. Those of one PE are one: the dot of its crossbar. */
+/* The dots of all components. A PE has one dot, that of its crossbar. */
 static void add_points(struct cube *c)
 {
     for (uint32_t i = 0; i < c->nodes; i++) {
@@ -269,7 +270,7 @@ static void add_die(struct cube *c)
 
 /* -- edges ---------------------------------------------------------------------------------- */
 
-/* The number behind the last "pe" or "slice" of a name. */
+/* The number after the last "pe" or "slice" of a name. */
 static uint32_t number_of(const char *name)
 {
     const char *p = strstr(name, ".pe");
@@ -301,13 +302,13 @@ static double middle_y(const struct scene_node *n)
     return n->y + n->h / 2;
 }
 
-/* The side of a box that looks to `y`. */
+/* The side of a box that faces `y`. */
 static double side_y(const struct scene_node *n, double y)
 {
     return y < middle_y(n) ? n->y : n->y + n->h;
 }
 
-/* The points of an edge from the NoC to a node on it, in that order; returns how many. */
+/* The points of an edge from the NoC to a node, in that order; returns how many. */
 static uint32_t noc_way(const struct cube *c, uint32_t node, const kb_node *info,
                         struct svg_point way[SCENE_BENDS_MAX])
 {
@@ -354,7 +355,7 @@ static uint32_t dma_way(const struct cube *c, uint32_t dma, uint32_t xbar, uint3
     return 4;
 }
 
-/* Where the chain and the bridges leave a crossbar: on its outer half. */
+/* The chain and the bridges leave a crossbar on its outer half. */
 static double chain_y(const struct cube *c, const struct scene_node *xbar, uint32_t pe)
 {
     return middle_y(xbar) + (is_top(c, pe) ? -7 : 7);
@@ -395,7 +396,7 @@ static uint32_t slice_way(const struct cube *c, uint32_t xbar, uint32_t slice,
     return 2;
 }
 
-/* The way from the first node to the second; 0: none, inside a PE. */
+/* The points of an edge; 0: it is inside a PE, and not drawn. */
 static uint32_t find_way(const struct cube *c, const kb_edge *edge, const kb_node *from,
                          const kb_node *to, struct svg_point way[SCENE_BENDS_MAX])
 {

@@ -1,4 +1,10 @@
-/* scene_dot.c -- a scene as a graph of Graphviz, with positions for neato -n. */
+/*
+ * scene_dot.c -- a scene as a graph of Graphviz, with positions for neato -n.
+ *
+ * Graphviz measures positions in points from the lower left, and sizes in inches; 96 px are one
+ * inch. It draws edges as straight lines from node to node, so the points of an edge are not used.
+ * Labels have the bandwidth, and the utilization below it.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -6,7 +12,7 @@
 
 enum { PX_PER_INCH = 96, POINTS_PER_INCH = 72, LETTER_PX = 11 /* 8 points */, LEAST_PX = 7 };
 
-/* "..." of DOT, in which but the quote, the backslash and the end of a line are special. */
+/* A string of DOT: only the quote, the backslash and the end of a line are special. */
 static void put_quoted(struct sink *s, const char *text)
 {
     sink_char(s, '"');
@@ -31,7 +37,7 @@ static double points(double px)
     return px * POINTS_PER_INCH / PX_PER_INCH;
 }
 
-/* Positions are of the middle, and y goes up. */
+/* The position is that of the middle, and y goes up. */
 static void put_place(const struct scene *sc, const struct scene_node *n, struct sink *s)
 {
     sink_text(s, ", pos=\"");
@@ -43,8 +49,8 @@ static void put_place(const struct scene *sc, const struct scene_node *n, struct
     put_inches(s, ", height=", n->h);
 }
 
-/* How busy it was, as a comment. */
-static void put_use(double pct, struct sink *s)
+/* The utilization, as a comment. */
+static void put_pct(double pct, struct sink *s)
 {
     char text[SVG_NUMBER_BYTES];
 
@@ -63,7 +69,7 @@ static const char *per_cent(double pct, char text[SVG_NUMBER_BYTES + 2])
     return text;
 }
 
-/* The largest letters with which `text`, of lines, has room in a box; below LEAST_PX: none. */
+/* The largest size of letters at which the lines of `text` fit in a box; below LEAST_PX: none. */
 static int letter_px(const struct scene_node *n, const char *text)
 {
     char line[SCENE_LABEL_BYTES + SVG_NUMBER_BYTES];
@@ -77,7 +83,7 @@ static int letter_px(const struct scene_node *n, const char *text)
     return px;
 }
 
-/* The label with the use below it, or alone, or none, as there is room. */
+/* The label with the utilization below it, the label alone, or none, as there is room. */
 static void put_label(const struct scene_node *n, struct sink *s)
 {
     char text[SCENE_LABEL_BYTES + SVG_NUMBER_BYTES + 4], pct[SVG_NUMBER_BYTES + 2];
@@ -114,7 +120,7 @@ static void put_node(const struct scene *sc, const struct scene_node *n, struct 
     }
     if (n->pct >= 50) /* the fill is dark then */
         sink_text(s, ", fontcolor=white");
-    put_use(n->pct, s);
+    put_pct(n->pct, s);
     sink_text(s, "];\n");
 }
 
@@ -135,7 +141,7 @@ static void put_edge(const struct scene *sc, const struct scene_edge *e, struct 
         sink_text(s, ", penwidth=2, color=");
         put_quoted(s, svg_colour(svg_heat(e->util.pct)));
     }
-    put_use(e->util.pct, s);
+    put_pct(e->util.pct, s);
     sink_text(s, "];\n");
 }
 

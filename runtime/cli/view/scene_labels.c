@@ -6,7 +6,7 @@
  * Candidates: the longest line of the edge first; along it, then across it; at the middle, then
  * towards the ends; on either side. Labels are placed in the order of their importance (the busiest
  * first), since the first ones take the room of later ones. The search is linear in the rectangles:
- * the largest picture has a few thousand, and takes some 10 ms.
+ * the largest picture has a few thousand, and the picture of a cube takes 2 ms.
  */
 #include <math.h>
 #include <stdio.h>
@@ -83,14 +83,14 @@ void labels_take_scene(struct scene_drawing *d)
 
 /* -- labels --------------------------------------------------------------------------------- */
 
-/* Within the picture, whose margin may be used? */
+/* Is it inside the picture, with its margin? */
 static bool is_inside(const struct scene_drawing *d, const struct scene_rect *b)
 {
     return b->x >= -SCENE_MARGIN && b->x + b->w <= d->g.width - SCENE_MARGIN &&
            b->y >= -SCENE_MARGIN && b->y + b->h <= d->sc->height + SCENE_MARGIN;
 }
 
-/* Writes `text` beside the line at its point `part`, if there is room on that side. */
+/* Writes `text` beside line `k`, at `part` of its length, if there is room on that side. */
 static bool label_at(struct scene_drawing *d, const struct scene_edge *e, uint32_t k, double part,
                      bool other_side, bool across, const char *text, const char *classes)
 {
@@ -120,7 +120,7 @@ static bool label_at(struct scene_drawing *d, const struct scene_edge *e, uint32
     return true;
 }
 
-/* On the longest of its lines first. */
+/* The longest line that was not tried; 0: none. */
 static uint32_t longest(const struct scene_edge *e, uint32_t tried)
 {
     uint32_t best = 0;
@@ -137,7 +137,7 @@ static uint32_t longest(const struct scene_edge *e, uint32_t tried)
     return most >= ROOM_PX ? best : 0;
 }
 
-/* Which side of a line is to the right of its way: the one below, or left of it? */
+/* Is the right side of a line, in its direction, the one below it or to its left? */
 static bool right_side(const struct svg_point *a, const struct svg_point *b)
 {
     bool level = fabs(a->x - b->x) >= fabs(a->y - b->y);
@@ -145,7 +145,7 @@ static bool right_side(const struct svg_point *a, const struct svg_point *b)
     return level ? b->x > a->x : b->y > a->y;
 }
 
-/* Beside one of its lines; with `own_side` on that where this direction of a link is drawn. */
+/* Labels an edge; with `own_side` only on the side where this direction of a link is drawn. */
 static void label_edge(struct scene_drawing *d, const struct scene_edge *e, const char *text,
                        const char *classes, bool own_side)
 {
@@ -165,7 +165,7 @@ static void label_edge(struct scene_drawing *d, const struct scene_edge *e, cons
     }
 }
 
-/* That of which this is the use, which is one of them. */
+/* The edge that has this utilization. There is one. */
 static const struct scene_edge *find_edge(const struct scene *sc,
                                           const struct view_edge_utilization *util)
 {

@@ -1,4 +1,10 @@
-/* scene_legend.c -- the legend below a scene: the busiest edges, kinds of links, the scale. */
+/*
+ * scene_legend.c -- the legend below a scene: the busiest edges, kinds of links, the scale.
+ *
+ * Links of one kind (the kinds of their ends, bandwidth, length) have one line, in up to three
+ * columns. The width of the picture depends on the legend, and its height on the lines of it, so
+ * both are measured before anything is written.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,7 +27,7 @@ static const char cube_note[] =
     "A cube: its busiest memory, engine or port; DMA channels, held while "
     "transactions wait, do not count.";
 
-/* "noc - m_cpu, sram  128 GB/s, 0.5 mm": a line for each kind of link. */
+/* "noc <-> m_cpu: 128 GB/s, 0.5 mm": kinds of links differ in any of these. */
 static void kind_text(const struct scene *sc, const struct scene_edge *e,
                       char text[SCENE_KIND_BYTES])
 {
@@ -53,7 +59,7 @@ void legend_find_kinds(struct scene_drawing *d)
     }
 }
 
-/* A length of 1, 2 or 5 times a power of ten mm, of 60 to 150 px. */
+/* A bar of 60 to 150 px, whose length is 1, 2 or 5 times a power of ten, in mm. */
 static void put_scale_bar(struct scene_drawing *d, double x, double y)
 {
     double scale = d->sc->scale, mm = pow(10, floor(log10(60 / scale)));
@@ -84,7 +90,7 @@ double legend_height(const struct scene_drawing *d)
            (d->sc->utilization && d->sc->of_cubes ? LEGEND_ROW : 0);
 }
 
-/* The column of the legend is as wide as its widest line. */
+/* The width of a column of the legend: that of its widest line. */
 static double kind_width(const struct scene_drawing *d)
 {
     double widest = 0;
@@ -94,7 +100,7 @@ static double kind_width(const struct scene_drawing *d)
     return widest + 24;
 }
 
-/* "Busy" with its colours, and the busiest edges, in the direction that --stats has. */
+/* "Busy" with its colours, and the busiest edges, in the direction of their data. */
 static double put_busiest(struct scene_drawing *d, double y)
 {
     svg_text(&d->g, NULL, SCENE_MARGIN, y + 11, SVG_START, "Busy");
@@ -139,7 +145,6 @@ void legend_put(struct scene_drawing *d, double y)
         put_scale_bar(d, x, y + 8);
 }
 
-/* Wide enough for what the legend says. */
 double legend_width(const struct scene_drawing *d)
 {
     double legend = fmin(KIND_COLUMNS, (double)d->n_kinds) * kind_width(d);

@@ -1,4 +1,11 @@
-/* scene_pe.c -- the picture of one PE: its seven components, and what they are joined to. */
+/*
+ * scene_pe.c -- the picture of one PE: its seven components, and their edges to NoC and crossbar.
+ *
+ * Blocks have fixed places: pe_cpu and pe_scheduler in the middle, pe_dma and the two engines in a
+ * row below them, pe_tcm under all; pe_fetch_store, which has no edges, stands at the upper right,
+ * the NoC and the crossbar outside at the left. Nothing is to scale, since the topology gives a PE
+ * one point, where it meets the NoC.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +24,7 @@ enum {
     TCM_Y = 326,
     XBAR_H = 28,
     PE_BOTTOM = TCM_Y + BLOCK_H + 18,
-    NOC_IN = 14, /* where the noc's edges meet pe_dma, from its top */
+    NOC_IN = 14, /* from the top of pe_dma to its edges with the NoC */
 };
 
 /* Blocks, in the order in which they are added. */
@@ -54,7 +61,7 @@ static void set_detail(struct pe *p, enum block b, const char *text)
         scene_say(p->sc->node[p->shown[b]].detail, text);
 }
 
-/* What each can do. */
+/* The rate of each component. */
 static void add_details(struct pe *p)
 {
     kb_limits limits;
@@ -109,7 +116,7 @@ static int block_of(const struct pe *p, uint32_t node)
     return b;
 }
 
-/* Level from one box to the next, at `y`. */
+/* A level edge from one box to the next, at `y`. */
 static void go_level(struct scene_edge *e, const struct scene_node *a, const struct scene_node *b,
                      double y)
 {

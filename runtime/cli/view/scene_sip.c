@@ -1,4 +1,18 @@
-/* scene_sip.c -- pictures of the tray, and of one SIP: cubes to scale, IO chiplets, links. */
+/*
+ * scene_sip.c -- pictures of the tray, and of one SIP: cubes to scale, IO chiplets, links.
+ *
+ * The mesh is drawn from what the topology says of one SIP, since all are alike: the size of a
+ * cube, the length of a link between cubes (the gap) and from the IO chiplet to the first column
+ * (the shore). One scale fits all of it into the picture, at most 16 px per mm. The IO chiplet
+ * stands at the left, in px: in the picture of one SIP with its three parts, in the tray as one
+ * box.
+ *
+ * In the tray SIPs stand in rows and columns, so that the whole is about as wide as a page. Links
+ * to the switch go up in lanes of 8 px at the left of each column, one lane for each row, so that
+ * they do not overlap. More than 4096 cubes are drawn as one box per SIP. A cube has the colour of
+ * its busiest part, except channels of DMAs: these are held while their transactions wait
+ * elsewhere.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,8 +25,8 @@ enum {
     OUTLINE_TOP = 22, /* for its label */
     IO_PX = 58,       /* an IO chiplet of the tray */
     IO_LEAST_PX = 60,
-    LANE_PX = 8,   /* of a link to the switch */
-    LABEL_PX = 16, /* beside them */
+    LANE_PX = 8,   /* for each link to the switch */
+    LABEL_PX = 16, /* for labels beside the lanes */
     SWITCH_PX = 24,
     ROW_PX = 34,       /* between SIPs */
     TILES_MOST = 4096, /* cubes that the tray shows one by one */
@@ -23,7 +37,7 @@ enum {
 
 /* -- a SIP ---------------------------------------------------------------------------------- */
 
-/* What the drawing of SIPs needs to know of their topology. */
+/* The mesh of a SIP, as the drawing needs it. All SIPs are alike. */
 struct mesh {
     struct scene *sc;
     uint32_t w, h, cubes, pes, cube_nodes, sip_nodes, ucie[SIDES]; /* ucie: inside a cube */
@@ -32,16 +46,16 @@ struct mesh {
     bool tiles;
 };
 
-/* Where one SIP is being drawn: what edges join. */
+/* The place of one SIP, and the nodes of the scene that its edges join. */
 struct sip_place {
     struct mesh *mesh;
     uint32_t sip;
     double x, y;           /* of cube 0 */
-    double io_x, switch_x; /* where the shore begins; where the way to the switch goes up */
-    uint32_t first_cube;   /* nodes of the scene: its cubes */
-    uint32_t io, io_noc;   /* the IO chiplet, or pcie_ep and io_cpu behind it; and io_noc */
+    double io_x, switch_x; /* the end of the IO chiplet; the lane up to the switch */
+    uint32_t first_cube;   /* of the scene */
+    uint32_t io, io_noc;   /* `io` is the IO chiplet, or pcie_ep with io_cpu next to it */
     uint32_t switch_node;
-    bool inside; /* the IO chiplet shows its parts, the mesh its links */
+    bool inside; /* the parts of the IO chiplet and the ports of links are shown */
 };
 
 /* -- lengths -------------------------------------------------------------------------------- */
@@ -115,7 +129,7 @@ static struct svg_point cube_at(const struct sip_place *p, uint32_t cube)
                               p->y + cube / m->w * (m->cube_h_mm + m->gap_mm) * m->scale};
 }
 
-/* Of the widest of them. */
+/* The width of the widest label of a cube. */
 static double label_width(const struct mesh *m, double size)
 {
     char label[16];
@@ -141,7 +155,7 @@ static void add_cube(struct sip_place *p, uint32_t cube)
     n->pct = view_utilization_most(m->sc->utilization, first, first + m->cube_nodes);
 }
 
-/* 1, 2, 5, 10, ... so that so many steps of `px` have room for `least`. */
+/* 1, 2, 5, 10, ...: the first number of steps of `px` that is `least` px long. */
 static uint32_t every(double px, double least)
 {
     uint32_t n = 1;
@@ -151,7 +165,7 @@ static uint32_t every(double px, double least)
     return n;
 }
 
-/* Cubes that are too small for labels: numbers of columns above, the first of rows at the right. */
+/* For cubes that are too small for labels: the numbers of columns above, of rows at the right. */
 static void add_rulers(struct sip_place *p)
 {
     const struct mesh *m = p->mesh;
@@ -237,7 +251,7 @@ static void add_shore(struct sip_place *p, const kb_edge *edge, bool out)
     scene_bend(e, out ? p->io_x : at.x, at.y);
 }
 
-/* The number of a node inside the IO chiplet: pcie_ep, io_noc, io_cpu; more if it is not there. */
+/* 0: pcie_ep, 1: io_noc, 2: io_cpu; more: the node is not in the IO chiplet. */
 static uint32_t io_part(const struct sip_place *p, uint32_t node)
 {
     const struct mesh *m = p->mesh;
@@ -262,7 +276,7 @@ static void add_io_link(struct sip_place *p, const kb_edge *edge)
     scene_bend(e, east ? b->x : b->x + b->w, y);
 }
 
-/* From the left of pcie_ep or of its chiplet; in the tray by a lane up to the switch. */
+/* The edge to the fabric, from the left of the chiplet; in the tray by a lane up to the switch. */
 static void add_fabric(struct sip_place *p, const kb_edge *edge, bool out)
 {
     struct scene *sc = p->mesh->sc;
@@ -303,10 +317,10 @@ static void add_edge(void *arg, const kb_edge *edge)
 
 /* -- the tray ------------------------------------------------------------------------------- */
 
-/* The rows and columns of SIPs, and what a SIP takes, in px. */
+/* The rows and columns of SIPs, and the size of one, in px. */
 struct tray {
     uint32_t columns, rows;
-    double left, sip_w, sip_h; /* left: lanes, IO chiplet */
+    double left, sip_w, sip_h; /* left: the width of lanes and IO chiplet */
 };
 
 static struct tray tray_of(struct mesh *m)
@@ -319,7 +333,7 @@ static struct tray tray_of(struct mesh *m)
     t.columns = (uint32_t)fmin(sips, ceil(sqrt(sips / aspect * 1.4)));
     t.rows = (sips + t.columns - 1) / t.columns;
     t.left = (sips > 1 ? t.rows * LANE_PX + LABEL_PX : 0) + IO_PX + PAD;
-    double w = sips > 1 ? 1040 : 1160, h = sips > 1 ? 680 : 840; /* in px, of all of them */
+    double w = sips > 1 ? 1040 : 1160, h = sips > 1 ? 680 : 840; /* in px, for all SIPs */
     m->scale = scene_scale(w_mm, h_mm, fmax(w / t.columns - t.left - 2 * PAD, 90),
                            fmax(h / t.rows - OUTLINE_TOP - PAD, 60), SCALE_MOST);
     t.sip_w = t.left + w_mm * m->scale + PAD;
@@ -369,7 +383,7 @@ static struct sip_place add_sip(struct mesh *m, const struct tray *t, uint32_t s
     return p;
 }
 
-/* Each edge belongs to the SIP that one of its ends stands in. */
+/* Finds the SIP of an edge by its ends. */
 static void add_tray_edge(void *arg, const kb_edge *edge)
 {
     struct sip_place *places = arg;

@@ -28,7 +28,7 @@ static char *put_number(char *to, double value, int decimals)
     return text_put_text(to, svg_short(value, decimals, text));
 }
 
-/* Name, overhead, point and use, a line each. */
+/* The tooltip: name, overhead, position and utilization, a line each. */
 static void node_tip(struct scene_drawing *d, const struct scene_node *n)
 {
     char tip[KB_NODE_BYTES + 4 * TEXT_NUMBER_BYTES], *p = text_put_text(tip, n->name);
@@ -50,7 +50,8 @@ static void node_tip(struct scene_drawing *d, const struct scene_node *n)
     svg_tip(&d->g, tip);
 }
 
-/* Writes `text` in the middle of a box, small if it must, not at all if it does not fit. */
+/* Writes `text` in the middle of a box, in small letters if needed; not at all if it does not fit.
+ */
 static bool put_inside(struct scene_drawing *d, const struct scene_rect *b, double y,
                        const char *text, bool small)
 {
@@ -81,7 +82,7 @@ static void box_label(struct scene_drawing *d, const struct scene_node *n)
         put_inside(d, &b, middle + 7, detail, true);
 }
 
-/* The label of an outline, at its upper left; of a plane wherever there is room. */
+/* The label of an outline in its corner, of a plane wherever there is room. */
 static void area_label(struct scene_drawing *d, const struct scene_node *n)
 {
     double w = svg_text_width(n->label, SCENE_LETTER), step = SCENE_LETTER + 6;
@@ -163,7 +164,7 @@ static void put_dots(struct scene_drawing *d)
 
 /* -- edges ---------------------------------------------------------------------------------- */
 
-/* The direction of the line that ends at point `k`, of length 1; 0, 0 of none. */
+/* The unit vector of the line that ends at point `k`; 0, 0 if it has no length. */
 static struct svg_point direction(const struct scene_edge *e, uint32_t k)
 {
     double dx = e->at[k].x - e->at[k - 1].x, dy = e->at[k].y - e->at[k - 1].y, len = hypot(dx, dy);
@@ -171,7 +172,7 @@ static struct svg_point direction(const struct scene_edge *e, uint32_t k)
     return len > 0 ? (struct svg_point){dx / len, dy / len} : (struct svg_point){0, 0};
 }
 
-/* Its points, moved to the right of the way by so many px. */
+/* The points of an edge, moved by `px` to the right of its direction. */
 static void beside(const struct scene_edge *e, double px, struct svg_point at[SCENE_BENDS_MAX])
 {
     for (uint32_t k = 0; k < e->n_at; k++) {
@@ -184,7 +185,7 @@ static void beside(const struct scene_edge *e, double px, struct svg_point at[SC
     }
 }
 
-/* Half an arrow on the right side, or a whole one if it goes one way only. */
+/* Half an arrow head on the right side; a whole one if the link goes one way only. */
 static void put_head(struct scene_drawing *d, const struct scene_edge *e,
                      const struct svg_point *end, bool whole)
 {
@@ -205,7 +206,7 @@ static void put_head(struct scene_drawing *d, const struct scene_edge *e,
     svg_lines(&d->g, isnan(e->util.pct) ? "head" : classes, at, 3);
 }
 
-/* Was it busiest with the data of reads, against its own direction? */
+/* Is its utilization by the data of reads, against its own direction? */
 static bool is_return(const struct scene_edge *e)
 {
     return e->util.from != e->edge.from;

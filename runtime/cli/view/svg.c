@@ -1,4 +1,15 @@
-/* svg.c -- pictures: shapes, texts, colours and axes, written as SVG. */
+/*
+ * svg.c -- pictures: shapes, texts, colours and axes, written as SVG.
+ *
+ * A picture stands alone in a file, and inside the page of a report. So each has its whole <style>,
+ * all selectors begin with svg.kb, and ids have a prefix. Colours are given twice, as a plain value
+ * and as a CSS variable with that value as its default: programs that know no variables (most that
+ * are not browsers) take the first, a page can override the second. The variables have a light and
+ * a dark value, by the scheme of the reader.
+ *
+ * The width of a text has to be known without a font: svg_text_width() adds up a
+ * width for each letter, of the widest of the usual sans-serif fonts.
+ */
 #include "cli/view/svg.h"
 #include <math.h>
 #include <stdio.h>
@@ -7,14 +18,14 @@
 
 /* -- colours -------------------------------------------------------------------------------- */
 
-/* A CSS variable, and what it is on a light and on a dark page. */
+/* A CSS variable, and its value on a light and on a dark page. */
 struct colour {
     const char *name, *light, *dark;
 };
 
 /*
- * Of utilisation (heat) the busiest stands out most from the page in both schemes: its lightness
- * goes one way, so that it can be told without seeing hues.
+ * Colours of utilization (heat): the busiest stands out most from the page in both schemes, and
+ * lightness changes in one direction, so that hues need not be seen.
  */
 static const struct colour colours[] = {
     {"bg", "#ffffff", "#14181d"},      {"ink", "#1c2128", "#e3e8ee"},
@@ -32,7 +43,7 @@ static const struct colour colours[] = {
 
 enum { N_COLOURS = sizeof colours / sizeof *colours };
 
-/* What a class sets. A second `colour` of "" is none. */
+/* The style of a class. A second `colour` of "" is none. */
 static const struct rule {
     const char *selector, *property, *colour, *more;
 } rules[] = {
@@ -73,7 +84,7 @@ const char *svg_colour(const char *class_name)
     return "none";
 }
 
-/* "fill:#fff;fill:var(--kb-bg,#fff)": what knows no variables takes the first. */
+/* "fill:#fff;fill:var(--kb-bg,#fff)": a program without CSS variables takes the first. */
 static void put_colour(struct sink *s, const char *property, const char *name)
 {
     const char *light = svg_colour(name);
@@ -101,7 +112,7 @@ static void put_rule(struct sink *s, const char *selector, const char *property,
     sink_text(s, "}\n");
 }
 
-/* From which class on texts on a filled shape take the colour of the page. */
+/* From this class on, texts on a filled shape have the colour of the page. */
 enum { HEAT_STRONG = 4 };
 
 static void put_heat_rules(struct sink *s)
@@ -158,7 +169,7 @@ static const char *entity_of(char c)
     }
 }
 
-/* May the character stand in XML? `c` is its first byte as UTF-8. */
+/* Is the character allowed in XML? `c` is its first byte as UTF-8. */
 static bool is_xml(const char *c)
 {
     if ((unsigned char)*c < ' ')
@@ -198,7 +209,7 @@ void svg_number(struct sink *s, double value)
     sink_text(s, svg_short(value, 2, text));
 }
 
-/* Letters, narrow and wide, of the widest of the usual faces. */
+/* Narrow and wide letters, of the widest of the usual fonts. */
 double svg_text_width(const char *text, double size)
 {
     double n = 0;
@@ -373,7 +384,8 @@ void svg_tip(struct svg *g, const char *text)
 
 /* -- how busy ------------------------------------------------------------------------------- */
 
-/* The least per cent of each class; the last is of what was asked for more than it can carry. */
+/* The lowest per cent of each class; the last is for edges with more traffic than they can carry.
+ */
 static const double heat_from[SVG_HEATS] = {0, 1, 10, 25, 50, 75, 90, 100.000001};
 static const char *const heat_names[SVG_HEATS] = {"u0", "u1", "u2", "u3", "u4", "u5", "u6", "u7"};
 static const char *const heat_labels[SVG_HEATS] = {"0", "1", "10", "25", "50", "75", "90", ">100"};
@@ -461,7 +473,7 @@ double svg_axis_at(const struct svg_axis *axis, double value)
     return axis->px_from + part * (axis->px_to - axis->px_from);
 }
 
-/* A tick's number: without digits that are none. */
+/* The number of a tick, without trailing zeros. */
 static const char *tick_text(double value, double step, char text[SVG_NUMBER_BYTES])
 {
     int decimals = step < 1 ? (int)ceil(-log10(step) - 1e-9) : 0;
@@ -472,10 +484,10 @@ static const char *tick_text(double value, double step, char text[SVG_NUMBER_BYT
     return text;
 }
 
-/* A longer logarithmic axis has powers of ten alone. */
+/* A longer logarithmic axis has ticks at powers of ten only. */
 enum { ALL_DIGITS_MOST = 4 };
 
-/* Every tick in turn, from *i = 0 on; false behind the last. */
+/* The next tick, from *i = 0 on; false after the last. */
 static bool next_tick(const struct svg_axis *axis, int *i, double *value, double *step)
 {
     if (axis->log) {

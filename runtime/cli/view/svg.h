@@ -5,8 +5,8 @@
 
 /*
  * A picture that is being written. It has its own <style>: colours are CSS variables (--kb-ink,
- * --kb-bg, ...; see svg.c) for a light and a dark page, which a page may set anew on svg.kb. All
- * lengths are in px, at most two decimals of them are written.
+ * --kb-bg, ...; see svg.c) for a light and a dark page, which a page may override on svg.kb. All
+ * lengths are in px, and written with at most two decimals.
  */
 struct svg {
     struct sink *s;
@@ -14,7 +14,7 @@ struct svg {
     double width, height;
 };
 
-/* <svg> of that size, with style, background and a title, which is for screen readers. */
+/* Begins an <svg> of that size, with style, background and a title for screen readers. */
 void svg_begin(struct svg *g, const char *title);
 void svg_end(struct svg *g);
 
@@ -42,37 +42,37 @@ void svg_lines(struct svg *g, const char *classes, const struct svg_point *at, s
 void svg_dot(struct svg *g, const char *classes, double x, double y, double radius);
 void svg_text(struct svg *g, const char *classes, double x, double y, enum svg_anchor anchor,
               const char *text);
-/* The same, turned by a quarter, to be read from below. */
+/* The same, turned by a quarter: it reads upwards. */
 void svg_text_up(struct svg *g, const char *classes, double x, double y, enum svg_anchor anchor,
                  const char *text);
-/* What is shown when the pointer rests on the element that is open. */
+/* The tooltip of the element that is open. */
 void svg_tip(struct svg *g, const char *text);
 
-/* About how wide `text` is, never less, at that size of letters. */
+/* An upper bound of the width of `text`, at that size of letters. */
 double svg_text_width(const char *text, double size);
 
 /* -- raw pieces ----------------------------------------------------------------------------- */
 
-/* `text` as it stands in XML; what is no UTF-8 or no character of XML as U+FFFD. */
+/* Writes `text` as XML; bytes that are no UTF-8 and no character of XML become U+FFFD. */
 void svg_escape(struct sink *s, const char *text);
 
-/* At most two decimals, without zeros at their end. */
+/* Writes at most two decimals, without trailing zeros. */
 void svg_number(struct sink *s, double value);
 
 enum { SVG_NUMBER_BYTES = 340 };
 
-/* `value` for people: up to `decimals` decimals, without zeros at their end. Returns `text`. */
+/* `value` with up to `decimals` decimals, without trailing zeros. Returns `text`. */
 const char *svg_short(double value, int decimals, char text[SVG_NUMBER_BYTES]);
 
 /* -- how busy ------------------------------------------------------------------------------- */
 
 enum { SVG_HEATS = 8 };
 
-/* The class of a utilisation, "u0" .. "u7": shapes with it are filled (class "fill") or drawn, and
- * texts legible on it. NaN: "". */
+/* The class of a utilization, "u0" .. "u7": it colours shapes, which are filled (class "fill") or
+ * drawn, and makes texts on them legible. NaN: "". */
 const char *svg_heat(double pct);
 
-/* What the shapes of a class are filled with on a light page: "#f6dc8c"; "none". */
+/* The fill of a class on a light page: "#f6dc8c"; "none". */
 const char *svg_colour(const char *class_name);
 
 /* A legend of the classes, with per cent; returns its width. */
@@ -87,11 +87,11 @@ struct svg_axis {
     double from, to;       /* svg_axis_fit() sets them */
 };
 
-/* Takes round numbers for the ends, so that `low` and `high` lie between. Log: both above 0. */
+/* Sets round ends, with `low` and `high` between them. Log: both above 0. */
 void svg_axis_fit(struct svg_axis *axis, double low, double high);
 double svg_axis_at(const struct svg_axis *axis, double value);
 
-/* Draws it with ticks, their numbers, its label, and a grid up to the other end of the plot. */
+/* Draws an axis with ticks, numbers, its label, and a grid up to the other end of the plot. */
 void svg_axis_x(struct svg *g, const struct svg_axis *axis, double y, double grid_y);
 void svg_axis_y(struct svg *g, const struct svg_axis *axis, double x, double grid_x);
 

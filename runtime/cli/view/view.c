@@ -1,4 +1,9 @@
-/* view.c -- the pictures that there are; those of a level are a scene, written as SVG or DOT. */
+/*
+ * view.c -- the pictures that there are; those of a level are a scene, written as SVG or DOT.
+ *
+ * `view_pictures` is the one list of names: the command, its help and the completion of shells read
+ * it. A new level also needs its function in `fill`.
+ */
 #include <stdlib.h>
 #include "cli/out/say.h"
 #include "cli/view/scene.h"

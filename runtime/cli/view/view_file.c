@@ -1,4 +1,9 @@
-/* view_file.c -- what plots are drawn from: launches and rates, read from files of results. */
+/*
+ * view_file.c -- reads launches and rates from files of results, for plots.
+ *
+ * A file is read by diff/results.c, so CSV, JSON and JSON lines are all accepted. If it names a
+ * topology, that has to be the one of this program: peaks and bandwidths are drawn from our tables.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,11 +15,11 @@
 
 enum { SHOWN_BYTES = 64, COLUMNS_MAX = 8 };
 
-/* A table of `row_bytes` each, and the texts in it. */
+/* A file of results, read into rows of `row_bytes`. */
 struct table {
     const struct cli *cli;
     struct results r;
-    const char *const *names; /* of the columns that it needs */
+    const char *const *names; /* of the columns that are read */
     int column[COLUMNS_MAX];
     size_t n_columns, n, room, row_bytes;
     char *rows; /* owned */

@@ -1,4 +1,11 @@
-/* view_utilization.c -- how busy nodes and edges were, from what --stats has written. */
+/*
+ * view_utilization.c -- the utilization of nodes and edges, from a file that --stats wrote.
+ *
+ * Rows are found by name. A component can have several rows (channels for reading and writing), of
+ * which the busiest counts. An edge that the topology has in one direction only carries the data of
+ * reads against it: the row "B -> A" then belongs to the edge A -> B, and `returns` remembers that,
+ * so that pictures can say in which direction it was busy.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,11 +13,11 @@
 #include "cli/view/scene.h"
 #include "base/text.h"
 
-/* An edge that exists, and how busy it was. */
+/* An edge of the topology, and its utilization. */
 struct edge_row {
     uint32_t from, to;
     double pct;
-    bool returns; /* that is of the data of reads, on its way back */
+    bool returns; /* by the data of reads, against its direction */
 };
 
 struct view_utilization {
@@ -91,7 +98,8 @@ static struct view_edge_utilization shown(const struct edge_row *e)
                       : (struct view_edge_utilization){e->from, e->to, e->pct};
 }
 
-struct view_edge_utilization view_utilization_edge(const struct view_utilization *u, uint32_t from, uint32_t to)
+struct view_edge_utilization view_utilization_edge(const struct view_utilization *u, uint32_t from,
+                                                   uint32_t to)
 {
     const struct edge_row *edge = u ? find_edge(u, from, to) : NULL;
 
@@ -119,7 +127,7 @@ void view_busiest_all(struct view_busiest *b, const struct view_utilization *u)
         view_busiest_add(b, shown(&u->edge[i]));
 }
 
-/* A DMA, whose channels are held by transactions that wait elsewhere? */
+/* Is it a DMA? Its channels are held by transactions that wait elsewhere. */
 static bool is_held(const struct view_utilization *u, uint32_t node)
 {
     kb_node info;
@@ -139,7 +147,8 @@ double view_utilization_most(const struct view_utilization *u, uint32_t first, u
 
 /* -- filling -------------------------------------------------------------------------------- */
 
-/* A node, or the node of which `name` is a part: "sip0.cube0.m_cpu.read". */
+/* The node of that name, or of a name with ".read" or ".write" behind it: "sip0.cube0.m_cpu.read".
+ */
 static bool find_node(const struct view_utilization *u, const char *name, uint32_t *out)
 {
     const char *point = strrchr(name, '.');
@@ -167,7 +176,7 @@ bool view_utilization_add(struct view_utilization *u, const char *name, double p
         kb_node_find(u->topo, far, strlen(far), &to) != KB_OK)
         return false;
     struct edge_row *edge = find_edge(u, from, to);
-    bool returns = !edge; /* the data of reads, over links that requests pass one way */
+    bool returns = !edge; /* by the data of reads, on a link that requests pass one way only */
     if (returns)
         edge = find_edge(u, to, from);
     if (!edge)
@@ -181,7 +190,7 @@ bool view_utilization_add(struct view_utilization *u, const char *name, double p
 
 /* -- the file ------------------------------------------------------------------------------- */
 
-/* A row of no value says nothing, but its name has to be one. */
+/* A row without a value adds nothing, but its name must be known. */
 static bool add_row(struct view_utilization *u, struct results *r, int name_column, int pct_column)
 {
     const char *name = r->cells[name_column];
@@ -208,7 +217,8 @@ static void read_rows(struct view_utilization *u, struct results *r, const struc
         ;
 }
 
-enum exit_code view_utilization_read(struct view_utilization **out, const struct cli *cli, const char *path)
+enum exit_code view_utilization_read(struct view_utilization **out, const struct cli *cli,
+                                     const char *path)
 {
     struct results r;
 

@@ -405,7 +405,7 @@ static void a_key_knows_where_its_value_came_from(void **state)
 }
 
 /* Design 2.1, the counts of nodes. */
-static void nodes_are_those_of_the_design(void **state)
+static void nodes_are_those_computed_by_hand(void **state)
 {
     static const struct {
         const char *file;
@@ -519,7 +519,7 @@ int main(void)
         T(resolved_yaml_reads_back_to_the_same),
         T(any_key_changes_the_hash),
         T(a_key_knows_where_its_value_came_from),
-        T(nodes_are_those_of_the_design),
+        T(nodes_are_those_computed_by_hand),
         T(the_limits_are_inside),
         T(words_are_in_the_order_of_the_machine),
         T(the_spec_outlives_the_text),

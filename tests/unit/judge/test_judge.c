@@ -104,8 +104,8 @@ static void assert_counts(const char *yaml, size_t nodes, size_t edges)
     judge_free(t);
 }
 
-/* design 2.1, "Counts (nodes, edges) with 8 PEs" */
-static void shipped_topologies_have_the_counts_of_the_design(void **state)
+/* Nodes and edges with 8 PEs, counted by hand. */
+static void shipped_topologies_have_the_counts_computed_by_hand(void **state)
 {
     (void)state;
     assert_counts(CUBE1, 84, 150);
@@ -115,7 +115,7 @@ static void shipped_topologies_have_the_counts_of_the_design(void **state)
     assert_counts(MESH1024, 82947, 151492);
 }
 
-/* design 2: flow and block style are the same YAML. */
+/* Flow and block style are the same YAML. */
 static void block_style_reads_as_flow_style(void **state)
 {
     struct judge_topo *t = judge_load_text("kernbench: 1\nname: b\nsip:\n  cube_mesh:\n    w: 4\n"
@@ -129,7 +129,7 @@ static void block_style_reads_as_flow_style(void **state)
     judge_free(t);
 }
 
-/* design 2.1, "Endpoints are written short" */
+/* docs/formats.md "Endpoints" */
 static void endpoints_have_a_canonical_name(void **state)
 {
     static const char *const names[][2] = {
@@ -159,7 +159,7 @@ static void endpoints_have_a_canonical_name(void **state)
 
 /* -- routes --------------------------------------------------------------------------------- */
 
-/* design 2.2: "wire 0.085, overhead 2" */
+/* By hand: wire 0.085, overhead 2. */
 static void own_slice_costs_a_crossbar(void **state)
 {
     struct judge_topo *t = judge_load_text(CUBE8);
@@ -175,7 +175,7 @@ static void own_slice_costs_a_crossbar(void **state)
     judge_free(t);
 }
 
-/* design 2.2: "wire 0.145, overhead 5, bottleneck 128" */
+/* By hand: wire 0.145, overhead 5, bottleneck 128. */
 static void other_half_is_reached_by_the_left_bridge(void **state)
 {
     static const char *const way[] = {"sip0.cube0.pe0.pe_dma", "sip0.cube0.xbar.pe0",
@@ -211,7 +211,7 @@ static void assert_bridge(const struct judge_topo *t, const char *src, const cha
     judge_route_clear(&r);
 }
 
-/* design 2.2: the bridge with the smaller wire + overhead; "a tie goes left". 2.1: 2 PEs: left. */
+/* The bridge with the smaller wire + overhead; of equal ones the left. With 2 PEs: left. */
 static void nearer_bridge_is_taken_and_a_tie_goes_left(void **state)
 {
     struct judge_topo *t = judge_load_text(CUBE8);
@@ -228,7 +228,7 @@ static void nearer_bridge_is_taken_and_a_tie_goes_left(void **state)
     judge_free(t);
 }
 
-/* design 2.2: "wire + overhead": of equal wires the way through fewer crossbars is the nearer. */
+/* Wire + overhead decides: of equal wires the way through fewer crossbars is the nearer. */
 static void nearer_bridge_counts_overheads_too(void **state)
 {
     struct judge_topo *t = judge_load_text(CUBE8 "cube: {xbar: {chain_mm: 0.0}}\n");
@@ -243,7 +243,7 @@ static void nearer_bridge_counts_overheads_too(void **state)
     judge_free(t);
 }
 
-/* design 2.2: "`host -> c0.slice0` overhead 23" */
+/* By hand: host -> c0.slice0 has overhead 23. */
 static void host_passes_its_overheads_on_the_way(void **state)
 {
     struct judge_topo *t = judge_load_text(CUBE8);
@@ -251,12 +251,12 @@ static void host_passes_its_overheads_on_the_way(void **state)
 
     (void)state;
     assert_int_equal(r.overhead_fs, 23000000);
-    assert_int_equal(r.response_fs, 1281250); /* design 9 */
+    assert_int_equal(r.response_fs, 1281250); /* by hand */
     judge_route_clear(&r);
     judge_free(t);
 }
 
-/* design 2.2: "X first, Y second"; 12: no shortcut for what is local. */
+/* docs/model.md "Routes": X first, then Y; what is local takes no shortcut. */
 static void remote_slice_is_reached_by_x_then_y(void **state)
 {
     static const char *const way[] = {"sip0.cube0.pe0.pe_dma", "sip0.cube0.noc",
@@ -276,7 +276,7 @@ static void remote_slice_is_reached_by_x_then_y(void **state)
     judge_free(t);
 }
 
-/* design 2.2: "to column 0 of the source's row ... ucie-W of column 0 in the target's row" */
+/* docs/model.md "Routes": to column 0 of the source's row, on from column 0 of the target's row. */
 static void other_sip_is_reached_through_both_shores(void **state)
 {
     static const char *const way[] = {
@@ -296,7 +296,7 @@ static void other_sip_is_reached_through_both_shores(void **state)
     judge_free(t);
 }
 
-/* design 2.2: the TCM of another PE: by its DMA, with the port of the direction. */
+/* docs/model.md "Routes": the TCM of another PE: by its DMA, with the port of the direction. */
 static void tcm_is_reached_by_the_dma_of_its_pe(void **state)
 {
     struct judge_topo *t =
@@ -315,7 +315,8 @@ static void tcm_is_reached_by_the_dma_of_its_pe(void **state)
     judge_free(t);
 }
 
-/* design 2.2: "host to SRAM, PE to host do not exist"; host and slice are of one SIP. */
+/* There are no routes from a host to an SRAM or from a PE to a host; host and slice are of one SIP.
+ */
 static void some_routes_do_not_exist(void **state)
 {
     struct judge_topo *t = judge_load_text(TRAY32);
@@ -334,8 +335,8 @@ static void some_routes_do_not_exist(void **state)
 
 /* -- times ---------------------------------------------------------------------------------- */
 
-/* design 3, "Golden on cube8, 4096 B"; 9, "Golden for cube8 at 4096 B" */
-static void lone_transactions_take_the_times_of_the_design(void **state)
+/* 4096 bytes on cube8, computed by hand: docs/model.md "The costs of a route". */
+static void lone_transactions_take_the_times_computed_by_hand(void **state)
 {
     (void)state;
     assert_int_equal(alone_fs(CUBE8, JUDGE_READ, "c0.pe0", "c0.slice0", 4096), 18085000);
@@ -347,7 +348,7 @@ static void lone_transactions_take_the_times_of_the_design(void **state)
     assert_int_equal(alone_fs(TRAY32, JUDGE_READ, "c0.pe0", "s1.c0.slice0", 4096), 85252500);
 }
 
-/* design 3.1: "Without contention the formula is unchanged." */
+/* Without contention, fifo links change nothing. */
 static void links_in_fifo_mode_cost_nothing_without_contention(void **state)
 {
     (void)state;
@@ -357,8 +358,8 @@ static void links_in_fifo_mode_cost_nothing_without_contention(void **state)
     assert_int_equal(alone_fs(FIFO TRAY32, JUDGE_READ, "c0.pe0", "s1.c0.slice0", 4096), 85252500);
 }
 
-/* design 9: best c4.slice1 36.240 and worst c7.slice4 42.8975, ties to the lowest cube and slice */
-static void best_and_worst_remote_slices_are_those_of_the_design(void **state)
+/* By hand: best c4.slice1 36.240 and worst c7.slice4 42.8975, ties to the lowest cube and slice */
+static void best_and_worst_remote_slices_are_those_computed_by_hand(void **state)
 {
     int64_t best = INT64_MAX, worst = 0;
     char name[JUDGE_NAME_BYTES], best_name[JUDGE_NAME_BYTES], worst_name[JUDGE_NAME_BYTES];
@@ -386,7 +387,8 @@ static void best_and_worst_remote_slices_are_those_of_the_design(void **state)
     assert_int_equal(worst, 42897500);
 }
 
-/* design 3: "pe1->slice0 36.095 alone and 50.085 when issued at the same instant as pe0->slice0" */
+/* docs/model.md "two reads of one slice": pe1 -> slice0 takes 36.095 alone, 50.085 beside pe0 ->
+ * slice0. */
 static void second_read_waits_for_the_first(void **state)
 {
     struct rig r = {.t = judge_load_text(CUBE8)};
@@ -402,7 +404,8 @@ static void second_read_waits_for_the_first(void **state)
     judge_free(r.t);
 }
 
-/* design 3: "64 B reaching a 256 GB/s slice 5 ns after a 4 KB drain began waits 11, drains 0.25" */
+/* docs/model.md "a short one behind a long one": 64 B that arrive 5 ns after a drain of 4 KiB
+ * began. */
 static void short_write_waits_for_the_whole_drain_ahead(void **state)
 {
     struct rig r = {.t = judge_load_text(CUBE8)};
@@ -417,7 +420,7 @@ static void short_write_waits_for_the_whole_drain_ahead(void **state)
     judge_free(r.t);
 }
 
-/* design 3, step 1: a channel is "held to done"; 12: "released at issue instead of completion" */
+/* docs/model.md "one channel": it is held until done, not released at issue. */
 static void channel_is_free_at_done(void **state)
 {
     struct rig r = {.t = judge_load_text(CUBE8)};
@@ -433,7 +436,7 @@ static void channel_is_free_at_done(void **state)
     judge_free(r.t);
 }
 
-/* design 3, step 3: the engine of the direction, after m_cpu's overhead, held to done */
+/* The engine of the direction, after m_cpu's overhead, is held until done. */
 static void host_waits_for_the_engine_of_its_direction(void **state)
 {
     struct rig r = {.t = judge_load_text(CUBE8)};
@@ -450,7 +453,7 @@ static void host_waits_for_the_engine_of_its_direction(void **state)
     judge_free(r.t);
 }
 
-/* design 12: all slices of a cube are controllers of their own. */
+/* Each slice of a cube is a memory controller of its own. */
 static void slices_of_a_cube_serve_at_the_same_time(void **state)
 {
     struct rig r = {.t = judge_load_text(CUBE8)};
@@ -464,7 +467,7 @@ static void slices_of_a_cube_serve_at_the_same_time(void **state)
     judge_free(r.t);
 }
 
-/* design 3.1, "Golden (fifo)" */
+/* docs/model.md "one shared link" */
 static void writes_on_one_chain_wait_for_its_links(void **state)
 {
     struct rig r = {.t = judge_load_text(FIFO CUBE8)};
@@ -479,7 +482,7 @@ static void writes_on_one_chain_wait_for_its_links(void **state)
     judge_free(r.t);
 }
 
-/* design 3.1: a read takes the other direction of each edge; 12: both ends of a link are not one */
+/* A read takes the other direction of each edge: a link is two stations. */
 static void reads_and_writes_of_one_way_do_not_meet(void **state)
 {
     struct rig r = {.t = judge_load_text(FIFO CUBE8)};
@@ -493,7 +496,7 @@ static void reads_and_writes_of_one_way_do_not_meet(void **state)
     judge_free(r.t);
 }
 
-/* design 3.1: ... and so it meets a write that comes the other way. */
+/* ... and so it meets a write that comes the other way. */
 static void read_meets_the_write_that_comes_towards_it(void **state)
 {
     struct rig r = {.t = judge_load_text(FIFO CUBE8)};
@@ -506,7 +509,8 @@ static void read_meets_the_write_that_comes_towards_it(void **state)
     judge_free(r.t);
 }
 
-/* design 3.1: crossbar to memory exists one way only: its return station is not the edge. */
+/* docs/model.md "Links": crossbar to memory exists one way only: its return station is not the
+ * edge. */
 static void return_of_a_one_way_edge_is_a_station_of_its_own(void **state)
 {
     struct rig r = {.t = judge_load_text(FIFO CUBE8)};
@@ -520,7 +524,7 @@ static void return_of_a_one_way_edge_is_a_station_of_its_own(void **state)
     judge_free(r.t);
 }
 
-/* design 1: a tie is decided by the id, not by who stands first in the file's time order. */
+/* A tie is decided by the id, not by the order of the file. */
 static void equal_arrivals_are_served_by_id(void **state)
 {
     struct rig r = {.t = judge_load_text(CUBE8)};
@@ -538,9 +542,9 @@ static void equal_arrivals_are_served_by_id(void **state)
 }
 
 /*
- * design 1: "a station serves in event order: that is (arrival, id), unless a zero-delay route
- * creates an arrival at the very instant in work". At 0.25 ns row 1 ends and hands its channel to
- * row 2, which reaches the memory before row 0 is even issued.
+ * docs/model.md "Order of events": "a station serves in event order: that is (arrival, id), unless
+ * a zero-delay route creates an arrival at the very instant in work". At 0.25 ns row 1 ends and
+ * hands its channel to row 2, which reaches the memory before row 0 is even issued.
  */
 static void arrival_out_of_a_completion_comes_before_an_issue(void **state)
 {
@@ -572,7 +576,8 @@ static uint64_t fnv(uint64_t hash, int64_t fs, unsigned char class, uint64_t id)
     return hash;
 }
 
-/* design 1: class 2 at the channel and the memory, class 0 at done; FNV-1a 64, little endian */
+/* docs/model.md "Order of events": class 2 at the channel and the memory, class 0 at done; FNV-1a
+ * 64, little endian */
 static void fingerprint_is_that_of_its_records(void **state)
 {
     struct rig r = {.t = judge_load_text(CUBE8)};
@@ -588,7 +593,7 @@ static void fingerprint_is_that_of_its_records(void **state)
     judge_free(r.t);
 }
 
-/* design 1: "a time past 2^63 fs ends a run" */
+/* A time past 2^63 fs ends a run. */
 static void time_past_its_range_is_refused(void **state)
 {
     struct rig r = {.t = judge_load_text(CUBE8)};
@@ -734,7 +739,7 @@ static void assert_alone_is_formula(const struct judge_topo *t, const struct jud
     }
 }
 
-/* design 3: "no contention means actual == formula"; and random files are valid ones. */
+/* Without contention, the time is that of the formula; and random files are valid ones. */
 static void random_rows_alone_take_their_formula(void **state)
 {
     char path[] = "/tmp/judge-rows-XXXXXX";
@@ -768,7 +773,7 @@ static void random_rows_alone_take_their_formula(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shipped_topologies_have_the_counts_of_the_design),
+        cmocka_unit_test(shipped_topologies_have_the_counts_computed_by_hand),
         cmocka_unit_test(block_style_reads_as_flow_style),
         cmocka_unit_test(endpoints_have_a_canonical_name),
         cmocka_unit_test(own_slice_costs_a_crossbar),
@@ -780,9 +785,9 @@ int main(void)
         cmocka_unit_test(other_sip_is_reached_through_both_shores),
         cmocka_unit_test(tcm_is_reached_by_the_dma_of_its_pe),
         cmocka_unit_test(some_routes_do_not_exist),
-        cmocka_unit_test(lone_transactions_take_the_times_of_the_design),
+        cmocka_unit_test(lone_transactions_take_the_times_computed_by_hand),
         cmocka_unit_test(links_in_fifo_mode_cost_nothing_without_contention),
-        cmocka_unit_test(best_and_worst_remote_slices_are_those_of_the_design),
+        cmocka_unit_test(best_and_worst_remote_slices_are_those_computed_by_hand),
         cmocka_unit_test(second_read_waits_for_the_first),
         cmocka_unit_test(short_write_waits_for_the_whole_drain_ahead),
         cmocka_unit_test(channel_is_free_at_done),

@@ -133,7 +133,7 @@ static void lasts(const struct rig *r, uint64_t id, enum judge_stage stage, doub
     assert_int_equal(o->t_end - r->run.start_fs, NS(end_ns));
 }
 
-/* -- the numbers of design 5 ---------------------------------------------------------------- */
+/* -- numbers by hand ------------------------------------------------------------------------ */
 
 static void every_kernel_starts_when_the_last_launch_arrives(void **state)
 {
@@ -153,7 +153,7 @@ static void every_kernel_starts_when_the_last_launch_arrives(void **state)
     drop(&r);
 }
 
-/* Each of 64 PEs does the same in its own slice: nobody waits for another. */
+/* Each of 64 PEs does the same in its own slice: none waits for another. */
 static void all_do(struct rig *r, struct judge_command c)
 {
     judge_all_kernels(r->t, &r->p);
@@ -900,7 +900,7 @@ static void random_programs_run(void **state)
     assert_true(records > 100 * SEEDS);
 }
 
-/* Nobody waits for ever, but many wait for a slot, and messages come in every order. */
+/* There is no deadlock, but many wait for a slot, and messages come in every order. */
 static void random_programs_talk(void **state)
 {
     size_t kinds[JUDGE_ATOMIC + 1] = {0}, waited = 0, pieces = 0;

@@ -126,7 +126,7 @@ static void receives_what_nobody_sends(tl_ctx *tl, const kb_args *args)
     }
     mark(tl, args, 0);
     line_is(args, 0, __LINE__ + 1);
-    tl_recv(tl, 1, 5, KB_SHAPE(PIECE), KB_F32);
+    tl_recv(tl, 1, 5, KB_F32, KB_SHAPE(PIECE));
     mark(tl, args, 1);
 }
 
@@ -142,12 +142,12 @@ static void a_receive_without_a_send(void **state)
     assert_int_equal(t.n, 1);
     assert_row(&t, 0,
                (kb_deadlocked){.pe = 0,
-                            .call = "tl_recv",
-                            .line = line_of_pe(&t, 0),
-                            .lacks = "a message",
-                            .waits_for = 1,
-                            .tag = 5,
-                            .other_tag = 4},
+                               .call = "tl_recv",
+                               .line = line_of_pe(&t, 0),
+                               .lacks = "a message",
+                               .waits_for = 1,
+                               .tag = 5,
+                               .other_tag = 4},
                3);
     assert_int_equal(t.m.fs[0][1], 0);
     snprintf(text, sizeof text,
@@ -161,7 +161,7 @@ static void receives_of_who_is_not_there(tl_ctx *tl, const kb_args *args)
 {
     mark(tl, args, 0);
     line_is(args, 9, __LINE__ + 1);
-    tl_recv(tl, 63, 0, KB_SHAPE(1), KB_F32);
+    tl_recv(tl, 63, 0, KB_F32, KB_SHAPE(1));
 }
 
 static void a_receive_from_a_pe_that_was_not_launched(void **state)
@@ -174,11 +174,11 @@ static void a_receive_from_a_pe_that_was_not_launched(void **state)
     assert_int_equal(t.n, 1);
     assert_row(&t, 0,
                (kb_deadlocked){.pe = 9,
-                            .call = "tl_recv",
-                            .line = line_of_pe(&t, 9),
-                            .lacks = "a message",
-                            .waits_for = 63,
-                            .other_tag = -1},
+                               .call = "tl_recv",
+                               .line = line_of_pe(&t, 9),
+                               .lacks = "a message",
+                               .waits_for = 63,
+                               .other_tag = -1},
                3);
     assert_string_equal(t.row[0].state, "not launched");
 }
@@ -194,9 +194,9 @@ static void sends_under_many_tags(tl_ctx *tl, const kb_args *args)
     for (int tag = 9; tl_pe(tl) == 1 && tag > 2; tag -= tag == 9 ? 5 : 1)
         tl_send(tl, 0, tag, x);
     if (tl_pe(tl) == 0) {
-        tl_recv(tl, 1, 3, KB_SHAPE(1), KB_F32);
-        tl_recv_async(tl, 3, 1, KB_SHAPE(1), KB_F32);
-        tl_recv(tl, 1, 6, KB_SHAPE(1), KB_F32);
+        tl_recv(tl, 1, 3, KB_F32, KB_SHAPE(1));
+        tl_recv_async(tl, 3, 1, KB_F32, KB_SHAPE(1));
+        tl_recv(tl, 1, 6, KB_F32, KB_SHAPE(1));
     }
 }
 
@@ -220,10 +220,10 @@ static void sends_too_little(tl_ctx *tl, const kb_args *args)
 {
     mark(tl, args, 0);
     if (tl_pe(tl) == 0) {
-        tl_recv(tl, 1, 0, KB_SHAPE(PIECE), KB_F32);
+        tl_recv(tl, 1, 0, KB_F32, KB_SHAPE(PIECE));
         mark(tl, args, 0);
         line_is(args, 0, __LINE__ + 1);
-        tl_recv(tl, 1, 0, KB_SHAPE(PIECE), KB_F32);
+        tl_recv(tl, 1, 0, KB_F32, KB_SHAPE(PIECE));
         return;
     }
     tl_send(tl, 0, 0, numbers(tl, 0, PIECE));
@@ -239,11 +239,11 @@ static void a_second_receive_without_a_second_send(void **state)
     assert_int_equal(t.n, 1);
     assert_row(&t, 0,
                (kb_deadlocked){.pe = 0,
-                            .call = "tl_recv",
-                            .line = line_of_pe(&t, 0),
-                            .lacks = "a message",
-                            .waits_for = 1,
-                            .other_tag = -1},
+                               .call = "tl_recv",
+                               .line = line_of_pe(&t, 0),
+                               .lacks = "a message",
+                               .waits_for = 1,
+                               .other_tag = -1},
                3);
     assert_string_equal(t.row[0].state, "ended");
 }
@@ -255,8 +255,8 @@ static void waits_for_the_second(tl_ctx *tl, const kb_args *args)
 
     mark(tl, args, 0);
     line_is(args, 0, __LINE__ + 1);
-    tl_recv_async(tl, 7, 1, KB_SHAPE(1), KB_F32);
-    x = tl_recv_async(tl, 6, 0, KB_SHAPE(1), KB_F32);
+    tl_recv_async(tl, 7, 1, KB_F32, KB_SHAPE(1));
+    x = tl_recv_async(tl, 6, 0, KB_F32, KB_SHAPE(1));
     tl_wait(tl, x);
 }
 
@@ -291,7 +291,7 @@ static void sends_before_it_receives(tl_ctx *tl, const kb_args *args)
     mark(tl, args, 0);
     line_is(args, pe, __LINE__ + 1);
     tl_send(tl, next, 9, x);
-    tl_recv(tl, before, 9, KB_SHAPE(5 * PIECE), KB_F32);
+    tl_recv(tl, before, 9, KB_F32, KB_SHAPE(5 * PIECE));
 }
 
 static void rings_without_slots_are_circles(void **state)
@@ -305,13 +305,13 @@ static void rings_without_slots_are_circles(void **state)
     for (uint32_t pe = 0; pe < 5; pe++)
         assert_row(&t, pe,
                    (kb_deadlocked){.pe = pe,
-                                .call = "tl_send",
-                                .line = line_of_pe(&t, pe),
-                                .lacks = "a free slot",
-                                .waits_for = next[pe],
-                                .tag = 9,
-                                .other_tag = -1,
-                                .cycle = pe < 2 ? 1 : 2},
+                                   .call = "tl_send",
+                                   .line = line_of_pe(&t, pe),
+                                   .lacks = "a free slot",
+                                   .waits_for = next[pe],
+                                   .tag = 9,
+                                   .other_tag = -1,
+                                   .cycle = pe < 2 ? 1 : 2},
                    3);
 }
 
@@ -323,7 +323,7 @@ static void receives_before_it_sends(tl_ctx *tl, const kb_args *args)
 
     mark(tl, args, 0);
     line_is(args, pe, __LINE__ + 1);
-    tl_recv(tl, of[pe], 0, KB_SHAPE(1), KB_F32);
+    tl_recv(tl, of[pe], 0, KB_F32, KB_SHAPE(1));
     tl_send(tl, of[pe], 0, numbers(tl, 0, 1));
 }
 
@@ -338,15 +338,15 @@ static void who_waits_for_a_circle_is_not_in_it(void **state)
     for (uint32_t pe = 0; pe < 3; pe++)
         assert_row(&t, pe,
                    (kb_deadlocked){.pe = pe,
-                                .call = "tl_recv",
-                                .line = line_of_pe(&t, pe),
-                                .lacks = "a message",
-                                .waits_for = of[pe],
-                                .other_tag = -1,
-                                .cycle = pe > 0},
+                                   .call = "tl_recv",
+                                   .line = line_of_pe(&t, pe),
+                                   .lacks = "a message",
+                                   .waits_for = of[pe],
+                                   .other_tag = -1,
+                                   .cycle = pe > 0},
                    3);
     assert_non_null(
-        strstr(t.why.text, "deadlock: 3 commands wait for ever: kernel talk on c0.pe1: "));
+        strstr(t.why.text, "deadlock: 3 commands never end: kernel talk on c0.pe1: "));
     assert_non_null(strstr(t.why.text, " lacks a message from c0.pe2 under tag 0 since "));
 }
 
@@ -355,8 +355,8 @@ static void receives_beside(tl_ctx *tl, const kb_args *args)
 {
     mark(tl, args, 0);
     for (int tag = 0; tag < TL_TAGS && tl_pe(tl) == 0; tag++)
-        tl_recv_async(tl, 1, tag, KB_SHAPE(1), KB_F32);
-    tl_recv(tl, tl_pe(tl) == 0 ? 2 : 0, 0, KB_SHAPE(1), KB_F32);
+        tl_recv_async(tl, 1, tag, KB_F32, KB_SHAPE(1));
+    tl_recv(tl, tl_pe(tl) == 0 ? 2 : 0, 0, KB_F32, KB_SHAPE(1));
 }
 
 static void what_is_under_way_beside_makes_no_circle(void **state)
@@ -379,10 +379,10 @@ static void returns_too_early(tl_ctx *tl, const kb_args *args)
 {
     mark(tl, args, 0);
     if (tl_pe(tl) > 0)
-        tl_recv(tl, 0, 0, KB_SHAPE(1), KB_F32);
+        tl_recv(tl, 0, 0, KB_F32, KB_SHAPE(1));
     else
         for (uint32_t pe = 1; pe < 3; pe++)
-            tl_recv_async(tl, pe, 0, KB_SHAPE(1), KB_F32);
+            tl_recv_async(tl, pe, 0, KB_F32, KB_SHAPE(1));
 }
 
 static void a_kernel_that_has_returned_is_in_no_circle(void **state)
@@ -425,13 +425,13 @@ static void a_barrier_that_members_never_reach(void **state)
     for (uint32_t i = 0; i < 2; i++)
         assert_row(&t, i,
                    (kb_deadlocked){.pe = 2 * i,
-                                .call = "tl_barrier",
-                                .line = line_of_pe(&t, 2 * i),
-                                .lacks = "a member",
-                                .waits_for = 1,
-                                .tag = -1,
-                                .other_tag = -1,
-                                .n_missing = 2},
+                                   .call = "tl_barrier",
+                                   .line = line_of_pe(&t, 2 * i),
+                                   .lacks = "a member",
+                                   .waits_for = 1,
+                                   .tag = -1,
+                                   .other_tag = -1,
+                                   .n_missing = 2},
                    3);
 }
 
@@ -459,14 +459,14 @@ static void groups_that_differ_are_two_barriers(void **state)
     for (uint32_t pe = 0; pe < 2; pe++)
         assert_row(&t, pe,
                    (kb_deadlocked){.pe = pe,
-                                .call = "tl_barrier",
-                                .line = line_of_pe(&t, pe),
-                                .lacks = "a member",
-                                .waits_for = 1 - pe,
-                                .tag = -1,
-                                .other_tag = -1,
-                                .n_missing = 1 + pe,
-                                .cycle = 1},
+                                   .call = "tl_barrier",
+                                   .line = line_of_pe(&t, pe),
+                                   .lacks = "a member",
+                                   .waits_for = 1 - pe,
+                                   .tag = -1,
+                                   .other_tag = -1,
+                                   .n_missing = 1 + pe,
+                                   .cycle = 1},
                    3);
 }
 
@@ -482,7 +482,7 @@ static void waits_across_barriers(tl_ctx *tl, const kb_args *args)
     if (pe == 3)
         tl_barrier(tl, (tl_group){.pes = group, .n = 3});
     if (pe == 2 || pe == 7)
-        tl_recv(tl, pe == 2 ? 8 : 1, 0, KB_SHAPE(1), KB_F32);
+        tl_recv(tl, pe == 2 ? 8 : 1, 0, KB_F32, KB_SHAPE(1));
 }
 
 /* The lowest members are missing too, but no way leads back from them. */
@@ -511,7 +511,7 @@ static void two_ways_back(tl_ctx *tl, const kb_args *args)
     if (tl_pe(tl) == 0)
         tl_barrier(tl, (tl_group){.n = 4});
     else if (tl_pe(tl) > 1)
-        tl_recv(tl, 0, 0, KB_SHAPE(1), KB_F32);
+        tl_recv(tl, 0, 0, KB_F32, KB_SHAPE(1));
 }
 
 static void the_lowest_member_in_a_circle_is_waited_for(void **state)
@@ -534,7 +534,7 @@ static void one_of_all_is_missing(tl_ctx *tl, const kb_args *args)
 {
     mark(tl, args, 0);
     if (tl_pe(tl) == 5)
-        tl_recv(tl, 7, 0, KB_SHAPE(1), KB_F32);
+        tl_recv(tl, 7, 0, KB_F32, KB_SHAPE(1));
     tl_barrier(tl, tl_all(tl));
 }
 
@@ -580,7 +580,7 @@ static void as_planned(tl_ctx *tl, const kb_args *args)
     if (n > 0)
         tl_barrier(tl, (tl_group){.pes = pes, .n = n});
     else if (p->of != tl_pe(tl))
-        tl_recv(tl, p->of, 0, KB_SHAPE(1), KB_F32);
+        tl_recv(tl, p->of, 0, KB_F32, KB_SHAPE(1));
 }
 
 static void make_plan(uint64_t seed)

@@ -13,13 +13,13 @@ static tl_tensor *talks(tl_ctx *tl, tl_tensor *x)
     uint32_t other = 1 - tl_pe(tl);
     tl_tensor *large = tl_load(tl, SLICE(tl_pe(tl)), KB_F32, KB_SHAPE(3 * 1024)), *y;
 
-    y = tl_recv_async(tl, other, 1, KB_SHAPE(3 * 1024), KB_F32);
+    y = tl_recv_async(tl, other, 1, KB_F32, KB_SHAPE(3 * 1024));
     tl_send(tl, other, 0, x);
     tl_send(tl, other, 1, large);
     tl_wait(tl, y);
     tl_barrier(tl, (tl_group){.pes = both, .n = 2});
     tl_atomic_add(tl, SLICE(0) + 32768, KB_I32, 1);
-    return tl_recv(tl, other, 0, tl_shape(x), KB_F32);
+    return tl_recv(tl, other, 0, KB_F32, tl_shape(x));
 }
 
 /* All that takes memory: results, pieces, views, regions, tiles, many commands at once. */
@@ -220,7 +220,7 @@ static void waits_for_ever(tl_ctx *tl, const kb_args *args)
 {
     (void)args;
     if (tl_pe(tl) == 1)
-        tl_recv(tl, 0, 0, KB_SHAPE(1), KB_F32);
+        tl_recv(tl, 0, 0, KB_F32, KB_SHAPE(1));
     tl_barrier(tl, tl_cube(tl));
 }
 
@@ -274,7 +274,7 @@ static void meets_others(tl_ctx *tl, const kb_args *args)
 
     (void)args;
     for (int i = 0; i < 6; i++) {
-        y = tl_recv_async(tl, other, 0, KB_SHAPE(8), KB_I32);
+        y = tl_recv_async(tl, other, 0, KB_I32, KB_SHAPE(8));
         tl_send(tl, other, 0, x);
         tl_wait(tl, y);
     }

@@ -127,7 +127,7 @@ static uint32_t edges_between(const kb_topology *topo, const char *from, const c
     return seen.n_found;
 }
 
-/* design 2: the defaults, 0.01 ns/mm. */
+/* With the defaults a mm takes 0.01 ns. */
 static void edges_say_length_and_bandwidth(void **state)
 {
     kb_edge e;

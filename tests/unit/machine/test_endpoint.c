@@ -12,7 +12,7 @@ static const kb_topology cube8 = {.sips = 1, .cubes = 8, .pes = 8};
 static const kb_topology cube1 = {.sips = 1, .cubes = 1, .pes = 1};
 static const kb_topology tray32 = {.sips = 2, .cubes = 16, .pes = 8};
 
-/* design 2.1: SIP 0 when left out; the canonical form is what is printed. */
+/* SIP 0 may be left out; the canonical form is what is printed. */
 static void every_form_is_read_and_printed(void **state)
 {
     static const struct {

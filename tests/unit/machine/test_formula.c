@@ -25,7 +25,8 @@ struct parade {
     uint64_t n, room;
 };
 
-static void join(struct parade *p, kb_transaction_op op, kb_endpoint src, kb_endpoint dst, uint64_t nbytes)
+static void join(struct parade *p, kb_transaction_op op, kb_endpoint src, kb_endpoint dst,
+                 uint64_t nbytes)
 {
     kb_request request = {
         .issue_fs = (int64_t)p->n * APART_FS, .op = op, .src = src, .dst = dst, .nbytes = nbytes};
@@ -112,7 +113,7 @@ static uint64_t assert_all_take_their_formula(const kb_topology *topo, kb_engine
     return p.n;
 }
 
-/* design 3: "no contention means `actual == formula`"; 64 PEs and a host, 5 sizes, 2 ways */
+/* Without contention, the time is that of the formula: 64 PEs and a host, 5 sizes, 2 ways. */
 static void cube8_takes_its_formula_fused(void **state)
 {
     (void)state;
@@ -135,7 +136,7 @@ static void tray32_takes_its_formula(void **state)
                      (256 * 288 + 2 * 128) * 5 * 2);
 }
 
-/* design 3.1: "Without contention the formula is unchanged." */
+/* Without contention, fifo links change nothing. */
 static void fifo_links_leave_the_formula_unchanged(void **state)
 {
     const kb_topology *fifo8 = any_topology(FIFO8);
@@ -149,8 +150,8 @@ static void fifo_links_leave_the_formula_unchanged(void **state)
 /* -- numbers of the design ------------------------------------------------------------------ */
 
 /* How long one transaction takes that is alone. */
-static int64_t alone_fs(const kb_topology *topo, kb_engine engine, kb_transaction_op op, const char *src,
-                        const char *dst, uint64_t nbytes)
+static int64_t alone_fs(const kb_topology *topo, kb_engine engine, kb_transaction_op op,
+                        const char *src, const char *dst, uint64_t nbytes)
 {
     kb_sim *sim = new_sim(topo, (kb_options){.engine = engine});
     kb_result r;
@@ -170,19 +171,19 @@ struct golden {
     int64_t fs; /* of 4096 bytes */
 };
 
-/* design 3, 9: "Golden ... at 4096 B" */
-static void lone_transactions_take_the_times_of_the_design(void **state)
+/* 4096 bytes, computed by hand: docs/model.md "The costs of a route". */
+static void lone_transactions_take_the_times_computed_by_hand(void **state)
 {
     static const struct golden golden[] = {
-        {&cube8_topology, KB_READ, "c0.pe0", "c0.slice0", 18085000},     /* design 3 */
-        {&cube8_topology, KB_READ, "c0.pe0", "c0.slice4", 37145000},     /* design 3 */
-        {&cube8_topology, KB_READ, "c0.pe1", "c0.slice0", 36095000},     /* design 3, "alone" */
-        {&cube8_topology, KB_READ, "c0.pe0", "c4.slice1", 36240000},     /* design 9, best */
-        {&cube8_topology, KB_READ, "c0.pe0", "c7.slice4", 42897500},     /* design 9, worst */
-        {&cube8_topology, KB_READ, "c0.pe0", "c0.sram", 32103750},       /* design 9 */
-        {&cube8_topology, KB_H2D, "host", "c0.slice0", 56562500},        /* design 9 */
-        {&cube8_topology, KB_D2H, "host", "c0.slice0", 56562500},        /* design 9 */
-        {&tray32_topology, KB_READ, "c0.pe0", "s1.c0.slice0", 85252500}, /* design 9, cross-sip */
+        {&cube8_topology, KB_READ, "c0.pe0", "c0.slice0", 18085000},
+        {&cube8_topology, KB_READ, "c0.pe0", "c0.slice4", 37145000},
+        {&cube8_topology, KB_READ, "c0.pe1", "c0.slice0", 36095000}, /* alone */
+        {&cube8_topology, KB_READ, "c0.pe0", "c4.slice1", 36240000}, /* best */
+        {&cube8_topology, KB_READ, "c0.pe0", "c7.slice4", 42897500}, /* worst */
+        {&cube8_topology, KB_READ, "c0.pe0", "c0.sram", 32103750},
+        {&cube8_topology, KB_H2D, "host", "c0.slice0", 56562500},
+        {&cube8_topology, KB_D2H, "host", "c0.slice0", 56562500},
+        {&tray32_topology, KB_READ, "c0.pe0", "s1.c0.slice0", 85252500}, /* cross-sip */
         {&tray32_topology, KB_READ, "c0.pe0", "c0.slice0", 18085000},    /* its cubes are cube8's */
     };
 
@@ -195,7 +196,8 @@ static void lone_transactions_take_the_times_of_the_design(void **state)
     }
 }
 
-static kb_cost cost_of(const kb_topology *topo, kb_transaction_op op, const char *src, const char *dst)
+static kb_cost cost_of(const kb_topology *topo, kb_transaction_op op, const char *src,
+                       const char *dst)
 {
     kb_endpoint from = end_of(topo, src), to = end_of(topo, dst);
     kb_cost cost;
@@ -204,8 +206,8 @@ static kb_cost cost_of(const kb_topology *topo, kb_transaction_op op, const char
     return cost;
 }
 
-/* design 2.2: "Golden: ..." */
-static void routes_cost_what_the_design_says(void **state)
+/* Wires and overheads, summed by hand. */
+static void routes_cost_what_is_computed_by_hand(void **state)
 {
     kb_cost own = cost_of(&cube8_topology, KB_READ, "c0.pe0", "c0.slice0");
     kb_cost half = cost_of(&cube8_topology, KB_READ, "c0.pe0", "c0.slice4");
@@ -218,11 +220,11 @@ static void routes_cost_what_the_design_says(void **state)
     assert_int_equal(half.overhead_fs, 5000000);
     assert_true(half.bottleneck_gbs == 128.0);
     assert_int_equal(host.overhead_fs, 23000000);
-    assert_int_equal(host.response_fs, 1281250); /* design 9 */
+    assert_int_equal(host.response_fs, 1281250);
 }
 
-/* design 9: "smallest and largest formula over all slices of other cubes" */
-static void best_and_worst_remote_slices_are_those_of_the_design(void **state)
+/* docs/formats.md "probe": the smallest and the largest formula over all slices of other cubes. */
+static void best_and_worst_remote_slices_are_those_computed_by_hand(void **state)
 {
     int64_t best_fs = INT64_MAX, worst_fs = 0;
     char best[KB_ENDPOINT_BYTES] = "", worst[KB_ENDPOINT_BYTES] = "";
@@ -265,7 +267,8 @@ static void assert_two(const kb_topology *topo, const kb_request rows[2], int64_
     }
 }
 
-/* design 3: "**50.085** when issued at the same instant (arrives 4.095, waits until 18.085)" */
+/* docs/model.md "two reads of one slice": it arrives at 4.095, waits until 18.085, ends at 50.085.
+ */
 static void second_read_waits_for_the_first(void **state)
 {
     const kb_topology *t = &cube8_topology;
@@ -287,8 +290,9 @@ static void second_read_waits_for_the_first(void **state)
 }
 
 /*
- * design 3: "64 B reaching a 256 GB/s slice 5 ns after a 4 KB drain began waits 11, drains 0.25".
- * By the chain it would drain at 128, so the second reader is a second channel of the same PE.
+ * docs/model.md "a short one behind a long one": 64 B that arrive 5 ns after a drain of 4 KiB
+ * began. By the chain it would drain at 128, so the second reader is a second channel of the same
+ * PE.
  */
 static void short_read_waits_for_the_whole_drain_ahead(void **state)
 {
@@ -311,7 +315,7 @@ static void short_read_waits_for_the_whole_drain_ahead(void **state)
     any_topology_free(t);
 }
 
-/* design 3.1: "Golden (fifo): ... take 68.095 (queue_link 29.990) and 38.105" */
+/* docs/model.md "one shared link": 68.095, of them 29.990 for the link, and 38.105. */
 static void writes_on_one_chain_wait_for_its_links(void **state)
 {
     const kb_topology *t = any_topology(FIFO8);
@@ -332,7 +336,7 @@ static void writes_on_one_chain_wait_for_its_links(void **state)
     any_topology_free(t);
 }
 
-/* design 10: "so that two topologies link into one program"; they run side by side, too */
+/* Two topologies link into one program, and run side by side. */
 static void two_topologies_run_in_one_program(void **state)
 {
     kb_sim *a = new_sim(&cube8_topology, (kb_options){0});
@@ -355,9 +359,9 @@ static void two_topologies_run_in_one_program(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lone_transactions_take_the_times_of_the_design),
-        cmocka_unit_test(routes_cost_what_the_design_says),
-        cmocka_unit_test(best_and_worst_remote_slices_are_those_of_the_design),
+        cmocka_unit_test(lone_transactions_take_the_times_computed_by_hand),
+        cmocka_unit_test(routes_cost_what_is_computed_by_hand),
+        cmocka_unit_test(best_and_worst_remote_slices_are_those_computed_by_hand),
         cmocka_unit_test(second_read_waits_for_the_first),
         cmocka_unit_test(short_read_waits_for_the_whole_drain_ahead),
         cmocka_unit_test(writes_on_one_chain_wait_for_its_links),

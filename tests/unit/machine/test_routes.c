@@ -50,7 +50,8 @@ static void check_node(void *arg, const kb_hop *hop)
                  expected->wire_fs, expected->overhead_fs, expected->edge_gbs);
 }
 
-static void check_cost(struct pair *p, kb_transaction_op op, const kb_endpoint *src, const kb_endpoint *dst)
+static void check_cost(struct pair *p, kb_transaction_op op, const kb_endpoint *src,
+                       const kb_endpoint *dst)
 {
     kb_cost cost;
 
@@ -128,14 +129,15 @@ static uint64_t check_all_routes(const kb_topology *topo)
     return p.n_routes;
 }
 
-/* design 2.2; 64 PEs to 64 slices, 8 SRAMs and 63 TCMs each, the host to 64 slices */
+/* docs/model.md "Routes": 64 PEs to 64 slices, 8 SRAMs and 63 TCMs each, the host to 64 slices */
 static void routes_of_cube8_are_the_judges(void **state)
 {
     (void)state;
     assert_int_equal(check_all_routes(&cube8_topology), 64 * (64 + 8 + 63) + 64);
 }
 
-/* design 2.2; 256 PEs to 256 slices, 32 SRAMs and 255 TCMs, two hosts to 128 slices each */
+/* docs/model.md "Routes": 256 PEs to 256 slices, 32 SRAMs and 255 TCMs, two hosts to 128 slices
+ * each */
 static void routes_of_tray32_are_the_judges(void **state)
 {
     (void)state;
@@ -170,8 +172,8 @@ static void routes_of_random_machines_are_the_judges(void **state)
     assert_true(n_routes > 10000);
 }
 
-/* design 2.1: "Counts (nodes, edges) with 8 PEs: ... cube8 651, 1180; ... tray32 2599, 4732" */
-static void libraries_have_the_counts_of_the_design(void **state)
+/* Nodes and edges, counted by hand: 651 and 1180 of cube8, 2599 and 4732 of tray32. */
+static void libraries_have_the_counts_computed_by_hand(void **state)
 {
     kb_info cube8, tray32;
 
@@ -222,7 +224,7 @@ static struct seen nodes_between(const kb_topology *topo, const char *src, const
     return seen;
 }
 
-/* design 12: "a zero-length UCIe shortcut taken by cube-local traffic" */
+/* Traffic inside a cube takes no shortcut over UCIe. */
 static void traffic_inside_a_cube_passes_no_ucie(void **state)
 {
     static const char *const targets[] = {"c5.slice%d", "c5.sram", "c5.pe%d.tcm"};
@@ -240,11 +242,11 @@ static void traffic_inside_a_cube_passes_no_ucie(void **state)
         seen = nodes_between(&cube8_topology, src, dst);
         assert_int_equal(seen.ucie, 0);
         assert_int_equal(seen.io, 0);
-        assert_int_equal(seen.noc, kind != 0); /* design 2.2: "the crossbar only" */
+        assert_int_equal(seen.noc, kind != 0); /* the crossbar only */
     }
 }
 
-/* design 2.2: "(ucie, ucie, noc per step)"; c0 to c7 is three steps by X and one by Y */
+/* ucie, ucie, noc per step; c0 to c7 is three steps by X and one by Y */
 static void each_step_between_cubes_passes_two_ucies(void **state)
 {
     struct seen seen = nodes_between(&cube8_topology, "c0.pe0", "c7.slice4");
@@ -258,7 +260,7 @@ static void each_step_between_cubes_passes_two_ucies(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(libraries_have_the_counts_of_the_design),
+        cmocka_unit_test(libraries_have_the_counts_computed_by_hand),
         cmocka_unit_test(routes_of_cube8_are_the_judges),
         cmocka_unit_test(routes_of_tray32_are_the_judges),
         cmocka_unit_test(routes_of_random_machines_are_the_judges),

@@ -36,7 +36,7 @@ static void sends(tl_ctx *tl, const kb_args *args, uint32_t to, int64_t pieces)
     if (tl_pe(tl) == 0)
         tl_send(tl, to, 3, x);
     else
-        tl_recv(tl, 0, 3, KB_SHAPE(pieces * PIECE), KB_F32);
+        tl_recv(tl, 0, 3, KB_F32, KB_SHAPE(pieces * PIECE));
     mark(tl, args, 1);
 }
 
@@ -114,7 +114,7 @@ static void side_by_side(tl_ctx *tl, const kb_args *args)
     if (tl_pe(tl) < 2)
         tl_send(tl, tl_pe(tl) + NEXT_CUBE, 0, x);
     else
-        tl_recv(tl, tl_pe(tl) - NEXT_CUBE, 0, KB_SHAPE(PIECE), KB_F32);
+        tl_recv(tl, tl_pe(tl) - NEXT_CUBE, 0, KB_F32, KB_SHAPE(PIECE));
     mark(tl, args, 1);
 }
 
@@ -178,7 +178,7 @@ static void receives_late(tl_ctx *tl, const kb_args *args)
         for (int i = 0; i < 10; i++)
             numbers(tl, 0, PIECE);
         mark(tl, args, 2);
-        tl_recv(tl, 0, 0, KB_SHAPE(5 * PIECE), KB_F32);
+        tl_recv(tl, 0, 0, KB_F32, KB_SHAPE(5 * PIECE));
     }
     mark(tl, args, 1);
 }
@@ -250,7 +250,7 @@ static void takes_another_tag_first(tl_ctx *tl, const kb_args *args)
         if (tl_pe(tl) == 0) {
             tl_send(tl, 1, sent[i], numbers(tl, i, 1));
         } else {
-            tl_tensor *x = tl_recv(tl, 0, taken[i], KB_SHAPE(1), KB_F32);
+            tl_tensor *x = tl_recv(tl, 0, taken[i], KB_F32, KB_SHAPE(1));
 
             mark_value(tl, args, (unsigned)i, tl_get(tl, x, 0));
         }
@@ -273,8 +273,8 @@ static void goes_round(tl_ctx *tl, const kb_args *args)
 {
     uint32_t other = 1 - tl_pe(tl);
     tl_tensor *x = numbers(tl, 0, 12 * PIECE);
-    tl_tensor *before = tl_recv_async(tl, other, 0, KB_SHAPE(12 * PIECE), KB_F32);
-    tl_tensor *next = tl_recv_async(tl, other, 1, KB_SHAPE(12 * PIECE), KB_F32);
+    tl_tensor *before = tl_recv_async(tl, other, 0, KB_F32, KB_SHAPE(12 * PIECE));
+    tl_tensor *next = tl_recv_async(tl, other, 1, KB_F32, KB_SHAPE(12 * PIECE));
 
     tl_send(tl, other, 0, x);
     tl_send(tl, other, 1, x);
@@ -302,12 +302,12 @@ static void early_and_late(tl_ctx *tl, const kb_args *args)
     if (tl_pe(tl) == 0) {
         for (int i = 0; i < 10; i++)
             numbers(tl, 0, PIECE);
-        tl_recv(tl, 1, 0, KB_SHAPE(PIECE), KB_F32);
+        tl_recv(tl, 1, 0, KB_F32, KB_SHAPE(PIECE));
         mark(tl, args, 1);
         tl_send(tl, 1, 0, x);
     } else {
         tl_send(tl, 0, 0, x);
-        tl_recv(tl, 0, 0, KB_SHAPE(PIECE), KB_F32);
+        tl_recv(tl, 0, 0, KB_F32, KB_SHAPE(PIECE));
     }
     mark(tl, args, 2);
 }
@@ -335,9 +335,9 @@ static void receives_async(tl_ctx *tl, const kb_args *args)
         tl_send(tl, 1, 0, x);
         return;
     }
-    first = tl_recv_async(tl, 0, 0, KB_SHAPE(4), KB_F32);
+    first = tl_recv_async(tl, 0, 0, KB_F32, KB_SHAPE(4));
     mark(tl, args, 1);
-    second = tl_recv_async(tl, 0, 0, KB_SHAPE(2, 1), KB_F32);
+    second = tl_recv_async(tl, 0, 0, KB_F32, KB_SHAPE(2, 1));
     mark(tl, args, 2);
     tl_wait(tl, second);
     tl_wait(tl, first);
@@ -375,7 +375,7 @@ static void sends_doubles(tl_ctx *tl, const kb_args *args)
     if (tl_pe(tl) == 0) {
         tl_send(tl, 1, 15, x);
     } else {
-        y = tl_recv(tl, 0, 15, KB_SHAPE(300), KB_F64);
+        y = tl_recv(tl, 0, 15, KB_F64, KB_SHAPE(300));
         assert_memory_equal(tl_data(tl, y), sent, 2400); /* slices hold copies */
     }
     mark(tl, args, 1);
@@ -461,7 +461,7 @@ static void all_send_to_one(tl_ctx *tl, const kb_args *args)
     }
     for (uint32_t from = 7; from > 0; from--) {
         for (int tag = 1; tag >= 0; tag--) {
-            tl_tensor *x = tl_recv(tl, from, tag, KB_SHAPE(250), KB_F32);
+            tl_tensor *x = tl_recv(tl, from, tag, KB_F32, KB_SHAPE(250));
 
             for (int i = 0; i < 250; i++)
                 assert_true(tl_get(tl, x, i) == 100 * from + (unsigned)tag + 1 + (unsigned)i);
@@ -499,12 +499,12 @@ static void two_hops(tl_ctx *tl, const kb_args *args)
         y = tl_reshape(tl, numbers(tl, 7, DIM * DIM), KB_SHAPE(DIM, DIM));
         tl_send(tl, 1, 0, tl_reshape(tl, tl_dot(tl, x, y), KB_SHAPE(DIM * DIM)));
     } else if (tl_pe(tl) == 1) {
-        x = tl_recv(tl, 0, 0, KB_SHAPE(DIM, DIM), KB_F32);
+        x = tl_recv(tl, 0, 0, KB_F32, KB_SHAPE(DIM, DIM));
         tl_send(tl, NEXT_CUBE, 0, tl_add(tl, x, tl_scalar(tl, 1)));
         tl_send(tl, NEXT_CUBE, 0, x);
     } else {
-        x = tl_recv(tl, 1, 0, KB_SHAPE(DIM * DIM), KB_F32);
-        y = tl_recv(tl, 1, 0, KB_SHAPE(DIM, DIM), KB_F32);
+        x = tl_recv(tl, 1, 0, KB_F32, KB_SHAPE(DIM * DIM));
+        y = tl_recv(tl, 1, 0, KB_F32, KB_SHAPE(DIM, DIM));
         tl_store(tl, out, x);
         tl_store(tl, out + (uint64_t)DIM * DIM * 4, y);
     }
@@ -579,7 +579,7 @@ static void sends_a_mixture(tl_ctx *tl, const kb_args *args)
         tl_store(tl, SLICE(0) + 6000, tl_add(tl, numbers(tl, 1500, 300), tl_scalar(tl, 0.5)));
         tl_send(tl, 1, 0, numbers(tl, 0, 3000));
     } else {
-        tl_store(tl, out, tl_recv(tl, 0, 0, KB_SHAPE(3000), KB_F32));
+        tl_store(tl, out, tl_recv(tl, 0, 0, KB_F32, KB_SHAPE(3000)));
     }
 }
 
@@ -616,7 +616,7 @@ static void branches(tl_ctx *tl, const kb_args *args)
         tl_send(tl, 1, 0, numbers(tl, 41, 1));
         return;
     }
-    tl_tensor *x = tl_recv(tl, 0, 0, KB_SHAPE(1), KB_F32);
+    tl_tensor *x = tl_recv(tl, 0, 0, KB_F32, KB_SHAPE(1));
 
     if (tl_get(tl, x, 0) == 42)
         mark_value(tl, args, 0, tl_get(tl, numbers(tl, 6, 1), 0));
@@ -644,7 +644,7 @@ static void multiplies_and_sends(tl_ctx *tl, const kb_args *args)
         x = tl_reshape(tl, numbers(tl, 0, DIM * DIM), KB_SHAPE(DIM, DIM));
         tl_send(tl, 1, 0, tl_dot(tl, x, x));
     } else {
-        x = tl_recv(tl, 0, 0, KB_SHAPE(DIM * DIM), KB_F32);
+        x = tl_recv(tl, 0, 0, KB_F32, KB_SHAPE(DIM * DIM));
         tl_store(tl, SLICE(1), x);
     }
 }
@@ -673,7 +673,7 @@ static void leaves_one_behind(tl_ctx *tl, const kb_args *args)
         tl_send(tl, 15, 0, x);
         tl_send(tl, 15, 1, x);
     } else {
-        tl_recv(tl, 0, 0, KB_SHAPE(PIECE), KB_F32);
+        tl_recv(tl, 0, 0, KB_F32, KB_SHAPE(PIECE));
     }
 }
 
@@ -730,7 +730,7 @@ static void credit_after_the_end(tl_ctx *tl, const kb_args *args)
         return;
     }
     pass_the_time(tl);
-    tl_recv(tl, 1, 0, KB_SHAPE(5 * 4096), KB_U8);
+    tl_recv(tl, 1, 0, KB_U8, KB_SHAPE(5 * 4096));
 }
 
 static void word_after_the_end(tl_ctx *tl, const kb_args *args)
@@ -782,9 +782,9 @@ static void loses_some(tl_ctx *tl, const kb_args *args)
     for (int i = 0; i < 2 && pe < 3; i++)
         tl_send(tl, 3, 9 - (int)pe, numbers(tl, 0, pe == 0 && i ? 1 : PIECE + 1));
     for (uint32_t i = 0; i < 2 && pe == 3; i++)
-        tl_recv(tl, i, 9 - (int)i, KB_SHAPE(PIECE + 1), KB_F32);
+        tl_recv(tl, i, 9 - (int)i, KB_F32, KB_SHAPE(PIECE + 1));
     if (pe == 3)
-        tl_recv(tl, 0, 9, KB_SHAPE(1), KB_F32);
+        tl_recv(tl, 0, 9, KB_F32, KB_SHAPE(1));
 }
 
 static void messages_that_nobody_receives_are_counted(void **state)
@@ -837,10 +837,10 @@ static void assert_refused_on(const kb_topology *topo, kb_kernel kernel, const c
 WRONG(a_pe_that_does_not_exist, "tl_send", "there is no PE 64, only 0..63",
       tl_send(tl, 64, 0, numbers(tl, 0, 1)))
 WRONG(a_sender_that_does_not_exist, "tl_recv", "there is no PE 4000000000, only 0..63",
-      tl_recv(tl, 4000000000, 0, KB_SHAPE(1), KB_F32))
+      tl_recv(tl, 4000000000, 0, KB_F32, KB_SHAPE(1)))
 WRONG(to_itself, "tl_send", "a PE does not send to itself", tl_send(tl, 0, 0, numbers(tl, 0, 1)))
 WRONG(a_tag_below_zero, "tl_recv", "tag -1 is none of 0..15",
-      tl_recv(tl, 1, -1, KB_SHAPE(1), KB_F32))
+      tl_recv(tl, 1, -1, KB_F32, KB_SHAPE(1)))
 WRONG(a_tag_too_large, "tl_send", "tag 16 is none of 0..15", tl_send(tl, 1, 16, numbers(tl, 0, 1)))
 WRONG(a_scalar, "tl_send", "a scalar cannot be sent, make a tensor of it by tl_full()",
       tl_send(tl, 1, 0, tl_scalar(tl, 1)))
@@ -852,17 +852,17 @@ WRONG(a_load_not_waited_for, "tl_send",
       tl_send(tl, 1, 0, tl_load_async(tl, 0, KB_F32, KB_SHAPE(4))))
 WRONG(a_recv_not_waited_for, "tl_add",
       "an operand is a load or a receive that has not been waited for",
-      tl_add(tl, tl_recv_async(tl, 1, 0, KB_SHAPE(4), KB_F32), tl_scalar(tl, 1)))
+      tl_add(tl, tl_recv_async(tl, 1, 0, KB_F32, KB_SHAPE(4)), tl_scalar(tl, 1)))
 WRONG(looking_at_a_recv_not_waited_for, "tl_get",
       "an operand is a load or a receive that has not been waited for",
-      tl_get(tl, tl_recv_async(tl, 1, 0, KB_SHAPE(4), KB_F32), 0))
+      tl_get(tl, tl_recv_async(tl, 1, 0, KB_F32, KB_SHAPE(4)), 0))
 WRONG(a_recv_without_elements, "tl_recv", "axis 1 of the shape has 0 elements",
-      tl_recv(tl, 1, 0, KB_SHAPE(4, 0), KB_F32))
+      tl_recv(tl, 1, 0, KB_F32, KB_SHAPE(4, 0)))
 WRONG(
     more_than_a_tcm_holds, "tl_recv",
     "the TCM is exhausted: no 16777216 bytes in one piece are free of its 16777216, of which slots "
     "of queues have 16384",
-    tl_recv(tl, 1, 0, KB_SHAPE(1 << 24), KB_I8))
+    tl_recv(tl, 1, 0, KB_I8, KB_SHAPE(1 << 24)))
 
 /* c0.pe0 sends `n` f32 in one message; c0.pe1 wants others. */
 static void sends_n(tl_ctx *tl, const kb_args *args, int64_t n, int64_t wanted, kb_dtype dtype)
@@ -871,7 +871,7 @@ static void sends_n(tl_ctx *tl, const kb_args *args, int64_t n, int64_t wanted, 
     if (tl_pe(tl) == 0)
         tl_send(tl, 1, 0, numbers(tl, 0, n));
     else
-        tl_recv(tl, 0, 0, KB_SHAPE(wanted), dtype);
+        tl_recv(tl, 0, 0, dtype, KB_SHAPE(wanted));
 }
 
 static void wants_more(tl_ctx *tl, const kb_args *args)
@@ -911,7 +911,7 @@ static void wants_two_sends_at_once(tl_ctx *tl, const kb_args *args)
         tl_send(tl, 1, 0, numbers(tl, 0, 4));
         tl_send(tl, 1, 0, numbers(tl, 0, 4));
     } else {
-        tl_recv(tl, 0, 0, KB_SHAPE(8), KB_F32);
+        tl_recv(tl, 0, 0, KB_F32, KB_SHAPE(8));
     }
 }
 
@@ -1069,7 +1069,7 @@ static void passes_on_a_place(tl_ctx *tl, const kb_args *args)
     tl_tensor *x;
 
     if (tl_pe(tl) == NEXT_CUBE) {
-        x = tl_recv(tl, 0, 0, KB_SHAPE(4), KB_F32);
+        x = tl_recv(tl, 0, 0, KB_F32, KB_SHAPE(4));
         mark_value(tl, args, 0, tl_get(tl, x, 3));
         return;
     }

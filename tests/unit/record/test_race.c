@@ -206,7 +206,7 @@ static void hands_over(tl_ctx *tl, const kb_args *args)
         if (!is_right(args))
             tl_store(tl, SLICE(3), x);
     } else {
-        tl_recv(tl, 0, 0, KB_SHAPE(2048), KB_I32);
+        tl_recv(tl, 0, 0, KB_I32, KB_SHAPE(2048));
         tl_load(tl, SLICE(3) + 8000, KB_I32, KB_SHAPE(1));
     }
 }
@@ -233,7 +233,7 @@ static void receives_early(tl_ctx *tl, const kb_args *args)
         tl_send(tl, 1, 0, x);
         return;
     }
-    y = tl_recv_async(tl, 0, 0, KB_SHAPE(4), KB_I32);
+    y = tl_recv_async(tl, 0, 0, KB_I32, KB_SHAPE(4));
     if (is_right(args))
         tl_wait(tl, y);
     tl_load(tl, SLICE(3), KB_I32, KB_SHAPE(4));
@@ -264,8 +264,8 @@ static void by_two_queues(tl_ctx *tl, const kb_args *args)
         tl_send(tl, 1, 8, x);
         return;
     }
-    y = tl_recv_async(tl, 0, 7, KB_SHAPE(4), KB_I32);
-    z = tl_recv_async(tl, 0, 8, KB_SHAPE(4), KB_I32);
+    y = tl_recv_async(tl, 0, 7, KB_I32, KB_SHAPE(4));
+    z = tl_recv_async(tl, 0, 8, KB_I32, KB_SHAPE(4));
     tl_wait(tl, is_right(args) ? z : y);
     tl_load(tl, SLICE(3), KB_I32, KB_SHAPE(4));
     tl_wait(tl, is_right(args) ? y : z);
@@ -290,7 +290,7 @@ static void out_of_order(tl_ctx *tl, const kb_args *args)
         return;
     }
     for (int i = 0; i < 3; i++)
-        got[i] = tl_recv_async(tl, 0, 0, KB_SHAPE(4), KB_I32);
+        got[i] = tl_recv_async(tl, 0, 0, KB_I32, KB_SHAPE(4));
     tl_wait(tl, got[1]);
     tl_wait(tl, got[0]);
     tl_load(tl, SLICE(3) + (is_right(args) ? 64 : 128), KB_I32, KB_SHAPE(4));
@@ -315,7 +315,7 @@ static void waits_for_a_slot(tl_ctx *tl, const kb_args *args)
         if (tl_pe(tl) == 1 && i == 1)
             tl_load(tl, SLICE(3), KB_I32, KB_SHAPE(4));
         if (tl_pe(tl) == 1)
-            tl_recv(tl, 0, 0, KB_SHAPE(4), KB_I32);
+            tl_recv(tl, 0, 0, KB_I32, KB_SHAPE(4));
         else
             tl_send(tl, 1, 0, x);
         if (tl_pe(tl) == 0 && i == (is_right(args) ? 5 : 4))
@@ -341,7 +341,7 @@ static void by_queue_and_barrier(tl_ctx *tl, const kb_args *args)
     if (tl_pe(tl) == 2 && !is_right(args))
         tl_store(tl, SLICE(3), x);
     if (tl_pe(tl) == 1)
-        tl_recv(tl, 2, 0, KB_SHAPE(4), KB_I32);
+        tl_recv(tl, 2, 0, KB_I32, KB_SHAPE(4));
     if (tl_pe(tl) < 2)
         meet(tl, 2);
     if (tl_pe(tl) == 0)

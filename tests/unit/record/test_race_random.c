@@ -304,7 +304,7 @@ static void do_step(struct hand *h, struct step *s, int i)
         break;
     case RECV:
         h->made[i] =
-            tl_recv_at(tl, here, s->peer, s->tag, KB_SHAPE(s->large ? LARGE : 8), KB_I32, s->async);
+            tl_recv_at(tl, here, s->peer, s->tag, KB_I32, KB_SHAPE(s->large ? LARGE : 8), s->async);
         break;
     case BARRIER:
         tl_barrier_at(tl, here, (tl_group){.first = s->first, .n = s->n});

@@ -392,7 +392,7 @@ static void sends_over(tl_ctx *tl, const kb_args *args)
 
     if (tl_pe(tl) == TO) {
         begin(tl, args);
-        x = tl_recv(tl, FROM, 7, KB_SHAPE(2, 1024), KB_F32);
+        x = tl_recv(tl, FROM, 7, KB_F32, KB_SHAPE(2, 1024));
         note(tl, args, 0);
         seen_of(args)->value[TO] = (int64_t)tl_get(tl, x, 2047);
         return;
@@ -434,7 +434,7 @@ static void fills_all_slots(tl_ctx *tl, const kb_args *args)
         tl_load(tl, at("c0.slice5"), KB_F32, KB_SHAPE(FILLED / 4)); /* 1 us */
         note(tl, args, 0);
         for (int i = 0; i <= SLOTS; i++)
-            tl_recv(tl, FROM, 0, KB_SHAPE(16), KB_F32);
+            tl_recv(tl, FROM, 0, KB_F32, KB_SHAPE(16));
         note(tl, args, 1);
         return;
     }

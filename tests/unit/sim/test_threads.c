@@ -157,7 +157,7 @@ static tl_tensor *one_from_before(tl_ctx *tl)
     tl_tensor *one = tl_full(tl, KB_F32, KB_SHAPE(1), 1);
 
     tl_send(tl, cube.first + (pe + 1) % n, 0, one);
-    one = tl_recv(tl, cube.first + (pe + n - 1) % n, 0, KB_SHAPE(1), KB_F32);
+    one = tl_recv(tl, cube.first + (pe + n - 1) % n, 0, KB_F32, KB_SHAPE(1));
     tl_barrier(tl, cube);
     return one;
 }

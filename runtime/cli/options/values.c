@@ -1,0 +1,194 @@
+/* values.c -- the argument of one option, read into its member of struct opts. */
+#include "cli/options/reading.h"
+#include "cli/out/say.h"
+#include "base/text.h"
+#include <string.h>
+
+const char *const opts_formats[] = {
+#define FORMAT(NAME, name) #name,
+    FORMATS
+#undef FORMAT
+        NULL};
+const char *const opts_engines[] = {[KB_FUSED] = "fused", [KB_HOP] = "hop", NULL};
+const char *const opts_arrivals[] = {"poisson", "fixed", NULL};
+const char *const opts_off_on[] = {"off", "on", NULL};
+const char *const opts_shells[] = {"bash", "zsh", "fish", NULL};
+
+int opts_find(const char *word, const char *const names[], size_t n_names)
+{
+    for (size_t i = 0; i < n_names; i++)
+        if (strcmp(word, names[i]) == 0)
+            return (int)i;
+    return -1;
+}
+
+enum exit_code opts_refuse(const struct reading *r, enum option_id id, const char *word,
+                           const char *expected)
+{
+    char shown[64];
+
+    return say(r->program, EXIT_USAGE, "--%s '%s' is not %s", option_names[id],
+               text_show(word, strlen(word), shown, sizeof shown), expected);
+}
+
+static enum exit_code refuse(const struct reading *r, const struct option_row *row,
+                             const char *word)
+{
+    return opts_refuse(r, (enum option_id)(row - option_rows), word, row->expected);
+}
+
+enum exit_code opts_read_value(struct reading *r, enum option_id id, const char *word)
+{
+    const struct option_row *row = &option_rows[id];
+
+    return row->read(r, row, word, (char *)r->o + row->field);
+}
+
+/* -- by kind -------------------------------------------------------------------------------- */
+
+enum exit_code read_flag(struct reading *r, const struct option_row *row, const char *word,
+                         void *field)
+{
+    (void)r;
+    (void)row;
+    (void)word;
+    *(bool *)field = true;
+    return EXIT_OK;
+}
+
+enum exit_code read_text(struct reading *r, const struct option_row *row, const char *word,
+                         void *field)
+{
+    (void)r;
+    (void)row;
+    *(const char **)field = word;
+    return EXIT_OK;
+}
+
+/* Members are unsigned or uint64_t. */
+static enum exit_code set_number(const struct reading *r, const struct option_row *row,
+                                 const char *word, uint64_t value, void *field)
+{
+    if (value < row->least || value > row->most)
+        return refuse(r, row, word);
+    if (row->field_bytes == sizeof(unsigned))
+        *(unsigned *)field = (unsigned)value;
+    else
+        *(uint64_t *)field = value;
+    return EXIT_OK;
+}
+
+enum exit_code read_count(struct reading *r, const struct option_row *row, const char *word,
+                          void *field)
+{
+    uint64_t value;
+
+    if (!text_read_count(word, strlen(word), &value))
+        return refuse(r, row, word);
+    return set_number(r, row, word, value, field);
+}
+
+enum exit_code read_size(struct reading *r, const struct option_row *row, const char *word,
+                         void *field)
+{
+    uint64_t value;
+
+    if (!text_read_size(word, strlen(word), &value))
+        return refuse(r, row, word);
+    return set_number(r, row, word, value, field);
+}
+
+/* text_read_ns() reads any decimal with at most six places exactly, in millionths. */
+enum exit_code read_decimal(struct reading *r, const struct option_row *row, const char *word,
+                            void *field)
+{
+    int64_t value;
+
+    if (!text_read_ns(word, strlen(word), &value) || (uint64_t)value < row->least ||
+        (uint64_t)value > row->most)
+        return refuse(r, row, word);
+    *(int64_t *)field = value;
+    return EXIT_OK;
+}
+
+/* The member holds the index, as an enum or as a bool, or points to the word. */
+enum exit_code read_word(struct reading *r, const struct option_row *row, const char *word,
+                         void *field)
+{
+    size_t n = 0;
+
+    while (row->names[n])
+        n++;
+    int i = opts_find(word, row->names, n);
+    if (i < 0)
+        return say_unknown(r->program, row->expected, "", word, row->names, n);
+    if (row->field_bytes == sizeof(bool))
+        *(bool *)field = i > 0;
+    else if (row->field_bytes == sizeof(int))
+        *(int *)field = i;
+    else
+        *(const char **)field = row->names[i];
+    return EXIT_OK;
+}
+
+/* -- of one option -------------------------------------------------------------------------- */
+
+enum exit_code read_verify(struct reading *r, const struct option_row *row, const char *word,
+                           void *field)
+{
+    enum verify *verify = field;
+
+    (void)row;
+    if (word && strcmp(word, "ops") != 0)
+        return opts_refuse(r, OPTION_VERIFY, word, "'ops'");
+    if (*verify != VERIFY_OPS)
+        *verify = word ? VERIFY_OPS : VERIFY_OUTPUTS;
+    return EXIT_OK;
+}
+
+enum exit_code read_inspect(struct reading *r, const struct option_row *row, const char *word,
+                            void *field)
+{
+    struct inspect_list *list = field;
+    uint64_t id = KB_LAST_OP;
+
+    (void)row;
+    if (strcmp(word, "last") != 0 &&
+        (!text_read_count(word, strlen(word), &id) || id >= KB_LAST_OP))
+        return opts_refuse(r, OPTION_INSPECT, word, "the op_id of an operation, or 'last'");
+    if (list->n == INSPECT_MAX)
+        return say(r->program, EXIT_USAGE, "--inspect is given more than %d times", INSPECT_MAX);
+    list->op[list->n++] = (uint32_t)id;
+    return EXIT_OK;
+}
+
+enum exit_code read_file_name(struct reading *r, const struct option_row *row, const char *word,
+                              void *field)
+{
+    *(const char **)field = word;
+    return *word ? EXIT_OK
+                 : opts_refuse(r, (enum option_id)(row - option_rows), word, "the name of a file");
+}
+
+/* The suffix of FILE tells its format. */
+enum exit_code read_trace(struct reading *r, const struct option_row *row, const char *word,
+                          void *field)
+{
+    const char *suffix = strrchr(word, '.');
+
+    (void)row;
+    *(const char **)field = word;
+    if (!suffix || (strcmp(suffix, ".pftrace") != 0 && strcmp(suffix, ".json") != 0))
+        return opts_refuse(r, OPTION_TRACE, word, "a name that ends in .pftrace or .json");
+    return EXIT_OK;
+}
+
+enum exit_code read_names(struct reading *r, const struct option_row *row, const char *word,
+                          void *field)
+{
+    *(const char **)field = word;
+    if (!*word || *word == ',' || strstr(word, ",,") || word[strlen(word) - 1] == ',')
+        return opts_refuse(r, (enum option_id)(row - option_rows), word,
+                           "a list of names, commas between them");
+    return EXIT_OK;
+}

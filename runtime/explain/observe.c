@@ -1,0 +1,101 @@
+/* observe.c -- kb_sim_observe(): gives the hop engine the calls by which it tells of a run. */
+#include "explain/spans.h"
+#include <stdlib.h>
+#include "machine/endpoint.h"
+#include "machine/walk.h"
+
+static kb_status error(const struct observer *o, kb_error *why)
+{
+    const struct spans *w = (const struct spans *)o;
+
+    if (!w->failed)
+        return KB_OK;
+    if (why)
+        *why = w->error;
+    return KB_INTERNAL;
+}
+
+static void spans_free(struct spans *w)
+{
+    for (uint32_t i = 0; i < w->n_slots; i++)
+        chain_free(&w->slots[i].chain);
+    free(w->slots);
+    chain_free(&w->leaving.chain);
+    free(w->channel_id);
+    free(w->engine_id);
+    free(w->link_enter_fs);
+    free(w->pes);
+    free(w);
+}
+
+static void free_observer(struct observer *o)
+{
+    spans_free((struct spans *)o);
+}
+
+static const struct observer calls = {
+    .free = free_observer,
+    .error = error,
+    .issue = commands_stage,
+    .command = commands_issue,
+    .finish = commands_finish,
+    .start = commands_start,
+    .stop = commands_stop,
+    .resume = commands_resume,
+    .go_on = commands_go_on,
+    .node = spans_node,
+    .cross = spans_cross,
+    .wire = spans_wire,
+    .end = spans_end,
+    .come = stations_come,
+    .take = stations_take,
+    .leave = stations_leave,
+    .left = stations_left,
+    .release = stations_release,
+    .taken = messages_taken,
+    .credit = messages_credit,
+    .release_word = messages_release_word,
+    .word = messages_word,
+    .wait = messages_wait,
+};
+
+static struct spans *spans_new(const struct kb_topology *t)
+{
+    struct spans *w = calloc(1, sizeof *w);
+    size_t cubes = (size_t)t->sips * t->cubes;
+
+    if (!w)
+        return NULL;
+    w->calls = calls;
+    w->leaving.chain.command = KB_NO_ID;
+    w->channel_id = calloc(2 * cubes << t->pe_bits, sizeof *w->channel_id);
+    w->engine_id = calloc(2 * cubes, sizeof *w->engine_id);
+    w->link_enter_fs = calloc(t->links == MODE_FIFO ? walk_n_links(t) : 1, sizeof(int64_t));
+    if (w->channel_id && w->engine_id && w->link_enter_fs)
+        return w;
+    spans_free(w);
+    return NULL;
+}
+
+static bool has_begun(const struct kb_sim *s)
+{
+    return s->started || (s->kernels && (s->kernels->launched || s->kernels->launch > 0));
+}
+
+kb_status kb_sim_observe(kb_sim *s, const kb_observer *watch, kb_error *why)
+{
+    struct spans *w;
+
+    if (has_begun(s))
+        return endpoint_error(why, "the simulation has begun, it cannot be watched any more");
+    if (!s->observer)
+        s->observer = (struct observer *)spans_new(s->topo);
+    if (!s->observer)
+        return KB_NO_MEMORY;
+    w = spans_of(s);
+    if (w->n == KB_OBSERVERS_MAX)
+        return endpoint_error(why, "a simulation is watched by at most %d", KB_OBSERVERS_MAX);
+    w->to[w->n++] = *watch;
+    s->options.engine = KB_HOP;
+    return KB_OK;
+}

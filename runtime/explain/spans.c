@@ -1,0 +1,311 @@
+/* spans.c -- cuts the time of each transaction into pieces: where it is, and what it waits for.
+ *
+ * The hop engine calls the functions of engine/observer.h at each step. For each slot there is one
+ * open piece of time (struct progress): its cause (wire, overhead, a wait, drain, ...), its place,
+ * and since when. A call closes the open piece and may open the next one. Each closed piece is told
+ * to the kb_observers and counted in three sums, which are checked when the transaction ends:
+ *
+ *   all pieces           = end - issue
+ *   pieces of wires      = wire_fs of the tables, cost_of()
+ *   pieces of overheads  = overhead_fs of the tables
+ *
+ * So the breakdown is no second model. It is measured step by step, and held against the sums that
+ * the fused engine uses; a difference of one femtosecond ends the run with KB_INTERNAL.
+ *
+ * Example: c0.pe0 and c0.pe1 both read 4 KiB of c0.slice0 at 0 (docs/model.md "Worked: two reads of
+ * one slice"). Of the second one the pieces are, in ns:
+ *
+ *   0       .. 4.095    wires and overheads of its way, one piece each
+ *   4.095   .. 18.085   memory wait, 13.990, behind transaction 0 of c0.pe0
+ *   18.085  .. 50.085   drain, 32
+ *
+ * A wait is told twice: opened as soon as it is known what it is for (the holder at that moment),
+ * and closed when the station is taken. A piece of no length is not opened at all, except a wait.
+ *
+ * Invariants
+ *   - At most one piece is open per slot; observe_issue() starts with none.
+ *   - Only the hop engine calls. The fused engines have no call at all, so observing changes no
+ *     time: both end at the same femtosecond, which the tests compare.
+ *   - Of a kernel's stage each piece is also added to its chain: explain/commands.c.
+ *
+ * shares.c has the sums, stations.c the waits and services, messages.c what PEs wait for of each
+ * other, commands.c the chains of commands, observe.c the table of calls.
+ */
+#include "explain/spans.h"
+#include <stdlib.h>
+#include <string.h>
+#include "data/dtype.h"
+#include "machine/endpoint.h"
+#include "machine/walk.h"
+
+void spans_inconsistent(struct kb_sim *s, const char *what, uint32_t id, int64_t is_fs,
+                        int64_t should_fs)
+{
+    if (!spans_of(s)->failed)
+        endpoint_error(&spans_of(s)->error, "the pieces of %s %u add up to %lld fs, not to %lld",
+                       what, id, (long long)is_fs, (long long)should_fs);
+    spans_of(s)->failed = true;
+    spans_stop(s, KB_INTERNAL);
+}
+
+/* -- names and places -------------------------------------------------------------------------- */
+
+kb_place spans_source(const struct txn *x)
+{
+    return place_of(txn_of_host(x) ? KB_AT_HOST : KB_AT_PE, x->src);
+}
+
+static const char *what_of(const struct kb_sim *s, uint32_t slot)
+{
+    static const char *const ops[] = {"read", "write", "h2d", "d2h"};
+    static const char *const stages[] = {"dma_read", "dma_write", "fetch",  "gemm",
+                                         "math",     "store",     "command"};
+
+    if (!sim_has_kernels(s))
+        return ops[s->txns[slot].op];
+    if (work_at(s, slot)->command->task == TASK_SEND)
+        return "ipcq_copy";
+    return stages[work_at(s, slot)->stage];
+}
+
+const char *spans_command_name(const struct command *c)
+{
+    static const char *const tasks[] = {
+        [TASK_SEND] = "send",
+        [TASK_RECV] = "recv",
+        [TASK_BARRIER] = "barrier",
+        [TASK_ATOMIC] = "atomic_add",
+    };
+    const struct op *op = &c->op;
+    static const char *const gemm[] = {
+        [KB_F16] = "gemm_f16",  [KB_BF16] = "gemm_bf16", [KB_F32] = "gemm_f32",
+        [KB_F64] = "gemm_f64",  [KB_I8] = "gemm_i8",     [KB_I16] = "gemm_i16",
+        [KB_I32] = "gemm_i32",  [KB_I64] = "gemm_i64",   [KB_U8] = "gemm_u8",
+        [KB_U16] = "gemm_u16",  [KB_U32] = "gemm_u32",   [KB_U64] = "gemm_u64",
+        [KB_BOOL] = "gemm_bool"};
+
+    if (c->task != TASK_PLAIN)
+        return tasks[c->task];
+    if (op->kind == OP_DMA_READ || op->kind == OP_DMA_WRITE)
+        return op->kind == OP_DMA_READ ? "dma_read" : "dma_write";
+    if (op->composite)
+        return op->kind == OP_GEMM ? "composite_gemm" : "composite_math";
+    return op->kind == OP_GEMM ? gemm[op->in[0].dtype] : math_rows[op->math].name;
+}
+
+static uint32_t token_of(const struct kb_sim *s, uint32_t slot)
+{
+    return sim_has_kernels(s) && work_at(s, slot)->token ? work_at(s, slot)->token->number
+                                                         : KB_NO_ID;
+}
+
+/* Of a receive the piece of a send that it takes. */
+static uint32_t message_of(const struct kb_sim *s, uint32_t slot)
+{
+    const struct work *w = sim_has_kernels(s) ? work_at(s, slot) : NULL;
+
+    return w && w->token && w->command->task == TASK_RECV ? w->token->next_id : KB_NO_ID;
+}
+
+static kb_place node_place(const struct kb_sim *s, uint32_t slot)
+{
+    const struct kb_topology *t = s->topo;
+    const struct txn *x = &s->txns[slot];
+    const struct hop_row *hop = &t->hops[t->segments[x->at.segment].first_hop + x->at.step];
+
+    switch (hop->chiplet) {
+    case AT_CUBE:
+        return place_node(AT_CUBE, x->at.cube, hop->node);
+    case AT_IO:
+        return place_node(AT_IO, x->at.cube / t->cubes, hop->node);
+    case AT_IO_TO:
+        return place_node(AT_IO, dst_cube(t, x->dst) / t->cubes, hop->node);
+    default:
+        return place_node(AT_FABRIC, 0, hop->node);
+    }
+}
+
+/* The link behind the node where it is, on the way that its data takes. */
+kb_place spans_link(const struct kb_sim *s, uint32_t slot)
+{
+    const struct kb_topology *t = s->topo;
+    const struct txn *x = &s->txns[slot];
+    const struct hop_row *hop = &t->hops[t->segments[x->at.segment].first_hop + x->at.step];
+    struct walk_edge edge = {hop->owner, hop->back, hop->link};
+
+    return place_of(KB_AT_LINK, walk_link(t, edge, x->at.cube, x->dst) ^ !txn_writes(x));
+}
+
+/* -- pieces of time ---------------------------------------------------------------------------- */
+
+kb_span spans_make(const struct kb_sim *s, uint32_t slot, int64_t end_fs)
+{
+    const struct progress *x = &spans_of(s)->slots[slot];
+    const struct txn *txn = &s->txns[slot];
+
+    return (kb_span){.id = txn->id,
+                     .command = x->chain.command,
+                     .token = token_of(s, slot),
+                     .what = what_of(s, slot),
+                     .source = spans_source(txn),
+                     .target = is_inside(s, slot) ? KB_NOWHERE : place_of(KB_AT_MEMORY, txn->dst),
+                     .nbytes = txn->nbytes,
+                     .cause = (kb_cause)x->cause,
+                     .place = x->place,
+                     .behind = x->behind,
+                     .behind_id = x->behind_id,
+                     .message = message_of(s, slot),
+                     .begin_fs = x->begin_fs,
+                     .end_fs = end_fs};
+}
+
+kb_service spans_service(const struct kb_sim *s, uint32_t slot, kb_place place, int64_t begin_fs,
+                         int64_t end_fs)
+{
+    const struct txn *txn = &s->txns[slot];
+
+    return (kb_service){.id = txn->id,
+                        .command = spans_of(s)->slots[slot].chain.command,
+                        .token = token_of(s, slot),
+                        .message = message_of(s, slot),
+                        .what = what_of(s, slot),
+                        .source = spans_source(txn),
+                        .target =
+                            is_inside(s, slot) ? KB_NOWHERE : place_of(KB_AT_MEMORY, txn->dst),
+                        .nbytes = txn->nbytes,
+                        .place = place,
+                        .begin_fs = begin_fs,
+                        .end_fs = end_fs};
+}
+
+/* Adds the piece to the sums that are checked. */
+static void count_piece(struct kb_sim *s, struct progress *x, int64_t fs)
+{
+    x->told_fs += fs;
+    x->wire_fs += x->cause == KB_CAUSE_WIRE ? fs : 0;
+    x->overhead_fs += x->cause == KB_CAUSE_OVERHEAD ? fs : 0;
+    if (x->chain.command != KB_NO_ID)
+        chain_add(s, &x->chain,
+                  &(kb_share){.cause = (kb_cause)x->cause,
+                              .place = x->place,
+                              .count = 1,
+                              .sum_fs = fs,
+                              .longest_fs = is_wait((kb_cause)x->cause) ? fs : 0,
+                              .behind = x->behind,
+                              .behind_id = x->behind_id});
+}
+
+/* Ends the piece that is open, if one is. */
+void spans_close(struct kb_sim *s, uint64_t t, uint32_t slot)
+{
+    struct progress *x = &spans_of(s)->slots[slot];
+    kb_span span;
+
+    if (!x->open)
+        return;
+    span = spans_make(s, slot, (int64_t)t);
+    x->open = false;
+    count_piece(s, x, (int64_t)t - x->begin_fs);
+    TELL(spans_of(s), close, &span);
+}
+
+void spans_open(struct kb_sim *s, uint64_t t, uint32_t slot, kb_cause cause, kb_place place)
+{
+    struct progress *x = &spans_of(s)->slots[slot];
+    kb_span span;
+
+    x->begin_fs = (int64_t)t;
+    x->cause = (uint8_t)cause;
+    x->place = place;
+    x->behind = KB_NOWHERE;
+    x->behind_id = KB_NO_ID;
+    x->open = true;
+    if (is_wait(cause))
+        return; /* told by stations_come(), which knows the transaction ahead */
+    span = spans_make(s, slot, -1);
+    TELL(spans_of(s), open, &span);
+}
+
+/* -- on the way -------------------------------------------------------------------------------- */
+
+bool spans_room(struct kb_sim *s, uint32_t slot)
+{
+    struct spans *w = spans_of(s);
+    uint32_t n = sim_has_kernels(s) ? s->kernels->slots_cap : s->txns_cap;
+    struct progress *moved;
+
+    if (slot < w->n_slots)
+        return true;
+    moved = realloc(w->slots, n * sizeof *moved);
+    if (!moved) {
+        spans_stop(s, KB_NO_MEMORY);
+        return false;
+    }
+    memset(moved + w->n_slots, 0, (n - w->n_slots) * sizeof *moved);
+    w->slots = moved;
+    w->n_slots = n;
+    return true;
+}
+
+void spans_node(struct kb_sim *s, uint64_t t, uint32_t slot)
+{
+    const struct kb_topology *topo = s->topo;
+    const struct txn *x = &s->txns[slot];
+    const struct hop_row *hop = &topo->hops[topo->segments[x->at.segment].first_hop + x->at.step];
+
+    spans_close(s, t, slot);
+    if (hop->overhead_fs & s->mask.overhead)
+        spans_open(s, t, slot, KB_CAUSE_OVERHEAD, node_place(s, slot));
+}
+
+void spans_cross(struct kb_sim *s, uint64_t t, uint32_t slot)
+{
+    spans_close(s, t, slot);
+    if (s->mask.wire)
+        spans_open(s, t, slot, KB_CAUSE_WIRE, node_place(s, slot));
+}
+
+void spans_wire(struct kb_sim *s, uint64_t t, uint32_t slot)
+{
+    const struct kb_topology *topo = s->topo;
+    const struct txn *x = &s->txns[slot];
+    const struct hop_row *hop = &topo->hops[topo->segments[x->at.segment].first_hop + x->at.step];
+
+    spans_close(s, t, slot);
+    if (hop->wire_fs & s->mask.wire)
+        spans_open(s, t, slot, KB_CAUSE_WIRE, spans_link(s, slot));
+}
+
+/* -- the end ----------------------------------------------------------------------------------- */
+
+/* All pieces together are the transaction's time; wires and nodes are those of the tables. */
+static void check_txn(struct kb_sim *s, uint64_t end, uint32_t slot)
+{
+    const struct progress *x = &spans_of(s)->slots[slot];
+    const struct txn *txn = &s->txns[slot];
+    struct kb_cost c;
+
+    if (x->told_fs != (int64_t)end - x->issue_fs)
+        spans_inconsistent(s, "transaction", txn->id, x->told_fs, (int64_t)end - x->issue_fs);
+    if (is_inside(s, slot))
+        return;
+    c = cost_of(s->topo, &s->mask, (kb_transaction_op)txn->op, txn->src, txn->dst, txn->nbytes);
+    if (x->wire_fs != c.wire_fs)
+        spans_inconsistent(s, "all wires of transaction", txn->id, x->wire_fs, c.wire_fs);
+    if (x->overhead_fs != c.overhead_fs)
+        spans_inconsistent(s, "all overheads of transaction", txn->id, x->overhead_fs,
+                           c.overhead_fs);
+}
+
+void spans_end(struct kb_sim *s, uint64_t t, uint64_t end, uint32_t slot)
+{
+    kb_span last;
+
+    if (end > t) {
+        spans_open(s, t, slot, KB_CAUSE_RESPONSE, spans_source(&s->txns[slot]));
+        spans_close(s, end, slot);
+    }
+    check_txn(s, end, slot);
+    last = spans_make(s, slot, (int64_t)end);
+    TELL(spans_of(s), end, &last);
+}

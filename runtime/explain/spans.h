@@ -1,0 +1,183 @@
+/* spans.h -- what the hop engine tells of a run, cut into pieces of time: shared by its files. */
+#ifndef SPANS_H
+#define SPANS_H
+#include "engine/observer.h"
+#include "kernels/kernels.h"
+#include "machine/place.h"
+
+/* -- data ----------------------------------------------------------------------------------- */
+
+/* The time of a command, or of a part of it, by cause and place. */
+struct shares {
+    kb_share *row; /* owned */
+    uint32_t n, cap;
+};
+
+/* How a stage of a command came to where it is: its shares since the issue, which are one chain. */
+struct chain {
+    uint32_t command, pe; /* op_id; KB_NO_ID: no kernel's */
+    int64_t call_fs, issue_fs;
+    struct shares shares;
+    /* If another PE let it begin: that one's stretch, since when, and the shares from there on. */
+    uint32_t before; /* KB_NO_ID: no other PE, and the rest means nothing */
+    int64_t since_fs;
+    struct shares since;
+};
+
+/* The transaction or stage in a slot: its open piece of time, and the sums of those before. */
+struct progress {
+    int64_t begin_fs; /* of the piece */
+    kb_place place, behind;
+    uint32_t behind_id;
+    uint8_t cause;
+    bool open;
+    int64_t issue_fs, told_fs, wire_fs, overhead_fs;
+    int64_t engine_since_fs, memory_since_fs; /* taken; a channel: issue_fs + txn.wait_fs */
+    uint32_t ahead; /* a link: the slot that entered it, or will, right before; and when */
+    int64_t ahead_enter_fs;
+    struct chain chain;
+    int64_t end_fs;   /* a word: when it set out */
+    uint32_t stretch; /* a credit: what has taken the piece */
+};
+
+/* A stage that has just ended, or a word that has come, and its chain. */
+struct leaving {
+    struct chain chain;
+    int64_t end_fs;
+    uint32_t stretch; /* the number under which it was told; KB_NO_ID: not yet */
+};
+
+/* The command that a PE's kernel has last waited for, or issued: its next call follows from it. */
+struct cause_of_call {
+    uint32_t after;
+    bool after_end;
+    int64_t start_fs;
+};
+
+struct spans {
+    struct observer calls; /* first: kb_sim.observer points to it */
+    struct kb_observer to[KB_OBSERVERS_MAX];
+    int n;
+    struct progress *slots; /* owned; [slot] */
+    uint32_t n_slots;
+    uint32_t *channel_id, *engine_id; /* owned; the transaction that took it last */
+    int64_t *link_enter_fs;           /* owned; fifo: when link_station.holder enters */
+    struct leaving leaving;
+    uint32_t n_stretches;      /* told */
+    struct cause_of_call *pes; /* owned; [number]; NULL: no kernels */
+    bool failed;
+    kb_error error;
+};
+
+static inline struct spans *spans_of(const struct kb_sim *s)
+{
+    return (struct spans *)s->observer;
+}
+
+/* Calls `function` of each kb_observer that has one. */
+#define TELL(w, function, what)                                                                    \
+    do {                                                                                           \
+        for (int i_ = 0; i_ < (w)->n; i_++)                                                        \
+            if ((w)->to[i_].function)                                                              \
+                (w)->to[i_].function((w)->to[i_].arg, what);                                       \
+    } while (0)
+
+/* Ends the run. */
+static inline void spans_stop(struct kb_sim *s, kb_status status)
+{
+    if (s->status == KB_OK)
+        s->status = status;
+    s->stop_fs = 0;
+}
+
+static inline bool is_wait(kb_cause cause)
+{
+    return cause == KB_CAUSE_CHANNEL_WAIT || cause == KB_CAUSE_LINK_WAIT ||
+           cause == KB_CAUSE_ENGINE_WAIT || cause == KB_CAUSE_MEMORY_WAIT ||
+           cause == KB_CAUSE_PORT_WAIT || cause == KB_CAUSE_QUEUE_WAIT ||
+           cause == KB_CAUSE_BARRIER_WAIT;
+}
+
+static inline const struct work *work_at(const struct kb_sim *s, uint32_t slot)
+{
+    return &s->kernels->work[slot];
+}
+
+/* Is it a stage on a port or an engine of a PE? */
+static inline bool is_inside(const struct kb_sim *s, uint32_t slot)
+{
+    return sim_has_kernels(s) && !work_is_dma(work_at(s, slot));
+}
+
+/* -- shares.c ------------------------------------------------------------------------------- */
+
+bool shares_room(struct shares *x, uint32_t n);
+void shares_copy(struct kb_sim *s, struct shares *to, const struct shares *from);
+void shares_add(struct kb_sim *s, struct shares *x, const kb_share *piece);
+int64_t shares_sum_fs(const struct shares *x);
+void chain_begin(struct chain *x, const struct kb_sim *s, const struct command *c);
+void chain_copy(struct kb_sim *s, struct chain *to, const struct chain *from);
+void chain_free(struct chain *x);
+void chain_swap(struct chain *a, struct chain *b);
+void chain_add(struct kb_sim *s, struct chain *x, const kb_share *piece);
+
+/* -- spans.c: the piece of time of each slot ------------------------------------------------ */
+
+void spans_inconsistent(struct kb_sim *s, const char *what, uint32_t id, int64_t is_fs,
+                        int64_t should_fs);
+kb_place spans_source(const struct txn *x);
+const char *spans_command_name(const struct command *c);
+kb_place spans_link(const struct kb_sim *s, uint32_t slot);
+kb_span spans_make(const struct kb_sim *s, uint32_t slot, int64_t end_fs);
+kb_service spans_service(const struct kb_sim *s, uint32_t slot, kb_place place, int64_t begin_fs,
+                         int64_t end_fs);
+void spans_close(struct kb_sim *s, uint64_t t, uint32_t slot);
+void spans_open(struct kb_sim *s, uint64_t t, uint32_t slot, kb_cause cause, kb_place place);
+bool spans_room(struct kb_sim *s, uint32_t slot);
+void spans_node(struct kb_sim *s, uint64_t t, uint32_t slot);
+void spans_cross(struct kb_sim *s, uint64_t t, uint32_t slot);
+void spans_wire(struct kb_sim *s, uint64_t t, uint32_t slot);
+void spans_end(struct kb_sim *s, uint64_t t, uint64_t end, uint32_t slot);
+
+/* -- stations.c: waits and services --------------------------------------------------------- */
+
+void stations_come(struct kb_sim *s, uint64_t t, uint32_t slot, enum station_kind station);
+void stations_take(struct kb_sim *s, uint64_t t, uint32_t slot, enum station_kind station);
+void stations_leave(struct kb_sim *s, uint64_t t, uint32_t slot);
+void stations_left(struct kb_sim *s);
+void stations_release(struct kb_sim *s, uint64_t t, uint32_t slot, enum station_kind station);
+
+/* -- messages.c: what PEs wait for of each other -------------------------------------------- */
+
+/* The parts of a word's way from one PE to another. */
+struct way {
+    int64_t wire_fs, overhead_fs;
+};
+
+kb_share messages_dispatch(const struct kb_sim *s, const struct chain *x);
+uint32_t messages_stretch(struct kb_sim *s, struct chain *x, int64_t end_fs);
+uint32_t messages_leaving(struct kb_sim *s);
+kb_place messages_pe(const struct kb_sim *s, uint32_t pe);
+void messages_wait(struct kb_sim *s, struct command *c, uint32_t id, uint32_t peer);
+void messages_end_wait(struct kb_sim *s, uint64_t t, struct command *c);
+struct way messages_way(const struct kb_sim *s, uint32_t from, uint32_t to);
+void messages_add_way(struct kb_sim *s, struct shares *x, struct way way, uint32_t to);
+void messages_received(struct kb_sim *s, uint64_t t, struct chain *x, struct command *c);
+void messages_sent(struct kb_sim *s, uint64_t t, struct chain *x, struct command *c);
+struct taken messages_taken(struct kb_sim *s);
+bool messages_credit(struct kb_sim *s, uint32_t slot, uint32_t receiver, const struct taken *taken);
+bool messages_release_word(struct kb_sim *s, int64_t there_fs, uint32_t slot, struct command *last,
+                           uint32_t lowest);
+void messages_word(struct kb_sim *s, uint32_t slot);
+
+/* -- commands.c: stages, commands and kernels ----------------------------------------------- */
+
+bool commands_stage(struct kb_sim *s, uint64_t t, uint32_t slot);
+void commands_start(struct kb_sim *s, struct tl_ctx *pe, uint64_t t);
+void commands_issue(struct kb_sim *s, struct command *c);
+void commands_resume(struct kb_sim *s, struct tl_ctx *pe, uint32_t id, bool ended);
+void commands_go_on(struct kb_sim *s, uint64_t t, struct command *c);
+void commands_finish(struct kb_sim *s, uint64_t t, struct command *c);
+void commands_stop(struct kb_sim *s, struct tl_ctx *pe, uint64_t t);
+
+#endif

@@ -1,0 +1,235 @@
+/* stations.c -- waits for stations, and services: behind which transaction each one waits. */
+#include "explain/spans.h"
+#include "machine/walk.h"
+
+/* A memory's station: a slice, an SRAM, or a port or an engine of a PE. */
+static kb_place station_place(const struct kb_sim *s, uint32_t slot)
+{
+    const struct tl_ctx *pes = sim_has_kernels(s) ? s->kernels->pes : NULL;
+    const struct txn *x = &s->txns[slot];
+    uint32_t number;
+
+    if (!pes || (!is_inside(s, slot) && dst_unit(s->topo, x->dst) <= s->topo->pes))
+        return place_of(KB_AT_MEMORY, x->dst);
+    number = (uint32_t)(((const char *)work_at(s, slot)->station - (const char *)pes) /
+                        (ptrdiff_t)sizeof *pes);
+    return place_port(number, (uint32_t)(work_at(s, slot)->station - pes[number].port));
+}
+
+static kb_place place_of_station(const struct kb_sim *s, uint32_t slot, enum station_kind station)
+{
+    const struct txn *x = &s->txns[slot];
+
+    switch (station) {
+    case STATION_CHANNEL:
+        return place_of(KB_AT_CHANNEL, 2 * (uint64_t)x->src + txn_writes(x));
+    case STATION_ENGINE:
+        return place_of(KB_AT_ENGINE, 2 * (uint64_t)dst_cube(s->topo, x->dst) + txn_writes(x));
+    case STATION_LINK:
+        return spans_link(s, slot);
+    default:
+        return station_place(s, slot);
+    }
+}
+
+static kb_cause wait_for(kb_place place, enum station_kind station)
+{
+    if (kb_place_kind_of(place) == KB_AT_PORT)
+        return place_index(place) % 4 < PORT_GEMM ? KB_CAUSE_PORT_WAIT : KB_CAUSE_ENGINE_WAIT;
+    return station == STATION_CHANNEL  ? KB_CAUSE_CHANNEL_WAIT
+           : station == STATION_ENGINE ? KB_CAUSE_ENGINE_WAIT
+           : station == STATION_LINK   ? KB_CAUSE_LINK_WAIT
+                                       : KB_CAUSE_MEMORY_WAIT;
+}
+
+/* -- coming to a station ----------------------------------------------------------------------- */
+
+/* link_station.holder may enter only later. Walks back to the transaction that holds the link at
+ * `t`. */
+static uint32_t find_on_link(const struct kb_sim *s, uint64_t t, uint64_t link)
+{
+    uint32_t slot = s->links[link].holder;
+    int64_t enter_fs = spans_of(s)->link_enter_fs[link];
+
+    if ((uint64_t)s->links[link].free_fs <= t)
+        return TXN_NONE;
+    while ((uint64_t)enter_fs > t) {
+        const struct progress *x = &spans_of(s)->slots[slot];
+
+        slot = x->ahead;
+        enter_fs = x->ahead_enter_fs;
+    }
+    return slot;
+}
+
+/* The source and id of the transaction that holds a station at `t`. False: the station is free. */
+static bool find_holder(const struct kb_sim *s, uint64_t t, uint32_t slot,
+                        enum station_kind station, kb_place place, kb_place *source, uint32_t *id)
+{
+    const struct txn *x = &s->txns[slot];
+    uint64_t i = place_index(place);
+    uint32_t holder = TXN_NONE;
+
+    switch (station) {
+    case STATION_CHANNEL:
+    case STATION_ENGINE:
+        *source = spans_source(x); /* a PE's channels, and an M_CPU's engines, serve one */
+        *id = (station == STATION_CHANNEL ? spans_of(s)->channel_id : spans_of(s)->engine_id)[i];
+        return (station == STATION_CHANNEL ? s->channels : s->engines)[i].idle == 0;
+    case STATION_LINK:
+        holder = find_on_link(s, t, i);
+        break;
+    case STATION_MEMORY:
+        holder =
+            sim_has_kernels(s) ? work_at(s, slot)->station->holder : s->memories[x->dst].holder;
+        break;
+    }
+    if (holder == TXN_NONE)
+        return false;
+    *source = spans_source(&s->txns[holder]);
+    *id = s->txns[holder].id;
+    return true;
+}
+
+void stations_come(struct kb_sim *s, uint64_t t, uint32_t slot, enum station_kind station)
+{
+    kb_place place = place_of_station(s, slot, station), behind;
+    struct progress *x = &spans_of(s)->slots[slot];
+    uint32_t id;
+    kb_span span;
+
+    spans_close(s, t, slot);
+    if (station == STATION_LINK) {
+        x->ahead = s->links[place_index(place)].holder;
+        x->ahead_enter_fs = spans_of(s)->link_enter_fs[place_index(place)];
+    }
+    if (!find_holder(s, t, slot, station, place, &behind, &id))
+        return;
+    spans_open(s, t, slot, wait_for(place, station), place);
+    x->behind = behind;
+    x->behind_id = id;
+    span = spans_make(s, slot, -1);
+    TELL(spans_of(s), open, &span);
+}
+
+/* -- taking it --------------------------------------------------------------------------------- */
+
+/*
+ * A wait has ended. If it was for another tile of the same composite, what led to the end of that
+ * one's service has led here.
+ */
+static void end_wait(struct kb_sim *s, uint64_t t, uint32_t slot)
+{
+    struct progress *x = &spans_of(s)->slots[slot];
+    const struct leaving *from = &spans_of(s)->leaving;
+
+    if (!x->open || !is_wait((kb_cause)x->cause))
+        return;
+    spans_close(s, t, slot);
+    if (x->chain.command != KB_NO_ID && from->chain.command == x->chain.command &&
+        x->cause != KB_CAUSE_LINK_WAIT)
+        chain_copy(s, &x->chain, &from->chain);
+}
+
+/* Opens the pieces of a service: the overhead, then the drain; inside a PE, port or engine. */
+static void begin_service(struct kb_sim *s, uint64_t t, uint32_t slot, kb_place place)
+{
+    const struct kb_topology *topo = s->topo;
+    const struct txn *x = &s->txns[slot];
+    kb_cause cause = KB_CAUSE_DRAIN;
+    int64_t overhead_fs;
+
+    if (is_inside(s, slot)) {
+        enum op_stage stage = (enum op_stage)work_at(s, slot)->stage;
+
+        cause = stage == STAGE_GEMM || stage == STAGE_MATH ? KB_CAUSE_COMPUTE : KB_CAUSE_PORT;
+        overhead_fs = stage == STAGE_GEMM   ? topo->pe.gemm_overhead_fs
+                      : stage == STAGE_MATH ? topo->pe.math_overhead_fs
+                                            : 0;
+    } else {
+        overhead_fs = cost_memory(topo, x->dst, txn_writes(x))->overhead_fs;
+    }
+    overhead_fs &= s->mask.overhead;
+    if (overhead_fs) {
+        spans_open(s, t, slot, KB_CAUSE_OVERHEAD, place);
+        t += (uint64_t)overhead_fs;
+        spans_close(s, t, slot);
+    }
+    if (x->hold_fs > overhead_fs)
+        spans_open(s, t, slot, cause, place);
+}
+
+/* A link's service ends at a known time, whatever follows. */
+static int64_t known_end_fs(const struct kb_sim *s, enum station_kind station, kb_place place)
+{
+    return station == STATION_LINK ? s->links[place_index(place)].free_fs : -1;
+}
+
+/* Notes which transaction has the station since when, for later ones and for its release. */
+static void note_take(struct kb_sim *s, uint64_t t, uint32_t slot, enum station_kind station,
+                      kb_place place)
+{
+    struct spans *w = spans_of(s);
+
+    switch (station) {
+    case STATION_CHANNEL:
+        w->channel_id[place_index(place)] = s->txns[slot].id;
+        break;
+    case STATION_ENGINE:
+        w->slots[slot].engine_since_fs = (int64_t)t;
+        w->engine_id[place_index(place)] = s->txns[slot].id;
+        break;
+    case STATION_MEMORY:
+        w->slots[slot].memory_since_fs = (int64_t)t;
+        break;
+    case STATION_LINK:
+        w->link_enter_fs[place_index(place)] = (int64_t)t;
+        break;
+    }
+}
+
+void stations_take(struct kb_sim *s, uint64_t t, uint32_t slot, enum station_kind station)
+{
+    struct spans *w = spans_of(s);
+    kb_place place = place_of_station(s, slot, station);
+    kb_service service;
+
+    end_wait(s, t, slot);
+    service = spans_service(s, slot, place, (int64_t)t, known_end_fs(s, station, place));
+    note_take(s, t, slot, station, place);
+    TELL(w, take, &service);
+    if (station == STATION_MEMORY)
+        begin_service(s, t, slot, place);
+}
+
+/* -- leaving it -------------------------------------------------------------------------------- */
+
+void stations_leave(struct kb_sim *s, uint64_t t, uint32_t slot)
+{
+    struct spans *w = spans_of(s);
+    struct progress *x = &w->slots[slot];
+    kb_service service =
+        spans_service(s, slot, station_place(s, slot), x->memory_since_fs, (int64_t)t);
+
+    spans_close(s, t, slot);
+    TELL(w, release, &service);
+    chain_swap(&w->leaving.chain, &x->chain);
+    w->leaving.end_fs = (int64_t)t;
+    w->leaving.stretch = KB_NO_ID;
+}
+
+void stations_left(struct kb_sim *s)
+{
+    spans_of(s)->leaving.chain.command = KB_NO_ID;
+}
+
+void stations_release(struct kb_sim *s, uint64_t t, uint32_t slot, enum station_kind station)
+{
+    const struct txn *x = &s->txns[slot];
+    kb_place place = place_of_station(s, slot, station);
+    int64_t since_fs = station == STATION_CHANNEL ? x->issue_fs + x->wait_fs
+                                                  : spans_of(s)->slots[slot].engine_since_fs;
+    kb_service service = spans_service(s, slot, place, since_fs, (int64_t)t);
+
+    TELL(spans_of(s), release, &service);
+}

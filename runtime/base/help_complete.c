@@ -1,4 +1,16 @@
 /* help_complete.c -- completions of a command line, and the scripts by which shells ask for them.
+ *
+ * The scripts of all shells only call `PROGRAM --complete WORD...` and offer the lines that it
+ * prints. So completions are decided here, once, from the table of options, and know the benches
+ * and the sizes of this machine. For `cube8 sweep --src c0.p` the words are "sweep", "--src",
+ * "c0.p":
+ *
+ *   take_words()    reads "sweep" as the command, and finds that the last word is the argument of
+ * --src offer_value()   the argument is a list: skips to its last item, "c0.p" offer_named()
+ * "PATTERN" is no word of a table: the program offers endpoints, "c0.pe"
+ *
+ * If the last word is not an argument, it may be "--option=value", an option, a command, or an
+ * operand (offer_last()). `kept` counts the bytes before the part of a word that is completed.
  */
 #include "base/help.h"
 #include <stdlib.h>

@@ -1,4 +1,9 @@
-/* help_man.c -- the manual page of a program, for man(1). */
+/* help_man.c -- the manual page of a program, for man(1).
+ *
+ * The page is made of the same table as --help and the completions, so it cannot be out of date.
+ * Our texts contain characters that mean something to roff: a backslash, a dot or a quote at the
+ * begin of a line, and hyphens. put_char() and put_lines() escape them.
+ */
 #include "base/help.h"
 #include <ctype.h>
 #include <stdlib.h>

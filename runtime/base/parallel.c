@@ -1,4 +1,16 @@
 /* parallel.c -- work in numbered blocks: several threads do them, one takes the results in order.
+ *
+ * `sweep` and `load` run thousands of simulations that do not depend on each other, and print their
+ * rows in order. Threads take the next block by a counter. The calling thread takes the results
+ * with give(), in the order of blocks, and so the output does not depend on the number of threads.
+ *
+ * A slow block must not let the others run arbitrarily far ahead, as their results take memory. So
+ * only `window` blocks may be begun and not given: with a window of 8, while block 3 is computed,
+ * blocks up to 10 may be begun. `done` is a ring of that size.
+ *
+ * While it waits, the calling thread wakes ten times a second, to show progress and to ask for an
+ * interruption. After one no block is begun; those that have begun are finished, and given as long
+ * as there is no gap.
  */
 #include "base/parallel.h"
 #include <pthread.h>

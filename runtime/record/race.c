@@ -25,7 +25,7 @@
  *
  * Invariants:
  *   - Calls arrive in the order of simulated time, so what a call needs is already in its list.
- *   - Nobody has seen the present clock of a PE: publish() gives it away and then advances it.
+ *   - No other PE has seen the present clock of a PE: publish() gives it away and then advances it.
  *   - An asynchronous access has clock CLOCK_OPEN, which no PE has seen, until its tl_wait().
  *   - A vclock that is shared does not change: vclock.c copies it first.
  *

@@ -1,16 +1,32 @@
-/* parallel.c -- work in numbered blocks: several threads do them, one takes the results in order.
+/*
+ * parallel.c -- work cut into numbered blocks: several threads do them, one takes them in order.
  *
- * `sweep` and `load` run thousands of simulations that do not depend on each other, and print their
- * rows in order. Threads take the next block by a counter. The calling thread takes the results
- * with give(), in the order of blocks, and so the output does not depend on the number of threads.
+ * The caller has n blocks. Any thread may do a block (work()); the caller's own thread takes the
+ * finished blocks in the order 0, 1, 2, ... (give()). So what give() sees does not depend on the
+ * number of threads or on their speed. That is how `sweep` prints rows in order, and how `load`
+ * adds up simulations so that sums of doubles come out the same with any -j.
  *
- * A slow block must not let the others run arbitrarily far ahead, as their results take memory. So
- * only `window` blocks may be begun and not given: with a window of 8, while block 3 is computed,
- * blocks up to 10 may be begun. `done` is a ring of that size.
+ *     next      the first block that no thread has begun
+ *     given     the first block that was not given
+ *     done[]    of the blocks in between: is it finished?
  *
- * While it waits, the calling thread wakes ten times a second, to show progress and to ask for an
- * interruption. After one no block is begun; those that have begun are finished, and given as long
- * as there is no gap.
+ *     given <= next <= given + window
+ *
+ * A thread that would go beyond the window waits (given_one). So a slow block 0 does not let the
+ * others run ahead without bound, and block i may use the resources of slot i % window: they are
+ * free once block i - window was given.
+ *
+ * Example: 5 blocks, 2 threads, a window of 2. Thread A does block 0, which is slow; B does block
+ * 1, then waits: block 2 would be 2 ahead of block 0. A finishes; the caller gives 0 and 1, in this
+ * order, which lets A and B begin 2 and 3.
+ *
+ * One lock guards all of it. It is taken twice per block, and blocks last milliseconds, so that it
+ * is never busy; a lock-free queue would gain nothing. work(), give() and wait() run without it.
+ *
+ * The caller does no work itself: it waits for blocks, calls wait() ten times a second (for the
+ * progress line) and looks at stop(). Threads block the signals that end programs, so that these
+ * arrive at the caller. After stop() the threads finish their blocks, and what is finished without
+ * a gap is still given.
  */
 #include "base/parallel.h"
 #include <pthread.h>
@@ -27,10 +43,10 @@ struct run {
     const struct parallel *b;
     pthread_mutex_t lock;
     pthread_cond_t done_one, given_one;
-    uint64_t next;  /* the first block that is not begun */
-    uint64_t given; /* blocks that were given */
+    uint64_t next;  /* to be begun */
+    uint64_t given; /* so many */
     bool *done;     /* owned; of block i at i % window */
-    bool ended;     /* no more blocks are begun */
+    bool ended;     /* nothing is begun any more */
 };
 
 struct worker {
@@ -39,7 +55,7 @@ struct worker {
     pthread_t thread;
 };
 
-/* Takes the next block. False: there is none. */
+/* The next block to be done; false if there is none. */
 static bool begin(struct run *r, uint64_t *i)
 {
     while (!r->ended && r->next < r->b->n && r->next - r->given >= r->b->window)
@@ -68,7 +84,7 @@ static void *work(void *arg)
     return NULL;
 }
 
-/* Blocks signals in the new threads: only the main thread waits in a way that they interrupt. */
+/* Signals are the main thread's: only it waits in a way that they interrupt. */
 static unsigned start(struct run *r, struct worker *workers)
 {
     unsigned n = 0;
@@ -100,7 +116,7 @@ static void wait_a_little(struct run *r)
     pthread_cond_timedwait(&r->done_one, &r->lock, &until);
 }
 
-/* Gives the next block in order. False: give() wants no more. */
+/* Gives the block that is due. False if give() wants no more. */
 static bool give_one(struct run *r)
 {
     pthread_mutex_unlock(&r->lock);
@@ -112,7 +128,7 @@ static bool give_one(struct run *r)
     return more;
 }
 
-/* Gives blocks until all are given. False: give() wants no more. */
+/* Gives blocks as they come. False if give() wants no more. */
 static bool give_all(struct run *r)
 {
     while (r->given < r->b->n) {
@@ -144,7 +160,7 @@ static bool run(struct run *r, struct worker *workers)
     for (unsigned i = 0; i < n; i++)
         pthread_join(workers[i].thread, NULL);
     pthread_mutex_lock(&r->lock);
-    if (more) /* interrupted: the blocks that had begun are done now */
+    if (more) /* interrupted: what was in work is done now */
         give_all(r);
     pthread_mutex_unlock(&r->lock);
     return n > 0;

@@ -59,7 +59,7 @@ void legend_find_kinds(struct scene_drawing *d)
     }
 }
 
-/* A bar of 60 to 150 px, whose length is 1, 2 or 5 times a power of ten, in mm. */
+/* A bar of 60 to 150 px. Its length in mm is 1, 2 or 5 times a power of ten. */
 static void put_scale_bar(struct scene_drawing *d, double x, double y)
 {
     double scale = d->sc->scale, mm = pow(10, floor(log10(60 / scale)));

@@ -9,7 +9,7 @@
  * intensity. A launch without DMA has no intensity, and is drawn at the right end.
  *
  * Latency: curves of p50, mean and p99 over the offer of each rate, latency logarithmic. The plot
- * is shaded from halfway to the first rate whose simulation was not steady, or of which less than
+ * is shaded from halfway to the first rate that found no steady state, or of which less than
  * 97 % was accepted. On cube8, uniform, that is rate 0.4: 4552 of 6510 GB/s.
  */
 #include <math.h>

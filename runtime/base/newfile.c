@@ -1,4 +1,13 @@
-/* newfile.c -- an output file that appears only when it is complete. */
+/* newfile.c -- an output file that appears only when it is complete.
+ *
+ * The output is written to a temporary file in the folder of its target, and renamed at the end. So
+ * a reader never sees half a file, and a run that is interrupted leaves an old file as it was. The
+ * folder must be the same, because a rename cannot cross file systems.
+ *
+ * The result is to be what the shell's > would give: the same permissions, and links are followed,
+ * so that `-o link` replaces the file behind the link. place_of() finds that file, also if it does
+ * not exist yet, like the target of a dangling link. Devices and pipes are written in place.
+ */
 #include "base/newfile.h"
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,16 @@
-/* text.c -- reads and writes names, numbers and sizes, for the generator and the command line. */
+/* text.c -- reads and writes names, numbers and sizes, for the generator and the command line.
+ *
+ * Times are integers of fs, and their texts ns with up to six decimals, so that reading and writing
+ * are exact: "18.085" is 18085000 fs, which is written as "18.085000". No double is in between.
+ *
+ * A result has some twenty times per row, and a replay may have millions of rows. printf() would
+ * take longer than the simulation. So numbers are written two digits at a time, from a table, and
+ * six decimals without a loop; a time of 0, as most waits are, is one copy.
+ *
+ * Texts from files and command lines are not trusted: text_show() shortens them for messages and
+ * replaces control characters, and the JSON writers replace invalid UTF-8, so that output is always
+ * valid. All readers take a length, because words end inside of lines.
+ */
 #include "base/text.h"
 #include <math.h>
 #include <stdio.h>

@@ -627,7 +627,10 @@ static double distance(double got, double want)
     return isfinite(got) && isfinite(want) ? fabs(got - want) : INFINITY;
 }
 
-/* An integer of 64 bits may differ although it becomes the same double. */
+/*
+ * An integer of 64 bits may differ although it becomes the same double: above 2^53 a double cannot
+ * tell neighbours apart. So it is compared as an integer as well.
+ */
 static bool same_integer(kb_dtype dtype, const void *bytes, uint64_t i, double want)
 {
     uint64_t n;

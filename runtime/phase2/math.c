@@ -462,8 +462,11 @@ static void run_elements(const struct op *op, unsigned char *out)
 
 /*
  * Pairwise summation: each chunk is eight interleaved sums, and chunks are added in pairs, then
- * pairs of pairs; level i holds the sum of 2^i chunks. The order depends only on the number of
- * elements.
+ * pairs of pairs. The order depends only on the number of elements.
+ *
+ * Level i holds the sum of 2^i chunks, if bit i of `chunks` is set: a new chunk is added like 1 to
+ * a binary number, with carries. After 5 chunks, 101 in binary, level 2 has chunks 0 to 3 and level
+ * 0 has chunk 4. The error grows with the logarithm of n, where that of a running sum grows with n.
  */
 enum { LEVELS = 56 };
 #define SUMS(T, NAME)                                                                              \
@@ -558,7 +561,10 @@ DIVIDES static void sum_or_mean(bool mean, const struct math_lane *line, uint64_
     }
 }
 
-/* The first extreme and its index; a NaN wins. Exact, in the widest type of its kind. */
+/*
+ * The first extreme and its index. A NaN wins over all numbers, as in numpy, and the first NaN over
+ * later ones. Exact, in the widest type of its kind.
+ */
 #define EXTREME(T, NAME, DTYPE)                                                                    \
     static uint64_t extreme_##NAME(bool smallest, const struct math_lane *line, uint64_t n,        \
                                    T *value)                                                       \
@@ -664,7 +670,10 @@ static void run_reduce(const struct op *op, unsigned char *out)
 
 /* -- softmax -------------------------------------------------------------------------------- */
 
-/* exp(x - largest) of all elements, their sum in the order of any sum, the quotients. */
+/*
+ * Softmax of a line: exp(x - largest), which does not overflow, divided by the sum of these, in the
+ * order of any sum. The powers of a line of several chunks are not kept: they are computed twice.
+ */
 #define SOFTMAX_LINE(T, NAME, DTYPE)                                                               \
     static void powers_##NAME(const struct math_lane *line, uint64_t i, size_t n, T largest, T *e) \
     {                                                                                              \

@@ -1,6 +1,6 @@
 /* options.c -- reads kbgen's command line; prints help, manual page and completions. */
 #include "options.h"
-#include "kernbench.h"
+#include "machine/tables.h" /* KB_VERSION */
 #include "spec.h"
 #include "base/text.h"
 #include "base/help.h"

@@ -1,4 +1,18 @@
-/* math.c -- the arithmetic of PE_MATH: elementwise, over an axis, transpositions and constants. */
+/* math.c -- the arithmetic of PE_MATH: elementwise, over an axis, transpositions and constants.
+ *
+ * Everything is computed in chunks of 256 elements. A chunk of each operand is gathered, if its
+ * elements are not contiguous, and converted to the type of the computation: f32 for f16 and bf16,
+ * else the type itself. Simple loops compute it, which the compiler turns into vector instructions,
+ * and the result is rounded once. Buffers of a chunk are on the stack and stay in the first-level
+ * cache.
+ *
+ * Broadcasting gives operands a stride of 0 along an axis. Axes that are contiguous in all operands
+ * are joined first (join_axes()), so that the inner loops are long: x[32, 64] + y[1, 64] is 32 runs
+ * of 64 elements, and x[32, 64] + y[32, 64] one of 2048.
+ *
+ * Sums are pairwise, in an order that depends only on the number of elements: their bytes are the
+ * same for any layout and any number of threads.
+ */
 #include "phase2/math_op.h"
 #include "data/cast.h"
 #include <math.h>

@@ -129,7 +129,7 @@ ok "why: the same"
 run run jam --until 100
 [ "$code" -eq 0 ] && says "stopped at 100.000000 ns"
 ok "--until before that is no deadlock"
-"$SIM" --man | grep -a -A1 '^\.B 4$\|^4$\|4$' | grep -a -q 'kernels wait for ever'
+"$SIM" --man | grep -a -A1 '^\.B 4$\|^4$\|4$' | grep -a -q 'deadlock: kernels wait'
 ok "the manual page has the exit code"
 
 run run jam --verify --oplog files/never.jsonl

@@ -197,7 +197,7 @@ equal "commands are those of the op log" "$count" "$(grep -vc -e TileToken -e op
 # -- formats ------------------------------------------------------------------------------------
 
 run replay two.csv --breakdown
-head -1 out | grep -q '^by  *of  *cause ' && grep -q '^pct: of all time of what the row is of' out
+head -1 out | grep -q '^by  *of  *cause ' && grep -q '^pct: share of the time of what column ' out
 ok "a table, unless asked otherwise"
 [ -n "$(tail -n 1 out)" ]
 ok "and its note ends with its text"
@@ -210,7 +210,7 @@ equal "--top 2: two sources" 2 "$(awk -F, '$1 == "source" { print $2 }' out | so
 equal "--top 2: two causes of all" 2 "$(grep -c '^all' out)"
 run run attention --breakdown --top 2 --quiet
 equal "--top 2: eight steps" 8 "$(grep -c ^step out)"
-hidden=$(sed -n 's/^only the 2 largest of everything: \([0-9]*\) rows and \([0-9]*\) steps .* are not shown; --top N.*/\1 \2/p' out)
+hidden=$(sed -n 's/^only the 2 largest parts: \([0-9]*\) rows and \([0-9]*\) steps .* are not shown; --top N.*/\1 \2/p' out)
 equal "and how many rows and steps are hidden" "$(wc -l <first)" \
     "$((${hidden% *} + ${hidden#* } + $(grep -cE '^(by|all|place|wait|target|op|pe|path|step) ' out)))"
 run run attention --breakdown --top 5000 --quiet

@@ -12,6 +12,7 @@ usage: timeline.py check FILE           is it whole: balanced, nested, counters,
        timeline.py count FILE           its packets
 """
 import csv
+import gc
 import json
 import struct
 import sys
@@ -35,25 +36,35 @@ def varint(data, at):
 
 
 def fields(data):
-    """Each (number, value) of a message."""
-    at = 0
-    while at < len(data):
-        tag, at = varint(data, at)
+    """Each (number, value) of a message. Most varints are one byte, which takes no call."""
+    at, end, found = 0, len(data), []
+    while at < end:
+        tag = data[at]
+        at += 1
+        if tag > 127:
+            tag, at = varint(data, at - 1)
         wire = tag & 7
         if wire == 0:
-            value, at = varint(data, at)
+            value = data[at]
+            at += 1
+            if value > 127:
+                value, at = varint(data, at - 1)
         elif wire == 1:
             value = data[at:at + 8]
             at += 8
         elif wire == 2:
-            size, at = varint(data, at)
+            size = data[at]
+            at += 1
+            if size > 127:
+                size, at = varint(data, at - 1)
             value = data[at:at + size]
             at += size
             assert len(value) == size, "cut off"
         else:
             raise ValueError("wire type %d" % wire)
-        yield tag >> 3, value
-    assert at == len(data), "cut off"
+        found.append((tag >> 3, value))
+    assert at == end, "cut off"
+    return found
 
 
 def last(data):
@@ -106,12 +117,13 @@ class Timeline:
             self.counters.add(d[1])
 
     def read_event(self, fs, data):
-        d = last(data)
+        parts = fields(data)
+        d = dict(parts)
         e = Event(fs, d[9], d[11])
         assert e.track in self.names, "tracks come before events"
         if 10 in d:
             e.name = self.texts[2][d[10]]
-        for number, value in fields(data):
+        for number, value in parts:
             if number == 4:
                 note = last(value)
                 e.notes[self.texts[3][note[1]]] = self.note(note)
@@ -353,6 +365,7 @@ def main(what, *words):
 
 
 if __name__ == "__main__":
+    gc.disable()  # a file is read once, and then we end
     try:
         main(*sys.argv[1:])
     except AssertionError as wrong:

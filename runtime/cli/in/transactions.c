@@ -1,4 +1,20 @@
-/* transactions.c -- the input of `replay`: a CSV of transactions, read into a simulation. */
+/*
+ * transactions.c -- the input of `replay`: a CSV of transactions, read into a simulation.
+ *
+ *   issue_ns,op,src,dst,offset,nbytes,after,think_ns
+ *   0,read,c0.pe0,c0.slice0,0,4K,,
+ *   5,write,c0.pe0,c1.sram,0,64,0,2.5
+ *
+ * The second row depends on row 0: it is issued 2.5 ns after that has ended, and not before 5 ns.
+ * Files may have millions of rows, so a row goes into the simulation as it is read and nothing of
+ * it is kept.
+ *
+ * Mistakes are told with their place, FILE:LINE:COL, up to 20 rows in one go. Dependencies are the
+ * hard part: `after` may name a later row, so whether it exists is known only at the end of the
+ * file; and rows may depend on each other in a circle. The simulation itself finds circles, but by
+ * id alone. A circle must contain at least one row that names itself or a later row; the places of
+ * only those rows (few, mostly none) are kept, to tell line and column in the end.
+ */
 #include "cli/in/transactions.h"
 #include "cli/in/fields.h"
 #include "cli/out/say.h"

@@ -59,7 +59,7 @@ const char *opts_command_name(enum command command);
 bool opts_asks(const struct opts *o);
 
 /* Option `id` as these commands have it, bits as help.h has them. N_COMMANDS stands for none. */
-struct usage_option opts_option(unsigned id, unsigned commands);
+struct help_option opts_option(unsigned id, unsigned commands);
 extern const unsigned opts_n_options;
 
 /* The bits of commands of which there are reports: those with results. */

@@ -1,4 +1,22 @@
-/* breakdown_rows.c -- --breakdown: where the time of a run went, instead of its rows. */
+/*
+ * breakdown_rows.c -- --breakdown: the latency breakdown of a run, instead of its rows.
+ *
+ * The library tells, for every kind of thing (all, places, waits, sources, targets, operations,
+ * PEs, the critical path), how much time went to each cause: largest things first, and for each
+ * thing its causes, largest first. For people only the `top` things of each kind and the `top`
+ * causes of each thing are kept; rows are counted as they come, and what is cut is told in the
+ * note.
+ *
+ * After these come the steps of the critical path, one row for each command on it. There may be
+ * thousands; of these the top x STEPS_PER_TOP longest are kept, in order of time. If the shortest
+ * of them have the same length as others that are cut, the earliest stay.
+ *
+ * `pct` is relative to all time of what the row is of; for a step, to its own time. For example
+ * "op dma_write overhead 52.7" says: of the time of all dma_write, 52.7 % was overhead of nodes.
+ *
+ * A report shows the same rows, and in addition one row for each operation with a column for each
+ * cause (breakdown_report()), from which it draws bars.
+ */
 #include "cli/rows/breakdown_rows.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -269,12 +287,12 @@ static void free_all(struct breakdown_rows *c)
 /* What pct is of, and how much is not shown. */
 static void make_note(const struct breakdown_rows *c, char note[NOTE_BYTES])
 {
-    int n = snprintf(note, NOTE_BYTES,
-                     "pct: of all time of what the row is of; of a step, of its own time");
+    int n =
+        snprintf(note, NOTE_BYTES,
+                 "pct: share of the time of what column 'of' names; for a step, of its own time");
 
     if (c->n_cut || c->n_hidden)
-        n += snprintf(note + n, NOTE_BYTES - (size_t)n,
-                      "\nonly the %llu largest of everything: %llu rows",
+        n += snprintf(note + n, NOTE_BYTES - (size_t)n, "\nonly the %llu largest parts: %llu rows",
                       (unsigned long long)c->top, (unsigned long long)c->n_cut);
     if (c->n_hidden)
         n += snprintf(note + n, NOTE_BYTES - (size_t)n, " and %zu steps of critical paths",

@@ -11,7 +11,7 @@ struct utilization_rows {
     bool failed; /* there was no memory */
 };
 
-/* Before the work begins: that the file cannot be written is not found out after hours. */
+/* Before the simulation: can the file be written? */
 enum exit_code stats_file_check(const struct cli *cli);
 
 /* Keeps what `sim` has used, if it is asked for: it may be freed then. */

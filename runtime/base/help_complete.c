@@ -71,7 +71,7 @@ static void offer_choices(struct completing *c, const char *choices)
     }
 }
 
-/* What an operand or an argument called `name` may be. */
+/* Offers the values of an operand or argument called `name`. */
 static void offer_named(struct completing *c, const char *name)
 {
     static const char *const files[] = {"FILE", "A", "B"};
@@ -89,7 +89,7 @@ static void offer_named(struct completing *c, const char *name)
         c->help->offer(c, name);
 }
 
-/* Of a list only the last item is being typed; commas in brackets are the item's. */
+/* In a list only the last item is being typed; a comma in brackets does not end an item. */
 static void skip_list(struct completing *c)
 {
     int depth = 0;

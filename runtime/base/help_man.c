@@ -127,7 +127,7 @@ static void put_option(const struct help_option *o, FILE *to)
     fputc('\n', to);
 }
 
-/* Those that the command takes and not all do. */
+/* The options of one command, without those that all commands take. */
 static void put_options_of(const struct help *h, unsigned command, FILE *to)
 {
     for (unsigned i = 0; i < h->n_options; i++) {

@@ -363,7 +363,8 @@ static void rank_use(void *arg, const kb_utilization *use)
         rank(&point->memories, use);
 }
 
-/* Is rate `i` to be shown instead of the one before: unsaturated, and the highest such? */
+/* Should the report show rate `i` instead of an earlier one? It shows the highest unsaturated rate.
+ */
 static bool is_better(const struct load *load, size_t i)
 {
     const uint64_t *rate = load->asked.rates.value;

@@ -276,7 +276,8 @@ static uint64_t commands(const struct run *run)
     return n;
 }
 
-/* What stderr says after the rows; a fingerprint alone. False if it could not be written. */
+/* Notes and warnings on stderr after the rows; with --fingerprint nothing but the fingerprint.
+ * False if that could not be written. */
 static bool say_end(const struct run *run, kb_status status)
 {
     const struct opts *o = &run->cli->opts;

@@ -238,7 +238,7 @@ static void show_progress(void *arg)
 
 /* -- the sweep ------------------------------------------------------------------------------ */
 
-/* So many points to a block that every thread gets some, and none works long at one. */
+/* See the top of this file: small enough for all threads to get some, and for Ctrl-C. */
 static uint64_t points_of_block(const struct sweep *s)
 {
     uint64_t mean = s->points.n_transactions / s->points.n;
@@ -303,7 +303,7 @@ static enum exit_code run_blocks(struct sweep *s)
     return s->status ? cmd_fail(s->cli, s->status, &s->why) : EXIT_OK;
 }
 
-/* What sees all rows before it prints the first. */
+/* Does the output need all rows before its first byte? */
 static bool prints_last(const struct cli *cli)
 {
     return cli->report || cli->opts.format == FORMAT_TABLE;

@@ -103,7 +103,7 @@ static void offer_numbers(struct completing *c, const char *before, const char *
     }
 }
 
-/* What is inside the cube `before`, "c0.". */
+/* Offers the endpoints inside the cube `before`, "c0.". */
 static void offer_units(struct completing *c, const char *before, unsigned ends)
 {
     const struct described *d = c->help->arg;
@@ -120,8 +120,8 @@ static void offer_units(struct completing *c, const char *before, unsigned ends)
         offer_numbers(c, before, "pe", d->info->pes_per_cube, ".tcm");
 }
 
-/* What is complete of a place that is typed a part at a time, for on a large machine there are too
- * many to list: "", "s1.", "c0.", "s1.c0.". True: a cube is named. */
+/* A place is typed a part at a time, since a large machine has too many to list. The parts that are
+ * complete: "", "s1.", "c0.", "s1.c0.". True: a cube is named. */
 static bool take_parts(const struct completing *c, char before[KB_ENDPOINT_BYTES])
 {
     size_t sip = c->word[0] == 's' ? strcspn(c->word, ".") : 0;
@@ -181,7 +181,7 @@ static void offer_pictures(struct completing *c)
         help_offer(c, view_pictures[i].name, NULL);
 }
 
-/* What a picture can be of. */
+/* Offers the places that the picture can show. */
 static void offer_places(struct completing *c)
 {
     const struct described *d = c->help->arg;

@@ -13,7 +13,7 @@
 
 /* -- help ----------------------------------------------------------------------------------- */
 
-/* Is it the help of report itself that is asked for? */
+/* Is this the help of `report` itself, without another command? */
 static bool of_report(const struct cli *cli)
 {
     return cli->opts.report && cli->opts.command == N_COMMANDS;

@@ -117,7 +117,7 @@ load --pattern local --rate 1 --format table --quiet
 grep -q '^saturation begins below rate 1: 14' out && grep -q '^busiest at rate 1:' out && [ ! -s err ]
 ok "nothing but saturation; --quiet"
 load --pattern uniform --rate 0.1,0.2 --txns 20000
-[ "$(grep -c '^links are ideal, .* from rate 0.1 on .* at rate 0.2); contention.links=fifo' err)" -eq 1 ]
+[ "$(grep -c '^links are ideal, .* from rate 0.1 on .* at rate 0.2); run with contention.links=fifo' err)" -eq 1 ]
 ok "links that are too few are warned of, once"
 load --pattern local --rate 0.5 --txns 10
 grep -q '^too few transactions to tell' err

@@ -193,7 +193,7 @@ static void read_rows(struct fields *in)
         fprintf(stderr, "%s: more bad rows follow\n", in->name);
 }
 
-/* Of a pipe or a device: not known. */
+/* 0 for a pipe or a device: not known. */
 static uint64_t bytes_of(int fd)
 {
     struct stat st;

@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the points of one source go through. */
+/* The targets and operations of the points of one source. */
 struct reach {
     const uint32_t *dst; /* NULL: all targets, as listed */
     size_t n_dst;

@@ -59,7 +59,7 @@ struct input {
     const kb_topology *topo;
     kb_sim *sim;
 
-    /* What rows wait for. */
+    /* Dependencies. */
     uint64_t *ids; /* of the current row; owned */
     size_t n_ids, n_places, places_room;
     struct place *places; /* in order; owned */
@@ -204,7 +204,7 @@ static bool read_range(struct input *in, const struct field field[N_FIELDS], kb_
                       (unsigned long long)room);
 }
 
-/* -- rows that wait for others -------------------------------------------------------------- */
+/* -- dependencies --------------------------------------------------------------------------- */
 
 static void no_memory(struct input *in)
 {
@@ -261,7 +261,7 @@ static bool read_think(struct input *in, const struct field *f, int64_t *think_f
     return true;
 }
 
-/* What the row that was just added waits for. */
+/* Adds the dependencies of the row that was just added. */
 static void add_waits(struct input *in, const struct place *place, int64_t think_fs)
 {
     struct fields *fields = &in->fields;

@@ -62,7 +62,7 @@ static bool ends_in(const char *text, const char *end)
     return n >= m && strcmp(text + n - m, end) == 0;
 }
 
-/* Of a file that is written; view reads any. */
+/* The suffix matters for a file that is written; view reads any. */
 static enum exit_code check_stats(const struct reading *r)
 {
     static const char *const ends[] = {".csv", ".json", ".sqlite", ".db"};

@@ -87,7 +87,7 @@ static bool fail(struct out_sqlite *db, const char *why)
     return false;
 }
 
-/* What the last call of SQLite failed with. */
+/* Says why the last call of SQLite failed; false. */
 static bool fail_by(struct out_sqlite *db)
 {
     int error = db->handle ? sqlite3_system_errno(db->handle) : 0;

@@ -11,7 +11,7 @@
 
 static const char gap[] = "  ";
 
-/* What a cell looks like; `number` is room for it if it is one. */
+/* The text of a cell, which is in `number` if the cell is a number. */
 static const char *cell_show(const struct cell *cell, char number[TEXT_NUMBER_BYTES])
 {
     if (cell->type == CELL_TEXT)

@@ -57,7 +57,7 @@ static const char *const by_names[] = {
     [KB_BREAKDOWN_TARGET] = "target", [KB_BREAKDOWN_OP] = "op",
     [KB_BREAKDOWN_PE] = "pe",         [KB_BREAKDOWN_PATH] = "path"};
 
-/* What is printed: rows, then the steps of critical paths. */
+/* All that is printed: rows, then the steps of critical paths. */
 struct breakdown_rows {
     const struct cli *cli;
     uint64_t top;          /* 0: all */
@@ -106,7 +106,7 @@ static void count_row(struct breakdown_rows *c, const kb_breakdown_row *row)
     c->causes++;
 }
 
-/* Of each kind the first `top` things, and of each of those the first `top` causes. */
+/* Keeps the first `top` things of each kind, and the first `top` causes of each of them. */
 static void keep_row(void *arg, const kb_breakdown_row *row)
 {
     struct breakdown_rows *c = arg;
@@ -157,7 +157,7 @@ static int longest_first(const void *a, const void *b)
     return x < y ? 1 : x > y ? -1 : (a > b) - (a < b);
 }
 
-/* Of a path with more steps than people read, the longest stay, in order of time. */
+/* If a path has more steps than people read, keeps the longest ones, in order of time. */
 static void hide_steps(struct breakdown_rows *c)
 {
     size_t most = c->top * STEPS_PER_TOP, kept = 0, equal;
@@ -284,7 +284,7 @@ static void free_all(struct breakdown_rows *c)
     free(c->last_of);
 }
 
-/* What pct is of, and how much is not shown. */
+/* Below the table: what pct is relative to, and how much is not shown. */
 static void make_note(const struct breakdown_rows *c, char note[NOTE_BYTES])
 {
     int n =
@@ -375,7 +375,7 @@ struct sums {
     size_t n, cap;
 };
 
-/* Of all, and of each command; the rows of one thing come together. */
+/* Sums of everything, and of each operation; the rows of one thing come together. */
 static void add_sum(void *arg, const kb_breakdown_row *row)
 {
     struct sums *s = arg;

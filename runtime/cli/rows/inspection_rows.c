@@ -120,7 +120,7 @@ static const char *value_end(const char *p)
     return p;
 }
 
-/* Is it told of a tensor, or of the operation, already? */
+/* Does another row tell this parameter already, of a tensor or of the operation? */
 static bool is_told(const char *key)
 {
     static const char *const parts[] = {"addr",   "space",   "shape",  "dtype_in", "dtype_out",
@@ -193,7 +193,7 @@ static uint64_t elements(const kb_shape *shape)
     return n;
 }
 
-/* Of the finite ones; the mean as they are summed in order, in f64. */
+/* Minimum, maximum and mean of the finite elements, summed in order in f64. */
 static void add_summary(struct facts *f, const kb_op_tensor *t)
 {
     uint64_t n = elements(&t->shape), nans = 0, infs = 0, finite = 0;

@@ -4,7 +4,8 @@
 #define UTILIZATION_ROWS_H
 #include "cli/command.h"
 
-/* What a simulation has used. All zero is nothing; give it back with utilization_rows_free(). */
+/* The utilization of a simulation, kept. All zero is none; give it back with
+ * utilization_rows_free(). */
 struct utilization_rows {
     kb_utilization *use; /* owned */
     size_t n, room;

@@ -59,6 +59,10 @@ static struct trace_text *add_text(struct lanes *l, uint64_t hash, struct trace_
     return t;
 }
 
+/*
+ * Texts come from file names and names of regions, so they are made valid UTF-8 first, and cut to
+ * what a note may take.
+ */
 struct trace_text *lanes_text(struct lanes *l, const char *text)
 {
     char utf8[TRACE_TEXT_BYTES], *p = utf8;
@@ -158,6 +162,8 @@ static int32_t chiplet_rank(const char *name)
     return sscanf(name, "sip%u", &sip) == 1 ? (int32_t)(sip * CUBES_MAX + 1) : INT32_MAX;
 }
 
+/* There are few chiplets with slices, and a component looks for its chiplet once: a list will do.
+ */
 static struct group *chiplet_of(struct lanes *l, const char *node)
 {
     char name[KB_NODE_BYTES];
@@ -181,6 +187,7 @@ static struct group *chiplet_of(struct lanes *l, const char *node)
 
 /* -- components ----------------------------------------------------------------------------- */
 
+/* Every pattern is tried, to know at the end which ones met nothing. */
 static bool is_shown(struct lanes *l, const char *name)
 {
     bool shown = l->n_patterns == 0;
@@ -198,6 +205,8 @@ static bool ends_in(const char *name, const char *end)
     return n >= m && strcmp(name + n - m, end) == 0;
 }
 
+/* Nodes and wires have no class: nothing queues there. Links have one if they queue (links: fifo).
+ */
 static enum station_class class_of(const struct lanes *l, kb_place place, const char *name)
 {
     switch (kb_place_kind_of(place)) {
@@ -256,6 +265,7 @@ static void component_name(const struct lanes *l, kb_place place, const char *no
     }
 }
 
+/* `passing` is the second track of a link with fifo, for heads on the wire. */
 struct component *lanes_at(struct lanes *l, kb_place place, bool passing)
 {
     uint64_t key = passing ? place | PASSING : place;

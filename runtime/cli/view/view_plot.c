@@ -117,6 +117,8 @@ bool view_roofline_shows(const struct view_launch *launch, size_t n)
     return false;
 }
 
+/* Around all points, and at least a factor of 10 on either side of the ridge, where slope and roof
+ * meet. */
 static void fit_axes(struct roofline *r, const struct view_launch *launch, size_t n)
 {
     double ridge = r->gemm / r->gbs, left = ridge / 10, right = ridge * 10, low = r->math / 10;
@@ -254,6 +256,7 @@ static void put_launches(struct roofline *r, const struct view_launch *launch, s
                      svg_axis_at(&r->y, rate(&launch[i])), launch[i].kernel);
 }
 
+/* Peaks are those of all PEs and slices, also of a launch on fewer. */
 enum exit_code view_roofline(const struct cli *cli, const struct view_launch *launch, size_t n,
                              const char *prefix, struct sink *s)
 {
@@ -322,6 +325,7 @@ static struct svg_point curve_at(const struct curve *c, const struct svg_axis *x
                               svg_axis_at(y, fmax(value_of(r, c), y->from))};
 }
 
+/* Lines first, then dots on them. */
 static void put_curve(struct svg *g, const struct curve *c, const struct svg_axis *x,
                       const struct svg_axis *y, const struct view_rate *rate, size_t n)
 {

@@ -31,7 +31,9 @@ break_it() {
     edits+=("$(printf '%q ' "${@:2}")")
 }
 
-engine=runtime/engine/steps.h cost=runtime/machine/cost.h ev=runtime/engine/ev.h sim=runtime/sim/sim.c stats=runtime/explain/utilization.c
+engine=runtime/engine/steps.h how=runtime/engine/how.h state=runtime/engine/state.c issue_order=runtime/engine/issue_order.c check=runtime/sim/check.c
+memory=runtime/network/memory.h channel=runtime/network/channel.h m_cpu=runtime/network/m_cpu.h link=runtime/network/link.h pcie_ep=runtime/network/pcie_ep.h
+cost=runtime/machine/cost.h ev=runtime/engine/ev.h sim=runtime/sim/sim.c stats=runtime/explain/utilization.c
 segments=gen/segments.c costs=gen/costs.c nodes=gen/nodes.c walk=runtime/machine/walk.h
 
 # -- order ----------------------------------------------------------------------------------
@@ -44,41 +46,41 @@ break_it 'an earlier push not seen as the first' $ev 's/if \(e < q->first\)/if (
 break_it 'days before today looked at first' $ev 's/ >> today % 64 << today % 64//'
 break_it 'days cut anew with their events left behind' runtime/engine/ev.c 's/!clear_days\(q\)/0/'
 break_it 'unsorted rows taken as they come' $sim 's/s->sorted = false;/s->sorted = true;/'
-break_it 'equal issue times in the opposite order' $sim \
+break_it 'equal issue times in the opposite order' $issue_order \
     's/txns\[b\]\.issue_fs < txns\[a\]\.issue_fs/txns[b].issue_fs <= txns[a].issue_fs/'
 
 # -- waiting for others ---------------------------------------------------------------------
 after=runtime/engine/dependencies.c
 break_it 'those that wait issued when done, before the response' $engine \
-    's/end_for_others\(s, x->id, end\)/end_for_others(s, x->id, t)/'
+    's/end_for_others\(s, txn->id, end\)/end_for_others(s, txn->id, t)/'
 break_it 'waiting for the first of several' $after 's/if \(--w->n_left == 0 &&/if (w->n_left-- \&\&/'
 break_it 'waiting without thinking' $after 's/end_fs, w->think_fs, &issue_fs/end_fs, 0, \&issue_fs/'
-break_it 'the last to end, not the latest end' $after 's/if \(issue_fs > x->issue_fs\)/if (1)/'
-break_it 'those that wait issued at their own time, too' $sim \
-    's/if \(!s->after \|\| !after_waits\(s->after, slot\)\)/if (1)/'
-break_it 'who is issued and waits for nothing, before who has arrived' $engine \
+break_it 'the last to end, not the latest end' $after 's/if \(issue_fs > txn->issue_fs\)/if (1)/'
+break_it 'those that wait issued at their own time, too' $issue_order \
+    's/if \(!s->dependencies \|\| !dependencies_waits\(s->dependencies, slot\)\)/if (1)/'
+break_it 'who is issued and waits for nothing, before who has arrived' $memory \
     's/ \|\| x->issue_fs == x->arrive_fs\)/)/'
 
 # -- stations -------------------------------------------------------------------------------
-break_it 'channel released at issue' $engine 's/^        channel->idle--;$//'
-break_it 'reads and writes of a PE share a channel' $engine \
+break_it 'channel released at issue' $channel 's/^        channel->idle--;$//'
+break_it 'reads and writes of a PE share a channel' $channel \
     's/(&s->channels\[2 \* .*x->src) \+ txn_writes\(x\)\]/\1]/'
-break_it 'reads and writes of an M_CPU share an engine' $engine \
+break_it 'reads and writes of an M_CPU share an engine' $m_cpu \
     's/(&s->engines\[2 \* .*) \+ txn_writes\(x\)\]/\1]/'
-break_it 'memory that serves all at once' $engine 's/if \(memory->holder == TXN_NONE\)/if (1)/'
-break_it 'one HBM controller for a cube' $engine \
+break_it 'memory that serves all at once' $memory 's/if \(memory->holder == TXN_NONE\)/if (1)/'
+break_it 'one HBM controller for a cube' $memory \
     's/&s->memories\[s->txns\[slot\]\.dst\]/\&s->memories[dst_unit(T, s->txns[slot].dst) < T->pes ? dst_pack(T, dst_cube(T, s->txns[slot].dst), 0) : s->txns[slot].dst]/'
-break_it 'reads use the forward direction of a link' $engine 's/ \^ !txn_writes\(x\)//'
-break_it 'a link free before its bytes have passed' $engine 's/after\(enter, taken\)/after(t, taken)/'
-break_it 'one pipe of host transactions for a SIP' $engine \
+break_it 'reads use the forward direction of a link' $link 's/ \^ !txn_writes\(txn\)//'
+break_it 'a link free before its bytes have passed' $link 's/after\(enter, taken\)/after(t, taken)/'
+break_it 'one pipe of host transactions for a SIP' $pcie_ep \
     's/T->links == MODE_FIFO \? cube \/ T->cubes : cube/cube \/ T->cubes/'
-break_it 'next in the pipe never sent' $engine \
+break_it 'next in the pipe never sent' $pcie_ep \
     's/^        post\(s, \(uint64_t\)s->txns\[pipe->head\].*$/        ;/'
-break_it 'engine without its wait' $engine 's/x->wait_fs = \(int64_t\)t - x->wait_fs;/x->wait_fs = 0;/'
-break_it 'wait for the memory counted from issue' $engine \
-    's/start_fs - x->arrive_fs/start_fs - x->issue_fs/'
+break_it 'engine without its wait' $m_cpu 's/txn->wait_fs = \(int64_t\)t - txn->wait_fs;/txn->wait_fs = 0;/'
+break_it 'wait for the memory counted from issue' $memory \
+    's/start_fs - txn->arrive_fs/start_fs - txn->issue_fs/'
 break_it 'start stamped at issue' $sim \
-    's/\.start_fs = x->issue_fs \+ .*,/.start_fs = x->issue_fs,/'
+    's/\.start_fs = txn->issue_fs \+ .*,/.start_fs = txn->issue_fs,/'
 
 # -- times ----------------------------------------------------------------------------------
 break_it 'drain paid twice' $cost 's/(c\.drain_fs = )drain_fs/\12 * drain_fs/'
@@ -89,18 +91,18 @@ break_it 'overhead of the memory left out of its service' $cost \
     's/return \(memory->overhead_fs & m->overhead\) \+$/return/'
 break_it 'response without wires' $cost 's/cost_way_fs\(m, wire_fs, ucies/cost_way_fs(m, 0, ucies/'
 break_it 'response with one UCIe node too few' $cost 's/ucies = 1 \+ 2 \*/ucies = 2 */'
-break_it 'time past its range goes on' $engine 's/sum < EV_PAST \? sum : EV_PAST/sum/'
-break_it 'until without its last instant' $sim 's/stop_fs = last_fs\(s\) \+ 1/stop_fs = last_fs(s)/'
-break_it 'wires that cannot be left out' $sim 's/KB_COST_WIRE \? 0 : -1/KB_COST_WIRE ? -1 : -1/'
-break_it 'links without bandwidth still taken' $engine 's/return gbs \+ s->mask\.link_gbs;/return gbs;/'
-break_it 'arrivals at the instant of a completion before it' $engine 's/arrive_fs < t;/arrive_fs <= t;/'
-break_it 'a place in the queue without its id' $engine 's/\(a->id < x->id \|\| /(/'
-break_it 'who comes first to an idle memory is never overtaken' $engine \
+break_it 'time past its range goes on' $how 's/sum < EV_PAST \? sum : EV_PAST/sum/'
+break_it 'until without its last instant' $state 's/stop_fs = sim_last_fs\(s\) \+ 1/stop_fs = sim_last_fs(s)/'
+break_it 'wires that cannot be left out' $state 's/KB_COST_WIRE \? 0 : -1/KB_COST_WIRE ? -1 : -1/'
+break_it 'links without bandwidth still taken' $link 's/return gbs \+ s->mask\.link_gbs;/return gbs;/'
+break_it 'arrivals at the instant of a completion before it' $memory 's/arrive_fs < t;/arrive_fs <= t;/'
+break_it 'a place in the queue without its id' $memory 's/\(a->id < x->id \|\| /(/'
+break_it 'who comes first to an idle memory is never overtaken' $memory \
     's/\} else if \(arrives_before\(/} else if (1 || arrives_before(/'
-break_it 'completions from before an overtaking' $engine 's/return m->holder == slot && after\(m/return 1 || after(m/'
-break_it 'a queue that forgets its longest' $engine 's/m->queue_max = m->queued;/m->queue_max = m->queued - 1;/'
-break_it 'the edge into a memory not as its own' $engine 's/(gbs = cost_memory.*->gbs) \+ s->mask\.memory_gbs;/\1;/'
-break_it 'max_events counts arrivals alone' $engine 's/^    s->n_events\+\+;$/    s->n_events += class == EV_ARRIVE;/'
+break_it 'completions from before an overtaking' $memory 's/return m->holder == slot && after\(m/return 1 || after(m/'
+break_it 'a queue that forgets its longest' $memory 's/memory->queue_max = memory->queued;/memory->queue_max = memory->queued - 1;/'
+break_it 'the edge into a memory not as its own' $link 's/(gbs = cost_memory.*->gbs) \+ s->mask\.memory_gbs;/\1;/'
+break_it 'max_events counts arrivals alone' $how 's/^    s->n_events\+\+;$/    s->n_events += class == EV_ARRIVE;/'
 break_it 'completions not in the fingerprint' $engine 's/^    seen\(s, how, t, EV_DONE, s->txns\[slot\]\.id\);$//'
 
 # -- routes ---------------------------------------------------------------------------------
@@ -126,7 +128,7 @@ break_it 'response past the end of time' $engine 's/if \(end == EV_PAST\)/if (0)
 # -- statistics and memory ------------------------------------------------------------------
 break_it 'usage: who enters a link at this instant waits' runtime/engine/station.h \
     's/(queue_max\) & \(l->room - 1\)\]) > t\)/\1 >= t)/'
-break_it 'usage: a link that forgets who waits as its ring grows' $sim 's/for \(uint32_t i = 1; i <= l->room; i\+\+\)/for (uint32_t i = 1; i < 1; i++)/'
+break_it 'usage: a link that forgets who waits as its ring grows' $state 's/for \(uint32_t i = 1; i <= l->room; i\+\+\)/for (uint32_t i = 1; i < 1; i++)/'
 break_it 'usage: the node behind the last edge is not passed' $stats \
     's/add_flow\(&sp->nodes/if (hop->owner != LINK_NONE)\n            add_flow(\&sp->nodes/'
 break_it 'usage: who waits when a run ends has not waited' $stats \
@@ -134,11 +136,11 @@ break_it 'usage: who waits when a run ends has not waited' $stats \
 break_it 'usage: a link that somebody enters later has been waited for' $stats 's/fs -= past_fs\(l->enter/fs -= 0 \& past_fs(l->enter/'
 break_it 'usage: bytes of ports at the PE that moves them' runtime/pe/pe_tcm.c \
     's/= work_is_dma\(work\) \?/= 0 ?/'
-break_it 'a station above 100 % let pass' $stats 's/<= \(double\)x->servers/<= 1e300 * (double)x->servers/'
+break_it 'a station above 100 % let pass' $check 's/<= \(double\)x->servers/<= 1e300 * (double)x->servers/'
 break_it 'edges of reads counted forward' $stats 's/sp->edges\[link \^ !writes\]/sp->edges[link]/'
 break_it 'queue_max not kept' runtime/engine/station.h 's/s->queue_max = s->queued;/;/'
-break_it 'a row of flows never freed' $sim 's/^ +free\(s->flow_remote\[i\]\);$/        ;/'
-break_it 'no memory for an event unnoticed' $engine 's/^        fail\(s, KB_NO_MEMORY\);$/        ;/'
+break_it 'a row of flows never freed' $state 's/^ +free\(s->flow_remote\[i\]\);$/        ;/'
+break_it 'no memory for an event unnoticed' $how 's/^        fail\(s, KB_NO_MEMORY\);$/        ;/'
 break_it 'offset past the end allowed' $sim 's/r->offset <= size && //'
 
 # -- kernels --------------------------------------------------------------------------------
@@ -152,8 +154,8 @@ break_it 'the next launch before the last is back' $launch \
 break_it 'TCMs that keep what an earlier kernel left' $launch 's/^    clear_tcms\(s\);$//'
 break_it 'woken by what was waited for before' $pe_cpu 's/^        pe->awaited = NULL;$//'
 break_it 'a kernel ends with its commands under way' $pe_cpu 's/if \(pe->outstanding == 0\)$/if (1)/'
-break_it 'DMA stamped at enqueue' $engine \
-    's/service_begin\(work_of\(s, slot\), t\)/service_begin(work_of(s, slot), (uint64_t)x->issue_fs)/'
+break_it 'DMA stamped at enqueue' $channel \
+    's/kernels_begin_service\(s, t, slot\)/kernels_begin_service(s, (uint64_t)x->issue_fs, slot)/'
 break_it 'a load that sees memory at issue' $pe_dma \
     's/^        pe_dma_issue\(s, t, c\);$/        pe_dma_bind_load(s, c), pe_dma_issue(s, t, c);/' \
     $boxes 's/if \(work->stage == STAGE_DMA_READ && !work->token\)/if (0)/'
@@ -246,45 +248,46 @@ break_it 'a timeline of 1000 times as long' runtime/cli/trace/trace_json.c 's/fs
 
 break_it 'times as whole ns' $sqlite 's|\(double\)cell->fs / KB_FS_PER_NS|(double)(cell->fs / KB_FS_PER_NS)|'
 
-# -- watching -------------------------------------------------------------------------------
-watch=runtime/explain/watch.c why=runtime/explain/breakdown.c path=runtime/explain/critical_path.c causes=runtime/cli/rows/breakdown_rows.c
-break_it 'watch: the engine that tells nothing' $watch 's/s->options\.engine = KB_HOP;/;/'
-break_it 'watch: a channel whose first holder stays in front' $watch \
+# -- observing ------------------------------------------------------------------------------
+spans=runtime/explain/spans.c stations=runtime/explain/stations.c messages=runtime/explain/messages.c commands=runtime/explain/commands.c
+observe=runtime/explain/observe.c shares=runtime/explain/shares.c why=runtime/explain/breakdown.c path=runtime/explain/critical_path.c causes=runtime/cli/rows/breakdown_rows.c
+break_it 'watch: the engine that tells nothing' $observe 's/s->options\.engine = KB_HOP;/;/'
+break_it 'watch: a channel whose first holder stays in front' $stations \
     's/w->channel_id\[place_index\(place\)\] = s->txns\[slot\]\.id;/;/'
-break_it 'watch: an engine whose first holder stays in front' $watch \
+break_it 'watch: an engine whose first holder stays in front' $stations \
     's/w->engine_id\[place_index\(place\)\] = s->txns\[slot\]\.id;/;/'
-break_it 'watch: the last in line for a link taken for its holder' $watch \
+break_it 'watch: the last in line for a link taken for its holder' $stations \
     's/while \(\(uint64_t\)enter_fs > t\)/while (0)/'
-break_it 'watch: who was on a link behind who comes' $watch \
-    's/x->ahead_enter_fs = s->observer->link_enter_fs\[place_index\(place\)\];/x->ahead_enter_fs = 0;/'
-break_it 'watch: behind the source of who waits' $watch \
-    's/\*source = source_of\(&s->txns\[holder\]\);/*source = source_of(x);/'
-break_it 'watch: no crossing of a NoC' $watch 's/^    if \(s->mask\.wire\)$/    if (0)/'
-break_it 'watch: nodes told though their cost is left out' $watch \
+break_it 'watch: who was on a link behind who comes' $stations \
+    's/at->ahead_enter_fs = spans_of\(s\)->link_enter_fs\[place_index\(place\)\];/at->ahead_enter_fs = 0;/'
+break_it 'watch: behind the source of who waits' $stations \
+    's/\*source = spans_source\(&s->txns\[holder\]\);/*source = spans_source(x);/'
+break_it 'watch: no crossing of a NoC' $spans 's/^    if \(s->mask\.wire\)$/    if (0)/'
+break_it 'watch: nodes told though their cost is left out' $spans \
     's/if \(hop->overhead_fs & s->mask\.overhead\)/if (hop->overhead_fs)/'
-break_it 'watch: reads on the edges of their requests' $watch \
-    's/x->at\.cube, x->dst\) \^ !txn_writes\(x\)\)/x->at.cube, x->dst))/'
-break_it 'watch: nodes of the other SIP in one of the first' $watch \
-    's|place_node\(AT_IO, dst_cube\(t, x->dst\) / t->cubes, hop->node\)|place_node(AT_IO, x->at.cube / t->cubes, hop->node)|'
+break_it 'watch: reads on the edges of their requests' $spans \
+    's/txn->at\.cube, txn->dst\) \^ !txn_writes\(txn\)\)/txn->at.cube, txn->dst))/'
+break_it 'watch: nodes of the other SIP in one of the first' $spans \
+    's|place_node\(AT_IO, dst_cube\(t, txn->dst\) / t->cubes, hop->node\)|place_node(AT_IO, txn->at.cube / t->cubes, hop->node)|'
 break_it 'watch: reads for writes in names' runtime/machine/place.c 's/put_way\(t, place, i & 1, text\)/put_way(t, place, !(i \& 1), text)/'
-break_it 'watch: an engine taken since its memory was' $watch \
-    's/: s->observer->tiles\[slot\]\.engine_since_fs;/: s->observer->tiles[slot].memory_since_fs;/'
-break_it 'watch: no response' $watch 's/^    if \(end > t\) \{/    if (0) {/'
-break_it 'watch: memory overhead within the drain' $watch 's/^    if \(overhead_fs\) \{/    if (0) {/'
+break_it 'watch: an engine taken since its memory was' $stations \
+    's/: spans_of\(s\)->slots\[slot\]\.engine_since_fs;/: spans_of(s)->slots[slot].memory_since_fs;/'
+break_it 'watch: no response' $spans 's/^    if \(end > t\) \{/    if (0) {/'
+break_it 'watch: memory overhead within the drain' $stations 's/^    if \(overhead_fs\) \{/    if (0) {/'
 break_it 'watch: late traffic that has waited since it was let in' runtime/engine/traffic.c \
     's/observe_late\(s, \(uint64_t\)source->next_fs, slot\)/observe_late(s, t, slot)/'
-break_it 'watch: a wait for a tile of the same composite not followed' $watch \
-    's/from->chain\.command == x->chain\.command &&/0 \&\&/'
-break_it 'watch: a stage that forgets the one before' $watch 's/if \(from->chain\.command == c->op\.id\)/if (0)/'
-break_it 'watch: a tile that never waits for room' $watch \
+break_it 'watch: a wait for a tile of the same composite not followed' $stations \
+    's/from->chain\.command == at->chain\.command &&/0 \&\&/'
+break_it 'watch: a stage that forgets the one before' $commands 's/if \(from->chain\.command == c->op\.id\)/if (0)/'
+break_it 'watch: a tile that never waits for room' $commands \
     's/int64_t waited_fs = \(int64_t\)t - c->op\.t_issue_fs;/int64_t waited_fs = 0;/'
-break_it 'watch: a tile that waits for room behind itself' $watch \
+break_it 'watch: a tile that waits for room behind itself' $commands \
     's/\.behind_id = from->chain\.command\}/.behind_id = c->op.id}/'
-break_it 'watch: a wait for a link that follows what has ended last' $watch \
-    's/x->cause != KB_CAUSE_LINK_WAIT\)/1)/; s/s->observer->leaving\.chain\.command = KB_NO_ID;/;/'
-break_it 'watch: the shortest wait for the longest' $watch \
+break_it 'watch: a wait for a link that follows what has ended last' $stations \
+    's/x->cause != KB_CAUSE_LINK_WAIT\)/1)/; s/spans_of\(s\)->leaving\.chain\.command = KB_NO_ID;/;/'
+break_it 'watch: the shortest wait for the longest' $shares \
     's/piece->longest_fs > row->longest_fs/piece->longest_fs < row->longest_fs/'
-break_it 'watch: no dispatch' $watch 's/^    if \(dispatch\.sum_fs\)/    if (0)/'
+break_it 'watch: no dispatch' $commands 's/^    if \(dispatch\.sum_fs\)/    if (0)/'
 break_it 'watch: waits that lead nowhere' $pe_cpu 's/if \(s->observer && \(wakes \|\|/if (s->observer \&\& (0 ||/'
 break_it 'watch: the end of a kernel with its return alone' $pe_cpu \
     's/\|\| \(pe->outstanding == 1 && pe->state == PE_RETURNED\)\)/|| 0)/'
@@ -295,16 +298,16 @@ break_it 'watch: of several the path of the last PE' $path 's/run->pe < last->pe
 break_it 'watch: a step that is left at its issue, whole' $path 's/^    return whole \?/    return 1 ?/'
 break_it 'watch: a path backwards' $path 's/turn_around\(path, p->last\.launch\);/;/'
 break_it 'watch: folded wires that forget time' $path 's/to\[at\]\.sum_fs \+= share->sum_fs;/;/'
-break_it 'watch: wires of a credit that are overheads' $watch \
+break_it 'watch: wires of a credit that are overheads' $messages \
     's/talk->wire_fs \+= wire_fs;/talk->overhead_fs += wire_fs;/'
-break_it 'watch: a wait for a slot that ends as its credit sets out' $watch \
+break_it 'watch: a wait for a slot that ends as its credit sets out' $messages \
     's/int64_t from_fs = set_out_fs > talk->since_fs \?/int64_t from_fs = 1 ?/'
-break_it 'watch: a message that comes from nowhere' $watch 's/x->before = leaving_stretch\(s\);/;/'
-break_it 'watch: a send that returns at its issue' $watch \
-    's/c->talk\.stretch = tell_stretch\(s, &x, \(int64_t\)t\);/;/'
+break_it 'watch: a message that comes from nowhere' $messages 's/chain->before = messages_leaving\(s\);/;/'
+break_it 'watch: a send that returns at its issue' $commands \
+    's/c->talk\.stretch = messages_stretch\(s, &x, \(int64_t\)t\);/;/'
 break_it 'watch: a barrier that nobody is late for' $watch 's/x->before = last_stretch\(s, last, to, .*\);/;/'
 break_it 'watch: the first of those who come last' runtime/kernels/barrier.c 's/there_fs > b->last_fs\)/there_fs >= b->last_fs)/'
-break_it 'watch: waits that are not told while they last' $watch 's/^    if \(c->piece < c->pieces\)/    if (0)/'
+break_it 'watch: waits that are not told while they last' $messages 's/^    if \(c->piece < c->pieces\)/    if (0)/'
 break_it 'watch: what others did forgotten' $path 's/if \(alone && !last\)/if (!last)/'
 break_it 'trace: a send that keeps its kernel' runtime/cli/trace/trace.c 's/^                         \.go_on = on_go_on\}/                         }/'
 break_it 'trace: an arrow that ends where it should go on' $flights \

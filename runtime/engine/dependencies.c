@@ -344,15 +344,15 @@ kb_status dependencies_ended(struct kb_sim *s, uint32_t id, int64_t end_fs)
 
     for (size_t k = a->first_follower[id]; k < a->first_follower[id + 1]; k++) {
         struct wait *w = &a->waits[a->followers[k]];
-        struct txn *x = &s->txns[w->id];
+        struct txn *txn = &s->txns[w->id];
         int64_t issue_fs;
 
         if (__builtin_add_overflow(end_fs, w->think_fs, &issue_fs))
             return KB_TIME_RANGE;
-        if (issue_fs > x->issue_fs)
-            x->issue_fs = issue_fs;
+        if (issue_fs > txn->issue_fs)
+            txn->issue_fs = issue_fs;
         if (--w->n_left == 0 &&
-            !ev_push(&s->queue, ev_make((uint64_t)x->issue_fs, EV_ISSUE, x->id, w->id)))
+            !ev_push(&s->queue, ev_make((uint64_t)txn->issue_fs, EV_ISSUE, txn->id, w->id)))
             return KB_NO_MEMORY;
     }
     return KB_OK;

@@ -57,13 +57,13 @@ static uint32_t sort_chunk(struct txn *txns, uint32_t first, uint32_t end)
 
 static bool push_issue(struct ev_heap *heads, const struct txn *txns, uint32_t slot)
 {
-    const struct txn *x = &txns[slot];
+    const struct txn *txn = &txns[slot];
 
     if (slot == TXN_NONE)
         return true;
-    if (x->next != TXN_NONE)
-        txn_prefetch(&txns[x->next]); /* the lists are long, and lie all over the memory */
-    return ev_heap_push(heads, ev_make((uint64_t)x->issue_fs, EV_ISSUE, x->id, slot));
+    if (txn->next != TXN_NONE)
+        txn_prefetch(&txns[txn->next]); /* the lists are long, and lie all over the memory */
+    return ev_heap_push(heads, ev_make((uint64_t)txn->issue_fs, EV_ISSUE, txn->id, slot));
 }
 
 /*

@@ -91,25 +91,25 @@ static inline void flow_count(struct flow *flow, const struct txn *x)
  * of each edge. Most transactions of kernels are between a PE and its own slice; those count at
  * their channel, which is in the cache. False if there is no memory.
  */
-static inline bool sim_count(struct kb_sim *s, const struct txn *x)
+static inline bool sim_count(struct kb_sim *s, const struct txn *txn)
 {
     const struct kb_topology *t = s->topo;
-    uint32_t from = src_cube(t, x->src), to = dst_cube(t, x->dst), unit = dst_unit(t, x->dst);
+    uint32_t from = src_cube(t, txn->src), to = dst_cube(t, txn->dst), unit = dst_unit(t, txn->dst);
 
-    if (txn_of_host(x)) {
-        station_count(&s->engines[2 * (size_t)to + txn_writes(x)], x);
-        flow_count(&s->flow_in[x->dst], x);
-        flow_count(&s->flow_host[to], x);
+    if (txn_of_host(txn)) {
+        station_count(&s->engines[2 * (size_t)to + txn_writes(txn)], txn);
+        flow_count(&s->flow_in[txn->dst], txn);
+        flow_count(&s->flow_host[to], txn);
     } else if (from != to) {
-        flow_count(&s->flow_out[x->src], x);
-        flow_count(&s->flow_in[x->dst], x);
+        flow_count(&s->flow_out[txn->src], txn);
+        flow_count(&s->flow_in[txn->dst], txn);
         if (!s->flow_remote[from] && !sim_flow_row(s, from))
             return false;
-        flow_count(&s->flow_remote[from][to], x);
-    } else if (unit == src_pe(t, x->src)) {
-        station_count(&s->channels[2 * (size_t)x->src + txn_writes(x)], x);
+        flow_count(&s->flow_remote[from][to], txn);
+    } else if (unit == src_pe(t, txn->src)) {
+        station_count(&s->channels[2 * (size_t)txn->src + txn_writes(txn)], txn);
     } else {
-        flow_count(&s->flow_local[(size_t)x->src * t->n_units + unit], x);
+        flow_count(&s->flow_local[(size_t)txn->src * t->n_units + unit], txn);
     }
     return true;
 }

@@ -54,26 +54,26 @@
 
 static ALWAYS_INLINE void issue(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
-    const struct txn *x = &s->txns[slot];
+    const struct txn *txn = &s->txns[slot];
 
     if (is_told(s, how) && !observe_issue(s, t, slot))
         return;
-    if (txn_of_host(x)) {
+    if (txn_of_host(txn)) {
         set_out(s, how, t, slot);
         return;
     }
-    seen(s, how, t, EV_ARRIVE, x->id);
+    seen(s, how, t, EV_ARRIVE, txn->id);
     come_to_channel(s, how, t, slot);
 }
 
 static ALWAYS_INLINE void arrive(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
-    struct txn *x = &s->txns[slot];
+    struct txn *txn = &s->txns[slot];
 
-    seen(s, how, t, EV_ARRIVE, x->id);
-    if (!(how & HOW_HOP) && x->piped)
-        leave_pipe(s, x);
-    switch (x->stage) {
+    seen(s, how, t, EV_ARRIVE, txn->id);
+    if (!(how & HOW_HOP) && txn->piped)
+        leave_pipe(s, txn);
+    switch (txn->stage) {
     case TXN_TO_LINK:
         come_to_edge(s, how, t, slot);
         break;
@@ -103,17 +103,17 @@ static __attribute__((noinline)) void end_for_others(struct kb_sim *s, uint32_t 
 /* Its data are there at `t`; a host's transaction ends when the response is back. */
 static ALWAYS_INLINE void end(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
-    struct txn *x = &s->txns[slot];
+    struct txn *txn = &s->txns[slot];
     uint64_t end = t;
 
-    if (txn_of_host(x)) {
-        end = after(t, cost_response_fs(T, &s->mask, x->dst, cost_of_host(T, x->dst).wire_fs));
+    if (txn_of_host(txn)) {
+        end = after(t, cost_response_fs(T, &s->mask, txn->dst, cost_of_host(T, txn->dst).wire_fs));
         if (end == EV_PAST) {
             fail(s, KB_TIME_RANGE);
             return;
         }
     }
-    x->stage = TXN_DONE;
+    txn->stage = TXN_DONE;
     if (end >= s->stop_fs)
         return; /* the response comes too late */
     if (is_told(s, how))
@@ -124,19 +124,19 @@ static ALWAYS_INLINE void end(struct kb_sim *s, int how, uint64_t t, uint32_t sl
     if (__builtin_expect(s->traffic != NULL, false))
         traffic_done(s, slot, end);
     if (__builtin_expect(s->dependencies != NULL, 0))
-        end_for_others(s, x->id, end);
+        end_for_others(s, txn->id, end);
 }
 
 /* Gives back the channel, or for a host's transaction the engine. */
 static ALWAYS_INLINE void leave_first(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
-    struct txn *x = &s->txns[slot];
+    struct txn *txn = &s->txns[slot];
 
-    if (txn_of_host(x))
+    if (txn_of_host(txn))
         leave_m_cpu(s, how, t, slot);
     else
         leave_channel(s, how, t, slot);
-    if (counts_now(how) && !sim_count(s, x))
+    if (counts_now(how) && !sim_count(s, txn))
         fail(s, KB_NO_MEMORY);
 }
 

@@ -157,7 +157,7 @@ void traffic_next(struct kb_sim *s, uint64_t t, uint32_t src)
     struct traffic *tr = s->traffic;
     uint32_t pe = pe_of(s->topo, src), slot;
     struct source *source = &tr->sources[pe];
-    struct txn *x;
+    struct txn *txn;
 
     if (!traffic_draw(tr, pe))
         return;
@@ -168,20 +168,20 @@ void traffic_next(struct kb_sim *s, uint64_t t, uint32_t src)
     }
     tr->n_issued++;
     slot = take_slot(s);
-    x = &s->txns[slot];
-    *x = (struct txn){.issue_fs = source->next_fs,
-                      .nbytes = tr->request.nbytes & TXN_MAX_BYTES,
-                      .op = tr->request.op,
-                      .stage = TXN_WAITING,
-                      .src = src,
-                      .dst = source->next_dst,
-                      .id = (source->n - 1) * tr->n_pes + pe,
-                      .next = TXN_NONE};
+    txn = &s->txns[slot];
+    *txn = (struct txn){.issue_fs = source->next_fs,
+                        .nbytes = tr->request.nbytes & TXN_MAX_BYTES,
+                        .op = tr->request.op,
+                        .stage = TXN_WAITING,
+                        .src = src,
+                        .dst = source->next_dst,
+                        .id = (source->n - 1) * tr->n_pes + pe,
+                        .next = TXN_NONE};
     if ((uint64_t)source->next_fs < t) {
         if (s->observer && !observe_late(s, (uint64_t)source->next_fs, slot))
             return;
-        station_enqueue(&s->channels[2 * (size_t)src + txn_writes(x)], s->txns, slot);
-    } else if (!ev_push(&s->queue, ev_make((uint64_t)source->next_fs, EV_ISSUE, x->id, slot))) {
+        station_enqueue(&s->channels[2 * (size_t)src + txn_writes(txn)], s->txns, slot);
+    } else if (!ev_push(&s->queue, ev_make((uint64_t)source->next_fs, EV_ISSUE, txn->id, slot))) {
         s->status = KB_NO_MEMORY;
         s->stop_fs = 0;
     }
@@ -223,11 +223,11 @@ static bool keep(struct traffic *tr, uint32_t part, int64_t actual_fs)
 }
 
 /* No term is negative: as unsigned, a sum of 128 bits takes two instructions. */
-static void add_terms(const struct kb_sim *s, const struct txn *x, int64_t actual_fs,
+static void add_terms(const struct kb_sim *s, const struct txn *txn, int64_t actual_fs,
                       struct part *p)
 {
-    const struct memory_row *memory = cost_memory(s->topo, x->dst, txn_writes(x));
-    struct cost_row way = cost_of_pe(s->topo, x->src, x->dst);
+    const struct memory_row *memory = cost_memory(s->topo, txn->dst, txn_writes(txn));
+    struct cost_row way = cost_of_pe(s->topo, txn->src, txn->dst);
     uint64_t wire_fs = (uint64_t)(way.wire_fs & s->mask.wire);
     uint64_t overhead_fs = (uint64_t)(way.overhead_fs & s->mask.overhead);
 
@@ -236,10 +236,11 @@ static void add_terms(const struct kb_sim *s, const struct txn *x, int64_t actua
     p->actual += (uint64_t)actual_fs;
     p->wire += wire_fs;
     p->overhead += overhead_fs + (uint64_t)(memory->overhead_fs & s->mask.overhead);
-    p->channel += (uint64_t)x->wait_fs;
-    p->memory += (uint64_t)(x->service_fs - x->arrive_fs);
+    p->channel += (uint64_t)txn->wait_fs;
+    p->memory += (uint64_t)(txn->service_fs - txn->arrive_fs);
     if (s->links)
-        p->link += (uint64_t)(x->arrive_fs - x->issue_fs - x->wait_fs) - wire_fs - overhead_fs;
+        p->link +=
+            (uint64_t)(txn->arrive_fs - txn->issue_fs - txn->wait_fs) - wire_fs - overhead_fs;
 }
 
 /* Its statistics, before its slot is used again. False without memory. */
@@ -253,18 +254,18 @@ static bool count_use(struct kb_sim *s, const struct txn *x)
 void traffic_done(struct kb_sim *s, uint32_t slot, uint64_t end)
 {
     struct traffic *tr = s->traffic;
-    struct txn *x = &s->txns[slot];
-    int64_t actual_fs = (int64_t)end - x->issue_fs;
-    uint32_t part = part_at(tr, x->issue_fs);
+    struct txn *txn = &s->txns[slot];
+    int64_t actual_fs = (int64_t)end - txn->issue_fs;
+    uint32_t part = part_at(tr, txn->issue_fs);
 
-    add_terms(s, x, actual_fs, &tr->parts[part]);
+    add_terms(s, txn, actual_fs, &tr->parts[part]);
     if ((int64_t)end < tr->horizon_fs)
         tr->parts[part_at(tr, (int64_t)end)].completed++;
-    if ((STATS && !count_use(s, x)) || !keep(tr, part, actual_fs)) {
+    if ((STATS && !count_use(s, txn)) || !keep(tr, part, actual_fs)) {
         s->status = KB_NO_MEMORY;
         s->stop_fs = 0;
     }
-    x->next = tr->free_slot;
+    txn->next = tr->free_slot;
     tr->free_slot = slot;
 }
 

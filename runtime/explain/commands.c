@@ -22,20 +22,20 @@
  * after a wait for another PE, from what ended there; or, if a tile could not enter while the tiles
  * of another composite took all room, from the issue of its command.
  */
-static void begin_chain(struct kb_sim *s, uint64_t t, struct progress *x, struct command *c)
+static void begin_chain(struct kb_sim *s, uint64_t t, struct progress *at, struct command *c)
 {
     const struct leaving *from = &spans_of(s)->leaving;
     int64_t waited_fs = (int64_t)t - c->op.t_issue_fs;
 
-    chain_begin(&x->chain, s, c);
+    chain_begin(&at->chain, s, c);
     if (c->task == TASK_RECV)
-        messages_received(s, t, &x->chain, c);
+        messages_received(s, t, &at->chain, c);
     else if (c->task == TASK_SEND)
-        messages_sent(s, t, &x->chain, c);
+        messages_sent(s, t, &at->chain, c);
     else if (from->chain.command == c->op.id)
-        chain_copy(s, &x->chain, &from->chain);
+        chain_copy(s, &at->chain, &from->chain);
     else
-        chain_add(s, &x->chain,
+        chain_add(s, &at->chain,
                   &(kb_share){.cause = KB_CAUSE_ENGINE_WAIT,
                               .place = place_pe_node(s->topo, c->pe->number, NODE_PE_SCHEDULER),
                               .count = 1,
@@ -47,17 +47,17 @@ static void begin_chain(struct kb_sim *s, uint64_t t, struct progress *x, struct
 
 bool commands_stage(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
-    struct progress *x;
+    struct progress *at;
 
     if (!spans_room(s, slot))
         return false;
-    x = &spans_of(s)->slots[slot];
-    x->open = false;
-    x->chain.command = KB_NO_ID;
-    x->issue_fs = (int64_t)t;
-    x->told_fs = x->wire_fs = x->overhead_fs = 0;
+    at = &spans_of(s)->slots[slot];
+    at->open = false;
+    at->chain.command = KB_NO_ID;
+    at->issue_fs = (int64_t)t;
+    at->told_fs = at->wire_fs = at->overhead_fs = 0;
     if (sim_has_kernels(s))
-        begin_chain(s, t, x, work_at(s, slot)->command);
+        begin_chain(s, t, at, work_at(s, slot)->command);
     return true;
 }
 

@@ -42,22 +42,22 @@ kb_share messages_dispatch(const struct kb_sim *s, const struct chain *x)
 }
 
 /* The chain up to `end_fs`, from where another PE let it begin, or from the call on. */
-uint32_t messages_stretch(struct kb_sim *s, struct chain *x, int64_t end_fs)
+uint32_t messages_stretch(struct kb_sim *s, struct chain *chain, int64_t end_fs)
 {
-    bool called = x->before == KB_NO_ID;
-    struct shares *shares = called ? &x->shares : &x->since;
+    bool called = chain->before == KB_NO_ID;
+    struct shares *shares = called ? &chain->shares : &chain->since;
     uint32_t n = shares->n, number;
-    kb_share dispatch = messages_dispatch(s, x);
+    kb_share dispatch = messages_dispatch(s, chain);
 
     if (called && dispatch.sum_fs)
         shares_add(s, shares, &dispatch);
-    number = put_stretch(s, &(kb_stretch){.command = x->command,
-                                          .pe = x->pe,
-                                          .begin_fs = called ? x->call_fs : x->since_fs,
+    number = put_stretch(s, &(kb_stretch){.command = chain->command,
+                                          .pe = chain->pe,
+                                          .begin_fs = called ? chain->call_fs : chain->since_fs,
                                           .end_fs = end_fs,
                                           .share = shares->row,
                                           .n_shares = shares->n,
-                                          .before = x->before});
+                                          .before = chain->before});
     shares->n = n;
     return number;
 }
@@ -82,21 +82,21 @@ kb_place messages_pe(const struct kb_sim *s, uint32_t pe)
 /* The wait for another PE of which a command's talk tells. */
 static kb_span wait_span(const struct kb_sim *s, const struct command *c, int64_t end_fs)
 {
-    const struct talk *x = &c->talk;
+    const struct talk *talk = &c->talk;
     bool barrier = c->task == TASK_BARRIER;
     uint32_t first = c->op.id + (c->task == TASK_RECV);
 
-    return (kb_span){.id = x->id,
+    return (kb_span){.id = talk->id,
                      .command = c->op.id,
-                     .token = barrier ? KB_NO_ID : x->id - first,
+                     .token = barrier ? KB_NO_ID : talk->id - first,
                      .what = spans_command_name(c),
                      .source = messages_pe(s, c->pe->number),
                      .cause = barrier ? KB_CAUSE_BARRIER_WAIT : KB_CAUSE_QUEUE_WAIT,
                      .place = place_pe_node(s->topo, c->pe->number, NODE_PE_SCHEDULER),
-                     .behind = x->peer == KB_NO_ID ? KB_NOWHERE : messages_pe(s, x->peer),
+                     .behind = talk->peer == KB_NO_ID ? KB_NOWHERE : messages_pe(s, talk->peer),
                      .behind_id = KB_NO_ID,
                      .message = KB_NO_ID,
-                     .begin_fs = x->since_fs,
+                     .begin_fs = talk->since_fs,
                      .end_fs = end_fs};
 }
 
@@ -132,7 +132,7 @@ struct way messages_way(const struct kb_sim *s, uint32_t from, uint32_t to)
 }
 
 /* A word's way counts at the PE where it ends. */
-void messages_add_way(struct kb_sim *s, struct shares *x, struct way way, uint32_t to)
+void messages_add_way(struct kb_sim *s, struct shares *shares, struct way way, uint32_t to)
 {
     kb_share piece = {.place = place_pe_node(s->topo, to, NODE_PE_CPU), .count = 1};
 
@@ -140,34 +140,34 @@ void messages_add_way(struct kb_sim *s, struct shares *x, struct way way, uint32
     piece.cause = KB_CAUSE_WIRE;
     piece.sum_fs = way.wire_fs;
     if (piece.sum_fs)
-        shares_add(s, x, &piece);
+        shares_add(s, shares, &piece);
     piece.cause = KB_CAUSE_OVERHEAD;
     piece.sum_fs = way.overhead_fs;
     if (piece.sum_fs)
-        shares_add(s, x, &piece);
+        shares_add(s, shares, &piece);
 }
 
 /* Counts a wait for another PE, which has ended. */
-static void add_wait(struct talk *x, int64_t fs, uint32_t behind_id)
+static void add_wait(struct talk *talk, int64_t fs, uint32_t behind_id)
 {
     if (fs <= 0)
         return;
-    x->n_waits++;
-    x->wait_fs += fs;
-    if (fs > x->longest_fs) {
-        x->longest_fs = fs;
-        x->behind_id = behind_id;
+    talk->n_waits++;
+    talk->wait_fs += fs;
+    if (fs > talk->longest_fs) {
+        talk->longest_fs = fs;
+        talk->behind_id = behind_id;
     }
 }
 
 /* The next piece of a command follows from all its waits for another PE so far. */
-static void begin_with_waits(struct kb_sim *s, struct chain *x, const struct command *c,
+static void begin_with_waits(struct kb_sim *s, struct chain *chain, const struct command *c,
                              uint32_t behind)
 {
     const struct talk *talk = &c->talk;
 
     if (talk->wait_fs)
-        shares_add(s, &x->shares,
+        shares_add(s, &chain->shares,
                    &(kb_share){.cause = KB_CAUSE_QUEUE_WAIT,
                                .place = place_pe_node(s->topo, c->pe->number, NODE_PE_SCHEDULER),
                                .count = talk->n_waits,
@@ -175,11 +175,12 @@ static void begin_with_waits(struct kb_sim *s, struct chain *x, const struct com
                                .longest_fs = talk->longest_fs,
                                .behind = messages_pe(s, behind),
                                .behind_id = talk->behind_id});
-    messages_add_way(s, &x->shares, (struct way){talk->wire_fs, talk->overhead_fs}, c->pe->number);
+    messages_add_way(s, &chain->shares, (struct way){talk->wire_fs, talk->overhead_fs},
+                     c->pe->number);
 }
 
 /* A message is there that a receive has waited for. */
-void messages_received(struct kb_sim *s, uint64_t t, struct chain *x, struct command *c)
+void messages_received(struct kb_sim *s, uint64_t t, struct chain *chain, struct command *c)
 {
     const struct leaving *from = &spans_of(s)->leaving;
 
@@ -188,9 +189,9 @@ void messages_received(struct kb_sim *s, uint64_t t, struct chain *x, struct com
     messages_end_wait(s, t, c);
     add_wait(&c->talk, (int64_t)t - c->talk.since_fs, from->chain.command);
     c->talk.since_fs = (int64_t)t;
-    begin_with_waits(s, x, c, from->chain.pe);
-    x->before = messages_leaving(s);
-    x->since_fs = (int64_t)t;
+    begin_with_waits(s, chain, c, from->chain.pe);
+    chain->before = messages_leaving(s);
+    chain->since_fs = (int64_t)t;
     if (c->piece < c->pieces) /* the next, perhaps for no time */
         messages_wait(s, c, c->talk.id + 1, c->talk.peer);
 }
@@ -209,7 +210,7 @@ static void wait_for_credit(struct talk *talk, struct way way, int64_t set_out_f
 }
 
 /* A slot is free that a send has waited for. */
-void messages_sent(struct kb_sim *s, uint64_t t, struct chain *x, struct command *c)
+void messages_sent(struct kb_sim *s, uint64_t t, struct chain *chain, struct command *c)
 {
     const struct leaving *from = &spans_of(s)->leaving;
     struct way way;
@@ -219,10 +220,10 @@ void messages_sent(struct kb_sim *s, uint64_t t, struct chain *x, struct command
     messages_end_wait(s, t, c);
     way = messages_way(s, from->chain.pe, c->pe->number);
     wait_for_credit(&c->talk, way, from->end_fs, (int64_t)t, from->chain.command);
-    begin_with_waits(s, x, c, from->chain.pe);
-    x->before = messages_leaving(s);
-    x->since_fs = from->end_fs;
-    messages_add_way(s, &x->since, way, c->pe->number);
+    begin_with_waits(s, chain, c, from->chain.pe);
+    chain->before = messages_leaving(s);
+    chain->since_fs = from->end_fs;
+    messages_add_way(s, &chain->since, way, c->pe->number);
 }
 
 /* -- words: credits, barriers ------------------------------------------------------------------ */
@@ -236,16 +237,16 @@ struct taken messages_taken(struct kb_sim *s)
 
 bool messages_credit(struct kb_sim *s, uint32_t slot, uint32_t receiver, const struct taken *taken)
 {
-    struct progress *x;
+    struct progress *at;
 
     if (!spans_room(s, slot))
         return false;
-    x = &spans_of(s)->slots[slot];
-    x->chain.command = taken->command;
-    x->chain.pe = receiver;
-    x->chain.shares.n = x->chain.since.n = 0;
-    x->end_fs = taken->at_fs;
-    x->stretch = taken->stretch;
+    at = &spans_of(s)->slots[slot];
+    at->chain.command = taken->command;
+    at->chain.pe = receiver;
+    at->chain.shares.n = at->chain.since.n = 0;
+    at->end_fs = taken->at_fs;
+    at->stretch = taken->stretch;
     return true;
 }
 
@@ -265,12 +266,12 @@ static uint32_t last_stretch(struct kb_sim *s, struct command *last, struct way 
 }
 
 /* A member that was not the last has waited for the last one's word. */
-static void wait_for_last(struct kb_sim *s, struct chain *x, const struct command *c,
+static void wait_for_last(struct kb_sim *s, struct chain *chain, const struct command *c,
                           const struct command *last, int64_t there_fs)
 {
     int64_t wait_fs = there_fs - c->op.t_issue_fs;
 
-    chain_add(s, x,
+    chain_add(s, chain,
               &(kb_share){.cause = KB_CAUSE_BARRIER_WAIT,
                           .place = place_pe_node(s->topo, c->pe->number, NODE_PE_SCHEDULER),
                           .count = 1,
@@ -286,32 +287,32 @@ bool messages_release_word(struct kb_sim *s, int64_t there_fs, uint32_t slot, st
     const struct command *c = work_at(s, slot)->command;
     struct way to = messages_way(s, last->pe->number, lowest);
     struct way back = messages_way(s, lowest, c->pe->number);
-    struct chain *x;
+    struct chain *chain;
 
     if (!spans_room(s, slot))
         return false;
-    x = &spans_of(s)->slots[slot].chain;
+    chain = &spans_of(s)->slots[slot].chain;
     spans_of(s)->slots[slot].end_fs = there_fs;
     spans_of(s)->slots[slot].stretch = KB_NO_ID;
-    chain_begin(x, s, c);
+    chain_begin(chain, s, c);
     if (c == last) {
-        messages_add_way(s, &x->shares, to, lowest);
+        messages_add_way(s, &chain->shares, to, lowest);
     } else {
-        wait_for_last(s, x, c, last, there_fs);
-        x->before = last_stretch(s, last, to, there_fs, lowest);
-        x->since_fs = there_fs;
-        messages_add_way(s, &x->since, back, c->pe->number);
+        wait_for_last(s, chain, c, last, there_fs);
+        chain->before = last_stretch(s, last, to, there_fs, lowest);
+        chain->since_fs = there_fs;
+        messages_add_way(s, &chain->since, back, c->pe->number);
     }
-    messages_add_way(s, &x->shares, back, c->pe->number);
+    messages_add_way(s, &chain->shares, back, c->pe->number);
     return true;
 }
 
 void messages_word(struct kb_sim *s, uint32_t slot)
 {
     struct leaving *to = &spans_of(s)->leaving;
-    struct progress *x = &spans_of(s)->slots[slot];
+    struct progress *at = &spans_of(s)->slots[slot];
 
-    chain_swap(&to->chain, &x->chain);
-    to->end_fs = x->end_fs;
-    to->stretch = x->stretch;
+    chain_swap(&to->chain, &at->chain);
+    to->end_fs = at->end_fs;
+    to->stretch = at->stretch;
 }

@@ -3,17 +3,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool shares_room(struct shares *x, uint32_t n)
+bool shares_room(struct shares *shares, uint32_t n)
 {
     kb_share *moved;
 
-    if (n <= x->cap)
+    if (n <= shares->cap)
         return true;
-    moved = realloc(x->row, 2 * (size_t)n * sizeof *moved);
+    moved = realloc(shares->row, 2 * (size_t)n * sizeof *moved);
     if (!moved)
         return false;
-    x->row = moved;
-    x->cap = 2 * n;
+    shares->row = moved;
+    shares->cap = 2 * n;
     return true;
 }
 
@@ -29,14 +29,15 @@ void shares_copy(struct kb_sim *s, struct shares *to, const struct shares *from)
 }
 
 /* Adds a piece to the share of its cause and place. */
-void shares_add(struct kb_sim *s, struct shares *x, const kb_share *piece)
+void shares_add(struct kb_sim *s, struct shares *shares, const kb_share *piece)
 {
-    uint32_t i = x->n;
+    uint32_t i = shares->n;
 
-    while (i > 0 && (x->row[i - 1].cause != piece->cause || x->row[i - 1].place != piece->place))
+    while (i > 0 &&
+           (shares->row[i - 1].cause != piece->cause || shares->row[i - 1].place != piece->place))
         i--;
     if (i > 0) {
-        kb_share *row = &x->row[i - 1];
+        kb_share *row = &shares->row[i - 1];
 
         row->count++;
         row->sum_fs += piece->sum_fs;
@@ -47,11 +48,11 @@ void shares_add(struct kb_sim *s, struct shares *x, const kb_share *piece)
         }
         return;
     }
-    if (!shares_room(x, x->n + 1)) {
+    if (!shares_room(shares, shares->n + 1)) {
         spans_stop(s, KB_NO_MEMORY);
         return;
     }
-    x->row[x->n++] = *piece;
+    shares->row[shares->n++] = *piece;
 }
 
 int64_t shares_sum_fs(const struct shares *x)
@@ -63,14 +64,14 @@ int64_t shares_sum_fs(const struct shares *x)
     return sum_fs;
 }
 
-void chain_begin(struct chain *x, const struct kb_sim *s, const struct command *c)
+void chain_begin(struct chain *chain, const struct kb_sim *s, const struct command *c)
 {
-    x->command = c->op.id;
-    x->pe = c->pe->number;
-    x->call_fs = c->op.t_issue_fs - s->kernels->issue_fs;
-    x->issue_fs = c->op.t_issue_fs;
-    x->before = KB_NO_ID;
-    x->shares.n = x->since.n = 0;
+    chain->command = c->op.id;
+    chain->pe = c->pe->number;
+    chain->call_fs = c->op.t_issue_fs - s->kernels->issue_fs;
+    chain->issue_fs = c->op.t_issue_fs;
+    chain->before = KB_NO_ID;
+    chain->shares.n = chain->since.n = 0;
 }
 
 void chain_copy(struct kb_sim *s, struct chain *to, const struct chain *from)

@@ -110,16 +110,16 @@ static uint32_t message_of(const struct kb_sim *s, uint32_t slot)
 static kb_place node_place(const struct kb_sim *s, uint32_t slot)
 {
     const struct kb_topology *t = s->topo;
-    const struct txn *x = &s->txns[slot];
-    const struct hop_row *hop = &t->hops[t->segments[x->at.segment].first_hop + x->at.step];
+    const struct txn *txn = &s->txns[slot];
+    const struct hop_row *hop = &t->hops[t->segments[txn->at.segment].first_hop + txn->at.step];
 
     switch (hop->chiplet) {
     case AT_CUBE:
-        return place_node(AT_CUBE, x->at.cube, hop->node);
+        return place_node(AT_CUBE, txn->at.cube, hop->node);
     case AT_IO:
-        return place_node(AT_IO, x->at.cube / t->cubes, hop->node);
+        return place_node(AT_IO, txn->at.cube / t->cubes, hop->node);
     case AT_IO_TO:
-        return place_node(AT_IO, dst_cube(t, x->dst) / t->cubes, hop->node);
+        return place_node(AT_IO, dst_cube(t, txn->dst) / t->cubes, hop->node);
     default:
         return place_node(AT_FABRIC, 0, hop->node);
     }
@@ -129,33 +129,33 @@ static kb_place node_place(const struct kb_sim *s, uint32_t slot)
 kb_place spans_link(const struct kb_sim *s, uint32_t slot)
 {
     const struct kb_topology *t = s->topo;
-    const struct txn *x = &s->txns[slot];
-    const struct hop_row *hop = &t->hops[t->segments[x->at.segment].first_hop + x->at.step];
+    const struct txn *txn = &s->txns[slot];
+    const struct hop_row *hop = &t->hops[t->segments[txn->at.segment].first_hop + txn->at.step];
     struct walk_edge edge = {hop->owner, hop->back, hop->link};
 
-    return place_of(KB_AT_LINK, walk_link(t, edge, x->at.cube, x->dst) ^ !txn_writes(x));
+    return place_of(KB_AT_LINK, walk_link(t, edge, txn->at.cube, txn->dst) ^ !txn_writes(txn));
 }
 
 /* -- pieces of time ---------------------------------------------------------------------------- */
 
 kb_span spans_make(const struct kb_sim *s, uint32_t slot, int64_t end_fs)
 {
-    const struct progress *x = &spans_of(s)->slots[slot];
+    const struct progress *at = &spans_of(s)->slots[slot];
     const struct txn *txn = &s->txns[slot];
 
     return (kb_span){.id = txn->id,
-                     .command = x->chain.command,
+                     .command = at->chain.command,
                      .token = token_of(s, slot),
                      .what = what_of(s, slot),
                      .source = spans_source(txn),
                      .target = is_inside(s, slot) ? KB_NOWHERE : place_of(KB_AT_MEMORY, txn->dst),
                      .nbytes = txn->nbytes,
-                     .cause = (kb_cause)x->cause,
-                     .place = x->place,
-                     .behind = x->behind,
-                     .behind_id = x->behind_id,
+                     .cause = (kb_cause)at->cause,
+                     .place = at->place,
+                     .behind = at->behind,
+                     .behind_id = at->behind_id,
                      .message = message_of(s, slot),
-                     .begin_fs = x->begin_fs,
+                     .begin_fs = at->begin_fs,
                      .end_fs = end_fs};
 }
 
@@ -179,47 +179,47 @@ kb_service spans_service(const struct kb_sim *s, uint32_t slot, kb_place place, 
 }
 
 /* Adds the piece to the sums that are checked. */
-static void count_piece(struct kb_sim *s, struct progress *x, int64_t fs)
+static void count_piece(struct kb_sim *s, struct progress *at, int64_t fs)
 {
-    x->told_fs += fs;
-    x->wire_fs += x->cause == KB_CAUSE_WIRE ? fs : 0;
-    x->overhead_fs += x->cause == KB_CAUSE_OVERHEAD ? fs : 0;
-    if (x->chain.command != KB_NO_ID)
-        chain_add(s, &x->chain,
-                  &(kb_share){.cause = (kb_cause)x->cause,
-                              .place = x->place,
+    at->told_fs += fs;
+    at->wire_fs += at->cause == KB_CAUSE_WIRE ? fs : 0;
+    at->overhead_fs += at->cause == KB_CAUSE_OVERHEAD ? fs : 0;
+    if (at->chain.command != KB_NO_ID)
+        chain_add(s, &at->chain,
+                  &(kb_share){.cause = (kb_cause)at->cause,
+                              .place = at->place,
                               .count = 1,
                               .sum_fs = fs,
-                              .longest_fs = is_wait((kb_cause)x->cause) ? fs : 0,
-                              .behind = x->behind,
-                              .behind_id = x->behind_id});
+                              .longest_fs = is_wait((kb_cause)at->cause) ? fs : 0,
+                              .behind = at->behind,
+                              .behind_id = at->behind_id});
 }
 
 /* Ends the piece that is open, if one is. */
 void spans_close(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
-    struct progress *x = &spans_of(s)->slots[slot];
+    struct progress *at = &spans_of(s)->slots[slot];
     kb_span span;
 
-    if (!x->open)
+    if (!at->open)
         return;
     span = spans_make(s, slot, (int64_t)t);
-    x->open = false;
-    count_piece(s, x, (int64_t)t - x->begin_fs);
+    at->open = false;
+    count_piece(s, at, (int64_t)t - at->begin_fs);
     TELL(spans_of(s), close, &span);
 }
 
 void spans_open(struct kb_sim *s, uint64_t t, uint32_t slot, kb_cause cause, kb_place place)
 {
-    struct progress *x = &spans_of(s)->slots[slot];
+    struct progress *at = &spans_of(s)->slots[slot];
     kb_span span;
 
-    x->begin_fs = (int64_t)t;
-    x->cause = (uint8_t)cause;
-    x->place = place;
-    x->behind = KB_NOWHERE;
-    x->behind_id = KB_NO_ID;
-    x->open = true;
+    at->begin_fs = (int64_t)t;
+    at->cause = (uint8_t)cause;
+    at->place = place;
+    at->behind = KB_NOWHERE;
+    at->behind_id = KB_NO_ID;
+    at->open = true;
     if (is_wait(cause))
         return; /* told by stations_come(), which knows the transaction ahead */
     span = spans_make(s, slot, -1);
@@ -250,8 +250,9 @@ bool spans_room(struct kb_sim *s, uint32_t slot)
 void spans_node(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
     const struct kb_topology *topo = s->topo;
-    const struct txn *x = &s->txns[slot];
-    const struct hop_row *hop = &topo->hops[topo->segments[x->at.segment].first_hop + x->at.step];
+    const struct txn *txn = &s->txns[slot];
+    const struct hop_row *hop =
+        &topo->hops[topo->segments[txn->at.segment].first_hop + txn->at.step];
 
     spans_close(s, t, slot);
     if (hop->overhead_fs & s->mask.overhead)
@@ -268,8 +269,9 @@ void spans_cross(struct kb_sim *s, uint64_t t, uint32_t slot)
 void spans_wire(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
     const struct kb_topology *topo = s->topo;
-    const struct txn *x = &s->txns[slot];
-    const struct hop_row *hop = &topo->hops[topo->segments[x->at.segment].first_hop + x->at.step];
+    const struct txn *txn = &s->txns[slot];
+    const struct hop_row *hop =
+        &topo->hops[topo->segments[txn->at.segment].first_hop + txn->at.step];
 
     spans_close(s, t, slot);
     if (hop->wire_fs & s->mask.wire)
@@ -281,19 +283,19 @@ void spans_wire(struct kb_sim *s, uint64_t t, uint32_t slot)
 /* All pieces together are the transaction's time; wires and nodes are those of the tables. */
 static void check_txn(struct kb_sim *s, uint64_t end, uint32_t slot)
 {
-    const struct progress *x = &spans_of(s)->slots[slot];
+    const struct progress *at = &spans_of(s)->slots[slot];
     const struct txn *txn = &s->txns[slot];
     struct kb_cost c;
 
-    if (x->told_fs != (int64_t)end - x->issue_fs)
-        spans_inconsistent(s, "transaction", txn->id, x->told_fs, (int64_t)end - x->issue_fs);
+    if (at->told_fs != (int64_t)end - at->issue_fs)
+        spans_inconsistent(s, "transaction", txn->id, at->told_fs, (int64_t)end - at->issue_fs);
     if (is_inside(s, slot))
         return;
     c = cost_of(s->topo, &s->mask, (kb_transaction_op)txn->op, txn->src, txn->dst, txn->nbytes);
-    if (x->wire_fs != c.wire_fs)
-        spans_inconsistent(s, "all wires of transaction", txn->id, x->wire_fs, c.wire_fs);
-    if (x->overhead_fs != c.overhead_fs)
-        spans_inconsistent(s, "all overheads of transaction", txn->id, x->overhead_fs,
+    if (at->wire_fs != c.wire_fs)
+        spans_inconsistent(s, "all wires of transaction", txn->id, at->wire_fs, c.wire_fs);
+    if (at->overhead_fs != c.overhead_fs)
+        spans_inconsistent(s, "all overheads of transaction", txn->id, at->overhead_fs,
                            c.overhead_fs);
 }
 

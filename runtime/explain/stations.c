@@ -6,11 +6,11 @@
 static kb_place station_place(const struct kb_sim *s, uint32_t slot)
 {
     const struct tl_ctx *pes = sim_has_kernels(s) ? s->kernels->pes : NULL;
-    const struct txn *x = &s->txns[slot];
+    const struct txn *txn = &s->txns[slot];
     uint32_t number;
 
-    if (!pes || (!is_inside(s, slot) && dst_unit(s->topo, x->dst) <= s->topo->pes))
-        return place_of(KB_AT_MEMORY, x->dst);
+    if (!pes || (!is_inside(s, slot) && dst_unit(s->topo, txn->dst) <= s->topo->pes))
+        return place_of(KB_AT_MEMORY, txn->dst);
     number = (uint32_t)(((const char *)work_at(s, slot)->station - (const char *)pes) /
                         (ptrdiff_t)sizeof *pes);
     return place_port(number, (uint32_t)(work_at(s, slot)->station - pes[number].port));
@@ -18,13 +18,13 @@ static kb_place station_place(const struct kb_sim *s, uint32_t slot)
 
 static kb_place place_of_station(const struct kb_sim *s, uint32_t slot, enum station_kind station)
 {
-    const struct txn *x = &s->txns[slot];
+    const struct txn *txn = &s->txns[slot];
 
     switch (station) {
     case STATION_CHANNEL:
-        return place_of(KB_AT_CHANNEL, 2 * (uint64_t)x->src + txn_writes(x));
+        return place_of(KB_AT_CHANNEL, 2 * (uint64_t)txn->src + txn_writes(txn));
     case STATION_ENGINE:
-        return place_of(KB_AT_ENGINE, 2 * (uint64_t)dst_cube(s->topo, x->dst) + txn_writes(x));
+        return place_of(KB_AT_ENGINE, 2 * (uint64_t)dst_cube(s->topo, txn->dst) + txn_writes(txn));
     case STATION_LINK:
         return spans_link(s, slot);
     default:
@@ -54,10 +54,10 @@ static uint32_t find_on_link(const struct kb_sim *s, uint64_t t, uint64_t link)
     if ((uint64_t)s->links[link].free_fs <= t)
         return TXN_NONE;
     while ((uint64_t)enter_fs > t) {
-        const struct progress *x = &spans_of(s)->slots[slot];
+        const struct progress *at = &spans_of(s)->slots[slot];
 
-        slot = x->ahead;
-        enter_fs = x->ahead_enter_fs;
+        slot = at->ahead;
+        enter_fs = at->ahead_enter_fs;
     }
     return slot;
 }
@@ -66,14 +66,14 @@ static uint32_t find_on_link(const struct kb_sim *s, uint64_t t, uint64_t link)
 static bool find_holder(const struct kb_sim *s, uint64_t t, uint32_t slot,
                         enum station_kind station, kb_place place, kb_place *source, uint32_t *id)
 {
-    const struct txn *x = &s->txns[slot];
+    const struct txn *txn = &s->txns[slot];
     uint64_t i = place_index(place);
     uint32_t holder = TXN_NONE;
 
     switch (station) {
     case STATION_CHANNEL:
     case STATION_ENGINE:
-        *source = spans_source(x); /* a PE's channels, and an M_CPU's engines, serve one */
+        *source = spans_source(txn); /* a PE's channels, and an M_CPU's engines, serve one */
         *id = (station == STATION_CHANNEL ? spans_of(s)->channel_id : spans_of(s)->engine_id)[i];
         return (station == STATION_CHANNEL ? s->channels : s->engines)[i].idle == 0;
     case STATION_LINK:
@@ -81,7 +81,7 @@ static bool find_holder(const struct kb_sim *s, uint64_t t, uint32_t slot,
         break;
     case STATION_MEMORY:
         holder =
-            sim_has_kernels(s) ? work_at(s, slot)->station->holder : s->memories[x->dst].holder;
+            sim_has_kernels(s) ? work_at(s, slot)->station->holder : s->memories[txn->dst].holder;
         break;
     }
     if (holder == TXN_NONE)
@@ -94,20 +94,20 @@ static bool find_holder(const struct kb_sim *s, uint64_t t, uint32_t slot,
 void stations_come(struct kb_sim *s, uint64_t t, uint32_t slot, enum station_kind station)
 {
     kb_place place = place_of_station(s, slot, station), behind;
-    struct progress *x = &spans_of(s)->slots[slot];
+    struct progress *at = &spans_of(s)->slots[slot];
     uint32_t id;
     kb_span span;
 
     spans_close(s, t, slot);
     if (station == STATION_LINK) {
-        x->ahead = s->links[place_index(place)].holder;
-        x->ahead_enter_fs = spans_of(s)->link_enter_fs[place_index(place)];
+        at->ahead = s->links[place_index(place)].holder;
+        at->ahead_enter_fs = spans_of(s)->link_enter_fs[place_index(place)];
     }
     if (!find_holder(s, t, slot, station, place, &behind, &id))
         return;
     spans_open(s, t, slot, wait_for(place, station), place);
-    x->behind = behind;
-    x->behind_id = id;
+    at->behind = behind;
+    at->behind_id = id;
     span = spans_make(s, slot, -1);
     TELL(spans_of(s), open, &span);
 }
@@ -120,22 +120,22 @@ void stations_come(struct kb_sim *s, uint64_t t, uint32_t slot, enum station_kin
  */
 static void end_wait(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
-    struct progress *x = &spans_of(s)->slots[slot];
+    struct progress *at = &spans_of(s)->slots[slot];
     const struct leaving *from = &spans_of(s)->leaving;
 
-    if (!x->open || !is_wait((kb_cause)x->cause))
+    if (!at->open || !is_wait((kb_cause)at->cause))
         return;
     spans_close(s, t, slot);
-    if (x->chain.command != KB_NO_ID && from->chain.command == x->chain.command &&
-        x->cause != KB_CAUSE_LINK_WAIT)
-        chain_copy(s, &x->chain, &from->chain);
+    if (at->chain.command != KB_NO_ID && from->chain.command == at->chain.command &&
+        at->cause != KB_CAUSE_LINK_WAIT)
+        chain_copy(s, &at->chain, &from->chain);
 }
 
 /* Opens the pieces of a service: the overhead, then the drain; inside a PE, port or engine. */
 static void begin_service(struct kb_sim *s, uint64_t t, uint32_t slot, kb_place place)
 {
     const struct kb_topology *topo = s->topo;
-    const struct txn *x = &s->txns[slot];
+    const struct txn *txn = &s->txns[slot];
     kb_cause cause = KB_CAUSE_DRAIN;
     int64_t overhead_fs;
 
@@ -147,7 +147,7 @@ static void begin_service(struct kb_sim *s, uint64_t t, uint32_t slot, kb_place 
                       : stage == STAGE_MATH ? topo->pe.math_overhead_fs
                                             : 0;
     } else {
-        overhead_fs = cost_memory(topo, x->dst, txn_writes(x))->overhead_fs;
+        overhead_fs = cost_memory(topo, txn->dst, txn_writes(txn))->overhead_fs;
     }
     overhead_fs &= s->mask.overhead;
     if (overhead_fs) {
@@ -155,7 +155,7 @@ static void begin_service(struct kb_sim *s, uint64_t t, uint32_t slot, kb_place 
         t += (uint64_t)overhead_fs;
         spans_close(s, t, slot);
     }
-    if (x->hold_fs > overhead_fs)
+    if (txn->hold_fs > overhead_fs)
         spans_open(s, t, slot, cause, place);
 }
 
@@ -207,13 +207,13 @@ void stations_take(struct kb_sim *s, uint64_t t, uint32_t slot, enum station_kin
 void stations_leave(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
     struct spans *w = spans_of(s);
-    struct progress *x = &w->slots[slot];
+    struct progress *at = &w->slots[slot];
     kb_service service =
-        spans_service(s, slot, station_place(s, slot), x->memory_since_fs, (int64_t)t);
+        spans_service(s, slot, station_place(s, slot), at->memory_since_fs, (int64_t)t);
 
     spans_close(s, t, slot);
     TELL(w, release, &service);
-    chain_swap(&w->leaving.chain, &x->chain);
+    chain_swap(&w->leaving.chain, &at->chain);
     w->leaving.end_fs = (int64_t)t;
     w->leaving.stretch = KB_NO_ID;
 }
@@ -225,9 +225,9 @@ void stations_left(struct kb_sim *s)
 
 void stations_release(struct kb_sim *s, uint64_t t, uint32_t slot, enum station_kind station)
 {
-    const struct txn *x = &s->txns[slot];
+    const struct txn *txn = &s->txns[slot];
     kb_place place = place_of_station(s, slot, station);
-    int64_t since_fs = station == STATION_CHANNEL ? x->issue_fs + x->wait_fs
+    int64_t since_fs = station == STATION_CHANNEL ? txn->issue_fs + txn->wait_fs
                                                   : spans_of(s)->slots[slot].engine_since_fs;
     kb_service service = spans_service(s, slot, place, since_fs, (int64_t)t);
 

@@ -198,19 +198,19 @@ static bool count_all(struct kb_sim *s)
 
     forget(s);
     for (uint32_t i = 0; ok && i < s->n_txns; i++) {
-        const struct txn *x = &s->txns[i];
-        size_t writes = txn_writes(x);
+        const struct txn *txn = &s->txns[i];
+        size_t writes = txn_writes(txn);
 
-        if (!has_taken_first(x))
+        if (!has_taken_first(txn))
             continue;
-        if (txn_of_host(x))
-            s->engines[2 * (size_t)dst_cube(s->topo, x->dst) + writes].wait_fs += x->wait_fs;
+        if (txn_of_host(txn))
+            s->engines[2 * (size_t)dst_cube(s->topo, txn->dst) + writes].wait_fs += txn->wait_fs;
         else
-            s->channels[2 * (size_t)x->src + writes].wait_fs += x->wait_fs;
-        if (x->stage != TXN_DONE)
+            s->channels[2 * (size_t)txn->src + writes].wait_fs += txn->wait_fs;
+        if (txn->stage != TXN_DONE)
             continue;
-        s->memories[x->dst].wait_fs += x->service_fs - x->arrive_fs;
-        ok = sim_count(s, x);
+        s->memories[txn->dst].wait_fs += txn->service_fs - txn->arrive_fs;
+        ok = sim_count(s, txn);
     }
     return ok;
 }
@@ -397,40 +397,41 @@ static void show_engines(const struct usage *u)
 /* -- memories and ports --------------------------------------------------------------------- */
 
 /* Adds the waits of the holder and of the queue, as far as they have arrived. */
-static wait_sum memory_waited_fs(const struct kb_sim *s, const struct memory_station *m,
+static wait_sum memory_waited_fs(const struct kb_sim *s, const struct memory_station *memory,
                                  uint64_t now_fs)
 {
-    wait_sum fs = m->wait_fs;
+    wait_sum fs = memory->wait_fs;
 
-    if (m->holder != TXN_NONE)
-        fs += past_fs(m->start_fs < now_fs ? m->start_fs : now_fs,
-                      (uint64_t)s->txns[m->holder].arrive_fs);
-    for (uint32_t slot = m->head; slot != TXN_NONE; slot = s->txns[slot].next)
+    if (memory->holder != TXN_NONE)
+        fs += past_fs(memory->start_fs < now_fs ? memory->start_fs : now_fs,
+                      (uint64_t)s->txns[memory->holder].arrive_fs);
+    for (uint32_t slot = memory->head; slot != TXN_NONE; slot = s->txns[slot].next)
         fs += past_fs(now_fs, (uint64_t)s->txns[slot].arrive_fs);
     return fs;
 }
 
 /* Some of the expected transactions may have arrived since the memory last counted them. */
-static uint32_t memory_queue_max(const struct kb_sim *s, const struct memory_station *m,
+static uint32_t memory_queue_max(const struct kb_sim *s, const struct memory_station *memory,
                                  uint64_t now_fs)
 {
     uint32_t queued = 0;
 
-    for (uint32_t slot = m->head; slot != TXN_NONE; slot = s->txns[slot].next)
+    for (uint32_t slot = memory->head; slot != TXN_NONE; slot = s->txns[slot].next)
         queued += (uint64_t)s->txns[slot].arrive_fs <= now_fs;
-    return queued > m->queue_max ? queued : m->queue_max;
+    return queued > memory->queue_max ? queued : memory->queue_max;
 }
 
 /* The holder has held it until now. */
-static void show_served(const struct usage *u, const struct memory_station *m, kb_utilization *use)
+static void show_served(const struct usage *u, const struct memory_station *memory,
+                        kb_utilization *use)
 {
-    bool serves = m->holder != TXN_NONE;
+    bool serves = memory->holder != TXN_NONE;
 
     use->servers = 1;
-    use->busy_fs = (int64_t)(m->busy_fs + (serves ? past_fs(u->now_fs, m->start_fs) : 0));
+    use->busy_fs = (int64_t)(memory->busy_fs + (serves ? past_fs(u->now_fs, memory->start_fs) : 0));
     use->queues = true;
-    use->queue_max = memory_queue_max(u->sim, m, u->now_fs);
-    show(u, use, memory_waited_fs(u->sim, m, u->now_fs));
+    use->queue_max = memory_queue_max(u->sim, memory, u->now_fs);
+    show(u, use, memory_waited_fs(u->sim, memory, u->now_fs));
 }
 
 /* The traffic of a memory: from PEs of its cube, and from elsewhere. */

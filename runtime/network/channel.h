@@ -25,19 +25,19 @@ static inline struct station *channel_of(struct kb_sim *s, const struct txn *x)
 static ALWAYS_INLINE void take_channel(struct kb_sim *s, int how, struct station *channel,
                                        uint64_t t, uint32_t slot)
 {
-    struct txn *x = &s->txns[slot];
+    struct txn *txn = &s->txns[slot];
 
     channel->holder = slot;
     channel->busy_fs -= t; /* leave_channel() adds the time of completion */
-    x->wait_fs = (int64_t)t - x->issue_fs;
-    if (counts_now(how) && x->wait_fs)
-        channel->wait_fs += x->wait_fs;
+    txn->wait_fs = (int64_t)t - txn->issue_fs;
+    if (counts_now(how) && txn->wait_fs)
+        channel->wait_fs += txn->wait_fs;
     if (is_told(s, how))
         observe_take(s, t, slot, STATION_CHANNEL);
     if (how & HOW_KERNELS)
         kernels_begin_service(s, t, slot);
     else if (__builtin_expect(s->traffic != NULL, false))
-        traffic_next(s, t, x->src);
+        traffic_next(s, t, txn->src);
     set_out(s, how, t, slot);
 }
 

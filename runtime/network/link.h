@@ -28,63 +28,63 @@
 #include "network/node.h"
 #include "network/pcie_ep.h"
 
-/* The time from leg `x->at` back to the station before; sets what comes at its end. */
-static inline int64_t ride_fs(const struct kb_sim *s, struct txn *x)
+/* The time from leg `txn->at` back to the station before; sets what comes at its end. */
+static inline int64_t ride_fs(const struct kb_sim *s, struct txn *txn)
 {
     int64_t wire_fs = 0, overhead_fs = 0;
 
     for (;;) {
-        const struct segment_row *seg = &T->segments[x->at.segment];
+        const struct segment_row *seg = &T->segments[txn->at.segment];
 
-        if (x->at.step < seg->n_legs) {
-            const struct leg_row *leg = &T->legs[seg->first_leg + x->at.step];
+        if (txn->at.step < seg->n_legs) {
+            const struct leg_row *leg = &T->legs[seg->first_leg + txn->at.step];
 
-            x->stage = leg->owner == LINK_NONE ? TXN_TO_ENGINE : TXN_TO_LINK;
+            txn->stage = leg->owner == LINK_NONE ? TXN_TO_ENGINE : TXN_TO_LINK;
             return cost_way_fs(&s->mask, wire_fs + leg->wire_fs, overhead_fs + leg->overhead_fs);
         }
         wire_fs += seg->tail_wire_fs;
         overhead_fs += seg->tail_overhead_fs;
         if (seg->exit == N_EXITS) {
-            x->stage = TXN_TO_MEMORY;
+            txn->stage = TXN_TO_MEMORY;
             return cost_way_fs(&s->mask, wire_fs, overhead_fs);
         }
-        x->at = walk_next(T, x->at, x->dst, txn_of_host(x));
+        txn->at = walk_next(T, txn->at, txn->dst, txn_of_host(txn));
     }
 }
 
 /* On to the next link, engine or memory. */
 static inline void ride(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
-    struct txn *x = &s->txns[slot];
-    int64_t way_fs = ride_fs(s, x);
+    struct txn *txn = &s->txns[slot];
+    int64_t way_fs = ride_fs(s, txn);
 
-    if (x->stage != TXN_TO_MEMORY) {
+    if (txn->stage != TXN_TO_MEMORY) {
         post(s, after(t, way_fs), EV_ARRIVE, slot);
         return;
     }
-    x->hold_fs = hold_fs(s, x);
+    txn->hold_fs = hold_fs(s, txn);
     go_to_memory(s, how, t, way_fs, slot);
 }
 
 static inline void set_out_fifo(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
-    struct txn *x = &s->txns[slot];
+    struct txn *txn = &s->txns[slot];
 
-    x->at = walk_begin(T, x->src, x->dst, txn_of_host(x));
-    if (txn_of_host(x))
-        enter_pipe(s, after(t, ride_fs(s, x)), slot);
+    txn->at = walk_begin(T, txn->src, txn->dst, txn_of_host(txn));
+    if (txn_of_host(txn))
+        enter_pipe(s, after(t, ride_fs(s, txn)), slot);
     else
         ride(s, how, t, slot);
 }
 
 /* Enters the link as soon as it is free; returns when. */
-static inline uint64_t pass_link(struct kb_sim *s, const struct txn *x, uint32_t slot,
+static inline uint64_t pass_link(struct kb_sim *s, const struct txn *txn, uint32_t slot,
                                  struct walk_edge edge, double gbs, uint64_t t)
 {
-    size_t link = walk_link(T, edge, x->at.cube, x->dst) ^ !txn_writes(x);
+    size_t link = walk_link(T, edge, txn->at.cube, txn->dst) ^ !txn_writes(txn);
     struct link_station *l = &s->links[link];
     uint64_t enter = (uint64_t)l->free_fs > t ? (uint64_t)l->free_fs : t;
-    int64_t taken = drain_fs(x->nbytes, gbs);
+    int64_t taken = drain_fs(txn->nbytes, gbs);
 
     l->free_fs = (int64_t)after(enter, taken);
     l->holder = slot;
@@ -108,29 +108,29 @@ static inline double edge_gbs(const struct kb_sim *s, const struct txn *x, doubl
 
 static ALWAYS_INLINE void come_to_edge(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
-    struct txn *x = &s->txns[slot];
-    const struct segment_row *seg = &T->segments[x->at.segment];
+    struct txn *txn = &s->txns[slot];
+    const struct segment_row *seg = &T->segments[txn->at.segment];
 
     if (how & HOW_HOP) {
-        const struct hop_row *hop = &T->hops[seg->first_hop + x->at.step];
+        const struct hop_row *hop = &T->hops[seg->first_hop + txn->at.step];
         struct walk_edge edge = {hop->owner, hop->back, hop->link};
 
-        bool last = seg->exit == N_EXITS && x->at.step + 2 == seg->n_hops;
+        bool last = seg->exit == N_EXITS && txn->at.step + 2 == seg->n_hops;
         uint64_t enter;
 
         if (s->observer)
             observe_come(s, t, slot, STATION_LINK);
-        enter = pass_link(s, x, slot, edge, edge_gbs(s, x, hop->gbs, last), t);
+        enter = pass_link(s, txn, slot, edge, edge_gbs(s, txn, hop->gbs, last), t);
         if (s->observer)
             observe_take(s, enter, slot, STATION_LINK);
         take_wire(s, enter, slot);
     } else {
-        const struct leg_row *leg = &T->legs[seg->first_leg + x->at.step];
+        const struct leg_row *leg = &T->legs[seg->first_leg + txn->at.step];
         struct walk_edge edge = {leg->owner, leg->back, leg->link};
-        bool last = seg->exit == N_EXITS && x->at.step + 1 == seg->n_legs;
-        uint64_t enter = pass_link(s, x, slot, edge, edge_gbs(s, x, leg->gbs, last), t);
+        bool last = seg->exit == N_EXITS && txn->at.step + 1 == seg->n_legs;
+        uint64_t enter = pass_link(s, txn, slot, edge, edge_gbs(s, txn, leg->gbs, last), t);
 
-        x->at.step++;
+        txn->at.step++;
         ride(s, how, enter, slot);
     }
 }

@@ -26,11 +26,11 @@ static inline struct station *engine_of(struct kb_sim *s, const struct txn *x)
 static ALWAYS_INLINE void take_engine(struct kb_sim *s, int how, struct station *engine, uint64_t t,
                                       uint32_t slot)
 {
-    struct txn *x = &s->txns[slot];
+    struct txn *txn = &s->txns[slot];
 
     engine->holder = slot;
     engine->busy_fs -= t; /* leave_m_cpu() adds the time of completion */
-    x->wait_fs = (int64_t)t - x->wait_fs;
+    txn->wait_fs = (int64_t)t - txn->wait_fs;
     if (is_told(s, how))
         observe_take(s, t, slot, STATION_ENGINE);
     leave_engine(s, how, t, slot);
@@ -38,10 +38,10 @@ static ALWAYS_INLINE void take_engine(struct kb_sim *s, int how, struct station 
 
 static ALWAYS_INLINE void come_to_engine(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
-    struct txn *x = &s->txns[slot];
-    struct station *engine = engine_of(s, x);
+    struct txn *txn = &s->txns[slot];
+    struct station *engine = engine_of(s, txn);
 
-    x->wait_fs = (int64_t)t;
+    txn->wait_fs = (int64_t)t;
     if (is_told(s, how))
         observe_come(s, t, slot, STATION_ENGINE);
     if (engine->idle) {

@@ -74,14 +74,14 @@ static ALWAYS_INLINE void serve(struct kb_sim *s, int how, struct memory_station
 }
 
 /* Counts those that arrived before `t`. An arrival at `t` itself comes after all completions. */
-static ALWAYS_INLINE void note_arrivals(struct kb_sim *s, struct memory_station *m, uint64_t t)
+static ALWAYS_INLINE void note_arrivals(struct kb_sim *s, struct memory_station *memory, uint64_t t)
 {
-    uint32_t *link = m->arrived, queued = m->queued;
+    uint32_t *link = memory->arrived, queued = memory->queued;
 
     for (; *link != TXN_NONE && (uint64_t)s->txns[*link].arrive_fs < t; link = &s->txns[*link].next)
         queued++;
-    m->arrived = link;
-    m->queued = queued;
+    memory->arrived = link;
+    memory->queued = queued;
 }
 
 /*
@@ -96,39 +96,40 @@ static ALWAYS_INLINE bool arrives_before(const struct txn *a, const struct txn *
 }
 
 /* Into its place in the queue: mostly the last, else behind all that are known to have arrived. */
-static ALWAYS_INLINE void expect_in_queue(struct kb_sim *s, struct memory_station *m, uint32_t slot)
+static ALWAYS_INLINE void expect_in_queue(struct kb_sim *s, struct memory_station *memory,
+                                          uint32_t slot)
 {
-    struct txn *txns = s->txns, *x = &txns[slot];
-    uint32_t *link = m->arrived;
+    struct txn *txns = s->txns, *txn = &txns[slot];
+    uint32_t *link = memory->arrived;
 
-    if (m->head != TXN_NONE && arrives_before(&txns[m->tail], x))
-        link = &txns[m->tail].next;
-    while (*link != TXN_NONE && arrives_before(&txns[*link], x))
+    if (memory->head != TXN_NONE && arrives_before(&txns[memory->tail], txn))
+        link = &txns[memory->tail].next;
+    while (*link != TXN_NONE && arrives_before(&txns[*link], txn))
         link = &txns[*link].next;
-    x->next = *link;
-    if (x->next == TXN_NONE)
-        m->tail = slot;
+    txn->next = *link;
+    if (txn->next == TXN_NONE)
+        memory->tail = slot;
     *link = slot;
 }
 
 /* It sets out, and will be at the memory at `arrive`: the holder, or one of the queue. */
 static ALWAYS_INLINE void expect(struct kb_sim *s, uint64_t arrive, uint32_t slot)
 {
-    struct memory_station *m = memory_of(s, 0, slot);
-    uint32_t holder = m->holder;
+    struct memory_station *memory = memory_of(s, 0, slot);
+    uint32_t holder = memory->holder;
 
     s->txns[slot].arrive_fs = (int64_t)arrive;
     s->txns[slot].stage = TXN_TO_MEMORY;
     if (holder == TXN_NONE) {
-        serve(s, 0, m, arrive, slot);
+        serve(s, 0, memory, arrive, slot);
     } else if (arrives_before(&s->txns[holder], &s->txns[slot])) {
-        expect_in_queue(s, m, slot);
+        expect_in_queue(s, memory, slot);
     } else {
-        s->txns[holder].next = m->head;
-        if (m->head == TXN_NONE)
-            m->tail = holder;
-        m->head = holder;
-        serve(s, 0, m, arrive, slot);
+        s->txns[holder].next = memory->head;
+        if (memory->head == TXN_NONE)
+            memory->tail = holder;
+        memory->head = holder;
+        serve(s, 0, memory, arrive, slot);
     }
 }
 
@@ -140,32 +141,32 @@ static ALWAYS_INLINE bool holds_until(const struct memory_station *m, const stru
     return m->holder == slot && after(m->start_fs, x->hold_fs) == t;
 }
 
-/* Takes the first out of the queue of `m`, and serves it. */
-static ALWAYS_INLINE void serve_first(struct kb_sim *s, int how, struct memory_station *m,
+/* Takes the first out of the queue of the memory, and serves it. */
+static ALWAYS_INLINE void serve_first(struct kb_sim *s, int how, struct memory_station *memory,
                                       uint64_t t)
 {
-    uint32_t slot = m->head;
+    uint32_t slot = memory->head;
 
-    m->head = s->txns[slot].next;
-    if (m->head != TXN_NONE)
-        txn_prefetch(&s->txns[m->head]);
-    serve(s, how, m, t, slot);
+    memory->head = s->txns[slot].next;
+    if (memory->head != TXN_NONE)
+        txn_prefetch(&s->txns[memory->head]);
+    serve(s, how, memory, t, slot);
 }
 
 /* The memory is free at `t`: the next one holds it, from then or from its arrival. */
-static ALWAYS_INLINE void serve_next(struct kb_sim *s, struct memory_station *m, uint64_t t)
+static ALWAYS_INLINE void serve_next(struct kb_sim *s, struct memory_station *memory, uint64_t t)
 {
     uint64_t arrive;
 
-    if (m->head == TXN_NONE)
+    if (memory->head == TXN_NONE)
         return;
-    note_arrivals(s, m, t);
-    if (STATS && m->queued > m->queue_max)
-        m->queue_max = m->queued;
-    if (m->queued == 0 || --m->queued == 0)
-        m->arrived = &m->head;
-    arrive = (uint64_t)s->txns[m->head].arrive_fs;
-    serve_first(s, 0, m, arrive > t ? arrive : t);
+    note_arrivals(s, memory, t);
+    if (STATS && memory->queued > memory->queue_max)
+        memory->queue_max = memory->queued;
+    if (memory->queued == 0 || --memory->queued == 0)
+        memory->arrived = &memory->head;
+    arrive = (uint64_t)s->txns[memory->head].arrive_fs;
+    serve_first(s, 0, memory, arrive > t ? arrive : t);
 }
 
 /*
@@ -202,16 +203,16 @@ static ALWAYS_INLINE void go_to_memory(struct kb_sim *s, int how, uint64_t t, in
 /* It arrives, by an event: it is served, or it waits. */
 static ALWAYS_INLINE void come_to_memory(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
-    struct txn *x = &s->txns[slot];
+    struct txn *txn = &s->txns[slot];
     struct memory_station *memory = memory_of(s, how, slot);
 
-    x->arrive_fs = (int64_t)t;
+    txn->arrive_fs = (int64_t)t;
     if (is_told(s, how))
         observe_come(s, t, slot, STATION_MEMORY);
     if (how & HOW_KERNELS && !(how & HOW_HOP) && !kernels_inside_pe(s, slot))
         memory->under_way--;
     if (how & HOW_HOP && !inside_pe(s, how, slot))
-        x->hold_fs = hold_fs(s, x);
+        txn->hold_fs = hold_fs(s, txn);
     if (memory->holder == TXN_NONE) {
         serve(s, how, memory, t, slot);
         return;
@@ -227,14 +228,14 @@ static ALWAYS_INLINE void come_to_memory(struct kb_sim *s, int how, uint64_t t, 
 static ALWAYS_INLINE void leave_memory(struct kb_sim *s, int how, struct memory_station *memory,
                                        uint64_t t, uint32_t slot)
 {
-    struct txn *x = &s->txns[slot];
+    struct txn *txn = &s->txns[slot];
 
-    x->service_fs = (int64_t)memory->start_fs;
+    txn->service_fs = (int64_t)memory->start_fs;
     memory->busy_fs += t - memory->start_fs;
     if (counts_now(how)) {
         memory->count++;
-        if ((int64_t)memory->start_fs > x->arrive_fs)
-            memory->wait_fs += (int64_t)memory->start_fs - x->arrive_fs;
+        if ((int64_t)memory->start_fs > txn->arrive_fs)
+            memory->wait_fs += (int64_t)memory->start_fs - txn->arrive_fs;
     }
     memory->holder = TXN_NONE;
     if (expects(how)) {

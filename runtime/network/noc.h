@@ -20,19 +20,19 @@
 /* From its channel to its memory; a host's, from pcie_ep to the engine of the m_cpu. */
 static ALWAYS_INLINE void set_out_ideal(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
-    struct txn *x = &s->txns[slot];
+    struct txn *txn = &s->txns[slot];
     const struct memory_row *memory;
     struct cost_row way;
 
-    if (txn_of_host(x)) {
-        way = cost_host_to_engine(T, x->dst);
-        x->stage = TXN_TO_ENGINE;
+    if (txn_of_host(txn)) {
+        way = cost_host_to_engine(T, txn->dst);
+        txn->stage = TXN_TO_ENGINE;
         enter_pipe(s, after(t, cost_way_fs(&s->mask, way.wire_fs, way.overhead_fs)), slot);
         return;
     }
-    memory = cost_memory(T, x->dst, txn_writes(x));
-    way = cost_of_pe(T, x->src, x->dst);
-    x->hold_fs = cost_hold_fs(&s->mask, memory, way.link_gbs, x->nbytes);
+    memory = cost_memory(T, txn->dst, txn_writes(txn));
+    way = cost_of_pe(T, txn->src, txn->dst);
+    txn->hold_fs = cost_hold_fs(&s->mask, memory, way.link_gbs, txn->nbytes);
     go_to_memory(s, how, t, cost_way_fs(&s->mask, way.wire_fs, way.overhead_fs), slot);
 }
 

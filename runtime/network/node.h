@@ -17,18 +17,18 @@
 #include "engine/how.h"
 #include "machine/walk.h"
 
-/* hop: comes to the node `x->at`. */
+/* hop: comes to the node `txn->at`. */
 static inline void come_to_node(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
-    struct txn *x = &s->txns[slot];
-    const struct hop_row *hop = &T->hops[T->segments[x->at.segment].first_hop + x->at.step];
+    struct txn *txn = &s->txns[slot];
+    const struct hop_row *hop = &T->hops[T->segments[txn->at.segment].first_hop + txn->at.step];
 
     if (hop->owner == LINK_NONE) {
-        x->stage = TXN_TO_MEMORY;
+        txn->stage = TXN_TO_MEMORY;
         post(s, t, EV_ARRIVE, slot);
         return;
     }
-    x->stage = TXN_AT_NODE;
+    txn->stage = TXN_AT_NODE;
     if (s->observer)
         observe_node(s, t, slot);
     post(s, after(t, hop->overhead_fs & s->mask.overhead), EV_HOP, slot);
@@ -37,10 +37,10 @@ static inline void come_to_node(struct kb_sim *s, uint64_t t, uint32_t slot)
 /* hop: leaves the node by its wire. */
 static inline void take_wire(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
-    struct txn *x = &s->txns[slot];
-    const struct hop_row *hop = &T->hops[T->segments[x->at.segment].first_hop + x->at.step];
+    struct txn *txn = &s->txns[slot];
+    const struct hop_row *hop = &T->hops[T->segments[txn->at.segment].first_hop + txn->at.step];
 
-    x->stage = TXN_ON_WIRE;
+    txn->stage = TXN_ON_WIRE;
     if (s->observer)
         observe_wire(s, t, slot);
     post(s, after(t, hop->wire_fs & s->mask.wire), EV_HOP, slot);
@@ -60,21 +60,21 @@ static inline void come_to_link(struct kb_sim *s, uint64_t t, uint32_t slot)
 /* hop: a node's overhead, a noc's crossing or a wire has passed. */
 static inline void hop_on(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
-    struct txn *x = &s->txns[slot];
-    const struct segment_row *seg = &T->segments[x->at.segment];
-    const struct hop_row *hop = &T->hops[seg->first_hop + x->at.step];
+    struct txn *txn = &s->txns[slot];
+    const struct segment_row *seg = &T->segments[txn->at.segment];
+    const struct hop_row *hop = &T->hops[seg->first_hop + txn->at.step];
 
-    if (x->stage == TXN_AT_NODE && hop->cross_fs) {
-        x->stage = TXN_CROSSING;
+    if (txn->stage == TXN_AT_NODE && hop->cross_fs) {
+        txn->stage = TXN_CROSSING;
         if (s->observer)
             observe_cross(s, t, slot);
         post(s, after(t, hop->cross_fs & s->mask.wire), EV_HOP, slot);
-    } else if (x->stage == TXN_ON_WIRE) {
-        if (++x->at.step == seg->n_hops)
-            x->at = walk_next(T, x->at, x->dst, txn_of_host(x));
+    } else if (txn->stage == TXN_ON_WIRE) {
+        if (++txn->at.step == seg->n_hops)
+            txn->at = walk_next(T, txn->at, txn->dst, txn_of_host(txn));
         come_to_node(s, t, slot);
     } else if (hop->chiplet == AT_CUBE && T->cube_nodes[hop->node].kind == NODE_M_CPU) {
-        x->stage = TXN_TO_ENGINE;
+        txn->stage = TXN_TO_ENGINE;
         post(s, t, EV_ARRIVE, slot);
     } else {
         come_to_link(s, t, slot);

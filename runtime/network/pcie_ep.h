@@ -41,11 +41,11 @@ static inline void enter_pipe(struct kb_sim *s, uint64_t arrive, uint32_t slot)
 }
 
 /* It has arrived: the next in its pipe gets an event. */
-static inline void leave_pipe(struct kb_sim *s, struct txn *x)
+static inline void leave_pipe(struct kb_sim *s, struct txn *txn)
 {
-    struct txn_list *pipe = pipe_of(s, x);
+    struct txn_list *pipe = pipe_of(s, txn);
 
-    x->piped = false;
+    txn->piped = false;
     txn_take(pipe, s->txns);
     if (pipe->head != TXN_NONE)
         post(s, (uint64_t)s->txns[pipe->head].arrive_fs, EV_ARRIVE, pipe->head);

@@ -8,10 +8,10 @@
 /* It leaves its channel; a host's, its pcie_ep. */
 static ALWAYS_INLINE void set_out(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
-    struct txn *x = &s->txns[slot];
+    struct txn *txn = &s->txns[slot];
 
     if (how & HOW_HOP) {
-        x->at = walk_begin(T, x->src, x->dst, txn_of_host(x));
+        txn->at = walk_begin(T, txn->src, txn->dst, txn_of_host(txn));
         come_to_node(s, t, slot);
     } else if (T->links == MODE_FIFO) {
         set_out_fifo(s, how, t, slot);

@@ -215,17 +215,17 @@ uint64_t kb_sim_done(const kb_sim *s)
 
 kb_status kb_sim_request(const kb_sim *s, uint64_t id, kb_request *out)
 {
-    const struct txn *x;
+    const struct txn *txn;
 
     if (id >= s->n_txns)
         return KB_BAD_REQUEST;
-    x = &s->txns[id];
+    txn = &s->txns[id];
     *out = (kb_request){
-        .issue_fs = x->issue_fs,
-        .op = x->op,
-        .src = endpoint_unpack_source(s->topo, x->src, txn_of_host(x)),
-        .dst = endpoint_unpack_memory(s->topo, x->dst),
-        .nbytes = x->nbytes,
+        .issue_fs = txn->issue_fs,
+        .op = txn->op,
+        .src = endpoint_unpack_source(s->topo, txn->src, txn_of_host(txn)),
+        .dst = endpoint_unpack_memory(s->topo, txn->dst),
+        .nbytes = txn->nbytes,
     };
     return KB_OK;
 }
@@ -245,28 +245,28 @@ static bool consistent(const struct kb_sim *s, const struct kb_result *r)
 
 kb_status kb_sim_result(const kb_sim *s, uint64_t id, kb_result *r)
 {
-    const struct txn *x;
+    const struct txn *txn;
     struct kb_cost c;
 
     if (id >= s->n_txns)
         return KB_BAD_REQUEST;
-    x = &s->txns[id];
-    c = cost_of_txn(s, x);
-    if (!complete(s, x, &c))
+    txn = &s->txns[id];
+    c = cost_of_txn(s, txn);
+    if (!complete(s, txn, &c))
         return KB_PENDING;
     *r = (kb_result){
-        .issue_fs = x->issue_fs,
-        .start_fs = x->issue_fs + (txn_of_host(x) ? 0 : x->wait_fs),
-        .arrive_fs = x->arrive_fs,
-        .service_fs = x->service_fs,
-        .done_fs = x->service_fs + c.memory_overhead_fs + c.drain_fs,
+        .issue_fs = txn->issue_fs,
+        .start_fs = txn->issue_fs + (txn_of_host(txn) ? 0 : txn->wait_fs),
+        .arrive_fs = txn->arrive_fs,
+        .service_fs = txn->service_fs,
+        .done_fs = txn->service_fs + c.memory_overhead_fs + c.drain_fs,
         .wire_fs = c.wire_fs,
         .overhead_fs = c.overhead_fs,
         .drain_fs = c.drain_fs,
         .response_fs = c.response_fs,
-        .wait_fs[KB_WAIT_CHANNEL] = txn_of_host(x) ? 0 : x->wait_fs,
-        .wait_fs[KB_WAIT_ENGINE] = txn_of_host(x) ? x->wait_fs : 0,
-        .wait_fs[KB_WAIT_MEMORY] = x->service_fs - x->arrive_fs,
+        .wait_fs[KB_WAIT_CHANNEL] = txn_of_host(txn) ? 0 : txn->wait_fs,
+        .wait_fs[KB_WAIT_ENGINE] = txn_of_host(txn) ? txn->wait_fs : 0,
+        .wait_fs[KB_WAIT_MEMORY] = txn->service_fs - txn->arrive_fs,
         .formula_fs = kb_formula_fs(&c),
         .bottleneck_gbs = c.bottleneck_gbs,
     };

@@ -186,14 +186,15 @@ static bool add_up(const struct kb_sim *s, const struct job *job, int64_t *actua
     int64_t after_fs = c->memory_overhead_fs + c->drain_fs + c->response_fs;
 
     for (uint32_t i = 0; i < job->n; i++) {
-        const struct txn *x = &s->txns[i];
-        int64_t link = x->arrive_fs - x->wait_fs - way_fs, memory = x->service_fs - x->arrive_fs;
+        const struct txn *txn = &s->txns[i];
+        int64_t link = txn->arrive_fs - txn->wait_fs - way_fs,
+                memory = txn->service_fs - txn->arrive_fs;
 
-        if (x->wait_fs < 0 || link < 0 || memory < 0 || (link > 0 && !s->links))
+        if (txn->wait_fs < 0 || link < 0 || memory < 0 || (link > 0 && !s->links))
             return false;
-        actual_fs[i] = x->service_fs + after_fs;
+        actual_fs[i] = txn->service_fs + after_fs;
         w->actual += actual_fs[i];
-        w->first += x->wait_fs;
+        w->first += txn->wait_fs;
         w->link += link;
         w->memory += memory;
     }

@@ -305,7 +305,7 @@ break_it 'watch: a wait for a slot that ends as its credit sets out' $messages \
 break_it 'watch: a message that comes from nowhere' $messages 's/chain->before = messages_leaving\(s\);/;/'
 break_it 'watch: a send that returns at its issue' $commands \
     's/c->talk\.stretch = messages_stretch\(s, &x, \(int64_t\)t\);/;/'
-break_it 'watch: a barrier that nobody is late for' $watch 's/x->before = last_stretch\(s, last, to, .*\);/;/'
+break_it 'watch: a barrier that nobody is late for' $messages 's/chain->before = last_stretch\(s, last, to, .*\);/;/'
 break_it 'watch: the first of those who come last' runtime/kernels/barrier.c 's/there_fs > b->last_fs\)/there_fs >= b->last_fs)/'
 break_it 'watch: waits that are not told while they last' $messages 's/^    if \(c->piece < c->pieces\)/    if (0)/'
 break_it 'watch: what others did forgotten' $path 's/if \(alone && !last\)/if (!last)/'

@@ -1,4 +1,4 @@
-// embed.cpp -- from C++: a simulation frees itself, a failure is an exception, a kernel a lambda.
+// embed.cpp -- from C++: a unique_ptr frees the simulation, errors are exceptions, kernels lambdas.
 #include <cstdio>
 #include <memory>
 #include <numeric>
@@ -21,7 +21,7 @@ struct Free {
 
 using Sim = std::unique_ptr<kb_sim, Free>;
 
-// Not for kernels: no exception may leave one, it would have to pass the library's C.
+// Not for kernels: an exception must not leave a kernel, because its callers are C.
 void need(kb_status status, const kb_error &why)
 {
     if (status != KB_OK)
@@ -59,7 +59,7 @@ void run()
     kb_launch_result r{};
 
     launch.name = "square";
-    launch.kernel = [](tl_ctx *tl, const kb_args *args) { // one without captures is a C function
+    launch.kernel = [](tl_ctx *tl, const kb_args *args) { // without captures it is a C function
         kb_shard from = kb_tensor_shard(args->tensors[0], tl_pe(tl));
         kb_shard to = kb_tensor_shard(args->tensors[1], tl_pe(tl));
         tl_tensor *values = tl_load(tl, from.address, KB_F32, KB_SHAPE(from.shape.dim[0]));

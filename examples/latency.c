@@ -1,11 +1,11 @@
-/* latency.c -- how long one read takes, how its size counts, and what neighbours cost. */
+/* latency.c -- the latency of one read, its dependence on the size, and the cost of contention. */
 #include <cube8.h>
 #include <kernbench.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* `text` as an endpoint. This program ends when something fails; the library leaves that to us. */
+/* Parses an endpoint. This program ends after an error; the library itself never does that. */
 static kb_endpoint end(const char *text)
 {
     kb_endpoint found;
@@ -17,7 +17,8 @@ static kb_endpoint end(const char *text)
     exit(1);
 }
 
-/* PEs 0..n-1 of cube 0 read `nbytes` of one slice at the same instant: ns until the last is done.
+/* PEs 0..n-1 of cube 0 read `nbytes` of one slice at the same time; returns the ns until all are
+ * done.
  */
 static double read_ns(const char *slice, uint64_t nbytes, uint32_t n)
 {

@@ -1,4 +1,4 @@
-/* own_bench.c -- a kernel of one's own, from its tensors to its checked result: y = max(x w, 0). */
+/* own_bench.c -- a kernel, from its tensors to its verified result: y = max(x w, 0). */
 #include <cube8.h>
 #include <kernbench.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 enum { ROWS = 512, DEPTH = 64, COLUMNS = 32 };
 
-/* Runs on every PE: the rows of x that lie in its slice, times all of w, of which it has a copy. */
+/* Runs on every PE: multiplies its rows of x by all of w, of which it has a copy. */
 static void relu_of_product(tl_ctx *tl, const kb_args *args)
 {
     kb_shard x = kb_tensor_shard(args->tensors[0], tl_pe(tl));
@@ -42,7 +42,7 @@ static kb_tensor *new_tensor(kb_sim *sim, const char *name, kb_dtype dtype, int6
     return tensor;
 }
 
-/* The same by three loops, in double. */
+/* The reference: the same by three loops, in double. */
 static void compute(const void *x, const void *w, double *y)
 {
     for (uint64_t i = 0; i < ROWS; i++)
@@ -56,7 +56,7 @@ static void compute(const void *x, const void *w, double *y)
         }
 }
 
-/* Compares what lies in the simulated memories with our own arithmetic. */
+/* Compares y in the simulated memories with the reference. */
 static void check(kb_tensor *const t[3])
 {
     static uint16_t x[ROWS * DEPTH], w[DEPTH * COLUMNS];
@@ -79,7 +79,7 @@ static void check(kb_tensor *const t[3])
 
 int main(void)
 {
-    kb_options options = {.phase2 = true}; /* we want results, not times alone */
+    kb_options options = {.phase2 = true}; /* not only times, also results */
     kb_error why = {"out of memory"};
     kb_launch_result r;
     kb_sim *sim;
@@ -95,8 +95,8 @@ int main(void)
     need(kb_tensor_fill_random(tensors[0], 0, 1, &why), &why);
     need(kb_tensor_fill_random(tensors[1], 0, 0.125, &why), &why);
     need(kb_launch(sim, &launch, &why), &why);
-    need(kb_sim_run(sim, 0, &why), &why);    /* Phase 1: when everything happens */
-    need(kb_compute(sim, NULL, &why), &why); /* Phase 2: what comes out */
+    need(kb_sim_run(sim, 0, &why), &why);    /* Phase 1: times */
+    need(kb_compute(sim, NULL, &why), &why); /* Phase 2: results */
     need(kb_launch_get(sim, 0, &r), &why);
     printf("%u PEs, %.6f ns, %llu bytes read, %llu written, %llu multiplications\n", r.pes,
            (double)(r.last_end_fs - r.start_fs) / KB_FS_PER_NS,

@@ -14,7 +14,7 @@ Two formats are understood, and told apart by what the file begins with:
              without state, and WRITE_MULTICAST become rows; time 0 is the first timestamp. SIP n
              is the n-th device.
 
-What a core does becomes what a PE does, and what lies at a core lies in a memory:
+A core becomes a PE, and the memory of a core becomes a slice:
 
   - A READ is a read by the PE of the core that issues it from the memory of the other; all else is
     a write. A multicast is one write for each core of its rectangle, issued together: the NoC

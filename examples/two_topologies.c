@@ -1,4 +1,4 @@
-/* two_topologies.c -- two machines in one program: the same accesses, each with its own numbers. */
+/* two_topologies.c -- two machines in one program: the same reads on each of them. */
 #include <cube8.h>
 #include <kernbench.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@ static const kb_topology *const machines[] = {&cube8_topology, &tray32_topology}
 static const char *const ways[][2] = {
     {"c0.pe0", "c0.slice0"}, {"c0.pe0", "c7.slice4"}, {"c0.pe0", "s1.c0.slice0"}};
 
-/* A read of 4096 bytes, alone on the machine; KB_BAD_REQUEST if there is no such place. */
+/* The zero-load latency of a read of 4096 bytes. KB_BAD_REQUEST: there is no such endpoint. */
 static kb_status read_alone(const kb_topology *machine, const char *const way[2], double *ns,
                             kb_error *why)
 {

@@ -14,7 +14,7 @@
  * is read, so one run shows all mistakes. Checks of several keys (check.c) leave out bad ones, so
  * that one mistake does not cause a second message. After 20 messages the search stops.
  *
- * Example: a file whose lines 4 to 7 are "cube:", "  hbm:", "    bw_gbz: 512", "    size_gb: 0".
+ * Example: lines 4 to 7 of a file are "cube:", "  hbm:", "    bw_gbz: 512", "    size_gb: 0".
  * `cube` is a section of one word, `cube.hbm` one of two; in it `bw_gbz` is no key but close to
  * one:
  *
@@ -49,7 +49,7 @@ static bool is_leaf(enum key k, struct section s)
     return key_depth(k) == s.depth + 1;
 }
 
-/* The first key of the section whose next word is `word`; N_KEYS if there is none. */
+/* The first key of the section with `word` as its next word; N_KEYS if there is none. */
 static enum key find_child(struct section s, const char *word, size_t len)
 {
     for (enum key k = s.first; in_section(k, s); k++) {
@@ -137,7 +137,7 @@ static void load_section(struct spec *spec, struct section s, const struct doc *
                          const yaml_node_t *node);
 
 /*
- * The value of a known key: of a leaf, or of the mapping whose first key is `k`. Mistakes
+ * The value of a known key: of a leaf, or of the mapping that begins with key `k`. Mistakes
  * inside a mapping are reported for its keys.
  */
 static bool load_known(struct spec *spec, struct section s, enum key k, const struct doc *doc,
@@ -271,7 +271,7 @@ static bool has_part(const char *path, const char *part, bool whole)
     return false;
 }
 
-/* The one key whose path ends in `tail`, or whose last word begins with that of `tail`; NULL if
+/* The one path that ends in `tail`, or has a last word that begins with that of `tail`; NULL if
  * there is none or several. */
 static const char *find_tail(const char *tail)
 {

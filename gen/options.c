@@ -1,6 +1,6 @@
 /* options.c -- reads kbgen's command line; prints help, manual page and completions. */
 #include "options.h"
-#include "kernbench.h"
+#include "machine/tables.h" /* KB_VERSION */
 #include "spec.h"
 #include "base/text.h"
 #include "base/help.h"
@@ -15,26 +15,26 @@ enum option_id {
     N_OPTIONS
 };
 
-static const struct usage_option rows[N_OPTIONS] = {
+static const struct help_option rows[N_OPTIONS] = {
 #define OPTION(NAME, name, argument, help) [OPTION_##NAME] = {name, 0, argument, 1, help, NULL},
 #include "opts.def"
 };
 
-static const struct usage_example examples[] = {
+static const struct help_example examples[] = {
 #define EXAMPLE(line, what) {0, line, what},
 #include "opts.def"
 };
 
-static const struct usage_entry exit_codes[] = {
+static const struct help_entry exit_codes[] = {
 #define EXIT_MEANS(code, text) {code, text},
 #include "opts.def"
     {NULL, NULL}};
 
 /* -- the options ---------------------------------------------------------------------------- */
 
-static struct usage_option option(unsigned id, unsigned commands)
+static struct help_option option(unsigned id, unsigned commands)
 {
-    struct usage_option o = rows[id];
+    struct help_option o = rows[id];
 
     (void)commands;
     if (id == OPTION_COMPLETION)
@@ -49,13 +49,13 @@ static void offer_key(struct completing *c, struct spec *spec, enum key k)
     const char *equals = arena_printf(spec->arena, "%s=", key_rows[k].path);
 
     if (strncmp(c->word, equals, strlen(equals)) != 0) {
-        usage_offer(c, equals, key_rows[k].needed ? NULL : value_text(spec, k));
+        help_offer(c, equals, key_rows[k].needed ? NULL : value_text(spec, k));
         return;
     }
     for (; words && *words; words++)
-        usage_offer(c, arena_printf(spec->arena, "%s%s", equals, *words), NULL);
+        help_offer(c, arena_printf(spec->arena, "%s%s", equals, *words), NULL);
     if (!key_rows[k].words && !key_rows[k].needed)
-        usage_offer(c, arena_printf(spec->arena, "%s%s", equals, value_text(spec, k)), NULL);
+        help_offer(c, arena_printf(spec->arena, "%s%s", equals, value_text(spec, k)), NULL);
 }
 
 static void offer(struct completing *c, const char *name)
@@ -72,7 +72,7 @@ static void offer(struct completing *c, const char *name)
     arena_release(&arena);
 }
 
-static const struct usage usage = {
+static const struct help kbgen_help = {
     .program = "kbgen",
     .version = KB_VERSION,
     .summary = "makes the tables of a simulator from a topology YAML",
@@ -112,15 +112,15 @@ static void help(void)
 {
     char form[64];
 
-    printf("Usage: kbgen [OPTION]... FILE\n%s\n", usage.description);
+    printf("Usage: kbgen [OPTION]... FILE\n%s\n", kbgen_help.description);
     for (unsigned i = 0; i < N_OPTIONS; i++) {
-        usage_form(&rows[i], form);
+        help_form(&rows[i], form);
         printf("  %-20s %s\n", form, rows[i].help);
     }
     puts("\nExit codes:");
-    for (const struct usage_entry *e = exit_codes; e->name; e++)
+    for (const struct help_entry *e = exit_codes; e->name; e++)
         printf("  %-20s %s\n", e->name, e->text);
-    usage_examples(&usage, 0, stdout);
+    help_examples(&kbgen_help, 0, stdout);
 }
 
 /* An option that getopt_long() does not know, that lacks its argument, or that takes none. */
@@ -163,10 +163,10 @@ static void set_option(struct options *o, int id, const char *argument)
         o->output = OUTPUT_NAME;
         break;
     case OPTION_MAN:
-        usage_man(&usage, stdout);
+        help_man(&kbgen_help, stdout);
         leave();
     case OPTION_COMPLETION:
-        if (!usage_script(&usage, argument, stdout))
+        if (!help_script(&kbgen_help, argument, stdout))
             mistake("--completion is for bash, zsh or fish, not ", argument);
         leave();
     case OPTION_HELP:
@@ -183,7 +183,7 @@ static void set_option(struct options *o, int id, const char *argument)
 /* --complete WORD...: a shell asks for completions of the last word. */
 static _Noreturn void complete(int n, char **words)
 {
-    if (!usage_complete(&usage, words, (size_t)n, stdout))
+    if (!help_complete(&kbgen_help, words, (size_t)n, stdout))
         diag_no_memory();
     leave();
 }

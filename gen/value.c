@@ -1,4 +1,18 @@
-/* value.c -- one value: from a YAML node into the field of its key, and back into YAML text. */
+/*
+ * value.c -- one value: from a YAML node into the field of its key, and back into YAML text.
+ *
+ * YAML libraries disagree about numbers: 010 is 8 or 10, 1_000 is a number or a string, 0x10 and
+ * .inf are numbers to some. So only forms that all of them read alike are taken, and a number in
+ * quotes is a string. What is printed (kbgen --config) reads back to the same value everywhere:
+ * integers as digits, reals with the fewest digits that are exact and always with a point, 5.0.
+ * The hash of a topology is the hash of that text, so two files with the same values have the same.
+ *
+ * A value that is refused leaves its field as it was, and one message says what was expected and
+ * what was found: a word, a number, a list of 3, a mapping, nothing.
+ *
+ * Example: 'cube.pes' must be 1..64, not '66'. The range stands in keys.def, and a list has it for
+ * each item: [0, 64, 32] for a tile is refused at its first item, with that item's column.
+ */
 #include "value.h"
 #include "base/text.h"
 #include <math.h>

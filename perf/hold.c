@@ -1,4 +1,4 @@
-/* hold.c -- the hold model: take the first event, push it again a delay later, for ever. */
+/* hold.c -- the hold model: take the first event, push it again a delay later, over and over. */
 #include "hold.h"
 #include "bench.h"
 #include "engine/ev.h"

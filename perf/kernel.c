@@ -3,8 +3,8 @@
  *
  * Every PE of the launch loads 4 KiB of its own slice and gives the tensor back, over and over; or
  * sends 64 bytes, or 100 slots, to the next PE and receives as many from the one before: a message,
- * or a piece of one, is sent, received and credited; a send alone goes to a free slot, and nobody
- * receives it; a barrier is one of all PEs, for each of them. In processor time; a launch of a
+ * or a piece of one, is sent, received and credited; a send alone goes to a free slot, and is never
+ * received; a barrier is one of all PEs, for each of them. In processor time; a launch of a
  * kernel that does nothing is taken off.
  *
  * usage: kernel ROUNDS; samples go to stdout (bench.h), what is wrong to stderr.

@@ -3,9 +3,9 @@
  *
  * Customers come at random (Poisson) to one server, wait in a line, first come first served, and
  * are served for a random (exponential) time. An event is an arrival or the end of a service; each
- * is taken from the queue of events (ev.h) and posts the next. What a customer has spent is
- * measured from his arrival, which he carries through the line. This is what simulation libraries
- * are often compared by, with a load of 0.9 as here.
+ * is taken from the queue of events (ev.h) and posts the next. The time that a customer
+ * spends is measured from the time of arrival, which travels with the customer. Simulation
+ * libraries are often compared by this model, with a load of 0.9 as here.
  *
  * usage: mm1 CUSTOMERS ROUNDS   samples to stdout (bench.h); ends with 1 if the mean time spent or
  *                               the mean number of customers is not what theory says

@@ -120,7 +120,7 @@ static void one_product(uint32_t n, int rounds)
 
 /* -- graphs --------------------------------------------------------------------------------- */
 
-/* Logs `op`, whose operands are given back; returns its result, owned. */
+/* Logs `op`, and gives its operands back; returns its result, owned. */
 static struct op_tensor logged(struct op_log *log, struct op *op, uint32_t *id)
 {
     op->out.view.v = must_have(version_new_result(
@@ -185,7 +185,8 @@ static double time_exec(struct op_log *log, unsigned threads, double (*clock)(vo
     return clock() - begin;
 }
 
-/* One tile of the result: partial sums stay f32, and are rounded once.              design 5.2 */
+/* One tile of the result: partial sums stay f32, and are rounded once. docs/kernels.md, "Two
+ * phases" */
 static void log_tile(struct op_log *log, struct version *const *a, struct version *const *b,
                      uint32_t steps, uint32_t columns, const uint32_t tile[3], uint32_t *id)
 {

@@ -3,8 +3,9 @@
  *
  * In processor time, beside what the event queue alone takes.
  *
- * usage: txn ROWS ROUNDS [WORD...]; with words only the cases whose names have them all, as in
- * `txn 1000000 5 fused ideal local 256`. Samples go to stdout (bench.h), what is wrong to stderr.
+ * usage: txn ROWS ROUNDS [WORD...]; with words only the cases that have all of them in their names,
+ * as in `txn 1000000 5 fused ideal local 256`. Samples go to stdout (bench.h), what is wrong to
+ * stderr.
  */
 #include "bench.h"
 #include "bench_c4.h"
@@ -21,7 +22,7 @@
 enum { CUBES = CUBE8_CUBES_PER_SIP, PES = CUBE8_PES_PER_CUBE, ALL_PES = CUBES * PES };
 enum { NBYTES = 4096, NAME_BYTES = 64, WORDS_MAX = 8 };
 
-/* Of all rows that fused runs, as many does hop: it is slow. */
+/* The hop engine runs one in so many of the rows that the fused engine runs, since it is slow. */
 enum { HOP_PART = 5 };
 
 enum { FUSED, HOP, N_ENGINES };
@@ -262,7 +263,7 @@ static bool has_word(const char *name, const char *word)
     return strstr(spaced, wanted);
 }
 
-/* Keeps those whose names have all `words`. */
+/* Keeps the cases that have all `words` in their names. */
 static size_t keep_cases(struct bench_case *list, size_t n, char **words)
 {
     char name[NAME_BYTES];

@@ -2,7 +2,7 @@
 # study.sh -- builds the variants that a study names and runs its command on each: one table, one CSV.
 #
 # usage: study.sh FILE, from the top of the tree; B, TOPO, TOPO_FILE, KBGEN and MAKE as in the
-# Makefile, whose target study calls this. Prints the table, writes $B/study/NAME.csv, and says so on
+# Makefile: its target study calls this. Prints the table, writes $B/study/NAME.csv, and says so on
 # stderr. Exit: 0 ok, 2 no FILE, 3 mistakes in FILE, 5 it cannot be written, or what build and
 # command say.
 set -uf # no file names: c*.slice0 is for the simulator

@@ -8,11 +8,11 @@
 // times are whole numbers below 2^53, exact, and no two of them fall into its precision of 1e-9.
 // A way is one delay. A memory serves by (arrival, id), as in systemc.cpp.
 //
-// memories  An actor a memory, which knows who will arrive from the moment it sets out; it sleeps
+// memories  An actor a memory, which knows of a transaction as soon as it sets out; it sleeps
 //           through a service, and between two until the next arrival or until an earlier one is
 //           announced: the timeout of a semaphore. As many actors as memories.
 // channels  An actor a channel, which sleeps on its way and through its service, and waits for the
-//           memory in between. The first at an idle memory yields once, until all who arrive at
+//           memory in between. The first at an idle memory yields once, until all that arrive at
 //           that instant have come.
 #include "peer.h"
 #include <cstring>
@@ -81,7 +81,7 @@ static void memory_actor(unsigned number)
         x.done_fs = now + x.hold_fs;
         issue(x.pe, x.done_fs);
         if (++n_done == the.txns.size()) {
-            s4u::Actor::kill_all(); // or the others would wait for ever
+            s4u::Actor::kill_all(); // or the others would never end
             return;
         }
     }
@@ -101,11 +101,11 @@ struct arriving_memory {
     queue waiting;
     bool busy = false, chooses = false;
 
-    // Arrives at the memory, and returns when it is his.
+    // Arrives at the memory, and returns when it has the memory.
     void take(uint32_t id);
     void serve_first();
 
-    // All who have arrived at this instant are known.
+    // All that have arrived at this instant are known.
     void choose()
     {
         chooses = true;

@@ -33,7 +33,7 @@ class Txn:
 
 
 class Arrivals:
-    """Who comes to a memory: those of one instant come in order of their ids.
+    """The arrivals at a memory: those of one instant come in order of their ids.
 
     The design's tie. SimPy itself would have them in the order in which their events were made.
     """

@@ -3,7 +3,7 @@
 // usage: systemc method|events|thread|hops CHANNELS ROWS DONE NAME ROUND    (peer.h)
 //
 // A way is one delay (the sum of its hops) in all but `hops`: the best case. Ties are the design's:
-// a memory serves by (arrival, id), so all who arrive at an instant have to be known before one is
+// a memory serves by (arrival, id), so all that arrive at an instant have to be known before one is
 // chosen. Time is 64 bits at a resolution of 1 fs, made by sc_time::from_value (the constructor
 // with a unit multiplies doubles). No sc_fifo, no signals, no sc_event_queue: all would add delta
 // cycles. Methods have static sensitivity: next_trigger(time) proved no faster, mostly slower.
@@ -113,7 +113,7 @@ struct issuer : sc_module {
 
 // -- events and thread ---------------------------------------------------------------------------
 
-// Someone who can be told that his transaction is done.
+// Something that can be told that its transaction is done.
 struct client {
     virtual void done(uint32_t id) = 0;
     virtual ~client() = default;
@@ -121,8 +121,8 @@ struct client {
 
 static std::vector<client *> client_of; // by id, while it is under way
 
-// Serves who has arrived. Who arrives at an idle memory is served a delta later, when all who
-// arrive at that instant have.
+// Serves arrivals. One at an idle memory is served a delta later, when all that arrive at that
+// instant have arrived.
 struct arriving_memory : sc_module {
     queue waiting;
     uint32_t serving = NONE;

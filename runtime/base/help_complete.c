@@ -1,4 +1,23 @@
-/* help_complete.c -- what may come next on a command line, and the scripts by which shells ask. */
+/*
+ * help_complete.c -- what may come next on a command line, and the scripts by which shells ask.
+ *
+ * A completion script for bash, zsh or fish is a few lines: it calls the program itself, as
+ * `cube8 --complete WORD...`, with all words up to the cursor, and the program answers with one
+ * candidate per line, a tab, and what it means. So completions are always those of this program, of
+ * its machine and its benches, without a table in the script.
+ *
+ * The words before the last are read in the same way as the parser does, but loosely: which command
+ * is named, which operands are there, whether the last word is the argument of an option. Then the
+ * last word is one of:
+ *
+ *   - the argument of an option: by its form ("on|off": these words; FILE: the shell finds files),
+ * by `words` of its row, or by offer() for names that only the program knows;
+ *   - an option, if it begins with "-": those of the command;
+ *   - the command, or the operand that is due.
+ *
+ * In a list only the last item is completed ("c0.pe0,c0.pe1"); what is before it is `kept` and
+ * repeated in front of each candidate, because shells replace whole words.
+ */
 #include "base/help.h"
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +26,7 @@ enum { WORD_BYTES = 256 };
 
 /* -- candidates ----------------------------------------------------------------------------- */
 
-void usage_offer(struct completing *c, const char *text, const char *what)
+void help_offer(struct completing *c, const char *text, const char *what)
 {
     if (strncmp(text, c->word, strlen(c->word)) != 0)
         return;
@@ -18,7 +37,7 @@ void usage_offer(struct completing *c, const char *text, const char *what)
     fputc('\n', c->to);
 }
 
-void usage_offer_files(struct completing *c)
+void help_offer_files(struct completing *c)
 {
     fputs(":files\n", c->to);
 }
@@ -31,7 +50,7 @@ static void offer_words(struct completing *c, const char *words)
     for (size_t n; *words; words += n + (words[n] != '\0')) {
         n = strcspn(words, " ");
         snprintf(word, sizeof word, "%.*s", (int)n, words);
-        usage_offer(c, word, NULL);
+        help_offer(c, word, NULL);
     }
 }
 
@@ -48,29 +67,29 @@ static void offer_choices(struct completing *c, const char *choices)
         if (choice[0] >= 'A' && choice[0] <= 'Z')
             offer_named(c, choice);
         else
-            usage_offer(c, choice, NULL);
+            help_offer(c, choice, NULL);
     }
 }
 
-/* What an operand or an argument called `name` may be. */
+/* Offers the values of an operand or argument called `name`. */
 static void offer_named(struct completing *c, const char *name)
 {
     static const char *const files[] = {"FILE", "A", "B"};
 
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         if (strcmp(name, files[i]) == 0) {
-            usage_offer_files(c);
+            help_offer_files(c);
             return;
         }
     if (strcmp(name, "DIR") == 0)
         fputs(":folders\n", c->to);
     else if (strchr(name, '|'))
         offer_choices(c, name);
-    else if (c->usage->offer)
-        c->usage->offer(c, name);
+    else if (c->help->offer)
+        c->help->offer(c, name);
 }
 
-/* Of a list only the last item is being typed; commas in brackets are the item's. */
+/* In a list only the last item is being typed; a comma in brackets does not end an item. */
 static void skip_list(struct completing *c)
 {
     int depth = 0;
@@ -91,10 +110,10 @@ static void offer_bare(struct completing *c, const char *argument)
 
     snprintf(name, sizeof name, "%s", argument + 1);
     name[strcspn(name, "]")] = '\0';
-    usage_offer(c, name, NULL);
+    help_offer(c, name, NULL);
 }
 
-static void offer_value(struct completing *c, const struct usage_option *o)
+static void offer_value(struct completing *c, const struct help_option *o)
 {
     if (o->argument && strcmp(o->argument, "LIST") == 0)
         skip_list(c);
@@ -102,7 +121,7 @@ static void offer_value(struct completing *c, const struct usage_option *o)
         offer_named(c, o->words + 1);
     else if (o->words)
         offer_words(c, o->words);
-    else if (usage_may_lack(o))
+    else if (help_may_lack(o))
         offer_bare(c, o->argument);
     else if (o->argument)
         offer_named(c, o->argument);
@@ -115,17 +134,16 @@ static unsigned bits_of(const struct completing *c)
     return 1u << c->command;
 }
 
-static struct usage_option option_of(const struct completing *c, unsigned id)
+static struct help_option option_of(const struct completing *c, unsigned id)
 {
-    return c->usage->option(id,
-                            c->command < c->usage->n_commands ? bits_of(c) : usage_all(c->usage));
+    return c->help->option(id, c->command < c->help->n_commands ? bits_of(c) : help_all(c->help));
 }
 
 /* The option that is written as `word`, `len` bytes; false: none is. */
 static bool find_option(const struct completing *c, const char *word, size_t len,
-                        struct usage_option *out)
+                        struct help_option *out)
 {
-    for (unsigned i = 0; i < c->usage->n_options; i++) {
+    for (unsigned i = 0; i < c->help->n_options; i++) {
         *out = option_of(c, i);
         if (len == 2 && word[0] == '-' && word[1] == out->letter)
             return true;
@@ -139,16 +157,16 @@ static bool find_option(const struct completing *c, const char *word, size_t len
 /* Before the command is named, options of any may stand. */
 static void offer_options(struct completing *c)
 {
-    bool named = c->command < c->usage->n_commands || c->usage->n_commands == 0;
+    bool named = c->command < c->help->n_commands || c->help->n_commands == 0;
     char form[WORD_BYTES];
 
-    for (unsigned i = 0; i < c->usage->n_options; i++) {
-        struct usage_option o = option_of(c, i);
+    for (unsigned i = 0; i < c->help->n_options; i++) {
+        struct help_option o = option_of(c, i);
 
         if (named && !(o.commands & bits_of(c)))
             continue;
         snprintf(form, sizeof form, "--%s", o.name);
-        usage_offer(c, form, o.help);
+        help_offer(c, form, o.help);
     }
 }
 
@@ -157,25 +175,25 @@ static void offer_options(struct completing *c)
 /* Commands that may be named now, as bits: all, those that a command wraps, or none. */
 static unsigned commands_due(const struct completing *c)
 {
-    const struct usage *u = c->usage;
+    const struct help *h = c->help;
 
-    if (c->command == u->n_commands)
-        return usage_all(u);
-    return u->wrapped && c->command == u->wrapper ? u->wrapped : 0;
+    if (c->command == h->n_commands)
+        return help_all(h);
+    return h->wrapped && c->command == h->wrapper ? h->wrapped : 0;
 }
 
 static void offer_commands(struct completing *c)
 {
-    for (unsigned i = 0; i < c->usage->n_commands; i++)
+    for (unsigned i = 0; i < c->help->n_commands; i++)
         if (commands_due(c) >> i & 1)
-            usage_offer(c, c->usage->commands[i].name, c->usage->commands[i].summary);
+            help_offer(c, c->help->commands[i].name, c->help->commands[i].summary);
 }
 
 /* The operand that is due, by its name; of "[NAME=VALUE]..." there may be any number. */
 static void offer_operand(struct completing *c)
 {
     const char *operands =
-        c->usage->n_commands == 0 ? c->usage->operands : c->usage->commands[c->command].operands;
+        c->help->n_commands == 0 ? c->help->operands : c->help->commands[c->command].operands;
     char name[WORD_BYTES];
 
     for (size_t i = 0, n; *operands; i++, operands += n + (operands[n] == ' ')) {
@@ -192,8 +210,8 @@ static void offer_operand(struct completing *c)
 
 static void take_operand(struct completing *c, const char *word)
 {
-    for (unsigned i = 0; i < c->usage->n_commands; i++)
-        if (commands_due(c) >> i & 1 && strcmp(word, c->usage->commands[i].name) == 0) {
+    for (unsigned i = 0; i < c->help->n_commands; i++)
+        if (commands_due(c) >> i & 1 && strcmp(word, c->help->commands[i].name) == 0) {
             c->command = i;
             return;
         }
@@ -202,9 +220,9 @@ static void take_operand(struct completing *c, const char *word)
 
 /* Goes through all words but the last; true: that one is the argument of *option. */
 static bool take_words(struct completing *c, char *const words[], size_t n,
-                       struct usage_option *option, bool *operands_only)
+                       struct help_option *option, bool *operands_only)
 {
-    struct usage_option o;
+    struct help_option o;
 
     for (size_t i = 0; i + 1 < n; i++) {
         if (*operands_only || words[i][0] != '-' || !words[i][1]) {
@@ -212,7 +230,7 @@ static bool take_words(struct completing *c, char *const words[], size_t n,
         } else if (strcmp(words[i], "--") == 0) {
             *operands_only = true;
         } else if (find_option(c, words[i], strlen(words[i]), &o) && o.argument &&
-                   !usage_may_lack(&o) && ++i + 1 == n) {
+                   !help_may_lack(&o) && ++i + 1 == n) {
             *option = o;
             return true;
         }
@@ -223,7 +241,7 @@ static bool take_words(struct completing *c, char *const words[], size_t n,
 static void offer_last(struct completing *c, bool operands_only)
 {
     size_t len = strcspn(c->word, "=");
-    struct usage_option o;
+    struct help_option o;
 
     if (!operands_only && strncmp(c->word, "--", 2) == 0 && c->word[len] == '=') {
         if (!find_option(c, c->word, len, &o))
@@ -233,7 +251,7 @@ static void offer_last(struct completing *c, bool operands_only)
         offer_value(c, &o);
     } else if (!operands_only && c->word[0] == '-') {
         offer_options(c);
-    } else if (commands_due(c) != 0 && c->usage->n_commands > 0) {
+    } else if (commands_due(c) != 0 && c->help->n_commands > 0) {
         if (c->n_operands == 0) /* else it is no command of ours */
             offer_commands(c);
     } else {
@@ -241,10 +259,10 @@ static void offer_last(struct completing *c, bool operands_only)
     }
 }
 
-bool usage_complete(const struct usage *u, char *const words[], size_t n, FILE *to)
+bool help_complete(const struct help *h, char *const words[], size_t n, FILE *to)
 {
-    struct completing c = {.usage = u, .to = to, .command = u->n_commands};
-    struct usage_option option;
+    struct completing c = {.help = h, .to = to, .command = h->n_commands};
+    struct help_option option;
     bool operands_only = false;
 
     if (n == 0)
@@ -337,23 +355,23 @@ static const char fish_script[] =
     "end\n"
     "complete -c ! -f -a '(__kernbench_!)'\n";
 
-static void put_script(const struct usage *u, const char *script, FILE *to)
+static void put_script(const struct help *h, const char *script, FILE *to)
 {
     for (const char *p = script; *p; p++)
         if (*p == '!')
-            fputs(u->program, to);
+            fputs(h->program, to);
         else
             fputc(*p, to);
 }
 
-bool usage_script(const struct usage *u, const char *shell, FILE *to)
+bool help_script(const struct help *h, const char *shell, FILE *to)
 {
-    static const struct usage_entry scripts[] = {
+    static const struct help_entry scripts[] = {
         {"bash", bash_script}, {"zsh", zsh_script}, {"fish", fish_script}};
 
     for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++)
         if (strcmp(shell, scripts[i].name) == 0) {
-            put_script(u, scripts[i].text, to);
+            put_script(h, scripts[i].text, to);
             return true;
         }
     return false;

@@ -1,4 +1,10 @@
-/* help_man.c -- the manual page of a program, for man(1), from what it takes. */
+/*
+ * help_man.c -- the manual page of a program, for man(1), from the same data as its help.
+ *
+ * roff has its own special characters: a dot at the front of a line is a request, and quotes,
+ * dashes and backslashes are changed in print. put_char() writes each so that it is printed as it
+ * stands, for commands are copied from manual pages.
+ */
 #include "base/help.h"
 #include <ctype.h>
 #include <stdlib.h>
@@ -69,40 +75,40 @@ static void put_operands(const char *operands, FILE *to)
 
 /* -- sections ------------------------------------------------------------------------------- */
 
-static void put_title(const struct usage *u, FILE *to)
+static void put_title(const struct help *h, FILE *to)
 {
     fputs(".TH ", to);
-    for (const char *p = u->program; *p; p++)
+    for (const char *p = h->program; *p; p++)
         put_char((char)toupper((unsigned char)*p), to);
-    fprintf(to, " 1 \"\" \"kernbench %s\" \"User Commands\"\n", u->version);
+    fprintf(to, " 1 \"\" \"kernbench %s\" \"User Commands\"\n", h->version);
     section("NAME", to);
-    put(u->program, to);
+    put(h->program, to);
     fputs(" \\- ", to);
-    put(u->summary, to);
+    put(h->summary, to);
     fputc('\n', to);
 }
 
-static void put_synopsis(const struct usage *u, FILE *to)
+static void put_synopsis(const struct help *h, FILE *to)
 {
     section("SYNOPSIS", to);
-    for (unsigned i = 0; i < u->n_commands; i++) {
-        fprintf(to, "%s.B %s %s\n", i > 0 ? ".br\n" : "", u->program, u->commands[i].name);
-        put_operands(u->commands[i].operands, to);
-        fprintf(to, "%s[\\fIOPTION\\fR]...\n", *u->commands[i].operands ? " " : "");
+    for (unsigned i = 0; i < h->n_commands; i++) {
+        fprintf(to, "%s.B %s %s\n", i > 0 ? ".br\n" : "", h->program, h->commands[i].name);
+        put_operands(h->commands[i].operands, to);
+        fprintf(to, "%s[\\fIOPTION\\fR]...\n", *h->commands[i].operands ? " " : "");
     }
-    if (u->n_commands == 0) {
-        fprintf(to, ".B %s\n[\\fIOPTION\\fR]...\n", u->program);
-        put_operands(u->operands, to);
+    if (h->n_commands == 0) {
+        fprintf(to, ".B %s\n[\\fIOPTION\\fR]...\n", h->program);
+        put_operands(h->operands, to);
         fputc('\n', to);
     }
 }
 
-static void put_option(const struct usage_option *o, FILE *to)
+static void put_option(const struct help_option *o, FILE *to)
 {
     char form[64];
     size_t n = strlen(o->name) + 2;
 
-    usage_form(o, form);
+    help_form(o, form);
     fputs(".TP\n", to);
     if (o->letter) {
         fprintf(to, "\\fB\\-%c\\fR", o->letter);
@@ -121,20 +127,20 @@ static void put_option(const struct usage_option *o, FILE *to)
     fputc('\n', to);
 }
 
-/* Those that the command takes and not all do. */
-static void put_options_of(const struct usage *u, unsigned command, FILE *to)
+/* The options of one command, without those that all commands take. */
+static void put_options_of(const struct help *h, unsigned command, FILE *to)
 {
-    for (unsigned i = 0; i < u->n_options; i++) {
-        struct usage_option o = u->option(i, 1u << command);
+    for (unsigned i = 0; i < h->n_options; i++) {
+        struct help_option o = h->option(i, 1u << command);
 
-        if (o.commands >> command & 1 && u->option(i, usage_all(u)).commands != usage_all(u))
+        if (o.commands >> command & 1 && h->option(i, help_all(h)).commands != help_all(h))
             put_option(&o, to);
     }
 }
 
-static void put_command(const struct usage *u, unsigned i, FILE *to)
+static void put_command(const struct help *h, unsigned i, FILE *to)
 {
-    const struct usage_command *c = &u->commands[i];
+    const struct help_command *c = &h->commands[i];
 
     fprintf(to, ".SS %s", c->name);
     fputs(*c->operands ? " " : "", to);
@@ -142,27 +148,27 @@ static void put_command(const struct usage *u, unsigned i, FILE *to)
     fputc('\n', to);
     put_sentence(c->summary, to);
     put_lines(c->description, to);
-    put_options_of(u, i, to);
+    put_options_of(h, i, to);
 }
 
-static void put_options(const struct usage *u, FILE *to)
+static void put_options(const struct help *h, FILE *to)
 {
-    unsigned all = usage_all(u);
+    unsigned all = help_all(h);
 
     section("OPTIONS", to);
-    if (u->n_commands > 0)
+    if (h->n_commands > 0)
         fputs("These every command takes, before or after its operands; what stands after\n"
               ".B \\-\\-\nis an operand.\n",
               to);
-    for (unsigned i = 0; i < u->n_options; i++) {
-        struct usage_option o = u->option(i, all);
+    for (unsigned i = 0; i < h->n_options; i++) {
+        struct help_option o = h->option(i, all);
 
-        if (o.commands == all || o.commands == 1u << u->n_commands)
+        if (o.commands == all || o.commands == 1u << h->n_commands)
             put_option(&o, to);
     }
 }
 
-static void put_entries(const char *name, const struct usage_entry *e, FILE *to)
+static void put_entries(const char *name, const struct help_entry *e, FILE *to)
 {
     if (!e || !e->name)
         return;
@@ -176,21 +182,21 @@ static void put_entries(const char *name, const struct usage_entry *e, FILE *to)
     }
 }
 
-static void put_examples(const struct usage *u, FILE *to)
+static void put_examples(const struct help *h, FILE *to)
 {
     char *line = NULL;
     size_t size;
 
     section("EXAMPLES", to);
-    for (unsigned i = 0; i < u->n_examples; i++) {
+    for (unsigned i = 0; i < h->n_examples; i++) {
         FILE *memory = open_memstream(&line, &size);
 
         if (!memory)
             return;
-        usage_put_line(u, u->examples[i].line, memory);
+        help_put_line(h, h->examples[i].line, memory);
         fclose(memory);
         fputs(i > 0 ? ".PP\n" : "", to);
-        put_sentence(u->examples[i].what, to);
+        put_sentence(h->examples[i].what, to);
         fputs(".PP\n.RS 4\n.nf\n", to);
         put_lines(line, to);
         fputs(".fi\n.RE\n", to);
@@ -208,19 +214,19 @@ static void put_see_also(const char *pages, FILE *to)
     }
 }
 
-void usage_man(const struct usage *u, FILE *to)
+void help_man(const struct help *h, FILE *to)
 {
-    put_title(u, to);
-    put_synopsis(u, to);
+    put_title(h, to);
+    put_synopsis(h, to);
     section("DESCRIPTION", to);
-    put_lines(u->description, to);
-    if (u->n_commands > 0)
+    put_lines(h->description, to);
+    if (h->n_commands > 0)
         section("COMMANDS", to);
-    for (unsigned i = 0; i < u->n_commands; i++)
-        put_command(u, i, to);
-    put_options(u, to);
-    put_entries("EXIT STATUS", u->exit_codes, to);
-    put_entries("ENVIRONMENT", u->environment, to);
-    put_examples(u, to);
-    put_see_also(u->see_also, to);
+    for (unsigned i = 0; i < h->n_commands; i++)
+        put_command(h, i, to);
+    put_options(h, to);
+    put_entries("EXIT STATUS", h->exit_codes, to);
+    put_entries("ENVIRONMENT", h->environment, to);
+    put_examples(h, to);
+    put_see_also(h->see_also, to);
 }

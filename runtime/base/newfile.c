@@ -1,4 +1,13 @@
-/* newfile.c -- an output file that appears only when it is whole. */
+/* newfile.c -- an output file that appears only when it is complete.
+ *
+ * The output is written to a temporary file in the folder of its target, and renamed at the end. So
+ * a reader never sees half a file, and a run that is interrupted leaves an old file as it was. The
+ * folder must be the same, because a rename cannot cross file systems.
+ *
+ * The result is to be what the shell's > would give: the same permissions, and links are followed,
+ * so that `-o link` replaces the file behind the link. place_of() finds that file, also if it does
+ * not exist yet, like the target of a dangling link. Devices and pipes are written in place.
+ */
 #include "base/newfile.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { LINKS_MAX = 40 /* as the system follows */ };
+enum { LINKS_MAX = 40 /* as in the kernel */ };
 
 /* The name of a new file in the folder of `target`. NULL without memory. */
 static char *temporary_name(const char *target)
@@ -28,7 +37,7 @@ static char *temporary_name(const char *target)
     return path;
 }
 
-/* Fills in the name's last letters, other ones each time. */
+/* Fills in the last letters of the name, different ones for each attempt. */
 static void vary_name(char *path, unsigned attempt)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
@@ -44,7 +53,7 @@ static void vary_name(char *path, unsigned attempt)
     }
 }
 
-/* Opened, not chmod()ed, so that the permissions are those that the process gives new files. */
+/* Opens a new file, without chmod(), so that it has the default permissions of the process. */
 static int open_new(char *path)
 {
     int fd = -1;
@@ -58,7 +67,7 @@ static int open_new(char *path)
     return fd;
 }
 
-/* Begins the file that will replace f->target; with its permissions, if there is one. */
+/* Opens the file that will replace f->target, with the target's permissions if it exists. */
 static bool open_temporary(struct newfile *f, const struct stat *replaced)
 {
     f->temporary = f->target ? temporary_name(f->target) : NULL;
@@ -75,8 +84,8 @@ static bool open_temporary(struct newfile *f, const struct stat *replaced)
     return !replaced || fchmod(f->fd, replaced->st_mode & 07777) == 0;
 }
 
-/* `path` without its last word, with the slash; "./" if there is none. To be freed; NULL: no
- * memory. */
+/* The folder of `path`, with the slash; "./" if it has none. Owned by the caller; NULL: no memory.
+ */
 static char *folder_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -94,8 +103,8 @@ static char *join(const char *folder, const char *name)
 }
 
 /*
- * Where a file that is opened as `path` lies or will lie, by its one name without links. To be
- * freed; NULL with errno.
+ * The path without links of the file that open() of `path` finds or makes. Owned by the caller;
+ * NULL: errno tells why.
  */
 static char *place_of(const char *path, int links)
 {
@@ -110,7 +119,7 @@ static char *place_of(const char *path, int links)
     n = links > 0 ? readlink(path, text, sizeof text - 1) : -1;
     if (n < 0) {
         place = real ? join(real, slash ? slash + 1 : path) : NULL;
-    } else if (real) { /* a link to what is not there yet */
+    } else if (real) { /* a link to a file that does not exist yet */
         char *to;
 
         text[n] = '\0';

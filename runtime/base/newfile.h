@@ -1,9 +1,9 @@
-/* newfile.h -- an output file that appears only when it is whole. */
+/* newfile.h -- an output file that appears only when it is complete. */
 #ifndef NEWFILE_H
 #define NEWFILE_H
 #include <stdbool.h>
 
-/* All zero but `fd`, -1: none. */
+/* None: `fd` -1, all else zero. */
 struct newfile {
     int fd;
     char *target;    /* owned: the file to replace in the end; NULL: written in place */
@@ -11,18 +11,18 @@ struct newfile {
 };
 
 /*
- * Opens what will be `path`, with the permissions that the shell's > would give it. A link is
- * followed; what is no regular file (a device, a pipe) cannot be replaced and is written in place.
+ * Opens a file that will become `path`, with the permissions that the shell's > would give it.
+ * Links are followed. A device or a pipe cannot be replaced and is written in place.
  *
- * returns  false with errno; newfile_close() is due all the same
+ * returns  false: errno tells why; newfile_close() must be called also then
  */
 bool newfile_open(struct newfile *f, const char *path);
 
-/* Do both names mean one file, that is there or will be? */
+/* Do both paths name the same file, whether it exists or not? */
 bool newfile_same(const char *a, const char *b);
 
-/* Gives everything back, f->fd included. With `keep` the file gets its name, else it goes; false
- * with errno: it has gone. */
+/* Closes f->fd and frees all else. With `keep` the file gets its name, else it is removed. False:
+ * it is removed, and errno tells why. */
 bool newfile_close(struct newfile *f, bool keep);
 
 #endif

@@ -1,4 +1,33 @@
-/* parallel.c -- work cut into numbered blocks: several threads do them, one takes them in order. */
+/*
+ * parallel.c -- work cut into numbered blocks: several threads do them, one takes them in order.
+ *
+ * The caller has n blocks. Any thread may do a block (work()); the caller's own thread takes the
+ * finished blocks in the order 0, 1, 2, ... (give()). So what give() sees does not depend on the
+ * number of threads or on their speed. That is how `sweep` prints rows in order, and how `load`
+ * adds up simulations so that sums of doubles come out the same with any -j.
+ *
+ *     next      the first block that no thread has begun
+ *     given     the first block that was not given
+ *     done[]    of the blocks in between: is it finished?
+ *
+ *     given <= next <= given + window
+ *
+ * A thread that would go beyond the window waits (given_one). So a slow block 0 does not let the
+ * others run ahead without bound, and block i may use the resources of slot i % window: they are
+ * free once block i - window was given.
+ *
+ * Example: 5 blocks, 2 threads, a window of 2. Thread A does block 0, which is slow; B does block
+ * 1, then waits: block 2 would be 2 ahead of block 0. A finishes; the caller gives 0 and 1, in this
+ * order, which lets A and B begin 2 and 3.
+ *
+ * One lock guards all of it. It is taken twice per block, and blocks last milliseconds, so that it
+ * is never busy; a lock-free queue would gain nothing. work(), give() and wait() run without it.
+ *
+ * The caller does no work itself: it waits for blocks, calls wait() ten times a second (for the
+ * progress line) and looks at stop(). Threads block the signals that end programs, so that these
+ * arrive at the caller. After stop() the threads finish their blocks, and what is finished without
+ * a gap is still given.
+ */
 #include "base/parallel.h"
 #include <pthread.h>
 #include <sched.h>

@@ -1,4 +1,5 @@
-/* parallel.h -- work cut into numbered blocks: several threads do them, one takes them in order. */
+/* parallel.h -- work in numbered blocks: several threads do them, one takes the results in order.
+ */
 #ifndef PARALLEL_H
 #define PARALLEL_H
 #include <stdbool.h>
@@ -7,26 +8,26 @@
 struct parallel {
     uint64_t n;       /* blocks, from 0 */
     unsigned threads; /* at least 1 */
-    uint64_t window;  /* no block is begun so far ahead of the one to be given; at least 1 */
-    /* On any thread, `thread` being its number: does block `i`. */
+    uint64_t window;  /* blocks that may be begun ahead of the next to be given; at least 1 */
+    /* Does block `i`, on the thread of number `thread`. */
     void (*work)(void *arg, unsigned thread, uint64_t i);
-    /* On the caller's thread, in order, once block `i` is done. False: no more. */
+    /* Takes block `i`, which is done, in order, on the caller's thread. False: no more. */
     bool (*give)(void *arg, uint64_t i);
-    /* On the caller's thread, a few times a second. May be NULL. */
+    /* Called a few times a second on the caller's thread. May be NULL. */
     void (*wait)(void *arg);
-    /* On the caller's thread: true ends the run early. May be NULL. */
+    /* Called on the caller's thread; true ends the run early. May be NULL. */
     bool (*stop)(void);
     void *arg;
 };
 
 /*
- * Does and gives blocks until all are given, give() says no more, or stop() is true, in which case
- * those that are done in a row are given still, and the first that is not is asked for with give()
- * once its work() has come back. False if no thread could be started: nothing was done.
+ * Does and gives blocks until all are given, give() returns false, or stop() returns true. After
+ * stop() the blocks that are done without a gap are still given, and after them the first that was
+ * not done, when its work() has returned. False: no thread could be started, and nothing was done.
  */
 bool parallel_run(const struct parallel *b);
 
-/* As many threads as this process may run at once. */
+/* The number of threads that this process may run at the same time. */
 unsigned parallel_threads(void);
 
 #endif

@@ -38,8 +38,8 @@ static inline uint64_t percentile_rank(uint64_t n, unsigned per_mille)
 }
 
 /*
- * A histogram whose buckets grow with what they count: as wide as 2^-10 of their values, so that
- * a bucket's middle is within 0.05 % of any value in it. Values below 2^11 have their own.
+ * A histogram whose buckets are 2^-10 of their values wide, so that the middle of a bucket is
+ * within 0.05 % of any value in it. Values below 2^11 have a bucket each.
  */
 enum {
     BUCKET_BITS = 10,

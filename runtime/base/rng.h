@@ -16,7 +16,7 @@ static inline uint64_t rng_split_mix(uint64_t *state)
     return z ^ z >> 31;
 }
 
-/* A stream of its own for each number: SplitMix64 of the seed, mixed with the number. */
+/* A stream for each number: SplitMix64 of the seed, mixed with the number. */
 static inline struct rng rng_of_number(uint64_t seed, uint64_t number)
 {
     uint64_t mixed = number ^ rng_split_mix(&seed);
@@ -27,7 +27,7 @@ static inline struct rng rng_of_number(uint64_t seed, uint64_t number)
     return r;
 }
 
-/* The same for a name: its number is its FNV-1a 64. */
+/* A stream for each name: that of its FNV-1a 64. */
 static inline struct rng rng_new(uint64_t seed, const char *name)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);

@@ -1,10 +1,22 @@
-/* text.c -- what the generator and the command line read and write: names, numbers, sizes. */
+/* text.c -- reads and writes names, numbers and sizes, for the generator and the command line.
+ *
+ * Times are integers of fs, and their texts ns with up to six decimals, so that reading and writing
+ * are exact: "18.085" is 18085000 fs, which is written as "18.085000". No double is in between.
+ *
+ * A result has some twenty times per row, and a replay may have millions of rows. printf() would
+ * take longer than the simulation. So numbers are written two digits at a time, from a table, and
+ * six decimals without a loop; a time of 0, as most waits are, is one copy.
+ *
+ * Texts from files and command lines are not trusted: text_show() shortens them for messages and
+ * replaces control characters, and the JSON writers replace invalid UTF-8, so that output is always
+ * valid. All readers take a length, because words end inside of lines.
+ */
 #include "base/text.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { WORD_MAX = 63 }; /* longer words are nobody's typing mistake */
+enum { WORD_MAX = 63 }; /* longer words are no typing mistakes */
 
 static size_t min2(size_t a, size_t b)
 {
@@ -36,7 +48,7 @@ static size_t edits(const char *a, size_t na, const char *b, size_t nb)
     return above[nb];
 }
 
-/* The first of `names` that goes on where `word` ends. */
+/* The first of `names` that begins with `word`. */
 static const char *completion(const char *word, size_t len, const char *const names[],
                               size_t n_names)
 {
@@ -65,7 +77,7 @@ const char *text_nearest(const char *word, size_t len, const char *const names[]
     return best ? best : completion(word, len, names, n_names);
 }
 
-/* The most of `word` that has at most `room` bytes and ends between two UTF-8 characters. */
+/* The length of the longest part of `word` that has at most `room` bytes and whole characters. */
 static size_t whole_characters(const char *word, size_t room)
 {
     size_t n = room;
@@ -104,7 +116,7 @@ void text_join(const char *const names[], size_t n_names, const char *prefix, ch
     }
 }
 
-/* Digits at `*at`, before `end`: their value into *out. False if there are none or too many. */
+/* Reads digits from `*at` on, before `end`. False: there are none, or too many. */
 static bool read_digits(const char **at, const char *end, uint64_t *out)
 {
     const char *p = *at;
@@ -135,7 +147,7 @@ bool text_read_count(const char *text, size_t len, uint64_t *out)
     return true;
 }
 
-/* Binary logarithm of what a suffix stands for; 0 for an unknown one. */
+/* The binary logarithm of a suffix's factor; 0: no such suffix. */
 static unsigned suffix_bits(char suffix)
 {
     return suffix == 'K' ? 10 : suffix == 'M' ? 20 : suffix == 'G' ? 30 : 0;
@@ -160,7 +172,7 @@ bool text_read_size(const char *text, size_t len, uint64_t *out)
     return true;
 }
 
-/* The decimals of a time, from `at` to `end`, in fs. */
+/* Reads the decimals of a time, from `at` to `end`, in fs. */
 static bool read_decimals(const char *at, const char *end, uint64_t *out_fs)
 {
     static const uint32_t unit_fs[] = {1000000, 100000, 10000, 1000, 100, 10, 1};
@@ -188,7 +200,7 @@ bool text_read_ns(const char *text, size_t len, int64_t *out_fs)
     return true;
 }
 
-/* "00" .. "99": half the divisions of one digit at a time. */
+/* "00" .. "99": two digits at a time need half the divisions. */
 static const char pairs[200] = "00010203040506070809101112131415161718192021222324"
                                "25262728293031323334353637383940414243444546474849"
                                "50515253545556575859606162636465666768697071727374"
@@ -199,7 +211,7 @@ static void put_pair(char *to, uint32_t value)
     memcpy(to, pairs + 2 * (size_t)value, 2);
 }
 
-/* `value` < 10^6 with all its six digits. */
+/* Writes `value` < 10^6 as six digits. */
 static char *put_six(char *to, uint32_t value)
 {
     put_pair(to, value / 10000);
@@ -224,7 +236,7 @@ char *text_put_count(char *to, uint64_t value)
     return to + n;
 }
 
-/* The sign of `fs`, and what is left of it: also INT64_MIN has a magnitude in 64 bits. */
+/* Writes the sign of `fs` and returns its magnitude, for INT64_MIN, too. */
 static char *put_sign(char *to, int64_t fs, uint64_t *magnitude_fs)
 {
     *magnitude_fs = fs < 0 ? 0 - (uint64_t)fs : (uint64_t)fs;
@@ -237,7 +249,7 @@ char *text_put_ns(char *to, int64_t fs)
 {
     uint64_t magnitude_fs;
 
-    if (fs == 0) /* most waits are none */
+    if (fs == 0) /* most waits are 0 */
         return text_put_text(to, "0.000000");
     to = put_sign(to, fs, &magnitude_fs);
     to = text_put_count(to, magnitude_fs / 1000000);
@@ -258,8 +270,8 @@ char *text_put_ns_rounded(char *to, int64_t fs)
 }
 
 /*
- * The product below is off by less than 1e-10. Where that could decide the rounding, and for
- * numbers so large that nobody is in a hurry, printf does it.
+ * The error of the product below is less than 1e-10. Where that could decide the rounding, and for
+ * large numbers, which are rare, printf does it.
  */
 char *text_put_fraction(char *to, double value)
 {
@@ -288,7 +300,8 @@ char *text_put_text(char *to, const char *text)
 
 /* -- JSON ----------------------------------------------------------------------------------- */
 
-/* Length of the UTF-8 sequence at `p`, 0 if it is none. Overlong forms and surrogates are none. */
+/* The length of the UTF-8 sequence at `p`; 0: it is not valid. Neither are overlong forms and
+ * surrogates. */
 static size_t utf8_length(const unsigned char *p)
 {
     static const struct {
@@ -314,7 +327,7 @@ static size_t utf8_length(const unsigned char *p)
     return 0;
 }
 
-/* A control character, as JSON wants it. */
+/* Writes a control character in JSON. */
 static char *put_control(char *to, unsigned char c)
 {
     static const char hex[] = "0123456789abcdef";

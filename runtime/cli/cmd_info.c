@@ -1,4 +1,9 @@
-/* cmd_info.c -- `info`: what this simulator simulates, and how it was built. */
+/*
+ * cmd_info.c -- `info`: the machine that is simulated, and how this program was built.
+ *
+ * With --config it prints the YAML from which the program was generated, with every default: enough
+ * to build the same program again.
+ */
 #include "cli/command.h"
 
 #if defined __clang__

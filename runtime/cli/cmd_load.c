@@ -1,4 +1,23 @@
-/* cmd_load.c -- `load`: traffic of all PEs, a row of throughput and latency for each rate. */
+/*
+ * cmd_load.c -- `load`: traffic of all PEs, a row of throughput and latency for each rate.
+ *
+ * For each rate there are --seeds simulations with seeds s, s + 1, ..., each with --txns
+ * transactions at random times. Simulation i (of rate i / seeds) is a block of base/parallel.c: any
+ * thread runs it, the main thread takes them in order, and when the last one of a rate is in, makes
+ * that rate's point of all of them and frees them. So the result does not depend on the number of
+ * threads, and at most `window` simulations are in memory.
+ *
+ * What a point holds: the result over all seeds (kb_sim_traffic_result()), the busiest links and
+ * memories of the first seed, and the slices that saw no transaction in any of them.
+ *
+ * Saturation: a rate is saturated if there is no steady state (latencies grow until the end) or
+ * less than 97 % of the offered load was accepted. The line below the table brackets where it
+ * begins: the smallest saturated rate and the largest rate below it. Rates may be given in any
+ * order.
+ *
+ * Columns for waits come from KB_WAITS, except the wait for an engine of an M_CPU: only
+ * transactions of hosts have it, and traffic is of PEs.
+ */
 #include "base/parallel.h"
 #include "cli/report/report.h"
 #include "cli/rows/breakdown_rows.h"
@@ -36,7 +55,7 @@ struct busiest {
     size_t n;
 };
 
-/* What a rate came to. */
+/* The result of a rate. */
 struct point {
     kb_traffic_result result;
     struct busiest memories, links; /* of the first simulation */
@@ -55,11 +74,11 @@ struct job {
 struct load {
     const struct cli *cli;
     struct pattern asked;
-    uint64_t seeds;       /* simulations of each rate */
-    kb_breakdown *causes; /* owned; of the only simulation; NULL: nobody asks */
-    struct point *points; /* owned; one a rate */
-    kb_sim **sims;        /* owned, as they are; of the rate that is due */
-    struct job *jobs;     /* owned; simulation i, of rate i / seeds, at i % window */
+    uint64_t seeds;          /* simulations of each rate */
+    kb_breakdown *breakdown; /* owned; of the only simulation; NULL: not wanted */
+    struct point *points;    /* owned; one a rate */
+    kb_sim **sims;           /* owned, as they are; of the rate that is due */
+    struct job *jobs;        /* owned; simulation i, of rate i / seeds, at i % window */
     unsigned threads, window;
     struct trace *trace;           /* NULL: none; of the first simulation */
     size_t n_points;               /* rates that are complete */
@@ -80,7 +99,7 @@ struct load {
 
 /* -- what was asked ------------------------------------------------------------------------- */
 
-/* What is told of one simulation. */
+/* Options about one simulation need a single rate. */
 static enum exit_code check_one(const struct load *load)
 {
     const struct opts *o = &load->cli->opts;
@@ -264,7 +283,7 @@ static char *put_overload(char *p, const struct load *load)
     p += sprintf(p, " on some carry more than they can (%s %.1f %% at rate ",
                  load->points[worst].links.at[0].name, load->points[worst].links.at[0].percent);
     p = put_rate(p, load->asked.rates.value[worst]);
-    return text_put_text(p, "); contention.links=fifo would tell");
+    return text_put_text(p, "); run with contention.links=fifo to see the waiting");
 }
 
 /*
@@ -308,7 +327,7 @@ static void do_job(void *arg, unsigned thread, uint64_t i)
     if (!job->status)
         job->status = kb_sim_traffic(job->sim, &traffic, &job->why);
     if (!job->status && load->cli->opts.breakdown)
-        job->status = kb_breakdown_new(job->sim, &load->causes, &job->why);
+        job->status = kb_breakdown_new(job->sim, &load->breakdown, &job->why);
     if (!job->status && i == 0)
         job->status = trace_observe(load->trace, job->sim, &job->why);
     while (!job->status && !job->ended && !stop_asked()) {
@@ -344,7 +363,8 @@ static void rank_use(void *arg, const kb_utilization *use)
         rank(&point->memories, use);
 }
 
-/* Is rate `i` to be shown instead of the one before: unsaturated, and the highest such? */
+/* Should the report show rate `i` instead of an earlier one? It shows the highest unsaturated rate.
+ */
 static bool is_better(const struct load *load, size_t i)
 {
     const uint64_t *rate = load->asked.rates.value;
@@ -454,7 +474,7 @@ static void free_room(struct load *load)
     free_sims(load);
     for (unsigned i = 0; load->jobs && i < load->window; i++)
         kb_sim_free(load->jobs[i].sim);
-    kb_breakdown_free(load->causes);
+    kb_breakdown_free(load->breakdown);
     free(load->points);
     free(load->sims);
     free(load->jobs);
@@ -482,7 +502,7 @@ static enum exit_code run(struct load *load)
     return load->status ? cmd_fail(load->cli, load->status, &load->why) : EXIT_OK;
 }
 
-/* What stderr says about rates whose numbers are not what they seem. */
+/* Warns of rates whose numbers may mislead. */
 static void say_doubts(const struct load *load)
 {
     char rate[TEXT_NUMBER_BYTES];
@@ -503,7 +523,7 @@ static bool prints_note(const struct cli *cli)
     return cli->report || cli->opts.format == FORMAT_TABLE || cli->opts.format == FORMAT_MD;
 }
 
-/* Of a rate that is interrupted the first simulation, as far as it has come. */
+/* If a rate is interrupted, its first simulation counts as far as it has come. */
 static void take_unfinished(struct load *load)
 {
     const kb_sim *sim = load->sims[0] ? load->sims[0] : load->jobs[0].sim;
@@ -527,8 +547,8 @@ static enum exit_code load_into(void *arg, struct sink *out)
         make_note(load, prints_note(load->cli), note);
         rows.note = note;
     }
-    if (load->cli->opts.breakdown && load->causes)
-        code = breakdown_rows_print(load->cli, load->causes, out);
+    if (load->cli->opts.breakdown && load->breakdown)
+        code = breakdown_rows_print(load->cli, load->breakdown, out);
     else
         cmd_write(load->cli, &rows, out);
     if (code)

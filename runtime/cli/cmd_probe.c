@@ -1,4 +1,13 @@
-/* cmd_probe.c -- `probe`: the latency of typical accesses, each alone on the machine. */
+/*
+ * cmd_probe.c -- `probe`: the latency of typical accesses, each alone on the machine.
+ *
+ * Each case is one transaction in a simulation of its own, so it never waits: queue_ns is 0 and the
+ * latency is the zero-load latency. The cases go from near to far: the PE's own slice, another
+ * slice of the same half of the cube, of the other half, the nearest and the farthest slice of
+ * another cube (by formula; ties go to the lowest cube, then slice), SRAM, another SIP, and both
+ * directions of the host. Then reads of 4 KiB to 1 MiB show how the bandwidth approaches the
+ * bottleneck's.
+ */
 #include "cli/command.h"
 #include "cli/out/say.h"
 #include <string.h>
@@ -44,7 +53,7 @@ static const char *const case_names[N_CASES] = {
     "d2h",
 };
 
-/* What there is to print. */
+/* All rows. */
 struct probes {
     struct probe row[N_CASES + N_SATURATION];
     size_t n;
@@ -100,7 +109,7 @@ static bool probe_row(void *arg, uint64_t i, struct cell *cells)
 
 /*
  * The slice of another cube of SIP 0 that is nearest to c0.pe0, or farthest: by formula, ties
- * to the lowest cube, then slice.                                                    design 9
+ * to the lowest cube, then slice.
  */
 static kb_status find_extreme(const struct cli *cli, bool farthest, kb_request *q, kb_error *why)
 {

@@ -1,4 +1,17 @@
-/* cmd_replay.c -- `replay`: the transactions of a CSV file on one machine, a row of times each. */
+/*
+ * cmd_replay.c -- `replay`: the transactions of a CSV file on one machine, a row of times each.
+ *
+ * The times of a row add up exactly, in whole femtoseconds:
+ *
+ *   actual = wire + overhead + drain + response + all queue_* columns
+ *
+ * and without any wait actual is formula, the latency of a transaction alone. The library checks
+ * the sum for each transaction (KB_INTERNAL); which term is wrong is told by warn_term().
+ *
+ * Rows come in the order of the file, not of time. Those of transactions that are not complete,
+ * after
+ * --until, --max-events or Ctrl-C, are left out.
+ */
 #include "cli/report/report.h"
 #include "cli/rows/breakdown_rows.h"
 #include "cli/out/progress.h"
@@ -49,8 +62,8 @@ enum { N_COLUMNS = sizeof columns / sizeof *columns };
 
 struct replay {
     const struct cli *cli;
-    kb_sim *sim;       /* owned */
-    kb_breakdown *why; /* owned; NULL: nobody asks */
+    kb_sim *sim;             /* owned */
+    kb_breakdown *breakdown; /* owned; NULL: not wanted */
     struct speed speed;
     kb_error wrong;             /* a row's terms cannot be: which */
     struct transaction_row row; /* that is being printed */
@@ -156,11 +169,11 @@ static enum exit_code replay_into(void *arg, struct sink *s)
     rows.n_rows = kb_sim_count(sim);
     report_sim(cli->report, sim, "");
     if (cli->opts.breakdown)
-        code = breakdown_rows_print(cli, replay->why, s);
+        code = breakdown_rows_print(cli, replay->breakdown, s);
     else
         cmd_write(cli, &rows, s);
     if (cli->report && (!code || code == EXIT_INTERRUPTED))
-        code = breakdown_report(cli, replay->why);
+        code = breakdown_report(cli, replay->breakdown);
     if (code && code != EXIT_INTERRUPTED)
         return code;
     sink_flush(s);
@@ -193,7 +206,7 @@ enum exit_code cmd_replay(const struct cli *cli)
         code = status ? cmd_fail(cli, status, &why) : EXIT_OK;
     }
     if (!code)
-        code = breakdown_begin(cli, replay.sim, &replay.why);
+        code = breakdown_begin(cli, replay.sim, &replay.breakdown);
     if (!code) {
         code = cmd_output(cli, replay_into, &replay);
         utilization_rows_take(&stats, cli, replay.sim);
@@ -201,7 +214,7 @@ enum exit_code cmd_replay(const struct cli *cli)
     }
     code = trace_close(trace, code);
     utilization_rows_free(&stats);
-    kb_breakdown_free(replay.why);
+    kb_breakdown_free(replay.breakdown);
     kb_sim_free(replay.sim);
     return code;
 }

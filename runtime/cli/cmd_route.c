@@ -1,4 +1,11 @@
-/* cmd_route.c -- `route`: every node between two endpoints, and what it costs to pass. */
+/*
+ * cmd_route.c -- `route`: every node between two endpoints, and what it costs to pass.
+ *
+ * cumulative_ns is when the head of a request leaves a node. The narrowest edge is the bottleneck,
+ * by which the bytes of the whole transaction drain; the line below the table adds up the latency
+ * of
+ * --bytes bytes alone.
+ */
 #include "cli/command.h"
 #include "base/text.h"
 #include <stdlib.h>

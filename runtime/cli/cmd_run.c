@@ -1,4 +1,21 @@
-/* cmd_run.c -- `run`: the kernels of a bench, a row of times and counts for every launch. */
+/*
+ * cmd_run.c -- `run`: the kernels of a bench, a row of times and counts for every launch.
+ *
+ * The order of the work, each step only if it is asked for:
+ *
+ *   1. open what is written: the output, the trace, the file of --stats, so that a path that cannot
+ *      be written is reported before hours of simulation;
+ *   2. Phase 1: kb_sim_run() in pieces of some ms, between them progress and stop_asked();
+ *   3. write the op log (--oplog), which a deadlock has, too;
+ *   4. --inspect: look up the operations;
+ *   5. Phase 2 (--phase2, --verify, --dump, --inspect): compute the values, compare, write tensors;
+ *   6. print rows of launches, or what replaces them: breakdown, data races, an inspection, the
+ *      commands in a deadlock;
+ *   7. notes, warnings, fingerprint on stderr; then the files of --stats and --trace are completed.
+ *
+ * A verification that fails (exit 1) still prints all rows: times do not depend on values. After
+ * Ctrl-C or --until the launches that are complete are printed, without Phase 2.
+ */
 #include "cli/benches.h"
 #include "cli/report/report.h"
 #include "cli/rows/deadlock_rows.h"
@@ -54,7 +71,7 @@ struct run {
     const kb_bench *bench;
     kb_bench_run *run;       /* owned */
     kb_sim *sim;             /* of `run` */
-    kb_breakdown *why;       /* owned; NULL: nobody asks */
+    kb_breakdown *breakdown; /* owned; NULL: not wanted */
     struct origin_arg *args; /* owned */
     const char *verify;      /* "pass", "fail", "off" */
     bool compared;           /* outputs with the reference; max_abs_err is known */
@@ -102,7 +119,7 @@ static kb_status launch_all(struct run *run, kb_error *why)
 
 /* -- Phase 2 -------------------------------------------------------------------------------- */
 
-/* Rows come all the same, and say so. */
+/* Rows are printed in any case; their column `verify` says "fail". */
 static enum exit_code differ(struct run *run, const kb_error *why)
 {
     run->verify = "fail";
@@ -133,7 +150,7 @@ static void show_progress(void *arg, uint64_t done, uint64_t total)
     progress_show(arg, done, total, "operations computed");
 }
 
-/* An operation that is wrong is the end: nothing is made from its result. */
+/* The first operation that is wrong ends Phase 2: nothing is computed from its result. */
 static enum exit_code phase2(struct run *run)
 {
     const struct opts *o = &run->cli->opts;
@@ -183,7 +200,7 @@ static enum exit_code write_log(const struct run *run)
     return status ? cmd_fail(run->cli, status, &why) : EXIT_OK;
 }
 
-/* What follows once all launches have run. */
+/* --inspect and Phase 2, once all launches have run. */
 static enum exit_code results(struct run *run)
 {
     const struct opts *o = &run->cli->opts;
@@ -230,24 +247,24 @@ static void print_rows(struct run *run, struct sink *s)
     sink_flush(s);
 }
 
-/* Launches, or races, or causes, or launches and causes in a report. */
+/* Launches, data races, or the breakdown; a report has launches and breakdown. */
 static enum exit_code print_results(struct run *run, struct sink *s)
 {
     enum exit_code code = EXIT_OK;
 
     if (run->cli->opts.breakdown)
-        code = breakdown_rows_print(run->cli, run->why, s);
+        code = breakdown_rows_print(run->cli, run->breakdown, s);
     else if (run->cli->opts.race)
         code = race_rows_print(run->cli, run->sim, s);
     else
         print_rows(run, s);
     if (run->cli->report)
-        code = breakdown_report(run->cli, run->why);
+        code = breakdown_report(run->cli, run->breakdown);
     sink_flush(s);
     return code;
 }
 
-/* Those of all launches that have run. */
+/* Commands of all launches that have run. */
 static uint64_t commands(const struct run *run)
 {
     kb_launch_result r;
@@ -259,7 +276,8 @@ static uint64_t commands(const struct run *run)
     return n;
 }
 
-/* What stderr says after the rows; a fingerprint alone. False if it could not be written. */
+/* Notes and warnings on stderr after the rows; with --fingerprint nothing but the fingerprint.
+ * False if that could not be written. */
 static bool say_end(const struct run *run, kb_status status)
 {
     const struct opts *o = &run->cli->opts;
@@ -319,7 +337,7 @@ static enum exit_code run_into(void *arg, struct sink *s)
     return status == KB_AGAIN ? EXIT_INTERRUPTED : code;
 }
 
-/* The log is written last; that it cannot be is said first. */
+/* The log is written last; that its folder is missing is reported first. */
 static enum exit_code check_oplog(const struct cli *cli)
 {
     const char *path = cli->opts.oplog, *slash = path ? strrchr(path, '/') : NULL;
@@ -334,7 +352,7 @@ static enum exit_code check_oplog(const struct cli *cli)
     return say(cli->program, EXIT_SYSTEM, "%s: %s", path, strerror(errno));
 }
 
-/* Known before anything has run. */
+/* Can be told before anything has run. */
 static enum exit_code check_reference(const struct run *run)
 {
     if (!run->cli->opts.verify || run->bench->reference)
@@ -391,7 +409,7 @@ enum exit_code cmd_run(const struct cli *cli)
     if (!code)
         code = stats_file_check(cli);
     if (!code)
-        code = breakdown_begin(cli, run.sim, &run.why);
+        code = breakdown_begin(cli, run.sim, &run.breakdown);
     if (!code)
         code = race_rows_begin(cli, run.sim);
     if (!code) {
@@ -400,7 +418,7 @@ enum exit_code cmd_run(const struct cli *cli)
         code = stats_file_write(&stats, cli, run.args, run.bench->n_args, code);
     }
     utilization_rows_free(&stats);
-    kb_breakdown_free(run.why);
+    kb_breakdown_free(run.breakdown);
     for (size_t i = 0; i < o->inspect.n; i++)
         kb_inspection_free(run.inspected[i]);
     free(run.args);

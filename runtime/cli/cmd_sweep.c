@@ -1,4 +1,35 @@
-/* cmd_sweep.c -- `sweep`: every combination of sources, targets, sizes and loads, a row each. */
+/*
+ * cmd_sweep.c -- `sweep`: every combination of sources, targets, sizes and loads, a row each.
+ *
+ * Points are independent of each other, so they run in parallel; rows come out in the order of the
+ * points and do not depend on the number of threads. The points (in/points.h: numbered 0 to n - 1,
+ * made from their number alone) are cut into blocks of consecutive numbers. A thread takes the next
+ * block, runs its points in the thread's own simulation, and prints their rows into the block's own
+ * buffer. The main thread takes the blocks in order and writes the buffers to the output
+ * (base/parallel.c). So formatting, which takes longer than a point that is answered from tables,
+ * runs in parallel, too, and memory stays at `window` blocks however many points there are.
+ *
+ * Size of a block: at least BLOCKS_PER_THREAD blocks for each thread, so that all threads end at
+ * about the same time; at most BLOCK_POINTS points and about BLOCK_TRANSACTIONS transactions (some
+ * ten ms), so that Ctrl-C and the first rows do not wait. For example 64 PEs x 64 slices x 3 sizes
+ * are 12288 points; with two threads 12288 / 2 / 4 = 1536, so the bound of 1024 holds: 12 blocks,
+ * of which up to 8 (the window: 2 threads x 4) are in work or wait for their turn.
+ *
+ * Invariants:
+ *   - Block i uses the buffers of slot i % window. parallel.c begins block i only after block
+ *     i - window was given, so no other block uses them.
+ *   - A view keeps its place in the lists (struct points_at) from row to row: the next point costs
+ *     some ns, any other point a search. Each block has its own.
+ *   - After Ctrl-C or a failure, blocks are given up to the first that is not complete, and of that
+ *     one the points that are: the rows printed are always those of points 0 to k - 1.
+ *
+ * Formats that need all rows at once (table: widths of columns; a report; --sqlite, which is
+ * written after the output) keep all results (`kept`) and make rows from them in the end.
+ *
+ * --dry-run runs blocks for dry_run_s seconds and estimates the whole from them. Neighbouring
+ * points are alike (the last list turns first), so it takes the blocks with a stride of about 0.618
+ * times their number: soon there are some from everywhere, and each block comes once.
+ */
 #include "base/parallel.h"
 #include "cli/in/points.h"
 #include "cli/out/progress.h"
@@ -207,7 +238,7 @@ static void show_progress(void *arg)
 
 /* -- the sweep ------------------------------------------------------------------------------ */
 
-/* So many points to a block that every thread gets some, and none works long at one. */
+/* See the top of this file: small enough for all threads to get some, and for Ctrl-C. */
 static uint64_t points_of_block(const struct sweep *s)
 {
     uint64_t mean = s->points.n_transactions / s->points.n;
@@ -272,7 +303,7 @@ static enum exit_code run_blocks(struct sweep *s)
     return s->status ? cmd_fail(s->cli, s->status, &s->why) : EXIT_OK;
 }
 
-/* What sees all rows before it prints the first. */
+/* Does the output need all rows before its first byte? */
 static bool prints_last(const struct cli *cli)
 {
     return cli->report || cli->opts.format == FORMAT_TABLE;

@@ -1,5 +1,19 @@
-/* cmd_why.c -- `why`: a bench, a file of transactions or traffic again, each time with one limit
- * less. */
+/*
+ * cmd_why.c -- `why`: a bench, a file of transactions or traffic again, each time with one limit
+ * removed.
+ *
+ * An ablation: the first run is the machine as it is, and each further run has one class of costs
+ * taken out (kb_options.costs_off). The time saved is what this limit is worth. Savings do not add
+ * up, since limits hide each other: with faster links alone nothing is gained if memories are the
+ * next bottleneck at nearly the same bandwidth. So memories and links are also removed together.
+ *
+ * A run may even get slower without a limit: transactions arrive earlier and in another order, and
+ * one of them may get ahead of others on which more depends.
+ *
+ * The first run comes alone, because mistakes in its input would otherwise be reported ten times.
+ * The others run in parallel (base/parallel.c). Benches are compared by the time of their kernels,
+ * the others by mean latency. A deadlock in any run replaces the table.
+ */
 #include "cli/benches.h"
 #include "cli/rows/deadlock_rows.h"
 #include "base/parallel.h"
@@ -43,13 +57,13 @@ enum { N_LIMITS = sizeof limits / sizeof *limits };
 
 enum scenario { SCENARIO_BENCH, SCENARIO_FILE, SCENARIO_LOAD };
 
-/* What a run came to, with one limit less. Fields that a scenario does not have are not set. */
+/* The result of a run with one limit removed. Fields that a scenario lacks are not set. */
 struct outcome {
     kb_status status;
     kb_error why;
     bool ended;
     enum exit_code code; /* after a message */
-    kb_bench_run *stuck; /* owned: its kernels wait for ever; or NULL */
+    kb_bench_run *stuck; /* owned: its kernels are deadlocked; or NULL */
     int64_t end_fs, kernel_fs, mean_fs, p99_fs;
     double accepted_gbs;
     bool steady;
@@ -63,13 +77,13 @@ struct limit_row {
     struct cell saved; /* in per cent */
 };
 
-struct why {
+struct ablation {
     const struct cli *cli;
     enum scenario scenario;
     const kb_bench *bench;
     struct pattern asked;
     struct outcome outcomes[N_LIMITS];
-    size_t order[N_LIMITS]; /* of rows: the first, then who saves most */
+    size_t order[N_LIMITS]; /* of rows: the first run, then by saving */
     size_t n_rows, n_given;
     struct column columns[ROW_CELLS_MAX];
     size_t n_columns;
@@ -79,13 +93,13 @@ struct why {
 
 /* -- one run -------------------------------------------------------------------------------- */
 
-static kb_options options_of(const struct why *w, size_t i)
+static kb_options options_of(const struct ablation *w, size_t i)
 {
     return (kb_options){.engine = w->cli->opts.engine, .costs_off = limits[i].cost};
 }
 
-/* Runs to the end, or to stop_asked(). What is doubtful of the run as it is, is said. */
-static void run(const struct why *w, struct outcome *o, kb_sim *sim)
+/* Runs to the end, or to stop_asked(). Warnings are about the first run only. */
+static void run(const struct ablation *w, struct outcome *o, kb_sim *sim)
 {
     o->status = KB_AGAIN;
     while (o->status == KB_AGAIN && !stop_asked())
@@ -98,7 +112,7 @@ static void run(const struct why *w, struct outcome *o, kb_sim *sim)
         warn_of_ideal_links(w->cli, sim);
 }
 
-static void run_bench(struct why *w, size_t i)
+static void run_bench(struct ablation *w, size_t i)
 {
     struct outcome *o = &w->outcomes[i];
     const struct opts *opts = &w->cli->opts;
@@ -156,7 +170,7 @@ static void sum_up(struct outcome *o, const kb_sim *sim)
     free(actual_fs);
 }
 
-static void run_file(struct why *w, size_t i)
+static void run_file(struct ablation *w, size_t i)
 {
     struct outcome *o = &w->outcomes[i];
     kb_options options = options_of(w, i);
@@ -173,7 +187,7 @@ static void run_file(struct why *w, size_t i)
     kb_sim_free(sim);
 }
 
-static void run_load(struct why *w, size_t i)
+static void run_load(struct ablation *w, size_t i)
 {
     struct outcome *o = &w->outcomes[i];
     kb_options options = options_of(w, i);
@@ -201,8 +215,8 @@ static void run_load(struct why *w, size_t i)
 
 static void do_run(void *arg, unsigned thread, uint64_t i)
 {
-    struct why *w = arg;
-    static void (*const runs[])(struct why *, size_t) = {run_bench, run_file, run_load};
+    struct ablation *w = arg;
+    static void (*const runs[])(struct ablation *, size_t) = {run_bench, run_file, run_load};
 
     (void)thread;
     runs[w->scenario](w, i + 1);
@@ -210,7 +224,7 @@ static void do_run(void *arg, unsigned thread, uint64_t i)
 
 /* -- all of them ---------------------------------------------------------------------------- */
 
-static enum exit_code code_of(const struct why *w, const struct outcome *o)
+static enum exit_code code_of(const struct ablation *w, const struct outcome *o)
 {
     if (o->code)
         return o->code;
@@ -221,7 +235,7 @@ static enum exit_code code_of(const struct why *w, const struct outcome *o)
 
 static bool give_run(void *arg, uint64_t i)
 {
-    struct why *w = arg;
+    struct ablation *w = arg;
     const struct outcome *o = &w->outcomes[i + 1];
 
     if (!o->ended)
@@ -232,15 +246,15 @@ static bool give_run(void *arg, uint64_t i)
 
 static void show_progress(void *arg)
 {
-    struct why *w = arg;
+    struct ablation *w = arg;
 
     progress_show(&w->progress, w->n_given, N_LIMITS - 1, "runs");
 }
 
-/* The first alone: what is wrong with the input is said once. */
-static enum exit_code run_all(struct why *w)
+/* The first run alone: mistakes in the input are reported once. */
+static enum exit_code run_all(struct ablation *w)
 {
-    static void (*const runs[])(struct why *, size_t) = {run_bench, run_file, run_load};
+    static void (*const runs[])(struct ablation *, size_t) = {run_bench, run_file, run_load};
     unsigned jobs = w->cli->opts.jobs ? w->cli->opts.jobs : parallel_threads();
     struct parallel blocks = {.stop = stop_asked,
                               .n = N_LIMITS - 1,
@@ -267,16 +281,16 @@ static enum exit_code run_all(struct why *w)
 
 /* -- the table ------------------------------------------------------------------------------ */
 
-/* What a run is judged by: kernels' time, or the mean latency. */
-static int64_t judged_fs(const struct why *w, size_t i)
+/* The time by which runs are compared: of the kernels, or the mean latency. */
+static int64_t judged_fs(const struct ablation *w, size_t i)
 {
     const struct outcome *o = &w->outcomes[i];
 
     return w->scenario == SCENARIO_BENCH ? o->kernel_fs : o->mean_fs;
 }
 
-/* Of runs that have ended: who saves most comes first, of equals who is first in the list. */
-static void rank(struct why *w)
+/* Orders the runs that have ended: the largest saving first; equal ones as in the list. */
+static void rank(struct ablation *w)
 {
     w->n_rows = 0;
     for (size_t i = 0; i < N_LIMITS; i++) {
@@ -309,7 +323,7 @@ static const struct limit_column {
     {~0u, COLUMN_IF("speedup", CELL_FRACTION, struct limit_row, speedup, judged_fs)},
 };
 
-static size_t set_columns(const struct why *w, struct column columns[ROW_CELLS_MAX])
+static size_t set_columns(const struct ablation *w, struct column columns[ROW_CELLS_MAX])
 {
     size_t n = 0;
 
@@ -321,7 +335,7 @@ static size_t set_columns(const struct why *w, struct column columns[ROW_CELLS_M
 
 static bool limit_row(void *arg, uint64_t i, struct cell *cells)
 {
-    struct why *w = arg;
+    struct ablation *w = arg;
     const struct outcome *o = &w->outcomes[w->order[i]];
     int64_t before_fs = judged_fs(w, 0), after_fs = judged_fs(w, w->order[i]);
     struct limit_row *row = &w->shown;
@@ -339,13 +353,13 @@ static bool limit_row(void *arg, uint64_t i, struct cell *cells)
     return true;
 }
 
-static bool is_slower_without(const struct why *w)
+static bool is_slower_without(const struct ablation *w)
 {
     return w->n_rows > 0 && judged_fs(w, w->order[w->n_rows - 1]) > judged_fs(w, 0);
 }
 
-/* What is compared, and what may puzzle. */
-static void make_note(const struct why *w, char note[NOTE_BYTES])
+/* Below the table: what is compared, and why a saving may be below 0. */
+static void make_note(const struct ablation *w, char note[NOTE_BYTES])
 {
     static const char *const saved[] = {[SCENARIO_BENCH] = "of the time of the kernels",
                                         [SCENARIO_FILE] = "of the mean latency",
@@ -357,22 +371,22 @@ static void make_note(const struct why *w, char note[NOTE_BYTES])
                       (unsigned long long)w->cli->opts.seed);
     if (is_slower_without(w))
         snprintf(note + n, NOTE_BYTES - (size_t)n,
-                 "\nbelow 0: who comes sooner may come before others that were first");
+                 "\nbelow 0: a transaction that arrives earlier may get ahead of others");
 }
 
 /* Latencies of traffic that never settles depend on how long it goes on. */
-static void say_unsteady(const struct why *w)
+static void say_unsteady(const struct ablation *w)
 {
     if (w->scenario == SCENARIO_LOAD && w->outcomes[0].ended && !w->outcomes[0].steady &&
         !w->cli->opts.quiet)
         cmd_note(w->cli,
                  "rate %s: no steady state found: latencies still grow, or --txns is too "
-                 "small to tell; so do the savings",
+                 "small to tell; savings grow with them",
                  w->cli->opts.rate);
 }
 
-/* The first run that waits for ever, in place of all of them. */
-static enum exit_code print_stuck(const struct why *w, struct sink *s)
+/* The first run that is deadlocked, instead of the table. */
+static enum exit_code print_stuck(const struct ablation *w, struct sink *s)
 {
     size_t i = 0;
 
@@ -385,7 +399,7 @@ static enum exit_code print_stuck(const struct why *w, struct sink *s)
 
 static enum exit_code why_into(void *arg, struct sink *s)
 {
-    struct why *w = arg;
+    struct ablation *w = arg;
     enum exit_code code = run_all(w);
     struct rows rows = {.columns = w->columns, .row = limit_row, .arg = w};
     char note[NOTE_BYTES];
@@ -410,7 +424,7 @@ static enum exit_code why_into(void *arg, struct sink *s)
 
 /* -- what is run again ---------------------------------------------------------------------- */
 
-static enum exit_code check_operands(const struct why *w)
+static enum exit_code check_operands(const struct ablation *w)
 {
     const struct opts *o = &w->cli->opts;
 
@@ -419,7 +433,7 @@ static enum exit_code check_operands(const struct why *w)
     return EXIT_OK;
 }
 
-static enum exit_code find_load(struct why *w)
+static enum exit_code find_load(struct ablation *w)
 {
     enum exit_code code = pattern_read(&w->asked, w->cli);
 
@@ -430,7 +444,7 @@ static enum exit_code find_load(struct why *w)
 }
 
 /* A bench by its name, the word load, or a file. */
-static enum exit_code find_scenario(struct why *w)
+static enum exit_code find_scenario(struct ablation *w)
 {
     const char *name = w->cli->opts.operand[0];
     bool is_path = strpbrk(name, "/.") || access(name, F_OK) == 0;
@@ -451,7 +465,7 @@ static enum exit_code find_scenario(struct why *w)
 
 enum exit_code cmd_why(const struct cli *cli)
 {
-    struct why w = {.cli = cli};
+    struct ablation w = {.cli = cli};
     enum exit_code code = find_scenario(&w);
 
     if (!code)

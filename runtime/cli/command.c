@@ -1,4 +1,17 @@
-/* command.c -- what commands share: failures, notes, and where their rows go. */
+/*
+ * command.c -- what commands share: failures, notes, and where their rows go.
+ *
+ * A command is a function cmd_NAME(cli) that simulates, describes a table (struct rows) and hands
+ * it to one of the functions here. They decide where it goes:
+ *
+ *   - to the output, stdout or the file of -o, in the format of --format;
+ *   - if the command runs for `report`, to the page instead, through the pointers of cli->page;
+ *   - and to the database of --sqlite in any case.
+ *
+ * This file stands between the rooms: options/ and out/ are below it and know nothing of it; in/,
+ * rows/, trace/, view/ and report/ are above it and use it. It calls none of them, which is why a
+ * page is reached by pointers.
+ */
 #include "cli/command.h"
 #include "cli/out/say.h"
 #include "cli/out/stop.h"
@@ -27,7 +40,7 @@ static enum exit_code exit_code_of(kb_status status)
         return EXIT_KERNEL;
     case KB_DIFFERENT:
         return EXIT_DIFFERENT;
-    case KB_AGAIN: /* no failures: whoever calls them one is wrong */
+    case KB_AGAIN: /* these are no failures: an internal error */
     case KB_STOPPED:
     case KB_PENDING:
     case KB_INTERNAL:
@@ -41,7 +54,7 @@ enum exit_code cmd_fail(const struct cli *cli, kb_status status, const kb_error 
     const char *text = why && why->text[0]        ? why->text
                        : status == KB_NO_MEMORY   ? "out of memory"
                        : status == KB_TIME_RANGE  ? "simulated time passes 2^63 fs"
-                       : status == KB_BAD_REQUEST ? "this cannot be asked"
+                       : status == KB_BAD_REQUEST ? "the library refused the request"
                        : status == KB_FILE_ERROR  ? "a file could not be read or written"
                                                   : "internal error";
 
@@ -128,7 +141,7 @@ void cmd_add(const struct cli *cli, const struct rows *rows, const struct origin
 {
     if (!cli->sqlite)
         return;
-    sink_flush(s); /* a reader who takes his time does not lock the database */
+    sink_flush(s); /* a slow reader must not keep the database locked */
     out_sqlite_add(cli->sqlite, rows, origin);
 }
 

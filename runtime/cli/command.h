@@ -6,7 +6,7 @@
 
 struct report;
 
-/* What `report` is told of another command's results, instead of their being printed. Pointers, as
+/* How a report is told the results of a command, which are then not printed. Pointers, as
  * commands and rows/ stand below report/: they know that there is a page, not how it is made. */
 struct page {
     void (*note)(struct report *r, const char *line);
@@ -44,7 +44,7 @@ enum exit_code cmd_print(const struct cli *cli, const struct rows *rows);
 enum exit_code cmd_output(const struct cli *cli, enum exit_code (*run)(void *arg, struct sink *s),
                           void *arg);
 
-/* Is what a command that ends with `code` has printed a result? */
+/* Is the output of a command that ends with `code` complete enough to be kept? */
 bool cmd_is_kept(enum exit_code code);
 
 /* As cmd_print(), to an open `s`, which stays open. */
@@ -57,7 +57,7 @@ void cmd_write_with(const struct cli *cli, const struct rows *rows, const struct
 /* As cmd_write(), of rows that are not the command's own: their schema is kernbench.`name`. */
 void cmd_write_as(const struct cli *cli, const char *name, const struct rows *rows, struct sink *s);
 
-/* What results of this command line say about their origin. */
+/* The origin that results of this command line tell. */
 struct origin cmd_origin(const struct cli *cli);
 
 /* For what prints rows by itself: adds them to the database of --sqlite, after all is printed. */

@@ -1,5 +1,12 @@
-/* describe.c -- what a simulator takes, as usage.h wants to know it: opts.def, and what only the
- * topology and the benches tell. */
+/*
+ * describe.c -- what a simulator takes, in the form that base/help.h wants: opts.def, and what only
+ * the topology and the benches tell.
+ *
+ * base/help.c, help_man.c and help_complete.c are shared with kbgen and know no commands. They get
+ * all tables as data (struct help), and for words that depend on the machine they call offer()
+ * with the name of an operand: SRC is completed to endpoints of this topology, BENCH to its
+ * benches, and [NAME=VALUE]... to the arguments of the bench that was named.
+ */
 #include "cli/describe.h"
 #include "cli/benches.h"
 #include "cli/options/opts.h"
@@ -8,23 +15,23 @@
 
 enum { WORD_BYTES = 256 };
 
-static const struct usage_command commands[N_COMMANDS] = {
+static const struct help_command commands[N_COMMANDS] = {
 #define COMMAND(NAME, name, operands, fewest, most, format, summary, description)                  \
     {#name, operands, summary, description},
 #include "cli/options/opts.def"
 };
 
-static const struct usage_example examples[] = {
+static const struct help_example examples[] = {
 #define EXAMPLE(NAME, line, what) {COMMAND_##NAME, line, what},
 #include "cli/options/opts.def"
 };
 
-static const struct usage_entry exit_codes[] = {
+static const struct help_entry exit_codes[] = {
 #define EXIT_MEANS(code, text) {code, text},
 #include "cli/options/opts.def"
     {NULL, NULL}};
 
-static const struct usage_entry environment[] = {
+static const struct help_entry environment[] = {
     {"TMPDIR", "where a log goes that is larger than --oplog-limit; else /tmp"}, {NULL, NULL}};
 
 /* -- benches -------------------------------------------------------------------------------- */
@@ -32,7 +39,7 @@ static const struct usage_entry environment[] = {
 static void offer_benches(struct completing *c)
 {
     for (size_t i = 0; i < n_benches; i++)
-        usage_offer(c, benches[i]->name, benches[i]->summary);
+        help_offer(c, benches[i]->name, benches[i]->summary);
 }
 
 /* Each of the choices of "name=", or its default. */
@@ -44,7 +51,7 @@ static void offer_values(struct completing *c, const kb_bench_arg *arg)
     for (size_t n; *words; words += n + (words[n] != '\0')) {
         n = strcspn(words, " ");
         snprintf(word, sizeof word, "%s=%.*s", arg->name, (int)n, words);
-        usage_offer(c, word, NULL);
+        help_offer(c, word, NULL);
     }
 }
 
@@ -70,7 +77,7 @@ static void offer_arguments(struct completing *c, const kb_bench *bench)
         if (strncmp(c->word, word, strlen(word)) == 0)
             offer_values(c, arg);
         else if (!is_given(c, arg))
-            usage_offer(c, word, arg->help);
+            help_offer(c, word, arg->help);
     }
 }
 
@@ -92,14 +99,14 @@ static void offer_numbers(struct completing *c, const char *before, const char *
 
     for (uint32_t i = 0; i < n; i++) {
         snprintf(word, sizeof word, "%s%s%u%s", before, name, i, after);
-        usage_offer(c, word, NULL);
+        help_offer(c, word, NULL);
     }
 }
 
-/* What is inside the cube `before`, "c0.". */
+/* Offers the endpoints inside the cube `before`, "c0.". */
 static void offer_units(struct completing *c, const char *before, unsigned ends)
 {
-    const struct described *d = c->usage->arg;
+    const struct described *d = c->help->arg;
     char word[WORD_BYTES];
 
     if (ends & SOURCES)
@@ -107,14 +114,14 @@ static void offer_units(struct completing *c, const char *before, unsigned ends)
     if (ends & TARGETS) {
         offer_numbers(c, before, "slice", d->info->pes_per_cube, "");
         snprintf(word, sizeof word, "%ssram", before);
-        usage_offer(c, word, NULL);
+        help_offer(c, word, NULL);
     }
     if (ends & TCMS)
         offer_numbers(c, before, "pe", d->info->pes_per_cube, ".tcm");
 }
 
-/* What is complete of a place that is typed a part at a time, for on a large machine there are too
- * many to list: "", "s1.", "c0.", "s1.c0.". True: a cube is named. */
+/* A place is typed a part at a time, since a large machine has too many to list. The parts that are
+ * complete: "", "s1.", "c0.", "s1.c0.". True: a cube is named. */
 static bool take_parts(const struct completing *c, char before[KB_ENDPOINT_BYTES])
 {
     size_t sip = c->word[0] == 's' ? strcspn(c->word, ".") : 0;
@@ -132,7 +139,7 @@ static bool take_parts(const struct completing *c, char before[KB_ENDPOINT_BYTES
 /* Cubes behind `before`, and SIPs if none is named. */
 static void offer_cubes(struct completing *c, const char *before, const char *after)
 {
-    const struct described *d = c->usage->arg;
+    const struct described *d = c->help->arg;
 
     offer_numbers(c, before, "c", d->info->cubes_per_sip, after);
     if (!*before && d->info->sips > 1)
@@ -149,7 +156,7 @@ static void offer_endpoints(struct completing *c, unsigned ends)
     }
     snprintf(word, sizeof word, "%shost", before);
     if (ends & SOURCES)
-        usage_offer(c, word, NULL);
+        help_offer(c, word, NULL);
     offer_cubes(c, before, ".");
 }
 
@@ -158,7 +165,7 @@ static void offer_endpoints(struct completing *c, unsigned ends)
 /* The number of the one that is asked for. */
 static int picture_of(const struct completing *c)
 {
-    const struct described *d = c->usage->arg;
+    const struct described *d = c->help->arg;
     int i = 0;
 
     if (c->n_operands == 0)
@@ -171,13 +178,13 @@ static int picture_of(const struct completing *c)
 static void offer_pictures(struct completing *c)
 {
     for (int i = 0; i < N_VIEW_PICTURES; i++)
-        usage_offer(c, view_pictures[i].name, NULL);
+        help_offer(c, view_pictures[i].name, NULL);
 }
 
-/* What a picture can be of. */
+/* Offers the places that the picture can show. */
 static void offer_places(struct completing *c)
 {
-    const struct described *d = c->usage->arg;
+    const struct described *d = c->help->arg;
     int picture = picture_of(c);
     char before[KB_ENDPOINT_BYTES];
 
@@ -197,7 +204,7 @@ static void offer_list(struct completing *c, const char *name)
     const char *const *words = opts_words(name, (enum command)c->command, &n);
 
     for (size_t i = 0; i < n; i++)
-        usage_offer(c, words[i], NULL);
+        help_offer(c, words[i], NULL);
 }
 
 /* The operands of route may also be TCMs; lists of endpoints are those of sweep. */
@@ -216,7 +223,7 @@ static void offer(struct completing *c, const char *name)
     else if (strcmp(name, "[PICTURE]") == 0)
         offer_pictures(c);
     else if (strcmp(name, "[FILE]") == 0 && picture_of(c) >= N_VIEW_LEVELS)
-        usage_offer_files(c);
+        help_offer_files(c);
     else if (strcmp(name, "AT") == 0)
         offer_places(c);
     else
@@ -228,7 +235,7 @@ void describe(struct described *d, const kb_topology *topo, const kb_info *info)
     *d = (struct described){.topo = topo, .info = info};
     snprintf(d->summary, sizeof d->summary,
              "simulates memory accesses and kernels on the machine %s", info->name);
-    d->usage = (struct usage){
+    d->help = (struct help){
         .program = info->name,
         .version = KB_VERSION,
         .summary = d->summary,

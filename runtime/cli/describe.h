@@ -1,11 +1,11 @@
-/* describe.h -- what a simulator takes, as usage.h wants to know it. */
+/* describe.h -- what a simulator takes, as help.h wants to know it. */
 #ifndef DESCRIBE_H
 #define DESCRIBE_H
 #include "kernbench.h"
 #include "base/help.h"
 
 struct described {
-    struct usage usage;
+    struct help help;
     const kb_topology *topo;
     const kb_info *info;
     char summary[160];

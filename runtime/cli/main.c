@@ -13,28 +13,28 @@
 
 /* -- help ----------------------------------------------------------------------------------- */
 
-/* Is it the help of report itself that is asked for? */
+/* Is this the help of `report` itself, without another command? */
 static bool of_report(const struct cli *cli)
 {
     return cli->opts.report && cli->opts.command == N_COMMANDS;
 }
 
-/* What is made of all that the program takes. */
-static void print_usage(const struct cli *cli, FILE *to)
+/* Manual page, completion script, or the examples at the end of --help. */
+static void print_tables(const struct cli *cli, FILE *to)
 {
     struct described d;
 
     describe(&d, cli->topo, &cli->info);
     if (cli->opts.man)
-        usage_man(&d.usage, to);
+        help_man(&d.help, to);
     else if (cli->opts.completion)
-        usage_script(&d.usage, cli->opts.completion, to);
+        help_script(&d.help, cli->opts.completion, to);
     else
-        usage_examples(&d.usage, of_report(cli) ? COMMAND_REPORT : cli->opts.command, to);
+        help_examples(&d.help, of_report(cli) ? COMMAND_REPORT : cli->opts.command, to);
 }
 
 /* The same to `s`, by a stream in memory. False without memory. */
-static bool put_usage(const struct cli *cli, struct sink *s)
+static bool put_tables(const struct cli *cli, struct sink *s)
 {
     char *text = NULL;
     size_t size;
@@ -42,7 +42,7 @@ static bool put_usage(const struct cli *cli, struct sink *s)
 
     if (!memory)
         return false;
-    print_usage(cli, memory);
+    print_tables(cli, memory);
     bool ok = fclose(memory) == 0;
     if (ok)
         sink_bytes(s, text, size);
@@ -50,7 +50,7 @@ static bool put_usage(const struct cli *cli, struct sink *s)
     return ok;
 }
 
-/* --help, --version, --man and --completion. They ignore -o: who asks wants to read. */
+/* --help, --version, --man and --completion. They ignore -o. */
 static enum exit_code print_help(const struct cli *cli)
 {
     struct sink s;
@@ -61,9 +61,9 @@ static enum exit_code print_help(const struct cli *cli)
         return code;
     if (cli->opts.help) {
         opts_help(cli->program, of_report(cli) ? COMMAND_REPORT : cli->opts.command, &s);
-        ok = put_usage(cli, &s);
+        ok = put_tables(cli, &s);
     } else if (cli->opts.man || cli->opts.completion) {
-        ok = put_usage(cli, &s);
+        ok = put_tables(cli, &s);
     } else {
         sink_text(&s, cli->program);
         sink_text(&s, " (kernbench " KB_VERSION ", topology ");
@@ -80,8 +80,8 @@ static enum exit_code complete(const struct cli *cli, int n, char **words)
     struct described d;
 
     describe(&d, cli->topo, &cli->info);
-    return usage_complete(&d.usage, words, (size_t)n, stdout) && fflush(stdout) == 0 ? EXIT_OK
-                                                                                     : EXIT_SYSTEM;
+    return help_complete(&d.help, words, (size_t)n, stdout) && fflush(stdout) == 0 ? EXIT_OK
+                                                                                   : EXIT_SYSTEM;
 }
 
 /* -- the command ---------------------------------------------------------------------------- */

@@ -1,4 +1,14 @@
-/* convert.c -- f16 and bf16: plain C for any machine, and the vector instructions of x86-64. */
+/* convert.c -- f16 and bf16: C for any machine, and the vector instructions of x86-64.
+ *
+ * Rounding to 16 bits works on the bits of a float (narrow()): the significand with its hidden bit
+ * is shifted to the new length and rounded to nearest even, a carry runs into the exponent by
+ * itself, and a number below the smallest normal is shifted further. So f32 65519 becomes 65504,
+ * the largest f16, and 65520, the middle to the next one, becomes infinity; 2^-25 becomes 0, and
+ * anything larger the smallest denormal, 2^-24.
+ *
+ * The vector versions are chosen by the features of the processor and give the same bits. A test
+ * compares them with the C versions for a sample of all f32, and on request for each of them.
+ */
 #include "data/convert.h"
 
 /* bits / 2^shift, rounded to nearest even; 0 < shift < 64. */

@@ -1,4 +1,4 @@
-/* dtype.c -- types of elements: names, sizes, and one element as a double. */
+/* dtype.c -- types of elements: names, sizes, tolerances, and one element as a double. */
 #include "kernbench.h"
 #include <math.h>
 #include "data/convert.h"

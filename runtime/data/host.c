@@ -1,4 +1,15 @@
-/* host.c -- tensors of the host: placed over HBM slices, filled, read back, compared. */
+/* host.c -- tensors of the host: placed over HBM slices, filled, read back, compared.
+ *
+ * A tensor is cut twice: over all cubes, then each cube's part over its PEs. Part i of n of an axis
+ * of D elements is [i * D / n, (i + 1) * D / n), rounded down. For example, on 8 cubes of 8 PEs, a
+ * tensor of 10 rows, row-wise both times: cube 3 has rows 3 and 4, of which its PE 3 has row 3 and
+ * its PE 7 row 4. The other PEs of the cube have no part.
+ *
+ * Each PE's part is contiguous in its slice, at the next free multiple of 256 bytes. Writing a
+ * tensor makes one version for each different part: PEs with copies of a part share its version.
+ * All versions, and the room for them in the maps of the memories, are made before the first is
+ * written, so that a write without memory changes nothing.
+ */
 #include "data/host.h"
 #include <inttypes.h>
 #include <math.h>
@@ -616,7 +627,10 @@ static double distance(double got, double want)
     return isfinite(got) && isfinite(want) ? fabs(got - want) : INFINITY;
 }
 
-/* An integer of 64 bits may differ although it becomes the same double. */
+/*
+ * An integer of 64 bits may differ although it becomes the same double: above 2^53 a double cannot
+ * tell neighbours apart. So it is compared as an integer as well.
+ */
 static bool same_integer(kb_dtype dtype, const void *bytes, uint64_t i, double want)
 {
     uint64_t n;

@@ -283,7 +283,7 @@ static bool hides_ready(struct version *v, uint64_t nbytes)
     return v->kind == VERSION_PIECES && nbytes < v->nbytes && !version_ready(v);
 }
 
-/* One part needs no version of its own. */
+/* One part needs no version of its own: a view of its version is enough. */
 static bool is_one_view(const struct gather *g, struct view *out)
 {
     if (g->n != 1 || hides_ready(g->list[0].part.v, g->nbytes))
@@ -293,6 +293,11 @@ static bool is_one_view(const struct gather *g, struct view *out)
     return true;
 }
 
+/*
+ * Makes a view of the gathered parts. Parts of versions of pieces are replaced by those pieces
+ * first, and that may show that all are neighbours in one version: a matrix that was cut into rows,
+ * gathered and cut again is one view in the end.
+ */
 static enum mem_err gather_finish(const struct gather *g, struct view *out)
 {
     struct gather flat;
@@ -642,7 +647,13 @@ static void leaves_drop(struct area *a, uint32_t leaf, uint64_t end)
     }
 }
 
-/* Inserts `r` at `p`, whose leaf has room, in place of all that it overlaps. */
+/*
+ * Inserts `r` at `p`, whose leaf has room for two, in place of all that it overlaps. For example,
+ * if [128, 384) is written over [0, 256) and [256, 512): range_part()   [0, 256) ends at 128. (If
+ * it went on behind 384, its rest would be a range, too.) leaf_drop()    [256, 512) begins at 384;
+ * ranges that end before that are dropped leaves_drop()  the same in the next leaves, if all the
+ * rest of this one was dropped leaf_insert()  [0, 128), [128, 384), [384, 512)
+ */
 static void area_put(struct area *a, struct place p, const struct range *r)
 {
     struct leaf *l = a->slots[p.leaf].leaf;
@@ -826,7 +837,10 @@ static bool read_one(struct area *a, uint64_t begin, uint64_t end, struct view *
     return true;
 }
 
-/* Strided elements as contiguous runs of bytes, in order. */
+/*
+ * Strided elements as contiguous runs of bytes, in order. The innermost axes without gaps are one
+ * run: a block of 16 rows and 32 columns of f16 in a larger matrix is 16 runs of 64 bytes.
+ */
 struct runs {
     uint64_t address, nbytes; /* of the run */
     uint32_t rank;

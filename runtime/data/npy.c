@@ -1,4 +1,14 @@
-/* npy.c -- arrays in numpy's .npy files: a header that is a Python dict, then the elements. */
+/* npy.c -- arrays in numpy's .npy files: a header that is a Python dict, then the elements.
+ *
+ * A file of f32 with shape (3, 4) begins with 6 magic bytes, version 1.0, the length of the header
+ * in 2 bytes, and the header, padded so that the elements begin at a multiple of 64:
+ *
+ *     {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
+ *
+ * Files come from users, so each mistake has a message that says what is wrong, and no size in a
+ * file is trusted: a header is at most 64 KiB, products of extents are checked for overflow, and
+ * memory is only taken if the file really has that many bytes.
+ */
 #include "data/npy.h"
 #include <errno.h>
 #include <inttypes.h>

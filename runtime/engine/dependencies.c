@@ -1,4 +1,23 @@
 /* dependencies.c -- transactions that wait for others: which for which, and what an end sets free.
+ *
+ * A transaction with dependencies has no issue time of its own that the engine could walk to. It is
+ * issued think_fs after the last of those it waits for has ended, but not before its own issue_fs.
+ *
+ *   kb_sim_add_dependencies()  keeps, for each waiting transaction, the list of ids it waits for.
+ *   dependencies_prepare()     before the run turns the lists around: for each id the waits it is
+ *                              part of (first_follower, followers), and counts n_left of each wait.
+ *                              It also checks that all ids exist and that there is no cycle, by
+ *                              letting all transactions end in any order: what remains is a cycle.
+ *   dependencies_ended()       is called by the engine at each end: takes one off n_left of each
+ *                              follower, raises its issue_fs, and posts its issue at 0.
+ *
+ * Example: 2 waits for 0 and 1, and thinks for 5 ns. 0 ends at 18.085: n_left 2 -> 1, issue_fs of 2
+ * becomes 23.085. 1 ends at 16: n_left is 0, and 16 + 5 is not later, so 2 is issued at 23.085. The
+ * latest end counts, not the last one reported; a host's response may come after other ends.
+ *
+ * Invariants: an end posts issues at its own time or later, so time never goes back; a transaction
+ * that waits is not in the list of issues (engine/issue_order.c), so it is issued once. All lists
+ * are made before the run, none grows while it lasts.
  */
 #include "engine/dependencies.h"
 #include "machine/endpoint.h"

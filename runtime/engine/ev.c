@@ -1,4 +1,21 @@
-/* ev.c -- the memory of the event queue, and the length of its days. */
+/* ev.c -- the memory of the event queue, and the length of its days.
+ *
+ * engine/ev.h has the idea and the fast paths, which are inline: a push to the end of a day's list
+ * or to an empty day, and a take. This file has the rest: events far away, events between others of
+ * their day, growing, and the review of the length of a day.
+ *
+ * The review. Every EV_REVIEW slow pushes it looks at what they were, as shares of all pushes
+ * since:
+ *
+ *   far      beyond the last day: more than 1/16, and more than crowded -> days twice as long
+ *   between  before a later event of the day: more than 1/4             -> days half as long
+ *   crowded  more than EV_STEPS events to pass: more than 1/8           -> days half as long
+ *
+ * A change moves all events to the heap, from which they come out in order; new ones go to days.
+ * shift_least keeps two loads in turn from changing the length back and forth: days do not become
+ * shorter than what has just proved too short, until FORGET reviews later. That made fifo links
+ * with four channels 200 -> 132 ns per transaction.
+ */
 #include "engine/ev.h"
 #include <stdlib.h>
 #include <string.h>
@@ -197,7 +214,7 @@ static bool push_heap(struct ev_queue *q, ev e)
     return ev_heap_push(&q->heap, e);
 }
 
-/* On a day whose last event is later. */
+/* On a day that has a later event. */
 static bool push_between(struct ev_queue *q, uint32_t day, ev e)
 {
     q->between++;

@@ -101,7 +101,7 @@ static inline ev ev_heap_first(const struct ev_heap *h)
 }
 
 /* Takes the first event of a heap that has one. */
-void ev_heap_take(struct ev_heap *h) LINKED(ev_heap_take);
+void ev_heap_take(struct ev_heap *h) EXPORTED(ev_heap_take);
 
 /* -- the calendar --------------------------------------------------------------------------- */
 
@@ -145,7 +145,7 @@ static inline void ev_queue_rewind(struct ev_queue *q)
 }
 
 /* An event far away, before another of its day, or without a node. False if there is no memory. */
-bool ev_push_slow(struct ev_queue *q, ev e) LINKED(ev_push_slow);
+bool ev_push_slow(struct ev_queue *q, ev e) EXPORTED(ev_push_slow);
 
 /* False if there is no memory. */
 static inline bool ev_push(struct ev_queue *q, ev e)

@@ -1,4 +1,14 @@
-/* state.c -- one simulation's memory: its stations, transactions and sums of traffic. */
+/* state.c -- one simulation's memory: its stations, transactions and sums of traffic.
+ *
+ * All that changes while a topology runs is in struct kb_sim; tables are const and shared. So many
+ * simulations may run in one process, one per thread. sim_init() makes an idle machine, of the size
+ * that the topology says: 2 channels per PE, 2 engines per cube, a memory per slice and SRAM, with
+ * fifo links a station for each direction of each edge. cube8 has 128 channels and 16 engines.
+ *
+ * Costs that are left out (costs_off) are masks: an AND for integer terms, an addend of infinity
+ * for bandwidths, so the hot steps have no branch for them. A cost that is the lack of servers
+ * becomes as many servers as there may be transactions.
+ */
 #include "engine/state.h"
 #include <math.h>
 #include <stdlib.h>

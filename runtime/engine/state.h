@@ -78,7 +78,7 @@ static inline bool sim_has_kernels(const struct kb_sim *s)
 
 /* A row of flow_remote is made when a cube is first used as a source; false if there is no memory.
  */
-bool sim_flow_row(struct kb_sim *s, uint32_t cube) LINKED(sim_flow_row);
+bool sim_flow_row(struct kb_sim *s, uint32_t cube) EXPORTED(sim_flow_row);
 
 static inline void flow_count(struct flow *flow, const struct txn *x)
 {

@@ -94,7 +94,7 @@ struct link_station {
 };
 
 /* Twice the room; false if there is no memory.  state.c */
-bool link_room(struct link_station *l) LINKED(link_room);
+bool link_room(struct link_station *l) EXPORTED(link_room);
 
 /*
  * A transaction comes to the link at `t` and waits until `enter`. queue_max grows if the

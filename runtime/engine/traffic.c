@@ -1,4 +1,27 @@
-/* traffic.c -- open-loop traffic: what each PE issues, when and where to, and how long it took. */
+/* traffic.c -- open-loop traffic: what each PE issues, when and where to, and how long it took.
+ *
+ * docs/model.md "Traffic" says what is drawn. Open loop: a PE draws its next time of issue from the
+ * last one, not from when that transaction ended. Late transactions still count from their own
+ * time.
+ *
+ * The work is bounded by what is in flight. A PE has at most one transaction that no channel has
+ * taken: when a channel takes it, the engine calls traffic_next(), which draws the PE's next one.
+ * If its time is still to come it is posted as an event; if it has passed, the transaction has
+ * waited since, and goes into the channel's queue with its own issue_fs. So each PE needs slots for
+ * its channels and two more, whatever the rate, and a queue of a million takes no memory.
+ *
+ * Example: one channel, service 18.085 ns, issues at 0, 10 and 12. At 0 the channel takes the first
+ * one, and the second is drawn: event at 10, which finds the channel busy and queues. At 18.085 the
+ * channel takes it, and the third is drawn: 12 has passed, so it queues with issue_fs = 12, and at
+ * 36.170 has waited for 24.170 ns. Its wait is exact though it was made late.
+ *
+ * The id of the k-th transaction of PE i of n is k n + i, so the order at equal times does not
+ * depend on the order of drawing, and a replay of the same rows gives the same times.
+ *
+ * Results are kept by time of issue in TRAFFIC_PARTS parts, so that sim/traffic_result.c can leave
+ * out the warm-up afterwards. Up to TRAFFIC_EXACT latencies are kept as they are, then counted in
+ * histograms with buckets of 2^-10 of their value.
+ */
 #include "engine/traffic.h"
 #include <math.h>
 #include <stdlib.h>
@@ -59,7 +82,7 @@ static uint32_t root_of(uint32_t n)
     return r;
 }
 
-/* Where a matrix sends PE `pe`: the first of its targets whose sum lies above a random one. */
+/* Where a matrix sends PE `pe`: the first of its targets with a sum above a random one. */
 static uint32_t matrix_target(const struct traffic *tr, uint32_t pe, struct rng *rng)
 {
     uint32_t first = tr->first_target[pe], last = tr->first_target[pe + 1] - 1;

@@ -64,9 +64,9 @@ void traffic_free(struct traffic *tr);
 bool traffic_draw(struct traffic *tr, uint32_t pe);
 
 /* The engine's: a channel has taken a transaction of `src` at `t`, so its next one may come. */
-void traffic_next(struct kb_sim *s, uint64_t t, uint32_t src) LINKED(traffic_next);
+void traffic_next(struct kb_sim *s, uint64_t t, uint32_t src) EXPORTED(traffic_next);
 
 /* The engine's: the transaction in `slot` has ended at `end`, its slot is free. */
-void traffic_done(struct kb_sim *s, uint32_t slot, uint64_t end) LINKED(traffic_done);
+void traffic_done(struct kb_sim *s, uint32_t slot, uint64_t end) EXPORTED(traffic_done);
 
 #endif

@@ -3,7 +3,7 @@
  * An observer of the run (explain/observe.c) is told each piece of time when it ends. A piece goes
  * into several sums, one for each question (kb_breakdown_by) that --breakdown answers: of the whole
  * run, by place, by source, target, operation or PE, along the critical path, and of waits by what
- * was ahead. A sum is a row of one hash table whose key has the question, the subject, the cause,
+ * was ahead. A sum is a row of one hash table; its key has the question, the subject, the cause,
  * the place, and, for waits, what the transaction waited behind.
  *
  * Invariant: within one question all causes of a subject sum to the time of that subject, and the

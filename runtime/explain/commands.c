@@ -3,8 +3,8 @@
  * A composite has many stages at work at once; the time of all of them is much more than the
  * command's. Its breakdown needs one chain: the stages that followed from each other up to the last
  * one's end. That chain is not searched afterwards. Each stage that begins copies the chain of the
- * stage that has just ended (struct leaving), whose end let it begin, and adds its own pieces. When
- * the command ends, the chain of its last stage is the whole story, and its shares, with the
+ * stage that has just ended (struct leaving), for that end let it begin, and adds its own pieces.
+ * When the command ends, the chain of its last stage is the whole story, and its shares, with the
  * dispatch from call to issue, must sum to end - call; that is checked for each command.
  *
  * Example: a composite called at 0 and issued at 3 ns reads tile 1 (3 .. 20), fetches it (20 ..

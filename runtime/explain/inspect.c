@@ -1,5 +1,11 @@
-/* inspect.c -- one operation: its record, its operands and results, and the operations before and
- * after it. */
+/* inspect.c -- one operation: its record, its operands and results, and those before and after it.
+ *
+ * kb_inspect() looks an operation up in the op log. Its record says where operands lie and which
+ * operations it depends on; the versions that the log keeps say which bytes they had then, although
+ * the memory may have been overwritten since. Operations that depend on it are found by looking
+ * through the log behind it. A stage is shown as its command, a receive as the piece of a message
+ * that it takes. Values are computed when they are asked for, by Phase 2, up to this operation.
+ */
 #include "machine/address.h"
 #include "machine/endpoint.h"
 #include "data/host.h"

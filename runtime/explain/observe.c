@@ -1,4 +1,10 @@
-/* observe.c -- kb_sim_observe(): gives the hop engine the calls by which it tells of a run. */
+/* observe.c -- kb_sim_observe(): gives the hop engine the calls by which it tells of a run.
+ *
+ * The first kb_observer makes struct spans: its first member is the table of functions that the
+ * engine knows as s->observer, and switches the simulation to the hop engine. Further ones, up to
+ * KB_OBSERVERS_MAX, hear the same. They cannot be added once the run has begun: the pieces of time
+ * of a transaction must be known from its issue on.
+ */
 #include "explain/spans.h"
 #include <stdlib.h>
 #include "machine/endpoint.h"

@@ -1,4 +1,10 @@
-/* shares.c -- sums of time by cause and place, and chains of them. */
+/* shares.c -- sums of time by cause and place, and chains of them.
+ *
+ * A share is one row: cause, place, how often, how long in all, and of waits the longest and what
+ * it waited behind. A chain has two sets of shares: since the command's issue, and since another PE
+ * let it go on. Copying a chain copies the rows into room that is kept, so a run allocates only
+ * while chains still grow.
+ */
 #include "explain/spans.h"
 #include <stdlib.h>
 #include <string.h>

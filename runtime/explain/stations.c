@@ -1,4 +1,23 @@
-/* stations.c -- waits for stations, and services: behind which transaction each one waits. */
+/* stations.c -- waits for stations, and services: behind which transaction each one waits.
+ *
+ * When a transaction comes to a station that is taken, its wait is opened, with the transaction
+ * that holds the station at that moment. The four kinds of stations know their holder in different
+ * ways:
+ *
+ *   channel, engine   several servers: the one that was let in last (channel_id, engine_id); the
+ *                     station is free if it has an idle server
+ *   memory, port      one server: memory_station.holder
+ *   link              a transaction is let in as soon as it is known when it may enter, which may
+ * be later: link_station.holder is the last in line. find_on_link() walks back along `ahead` to the
+ * one that has entered by now.
+ *
+ * Example: three writes come to a link at 2.06, 4.07 and 6 ns, and hold it for 32 ns each: they
+ * enter at 2.06, 34.06 and 66.06. At 6 ns the link's holder is the second one, which enters at
+ * 34.06. Its `ahead` is the first, which entered at 2.06, so the third waits behind the first.
+ *
+ * A service is told when it begins, with its end if that is known (a link), and when it ends.
+ * Inside a memory it is cut into overhead and drain.
+ */
 #include "explain/spans.h"
 #include "machine/walk.h"
 

@@ -1,4 +1,26 @@
-/* utilization.c -- the load of each component: spreads counts by route over nodes and edges. */
+/* utilization.c -- the load of each component: spreads counts by route over nodes and edges.
+ *
+ * A transaction passes twenty nodes and edges or more; counting it at each would cost more than all
+ * its steps. So it counts once or twice, by route (engine/state.h, sim_count()), and the counts are
+ * spread here, when they are asked for. A route has parts that many share:
+ *
+ *   flow_local    a PE and a memory of its cube: the whole route inside the cube
+ *   flow_out      from a PE to the edge of its cube's first NoC, for other cubes
+ *   flow_remote   between two cubes: the way from the first NoC to the last
+ *   flow_host     from the host to the m_cpu of a cube
+ *   flow_in       from the last NoC to a memory, for traffic from other cubes and hosts
+ *
+ * Example: a read of 4 KiB by c0.pe1 of c5.slice3 counts in flow_out[c0.pe1], flow_remote[0][5] and
+ * flow_in[c5.slice3]. Its bytes are added to each edge of the three parts, in the direction of the
+ * data: a read's against the route.
+ *
+ * Replays do not even count that: each transaction keeps its slot, so count_all() derives all
+ * counts and waits from the times afterwards. Kernels and traffic use slots again and count as they
+ * go.
+ *
+ * A run may be asked before its end. Then servers that are busy, and transactions that wait, have
+ * been so until now; each sum of a station is completed with that part here, and never stored.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

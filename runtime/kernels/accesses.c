@@ -37,7 +37,7 @@ static bool touch(struct command *c, const struct op_tensor *tensor, enum access
            race_touch(c->pe->sim->race, &touched, touches_until(c));
 }
 
-/* What a load, a receive, a dot or a math command makes in the TCM. */
+/* The result of a load, a receive, a dot or a math command, in the TCM. */
 static bool touch_result(struct command *c)
 {
     struct op_tensor x;

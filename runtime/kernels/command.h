@@ -54,8 +54,7 @@ struct command {
         *operand[2 + 2 * TL_EPILOGUES_MAX]; /* to be bound at issue; two for a step */
     uint8_t n_operands;
     bool async;
-    uint32_t slot; /* DMA, dot, math: of its transaction or stage */
-    uint32_t dst;  /* DMA: the memory, and bytes of it */
+    uint32_t dst; /* DMA: the memory, and bytes of it */
     uint64_t nbytes;
 
     uint8_t task; /* enum task */

@@ -47,7 +47,7 @@ static int64_t way_fs(const struct kb_sim *s, const struct cost_row *c)
     return cost_way_fs(&s->mask, c->wire_fs, c->overhead_fs);
 }
 
-/* The shortest way from any PE to memory `unit` of any cube, or less. */
+/* A lower bound of the ways from any PE to memory `unit` of any cube. */
 static int64_t least_way_fs(const struct kb_sim *s, uint32_t unit)
 {
     const struct kb_topology *t = s->topo;
@@ -62,7 +62,8 @@ static int64_t least_way_fs(const struct kb_sim *s, uint32_t unit)
     return least(local, out + in);
 }
 
-/* With links as stations it is not known when a transaction arrives; a TCM is used by its PE. */
+/* < 0 where links are stations, as arrivals are not known then, and for TCMs, which their PEs use.
+ */
 static void find_least_ways(const struct kb_sim *s, struct kernels *k)
 {
     const struct kb_topology *t = s->topo;
@@ -155,7 +156,7 @@ static bool room_for_launch(struct kernels *k)
     return true;
 }
 
-/* Makes what kernels need when the first is launched. */
+/* Makes the state of kernels at the first launch. */
 static kb_status make_kernels(struct kb_sim *s, kb_error *why)
 {
     if (s->n_txns || s->traffic)
@@ -208,7 +209,7 @@ static struct tl_ctx *pe_of(struct kernels *k, const struct launch *l, size_t i)
     return &k->pes[l->request.pes ? l->request.pes[i] : i];
 }
 
-/* What an earlier kernel left in a TCM is gone when the next begins. */
+/* Forgets what an earlier kernel left in a TCM. */
 static void clear_tcms(struct kb_sim *s)
 {
     const struct kb_topology *t = s->topo;
@@ -252,7 +253,7 @@ static void begin_launch(struct kb_sim *s)
     }
 }
 
-/* PEs of a launch that has run to which there was nothing to do. */
+/* Counts PEs of the launch that have issued no command. */
 static void count_idle(struct kernels *k, struct launch *l)
 {
     for (size_t i = l->request.n_pes; i-- > 0;) {
@@ -290,7 +291,7 @@ static const struct tl_ctx *unfinished(const struct kernels *k)
     return NULL;
 }
 
-/* max_events is there to end kernels that do not end themselves. */
+/* max_events ends kernels that would not end by themselves. */
 static kb_status too_many_events(struct kb_sim *s)
 {
     const struct tl_ctx *pe = unfinished(s->kernels);
@@ -315,7 +316,7 @@ static kb_status ran(struct kb_sim *s, kb_status status, kb_error *why)
     return status;
 }
 
-/* A run that has ended stays ended: a mistake, a bound that was reached. */
+/* A run that has ended, by a mistake or a bound, stays ended. */
 kb_status kernels_run(struct kb_sim *s, uint64_t budget, kb_error *why)
 {
     struct kernels *k = s->kernels;

@@ -70,7 +70,6 @@ void pool_free(struct kernels *k)
 
 /* -- commands --------------------------------------------------------------------------------- */
 
-/* Commands own what others count, so all there are can be found: through `made`. */
 static bool more_commands(struct kernels *k)
 {
     struct command *rows = chunk_new(k, CHUNK_ROWS * sizeof *rows);

@@ -10,7 +10,7 @@
 #include "pe/pe_ipcq.h"
 #include "record/oplog.h"
 
-/* DMA of a tile, or of the FETCH and STORE that surround an engine. */
+/* What a stage moved: a DMA of a tile, a FETCH or a STORE. */
 static void set_moved(struct op_token *r, const struct work *work)
 {
     const struct command *c = work->command;

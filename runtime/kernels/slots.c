@@ -59,7 +59,6 @@ void slot_free(struct kb_sim *s, uint32_t slot)
     s->kernels->free_slot = slot;
 }
 
-/* A slot for a stage; TXN_NONE: no memory. */
 uint32_t slot_new(struct kb_sim *s, const struct stage *stage, struct memory_station *station,
                   bool port)
 {
@@ -77,8 +76,6 @@ uint32_t slot_new(struct kb_sim *s, const struct stage *stage, struct memory_sta
     return slot;
 }
 
-/* A stage comes to a port or an engine, which it will take for `hold_fs`; bytes go through ports.
- */
 void stage_begin(struct kb_sim *s, uint64_t t, const struct stage *stage, enum port port,
                  int64_t hold_fs, uint64_t nbytes)
 {

@@ -56,13 +56,12 @@ uint64_t check_dtype(const struct call *call, kb_dtype dtype)
     return n;
 }
 
-/* False: that is more than any memory holds. */
+/* False: the product is more than any memory holds. */
 static bool multiply(uint64_t *n, uint64_t by)
 {
     return !__builtin_mul_overflow(*n, by, n) && *n <= TXN_MAX_BYTES;
 }
 
-/* Of a result; operands may be small and their product beyond 64 bits. */
 uint64_t result_bytes(const struct call *call, kb_dtype dtype, const struct dims *d)
 {
     uint64_t n = check_dtype(call, dtype);
@@ -74,7 +73,6 @@ uint64_t result_bytes(const struct call *call, kb_dtype dtype, const struct dims
     return n;
 }
 
-/* Extents as they are kept; returns the elements, at most 2^40 - 1, more than any memory has. */
 uint64_t check_shape(const struct call *call, const kb_shape *shape, struct dims *d)
 {
     uint64_t n = 1;
@@ -94,7 +92,6 @@ uint64_t check_shape(const struct call *call, const kb_shape *shape, struct dims
 
 /* -- operands --------------------------------------------------------------------------------- */
 
-/* A tensor that is given to a call. */
 void check_live(const struct call *call, const struct tl_tensor *tensor)
 {
     if (!tensor)
@@ -112,7 +109,6 @@ void check_waited(const struct call *call, const struct tl_tensor *tensor)
         BAD(call, "an operand is a load or a receive that has not been waited for");
 }
 
-/* An operand of an engine: in the own TCM, or a scalar. */
 void check_operand(const struct call *call, const struct tl_tensor *tensor)
 {
     check_waited(call, tensor);
@@ -121,7 +117,6 @@ void check_operand(const struct call *call, const struct tl_tensor *tensor)
             (unsigned long long)tensor->address);
 }
 
-/* As ops.def has it; < 0: no operation of PE_MATH. */
 int math_group(tl_op op)
 {
     return op >= TL_ADD && (unsigned)op < N_TL_OPS ? math_rows[op].group : -1;
@@ -148,7 +143,6 @@ void check_condition(const struct call *call, const struct tl_tensor *tensor)
         BAD(call, "the condition is not a bool tensor");
 }
 
-/* The type of the tensors among the operands, which agree; a condition is not one of them. */
 kb_dtype common_type(const struct call *call, enum tl_op op, struct tl_tensor *const *x, uint32_t n)
 {
     kb_dtype dtype = KB_DEFAULT;
@@ -166,7 +160,6 @@ kb_dtype common_type(const struct call *call, enum tl_op op, struct tl_tensor *c
     return dtype;
 }
 
-/* The memory of [address, address + nbytes), which is not the own TCM, aligned to `align`. */
 uint32_t check_range(const struct call *call, uint64_t address, uint64_t nbytes, uint64_t align)
 {
     const struct kb_topology *t = call->pe->sim->topo;
@@ -232,7 +225,6 @@ void add_operand(struct command *c, const struct tl_tensor *tensor)
     c->operand[c->n_operands++] = tensor;
 }
 
-/* Scalars take the type of the tensors. */
 void add_operands(struct command *c, struct tl_tensor *const *x, uint32_t n, kb_dtype dtype)
 {
     for (uint32_t i = 0; i < n; i++) {
@@ -242,7 +234,6 @@ void add_operands(struct command *c, struct tl_tensor *const *x, uint32_t n, kb_
     }
 }
 
-/* A result in the TCM. */
 void set_result(const struct call *call, struct command *c, kb_dtype dtype,
                 const struct dims *shape)
 {
@@ -251,7 +242,6 @@ void set_result(const struct call *call, struct command *c, kb_dtype dtype,
     set_tensor(&c->op.out, c->result);
 }
 
-/* A result that lies where its address says. */
 void set_place(const struct call *call, struct command *c, kb_dtype dtype, const struct dims *shape,
                uint64_t address)
 {

@@ -8,7 +8,7 @@
 
 /* -- elementwise ------------------------------------------------------------------------------ */
 
-/* What shapes broadcast to, by numpy's rules. */
+/* The shape that operands broadcast to, by numpy's rules. */
 static struct dims broadcast(const struct call *call, struct tl_tensor *const *x, uint32_t n)
 {
     struct dims out = {0};
@@ -77,7 +77,7 @@ tl_tensor *tl_math_at(tl_ctx *tl, tl_here here, tl_op op, tl_tensor *x, tl_tenso
     return do_command(c);
 }
 
-/* The one tensor of an operation. */
+/* A command with one tensor as its operand. */
 static struct command *math_of_one(const struct call *call, enum tl_op op, struct tl_tensor *tensor)
 {
     struct command *c = new_math(call, op);
@@ -172,7 +172,7 @@ tl_tensor *tl_transpose_at(tl_ctx *tl, tl_here here, tl_tensor *x)
     return do_command(c);
 }
 
-/* A constant of an operation that has no tensors. */
+/* Adds a constant to an operation that has no tensors. */
 static void add_constant(struct command *c, kb_dtype dtype, double value)
 {
     static const struct tl_tensor none = {.kind = TENSOR_SCALAR, .maker = OP_NONE};

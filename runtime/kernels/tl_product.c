@@ -12,7 +12,7 @@ static bool is_float(kb_dtype d)
     return d >= KB_F16 && d <= KB_F64;
 }
 
-/* The types of a product that were left out follow from its operands'. */
+/* Sets the types of a product; those that the options leave out follow from its operands. */
 static void set_product_types(const struct call *call, struct command *c, kb_dtype in,
                               const tl_dot_options *o, kb_dtype *out)
 {
@@ -36,7 +36,7 @@ static void set_product_types(const struct call *call, struct command *c, kb_dty
     c->op.dtype_acc = (uint8_t)acc;
 }
 
-/* Operands and options of a product; its type goes to *out. */
+/* Sets operands and options of a product. Returns its shape, and its type in *out. */
 static struct dims set_product(const struct call *call, struct command *c, struct tl_tensor *a,
                                struct tl_tensor *b, const tl_dot_options *o, kb_dtype *out)
 {

@@ -55,7 +55,7 @@ double tl_time(const tl_ctx *tl)
     return (double)tl->kernels->now_fs / 1e6;
 }
 
-/* Names that kernels have used; a record may outlive the string of the kernel. */
+/* A name, copied: a record may outlive the string of the kernel. */
 struct region {
     struct region *next;
     char name[];

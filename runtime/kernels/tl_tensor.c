@@ -145,7 +145,7 @@ uint64_t tl_address(const tl_tensor *x)
 
 /* -- the bytes of a tensor -------------------------------------------------------------------- */
 
-/* A kernel may look at bytes as what they are: elements, where such may lie. */
+/* A kernel may access the bytes as elements, so they are copied if they are not aligned as such. */
 static const unsigned char *align_data(const struct call *call, struct tl_tensor *tensor,
                                        const unsigned char *bytes)
 {
@@ -162,7 +162,9 @@ static const unsigned char *align_data(const struct call *call, struct tl_tensor
     return copy->bytes;
 }
 
-/* The bytes of a tensor that has some; what its address holds now, if it is only a place. */
+/* The bytes of a tensor; of a place, the bytes at its address now. Leaves the kernel if it has
+ * none.
+ */
 static const unsigned char *data_of(const struct call *call, struct tl_tensor *tensor)
 {
     const unsigned char *bytes;

@@ -1,4 +1,12 @@
-/* components.c -- the nodes, edges and limits of a topology, as kernbench.h lists them. */
+/*
+ * components.c -- the nodes, edges and limits of a topology, as kernbench.h lists them.
+ *
+ * The numbers of nodes here are those of the library's users: SIP by SIP, each with its cubes and
+ * then its IO chiplet, and the switch last. Inside the library nodes are numbered as in walk.h,
+ * with all cubes first. A full name is read from left to right: "sip0.cube5." selects the chiplet,
+ * and the rest is looked up among the rows of the one cube that the tables have. With 81 nodes in a
+ * cube of cube8, sip0.cube5.xbar.pe3 is node 5 * 81 + 10 = 415.
+ */
 #include <string.h>
 #include "machine/names.h"
 #include "machine/walk.h"

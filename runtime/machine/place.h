@@ -1,4 +1,20 @@
-/* place.h -- components and endpoints as one number: kb_place. */
+/*
+ * place.h -- components and endpoints as one number: kb_place.
+ *
+ * The results of a run (shares of a latency, counters, lanes of a timeline) name places by numbers,
+ * which can be compared and sorted and cost nothing to make. kb_place_name() makes the text, when
+ * it is printed. Bits 63..56 are the kind, the rest is the number that the engine has
+ * anyway:
+ *
+ *     kind               number                                example on cube8
+ *     KB_AT_PE, _HOST    packed source                         0x01, 1: c0.pe1
+ *     KB_AT_MEMORY       packed memory                         0x03, 163: c5.slice3
+ *     KB_AT_NODE         chiplet, its owner, node inside it    0x04, 32: sip0.cube0.pe1.pe_cpu
+ *     KB_AT_LINK         link station (walk.h)                 0x05, 454: ucie-S of cube 1 -> ...
+ *     KB_AT_CHANNEL      packed source * 2, + 1 to write       0x06, 3: pe1.pe_dma.write
+ *     KB_AT_ENGINE       cube * 2, + 1 to write                0x07, 10: cube5.m_cpu.read
+ *     KB_AT_PORT         PE * 4 + enum port                    0x08, 6: pe1.pe_gemm
+ */
 #ifndef PLACE_H
 #define PLACE_H
 #include "machine/cost.h"

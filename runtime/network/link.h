@@ -1,6 +1,6 @@
 /* link.h -- a link, one direction of an edge, where links are fifo.
  *
- * It holds        the transaction whose bytes pass: free_fs says until when. The head of a
+ * It holds        the transaction with bytes that pass now: free_fs says until when. The head of a
  *                 transaction does not wait for its tail: it enters, and goes on after the wire.
  * For how long    nbytes over the bandwidth of this edge
  * Goes first      first come, first served, in the order of arrival events

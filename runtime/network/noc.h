@@ -8,8 +8,9 @@
  *
  * With ideal links nothing happens between two stations, so the generator has added up wires,
  * crossings and overheads of each part of a route (cost_of_pe(), at most three additions), and a
- * transaction goes from its channel to its memory in one step. A noc whose routers queue would be
- * another file beside this one, with stations in engine/state.h and a step of its own in arrive().
+ * transaction goes from its channel to its memory in one step. A noc with routers that queue would
+ * be another file beside this one, with stations in engine/state.h and a step of its own in
+ * arrive().
  */
 #ifndef NETWORK_NOC_H
 #define NETWORK_NOC_H

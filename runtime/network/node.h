@@ -10,7 +10,7 @@
  * the overhead, hop_on() the crossing, take_wire() the edge behind it. The fused engines add all of
  * them up beforehand, see network/noc.h and network/link.h, and come out at the same femtosecond.
  * Two nodes are not plain delays: an m_cpu is an engine for hosts (network/m_cpu.h), and the last
- * node of a route is a memory, whose overhead is paid within its service (network/memory.h).
+ * node of a route is a memory; its overhead is paid within its service (network/memory.h).
  */
 #ifndef NETWORK_NODE_H
 #define NETWORK_NODE_H

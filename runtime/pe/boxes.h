@@ -1,4 +1,4 @@
-/* boxes.h -- what the boxes of a PE do for each other; one file for each box. */
+/* boxes.h -- the calls of the boxes of a PE; pe/NAME.c is the box that the YAML calls NAME. */
 #ifndef BOXES_H
 #define BOXES_H
 #include "kernels/slots.h"
@@ -61,7 +61,7 @@ KERNELS_OWN void pe_store(struct kb_sim *s, uint64_t t, const struct stage *stag
 
 KERNELS_OWN int64_t pe_gemm_fs(const struct kb_sim *s, uint64_t m, uint64_t k, uint64_t n);
 KERNELS_OWN int64_t pe_math_fs(const struct kb_sim *s, enum tl_op op, uint64_t elements);
-/* A command has FETCH, engine and STORE: measures them, issues it. */
+/* Dot and math commands (kernels/compute.c): how long their stages take; the issue. */
 KERNELS_OWN void compute_measure(struct kb_sim *s, struct command *c);
 KERNELS_OWN void compute_issue(struct kb_sim *s, uint64_t t, struct command *c);
 /* True: it was the command's last stage. */
@@ -71,7 +71,7 @@ KERNELS_OWN bool compute_stage_done(struct kb_sim *s, uint64_t t, const struct w
 
 /* Cuts a composite into tiles, before its operands are bound. */
 KERNELS_OWN void composite_cut(struct kb_sim *s, struct command *c);
-/* Ids for all its stages. */
+/* How many ids its stages take. */
 KERNELS_OWN uint64_t composite_stages(const struct command *c);
 KERNELS_OWN void composite_issue(struct kb_sim *s, uint64_t t, struct command *c);
 /* True: it was the command's last. */

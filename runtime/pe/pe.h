@@ -36,9 +36,8 @@ struct tl_ctx {
 
     /* composites, in order of issue */
     struct command *composites, *last_composite;
-    uint32_t tokens_entered; /* modulo 2^32, as their numbers */
-    uint32_t next_buffer;    /* for the next token */
-    uint8_t *buffer_taken;   /* [tile_buffers]; owned; NULL until a composite is issued */
+    uint32_t next_buffer;  /* for the next token */
+    uint8_t *buffer_taken; /* [tile_buffers]; owned; NULL until a composite is issued */
 
     uint32_t tcm; /* its number as a memory, and the address of its first byte */
     uint64_t tcm_address;

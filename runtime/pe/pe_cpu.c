@@ -48,8 +48,7 @@
 
 /* -- the way to a PE and back ----------------------------------------------------------------- */
 
-/* From the host of the PE's SIP to its pe_cpu, without the overhead of pe_cpu:
- * docs/kernels.md "Launch and response". */
+/* From the host of the PE's SIP to its pe_cpu, without the overhead of pe_cpu itself. */
 static struct cost_row way_to(const struct kb_topology *t, const struct tl_ctx *pe)
 {
     struct cost_row way = t->cost_host[cube_column(t, src_cube(t, pe->src))];
@@ -86,7 +85,7 @@ static uint64_t stages_of(const struct command *c)
     return c->op.kind <= OP_DMA_WRITE ? 0 : 1 + (c->fetch_bytes != 0);
 }
 
-/* The command's id, and those behind it for its stages. */
+/* Takes an id for the command, and the ids behind it for its stages. */
 static bool draw_ids(struct kb_sim *s, struct command *c)
 {
     struct kernels *k = s->kernels;
@@ -236,7 +235,7 @@ static bool issue_called(struct tl_ctx *pe, uint64_t t)
     issue_command(pe, t);
     if (pe->sim->status != KB_OK)
         return false;
-    async = c->async; /* of a send only now: if all of it is under way */
+    async = c->async; /* of a send known only now: true if all its pieces are under way */
     if (async && pe->sim->observer)
         observe_resume(pe, c->op.id, false);
     if (async)

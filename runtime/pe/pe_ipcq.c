@@ -114,7 +114,7 @@ void ipcq_clear(struct kernels *k)
 
 /* -- finding a queue -------------------------------------------------------------------------- */
 
-/* The memory that a PE receives in: where slots lie at the end, and what else does before. */
+/* The memory in which a PE receives: slots lie at its end, other things before them. */
 struct room {
     uint64_t size, used;
     uint64_t *taken; /* by slots */
@@ -266,7 +266,7 @@ static struct queue *find_queue(struct command *c, uint32_t sender, uint32_t rec
     return q ? q : add_queue(c, ipcq, sender, receiver, tag);
 }
 
-/* What a slot holds, of whole elements; their bytes are a power of two. */
+/* The bytes of whole elements that a slot holds; the bytes of an element are a power of two. */
 static uint64_t most_bytes(const struct command *c)
 {
     uint64_t elem = dtype_bytes(c->op.in[0].dtype);
@@ -331,8 +331,9 @@ static struct token *piece_new(struct kb_sim *s, struct command *c, uint32_t in_
 }
 
 /*
- * The next piece joins the sender's channel; `called`: in the event of the command's issue. Only
- * the first can, as the next is to come after what follows at once from the one before.
+ * The next piece joins the sender's channel: at once if `called`, in the event of the command's
+ * issue, else by an event. Only the first piece is `called`: the next ones come behind all that
+ * follows at this instant from the one before.
  */
 static bool send_piece(struct kb_sim *s, uint64_t t, struct command *c, bool called)
 {
@@ -407,8 +408,7 @@ void ipcq_send(struct kb_sim *s, uint64_t t, struct command *c)
         observe_go_on(s, t, c);
 }
 
-/* The credit that a sender has waited for is there; that of a slot behind has an event of its own.
- */
+/* Pieces go on as long as slots are free before `t`: a credit of this instant has its own event. */
 void ipcq_credit(struct kb_sim *s, uint64_t t, struct queue *q)
 {
     struct command *c = q->sending;
@@ -432,7 +432,7 @@ void ipcq_credit(struct kb_sim *s, uint64_t t, struct queue *q)
 
 /* -- receiving -------------------------------------------------------------------------------- */
 
-/* Is what lies in the slot what the command expects? */
+/* Does the slot hold what the command expects? */
 static bool fits(struct command *c, const struct filled *slot, uint64_t nbytes)
 {
     bool last = c->piece + 1 == c->pieces;
@@ -510,7 +510,7 @@ void ipcq_receive(struct kb_sim *s, uint64_t t, struct command *c)
         observe_wait(s, c, c->op.id + 1 + c->piece, q->sender);
 }
 
-/* A piece has been taken out of its slot: the sender will know. */
+/* A piece has been taken out of its slot: the credit for the sender sets out. */
 static void free_slot(struct kb_sim *s, uint64_t t, const struct work *work)
 {
     struct queue *q = work->token->queue;
@@ -597,7 +597,7 @@ static bool is_before(const struct queue *q, const struct queue *other)
     return q->receiver != other->receiver ? q->receiver < other->receiver : q->tag < other->tag;
 }
 
-/* Adds those of a queue; its first, if the queue comes before `first`. */
+/* Adds the messages of a queue. Keeps in *first the queue that comes first. */
 static void count_queue(struct queue *q, kb_launch_result *r, struct queue **first)
 {
     if (q->taken == q->issued)

@@ -51,7 +51,7 @@ static uint64_t at_most(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* Stages of one token, for its ids: DMA_READs, FETCH and engine; with the last K all that follow.
+/* How many stages a token has: DMA_READs, FETCH and engine; the last along K has all that follow.
  */
 static uint32_t token_stages(const struct command *c, bool last)
 {
@@ -201,7 +201,7 @@ static const struct op_tensor *epilogue_tensor(const struct op_epilogue *e)
     return NULL;
 }
 
-/* Bytes of its part of an output tile; it is broadcast to the whole. */
+/* The bytes of an epilogue operand's part: an axis of extent 1 is broadcast, and read once. */
 static uint64_t epilogue_bytes(const struct token *token, const struct op_tensor *y)
 {
     uint64_t bytes = dtype_bytes(y->dtype);
@@ -246,7 +246,7 @@ static void token_epilogue(struct kb_sim *s, uint64_t t, struct token *token)
     pe_fetch(s, t, &stage, token->fetch_bytes);
 }
 
-/* The tiles are in the registers: their buffer is free. */
+/* The tiles are in the engine: their buffer is free. */
 static void token_fetched(struct kb_sim *s, uint64_t t, struct token *token)
 {
     struct tl_ctx *pe = token->command->pe;
@@ -312,7 +312,6 @@ bool composite_stage_done(struct kb_sim *s, uint64_t t, const struct work *work)
     return false;
 }
 
-/* Ids for all stages of a composite: every output tile has tiles[1] tokens. */
 uint64_t composite_stages(const struct command *c)
 {
     uint64_t outputs = (uint64_t)c->tiles[0] * c->tiles[2];
@@ -320,7 +319,7 @@ uint64_t composite_stages(const struct command *c)
     return outputs * ((c->tiles[1] - 1) * (uint64_t)token_stages(c, false) + token_stages(c, true));
 }
 
-/* Which operands are read by DMA, and from where. */
+/* Finds which operands are read by DMA, and from which memory. */
 static void find_operands(struct command *c)
 {
     for (uint32_t i = 0; i < c->op.n_in; i++) {

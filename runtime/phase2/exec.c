@@ -158,7 +158,10 @@ static bool fail(struct exec *exec, uint32_t op_id, kb_status status, const kb_e
     return false;
 }
 
-/* An operation is wrong: no later ones are begun. Ids and nodes have the same order. */
+/*
+ * An operation is wrong. Later ones need not be computed, but earlier ones that are still running
+ * may be wrong, too, and then they are to be reported. Ids and nodes have the same order.
+ */
 static bool differ(struct exec *exec, const struct running *r, const kb_error *why)
 {
     pthread_mutex_lock(&exec->lock);
@@ -521,7 +524,10 @@ static void report_progress(struct exec *exec)
         exec->status = KB_STOPPED;
 }
 
-/* Waits for a job. False: there will be none. Under the lock. */
+/*
+ * Waits for a job. False: there will be none. Under the lock. If no thread is busy and none finds a
+ * job although operations are left, they wait for each other: the log was not consistent.
+ */
 static bool next_job(struct exec *exec, struct job *job)
 {
     for (;;) {

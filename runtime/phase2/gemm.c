@@ -166,7 +166,11 @@ static uint32_t at_most(uint32_t n, uint32_t most)
     return n < most ? n : most;
 }
 
-/* One block of K: some panels of x, which stay cached, times all panels of y. */
+/*
+ * One block of K: some panels of x, which stay cached, times all panels of y. The panel of y stays
+ * in the first-level cache while all panels of x pass. Tiles at the edges have fewer rows or
+ * columns: panels are filled with zeros there, but only m x n sums are written.
+ */
 static void multiply_block(const struct kernel *kernel, const struct range *r, uint32_t k,
                            uint32_t x_first, uint32_t x_end)
 {
@@ -195,7 +199,10 @@ static void multiply_block(const struct kernel *kernel, const struct range *r, u
     }
 }
 
-/* The blocks of K inside: the part of C that a block of x makes stays cached for them. */
+/*
+ * For each block of x all blocks of K, from the first: the part of C to which they add stays
+ * cached. The order of the blocks of K is also that in which sums are added, so it must not change.
+ */
 static void multiply(const struct kernel *kernel, const struct range *r)
 {
     for (uint32_t i = r->x_first; i < r->x_end; i += kernel->x_block)

@@ -190,7 +190,10 @@ static struct version_packed **packed_place(struct version_packed **place,
     return place;
 }
 
-/* The entry of `key`, made if there is none; NULL: no memory. */
+/*
+ * The entry of `key`, made if there is none; NULL: no memory. Another thread may make the same
+ * entry at the same time: the first to put it into the tree wins, and the others free theirs.
+ */
 static struct packed *packed_of(struct version *v, const struct pack_key *key,
                                 struct gemm_pool *pool)
 {
@@ -302,7 +305,11 @@ static void turn_panel(unsigned char *to, const void *const *rows, uint32_t widt
         turn_panel_4(to, rows, width, kc);
 }
 
-/* Packs a matrix whose elements along k are contiguous. */
+/*
+ * Packs a matrix whose elements along k are contiguous: it must be transposed. The rows of a panel
+ * are converted to lanes first, if they must be, into a buffer that stays cached; missing rows of
+ * the last panel are zeros. The rows of the next panel are prefetched meanwhile.
+ */
 static void pack_along_k(const struct strip *s)
 {
     const struct pack_key *key = s->key;
@@ -351,7 +358,11 @@ deal(unsigned char *to, const unsigned char *row, size_t n, size_t panel_bytes, 
     }
 }
 
-/* Packs a matrix whose elements of one k are contiguous. */
+/*
+ * Packs a matrix whose elements of one k are contiguous: each k is converted and cut into pieces of
+ * the width of a panel. Common widths have code of their own, in which copies have constant
+ * lengths.
+ */
 static void pack_across_k(const struct strip *s)
 {
     const struct pack_key *key = s->key;

@@ -1,4 +1,10 @@
-/* gemm_tiles.c -- a tile of a product: the innermost loops, chosen by what the processor can do. */
+/* gemm_tiles.c -- a tile of a product: the innermost loops, chosen by what the processor can do.
+ *
+ * With AVX-512 or AVX2 floats are computed by micro-kernels of BLIS: tiles of 32x12 and 16x14, or
+ * of 6x16 and 6x8, in f32 and f64. They are called by their names; BLIS itself is not initialised.
+ * Integers, which BLIS does not have, and floats on other processors are computed by the loops
+ * below: tiles of 6 rows by one vector of 64 bytes, in a form that the compiler vectorises.
+ */
 #include "phase2/gemm_tiles.h"
 #include "data/cast.h"
 #include <math.h>

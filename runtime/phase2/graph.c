@@ -143,7 +143,11 @@ static bool add_edge(struct graph *g, uint32_t from, uint32_t to)
     return true;
 }
 
-/* Sorts the edges by the node that they leave; edges of one node keep their order. */
+/*
+ * Sorts the edges by the node that they leave, by counting; edges of one node keep their order.
+ * First `first` counts the edges of each node, then it is where they begin, then, while they are
+ * placed, where the next one goes, which is where those of the next node begin.
+ */
 static bool sort_edges(struct graph *g)
 {
     uint32_t *sorted = malloc((g->n_edges ? g->n_edges : 1) * sizeof *sorted);

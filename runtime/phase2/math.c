@@ -1,4 +1,18 @@
-/* math.c -- the arithmetic of PE_MATH: elementwise, over an axis, transpositions and constants. */
+/* math.c -- the arithmetic of PE_MATH: elementwise, over an axis, transpositions and constants.
+ *
+ * Everything is computed in chunks of 256 elements. A chunk of each operand is gathered, if its
+ * elements are not contiguous, and converted to the type of the computation: f32 for f16 and bf16,
+ * else the type itself. Simple loops compute it, which the compiler turns into vector instructions,
+ * and the result is rounded once. Buffers of a chunk are on the stack and stay in the first-level
+ * cache.
+ *
+ * Broadcasting gives operands a stride of 0 along an axis. Axes that are contiguous in all operands
+ * are joined first (join_axes()), so that the inner loops are long: x[32, 64] + y[1, 64] is 32 runs
+ * of 64 elements, and x[32, 64] + y[32, 64] one of 2048.
+ *
+ * Sums are pairwise, in an order that depends only on the number of elements: their bytes are the
+ * same for any layout and any number of threads.
+ */
 #include "phase2/math_op.h"
 #include "data/cast.h"
 #include <math.h>
@@ -448,8 +462,11 @@ static void run_elements(const struct op *op, unsigned char *out)
 
 /*
  * Pairwise summation: each chunk is eight interleaved sums, and chunks are added in pairs, then
- * pairs of pairs; level i holds the sum of 2^i chunks. The order depends only on the number of
- * elements.
+ * pairs of pairs. The order depends only on the number of elements.
+ *
+ * Level i holds the sum of 2^i chunks, if bit i of `chunks` is set: a new chunk is added like 1 to
+ * a binary number, with carries. After 5 chunks, 101 in binary, level 2 has chunks 0 to 3 and level
+ * 0 has chunk 4. The error grows with the logarithm of n, where that of a running sum grows with n.
  */
 enum { LEVELS = 56 };
 #define SUMS(T, NAME)                                                                              \
@@ -544,7 +561,10 @@ DIVIDES static void sum_or_mean(bool mean, const struct math_lane *line, uint64_
     }
 }
 
-/* The first extreme and its index; a NaN wins. Exact, in the widest type of its kind. */
+/*
+ * The first extreme and its index. A NaN wins over all numbers, as in numpy, and the first NaN over
+ * later ones. Exact, in the widest type of its kind.
+ */
 #define EXTREME(T, NAME, DTYPE)                                                                    \
     static uint64_t extreme_##NAME(bool smallest, const struct math_lane *line, uint64_t n,        \
                                    T *value)                                                       \
@@ -650,7 +670,10 @@ static void run_reduce(const struct op *op, unsigned char *out)
 
 /* -- softmax -------------------------------------------------------------------------------- */
 
-/* exp(x - largest) of all elements, their sum in the order of any sum, the quotients. */
+/*
+ * Softmax of a line: exp(x - largest), which does not overflow, divided by the sum of these, in the
+ * order of any sum. The powers of a line of several chunks are not kept: they are computed twice.
+ */
 #define SOFTMAX_LINE(T, NAME, DTYPE)                                                               \
     static void powers_##NAME(const struct math_lane *line, uint64_t i, size_t n, T largest, T *e) \
     {                                                                                              \

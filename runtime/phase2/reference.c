@@ -1,4 +1,20 @@
-/* reference.c -- the reference implementation: operations, element by element, by simple loops. */
+/* reference.c -- the reference implementation: operations, element by element, by simple loops.
+ *
+ * It shares no arithmetic with gemm.c and math.c, and is meant to be checked by reading. Each
+ * element of a result is computed from the operands: floats in f64, integers modulo 2^64. Then it
+ * is compared with the element to be verified. Integers, comparisons and moves must be equal. A
+ * float may differ by
+ *
+ *     t * max(1, scale) + t * |want| + slack
+ *
+ * where t depends on the coarsest type on the way, and scale is the sum of the magnitudes of a
+ * sum's terms. Example: a dot of f16 with K = 4096 and terms of about +-1 has t = 1e-3 and scale =
+ * 4096. Its sum may be about 64, but is allowed to be off by 4.1: f32 sums of such terms may
+ * cancel.
+ *
+ * An epilogue may enlarge the error of its sum, exp() for example. So it is also applied to the sum
+ * plus and minus its tolerance, and the larger difference is the slack.
+ */
 #include "phase2/reference.h"
 #include "data/dtype.h"
 #include "data/cast.h"
@@ -91,7 +107,7 @@ static bool floats_agree(kb_dtype dtype, double t, double got, const struct want
         return true;
     if (w->exact)
         return false;
-    if (isinf(got)) /* as large as that, or nearly, before it was rounded */
+    if (isinf(got)) /* it was nearly that large before rounding */
         return got == rounded(dtype, want + copysign(far, got));
     return fabs(got - want) <= far;
 }

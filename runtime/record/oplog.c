@@ -159,7 +159,10 @@ static bool file_write(struct op_log *log, const unsigned char *bytes, size_t n,
     return true;
 }
 
-/* Maps the whole file, and room for it to grow, so that it is rarely mapped again. */
+/*
+ * Maps the whole file, and room for it to grow, so that it is rarely mapped again: 64 MiB at first,
+ * then twice as much each time. Only pages of the file may be touched.
+ */
 static bool file_map(struct op_log *log, uint64_t bytes)
 {
     uint64_t room = log->map_bytes ? log->map_bytes : MAP_FIRST;
@@ -374,7 +377,10 @@ const struct record *op_log_find(const struct op_log *log, uint32_t id, const un
 
 /* -- Phase 2 -------------------------------------------------------------------------------- */
 
-/* The next record of a GEMM or MATH that was not found by an earlier call. NULL: no more. */
+/*
+ * The next record of a GEMM or MATH that was not found by an earlier call. NULL: no more. Each
+ * record is looked at once, also if a simulation has many launches with Phase 2 after each.
+ */
 static const struct record *next_compute(struct op_log *log, struct place *place)
 {
     while (log->next_chunk < log->n_chunks) {

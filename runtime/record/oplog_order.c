@@ -1,4 +1,10 @@
-/* oplog_order.c -- the records of the log in order of time. */
+/* oplog_order.c -- the records of the log in order of time.
+ *
+ * Records are appended when a service ends, but exported in the order of their starts. They are
+ * nearly sorted: within a chunk of 26,000 records only neighbours in time are out of place. A log
+ * may be much larger than memory, so it is not sorted as a whole: chunks are sorted and merged,
+ * with few of them in memory at once.
+ */
 #include "record/record.h"
 #include <stdlib.h>
 #include <sys/mman.h>

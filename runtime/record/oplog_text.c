@@ -1,4 +1,14 @@
-/* oplog_text.c -- the op log as JSON lines or CSV: docs/formats.md "Op log". */
+/* oplog_text.c -- the op log as JSON lines or CSV: docs/formats.md "Op log".
+ *
+ * Each record is unpacked and written into one growing line, which is then written to the file. The
+ * functions are layers: put_...() append a value, key_...() a key and a value, and put_dma_read()
+ * and its like the parameters of one kind of record, in the order of the table in docs/formats.md.
+ * A comma is put before a key unless the line ends with an opening bracket, so that no layer needs
+ * to know whether it writes the first member.
+ *
+ * Both formats have the same parameters: in CSV the JSON object is one quoted field. Lack of memory
+ * is not checked after each value; `failed` is looked at once per line.
+ */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>

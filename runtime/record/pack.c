@@ -1,4 +1,15 @@
-/* pack.c -- packs operations and tokens into records, and unpacks them. */
+/* pack.c -- packs operations and tokens into records, and unpacks them.
+ *
+ * A record has the fields that all operations of its kind need. The others follow in its
+ * parameters, without padding, and only those that the operation has:
+ *
+ *   DMA         region, strides, extents, maker, dependencies
+ *   GEMM, MATH  region, tile and tokens of a composite, operands, result, epilogues, dependencies
+ *   token       region
+ *
+ * Flags and counts of the record say what is there. Dependencies come last, because their number is
+ * not bounded: unpacking borrows them from the log if they do not fit into `few`.
+ */
 #include "record/record.h"
 #include <string.h>
 

@@ -25,7 +25,7 @@
  *
  * Invariants:
  *   - Calls arrive in the order of simulated time, so what a call needs is already in its list.
- *   - Nobody has seen the present clock of a PE: publish() gives it away and then advances it.
+ *   - No other PE has seen the present clock of a PE: publish() gives it away and then advances it.
  *   - An asynchronous access has clock CLOCK_OPEN, which no PE has seen, until its tl_wait().
  *   - A vclock that is shared does not change: vclock.c copies it first.
  *
@@ -542,7 +542,11 @@ static struct pair *pair_new(struct race *r, const struct access *a, const struc
     return r->found[r->n_found++] = p;
 }
 
-/* The pair of the two accesses' lines, made if there is none; NULL: no memory. */
+/*
+ * The pair of the two accesses' lines, made if there is none; NULL: no memory. Thousands of PEs may
+ * race at the same two lines: that is one race, with a count. It is told with the accesses by which
+ * it was first found, which are the same for both engines, as calls come in order of time.
+ */
 static struct pair *find_pair(struct race *r, const struct access *a, const struct access *b,
                               uint64_t first, uint64_t end)
 {
@@ -612,7 +616,10 @@ static uint64_t strided_span(const struct strided *s)
     return span;
 }
 
-/* Enters each piece, in order of elements. */
+/*
+ * Enters each piece, in order of elements: the bytes between the pieces are not accessed. A PE that
+ * stores the even rows of a matrix does not race with one that stores the odd ones.
+ */
 static bool enter_strided(struct shadow **m, struct entering *e, uint64_t address,
                           const struct strided *s)
 {

@@ -1,4 +1,15 @@
-/* vclock.c -- vector clocks: a count for each PE, in trees that share equal parts. */
+/* vclock.c -- vector clocks: a count for each PE, in trees that share equal parts.
+ *
+ * An array of counts for each of 8192 PEs would take 256 MiB. But most PEs have seen almost the
+ * same: what the last barrier gave to all of them. So a vector clock is a tree of nodes with 16
+ * entries, counts at level 0 and children above, and nodes are reference-counted and shared. 64 PEs
+ * need level 1, a root with 4 leaves; 8192 PEs level 3.
+ *
+ * A shared node does not change. vclock_set() copies the nodes on the way to one count, if they are
+ * shared: 2 for 64 PEs. vclock_join() compares node by node: equal pointers are equal parts, and if
+ * one of both nodes has all the larger counts, it is taken as it is. So after a barrier all members
+ * have the same root, and a join of two of them later visits only the parts that differ.
+ */
 #include "record/vclock.h"
 #include <stddef.h>
 #include <stdlib.h>

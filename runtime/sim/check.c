@@ -1,4 +1,8 @@
-/* check.c -- after a run: was no station busy for longer than the run lasted? */
+/* check.c -- after a run: was no station busy for longer than the run lasted?
+ *
+ * It needs no model, and each counting mistake of a station shows in it: a service counted twice, a
+ * server given to two. It is done after every run, even when statistics are compiled out.
+ */
 #include "kernels/kernels.h"
 #include "machine/endpoint.h"
 #include "machine/place.h"

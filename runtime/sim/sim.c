@@ -1,4 +1,24 @@
-/* sim.c -- simulations: made, given transactions, run, asked for results. */
+/* sim.c -- simulations: made, given transactions, run, asked for results.
+ *
+ * The state lies below, in engine/state.h; this is its face, the kb_sim_*() that users call. A run
+ * goes through kb_sim_run(): the first one checks dependencies and sorts the rows, then the engine
+ * runs (or kernels_run(), if kernels were launched), then sim/check.c looks for stations that were
+ * busy for longer than the run lasted.
+ *
+ * A transaction keeps four times only: when it was issued, how long it waited for its channel or
+ * engine, when it arrived at its memory, and when its service began. kb_sim_result() computes the
+ * rest from the tables of the topology, and checks that the terms sum to the latency:
+ *
+ *   actual = wire + overhead + drain + response + waits for channel, engine, link and memory
+ *
+ * Example: the second of two reads of one slice (docs/model.md "Worked: two reads of one slice")
+ * keeps issue 0, wait 0, arrive 4.095, service 18.085. The tables give wire 0.095, overhead 4 and
+ * drain 32; so done = 18.085 + 32 = 50.085, the wait for the memory is 18.085 - 4.095 = 13.990, and
+ * 0.095 + 4 + 32 + 13.990 = 50.085. A row that does not add up is KB_INTERNAL, not a result.
+ *
+ * The wait for links is the one term that is not measured: it is the rest between start and
+ * arrival, see network/link.h. It must not be negative, and must be 0 with ideal links.
+ */
 #include "sim/sim.h"
 #include <math.h>
 #include <stdlib.h>

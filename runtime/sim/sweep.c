@@ -1,4 +1,15 @@
-/* sweep.c -- points of a sweep: each runs on an idle machine, and leaves it idle again. */
+/* sweep.c -- points of a sweep: each runs on an idle machine, and leaves it idle again.
+ *
+ * A sweep has millions of points, most of one copy. Three things make them cheap:
+ *
+ *   - A copy that is alone waits for nothing, so its latency is the formula: no run at all.
+ *   - More copies are filled into one simulation, which runs them and is cleared afterwards. Only
+ *     what their route touched is cleared: its channel or engine, its links, its memory.
+ *   - Copies of one point are alike, so their terms are added up, and only the waits differ.
+ *
+ * Invariant: after a point the machine is as sim_init() made it, except for the length of the event
+ * queue's days, which changes no result. Time begins at 0 for each point.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

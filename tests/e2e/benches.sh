@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# benches.sh -- benches and random traffic give what they ever gave, whatever compiler and machine.
+# benches.sh -- benches and random traffic give the same results as ever, on any compiler and machine.
 #
 # tests/golden/benches.txt has a fingerprint for each bench, load.csv what the command in load.txt
-# prints; `make golden` writes them anew.
-# B names the build, SIM the simulator of cube8 in it, RUNNER what runs it.
+# prints; `make golden` writes them again.
+# B names the build, SIM the simulator of cube8 in it, RUNNER a program that runs it.
 . "$(dirname "$0")/../support/tap.sh"
 at_top
 golden=tests/golden/benches.txt

@@ -138,55 +138,55 @@ golden_route()
     ok "$5: $1 -> $2 $3 $4"
 }
 
-golden_route c0.pe0 c0.slice0 wire 0.085 "design 2.2"
-golden_route c0.pe0 c0.slice0 overhead 2 "design 2.2"
-golden_route c0.pe0 c0.slice4 wire 0.145 "design 2.2"
-golden_route c0.pe0 c0.slice4 overhead 5 "design 2.2"
-golden_route c0.pe0 c0.slice4 bottleneck 128 "design 2.2"
-golden_route host c0.slice0 overhead 23 "design 2.2"
+golden_route c0.pe0 c0.slice0 wire 0.085 "docs/model.md Routes"
+golden_route c0.pe0 c0.slice0 overhead 2 "docs/model.md Routes"
+golden_route c0.pe0 c0.slice4 wire 0.145 "docs/model.md Routes"
+golden_route c0.pe0 c0.slice4 overhead 5 "docs/model.md Routes"
+golden_route c0.pe0 c0.slice4 bottleneck 128 "docs/model.md Routes"
+golden_route host c0.slice0 overhead 23 "docs/model.md Routes"
 
 run route c0.pe0 c0.slice4 --format csv
-equal "design 9: columns of route" \
+equal "columns of route" \
     hop,node,wire_ns,overhead_ns,cumulative_ns,edge_gbs,bottleneck "$(head -1 out)"
-equal "design 9: hops count from 0, the first has no edge" \
+equal "hops count from 0, the first has no edge" \
     "0,sip0.cube0.pe0.pe_dma,0.000000,0.000000,0.000000,,0" "$(sed -n 2p out)"
-equal "design 9: the last head leaves after wire and overhead" 5.145000 "$(field cumulative_ns 5)"
-equal "design 9: one bottleneck, the first narrowest edge" 1 "$(field bottleneck 3)"
+equal "the last head leaves after wire and overhead" 5.145000 "$(field cumulative_ns 5)"
+equal "one bottleneck, the first narrowest edge" 1 "$(field bottleneck 3)"
 run route c0.pe0 c0.slice4
 grep -q 'formula 37.145000 ns' out
-ok "design 3: pe0 -> slice4 below the table of route"
+ok "docs/model.md: pe0 -> slice4 below the table of route"
 run route c0.pe0 c0.slice0 --bytes 8K
 grep -q 'drain 32.000000' out
 ok "route --bytes"
 run route c0.pe0 c1.pe0.tcm --format csv
 [ $code -eq 0 ] && tail -1 out | grep -q 'sip0.cube1.pe0.pe_tcm.*,512.000000,0'
-ok "design 2.2: into a TCM the last edge has write_gbs"
+ok "docs/model.md: into a TCM the last edge has write_gbs"
 
 rows 0,read,c0.pe0,c0.slice0,0,4096
 run replay in.csv
-equal "design 9: columns of replay" id,op,src,dst,nbytes,issue_ns,start_ns,arrive_ns,service_ns,\
+equal "columns of replay" id,op,src,dst,nbytes,issue_ns,start_ns,arrive_ns,service_ns,\
 done_ns,end_ns,wire_ns,overhead_ns,drain_ns,response_ns,queue_channel_ns,queue_engine_ns,\
 queue_link_ns,queue_memory_ns,formula_ns,actual_ns "$(head -1 out)"
-equal "design 3: pe0 -> slice0" 18.085000 "$(field actual_ns 1)"
+equal "docs/model.md: pe0 -> slice0" 18.085000 "$(field actual_ns 1)"
 rows 0,read,c0.pe0,c0.slice4,0,4096
 run replay in.csv
-equal "design 3: pe0 -> slice4" 37.145000 "$(field actual_ns 1)"
+equal "docs/model.md: pe0 -> slice4" 37.145000 "$(field actual_ns 1)"
 rows 0,read,c0.pe1,c0.slice0,0,4096
 run replay in.csv
-equal "design 3: pe1 -> slice0 alone" 36.095000 "$(field actual_ns 1)"
+equal "docs/model.md: pe1 -> slice0 alone" 36.095000 "$(field actual_ns 1)"
 rows 0,read,c0.pe0,c0.slice0,0,4096 0,read,c0.pe1,c0.slice0,0,4096
 run replay in.csv
-equal "design 3: pe1 -> slice0 behind pe0" 50.085000 "$(field actual_ns 2)"
-equal "design 3: it waits from its arrival" 4.095000 "$(field arrive_ns 2)"
-equal "design 3: until pe0's drain has ended" 18.085000 "$(field service_ns 2)"
+equal "docs/model.md: pe1 -> slice0 behind pe0" 50.085000 "$(field actual_ns 2)"
+equal "docs/model.md: it waits from its arrival" 4.095000 "$(field arrive_ns 2)"
+equal "docs/model.md: until pe0's drain has ended" 18.085000 "$(field service_ns 2)"
 rows 0,read,c0.pe0,c0.slice0,0,4K 5,write,c0.pe0,c0.slice0,0,64
 run replay in.csv
-equal "design 3: 64 B, 5 ns into a 4 KB drain, wait 11" 11.000000 "$(field queue_memory_ns 2)"
-equal "design 3: and drain 0.25" 0.250000 "$(field drain_ns 2)"
+equal "docs/model.md: 64 B, 5 ns into a 4 KB drain, wait 11" 11.000000 "$(field queue_memory_ns 2)"
+equal "docs/model.md: and drain 0.25" 0.250000 "$(field drain_ns 2)"
 
-# Cases, targets and times of probe, all by design 9 (and 3).
+# Cases, targets and times of probe: docs/formats.md "probe", docs/model.md "Stations and queues".
 run probe --format csv
-equal "design 9: columns of probe" case,src,dst,nbytes,actual_ns,overhead_ns,drain_ns,wire_ns,\
+equal "columns of probe" case,src,dst,nbytes,actual_ns,overhead_ns,drain_ns,wire_ns,\
 response_ns,queue_ns,overhead_pct,drain_pct,eff_bw_gbs,bottleneck_gbs,util_pct "$(head -1 out)"
 cut -d, -f1-5 out | sed -n 2,9p >found
 cat >expected <<'END'
@@ -201,17 +201,17 @@ d2h,host,c0.slice0,4096,56.562500
 END
 diff expected found | sed 's/^/# /'
 cmp -s expected found
-ok "design 9: the cases of probe"
-equal "design 9: response of h2d" 1.281250 "$(field response_ns 7)"
-equal "design 9: util is eff_bw over bottleneck, in per cent" 88.471109 "$(field util_pct 1)"
-equal "design 9: eff_bw is nbytes over actual" 226.486038 "$(field eff_bw_gbs 1)"
-equal "design 9: saturation doubles from 4K to 1M" \
+ok "the cases of probe"
+equal "response of h2d" 1.281250 "$(field response_ns 7)"
+equal "util is eff_bw over bottleneck, in per cent" 88.471109 "$(field util_pct 1)"
+equal "eff_bw is nbytes over actual" 226.486038 "$(field eff_bw_gbs 1)"
+equal "saturation doubles from 4K to 1M" \
     "4096 8192 16384 32768 65536 131072 262144 524288 1048576" \
     "$(sed -n 's/^saturation,c0.pe0,c0.slice0,\([0-9]*\),.*/\1/p' out | tr '\n' ' ' | sed 's/ $//')"
 cp out before
 run probe --format csv --engine hop
 cmp -s before out
-ok "design 4: probe is the same with --engine hop"
+ok "probe is the same with --engine hop"
 run probe --case h2d --format csv
 equal "--case prints one row and no saturation" 2 "$(wc -l <out | tr -d ' ')"
 run probe --bytes 64M --format csv
@@ -219,8 +219,8 @@ run probe --bytes 64M --format csv
 ok "a case that does not fit --bytes is left out, and that is said"
 
 run info --format csv
-equal "design 2.1: nodes of cube8" nodes,651 "$(grep '^nodes,' out)"
-equal "design 2.1: edges of cube8" edges,1180 "$(grep '^edges,' out)"
+equal "nodes of cube8" nodes,651 "$(grep '^nodes,' out)"
+equal "edges of cube8" edges,1180 "$(grep '^edges,' out)"
 run info --config
 [ $code -eq 0 ] && head -1 out | grep -q '^kernbench: 1' && ! grep -q '^name,' out
 ok "info --config prints the YAML alone"
@@ -340,7 +340,7 @@ rows 9000000000000,read,c0.pe0,c0.slice0,5G,64
 run replay in.csv
 equal "the latest time is exact" 9000000000002.335000 "$(field end_ns 1)"
 
-# 9000 drains of 25 ms after 9e12 ns pass 2^63 fs (design 1: exit 3).
+# 9000 drains of 25 ms after 9e12 ns pass 2^63 fs: exit 3.
 awk -v header="$header" 'BEGIN {
     print header
     for (i = 0; i < 9000; i++)
@@ -360,7 +360,7 @@ waiting()
     sed -i "1s/\$/,after,think_ns/" in.csv
 }
 
-# design 3: 18.085 alone, and 56.5625 with the response
+# docs/model.md: 18.085 alone, and 56.5625 with the response
 waiting 0,read,c0.pe0,c0.slice0,0,4K,, 0,d2h,host,c0.slice0,0,4K,,0 \
     '5,read,c0.pe0,c0.slice0,0,4K,1|0|1,2.5' 0,write,c0.pe1,c0.slice1,0,4K,0,
 run replay in.csv
@@ -446,12 +446,12 @@ run replay "$root/tests/vectors/cube8_local.csv" --fingerprint --format json -o 
 cmp -s err "$root/tests/vectors/cube8_local.fingerprint" && [ ! -s out ] && [ -s x.json ]
 ok "--fingerprint with -o and JSON: nothing else on stderr"
 
-# design 3.1: 8 PEs read over one UCIe link at once; each alone has its full bandwidth.
+# docs/model.md "Links: ideal and fifo": 8 PEs read over one UCIe link at once; each alone has its full bandwidth.
 rows $(for pe in 0 1 2 3 4 5 6 7; do echo "0,read,c0.pe$pe,c1.slice$pe,0,64K"; done)
 run replay in.csv
 [ $code -eq 0 ] && grep -q '^warning: links are ideal, but [0-9]* of them' err &&
     [ "$(wc -l <err | tr -d ' ')" -eq 1 ]
-ok "design 3.1: links that are too few are warned of, once"
+ok "links that are too few are warned of, once"
 run replay in.csv --quiet
 [ $code -eq 0 ] && [ ! -s err ]
 ok "--quiet: no warning"

@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
-# convert.sh -- examples/tt_npe_to_csv.py: what it makes of tt-npe's JSON, and replay of that. TAP.
+# convert.sh -- examples/tt_npe_to_csv.py: rows from tt-npe's JSON, and their replay. Prints TAP.
 #
 # B names the build, SIM the simulator of cube8 in it. Needs python3.
 . "$(dirname "$0")/../support/tap.sh"
 command -v python3 >/dev/null || none "there is no python3"
 cp "$root"/examples/tt_npe_*.json .
 
-# run ARGUMENT...: what ends in a traceback was not refused
+# run ARGUMENT...: a traceback is a failure, not a refusal
 run()
 {
     call python3 "$root/examples/tt_npe_to_csv.py" "$@"
     ! says Traceback || code=99
 }
 
-# converted NAME ARGUMENT...: to what stands on stdin.
+# converted NAME ARGUMENT...: the output is that on stdin.
 converted()
 {
     local name=$1
@@ -42,7 +42,7 @@ issue_ns,op,src,dst,offset,nbytes
 200,write,c0.pe1,c0.slice2,0,64
 200,write,c0.pe1,c0.slice3,0,64
 END
-# design 3: 4096 B, pe0->slice0 18.085, pe1->slice0 36.095
+# docs/model.md "Stations and queues": 4096 B, pe0->slice0 18.085, pe1->slice0 36.095
 replayed "and its replay" <<'END'
 id,issue_ns,end_ns,actual_ns
 0,0.000000,18.085000,18.085000
@@ -59,7 +59,7 @@ END
 [ "$(cat err)" = "left out: 1 SEMAPHORE_INC
 left out: 1 zones and the like" ]
 ok "what is left out is said"
-converted "a trace whose barriers are waited for" --after tt_npe_trace.json <<'END'
+converted "a trace with barriers to wait for" --after tt_npe_trace.json <<'END'
 issue_ns,op,src,dst,offset,nbytes,after,think_ns
 5,read,c0.pe1,c0.slice0,0,4096,,0
 5,read,c0.pe2,c0.slice2,0,256,,0
@@ -111,7 +111,7 @@ refused "a key that is missing" 3 "transfers[0]: 'src_x' is missing" bad.json
 sed 's/"num_bytes": 256/"num_bytes": -1/' tt_npe_trace.json >bad.json
 refused "bytes below 0" 3 "event[7]: 'num_bytes' is -1, not a whole number from 0" bad.json
 sed '/SET_STATE/d' tt_npe_trace.json >bad.json
-refused "state that nobody has set" 3 "WRITE_WITH_STATE without WRITE_SET_STATE before it" bad.json
+refused "state that was never set" 3 "WRITE_WITH_STATE without WRITE_SET_STATE before it" bad.json
 refused "more cores than PEs" 3 "3 cores, but the machine has 1 * 2 PEs" --pes 2 --cubes 1 tt_npe_trace.json
 echo 1,2,c0.pe0 >map
 refused "a map with a field too few" 3 "map:1: not x,y,pe,memory" --map map tt_npe_trace.json
@@ -120,7 +120,7 @@ refused "a core that the map lacks" 3 "core 0,0 has no memory in the map" --map 
 refused "a clock of nothing" 2 "'0' is not a number above 0" --ghz 0 tt_npe_trace.json
 refused "an output that cannot be" 5 "cannot write absent/x" -o absent/x tt_npe_trace.json
 
-# Wherever a file ends, and whatever is wrong with it: a message, never a traceback.
+# A file may end anywhere, and have any mistake: there is a message, never a traceback.
 for file in tt_npe_trace.json tt_npe_workload.json; do
     for ((i = 0; i < $(wc -c <$file); i += 97)); do
         head -c $i $file >cut.json

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# deadlock.sh -- kernels that wait for ever: who, for whom, since when, in which circles. Prints TAP.
+# deadlock.sh -- deadlocked kernels: which, for which others, since when, in which circles. Prints TAP.
 #
 # B names the build. Needs jq, python3, and $B/_t/talking, the simulator of tests/support/talking.c.
 . "$(dirname "$0")/../support/tap.sh"
@@ -23,7 +23,7 @@ stuck()
         says "$3" && [ "$(wc -l <err)" -eq 1 ]
 }
 
-# -- who waits ----------------------------------------------------------------------------------
+# -- the rows -----------------------------------------------------------------------------------
 
 at=$(line "tl_recv(tl, 0, 7,")
 stuck listen 1 "cube8: deadlock: 1 command never ends: kernel listen on c0.pe1: tl_recv at tests/support/$at lacks a message from c0.pe0 under tag 7 since 28.756250 ns"
@@ -50,7 +50,7 @@ ok "a circle through all PEs"
 equal "all of it is one" 1 "$(sed 1d out | cut -d, -f12 | sort -u)"
 at=$(line "        tl_barrier(tl, (tl_group){.pes = group")
 stuck cross 3 "cube8: deadlock: 3 commands never end: kernel cross on c0.pe4: tl_barrier at tests/support/$at lacks a member, c0.pe5, since "
-ok "a circle through a barrier is named before who is in none"
+ok "a circle through a barrier is named before kernels that are in none"
 equal "the barrier waits for the member that waits for it, not for the lowest" \
     "c0.pe1,c0.pe3,ended,0,,, c0.pe4,c0.pe5,waiting,,,2,1 c0.pe5,c0.pe4,waiting,0,,,1" \
     "$(sed 1d out | cut -d, -f1,7- | xargs)"
@@ -129,7 +129,7 @@ ok "why: the same"
 run run jam --until 100
 [ "$code" -eq 0 ] && says "stopped at 100.000000 ns"
 ok "--until before that is no deadlock"
-"$SIM" --man | grep -a -A1 '^\.B 4$\|^4$\|4$' | grep -a -q 'kernels wait for ever'
+"$SIM" --man | grep -a -A1 '^\.B 4$\|^4$\|4$' | grep -a -q 'deadlock: kernels wait'
 ok "the manual page has the exit code"
 
 run run jam --verify --oplog files/never.jsonl

@@ -21,7 +21,7 @@ generate tests/golden/two_cubes.yaml "$work/golden"
 mv "$work/golden/api.h" "$work/golden/two_cubes.h"
 for file in topo.h topo.c two_cubes.h; do
     diff -u "tests/golden/$file" "$work/golden/$file"
-    ok "golden: $file (make golden writes it anew)"
+    ok "golden: $file (make golden writes it again)"
 done
 
 for yaml in topologies/*.yaml tests/vectors/*.yaml; do

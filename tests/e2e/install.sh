@@ -78,11 +78,11 @@ done
 grep -ohE '\<(kb|tl)_[a-z0-9_]+\(' "$prefix"/include/{kernbench,tl}.h | tr -d '(' | sort -u >"$work/header"
 names --defined-only -D "$lib/libkernbench.so" | grep -E '^(kb|tl)_' | sort >"$work/shared"
 nothing "$(comm -13 "$work/header" "$work/shared" | grep -v '^kb_rt_')"
-ok "what libkernbench exports is in its headers, but for kb_rt_"
+ok "all that libkernbench exports is in its headers, except kb_rt_"
 nothing "$(names -u "$lib/libcube8.a" | grep '^kb_' | grep -v '^kb_rt_')"
 ok "a topology needs kb_rt_ of libkernbench"
 
-# The handler of overflows is the process's, and whose stack is running the thread's (co.c).
+# The handler of overflows belongs to the process, the note which stack is running to the thread (co.c).
 nothing "$(objdump -t "$lib/libkernbench.a" "$lib/libcube8.a" |
     awk '/ \.t?(data|bss)[ .\t]/ && !/ \.data\.rel\.ro/ && $NF !~ /^\./ {print $NF}' |
     grep -vx -e old_segv -e old_bus -e set_up_lock -e has_key -e signal_stack -e resumed)"

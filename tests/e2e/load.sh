@@ -20,17 +20,17 @@ load()
 load --pattern local --rate 0.001
 [ $code -eq 0 ] && says "no saturation up to rate 0.001" && [ "$(wc -l <out)" -eq 2 ]
 ok "one rate"
-equal "design 9: columns of load" $columns "$(head -1 out)"
+equal "columns of load" $columns "$(head -1 out)"
 equal "pattern, defaults" local,4096,read,0.001000 "$(sed -n 2p out | cut -d, -f1-4)"
 near "three simulations of 100000 transactions, less what is warm-up" 300000 "$(field count 1)" 0.05
 near "rate 1.0 is 64 x 256 GB/s" 16.384 "$(field offered_gbs 1)" 0.02
-near "design 3: at a low rate the formula, 18.085" 18.085 "$(field mean_ns 1)" 0.001
+near "docs/model.md: at a low rate the formula, 18.085" 18.085 "$(field mean_ns 1)" 0.001
 equal "its parts" "0.085000 2.000000 16.000000" \
     "$(field wire_ns 1) $(field overhead_ns 1) $(field drain_ns 1)"
-equal "half of them wait for nobody" 18.085000 "$(field p50_ns 1)"
+equal "half of them do not wait" 18.085000 "$(field p50_ns 1)"
 equal "steady" 1 "$(field steady 1)"
 load --pattern local --rate 0.5 --arrivals fixed
-equal "at equal intervals nobody waits: mean, p99, maximum" "18.085000 18.085000 18.085000" \
+equal "at equal intervals there are no waits: mean, p99, maximum" "18.085000 18.085000 18.085000" \
     "$(field mean_ns 1) $(field p99_ns 1) $(field max_ns 1)"
 load --pattern uniform --rate 0.1,0.05,0.2:0.4:0.1 --op write --bytes 1K --txns 20000 --quiet
 equal "a row for each rate, as listed" "0.100000 0.050000 0.200000 0.300000 0.400000" \
@@ -117,8 +117,8 @@ load --pattern local --rate 1 --format table --quiet
 grep -q '^saturation begins below rate 1: 14' out && grep -q '^busiest at rate 1:' out && [ ! -s err ]
 ok "nothing but saturation; --quiet"
 load --pattern uniform --rate 0.1,0.2 --txns 20000
-[ "$(grep -c '^links are ideal, .* from rate 0.1 on .* at rate 0.2); contention.links=fifo' err)" -eq 1 ]
-ok "design 3.1: links that are too few are warned of, once"
+[ "$(grep -c '^links are ideal, .* from rate 0.1 on .* at rate 0.2); run with contention.links=fifo' err)" -eq 1 ]
+ok "links that are too few are warned of, once"
 load --pattern local --rate 0.5 --txns 10
 grep -q '^too few transactions to tell' err
 ok "a handful of transactions says nothing of saturation"

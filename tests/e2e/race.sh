@@ -90,7 +90,7 @@ again=$(line 'tl_load(tl, first.address + 8')
 [ $code -eq 1 ] && grep -qxF "cube8: 2 races: 14 accesses of 2 PEs checked" err
 ok "exit 1, and how many there are"
 equal "columns" $columns "$(head -1 out)"
-equal "who, and where" "1 race_on c0.pe1 tl_store $part write
+equal "which PE, and where" "1 race_on c0.pe1 tl_store $part write
 1 race_on c0.pe0 tl_store $all write
 2 race_on c0.pe0 tl_store $all write
 2 race_on c0.pe1 tl_load $again read" \

@@ -46,7 +46,7 @@ ok "without -o the page goes to stdout"
 
 "$SIM" report probe 2>err | head -1 >/dev/null
 [ "${PIPESTATUS[0]}" -eq 0 ] && [ ! -s err ]
-ok "a reader who leaves early is no error"
+ok "a reader that closes the pipe early is no error"
 
 printf 'issue_ns,op,src,dst,offset,nbytes\n' >empty.csv
 sound "replay of no rows" replay empty.csv

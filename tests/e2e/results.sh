@@ -67,7 +67,7 @@ run replay many.csv --until 900 --sqlite a.db --quiet && holds a.db 2 out && hol
 ok "sqlite: replay is added to what is there, with the columns that it needs"
 run run softmax M=5 N=7 --verify --seed 7 --sqlite a.db --format csv --quiet && holds a.db 3 out
 ok "sqlite: so is run"
-equal "sqlite: whence a run comes" \
+equal "sqlite: the origin of a run" \
     "3|kernbench.run/1|run|cube8 run softmax M=5 N=7 --verify --seed 7 --format csv|cube8|1|1|0.1.0|7" \
     "$(sql a.db "SELECT id, schema, command, command_line, topology,
         hash = '$("$SIM" info --format csv | sed -n 's/^hash,//p')',
@@ -96,7 +96,7 @@ run probe --case h2d --format jsonl --sqlite d.db
 "$SIM" probe --case h2d --format jsonl | cmp - out
 ok "sqlite: is not part of the command line in results"
 "$SIM" replay many.csv --sqlite pipe.db --quiet | head -1 >/dev/null
-equal "sqlite: a reader who leaves early takes no row away" 2000 \
+equal "sqlite: a reader that closes the pipe early takes no row away" 2000 \
     "$(sql pipe.db 'SELECT count(*) FROM result')"
 
 # -- seed ---------------------------------------------------------------------------------------
@@ -135,7 +135,7 @@ refused()
     ok "sqlite: $1"
 }
 
-echo 'This is a text, and long enough to be taken for the header of a database if nobody looked.' >text
+echo 'This is a text, and long enough to be taken for the header of a database at a glance.' >text
 cp text text.copy
 refused "a file that is no database" "it is no database of SQLite" text
 cmp -s text text.copy
@@ -232,7 +232,7 @@ done
 ok "diff: another --format is no note"
 jq . a.json >pretty.json
 jq -cS . a.json >compact.json
-differs "JSON laid out anew" 0 '17 rows, 187 numbers compared: none moved' pretty.json a.json
+differs "JSON with another layout" 0 '17 rows, 187 numbers compared: none moved' pretty.json a.json
 differs "JSON on one line, keys in another order" 0 '17 rows, 187 numbers compared: none moved' a.json compact.json
 head -1 many.csv | "$SIM" replay - --format json >none.json
 differs "JSON without rows" 0 '0 rows, 0 numbers compared: none moved' none.json none.json
@@ -298,7 +298,7 @@ grep -Eq '^1999 .* t_ns +1999 +2000 +1 +0.05$' out && tail -1 out | grep -q '; 1
 ok "diff: what moved in them"
 printf 'name,t_ns\na,1\nb,2\na,3\nc,4\n' >x.csv
 printf 'name,t_ns\na,1\na,3\nb,2\na,4\nd,5\n' >y.csv
-differs "rows whose keys come twice go in order" 1 \
+differs "rows with keys that come twice go in order" 1 \
     '4 rows, 1 number compared: none moved; 3 other rows; 1 row only in B' x.csv y.csv
 printf 'name,t_ns\na,1\na,2\nb,3\nc,4\n' >x.csv
 printf 'name,t_ns\na,1\na,2\nc,5\n' >y.csv
@@ -318,7 +318,7 @@ differs "and is below every bound" 0 \
     '2 rows, 2 numbers compared: 1 moved, the largest by 10 %; 1 text differs, none above the bound of 10.5 %' \
     x.csv y.csv --bound 10.5
 sed 's/slice1/slice2/' x.csv >y.csv
-differs "but for none" 1 '2 rows, 2 numbers compared: none moved; 2 texts differ' x.csv y.csv
+differs "and above a bound of 0" 1 '2 rows, 2 numbers compared: none moved; 2 texts differ' x.csv y.csv
 sed '$s/pass/fail/; s/10,/11,/' x.csv >y.csv
 differs "a verification that fails is above every bound" 1 \
     '2 rows, 2 numbers compared: 1 moved, the largest by 10 %; 1 text differs, 1 above the bound of 1000000 %' \
@@ -497,7 +497,7 @@ awk 'BEGIN { print "id,t_ns"; for (i = 0; i < 100000; i++) print i "," i }' >x.c
 awk 'BEGIN { print "id,t_ns"; for (i = 0; i < 100000; i++) print i "," i + 1 }' >y.csv
 "$SIM" diff x.csv y.csv --top 100000 2>err | head -1 >/dev/null
 [ "${PIPESTATUS[0]}" = 1 ] && [ ! -s err ]
-ok "diff: a reader who leaves early"
+ok "diff: a reader that closes the pipe early"
 (cat x.csv; sleep 2) | {
     timeout --foreground --preserve-status -s INT 1 "$SIM" diff y.csv - >out 2>err
     echo "$?" >code

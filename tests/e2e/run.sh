@@ -129,7 +129,7 @@ run softmax --verify=ops --format md
 ok "md; --verify=ops"
 run qkv_gemm
 [ $code -eq 0 ] && says "warning: links are ideal" && [ "$(wc -l <err | tr -d ' ')" -eq 1 ]
-ok "design 3.1: links that are too few are warned of, once"
+ok "links that are too few are warned of, once"
 run qkv_gemm --quiet
 [ $code -eq 0 ] && [ ! -s err ]
 ok "--quiet: no warning"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# stats.sh -- --stats: what a simulation has used, and how much. Prints TAP.
+# stats.sh -- --stats: the components that a simulation used, and how much. Prints TAP.
 #
 # B names the build, SIM the simulator of cube8 in it, SIM_FIFO the one with fifo links. Needs jq,
 # and python3 for its sqlite3.
@@ -22,7 +22,7 @@ use()
     awk -F, -v kind="$1" -v name="$2" '$1 == kind && $2 == name' s.csv | cut -d, -f5-
 }
 
-# sum KIND PATTERN COLUMN: over the rows of s.csv of that kind whose names match
+# sum KIND PATTERN COLUMN: over the rows of s.csv of that kind with names that match
 sum()
 {
     awk -F, -v kind="$1" -v name="$2" -v column="$3" '
@@ -129,7 +129,7 @@ rows 0,read,c0.pe0,c0.slice0,0,4096 0,read,c0.pe1,c0.slice0,0,4096
 run replay rows.csv --until 40 --stats s.csv --quiet
 equal "--until: until then, and what is complete" \
     256.000000,1,1,4096,37.915000,94.787500,0.349750,1 "$(use memory sip0.cube0.hbm_ctrl.slice0)"
-equal "who holds a channel has held it until then" ,1,0,0,40.000000,100.000000,0.000000,0 \
+equal "a transaction that holds a channel has held it until then" ,1,0,0,40.000000,100.000000,0.000000,0 \
     "$(use channel sip0.cube0.pe1.pe_dma.read)"
 run replay rows.csv --max-events 2 --stats s.csv --quiet
 [ $code -eq 0 ] && [ -s s.csv ]

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # study.sh -- variants of a machine, one command, one table: `make study`. Prints TAP.
 #
-# B is the build, whose compiler and flags the variants are built with.
+# B is the build; the variants are built with its compiler and flags.
 . "$(dirname "$0")/../support/tap.sh"
 at_top
 export B
 trap 'rm -rf "$work" "$B"/cube8_study_* "$B"/study/study_*.csv' EXIT
 
-# The build as it is: other flags than those that it was made with would make all of it anew.
+# The build as it is: with other flags than its own all of it would be built again.
 flags=$(cat "$B/_o/flags")
 export CC=${flags%% *}
 SAN=$(sed -nE 's/.* (-fsanitize|--coverage)/\1/p' <<<"$flags")

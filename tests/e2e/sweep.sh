@@ -27,7 +27,7 @@ count()
 sweep --src c0.pe0 --dst c0.slice0
 [ $code -eq 0 ] && [ ! -s err ] && [ "$(count)" -eq 1 ]
 ok "one point"
-equal "design 9: columns of sweep" $columns "$(head -1 out)"
+equal "columns of sweep" $columns "$(head -1 out)"
 equal "defaults: 4096 bytes, one read" c0.pe0,c0.slice0,4096,1,read,1,18.085000 \
     "$(sed -n 2p out | cut -d, -f1-7)"
 equal "gbs is bytes over the makespan" 226.486038 "$(field gbs 1)"
@@ -35,7 +35,7 @@ sweep --src host --dst c0.slice0
 equal "h2d is the op of a host" host,c0.slice0,4096,1,h2d,1,56.562500 \
     "$(sed -n 2p out | cut -d, -f1-7)"
 sweep --src c0.pe0 --dst c0.slice0 --inflight 3
-equal "design 3: one channel, three reads" 54.255000 "$(field makespan_ns 1)"
+equal "docs/model.md: one channel, three reads" 54.255000 "$(field makespan_ns 1)"
 equal "of which the second waits for the first" 36.170000 "$(field p50_ns 1)"
 
 # In the order src, dst, bytes, inflight, op; each list as it is written.
@@ -89,8 +89,8 @@ ok "sources without a point between others"
 
 # -- the same as replay -------------------------------------------------------------------------
 
-# All copies of all points in one replay, each point a millisecond after the one before: nobody
-# meets anybody else. Then what sweep should say of them.
+# All copies of all points in one replay, each point a millisecond after the one before, so that no
+# two points meet. Then what sweep should say of them.
 by_replay()
 {
     sed 1d out | awk -F, 'BEGIN { print "issue_ns,op,src,dst,offset,nbytes" } {
@@ -159,7 +159,7 @@ done >difference
 ok "-j 1, -j 8 and the other engine: the same bytes in every format"
 "$SIM" sweep $many --quiet -j 4 | { sleep 0.5; cat; } >out
 "$SIM" sweep $many --quiet -j 1 | cmp - out
-ok "a reader who takes his time"
+ok "a slow reader"
 "$SIM" sweep $many --quiet --format json -j 4 >out
 jq -e '.schema == "kernbench.sweep/1" and (.rows | length) == 33792 and .rows[5].op == "read" and
     (.command | endswith("--op write,read,d2h --format json")) and (.rows[0].mean_ns | type) == "number"' \
@@ -181,7 +181,7 @@ start=$(date +%s)
 sweep --src 'c*.pe*' --dst 'c*.slice*' --bytes 1:1000000 --inflight 1:1000 --dry-run --format json
 [ $code -eq 0 ] && jq -e '.rows[0].points == 4096000000000 and .rows[0].transactions == 2050048000000000' \
     out >/dev/null && [ $(($(date +%s) - start)) -lt 10 ]
-ok "--dry-run of what nobody would wait for"
+ok "--dry-run of a sweep that would take years"
 
 # -- mistakes -----------------------------------------------------------------------------------
 

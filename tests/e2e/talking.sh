@@ -69,7 +69,7 @@ equal "a barrier's path is that of its last member" \
     "c0.pe5 tl_full c0.pe5 tl_exp c0.pe5 tl_barrier c0.pe7 tl_barrier c0.pe7 tl_full" "$(steps)"
 equal "the others wait behind that one" 7 \
     "$(awk -F, '$1 == "wait" && $3 == "barrier_wait" && $5 == "c0.pe5"' out | wc -l | tr -d ' ')"
-equal "who comes last does not wait" "" "$(row wait sip0.cube0.pe5.pe_scheduler barrier_wait)"
+equal "the last to come does not wait" "" "$(row wait sip0.cube0.pe5.pe_scheduler barrier_wait)"
 
 run run count --breakdown --format csv --quiet
 [ -n "$(row op atomic_add drain)$(row op atomic_add overhead)" ]
@@ -89,7 +89,7 @@ else
     "$SIM" run ring --quiet --trace t.pftrace -o /dev/null
     python3 "$timeline" slices t.pftrace >s.txt
     grep -q '^sip0.cube0.pe1 39256250 55303750 wait for c0.pe0' s.txt
-    ok "a receive waits for whom"
+    ok "a receive has the name of the PE that it waits for"
     grep -q "^sip0.cube0.pe0 36256250 39256250 tl_send .*'tests/support/talking.c:" s.txt &&
         grep -q '^sip0.cube0.pe0 39256250 55303750 tl_send ' s.txt
     ok "a send is a call until its kernel goes on, and beside it until its end"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # terminal.sh -- what stderr says when it is a terminal: progress and the closing line. Prints TAP.
 #
-# B names the build, SIM the simulator of cube8 in it. Needs python3, whose pty the terminal is.
+# B names the build, SIM the simulator of cube8 in it. Needs python3, which provides the terminal (pty).
 . "$(dirname "$0")/../support/tap.sh"
 command -v python3 >where || none "no python3"
 python3 -c 'import pty; pty.openpty()' 2>where || none "no terminal can be made: $(tail -n 1 where)"

@@ -74,7 +74,7 @@ ok "results do not tell of a timeline"
 # the golden case of the model: the second read waits 13.990 ns behind the first
 printf '%s\n' issue_ns,op,src,dst,offset,nbytes 0,read,c0.pe0,c0.slice0,0,4K 0,read,c0.pe1,c0.slice0,0,4K >two.csv
 "$SIM" replay two.csv --trace two.json -o /dev/null
-equal "a slice says how long it has waited, and behind whom" \
+equal "a slice says how long it waited, and behind what" \
     '{"id":1,"op":"read","source":"c0.pe1","target":"c0.slice0","nbytes":4096,"waited_ns":13.99,"behind":"c0.pe0","behind_id":0}' \
     "$(jq -c '[.traceEvents[] | select(.ph == "B" and .name == "read c0.pe1" and .args.waited_ns)][0].args' two.json)"
 tid=$(jq '.traceEvents[] | select(.name == "thread_name" and .args.name == "sip0.cube0.hbm_ctrl.slice0").tid' two.json)

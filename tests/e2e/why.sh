@@ -64,8 +64,8 @@ if [ -x "$SIM_FIFO" ]; then
     call "$SIM_FIFO" replay link.csv --breakdown --format csv
     link="sip0.cube0.xbar.pe1 -> sip0.cube0.xbar.pe2"
     equal "a link" "$link||1|29.990000|99.933356" "$(row place "$link" link_wait)"
-    equal "behind who is on it" "$link|c0.pe1|1|29.990000|100.000000" "$(row wait "$link" link_wait)"
-    equal "of who waits" "$link||1|29.990000|44.041413" "$(row source c0.pe0 link_wait)"
+    equal "behind the transaction that holds it" "$link|c0.pe1|1|29.990000|100.000000" "$(row wait "$link" link_wait)"
+    equal "of the transaction that waits" "$link||1|29.990000|44.041413" "$(row source c0.pe0 link_wait)"
     # A third one, from PE 0's side, comes while PE 1 is on the edge and PE 0 in line for it.
     printf '%s\n' 1,write,c0.pe1,c0.slice2,0,4K >>link.csv
     call "$SIM_FIFO" replay link.csv
@@ -87,7 +87,7 @@ sums()
     for by in all source target op place; do
         equal "$1: by $by it is the time of all rows" "$(fs rows actual_ns)" "$(fs out total_ns $by)"
     done
-    equal "$1: waits are those behind somebody" "$(awk -F, 'NR == 1 || $1 == "all" && $3 ~ /_wait/' out >some
+    equal "$1: waits are those behind others" "$(awk -F, 'NR == 1 || $1 == "all" && $3 ~ /_wait/' out >some
         fs some total_ns)" "$(fs out total_ns wait)"
     for cause in channel link engine memory; do
         equal "$1: ${cause}_wait" "$(fs rows queue_${cause}_ns)" \
@@ -141,10 +141,10 @@ ok "load: the same again"
 run load --pattern uniform --rate 0.3 --txns 5000 --breakdown --format csv --quiet --seed 1
 ! cmp -s first out
 ok "load: other traffic of another seed"
-# One PE of each channel alone, at equal intervals: nobody waits, each takes 18.085 ns.
+# One PE of each channel alone, at equal intervals: none waits, each takes 18.085 ns.
 run load --pattern local --rate 0.1 --txns 640 --arrivals fixed --breakdown --format csv
 count=$(row all '' drain | cut -d'|' -f3)
-equal "load: nobody waits" "" "$(grep -c _wait out | grep -v '^0$')"
+equal "load: no waits" "" "$(grep -c _wait out | grep -v '^0$')"
 equal "load: 18.085 ns each" "$((count * 18085000))" "$(fs out total_ns all)"
 
 # -- run ----------------------------------------------------------------------------------------
@@ -197,10 +197,10 @@ equal "commands are those of the op log" "$count" "$(grep -vc -e TileToken -e op
 # -- formats ------------------------------------------------------------------------------------
 
 run replay two.csv --breakdown
-head -1 out | grep -q '^by  *of  *cause ' && grep -q '^pct: of all time of what the row is of' out
+head -1 out | grep -q '^by  *of  *cause ' && grep -q '^pct: share of the time of what column ' out
 ok "a table, unless asked otherwise"
 [ -n "$(tail -n 1 out)" ]
-ok "whose note ends with its text"
+ok "and its note ends with its text"
 run replay many.csv --breakdown --quiet
 awk 'NR > 1 && $1 == "source" { n[$2]++ } END { for (i in n) { things++; if (n[i] > 3) exit 1 }
     exit things != 3 }' out
@@ -210,7 +210,7 @@ equal "--top 2: two sources" 2 "$(awk -F, '$1 == "source" { print $2 }' out | so
 equal "--top 2: two causes of all" 2 "$(grep -c '^all' out)"
 run run attention --breakdown --top 2 --quiet
 equal "--top 2: eight steps" 8 "$(grep -c ^step out)"
-hidden=$(sed -n 's/^only the 2 largest of everything: \([0-9]*\) rows and \([0-9]*\) steps .* are not shown; --top N.*/\1 \2/p' out)
+hidden=$(sed -n 's/^only the 2 largest parts: \([0-9]*\) rows and \([0-9]*\) steps .* are not shown; --top N.*/\1 \2/p' out)
 equal "and how many rows and steps are hidden" "$(wc -l <first)" \
     "$((${hidden% *} + ${hidden#* } + $(grep -cE '^(by|all|place|wait|target|op|pe|path|step) ' out)))"
 run run attention --breakdown --top 5000 --quiet
@@ -219,7 +219,7 @@ equal "with as many none is hidden" "$(grep -c ^step first)" "$(grep -c ^step ou
 ok "and nothing says so"
 run replay two.csv --breakdown --format json
 equal "JSON: its schema" kernbench.causes/1 "$(jq -r .schema out)"
-equal "JSON: of a read, by whom it waits" "c0.pe0 13.99 null" "$(jq -r '.rows[] |
+equal "JSON: of a read, and behind which it waits" "c0.pe0 13.99 null" "$(jq -r '.rows[] |
     select(.by == "wait" and .cause == "memory_wait") | "\(.behind) \(.total_ns) \(.begin_ns)"' out)"
 equal "JSON: keys as columns" $columns "$(jq -r '.rows[0] | keys_unsorted | join(",")' out)"
 run replay two.csv --breakdown --format csv

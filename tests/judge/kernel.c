@@ -65,7 +65,8 @@ struct queue {
 struct barrier {
     uint64_t *members; /* ascending */
     size_t n;
-    uint64_t *come; /* ids of the commands whose words have reached the lowest PE */
+    uint64_t *come; /* ids of the commands that have sent their word to the lowest PE, where it has
+                       arrived */
     size_t n_come;
 };
 
@@ -591,7 +592,7 @@ static uint64_t fetch_tiles(struct plan *x, uint64_t nbytes)
     return id;
 }
 
-/* STORE and DMA_WRITE of the tile whose first element is `row`, `column`. */
+/* STORE and DMA_WRITE of the tile that begins at `row`, `column`. */
 static void write_tile(struct plan *x, uint64_t after, uint64_t row, uint64_t column)
 {
     const struct judge_command *c = x->c;
@@ -1378,7 +1379,7 @@ static void has_stopped(struct sim *s, struct pe *p, size_t i)
 
     if (kind != JUDGE_SEND && kind != JUDGE_RECV && kind != JUDGE_BARRIER)
         judge_die("kernel %llu has not done all", (unsigned long long)p->index);
-    s->failed = !complain((size_t)(p - s->pes), i, "this waits for ever");
+    s->failed = !complain((size_t)(p - s->pes), i, "this never ends");
 }
 
 static void settle(struct sim *s, struct pe *p)

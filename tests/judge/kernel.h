@@ -87,7 +87,7 @@ struct judge_command {
     struct judge_operand operands[JUDGE_MOST_OPERANDS];
     size_t n_epilogues; /* composite_gemm */
     struct judge_epilogue epilogues[JUDGE_MOST_EPILOGUES];
-    size_t from;   /* hint, of a store or a send: the command whose tensor it takes */
+    size_t from;   /* hint, of a store or a send: the command that made its tensor */
     size_t target; /* wait: the earlier command that it waits for */
     uint32_t tag;  /* send, recv */
     size_t group;  /* barrier: index into the program's groups */

@@ -816,7 +816,7 @@ static void count(struct talk *x)
     }
 }
 
-/* The first bytes of a slice become those of the SRAM, before anybody adds to them. */
+/* The first bytes of a slice become those of the SRAM, before any PE adds to them. */
 static void make_cells(struct talk *x)
 {
     struct maker *m = any_maker(x);

@@ -3,7 +3,7 @@
 
 TAP on stdout. B names the build, with the simulators of cube8 and tray32. Needs Debian's chromium,
 chromium-driver, python3-selenium and python3-html5lib. Numbers are compared with --format json.
-With a word, only the pages whose names have it: pages.py "cube8 run".
+With a word, only the pages that have it in their names: pages.py "cube8 run".
 """
 import decimal
 import json
@@ -144,7 +144,7 @@ while (walk.nextNode()) {
 return [...new Set(faint)];
 """
 
-# What somebody who does not see the page would miss.
+# What a reader without sight would miss.
 UNSAID = """
 const missing = [];
 const need = (is_there, what) => { if (!is_there) missing.push(what); };
@@ -224,7 +224,7 @@ def check_tables(browser, name, command):
                                        capture_output=True).stdout, parse_float=decimal.Decimal)
     theirs["command"] = theirs["command"].replace(" --format json", "")
     equal({k: v for k, v in ours.items() if k != "rows"},
-          {k: v for k, v in theirs.items() if k != "rows"}, f"{name}: says whence it comes, as JSON does")
+          {k: v for k, v in theirs.items() if k != "rows"}, f"{name}: has its origin, as JSON does")
     ok(ours["rows"] == theirs["rows"], f"{name}: has the rows of --format json")
     for table in tables.values():
         source = browser.execute_script("return document.getElementById(arguments[0]).textContent",

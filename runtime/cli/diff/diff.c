@@ -167,7 +167,7 @@ static const char *next_word(const char *from, size_t *len)
     return from;
 }
 
-/* Are the command lines the same, but for --format F? */
+/* Are the command lines the same, apart from --format F? */
 static bool same_command(const char *a, const char *b)
 {
     static const char format[] = "--format";

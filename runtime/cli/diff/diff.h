@@ -91,7 +91,7 @@ void cells_compare(struct diff *d);
 
 /* -- keys.c --------------------------------------------------------------------------------- */
 
-/* Is each name of --columns that of a column whose numbers can be compared? */
+/* Is each name of --columns that of a column of numbers that can be compared? */
 bool columns_check(struct diff *d);
 
 /* Finds the columns of A in B. */

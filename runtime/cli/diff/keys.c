@@ -28,7 +28,7 @@ enum { ROWS_BETWEEN_LOOKS = 1024 }; /* at Ctrl-C */
 static const char *const parameters[] = {"id",  "hop",      "nbytes", "bytes",
                                          "pes", "inflight", "txns",   "rate"};
 
-/* Columns whose texts are results, or describe them: they do not tell rows apart. */
+/* Texts of these columns are results, or describe them: they do not tell rows apart. */
 static const char *const result_texts[] = {"busiest_memory", "busiest_link", "verify", "value",
                                            "type",           "default",      "range",  "summary"};
 
@@ -151,7 +151,7 @@ static bool same_key(const char *a, const char *b)
                                  x.millionths == y.millionths);
 }
 
-/* The first column whose keys differ; SIZE_MAX if it is the same row. */
+/* The first column with different keys; SIZE_MAX if it is the same row. */
 static size_t other_key(const struct diff *d)
 {
     for (size_t c = 0; c < d->a.n_columns; c++) {
@@ -354,7 +354,7 @@ static void match_in_order(struct diff *d, const struct rest *a, const struct re
     }
 }
 
-/* Compares the rows that were read last, whose keys differ, and all that follow. */
+/* Compares the last two rows, which have different keys, and all that follow. */
 static void compare_rest(struct diff *d)
 {
     struct rest a = {.r = &d->a, .first = d->n_rows}, b = {.r = &d->b, .first = d->n_rows};

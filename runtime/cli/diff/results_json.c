@@ -125,7 +125,7 @@ static bool bad_json(struct results *r, const char *from, size_t len, const json
                      text_show(error->text, strlen(error->text), shown, sizeof shown));
 }
 
-/* NULL with *error, whose text is empty without memory. */
+/* NULL with *error; without memory its text is empty. */
 static json_t *parse(struct results_json *j, const char *from, size_t len, json_error_t *error)
 {
     size_t n;

@@ -1,4 +1,13 @@
-/* fields.c -- an input file of rows and fields: a CSV under a known header, its mistakes named. */
+/*
+ * fields.c -- an input file of rows and fields: a CSV under a known header, its mistakes named.
+ *
+ * The caller says which header the file must have, which columns may follow, and what to do with a
+ * row. The header must match; further columns may come in any order. Fields are pieces of the line
+ * itself (pointer and length): nothing is copied.
+ *
+ * A bad row is told as FILE:LINE:COL and the reading goes on, so that one run tells all mistakes;
+ * up to 20 of them. Progress and stop_asked() are looked at between rows.
+ */
 #include "cli/in/fields.h"
 #include "cli/out/say.h"
 #include "cli/out/stop.h"
@@ -184,7 +193,7 @@ static void read_rows(struct fields *in)
         fprintf(stderr, "%s: more bad rows follow\n", in->name);
 }
 
-/* Of a pipe or a device: not known. */
+/* 0 for a pipe or a device: not known. */
 static uint64_t bytes_of(int fd)
 {
     struct stat st;

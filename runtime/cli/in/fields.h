@@ -59,10 +59,10 @@ static inline size_t fields_column(const struct fields *in, const char *at)
     return (size_t)(at - in->line) + 1;
 }
 
-/* What is wrong there. Always false. */
+/* Tells a mistake at that place. Always false. */
 bool fields_bad_at(struct fields *in, uint64_t line, size_t column, const char *text);
 
-/* What is wrong at `at` of the current line. Always false. */
+/* Tells a mistake at `at` of the current line. Always false. */
 bool fields_bad(struct fields *in, const char *at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -1,4 +1,10 @@
-/* lines.c -- a file, line by line, through one buffer. */
+/*
+ * lines.c -- a file, line by line, through one buffer.
+ *
+ * A line is given out in place, without a copy, and stays valid until the next call. What is left
+ * of the buffer then moves to the front, and the file is read behind it. A line that does not fit
+ * into LINE_BYTES_MAX is skipped and reported once.
+ */
 #include "cli/in/lines.h"
 #include "cli/out/stop.h"
 #include <errno.h>

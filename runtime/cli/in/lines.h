@@ -14,7 +14,7 @@ enum line_state {
     LINE_FAILED,   /* errno says why; EINTR: stop_asked() */
 };
 
-/* Zero but for the descriptor is a file of which nothing was read. */
+/* All zero except the descriptor: nothing was read yet. */
 struct lines {
     int fd;            /* borrowed */
     char *buffer;      /* owned */

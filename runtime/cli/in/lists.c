@@ -1,4 +1,11 @@
-/* lists.c -- lists of numbers as options take them: "1,2,4", "1:16", "64:1M:x2", "0.1:1.0:0.1". */
+/*
+ * lists.c -- lists of numbers as options take them: "1,2,4", "1:16", "64:1M:x2", "0.1:1.0:0.1".
+ *
+ * Rates are kept in millionths and added as integers: 0.1:0.3:0.1 has exactly three values, and the
+ * last one is 0.3 and not 0.30000000000000004. list_rate() makes the double that a compiler makes
+ * of the decimal. Steps are checked for overflow before they are taken, so a range up to 2^64 - 1
+ * ends.
+ */
 #include "cli/in/lists.h"
 #include "base/text.h"
 #include <stdio.h>

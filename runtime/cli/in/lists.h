@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What the numbers of a list are, and how they are kept. All are above 0. */
+/* The kind of numbers in a list, and how they are kept. All are above 0. */
 enum list_kind {
     LIST_COUNTS, /* digits */
     LIST_SIZES,  /* digits, then K, M or G if wanted: bytes */

@@ -1,4 +1,10 @@
-/* matrix.c -- the input of `load --pattern matrix:FILE`: who sends to whom, and how much. */
+/*
+ * matrix.c -- the input of `load --pattern matrix:FILE`: which PE sends to which slice, and how
+ * much.
+ *
+ * A CSV of src,dst,weight. Weights are relative: the share of a PE's transactions that goes to dst
+ * is its weight over the sum of the weights of that PE.
+ */
 #include "cli/in/matrix.h"
 #include "cli/in/fields.h"
 #include "cli/out/say.h"

@@ -1,4 +1,5 @@
-/* matrix.h -- the input of `load --pattern matrix:FILE`: who sends to whom, and how much. */
+/* matrix.h -- the input of `load --pattern matrix:FILE`: which PE sends to which slice, and how
+ * much. */
 #ifndef MATRIX_H
 #define MATRIX_H
 #include "cli/command.h"

@@ -1,4 +1,9 @@
-/* pattern.c -- the traffic that --pattern, --rate and their like ask for. */
+/*
+ * pattern.c -- the traffic that --pattern, --rate and the options beside them describe.
+ *
+ * `load` and `why load` share it. A pattern may have an argument behind a colon: hotspot:20% sends
+ * a fifth of all transactions to slice 0, matrix:FILE reads weights.
+ */
 #include "cli/in/pattern.h"
 #include "cli/out/say.h"
 #include "base/text.h"
@@ -12,7 +17,7 @@ static const char *const pattern_names[] = {
 
 enum { N_PATTERNS = sizeof pattern_names / sizeof *pattern_names };
 
-/* What stands behind the colon of "hotspot:20%". */
+/* The number behind the colon of "hotspot:20%". */
 static enum exit_code read_share(struct pattern *p, const struct cli *cli, const char *text)
 {
     size_t len = strlen(text);
@@ -27,7 +32,7 @@ static enum exit_code read_share(struct pattern *p, const struct cli *cli, const
     return EXIT_OK;
 }
 
-/* What stands behind the colon of a pattern; NULL: nothing. */
+/* The text behind the colon of a pattern; NULL: none. */
 static enum exit_code read_argument(struct pattern *p, const struct cli *cli, const char *text)
 {
     const char *program = cli->program;

@@ -5,7 +5,7 @@
 #include "cli/in/matrix.h"
 
 struct pattern {
-    kb_traffic traffic; /* but for rate and seed */
+    kb_traffic traffic; /* without rate and seed */
     struct matrix matrix;
     struct list rates; /* list_rate() of each */
 };

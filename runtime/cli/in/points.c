@@ -1,10 +1,25 @@
-/* points.c -- the points of a sweep, numbered: every combination of what the options list. */
+/*
+ * points.c -- the points of a sweep, numbered: every combination of the listed values.
+ *
+ * The lists are nested like the wheels of an odometer: sources turn slowest, then targets, bytes,
+ * inflight, and operations turn first. Points are never stored (there may be billions): point
+ * number k is computed from k. Not all combinations exist, however. A PE reaches all targets, with
+ * reads and writes; a host reaches only slices of its own SIP, with h2d and d2h. What exists
+ * depends on the source alone, so it is enough to keep the number of each source's first point:
+ *
+ *   number - first[src] = ((dst * n_bytes + bytes) * n_inflight + inflight) * n_ops + op
+ *
+ * For example 2 PEs x 3 targets x 2 sizes x 1 inflight x 1 op: first = {0, 6, 12}. Point 9 is of
+ * the second PE, with 9 - 6 = 3 = 1 * 2 + 1: the second target, the second size.
+ *
+ * points_seek() to any number searches `first`; to the next one it only turns the wheels.
+ */
 #include "cli/in/points.h"
 #include "cli/out/say.h"
 #include <stdlib.h>
 #include <string.h>
 
-/* What the points of one source go through. */
+/* The targets and operations of the points of one source. */
 struct reach {
     const uint32_t *dst; /* NULL: all targets, as listed */
     size_t n_dst;

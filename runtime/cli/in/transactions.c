@@ -1,4 +1,20 @@
-/* transactions.c -- the input of `replay`: a CSV of transactions, read into a simulation. */
+/*
+ * transactions.c -- the input of `replay`: a CSV of transactions, read into a simulation.
+ *
+ *   issue_ns,op,src,dst,offset,nbytes,after,think_ns
+ *   0,read,c0.pe0,c0.slice0,0,4K,,
+ *   5,write,c0.pe0,c1.sram,0,64,0,2.5
+ *
+ * The second row depends on row 0: it is issued 2.5 ns after that has ended, and not before 5 ns.
+ * Files may have millions of rows, so a row goes into the simulation as it is read and nothing of
+ * it is kept.
+ *
+ * Mistakes are told with their place, FILE:LINE:COL, up to 20 rows in one go. Dependencies are the
+ * hard part: `after` may name a later row, so whether it exists is known only at the end of the
+ * file; and rows may depend on each other in a circle. The simulation itself finds circles, but by
+ * id alone. A circle must contain at least one row that names itself or a later row; the places of
+ * only those rows (few, mostly none) are kept, to tell line and column in the end.
+ */
 #include "cli/in/transactions.h"
 #include "cli/in/fields.h"
 #include "cli/out/say.h"
@@ -43,7 +59,7 @@ struct input {
     const kb_topology *topo;
     kb_sim *sim;
 
-    /* What rows wait for. */
+    /* Dependencies. */
     uint64_t *ids; /* of the current row; owned */
     size_t n_ids, n_places, places_room;
     struct place *places; /* in order; owned */
@@ -188,7 +204,7 @@ static bool read_range(struct input *in, const struct field field[N_FIELDS], kb_
                       (unsigned long long)room);
 }
 
-/* -- rows that wait for others -------------------------------------------------------------- */
+/* -- dependencies --------------------------------------------------------------------------- */
 
 static void no_memory(struct input *in)
 {
@@ -245,7 +261,7 @@ static bool read_think(struct input *in, const struct field *f, int64_t *think_f
     return true;
 }
 
-/* What the row that was just added waits for. */
+/* Adds the dependencies of the row that was just added. */
 static void add_waits(struct input *in, const struct place *place, int64_t think_fs)
 {
     struct fields *fields = &in->fields;

@@ -1,4 +1,10 @@
-/* help.c -- --help of the program and of its commands, as opts.def has them. */
+/*
+ * help.c -- --help of the program and of its commands, as opts.def has them.
+ *
+ * The help of a command shows only its own options, and each with the text for this command if an
+ * OPTION_HELP row has one: --bytes of sweep takes a LIST, of probe a number N. The help of the
+ * program shows all options with the commands that take them in parentheses.
+ */
 #include "cli/options/reading.h"
 #include "base/text.h"
 #include <stdio.h>
@@ -63,9 +69,9 @@ static void help_commands(unsigned commands, struct sink *s)
 }
 
 /* The row of an option as `commands` have it, which are one of them or all. */
-struct usage_option opts_option(unsigned id, unsigned commands)
+struct help_option opts_option(unsigned id, unsigned commands)
 {
-    struct usage_option row = option_rows[id].shown;
+    struct help_option row = option_rows[id].shown;
 
     row.words = option_words[id];
     for (size_t i = 0; i < sizeof help_rows / sizeof *help_rows; i++)
@@ -89,10 +95,10 @@ static void help_format(unsigned commands, struct sink *s)
 
 static void help_option(enum option_id id, unsigned commands, struct sink *s)
 {
-    const struct usage_option shown = opts_option(id, commands), *row = &shown;
+    const struct help_option shown = opts_option(id, commands), *row = &shown;
     char form[64], text[sizeof form + 4];
 
-    usage_form(row, form);
+    help_form(row, form);
     snprintf(text, sizeof text, "%c%c%c %s", row->letter ? '-' : ' ',
              row->letter ? row->letter : ' ', row->letter ? ',' : ' ', form);
     sink_text(s, "  ");

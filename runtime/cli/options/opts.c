@@ -1,63 +1,45 @@
-/* opts.c -- the command line, read: its tables, and the checks of options that go together. */
+/*
+ * opts.c -- the command line, read: the order of the work, and the checks of options that go
+ * together.
+ *
+ * Everything that a user may type stands once, in opts.def: a row per command and a row per option.
+ * The C preprocessor includes that file several times, each time with another meaning of OPTION(),
+ * COMMAND() and the other rows, and so makes
+ *
+ *   opts.h      enum command, and struct opts with a member for each option
+ *   reading.h   enum option_id
+ *   table.c     option_rows[]: names, how the argument is read, and the place of the member
+ *   help.c      what --help says of an option for some commands only
+ *   describe.c  the same data for the manual page and for completion in shells (base/help.h)
+ *   main.c      the function of each command
+ *
+ * An example: the row
+ *
+ *   OPTION(SEEDS, "seeds", 0, "N", IN(LOAD),
+ *          uint64_t, seeds, COUNT(1, 1000, "a number of simulations, 1 to 1000"), "3",
+ *          "simulations per rate (default 3)")
+ *
+ * becomes `uint64_t seeds;` in struct opts, OPTION_SEEDS, and an option_row with read_count(), the
+ * bounds 1 and 1000, and offsetof(struct opts, seeds). For `load --seeds 5` words.c finds the row,
+ * read_count() (values.c) checks the bounds and writes 5 to that offset. Nothing else in this
+ * folder knows of --seeds: `load` uses cli->opts.seeds.
+ *
+ * The order of the work: every default is read as if it stood on the command line; words.c takes
+ * the words one by one; the format follows from the command if none was given; then check() goes
+ * through all that depends on several words: options that the command does not take, options that
+ * need or exclude each other, file names that mean the same file. This comes last because the
+ * command may stand behind its options: `cube8 --seeds 5 load`.
+ *
+ * Each check says what is wrong and what would be right, with the name as it was typed, and ends
+ * with EXIT_USAGE before anything has run.
+ */
 #include "cli/options/reading.h"
 #include "cli/out/say.h"
 #include "base/text.h"
 #include <stdlib.h>
 #include <string.h>
 
-/* -- the tables ----------------------------------------------------------------------------- */
-
-/* The readers as opts.def writes them. */
-#define FLAG                           read_flag, 0, 0, NULL, NULL
-#define TEXT                           read_text, 0, 0, NULL, NULL
-#define COUNT(least, most, expected)   read_count, least, most, expected, NULL
-#define SIZE(least, expected)          read_size, least, UINT64_MAX, expected, NULL
-#define DECIMAL(least, most, expected) read_decimal, least, most, expected, NULL
-#define WORD(what, names)              read_word, 0, 0, what, names
-#define AS(name)                       read_##name, 0, 0, NULL, NULL
-#define PERCENT_MAX                    UINT64_C(1000000000000) /* millionths */
-
-const struct option_row option_rows[N_OPTIONS] = {
-#define OPTION(NAME, name, letter, argument, commands, type, field, READER, initial, help)         \
-    [OPTION_##NAME] = {{name, letter, argument, commands, help, NULL},                             \
-                       offsetof(struct opts, field),                                               \
-                       sizeof(type),                                                               \
-                       READER,                                                                     \
-                       initial},
-#include "cli/options/opts.def"
-};
-
-const bool option_asides[N_OPTIONS] = {
-#define OPTION_ASIDE(NAME) [OPTION_##NAME] = true,
-#include "cli/options/opts.def"
-};
-
-const char *const option_names[N_OPTIONS] = {
-#define OPTION(NAME, name, ...) name,
-#include "cli/options/opts.def"
-};
-
-const struct command_row command_rows[N_COMMANDS] = {
-#define COMMAND(NAME, name, operands, fewest, most, format, summary, description)                  \
-    [COMMAND_##NAME] = {#name, operands, fewest, most, format, summary, description},
-#include "cli/options/opts.def"
-};
-
-const char *const command_names[N_COMMANDS] = {
-#define COMMAND(NAME, name, ...) #name,
-#include "cli/options/opts.def"
-};
-
-const unsigned opts_n_options = N_OPTIONS;
-
-const unsigned opts_reported = IN(PROBE) | IN(REPLAY) | IN(SWEEP) | IN(LOAD) | IN(RUN);
-
 enum { TOP_OF_DIFF = 20 };
-
-const char *opts_command_name(enum command command)
-{
-    return command_names[command];
-}
 
 /* -- what only makes sense together --------------------------------------------------------- */
 
@@ -80,7 +62,7 @@ static bool ends_in(const char *text, const char *end)
     return n >= m && strcmp(text + n - m, end) == 0;
 }
 
-/* Of a file that is written; view reads any. */
+/* The suffix matters for a file that is written; view reads any. */
 static enum exit_code check_stats(const struct reading *r)
 {
     static const char *const ends[] = {".csv", ".json", ".sqlite", ".db"};
@@ -91,7 +73,7 @@ static enum exit_code check_stats(const struct reading *r)
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
         if (ends_in(word, ends[i]) && strlen(word) > strlen(ends[i]))
             return EXIT_OK;
-    return opts_refuse(r, OPTION_STATS, word,
+    return opts_refuse(r, &option_rows[OPTION_STATS], word,
                        "the name of a file that ends in .csv, .json, .sqlite or .db");
 }
 
@@ -103,7 +85,7 @@ static enum exit_code check_bytes(const struct reading *r)
     if (r->o->command == COMMAND_SWEEP)
         return EXIT_OK;
     if (!text_read_size(word, strlen(word), &r->o->bytes) || r->o->bytes == 0)
-        return opts_refuse(r, OPTION_BYTES, word,
+        return opts_refuse(r, &option_rows[OPTION_BYTES], word,
                            "a size above 0: digits, then K, M or G if wanted");
     return EXIT_OK;
 }

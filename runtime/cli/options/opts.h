@@ -14,7 +14,7 @@ enum command {
 
 enum { INSPECT_MAX = 64 };
 
-/* What --verify compares with a reference. */
+/* The results that --verify compares with a reference. */
 enum verify { VERIFY_NOTHING, VERIFY_OUTPUTS, VERIFY_OPS };
 
 /* The op_ids of --inspect; KB_LAST_OP is the last operation. */
@@ -59,13 +59,13 @@ const char *opts_command_name(enum command command);
 bool opts_asks(const struct opts *o);
 
 /* Option `id` as these commands have it, bits as help.h has them. N_COMMANDS stands for none. */
-struct usage_option opts_option(unsigned id, unsigned commands);
+struct help_option opts_option(unsigned id, unsigned commands);
 extern const unsigned opts_n_options;
 
 /* The bits of commands of which there are reports: those with results. */
 extern const unsigned opts_reported;
 
-/* What may stand for "format" or "engine". */
+/* The words that may stand for "format" or "engine". */
 const char *const *opts_words(const char *name, enum command command, size_t *n);
 
 /* Help for `command`, or for the program if it is N_COMMANDS. */

@@ -24,7 +24,7 @@ typedef enum exit_code option_reader(struct reading *r, const struct option_row 
 
 /* One option: what help and completion show, then how its argument is read, as opts.def says. */
 struct option_row {
-    struct usage_option shown;
+    struct help_option shown;
     size_t field, field_bytes; /* its place in struct opts */
     option_reader *read;
     uint64_t least, most; /* of numbers */
@@ -53,6 +53,11 @@ struct reading {
     bool given[N_OPTIONS];
 };
 
+/* -- table.c -------------------------------------------------------------------------------- */
+
+/* Reads `word` as the value of option `id`. */
+enum exit_code opts_read_value(struct reading *r, enum option_id id, const char *word);
+
 /* -- values.c ------------------------------------------------------------------------------- */
 
 option_reader read_flag, read_text, read_file_name, read_count, read_size, read_decimal, read_word,
@@ -66,11 +71,8 @@ extern const char *const opts_formats[],
 int opts_find(const char *word, const char *const names[], size_t n_names);
 
 /* "--bytes 'x' is not EXPECTED": EXIT_USAGE. */
-enum exit_code opts_refuse(const struct reading *r, enum option_id id, const char *word,
+enum exit_code opts_refuse(const struct reading *r, const struct option_row *row, const char *word,
                            const char *expected);
-
-/* Reads `word` as the value of option `id`. */
-enum exit_code opts_read_value(struct reading *r, enum option_id id, const char *word);
 
 /* -- words.c -------------------------------------------------------------------------------- */
 

@@ -1,4 +1,11 @@
-/* values.c -- the argument of one option, read into its member of struct opts. */
+/*
+ * values.c -- the argument of one option, read into its member of struct opts.
+ *
+ * There is one reader for each kind of value (opts.def lists them), and one for each option with a
+ * form of its own. A reader gets the row, for bounds and messages, and the place of the member. It
+ * writes the member and returns EXIT_OK, or says "--seeds '0' is not a number of simulations, 1 to
+ * 1000" and returns EXIT_USAGE. Defaults go through the same readers.
+ */
 #include "cli/options/reading.h"
 #include "cli/out/say.h"
 #include "base/text.h"
@@ -22,26 +29,19 @@ int opts_find(const char *word, const char *const names[], size_t n_names)
     return -1;
 }
 
-enum exit_code opts_refuse(const struct reading *r, enum option_id id, const char *word,
+enum exit_code opts_refuse(const struct reading *r, const struct option_row *row, const char *word,
                            const char *expected)
 {
     char shown[64];
 
-    return say(r->program, EXIT_USAGE, "--%s '%s' is not %s", option_names[id],
+    return say(r->program, EXIT_USAGE, "--%s '%s' is not %s", row->shown.name,
                text_show(word, strlen(word), shown, sizeof shown), expected);
 }
 
 static enum exit_code refuse(const struct reading *r, const struct option_row *row,
                              const char *word)
 {
-    return opts_refuse(r, (enum option_id)(row - option_rows), word, row->expected);
-}
-
-enum exit_code opts_read_value(struct reading *r, enum option_id id, const char *word)
-{
-    const struct option_row *row = &option_rows[id];
-
-    return row->read(r, row, word, (char *)r->o + row->field);
+    return opts_refuse(r, row, word, row->expected);
 }
 
 /* -- by kind -------------------------------------------------------------------------------- */
@@ -138,9 +138,8 @@ enum exit_code read_verify(struct reading *r, const struct option_row *row, cons
 {
     enum verify *verify = field;
 
-    (void)row;
     if (word && strcmp(word, "ops") != 0)
-        return opts_refuse(r, OPTION_VERIFY, word, "'ops'");
+        return opts_refuse(r, row, word, "'ops'");
     if (*verify != VERIFY_OPS)
         *verify = word ? VERIFY_OPS : VERIFY_OUTPUTS;
     return EXIT_OK;
@@ -152,10 +151,9 @@ enum exit_code read_inspect(struct reading *r, const struct option_row *row, con
     struct inspect_list *list = field;
     uint64_t id = KB_LAST_OP;
 
-    (void)row;
     if (strcmp(word, "last") != 0 &&
         (!text_read_count(word, strlen(word), &id) || id >= KB_LAST_OP))
-        return opts_refuse(r, OPTION_INSPECT, word, "the op_id of an operation, or 'last'");
+        return opts_refuse(r, row, word, "the op_id of an operation, or 'last'");
     if (list->n == INSPECT_MAX)
         return say(r->program, EXIT_USAGE, "--inspect is given more than %d times", INSPECT_MAX);
     list->op[list->n++] = (uint32_t)id;
@@ -166,8 +164,7 @@ enum exit_code read_file_name(struct reading *r, const struct option_row *row, c
                               void *field)
 {
     *(const char **)field = word;
-    return *word ? EXIT_OK
-                 : opts_refuse(r, (enum option_id)(row - option_rows), word, "the name of a file");
+    return *word ? EXIT_OK : opts_refuse(r, row, word, "the name of a file");
 }
 
 /* The suffix of FILE tells its format. */
@@ -176,10 +173,9 @@ enum exit_code read_trace(struct reading *r, const struct option_row *row, const
 {
     const char *suffix = strrchr(word, '.');
 
-    (void)row;
     *(const char **)field = word;
     if (!suffix || (strcmp(suffix, ".pftrace") != 0 && strcmp(suffix, ".json") != 0))
-        return opts_refuse(r, OPTION_TRACE, word, "a name that ends in .pftrace or .json");
+        return opts_refuse(r, row, word, "a name that ends in .pftrace or .json");
     return EXIT_OK;
 }
 
@@ -188,7 +184,6 @@ enum exit_code read_names(struct reading *r, const struct option_row *row, const
 {
     *(const char **)field = word;
     if (!*word || *word == ',' || strstr(word, ",,") || word[strlen(word) - 1] == ',')
-        return opts_refuse(r, (enum option_id)(row - option_rows), word,
-                           "a list of names, commas between them");
+        return opts_refuse(r, row, word, "a list of names, commas between them");
     return EXIT_OK;
 }

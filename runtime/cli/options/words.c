@@ -1,5 +1,19 @@
-/* words.c -- the words of a command line: options, the command, operands; and the line as results
- * tell it. */
+/*
+ * words.c -- the words of a command line: options, the command, operands; and the line as results
+ * tell it.
+ *
+ * getopt_long() takes the words in their order ("-" at the front of the short options returns
+ * operands, too, as code 1), because results repeat the command line: `command` in JSON is the line
+ * in one normal form, in which an abbreviated `--form csv` is `--format csv`, `-j2` is left out (an
+ * OPTION_ASIDE: it does not change the result), and words are quoted as a shell would read them
+ * back. The same words go one by one to `params`, which the tables of --sqlite keep apart.
+ *
+ * The first operand is the command. After `report` the second one is, and everything else is read
+ * as if `report` had not been there: the page is another form of the same results.
+ *
+ * An unknown option is answered with the nearest one that the command takes, so the command must be
+ * known although it may follow: commands_meant() looks ahead for it.
+ */
 #include "cli/options/reading.h"
 #include "cli/out/say.h"
 #include "base/text.h"
@@ -67,7 +81,7 @@ static void add_option(struct reading *r, enum option_id id, const char *argumen
     add_param(r->o, dashed_names[id], argument);
     strcat(name, option_names[id]);
     if (argument &&
-        usage_may_lack(&option_rows[id].shown)) { /* one of a few short words, as it was read */
+        help_may_lack(&option_rows[id].shown)) { /* one of a few short words, as it was read */
         strncat(strcat(name, "="), argument, sizeof name - strlen(name) - 2);
         argument = NULL;
     }
@@ -250,12 +264,12 @@ static void make_tables(struct option longs[N_OPTIONS + 1], char shorts[2 * N_OP
         text_put_text(shorts, "-:"); /* operands in their place; ':' if an argument is missing */
 
     for (int i = 0; i < N_OPTIONS; i++) {
-        const struct usage_option *row = &option_rows[i].shown;
+        const struct help_option *row = &option_rows[i].shown;
 
         longs[i] = (struct option){.name = row->name,
-                                   .has_arg = usage_may_lack(row) ? optional_argument
-                                              : row->argument     ? required_argument
-                                                                  : no_argument,
+                                   .has_arg = help_may_lack(row) ? optional_argument
+                                              : row->argument    ? required_argument
+                                                                 : no_argument,
                                    .val = LONG_BASE + i};
         if (row->letter)
             *p++ = row->letter;

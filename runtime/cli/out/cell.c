@@ -1,4 +1,10 @@
-/* cell.c -- the numbers of cells, for programs and for people. */
+/*
+ * cell.c -- the numbers of cells, for programs and for people.
+ *
+ * A cell keeps its value as the library gave it, times as whole femtoseconds, and its type tells
+ * how to print it. cell_put_exact() is for programs: what it prints reads back as the same number.
+ * cell_put_rounded() is for people: two decimals, percentages with one.
+ */
 #include "cli/out/cell.h"
 #include "base/text.h"
 #include <math.h>

@@ -7,7 +7,7 @@
 
 enum { ROW_CELLS_MAX = 32 };
 
-/* What a cell holds, and so how every format prints it. */
+/* The kind of value in a cell, which tells every format how to print it. */
 enum cell_type {
     CELL_NONE, /* nothing: empty, in JSON null */
     CELL_TEXT,

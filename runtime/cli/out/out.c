@@ -1,4 +1,28 @@
-/* out.c -- results as rows of cells, and the formats in which they are printed. */
+/*
+ * out.c -- results as rows of cells, and the formats in which they are printed.
+ *
+ * A command does not print. It describes a table (struct rows): the columns, how many rows there
+ * are, and a function that makes the cells of row i. The format asks for the rows one by one and
+ * forgets each after it is printed, so that a million rows need no more memory than one. For that
+ *
+ *   - row i is made from i alone: it may be asked for in any order, again (out_table.c measures all
+ *     rows before it prints the first), or by several threads for different ranges (cmd_sweep.c);
+ *   - texts in cells are valid until the next row is made;
+ *   - a row function may return false: this row is left out (a transaction that is not complete).
+ *
+ * All formats print the same cells. Those for programs (CSV, JSON, JSON lines) print numbers
+ * exactly: a time of 24326250 fs is 24.326250 ns, all six decimals. Those for people (table,
+ * Markdown) round to 24.33. An empty cell (CELL_NONE) is nothing in CSV, null in JSON, "-" in a
+ * table.
+ *
+ * A table has three parts: the head (CSV: names of columns; JSON: the origin of the results), rows,
+ * and the tail. `sweep` prints the parts by itself, with blocks of rows in between; the first row
+ * of JSON differs from the others by the comma before it, so rows are printed knowing whether they
+ * begin at row 0.
+ *
+ * A new format is a name in FORMATS (out.h), a file out_NAME.c with its parts, and a line in each
+ * switch below.
+ */
 #include "cli/out/out.h"
 
 void out_head(const struct rows *rows, const struct origin *origin, enum format format,

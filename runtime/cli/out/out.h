@@ -16,7 +16,7 @@ enum format {
         N_FORMATS
 };
 
-/* Is it one of pictures, and not of rows? */
+/* Is it a format of pictures, not of rows? */
 static inline bool format_is_picture(enum format format)
 {
     return format == FORMAT_SVG || format == FORMAT_DOT;
@@ -44,7 +44,7 @@ struct origin_arg {
     bool is_number;
 };
 
-/* What a result says about its origin. */
+/* The origin that a result tells. */
 struct origin {
     const char *command; /* "probe" */
     const char *command_line;

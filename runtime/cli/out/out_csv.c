@@ -1,4 +1,9 @@
-/* out_csv.c -- rows as CSV: a header, then one line per row. */
+/*
+ * out_csv.c -- rows as CSV: a header, then one line per row.
+ *
+ * RFC 4180, with LF for the ends of lines: a field is quoted only if it holds a comma, a quote or
+ * an end of line. This is the fastest format and the default of commands that print many rows.
+ */
 #include "cli/out/out.h"
 #include "base/text.h"
 

@@ -1,4 +1,19 @@
-/* out_json.c -- rows as JSON: one object, or lines of which the first says whence they come. */
+/*
+ * out_json.c -- rows as JSON: one object, or lines of which the first tells the origin.
+ *
+ *   json
+ * {"schema":"kernbench.probe/1","topology":{...},"version":...,"command":...,"seed":0,"rows":[
+ *           {"case":"pe-local-hbm",...},
+ *           ...
+ *           ]}
+ *   jsonl   {"schema":...,"seed":0}
+ *           {"case":"pe-local-hbm",...}
+ *
+ * The origin holds the whole configuration of the machine, so that a result can be repeated from
+ * its own file. Keys of rows are the names of columns. Numbers that are not finite have no form in
+ * JSON and become null. Strings may come from the command line and hold any bytes; text_put_json()
+ * writes what is no UTF-8 as U+FFFD.
+ */
 #include "cli/out/out.h"
 #include "base/text.h"
 #include <math.h>

@@ -1,4 +1,9 @@
-/* out_md.c -- rows as a table of GitHub's Markdown, rounded for people. */
+/*
+ * out_md.c -- rows as a table of GitHub's Markdown, rounded for people.
+ *
+ * `|` and `\` in texts are escaped. Unlike out_table.c the rows are made once: Markdown is aligned
+ * by the program that shows it.
+ */
 #include "cli/out/out.h"
 #include "base/text.h"
 

@@ -1,4 +1,19 @@
-/* out_sqlite.c -- results added to a database of SQLite: what a command prints is one transaction.
+/*
+ * out_sqlite.c -- results added to a database of SQLite: what a command prints is one transaction.
+ *
+ * Three tables collect the results of any number of commands and machines: `run` has a row per
+ * command (its line, machine, version, seed), `param` the options of a run by name, and `result`
+ * the rows. `result` has a column for every column that any command has printed, added when it is
+ * first needed; cells of other commands are NULL. So one query compares runs: SELECT value,
+ * avg(mean_ns) FROM result JOIN param USING (run) WHERE name = '--bytes' GROUP BY value.
+ *
+ * A command prints its rows first and adds them after that, in one transaction: while a slow reader
+ * (`| less`) holds up the printing, the database is not locked for others. The transaction is
+ * committed only if the printed output was kept (cmd_is_kept()), so file and database agree.
+ * Another program that is writing is waited for, BUSY_S seconds at most.
+ *
+ * The database is opened before the simulation: a file that is not ours, or cannot be written, is
+ * reported at once and not after hours. `application_id` in its header tells ours.
  */
 #include "cli/out/out_sqlite.h"
 #include "cli/out/say.h"
@@ -72,7 +87,7 @@ static bool fail(struct out_sqlite *db, const char *why)
     return false;
 }
 
-/* What the last call of SQLite failed with. */
+/* Says why the last call of SQLite failed; false. */
 static bool fail_by(struct out_sqlite *db)
 {
     int error = db->handle ? sqlite3_system_errno(db->handle) : 0;
@@ -179,7 +194,7 @@ static bool check_folder(struct out_sqlite *db)
     return ok;
 }
 
-/* A writer at this moment is no failure yet: he is done when we are. */
+/* A concurrent writer is not an error: out_sqlite_add() waits for it. */
 static bool check_file(struct out_sqlite *db)
 {
     struct stat st;

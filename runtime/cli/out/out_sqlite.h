@@ -16,7 +16,8 @@ struct out_sqlite;
  */
 enum exit_code out_sqlite_open(struct out_sqlite **out, const char *program, const char *path);
 
-/* Adds a run and its rows; nobody sees them yet. A failure is said, and stays until the end. */
+/* Adds a run and its rows; other programs do not see them yet. A failure is reported, and stays
+ * until the end. */
 void out_sqlite_add(struct out_sqlite *db, const struct rows *rows, const struct origin *origin);
 
 /*

@@ -1,11 +1,17 @@
-/* out_table.c -- rows as aligned columns, rounded for people. */
+/*
+ * out_table.c -- rows as aligned columns, rounded for people.
+ *
+ * All rows are made twice: first to measure the widest cell of each column, then to print. Texts
+ * stand to the left, numbers to the right. Below the table comes the note, if the command has one:
+ * what a number is relative to, or what is not shown.
+ */
 #include "cli/out/out.h"
 #include "base/text.h"
 #include <string.h>
 
 static const char gap[] = "  ";
 
-/* What a cell looks like; `number` is room for it if it is one. */
+/* The text of a cell, which is in `number` if the cell is a number. */
 static const char *cell_show(const struct cell *cell, char number[TEXT_NUMBER_BYTES])
 {
     if (cell->type == CELL_TEXT)

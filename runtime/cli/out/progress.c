@@ -1,4 +1,10 @@
-/* progress.c -- a line on the terminal that says how far a long run is. */
+/*
+ * progress.c -- a line on the terminal that says how far a long run is.
+ *
+ * It appears after a second, is written over itself five times a second ("\r"), and is wiped at
+ * the end, so that nothing of it stays on the screen. If stderr is no terminal there is none.
+ * Callers may call progress_show() as often as they like: it looks at the clock first.
+ */
 #include "cli/out/progress.h"
 #include <stdio.h>
 #include <time.h>

@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 struct progress {
-    bool wanted;    /* stderr is a terminal, and nobody asked for quiet */
+    bool wanted;    /* stderr is a terminal, and not --quiet */
     bool shown;     /* there is a line to wipe */
     double begin_s; /* monotonic clock */
     double next_s;  /* no new line before */

@@ -1,4 +1,25 @@
-/* sink.c -- where a command's output goes: stdout, a file that appears only when whole, or memory.
+/*
+ * sink.c -- where a command's output goes: stdout, a file that appears only when whole, or memory.
+ *
+ * A file of results is either complete or not there. sink_open() creates a temporary file in the
+ * folder of the wanted one (base/newfile.c); sink_close() with `keep` renames it, which replaces an
+ * older file in one step; without `keep`, or after any error, it is removed and the older file
+ * stays as it was. If a signal ends the program, stop.c removes the temporary file. Devices and
+ * pipes
+ * (-o /dev/null, a FIFO) cannot be replaced, so they are written in place.
+ *
+ * Invariants:
+ *   - `buffer` <= `at` <= `end`; the bytes from `buffer` to `at` are not written yet.
+ *   - sink_room(n) returns room for n <= SINK_BYTES bytes; the caller writes there and moves `at`.
+ *     Numbers are formatted straight into the buffer this way, without a copy.
+ *   - The first failed write sets `error`; from then on the buffer is emptied but nothing is
+ * written, so that callers need not check each call. Long loops look at sink_ok() to end early.
+ *   - EPIPE (the reader of a pipe, such as `head`, has ended) is an error for sink_ok() but not for
+ *     the exit code.
+ *
+ * Why 256 KiB: a row of `replay` has about 200 bytes, so that there is one write() for about 1300
+ * rows. A sink in memory (fd -1) grows to twice its size instead of writing; `sweep` has one for
+ * each block of rows, and the page of `report` one for each part.
  */
 #include "cli/out/sink.h"
 #include "cli/out/say.h"

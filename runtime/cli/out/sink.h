@@ -9,7 +9,7 @@
 
 enum { SINK_BYTES = 256 * 1024 };
 
-/* All zero but for what sink_open() sets. The first error stays, and what comes after is lost. */
+/* The first error stays; what is written after it is lost. */
 struct sink {
     int fd;              /* -1: memory, which holds all from `buffer` to `at` */
     int error;           /* errno of the first write that failed, 0 if none */
@@ -43,7 +43,7 @@ void sink_flush(struct sink *s);
 void sink_bytes(struct sink *s, const void *bytes, size_t n);
 void sink_text(struct sink *s, const char *text);
 
-/* Is there still someone to write to? */
+/* Has all that was written so far reached its place? */
 static inline bool sink_ok(const struct sink *s)
 {
     return s->error == 0;

@@ -1,4 +1,10 @@
-/* speed.c -- the closing line: how fast the simulator was, for whoever waited for it. */
+/*
+ * speed.c -- the closing line: how fast the simulator was.
+ *
+ *   1000000 transactions in 410 ms: 2.44 million transactions/s; simulated 1.09 s, ...
+ *
+ * Only the time in simulations counts, not reading and printing.
+ */
 #include "cli/out/speed.h"
 #include "cli/out/progress.h"
 #include <stdio.h>
@@ -7,7 +13,7 @@
 
 enum { SHORT_BYTES = 32 };
 
-static const double worth_telling_s = 1; /* where nobody sits at a terminal */
+static const double worth_telling_s = 1; /* if stderr is no terminal */
 
 void speed_begin(struct speed *s)
 {

@@ -1,4 +1,4 @@
-/* speed.h -- the closing line: how fast the simulator was, for whoever sits at a terminal. */
+/* speed.h -- the closing line: how fast the simulator was. */
 #ifndef SPEED_H
 #define SPEED_H
 #include <stdbool.h>

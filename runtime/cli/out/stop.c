@@ -1,4 +1,17 @@
-/* stop.c -- signals that end a run: the first Ctrl-C asks, the second insists. */
+/*
+ * stop.c -- signals that end a run: the first Ctrl-C asks, the second insists.
+ *
+ * While a command collects results (stop_defer(true)), the first SIGINT only sets a flag. Loops
+ * look at stop_asked() every few ms, end, and print the rows that are complete; the exit code is
+ * 130. A second SIGINT, or any other signal that ends programs, removes the temporary files that
+ * are registered here and ends the program at once with that signal, so that the parent sees why.
+ *
+ * `timeout -s INT` sends the signal twice within a moment, to the process and to its group: a
+ * second one within INSIST_MS counts as the first.
+ *
+ * A handler may touch only what is safe in it: unlink(), signal(), raise(), and static variables of
+ * the types below. Paths are registered as pointers and must stay valid until stop_keeps().
+ */
 #include "cli/out/stop.h"
 #include <signal.h>
 #include <stdatomic.h>

@@ -111,6 +111,7 @@ void report_free(struct report *r)
     free(r);
 }
 
+/* A part without a byte is left out of the page and of its contents. */
 static bool is_empty(const struct sink *s)
 {
     return s->at == s->buffer;
@@ -308,6 +309,7 @@ static void put_title(const struct report *r, struct sink *s)
     html_text(s, r->cli->info.name);
 }
 
+/* What a reader needs to repeat the run: machine, configuration, seed, arguments, command line. */
 static void put_facts(const struct report *r, struct sink *s)
 {
     const kb_info *info = &r->cli->info;
@@ -330,6 +332,7 @@ static void put_facts(const struct report *r, struct sink *s)
     sink_text(s, "</code> <button type=button id=copy hidden>Copy</button></div>\n");
 }
 
+/* Style, title and facts. "data:," keeps a browser from asking a server for an icon. */
 static void put_head(const struct report *r, struct sink *s)
 {
     sink_text(s, "<!doctype html>\n<html lang=en>\n<head>\n<meta charset=utf-8>\n"
@@ -347,6 +350,7 @@ static void put_head(const struct report *r, struct sink *s)
     sink_text(s, "</header>\n");
 }
 
+/* Links to the sections that are there. */
 static void put_contents(const struct report *r, struct sink *s)
 {
     sink_text(s, "<nav aria-label=Contents>\n<ol>\n");
@@ -361,6 +365,7 @@ static void put_contents(const struct report *r, struct sink *s)
     sink_text(s, "</ol>\n</nav>\n");
 }
 
+/* A section with its heading. Notes are a list; the buffer has its items. */
 static void put_part(const struct report *r, enum part i, struct sink *s)
 {
     const char *list = i == PART_NOTES ? "ul" : NULL;
@@ -374,6 +379,7 @@ static void put_part(const struct report *r, enum part i, struct sink *s)
     sink_text(s, list ? "\n</ul>\n</section>\n" : "</section>\n");
 }
 
+/* The YAML is long, so it is folded away. */
 static void put_config(const struct report *r, struct sink *s)
 {
     sink_text(s, "<details><summary>All keys, with their defaults: ");

@@ -81,6 +81,7 @@ static struct bar *bar_of(struct bars *bars, const char *label)
     return bar;
 }
 
+/* Parts without a column in these rows are left out: `sweep` has no kernels. */
 static void find_parts(struct bars *bars, const struct rows *rows)
 {
     for (size_t i = 0; i < N_PARTS; i++) {
@@ -144,6 +145,7 @@ static void label_of(enum command command, const struct rows *rows, const struct
     }
 }
 
+/* Rows become bars by their labels. Commands with many rows get a bar "all" in front. */
 static void collect_bars(struct bars *bars, enum command command, const struct rows *rows)
 {
     bool sums_up = command == COMMAND_REPLAY || command == COMMAND_SWEEP;
@@ -211,6 +213,7 @@ struct scale {
     double longest_ns; /* 0: all bars are equally long, and show shares of their own latency */
 };
 
+/* One bar: a rectangle for each part with a time, its tooltip, and the sum at the right end. */
 static void put_bar(struct svg *g, const struct bars *bars, const struct bar *bar,
                     const struct scale *scale, double y)
 {
@@ -243,6 +246,8 @@ static void put_bar(struct svg *g, const struct bars *bars, const struct bar *ba
     svg_text(g, NULL, x + 8, y + 12, SVG_START, text);
 }
 
+/* Room for labels at the left and sums at the right is measured first; bars have the rest of the
+ * width. */
 static void put_bars(struct sink *s, const struct bars *bars)
 {
     struct svg g = {.s = s, .prefix = bars->picture, .width = WIDTH};
@@ -270,6 +275,7 @@ static void put_bars(struct sink *s, const struct bars *bars)
     html_end_picture(s);
 }
 
+/* A row of the table below the bars: the same numbers, so that nothing is shown by colour alone. */
 static bool bar_row(void *arg, uint64_t i, struct cell *cells)
 {
     const struct bars *bars = arg;
@@ -289,6 +295,7 @@ static bool bar_row(void *arg, uint64_t i, struct cell *cells)
     return true;
 }
 
+/* Parts that no bar has get no column. */
 static void put_bars_table(struct sink *s, struct bars *bars)
 {
     struct column columns[3 + N_PARTS] = {COLUMN_BY_HAND("of", CELL_TEXT)};

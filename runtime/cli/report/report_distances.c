@@ -82,6 +82,7 @@ static kb_status measure_pair(struct map *map, struct distance *d, const kb_endp
     return KB_OK;
 }
 
+/* All pairs of a cell: one, or by cubes all PEs with all slices. */
 static kb_status measure(struct map *map, uint32_t row, uint32_t column)
 {
     struct distance *d = &map->at[row * map->side + column];
@@ -157,6 +158,7 @@ static int class_of(const struct map *map, double fs)
     return i;
 }
 
+/* A cell has its latency as a tooltip; the table has it in numbers for each row. */
 static void put_cell(struct svg *g, struct map *map, uint32_t row, uint32_t column, double px)
 {
     const struct distance *d = &map->at[row * map->side + column];
@@ -216,6 +218,7 @@ static void put_legend(struct svg *g, const struct map *map, double y)
     svg_text(g, "dim", LEFT_PX - 8, y + 26, SVG_END, "from, ns");
 }
 
+/* Each row of the map is a group that is moved down, so that cells need no y. */
 static void put_map(struct sink *s, struct map *map)
 {
     double px = (double)SIDE_PX / map->side;

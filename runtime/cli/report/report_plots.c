@@ -49,6 +49,7 @@ struct plot {
     bool more, no_memory;
 };
 
+/* Rows come in any order, and a curve is found by its label. */
 static struct curve *curve_of(struct plot *plot, const char *label)
 {
     for (size_t i = 0; i < plot->n; i++)
@@ -63,6 +64,7 @@ static struct curve *curve_of(struct plot *plot, const char *label)
     return curve;
 }
 
+/* Points at or below 0 have no place on a logarithmic axis. */
 static void add_point(struct plot *plot, const char *label, struct svg_point at)
 {
     struct curve *curve = curve_of(plot, label);
@@ -82,6 +84,7 @@ static void add_point(struct plot *plot, const char *label, struct svg_point at)
     curve->at[curve->n++] = at;
 }
 
+/* "c0.pe0 -> c5.slice3, 8 at once, read", without the parts that are the same everywhere. */
 static void curve_label(const struct plot *plot, const struct rows *rows, const struct cell *cells,
                         char label[REPORT_LABEL_BYTES])
 {
@@ -96,6 +99,7 @@ static void curve_label(const struct plot *plot, const struct rows *rows, const 
                  report_text(rows, cells, "op"));
 }
 
+/* Of probe only the cases of saturation make a curve. */
 static void collect_points(struct plot *plot, enum command command, const struct rows *rows)
 {
     struct cell cells[ROW_CELLS_MAX];
@@ -203,6 +207,7 @@ static void put_curve(struct svg *g, const struct curve *curve, size_t number,
     free(px);
 }
 
+/* The height has room for one line of the legend for each curve. */
 static void put_plot(struct sink *s, struct plot *plot)
 {
     double legend = LEGEND_ROW * (double)plot->n + 6;
@@ -249,7 +254,10 @@ static void do_plot(struct sink *s, struct plot *plot, enum command command,
         free(plot->curve[i].at);
 }
 
-/* Do rows differ in the column with that name? */
+/*
+ * Do rows differ in the column with that name? Asked of the rows, not of the options: a list of
+ * one value does not vary.
+ */
 static bool varies(const struct rows *rows, const char *name)
 {
     struct cell cells[ROW_CELLS_MAX];
@@ -272,6 +280,7 @@ static bool varies(const struct rows *rows, const char *name)
     return false;
 }
 
+/* Over bytes if they vary, else over the number of transactions at once. */
 static void plot_sweep(struct sink *s, const struct rows *rows)
 {
     bool bytes = varies(rows, "nbytes"), inflight = varies(rows, "inflight");
@@ -312,6 +321,7 @@ static void plot_probe(struct sink *s, const struct rows *rows)
     do_plot(s, &plot, COMMAND_PROBE, rows);
 }
 
+/* Rates without a mean (nothing completed) are left out. */
 static void plot_load(struct sink *s, const struct cli *cli, const struct rows *rows)
 {
     struct view_rate *rate = calloc(rows->n_rows + 1, sizeof *rate);
@@ -343,6 +353,7 @@ static void plot_load(struct sink *s, const struct cli *cli, const struct rows *
     free(rate);
 }
 
+/* Operations count a product and a sum as two, as peak numbers of machines do. */
 static void plot_run(struct sink *s, const struct cli *cli, const struct rows *rows)
 {
     struct view_launch *launch = calloc(rows->n_rows + 1, sizeof *launch);

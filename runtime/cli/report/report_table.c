@@ -114,6 +114,7 @@ static char *put_rounded(char *to, double value, int decimals)
     return isfinite(value) ? to + sprintf(to, "%.*f", decimals, report_round(value, decimals)) : to;
 }
 
+/* The rounded number that report.js would show for the same cell, unless the column is exact. */
 static void put_number(struct sink *s, const struct cell *cell)
 {
     const char *decimals = decimals_of(cell->type);
@@ -127,6 +128,7 @@ static void put_number(struct sink *s, const struct cell *cell)
         s->at = cell_put_exact(room, cell);
 }
 
+/* Numbers are aligned at the right (class n). */
 static void put_cell(struct sink *s, const struct column *column, const struct cell *cell)
 {
     sink_text(s, column->type == CELL_TEXT ? "<td>" : "<td class=n>");
@@ -154,6 +156,7 @@ static void put_name(struct sink *s, const char *name)
     }
 }
 
+/* A head is a button, by which report.js sorts. data-decimals tells it how to round the column. */
 static void put_head(struct sink *s, const struct rows *rows)
 {
     sink_text(s, "<thead><tr>");
@@ -203,6 +206,7 @@ static void put_tools(struct sink *s, const char *id, const char *caption)
                  "<output></output></div>\n");
 }
 
+/* Says so if the page does not show, or does not have, all rows. */
 static void put_counts(struct sink *s, uint64_t n)
 {
     if (n <= REPORT_ROWS_SHOWN)
@@ -238,6 +242,7 @@ static void put_escaped(struct sink *s, const char *from, const char *to)
     }
 }
 
+/* Rows as an object with a list "rows", as --format json prints them. */
 static void put_json(struct sink *s, const char *id, const struct rows *rows,
                      const struct origin *origin)
 {
@@ -264,6 +269,7 @@ static void put_json(struct sink *s, const char *id, const struct rows *rows,
     sink_free(&json);
 }
 
+/* Tools, table, a note if rows are missing, and the JSON. */
 void report_table(struct sink *s, const char *id, const char *caption, const struct rows *rows,
                   const struct origin *origin)
 {

@@ -53,6 +53,7 @@ struct shown_rows {
     size_t column[N_SHOWN]; /* of `all` */
 };
 
+/* A row of --stats with its columns in the order of `shown`. */
 static bool shown_row(void *arg, uint64_t i, struct cell *cells)
 {
     const struct shown_rows *rows = arg;
@@ -65,6 +66,7 @@ static bool shown_row(void *arg, uint64_t i, struct cell *cells)
     return true;
 }
 
+/* Columns are found by name in the rows of --stats, so a new column there changes nothing here. */
 void utilization_table(const struct report_utilization *u, struct sink *s)
 {
     struct shown_rows of = {.all = utilization_rows_table(&u->stats)};
@@ -137,6 +139,7 @@ static struct view_at busiest(const struct report_utilization *u)
     return at;
 }
 
+/* Ids in the page must differ, so each level has a prefix of its own. */
 static enum exit_code put_picture(struct sink *s, const struct cli *cli, enum view_level level,
                                   struct view_at at, const struct view_utilization *usage)
 {
@@ -155,6 +158,7 @@ static enum exit_code put_picture(struct sink *s, const struct cli *cli, enum vi
     return code;
 }
 
+/* From the outermost level inwards, all coloured by the same simulation. */
 enum exit_code utilization_pictures(const struct report_utilization *u, const struct cli *cli,
                                     struct sink *s)
 {

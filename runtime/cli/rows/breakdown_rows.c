@@ -1,4 +1,22 @@
-/* breakdown_rows.c -- --breakdown: where the time of a run went, instead of its rows. */
+/*
+ * breakdown_rows.c -- --breakdown: the latency breakdown of a run, instead of its rows.
+ *
+ * The library tells, for every kind of thing (all, places, waits, sources, targets, operations,
+ * PEs, the critical path), how much time went to each cause: largest things first, and for each
+ * thing its causes, largest first. For people only the `top` things of each kind and the `top`
+ * causes of each thing are kept; rows are counted as they come, and what is cut is told in the
+ * note.
+ *
+ * After these come the steps of the critical path, one row for each command on it. There may be
+ * thousands; of these the top x STEPS_PER_TOP longest are kept, in order of time. If the shortest
+ * of them have the same length as others that are cut, the earliest stay.
+ *
+ * `pct` is relative to all time of what the row is of; for a step, to its own time. For example
+ * "op dma_write overhead 52.7" says: of the time of all dma_write, 52.7 % was overhead of nodes.
+ *
+ * A report shows the same rows, and in addition one row for each operation with a column for each
+ * cause (breakdown_report()), from which it draws bars.
+ */
 #include "cli/rows/breakdown_rows.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +57,7 @@ static const char *const by_names[] = {
     [KB_BREAKDOWN_TARGET] = "target", [KB_BREAKDOWN_OP] = "op",
     [KB_BREAKDOWN_PE] = "pe",         [KB_BREAKDOWN_PATH] = "path"};
 
-/* What is printed: rows, then the steps of critical paths. */
+/* All that is printed: rows, then the steps of critical paths. */
 struct breakdown_rows {
     const struct cli *cli;
     uint64_t top;          /* 0: all */
@@ -88,7 +106,7 @@ static void count_row(struct breakdown_rows *c, const kb_breakdown_row *row)
     c->causes++;
 }
 
-/* Of each kind the first `top` things, and of each of those the first `top` causes. */
+/* Keeps the first `top` things of each kind, and the first `top` causes of each of them. */
 static void keep_row(void *arg, const kb_breakdown_row *row)
 {
     struct breakdown_rows *c = arg;
@@ -139,7 +157,7 @@ static int longest_first(const void *a, const void *b)
     return x < y ? 1 : x > y ? -1 : (a > b) - (a < b);
 }
 
-/* Of a path with more steps than people read, the longest stay, in order of time. */
+/* If a path has more steps than people read, keeps the longest ones, in order of time. */
 static void hide_steps(struct breakdown_rows *c)
 {
     size_t most = c->top * STEPS_PER_TOP, kept = 0, equal;
@@ -266,15 +284,15 @@ static void free_all(struct breakdown_rows *c)
     free(c->last_of);
 }
 
-/* What pct is of, and how much is not shown. */
+/* Below the table: what pct is relative to, and how much is not shown. */
 static void make_note(const struct breakdown_rows *c, char note[NOTE_BYTES])
 {
-    int n = snprintf(note, NOTE_BYTES,
-                     "pct: of all time of what the row is of; of a step, of its own time");
+    int n =
+        snprintf(note, NOTE_BYTES,
+                 "pct: share of the time of what column 'of' names; for a step, of its own time");
 
     if (c->n_cut || c->n_hidden)
-        n += snprintf(note + n, NOTE_BYTES - (size_t)n,
-                      "\nonly the %llu largest of everything: %llu rows",
+        n += snprintf(note + n, NOTE_BYTES - (size_t)n, "\nonly the %llu largest parts: %llu rows",
                       (unsigned long long)c->top, (unsigned long long)c->n_cut);
     if (c->n_hidden)
         n += snprintf(note + n, NOTE_BYTES - (size_t)n, " and %zu steps of critical paths",
@@ -357,7 +375,7 @@ struct sums {
     size_t n, cap;
 };
 
-/* Of all, and of each command; the rows of one thing come together. */
+/* Sums of everything, and of each operation; the rows of one thing come together. */
 static void add_sum(void *arg, const kb_breakdown_row *row)
 {
     struct sums *s = arg;

@@ -1,4 +1,4 @@
-/* breakdown_rows.h -- --breakdown: where the time of a run went, instead of its rows. */
+/* breakdown_rows.h -- --breakdown: the latency breakdown of a run, instead of its rows. */
 #ifndef BREAKDOWN_ROWS_H
 #define BREAKDOWN_ROWS_H
 #include "cli/command.h"

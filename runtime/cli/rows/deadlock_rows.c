@@ -1,5 +1,17 @@
-/* deadlock_rows.c -- the report of a deadlock: kernels that wait for ever, instead of rows of
+/*
+ * deadlock_rows.c -- deadlocked kernels: the commands that cannot go on, instead of rows of
  * launches.
+ *
+ * A row says where a command was called, since when it waits, what it lacks ("a message", "a free
+ * slot", "a member" of a barrier), which PE would have to act, and what the kernel of that PE does:
+ * it is waiting, has ended, or was not launched. PEs that wait for each other in a circle have the
+ * number of that circle in `cycle`, from 1. The note below tells each circle in words:
+ *
+ *   circle 1: c0.pe0 waits for c0.pe1 waits for c0.pe0
+ *
+ * kernels/deadlock.c finds the circles; here they are followed from a PE to the one that it waits
+ * for until the first one comes back. Of a circle of more than PES_SHOWN PEs the middle is left
+ * out.
  */
 #include "cli/rows/deadlock_rows.h"
 #include "cli/out/say.h"

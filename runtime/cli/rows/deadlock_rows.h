@@ -1,4 +1,4 @@
-/* deadlock_rows.h -- the report of a deadlock: kernels that wait for ever, instead of rows of
+/* deadlock_rows.h -- deadlocked kernels: the commands that cannot go on, instead of rows of
  * launches.
  */
 #ifndef DEADLOCK_ROWS_H

@@ -1,4 +1,14 @@
-/* inspection_rows.c -- what `run --inspect` prints: all of some operations, a row for each fact. */
+/*
+ * inspection_rows.c -- `run --inspect`: all about some operations, a row for each fact.
+ *
+ * A row has an operation, what the fact is of ("op", the role of a tensor, "producer", "consumer"),
+ * the name of the fact and its value. First comes the operation itself: where it ran, when, its
+ * parameters as in the op log. Then each tensor: type, shape, where it lies, which operation made
+ * it, and if it is known minimum, maximum, mean, how many NaN and infinities, the first values.
+ * Last come the operations that made the inputs and those that read the result.
+ *
+ * Values are printed with the fewest digits that read back as the same number.
+ */
 #include "cli/rows/inspection_rows.h"
 #include "cli/out/say.h"
 #include "base/text.h"
@@ -110,7 +120,7 @@ static const char *value_end(const char *p)
     return p;
 }
 
-/* Is it told of a tensor, or of the operation, already? */
+/* Does another row tell this parameter already, of a tensor or of the operation? */
 static bool is_told(const char *key)
 {
     static const char *const parts[] = {"addr",   "space",   "shape",  "dtype_in", "dtype_out",
@@ -183,7 +193,7 @@ static uint64_t elements(const kb_shape *shape)
     return n;
 }
 
-/* Of the finite ones; the mean as they are summed in order, in f64. */
+/* Minimum, maximum and mean of the finite elements, summed in order in f64. */
 static void add_summary(struct facts *f, const kb_op_tensor *t)
 {
     uint64_t n = elements(&t->shape), nans = 0, infs = 0, finite = 0;
@@ -223,7 +233,7 @@ static void add_first(struct facts *f, const kb_op_tensor *t)
     add_text(f, t->role, "first", text);
 }
 
-/* Who made the bytes: an operation; the host; or, if they are not known to be one's, several. */
+/* Which operation made the bytes; or the host; or several, if it is not known to be one. */
 static void add_maker(struct facts *f, const kb_op_tensor *t)
 {
     char text[TEXT_BYTES];
@@ -262,7 +272,7 @@ static void add_tensor(struct facts *f, const kb_op_tensor *t)
     add_first(f, t);
 }
 
-/* -- who made it, and who reads it ---------------------------------------------------------- */
+/* -- operations before and after ------------------------------------------------------------ */
 
 static void add_brief(struct facts *f, const char *of, const kb_op_brief *b)
 {

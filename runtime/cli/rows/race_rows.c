@@ -1,4 +1,11 @@
-/* race_rows.c -- `run --race`: accesses that nothing orders, instead of rows of launches. */
+/*
+ * race_rows.c -- `run --race`: data races, instead of rows of launches.
+ *
+ * A data race is a pair of accesses to the same bytes, at least one of them a write, that nothing
+ * orders: the result may depend on timing. Each race has two rows with the same number, one for
+ * each access, in the order in which they were issued. The same two lines of code count as one
+ * race, however often they meet; `count` tells how often.
+ */
 #include "cli/rows/race_rows.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* race_rows.h -- `run --race`: accesses that nothing orders, instead of rows of launches. */
+/* race_rows.h -- `run --race`: data races, instead of rows of launches. */
 #ifndef RACE_ROWS_H
 #define RACE_ROWS_H
 #include "cli/command.h"

@@ -1,4 +1,9 @@
-/* stats_file.c -- the file of --stats: CSV, JSON or a database by its suffix. */
+/*
+ * stats_file.c -- the file of --stats: CSV, JSON or a database by its suffix.
+ *
+ * It is checked before the simulation and written after the command's own output, and only if that
+ * is kept.
+ */
 #include "cli/rows/utilization_rows.h"
 #include "cli/out/say.h"
 #include <errno.h>

@@ -1,4 +1,12 @@
-/* utilization_rows.c -- everything that a simulation has used, and how much, as rows. */
+/*
+ * utilization_rows.c -- what --stats writes: everything that a simulation has used, and how much.
+ *
+ * One row for each node, link, channel, engine, memory and port. The record of a row is the
+ * kb_utilization of the library itself. Cells are empty where a number makes no sense: a node has
+ * no servers and so no utilization in per cent; an ideal link has no queue.
+ *
+ * The rows are copied when the simulation ends, since `load` frees simulations as it goes.
+ */
 #include "cli/rows/utilization_rows.h"
 #include <stdlib.h>
 

@@ -4,14 +4,15 @@
 #define UTILIZATION_ROWS_H
 #include "cli/command.h"
 
-/* What a simulation has used. All zero is nothing; give it back with utilization_rows_free(). */
+/* The utilization of a simulation, kept. All zero is none; give it back with
+ * utilization_rows_free(). */
 struct utilization_rows {
     kb_utilization *use; /* owned */
     size_t n, room;
     bool failed; /* there was no memory */
 };
 
-/* Before the work begins: that the file cannot be written is not found out after hours. */
+/* Before the simulation: can the file be written? */
 enum exit_code stats_file_check(const struct cli *cli);
 
 /* Keeps what `sim` has used, if it is asked for: it may be freed then. */

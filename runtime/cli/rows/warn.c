@@ -1,4 +1,15 @@
-/* warn.c -- what stderr says about a result that is not what it seems. */
+/*
+ * warn.c -- warnings about results that may mislead.
+ *
+ * A simulation can be correct and still not show what was meant. Three such cases are told on
+ * stderr (not with --quiet), and in a report among its notes:
+ *
+ *   - Ideal links carry any load. If one carried more than its bandwidth allows, the result is
+ *     optimistic: a machine with links fifo would be slower.
+ *   - Kernels that did nothing: a bench that moved no byte, PEs of a launch that issued no command,
+ *     messages that were sent and never received. Mostly a mistake in indices.
+ *   - Traffic that did not reach all the slices that its pattern aims at: too few transactions.
+ */
 #include "cli/rows/warn.h"
 #include "cli/command.h"
 #include <stdio.h>
@@ -34,8 +45,8 @@ void warn_of_ideal_links(const struct cli *cli, const kb_sim *sim)
         return;
     cmd_note(cli,
              "warning: links are ideal, but %llu of them carried more than their bandwidth allows "
-             "(worst: %s, %.1f %%): the result is optimistic; 'contention: {links: fifo}' "
-             "would tell",
+             "(worst: %s, %.1f %%): the result is optimistic; run with "
+             "'contention: {links: fifo}' to see the waiting",
              (unsigned long long)o.n, o.name, o.worst_pct);
 }
 

@@ -1,11 +1,11 @@
-/* warn.h -- what stderr says about a result that is not what it seems. */
+/* warn.h -- warnings about results that may mislead. */
 #ifndef WARN_H
 #define WARN_H
 #include "kernbench.h"
 
 struct cli;
 
-/* design 3.1: ideal links are no stations, so nothing else would tell that they were too few. */
+/* Ideal links that carried more than their bandwidth (docs/model.md "Links"). */
 void warn_of_ideal_links(const struct cli *cli, const kb_sim *sim);
 
 /* A bench that moved nothing, PEs that a launch reached and that did nothing, lost messages. */
@@ -22,7 +22,7 @@ struct warn_aim {
 bool warn_aim_new(struct warn_aim *aim, const struct cli *cli, const kb_traffic *traffic);
 void warn_aim_free(struct warn_aim *aim);
 
-/* What `sim` has served is reached, beside what others have; or nothing is, anew. */
+/* Adds the slices that `sim` has served; warn_aim_clear() forgets all of them. */
 kb_status warn_aim_add(struct warn_aim *aim, const kb_sim *sim);
 void warn_aim_clear(struct warn_aim *aim);
 
@@ -37,7 +37,7 @@ struct warn_missed warn_aim_missed(const struct warn_aim *aim);
 /* Says so of the rate that is written `rate`. */
 void warn_of_missed(const struct cli *cli, const char *rate, const struct warn_missed *missed);
 
-/* Why the result of transaction `id`, which the library calls inconsistent, is: which term. */
+/* Says which term makes the result of transaction `id` inconsistent. */
 void warn_term(uint64_t id, const kb_result *r, kb_error *why);
 
 #endif

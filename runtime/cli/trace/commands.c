@@ -26,7 +26,7 @@ static struct slice *begin_of_pe(struct trace *t, struct flight *f, uint32_t pe,
     return s;
 }
 
-/* A slice nested in that of the PE's kernel, whose lane it shares. */
+/* A slice nested in that of the PE's kernel, on the same lane. */
 static struct slice *begin_in_kernel(struct trace *t, struct flight *f, uint32_t pe,
                                      int64_t begin_fs, struct trace_text *name)
 {

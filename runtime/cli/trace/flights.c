@@ -95,6 +95,10 @@ void slice_begin(struct trace *t, struct slice *s)
         timeline_begin(t, s);
 }
 
+/*
+ * A slice is in two lists: those of its flight, of which there are few, and all that are open,
+ * which is linked both ways since slices end in any order.
+ */
 static void unlink_slice(struct trace *t, struct flight *f, struct slice *s)
 {
     struct slice **p = &f->slices;
@@ -125,6 +129,7 @@ void slice_end(struct trace *t, struct flight *f, struct slice *s, int64_t fs)
         flight_end(t, f);
 }
 
+/* A flight has at most one slice of a service, and one of another span, at a component. */
 static struct slice *find_slice(const struct flight *f, const struct component *c, bool service)
 {
     struct slice *s = f->slices;
@@ -142,6 +147,10 @@ uint64_t flight_command_flow(uint32_t command, uint32_t token)
     return command == KB_NO_ID ? 0 : ((uint64_t)command + 1) << 32 | (uint32_t)(token + 1);
 }
 
+/*
+ * A stage that receives a piece of a message continues the flow of the transaction that carried it;
+ * any other begins a flow with its first slice.
+ */
 static void set_flow(struct flight *f, struct slice *s, const kb_service *work)
 {
     s->flow[0] = (uint64_t)(work->message == KB_NO_ID ? work->id : work->message) + 1;
@@ -171,6 +180,7 @@ static kb_place shown_end(const kb_service *work)
     return kind == KB_AT_CHANNEL || kind == KB_AT_PORT ? work->target : work->source;
 }
 
+/* The wait just before this slice, if it was for the same place. It is shown once. */
 static void set_wait(struct flight *f, struct slice *s, kb_place place)
 {
     if (f->waited_at != place)
@@ -273,6 +283,10 @@ static void count_waiting(struct trace *t, const kb_span *span, int64_t n)
         timeline_count(t, timeline_queue_of(t, c), n);
 }
 
+/*
+ * A span at a station that serves the same transaction is a part of that service; otherwise it is a
+ * slice of its own, named as a service would be.
+ */
 static void open_span(struct trace *t, const kb_span *span)
 {
     struct flight *f = map_get(&t->flights, span->id);

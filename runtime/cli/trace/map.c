@@ -3,7 +3,7 @@
  *
  * An entry is at its home slot, or in the next free one behind it. Removing one leaves a gap, which
  * the entries behind it fill, since a search ends at the first gap: there are no tombstones, and a
- * map whose entries come and go (flights) stays as fast as a new one.
+ * map of flights, which come and go, stays as fast as a new one.
  */
 #include "cli/trace/map.h"
 #include <stdlib.h>

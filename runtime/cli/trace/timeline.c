@@ -18,7 +18,10 @@ static uint32_t reserve_of(const struct trace *t, int64_t value)
     return value != 0 ? t->file.format->counter_bytes : 0;
 }
 
-/* False: the file is full. */
+/*
+ * Writes a counter. The end of the file needs room for its return to 0 from now on, unless it is 0.
+ * Counters of classes are percentages of all stations of the machine. False: the file is full.
+ */
 static bool put_count(struct trace *t, struct count *c, int64_t value, int64_t fs)
 {
     double number = c->full ? 100 * (double)value / (double)c->full : (double)value;
@@ -65,6 +68,10 @@ void timeline_stop(struct trace *t)
     timeline_end_all(t, t->now_fs);
 }
 
+/*
+ * Writes a track once; its parents have been written. Numbers are given in order of writing, so
+ * that a file with few slices has few tracks.
+ */
 static bool put_track(struct trace *t, struct trace_track *track, const struct trace_track *parent,
                       uint32_t chiplet)
 {
@@ -83,6 +90,7 @@ static bool put_chiplet(struct trace *t, struct group *c)
     return put_track(t, &t->top, NULL, 0) && put_track(t, &c->track, &t->top, 0);
 }
 
+/* Further lanes of a component are children of its first: a viewer folds them away. */
 static bool put_lane(struct trace *t, struct component *c, struct lane *lane)
 {
     struct lane *first = c->lane[0];
@@ -121,6 +129,7 @@ static void note_id(struct notes *n, struct trace_text *key, uint32_t id)
         note_count(n, key, id);
 }
 
+/* In the order in which a viewer lists them. */
 static void make_notes(const struct trace *t, const struct slice_notes *a, struct notes *n)
 {
     n->n = 0;
@@ -169,6 +178,7 @@ void timeline_begin(struct trace *t, struct slice *s)
 
 /* -- the window and the time ---------------------------------------------------------------- */
 
+/* A queue belongs to its chiplet, a class to the whole machine. */
 static bool put_count_track(struct trace *t, struct count *c)
 {
     if (c->track.id)
@@ -195,6 +205,8 @@ static void flush_counts(struct trace *t, int64_t fs)
     t->dirty = NULL;
 }
 
+/* A counter can change several times in an instant. It is listed once, and written when time moves
+ * on. */
 static void make_dirty(struct trace *t, struct count *c)
 {
     if (c->dirty)

@@ -32,7 +32,7 @@ struct slice {
     struct component *component;
     struct lane *lane;
     bool service; /* of a station or a command: its parts are nested in it */
-    bool nested;  /* in another slice, whose lane it shares */
+    bool nested;  /* in another slice, on the same lane */
     bool shown;   /* its begin is in the file */
     int64_t begin_fs;
     struct trace_text *name;
@@ -103,7 +103,7 @@ static inline void *timeline_no_memory(struct trace *t)
 /* Writes the begin of `s`, if it is in the window and of a component that is shown. */
 void timeline_begin(struct trace *t, struct slice *s);
 
-/* Writes the end of `s`, whose begin is in the file. */
+/* Writes the end of `s`. Its begin is in the file. */
 void timeline_end(struct trace *t, struct slice *s, int64_t fs);
 
 /* Ends all open slices, inner ones before outer ones, and the counters. */

@@ -51,6 +51,10 @@ static bool before(const struct event *a, const struct event *b)
     return a->fs != b->fs ? a->fs < b->fs : a->seq < b->seq;
 }
 
+/*
+ * Adds an event to the heap. Equal times keep the order of their calls (seq), as the end of one
+ * slice and the begin of the next on the same lane often fall together.
+ */
 static void defer(struct trace *t, const struct event *event)
 {
     struct event e = *event;
@@ -99,6 +103,7 @@ static bool is_for_pe(const kb_span *span)
     return span->cause == KB_CAUSE_QUEUE_WAIT || span->cause == KB_CAUSE_BARRIER_WAIT;
 }
 
+/* Makes slices and counters of one event. Its time has come. */
 static void apply(struct trace *t, const struct event *e)
 {
     timeline_advance(t, e->fs);
@@ -165,6 +170,10 @@ static bool may_be_ahead(const struct trace *t, const struct event *e, kb_place 
     }
 }
 
+/*
+ * Every event of a transaction or stage passes here. One that lies ahead, and may, is put off; any
+ * other says that the run has reached its time.
+ */
 static void apply_in_order(struct trace *t, const struct event *e, kb_place place)
 {
     if (out_of_memory(t))
@@ -193,6 +202,8 @@ static void on_close(void *arg, const kb_span *span)
     apply_in_order(arg, &e, span->place);
 }
 
+/* With fifo, a link is taken with the time of its release, which is put off as an event of its own.
+ */
 static void on_take(void *arg, const kb_service *service)
 {
     struct event e = {.fs = service->begin_fs, .kind = EVENT_TAKE, .service = *service};
@@ -286,6 +297,7 @@ kb_status trace_observe(struct trace *trace, kb_sim *sim, kb_error *why)
 
 /* -- begin and end of a timeline ------------------------------------------------------------ */
 
+/* Slices and flights that are still open are freed as well: the run may have ended early. */
 static void trace_free(struct trace *t)
 {
     while (t->first) {
@@ -352,6 +364,7 @@ static const struct trace_format *format_of(const char *path)
     return n >= m && strcmp(path + n - m, trace_json.suffix) == 0 ? &trace_json : &trace_perfetto;
 }
 
+/* A file without room for its head is stopped at once, and has nothing but its end. */
 static enum exit_code begin_file(struct trace *t)
 {
     const struct opts *o = &t->cli->opts;

@@ -7,7 +7,6 @@
  * `lowest` keeps the search short where hundreds of slices lie side by side.
  */
 #include "cli/trace/trace_lanes.h"
-#include "machine/tables.h"
 #include "base/text.h"
 #include <fnmatch.h>
 #include <stdio.h>
@@ -19,7 +18,7 @@ enum {
     CUBES_MAX = 32768, /* of a SIP, in ranks */
 };
 
-/* Keys of components are places, whose upper four bits are free for these. */
+/* Keys of components are places; the upper four bits of these are free. */
 #define PASSING (UINT64_C(1) << 63)
 #define PE_KEY  (UINT64_C(1) << 62)
 
@@ -60,6 +59,10 @@ static struct trace_text *add_text(struct lanes *l, uint64_t hash, struct trace_
     return t;
 }
 
+/*
+ * Texts come from file names and names of regions, so they are made valid UTF-8 first, and cut to
+ * what a note may take.
+ */
 struct trace_text *lanes_text(struct lanes *l, const char *text)
 {
     char utf8[TRACE_TEXT_BYTES], *p = utf8;
@@ -159,6 +162,8 @@ static int32_t chiplet_rank(const char *name)
     return sscanf(name, "sip%u", &sip) == 1 ? (int32_t)(sip * CUBES_MAX + 1) : INT32_MAX;
 }
 
+/* There are few chiplets with slices, and a component looks for its chiplet once: a list will do.
+ */
 static struct group *chiplet_of(struct lanes *l, const char *node)
 {
     char name[KB_NODE_BYTES];
@@ -182,6 +187,7 @@ static struct group *chiplet_of(struct lanes *l, const char *node)
 
 /* -- components ----------------------------------------------------------------------------- */
 
+/* Every pattern is tried, to know at the end which ones met nothing. */
 static bool is_shown(struct lanes *l, const char *name)
 {
     bool shown = l->n_patterns == 0;
@@ -199,6 +205,8 @@ static bool ends_in(const char *name, const char *end)
     return n >= m && strcmp(name + n - m, end) == 0;
 }
 
+/* Nodes and wires have no class: nothing queues there. Links have one if they queue (links: fifo).
+ */
 static enum station_class class_of(const struct lanes *l, kb_place place, const char *name)
 {
     switch (kb_place_kind_of(place)) {
@@ -257,6 +265,7 @@ static void component_name(const struct lanes *l, kb_place place, const char *no
     }
 }
 
+/* `passing` is the second track of a link with fifo, for heads on the wire. */
 struct component *lanes_at(struct lanes *l, kb_place place, bool passing)
 {
     uint64_t key = passing ? place | PASSING : place;
@@ -280,13 +289,14 @@ struct component *lanes_at(struct lanes *l, kb_place place, bool passing)
 struct component *lanes_of_pe(struct lanes *l, uint32_t pe)
 {
     struct component *c = map_get(&l->components, PE_KEY | pe);
-    const kb_topology *t = l->topo;
+    const kb_info *info = &l->info;
+    uint32_t cube = pe / info->pes_per_cube, cubes = info->cubes_per_sip;
     char name[NAME_BYTES];
 
     if (c)
         return c;
-    snprintf(name, sizeof name, "sip%u.cube%u.pe%u", pe / t->pes / t->cubes, pe / t->pes % t->cubes,
-             pe % t->pes);
+    snprintf(name, sizeof name, "sip%u.cube%u.pe%u", cube / cubes, cube % cubes,
+             pe % info->pes_per_cube);
     return add_component(l, PE_KEY | pe, name, name);
 }
 
@@ -361,32 +371,50 @@ void lanes_release(struct component *c, struct lane *lane, int64_t end_fs)
 
 /* -- totals --------------------------------------------------------------------------------- */
 
-/* A link has a station each way, even if it has an edge in one direction only. */
-static int64_t n_link_stations(const kb_topology *t)
-{
-    int64_t n = t->n_edges;
+struct pairs {
+    struct map map;
+    bool no_memory;
+};
 
-    for (uint32_t i = 0; i < t->n_cube_links; i++)
-        n += t->cube_links[i].both_ways ? 0 : (int64_t)t->sips * t->cubes;
-    for (uint32_t i = 0; i < t->n_io_links; i++)
-        n += t->io_links[i].both_ways ? 0 : t->sips;
+static void add_pair(void *arg, const kb_edge *edge)
+{
+    struct pairs *pairs = arg;
+    bool up = edge->from < edge->to;
+    uint64_t key = (uint64_t)(up ? edge->from : edge->to) << 32 | (up ? edge->to : edge->from);
+
+    if (!map_get(&pairs->map, key) && !map_put(&pairs->map, key, pairs))
+        pairs->no_memory = true;
+}
+
+/* A link has a station each way, even if it has an edge in one direction only. */
+static int64_t n_link_stations(struct lanes *l)
+{
+    struct pairs pairs = {.no_memory = false};
+    int64_t n;
+
+    kb_edges(l->topo, add_pair, &pairs);
+    l->no_memory |= pairs.no_memory;
+    n = 2 * (int64_t)pairs.map.n;
+    map_free(&pairs.map);
     return n;
 }
 
-int64_t lanes_total(const struct lanes *l, enum station_class station)
+int64_t lanes_total(struct lanes *l, enum station_class station)
 {
-    const kb_topology *t = l->topo;
-    int64_t cubes = (int64_t)t->sips * t->cubes, pes = cubes * t->pes;
+    int64_t cubes = (int64_t)l->info.sips * l->info.cubes_per_sip;
+    int64_t pes = cubes * l->info.pes_per_cube;
+    kb_limits limits;
 
+    kb_topology_limits(l->topo, &limits);
     switch (station) {
     case CLASS_MEMORY:
         return pes + cubes; /* an SRAM each */
     case CLASS_CHANNEL:
-        return pes * ((int64_t)t->read_channels + t->write_channels);
+        return pes * ((int64_t)limits.read_channels + limits.write_channels);
     case CLASS_LINK:
-        return n_link_stations(t);
+        return n_link_stations(l);
     case CLASS_ENGINE:
-        return cubes * ((int64_t)t->read_engines + t->write_engines);
+        return cubes * ((int64_t)limits.read_engines + limits.write_engines);
     case CLASS_PE_ENGINE: /* GEMM and MATH */
     case CLASS_PORT:      /* read and write */
         return 2 * pes;
@@ -421,7 +449,9 @@ static bool read_filter(struct lanes *l, const char *filter)
 
 bool lanes_init(struct lanes *l, const kb_topology *topo, const char *filter)
 {
-    *l = (struct lanes){.topo = topo, .fifo = topo->links == MODE_FIFO};
+    *l = (struct lanes){.topo = topo};
+    kb_topology_info(topo, &l->info);
+    l->fifo = strcmp(l->info.links, "fifo") == 0;
     return !filter || read_filter(l, filter);
 }
 

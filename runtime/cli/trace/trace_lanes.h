@@ -68,6 +68,7 @@ struct end_names {
 /* All tracks and texts of a timeline. */
 struct lanes {
     const kb_topology *topo;
+    kb_info info;
     bool fifo;
     char **pattern; /* owned: --trace-filter */
     bool *matched;  /* owned: `pattern` has met a component */
@@ -99,6 +100,6 @@ struct lane *lanes_take(struct lanes *l, struct component *c, size_t first, int6
 void lanes_release(struct component *c, struct lane *lane, int64_t end_fs);
 
 /* How many stations of a class there are. */
-int64_t lanes_total(const struct lanes *l, enum station_class station);
+int64_t lanes_total(struct lanes *l, enum station_class station);
 
 #endif

@@ -67,6 +67,7 @@ struct cube {
 
 /* -- where things are ----------------------------------------------------------------------- */
 
+/* Columns are as far apart as they need, or more if the die is wider. */
 static struct stack stack_of(const struct cube *c, uint32_t pe)
 {
     double step = fmax(COLUMN_W, c->w / c->half), all = step * c->half;
@@ -101,6 +102,7 @@ static struct scene_node *add_box(struct cube *c, const char *name, const char *
 
 /* -- columns -------------------------------------------------------------------------------- */
 
+/* The outline of a PE, and its components in two columns, mirrored in the lower row. */
 static void add_pe(struct cube *c, uint32_t pe)
 {
     struct stack col = stack_of(c, pe);
@@ -121,6 +123,7 @@ static void add_pe(struct cube *c, uint32_t pe)
     }
 }
 
+/* From the rim outwards: the PE, its crossbar, its slice. */
 static void add_column(struct cube *c, uint32_t pe)
 {
     struct stack col = stack_of(c, pe);
@@ -230,6 +233,8 @@ static void add_unit(struct cube *c, uint32_t first_unit, const char *name, cons
     add_box(c, name, name, classes, place.x, place.y, UNIT_W, UNIT_H);
 }
 
+/* ucie ports stand inside the die, away from their side; m_cpu below its dot, the SRAM beside it.
+ */
 static void add_units(struct cube *c)
 {
     uint32_t first_unit = (uint32_t)c->sc->n_nodes;
@@ -420,6 +425,7 @@ static bool is_inside(const struct cube *c, uint32_t node)
     return node >= c->first && node < c->first + c->nodes;
 }
 
+/* Edges are given once per direction. The way of the one is that of the other, backwards. */
 static void add_edge(void *arg, const kb_edge *edge)
 {
     struct cube *c = arg;
@@ -446,6 +452,10 @@ static void add_edge(void *arg, const kb_edge *edge)
 
 enum { DIE_LEAST_W = 330, DIE_LEAST_H = 230, DIE_MOST_H = 6000, SCALE_DIE_MOST = 4000 };
 
+/*
+ * The die is as wide as the columns of one row of PEs, but a very flat or very high one is made
+ * smaller or larger, within limits. What is not to scale stands around it.
+ */
 static void place_die(struct cube *c)
 {
     double w_mm = c->limits.cube_w_mm, h_mm = c->limits.cube_h_mm;

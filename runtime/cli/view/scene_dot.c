@@ -102,6 +102,7 @@ static void put_label(const struct scene_node *n, struct sink *s)
     }
 }
 
+/* Outlines are dashed boxes; neato draws them below the boxes inside, since they come first. */
 static void put_node(const struct scene *sc, const struct scene_node *n, struct sink *s)
 {
     const char *fill = svg_colour(isnan(n->pct) ? n->classes : svg_heat(n->pct));

@@ -45,6 +45,7 @@ bool labels_is_free(const struct scene_drawing *d, const struct scene_rect *b)
     return true;
 }
 
+/* A line is as wide as two directions of a link beside each other. */
 static void take_line(struct scene_drawing *d, struct svg_point a, struct svg_point b)
 {
     const double half = SCENE_SIDE_PX + 1;
@@ -53,6 +54,7 @@ static void take_line(struct scene_drawing *d, struct svg_point a, struct svg_po
                                        fabs(a.x - b.x) + 2 * half, fabs(a.y - b.y) + 2 * half});
 }
 
+/* Of an outline only the rim is taken: there is room for labels inside. */
 static void take_rim(struct scene_drawing *d, const struct scene_node *n)
 {
     struct svg_point a = {n->x, n->y}, b = {n->x + n->w, n->y}, c = {n->x + n->w, n->y + n->h},
@@ -64,6 +66,7 @@ static void take_rim(struct scene_drawing *d, const struct scene_node *n)
     take_line(d, e, a);
 }
 
+/* All that is drawn before the labels of edges. */
 void labels_take_scene(struct scene_drawing *d)
 {
     const struct scene *sc = d->sc;
@@ -176,6 +179,10 @@ static const struct scene_edge *find_edge(const struct scene *sc,
     return e;
 }
 
+/*
+ * With --stats the busiest edges have their utilization, and nothing else is written: bandwidths
+ * would take their room. Without it each link has its bandwidth, once for both directions.
+ */
 void labels_put(struct scene_drawing *d)
 {
     char text[SVG_NUMBER_BYTES + 8], number[SVG_NUMBER_BYTES];

@@ -59,7 +59,7 @@ void legend_find_kinds(struct scene_drawing *d)
     }
 }
 
-/* A bar of 60 to 150 px, whose length is 1, 2 or 5 times a power of ten, in mm. */
+/* A bar of 60 to 150 px. Its length in mm is 1, 2 or 5 times a power of ten. */
 static void put_scale_bar(struct scene_drawing *d, double x, double y)
 {
     double scale = d->sc->scale, mm = pow(10, floor(log10(60 / scale)));
@@ -78,11 +78,13 @@ static void put_scale_bar(struct scene_drawing *d, double x, double y)
     svg_close(&d->g, "g");
 }
 
+/* Kinds are listed in columns from top to bottom. */
 static size_t kind_rows(const struct scene_drawing *d)
 {
     return (d->n_kinds + KIND_COLUMNS - 1) / KIND_COLUMNS;
 }
 
+/* The sum of all that legend_put() writes, which has to be known before the picture begins. */
 double legend_height(const struct scene_drawing *d)
 {
     return 40 + (double)kind_rows(d) * LEGEND_ROW + (d->sc->note ? LEGEND_ROW : 0) +

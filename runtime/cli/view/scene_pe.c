@@ -126,6 +126,7 @@ static void go_level(struct scene_edge *e, const struct scene_node *a, const str
     scene_bend(e, east ? b->x : b->x + b->w, y);
 }
 
+/* An upright edge in the middle of the narrower box. */
 static void go_down(struct scene_edge *e, const struct scene_node *a, const struct scene_node *b)
 {
     double x = fmin(a->w, b->w) == a->w ? a->x + a->w / 2 : b->x + b->w / 2;
@@ -134,6 +135,7 @@ static void go_down(struct scene_edge *e, const struct scene_node *a, const stru
     scene_bend(e, x, b->y);
 }
 
+/* The scheduler reaches pe_dma and pe_math by a corner, pe_gemm straight down. */
 static void add_edge(void *arg, const kb_edge *edge)
 {
     struct pe *p = arg;

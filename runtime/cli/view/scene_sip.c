@@ -71,6 +71,7 @@ static uint32_t port_side(const struct mesh *m, uint32_t node)
     return side;
 }
 
+/* Lengths of links are in the edges, not in the limits of the topology. */
 static void see_length(void *arg, const kb_edge *edge)
 {
     struct mesh *m = arg;
@@ -138,6 +139,7 @@ static double label_width(const struct mesh *m, double size)
     return svg_text_width(label, size);
 }
 
+/* Labels of all cubes have one size: that at which the widest fits. */
 static void add_cube(struct sip_place *p, uint32_t cube)
 {
     const struct mesh *m = p->mesh;
@@ -230,6 +232,7 @@ static struct svg_point port_at(const struct sip_place *p, uint32_t node)
     return (struct svg_point){at.x + port->x * m->scale, at.y + port->y * m->scale};
 }
 
+/* Between ports of neighbouring cubes, at their places on the rims. */
 static void add_d2d(struct sip_place *p, const kb_edge *edge)
 {
     struct scene_edge *e =
@@ -240,6 +243,7 @@ static void add_d2d(struct sip_place *p, const kb_edge *edge)
     scene_bend(e, b.x, b.y);
 }
 
+/* Level, from the port of a cube of the first column to the IO chiplet. */
 static void add_shore(struct sip_place *p, const kb_edge *edge, bool out)
 {
     uint32_t port = out ? edge->from : edge->to;
@@ -323,6 +327,7 @@ struct tray {
     double left, sip_w, sip_h; /* left: the width of lanes and IO chiplet */
 };
 
+/* As many columns as make the whole 1.4 times as wide as high, about the shape of a page. */
 static struct tray tray_of(struct mesh *m)
 {
     uint32_t sips = m->sc->cli->info.sips;
@@ -461,6 +466,8 @@ static uint32_t add_part(struct sip_place *p, const char *name, const char *deta
     return (uint32_t)sc->n_nodes - 1;
 }
 
+/* io_noc is a bar along the mesh, to which shore links run level; pcie_ep and io_cpu stand beside
+ * it. */
 static void add_io_parts(struct sip_place *p, double left, double top, double h)
 {
     struct scene *sc = p->mesh->sc;
@@ -479,6 +486,7 @@ static void add_io_parts(struct sip_place *p, double left, double top, double h)
             add_part(p, "fabric.switch0", "", 0, top + h / 4 - PART_H / 2.0, SWITCH_W, PART_H);
 }
 
+/* Cubes below 6 px are drawn at 6, and the picture becomes larger, up to 20000 px. */
 void scene_sip(struct scene *sc, struct view_at at)
 {
     struct mesh m = mesh_of(sc);

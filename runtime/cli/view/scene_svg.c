@@ -108,6 +108,7 @@ static void area_label(struct scene_drawing *d, const struct scene_node *n)
         }
 }
 
+/* A <g> with the names and numbers as attributes, a tooltip, the box and its label. */
 static void put_node(struct scene_drawing *d, const struct scene_node *n)
 {
     struct svg *g = &d->g;
@@ -130,6 +131,7 @@ static void put_node(struct scene_drawing *d, const struct scene_node *n)
     svg_close(g, "g");
 }
 
+/* Areas (outlines, planes) are under the edges, boxes above them. */
 static void put_nodes(struct scene_drawing *d, bool areas)
 {
     for (size_t i = 0; i < d->sc->n_nodes; i++)
@@ -146,6 +148,7 @@ static void put_notes(struct scene_drawing *d)
     }
 }
 
+/* Dots have names as well, so that scripts can check places on the NoC. */
 static void put_dots(struct scene_drawing *d)
 {
     for (size_t i = 0; i < d->sc->n_dots; i++) {
@@ -212,6 +215,8 @@ static bool is_return(const struct scene_edge *e)
     return e->util.from != e->edge.from;
 }
 
+/* The tooltip: ends, bandwidth and length, utilization; and the direction of that if it is the
+ * other. */
 static void edge_tip(struct scene_drawing *d, const struct scene_edge *e, const kb_node *from,
                      const kb_node *to)
 {
@@ -261,6 +266,7 @@ static void put_edge(struct scene_drawing *d, const struct scene_edge *e)
 
 /* -- picture -------------------------------------------------------------------------------- */
 
+/* Title and topology, so that a picture in a file says what it shows. */
 static void put_title(struct scene_drawing *d)
 {
     const kb_info *info = &d->sc->cli->info;
@@ -271,6 +277,7 @@ static void put_title(struct scene_drawing *d)
     svg_text(&d->g, "dim", SCENE_MARGIN, 43, SVG_START, text);
 }
 
+/* Everything that decides the size is found first, since an <svg> begins with it. */
 void scene_svg(struct scene *sc, struct sink *s)
 {
     struct scene_drawing d = {.sc = sc, .g = {.s = s, .prefix = sc->prefix}};

@@ -115,6 +115,10 @@ static void put_rule(struct sink *s, const char *selector, const char *property,
 /* From this class on, texts on a filled shape have the colour of the page. */
 enum { HEAT_STRONG = 4 };
 
+/*
+ * A class of heat colours lines and fills, and texts on a fill: these take the colour of the page
+ * where the fill is dark on light pages, light on dark ones.
+ */
 static void put_heat_rules(struct sink *s)
 {
     char selector[64], name[16];
@@ -133,6 +137,10 @@ static void put_heat_rules(struct sink *s)
     }
 }
 
+/*
+ * The plain style is that of a light page; a reader with a dark scheme gets the second column of
+ * `colours`.
+ */
 static void put_style(struct sink *s)
 {
     sink_text(s, "<style>\nsvg.kb{font:11px ui-sans-serif,system-ui,Helvetica,Arial,\"DejaVu "
@@ -225,6 +233,7 @@ double svg_text_width(const char *text, double size)
 
 /* -- elements ------------------------------------------------------------------------------- */
 
+/* The title is also the name that screen readers give the picture (role img). */
 void svg_begin(struct svg *g, const char *title)
 {
     struct sink *s = g->s;
@@ -445,6 +454,10 @@ static double round_number(int n)
     return digits[n - 3 * tens] * pow(10, tens);
 }
 
+/*
+ * The ends are ticks: a linear axis ends at multiples of its step, a logarithmic one at 1, 2 or 5
+ * times a power of ten.
+ */
 void svg_axis_fit(struct svg_axis *axis, double low, double high)
 {
     if (axis->log) {
@@ -505,6 +518,7 @@ static bool next_tick(const struct svg_axis *axis, int *i, double *value, double
     return *value <= axis->to * (1 + 1e-9);
 }
 
+/* Ticks that would overlap the number before them have none. */
 void svg_axis_x(struct svg *g, const struct svg_axis *axis, double y, double grid_y)
 {
     double value, step, free_from = -INFINITY;

@@ -86,7 +86,7 @@ enum exit_code view_latency_file(const struct cli *cli, const char *path, struct
 /* A picture is either of a level, and has no draw_file, or of a file of results. */
 struct view_picture {
     const char *name;
-    const char *result_of; /* the command whose results it draws; NULL: a level */
+    const char *result_of; /* the command that printed the results; NULL: a level */
     enum exit_code (*draw_file)(const struct cli *cli, const char *path, struct sink *s);
 };
 

@@ -116,6 +116,7 @@ static bool read_numbers(struct table *t, size_t first, double *numbers)
 static const char *const launch_columns[] = {"kernel",          "kernel_ns", "dma_read_bytes",
                                              "dma_write_bytes", "gemm_macs", "math_elements"};
 
+/* A row of `run` as a point of the roofline. */
 static bool add_launch(struct table *t)
 {
     double v[5];
@@ -163,6 +164,7 @@ enum exit_code view_roofline_file(const struct cli *cli, const char *path, struc
 static const char *const rate_columns[] = {"pattern", "nbytes", "offered_gbs", "accepted_gbs",
                                            "mean_ns", "p50_ns", "p99_ns",      "steady"};
 
+/* A row of `load`. The title gets the pattern and the bytes of the last row. */
 static bool add_rate(struct table *t, char what[SHOWN_BYTES])
 {
     double v[6];

@@ -9,7 +9,7 @@
  * intensity. A launch without DMA has no intensity, and is drawn at the right end.
  *
  * Latency: curves of p50, mean and p99 over the offer of each rate, latency logarithmic. The plot
- * is shaded from halfway to the first rate whose simulation was not steady, or of which less than
+ * is shaded from halfway to the first rate that found no steady state, or of which less than
  * 97 % was accepted. On cube8, uniform, that is rate 0.4: 4552 of 6510 GB/s.
  */
 #include <math.h>
@@ -117,6 +117,8 @@ bool view_roofline_shows(const struct view_launch *launch, size_t n)
     return false;
 }
 
+/* Around all points, and at least a factor of 10 on either side of the ridge, where slope and roof
+ * meet. */
 static void fit_axes(struct roofline *r, const struct view_launch *launch, size_t n)
 {
     double ridge = r->gemm / r->gbs, left = ridge / 10, right = ridge * 10, low = r->math / 10;
@@ -254,6 +256,7 @@ static void put_launches(struct roofline *r, const struct view_launch *launch, s
                      svg_axis_at(&r->y, rate(&launch[i])), launch[i].kernel);
 }
 
+/* Peaks are those of all PEs and slices, also of a launch on fewer. */
 enum exit_code view_roofline(const struct cli *cli, const struct view_launch *launch, size_t n,
                              const char *prefix, struct sink *s)
 {
@@ -322,6 +325,7 @@ static struct svg_point curve_at(const struct curve *c, const struct svg_axis *x
                               svg_axis_at(y, fmax(value_of(r, c), y->from))};
 }
 
+/* Lines first, then dots on them. */
 static void put_curve(struct svg *g, const struct curve *c, const struct svg_axis *x,
                       const struct svg_axis *y, const struct view_rate *rate, size_t n)
 {

@@ -37,6 +37,7 @@ static void add_edge(void *arg, const kb_edge *edge)
         u->edge[u->n_edges++] = (struct edge_row){edge->from, edge->to, NAN, false};
 }
 
+/* By `from`, then `to`: edges are looked up by bisection. */
 static int compare_edges(const void *a, const void *b)
 {
     const struct edge_row *x = a, *y = b;
@@ -92,6 +93,7 @@ double view_utilization_node(const struct view_utilization *u, uint32_t node)
     return u ? u->node[node] : (double)NAN;
 }
 
+/* In the direction of its data. */
 static struct view_edge_utilization shown(const struct edge_row *e)
 {
     return e->returns ? (struct view_edge_utilization){e->to, e->from, e->pct}
@@ -106,6 +108,10 @@ struct view_edge_utilization view_utilization_edge(const struct view_utilization
     return edge ? shown(edge) : (struct view_edge_utilization){from, to, NAN};
 }
 
+/*
+ * A sorted list of few: the new one is put in its place, and the last falls out. Edges below 1 %
+ * are not worth a line.
+ */
 void view_busiest_add(struct view_busiest *b, struct view_edge_utilization util)
 {
     size_t at = b->n;

@@ -1,10 +1,11 @@
-/* test_percentiles.c -- percentiles: ranks by their definition, and how far a histogram may be off. */
+/* test_percentiles.c -- percentiles: ranks by their definition, and how far a histogram may be off.
+ */
 #include "support/rig.h"
 #include "base/percentiles.h"
 
 #include <math.h>
 
-/* Nearest rank: the smallest value such that at least that share is not above it.       design 9 */
+/* Nearest rank: the smallest value such that at least that share of the values is not above it. */
 static void ranks_are_nearest_ranks(void **state)
 {
     static const unsigned per_mille[] = {1, 10, 500, 990, 999, 1000};

@@ -12,7 +12,7 @@
 
 /* -- readers -------------------------------------------------------------------------------- */
 
-/* design 9: decimal, 0 to 9e12 ns, at most six decimals, read exactly. */
+/* docs/formats.md "Replay input": decimal, 0 to 9e12 ns, at most six decimals, read exactly. */
 static void times_are_read_exactly(void **state)
 {
     static const struct {
@@ -101,7 +101,7 @@ static void a_reader_stops_at_its_length(void **state)
     assert_false(text_read_ns("1\0002", 3, &fs));
 }
 
-/* design 1: K, M, G are powers of 1024. */
+/* docs/model.md "Units": K, M, G are powers of 1024. */
 static void sizes_take_suffixes_and_do_not_wrap(void **state)
 {
     static const struct {
@@ -302,7 +302,7 @@ static void the_nearest_name_is_at_most_a_third_away_or_begins_so(void **state)
     assert_null(text_nearest("", 0, names, LENGTH(names)));
 }
 
-/* What a file says goes to a terminal: short, and without its control characters. */
+/* Text from a file is shown on a terminal: short, and without its control characters. */
 static void shown_words_are_short_and_printable(void **state)
 {
     char text[16];

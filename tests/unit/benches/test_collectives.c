@@ -1,7 +1,8 @@
 /*
  * test_collectives.c -- no collective takes less than its bound; auto takes the fastest.
  *
- * Every way of every bench, on machines whose numbers are powers of two and on some whose are not.
+ * Every algorithm of every bench, on machines with powers of two of PEs, cubes and SIPs, and
+ * others.
  */
 #include "benches/collective_bound.h"
 #include "support/any_topology.h"
@@ -108,7 +109,7 @@ static void nor_on_any_machine(void **state)
     }
 }
 
-/* Longer than what is moved at once: all_reduce alone, whose input is one vector. */
+/* Longer than one piece: only all_reduce, whose input is one vector. */
 static void nor_in_pieces(void **state)
 {
     const kb_topology *topo = any_topology(ODD("ideal", "1", "2", "tcm"));
@@ -181,7 +182,7 @@ static const char *value_of(const kb_bench_run *run, const kb_bench *bench, cons
     return kb_bench_value(run, i);
 }
 
-/* Whoever is chosen takes as little as any, and the note says so. */
+/* The algorithm that is chosen is the fastest, and the note names it. */
 static void check_choice(const kb_topology *topo, const char *bench, int over, int64_t count)
 {
     char texts[2][64], said[64];

@@ -63,7 +63,7 @@ static void every_pe_is_in_the_ring_once(void **state)
     }
 }
 
-/* What the comment of ring.h says of its steps, but for a mesh of one row, where it cannot be. */
+/* The claims of ring.h about steps, except in a mesh of one row, where they do not hold. */
 static void neighbours_are_near(void **state)
 {
     (void)state;

@@ -36,7 +36,7 @@ static const struct format formats[] = {
     {7, 127, 0x7f80, to_bf16_of_f32, bf16_of_f64, to_f32_of_bf16},
 };
 
-/* What a finite pattern, or the one after the last, stands for. */
+/* The value of a finite pattern, or of the one after the last. */
 static double slow_value(const struct format *f, uint32_t half)
 {
     int exp = (int)(half >> f->fraction), units = (int)half - (exp << f->fraction);

@@ -50,7 +50,7 @@ static kb_tensor *new_tensor(kb_sim *sim, const char *name, kb_dtype dtype, kb_s
 #define MIB (UINT64_C(1) << 20)
 #define GIB (UINT64_C(1) << 30)
 
-/* design 6: [59:52] SIP, [51:38] cube, [37:36] region, [35:0] offset. */
+/* docs/kernels.md "Where data lie": [59:52] SIP, [51:38] cube, [37:36] region, [35:0] offset. */
 static void addresses_have_their_bits(void **state)
 {
     static const struct {
@@ -102,9 +102,10 @@ static void every_memory_has_its_addresses(void **state)
 
 static void what_is_no_memory_has_no_address(void **state)
 {
-    static const kb_endpoint ends[] = {
-        {KB_PE, 0, 0, 0},    {KB_HOST, 0, 0, 0}, {KB_SLICE, 1, 0, 0}, {KB_SLICE, 0, 8, 0},
-        {KB_SLICE, 0, 0, 8}, {KB_SRAM, 0, 0, 1}, {KB_TCM, 0, 0, 8},   {(kb_endpoint_kind)9, 0, 0, 0}};
+    static const kb_endpoint ends[] = {{KB_PE, 0, 0, 0},    {KB_HOST, 0, 0, 0},
+                                       {KB_SLICE, 1, 0, 0}, {KB_SLICE, 0, 8, 0},
+                                       {KB_SLICE, 0, 0, 8}, {KB_SRAM, 0, 0, 1},
+                                       {KB_TCM, 0, 0, 8},   {(kb_endpoint_kind)9, 0, 0, 0}};
     static const uint64_t addresses[] = {48 * GIB,                       /* behind the last slice */
                                          UINT64_C(8) << 38,              /* cube 8 */
                                          UINT64_C(1) << 52,              /* SIP 1 */
@@ -168,7 +169,7 @@ static void assert_placed(const kb_tensor *x, const struct expected want[4])
     }
 }
 
-/* design 5: part i of n of D is [i*D/n, (i+1)*D/n), cubes first; offsets on 256 bytes. */
+/* Part i of n of D is [i*D/n, (i+1)*D/n), cubes first; offsets are multiples of 256 bytes. */
 static void parts_lie_where_the_design_says(void **state)
 {
     kb_sim *sim = new_sim(small, (kb_options){0});
@@ -259,7 +260,7 @@ static void a_slice_can_be_filled_to_the_end(void **state)
 
 /* -- content -------------------------------------------------------------------------------- */
 
-/* What the memory of a PE holds of a part is what the whole has there. */
+/* The memory of a PE holds its part of the tensor. */
 static void assert_part_holds(kb_sim *sim, const kb_tensor *x, uint32_t pe,
                               const unsigned char *whole)
 {
@@ -274,8 +275,8 @@ static void assert_part_holds(kb_sim *sim, const kb_tensor *x, uint32_t pe,
     if (n == 0)
         return;
     assert_int_equal(kb_address_find(small, s.address, &end, &offset), KB_OK);
-    assert_int_equal(mem_read(host_mem(&sim->host, sim->topo), dst_pack(small, end.cube, end.unit), s.address,
-                              n * elem, &view, NULL, NULL),
+    assert_int_equal(mem_read(host_mem(&sim->host, sim->topo), dst_pack(small, end.cube, end.unit),
+                              s.address, n * elem, &view, NULL, NULL),
                      MEM_OK);
     for (uint64_t k = 0; k < n; k++) {
         uint64_t rest = k, at = 0, stride = 1;
@@ -291,7 +292,8 @@ static void assert_part_holds(kb_sim *sim, const kb_tensor *x, uint32_t pe,
     version_drop(view.v);
 }
 
-static void assert_round_trip(kb_dtype dtype, kb_shape shape, kb_placement_split cubes, kb_placement_split pes)
+static void assert_round_trip(kb_dtype dtype, kb_shape shape, kb_placement_split cubes,
+                              kb_placement_split pes)
 {
     kb_sim *sim = new_sim(small, (kb_options){0});
     kb_tensor *x = new_tensor(sim, "x", dtype, shape, cubes, pes);
@@ -357,7 +359,7 @@ static void copies_are_kept_once(void **state)
     kb_sim_free(sim);
 }
 
-/* Whatever becomes of the others. */
+/* Replicated parts: the first copy is read, whether the others have changed or not. */
 static void of_copies_the_first_is_read(void **state)
 {
     kb_sim *sim = new_sim(small, (kb_options){0});
@@ -367,15 +369,16 @@ static void of_copies_the_first_is_read(void **state)
 
     (void)state;
     assert_int_equal(kb_tensor_write(x, "abcdefgh", NULL), KB_OK);
-    assert_int_equal(
-        mem_write(host_mem(&sim->host, sim->topo), dst_pack(small, 0, 1), 0, 8, (struct view){result, 0}, 5), MEM_OK);
+    assert_int_equal(mem_write(host_mem(&sim->host, sim->topo), dst_pack(small, 0, 1), 0, 8,
+                               (struct view){result, 0}, 5),
+                     MEM_OK);
     assert_int_equal(kb_tensor_read(x, back, NULL), KB_OK);
     assert_string_equal(back, "abcdefgh");
     version_drop(result);
     kb_sim_free(sim);
 }
 
-/* What kernels have stored comes back, once it is computed. */
+/* Results that kernels have stored can be read after they are computed. */
 static void results_are_pending_until_computed(void **state)
 {
     kb_sim *sim = new_sim(small, (kb_options){0});
@@ -419,8 +422,8 @@ static void the_generators_are_the_published_ones(void **state)
 
 enum { MANY = 4096 };
 
-static void fill(kb_sim *sim, const char *name, kb_dtype dtype, kb_placement_split split, uint64_t seed,
-                 void *bytes)
+static void fill(kb_sim *sim, const char *name, kb_dtype dtype, kb_placement_split split,
+                 uint64_t seed, void *bytes)
 {
     kb_tensor *x = new_tensor(sim, name, dtype, KB_SHAPE(MANY / 8, 8), split, split);
 
@@ -518,7 +521,7 @@ static void files_of_numpy_fill_and_keep_tensors(void **state)
 
 /* -- comparing ------------------------------------------------------------------------------ */
 
-/* numpy.allclose(equal_nan=True), with the tolerances of design 8. */
+/* numpy.allclose(equal_nan=True), with the tolerances of docs/kernels.md "Phase 2 in numbers". */
 /* 2^53 + 1 becomes the double 2^53. */
 static void integers_of_64_bits_compare_exactly(void **state)
 {
@@ -600,11 +603,12 @@ static void crowd_last_part(kb_sim *sim)
     byte.v->bytes[0] = 'g';
     assert_int_equal(mem_write(host_mem(&sim->host, sim->topo), area, 0, 1, byte, 0), MEM_OK);
     for (uint64_t i = 0; i < 61; i++)
-        assert_int_equal(mem_write(host_mem(&sim->host, sim->topo), area, 1000 + 2 * i, 1, byte, 0), MEM_OK);
+        assert_int_equal(mem_write(host_mem(&sim->host, sim->topo), area, 1000 + 2 * i, 1, byte, 0),
+                         MEM_OK);
     version_drop(byte.v);
 }
 
-/* What a tensor holds is all old or all new. */
+/* The content of a tensor is all old or all new. */
 static void a_write_without_memory_changes_nothing(void **state)
 {
     kb_status status = KB_NO_MEMORY;

@@ -11,7 +11,7 @@
 
 enum { SIZE = 6000, VERSIONS = 256, SNAPSHOTS = 64 };
 
-/* What one byte holds: a byte of a version that is not made of pieces. */
+/* The content of one byte: a byte of a version that is not made of pieces. */
 struct cell {
     struct version *v; /* NULL: never written */
     uint64_t offset;
@@ -441,7 +441,7 @@ static void assert_reads(struct mem *m, uint64_t address, const char *text)
     version_drop(view.v);
 }
 
-/* ADR-0052 D6: a loaded tensor keeps the version it saw. */
+/* docs/kernels.md "Two phases": a loaded tensor keeps the version that it saw. */
 static void a_reader_keeps_what_it_saw(void **state)
 {
     struct mem *m = mem_new(1);
@@ -458,7 +458,7 @@ static void a_reader_keeps_what_it_saw(void **state)
     mem_free(m);
 }
 
-/* design 5.2: a partial write leaves the rest with its old version. */
+/* A partial write leaves the rest with its old version. */
 static void a_partial_write_leaves_the_rest(void **state)
 {
     struct mem *m = mem_new(1);
@@ -483,7 +483,7 @@ static void a_partial_write_leaves_the_rest(void **state)
     mem_free(m);
 }
 
-/* What was cut is a view again once the parts are read in their order. */
+/* A version that was cut is one view again if its parts are read in their order. */
 static void parts_of_one_version_need_no_new_one(void **state)
 {
     struct mem *m = mem_new(1);
@@ -520,7 +520,7 @@ static void large_pieces_are_shared(void **state)
     mem_free(m);
 }
 
-/* design 5.2: a gather of ready and pending pieces is pending. */
+/* A gather of ready and pending pieces is pending. */
 static void pieces_are_ready_with_the_last(void **state)
 {
     struct mem *m = mem_new(1);

@@ -11,7 +11,8 @@
 
 static const kb_topology *const cube8 = &cube8_topology;
 
-/* design 3: 4096 B, c0.pe0 -> c0.slice0; and host -> c0.slice0, done and end */
+/* docs/model.md "Stations and queues": 4096 B, c0.pe0 -> c0.slice0; and host -> c0.slice0, done and
+ * end */
 enum { LOCAL_FS = 18085000, HOST_DONE_FS = 55281250, HOST_END_FS = 56562500 };
 
 /* A simulation for each engine, with and without its events counted. */
@@ -34,7 +35,8 @@ static void wait_for(kb_sim *sim, uint64_t id, uint64_t first, uint64_t second, 
     const uint64_t ids[] = {first, second};
     kb_error why = {""};
 
-    if (kb_sim_add_dependencies(sim, id, ids, second == UINT64_MAX ? 1 : 2, think_fs, &why) != KB_OK)
+    if (kb_sim_add_dependencies(sim, id, ids, second == UINT64_MAX ? 1 : 2, think_fs, &why) !=
+        KB_OK)
         fail_msg("%s", why.text);
 }
 
@@ -107,7 +109,8 @@ static void nobody_is_issued_before_its_own_time(void **state)
     }
 }
 
-/* design 1: issues of one instant run by id, whether they have waited or not */
+/* docs/model.md "Order of events": issues of one instant run by id, whether they have waited or not
+ */
 static void issues_of_one_instant_are_in_order_of_id(void **state)
 {
     (void)state;

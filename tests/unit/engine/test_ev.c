@@ -22,7 +22,7 @@ static uint64_t draw(uint64_t *dice)
     return z ^ z >> 31;
 }
 
-/* What an event is made of, compared as design 1 says it, part by part. */
+/* What an event is made of, compared as docs/model.md "Order of events" says it, part by part. */
 struct plain {
     uint64_t time_fs;
     enum ev_class class;
@@ -176,7 +176,7 @@ static void assert_like_sorted(uint64_t seed, size_t about, const enum mix *mixe
 
 static const size_t abouts[] = {1, 3, 17, 200, MOST_PENDING - 10};
 
-/* design 1: "Events run smallest pending key first" */
+/* docs/model.md "Order of events": "Events run smallest pending key first" */
 static void events_come_out_in_order_of_their_keys(void **state)
 {
     (void)state;
@@ -213,7 +213,8 @@ static void queue_grows_while_in_use(void **state)
     }
 }
 
-/* design 1: "the total order key (time, class, id)": class before id, both before the slot */
+/* docs/model.md "Order of events": "the total order key (time, class, id)": class before id, both
+ * before the slot */
 static void equal_times_run_by_class_then_by_id(void **state)
 {
     (void)state;
@@ -226,7 +227,8 @@ static void equal_times_run_by_class_then_by_id(void **state)
     assert_true(ev_make(EV_PAST, EV_KERNEL, UINT32_MAX, EV_MAX_SLOTS - 1) < EV_NONE);
 }
 
-/* design 1: "class 0 completion ..., 1 hop, 2 arrival ..., 3 issue ..., 4 start or resume" */
+/* docs/model.md "Order of events": "class 0 completion ..., 1 hop, 2 arrival ..., 3 issue ..., 4
+ * start or resume" */
 static void classes_are_numbered_as_in_the_design(void **state)
 {
     (void)state;

@@ -164,7 +164,8 @@ static void check_terms(struct rig *r)
     }
 }
 
-/* design 3: "`actual = end - issue = wire + ... + queue_memory`, exactly" */
+/* docs/model.md "Stations and queues": "`actual = end - issue = wire + ... + queue_memory`,
+ * exactly" */
 static void terms_sum_to_the_time_that_was_taken(void **state)
 {
     (void)state;
@@ -248,7 +249,8 @@ static void check_edges(struct rig *r)
     free(expected);
 }
 
-/* design 3.1, 4: "a read takes the opposite direction of each edge"; spread over edges at the end
+/* docs/model.md "Links: ideal and fifo": "a read takes the opposite direction of each edge"; spread
+ * over edges at the end
  */
 static void edges_carry_what_a_recount_says(void **state)
 {
@@ -323,7 +325,7 @@ static void check_links_are_not_full(struct rig *r)
         assert_true(r->edges[i].busy_fs <= kb_sim_end_fs(r->sim));
 }
 
-/* design 3.1: "No station is ever more than 100 % used: asserted." */
+/* docs/model.md "Links: ideal and fifo": "No station is ever more than 100 % used: asserted." */
 static void no_link_is_used_more_than_all_the_time(void **state)
 {
     (void)state;
@@ -375,7 +377,7 @@ static void nodes_are_passed_as_a_recount_says(void **state)
     each_rig(check_nodes);
 }
 
-/* design 12: "a zero-length UCIe shortcut taken by cube-local traffic" */
+/* a mistake of the past: "a zero-length UCIe shortcut taken by cube-local traffic" */
 static void local_traffic_leaves_no_trace_outside_its_cube(void **state)
 {
     struct rig r = {.topo = &cube8_topology};
@@ -609,7 +611,8 @@ static void check_same_counted(struct rig *r)
     check_same(r, (kb_options){.engine = KB_HOP});
 }
 
-/* An engine may skip events that nobody waits for: design 1. Nothing that is counted changes. */
+/* An engine may skip events that nothing waits for: docs/model.md "Order of events". Nothing that
+ * is counted changes. */
 static void skipped_events_change_no_statistics(void **state)
 {
     (void)state;

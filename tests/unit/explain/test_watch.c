@@ -371,7 +371,8 @@ static void check_whole_run(struct scenario *s)
     kb_sim_free(sim);
 }
 
-/* design 3, 3.1: what a transaction's time is made of, and who waits for whom */
+/* docs/model.md "Stations and queues": the parts of a transaction's time, and which one waits for
+ * which */
 static void pieces_are_those_of_the_judge(void **state)
 {
     (void)state;
@@ -504,8 +505,10 @@ static void assert_means(const struct tape *t, kb_sim *sim)
     }
     if (m.count != r.count)
         return; /* the warm-up ends at a part's border, which is between two whole fs */
-    assert_true(llabs(mean(m.cause_fs[KB_CAUSE_CHANNEL_WAIT], m.count) - r.wait_fs[KB_WAIT_CHANNEL]) < 2);
-    assert_true(llabs(mean(m.cause_fs[KB_CAUSE_MEMORY_WAIT], m.count) - r.wait_fs[KB_WAIT_MEMORY]) < 2);
+    assert_true(
+        llabs(mean(m.cause_fs[KB_CAUSE_CHANNEL_WAIT], m.count) - r.wait_fs[KB_WAIT_CHANNEL]) < 2);
+    assert_true(llabs(mean(m.cause_fs[KB_CAUSE_MEMORY_WAIT], m.count) - r.wait_fs[KB_WAIT_MEMORY]) <
+                2);
     assert_true(llabs(mean(m.cause_fs[KB_CAUSE_LINK_WAIT], m.count) - r.wait_fs[KB_WAIT_LINK]) < 2);
     assert_true(llabs(mean(m.cause_fs[KB_CAUSE_WIRE], m.count) - r.wire_fs) < 2);
     assert_true(llabs(mean(m.cause_fs[KB_CAUSE_OVERHEAD], m.count) - r.overhead_fs) < 2);
@@ -665,7 +668,8 @@ static void sweeps_are_told_and_have_the_same_results(void **state)
     assert_int_equal(kb_sweep(sim, points, 12, b, &m, NULL), KB_OK);
     assert_true(n == 12 && m == 12 && tape.n_ends == 78);
     for (size_t i = 0; i < 12; i++)
-        assert_true(a[i].mean_fs == b[i].mean_fs && a[i].wait_fs[KB_WAIT_CHANNEL] == b[i].wait_fs[KB_WAIT_CHANNEL]);
+        assert_true(a[i].mean_fs == b[i].mean_fs &&
+                    a[i].wait_fs[KB_WAIT_CHANNEL] == b[i].wait_fs[KB_WAIT_CHANNEL]);
     tape_free(&tape);
     kb_sim_free(plain);
     kb_sim_free(sim);

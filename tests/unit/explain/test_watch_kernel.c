@@ -363,7 +363,7 @@ static uint64_t last_to_come(const struct watched *w, uint64_t take)
     return last;
 }
 
-/* design 5.1: all waits of a receive until it took `id`. */
+/* docs/kernels.md: all waits of a receive until it took `id`. */
 static struct entry wait_for_messages(const struct watched *w, uint64_t id, struct shares *out)
 {
     const struct judge_op_record *r = record(w, id);
@@ -385,8 +385,8 @@ static struct entry wait_for_messages(const struct watched *w, uint64_t id, stru
 }
 
 /*
- * design 5.1: all waits of a send until its piece `id` had a slot. While the credit was under way
- * already the wait is for the rest of its way, the wires of which come last.
+ * docs/kernels.md: all waits of a send until its piece `id` had a slot. While the credit was under
+ * way already the wait is for the rest of its way, the wires of which come last.
  */
 static struct entry wait_for_slots(const struct watched *w, uint64_t id, struct shares *out)
 {
@@ -535,9 +535,9 @@ static void begin_chain(const struct watched *w, uint64_t id, struct chain *x)
 }
 
 /*
- * design 5: back from the end of job `id`. What it waited for, if a tile or a piece of its own
- * command had it, is followed instead of the wait; else what let it begin: the stage before, the
- * tile whose FETCH made room, another PE, or its command's issue.
+ * docs/kernels.md: back from the end of job `id`. What it waited for, if a tile or a piece of its
+ * own command had it, is followed instead of the wait; else what let it begin: the stage before,
+ * the tile whose FETCH made room, another PE, or its command's issue.
  */
 static void add_chain(const struct watched *w, uint64_t id, struct chain *x)
 {
@@ -584,7 +584,7 @@ static size_t nth_barrier(const struct watched *w, size_t kernel, size_t group, 
     return n;
 }
 
-/* design 5.1: a barrier as one of its members comes through it. */
+/* docs/kernels.md: a barrier as one of its members comes through it. */
 struct meeting {
     size_t lowest, last; /* kernels */
     uint64_t last_id;    /* the command whose word comes last, */
@@ -927,10 +927,10 @@ static void sum_step(const struct watched *w, const kb_breakdown_step *step)
         bool placed = is_wait(x->cause) || x->cause == KB_CAUSE_DRAIN ||
                       x->cause == KB_CAUSE_PORT || x->cause == KB_CAUSE_COMPUTE;
         kb_breakdown_row row = {.cause = x->cause,
-                          .place = placed ? x->place : KB_NOWHERE,
-                          .behind = x->behind,
-                          .count = x->count,
-                          .sum_fs = x->sum_fs};
+                                .place = placed ? x->place : KB_NOWHERE,
+                                .behind = x->behind,
+                                .count = x->count,
+                                .sum_fs = x->sum_fs};
 
         sum(w->sums, KB_BREAKDOWN_PATH, "program", &row);
         sum(w->sums, KB_BREAKDOWN_PATH, of, &row);
@@ -1024,9 +1024,9 @@ static void sum_targets(const struct watched *w)
         const kb_span *x = &w->tape.span[i];
         bool placed = is_wait(x->cause) || x->cause == KB_CAUSE_DRAIN;
         kb_breakdown_row row = {.cause = x->cause,
-                          .place = placed ? x->place : KB_NOWHERE,
-                          .count = 1,
-                          .sum_fs = x->end_fs - x->begin_fs};
+                                .place = placed ? x->place : KB_NOWHERE,
+                                .count = 1,
+                                .sum_fs = x->end_fs - x->begin_fs};
 
         if (x->end_fs == x->begin_fs)
             continue;
@@ -1130,7 +1130,7 @@ static void check_program(struct scenario *s, kb_options options, struct sums *s
     tape_free(&w.tape);
 }
 
-/* design 5, 5.2: pieces, shares and the critical path, all recomputed from the judge's run */
+/* docs/kernels.md: pieces, shares and the critical path, all recomputed from the judge's run */
 static void random_kernels_spend_their_time_as_the_judge_says(void **state)
 {
     const char *wanted = getenv("KB_SEEDS");
@@ -1147,7 +1147,7 @@ static void random_kernels_spend_their_time_as_the_judge_says(void **state)
     free(sums);
 }
 
-/* design 5.1: the same of PEs that talk, whose paths go from one to another */
+/* docs/kernels.md: the same of PEs that talk: their paths go from one to another */
 static void random_kernels_that_talk_spend_theirs_so_too(void **state)
 {
     const char *wanted = getenv("KB_SEEDS");

@@ -97,7 +97,7 @@ static void nothing_to_compute(void **state)
     phase2_end(&p);
 }
 
-/* What was computed is not computed again; what comes later is. */
+/* Computed operations are not computed again; later ones are. */
 static void a_second_run(void **state)
 {
     struct phase2 p;

@@ -27,7 +27,7 @@ static void some_graph(struct phase2 *p)
     phase2_gemm(p, a, b);
 }
 
-/* What failed may be tried again, and then all of it is there. */
+/* After a failure another call computes the rest. */
 static void the_nth_allocation_fails(void **state)
 {
     static struct phase2 whole, p;
@@ -64,7 +64,7 @@ static void the_nth_allocation_fails(void **state)
 
 /* -- how soon ------------------------------------------------------------------------------- */
 
-/* A chain of products whose results nobody else keeps. */
+/* A chain of products whose results have no other references. */
 static void chain(struct phase2 *p, uint32_t n)
 {
     struct op_tensor x, y, kept;

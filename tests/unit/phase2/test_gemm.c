@@ -176,7 +176,7 @@ static void several_parts(void **state)
         }
 }
 
-/* design 8: an element depends neither on parts nor on what surrounds it. */
+/* An element depends neither on parts nor on the elements around it. */
 static void rows_alone_have_the_same_bytes(void **state)
 {
     static const struct shape whole = {401, 600, 230};
@@ -320,7 +320,7 @@ static void epilogues_see_the_unrounded_sum(void **state)
     }
 }
 
-/* What is packed is found again, and gone after gemm_forget(). */
+/* A packed operand is found again, and is gone after gemm_forget(). */
 static void operands_are_packed_once(void **state)
 {
     struct op op = product(KB_F16, KB_F32, KB_F16, (struct shape){50, 60, 70}, 0);

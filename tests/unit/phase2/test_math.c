@@ -86,7 +86,7 @@ static bool is_special(enum tl_op math)
     return math >= TL_EXP && math <= TL_ERF && math != TL_SQRT;
 }
 
-/* design 5.2: correctly rounded, or within two units of the type that is computed in. */
+/* Correctly rounded, or within two units of the type in which it is computed. */
 static void check_float(enum tl_op math, kb_dtype d, double got, long double want)
 {
     double near = rounded(d, (double)want), far = 0;
@@ -585,7 +585,7 @@ static void reductions_over_each_axis(void **state)
             }
 }
 
-/* design 5.2: the order follows from the shape, not from where elements lie. */
+/* The order depends on the shape, not on where elements lie. */
 static void a_sum_does_not_depend_on_the_axis(void **state)
 {
     struct op row = reduction(TL_SUM, KB_F32, ops_dims(2, 1, 1000, 0), 1);

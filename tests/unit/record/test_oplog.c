@@ -81,7 +81,7 @@ static void assert_token_prints(const struct op_token *token, const char *line)
     }
 #define TIMES "\"t_start\":3.000000,\"t_end\":4.500001,"
 
-/* -- what records say: design 7, its table -------------------------------------------------- */
+/* -- records: the table of docs/formats.md "Op log" ----------------------------------------- */
 
 static const struct op_tensor in_hbm = {.address = (UINT64_C(1) << 38) + 4096,
                                         .shape = DIMS(32, 64),
@@ -154,8 +154,8 @@ static void a_dma_write(void **state)
              "\"handle_id\":null,\"dst_strides\":[],\"snapshot\":null},\"dependency_ids\":[]}\n");
 }
 
-/* ADR-0052 D3.6, with the issue first, and the op for the bytes as `snapshot`.         design 5.1
- */
+/* `ipcq_copy` of docs/formats.md "Op log": the issue comes first; `snapshot` is the maker of the
+ * bytes. */
 static void an_ipcq_copy(void **state)
 {
     struct op op = {.t_issue_fs = 2000000, .id = 12, .kind = OP_DMA_WRITE, .ipcq = true, .n_in = 1};
@@ -887,7 +887,7 @@ static void without_keep_nothing_is_kept(void **state)
     op_log_free(log);
 }
 
-/* What a kind does not use is not set, by whoever made the op; it may be anything. */
+/* Fields that a kind does not use are not set: they may have any value. */
 static void fields_not_used_are_not_read(void **state)
 {
     struct op_log *log = new_log(0, true);

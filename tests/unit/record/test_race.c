@@ -4,7 +4,7 @@
  */
 #include "support/races.h"
 
-/* What a kernel is told: to do it right? */
+/* The argument of a kernel: shall it synchronise? */
 static const bool wrong = false, right = true;
 
 static bool is_right(const kb_args *args)
@@ -165,7 +165,7 @@ static void who_is_not_in_a_group_has_seen_nothing(void **state)
     assert_planted(two_of_three_meet, 3, "tl_store", "tl_load");
 }
 
-/* PE 2 has it from PE 1, who met PE 0; or it has met PE 1 before that. */
+/* PE 2 learns of it from PE 1, which met PE 0; or it has met PE 1 before that. */
 static void by_way_of_another(tl_ctx *tl, const kb_args *args)
 {
     const uint32_t low[] = {0, 1}, high[] = {2, 1};

@@ -45,7 +45,7 @@ struct program {
 
 /* -- random programs ------------------------------------------------------------------------ */
 
-/* What a program has come to when it is run one step after the other, so that it does not block. */
+/* The state of a program that is run one step after the other, so that it does not block. */
 struct draft {
     struct program *p;
     uint64_t dice;
@@ -184,7 +184,7 @@ static void draw_barrier(struct draft *d)
         struct step *s;
 
         if (d->p->n[pe] == OPS)
-            return; /* of those before, nobody has come yet */
+            return; /* the members so far have not come yet */
         s = add_step(d, pe, BARRIER);
         s->first = first;
         s->n = n;
@@ -237,7 +237,7 @@ static void draw_program(struct program *p, uint64_t seed)
 
 /* -- programs as kernels -------------------------------------------------------------------- */
 
-/* What a PE has in hand. */
+/* The tensors of a PE. */
 struct hand {
     tl_ctx *tl;
     struct program *p;
@@ -318,7 +318,7 @@ static void do_step(struct hand *h, struct step *s, int i)
     }
 }
 
-/* A receive that nobody waits for in the program is waited for at the end. */
+/* A receive without a wait in the program is waited for at the end. */
 static void run_program(tl_ctx *tl, const kb_args *args)
 {
     struct hand h = {.tl = tl, .p = *(struct program *const *)args->user};
@@ -358,7 +358,7 @@ static void edge(struct graph *g, int from, int to)
         g->before[from][to] = true;
 }
 
-/* What a step does to those of other PEs. */
+/* The effect of a step on the steps of other PEs. */
 static void add_edges(struct graph *g, const struct program *p, uint32_t a, int i, uint32_t b,
                       int k)
 {

@@ -141,7 +141,7 @@ static void arguments_are_refused(void **state)
     any_topology_free(topo);
 }
 
-/* design 8: the reference is what counts, within the tolerance of f32. */
+/* docs/kernels.md: the reference is what counts, within the tolerance of f32. */
 static void a_wrong_result_is_found(void **state)
 {
     static const struct {

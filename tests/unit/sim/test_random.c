@@ -145,7 +145,8 @@ static void check_whole_runs(struct scenario *s)
     }
 }
 
-/* design 4: "Fingerprints and all results of `--engine hop` and `--engine fused` are equal" */
+/* ARCHITECTURE.md: "Fingerprints and all results of `--engine hop` and `--engine fused` are equal"
+ */
 static void both_engines_say_what_the_judge_says(void **state)
 {
     (void)state;
@@ -193,7 +194,7 @@ static void check_until(struct scenario *s)
     }
 }
 
-/* design 9: "`--until NS` ... end a run early with what is known" */
+/* docs/formats.md: "`--until NS` ... end a run early with what is known" */
 static void until_keeps_what_is_complete_by_then(void **state)
 {
     (void)state;
@@ -225,7 +226,7 @@ static void check_max_events(struct scenario *s)
     kb_sim_free(hop);
 }
 
-/* design 9: "--max-events N" */
+/* docs/formats.md: "--max-events N" */
 static void max_events_keeps_the_same_rows_in_both_engines(void **state)
 {
     (void)state;
@@ -257,7 +258,8 @@ static void check_costs_off(struct scenario *s)
     kb_sim_free(hop);
 }
 
-/* design 4: a mask in the simulation takes a class of cost away; engines are equal on every input
+/* ARCHITECTURE.md: a mask in the simulation takes a class of cost away; engines are equal on every
+ * input
  */
 static void engines_agree_whatever_cost_is_left_out(void **state)
 {

@@ -37,7 +37,7 @@ static kb_request h2d_of(const kb_topology *topo, const char *src, const char *d
     return request;
 }
 
-/* design 2.2: what "do not exist: errors" */
+/* docs/model.md "Routes": what "do not exist: errors" */
 static void requests_without_a_route_are_refused(void **state)
 {
     const kb_topology *t = &tray32_topology;
@@ -90,7 +90,8 @@ static void endpoints_outside_the_topology_are_refused(void **state)
     kb_sim_free(sim);
 }
 
-/* design 9: "offset + nbytes within its size"; 2.1: a slice holds 48 GiB / 8, an SRAM 32 MiB */
+/* docs/formats.md: "offset + nbytes within its size"; 2.1: a slice holds 48 GiB / 8, an SRAM 32 MiB
+ */
 static void bytes_past_the_end_of_a_memory_are_refused(void **state)
 {
     const uint64_t slice = UINT64_C(6) << 30, sram = UINT64_C(32) << 20;
@@ -215,7 +216,8 @@ static void run_can_be_cut_into_pieces(void **state)
     kb_sim_free(sim);
 }
 
-/* design 1: records are an arrival at the channel, one at the memory, and the completion */
+/* docs/model.md "Order of events": records are an arrival at the channel, one at the memory, and
+ * the completion */
 static void max_events_counts_arrivals_and_completions(void **state)
 {
     (void)state;
@@ -234,7 +236,7 @@ static void max_events_counts_arrivals_and_completions(void **state)
     }
 }
 
-/* design 9: host -> c0.slice0 takes 56.5625, of which 1.28125 is the response */
+/* docs/formats.md: host -> c0.slice0 takes 56.5625, of which 1.28125 is the response */
 static void until_counts_a_response_as_part_of_its_transaction(void **state)
 {
     static const struct {
@@ -271,7 +273,8 @@ static void check_busy(void *arg, const kb_utilization *use)
     b->n++;
 }
 
-/* design 3.1: "No station is ever more than 100 % used", also when a run ends early. */
+/* docs/model.md "Links: ideal and fifo": "No station is ever more than 100 % used", also when a run
+ * ends early. */
 static void stations_of_a_stopped_run_are_not_more_than_full(void **state)
 {
     (void)state;
@@ -294,7 +297,8 @@ static void stations_of_a_stopped_run_are_not_more_than_full(void **state)
 /* -- the end of time ------------------------------------------------------------------------ */
 
 /* One transaction of 4096 bytes that takes `takes_fs` ends at 2^63 - 1, or one fs later. */
-static void assert_end_of_time(kb_engine engine, kb_transaction_op op, const char *src, int64_t takes_fs)
+static void assert_end_of_time(kb_engine engine, kb_transaction_op op, const char *src,
+                               int64_t takes_fs)
 {
     kb_error why = {""};
     kb_result result;
@@ -320,7 +324,7 @@ static void assert_end_of_time(kb_engine engine, kb_transaction_op op, const cha
     }
 }
 
-/* design 1: "a time past 2^63 fs ends a run" */
+/* docs/model.md "Order of events": "a time past 2^63 fs ends a run" */
 static void time_ends_at_2_to_the_63(void **state)
 {
     (void)state;
@@ -361,7 +365,8 @@ static void assert_out_of_time(const char *keys, const char *dst, int64_t takes_
     any_topology_free(topo);
 }
 
-/* design 2: at 1e6 ns/mm, 2e5 mm to the crossbar are 2e17 fs; 7 times 3e4 mm are 2.1e17. */
+/* docs/formats.md "Topology YAML": at 1e6 ns/mm, 2e5 mm to the crossbar are 2e17 fs; 7 times 3e4 mm
+ * are 2.1e17. */
 static void huge_wires_run_out_of_time(void **state)
 {
     static const char one[] = "sip: {cube_mesh: {w: 1, h: 1}}\ncube: {xbar: {pe_mm: 2e5}}\n";
@@ -377,7 +382,8 @@ static void huge_wires_run_out_of_time(void **state)
     }
 }
 
-/* design 1: drains, too: 16 GiB at 0.01 GB/s take 1.7e18 fs, five of them fit. */
+/* docs/model.md "Order of events": drains, too: 16 GiB at 0.01 GB/s take 1.7e18 fs, five of them
+ * fit. */
 static void huge_drains_run_out_of_time(void **state)
 {
     const kb_topology *topo =
@@ -526,7 +532,7 @@ static void link_bandwidth_left_out_is_as_good_as_the_most(void **state)
                 true);
 }
 
-/* design 3.1: links that take no time are as good as none. */
+/* docs/model.md "Links: ideal and fifo": links that take no time are as good as none. */
 static void links_without_bandwidth_to_lack_are_as_good_as_ideal_ones(void **state)
 {
     const kb_topology *fifo8 = any_topology(CUBE8 "contention: {links: fifo}\n");
@@ -576,7 +582,8 @@ static int64_t masked_fs(unsigned costs_off, kb_transaction_op op, const char *s
     return fs;
 }
 
-/* design 2.2, 3: pe0 -> slice4 is wire 0.145, overhead 5, drain 4096/128 = 32 */
+/* docs/model.md "Stations and queues": pe0 -> slice4 is wire 0.145, overhead 5, drain 4096/128 = 32
+ */
 static void what_is_left_out_is_its_part_of_the_formula(void **state)
 {
     const unsigned bandwidths = KB_COST_LINK_GBS | KB_COST_MEMORY_GBS;
@@ -607,7 +614,7 @@ static void run_two(const kb_topology *topo, const kb_request rows[2], kb_result
     kb_sim_free(sim);
 }
 
-/* design 12: "drain counted twice (every latency ~2x)" */
+/* a mistake of the past: "drain counted twice (every latency ~2x)" */
 static void drain_is_paid_once(void **state)
 {
     static const char *const targets[] = {"c0.slice0", "c0.slice4", "c7.slice4", "c0.sram"};
@@ -626,7 +633,8 @@ static void drain_is_paid_once(void **state)
     }
 }
 
-/* design 12: "one buffer serving as both ends of a link, so half the traffic skipped" its delay */
+/* a mistake of the past: "one buffer serving as both ends of a link, so half the traffic skipped"
+ * its delay */
 static void both_directions_of_a_link_have_their_own_bandwidth(void **state)
 {
     const kb_topology *t = any_topology(CUBE8 "contention: {links: fifo}\n");
@@ -650,8 +658,8 @@ static void both_directions_of_a_link_have_their_own_bandwidth(void **state)
 }
 
 /*
- * design 12: "merged all HBM slices of a cube into one controller (256 instead of 2048 GB/s)".
- * With two channels a slice never waits for its PE: n reads end at 2.085 + n * 16 ns.
+ * a mistake of the past: "merged all HBM slices of a cube into one controller (256 instead of 2048
+ * GB/s)". With two channels a slice never waits for its PE: n reads end at 2.085 + n * 16 ns.
  */
 static void eight_slices_of_a_cube_give_2048_gb_per_second(void **state)
 {
@@ -695,7 +703,8 @@ static void slices_of_a_cube_serve_at_the_same_time(void **state)
     kb_sim_free(sim);
 }
 
-/* design 12: "a channel released at issue instead of completion" and "stamped at enqueue" */
+/* a mistake of the past: "a channel released at issue instead of completion" and "stamped at
+ * enqueue" */
 static void channel_is_free_at_done_and_start_is_when_it_is_taken(void **state)
 {
     kb_request first = {0, KB_READ, end_of(cube8, "c0.pe0"), end_of(cube8, "c0.slice0"), 0, 4096};
@@ -708,13 +717,16 @@ static void channel_is_free_at_done_and_start_is_when_it_is_taken(void **state)
     assert_int_equal(r[0].done_fs, 18085000);
     assert_int_equal(r[1].start_fs, 18085000);
     assert_int_equal(r[1].wait_fs[KB_WAIT_CHANNEL], 18085000 - 7);
-    assert_int_equal(r[1].arrive_fs, 18085000 + 4095000); /* design 3: one crossbar further */
+    assert_int_equal(r[1].arrive_fs,
+                     18085000 +
+                         4095000); /* docs/model.md "Stations and queues": one crossbar further */
     assert_int_equal(r[1].wait_fs[KB_WAIT_MEMORY], 0);
     run_two(cube8, (kb_request[]){first, write}, r); /* the write channel is another */
     assert_int_equal(r[1].start_fs, 7);
 }
 
-/* design 3: an engine is "held to *done*", one for each direction of each M_CPU */
+/* docs/model.md "Stations and queues": an engine is "held to *done*", one for each direction of
+ * each M_CPU */
 static void engine_is_free_at_done(void **state)
 {
     kb_request a = {0, KB_H2D, end_of(cube8, "host"), end_of(cube8, "c0.slice0"), 0, 4096};
@@ -728,7 +740,8 @@ static void engine_is_free_at_done(void **state)
     assert_int_equal(r[0].wait_fs[KB_WAIT_ENGINE], 0);
     /*
      * Its engine is taken at the other's done. From m_cpu at (7.5, 2) to PE 1 at (5.625, 0) it is
-     * 3.875 mm over the NoC, two edges of 0.5 and one of 2.5 mm, and a crossbar.     design 2
+     * 3.875 mm over the NoC, two edges of 0.5 and one of 2.5 mm, and a crossbar. docs/formats.md
+     * "Topology YAML"
      */
     assert_int_equal(r[1].arrive_fs - r[0].done_fs, 2000000 + (3875 + 1000 + 2500) * 10);
     run_two(cube8, (kb_request[]){a, c}, r);

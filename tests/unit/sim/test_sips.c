@@ -96,7 +96,7 @@ static struct judge_end pe_end(uint32_t pe)
     return (struct judge_end){JUDGE_PE, pe / SIP_PES, pe / 8 % 16, pe % 8};
 }
 
-/* Wires and overheads from a PE to the TCM of another, as a word goes.               design 5.1 */
+/* Wires and overheads from a PE to the TCM of another, as a word goes. docs/kernels.md */
 static int64_t word_fs(uint32_t from, uint32_t to)
 {
     struct judge_end src = pe_end(from), dst = pe_end(to);
@@ -112,7 +112,7 @@ static int64_t word_fs(uint32_t from, uint32_t to)
     return fs;
 }
 
-/* A transaction that nobody is in the way of.                                         design 3 */
+/* A transaction without contention. docs/model.md "Stations and queues" */
 static int64_t dma_fs(enum judge_op op, uint32_t pe, const char *memory, double nbytes)
 {
     struct judge_end src = pe_end(pe), dst;
@@ -273,7 +273,7 @@ static void reaches_over(tl_ctx *tl, const kb_args *args)
     }
 }
 
-/* design 9, cross-sip: 4096 bytes from c0.pe0 to s1.c0.slice0 and back take 85.2525 ns. */
+/* docs/formats.md, cross-sip: 4096 bytes from c0.pe0 to s1.c0.slice0 and back take 85.2525 ns. */
 static void memories_of_another_sip_are_reached_by_address(void **state)
 {
     const uint32_t pes[] = {0, N_PES - 1};
@@ -343,7 +343,8 @@ static int64_t part(int64_t n, int64_t i, int64_t parts)
     return i * n / parts;
 }
 
-/* design 5: over the cubes of all SIPs first, then over PEs; rows of cube 31 lie in SIP 1. */
+/* docs/kernels.md: over the cubes of all SIPs first, then over PEs; rows of cube 31 lie in SIP 1.
+ */
 static void rows_are_placed_over_both_sips(void **state)
 {
     kb_placement by_rows = {KB_ROW_WISE, KB_ROW_WISE};
@@ -404,8 +405,8 @@ static void sends_over(tl_ctx *tl, const kb_args *args)
 }
 
 /*
- * design 5.1: the pieces follow each other on the write channel; each drains at the 64 bytes per ns
- * of the fabric, and a FETCH of 4096 bytes takes 8 ns.
+ * docs/kernels.md: the pieces follow each other on the write channel; each drains at the 64 bytes
+ * per ns of the fabric, and a FETCH of 4096 bytes takes 8 ns.
  */
 static void a_message_reaches_another_sip(void **state)
 {
@@ -493,7 +494,7 @@ static int64_t gathered_fs(uint32_t from, uint32_t to, const int64_t *fs)
     return last;
 }
 
-/* design 5.1: to the lowest PE, c0.pe0, and back; then in each SIP to c0.pe0 of that. */
+/* docs/kernels.md: to the lowest PE, c0.pe0, and back; then in each SIP to c0.pe0 of that. */
 static void a_barrier_is_over_both_sips(void **state)
 {
     (void)state;

@@ -310,7 +310,7 @@ static void points_leave_nothing_behind(void **state)
     issue(sim, &cube8_topology, 0, KB_READ, "c0.pe1", "c0.slice0", 4096);
     run_all(sim);
     r = result_of(sim, 0);
-    assert_int_equal(r.actual_fs, 36095000); /* design 3 */
+    assert_int_equal(r.actual_fs, 36095000); /* docs/model.md "Stations and queues" */
     kb_sim_free(sim);
 }
 

@@ -1,8 +1,8 @@
 /*
  * test_threads.c -- many simulations at once: eight threads, two topologies in one program.
  *
- * Each gives what it gives alone: design 10, no state that is shared. `make tsan` sees who shares
- * some all the same.
+ * Each gives what it gives alone: docs/library.md, no state that is shared. `make tsan`
+ * reports state that is shared all the same.
  */
 #include <pthread.h>
 
@@ -182,8 +182,8 @@ static void layer(tl_ctx *tl, const kb_args *args)
     tl_store(tl, y.address, tl_softmax(tl, c, -1));
 }
 
-static kb_status new_tensor(kb_sim *sim, const char *name, kb_placement_split split, kb_tensor **out,
-                            kb_error *why)
+static kb_status new_tensor(kb_sim *sim, const char *name, kb_placement_split split,
+                            kb_tensor **out, kb_error *why)
 {
     return kb_tensor_new(sim, name, KB_F32, KB_SHAPE(SIDE, SIDE), (kb_placement){split, split}, out,
                          why);
@@ -334,7 +334,7 @@ static void assert_same(const struct job *job, const struct outcome *got,
         fail_msg("%s on %s differs from what it is alone", job->name, info.name);
 }
 
-/* design 10 */
+/* docs/library.md */
 static void eight_threads_get_what_each_gets_alone(void **state)
 {
     struct worker workers[THREADS] = {0};

@@ -120,7 +120,7 @@ static void assert_tiles(const struct tape *t, uint32_t id, const kb_result *r)
                      kb_cause_name((kb_cause)c), id, sum_fs[c], want_fs[c]);
 }
 
-/* Who it is, in every piece: operation, ends, bytes. */
+/* Its identity, in every piece: operation, ends, bytes. */
 static void assert_who(const struct scenario *s, const struct tape *t, const kb_span *x)
 {
     static const char *const ops[] = {"read", "write", "h2d", "d2h"};
@@ -236,7 +236,7 @@ static void assert_way(const struct scenario *s, const struct tape *t, uint32_t 
 
 /* -- sums ----------------------------------------------------------------------------------- */
 
-/* Waits and drains are told with their places, and waits once more, behind whom. */
+/* Waits and drains are told with their places, and waits once more, behind which. */
 static void sum_span(struct sums *s, const kb_span *x)
 {
     bool placed = is_wait(x->cause) || x->cause == KB_CAUSE_DRAIN;
@@ -570,7 +570,7 @@ static void traffic_is_told_whole_though_some_of_it_late(void **state)
 
 /* -- the vectors ---------------------------------------------------------------------------- */
 
-/* The independent implementation's results are those of whoever is watched. */
+/* An observed run has the independent implementation's results. */
 static void vectors_are_told_as_the_judge_has_them(void **state)
 {
     static const char *const machines[] = {"cube8", "cube8_fifo", "vec0", "vec1",
@@ -615,7 +615,7 @@ static void vectors_are_told_as_the_judge_has_them(void **state)
     }
 }
 
-/* -- who may watch -------------------------------------------------------------------------- */
+/* -- observers -------------------------------------------------------------------------- */
 
 static const char one_cube[] = "kernbench: 1\nname: one\nsip: {cube_mesh: {w: 1, h: 1}}\n";
 

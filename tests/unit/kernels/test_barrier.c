@@ -343,7 +343,7 @@ static void integers_of_every_type_wrap(void **state)
     free(talk(&cube8_topology, wraps_around, &m, pes, 1));
 }
 
-/* Who gets the number can branch on it: work is shared out, each piece once. */
+/* The PE that gets the number can branch on it: work is shared out, each piece once. */
 static void takes_turns(tl_ctx *tl, const kb_args *args)
 {
     tl_tensor *zero = tl_load(tl, SLICE(0), KB_U16, KB_SHAPE(1)); /* of 1.0f */

@@ -230,7 +230,7 @@ static void count_blocked(void *arg, const kb_deadlocked *row)
     ++*(uint64_t *)arg;
 }
 
-/* Until it is known that they wait for ever, and for what. */
+/* Until it is known that they are deadlocked, and for what they wait. */
 static kb_status stops(void)
 {
     kb_sim *sim = NULL;

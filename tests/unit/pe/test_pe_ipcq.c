@@ -770,7 +770,7 @@ static void words_do_not_pass_the_end_of_time(void **state)
     any_topology_free(topo);
 }
 
-/* -- what nobody receives ------------------------------------------------------------------- */
+/* -- what no PE receives ------------------------------------------------------------------- */
 
 /* Five messages of two pieces and one of one; PE 3 receives the first of PE 1. */
 static void loses_some(tl_ctx *tl, const kb_args *args)

@@ -3,7 +3,7 @@
 
 usage: house.py includes ROOT            an include of a folder on the right
        house.py calls OBJECTS            a call of a function that a folder on the right defines
-       house.py circles OBJECTS          files that call each other: more than two, or of several rooms
+       house.py circles OBJECTS          files that call each other: more than two, or of several folders
        house.py words ALLOWED FILE...    words that are nearly always wrong for a thing
        house.py comments LOW HIGH FILE...  the share of comment lines in C, in per cent
 
@@ -162,12 +162,6 @@ def components(graph):
     return found
 
 
-def one_of_room(folder):
-    """Folders of one room count as one: kernels and pe, engine and network."""
-    name = folder.removeprefix("runtime/")
-    return next((room[0] for rooms in STEPS for room in rooms if name in room), folder)
-
-
 def circles(folder):
     graph = {}
     names = {}
@@ -177,7 +171,7 @@ def circles(folder):
     found = sorted(components(graph), key=len, reverse=True)
     print(f"# longest circle of calls: {len(found[0]) if found else 0} files", file=sys.stderr)
     for circle in found:
-        folders = {one_of_room(os.path.dirname(path)) for path in circle}
+        folders = {os.path.dirname(path) for path in circle}
         if len(circle) > 2 or len(folders) > 1:
             print(f"{len(circle)} files of {len(folders)} folders call each other: {' '.join(circle)}")
             for caller in circle:

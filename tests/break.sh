@@ -454,9 +454,11 @@ break_it 'mlp_tp: only the first PE has the sum' benches/mlp_tp.c \
 # -- how it is done --------------------------------------------------------------------------
 
 export CMOCKA_MESSAGE_OUTPUT=TAP KB_SEEDS=${KB_SEEDS:-150}
-all_tests=(ev sim formula no_memory dependencies random routes flow kernel tl pe_ipcq barrier deadlock
-    kernel_memory launch kernel_no_memory kernel_random exec inspect number percentiles sweep traffic
-    endpoint lists guard watch watch_kernel trace sips ring race race_random)
+# Quick ones first; those that take long come last, when the others have not noticed.
+of_engine=(ev sim formula dependencies routes sweep traffic endpoint percentiles number lists guard)
+of_kernels=(kernel tl pe_ipcq barrier deadlock kernel_memory launch sips ring exec inspect race)
+long=(random kernel_random watch watch_kernel trace flow no_memory kernel_no_memory race_random)
+all_tests=("${of_engine[@]}" "${of_kernels[@]}" "${long[@]}")
 work=$(mktemp -d)
 trap 'kill $(jobs -p) 2>/dev/null; rm -rf "$work"' EXIT
 
@@ -486,25 +488,39 @@ choose_tests() {
     *' runtime/cli/trace/'*) tests=(trace) scripts=(trace talking) ;;
     *' runtime/cli/report/'*) tests=(number) scripts=(report) ;;
     *' runtime/kernels/deadlock.c'* | *' runtime/cli/rows/deadlock'*) tests=(deadlock) scripts=(deadlock) ;;
-    *' runtime/cli/'*)
+    *' runtime/cli/'* | *' runtime/base/help'* | *' runtime/base/parallel'*)
         tests=(number lists)
-        scripts=(results sweep load why knockout inspect shells terminal report race)
+        case ${edits[$1]} in # the script that is likeliest to notice comes first
+        *sweep.c* | *points.c*) scripts=(sweep) ;;
+        *cmd_load.c*) scripts=(load) ;;
+        *cmd_why.c*) scripts=(knockout) ;;
+        *breakdown*) scripts=(why) ;;
+        *inspection*) scripts=(inspect) ;;
+        *describe.c* | *help*) scripts=(shells) ;;
+        *progress.c* | *speed.c*) scripts=(terminal) ;;
+        *race_rows.c*) scripts=(race) ;;
+        *) scripts=() ;;
+        esac
+        scripts+=(results sweep load why knockout inspect shells terminal report race)
         ;;
     *' benches/'*) tests=(number ring) scripts=(run) ;;
     *' runtime/record/race.c'* | *' runtime/record/shadow.c'* | *' runtime/record/vclock.c'* | *' runtime/kernels/accesses.c'*)
         tests=(race race_random) scripts=(race)
         ;;
+    *' runtime/pe/'* | *' runtime/kernels/'*) tests=("${of_kernels[@]}" kernel_random "${of_engine[@]}" "${long[@]}") ;;
     *' runtime/explain/'[bcmsw]* | *' runtime/machine/place.c'*) tests=(watch watch_kernel) ;;
     esac
 }
+
+flags='-Og -DNDEBUG' # compiles twice as fast as -O1; assertions would notice before the tests
 
 build() {
     local t
 
     for t in cube8 tray32; do
-        make -s B=build CFLAGS=-O1 "TOPO=$t" topology >>log 2>&1 || return
+        make -s B=build CFLAGS="$flags" "TOPO=$t" topology >>log 2>&1 || return
     done
-    make -s B=build CFLAGS=-O1 "${tests[@]/#/build/_t/test_}" build/_t/broken build/_t/talking >>log 2>&1
+    make -s B=build CFLAGS="$flags" "${tests[@]/#/build/_t/test_}" build/_t/broken build/_t/talking >>log 2>&1
 }
 
 # Prints the first test that fails; false if none does.

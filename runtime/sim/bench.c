@@ -1,4 +1,23 @@
-/* bench.c -- benches by name: tensors, launches, and values that setup() finds by trying. */
+/* bench.c -- a run of a bench: its tensors and launches, and values that setup() finds by trying.
+ *
+ * A bench (struct kb_bench) is a table: a name, arguments with ranges, setup() and reference().
+ * kb_bench_new() reads the arguments (bench_args.c), makes a simulation, and calls setup(), which
+ * declares tensors and launches kernels by the functions here. Then the caller runs the simulation
+ * as any other, has Phase 2 compute if it wants results, and may verify (bench_verify.c) or dump
+ * them (bench_dump.c).
+ *
+ * Functions that setup() calls return nothing, so that it reads as a plain list. The first failure
+ * stays in run->status and run->why, all later calls do nothing, and kb_bench_new() returns it.
+ *
+ * Inputs depend only on the seed and on the names, types and sizes of tensors, so all topologies
+ * and engines compute with the same bytes.
+ *
+ * algorithm=auto is kb_bench_try(): a second run of the same bench with one argument changed and
+ * without Phase 2, of which only the time of its kernels is taken. Each try begins on an idle
+ * machine of its own. Example: all_reduce with 1024 f16 on cube8 tries halving, 348.24 ns, and mesh
+ * and hierarchical, 356.94 ns each; lower bounds rule out ring (1329.79) and torus (357.51). It
+ * sets algorithm=halving by kb_bench_set(), and the run goes on as if the user had given that.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,13 @@
-/* bench_args.c -- arguments of benches: "M=256" read, checked and asked for. */
+/* bench_args.c -- arguments of benches: "M=256" read, checked and asked for.
+ *
+ * A bench declares its arguments with type, initial value and range (struct kb_bench_arg), so words
+ * are checked before setup() runs, and all benches refuse in the same way. An initial value goes
+ * through the same reader as a given one. A value keeps its text in one canonical form, for the
+ * output: M=0256 is 256, eps=0.00001 is 1e-05.
+ *
+ * A message suggests the nearest word, by letters: dtype for `run gemm dtpe=f16`, f16 for
+ * `dtype=f61`.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,9 @@
-/* bench_dump.c -- inputs and outputs of a bench as .npy files in a folder. */
+/* bench_dump.c -- inputs and outputs of a bench as .npy files in a folder.
+ *
+ * The files are named by role and tensor, so that they can be read without knowing the bench: gemm
+ * gives in.a.npy, in.b.npy and out.c.npy. NumPy has no bf16: such a file says .bf16.npy and has the
+ * bits as unsigned integers. Scratch tensors are left out.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -325,16 +325,16 @@ static void assert_ends(const struct scenario *s, const struct tape *t, const kb
         assert_true(x->id < s->n && !ended[x->id]);
         ended[x->id] = true;
         assert_true(x->end_fs == result_of(sim, x->id).end_fs);
-        assert_who(s, t,
-                   &(kb_span){.id = x->id,
-                              .what = x->what,
-                              .nbytes = x->nbytes,
-                              .command = x->command,
-                              .token = x->token,
-                              .source = x->source,
-                              .target = x->target,
-                              .behind_id = KB_NO_ID,
-                              .cause = KB_CAUSE_WIRE});
+        assert_transaction(s, t,
+                           &(kb_span){.id = x->id,
+                                      .what = x->what,
+                                      .nbytes = x->nbytes,
+                                      .command = x->command,
+                                      .token = x->token,
+                                      .source = x->source,
+                                      .target = x->target,
+                                      .behind_id = KB_NO_ID,
+                                      .cause = KB_CAUSE_WIRE});
     }
     free(ended);
 }
@@ -361,7 +361,7 @@ static void check_whole_run(struct scenario *s)
         assert_way(s, &tape, id);
     }
     for (size_t i = 0; i < tape.n_spans; i++)
-        assert_who(s, &tape, &tape.span[i]);
+        assert_transaction(s, &tape, &tape.span[i]);
     assert_waits(&tape, &s->waits);
     assert_services(&tape, sim);
     assert_sums(&tape, why);
@@ -623,15 +623,15 @@ static void four_may_watch_and_none_once_it_has_begun(void **state)
 {
     const kb_topology *topo = any_topology(one_cube);
     kb_sim *sim = new_sim(topo, (kb_options){0});
-    kb_observer nobody = {0};
+    kb_observer observer = {0};
     kb_breakdown *why;
     kb_error error = {""};
 
     (void)state;
     issue(sim, topo, 0, KB_READ, "c0.pe0", "c0.slice0", 64);
     for (int i = 0; i < KB_OBSERVERS_MAX; i++)
-        assert_int_equal(kb_sim_observe(sim, &nobody, &error), KB_OK);
-    assert_int_equal(kb_sim_observe(sim, &nobody, &error), KB_BAD_REQUEST);
+        assert_int_equal(kb_sim_observe(sim, &observer, &error), KB_OK);
+    assert_int_equal(kb_sim_observe(sim, &observer, &error), KB_BAD_REQUEST);
     assert_string_equal(error.text, "a simulation is watched by at most 4");
     assert_int_equal(kb_breakdown_new(sim, &why, &error), KB_BAD_REQUEST);
     run_all(sim);
@@ -640,7 +640,7 @@ static void four_may_watch_and_none_once_it_has_begun(void **state)
     sim = new_sim(topo, (kb_options){0});
     issue(sim, topo, 0, KB_READ, "c0.pe0", "c0.slice0", 64);
     assert_int_equal(kb_sim_run(sim, 1, NULL), KB_AGAIN);
-    assert_int_equal(kb_sim_observe(sim, &nobody, &error), KB_BAD_REQUEST);
+    assert_int_equal(kb_sim_observe(sim, &observer, &error), KB_BAD_REQUEST);
     assert_string_equal(error.text, "the simulation has begun, it cannot be watched any more");
     kb_sim_free(sim);
     any_topology_free(topo);

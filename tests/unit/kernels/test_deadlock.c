@@ -116,7 +116,7 @@ static int line_of_pe(const struct told *t, uint32_t pe)
 
 /* -- one PE waits -------------------------------------------------------------------------- */
 
-static void receives_what_nobody_sends(tl_ctx *tl, const kb_args *args)
+static void receives_what_no_pe_sends(tl_ctx *tl, const kb_args *args)
 {
     tl_tensor *x = numbers(tl, 0, PIECE);
 
@@ -138,7 +138,7 @@ static void a_receive_without_a_send(void **state)
     char text[256];
 
     (void)state;
-    stop(&cube8_topology, receives_what_nobody_sends, pes, 2, &t);
+    stop(&cube8_topology, receives_what_no_pe_sends, pes, 2, &t);
     assert_int_equal(t.n, 1);
     assert_row(&t, 0,
                (kb_deadlocked){.pe = 0,
@@ -157,7 +157,7 @@ static void a_receive_without_a_send(void **state)
     assert_non_null(strstr(t.why.text, text));
 }
 
-static void receives_of_who_is_not_there(tl_ctx *tl, const kb_args *args)
+static void receives_of_a_pe_that_is_not_there(tl_ctx *tl, const kb_args *args)
 {
     mark(tl, args, 0);
     line_is(args, 9, __LINE__ + 1);
@@ -170,7 +170,7 @@ static void a_receive_from_a_pe_that_was_not_launched(void **state)
     struct told t;
 
     (void)state;
-    stop(&cube8_topology, receives_of_who_is_not_there, pes, 1, &t);
+    stop(&cube8_topology, receives_of_a_pe_that_is_not_there, pes, 1, &t);
     assert_int_equal(t.n, 1);
     assert_row(&t, 0,
                (kb_deadlocked){.pe = 9,
@@ -327,7 +327,7 @@ static void receives_before_it_sends(tl_ctx *tl, const kb_args *args)
     tl_send(tl, of[pe], 0, numbers(tl, 0, 1));
 }
 
-static void who_waits_for_a_circle_is_not_in_it(void **state)
+static void a_pe_that_waits_for_a_circle_is_not_in_it(void **state)
 {
     static const uint32_t pes[] = {0, 1, 2}, of[] = {1, 2, 1};
     struct told t;
@@ -711,7 +711,7 @@ int main(void)
         cmocka_unit_test(a_second_receive_without_a_second_send),
         cmocka_unit_test(receives_under_way_are_told_each),
         cmocka_unit_test(rings_without_slots_are_circles),
-        cmocka_unit_test(who_waits_for_a_circle_is_not_in_it),
+        cmocka_unit_test(a_pe_that_waits_for_a_circle_is_not_in_it),
         cmocka_unit_test(what_is_under_way_beside_makes_no_circle),
         cmocka_unit_test(a_kernel_that_has_returned_is_in_no_circle),
         cmocka_unit_test(a_barrier_that_members_never_reach),

@@ -11,7 +11,7 @@
  * exported second.
  *
  * Invariants: every record is given exactly once; the order is that of (start, end, id), for any
- * size of chunks and any limit on memory, so the file of a run is the same bytes with and without
+ * size of chunks and any limit on memory, so a run has the same records with and without
  * --oplog-limit; two records that are equal in all three stay as they were appended.
  *
  * Cost: a log of 100 million records has about 3850 chunks, so a record sinks at most 12 levels in

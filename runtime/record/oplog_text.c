@@ -506,7 +506,7 @@ static void put_composite_gemm(struct line *l, const struct op *op)
  * Four kinds of records share the columns: a dot (OP_GEMM), a MATH, and a composite of either. A
  * composite is one record, and its tiles are tokens, with the composite's op_id as their `parent`.
  * `run gemm M=64 N=64 K=64` on cube8 has 2112 commands and 2048 tokens (FETCH and STORE of each
- * dot and add): 4160 records.
+ * dot, add and cast): 4160 records.
  */
 static void put_compute(struct line *l, const struct op *op)
 {

@@ -121,7 +121,7 @@ static void assert_tiles(const struct tape *t, uint32_t id, const kb_result *r)
 }
 
 /* Its identity, in every piece: operation, ends, bytes. */
-static void assert_who(const struct scenario *s, const struct tape *t, const kb_span *x)
+static void assert_transaction(const struct scenario *s, const struct tape *t, const kb_span *x)
 {
     static const char *const ops[] = {"read", "write", "h2d", "d2h"};
     const struct judge_row *row = &s->rows[x->id];

@@ -1,4 +1,25 @@
-/* dtype.c -- types of elements: names, sizes, tolerances, and one element as a double. */
+/* dtype.c -- types of elements: names, sizes, tolerances, and one element as a double.
+ *
+ * Thirteen types: f16 bf16 f32 f64 i8 i16 i32 i64 u8 u16 u32 u64 bool. This file is the slow and
+ * simple way to an element, for values that are printed, compared or filled in one by one; whole
+ * arrays go through cast.c.
+ *
+ * kb_element() is exact, except for i64 and u64 above 2^53, which a double cannot hold.
+ * kb_element_set() is total: every double has a result. Floats are rounded to nearest even, beyond
+ * their largest number to infinity; integers are rounded to nearest even and saturate:
+ *
+ *     value   i8     u8    f16
+ *     2.5     2      2     2.5
+ *     300     127    255   300
+ *     -1      -1     0     -1
+ *     65520   127    255   infinity (65504 is the largest; 65520 is the middle to the next one)
+ *     NaN     0      0     NaN
+ *
+ * A cast inside a kernel is another thing: it truncates, see cast.c.
+ *
+ * dtype_tolerance() is the tolerance of results: right if |got - want| <= tol + tol * |want|,
+ * numpy's rule. An f16 result of 100 may be off by 0.101; an integer not at all.
+ */
 #include "kernbench.h"
 #include <math.h>
 #include "data/convert.h"

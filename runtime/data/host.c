@@ -9,6 +9,18 @@
  * tensor makes one version for each different part: PEs with copies of a part share its version.
  * All versions, and the room for them in the maps of the memories, are made before the first is
  * written, so that a write without memory changes nothing.
+ *
+ * Addresses, in `run softmax` on cube8, whose slices have 6442450944 bytes each. x is 256 x 256 in
+ * f16, row-wise over cubes and PEs, so each PE has 4 rows of 512 bytes: PE 3 of cube 0 has rows 12
+ * to 15, at 3 * 6442450944 = 19327352832, the beginning of its slice. y lies behind x: its part
+ * begins at offset 2048 of every slice.
+ *
+ * Invariants:
+ *   - An offset is the same in memory and in tensor->offsets for the life of the simulation:
+ *     tensors are placed in the order in which they are made, and none is removed.
+ *   - The host waits while kernels run: it neither makes, nor writes tensors then (check_idle()).
+ *   - Reading needs every byte of every part: a byte that was never written is an error with its
+ *     address, and a result that Phase 2 has not computed is KB_PENDING.
  */
 #include "data/host.h"
 #include <inttypes.h>
@@ -162,7 +174,11 @@ static int64_t share(int64_t d, int64_t i, int64_t n)
     return d / n * i + d % n * i / n;
 }
 
-/* Replaces `p` by part `i` of `n` of it. */
+/*
+ * Replaces `p` by part `i` of `n` of it. Cutting rounds down at both ends, so that parts never
+ * overlap and leave no gap: 10 rows over 8 cubes are 1, 1, 1, 2, 1, 1, 1, 2 rows. Row-wise cuts
+ * the first axis, column-wise the last one.
+ */
 static void part_cut(struct part *p, kb_placement_split split, uint32_t i, uint32_t n)
 {
     int64_t axis = split == KB_ROW_WISE ? 0 : p->shape.rank - 1, d = p->shape.dim[axis];
@@ -212,7 +228,11 @@ static uint64_t part_bytes(const struct kb_tensor *tensor, const struct part *p)
     return nbytes;
 }
 
-/* Copies a part that is not empty out of the whole tensor or into it, row by row. */
+/*
+ * Copies a part that is not empty out of the whole tensor or into it, row by row: a row, along the
+ * last axis, is contiguous in both. `at` counts the other axes like an odometer, and `whole` moves
+ * with it by the strides of the whole tensor.
+ */
 static void copy_part(const struct kb_tensor *tensor, const struct part *p, unsigned char *whole,
                       unsigned char *part, bool out)
 {
@@ -419,7 +439,11 @@ static struct version *version_of_part(const struct kb_tensor *tensor, uint32_t 
     return v;
 }
 
-/* Makes a version of each part, at the first PE that has it, and room to write all of them. */
+/*
+ * Makes a version of each part, at the first PE that has it, and room to write all of them. This
+ * is all of a write that may fail. A tensor that is replicated over 64 PEs is one version with 64
+ * references, and not 64 copies.
+ */
 static bool prepare_write(const struct kb_tensor *tensor, const void *bytes,
                           struct version **versions)
 {
@@ -643,6 +667,11 @@ static bool same_integer(kb_dtype dtype, const void *bytes, uint64_t i, double w
     return want < 0x1p64 ? n == (uint64_t)want : false;
 }
 
+/*
+ * Each element that is wrong counts, and the first of them is told. `max_abs_err` is over all
+ * elements, also those that are right. The reference computes in f64 (`want`), so a result is
+ * compared with a value that is not rounded to its own type.
+ */
 kb_status kb_compare(kb_dtype dtype, const void *got, const double *want, uint64_t n,
                      kb_difference *out)
 {
@@ -682,6 +711,10 @@ static void whole_index(const struct part *p, uint64_t i, int64_t index[KB_RANK_
     }
 }
 
+/*
+ * The way back: which element lies at an address? 19327352832 is x[12,0] in the example above. For
+ * messages and --inspect, so a search over all tensors is fast enough.
+ */
 const struct kb_tensor *host_tensor_at(const struct host *h, uint64_t address,
                                        int64_t index[KB_RANK_MAX])
 {

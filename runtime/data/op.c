@@ -1,4 +1,13 @@
-/* op.c -- tables of operations: their names, operands, types and costs. */
+/* op.c -- tables of operations: their names, operands, types and costs.
+ *
+ * data/ops.def has one row for each operation of PE_MATH, for example
+ *
+ *     MATH(EXP, exp, 1, ELEMENT, FLOAT, SPECIAL)
+ *
+ * and tables are made from it: math_rows here, the names of calls in kernels/tl_math.c ("tl_exp").
+ * A kernel's call checks operands and types by its row, pe_math takes the cost from it, math.c and
+ * reference.c choose a loop by the group.
+ */
 #include "data/op.h"
 
 const struct math_row math_rows[N_TL_OPS] = {

@@ -6,6 +6,19 @@
  *
  * Commands own references to versions and lists of ids, so all that were made are also linked,
  * through `made`: when a run ends early, those that are still in use are found and freed.
+ *
+ * Example: tl_load() of a row takes a command, a tensor and a TCM block. When the load ends, the
+ * command goes back to its list, and the next call of any PE takes the same row of memory, which
+ * is still cached. The tensor and its block stay until tl_free(), tl_release() or the end of the
+ * kernel.
+ *
+ * Invariants:
+ *   - A row is either in its list or in use, never both; the link of the list lies in a field that
+ *     is not used meanwhile (`behind` of a command, `older` of a tensor).
+ *   - Rows never move: tokens, stations and kernels hold pointers to them.
+ *   - A tensor belongs to one PE, in the order of its numbers from `newest` back, which is what
+ *     tl_mark() and tl_release() need. Blocks are counted: tl_reshape() makes a second tensor of
+ *     one.
  */
 #include "kernels/pool.h"
 #include <stdlib.h>
@@ -108,6 +121,10 @@ static void drop_view(struct op_tensor *tensor)
     tensor->view.v = NULL;
 }
 
+/*
+ * Gives back what the command refers to, versions and dependencies, and then its row. After that
+ * the bytes that it read may be freed, unless the op log has kept them for Phase 2.
+ */
 void command_free(struct kernels *k, struct command *c)
 {
     struct op *op = &c->op;

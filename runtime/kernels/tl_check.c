@@ -1,6 +1,27 @@
 /* tl_check.c -- calls of a kernel: their arguments are checked, and become a command.
  *
  * A check that fails ends the run and does not return: BAD(). So a call reads as if all were well.
+ *
+ * Each call of tl.h has the same three parts, here for tl_exp(tl, x) at line 25 of a kernel:
+ *
+ *     struct call call = begin_call(tl, "tl_exp", here)   the call, its name and line for messages
+ *     check_operand(&call, x), check_types(), ...         each returns, or ends the run
+ *     new_command(), add_operand(), set_result()          the command, filled in
+ *     return do_command(c)                                pe/pe_cpu.c issues it; the kernel waits
+ *
+ * The macros of tl.h add `here`, the file and line of the call. A mistake reads, for example,
+ *
+ *     kernel peek on c0.pe0: tl_get at peek.c:6: the data are pending: they are results that
+ *     Phase 2 computes
+ *
+ * Why checks do not return an error: a kernel is plain C without error handling, and what follows
+ * a wrong call would be wrong as well. BAD() writes the message, ends the run and suspends the
+ * kernel for good. So nothing that a call has taken before its checks must be given back: commands
+ * and tensors are found by pool.c when the run ends.
+ *
+ * Invariant: after its checks a call cannot fail except for memory. In particular each size fits:
+ * extents into 32 bits, the bytes of a tensor into 40 (check_shape(), result_bytes()), addresses
+ * into a memory that exists (check_range()).
  */
 #include "kernels/tl_call.h"
 #include "kernels/pool.h"
@@ -143,6 +164,10 @@ void check_condition(const struct call *call, const struct tl_tensor *tensor)
         BAD(call, "the condition is not a bool tensor");
 }
 
+/*
+ * The type of the tensors among the operands; scalars take it. The first operand of TL_WHERE is
+ * the condition, which is bool whatever the others are, so it is skipped.
+ */
 kb_dtype common_type(const struct call *call, enum tl_op op, struct tl_tensor *const *x, uint32_t n)
 {
     kb_dtype dtype = KB_DEFAULT;
@@ -160,6 +185,12 @@ kb_dtype common_type(const struct call *call, enum tl_op op, struct tl_tensor *c
     return dtype;
 }
 
+/*
+ * The memory in which `nbytes` from a global address lie, all of them. 19327352832 on cube8 is
+ * offset 0 of c0.slice3, which holds 6442450944 bytes: so one byte more than that many is refused,
+ * although slice 4 begins behind it, for a transaction has one memory. The PE's own TCM has no
+ * loads and stores: its tensors are used as they are.
+ */
 uint32_t check_range(const struct call *call, uint64_t address, uint64_t nbytes, uint64_t align)
 {
     const struct kb_topology *t = call->pe->sim->topo;

@@ -3,12 +3,29 @@
  * One row of data/ops.def says of an operation how many operands it takes, of which types, in which
  * group it is and what it costs; the calls here only ask that row. Shapes broadcast as numpy's do:
  * [8, 1] and [4] give [8, 4].
+ *
+ * An operation has five kinds of results, by its group:
+ *
+ *     ELEMENT     the shape that its operands broadcast to, their type
+ *     COMPARE     the same shape, bool
+ *     REDUCE      the shape without the axis, or with 1 in its place (keepdims); argmax: i32
+ *     SOFTMAX, CAST, TRANSPOSE   the operand's shape; of another type; with its last axes exchanged
+ *     SOURCE      as the call says: tl_arange(), tl_full()
+ *
+ * Results are tensors in the TCM whose bytes are pending: only Phase 2 computes them (math.c). A
+ * call takes simulated time all the same, see docs/kernels.md "A PE": exp of [32, 32] in f16 on
+ * cube8 takes 75 ns, 3 to the issue, 4 for the FETCH of 2048 bytes, 64 on the engine, 4 for the
+ * STORE.
  */
 #include "kernels/tl_call.h"
 
 /* -- elementwise ------------------------------------------------------------------------------ */
 
-/* The shape that operands broadcast to, by numpy's rules. */
+/*
+ * The shape that operands broadcast to, by numpy's rules: shapes are aligned at their last axes,
+ * and along each axis extents are equal or 1. [8, 1] and [4] give [8, 4]; [8, 2] and [4] are a
+ * mistake. Scalars take part in none of it.
+ */
 static struct dims broadcast(const struct call *call, struct tl_tensor *const *x, uint32_t n)
 {
     struct dims out = {0};

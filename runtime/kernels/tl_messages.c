@@ -1,6 +1,12 @@
 /* tl_messages.c -- messages to other PEs, and barriers.
  *
  * The calls check and make commands. What they cost: pe/pe_ipcq.c, kernels/barrier.c.
+ *
+ * A message has a queue by sender, receiver and tag (ipcq_find_queue(): made at its first use,
+ * with its slots at the end of the receiver's TCM, SRAM or slice). The first of both PEs that
+ * names a queue makes it, so its check of room may end the run in either call. A barrier is found
+ * by its group, and tl_cube(), tl_sip() and tl_all() are groups that need no list: first PE and
+ * number of PEs.
  */
 #include "kernels/barrier.h"
 #include "kernels/tl_call.h"

@@ -3,6 +3,16 @@
  * tl_dot() takes operands in the own TCM, tl_composite() takes them from any memory and works in
  * tiles; both share the rules for shapes and types: set_product(). A product of f16 is accumulated
  * in f32, one of integers in the type of the result, which is i32 for operands of 8 or 16 bits.
+ *
+ * Example, dot of [32, 64] x [64, 32] in f16 on cube8: 39 ns, 3 to the issue, 16 for the FETCH of
+ * 8192 bytes, 2 * 4 * 2 = 16 cycles of GEMM, 4 for the STORE of 2048 bytes. As a composite on
+ * operands in the own slice it would be one token: two DMA_READs before the FETCH and a DMA_WRITE
+ * behind the STORE.
+ *
+ * A composite is asynchronous, and its result is a place (`out`), not a tensor in the TCM: its
+ * tiles are written as they come. An epilogue's operands are the only tensors of it that lie in
+ * the TCM. At most one of two may be a tensor, because a tile's part of it is fetched once, by one
+ * FETCH.
  */
 #include "kernels/tl_call.h"
 #include <string.h>
@@ -148,7 +158,10 @@ static void set_gemm(const struct call *call, struct command *c, const tl_compos
         add_epilogue(call, c, &args->epilogue[i], shape);
 }
 
-/* Rows and columns of a tensor seen as a matrix: all axes but the last are rows. */
+/*
+ * Rows and columns of a tensor seen as a matrix: all axes but the last are rows. A composite of
+ * math on [2, 3, 100] is cut into tiles as 6 rows of 100 columns.
+ */
 static void set_matrix(const struct call *call, struct op *op, const struct dims *d)
 {
     uint64_t rows = 1;

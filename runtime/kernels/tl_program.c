@@ -1,4 +1,10 @@
 /* tl_program.c -- calls of a kernel that take no time: where it runs, names, memory of the host.
+ *
+ * A kernel is one function for all PEs, and finds its part by these numbers. tl_program_id() has
+ * three axes: PE in its cube, cube in its SIP, SIP; tl_pe() counts over all of them, as launches
+ * and messages do. On cube8, PE 3 of cube 5 has ids 3, 5, 0, and is PE 43.
+ *
+ * tl_time() is the time at which the last call returned: the kernel's own code takes none.
  */
 #include "kernels/pool.h"
 #include "kernels/tl_call.h"

@@ -94,6 +94,10 @@ tl_tensor *tl_scalar_at(tl_ctx *tl, tl_here here, double value)
     return tensor;
 }
 
+/*
+ * A second handle to the same bytes. A load that has not been waited for cannot be reshaped, since
+ * the end of the load finds the one tensor that the call returned.
+ */
 tl_tensor *tl_reshape_at(tl_ctx *tl, tl_here here, tl_tensor *tensor, kb_shape shape)
 {
     struct call call = begin_call(tl, "tl_reshape", here);

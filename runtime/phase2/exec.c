@@ -379,7 +379,10 @@ static bool take_part(struct exec *exec, struct job *job)
     return false;
 }
 
-/* Takes a batch of the group with the lowest node. Batches have no effect on results. */
+/*
+ * Takes a batch of the group with the lowest node: at most BATCH_MAX nodes, and no more than this
+ * thread's share of what is ready. Batches have no effect on results.
+ */
 static bool take_nodes(struct exec *exec, struct job *job)
 {
     uint32_t group = 0, n;
@@ -397,7 +400,11 @@ static bool take_nodes(struct exec *exec, struct job *job)
     return true;
 }
 
-/* Makes a product of several parts shared: from now on any thread may take them. */
+/*
+ * Makes a product of several parts shared: from now on any thread may take them. The product of
+ * the opening of gemm.c, 1024^3 in f16, has 6 parts; with 2 threads each computes about 3 of them,
+ * and the one that ends the last part finishes the product.
+ */
 static bool share(struct exec *exec, uint32_t node)
 {
     struct shared *s = calloc(1, sizeof *s);

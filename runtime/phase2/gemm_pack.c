@@ -8,6 +8,10 @@
  * A packed operand is made of strips of about 128 rows of one block of K. All threads that need it
  * take strips by an atomic counter, and wait until the last is done. For 1024x1024 in panels of 12
  * that is 9 strips of up to 120 rows for each of 4 blocks of K.
+ *
+ * Invariants: a packed form never changes once its last strip is done; two products share it
+ * exactly if its whole key is equal (place in the version, extents, strides, types, width of a
+ * panel); it is freed after the last product that multiplies the version (graph.c counts them).
  */
 #include "phase2/gemm_pack.h"
 #include "data/cast.h"

@@ -4,6 +4,14 @@
  * of 6x16 and 6x8, in f32 and f64. They are called by their names; BLIS itself is not initialised.
  * Integers, which BLIS does not have, and floats on other processors are computed by the loops
  * below: tiles of 6 rows by one vector of 64 bytes, in a form that the compiler vectorises.
+ *
+ * A tile is m x n sums in registers. For each k it loads one column of the left panel and one row
+ * of the right panel, and adds their outer product: with 32x12 f32 that is 44 numbers loaded for
+ * 384 multiply-adds. The panels are packed, so both loads are contiguous. At the edge of a matrix
+ * the panels have zeros and only the part of the tile that exists is stored (put_tile()).
+ *
+ * Invariant: a sum is one chain of multiply-adds in the order of k, in BLIS's kernels and in the
+ * loops below, so that results do not depend on the size of the tile.
  */
 #include "phase2/gemm_tiles.h"
 #include "data/cast.h"

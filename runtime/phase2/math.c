@@ -12,6 +12,25 @@
  *
  * Sums are pairwise, in an order that depends only on the number of elements: their bytes are the
  * same for any layout and any number of threads.
+ *
+ * The way of one operation, softmax(x) of [4, 256] in f16 along the last axis, from math_run():
+ *
+ *     run_softmax()    4 lines of 256, stride 1 (math_lines()). For each line:
+ *     extreme_f64()    its largest element, exactly
+ *     powers_f32()     exp(x - largest): loaded as f32, computed in f64, rounded to f32
+ *     sums_add_f32()   the sum of the chunk, in the order of any sum of 256 elements
+ *     cast_elements()  each power divided by the sum, and rounded to f16 once
+ *
+ * Invariants:
+ *   - An element of a result depends on its operands alone, and not on where its chunk begins, on
+ *     the layout of the operands, or on the processor's vectors: no sum is split over lanes except
+ *     in the eight fixed ones of chunk_sum_...().
+ *   - Nothing is allocated, so nothing here can fail.
+ *   - Results are rounded to nearest even, once, from the type of the computation. Special
+ *     functions of f32 go through f64, so that their error is little more than half a unit in the
+ *     last place.
+ *
+ * reference.c computes the same in another way, to verify it; the two share no arithmetic.
  */
 #include "phase2/math_op.h"
 #include "data/cast.h"
@@ -86,7 +105,11 @@ static const void *stored(const struct math_lane *lane, uint64_t i, size_t n, un
     return buffer->bytes;
 }
 
-/* The same in another type. */
+/*
+ * The same in another type: elements [i, i + n) as the computation takes them. If they are
+ * contiguous and of that type, they are used where they lie; else they are gathered into one
+ * buffer and converted into another, 4 KiB of stack together.
+ */
 static const void *loaded(const struct math_lane *lane, uint64_t i, size_t n, kb_dtype dtype,
                           union chunk *buffer)
 {
@@ -207,6 +230,12 @@ static bool is_special(enum tl_op math)
     X(KB_U32, uint32_t, uint32_t, u32)                                                             \
     X(KB_U64, uint64_t, uint64_t, u64)
 
+/*
+ * Integers wrap, and never trap. The C operators work on int, where i8 and i16 cannot overflow but
+ * i32 can, so arithmetic is done in an unsigned type and cut: 100 + 100 is -56 in i8. Division
+ * truncates, by zero gives 0, and the one quotient that does not exist, -128 / -1 in i8, wraps to
+ * -128.
+ */
 #define IS_MINUS_1(T, y) ((T)-1 < (T)1 && (y) == (T)-1)
 #define NEGATED(T, U, x) ((T)(0 - (U)(x)))
 #define DIVIDED(T, U, x, y)                                                                        \
@@ -317,6 +346,11 @@ static void compute_chunk(enum tl_op math, kb_dtype dtype, void *o, const void *
         arithmetic(math, dtype, o, in, n);
 }
 
+/*
+ * One run of elements whose operands have one stride each. Operands that do not change along the
+ * run, scalars and broadcast ones, are loaded for the first chunk only. A comparison makes bool
+ * and a condition is bool, whatever the type of the others.
+ */
 void math_elements(enum tl_op math, kb_dtype dtype, const struct math_lane in[3],
                    kb_dtype out_dtype, void *out, size_t n)
 {
@@ -383,6 +417,11 @@ static void remove_axis(struct walk *w, uint32_t axis)
     }
 }
 
+/*
+ * Removes axes of one element, then joins neighbours from the inside out. For x[32, 64] + y[32,
+ * 64] both have strides {64, 1}, and 64 = 1 * 64: one axis of 2048. For y[1, 64] the strides are
+ * {0, 1}, and 0 is not 64: the axes stay two, and there are 32 runs of 64.
+ */
 static void join_axes(struct walk *w)
 {
     for (uint32_t axis = w->shape.rank; axis-- > 0;)
@@ -619,6 +658,11 @@ static void extreme(enum tl_op math, const struct math_lane *line, uint64_t n, k
         cast_elements(to, out, wide, &best, 1);
 }
 
+/*
+ * A reduction works on lines: the elements that differ only along its axis. Of [2, 3, 4] along
+ * axis 1 there are outer * inner = 2 * 4 lines of n = 3 elements, inner = 4 apart. Line 5 begins
+ * at 5 / 4 * 3 * 4 + 5 % 4 = 13, and has elements 13, 17 and 21. All axes together are one line.
+ */
 struct math_lines math_lines(const struct op *op)
 {
     const struct dims *shape = &op->in[0].shape;
@@ -731,7 +775,11 @@ static void run_softmax(const struct op *op, unsigned char *out)
 
 /* -- shapes and constants ------------------------------------------------------------------- */
 
-/* Transposes blocks of both matrices that stay cached: one of them is walked across its rows. */
+/*
+ * Transposes blocks of 16 x 16 elements, which stay cached in both matrices: one of the two is
+ * walked across its rows, so each of its elements is on another cache line, and all 16 elements of
+ * that line are used before it is displaced.
+ */
 enum { BLOCK = 16 };
 
 static void transpose(void *to, const void *from, size_t rows, size_t columns, size_t bytes)

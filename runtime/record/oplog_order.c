@@ -4,6 +4,18 @@
  * nearly sorted: within a chunk of 26,000 records only neighbours in time are out of place. A log
  * may be much larger than memory, so it is not sorted as a whole: chunks are sorted and merged,
  * with few of them in memory at once.
+ *
+ * Why ends are no order of starts: a service that takes long is appended late. In `run gemm M=64
+ * N=64 K=64` on cube8, op 408 reads from 47.421250 to 59.096250 ns; the FETCH that is op 449
+ * begins later, at 55.736250, and ends before it, at 56.236250. So 449 is appended first and
+ * exported second.
+ *
+ * Invariants: every record is given exactly once; the order is that of (start, end, id), for any
+ * size of chunks and any limit on memory, so a run has the same records with and without
+ * --oplog-limit; two records that are equal in all three stay as they were appended.
+ *
+ * Cost: a log of 100 million records has about 3850 chunks, so a record sinks at most 12 levels in
+ * the heap, and none at all while its chunk still has the earliest one.
  */
 #include "record/record.h"
 #include <stdlib.h>
@@ -127,7 +139,11 @@ static void forget_chunk(struct merge *m, uint32_t chunk)
         madvise(m->log->map + from, c->at + c->bytes - from, MADV_DONTNEED);
 }
 
-/* Replaces the first of the heap by the next record of its chunk, if there is one. */
+/*
+ * Replaces the first of the heap by the next record of its chunk, if there is one. A chunk that
+ * has not been sorted yet has a head with its earliest start and the least end: it comes before
+ * all its records, so the chunk is sorted just before the first of them is needed.
+ */
 static void advance(struct merge *m)
 {
     uint32_t chunk = m->heap[0].chunk;

@@ -8,6 +8,31 @@
  *
  * Both formats have the same parameters: in CSV the JSON object is one quoted field. Lack of memory
  * is not checked after each value; `failed` is looked at once per line.
+ *
+ * Example: the first load of `run softmax` on cube8, 4 rows of 256 in f16 by PE 0. As JSON it is
+ * one line, which is broken here:
+ *
+ *     {"op_id":0,"t_start":30.836250,"t_end":40.921250,
+ *      "component_id":"sip0.cube0.pe0.pe_dma","op_kind":"memory","op_name":"dma_read",
+ *      "params":{"t_issue":30.836250,"src_space":"hbm","src_addr":0,"dst_space":"tcm",
+ *                "dst_addr":137438953472,"shape":[4,256],"dtype":"f16","nbytes":2048,
+ *                "handle_id":"h0","src_strides":null},
+ *      "dependency_ids":[]}
+ *
+ * and as CSV, where params is one field and each of its quotes is doubled:
+ *
+ *     0,30.836250,40.921250,sip0.cube0.pe0.pe_dma,memory,dma_read,
+ *     "{""t_issue"":30.836250,...}","[]"
+ *
+ * The softmax that reads these rows is op 64. It has "dependency_ids":[0], the operations whose
+ * results it needs, and "input_snapshots":[0], which of them made each operand. The two lists
+ * differ if an operand was gathered from several stores: its snapshot is null, since there is no
+ * single maker, and the dependencies have all of them.
+ *
+ * Invariants: a line depends on its record alone, not on the lines before it, so that lines may be
+ * written in any order (oplog_order.c); times are written from whole femtoseconds, with six
+ * decimals and without a double in between; a double has the fewest digits that read back as the
+ * same one.
  */
 #include <errno.h>
 #include <math.h>
@@ -438,6 +463,11 @@ static void key_null(struct line *l, const char *key)
     put_text(l, "null");
 }
 
+/*
+ * A step of an epilogue has the form of a MATH with the accumulator as its first operand, which is
+ * therefore not listed. At most one of the others is a tensor (tl_product.c), so its address,
+ * space, shape and type are members of the step and no lists.
+ */
 static void put_epilogue(struct line *l, const struct op_epilogue *e)
 {
     const struct op_tensor *t = tensor_of(e);
@@ -472,6 +502,12 @@ static void put_composite_gemm(struct line *l, const struct op *op)
     put_gemm(l, op);
 }
 
+/*
+ * Four kinds of records share the columns: a dot (OP_GEMM), a MATH, and a composite of either. A
+ * composite is one record, and its tiles are tokens, with the composite's op_id as their `parent`.
+ * `run gemm M=64 N=64 K=64` on cube8 has 2112 commands and 2048 tokens (FETCH and STORE of each
+ * dot, add and cast): 4160 records.
+ */
 static void put_compute(struct line *l, const struct op *op)
 {
     key_ns(l, "t_issue", op->t_issue_fs);
@@ -489,6 +525,10 @@ static void put_compute(struct line *l, const struct op *op)
 static const char *const stage_names[] = {"DMA_READ", "DMA_WRITE", "FETCH",
                                           "GEMM",     "MATH",      "STORE"};
 
+/*
+ * A stage has the members that its engine used: a transfer its bytes, and where from or to; GEMM
+ * the extents of the tile; MATH its elements.
+ */
 static void put_stage(struct line *l, const struct op_token *t)
 {
     switch ((enum op_stage)t->stage) {
@@ -550,6 +590,12 @@ static void unpack(const struct record *r, const unsigned char *chunk, struct en
         op_unpack(r, chunk, &e->op);
 }
 
+/*
+ * The node on whose track the record belongs. A composite belongs to pe_scheduler, which cuts it
+ * into tiles; the stages of the tiles are on the engines. A dot that is no composite is on
+ * pe_gemm, for its record is that of the GEMM alone: its FETCH and STORE are tokens of
+ * pe_fetch_store.
+ */
 static enum node_kind component_of(const struct entry *e)
 {
     static const uint8_t of_stage[] = {
@@ -710,7 +756,13 @@ char *op_log_params(const struct record *r, const unsigned char *chunk)
     return text_of(r, chunk, put_params);
 }
 
-/* Makes the text of the line from `from` on one field of CSV: RFC 4180. */
+/*
+ * Makes the text of the line from `from` on one field of CSV (RFC 4180): quotes around it, and
+ * each quote inside it twice. The text is in the line already, so it is moved to its new end from
+ * behind, byte by byte: no byte is overwritten before it has been moved. `{"m":4}` of 7 bytes with
+ * 2 quotes grows by 4 to `"{""m"":4}"`; the room is taken first, since the line may move when it
+ * grows.
+ */
 static void quote(struct line *l, size_t from)
 {
     size_t n = l->n - from, quotes = 2;

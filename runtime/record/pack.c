@@ -9,6 +9,23 @@
  *
  * Flags and counts of the record say what is there. Dependencies come last, because their number is
  * not bounded: unpacking borrows them from the log if they do not fit into `few`.
+ *
+ * Bytes of parameters in `run softmax` on cube8 (rounded up to 8 each):
+ *
+ *     DMA read of [4, 256]    2 extents 8, maker 4: 12 bytes, 16. With its record 80.
+ *     softmax of [4, 256]     operand 24 (head 8, address 8, extents 8), result 24, a dependency 4:
+ *                             52 bytes, 56. Kept for Phase 2, each tensor has also its version and
+ *                             the offset in it, 16 bytes: 84, 88.
+ *     FETCH of a dot          none: all of it is in the record.
+ *
+ * Invariants: op_packed_bytes() is exactly the number of bytes that op_pack() writes, since the
+ * log takes that much from its chunk before it is called; unpacking what was packed gives the same
+ * operation, with 0 in the fields that its kind does not use; all parts are multiples of 4 bytes,
+ * so that the dependencies at the end can be borrowed as an array of uint32_t.
+ *
+ * Parts are written and read in one order, which stands nowhere else than in pack_...() and
+ * unpack_...() below: a field that is added to one is added to the other, and to
+ * ..._packed_bytes().
  */
 #include "record/record.h"
 #include <string.h>
@@ -63,6 +80,11 @@ struct tensor_head {
     uint32_t maker;
 };
 
+/*
+ * A scalar is 16 bytes: the head, and its value. A tensor is its head, address and extents, and
+ * for Phase 2 the view of its version: a pointer, which stays valid because only this process
+ * reads it.
+ */
 static void put_tensor(unsigned char **to, const struct op_tensor *t, bool keep)
 {
     struct tensor_head head = {.dtype = t->dtype, .is_scalar = t->is_scalar, .maker = OP_NONE};
@@ -151,6 +173,10 @@ static void get_depends(const unsigned char *at, uint32_t n, struct op_ids *set)
 
 /* -- DMA ------------------------------------------------------------------------------------ */
 
+/*
+ * Source and destination of a DMA have one shape and one type, so these are stored once. Strides
+ * belong to the side that is not in the PE's own TCM.
+ */
 static void pack_dma(const struct op *op, struct record *r, unsigned char **to)
 {
     const struct op_tensor *src = &op->in[0], *dst = &op->out;
@@ -401,6 +427,10 @@ uint64_t op_token_packed_bytes(const struct op_token *t)
     return (t->region ? sizeof t->region : 0) + (stage_is_dma(t->stage) ? sizeof t->address : 0);
 }
 
+/*
+ * A stage of a tile: its three sizes share a field, by stage. A DMA also has an address, in the
+ * parameters; the space of that address is the third size, which a DMA leaves free.
+ */
 void op_token_pack(const struct op_token *t, struct record *r, unsigned char *to)
 {
     r->id = t->id;

@@ -341,6 +341,16 @@ static struct channel *find_channel(struct race *r, uint32_t from, uint32_t to, 
     return *row = c;
 }
 
+/*
+ * Messages. An entry of `sends` is a promise: a receive of pieces before `end` learns what the
+ * sender had seen then. Entries whose pieces were all received are dropped by seen_skip(), so a
+ * list has at most as many entries as there are messages in flight.
+ *
+ * The other direction is that of slots. With 4 slots, a send whose last piece is 8 needs the slot
+ * of piece 4: so it returns after the receive of piece 4, and learns from the first entry of
+ * `receives` that ends behind piece 4. A kernel may rely on that, for example to overwrite a
+ * buffer which the receiver must have finished reading.
+ */
 bool race_send(struct race *r, uint32_t from, uint32_t to, uint32_t tag, uint32_t pieces)
 {
     struct channel *c = find_channel(r, from, to, tag);
@@ -642,6 +652,11 @@ static bool enter_strided(struct shadow **m, struct entering *e, uint64_t addres
     return ok;
 }
 
+/*
+ * Enters one access into the memory's ranges: shadow.c compares it with each access that some
+ * range still holds, and calls meets() for each pair that nothing orders. `seen` decides: the
+ * earlier access of PE p at clock c is ordered if seen[p] >= c.
+ */
 static bool enter(struct race *r, const struct touch *touch, struct access *access)
 {
     struct race_pe *p = &r->pes[touch->pe];
@@ -707,6 +722,17 @@ static struct open *find_open(struct race *r, uint32_t pe, uint64_t tensor)
     return *row = o;
 }
 
+/*
+ * An access begins. One of a synchronous command is over when the call returns, so it has the PE's
+ * present clock. One of an asynchronous command lasts until tl_wait(): until then its clock is
+ * CLOCK_OPEN, above every count, and no other PE can have seen it.
+ *
+ * Example: PE 0 stores asynchronously, both PEs meet at a barrier, PE 1 loads. seen(1)[0] is 1,
+ * the clock of the store is CLOCK_OPEN: a race, although the store was issued before the barrier;
+ * on another machine it may still be in flight. With tl_wait() before the barrier, race_waited()
+ * gives the access clock 1, and there is no race. Without any tl_wait() it stays open to the
+ * launch's end.
+ */
 bool race_touch(struct race *r, const struct touch *touch, uint64_t tensor)
 {
     struct access *access = access_new(r, touch);
@@ -755,6 +781,10 @@ bool race_receive(struct race *r, uint32_t from, uint32_t to, uint32_t tag, uint
     return seen_add(&c->receives, c->received, p->seen);
 }
 
+/*
+ * tl_wait() returns: the accesses of the command are over, and happened at the present clock. If
+ * it was a receive, the PE learns here from the sender, and not at the call.
+ */
 bool race_waited(struct race *r, uint32_t pe, uint64_t tensor)
 {
     struct open **link = &r->opens[hash(tensor, pe)], *o;
@@ -774,6 +804,11 @@ bool race_waited(struct race *r, uint32_t pe, uint64_t tensor)
     return ok;
 }
 
+/*
+ * Atomics on one element come one after another, in an order that all PEs see. So each learns from
+ * the one before it, and leaves what it has seen to the next: a counter orders the work of the PEs
+ * that take numbers from it.
+ */
 bool race_atomic(struct race *r, const struct touch *touch)
 {
     struct element **row = &r->elements[hash(touch->address, touch->nbytes)], *e = *row;

@@ -9,6 +9,9 @@
  * shared: 2 for 64 PEs. vclock_join() compares node by node: equal pointers are equal parts, and if
  * one of both nodes has all the larger counts, it is taken as it is. So after a barrier all members
  * have the same root, and a join of two of them later visits only the parts that differ.
+ *
+ * Invariants: all vector clocks of a run have one level; a part of all zeros is NULL, and a NULL
+ * vector clock is zero everywhere.
  */
 #include "record/vclock.h"
 #include <stddef.h>

@@ -7,6 +7,19 @@
  *
  * A bad row is told as FILE:LINE:COL and the reading goes on, so that one run tells all mistakes;
  * up to 20 of them. Progress and stop_asked() are looked at between rows.
+ *
+ * Example: two rows of `replay`, one with an unknown op, the other with a time that is none.
+ *
+ *     issue_ns,op,src,dst,offset,nbytes
+ *     0,raed,c0.pe0,c0.slice0,0,4K          <stdin>:2:3: unknown op 'raed', did you mean 'read'?
+ *     1e3,read,c0.pe0,c0.slice0,0,4K        <stdin>:3:1: issue_ns '1e3' is not a time: ...
+ *
+ * Lines and columns count from one, columns in bytes. A row has one message at most, its first
+ * mistake. Nothing is simulated if there was any, and the exit code is 3.
+ *
+ * Order of work: read_header(), read_rows(): next_line(), split(), and the caller's function for
+ * the row. The caller reads each field with base/text.h and reports with fields_bad_field(). Users
+ * of this file: transactions.c (replay), matrix.c (load).
  */
 #include "cli/in/fields.h"
 #include "cli/out/say.h"
@@ -57,7 +70,11 @@ bool fields_bad_field(struct fields *in, const struct field *f, const char *name
                       text_show(f->text, f->len, shown, sizeof shown), expected);
 }
 
-/* Cuts the line at its commas; of columns that the file lacks, the fields stay as they are. */
+/*
+ * Cuts the line at its commas. Fields stand in the order of the caller's columns, not of the
+ * file's: `after` may come before `think_ns` or behind it. Of columns that the file lacks, the
+ * fields stay as they are, empty.
+ */
 static bool split(struct fields *in, size_t len, struct field field[FIELDS_MAX])
 {
     const char *at = in->line, *end = in->line + len;

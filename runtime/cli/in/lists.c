@@ -5,6 +5,15 @@
  * last one is 0.3 and not 0.30000000000000004. list_rate() makes the double that a compiler makes
  * of the decimal. Steps are checked for overflow before they are taken, so a range up to 2^64 - 1
  * ends.
+ *
+ * Three forms of an item, and their values:
+ *
+ *     1:16:5      1, 6, 11, 16      the end belongs to the list if a step reaches it
+ *     64:1M:x4    64, 256, ... 1M   each is the one before times 4: 8 values
+ *     0.1:1.0     a mistake         "needs a step", since with a step of 1 it would be 0.1 alone
+ *
+ * A list has at most 4000000 numbers. They stay in the order written, duplicates included, because
+ * a sweep prints its rows in that order.
  */
 #include "cli/in/lists.h"
 #include "base/text.h"

@@ -4,6 +4,12 @@
  *
  * A CSV of src,dst,weight. Weights are relative: the share of a PE's transactions that goes to dst
  * is its weight over the sum of the weights of that PE.
+ *
+ * Example, in docs/formats.md "Traffic matrix": c0.pe0 has weights 3 to c0.slice0 and 1 to
+ * c7.slice4, c1.pe2 has 0.5 to c0.slice0. Sums are 4 and 0.5, so with --rate 0.1 c0.pe0 issues at
+ * 0.1 (three of four reads go to c0.slice0), c1.pe2 at 0.0125, and all other PEs not at all. The
+ * library turns weights into shares; here they are only read, and numbered by their PE and slice
+ * over all SIPs.
  */
 #include "cli/in/matrix.h"
 #include "cli/in/fields.h"

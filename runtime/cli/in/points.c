@@ -13,6 +13,11 @@
  * the second PE, with 9 - 6 = 3 = 1 * 2 + 1: the second target, the second size.
  *
  * points_seek() to any number searches `first`; to the next one it only turns the wheels.
+ *
+ * Invariants: points are numbered without gaps from 0 to n - 1; the order is that of the lists as
+ * they were written; two runs of one command line have the same points, whatever the number of
+ * threads. `sweep --src c0.pe* --dst c*.slice* --bytes 64,4K,64K` on cube8 has 8 * 64 * 3 = 1536
+ * points.
  */
 #include "cli/in/points.h"
 #include "cli/out/say.h"

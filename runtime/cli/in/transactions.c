@@ -14,6 +14,14 @@
  * file; and rows may depend on each other in a circle. The simulation itself finds circles, but by
  * id alone. A circle must contain at least one row that names itself or a later row; the places of
  * only those rows (few, mostly none) are kept, to tell line and column in the end.
+ *
+ * For example rows 0, 1 and 2 that wait for 2, 0 and 1: row 0 names a later one, so its place is
+ * kept, and at the end of the file the message is
+ *
+ *     <stdin>:2:30: transactions wait for each other: 0 -> 2 -> 1 -> 0
+ *
+ * Rows 1 and 2 name earlier ones only, and take no memory. Invariant: the id of a row is its
+ * number in the file, blank lines left out, and the id of its transaction in the simulation.
  */
 #include "cli/in/transactions.h"
 #include "cli/in/fields.h"

@@ -5,6 +5,14 @@
  * with the same label (case, rate, op) are one bar: the mean of each part, weighted by `count`. Of
  * `run` and `probe` the length of a bar is its mean latency; elsewhere bars are equally long, and
  * show shares. `of` marks the sums of --breakdown, which are added up instead.
+ *
+ * Example, the bar of `report run gemm` on cube8: the launch has total_ns 873.44 and kernel_ns
+ * 837.77, which make the parts "kernel", 837.77 ns, and "launch and response", 35.67 ns, since
+ * total_ns contains kernel_ns (add_row()).
+ *
+ * Invariants: the table below the bars has every number that a bar shows, so that nothing is shown
+ * by colour alone; a part that no bar has is neither in the legend nor in the table; at most
+ * BARS_MAX bars, and the page says if there are more.
  */
 #include "cli/report/report_parts.h"
 #include "cli/view/svg.h"

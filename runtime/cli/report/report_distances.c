@@ -5,6 +5,10 @@
  * PEs is shown by cubes, as a mean over PEs and slices; one of more than 64 cubes by every n-th
  * cube. Latencies come in a few clusters (own slice, own cube, other cubes), so nine colours go by
  * rank: as many cells have each of them, and no cluster swallows the scale.
+ *
+ * On cube8 a read of 4096 bytes takes 18.085 ns from a PE to its own slice, 36.1 to its
+ * neighbour's, 42.9 from c0.pe0 to c7.slice4, the farthest for it. The map is 64 x 64 cells, a row
+ * for each PE and a column for each slice, with lines where a cube begins.
  */
 #include "cli/report/report_parts.h"
 #include "cli/view/svg.h"
@@ -107,6 +111,11 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/*
+ * The bounds of the colours: class i begins at the value that is i ninths up the sorted cells.
+ * With equal steps from 18.085 to 42.9 ns instead, on cube8, the 64 own slices would have the
+ * first class, no cell the next five (20.8 to 34.6), and the other 4032 cells the last three.
+ */
 static kb_status find_classes(struct map *map)
 {
     size_t n = (size_t)map->side * map->side;

@@ -10,6 +10,13 @@
  *     run     a roofline, as `view roofline` draws it, if any launch computes
  *
  * There are up to eight curves, since more cannot be told apart; the page says if there are more.
+ *
+ * A plot is collected first, then fitted, then drawn: collect_points() makes a curve for each
+ * label, from rows in any order; fit_axes() finds the bounds of all of them; put_plot() draws.
+ * Points of a curve are sorted by x, so that a list of sizes may be written in any order.
+ *
+ * Example, the saturation cases of `probe` on cube8: reads of the own slice, 4 KiB 226.49 GB/s, 16
+ * KiB 247.92, 64 KiB 253.93, 1 MiB 255.87, towards the bottleneck's 256.
  */
 #include "cli/report/report_parts.h"
 #include "cli/view/svg.h"

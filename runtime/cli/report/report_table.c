@@ -5,6 +5,11 @@
  * only the first 1000 rows become HTML. The JSON stands in a <script> that browsers do not run; its
  * only danger is a text with "</script>", so each '<' is written as \u003c. report.js replaces the
  * rows of the table by those that match, in the order that was clicked.
+ *
+ * Invariants: a cell of HTML is rounded exactly as report.js rounds it, and the JSON has the full
+ * number, so that sorting does not depend on rounding; without scripts the page still has the
+ * first 1000 rows; texts are escaped in both forms, in HTML by svg_escape(), in JSON by
+ * put_escaped().
  */
 #include "cli/report/report_parts.h"
 #include "cli/view/svg.h"

@@ -5,6 +5,9 @@
  * a PE. The closer views are of the busiest place: the cube with the busiest memory, engine or
  * port, and in it the PE of the busiest of these. Without a simulation (`probe`, `sweep`) the first
  * of each is drawn, without colours.
+ *
+ * For `report run gemm` on cube8, one SIP, that is three pictures: the SIP, its busiest cube, the
+ * busiest PE of that. The table below has the 1112 rows of --stats, the busiest first.
  */
 #include "cli/report/report_utilization.h"
 #include "cli/out/say.h"

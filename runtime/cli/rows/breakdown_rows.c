@@ -16,6 +16,19 @@
  *
  * A report shows the same rows, and in addition one row for each operation with a column for each
  * cause (breakdown_report()), from which it draws bars.
+ *
+ * Example, the first rows of `run gemm --breakdown` on cube8:
+ *
+ *     by     of         cause         place      count  total_ns  pct
+ *     all    -          port          -          2048   19712.00  33.7
+ *     all    -          drain         -          1088   12288.00  21.0
+ *     all    -          compute       -          1024   12288.00  21.0
+ *     place  c3.slice7  drain         c3.slice7  17     192.00    98.2
+ *     place  c3.slice7  memory_wait   c3.slice7  4      3.49      1.8
+ *
+ * Times are sums over all commands, and commands overlap, so a sum may be far more than the run:
+ * the kernels end after 837.77 ns. A cause is what the formula of docs/model.md names, or a wait;
+ * `behind` is what was ahead of a wait.
  */
 #include "cli/rows/breakdown_rows.h"
 #include <stdio.h>

@@ -8,6 +8,21 @@
  * Last come the operations that made the inputs and those that read the result.
  *
  * Values are printed with the fewest digits that read back as the same number.
+ *
+ * Example, some rows of `run softmax --inspect 3` on cube8:
+ *
+ *     op_id  of        field      value
+ *         3  op        name       dma_read
+ *         3  op        source     benches/softmax.c:15
+ *         3  op        start_ns   30.84
+ *         3  src       shape      [4,256]
+ *         3  src       tensor     x[12,0]
+ *         3  src       made_by    host
+ *         3  dst       memory     c0.pe3.tcm
+ *         3  consumer  73         softmax sip0.cube0.pe3.pe_math 47.921250..223.921250 ns
+ *
+ * So one goes from an operation to the next: from a wrong result to `made_by`, and on, until an
+ * input is right and the result is not (docs/kernels.md "Finding out what went wrong").
  */
 #include "cli/rows/inspection_rows.h"
 #include "cli/out/say.h"

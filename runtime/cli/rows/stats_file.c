@@ -3,6 +3,10 @@
  *
  * It is checked before the simulation and written after the command's own output, and only if that
  * is kept.
+ *
+ * `run gemm --stats use.csv` on cube8 writes 1112 rows: 444 edges, 220 nodes, 256 ports, 128
+ * channels, 64 memories. The folder is checked first, since a path that cannot be written should
+ * be told before hours of simulation, not after.
  */
 #include "cli/rows/utilization_rows.h"
 #include "cli/out/say.h"

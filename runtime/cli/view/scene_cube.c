@@ -9,10 +9,10 @@
  *     24 px        then the slice, 96 x 30 px
  *     230 px       together (STACK_H): where the die begins, from the top
  *
- * Order of work, in scene_cube(): place_die() chooses the scale; add_die(), add_points() and
- * columns add nodes; add_units() finds room for m_cpu, sram and the four ucie on the die, away
- * from dots and other boxes; add_edge() draws each edge by the function for its two ends:
- * noc_way(), dma_way(), chain_way(), bridge_way(), slice_way().
+ * Order of work, in scene_cube(): place_die() chooses the scale; add_die() and add_points() add the
+ * die and its dots; add_units() finds room for m_cpu, sram and the four ucie on the die, away from
+ * dots and other boxes; columns and bridges follow around it; add_edge() draws each edge by the
+ * function for its two ends: noc_way(), dma_way(), chain_way(), bridge_way(), slice_way().
  *
  * Invariants: an edge inside a PE is not drawn here (scene_pe.c has these); a link's two
  * directions have the same points in opposite order; edges keep to lanes of their own beside a PE,

@@ -64,7 +64,7 @@ enum {
     SIGNAL_STACK_BYTES = 64 << 10,
 };
 
-/* Neighbours begin their stacks at different places of a page, hence in different cache sets. */
+/* Neighbours begin their stacks at different places of a page, and so in different cache sets. */
 enum { STAGGER_STEP_BYTES = 5 * 64, STAGGER_MOST_BYTES = 2048 };
 
 #define CANARY UINT64_C(0xc0de57ac4ed6e000)

@@ -1,4 +1,18 @@
-/* all_gather.c -- row i of y, at every rank, is the x of rank i. */
+/* all_gather.c -- row i of y, at every rank, is the x of rank i.
+ *
+ * Each rank begins with one vector of `count` elements in its slice and ends with n of them, where
+ * n is the number of ranks: all PEs, or with over=cubes or sips all cubes or SIPs, whose PEs then
+ * have a part of the vector each. The vectors go round a ring of the ranks (collective.h): in each
+ * of n - 1 steps a rank passes on the vector that it received in the step before. So all traffic is
+ * messages between neighbours by number, and every vector travels the whole ring.
+ *
+ * On cube8 with the initial values 64 PEs gather 128 bytes each: 63 steps of 64 messages, so 4032
+ * messages and 63 * 64 * 128 = 516096 bytes of them, and each PE stores 64 vectors. It takes
+ * 1173.99 ns: 63 steps in a row.
+ *
+ * Arguments: count and dtype of a rank's vector; over, what a rank is; inputs=same keeps one vector
+ * for all ranks, so that large machines need little memory.
+ */
 #include <string.h>
 #include "collective_bench.h"
 

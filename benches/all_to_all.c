@@ -1,4 +1,17 @@
-/* all_to_all.c -- row i of y at rank j is row j of x at rank i. */
+/* all_to_all.c -- row i of y at rank j is row j of x at rank i.
+ *
+ * A transposition: each of the n ranks has n rows of `count` elements, one for each rank. The ranks
+ * are all PEs, or with over=cubes or sips all cubes or SIPs. In step s = 1 ... n - 1 each rank
+ * sends its row for rank me + s and receives from rank me - s (collective.h, pairwise), so in each
+ * step every rank sends one message and receives one, and over all steps each pair of ranks meets
+ * once. Each PE needs a queue for every sender; too many of them for the memory is an error of
+ * setup().
+ *
+ * On cube8 with the initial values that is 64 * 63 = 4032 messages of 128 bytes, 1493.68 ns.
+ *
+ * Arguments: count elements from each rank to each, their dtype, over, and inputs=same, which keeps
+ * the rows of x once for all ranks.
+ */
 #include <string.h>
 #include "collective_bench.h"
 

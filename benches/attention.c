@@ -1,4 +1,24 @@
-/* attention.c -- o = softmax(q k^T / sqrt(D)) v by blocks; a second launch merges the parts. */
+/* attention.c -- o = softmax(q k^T / sqrt(D)) v by blocks; a second launch merges the parts.
+ *
+ * As in flash attention, no matrix of all scores exists. A unit of work is a block of 32 rows of q
+ * with a part of 128 rows of k and v of the same head. For it a PE keeps three things: the largest
+ * score of each row, the sum of exp(score - largest), and that sum weighted by v (struct partial).
+ * Two of them merge when both are scaled to the larger of their maxima, so parts of one row can be
+ * computed by different PEs in any order.
+ *
+ * The first launch computes all units: a PE takes those whose results lie in its own slice, loads
+ * q, k and v from the slices that have them, and stores its partial there. The second launch merges
+ * the parts of each block of o and divides by the sums; the PEs take the blocks in turn. So all
+ * traffic is loads from other slices and stores: no messages.
+ *
+ * On cube8 with the initial values: 8 heads * 4 blocks of q * 2 parts = 64 units, one for each PE,
+ * 3069.93 ns; then 32 blocks of o on half of the PEs, 811.78 ns. Much of that is waiting for
+ * slices: all units of a head load the same rows of k and v, which lie in few slices.
+ *
+ * Arguments: H heads, S rows of q and o, T rows of k and v, D columns, dtype. Sums are kept in f32
+ * (f64 for f64). A block has fewer than 32 rows if D is so large that they would not fit into a
+ * TCM.
+ */
 #include "attention.h"
 
 /*

@@ -1,4 +1,24 @@
-/* attention_ring.c -- o = softmax(q k^T / sqrt(D)) v: blocks of k and v go round a ring of PEs. */
+/* attention_ring.c -- o = softmax(q k^T / sqrt(D)) v: blocks of k and v go round a ring of PEs.
+ *
+ * Ring attention: rows of q, k and v are spread over all PEs, and each PE computes the rows of o
+ * that belong to its rows of q. For each head a PE keeps its rows of q in its TCM, while the blocks
+ * of k and v of all PEs pass by: it receives a block from the PE before it, multiplies, and sends
+ * it to the PE behind it. After n steps each PE has seen all of k and v. Between blocks it keeps
+ * the largest score, the sum of exp(score - largest), and that sum weighted by v (struct partial),
+ * and scales the sums down when a later block has a larger score.
+ *
+ * The traffic is messages to the next PE of the ring, two for each block: k and v. The ring is laid
+ * so that neighbours are near and no link has two steps in one direction (ring.h). A receive of the
+ * next block is issued before the present block is sent, so there is no deadlock, and both overlap
+ * with the arithmetic.
+ *
+ * On cube8 with the initial values each PE has 4 rows of q and 8 of k and v. A block of k is 8 * 64
+ * f16, 1024 bytes, so 2 heads * 63 steps * 64 PEs * 2 messages move 16.5 MB, in 12691.68 ns: 101 ns
+ * for each step. `attention` computes as many products in 3882 ns, without messages.
+ *
+ * Arguments: H heads, S rows of q and o, T rows of k and v, D columns of each head, dtype. With
+ * more than 128 rows of q in a PE, k and v go round once for each 128; blocks have 32 rows at most.
+ */
 #include "attention.h"
 #include "ring.h"
 

@@ -1,4 +1,16 @@
-/* broadcast.c -- y, at every rank, is the x of rank 0. */
+/* broadcast.c -- y, at every rank, is the x of rank 0.
+ *
+ * Rank 0 has a vector of `count` elements, and all ranks end with a copy in their slices. The ranks
+ * are all PEs, or with over=cubes or sips all cubes or SIPs, each of whose PEs passes on its part.
+ *
+ *     tree   in step s every rank that has the vector sends all of it n / 2^s ranks further:
+ *            log2(n) steps
+ *     line   from each rank to the next in pieces of 16 KiB: n - 1 steps, which overlap
+ *
+ * All traffic is messages: each rank except the first receives the vector once, on cube8 with the
+ * initial values 63 times 2048 bytes. algorithm=auto takes the faster: there tree with 330.44 ns,
+ * as line takes 1501.14 ns at least. Other arguments: dtype, and inputs=same, which keeps x once.
+ */
 #include <string.h>
 #include "collective_bound.h"
 

@@ -1,4 +1,21 @@
-/* copy.c -- y = x: every PE copies a piece of every slice through SRAM and TCM to y. */
+/* copy.c -- y = x: every PE copies a piece of every slice through SRAM and TCM to y.
+ *
+ * A test of all routes: the part of x in each slice is cut into as many pieces as there are PEs,
+ * and each PE carries one of them. (A part of fewer elements than PEs gives its pieces to other PEs
+ * than the part before.) A piece takes this way, of which each arrow is a load into the TCM of the
+ * carrying PE and a store out of it:
+ *
+ *     slice of x -> SRAM of the slice's cube -> TCM of the slice's PE -> slice of y
+ *
+ * The TCM is left out if the slice is the carrying PE's own, to which it has no route. Each PE
+ * begins with its own slice and goes on to the next PE's, so that not all of them load from one
+ * slice. SRAM and TCM have a place for each piece, so PEs need not wait for each other: the traffic
+ * is loads and stores only, of every PE with every cube.
+ *
+ * On cube8 with the initial values 65536 f32 make 64 * 64 pieces of 64 bytes: so small that 94 % of
+ * the 3405.62 ns are overheads, issues of commands and wires (--breakdown). Arguments: L elements,
+ * dtype.
+ */
 #include <string.h>
 #include "tile.h"
 

@@ -1,4 +1,16 @@
-/* gather.c -- y = table[index]: indices loaded from memory decide which rows are loaded. */
+/* gather.c -- y = table[index]: indices loaded from memory decide which rows are loaded.
+ *
+ * The lookup of an embedding. The rows of table, index and y are spread over the slices of all PEs.
+ * Each PE loads up to 16 of its own indices, reads their values with tl_data(), loads the rows that
+ * they name from whichever slice has them, all at once, and stores them to its own rows of y. The
+ * addresses are data, so no other PE could know the traffic before: random reads of one row each,
+ * from all slices, and local stores.
+ *
+ * On cube8 with the initial values each PE loads 16 rows of 128 bytes, in one block: 164.00 ns. The
+ * loads of a PE are issued together but share its one read channel, so they follow one another.
+ *
+ * Arguments: M rows of the table, L indices (drawn from --seed), D columns, dtype.
+ */
 #include <string.h>
 #include "tile.h"
 

@@ -1,4 +1,18 @@
-/* gemm.c -- c = a b: every PE computes a block of c from its rows of a and columns of b. */
+/* gemm.c -- c = a b: every PE computes a block of c from its rows of a and columns of b.
+ *
+ * Rows of c and a are shared out over the cubes, columns of c and b over the PEs of a cube. So a PE
+ * has a block of c, and all of its rows of a in its own slice (each PE of the cube has a copy). The
+ * rows of b are spread over the cubes: a PE loads a part of its columns from the PE of its own
+ * number in each cube, its own cube first, so that not all of them load from one. The traffic is
+ * therefore reads of b from all cubes; a and c stay local.
+ *
+ * A block of c is made in tiles of at most 128 x 128, with up to 128 of the inner dimension at
+ * once: load both operands, wait, multiply, add to the sum in f32 (or i32 for i8). It does not load
+ * ahead; qkv_gemm.c does.
+ *
+ * On cube8 with the initial values a PE has 32 x 32 of c and loads 32 x 32 of b from each of 8
+ * cubes: all PEs read 2 MiB, half of it a, in 837.77 ns. Arguments: M, N, K, dtype.
+ */
 #include <math.h>
 #include "tile.h"
 

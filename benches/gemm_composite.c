@@ -1,4 +1,17 @@
-/* gemm_composite.c -- c = a b as one pipeline of tiles per PE, its operands in HBM or in TCM. */
+/* gemm_composite.c -- c = a b as one pipeline of tiles per PE, its operands in HBM or in TCM.
+ *
+ * Rows of c are shared out over the cubes and columns over the PEs of a cube, and the rows of a and
+ * columns of b that a PE needs all lie in its own slice. So there is no traffic between PEs; the
+ * bench shows how well a composite overlaps reading, multiplying and writing.
+ *
+ * variant   ref_ref: the composite reads a and b from the slice, tile by tile
+ *           load_ref: a is loaded into the TCM first, b is read tile by tile
+ *           load_load: a and b are loaded first
+ *
+ * With loads, c is made in blocks of rows, so that two blocks of a fit into half of a TCM; here it
+ * is one. On cube8 with the initial values the three take 193.77, 190.51 and 235.26 ns: with both
+ * loaded first, no read overlaps with a product. Arguments: M, N, K, dtype, variant.
+ */
 #include <math.h>
 #include "tile.h"
 

@@ -1,4 +1,15 @@
-/* list_walk.c -- one PE follows a list through the HBM of all PEs: path[i] = next[path[i-1]]. */
+/* list_walk.c -- one PE follows a list through the HBM of all PEs: path[i] = next[path[i-1]].
+ *
+ * Pointer chasing, the latency of the machine without any parallelism. The list `next` is one
+ * random cycle through all N nodes, which are spread over all slices. PE 0 alone runs: it loads an
+ * element of 8 bytes, whose value is the number of the next node, so no two loads overlap. It
+ * stores every element to the next place of `path`, which is spread over the slices as well.
+ *
+ * On cube8 with the initial values 256 steps take 5162.48 ns, 20.17 ns each on average. Of these 6
+ * are the issue of two commands, and the rest is two routes to slices near and far.
+ *
+ * Arguments: N nodes, L steps; the cycle is drawn from --seed.
+ */
 #include "tile.h"
 
 static void list_walk(tl_ctx *tl, const kb_args *args)

@@ -1,4 +1,14 @@
-/* mlp.c -- y = act(x w + bias): a layer as one composite per PE, with bias and act as epilogue. */
+/* mlp.c -- y = act(x w + bias): a layer as one composite per PE, with bias and act as epilogue.
+ *
+ * Rows of y are shared out over the cubes and columns over the PEs of a cube. The rows of x,
+ * columns of w and elements of bias that a PE needs lie in its own slice, so there is no traffic
+ * between PEs. Each PE loads its bias, and then runs one composite: tiles of x and w are read from
+ * the slice and multiplied, and each tile of sums gets its bias and goes through act before it is
+ * written to y. So sums never go back to memory between the three.
+ *
+ * On cube8 with the initial values a PE has 32 x 32 of y: 231.23 ns, against 193.77 ns of the
+ * product alone (gemm_composite.c). Arguments: M, N, K, dtype, and act: relu, sigmoid or tanh.
+ */
 #include <math.h>
 #include "tile.h"
 

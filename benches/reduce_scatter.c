@@ -1,4 +1,16 @@
-/* reduce_scatter.c -- y at rank i is the sum (maximum, minimum) of row i of x of all ranks. */
+/* reduce_scatter.c -- y at rank i is the sum (maximum, minimum) of row i of x of all ranks.
+ *
+ * Each of the n ranks has n rows of `count` elements, and ends with one: the sum of all ranks' rows
+ * of its own number. The ranks are all PEs, or with over=cubes or sips all cubes or SIPs, whose PEs
+ * have a part of each row. The sum of a row begins at the rank behind the one that keeps it and
+ * goes around the ring (collective.h); each rank adds its own row and passes the sum on. So there
+ * are n - 1 steps in a row, each one message of a row to the next rank, and a load of the own row.
+ *
+ * On cube8 with the initial values that is 63 steps of 64 messages of 128 bytes: 990.96 ns.
+ *
+ * Arguments: count elements of a row, dtype, op (sum, max, min), over, and inputs=same, which keeps
+ * the rows of x once for all ranks.
+ */
 #include "collective_bench.h"
 
 static void reduce_scatter(tl_ctx *tl, const kb_args *args)

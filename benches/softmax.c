@@ -1,4 +1,13 @@
-/* softmax.c -- y = softmax(x) over the last axis: every PE computes its own rows. */
+/* softmax.c -- y = softmax(x) over the last axis: every PE computes its own rows.
+ *
+ * Rows of x and y are shared out over all PEs, each in its PE's own slice. A PE loads as many rows
+ * as fit into half of its TCM with their results, computes them by one command of its math engine,
+ * and stores them. There is no traffic between PEs, and the three steps of a block do not overlap:
+ * the time is simply load + softmax + store.
+ *
+ * On cube8 with the initial values each PE has 4 rows of 256 f16, 2048 bytes, in one block: three
+ * commands for each PE, 213.17 ns. Arguments: M rows, N columns, dtype.
+ */
 #include <math.h>
 #include "tile.h"
 

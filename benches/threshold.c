@@ -1,4 +1,15 @@
-/* threshold.c -- row i of y is 2 x if x[i,0] > t, else x: the kernel branches on loaded data. */
+/* threshold.c -- row i of y is 2 x if x[i,0] > t, else x: the kernel branches on loaded data.
+ *
+ * Rows of x and y are shared out over all PEs, each in its PE's own slice. For each of its rows a
+ * PE loads the row, reads its first element with tl_get(), doubles the row only if that is above t,
+ * and stores it. Data that were loaded may be looked at like this while the simulation runs;
+ * results of arithmetic may not, as they are computed later (docs/kernels.md "Two phases").
+ *
+ * So PEs have different amounts of work, and the kernel ends with the slowest: on cube8 with the
+ * initial values 55 of 256 rows are doubled (567 commands, of which 512 load and store), and it
+ * takes 86.68 ns. Arguments: M rows, N columns, dtype, and t, which decides how many rows are
+ * doubled.
+ */
 #include "tile.h"
 
 static void threshold(tl_ctx *tl, const kb_args *args)

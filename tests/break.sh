@@ -44,7 +44,7 @@ break_it 'a sibling of the heap forgotten' runtime/engine/ev.c 's/rows\[c \+ 3\]
 break_it 'days of the calendar not in order' $ev 's/if \(q->nodes\[tail\]\.e > e\)/if (0)/'
 break_it 'an earlier push not seen as the first' $ev 's/if \(e < q->first\)/if (0)/'
 break_it 'days before today looked at first' $ev 's/ >> today % 64 << today % 64//'
-break_it 'days cut anew with their events left behind' runtime/engine/ev.c 's/!clear_days\(q\)/0/'
+break_it 'days cut again with their events left behind' runtime/engine/ev.c 's/!clear_days\(q\)/0/'
 break_it 'unsorted rows taken as they come' $sim 's/s->sorted = false;/s->sorted = true;/'
 break_it 'equal issue times in the opposite order' $issue_order \
     's/txns\[b\]\.issue_fs < txns\[a\]\.issue_fs/txns[b].issue_fs <= txns[a].issue_fs/'
@@ -58,7 +58,7 @@ break_it 'waiting without thinking' $after 's/end_fs, w->think_fs, &issue_fs/end
 break_it 'the last to end, not the latest end' $after 's/if \(issue_fs > txn->issue_fs\)/if (1)/'
 break_it 'those that wait issued at their own time, too' $issue_order \
     's/if \(!s->dependencies \|\| !dependencies_waits\(s->dependencies, slot\)\)/if (1)/'
-break_it 'who is issued and waits for nothing, before who has arrived' $memory \
+break_it 'a transaction issued without a wait, before those that have arrived' $memory \
     's/ \|\| x->issue_fs == x->arrive_fs\)/)/'
 
 # -- stations -------------------------------------------------------------------------------
@@ -97,7 +97,7 @@ break_it 'wires that cannot be left out' $state 's/KB_COST_WIRE \? 0 : -1/KB_COS
 break_it 'links without bandwidth still taken' $link 's/return gbs \+ s->mask\.link_gbs;/return gbs;/'
 break_it 'arrivals at the instant of a completion before it' $memory 's/arrive_fs < t;/arrive_fs <= t;/'
 break_it 'a place in the queue without its id' $memory 's/\(a->id < x->id \|\| /(/'
-break_it 'who comes first to an idle memory is never overtaken' $memory \
+break_it 'the first at an idle memory is never displaced' $memory \
     's/\} else if \(arrives_before\(/} else if (1 || arrives_before(/'
 break_it 'completions from before an overtaking' $memory 's/return m->holder == slot && after\(m/return 1 || after(m/'
 break_it 'a queue that forgets its longest' $memory 's/memory->queue_max = memory->queued;/memory->queue_max = memory->queued - 1;/'
@@ -126,14 +126,14 @@ break_it 'one shore link for all rows' $walk 's/^        link \+= cube_row\(t, c
 break_it 'response past the end of time' $engine 's/if \(end == EV_PAST\)/if (0)/'
 
 # -- statistics and memory ------------------------------------------------------------------
-break_it 'usage: who enters a link at this instant waits' runtime/engine/station.h \
+break_it 'utilization: a transaction that enters a link at this instant waits' runtime/engine/station.h \
     's/(queue_max\) & \(l->room - 1\)\]) > t\)/\1 >= t)/'
-break_it 'usage: a link that forgets who waits as its ring grows' $state 's/for \(uint32_t i = 1; i <= l->room; i\+\+\)/for (uint32_t i = 1; i < 1; i++)/'
+break_it 'utilization: a link that forgets its waits as its ring grows' $state 's/for \(uint32_t i = 1; i <= l->room; i\+\+\)/for (uint32_t i = 1; i < 1; i++)/'
 break_it 'usage: the node behind the last edge is not passed' $stats \
     's/add_flow\(&sp->nodes/if (hop->owner != LINK_NONE)\n            add_flow(\&sp->nodes/'
-break_it 'usage: who waits when a run ends has not waited' $stats \
+break_it 'utilization: a wait at the end of a run is none' $stats \
     's/fs \+= past_fs\(now_fs, \(uint64_t\)s->txns\[slot\]\.arrive_fs\)/fs += 0/'
-break_it 'usage: a link that somebody enters later has been waited for' $stats 's/fs -= past_fs\(l->enter/fs -= 0 \& past_fs(l->enter/'
+break_it 'utilization: a link that is entered later has been waited for' $stats 's/fs -= past_fs\(l->enter/fs -= 0 \& past_fs(l->enter/'
 break_it 'usage: bytes of ports at the PE that moves them' runtime/pe/pe_tcm.c \
     's/= work_is_dma\(work\) \?/= 0 ?/'
 break_it 'a station above 100 % let pass' $check 's/<= \(double\)x->servers/<= 1e300 * (double)x->servers/'
@@ -163,7 +163,7 @@ break_it 'one operand for an epilogue step' runtime/kernels/command.h 's/2 \* TL
 break_it 'elements of reductions counted after them' runtime/kernels/compute.c 's/MATH_REDUCE \? &op->in\[0\]/MATH_REDUCE ? \&op->out/'
 break_it 'tiles with one buffer for all' $scheduler 's/while \(\(c = pe->composites\) && !/while ((c = pe->composites) \&\& !pe->buffer_taken[0] \&\& !/'
 break_it 'reads of a composite counted as those of a' $scheduler 's/token_part_bytes\(token, work->operand\)/token_part_bytes(token, 0)/'
-break_it 'an own TCM that nobody else sees' $pe_tcm 's/if \(!tensor->hidden \|\| !tensor->view\.v\)/if (1)/'
+break_it 'an own TCM that no other PE sees' $pe_tcm 's/if \(!tensor->hidden \|\| !tensor->view\.v\)/if (1)/'
 break_it 'a gap of the TCM that fits passed over' $pe_tcm 's/- offset < tensor->nbytes/- offset <= tensor->nbytes/'
 break_it 'tensors side by side in the TCM' $pe_tcm 's/TCM_ALIGN = 64/TCM_ALIGN = 1/'
 break_it 'a view that hides when its tensor is freed' $tl_tensor 's/^    view->hidden = tensor->hidden;$//'
@@ -258,9 +258,9 @@ break_it 'watch: an engine whose first holder stays in front' $stations \
     's/w->engine_id\[place_index\(place\)\] = s->txns\[slot\]\.id;/;/'
 break_it 'watch: the last in line for a link taken for its holder' $stations \
     's/while \(\(uint64_t\)enter_fs > t\)/while (0)/'
-break_it 'watch: who was on a link behind who comes' $stations \
+break_it 'watch: the transaction on a link behind the next one' $stations \
     's/at->ahead_enter_fs = spans_of\(s\)->link_enter_fs\[place_index\(place\)\];/at->ahead_enter_fs = 0;/'
-break_it 'watch: behind the source of who waits' $stations \
+break_it 'watch: behind the source of the transaction that waits' $stations \
     's/\*source = spans_source\(&s->txns\[holder\]\);/*source = spans_source(x);/'
 break_it 'watch: no crossing of a NoC' $spans 's/^    if \(s->mask\.wire\)$/    if (0)/'
 break_it 'watch: nodes told though their cost is left out' $spans \
@@ -305,18 +305,18 @@ break_it 'watch: a wait for a slot that ends as its credit sets out' $messages \
 break_it 'watch: a message that comes from nowhere' $messages 's/chain->before = messages_leaving\(s\);/;/'
 break_it 'watch: a send that returns at its issue' $commands \
     's/c->talk\.stretch = messages_stretch\(s, &x, \(int64_t\)t\);/;/'
-break_it 'watch: a barrier that nobody is late for' $messages 's/chain->before = last_stretch\(s, last, to, .*\);/;/'
-break_it 'watch: the first of those who come last' runtime/kernels/barrier.c 's/there_fs > b->last_fs\)/there_fs >= b->last_fs)/'
+break_it 'watch: a barrier without a last PE' $messages 's/chain->before = last_stretch\(s, last, to, .*\);/;/'
+break_it 'watch: the first of the last PEs' runtime/kernels/barrier.c 's/there_fs > b->last_fs\)/there_fs >= b->last_fs)/'
 break_it 'watch: waits that are not told while they last' $messages 's/^    if \(c->piece < c->pieces\)/    if (0)/'
 break_it 'watch: what others did forgotten' $path 's/if \(alone && !last\)/if (!last)/'
 break_it 'trace: a send that keeps its kernel' runtime/cli/trace/trace.c 's/^                         \.go_on = on_go_on\}/                         }/'
 break_it 'trace: an arrow that ends where it should go on' $flights \
     's/\(work->message == KB_NO_ID \? work->id : work->message\)/(work->id)/'
 break_it 'deadlock: circles that are none' runtime/kernels/deadlock.c 's/row\[i\]\.cycle = cycle\[.*;/row[i].cycle = 0;/'
-break_it 'deadlock: all who wait for a circle are in it' runtime/kernels/deadlock.c \
+break_it 'deadlock: all PEs that wait for a circle are in it' runtime/kernels/deadlock.c \
     's/if \(pe == KB_NO_ID \|\| seen\[pe\] != i \+ 1\)/if (pe == KB_NO_ID)/'
 break_it 'watch: kernels counted by their pieces too' $why 's/^    if \(span->command != KB_NO_ID\)$/    if (0)/'
-break_it 'watch: all sums behind somebody' $why \
+break_it 'watch: all sums behind another' $why \
     's/of\.by == KB_BREAKDOWN_WAIT \|\| of\.by == KB_BREAKDOWN_PATH \?/1 ?/'
 break_it 'watch: waits nowhere' $why 's/cause != KB_CAUSE_RESPONSE;/cause != KB_CAUSE_RESPONSE \&\& cause != KB_CAUSE_LINK_WAIT;/'
 break_it 'watch: the smallest sums first' $why \
@@ -340,10 +340,10 @@ break_it 'talk: all slots are the first' $ipcq 's/\(uint64_t\)\(piece % s->topo-
 break_it 'talk: queues on top of each other' $ipcq 's/\*r\.taken \+= nbytes;/*r.taken = nbytes;/'
 break_it 'talk: a piece as at the issue of the first' $ipcq 's/send_piece\(s, t, c, c->piece == 0\)/send_piece(s, t, c, true)/'
 break_it 'talk: slots of an SRAM fetched from the TCM' $ipcq 's/^    bool tcm = s->topo->pe\.ipcq_space == QUEUE_TCM;/    bool tcm = true;/'
-break_it 'talk: a received tensor of nobody' $ipcq 's/^    c->result->maker = .*$//'
+break_it 'talk: a received tensor without a maker' $ipcq 's/^    c->result->maker = .*$//'
 break_it 'talk: a tensor from its first byte' $ipcq 's/, c->op\.in\[0\]\.view\.offset\};/, 0};/'
 break_it 'barrier: no way back' $barrier 's/word_fs\(s, lowest, c->pe\), slot/0, slot/'
-break_it 'barrier: who comes last is the farthest' $barrier 's/if \(!b->last \|\| there_fs > b->last_fs\)/if (1)/'
+break_it 'barrier: the last PE is the farthest' $barrier 's/if \(!b->last \|\| there_fs > b->last_fs\)/if (1)/'
 break_it 'barrier: a group is its order' $barrier 's/^    qsort\(g->pes, g->n, sizeof \*g->pes, by_number\);/    ;/'
 break_it 'barrier: once and never again' $barrier 's/^    b->arrived = 0;$//'
 break_it 'atomic: the new value' $pe_dma 's/c->pe->atomic = old;/c->pe->atomic = (int64_t)total;/'
@@ -351,7 +351,7 @@ break_it 'atomic: every integer has a sign' $pe_dma 's/^    if \(dtype <= KB_I64
 break_it 'atomic: added at the issue' $pe_cpu \
     's/^        pe_dma_issue\(s, t, c\);$/        pe_dma_add(s, c), pe_dma_issue(s, t, c);/' $boxes 's/^        pe_dma_add\(s, work->command\);/        ;/'
 break_it 'deadlock: all in one circle' runtime/kernels/deadlock.c 's/\.cycle = cycle\[l->row\[i\]\.pe\];/.cycle = 1;/'
-break_it 'deadlock: who waits for a circle is in it' runtime/kernels/deadlock.c 's/seen\[pe\] != i \+ 1/0/'
+break_it 'deadlock: a PE that waits for a circle is in it' runtime/kernels/deadlock.c 's/seen\[pe\] != i \+ 1/0/'
 break_it 'deadlock: what is under way beside holds up' runtime/kernels/deadlock.c 's/^    if \(holds_up\(c\)\)$/    if (holds_up(c) || true)/'
 break_it 'deadlock: barriers wait for the lowest' runtime/kernels/deadlock.c 's/if \(leads_to\(l, pe, b\)\)/if (0)/'
 break_it 'deadlock: ways over the first of a barrier alone' runtime/kernels/deadlock.c \
@@ -366,7 +366,7 @@ break_it 'deadlock: members that have come' runtime/kernels/deadlock.c 's/b->n -
 knock=runtime/cli/cmd_why.c
 break_it 'knockout: TCM ports are memories' runtime/pe/pe_fetch_store.c 's/tcm->gbs \+ s->mask\.tcm_gbs/tcm->gbs + s->mask.memory_gbs/'
 break_it 'knockout: cycles that stay' runtime/pe/pe_gemm.c 's/drain_fs\(cycles, pe->gemm_clock_ghz\) & s->mask\.compute/drain_fs(cycles, pe->gemm_clock_ghz)/'
-break_it 'knockout: who saves least comes first' $knock 's/judged_fs\(w, w->order\[at - 1\]\) > judged_fs\(w, i\)/judged_fs(w, w->order[at - 1]) < judged_fs(w, i)/'
+break_it 'knockout: the smallest saving comes first' $knock 's/judged_fs\(w, w->order\[at - 1\]\) > judged_fs\(w, i\)/judged_fs(w, w->order[at - 1]) < judged_fs(w, i)/'
 break_it 'knockout: the same limit each time' $knock 's/\.costs_off = limits\[i\]\.cost/.costs_off = limits[i ? 1 : 0].cost/'
 break_it 'knockout: a percentile of one less' $knock 's/\(n \* 99 \+ 99\) \/ 100 - 1/n * 98 \/ 100/'
 
@@ -432,7 +432,7 @@ break_it 'operands that are not touched' runtime/kernels/accesses.c 's/ok = ok &
 break_it 'exit 0 in spite of races' runtime/cli/rows/race_rows.c 's/cli, EXIT_DIFFERENT,/cli, EXIT_OK,/'
 
 # -- several SIPs ---------------------------------------------------------------------------
-break_it 'sips: parts for the cubes of each SIP anew' runtime/data/host.c \
+break_it 'sips: parts for the cubes of each SIP again' runtime/data/host.c \
     's/pe \/ t->pes, sim_cubes\(t\)\);/pe \/ t->pes % t->cubes, t->cubes);/'
 break_it 'sips: a credit that is there at once' runtime/pe/pe_ipcq.c 's/q->credit_fs = word_fs\(.*\);/q->credit_fs = 0;/'
 break_it 'sips: a barrier that is told at once' runtime/kernels/barrier.c \
@@ -454,9 +454,11 @@ break_it 'mlp_tp: only the first PE has the sum' benches/mlp_tp.c \
 # -- how it is done --------------------------------------------------------------------------
 
 export CMOCKA_MESSAGE_OUTPUT=TAP KB_SEEDS=${KB_SEEDS:-150}
-all_tests=(ev sim formula no_memory dependencies random routes flow kernel tl pe_ipcq barrier deadlock
-    kernel_memory launch kernel_no_memory kernel_random exec inspect number percentiles sweep traffic
-    endpoint lists guard watch watch_kernel trace sips ring race race_random)
+# Quick ones first; those that take long come last, when the others have not noticed.
+of_engine=(ev sim formula dependencies routes sweep traffic endpoint percentiles number lists guard)
+of_kernels=(kernel tl pe_ipcq barrier deadlock kernel_memory launch sips ring exec inspect race)
+long=(random kernel_random watch watch_kernel trace flow no_memory kernel_no_memory race_random)
+all_tests=("${of_engine[@]}" "${of_kernels[@]}" "${long[@]}")
 work=$(mktemp -d)
 trap 'kill $(jobs -p) 2>/dev/null; rm -rf "$work"' EXIT
 
@@ -486,25 +488,39 @@ choose_tests() {
     *' runtime/cli/trace/'*) tests=(trace) scripts=(trace talking) ;;
     *' runtime/cli/report/'*) tests=(number) scripts=(report) ;;
     *' runtime/kernels/deadlock.c'* | *' runtime/cli/rows/deadlock'*) tests=(deadlock) scripts=(deadlock) ;;
-    *' runtime/cli/'*)
+    *' runtime/cli/'* | *' runtime/base/help'* | *' runtime/base/parallel'*)
         tests=(number lists)
-        scripts=(results sweep load why knockout inspect shells terminal report race)
+        case ${edits[$1]} in # the script that is likeliest to notice comes first
+        *sweep.c* | *points.c*) scripts=(sweep) ;;
+        *cmd_load.c*) scripts=(load) ;;
+        *cmd_why.c*) scripts=(knockout) ;;
+        *breakdown*) scripts=(why) ;;
+        *inspection*) scripts=(inspect) ;;
+        *describe.c* | *help*) scripts=(shells) ;;
+        *progress.c* | *speed.c*) scripts=(terminal) ;;
+        *race_rows.c*) scripts=(race) ;;
+        *) scripts=() ;;
+        esac
+        scripts+=(results sweep load why knockout inspect shells terminal report race)
         ;;
     *' benches/'*) tests=(number ring) scripts=(run) ;;
     *' runtime/record/race.c'* | *' runtime/record/shadow.c'* | *' runtime/record/vclock.c'* | *' runtime/kernels/accesses.c'*)
         tests=(race race_random) scripts=(race)
         ;;
+    *' runtime/pe/'* | *' runtime/kernels/'*) tests=("${of_kernels[@]}" kernel_random "${of_engine[@]}" "${long[@]}") ;;
     *' runtime/explain/'[bcmsw]* | *' runtime/machine/place.c'*) tests=(watch watch_kernel) ;;
     esac
 }
+
+flags='-Og -DNDEBUG' # compiles twice as fast as -O1; assertions would notice before the tests
 
 build() {
     local t
 
     for t in cube8 tray32; do
-        make -s B=build CFLAGS=-O1 "TOPO=$t" topology >>log 2>&1 || return
+        make -s B=build CFLAGS="$flags" "TOPO=$t" topology >>log 2>&1 || return
     done
-    make -s B=build CFLAGS=-O1 "${tests[@]/#/build/_t/test_}" build/_t/broken build/_t/talking >>log 2>&1
+    make -s B=build CFLAGS="$flags" "${tests[@]/#/build/_t/test_}" build/_t/broken build/_t/talking >>log 2>&1
 }
 
 # Prints the first test that fails; false if none does.

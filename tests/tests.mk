@@ -44,7 +44,7 @@ $(B)/_t/broken: private ALL_CFLAGS += -Wl,--wrap=math_run
 $(B)/_t/broken: $(O)/tests/support/broken.o $(B)/cube8/libcube8.a $(CLI) $(LIB)
 	$(link)
 
-# One whose benches send, receive, and wait for each other: some for ever.
+# One whose benches send, receive, and wait for each other; some deadlock.
 $(B)/_t/talking: $(O)/tests/support/talking.o $(B)/cube8/libcube8.a $(CLI) $(LIB)
 	$(link)
 
@@ -98,15 +98,15 @@ check-web: setup
 .PHONY: break
 break: setup
 	@.ci/install $(CHECK_PACKAGES)
-	@tests/break.sh
+	@tests/break.sh -j$(JOBS)
 
-## pictures: draws docs/pictures anew, after view or what it draws has changed
+## pictures: redraws docs/pictures, after view or what it draws has changed
 .PHONY: pictures
 pictures: setup
 	+@$(call make_topology,cube8)
 	docs/pictures/draw.sh $(B)/cube8/cube8 docs/pictures
 
-## golden: writes tests/golden anew, after a template or the generator has changed on purpose
+## golden: rewrites tests/golden, after a template or the generator has changed on purpose
 .PHONY: golden
 golden: setup
 	@$(MAKE) topology TOPO=tests/golden/two_cubes.yaml SET= NAME=

@@ -10,8 +10,8 @@
  * is named, which operands are there, whether the last word is the argument of an option. Then the
  * last word is one of:
  *
- *   - the argument of an option: by its form ("on|off": these words; FILE: the shell finds files),
- * by `words` of its row, or by offer() for names that only the program knows;
+ *   - the argument of an option: by its form ("on|off": these words; FILE: the shell finds
+ *     files), by `words` of its row, or by offer() for names that only the program knows;
  *   - an option, if it begins with "-": those of the command;
  *   - the command, or the operand that is due.
  *

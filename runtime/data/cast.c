@@ -6,8 +6,8 @@
  *
  * Each conversion rounds once. The danger is the step from 64 bits to f16 or bf16, which goes
  * through f32: rounding twice may differ from rounding once. Example: 1 + 2^-11 + 2^-40 lies just
- * above the middle between the f16 numbers 1 and 1 + 2^-10, and rounds up. But the nearest f32 is 1
- * + 2^-11, exactly the middle, which then rounds to even, down to 1. Therefore the first step
+ * above the middle between the f16 numbers 1 and 1 + 2^-10, and rounds up. But the nearest f32
+ * is 1 + 2^-11, exactly the middle, which then rounds to even, down to 1. Therefore the first step
  * *rounds to odd*: a number that is not an f32 becomes the neighbour whose last bit is 1, here 1 +
  * 2^-11 + 2^-23. The last bit then says that there was more, and the second rounding is right
  * (to_odd(), sticky()).

@@ -18,7 +18,7 @@
  *
  * Invariants:
  *   - Pieces are flat: no piece is itself a part of a version of pieces (gather_flat()). So a
- *     version is ready if all its pieces are, and the graph of Phase 2 has two levels at most.
+ *     version is ready if all its pieces are, and no join of graph.c waits for another join.
  *   - Parts that continue each other are one part (gather_add()): a matrix that was stored in rows
  *     and is loaded as a whole becomes one view again.
  *   - Ranges of an area are sorted, do not overlap, and are never empty.

@@ -10,7 +10,7 @@
 #define HOW_H
 #include "engine/engine.h"
 #include "engine/observer.h"
-#ifndef CALLS_KERNELS /* kernels/engine.c defines these calls itself */
+#ifndef CALLS_KERNELS /* pe/engine.c defines these calls itself */
 #include "engine/no_kernels.h"
 #endif
 

@@ -1,9 +1,9 @@
 /* no_kernels.h -- the calls from the engine to kernels, where a run has none: they do nothing.
  *
  * engine/steps.h is compiled three times: in engine.c for any topology, in the generated topo.c for
- * one, and in kernels/engine.c for runs of kernels. The first two know nothing of kernels; they get
+ * one, and in pe/engine.c for runs of kernels. The first two know nothing of kernels; they get
  * these definitions, and the compiler drops the calls, because HOW_KERNELS is not set there.
- * kernels/engine.c defines the same functions itself, so that a step and the kernel that it wakes
+ * pe/engine.c defines the same functions itself, so that a step and the kernel that it wakes
  * become one function. No symbol of kernels is named where there are none: this also links at -O0.
  */
 #ifndef NO_KERNELS_H

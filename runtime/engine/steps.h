@@ -21,7 +21,7 @@
  * fused engine that is two events; in the hop engine, one for each node and wire as well.
  *
  * This file is compiled three times, behind a topology's tables in the generated topo.c (T is a
- * constant there), for any topology in engine/engine.c, and with kernels in kernels/engine.c. The
+ * constant there), for any topology in engine/engine.c, and with kernels in pe/engine.c. The
  * first is the hot one. `how` (engine/how.h) says which engine is meant.
  *
  * Invariants

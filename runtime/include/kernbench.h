@@ -1171,8 +1171,8 @@ uint64_t kb_bench_random(kb_bench_run *run, uint64_t below);
 /*
  * Calls for a setup() that chooses the value of an argument itself.
  *
- * kb_bench_try()     runs the bench with argument `name` set to `value` in another simulation, with
- *                    all costs but without results, and returns how long its kernels take, in fs
+ * kb_bench_try()     runs the bench with argument `name` set to `value` in another simulation,
+ *                    with all costs but without results; returns the time of its kernels, in fs
  * kb_bench_set()     sets the value
  * kb_bench_note()    adds a line to kb_bench_notes(), which is shown to users; "" if there is none
  * kb_bench_refuse()  makes kb_bench_new() fail with `text`: the bench cannot run on this machine

@@ -6,8 +6,8 @@
  *
  * The switch saves what a C function call saves: six registers on x86_64, and the stack pointer.
  * The rest the compiler has saved already, as co_switch() is a call to it. It is assembly, in
- * co_x86_64.S and co_aarch64.S; other machines use ucontext, whose switch also changes the signal
- * mask, a system call.
+ * co_x86_64.S and co_aarch64.S. Other machines use ucontext, which is slower: its switch also
+ * changes the signal mask, a system call.
  *
  * Stacks. A pool maps them in chunks of 8 to 64: each chunk is one mapping, so that many stacks are
  * few mappings. Only the pages that are touched take memory. `struct co` lies at the top of its
@@ -64,7 +64,7 @@ enum {
     SIGNAL_STACK_BYTES = 64 << 10,
 };
 
-/* Neighbours begin their stacks at different places of a page, and so in different cache sets. */
+/* Neighbours begin their stacks at different places of a page, so in different cache sets. */
 enum { STAGGER_STEP_BYTES = 5 * 64, STAGGER_MOST_BYTES = 2048 };
 
 #define CANARY UINT64_C(0xc0de57ac4ed6e000)

@@ -1,9 +1,8 @@
 /* compute.c -- dot and math commands: FETCH of the operands, the engine, STORE of the result.
  *
  * Three stages, one after the other; each takes its port or engine when it comes to it and gives it
- * back at its end. An operand that is given twice is fetched twice, a scalar not at all, and a
- * command whose operands are all scalars has no FETCH. The result is pending, and visible to the PE
- * from the issue on.
+ * back at its end. An operand that is given twice is fetched twice, a scalar not at all; with
+ * scalars alone there is no FETCH. The result is pending, and visible to the PE from the issue on.
  *
  * docs/kernels.md "Worked: four commands": a dot of 32x64x32 in f16 takes 3 + 16 + 16 + 4 = 39 ns.
  */

@@ -23,7 +23,7 @@ struct kernels {
     size_t n_launches, launches_cap, launch; /* launch: that runs, or will be next */
     bool launched;                           /* it runs */
     uint32_t running;                        /* PEs that have not ended */
-    struct tl_ctx *on;                       /* the PE whose kernel runs now; NULL: none */
+    struct tl_ctx *on;                       /* the PE of the kernel that runs now; NULL: none */
 
     struct wakes wakes;
     uint32_t ahead;        /* events that a kernel may still run itself, see engine_until() */

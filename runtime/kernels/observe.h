@@ -33,7 +33,7 @@ static inline void observe_resume(struct tl_ctx *pe, uint32_t id, bool ended)
     pe->sim->observer->resume(pe->sim, pe, id, ended);
 }
 
-/* The piece whose slot is now free; the credit tells the sender. */
+/* The piece that has left its slot; the credit tells the sender. */
 static inline struct taken observe_taken(struct kb_sim *s)
 {
     return s->observer->taken(s);

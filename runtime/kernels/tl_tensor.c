@@ -1,8 +1,8 @@
 /* tl_tensor.c -- tensors of a kernel: made, viewed, looked at, given back.
  *
  * A tensor is a handle of the PE that made it. Its bytes are not in it: TENSOR_VALUE has a view of
- * a version (data/mem.h), and TENSOR_PLACE has an address, whose contents are looked up when it is
- * used. A kernel sees bytes through tl_data() and tl_get() only; results of arithmetic have none
+ * a version (data/mem.h), and TENSOR_PLACE has an address, and its contents are looked up when it
+ * is used. A kernel sees bytes through tl_data() and tl_get() only; results of arithmetic have none
  * before Phase 2, and to look at them is an error.
  *
  * tl_reshape() makes a second handle to the same range of the TCM: the range is given back with the

@@ -1,4 +1,22 @@
-/* endpoint.c -- endpoints, checked and packed into 32 bits for the engines. */
+/* endpoint.c -- endpoints, checked and packed into 32 bits for the engines.
+ *
+ * Users give an endpoint as kind, SIP, cube and unit; the engines use one number, which is also the
+ * index of its station (cost.h). All checks are here, where a request enters the library: behind
+ * this file a packed number is always one that exists, and the operation may go from the one to the
+ * other. A PE reaches slices, SRAMs and TCMs, except its own TCM; a host only the slices of its
+ * SIP.
+ *
+ * The memories of a cube are numbered slices first, then the SRAM, then the TCMs. On cube8, with 8
+ * PEs in a cube and 5 bits for the unit:
+ *
+ *     c0.pe1        source   0 << 3 | 1             = 1
+ *     c5.slice3     memory   5 << 5 | 3             = 163
+ *     c5.sram       memory   5 << 5 | 8             = 168
+ *     c5.pe3.tcm    memory   5 << 5 | (8 + 1 + 3)   = 172
+ *
+ * A host is packed as PE 0 of its SIP's first cube; the operation (h2d, d2h) tells them apart,
+ * which is why unpacking a source has to be told whether it is one of a host.
+ */
 #include "machine/endpoint.h"
 #include "machine/cost.h"
 #include <stdarg.h>

@@ -1,4 +1,18 @@
-/* endpoint_text.c -- endpoints as text: "c0.pe3", "host", or many at once, "c*.pe[0-3]". */
+/* endpoint_text.c -- endpoints as text: "c0.pe3", "host", or many at once, "c*.pe[0-3]".
+ *
+ * One reader does both: it reads a pattern, and an endpoint is a pattern with one number in each
+ * place. A pattern is not expanded into a list: it keeps the text in its brackets, and is asked for
+ * each number whether it is among them. So "c[0,3-5].pe0" selects c0.pe0, c3.pe0, c4.pe0 and
+ * c5.pe0, always in the order of the machine, and each once.
+ *
+ * Reading and checking are apart: text that has no such form is "no endpoint", text of the right
+ * form may name something that this topology does not have. To say what was probably meant, the
+ * text is reduced to its form, "c0.sclice4" to "c#.sclice#", which is compared with the ten forms
+ * that exist; the nearest gets its numbers back:
+ *
+ *     'c0.sclice4' is no endpoint, did you mean 'c0.slice4'?
+ *     c0.pe9: a cube has PEs 0..7
+ */
 #include "base/text.h"
 #include "machine/tables.h"
 #include <stdio.h>

@@ -1,4 +1,20 @@
-/* names.c -- full names of nodes: "sip0.cube3.xbar.pe1". */
+/* names.c -- full names of nodes and links: "sip0.cube3.xbar.pe1".
+ *
+ * The tables name the nodes of one cube and of one IO chiplet ("xbar.pe3", "pcie_ep"); the number
+ * of a node tells on which chiplet it is. Numbers are those of walk.h: nodes of all cubes first,
+ * then of the IO chiplets, then the switch; links in the same order, two numbers each, the odd one
+ * for the direction back. Names are made when they are printed, not before.
+ *
+ * Examples on cube8, which has 8 cubes of 81 nodes and 114 links:
+ *
+ *     node 415   5 * 81 + 10        sip0.cube5.xbar.pe3
+ *     node 648   8 * 81, the first  sip0.io0.pcie_ep
+ *     link 454   2 * (114 + 113)    sip0.cube1.ucie-S -> sip0.cube5.ucie-N
+ *     link 455   the same, back     sip0.cube5.ucie-N -> sip0.cube1.ucie-S
+ *
+ * Link 113 of a cube leaves it to the south, so its far end is in the neighbour's cube. An IO
+ * chiplet's links lead to its own nodes, to the switch, or to column 0 of a row of cubes.
+ */
 #include "machine/names.h"
 #include <stdio.h>
 #include "machine/walk.h"

@@ -1,4 +1,22 @@
-/* place.c -- the names of components and endpoints that are given as one number. */
+/* place.c -- the names of components and endpoints that are given as one number.
+ *
+ * A kb_place (place.h) has two texts. kb_place_name() is what users call it: an endpoint as they
+ * write it in their files, or a component with the direction that has the queue. kb_place_node() is
+ * the node of the topology where it stands, by which places of different kinds can be grouped. On
+ * cube8:
+ *
+ *     place               kb_place_name()                            kb_place_node()
+ *     03000000000000a3    c5.slice3                                  sip0.cube5.hbm_ctrl.slice3
+ *     03000000000000ac    c5.pe3.tcm                                 sip0.cube5.pe3.pe_tcm
+ *     0100000000000001    c0.pe1                                     sip0.cube0.pe1.pe_cpu
+ *     0200000000000000    host                                       sip0.io0.pcie_ep
+ *     0600000000000003    sip0.cube0.pe1.pe_dma.write                sip0.cube0.pe1.pe_dma
+ *     0800000000000006    sip0.cube0.pe1.pe_gemm                     sip0.cube0.pe1.pe_gemm
+ *     05000000000001c6    sip0.cube1.ucie-S -> sip0.cube5.ucie-N     sip0.cube1.ucie-S
+ *
+ * The nodes of a PE stand together in the tables, in the order of machine/kinds.def, so the node of
+ * a kind is found by counting from the PE's first.
+ */
 #include "machine/place.h"
 #include "machine/endpoint.h"
 #include "machine/names.h"

@@ -1,4 +1,12 @@
-/* route.c -- one route for the caller of the library: its cost, and its nodes. */
+/* route.c -- one route for the caller of the library: its cost, and its nodes.
+ *
+ * The two functions come to the same sums in different ways. kb_route_cost() takes them from tables
+ * that the generator has added up, as the engines do (cost.h); kb_route_walk() goes from segment to
+ * segment and tells of every node on the way (walk.h). Wires and overheads of the nodes therefore
+ * sum to those of the cost, exactly: for c0.pe1 -> c5.slice3 of cube8 ten nodes with 410000 fs of
+ * wires and 6000000 fs of overheads. With 4096 bytes at 128 GB/s, 32000000 fs, that is the formula:
+ * 38.41 ns.
+ */
 #include "machine/endpoint.h"
 #include "machine/names.h"
 #include "machine/walk.h"

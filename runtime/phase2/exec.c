@@ -7,12 +7,11 @@
  * Three kinds of jobs:
  *   - Ordinary operations, one at a time (group 0).
  *   - A batch of small products of one shape (the other groups). 10,000 products of 64x64x64 are
- *     2^18 multiplications each, so 16 make a batch (BATCH_WORK), and the lock is taken 2 * 625
- * times instead of 20,000 times. While one is computed, the next one's operands are prefetched. A
- *     thread takes no more than its share of what is ready, so that the others have work, too.
- *   - A part of a large product. The thread that takes the product makes it `shared`; then every
- *     thread takes parts of it, until all are taken. The thread that ends the last part finishes
- * it.
+ *     2^18 multiplications each, so 16 make a batch (BATCH_WORK), and the lock is taken 1,250
+ *     times instead of 20,000. While one is computed, the operands of the next are prefetched.
+ *     A thread takes no more than its share of what is ready: the others need work, too.
+ *   - A part of a large product. The thread that takes the product makes it `shared`. Then all
+ *     threads take parts of it, and the one that ends the last part finishes the product.
  *
  * Of what is ready, the lowest node is taken, which is the oldest operation. So Phase 2 follows the
  * order of the program, more or less, and intermediate results are freed soon.

@@ -10,7 +10,7 @@
  *
  * Five levels, with the numbers of a product of 1024x1024x1024 in f16 on a processor with AVX-512,
  * whose tiles are 12 rows by 32 columns:
- *   part     rows for one thread: 6 parts of 168 or 180 rows. Cut by the shape alone, at panels.
+ *   part     rows for one thread: 6 parts of about 170 rows. Cut by the shape alone, at panels.
  *   x block  15 panels of the right operand, 480 KiB: they stay in the second-level cache,
  *   k block  for 256 steps of K (KC). 4 blocks; sums of the later ones are added to the first.
  *   panel    of the left operand, 12 rows x 256 of K in f32, 12 KiB: stays in the first-level cache
@@ -24,8 +24,7 @@
  *     up, and the blocks' sums are added in order. So it depends neither on the parts, nor on the
  *     tile's size, nor on the threads.
  *   - A column-major result is computed as its transpose: rows of `struct product` are contiguous.
- *   - x is the operand that lies along the registers. With AVX-512 that is the right one
- * (`turned`).
+ *   - x is the operand along the registers. With AVX-512 that is the right one (`turned`).
  *
  * Results, GFLOP/s in f32 by one thread (docs/performance.md): 64^3 163, BLIS itself 100; 512^3 242
  * and 240; 2048^3 220 and 223. Tried without a measurable gain: packing a block only when it is

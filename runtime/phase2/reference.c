@@ -1,6 +1,6 @@
 /* reference.c -- the reference implementation: operations, element by element, by simple loops.
  *
- * It shares no arithmetic with gemm.c and math.c, and is meant to be checked by reading. Each
+ * It shares only conversions and strides with gemm.c and math.c, and is checked by reading. Each
  * element of a result is computed from the operands: floats in f64, integers modulo 2^64. Then it
  * is compared with the element to be verified. Integers, comparisons and moves must be equal. A
  * float may differ by
@@ -9,8 +9,7 @@
  *
  * where t depends on the coarsest type on the way, and scale is the sum of the magnitudes of a
  * sum's terms. Example: a dot of f16 with K = 4096 and terms of about +-1 has t = 1e-3 and scale =
- * 4096. Its sum may be about 64, but is allowed to be off by 4.1: f32 sums of such terms may
- * cancel.
+ * 4096. Its sum may be about 64, but may be off by 4.1, because larger terms may have cancelled.
  *
  * An epilogue may enlarge the error of its sum, exp() for example. So it is also applied to the sum
  * plus and minus its tolerance, and the larger difference is the slack.

@@ -1,7 +1,16 @@
 /* check.c -- after a run: was no station busy for longer than the run lasted?
  *
  * It needs no model, and each counting mistake of a station shows in it: a service counted twice, a
- * server given to two. It is done after every run, even when statistics are compiled out.
+ * server given to two. It is done after every run, even when statistics are compiled out, and costs
+ * one pass over the stations: on cube8 a few hundred, and with fifo links their 1834 directions.
+ *
+ * The rule is busy <= servers * time. In benches/one_slice.csv on cube8 slice 0 is busy for 112.5
+ * ns of a run of 115.87 ns: with one server that is 97.09 %. Had two of its services overlapped,
+ * the sum could have passed 100 %, and the run would end with KB_INTERNAL and the name of the
+ * slice. A relative 1e-9 is allowed for the rounding of large times to doubles.
+ *
+ * Channels and engines are not checked if a run has their cost left out, as they have no limit
+ * then.
  */
 #include "kernels/kernels.h"
 #include "machine/endpoint.h"

@@ -1,4 +1,8 @@
-/* compute.c -- Phase 2 of a simulation: computes the operations that its op log has kept. */
+/* compute.c -- Phase 2 of a simulation: computes the operations that its op log has kept.
+ *
+ * It computes what is pending after the launches that have run, so it is refused while a launch is
+ * under way. It depends on versions of data only, not on times, and changes none.
+ */
 #include "engine/state.h"
 #include "kernels/kernels.h"
 #include "machine/endpoint.h"

@@ -1,4 +1,11 @@
-/* races.c -- data races of a simulation's kernels: asked for before it runs, told afterwards. */
+/* races.c -- data races of a simulation's kernels: asked for before it runs, told afterwards.
+ *
+ * Looking for races costs time and memory with every command, so a run has it only if it is asked
+ * for: s->race is NULL otherwise, and kernels report no accesses. It must be asked for before the
+ * first kernel is launched, as an access that was not seen could not be ordered later. It changes
+ * no time and no result. How it is done, and what counts as a race, is in record/race.c and in
+ * docs/kernels.md "Races".
+ */
 #include "kernels/kernels.h"
 #include "machine/endpoint.h"
 #include "record/race.h"

@@ -1,4 +1,11 @@
-/* sim_oplog.c -- a simulation's op log as a file. */
+/* sim_oplog.c -- a simulation's op log as a file.
+ *
+ * The end of the name decides the format: .csv, or JSON lines for anything else;
+ * record/oplog_text.c writes both. The file gets its name only when all of it is written
+ * (base/newfile.h), so that a reader never sees half a log, and a failure leaves an older file as
+ * it was. JSON lines begin with the topology, the command line and the seed, so the same run can be
+ * made again from the log alone.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

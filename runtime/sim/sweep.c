@@ -7,6 +7,10 @@
  *     what their route touched is cleared: its channel or engine, its links, its memory.
  *   - Copies of one point are alike, so their terms are added up, and only the waits differ.
  *
+ * Example: 8 reads of 4096 bytes at once, c0.pe0 -> c0.slice0 of cube8. Each takes 18.085 ns and
+ * they share one read channel, so they end after 18.085, 36.170, ... 144.680 ns. The
+ * mean is 4.5 times as long as one, 81.3825 ns, of which 3.5 times, 63.2975 ns, is queue_channel.
+ *
  * Invariant: after a point the machine is as sim_init() made it, except for the length of the event
  * queue's days, which changes no result. Time begins at 0 for each point.
  */

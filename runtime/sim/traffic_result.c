@@ -6,12 +6,12 @@
  *   1. warm-up: how many parts at the beginning to leave out, by the marginal standard error rule.
  *      A machine starts empty, and its first transactions meet no queues.
  *   2. steady: does the mean still grow in what is left? Then the rate is above what the machine
- * can serve, and mean and percentiles only tell how long the run was.
+ *      can serve, and mean and percentiles only tell how long the run was.
  *   3. means and sums, exact; drain is the rest of the latency after all other terms.
  *   4. confidence: half of the 95 % interval of the mean. With several seeds their means are
  *      independent. Of one seed the means of its parts are used, which follow one another: a long
  *      queue in one part is still there in the next. Their correlation r of lag 1 makes the squared
- * error larger by (1 + r) / (1 - r), that of an autoregressive process of order 1.
+ *      error larger by (1 + r) / (1 - r), that of an autoregressive process of order 1.
  *   5. percentiles, nearest rank over all seeds; exact as long as latencies were kept.
  *
  * Example: 24 parts with a mean of 30 ns, a standard deviation of 0.4 ns and r = 0.3: the error of

@@ -39,9 +39,7 @@ ok "the same bytes from another folder"
 ok "no folder of the build in it"
 
 # Two whole builds in two folders: simulator, libraries and generator are equal byte for byte.
-# Without SAN: --coverage writes the folder into the program. Without optimisation, which is quicker,
-# and in which more could name the folder: assertions are on.
-export CFLAGS='-O0 -g'
+# Without SAN: --coverage writes the folder into the program.
 for copy in x y; do
     mkdir "$work/$copy"
     cp -r Makefile gen templates runtime benches topologies .ci "$work/$copy/"

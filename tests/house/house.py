@@ -182,7 +182,7 @@ def circles(folder):
 # -- words and comments --------------------------------------------------------------------------
 
 WRONG = re.compile(r"\b(who|whom|whoever|he|him|his|she|her|nobody|somebody|anybody|everybody|for ever"
-                   r"|anew|but for|thereof|whereof|wherein|therein|whence|hence|thence)\b", re.IGNORECASE)
+                   r"|anew|but for|thereof|whereof|wherein|therein|whence|thence)\b", re.IGNORECASE)
 
 
 def c_prose(text):

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <unistd.h>
 
-/* Global addresses of cube8's first cube.                                            design 6 */
+/* Global addresses of cube8's first cube.              docs/kernels.md "Where data lie" */
 #define SLICE_BYTES (UINT64_C(48) << 30 >> 3)
 #define SLICE(i)    ((i)*SLICE_BYTES)
 #define SRAM        (UINT64_C(1) << 36)

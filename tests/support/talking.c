@@ -1,4 +1,4 @@
-/* talking.c -- a simulator of cube8 whose PEs talk, some until they wait for ever: for
+/* talking.c -- a simulator of cube8 whose PEs talk, some until they deadlock: for
  * e2e/talking.sh and e2e/deadlock.sh. */
 #include "cli/benches.h"
 #include "cli/main.h"
@@ -28,7 +28,7 @@ static void ring(tl_ctx *tl, const kb_args *args)
         tl_send(tl, next, 0, tl_add(tl, got, own));
 }
 
-/* More pieces than there are slots, and a receiver who is busy first. */
+/* More pieces than there are slots, and a receiver that is busy first. */
 static void press(tl_ctx *tl, const kb_args *args)
 {
     (void)args;
@@ -57,9 +57,9 @@ static void count(tl_ctx *tl, const kb_args *args)
     tl_atomic_add(tl, kb_tensor_shard(args->tensors[0], 0).address, KB_I32, 1);
 }
 
-/* -- for ever ------------------------------------------------------------------------------- */
+/* -- deadlocks ------------------------------------------------------------------------------- */
 
-/* Nobody sends. */
+/* No PE sends. */
 static void listen(tl_ctx *tl, const kb_args *args)
 {
     (void)args;
@@ -94,14 +94,15 @@ static void leave(tl_ctx *tl, const kb_args *args)
         tl_recv_async(tl, 3, 0, KB_F32, KB_SHAPE(16));
 }
 
-/* The first waits for all, each of whom waits for the next: a long circle. */
+/* The first waits for all, each of which waits for the next: a long circle. */
 static void circle(tl_ctx *tl, const kb_args *args)
 {
     (void)args;
     tl_recv(tl, (tl_pe(tl) + 1) % 64, 0, KB_F32, KB_SHAPE(16));
 }
 
-/* One waits for who has ended; another, at a barrier, for who waits for it and for who does not. */
+/* One waits for a PE that has ended; another, at a barrier, for one that waits for it and one that
+ * does not. */
 static void cross(tl_ctx *tl, const kb_args *args)
 {
     static const uint32_t group[] = {2, 4, 5};

@@ -136,19 +136,19 @@ static inline void tape_on_leave(void *arg, const kb_kernel_run *run)
     TAPE_ADD(t->leave, t->n_leaves, *run);
 }
 
-/* Has `t`, all zero but for its topology, hear of `sim`. */
+/* Has `t`, all zero except for its topology, observe `sim`. */
 static inline void tape_watch(struct tape *t, kb_sim *sim)
 {
     kb_observer watch = {.arg = t,
-                      .open = tape_on_open,
-                      .close = tape_on_close,
-                      .take = tape_on_take,
-                      .release = tape_on_release,
-                      .end = tape_on_end,
-                      .issue = tape_on_issue,
-                      .finish = tape_on_finish,
-                      .start = tape_on_start,
-                      .leave = tape_on_leave};
+                         .open = tape_on_open,
+                         .close = tape_on_close,
+                         .take = tape_on_take,
+                         .release = tape_on_release,
+                         .end = tape_on_end,
+                         .issue = tape_on_issue,
+                         .finish = tape_on_finish,
+                         .start = tape_on_start,
+                         .leave = tape_on_leave};
     kb_error why = {""};
 
     if (kb_sim_observe(sim, &watch, &why) != KB_OK)
@@ -295,7 +295,7 @@ static inline kb_cause tape_cause(const char *at)
                : KB_CAUSE_MEMORY_WAIT;
 }
 
-/* Every wait of the judge's was told, and no other: where, when, and behind whom. */
+/* Every wait of the judge's was told, and no other: where, when, and behind which. */
 static inline void assert_waits(const struct tape *t, struct judge_waits *waits)
 {
     struct judge_wait *got = calloc(t->n_spans + 1, sizeof *got);
@@ -353,7 +353,7 @@ static inline int tape_by_place(const void *a, const void *b)
     return x->end_fs < y->end_fs ? -1 : x->end_fs > y->end_fs;
 }
 
-/* Services that have ended, by place and time, to be freed; each was told twice, but for links. */
+/* Services that have ended, by place and time, to be freed; each was told twice, except links. */
 static inline kb_service *tape_services(const struct tape *t, size_t *n)
 {
     kb_service *ended = calloc(t->n_services + 1, sizeof *ended);
@@ -378,7 +378,7 @@ static inline kb_service *tape_services(const struct tape *t, size_t *n)
     return ended;
 }
 
-/* Every release is that of somebody's take: the same id, place and time. */
+/* Every release has its take: the same id, place and time. */
 static inline void assert_taken(const struct tape *t)
 {
     struct told_service *open = calloc(t->n_services + 1, sizeof *open);

@@ -52,7 +52,7 @@ static void nothing(tl_ctx *tl, const kb_args *args)
     (void)tl, (void)args;
 }
 
-/* design 3.1: "No station is ever more than 100 % used: asserted." */
+/* No station is ever more than 100 % used: sim/check.c looks after every run. */
 static void a_station_above_100_per_cent_is_named(void **state)
 {
     const kb_topology *t = &cube8_topology;
@@ -112,7 +112,7 @@ static void assert_term(kb_sim *sim, uint64_t id, const char *expected)
     assert_string_equal(why.text, expected);
 }
 
-/* design 3: "actual = ... exactly, in fs, asserted" */
+/* The terms sum to actual exactly, which is checked.   docs/model.md "Stations and queues" */
 static void a_negative_term_is_named_with_its_transaction(void **state)
 {
     kb_sim *sim = small_load(&cube8_topology);

@@ -429,7 +429,7 @@ static uint32_t servers_of(const struct rig *r, const char *name)
                        write ? "cube.pe.pe_dma.write_channels" : "cube.pe.pe_dma.read_channels");
 }
 
-/* Little: the mean number of those who wait is the sum of their waits over the time. */
+/* Little: the mean number of those that wait is the sum of their waits over the time. */
 static void check_station(const struct rig *r, const kb_utilization *use)
 {
     const struct judge_use *expected = judged(r, use->name);

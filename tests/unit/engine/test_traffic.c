@@ -1,4 +1,4 @@
-/* test_traffic.c -- open-loop traffic: whom it reaches, what it meets, and how that is counted. */
+/* test_traffic.c -- open-loop traffic: its destinations, what it meets, and how that is counted. */
 #include "support/any_topology.h"
 #include "support/rig.h"
 #include "engine/traffic.h"
@@ -42,7 +42,7 @@ static kb_traffic_result measured(const kb_topology *topo, const kb_traffic *tra
     return r;
 }
 
-/* -- whom it reaches ------------------------------------------------------------------------ */
+/* -- its destinations ------------------------------------------------------------------------ */
 
 /* Number of a slice over all SIPs and cubes, as PEs are numbered. */
 static uint32_t slice_number(const kb_sim *sim, uint32_t dst)

@@ -120,8 +120,8 @@ static void assert_tiles(const struct tape *t, uint32_t id, const kb_result *r)
                      kb_cause_name((kb_cause)c), id, sum_fs[c], want_fs[c]);
 }
 
-/* Who it is, in every piece: operation, ends, bytes. */
-static void assert_who(const struct scenario *s, const struct tape *t, const kb_span *x)
+/* Its identity, in every piece: operation, ends, bytes. */
+static void assert_transaction(const struct scenario *s, const struct tape *t, const kb_span *x)
 {
     static const char *const ops[] = {"read", "write", "h2d", "d2h"};
     const struct judge_row *row = &s->rows[x->id];
@@ -236,7 +236,7 @@ static void assert_way(const struct scenario *s, const struct tape *t, uint32_t 
 
 /* -- sums ----------------------------------------------------------------------------------- */
 
-/* Waits and drains are told with their places, and waits once more, behind whom. */
+/* Waits and drains are told with their places, and waits once more, behind which. */
 static void sum_span(struct sums *s, const kb_span *x)
 {
     bool placed = is_wait(x->cause) || x->cause == KB_CAUSE_DRAIN;
@@ -325,16 +325,16 @@ static void assert_ends(const struct scenario *s, const struct tape *t, const kb
         assert_true(x->id < s->n && !ended[x->id]);
         ended[x->id] = true;
         assert_true(x->end_fs == result_of(sim, x->id).end_fs);
-        assert_who(s, t,
-                   &(kb_span){.id = x->id,
-                              .what = x->what,
-                              .nbytes = x->nbytes,
-                              .command = x->command,
-                              .token = x->token,
-                              .source = x->source,
-                              .target = x->target,
-                              .behind_id = KB_NO_ID,
-                              .cause = KB_CAUSE_WIRE});
+        assert_transaction(s, t,
+                           &(kb_span){.id = x->id,
+                                      .what = x->what,
+                                      .nbytes = x->nbytes,
+                                      .command = x->command,
+                                      .token = x->token,
+                                      .source = x->source,
+                                      .target = x->target,
+                                      .behind_id = KB_NO_ID,
+                                      .cause = KB_CAUSE_WIRE});
     }
     free(ended);
 }
@@ -361,7 +361,7 @@ static void check_whole_run(struct scenario *s)
         assert_way(s, &tape, id);
     }
     for (size_t i = 0; i < tape.n_spans; i++)
-        assert_who(s, &tape, &tape.span[i]);
+        assert_transaction(s, &tape, &tape.span[i]);
     assert_waits(&tape, &s->waits);
     assert_services(&tape, sim);
     assert_sums(&tape, why);
@@ -570,7 +570,7 @@ static void traffic_is_told_whole_though_some_of_it_late(void **state)
 
 /* -- the vectors ---------------------------------------------------------------------------- */
 
-/* The independent implementation's results are those of whoever is watched. */
+/* An observed run has the independent implementation's results. */
 static void vectors_are_told_as_the_judge_has_them(void **state)
 {
     static const char *const machines[] = {"cube8", "cube8_fifo", "vec0", "vec1",
@@ -615,7 +615,7 @@ static void vectors_are_told_as_the_judge_has_them(void **state)
     }
 }
 
-/* -- who may watch -------------------------------------------------------------------------- */
+/* -- observers -------------------------------------------------------------------------- */
 
 static const char one_cube[] = "kernbench: 1\nname: one\nsip: {cube_mesh: {w: 1, h: 1}}\n";
 
@@ -623,15 +623,15 @@ static void four_may_watch_and_none_once_it_has_begun(void **state)
 {
     const kb_topology *topo = any_topology(one_cube);
     kb_sim *sim = new_sim(topo, (kb_options){0});
-    kb_observer nobody = {0};
+    kb_observer observer = {0};
     kb_breakdown *why;
     kb_error error = {""};
 
     (void)state;
     issue(sim, topo, 0, KB_READ, "c0.pe0", "c0.slice0", 64);
     for (int i = 0; i < KB_OBSERVERS_MAX; i++)
-        assert_int_equal(kb_sim_observe(sim, &nobody, &error), KB_OK);
-    assert_int_equal(kb_sim_observe(sim, &nobody, &error), KB_BAD_REQUEST);
+        assert_int_equal(kb_sim_observe(sim, &observer, &error), KB_OK);
+    assert_int_equal(kb_sim_observe(sim, &observer, &error), KB_BAD_REQUEST);
     assert_string_equal(error.text, "a simulation is watched by at most 4");
     assert_int_equal(kb_breakdown_new(sim, &why, &error), KB_BAD_REQUEST);
     run_all(sim);
@@ -640,7 +640,7 @@ static void four_may_watch_and_none_once_it_has_begun(void **state)
     sim = new_sim(topo, (kb_options){0});
     issue(sim, topo, 0, KB_READ, "c0.pe0", "c0.slice0", 64);
     assert_int_equal(kb_sim_run(sim, 1, NULL), KB_AGAIN);
-    assert_int_equal(kb_sim_observe(sim, &nobody, &error), KB_BAD_REQUEST);
+    assert_int_equal(kb_sim_observe(sim, &observer, &error), KB_BAD_REQUEST);
     assert_string_equal(error.text, "the simulation has begun, it cannot be watched any more");
     kb_sim_free(sim);
     any_topology_free(topo);

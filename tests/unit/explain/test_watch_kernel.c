@@ -184,7 +184,7 @@ static kb_place node_of(const struct watched *w, size_t kernel, const char *node
     return KB_NOWHERE;
 }
 
-/* The PE as what somebody was told to be behind. */
+/* The PE as the holder that a wait was told to be behind. */
 static kb_place behind_of(const struct watched *w, size_t kernel)
 {
     char want[JUDGE_NAME_BYTES], got[KB_PLACE_BYTES];
@@ -202,7 +202,7 @@ static kb_place behind_of(const struct watched *w, size_t kernel)
     return KB_NOWHERE;
 }
 
-/* The last wait of `id` but for links which somebody of its own command has ended; or NULL. */
+/* The last wait of `id`, other than for links, that its own command has ended; or NULL. */
 static const struct judge_wait *wait_for_own(const struct watched *w, uint64_t id)
 {
     const struct judge_waits *all = &w->s->expected.waits;
@@ -418,7 +418,7 @@ static struct entry wait_for_slots(const struct watched *w, uint64_t id, struct 
     return entry;
 }
 
-/* When a piece of a message begins: nothing waits but for another PE before that. */
+/* When a piece of a message begins: nothing waits except for another PE before that. */
 static int64_t begin_fs(const struct watched *w, uint64_t id)
 {
     const struct judge_op_record *r = record(w, id);

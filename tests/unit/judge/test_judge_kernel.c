@@ -756,7 +756,7 @@ static void assert_refused(struct rig *r)
     drop(r);
 }
 
-static void what_waits_for_ever_is_refused(void **state)
+static void a_deadlock_is_refused(void **state)
 {
     struct rig r = rig_of(CUBE8);
     struct judge_end pes[2] = {end_of(&r, "c0.pe0"), end_of(&r, "c0.pe1")};
@@ -1037,7 +1037,7 @@ int main(void)
         cmocka_unit_test(slots_may_be_in_an_sram),
         cmocka_unit_test(a_barrier_ends_for_all_after_the_last),
         cmocka_unit_test(atomics_add_up_in_order_of_service),
-        cmocka_unit_test(what_waits_for_ever_is_refused),
+        cmocka_unit_test(a_deadlock_is_refused),
         cmocka_unit_test(other_bytes_than_were_sent_are_refused),
         cmocka_unit_test(a_program_without_sense_is_refused),
         cmocka_unit_test(random_programs_run),

@@ -343,7 +343,7 @@ static void integers_of_every_type_wrap(void **state)
     free(talk(&cube8_topology, wraps_around, &m, pes, 1));
 }
 
-/* Who gets the number can branch on it: work is shared out, each piece once. */
+/* The PE that gets the number can branch on it: work is shared out, each piece once. */
 static void takes_turns(tl_ctx *tl, const kb_args *args)
 {
     tl_tensor *zero = tl_load(tl, SLICE(0), KB_U16, KB_SHAPE(1)); /* of 1.0f */
@@ -394,7 +394,7 @@ static const uint32_t others[] = {1, 2}, twice[] = {1, 0, 1}, missing[] = {0, 64
 
 WRONG(not_a_member, "tl_barrier", "the PE itself is not in the group",
       tl_barrier(tl, (tl_group){.pes = others, .n = 2}))
-WRONG(nobody_at_all, "tl_barrier", "the PE itself is not in the group",
+WRONG(no_pe_at_all, "tl_barrier", "the PE itself is not in the group",
       tl_barrier(tl, (tl_group){.n = 0}))
 WRONG(a_member_twice, "tl_barrier", "PE 1 of the group comes twice",
       tl_barrier(tl, (tl_group){.pes = twice, .n = 3}))
@@ -450,7 +450,7 @@ int main(void)
         cmocka_unit_test(integers_of_every_type_wrap),
         cmocka_unit_test(work_is_shared_out),
         cmocka_unit_test(not_a_member),
-        cmocka_unit_test(nobody_at_all),
+        cmocka_unit_test(no_pe_at_all),
         cmocka_unit_test(a_member_twice),
         cmocka_unit_test(a_member_that_does_not_exist),
         cmocka_unit_test(members_past_the_last),

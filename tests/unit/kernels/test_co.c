@@ -509,7 +509,7 @@ static void overflow(void *arg)
     fill(1 << 20);
 }
 
-/* Who resumed a coroutine writes below its stack, where itself it would have overflowed. */
+/* The resumer of a coroutine writes below its stack, where the coroutine would have overflowed. */
 static void write_from_outside(void *arg)
 {
     static struct counter c;
@@ -522,7 +522,7 @@ static void write_from_outside(void *arg)
     *(volatile char *)(top - SMALL_STACK - 1) = 1;
 }
 
-/* Ends with 42 if nobody ends it before. */
+/* Ends with 42 if nothing ends it before. */
 static _Noreturn void fault_in_child(void (*entry)(void *), bool catch_overflow)
 {
     static const struct rlimit no_core = {0, 0};
@@ -729,7 +729,7 @@ __attribute__((noinline)) void co_trace_entry(void *arg)
     __asm__ volatile("");
 }
 
-/* Leaf, entry, the outermost functions of co.c, and no frame of who resumed it. */
+/* Leaf, entry, the outermost functions of co.c, and no frame of its resumer. */
 static void a_backtrace_ends_where_the_coroutine_began(void **state)
 {
     struct co_pool *pool = pool_new(0);

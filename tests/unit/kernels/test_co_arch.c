@@ -105,7 +105,7 @@ static void resume_all(void *arg)
             co_resume(k[i].co);
 }
 
-/* Three coroutines and who resumes them, each with its own numbers. */
+/* Three coroutines and their resumer, each with its own numbers. */
 static void test_registers(void)
 {
     struct co_pool *pool = co_pool_new(0);

@@ -1,4 +1,4 @@
-/* test_deadlock.c -- kernels that wait for ever: who lacks what of whom, and in which circle. */
+/* test_deadlock.c -- deadlocked kernels: which PE lacks what of which, and in which circle. */
 #include "support/ops.h"
 #include "support/talks.h"
 
@@ -94,7 +94,7 @@ static void stop(const kb_topology *topo, kb_kernel kernel, const uint32_t *pes,
     }
 }
 
-/* `expected` but for kernel, file and time; the time `since_ns` after the PE's mark 0. */
+/* `expected` except for kernel, file and time; the time `since_ns` after the PE's mark 0. */
 static void assert_row(const struct told *t, size_t i, kb_deadlocked expected, double since_ns)
 {
     assert_true(i < t->n);
@@ -114,9 +114,9 @@ static int line_of_pe(const struct told *t, uint32_t pe)
     return (int)t->m.value[pe][0];
 }
 
-/* -- one who waits -------------------------------------------------------------------------- */
+/* -- one PE waits -------------------------------------------------------------------------- */
 
-static void receives_what_nobody_sends(tl_ctx *tl, const kb_args *args)
+static void receives_what_no_pe_sends(tl_ctx *tl, const kb_args *args)
 {
     tl_tensor *x = numbers(tl, 0, PIECE);
 
@@ -130,7 +130,7 @@ static void receives_what_nobody_sends(tl_ctx *tl, const kb_args *args)
     mark(tl, args, 1);
 }
 
-/* It was sent under another tag, and who sent it is gone. */
+/* It was sent under another tag, and its sender is gone. */
 static void a_receive_without_a_send(void **state)
 {
     static const uint32_t pes[] = {0, 1};
@@ -138,7 +138,7 @@ static void a_receive_without_a_send(void **state)
     char text[256];
 
     (void)state;
-    stop(&cube8_topology, receives_what_nobody_sends, pes, 2, &t);
+    stop(&cube8_topology, receives_what_no_pe_sends, pes, 2, &t);
     assert_int_equal(t.n, 1);
     assert_row(&t, 0,
                (kb_deadlocked){.pe = 0,
@@ -157,7 +157,7 @@ static void a_receive_without_a_send(void **state)
     assert_non_null(strstr(t.why.text, text));
 }
 
-static void receives_of_who_is_not_there(tl_ctx *tl, const kb_args *args)
+static void receives_of_a_pe_that_is_not_there(tl_ctx *tl, const kb_args *args)
 {
     mark(tl, args, 0);
     line_is(args, 9, __LINE__ + 1);
@@ -170,7 +170,7 @@ static void a_receive_from_a_pe_that_was_not_launched(void **state)
     struct told t;
 
     (void)state;
-    stop(&cube8_topology, receives_of_who_is_not_there, pes, 1, &t);
+    stop(&cube8_topology, receives_of_a_pe_that_is_not_there, pes, 1, &t);
     assert_int_equal(t.n, 1);
     assert_row(&t, 0,
                (kb_deadlocked){.pe = 9,
@@ -248,7 +248,7 @@ static void a_second_receive_without_a_second_send(void **state)
     assert_string_equal(t.row[0].state, "ended");
 }
 
-/* Receives that are under way beside: two of them, and nobody waits for the first. */
+/* Receives that are under way beside: two of them, and no PE waits for the first. */
 static void waits_for_the_second(tl_ctx *tl, const kb_args *args)
 {
     tl_tensor *x;
@@ -281,7 +281,7 @@ static void receives_under_way_are_told_each(void **state)
 
 /* -- circles -------------------------------------------------------------------------------- */
 
-/* Each sends five pieces, four slots are there, and nobody receives before it has sent. */
+/* Each sends five pieces, four slots are there, and no PE receives before it has sent. */
 static void sends_before_it_receives(tl_ctx *tl, const kb_args *args)
 {
     uint32_t pe = tl_pe(tl), n = pe < 2 ? 2 : 3, first = pe < 2 ? 0 : 2;
@@ -315,7 +315,7 @@ static void rings_without_slots_are_circles(void **state)
                    3);
 }
 
-/* 1 and 2 receive of each other first; 0 waits for 1, but nobody for 0. */
+/* 1 and 2 receive of each other first; 0 waits for 1, but no PE for 0. */
 static void receives_before_it_sends(tl_ctx *tl, const kb_args *args)
 {
     static const uint32_t of[] = {1, 2, 1};
@@ -327,7 +327,7 @@ static void receives_before_it_sends(tl_ctx *tl, const kb_args *args)
     tl_send(tl, of[pe], 0, numbers(tl, 0, 1));
 }
 
-static void who_waits_for_a_circle_is_not_in_it(void **state)
+static void a_pe_that_waits_for_a_circle_is_not_in_it(void **state)
 {
     static const uint32_t pes[] = {0, 1, 2}, of[] = {1, 2, 1};
     struct told t;
@@ -345,8 +345,7 @@ static void who_waits_for_a_circle_is_not_in_it(void **state)
                                    .other_tag = -1,
                                    .cycle = pe > 0},
                    3);
-    assert_non_null(
-        strstr(t.why.text, "deadlock: 3 commands never end: kernel talk on c0.pe1: "));
+    assert_non_null(strstr(t.why.text, "deadlock: 3 commands never end: kernel talk on c0.pe1: "));
     assert_non_null(strstr(t.why.text, " lacks a message from c0.pe2 under tag 0 since "));
 }
 
@@ -599,7 +598,7 @@ static void make_plan(uint64_t seed)
     plan[0] = (struct plan){.of = 1};
 }
 
-/* Does `pe` wait for `other`, by the rows that tell who waits? */
+/* Does `pe` wait for `other`, by the rows of waits? */
 static bool waits_for(const bool *waits, uint32_t pe, uint32_t other)
 {
     uint32_t group = plan[pe].group;
@@ -609,7 +608,7 @@ static bool waits_for(const bool *waits, uint32_t pe, uint32_t other)
     return group >> other & 1 && !(waits[other] && plan[other].group == group);
 }
 
-/* Who waits for whom over any others. */
+/* Which PE waits for which over any others. */
 static void close_ways(const bool *waits, bool way[TALKERS][TALKERS])
 {
     for (uint32_t i = 0; i < TALKERS; i++)
@@ -621,7 +620,7 @@ static void close_ways(const bool *waits, bool way[TALKERS][TALKERS])
                 way[i][j] = way[i][j] || (way[i][over] && way[over][j]);
 }
 
-/* Of those who `pe` lacks at its barrier. */
+/* Of those that `pe` lacks at its barrier. */
 static uint32_t expected_at_barrier(const bool *waits, bool way[TALKERS][TALKERS], uint32_t pe)
 {
     uint32_t lowest = TALKERS;
@@ -712,7 +711,7 @@ int main(void)
         cmocka_unit_test(a_second_receive_without_a_second_send),
         cmocka_unit_test(receives_under_way_are_told_each),
         cmocka_unit_test(rings_without_slots_are_circles),
-        cmocka_unit_test(who_waits_for_a_circle_is_not_in_it),
+        cmocka_unit_test(a_pe_that_waits_for_a_circle_is_not_in_it),
         cmocka_unit_test(what_is_under_way_beside_makes_no_circle),
         cmocka_unit_test(a_kernel_that_has_returned_is_in_no_circle),
         cmocka_unit_test(a_barrier_that_members_never_reach),

@@ -88,7 +88,7 @@ static void golden(tl_ctx *tl, const kb_args *args)
     at[384] = now_fs(tl);
 }
 
-/* design 5, "Golden": on all PEs of cube8. */
+/* docs/kernels.md "Worked: four commands", on all PEs of cube8. */
 static void the_golden_numbers_come_out(void **state)
 {
     kb_sim *sim = new_sim(&cube8_topology, (kb_options){0});

@@ -2,7 +2,8 @@
  * test_kernel_memory.c -- what kernels see of memory, and when: versions, pending results, the TCM.
  *
  * On cube8 a command is issued 3 ns after its call; a DMA in the own slice then takes 2.085 ns and
- * a ns for each 256 bytes. Every figure below is made of these, by hand.                  design 5
+ * a ns for each 256 bytes. Every figure below is made of these, by hand.
+ *                                                    docs/kernels.md "A PE"
  */
 #include "support/kernels.h"
 
@@ -166,7 +167,8 @@ static void seen_when(tl_ctx *tl, const kb_args *args)
     }
 }
 
-/* design 5, "Calls": a load has memory's content at done, a store is seen from its issue on. */
+/* A load has memory's content at done, a store is seen from its issue on.
+ *                                                    docs/kernels.md "Two phases" */
 static void stores_are_seen_from_issue_and_loads_see_at_done(void **state)
 {
     (void)state;
@@ -247,7 +249,7 @@ static void waits_again(tl_ctx *tl, const kb_args *args)
     assert_true(tl_get(tl, z, 0) == 1025);
 }
 
-static void what_was_waited_for_before_wakes_nobody(void **state)
+static void what_was_waited_for_before_wakes_no_kernel(void **state)
 {
     (void)state;
     run_quick(waits_again, NULL, 1);
@@ -374,7 +376,8 @@ static void overwrites(tl_ctx *tl, const kb_args *args)
     x = tl_alloc(tl, KB_F32, KB_SHAPE(8));
 }
 
-/* design 12: snapshots were stale in Phase 2. */
+/* Phase 2 computes with the versions that operands had at their issue.
+ *                                                    docs/kernels.md "Two phases" */
 static void operands_are_those_of_the_issue(void **state)
 {
     float got[2][8];
@@ -583,7 +586,7 @@ int main(void)
         cmocka_unit_test(stores_are_seen_from_issue_and_loads_see_at_done),
         cmocka_unit_test(a_store_is_seen_while_it_is_under_way),
         cmocka_unit_test(waiting_takes_until_the_end_and_no_longer),
-        cmocka_unit_test(what_was_waited_for_before_wakes_nobody),
+        cmocka_unit_test(what_was_waited_for_before_wakes_no_kernel),
         cmocka_unit_test(loads_and_products_overlap),
         cmocka_unit_test(what_is_ready_can_be_read_beside_what_is_pending),
         cmocka_unit_test(another_pe_goes_on_with_a_pending_result),

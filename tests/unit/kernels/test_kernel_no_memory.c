@@ -207,7 +207,7 @@ static void every_allocation_of_kernels_that_are_watched_may_fail(void **state)
         .oplog = true, .phase2 = true, .fingerprint = true, .engine = KB_HOP, .inspect = true});
 }
 
-static void every_allocation_of_kernels_whose_causes_are_asked_may_fail(void **state)
+static void every_allocation_of_kernels_with_causes_may_fail(void **state)
 {
     (void)state;
     asks_why = true;
@@ -216,7 +216,7 @@ static void every_allocation_of_kernels_whose_causes_are_asked_may_fail(void **s
 }
 
 /* PE 1 waits for PE 0, and both for a third. */
-static void waits_for_ever(tl_ctx *tl, const kb_args *args)
+static void is_deadlocked(tl_ctx *tl, const kb_args *args)
 {
     (void)args;
     if (tl_pe(tl) == 1)
@@ -230,7 +230,7 @@ static void count_blocked(void *arg, const kb_deadlocked *row)
     ++*(uint64_t *)arg;
 }
 
-/* Until it is known that they wait for ever, and for what. */
+/* Until it is known that they are deadlocked, and for what they wait. */
 static kb_status stops(void)
 {
     kb_sim *sim = NULL;
@@ -238,7 +238,7 @@ static kb_status stops(void)
     kb_status status = kb_sim_new(&cube8_topology, NULL, &sim);
 
     if (status == KB_OK)
-        status = launch(sim, waits_for_ever, NULL, 2, NULL);
+        status = launch(sim, is_deadlocked, NULL, 2, NULL);
     if (status == KB_OK)
         status = kb_sim_run(sim, 0, NULL);
     if (status == KB_DEADLOCK) {
@@ -336,7 +336,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_allocation_of_kernels_may_fail),
         cmocka_unit_test(every_allocation_of_kernels_that_are_watched_may_fail),
-        cmocka_unit_test(every_allocation_of_kernels_whose_causes_are_asked_may_fail),
+        cmocka_unit_test(every_allocation_of_kernels_with_causes_may_fail),
         cmocka_unit_test(every_allocation_of_kernels_that_stop_may_fail),
         cmocka_unit_test(every_allocation_of_a_search_for_races_may_fail),
     };

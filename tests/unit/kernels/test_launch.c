@@ -48,7 +48,7 @@ static kb_launch_result launch_on(kb_sim *sim, kb_kernel kernel, const void *use
     return run_launched(sim, 0);
 }
 
-/* design 12: launch skew was counted as kernel time. */
+/* The skew of a launch is no kernel time.            docs/kernels.md "Launch and response" */
 static void kernels_start_together(void **state)
 {
     kb_sim *sim = new_sim(&cube8_topology, (kb_options){0});
@@ -108,7 +108,7 @@ static void the_next_launch_starts_when_the_last_is_back(void **state)
     kb_sim_free(sim);
 }
 
-/* design 12: the last PE to finish overwrote what the others had counted. */
+/* The last PE to end must not overwrite what the others have counted. */
 static void what_pes_count_is_merged(void **state)
 {
     (void)state;
@@ -148,7 +148,8 @@ static void lines_up(tl_ctx *tl, const kb_args *args)
     order->pes[order->n++] = tl_pe(tl);
 }
 
-/* design 1: events of class 4 run by PE, whether kernels start, or end a command, or a wait. */
+/* Events of class 4 run by PE, whether kernels start, or end a command, or a wait.
+ *                                                    docs/model.md "Order of events" */
 static void kernels_of_one_instant_run_in_order(void **state)
 {
     (void)state;
@@ -434,8 +435,9 @@ static double ns(const char *log, unsigned id, const char *key)
 }
 
 /*
- * design 12: DMA time was stamped at enqueue, and the channel free from issue on. Both loads are
- * issued at once, 3 ns apart; the second waits for the channel until the first is done.
+ * A load holds its channel from its start to done, not only until its issue. Both loads are issued
+ * at once, 3 ns apart; the second waits for the channel until the first is done.
+ *                                                    docs/kernels.md "Waiting and overlapping"
  */
 static void dma_takes_its_time_from_its_channel_to_done(void **state)
 {

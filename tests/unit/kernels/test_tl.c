@@ -157,7 +157,7 @@ WRONG(data_of_a_ref, "tl_data", "the tensor lies at address 0, not in the TCM: l
 WRONG(data_of_a_store, "tl_data", "the tensor lies at address 4096, not in the TCM: load it first",
       tl_tensor *x = tl_store_async(tl, 4096, load(tl));
       tl_wait(tl, x); tl_data(tl, x))
-WRONG(data_that_nobody_wrote, "tl_data", "bytes at address 137438953472 were never written",
+WRONG(data_that_were_not_written, "tl_data", "bytes at address 137438953472 were never written",
       tl_data(tl, tl_alloc(tl, KB_F32, KB_SHAPE(4))))
 WRONG(data_of_null, "tl_data", NULL_TENSOR, tl_data(tl, NULL))
 WRONG(data_of_a_freed_tensor, "tl_data", GIVEN_BACK, tl_data(tl, freed(tl)))
@@ -189,7 +189,7 @@ WRONG(ref_of_bytes_never_written, "tl_composite",
       "bytes 65536..131071 of c0.slice0 (address 65536) were never written",
       tl_tensor *x = tl_ref(tl, 0, KB_F64, KB_SHAPE(128, 128));
       tl_composite(tl, .a = x, .b = x, .out = 1 << 20))
-WRONG(operand_that_nobody_wrote, "tl_exp",
+WRONG(operand_that_was_not_written, "tl_exp",
       "bytes 0..15 of c0.pe0.tcm (address 137438953472) were never written",
       tl_exp(tl, tl_alloc(tl, KB_F32, KB_SHAPE(4))))
 WRONG(load_from_two_slices, "tl_load",
@@ -807,7 +807,7 @@ int main(void)
         cmocka_unit_test(data_of_a_scalar),
         cmocka_unit_test(data_of_a_ref),
         cmocka_unit_test(data_of_a_store),
-        cmocka_unit_test(data_that_nobody_wrote),
+        cmocka_unit_test(data_that_were_not_written),
         cmocka_unit_test(data_of_null),
         cmocka_unit_test(data_of_a_freed_tensor),
         cmocka_unit_test(an_element_past_the_end),
@@ -819,7 +819,7 @@ int main(void)
         cmocka_unit_test(load_async_of_bytes_never_written),
         cmocka_unit_test(strides_to_bytes_never_written),
         cmocka_unit_test(ref_of_bytes_never_written),
-        cmocka_unit_test(operand_that_nobody_wrote),
+        cmocka_unit_test(operand_that_was_not_written),
         cmocka_unit_test(load_from_two_slices),
         cmocka_unit_test(store_to_two_slices),
         cmocka_unit_test(composite_into_two_slices),

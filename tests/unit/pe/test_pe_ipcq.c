@@ -312,7 +312,7 @@ static void early_and_late(tl_ctx *tl, const kb_args *args)
     mark(tl, args, 2);
 }
 
-static void who_comes_first_waits(void **state)
+static void the_first_to_come_waits(void **state)
 {
     double took = 210.85 + 3 + 8;
     struct marks m;
@@ -770,7 +770,7 @@ static void words_do_not_pass_the_end_of_time(void **state)
     any_topology_free(topo);
 }
 
-/* -- what nobody receives ------------------------------------------------------------------- */
+/* -- what no PE receives ------------------------------------------------------------------- */
 
 /* Five messages of two pieces and one of one; PE 3 receives the first of PE 1. */
 static void loses_some(tl_ctx *tl, const kb_args *args)
@@ -787,7 +787,7 @@ static void loses_some(tl_ctx *tl, const kb_args *args)
         tl_recv(tl, 0, 9, KB_F32, KB_SHAPE(1));
 }
 
-static void messages_that_nobody_receives_are_counted(void **state)
+static void messages_that_are_not_received_are_counted(void **state)
 {
     static const uint32_t pes[] = {0, 1, 2, 3};
     kb_sim *sim = new_sim(&cube8_topology, (kb_options){0});
@@ -1103,7 +1103,7 @@ int main(void)
         cmocka_unit_test(messages_without_some_costs),
         cmocka_unit_test(tags_are_queues_of_their_own),
         cmocka_unit_test(two_that_are_each_others_neighbours_on_both_sides),
-        cmocka_unit_test(who_comes_first_waits),
+        cmocka_unit_test(the_first_to_come_waits),
         cmocka_unit_test(receives_may_be_under_way_together),
         cmocka_unit_test(slots_in_the_receivers_slice),
         cmocka_unit_test(slots_in_an_sram),
@@ -1134,7 +1134,7 @@ int main(void)
         cmocka_unit_test(a_slice_that_is_full_of_tensors),
         cmocka_unit_test(a_place_that_was_never_written),
         cmocka_unit_test(what_others_have_stored_can_be_sent),
-        cmocka_unit_test(messages_that_nobody_receives_are_counted),
+        cmocka_unit_test(messages_that_are_not_received_are_counted),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

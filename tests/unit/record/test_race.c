@@ -159,7 +159,7 @@ static void two_of_three_meet(tl_ctx *tl, const kb_args *args)
         tl_load(tl, SLICE(0), KB_I32, KB_SHAPE(1));
 }
 
-static void who_is_not_in_a_group_has_seen_nothing(void **state)
+static void a_pe_outside_a_group_has_seen_nothing(void **state)
 {
     (void)state;
     assert_planted(two_of_three_meet, 3, "tl_store", "tl_load");
@@ -669,7 +669,7 @@ int main(void)
         cmocka_unit_test(store_and_load),
         cmocka_unit_test(load_and_store),
         cmocka_unit_test(loads_do_not_race),
-        cmocka_unit_test(who_is_not_in_a_group_has_seen_nothing),
+        cmocka_unit_test(a_pe_outside_a_group_has_seen_nothing),
         cmocka_unit_test(what_is_seen_is_passed_on),
         cmocka_unit_test(what_was_done_before_a_send),
         cmocka_unit_test(a_receive_brings_it_once_waited_for),

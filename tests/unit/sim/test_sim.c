@@ -549,7 +549,7 @@ static void links_without_bandwidth_to_lack_are_as_good_as_ideal_ones(void **sta
     any_topology_free(fifo8);
 }
 
-/* The edge into a slice is as wide as the slice: without that limit nobody waits for it. */
+/* The edge into a slice is as wide as the slice: without that limit nothing waits for it. */
 static void edge_into_a_memory_goes_with_the_memory(void **state)
 {
     const kb_topology *fifo8 = any_topology(CUBE8 "contention: {links: fifo}\n");

@@ -1,0 +1,142 @@
+/* bench_verify.c -- the outputs of a bench against its reference.
+ *
+ * reference() of a bench computes in doubles, by plain loops, from the inputs as they lie in
+ * memory. Each output is then compared as its type has it: the expected value is rounded to that
+ * type first, and kb_compare() allows the tolerance of docs/kernels.md "Phase 2 in numbers". So an
+ * f16 result is not called wrong because f16 is coarse.
+ *
+ * All outputs are compared even after a difference: the message tells of the first, max_abs_err is
+ * the largest of all. Example: gemm with M = N = K = 64 and seed 0 on cube8 passes with max_abs_err
+ * 0.000031.
+ *
+ * Scratch tensors are neither handed to reference() nor compared. An output that no kernel wrote is
+ * a difference, not an error: the kernel computed wrong.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include "machine/endpoint.h"
+#include "sim/bench.h"
+
+/* The tensors that outputs are compared with: t[i] as kb_bench.reference has them. */
+struct expected {
+    double *t[KB_BENCH_TENSORS_MAX]; /* owned */
+};
+
+static void expected_free(struct expected *e)
+{
+    for (size_t i = 0; i < KB_BENCH_TENSORS_MAX; i++)
+        free(e->t[i]);
+}
+
+/* The whole of `t` as its type has it, to be freed. NULL after *status is set. */
+static void *read_bytes(const kb_tensor *t, kb_status *status, kb_error *why)
+{
+    void *bytes = malloc(bench_n_elements(kb_tensor_shape(t)) * kb_dtype_bytes(kb_tensor_dtype(t)));
+
+    *status = bytes ? kb_tensor_read(t, bytes, why) : KB_NO_MEMORY;
+    if (!*status)
+        return bytes;
+    free(bytes);
+    return NULL;
+}
+
+static kb_status read_input(const kb_tensor *t, double *values, kb_error *why)
+{
+    kb_dtype dtype = kb_tensor_dtype(t);
+    kb_status status;
+    void *bytes = read_bytes(t, &status, why);
+
+    for (uint64_t i = 0; !status && i < bench_n_elements(kb_tensor_shape(t)); i++)
+        values[i] = kb_element(dtype, bytes, i);
+    free(bytes);
+    return status;
+}
+
+/* Inputs as they are, zeros for outputs. */
+static kb_status expected_new(const kb_bench_run *run, struct expected *e, kb_error *why)
+{
+    kb_status status = KB_OK;
+
+    for (size_t i = 0; i < run->n_tensors && !status; i++) {
+        const kb_tensor *t = run->tensors[i];
+
+        if (run->roles[i] == ROLE_SCRATCH)
+            continue;
+        e->t[i] = calloc(bench_n_elements(kb_tensor_shape(t)), sizeof *e->t[i]);
+        if (!e->t[i])
+            return KB_NO_MEMORY;
+        if (run->roles[i] == ROLE_INPUT)
+            status = read_input(t, e->t[i], why);
+    }
+    return status;
+}
+
+/* "c[3,17]": element `index` in C order. */
+static void name_element(const kb_tensor *t, uint64_t index, char *text, size_t room)
+{
+    kb_shape shape = kb_tensor_shape(t);
+    uint64_t rest = bench_n_elements(shape);
+    size_t n = (size_t)snprintf(text, room, "%s", kb_tensor_name(t));
+
+    for (int64_t i = 0; i < shape.rank && n < room; i++) {
+        rest /= (uint64_t)shape.dim[i];
+        n += (size_t)snprintf(text + n, room - n, "%c%llu", i > 0 ? ',' : '[',
+                              (unsigned long long)(index / rest));
+        index %= rest;
+    }
+    if (n < room)
+        snprintf(text + n, room - n, "]");
+}
+
+/* Compares one output. Its bytes may lack: a kernel that did not write them computed wrong. */
+static kb_status compare(const kb_tensor *t, double *want, double *max_abs_err, kb_error *why)
+{
+    kb_dtype dtype = kb_tensor_dtype(t);
+    uint64_t n = bench_n_elements(kb_tensor_shape(t)), rounded[1];
+    kb_difference d;
+    kb_status status;
+    char name[2 * SHOWN_BYTES];
+    void *got = read_bytes(t, &status, why);
+
+    if (status)
+        return status == KB_BAD_REQUEST ? KB_DIFFERENT : status;
+    for (uint64_t i = 0; i < n; i++) {
+        kb_element_set(dtype, rounded, 0, want[i]);
+        want[i] = kb_element(dtype, rounded, 0);
+    }
+    status = kb_compare(dtype, got, want, n, &d);
+    free(got);
+    if (!(d.max_abs_err <= *max_abs_err))
+        *max_abs_err = d.max_abs_err;
+    if (status != KB_DIFFERENT)
+        return status;
+    name_element(t, d.index, name, sizeof name);
+    endpoint_error(why, "%s is %.12g, expected %.12g; %llu of %llu elements differ", name, d.got,
+                   d.want, (unsigned long long)d.n_bad, (unsigned long long)n);
+    return KB_DIFFERENT;
+}
+
+/* The first difference is the one to tell; the largest is of all outputs. */
+kb_status kb_bench_verify(const kb_bench_run *run, double *max_abs_err, kb_error *why)
+{
+    struct expected e = {{NULL}};
+    kb_error other;
+    kb_status status = expected_new(run, &e, why), all = status;
+
+    *max_abs_err = 0;
+    if (!run->bench->reference) {
+        expected_free(&e);
+        return endpoint_error(why, "bench %s has no reference to verify with", run->bench->name);
+    }
+    if (!status)
+        run->bench->reference(run, e.t);
+    for (size_t i = 0; i < run->n_tensors && (all == KB_OK || all == KB_DIFFERENT); i++) {
+        if (run->roles[i] != ROLE_OUTPUT)
+            continue;
+        status = compare(run->tensors[i], e.t[i], max_abs_err, all ? &other : why);
+        if (status)
+            all = status;
+    }
+    expected_free(&e);
+    return all;
+}

@@ -517,7 +517,7 @@ flags='-Og -DNDEBUG' # compiles twice as fast as -O1; assertions would notice be
 build() {
     local t
 
-    for t in cube8 tray32; do
+    for t in cube8 tray32 tests/vectors/cube8_fifo.yaml; do
         make -s B=build CFLAGS="$flags" "TOPO=$t" topology >>log 2>&1 || return
     done
     make -s B=build CFLAGS="$flags" "${tests[@]/#/build/_t/test_}" build/_t/broken build/_t/talking >>log 2>&1

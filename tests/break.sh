@@ -372,6 +372,10 @@ break_it 'knockout: a percentile of one less' $knock 's/\(n \* 99 \+ 99\) \/ 100
 
 # -- comfort --------------------------------------------------------------------------------
 inspect=runtime/explain/inspect.c complete=runtime/base/help_complete.c
+break_it 'panels of a reference'"'"'s product from the last to the first' runtime/phase2/reference_product.c \
+    's/for \(int64_t p = 0; p < x->k; p \+= DEPTH\)/for (int64_t p = (x->k - 1) \/ DEPTH * DEPTH; p >= 0; p -= DEPTH)/'
+break_it 'the lower edge of a reference'"'"'s product not seen' runtime/phase2/reference_product.c \
+    's/i \+ ROWS <= x->m \&\& //'
 break_it 'the wrong operation that is met first' runtime/phase2/exec.c \
     's/\(exec->status == KB_OK \|\| exec->status == KB_DIFFERENT\)/exec->status == KB_OK/'
 break_it 'a stage taken for its command' $inspect 's/op_log_find\(in->sim->log, token\.parent,/op_log_find(in->sim->log, id,/'

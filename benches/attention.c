@@ -185,10 +185,12 @@ static void reference(const kb_bench_run *run, double *const *t)
 {
     int64_t s = kb_bench_int(run, "S"), n = kb_bench_int(run, "T"), d = kb_bench_int(run, "D");
 
-    for (int64_t head = 0; head < kb_bench_int(run, "H"); head++)
-        for (int64_t i = head * s; i < (head + 1) * s; i++)
-            reference_row(t[Q] + i * d, t[K] + head * n * d, t[V] + head * n * d, t[O] + i * d, n,
-                          d, d);
+    for (int64_t head = 0; head < kb_bench_int(run, "H"); head++) {
+        const double *k = t[K] + head * n * d, *v = t[V] + head * n * d;
+
+        reference_attention(&(struct reference_head){t[Q] + head * s * d, k, v, t[O] + head * s * d,
+                                                     s, n, d, d, d});
+    }
 }
 
 static const kb_bench_arg args_of_attention[] = {

@@ -263,12 +263,9 @@ static void reference(const kb_bench_run *run, double *const *t)
     int64_t s = kb_bench_int(run, "S"), n = kb_bench_int(run, "T"), d = kb_bench_int(run, "D");
     int64_t heads = kb_bench_int(run, "H");
 
-    for (int64_t i = 0; i < s * heads; i++) {
-        int64_t head = i % heads;
-
-        reference_row(t[Q] + i * d, t[K] + head * d, t[V] + head * d, t[O] + i * d, n, d,
-                      heads * d);
-    }
+    for (int64_t at = 0; at < heads * d; at += d)
+        reference_attention(&(struct reference_head){t[Q] + at, t[K] + at, t[V] + at, t[O] + at, s,
+                                                     n, d, heads * d, heads * d});
 }
 
 static const kb_bench_arg args_of_attention_ring[] = {

@@ -135,13 +135,14 @@ static inline void reference_rows(const struct reference_head *h, reference_scor
             h->o[(s + row) * h->row_q + i] /= sum[row];
 }
 
-static inline void reference_attention(const struct reference_head *h)
+/* Block `i` of the rows of one head. */
+static inline void reference_attention(const struct reference_head *h, int64_t i)
 {
     size_t blocks = (size_t)parts(h->n, REFERENCE_BLOCK);
     reference_scores *kept = malloc(blocks * sizeof *kept);
+    int64_t s = i * REFERENCE_ROWS;
 
-    for (int64_t s = 0; s < h->s; s += REFERENCE_ROWS)
-        reference_rows(h, kept, s, least(REFERENCE_ROWS, h->s - s));
+    reference_rows(h, kept, s, least(REFERENCE_ROWS, h->s - s));
     free(kept);
 }
 

@@ -36,14 +36,10 @@
  */
 #include "phase2/reference_product.h"
 #include "kernbench.h"
-#include <pthread.h>
-#include <signal.h>
-#include <stdatomic.h>
-#include <string.h>
-#include <unistd.h>
+#include "phase2/reference_parallel.h"
 
 enum { ROWS = 8, COLUMNS = 8, DEPTH = 256 };
-enum { CHUNK_ROWS = 128, CHUNK_COLUMNS = 256, THREADS_MAX = 256, WIDEST = 64 };
+enum { CHUNK_ROWS = 128, CHUNK_COLUMNS = 256, WIDEST = 64 };
 
 /* A thread takes some 30 us to start, in which this many terms are added. */
 static const double terms_per_thread = 1 << 21;
@@ -108,8 +104,7 @@ static tile_run *tile_of(unsigned vector_bytes)
 struct work {
     const struct reference_product *product;
     tile_run *tile;
-    int64_t chunks_across, n_chunks;
-    _Atomic int64_t next; /* the first chunk that no thread has taken */
+    int64_t chunks_across;
 };
 
 static int64_t least(int64_t a, int64_t b)
@@ -157,8 +152,9 @@ static void run_columns(const struct work *w, int64_t i, int64_t end, int64_t j,
     }
 }
 
-static void run_chunk(const struct work *w, int64_t chunk)
+static void run_chunk(void *arg, int64_t chunk)
 {
+    const struct work *w = arg;
     const struct reference_product *x = w->product;
     int64_t i = chunk / w->chunks_across * CHUNK_ROWS, end_i = least(i + CHUNK_ROWS, x->m);
     int64_t j = chunk % w->chunks_across * CHUNK_COLUMNS, end_j = least(j + CHUNK_COLUMNS, x->n);
@@ -168,66 +164,30 @@ static void run_chunk(const struct work *w, int64_t chunk)
             run_columns(w, i, end_i, column, p, least(DEPTH, x->k - p));
 }
 
-/* -- threads -------------------------------------------------------------------------------- */
+/* -- the whole ------------------------------------------------------------------------------ */
 
-static void *run_chunks(void *arg)
+/* No more threads than have work for the time that they take to start. */
+static unsigned useful_threads(const struct reference_product *x, unsigned threads)
 {
-    struct work *w = arg;
-    int64_t chunk;
-
-    while ((chunk = atomic_fetch_add(&w->next, 1)) < w->n_chunks)
-        run_chunk(w, chunk);
-    return NULL;
-}
-
-/* No more threads than have a chunk each, and work for the time that they take to start. */
-static unsigned useful_threads(const struct work *w, unsigned threads)
-{
-    const struct reference_product *x = w->product;
     double most = 1 + (double)x->m * (double)x->n * (double)x->k / terms_per_thread;
 
-    if (threads > THREADS_MAX)
-        threads = THREADS_MAX;
-    if (threads > most)
-        threads = (unsigned)most;
-    return threads > w->n_chunks ? (unsigned)w->n_chunks : threads;
-}
-
-/* The caller's thread is one of them. Signals are for the caller's threads alone. */
-static void run_threads(struct work *w, unsigned threads)
-{
-    pthread_t others[THREADS_MAX];
-    unsigned made = 1;
-    sigset_t all, before;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    while (made < threads && pthread_create(&others[made], NULL, run_chunks, w) == 0)
-        made++;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    run_chunks(w);
-    while (made > 1)
-        pthread_join(others[--made], NULL);
+    return threads > most ? (unsigned)most : threads;
 }
 
 void reference_product(const struct reference_product *product, unsigned threads,
                        unsigned vector_bytes)
 {
     int64_t down = (product->m + CHUNK_ROWS - 1) / CHUNK_ROWS;
-    struct work w = {.product = product, .tile = tile_of(vector_bytes)};
+    int64_t across = (product->n + CHUNK_COLUMNS - 1) / CHUNK_COLUMNS;
+    struct work w = {product, tile_of(vector_bytes), across};
 
-    if (product->m <= 0 || product->n <= 0 || product->k <= 0)
-        return;
-    w.chunks_across = (product->n + CHUNK_COLUMNS - 1) / CHUNK_COLUMNS;
-    w.n_chunks = down * w.chunks_across;
-    run_threads(&w, useful_threads(&w, threads));
+    if (product->m > 0 && product->n > 0 && product->k > 0)
+        reference_parallel(down * across, useful_threads(product, threads), run_chunk, &w);
 }
 
 void kb_reference_product(const double *a, const double *b, double *c, int64_t m, int64_t n,
                           int64_t k)
 {
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
-
-    reference_product(&(struct reference_product){a, b, c, m, n, k},
-                      processors > 0 ? (unsigned)processors : 1, WIDEST);
+    reference_product(&(struct reference_product){a, b, c, m, n, k}, reference_processors(),
+                      WIDEST);
 }

@@ -510,6 +510,7 @@ choose_tests() {
         esac
         scripts+=(results sweep load why knockout inspect shells terminal report race)
         ;;
+    *' runtime/data/host.c'*) tests=(host "${all_tests[@]}") ;;
     *' runtime/phase2/reference_product'*) tests=(reference_product) scripts=(run) ;;
     *' benches/'*) tests=(number ring) scripts=(run) ;;
     *' runtime/record/race.c'* | *' runtime/record/shadow.c'* | *' runtime/record/vclock.c'* | *' runtime/kernels/accesses.c'*)

@@ -560,11 +560,12 @@ static void make_elements(const struct kb_tensor *tensor, const struct rule *rul
                           unsigned char *bytes)
 {
     struct rng r = rng_new(rule->seed, tensor->name);
+    uint64_t n = element_count(tensor);
 
-    for (uint64_t i = 0; i < element_count(tensor); i++)
-        kb_element_set(tensor->dtype, bytes, i,
-                       rule->random ? random_element(tensor->dtype, &r, rule->scale)
-                                    : rule->start + (double)i * rule->step);
+    for (uint64_t i = 0; rule->random && i < n; i++)
+        kb_element_set(tensor->dtype, bytes, i, random_element(tensor->dtype, &r, rule->scale));
+    for (uint64_t i = 0; !rule->random && i < n; i++)
+        kb_element_set(tensor->dtype, bytes, i, rule->start + (double)i * rule->step);
 }
 
 static void fill_leave(struct fill *f)

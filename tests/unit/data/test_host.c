@@ -542,6 +542,7 @@ static void fills_are_made_when_they_are_first_read(void **state)
  */
 static void a_fill_outlives_the_next_one(void **state)
 {
+    int64_t before = owned;
     kb_sim *sim = new_sim(small, (kb_options){0});
     kb_tensor *x = filled(sim, 1);
     struct view seen = part_of_first(sim, x), never = part_of_first(sim, x);
@@ -560,6 +561,7 @@ static void a_fill_outlives_the_next_one(void **state)
         assert_true(((float *)(void *)seen.v->bytes)[i] == 2 * one[i / 4 * 8 + i % 4]);
     version_drop(seen.v);
     kb_sim_free(sim);
+    assert_true(owned == before);
 }
 
 /* Columns of 4 bytes are gathered from all rows: each of them is a piece. */

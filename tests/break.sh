@@ -261,7 +261,7 @@ break_it 'watch: the last in line for a link taken for its holder' $stations \
 break_it 'watch: the transaction on a link behind the next one' $stations \
     's/at->ahead_enter_fs = spans_of\(s\)->link_enter_fs\[place_index\(place\)\];/at->ahead_enter_fs = 0;/'
 break_it 'watch: behind the source of the transaction that waits' $stations \
-    's/\*source = spans_source\(&s->txns\[holder\]\);/*source = spans_source(x);/'
+    's/\*source = spans_source\(&s->txns\[holder\]\);/*source = spans_source(txn);/'
 break_it 'watch: no crossing of a NoC' $spans 's/^    if \(s->mask\.wire\)$/    if (0)/'
 break_it 'watch: nodes told though their cost is left out' $spans \
     's/if \(hop->overhead_fs & s->mask\.overhead\)/if (hop->overhead_fs)/'

@@ -1,4 +1,8 @@
-/* benches.c -- the bench that a command line names. */
+/* benches.c -- the bench that a command line names.
+ *
+ * An unknown name is a mistake with the nearest known one: "unknown bench 'softmx', did you mean
+ * 'softmax'?" A name that is near to none gets the list of all.
+ */
 #include "cli/benches.h"
 #include "cli/out/say.h"
 #include <string.h>

@@ -3,6 +3,10 @@
  *
  * With --config it prints the YAML from which the program was generated, with every default: enough
  * to build the same program again.
+ *
+ * Of cube8 it prints, among others, 8 cubes, 64 PEs, 651 nodes, 1180 edges (an edge has one
+ * direction), slices of 6442450944 bytes, and the hash db513632d7f7f2c1 of its configuration, by
+ * which results, op logs and pictures tell whether they are of the same machine.
  */
 #include "cli/command.h"
 

@@ -1,4 +1,10 @@
-/* cmd_list.c -- `list`: the benches that `run` takes, and their arguments. */
+/* cmd_list.c -- `list`: the benches that `run` takes, and their arguments.
+ *
+ * A row for each bench, followed by one for each of its arguments: name, type, default, range.
+ * softmax has three, of which the first is "M, int, 256, 1..65536, rows": `run softmax M=64` sets
+ * it. The words of a choice are separated by '|'. How to add one: docs/kernels.md "A bench of your
+ * own".
+ */
 #include "cli/benches.h"
 #include "cli/command.h"
 #include <stdio.h>

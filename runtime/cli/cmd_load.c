@@ -17,6 +17,20 @@
  *
  * Columns for waits come from KB_WAITS, except the wait for an engine of an M_CPU: only
  * transactions of hosts have it, and traffic is of PEs.
+ *
+ * Example, `load --pattern uniform --rate 0.1,0.3,0.4 --txns 2000` on cube8:
+ *
+ *     rate   offered_gbs   accepted_gbs         mean_ns   p99_ns
+ *     0.1    1620.65       1606.18  (99.1 %)     49.60     120.99
+ *     0.3    4877.26       4295.02  (88.1 %)    264.79     811.52
+ *     0.4    6499.12       4517.10  (69.5 %)    489.50    1153.83
+ *
+ * The last two are saturated: more load is not accepted any more, it only waits, and with more
+ * transactions their latencies would grow further. 0.1 is not.
+ *
+ * The order of the work, in load_into(): options and the traffic are read; make_room() takes jobs
+ * and points; run() gives the jobs to threads (do_job()), which come back in order (give_job());
+ * the last job of a rate becomes a point (end_point()); then rows, notes and warnings.
  */
 #include "base/parallel.h"
 #include "cli/report/report.h"
@@ -420,6 +434,11 @@ static void free_sims(struct load *load)
     }
 }
 
+/*
+ * Simulation `i` is done, and all before it have been given. Called by the main thread alone, so
+ * points, statistics and the breakdown need no lock. If it is the last of its rate, end_point()
+ * sums the rate up and frees its simulations.
+ */
 static bool give_job(void *arg, uint64_t i)
 {
     struct load *load = arg;

@@ -7,6 +7,17 @@
  * another cube (by formula; ties go to the lowest cube, then slice), SRAM, another SIP, and both
  * directions of the host. Then reads of 4 KiB to 1 MiB show how the bandwidth approaches the
  * bottleneck's.
+ *
+ * Example, on cube8, 4096 bytes, in ns:
+ *
+ *     case                 dst         actual  =  overhead + drain + wire   bottleneck
+ *     pe-local-hbm         c0.slice0    18.09      2.00      16.00   0.09   256 GB/s, the own slice
+ *     pe-same-half-hbm     c0.slice1    36.10      4.00      32.00   0.10   128, the chain
+ *     pe-cross-half-hbm    c0.slice4    37.15      5.00      32.00   0.15   128, over a bridge
+ *     pe-cross-cube-worst  c7.slice4    42.90     10.00      32.00   0.90   128
+ *
+ * Of 4096 bytes from the own slice 88.5 % of the bandwidth is reached, of 1 MiB 99.9 %: the 2.085
+ * ns before the first byte are paid once.
  */
 #include "cli/command.h"
 #include "cli/out/say.h"

@@ -5,6 +5,12 @@
  * by which the bytes of the whole transaction drain; the line below the table adds up the latency
  * of
  * --bytes bytes alone.
+ *
+ * Example, `route c0.pe0 c1.slice0 --bytes 4K` on cube8: from pe_dma over the NoC to ucie-E, in
+ * cube 1 from ucie-W over its NoC to xbar.pe0 and hbm_ctrl.slice0, seven nodes. The head is there
+ * after 0.315 ns of wires and 4 ns of overheads (1 + 1 for the ucie ports, 2 for the crossbar).
+ * The narrowest edges have 128 GB/s, the first of them is marked, and 4096 bytes drain in 32 ns:
+ * 36.315 ns together, which is also what `replay` says of that read alone.
  */
 #include "cli/command.h"
 #include "base/text.h"

@@ -1,4 +1,12 @@
-/* cmd_view.c -- `view`: pictures of the topology, of its utilization, and of results. */
+/* cmd_view.c -- `view`: pictures of the topology, of its utilization, and of results.
+ *
+ * Two kinds: a level of the topology (system, sip, cube, pe; without a word the highest that the
+ * tray has), as SVG or DOT, coloured by the file of --stats if there is one; and a plot of a file
+ * of results (roofline of `run`, latency of `load`), as SVG. view.c has the table of both.
+ *
+ * --at says which part a level shows: "c3", "s1.c3", "c3.pe2". A part that does not exist is a
+ * mistake before anything is drawn: "--at 'c9': a SIP has cubes 0..7".
+ */
 #include <stdio.h>
 #include <string.h>
 #include "cli/command.h"

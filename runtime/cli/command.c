@@ -11,6 +11,14 @@
  * This file stands between the rooms: options/ and out/ are below it and know nothing of it; in/,
  * rows/, trace/, view/ and report/ are above it and use it. It calls none of them, which is why a
  * page is reached by pointers.
+ *
+ * Notes (lines on stderr such as "saturation begins between rate 0.8 and 1") take the same way as
+ * rows, so that a page has them too.
+ *
+ * Invariant: rows go through cmd_print() or cmd_output(), once for a command. Both open the
+ * output, call the command's function for its contents, and close it; what a failed command has
+ * written to a file is removed unless cmd_is_kept() says that it is a result: rows of a
+ * verification that failed are kept, half a table after a full disk is not.
  */
 #include "cli/command.h"
 #include "cli/out/say.h"

@@ -6,6 +6,11 @@
  * all tables as data (struct help), and for words that depend on the machine they call offer()
  * with the name of an operand: SRC is completed to endpoints of this topology, BENCH to its
  * benches, and [NAME=VALUE]... to the arguments of the bench that was named.
+ *
+ * Example: at `cube8 run softmax M` the Tab key calls `cube8 --complete` with the words so far.
+ * The operand is [NAME=VALUE]..., so offer() is called with it, finds the bench softmax, and
+ * offers "M=". At `cube8 route c0.p` it offers c0.pe0 to c0.pe7: endpoints are offered part by
+ * part, for a tray may have millions of them.
  */
 #include "cli/describe.h"
 #include "cli/benches.h"

@@ -1,4 +1,16 @@
-/* main.c -- the command line of a simulator: reads it, and runs the command it names. */
+/* main.c -- the command line of a simulator: reads it, and runs the command it names.
+ *
+ * The way of a command line, in kb_cli_main():
+ *
+ *     occupy_standard_files()   stdin, stdout and stderr exist, or are /dev/null
+ *     stop_catch()              the first Ctrl-C asks to stop, the second ends the program
+ *     opts_read()               options/opts.c: words into struct opts, or a message and exit 2
+ *     run_command()             --sqlite is opened; then start(), or cmd_report() around start()
+ *     start()                   calls cmd_NAME() through the table made from opts.def
+ *
+ * A new command is a row of options/opts.def and a file cmd_NAME.c: help, manual page, completion
+ * and the table here follow from the row.
+ */
 #include "cli/main.h"
 #include "cli/command.h"
 #include "cli/describe.h"

@@ -190,7 +190,7 @@ static void count_piece(struct kb_sim *s, struct progress *at, int64_t fs)
                               .place = at->place,
                               .count = 1,
                               .sum_fs = fs,
-                              .longest_fs = is_wait((kb_cause)at->cause) ? fs : 0,
+                              .longest_fs = kb_cause_is_wait((kb_cause)at->cause) ? fs : 0,
                               .behind = at->behind,
                               .behind_id = at->behind_id});
 }
@@ -220,7 +220,7 @@ void spans_open(struct kb_sim *s, uint64_t t, uint32_t slot, kb_cause cause, kb_
     at->behind = KB_NOWHERE;
     at->behind_id = KB_NO_ID;
     at->open = true;
-    if (is_wait(cause))
+    if (kb_cause_is_wait(cause))
         return; /* told by stations_come(), which knows the transaction ahead */
     span = spans_make(s, slot, -1);
     TELL(spans_of(s), open, &span);

@@ -90,14 +90,6 @@ static inline void spans_stop(struct kb_sim *s, kb_status status)
     s->stop_fs = 0;
 }
 
-static inline bool is_wait(kb_cause cause)
-{
-    return cause == KB_CAUSE_CHANNEL_WAIT || cause == KB_CAUSE_LINK_WAIT ||
-           cause == KB_CAUSE_ENGINE_WAIT || cause == KB_CAUSE_MEMORY_WAIT ||
-           cause == KB_CAUSE_PORT_WAIT || cause == KB_CAUSE_QUEUE_WAIT ||
-           cause == KB_CAUSE_BARRIER_WAIT;
-}
-
 static inline const struct work *work_at(const struct kb_sim *s, uint32_t slot)
 {
     return &s->kernels->work[slot];

@@ -142,7 +142,7 @@ static void end_wait(struct kb_sim *s, uint64_t t, uint32_t slot)
     struct progress *at = &spans_of(s)->slots[slot];
     const struct leaving *from = &spans_of(s)->leaving;
 
-    if (!at->open || !is_wait((kb_cause)at->cause))
+    if (!at->open || !kb_cause_is_wait((kb_cause)at->cause))
         return;
     spans_close(s, t, slot);
     if (at->chain.command != KB_NO_ID && from->chain.command == at->chain.command &&

@@ -325,26 +325,44 @@ uint64_t kb_sim_fingerprint(const kb_sim *sim);
 
 /* -- observers ------------------------------------------------------------------------------ */
 
-/* The cause of a piece of time. */
-typedef enum kb_cause {
-    KB_CAUSE_DISPATCH,     /* pe_cpu and pe_scheduler: from the call of a command to its issue */
-    KB_CAUSE_CHANNEL_WAIT, /* for a DMA channel of the PE */
-    KB_CAUSE_WIRE,         /* on an edge, or crossing a NoC */
-    KB_CAUSE_OVERHEAD,     /* in a node */
-    KB_CAUSE_LINK_WAIT,    /* links fifo: for an edge */
-    KB_CAUSE_ENGINE_WAIT,  /* for an engine: of an M_CPU, or a PE's GEMM or MATH */
-    KB_CAUSE_MEMORY_WAIT,  /* for a slice or an SRAM */
-    KB_CAUSE_DRAIN,        /* the bytes, at the bottleneck */
-    KB_CAUSE_RESPONSE,     /* back to the host */
-    KB_CAUSE_PORT_WAIT,    /* for a port of a TCM */
-    KB_CAUSE_PORT,         /* FETCH and STORE: bytes through a port of the TCM */
-    KB_CAUSE_COMPUTE,      /* cycles of GEMM or MATH */
-    KB_CAUSE_QUEUE_WAIT,   /* for another PE: for a message, or for a free slot */
-    KB_CAUSE_BARRIER_WAIT, /* for the other members of a barrier */
-    KB_N_CAUSES
-} kb_cause;
+/*
+ * The cause of a piece of time: CAUSE(NAME, name, column of sums, is a wait). Source of kb_cause,
+ * of kb_cause_name() and of kb_cause_is_wait().
+ */
+#define KB_CAUSES(CAUSE)                                                                           \
+    /* pe_cpu and pe_scheduler: from the call of a command to its issue */                         \
+    CAUSE(DISPATCH, dispatch, dispatch_ns, false)                                                  \
+    /* for a DMA channel of the PE */                                                              \
+    CAUSE(CHANNEL_WAIT, channel_wait, queue_channel_ns, true)                                      \
+    /* on an edge, or crossing a NoC */                                                            \
+    CAUSE(WIRE, wire, wire_ns, false)                                                              \
+    /* in a node */                                                                                \
+    CAUSE(OVERHEAD, overhead, overhead_ns, false)                                                  \
+    /* links fifo: for an edge */                                                                  \
+    CAUSE(LINK_WAIT, link_wait, queue_link_ns, true)                                               \
+    /* for an engine: of an M_CPU, or a PE's GEMM or MATH */                                       \
+    CAUSE(ENGINE_WAIT, engine_wait, queue_engine_ns, true)                                         \
+    /* for a slice or an SRAM */                                                                   \
+    CAUSE(MEMORY_WAIT, memory_wait, queue_memory_ns, true)                                         \
+    /* the bytes, at the bottleneck */                                                             \
+    CAUSE(DRAIN, drain, drain_ns, false)                                                           \
+    /* back to the host */                                                                         \
+    CAUSE(RESPONSE, response, response_ns, false)                                                  \
+    /* for a port of a TCM */                                                                      \
+    CAUSE(PORT_WAIT, port_wait, queue_port_ns, true)                                               \
+    /* FETCH and STORE: bytes through a port of the TCM */                                         \
+    CAUSE(PORT, port, port_ns, false)                                                              \
+    /* cycles of GEMM or MATH */                                                                   \
+    CAUSE(COMPUTE, compute, compute_ns, false)                                                     \
+    /* for another PE: for a message, or for a free slot */                                        \
+    CAUSE(QUEUE_WAIT, queue_wait, queue_pe_ns, true)                                               \
+    /* for the other members of a barrier */                                                       \
+    CAUSE(BARRIER_WAIT, barrier_wait, barrier_ns, true)
+#define KB_CAUSE_ENUM_(NAME, name, column, is_wait) KB_CAUSE_##NAME,
+typedef enum kb_cause { KB_CAUSES(KB_CAUSE_ENUM_) KB_N_CAUSES } kb_cause;
 
 const char *kb_cause_name(kb_cause cause); /* "channel_wait" */
+bool kb_cause_is_wait(kb_cause cause);
 
 /* A component, or an endpoint, as a number: equal places have equal numbers. */
 typedef uint64_t kb_place;

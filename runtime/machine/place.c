@@ -23,26 +23,23 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const cause_names[KB_N_CAUSES] = {
-    [KB_CAUSE_DISPATCH] = "dispatch",
-    [KB_CAUSE_CHANNEL_WAIT] = "channel_wait",
-    [KB_CAUSE_WIRE] = "wire",
-    [KB_CAUSE_OVERHEAD] = "overhead",
-    [KB_CAUSE_LINK_WAIT] = "link_wait",
-    [KB_CAUSE_ENGINE_WAIT] = "engine_wait",
-    [KB_CAUSE_MEMORY_WAIT] = "memory_wait",
-    [KB_CAUSE_DRAIN] = "drain",
-    [KB_CAUSE_RESPONSE] = "response",
-    [KB_CAUSE_PORT_WAIT] = "port_wait",
-    [KB_CAUSE_PORT] = "port",
-    [KB_CAUSE_COMPUTE] = "compute",
-    [KB_CAUSE_QUEUE_WAIT] = "queue_wait",
-    [KB_CAUSE_BARRIER_WAIT] = "barrier_wait",
+static const struct {
+    const char *name;
+    bool is_wait;
+} causes[KB_N_CAUSES] = {
+#define CAUSE_ROW(NAME, name, column, is_wait) {#name, is_wait},
+    KB_CAUSES(CAUSE_ROW)
+#undef CAUSE_ROW
 };
 
 const char *kb_cause_name(kb_cause cause)
 {
-    return (unsigned)cause < KB_N_CAUSES ? cause_names[cause] : "?";
+    return (unsigned)cause < KB_N_CAUSES ? causes[cause].name : "?";
+}
+
+bool kb_cause_is_wait(kb_cause cause)
+{
+    return (unsigned)cause < KB_N_CAUSES && causes[cause].is_wait;
 }
 
 static size_t put_end(kb_endpoint end, char *text)

@@ -68,8 +68,8 @@ static inline void add(kb_sim *sim, const kb_request *request)
 }
 
 /* One transaction between endpoints by name. */
-static inline void issue(kb_sim *sim, const kb_topology *topo, int64_t issue_fs, kb_transaction_op op,
-                         const char *src, const char *dst, uint64_t nbytes)
+static inline void issue(kb_sim *sim, const kb_topology *topo, int64_t issue_fs,
+                         kb_transaction_op op, const char *src, const char *dst, uint64_t nbytes)
 {
     kb_request request = {.issue_fs = issue_fs, .op = op, .nbytes = nbytes};
 
@@ -112,11 +112,11 @@ static inline bool differ(const kb_result *a, const struct judge_result *b, char
         const char *name;
         int64_t a, b;
     } columns[] = {
-#define COLUMN(name) {#name, a->name##_fs, b->name##_fs},
+#define COLUMN(name)            {#name, a->name##_fs, b->name##_fs},
 #define WAIT_COLUMN(NAME, name) {"queue_" #name, a->wait_fs[KB_WAIT_##NAME], b->queue_##name##_fs},
         COLUMN(issue) COLUMN(start) COLUMN(arrive) COLUMN(service) COLUMN(done) COLUMN(end)
-        COLUMN(wire) COLUMN(overhead) COLUMN(drain) COLUMN(response) KB_WAITS(WAIT_COLUMN)
-        COLUMN(formula) COLUMN(actual)
+            COLUMN(wire) COLUMN(overhead) COLUMN(drain) COLUMN(response) KB_WAITS(WAIT_COLUMN)
+                COLUMN(formula) COLUMN(actual)
 #undef COLUMN
 #undef WAIT_COLUMN
     };
@@ -139,11 +139,23 @@ static inline struct judge_result judge_result(const kb_result *r)
 {
     const int64_t *wait_fs = r->wait_fs;
 
-    return (struct judge_result){
-        r->issue_fs,    r->start_fs,    r->arrive_fs,  r->service_fs,  r->done_fs,     r->end_fs,
-        r->wire_fs,     r->overhead_fs, r->drain_fs,   r->response_fs, wait_fs[KB_WAIT_CHANNEL],
-        wait_fs[KB_WAIT_ENGINE], wait_fs[KB_WAIT_LINK], wait_fs[KB_WAIT_MEMORY], r->formula_fs,
-        r->actual_fs,   r->bottleneck_gbs};
+    return (struct judge_result){r->issue_fs,
+                                 r->start_fs,
+                                 r->arrive_fs,
+                                 r->service_fs,
+                                 r->done_fs,
+                                 r->end_fs,
+                                 r->wire_fs,
+                                 r->overhead_fs,
+                                 r->drain_fs,
+                                 r->response_fs,
+                                 wait_fs[KB_WAIT_CHANNEL],
+                                 wait_fs[KB_WAIT_ENGINE],
+                                 wait_fs[KB_WAIT_LINK],
+                                 wait_fs[KB_WAIT_MEMORY],
+                                 r->formula_fs,
+                                 r->actual_fs,
+                                 r->bottleneck_gbs};
 }
 
 /* The text that `write` prints, to be freed. */

@@ -1,4 +1,5 @@
-/* sums.h -- rows of causes, added up by plain means, and what kb_breakdown_rows() has to say then. */
+/* sums.h -- rows of causes, added up by plain means, and what kb_breakdown_rows() has to say then.
+ */
 #ifndef SUMS_H
 #define SUMS_H
 #include "tape.h"
@@ -34,7 +35,8 @@ static inline size_t sums_find(const struct sums *s, kb_breakdown_by by, const c
 }
 
 /* Adds count and time of `x` to the row that is like it. */
-static inline void sum(struct sums *s, kb_breakdown_by by, const char *of, const kb_breakdown_row *x)
+static inline void sum(struct sums *s, kb_breakdown_by by, const char *of,
+                       const kb_breakdown_row *x)
 {
     size_t i = sums_find(s, by, of, x);
 

@@ -157,7 +157,7 @@ static inline struct cell cell_error(double value)
 /* -- the cells of a record ------------------------------------------------------------------ */
 
 /* Is the member not 0, NULL or ""? */
-static inline bool field_is_set(enum field_type field, const char *at)
+static inline bool field_is_set(enum field_type field, const void *at)
 {
     switch (field) {
     case FIELD_NONE:
@@ -166,7 +166,7 @@ static inline bool field_is_set(enum field_type field, const char *at)
         return *(const bool *)at;
     case FIELD_CHAR:
     case FIELD_CHARS:
-        return *at != '\0';
+        return *(const char *)at != '\0';
     case FIELD_I32:
     case FIELD_U32:
         return *(const uint32_t *)at != 0;
@@ -190,7 +190,7 @@ static inline struct cell cell_signed(enum cell_type type, int64_t value)
     return value < 0 ? cell_none() : cell_count((uint64_t)value);
 }
 
-static inline struct cell field_cell(const struct column *column, const char *at)
+static inline struct cell field_cell(const struct column *column, const void *at)
 {
     const char *text;
 

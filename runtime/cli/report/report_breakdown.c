@@ -102,7 +102,11 @@ static void find_parts(struct bars *bars, const struct rows *rows)
     }
 }
 
-/* Adds a row, which may stand for several transactions. One without latency has none to add. */
+/*
+ * Adds a row, which may stand for several transactions: its times are means, so they are
+ * multiplied by `count`. A row without a count is one transaction; one with a count of 0 has no
+ * latency to add.
+ */
 static void add_row(struct bars *bars, const char *label, const struct rows *rows,
                     const struct cell *cells)
 {

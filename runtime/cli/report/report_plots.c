@@ -91,7 +91,11 @@ static void add_point(struct plot *plot, const char *label, struct svg_point at)
     curve->at[curve->n++] = at;
 }
 
-/* "c0.pe0 -> c5.slice3, 8 at once, read", without the parts that are the same everywhere. */
+/*
+ * "c0.pe0 -> c5.slice3, 8 at once, read", without the parts that are the same everywhere. Rows
+ * with equal labels are points of one curve, so a part that varies must be in it, unless it is the
+ * x axis.
+ */
 static void curve_label(const struct plot *plot, const struct rows *rows, const struct cell *cells,
                         char label[REPORT_LABEL_BYTES])
 {

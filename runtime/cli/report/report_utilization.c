@@ -122,7 +122,12 @@ static bool read_pe(const char *name, uint32_t *pe)
     return unit && sscanf(unit + strcspn(unit, "0123456789"), "%" SCNu32, pe) == 1;
 }
 
-/* The busiest cube, and its busiest PE: those with the component of the highest utilization. */
+/*
+ * The busiest cube, and its busiest PE: rows are sorted by utilization, so the first row of a
+ * memory, an engine or a port says which cube, and the first of that cube with a PE or a slice in
+ * its name which PE. An SRAM can be the busiest of all, and belongs to no PE: then the cube is
+ * found by one row, and the PE by a later one.
+ */
 static struct view_at busiest(const struct report_utilization *u)
 {
     struct view_at at = {0}, of;

@@ -359,26 +359,11 @@ struct sum {
     double ns[KB_N_CAUSES];
 };
 
-#define SUM(NAME, CAUSE) COLUMN(NAME, CELL_NS, struct sum, ns[CAUSE])
+#define SUM(NAME, name, column, is_wait) COLUMN(#column, CELL_NS, struct sum, ns[KB_CAUSE_##NAME]),
 
 /* The names are those that report_breakdown.c looks for. */
-static const struct column sum_columns[] = {
-    COLUMN("of", CELL_TEXT, struct sum, of),
-    SUM("dispatch_ns", KB_CAUSE_DISPATCH),
-    SUM("queue_channel_ns", KB_CAUSE_CHANNEL_WAIT),
-    SUM("wire_ns", KB_CAUSE_WIRE),
-    SUM("overhead_ns", KB_CAUSE_OVERHEAD),
-    SUM("queue_link_ns", KB_CAUSE_LINK_WAIT),
-    SUM("queue_engine_ns", KB_CAUSE_ENGINE_WAIT),
-    SUM("queue_memory_ns", KB_CAUSE_MEMORY_WAIT),
-    SUM("drain_ns", KB_CAUSE_DRAIN),
-    SUM("response_ns", KB_CAUSE_RESPONSE),
-    SUM("queue_port_ns", KB_CAUSE_PORT_WAIT),
-    SUM("port_ns", KB_CAUSE_PORT),
-    SUM("compute_ns", KB_CAUSE_COMPUTE),
-    SUM("queue_pe_ns", KB_CAUSE_QUEUE_WAIT),
-    SUM("barrier_ns", KB_CAUSE_BARRIER_WAIT),
-};
+static const struct column sum_columns[] = {COLUMN("of", CELL_TEXT, struct sum, of),
+                                            KB_CAUSES(SUM)};
 
 enum { N_SUM_COLUMNS = sizeof sum_columns / sizeof *sum_columns };
 

@@ -253,22 +253,6 @@ static void begin_part(struct trace *t, struct flight *f, const struct slice *in
     slice_begin(t, s);
 }
 
-static bool is_wait(kb_cause cause)
-{
-    switch (cause) {
-    case KB_CAUSE_CHANNEL_WAIT:
-    case KB_CAUSE_LINK_WAIT:
-    case KB_CAUSE_ENGINE_WAIT:
-    case KB_CAUSE_MEMORY_WAIT:
-    case KB_CAUSE_PORT_WAIT:
-    case KB_CAUSE_QUEUE_WAIT:
-    case KB_CAUSE_BARRIER_WAIT:
-        return true;
-    default:
-        return false;
-    }
-}
-
 /* With links: fifo, heads pass a link on a lane beside that of the transactions that hold it. */
 static bool is_passing(const struct trace *t, const kb_span *span)
 {
@@ -356,7 +340,7 @@ void flight_release(struct trace *t, const kb_service *service)
 
 void flight_open(struct trace *t, const kb_span *span)
 {
-    if (is_wait(span->cause))
+    if (kb_cause_is_wait(span->cause))
         count_waiting(t, span, 1);
     else
         open_span(t, span);
@@ -364,7 +348,7 @@ void flight_open(struct trace *t, const kb_span *span)
 
 void flight_close(struct trace *t, const kb_span *span)
 {
-    if (is_wait(span->cause))
+    if (kb_cause_is_wait(span->cause))
         close_wait(t, span);
     else
         close_span(t, span);

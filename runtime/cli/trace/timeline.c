@@ -5,6 +5,10 @@
  * are open when it begins are written then, with their true begin; those that are open when it ends
  * are ended when they end. Counters exist in the window only, and return to 0 at its end. A track
  * is written before its first slice, its parents before it.
+ *
+ * Invariants: each begin that is written has its end, for which room was reserved (trace.c
+ * "Space"); a counter is written once for an instant, with its last value there; the slices of a
+ * lane are nested or follow each other, since each lane is taken for one slice at a time.
  */
 #include "cli/trace/timeline.h"
 #include <stdlib.h>

@@ -5,6 +5,16 @@
  * three decimals, and the last stands for 1 fs: 2.085 ns is 2085.000, which a viewer shows as 2.085
  * ms. JSON has one name per event and no interning, so files are about four times as long as
  * Perfetto's.
+ *
+ * Example, the first read of `run gemm` on cube8 begins on two lanes, its channel and its memory,
+ * at 30.83625 ns (some members left out):
+ *
+ *     {"ph":"B","pid":2,"tid":75,"ts":30836.250,"name":"dma_read c0.slice0","args":{"id":0,...}}
+ *     {"ph":"s","pid":2,"tid":75,"ts":30836.250,"id":1,"bp":"e",...}
+ *     {"ph":"B","pid":2,"tid":76,"ts":30836.250,"name":"dma_read c0.pe0","args":{"id":0,...}}
+ *     {"ph":"t","pid":2,"tid":76,"ts":30836.250,"id":1,"bp":"e",...}
+ *
+ * That run has 60647 events in 5.9 MB.
  */
 #include "kernbench.h"
 #include "base/text.h"
@@ -106,8 +116,11 @@ static char *put_note(char *p, const struct trace_note *note)
     return p;
 }
 
-/* A step of a flow, behind the begin of its slice. Only flows of transactions are written: JSON
- * needs to know which step is the first and which the last. */
+/*
+ * A step of a flow, behind the begin of its slice. Only flows of transactions are written: JSON
+ * needs to know which step is the first ('s') and which the last ('f'). "bp":"e" binds a step to
+ * the slice around it. A flow of one step has no arrow and is left out.
+ */
 static char *put_flow(char *p, const struct trace_begin *begin)
 {
     char kind = begin->flow_begins ? 's' : begin->flow_ends ? 'f' : 't';

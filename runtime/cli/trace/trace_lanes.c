@@ -5,6 +5,17 @@
  * of which a run uses few. lanes_take() gives out the lowest lane that is free now and was free
  * when the slice began, for a slice can be reported late: its lane may have been busy then.
  * `lowest` keeps the search short where hundreds of slices lie side by side.
+ *
+ * Keys. A component is found by its place, 64 bits of which the library leaves the upper four
+ * free. PASSING marks the second track of a link that queues, for heads on the wire beside the
+ * transaction that holds it; PE_KEY and a number is the track of a PE itself, with its kernel and
+ * commands.
+ *
+ * Names. Texts are kept once (lanes_text()) and have a number, which Perfetto writes in place of
+ * the text; a label such as "read c0.slice4" is made once for each place and kind of work.
+ *
+ * Order. Chiplets are sorted by SIP, the IO chiplet before its cubes, the fabric last; in a
+ * chiplet a viewer sorts components by name. Further lanes are children of the first.
  */
 #include "cli/trace/trace_lanes.h"
 #include "base/text.h"
@@ -344,6 +355,13 @@ static struct lane *add_lane(struct lanes *l, struct component *c)
     return lane;
 }
 
+/*
+ * The lowest lane from `first` on that is free now and was free at `begin_fs`.
+ *
+ * Example: lane 0 is busy from 10 to 20 ns. At 25 ns a slice is reported that began at 15: lane 0
+ * is free now, but its free_fs of 20 is later than 15, so the slice gets lane 1. All lanes below
+ * `lowest` are busy now, so the search begins there; lanes_release() moves it down again.
+ */
 struct lane *lanes_take(struct lanes *l, struct component *c, size_t first, int64_t begin_fs)
 {
     struct lane *lane;
@@ -399,6 +417,10 @@ static int64_t n_link_stations(struct lanes *l)
     return n;
 }
 
+/*
+ * How many stations of a class the machine has, for the counters in per cent: on cube8 64 slices
+ * and 8 SRAMs are 72 memories, so one that is busy is 1.4 %.
+ */
 int64_t lanes_total(struct lanes *l, enum station_class station)
 {
     int64_t cubes = (int64_t)l->info.sips * l->info.cubes_per_sip;

@@ -4,6 +4,13 @@
  * A text is interned: the packet that uses it first defines its number, later ones refer to that.
  * Names of slices, keys and values of notes have a list each, so a text can be defined three times.
  * The timestamp counts fs where Perfetto expects ns. perfetto.proto has the fields that are used.
+ *
+ * A packet is a track, or an event: the begin of a slice with its name, notes and flows, its end,
+ * or the value of a counter. Packets of a sequence are read in order, so a text is always defined
+ * before it is used. Flows need no first and last step here, unlike in trace_json.c, and a slice
+ * may have several: that of its transaction, and that of its tile or command.
+ *
+ * `run gemm` on cube8 takes 1.9 MB, where JSON takes 5.9.
  */
 #include "cli/trace/trace_out.h"
 

@@ -1,4 +1,23 @@
-/* scene_cube.c -- the picture of one cube: its points on the NoC to scale, PEs in two rows. */
+/* scene_cube.c -- the picture of one cube: its points on the NoC to scale, PEs in two rows.
+ *
+ * From the middle of the picture outwards, in the upper row (the lower row is its mirror image):
+ *
+ *     the die      760 px wide on cube8, 50.66 px per mm; its dots, and units near their dots
+ *     34 px        room for edges from the dots to the PEs
+ *     PE           136 x 98 px: seven components in two columns
+ *     14 px        then the crossbar's part of this PE, 96 x 30 px
+ *     24 px        then the slice, 96 x 30 px
+ *     230 px       together (STACK_H): where the die begins, from the top
+ *
+ * Order of work, in scene_cube(): place_die() chooses the scale; add_die() and add_points() add the
+ * die and its dots; add_units() finds room for m_cpu, sram and the four ucie on the die, away from
+ * dots and other boxes; columns and bridges follow around it; add_edge() draws each edge by the
+ * function for its two ends: noc_way(), dma_way(), chain_way(), bridge_way(), slice_way().
+ *
+ * Invariants: an edge inside a PE is not drawn here (scene_pe.c has these); a link's two
+ * directions have the same points in opposite order; edges keep to lanes of their own beside a PE,
+ * those of the DMA at its left, those of the crossbar at its right.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -211,7 +230,13 @@ static struct svg_point unit_at(const struct cube *c, struct svg_point at, const
     return (struct svg_point){x, y};
 }
 
-/* Places a unit as near to its dot as there is room, towards `dx`, `dy` if possible. */
+/*
+ * Places a unit as near to its dot as there is room: distances from LEAD_PX up in steps of 12 px,
+ * and at each of them four ways, `dx`, `dy` first. A place is good if the unit overlaps neither a
+ * dot nor another unit, and the line from the dot to it is free (is_open()). If there is none, the
+ * nearest place is taken, and overlaps something: a picture of a very small die is better than
+ * none.
+ */
 static void add_unit(struct cube *c, uint32_t first_unit, const char *name, const char *classes,
                      int dx, int dy)
 {
@@ -453,8 +478,10 @@ static void add_edge(void *arg, const kb_edge *edge)
 enum { DIE_LEAST_W = 330, DIE_LEAST_H = 230, DIE_MOST_H = 6000, SCALE_DIE_MOST = 4000 };
 
 /*
- * The die is as wide as the columns of one row of PEs, but a very flat or very high one is made
- * smaller or larger, within limits. What is not to scale stands around it.
+ * The die is as wide as the columns of one row of PEs, 4 * 190 px on cube8, but a very flat or
+ * very high one is made smaller or larger, within limits. What is not to scale stands around it:
+ * bridges of 76 px, 40 px away from the columns, at both sides, and a stack of 230 px above and
+ * below.
  */
 static void place_die(struct cube *c)
 {

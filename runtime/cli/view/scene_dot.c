@@ -4,6 +4,10 @@
  * Graphviz measures positions in points from the lower left, and sizes in inches; 96 px are one
  * inch. It draws edges as straight lines from node to node, so the points of an edge are not used.
  * Labels have the bandwidth, and the utilization below it.
+ *
+ * Example, the NoC of c0 on cube8: a box of 759.9 x 557.26 px with its middle at (496, 508.63) px,
+ * in a drawing 1017.26 px high. In points from below that is pos="372,381.47!", and its width
+ * 759.9 / 96 is 7.9156 inches. The '!' pins a node, so that neato -n moves nothing.
  */
 #include <math.h>
 #include <stdio.h>

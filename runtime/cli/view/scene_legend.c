@@ -4,6 +4,9 @@
  * Links of one kind (the kinds of their ends, bandwidth, length) have one line, in up to three
  * columns. The width of the picture depends on the legend, and its height on the lines of it, so
  * both are measured before anything is written.
+ *
+ * In order: busiest edges and the scale of colours (only with --stats), then kinds of links, then
+ * the scale bar with its length in mm, if the level is to scale at all.
  */
 #include <math.h>
 #include <stdio.h>

@@ -5,6 +5,11 @@
  * row below them, pe_tcm under all; pe_fetch_store, which has no edges, stands at the upper right,
  * the NoC and the crossbar outside at the left. Nothing is to scale, since the topology gives a PE
  * one point, where it meets the NoC.
+ *
+ * On cube8 the details are: pe_dma "channels: 1 read, 1 write", pe_gemm "16 x 16 x 16 MAC, 1 GHz",
+ * pe_math "64 lanes, 1 GHz", pe_tcm "16 MiB, reads at 512 GB/s". Edges from pe_cpu through
+ * pe_scheduler to the engines, and from these to pe_tcm, have neither length nor bandwidth: they
+ * show which part commands which, and where bytes go.
  */
 #include <math.h>
 #include <stdio.h>

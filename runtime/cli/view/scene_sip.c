@@ -12,6 +12,18 @@
  * they do not overlap. More than 4096 cubes are drawn as one box per SIP. A cube has the colour of
  * its busiest part, except channels of DMAs: these are held while their transactions wait
  * elsewhere.
+ *
+ * Example, `view sip` on cube8: a mesh of 4 x 2 cubes of 15 x 11 mm, 1 mm apart, fits at the
+ * largest scale, 16 px per mm. c0 is 240 x 176 px, from (198, 22); c1 begins (15 + 1) * 16 = 256
+ * px further right, c4 (11 + 1) * 16 = 192 px further down.
+ *
+ * Invariants: the nodes of a SIP's cubes are consecutive in the scene, from `first_cube`, so that
+ * an edge finds its two cubes by division (cube_of_port()); each edge of the topology becomes one
+ * edge of the scene, or none, if it is inside a cube; two directions of a link have one place, and
+ * the format draws them side by side.
+ *
+ * Two pictures share this file, since a tray is SIPs at other places: scene_sip() draws one with
+ * the parts of its IO chiplet, scene_system() all of them, with the switch between (add_sips()).
  */
 #include <math.h>
 #include <stdio.h>
@@ -71,7 +83,10 @@ static uint32_t port_side(const struct mesh *m, uint32_t node)
     return side;
 }
 
-/* Lengths of links are in the edges, not in the limits of the topology. */
+/*
+ * Lengths of links are in the edges, not in the limits of the topology. An edge between two ports
+ * is a link between cubes; one from outside the cubes to a port is the shore.
+ */
 static void see_length(void *arg, const kb_edge *edge)
 {
     struct mesh *m = arg;
@@ -157,7 +172,10 @@ static void add_cube(struct sip_place *p, uint32_t cube)
     n->pct = view_utilization_most(m->sc->utilization, first, first + m->cube_nodes);
 }
 
-/* 1, 2, 5, 10, ...: the first number of steps of `px` that is `least` px long. */
+/*
+ * 1, 2, 5, 10, ...: the first number of steps of `px` that is `least` px long. Columns of 8 px
+ * with room for a label every 30 px have one at each fifth.
+ */
 static uint32_t every(double px, double least)
 {
     uint32_t n = 1;

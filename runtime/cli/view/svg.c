@@ -9,6 +9,11 @@
  *
  * The width of a text has to be known without a font: svg_text_width() adds up a
  * width for each letter, of the widest of the usual sans-serif fonts.
+ *
+ * Two parts use it: scenes (scene_svg.c), and plots and bars (view_plot.c, report/). A shape is
+ * started, gets attributes, and is closed: svg_start(), svg_attr(), svg_inside() if it has
+ * contents, svg_close() or svg_empty(). Numbers have two decimals and no trailing zeros, so that
+ * files are short and the same on any machine.
  */
 #include "cli/view/svg.h"
 #include <math.h>
@@ -217,7 +222,11 @@ void svg_number(struct sink *s, double value)
     sink_text(s, svg_short(value, 2, text));
 }
 
-/* Narrow and wide letters, of the widest of the usual fonts. */
+/*
+ * Narrow and wide letters, of the widest of the usual fonts. "c0" in 11 px is 11 * (0.57 + 0.636)
+ * = 13.3 px wide. A text is at most that wide in the reader's font, so it fits where it was
+ * placed.
+ */
 double svg_text_width(const char *text, double size)
 {
     double n = 0;
@@ -456,7 +465,8 @@ static double round_number(int n)
 
 /*
  * The ends are ticks: a linear axis ends at multiples of its step, a logarithmic one at 1, 2 or 5
- * times a power of ten.
+ * times a power of ten. Throughput from 0 to 4552 GB/s has steps of 500 and ends at 5000; latency
+ * from 18 to 1200 ns on a logarithmic axis goes from 10 to 2000.
  */
 void svg_axis_fit(struct svg_axis *axis, double low, double high)
 {

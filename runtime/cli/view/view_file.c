@@ -3,6 +3,11 @@
  *
  * A file is read by diff/results.c, so CSV, JSON and JSON lines are all accepted. If it names a
  * topology, that has to be the one of this program: peaks and bandwidths are drawn from our tables.
+ *
+ * Columns are found by name, so their order and further ones do not matter. Of `run` these are
+ * kernel, kernel_ns, the bytes of both directions, gemm_macs and math_elements: a multiply-add
+ * counts as two operations, an element of math as one. A cell without a number is 0, for example
+ * of a launch that computes nothing.
  */
 #include <math.h>
 #include <stdio.h>

@@ -108,8 +108,9 @@ static void assert_every_failure_is_told(const char *keys, kb_engine engine, int
     char yaml[1024];
     struct life l = {.engine = engine, .spread_fs = spread_fs, .watched = watched};
     unsigned failures[6] = {0};
-    static const char *const places[] = {"kb_sim_new",   "kb_sim_add", "kb_sim_run",
-                                         "kb_sim_utilization", "kb_breakdown_new", "kb_breakdown_rows"};
+    static const char *const places[] = {"kb_sim_new",       "kb_sim_add",
+                                         "kb_sim_run",       "kb_sim_utilization",
+                                         "kb_breakdown_new", "kb_breakdown_rows"};
 
     snprintf(yaml, sizeof yaml, "kernbench: 1\nname: small\nsips: 2\n%s", keys);
     l.topo = any_topology(yaml);

@@ -181,14 +181,44 @@ static void setup(kb_bench_run *run)
     kb_bench_launch(run, "attention_merge", attention_merge, NULL, 0);
 }
 
+struct expected {
+    const kb_bench_run *run;
+    double *const *t;
+};
+
+static struct reference_head head_of(const struct expected *e, int64_t head)
+{
+    int64_t s = kb_bench_int(e->run, "S"), n = kb_bench_int(e->run, "T");
+    int64_t d = kb_bench_int(e->run, "D");
+    double *const *t = e->t;
+
+    return (struct reference_head){t[Q] + head * s * d,
+                                   t[K] + head * n * d,
+                                   t[V] + head * n * d,
+                                   t[O] + head * s * d,
+                                   s,
+                                   n,
+                                   d,
+                                   d,
+                                   d};
+}
+
+/* Block `i` of all rows of all heads. */
+static void reference_of_block(void *arg, int64_t i)
+{
+    const struct expected *e = arg;
+    int64_t blocks = parts(kb_bench_int(e->run, "S"), REFERENCE_ROWS);
+    struct reference_head head = head_of(e, i / blocks);
+
+    reference_attention(&head, i % blocks);
+}
+
 static void reference(const kb_bench_run *run, double *const *t)
 {
-    int64_t s = kb_bench_int(run, "S"), n = kb_bench_int(run, "T"), d = kb_bench_int(run, "D");
+    struct expected e = {run, t};
+    int64_t blocks = parts(kb_bench_int(run, "S"), REFERENCE_ROWS);
 
-    for (int64_t head = 0; head < kb_bench_int(run, "H"); head++)
-        for (int64_t i = head * s; i < (head + 1) * s; i++)
-            reference_row(t[Q] + i * d, t[K] + head * n * d, t[V] + head * n * d, t[O] + i * d, n,
-                          d, d);
+    kb_reference_parallel(kb_bench_int(run, "H") * blocks, reference_of_block, &e);
 }
 
 static const kb_bench_arg args_of_attention[] = {

@@ -258,17 +258,38 @@ static void setup(kb_bench_run *run)
     kb_bench_launch(run, "attention_ring", attention_ring, NULL, 0);
 }
 
+struct expected {
+    const kb_bench_run *run;
+    double *const *t;
+};
+
+static struct reference_head head_of(const struct expected *e, int64_t head)
+{
+    int64_t s = kb_bench_int(e->run, "S"), n = kb_bench_int(e->run, "T");
+    int64_t d = kb_bench_int(e->run, "D"), heads = kb_bench_int(e->run, "H");
+    double *const *t = e->t;
+
+    return (struct reference_head){
+        t[Q] + head * d, t[K] + head * d, t[V] + head * d, t[O] + head * d, s, n, d,
+        heads * d,       heads * d};
+}
+
+/* Block `i` of all rows of all heads. */
+static void reference_of_block(void *arg, int64_t i)
+{
+    const struct expected *e = arg;
+    int64_t blocks = parts(kb_bench_int(e->run, "S"), REFERENCE_ROWS);
+    struct reference_head head = head_of(e, i / blocks);
+
+    reference_attention(&head, i % blocks);
+}
+
 static void reference(const kb_bench_run *run, double *const *t)
 {
-    int64_t s = kb_bench_int(run, "S"), n = kb_bench_int(run, "T"), d = kb_bench_int(run, "D");
-    int64_t heads = kb_bench_int(run, "H");
+    struct expected e = {run, t};
+    int64_t blocks = parts(kb_bench_int(run, "S"), REFERENCE_ROWS);
 
-    for (int64_t i = 0; i < s * heads; i++) {
-        int64_t head = i % heads;
-
-        reference_row(t[Q] + i * d, t[K] + head * d, t[V] + head * d, t[O] + i * d, n, d,
-                      heads * d);
-    }
+    kb_reference_parallel(kb_bench_int(run, "H") * blocks, reference_of_block, &e);
 }
 
 static const kb_bench_arg args_of_attention_ring[] = {

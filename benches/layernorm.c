@@ -68,21 +68,31 @@ static void setup(kb_bench_run *run)
     kb_bench_launch(run, "layernorm", layernorm, NULL, 0);
 }
 
+struct expected {
+    double *const *t;
+    int64_t n;
+    double eps;
+};
+
+static void reference_of_row(void *arg, int64_t i)
+{
+    const struct expected *e = arg;
+    const double *x = e->t[0] + i * e->n;
+    double *y = e->t[3] + i * e->n, n = (double)e->n, mean = 0, variance = 0;
+
+    for (int64_t j = 0; j < e->n; j++)
+        mean += x[j] / n;
+    for (int64_t j = 0; j < e->n; j++)
+        variance += (x[j] - mean) * (x[j] - mean) / n;
+    for (int64_t j = 0; j < e->n; j++)
+        y[j] = (x[j] - mean) / sqrt(variance + e->eps) * e->t[1][j] + e->t[2][j];
+}
+
 static void reference(const kb_bench_run *run, double *const *t)
 {
-    int64_t m = kb_bench_int(run, "M"), n = kb_bench_int(run, "N");
+    struct expected e = {t, kb_bench_int(run, "N"), kb_bench_real(run, "eps")};
 
-    for (int64_t i = 0; i < m; i++) {
-        const double *x = t[0] + i * n;
-        double *y = t[3] + i * n, mean = 0, variance = 0;
-
-        for (int64_t j = 0; j < n; j++)
-            mean += x[j] / (double)n;
-        for (int64_t j = 0; j < n; j++)
-            variance += (x[j] - mean) * (x[j] - mean) / (double)n;
-        for (int64_t j = 0; j < n; j++)
-            y[j] = (x[j] - mean) / sqrt(variance + kb_bench_real(run, "eps")) * t[1][j] + t[2][j];
-    }
+    kb_reference_parallel(kb_bench_int(run, "M"), reference_of_row, &e);
 }
 
 static const kb_bench_arg args_of_layernorm[] = {

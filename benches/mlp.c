@@ -61,7 +61,7 @@ static void reference(const kb_bench_run *run, double *const *t)
     int64_t m = kb_bench_int(run, "M"), n = kb_bench_int(run, "N"), k = kb_bench_int(run, "K");
     enum act act = (enum act)kb_bench_choice(run, "act");
 
-    multiply(t[0], t[1], t[3], m, n, k);
+    kb_reference_product(t[0], t[1], t[3], m, n, k);
     for (int64_t i = 0; i < m * n; i++) {
         double sum = t[3][i] + t[2][i % n];
 

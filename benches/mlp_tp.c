@@ -194,10 +194,10 @@ static void reference(const kb_bench_run *run, double *const *t)
 
     if (!hidden)
         return;
-    multiply(t[X], t[W1], hidden, m, n, k);
+    kb_reference_product(t[X], t[W1], hidden, m, n, k);
     for (int64_t i = 0; i < m * n; i++)
         hidden[i] = activation((enum act)kb_bench_choice(run, "act"), hidden[i]);
-    multiply(hidden, t[W2], t[Y], m, k, n);
+    kb_reference_product(hidden, t[W2], t[Y], m, k, n);
     for (int64_t i = 1; i < ranks_of(run); i++)
         memcpy(t[Y] + i * m * k, t[Y], (size_t)(m * k) * sizeof **t);
     free(hidden);

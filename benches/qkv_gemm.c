@@ -122,8 +122,8 @@ static void setup(kb_bench_run *run)
 
 static void reference(const kb_bench_run *run, double *const *t)
 {
-    multiply(t[0], t[1], t[2], kb_bench_int(run, "M"), kb_bench_int(run, "N"),
-             kb_bench_int(run, "K"));
+    kb_reference_product(t[0], t[1], t[2], kb_bench_int(run, "M"), kb_bench_int(run, "N"),
+                         kb_bench_int(run, "K"));
 }
 
 static const kb_bench_arg args_of_qkv_gemm[] = {

@@ -50,12 +50,23 @@ static void reference_row(const double *x, double *y, int64_t n)
         y[j] /= sum;
 }
 
+struct expected {
+    double *const *t;
+    int64_t n;
+};
+
+static void reference_of_row(void *arg, int64_t i)
+{
+    const struct expected *e = arg;
+
+    reference_row(e->t[0] + i * e->n, e->t[1] + i * e->n, e->n);
+}
+
 static void reference(const kb_bench_run *run, double *const *t)
 {
-    int64_t m = kb_bench_int(run, "M"), n = kb_bench_int(run, "N");
+    struct expected e = {t, kb_bench_int(run, "N")};
 
-    for (int64_t i = 0; i < m; i++)
-        reference_row(t[0] + i * n, t[1] + i * n, n);
+    kb_reference_parallel(kb_bench_int(run, "M"), reference_of_row, &e);
 }
 
 static const kb_bench_arg args_of_softmax[] = {

@@ -96,14 +96,4 @@ static inline uint64_t row_address(tl_ctx *tl, const kb_tensor *t, int64_t i)
     return shard.address + (uint64_t)((i - shard.first[0]) * row_bytes);
 }
 
-/* c += a b for row-major a[m,k], b[k,n], c[m,n]: the reference of every product. */
-static inline void multiply(const double *a, const double *b, double *c, int64_t m, int64_t n,
-                            int64_t k)
-{
-    for (int64_t i = 0; i < m; i++)
-        for (int64_t p = 0; p < k; p++)
-            for (int64_t j = 0; j < n; j++)
-                c[i * n + j] += a[i * k + p] * b[p * n + j];
-}
-
 #endif

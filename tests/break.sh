@@ -372,12 +372,19 @@ break_it 'knockout: a percentile of one less' $knock 's/\(n \* 99 \+ 99\) \/ 100
 
 # -- comfort --------------------------------------------------------------------------------
 inspect=runtime/explain/inspect.c complete=runtime/base/help_complete.c
+break_it 'panels of a reference'"'"'s product from the last to the first' runtime/phase2/reference_product.c \
+    's/for \(int64_t p = 0; p < x->k; p \+= DEPTH\)/for (int64_t p = (x->k - 1) \/ DEPTH * DEPTH; p >= 0; p -= DEPTH)/'
+break_it 'the lower edge of a reference'"'"'s product not seen' runtime/phase2/reference_product.c \
+    's/i \+ ROWS <= x->m \&\& //'
 break_it 'the wrong operation that is met first' runtime/phase2/exec.c \
     's/\(exec->status == KB_OK \|\| exec->status == KB_DIFFERENT\)/exec->status == KB_OK/'
 break_it 'a stage taken for its command' $inspect 's/op_log_find\(in->sim->log, token\.parent,/op_log_find(in->sim->log, id,/'
 break_it 'a consumer that is none' $inspect 's/return !has_id\(&op\.depends, in->op\.id\)/return has_id(\&op.depends, in->op.id)/'
 break_it 'the mean of all, NaN too' runtime/cli/rows/inspection_rows.c 's/if \(!isfinite\(value\)\)/if (0)/'
 break_it 'the bytes of a load forgotten' runtime/record/oplog.c 's/op->kind == OP_DMA_READ    \? &op->out/op->kind == OP_DMA_READ ? NULL/'
+break_it 'inputs made although nothing reads them' runtime/data/host.c 's/return tensor->host->fills_now \?/return true ?/'
+break_it 'inputs not made before the threads of Phase 2' runtime/data/host.c 's/h->fills_now = true/h->fills_now = false/'
+break_it 'a part of a fill that has left' runtime/data/host.c 's/f->versions\[number\] = NULL;//'
 break_it 'an element of a part, not of the whole' runtime/data/host.c 's/index\[axis\] = p->first\[axis\] \+ /index[axis] = /'
 break_it 'arguments that were given offered again' runtime/cli/describe.c 's/else if \(!is_given\(c, arg\)\)/else/'
 break_it 'options of other commands offered' $complete 's/if \(named && !\(o\.commands & bits_of\(c\)\)\)/if (0)/'
@@ -503,6 +510,8 @@ choose_tests() {
         esac
         scripts+=(results sweep load why knockout inspect shells terminal report race)
         ;;
+    *' runtime/data/host.c'*) tests=(host "${all_tests[@]}") ;;
+    *' runtime/phase2/reference_product'*) tests=(reference_product) scripts=(run) ;;
     *' benches/'*) tests=(number ring) scripts=(run) ;;
     *' runtime/record/race.c'* | *' runtime/record/shadow.c'* | *' runtime/record/vclock.c'* | *' runtime/kernels/accesses.c'*)
         tests=(race race_random) scripts=(race)

@@ -36,6 +36,7 @@
 #include "cli/out/speed.h"
 #include "cli/rows/utilization_rows.h"
 #include "cli/out/stop.h"
+#include "base/parallel.h"
 #include "base/text.h"
 #include "cli/trace/trace.h"
 #include "cli/rows/warn.h"
@@ -133,17 +134,61 @@ static enum exit_code differ(struct run *run, const kb_error *why)
     return cmd_say(run->cli, EXIT_DIFFERENT, "verification failed: %s", why->text);
 }
 
+struct verification {
+    struct run *run;
+    kb_status status;
+    kb_error why;
+};
+
+static void verify_outputs(void *arg, unsigned thread, uint64_t i)
+{
+    struct verification *v = arg;
+
+    (void)thread, (void)i;
+    v->status = kb_bench_verify(v->run->run, &v->run->max_abs_err, &v->why);
+}
+
+static void show_verification(void *arg)
+{
+    progress_show_time(&((struct verification *)arg)->run->progress, "verifying");
+}
+
+static bool accept_block(void *arg, uint64_t i)
+{
+    (void)arg, (void)i;
+    return true;
+}
+
+/* A reference is one call, and does not say how far it is: with a terminal it runs on a thread of
+ * its own, so that this one can show the time that it takes. */
+static void verify_with_progress(struct verification *v)
+{
+    struct parallel all = {.n = 1,
+                           .threads = 1,
+                           .window = 1,
+                           .work = verify_outputs,
+                           .give = accept_block,
+                           .wait = show_verification,
+                           .arg = v};
+    struct progress *p = &v->run->progress;
+
+    progress_begin(p, v->run->cli->opts.quiet);
+    if (!p->wanted || !parallel_run(&all))
+        verify_outputs(v, 0, 0);
+    progress_end(p);
+}
+
 static enum exit_code verify(struct run *run)
 {
-    kb_error why = {""};
-    kb_status status = kb_bench_verify(run->run, &run->max_abs_err, &why);
+    struct verification v = {.run = run, .why = {""}};
 
-    if (status == KB_OK || status == KB_DIFFERENT)
+    verify_with_progress(&v);
+    if (v.status == KB_OK || v.status == KB_DIFFERENT)
         run->compared = true;
-    if (status == KB_DIFFERENT)
-        return differ(run, &why);
+    if (v.status == KB_DIFFERENT)
+        return differ(run, &v.why);
     run->verify = "pass";
-    return status ? cmd_fail(run->cli, status, &why) : EXIT_OK;
+    return v.status ? cmd_fail(run->cli, v.status, &v.why) : EXIT_OK;
 }
 
 static bool is_asked_to_stop(void *arg)

@@ -10,6 +10,10 @@
  * All versions, and the room for them in the maps of the memories, are made before the first is
  * written, so that a write without memory changes nothing.
  *
+ * What a tensor is filled with by a rule (random numbers, a range) is made when it is first read,
+ * by a kernel or by the host: most runs read none of it. With Phase 2, which computes from it in
+ * several threads, it is made at once.
+ *
  * Addresses, in `run softmax` on cube8, whose slices have 6442450944 bytes each. x is 256 x 256 in
  * f16, row-wise over cubes and PEs, so each PE has 4 rows of 512 bytes: PE 3 of cube 0 has rows 12
  * to 15, at 3 * 6442450944 = 19327352832, the beginning of its slice. y lies behind x: its part
@@ -89,6 +93,7 @@ struct host {
     uint64_t *used;                 /* owned; [PE over all]: bytes of its slice */
     struct kb_tensor *tensors;      /* owned */
     bool waits;                     /* for kernels that run */
+    bool fills_now;                 /* Phase 2 reads what tensors are filled with */
 };
 
 static uint32_t pes_of(const struct host *h)
@@ -123,6 +128,11 @@ void host_free(struct host *h)
 void host_wait(struct host *h, bool waits)
 {
     h->waits = waits;
+}
+
+void host_fill_now(struct host *h)
+{
+    h->fills_now = true;
 }
 
 uint64_t host_slice_used(const struct host *h, uint32_t pe)
@@ -427,15 +437,49 @@ kb_shard kb_tensor_shard(const kb_tensor *tensor, uint32_t pe)
 
 /* -- filling -------------------------------------------------------------------------------- */
 
-/* The bytes of the part of `pe`, as a new version; NULL without memory. */
+/* The elements of a tensor as a function of their number, and of its name. */
+struct rule {
+    bool random;
+    uint64_t seed;
+    double scale;       /* random */
+    double start, step; /* else */
+};
+
+/*
+ * A fill: the bytes of all parts, to be made by a rule. A stream of random numbers cannot begin in
+ * the middle, so all are made at once. A version that is dropped before that leaves the fill, and
+ * the last one frees it.
+ */
+struct fill {
+    struct version_fill base;       /* first */
+    const struct kb_tensor *tensor; /* borrowed */
+    struct rule rule;
+    uint32_t users;             /* versions, and the write that makes them */
+    struct version *versions[]; /* [PE], borrowed: as of prepare_write() */
+};
+
+/* What a tensor is written from: bytes of the whole, or a fill. */
+struct source {
+    const void *bytes;
+    struct fill *fill; /* NULL: bytes */
+};
+
+/* The part of `pe`, as a new version; NULL without memory. */
 static struct version *version_of_part(const struct kb_tensor *tensor, uint32_t pe,
-                                       const void *bytes)
+                                       const struct source *from)
 {
     struct part p = part_of(tensor, pe);
-    struct version *v = version_new_bytes(part_bytes(tensor, &p));
+    struct version *v;
 
+    if (from->fill) {
+        v = version_new_fill(part_bytes(tensor, &p), &from->fill->base, pe);
+        from->fill->versions[pe] = v;
+        from->fill->users += v != NULL;
+        return v;
+    }
+    v = version_new_bytes(part_bytes(tensor, &p));
     if (v)
-        copy_part(tensor, &p, (unsigned char *)(uintptr_t)bytes, v->bytes, true);
+        copy_part(tensor, &p, (unsigned char *)(uintptr_t)from->bytes, v->bytes, true);
     return v;
 }
 
@@ -444,7 +488,7 @@ static struct version *version_of_part(const struct kb_tensor *tensor, uint32_t 
  * is all of a write that may fail. A tensor that is replicated over 64 PEs is one version with 64
  * references, and not 64 copies.
  */
-static bool prepare_write(const struct kb_tensor *tensor, const void *bytes,
+static bool prepare_write(const struct kb_tensor *tensor, const struct source *from,
                           struct version **versions)
 {
     struct mem *m = tensor->host->mem;
@@ -453,7 +497,7 @@ static bool prepare_write(const struct kb_tensor *tensor, const void *bytes,
         if (tensor->offsets[pe] == NO_ADDRESS)
             continue;
         if (first_with_part(tensor, pe) == pe)
-            versions[pe] = version_of_part(tensor, pe, bytes);
+            versions[pe] = version_of_part(tensor, pe, from);
         if (!versions[first_with_part(tensor, pe)] ||
             mem_reserve(m, area_of(tensor, pe), address_in(tensor, pe)) != MEM_OK)
             return false;
@@ -461,16 +505,11 @@ static bool prepare_write(const struct kb_tensor *tensor, const void *bytes,
     return true;
 }
 
-kb_status kb_tensor_write(kb_tensor *tensor, const void *bytes, kb_error *why)
+static kb_status write_from(kb_tensor *tensor, const struct source *from, kb_error *why)
 {
     uint32_t n = pes_of(tensor->host);
-    struct version **versions;
-    bool ok;
-
-    if (check_idle(tensor->host, why) != KB_OK)
-        return KB_BAD_REQUEST;
-    versions = calloc(n, sizeof *versions); /* [PE]: owned */
-    ok = versions && prepare_write(tensor, bytes, versions);
+    struct version **versions = calloc(n, sizeof *versions); /* [PE]: owned */
+    bool ok = versions && prepare_write(tensor, from, versions);
 
     for (uint32_t pe = 0; ok && pe < n; pe++) {
         struct version *v = versions[first_with_part(tensor, pe)];
@@ -483,6 +522,13 @@ kb_status kb_tensor_write(kb_tensor *tensor, const void *bytes, kb_error *why)
         version_drop(versions[pe]);
     free(versions);
     return ok ? KB_OK : no_memory(tensor->name, why);
+}
+
+kb_status kb_tensor_write(kb_tensor *tensor, const void *bytes, kb_error *why)
+{
+    if (check_idle(tensor->host, why) != KB_OK)
+        return KB_BAD_REQUEST;
+    return write_from(tensor, &(struct source){bytes, NULL}, why);
 }
 
 static double random_element(kb_dtype dtype, struct rng *r, double scale)
@@ -510,33 +556,118 @@ static uint64_t element_count(const struct kb_tensor *tensor)
     return tensor->nbytes / kb_dtype_bytes(tensor->dtype);
 }
 
-kb_status kb_tensor_fill_random(kb_tensor *tensor, uint64_t seed, double scale, kb_error *why)
+static void make_elements(const struct kb_tensor *tensor, const struct rule *rule,
+                          unsigned char *bytes)
 {
-    struct rng r = rng_new(seed, tensor->name);
+    struct rng r = rng_new(rule->seed, tensor->name);
+    uint64_t n = element_count(tensor);
+
+    for (uint64_t i = 0; rule->random && i < n; i++)
+        kb_element_set(tensor->dtype, bytes, i, random_element(tensor->dtype, &r, rule->scale));
+    for (uint64_t i = 0; !rule->random && i < n; i++)
+        kb_element_set(tensor->dtype, bytes, i, rule->start + (double)i * rule->step);
+}
+
+static void fill_leave(struct fill *f)
+{
+    if (--f->users == 0)
+        free(f);
+}
+
+static void fill_forget(struct version_fill *base, uint32_t number)
+{
+    struct fill *f = (struct fill *)base;
+
+    f->versions[number] = NULL;
+    fill_leave(f);
+}
+
+/* Room for each part that is still used. */
+static bool parts_alloc(const struct fill *f, unsigned char **parts)
+{
+    bool ok = true;
+
+    for (uint32_t pe = 0; ok && pe < pes_of(f->tensor->host); pe++) {
+        if (f->versions[pe])
+            ok = (parts[pe] = malloc(f->versions[pe]->nbytes)) != NULL;
+    }
+    return ok;
+}
+
+/* Gives all versions their bytes, or none of them, without memory. Then the fill is no more. */
+static bool fill_make(struct version_fill *base)
+{
+    struct fill *f = (struct fill *)base;
+    uint32_t n = pes_of(f->tensor->host), users = f->users;
+    unsigned char *whole = malloc(f->tensor->nbytes);
+    unsigned char **parts = calloc(n, sizeof *parts); /* [PE]: owned */
+    bool ok = whole && parts && parts_alloc(f, parts);
+
+    if (ok)
+        make_elements(f->tensor, &f->rule, whole);
+    for (uint32_t pe = 0; parts && pe < n; pe++) {
+        struct part p = part_of(f->tensor, pe);
+
+        if (!ok) {
+            free(parts[pe]);
+        } else if (parts[pe]) {
+            copy_part(f->tensor, &p, whole, parts[pe], true);
+            version_set_bytes(f->versions[pe], parts[pe]);
+            users--;
+        }
+    }
+    free(parts);
+    free(whole);
+    if (ok && users == 0)
+        free(f);
+    return ok;
+}
+
+static kb_status fill_later(kb_tensor *tensor, const struct rule *rule, kb_error *why)
+{
+    size_t n = pes_of(tensor->host);
+    struct fill *f = calloc(1, sizeof *f + n * sizeof *f->versions);
+    kb_status status;
+
+    if (!f)
+        return no_memory(tensor->name, why);
+    f->base = (struct version_fill){fill_make, fill_forget};
+    f->tensor = tensor;
+    f->rule = *rule;
+    f->users = 1;
+    status = write_from(tensor, &(struct source){NULL, f}, why);
+    fill_leave(f);
+    return status;
+}
+
+static kb_status fill_now(kb_tensor *tensor, const struct rule *rule, kb_error *why)
+{
     unsigned char *bytes = malloc(tensor->nbytes);
     kb_status status;
 
     if (!bytes)
         return no_memory(tensor->name, why);
-    for (uint64_t i = 0; i < element_count(tensor); i++)
-        kb_element_set(tensor->dtype, bytes, i, random_element(tensor->dtype, &r, scale));
-    status = kb_tensor_write(tensor, bytes, why);
+    make_elements(tensor, rule, bytes);
+    status = write_from(tensor, &(struct source){bytes, NULL}, why);
     free(bytes);
     return status;
 }
 
+static kb_status fill(kb_tensor *tensor, const struct rule *rule, kb_error *why)
+{
+    if (check_idle(tensor->host, why) != KB_OK)
+        return KB_BAD_REQUEST;
+    return tensor->host->fills_now ? fill_now(tensor, rule, why) : fill_later(tensor, rule, why);
+}
+
+kb_status kb_tensor_fill_random(kb_tensor *tensor, uint64_t seed, double scale, kb_error *why)
+{
+    return fill(tensor, &(struct rule){.random = true, .seed = seed, .scale = scale}, why);
+}
+
 kb_status kb_tensor_fill_arange(kb_tensor *tensor, double start, double step, kb_error *why)
 {
-    unsigned char *bytes = malloc(tensor->nbytes);
-    kb_status status;
-
-    if (!bytes)
-        return no_memory(tensor->name, why);
-    for (uint64_t i = 0; i < element_count(tensor); i++)
-        kb_element_set(tensor->dtype, bytes, i, start + (double)i * step);
-    status = kb_tensor_write(tensor, bytes, why);
-    free(bytes);
-    return status;
+    return fill(tensor, &(struct rule){.start = start, .step = step}, why);
 }
 
 static bool same_shape(const kb_shape *a, const kb_shape *b)

@@ -21,6 +21,9 @@ kb_status host_tensor_new(struct host **host, const struct kb_topology *topo, co
 /* Kernels begin to run, or have ended: the host waits, and refuses to make or write tensors. */
 void host_wait(struct host *h, bool waits);
 
+/* From now on tensors are filled at once, not when they are first read: for Phase 2. */
+void host_fill_now(struct host *h);
+
 /*
  * The tensor that lies at a global address, and the index of the element there; NULL: none.
  */

@@ -7,7 +7,10 @@
  * is register renaming, for bytes: only true dependencies are left.
  *
  * A version is known bytes, or the pending result of an operation, or *pieces*: parts of other
- * versions that a load found side by side.
+ * versions that a load found side by side. Known bytes need not exist yet: those of a *fill* are a
+ * function of a seed, and are made when something first asks for them by version_bytes(). A run
+ * without Phase 2, whose kernels look at no data, makes none: `run gemm M=2048 N=2048 K=2048
+ * dtype=f32` would spend more than half of its time on 32 MiB of inputs that it never reads.
  *
  * Example. Op 3 makes a result A of 256 bytes, op 7 a result B of 256 bytes.
  *   store A at 0       [0, 256) -> A from 0
@@ -23,6 +26,7 @@
  *     and is loaded as a whole becomes one view again.
  *   - Ranges of an area are sorted, do not overlap, and are never empty.
  *   - Reference counts are not atomic: Phase 2 changes them under its lock.
+ *   - Phase 2 finds no fill that is not made: with it, tensors are filled at once (host.c).
  *
  * The map is a sorted array of leaves, each a sorted array of at most 64 ranges: two binary
  * searches. Kernels mostly go on where they were, so the last place that was found is tried first,
@@ -30,7 +34,8 @@
  * its view in place. A leaf that is only appended to is split at its end, so that it stays full.
  *
  * Small pieces of known bytes are copied into a new version (version_of_flat()): a piece takes 32
- * bytes, so for elements of 4 bytes the pieces would take eight times their bytes.
+ * bytes, so for elements of 4 bytes the pieces would take eight times their bytes. Of a fill that
+ * is not made only the smallest are, since that makes all of it.
  */
 #include "data/mem.h"
 #include <assert.h>
@@ -66,6 +71,18 @@ struct version *version_new_bytes(uint64_t nbytes)
     return NULL;
 }
 
+struct version *version_new_fill(uint64_t nbytes, struct version_fill *fill, uint32_t number)
+{
+    struct version *v = version_new(VERSION_FILL, nbytes);
+
+    if (!v)
+        return NULL;
+    v->ready = true;
+    v->fill = fill;
+    v->number = number;
+    return v;
+}
+
 struct version *version_new_result(uint64_t nbytes, uint32_t op)
 {
     struct version *v = version_new(VERSION_RESULT, nbytes);
@@ -79,11 +96,14 @@ void version_drop(struct version *v)
 {
     if (!v || --v->refs)
         return;
-    for (uint32_t i = 0; i < v->n_pieces; i++)
+    if (v->kind == VERSION_FILL)
+        v->fill->forget(v->fill, v->number);
+    for (uint32_t i = 0; v->kind == VERSION_PIECES && i < v->n_pieces; i++)
         version_drop(v->pieces[i].part.v);
     if (v->packed)
         v->packed->free(v->packed);
-    free(v->pieces);
+    if (v->kind == VERSION_PIECES)
+        free(v->pieces);
     free(v->bytes);
     free(v);
 }
@@ -100,35 +120,47 @@ bool version_ready(struct version *v)
 
 void version_set_bytes(struct version *v, unsigned char *bytes)
 {
-    assert(v->kind == VERSION_RESULT && !v->bytes);
+    assert((v->kind == VERSION_RESULT || v->kind == VERSION_FILL) && !v->bytes);
     v->bytes = bytes;
     v->ready = true;
+    if (v->kind == VERSION_FILL)
+        v->kind = VERSION_BYTES;
 }
 
-/* Copies all pieces, which are ready, side by side. */
-static void copy_pieces(unsigned char *to, const struct piece *pieces, size_t n)
+/* Copies all pieces, which are ready, side by side. False without memory. */
+static bool copy_pieces(unsigned char *to, const struct piece *pieces, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         assert(pieces[i].part.v->ready);
-        memcpy(to, pieces[i].part.v->bytes + pieces[i].part.offset, pieces[i].nbytes);
+        const unsigned char *from = version_bytes(pieces[i].part.v);
+
+        if (!from)
+            return false;
+        memcpy(to, from + pieces[i].part.offset, pieces[i].nbytes);
         to += pieces[i].nbytes;
     }
+    return true;
 }
 
 const unsigned char *version_bytes(struct version *v)
 {
-    assert(v->bytes || v->kind == VERSION_PIECES);
+    unsigned char *bytes;
+
+    assert(v->bytes || v->kind == VERSION_PIECES || v->kind == VERSION_FILL);
     if (v->bytes)
         return v->bytes;
-    v->bytes = malloc(v->nbytes);
-    if (v->bytes)
-        copy_pieces(v->bytes, v->pieces, v->n_pieces);
-    return v->bytes;
+    if (v->kind == VERSION_FILL)
+        return v->fill->make(v->fill) ? v->bytes : NULL;
+    bytes = malloc(v->nbytes);
+    if (bytes && copy_pieces(bytes, v->pieces, v->n_pieces))
+        return v->bytes = bytes;
+    free(bytes);
+    return NULL;
 }
 
 /* -- gathering ------------------------------------------------------------------------------ */
 
-enum { GATHER_FEW = 16, SMALL_PIECE = 128 };
+enum { GATHER_FEW = 16, SMALL_PIECE = 128, SMALL_PIECE_OF_FILL = 16 };
 
 /* Parts in the order in which they are found; they borrow their versions. */
 struct gather {
@@ -264,17 +296,27 @@ static struct version *version_new_pieces(const struct gather *g)
     return v;
 }
 
+/* Pieces of fewer bytes, in the mean, are copied. */
+static uint64_t small_piece(const struct gather *g)
+{
+    for (size_t i = 0; i < g->n; i++)
+        if (g->list[i].part.v->kind == VERSION_FILL)
+            return SMALL_PIECE_OF_FILL;
+    return SMALL_PIECE;
+}
+
 /* The parts as a new version. Small pieces of known bytes are copied, which takes less memory. */
 static struct version *version_of_flat(const struct gather *g)
 {
     struct version *v;
 
-    if (g->nbytes > g->n * SMALL_PIECE || !all_ready(g))
+    if (g->nbytes > g->n * small_piece(g) || !all_ready(g))
         return version_new_pieces(g);
     v = version_new_bytes(g->nbytes);
-    if (v)
-        copy_pieces(v->bytes, g->list, g->n);
-    return v;
+    if (!v || copy_pieces(v->bytes, g->list, g->n))
+        return v;
+    version_drop(v);
+    return NULL;
 }
 
 /* A part of a version of pieces may be ready before the whole is: it is better gathered again. */

@@ -6,10 +6,17 @@
 /*
  * Writes and reads copy no bytes: an address names a part of a version, and a version never
  * changes. So a reader keeps what it saw, whatever is written later. A version is bytes, or the
- * result of an operation, whose bytes are computed in Phase 2, or pieces of other versions; mem.c
- * has an example. To own a version is to have a reference, which is given back by version_drop().
+ * result of an operation, whose bytes are computed in Phase 2, or pieces of other versions, or a
+ * part of a fill, whose bytes are made when they are first needed; mem.c has an example. To own a
+ * version is to have a reference, which is given back by version_drop().
  */
-enum version_kind { VERSION_BYTES, VERSION_RESULT, VERSION_PIECES };
+enum version_kind { VERSION_BYTES, VERSION_RESULT, VERSION_PIECES, VERSION_FILL };
+
+/* What makes the bytes of several versions. */
+struct version_fill {
+    bool (*make)(struct version_fill *self); /* version_set_bytes() of all; false: no memory */
+    void (*forget)(struct version_fill *self, uint32_t number); /* this version is no more */
+};
 
 /* The head of data that are kept with a version. */
 struct version_packed {
@@ -22,9 +29,15 @@ struct version {
     bool ready;           /* its bytes are known; for pieces ask version_ready() */
     uint32_t op;          /* VERSION_RESULT: the op_id that makes it */
     uint64_t nbytes;      /* > 0 */
-    unsigned char *bytes; /* owned; NULL: a result not yet computed, pieces not yet gathered */
-    struct piece *pieces; /* owned; VERSION_PIECES */
-    uint32_t n_pieces;
+    unsigned char *bytes; /* owned; NULL: not yet computed, gathered, or made */
+    union {
+        struct piece *pieces;      /* owned; VERSION_PIECES */
+        struct version_fill *fill; /* VERSION_FILL */
+    };
+    union {
+        uint32_t n_pieces;
+        uint32_t number; /* VERSION_FILL: which of its versions this is */
+    };
     struct version_packed *packed; /* owned: operands packed by gemm_pack.c */
 };
 
@@ -40,8 +53,9 @@ struct piece {
     uint64_t at; /* where it begins in the whole */
 };
 
-/* Both return NULL without memory; else the caller owns the version. */
+/* All return NULL without memory; else the caller owns the version. */
 struct version *version_new_bytes(uint64_t nbytes); /* not initialised */
+struct version *version_new_fill(uint64_t nbytes, struct version_fill *fill, uint32_t number);
 struct version *version_new_result(uint64_t nbytes, uint32_t op);
 
 static inline struct version *version_keep(struct version *v)
@@ -55,11 +69,12 @@ void version_drop(struct version *v); /* NULL: nothing */
 /* Are its bytes known? Those of a result are after Phase 2, those of pieces if all of them are. */
 bool version_ready(struct version *v);
 
-/* Gives a result its bytes: takes `bytes` (malloc), of v->nbytes. */
+/* Gives a result or a part of a fill its bytes: takes `bytes` (malloc), of v->nbytes. */
 void version_set_bytes(struct version *v, unsigned char *bytes);
 
-/* The bytes of a ready version; pieces are gathered at the first call. NULL without memory. Two
- * threads must not call it for the same version at once. */
+/* The bytes of a ready version; pieces are gathered, and fills made, at the first call. NULL
+ * without memory. Two threads must not call it for the same version, or two of one fill, at once.
+ */
 const unsigned char *version_bytes(struct version *v);
 
 /* -- writers -------------------------------------------------------------------------------- */

@@ -1153,6 +1153,18 @@ typedef struct kb_bench {
     void (*reference)(const kb_bench_run *run, double *const *t);
 } kb_bench;
 
+/*
+ * For a reference(): c += a b for row-major a[m,k], b[k,n], c[m,n]; c overlaps neither a nor b. The
+ * same doubles as by three plain loops that add the terms of each element in the order of k, from
+ * blocks and on all processors. It shares no code with Phase 2.
+ */
+void kb_reference_product(const double *a, const double *b, double *c, int64_t m, int64_t n,
+                          int64_t k);
+
+/* For a reference(): calls work(arg, i) for each i in 0..n-1, on all processors and in any order,
+ * for example for rows of a result that do not depend on each other. */
+void kb_reference_parallel(int64_t n, void (*work)(void *arg, int64_t i), void *arg);
+
 /* The values of arguments, by name; of a choice its index among the choices. */
 int64_t kb_bench_int(const kb_bench_run *run, const char *name);
 double kb_bench_real(const kb_bench_run *run, const char *name);

@@ -40,14 +40,56 @@ static void *read_bytes(const kb_tensor *t, kb_status *status, kb_error *why)
     return NULL;
 }
 
+/* `n` elements in blocks, which several threads convert. */
+struct elements {
+    kb_dtype dtype;
+    const void *bytes;
+    double *values;
+    uint64_t n;
+};
+
+enum { BLOCK = 1 << 16 };
+
+static uint64_t end_of_block(const struct elements *e, int64_t block)
+{
+    uint64_t end = ((uint64_t)block + 1) * BLOCK;
+
+    return end < e->n ? end : e->n;
+}
+
+static void read_block(void *arg, int64_t block)
+{
+    const struct elements *e = arg;
+
+    for (uint64_t i = (uint64_t)block * BLOCK; i < end_of_block(e, block); i++)
+        e->values[i] = kb_element(e->dtype, e->bytes, i);
+}
+
+/* Rounds each value to the type. */
+static void round_block(void *arg, int64_t block)
+{
+    const struct elements *e = arg;
+    uint64_t rounded[1];
+
+    for (uint64_t i = (uint64_t)block * BLOCK; i < end_of_block(e, block); i++) {
+        kb_element_set(e->dtype, rounded, 0, e->values[i]);
+        e->values[i] = kb_element(e->dtype, rounded, 0);
+    }
+}
+
+static void convert(struct elements *e, void (*convert_block)(void *arg, int64_t block))
+{
+    kb_reference_parallel((int64_t)((e->n + BLOCK - 1) / BLOCK), convert_block, e);
+}
+
 static kb_status read_input(const kb_tensor *t, double *values, kb_error *why)
 {
-    kb_dtype dtype = kb_tensor_dtype(t);
     kb_status status;
     void *bytes = read_bytes(t, &status, why);
+    struct elements e = {kb_tensor_dtype(t), bytes, values, bench_n_elements(kb_tensor_shape(t))};
 
-    for (uint64_t i = 0; !status && i < bench_n_elements(kb_tensor_shape(t)); i++)
-        values[i] = kb_element(dtype, bytes, i);
+    if (bytes)
+        convert(&e, read_block);
     free(bytes);
     return status;
 }
@@ -92,7 +134,7 @@ static void name_element(const kb_tensor *t, uint64_t index, char *text, size_t 
 static kb_status compare(const kb_tensor *t, double *want, double *max_abs_err, kb_error *why)
 {
     kb_dtype dtype = kb_tensor_dtype(t);
-    uint64_t n = bench_n_elements(kb_tensor_shape(t)), rounded[1];
+    uint64_t n = bench_n_elements(kb_tensor_shape(t));
     kb_difference d;
     kb_status status;
     char name[2 * SHOWN_BYTES];
@@ -100,10 +142,7 @@ static kb_status compare(const kb_tensor *t, double *want, double *max_abs_err, 
 
     if (status)
         return status == KB_BAD_REQUEST ? KB_DIFFERENT : status;
-    for (uint64_t i = 0; i < n; i++) {
-        kb_element_set(dtype, rounded, 0, want[i]);
-        want[i] = kb_element(dtype, rounded, 0);
-    }
+    convert(&(struct elements){dtype, NULL, want, n}, round_block);
     status = kb_compare(dtype, got, want, n, &d);
     free(got);
     if (!(d.max_abs_err <= *max_abs_err))

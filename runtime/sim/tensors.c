@@ -5,5 +5,9 @@
 kb_status kb_tensor_new(kb_sim *s, const char *name, kb_dtype dtype, kb_shape shape,
                         kb_placement placement, kb_tensor **out, kb_error *why)
 {
-    return host_tensor_new(&s->host, s->topo, name, dtype, shape, placement, out, why);
+    kb_status status = host_tensor_new(&s->host, s->topo, name, dtype, shape, placement, out, why);
+
+    if (!status && (s->options.phase2 || s->options.inspect))
+        host_fill_now(s->host);
+    return status;
 }

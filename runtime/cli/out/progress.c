@@ -38,12 +38,24 @@ static void show_time(double s, const char *what)
         fprintf(stderr, ", %.1f h %s", s / 3600, what);
 }
 
+static bool is_due(const struct progress *p, double *now)
+{
+    return p->wanted && (*now = progress_now_s()) >= p->next_s;
+}
+
 /* Blanks at the end of the line cover what a longer one left. */
+static void end_line(struct progress *p, double now)
+{
+    fputs("    ", stderr);
+    p->shown = true;
+    p->next_s = now + period_s;
+}
+
 void progress_show(struct progress *p, uint64_t done, uint64_t total, const char *things)
 {
     double now;
 
-    if (!p->wanted || (now = progress_now_s()) < p->next_s)
+    if (!is_due(p, &now))
         return;
     double part = total == 0 ? 0 : done < total ? (double)done / (double)total : 1;
     fprintf(stderr, "\r%5.1f %% of %llu %s", 100 * part, (unsigned long long)total, things);
@@ -51,9 +63,18 @@ void progress_show(struct progress *p, uint64_t done, uint64_t total, const char
         show_time((now - p->begin_s) * (1 - part) / part, "left");
     else
         show_time(now - p->begin_s, "so far");
-    fputs("    ", stderr);
-    p->shown = true;
-    p->next_s = now + period_s;
+    end_line(p, now);
+}
+
+void progress_show_time(struct progress *p, const char *doing)
+{
+    double now;
+
+    if (!is_due(p, &now))
+        return;
+    fprintf(stderr, "\r%s", doing);
+    show_time(now - p->begin_s, "so far");
+    end_line(p, now);
 }
 
 void progress_end(struct progress *p)

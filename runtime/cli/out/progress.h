@@ -14,6 +14,8 @@ struct progress {
 void progress_begin(struct progress *p, bool quiet);
 /* `things` are what is counted: "transactions". */
 void progress_show(struct progress *p, uint64_t done, uint64_t total, const char *things);
+/* For what is not counted: "verifying, 3 s so far". */
+void progress_show_time(struct progress *p, const char *doing);
 void progress_end(struct progress *p); /* wipes the line */
 
 double progress_now_s(void); /* of the clock that it goes by */

@@ -490,6 +490,124 @@ static void arange_counts_in_c_order(void **state)
     kb_sim_free(sim);
 }
 
+/* -- fills ---------------------------------------------------------------------------------- */
+
+/* The part of a tensor that lies in the first slice. */
+static struct view part_of_first(kb_sim *sim, const kb_tensor *x)
+{
+    kb_shard shard = kb_tensor_shard(x, 0);
+    uint64_t nbytes = kb_dtype_bytes(kb_tensor_dtype(x));
+    struct view view;
+
+    for (int64_t i = 0; i < shard.shape.rank; i++)
+        nbytes *= (uint64_t)shard.shape.dim[i];
+    assert_int_equal(
+        mem_read(host_mem(&sim->host, small), 0, shard.address, nbytes, &view, NULL, NULL), MEM_OK);
+    return view;
+}
+
+static kb_tensor *filled(kb_sim *sim, uint64_t seed)
+{
+    kb_tensor *x = new_tensor(sim, "x", KB_F32, KB_SHAPE(MANY / 8, 8), KB_ROW_WISE, KB_COLUMN_WISE);
+
+    assert_int_equal(kb_tensor_fill_random(x, seed, 1, NULL), KB_OK);
+    return x;
+}
+
+/* The same bytes as with Phase 2, where they are made at once. */
+static void fills_are_made_when_they_are_first_read(void **state)
+{
+    kb_sim *now = new_sim(small, (kb_options){.phase2 = true});
+    kb_sim *later = new_sim(small, (kb_options){0});
+    kb_tensor *a = filled(now, 5), *b = filled(later, 5);
+    struct view first = part_of_first(now, a), second = part_of_first(later, b);
+    static float x[MANY], y[MANY];
+
+    (void)state;
+    assert_non_null(first.v->bytes);
+    assert_null(second.v->bytes);
+    assert_true(version_ready(second.v));
+    assert_int_equal(kb_tensor_read(a, x, NULL), KB_OK);
+    assert_int_equal(kb_tensor_read(b, y, NULL), KB_OK);
+    assert_memory_equal(x, y, sizeof x);
+    assert_non_null(second.v->bytes);
+    assert_memory_equal(first.v->bytes, second.v->bytes, sizeof x / 4);
+    version_drop(first.v);
+    version_drop(second.v);
+    kb_sim_free(now);
+    kb_sim_free(later);
+}
+
+/* What was seen before a tensor is filled again stays as it was, although no byte of it was made.
+ */
+static void a_fill_outlives_the_next_one(void **state)
+{
+    int64_t before = owned;
+    kb_sim *sim = new_sim(small, (kb_options){0});
+    kb_tensor *x = filled(sim, 1);
+    struct view seen = part_of_first(sim, x), never = part_of_first(sim, x);
+    static float one[MANY], two[MANY];
+
+    (void)state;
+    version_drop(never.v);
+    assert_int_equal(kb_tensor_fill_random(x, 2, 1, NULL), KB_OK);
+    assert_non_null(version_bytes(seen.v));
+    fill(sim, "x", KB_F32, KB_ROW_WISE, 2, one); /* of half the scale */
+    assert_int_equal(kb_tensor_read(x, two, NULL), KB_OK);
+    for (int i = 0; i < MANY; i++)
+        assert_true(two[i] == 2 * one[i]);
+    fill(sim, "x", KB_F32, KB_ROW_WISE, 1, one);
+    for (int i = 0; i < MANY / 4; i++) /* rows of 4 of 8 columns */
+        assert_true(((float *)(void *)seen.v->bytes)[i] == 2 * one[i / 4 * 8 + i % 4]);
+    version_drop(seen.v);
+    kb_sim_free(sim);
+    assert_true(owned == before);
+}
+
+/* Columns of 4 bytes are gathered from all rows: each of them is a piece. */
+static kb_status read_column(kb_sim *sim, const kb_tensor *x, float *column)
+{
+    struct strided s = {1, 4, {MANY / 16}, {16}};
+    struct view view;
+    enum mem_err err = mem_read_strided(host_mem(&sim->host, small), 0,
+                                        kb_tensor_shard(x, 0).address, &s, &view, NULL, NULL);
+
+    if (err != MEM_OK)
+        return KB_NO_MEMORY;
+    memcpy(column, version_bytes(view.v) + view.offset, MANY / 4);
+    version_drop(view.v);
+    return KB_OK;
+}
+
+static void a_fill_without_memory_is_made_the_next_time(void **state)
+{
+    static float want[MANY], all[MANY], column[MANY / 16];
+
+    (void)state;
+    for (int whole = 0; whole < 2; whole++) {
+        kb_status status = KB_NO_MEMORY;
+        int64_t before = owned;
+        uint64_t n = 0;
+
+        for (; status != KB_OK; n++) {
+            kb_sim *sim = new_sim(small, (kb_options){0});
+            kb_tensor *x = filled(sim, 3);
+
+            left = n;
+            status = whole ? kb_tensor_read(x, all, NULL) : read_column(sim, x, column);
+            left = UINT64_MAX;
+            assert_true(status == KB_OK || status == KB_NO_MEMORY);
+            assert_int_equal(kb_tensor_read(x, want, NULL), KB_OK);
+            kb_sim_free(sim);
+        }
+        assert_true(owned == before);
+        assert_true(n > 6); /* the whole, a list, four parts */
+    }
+    assert_memory_equal(all, want, sizeof all);
+    for (int i = 0; i < MANY / 16; i++)
+        assert_true(column[i] == want[8 * i]);
+}
+
 static void files_of_numpy_fill_and_keep_tensors(void **state)
 {
     kb_sim *sim = new_sim(small, (kb_options){0});
@@ -693,6 +811,9 @@ int main(void)
         cmocka_unit_test(random_elements_are_in_their_range),
         cmocka_unit_test(random_elements_depend_on_seed_and_name),
         cmocka_unit_test(arange_counts_in_c_order),
+        cmocka_unit_test(fills_are_made_when_they_are_first_read),
+        cmocka_unit_test(a_fill_outlives_the_next_one),
+        cmocka_unit_test(a_fill_without_memory_is_made_the_next_time),
         cmocka_unit_test(files_of_numpy_fill_and_keep_tensors),
         cmocka_unit_test(elements_compare_as_numpy_does),
         cmocka_unit_test(integers_of_64_bits_compare_exactly),

@@ -503,7 +503,7 @@ choose_tests() {
         esac
         scripts+=(results sweep load why knockout inspect shells terminal report race)
         ;;
-    *' benches/'*) tests=(number ring) scripts=(run) ;;
+    *' benches/'*) tests=(ring collectives) scripts=(run numpy) ;;
     *' runtime/record/race.c'* | *' runtime/record/shadow.c'* | *' runtime/record/vclock.c'* | *' runtime/kernels/accesses.c'*)
         tests=(race race_random) scripts=(race)
         ;;

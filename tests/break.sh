@@ -512,7 +512,7 @@ choose_tests() {
         ;;
     *' runtime/data/host.c'*) tests=(host "${all_tests[@]}") ;;
     *' runtime/phase2/reference_product'*) tests=(reference_product) scripts=(run) ;;
-    *' benches/'*) tests=(number ring) scripts=(run) ;;
+    *' benches/'*) tests=(ring collectives) scripts=(run numpy) ;;
     *' runtime/record/race.c'* | *' runtime/record/shadow.c'* | *' runtime/record/vclock.c'* | *' runtime/kernels/accesses.c'*)
         tests=(race race_random) scripts=(race)
         ;;

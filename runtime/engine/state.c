@@ -90,15 +90,9 @@ static bool make_stations(struct kb_sim *s)
                               sim_servers(s, KB_COST_ENGINES, t->write_engines));
     s->memories = memories_new(memories);
     s->pipes = pipes_new(fifo ? t->sips : cubes);
-    s->flow_local = calloc(pes * t->n_units, sizeof *s->flow_local);
-    s->flow_out = calloc(pes, sizeof *s->flow_out);
-    s->flow_remote = calloc(cubes, sizeof *s->flow_remote);
-    s->flow_host = calloc(cubes, sizeof *s->flow_host);
-    s->flow_in = calloc(memories, sizeof *s->flow_in);
     if (fifo)
         s->links = zeroed_rows(walk_n_links(t), sizeof *s->links);
-    return s->channels && s->engines && s->memories && s->pipes && s->flow_local && s->flow_out &&
-           s->flow_remote && s->flow_host && s->flow_in && (!fifo || s->links);
+    return s->channels && s->engines && s->memories && s->pipes && (!fifo || s->links);
 }
 
 bool link_room(struct link_station *l)
@@ -136,18 +130,12 @@ bool sim_init(struct kb_sim *s, const struct kb_topology *topo, const struct kb_
     s->issues = (struct txn_list){TXN_NONE, TXN_NONE};
     s->fingerprint = FNV_OFFSET;
     s->stop_fs = sim_last_fs(s) + 1;
-    return ev_queue_init(&s->queue) && make_stations(s);
+    return ev_queue_init(&s->queue) && make_stations(s) && flows_init(&s->flows, topo);
 }
 
 void sim_clear(struct kb_sim *s)
 {
-    for (uint32_t i = 0; s->flow_remote && i < sim_cubes(s->topo); i++)
-        free(s->flow_remote[i]);
-    free(s->flow_remote);
-    free(s->flow_local);
-    free(s->flow_out);
-    free(s->flow_host);
-    free(s->flow_in);
+    flows_free(&s->flows);
     free(s->pipes);
     links_free(s);
     free(s->memories);
@@ -155,12 +143,6 @@ void sim_clear(struct kb_sim *s)
     free(s->channels);
     free(s->txns);
     ev_queue_free(&s->queue);
-}
-
-bool sim_flow_row(struct kb_sim *s, uint32_t cube)
-{
-    s->flow_remote[cube] = calloc(sim_cubes(s->topo), sizeof *s->flow_remote[cube]);
-    return s->flow_remote[cube];
 }
 
 bool sim_room(struct kb_sim *s, uint32_t n)

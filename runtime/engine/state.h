@@ -4,12 +4,8 @@
 #include "machine/cost.h"
 #include "engine/ev.h"
 #include "base/exported.h"
+#include "engine/flow.h"
 #include "engine/station.h"
-
-/* Transactions and their bytes, by direction: index 0 reads, 1 writes. */
-struct flow {
-    uint64_t count[2], bytes[2];
-};
 
 struct dependencies;
 struct host;
@@ -47,12 +43,7 @@ struct kb_sim {
      */
     struct txn_list *pipes;
 
-    /* Traffic by route, spread over edges when asked. Owned. */
-    struct flow *flow_local;   /* [src_pack()][unit]: inside a cube, without a PE's own slice */
-    struct flow *flow_out;     /* [src_pack()]: to other cubes */
-    struct flow **flow_remote; /* [cube over all] -> [cube over all], NULL until used */
-    struct flow *flow_host;    /* [cube over all] */
-    struct flow *flow_in;      /* [dst_pack()]: from other cubes and hosts */
+    struct flows flows; /* traffic by route; nodes and edges follow when asked for */
 
     int64_t end_fs;    /* of the last completion, response included */
     uint64_t n_events; /* completions and arrivals that are counted */
@@ -76,42 +67,26 @@ static inline bool sim_has_kernels(const struct kb_sim *s)
     return s->kernels != NULL;
 }
 
-/* A row of flow_remote is made when a cube is first used as a source; false if there is no memory.
- */
-bool sim_flow_row(struct kb_sim *s, uint32_t cube) EXPORTED(sim_flow_row);
-
-static inline void flow_count(struct flow *flow, const struct txn *x)
-{
-    flow->count[txn_writes(x)]++;
-    flow->bytes[txn_writes(x)] += x->nbytes;
-}
-
 /*
- * A transaction is complete: counts it by route, from which explain/utilization.c derives the load
- * of each edge. Most transactions of kernels are between a PE and its own slice; those count at
- * their channel, which is in the cache. False if there is no memory.
+ * A transaction is complete: counts it by route, from which explain/spread.c derives the load of
+ * each edge. Most transactions of kernels are between a PE and its own slice; those count at their
+ * channel, which is in the cache.
  */
-static inline bool sim_count(struct kb_sim *s, const struct txn *txn)
+static inline void sim_count(struct kb_sim *s, const struct txn *txn)
 {
     const struct kb_topology *t = s->topo;
     uint32_t from = src_cube(t, txn->src), to = dst_cube(t, txn->dst), unit = dst_unit(t, txn->dst);
 
     if (txn_of_host(txn)) {
         station_count(&s->engines[2 * (size_t)to + txn_writes(txn)], txn);
-        flow_count(&s->flow_in[txn->dst], txn);
-        flow_count(&s->flow_host[to], txn);
+        flow_count(flow_host(&s->flows, t, txn->dst), txn);
     } else if (from != to) {
-        flow_count(&s->flow_out[txn->src], txn);
-        flow_count(&s->flow_in[txn->dst], txn);
-        if (!s->flow_remote[from] && !sim_flow_row(s, from))
-            return false;
-        flow_count(&s->flow_remote[from][to], txn);
+        flow_count_remote(&s->flows, t, txn);
     } else if (unit == src_pe(t, txn->src)) {
         station_count(&s->channels[2 * (size_t)txn->src + txn_writes(txn)], txn);
     } else {
-        flow_count(&s->flow_local[(size_t)txn->src * t->n_units + unit], txn);
+        flow_count(flow_local(&s->flows, t, txn->src, unit), txn);
     }
-    return true;
 }
 
 /* Makes `*s`, which is zeroed, an idle machine. False without memory: sim_clear() frees the rest.

@@ -266,12 +266,12 @@ static void add_terms(const struct kb_sim *s, const struct txn *txn, int64_t act
             (uint64_t)(txn->arrive_fs - txn->issue_fs - txn->wait_fs) - wire_fs - overhead_fs;
 }
 
-/* Its statistics, before its slot is used again. False without memory. */
-static bool count_use(struct kb_sim *s, const struct txn *x)
+/* Its statistics, before its slot is used again. */
+static void count_use(struct kb_sim *s, const struct txn *x)
 {
     s->channels[2 * (size_t)x->src + txn_writes(x)].wait_fs += x->wait_fs;
     s->memories[x->dst].wait_fs += x->service_fs - x->arrive_fs;
-    return sim_count(s, x);
+    sim_count(s, x);
 }
 
 void traffic_done(struct kb_sim *s, uint32_t slot, uint64_t end)
@@ -284,7 +284,9 @@ void traffic_done(struct kb_sim *s, uint32_t slot, uint64_t end)
     add_terms(s, txn, actual_fs, &tr->parts[part]);
     if ((int64_t)end < tr->horizon_fs)
         tr->parts[part_at(tr, (int64_t)end)].completed++;
-    if ((STATS && !count_use(s, txn)) || !keep(tr, part, actual_fs)) {
+    if (STATS)
+        count_use(s, txn);
+    if (!keep(tr, part, actual_fs)) {
         s->status = KB_NO_MEMORY;
         s->stop_fs = 0;
     }

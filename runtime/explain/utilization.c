@@ -1,18 +1,7 @@
-/* utilization.c -- the load of each component: spreads counts by route over nodes and edges.
+/* utilization.c -- the load of each component, as the counts and waits of a run give it.
  *
- * A transaction passes twenty nodes and edges or more; counting it at each would cost more than all
- * its steps. So it counts once or twice, by route (engine/state.h, sim_count()), and the counts are
- * spread here, when they are asked for. A route has parts that many share:
- *
- *   flow_local    a PE and a memory of its cube: the whole route inside the cube
- *   flow_out      from a PE to the edge of its cube's first NoC, for other cubes
- *   flow_remote   between two cubes: the way from the first NoC to the last
- *   flow_host     from the host to the m_cpu of a cube
- *   flow_in       from the last NoC to a memory, for traffic from other cubes and hosts
- *
- * Example: a read of 4 KiB by c0.pe1 of c5.slice3 counts in flow_out[c0.pe1], flow_remote[0][5] and
- * flow_in[c5.slice3]. Its bytes are added to each edge of the three parts, in the direction of the
- * data: a read's against the route.
+ * Stations keep their own sums while a run goes on. Nodes and edges do not: what passed them is
+ * derived from the traffic by route (explain/spread.c).
  *
  * Replays do not even count that: each transaction keeps its slot, so count_all() derives all
  * counts and waits from the times afterwards. Kernels and traffic use slots again and count as they
@@ -24,165 +13,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "explain/spread.h"
 #include "machine/endpoint.h"
 #include "kernels/kernels.h"
 #include "machine/names.h"
 #include "machine/place.h"
 #include "engine/traffic.h"
 #include "machine/walk.h"
-
-/* -- nodes and edges ------------------------------------------------------------------------ */
-
-struct sum {
-    uint64_t count, bytes;
-};
-
-/* Traffic of every node and link station. Reads pass the edges of their route the other way. */
-struct spread {
-    const struct kb_topology *topo;
-    struct sum *nodes, *edges; /* owned */
-};
-
-static void add_flow(struct sum *sum, const struct flow *flow)
-{
-    sum->count += flow->count[0] + flow->count[1];
-    sum->bytes += flow->bytes[0] + flow->bytes[1];
-}
-
-/* Adds `flow` to hops [from, to) of the segment `at`: their nodes, and the edges that leave them.
- */
-static void spread_hops(const struct spread *sp, struct route_at at, uint32_t from, uint32_t to,
-                        uint32_t dst, const struct flow *flow)
-{
-    const struct segment_row *seg = &sp->topo->segments[at.segment];
-
-    for (uint32_t i = from; i < to && i < seg->n_hops; i++) {
-        const struct hop_row *hop = &sp->topo->hops[seg->first_hop + i];
-        struct walk_edge edge = {hop->owner, hop->back, hop->link};
-        size_t link;
-
-        add_flow(&sp->nodes[walk_node(sp->topo, hop, at.cube, dst)], flow);
-        if (hop->owner == LINK_NONE)
-            return;
-        link = walk_link(sp->topo, edge, at.cube, dst);
-        for (uint32_t writes = 0; writes < 2; writes++) {
-            sp->edges[link ^ !writes].count += flow->count[writes];
-            sp->edges[link ^ !writes].bytes += flow->bytes[writes];
-        }
-    }
-}
-
-/* Hops of a last segment that all memories of the cube share. */
-enum { HOPS_TO_NOC = 1 /* ucie */, HOPS_TO_M_CPU = 3 /* ucie, noc, m_cpu */ };
-
-static bool no_flow(const struct flow *f)
-{
-    return !f->count[0] && !f->count[1];
-}
-
-/*
- * The way between the first NoC and the last, which all PEs and memories of two cubes share;
- * a host's go on to its M_CPU and back to the NoC.
- */
-static void spread_between(const struct spread *sp, uint32_t from, uint32_t to, bool of_host,
-                           const struct flow *flow)
-{
-    const struct kb_topology *t = sp->topo;
-    uint32_t dst = dst_pack(t, to, 0), first = of_host ? 0 : 1;
-    struct route_at at = walk_begin(t, src_pack(t, from, 0), dst, of_host);
-
-    for (; t->segments[at.segment].exit != N_EXITS; at = walk_next(t, at, dst, of_host)) {
-        spread_hops(sp, at, first, UINT32_MAX, dst, flow);
-        first = 0;
-    }
-    spread_hops(sp, at, 0, of_host ? HOPS_TO_M_CPU : HOPS_TO_NOC, dst, flow);
-}
-
-static void spread_cubes(const struct spread *sp, const struct kb_sim *s)
-{
-    uint32_t cubes = sim_cubes(sp->topo);
-
-    for (uint32_t from = 0; from < cubes; from++)
-        for (uint32_t to = 0; s->flow_remote[from] && to < cubes; to++)
-            if (!no_flow(&s->flow_remote[from][to]))
-                spread_between(sp, from, to, false, &s->flow_remote[from][to]);
-    for (uint32_t to = 0; to < cubes; to++)
-        if (!no_flow(&s->flow_host[to]))
-            spread_between(sp, 0, to, true, &s->flow_host[to]);
-}
-
-/* From the NoC to each memory: traffic from other cubes and from hosts. */
-static void spread_memories(const struct spread *sp, const struct kb_sim *s)
-{
-    const struct kb_topology *t = sp->topo;
-    uint32_t n = sim_cubes(t) << t->unit_bits;
-
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t cube = dst_cube(t, i), unit = dst_unit(t, i);
-        uint32_t segment = t->seg_in + SIDE_W * t->n_units + unit;
-        struct route_at at = {.cube = cube, .segment = (uint16_t)segment};
-
-        if (!no_flow(&s->flow_in[i]))
-            spread_hops(sp, at, 1, UINT32_MAX, i, &s->flow_in[i]);
-    }
-}
-
-/* Between a PE and a memory of its cube. */
-static struct flow local_flow(const struct kb_sim *s, uint32_t pe, uint32_t unit)
-{
-    struct flow flow = s->flow_local[(size_t)pe * s->topo->n_units + unit];
-
-    for (uint32_t w = 0; unit == src_pe(s->topo, pe) && w < 2; w++) {
-        flow.count[w] += s->channels[2 * (size_t)pe + w].count;
-        flow.bytes[w] += s->channels[2 * (size_t)pe + w].bytes;
-    }
-    return flow;
-}
-
-/* Inside cubes whole routes; and from each PE to the NoC, what went to other cubes. */
-static void spread_pes(const struct spread *sp, const struct kb_sim *s)
-{
-    const struct kb_topology *t = sp->topo;
-    uint32_t n = sim_cubes(t) << t->pe_bits;
-
-    for (uint32_t pe = 0; pe < n; pe++) {
-        uint32_t cube = src_cube(t, pe), unit = src_pe(t, pe);
-        struct route_at at = {.cube = cube};
-
-        for (uint32_t m = 0; m < t->n_units; m++) {
-            struct flow local = local_flow(s, pe, m);
-
-            at.segment = (uint16_t)(t->seg_local + unit * t->n_units + m);
-            if (!no_flow(&local))
-                spread_hops(sp, at, 0, UINT32_MAX, dst_pack(t, cube, m), &local);
-        }
-        at.segment = (uint16_t)(t->seg_out + unit * N_EXITS);
-        if (!no_flow(&s->flow_out[pe]))
-            spread_hops(sp, at, 0, 1, 0, &s->flow_out[pe]);
-    }
-}
-
-static double link_gbs(const struct kb_topology *t, size_t link)
-{
-    size_t number = link / 2, n_cube_links = walk_io_links(t) / 2;
-
-    return number < n_cube_links ? t->cube_links[number % t->n_cube_links].gbs
-                                 : t->io_links[(number - n_cube_links) % t->n_io_links].gbs;
-}
-
-/* False without memory; the caller frees the rows in any case. */
-static bool spread_all(struct spread *sp, const struct kb_sim *s)
-{
-    sp->topo = s->topo;
-    sp->nodes = calloc(s->topo->n_nodes, sizeof *sp->nodes);
-    sp->edges = calloc(walk_n_links(s->topo), sizeof *sp->edges);
-    if (!sp->nodes || !sp->edges)
-        return false;
-    spread_cubes(sp, s);
-    spread_memories(sp, s);
-    spread_pes(sp, s);
-    return true;
-}
 
 /* -- transactions that keep their slots ----------------------------------------------------- */
 
@@ -198,13 +35,7 @@ static void forget(struct kb_sim *s)
         s->engines[i].count = s->engines[i].bytes = 0, s->engines[i].wait_fs = 0;
     for (size_t i = 0; i < memories; i++)
         s->memories[i].wait_fs = 0;
-    memset(s->flow_local, 0, pes * t->n_units * sizeof *s->flow_local);
-    memset(s->flow_out, 0, pes * sizeof *s->flow_out);
-    memset(s->flow_host, 0, cubes * sizeof *s->flow_host);
-    memset(s->flow_in, 0, memories * sizeof *s->flow_in);
-    for (size_t i = 0; i < cubes; i++)
-        if (s->flow_remote[i])
-            memset(s->flow_remote[i], 0, cubes * sizeof *s->flow_remote[i]);
+    flows_clear(&s->flows, t);
 }
 
 /* Its channel, or its engine, is behind it. */
@@ -214,12 +45,10 @@ static bool has_taken_first(const struct txn *x)
 }
 
 /* Counts from the times of the transactions, for nothing was counted while they ran. */
-static bool count_all(struct kb_sim *s)
+static void count_all(struct kb_sim *s)
 {
-    bool ok = true;
-
     forget(s);
-    for (uint32_t i = 0; ok && i < s->n_txns; i++) {
+    for (uint32_t i = 0; i < s->n_txns; i++) {
         const struct txn *txn = &s->txns[i];
         size_t writes = txn_writes(txn);
 
@@ -232,9 +61,8 @@ static bool count_all(struct kb_sim *s)
         if (txn->stage != TXN_DONE)
             continue;
         s->memories[txn->dst].wait_fs += txn->service_fs - txn->arrive_fs;
-        ok = sim_count(s, txn);
+        sim_count(s, txn);
     }
-    return ok;
 }
 
 /* -- until when ----------------------------------------------------------------------------- */
@@ -284,7 +112,7 @@ static void show(const struct usage *u, kb_utilization *use, wait_sum wait_fs)
 
 /* -- shown: nodes and links ----------------------------------------------------------------- */
 
-static void show_nodes(const struct usage *u, const struct sum *nodes)
+static void show_nodes(const struct usage *u, const struct flow_sum *nodes)
 {
     const struct kb_sim *s = u->sim;
 
@@ -310,7 +138,15 @@ static wait_sum link_waited_fs(const struct link_station *l, uint64_t now_fs)
     return fs;
 }
 
-static void show_links(const struct usage *u, const struct sum *edges)
+static double link_gbs(const struct kb_topology *t, size_t link)
+{
+    size_t number = link / 2, n_cube_links = walk_io_links(t) / 2;
+
+    return number < n_cube_links ? t->cube_links[number % t->n_cube_links].gbs
+                                 : t->io_links[(number - n_cube_links) % t->n_io_links].gbs;
+}
+
+static void show_links(const struct usage *u, const struct flow_sum *edges)
 {
     const struct kb_sim *s = u->sim;
 
@@ -369,17 +205,16 @@ static bool untouched(const struct station *st)
     return st->holder == TXN_NONE;
 }
 
-static struct sum carried(const struct kb_sim *s, uint32_t pe, uint32_t write)
+static struct flow_sum carried(const struct kb_sim *s, uint32_t pe, uint32_t write)
 {
-    struct sum sum = {s->flow_out[pe].count[write], s->flow_out[pe].bytes[write]};
+    struct flow flow = spread_out(s, pe);
 
     for (uint32_t m = 0; m < s->topo->n_units; m++) {
-        struct flow local = local_flow(s, pe, m);
+        struct flow local = spread_local(s, pe, m);
 
-        sum.count += local.count[write];
-        sum.bytes += local.bytes[write];
+        flow_add(&flow, &local);
     }
-    return sum;
+    return flow.by[write];
 }
 
 static void show_channels(const struct usage *u)
@@ -388,7 +223,7 @@ static void show_channels(const struct usage *u)
 
     for (uint32_t i = 0; i < 2 * sim_cubes(t) << t->pe_bits; i++) {
         kb_utilization use = {.kind = KB_AT_CHANNEL};
-        struct sum sum;
+        struct flow_sum sum;
 
         if (untouched(&u->sim->channels[i]))
             continue;
@@ -457,19 +292,19 @@ static void show_served(const struct usage *u, const struct memory_station *memo
 }
 
 /* The traffic of a memory: from PEs of its cube, and from elsewhere. */
-static struct sum served(const struct kb_sim *s, uint32_t dst)
+static struct flow_sum served(const struct kb_sim *s, uint32_t dst)
 {
     const struct kb_topology *t = s->topo;
     uint32_t cube = dst_cube(t, dst), unit = dst_unit(t, dst);
-    struct sum sum = {0, 0};
+    struct flow flow = spread_in(s, dst);
 
-    add_flow(&sum, &s->flow_in[dst]);
     for (uint32_t pe = 0; pe < t->pes; pe++) {
-        struct flow local = local_flow(s, src_pack(t, cube, pe), unit);
+        struct flow local = spread_local(s, src_pack(t, cube, pe), unit);
 
-        add_flow(&sum, &local);
+        flow_add(&flow, &local);
     }
-    return sum;
+    flow_sum_add(&flow.by[0], &flow.by[1]);
+    return flow.by[0];
 }
 
 static void show_memories(const struct usage *u)
@@ -478,7 +313,7 @@ static void show_memories(const struct usage *u)
 
     for (uint32_t i = 0; i < sim_cubes(t) << t->unit_bits; i++) {
         kb_utilization use = {.kind = KB_AT_MEMORY};
-        struct sum sum;
+        struct flow_sum sum;
 
         if (dst_unit(t, i) > t->pes)
             continue; /* a TCM: its ports are the PE's */
@@ -518,9 +353,11 @@ kb_status kb_sim_utilization(const kb_sim *s, void (*each)(void *arg, const kb_u
 {
     struct usage u = {s, lasted_fs(s), each, arg};
     struct spread sp = {0};
-    bool counted = s->kernels || s->traffic || count_all((struct kb_sim *)s);
-    bool ok = counted && spread_all(&sp, s);
+    bool ok;
 
+    if (!s->kernels && !s->traffic)
+        count_all((struct kb_sim *)s);
+    ok = spread_all(&sp, s);
     if (ok) {
         show_nodes(&u, sp.nodes);
         show_links(&u, sp.edges);
@@ -529,7 +366,6 @@ kb_status kb_sim_utilization(const kb_sim *s, void (*each)(void *arg, const kb_u
         show_memories(&u);
         show_ports(&u);
     }
-    free(sp.nodes);
-    free(sp.edges);
+    spread_free(&sp);
     return ok ? KB_OK : KB_NO_MEMORY;
 }

@@ -93,6 +93,11 @@ static inline uint32_t cube_row(const struct kb_topology *t, uint32_t cube)
     return cube % t->cubes / t->w;
 }
 
+static inline bool cost_same_sip(const struct kb_topology *t, uint32_t a, uint32_t b)
+{
+    return t->sips == 1 || a / t->cubes == b / t->cubes;
+}
+
 /* From a PE to a memory of another cube. */
 static inline __attribute__((always_inline)) struct cost_row
 cost_remote(const struct kb_topology *t, uint32_t src, uint32_t dst)
@@ -101,7 +106,7 @@ cost_remote(const struct kb_topology *t, uint32_t src, uint32_t dst)
     const struct cost_row *out = &t->cost_out[src_pe(t, src) * N_EXITS];
     const struct cost_row *in = &t->cost_in[dst_unit(t, dst)];
 
-    if (t->sips == 1 || a / t->cubes == b / t->cubes) {
+    if (cost_same_sip(t, a, b)) {
         int32_t d = (int32_t)t->cube_pos[b % t->cubes] - (int32_t)t->cube_pos[a % t->cubes];
         const struct mesh_row *mesh = &t->cost_mesh[(int32_t)t->mesh_middle + d];
 

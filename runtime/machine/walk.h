@@ -53,7 +53,7 @@ static inline uint32_t walk_exit(const struct kb_topology *t, uint32_t a, uint32
 {
     uint32_t xa = cube_column(t, a), xb = cube_column(t, b);
 
-    if (t->sips > 1 && a / t->cubes != b / t->cubes)
+    if (!cost_same_sip(t, a, b))
         return xa ? SIDE_W : EXIT_IO;
     if (xa != xb)
         return xa < xb ? SIDE_E : SIDE_W;

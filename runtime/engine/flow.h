@@ -1,0 +1,139 @@
+/*
+ * flow.h -- traffic by route: each transaction counts in three places, whatever its distance.
+ *
+ * A transaction passes twenty nodes and edges or more. Counting it at each would cost more than all
+ * its steps, and a counter for each pair of cubes would take 8 GB for 128 x 128 of them. But a
+ * route goes along a row of cubes and then along a column (machine/walk.h), so its two ends and its
+ * corner tell the rest. The corner is the cube in the row of the first cube and the column of the
+ * last; it is one of these two if the route has no turn.
+ *
+ *     local  [src_pack()][unit]          from a PE to a memory of its own cube, without its slice
+ *     out    [src_pack()][enum row_way]  from a PE to other cubes
+ *     turn   [cube][row_way][col_way]    at the corner
+ *     in     [cube][unit][col_way]       to a memory from other cubes
+ *     host   [cube][unit]                from the host to a memory
+ *
+ * A row of cubes is then a road for each of its two ways, with an entry and an exit at each cube:
+ * `out` joins the road, `turn` leaves it. A column is one, too: `turn` joins, `in` leaves. The
+ * traffic behind a cube is the traffic before it, plus what joins there, less what leaves. So
+ * explain/spread.c follows each row and each column once in either way, and has the traffic of all
+ * links, in time and memory that grow with the cubes and not with their square.
+ *
+ * A route without a row part counts as one that goes east, and leaves the row where it has joined
+ * it; one without a column part goes south, and does the same.
+ *
+ * Between two SIPs a route goes west to the shoreline, over the switch, and in from column 0 of the
+ * target's row. It joins its first row westward and never leaves it, and leaves its last row, of
+ * which it has not joined the road, eastward at the last cube. So traffic that goes on behind
+ * column 0 leaves the SIP, and traffic that was there before column 0 comes from another.
+ *
+ * Invariant: at either end of a row or column nothing is left, except at column 0 of a tray with
+ * several SIPs. Sums are unsigned, so they may wrap on their way to a result that does not.
+ *
+ * Example: on the 4 x 2 cubes of cube8 c0.pe1 reads c5.slice3 and c3.slice0, and c1.pe0 reads
+ * c6.slice1. The counts are
+ *
+ *     out[c0.pe1][east] 2   turn[1][east][south] 1   in[c5.slice3][south] 1
+ *                           turn[3][east][south] 1   in[c3.slice0][south] 1
+ *     out[c1.pe0][east] 1   turn[2][east][south] 1   in[c6.slice1][south] 1
+ *
+ * Eastward along the first row, 2 join at cube 0, so 2 go from there to cube 1; there 1 joins and 1
+ * leaves, so 2 go on to cube 2; there 1 leaves, so 1 goes on to cube 3, and leaves. Southward, 1
+ * joins at cube 1, and goes to cube 5; 1 at cube 2, and goes to cube 6; 1 at cube 3, and leaves at
+ * once.
+ *
+ * Tried and slower: counting by the side of the first cube and of the last, at a corner only if
+ * there is a turn (half a mispredicted branch more for each transaction of cube8).
+ */
+#ifndef FLOW_H
+#define FLOW_H
+#include "engine/txn.h"
+#include "machine/cost.h"
+
+/* Transactions and their bytes. */
+struct flow_sum {
+    uint64_t count, bytes;
+};
+
+/* By direction: 0 reads, 1 writes. */
+struct flow {
+    struct flow_sum by[2];
+};
+
+enum row_way { EAST, WEST, N_ROW_WAYS };
+enum col_way { SOUTH, NORTH, N_COL_WAYS };
+
+/* Owned tables, as above. */
+struct flows {
+    struct flow *local, *out, *turn, *in, *host;
+};
+
+/* Makes `f`, which is zeroed. False without memory: flows_free() frees the rest. */
+bool flows_init(struct flows *f, const struct kb_topology *t);
+void flows_free(struct flows *f);
+
+/* Nothing has been counted. */
+void flows_clear(struct flows *f, const struct kb_topology *t);
+
+static inline struct flow *flow_local(const struct flows *f, const struct kb_topology *t,
+                                      uint32_t src, uint32_t unit)
+{
+    return &f->local[(size_t)src * t->n_units + unit];
+}
+
+static inline struct flow *flow_out(const struct flows *f, uint32_t src, enum row_way way)
+{
+    return &f->out[(size_t)src * N_ROW_WAYS + way];
+}
+
+static inline struct flow *flow_turn(const struct flows *f, uint32_t cube, enum row_way from,
+                                     enum col_way to)
+{
+    return &f->turn[((size_t)cube * N_ROW_WAYS + from) * N_COL_WAYS + to];
+}
+
+/* The row of memory `dst` in tables without gaps. */
+static inline size_t flow_memory(const struct kb_topology *t, uint32_t dst)
+{
+    return (size_t)dst_cube(t, dst) * t->n_units + dst_unit(t, dst);
+}
+
+static inline struct flow *flow_in(const struct flows *f, const struct kb_topology *t, uint32_t dst,
+                                   enum col_way way)
+{
+    return &f->in[flow_memory(t, dst) * N_COL_WAYS + way];
+}
+
+static inline struct flow *flow_host(const struct flows *f, const struct kb_topology *t,
+                                     uint32_t dst)
+{
+    return &f->host[flow_memory(t, dst)];
+}
+
+static inline void flow_count(struct flow *flow, const struct txn *x)
+{
+    flow->by[txn_writes(x)].count++;
+    flow->by[txn_writes(x)].bytes += x->nbytes;
+}
+
+/* Counts a transaction of a PE with a memory of another cube. */
+static inline void flow_count_remote(const struct flows *f, const struct kb_topology *t,
+                                     const struct txn *txn)
+{
+    uint32_t from = src_cube(t, txn->src), to = dst_cube(t, txn->dst), corner = to;
+    enum row_way out = WEST, turn = EAST;
+    enum col_way in = SOUTH;
+
+    if (cost_same_sip(t, from, to)) {
+        uint32_t column = cube_column(t, from), to_column = cube_column(t, to);
+
+        out = turn = to_column < column ? WEST : EAST;
+        in = cube_row(t, to) < cube_row(t, from) ? NORTH : SOUTH;
+        corner = from - column + to_column;
+    }
+    flow_count(flow_out(f, txn->src, out), txn);
+    flow_count(flow_turn(f, corner, turn, in), txn);
+    flow_count(flow_in(f, t, txn->dst, in), txn);
+}
+
+#endif

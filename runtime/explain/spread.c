@@ -1,0 +1,343 @@
+/* spread.c -- the traffic of every node and edge, from the traffic by route.
+ *
+ * engine/flow.h says what is counted while a run goes on, and why that is enough. Here the counts
+ * are added to nodes and edges. A route is cut into pieces that many share, and each piece is
+ * visited once, with the sum of all traffic that takes it:
+ *
+ *     local      the whole of a route inside a cube
+ *     out        from a PE to the NoC of its cube
+ *     crossing   from the NoC of a cube to that of its neighbour
+ *     leaving    from the NoC of a cube in column 0 to the switch, for other SIPs
+ *     entering   from the switch to the NoC of a cube in column 0
+ *     host       from the host to the M_CPU of a cube, and back to the NoC
+ *     in         from the NoC of a cube to its memory
+ *
+ * The segments of gen/segments.c tell which hops these are. A NoC belongs to the piece that leaves
+ * it, so that each piece counts it once: an `out` ends with the edge into it, an `in` begins with
+ * it. The bytes of a read pass an edge against the route, those of a write with it.
+ *
+ * Crossings come from rows and columns. Westward, a row is followed from its last cube to column 0,
+ * and what is then left leaves the SIP. Eastward it is followed in the same order, against the
+ * traffic: what leaves the row at a cube has come to it from the west, and what joins has not. What
+ * is then left has entered the SIP.
+ *
+ * Example: 3 cubes in a row, 5 transactions from cube 0 to 2, and 2 from another SIP to cube 1.
+ * Eastward, from the end: 5 leave at cube 2, so 5 cross from 1 to 2. At cube 1 2 more leave: 7
+ * cross from 0 to 1. At cube 0 5 join: 2 are left, and have come over the switch.
+ *
+ * Cost: each cube is visited a few times, so 16384 cubes take 0.1 s. Following the route of each
+ * pair of cubes instead took 9 s for the pairs of 1 000 000 transactions.
+ */
+#include "explain/spread.h"
+#include "machine/walk.h"
+#include <stdlib.h>
+
+/* Adds `flow` to the nodes and edges of hops [from, to) of the segment `at`. */
+static void spread_hops(const struct spread *sp, struct route_at at, uint32_t from, uint32_t to,
+                        uint32_t dst, const struct flow *flow)
+{
+    const struct segment_row *seg = &sp->topo->segments[at.segment];
+
+    for (uint32_t i = from; i < to && i < seg->n_hops; i++) {
+        const struct hop_row *hop = &sp->topo->hops[seg->first_hop + i];
+        struct walk_edge edge = {hop->owner, hop->back, hop->link};
+        struct flow_sum *node = &sp->nodes[walk_node(sp->topo, hop, at.cube, dst)];
+        size_t link;
+
+        flow_sum_add(node, &flow->by[0]);
+        flow_sum_add(node, &flow->by[1]);
+        if (hop->owner == LINK_NONE)
+            return;
+        link = walk_link(sp->topo, edge, at.cube, dst);
+        for (uint32_t writes = 0; writes < 2; writes++)
+            flow_sum_add(&sp->edges[link ^ !writes], &flow->by[writes]);
+    }
+}
+
+/* Hops that all routes of a piece share. */
+enum {
+    HOPS_TO_NOC = 1,    /* ucie, into a cube; pe_dma, out of one */
+    HOPS_TO_M_CPU = 3,  /* ucie, noc, m_cpu */
+    HOPS_TO_SWITCH = 2, /* io_noc, pcie_ep */
+};
+
+static bool no_flow(const struct flow *f)
+{
+    return !f->by[0].count && !f->by[1].count;
+}
+
+static struct route_at segment_at(uint32_t cube, uint32_t segment)
+{
+    return (struct route_at){.cube = cube, .segment = (uint16_t)segment};
+}
+
+/* -- from cube to cube ---------------------------------------------------------------------- */
+
+/* From the NoC of `cube` out by `exit`, as far as its segment goes. */
+static void spread_exit(const struct spread *sp, uint32_t cube, uint32_t exit,
+                        const struct flow *flow)
+{
+    spread_hops(sp, segment_at(cube, sp->topo->seg_out + exit), HOPS_TO_NOC, UINT32_MAX, 0, flow);
+}
+
+/* In at `side` of `cube`, to its NoC. */
+static void spread_entry(const struct spread *sp, uint32_t cube, uint32_t side,
+                         const struct flow *flow)
+{
+    uint32_t segment = sp->topo->seg_in + side * sp->topo->n_units;
+
+    spread_hops(sp, segment_at(cube, segment), 0, HOPS_TO_NOC, 0, flow);
+}
+
+/* From the NoC of `cube` to that of its neighbour. */
+static void spread_crossing(const struct spread *sp, uint32_t cube, enum side exit,
+                            const struct flow *flow)
+{
+    if (no_flow(flow))
+        return;
+    spread_exit(sp, cube, exit, flow);
+    spread_entry(sp, walk_neighbour(sp->topo, cube, exit), walk_opposite(exit), flow);
+}
+
+/* From the NoC of `cube`, in column 0, to the switch. */
+static void spread_leaving(const struct spread *sp, uint32_t cube, const struct flow *flow)
+{
+    if (no_flow(flow))
+        return;
+    spread_exit(sp, cube, EXIT_IO, flow);
+    spread_hops(sp, segment_at(cube, sp->topo->seg_cross), 0, HOPS_TO_SWITCH, 0, flow);
+}
+
+/* From the switch to the NoC of `cube`, in column 0. */
+static void spread_entering(const struct spread *sp, uint32_t cube, const struct flow *flow)
+{
+    struct route_at at = segment_at(cube, sp->topo->seg_cross);
+
+    if (no_flow(flow))
+        return;
+    spread_hops(sp, at, HOPS_TO_SWITCH, UINT32_MAX, dst_pack(sp->topo, cube, 0), flow);
+    spread_entry(sp, cube, SIDE_W, flow);
+}
+
+/* What goes on behind a cube: what came to it, and joins there, without what leaves. */
+static void flow_on(struct flow *moving, const struct flow *joins, const struct flow *leaves)
+{
+    for (uint32_t writes = 0; writes < 2; writes++) {
+        moving->by[writes].count += joins->by[writes].count - leaves->by[writes].count;
+        moving->by[writes].bytes += joins->by[writes].bytes - leaves->by[writes].bytes;
+    }
+}
+
+/* What joins the row of `cube` there. */
+static struct flow joins_row(const struct kb_sim *s, uint32_t cube, enum row_way way)
+{
+    struct flow sum = {0};
+
+    for (uint32_t pe = 0; pe < s->topo->pes; pe++)
+        flow_add(&sum, flow_out(&s->flows, src_pack(s->topo, cube, pe), way));
+    return sum;
+}
+
+static struct flow leaves_row(const struct kb_sim *s, uint32_t cube, enum row_way way)
+{
+    struct flow sum = *flow_turn(&s->flows, cube, way, SOUTH);
+
+    flow_add(&sum, flow_turn(&s->flows, cube, way, NORTH));
+    return sum;
+}
+
+static struct flow joins_column(const struct kb_sim *s, uint32_t cube, enum col_way way)
+{
+    struct flow sum = *flow_turn(&s->flows, cube, EAST, way);
+
+    flow_add(&sum, flow_turn(&s->flows, cube, WEST, way));
+    return sum;
+}
+
+static struct flow leaves_column(const struct kb_sim *s, uint32_t cube, enum col_way way)
+{
+    struct flow sum = {0};
+
+    for (uint32_t unit = 0; unit < s->topo->n_units; unit++)
+        flow_add(&sum, flow_in(&s->flows, s->topo, dst_pack(s->topo, cube, unit), way));
+    return sum;
+}
+
+/* Westward along the row whose cube in column 0 is `first`; the rest leaves the SIP. */
+static void spread_row_west(const struct spread *sp, const struct kb_sim *s, uint32_t first)
+{
+    struct flow moving = {0};
+
+    for (uint32_t cube = first + sp->topo->w; cube-- > first;) {
+        struct flow joins = joins_row(s, cube, WEST), leaves = leaves_row(s, cube, WEST);
+
+        flow_on(&moving, &joins, &leaves);
+        if (cube > first)
+            spread_crossing(sp, cube, SIDE_W, &moving);
+    }
+    spread_leaving(sp, first, &moving);
+}
+
+/* The same for the way east, but against it: the rest has come from other SIPs. */
+static void spread_row_east(const struct spread *sp, const struct kb_sim *s, uint32_t first)
+{
+    struct flow moving = {0};
+
+    for (uint32_t cube = first + sp->topo->w; cube-- > first;) {
+        struct flow joins = joins_row(s, cube, EAST), leaves = leaves_row(s, cube, EAST);
+
+        flow_on(&moving, &leaves, &joins);
+        if (cube > first)
+            spread_crossing(sp, cube - 1, SIDE_E, &moving);
+    }
+    spread_entering(sp, first, &moving);
+}
+
+/* Along the column whose cube in the first row is `top`. */
+static void spread_column(const struct spread *sp, const struct kb_sim *s, uint32_t top,
+                          enum col_way way)
+{
+    const struct kb_topology *t = sp->topo;
+    struct flow moving = {0};
+
+    for (uint32_t i = 0; i + 1 < t->h; i++) {
+        uint32_t cube = top + (way == NORTH ? t->h - 1 - i : i) * t->w;
+        struct flow joins = joins_column(s, cube, way), leaves = leaves_column(s, cube, way);
+
+        flow_on(&moving, &joins, &leaves);
+        spread_crossing(sp, cube, way == NORTH ? SIDE_N : SIDE_S, &moving);
+    }
+}
+
+static void spread_cubes(const struct spread *sp, const struct kb_sim *s)
+{
+    const struct kb_topology *t = sp->topo;
+
+    for (uint32_t cube = 0; cube < sim_cubes(t); cube++) {
+        if (cube_column(t, cube) == 0) {
+            spread_row_west(sp, s, cube);
+            spread_row_east(sp, s, cube);
+        }
+        if (cube_row(t, cube) == 0) {
+            spread_column(sp, s, cube, SOUTH);
+            spread_column(sp, s, cube, NORTH);
+        }
+    }
+}
+
+/* From the host of its SIP to the M_CPU of `cube`, and back to the NoC. */
+static void spread_host(const struct spread *sp, uint32_t cube, const struct flow *flow)
+{
+    const struct kb_topology *t = sp->topo;
+    uint32_t dst = dst_pack(t, cube, 0);
+    struct route_at at = walk_begin(t, 0, dst, true);
+
+    for (; t->segments[at.segment].exit != N_EXITS; at = walk_next(t, at, dst, true))
+        spread_hops(sp, at, 0, UINT32_MAX, dst, flow);
+    spread_hops(sp, at, 0, HOPS_TO_M_CPU, dst, flow);
+}
+
+static void spread_hosts(const struct spread *sp, const struct kb_sim *s)
+{
+    const struct kb_topology *t = sp->topo;
+
+    for (uint32_t cube = 0; cube < sim_cubes(t); cube++) {
+        struct flow sum = {0};
+
+        for (uint32_t unit = 0; unit < t->n_units; unit++)
+            flow_add(&sum, flow_host(&s->flows, t, dst_pack(t, cube, unit)));
+        if (!no_flow(&sum))
+            spread_host(sp, cube, &sum);
+    }
+}
+
+/* -- inside cubes --------------------------------------------------------------------------- */
+
+struct flow spread_local(const struct kb_sim *s, uint32_t pe, uint32_t unit)
+{
+    struct flow flow = *flow_local(&s->flows, s->topo, pe, unit);
+
+    for (uint32_t writes = 0; unit == src_pe(s->topo, pe) && writes < 2; writes++) {
+        const struct station *channel = &s->channels[2 * (size_t)pe + writes];
+
+        flow_sum_add(&flow.by[writes], &(struct flow_sum){channel->count, channel->bytes});
+    }
+    return flow;
+}
+
+struct flow spread_out(const struct kb_sim *s, uint32_t pe)
+{
+    struct flow sum = *flow_out(&s->flows, pe, EAST);
+
+    flow_add(&sum, flow_out(&s->flows, pe, WEST));
+    return sum;
+}
+
+struct flow spread_in(const struct kb_sim *s, uint32_t dst)
+{
+    struct flow sum = *flow_host(&s->flows, s->topo, dst);
+
+    flow_add(&sum, flow_in(&s->flows, s->topo, dst, SOUTH));
+    flow_add(&sum, flow_in(&s->flows, s->topo, dst, NORTH));
+    return sum;
+}
+
+/* From the NoC to each memory. */
+static void spread_memories(const struct spread *sp, const struct kb_sim *s, uint32_t cube)
+{
+    const struct kb_topology *t = sp->topo;
+
+    for (uint32_t unit = 0; unit < t->n_units; unit++) {
+        uint32_t dst = dst_pack(t, cube, unit);
+        struct flow in = spread_in(s, dst);
+
+        if (!no_flow(&in))
+            spread_hops(sp, segment_at(cube, t->seg_in + SIDE_W * t->n_units + unit), HOPS_TO_NOC,
+                        UINT32_MAX, dst, &in);
+    }
+}
+
+/* Inside the cube whole routes; and from each PE to the NoC, what goes to other cubes. */
+static void spread_pes(const struct spread *sp, const struct kb_sim *s, uint32_t cube)
+{
+    const struct kb_topology *t = sp->topo;
+
+    for (uint32_t pe = 0; pe < t->pes; pe++) {
+        uint32_t src = src_pack(t, cube, pe);
+        struct flow out = spread_out(s, src);
+
+        for (uint32_t unit = 0; unit < t->n_units; unit++) {
+            struct flow local = spread_local(s, src, unit);
+            struct route_at at = segment_at(cube, t->seg_local + pe * t->n_units + unit);
+
+            if (!no_flow(&local))
+                spread_hops(sp, at, 0, UINT32_MAX, dst_pack(t, cube, unit), &local);
+        }
+        if (!no_flow(&out))
+            spread_hops(sp, segment_at(cube, t->seg_out + pe * N_EXITS), 0, HOPS_TO_NOC, 0, &out);
+    }
+}
+
+/* -- the whole ------------------------------------------------------------------------------ */
+
+bool spread_all(struct spread *sp, const struct kb_sim *s)
+{
+    sp->topo = s->topo;
+    sp->nodes = calloc(s->topo->n_nodes, sizeof *sp->nodes);
+    sp->edges = calloc(walk_n_links(s->topo), sizeof *sp->edges);
+    if (!sp->nodes || !sp->edges)
+        return false;
+    spread_cubes(sp, s);
+    spread_hosts(sp, s);
+    for (uint32_t cube = 0; cube < sim_cubes(s->topo); cube++) {
+        spread_memories(sp, s, cube);
+        spread_pes(sp, s, cube);
+    }
+    return true;
+}
+
+void spread_free(struct spread *sp)
+{
+    free(sp->nodes);
+    free(sp->edges);
+}

@@ -64,10 +64,19 @@ static void carry(tl_ctx *tl, const struct piece *p, uint64_t landing)
     tl_release(tl, mark);
 }
 
+/* The first of `pieces` pieces, from piece `i` on, that is not empty in a part of `n` elements. */
+static int64_t next_piece(int64_t n, int64_t i, int64_t pieces)
+{
+    int64_t before = n * i / pieces; /* elements of the pieces before it */
+
+    return n ? parts((before + 1) * pieces, n) - 1 : pieces;
+}
+
 static void copy(tl_ctx *tl, const kb_args *args)
 {
     kb_tensor *x = args->tensors[0];
     uint32_t n_pes = all_pes(tl), pe = tl_pe(tl);
+    int64_t few = kb_tensor_shape(x).dim[0] / n_pes; /* a part has so many elements, or one more */
     int64_t most = parts(kb_tensor_shape(x).dim[0], n_pes) + 1;
     tl_tensor *room =
         tl_alloc(tl, kb_tensor_dtype(x), KB_SHAPE(most)); /* at the same place on all */
@@ -76,9 +85,15 @@ static void copy(tl_ctx *tl, const kb_args *args)
 
     kb_address_find(tl_topology(tl), tl_address(room), &tcm, &landing);
     for (uint32_t i = 0; i < n_pes; i++) {
+        /* small parts give their pieces to different PEs, and most pieces may be empty */
+        int64_t next = (2 * (int64_t)pe + i) % n_pes;
+        int64_t share = least(next_piece(few, next, n_pes), next_piece(few + 1, next, n_pes));
+
+        i += (uint32_t)(share - next);
+        if (i >= n_pes)
+            break;
         uint32_t owner = (pe + i) % n_pes;
         int64_t n = kb_tensor_shard(x, owner).shape.dim[0];
-        int64_t share = (pe + owner) % n_pes; /* small parts give their pieces to different PEs */
         int64_t first = n * share / n_pes, end = n * (share + 1) / n_pes;
 
         if (end > first)

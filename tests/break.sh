@@ -33,7 +33,7 @@ break_it() {
 
 engine=runtime/engine/steps.h how=runtime/engine/how.h state=runtime/engine/state.c issue_order=runtime/engine/issue_order.c check=runtime/sim/check.c
 memory=runtime/network/memory.h channel=runtime/network/channel.h m_cpu=runtime/network/m_cpu.h link=runtime/network/link.h pcie_ep=runtime/network/pcie_ep.h
-cost=runtime/machine/cost.h ev=runtime/engine/ev.h sim=runtime/sim/sim.c stats=runtime/explain/utilization.c
+cost=runtime/machine/cost.h ev=runtime/engine/ev.h sim=runtime/sim/sim.c stats=runtime/explain/utilization.c spread=runtime/explain/spread.c flow=runtime/engine/flow.h
 segments=gen/segments.c costs=gen/costs.c nodes=gen/nodes.c walk=runtime/machine/walk.h
 
 # -- order ----------------------------------------------------------------------------------
@@ -129,17 +129,23 @@ break_it 'response past the end of time' $engine 's/if \(end == EV_PAST\)/if (0)
 break_it 'utilization: a transaction that enters a link at this instant waits' runtime/engine/station.h \
     's/(queue_max\) & \(l->room - 1\)\]) > t\)/\1 >= t)/'
 break_it 'utilization: a link that forgets its waits as its ring grows' $state 's/for \(uint32_t i = 1; i <= l->room; i\+\+\)/for (uint32_t i = 1; i < 1; i++)/'
-break_it 'usage: the node behind the last edge is not passed' $stats \
-    's/add_flow\(&sp->nodes/if (hop->owner != LINK_NONE)\n            add_flow(\&sp->nodes/'
+break_it 'usage: the node behind the last edge is not passed' $spread \
+    's/^( +)(flow_sum_add\(node, &flow->by\[.\]\);)/\1if (hop->owner != LINK_NONE) \2/'
 break_it 'utilization: a wait at the end of a run is none' $stats \
     's/fs \+= past_fs\(now_fs, \(uint64_t\)s->txns\[slot\]\.arrive_fs\)/fs += 0/'
 break_it 'utilization: a link that is entered later has been waited for' $stats 's/fs -= past_fs\(l->enter/fs -= 0 \& past_fs(l->enter/'
 break_it 'usage: bytes of ports at the PE that moves them' runtime/pe/pe_tcm.c \
     's/= work_is_dma\(work\) \?/= 0 ?/'
 break_it 'a station above 100 % let pass' $check 's/<= \(double\)x->servers/<= 1e300 * (double)x->servers/'
-break_it 'edges of reads counted forward' $stats 's/sp->edges\[link \^ !writes\]/sp->edges[link]/'
+break_it 'edges of reads counted forward' $spread 's/sp->edges\[link \^ !writes\]/sp->edges[link]/'
 break_it 'queue_max not kept' runtime/engine/station.h 's/s->queue_max = s->queued;/;/'
-break_it 'a row of flows never freed' $state 's/^ +free\(s->flow_remote\[i\]\);$/        ;/'
+break_it 'flow: a table never freed' runtime/engine/flow.c 's/^ +free\(f->turn\);$/    ;/'
+break_it 'flow: a corner in the wrong row' $flow 's/corner = from - column \+ to_column;/corner = to - to_column + column;/'
+break_it 'flow: traffic for another SIP that leaves its row' $flow 's/corner = to;/corner = from;/'
+break_it 'flow: traffic that never turns west' $flow 's/out = turn = to_column < column/out = to_column < column/'
+break_it 'flow: what ends in a column goes on' $spread 's/flow_on\(&moving, &joins, &leaves\);/flow_on(\&moving, \&joins, \&(struct flow){0});/'
+break_it 'flow: what comes from other SIPs left out' $spread 's/^ +spread_entering\(sp, first, &moving\);$/    ;/'
+break_it 'flow: counts of an earlier call kept' runtime/engine/flow.c 's/^ +memset\(\*rows, 0, n \* sizeof \*\*rows\);$/        ;/'
 break_it 'no memory for an event unnoticed' $how 's/^        fail\(s, KB_NO_MEMORY\);$/        ;/'
 break_it 'offset past the end allowed' $sim 's/r->offset <= size && //'
 

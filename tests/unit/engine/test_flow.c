@@ -78,28 +78,44 @@ static void free_usage(struct rig *r)
     free(r->stations);
 }
 
-/* Runs random rows on `topo`, which it takes. */
-static struct rig run_rows(const kb_topology *topo, kb_engine engine, uint64_t seed, size_t n)
+/* A machine and its judge, with no rows yet. */
+static struct rig new_rig(const kb_topology *topo)
 {
-    struct rig r = {.topo = topo, .n = n};
-    uint64_t fingerprint;
+    struct rig r = {.topo = topo};
     kb_info info;
 
     kb_topology_info(topo, &info);
     r.fifo = strcmp(info.links, "fifo") == 0;
     r.judge = judge_load_text(info.config);
-    r.rows = random_rows(r.judge, seed, n);
-    r.results = calloc(n, sizeof *r.results);
-    r.sim = new_sim(topo, (kb_options){.engine = engine});
-    assert_true(judge_replay_watched(r.judge, r.rows, n, r.results, &fingerprint, &r.uses,
-                                     &r.n_uses, NULL));
-    for (size_t i = 0; i < n; i++) {
-        kb_request request = request_of(&r.rows[i]);
+    return r;
+}
 
-        add(r.sim, &request);
+/* Runs r->rows, and has them judged. */
+static void run_rig(struct rig *r, kb_engine engine)
+{
+    uint64_t fingerprint;
+
+    r->results = calloc(r->n, sizeof *r->results);
+    r->sim = new_sim(r->topo, (kb_options){.engine = engine});
+    assert_true(judge_replay_watched(r->judge, r->rows, r->n, r->results, &fingerprint, &r->uses,
+                                     &r->n_uses, NULL));
+    for (size_t i = 0; i < r->n; i++) {
+        kb_request request = request_of(&r->rows[i]);
+
+        add(r->sim, &request);
     }
-    run_all(r.sim);
-    keep_usage(&r, r.sim);
+    run_all(r->sim);
+    keep_usage(r, r->sim);
+}
+
+/* Runs random rows on `topo`. */
+static struct rig run_rows(const kb_topology *topo, kb_engine engine, uint64_t seed, size_t n)
+{
+    struct rig r = new_rig(topo);
+
+    r.rows = random_rows(r.judge, seed, n);
+    r.n = n;
+    run_rig(&r, engine);
     return r;
 }
 
@@ -375,6 +391,59 @@ static void nodes_are_passed_as_a_recount_says(void **state)
 {
     (void)state;
     each_rig(check_nodes);
+}
+
+/* From each cube, and from each host, to each cube; each row with bytes of its own. */
+static void add_all_pairs(struct rig *r, uint32_t sips, uint32_t cubes)
+{
+    uint32_t all = sips * cubes, pes = judge_count(r->judge, "cube.pes");
+
+    r->rows = calloc((size_t)(all + 1) * all, sizeof *r->rows);
+    for (uint32_t from = 0; from <= all; from++)
+        for (uint32_t to = 0; to < all; to++) {
+            struct judge_row *row = &r->rows[r->n];
+            bool host = from == all, write = r->n % 3 == 0;
+
+            row->src.kind = host ? JUDGE_HOST : JUDGE_PE;
+            row->src.sip = host ? to / cubes : from / cubes;
+            row->src.cube = host ? 0 : from % cubes;
+            row->src.unit = host ? 0 : to % pes;
+            row->dst = (struct judge_end){JUDGE_SLICE, to / cubes, to % cubes, from % pes};
+            row->op = write ? (host ? JUDGE_H2D : JUDGE_WRITE) : (host ? JUDGE_D2H : JUDGE_READ);
+            row->nbytes = 64 + r->n++;
+        }
+}
+
+/* No pair of cubes is missed or mistaken for another: rows, columns, and several SIPs. */
+static void all_pairs_of_cubes_are_told_apart(void **state)
+{
+    static const uint32_t machines[][3] = {/* SIPs, columns, rows */ {1, 5, 1},
+                                           {1, 1, 5},
+                                           {1, 4, 4},
+                                           {2, 1, 4},
+                                           {3, 3, 2},
+                                           {4, 3, 1},
+                                           {5, 1, 1}};
+
+    (void)state;
+    for (size_t i = 0; i < 2 * LENGTH(machines); i++) {
+        const uint32_t *m = machines[i / 2];
+        char yaml[256];
+        struct rig r;
+
+        snprintf(yaml, sizeof yaml,
+                 "kernbench: 1\nname: pairs\ncontention: {links: %s}\nsips: %u\n"
+                 "sip: {cube_mesh: {w: %u, h: %u}}\n",
+                 i % 2 ? "fifo" : "ideal", m[0], m[1], m[2]);
+        r = new_rig(any_topology(yaml));
+        add_all_pairs(&r, m[0], m[1] * m[2]);
+        run_rig(&r, i % 4 < 2 ? KB_FUSED : KB_HOP);
+        check_edges(&r);
+        check_balance(&r);
+        check_nodes(&r);
+        free_rig(&r);
+        any_topology_free(r.topo);
+    }
 }
 
 /* a mistake of the past: "a zero-length UCIe shortcut taken by cube-local traffic" */
@@ -764,6 +833,7 @@ int main(void)
         cmocka_unit_test(edges_carry_what_a_recount_says),
         cmocka_unit_test(every_node_passes_on_what_it_gets),
         cmocka_unit_test(nodes_are_passed_as_a_recount_says),
+        cmocka_unit_test(all_pairs_of_cubes_are_told_apart),
         cmocka_unit_test(no_link_is_used_more_than_all_the_time),
         cmocka_unit_test(local_traffic_leaves_no_trace_outside_its_cube),
         cmocka_unit_test(stations_served_what_a_recount_says),

@@ -65,8 +65,8 @@ for variant in load_ref load_load; do
 done
 one cube8 list_walk N=1009 L=100
 one cube1 list_walk N=7 L=30
-one cube8 all_reduce count=131 dtype=i32 op=max
-one cube8 all_reduce count=131 dtype=f32 op=min
+one cube8 all_reduce count=131 dtype=i32 op=max over=pes algorithm=ring
+one cube8 all_reduce count=131 dtype=f32 op=min over=cubes algorithm=halving
 one cube8 copy L=65536 dtype=i64
 one tray32 gemm M=300 N=200 K=257
 one tray32 qkv_gemm M=300 N=33 K=257 dtype=f32

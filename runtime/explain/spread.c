@@ -25,8 +25,8 @@
  * Eastward, from the end: 5 leave at cube 2, so 5 cross from 1 to 2. At cube 1 2 more leave: 7
  * cross from 0 to 1. At cube 0 5 join: 2 are left, and have come over the switch.
  *
- * Cost: each cube is visited a few times, so 16384 cubes take 0.1 s. Following the route of each
- * pair of cubes instead took 9 s for the pairs of 1 000 000 transactions.
+ * Following the route of each pair of cubes instead was slower: with a counter for each pair, 2
+ * million transactions over 128 x 128 cubes took 25.4 s and 5.3 GB, and take 3.7 s and 214 MB now.
  */
 #include "explain/spread.h"
 #include "machine/walk.h"

@@ -523,6 +523,7 @@ choose_tests() {
         tests=(race race_random) scripts=(race)
         ;;
     *' runtime/pe/'* | *' runtime/kernels/'*) tests=("${of_kernels[@]}" kernel_random "${of_engine[@]}" "${long[@]}") ;;
+    *' runtime/explain/spread.c'*) tests=(flow) ;;
     *' runtime/explain/'[bcmsw]* | *' runtime/machine/place.c'*) tests=(watch watch_kernel) ;;
     esac
 }

@@ -119,6 +119,7 @@ static inline void reference_rows(const struct reference_head *h, reference_scor
     for (int pass = 0; pass < 2; pass++)
         for (int64_t t = 0; t < h->n; t += REFERENCE_BLOCK) {
             int64_t n = least(REFERENCE_BLOCK, h->n - t);
+            /* cppcheck-suppress legacyUninitvar */
             double(*x)[REFERENCE_BLOCK] = kept ? kept[t / REFERENCE_BLOCK] : here;
 
             if (pass == 0 || !kept)

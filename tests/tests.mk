@@ -86,6 +86,17 @@ check: setup
 	@B=$(B) CC=$(CC) KBGEN=$(KBGEN) SIM=$(B)/cube8/cube8 SIM_FIFO=$(B)/cube8_fifo/cube8_fifo JOBS=$(JOBS) \
 	    tests/run.sh $(LONG) $(TESTS) $(SCRIPTS)
 
+## check-debug: the test programs in the build of `debug`: no optimisation, assertions; the same last line
+.PHONY: check-debug
+check-debug: setup
+	@.ci/install $(CHECK_PACKAGES)
+	@$(MAKE) B=$(B)/debug CFLAGS='-O0 -g' units
+
+.PHONY: units
+units:
+	@$(MAKE) tests-built
+	@B=$(B) CC=$(CC) KBGEN=$(KBGEN) SIM=$(B)/cube8/cube8 JOBS=$(JOBS) tests/run.sh $(TESTS)
+
 ## check-web: opens pages of report in a browser, wide and narrow, light and dark; the same last line
 .PHONY: check-web
 check-web: setup

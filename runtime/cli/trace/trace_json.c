@@ -3,7 +3,7 @@
  *
  * A chiplet is a process (pid), a track of it a thread (tid). "ts" is in microseconds; we write
  * three decimals, and the last stands for 1 fs: 2.085 ns is 2085.000, which a viewer shows as 2.085
- * ms. JSON has one name per event and no interning, so files are about four times as long as
+ * ms. JSON has one name per event and no interning, so files are about three times as long as
  * Perfetto's.
  *
  * Example, the first read of `run gemm` on cube8 begins on two lanes, its channel and its memory,

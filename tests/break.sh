@@ -45,6 +45,9 @@ break_it 'days of the calendar not in order' $ev 's/if \(q->nodes\[tail\]\.e > e
 break_it 'an earlier push not seen as the first' $ev 's/if \(e < q->first\)/if (0)/'
 break_it 'days before today looked at first' $ev 's/ >> today % 64 << today % 64//'
 break_it 'days cut again with their events left behind' runtime/engine/ev.c 's/!clear_days\(q\)/0/'
+break_it 'a pile left when it is its day' $ev 's/ev_sort_pile\(q, day\);$/;/'
+break_it 'a pile without the list that it was' runtime/engine/ev.c 's/q->days\[day\]\.head & ~EV_PILE\};/0};/'
+break_it 'days without piles' runtime/engine/ev.c 's/return q->n_nodes >= PILES_FROM;/return false;/'
 break_it 'unsorted rows taken as they come' $sim 's/s->sorted = false;/s->sorted = true;/'
 break_it 'equal issue times in the opposite order' $issue_order \
     's/txns\[b\]\.issue_fs < txns\[a\]\.issue_fs/txns[b].issue_fs <= txns[a].issue_fs/'

@@ -7,9 +7,11 @@
  * The review. Every EV_REVIEW slow pushes it looks at what they were, as shares of all pushes
  * since:
  *
- *   far      beyond the last day: more than 1/16, and more than crowded -> days twice as long
- *   between  before a later event of the day: more than 1/4             -> days half as long
- *   crowded  more than EV_STEPS events to pass: more than 1/8           -> days half as long
+ *   far      beyond the last day: more than 1/16, and more than crowded  -> days twice as long
+ *   between  before a later event of the day: more than 1/4              -> days half as long
+ *   crowded  to the heap, with more than EV_STEPS to pass: more than 1/8 -> days half as long
+ *
+ * Where days may be piles (engine/ev.h), many events meet on each day and `between` does not count.
  *
  * A change moves all events to the heap, from which they come out in order; new ones go to days.
  * shift_least keeps two loads in turn from changing the length back and forth: days do not become
@@ -26,7 +28,8 @@ enum {
     NODES_FIRST = 64,
     SHIFT_FIRST = 15,
     SHIFT_MAX = 54,
-    FORGET = 64
+    FORGET = 64,
+    PILES_FROM = 2 * EV_DAYS
 };
 
 static bool heap_grow(struct ev_heap *h)
@@ -120,6 +123,7 @@ static bool more_nodes(struct ev_queue *q)
         q->free_node = i;
     }
     q->n_nodes = n;
+    q->nodes[0] = (struct ev_node){EV_NONE, 0};
     return true;
 }
 
@@ -135,25 +139,59 @@ void ev_queue_free(struct ev_queue *q)
     free(q->nodes);
 }
 
+/* Gives back a node; the next in its list. */
+static uint32_t free_node(struct ev_queue *q, uint32_t node)
+{
+    uint32_t next = q->nodes[node].next;
+
+    q->nodes[node].next = q->free_node;
+    q->free_node = node;
+    return next;
+}
+
+/* Room in the heap for one more event, and for those on piles. False without memory. */
+static bool heap_room(struct ev_queue *q)
+{
+    return q->heap.n + q->n_piled < q->heap.cap || heap_grow(&q->heap);
+}
+
+/* Moves the list of a day to the heap. False without memory, which a pile has. */
+static bool clear_day(struct ev_queue *q, uint32_t day)
+{
+    uint32_t head = q->days[day].head, tail = q->days[day].tail, node = head & ~EV_PILE;
+
+    for (bool last = false; !last && node; node = free_node(q, node)) {
+        last = node == tail;
+        if (head & EV_PILE)
+            q->n_piled--;
+        if (!heap_room(q) || !ev_heap_push(&q->heap, q->nodes[node].e))
+            return false;
+    }
+    q->used[day / 64] &= ~(UINT64_C(1) << day % 64);
+    if (!q->used[day / 64])
+        q->used_words &= ~(1u << day / 64);
+    return true;
+}
+
+void ev_sort_pile(struct ev_queue *q, uint32_t day)
+{
+    clear_day(q, day);
+    ev_find_first(q);
+}
+
 /* Moves everything to the heap: days of another length have other events. */
 static bool clear_days(struct ev_queue *q)
 {
-    for (uint32_t day = 0; day < EV_DAYS; day++) {
-        if (!(q->used[day / 64] >> day % 64 & 1))
-            continue;
-        for (uint32_t node = q->days[day].head, next;; node = next) {
-            next = q->nodes[node].next;
-            if (!ev_heap_push(&q->heap, q->nodes[node].e))
-                return false;
-            q->nodes[node].next = q->free_node;
-            q->free_node = node;
-            if (node == q->days[day].tail)
-                break;
-        }
-        q->used[day / 64] &= ~(UINT64_C(1) << day % 64);
-    }
-    q->used_words = 0;
+    for (uint32_t day = 0; day < EV_DAYS; day++)
+        if (q->used[day / 64] >> day % 64 & 1 && !clear_day(q, day))
+            return false;
     return true;
+}
+
+/* Are there so many events that days are long, and have piles? */
+static bool has_piles(const struct ev_queue *q)
+{
+    return q->n_nodes >= PILES_FROM;
 }
 
 /*
@@ -162,7 +200,7 @@ static bool clear_days(struct ev_queue *q)
  */
 static unsigned better_shift(struct ev_queue *q, uint64_t pushes)
 {
-    bool meets = q->crowded > pushes / 8 || q->between > pushes / 4;
+    bool meets = q->crowded > pushes / 8 || (q->between > pushes / 4 && !has_piles(q));
 
     if (++q->reviews % FORGET == 0 && q->shift_least > 0)
         q->shift_least--;
@@ -211,14 +249,47 @@ static bool push_heap(struct ev_queue *q, ev e)
         q->first = e;
         q->from = EV_DAYS;
     }
-    return ev_heap_push(&q->heap, e);
+    return heap_room(q) && ev_heap_push(&q->heap, e);
+}
+
+/* On top of the pile of a day that does not have the first event. */
+static bool push_pile(struct ev_queue *q, uint32_t day, ev e)
+{
+    uint32_t node = q->free_node;
+
+    if (!heap_room(q))
+        return false;
+    q->n_piled++;
+    q->free_node = q->nodes[node].next;
+    q->nodes[node] = (struct ev_node){e, q->days[day].head & ~EV_PILE};
+    q->days[day].head = node | EV_PILE;
+    return true;
+}
+
+/* Makes a pile of a list. The node 0 is later than any event: pushes are slow from now on. */
+static bool make_pile(struct ev_queue *q, uint32_t day)
+{
+    for (uint32_t node = q->days[day].head;; node = q->nodes[node].next) {
+        if (!heap_room(q))
+            return false;
+        q->n_piled++;
+        if (node == q->days[day].tail)
+            break;
+    }
+    q->nodes[q->days[day].tail].next = 0;
+    q->days[day] = (struct ev_day){q->days[day].head | EV_PILE, 0};
+    return true;
 }
 
 /* On a day that has a later event. */
 static bool push_between(struct ev_queue *q, uint32_t day, ev e)
 {
+    if (q->days[day].head & EV_PILE)
+        return e < q->first ? push_heap(q, e) : push_pile(q, day, e);
     q->between++;
     if (!insert(q, day, e)) {
+        if (has_piles(q) && day != q->from && e > q->first)
+            return make_pile(q, day) && push_pile(q, day, e);
         q->crowded++;
         return push_heap(q, e);
     }

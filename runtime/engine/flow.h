@@ -116,9 +116,13 @@ static inline void flow_count(struct flow *flow, const struct txn *x)
     flow->by[txn_writes(x)].bytes += x->nbytes;
 }
 
-/* Counts a transaction of a PE with a memory of another cube. */
-static inline void flow_count_remote(const struct flows *f, const struct kb_topology *t,
-                                     const struct txn *txn)
+/* Where a transaction of a PE with a memory of another cube counts. */
+struct flow_places {
+    struct flow *out, *turn, *in;
+};
+
+static inline struct flow_places flow_places(const struct flows *f, const struct kb_topology *t,
+                                             const struct txn *txn)
 {
     uint32_t from = src_cube(t, txn->src), to = dst_cube(t, txn->dst), corner = to;
     enum row_way out = WEST, turn = EAST;
@@ -131,9 +135,19 @@ static inline void flow_count_remote(const struct flows *f, const struct kb_topo
         in = cube_row(t, to) < cube_row(t, from) ? NORTH : SOUTH;
         corner = from - column + to_column;
     }
-    flow_count(flow_out(f, txn->src, out), txn);
-    flow_count(flow_turn(f, corner, turn, in), txn);
-    flow_count(flow_in(f, t, txn->dst, in), txn);
+    return (struct flow_places){flow_out(f, txn->src, out), flow_turn(f, corner, turn, in),
+                                flow_in(f, t, txn->dst, in)};
+}
+
+/* Counts such a transaction. */
+static inline void flow_count_remote(const struct flows *f, const struct kb_topology *t,
+                                     const struct txn *txn)
+{
+    struct flow_places places = flow_places(f, t, txn);
+
+    flow_count(places.out, txn);
+    flow_count(places.turn, txn);
+    flow_count(places.in, txn);
 }
 
 #endif

@@ -44,6 +44,7 @@ struct kb_sim {
     struct txn_list *pipes;
 
     struct flows flows; /* traffic by route; nodes and edges follow when asked for */
+    bool counted;       /* from the times of transactions: the next time these are cleared first */
 
     int64_t end_fs;    /* of the last completion, response included */
     uint64_t n_events; /* completions and arrivals that are counted */

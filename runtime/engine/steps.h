@@ -35,7 +35,8 @@
  *   - A step changes its station before it calls the step that follows.
  *
  * The next event is found before the present one is handled, and its row is fetched into the cache
- * meanwhile (82 -> 78 ns remote, 119 -> 97 ns host).
+ * meanwhile (82 -> 78 ns remote, 119 -> 97 ns host). On a large machine look_ahead() fetches more:
+ * traffic on 1024 and on 16384 cubes took a fifth less.
  */
 #include "engine/dependencies.h"
 #include "engine/how.h"
@@ -236,6 +237,52 @@ static ALWAYS_INLINE void take_start(struct kb_sim *s, int how, ev e)
     }
 }
 
+/*
+ * On a machine of so many cubes stations and counters do not fit the caches. Then the rows of a few
+ * events to come are fetched ahead, and what the very next one will touch.
+ */
+enum { LOOK_AHEAD_CUBES = 64, SIBLINGS = 4 };
+
+/* The rows of the events that probably follow the first: of its day, or below it in the heap. */
+static ALWAYS_INLINE void fetch_soon(const struct ev_queue *q, const struct txn *txns)
+{
+    const ev *rows = &q->heap.rows[EV_ROOT + 1];
+
+    if (q->from != EV_DAYS) {
+        txn_prefetch(&txns[ev_slot(q->nodes[q->nodes[q->days[q->from].head].next].e)]);
+        txn_prefetch(&txns[ev_slot(ev_heap_first(&q->heap))]);
+        return;
+    }
+    for (int i = 0; i < SIBLINGS; i++)
+        txn_prefetch(&txns[ev_slot(rows[i])]);
+}
+
+/* The stations of a transaction; and what traffic needs at its issue, or counts at its end. */
+static ALWAYS_INLINE void fetch_touched(const struct kb_sim *s, bool is_done, const struct txn *txn)
+{
+    __builtin_prefetch(&s->channels[2 * (size_t)txn->src + txn_writes(txn)]);
+    __builtin_prefetch(&s->memories[txn->dst]);
+    if (!s->traffic)
+        return;
+    traffic_prefetch(s, txn->src);
+    if (STATS && is_done && src_cube(T, txn->src) != dst_cube(T, txn->dst)) {
+        struct flow_places places = flow_places(&s->flows, T, txn);
+
+        __builtin_prefetch(places.out);
+        __builtin_prefetch(places.turn);
+        __builtin_prefetch(places.in);
+    }
+}
+
+static ALWAYS_INLINE void look_ahead(const struct kb_sim *s)
+{
+    ev next = s->queue.first;
+
+    fetch_soon(&s->queue, s->txns);
+    if (ev_class(next) == EV_ISSUE || ev_class(next) == EV_DONE)
+        fetch_touched(s, ev_class(next) == EV_DONE, &s->txns[ev_slot(next)]);
+}
+
 static ALWAYS_INLINE kb_status run(struct kb_sim *s, int how, uint64_t budget)
 {
     ev next = next_start(s, how), e = 0;
@@ -254,6 +301,8 @@ static ALWAYS_INLINE kb_status run(struct kb_sim *s, int how, uint64_t budget)
         } else {
             ev_take(&s->queue);
             txn_prefetch(&s->txns[ev_slot(s->queue.first)]);
+            if (expects(how) && sim_cubes(T) >= LOOK_AHEAD_CUBES)
+                look_ahead(s);
             handle(s, how, e);
             if (how & HOW_KERNELS)
                 next = next_start(s, how);

@@ -66,6 +66,14 @@ bool traffic_draw(struct traffic *tr, uint32_t pe);
 /* The engine's: a channel has taken a transaction of `src` at `t`, so its next one may come. */
 void traffic_next(struct kb_sim *s, uint64_t t, uint32_t src) EXPORTED(traffic_next);
 
+/* Begins to bring into the cache what traffic_next() needs. */
+static inline void traffic_prefetch(const struct kb_sim *s, uint32_t src)
+{
+    const struct kb_topology *t = s->topo;
+
+    __builtin_prefetch(&s->traffic->sources[src_cube(t, src) * t->pes + src_pe(t, src)]);
+}
+
 /* The engine's: the transaction in `slot` has ended at `end`, its slot is free. */
 void traffic_done(struct kb_sim *s, uint32_t slot, uint64_t end) EXPORTED(traffic_done);
 

@@ -47,7 +47,9 @@ static bool has_taken_first(const struct txn *x)
 /* Counts from the times of the transactions, for nothing was counted while they ran. */
 static void count_all(struct kb_sim *s)
 {
-    forget(s);
+    if (s->counted)
+        forget(s);
+    s->counted = true;
     for (uint32_t i = 0; i < s->n_txns; i++) {
         const struct txn *txn = &s->txns[i];
         size_t writes = txn_writes(txn);
@@ -117,11 +119,11 @@ static void show_nodes(const struct usage *u, const struct flow_sum *nodes)
     const struct kb_sim *s = u->sim;
 
     for (size_t i = 0; i < s->topo->n_nodes; i++) {
+        if (!nodes[i].count)
+            continue;
         int64_t overhead_fs = walk_node_row(s->topo, i)->overhead_fs & s->mask.overhead;
         kb_utilization use = {.kind = KB_AT_NODE, .count = nodes[i].count, .bytes = nodes[i].bytes};
 
-        if (!use.count)
-            continue;
         name_node(s->topo, i, use.name);
         use.busy_fs = (int64_t)use.count * overhead_fs;
         show(u, &use, 0);
@@ -152,6 +154,9 @@ static void show_links(const struct usage *u, const struct flow_sum *edges)
 
     for (size_t i = 0; i < walk_n_links(s->topo); i++) {
         const struct link_station *l = s->links ? &s->links[i] : NULL;
+
+        if (!edges[i].count && !(l && l->free_fs))
+            continue;
         kb_utilization use = {.kind = KB_AT_LINK,
                               .gbs = link_gbs(s->topo, i),
                               .servers = 1,
@@ -159,8 +164,6 @@ static void show_links(const struct usage *u, const struct flow_sum *edges)
                               .bytes = edges[i].bytes,
                               .queues = l};
 
-        if (!use.count && !(l && l->free_fs))
-            continue;
         name_link(s->topo, i, use.from, use.to);
         snprintf(use.name, sizeof use.name, "%s -> %s", use.from, use.to);
         if (l)
@@ -222,14 +225,10 @@ static void show_channels(const struct usage *u)
     const struct kb_topology *t = u->sim->topo;
 
     for (uint32_t i = 0; i < 2 * sim_cubes(t) << t->pe_bits; i++) {
-        kb_utilization use = {.kind = KB_AT_CHANNEL};
-        struct flow_sum sum;
-
         if (untouched(&u->sim->channels[i]))
             continue;
-        sum = carried(u->sim, i / 2, i % 2);
-        use.count = sum.count;
-        use.bytes = sum.bytes;
+        struct flow_sum sum = carried(u->sim, i / 2, i % 2);
+        kb_utilization use = {.kind = KB_AT_CHANNEL, .count = sum.count, .bytes = sum.bytes};
         kb_place_name(t, place_of(KB_AT_CHANNEL, i), use.name);
         show_station(u, &u->sim->channels[i], i % 2 ? t->write_channels : t->read_channels,
                      KB_COST_CHANNELS, &use);
@@ -312,17 +311,15 @@ static void show_memories(const struct usage *u)
     const struct kb_topology *t = u->sim->topo;
 
     for (uint32_t i = 0; i < sim_cubes(t) << t->unit_bits; i++) {
-        kb_utilization use = {.kind = KB_AT_MEMORY};
-        struct flow_sum sum;
-
         if (dst_unit(t, i) > t->pes)
             continue; /* a TCM: its ports are the PE's */
-        sum = served(u->sim, i);
+        struct flow_sum sum = served(u->sim, i);
         if (!sum.count && u->sim->memories[i].holder == TXN_NONE)
             continue;
-        use.count = sum.count;
-        use.bytes = sum.bytes;
-        use.gbs = cost_memory(t, i, 0)->gbs;
+        kb_utilization use = {.kind = KB_AT_MEMORY,
+                              .count = sum.count,
+                              .bytes = sum.bytes,
+                              .gbs = cost_memory(t, i, 0)->gbs};
         kb_place_node(t, place_of(KB_AT_MEMORY, i), use.name);
         show_served(u, &u->sim->memories[i], &use);
     }

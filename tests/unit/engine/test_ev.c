@@ -213,6 +213,35 @@ static void queue_grows_while_in_use(void **state)
     }
 }
 
+/*
+ * With many events pending the heap has those of about one day: what a push and a take cost does
+ * not grow with the machine.
+ */
+static void the_heap_stays_small_when_many_are_pending(void **state)
+{
+    enum { PENDING = 40000, TAKES = 400000, HORIZON_FS = 400000000 };
+    struct ev_queue q;
+    uint64_t dice = 1, last_fs = 0;
+    size_t most = 0;
+
+    (void)state;
+    assert_true(ev_queue_init(&q));
+    for (uint32_t i = 0; i < PENDING + TAKES; i++) {
+        uint64_t fs = last_fs + draw(&dice) % HORIZON_FS;
+
+        assert_true(ev_push(&q, ev_make(fs, EV_ISSUE, i, 0)));
+        if (i < PENDING)
+            continue;
+        assert_true(ev_time_fs(q.first) >= last_fs);
+        last_fs = ev_time_fs(q.first);
+        ev_take(&q);
+        if (i > PENDING + TAKES / 2 && q.heap.n > most)
+            most = q.heap.n;
+    }
+    assert_in_range(most, 1, PENDING / 20);
+    ev_queue_free(&q);
+}
+
 /* docs/model.md "Order of events": "the total order key (time, class, id)": class before id, both
  * before the slot */
 static void equal_times_run_by_class_then_by_id(void **state)
@@ -265,6 +294,7 @@ int main(void)
         cmocka_unit_test(events_come_out_in_order_of_their_keys),
         cmocka_unit_test(order_is_kept_while_days_grow_and_shrink),
         cmocka_unit_test(queue_grows_while_in_use),
+        cmocka_unit_test(the_heap_stays_small_when_many_are_pending),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

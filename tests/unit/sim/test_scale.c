@@ -1,0 +1,58 @@
+/* test_scale.c -- a simulation's memory grows with the machine, and not with its square. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <malloc.h>
+
+#include "cube8.h"
+#include "machine/tables.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define MEASURABLE 0 /* a sanitizer has an allocator of its own */
+#else
+#define MEASURABLE 1
+#endif
+
+static size_t allocated_bytes(void)
+{
+    struct mallinfo2 all = mallinfo2();
+
+    return all.uordblks + all.hblkhd;
+}
+
+/* What a simulation of `sips` packages of cube8 takes. */
+static size_t sim_bytes(uint32_t sips)
+{
+    struct kb_topology tray = cube8_topology;
+    size_t before = allocated_bytes(), bytes;
+    kb_sim *sim;
+
+    tray.sips = sips;
+    assert_int_equal(kb_sim_new(&tray, NULL, &sim), KB_OK);
+    bytes = allocated_bytes() - before;
+    kb_sim_free(sim);
+    return bytes;
+}
+
+/* Twice the cubes: at most twice what the first half took, and a tenth. */
+static void memory_of_a_simulation_is_linear_in_cubes(void **state)
+{
+    (void)state;
+    for (uint32_t sips = 8; MEASURABLE && sips <= 64; sips *= 2) {
+        size_t half = sim_bytes(sips), whole = sim_bytes(2 * sips);
+
+        assert_true(whole > half);
+        assert_true(whole <= 2 * half + half / 10);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(memory_of_a_simulation_is_linear_in_cubes),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -64,6 +64,24 @@ bench: bench-built
 bench-large: bench-built
 	@B=$(B) CC='$(CC)' perf/run.sh large
 
+SIZE_MACHINES := size_1 size_8 size_32 size_256 sips_256 size_1024 sips_2048 size_16384
+# size_variant: NAME, SIPs, columns and rows of cubes
+size_variant = $(call bench_variant,$(1),sips=$(2) sip.cube_mesh.w=$(3) sip.cube_mesh.h=$(4))
+
+## bench-size: commands and traffic on machines of 1 to 16384 cubes: time, memory, how they grow
+.PHONY: bench-size
+bench-size: setup
+	+@$(call size_variant,size_1,1,1,1)
+	+@$(call size_variant,size_8,1,4,2)
+	+@$(call size_variant,size_32,1,8,4)
+	+@$(call size_variant,size_256,1,16,16)
+	+@$(call size_variant,sips_256,256,1,1)
+	+@$(call size_variant,size_1024,1,32,32)
+	+@$(call size_variant,sips_2048,256,4,2)
+	+@$(call size_variant,size_16384,1,128,128)
+	@$(MAKE) $(P)/spawn
+	@B=$(B) CC='$(CC)' SIZE_MACHINES='$(SIZE_MACHINES)' perf/run.sh size
+
 # -- beside others -----------------------------------------------------------------------------
 
 # The same transactions by simulators of others; a peer that cannot be built is reported as missing.

@@ -1,6 +1,6 @@
 # report.awk -- tables of medians from samples, and how far they are from the aims.
 #
-# usage: awk -v table=txn|stats|mm1|kernel|oplog|phase2|replay|start|build|large -f report.awk SAMPLES
+# usage: awk -v table=txn|stats|mm1|kernel|oplog|phase2|replay|start|build|size|large -f report.awk SAMPLES
 # A sample is name,unit,round,value. Ratios are taken round by round: both sides ran together.
 
 BEGIN { FS = "," }
@@ -34,6 +34,8 @@ END {
         start()
     else if (table == "build")
         build()
+    else if (table == "size")
+        size()
     else if (table == "large")
         large()
 }
@@ -355,6 +357,50 @@ function large() {
     printf "the same run without it: processor %.1f ms, peak %.1f MiB\n\n", of("no timeline processor"),
         of("no timeline memory") / 1024
     aim("memory of a row, 10 M rows", bytes_a_row("ascending", 1e7), 64, "bytes")
+}
+
+# -- machines by size ------------------------------------------------------------------------
+
+# The least of all rounds: a busy machine only adds to it.
+function least(name) {
+    of(name)
+    return lo
+}
+
+function load_ns(machine) {
+    return (least(machine " load processor") - least(machine " start processor")) / 2
+}
+
+function size_memory(machine) {
+    return least(machine " load memory") / 1024
+}
+
+# How `what` grows from 1024 to 16384 cubes: 1 is with the cubes, 2 with their square
+function exponent(what) {
+    return log(least("size_16384 " what " processor") / least("size_1024 " what " processor")) / log(16)
+}
+
+function size(i, j, n, m, machine, what) {
+    n = split("size_1,size_8,size_32,size_256,sips_256,size_1024,sips_2048,size_16384", machine, ",")
+    m = split("kbgen,info,probe,replay,stats,report,view,copy,start", what, ",")
+    print "processor ms by command, the least of the rounds; load: MB of memory and ns a transaction"
+    printf "%-12s", ""
+    for (j = 1; j <= m; j++)
+        printf "%9s", what[j]
+    printf "%9s%9s\n", "MB", "ns"
+    for (i = 1; i <= n; i++) {
+        printf "%-12s", machine[i]
+        for (j = 1; j <= m; j++)
+            printf "%9.1f", least(machine[i] " " what[j] " processor")
+        printf "%9.0f%9.0f\n", size_memory(machine[i]), load_ns(machine[i])
+    }
+    printf "%-12s", "exponent"
+    for (j = 1; j <= m; j++)
+        printf "%9.2f", exponent(what[j])
+    print "\n"
+    at_most("load, 1024 against 8 cubes", load_ns("size_1024") / load_ns("size_8"), 4)
+    at_most("load, 16384 against 8 cubes", load_ns("size_16384") / load_ns("size_8"), 12)
+    aim("load, 16384 cubes, memory", size_memory("size_16384"), 350, "MB")
 }
 
 # -- starting and building -------------------------------------------------------------------

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # run.sh -- measures the engines, sweeps, the op log, replay, starting and building; `make bench` builds what it runs.
 #
-# usage: run.sh [txn|stats|mm1|many|kernel|oplog|phase2|replay|start|build|large]...; without words all but large. B names the build.
+# usage: run.sh [txn|stats|mm1|many|kernel|oplog|phase2|replay|start|build|size|large]...; without words all but size and large. B names the build.
 # Samples are kept in $B/bench/NAME.csv; tables, and how they compare with the aims, go to stdout.
 set -euo pipefail
 
@@ -142,6 +142,28 @@ timeline() {
     "$programs/spawn" 1 1 "timeline" "$sim" $load --trace "$file" -- "no timeline" "$sim" $load
     echo "timeline,events,1,$(python3 tests/trace/timeline.py count "$file")"
     echo "timeline size,MB,1,$(($(stat -c %s "$file") / MILLION))"
+}
+
+# The same on machines of 1 to 16384 cubes, which `make bench-size` builds: perf/perf.mk.
+size() {
+    local machine sim round kbgen=$B/kbgen load="load --pattern uniform --rate 0.1 --seeds 1 -j 1 --quiet"
+    mkdir -p "$rows"
+    printf 'issue_ns,op,src,dst,offset,nbytes\n0,read,c0.pe0,c0.slice0,0,4K\n' >"$rows/one.csv"
+    for round in 1 2 3; do
+        for machine in $SIZE_MACHINES; do
+            sim=$B/$machine/$machine
+            "$sim" info --config >"$rows/topo.yaml"
+            # shellcheck disable=SC2086
+            "$programs/spawn" "$round" "$round" \
+                "$machine start" "$sim" $load --txns 1000 -- "$machine load" "$sim" $load --txns 2000000 -- \
+                "$machine kbgen" "$kbgen" "$rows/topo.yaml" -- "$machine info" "$sim" info -- \
+                "$machine probe" "$sim" probe -- "$machine replay" "$sim" replay "$rows/one.csv" -- \
+                "$machine stats" "$sim" replay "$rows/one.csv" --stats "$rows/stats.csv" -- \
+                "$machine report" "$sim" report replay "$rows/one.csv" -- \
+                "$machine view" "$sim" view system -- "$machine copy" "$sim" run copy
+        done
+    done
+    rm -r "$rows"
 }
 
 start() {

@@ -35,7 +35,7 @@ END {
     else if (table == "build")
         build()
     else if (table == "size")
-        size()
+        machines()
     else if (table == "large")
         large()
 }
@@ -380,7 +380,7 @@ function exponent(what) {
     return log(least("size_16384 " what " processor") / least("size_1024 " what " processor")) / log(16)
 }
 
-function size(i, j, n, m, machine, what) {
+function machines(i, j, n, m, machine, what) {
     n = split("size_1,size_8,size_32,size_256,sips_256,size_1024,sips_2048,size_16384", machine, ",")
     m = split("kbgen,info,probe,replay,stats,report,view,copy,start", what, ",")
     print "processor ms by command, the least of the rounds; load: MB of memory and ns a transaction"

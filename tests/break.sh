@@ -48,6 +48,7 @@ break_it 'days cut again with their events left behind' runtime/engine/ev.c 's/!
 break_it 'a pile left when it is its day' $ev 's/ev_sort_pile\(q, day\);$/;/'
 break_it 'a pile without the list that it was' runtime/engine/ev.c 's/q->days\[day\]\.head & ~EV_PILE\};/0};/'
 break_it 'days without piles' runtime/engine/ev.c 's/return q->n_nodes >= PILES_FROM;/return false;/'
+break_it 'a pipe for each pair of cubes' $state 's/t->sips : cubes\)/t->sips : cubes * cubes)/'
 break_it 'unsorted rows taken as they come' $sim 's/s->sorted = false;/s->sorted = true;/'
 break_it 'equal issue times in the opposite order' $issue_order \
     's/txns\[b\]\.issue_fs < txns\[a\]\.issue_fs/txns[b].issue_fs <= txns[a].issue_fs/'

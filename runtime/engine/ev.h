@@ -25,9 +25,9 @@
  * more than a sixteenth of all pushes are like that, days become twice as long: shift 16.
  *
  * With thousands of events pending a day has a hundred, and the heap would have all of them. So
- * from PILES_FROM nodes on a day that is too crowded becomes a pile, in no order, to which a push is
- * two stores. When it is the first day left, its events go to the heap, which then has those of one
- * day. The heap has room for all piles beforehand, so that this cannot fail.
+ * from PILES_FROM nodes on a day that is too crowded becomes a pile, in no order, to which a push
+ * is two stores. When it is the first day left, its events go to the heap, which then has those of
+ * one day. The heap has room for all piles beforehand, so that this cannot fail.
  *
  * Invariants
  *   - The first event is not on a pile, and none on a pile is earlier.
@@ -39,7 +39,8 @@
  *
  * Tried and slower: a heap alone (78 -> 60 ns per transaction with the calendar); 256, 512 or 2048
  * days; with 131072 PEs, days as short as lists need, which moved everything to the heap each time
- * they changed (8 to 15 % of a transaction); finding the first event only when it is wanted (55 -> 51 ns local).
+ * they changed (8 to 15 % of a transaction); finding the first event only when it is wanted (55 ->
+ * 51 ns local).
  */
 #ifndef EV_H
 #define EV_H

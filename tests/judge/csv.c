@@ -71,8 +71,10 @@ static bool parse_target(const struct judge_topo *t, const char *dst, const char
 
     if (strncmp(dst, "0x", 2) != 0)
         return judge_end_parse(t, dst, &row->dst) && parse_bytes(offset, &row->offset);
+    row->by_address = true;
+    row->address = strtoull(dst, &end, 16);
     return !*offset && strlen(dst) > 2 && strlen(dst) <= 18 &&
-           judge_memory_at(t, strtoull(dst, &end, 16), &row->dst, &row->offset) && !*end &&
+           judge_memory_at(t, row->address, &row->dst, &row->offset) && !*end &&
            row->dst.kind != JUDGE_TCM;
 }
 
@@ -92,18 +94,45 @@ static bool parse_after(char *text, struct judge_row *row)
 }
 
 /* The columns of a file behind the first six, in its order. */
-enum extra { AFTER, THINK, N_EXTRAS };
+enum extra { AFTER, THINK, PLANE, N_EXTRAS };
 
 struct extras {
     enum extra which[N_EXTRAS];
     size_t n;
 };
 
-static bool parse_extra(enum extra which, char *text, struct judge_row *row)
+static bool parse_plane(const struct judge_topo *t, const char *text, struct judge_row *row)
+{
+    if (!*text)
+        return true;
+    while (row->plane < t->planes)
+        if (strcmp(judge_plane_name(t, row->plane++), text) == 0)
+            return true;
+    return false;
+}
+
+static bool parse_extra(const struct judge_topo *t, enum extra which, char *text,
+                        struct judge_row *row)
 {
     if (which == AFTER)
         return parse_after(text, row);
+    if (which == PLANE)
+        return parse_plane(t, text, row);
     return !*text || parse_ns(text, &row->think_fs);
+}
+
+/* Is all of it in its memory, or in the memories that its addresses lead to? */
+static bool fits(const struct judge_topo *t, const struct judge_row *row)
+{
+    uint64_t room = judge_memory_bytes(t, &row->dst);
+    struct judge_piece *parts;
+    size_t n;
+
+    if (!row->by_address)
+        return row->offset <= room && row->nbytes <= room - row->offset;
+    n = judge_split(t, row->address, row->nbytes, &parts);
+    free(parts);
+    return n > 0;
 }
 
 static bool parse_row(const struct judge_topo *t, const struct extras *extras, char *line,
@@ -120,14 +149,13 @@ static bool parse_row(const struct judge_topo *t, const struct extras *extras, c
     for (size_t i = 0; i < extras->n; i++) {
         char *text = strsep(&line, ",");
 
-        if (!text || !parse_extra(extras->which[i], text, row))
+        if (!text || !parse_extra(t, extras->which[i], text, row))
             return false;
     }
     return !line && parse_ns(field[0], &row->issue_fs) && parse_op(field[1], &row->op) &&
            judge_end_parse(t, field[2], &row->src) && parse_target(t, field[3], field[4], row) &&
            parse_bytes(field[5], &row->nbytes) && (row->n_after > 0 || row->think_fs == 0) &&
-           row->nbytes > 0 && row->offset <= judge_memory_bytes(t, &row->dst) &&
-           row->nbytes <= judge_memory_bytes(t, &row->dst) - row->offset;
+           row->nbytes > 0 && fits(t, row);
 }
 
 static bool parse_header(char *line, struct extras *extras)
@@ -140,9 +168,14 @@ static bool parse_header(char *line, struct extras *extras)
         return false;
     rest = *rest ? rest + 1 : NULL;
     while ((name = strsep(&rest, ","))) {
-        if (extras->n == N_EXTRAS || (strcmp(name, "after") != 0 && strcmp(name, "think_ns") != 0))
+        static const char *const names[N_EXTRAS] = {"after", "think_ns", "plane"};
+        enum extra which = AFTER;
+
+        while (which < N_EXTRAS && strcmp(name, names[which]) != 0)
+            which++;
+        if (extras->n == N_EXTRAS || which == N_EXTRAS)
             return false;
-        extras->which[extras->n++] = *name == 'a' ? AFTER : THINK;
+        extras->which[extras->n++] = which;
     }
     return true;
 }

@@ -2,6 +2,7 @@
 #include "events.h"
 
 #include <math.h>
+#include <string.h>
 
 static bool before(const struct judge_event *a, const struct judge_event *b)
 {
@@ -11,6 +12,8 @@ static bool before(const struct judge_event *a, const struct judge_event *b)
         return a->class < b->class;
     if (a->id != b->id)
         return a->id < b->id;
+    if (a->part != b->part)
+        return a->part < b->part;
     return a->step < b->step;
 }
 
@@ -120,4 +123,40 @@ void judge_name_station(const struct judge_topo *t, size_t node, const char *way
                         char text[2 * JUDGE_NAME_BYTES])
 {
     snprintf(text, 2 * JUDGE_NAME_BYTES, "%.45s%s", t->nodes[node].name, way);
+}
+
+/* docs/model.md "Memories": a TCM's port is always held for the drain of the route. */
+int64_t judge_held_fs(const struct judge_topo *t, const struct judge_end *at, uint64_t nbytes,
+                      int64_t overhead_fs, int64_t drain_fs, bool *too_late)
+{
+    const char *hold = at->kind == JUDGE_SLICE ? "cube.hbm.hold" : "cube.sram.hold";
+    double gbs;
+
+    if (at->kind == JUDGE_TCM || strcmp(judge_cube_text(t, at->sip, at->cube, hold), "own") != 0)
+        return judge_add_fs(overhead_fs, drain_fs, too_late);
+    if (at->kind == JUDGE_SLICE) {
+        gbs = judge_cube_number(t, at->sip, at->cube, "cube.hbm.bw_gbs") *
+              judge_cube_number(t, at->sip, at->cube, "cube.hbm.efficiency");
+    } else {
+        gbs = judge_cube_number(t, at->sip, at->cube, "cube.sram.bw_gbs");
+        if (gbs == 0.0)
+            gbs = judge_cube_number(t, at->sip, at->cube, "cube.noc.bw_gbs");
+    }
+    return judge_add_fs(overhead_fs, judge_transfer_fs(nbytes, gbs, too_late), too_late);
+}
+
+uint32_t judge_servers(const struct judge_topo *t, const struct judge_node *node, bool write)
+{
+    static const char *const keys[][2] = {
+        {"cube.pe.pe_dma.read_channels", "cube.pe.pe_dma.write_channels"},
+        {"cube.m_cpu.dma_read", "cube.m_cpu.dma_write"},
+    };
+    const char *key = strstr(node->name, ".pe_dma")  ? keys[0][write]
+                      : strstr(node->name, ".m_cpu") ? keys[1][write]
+                                                     : NULL;
+    unsigned sip, cube;
+
+    if (!key || sscanf(node->name, "sip%u.cube%u.", &sip, &cube) != 2)
+        return 1;
+    return judge_cube_count(t, sip, cube, key);
 }

@@ -15,7 +15,8 @@ struct judge_event {
     int64_t fs;
     enum judge_class class;
     uint64_t id;
-    size_t step; /* JUDGE_DONE: what is given back; JUDGE_ARRIVAL: where */
+    uint32_t part; /* of a transaction that is split, from 0 */
+    size_t step;   /* JUDGE_DONE: what is given back; JUDGE_ARRIVAL: where */
 };
 
 /* All zero is an empty set; give `heap` back with free(). */
@@ -36,6 +37,14 @@ uint64_t judge_fingerprint(uint64_t fingerprint, const struct judge_event *e);
 /* Sum, and llround(nbytes * 1e6 / gbs). Past 2^63 fs: INT64_MAX, and *too_late is set. */
 int64_t judge_add_fs(int64_t a, int64_t b, bool *too_late);
 int64_t judge_transfer_fs(uint64_t nbytes, double gbs, bool *too_late);
+
+/* How long a transaction holds memory `at`: its overhead, and the drain of the route or its own. */
+int64_t judge_held_fs(const struct judge_topo *t, const struct judge_end *at, uint64_t nbytes,
+                      int64_t overhead_fs, int64_t drain_fs, bool *too_late);
+
+/* Channels of a pe_dma and engines of an m_cpu, for reads or for writes; 1 of other nodes. */
+uint32_t judge_servers(const struct judge_topo *t, const struct judge_node *node, bool write);
+
 /* Adds a station, if it was taken, under the name that `format` makes of `a` and `b`. */
 void judge_add_use(struct judge_use *uses, size_t *n, const struct judge_use *use,
                    const char *format, const char *a, const char *b)

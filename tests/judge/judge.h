@@ -15,15 +15,41 @@
  */
 
 enum { JUDGE_NAME_BYTES = 48 }; /* room for the name of any node or endpoint, and its final 0 */
+enum { JUDGE_KEY_BYTES = 64 };
 
-/* -- topologies (topo.c) -------------------------------------------------------------------- */
+/* -- values (values.c) ---------------------------------------------------------------------- */
 
 /* One value of the YAML, by its full key: "cube.hbm.bw_gbs", "cube.size_mm.0". */
 struct judge_value {
-    const char *key;
+    char key[JUDGE_KEY_BYTES];
+    char cubes[JUDGE_NAME_BYTES]; /* of an override: the pattern of its cubes; else "" */
     char text[JUDGE_NAME_BYTES];
     double number; /* 0 if `text` is no number */
+    bool given;
 };
+
+struct judge_topo;
+struct yaml_parser_s;
+
+/* Every value of a topology YAML. False after a message. */
+bool judge_read_values(struct judge_topo *t, struct yaml_parser_s *parser);
+
+/* The value of a key of the YAML, given or default. */
+double judge_number(const struct judge_topo *t, const char *key);
+uint32_t judge_count(const struct judge_topo *t, const char *key);
+const char *judge_text(const struct judge_topo *t, const char *key);
+
+/* The same of one cube, with what `cubes` gives it. */
+double judge_cube_number(const struct judge_topo *t, uint32_t sip, uint32_t cube, const char *key);
+uint32_t judge_cube_count(const struct judge_topo *t, uint32_t sip, uint32_t cube, const char *key);
+const char *judge_cube_text(const struct judge_topo *t, uint32_t sip, uint32_t cube,
+                            const char *key);
+
+/* Item `i` of a list, "missing"; `of` is "" or a field of the item, ".name". NULL: there is none.
+ */
+const char *judge_item(const struct judge_topo *t, const char *list, uint32_t i, const char *of);
+
+/* -- topologies (topo.c) -------------------------------------------------------------------- */
 
 struct judge_node {
     char name[JUDGE_NAME_BYTES];
@@ -34,6 +60,7 @@ struct judge_node {
 /* A directed edge. Its nodes are indices into `nodes`, which is sorted by name. */
 struct judge_edge {
     size_t from, to;
+    uint32_t second; /* 1: the wrap link of two SIPs that have two links */
     double distance_mm;
     double bw_gbs; /* effective: with the efficiency of the memory it leads into; or INFINITY */
 };
@@ -43,6 +70,11 @@ struct judge_topo {
     struct judge_node *nodes; /* sorted by name */
     struct judge_edge *edges; /* sorted by from, to */
     size_t n_values, n_nodes, n_edges, nodes_room, edges_room;
+    uint32_t sips, w, h, cubes, planes; /* cubes of a SIP, w * h */
+    struct judge_end *pes;              /* that are there, in order */
+    size_t n_pes;
+    uint32_t one_way; /* a bit for each plane */
+    uint32_t *steps;  /* [plane][sip][cube][N, E, S, W]: the next cube; UINT32_MAX: no step */
 };
 
 /* The topology in a file, or in a string. NULL after a message. Give it back with judge_free(). */
@@ -50,19 +82,71 @@ struct judge_topo *judge_load(const char *path);
 struct judge_topo *judge_load_text(const char *yaml);
 void judge_free(struct judge_topo *t);
 
-/* The value of a key of the YAML, given or default. */
-double judge_number(const struct judge_topo *t, const char *key);
-uint32_t judge_count(const struct judge_topo *t, const char *key);
-const char *judge_text(const struct judge_topo *t, const char *key);
-
 /* Index of a node by name, of an edge by its nodes; SIZE_MAX: there is none. */
 size_t judge_find_node(const struct judge_topo *t, const char *name);
-size_t judge_find_edge(const struct judge_topo *t, size_t from, size_t to);
+size_t judge_find_edge(const struct judge_topo *t, size_t from, size_t to, uint32_t second);
 
 /* llround(distance_mm * ns_per_mm * 1e6): docs/model.md "Units" */
 int64_t judge_wire_fs(const struct judge_topo *t, double distance_mm);
 
-/* -- endpoints (topo.c) --------------------------------------------------------------------- */
+/* -- shape (shape.c) ------------------------------------------------------------------------ */
+
+/* Does a pattern, "c3", "s*.c[4-7]", "c0.pe*", name this cube, or this PE? SIZE_MAX: a cube. */
+bool judge_matches(const char *pattern, uint32_t sip, uint32_t cube, size_t pe);
+
+/* What is there. */
+bool judge_has_cube(const struct judge_topo *t, uint32_t sip, uint32_t cube);
+bool judge_has_pe(const struct judge_topo *t, uint32_t sip, uint32_t cube, uint32_t pe);
+
+/* Slices and crossbar nodes of a cube, and the crossbar node that a slice is behind. */
+uint32_t judge_slices(const struct judge_topo *t, uint32_t sip, uint32_t cube);
+uint32_t judge_crossbars(const struct judge_topo *t, uint32_t sip, uint32_t cube);
+uint32_t judge_crossbar_of(const struct judge_topo *t, uint32_t sip, uint32_t cube, uint32_t slice);
+
+/* A side is one of the letters N, E, S, W, which have the numbers 0 to 3. */
+size_t judge_side(char letter);
+char judge_opposite(char side);
+
+/* Fills `steps` and the counts before it. */
+void judge_find_steps(struct judge_topo *t);
+uint32_t judge_step(const struct judge_topo *t, uint32_t plane, uint32_t sip, uint32_t cube,
+                    char side);
+
+/* The cube, or the SIP, on that side, over a wrap link or not. False: none. */
+bool judge_beside(const struct judge_topo *t, uint32_t cube, char side, uint32_t *other,
+                  bool *wrapped);
+bool judge_sip_beside(const struct judge_topo *t, uint32_t sip, char side, uint32_t *other,
+                      bool *wrapped);
+
+/* Is there a link from the cube on that side? Is its edge between the noc and a ucie broken? */
+bool judge_has_link(const struct judge_topo *t, uint32_t plane, uint32_t sip, uint32_t cube,
+                    char side, uint32_t *other, bool *wrapped);
+bool judge_port_is_cut(const struct judge_topo *t, uint32_t sip, uint32_t cube, char side,
+                       bool outward);
+
+/* The name of a plane, "" if the topology has none; the plane of a transaction. */
+const char *judge_plane_name(const struct judge_topo *t, uint32_t plane);
+bool judge_is_one_way(const struct judge_topo *t, uint32_t plane);
+
+/*
+ * Steps from cube to cube, UINT32_MAX: there is no way. `*out`, if asked for, gets their sides,
+ * one letter each; give it back with free().
+ */
+uint32_t judge_way(const struct judge_topo *t, uint32_t plane, uint32_t sip, uint32_t from,
+                   uint32_t to, char **out);
+
+/* The side of an IO chiplet, 0: there is none of that number; whether a cube is at its shore. */
+char judge_chiplet_side(const struct judge_topo *t, uint32_t chiplet);
+bool judge_on_shore(const struct judge_topo *t, uint32_t chiplet, uint32_t sip, uint32_t cube);
+
+/* The shore cube for `cube`, on the way from the chiplet to it or back. UINT32_MAX: none. */
+uint32_t judge_shore_cube(const struct judge_topo *t, uint32_t plane, uint32_t chiplet,
+                          uint32_t sip, uint32_t cube, bool ashore);
+
+/* The side of the next SIP of a grid; 0: it is there. */
+char judge_sip_towards(const struct judge_topo *t, uint32_t from, uint32_t to);
+
+/* -- endpoints (ends.c) --------------------------------------------------------------------- */
 
 enum judge_kind { JUDGE_PE, JUDGE_HOST, JUDGE_SLICE, JUDGE_SRAM, JUDGE_TCM };
 
@@ -72,7 +156,11 @@ struct judge_end {
     uint32_t sip, cube, unit;
 };
 
-/* "c0.pe3", "s1.c2.slice4", "host", "c0.sram", "c0.pe1.tcm". False: no such endpoint in `t`. */
+/* Is there such an endpoint? An SRAM is unit 0 of its cube. */
+bool judge_is_there(const struct judge_topo *t, const struct judge_end *end);
+
+/* "c0.pe3", "s1.c2.slice4", "host", "host1", "c0.sram", "c0.pe1.tcm". False: no such endpoint in
+ * `t`. */
 bool judge_end_parse(const struct judge_topo *t, const char *text, struct judge_end *out);
 void judge_end_name(const struct judge_end *end, char text[JUDGE_NAME_BYTES]);
 
@@ -83,13 +171,26 @@ uint64_t judge_memory_bytes(const struct judge_topo *t, const struct judge_end *
 bool judge_memory_at(const struct judge_topo *t, uint64_t address, struct judge_end *memory,
                      uint64_t *offset);
 
+/* A part of a transaction to a global address: bytes that lie together in one memory. */
+struct judge_piece {
+    struct judge_end memory;
+    uint64_t offset, nbytes;
+};
+
+/* Its parts in order of addresses; give `*parts` back with free(). 0: the range leaves its cube or
+ * its SIP. */
+size_t judge_split(const struct judge_topo *t, uint64_t address, uint64_t nbytes,
+                   struct judge_piece **parts);
+
 /* -- routes (route.c) ----------------------------------------------------------------------- */
 
 enum judge_op { JUDGE_READ, JUDGE_WRITE, JUDGE_H2D, JUDGE_D2H };
 
 struct judge_hop {
     char name[JUDGE_NAME_BYTES];
-    size_t node, edge;   /* edge: the one into it; SIZE_MAX for the first node */
+    size_t node;
+    size_t edge;         /* the one into it; SIZE_MAX: the first node, or only `back` is there */
+    size_t back;         /* the edge to the node before; SIZE_MAX: there is none */
     int64_t wire_fs;     /* that edge's, and for a NoC its crossing */
     int64_t overhead_fs; /* of the last hop: paid during service */
     double edge_gbs;     /* 0 for the first node */
@@ -99,12 +200,21 @@ struct judge_hop {
 struct judge_route {
     struct judge_hop *hops;
     size_t n, room;
-    int64_t wire_fs, overhead_fs; /* of all hops, the memory included */
+    int64_t wire_fs, overhead_fs; /* of all hops, the memory and its latency included */
+    int64_t latency_fs;           /* of the memory: behind the service, not held */
     int64_t response_fs;          /* of a host's transaction, else 0 */
     double bottleneck_gbs;
 };
 
-/* Replaces `r` by the route of `op` between two endpoints that exist. False: there is none. */
+/* The plane of a transaction by its `op` and id, as sip.plane says. */
+uint32_t judge_plane_of(const struct judge_topo *t, enum judge_op op, uint64_t id);
+
+/* Replaces `r` by the route of `op` on a plane between two endpoints. False: there is none. */
+bool judge_route_on(const struct judge_topo *t, uint32_t plane, enum judge_op op,
+                    const struct judge_end *src, const struct judge_end *dst,
+                    struct judge_route *r);
+
+/* The same on the plane of `op`. */
 bool judge_route(const struct judge_topo *t, enum judge_op op, const struct judge_end *src,
                  const struct judge_end *dst, struct judge_route *r);
 void judge_route_clear(struct judge_route *r);
@@ -121,7 +231,10 @@ struct judge_row {
     int64_t issue_fs; /* not before */
     enum judge_op op;
     struct judge_end src, dst;
+    bool by_address; /* `address` instead of `dst`, which is where its first byte lies then */
+    uint64_t address;
     uint64_t offset, nbytes;
+    uint32_t plane; /* of a column `plane`; 0: as sip.plane says, else its number + 1 */
     /* rows that it waits for, and how long it is idle then */
     uint64_t after[JUDGE_AFTER_MAX];
     size_t n_after;
@@ -201,7 +314,7 @@ void judge_random_after(struct judge_row *rows, size_t n, uint64_t seed);
 /* A replay file of `n` rows for `t`, full of ties and of hot memories. */
 void judge_random_rows(FILE *out, const struct judge_topo *t, uint64_t seed, size_t n);
 
-/* -- its own ends (topo.c) ------------------------------------------------------------------ */
+/* -- its own ends (ends.c) ------------------------------------------------------------------ */
 
 /* A bug of the judge's: message and abort(). */
 _Noreturn void judge_die(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -29,6 +29,7 @@ struct step {
     enum step_kind kind;
     int64_t fs;         /* a delay; how long a link or a service takes its station */
     struct station *at; /* unless it is a delay */
+    int64_t done_fs;    /* of a service: how long until the job ends */
 };
 
 /* One id: of a transaction, a stage, or (without steps) a composite as a whole. */
@@ -135,12 +136,14 @@ static int64_t add_fs(struct sim *s, int64_t a, int64_t b)
 
 static void post(struct sim *s, int64_t after_fs, enum judge_class class, uint64_t id, size_t step)
 {
-    judge_post(&s->events, (struct judge_event){add_fs(s, s->now_fs, after_fs), class, id, step});
+    judge_post(&s->events,
+               (struct judge_event){
+                   .fs = add_fs(s, s->now_fs, after_fs), .class = class, .id = id, .step = step});
 }
 
 static void record(struct sim *s, enum judge_class class, uint64_t id)
 {
-    struct judge_event e = {s->now_fs, class, id, 0};
+    struct judge_event e = {.fs = s->now_fs, .class = class, .id = id};
 
     s->run->fingerprint = judge_fingerprint(s->run->fingerprint, &e);
 }
@@ -233,9 +236,11 @@ static void take(struct sim *s, uint64_t id)
     if (j->now_at == 0)
         s->run->records[id].t_start = s->now_fs;
     if (here->kind != CHANNEL)
-        post(s, here->fs, JUDGE_DONE, id, j->now_at);
-    if (here->kind == SERVICE)
+        post(s, here->fs, JUDGE_DONE, id, j->now_at); /* it is free again */
+    if (here->kind == SERVICE) {
+        post(s, here->done_fs, JUDGE_DONE, id, j->n_steps);
         return;
+    }
     j->now_at++;
     go_on(s, id);
 }
@@ -291,7 +296,7 @@ static void finish(struct sim *s, uint64_t id)
     r->order = s->order++;
     s->ending = id;
     for (size_t i = 0; i < j->n_steps; i++) {
-        if (j->steps[i].kind == CHANNEL || j->steps[i].kind == SERVICE)
+        if (j->steps[i].kind == CHANNEL)
             give_back(s, j->steps[i].at);
     }
     if (j->then != NO_JOB && --s->jobs[j->then].waits_for == 0) {
@@ -384,7 +389,7 @@ static void add_step(struct sim *s, uint64_t id, enum step_kind kind, int64_t fs
         j->room = j->room ? 2 * j->room : 4;
         j->steps = judge_grow(j->steps, j->room, sizeof *j->steps);
     }
-    j->steps[j->n_steps++] = (struct step){kind, fs, at};
+    j->steps[j->n_steps++] = (struct step){.kind = kind, .fs = fs, .at = at, .done_fs = fs};
 }
 
 /* `next` arrives as `id` ends, and as all others end that have been told so. */
@@ -468,23 +473,20 @@ static uint64_t math_job(struct plan *x, enum judge_stage stage, uint64_t elemen
 }
 
 /* docs/model.md "Links": data of a write flows along the edge, data of a read against it. */
-static struct station *link_of(struct sim *s, size_t edge, bool write)
+static struct station *link_of(struct sim *s, const struct judge_hop *h, bool write)
 {
-    const struct judge_edge *e = &s->t->edges[edge];
-    size_t back;
-
     if (write)
-        return &s->links[edge];
-    back = judge_find_edge(s->t, e->to, e->from);
-    return back == SIZE_MAX ? &s->returns[edge] : &s->links[back];
+        return &s->links[h->edge];
+    return h->back == SIZE_MAX ? &s->returns[h->edge] : &s->links[h->back];
 }
 
 /* The steps: channel, every wire and node (and link, if fifo), memory. */
-static void add_way(struct sim *s, uint64_t id, bool write, bool tcm, const struct judge_route *r,
-                    uint64_t nbytes)
+static void add_way(struct sim *s, uint64_t id, bool write, const struct judge_end *at,
+                    const struct judge_route *r, uint64_t nbytes)
 {
     const struct judge_hop *last = &r->hops[r->n - 1];
-    struct station *memory = tcm && !write ? &s->read_ports[last->node] : &s->ones[last->node];
+    struct station *memory =
+        at->kind == JUDGE_TCM && !write ? &s->read_ports[last->node] : &s->ones[last->node];
     int64_t drain_fs = judge_transfer_fs(nbytes, r->bottleneck_gbs, &s->too_late);
 
     add_step(s, id, CHANNEL, 0, &(write ? s->writes : s->reads)[r->hops[0].node]);
@@ -493,12 +495,16 @@ static void add_way(struct sim *s, uint64_t id, bool write, bool tcm, const stru
 
         if (i > 0 && s->fifo)
             add_step(s, id, LINK, judge_transfer_fs(nbytes, h->edge_gbs, &s->too_late),
-                     link_of(s, h->edge, write));
+                     link_of(s, h, write));
         add_step(s, id, DELAY, h->wire_fs, NULL);
         if (h != last)
             add_step(s, id, DELAY, h->overhead_fs, NULL);
     }
-    add_step(s, id, SERVICE, add_fs(s, last->overhead_fs, drain_fs), memory);
+    add_step(
+        s, id, SERVICE,
+        judge_held_fs(s->t, at, nbytes, last->overhead_fs - r->latency_fs, drain_fs, &s->too_late),
+        memory);
+    s->jobs[id].steps[s->jobs[id].n_steps - 1].done_fs = add_fs(s, last->overhead_fs, drain_fs);
 }
 
 static uint64_t dma_job(struct plan *x, enum judge_stage stage, bool write,
@@ -506,12 +512,13 @@ static uint64_t dma_job(struct plan *x, enum judge_stage stage, bool write,
 {
     struct sim *s = x->s;
     uint64_t id = new_job(x, JUDGE_PE_DMA, stage);
+    enum judge_op op = write ? JUDGE_WRITE : JUDGE_READ;
     struct judge_route r = {0};
 
     s->run->records[id].nbytes = nbytes;
     s->run->records[id].address = judge_address(s->t, at, offset);
-    if (judge_route(s->t, write ? JUDGE_WRITE : JUDGE_READ, &x->p->kernel->pe, at, &r)) {
-        add_way(s, id, write, at->kind == JUDGE_TCM, &r, nbytes);
+    if (judge_route_on(s->t, judge_plane_of(s->t, op, id), op, &x->p->kernel->pe, at, &r)) {
+        add_way(s, id, write, at, &r, nbytes);
         judge_route_clear(&r);
         return id;
     }
@@ -940,11 +947,7 @@ static size_t find_barrier(struct sim *s, const struct judge_group *g)
 
 static struct judge_end end_of_pe(const struct sim *s, uint64_t index)
 {
-    uint32_t pes = judge_count(s->t, "cube.pes");
-    uint32_t cubes = judge_count(s->t, "sip.cube_mesh.w") * judge_count(s->t, "sip.cube_mesh.h");
-
-    return (struct judge_end){JUDGE_PE, (uint32_t)(index / pes / cubes),
-                              (uint32_t)(index / pes % cubes), (uint32_t)(index % pes)};
+    return s->t->pes[index];
 }
 
 /* The PE's word sets out to the lowest PE of the group. */
@@ -1156,7 +1159,7 @@ static void run_event(struct sim *s, const struct judge_event *e)
     s->now_id = e->id;
     switch (e->class) {
     case JUDGE_DONE:
-        if (s->jobs[e->id].steps[e->step].kind == SERVICE)
+        if (e->step == s->jobs[e->id].n_steps)
             finish(s, e->id);
         else
             give_back(s, s->jobs[e->id].steps[e->step].at);
@@ -1299,8 +1302,12 @@ static void build(struct sim *s)
 {
     const struct judge_topo *t = s->t;
 
-    s->reads = stations(t->n_nodes, judge_count(t, "cube.pe.pe_dma.read_channels"));
-    s->writes = stations(t->n_nodes, judge_count(t, "cube.pe.pe_dma.write_channels"));
+    s->reads = stations(t->n_nodes, 1);
+    s->writes = stations(t->n_nodes, 1);
+    for (size_t i = 0; i < t->n_nodes; i++) {
+        s->reads[i].servers = judge_servers(t, &t->nodes[i], false);
+        s->writes[i].servers = judge_servers(t, &t->nodes[i], true);
+    }
     s->ones = stations(t->n_nodes, 1);
     s->read_ports = stations(t->n_nodes, 1);
     s->links = stations(t->n_edges, 1);
@@ -1355,8 +1362,7 @@ static bool launch(struct sim *s, const struct judge_kernel *k, size_t i)
 
 static bool launch_all(struct sim *s, const struct judge_program *program)
 {
-    size_t all = (size_t)judge_count(s->t, "sips") * judge_count(s->t, "sip.cube_mesh.w") *
-                 judge_count(s->t, "sip.cube_mesh.h") * judge_count(s->t, "cube.pes");
+    size_t all = s->t->n_pes;
     bool ok = true;
 
     s->pes = judge_alloc(program->n, sizeof *s->pes);

@@ -77,22 +77,21 @@ static void print_route(const struct judge_topo *t, const struct judge_end *src,
     judge_route_clear(&r);
 }
 
-/* Calls `each` for every endpoint of a kind, SIP by SIP and cube by cube. */
+/* Calls `each` for every endpoint of a kind that is there, SIP by SIP and cube by cube. */
 static void each_end(const struct judge_topo *t, enum judge_kind kind, const void *arg,
                      void (*each)(const struct judge_topo *t, const struct judge_end *end,
                                   const void *arg))
 {
-    uint32_t cubes = judge_count(t, "sip.cube_mesh.w") * judge_count(t, "sip.cube_mesh.h");
-    uint32_t units = judge_count(t, "cube.pes");
+    uint32_t cubes = kind == JUDGE_HOST ? 1 : t->cubes;
 
-    if (kind == JUDGE_HOST)
-        cubes = 1;
-    if (kind == JUDGE_HOST || kind == JUDGE_SRAM)
-        units = 1;
-    for (uint32_t s = 0; s < judge_count(t, "sips"); s++) {
+    for (uint32_t s = 0; s < t->sips; s++) {
         for (uint32_t c = 0; c < cubes; c++) {
-            for (uint32_t u = 0; u < units; u++)
-                each(t, &(struct judge_end){kind, s, c, u}, arg);
+            for (uint32_t u = 0; u < 64; u++) {
+                struct judge_end end = {kind, s, c, u};
+
+                if (judge_is_there(t, &end))
+                    each(t, &end, arg);
+            }
         }
     }
 }

@@ -7,9 +7,12 @@
 
 uint64_t judge_global_pe(const struct judge_topo *t, const struct judge_end *pe)
 {
-    uint64_t cubes = judge_count(t, "sip.cube_mesh.w") * judge_count(t, "sip.cube_mesh.h");
+    uint64_t i = 0;
 
-    return (pe->sip * cubes + pe->cube) * judge_count(t, "cube.pes") + pe->unit;
+    while (i < t->n_pes &&
+           (t->pes[i].sip != pe->sip || t->pes[i].cube != pe->cube || t->pes[i].unit != pe->unit))
+        i++;
+    return i;
 }
 
 uint64_t judge_address(const struct judge_topo *t, const struct judge_end *memory, uint64_t offset)
@@ -32,14 +35,8 @@ size_t judge_add_kernel(struct judge_program *p, const struct judge_end *pe)
 
 void judge_all_kernels(const struct judge_topo *t, struct judge_program *p)
 {
-    uint32_t cubes = judge_count(t, "sip.cube_mesh.w") * judge_count(t, "sip.cube_mesh.h");
-
-    for (uint32_t s = 0; s < judge_count(t, "sips"); s++) {
-        for (uint32_t c = 0; c < cubes; c++) {
-            for (uint32_t u = 0; u < judge_count(t, "cube.pes"); u++)
-                judge_add_kernel(p, &(struct judge_end){JUDGE_PE, s, c, u});
-        }
-    }
+    for (size_t i = 0; i < t->n_pes; i++)
+        judge_add_kernel(p, &t->pes[i]);
 }
 
 size_t judge_add_command(struct judge_program *p, size_t kernel, const struct judge_command *c)

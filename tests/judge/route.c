@@ -10,6 +10,9 @@
 struct walk {
     const struct judge_topo *t;
     struct judge_route *r;
+    uint32_t plane;
+    bool backwards;     /* against the data, which go the way of a one-way plane */
+    bool no_way;        /* between two cubes of its plane */
     uint32_t sip, cube; /* where it is */
 };
 
@@ -18,6 +21,16 @@ static bool ends_in(const char *name, const char *end)
     size_t n = strlen(name), e = strlen(end);
 
     return n >= e && strcmp(name + n - e, end) == 0;
+}
+
+/* "sip0.cube3.noc" or "sip0.cube3.noc.PLANE" */
+static bool is_noc(const struct walk *w, const char *name)
+{
+    char end[JUDGE_NAME_BYTES + 8];
+    const char *plane = judge_plane_name(w->t, w->plane);
+
+    snprintf(end, sizeof end, ".noc%s%s", *plane ? "." : "", plane);
+    return ends_in(name, end);
 }
 
 /* Adds the wire of crossing a NoC, the last hop so far, from the node before it to `to`. */
@@ -29,11 +42,25 @@ static void cross_noc(struct walk *w, const struct judge_node *to)
     noc->wire_fs += judge_wire_fs(w->t, fabs(from->x_mm - to->x_mm) + fabs(from->y_mm - to->y_mm));
 }
 
-/* The next node of the walk, which must be a neighbour of the last one. */
-static void go_to(struct walk *w, const char *name)
+/* The edge from the hop before, or the one back if there is only that. `second`: of two links. */
+static void find_edges(struct walk *w, struct judge_hop *hop, uint32_t second)
+{
+    const struct judge_hop *last = &w->r->hops[w->r->n - 1];
+    const struct judge_edge *e;
+
+    hop->edge = judge_find_edge(w->t, last->node, hop->node, second);
+    hop->back = judge_find_edge(w->t, hop->node, last->node, second);
+    if (hop->edge == SIZE_MAX && (!w->backwards || hop->back == SIZE_MAX))
+        judge_die("a route goes from %s to %s without an edge", last->name, hop->name);
+    e = &w->t->edges[hop->edge == SIZE_MAX ? hop->back : hop->edge];
+    hop->wire_fs = judge_wire_fs(w->t, e->distance_mm);
+    hop->edge_gbs = e->bw_gbs;
+}
+
+static void go_to_by(struct walk *w, const char *name, uint32_t second)
 {
     struct judge_route *r = w->r;
-    struct judge_hop hop = {.edge = SIZE_MAX};
+    struct judge_hop hop = {.edge = SIZE_MAX, .back = SIZE_MAX};
 
     hop.node = judge_find_node(w->t, name);
     if (hop.node == SIZE_MAX)
@@ -41,14 +68,8 @@ static void go_to(struct walk *w, const char *name)
     strcpy(hop.name, name);
     hop.overhead_fs = w->t->nodes[hop.node].overhead_fs;
     if (r->n > 0) {
-        const struct judge_hop *last = &r->hops[r->n - 1];
-
-        hop.edge = judge_find_edge(w->t, last->node, hop.node);
-        if (hop.edge == SIZE_MAX)
-            judge_die("a route goes from %s to %s without an edge", last->name, name);
-        hop.wire_fs = judge_wire_fs(w->t, w->t->edges[hop.edge].distance_mm);
-        hop.edge_gbs = w->t->edges[hop.edge].bw_gbs;
-        if (ends_in(last->name, ".noc"))
+        find_edges(w, &hop, second);
+        if (is_noc(w, r->hops[r->n - 1].name))
             cross_noc(w, &w->t->nodes[hop.node]);
     }
     if (r->n == r->room) {
@@ -58,9 +79,15 @@ static void go_to(struct walk *w, const char *name)
     r->hops[r->n++] = hop;
 }
 
+/* The next node of the walk, which must be a neighbour of the last one. */
+static void go_to(struct walk *w, const char *name)
+{
+    go_to_by(w, name, 0);
+}
+
 static void go(struct walk *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* go_to() with the name inside the cube where the walk is: "ucie-%c", "xbar.pe%u" */
+/* go_to() with the name inside the cube where the walk is: "m_cpu", "xbar.pe%u" */
 static void go(struct walk *w, const char *format, ...)
 {
     char name[JUDGE_NAME_BYTES];
@@ -73,69 +100,129 @@ static void go(struct walk *w, const char *format, ...)
     go_to(w, name);
 }
 
-/* The same with a name of the SIP's IO chiplet. */
-static void go_io(struct walk *w, const char *node)
+/* The same with a node of the route's plane. */
+static void go_on_plane(struct walk *w, const char *node)
+{
+    const char *plane = judge_plane_name(w->t, w->plane);
+
+    go(w, "%s%s%s", node, *plane ? "." : "", plane);
+}
+
+static void go_ucie(struct walk *w, char side)
+{
+    char node[] = "ucie-N";
+
+    node[5] = side;
+    go_on_plane(w, node);
+}
+
+/* The same with a name of one of the SIP's IO chiplets. */
+static void go_io(struct walk *w, uint32_t chiplet, const char *node)
 {
     char name[JUDGE_NAME_BYTES];
 
-    snprintf(name, sizeof name, "sip%u.io0.%s", w->sip, node);
+    snprintf(name, sizeof name, "sip%u.io%u.%s", w->sip, chiplet, node);
     go_to(w, name);
 }
 
 /* -- over the mesh -------------------------------------------------------------------------- */
 
-/* From the NoC of a cube to the NoC of its neighbour. */
-static void step(struct walk *w, char out, char in, uint32_t neighbour)
+/* From the NoC of a cube to the NoC of its neighbour on that side. */
+static void step(struct walk *w, char side)
 {
-    go(w, "ucie-%c", out);
-    w->cube = neighbour;
-    go(w, "ucie-%c", in);
-    go(w, "noc");
+    bool wrapped;
+
+    go_ucie(w, side);
+    if (!judge_beside(w->t, w->cube, side, &w->cube, &wrapped))
+        judge_die("a route leaves the mesh");
+    go_ucie(w, judge_opposite(side));
+    go_on_plane(w, "noc");
 }
 
-static void go_x(struct walk *w, uint32_t column)
+/* From the NoC of a cube to that of another one of its SIP. */
+static void go_over_mesh(struct walk *w, uint32_t to)
 {
-    uint32_t width = judge_count(w->t, "sip.cube_mesh.w");
+    char *way = NULL;
+    uint32_t n;
 
-    while (w->cube % width < column)
-        step(w, 'E', 'W', w->cube + 1);
-    while (w->cube % width > column)
-        step(w, 'W', 'E', w->cube - 1);
+    if (w->backwards) /* the way of the data, from its end */
+        n = judge_way(w->t, w->plane, w->sip, to, w->cube, &way);
+    else
+        n = judge_way(w->t, w->plane, w->sip, w->cube, to, &way);
+    if (n == UINT32_MAX) {
+        w->no_way = true;
+        w->cube = to;
+        return;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        step(w, w->backwards ? judge_opposite(way[n - 1 - i]) : way[i]);
+    free(way);
 }
 
-static void go_y(struct walk *w, uint32_t row)
+/* From the io_noc of a chiplet to the NoC of `cube`; from there to the io_noc. */
+static void go_ashore(struct walk *w, uint32_t chiplet, uint32_t cube)
 {
-    uint32_t width = judge_count(w->t, "sip.cube_mesh.w");
+    uint32_t shore = judge_shore_cube(w->t, w->plane, chiplet, w->sip, cube, !w->backwards);
 
-    while (w->cube / width < row)
-        step(w, 'S', 'N', w->cube + width);
-    while (w->cube / width > row)
-        step(w, 'N', 'S', w->cube - width);
+    if (shore == UINT32_MAX) {
+        w->no_way = true;
+        return;
+    }
+    w->cube = shore;
+    go_ucie(w, judge_chiplet_side(w->t, chiplet));
+    go_on_plane(w, "noc");
+    go_over_mesh(w, cube);
 }
 
-/* From the io_noc to the NoC of `cube`: onto the shore in its row, then by X. */
-static void go_ashore(struct walk *w, uint32_t cube)
+static void go_off_shore(struct walk *w)
 {
-    uint32_t width = judge_count(w->t, "sip.cube_mesh.w");
+    uint32_t shore = judge_shore_cube(w->t, w->plane, 0, w->sip, w->cube, w->backwards);
 
-    w->cube = cube / width * width;
-    go(w, "ucie-W");
-    go(w, "noc");
-    go_x(w, cube % width);
+    if (shore == UINT32_MAX) {
+        w->no_way = true;
+        return;
+    }
+    go_over_mesh(w, shore);
+    go_ucie(w, judge_chiplet_side(w->t, 0));
+    go_io(w, 0, "io_noc");
+}
+
+/* -- between SIPs --------------------------------------------------------------------------- */
+
+/* From pcie_ep to pcie_ep of a grid; a step costs the fabric's overhead in the one it leads to. */
+static void go_over_grid(struct walk *w, uint32_t sip)
+{
+    int64_t fabric_fs = llround(judge_number(w->t, "fabric.overhead_ns") * 1e6);
+    char side;
+
+    while ((side = judge_sip_towards(w->t, w->sip, sip))) {
+        char name[JUDGE_NAME_BYTES];
+        bool wrapped;
+
+        if (!judge_sip_beside(w->t, w->sip, side, &w->sip, &wrapped))
+            judge_die("a route leaves the grid of SIPs");
+        snprintf(name, sizeof name, "sip%u.io0.pcie_ep", w->sip);
+        go_to_by(w, name, wrapped);
+        w->r->hops[w->r->n - 1].overhead_fs += fabric_fs;
+    }
 }
 
 /* From the NoC of a cube of one SIP to that of a cube of another. */
 static void go_to_sip(struct walk *w, uint32_t sip, uint32_t cube)
 {
-    go_x(w, 0);
-    go(w, "ucie-W");
-    go_io(w, "io_noc");
-    go_io(w, "pcie_ep");
-    go_to(w, "fabric.switch0");
-    w->sip = sip;
-    go_io(w, "pcie_ep");
-    go_io(w, "io_noc");
-    go_ashore(w, cube);
+    go_off_shore(w);
+    if (w->no_way)
+        return;
+    go_io(w, 0, "pcie_ep");
+    if (strcmp(judge_text(w->t, "fabric.shape"), "grid") == 0) {
+        go_over_grid(w, sip);
+    } else {
+        go_to(w, "fabric.switch0");
+        w->sip = sip;
+        go_io(w, 0, "pcie_ep");
+    }
+    go_io(w, 0, "io_noc");
+    go_ashore(w, 0, cube);
 }
 
 /* -- from end to end ------------------------------------------------------------------------ */
@@ -153,20 +240,20 @@ static void go_chain(struct walk *w, uint32_t from, uint32_t to)
 static void local_route(struct walk *w, const struct judge_end *src, const struct judge_end *dst,
                         const char *bridge)
 {
-    uint32_t pes = judge_count(w->t, "cube.pes"), half = pes == 1 ? 1 : pes / 2;
+    uint32_t all = judge_crossbars(w->t, w->sip, w->cube), half = (all + 1) / 2;
+    uint32_t to = judge_crossbar_of(w->t, w->sip, w->cube, dst->unit);
+    bool left = bridge && strcmp(bridge, "left") == 0;
     uint32_t at = src->unit;
 
     go(w, "pe%u.pe_dma", src->unit);
     go(w, "xbar.pe%u", src->unit);
     if (bridge) {
-        uint32_t end = strcmp(bridge, "left") == 0 ? 0 : half - 1;
-
-        go_chain(w, at, at / half * half + end);
+        go_chain(w, at, at < half ? (left ? 0 : half - 1) : (left ? half : all - 1));
         go(w, "bridge.%s", bridge);
-        at = dst->unit / half * half + end;
+        at = to < half ? (left ? 0 : half - 1) : (left ? half : all - 1);
         go(w, "xbar.pe%u", at);
     }
-    go_chain(w, at, dst->unit);
+    go_chain(w, at, to);
     go(w, "hbm_ctrl.slice%u", dst->unit);
 }
 
@@ -182,11 +269,12 @@ static int64_t sum_fs(const struct judge_route *r)
 /* A slice of the PE's own cube. */
 static void own_slice(struct walk *w, const struct judge_end *src, const struct judge_end *dst)
 {
-    uint32_t pes = judge_count(w->t, "cube.pes"), half = pes == 1 ? 1 : pes / 2;
+    uint32_t half = (judge_crossbars(w->t, w->sip, w->cube) + 1) / 2;
+    uint32_t to = judge_crossbar_of(w->t, w->sip, w->cube, dst->unit);
     struct judge_route right = {0};
     struct walk other = *w;
 
-    if (src->unit / half == dst->unit / half) {
+    if ((src->unit < half) == (to < half)) {
         local_route(w, src, dst, NULL);
         return;
     }
@@ -201,23 +289,13 @@ static void own_slice(struct walk *w, const struct judge_end *src, const struct 
     }
 }
 
-/* A remote slice, any SRAM, another PE's TCM. */
-static void over_noc(struct walk *w, const struct judge_end *src, const struct judge_end *dst)
+/* From the NoC of the target's cube into the memory. */
+static void into_memory(struct walk *w, const struct judge_end *dst)
 {
-    uint32_t width = judge_count(w->t, "sip.cube_mesh.w");
-
-    go(w, "pe%u.pe_dma", src->unit);
-    go(w, "noc");
-    if (src->sip != dst->sip) {
-        go_to_sip(w, dst->sip, dst->cube);
-    } else {
-        go_x(w, dst->cube % width);
-        go_y(w, dst->cube / width);
-    }
     if (dst->kind == JUDGE_SRAM) {
         go(w, "sram");
     } else if (dst->kind == JUDGE_SLICE) {
-        go(w, "xbar.pe%u", dst->unit);
+        go(w, "xbar.pe%u", judge_crossbar_of(w->t, w->sip, w->cube, dst->unit));
         go(w, "hbm_ctrl.slice%u", dst->unit);
     } else {
         go(w, "pe%u.pe_dma", dst->unit);
@@ -225,23 +303,31 @@ static void over_noc(struct walk *w, const struct judge_end *src, const struct j
     }
 }
 
-/* From the host over the m_cpu to the NoC of the target's cube. */
-static void through_m_cpu(struct walk *w, const struct judge_end *dst)
+/* A remote slice, any SRAM, another PE's TCM. */
+static void over_noc(struct walk *w, const struct judge_end *src, const struct judge_end *dst)
 {
-    go_io(w, "pcie_ep");
-    go_io(w, "io_noc");
-    go_io(w, "io_cpu");
-    go_io(w, "io_noc");
-    go_ashore(w, dst->cube);
-    go(w, "m_cpu");
-    go(w, "noc");
+    go(w, "pe%u.pe_dma", src->unit);
+    go_on_plane(w, "noc");
+    if (src->sip != dst->sip)
+        go_to_sip(w, dst->sip, dst->cube);
+    else
+        go_over_mesh(w, dst->cube);
+    if (!w->no_way)
+        into_memory(w, dst);
 }
 
-static void from_host(struct walk *w, const struct judge_end *dst)
+/* From a host over the m_cpu to the NoC of the target's cube. */
+static void through_m_cpu(struct walk *w, uint32_t chiplet, const struct judge_end *dst)
 {
-    through_m_cpu(w, dst);
-    go(w, "xbar.pe%u", dst->unit);
-    go(w, "hbm_ctrl.slice%u", dst->unit);
+    go_io(w, chiplet, "pcie_ep");
+    go_io(w, chiplet, "io_noc");
+    go_io(w, chiplet, "io_cpu");
+    go_io(w, chiplet, "io_noc");
+    go_ashore(w, chiplet, dst->cube);
+    if (w->no_way)
+        return;
+    go(w, "m_cpu");
+    go_on_plane(w, "noc");
 }
 
 static void sum_up(struct judge_route *r, bool response)
@@ -264,17 +350,30 @@ static bool same_cube(const struct judge_end *a, const struct judge_end *b)
     return a->sip == b->sip && a->cube == b->cube;
 }
 
-bool judge_route(const struct judge_topo *t, enum judge_op op, const struct judge_end *src,
-                 const struct judge_end *dst, struct judge_route *r)
+/* Latency of a slice or SRAM, which counts as overhead of the memory. */
+static int64_t latency_fs(const struct judge_topo *t, const struct judge_end *dst)
 {
-    struct walk w = {.t = t, .r = r, .sip = src->sip, .cube = src->cube};
+    const char *key = dst->kind == JUDGE_SLICE ? "cube.hbm.latency_ns" : "cube.sram.latency_ns";
+
+    if (dst->kind == JUDGE_TCM)
+        return 0;
+    return llround(judge_cube_number(t, dst->sip, dst->cube, key) * 1e6);
+}
+
+bool judge_route_on(const struct judge_topo *t, uint32_t plane, enum judge_op op,
+                    const struct judge_end *src, const struct judge_end *dst, struct judge_route *r)
+{
+    struct walk w = {.t = t, .r = r, .plane = plane, .sip = src->sip, .cube = src->cube};
     bool host = op == JUDGE_H2D || op == JUDGE_D2H;
 
     judge_route_clear(r);
+    w.backwards = (op == JUDGE_READ || op == JUDGE_D2H) && judge_is_one_way(t, plane);
     if (host) {
         if (src->kind != JUDGE_HOST || dst->kind != JUDGE_SLICE || src->sip != dst->sip)
             return false;
-        from_host(&w, dst);
+        through_m_cpu(&w, src->unit, dst);
+        if (!w.no_way)
+            into_memory(&w, dst);
     } else {
         if (src->kind != JUDGE_PE || dst->kind == JUDGE_PE || dst->kind == JUDGE_HOST)
             return false;
@@ -284,11 +383,26 @@ bool judge_route(const struct judge_topo *t, enum judge_op op, const struct judg
             own_slice(&w, src, dst);
         else
             over_noc(&w, src, dst);
-        if (dst->kind == JUDGE_TCM && op == JUDGE_READ)
-            r->hops[r->n - 1].edge_gbs = judge_number(t, "cube.pe.pe_tcm.read_gbs");
+        if (dst->kind == JUDGE_TCM && op == JUDGE_READ && !w.no_way)
+            r->hops[r->n - 1].edge_gbs =
+                judge_cube_number(t, dst->sip, dst->cube, "cube.pe.pe_tcm.read_gbs");
     }
+    if (w.no_way) {
+        judge_route_clear(r);
+        return false;
+    }
+    r->latency_fs = latency_fs(t, dst);
+    r->hops[r->n - 1].overhead_fs += r->latency_fs;
     sum_up(r, host);
     return true;
+}
+
+bool judge_route(const struct judge_topo *t, enum judge_op op, const struct judge_end *src,
+                 const struct judge_end *dst, struct judge_route *r)
+{
+    bool write = op == JUDGE_WRITE || op == JUDGE_H2D;
+
+    return judge_route_on(t, write ? 0 : t->planes - 1, op, src, dst, r);
 }
 
 void judge_launch_route(const struct judge_topo *t, const struct judge_end *pe,
@@ -297,7 +411,9 @@ void judge_launch_route(const struct judge_topo *t, const struct judge_end *pe,
     struct walk w = {.t = t, .r = r, .sip = pe->sip, .cube = pe->cube};
 
     judge_route_clear(r);
-    through_m_cpu(&w, pe);
+    through_m_cpu(&w, 0, pe);
+    if (w.no_way)
+        judge_die("a PE that no launch reaches");
     go(&w, "pe%u.pe_cpu", pe->unit);
     r->hops[r->n - 1].overhead_fs = 0; /* paid by every command instead */
     sum_up(r, true);

@@ -20,11 +20,15 @@ enum step_kind { DELAY, CHANNEL, ENGINE, LINK, MEMORY };
 struct step {
     enum step_kind kind;
     int64_t fs;         /* a delay; how long a link or a memory stays taken */
+    int64_t done_fs;    /* of a memory: how long until its last byte is there */
     struct station *at; /* unless it is a delay */
 };
 
+/* A part of a row; most rows have one. */
 struct txn {
     uint64_t id;
+    uint32_t part;
+    uint64_t nbytes;
     struct step *steps;
     size_t n_steps, room;
     size_t now_at; /* the step that comes next, or that it waits for */
@@ -32,7 +36,14 @@ struct txn {
     uint64_t behind; /* the last that had been let in when it arrived */
     bool waits;
     struct txn *next;
-    struct judge_result *result;
+    struct judge_result result;
+};
+
+/* A row: its parts, and how many of them have not ended. Part 0 takes the channel for all. */
+struct row {
+    struct txn *parts;
+    uint32_t n_parts, n_left;
+    struct judge_result *result; /* of the part that ended last */
     bool issued, ended;
 };
 
@@ -41,7 +52,7 @@ struct sim {
     const struct judge_row *rows;
     size_t n_rows;
     bool fifo, too_late;
-    struct txn *txns;
+    struct row *all;
     struct station *reads, *writes; /* by node: channels of a pe_dma, engines of an m_cpu */
     struct station *memories;       /* by node */
     struct station *links;          /* by edge */
@@ -63,14 +74,21 @@ static int64_t transfer_fs(struct sim *s, uint64_t nbytes, double gbs)
     return judge_transfer_fs(nbytes, gbs, &s->too_late);
 }
 
-static void post(struct sim *s, int64_t after_fs, enum judge_class class, uint64_t id, size_t step)
+static void post(struct sim *s, int64_t after_fs, enum judge_class class, const struct txn *x,
+                 size_t step)
 {
-    judge_post(&s->events, (struct judge_event){add_fs(s, s->now_fs, after_fs), class, id, step});
+    judge_post(&s->events, (struct judge_event){.fs = add_fs(s, s->now_fs, after_fs),
+                                                .class = class,
+                                                .id = x->id,
+                                                .part = x->part,
+                                                .step = step});
 }
 
-static void record(struct sim *s, enum judge_class class, uint64_t id)
+/* docs/model.md "Addresses": the id of a part is the row's + part * 2^48. */
+static void record(struct sim *s, enum judge_class class, const struct txn *x)
 {
-    struct judge_event e = {s->now_fs, class, id, 0};
+    struct judge_event e = {
+        .fs = s->now_fs, .class = class, .id = x->id + ((uint64_t)x->part << 48)};
 
     s->fingerprint = judge_fingerprint(s->fingerprint, &e);
 }
@@ -83,37 +101,33 @@ static void add_step(struct txn *x, enum step_kind kind, int64_t fs, struct stat
         x->room = x->room ? 2 * x->room : 16;
         x->steps = judge_grow(x->steps, x->room, sizeof *x->steps);
     }
-    x->steps[x->n_steps++] = (struct step){kind, fs, at};
+    x->steps[x->n_steps++] = (struct step){.kind = kind, .fs = fs, .at = at};
 }
 
 /* docs/model.md "Links": data of a write flows along the edge, data of a read against it. */
-static struct station *link_of(struct sim *s, size_t edge, bool write)
+static struct station *link_of(struct sim *s, const struct judge_hop *h, bool write)
 {
-    const struct judge_edge *e = &s->t->edges[edge];
-    size_t back;
-
     if (write)
-        return &s->links[edge];
-    back = judge_find_edge(s->t, e->to, e->from);
-    return back == SIZE_MAX ? &s->returns[edge] : &s->links[back];
+        return &s->links[h->edge];
+    return h->back == SIZE_MAX ? &s->returns[h->edge] : &s->links[h->back];
 }
 
-/* The steps of one row: its route, and what it takes on the way. */
+/* The steps of one part: its route to `to`, and what it takes on the way. */
 static void plan(struct sim *s, struct txn *x, const struct judge_row *row,
-                 const struct judge_route *r)
+                 const struct judge_end *to, const struct judge_route *r)
 {
     bool host = row->op == JUDGE_H2D || row->op == JUDGE_D2H;
     bool write = row->op == JUDGE_WRITE || row->op == JUDGE_H2D;
     struct station *dma = write ? s->writes : s->reads;
     const struct judge_hop *memory = &r->hops[r->n - 1];
 
-    if (!host)
+    if (!host && x->part == 0)
         add_step(x, CHANNEL, 0, &dma[r->hops[0].node]);
     for (size_t i = 0; i < r->n; i++) {
         const struct judge_hop *h = &r->hops[i];
 
         if (i > 0 && s->fifo)
-            add_step(x, LINK, transfer_fs(s, row->nbytes, h->edge_gbs), link_of(s, h->edge, write));
+            add_step(x, LINK, transfer_fs(s, x->nbytes, h->edge_gbs), link_of(s, h, write));
         add_step(x, DELAY, h->wire_fs, NULL);
         if (h == memory)
             break;
@@ -121,32 +135,54 @@ static void plan(struct sim *s, struct txn *x, const struct judge_row *row,
         if (strstr(h->name, ".m_cpu"))
             add_step(x, ENGINE, 0, &dma[h->node]);
     }
-    add_step(x, MEMORY, add_fs(s, memory->overhead_fs, x->result->drain_fs),
+    add_step(x, MEMORY,
+             judge_held_fs(s->t, to, x->nbytes, memory->overhead_fs - r->latency_fs,
+                           x->result.drain_fs, &s->too_late),
              &s->memories[memory->node]);
+    x->steps[x->n_steps - 1].done_fs = add_fs(s, memory->overhead_fs, x->result.drain_fs);
+}
+
+static bool prepare_part(struct sim *s, struct txn *x, const struct judge_piece *part)
+{
+    const struct judge_row *row = &s->rows[x->id];
+    struct judge_route r = {0};
+    uint32_t plane = row->plane ? row->plane - 1 : judge_plane_of(s->t, row->op, x->id + x->part);
+
+    if (!judge_route_on(s->t, plane, row->op, &row->src, &part->memory, &r)) {
+        fprintf(stderr, "judge: row %llu has no route\n", (unsigned long long)x->id);
+        return false;
+    }
+    x->nbytes = part->nbytes;
+    x->result.issue_fs = row->issue_fs;
+    x->result.wire_fs = r.wire_fs;
+    x->result.overhead_fs = r.overhead_fs;
+    x->result.response_fs = r.response_fs;
+    x->result.bottleneck_gbs = r.bottleneck_gbs;
+    x->result.drain_fs = transfer_fs(s, x->nbytes, r.bottleneck_gbs);
+    plan(s, x, row, &part->memory, &r);
+    judge_route_clear(&r);
+    return true;
 }
 
 static bool prepare(struct sim *s, size_t id, struct judge_result *out)
 {
     const struct judge_row *row = &s->rows[id];
-    struct judge_route r = {0};
-    struct txn *x = &s->txns[id];
+    struct judge_piece whole = {row->dst, row->offset, row->nbytes}, *parts = NULL;
+    size_t n = row->by_address ? judge_split(s->t, row->address, row->nbytes, &parts) : 1;
+    struct row *all = &s->all[id];
+    bool ok = n > 0;
 
-    if (!judge_route(s->t, row->op, &row->src, &row->dst, &r)) {
-        fprintf(stderr, "judge: row %zu has no route\n", id);
-        return false;
-    }
     memset(out, 0, sizeof *out);
-    out->issue_fs = row->issue_fs;
-    out->wire_fs = r.wire_fs;
-    out->overhead_fs = r.overhead_fs;
-    out->response_fs = r.response_fs;
-    out->bottleneck_gbs = r.bottleneck_gbs;
-    out->drain_fs = transfer_fs(s, row->nbytes, r.bottleneck_gbs);
-    x->id = id;
-    x->result = out;
-    plan(s, x, row, &r);
-    judge_route_clear(&r);
-    return true;
+    all->parts = judge_alloc(n, sizeof *all->parts);
+    all->n_parts = all->n_left = (uint32_t)n;
+    all->result = out;
+    for (size_t i = 0; i < n && ok; i++) {
+        all->parts[i].id = id;
+        all->parts[i].part = (uint32_t)i;
+        ok = prepare_part(s, &all->parts[i], parts ? &parts[i] : &whole);
+    }
+    free(parts);
+    return ok;
 }
 
 /* -- transactions --------------------------------------------------------------------------- */
@@ -157,9 +193,21 @@ static void go_on(struct sim *s, struct txn *x)
     const struct step *next = &x->steps[x->now_at];
 
     if (next->kind == DELAY)
-        post(s, next->fs, JUDGE_HOP, x->id, x->now_at);
+        post(s, next->fs, JUDGE_HOP, x, x->now_at);
     else
-        post(s, 0, JUDGE_ARRIVAL, x->id, x->now_at);
+        post(s, 0, JUDGE_ARRIVAL, x, x->now_at);
+}
+
+/* All parts of a row set out at once. */
+static void set_out(struct sim *s, uint64_t id, int64_t waited_fs)
+{
+    struct row *all = &s->all[id];
+
+    for (uint32_t i = 0; i < all->n_parts; i++) {
+        all->parts[i].result.start_fs = s->now_fs;
+        all->parts[i].result.queue_channel_fs = waited_fs;
+        go_on(s, &all->parts[i]);
+    }
 }
 
 static bool is_one_of(const struct station *at, const struct station *all, size_t n)
@@ -208,24 +256,28 @@ static void take(struct sim *s, struct txn *x)
     if (++here->at->taken > here->at->servers)
         judge_die("a station is more than full");
     here->at->use.count++;
-    here->at->use.bytes += s->rows[x->id].nbytes;
+    here->at->use.bytes += here->kind == CHANNEL ? s->rows[x->id].nbytes : x->nbytes;
     here->at->use.wait_fs += waited_fs;
     here->at->use.busy_fs -= s->now_fs; /* give_back() adds when it ends */
     tell_wait(s, x, here->at);
     here->at->let_in = x->id;
     if (here->kind == CHANNEL) {
-        x->result->start_fs = s->now_fs;
-        x->result->queue_channel_fs = waited_fs;
-    } else if (here->kind == ENGINE) {
-        x->result->queue_engine_fs = waited_fs;
-    } else if (here->kind == LINK) {
-        x->result->queue_link_fs += waited_fs;
-        post(s, here->fs, JUDGE_DONE, x->id, x->now_at);
-    } else {
-        x->result->service_fs = s->now_fs;
-        x->result->queue_memory_fs = waited_fs;
-        post(s, here->fs, JUDGE_DONE, x->id, x->now_at);
+        x->now_at++;
+        set_out(s, x->id, waited_fs);
         return;
+    }
+    if (here->kind == MEMORY) {
+        x->result.service_fs = s->now_fs;
+        x->result.queue_memory_fs = waited_fs;
+        post(s, here->fs, JUDGE_DONE, x, x->now_at); /* it is free again */
+        post(s, here->done_fs, JUDGE_DONE, x, x->n_steps);
+        return;
+    }
+    if (here->kind == ENGINE) {
+        x->result.queue_engine_fs = waited_fs;
+    } else {
+        x->result.queue_link_fs += waited_fs;
+        post(s, here->fs, JUDGE_DONE, x, x->now_at);
     }
     x->now_at++;
     go_on(s, x);
@@ -236,10 +288,10 @@ static void arrive(struct sim *s, struct txn *x)
     const struct step *here = &x->steps[x->now_at];
     struct station *at = here->at;
 
-    record(s, JUDGE_ARRIVAL, x->id);
+    record(s, JUDGE_ARRIVAL, x);
     x->arrived_fs = s->now_fs;
     if (here->kind == MEMORY)
-        x->result->arrive_fs = s->now_fs;
+        x->result.arrive_fs = s->now_fs;
     if (at->taken < at->servers) {
         take(s, x);
         return;
@@ -279,15 +331,26 @@ static int64_t issue_fs_of(struct sim *s, size_t id)
     int64_t last_fs = row->issue_fs;
 
     for (size_t i = 0; i < row->n_after; i++) {
-        const struct txn *x = &s->txns[row->after[i]];
+        const struct row *other = &s->all[row->after[i]];
         int64_t fs;
 
-        if (!x->ended)
+        if (!other->ended)
             return -1;
-        fs = add_fs(s, x->result->end_fs, row->think_fs);
+        fs = add_fs(s, other->result->end_fs, row->think_fs);
         last_fs = fs > last_fs ? fs : last_fs;
     }
     return last_fs;
+}
+
+/* Row `id` is issued at `fs`. */
+static void issue_at(struct sim *s, size_t id, int64_t fs)
+{
+    struct row *all = &s->all[id];
+
+    all->issued = true;
+    for (uint32_t i = 0; i < all->n_parts; i++)
+        all->parts[i].result.issue_fs = fs;
+    judge_post(&s->events, (struct judge_event){.fs = fs, .class = JUDGE_ISSUE, .id = id});
 }
 
 /* Issues every row that waits for `id`, if it was the last: by looking at all rows. */
@@ -300,11 +363,9 @@ static void issue_others(struct sim *s, size_t id)
 
         for (size_t i = 0; i < row->n_after; i++)
             waits |= row->after[i] == id;
-        if (!waits || s->txns[other].issued || (fs = issue_fs_of(s, other)) < 0)
+        if (!waits || s->all[other].issued || (fs = issue_fs_of(s, other)) < 0)
             continue;
-        s->txns[other].issued = true;
-        s->txns[other].result->issue_fs = fs;
-        judge_post(&s->events, (struct judge_event){fs, JUDGE_ISSUE, other, 0});
+        issue_at(s, other, fs);
     }
 }
 
@@ -347,36 +408,49 @@ static void check_sums(const struct judge_result *r, uint64_t id)
         judge_die("the times of transaction %llu do not add up", (unsigned long long)id);
 }
 
-/* The memory has served `x`: all that it held becomes free, and a host's response sets out. */
+/* All parts have ended, `x` as the last: the channel is free, and the row has its times. */
+static void finish_row(struct sim *s, struct txn *x)
+{
+    struct row *all = &s->all[x->id];
+    const struct txn *last = &all->parts[0];
+
+    for (uint32_t i = 1; i < all->n_parts; i++)
+        if (all->parts[i].result.end_fs > last->result.end_fs)
+            last = &all->parts[i];
+    *all->result = last->result;
+    all->ended = true;
+    if (all->parts[0].steps[0].kind == CHANNEL)
+        give_back(s, all->parts[0].steps[0].at);
+    issue_others(s, x->id);
+}
+
+/* The memory has served `x`: what it still holds becomes free, and a host's response sets out. */
 static void finish(struct sim *s, struct txn *x)
 {
-    struct judge_result *r = x->result;
+    struct judge_result *r = &x->result;
 
-    record(s, JUDGE_DONE, x->id);
+    record(s, JUDGE_DONE, x);
     r->done_fs = s->now_fs;
     r->end_fs = add_fs(s, s->now_fs, r->response_fs);
     r->formula_fs = r->wire_fs + r->overhead_fs + r->drain_fs + r->response_fs;
     r->actual_fs = r->end_fs - r->issue_fs;
     if (!s->too_late)
         check_sums(r, x->id);
-    x->ended = true;
-    for (size_t i = 0; i < x->n_steps; i++) {
-        enum step_kind kind = x->steps[i].kind;
-
-        if (kind == CHANNEL || kind == ENGINE || kind == MEMORY)
+    for (size_t i = 0; i < x->n_steps; i++)
+        if (x->steps[i].kind == ENGINE)
             give_back(s, x->steps[i].at);
-    }
-    issue_others(s, x->id);
+    if (--s->all[x->id].n_left == 0)
+        finish_row(s, x);
 }
 
 static void run_event(struct sim *s, const struct judge_event *e)
 {
-    struct txn *x = &s->txns[e->id];
+    struct txn *x = &s->all[e->id].parts[e->part];
 
     s->now_id = e->id;
     switch (e->class) {
     case JUDGE_DONE:
-        if (x->steps[e->step].kind == MEMORY)
+        if (e->step == x->n_steps)
             finish(s, x);
         else
             give_back(s, x->steps[e->step].at);
@@ -389,8 +463,10 @@ static void run_event(struct sim *s, const struct judge_event *e)
         arrive(s, x);
         break;
     case JUDGE_ISSUE:
-        x->result->start_fs = s->now_fs;
-        go_on(s, x);
+        if (x->steps[0].kind == CHANNEL)
+            go_on(s, x);
+        else
+            set_out(s, e->id, 0);
         break;
     case JUDGE_START:
         judge_die("a replay has no kernels");
@@ -412,13 +488,11 @@ static void build(struct sim *s)
 {
     const struct judge_topo *t = s->t;
 
-    s->reads = stations(t->n_nodes, judge_count(t, "cube.pe.pe_dma.read_channels"));
-    s->writes = stations(t->n_nodes, judge_count(t, "cube.pe.pe_dma.write_channels"));
+    s->reads = stations(t->n_nodes, 1);
+    s->writes = stations(t->n_nodes, 1);
     for (size_t i = 0; i < t->n_nodes; i++) {
-        if (!strstr(t->nodes[i].name, ".m_cpu"))
-            continue;
-        s->reads[i].servers = judge_count(t, "cube.m_cpu.dma_read");
-        s->writes[i].servers = judge_count(t, "cube.m_cpu.dma_write");
+        s->reads[i].servers = judge_servers(t, &t->nodes[i], false);
+        s->writes[i].servers = judge_servers(t, &t->nodes[i], true);
     }
     s->memories = stations(t->n_nodes, 1);
     s->links = stations(t->n_edges, 1);
@@ -450,9 +524,12 @@ static struct judge_use *collect(const struct sim *s, size_t *n)
 
 static void tear_down(struct sim *s, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
-        free(s->txns[i].steps);
-    free(s->txns);
+    for (size_t i = 0; i < n; i++) {
+        for (uint32_t p = 0; p < s->all[i].n_parts; p++)
+            free(s->all[i].parts[p].steps);
+        free(s->all[i].parts);
+    }
+    free(s->all);
     free(s->reads);
     free(s->writes);
     free(s->memories);
@@ -469,13 +546,13 @@ bool judge_replay_watched(const struct judge_topo *t, const struct judge_row *ro
         .t = t, .rows = rows, .n_rows = n, .fingerprint = JUDGE_NO_EVENTS, .waits = waits};
     bool ok = true;
 
-    s.txns = judge_alloc(n, sizeof *s.txns);
+    s.all = judge_alloc(n, sizeof *s.all);
     build(&s);
     ok = check_after(&s);
     for (size_t i = 0; i < n && ok; i++) {
         ok = prepare(&s, i, &results[i]);
-        if (rows[i].n_after == 0)
-            post(&s, rows[i].issue_fs, JUDGE_ISSUE, i, 0);
+        if (ok && rows[i].n_after == 0)
+            issue_at(&s, i, rows[i].issue_fs);
     }
     while (ok && !s.too_late && s.events.n > 0) {
         struct judge_event e = judge_next(&s.events);

@@ -1,0 +1,523 @@
+/* shape.c -- which parts of a topology are there, and the steps between cubes and between SIPs. */
+#include "judge.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char sides[] = "NESW";
+
+size_t judge_side(char letter)
+{
+    return (size_t)(strchr(sides, letter) - sides);
+}
+
+char judge_opposite(char side)
+{
+    return sides[(judge_side(side) + 2) % 4];
+}
+
+/* -- patterns: c3, c*, s1.c[4-7], c0.pe[1-2] ------------------------------------------------ */
+
+/* "7", "[2-5]" or "*" behind `letters` at *at. Moves past it. */
+static bool takes_number(const char **at, const char *letters, size_t number)
+{
+    const char *p = *at + strlen(letters);
+    char *end;
+    size_t low, high;
+
+    if (strncmp(*at, letters, strlen(letters)) != 0)
+        return false;
+    if (*p == '*') {
+        *at = p + 1;
+        return true;
+    }
+    if (*p != '[') {
+        low = strtoul(p, &end, 10);
+        *at = end;
+        return end > p && low == number;
+    }
+    low = strtoul(p + 1, &end, 10);
+    high = *end == '-' ? strtoul(end + 1, &end, 10) : low;
+    *at = end + 1;
+    return *end == ']' && low <= number && number <= high;
+}
+
+bool judge_matches(const char *pattern, uint32_t sip, uint32_t cube, size_t pe)
+{
+    const char *at = pattern;
+
+    if (*at == 's') {
+        if (!takes_number(&at, "s", sip) || *at++ != '.')
+            return false;
+    } else if (sip != 0) {
+        return false;
+    }
+    if (!takes_number(&at, "c", cube))
+        return false;
+    if (pe == SIZE_MAX)
+        return *at == 0;
+    return *at++ == '.' && takes_number(&at, "pe", pe) && *at == 0;
+}
+
+/* -- what is there -------------------------------------------------------------------------- */
+
+static bool is_missing(const struct judge_topo *t, uint32_t sip, uint32_t cube, size_t pe)
+{
+    const char *pattern;
+
+    for (uint32_t i = 0; (pattern = judge_item(t, "missing", i, "")); i++) {
+        if (judge_matches(pattern, sip, cube, pe))
+            return true;
+    }
+    return false;
+}
+
+bool judge_has_cube(const struct judge_topo *t, uint32_t sip, uint32_t cube)
+{
+    return sip < t->sips && cube < t->cubes && !is_missing(t, sip, cube, SIZE_MAX);
+}
+
+bool judge_has_pe(const struct judge_topo *t, uint32_t sip, uint32_t cube, uint32_t pe)
+{
+    return judge_has_cube(t, sip, cube) && pe < judge_cube_count(t, sip, cube, "cube.pes") &&
+           !is_missing(t, sip, cube, pe);
+}
+
+uint32_t judge_slices(const struct judge_topo *t, uint32_t sip, uint32_t cube)
+{
+    uint32_t slices = judge_cube_count(t, sip, cube, "cube.hbm.slices");
+
+    return slices ? slices : judge_cube_count(t, sip, cube, "cube.pes");
+}
+
+uint32_t judge_crossbars(const struct judge_topo *t, uint32_t sip, uint32_t cube)
+{
+    uint32_t pes = judge_cube_count(t, sip, cube, "cube.pes");
+
+    return pes ? pes : judge_slices(t, sip, cube);
+}
+
+uint32_t judge_crossbar_of(const struct judge_topo *t, uint32_t sip, uint32_t cube, uint32_t slice)
+{
+    return slice * judge_crossbars(t, sip, cube) / judge_slices(t, sip, cube);
+}
+
+/* -- planes --------------------------------------------------------------------------------- */
+
+const char *judge_plane_name(const struct judge_topo *t, uint32_t plane)
+{
+    const char *name = judge_item(t, "sip.planes", plane, ".name");
+
+    return name ? name : "";
+}
+
+uint32_t judge_plane_of(const struct judge_topo *t, enum judge_op op, uint64_t id)
+{
+    bool write = op == JUDGE_WRITE || op == JUDGE_H2D;
+
+    if (strcmp(judge_text(t, "sip.plane"), "hash") == 0)
+        return (uint32_t)(id % t->planes);
+    return write ? 0 : t->planes - 1;
+}
+
+/* -- steps between cubes -------------------------------------------------------------------- */
+
+static bool wraps(const struct judge_topo *t, const char *key, char dimension)
+{
+    const char *wrap = judge_text(t, key);
+
+    return strcmp(wrap, "none") != 0 && strchr(wrap, dimension);
+}
+
+static bool is_east_or_west(char side)
+{
+    return side == 'E' || side == 'W';
+}
+
+/* The place of a grid next to (x, y), and whether a wrap link leads there. False: none. */
+static bool beside(uint32_t *x, uint32_t *y, uint32_t w, uint32_t h, char side, bool wrap,
+                   bool *wrapped)
+{
+    uint32_t *at = is_east_or_west(side) ? x : y, n = is_east_or_west(side) ? w : h;
+    bool up = side == 'E' || side == 'S';
+
+    *wrapped = up ? *at + 1 == n : *at == 0;
+    if (*wrapped && (!wrap || n < 2))
+        return false;
+    *at = (*at + (up ? 1 : n - 1)) % n;
+    return true;
+}
+
+bool judge_beside(const struct judge_topo *t, uint32_t cube, char side, uint32_t *other,
+                  bool *wrapped)
+{
+    uint32_t w = t->w, h = t->h;
+    uint32_t x = cube % w, y = cube / w;
+
+    if (!beside(&x, &y, w, h, side,
+                wraps(t, "sip.cube_mesh.wrap", is_east_or_west(side) ? 'x' : 'y'), wrapped))
+        return false;
+    *other = y * w + x;
+    return true;
+}
+
+bool judge_sip_beside(const struct judge_topo *t, uint32_t sip, char side, uint32_t *other,
+                      bool *wrapped)
+{
+    uint32_t w = judge_count(t, "fabric.grid.w"), h = judge_count(t, "fabric.grid.h");
+    uint32_t x = sip % w, y = sip / w;
+
+    if (!beside(&x, &y, w, h, side, wraps(t, "fabric.wrap", is_east_or_west(side) ? 'x' : 'y'),
+                wrapped))
+        return false;
+    *other = y * w + x;
+    return true;
+}
+
+static bool allowed(const struct judge_topo *t, uint32_t plane, char side)
+{
+    const char *letter;
+
+    if (!judge_item(t, "sip.planes", plane, ".dirs.0"))
+        return true;
+    for (uint32_t i = 0; i < 4; i++) {
+        char of[16];
+
+        snprintf(of, sizeof of, ".dirs.%u", i);
+        letter = judge_item(t, "sip.planes", plane, of);
+        if (letter && letter[0] == side)
+            return true;
+    }
+    return false;
+}
+
+/* -- broken links --------------------------------------------------------------------------- */
+
+/* Cuts "A-B" or "A>B" in two, at a sign outside of brackets and of "ucie-E". */
+static char cut(const char *text, char a[JUDGE_NAME_BYTES], const char **b)
+{
+    int depth = 0;
+
+    for (const char *p = text; *p; p++) {
+        depth += (*p == '[') - (*p == ']');
+        if (depth == 0 && (*p == '>' || (*p == '-' && strncmp(p - 4, "ucie", 4) != 0))) {
+            snprintf(a, JUDGE_NAME_BYTES, "%.*s", (int)(p - text), text);
+            *b = p + 1;
+            return *p;
+        }
+    }
+    judge_die("no link: %s", text);
+}
+
+/* Does "c0.noc" or "c0.ucie-E" name this node of this cube? */
+static bool names_node(const char *text, const char *node, uint32_t sip, uint32_t cube)
+{
+    size_t len = strlen(text), n = strlen(node);
+    char pattern[JUDGE_NAME_BYTES];
+
+    if (len <= n || text[len - n - 1] != '.' || strcmp(text + len - n, node) != 0)
+        return false;
+    snprintf(pattern, sizeof pattern, "%.*s", (int)(len - n - 1), text);
+    return judge_matches(pattern, sip, cube, SIZE_MAX);
+}
+
+/* The item without the name of its plane; NULL if it is of another plane. */
+static const char *on_plane(const struct judge_topo *t, const char *item, uint32_t plane)
+{
+    const char *colon = strchr(item, ':'), *name = judge_plane_name(t, plane);
+
+    if (!colon)
+        return item;
+    return strlen(name) == (size_t)(colon - item) && strncmp(item, name, strlen(name)) == 0
+               ? colon + 1
+               : NULL;
+}
+
+static bool is_cut(const struct judge_topo *t, uint32_t plane, uint32_t sip, uint32_t from,
+                   uint32_t to)
+{
+    const char *item, *b;
+    char a[JUDGE_NAME_BYTES];
+
+    for (uint32_t i = 0; (item = judge_item(t, "broken", i, "")); i++) {
+        char sign;
+
+        item = on_plane(t, item, plane);
+        if (!item)
+            continue;
+        sign = cut(item, a, &b);
+        if (judge_matches(a, sip, from, SIZE_MAX) && judge_matches(b, sip, to, SIZE_MAX))
+            return true;
+        if (sign == '-' && judge_matches(b, sip, from, SIZE_MAX) &&
+            judge_matches(a, sip, to, SIZE_MAX))
+            return true;
+    }
+    return false;
+}
+
+bool judge_port_is_cut(const struct judge_topo *t, uint32_t sip, uint32_t cube, char side,
+                       bool outward)
+{
+    const char *item, *b;
+    char a[JUDGE_NAME_BYTES], ucie[] = "ucie-N";
+
+    ucie[5] = side;
+    for (uint32_t i = 0; (item = judge_item(t, "broken", i, "")); i++) {
+        char sign = cut(item, a, &b);
+        const char *first = outward ? "noc" : ucie, *second = outward ? ucie : "noc";
+
+        if (names_node(a, first, sip, cube) && names_node(b, second, sip, cube))
+            return true;
+        if (sign == '-' && names_node(b, first, sip, cube) && names_node(a, second, sip, cube))
+            return true;
+    }
+    return false;
+}
+
+bool judge_has_link(const struct judge_topo *t, uint32_t plane, uint32_t sip, uint32_t cube,
+                    char side, uint32_t *other, bool *wrapped)
+{
+    return judge_has_cube(t, sip, cube) && judge_beside(t, cube, side, other, wrapped) &&
+           judge_has_cube(t, sip, *other) && allowed(t, plane, side) &&
+           !is_cut(t, plane, sip, cube, *other);
+}
+
+/* A step exists if none of its three edges is broken. */
+static bool has_step(const struct judge_topo *t, uint32_t plane, uint32_t sip, uint32_t cube,
+                     char side, uint32_t *other)
+{
+    bool wrapped;
+
+    return judge_has_link(t, plane, sip, cube, side, other, &wrapped) &&
+           !judge_port_is_cut(t, sip, cube, side, true) &&
+           !judge_port_is_cut(t, sip, *other, judge_opposite(side), false);
+}
+
+/* "one of its links between cubes that are there lacks its opposite (by dirs or broken)" */
+static bool is_one_way(const struct judge_topo *t, uint32_t plane)
+{
+    for (uint32_t s = 0; s < t->sips; s++) {
+        for (uint32_t c = 0; c < t->cubes; c++) {
+            for (const char *side = sides; *side; side++) {
+                uint32_t other, back;
+                bool wrapped;
+
+                if (judge_has_link(t, plane, s, c, *side, &other, &wrapped) &&
+                    !judge_has_link(t, plane, s, other, judge_opposite(*side), &back, &wrapped))
+                    return true;
+            }
+        }
+    }
+    return false;
+}
+
+static void find_pes(struct judge_topo *t)
+{
+    for (uint32_t s = 0; s < t->sips; s++)
+        for (uint32_t c = 0; c < t->cubes; c++)
+            for (uint32_t p = 0; p < judge_cube_count(t, s, c, "cube.pes"); p++)
+                if (judge_has_pe(t, s, c, p)) {
+                    t->pes = judge_grow(t->pes, t->n_pes + 1, sizeof *t->pes);
+                    t->pes[t->n_pes++] = (struct judge_end){JUDGE_PE, s, c, p};
+                }
+}
+
+void judge_find_steps(struct judge_topo *t)
+{
+    size_t at = 0;
+
+    t->sips = judge_count(t, "sips");
+    t->w = judge_count(t, "sip.cube_mesh.w");
+    t->h = judge_count(t, "sip.cube_mesh.h");
+    t->cubes = t->w * t->h;
+    while (judge_item(t, "sip.planes", t->planes, ".name"))
+        t->planes++;
+    t->planes += t->planes == 0;
+    t->steps = judge_alloc((size_t)t->planes * t->sips * t->cubes * 4, sizeof *t->steps);
+    for (uint32_t p = 0; p < t->planes; p++)
+        for (uint32_t s = 0; s < t->sips; s++)
+            for (uint32_t c = 0; c < t->cubes; c++)
+                for (size_t side = 0; side < 4; side++)
+                    if (!has_step(t, p, s, c, sides[side], &t->steps[at++]))
+                        t->steps[at - 1] = UINT32_MAX;
+    for (uint32_t p = 0; p < t->planes; p++)
+        t->one_way |= (uint32_t)is_one_way(t, p) << p;
+    find_pes(t);
+}
+
+uint32_t judge_step(const struct judge_topo *t, uint32_t plane, uint32_t sip, uint32_t cube,
+                    char side)
+{
+    size_t place = ((size_t)plane * t->sips + sip) * t->cubes + cube;
+
+    return t->steps[place * 4 + judge_side(side)];
+}
+
+bool judge_is_one_way(const struct judge_topo *t, uint32_t plane)
+{
+    return t->one_way & 1u << plane;
+}
+
+/* -- ways over the mesh --------------------------------------------------------------------- */
+
+/* Steps from every cube of the SIP to `to`: outward from it, against the direction of the steps. */
+static uint32_t *distances(const struct judge_topo *t, uint32_t plane, uint32_t sip, uint32_t to)
+{
+    uint32_t *far = judge_alloc(t->cubes, sizeof *far), *line = judge_alloc(t->cubes, sizeof *line);
+    size_t n = 0;
+
+    for (uint32_t c = 0; c < t->cubes; c++)
+        far[c] = UINT32_MAX;
+    far[to] = 0;
+    line[n++] = to;
+    for (size_t i = 0; i < n; i++) {
+        for (const char *side = sides; *side; side++) {
+            uint32_t before;
+            bool wrapped;
+
+            if (!judge_beside(t, line[i], judge_opposite(*side), &before, &wrapped) ||
+                judge_step(t, plane, sip, before, *side) != line[i] || far[before] != UINT32_MAX)
+                continue;
+            far[before] = far[line[i]] + 1;
+            line[n++] = before;
+        }
+    }
+    free(line);
+    return far;
+}
+
+/*
+ * The side towards `to` in one dimension; 0 if it is in line already. On a ring the shorter way, a
+ * tie E or S; with one allowed direction that.
+ */
+static char towards(const struct judge_topo *t, uint32_t plane, uint32_t cube, uint32_t to,
+                    char dimension)
+{
+    uint32_t w = t->w;
+    uint32_t n = dimension == 'x' ? w : t->h;
+    uint32_t a = dimension == 'x' ? cube % w : cube / w, b = dimension == 'x' ? to % w : to / w;
+    char up = dimension == 'x' ? 'E' : 'S', down = dimension == 'x' ? 'W' : 'N';
+    uint32_t ups = (b + n - a) % n;
+
+    if (a == b)
+        return 0;
+    if (allowed(t, plane, up) != allowed(t, plane, down))
+        return allowed(t, plane, up) ? up : down;
+    if (!wraps(t, "sip.cube_mesh.wrap", dimension))
+        return a < b ? up : down;
+    if (n == 2)
+        return up;
+    return ups <= n - ups ? up : down;
+}
+
+/* The side by which a route leaves `cube` for `to`, both of one SIP; 0: there is no way. */
+static char side_to(const struct judge_topo *t, uint32_t plane, uint32_t sip, uint32_t cube,
+                    uint32_t to, const uint32_t *far)
+{
+    const char *order = judge_item(t, "sip.planes", plane, ".order");
+    bool y_first = order && strcmp(order, "yx") == 0;
+    char tries[] = {towards(t, plane, cube, to, y_first ? 'y' : 'x'),
+                    towards(t, plane, cube, to, y_first ? 'x' : 'y'),
+                    'E',
+                    'W',
+                    'S',
+                    'N'};
+
+    for (size_t i = 0; i < sizeof tries; i++) {
+        uint32_t next = tries[i] ? judge_step(t, plane, sip, cube, tries[i]) : UINT32_MAX;
+
+        if (next != UINT32_MAX && far[next] != UINT32_MAX && far[next] + 1 == far[cube])
+            return tries[i];
+    }
+    return 0;
+}
+
+uint32_t judge_way(const struct judge_topo *t, uint32_t plane, uint32_t sip, uint32_t from,
+                   uint32_t to, char **out)
+{
+    uint32_t *far = distances(t, plane, sip, to), n = far[from];
+    char *way = judge_alloc(n == UINT32_MAX ? 1 : n + 1, 1);
+
+    for (uint32_t i = 0; n != UINT32_MAX && i < n; i++) {
+        way[i] = side_to(t, plane, sip, from, to, far);
+        if (!way[i])
+            judge_die("no step is nearer");
+        from = judge_step(t, plane, sip, from, way[i]);
+    }
+    free(far);
+    if (out && n != UINT32_MAX)
+        *out = way;
+    else
+        free(way);
+    return n;
+}
+
+/* -- the shore of an IO chiplet ------------------------------------------------------------- */
+
+char judge_chiplet_side(const struct judge_topo *t, uint32_t chiplet)
+{
+    const char *side = judge_item(t, "sip.io_chiplets", chiplet, "");
+
+    if (side)
+        return side[0];
+    return chiplet == 0 && !judge_item(t, "sip.io_chiplets", 0, "") ? 'W' : 0;
+}
+
+bool judge_on_shore(const struct judge_topo *t, uint32_t chiplet, uint32_t sip, uint32_t cube)
+{
+    uint32_t w = t->w, h = t->h;
+
+    if (!judge_has_cube(t, sip, cube))
+        return false;
+    switch (judge_chiplet_side(t, chiplet)) {
+    case 'N':
+        return cube / w == 0;
+    case 'E':
+        return cube % w == w - 1;
+    case 'S':
+        return cube / w == h - 1;
+    default:
+        return cube % w == 0;
+    }
+}
+
+uint32_t judge_shore_cube(const struct judge_topo *t, uint32_t plane, uint32_t chiplet,
+                          uint32_t sip, uint32_t cube, bool ashore)
+{
+    uint32_t best = UINT32_MAX, steps = UINT32_MAX;
+    uint32_t *far = ashore ? distances(t, plane, sip, cube) : NULL;
+
+    for (uint32_t c = 0; c < t->cubes; c++) {
+        uint32_t n;
+
+        if (!judge_on_shore(t, chiplet, sip, c) ||
+            judge_port_is_cut(t, sip, c, judge_chiplet_side(t, chiplet), !ashore))
+            continue;
+        n = far ? far[c] : judge_way(t, plane, sip, cube, c, NULL);
+        if (n < steps) {
+            best = c;
+            steps = n;
+        }
+    }
+    free(far);
+    return best;
+}
+
+/* -- between SIPs --------------------------------------------------------------------------- */
+
+char judge_sip_towards(const struct judge_topo *t, uint32_t from, uint32_t to)
+{
+    uint32_t w = judge_count(t, "fabric.grid.w"), h = judge_count(t, "fabric.grid.h");
+    uint32_t east = (to % w + w - from % w) % w, south = (to / w + h - from / w) % h;
+
+    if (east > 0) {
+        if (!wraps(t, "fabric.wrap", 'x'))
+            return from % w < to % w ? 'E' : 'W';
+        return w == 2 || east <= w - east ? 'E' : 'W';
+    }
+    if (south == 0)
+        return 0;
+    if (!wraps(t, "fabric.wrap", 'y'))
+        return from / w < to / w ? 'S' : 'N';
+    return h == 2 || south <= h - south ? 'S' : 'N';
+}

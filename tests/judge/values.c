@@ -1,0 +1,306 @@
+/* values.c -- the values of a topology YAML: given, default, of one cube, and lists. */
+#include "judge.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <yaml.h>
+
+/*
+ * The keys of docs/formats.md "Topology YAML", typed again from its text. A third word is the
+ * default of files of version 2, where it differs.
+ */
+static const char *const defaults[][3] = {
+    {"kernbench", ""},
+    {"name", ""},
+    {"contention.links", "ideal", "fifo"},
+    {"ns_per_mm", "0.01"},
+    {"fabric.overhead_ns", "5.0"},
+    {"fabric.distance_mm", "100.0"},
+    {"fabric.bw_gbs", "64.0"},
+    {"fabric.shape", "switch"},
+    {"fabric.grid.w", "1"},
+    {"fabric.grid.h", "1"},
+    {"fabric.wrap", "none"},
+    {"sips", "1"},
+    {"sip.cube_mesh.w", ""},
+    {"sip.cube_mesh.h", ""},
+    {"sip.cube_mesh.wrap", "none"},
+    {"sip.cube_mesh.wrap_mm", "0"},
+    {"sip.plane", "op"},
+    {"sip.d2d.distance_mm", "1.0"},
+    {"sip.d2d.bw_gbs", "128.0"},
+    {"sip.io.pcie_ep.overhead_ns", "5.0"},
+    {"sip.io.io_cpu.overhead_ns", "10.0"},
+    {"sip.io.link.distance_mm", "1.0"},
+    {"sip.io.link.bw_gbs", "128.0"},
+    {"sip.io.shore.distance_mm", "2.0"},
+    {"sip.io.shore.bw_gbs", "128.0"},
+    {"cube.size_mm.0", "15.0"},
+    {"cube.size_mm.1", "11.0"},
+    {"cube.pes", "8"},
+    {"cube.ucie.overhead_ns", "1.0"},
+    {"cube.noc.overhead_ns", "0.0"},
+    {"cube.noc.attach_mm", "0.5"},
+    {"cube.noc.bw_gbs", "128.0"},
+    {"cube.m_cpu.overhead_ns", "5.0"},
+    {"cube.m_cpu.pos_mm.0", "7.5"},
+    {"cube.m_cpu.pos_mm.1", "2.0"},
+    {"cube.m_cpu.dma_read", "1"},
+    {"cube.m_cpu.dma_write", "1"},
+    {"cube.sram.overhead_ns", "0.0"},
+    {"cube.sram.pos_mm.0", "1.5"},
+    {"cube.sram.pos_mm.1", "9.0"},
+    {"cube.sram.size_mb", "32"},
+    {"cube.sram.hold", "route", "own"},
+    {"cube.sram.latency_ns", "0.0"},
+    {"cube.sram.bw_gbs", "0.0"},
+    {"cube.xbar.overhead_ns", "2.0"},
+    {"cube.xbar.pe_mm", "6.0"},
+    {"cube.xbar.pe_gbs", "256.0"},
+    {"cube.xbar.chain_mm", "1.0"},
+    {"cube.xbar.chain_gbs", "128.0"},
+    {"cube.bridge.overhead_ns", "1.0"},
+    {"cube.bridge.distance_mm", "3.0"},
+    {"cube.bridge.bw_gbs", "128.0"},
+    {"cube.hbm.overhead_ns", "0.0"},
+    {"cube.hbm.distance_mm", "2.5"},
+    {"cube.hbm.bw_gbs", "256.0"},
+    {"cube.hbm.efficiency", "1.0"},
+    {"cube.hbm.size_gb", "48"},
+    {"cube.hbm.slices", "0"},
+    {"cube.hbm.hold", "route", "own"},
+    {"cube.hbm.latency_ns", "0.0"},
+    {"cube.pe.pe_cpu.overhead_ns", "2.0"},
+    {"cube.pe.pe_scheduler.overhead_ns", "1.0"},
+    {"cube.pe.pe_scheduler.tile.0", "32"},
+    {"cube.pe.pe_scheduler.tile.1", "64"},
+    {"cube.pe.pe_scheduler.tile.2", "32"},
+    {"cube.pe.pe_scheduler.tile_buffers", "2"},
+    {"cube.pe.pe_dma.overhead_ns", "0.0"},
+    {"cube.pe.pe_dma.read_channels", "1"},
+    {"cube.pe.pe_dma.write_channels", "1"},
+    {"cube.pe.pe_tcm.size_mb", "16"},
+    {"cube.pe.pe_tcm.read_gbs", "512.0"},
+    {"cube.pe.pe_tcm.write_gbs", "512.0"},
+    {"cube.pe.pe_gemm.overhead_ns", "0.0"},
+    {"cube.pe.pe_gemm.clock_ghz", "1.0"},
+    {"cube.pe.pe_gemm.mac.0", "16"},
+    {"cube.pe.pe_gemm.mac.1", "16"},
+    {"cube.pe.pe_gemm.mac.2", "16"},
+    {"cube.pe.pe_math.overhead_ns", "0.0"},
+    {"cube.pe.pe_math.clock_ghz", "1.0"},
+    {"cube.pe.pe_math.lanes", "64"},
+    {"cube.pe.pe_math.special_cycles", "4"},
+    {"cube.pe.pe_ipcq.slots", "4"},
+    {"cube.pe.pe_ipcq.slot_bytes", "4096"},
+    {"cube.pe.pe_ipcq.space", "tcm"},
+    {"addressing.granule", "0"},
+    {"addressing.over", "cube"},
+    {"addressing.hash", "none"},
+};
+
+enum { N_DEFAULTS = sizeof defaults / sizeof defaults[0] };
+
+/* Lists, whose items have keys such as "missing.0" and "sip.planes.1.name". */
+static const char *const lists[] = {"sip.planes.", "sip.io_chiplets.", "missing.", "broken."};
+
+static int by_key(const void *a, const void *b)
+{
+    return strcmp(((const struct judge_value *)a)->key, ((const struct judge_value *)b)->key);
+}
+
+/* The known keys come first and are sorted; items of lists and overrides stand behind them. */
+static struct judge_value *value_of(const struct judge_topo *t, const char *key)
+{
+    struct judge_value wanted = {.text = ""}, *found;
+
+    snprintf(wanted.key, sizeof wanted.key, "%s", key);
+    found = bsearch(&wanted, t->values, N_DEFAULTS, sizeof *t->values, by_key);
+    for (size_t i = N_DEFAULTS; !found && i < t->n_values; i++) {
+        if (!*t->values[i].cubes && strcmp(t->values[i].key, key) == 0)
+            found = &t->values[i];
+    }
+    return found;
+}
+
+static bool is_in_list(const char *key)
+{
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+        if (strncmp(key, lists[i], strlen(lists[i])) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void add_value(struct judge_topo *t, const char *cubes, const char *key, const char *text)
+{
+    struct judge_value *v;
+
+    t->values = judge_grow(t->values, t->n_values + 1, sizeof *t->values);
+    v = &t->values[t->n_values++];
+    memset(v, 0, sizeof *v);
+    if (strlen(cubes) >= sizeof v->cubes || strlen(key) >= sizeof v->key ||
+        strlen(text) >= sizeof v->text)
+        judge_die("too long: %s %s %s", cubes, key, text);
+    strcpy(v->cubes, cubes);
+    strcpy(v->key, key);
+    strcpy(v->text, text);
+    v->number = strtod(text, NULL);
+}
+
+/* `cubes` is "" or the pattern of an override, which is added behind all others. */
+static bool set_value(struct judge_topo *t, const char *cubes, const char *key, const char *text)
+{
+    struct judge_value *v = value_of(t, key);
+
+    if (!v && !is_in_list(key)) {
+        fprintf(stderr, "judge: %s: unknown key\n", key);
+        return false;
+    }
+    if (!v || *cubes) {
+        add_value(t, cubes, key, text);
+        return true;
+    }
+    if (strlen(text) >= sizeof v->text)
+        judge_die("%s: the value is too long", key);
+    strcpy(v->text, text);
+    v->number = strtod(text, NULL);
+    v->given = true;
+    return true;
+}
+
+static void set_defaults(struct judge_topo *t)
+{
+    for (size_t i = 0; i < N_DEFAULTS; i++)
+        add_value(t, "", defaults[i][0], defaults[i][1]);
+    qsort(t->values, N_DEFAULTS, sizeof *t->values, by_key);
+}
+
+static void set_version(struct judge_topo *t)
+{
+    for (size_t i = 0; judge_number(t, "kernbench") == 2 && i < N_DEFAULTS; i++) {
+        if (defaults[i][2] && !value_of(t, defaults[i][0])->given)
+            strcpy(value_of(t, defaults[i][0])->text, defaults[i][2]);
+    }
+}
+
+double judge_number(const struct judge_topo *t, const char *key)
+{
+    const struct judge_value *v = value_of(t, key);
+
+    if (!v)
+        judge_die("asked for the unknown key %s", key);
+    return v->number;
+}
+
+uint32_t judge_count(const struct judge_topo *t, const char *key)
+{
+    return (uint32_t)judge_number(t, key);
+}
+
+const char *judge_text(const struct judge_topo *t, const char *key)
+{
+    const struct judge_value *v = value_of(t, key);
+
+    if (!v)
+        judge_die("asked for the unknown key %s", key);
+    return v->text;
+}
+
+const char *judge_item(const struct judge_topo *t, const char *list, uint32_t i, const char *of)
+{
+    char key[JUDGE_KEY_BYTES];
+    const struct judge_value *v;
+
+    snprintf(key, sizeof key, "%s.%u%s", list, i, of);
+    v = value_of(t, key);
+    return v ? v->text : NULL;
+}
+
+/* -- one cube's own ------------------------------------------------------------------------- */
+
+/* The last override that matches the cube, or the value of all cubes. */
+static const struct judge_value *of_cube(const struct judge_topo *t, uint32_t sip, uint32_t cube,
+                                         const char *key)
+{
+    const struct judge_value *found = value_of(t, key);
+
+    for (size_t i = N_DEFAULTS; i < t->n_values; i++) {
+        const struct judge_value *v = &t->values[i];
+
+        if (*v->cubes && strcmp(v->key, key) == 0 && judge_matches(v->cubes, sip, cube, SIZE_MAX))
+            found = v;
+    }
+    if (!found)
+        judge_die("asked for the unknown key %s", key);
+    return found;
+}
+
+double judge_cube_number(const struct judge_topo *t, uint32_t sip, uint32_t cube, const char *key)
+{
+    return of_cube(t, sip, cube, key)->number;
+}
+
+uint32_t judge_cube_count(const struct judge_topo *t, uint32_t sip, uint32_t cube, const char *key)
+{
+    return (uint32_t)of_cube(t, sip, cube, key)->number;
+}
+
+const char *judge_cube_text(const struct judge_topo *t, uint32_t sip, uint32_t cube,
+                            const char *key)
+{
+    return of_cube(t, sip, cube, key)->text;
+}
+
+/* -- YAML ----------------------------------------------------------------------------------- */
+
+/* Sets a value for every scalar below `n`; `key` is the way to it, "cube.hbm". */
+static bool flatten(struct judge_topo *t, yaml_document_t *doc, const yaml_node_t *n,
+                    const char *cubes, const char *key)
+{
+    char below[JUDGE_KEY_BYTES];
+    bool ok = true;
+
+    if (n->type == YAML_SCALAR_NODE)
+        return set_value(t, cubes, key, (const char *)n->data.scalar.value);
+    if (n->type == YAML_SEQUENCE_NODE) {
+        for (yaml_node_item_t *i = n->data.sequence.items.start; i < n->data.sequence.items.top;
+             i++) {
+            snprintf(below, sizeof below, "%s.%d", key, (int)(i - n->data.sequence.items.start));
+            ok = flatten(t, doc, yaml_document_get_node(doc, *i), cubes, below) && ok;
+        }
+        return ok;
+    }
+    for (yaml_node_pair_t *p = n->data.mapping.pairs.start; p < n->data.mapping.pairs.top; p++) {
+        const char *name = (const char *)yaml_document_get_node(doc, p->key)->data.scalar.value;
+        const yaml_node_t *value = yaml_document_get_node(doc, p->value);
+
+        snprintf(below, sizeof below, "%s%s%s", key, *key ? "." : "", name);
+        if (strcmp(key, "cubes") == 0)
+            ok = flatten(t, doc, value, name, "cube") && ok;
+        else
+            ok = flatten(t, doc, value, cubes, below) && ok;
+    }
+    return ok;
+}
+
+bool judge_read_values(struct judge_topo *t, struct yaml_parser_s *parser)
+{
+    yaml_document_t doc;
+    const yaml_node_t *root;
+    bool ok;
+
+    set_defaults(t);
+    if (!yaml_parser_load(parser, &doc)) {
+        fprintf(stderr, "judge: line %zu: %s\n", parser->problem_mark.line + 1, parser->problem);
+        return false;
+    }
+    root = yaml_document_get_root_node(&doc);
+    ok = root && root->type == YAML_MAPPING_NODE && flatten(t, &doc, root, "", "");
+    yaml_document_delete(&doc);
+    set_version(t);
+    if (ok && judge_count(t, "sip.cube_mesh.w") > 0 && judge_count(t, "sip.cube_mesh.h") > 0)
+        return true;
+    fprintf(stderr, "judge: this is no topology\n");
+    return false;
+}

@@ -15,7 +15,7 @@ $(P)/kernel: $(B)/cube8/libcube8.a $(B)/mesh1024/libmesh1024.a $(B)/bench_slots/
 
 COLLECTIVE_MACHINES := cube8 cube16 tray32
 COLLECTIVE_TOPOLOGIES := $(COLLECTIVE_MACHINES) $(COLLECTIVE_MACHINES:%=collectives_%)
-$(O)/perf/collectives.o: INCLUDES += $(COLLECTIVE_TOPOLOGIES:%=-I$(B)/%)
+$(O)/perf/collectives.o: INCLUDES += -I. $(COLLECTIVE_TOPOLOGIES:%=-I$(B)/%)
 $(P)/collectives: $(O)/perf/collectives.o $(foreach t,$(COLLECTIVE_TOPOLOGIES),$(B)/$(t)/lib$(t).a) $(CLI) $(LIB)
 	$(link)
 

@@ -178,6 +178,10 @@ break_it 'a load used before it was waited for' $tl_check 's/tensor->loads && te
 break_it 'waiting for what has ended' $tl_memory 's/if \(tensor->wait == WAIT_PENDING\) \{/if (tensor->wait != WAIT_OVER) {/'
 break_it 'kernels woken together in the opposite order' runtime/kernels/wakes.h \
     's/\(uint32_t\)__builtin_ctzll\(w->set\[word\]\)/63 - (uint32_t)__builtin_clzll(w->set[word])/'
+break_it 'other pieces taken for the same' runtime/data/shared.c 's/return memcmp\(a->pieces, b->pieces, a->n_pieces \* sizeof \*a->pieces\);/return 0;/'
+break_it 'pieces taken for the same by their first' runtime/data/shared.c 's/a->n_pieces \* sizeof \*a->pieces\)/sizeof *a->pieces)/'
+break_it 'equal pieces gathered twice' runtime/data/mem.c 's/SHARED_LEAST = 16/SHARED_LEAST = 1 << 30/'
+break_it 'pieces found after their last reader' runtime/data/mem.c 's/if \(v->shared\)/if (0)/'
 break_it 'one part pending, all pending' runtime/data/mem.c 's/nbytes < v->nbytes && !version_ready\(v\)/0/'
 
 sweep=runtime/sim/sweep.c traffic=runtime/engine/traffic.c curve=runtime/sim/traffic_result.c

@@ -12,7 +12,7 @@
  *
  * The first run comes alone, because mistakes in its input would otherwise be reported ten times,
  * and because of algorithm=auto: what a bench has chosen for the machine as it is, is given to the
- * others. They would choose the same, since kb_bench_try() leaves no costs out, only each anew.
+ * others. They would choose the same, each for itself, since kb_bench_try() leaves no costs out.
  * The others run in parallel (base/parallel.c). Benches are compared by the time of their kernels,
  * the others by mean latency. A deadlock in any run replaces the table.
  *

@@ -39,7 +39,7 @@ struct version {
         struct version_fill *fill; /* VERSION_FILL */
     };
     struct version_packed *packed; /* owned: operands packed by gemm_pack.c */
-    struct shared *shared; /* VERSION_PIECES: where others who gather the same find it, or NULL */
+    struct shared *shared;         /* VERSION_PIECES: where readers of the same find it, or NULL */
 };
 
 /* A part of a version. */

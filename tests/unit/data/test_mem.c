@@ -610,7 +610,7 @@ static void assert_list(struct view view, const struct part *list)
             assert_int_equal(*bytes++, result_byte(list[i].set, i, list[i].offset + k));
 }
 
-/* As many pieces and bytes as the first list, which is the same but for one piece: it is of another
+/* As many pieces and bytes as the first list, of which it has all but one piece: that is of another
  * result, or begins elsewhere in it, or is longer than the next. */
 static void list_differs(struct part *list, uint32_t variant)
 {
@@ -638,7 +638,7 @@ static struct view get_from(struct mem *m, uint32_t area)
     return view;
 }
 
-/* shared.c: of equal pieces there is one version, as long as anybody has it. */
+/* shared.c: of equal pieces there is one version, as long as it is read. */
 static void equal_pieces_are_gathered_once(void **state)
 {
     int64_t before = owned;
@@ -658,7 +658,7 @@ static void equal_pieces_are_gathered_once(void **state)
     assert_int_equal(a.v->refs, 2);
     version_drop(a.v);
     version_drop(b.v);
-    a = get_from(m, 1); /* made anew */
+    a = get_from(m, 1); /* another one */
     assert_int_equal(a.v->refs, 1);
     mem_free(m);
     results_compute(&r);

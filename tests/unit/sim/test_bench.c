@@ -220,7 +220,7 @@ static void a_value_may_be_found(void **state)
     any_topology_free(topo);
 }
 
-/* Waits for a message that nobody sends. */
+/* Waits for a message that is never sent. */
 static void wait_on(tl_ctx *tl, const kb_args *args)
 {
     (void)args;

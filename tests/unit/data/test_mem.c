@@ -610,7 +610,7 @@ static void assert_list(struct view view, const struct part *list)
             assert_int_equal(*bytes++, result_byte(list[i].set, i, list[i].offset + k));
 }
 
-/* As many pieces and bytes as the first list, of which it has all but one piece: that is of another
+/* As many pieces and bytes as the plain list, and all of its pieces but one: that is of another
  * result, or begins elsewhere in it, or is longer than the next. */
 static void list_differs(struct part *list, uint32_t variant)
 {

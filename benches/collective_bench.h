@@ -89,20 +89,31 @@ static inline void note_one_rank(kb_bench_run *run, const char *bench)
         kb_bench_note(run, text);
 }
 
-/* The queues of a PE from so many senders must fit into their memory; in a TCM beside tensors. */
+/* What the queues of a PE from so many senders take of their memory; in an SRAM with its cube's. */
+static inline uint64_t queues_bytes(const kb_topology *topo, int64_t senders)
+{
+    kb_limits limits;
+    kb_info info;
+
+    kb_topology_limits(topo, &limits);
+    kb_topology_info(topo, &info);
+    uint64_t each = (uint64_t)limits.queue_slots * limits.queue_slot_bytes;
+
+    return (uint64_t)senders * ((each + 63) / 64 * 64) *
+           (limits.queue_memory == KB_SRAM ? info.pes_per_cube : 1);
+}
+
+/* Queues from so many senders must fit into their memory; in a TCM beside tensors. */
 static inline void check_queues(kb_bench_run *run, const char *bench, int64_t senders)
 {
     const kb_topology *topo = kb_bench_topology(run);
     kb_limits limits;
-    kb_info info;
     char text[256];
 
     kb_topology_limits(topo, &limits);
-    kb_topology_info(topo, &info);
     bool of_cube = limits.queue_memory == KB_SRAM, of_tcm = limits.queue_memory == KB_TCM;
     uint64_t room = kb_memory_bytes(topo, &(kb_endpoint){.kind = limits.queue_memory});
     uint64_t each = (uint64_t)limits.queue_slots * limits.queue_slot_bytes;
-    uint64_t all = (uint64_t)senders * ((each + 63) / 64 * 64) * (of_cube ? info.pes_per_cube : 1);
 
     snprintf(
         text, sizeof text,
@@ -112,7 +123,7 @@ static inline void check_queues(kb_bench_run *run, const char *bench, int64_t se
         of_cube  ? "a cube's SRAM"
         : of_tcm ? "its TCM"
                  : "its HBM slice");
-    if (all + (of_tcm ? 64 : 0) > room)
+    if (queues_bytes(topo, senders) + (of_tcm ? 64 : 0) > room)
         kb_bench_refuse(run, text);
 }
 

@@ -157,7 +157,7 @@ static void choose_all_reduce(kb_bench_run *run)
 
     for (size_t i = 0; i < N_WAYS; i++)
         if (strcmp(ways[i].bench, "all_reduce") == 0)
-            c[n++] = (struct candidate){ways[i].algorithm, 0, 0};
+            c[n++] = (struct candidate){ways[i].algorithm, 0, INT64_MAX, 0};
     choose_from(run, "mlp_tp", c, ranks_of(run) == 1 ? 1 : n);
 }
 

@@ -2,8 +2,9 @@
  * collectives.c -- how long collectives take on each machine, by size, beside their bounds.
  *
  * usage: collectives CSV SVG: rows go to CSV, the pictures of all_reduce to SVG: of each machine
- *        with links that queue and with ideal ones, on the same axes. Ends with 1 if a run took
- *        less than its bound, which cannot be.
+ *        with links that queue and with ideal ones, on the same axes. How often algorithm=auto does
+ *        not choose the fastest goes to stdout. Ends with 1 if a run took less than its bound,
+ * which cannot be, or with ideal links more than auto expects at most.
  */
 #include "benches/collective_bound.h"
 #include "collectives_cube16.h"
@@ -31,10 +32,12 @@ struct machine {
 };
 
 struct row {
+    const kb_topology *topo;
     const char *topology, *links;
     const struct way *way;
     int over;
     int64_t ranks, bytes; /* of a rank's longer vector, as NCCL counts */
+    int64_t count;        /* the argument */
     int64_t time_fs, bound_fs;
 };
 
@@ -60,21 +63,31 @@ static const kb_bench *bench_named(const char *name)
     return collectives[i];
 }
 
-static int64_t time_fs(const kb_topology *topo, const struct row *r, int64_t count)
+/* A run of the row's bench that has not begun; `algorithm` may be auto, or NULL if it has only one.
+ */
+static kb_bench_run *new_run(const struct row *r, const char *algorithm)
 {
     char words[4][64];
     const char *const given[] = {words[0], words[1], words[2], words[3]};
     kb_bench_run *run;
+    kb_error why = {""};
+
+    snprintf(words[0], sizeof *words, "count=%lld", (long long)r->count);
+    snprintf(words[1], sizeof *words, "over=%s", overs[r->over]);
+    snprintf(words[2], sizeof *words, "inputs=same");
+    snprintf(words[3], sizeof *words, "algorithm=%s", algorithm ? algorithm : "");
+    must(kb_bench_new(bench_named(r->way->bench), r->topo, NULL, 0, given, algorithm ? 4 : 3, &run,
+                      &why),
+         &why);
+    return run;
+}
+
+static int64_t time_fs(const struct row *r)
+{
+    kb_bench_run *run = new_run(r, r->way->algorithm);
     kb_launch_result launch;
     kb_error why = {""};
 
-    snprintf(words[0], sizeof *words, "count=%lld", (long long)count);
-    snprintf(words[1], sizeof *words, "over=%s", overs[r->over]);
-    snprintf(words[2], sizeof *words, "inputs=same");
-    snprintf(words[3], sizeof *words, "algorithm=%s", r->way->algorithm ? r->way->algorithm : "");
-    must(kb_bench_new(bench_named(r->way->bench), topo, NULL, 0, given, r->way->algorithm ? 4 : 3,
-                      &run, &why),
-         &why);
     must(kb_sim_run(kb_bench_sim(run), 0, &why), &why);
     must(kb_launch_get(kb_bench_sim(run), 0, &launch), &why);
     kb_bench_free(run);
@@ -100,8 +113,8 @@ static void measure(const char *name, const kb_topology *topo, const struct way 
 
         if (count == 0 || n_rows == ROWS_MOST)
             continue;
-        *r = (struct row){name, b.info.links, w, over, ranks, bytes, 0, 0};
-        r->time_fs = time_fs(topo, r, count);
+        *r = (struct row){topo, name, b.info.links, w, over, ranks, bytes, count, 0, 0};
+        r->time_fs = time_fs(r);
         r->bound_fs = bound_of(&b, w, (enum over)over, count);
         n_rows++;
     }
@@ -168,14 +181,100 @@ static bool bounds_hold(void)
     bool hold = true;
 
     for (size_t i = 0; i < n_rows; i++) {
-        if (rows[i].bound_fs <= rows[i].time_fs)
+        const struct row *r = &rows[i];
+        struct bound b = bound_new(r->topo, KB_F16);
+        bool less = r->time_fs<r->bound_fs, more = r->time_fs> most_fs(&b, r->way, r->bound_fs);
+
+        if (!less && !more)
             continue;
-        fprintf(stderr,
-                "collectives: %s of %lld bytes on %s, links %s, takes less than its bound\n",
-                rows[i].way->bench, (long long)rows[i].bytes, rows[i].topology, rows[i].links);
+        fprintf(stderr, "collectives: %s %s of %lld bytes on %s, links %s, takes %s\n",
+                r->way->bench, algorithm_of(r->way), (long long)r->bytes, r->topology, r->links,
+                less ? "less than its bound" : "more than auto expects at most");
         hold = false;
     }
     return hold;
+}
+
+/* -- auto ----------------------------------------------------------------------------------- */
+
+/* What algorithm=auto chose, for one bench and kind of links. */
+struct choices {
+    int n, trials, untried, slower; /* the cases; those without a trial; not the fastest */
+    double worst;                   /* of those, times the fastest */
+};
+
+static bool is_same_case(const struct row *a, const struct row *b)
+{
+    return a->topo == b->topo && a->over == b->over && a->bytes == b->bytes &&
+           strcmp(a->way->bench, b->way->bench) == 0;
+}
+
+static const char *chosen_by(const kb_bench_run *run, const kb_bench *bench)
+{
+    size_t i = 0;
+
+    while (strcmp(bench->args[i].name, "algorithm") != 0)
+        i++;
+    return kb_bench_value(run, i);
+}
+
+/* Its trials are in its note: "halving takes 348.24 ns, ring at least ...". */
+static int trials_of(const kb_bench_run *run)
+{
+    int n = 0;
+
+    for (const char *at = kb_bench_notes(run); (at = strstr(at, " takes ")); at++)
+        n++;
+    return n;
+}
+
+/* The case that row `first` is of: its algorithms have been measured. */
+static void add_choice(struct choices *c, const struct row *first)
+{
+    kb_bench_run *run = new_run(first, "auto");
+    const char *chosen = chosen_by(run, bench_named(first->way->bench));
+    int64_t least_fs = INT64_MAX, chosen_fs = 0;
+    int trials = trials_of(run);
+
+    for (size_t i = 0; i < n_rows; i++) {
+        if (!is_same_case(&rows[i], first))
+            continue;
+        least_fs = rows[i].time_fs < least_fs ? rows[i].time_fs : least_fs;
+        if (strcmp(rows[i].way->algorithm, chosen) == 0)
+            chosen_fs = rows[i].time_fs;
+    }
+    kb_bench_free(run);
+    c->n++;
+    c->trials += trials;
+    c->untried += trials == 0;
+    c->slower += chosen_fs > least_fs;
+    c->worst = fmax(c->worst, (double)chosen_fs / (double)least_fs);
+}
+
+static void print_choices(const char *bench, const char *links)
+{
+    struct choices c = {0};
+
+    for (size_t i = 0; i < n_rows; i++) {
+        bool first = true;
+
+        for (size_t k = 0; k < i; k++)
+            first = first && !is_same_case(&rows[k], &rows[i]);
+        if (first && strcmp(rows[i].way->bench, bench) == 0 && strcmp(rows[i].links, links) == 0)
+            add_choice(&c, &rows[i]);
+    }
+    printf("%-12s%-8s%5d%9d%11d%17d%17.3f\n", bench, links, c.n, c.trials, c.untried, c.slower,
+           c.worst);
+}
+
+static void print_all_choices(void)
+{
+    puts("algorithm=auto, over all machines, ranks and sizes\n"
+         "collective  links   cases   trials  untried  not the fastest  times the fastest");
+    print_choices("all_reduce", "ideal");
+    print_choices("all_reduce", "fifo");
+    print_choices("broadcast", "ideal");
+    print_choices("broadcast", "fifo");
 }
 
 /* -- pictures ------------------------------------------------------------------------------- */
@@ -356,5 +455,6 @@ int main(int argc, char **argv)
             measure_both(&machines[m], over);
     if (!write_csv(argv[1]) || !write_svg(argv[2]))
         return 5;
+    print_all_choices();
     return bounds_hold() ? 0 : 1;
 }

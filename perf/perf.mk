@@ -15,11 +15,11 @@ $(P)/kernel: $(B)/cube8/libcube8.a $(B)/mesh1024/libmesh1024.a $(B)/bench_slots/
 
 COLLECTIVE_MACHINES := cube8 cube16 tray32
 COLLECTIVE_TOPOLOGIES := $(COLLECTIVE_MACHINES) $(COLLECTIVE_MACHINES:%=collectives_%)
-$(O)/perf/collectives.o: INCLUDES += $(COLLECTIVE_TOPOLOGIES:%=-I$(B)/%)
+$(O)/perf/collectives.o: INCLUDES += -I. $(COLLECTIVE_TOPOLOGIES:%=-I$(B)/%)
 $(P)/collectives: $(O)/perf/collectives.o $(foreach t,$(COLLECTIVE_TOPOLOGIES),$(B)/$(t)/lib$(t).a) $(CLI) $(LIB)
 	$(link)
 
-## collectives: times of all collectives by size, links fifo and ideal, beside their bounds, into collectives.csv and .svg under build/
+## collectives: times of all collectives by size, links fifo and ideal, beside their bounds, into collectives.csv and .svg under build/; how often auto is not the fastest
 .PHONY: collectives
 collectives: setup
 	+@for t in $(COLLECTIVE_MACHINES); do \
@@ -59,9 +59,10 @@ bench-built: setup
 bench: bench-built
 	@B=$(B) CC='$(CC)' perf/run.sh
 
-## bench-large: replays ten million rows, for the memory that a row takes; a timeline of ten million events
+## bench-large: replays ten million rows, for the memory that a row takes; a timeline of ten million events; a copy by 131072 PEs
 .PHONY: bench-large
 bench-large: bench-built
+	@$(MAKE) topology TOPO=mesh1024 NAME=bench_128x128 SET='sip.cube_mesh.w=128 sip.cube_mesh.h=128'
 	@B=$(B) CC='$(CC)' perf/run.sh large
 
 SIZE_MACHINES := size_1 size_8 size_32 size_256 sips_256 size_1024 sips_2048 size_16384

@@ -1,6 +1,6 @@
 # report.awk -- tables of medians from samples, and how far they are from the aims.
 #
-# usage: awk -v table=txn|stats|mm1|kernel|oplog|phase2|replay|start|build|size|large -f report.awk SAMPLES
+# usage: awk -v table=txn|stats|mm1|kernel|oplog|phase2|runs|replay|start|build|size|large -f report.awk SAMPLES
 # A sample is name,unit,round,value. Ratios are taken round by round: both sides ran together.
 
 BEGIN { FS = "," }
@@ -28,6 +28,8 @@ END {
         kernel()
     else if (table == "phase2")
         phase2()
+    else if (table == "runs")
+        whole_runs()
     else if (table == "replay")
         replay()
     else if (table == "start")
@@ -297,6 +299,29 @@ function oplog(i, kind) {
     }
 }
 
+# -- whole runs ------------------------------------------------------------------------------
+
+function mebibytes(name) {
+    return of(name " memory") / 1024
+}
+
+function run_row(name) {
+    printf "%-22s%-28s%-28s%.1f\n", name, cell(name " wall"), cell(name " processor"), mebibytes(name)
+}
+
+function whole_runs(i, n, name) {
+    n = split("all_reduce mesh1024,copy mesh1024,gemm verified,gemm", name, ",")
+    printf "%-22s%-28s%-28s%s\n", "run of a bench, ms", "wall", "processor", "MiB"
+    for (i = 1; i <= n; i++)
+        run_row(name[i])
+    print ""
+    aim("all_reduce of 65536 on mesh1024", of("all_reduce mesh1024 wall"), 4000, "ms")
+    aim("all_reduce of 65536 on mesh1024, memory", mebibytes("all_reduce mesh1024"), 300, "MiB")
+    aim("copy on mesh1024", of("copy mesh1024 wall"), 1000, "ms")
+    aim("gemm of 2048 in f32, verified", of("gemm verified wall"), 1500, "ms")
+    aim("gemm of 2048 in f32, only its times", of("gemm wall"), 90, "ms")
+}
+
 # -- replay ----------------------------------------------------------------------------------
 
 function part(order, name) {
@@ -357,6 +382,8 @@ function large() {
     printf "the same run without it: processor %.1f ms, peak %.1f MiB\n\n", of("no timeline processor"),
         of("no timeline memory") / 1024
     aim("memory of a row, 10 M rows", bytes_a_row("ascending", 1e7), 64, "bytes")
+    run_row("copy 128x128")
+    aim("copy on 128x128 cubes", of("copy 128x128 wall"), 15000, "ms")
 }
 
 # -- machines by size ------------------------------------------------------------------------

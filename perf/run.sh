@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # run.sh -- measures the engines, sweeps, the op log, replay, starting and building; `make bench` builds what it runs.
 #
-# usage: run.sh [txn|stats|mm1|many|kernel|oplog|phase2|replay|start|build|size|large]...; without words all but size and large. B names the build.
+# usage: run.sh [txn|stats|mm1|many|kernel|oplog|phase2|runs|replay|start|build|size|large]...; without words all but size and large. B names the build.
 # Samples are kept in $B/bench/NAME.csv; tables, and how they compare with the aims, go to stdout.
 set -euo pipefail
 
@@ -95,6 +95,16 @@ phase2() {
     fi
 }
 
+# Benches as users run them.
+runs() {
+    local cube8=$B/cube8/cube8 mesh=$B/mesh1024/mesh1024
+    "$programs/spawn" 1 3 \
+        "all_reduce mesh1024" "$mesh" run all_reduce count=65536 --quiet -o /dev/null -- \
+        "copy mesh1024" "$mesh" run copy --quiet -o /dev/null -- \
+        "gemm verified" "$cube8" run gemm M=2048 N=2048 K=2048 dtype=f32 --verify --quiet -o /dev/null -- \
+        "gemm" "$cube8" run gemm M=2048 N=2048 K=2048 dtype=f32 --quiet -o /dev/null
+}
+
 # A header and nothing else: what a replay takes without rows.
 write_rows() {
     mkdir -p "$rows"
@@ -131,6 +141,7 @@ large() {
         "ascending null" "$B/cube8/cube8" replay "$rows/ascending.csv" --quiet -o /dev/null -- \
         "header null" "$B/cube8/cube8" replay "$rows/header.csv" -o /dev/null
     timeline
+    "$programs/spawn" 1 1 "copy 128x128" "$B/bench_128x128/bench_128x128" run copy --quiet -o /dev/null
     rm -r "$rows"
 }
 
@@ -200,7 +211,7 @@ build() {
 
 mkdir -p "$samples"
 machine
-for name in "${@:-txn stats mm1 many kernel oplog phase2 replay start build}"; do
+for name in "${@:-txn stats mm1 many kernel oplog phase2 runs replay start build}"; do
     for part in $name; do
         measure "$part" "$part"
     done

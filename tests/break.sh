@@ -182,6 +182,10 @@ break_it 'a load used before it was waited for' $tl_check 's/tensor->loads && te
 break_it 'waiting for what has ended' $tl_memory 's/if \(tensor->wait == WAIT_PENDING\) \{/if (tensor->wait != WAIT_OVER) {/'
 break_it 'kernels woken together in the opposite order' runtime/kernels/wakes.h \
     's/\(uint32_t\)__builtin_ctzll\(w->set\[word\]\)/63 - (uint32_t)__builtin_clzll(w->set[word])/'
+break_it 'other pieces taken for the same' runtime/data/shared.c 's/return memcmp\(a->pieces, b->pieces, a->n_pieces \* sizeof \*a->pieces\);/return 0;/'
+break_it 'pieces taken for the same by their first' runtime/data/shared.c 's/a->n_pieces \* sizeof \*a->pieces\)/sizeof *a->pieces)/'
+break_it 'equal pieces gathered twice' runtime/data/mem.c 's/SHARED_LEAST = 16/SHARED_LEAST = 1 << 30/'
+break_it 'pieces found after their last reader' runtime/data/mem.c 's/if \(v->shared\)/if (0)/'
 break_it 'one part pending, all pending' runtime/data/mem.c 's/nbytes < v->nbytes && !version_ready\(v\)/0/'
 
 sweep=runtime/sim/sweep.c traffic=runtime/engine/traffic.c curve=runtime/sim/traffic_result.c
@@ -378,6 +382,7 @@ break_it 'knockout: TCM ports are memories' runtime/pe/pe_fetch_store.c 's/tcm->
 break_it 'knockout: cycles that stay' runtime/pe/pe_gemm.c 's/drain_fs\(cycles, pe->gemm_clock_ghz\) & s->mask\.compute/drain_fs(cycles, pe->gemm_clock_ghz)/'
 break_it 'knockout: the smallest saving comes first' $knock 's/judged_fs\(w, w->order\[at - 1\]\) > judged_fs\(w, i\)/judged_fs(w, w->order[at - 1]) < judged_fs(w, i)/'
 break_it 'knockout: the same limit each time' $knock 's/\.costs_off = limits\[i\]\.cost/.costs_off = limits[i ? 1 : 0].cost/'
+break_it 'knockout: chosen again without each limit' $knock 's/words = i \? \(const char \*const \*\)w->words : /words = /; s/i \? w->bench->n_args : //'
 break_it 'knockout: a percentile of one less' $knock 's/\(n \* 99 \+ 99\) \/ 100 - 1/n * 98 \/ 100/'
 
 # -- comfort --------------------------------------------------------------------------------
@@ -420,9 +425,15 @@ break_it 'collective: what is long in one piece' $collective 's/return n > 0 \? 
 break_it 'collective: maxima reduced as minima' benches/collective_bench.h 's/\{TL_ADD, TL_MAXIMUM, TL_MINIMUM\}/{TL_ADD, TL_MINIMUM, TL_MAXIMUM}/'
 break_it 'bound: operands fetched twice' $bound 's/2 \* \(double\)n, b->limits\.tcm_read_gbs/4 * (double)n, b->limits.tcm_read_gbs/'
 break_it 'bound: one channel where there are many' $bound 's/b->limits\.write_channels == 1 \? slots/b->limits.write_channels >= 1 ? slots/'
-break_it 'collective: queues that do not fit' benches/collective_bench.h 's/if \(all \+ \(of_tcm \? 64 : 0\) > room\)/if (all > room)/'
+break_it 'collective: queues that do not fit' benches/collective_bench.h 's/ \+ \(of_tcm \? 64 : 0\) > room\)/ > room)/'
 break_it 'collective: one rank not told of' benches/collective_bench.h 's/if \(sharing_of\(run\)\.ranks == 1\)/if (0)/'
 break_it 'auto: candidates of one rank' $bound 's/return sharing_of\(run\)\.ranks == 1 \? 1 : n;/return n;/'
+break_it 'auto: chosen by bounds where links queue' $bound 's/bool ideal = .*;/bool ideal = true;/'
+break_it 'auto: no run longer than its bound' $bound 's/ \* w->most\)/ * 1)/'
+break_it 'auto: none known to be the fastest' $bound 's/ideal && bound_fs > 0 \?/ideal \&\& bound_fs < 0 ?/'
+break_it 'auto: what cannot run chosen by its bound' $bound 's/fits \? most_fs\((.*)\) : INT64_MAX, 0\}/fits ? most_fs(\1) : most_fs(\1), 0}/'
+break_it 'auto: another chosen for want of memory' runtime/sim/bench.c 's/run->self->status = status;/(void)0;/'
+break_it 'auto: a mistake of a kernel fails the run' runtime/sim/bench.c 's/ && status != KB_KERNEL_ERROR//'
 break_it 'auto: the slowest' $bound 's/next->time_fs < best->time_fs/next->time_fs > best->time_fs/'
 
 # -- races ----------------------------------------------------------------------------------
@@ -521,6 +532,8 @@ choose_tests() {
         scripts+=(results sweep load why knockout inspect shells terminal report race)
         ;;
     *' runtime/data/host.c'*) tests=(host "${all_tests[@]}") ;;
+    *' runtime/data/mem.c'* | *' runtime/data/shared.c'*) tests=(mem "${all_tests[@]}") ;;
+    *' runtime/sim/bench.c'*) tests=(bench "${all_tests[@]}") ;;
     *' runtime/phase2/reference_product'*) tests=(reference_product) scripts=(run) ;;
     *' benches/'*) tests=(ring collectives) scripts=(run numpy) ;;
     *' runtime/record/race.c'* | *' runtime/record/shadow.c'* | *' runtime/record/vclock.c'* | *' runtime/kernels/accesses.c'*)

@@ -10,7 +10,9 @@
  * A run may even get slower without a limit: transactions arrive earlier and in another order, and
  * one of them may get ahead of others on which more depends.
  *
- * The first run comes alone, because mistakes in its input would otherwise be reported ten times.
+ * The first run comes alone, because mistakes in its input would otherwise be reported ten times,
+ * and because of algorithm=auto: what a bench has chosen for the machine as it is, is given to the
+ * others. They would choose the same, each for itself, since kb_bench_try() leaves no costs out.
  * The others run in parallel (base/parallel.c). Benches are compared by the time of their kernels,
  * the others by mean latency. A deadlock in any run replaces the table.
  *
@@ -94,6 +96,7 @@ struct ablation {
     const struct cli *cli;
     enum scenario scenario;
     const kb_bench *bench;
+    char **words; /* owned: the arguments of the first run, with what it has chosen */
     struct pattern asked;
     struct outcome outcomes[N_LIMITS];
     size_t order[N_LIMITS]; /* of rows: the first run, then by saving */
@@ -125,18 +128,48 @@ static void run(const struct ablation *w, struct outcome *o, kb_sim *sim)
         warn_of_ideal_links(w->cli, sim);
 }
 
+/* Keeps the arguments of a run, for those that follow. */
+static kb_status keep_words(struct ablation *w, const kb_bench_run *bench)
+{
+    size_t n = w->bench->n_args;
+
+    w->words = calloc(n + 1, sizeof *w->words);
+    for (size_t i = 0; w->words && i < n; i++)
+        if (asprintf(&w->words[i], "%s=%s", w->bench->args[i].name, kb_bench_value(bench, i)) < 0)
+            return KB_NO_MEMORY;
+    return w->words ? KB_OK : KB_NO_MEMORY;
+}
+
+static void free_words(struct ablation *w)
+{
+    for (size_t i = 0; w->words && i < w->bench->n_args; i++)
+        free(w->words[i]);
+    free(w->words);
+}
+
+static kb_status new_bench(struct ablation *w, size_t i, kb_bench_run **bench)
+{
+    const struct opts *opts = &w->cli->opts;
+    kb_options options = options_of(w, i);
+    const char *const *words = i ? (const char *const *)w->words : opts->operand + 1;
+    kb_status status =
+        kb_bench_new(w->bench, w->cli->topo, &options, opts->seed, words,
+                     i ? w->bench->n_args : opts->n_operands - 1, bench, &w->outcomes[i].why);
+
+    return status || i ? status : keep_words(w, *bench);
+}
+
 static void run_bench(struct ablation *w, size_t i)
 {
     struct outcome *o = &w->outcomes[i];
-    const struct opts *opts = &w->cli->opts;
-    kb_options options = options_of(w, i);
     kb_bench_run *bench = NULL;
 
     kb_catch_overflow();
-    o->status = kb_bench_new(w->bench, w->cli->topo, &options, opts->seed, opts->operand + 1,
-                             opts->n_operands - 1, &bench, &o->why);
-    if (o->status)
+    o->status = new_bench(w, i, &bench);
+    if (o->status) {
+        kb_bench_free(bench);
         return;
+    }
     run(w, o, kb_bench_sim(bench));
     if (o->status == KB_DEADLOCK) {
         o->stuck = bench;
@@ -491,6 +524,7 @@ enum exit_code cmd_why(const struct cli *cli)
         code = cmd_output(cli, why_into, &w);
     for (size_t i = 0; i < N_LIMITS; i++)
         kb_bench_free(w.outcomes[i].stuck);
+    free_words(&w);
     pattern_free(&w.asked);
     return code;
 }

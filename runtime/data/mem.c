@@ -22,6 +22,7 @@
  * Invariants:
  *   - Pieces are flat: no piece is itself a part of a version of pieces (gather_flat()). So a
  *     version is ready if all its pieces are, and no join of graph.c waits for another join.
+ *   - Of equal pieces there is one version, unless they are few (shared.c).
  *   - Parts that continue each other are one part (gather_add()): a matrix that was stored in rows
  *     and is loaded as a whole becomes one view again.
  *   - Ranges of an area are sorted, do not overlap, and are never empty.
@@ -38,6 +39,7 @@
  * is not made only the smallest are, since that makes all of it.
  */
 #include "data/mem.h"
+#include "data/shared.h"
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,6 +100,8 @@ void version_drop(struct version *v)
         return;
     if (v->kind == VERSION_FILL)
         v->fill->forget(v->fill, v->number);
+    if (v->shared)
+        shared_remove(v);
     for (uint32_t i = 0; v->kind == VERSION_PIECES && i < v->n_pieces; i++)
         version_drop(v->pieces[i].part.v);
     if (v->packed)
@@ -160,7 +164,7 @@ const unsigned char *version_bytes(struct version *v)
 
 /* -- gathering ------------------------------------------------------------------------------ */
 
-enum { GATHER_FEW = 16, SMALL_PIECE = 128, SMALL_PIECE_OF_FILL = 16 };
+enum { GATHER_FEW = 16, SMALL_PIECE = 128, SMALL_PIECE_OF_FILL = 16, SHARED_LEAST = 16 };
 
 /* Parts in the order in which they are found; they borrow their versions. */
 struct gather {
@@ -201,18 +205,24 @@ static bool gather_grow(struct gather *g)
     return true;
 }
 
+/* Adds a part that does not continue the one before. False without memory. */
+static bool gather_append(struct gather *g, struct view part, uint64_t nbytes)
+{
+    if (g->n == g->cap && !gather_grow(g))
+        return false;
+    g->list[g->n++] = (struct piece){part, nbytes, g->nbytes};
+    g->nbytes += nbytes;
+    return true;
+}
+
 /* False without memory. A part that continues the one before makes it longer. */
 static bool gather_add(struct gather *g, struct view part, uint64_t nbytes)
 {
     struct piece *last = g->n ? &g->list[g->n - 1] : NULL;
 
-    if (last && last->part.v == part.v && last->part.offset + last->nbytes == part.offset) {
-        last->nbytes += nbytes;
-    } else {
-        if (g->n == g->cap && !gather_grow(g))
-            return false;
-        g->list[g->n++] = (struct piece){part, nbytes, g->nbytes};
-    }
+    if (!last || last->part.v != part.v || last->part.offset + last->nbytes != part.offset)
+        return gather_append(g, part, nbytes);
+    last->nbytes += nbytes;
     g->nbytes += nbytes;
     return true;
 }
@@ -235,17 +245,19 @@ static uint32_t piece_at(const struct version *v, uint64_t offset)
     return first;
 }
 
-/* The pieces that a part of a version of pieces is made of. */
+/* The pieces that a part of a version of pieces is made of. Only the first may continue what is
+ * there: those of one version do not continue each other. */
 static bool gather_pieces(struct gather *g, struct view part, uint64_t nbytes)
 {
-    const struct piece *piece = &part.v->pieces[piece_at(part.v, part.offset)];
+    const struct piece *first = &part.v->pieces[piece_at(part.v, part.offset)], *piece = first;
 
     for (; nbytes; piece++) {
         uint64_t skip = part.offset - piece->at, n = piece->nbytes - skip;
+        struct view from = {piece->part.v, piece->part.offset + skip};
 
         if (n > nbytes)
             n = nbytes;
-        if (!gather_add(g, (struct view){piece->part.v, piece->part.offset + skip}, n))
+        if (!(piece == first ? gather_add(g, from, n) : gather_append(g, from, n)))
             return false;
         part.offset += n;
         nbytes -= n;
@@ -305,13 +317,29 @@ static uint64_t small_piece(const struct gather *g)
     return SMALL_PIECE;
 }
 
-/* The parts as a new version. Small pieces of known bytes are copied, which takes less memory. */
-static struct version *version_of_flat(const struct gather *g)
+/* The version of these pieces: another reader's, if that has gathered the same. A short list takes
+ * less than it would to find it again. */
+static struct version *version_of_pieces(const struct gather *g, struct shared *shared)
+{
+    bool is_long = g->n >= SHARED_LEAST;
+    struct version *v = is_long ? shared_find(shared, g->list, (uint32_t)g->n) : NULL;
+
+    if (v)
+        return version_keep(v);
+    v = version_new_pieces(g);
+    if (!v || !is_long || shared_add(shared, v))
+        return v;
+    version_drop(v);
+    return NULL;
+}
+
+/* The parts as a version. Small pieces of known bytes are copied, which takes less memory. */
+static struct version *version_of_flat(const struct gather *g, struct shared *shared)
 {
     struct version *v;
 
-    if (g->nbytes > g->n * small_piece(g) || !all_ready(g))
-        return version_new_pieces(g);
+    if (!all_ready(g) || g->nbytes > g->n * small_piece(g))
+        return version_of_pieces(g, shared);
     v = version_new_bytes(g->nbytes);
     if (!v || copy_pieces(v->bytes, g->list, g->n))
         return v;
@@ -340,7 +368,7 @@ static bool is_one_view(const struct gather *g, struct view *out)
  * first, and that may show that all are neighbours in one version: a matrix that was cut into rows,
  * gathered and cut again is one view in the end.
  */
-static enum mem_err gather_finish(const struct gather *g, struct view *out)
+static enum mem_err gather_finish(const struct gather *g, struct shared *shared, struct view *out)
 {
     struct gather flat;
     bool ok;
@@ -350,7 +378,7 @@ static enum mem_err gather_finish(const struct gather *g, struct view *out)
     gather_init(&flat);
     ok = gather_flat(&flat, g);
     if (ok && !is_one_view(&flat, out)) {
-        *out = (struct view){version_of_flat(&flat), 0};
+        *out = (struct view){version_of_flat(&flat, shared), 0};
         ok = out->v;
     }
     gather_free(&flat);
@@ -765,6 +793,7 @@ struct mem {
     uint32_t n_areas, first_space;
     struct area **areas; /* owned; NULL: nothing written */
     char **names;        /* owned, also each name; of areas from first_space on */
+    struct shared *shared;
 };
 
 struct mem *mem_new(uint32_t n_areas)
@@ -775,8 +804,11 @@ struct mem *mem_new(uint32_t n_areas)
         return NULL;
     m->n_areas = m->first_space = n_areas;
     m->areas = calloc(n_areas ? n_areas : 1, sizeof *m->areas);
-    if (m->areas)
+    m->shared = shared_new();
+    if (m->areas && m->shared)
         return m;
+    shared_release(m->shared);
+    free(m->areas);
     free(m);
     return NULL;
 }
@@ -791,6 +823,7 @@ void mem_free(struct mem *m)
         free(m->names[i - m->first_space]);
     free(m->names);
     free(m->areas);
+    shared_release(m->shared);
     free(m);
 }
 
@@ -940,7 +973,7 @@ enum mem_err mem_read_strided(struct mem *m, uint32_t area, uint64_t address,
     runs_init(&w, address, s);
     err = gather_runs(m->areas[area], &w, &g, writers, missing);
     if (err == MEM_OK)
-        err = gather_finish(&g, out);
+        err = gather_finish(&g, m->shared, out);
     gather_free(&g);
     if (err == MEM_ABSENT && absent)
         memcpy(absent, missing, sizeof missing);

@@ -26,19 +26,20 @@ struct version_packed {
 struct version {
     uint32_t refs; /* not atomic: one thread at a time changes it */
     uint8_t kind;
-    bool ready;           /* its bytes are known; for pieces ask version_ready() */
-    uint32_t op;          /* VERSION_RESULT: the op_id that makes it */
+    bool ready;  /* its bytes are known; for pieces ask version_ready() */
+    uint32_t op; /* VERSION_RESULT: the op_id that makes it */
+    union {
+        uint32_t n_pieces;
+        uint32_t number; /* VERSION_FILL: which of its versions this is */
+    };
     uint64_t nbytes;      /* > 0 */
     unsigned char *bytes; /* owned; NULL: not yet computed, gathered, or made */
     union {
         struct piece *pieces;      /* owned; VERSION_PIECES */
         struct version_fill *fill; /* VERSION_FILL */
     };
-    union {
-        uint32_t n_pieces;
-        uint32_t number; /* VERSION_FILL: which of its versions this is */
-    };
     struct version_packed *packed; /* owned: operands packed by gemm_pack.c */
+    struct shared *shared;         /* VERSION_PIECES: where readers of the same find it, or NULL */
 };
 
 /* A part of a version. */

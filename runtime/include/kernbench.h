@@ -1207,7 +1207,9 @@ uint64_t kb_bench_random(kb_bench_run *run, uint64_t below);
  * kb_bench_note()    adds a line to kb_bench_notes(), which is shown to users; "" if there is none
  * kb_bench_refuse()  makes kb_bench_new() fail with `text`: the bench cannot run on this machine
  *
- * returns  KB_BAD_REQUEST: no such argument or value; else any status of a run
+ * returns  KB_BAD_REQUEST: no such argument or value, or the bench refuses it; KB_KERNEL_ERROR: a
+ *          kernel breaks a rule with it. Else any status of a run, which kb_bench_new() returns
+ * then
  */
 kb_status kb_bench_try(const kb_bench_run *run, const char *name, const char *value,
                        int64_t *kernels_fs, kb_error *why);

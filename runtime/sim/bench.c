@@ -14,7 +14,9 @@
  *
  * algorithm=auto is kb_bench_try(): a second run of the same bench with one argument changed and
  * without Phase 2, of which only the time of its kernels is taken. Each try begins on an idle
- * machine of its own. Example: all_reduce with 1024 f16 on cube8 tries halving, 348.24 ns, and mesh
+ * machine of its own. That a value is refused, or breaks a rule of kernels, is for setup() to
+ * weigh; but if memory is short, another value must not be chosen for it, and the run fails.
+ * Example: all_reduce with 1024 f16 on cube8 tries halving, 348.24 ns, and mesh
  * and hierarchical, 356.94 ns each; lower bounds rule out ring (1329.79) and torus (357.51). It
  * sets algorithm=halving by kb_bench_set(), and the run goes on as if the user had given that.
  */
@@ -147,8 +149,9 @@ static kb_status run_kernels(kb_bench_run *run, int64_t *kernels_fs, kb_error *w
     return status;
 }
 
-kb_status kb_bench_try(const kb_bench_run *run, const char *name, const char *value,
-                       int64_t *kernels_fs, kb_error *why)
+/* Runs the bench with `name` set to `value`. */
+static kb_status run_other(const kb_bench_run *run, const char *name, const char *value,
+                           int64_t *kernels_fs, kb_error *why)
 {
     size_t n = run->bench->n_args, room = ALL_BYTES + VALUE_BYTES;
     kb_options options = {.stack_bytes = run->stack_bytes};
@@ -173,6 +176,26 @@ kb_status kb_bench_try(const kb_bench_run *run, const char *name, const char *va
     kb_bench_free(other);
     free(words);
     free(texts);
+    return status;
+}
+
+/* What cannot be done with that value is an answer; any other failure is one of `run`, too. */
+kb_status kb_bench_try(const kb_bench_run *run, const char *name, const char *value,
+                       int64_t *kernels_fs, kb_error *why)
+{
+    kb_error other = {""};
+    kb_status status = run->status;
+
+    if (status)
+        other = run->why;
+    else
+        status = run_other(run, name, value, kernels_fs, &other);
+    if (status && status != KB_BAD_REQUEST && status != KB_KERNEL_ERROR && !run->status) {
+        run->self->status = status;
+        run->self->why = other;
+    }
+    if (status && why)
+        *why = other;
     return status;
 }
 

@@ -55,6 +55,13 @@ equal "GEMM of the TCM: its ports bind, not HBM" "tcm_gbs 0.000000" "$(run why g
     sed -n 3p out | cut -d, -f1) $(of memory_gbs saved_ns)"
 run why copy --format csv
 equal "a copy computes nothing" 0.000000 "$(of compute saved_ns)"
+run why all_reduce count=131 over=cubes --quiet --format csv
+cp out auto && run run all_reduce count=131 over=cubes --quiet --format json &&
+    run why all_reduce count=131 over=cubes algorithm="$(jq -r .args.algorithm out)" --quiet --format csv && cmp out auto
+ok "auto: the algorithm of the machine as it is, in all runs"
+"$B/_t/broken" why choosy --quiet --format csv >out 2>err
+[ "$(cat err)" = "chosen once" ] && [ "$(wc -l <out)" -eq 11 ]
+ok "what is chosen by trying is chosen once"
 
 # -- traffic ------------------------------------------------------------------------------------
 

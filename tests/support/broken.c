@@ -1,5 +1,6 @@
 /* broken.c -- a simulator of cube8 whose benches do what they must not: for e2e/run.sh. */
 #include <math.h>
+#include <stdio.h>
 #include "cli/benches.h"
 #include "cli/main.h"
 #include "cube8.h"
@@ -267,6 +268,21 @@ static void setup_many(kb_bench_run *run)
         kb_bench_output(run, "one", KB_F32, KB_SHAPE(1), by_rows);
 }
 
+/* Chooses by trying, which it tells. */
+static void setup_choosy(kb_bench_run *run)
+{
+    kb_error why;
+    int64_t fs;
+
+    if (kb_bench_choice(run, "way") == 0) {
+        fputs("chosen once\n", stderr);
+        kb_bench_try(run, "way", "all", &fs, &why);
+        kb_bench_set(run, "way", "first");
+    }
+    declare(run);
+    kb_bench_launch(run, "divide", divide, first_two, kb_bench_choice(run, "way") == 1);
+}
+
 #define BENCH(id, how, what)                                                                       \
     static const kb_bench bench_##id = {                                                           \
         .name = #id, .summary = "broken", .setup = how, .reference = what};
@@ -287,10 +303,21 @@ BENCH(large, setup_large, all_ones)
 BENCH(many, setup_many, all_ones)
 BENCH(spoiled, setup_twice, all_ones)
 
+static const kb_bench_arg args_of_choosy[] = {
+    {"way", KB_ARG_CHOICE, "auto", 0, 0, "auto first all", "which PEs"},
+};
+
+static const kb_bench bench_choosy = {.name = "choosy",
+                                      .summary = "broken",
+                                      .args = args_of_choosy,
+                                      .n_args = 1,
+                                      .setup = setup_choosy,
+                                      .reference = all_ones};
+
 const kb_bench *const benches[] = {
-    &bench_good, &bench_wrong,   &bench_no_nan,  &bench_nan,     &bench_unwritten,
-    &bench_peek, &bench_give_up, &bench_dig,     &bench_load_on, &bench_large,
-    &bench_many, &bench_half,    &bench_spoiled, &bench_racy,    &bench_turns,
+    &bench_choosy, &bench_good,    &bench_wrong, &bench_no_nan,  &bench_nan,   &bench_unwritten,
+    &bench_peek,   &bench_give_up, &bench_dig,   &bench_load_on, &bench_large, &bench_many,
+    &bench_half,   &bench_spoiled, &bench_racy,  &bench_turns,
 };
 const size_t n_benches = sizeof benches / sizeof *benches;
 

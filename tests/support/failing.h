@@ -22,6 +22,7 @@ void *__wrap_aligned_alloc(size_t align, size_t size);
 void __wrap_free(void *p);
 
 static uint64_t left = UINT64_MAX; /* allocations that succeed */
+static bool fails_once;            /* the next one does again */
 static int64_t owned;              /* blocks not given back */
 static int64_t most;               /* of them, so far */
 
@@ -29,8 +30,10 @@ static bool fails(void)
 {
     if (left == UINT64_MAX)
         return false;
-    if (left == 0)
+    if (left == 0) {
+        left = fails_once ? UINT64_MAX : 0;
         return true;
+    }
     left--;
     return false;
 }

@@ -3,9 +3,12 @@
  *
  * Every algorithm of every bench, on machines with powers of two of PEs, cubes and SIPs, and
  * others.
+ *
+ * link: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc,--wrap=free
  */
 #include "benches/collective_bound.h"
 #include "support/any_topology.h"
+#include "support/failing.h"
 #include "support/rig.h"
 #include "cube8.h"
 #include "tray32.h"
@@ -182,18 +185,29 @@ static const char *value_of(const kb_bench_run *run, const kb_bench *bench, cons
     return kb_bench_value(run, i);
 }
 
-/* The algorithm that is chosen is the fastest, and the note names it. */
-static void check_choice(const kb_topology *topo, const char *bench, int over, int64_t count)
+static kb_status choose(const kb_topology *topo, const char *bench, int over, int64_t count,
+                        kb_bench_run **run)
 {
-    char texts[2][64], said[64];
+    char texts[2][64];
     const char *const words[] = {texts[0], texts[1]};
-    kb_bench_run *run;
-    kb_error why = {""};
-    int64_t chosen_fs = -1, least_fs = INT64_MAX;
+    kb_error why;
 
     snprintf(texts[0], sizeof *texts, "count=%lld", (long long)count);
     snprintf(texts[1], sizeof *texts, "over=%s", overs[over]);
-    assert_int_equal(kb_bench_new(bench_named(bench), topo, NULL, 0, words, 2, &run, &why), KB_OK);
+    return kb_bench_new(bench_named(bench), topo, NULL, 0, words, 2, run, &why);
+}
+
+/* The algorithm that is chosen is the fastest, and the note names it, with its time if it was
+ * tried.
+ */
+static void check_choice(const kb_topology *topo, const char *bench, int over, int64_t count,
+                         bool tried)
+{
+    char said[64];
+    kb_bench_run *run;
+    int64_t chosen_fs = -1, least_fs = INT64_MAX;
+
+    assert_int_equal(choose(topo, bench, over, count, &run), KB_OK);
     for (size_t i = 0; i < N_WAYS; i++) {
         if (strcmp(ways[i].bench, bench) != 0)
             continue;
@@ -206,6 +220,9 @@ static void check_choice(const kb_topology *topo, const char *bench, int over, i
     assert_int_equal(chosen_fs, least_fs);
     snprintf(said, sizeof said, "%s takes %.2f ns", value_of(run, bench_named(bench), "algorithm"),
              (double)least_fs / 1e6);
+    assert_int_equal(strstr(kb_bench_notes(run), said) != NULL, tried);
+    assert_int_equal(strstr(kb_bench_notes(run), " takes ") != NULL, tried);
+    snprintf(said, sizeof said, ": %s", value_of(run, bench_named(bench), "algorithm"));
     assert_non_null(strstr(kb_bench_notes(run), said));
     assert_int_equal(kb_sim_end_fs(kb_bench_sim(run)), 0); /* tried in simulations of their own */
     kb_bench_free(run);
@@ -217,18 +234,82 @@ static void auto_takes_the_fastest(void **state)
 
     (void)state;
     for (int over = 0; over < 2; over++) {
-        check_choice(&cube8_topology, "all_reduce", over, 1);
-        check_choice(&cube8_topology, "all_reduce", over, 2000);
-        check_choice(&cube8_topology, "all_reduce", over, 100000);
-        check_choice(&cube8_topology, "broadcast", over, 3);
-        check_choice(&cube8_topology, "broadcast", over, 300000);
+        check_choice(&cube8_topology, "all_reduce", over, 1, true);
+        check_choice(&cube8_topology, "all_reduce", over, 2000, true);
+        check_choice(&cube8_topology, "all_reduce", over, 100000, true);
+        check_choice(&cube8_topology, "broadcast", over, 3, over == OVER_CUBES);
+        check_choice(&cube8_topology, "broadcast", over, 300000, false);
     }
-    check_choice(fifo, "all_reduce", 0, 3000);
-    check_choice(fifo, "all_reduce", 1, 3000);
-    check_choice(fifo, "broadcast", 1, 30000);
+    check_choice(fifo, "all_reduce", 0, 3000, true);
+    check_choice(fifo, "all_reduce", 1, 3000, true);
+    check_choice(fifo, "broadcast", 1, 30000, true);
     any_topology_free(fifo);
-    check_choice(&tray32_topology, "all_reduce", 0, 700);
-    check_choice(&tray32_topology, "all_reduce", 2, 7);
+    check_choice(&tray32_topology, "all_reduce", 0, 700, true);
+    check_choice(&tray32_topology, "all_reduce", 2, 7, true);
+}
+
+/* A line of 256 cubes of one PE, whose TCM has room for the queues of three others. */
+#define FEW_QUEUES                                                                                 \
+    "kernbench: 1\nname: few\nsip:\n  cube_mesh: {w: 256, h: 1}\n"                                  \
+    "cube:\n  pes: 1\n  pe:\n    pe_tcm: {size_mb: 1}\n"                                           \
+    "    pe_ipcq: {slots: 5, slot_bytes: 65536, space: tcm}\n"
+
+/* By bounds alone halving would be the fastest, but a PE receives from eight others. */
+static void what_cannot_run_is_not_chosen(void **state)
+{
+    const kb_topology *topo = any_topology(FEW_QUEUES);
+    struct bound b = bound_new(topo, KB_F16);
+    struct candidate c[CANDIDATES_MAX];
+    kb_bench_run *run;
+    kb_error why = {""};
+    size_t n = 0;
+
+    (void)state;
+    for (size_t i = 0; i < N_WAYS; i++) {
+        int64_t fs = bound_of(&b, &ways[i], OVER_PES, 1000);
+
+        if (strcmp(ways[i].bench, "all_reduce") == 0)
+            c[n++] = (struct candidate){ways[i].algorithm, fs, most_fs(&b, &ways[i], fs), 0};
+    }
+    assert_non_null(known_fastest(c, n));
+    assert_string_equal(known_fastest(c, n)->name, "halving");
+    assert_int_equal(choose(topo, "all_reduce", OVER_PES, 1000, &run), KB_OK);
+    assert_non_null(strstr(kb_bench_notes(run), "halving fails"));
+    assert_int_equal(kb_sim_run(kb_bench_sim(run), 0, &why), KB_OK);
+    kb_bench_free(run);
+    any_topology_free(topo);
+}
+
+/* One allocation that fails, and no other: auto chooses what it chooses else, or nothing. */
+static void no_other_is_chosen_for_want_of_memory(void **state)
+{
+    const kb_topology *topo = any_topology(ODD("fifo", "1", "3", "tcm"));
+    kb_bench_run *run = NULL;
+    uint64_t n = 0, refused = 0;
+    bool spent = true; /* the one failure */
+
+    (void)state;
+    assert_int_equal(choose(topo, "broadcast", OVER_SIPS, 64, &run), KB_OK);
+    const char *best = value_of(run, &bench_broadcast, "algorithm");
+    fails_once = true;
+    while (spent) {
+        kb_bench_run *other = NULL;
+
+        left = n;
+        kb_status status = choose(topo, "broadcast", OVER_SIPS, 64, &other);
+        spent = left == UINT64_MAX;
+        left = UINT64_MAX;
+        assert_true(status == KB_OK || status == KB_NO_MEMORY);
+        if (status == KB_OK)
+            assert_string_equal(value_of(other, &bench_broadcast, "algorithm"), best);
+        refused += status == KB_NO_MEMORY;
+        n += 1 + n / 50;
+        kb_bench_free(other);
+    }
+    assert_true(refused > 20);
+    fails_once = false;
+    kb_bench_free(run);
+    any_topology_free(topo);
 }
 
 int main(void)
@@ -239,6 +320,8 @@ int main(void)
         cmocka_unit_test(nor_in_pieces),
         cmocka_unit_test(what_its_queues_do_not_fit_is_refused),
         cmocka_unit_test(auto_takes_the_fastest),
+        cmocka_unit_test(what_cannot_run_is_not_chosen),
+        cmocka_unit_test(no_other_is_chosen_for_want_of_memory),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

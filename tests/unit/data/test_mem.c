@@ -545,6 +545,152 @@ static void pieces_are_ready_with_the_last(void **state)
     mem_free(m);
 }
 
+/* -- equal pieces --------------------------------------------------------------------------- */
+
+enum { PIECES = 20, PIECE_BYTES = 8, VARIANTS = 3 * PIECES };
+
+/* Two results for each piece, of 32 bytes that are all different. */
+struct results {
+    struct version *v[2][PIECES];
+};
+
+static void results_make(struct results *r)
+{
+    for (uint32_t i = 0; i < 2 * PIECES; i++)
+        r->v[i / PIECES][i % PIECES] = version_new_result(32, i);
+}
+
+static unsigned char result_byte(uint32_t set, uint32_t piece, uint64_t offset)
+{
+    return (unsigned char)((set * PIECES + piece) * 5 + offset * 41);
+}
+
+static void results_compute(struct results *r)
+{
+    for (uint32_t i = 0; i < 2 * PIECES; i++) {
+        unsigned char *bytes = malloc(32);
+
+        for (uint64_t k = 0; k < 32; k++)
+            bytes[k] = result_byte(i / PIECES, i % PIECES, k);
+        version_set_bytes(r->v[i / PIECES][i % PIECES], bytes);
+    }
+}
+
+static void results_drop(struct results *r)
+{
+    for (uint32_t i = 0; i < 2 * PIECES; i++)
+        version_drop(r->v[i / PIECES][i % PIECES]);
+}
+
+/* Which bytes a piece has: of a result of one of the sets, from `offset` on. */
+struct part {
+    uint32_t set;
+    uint64_t offset, nbytes;
+};
+
+static void list_write(struct mem *m, uint32_t area, const struct results *r,
+                       const struct part *list)
+{
+    uint64_t at = 0;
+
+    for (uint32_t i = 0; i < PIECES; i++) {
+        struct view from = {r->v[list[i].set][i], list[i].offset};
+
+        assert_int_equal(mem_write(m, area, at, list[i].nbytes, from, i), MEM_OK);
+        at += list[i].nbytes;
+    }
+}
+
+static void assert_list(struct view view, const struct part *list)
+{
+    const unsigned char *bytes = version_bytes(view.v);
+
+    for (uint32_t i = 0; i < PIECES; i++)
+        for (uint64_t k = 0; k < list[i].nbytes; k++)
+            assert_int_equal(*bytes++, result_byte(list[i].set, i, list[i].offset + k));
+}
+
+/* As many pieces and bytes as the plain list, and all of its pieces but one: that is of another
+ * result, or begins elsewhere in it, or is longer than the next. */
+static void list_differs(struct part *list, uint32_t variant)
+{
+    uint32_t i = variant % PIECES, next = (i + 1) % PIECES;
+
+    for (uint32_t k = 0; k < PIECES; k++)
+        list[k] = (struct part){0, 0, PIECE_BYTES};
+    if (variant / PIECES == 0) {
+        list[i].set = 1;
+    } else if (variant / PIECES == 1) {
+        list[i].offset = 1;
+    } else {
+        list[i].nbytes++;
+        list[next].nbytes--;
+    }
+}
+
+static struct view get_from(struct mem *m, uint32_t area)
+{
+    struct view view;
+
+    assert_int_equal(mem_read(m, area, 0, PIECES * PIECE_BYTES, &view, NULL, NULL), MEM_OK);
+    assert_int_equal(view.v->kind, VERSION_PIECES);
+    assert_int_equal(view.v->n_pieces, PIECES);
+    return view;
+}
+
+/* shared.c: of equal pieces there is one version, as long as it is read. */
+static void equal_pieces_are_gathered_once(void **state)
+{
+    int64_t before = owned;
+    struct mem *m = mem_new(2);
+    struct part list[PIECES];
+    struct results r;
+    struct view a, b;
+
+    (void)state;
+    results_make(&r);
+    list_differs(list, 7);
+    list_write(m, 0, &r, list);
+    list_write(m, 1, &r, list);
+    a = get_from(m, 0);
+    b = get_from(m, 1);
+    assert_ptr_equal(a.v, b.v);
+    assert_int_equal(a.v->refs, 2);
+    version_drop(a.v);
+    version_drop(b.v);
+    a = get_from(m, 1); /* another one */
+    assert_int_equal(a.v->refs, 1);
+    mem_free(m);
+    results_compute(&r);
+    assert_list(a, list); /* a reader may outlive the store */
+    version_drop(a.v);
+    results_drop(&r);
+    assert_true(owned == before);
+}
+
+static void other_pieces_are_not_taken_for_them(void **state)
+{
+    struct mem *m = mem_new(VARIANTS);
+    struct part lists[VARIANTS][PIECES];
+    struct view views[VARIANTS];
+    struct results r;
+
+    (void)state;
+    results_make(&r);
+    for (uint32_t i = 0; i < VARIANTS; i++) {
+        list_differs(lists[i], i);
+        list_write(m, i, &r, lists[i]);
+        views[i] = get_from(m, i);
+    }
+    results_compute(&r);
+    for (uint32_t i = 0; i < VARIANTS; i++) {
+        assert_list(views[i], lists[i]);
+        version_drop(views[i].v);
+    }
+    mem_free(m);
+    results_drop(&r);
+}
+
 static void assert_absent(struct mem *m, uint64_t address, uint64_t n, uint64_t begin, uint64_t end)
 {
     uint64_t absent[2];
@@ -700,7 +846,7 @@ static void a_write_without_memory_changes_nothing(void **state)
         model_free(m);
         assert_true(owned == before);
     }
-    assert_true(n > 20); /* mem_new 2, version 2, area 3, then leaves and directories */
+    assert_true(n > 20); /* mem_new 3, version 2, area 3, then leaves and directories */
 }
 
 static void a_read_without_memory_leaves_nothing(void **state)
@@ -760,6 +906,8 @@ int main(void)
         cmocka_unit_test(parts_of_one_version_need_no_new_one),
         cmocka_unit_test(large_pieces_are_shared),
         cmocka_unit_test(pieces_are_ready_with_the_last),
+        cmocka_unit_test(equal_pieces_are_gathered_once),
+        cmocka_unit_test(other_pieces_are_not_taken_for_them),
         cmocka_unit_test(what_was_never_written_is_told),
         cmocka_unit_test(named_spaces_are_areas_of_their_own),
         cmocka_unit_test(ids_of_writers_come_in_order_and_once),

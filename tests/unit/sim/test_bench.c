@@ -27,6 +27,11 @@ static void shift(tl_ctx *tl, const kb_args *args)
     tl_store(tl, y.address, sum);
 }
 
+static void shift_nothing(tl_ctx *tl, const kb_args *args)
+{
+    (void)tl, (void)args;
+}
+
 static void fill_index(kb_bench_run *run, double *values, uint64_t n)
 {
     for (uint64_t i = 0; i < n; i++)
@@ -215,6 +220,59 @@ static void a_value_may_be_found(void **state)
     any_topology_free(topo);
 }
 
+/* Waits for a message that is never sent. */
+static void wait_on(tl_ctx *tl, const kb_args *args)
+{
+    (void)args;
+    tl_recv(tl, 1 - tl_pe(tl), 0, KB_F32, KB_SHAPE(1));
+}
+
+/* Loads what was never written. */
+static void load_nothing(tl_ctx *tl, const kb_args *args)
+{
+    tl_load(tl, kb_tensor_shard(args->tensors[0], tl_pe(tl)).address, KB_F32, KB_SHAPE(1));
+}
+
+/* way=no: way=one, or way=other if that fails. */
+static void setup_second(kb_bench_run *run, kb_kernel first)
+{
+    int64_t fs;
+    kb_error why;
+
+    if (kb_bench_choice(run, "way") == 0)
+        kb_bench_set(run, "way", kb_bench_try(run, "way", "one", &fs, &why) ? "other" : "one");
+    kb_bench_output(run, "y", KB_F32, KB_SHAPE(2), by_rows);
+    kb_bench_launch(run, "first", kb_bench_choice(run, "way") == 1 ? first : shift_nothing, NULL,
+                    0);
+}
+
+static void setup_waiting(kb_bench_run *run)
+{
+    setup_second(run, wait_on);
+}
+
+static void setup_mistaken(kb_bench_run *run)
+{
+    setup_second(run, load_nothing);
+}
+
+/* A value that breaks a rule is none to choose; that a run fails otherwise is no reason to choose
+ * another. */
+static void a_failed_try_is_no_answer(void **state)
+{
+    const kb_topology *topo = two_pes();
+    kb_bench_run *run = NULL;
+    kb_error why = {""};
+
+    (void)state;
+    assert_int_equal(begin_found(topo, setup_mistaken, &run, &why), KB_OK);
+    assert_string_equal(kb_bench_value(run, 3), "other");
+    kb_bench_free(run);
+    assert_int_equal(begin_found(topo, setup_waiting, &run, &why), KB_DEADLOCK);
+    assert_non_null(strstr(why.text, "tl_recv"));
+    any_topology_free(topo);
+}
+
 static void setup_refused(kb_bench_run *run)
 {
     kb_bench_refuse(run, "100% of two PEs are too few");
@@ -316,17 +374,43 @@ static void every_allocation_of_a_try_may_fail(void **state)
     kb_error why;
 
     (void)state;
-    assert_int_equal(begin(topo, NULL, NULL, &run, &why), KB_OK);
     for (; status == KB_NO_MEMORY && n < 10000; n++) {
+        assert_int_equal(begin(topo, NULL, NULL, &run, &why), KB_OK);
         int64_t before = owned;
 
         left = n;
         status = kb_bench_try(run, "M", "4", &fs, &why);
         left = UINT64_MAX;
         assert_true(owned == before);
+        assert_int_equal(kb_bench_try(run, "M", "4", &fs, &why), status); /* it stays */
+        kb_bench_free(run);
     }
     assert_int_equal(status, KB_OK);
     assert_true(n > 20 && fs > 0);
+    any_topology_free(topo);
+}
+
+/* One allocation that fails, and no other: what is found is what is found else, or nothing. */
+static void no_other_value_is_found_for_want_of_memory(void **state)
+{
+    const kb_topology *topo = two_pes();
+    kb_status status = KB_NO_MEMORY;
+    kb_bench_run *run = NULL;
+    uint64_t n = 0;
+    kb_error why;
+
+    (void)state;
+    fails_once = true;
+    for (; status == KB_NO_MEMORY && n < 10000; n++) {
+        left = n;
+        status = begin_found(topo, setup_found, &run, &why);
+    }
+    fails_once = false;
+    assert_true(left < UINT64_MAX); /* all have failed by now */
+    left = UINT64_MAX;
+    assert_int_equal(status, KB_OK);
+    assert_string_equal(kb_bench_value(run, 3), "other");
+    assert_true(n > 40);
     kb_bench_free(run);
     any_topology_free(topo);
 }
@@ -360,10 +444,12 @@ int main(void)
         cmocka_unit_test(a_wrong_result_is_found),
         cmocka_unit_test(a_value_may_be_found),
         cmocka_unit_test(a_bench_may_refuse),
+        cmocka_unit_test(a_failed_try_is_no_answer),
         cmocka_unit_test(a_try_is_a_run),
         cmocka_unit_test(what_cannot_be_set_is_refused),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(every_allocation_of_a_try_may_fail),
+        cmocka_unit_test(no_other_value_is_found_for_want_of_memory),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,6 +31,7 @@ struct observer {
     void (*free)(struct observer *o);
     kb_status (*error)(const struct observer *o, kb_error *why);
 
+    void (*begin)(struct kb_sim *s);
     bool (*issue)(struct kb_sim *s, uint64_t t, uint32_t slot);
     void (*node)(struct kb_sim *s, uint64_t t, uint32_t slot);
     void (*cross)(struct kb_sim *s, uint64_t t, uint32_t slot);
@@ -67,6 +68,13 @@ static inline void observe_free(struct observer *o)
 static inline kb_status observe_error(const struct observer *o, kb_error *why)
 {
     return o ? o->error(o, why) : KB_OK;
+}
+
+/* Transactions are about to run; no observer is added any more. */
+static inline void observe_begin(struct kb_sim *s)
+{
+    if (s->observer)
+        s->observer->begin(s);
 }
 
 /* A transaction is issued, or a stage begins. False: no memory, the run ends; so observe_late(). */

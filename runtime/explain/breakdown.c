@@ -20,6 +20,7 @@
  * on the hash nor on addresses. Sums have 128 bits.
  */
 #include "explain/breakdown.h"
+#include "explain/spans.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,47 +49,41 @@ struct table {
     size_t n, cap;
 };
 
+/* A text that has been seen at an address, and the first address with the same text. */
+struct text_at {
+    const char *at, *first;
+};
+
 struct kb_breakdown {
     const kb_topology *topo;
     struct table sums;
+    struct ways ways; /* taken by transactions of which only stations are told */
+    struct text_at *texts; /* owned */
+    uint32_t n_texts;
     struct paths *paths; /* owned */
     kb_status status;    /* KB_OK, or why a note was lost */
 };
 
 /* -- sums ----------------------------------------------------------------------------------- */
 
-static uint64_t mix(uint64_t h, uint64_t x)
-{
-    h = (h ^ x) * UINT64_C(0x9e3779b97f4a7c15);
-    return h ^ h >> 29;
-}
-
-/* Equal texts are the same key, at whatever address. */
-static uint64_t mix_text(uint64_t h, const char *text)
-{
-    for (; text && *text; text++)
-        h = mix(h, (unsigned char)*text);
-    return h;
-}
-
+/* Words of the key times odd numbers, side by side: a product waits for none before it. */
 static uint64_t hash(const struct key *k)
 {
-    uint64_t h = mix((uint64_t)k->by << 32 | k->line, k->end);
+    uint64_t what = (uint64_t)k->line << 8 | (uint64_t)k->by << 4 | k->cause;
+    uint64_t h = what * UINT64_C(0x9e3779b97f4a7c15) ^ k->end * UINT64_C(0xbf58476d1ce4e5b9) ^
+                 (uintptr_t)k->text * UINT64_C(0x94d049bb133111eb) ^
+                 (uintptr_t)k->file * UINT64_C(0xd6e8feb86659fd93);
 
-    h = mix_text(mix_text(h, k->text), k->file);
-    return mix(mix(mix(h, k->cause), k->place), k->behind);
-}
-
-static bool same_text(const char *a, const char *b)
-{
-    return a == b || (a && b && strcmp(a, b) == 0);
+    h ^= (k->place * UINT64_C(0xa0761d6478bd642f)) ^ (k->behind * UINT64_C(0xe7037ed1a0b428db));
+    h = (h ^ h >> 32) * UINT64_C(0x9e3779b97f4a7c15);
+    return h >> 24;
 }
 
 static bool is_same(const struct key *a, const struct key *b)
 {
-    return a->by == b->by && a->line == b->line && a->end == b->end &&
-           same_text(a->text, b->text) && same_text(a->file, b->file) && a->cause == b->cause &&
-           a->place == b->place && a->behind == b->behind;
+    return a->by == b->by && a->line == b->line && a->end == b->end && a->text == b->text &&
+           a->file == b->file && a->cause == b->cause && a->place == b->place &&
+           a->behind == b->behind;
 }
 
 /* The row of `key`, or the free one where it belongs. */
@@ -127,7 +122,34 @@ static void fail(kb_breakdown *why, kb_status status)
         why->status = status;
 }
 
-static void add(kb_breakdown *why, const struct key *key, uint64_t count, int64_t fs)
+/*
+ * The one address for all equal texts, so that keys are compared as numbers. There are a few dozen
+ * addresses at most: operations of the library, calls and files of kernels.
+ */
+static const char *same_text(kb_breakdown *why, const char *text)
+{
+    struct text_at *moved;
+    uint32_t i = 0;
+
+    for (; i < why->n_texts; i++)
+        if (why->texts[i].at == text)
+            return why->texts[i].first;
+    if ((i & (i - 1)) == 0) { /* a power of two: full */
+        moved = realloc(why->texts, (i ? 2 * (size_t)i : 1) * sizeof *moved);
+        if (!moved) {
+            fail(why, KB_NO_MEMORY);
+            return text;
+        }
+        why->texts = moved;
+    }
+    why->texts[i] = (struct text_at){text, text};
+    for (uint32_t j = 0; j < i; j++)
+        if (strcmp(why->texts[j].at, text) == 0)
+            why->texts[i].first = why->texts[j].first;
+    return why->texts[why->n_texts++].first;
+}
+
+static void add(kb_breakdown *why, const struct key *key, uint64_t count, wait_sum fs)
 {
     struct sum *row;
 
@@ -198,7 +220,31 @@ static void on_close(void *arg, const kb_span *span)
         return;
     add_whole(why, &share);
     add_part(why, (struct key){.by = KB_BREAKDOWN_SOURCE, .end = span->source}, &share);
-    add_part(why, (struct key){.by = KB_BREAKDOWN_OP, .text = span->what}, &share);
+    add_part(why, (struct key){.by = KB_BREAKDOWN_OP, .text = same_text(why, span->what)}, &share);
+}
+
+/* One cause of a whole way, on nodes or on wires; the sums by place follow from the parts. */
+static void add_way(kb_breakdown *why, const kb_span *last, const kb_share *share)
+{
+    add_part(why, (struct key){.by = KB_BREAKDOWN_ALL}, share);
+    add_part(why, (struct key){.by = KB_BREAKDOWN_SOURCE, .end = last->source}, share);
+    add_part(why, (struct key){.by = KB_BREAKDOWN_TARGET, .end = last->target}, share);
+    add_part(why, (struct key){.by = KB_BREAKDOWN_OP, .text = same_text(why, last->what)}, share);
+}
+
+void breakdown_way(kb_breakdown *why, const struct txn *x, const kb_span *last, int64_t wire_fs,
+                   int64_t overhead_fs)
+{
+    struct way_pieces n = {0, 0};
+
+    if (!ways_add(&why->ways, x, &n))
+        fail(why, KB_NO_MEMORY);
+    if (wire_fs)
+        add_way(why, last,
+                &(kb_share){.cause = KB_CAUSE_WIRE, .count = n.wires, .sum_fs = wire_fs});
+    if (overhead_fs)
+        add_way(why, last,
+                &(kb_share){.cause = KB_CAUSE_OVERHEAD, .count = n.nodes, .sum_fs = overhead_fs});
 }
 
 static void on_issue(void *arg, const kb_command *command)
@@ -228,12 +274,14 @@ static void on_finish(void *arg, const kb_command *command)
     const kb_topology *t = why->topo;
     uint32_t src = src_pack(t, command->pe / t->pes, command->pe % t->pes);
 
+    const char *name = same_text(why, command->name);
+
     fail(why, paths_finish(why->paths, command));
     for (size_t i = 0; i < command->n_shares; i++) {
         const kb_share *share = &command->share[i];
 
         add_whole(why, share);
-        add_part(why, (struct key){.by = KB_BREAKDOWN_OP, .text = command->name}, share);
+        add_part(why, (struct key){.by = KB_BREAKDOWN_OP, .text = name}, share);
         add_part(why, (struct key){.by = KB_BREAKDOWN_PE, .end = place_of(KB_AT_PE, src)}, share);
         if (is_for_pe(share->cause))
             add_part(why, (struct key){.by = KB_BREAKDOWN_WAIT, .end = share->place}, share);
@@ -270,12 +318,14 @@ kb_status kb_breakdown_new(kb_sim *sim, kb_breakdown **out, kb_error *error)
     if (!why)
         return KB_NO_MEMORY;
     why->topo = sim->topo;
+    why->ways = (struct ways){.topo = sim->topo, .mask = sim->mask};
     why->paths = paths_new(sim);
     status = why->paths ? kb_sim_observe(sim, &watch, error) : KB_NO_MEMORY;
     if (status) {
         kb_breakdown_free(why);
         return status;
     }
+    spans_of(sim)->sums = why;
     *out = why;
     return KB_OK;
 }
@@ -285,7 +335,9 @@ void kb_breakdown_free(kb_breakdown *why)
     if (!why)
         return;
     paths_free(why->paths);
+    ways_free(&why->ways);
     free(why->sums.row);
+    free(why->texts);
     free(why);
 }
 
@@ -373,16 +425,25 @@ static void sum_up(struct line *line, size_t n)
 static void add_step(void *arg, const kb_breakdown_step *step)
 {
     kb_breakdown *why = arg;
-    struct key kernel = {.by = KB_BREAKDOWN_PATH, .text = step->kernel};
+    struct key kernel = {.by = KB_BREAKDOWN_PATH, .text = same_text(why, step->kernel)};
     struct key call = {.by = KB_BREAKDOWN_PATH,
-                       .text = step->call,
-                       .file = step->file,
+                       .text = same_text(why, step->call),
+                       .file = same_text(why, step->file),
                        .line = (uint32_t)step->line};
 
     for (size_t i = 0; i < step->n_shares; i++) {
         add_part(why, kernel, &step->share[i]);
         add_part(why, call, &step->share[i]);
     }
+}
+
+/* A wire or a node of the ways of all transactions. */
+static void add_passed(void *arg, const kb_share *piece, uint64_t times)
+{
+    struct key key = {
+        .by = KB_BREAKDOWN_PLACE, .end = piece->place, .cause = piece->cause};
+
+    add(arg, &key, times, (wait_sum)piece->sum_fs * times);
 }
 
 static bool add_lines(const kb_breakdown *why, const struct table *t, struct line *line, size_t *n)
@@ -415,12 +476,12 @@ static void tell(const struct line *line, void (*each)(void *arg, const kb_break
     each(arg, &row);
 }
 
-/* The rows of `why` and of the path's sums, `line` with room for all. */
-static kb_status tell_all(const kb_breakdown *why, const kb_breakdown *path, struct line *line,
+/* The rows of `why` and of the sums made now, `line` with room for all. */
+static kb_status tell_all(const kb_breakdown *why, const kb_breakdown *now, struct line *line,
                           size_t *n, void (*each)(void *arg, const kb_breakdown_row *row),
                           void *arg)
 {
-    if (!add_lines(why, &why->sums, line, n) || !add_lines(why, &path->sums, line, n))
+    if (!add_lines(why, &why->sums, line, n) || !add_lines(why, &now->sums, line, n))
         return KB_NO_MEMORY;
     qsort(line, *n, sizeof *line, by_name);
     sum_up(line, *n);
@@ -433,22 +494,24 @@ static kb_status tell_all(const kb_breakdown *why, const kb_breakdown *path, str
 kb_status kb_breakdown_rows(kb_breakdown *why, void (*each)(void *arg, const kb_breakdown_row *row),
                             void *arg)
 {
-    kb_breakdown path = {.topo = why->topo};
+    kb_breakdown now = {.topo = why->topo};
     struct line *line;
     kb_status status;
     size_t n = 0;
 
     if (why->status)
         return why->status;
-    fail(&path, paths_each(why->paths, add_step, &path));
-    line = calloc(why->sums.n + path.sums.n + 1, sizeof *line);
-    status = path.status ? path.status
-             : line      ? tell_all(why, &path, line, &n, each, arg)
-                         : KB_NO_MEMORY;
+    fail(&now, paths_each(why->paths, add_step, &now));
+    ways_each(&why->ways, add_passed, &now);
+    line = calloc(why->sums.n + now.sums.n + 1, sizeof *line);
+    status = now.status ? now.status
+             : line     ? tell_all(why, &now, line, &n, each, arg)
+                        : KB_NO_MEMORY;
     for (size_t i = 0; i < n; i++)
         free(line[i].of);
     free(line);
-    free(path.sums.row);
+    free(now.texts);
+    free(now.sums.row);
     return status;
 }
 

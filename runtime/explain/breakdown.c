@@ -27,18 +27,23 @@
 #include "machine/place.h"
 #include "engine/state.h"
 
-/* The subject of a sum: an end is a place; an operation or a call is a text of the program. */
+/*
+ * The subject of a sum is a place; of an operation, a kernel or a call it is the number of a text
+ * (text_number()). Four words, which are compared as such: with the sum a line of the cache.
+ */
 struct key {
-    kb_breakdown_by by;
-    uint32_t line; /* of a call */
-    kb_place end;
-    const char *text, *file;
-    kb_cause cause;
+    union {
+        struct {
+            uint64_t line : 32, file : 24, by : 4, cause : 4; /* line, file: of a call */
+        };
+        uint64_t what;
+    };
+    uint64_t of;
     kb_place place, behind;
 };
 
 struct sum {
-    struct key key;
+    _Alignas(64) struct key key;
     uint64_t count; /* 0: a free row */
     wait_sum fs;
 };
@@ -49,9 +54,10 @@ struct table {
     size_t n, cap;
 };
 
-/* A text that has been seen at an address, and the first address with the same text. */
+/* A text that has been seen at an address, and the number of the first one that says the same. */
 struct text_at {
-    const char *at, *first;
+    const char *at;
+    uint32_t number;
 };
 
 struct kb_breakdown {
@@ -66,24 +72,19 @@ struct kb_breakdown {
 
 /* -- sums ----------------------------------------------------------------------------------- */
 
-/* Words of the key times odd numbers, side by side: a product waits for none before it. */
+/* Words times odd numbers, side by side: a product waits for none before it. */
 static uint64_t hash(const struct key *k)
 {
-    uint64_t what = (uint64_t)k->line << 8 | (uint64_t)k->by << 4 | k->cause;
-    uint64_t h = what * UINT64_C(0x9e3779b97f4a7c15) ^ k->end * UINT64_C(0xbf58476d1ce4e5b9) ^
-                 (uintptr_t)k->text * UINT64_C(0x94d049bb133111eb) ^
-                 (uintptr_t)k->file * UINT64_C(0xd6e8feb86659fd93);
+    uint64_t h =
+        k->what * UINT64_C(0x9e3779b97f4a7c15) ^ k->of * UINT64_C(0xbf58476d1ce4e5b9) ^
+        k->place * UINT64_C(0xa0761d6478bd642f) ^ k->behind * UINT64_C(0xe7037ed1a0b428db);
 
-    h ^= (k->place * UINT64_C(0xa0761d6478bd642f)) ^ (k->behind * UINT64_C(0xe7037ed1a0b428db));
-    h = (h ^ h >> 32) * UINT64_C(0x9e3779b97f4a7c15);
-    return h >> 24;
+    return (h ^ h >> 32) * UINT64_C(0x9e3779b97f4a7c15) >> 24;
 }
 
 static bool is_same(const struct key *a, const struct key *b)
 {
-    return a->by == b->by && a->line == b->line && a->end == b->end && a->text == b->text &&
-           a->file == b->file && a->cause == b->cause && a->place == b->place &&
-           a->behind == b->behind;
+    return a->what == b->what && a->of == b->of && a->place == b->place && a->behind == b->behind;
 }
 
 /* The row of `key`, or the free one where it belongs. */
@@ -104,11 +105,12 @@ static bool make_room(struct table *t)
     if (2 * t->n < t->cap)
         return true;
     t->cap = old.cap ? 2 * old.cap : 256;
-    t->row = calloc(t->cap, sizeof *t->row);
+    t->row = aligned_alloc(sizeof *t->row, t->cap * sizeof *t->row);
     if (!t->row) {
         *t = old;
         return false;
     }
+    memset(t->row, 0, t->cap * sizeof *t->row);
     for (size_t i = 0; i < old.cap; i++)
         if (old.row[i].count)
             *find(t, &old.row[i].key) = old.row[i];
@@ -123,30 +125,31 @@ static void fail(kb_breakdown *why, kb_status status)
 }
 
 /*
- * The one address for all equal texts, so that keys are compared as numbers. There are a few dozen
- * addresses at most: operations of the library, calls and files of kernels.
+ * The number of a text, from 1, the same for equal ones. There are a few dozen at most: operations
+ * of the library, calls and files of kernels.
  */
-static const char *same_text(kb_breakdown *why, const char *text)
+static uint32_t text_number(kb_breakdown *why, const char *text)
 {
     struct text_at *moved;
     uint32_t i = 0;
 
     for (; i < why->n_texts; i++)
         if (why->texts[i].at == text)
-            return why->texts[i].first;
+            return why->texts[i].number;
     if ((i & (i - 1)) == 0) { /* a power of two: full */
         moved = realloc(why->texts, (i ? 2 * (size_t)i : 1) * sizeof *moved);
         if (!moved) {
             fail(why, KB_NO_MEMORY);
-            return text;
+            return 0;
         }
         why->texts = moved;
     }
-    why->texts[i] = (struct text_at){text, text};
-    for (uint32_t j = 0; j < i; j++)
+    why->texts[i] = (struct text_at){text, i + 1};
+    for (uint32_t j = i; j-- > 0;)
         if (strcmp(why->texts[j].at, text) == 0)
-            why->texts[i].first = why->texts[j].first;
-    return why->texts[why->n_texts++].first;
+            why->texts[i].number = why->texts[j].number;
+    why->n_texts++;
+    return why->texts[i].number;
 }
 
 static void add(kb_breakdown *why, const struct key *key, uint64_t count, wait_sum fs)
@@ -183,7 +186,7 @@ static void add_part(kb_breakdown *why, struct key of, const kb_share *share)
 {
     bool whole = of.by == KB_BREAKDOWN_ALL || of.by == KB_BREAKDOWN_OP;
 
-    of.cause = share->cause;
+    of.cause = share->cause & 15;
     of.place = !whole && has_place(share->cause) ? share->place : KB_NOWHERE;
     of.behind =
         of.by == KB_BREAKDOWN_WAIT || of.by == KB_BREAKDOWN_PATH ? share->behind : KB_NOWHERE;
@@ -195,7 +198,7 @@ static void add_whole(kb_breakdown *why, const kb_share *share)
 {
     add_part(why, (struct key){.by = KB_BREAKDOWN_ALL}, share);
     if (share->place != KB_NOWHERE)
-        add_part(why, (struct key){.by = KB_BREAKDOWN_PLACE, .end = share->place}, share);
+        add_part(why, (struct key){.by = KB_BREAKDOWN_PLACE, .of = share->place}, share);
 }
 
 /* -- noting what the observer hears --------------------------------------------------------- */
@@ -213,23 +216,23 @@ static void on_close(void *arg, const kb_span *span)
     if (share.sum_fs == 0 || is_for_pe(span->cause))
         return;
     if (span->behind != KB_NOWHERE)
-        add_part(why, (struct key){.by = KB_BREAKDOWN_WAIT, .end = span->place}, &share);
+        add_part(why, (struct key){.by = KB_BREAKDOWN_WAIT, .of = span->place}, &share);
     if (span->target != KB_NOWHERE)
-        add_part(why, (struct key){.by = KB_BREAKDOWN_TARGET, .end = span->target}, &share);
+        add_part(why, (struct key){.by = KB_BREAKDOWN_TARGET, .of = span->target}, &share);
     if (span->command != KB_NO_ID)
         return;
     add_whole(why, &share);
-    add_part(why, (struct key){.by = KB_BREAKDOWN_SOURCE, .end = span->source}, &share);
-    add_part(why, (struct key){.by = KB_BREAKDOWN_OP, .text = same_text(why, span->what)}, &share);
+    add_part(why, (struct key){.by = KB_BREAKDOWN_SOURCE, .of = span->source}, &share);
+    add_part(why, (struct key){.by = KB_BREAKDOWN_OP, .of = text_number(why, span->what)}, &share);
 }
 
 /* One cause of a whole way, on nodes or on wires; the sums by place follow from the parts. */
 static void add_way(kb_breakdown *why, const kb_span *last, const kb_share *share)
 {
     add_part(why, (struct key){.by = KB_BREAKDOWN_ALL}, share);
-    add_part(why, (struct key){.by = KB_BREAKDOWN_SOURCE, .end = last->source}, share);
-    add_part(why, (struct key){.by = KB_BREAKDOWN_TARGET, .end = last->target}, share);
-    add_part(why, (struct key){.by = KB_BREAKDOWN_OP, .text = same_text(why, last->what)}, share);
+    add_part(why, (struct key){.by = KB_BREAKDOWN_SOURCE, .of = last->source}, share);
+    add_part(why, (struct key){.by = KB_BREAKDOWN_TARGET, .of = last->target}, share);
+    add_part(why, (struct key){.by = KB_BREAKDOWN_OP, .of = text_number(why, last->what)}, share);
 }
 
 void breakdown_way(kb_breakdown *why, const struct txn *x, const kb_span *last, int64_t wire_fs,
@@ -274,17 +277,17 @@ static void on_finish(void *arg, const kb_command *command)
     const kb_topology *t = why->topo;
     uint32_t src = src_pack(t, command->pe / t->pes, command->pe % t->pes);
 
-    const char *name = same_text(why, command->name);
+    uint32_t name = text_number(why, command->name);
 
     fail(why, paths_finish(why->paths, command));
     for (size_t i = 0; i < command->n_shares; i++) {
         const kb_share *share = &command->share[i];
 
         add_whole(why, share);
-        add_part(why, (struct key){.by = KB_BREAKDOWN_OP, .text = name}, share);
-        add_part(why, (struct key){.by = KB_BREAKDOWN_PE, .end = place_of(KB_AT_PE, src)}, share);
+        add_part(why, (struct key){.by = KB_BREAKDOWN_OP, .of = name}, share);
+        add_part(why, (struct key){.by = KB_BREAKDOWN_PE, .of = place_of(KB_AT_PE, src)}, share);
         if (is_for_pe(share->cause))
-            add_part(why, (struct key){.by = KB_BREAKDOWN_WAIT, .end = share->place}, share);
+            add_part(why, (struct key){.by = KB_BREAKDOWN_WAIT, .of = share->place}, share);
     }
 }
 
@@ -353,17 +356,19 @@ struct line {
 };
 
 /* The name of a sum's subject; of a call, its file without folders, and its line. */
-static char *name_of(const kb_topology *t, const struct key *k)
+static char *name_of(const kb_breakdown *why, const struct key *k)
 {
-    const char *slash = k->file ? strrchr(k->file, '/') : NULL;
+    const char *file = k->file ? why->texts[k->file - 1].at : NULL;
+    const char *slash = file ? strrchr(file, '/') : NULL;
     char text[OF_BYTES] = "", *kept;
 
-    if (k->file)
-        snprintf(text, sizeof text, "%s %s:%u", k->text, slash ? slash + 1 : k->file, k->line);
-    else if (k->text)
-        snprintf(text, sizeof text, "%s", k->text);
+    if (k->by != KB_BREAKDOWN_OP && k->by != KB_BREAKDOWN_PATH)
+        kb_place_name(why->topo, k->of, text);
+    else if (file)
+        snprintf(text, sizeof text, "%s %s:%u", why->texts[k->of - 1].at, slash ? slash + 1 : file,
+                 (unsigned)k->line);
     else
-        kb_place_name(t, k->end, text);
+        snprintf(text, sizeof text, "%s", why->texts[k->of - 1].at);
     kept = malloc(strlen(text) + 1);
     return kept ? strcpy(kept, text) : NULL;
 }
@@ -425,10 +430,10 @@ static void sum_up(struct line *line, size_t n)
 static void add_step(void *arg, const kb_breakdown_step *step)
 {
     kb_breakdown *why = arg;
-    struct key kernel = {.by = KB_BREAKDOWN_PATH, .text = same_text(why, step->kernel)};
+    struct key kernel = {.by = KB_BREAKDOWN_PATH, .of = text_number(why, step->kernel)};
     struct key call = {.by = KB_BREAKDOWN_PATH,
-                       .text = same_text(why, step->call),
-                       .file = same_text(why, step->file),
+                       .of = text_number(why, step->call),
+                       .file = text_number(why, step->file) & 0xffffff,
                        .line = (uint32_t)step->line};
 
     for (size_t i = 0; i < step->n_shares; i++) {
@@ -441,17 +446,20 @@ static void add_step(void *arg, const kb_breakdown_step *step)
 static void add_passed(void *arg, const kb_share *piece, uint64_t times)
 {
     struct key key = {
-        .by = KB_BREAKDOWN_PLACE, .end = piece->place, .cause = piece->cause};
+        .by = KB_BREAKDOWN_PLACE, .of = piece->place, .cause = piece->cause & 15};
 
     add(arg, &key, times, (wait_sum)piece->sum_fs * times);
 }
 
-static bool add_lines(const kb_breakdown *why, const struct table *t, struct line *line, size_t *n)
+static bool add_lines(const kb_breakdown *why, struct line *line, size_t *n)
 {
+    const struct table *t = &why->sums;
+
+
     for (size_t i = 0; i < t->cap; i++) {
         if (!t->row[i].count)
             continue;
-        line[*n] = (struct line){.sum = &t->row[i], .of = name_of(why->topo, &t->row[i].key)};
+        line[*n] = (struct line){.sum = &t->row[i], .of = name_of(why, &t->row[i].key)};
         if (!line[(*n)++].of)
             return false;
     }
@@ -462,9 +470,9 @@ static void tell(const struct line *line, void (*each)(void *arg, const kb_break
                  void *arg)
 {
     const struct sum *sum = line->sum;
-    kb_breakdown_row row = {.by = sum->key.by,
+    kb_breakdown_row row = {.by = (kb_breakdown_by)sum->key.by,
                             .of = line->of,
-                            .cause = sum->key.cause,
+                            .cause = (kb_cause)sum->key.cause,
                             .place = sum->key.place,
                             .behind = sum->key.behind,
                             .count = sum->count,
@@ -481,7 +489,7 @@ static kb_status tell_all(const kb_breakdown *why, const kb_breakdown *now, stru
                           size_t *n, void (*each)(void *arg, const kb_breakdown_row *row),
                           void *arg)
 {
-    if (!add_lines(why, &why->sums, line, n) || !add_lines(why, &now->sums, line, n))
+    if (!add_lines(why, line, n) || !add_lines(now, line, n))
         return KB_NO_MEMORY;
     qsort(line, *n, sizeof *line, by_name);
     sum_up(line, *n);

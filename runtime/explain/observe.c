@@ -118,6 +118,8 @@ kb_status kb_sim_observe(kb_sim *s, const kb_observer *watch, kb_error *why)
     if (w->n == KB_OBSERVERS_MAX)
         return endpoint_error(why, "a simulation is watched by at most %d", KB_OBSERVERS_MAX);
     w->to[w->n++] = *watch;
+    w->opens |= watch->open != NULL;
+    w->services |= watch->take || watch->release;
     s->options.engine = KB_HOP;
     return KB_OK;
 }

@@ -225,7 +225,7 @@ void spans_open(struct kb_sim *s, uint64_t t, uint32_t slot, kb_cause cause, kb_
     at->behind = KB_NOWHERE;
     at->behind_id = KB_NO_ID;
     at->open = true;
-    if (kb_cause_is_wait(cause))
+    if (!spans_of(s)->opens || kb_cause_is_wait(cause))
         return; /* told by stations_come(), which knows the transaction ahead */
     span = spans_make(s, slot, -1);
     TELL(spans_of(s), open, &span);

@@ -4,9 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#ifdef __x86_64__
-#include <immintrin.h>
-#endif
 #include "tile.h"
 
 /* Of some rows: largest score [rows,1], sum of exp(score - largest), and those times v [rows,D]. */
@@ -42,6 +39,10 @@ static inline tl_tensor *scores_of(tl_ctx *tl, tl_tensor *q, tl_tensor *k, kb_dt
 }
 
 /* -- references ----------------------------------------------------------------------------- */
+
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
 
 /*
  * The reference goes over blocks of rows of q, and for each twice over blocks of rows of k: for the

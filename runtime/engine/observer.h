@@ -1,9 +1,10 @@
-/* observer.h -- what the hop engine tells of a run: where each transaction is, what each station
+/* observer.h -- what a watched engine tells of a run: where each transaction is, what each station
  * does.
  *
  * The engine knows an observer as a table of functions. explain/ fills it when kb_sim_observe()
- * asks, and derives breakdowns, timelines and critical paths from the calls. Only the hop engine
- * has s->observer set: the fused engines never test it, so an observer costs them nothing.
+ * asks, and derives breakdowns, timelines and critical paths from the calls. The hop engine calls all
+ * of them, one from station to station (HOW_TOLD) those about stations. The fused engines never test
+ * s->observer, so it costs them nothing.
  *
  * Every call about a transaction ends its current piece of time and may begin the next one. For a
  * read of 4 KiB that waits 10 ns for its channel the calls are: issue(t=0), come(0, channel),

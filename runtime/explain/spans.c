@@ -24,8 +24,9 @@
  *
  * Invariants
  *   - At most one piece is open per slot; observe_issue() starts with none.
- *   - Only the hop engine calls. The fused engines have no call at all, so observing changes no
- *     time: both end at the same femtosecond, which the tests compare.
+ *   - The hop engine calls, or, where only sums of transactions are wanted (`by_station`), an engine
+ *     that tells of stations alone; the way between is then counted at the end: add_way(). The fused
+ *     engines have no call at all. All end at the same femtosecond, which the tests compare.
  *   - Of a kernel's stage each piece is also added to its chain: explain/commands.c.
  *
  * shares.c has the sums, stations.c the waits and services, messages.c what PEs wait for of each

@@ -279,7 +279,7 @@ break_it 'watch: a way without its crossings' $ways 's/n\.wires \+= \(hop->cross
 break_it 'watch: ways of reads on the edges of their requests' $ways 's/ \^ !part->writes;/;/'
 break_it 'watch: all ways from a host to one cube' $ways 's/\.to = far \? dst_pack\(t, dst_cube\(t, x->dst\), 0\) : 0,/.to = 0,/'
 break_it 'watch: a node of a way is a wire' $ways 's/tell\(part, KB_CAUSE_OVERHEAD, node,/tell(part, KB_CAUSE_WIRE, node,/'
-break_it 'watch: ways not told though somebody hears of them' $observe 's/w->n == 1 && w->sums && /w->sums \&\& /'
+break_it 'watch: ways not told though an observer hears of them' $observe 's/w->n == 1 && w->sums && /w->sums \&\& /'
 break_it 'watch: reads for writes in names' runtime/machine/place.c 's/put_way\(t, place, i & 1, text\)/put_way(t, place, !(i \& 1), text)/'
 break_it 'watch: an engine taken since its memory was' $stations \
     's/: spans_of\(s\)->slots\[slot\]\.engine_since_fs;/: spans_of(s)->slots[slot].memory_since_fs;/'

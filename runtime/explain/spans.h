@@ -60,7 +60,7 @@ struct spans {
     struct observer calls; /* first: kb_sim.observer points to it */
     struct kb_observer to[KB_OBSERVERS_MAX];
     int n;
-    bool opens, services; /* somebody wants to hear of them */
+    bool opens, services; /* an observer hears of them */
     bool hop_asked;     /* the options named the hop engine */
     bool by_station;    /* the ways between stations are not told: sums takes them from the tables */
     kb_breakdown *sums; /* borrowed; the last observer that is one; NULL: none */

@@ -200,7 +200,8 @@ static struct reference_head head_of(const struct expected *e, int64_t head)
                                    n,
                                    d,
                                    d,
-                                   d};
+                                   d,
+                                   reference_loops()};
 }
 
 /* Block `i` of all rows of all heads. */

@@ -40,12 +40,9 @@ static inline tl_tensor *scores_of(tl_ctx *tl, tl_tensor *q, tl_tensor *k, kb_dt
 
 /* -- references ----------------------------------------------------------------------------- */
 
-/* One head of the reference: rows of q and o lie `row_q` elements apart, of k and v `row_k`. */
-struct reference_head {
-    const double *q, *k, *v;
-    double *o; /* zeros */
-    int64_t s, n, d, row_q, row_k;
-};
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
 
 /*
  * The reference goes over blocks of rows of q, and for each twice over blocks of rows of k: for the
@@ -57,19 +54,97 @@ enum { REFERENCE_ROWS = 32, REFERENCE_BLOCK = 64 };
 
 typedef double reference_scores[REFERENCE_ROWS][REFERENCE_BLOCK];
 
+/*
+ * The two inner loops, for the vectors of the processor at hand. A quotient by the same `root` over
+ * and over is taken by its inverse, twice corrected by the remainder: Markstein's theorem says that
+ * it is then rounded as a division rounds, as long as nothing is denormal or overflows. That needs
+ * a fused multiplication and addition.
+ */
+struct reference_loops {
+    void (*add)(double *scores, double q, const double *k, double root);
+    void (*weigh)(double *o, double weight, const double *v, int64_t n);
+};
+
 /* Adds a term to each score of a row: q * k, divided by `root` first. */
-static inline void reference_add(reference_scores scores, int64_t row, double q, const double *k,
-                                 double root)
+static inline void reference_divide(double *scores, double q, const double *k, double root)
 {
+    double inverse = 1 / root;
     int exponent;
 
     if (frexp(root, &exponent) == 0.5) { /* a power of 2: its inverse is exact, and faster */
-        _Pragma("omp simd") for (int j = 0; j < REFERENCE_BLOCK; j++) scores[row][j] +=
-            q * k[j] * (1 / root);
+        _Pragma("omp simd") for (int j = 0; j < REFERENCE_BLOCK; j++) scores[j] +=
+            q * k[j] * inverse;
     } else {
-        _Pragma("omp simd") for (int j = 0; j < REFERENCE_BLOCK; j++) scores[row][j] +=
-            q * k[j] / root;
+        _Pragma("omp simd") for (int j = 0; j < REFERENCE_BLOCK; j++) scores[j] += q * k[j] / root;
     }
+}
+
+static inline void reference_weigh_each(double *o, double weight, const double *v, int64_t n)
+{
+    _Pragma("omp simd") for (int64_t i = 0; i < n; i++) o[i] += weight * v[i];
+}
+
+#ifdef __x86_64__
+#define REFERENCE_LOOPS(BYTES, TARGET, BITS, type)                                                 \
+    TARGET static inline void reference_add_##BYTES(double *scores, double q, const double *k,     \
+                                                    double root)                                   \
+    {                                                                                              \
+        type all_q = _mm##BITS##_set1_pd(q), divisor = _mm##BITS##_set1_pd(root);                  \
+        type inverse = _mm##BITS##_set1_pd(1 / root), x, y, rest;                                  \
+                                                                                                   \
+        for (int j = 0; j < REFERENCE_BLOCK; j += BYTES / 8) {                                     \
+            x = _mm##BITS##_mul_pd(all_q, _mm##BITS##_loadu_pd(&k[j]));                            \
+            y = _mm##BITS##_mul_pd(x, inverse);                                                    \
+            rest = _mm##BITS##_fnmadd_pd(divisor, y, x);                                           \
+            y = _mm##BITS##_fmadd_pd(rest, inverse, y);                                            \
+            rest = _mm##BITS##_fnmadd_pd(divisor, y, x);                                           \
+            y = _mm##BITS##_fmadd_pd(rest, inverse, y);                                            \
+            _mm##BITS##_storeu_pd(&scores[j],                                                      \
+                                  _mm##BITS##_add_pd(_mm##BITS##_loadu_pd(&scores[j]), y));        \
+        }                                                                                          \
+    }                                                                                              \
+                                                                                                   \
+    TARGET static inline void reference_weigh_##BYTES(double *o, double weight, const double *v,   \
+                                                      int64_t n)                                   \
+    {                                                                                              \
+        type all = _mm##BITS##_set1_pd(weight), term;                                              \
+        int64_t i = 0;                                                                             \
+                                                                                                   \
+        for (; i + BYTES / 8 <= n; i += BYTES / 8) {                                               \
+            term = _mm##BITS##_mul_pd(all, _mm##BITS##_loadu_pd(&v[i]));                           \
+            _mm##BITS##_storeu_pd(&o[i], _mm##BITS##_add_pd(_mm##BITS##_loadu_pd(&o[i]), term));   \
+        }                                                                                          \
+        for (; i < n; i++)                                                                         \
+            o[i] += weight * v[i];                                                                 \
+    }
+
+REFERENCE_LOOPS(32, __attribute__((target("avx2,fma"))), 256, __m256d)
+REFERENCE_LOOPS(64, __attribute__((target("avx512f"))), 512, __m512d)
+#endif
+
+static inline struct reference_loops reference_loops(void)
+{
+#ifdef __x86_64__
+    if (__builtin_cpu_supports("avx512f"))
+        return (struct reference_loops){reference_add_64, reference_weigh_64};
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+        return (struct reference_loops){reference_add_32, reference_weigh_32};
+#endif
+    return (struct reference_loops){reference_divide, reference_weigh_each};
+}
+
+/* One head of the reference: rows of q and o lie `row_q` elements apart, of k and v `row_k`. */
+struct reference_head {
+    const double *q, *k, *v;
+    double *o; /* zeros */
+    int64_t s, n, d, row_q, row_k;
+    struct reference_loops loops;
+};
+
+/* No product of two such numbers, and no quotient of it, is near the ends of what doubles hold. */
+static inline bool reference_is_usual(double x)
+{
+    return x == 0 || (fabs(x) > 0x1p-400 && fabs(x) < 0x1p400);
 }
 
 /* q k^T / sqrt(D) of `m` rows of q with `n` of k, of which a square at a time is transposed. */
@@ -81,13 +156,20 @@ static inline void reference_block(const struct reference_head *h, reference_sco
     memset(scores, 0, sizeof(reference_scores));
     for (int64_t first = 0; first < h->d; first += REFERENCE_BLOCK) {
         int64_t depth = least(REFERENCE_BLOCK, h->d - first);
+        bool usual = true;
 
         for (int64_t j = 0; j < n; j++)
-            for (int64_t i = 0; i < depth; i++)
+            for (int64_t i = 0; i < depth; i++) {
                 k[i][j] = h->k[(t + j) * h->row_k + first + i];
+                usual = usual && reference_is_usual(k[i][j]);
+            }
         for (int64_t row = 0; row < m; row++)
-            for (int64_t i = 0; i < depth; i++)
-                reference_add(scores, row, h->q[(s + row) * h->row_q + first + i], k[i], root);
+            for (int64_t i = 0; i < depth; i++) {
+                double q = h->q[(s + row) * h->row_q + first + i];
+
+                (usual && reference_is_usual(q) ? h->loops.add
+                                                : reference_divide)(scores[row], q, k[i], root);
+            }
     }
 }
 
@@ -95,14 +177,11 @@ static inline void reference_block(const struct reference_head *h, reference_sco
 static inline double reference_weigh(const struct reference_head *h, const double *scores,
                                      double most, double sum, int64_t s, int64_t t, int64_t n)
 {
-    double *o = &h->o[s * h->row_q];
-
     for (int64_t j = 0; j < n; j++) {
         double weight = exp(scores[j] - most);
-        const double *v = &h->v[(t + j) * h->row_k];
 
         sum += weight;
-        _Pragma("omp simd") for (int64_t i = 0; i < h->d; i++) o[i] += weight * v[i];
+        h->loops.weigh(&h->o[s * h->row_q], weight, &h->v[(t + j) * h->row_k], h->d);
     }
     return sum;
 }

@@ -1,8 +1,10 @@
 /* collective_bench.h -- shared by the benches of collectives: arguments, tensors, references. */
 #ifndef COLLECTIVE_BENCH_H
 #define COLLECTIVE_BENCH_H
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "collective.h"
 
 #define ALL_DTYPES "f16 bf16 f32 f64 i8 i16 i32 i64 u8 u16 u32 u64"
@@ -171,12 +173,33 @@ static inline tl_op op_of(const kb_bench_run *run)
     return ops[kb_bench_choice(run, "op")];
 }
 
+/* Rounds to nearest even, where the result is neither denormal nor infinite by its bits. */
+static inline double round_to(kb_dtype dtype, double x)
+{
+    int dropped = 52 - (dtype == KB_F16 ? 10 : 7);
+    double size = fabs(x), least = dtype == KB_F16 ? 0x1p-14 : 0x1p-126;
+    uint64_t bits, bytes[1];
+
+    if (dtype == KB_F64)
+        return x;
+    if (dtype == KB_F32)
+        return (double)(float)x;
+    if (!(size >= least && size < (dtype == KB_F16 ? 65504 : 0x1.fep127))) {
+        kb_element_set(dtype, bytes, 0, x);
+        return kb_element(dtype, bytes, 0);
+    }
+    memcpy(&bits, &x, sizeof bits);
+    bits += ((UINT64_C(1) << (dropped - 1)) - 1) + (bits >> dropped & 1);
+    bits &= ~((UINT64_C(1) << dropped) - 1);
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
 /* x op y, rounded as by PE_MATH; sums of integers wrap. */
 static inline double reduced(tl_op op, kb_dtype dtype, double x, double y)
 {
     double range = (double)(UINT64_C(1) << (8 * kb_dtype_bytes(dtype) - 1)) * 2, sum = x + y;
     bool is_signed = dtype >= KB_I8 && dtype <= KB_I64;
-    uint64_t bytes[1];
 
     if (op != TL_ADD)
         return (op == TL_MAXIMUM) == (x > y) ? x : y;
@@ -184,8 +207,7 @@ static inline double reduced(tl_op op, kb_dtype dtype, double x, double y)
         return sum >= range / (is_signed ? 2 : 1)   ? sum - range
                : sum < (is_signed ? -range / 2 : 0) ? sum + range
                                                     : sum;
-    kb_element_set(dtype, bytes, 0, sum);
-    return kb_element(dtype, bytes, 0);
+    return round_to(dtype, sum);
 }
 
 /* v[i * stride] is the vector of rank i, of `len` elements; the first becomes the reduction. */
@@ -201,17 +223,25 @@ static inline double *summand(const struct summands *s, int64_t i)
     return s->v[i % s->n * s->stride];
 }
 
-/* Reduces part c of n in the order of ranks c + 1, c + 2, ..., c. */
+/* Reduces part c of n in the order of ranks c + 1, c + 2, ..., c, vector by vector. */
 static inline void reduce_as_ring(const struct summands *s)
 {
-    for (int64_t c = 0; c < s->n; c++)
-        for (int64_t e = share(s->len, c, s->n); e < share(s->len, c + 1, s->n); e++) {
-            double sum = summand(s, c + 1)[e];
+    for (int64_t c = 0; c < s->n; c++) {
+        int64_t from = share(s->len, c, s->n), len = share(s->len, c + 1, s->n) - from;
+        double *sum = calloc((size_t)len + 1, sizeof *sum);
 
-            for (int64_t i = 2; i <= s->n; i++)
-                sum = reduced(s->op, s->dtype, sum, summand(s, c + i)[e]);
-            s->v[0][e] = sum;
+        for (int64_t e = 0; e < len && sum; e++)
+            sum[e] = summand(s, c + 1)[from + e];
+        for (int64_t i = 2; i <= s->n && sum; i++) {
+            const double *x = summand(s, c + i) + from;
+
+            for (int64_t e = 0; e < len; e++)
+                sum[e] = reduced(s->op, s->dtype, sum[e], x[e]);
         }
+        if (sum)
+            memcpy(s->v[0] + from, sum, (size_t)len * sizeof *sum);
+        free(sum);
+    }
 }
 
 #endif

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # run.sh -- measures the engines, sweeps, the op log, replay, starting and building; `make bench` builds what it runs.
 #
-# usage: run.sh [txn|stats|mm1|many|kernel|oplog|phase2|runs|replay|start|build|size|large]...; without words all but size and large. B names the build.
+# usage: run.sh [txn|stats|mm1|many|kernel|oplog|phase2|verify|watch|runs|replay|start|build|size|large]...; without words all but size and large. B names the build.
 # Samples are kept in $B/bench/NAME.csv; tables, and how they compare with the aims, go to stdout.
 set -euo pipefail
 
@@ -103,6 +103,48 @@ runs() {
         "copy mesh1024" "$mesh" run copy --quiet -o /dev/null -- \
         "gemm verified" "$cube8" run gemm M=2048 N=2048 K=2048 dtype=f32 --verify --quiet -o /dev/null -- \
         "gemm" "$cube8" run gemm M=2048 N=2048 K=2048 dtype=f32 --quiet -o /dev/null
+}
+
+# run_parts ROUND ARGUMENTS: the kernels of a bench, with Phase 2, and verified.
+run_parts() {
+    local sim=$B/cube8/cube8 run
+    run="run $2 --quiet -o /dev/null"
+    # shellcheck disable=SC2086
+    "$programs/spawn" "$1" "$1" "kernels $2" "$sim" $run -- \
+        "phase2 $2" "$sim" $run --phase2 on -- "verify $2" "$sim" $run --verify
+}
+
+# Every bench, so large that Phase 2 takes 50 ms, where it can be.
+verify() {
+    local round arguments
+    for round in 1 2 3; do
+        while read -r arguments; do
+            run_parts "$round" "$arguments"
+        done <perf/verify.list
+    done
+}
+
+# The same runs unwatched, with a breakdown, and with a timeline.
+watch() {
+    local round name command file=$samples/watched
+    for round in 1 2 3 4 5; do
+        while read -r name command; do
+            # shellcheck disable=SC2086
+            "$programs/spawn" "$round" "$round" \
+                "plain $name" "$B"/$command --quiet -o /dev/null -- \
+                "breakdown $name" "$B"/$command --quiet -o /dev/null --breakdown -- \
+                "pftrace $name" "$B"/$command --quiet -o /dev/null --trace "$file.pftrace" -- \
+                "json $name" "$B"/$command --quiet -o /dev/null --trace "$file.json"
+            echo "pftrace $name,MB,$round,$(($(stat -c %s "$file.pftrace") / MILLION))"
+            echo "json $name,MB,$round,$(($(stat -c %s "$file.json") / MILLION))"
+        done <<EOF
+load cube8/cube8 load --pattern uniform --rate 0.1 --txns 200000 --seeds 1 -j 1
+load-fifo bench_fifo/bench_fifo load --pattern uniform --rate 0.1 --txns 200000 --seeds 1 -j 1
+gemm cube8/cube8 run gemm M=1024 N=1024 K=1024
+attention cube8/cube8 run attention S=512 T=1024
+EOF
+    done
+    rm "$file.pftrace" "$file.json"
 }
 
 # A header and nothing else: what a replay takes without rows.
@@ -211,7 +253,7 @@ build() {
 
 mkdir -p "$samples"
 machine
-for name in "${@:-txn stats mm1 many kernel oplog phase2 runs replay start build}"; do
+for name in "${@:-txn stats mm1 many kernel oplog phase2 verify watch runs replay start build}"; do
     for part in $name; do
         measure "$part" "$part"
     done

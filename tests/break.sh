@@ -264,7 +264,7 @@ break_it 'times as whole ns' $sqlite 's|\(double\)cell->fs / KB_FS_PER_NS|(doubl
 
 # -- observing ------------------------------------------------------------------------------
 spans=runtime/explain/spans.c stations=runtime/explain/stations.c messages=runtime/explain/messages.c commands=runtime/explain/commands.c
-observe=runtime/explain/observe.c shares=runtime/explain/shares.c why=runtime/explain/breakdown.c path=runtime/explain/critical_path.c causes=runtime/cli/rows/breakdown_rows.c
+observe=runtime/explain/observe.c ways=runtime/explain/ways.c shares=runtime/explain/shares.c why=runtime/explain/breakdown.c path=runtime/explain/critical_path.c causes=runtime/cli/rows/breakdown_rows.c
 break_it 'watch: the engine that tells nothing' $observe 's/s->options\.engine = KB_HOP;/;/'
 break_it 'watch: a channel whose first holder stays in front' $stations \
     's/w->channel_id\[place_index\(place\)\] = s->txns\[slot\]\.id;/;/'
@@ -280,9 +280,14 @@ break_it 'watch: no crossing of a NoC' $spans 's/^    if \(s->mask\.wire\)$/    
 break_it 'watch: nodes told though their cost is left out' $spans \
     's/if \(hop->overhead_fs & s->mask\.overhead\)/if (hop->overhead_fs)/'
 break_it 'watch: reads on the edges of their requests' $spans \
-    's/txn->at\.cube, txn->dst\) \^ !txn_writes\(txn\)\)/txn->at.cube, txn->dst))/'
-break_it 'watch: nodes of the other SIP in one of the first' $spans \
-    's|place_node\(AT_IO, dst_cube\(t, txn->dst\) / t->cubes, hop->node\)|place_node(AT_IO, txn->at.cube / t->cubes, hop->node)|'
+    's/return place_of\(KB_AT_LINK, link \^ !txn_writes\(txn\)\);/return place_of(KB_AT_LINK, link);/'
+break_it 'watch: nodes of the other SIP in one of the first' $ways \
+    's|place_node\(AT_IO, dst_cube\(t, dst\) / t->cubes, hop->node\)|place_node(AT_IO, cube / t->cubes, hop->node)|'
+break_it 'watch: a way without its crossings' $ways 's/n\.wires \+= \(hop->cross_fs & w->mask\.wire\) != 0;/;/'
+break_it 'watch: ways of reads on the edges of their requests' $ways 's/ \^ !part->writes;/;/'
+break_it 'watch: all ways from a host to one cube' $ways 's/\.to = far \? dst_pack\(t, dst_cube\(t, x->dst\), 0\) : 0,/.to = 0,/'
+break_it 'watch: a node of a way is a wire' $ways 's/tell\(part, KB_CAUSE_OVERHEAD, node,/tell(part, KB_CAUSE_WIRE, node,/'
+break_it 'watch: ways not told though an observer hears of them' $observe 's/w->n == 1 && w->sums && /w->sums \&\& /'
 break_it 'watch: reads for writes in names' runtime/machine/place.c 's/put_way\(t, place, i & 1, text\)/put_way(t, place, !(i \& 1), text)/'
 break_it 'watch: an engine taken since its memory was' $stations \
     's/: spans_of\(s\)->slots\[slot\]\.engine_since_fs;/: spans_of(s)->slots[slot].memory_since_fs;/'
@@ -391,6 +396,11 @@ break_it 'panels of a reference'"'"'s product from the last to the first' runtim
     's/for \(int64_t p = 0; p < x->k; p \+= DEPTH\)/for (int64_t p = (x->k - 1) \/ DEPTH * DEPTH; p >= 0; p -= DEPTH)/'
 break_it 'the lower edge of a reference'"'"'s product not seen' runtime/phase2/reference_product.c \
     's/i \+ ROWS <= x->m \&\& //'
+break_it 'a quotient by an inverse that is not corrected' benches/attention.h \
+    's/y = _mm##BITS##_fmadd_pd\(rest, inverse, y\);/;/'
+break_it 'sums of a reference cut off instead of rounded' benches/collective_bench.h \
+    's/bits \+= \(\(UINT64_C\(1\) << \(dropped - 1\)\) - 1\) \+ \(bits >> dropped & 1\);/;/'
+break_it 'a difference counted from the begin of its block' runtime/sim/bench_verify.c 's/i \* BLOCK \+ d->index/d->index/'
 break_it 'the wrong operation that is met first' runtime/phase2/exec.c \
     's/\(exec->status == KB_OK \|\| exec->status == KB_DIFFERENT\)/exec->status == KB_OK/'
 break_it 'a stage taken for its command' $inspect 's/op_log_find\(in->sim->log, token\.parent,/op_log_find(in->sim->log, id,/'
@@ -535,7 +545,7 @@ choose_tests() {
     *' runtime/data/mem.c'* | *' runtime/data/shared.c'*) tests=(mem "${all_tests[@]}") ;;
     *' runtime/sim/bench.c'*) tests=(bench "${all_tests[@]}") ;;
     *' runtime/phase2/reference_product'*) tests=(reference_product) scripts=(run) ;;
-    *' benches/'*) tests=(ring collectives) scripts=(run numpy) ;;
+    *' benches/'*) tests=(ring reference collectives) scripts=(run numpy) ;;
     *' runtime/record/race.c'* | *' runtime/record/shadow.c'* | *' runtime/record/vclock.c'* | *' runtime/kernels/accesses.c'*)
         tests=(race race_random) scripts=(race)
         ;;

@@ -10,13 +10,19 @@ static kb_status engine_any(struct kb_sim *s, uint64_t budget)
     return run(s, how, budget);
 }
 
+/* An observer that hears of stations alone: each arrival has an event, nodes and wires have none. */
+static kb_status engine_told(struct kb_sim *s, uint64_t budget)
+{
+    return run(s, HOW_COUNTED | HOW_TOLD, budget);
+}
+
 kb_status engine_run(struct kb_sim *s, uint64_t budget)
 {
-    bool any = sim_is_watched(s) || !s->topo->run;
+    bool any = sim_is_watched(s) || !s->topo->run, told = s->observer && !sim_is_watched(s);
     kb_status status;
 
     s->started = true;
-    status = (any ? engine_any : s->topo->run)(s, budget);
+    status = (told ? engine_told : any ? engine_any : s->topo->run)(s, budget);
     if (status == KB_OK && s->n_done < s->n_txns)
         status = KB_STOPPED; /* a response comes after until_fs */
     if (status != KB_AGAIN)

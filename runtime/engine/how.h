@@ -21,6 +21,7 @@ enum how {
     HOW_COUNTED = 2, /* arrivals and completions are counted, and go into the fingerprint */
     HOW_KERNELS = 4, /* transactions come from kernels, and share slots with their stages */
     HOW_CALLED = 8,  /* in an event of class 4: all others of its time have run */
+    HOW_TOLD = 16,   /* an observer hears of stations; with HOW_HOP of nodes and wires, too */
 };
 
 /* `delay_fs` after `t`, but never past EV_PAST: sums cannot wrap. */
@@ -69,10 +70,10 @@ static ALWAYS_INLINE void seen(struct kb_sim *s, int how, uint64_t t, enum ev_cl
         fingerprint(s, t, class, id);
 }
 
-/* Does an observer hear of this step? Only the hop engine has one. */
+/* Does an observer hear of this step? */
 static ALWAYS_INLINE bool is_told(const struct kb_sim *s, int how)
 {
-    return how & HOW_HOP && s->observer;
+    return how & (HOW_HOP | HOW_TOLD) && s->observer;
 }
 
 /* Is the stage in `slot` inside a PE: on a port or an engine, for a time known beforehand? */

@@ -1,9 +1,10 @@
-/* observer.h -- what the hop engine tells of a run: where each transaction is, what each station
+/* observer.h -- what a watched engine tells of a run: where each transaction is, what each station
  * does.
  *
  * The engine knows an observer as a table of functions. explain/ fills it when kb_sim_observe()
- * asks, and derives breakdowns, timelines and critical paths from the calls. Only the hop engine
- * has s->observer set: the fused engines never test it, so an observer costs them nothing.
+ * asks, and derives breakdowns, timelines and critical paths from the calls. The hop engine calls all
+ * of them, one from station to station (HOW_TOLD) those about stations. The fused engines never test
+ * s->observer, so it costs them nothing.
  *
  * Every call about a transaction ends its current piece of time and may begin the next one. For a
  * read of 4 KiB that waits 10 ns for its channel the calls are: issue(t=0), come(0, channel),
@@ -31,6 +32,7 @@ struct observer {
     void (*free)(struct observer *o);
     kb_status (*error)(const struct observer *o, kb_error *why);
 
+    void (*begin)(struct kb_sim *s);
     bool (*issue)(struct kb_sim *s, uint64_t t, uint32_t slot);
     void (*node)(struct kb_sim *s, uint64_t t, uint32_t slot);
     void (*cross)(struct kb_sim *s, uint64_t t, uint32_t slot);
@@ -67,6 +69,13 @@ static inline void observe_free(struct observer *o)
 static inline kb_status observe_error(const struct observer *o, kb_error *why)
 {
     return o ? o->error(o, why) : KB_OK;
+}
+
+/* Transactions are about to run; no observer is added any more. */
+static inline void observe_begin(struct kb_sim *s)
+{
+    if (s->observer)
+        s->observer->begin(s);
 }
 
 /* A transaction is issued, or a stage begins. False: no memory, the run ends; so observe_late(). */

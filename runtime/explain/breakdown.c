@@ -20,24 +20,30 @@
  * on the hash nor on addresses. Sums have 128 bits.
  */
 #include "explain/breakdown.h"
+#include "explain/spans.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "machine/place.h"
 #include "engine/state.h"
 
-/* The subject of a sum: an end is a place; an operation or a call is a text of the program. */
+/*
+ * The subject of a sum is a place; of an operation, a kernel or a call it is the number of a text
+ * (text_number()). Four words, which are compared as such: with the sum a line of the cache.
+ */
 struct key {
-    kb_breakdown_by by;
-    uint32_t line; /* of a call */
-    kb_place end;
-    const char *text, *file;
-    kb_cause cause;
+    union {
+        struct {
+            uint64_t line : 32, file : 24, by : 4, cause : 4; /* line, file: of a call */
+        };
+        uint64_t what;
+    };
+    uint64_t of;
     kb_place place, behind;
 };
 
 struct sum {
-    struct key key;
+    _Alignas(64) struct key key;
     uint64_t count; /* 0: a free row */
     wait_sum fs;
 };
@@ -48,47 +54,37 @@ struct table {
     size_t n, cap;
 };
 
+/* A text that has been seen at an address, and the number of the first one that says the same. */
+struct text_at {
+    const char *at;
+    uint32_t number;
+};
+
 struct kb_breakdown {
     const kb_topology *topo;
     struct table sums;
+    struct ways ways; /* taken by transactions of which only stations are told */
+    struct text_at *texts; /* owned */
+    uint32_t n_texts;
     struct paths *paths; /* owned */
     kb_status status;    /* KB_OK, or why a note was lost */
 };
 
 /* -- sums ----------------------------------------------------------------------------------- */
 
-static uint64_t mix(uint64_t h, uint64_t x)
-{
-    h = (h ^ x) * UINT64_C(0x9e3779b97f4a7c15);
-    return h ^ h >> 29;
-}
-
-/* Equal texts are the same key, at whatever address. */
-static uint64_t mix_text(uint64_t h, const char *text)
-{
-    for (; text && *text; text++)
-        h = mix(h, (unsigned char)*text);
-    return h;
-}
-
+/* Words times odd numbers, side by side: a product waits for none before it. */
 static uint64_t hash(const struct key *k)
 {
-    uint64_t h = mix((uint64_t)k->by << 32 | k->line, k->end);
+    uint64_t h =
+        k->what * UINT64_C(0x9e3779b97f4a7c15) ^ k->of * UINT64_C(0xbf58476d1ce4e5b9) ^
+        k->place * UINT64_C(0xa0761d6478bd642f) ^ k->behind * UINT64_C(0xe7037ed1a0b428db);
 
-    h = mix_text(mix_text(h, k->text), k->file);
-    return mix(mix(mix(h, k->cause), k->place), k->behind);
-}
-
-static bool same_text(const char *a, const char *b)
-{
-    return a == b || (a && b && strcmp(a, b) == 0);
+    return (h ^ h >> 32) * UINT64_C(0x9e3779b97f4a7c15) >> 24;
 }
 
 static bool is_same(const struct key *a, const struct key *b)
 {
-    return a->by == b->by && a->line == b->line && a->end == b->end &&
-           same_text(a->text, b->text) && same_text(a->file, b->file) && a->cause == b->cause &&
-           a->place == b->place && a->behind == b->behind;
+    return a->what == b->what && a->of == b->of && a->place == b->place && a->behind == b->behind;
 }
 
 /* The row of `key`, or the free one where it belongs. */
@@ -109,11 +105,12 @@ static bool make_room(struct table *t)
     if (2 * t->n < t->cap)
         return true;
     t->cap = old.cap ? 2 * old.cap : 256;
-    t->row = calloc(t->cap, sizeof *t->row);
+    t->row = aligned_alloc(sizeof *t->row, t->cap * sizeof *t->row);
     if (!t->row) {
         *t = old;
         return false;
     }
+    memset(t->row, 0, t->cap * sizeof *t->row);
     for (size_t i = 0; i < old.cap; i++)
         if (old.row[i].count)
             *find(t, &old.row[i].key) = old.row[i];
@@ -127,7 +124,35 @@ static void fail(kb_breakdown *why, kb_status status)
         why->status = status;
 }
 
-static void add(kb_breakdown *why, const struct key *key, uint64_t count, int64_t fs)
+/*
+ * The number of a text, from 1, the same for equal ones. There are a few dozen at most: operations
+ * of the library, calls and files of kernels.
+ */
+static uint32_t text_number(kb_breakdown *why, const char *text)
+{
+    struct text_at *moved;
+    uint32_t i = 0;
+
+    for (; i < why->n_texts; i++)
+        if (why->texts[i].at == text)
+            return why->texts[i].number;
+    if ((i & (i - 1)) == 0) { /* a power of two: full */
+        moved = realloc(why->texts, (i ? 2 * (size_t)i : 1) * sizeof *moved);
+        if (!moved) {
+            fail(why, KB_NO_MEMORY);
+            return 0;
+        }
+        why->texts = moved;
+    }
+    why->texts[i] = (struct text_at){text, i + 1};
+    for (uint32_t j = i; j-- > 0;)
+        if (strcmp(why->texts[j].at, text) == 0)
+            why->texts[i].number = why->texts[j].number;
+    why->n_texts++;
+    return why->texts[i].number;
+}
+
+static void add(kb_breakdown *why, const struct key *key, uint64_t count, wait_sum fs)
 {
     struct sum *row;
 
@@ -161,7 +186,7 @@ static void add_part(kb_breakdown *why, struct key of, const kb_share *share)
 {
     bool whole = of.by == KB_BREAKDOWN_ALL || of.by == KB_BREAKDOWN_OP;
 
-    of.cause = share->cause;
+    of.cause = share->cause & 15;
     of.place = !whole && has_place(share->cause) ? share->place : KB_NOWHERE;
     of.behind =
         of.by == KB_BREAKDOWN_WAIT || of.by == KB_BREAKDOWN_PATH ? share->behind : KB_NOWHERE;
@@ -173,7 +198,7 @@ static void add_whole(kb_breakdown *why, const kb_share *share)
 {
     add_part(why, (struct key){.by = KB_BREAKDOWN_ALL}, share);
     if (share->place != KB_NOWHERE)
-        add_part(why, (struct key){.by = KB_BREAKDOWN_PLACE, .end = share->place}, share);
+        add_part(why, (struct key){.by = KB_BREAKDOWN_PLACE, .of = share->place}, share);
 }
 
 /* -- noting what the observer hears --------------------------------------------------------- */
@@ -191,14 +216,38 @@ static void on_close(void *arg, const kb_span *span)
     if (share.sum_fs == 0 || is_for_pe(span->cause))
         return;
     if (span->behind != KB_NOWHERE)
-        add_part(why, (struct key){.by = KB_BREAKDOWN_WAIT, .end = span->place}, &share);
+        add_part(why, (struct key){.by = KB_BREAKDOWN_WAIT, .of = span->place}, &share);
     if (span->target != KB_NOWHERE)
-        add_part(why, (struct key){.by = KB_BREAKDOWN_TARGET, .end = span->target}, &share);
+        add_part(why, (struct key){.by = KB_BREAKDOWN_TARGET, .of = span->target}, &share);
     if (span->command != KB_NO_ID)
         return;
     add_whole(why, &share);
-    add_part(why, (struct key){.by = KB_BREAKDOWN_SOURCE, .end = span->source}, &share);
-    add_part(why, (struct key){.by = KB_BREAKDOWN_OP, .text = span->what}, &share);
+    add_part(why, (struct key){.by = KB_BREAKDOWN_SOURCE, .of = span->source}, &share);
+    add_part(why, (struct key){.by = KB_BREAKDOWN_OP, .of = text_number(why, span->what)}, &share);
+}
+
+/* One cause of a whole way, on nodes or on wires; the sums by place follow from the parts. */
+static void add_way(kb_breakdown *why, const kb_span *last, const kb_share *share)
+{
+    add_part(why, (struct key){.by = KB_BREAKDOWN_ALL}, share);
+    add_part(why, (struct key){.by = KB_BREAKDOWN_SOURCE, .of = last->source}, share);
+    add_part(why, (struct key){.by = KB_BREAKDOWN_TARGET, .of = last->target}, share);
+    add_part(why, (struct key){.by = KB_BREAKDOWN_OP, .of = text_number(why, last->what)}, share);
+}
+
+void breakdown_way(kb_breakdown *why, const struct txn *x, const kb_span *last, int64_t wire_fs,
+                   int64_t overhead_fs)
+{
+    struct way_pieces n = {0, 0};
+
+    if (!ways_add(&why->ways, x, &n))
+        fail(why, KB_NO_MEMORY);
+    if (wire_fs)
+        add_way(why, last,
+                &(kb_share){.cause = KB_CAUSE_WIRE, .count = n.wires, .sum_fs = wire_fs});
+    if (overhead_fs)
+        add_way(why, last,
+                &(kb_share){.cause = KB_CAUSE_OVERHEAD, .count = n.nodes, .sum_fs = overhead_fs});
 }
 
 static void on_issue(void *arg, const kb_command *command)
@@ -228,15 +277,17 @@ static void on_finish(void *arg, const kb_command *command)
     const kb_topology *t = why->topo;
     uint32_t src = src_pack(t, command->pe / t->pes, command->pe % t->pes);
 
+    uint32_t name = text_number(why, command->name);
+
     fail(why, paths_finish(why->paths, command));
     for (size_t i = 0; i < command->n_shares; i++) {
         const kb_share *share = &command->share[i];
 
         add_whole(why, share);
-        add_part(why, (struct key){.by = KB_BREAKDOWN_OP, .text = command->name}, share);
-        add_part(why, (struct key){.by = KB_BREAKDOWN_PE, .end = place_of(KB_AT_PE, src)}, share);
+        add_part(why, (struct key){.by = KB_BREAKDOWN_OP, .of = name}, share);
+        add_part(why, (struct key){.by = KB_BREAKDOWN_PE, .of = place_of(KB_AT_PE, src)}, share);
         if (is_for_pe(share->cause))
-            add_part(why, (struct key){.by = KB_BREAKDOWN_WAIT, .end = share->place}, share);
+            add_part(why, (struct key){.by = KB_BREAKDOWN_WAIT, .of = share->place}, share);
     }
 }
 
@@ -270,12 +321,14 @@ kb_status kb_breakdown_new(kb_sim *sim, kb_breakdown **out, kb_error *error)
     if (!why)
         return KB_NO_MEMORY;
     why->topo = sim->topo;
+    why->ways = (struct ways){.topo = sim->topo, .mask = sim->mask};
     why->paths = paths_new(sim);
     status = why->paths ? kb_sim_observe(sim, &watch, error) : KB_NO_MEMORY;
     if (status) {
         kb_breakdown_free(why);
         return status;
     }
+    spans_of(sim)->sums = why;
     *out = why;
     return KB_OK;
 }
@@ -285,7 +338,9 @@ void kb_breakdown_free(kb_breakdown *why)
     if (!why)
         return;
     paths_free(why->paths);
+    ways_free(&why->ways);
     free(why->sums.row);
+    free(why->texts);
     free(why);
 }
 
@@ -301,17 +356,19 @@ struct line {
 };
 
 /* The name of a sum's subject; of a call, its file without folders, and its line. */
-static char *name_of(const kb_topology *t, const struct key *k)
+static char *name_of(const kb_breakdown *why, const struct key *k)
 {
-    const char *slash = k->file ? strrchr(k->file, '/') : NULL;
+    const char *file = k->file ? why->texts[k->file - 1].at : NULL;
+    const char *slash = file ? strrchr(file, '/') : NULL;
     char text[OF_BYTES] = "", *kept;
 
-    if (k->file)
-        snprintf(text, sizeof text, "%s %s:%u", k->text, slash ? slash + 1 : k->file, k->line);
-    else if (k->text)
-        snprintf(text, sizeof text, "%s", k->text);
+    if (k->by != KB_BREAKDOWN_OP && k->by != KB_BREAKDOWN_PATH)
+        kb_place_name(why->topo, k->of, text);
+    else if (file)
+        snprintf(text, sizeof text, "%s %s:%u", why->texts[k->of - 1].at, slash ? slash + 1 : file,
+                 (unsigned)k->line);
     else
-        kb_place_name(t, k->end, text);
+        snprintf(text, sizeof text, "%s", why->texts[k->of - 1].at);
     kept = malloc(strlen(text) + 1);
     return kept ? strcpy(kept, text) : NULL;
 }
@@ -373,10 +430,10 @@ static void sum_up(struct line *line, size_t n)
 static void add_step(void *arg, const kb_breakdown_step *step)
 {
     kb_breakdown *why = arg;
-    struct key kernel = {.by = KB_BREAKDOWN_PATH, .text = step->kernel};
+    struct key kernel = {.by = KB_BREAKDOWN_PATH, .of = text_number(why, step->kernel)};
     struct key call = {.by = KB_BREAKDOWN_PATH,
-                       .text = step->call,
-                       .file = step->file,
+                       .of = text_number(why, step->call),
+                       .file = text_number(why, step->file) & 0xffffff,
                        .line = (uint32_t)step->line};
 
     for (size_t i = 0; i < step->n_shares; i++) {
@@ -385,12 +442,24 @@ static void add_step(void *arg, const kb_breakdown_step *step)
     }
 }
 
-static bool add_lines(const kb_breakdown *why, const struct table *t, struct line *line, size_t *n)
+/* A wire or a node of the ways of all transactions. */
+static void add_passed(void *arg, const kb_share *piece, uint64_t times)
 {
+    struct key key = {
+        .by = KB_BREAKDOWN_PLACE, .of = piece->place, .cause = piece->cause & 15};
+
+    add(arg, &key, times, (wait_sum)piece->sum_fs * times);
+}
+
+static bool add_lines(const kb_breakdown *why, struct line *line, size_t *n)
+{
+    const struct table *t = &why->sums;
+
+
     for (size_t i = 0; i < t->cap; i++) {
         if (!t->row[i].count)
             continue;
-        line[*n] = (struct line){.sum = &t->row[i], .of = name_of(why->topo, &t->row[i].key)};
+        line[*n] = (struct line){.sum = &t->row[i], .of = name_of(why, &t->row[i].key)};
         if (!line[(*n)++].of)
             return false;
     }
@@ -401,9 +470,9 @@ static void tell(const struct line *line, void (*each)(void *arg, const kb_break
                  void *arg)
 {
     const struct sum *sum = line->sum;
-    kb_breakdown_row row = {.by = sum->key.by,
+    kb_breakdown_row row = {.by = (kb_breakdown_by)sum->key.by,
                             .of = line->of,
-                            .cause = sum->key.cause,
+                            .cause = (kb_cause)sum->key.cause,
                             .place = sum->key.place,
                             .behind = sum->key.behind,
                             .count = sum->count,
@@ -415,12 +484,12 @@ static void tell(const struct line *line, void (*each)(void *arg, const kb_break
     each(arg, &row);
 }
 
-/* The rows of `why` and of the path's sums, `line` with room for all. */
-static kb_status tell_all(const kb_breakdown *why, const kb_breakdown *path, struct line *line,
+/* The rows of `why` and of the sums made now, `line` with room for all. */
+static kb_status tell_all(const kb_breakdown *why, const kb_breakdown *now, struct line *line,
                           size_t *n, void (*each)(void *arg, const kb_breakdown_row *row),
                           void *arg)
 {
-    if (!add_lines(why, &why->sums, line, n) || !add_lines(why, &path->sums, line, n))
+    if (!add_lines(why, line, n) || !add_lines(now, line, n))
         return KB_NO_MEMORY;
     qsort(line, *n, sizeof *line, by_name);
     sum_up(line, *n);
@@ -433,22 +502,24 @@ static kb_status tell_all(const kb_breakdown *why, const kb_breakdown *path, str
 kb_status kb_breakdown_rows(kb_breakdown *why, void (*each)(void *arg, const kb_breakdown_row *row),
                             void *arg)
 {
-    kb_breakdown path = {.topo = why->topo};
+    kb_breakdown now = {.topo = why->topo};
     struct line *line;
     kb_status status;
     size_t n = 0;
 
     if (why->status)
         return why->status;
-    fail(&path, paths_each(why->paths, add_step, &path));
-    line = calloc(why->sums.n + path.sums.n + 1, sizeof *line);
-    status = path.status ? path.status
-             : line      ? tell_all(why, &path, line, &n, each, arg)
-                         : KB_NO_MEMORY;
+    fail(&now, paths_each(why->paths, add_step, &now));
+    ways_each(&why->ways, add_passed, &now);
+    line = calloc(why->sums.n + now.sums.n + 1, sizeof *line);
+    status = now.status ? now.status
+             : line     ? tell_all(why, &now, line, &n, each, arg)
+                        : KB_NO_MEMORY;
     for (size_t i = 0; i < n; i++)
         free(line[i].of);
     free(line);
-    free(path.sums.row);
+    free(now.texts);
+    free(now.sums.row);
     return status;
 }
 

@@ -3,6 +3,7 @@
 #ifndef WHY_H
 #define WHY_H
 #include "kernbench.h"
+#include "engine/txn.h"
 
 /* The commands of all kernels, from which the critical path follows.  critical_path.c */
 struct paths;
@@ -25,5 +26,12 @@ void paths_leave(struct paths *p, const kb_kernel_run *run);
  */
 kb_status paths_each(struct paths *p, void (*each)(void *arg, const kb_breakdown_step *step),
                      void *arg);
+
+/*
+ * The way of a transaction of which only stations were told; it ends with `last`. Wires and nodes
+ * take these times in all, without the memory's overhead.
+ */
+void breakdown_way(kb_breakdown *why, const struct txn *x, const kb_span *last, int64_t wire_fs,
+                   int64_t overhead_fs);
 
 #endif

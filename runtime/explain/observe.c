@@ -39,8 +39,22 @@ static void free_observer(struct observer *o)
     spans_free((struct spans *)o);
 }
 
+/*
+ * Sums of transactions need no piece of a way: then the stations alone are told, and an engine that
+ * has events for them alone will do. All else needs every node.
+ */
+static void begin(struct kb_sim *s)
+{
+    struct spans *w = spans_of(s);
+
+    w->by_station = w->n == 1 && w->sums && !w->hop_asked && !sim_counts(s);
+    if (w->by_station)
+        s->options.engine = KB_FUSED;
+}
+
 static const struct observer calls = {
     .free = free_observer,
+    .begin = begin,
     .error = error,
     .issue = commands_stage,
     .command = commands_issue,
@@ -99,9 +113,13 @@ kb_status kb_sim_observe(kb_sim *s, const kb_observer *watch, kb_error *why)
     if (!s->observer)
         return KB_NO_MEMORY;
     w = spans_of(s);
+    if (w->n == 0)
+        w->hop_asked = s->options.engine == KB_HOP;
     if (w->n == KB_OBSERVERS_MAX)
         return endpoint_error(why, "a simulation is watched by at most %d", KB_OBSERVERS_MAX);
     w->to[w->n++] = *watch;
+    w->opens |= watch->open != NULL;
+    w->services |= watch->take || watch->release;
     s->options.engine = KB_HOP;
     return KB_OK;
 }

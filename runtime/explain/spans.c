@@ -24,8 +24,9 @@
  *
  * Invariants
  *   - At most one piece is open per slot; observe_issue() starts with none.
- *   - Only the hop engine calls. The fused engines have no call at all, so observing changes no
- *     time: both end at the same femtosecond, which the tests compare.
+ *   - The hop engine calls, or, where only sums of transactions are wanted (`by_station`), an engine
+ *     that tells of stations alone; the way between is then counted at the end: add_way(). The fused
+ *     engines have no call at all. All end at the same femtosecond, which the tests compare.
  *   - Of a kernel's stage each piece is also added to its chain: explain/commands.c.
  *
  * shares.c has the sums, stations.c the waits and services, messages.c what PEs wait for of each
@@ -111,29 +112,34 @@ static kb_place node_place(const struct kb_sim *s, uint32_t slot)
 {
     const struct kb_topology *t = s->topo;
     const struct txn *txn = &s->txns[slot];
-    const struct hop_row *hop = &t->hops[t->segments[txn->at.segment].first_hop + txn->at.step];
 
-    switch (hop->chiplet) {
-    case AT_CUBE:
-        return place_node(AT_CUBE, txn->at.cube, hop->node);
-    case AT_IO:
-        return place_node(AT_IO, txn->at.cube / t->cubes, hop->node);
-    case AT_IO_TO:
-        return place_node(AT_IO, dst_cube(t, txn->dst) / t->cubes, hop->node);
-    default:
-        return place_node(AT_FABRIC, 0, hop->node);
-    }
+    return ways_node(t, &t->hops[t->segments[txn->at.segment].first_hop + txn->at.step],
+                     txn->at.cube, txn->dst);
 }
 
-/* The link behind the node where it is, on the way that its data takes. */
-kb_place spans_link(const struct kb_sim *s, uint32_t slot)
+/* The edge that it takes next: behind its node, or, by stations, the link of its leg. */
+static struct walk_edge next_edge(const struct kb_sim *s, struct route_at at)
 {
     const struct kb_topology *t = s->topo;
-    const struct txn *txn = &s->txns[slot];
-    const struct hop_row *hop = &t->hops[t->segments[txn->at.segment].first_hop + txn->at.step];
-    struct walk_edge edge = {hop->owner, hop->back, hop->link};
+    const struct segment_row *seg = &t->segments[at.segment];
+    const struct hop_row *hop;
 
-    return place_of(KB_AT_LINK, walk_link(t, edge, txn->at.cube, txn->dst) ^ !txn_writes(txn));
+    if (spans_of(s)->by_station) {
+        const struct leg_row *leg = &t->legs[seg->first_leg + at.step];
+
+        return (struct walk_edge){leg->owner, leg->back, leg->link};
+    }
+    hop = &t->hops[seg->first_hop + at.step];
+    return (struct walk_edge){hop->owner, hop->back, hop->link};
+}
+
+/* The station of that edge, in the direction of its data. */
+kb_place spans_link(const struct kb_sim *s, uint32_t slot)
+{
+    const struct txn *txn = &s->txns[slot];
+    size_t link = walk_link(s->topo, next_edge(s, txn->at), txn->at.cube, txn->dst);
+
+    return place_of(KB_AT_LINK, link ^ !txn_writes(txn));
 }
 
 /* -- pieces of time ---------------------------------------------------------------------------- */
@@ -220,7 +226,7 @@ void spans_open(struct kb_sim *s, uint64_t t, uint32_t slot, kb_cause cause, kb_
     at->behind = KB_NOWHERE;
     at->behind_id = KB_NO_ID;
     at->open = true;
-    if (kb_cause_is_wait(cause))
+    if (!spans_of(s)->opens || kb_cause_is_wait(cause))
         return; /* told by stations_come(), which knows the transaction ahead */
     span = spans_make(s, slot, -1);
     TELL(spans_of(s), open, &span);
@@ -281,33 +287,49 @@ void spans_wire(struct kb_sim *s, uint64_t t, uint32_t slot)
 /* -- the end ----------------------------------------------------------------------------------- */
 
 /* All pieces together are the transaction's time; wires and nodes are those of the tables. */
-static void check_txn(struct kb_sim *s, uint64_t end, uint32_t slot)
+static void check_txn(struct kb_sim *s, uint64_t end, uint32_t slot, const struct kb_cost *c)
 {
     const struct progress *at = &spans_of(s)->slots[slot];
     const struct txn *txn = &s->txns[slot];
-    struct kb_cost c;
 
     if (at->told_fs != (int64_t)end - at->issue_fs)
         spans_inconsistent(s, "transaction", txn->id, at->told_fs, (int64_t)end - at->issue_fs);
     if (is_inside(s, slot))
         return;
-    c = cost_of(s->topo, &s->mask, (kb_transaction_op)txn->op, txn->src, txn->dst, txn->nbytes);
-    if (at->wire_fs != c.wire_fs)
-        spans_inconsistent(s, "all wires of transaction", txn->id, at->wire_fs, c.wire_fs);
-    if (at->overhead_fs != c.overhead_fs)
+    if (at->wire_fs != c->wire_fs)
+        spans_inconsistent(s, "all wires of transaction", txn->id, at->wire_fs, c->wire_fs);
+    if (at->overhead_fs != c->overhead_fs)
         spans_inconsistent(s, "all overheads of transaction", txn->id, at->overhead_fs,
-                           c.overhead_fs);
+                           c->overhead_fs);
+}
+
+/* Counts its wires and nodes, which were not told. */
+static void add_way(struct kb_sim *s, uint32_t slot, const kb_span *last, const struct kb_cost *c)
+{
+    struct progress *at = &spans_of(s)->slots[slot];
+    int64_t overhead_fs = c->overhead_fs - c->memory_overhead_fs;
+
+    at->told_fs += c->wire_fs + overhead_fs;
+    at->wire_fs += c->wire_fs;
+    at->overhead_fs += overhead_fs;
+    breakdown_way(spans_of(s)->sums, &s->txns[slot], last, c->wire_fs, overhead_fs);
 }
 
 void spans_end(struct kb_sim *s, uint64_t t, uint64_t end, uint32_t slot)
 {
+    const struct txn *x = &s->txns[slot];
+    struct kb_cost c = {0};
     kb_span last;
 
     if (end > t) {
-        spans_open(s, t, slot, KB_CAUSE_RESPONSE, spans_source(&s->txns[slot]));
+        spans_open(s, t, slot, KB_CAUSE_RESPONSE, spans_source(x));
         spans_close(s, end, slot);
     }
-    check_txn(s, end, slot);
+    if (!is_inside(s, slot))
+        c = cost_of(s->topo, &s->mask, (kb_transaction_op)x->op, x->src, x->dst, x->nbytes);
     last = spans_make(s, slot, (int64_t)end);
+    if (spans_of(s)->by_station)
+        add_way(s, slot, &last, &c);
+    check_txn(s, end, slot, &c);
     TELL(spans_of(s), end, &last);
 }

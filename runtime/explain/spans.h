@@ -2,6 +2,8 @@
 #ifndef SPANS_H
 #define SPANS_H
 #include "engine/observer.h"
+#include "explain/breakdown.h"
+#include "explain/ways.h"
 #include "kernels/kernels.h"
 #include "machine/place.h"
 
@@ -58,6 +60,10 @@ struct spans {
     struct observer calls; /* first: kb_sim.observer points to it */
     struct kb_observer to[KB_OBSERVERS_MAX];
     int n;
+    bool opens, services; /* an observer hears of them */
+    bool hop_asked;     /* the options named the hop engine */
+    bool by_station;    /* the ways between stations are not told: sums takes them from the tables */
+    kb_breakdown *sums; /* borrowed; the last observer that is one; NULL: none */
     struct progress *slots; /* owned; [slot] */
     uint32_t n_slots;
     uint32_t *channel_id, *engine_id; /* owned; the transaction that took it last */

@@ -127,6 +127,8 @@ void stations_come(struct kb_sim *s, uint64_t t, uint32_t slot, enum station_kin
     spans_open(s, t, slot, wait_for(place, station), place);
     at->behind = behind;
     at->behind_id = id;
+    if (!spans_of(s)->opens)
+        return;
     span = spans_make(s, slot, -1);
     TELL(spans_of(s), open, &span);
 }
@@ -214,9 +216,11 @@ void stations_take(struct kb_sim *s, uint64_t t, uint32_t slot, enum station_kin
     kb_service service;
 
     end_wait(s, t, slot);
-    service = spans_service(s, slot, place, (int64_t)t, known_end_fs(s, station, place));
     note_take(s, t, slot, station, place);
-    TELL(w, take, &service);
+    if (w->services) {
+        service = spans_service(s, slot, place, (int64_t)t, known_end_fs(s, station, place));
+        TELL(w, take, &service);
+    }
     if (station == STATION_MEMORY)
         begin_service(s, t, slot, place);
 }
@@ -227,11 +231,13 @@ void stations_leave(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
     struct spans *w = spans_of(s);
     struct progress *at = &w->slots[slot];
-    kb_service service =
-        spans_service(s, slot, station_place(s, slot), at->memory_since_fs, (int64_t)t);
+    kb_service service;
 
     spans_close(s, t, slot);
-    TELL(w, release, &service);
+    if (w->services) {
+        service = spans_service(s, slot, station_place(s, slot), at->memory_since_fs, (int64_t)t);
+        TELL(w, release, &service);
+    }
     chain_swap(&w->leaving.chain, &at->chain);
     w->leaving.end_fs = (int64_t)t;
     w->leaving.stretch = KB_NO_ID;
@@ -245,10 +251,12 @@ void stations_left(struct kb_sim *s)
 void stations_release(struct kb_sim *s, uint64_t t, uint32_t slot, enum station_kind station)
 {
     const struct txn *txn = &s->txns[slot];
-    kb_place place = place_of_station(s, slot, station);
     int64_t since_fs = station == STATION_CHANNEL ? txn->issue_fs + txn->wait_fs
                                                   : spans_of(s)->slots[slot].engine_since_fs;
-    kb_service service = spans_service(s, slot, place, since_fs, (int64_t)t);
+    kb_service service;
 
+    if (!spans_of(s)->services)
+        return;
+    service = spans_service(s, slot, place_of_station(s, slot, station), since_fs, (int64_t)t);
     TELL(spans_of(s), release, &service);
 }

@@ -576,7 +576,8 @@ typedef struct kb_breakdown_step {
 } kb_breakdown_step;
 
 /*
- * Makes a breakdown of `sim`, which has not begun, as an observer of it (kb_sim_observe()). `sim`
+ * Makes a breakdown of `sim`, which has not begun, as an observer of it (kb_sim_observe()). Of
+ * transactions, and if it is the only observer, KB_FUSED runs it, with the same sums. `sim`
  * must not be freed before it.
  *
  * returns  KB_BAD_REQUEST, KB_NO_MEMORY

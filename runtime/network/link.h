@@ -128,8 +128,13 @@ static ALWAYS_INLINE void come_to_edge(struct kb_sim *s, int how, uint64_t t, ui
         const struct leg_row *leg = &T->legs[seg->first_leg + txn->at.step];
         struct walk_edge edge = {leg->owner, leg->back, leg->link};
         bool last = seg->exit == N_EXITS && txn->at.step + 1 == seg->n_legs;
-        uint64_t enter = pass_link(s, txn, slot, edge, edge_gbs(s, txn, leg->gbs, last), t);
+        uint64_t enter;
 
+        if (is_told(s, how))
+            observe_come(s, t, slot, STATION_LINK);
+        enter = pass_link(s, txn, slot, edge, edge_gbs(s, txn, leg->gbs, last), t);
+        if (is_told(s, how))
+            observe_take(s, enter, slot, STATION_LINK);
         txn->at.step++;
         ride(s, how, enter, slot);
     }

@@ -14,6 +14,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include "data/cast.h"
 #include "machine/endpoint.h"
 #include "sim/bench.h"
 
@@ -48,7 +49,7 @@ struct elements {
     uint64_t n;
 };
 
-enum { BLOCK = 1 << 16 };
+enum { BLOCK = 1 << 16, ROUNDED = 1024 };
 
 static uint64_t end_of_block(const struct elements *e, int64_t block)
 {
@@ -60,26 +61,45 @@ static uint64_t end_of_block(const struct elements *e, int64_t block)
 static void read_block(void *arg, int64_t block)
 {
     const struct elements *e = arg;
+    uint64_t begin = (uint64_t)block * BLOCK;
+    const char *from = (const char *)e->bytes + begin * kb_dtype_bytes(e->dtype);
+    uint64_t n = end_of_block(e, block) - begin;
 
-    for (uint64_t i = (uint64_t)block * BLOCK; i < end_of_block(e, block); i++)
-        e->values[i] = kb_element(e->dtype, e->bytes, i);
+    if (dtype_is_float(e->dtype))
+        cast_elements(KB_F64, &e->values[begin], e->dtype, from, n);
+    else
+        for (uint64_t i = 0; i < n; i++)
+            e->values[begin + i] = kb_element(e->dtype, from, i);
+}
+
+/* To nearest even, and saturated; a cast would cut off. */
+static void round_integers(const struct elements *e, uint64_t begin, uint64_t end)
+{
+    uint64_t rounded[1];
+
+    for (uint64_t i = begin; i < end; i++) {
+        kb_element_set(e->dtype, rounded, 0, e->values[i]);
+        e->values[i] = kb_element(e->dtype, rounded, 0);
+    }
 }
 
 /* Rounds each value to the type. */
 static void round_block(void *arg, int64_t block)
 {
     const struct elements *e = arg;
-    uint64_t rounded[1];
+    uint64_t i = (uint64_t)block * BLOCK, end = end_of_block(e, block);
+    double rounded[ROUNDED];
 
-    for (uint64_t i = (uint64_t)block * BLOCK; i < end_of_block(e, block); i++) {
-        kb_element_set(e->dtype, rounded, 0, e->values[i]);
-        e->values[i] = kb_element(e->dtype, rounded, 0);
+    if (!dtype_is_float(e->dtype)) {
+        round_integers(e, i, end);
+        return;
     }
-}
+    for (; i < end; i += ROUNDED) {
+        size_t n = end - i < ROUNDED ? end - i : ROUNDED;
 
-static void convert(struct elements *e, void (*convert_block)(void *arg, int64_t block))
-{
-    kb_reference_parallel((int64_t)((e->n + BLOCK - 1) / BLOCK), convert_block, e);
+        cast_elements(e->dtype, rounded, KB_F64, &e->values[i], n);
+        cast_elements(KB_F64, &e->values[i], e->dtype, rounded, n);
+    }
 }
 
 static kb_status read_input(const kb_tensor *t, double *values, kb_error *why)
@@ -89,7 +109,7 @@ static kb_status read_input(const kb_tensor *t, double *values, kb_error *why)
     struct elements e = {kb_tensor_dtype(t), bytes, values, bench_n_elements(kb_tensor_shape(t))};
 
     if (bytes)
-        convert(&e, read_block);
+        kb_reference_parallel((int64_t)((e.n + BLOCK - 1) / BLOCK), read_block, &e);
     free(bytes);
     return status;
 }
@@ -130,29 +150,78 @@ static void name_element(const kb_tensor *t, uint64_t index, char *text, size_t 
         snprintf(text + n, room - n, "]");
 }
 
+/* An output beside what it should be, in blocks. */
+struct comparison {
+    struct elements want; /* `bytes`: what it is */
+    kb_difference *of;    /* owned; [block] */
+};
+
+static void compare_block(void *arg, int64_t block)
+{
+    const struct comparison *c = arg;
+    uint64_t begin = (uint64_t)block * BLOCK;
+    kb_dtype dtype = c->want.dtype;
+
+    round_block((void *)&c->want, block);
+    kb_compare(dtype, (const char *)c->want.bytes + begin * kb_dtype_bytes(dtype),
+               &c->want.values[begin], end_of_block(&c->want, block) - begin, &c->of[block]);
+}
+
+/* The differences of all blocks as one: the first is the one to tell. */
+static kb_difference merged(const struct comparison *c, size_t n_blocks)
+{
+    kb_difference all = {0};
+
+    for (size_t i = 0; i < n_blocks; i++) {
+        const kb_difference *d = &c->of[i];
+
+        if (!(d->max_abs_err <= all.max_abs_err))
+            all.max_abs_err = d->max_abs_err;
+        if (all.n_bad == 0 && d->n_bad > 0) {
+            all.index = i * BLOCK + d->index;
+            all.got = d->got;
+            all.want = d->want;
+        }
+        all.n_bad += d->n_bad;
+    }
+    return all;
+}
+
+static kb_status differs(const kb_tensor *t, const kb_difference *d, kb_error *why)
+{
+    char name[2 * SHOWN_BYTES];
+
+    name_element(t, d->index, name, sizeof name);
+    endpoint_error(why, "%s is %.12g, expected %.12g; %llu of %llu elements differ", name, d->got,
+                   d->want, (unsigned long long)d->n_bad,
+                   (unsigned long long)bench_n_elements(kb_tensor_shape(t)));
+    return KB_DIFFERENT;
+}
+
 /* Compares one output. Its bytes may lack: a kernel that did not write them computed wrong. */
 static kb_status compare(const kb_tensor *t, double *want, double *max_abs_err, kb_error *why)
 {
-    kb_dtype dtype = kb_tensor_dtype(t);
     uint64_t n = bench_n_elements(kb_tensor_shape(t));
-    kb_difference d;
+    size_t n_blocks = (size_t)((n + BLOCK - 1) / BLOCK);
     kb_status status;
-    char name[2 * SHOWN_BYTES];
     void *got = read_bytes(t, &status, why);
+    struct comparison c = {.want = {kb_tensor_dtype(t), got, want, n}};
+    kb_difference d;
 
     if (status)
         return status == KB_BAD_REQUEST ? KB_DIFFERENT : status;
-    convert(&(struct elements){dtype, NULL, want, n}, round_block);
-    status = kb_compare(dtype, got, want, n, &d);
+    c.of = calloc(n_blocks + 1, sizeof *c.of);
+    if (!c.of) {
+        free(got);
+        return KB_NO_MEMORY;
+    }
+    kb_reference_parallel((int64_t)n_blocks, compare_block, &c);
+    d = merged(&c, n_blocks);
+    free(c.of);
     free(got);
     if (!(d.max_abs_err <= *max_abs_err))
         *max_abs_err = d.max_abs_err;
-    if (status != KB_DIFFERENT)
-        return status;
-    name_element(t, d.index, name, sizeof name);
-    endpoint_error(why, "%s is %.12g, expected %.12g; %llu of %llu elements differ", name, d.got,
-                   d.want, (unsigned long long)d.n_bad, (unsigned long long)n);
-    return KB_DIFFERENT;
+    return d.n_bad ? differs(t, &d, why) : KB_OK;
 }
 
 /* The first difference is the one to tell; the largest is of all outputs. */

@@ -187,6 +187,8 @@ static kb_status start(struct kb_sim *s, kb_error *why)
     if (status == KB_OK && !s->sorted && !sort_issues(s))
         status = KB_NO_MEMORY;
     s->started = status == KB_OK;
+    if (s->started)
+        observe_begin(s);
     return s->status = status;
 }
 

@@ -7,7 +7,7 @@
 #include "phase2/math_op.h"
 #include "tl.h"
 
-enum { M = 3, N = 5, DEEP = 1 << 20 };
+enum { M = 3, N = 5, WIDE = 90000, DEEP = 1 << 20 };
 
 static const kb_placement by_rows = {KB_ROW_WISE, KB_ROW_WISE};
 
@@ -46,6 +46,23 @@ static void but_one(const kb_bench_run *run, double *const *t)
 {
     all_ones(run, t);
     t[1][2 * N + 4] = 1.5;
+}
+
+/* The same of tensors so wide that several threads compare them, each its blocks. */
+static void setup_wide(kb_bench_run *run)
+{
+    kb_bench_input(run, "x", KB_F32, KB_SHAPE(M, WIDE), by_rows, 1);
+    kb_bench_output(run, "y", KB_F32, KB_SHAPE(M, WIDE), by_rows);
+    kb_bench_launch(run, "divide", divide, NULL, 0);
+}
+
+static void but_two(const kb_bench_run *run, double *const *t)
+{
+    (void)run;
+    for (int i = 0; i < M * WIDE; i++)
+        t[1][i] = 1;
+    t[1][WIDE + 7] = 1.5;
+    t[1][2 * WIDE + 7] = 3;
 }
 
 static void but_nan(const kb_bench_run *run, double *const *t)
@@ -289,6 +306,7 @@ static void setup_choosy(kb_bench_run *run)
 
 BENCH(good, setup_divide, all_ones)
 BENCH(wrong, setup_divide, but_one)
+BENCH(wide, setup_wide, but_two)
 BENCH(no_nan, setup_divide, but_nan)
 BENCH(nan, setup_zeros, all_nan)
 BENCH(unwritten, setup_idle, all_ones)
@@ -317,7 +335,7 @@ static const kb_bench bench_choosy = {.name = "choosy",
 const kb_bench *const benches[] = {
     &bench_choosy, &bench_good,    &bench_wrong, &bench_no_nan,  &bench_nan,   &bench_unwritten,
     &bench_peek,   &bench_give_up, &bench_dig,   &bench_load_on, &bench_large, &bench_many,
-    &bench_half,   &bench_spoiled, &bench_racy,  &bench_turns,
+    &bench_half,   &bench_spoiled, &bench_racy,  &bench_turns,   &bench_wide,
 };
 const size_t n_benches = sizeof benches / sizeof *benches;
 

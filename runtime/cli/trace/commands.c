@@ -45,14 +45,11 @@ static struct slice *begin_in_kernel(struct trace *t, struct flight *f, uint32_t
 
 static void set_command(struct trace *t, struct slice *s, const kb_command *command)
 {
-    char at[KB_PLACE_BYTES + 256];
-
-    snprintf(at, sizeof at, "%s:%d", command->file, command->line);
     s->about.id = command->id;
-    s->about.op = lanes_text(&t->lanes, command->name);
-    s->about.at = lanes_text(&t->lanes, at);
+    s->about.op = lanes_constant(&t->lanes, command->name, 0);
+    s->about.at = lanes_constant(&t->lanes, command->file, command->line);
     if (command->region)
-        s->about.region = lanes_text(&t->lanes, command->region);
+        s->about.region = lanes_constant(&t->lanes, command->region, 0);
     s->flow[1] = flight_command_flow(command->id, KB_NO_ID);
 }
 
@@ -61,7 +58,7 @@ static void show_dispatch(struct trace *t, struct flight *f, const kb_command *c
 {
     struct slice *s =
         begin_in_kernel(t, f, command->pe, command->call_fs,
-                        command->async ? lanes_text(&t->lanes, command->call) : t->words.dispatch);
+                        command->async ? lanes_constant(&t->lanes, command->call, 0) : t->words.dispatch);
 
     if (!s)
         return;
@@ -112,7 +109,7 @@ void command_go_on(struct trace *t, const kb_command *send)
 void command_issue(struct trace *t, const kb_command *command)
 {
     struct flight *f = flight_get(t, COMMAND_KEY | command->id);
-    struct trace_text *name = lanes_text(&t->lanes, command->call);
+    struct trace_text *name = lanes_constant(&t->lanes, command->call, 0);
     struct slice *s;
 
     if (strcmp(command->name, "send") == 0) {

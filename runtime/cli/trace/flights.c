@@ -163,7 +163,7 @@ static void set_flow(struct flight *f, struct slice *s, const kb_service *work)
 static void set_about(struct trace *t, struct slice *s, const kb_service *work)
 {
     s->about.id = work->id;
-    s->about.op = lanes_text(&t->lanes, work->what);
+    s->about.op = lanes_constant(&t->lanes, work->what, 0);
     s->about.source = lanes_end_name(&t->lanes, work->source);
     if (work->target != KB_NOWHERE)
         s->about.target = lanes_end_name(&t->lanes, work->target);

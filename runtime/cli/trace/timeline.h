@@ -61,8 +61,10 @@ struct event {
     int64_t fs;
     uint64_t seq; /* among equal times */
     enum event_kind kind;
-    kb_span span;
-    kb_service service;
+    union {
+        kb_span span;
+        kb_service service;
+    };
 };
 
 struct trace {

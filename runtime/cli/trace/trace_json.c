@@ -26,28 +26,52 @@ enum {
     TEXT_MAX = 512,     /* of an escaped text; the rest is cut off */
 };
 
+/* Nearly all characters stand for themselves. */
+static bool is_plain(char c)
+{
+    return c >= ' ' && c <= '~' && c != '"' && c != '\\';
+}
+
 static char *put_json(char *to, const char *text)
 {
     char *end = to + TEXT_MAX;
 
     *to++ = '"';
     while (*text && to < end)
-        to = text_put_json(to, &text);
+        if (is_plain(*text))
+            *to++ = *text++;
+        else
+            to = text_put_json(to, &text);
     *to++ = '"';
     return to;
 }
 
 static char *put_ts(char *to, int64_t fs)
 {
-    return to + sprintf(to, "%lld.%03lld", (long long)(fs / 1000), (long long)(fs % 1000));
+    int digits = (int)(fs % 1000);
+
+    to = text_put_count(to, (uint64_t)(fs / 1000));
+    *to++ = '.';
+    *to++ = (char)('0' + digits / 100);
+    *to++ = (char)('0' + digits / 10 % 10);
+    *to++ = (char)('0' + digits % 10);
+    return to;
+}
+
+static char *put_track_ids(char *to, const struct trace_track *track)
+{
+    to = text_put_count(text_put_text(to, ",\"pid\":"), track->chiplet);
+    return text_put_count(text_put_text(to, ",\"tid\":"), track->id);
 }
 
 /* The head is written first. There is a comma before each event from the second on. */
 static char *put_kind(char *to, const struct trace_file *f, char kind,
                       const struct trace_track *track)
 {
-    return to + sprintf(to, "%s\n{\"ph\":\"%c\",\"pid\":%u,\"tid\":%u", f->n_written > 1 ? "," : "",
-                        kind, (unsigned)track->chiplet, (unsigned)track->id);
+    to = text_put_text(to, f->n_written > 1 ? ",\n{\"ph\":\"" : "\n{\"ph\":\"");
+    *to++ = kind;
+    *to++ = '"';
+    return put_track_ids(to, track);
 }
 
 static bool put_event(struct trace_file *f, const char *event, char *end)
@@ -127,8 +151,10 @@ static char *put_flow(char *p, const struct trace_begin *begin)
 
     if (begin->flow[0] == 0 || (begin->flow_begins && begin->flow_ends))
         return p;
-    p += sprintf(p, ",\n{\"ph\":\"%c\",\"pid\":%u,\"tid\":%u,\"ts\":", kind,
-                 (unsigned)begin->track->chiplet, (unsigned)begin->track->id);
+    p = text_put_text(p, ",\n{\"ph\":\"");
+    *p++ = kind;
+    *p++ = '"';
+    p = text_put_text(put_track_ids(p, begin->track), ",\"ts\":");
     p = text_put_count(text_put_text(put_ts(p, begin->fs), ",\"id\":"), begin->flow[0]);
     return text_put_text(p, ",\"bp\":\"e\",\"cat\":\"transaction\",\"name\":\"transaction\"}");
 }

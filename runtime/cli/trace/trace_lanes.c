@@ -91,6 +91,23 @@ struct trace_text *lanes_text(struct lanes *l, const char *text)
     return add_text(l, hash, first, utf8);
 }
 
+/* The same few are wanted again and again; one that comes to a place that is taken replaces it. */
+struct trace_text *lanes_constant(struct lanes *l, const char *text, int line)
+{
+    uint64_t key = ((uintptr_t)text ^ (uint64_t)line << 40) * UINT64_C(0x9e3779b97f4a7c15);
+    struct recent *r = &l->recent[key >> 56];
+    char with_line[TRACE_TEXT_BYTES];
+
+    if (r->text == text && r->line == line)
+        return r->made;
+    *r = (struct recent){.text = text, .line = line};
+    if (line) {
+        snprintf(with_line, sizeof with_line, "%s:%d", text, line);
+        text = with_line;
+    }
+    return r->made = lanes_text(l, text);
+}
+
 /* The number of a name of work ("read", "fetch"): there are few, all constants of the library. */
 static size_t what_of(struct lanes *l, const char *what)
 {

@@ -43,7 +43,14 @@ struct lane {
     char *name;      /* owned; the first lane has its component's */
 };
 
-enum { WHATS_MAX = 16 }; /* kinds of work: "read", "fetch" */
+enum { WHATS_MAX = 16, RECENT_MAX = 256 }; /* kinds of work: "read", "fetch" */
+
+/* A text of the program, and what lanes_text() has made of it. */
+struct recent {
+    const char *text; /* NULL: free */
+    int line;
+    struct trace_text *made;
+};
 
 /* A node, a station, a PE: it has lanes of its own, the first of which has its name. */
 struct component {
@@ -76,9 +83,9 @@ struct lanes {
     struct map components, ends, texts;
     struct component *first_component;
     struct group *first_chiplet;
-    struct trace_text *what[WHATS_MAX];
     const char *what_key[WHATS_MAX];
     size_t n_whats;
+    struct recent recent[RECENT_MAX];
     uint32_t n_texts;
     bool no_memory; /* an allocation failed: the timeline is incomplete */
 };
@@ -91,6 +98,8 @@ void lanes_free(struct lanes *l);
 struct component *lanes_at(struct lanes *l, kb_place place, bool passing);
 struct component *lanes_of_pe(struct lanes *l, uint32_t pe);
 struct trace_text *lanes_text(struct lanes *l, const char *text);
+/* The same of a text that lasts, with ":line" if that is not 0. */
+struct trace_text *lanes_constant(struct lanes *l, const char *text, int line);
 struct trace_text *lanes_end_name(struct lanes *l, kb_place place);
 /* "read c0.pe3" */
 struct trace_text *lanes_label(struct lanes *l, const char *what, kb_place place);

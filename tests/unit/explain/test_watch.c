@@ -339,6 +339,45 @@ static void assert_ends(const struct scenario *s, const struct tape *t, const kb
     free(ended);
 }
 
+/* All rows of a breakdown, as lines of text. */
+static void put_row(void *arg, const kb_breakdown_row *row)
+{
+    fprintf(arg, "%d %s %d %" PRIx64 " %" PRIx64 " %" PRIu64 " %" PRId64 " %" PRId64 "\n",
+            (int)row->by, row->of, (int)row->cause, row->place, row->behind, row->count,
+            row->sum_fs, row->all_fs);
+}
+
+static char *rows_of(kb_breakdown *why)
+{
+    char *text = NULL;
+    size_t n;
+    FILE *f = open_memstream(&text, &n);
+
+    assert_non_null(f);
+    assert_int_equal(kb_breakdown_rows(why, put_row, f), KB_OK);
+    fclose(f);
+    return text;
+}
+
+/* Alone, a breakdown hears of stations only, and takes the ways from the tables. */
+static void assert_same_by_station(const struct scenario *s, kb_options options, kb_breakdown *why)
+{
+    kb_sim *sim;
+    kb_breakdown *sums;
+    char *by_node = rows_of(why), *by_station;
+
+    options.fingerprint = false;
+    sim = sim_of_rows(s->topo, options, s->rows, s->n);
+    assert_int_equal(kb_breakdown_new(sim, &sums, NULL), KB_OK);
+    assert_int_equal(run_by(sim, 0, s), KB_OK);
+    by_station = rows_of(sums);
+    assert_string_equal(by_station, by_node);
+    free(by_node);
+    free(by_station);
+    kb_breakdown_free(sums);
+    kb_sim_free(sim);
+}
+
 static void check_whole_run(struct scenario *s)
 {
     kb_options options = {.fingerprint = true};
@@ -365,6 +404,7 @@ static void check_whole_run(struct scenario *s)
     assert_waits(&tape, &s->waits);
     assert_services(&tape, sim);
     assert_sums(&tape, why);
+    assert_same_by_station(s, options, why);
     kb_breakdown_free(why);
     tape_free(&tape);
     kb_sim_free(plain);

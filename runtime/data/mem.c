@@ -761,10 +761,15 @@ static enum mem_err area_gather(struct area *a, uint64_t begin, uint64_t end, st
 
 /* -- memories ------------------------------------------------------------------------------- */
 
+struct memory {
+    struct area *area; /* owned; NULL: nothing written */
+    uint64_t changes;  /* how often it was written or cleared */
+};
+
 struct mem {
     uint32_t n_areas, first_space;
-    struct area **areas; /* owned; NULL: nothing written */
-    char **names;        /* owned, also each name; of areas from first_space on */
+    struct memory *areas; /* owned */
+    char **names;         /* owned, also each name; of areas from first_space on */
 };
 
 struct mem *mem_new(uint32_t n_areas)
@@ -786,7 +791,7 @@ void mem_free(struct mem *m)
     if (!m)
         return;
     for (uint32_t i = 0; i < m->n_areas; i++)
-        area_free(m->areas[i]);
+        area_free(m->areas[i].area);
     for (uint32_t i = m->first_space; i < m->n_areas; i++)
         free(m->names[i - m->first_space]);
     free(m->names);
@@ -796,15 +801,16 @@ void mem_free(struct mem *m)
 
 void mem_clear(struct mem *m, uint32_t area)
 {
-    area_free(m->areas[area]);
-    m->areas[area] = NULL;
+    area_free(m->areas[area].area);
+    m->areas[area].area = NULL;
+    m->areas[area].changes++;
 }
 
 /* Room for the area and the name of one more space. */
 static bool spaces_grow(struct mem *m)
 {
     size_t spaces = m->n_areas - m->first_space;
-    struct area **areas = realloc(m->areas, (m->n_areas + (size_t)1) * sizeof *areas);
+    struct memory *areas = realloc(m->areas, (m->n_areas + (size_t)1) * sizeof *areas);
     char **names;
 
     if (!areas)
@@ -830,7 +836,7 @@ uint32_t mem_space(struct mem *m, const char *name)
     if (!copy)
         return UINT32_MAX;
     m->names[i - m->first_space] = memcpy(copy, name, nbytes);
-    m->areas[i] = NULL;
+    m->areas[i] = (struct memory){0};
     m->n_areas++;
     return i;
 }
@@ -839,9 +845,9 @@ uint32_t mem_space(struct mem *m, const char *name)
 static struct area *area_to_write(struct mem *m, uint32_t area)
 {
     assert(area < m->n_areas);
-    if (!m->areas[area])
-        m->areas[area] = area_new();
-    return m->areas[area];
+    if (!m->areas[area].area)
+        m->areas[area].area = area_new();
+    return m->areas[area].area;
 }
 
 enum mem_err mem_reserve(struct mem *m, uint32_t area, uint64_t address)
@@ -863,6 +869,7 @@ enum mem_err mem_write(struct mem *m, uint32_t area, uint64_t address, uint64_t 
 
     assert(nbytes && nbytes <= UINT64_MAX - address);
     assert(from.offset <= from.v->nbytes && nbytes <= from.v->nbytes - from.offset);
+    m->areas[area].changes++;
     return a && area_write(a, &r) ? MEM_OK : MEM_NO_MEMORY;
 }
 
@@ -938,7 +945,7 @@ enum mem_err mem_read_strided(struct mem *m, uint32_t area, uint64_t address,
     assert(area < m->n_areas);
     gather_init(&g);
     runs_init(&w, address, s);
-    err = gather_runs(m->areas[area], &w, &g, writers, missing);
+    err = gather_runs(m->areas[area].area, &w, &g, writers, missing);
     if (err == MEM_OK)
         err = gather_finish(&g, out);
     gather_free(&g);
@@ -971,7 +978,7 @@ enum mem_err mem_read(struct mem *m, uint32_t area, uint64_t address, uint64_t n
     uint32_t writer;
 
     assert(area < m->n_areas && nbytes && nbytes <= INT64_MAX);
-    a = m->areas[area];
+    a = m->areas[area].area;
     if (!a || !read_one(a, address, address + nbytes, out, &writer))
         return read_many(m, area, address, nbytes, out, writers, absent);
     if (hides_ready(out->v, nbytes)) {
@@ -979,6 +986,42 @@ enum mem_err mem_read(struct mem *m, uint32_t area, uint64_t address, uint64_t n
         return read_many(m, area, address, nbytes, out, writers, absent);
     }
     if (!writers || op_ids_add(writers, writer))
+        return MEM_OK;
+    drop_view(out);
+    return MEM_NO_MEMORY;
+}
+
+/* Looks where one range holds all of it, which is not of pieces: those may be gathered better later.
+ */
+static bool look_again(const struct memory *memory, uint64_t address, uint64_t nbytes,
+                       struct mem_again *again)
+{
+    struct area *a = memory->area;
+    const struct range *r = a ? range_at(a, find_near(a, address)) : NULL;
+
+    if (!r || r->begin > address || r->end < address + nbytes || r->part.v->kind == VERSION_PIECES)
+        return false;
+    again->address = address;
+    again->nbytes = nbytes;
+    again->changes = memory->changes;
+    again->view = (struct view){r->part.v, r->part.offset + (address - r->begin)};
+    again->writer = r->writer;
+    return true;
+}
+
+enum mem_err mem_read_again(struct mem *m, uint32_t area, uint64_t address, uint64_t nbytes,
+                            struct mem_again *again, struct view *out, struct op_ids *writers,
+                            uint64_t absent[2])
+{
+    const struct memory *memory = &m->areas[area];
+    bool same = again->address == address && again->nbytes == nbytes && again->area == area &&
+                again->changes == memory->changes;
+
+    if (!same && !look_again(memory, address, nbytes, again))
+        return mem_read(m, area, address, nbytes, out, writers, absent);
+    again->area = area;
+    *out = (struct view){version_keep(again->view.v), again->view.offset};
+    if (!writers || op_ids_add(writers, again->writer))
         return MEM_OK;
     drop_view(out);
     return MEM_NO_MEMORY;

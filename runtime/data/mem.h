@@ -144,6 +144,20 @@ enum mem_err mem_read(struct mem *m, uint32_t area, uint64_t address, uint64_t n
                       struct view *out, struct op_ids *writers, uint64_t absent[2]);
 
 /*
+ * The same for a reader that mostly reads the same bytes again. If the area has not changed since,
+ * they are where they were. All zero: it has read nothing yet.
+ */
+struct mem_again {
+    uint64_t address, nbytes, changes; /* `changes` of the area, then */
+    struct view view;                  /* borrowed from the area */
+    uint32_t area, writer;
+};
+
+enum mem_err mem_read_again(struct mem *m, uint32_t area, uint64_t address, uint64_t nbytes,
+                            struct mem_again *again, struct view *out, struct op_ids *writers,
+                            uint64_t absent[2]);
+
+/*
  * The same for elements that do not lie side by side; the view is contiguous. A write that ends
  * with MEM_NO_MEMORY may have written some of them.
  */

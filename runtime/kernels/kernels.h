@@ -89,9 +89,9 @@ static inline uint64_t later(uint64_t t, int64_t delay_fs)
 }
 
 /* Nothing is pending, and kernels have not ended: names a command that waits.  deadlock.c */
-KERNELS_OWN kb_status deadlock(struct kb_sim *s);
+KERNELS_RARE kb_status deadlock(struct kb_sim *s);
 
 /* Names that tl_region() has kept.  tl_program.c */
-KERNELS_OWN void regions_free(struct kernels *k);
+KERNELS_RARE void regions_free(struct kernels *k);
 
 #endif

@@ -20,6 +20,7 @@
  *   - A launch that ends in a mistake, a deadlock or a bound leaves the run ended: s->status keeps
  *     it, and kernels_run() returns it at once, however often it is called.
  */
+#include "base/rows.h"
 #include "data/host.h"
 #include "kernels/barrier.h"
 #include "kernels/engine.h"
@@ -107,7 +108,7 @@ struct kernels *kernels_new(struct kb_sim *s)
     k->n_pes = sim_cubes(t) * t->pes;
     k->free_slot = TXN_NONE;
     k->mem = host_mem(&s->host, s->topo);
-    k->pes = calloc(k->n_pes, sizeof *k->pes);
+    k->pes = rows_new(k->n_pes, sizeof *k->pes);
     k->stacks = co_pool_new(s->options.stack_bytes);
     k->least_way_fs = malloc(t->n_units * sizeof *k->least_way_fs);
     k->issue_fs = cost_way_fs(&s->mask, 0, t->pe.cpu_overhead_fs + t->pe.scheduler_overhead_fs);

@@ -21,25 +21,48 @@
  *     one.
  */
 #include "kernels/pool.h"
+#include "base/rows.h"
 #include <stdlib.h>
 
-enum { CHUNK_ROWS = 64 };
+enum { CHUNK_ROWS = 64, CHUNK_MOST = 2 << 20, LINE = 64 };
 
 struct chunk {
     struct chunk *next;
-    max_align_t rows[];
+    size_t bytes, used; /* in all, this head included */
 };
+
+/* Twice as large as the one before, up to a huge page. False: no memory. */
+static bool more_chunks(struct kernels *k, size_t bytes)
+{
+    size_t least = k->chunks ? 2 * k->chunks->bytes : 0, all = LINE + bytes;
+    struct chunk *c;
+
+    if (least > CHUNK_MOST)
+        least = CHUNK_MOST;
+    if (all < least)
+        all = least;
+    c = rows_new(1, all);
+    if (!c)
+        return false;
+    *c = (struct chunk){.next = k->chunks, .bytes = all, .used = LINE};
+    k->chunks = c;
+    return true;
+}
 
 /* Zeroed rows that live as long as the run; NULL: no memory. */
 static void *chunk_new(struct kernels *k, size_t bytes)
 {
-    struct chunk *c = calloc(1, sizeof *c + bytes);
+    struct chunk *c = k->chunks;
+    char *rows;
 
-    if (!c)
+    if ((!c || c->bytes - c->used < bytes) && !more_chunks(k, bytes))
         return NULL;
-    c->next = k->chunks;
-    k->chunks = c;
-    return c->rows;
+    c = k->chunks;
+    rows = (char *)c + c->used;
+    c->used += (bytes + LINE - 1) / LINE * LINE;
+    if (c->used > c->bytes)
+        c->used = c->bytes;
+    return rows;
 }
 
 /*
@@ -47,7 +70,7 @@ static void *chunk_new(struct kernels *k, size_t bytes)
  * or makes more; NULL: no memory.
  */
 #define POOL(type, name, list, link)                                                               \
-    static type *name##_take(struct kernels *k)                                                    \
+    static inline type *name##_take(struct kernels *k)                                                    \
     {                                                                                              \
         type *x = k->list;                                                                         \
                                                                                                    \
@@ -61,7 +84,7 @@ static void *chunk_new(struct kernels *k, size_t bytes)
         k->list = x->link;                                                                         \
         return x;                                                                                  \
     }                                                                                              \
-    static void name##_give(struct kernels *k, type *x)                                            \
+    static inline void name##_give(struct kernels *k, type *x)                                            \
     {                                                                                              \
         x->link = k->list;                                                                         \
         k->list = x;                                                                               \

@@ -21,6 +21,13 @@ static inline bool kernels_inside_pe(const struct kb_sim *s, uint32_t slot)
     return !work_is_dma(&s->kernels->work[slot]);
 }
 
+static inline struct known_cost *kernels_known_cost(struct kb_sim *s, uint32_t slot)
+{
+    const struct work *work = &s->kernels->work[slot];
+
+    return &work->command->pe->cost[work->stage];
+}
+
 static inline int64_t kernels_least_way_fs(const struct kb_sim *s, uint32_t unit)
 {
     return s->kernels->least_way_fs[unit];

@@ -105,8 +105,8 @@ void pe_dma_bind_load(struct kb_sim *s, struct command *c)
         err = mem_read_strided(s->kernels->mem, c->dst, op->in[0].address, &g, &op->out.view,
                                writers, range);
     } else {
-        err = mem_read(s->kernels->mem, c->dst, op->in[0].address, c->nbytes, &op->out.view,
-                       writers, range);
+        err = mem_read_again(s->kernels->mem, c->dst, op->in[0].address, c->nbytes, &c->pe->again,
+                             &op->out.view, writers, range);
     }
     if (err == MEM_ABSENT)
         operand_absent(c, c->dst, range);

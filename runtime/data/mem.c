@@ -92,10 +92,8 @@ struct version *version_new_result(uint64_t nbytes, uint32_t op)
     return v;
 }
 
-void version_drop(struct version *v)
+void version_end(struct version *v)
 {
-    if (!v || --v->refs)
-        return;
     if (v->kind == VERSION_FILL)
         v->fill->forget(v->fill, v->number);
     for (uint32_t i = 0; v->kind == VERSION_PIECES && i < v->n_pieces; i++)

@@ -64,7 +64,13 @@ static inline struct version *version_keep(struct version *v)
     return v;
 }
 
-void version_drop(struct version *v); /* NULL: nothing */
+void version_end(struct version *v); /* nobody has a reference any more */
+
+static inline void version_drop(struct version *v) /* NULL: nothing */
+{
+    if (v && --v->refs == 0)
+        version_end(v);
+}
 
 /* Are its bytes known? Those of a result are after Phase 2, those of pieces if all of them are. */
 bool version_ready(struct version *v);

@@ -433,6 +433,20 @@ const char *co_stack(const struct co *co, size_t *nbytes)
     return co->bottom;
 }
 
+void co_prefetch(const struct co *co)
+{
+    __builtin_prefetch(co);
+    __builtin_prefetch((const char *)co + 64);
+}
+
+void co_prefetch_stack(const struct co *co)
+{
+#ifndef CO_UCONTEXT
+    for (int i = 0; i < 8; i++)
+        __builtin_prefetch((const char *)co->own + 64 * i);
+#endif
+}
+
 static void set_resumed(struct co *co)
 {
     resumed = (struct resumed){co, co->bottom - GUARD_BYTES};

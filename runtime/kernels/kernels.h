@@ -16,6 +16,7 @@ struct launch {
 struct kernels {
     struct tl_ctx *pes; /* owned; [cube over all * pes + pe] */
     uint32_t n_pes;
+    bool many;       /* so many that their state does not fit the cache */
     struct mem *mem; /* borrowed from the host's side */
     struct co_pool *stacks;
 

@@ -98,6 +98,9 @@ static void find_least_ways(const struct kb_sim *s, struct kernels *k)
         s->memories[i].under_way = 0;
 }
 
+/* The state of one is about 3 KiB, its stack included. */
+enum { MANY_PES = 512 };
+
 struct kernels *kernels_new(struct kb_sim *s)
 {
     const struct kb_topology *t = s->topo;
@@ -106,6 +109,7 @@ struct kernels *kernels_new(struct kb_sim *s)
     if (!k)
         return NULL;
     k->n_pes = sim_cubes(t) * t->pes;
+    k->many = k->n_pes >= MANY_PES;
     k->free_slot = TXN_NONE;
     k->mem = host_mem(&s->host, s->topo);
     k->pes = rows_new(k->n_pes, sizeof *k->pes);

@@ -133,8 +133,6 @@ struct command *command_new(struct kernels *k)
     c->op.n_in = c->op.n_epilogues = 0;
     c->op.composite = c->op.strided = c->op.ipcq = false;
     c->task = TASK_PLAIN;
-    c->op.out.view.v = NULL;
-    c->op.depends = (struct op_ids){0};
     return c;
 }
 
@@ -158,7 +156,8 @@ void command_free(struct kernels *k, struct command *c)
         for (uint32_t i = 0; i < op->epilogue[e].n_operands; i++)
             drop_view(&op->epilogue[e].operand[i]);
     drop_view(&op->out);
-    op_ids_clear(&op->depends);
+    if (op->depends.n)
+        op_ids_clear(&op->depends);
     c->live = false;
     c->behind = k->free_commands;
     k->free_commands = c;

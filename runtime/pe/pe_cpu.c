@@ -85,11 +85,11 @@ static uint64_t stages_of(const struct command *c)
     return c->op.kind <= OP_DMA_WRITE ? 0 : 1 + (c->fetch_bytes != 0);
 }
 
-/* Takes an id for the command, and the ids behind it for its stages. */
-static bool draw_ids(struct kb_sim *s, struct command *c)
+/* Takes an id for the command, and the ids behind it for its `stages`. */
+static inline bool draw_ids(struct kb_sim *s, struct command *c, uint64_t stages)
 {
     struct kernels *k = s->kernels;
-    uint64_t n = 1 + stages_of(c);
+    uint64_t n = 1 + stages;
 
     if (n > OP_NONE - k->next_id) {
         kernel_error(c->pe, c->call, c->here, "the run has more than %u operations", OP_NONE);
@@ -100,23 +100,19 @@ static bool draw_ids(struct kb_sim *s, struct command *c)
     return true;
 }
 
-static void issue_command(struct tl_ctx *pe, uint64_t t)
+/* It gets its ids, and its operands what they hold now. False after a message. */
+static __attribute__((noinline)) bool prepare(struct kb_sim *s, struct command *c)
 {
-    struct kb_sim *s = pe->sim;
-    struct command *c = pe->current;
-
-    c->op.t_issue_fs = (int64_t)t;
     if (c->op.composite)
         composite_cut(s, c);
     else if (c->op.kind >= OP_GEMM)
         compute_measure(s, c);
-    if (!draw_ids(s, c) || (c->op.kind != OP_DMA_READ && !operands_bind(c)))
-        return;
-    current_result(s->kernels)->ops++;
-    pe->outstanding++;
-    pe->issued = true;
-    if (s->observer)
-        observe_command(s, c);
+    return draw_ids(s, c, stages_of(c)) && (c->op.kind == OP_DMA_READ || operands_bind(c));
+}
+
+/* The first stage begins of a command that is no load. */
+static __attribute__((noinline)) void begin_stages(struct kb_sim *s, uint64_t t, struct command *c)
+{
     if (c->task == TASK_SEND)
         ipcq_send(s, t, c);
     else if (c->task == TASK_RECV)
@@ -127,12 +123,30 @@ static void issue_command(struct tl_ctx *pe, uint64_t t)
         pe_dma_issue(s, t, c);
     else if (c->op.composite)
         composite_issue(s, t, c);
-    else if (c->op.kind == OP_DMA_READ)
-        pe_dma_load(s, t, c);
     else if (c->op.kind == OP_DMA_WRITE)
         pe_dma_store(s, t, c);
     else
         compute_issue(s, t, c);
+}
+
+static inline void issue_command(struct tl_ctx *pe, uint64_t t)
+{
+    struct kb_sim *s = pe->sim;
+    struct command *c = pe->current;
+    bool loads = c->task == TASK_PLAIN && c->op.kind == OP_DMA_READ;
+
+    c->op.t_issue_fs = (int64_t)t;
+    if (loads ? !draw_ids(s, c, 0) : !prepare(s, c))
+        return;
+    current_result(s->kernels)->ops++;
+    pe->outstanding++;
+    pe->issued = true;
+    if (s->observer)
+        observe_command(s, c);
+    if (loads)
+        pe_dma_load(s, t, c);
+    else
+        begin_stages(s, t, c);
     if (s->race)
         accesses_issued(pe, c);
 }
@@ -245,35 +259,38 @@ static bool issue_called(struct tl_ctx *pe, uint64_t t)
     return async;
 }
 
+static inline void prefetch_lines(const void *p, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        __builtin_prefetch((const char *)p + 64 * i);
+}
+
 /*
  * With thousands of PEs the state of the next one is not in the cache, and mostly the next is the
- * PE with the next number: its context is fetched two turns ahead, what that points to one.
+ * PE with the next number: its context is fetched four turns ahead, its command or coroutine two,
+ * and what of its stack it will go on with, one.
  */
 static inline void prefetch_neighbours(const struct kernels *k, uint32_t number)
 {
-    const struct tl_ctx *next = &k->pes[number + 1], *after = next + 1;
+    const struct tl_ctx *next = &k->pes[number + 1], *second = next + 1;
 
-    if (number + 2 >= k->n_pes)
+    if (number + 4 >= k->n_pes)
         return;
-    __builtin_prefetch(&after->sim);
-    __builtin_prefetch(&after->region);
-    __builtin_prefetch(next->co);
-    if (next->current) {
-        const char *c = (const char *)next->current;
-
-        __builtin_prefetch(c);
-        __builtin_prefetch(c + 64);
-        __builtin_prefetch(c + 128);
-        __builtin_prefetch(&next->current->pe);
-        __builtin_prefetch(&next->current->async);
-    }
+    prefetch_lines(&k->pes[number + 4], 5);
+    if (second->current)
+        prefetch_lines(second->current, 5);
+    else if (second->co)
+        co_prefetch(second->co);
+    if (next->state == PE_WAKES)
+        co_prefetch_stack(next->co);
 }
 
 void kernel_event(struct kb_sim *s, uint64_t t, uint32_t number)
 {
     struct tl_ctx *pe = &s->kernels->pes[number];
 
-    prefetch_neighbours(s->kernels, number);
+    if (s->kernels->many)
+        prefetch_neighbours(s->kernels, number);
     s->kernels->now_fs = t;
     s->kernels->ahead = EVENTS_AHEAD;
     if (pe->state == PE_BEGINS && s->observer)

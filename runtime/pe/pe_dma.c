@@ -115,8 +115,11 @@ void pe_dma_bind_load(struct kb_sim *s, struct command *c)
     if (err != MEM_OK)
         return;
     c->result->hidden = true;
-    c->result->view.v = version_keep(op->out.view.v);
-    c->result->view.offset = op->out.view.offset;
+    c->result->view = op->out.view;
+    if (writers) /* its record, or a note, keeps the version, too */
+        version_keep(op->out.view.v);
+    else
+        op->out.view.v = NULL;
 }
 
 /* -- stores ----------------------------------------------------------------------------------- */

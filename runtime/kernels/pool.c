@@ -163,6 +163,23 @@ void command_free(struct kernels *k, struct command *c)
     k->free_commands = c;
 }
 
+/*
+ * The end of a command whose op is as it was called, but for its address and its result: a load.
+ * The PE's next load of this shape finds all else in it, checked. One that was kept before goes.
+ */
+void command_keep(struct kernels *k, struct command *c)
+{
+    struct command *before = c->pe->kept;
+
+    drop_view(&c->op.out);
+    if (c->op.depends.n)
+        op_ids_clear(&c->op.depends);
+    c->live = false;
+    c->pe->kept = c;
+    if (before)
+        command_free(k, before);
+}
+
 void commands_free_all(struct kernels *k)
 {
     for (struct command *c = k->commands; c; c = c->made)

@@ -69,6 +69,19 @@ bool engine_until(struct kb_sim *s, uint32_t pe)
     return false;
 }
 
+bool engine_skip_to(struct kb_sim *s, ev e)
+{
+    struct kernels *k = s->kernels;
+
+    if (e > k->wakes.next || e > s->queue.first || ev_time_fs(e) >= s->stop_fs || !k->ahead ||
+        sim_is_watched(s))
+        return false;
+    k->ahead--;
+    ev_advance(&s->queue, e);
+    k->now_fs = ev_time_fs(e);
+    return true;
+}
+
 kb_status engine_kernels(struct kb_sim *s, uint64_t budget)
 {
     return sim_is_watched(s) ? run_watched(s, how_watched(s), budget) : run_kernels(s, budget);

@@ -54,6 +54,7 @@ struct tl_ctx {
     struct known_cost cost[2]; /* of its last DMA_READ and DMA_WRITE */
 
     struct mem_again again; /* what its last load found */
+    struct command *kept;   /* of a load that has ended, for the next of its shape; NULL: none */
 
     struct memory_station port[N_PORTS];
     uint64_t port_bytes[N_PORTS]; /* of services that have ended; of engines 0 */

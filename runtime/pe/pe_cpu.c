@@ -73,6 +73,11 @@ static int64_t response_fs(const struct kb_sim *s, const struct tl_ctx *pe)
 
 /* -- a command is issued ---------------------------------------------------------------------- */
 
+static inline bool is_load(const struct command *c)
+{
+    return c->task == TASK_PLAIN && c->op.kind == OP_DMA_READ;
+}
+
 /* How many ids the stages of a command take beside its own. */
 static uint64_t stages_of(const struct command *c)
 {
@@ -133,7 +138,7 @@ static inline void issue_command(struct tl_ctx *pe, uint64_t t)
 {
     struct kb_sim *s = pe->sim;
     struct command *c = pe->current;
-    bool loads = c->task == TASK_PLAIN && c->op.kind == OP_DMA_READ;
+    bool loads = is_load(c);
 
     c->op.t_issue_fs = (int64_t)t;
     if (loads ? !draw_ids(s, c, 0) : !prepare(s, c))
@@ -169,6 +174,9 @@ static void kernel_main(void *arg)
 void pe_clear(struct tl_ctx *pe)
 {
     tensors_free_all(pe);
+    if (pe->kept)
+        command_free(pe->kernels, pe->kept);
+    pe->kept = NULL;
     host_bytes_free_all(pe);
     free(pe->buffer_taken);
     pe->buffer_taken = NULL;
@@ -323,7 +331,10 @@ void kernel_call(struct command *c)
         c->result->wait = WAIT_PENDING;
     pe->current = c;
     pe->state = PE_ISSUES;
-    wakes_append(&pe->kernels->wakes, issue_fs, pe->number);
+    if (!engine_skip_to(pe->sim, wakes_event(issue_fs, pe->number)))
+        wakes_append(&pe->kernels->wakes, issue_fs, pe->number);
+    else if (issue_called(pe, issue_fs))
+        return;
     kernel_wait(pe);
 }
 
@@ -348,7 +359,10 @@ static void command_end(struct kb_sim *s, uint64_t t, struct command *c)
         pe->awaited = NULL;
         wakes_add(&s->kernels->wakes, t, pe->number);
     }
-    command_free(s->kernels, c);
+    if (is_load(c))
+        command_keep(s->kernels, c);
+    else
+        command_free(s->kernels, c);
     if (--pe->outstanding == 0 && pe->state == PE_RETURNED)
         pe_ended(pe, t);
 }
@@ -361,25 +375,35 @@ static bool stage_done(struct kb_sim *s, uint64_t t, const struct work *work)
     if (work->token)
         return c->task == TASK_PLAIN ? composite_stage_done(s, t, work)
                                      : ipcq_piece_done(s, t, work);
-    if (!work_is_dma(work))
-        return compute_stage_done(s, t, work);
-    if (work->stage == STAGE_DMA_READ)
-        current_result(s->kernels)->dma_read_bytes += c->nbytes;
-    else
-        current_result(s->kernels)->dma_write_bytes += c->nbytes;
-    return true;
+    return compute_stage_done(s, t, work);
+}
+
+/* A load, a store or an atomic, whose only stage it was. */
+static inline void transfer_done(struct kb_sim *s, uint64_t t, struct command *c)
+{
+    struct kb_launch_result *r = current_result(s->kernels);
+
+    *(c->op.kind == OP_DMA_READ ? &r->dma_read_bytes : &r->dma_write_bytes) += c->nbytes;
+    command_end(s, t, c);
 }
 
 void pe_stage_done(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
-    struct work work = s->kernels->work[slot];
-    bool piece = work.token && work.command->task != TASK_PLAIN;
+    const struct work *done = &s->kernels->work[slot];
+    struct work work;
+    bool piece;
 
-    if (STATS && work.port)
-        tcm_count_port(s, &work, &s->txns[slot]);
+    if (STATS && done->port)
+        tcm_count_port(s, done, &s->txns[slot]);
     slot_free(s, slot);
     if (s->status != KB_OK)
         return;
+    if (!done->token && work_is_dma(done)) {
+        transfer_done(s, t, done->command);
+        return;
+    }
+    work = *done; /* a stage that begins may take its slot */
+    piece = work.token && work.command->task != TASK_PLAIN;
     if (stage_done(s, t, &work))
         command_end(s, t, work.command);
     if (piece)

@@ -395,10 +395,13 @@ static uint32_t op_ids_find(const struct op_ids *set, uint32_t id)
 
 bool op_ids_add(struct op_ids *set, uint32_t id)
 {
-    uint32_t i = op_ids_find(set, id), few = sizeof set->few / sizeof *set->few;
+    uint32_t i, few = sizeof set->few / sizeof *set->few;
     uint32_t *ids;
 
-    if (id == OP_NONE || (i < set->n && op_ids_list(set)[i] == id))
+    if (id == OP_NONE)
+        return true;
+    i = op_ids_find(set, id);
+    if (i < set->n && op_ids_list(set)[i] == id)
         return true;
     if (set->n == (set->ids ? set->cap : few) && !op_ids_grow(set))
         return false;

@@ -441,7 +441,9 @@ void co_prefetch(const struct co *co)
 
 void co_prefetch_stack(const struct co *co)
 {
-#ifndef CO_UCONTEXT
+#ifdef CO_UCONTEXT
+    (void)co;
+#else
     for (int i = 0; i < 8; i++)
         __builtin_prefetch((const char *)co->own + 64 * i);
 #endif

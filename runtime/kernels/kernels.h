@@ -23,6 +23,7 @@ struct kernels {
     struct launch *launches;                 /* owned */
     size_t n_launches, launches_cap, launch; /* launch: that runs, or will be next */
     bool launched;                           /* it runs */
+    bool watched;                            /* sim_is_watched() */
     uint32_t running;                        /* PEs that have not ended */
     struct tl_ctx *on;                       /* the PE of the kernel that runs now; NULL: none */
 

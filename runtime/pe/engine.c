@@ -50,7 +50,7 @@ bool engine_until(struct kb_sim *s, uint32_t pe)
 {
     struct kernels *k = s->kernels;
 
-    if (sim_is_watched(s))
+    if (k->watched)
         return false;
     for (; k->ahead > 0; k->ahead--) {
         ev next = k->wakes.next, e = s->queue.first;
@@ -74,7 +74,7 @@ bool engine_skip_to(struct kb_sim *s, ev e)
     struct kernels *k = s->kernels;
 
     if (e > k->wakes.next || e > s->queue.first || ev_time_fs(e) >= s->stop_fs || !k->ahead ||
-        sim_is_watched(s))
+        k->watched)
         return false;
     k->ahead--;
     ev_advance(&s->queue, e);
@@ -84,5 +84,6 @@ bool engine_skip_to(struct kb_sim *s, ev e)
 
 kb_status engine_kernels(struct kb_sim *s, uint64_t budget)
 {
-    return sim_is_watched(s) ? run_watched(s, how_watched(s), budget) : run_kernels(s, budget);
+    s->kernels->watched = sim_is_watched(s);
+    return s->kernels->watched ? run_watched(s, how_watched(s), budget) : run_kernels(s, budget);
 }

@@ -340,7 +340,7 @@ void kernel_call(struct command *c)
 
 /* -- a command ends --------------------------------------------------------------------------- */
 
-static void command_end(struct kb_sim *s, uint64_t t, struct command *c)
+static inline __attribute__((always_inline)) void command_end(struct kb_sim *s, uint64_t t, struct command *c)
 {
     struct tl_ctx *pe = c->pe;
     bool wakes = c == pe->current;

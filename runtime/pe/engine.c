@@ -23,6 +23,25 @@ static __attribute__((noinline)) kb_status run_watched(struct kb_sim *s, int how
     return run(s, how, budget);
 }
 
+/*
+ * The next event is known before this one is handled: mostly the end of the next PE's load, whose
+ * transaction, stations and command are in no cache.
+ */
+static inline void prefetch_event(struct kb_sim *s, ev e)
+{
+    uint32_t slot = ev_slot(e);
+    const struct work *work = &s->kernels->work[slot];
+    const struct txn *txn = &s->txns[slot];
+
+    if (slot >= s->kernels->n_slots)
+        return;
+    __builtin_prefetch(work + 2);
+    __builtin_prefetch(txn + 2);
+    __builtin_prefetch(work->station);
+    __builtin_prefetch(&s->channels[2 * (size_t)txn->src]);
+    prefetch_lines(work->command, 5);
+}
+
 /* As run() does, but a kernel may run the events itself that lie between its own. */
 static kb_status run_kernels(struct kb_sim *s, uint64_t budget)
 {
@@ -39,6 +58,8 @@ static kb_status run_kernels(struct kb_sim *s, uint64_t budget)
             take_start(s, HOW_KERNELS, e);
         } else {
             ev_take(&s->queue);
+            if (s->kernels->many)
+                prefetch_event(s, s->queue.first);
             handle_kernels(s, e);
         }
     }

@@ -267,12 +267,6 @@ static bool issue_called(struct tl_ctx *pe, uint64_t t)
     return async;
 }
 
-static inline void prefetch_lines(const void *p, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        __builtin_prefetch((const char *)p + 64 * i);
-}
-
 /*
  * With thousands of PEs the state of the next one is not in the cache, and mostly the next is the
  * PE with the next number: its context is fetched four turns ahead, its command or coroutine two,

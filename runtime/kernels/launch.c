@@ -99,7 +99,7 @@ static void find_least_ways(const struct kb_sim *s, struct kernels *k)
 }
 
 /* The state of one is about 3 KiB, its stack included. */
-enum { MANY_PES = 32 };
+enum { MANY_PES = 256 };
 
 struct kernels *kernels_new(struct kb_sim *s)
 {

@@ -51,13 +51,15 @@ uint32_t pe_dma_slot(struct kb_sim *s, uint64_t t, const struct stage *stage, ui
     bool tcm = dst_unit(s->topo, dst) > s->topo->pes;
     uint32_t slot = slot_new(s, stage, memory_station_of(s, dst, writes), tcm);
 
-    if (slot != TXN_NONE)
-        s->txns[slot] = (struct txn){.issue_fs = (int64_t)t,
-                                     .nbytes = nbytes & TXN_MAX_BYTES,
-                                     .op = writes ? KB_WRITE : KB_READ,
-                                     .src = pe->src,
-                                     .dst = dst,
-                                     .id = stage->id};
+    if (slot == TXN_NONE)
+        return slot;
+    s->txns[slot] = (struct txn){.issue_fs = (int64_t)t,
+                                 .nbytes = nbytes & TXN_MAX_BYTES,
+                                 .src = pe->src,
+                                 .dst = dst,
+                                 .id = stage->id};
+    if (writes) /* apart: to read 8 bytes soon after one of them was written takes a while */
+        s->txns[slot].op = KB_WRITE;
     return slot;
 }
 

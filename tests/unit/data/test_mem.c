@@ -33,6 +33,8 @@ struct model {
     struct snapshot kept[SNAPSHOTS];
     uint32_t next_writer;
     uint64_t dice;
+    struct mem_again again; /* of a reader that reads the same bytes again and again */
+    uint64_t again_address, again_bytes;
     uint64_t n_pieces, n_absent, n_views, n_copies; /* what reads came to */
 };
 
@@ -212,6 +214,17 @@ static uint64_t strided_bytes(const struct strided *s)
     return n;
 }
 
+/* By one of the ways to read what lies side by side. */
+static enum mem_err read_whole(struct model *m, uint64_t address, uint64_t n, struct view *view,
+                               struct op_ids *writers, uint64_t absent[2])
+{
+    if (below(m, 2) == 0)
+        return mem_read(m->mem, m->area, address, n, view, writers, absent);
+    m->again_address = address;
+    m->again_bytes = n;
+    return mem_read_again(m->mem, m->area, address, n, &m->again, view, writers, absent);
+}
+
 static void check_read(struct model *m, uint64_t address, const struct strided *s, bool whole)
 {
     uint64_t n = strided_bytes(s), missing, absent[2] = {1, 0};
@@ -219,7 +232,7 @@ static void check_read(struct model *m, uint64_t address, const struct strided *
     struct op_ids writers = {0};
     struct view view = {0};
     enum mem_err err = whole
-                           ? mem_read(m->mem, m->area, address, n, &view, &writers, absent)
+                           ? read_whole(m, address, n, &view, &writers, absent)
                            : mem_read_strided(m->mem, m->area, address, s, &view, &writers, absent);
 
     assert_non_null(cells);
@@ -332,6 +345,10 @@ static void one_step(struct model *m, uint64_t longest)
         n = below(m, SIZE) + 1;
     if (n > SIZE - address)
         n = SIZE - address;
+    if (m->again_bytes && kind >= 60 && kind < 80) {
+        address = m->again_address;
+        n = m->again_bytes;
+    }
     s.dim[0] = (int64_t)n;
     if (kind < 40)
         check_write(m, address, &s, true);

@@ -607,6 +607,36 @@ static void named_spaces_are_areas_of_their_own(void **state)
     mem_free(m);
 }
 
+static void assert_again(struct mem *m, uint32_t area, struct mem_again *again, const char *text)
+{
+    struct view view;
+
+    assert_int_equal(
+        mem_read_again(m, area, 0, strlen(text), again, &view, NULL, NULL), MEM_OK);
+    assert_holds(view, text);
+    version_drop(view.v);
+}
+
+/* Both areas were written once, at the same address. */
+static void a_reader_goes_on_in_another_area(void **state)
+{
+    struct mem *m = mem_new(2);
+    struct version *one = bytes_of("one"), *two = bytes_of("two");
+    struct mem_again again = {0};
+
+    (void)state;
+    assert_int_equal(mem_write(m, 0, 0, 3, (struct view){one, 0}, 1), MEM_OK);
+    assert_int_equal(mem_write(m, 1, 0, 3, (struct view){two, 0}, 1), MEM_OK);
+    assert_again(m, 0, &again, "one");
+    assert_again(m, 0, &again, "one");
+    assert_again(m, 1, &again, "two");
+    assert_int_equal(mem_write(m, 1, 0, 3, (struct view){one, 0}, 1), MEM_OK);
+    assert_again(m, 1, &again, "one");
+    version_drop(one);
+    version_drop(two);
+    mem_free(m);
+}
+
 /* More ids than fit without a list, in an order that inserts everywhere. */
 static void ids_of_writers_come_in_order_and_once(void **state)
 {
@@ -779,6 +809,7 @@ int main(void)
         cmocka_unit_test(pieces_are_ready_with_the_last),
         cmocka_unit_test(what_was_never_written_is_told),
         cmocka_unit_test(named_spaces_are_areas_of_their_own),
+        cmocka_unit_test(a_reader_goes_on_in_another_area),
         cmocka_unit_test(ids_of_writers_come_in_order_and_once),
         cmocka_unit_test(many_ranges_fit_into_one_area),
         cmocka_unit_test(a_write_without_memory_changes_nothing),

@@ -33,6 +33,10 @@
  * and the one behind it (find_near()). A write over exactly one range, the most frequent, replaces
  * its view in place. A leaf that is only appended to is split at its end, so that it stays full.
  *
+ * A load that reads what its PE has read before need not look at all (mem_read_again()): the reader
+ * keeps the view, and the memory counts its changes. One that was made of pieces is not kept, for
+ * it may be gathered better once they are ready.
+ *
  * Small pieces of known bytes are copied into a new version (version_of_flat()): a piece takes 32
  * bytes, so for elements of 4 bytes the pieces would take eight times their bytes. Of a fill that
  * is not made only the smallest are, since that makes all of it.
@@ -992,7 +996,8 @@ enum mem_err mem_read(struct mem *m, uint32_t area, uint64_t address, uint64_t n
     return MEM_NO_MEMORY;
 }
 
-/* Looks where one range holds all of it, which is not of pieces: those may be gathered better later.
+/* Looks where one range holds all of it, which is not of pieces: those may be gathered better
+ * later.
  */
 static bool look_again(const struct memory *memory, uint64_t address, uint64_t nbytes,
                        struct mem_again *again)

@@ -64,7 +64,7 @@ static inline struct version *version_keep(struct version *v)
     return v;
 }
 
-void version_end(struct version *v); /* nobody has a reference any more */
+void version_end(struct version *v); /* its last reference was given back */
 
 static inline void version_drop(struct version *v) /* NULL: nothing */
 {

@@ -24,7 +24,8 @@ static inline bool kernels_inside_pe(const struct kb_sim *s, uint32_t slot)
     return false;
 }
 
-/* What the last transaction cost of the PE whose transaction is in `slot`, that went the same way. */
+/* What the last transaction cost of the PE whose transaction is in `slot`, that went the same way.
+ */
 static inline struct known_cost *kernels_known_cost(struct kb_sim *s, uint32_t slot)
 {
     (void)s, (void)slot;

@@ -33,8 +33,7 @@
  *
  * What was slower. A processor predicts where a `ret` goes from the calls before it, and a switch
  * breaks the pairs: about 7 ns for each `ret` that is mispredicted. So co_resume() and co_suspend()
- * end in the switch (a tail call), which returns to their callers directly. To prefetch the next
- * kernel's stack was no gain (440 -> 460 ns for each load of 8192 PEs).
+ * end in the switch (a tail call), which returns to their callers directly.
  */
 #include "kernels/co.h"
 

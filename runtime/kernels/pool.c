@@ -1,20 +1,23 @@
 /* pool.c -- commands, tokens, tensors and TCM blocks of a run: made in chunks, used again.
  *
  * A run makes millions of these, and few are in use at a time. So each kind has a list of free
- * rows, which grows by chunks of 64, and nothing is given back to malloc() before the end. A row is
- * not cleared when it is used again: each *_new() sets the fields that its users rely on.
+ * rows, which grows by 64, and nothing is given back to malloc() before the end: rows are cut from
+ * chunks, each twice as large as the one before, up to a page of 2 MiB (base/rows.h). A row is not
+ * cleared when it is used again: each *_new() sets the fields that its users rely on.
  *
  * Commands own references to versions and lists of ids, so all that were made are also linked,
  * through `made`: when a run ends early, those that are still in use are found and freed.
  *
- * Example: tl_load() of a row takes a command, a tensor and a TCM block. When the load ends, the
- * command goes back to its list, and the next call of any PE takes the same row of memory, which
- * is still cached. The tensor and its block stay until tl_free(), tl_release() or the end of the
- * kernel.
+ * Example: tl_load() of a row takes a command, a tensor and a TCM block. When the load ends, the PE
+ * keeps the command for its next load of that shape (command_keep()); one of another kind goes back
+ * to its list, and the next call of any PE takes the same row of memory, which is still cached. The
+ * tensor and its block stay until tl_free(), tl_release() or the end of the kernel.
  *
  * Invariants:
- *   - A row is either in its list or in use, never both; the link of the list lies in a field that
- *     is not used meanwhile (`behind` of a command, `older` of a tensor).
+ *   - A row is either in its list or in use, never both; a command that is kept is neither. The
+ * link of the list lies in a field that is not used meanwhile (`behind` of a command, `older` of a
+ *     tensor).
+ *   - A command that is kept or in a list owns nothing: its views and dependencies were given back.
  *   - Rows never move: tokens, stations and kernels hold pointers to them.
  *   - A tensor belongs to one PE, in the order of its numbers from `newest` back, which is what
  *     tl_mark() and tl_release() need. Blocks are counted: tl_reshape() makes a second tensor of
@@ -70,7 +73,7 @@ static void *chunk_new(struct kernels *k, size_t bytes)
  * or makes more; NULL: no memory.
  */
 #define POOL(type, name, list, link)                                                               \
-    static inline type *name##_take(struct kernels *k)                                                    \
+    static inline type *name##_take(struct kernels *k)                                             \
     {                                                                                              \
         type *x = k->list;                                                                         \
                                                                                                    \
@@ -84,7 +87,7 @@ static void *chunk_new(struct kernels *k, size_t bytes)
         k->list = x->link;                                                                         \
         return x;                                                                                  \
     }                                                                                              \
-    static inline void name##_give(struct kernels *k, type *x)                                            \
+    static inline void name##_give(struct kernels *k, type *x)                                     \
     {                                                                                              \
         x->link = k->list;                                                                         \
         k->list = x;                                                                               \
@@ -164,8 +167,8 @@ void command_free(struct kernels *k, struct command *c)
 }
 
 /*
- * The end of a command whose op is as it was called, but for its address and its result: a load.
- * The PE's next load of this shape finds all else in it, checked. One that was kept before goes.
+ * The end of a load. The PE's next load of that shape needs another address and another result;
+ * all else is in this command, and was checked. One that was kept before goes.
  */
 void command_keep(struct kernels *k, struct command *c)
 {

@@ -38,7 +38,8 @@ static inline void kernels_begin_service(struct kb_sim *s, uint64_t t, uint32_t 
     service_begin(&s->kernels->work[slot], t);
 }
 
-static inline __attribute__((always_inline)) void kernels_end_service(struct kb_sim *s, uint64_t t, uint32_t slot)
+static inline __attribute__((always_inline)) void kernels_end_service(struct kb_sim *s, uint64_t t,
+                                                                      uint32_t slot)
 {
     pe_data_arrived(s, slot);
     service_end(s, &s->kernels->work[slot], t);

@@ -195,11 +195,12 @@ static __attribute__((noinline)) void find_memory(const struct call *call, uint6
 
     if (!address_find(t, address, &dst, &offset))
         BAD(call, "there is no memory at address %llu", (unsigned long long)address);
-    call->pe->found = (struct found_memory){
-        address - offset, address_memory_bytes(t, address_space(address)), dst};
+    call->pe->found = (struct found_memory){address - offset,
+                                            address_memory_bytes(t, address_space(address)), dst};
 }
 
-static __attribute__((noinline, cold)) _Noreturn void say_beyond(const struct call *call, uint64_t offset, uint64_t nbytes)
+static __attribute__((noinline, cold)) _Noreturn void say_beyond(const struct call *call,
+                                                                 uint64_t offset, uint64_t nbytes)
 {
     const struct found_memory *m = &call->pe->found;
     kb_endpoint memory = endpoint_unpack_memory(call->pe->sim->topo, m->dst);

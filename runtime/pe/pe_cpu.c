@@ -23,7 +23,8 @@
  * own event is next; it gives up when another kernel's event comes first, or after EVENTS_AHEAD
  * events, so that the loop looks at its budget. With the events of class 4 out of the queue
  * (kernels/wakes.h) this took a load from 205 to 150 ns. Its price is that the engine's code can
- * run on a kernel's stack of 256 KiB: it has no large arrays.
+ * run on a kernel's stack of 256 KiB: it has no large arrays. And if nothing at all lies before the
+ * issue of a command, as where one PE is alone, kernel_call() issues it at once (engine_skip_to()).
  *
  * Invariants.
  *   - At most one command of a PE is called and not issued: pe->current.
@@ -334,7 +335,8 @@ void kernel_call(struct command *c)
 
 /* -- a command ends --------------------------------------------------------------------------- */
 
-static inline __attribute__((always_inline)) void command_end(struct kb_sim *s, uint64_t t, struct command *c)
+static inline __attribute__((always_inline)) void command_end(struct kb_sim *s, uint64_t t,
+                                                              struct command *c)
 {
     struct tl_ctx *pe = c->pe;
     bool wakes = c == pe->current;

@@ -611,8 +611,7 @@ static void assert_again(struct mem *m, uint32_t area, struct mem_again *again, 
 {
     struct view view;
 
-    assert_int_equal(
-        mem_read_again(m, area, 0, strlen(text), again, &view, NULL, NULL), MEM_OK);
+    assert_int_equal(mem_read_again(m, area, 0, strlen(text), again, &view, NULL, NULL), MEM_OK);
     assert_holds(view, text);
     version_drop(view.v);
 }

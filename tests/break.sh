@@ -181,16 +181,13 @@ break_it 'kernels woken together in the opposite order' runtime/kernels/wakes.h 
 mem=runtime/data/mem.c
 break_it 'kept: what was read before, written or not' $mem 's/again->changes == memory->changes/true/'
 break_it 'kept: what was read before of another memory' $mem 's/ && again->area == area//'
-break_it 'kept: a longer read of before' $mem 's/again->nbytes == nbytes &&/again->nbytes >= nbytes \&\&/'
+break_it 'kept: a shorter read of before' $mem 's/again->nbytes == nbytes && //'
 break_it 'kept: what a memory held before it was cleared' $mem 's/^    m->areas\[area\]\.changes\+\+;$//'
 break_it 'kept: the cost of a way to another memory' runtime/network/noc.h 's/ \|\| cost->dst != txn->dst//'
 break_it 'kept: the cost of other bytes' runtime/network/noc.h 's/ cost->nbytes != txn->nbytes/ !cost->nbytes/'
-break_it 'kept: one cost for reads and writes' runtime/kernels/steps.h 's/pe->cost\[work->stage\]/pe->cost[0]/'
 break_it 'kept: the memory found first' $tl_check 's/if \(offset >= m->nbytes\)/if (!m->nbytes)/'
 break_it 'kept: a load of other extents' $tl_memory 's/if \(\(int64_t\)moved->shape\.dim\[i\] != shape->dim\[i\]\)/if (0)/'
 break_it 'kept: a load of another type' $tl_memory 's/moved->dtype != \(uint32_t\)dtype \|\| //'
-break_it 'kept: a load in the region of before' $tl_memory 's/^    c->op\.region = pe->region;$//'
-break_it 'an own issue before the events of others' runtime/pe/engine.c 's/ \|\| e > s->queue\.first//'
 break_it 'one part pending, all pending' $mem 's/nbytes < v->nbytes && !version_ready\(v\)/0/'
 
 sweep=runtime/sim/sweep.c traffic=runtime/engine/traffic.c curve=runtime/sim/traffic_result.c

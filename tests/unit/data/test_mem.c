@@ -631,6 +631,9 @@ static void a_reader_goes_on_in_another_area(void **state)
     assert_again(m, 1, &again, "two");
     assert_int_equal(mem_write(m, 1, 0, 3, (struct view){one, 0}, 1), MEM_OK);
     assert_again(m, 1, &again, "one");
+    assert_int_equal(mem_write(m, 1, 3, 3, (struct view){two, 0}, 1), MEM_OK);
+    assert_again(m, 1, &again, "one");
+    assert_again(m, 1, &again, "onetwo"); /* longer than what it has read */
     version_drop(one);
     version_drop(two);
     mem_free(m);

@@ -188,6 +188,7 @@ break_it 'kept: the cost of other bytes' runtime/network/noc.h 's/ cost->nbytes 
 break_it 'kept: the memory found first' $tl_check 's/if \(offset >= m->nbytes\)/if (!m->nbytes)/'
 break_it 'kept: a load of other extents' $tl_memory 's/if \(\(int64_t\)moved->shape\.dim\[i\] != shape->dim\[i\]\)/if (0)/'
 break_it 'kept: a load of another type' $tl_memory 's/moved->dtype != \(uint32_t\)dtype \|\| //'
+break_it 'an own issue before the events of others' runtime/pe/engine.c 's/ \|\| e > s->queue\.first//'
 break_it 'one part pending, all pending' $mem 's/nbytes < v->nbytes && !version_ready\(v\)/0/'
 
 sweep=runtime/sim/sweep.c traffic=runtime/engine/traffic.c curve=runtime/sim/traffic_result.c

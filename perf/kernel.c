@@ -8,6 +8,7 @@
  * kernel that does nothing is taken off.
  *
  * usage: kernel ROUNDS; samples go to stdout (bench.h), what is wrong to stderr.
+ *        kernel loads PES N   one launch of N loads in all, for profile.sh
  */
 #include "bench.h"
 #include "bench_slots.h"
@@ -180,6 +181,13 @@ int main(int argc, char **argv)
 {
     int rounds = argc > 1 ? atoi(argv[1]) : 5;
 
+    if (argc > 3) {
+        uint32_t n_pes = (uint32_t)atoi(argv[2]);
+
+        launch_ns(n_pes > 64 ? &mesh1024_topology : &cube8_topology, load_own, n_pes, false,
+                  (uint64_t)atoi(argv[3]) / n_pes);
+        return 0;
+    }
     for (int round = 1; round <= rounds; round++) {
         measure_launch(round);
         measure_loads("1", &cube8_topology, 1, round);

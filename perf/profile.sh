@@ -4,6 +4,7 @@
 # usage: profile.sh WORD...      running one case of txn.c: `fused ideal remote 256 at0`
 #        profile.sh replay ORDER a whole replay; ORDER as for rows.c
 #        profile.sh load PATTERN RATE    running traffic
+#        profile.sh kernel PES           loads of that many PEs
 # Functions that were inlined are told apart by the lines their instructions come from. Per
 # transaction: instructions, branches that a simple predictor guesses wrong, and data misses in
 # the first cache and in the last. B names the build.
@@ -37,7 +38,12 @@ profile_load() {
         --txns $ROWS --seeds 1 -j 1 --quiet -o /dev/null
 }
 
+profile_kernel() {
+    callgrind --toggle-collect=kb_sim_run "$B/_p/kernel" loads "$1" $ROWS
+}
+
 case ${1:-} in
+kernel) profile_kernel "$2" ;;
 load) profile_load "$2" "$3" ;;
 replay) profile_replay "${2:-ascending}" ;;
 *) profile_case "$@" ;;

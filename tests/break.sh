@@ -186,7 +186,18 @@ break_it 'other pieces taken for the same' runtime/data/shared.c 's/return memcm
 break_it 'pieces taken for the same by their first' runtime/data/shared.c 's/a->n_pieces \* sizeof \*a->pieces\)/sizeof *a->pieces)/'
 break_it 'equal pieces gathered twice' runtime/data/mem.c 's/SHARED_LEAST = 16/SHARED_LEAST = 1 << 30/'
 break_it 'pieces found after their last reader' runtime/data/mem.c 's/if \(v->shared\)/if (0)/'
-break_it 'one part pending, all pending' runtime/data/mem.c 's/nbytes < v->nbytes && !version_ready\(v\)/0/'
+mem=runtime/data/mem.c
+break_it 'kept: what was read before, written or not' $mem 's/again->changes == memory->changes/true/'
+break_it 'kept: what was read before of another memory' $mem 's/ && again->area == area//'
+break_it 'kept: a shorter read of before' $mem 's/again->nbytes == nbytes && //'
+break_it 'kept: what a memory held before it was cleared' $mem 's/^    m->areas\[area\]\.changes\+\+;$//'
+break_it 'kept: the cost of a way to another memory' runtime/network/noc.h 's/ \|\| cost->dst != txn->dst//'
+break_it 'kept: the cost of other bytes' runtime/network/noc.h 's/ cost->nbytes != txn->nbytes/ !cost->nbytes/'
+break_it 'kept: the memory found first' $tl_check 's/if \(offset >= m->nbytes\)/if (!m->nbytes)/'
+break_it 'kept: a load of other extents' $tl_memory 's/if \(\(int64_t\)moved->shape\.dim\[i\] != shape->dim\[i\]\)/if (0)/'
+break_it 'kept: a load of another type' $tl_memory 's/moved->dtype != \(uint32_t\)dtype \|\| //'
+break_it 'an own issue before the events of others' runtime/pe/engine.c 's/ \|\| e > s->queue\.first//'
+break_it 'one part pending, all pending' $mem 's/nbytes < v->nbytes && !version_ready\(v\)/0/'
 
 sweep=runtime/sim/sweep.c traffic=runtime/engine/traffic.c curve=runtime/sim/traffic_result.c
 break_it 'a range without its last' runtime/machine/endpoint_text.c 's/first <= i && i <= last/first <= i \&\& i < last/'
@@ -494,7 +505,7 @@ break_it 'mlp_tp: only the first PE has the sum' benches/mlp_tp.c \
 export CMOCKA_MESSAGE_OUTPUT=TAP KB_SEEDS=${KB_SEEDS:-150}
 # Quick ones first; those that take long come last, when the others have not noticed.
 of_engine=(ev sim formula dependencies routes sweep traffic endpoint percentiles number lists guard)
-of_kernels=(kernel tl pe_ipcq barrier deadlock kernel_memory launch sips ring exec inspect race)
+of_kernels=(kernel tl pe_ipcq barrier deadlock repeated_loads kernel_memory launch sips ring exec inspect race)
 long=(random kernel_random watch watch_kernel trace flow no_memory kernel_no_memory race_random)
 all_tests=("${of_engine[@]}" "${of_kernels[@]}" "${long[@]}")
 work=$(mktemp -d)
@@ -542,7 +553,7 @@ choose_tests() {
         scripts+=(results sweep load why knockout inspect shells terminal report race)
         ;;
     *' runtime/data/host.c'*) tests=(host "${all_tests[@]}") ;;
-    *' runtime/data/mem.c'* | *' runtime/data/shared.c'*) tests=(mem "${all_tests[@]}") ;;
+    *' runtime/data/mem.c'* | *' runtime/data/shared.c'*) tests=(mem "${of_kernels[@]}" "${long[@]}" "${of_engine[@]}") ;;
     *' runtime/sim/bench.c'*) tests=(bench "${all_tests[@]}") ;;
     *' runtime/phase2/reference_product'*) tests=(reference_product) scripts=(run) ;;
     *' benches/'*) tests=(ring reference collectives) scripts=(run numpy) ;;

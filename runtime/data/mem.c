@@ -34,6 +34,10 @@
  * and the one behind it (find_near()). A write over exactly one range, the most frequent, replaces
  * its view in place. A leaf that is only appended to is split at its end, so that it stays full.
  *
+ * A load that reads what its PE has read before need not look at all (mem_read_again()): the reader
+ * keeps the view, and the memory counts its changes. One that was made of pieces is not kept, for
+ * it may be gathered better once they are ready.
+ *
  * Small pieces of known bytes are copied into a new version (version_of_flat()): a piece takes 32
  * bytes, so for elements of 4 bytes the pieces would take eight times their bytes. Of a fill that
  * is not made only the smallest are, since that makes all of it.
@@ -94,10 +98,8 @@ struct version *version_new_result(uint64_t nbytes, uint32_t op)
     return v;
 }
 
-void version_drop(struct version *v)
+void version_end(struct version *v)
 {
-    if (!v || --v->refs)
-        return;
     if (v->kind == VERSION_FILL)
         v->fill->forget(v->fill, v->number);
     if (v->shared)
@@ -425,10 +427,13 @@ static uint32_t op_ids_find(const struct op_ids *set, uint32_t id)
 
 bool op_ids_add(struct op_ids *set, uint32_t id)
 {
-    uint32_t i = op_ids_find(set, id), few = sizeof set->few / sizeof *set->few;
+    uint32_t i, few = sizeof set->few / sizeof *set->few;
     uint32_t *ids;
 
-    if (id == OP_NONE || (i < set->n && op_ids_list(set)[i] == id))
+    if (id == OP_NONE)
+        return true;
+    i = op_ids_find(set, id);
+    if (i < set->n && op_ids_list(set)[i] == id)
         return true;
     if (set->n == (set->ids ? set->cap : few) && !op_ids_grow(set))
         return false;
@@ -789,10 +794,15 @@ static enum mem_err area_gather(struct area *a, uint64_t begin, uint64_t end, st
 
 /* -- memories ------------------------------------------------------------------------------- */
 
+struct memory {
+    struct area *area; /* owned; NULL: nothing written */
+    uint64_t changes;  /* how often it was written or cleared */
+};
+
 struct mem {
     uint32_t n_areas, first_space;
-    struct area **areas; /* owned; NULL: nothing written */
-    char **names;        /* owned, also each name; of areas from first_space on */
+    struct memory *areas; /* owned */
+    char **names;         /* owned, also each name; of areas from first_space on */
     struct shared *shared;
 };
 
@@ -818,7 +828,7 @@ void mem_free(struct mem *m)
     if (!m)
         return;
     for (uint32_t i = 0; i < m->n_areas; i++)
-        area_free(m->areas[i]);
+        area_free(m->areas[i].area);
     for (uint32_t i = m->first_space; i < m->n_areas; i++)
         free(m->names[i - m->first_space]);
     free(m->names);
@@ -829,15 +839,16 @@ void mem_free(struct mem *m)
 
 void mem_clear(struct mem *m, uint32_t area)
 {
-    area_free(m->areas[area]);
-    m->areas[area] = NULL;
+    area_free(m->areas[area].area);
+    m->areas[area].area = NULL;
+    m->areas[area].changes++;
 }
 
 /* Room for the area and the name of one more space. */
 static bool spaces_grow(struct mem *m)
 {
     size_t spaces = m->n_areas - m->first_space;
-    struct area **areas = realloc(m->areas, (m->n_areas + (size_t)1) * sizeof *areas);
+    struct memory *areas = realloc(m->areas, (m->n_areas + (size_t)1) * sizeof *areas);
     char **names;
 
     if (!areas)
@@ -863,7 +874,7 @@ uint32_t mem_space(struct mem *m, const char *name)
     if (!copy)
         return UINT32_MAX;
     m->names[i - m->first_space] = memcpy(copy, name, nbytes);
-    m->areas[i] = NULL;
+    m->areas[i] = (struct memory){0};
     m->n_areas++;
     return i;
 }
@@ -872,9 +883,9 @@ uint32_t mem_space(struct mem *m, const char *name)
 static struct area *area_to_write(struct mem *m, uint32_t area)
 {
     assert(area < m->n_areas);
-    if (!m->areas[area])
-        m->areas[area] = area_new();
-    return m->areas[area];
+    if (!m->areas[area].area)
+        m->areas[area].area = area_new();
+    return m->areas[area].area;
 }
 
 enum mem_err mem_reserve(struct mem *m, uint32_t area, uint64_t address)
@@ -896,6 +907,7 @@ enum mem_err mem_write(struct mem *m, uint32_t area, uint64_t address, uint64_t 
 
     assert(nbytes && nbytes <= UINT64_MAX - address);
     assert(from.offset <= from.v->nbytes && nbytes <= from.v->nbytes - from.offset);
+    m->areas[area].changes++;
     return a && area_write(a, &r) ? MEM_OK : MEM_NO_MEMORY;
 }
 
@@ -971,7 +983,7 @@ enum mem_err mem_read_strided(struct mem *m, uint32_t area, uint64_t address,
     assert(area < m->n_areas);
     gather_init(&g);
     runs_init(&w, address, s);
-    err = gather_runs(m->areas[area], &w, &g, writers, missing);
+    err = gather_runs(m->areas[area].area, &w, &g, writers, missing);
     if (err == MEM_OK)
         err = gather_finish(&g, m->shared, out);
     gather_free(&g);
@@ -1004,7 +1016,7 @@ enum mem_err mem_read(struct mem *m, uint32_t area, uint64_t address, uint64_t n
     uint32_t writer;
 
     assert(area < m->n_areas && nbytes && nbytes <= INT64_MAX);
-    a = m->areas[area];
+    a = m->areas[area].area;
     if (!a || !read_one(a, address, address + nbytes, out, &writer))
         return read_many(m, area, address, nbytes, out, writers, absent);
     if (hides_ready(out->v, nbytes)) {
@@ -1012,6 +1024,43 @@ enum mem_err mem_read(struct mem *m, uint32_t area, uint64_t address, uint64_t n
         return read_many(m, area, address, nbytes, out, writers, absent);
     }
     if (!writers || op_ids_add(writers, writer))
+        return MEM_OK;
+    drop_view(out);
+    return MEM_NO_MEMORY;
+}
+
+/* Looks where one range holds all of it, which is not of pieces: those may be gathered better
+ * later.
+ */
+static bool look_again(const struct memory *memory, uint64_t address, uint64_t nbytes,
+                       struct mem_again *again)
+{
+    struct area *a = memory->area;
+    const struct range *r = a ? range_at(a, find_near(a, address)) : NULL;
+
+    if (!r || r->begin > address || r->end < address + nbytes || r->part.v->kind == VERSION_PIECES)
+        return false;
+    again->address = address;
+    again->nbytes = nbytes;
+    again->changes = memory->changes;
+    again->view = (struct view){r->part.v, r->part.offset + (address - r->begin)};
+    again->writer = r->writer;
+    return true;
+}
+
+enum mem_err mem_read_again(struct mem *m, uint32_t area, uint64_t address, uint64_t nbytes,
+                            struct mem_again *again, struct view *out, struct op_ids *writers,
+                            uint64_t absent[2])
+{
+    const struct memory *memory = &m->areas[area];
+    bool same = again->address == address && again->nbytes == nbytes && again->area == area &&
+                again->changes == memory->changes;
+
+    if (!same && !look_again(memory, address, nbytes, again))
+        return mem_read(m, area, address, nbytes, out, writers, absent);
+    again->area = area;
+    *out = (struct view){version_keep(again->view.v), again->view.offset};
+    if (!writers || op_ids_add(writers, again->writer))
         return MEM_OK;
     drop_view(out);
     return MEM_NO_MEMORY;

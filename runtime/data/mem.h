@@ -65,7 +65,13 @@ static inline struct version *version_keep(struct version *v)
     return v;
 }
 
-void version_drop(struct version *v); /* NULL: nothing */
+void version_end(struct version *v); /* its last reference was given back */
+
+static inline void version_drop(struct version *v) /* NULL: nothing */
+{
+    if (v && --v->refs == 0)
+        version_end(v);
+}
 
 /* Are its bytes known? Those of a result are after Phase 2, those of pieces if all of them are. */
 bool version_ready(struct version *v);
@@ -143,6 +149,20 @@ enum mem_err mem_reserve(struct mem *m, uint32_t area, uint64_t address);
  */
 enum mem_err mem_read(struct mem *m, uint32_t area, uint64_t address, uint64_t nbytes,
                       struct view *out, struct op_ids *writers, uint64_t absent[2]);
+
+/*
+ * The same for a reader that mostly reads the same bytes again. If the area has not changed since,
+ * they are where they were. All zero: it has read nothing yet.
+ */
+struct mem_again {
+    uint64_t address, nbytes, changes; /* `changes` of the area, then */
+    struct view view;                  /* borrowed from the area */
+    uint32_t area, writer;
+};
+
+enum mem_err mem_read_again(struct mem *m, uint32_t area, uint64_t address, uint64_t nbytes,
+                            struct mem_again *again, struct view *out, struct op_ids *writers,
+                            uint64_t absent[2]);
 
 /*
  * The same for elements that do not lie side by side; the view is contiguous. A write that ends

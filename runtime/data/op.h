@@ -66,13 +66,13 @@ static inline void dims_copy(struct dims *to, const struct dims *from)
 
 /* An operand or a result: its address, and its bytes as a view. */
 struct op_tensor {
-    uint64_t address;  /* global */
-    struct view view;  /* owned. operands: bound at issue (DMA read: at done); result: all of it */
-    struct dims shape; /* as stored */
-    uint8_t dtype;     /* kb_dtype */
+    uint64_t address; /* global */
+    struct view view; /* owned. operands: bound at issue (DMA read: at done); result: all of it */
+    uint8_t dtype;    /* kb_dtype */
     uint8_t space;
-    bool is_scalar; /* only `scalar` is used, and `dtype`, which is that of the other operands */
-    uint32_t maker; /* op_id that made the bytes; OP_NONE: the host, several ops, or a scalar */
+    bool is_scalar;    /* only `scalar` is used, and `dtype`, which is that of the other operands */
+    uint32_t maker;    /* op_id that made the bytes; OP_NONE: the host, several ops, or a scalar */
+    struct dims shape; /* as stored */
     double scalar;
 };
 
@@ -85,7 +85,7 @@ struct op_epilogue {
 
 /*
  * One command as it was issued: all that its time, its record and Phase 2 depend on. Fields that
- * its kind does not use are not set.
+ * its kind does not use are not set. Those of every DMA come first, on few lines of the cache.
  */
 struct op {
     int64_t t_issue_fs;
@@ -94,13 +94,15 @@ struct op {
     uint8_t kind; /* enum op_kind */
     uint8_t math; /* OP_MATH: enum tl_op */
     bool composite;
+    bool ipcq;    /* DMA_WRITE: a piece of a message to another PE */
+    bool strided; /* DMA: elements in the memory are `stride` bytes apart */
+    uint8_t n_in; /* operands: DMA 1, GEMM 2, MATH 1..3; arange 2, full 1, all scalars */
+    uint8_t n_epilogues;
     const char *region; /* NULL: none; valid as long as the simulation */
 
-    uint8_t n_in;           /* operands: DMA 1, GEMM 2, MATH 1..3; arange 2, full 1, all scalars */
-    struct op_tensor in[3]; /* GEMM: a, b; DMA: the source, with the shape and dtype moved */
+    struct op_ids depends;  /* dependency_ids */
     struct op_tensor out;   /* DMA: the destination */
-    bool ipcq;              /* DMA_WRITE: a piece of a message to another PE */
-    bool strided;           /* DMA: elements in the memory are `stride` bytes apart */
+    struct op_tensor in[3]; /* GEMM: a, b; DMA: the source, with the shape and dtype moved */
     int64_t stride[KB_RANK_MAX];
 
     uint8_t dtype_acc;                                    /* GEMM */
@@ -113,10 +115,7 @@ struct op {
 
     uint32_t tile[3]; /* composite: M, K, N of a whole tile, as configured */
     uint64_t tokens;  /* composite */
-    uint8_t n_epilogues;
     struct op_epilogue epilogue[TL_EPILOGUES_MAX];
-
-    struct op_ids depends; /* dependency_ids */
 };
 
 /* One stage of a tile, or the FETCH or STORE of a dot or math command. */

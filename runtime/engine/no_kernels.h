@@ -24,6 +24,14 @@ static inline bool kernels_inside_pe(const struct kb_sim *s, uint32_t slot)
     return false;
 }
 
+/* What the last transaction cost of the PE whose transaction is in `slot`, that went the same way.
+ */
+static inline struct known_cost *kernels_known_cost(struct kb_sim *s, uint32_t slot)
+{
+    (void)s, (void)slot;
+    return NULL;
+}
+
 /* No transaction of a kernel reaches memory `unit` of a cube in less time; < 0: not known. */
 static inline int64_t kernels_least_way_fs(const struct kb_sim *s, uint32_t unit)
 {

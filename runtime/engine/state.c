@@ -13,29 +13,17 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/rows.h"
 #include "machine/walk.h"
-
-enum { CACHE_LINE = 64 };
 
 #define FNV_OFFSET UINT64_C(0xcbf29ce484222325)
 
 /* -- stations ------------------------------------------------------------------------------- */
 
-/* `n` zeroed rows on a cache line's boundary; NULL without memory. */
-static void *zeroed_rows(size_t n, size_t row_bytes)
-{
-    size_t bytes = (n * row_bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
-    void *rows = aligned_alloc(CACHE_LINE, bytes ? bytes : CACHE_LINE);
-
-    if (rows)
-        memset(rows, 0, bytes);
-    return rows;
-}
-
 /* Idle stations; servers alternate between `reads` and `writes`. */
 static struct station *stations_new(size_t n, uint32_t reads, uint32_t writes)
 {
-    struct station *rows = zeroed_rows(n, sizeof *rows);
+    struct station *rows = rows_new(n, sizeof *rows);
 
     for (size_t i = 0; rows && i < n; i++) {
         rows[i].queue.head = TXN_NONE;
@@ -47,7 +35,7 @@ static struct station *stations_new(size_t n, uint32_t reads, uint32_t writes)
 
 static struct memory_station *memories_new(size_t n)
 {
-    struct memory_station *rows = zeroed_rows(n, sizeof *rows);
+    struct memory_station *rows = rows_new(n, sizeof *rows);
 
     for (size_t i = 0; rows && i < n; i++) {
         rows[i].head = rows[i].holder = TXN_NONE;
@@ -91,7 +79,7 @@ static bool make_stations(struct kb_sim *s)
     s->memories = memories_new(memories);
     s->pipes = pipes_new(fifo ? t->sips : cubes);
     if (fifo)
-        s->links = zeroed_rows(walk_n_links(t), sizeof *s->links);
+        s->links = rows_new(walk_n_links(t), sizeof *s->links);
     return s->channels && s->engines && s->memories && s->pipes && (!fifo || s->links);
 }
 

@@ -68,6 +68,21 @@ static inline bool sim_has_kernels(const struct kb_sim *s)
     return s->kernels != NULL;
 }
 
+static __attribute__((noinline)) void sim_count_far(struct kb_sim *s, const struct txn *txn)
+{
+    const struct kb_topology *t = s->topo;
+    uint32_t to = dst_cube(t, txn->dst);
+
+    if (txn_of_host(txn)) {
+        station_count(&s->engines[2 * (size_t)to + txn_writes(txn)], txn);
+        flow_count(flow_host(&s->flows, t, txn->dst), txn);
+    } else if (src_cube(t, txn->src) != to) {
+        flow_count_remote(&s->flows, t, txn);
+    } else {
+        flow_count(flow_local(&s->flows, t, txn->src, dst_unit(t, txn->dst)), txn);
+    }
+}
+
 /*
  * A transaction is complete: counts it by route, from which explain/spread.c derives the load of
  * each edge. Most transactions of kernels are between a PE and its own slice; those count at their
@@ -76,18 +91,12 @@ static inline bool sim_has_kernels(const struct kb_sim *s)
 static inline void sim_count(struct kb_sim *s, const struct txn *txn)
 {
     const struct kb_topology *t = s->topo;
-    uint32_t from = src_cube(t, txn->src), to = dst_cube(t, txn->dst), unit = dst_unit(t, txn->dst);
 
-    if (txn_of_host(txn)) {
-        station_count(&s->engines[2 * (size_t)to + txn_writes(txn)], txn);
-        flow_count(flow_host(&s->flows, t, txn->dst), txn);
-    } else if (from != to) {
-        flow_count_remote(&s->flows, t, txn);
-    } else if (unit == src_pe(t, txn->src)) {
+    if (!txn_of_host(txn) && src_cube(t, txn->src) == dst_cube(t, txn->dst) &&
+        src_pe(t, txn->src) == dst_unit(t, txn->dst))
         station_count(&s->channels[2 * (size_t)txn->src + txn_writes(txn)], txn);
-    } else {
-        flow_count(flow_local(&s->flows, t, txn->src, unit), txn);
-    }
+    else
+        sim_count_far(s, txn);
 }
 
 /* Makes `*s`, which is zeroed, an idle machine. False without memory: sim_clear() frees the rest.

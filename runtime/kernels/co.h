@@ -45,6 +45,10 @@ struct co *co_new(struct co_pool *pool, void (*entry)(void *arg), void *arg);
  */
 enum co_state co_resume(struct co *co);
 
+/* Begin to fetch into the cache: `co` itself; then the part of its stack that it goes on with. */
+void co_prefetch(const struct co *co);
+void co_prefetch_stack(const struct co *co);
+
 /* The lowest byte of its stack, and how many there are up to its end. */
 const char *co_stack(const struct co *co, size_t *nbytes);
 

@@ -45,19 +45,21 @@ struct talk {
 
 /* One command of a PE, from its call to its end. */
 struct command {
-    struct op op;
-    struct tl_ctx *pe;
+    _Alignas(64) struct tl_ctx *pe;
     struct tl_tensor *result; /* borrowed; NULL: none */
     const char *call;         /* "tl_load", for messages */
     tl_here here;
-    const struct tl_tensor
-        *operand[2 + 2 * TL_EPILOGUES_MAX]; /* to be bound at issue; two for a step */
+    uint64_t nbytes;        /* DMA: the memory, and bytes of it */
+    struct command *behind; /* the next composite of the PE; or in the list of free ones */
+    uint32_t dst;
+    uint8_t task; /* enum task */
     uint8_t n_operands;
     bool async;
-    uint32_t dst; /* DMA: the memory, and bytes of it */
-    uint64_t nbytes;
+    bool live;
 
-    uint8_t task; /* enum task */
+    struct op op;
+    const struct tl_tensor
+        *operand[2 + 2 * TL_EPILOGUES_MAX]; /* to be bound at issue; two for a step */
     union {
         struct queue *queue; /* send, receive */
         struct barrier *barrier;
@@ -72,18 +74,23 @@ struct command {
     struct work service; /* from its issue to its end */
     bool in_hbm[3];      /* operands that DMA reads, and from which memory */
     uint32_t in_dst[3];
-    uint32_t tiles[3];      /* M, K, N */
-    uint32_t next_id;       /* of the next token's first stage */
-    uint64_t next_token;    /* to enter */
-    uint64_t writes_left;   /* DMA_WRITEs that have not ended */
-    struct command *behind; /* the next composite of the PE; or in the list of free ones */
-    struct command *made;   /* the one made before */
-    bool live;
+    uint32_t tiles[3];    /* M, K, N */
+    uint32_t next_id;     /* of the next token's first stage */
+    uint64_t next_token;  /* to enter */
+    uint64_t writes_left; /* DMA_WRITEs that have not ended */
+    struct command *made; /* the one made before */
 
     uint32_t after; /* observed: kb_command.after */
     bool after_end;
     struct talk talk;
 };
+
+/* Begins to bring a part of it, or of something else, into the cache. */
+static inline void prefetch_lines(const void *p, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        __builtin_prefetch((const char *)p + 64 * i);
+}
 
 static inline uint64_t parts_of(uint64_t n, uint64_t part)
 {

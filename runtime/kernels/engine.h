@@ -13,4 +13,8 @@ kb_status engine_kernels(struct kb_sim *s, uint64_t budget);
  */
 KERNELS_OWN bool engine_until(struct kb_sim *s, uint32_t pe);
 
+/* On a kernel's stack, too: if no event lies before `e`, a new one of that kernel, it is the next,
+ * and has been taken. */
+KERNELS_OWN bool engine_skip_to(struct kb_sim *s, ev e);
+
 #endif

@@ -7,13 +7,13 @@
  * Ends the run as a mistake of the kernel: "kernel gemm on c0.pe3: tl_load at file:12: ...". It
  * returns; code that runs on the kernel's stack calls kernel_leave() then.
  */
-KERNELS_OWN void kernel_error(struct tl_ctx *pe, const char *call, tl_here here, const char *format,
-                              ...) __attribute__((format(printf, 4, 5)));
-KERNELS_OWN void kernel_no_memory(struct tl_ctx *pe);
-KERNELS_OWN _Noreturn void kernel_leave(struct tl_ctx *pe);
+KERNELS_RARE void kernel_error(struct tl_ctx *pe, const char *call, tl_here here,
+                               const char *format, ...) __attribute__((format(printf, 4, 5)));
+KERNELS_RARE void kernel_no_memory(struct tl_ctx *pe);
+KERNELS_RARE _Noreturn void kernel_leave(struct tl_ctx *pe);
 
 /* Writes "kernel gemm on c0.pe3: tl_load at file.c:12: "; returns its length, at most `size`. */
-KERNELS_OWN size_t error_place(const struct tl_ctx *pe, const char *call, tl_here here, char *text,
-                               size_t size);
+KERNELS_RARE size_t error_place(const struct tl_ctx *pe, const char *call, tl_here here, char *text,
+                                size_t size);
 
 #endif

@@ -16,12 +16,14 @@ struct launch {
 struct kernels {
     struct tl_ctx *pes; /* owned; [cube over all * pes + pe] */
     uint32_t n_pes;
+    bool many;       /* so many that their state does not fit the cache */
     struct mem *mem; /* borrowed from the host's side */
     struct co_pool *stacks;
 
     struct launch *launches;                 /* owned */
     size_t n_launches, launches_cap, launch; /* launch: that runs, or will be next */
     bool launched;                           /* it runs */
+    bool watched;                            /* sim_is_watched() */
     uint32_t running;                        /* PEs that have not ended */
     struct tl_ctx *on;                       /* the PE of the kernel that runs now; NULL: none */
 
@@ -89,9 +91,9 @@ static inline uint64_t later(uint64_t t, int64_t delay_fs)
 }
 
 /* Nothing is pending, and kernels have not ended: names a command that waits.  deadlock.c */
-KERNELS_OWN kb_status deadlock(struct kb_sim *s);
+KERNELS_RARE kb_status deadlock(struct kb_sim *s);
 
 /* Names that tl_region() has kept.  tl_program.c */
-KERNELS_OWN void regions_free(struct kernels *k);
+KERNELS_RARE void regions_free(struct kernels *k);
 
 #endif

@@ -20,6 +20,7 @@
  *   - A launch that ends in a mistake, a deadlock or a bound leaves the run ended: s->status keeps
  *     it, and kernels_run() returns it at once, however often it is called.
  */
+#include "base/rows.h"
 #include "data/host.h"
 #include "kernels/barrier.h"
 #include "kernels/engine.h"
@@ -97,6 +98,9 @@ static void find_least_ways(const struct kb_sim *s, struct kernels *k)
         s->memories[i].under_way = 0;
 }
 
+/* The state of one is about 3 KiB, its stack included. */
+enum { MANY_PES = 256 };
+
 struct kernels *kernels_new(struct kb_sim *s)
 {
     const struct kb_topology *t = s->topo;
@@ -105,9 +109,10 @@ struct kernels *kernels_new(struct kb_sim *s)
     if (!k)
         return NULL;
     k->n_pes = sim_cubes(t) * t->pes;
+    k->many = k->n_pes >= MANY_PES;
     k->free_slot = TXN_NONE;
     k->mem = host_mem(&s->host, s->topo);
-    k->pes = calloc(k->n_pes, sizeof *k->pes);
+    k->pes = rows_new(k->n_pes, sizeof *k->pes);
     k->stacks = co_pool_new(s->options.stack_bytes);
     k->least_way_fs = malloc(t->n_units * sizeof *k->least_way_fs);
     k->issue_fs = cost_way_fs(&s->mask, 0, t->pe.cpu_overhead_fs + t->pe.scheduler_overhead_fs);

@@ -1,45 +1,71 @@
 /* pool.c -- commands, tokens, tensors and TCM blocks of a run: made in chunks, used again.
  *
  * A run makes millions of these, and few are in use at a time. So each kind has a list of free
- * rows, which grows by chunks of 64, and nothing is given back to malloc() before the end. A row is
- * not cleared when it is used again: each *_new() sets the fields that its users rely on.
+ * rows, which grows by 64, and nothing is given back to malloc() before the end: rows are cut from
+ * chunks, each twice as large as the one before, up to a page of 2 MiB (base/rows.h). A row is not
+ * cleared when it is used again: each *_new() sets the fields that its users rely on.
  *
  * Commands own references to versions and lists of ids, so all that were made are also linked,
  * through `made`: when a run ends early, those that are still in use are found and freed.
  *
- * Example: tl_load() of a row takes a command, a tensor and a TCM block. When the load ends, the
- * command goes back to its list, and the next call of any PE takes the same row of memory, which
- * is still cached. The tensor and its block stay until tl_free(), tl_release() or the end of the
- * kernel.
+ * Example: tl_load() of a row takes a command, a tensor and a TCM block. When the load ends, the PE
+ * keeps the command for its next load of that shape (command_keep()); one of another kind goes back
+ * to its list, and the next call of any PE takes the same row of memory, which is still cached. The
+ * tensor and its block stay until tl_free(), tl_release() or the end of the kernel.
  *
  * Invariants:
- *   - A row is either in its list or in use, never both; the link of the list lies in a field that
- *     is not used meanwhile (`behind` of a command, `older` of a tensor).
+ *   - A row is either in its list or in use, never both; a command that is kept is neither. The
+ * link of the list lies in a field that is not used meanwhile (`behind` of a command, `older` of a
+ *     tensor).
+ *   - A command that is kept or in a list owns nothing: its views and dependencies were given back.
  *   - Rows never move: tokens, stations and kernels hold pointers to them.
  *   - A tensor belongs to one PE, in the order of its numbers from `newest` back, which is what
  *     tl_mark() and tl_release() need. Blocks are counted: tl_reshape() makes a second tensor of
  *     one.
  */
 #include "kernels/pool.h"
+#include "base/rows.h"
 #include <stdlib.h>
 
-enum { CHUNK_ROWS = 64 };
+enum { CHUNK_ROWS = 64, CHUNK_MOST = 2 << 20, LINE = 64 };
 
 struct chunk {
     struct chunk *next;
-    max_align_t rows[];
+    size_t bytes, used; /* in all, this head included */
 };
+
+/* Twice as large as the one before, up to a huge page. False: no memory. */
+static bool more_chunks(struct kernels *k, size_t bytes)
+{
+    size_t least = k->chunks ? 2 * k->chunks->bytes : 0, all = LINE + bytes;
+    struct chunk *c;
+
+    if (least > CHUNK_MOST)
+        least = CHUNK_MOST;
+    if (all < least)
+        all = least;
+    c = rows_new(1, all);
+    if (!c)
+        return false;
+    *c = (struct chunk){.next = k->chunks, .bytes = all, .used = LINE};
+    k->chunks = c;
+    return true;
+}
 
 /* Zeroed rows that live as long as the run; NULL: no memory. */
 static void *chunk_new(struct kernels *k, size_t bytes)
 {
-    struct chunk *c = calloc(1, sizeof *c + bytes);
+    struct chunk *c = k->chunks;
+    char *rows;
 
-    if (!c)
+    if ((!c || c->bytes - c->used < bytes) && !more_chunks(k, bytes))
         return NULL;
-    c->next = k->chunks;
-    k->chunks = c;
-    return c->rows;
+    c = k->chunks;
+    rows = (char *)c + c->used;
+    c->used += (bytes + LINE - 1) / LINE * LINE;
+    if (c->used > c->bytes)
+        c->used = c->bytes;
+    return rows;
 }
 
 /*
@@ -47,7 +73,7 @@ static void *chunk_new(struct kernels *k, size_t bytes)
  * or makes more; NULL: no memory.
  */
 #define POOL(type, name, list, link)                                                               \
-    static type *name##_take(struct kernels *k)                                                    \
+    static inline type *name##_take(struct kernels *k)                                             \
     {                                                                                              \
         type *x = k->list;                                                                         \
                                                                                                    \
@@ -61,7 +87,7 @@ static void *chunk_new(struct kernels *k, size_t bytes)
         k->list = x->link;                                                                         \
         return x;                                                                                  \
     }                                                                                              \
-    static void name##_give(struct kernels *k, type *x)                                            \
+    static inline void name##_give(struct kernels *k, type *x)                                     \
     {                                                                                              \
         x->link = k->list;                                                                         \
         k->list = x;                                                                               \
@@ -110,8 +136,6 @@ struct command *command_new(struct kernels *k)
     c->op.n_in = c->op.n_epilogues = 0;
     c->op.composite = c->op.strided = c->op.ipcq = false;
     c->task = TASK_PLAIN;
-    c->op.out.view.v = NULL;
-    c->op.depends = (struct op_ids){0};
     return c;
 }
 
@@ -135,10 +159,28 @@ void command_free(struct kernels *k, struct command *c)
         for (uint32_t i = 0; i < op->epilogue[e].n_operands; i++)
             drop_view(&op->epilogue[e].operand[i]);
     drop_view(&op->out);
-    op_ids_clear(&op->depends);
+    if (op->depends.n)
+        op_ids_clear(&op->depends);
     c->live = false;
     c->behind = k->free_commands;
     k->free_commands = c;
+}
+
+/*
+ * The end of a load. The PE's next load of that shape needs another address and another result;
+ * all else is in this command, and was checked. One that was kept before goes.
+ */
+void command_keep(struct kernels *k, struct command *c)
+{
+    struct command *before = c->pe->kept;
+
+    drop_view(&c->op.out);
+    if (c->op.depends.n)
+        op_ids_clear(&c->op.depends);
+    c->live = false;
+    c->pe->kept = c;
+    if (before)
+        command_free(k, before);
 }
 
 void commands_free_all(struct kernels *k)

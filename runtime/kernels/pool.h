@@ -6,6 +6,8 @@
 KERNELS_OWN struct command *command_new(struct kernels *k);
 /* Gives back what the command owns, too. */
 KERNELS_OWN void command_free(struct kernels *k, struct command *c);
+/* The same for a load, which its PE keeps for the next one. */
+KERNELS_OWN void command_keep(struct kernels *k, struct command *c);
 KERNELS_OWN void commands_free_all(struct kernels *k);
 
 KERNELS_OWN struct token *token_new(struct kernels *k);

@@ -14,7 +14,7 @@ static __attribute__((noinline)) void issue_watched(struct kb_sim *s, int how, u
 
 void engine_issue(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
-    if (sim_is_watched(s))
+    if (s->kernels->watched)
         issue_watched(s, how_watched(s), t, slot);
     else
         issue(s, HOW_KERNELS | HOW_CALLED, t, slot);

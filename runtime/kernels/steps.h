@@ -21,6 +21,13 @@ static inline bool kernels_inside_pe(const struct kb_sim *s, uint32_t slot)
     return !work_is_dma(&s->kernels->work[slot]);
 }
 
+static inline struct known_cost *kernels_known_cost(struct kb_sim *s, uint32_t slot)
+{
+    const struct work *work = &s->kernels->work[slot];
+
+    return &work->command->pe->cost[work->stage];
+}
+
 static inline int64_t kernels_least_way_fs(const struct kb_sim *s, uint32_t unit)
 {
     return s->kernels->least_way_fs[unit];
@@ -31,7 +38,8 @@ static inline void kernels_begin_service(struct kb_sim *s, uint64_t t, uint32_t 
     service_begin(&s->kernels->work[slot], t);
 }
 
-static inline void kernels_end_service(struct kb_sim *s, uint64_t t, uint32_t slot)
+static inline __attribute__((always_inline)) void kernels_end_service(struct kb_sim *s, uint64_t t,
+                                                                      uint32_t slot)
 {
     pe_data_arrived(s, slot);
     service_end(s, &s->kernels->work[slot], t);

@@ -26,18 +26,19 @@ struct tcm_block {
 };
 
 struct tl_tensor {
-    uint8_t kind, wait, dtype, space;
+    _Alignas(64) uint8_t kind;
+    uint8_t wait, dtype, space;
     bool loads;     /* made by an asynchronous load: no operand until it was waited for */
     bool hidden;    /* in the TCM, but not yet in the MemoryStore, see tcm_show() */
     uint32_t maker; /* op_id; OP_NONE */
     uint32_t owner; /* the PE, by number */
     uint64_t address, nbytes;
-    struct dims shape;
-    double scalar;
     struct view view;        /* owned; TENSOR_VALUE */
     struct tcm_block *block; /* NULL: takes no room in the TCM */
-    uint64_t number;         /* counts up: tl_release() gives back what is younger than its mark */
     struct tl_tensor *older, *newer;
+    uint64_t number; /* counts up: tl_release() gives back what is younger than its mark */
+    struct dims shape;
+    double scalar;
 };
 
 #endif

@@ -17,12 +17,10 @@ struct call {
         kernel_leave((call)->pe);                                                                  \
     } while (0)
 
-KERNELS_OWN _Noreturn void call_no_memory(const struct call *call);
+KERNELS_RARE _Noreturn void call_no_memory(const struct call *call);
 /* The kernel has used the tl_ctx of another, or a large frame has jumped over the stack's guard. */
-KERNELS_OWN _Noreturn void call_not_its_own(struct tl_ctx *pe, const char *name, tl_here here)
-    __attribute__((noinline, cold));
-KERNELS_OWN _Noreturn void call_beyond_stack(struct tl_ctx *pe, const char *name, tl_here here)
-    __attribute__((noinline, cold));
+KERNELS_RARE _Noreturn void call_not_its_own(struct tl_ctx *pe, const char *name, tl_here here);
+KERNELS_RARE _Noreturn void call_beyond_stack(struct tl_ctx *pe, const char *name, tl_here here);
 
 /* Every call begins with it. Inline, so that what it returns is not written and read again. */
 static inline __attribute__((always_inline)) struct call begin_call(struct tl_ctx *pe,
@@ -45,7 +43,7 @@ struct shape_text {
     char text[96];
 };
 
-KERNELS_OWN struct shape_text shape_text(const struct dims *shape);
+KERNELS_RARE struct shape_text shape_text(const struct dims *shape);
 KERNELS_OWN const char *tensor_dtype(const struct tl_tensor *tensor);
 
 /* The bytes of an element. */

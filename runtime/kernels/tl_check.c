@@ -23,8 +23,8 @@
  * extents into 32 bits, the bytes of a tensor into 40 (check_shape(), result_bytes()), addresses
  * into a memory that exists (check_range()).
  */
-#include "kernels/tl_call.h"
 #include "kernels/pool.h"
+#include "kernels/tl_call.h"
 #include "machine/address.h"
 #include "machine/endpoint.h"
 #include "pe/boxes.h"
@@ -185,6 +185,33 @@ kb_dtype common_type(const struct call *call, enum tl_op op, struct tl_tensor *c
     return dtype;
 }
 
+/* The memory that has an address becomes pe->found. Mostly that is the one found before, and its
+ * bounds are cheaper to compare than a division. */
+static __attribute__((noinline)) void find_memory(const struct call *call, uint64_t address)
+{
+    const struct kb_topology *t = call->pe->sim->topo;
+    uint64_t offset;
+    uint32_t dst;
+
+    if (!address_find(t, address, &dst, &offset))
+        BAD(call, "there is no memory at address %llu", (unsigned long long)address);
+    call->pe->found = (struct found_memory){address - offset,
+                                            address_memory_bytes(t, address_space(address)), dst};
+}
+
+static __attribute__((noinline, cold)) _Noreturn void say_beyond(const struct call *call,
+                                                                 uint64_t offset, uint64_t nbytes)
+{
+    const struct found_memory *m = &call->pe->found;
+    kb_endpoint memory = endpoint_unpack_memory(call->pe->sim->topo, m->dst);
+    char name[KB_ENDPOINT_BYTES];
+
+    kb_endpoint_name(&memory, name);
+    BAD(call, "%llu bytes from offset %llu pass the end of %s, which holds %llu",
+        (unsigned long long)nbytes, (unsigned long long)offset, name,
+        (unsigned long long)m->nbytes);
+}
+
 /*
  * The memory in which `nbytes` from a global address lie, all of them. 19327352832 on cube8 is
  * offset 0 of c0.slice3, which holds 6442450944 bytes: so one byte more than that many is refused,
@@ -193,29 +220,22 @@ kb_dtype common_type(const struct call *call, enum tl_op op, struct tl_tensor *c
  */
 uint32_t check_range(const struct call *call, uint64_t address, uint64_t nbytes, uint64_t align)
 {
-    const struct kb_topology *t = call->pe->sim->topo;
-    uint64_t offset, size;
-    uint32_t dst;
+    struct found_memory *m = &call->pe->found;
+    uint64_t offset = address - m->begin;
 
-    if (!address_find(t, address, &dst, &offset))
-        BAD(call, "there is no memory at address %llu", (unsigned long long)address);
-    size = address_memory_bytes(t, address_space(address));
-    if (nbytes > size - offset) {
-        kb_endpoint memory = endpoint_unpack_memory(t, dst);
-        char name[KB_ENDPOINT_BYTES];
-
-        kb_endpoint_name(&memory, name);
-        BAD(call, "%llu bytes from offset %llu pass the end of %s, which holds %llu",
-            (unsigned long long)nbytes, (unsigned long long)offset, name, (unsigned long long)size);
+    if (offset >= m->nbytes) {
+        find_memory(call, address);
+        offset = address - m->begin;
     }
+    if (nbytes > m->nbytes - offset)
+        say_beyond(call, offset, nbytes);
     if (offset & (align - 1))
         BAD(call, "address %llu is not aligned to %llu bytes", (unsigned long long)address,
             (unsigned long long)align);
-    if (dst_cube(t, dst) == src_cube(t, call->pe->src) &&
-        dst_unit(t, dst) == t->pes + 1 + src_pe(t, call->pe->src))
+    if (m->dst == call->pe->tcm)
         BAD(call, "address %llu lies in the PE's own TCM, which it uses without loads and stores",
             (unsigned long long)address);
-    return dst;
+    return m->dst;
 }
 
 /* -- commands --------------------------------------------------------------------------------- */

@@ -47,8 +47,8 @@ static uint64_t strided_bytes(const struct call *call, const struct dims *d, uin
 }
 
 /* The memory of a DMA; strides are taken into the command. */
-static uint32_t set_strides(const struct call *call, struct command *c, uint64_t address,
-                            const struct dims *d, uint64_t elem, const int64_t *strides)
+static inline uint32_t set_strides(const struct call *call, struct command *c, uint64_t address,
+                                   const struct dims *d, uint64_t elem, const int64_t *strides)
 {
     uint64_t span = c->nbytes;
 
@@ -60,25 +60,67 @@ static uint32_t set_strides(const struct call *call, struct command *c, uint64_t
     return check_range(call, address, span, elem);
 }
 
+static bool is_of_shape(const struct op_tensor *moved, kb_dtype dtype, const kb_shape *shape)
+{
+    if (moved->dtype != (uint32_t)dtype || (int64_t)moved->shape.rank != shape->rank)
+        return false;
+    for (uint32_t i = 0; i < moved->shape.rank; i++)
+        if ((int64_t)moved->shape.dim[i] != shape->dim[i])
+            return false;
+    return true;
+}
+
+/* A command with all that the shape of a load decides. */
+static struct command *new_load(const struct call *call, kb_dtype dtype, const kb_shape *shape)
+{
+    struct dims d;
+    uint64_t elem = check_dtype(call, dtype), n = check_shape(call, shape, &d);
+    struct command *c = new_command(call, OP_DMA_READ);
+    struct op_tensor *moved = &c->op.in[0];
+
+    c->nbytes = n * elem;
+    c->op.n_in = 1;
+    c->op.out.space = SPACE_TCM;
+    moved->view.v = NULL;
+    moved->dtype = (uint8_t)dtype;
+    moved->is_scalar = false;
+    moved->maker = OP_NONE;
+    dims_copy(&moved->shape, &d);
+    return c;
+}
+
+/* The same; mostly the PE has one of that shape, which command_keep() has put aside. */
+static inline struct command *load_of(const struct call *call, kb_dtype dtype,
+                                      const kb_shape *shape)
+{
+    struct tl_ctx *pe = call->pe;
+    struct command *c = pe->kept;
+
+    if (!c || !is_of_shape(&c->op.in[0], dtype, shape))
+        return new_load(call, dtype, shape);
+    pe->kept = NULL;
+    c->live = true;
+    c->op.region = pe->region;
+    c->call = call->name;
+    c->here.file = call->here.file;
+    c->here.line = call->here.line;
+    return c;
+}
+
 tl_tensor *tl_load_at(tl_ctx *tl, tl_here here, uint64_t address, kb_dtype dtype, kb_shape shape,
                       const int64_t *strides, bool async)
 {
     struct call call = begin_call(tl, load_names[strides != NULL][async], here);
-    struct dims d;
-    uint64_t elem = check_dtype(&call, dtype), n = check_shape(&call, &shape, &d);
-    struct command *c = new_command(&call, OP_DMA_READ);
-    struct tl_tensor *tensor;
+    struct command *c = load_of(&call, dtype, &shape);
+    struct op_tensor *moved = &c->op.in[0];
 
     c->async = async;
-    c->nbytes = n * elem;
-    c->dst = set_strides(&call, c, address, &d, elem, strides);
-    tensor = new_tensor(&call, TENSOR_VALUE, dtype, &d, c->nbytes);
-    tensor->space = SPACE_TCM;
-    tensor->loads = async;
-    c->result = tensor;
-    c->op.n_in = 1;
-    set_operand(&c->op.in[0], tensor, address, address_space(address));
-    c->op.out.space = SPACE_TCM;
+    c->dst = set_strides(&call, c, address, &moved->shape, dtype_bytes(moved->dtype), strides);
+    moved->address = address;
+    moved->space = (uint8_t)address_space(address);
+    c->result = new_tensor(&call, TENSOR_VALUE, dtype, &moved->shape, c->nbytes);
+    c->result->space = SPACE_TCM;
+    c->result->loads = async;
     return do_command(c);
 }
 

@@ -188,6 +188,28 @@ static inline int64_t cost_hold_fs(const struct cost_mask *m, const struct memor
            drain_fs(nbytes, cost_bottleneck_gbs(m, link_gbs, memory));
 }
 
+/*
+ * What a transaction between a PE and a memory costs, kept for the next: mostly that one is between
+ * the same two, has as many bytes, and needs neither sums nor the division of its drain.
+ */
+struct known_cost {
+    uint64_t nbytes; /* 0: of none */
+    int64_t way_fs, hold_fs;
+    uint32_t dst;
+};
+
+static inline struct known_cost cost_known(const struct kb_topology *t, const struct cost_mask *m,
+                                           uint32_t src, uint32_t dst, bool writes, uint64_t nbytes)
+{
+    struct cost_row way = cost_of_pe(t, src, dst);
+
+    return (struct known_cost){
+        .nbytes = nbytes,
+        .way_fs = cost_way_fs(m, way.wire_fs, way.overhead_fs),
+        .hold_fs = cost_hold_fs(m, cost_memory(t, dst, writes), way.link_gbs, nbytes),
+        .dst = dst};
+}
+
 /* UCIe nodes from the host to the target: one into column 0, two for each cube passed. */
 static inline int64_t cost_response_fs(const struct kb_topology *t, const struct cost_mask *m,
                                        uint32_t dst, int64_t wire_fs)

@@ -22,7 +22,7 @@
 static ALWAYS_INLINE void set_out_ideal(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
     struct txn *txn = &s->txns[slot];
-    const struct memory_row *memory;
+    struct known_cost here, *cost = how & HOW_KERNELS ? kernels_known_cost(s, slot) : &here;
     struct cost_row way;
 
     if (txn_of_host(txn)) {
@@ -31,10 +31,10 @@ static ALWAYS_INLINE void set_out_ideal(struct kb_sim *s, int how, uint64_t t, u
         enter_pipe(s, after(t, cost_way_fs(&s->mask, way.wire_fs, way.overhead_fs)), slot);
         return;
     }
-    memory = cost_memory(T, txn->dst, txn_writes(txn));
-    way = cost_of_pe(T, txn->src, txn->dst);
-    txn->hold_fs = cost_hold_fs(&s->mask, memory, way.link_gbs, txn->nbytes);
-    go_to_memory(s, how, t, cost_way_fs(&s->mask, way.wire_fs, way.overhead_fs), slot);
+    if (!(how & HOW_KERNELS) || cost->nbytes != txn->nbytes || cost->dst != txn->dst)
+        *cost = cost_known(T, &s->mask, txn->src, txn->dst, txn_writes(txn), txn->nbytes);
+    txn->hold_fs = cost->hold_fs;
+    go_to_memory(s, how, t, cost->way_fs, slot);
 }
 
 /* From the engine to the memory. */

@@ -84,7 +84,7 @@ enum tcm_result { TCM_OK, TCM_FULL, TCM_NO_MEMORY };
 /* The lowest range of `nbytes` that fits, 64-byte aligned; sets tensor->block and ->address. */
 KERNELS_OWN enum tcm_result tcm_alloc(struct tl_ctx *pe, struct tl_tensor *tensor);
 /* The message of TCM_FULL. */
-KERNELS_OWN void tcm_say_full(struct tl_ctx *pe, const char *call, tl_here here, uint64_t nbytes);
+KERNELS_RARE void tcm_say_full(struct tl_ctx *pe, const char *call, tl_here here, uint64_t nbytes);
 /* Room in the TCM for a command's result; its address is known then. False after a message. */
 KERNELS_OWN bool tcm_place_result(struct command *c);
 

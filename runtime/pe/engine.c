@@ -23,6 +23,25 @@ static __attribute__((noinline)) kb_status run_watched(struct kb_sim *s, int how
     return run(s, how, budget);
 }
 
+/*
+ * The next event is known before this one is handled: mostly the end of the next PE's load, whose
+ * transaction, stations and command are in no cache.
+ */
+static inline void prefetch_event(struct kb_sim *s, ev e)
+{
+    uint32_t slot = ev_slot(e);
+    const struct work *work = &s->kernels->work[slot];
+    const struct txn *txn = &s->txns[slot];
+
+    if (slot >= s->kernels->n_slots)
+        return;
+    __builtin_prefetch(work + 2);
+    __builtin_prefetch(txn + 2);
+    __builtin_prefetch(work->station);
+    __builtin_prefetch(&s->channels[2 * (size_t)txn->src]);
+    prefetch_lines(work->command, 5);
+}
+
 /* As run() does, but a kernel may run the events itself that lie between its own. */
 static kb_status run_kernels(struct kb_sim *s, uint64_t budget)
 {
@@ -39,6 +58,8 @@ static kb_status run_kernels(struct kb_sim *s, uint64_t budget)
             take_start(s, HOW_KERNELS, e);
         } else {
             ev_take(&s->queue);
+            if (s->kernels->many)
+                prefetch_event(s, s->queue.first);
             handle_kernels(s, e);
         }
     }
@@ -50,7 +71,7 @@ bool engine_until(struct kb_sim *s, uint32_t pe)
 {
     struct kernels *k = s->kernels;
 
-    if (sim_is_watched(s))
+    if (k->watched)
         return false;
     for (; k->ahead > 0; k->ahead--) {
         ev next = k->wakes.next, e = s->queue.first;
@@ -69,7 +90,21 @@ bool engine_until(struct kb_sim *s, uint32_t pe)
     return false;
 }
 
+bool engine_skip_to(struct kb_sim *s, ev e)
+{
+    struct kernels *k = s->kernels;
+
+    if (e > k->wakes.next || e > s->queue.first || ev_time_fs(e) >= s->stop_fs || !k->ahead ||
+        k->watched)
+        return false;
+    k->ahead--;
+    ev_advance(&s->queue, e);
+    k->now_fs = ev_time_fs(e);
+    return true;
+}
+
 kb_status engine_kernels(struct kb_sim *s, uint64_t budget)
 {
-    return sim_is_watched(s) ? run_watched(s, how_watched(s), budget) : run_kernels(s, budget);
+    s->kernels->watched = sim_is_watched(s);
+    return s->kernels->watched ? run_watched(s, how_watched(s), budget) : run_kernels(s, budget);
 }

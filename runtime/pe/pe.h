@@ -13,37 +13,55 @@ enum pe_state {
     PE_RETURNED /* commands are under way */
 };
 
+/* The memory in which the last address of a call was found, and where that begins. */
+struct found_memory {
+    uint64_t begin, nbytes; /* nbytes 0: none yet */
+    uint32_t dst;
+};
+
+/*
+ * Each blank line is a new line of the cache: a load touches the first five. With thousands of PEs
+ * none of them is there, and prefetch_neighbours() of pe_cpu.c fetches them ahead.
+ */
 struct tl_ctx {
-    struct memory_station port[N_PORTS];
-    uint64_t port_bytes[N_PORTS]; /* of services that have ended; of engines 0 */
-    struct kb_sim *sim;
+    _Alignas(64) struct kb_sim *sim;
     struct kernels *kernels;
     struct co *co;
-    const char *stack; /* of `co`, from its lowest byte */
-    size_t stack_bytes;
-    uint32_t number; /* over all SIPs and cubes: cube * pes + pe */
-    uint32_t src;    /* packed as cost.h has it */
-    uint8_t state;
-    bool issued;                     /* a command, in this launch */
     struct command *current;         /* called, not yet ended; async: not yet issued */
     const struct tl_tensor *awaited; /* PE_WAITS for an asynchronous one; NULL: for `current` */
+    const char *stack;               /* of `co`, from its lowest byte */
+    uint32_t number;                 /* over all SIPs and cubes: cube * pes + pe */
+    uint32_t src;                    /* packed as cost.h has it */
     uint32_t outstanding;            /* commands issued and not ended */
-    const char *call;                /* the last, and where it stands */
+    uint8_t state;
+    bool issued; /* a command, in this launch */
+
+    size_t stack_bytes;
+    const char *call; /* the last, and where it stands */
     tl_here here;
     const char *region;
-    int64_t atomic;      /* what was there before the last tl_atomic_add() */
-    uint64_t ring_bytes; /* of the TCM, at its end: slots of queues to this PE */
-
-    /* composites, in order of issue */
-    struct command *composites, *last_composite;
-    uint32_t next_buffer;  /* for the next token */
-    uint8_t *buffer_taken; /* [tile_buffers]; owned; NULL until a composite is issued */
-
-    uint32_t tcm; /* its number as a memory, and the address of its first byte */
-    uint64_t tcm_address;
     struct tcm_block *blocks; /* by offset */
     struct tl_tensor *newest;
     uint64_t tensors; /* made so far */
+
+    struct found_memory found;
+    uint64_t tcm_address; /* of the first byte of its TCM, and its number as a memory */
+    uint64_t ring_bytes;  /* of the TCM, at its end: slots of queues to this PE */
+    uint32_t tcm;
+    uint32_t next_buffer; /* for the next token */
+    int64_t atomic;       /* what was there before the last tl_atomic_add() */
+
+    struct known_cost cost[2]; /* of its last DMA_READ and DMA_WRITE */
+
+    struct mem_again again; /* what its last load found */
+    struct command *kept;   /* of a load that has ended, for the next of its shape; NULL: none */
+
+    struct memory_station port[N_PORTS];
+    uint64_t port_bytes[N_PORTS]; /* of services that have ended; of engines 0 */
+
+    /* composites, in order of issue */
+    struct command *composites, *last_composite;
+    uint8_t *buffer_taken; /* [tile_buffers]; owned; NULL until a composite is issued */
     struct host_bytes *host_bytes;
 };
 

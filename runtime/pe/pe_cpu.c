@@ -23,7 +23,8 @@
  * own event is next; it gives up when another kernel's event comes first, or after EVENTS_AHEAD
  * events, so that the loop looks at its budget. With the events of class 4 out of the queue
  * (kernels/wakes.h) this took a load from 205 to 150 ns. Its price is that the engine's code can
- * run on a kernel's stack of 256 KiB: it has no large arrays.
+ * run on a kernel's stack of 256 KiB: it has no large arrays. And if nothing at all lies before the
+ * issue of a command, as where one PE is alone, kernel_call() issues it at once (engine_skip_to()).
  *
  * Invariants.
  *   - At most one command of a PE is called and not issued: pe->current.
@@ -73,6 +74,11 @@ static int64_t response_fs(const struct kb_sim *s, const struct tl_ctx *pe)
 
 /* -- a command is issued ---------------------------------------------------------------------- */
 
+static inline bool is_load(const struct command *c)
+{
+    return c->task == TASK_PLAIN && c->op.kind == OP_DMA_READ;
+}
+
 /* How many ids the stages of a command take beside its own. */
 static uint64_t stages_of(const struct command *c)
 {
@@ -85,11 +91,11 @@ static uint64_t stages_of(const struct command *c)
     return c->op.kind <= OP_DMA_WRITE ? 0 : 1 + (c->fetch_bytes != 0);
 }
 
-/* Takes an id for the command, and the ids behind it for its stages. */
-static bool draw_ids(struct kb_sim *s, struct command *c)
+/* Takes an id for the command, and the ids behind it for its `stages`. */
+static inline bool draw_ids(struct kb_sim *s, struct command *c, uint64_t stages)
 {
     struct kernels *k = s->kernels;
-    uint64_t n = 1 + stages_of(c);
+    uint64_t n = 1 + stages;
 
     if (n > OP_NONE - k->next_id) {
         kernel_error(c->pe, c->call, c->here, "the run has more than %u operations", OP_NONE);
@@ -100,23 +106,19 @@ static bool draw_ids(struct kb_sim *s, struct command *c)
     return true;
 }
 
-static void issue_command(struct tl_ctx *pe, uint64_t t)
+/* It gets its ids, and its operands what they hold now. False after a message. */
+static __attribute__((noinline)) bool prepare(struct kb_sim *s, struct command *c)
 {
-    struct kb_sim *s = pe->sim;
-    struct command *c = pe->current;
-
-    c->op.t_issue_fs = (int64_t)t;
     if (c->op.composite)
         composite_cut(s, c);
     else if (c->op.kind >= OP_GEMM)
         compute_measure(s, c);
-    if (!draw_ids(s, c) || (c->op.kind != OP_DMA_READ && !operands_bind(c)))
-        return;
-    current_result(s->kernels)->ops++;
-    pe->outstanding++;
-    pe->issued = true;
-    if (s->observer)
-        observe_command(s, c);
+    return draw_ids(s, c, stages_of(c)) && (c->op.kind == OP_DMA_READ || operands_bind(c));
+}
+
+/* The first stage begins of a command that is no load. */
+static __attribute__((noinline)) void begin_stages(struct kb_sim *s, uint64_t t, struct command *c)
+{
     if (c->task == TASK_SEND)
         ipcq_send(s, t, c);
     else if (c->task == TASK_RECV)
@@ -127,12 +129,30 @@ static void issue_command(struct tl_ctx *pe, uint64_t t)
         pe_dma_issue(s, t, c);
     else if (c->op.composite)
         composite_issue(s, t, c);
-    else if (c->op.kind == OP_DMA_READ)
-        pe_dma_load(s, t, c);
     else if (c->op.kind == OP_DMA_WRITE)
         pe_dma_store(s, t, c);
     else
         compute_issue(s, t, c);
+}
+
+static inline void issue_command(struct tl_ctx *pe, uint64_t t)
+{
+    struct kb_sim *s = pe->sim;
+    struct command *c = pe->current;
+    bool loads = is_load(c);
+
+    c->op.t_issue_fs = (int64_t)t;
+    if (loads ? !draw_ids(s, c, 0) : !prepare(s, c))
+        return;
+    current_result(s->kernels)->ops++;
+    pe->outstanding++;
+    pe->issued = true;
+    if (s->observer)
+        observe_command(s, c);
+    if (loads)
+        pe_dma_load(s, t, c);
+    else
+        begin_stages(s, t, c);
     if (s->race)
         accesses_issued(pe, c);
 }
@@ -155,6 +175,9 @@ static void kernel_main(void *arg)
 void pe_clear(struct tl_ctx *pe)
 {
     tensors_free_all(pe);
+    if (pe->kept)
+        command_free(pe->kernels, pe->kept);
+    pe->kept = NULL;
     host_bytes_free_all(pe);
     free(pe->buffer_taken);
     pe->buffer_taken = NULL;
@@ -247,33 +270,30 @@ static bool issue_called(struct tl_ctx *pe, uint64_t t)
 
 /*
  * With thousands of PEs the state of the next one is not in the cache, and mostly the next is the
- * PE with the next number: its context is fetched two turns ahead, what that points to one.
+ * PE with the next number: its context is fetched four turns ahead, its command or coroutine two,
+ * and what of its stack it will go on with, one.
  */
 static inline void prefetch_neighbours(const struct kernels *k, uint32_t number)
 {
-    const struct tl_ctx *next = &k->pes[number + 1], *after = next + 1;
+    const struct tl_ctx *next = &k->pes[number + 1], *second = next + 1;
 
-    if (number + 2 >= k->n_pes)
+    if (number + 4 >= k->n_pes)
         return;
-    __builtin_prefetch(&after->sim);
-    __builtin_prefetch(&after->region);
-    __builtin_prefetch(next->co);
-    if (next->current) {
-        const char *c = (const char *)next->current;
-
-        __builtin_prefetch(c);
-        __builtin_prefetch(c + 64);
-        __builtin_prefetch(c + 128);
-        __builtin_prefetch(&next->current->pe);
-        __builtin_prefetch(&next->current->async);
-    }
+    prefetch_lines(&k->pes[number + 4], 5);
+    if (second->current)
+        prefetch_lines(second->current, 5);
+    else if (second->co)
+        co_prefetch(second->co);
+    if (next->state == PE_WAKES)
+        co_prefetch_stack(next->co);
 }
 
 void kernel_event(struct kb_sim *s, uint64_t t, uint32_t number)
 {
     struct tl_ctx *pe = &s->kernels->pes[number];
 
-    prefetch_neighbours(s->kernels, number);
+    if (s->kernels->many)
+        prefetch_neighbours(s->kernels, number);
     s->kernels->now_fs = t;
     s->kernels->ahead = EVENTS_AHEAD;
     if (pe->state == PE_BEGINS && s->observer)
@@ -306,13 +326,17 @@ void kernel_call(struct command *c)
         c->result->wait = WAIT_PENDING;
     pe->current = c;
     pe->state = PE_ISSUES;
-    wakes_append(&pe->kernels->wakes, issue_fs, pe->number);
+    if (!engine_skip_to(pe->sim, wakes_event(issue_fs, pe->number)))
+        wakes_append(&pe->kernels->wakes, issue_fs, pe->number);
+    else if (issue_called(pe, issue_fs))
+        return;
     kernel_wait(pe);
 }
 
 /* -- a command ends --------------------------------------------------------------------------- */
 
-static void command_end(struct kb_sim *s, uint64_t t, struct command *c)
+static inline __attribute__((always_inline)) void command_end(struct kb_sim *s, uint64_t t,
+                                                              struct command *c)
 {
     struct tl_ctx *pe = c->pe;
     bool wakes = c == pe->current;
@@ -331,7 +355,10 @@ static void command_end(struct kb_sim *s, uint64_t t, struct command *c)
         pe->awaited = NULL;
         wakes_add(&s->kernels->wakes, t, pe->number);
     }
-    command_free(s->kernels, c);
+    if (is_load(c))
+        command_keep(s->kernels, c);
+    else
+        command_free(s->kernels, c);
     if (--pe->outstanding == 0 && pe->state == PE_RETURNED)
         pe_ended(pe, t);
 }
@@ -344,25 +371,35 @@ static bool stage_done(struct kb_sim *s, uint64_t t, const struct work *work)
     if (work->token)
         return c->task == TASK_PLAIN ? composite_stage_done(s, t, work)
                                      : ipcq_piece_done(s, t, work);
-    if (!work_is_dma(work))
-        return compute_stage_done(s, t, work);
-    if (work->stage == STAGE_DMA_READ)
-        current_result(s->kernels)->dma_read_bytes += c->nbytes;
-    else
-        current_result(s->kernels)->dma_write_bytes += c->nbytes;
-    return true;
+    return compute_stage_done(s, t, work);
+}
+
+/* A load, a store or an atomic, whose only stage it was. */
+static inline void transfer_done(struct kb_sim *s, uint64_t t, struct command *c)
+{
+    struct kb_launch_result *r = current_result(s->kernels);
+
+    *(c->op.kind == OP_DMA_READ ? &r->dma_read_bytes : &r->dma_write_bytes) += c->nbytes;
+    command_end(s, t, c);
 }
 
 void pe_stage_done(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
-    struct work work = s->kernels->work[slot];
-    bool piece = work.token && work.command->task != TASK_PLAIN;
+    const struct work *done = &s->kernels->work[slot];
+    struct work work;
+    bool piece;
 
-    if (STATS && work.port)
-        tcm_count_port(s, &work, &s->txns[slot]);
+    if (STATS && done->port)
+        tcm_count_port(s, done, &s->txns[slot]);
     slot_free(s, slot);
     if (s->status != KB_OK)
         return;
+    if (!done->token && work_is_dma(done)) {
+        transfer_done(s, t, done->command);
+        return;
+    }
+    work = *done; /* a stage that begins may take its slot */
+    piece = work.token && work.command->task != TASK_PLAIN;
     if (stage_done(s, t, &work))
         command_end(s, t, work.command);
     if (piece)

@@ -51,13 +51,15 @@ uint32_t pe_dma_slot(struct kb_sim *s, uint64_t t, const struct stage *stage, ui
     bool tcm = dst_unit(s->topo, dst) > s->topo->pes;
     uint32_t slot = slot_new(s, stage, memory_station_of(s, dst, writes), tcm);
 
-    if (slot != TXN_NONE)
-        s->txns[slot] = (struct txn){.issue_fs = (int64_t)t,
-                                     .nbytes = nbytes & TXN_MAX_BYTES,
-                                     .op = writes ? KB_WRITE : KB_READ,
-                                     .src = pe->src,
-                                     .dst = dst,
-                                     .id = stage->id};
+    if (slot == TXN_NONE)
+        return slot;
+    s->txns[slot] = (struct txn){.issue_fs = (int64_t)t,
+                                 .nbytes = nbytes & TXN_MAX_BYTES,
+                                 .src = pe->src,
+                                 .dst = dst,
+                                 .id = stage->id};
+    if (writes) /* apart: to read 8 bytes soon after one of them was written takes a while */
+        s->txns[slot].op = KB_WRITE;
     return slot;
 }
 
@@ -105,8 +107,8 @@ void pe_dma_bind_load(struct kb_sim *s, struct command *c)
         err = mem_read_strided(s->kernels->mem, c->dst, op->in[0].address, &g, &op->out.view,
                                writers, range);
     } else {
-        err = mem_read(s->kernels->mem, c->dst, op->in[0].address, c->nbytes, &op->out.view,
-                       writers, range);
+        err = mem_read_again(s->kernels->mem, c->dst, op->in[0].address, c->nbytes, &c->pe->again,
+                             &op->out.view, writers, range);
     }
     if (err == MEM_ABSENT)
         operand_absent(c, c->dst, range);
@@ -115,8 +117,11 @@ void pe_dma_bind_load(struct kb_sim *s, struct command *c)
     if (err != MEM_OK)
         return;
     c->result->hidden = true;
-    c->result->view.v = version_keep(op->out.view.v);
-    c->result->view.offset = op->out.view.offset;
+    c->result->view = op->out.view;
+    if (writers) /* its record, or a note, keeps the version, too */
+        version_keep(op->out.view.v);
+    else
+        op->out.view.v = NULL;
 }
 
 /* -- stores ----------------------------------------------------------------------------------- */

@@ -273,7 +273,7 @@ static bool next_chunk(struct op_log *log, uint64_t params_bytes)
     return true;
 }
 
-static bool fits(const struct op_log *log, uint64_t params_bytes)
+static inline bool fits(const struct op_log *log, uint64_t params_bytes)
 {
     const struct chunk *c;
 
@@ -284,7 +284,7 @@ static bool fits(const struct op_log *log, uint64_t params_bytes)
 }
 
 /* A zeroed record, and room for so many bytes of parameters. NULL: see `status`. */
-static struct record *reserve(struct op_log *log, uint64_t bytes, unsigned char **params)
+static inline struct record *reserve(struct op_log *log, uint64_t bytes, unsigned char **params)
 {
     uint64_t words = round_up(bytes, WORD);
     struct chunk *c;
@@ -305,7 +305,7 @@ static struct record *reserve(struct op_log *log, uint64_t bytes, unsigned char 
     return r;
 }
 
-static void set_times(struct op_log *log, struct record *r, int64_t start_fs, int64_t end_fs)
+static inline void set_times(struct op_log *log, struct record *r, int64_t start_fs, int64_t end_fs)
 {
     struct chunk *c = &log->chunks[log->n_chunks - 1];
 

@@ -37,7 +37,7 @@ static void put(unsigned char **to, const void *bytes, size_t n)
 }
 
 /* Copies the few words of a shape one by one, which is faster than a call of memcpy(). */
-static void put_words(unsigned char **to, const uint32_t *words, uint32_t n)
+static inline void put_words(unsigned char **to, const uint32_t *words, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
         put(to, &words[i], sizeof *words);
@@ -154,7 +154,7 @@ static uint64_t tensor_packed_bytes(const struct op_tensor *t, bool keep)
 
 /* -- dependencies: behind all else, `few` or as many as there are --------------------------- */
 
-static void put_depends(unsigned char **to, const struct op_ids *set)
+static inline void put_depends(unsigned char **to, const struct op_ids *set)
 {
     if (set->ids)
         put(to, set->ids, set->n * sizeof *set->ids);
@@ -177,7 +177,7 @@ static void get_depends(const unsigned char *at, uint32_t n, struct op_ids *set)
  * Source and destination of a DMA have one shape and one type, so these are stored once. Strides
  * belong to the side that is not in the PE's own TCM.
  */
-static void pack_dma(const struct op *op, struct record *r, unsigned char **to)
+static inline void pack_dma(const struct op *op, struct record *r, unsigned char **to)
 {
     const struct op_tensor *src = &op->in[0], *dst = &op->out;
     uint8_t rank = (uint8_t)src->shape.rank;

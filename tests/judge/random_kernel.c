@@ -178,6 +178,22 @@ static size_t add_load(struct maker *m, enum judge_dtype dtype, uint64_t element
     return i;
 }
 
+/* An earlier load once more, of the same bytes: mostly something was written to them meanwhile. */
+static void add_load_again(struct maker *m)
+{
+    const struct judge_kernel *k = &m->p->kernels[m->kernel];
+    size_t i = k->n;
+
+    while (i > 0 && k->commands[i - 1].kind != JUDGE_LOAD)
+        i--;
+    if (i > 0) {
+        struct judge_command c = k->commands[i - 1];
+
+        c.async = chance(m->rng, m->mix->async_per_cent);
+        add_tensor(m, add(m, &c), c.in, c.nbytes / dtype_bytes[c.in]);
+    }
+}
+
 /* Waits for the load or recv that makes tensor `from`, unless the kernel already has. */
 static size_t ready(struct maker *m, size_t from)
 {
@@ -439,10 +455,13 @@ static void add_wait(struct maker *m)
 
 static void make_step(struct maker *m)
 {
-    switch (below(m->rng, 9)) {
+    switch (below(m->rng, 10)) {
     case 0:
     case 1:
         add_load(m, any_float(m), 1 + below(m->rng, 2048));
+        break;
+    case 9:
+        add_load_again(m);
         break;
     case 2:
     case 3:

@@ -33,6 +33,8 @@ struct model {
     struct snapshot kept[SNAPSHOTS];
     uint32_t next_writer;
     uint64_t dice;
+    struct mem_again again; /* of a reader that reads the same bytes again and again */
+    uint64_t again_address, again_bytes;
     uint64_t n_pieces, n_absent, n_views, n_copies; /* what reads came to */
 };
 
@@ -212,6 +214,17 @@ static uint64_t strided_bytes(const struct strided *s)
     return n;
 }
 
+/* By one of the ways to read what lies side by side. */
+static enum mem_err read_whole(struct model *m, uint64_t address, uint64_t n, struct view *view,
+                               struct op_ids *writers, uint64_t absent[2])
+{
+    if (below(m, 2) == 0)
+        return mem_read(m->mem, m->area, address, n, view, writers, absent);
+    m->again_address = address;
+    m->again_bytes = n;
+    return mem_read_again(m->mem, m->area, address, n, &m->again, view, writers, absent);
+}
+
 static void check_read(struct model *m, uint64_t address, const struct strided *s, bool whole)
 {
     uint64_t n = strided_bytes(s), missing, absent[2] = {1, 0};
@@ -219,7 +232,7 @@ static void check_read(struct model *m, uint64_t address, const struct strided *
     struct op_ids writers = {0};
     struct view view = {0};
     enum mem_err err = whole
-                           ? mem_read(m->mem, m->area, address, n, &view, &writers, absent)
+                           ? read_whole(m, address, n, &view, &writers, absent)
                            : mem_read_strided(m->mem, m->area, address, s, &view, &writers, absent);
 
     assert_non_null(cells);
@@ -332,6 +345,10 @@ static void one_step(struct model *m, uint64_t longest)
         n = below(m, SIZE) + 1;
     if (n > SIZE - address)
         n = SIZE - address;
+    if (m->again_bytes && kind >= 60 && kind < 80) {
+        address = m->again_address;
+        n = m->again_bytes;
+    }
     s.dim[0] = (int64_t)n;
     if (kind < 40)
         check_write(m, address, &s, true);
@@ -736,6 +753,38 @@ static void named_spaces_are_areas_of_their_own(void **state)
     mem_free(m);
 }
 
+static void assert_again(struct mem *m, uint32_t area, struct mem_again *again, const char *text)
+{
+    struct view view;
+
+    assert_int_equal(mem_read_again(m, area, 0, strlen(text), again, &view, NULL, NULL), MEM_OK);
+    assert_holds(view, text);
+    version_drop(view.v);
+}
+
+/* Both areas were written once, at the same address. */
+static void a_reader_goes_on_in_another_area(void **state)
+{
+    struct mem *m = mem_new(2);
+    struct version *one = bytes_of("one"), *two = bytes_of("two");
+    struct mem_again again = {0};
+
+    (void)state;
+    assert_int_equal(mem_write(m, 0, 0, 3, (struct view){one, 0}, 1), MEM_OK);
+    assert_int_equal(mem_write(m, 1, 0, 3, (struct view){two, 0}, 1), MEM_OK);
+    assert_again(m, 0, &again, "one");
+    assert_again(m, 0, &again, "one");
+    assert_again(m, 1, &again, "two");
+    assert_int_equal(mem_write(m, 1, 0, 3, (struct view){one, 0}, 1), MEM_OK);
+    assert_again(m, 1, &again, "one");
+    assert_int_equal(mem_write(m, 1, 3, 3, (struct view){two, 0}, 1), MEM_OK);
+    assert_again(m, 1, &again, "one");
+    assert_again(m, 1, &again, "onetwo"); /* longer than what it has read */
+    version_drop(one);
+    version_drop(two);
+    mem_free(m);
+}
+
 /* More ids than fit without a list, in an order that inserts everywhere. */
 static void ids_of_writers_come_in_order_and_once(void **state)
 {
@@ -910,6 +959,7 @@ int main(void)
         cmocka_unit_test(other_pieces_are_not_taken_for_them),
         cmocka_unit_test(what_was_never_written_is_told),
         cmocka_unit_test(named_spaces_are_areas_of_their_own),
+        cmocka_unit_test(a_reader_goes_on_in_another_area),
         cmocka_unit_test(ids_of_writers_come_in_order_and_once),
         cmocka_unit_test(many_ranges_fit_into_one_area),
         cmocka_unit_test(a_write_without_memory_changes_nothing),

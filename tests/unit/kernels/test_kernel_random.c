@@ -119,6 +119,17 @@ static void assert_copy(const struct scenario *s, const char *line, const struct
     assert_field(s, line, "\"nbytes\":", (double)r->nbytes);
 }
 
+/* A load or a store. */
+static void assert_moved(const struct scenario *s, const char *line,
+                         const struct judge_op_record *r)
+{
+    bool loads = strstr(line, "\"op_name\":\"dma_read\"");
+
+    assert_field(s, line, "\"t_issue\":", (double)r->t_issue / 1e6);
+    assert_field(s, line, loads ? "\"src_addr\":" : "\"dst_addr\":", (double)r->address);
+    assert_field(s, line, "\"nbytes\":", (double)r->nbytes);
+}
+
 static void assert_record(const struct scenario *s, const char *line)
 {
     static const char *const components[] = {"pe_dma", "pe_fetch_store", "pe_gemm", "pe_math",
@@ -140,6 +151,8 @@ static void assert_record(const struct scenario *s, const char *line)
         assert_copy(s, line, r);
     else if (r->stage != JUDGE_COMMAND)
         assert_token(s, line, r);
+    else if (r->component == JUDGE_PE_DMA)
+        assert_moved(s, line, r);
     else
         assert_field(s, line, "\"t_issue\":", (double)r->t_issue / 1e6);
 }

@@ -413,15 +413,15 @@ WRONG(arange_of_less_than_nothing, "tl_arange", "axis 0 of the shape has -5 elem
       tl_arange(tl, KB_F32, -5, 0, 1))
 WRONG(arange_of_bools, "tl_arange", "arange does not take bool", tl_arange(tl, KB_BOOL, 2, 0, 1))
 WRONG(an_operation_that_is_none, "tl_math_at", "operation 35 is not elementwise",
-      tl_math_at(tl, TL_HERE, (tl_op)35, load(tl), NULL, NULL))
+      tl_math_at(TL_HERE, (tl_op)35, tl, load(tl), NULL, NULL))
 WRONG(an_operation_below_all, "tl_math_at", "operation -1 is not elementwise",
-      tl_math_at(tl, TL_HERE, (tl_op)-1, load(tl), NULL, NULL))
+      tl_math_at(TL_HERE, (tl_op)-1, tl, load(tl), NULL, NULL))
 WRONG(a_product_as_math, "tl_math_at", "operation 0 is not elementwise",
-      tl_math_at(tl, TL_HERE, TL_GEMM, load(tl), load(tl), NULL))
+      tl_math_at(TL_HERE, TL_GEMM, tl, load(tl), load(tl), NULL))
 WRONG(a_reduction_as_elementwise, "tl_sum", "operation 26 is not elementwise",
-      tl_math_at(tl, TL_HERE, TL_SUM, load(tl), NULL, NULL))
+      tl_math_at(TL_HERE, TL_SUM, tl, load(tl), NULL, NULL))
 WRONG(an_elementwise_operation_as_a_reduction, "tl_add", "operation 1 does not reduce",
-      tl_reduce_at(tl, TL_HERE, TL_ADD, load(tl), 0, false))
+      tl_reduce_at(TL_HERE, TL_ADD, tl, load(tl), 0, false))
 
 /* A broadcast of little to 2^66 bytes. */
 static tl_tensor *long_axis(tl_ctx *tl, int axis)

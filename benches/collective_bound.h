@@ -1,6 +1,7 @@
 /* collective_bound.h -- lower bounds for the times of collectives. */
 #ifndef COLLECTIVE_BOUND_H
 #define COLLECTIVE_BOUND_H
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -565,8 +566,10 @@ static inline int put_candidate(char *text, size_t room, const struct candidate 
 {
     if (c->time_fs == INT64_MAX)
         return snprintf(text, room, "%s fails", c->name);
-    return snprintf(text, room, "%s %s %.2f ns", c->name, c->time_fs ? "takes" : "at least",
-                    (double)(c->time_fs ? c->time_fs : c->bound_fs) / 1e6);
+    int64_t hundredths = ((c->time_fs ? c->time_fs : c->bound_fs) + 5000) / 10000; /* of a ns */
+
+    return snprintf(text, room, "%s %s %" PRId64 ".%02d ns", c->name,
+                    c->time_fs ? "takes" : "at least", hundredths / 100, (int)(hundredths % 100));
 }
 
 static inline void note_choice(kb_bench_run *run, const char *bench, const struct candidate *c,

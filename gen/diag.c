@@ -30,7 +30,7 @@ bool diag_error(struct diag *d, struct place at, const char *fmt, ...)
     }
     print_place(d->out, at);
     va_start(args, fmt);
-    vfprintf(d->out, fmt, args);
+    text_vprint(d->out, fmt, args);
     va_end(args);
     fputc('\n', d->out);
     return false;

@@ -23,6 +23,7 @@
 #include "cli/command.h"
 #include "cli/out/say.h"
 #include "cli/out/stop.h"
+#include "base/text.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -73,7 +74,7 @@ static void note_line(const struct cli *cli, const char *program, const char *fo
 {
     char line[LINE_BYTES];
 
-    vsnprintf(line, sizeof line, format, args);
+    text_vformat(line, sizeof line, format, args);
     fprintf(stderr, "%s%s%s\n", program, *program ? ": " : "", line);
     if (cli->report)
         cli->page->note(cli->report, line);

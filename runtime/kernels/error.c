@@ -7,6 +7,7 @@
 #include "kernels/error.h"
 #include "kernels/requests.h"
 #include "machine/endpoint.h"
+#include "base/text.h"
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -36,7 +37,7 @@ void kernel_error(struct tl_ctx *pe, const char *call, tl_here here, const char 
         return; /* the first is told */
     n = error_place(pe, call, here, text, size);
     va_start(ap, format);
-    vsnprintf(text + n, size - n, format, ap);
+    text_vformat(text + n, size - n, format, ap);
     va_end(ap);
     engine_fail(pe->sim, KB_KERNEL_ERROR);
 }

@@ -142,7 +142,7 @@ LINK_SHARED = $(CC) $(filter-out -static,$(ALL_CFLAGS)) -shared $(if $(SAN),,-Wl
 %.so.$(SO): %.so.$(SO_VERSION)
 	@ln -sf $(<F) $@
 
-# Never unloaded: kb_catch_overflow() leaves a signal handler behind.
+# Never unloaded: kb_catch_overflow() leaves signal handlers behind.
 $(SHARED).$(SO_VERSION): $(LIB_OBJ) $(O)/libkernbench.map
 	$(call say,LD)
 	$(Q)$(LINK_SHARED) -Wl,-z,nodelete -Wl,--version-script=$(O)/libkernbench.map -o $@ $(LIB_OBJ) $(LIBS)

@@ -172,6 +172,8 @@ break_it 'reads of a composite counted as those of a' $scheduler 's/token_part_b
 break_it 'an own TCM that no other PE sees' $pe_tcm 's/if \(!tensor->hidden \|\| !tensor->view\.v\)/if (1)/'
 break_it 'a gap of the TCM that fits passed over' $pe_tcm 's/- offset < tensor->nbytes/- offset <= tensor->nbytes/'
 break_it 'tensors side by side in the TCM' $pe_tcm 's/TCM_ALIGN = 64/TCM_ALIGN = 1/'
+break_it 'a crash of a kernel taken for another fault' runtime/kernels/co.c 's/\} else if \(is_crash\(signal, info, context\)\) \{/} else if (0) {/'
+break_it 'a call by another thread taken for an overflow' runtime/kernels/tl_check.c 's/if \(!co_is_resumed\(pe->co\)\)/if (0)/'
 break_it 'numbers written in the locale of the program' runtime/base/text.c 's/uselocale\(c_locale\(\)\)/uselocale((locale_t)0)/'
 break_it 'numbers read in the locale of the program' runtime/base/text.c 's/strtod_l\(text, end, c_locale\(\)\)/strtod(text, end)/'
 break_it 'a call that has the line of its end' runtime/include/tl.h 's/^#include "tl_clang.h".*$//'

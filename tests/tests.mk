@@ -41,6 +41,7 @@ $(B)/_t/judge: $(O)/tests/judge/main.o $(JUDGE)
 
 # A simulator with benches of its own, which are wrong, and with operations that it spoils.
 $(B)/_t/broken: private ALL_CFLAGS += -Wl,--wrap=math_run
+$(O)/tests/support/broken.o: ALL_CFLAGS += $(KERNEL_CFLAGS)
 $(B)/_t/broken: $(O)/tests/support/broken.o $(B)/cube8/libcube8.a $(CLI) $(LIB)
 	$(link)
 
@@ -54,7 +55,7 @@ OTHER_BENCHES := $(BENCH_SRC:benches/%.c=$(B)/_t/other/%.o)
 $(OTHER_BENCHES): $(B)/_t/other/%.o: benches/%.c $(O)/flags
 	@mkdir -p $(@D)
 	$(call say,CC)
-	$(Q)$(OTHER_CC) $(INCLUDES) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+	$(Q)$(OTHER_CC) $(INCLUDES) $(ALL_CFLAGS) $(KERNEL_CFLAGS) -MMD -MP -c -o $@ $<
 -include $(OTHER_BENCHES:.o=.d)
 $(B)/_t/other/cube8: $(OTHER_BENCHES) $(B)/cube8/main.o $(B)/cube8/libcube8.a $(CLI) $(LIB)
 	$(link)

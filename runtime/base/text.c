@@ -17,6 +17,7 @@
 #include "base/text.h"
 #include <locale.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -298,14 +299,6 @@ int text_format(char *to, size_t room, const char *format, ...)
     int n = text_vformat(to, room, format, args);
     va_end(args);
     return n;
-}
-
-void text_vprint(FILE *to, const char *format, va_list args)
-{
-    locale_t own = uselocale(c_locale());
-
-    vfprintf(to, format, args);
-    uselocale(own);
 }
 
 double text_to_double(const char *text, char **end)

@@ -5,7 +5,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #define TEXT_NS_MAX       9000000000000 /* the latest time in an input, in ns */
 #define TEXT_NS_MAX_SHOWN TEXT_QUOTED(TEXT_NS_MAX)
@@ -48,13 +47,12 @@ char *text_put_text(char *to, const char *text); /* a short text */
 
 /*
  * Numbers with a fraction, with a point, whatever locale the program and its threads have chosen:
- * as snprintf(), vsnprintf(), vfprintf() and strtod() in the locale "C".
+ * as snprintf(), vsnprintf() and strtod() in the locale "C".
  */
 __attribute__((format(printf, 3, 4))) int text_format(char *to, size_t room, const char *format,
                                                       ...);
 __attribute__((format(printf, 3, 0))) int text_vformat(char *to, size_t room, const char *format,
                                                        va_list args);
-__attribute__((format(printf, 2, 0))) void text_vprint(FILE *to, const char *format, va_list args);
 double text_to_double(const char *text, char **end);
 
 /* As "%.*g": the fewest digits, `digits` or more, that read back as the same double; and a 0. */

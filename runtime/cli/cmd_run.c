@@ -451,7 +451,7 @@ enum exit_code cmd_run(const struct cli *cli)
     enum exit_code code = check_reference(&run);
     if (code)
         return code;
-    kb_catch_overflow();
+    kb_catch_crashes();
     kb_status status = kb_bench_new(run.bench, cli->topo, &options, o->seed, o->operand + 1,
                                     o->n_operands - 1, &run.run, &why);
     if (status)

@@ -132,7 +132,7 @@ static void run_bench(struct ablation *w, size_t i)
     kb_options options = options_of(w, i);
     kb_bench_run *bench = NULL;
 
-    kb_catch_overflow();
+    kb_catch_crashes();
     o->status = kb_bench_new(w->bench, w->cli->topo, &options, opts->seed, opts->operand + 1,
                              opts->n_operands - 1, &bench, &o->why);
     if (o->status)

@@ -46,6 +46,7 @@ static enum exit_code exit_code_of(kb_status status)
     case KB_DEADLOCK:
         return EXIT_DEADLOCK;
     case KB_KERNEL_ERROR:
+    case KB_KERNEL_CRASHED:
         return EXIT_KERNEL;
     case KB_DIFFERENT:
         return EXIT_DIFFERENT;
@@ -67,7 +68,11 @@ enum exit_code cmd_fail(const struct cli *cli, kb_status status, const kb_error 
                        : status == KB_FILE_ERROR  ? "a file could not be read or written"
                                                   : "internal error";
 
-    return say(cli->program, exit_code_of(status), "%s", text);
+    enum exit_code code = say(cli->program, exit_code_of(status), "%s", text);
+
+    if (status == KB_KERNEL_CRASHED) /* the heap may be damaged: nothing is given back */
+        stop_exit(code);
+    return code;
 }
 
 static void note_line(const struct cli *cli, const char *program, const char *format, va_list args)

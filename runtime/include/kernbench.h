@@ -22,11 +22,12 @@ typedef enum kb_status {
     KB_BAD_REQUEST, /* an argument is not valid: the error text says which and why */
     KB_TIME_RANGE,  /* simulated time has passed 2^63 fs */
     KB_NO_MEMORY,
-    KB_DEADLOCK,     /* kernels wait for each other: kb_sim_deadlocked() */
-    KB_KERNEL_ERROR, /* a kernel broke a rule: the text names kernel, PE, call and line */
-    KB_DIFFERENT,    /* a verification failed */
-    KB_FILE_ERROR,   /* a file could not be read or written */
-    KB_INTERNAL,     /* a bug in kernbench, found by one of its own checks */
+    KB_DEADLOCK,       /* kernels wait for each other: kb_sim_deadlocked() */
+    KB_KERNEL_ERROR,   /* a kernel broke a rule: the text names kernel, PE, call and line */
+    KB_DIFFERENT,      /* a verification failed */
+    KB_FILE_ERROR,     /* a file could not be read or written */
+    KB_INTERNAL,       /* a bug in kernbench, found by one of its own checks */
+    KB_KERNEL_CRASHED, /* see kb_catch_crashes() */
 } kb_status;
 
 /* Why a call failed, one line without a full stop. Filled by every call that takes one and fails.
@@ -1118,6 +1119,14 @@ void kb_inspection_free(kb_inspection *inspection);
  * SIGBUS in the calling thread. The command line does so. False: the system refused.
  */
 bool kb_catch_overflow(void);
+
+/*
+ * The same, and any other crash of a kernel in the calling thread is KB_KERNEL_CRASHED: SIGSEGV,
+ * SIGBUS, SIGFPE, SIGILL, SIGTRAP, and abort(). The text names kernel, PE, signal, and the last
+ * call with its line. The heap may be damaged then, and a lock that the kernel held is held for
+ * good: print the text, and end the program by _exit(). False: the system refused.
+ */
+bool kb_catch_crashes(void);
 
 /* -- benches -------------------------------------------------------------------------------- */
 

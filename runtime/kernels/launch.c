@@ -391,3 +391,8 @@ bool kb_catch_overflow(void)
 {
     return co_catch_overflow();
 }
+
+bool kb_catch_crashes(void)
+{
+    return co_catch_crashes();
+}

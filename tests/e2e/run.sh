@@ -236,6 +236,37 @@ SIM=$BROKEN refused "a kernel that gives up, after a launch that did not" 7 \
 says "c1.pe1"
 ok "... by the number over all cubes"
 SIM=$BROKEN refused "stack overflow" 7 "dig_deep" dig
+
+# crashes NAME BENCH TEXT: exit 7, and the message has kernel, PE, what happened, last call and line
+crashes()
+{
+    if [ "$sanitized" ]; then
+        skip "$1" "a sanitizer ends the program itself"
+        return
+    fi
+    broken "$2" -o rows.csv
+    line=$(awk -v kernel="^static void $2\\(" '$0 ~ kernel { on = 1 } on && /tl_program_id/ { print NR; exit }' \
+        "$root/tests/support/broken.c")
+    [ $code -eq 7 ] && [ ! -s out ] && [ -z "$(ls | grep rows)" ] &&
+        grep -v '^\(free(): double\|note:\)' err | cmp -s - <(echo "cube8: kernel $2 on c0.pe3: $3, last call tl_program_id at tests/support/broken.c:$line")
+    ok "$1"
+}
+sanitized=$(nm "$BROKEN" | grep -o -m 1 '__\(asan_init\|tsan_init\)')
+crashes "a write to an address without memory" write_nowhere "crashed by an access to address 0x10 (SIGSEGV)"
+crashes "a division by zero" divide_by_none "crashed by a division without a result (SIGFPE)"
+crashes "abort()" give_in "crashed by abort() (SIGABRT)"
+crashes "free() twice, which the C library finds" free_twice "crashed by abort() (SIGABRT)"
+crashes "an illegal instruction" reach_unreachable "crashed by an instruction that traps (SIGILL)"
+crashes "a frame of 512 KiB" large_frame "stack overflow"
+crashes "a frame of 900 KiB, written at its end" far_frame "stack overflow"
+if [ "$sanitized" ]; then
+    skip "a call by another thread" "a sanitizer ends the program itself"
+else
+    broken take_thread
+    [ $code -eq 7 ] && says "kernel take_thread on c0.pe3: tl_num_programs at " &&
+        says "it is called by another thread than the kernel's"
+    ok "a call by another thread"
+fi
 refused "--max-events" 7 "10" gemm --max-events 10
 run gemm --until 30 --format csv
 [ $code -eq 0 ] && says "stopped at 30.000000 ns: 0 of 1 launches complete" && [ "$(wc -l <out)" -eq 1 ]

@@ -7,7 +7,7 @@ house=tests/house/house.py
 # shellcheck disable=SC2046
 nothing "$(python3 $house locale $(find runtime gen benches -name '*.[ch]' ! -path runtime/base/text.c | sort) 2>&1)"
 ok "nothing but runtime/base/text.c depends on the locale"
-[ "$(python3 $house locale runtime/base/text.c | wc -l)" -ge 2 ]
+[ "$(python3 $house locale runtime/base/text.c | wc -l)" -ge 1 ]
 ok "that file does"
 
 # -- planted ----------------------------------------------------------------------------------

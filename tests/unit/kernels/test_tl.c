@@ -1,6 +1,9 @@
 /* test_tl.c -- mistakes of kernels: each ends the run, and says which kernel, PE, call and line. */
 #include "support/kernels.h"
 #include "tray32.h"
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED 1
@@ -624,12 +627,16 @@ static int fall(int depth)
     return depth > 1 << 30 ? 0 : fall(depth + 1) + room[depth % 1024];
 }
 
+static int falls_line; /* of its last call */
+
 static void falls(tl_ctx *tl, const kb_args *args)
 {
     volatile int sum;
 
     (void)args;
     load(tl);
+    falls_line = __LINE__ + 1;
+    tl_mark(tl);
     sum = fall(0);
     (void)sum;
 }
@@ -679,13 +686,60 @@ static void a_stack_that_overflows(void **state)
 #else
     kb_sim *sim = new_sim(&cube8_topology, (kb_options){0});
     kb_error why = {""};
+    char text[256];
 
     (void)state;
     assert_true(kb_catch_overflow());
     assert_int_equal(fill_slices(sim, &why), KB_OK);
     assert_int_equal(launch(sim, falls, NULL, 2, &why), KB_OK);
-    assert_ends(sim, KB_KERNEL_ERROR, "kernel test on c0.pe0: stack overflow, last call tl_load");
+    kb_sim_run(sim, 0, NULL);
+    snprintf(text, sizeof text, "kernel test on c0.pe0: stack overflow, last call tl_mark at %s:%d",
+             __FILE__, falls_line);
+    assert_ends(sim, KB_KERNEL_ERROR, text);
     kb_sim_free(sim);
+#endif
+}
+
+static int *volatile nowhere = (int *)64;
+
+static void crashes(tl_ctx *tl, const kb_args *args)
+{
+    *(int *)(uintptr_t)args->user = __LINE__ + 1;
+    if (tl_program_id(tl, 0) == 5)
+        *nowhere = 1;
+}
+
+/* In a process of its own: what the handlers were is not given back. */
+static void a_crash_is_a_status_if_asked_for(void **state)
+{
+    (void)state;
+#ifdef SANITIZED
+    skip();
+#else
+    int status;
+    pid_t child = fork();
+
+    if (child == 0) {
+        kb_sim *sim = new_sim(&cube8_topology, (kb_options){0});
+        kb_error why = {""};
+        char text[256];
+        int line = 0;
+
+        signal(SIGSEGV, SIG_DFL); /* cmocka has a handler of its own */
+        if (!kb_catch_crashes() || launch(sim, crashes, &line, 0, &why) != KB_OK ||
+            kb_sim_run(sim, 0, &why) != KB_KERNEL_CRASHED)
+            _exit(1);
+        snprintf(text, sizeof text,
+                 "kernel test on c0.pe5: crashed by an access to address 0x40 (SIGSEGV), last call "
+                 "tl_program_id at %s:%d",
+                 __FILE__, line);
+        if (strcmp(why.text, text) != 0)
+            _exit(2);
+        *nowhere = 1; /* outside of kernels all is as it was */
+        _exit(3);
+    }
+    waitpid(child, &status, 0);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
 #endif
 }
 
@@ -966,6 +1020,7 @@ int main(void)
         cmocka_unit_test(a_kernel_that_never_ends),
         cmocka_unit_test(max_events_is_reached_and_not_passed),
         cmocka_unit_test(a_stack_that_overflows),
+        cmocka_unit_test(a_crash_is_a_status_if_asked_for),
         cmocka_unit_test(a_frame_that_jumps_over_the_guard),
         cmocka_unit_test(more_memory_than_there_is),
         cmocka_unit_test(the_pe_is_named),

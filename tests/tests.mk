@@ -195,6 +195,11 @@ aarch64: setup
 floats: tests-built
 	KB_ALL_FLOATS=1 $(B)/_t/test_convert
 
+## steady: how often the confidence interval of load holds the known mean of a queue; two minutes
+.PHONY: steady
+steady: tests-built
+	KB_STEADY_RUNS=200 KB_STEADY_TXNS=100000 $(B)/_t/test_steady
+
 ## check-all: check, and all of it again by clang, sanitizers, valgrind and on AArch64, and break
 .PHONY: check-all
 check-all:
@@ -207,6 +212,7 @@ check-all:
 	$(MAKE) valgrind
 	$(MAKE) aarch64
 	$(MAKE) floats
+	$(MAKE) steady
 	$(MAKE) lint
 	$(MAKE) break
 

@@ -10,7 +10,7 @@
  * What a point holds: the result over all seeds (kb_sim_traffic_result()), the busiest links and
  * memories of the first seed, and the slices that saw no transaction in any of them.
  *
- * Saturation: a rate is saturated if there is no steady state (latencies grow until the end) or
+ * Saturation: a rate is saturated if latencies grow until the end or
  * less than 97 % of the offered load was accepted. The line below the table brackets where it
  * begins: the smallest saturated rate and the largest rate below it. Rates may be given in any
  * order.
@@ -217,7 +217,7 @@ static bool is_saturated(const struct point *point)
 {
     const kb_traffic_result *r = &point->result;
 
-    return !r->steady || r->accepted_gbs < saturated_below * r->offered_gbs;
+    return r->growing || r->accepted_gbs < saturated_below * r->offered_gbs;
 }
 
 /* "0.85": a rate as people write it. */

@@ -734,8 +734,10 @@ typedef struct kb_traffic_result {
     int64_t mean_fs, p50_fs, p99_fs, p999_fs, max_fs;
     int64_t ci95_fs;   /* half of the 95 % confidence interval of the mean; -1: not known */
     int64_t warmup_fs; /* transactions issued before are not measured; the longest of all */
-    bool steady; /* the mean did not grow after the warm-up, and is known better than +-100 % */
-    bool exact;  /* percentiles are exact; else within 0.05 % */
+    bool growing; /* after the warm-up the mean still grew: more is offered than can be served */
+    bool steady;  /* it did not, the run was long against what its queues remember, and the mean is
+                     known better than +-100 %; else ci95_fs says little */
+    bool exact;   /* percentiles are exact; else within 0.05 % */
     /* means of the terms of the latency */
     int64_t wire_fs, overhead_fs, drain_fs;
     int64_t wait_fs[KB_N_WAITS];

@@ -758,6 +758,45 @@ kb_status kb_tensor_read(const kb_tensor *tensor, void *bytes, kb_error *why)
     return status;
 }
 
+/* Is the copy that `pe` has of a part what `bytes` have there? If not, writes it to them. */
+static kb_status take_copy(const struct kb_tensor *tensor, uint32_t pe, unsigned char *bytes,
+                           unsigned char *part, bool *differs, kb_error *why)
+{
+    struct part p = part_of(tensor, pe);
+    struct view view = {0};
+    kb_status status = read_part(tensor, pe, &view, why);
+
+    if (status == KB_OK) {
+        unsigned char *own = view.v->bytes + view.offset;
+
+        copy_part(tensor, &p, bytes, part, true);
+        *differs = memcmp(part, own, part_bytes(tensor, &p)) != 0;
+        if (*differs)
+            copy_part(tensor, &p, bytes, own, false);
+    }
+    version_drop(view.v);
+    return status;
+}
+
+kb_status host_next_copy(const kb_tensor *tensor, uint32_t *next, void *bytes, kb_endpoint *of,
+                         bool *found, kb_error *why)
+{
+    const struct kb_topology *t = tensor->host->topo;
+    unsigned char *part = malloc(tensor->nbytes);
+    kb_status status = part ? KB_OK : no_memory(tensor->name, why);
+
+    *found = false;
+    while (status == KB_OK && !*found && *next < pes_of(tensor->host)) {
+        uint32_t pe = (*next)++, cube = pe / t->pes;
+
+        *of = (kb_endpoint){KB_PE, cube / t->cubes, cube % t->cubes, pe % t->pes};
+        if (tensor->offsets[pe] != NO_ADDRESS && first_with_part(tensor, pe) != pe)
+            status = take_copy(tensor, pe, bytes, part, found, why);
+    }
+    free(part);
+    return status;
+}
+
 kb_status kb_tensor_save_npy(const kb_tensor *tensor, const char *path, kb_error *why)
 {
     unsigned char *bytes = malloc(tensor->nbytes);

@@ -1244,8 +1244,11 @@ kb_sim *kb_bench_sim(const kb_bench_run *run);
 /* The value of argument `i`, given or default, as text. */
 const char *kb_bench_value(const kb_bench_run *run, size_t i);
 
-/* Compares the outputs with the reference, after kb_compute(). KB_DIFFERENT: `why` names the
- * tensor, the index and both values. */
+/*
+ * Compares the outputs, and all copies of their parts, with the reference, after kb_compute().
+ * *max_abs_err is the largest difference; NAN: nothing could be compared. KB_DIFFERENT: `why` names
+ * the tensor, the index and both values.
+ */
 kb_status kb_bench_verify(const kb_bench_run *run, double *max_abs_err, kb_error *why);
 
 /* Writes in.NAME.npy and out.NAME.npy (of bf16 in.NAME.bf16.npy) into `folder`, which it makes. */

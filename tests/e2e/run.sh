@@ -207,7 +207,7 @@ broken good --verify --format csv
 ok "own benches in place of ours"
 broken wrong --verify --format csv
 [ $code -eq 1 ] && says "y[2,4] is 1, expected 1.5; 1 of 15 elements differ" &&
-    [ "$(field verify 1)" = fail ] && [ "$(field max_abs_err 1)" = 0.500000 ]
+    [ "$(field verify 1)" = fail ] && [ "$(field max_abs_err 1)" = 0.5 ]
 ok "a wrong result: exit 1, element and both values, and the rows"
 broken wrong --verify -o kept.csv --format csv
 [ $code -eq 1 ] && [ "$(sed 1d kept.csv | cut -d, -f12)" = fail ]
@@ -222,8 +222,12 @@ broken nan --verify --format csv
 [ $code -eq 0 ] && [ "$(field verify 1)" = pass ]
 ok "NaN where NaN is expected"
 broken unwritten --verify --format csv
-[ $code -eq 1 ] && says "y" && [ "$(field verify 1)" = fail ]
-ok "an output that was not written"
+[ $code -eq 1 ] && says "y" && [ "$(field verify 1)" = fail ] && [ -z "$(field max_abs_err 1)" ]
+ok "an output that was not written, with no difference that could be told"
+broken copies --verify --format csv
+[ $code -eq 1 ] && [ "$(field verify 1)" = fail ] && [ "$(field max_abs_err 1)" = 0.5 ] &&
+    says "y[0,0] is 1.5 in the copy of c1.pe5, expected 1; 6 of 6 elements differ"
+ok "a wrong copy of a replicated output, which is not the first one"
 
 # -- errors of kernels --------------------------------------------------------------------------
 

@@ -162,6 +162,29 @@ static void dig_deep(tl_ctx *tl, const kb_args *args)
         tl_fail(tl, "not deep enough");
 }
 
+/* Each PE writes its copy of the result, PE 13 a wrong one. */
+static void write_copy(tl_ctx *tl, const kb_args *args)
+{
+    kb_shard y = kb_tensor_shard(args->tensors[0], tl_pe(tl));
+
+    tl_store(tl, y.address, tl_full(tl, KB_F32, y.shape, tl_pe(tl) == 13 ? 1.5 : 1));
+}
+
+static void setup_copies(kb_bench_run *run)
+{
+    static const kb_placement everywhere = {KB_REPLICATE, KB_REPLICATE};
+
+    kb_bench_output(run, "y", KB_F32, KB_SHAPE(2, 3), everywhere);
+    kb_bench_launch(run, "write_copy", write_copy, NULL, 0);
+}
+
+static void ones(const kb_bench_run *run, double *const *t)
+{
+    (void)run;
+    for (int i = 0; i < 6; i++)
+        t[0][i] = 1;
+}
+
 /* -- kernels that crash: PE 3 does, after a call that goes well ------------------------------ */
 
 static int *volatile nowhere = (int *)16;
@@ -399,6 +422,7 @@ BENCH(turns, setup_turns, all_ones)
 BENCH(large, setup_large, all_ones)
 BENCH(many, setup_many, all_ones)
 BENCH(spoiled, setup_twice, all_ones)
+BENCH(copies, setup_copies, ones)
 BENCH(write_nowhere, setup_write_nowhere, all_ones)
 BENCH(divide_by_none, setup_divide_by_none, all_ones)
 BENCH(give_in, setup_give_in, all_ones)
@@ -409,12 +433,14 @@ BENCH(large_frame, setup_large_frame, all_ones)
 BENCH(take_thread, setup_take_thread, all_ones)
 
 const kb_bench *const benches[] = {
-    &bench_good,           &bench_wrong,       &bench_no_nan,      &bench_nan,
-    &bench_unwritten,      &bench_peek,        &bench_give_up,     &bench_dig,
-    &bench_load_on,        &bench_large,       &bench_many,        &bench_half,
-    &bench_spoiled,        &bench_racy,        &bench_turns,       &bench_write_nowhere,
-    &bench_divide_by_none, &bench_give_in,     &bench_free_twice,  &bench_reach_unreachable,
-    &bench_far_frame,      &bench_large_frame, &bench_take_thread,
+    &bench_good,      &bench_wrong,         &bench_no_nan,
+    &bench_nan,       &bench_unwritten,     &bench_peek,
+    &bench_give_up,   &bench_dig,           &bench_load_on,
+    &bench_large,     &bench_many,          &bench_half,
+    &bench_spoiled,   &bench_racy,          &bench_turns,
+    &bench_copies,    &bench_write_nowhere, &bench_divide_by_none,
+    &bench_give_in,   &bench_free_twice,    &bench_reach_unreachable,
+    &bench_far_frame, &bench_large_frame,   &bench_take_thread,
 };
 const size_t n_benches = sizeof benches / sizeof *benches;
 

@@ -20,8 +20,9 @@ char *cell_put_exact(char *to, const struct cell *cell)
     case CELL_FRACTION:
     case CELL_DECIMAL:
     case CELL_PERCENT:
-    case CELL_ERROR:
         return text_put_fraction(to, cell->value);
+    case CELL_ERROR: /* as many digits as it has: it is often below a millionth */
+        return text_put_double(to, 1, cell->value);
     case CELL_NUMBER:
         return text_put_text(to, cell->text);
     case CELL_NONE:

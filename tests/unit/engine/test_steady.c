@@ -1,10 +1,10 @@
 /*
  * test_steady.c -- how often the interval of `load` holds a mean that is known, if it says steady.
  *
- * With pattern local each PE of cube8 is an M/D/1 queue: one channel, held for s = 18.085 ns, so the
- * mean latency is s + rho s / (2 (1 - rho)). For each load there are KB_STEADY_RUNS results of three
- * seeds each, KB_STEADY_TXNS transactions a seed, and no seed is used twice; `make steady` takes as
- * many as docs/model.md has.
+ * With pattern local each PE of cube8 is an M/D/1 queue: one channel, held for s = 18.085 ns, so
+ * the mean latency is s + rho s / (2 (1 - rho)). For each load there are KB_STEADY_RUNS results of
+ * three seeds each, KB_STEADY_TXNS transactions a seed, and no seed is used twice; `make steady`
+ * takes as many as docs/model.md has.
  */
 #include "support/rig.h"
 #include <math.h>

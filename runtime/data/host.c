@@ -64,6 +64,7 @@ uint64_t kb_address(const kb_topology *t, const kb_endpoint *m, uint64_t offset)
 kb_status kb_address_find(const kb_topology *t, uint64_t address, kb_endpoint *memory,
                           uint64_t *offset)
 {
+    REFUSE_NULL(t && memory && offset, "topo, memory, offset", NULL);
     uint32_t dst;
 
     if (!address_find(t, address, &dst, offset))
@@ -526,6 +527,7 @@ static kb_status write_from(kb_tensor *tensor, const struct source *from, kb_err
 
 kb_status kb_tensor_write(kb_tensor *tensor, const void *bytes, kb_error *why)
 {
+    REFUSE_NULL(tensor && bytes, "tensor, bytes", why);
     if (check_idle(tensor->host, why) != KB_OK)
         return KB_BAD_REQUEST;
     return write_from(tensor, &(struct source){bytes, NULL}, why);
@@ -662,11 +664,13 @@ static kb_status fill(kb_tensor *tensor, const struct rule *rule, kb_error *why)
 
 kb_status kb_tensor_fill_random(kb_tensor *tensor, uint64_t seed, double scale, kb_error *why)
 {
+    REFUSE_NULL(tensor, "tensor", why);
     return fill(tensor, &(struct rule){.random = true, .seed = seed, .scale = scale}, why);
 }
 
 kb_status kb_tensor_fill_arange(kb_tensor *tensor, double start, double step, kb_error *why)
 {
+    REFUSE_NULL(tensor, "tensor", why);
     return fill(tensor, &(struct rule){.start = start, .step = step}, why);
 }
 
@@ -677,6 +681,7 @@ static bool same_shape(const kb_shape *a, const kb_shape *b)
 
 kb_status kb_tensor_fill_npy(kb_tensor *tensor, const char *path, kb_error *why)
 {
+    REFUSE_NULL(tensor && path, "tensor, path", why);
     struct npy npy;
     kb_status status = npy_read(path, &npy, why);
     kb_dtype want = tensor->dtype == KB_BF16 ? KB_U16 : tensor->dtype;
@@ -740,6 +745,7 @@ static kb_status read_parts(const struct kb_tensor *tensor, struct view *views, 
 
 kb_status kb_tensor_read(const kb_tensor *tensor, void *bytes, kb_error *why)
 {
+    REFUSE_NULL(tensor && bytes, "tensor, bytes", why);
     uint32_t n = pes_of(tensor->host);
     struct view *views = calloc(n, sizeof *views);
     kb_status status = views ? read_parts(tensor, views, why) : no_memory(tensor->name, why);
@@ -799,6 +805,7 @@ kb_status host_next_copy(const kb_tensor *tensor, uint32_t *next, void *bytes, k
 
 kb_status kb_tensor_save_npy(const kb_tensor *tensor, const char *path, kb_error *why)
 {
+    REFUSE_NULL(tensor && path, "tensor, path", why);
     unsigned char *bytes = malloc(tensor->nbytes);
     kb_status status;
 
@@ -845,6 +852,7 @@ static bool same_integer(kb_dtype dtype, const void *bytes, uint64_t i, double w
 kb_status kb_compare(kb_dtype dtype, const void *got, const double *want, uint64_t n,
                      kb_difference *out)
 {
+    REFUSE_NULL(got && want && out, "got, want, out", NULL);
     double tol = dtype_tolerance(dtype);
     kb_difference d = {0};
 

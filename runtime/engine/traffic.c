@@ -484,6 +484,7 @@ static bool make_slots(struct kb_sim *s, struct traffic *tr)
 
 kb_status kb_sim_traffic(kb_sim *s, const kb_traffic *request, kb_error *why)
 {
+    REFUSE_NULL(s && request, "sim, traffic", why);
     const struct kb_topology *t = s->topo;
     struct traffic *tr = calloc(1, sizeof *tr);
     kb_status status;

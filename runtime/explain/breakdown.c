@@ -25,6 +25,7 @@
 #include <string.h>
 #include "machine/place.h"
 #include "engine/state.h"
+#include "machine/endpoint.h"
 
 /* The subject of a sum: an end is a place; an operation or a call is a text of the program. */
 struct key {
@@ -256,6 +257,7 @@ static void on_leave(void *arg, const kb_kernel_run *run)
 
 kb_status kb_breakdown_new(kb_sim *sim, kb_breakdown **out, kb_error *error)
 {
+    REFUSE_NULL(sim && out, "sim, out", NULL);
     kb_breakdown *why = calloc(1, sizeof *why);
     kb_observer watch = {.arg = why,
                          .close = on_close,
@@ -433,6 +435,7 @@ static kb_status tell_all(const kb_breakdown *why, const kb_breakdown *path, str
 kb_status kb_breakdown_rows(kb_breakdown *why, void (*each)(void *arg, const kb_breakdown_row *row),
                             void *arg)
 {
+    REFUSE_NULL(why && each, "why, each", NULL);
     kb_breakdown path = {.topo = why->topo};
     struct line *line;
     kb_status status;
@@ -455,5 +458,6 @@ kb_status kb_breakdown_rows(kb_breakdown *why, void (*each)(void *arg, const kb_
 kb_status kb_breakdown_path(kb_breakdown *why,
                             void (*each)(void *arg, const kb_breakdown_step *step), void *arg)
 {
+    REFUSE_NULL(why && each, "why, each", NULL);
     return why->status ? why->status : paths_each(why->paths, each, arg);
 }

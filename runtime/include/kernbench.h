@@ -13,7 +13,12 @@ extern "C" {
 #define KB_VERSION   "0.1.0"
 #define KB_FS_PER_NS INT64_C(1000000)
 
-/* The outcome of a call. 0 is success; a call that fails changes nothing. */
+/*
+ * The outcome of a call. 0 is success; a call that fails changes nothing.
+ *
+ * Pointers are not NULL, except `why`, `arg`, and those whose comment allows it. Calls with a status
+ * then return KB_BAD_REQUEST. Those without need their pointers; kb_..._free(NULL) does nothing.
+ */
 typedef enum kb_status {
     KB_OK,
     KB_AGAIN,       /* kb_sim_run: the budget of events is used up, call again */

@@ -308,6 +308,7 @@ static kb_status find_rows(struct kb_sim *s, struct deadlock_list *l)
 kb_status kb_sim_deadlocked(const kb_sim *sim, void (*each)(void *arg, const kb_deadlocked *row),
                             void *arg)
 {
+    REFUSE_NULL(sim && each, "sim, each", NULL);
     struct deadlock_list l;
     kb_status status;
 

@@ -200,6 +200,7 @@ static void compare_copies(const kb_tensor *t, double *want, struct comparison *
 
 kb_status kb_bench_verify(const kb_bench_run *run, double *max_abs_err, kb_error *why)
 {
+    REFUSE_NULL(run && max_abs_err, "run, max_abs_err", why);
     struct expected e = {{NULL}};
     struct comparison all = {NAN, expected_new(run, &e, why), why};
 

@@ -29,6 +29,7 @@
 #include <stdlib.h>
 #include "base/percentiles.h"
 #include "engine/traffic.h"
+#include "machine/endpoint.h"
 
 static const double MUCH_LARGER = 1.25;
 static const double GROWTH =
@@ -368,6 +369,7 @@ static kb_status check(kb_sim *const *sims, size_t n)
 
 kb_status kb_sim_traffic_result(kb_sim *const *sims, size_t n, kb_traffic_result *r)
 {
+    REFUSE_NULL(sims && r, "sims, out", NULL);
     struct view v = {sims, n, 0};
     double mean[TRAFFIC_PARTS];
     kb_status status = check(sims, n);

@@ -16,8 +16,9 @@ extern "C" {
 /*
  * The outcome of a call. 0 is success; a call that fails changes nothing.
  *
- * Pointers are not NULL, except `why`, `arg`, and those whose comment allows it. Calls with a status
- * then return KB_BAD_REQUEST. Those without need their pointers; kb_..._free(NULL) does nothing.
+ * Pointers are not NULL, except `why`, `arg`, and those whose comment allows it. Calls with a
+ * status then return KB_BAD_REQUEST. Those without need their pointers; kb_..._free(NULL) does
+ * nothing.
  */
 typedef enum kb_status {
     KB_OK,

@@ -566,8 +566,11 @@ static inline int put_candidate(char *text, size_t room, const struct candidate 
 {
     if (c->time_fs == INT64_MAX)
         return snprintf(text, room, "%s fails", c->name);
-    int64_t hundredths = ((c->time_fs ? c->time_fs : c->bound_fs) + 5000) / 10000; /* of a ns */
+    double ns = (double)(c->time_fs ? c->time_fs : c->bound_fs) / 1e6;
+    int64_t hundredths = (int64_t)(ns * 100);
 
+    /* as "%.2f" rounds, but with a point in any locale */
+    hundredths += fma(ns, 100, -(double)hundredths) > 0.5;
     return snprintf(text, room, "%s %s %" PRId64 ".%02d ns", c->name,
                     c->time_fs ? "takes" : "at least", hundredths / 100, (int)(hundredths % 100));
 }

@@ -142,7 +142,7 @@ LINK_SHARED = $(CC) $(filter-out -static,$(ALL_CFLAGS)) -shared $(if $(SAN),,-Wl
 %.so.$(SO): %.so.$(SO_VERSION)
 	@ln -sf $(<F) $@
 
-# Never unloaded: kb_catch_overflow() leaves a signal handler behind.
+# Never unloaded: kb_catch_overflow() leaves signal handlers behind.
 $(SHARED).$(SO_VERSION): $(LIB_OBJ) $(O)/libkernbench.map
 	$(call say,LD)
 	$(Q)$(LINK_SHARED) -Wl,-z,nodelete -Wl,--version-script=$(O)/libkernbench.map -o $@ $(LIB_OBJ) $(LIBS)
@@ -276,7 +276,7 @@ endef
 install: topology $(PUBLIC_LIB)
 	install -d $(IN)bin' $(IN)include' $(IN)lib/pkgconfig'
 	install -m 755 $(KBGEN) $(T)/$(N) $(IN)bin'
-	install -m 644 runtime/include/kernbench.h runtime/include/tl.h $(T)/$(N).h $(IN)include'
+	install -m 644 runtime/include/kernbench.h runtime/include/tl.h runtime/include/tl_clang.h $(T)/$(N).h $(IN)include'
 	install -m 644 $(PUBLIC_LIB) $(T)/lib$(N).a $(SHARED).$(SO_VERSION) $(T)/lib$(N).so.$(SO_VERSION) $(IN)lib'
 	cp -P $(SHARED) $(SHARED).$(SO) $(T)/lib$(N).so $(T)/lib$(N).so.$(SO) $(IN)lib'
 	$(call put_pages,$(KBGEN),kbgen)

@@ -139,7 +139,7 @@ static inline void send(tl_ctx *tl, uint32_t to, tl_tensor *x)
 /* x op y; frees both. */
 static inline tl_tensor *reduce(tl_ctx *tl, tl_op op, tl_tensor *x, tl_tensor *y)
 {
-    tl_tensor *z = x ? tl_math_at(tl, TL_HERE, op, x, y, NULL) : NULL;
+    tl_tensor *z = x ? tl_math_at(TL_HERE, op, tl, x, y, NULL) : NULL;
 
     if (x) {
         tl_free(tl, x);

@@ -1,6 +1,7 @@
 /* collective_bound.h -- lower bounds for the times of collectives. */
 #ifndef COLLECTIVE_BOUND_H
 #define COLLECTIVE_BOUND_H
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -645,8 +646,13 @@ static inline int put_candidate(char *text, size_t room, const struct candidate 
 {
     if (c->time_fs == INT64_MAX)
         return snprintf(text, room, "%s fails", c->name);
-    return snprintf(text, room, "%s %s %.2f ns", c->name, c->time_fs ? "takes" : "at least",
-                    (double)(c->time_fs ? c->time_fs : c->bound_fs) / 1e6);
+    double ns = (double)(c->time_fs ? c->time_fs : c->bound_fs) / 1e6;
+    int64_t hundredths = (int64_t)(ns * 100);
+
+    /* as "%.2f" rounds, but with a point in any locale */
+    hundredths += fma(ns, 100, -(double)hundredths) > 0.5;
+    return snprintf(text, room, "%s %s %" PRId64 ".%02d ns", c->name,
+                    c->time_fs ? "takes" : "at least", hundredths / 100, (int)(hundredths % 100));
 }
 
 static inline void note_choice(kb_bench_run *run, const char *bench, const struct candidate *c,

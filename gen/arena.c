@@ -1,6 +1,7 @@
 /* arena.c -- memory that lives until the generator ends, and is freed in one go. */
 #include "arena.h"
 #include "diag.h"
+#include "base/text.h"
 #include <stdalign.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -59,13 +60,13 @@ char *arena_printf(struct arena *a, const char *fmt, ...)
     int len;
 
     va_start(args, fmt);
-    len = vsnprintf(NULL, 0, fmt, args);
+    len = text_vformat(NULL, 0, fmt, args);
     va_end(args);
     if (len < 0)
         diag_no_memory();
     text = arena_alloc(a, (size_t)len + 1);
     va_start(args, fmt);
-    vsnprintf(text, (size_t)len + 1, fmt, args);
+    text_vformat(text, (size_t)len + 1, fmt, args);
     va_end(args);
     return text;
 }

@@ -4,7 +4,10 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-enum { SHOWN_BYTES = 60 }; /* of a user's text that a message repeats */
+enum {
+    SHOWN_BYTES = 60, /* of a user's text that a message repeats */
+    LINE_BYTES = 4096 /* of a message */
+};
 
 static void print_place(FILE *out, struct place at)
 {
@@ -18,6 +21,7 @@ static void print_place(FILE *out, struct place at)
 
 bool diag_error(struct diag *d, struct place at, const char *fmt, ...)
 {
+    char text[LINE_BYTES];
     va_list args;
 
     if (d->n_errors++ == 0)
@@ -30,9 +34,9 @@ bool diag_error(struct diag *d, struct place at, const char *fmt, ...)
     }
     print_place(d->out, at);
     va_start(args, fmt);
-    vfprintf(d->out, fmt, args);
+    text_vformat(text, sizeof text, fmt, args);
     va_end(args);
-    fputc('\n', d->out);
+    fprintf(d->out, "%s\n", text);
     return false;
 }
 

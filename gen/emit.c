@@ -27,7 +27,7 @@
  */
 #include "emit.h"
 #include "nodes.h"
-#include <ctype.h>
+#include "base/text.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -53,15 +53,11 @@ static const char *const kind_names[] = {
 };
 
 /* The shortest decimal that reads back equal, as a C constant. */
-static const char *real(double x, char text[40])
+static const char *real(double x, char text[TEXT_DOUBLE_BYTES])
 {
-    int digits = 1;
-
     if (isinf(x))
         return "INFINITY";
-    do
-        snprintf(text, 40, "%.*g", digits, x);
-    while (strtod(text, NULL) != x && digits++ < 17);
+    text_put_double(text, 1, x);
     if (!strpbrk(text, ".e"))
         strcat(text, ".0");
     return text;
@@ -307,9 +303,12 @@ static void emit_config(FILE *out, const char *config)
  */
 static void define_input(FILE *out, const char *name)
 {
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._+-";
+
     fputs("m4_define([[gen_input]], [[", out);
     for (; *name; name++)
-        fputc(isalnum((unsigned char)*name) || strchr("._+-", *name) ? *name : '_', out);
+        fputc(strchr(plain, *name) ? *name : '_', out);
     fputs("]])m4_dnl\n", out);
 }
 

@@ -34,6 +34,7 @@
  */
 #include "nodes.h"
 #include "check.h"
+#include "base/text.h"
 #include <assert.h>
 #include <math.h>
 #include <stdarg.h>
@@ -80,7 +81,7 @@ static __attribute__((format(printf, 6, 7))) void add_node(struct node_row *rows
     *row = (struct node_row){
         .kind = (uint8_t)kind, .overhead_fs = fs_of_ns(overhead_ns), .x_mm = at.x, .y_mm = at.y};
     va_start(ap, name);
-    vsnprintf(row->name, sizeof row->name, name, ap);
+    text_vformat(row->name, sizeof row->name, name, ap);
     va_end(ap);
 }
 

@@ -133,7 +133,7 @@ static bool load_real(const struct value *v, double *out)
 
     if (!node_is_plain(v->node) || !is_real(scalar(v->node)))
         return wrong(v, "a number");
-    x = strtod(scalar(v->node), NULL);
+    x = text_to_double(scalar(v->node), NULL);
     if (signbit(x) || x < v->row->min || x > v->row->max)
         return outside(v);
     if (v->row->type == KEY_RATIO && x == v->row->min)
@@ -297,15 +297,12 @@ bool value_load(struct spec *spec, enum key k, const struct doc *doc, const yaml
 /* The fewest digits, from 15 up, that read back to `x`, with a point. */
 static const char *real_text(struct arena *a, double x)
 {
-    const char *text = NULL, *exponent;
+    char text[TEXT_DOUBLE_BYTES];
+    const char *exponent;
 
-    for (int n = 15; n <= 17; n++) {
-        text = arena_printf(a, "%.*g", n, x);
-        if (strtod(text, NULL) == x)
-            break;
-    }
+    text_put_double(text, 15, x);
     if (strchr(text, '.'))
-        return text;
+        return arena_printf(a, "%s", text);
     exponent = text + strcspn(text, "e");
     return arena_printf(a, "%.*s.0%s", (int)(exponent - text), text, exponent);
 }

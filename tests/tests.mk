@@ -1,6 +1,6 @@
 # tests.mk -- what tests: programs, machines for them, sanitizers, checks of the sources.
 
-CHECK_PACKAGES := libcmocka-dev jq python3-numpy protobuf-compiler g++ pkg-config
+CHECK_PACKAGES := libcmocka-dev jq python3-numpy protobuf-compiler g++ pkg-config clang locales
 WEB_PACKAGES := chromium chromium-driver python3-selenium python3-html5lib fonts-dejavu-core
 CLANG_PACKAGES := clang libclang-rt-dev
 VALGRIND_PACKAGES := valgrind
@@ -41,6 +41,7 @@ $(B)/_t/judge: $(O)/tests/judge/main.o $(JUDGE)
 
 # A simulator with benches of its own, which are wrong, and with operations that it spoils.
 $(B)/_t/broken: private ALL_CFLAGS += -Wl,--wrap=math_run
+$(O)/tests/support/broken.o: ALL_CFLAGS += $(KERNEL_CFLAGS)
 $(B)/_t/broken: $(O)/tests/support/broken.o $(B)/cube8/libcube8.a $(CLI) $(LIB)
 	$(link)
 
@@ -48,8 +49,19 @@ $(B)/_t/broken: $(O)/tests/support/broken.o $(B)/cube8/libcube8.a $(CLI) $(LIB)
 $(B)/_t/talking: $(O)/tests/support/talking.o $(B)/cube8/libcube8.a $(CLI) $(LIB)
 	$(link)
 
+# The simulator with its kernels compiled by the other compiler. Sanitizers do not mix.
+OTHER_CC := $(if $(findstring clang,$(CC)),gcc,clang)
+OTHER_BENCHES := $(BENCH_SRC:benches/%.c=$(B)/_t/other/%.o)
+$(OTHER_BENCHES): $(B)/_t/other/%.o: benches/%.c $(O)/flags
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$(Q)$(OTHER_CC) $(INCLUDES) $(ALL_CFLAGS) $(KERNEL_CFLAGS) -MMD -MP -c -o $@ $<
+-include $(OTHER_BENCHES:.o=.d)
+$(B)/_t/other/cube8: $(OTHER_BENCHES) $(B)/cube8/main.o $(B)/cube8/libcube8.a $(CLI) $(LIB)
+	$(link)
+
 .PHONY: tests
-tests: $(TESTS) $(B)/_t/judge $(B)/_t/broken $(B)/_t/talking
+tests: $(TESTS) $(B)/_t/judge $(B)/_t/broken $(B)/_t/talking $(if $(SAN),,$(B)/_t/other/cube8)
 
 # Machines of the tests, each by a make of its own, in parallel once the parts that they share are built.
 MACHINES := $(TEST_TOPOLOGIES) cube1 tests/support/odd.yaml $(VECTOR_TOPOLOGIES)
@@ -183,6 +195,11 @@ aarch64: setup
 floats: tests-built
 	KB_ALL_FLOATS=1 $(B)/_t/test_convert
 
+## steady: how often the confidence interval of load holds the known mean of a queue; two minutes
+.PHONY: steady
+steady: tests-built
+	KB_STEADY_RUNS=200 KB_STEADY_TXNS=100000 $(B)/_t/test_steady
+
 ## check-all: check, and all of it again by clang, sanitizers, valgrind and on AArch64, and break
 .PHONY: check-all
 check-all:
@@ -195,6 +212,7 @@ check-all:
 	$(MAKE) valgrind
 	$(MAKE) aarch64
 	$(MAKE) floats
+	$(MAKE) steady
 	$(MAKE) lint
 	$(MAKE) break
 

@@ -6,7 +6,6 @@
  * stands, for commands are copied from manual pages.
  */
 #include "base/help.h"
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,6 +50,12 @@ static void section(const char *name, FILE *to)
     fprintf(to, ".SH %s\n", name);
 }
 
+/* In any locale. */
+static char capital(char c)
+{
+    return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
+}
+
 /* A sentence of our tables has neither a capital nor a full stop: the page has both. */
 static void put_sentence(const char *text, FILE *to)
 {
@@ -58,7 +63,7 @@ static void put_sentence(const char *text, FILE *to)
 
     if (n == 0)
         return;
-    put_char((char)toupper((unsigned char)text[0]), to);
+    put_char(capital(text[0]), to);
     put(text + 1, to);
     fputs(text[n - 1] == '.' ? "\n" : ".\n", to);
 }
@@ -79,7 +84,7 @@ static void put_title(const struct help *h, FILE *to)
 {
     fputs(".TH ", to);
     for (const char *p = h->program; *p; p++)
-        put_char((char)toupper((unsigned char)*p), to);
+        put_char(capital(*p), to);
     fprintf(to, " 1 \"\" \"kernbench %s\" \"User Commands\"\n", h->version);
     section("NAME", to);
     put(h->program, to);

@@ -7,13 +7,18 @@
  * take longer than the simulation. So numbers are written two digits at a time, from a table, and
  * six decimals without a loop; a time of 0, as most waits are, is one copy.
  *
+ * A library is also used by programs that have called setlocale(). So all else that has a fraction
+ * is written and read here, in the locale "C": no other file calls strtod(), or printf() with %f.
+ *
  * Texts from files and command lines are not trusted: text_show() shortens them for messages and
  * replaces control characters, and the JSON writers replace invalid UTF-8, so that output is always
  * valid. All readers take a length, because words end inside of lines.
  */
 #include "base/text.h"
+#include <locale.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { WORD_MAX = 63 }; /* longer words are no typing mistakes */
@@ -269,6 +274,48 @@ char *text_put_ns_rounded(char *to, int64_t fs)
     return to + 2;
 }
 
+/* -- numbers of the C library --------------------------------------------------------------- */
+
+/* The locale "C" is always there, and costs no memory. */
+static locale_t c_locale(void)
+{
+    return newlocale(LC_ALL_MASK, "C", (locale_t)0);
+}
+
+int text_vformat(char *to, size_t room, const char *format, va_list args)
+{
+    locale_t own = uselocale(c_locale());
+    int n = vsnprintf(to, room, format, args);
+
+    uselocale(own);
+    return n;
+}
+
+int text_format(char *to, size_t room, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    int n = text_vformat(to, room, format, args);
+    va_end(args);
+    return n;
+}
+
+double text_to_double(const char *text, char **end)
+{
+    return strtod_l(text, end, c_locale());
+}
+
+char *text_put_double(char *to, int digits, double value)
+{
+    int n;
+
+    do
+        n = text_format(to, TEXT_DOUBLE_BYTES, "%.*g", digits, value);
+    while (text_to_double(to, NULL) != value && digits++ < 17);
+    return to + n;
+}
+
 /*
  * The error of the product below is less than 1e-10. Where that could decide the rounding, and for
  * large numbers, which are rare, printf does it.
@@ -276,14 +323,14 @@ char *text_put_ns_rounded(char *to, int64_t fs)
 char *text_put_fraction(char *to, double value)
 {
     if (!(value >= 0 && value < 1e15))
-        return to + sprintf(to, "%.6f", value);
+        return to + text_format(to, TEXT_NUMBER_BYTES, "%.6f", value);
     uint64_t whole = (uint64_t)value;
     double scaled = (value - (double)whole) * 1e6;
     uint32_t millionths = (uint32_t)scaled;
     double rest = scaled - millionths;
 
     if ((rest > 0.5 - 1e-9 && rest < 0.5 + 1e-9) || signbit(value))
-        return to + sprintf(to, "%.6f", value);
+        return to + text_format(to, TEXT_NUMBER_BYTES, "%.6f", value);
     millionths += rest > 0.5;
     to = text_put_count(to, whole + millionths / 1000000);
     *to++ = '.';

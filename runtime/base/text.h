@@ -1,6 +1,7 @@
 /* text.h -- reads and writes names, numbers and sizes, for the generator and the command line. */
 #ifndef TEXT_H
 #define TEXT_H
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -43,6 +44,20 @@ char *text_put_ns(char *to, int64_t fs);         /* six decimals: exact */
 char *text_put_ns_rounded(char *to, int64_t fs); /* two decimals, halves away from zero */
 char *text_put_fraction(char *to, double value); /* as "%.6f" */
 char *text_put_text(char *to, const char *text); /* a short text */
+
+/*
+ * Numbers with a fraction, with a point, whatever locale the program and its threads have chosen:
+ * as snprintf(), vsnprintf() and strtod() in the locale "C".
+ */
+__attribute__((format(printf, 3, 4))) int text_format(char *to, size_t room, const char *format,
+                                                      ...);
+__attribute__((format(printf, 3, 0))) int text_vformat(char *to, size_t room, const char *format,
+                                                       va_list args);
+double text_to_double(const char *text, char **end);
+
+/* As "%.*g": the fewest digits, `digits` or more, that read back as the same double; and a 0. */
+enum { TEXT_DOUBLE_BYTES = 32 };
+char *text_put_double(char *to, int digits, double value);
 
 /* Writes the next character of `*from` for a JSON string; invalid UTF-8 as \ufffd. */
 enum { TEXT_JSON_BYTES = 6 };

@@ -18,6 +18,10 @@ $(SELDOM_OBJ): ALL_CFLAGS += $(if $(filter -O2,$(CFLAGS)),-Og)
 
 $(O)/runtime/cli/cmd_info.o: ALL_CFLAGS += -DKB_BUILD_FLAGS='"$(strip $(CFLAGS) $(SAN))"'
 
+# A frame that is larger than the guard below a stack does not jump over it.
+KERNEL_CFLAGS := -fstack-clash-protection
+$(O)/benches/%.o: ALL_CFLAGS += $(KERNEL_CFLAGS)
+
 # The table of benches: a file benches/NAME.c defines bench_NAME.
 BENCHES := $(sort $(BENCH_SRC:benches/%.c=%))
 $(O)/benches.c: $(O)/benches.names

@@ -7,6 +7,7 @@
  */
 #include "cli/benches.h"
 #include "cli/command.h"
+#include "base/text.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -42,7 +43,7 @@ static void put_range(const kb_bench_arg *arg, char range[RANGE_BYTES])
         for (char *p = range; (p = strchr(p, ' ')) != NULL;)
             *p = '|';
     } else {
-        snprintf(range, RANGE_BYTES, "%g..%.*g", arg->min, 10, arg->max);
+        text_format(range, RANGE_BYTES, "%g..%.*g", arg->min, 10, arg->max);
     }
 }
 

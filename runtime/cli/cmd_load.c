@@ -10,7 +10,7 @@
  * What a point holds: the result over all seeds (kb_sim_traffic_result()), the busiest links and
  * memories of the first seed, and the slices that saw no transaction in any of them.
  *
- * Saturation: a rate is saturated if there is no steady state (latencies grow until the end) or
+ * Saturation: a rate is saturated if latencies grow until the end or
  * less than 97 % of the offered load was accepted. The line below the table brackets where it
  * begins: the smallest saturated rate and the largest rate below it. Rates may be given in any
  * order.
@@ -217,7 +217,7 @@ static bool is_saturated(const struct point *point)
 {
     const kb_traffic_result *r = &point->result;
 
-    return !r->steady || r->accepted_gbs < saturated_below * r->offered_gbs;
+    return r->growing || r->accepted_gbs < saturated_below * r->offered_gbs;
 }
 
 /* "0.85": a rate as people write it. */
@@ -250,8 +250,8 @@ static char *put_busiest(char *to, const char *things, const struct busiest *bus
 {
     to = text_put_text(to, things);
     for (size_t i = 0; i < busiest->n; i++)
-        to += sprintf(to, "%s %s %.1f %%", i > 0 ? "," : "", busiest->at[i].name,
-                      busiest->at[i].percent);
+        to += text_format(to, 2 * KB_PLACE_BYTES, "%s %s %.1f %%", i > 0 ? "," : "",
+                          busiest->at[i].name, busiest->at[i].percent);
     return to;
 }
 
@@ -267,8 +267,8 @@ static char *put_saturation(char *p, const struct load *load, size_t saturated, 
                                    load->asked.rates.value[below]),
                           " and ");
     p = put_rate(p, load->asked.rates.value[saturated]);
-    return p +
-           sprintf(p, ": %.1f GB/s accepted there", load->points[saturated].result.accepted_gbs);
+    return p + text_format(p, 2 * KB_PLACE_BYTES, ": %.1f GB/s accepted there",
+                           load->points[saturated].result.accepted_gbs);
 }
 
 static double busiest_link(const struct point *point)
@@ -294,8 +294,8 @@ static char *put_overload(char *p, const struct load *load)
         return p;
     p = put_rate(text_put_text(p, "\nlinks are ideal, so all this is optimistic: from rate "),
                  load->asked.rates.value[first]);
-    p += sprintf(p, " on some carry more than they can (%s %.1f %% at rate ",
-                 load->points[worst].links.at[0].name, load->points[worst].links.at[0].percent);
+    p += text_format(p, NOTE_BYTES / 2, " on some carry more than they can (%s %.1f %% at rate ",
+                     load->points[worst].links.at[0].name, load->points[worst].links.at[0].percent);
     p = put_rate(p, load->asked.rates.value[worst]);
     return text_put_text(p, "); run with contention.links=fifo to see the waiting");
 }

@@ -42,6 +42,7 @@
 #include "cli/rows/warn.h"
 #include <stdio.h>
 #include <stdlib.h>
+#include <math.h>
 #include <string.h>
 
 enum { EVENTS_AT_ONCE = 50000 }; /* a few ms: how long Ctrl-C may wait */
@@ -183,8 +184,7 @@ static enum exit_code verify(struct run *run)
     struct verification v = {.run = run, .why = {""}};
 
     verify_with_progress(&v);
-    if (v.status == KB_OK || v.status == KB_DIFFERENT)
-        run->compared = true;
+    run->compared = (v.status == KB_OK || v.status == KB_DIFFERENT) && !isnan(run->max_abs_err);
     if (v.status == KB_DIFFERENT)
         return differ(run, &v.why);
     run->verify = "pass";
@@ -451,7 +451,7 @@ enum exit_code cmd_run(const struct cli *cli)
     enum exit_code code = check_reference(&run);
     if (code)
         return code;
-    kb_catch_overflow();
+    kb_catch_crashes();
     kb_status status = kb_bench_new(run.bench, cli->topo, &options, o->seed, o->operand + 1,
                                     o->n_operands - 1, &run.run, &why);
     if (status)

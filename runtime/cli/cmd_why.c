@@ -164,7 +164,7 @@ static void run_bench(struct ablation *w, size_t i)
     struct outcome *o = &w->outcomes[i];
     kb_bench_run *bench = NULL;
 
-    kb_catch_overflow();
+    kb_catch_crashes();
     o->status = new_bench(w, i, &bench);
     if (o->status) {
         kb_bench_free(bench);

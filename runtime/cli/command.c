@@ -23,6 +23,7 @@
 #include "cli/command.h"
 #include "cli/out/say.h"
 #include "cli/out/stop.h"
+#include "base/text.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -45,6 +46,7 @@ static enum exit_code exit_code_of(kb_status status)
     case KB_DEADLOCK:
         return EXIT_DEADLOCK;
     case KB_KERNEL_ERROR:
+    case KB_KERNEL_CRASHED:
         return EXIT_KERNEL;
     case KB_DIFFERENT:
         return EXIT_DIFFERENT;
@@ -66,14 +68,18 @@ enum exit_code cmd_fail(const struct cli *cli, kb_status status, const kb_error 
                        : status == KB_FILE_ERROR  ? "a file could not be read or written"
                                                   : "internal error";
 
-    return say(cli->program, exit_code_of(status), "%s", text);
+    enum exit_code code = say(cli->program, exit_code_of(status), "%s", text);
+
+    if (status == KB_KERNEL_CRASHED) /* the heap may be damaged: nothing is given back */
+        stop_exit(code);
+    return code;
 }
 
 static void note_line(const struct cli *cli, const char *program, const char *format, va_list args)
 {
     char line[LINE_BYTES];
 
-    vsnprintf(line, sizeof line, format, args);
+    text_vformat(line, sizeof line, format, args);
     fprintf(stderr, "%s%s%s\n", program, *program ? ": " : "", line);
     if (cli->report)
         cli->page->note(cli->report, line);

@@ -65,6 +65,7 @@ uint64_t kb_address(const kb_topology *t, const kb_endpoint *m, uint64_t offset)
 kb_status kb_address_find(const kb_topology *t, uint64_t address, kb_endpoint *memory,
                           uint64_t *offset)
 {
+    REFUSE_NULL(t && memory && offset, "topo, memory, offset", NULL);
     uint32_t dst;
 
     if (!address_find(t, address, &dst, offset))
@@ -527,6 +528,7 @@ static kb_status write_from(kb_tensor *tensor, const struct source *from, kb_err
 
 kb_status kb_tensor_write(kb_tensor *tensor, const void *bytes, kb_error *why)
 {
+    REFUSE_NULL(tensor && bytes, "tensor, bytes", why);
     if (check_idle(tensor->host, why) != KB_OK)
         return KB_BAD_REQUEST;
     return write_from(tensor, &(struct source){bytes, NULL}, why);
@@ -663,11 +665,13 @@ static kb_status fill(kb_tensor *tensor, const struct rule *rule, kb_error *why)
 
 kb_status kb_tensor_fill_random(kb_tensor *tensor, uint64_t seed, double scale, kb_error *why)
 {
+    REFUSE_NULL(tensor, "tensor", why);
     return fill(tensor, &(struct rule){.random = true, .seed = seed, .scale = scale}, why);
 }
 
 kb_status kb_tensor_fill_arange(kb_tensor *tensor, double start, double step, kb_error *why)
 {
+    REFUSE_NULL(tensor, "tensor", why);
     return fill(tensor, &(struct rule){.start = start, .step = step}, why);
 }
 
@@ -678,6 +682,7 @@ static bool same_shape(const kb_shape *a, const kb_shape *b)
 
 kb_status kb_tensor_fill_npy(kb_tensor *tensor, const char *path, kb_error *why)
 {
+    REFUSE_NULL(tensor && path, "tensor, path", why);
     struct npy npy;
     kb_status status = npy_read(path, &npy, why);
     kb_dtype want = tensor->dtype == KB_BF16 ? KB_U16 : tensor->dtype;
@@ -741,6 +746,7 @@ static kb_status read_parts(const struct kb_tensor *tensor, struct view *views, 
 
 kb_status kb_tensor_read(const kb_tensor *tensor, void *bytes, kb_error *why)
 {
+    REFUSE_NULL(tensor && bytes, "tensor, bytes", why);
     uint32_t n = pes_of(tensor->host);
     struct view *views = calloc(n, sizeof *views);
     kb_status status = views ? read_parts(tensor, views, why) : no_memory(tensor->name, why);
@@ -759,8 +765,48 @@ kb_status kb_tensor_read(const kb_tensor *tensor, void *bytes, kb_error *why)
     return status;
 }
 
+/* Is the copy that `pe` has of a part what `bytes` have there? If not, writes it to them. */
+static kb_status take_copy(const struct kb_tensor *tensor, uint32_t pe, unsigned char *bytes,
+                           unsigned char *part, bool *differs, kb_error *why)
+{
+    struct part p = part_of(tensor, pe);
+    struct view view = {0};
+    kb_status status = read_part(tensor, pe, &view, why);
+
+    if (status == KB_OK) {
+        unsigned char *own = view.v->bytes + view.offset;
+
+        copy_part(tensor, &p, bytes, part, true);
+        *differs = memcmp(part, own, part_bytes(tensor, &p)) != 0;
+        if (*differs)
+            copy_part(tensor, &p, bytes, own, false);
+    }
+    version_drop(view.v);
+    return status;
+}
+
+kb_status host_next_copy(const kb_tensor *tensor, uint32_t *next, void *bytes, kb_endpoint *of,
+                         bool *found, kb_error *why)
+{
+    const struct kb_topology *t = tensor->host->topo;
+    unsigned char *part = malloc(tensor->nbytes);
+    kb_status status = part ? KB_OK : no_memory(tensor->name, why);
+
+    *found = false;
+    while (status == KB_OK && !*found && *next < pes_of(tensor->host)) {
+        uint32_t pe = (*next)++, cube = pe / t->pes;
+
+        *of = (kb_endpoint){KB_PE, cube / t->cubes, cube % t->cubes, pe % t->pes};
+        if (tensor->offsets[pe] != NO_ADDRESS && first_with_part(tensor, pe) != pe)
+            status = take_copy(tensor, pe, bytes, part, found, why);
+    }
+    free(part);
+    return status;
+}
+
 kb_status kb_tensor_save_npy(const kb_tensor *tensor, const char *path, kb_error *why)
 {
+    REFUSE_NULL(tensor && path, "tensor, path", why);
     unsigned char *bytes = malloc(tensor->nbytes);
     kb_status status;
 
@@ -822,6 +868,7 @@ static void read_values(kb_dtype dtype, const void *bytes, uint64_t first, uint6
 kb_status kb_compare(kb_dtype dtype, const void *got, const double *want, uint64_t n,
                      kb_difference *out)
 {
+    REFUSE_NULL(got && want && out, "got, want, out", NULL);
     double tol = dtype_tolerance(dtype), values[COMPARED];
     kb_difference d = {0};
 

@@ -18,6 +18,16 @@ kb_status host_tensor_new(struct host **host, const struct kb_topology *topo, co
                           kb_dtype dtype, kb_shape shape, kb_placement placement, kb_tensor **out,
                           kb_error *why);
 
+/*
+ * Finds the first PE from number *next on whose copy of a replicated part is not what `bytes`, the
+ * whole tensor, have there, and writes its copy to them. *next is then one past that PE, *of its
+ * name; *found is false if there is none.
+ *
+ * returns  as kb_tensor_read(), of that copy
+ */
+kb_status host_next_copy(const kb_tensor *tensor, uint32_t *next, void *bytes, kb_endpoint *of,
+                         bool *found, kb_error *why);
+
 /* Kernels begin to run, or have ended: the host waits, and refuses to make or write tensors. */
 void host_wait(struct host *h, bool waits);
 

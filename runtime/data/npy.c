@@ -33,6 +33,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 #include "machine/endpoint.h"
+#include "base/text.h"
 
 enum {
     MAGIC_BYTES = 6,
@@ -74,7 +75,7 @@ __attribute__((format(printf, 2, 3))) static bool bad(const struct reader *r, co
     va_list ap;
 
     va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
+    text_vformat(text, sizeof text, fmt, ap);
     va_end(ap);
     endpoint_error(r->why, "%.240s: %s", r->path, text);
     return false;

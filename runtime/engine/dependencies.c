@@ -172,6 +172,7 @@ static void add_wait(struct dependencies *a, uint32_t id, const uint64_t *after,
 kb_status kb_sim_add_dependencies(kb_sim *s, uint64_t id, const uint64_t *after, size_t n,
                                   int64_t think_fs, kb_error *why)
 {
+    REFUSE_NULL(s && (after || n == 0), "sim, after", why);
     kb_status status = check_request(s, id, after, n, think_fs, why);
     struct dependencies *a = s->dependencies;
 

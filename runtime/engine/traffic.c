@@ -145,10 +145,10 @@ bool traffic_draw(struct traffic *tr, uint32_t pe)
 {
     struct source *src = &tr->sources[pe];
 
-    if (src->next_fs >= tr->horizon_fs)
+    if (src->next_fs >= tr->last_fs)
         return false;
     src->next_fs += interval_fs(tr, src, pe);
-    if (src->next_fs >= tr->horizon_fs)
+    if (src->next_fs >= tr->last_fs)
         return false;
     src->next_dst = tr->request.pattern == KB_MATRIX ? matrix_target(tr, pe, &src->rng)
                                                      : tr->dst_of[slice_of(tr, pe, &src->rng)];
@@ -425,6 +425,9 @@ static kb_status set_times(const struct kb_topology *t, struct traffic *tr, cons
             why, "the busiest of %u PEs would issue too many transactions for ids of 32 bits",
             tr->n_pes);
     tr->horizon_fs = (int64_t)horizon + 1;
+    tr->last_fs = tr->horizon_fs;
+    if (r->fixed) /* the one that would be due at the horizon itself is one too many */
+        tr->last_fs = (int64_t)(horizon - fs / (2.0 * tr->n_pes));
     tr->parts_per_fs = TRAFFIC_PARTS / (double)tr->horizon_fs;
     return KB_OK;
 }
@@ -481,6 +484,7 @@ static bool make_slots(struct kb_sim *s, struct traffic *tr)
 
 kb_status kb_sim_traffic(kb_sim *s, const kb_traffic *request, kb_error *why)
 {
+    REFUSE_NULL(s && request, "sim, traffic", why);
     const struct kb_topology *t = s->topo;
     struct traffic *tr = calloc(1, sizeof *tr);
     kb_status status;

@@ -35,7 +35,8 @@ enum { TRAFFIC_PARTS = 32, TRAFFIC_EXACT = 1 << 21 /* latencies that are kept as
 struct traffic {
     struct kb_traffic request;
     uint32_t n_pes;
-    int64_t horizon_fs;     /* nothing is issued then or later */
+    int64_t horizon_fs;     /* nothing is issued then or later, */
+    int64_t last_fs;        /* nor at this time, which fixed intervals reach half of one before */
     double parts_per_fs;    /* TRAFFIC_PARTS over that */
     struct source *sources; /* owned, by PE; a packed source is found through pe_of() */
     uint32_t *dst_of;       /* owned: the packed memory of each slice */

@@ -26,6 +26,7 @@
 #include <string.h>
 #include "machine/place.h"
 #include "engine/state.h"
+#include "machine/endpoint.h"
 
 /*
  * The subject of a sum is a place; of an operation, a kernel or a call it is the number of a text
@@ -307,6 +308,7 @@ static void on_leave(void *arg, const kb_kernel_run *run)
 
 kb_status kb_breakdown_new(kb_sim *sim, kb_breakdown **out, kb_error *error)
 {
+    REFUSE_NULL(sim && out, "sim, out", NULL);
     kb_breakdown *why = calloc(1, sizeof *why);
     kb_observer watch = {.arg = why,
                          .close = on_close,
@@ -502,6 +504,7 @@ static kb_status tell_all(const kb_breakdown *why, const kb_breakdown *now, stru
 kb_status kb_breakdown_rows(kb_breakdown *why, void (*each)(void *arg, const kb_breakdown_row *row),
                             void *arg)
 {
+    REFUSE_NULL(why && each, "why, each", NULL);
     kb_breakdown now = {.topo = why->topo};
     struct line *line;
     kb_status status;
@@ -526,5 +529,6 @@ kb_status kb_breakdown_rows(kb_breakdown *why, void (*each)(void *arg, const kb_
 kb_status kb_breakdown_path(kb_breakdown *why,
                             void (*each)(void *arg, const kb_breakdown_step *step), void *arg)
 {
+    REFUSE_NULL(why && each, "why, each", NULL);
     return why->status ? why->status : paths_each(why->paths, each, arg);
 }

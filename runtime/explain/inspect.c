@@ -320,6 +320,7 @@ static kb_status inspect(kb_inspection *in, uint32_t id, kb_error *why)
 
 kb_status kb_inspect(kb_sim *s, uint32_t id, kb_inspection **out, kb_error *why)
 {
+    REFUSE_NULL(s && out, "sim, out", why);
     kb_inspection *in;
     kb_status status;
 

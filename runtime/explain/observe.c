@@ -104,6 +104,7 @@ static bool has_begun(const struct kb_sim *s)
 
 kb_status kb_sim_observe(kb_sim *s, const kb_observer *watch, kb_error *why)
 {
+    REFUSE_NULL(s && watch, "sim, watch", why);
     struct spans *w;
 
     if (has_begun(s))

@@ -348,6 +348,7 @@ static void show_ports(const struct usage *u)
 kb_status kb_sim_utilization(const kb_sim *s, void (*each)(void *arg, const kb_utilization *use),
                              void *arg)
 {
+    REFUSE_NULL(s && each, "sim, each", NULL);
     struct usage u = {s, lasted_fs(s), each, arg};
     struct spread sp = {0};
     bool ok;

@@ -13,7 +13,13 @@ extern "C" {
 #define KB_VERSION   "0.1.0"
 #define KB_FS_PER_NS INT64_C(1000000)
 
-/* The outcome of a call. 0 is success; a call that fails changes nothing. */
+/*
+ * The outcome of a call. 0 is success; a call that fails changes nothing.
+ *
+ * Pointers are not NULL, except `why`, `arg`, and those whose comment allows it. Calls with a
+ * status then return KB_BAD_REQUEST. Those without need their pointers; kb_..._free(NULL) does
+ * nothing.
+ */
 typedef enum kb_status {
     KB_OK,
     KB_AGAIN,       /* kb_sim_run: the budget of events is used up, call again */
@@ -22,11 +28,12 @@ typedef enum kb_status {
     KB_BAD_REQUEST, /* an argument is not valid: the error text says which and why */
     KB_TIME_RANGE,  /* simulated time has passed 2^63 fs */
     KB_NO_MEMORY,
-    KB_DEADLOCK,     /* kernels wait for each other: kb_sim_deadlocked() */
-    KB_KERNEL_ERROR, /* a kernel broke a rule: the text names kernel, PE, call and line */
-    KB_DIFFERENT,    /* a verification failed */
-    KB_FILE_ERROR,   /* a file could not be read or written */
-    KB_INTERNAL,     /* a bug in kernbench, found by one of its own checks */
+    KB_DEADLOCK,       /* kernels wait for each other: kb_sim_deadlocked() */
+    KB_KERNEL_ERROR,   /* a kernel broke a rule: the text names kernel, PE, call and line */
+    KB_DIFFERENT,      /* a verification failed */
+    KB_FILE_ERROR,     /* a file could not be read or written */
+    KB_INTERNAL,       /* a bug in kernbench, found by one of its own checks */
+    KB_KERNEL_CRASHED, /* see kb_catch_crashes() */
 } kb_status;
 
 /* Why a call failed, one line without a full stop. Filled by every call that takes one and fails.
@@ -734,8 +741,10 @@ typedef struct kb_traffic_result {
     int64_t mean_fs, p50_fs, p99_fs, p999_fs, max_fs;
     int64_t ci95_fs;   /* half of the 95 % confidence interval of the mean; -1: not known */
     int64_t warmup_fs; /* transactions issued before are not measured; the longest of all */
-    bool steady; /* the mean did not grow after the warm-up, and is known better than +-100 % */
-    bool exact;  /* percentiles are exact; else within 0.05 % */
+    bool growing; /* after the warm-up the mean still grew: more is offered than can be served */
+    bool steady;  /* it did not, the run was long against what its queues remember, and the mean is
+                     known better than +-100 %; else ci95_fs says little */
+    bool exact;   /* percentiles are exact; else within 0.05 % */
     /* means of the terms of the latency */
     int64_t wire_fs, overhead_fs, drain_fs;
     int64_t wait_fs[KB_N_WAITS];
@@ -1120,6 +1129,14 @@ void kb_inspection_free(kb_inspection *inspection);
  */
 bool kb_catch_overflow(void);
 
+/*
+ * The same, and any other crash of a kernel in the calling thread is KB_KERNEL_CRASHED: SIGSEGV,
+ * SIGBUS, SIGFPE, SIGILL, SIGTRAP, and abort(). The text names kernel, PE, signal, and the last
+ * call with its line. The heap may be damaged then, and a lock that the kernel held is held for
+ * good: print the text, and end the program by _exit(). False: the system refused.
+ */
+bool kb_catch_crashes(void);
+
 /* -- benches -------------------------------------------------------------------------------- */
 
 /*
@@ -1236,8 +1253,11 @@ kb_sim *kb_bench_sim(const kb_bench_run *run);
 /* The value of argument `i`, given or default, as text. */
 const char *kb_bench_value(const kb_bench_run *run, size_t i);
 
-/* Compares the outputs with the reference, after kb_compute(). KB_DIFFERENT: `why` names the
- * tensor, the index and both values. */
+/*
+ * Compares the outputs, and all copies of their parts, with the reference, after kb_compute().
+ * *max_abs_err is the largest difference; NAN: nothing could be compared. KB_DIFFERENT: `why` names
+ * the tensor, the index and both values.
+ */
 kb_status kb_bench_verify(const kb_bench_run *run, double *max_abs_err, kb_error *why);
 
 /* Writes in.NAME.npy and out.NAME.npy (of bf16 in.NAME.bf16.npy) into `folder`, which it makes. */

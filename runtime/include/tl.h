@@ -20,8 +20,9 @@ extern "C" {
  * only. A mistake ends the run with KB_KERNEL_ERROR: the text names kernel, PE, call and line.
  *
  * Shapes are lists of extents, KB_SHAPE(32, 64); addresses are global (kb_address()); tensors are
- * handles, which belong to the PE. Each call is a macro that adds file and line. All calls are for
- * the kernel that was given `tl`, before it returns.
+ * handles, which belong to the PE. Each call is a macro that adds its place: the file, and the line
+ * of its name, with gcc and clang. All calls are for the kernel that was given `tl`, before it
+ * returns.
  *
  * C leaves open which argument of a call is evaluated first: two commands among the arguments of a
  * third are issued in another order by another compiler. One statement, one command.
@@ -46,50 +47,50 @@ typedef struct tl_here {
 /* -- where am I (free) ---------------------------------------------------------------------- */
 
 /* Axis 0: the PE in its cube; 1: the cube in its SIP; 2: the SIP. Other axes: an error. */
-#define tl_program_id(tl, axis)   tl_program_id_at(tl, TL_HERE, axis)
-#define tl_num_programs(tl, axis) tl_num_programs_at(tl, TL_HERE, axis)
-int64_t tl_program_id_at(tl_ctx *tl, tl_here here, int axis);
-int64_t tl_num_programs_at(tl_ctx *tl, tl_here here, int axis);
+#define tl_program_id(tl, axis)   tl_program_id_at(TL_HERE, tl, axis)
+#define tl_num_programs(tl, axis) tl_num_programs_at(TL_HERE, tl, axis)
+int64_t tl_program_id_at(tl_here here, tl_ctx *tl, int axis);
+int64_t tl_num_programs_at(tl_here here, tl_ctx *tl, int axis);
 
 uint32_t tl_pe(const tl_ctx *tl);                 /* its number over all SIPs and cubes */
 const kb_topology *tl_topology(const tl_ctx *tl); /* where it runs */
 double tl_time(const tl_ctx *tl);                 /* now, in ns */
 
 /* Operations from here on carry `name` (copied) in log and statistics; NULL: none. */
-#define tl_region(tl, name) tl_region_at(tl, TL_HERE, name)
-void tl_region_at(tl_ctx *tl, tl_here here, const char *name);
+#define tl_region(tl, name) tl_region_at(TL_HERE, tl, name)
+void tl_region_at(tl_here here, tl_ctx *tl, const char *name);
 
 /* Memory of the host for the kernel's own use, zeroed, freed with the PE. */
-#define tl_alloc_host(tl, nbytes) tl_alloc_host_at(tl, TL_HERE, nbytes)
-void *tl_alloc_host_at(tl_ctx *tl, tl_here here, size_t nbytes);
+#define tl_alloc_host(tl, nbytes) tl_alloc_host_at(TL_HERE, tl, nbytes)
+void *tl_alloc_host_at(tl_here here, tl_ctx *tl, size_t nbytes);
 
 /* -- tensors (free) ------------------------------------------------------------------------- */
 
 /* A tensor where it lies, outside the own TCM: an operand of tl_composite(). Bound when used. */
-#define tl_ref(tl, address, dtype, shape) tl_ref_at(tl, TL_HERE, address, dtype, shape)
-tl_tensor *tl_ref_at(tl_ctx *tl, tl_here here, uint64_t address, kb_dtype dtype, kb_shape shape);
+#define tl_ref(tl, address, dtype, shape) tl_ref_at(TL_HERE, tl, address, dtype, shape)
+tl_tensor *tl_ref_at(tl_here here, tl_ctx *tl, uint64_t address, kb_dtype dtype, kb_shape shape);
 
 /* Room in the own TCM, for others to store to; what it holds is read when it is used. */
-#define tl_alloc(tl, dtype, shape) tl_alloc_at(tl, TL_HERE, dtype, shape)
-tl_tensor *tl_alloc_at(tl_ctx *tl, tl_here here, kb_dtype dtype, kb_shape shape);
+#define tl_alloc(tl, dtype, shape) tl_alloc_at(TL_HERE, tl, dtype, shape)
+tl_tensor *tl_alloc_at(tl_here here, tl_ctx *tl, kb_dtype dtype, kb_shape shape);
 
 /* Gives back a tensor and, with its last view, its room in the TCM. */
-#define tl_free(tl, x) tl_free_at(tl, TL_HERE, x)
-void tl_free_at(tl_ctx *tl, tl_here here, tl_tensor *x);
+#define tl_free(tl, x) tl_free_at(TL_HERE, tl, x)
+void tl_free_at(tl_here here, tl_ctx *tl, tl_tensor *x);
 
 /* tl_release() gives back all tensors made since the mark. */
-#define tl_mark(tl)          tl_mark_at(tl, TL_HERE)
-#define tl_release(tl, mark) tl_release_at(tl, TL_HERE, mark)
-uint64_t tl_mark_at(tl_ctx *tl, tl_here here);
-void tl_release_at(tl_ctx *tl, tl_here here, uint64_t mark);
+#define tl_mark(tl)          tl_mark_at(TL_HERE, tl)
+#define tl_release(tl, mark) tl_release_at(TL_HERE, tl, mark)
+uint64_t tl_mark_at(tl_here here, tl_ctx *tl);
+void tl_release_at(tl_here here, tl_ctx *tl, uint64_t mark);
 
 /* A number that takes the type of the tensors it is used with; not for the first operand alone. */
-#define tl_scalar(tl, value) tl_scalar_at(tl, TL_HERE, value)
-tl_tensor *tl_scalar_at(tl_ctx *tl, tl_here here, double value);
+#define tl_scalar(tl, value) tl_scalar_at(TL_HERE, tl, value)
+tl_tensor *tl_scalar_at(tl_here here, tl_ctx *tl, double value);
 
 /* The same bytes seen in another shape of as many elements: a view. */
-#define tl_reshape(tl, x, shape) tl_reshape_at(tl, TL_HERE, x, shape)
-tl_tensor *tl_reshape_at(tl_ctx *tl, tl_here here, tl_tensor *x, kb_shape shape);
+#define tl_reshape(tl, x, shape) tl_reshape_at(TL_HERE, tl, x, shape)
+tl_tensor *tl_reshape_at(tl_here here, tl_ctx *tl, tl_tensor *x, kb_shape shape);
 
 kb_shape tl_shape(const tl_tensor *x);
 kb_dtype tl_dtype(const tl_tensor *x);
@@ -100,10 +101,10 @@ uint64_t tl_address(const tl_tensor *x); /* global */
  * of it as a double. Of tl_alloc(): what it holds now, until the next such call.
  * Errors: a pending tensor, a load not yet waited for, one not in the TCM, an index out of range.
  */
-#define tl_data(tl, x)   tl_data_at(tl, TL_HERE, x)
-#define tl_get(tl, x, i) tl_get_at(tl, TL_HERE, x, i)
-const void *tl_data_at(tl_ctx *tl, tl_here here, tl_tensor *x);
-double tl_get_at(tl_ctx *tl, tl_here here, tl_tensor *x, int64_t i);
+#define tl_data(tl, x)   tl_data_at(TL_HERE, tl, x)
+#define tl_get(tl, x, i) tl_get_at(TL_HERE, tl, x, i)
+const void *tl_data_at(tl_here here, tl_ctx *tl, tl_tensor *x);
+double tl_get_at(tl_here here, tl_ctx *tl, tl_tensor *x, int64_t i);
 
 /* -- memory (commands) ---------------------------------------------------------------------- */
 
@@ -118,14 +119,14 @@ double tl_get_at(tl_ctx *tl, tl_here here, tl_tensor *x, int64_t i);
  * errors  bytes never written, a range over two slices, the own TCM, misaligned, TCM exhausted
  */
 #define tl_load(tl, address, dtype, shape)                                                         \
-    tl_load_at(tl, TL_HERE, address, dtype, shape, NULL, false)
+    tl_load_at(TL_HERE, tl, address, dtype, shape, NULL, false)
 #define tl_load_async(tl, address, dtype, shape)                                                   \
-    tl_load_at(tl, TL_HERE, address, dtype, shape, NULL, true)
+    tl_load_at(TL_HERE, tl, address, dtype, shape, NULL, true)
 #define tl_load_strided(tl, address, dtype, shape, strides)                                        \
-    tl_load_at(tl, TL_HERE, address, dtype, shape, strides, false)
+    tl_load_at(TL_HERE, tl, address, dtype, shape, strides, false)
 #define tl_load_strided_async(tl, address, dtype, shape, strides)                                  \
-    tl_load_at(tl, TL_HERE, address, dtype, shape, strides, true)
-tl_tensor *tl_load_at(tl_ctx *tl, tl_here here, uint64_t address, kb_dtype dtype, kb_shape shape,
+    tl_load_at(TL_HERE, tl, address, dtype, shape, strides, true)
+tl_tensor *tl_load_at(tl_here here, tl_ctx *tl, uint64_t address, kb_dtype dtype, kb_shape shape,
                       const int64_t *strides, bool async);
 
 /*
@@ -133,21 +134,21 @@ tl_tensor *tl_load_at(tl_ctx *tl, tl_here here, uint64_t address, kb_dtype dtype
  * tl_store_async() returns when the command is issued, with the tensor where it now lies, to be
  * waited for.
  */
-#define tl_store(tl, address, x)       ((void)tl_store_at(tl, TL_HERE, address, x, NULL, false))
-#define tl_store_async(tl, address, x) tl_store_at(tl, TL_HERE, address, x, NULL, true)
+#define tl_store(tl, address, x)       (void)tl_store_at(TL_HERE, tl, address, x, NULL, false)
+#define tl_store_async(tl, address, x) tl_store_at(TL_HERE, tl, address, x, NULL, true)
 #define tl_store_strided(tl, address, x, strides)                                                  \
-    ((void)tl_store_at(tl, TL_HERE, address, x, strides, false))
+    (void)tl_store_at(TL_HERE, tl, address, x, strides, false)
 #define tl_store_strided_async(tl, address, x, strides)                                            \
-    tl_store_at(tl, TL_HERE, address, x, strides, true)
-tl_tensor *tl_store_at(tl_ctx *tl, tl_here here, uint64_t address, tl_tensor *x,
+    tl_store_at(TL_HERE, tl, address, x, strides, true)
+tl_tensor *tl_store_at(tl_here here, tl_ctx *tl, uint64_t address, tl_tensor *x,
                        const int64_t *strides, bool async);
 
 /*
  * Waits until the command that made `x` has ended: an asynchronous load or store, or a composite.
  * Once for each. It makes nothing ready that is pending.
  */
-#define tl_wait(tl, x) tl_wait_at(tl, TL_HERE, x)
-void tl_wait_at(tl_ctx *tl, tl_here here, tl_tensor *x);
+#define tl_wait(tl, x) tl_wait_at(TL_HERE, tl, x)
+void tl_wait_at(tl_here here, tl_ctx *tl, tl_tensor *x);
 
 /* -- other PEs (commands) ------------------------------------------------------------------- */
 
@@ -164,13 +165,13 @@ enum { TL_TAGS = 16 };
  * errors  bytes that are not those of one send, a PE that does not exist or is oneself, TCM
  *         exhausted
  */
-#define tl_send(tl, pe, tag, x)            tl_send_at(tl, TL_HERE, pe, tag, x)
-#define tl_recv(tl, pe, tag, dtype, shape) tl_recv_at(tl, TL_HERE, pe, tag, dtype, shape, false)
+#define tl_send(tl, pe, tag, x)            tl_send_at(TL_HERE, tl, pe, tag, x)
+#define tl_recv(tl, pe, tag, dtype, shape) tl_recv_at(TL_HERE, tl, pe, tag, dtype, shape, false)
 /* Returns when it is issued; its tensor may be used after tl_wait(). */
 #define tl_recv_async(tl, pe, tag, dtype, shape)                                                   \
-    tl_recv_at(tl, TL_HERE, pe, tag, dtype, shape, true)
-void tl_send_at(tl_ctx *tl, tl_here here, uint32_t pe, int tag, tl_tensor *x);
-tl_tensor *tl_recv_at(tl_ctx *tl, tl_here here, uint32_t pe, int tag, kb_dtype dtype,
+    tl_recv_at(TL_HERE, tl, pe, tag, dtype, shape, true)
+void tl_send_at(tl_here here, tl_ctx *tl, uint32_t pe, int tag, tl_tensor *x);
+tl_tensor *tl_recv_at(tl_here here, tl_ctx *tl, uint32_t pe, int tag, kb_dtype dtype,
                       kb_shape shape, bool async);
 
 /* PEs by their numbers over all SIPs and cubes: a list, or with pes NULL `n` from `first` on. */
@@ -188,16 +189,16 @@ tl_group tl_all(const tl_ctx *tl);
  * Returns when all of the group have called it as often: each tells the one with the lowest number,
  * and that one all others, over wires and overheads of the routes.
  */
-#define tl_barrier(tl, ...) tl_barrier_at(tl, TL_HERE, __VA_ARGS__) /* group */
-void tl_barrier_at(tl_ctx *tl, tl_here here, tl_group group);
+#define tl_barrier(tl, ...) tl_barrier_at(TL_HERE, tl, __VA_ARGS__) /* group */
+void tl_barrier_at(tl_here here, tl_ctx *tl, tl_group group);
 
 /*
  * Adds to an integer in a slice or an SRAM and returns what it was before, as one step: a write of
  * the element, done when it has been served.
  */
 #define tl_atomic_add(tl, address, dtype, value)                                                   \
-    tl_atomic_add_at(tl, TL_HERE, address, dtype, value)
-int64_t tl_atomic_add_at(tl_ctx *tl, tl_here here, uint64_t address, kb_dtype dtype, int64_t value);
+    tl_atomic_add_at(TL_HERE, tl, address, dtype, value)
+int64_t tl_atomic_add_at(tl_here here, tl_ctx *tl, uint64_t address, kb_dtype dtype, int64_t value);
 
 /* -- matrices (commands) -------------------------------------------------------------------- */
 
@@ -217,7 +218,7 @@ typedef struct tl_dot_options {
  * time    FETCH both, ceil(M/mac0)*ceil(K/mac1)*ceil(N/mac2) cycles of pe_gemm, STORE
  * errors  shapes that do not fit, types that differ, an operand not waited for, TCM exhausted
  */
-#define tl_dot(tl, a, b, ...) tl_dot_at(tl, TL_HERE, a, b, TL_DOT_OPTIONS(__VA_ARGS__))
+#define tl_dot(tl, a, b, ...) tl_dot_at(TL_HERE, tl, a, b, TL_DOT_OPTIONS(__VA_ARGS__))
 #ifdef __cplusplus
 #define TL_DOT_OPTIONS(...)                                                                        \
     tl_dot_options                                                                                 \
@@ -227,7 +228,7 @@ typedef struct tl_dot_options {
 #else
 #define TL_DOT_OPTIONS(...) (__extension__(tl_dot_options){__VA_ARGS__})
 #endif
-tl_tensor *tl_dot_at(tl_ctx *tl, tl_here here, tl_tensor *a, tl_tensor *b, tl_dot_options options);
+tl_tensor *tl_dot_at(tl_here here, tl_ctx *tl, tl_tensor *a, tl_tensor *b, tl_dot_options options);
 
 /* Operations: those of a composite, and names of what is logged (ops.def). */
 typedef enum tl_op {
@@ -297,11 +298,11 @@ typedef struct tl_composite_args {
  *                                 .epilogue = {{TL_ADD, bias}, {TL_SIGMOID}});
  */
 #ifdef __cplusplus
-#define tl_composite(tl, ...) tl_composite_at(tl, TL_HERE, tl_composite_args{__VA_ARGS__})
+#define tl_composite(tl, ...) tl_composite_at(TL_HERE, tl, tl_composite_args{__VA_ARGS__})
 #else
-#define tl_composite(tl, ...) tl_composite_at(tl, TL_HERE, (tl_composite_args){__VA_ARGS__})
+#define tl_composite(tl, ...) tl_composite_at(TL_HERE, tl, (tl_composite_args){__VA_ARGS__})
 #endif
-tl_tensor *tl_composite_at(tl_ctx *tl, tl_here here, tl_composite_args args);
+tl_tensor *tl_composite_at(tl_here here, tl_ctx *tl, tl_composite_args args);
 
 /* -- elementwise (commands) ----------------------------------------------------------------- */
 
@@ -315,35 +316,35 @@ tl_tensor *tl_composite_at(tl_ctx *tl, tl_here here, tl_composite_args args);
  * errors  shapes that do not broadcast, types that differ or that the operation does not take (exp
  *         to erf and fma take floats), an operand not waited for, TCM exhausted
  */
-#define tl_add(tl, x, y)        tl_math_at(tl, TL_HERE, TL_ADD, x, y, NULL)
-#define tl_sub(tl, x, y)        tl_math_at(tl, TL_HERE, TL_SUB, x, y, NULL)
-#define tl_mul(tl, x, y)        tl_math_at(tl, TL_HERE, TL_MUL, x, y, NULL)
-#define tl_div(tl, x, y)        tl_math_at(tl, TL_HERE, TL_DIV, x, y, NULL)
-#define tl_neg(tl, x)           tl_math_at(tl, TL_HERE, TL_NEG, x, NULL, NULL)
-#define tl_abs(tl, x)           tl_math_at(tl, TL_HERE, TL_ABS, x, NULL, NULL)
-#define tl_maximum(tl, x, y)    tl_math_at(tl, TL_HERE, TL_MAXIMUM, x, y, NULL)
-#define tl_minimum(tl, x, y)    tl_math_at(tl, TL_HERE, TL_MINIMUM, x, y, NULL)
-#define tl_fma(tl, x, y, z)     tl_math_at(tl, TL_HERE, TL_FMA, x, y, z)
-#define tl_clamp(tl, x, lo, hi) tl_math_at(tl, TL_HERE, TL_CLAMP, x, lo, hi)
-#define tl_where(tl, c, x, y)   tl_math_at(tl, TL_HERE, TL_WHERE, c, x, y)
-#define tl_lt(tl, x, y)         tl_math_at(tl, TL_HERE, TL_LT, x, y, NULL)
-#define tl_le(tl, x, y)         tl_math_at(tl, TL_HERE, TL_LE, x, y, NULL)
-#define tl_gt(tl, x, y)         tl_math_at(tl, TL_HERE, TL_GT, x, y, NULL)
-#define tl_ge(tl, x, y)         tl_math_at(tl, TL_HERE, TL_GE, x, y, NULL)
-#define tl_eq(tl, x, y)         tl_math_at(tl, TL_HERE, TL_EQ, x, y, NULL)
-#define tl_ne(tl, x, y)         tl_math_at(tl, TL_HERE, TL_NE, x, y, NULL)
-#define tl_exp(tl, x)           tl_math_at(tl, TL_HERE, TL_EXP, x, NULL, NULL)
-#define tl_log(tl, x)           tl_math_at(tl, TL_HERE, TL_LOG, x, NULL, NULL)
-#define tl_sqrt(tl, x)          tl_math_at(tl, TL_HERE, TL_SQRT, x, NULL, NULL)
-#define tl_rsqrt(tl, x)         tl_math_at(tl, TL_HERE, TL_RSQRT, x, NULL, NULL)
-#define tl_tanh(tl, x)          tl_math_at(tl, TL_HERE, TL_TANH, x, NULL, NULL)
-#define tl_sigmoid(tl, x)       tl_math_at(tl, TL_HERE, TL_SIGMOID, x, NULL, NULL)
-#define tl_erf(tl, x)           tl_math_at(tl, TL_HERE, TL_ERF, x, NULL, NULL)
-tl_tensor *tl_math_at(tl_ctx *tl, tl_here here, tl_op op, tl_tensor *x, tl_tensor *y, tl_tensor *z);
+#define tl_add(tl, x, y)        tl_math_at(TL_HERE, TL_ADD, tl, x, y, NULL)
+#define tl_sub(tl, x, y)        tl_math_at(TL_HERE, TL_SUB, tl, x, y, NULL)
+#define tl_mul(tl, x, y)        tl_math_at(TL_HERE, TL_MUL, tl, x, y, NULL)
+#define tl_div(tl, x, y)        tl_math_at(TL_HERE, TL_DIV, tl, x, y, NULL)
+#define tl_neg(tl, x)           tl_math_at(TL_HERE, TL_NEG, tl, x, NULL, NULL)
+#define tl_abs(tl, x)           tl_math_at(TL_HERE, TL_ABS, tl, x, NULL, NULL)
+#define tl_maximum(tl, x, y)    tl_math_at(TL_HERE, TL_MAXIMUM, tl, x, y, NULL)
+#define tl_minimum(tl, x, y)    tl_math_at(TL_HERE, TL_MINIMUM, tl, x, y, NULL)
+#define tl_fma(tl, x, y, z)     tl_math_at(TL_HERE, TL_FMA, tl, x, y, z)
+#define tl_clamp(tl, x, lo, hi) tl_math_at(TL_HERE, TL_CLAMP, tl, x, lo, hi)
+#define tl_where(tl, c, x, y)   tl_math_at(TL_HERE, TL_WHERE, tl, c, x, y)
+#define tl_lt(tl, x, y)         tl_math_at(TL_HERE, TL_LT, tl, x, y, NULL)
+#define tl_le(tl, x, y)         tl_math_at(TL_HERE, TL_LE, tl, x, y, NULL)
+#define tl_gt(tl, x, y)         tl_math_at(TL_HERE, TL_GT, tl, x, y, NULL)
+#define tl_ge(tl, x, y)         tl_math_at(TL_HERE, TL_GE, tl, x, y, NULL)
+#define tl_eq(tl, x, y)         tl_math_at(TL_HERE, TL_EQ, tl, x, y, NULL)
+#define tl_ne(tl, x, y)         tl_math_at(TL_HERE, TL_NE, tl, x, y, NULL)
+#define tl_exp(tl, x)           tl_math_at(TL_HERE, TL_EXP, tl, x, NULL, NULL)
+#define tl_log(tl, x)           tl_math_at(TL_HERE, TL_LOG, tl, x, NULL, NULL)
+#define tl_sqrt(tl, x)          tl_math_at(TL_HERE, TL_SQRT, tl, x, NULL, NULL)
+#define tl_rsqrt(tl, x)         tl_math_at(TL_HERE, TL_RSQRT, tl, x, NULL, NULL)
+#define tl_tanh(tl, x)          tl_math_at(TL_HERE, TL_TANH, tl, x, NULL, NULL)
+#define tl_sigmoid(tl, x)       tl_math_at(TL_HERE, TL_SIGMOID, tl, x, NULL, NULL)
+#define tl_erf(tl, x)           tl_math_at(TL_HERE, TL_ERF, tl, x, NULL, NULL)
+tl_tensor *tl_math_at(tl_here here, tl_op op, tl_ctx *tl, tl_tensor *x, tl_tensor *y, tl_tensor *z);
 
 /* Floats to integers truncate and saturate, NaN becomes 0. */
-#define tl_cast(tl, x, dtype) tl_cast_at(tl, TL_HERE, x, dtype)
-tl_tensor *tl_cast_at(tl_ctx *tl, tl_here here, tl_tensor *x, kb_dtype dtype);
+#define tl_cast(tl, x, dtype) tl_cast_at(TL_HERE, tl, x, dtype)
+tl_tensor *tl_cast_at(tl_here here, tl_ctx *tl, tl_tensor *x, kb_dtype dtype);
 
 /* -- over an axis (commands) ---------------------------------------------------------------- */
 
@@ -355,37 +356,40 @@ enum { TL_ALL_AXES = -1000 };
  *
  * time    as elementwise, of the input's elements
  */
-#define tl_sum(tl, x, axis, keepdims)    tl_reduce_at(tl, TL_HERE, TL_SUM, x, axis, keepdims)
-#define tl_max(tl, x, axis, keepdims)    tl_reduce_at(tl, TL_HERE, TL_MAX, x, axis, keepdims)
-#define tl_min(tl, x, axis, keepdims)    tl_reduce_at(tl, TL_HERE, TL_MIN, x, axis, keepdims)
-#define tl_mean(tl, x, axis, keepdims)   tl_reduce_at(tl, TL_HERE, TL_MEAN, x, axis, keepdims)
-#define tl_argmax(tl, x, axis, keepdims) tl_reduce_at(tl, TL_HERE, TL_ARGMAX, x, axis, keepdims)
-tl_tensor *tl_reduce_at(tl_ctx *tl, tl_here here, tl_op op, tl_tensor *x, int axis, bool keepdims);
+#define tl_sum(tl, x, axis, keepdims)    tl_reduce_at(TL_HERE, TL_SUM, tl, x, axis, keepdims)
+#define tl_max(tl, x, axis, keepdims)    tl_reduce_at(TL_HERE, TL_MAX, tl, x, axis, keepdims)
+#define tl_min(tl, x, axis, keepdims)    tl_reduce_at(TL_HERE, TL_MIN, tl, x, axis, keepdims)
+#define tl_mean(tl, x, axis, keepdims)   tl_reduce_at(TL_HERE, TL_MEAN, tl, x, axis, keepdims)
+#define tl_argmax(tl, x, axis, keepdims) tl_reduce_at(TL_HERE, TL_ARGMAX, tl, x, axis, keepdims)
+tl_tensor *tl_reduce_at(tl_here here, tl_op op, tl_ctx *tl, tl_tensor *x, int axis, bool keepdims);
 
 /* exp(x - max) / sum over one axis, of floats; time 3 + 2 * special_cycles per lane. */
-#define tl_softmax(tl, x, axis) tl_softmax_at(tl, TL_HERE, x, axis)
-tl_tensor *tl_softmax_at(tl_ctx *tl, tl_here here, tl_tensor *x, int axis);
+#define tl_softmax(tl, x, axis) tl_softmax_at(TL_HERE, tl, x, axis)
+tl_tensor *tl_softmax_at(tl_here here, tl_ctx *tl, tl_tensor *x, int axis);
 
 /* -- shapes and constants (commands) -------------------------------------------------------- */
 
 /* The last two axes change places. */
-#define tl_transpose(tl, x) tl_transpose_at(tl, TL_HERE, x)
-tl_tensor *tl_transpose_at(tl_ctx *tl, tl_here here, tl_tensor *x);
+#define tl_transpose(tl, x) tl_transpose_at(TL_HERE, tl, x)
+tl_tensor *tl_transpose_at(tl_here here, tl_ctx *tl, tl_tensor *x);
 
 /* start, start + step, ...; n of them. */
-#define tl_arange(tl, dtype, n, start, step) tl_arange_at(tl, TL_HERE, dtype, n, start, step)
-tl_tensor *tl_arange_at(tl_ctx *tl, tl_here here, kb_dtype dtype, int64_t n, double start,
+#define tl_arange(tl, dtype, n, start, step) tl_arange_at(TL_HERE, tl, dtype, n, start, step)
+tl_tensor *tl_arange_at(tl_here here, tl_ctx *tl, kb_dtype dtype, int64_t n, double start,
                         double step);
 
-#define tl_full(tl, dtype, shape, value) tl_full_at(tl, TL_HERE, dtype, shape, value)
-tl_tensor *tl_full_at(tl_ctx *tl, tl_here here, kb_dtype dtype, kb_shape shape, double value);
+#define tl_full(tl, dtype, shape, value) tl_full_at(TL_HERE, tl, dtype, shape, value)
+tl_tensor *tl_full_at(tl_here here, tl_ctx *tl, kb_dtype dtype, kb_shape shape, double value);
 
 /* Ends the run as a mistake of the kernel, with a text of its own. Does not return. */
-#define tl_fail(tl, text) tl_fail_at(tl, TL_HERE, text)
-void tl_fail_at(tl_ctx *tl, tl_here here, const char *text);
+#define tl_fail(tl, text) tl_fail_at(TL_HERE, tl, text)
+void tl_fail_at(tl_here here, tl_ctx *tl, const char *text);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus
 }
+#endif
+#ifdef __clang__
+#include "tl_clang.h" /* the macros above, so that a call has the line that it has with gcc */
 #endif
 #endif

@@ -77,6 +77,7 @@ struct co {
 #endif
     enum co_state state;
     bool guarded;
+    struct co_crash crash;
     void (*entry)(void *arg);
     void *arg;
     struct co_pool *pool;
@@ -111,6 +112,9 @@ static _Thread_local struct resumed {
     struct co *co;
     char *guard; /* lowest byte of the guard, or of the room in its place */
 } resumed __attribute__((tls_model("initial-exec")));
+
+/* Are other faults than overflows told, too? */
+static _Thread_local bool catches_crashes __attribute__((tls_model("initial-exec")));
 
 static bool is_on_stack(const struct resumed *r, uintptr_t sp)
 {
@@ -353,7 +357,7 @@ static void abandon(struct co *co, ucontext_t *at)
     greg_t *regs = at->uc_mcontext.gregs;
 
     regs[REG_RSI] = (greg_t)(uintptr_t)co->resumer;
-    regs[REG_RDX] = CO_OVERFLOWED;
+    regs[REG_RDX] = co->state;
     regs[REG_RIP] = (greg_t)(uintptr_t)co_land;
     regs[REG_EFL] &= ~(greg_t)0x400;
     if (at->uc_mcontext.fpregs) {
@@ -386,7 +390,7 @@ static uintptr_t sp_of(const ucontext_t *at)
 static void abandon(struct co *co, ucontext_t *at)
 {
     at->uc_mcontext.regs[1] = (uintptr_t)co->resumer;
-    at->uc_mcontext.regs[2] = CO_OVERFLOWED;
+    at->uc_mcontext.regs[2] = co->state;
     at->uc_mcontext.pc = (uintptr_t)co_land;
 }
 
@@ -448,6 +452,16 @@ void co_prefetch_stack(const struct co *co)
 #endif
 }
 
+struct co_crash co_crash(const struct co *co)
+{
+    return co->crash;
+}
+
+bool co_is_resumed(const struct co *co)
+{
+    return resumed.co == co;
+}
+
 static void set_resumed(struct co *co)
 {
     resumed = (struct resumed){co, co->bottom - GUARD_BYTES};
@@ -462,7 +476,7 @@ __attribute__((noinline)) static enum co_state resume_and_return(struct co *co)
     set_resumed(co);
     co_watch_resume(&co->watch, co->bottom, watched_bytes(co));
     state = switch_in(co);
-    if (state == CO_OVERFLOWED) /* it left by on_fault() */
+    if (state == CO_OVERFLOWED || state == CO_CRASHED) /* it left by on_fault() */
         co_watch_yield(&co->watch, true);
     co_watch_yielded(&co->watch);
     resumed = outer;
@@ -506,8 +520,11 @@ void co_drop(struct co *co)
 
 /* -- overflow --------------------------------------------------------------------------------- */
 
-/* The handlers of faults that were there before ours. */
-static struct sigaction old_segv, old_bus;
+/* The signals of faults, those of an overflow first; and the handlers that were there before ours.
+ */
+static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT};
+enum { N_OVERFLOWS = 2, N_FAULTS = sizeof faults / sizeof *faults };
+static struct sigaction old_handlers[N_FAULTS];
 
 static pthread_mutex_t set_up_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_key_t signal_stack; /* unmapped with its thread */
@@ -522,10 +539,26 @@ static bool is_overflow(const siginfo_t *info, const ucontext_t *at)
            resumed.co->guarded;
 }
 
+/* abort() sends its signal itself. */
+static bool is_crash(int signal, const siginfo_t *info, const ucontext_t *at)
+{
+    return catches_crashes && is_on_stack(&resumed, sp_of(at)) &&
+           (info->si_code > 0 || (signal == SIGABRT && info->si_pid == getpid()));
+}
+
+static struct sigaction *old_handler(int signal)
+{
+    size_t i = 0;
+
+    while (faults[i] != signal)
+        i++;
+    return &old_handlers[i];
+}
+
 /* Without our handler the access is made again, and ends in the default: a core of that place. */
 static void pass_on(int signal, siginfo_t *info, void *context)
 {
-    const struct sigaction *old = signal == SIGBUS ? &old_bus : &old_segv;
+    const struct sigaction *old = old_handler(signal);
 
     if (old->sa_handler == SIG_DFL || old->sa_handler == SIG_IGN) {
         sigaction(signal, old, NULL);
@@ -543,6 +576,11 @@ static void on_fault(int signal, siginfo_t *info, void *context)
     if (is_overflow(info, context)) {
         resumed.co->state = CO_OVERFLOWED;
         abandon(resumed.co, context);
+    } else if (is_crash(signal, info, context)) {
+        resumed.co->state = CO_CRASHED;
+        resumed.co->crash =
+            (struct co_crash){signal, signal == SIGSEGV || signal == SIGBUS ? info->si_addr : NULL};
+        abandon(resumed.co, context);
     } else {
         pass_on(signal, info, context);
     }
@@ -557,7 +595,7 @@ static void unmap_signal_stack(void *stack)
 }
 
 /* Puts our handler before the present one, also before one that was set since the last call. */
-static bool handle(int signal, struct sigaction *old)
+static bool handle(int signal)
 {
     struct sigaction act = {.sa_flags = SA_SIGINFO | SA_ONSTACK}, now;
 
@@ -565,20 +603,22 @@ static bool handle(int signal, struct sigaction *old)
         return false;
     if (now.sa_flags & SA_SIGINFO && now.sa_sigaction == on_fault)
         return true;
-    *old = now;
+    *old_handler(signal) = now;
     act.sa_sigaction = on_fault;
     sigemptyset(&act.sa_mask);
     return sigaction(signal, &act, NULL) == 0;
 }
 
-static bool set_up(void)
+static bool set_up(size_t n_faults)
 {
     bool done;
 
     pthread_mutex_lock(&set_up_lock);
     if (!has_key)
         has_key = pthread_key_create(&signal_stack, unmap_signal_stack) == 0;
-    done = has_key && handle(SIGSEGV, &old_segv) && handle(SIGBUS, &old_bus);
+    done = has_key;
+    for (size_t i = 0; i < n_faults; i++)
+        done = done && handle(faults[i]);
     pthread_mutex_unlock(&set_up_lock);
     return done;
 }
@@ -603,5 +643,10 @@ static bool ensure_signal_stack(void)
 
 bool co_catch_overflow(void)
 {
-    return set_up() && ensure_signal_stack();
+    return set_up(N_OVERFLOWS) && ensure_signal_stack();
+}
+
+bool co_catch_crashes(void)
+{
+    return catches_crashes = set_up(N_FAULTS) && ensure_signal_stack();
 }

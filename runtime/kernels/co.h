@@ -16,7 +16,13 @@
 struct co_pool; /* stacks of one simulation; owns them */
 struct co;      /* one coroutine; lies on its own stack */
 
-enum co_state { CO_YIELDED, CO_ENDED, CO_OVERFLOWED };
+enum co_state { CO_YIELDED, CO_ENDED, CO_OVERFLOWED, CO_CRASHED };
+
+/* The signal that ended a coroutine, and of SIGSEGV and SIGBUS the address. */
+struct co_crash {
+    int signal;
+    const void *address;
+};
 
 /*
  * A pool of stacks of `stack_bytes` of address space each, 0: 256 KiB. Memory is taken by the
@@ -49,6 +55,12 @@ enum co_state co_resume(struct co *co);
 void co_prefetch(const struct co *co);
 void co_prefetch_stack(const struct co *co);
 
+/* After CO_CRASHED, which leaves as little behind as CO_OVERFLOWED: by what. */
+struct co_crash co_crash(const struct co *co);
+
+/* Is `co` the coroutine that this thread has resumed last? */
+bool co_is_resumed(const struct co *co);
+
 /* The lowest byte of its stack, and how many there are up to its end. */
 const char *co_stack(const struct co *co, size_t *nbytes);
 
@@ -68,5 +80,11 @@ void co_drop(struct co *co);
  * False: the system refused.
  */
 bool co_catch_overflow(void);
+
+/*
+ * The same, and what else ends a process by itself is CO_CRASHED while a coroutine of the calling
+ * thread runs: SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, and the SIGABRT of abort().
+ */
+bool co_catch_crashes(void);
 
 #endif

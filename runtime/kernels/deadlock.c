@@ -27,6 +27,7 @@
 #include "kernels/barrier.h"
 #include "pe/pe_ipcq.h"
 #include "machine/place.h"
+#include "base/text.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -307,6 +308,7 @@ static kb_status find_rows(struct kb_sim *s, struct deadlock_list *l)
 kb_status kb_sim_deadlocked(const kb_sim *sim, void (*each)(void *arg, const kb_deadlocked *row),
                             void *arg)
 {
+    REFUSE_NULL(sim && each, "sim, each", NULL);
     struct deadlock_list l;
     kb_status status;
 
@@ -353,11 +355,11 @@ static void say_first(struct kb_sim *s, const struct deadlock_list *l)
     kb_place_name(s->topo, place_of(KB_AT_PE, pes[b->pe].src), pe);
     kb_place_name(s->topo, place_of(KB_AT_PE, pes[b->waits_for].src), other);
     say_peer(b, other, peer, sizeof peer);
-    snprintf(s->kernels->error.text, sizeof s->kernels->error.text,
-             "deadlock: %zu command%s: kernel %s on %s: %s at %s:%d lacks %s%s since %.6f "
-             "ns",
-             l->n, l->n == 1 ? " never ends" : "s never end", b->kernel, pe, b->call, b->file,
-             b->line, b->lacks, peer, (double)b->since_fs / KB_FS_PER_NS);
+    text_format(s->kernels->error.text, sizeof s->kernels->error.text,
+                "deadlock: %zu command%s: kernel %s on %s: %s at %s:%d lacks %s%s since %.6f "
+                "ns",
+                l->n, l->n == 1 ? " never ends" : "s never end", b->kernel, pe, b->call, b->file,
+                b->line, b->lacks, peer, (double)b->since_fs / KB_FS_PER_NS);
 }
 
 kb_status deadlock(struct kb_sim *s)

@@ -7,6 +7,8 @@
 #include "kernels/error.h"
 #include "kernels/requests.h"
 #include "machine/endpoint.h"
+#include "base/text.h"
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -36,9 +38,55 @@ void kernel_error(struct tl_ctx *pe, const char *call, tl_here here, const char 
         return; /* the first is told */
     n = error_place(pe, call, here, text, size);
     va_start(ap, format);
-    vsnprintf(text + n, size - n, format, ap);
+    text_vformat(text + n, size - n, format, ap);
     va_end(ap);
     engine_fail(pe->sim, KB_KERNEL_ERROR);
+}
+
+/* ", last call tl_load at file.c:12" */
+struct last_call {
+    char text[320];
+};
+
+static struct last_call last_call(const struct tl_ctx *pe)
+{
+    struct last_call last = {""};
+
+    if (pe->call)
+        snprintf(last.text, sizeof last.text, ", last call %s at %s:%d", pe->call, pe->here.file,
+                 pe->here.line);
+    return last;
+}
+
+void kernel_overflowed(struct tl_ctx *pe)
+{
+    kernel_error(pe, NULL, pe->here, "stack overflow%s", last_call(pe).text);
+}
+
+void kernel_crashed(struct tl_ctx *pe, struct co_crash crash)
+{
+    bool first = pe->sim->status == KB_OK;
+
+    switch (crash.signal) {
+    case SIGFPE:
+        kernel_error(pe, NULL, pe->here, "crashed by a division without a result (SIGFPE)%s",
+                     last_call(pe).text);
+        break;
+    case SIGABRT:
+        kernel_error(pe, NULL, pe->here, "crashed by abort() (SIGABRT)%s", last_call(pe).text);
+        break;
+    case SIGILL:
+    case SIGTRAP:
+        kernel_error(pe, NULL, pe->here, "crashed by an instruction that traps (%s)%s",
+                     crash.signal == SIGILL ? "SIGILL" : "SIGTRAP", last_call(pe).text);
+        break;
+    default:
+        kernel_error(pe, NULL, pe->here, "crashed by an access to address 0x%llx (%s)%s",
+                     (unsigned long long)(uintptr_t)crash.address,
+                     crash.signal == SIGBUS ? "SIGBUS" : "SIGSEGV", last_call(pe).text);
+    }
+    if (first)
+        pe->sim->status = KB_KERNEL_CRASHED;
 }
 
 void kernel_no_memory(struct tl_ctx *pe)

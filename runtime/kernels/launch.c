@@ -203,6 +203,7 @@ static kb_status make_kernels(struct kb_sim *s, kb_error *why)
 
 kb_status kb_launch(kb_sim *s, const kb_launch_request *r, kb_error *why)
 {
+    REFUSE_NULL(s && r, "sim, request", why);
     kb_status status = s->status == KB_OK ? check_pes(s->topo, r, why)
                                           : endpoint_error(why, "the simulation has ended");
     struct kernels *k;
@@ -384,6 +385,7 @@ size_t kb_launch_done(const kb_sim *s)
 
 kb_status kb_launch_get(const kb_sim *s, size_t i, kb_launch_result *out)
 {
+    REFUSE_NULL(s && out, "sim, out", NULL);
     if (i >= kb_launch_count(s))
         return KB_BAD_REQUEST;
     if (!s->kernels->launches[i].done)
@@ -395,4 +397,9 @@ kb_status kb_launch_get(const kb_sim *s, size_t i, kb_launch_result *out)
 bool kb_catch_overflow(void)
 {
     return co_catch_overflow();
+}
+
+bool kb_catch_crashes(void)
+{
+    return co_catch_crashes();
 }

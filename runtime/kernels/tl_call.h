@@ -18,7 +18,8 @@ struct call {
     } while (0)
 
 KERNELS_RARE _Noreturn void call_no_memory(const struct call *call);
-/* The kernel has used the tl_ctx of another, or a large frame has jumped over the stack's guard. */
+/* The kernel has used the tl_ctx of another; or another thread calls, or a large frame has jumped
+ * over the stack's guard. */
 KERNELS_RARE _Noreturn void call_not_its_own(struct tl_ctx *pe, const char *name, tl_here here);
 KERNELS_RARE _Noreturn void call_beyond_stack(struct tl_ctx *pe, const char *name, tl_here here);
 
@@ -27,7 +28,7 @@ static inline __attribute__((always_inline)) struct call begin_call(struct tl_ct
                                                                     const char *name, tl_here here)
 {
     if (pe->kernels->on != pe)
-        call_not_its_own(pe->kernels->on, name, here);
+        call_not_its_own(pe, name, here);
     if ((uintptr_t)__builtin_frame_address(0) - (uintptr_t)pe->stack > pe->stack_bytes)
         call_beyond_stack(pe, name, here);
     pe->call = name;

@@ -28,6 +28,7 @@
 #include "machine/address.h"
 #include "machine/endpoint.h"
 #include "pe/boxes.h"
+#include <pthread.h>
 #include <stdio.h>
 
 _Noreturn void call_no_memory(const struct call *call)
@@ -36,10 +37,23 @@ _Noreturn void call_no_memory(const struct call *call)
     kernel_leave(call->pe);
 }
 
+/*
+ * A thread of the kernel's own calls: it cannot leave the kernel's stack, so it is the thread that
+ * ends. The kernel ends with its next command.
+ */
+static _Noreturn void call_by_thread(struct tl_ctx *pe, const char *name, tl_here here)
+{
+    kernel_error(pe, name, here, "it is called by another thread than the kernel's");
+    pthread_exit(NULL);
+}
+
 void call_not_its_own(struct tl_ctx *pe, const char *name, tl_here here)
 {
-    struct call call = {pe, name, here};
+    struct tl_ctx *on = pe->kernels->on;
+    struct call call = {on, name, here};
 
+    if (!on || !co_is_resumed(on->co))
+        call_by_thread(pe, name, here);
     BAD(&call, "the kernel is not the one that this tl_ctx was given to");
 }
 
@@ -47,6 +61,8 @@ void call_beyond_stack(struct tl_ctx *pe, const char *name, tl_here here)
 {
     struct call call = {pe, name, here};
 
+    if (!co_is_resumed(pe->co))
+        call_by_thread(pe, name, here);
     BAD(&call, "stack overflow");
 }
 

@@ -70,7 +70,7 @@ static struct command *new_math(const struct call *call, enum tl_op op)
     return c;
 }
 
-tl_tensor *tl_math_at(tl_ctx *tl, tl_here here, tl_op op, tl_tensor *x, tl_tensor *y, tl_tensor *z)
+tl_tensor *tl_math_at(tl_here here, tl_op op, tl_ctx *tl, tl_tensor *x, tl_tensor *y, tl_tensor *z)
 {
     struct call call = begin_call(tl, math_call(op), here);
     struct tl_tensor *const operands[3] = {x, y, z};
@@ -107,7 +107,7 @@ static struct command *math_of_one(const struct call *call, enum tl_op op, struc
     return c;
 }
 
-tl_tensor *tl_cast_at(tl_ctx *tl, tl_here here, tl_tensor *x, kb_dtype dtype)
+tl_tensor *tl_cast_at(tl_here here, tl_ctx *tl, tl_tensor *x, kb_dtype dtype)
 {
     struct call call = begin_call(tl, "tl_cast", here);
     struct command *c = math_of_one(&call, TL_CAST, x);
@@ -141,7 +141,7 @@ static struct dims reduced(const struct dims *d, bool all, uint32_t axis, bool k
     return out;
 }
 
-tl_tensor *tl_reduce_at(tl_ctx *tl, tl_here here, tl_op op, tl_tensor *x, int axis, bool keepdims)
+tl_tensor *tl_reduce_at(tl_here here, tl_op op, tl_ctx *tl, tl_tensor *x, int axis, bool keepdims)
 {
     struct call call = begin_call(tl, math_call(op), here);
     bool all = axis == TL_ALL_AXES;
@@ -162,7 +162,7 @@ tl_tensor *tl_reduce_at(tl_ctx *tl, tl_here here, tl_op op, tl_tensor *x, int ax
     return do_command(c);
 }
 
-tl_tensor *tl_softmax_at(tl_ctx *tl, tl_here here, tl_tensor *x, int axis)
+tl_tensor *tl_softmax_at(tl_here here, tl_ctx *tl, tl_tensor *x, int axis)
 {
     struct call call = begin_call(tl, "tl_softmax", here);
     struct command *c = math_of_one(&call, TL_SOFTMAX, x);
@@ -175,7 +175,7 @@ tl_tensor *tl_softmax_at(tl_ctx *tl, tl_here here, tl_tensor *x, int axis)
 
 /* -- shapes and constants --------------------------------------------------------------------- */
 
-tl_tensor *tl_transpose_at(tl_ctx *tl, tl_here here, tl_tensor *x)
+tl_tensor *tl_transpose_at(tl_here here, tl_ctx *tl, tl_tensor *x)
 {
     struct call call = begin_call(tl, "tl_transpose", here);
     struct command *c = math_of_one(&call, TL_TRANSPOSE, x);
@@ -199,7 +199,7 @@ static void add_constant(struct command *c, kb_dtype dtype, double value)
     c->op.in[c->op.n_in - 1].scalar = value;
 }
 
-tl_tensor *tl_arange_at(tl_ctx *tl, tl_here here, kb_dtype dtype, int64_t n, double start,
+tl_tensor *tl_arange_at(tl_here here, tl_ctx *tl, kb_dtype dtype, int64_t n, double start,
                         double step)
 {
     struct call call = begin_call(tl, "tl_arange", here);
@@ -216,7 +216,7 @@ tl_tensor *tl_arange_at(tl_ctx *tl, tl_here here, kb_dtype dtype, int64_t n, dou
     return do_command(c);
 }
 
-tl_tensor *tl_full_at(tl_ctx *tl, tl_here here, kb_dtype dtype, kb_shape shape, double value)
+tl_tensor *tl_full_at(tl_here here, tl_ctx *tl, kb_dtype dtype, kb_shape shape, double value)
 {
     struct call call = begin_call(tl, "tl_full", here);
     struct command *c = new_math(&call, TL_FULL);

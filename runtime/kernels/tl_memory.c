@@ -107,7 +107,7 @@ static inline struct command *load_of(const struct call *call, kb_dtype dtype,
     return c;
 }
 
-tl_tensor *tl_load_at(tl_ctx *tl, tl_here here, uint64_t address, kb_dtype dtype, kb_shape shape,
+tl_tensor *tl_load_at(tl_here here, tl_ctx *tl, uint64_t address, kb_dtype dtype, kb_shape shape,
                       const int64_t *strides, bool async)
 {
     struct call call = begin_call(tl, load_names[strides != NULL][async], here);
@@ -124,7 +124,7 @@ tl_tensor *tl_load_at(tl_ctx *tl, tl_here here, uint64_t address, kb_dtype dtype
     return do_command(c);
 }
 
-tl_tensor *tl_store_at(tl_ctx *tl, tl_here here, uint64_t address, tl_tensor *tensor,
+tl_tensor *tl_store_at(tl_here here, tl_ctx *tl, uint64_t address, tl_tensor *tensor,
                        const int64_t *strides, bool async)
 {
     struct call call = begin_call(tl, store_names[strides != NULL][async], here);
@@ -145,7 +145,7 @@ tl_tensor *tl_store_at(tl_ctx *tl, tl_here here, uint64_t address, tl_tensor *te
     return do_command(c);
 }
 
-void tl_wait_at(tl_ctx *tl, tl_here here, tl_tensor *tensor)
+void tl_wait_at(tl_here here, tl_ctx *tl, tl_tensor *tensor)
 {
     struct call call = begin_call(tl, "tl_wait", here);
 
@@ -164,7 +164,7 @@ void tl_wait_at(tl_ctx *tl, tl_here here, tl_tensor *tensor)
         accesses_waited(tl, tensor);
 }
 
-int64_t tl_atomic_add_at(tl_ctx *tl, tl_here here, uint64_t address, kb_dtype dtype, int64_t value)
+int64_t tl_atomic_add_at(tl_here here, tl_ctx *tl, uint64_t address, kb_dtype dtype, int64_t value)
 {
     struct call call = begin_call(tl, "tl_atomic_add", here);
     uint64_t elem = check_dtype(&call, dtype);

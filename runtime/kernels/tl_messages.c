@@ -23,7 +23,7 @@ static void check_peer(const struct call *call, uint32_t pe, int tag)
         BAD(call, "tag %d is none of 0..%d", tag, TL_TAGS - 1);
 }
 
-void tl_send_at(tl_ctx *tl, tl_here here, uint32_t pe, int tag, tl_tensor *tensor)
+void tl_send_at(tl_here here, tl_ctx *tl, uint32_t pe, int tag, tl_tensor *tensor)
 {
     struct call call = begin_call(tl, "tl_send", here);
     struct command *c;
@@ -41,7 +41,7 @@ void tl_send_at(tl_ctx *tl, tl_here here, uint32_t pe, int tag, tl_tensor *tenso
     do_command(c);
 }
 
-tl_tensor *tl_recv_at(tl_ctx *tl, tl_here here, uint32_t pe, int tag, kb_dtype dtype,
+tl_tensor *tl_recv_at(tl_here here, tl_ctx *tl, uint32_t pe, int tag, kb_dtype dtype,
                       kb_shape shape, bool async)
 {
     struct call call = begin_call(tl, async ? "tl_recv_async" : "tl_recv", here);
@@ -85,7 +85,7 @@ tl_group tl_all(const tl_ctx *tl)
     return (tl_group){.n = tl->kernels->n_pes};
 }
 
-void tl_barrier_at(tl_ctx *tl, tl_here here, tl_group group)
+void tl_barrier_at(tl_here here, tl_ctx *tl, tl_group group)
 {
     struct call call = begin_call(tl, "tl_barrier", here);
     struct command *c = new_command(&call, OP_DMA_READ);

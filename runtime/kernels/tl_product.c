@@ -75,7 +75,7 @@ static struct dims set_product(const struct call *call, struct command *c, struc
     return (struct dims){.rank = 2, .dim = {op->m, op->n}};
 }
 
-tl_tensor *tl_dot_at(tl_ctx *tl, tl_here here, tl_tensor *a, tl_tensor *b, tl_dot_options options)
+tl_tensor *tl_dot_at(tl_here here, tl_ctx *tl, tl_tensor *a, tl_tensor *b, tl_dot_options options)
 {
     struct call call = begin_call(tl, "tl_dot", here);
     struct command *c = new_command(&call, OP_GEMM);
@@ -213,7 +213,7 @@ static void set_composite_math(const struct call *call, struct command *c,
         BAD(call, "only a GEMM has epilogues");
 }
 
-tl_tensor *tl_composite_at(tl_ctx *tl, tl_here here, tl_composite_args args)
+tl_tensor *tl_composite_at(tl_here here, tl_ctx *tl, tl_composite_args args)
 {
     struct call call = begin_call(tl, "tl_composite", here);
     struct command *c = new_command(&call, args.op == TL_GEMM ? OP_GEMM : OP_MATH);

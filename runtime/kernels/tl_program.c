@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-int64_t tl_program_id_at(tl_ctx *tl, tl_here here, int axis)
+int64_t tl_program_id_at(tl_here here, tl_ctx *tl, int axis)
 {
     struct call call = begin_call(tl, "tl_program_id", here);
     const struct kb_topology *t = tl->sim->topo;
@@ -29,7 +29,7 @@ int64_t tl_program_id_at(tl_ctx *tl, tl_here here, int axis)
     }
 }
 
-int64_t tl_num_programs_at(tl_ctx *tl, tl_here here, int axis)
+int64_t tl_num_programs_at(tl_here here, tl_ctx *tl, int axis)
 {
     struct call call = begin_call(tl, "tl_num_programs", here);
     const struct kb_topology *t = tl->sim->topo;
@@ -77,7 +77,7 @@ void regions_free(struct kernels *k)
     }
 }
 
-void tl_region_at(tl_ctx *tl, tl_here here, const char *name)
+void tl_region_at(tl_here here, tl_ctx *tl, const char *name)
 {
     struct call call = begin_call(tl, "tl_region", here);
     struct region *r = tl->kernels->regions;
@@ -100,7 +100,7 @@ void tl_region_at(tl_ctx *tl, tl_here here, const char *name)
     tl->region = r->name;
 }
 
-void *tl_alloc_host_at(tl_ctx *tl, tl_here here, size_t nbytes)
+void *tl_alloc_host_at(tl_here here, tl_ctx *tl, size_t nbytes)
 {
     struct call call = begin_call(tl, "tl_alloc_host", here);
     void *bytes = host_bytes_new(tl, nbytes);
@@ -110,7 +110,7 @@ void *tl_alloc_host_at(tl_ctx *tl, tl_here here, size_t nbytes)
     return bytes;
 }
 
-void tl_fail_at(tl_ctx *tl, tl_here here, const char *text)
+void tl_fail_at(tl_here here, tl_ctx *tl, const char *text)
 {
     struct call call = begin_call(tl, "tl_fail", here);
 

@@ -15,7 +15,7 @@
 #include "pe/boxes.h"
 #include <string.h>
 
-tl_tensor *tl_ref_at(tl_ctx *tl, tl_here here, uint64_t address, kb_dtype dtype, kb_shape shape)
+tl_tensor *tl_ref_at(tl_here here, tl_ctx *tl, uint64_t address, kb_dtype dtype, kb_shape shape)
 {
     struct call call = begin_call(tl, "tl_ref", here);
     struct dims d;
@@ -29,7 +29,7 @@ tl_tensor *tl_ref_at(tl_ctx *tl, tl_here here, uint64_t address, kb_dtype dtype,
     return tensor;
 }
 
-tl_tensor *tl_alloc_at(tl_ctx *tl, tl_here here, kb_dtype dtype, kb_shape shape)
+tl_tensor *tl_alloc_at(tl_here here, tl_ctx *tl, kb_dtype dtype, kb_shape shape)
 {
     struct call call = begin_call(tl, "tl_alloc", here);
     struct dims d;
@@ -57,20 +57,20 @@ static void give_back(const struct call *call, struct tl_tensor *tensor)
     tensor_free(call->pe, tensor);
 }
 
-void tl_free_at(tl_ctx *tl, tl_here here, tl_tensor *x)
+void tl_free_at(tl_here here, tl_ctx *tl, tl_tensor *x)
 {
     struct call call = begin_call(tl, "tl_free", here);
 
     give_back(&call, x);
 }
 
-uint64_t tl_mark_at(tl_ctx *tl, tl_here here)
+uint64_t tl_mark_at(tl_here here, tl_ctx *tl)
 {
     begin_call(tl, "tl_mark", here);
     return tl->tensors;
 }
 
-void tl_release_at(tl_ctx *tl, tl_here here, uint64_t mark)
+void tl_release_at(tl_here here, tl_ctx *tl, uint64_t mark)
 {
     struct call call = begin_call(tl, "tl_release", here);
 
@@ -78,7 +78,7 @@ void tl_release_at(tl_ctx *tl, tl_here here, uint64_t mark)
         give_back(&call, tl->newest);
 }
 
-tl_tensor *tl_scalar_at(tl_ctx *tl, tl_here here, double value)
+tl_tensor *tl_scalar_at(tl_here here, tl_ctx *tl, double value)
 {
     struct call call = begin_call(tl, "tl_scalar", here);
     struct tl_tensor *tensor = tensor_new(tl, TENSOR_SCALAR);
@@ -98,7 +98,7 @@ tl_tensor *tl_scalar_at(tl_ctx *tl, tl_here here, double value)
  * A second handle to the same bytes. A load that has not been waited for cannot be reshaped, since
  * the end of the load finds the one tensor that the call returned.
  */
-tl_tensor *tl_reshape_at(tl_ctx *tl, tl_here here, tl_tensor *tensor, kb_shape shape)
+tl_tensor *tl_reshape_at(tl_here here, tl_ctx *tl, tl_tensor *tensor, kb_shape shape)
 {
     struct call call = begin_call(tl, "tl_reshape", here);
     struct dims d;
@@ -205,7 +205,7 @@ static const unsigned char *data_of(const struct call *call, struct tl_tensor *t
     return align_data(call, tensor, bytes + view.offset);
 }
 
-const void *tl_data_at(tl_ctx *tl, tl_here here, tl_tensor *tensor)
+const void *tl_data_at(tl_here here, tl_ctx *tl, tl_tensor *tensor)
 {
     struct call call = begin_call(tl, "tl_data", here);
     const void *bytes = data_of(&call, tensor);
@@ -215,7 +215,7 @@ const void *tl_data_at(tl_ctx *tl, tl_here here, tl_tensor *tensor)
     return bytes;
 }
 
-double tl_get_at(tl_ctx *tl, tl_here here, tl_tensor *tensor, int64_t i)
+double tl_get_at(tl_here here, tl_ctx *tl, tl_tensor *tensor, int64_t i)
 {
     struct call call = begin_call(tl, "tl_get", here);
     const unsigned char *bytes = data_of(&call, tensor);

@@ -10,6 +10,7 @@
 #include <string.h>
 #include "machine/names.h"
 #include "machine/walk.h"
+#include "machine/endpoint.h"
 
 /* One row of kinds.def. */
 static const struct {
@@ -57,6 +58,7 @@ static void set_row(const struct node_row *row, kb_node *out)
 
 kb_status kb_node_get(const kb_topology *t, uint32_t node, kb_node *out)
 {
+    REFUSE_NULL(t && out, "topo, out", NULL);
     uint32_t sip = node / n_sip_nodes(t), in_sip = node % n_sip_nodes(t);
     uint32_t cube = in_sip / walk_cube_nodes(t);
 
@@ -112,6 +114,7 @@ static bool find_row(const struct node_row *rows, uint32_t n, const char *at, co
 
 kb_status kb_node_find(const kb_topology *t, const char *name, size_t len, uint32_t *out)
 {
+    REFUSE_NULL(t && name && out, "topo, name, out", NULL);
     const char *at = name, *end = name + len;
     char fabric[KB_NODE_BYTES];
     uint32_t sip, chiplet, node;

@@ -19,6 +19,7 @@
  */
 #include "machine/endpoint.h"
 #include "machine/cost.h"
+#include "base/text.h"
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -28,7 +29,7 @@ kb_status endpoint_error(kb_error *why, const char *fmt, ...)
 
     if (why) {
         va_start(ap, fmt);
-        vsnprintf(why->text, sizeof why->text, fmt, ap);
+        text_vformat(why->text, sizeof why->text, fmt, ap);
         va_end(ap);
     }
     return KB_BAD_REQUEST;

@@ -16,4 +16,11 @@ kb_status endpoint_pack_route(const struct kb_topology *t, kb_transaction_op op,
 /* Fills `why`, which may be NULL. Always KB_BAD_REQUEST. */
 __attribute__((format(printf, 2, 3))) kb_status endpoint_error(kb_error *why, const char *fmt, ...);
 
+/* The first line of a public call: leaves it if an argument is NULL; `names` are those of all. */
+#define REFUSE_NULL(all, names, why)                                                               \
+    do {                                                                                           \
+        if (!(all))                                                                                \
+            return endpoint_error(why, "an argument must not be NULL: %s", names);                 \
+    } while (0)
+
 #endif

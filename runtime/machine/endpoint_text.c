@@ -15,6 +15,7 @@
  */
 #include "base/text.h"
 #include "machine/tables.h"
+#include "machine/endpoint.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -293,6 +294,7 @@ static kb_status read_within(struct cursor c, const struct kb_topology *t, struc
 kb_status kb_endpoint_parse(const kb_topology *topo, const char *text, size_t len, kb_endpoint *out,
                             kb_error *why)
 {
+    REFUSE_NULL(topo && text && out, "topo, text, out", why);
     struct cursor c = {.at = text, .end = text + len};
     struct pattern p;
     kb_status status = read_within(c, topo, &p, why);
@@ -306,6 +308,7 @@ kb_status kb_endpoint_select(const kb_topology *topo, const char *pattern, size_
                              void (*each)(void *arg, const kb_endpoint *end), void *arg,
                              kb_error *why)
 {
+    REFUSE_NULL(topo && pattern && each, "topo, pattern, each", why);
     struct cursor c = {.at = pattern, .end = pattern + len, .pattern = true};
     struct pattern p;
     kb_status status = read_within(c, topo, &p, why);

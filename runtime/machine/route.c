@@ -21,6 +21,7 @@ int64_t kb_formula_fs(const kb_cost *c)
 kb_status kb_route_cost(const kb_topology *t, kb_transaction_op op, const kb_endpoint *src,
                         const kb_endpoint *dst, uint64_t nbytes, kb_cost *out, kb_error *why)
 {
+    REFUSE_NULL(t && src && dst && out, "topo, src, dst, out", why);
     char name[KB_ENDPOINT_BYTES];
     uint32_t ends[2];
     kb_status status = endpoint_pack_route(t, op, src, dst, ends, why);
@@ -44,6 +45,7 @@ kb_status kb_route_cost(const kb_topology *t, kb_transaction_op op, const kb_end
 kb_status kb_route_walk(const kb_topology *t, const kb_endpoint *src, const kb_endpoint *dst,
                         void (*each)(void *arg, const kb_hop *hop), void *arg, kb_error *why)
 {
+    REFUSE_NULL(t && src && dst && each, "topo, src, dst, each", why);
     bool of_host = src->kind == KB_HOST;
     uint32_t ends[2];
     kb_status status = endpoint_pack_route(t, of_host ? KB_H2D : KB_WRITE, src, dst, ends, why);

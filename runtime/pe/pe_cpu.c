@@ -233,8 +233,10 @@ static void go_on(struct tl_ctx *pe)
             returned(pe, pe->kernels->now_fs);
         break;
     case CO_OVERFLOWED:
-        kernel_error(pe, NULL, pe->here, "stack overflow%s%s", pe->call ? ", last call " : "",
-                     pe->call ? pe->call : "");
+        kernel_overflowed(pe);
+        break;
+    case CO_CRASHED:
+        kernel_crashed(pe, co_crash(pe->co));
         break;
     }
 }

@@ -33,6 +33,7 @@
 #include "data/cast.h"
 #include "phase2/gemm.h"
 #include "phase2/math_op.h"
+#include "base/text.h"
 #include <stdio.h>
 #include <inttypes.h>
 #include <math.h>
@@ -135,7 +136,7 @@ static bool floats_agree(kb_dtype dtype, double t, double got, const struct want
 static void describe(kb_dtype dtype, struct number n, char text[32])
 {
     if (n.is_float)
-        snprintf(text, 32, "%.9g", n.f);
+        text_format(text, 32, "%.9g", n.f);
     else if (dtype_is_signed(dtype))
         snprintf(text, 32, "%" PRId64, (int64_t)n.i);
     else

@@ -111,18 +111,12 @@ static void put_string(struct line *l, const char *text)
 static void put_double(struct line *l, double value)
 {
     char *to = line_room(l, TEXT_NUMBER_BYTES);
-    int n = 0;
 
     if (!isfinite(value)) {
         put_text(l, isnan(value) ? "\"nan\"" : value > 0 ? "\"inf\"" : "\"-inf\"");
         return;
     }
-    for (int digits = 15; digits <= 17; digits++) {
-        n = snprintf(to, TEXT_NUMBER_BYTES, "%.*g", digits, value);
-        if (strtod(to, NULL) == value)
-            break;
-    }
-    l->n += (size_t)n;
+    l->n += (size_t)(text_put_double(to, 15, value) - to);
 }
 
 /* -- members of params ---------------------------------------------------------------------- */

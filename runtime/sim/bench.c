@@ -153,6 +153,7 @@ static kb_status run_kernels(kb_bench_run *run, int64_t *kernels_fs, kb_error *w
 static kb_status run_other(const kb_bench_run *run, const char *name, const char *value,
                            int64_t *kernels_fs, kb_error *why)
 {
+    REFUSE_NULL(run && name && value && kernels_fs, "run, name, value, kernels_fs", why);
     size_t n = run->bench->n_args, room = ALL_BYTES + VALUE_BYTES;
     kb_options options = {.stack_bytes = run->stack_bytes};
     char *texts = malloc((n + 1) * room);
@@ -266,6 +267,7 @@ kb_status kb_bench_new(const kb_bench *bench, const kb_topology *topo, const kb_
                        uint64_t seed, const char *const *words, size_t n_words, kb_bench_run **out,
                        kb_error *why)
 {
+    REFUSE_NULL(bench && topo && out && (words || n_words == 0), "bench, topo, out, words", why);
     kb_bench_run *run = calloc(1, sizeof *run);
     kb_status status;
 

@@ -80,14 +80,10 @@ static kb_status read_real(const kb_bench_arg *arg, const char *text, struct val
 
     if (text[0] == '\0' || text[strspn(text, "0123456789.eE+-")] != '\0')
         return refuse_value(arg, text, why);
-    out->real = strtod(text, &end);
+    out->real = text_to_double(text, &end);
     if (*end || !(out->real >= arg->min && out->real <= arg->max))
         return refuse_value(arg, text, why);
-    for (int digits = 1; digits <= 17; digits++) {
-        snprintf(out->text, sizeof out->text, "%.*g", digits, out->real);
-        if (strtod(out->text, NULL) == out->real)
-            break;
-    }
+    text_put_double(out->text, 1, out->real);
     return KB_OK;
 }
 
@@ -132,11 +128,26 @@ int bench_find_argument(const kb_bench *bench, const char *name, size_t len)
     return -1;
 }
 
+static char small(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+/* The same letters, small or capital, in any locale. */
+static bool same_letters(const char *a, const char *b, size_t len)
+{
+    size_t i = 0;
+
+    while (i < len && small(a[i]) == small(b[i]))
+        i++;
+    return i == len;
+}
+
 /* The name that was probably meant, or NULL. Of single letters, all are a letter apart. */
 static const char *meant(const char *word, size_t len, const char *const *names, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (strlen(names[i]) == len && strncasecmp(names[i], word, len) == 0)
+        if (strlen(names[i]) == len && same_letters(names[i], word, len))
             return names[i];
     return len > 1 ? text_nearest(word, len, names, n) : NULL;
 }

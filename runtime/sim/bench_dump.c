@@ -56,6 +56,7 @@ static kb_status dump(const kb_tensor *t, enum role role, const char *folder, kb
 
 kb_status kb_bench_dump(const kb_bench_run *run, const char *folder, kb_error *why)
 {
+    REFUSE_NULL(run && folder, "run, folder", why);
     kb_status status =
         *folder ? make_folder(folder, why) : endpoint_error(why, "a folder for dumps needs a name");
 

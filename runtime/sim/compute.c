@@ -10,6 +10,7 @@
 
 kb_status kb_compute(kb_sim *sim, const kb_compute_options *options, kb_error *why)
 {
+    REFUSE_NULL(sim, "sim", why);
     static const kb_compute_options none = {.threads = 0};
 
     if (sim->kernels && sim->kernels->launched)

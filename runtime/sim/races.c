@@ -13,6 +13,7 @@
 
 kb_status kb_sim_check_races(kb_sim *s, kb_error *why)
 {
+    REFUSE_NULL(s, "sim", why);
     if (s->started || (s->kernels && (s->kernels->launched || s->kernels->launch > 0)))
         return endpoint_error(why, "the simulation has begun, it is too late to look for races");
     if (!s->race)
@@ -22,6 +23,7 @@ kb_status kb_sim_check_races(kb_sim *s, kb_error *why)
 
 kb_status kb_sim_races(const kb_sim *s, void (*each)(void *arg, const kb_race *race), void *arg)
 {
+    REFUSE_NULL(s && each, "sim, each", NULL);
     if (!s->race)
         return KB_BAD_REQUEST;
     race_each(s->race, each, arg);
@@ -30,6 +32,7 @@ kb_status kb_sim_races(const kb_sim *s, void (*each)(void *arg, const kb_race *r
 
 kb_status kb_sim_race_counts(const kb_sim *s, kb_race_counts *out)
 {
+    REFUSE_NULL(s && out, "sim, out", NULL);
     if (!s->race)
         return KB_BAD_REQUEST;
     *out = race_counts(s->race);

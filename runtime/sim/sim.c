@@ -46,6 +46,7 @@ static bool options_are_known(const kb_options *o)
 
 kb_status kb_sim_new(const kb_topology *topo, const kb_options *options, kb_sim **out)
 {
+    REFUSE_NULL(topo && out, "topo, out", NULL);
     struct kb_sim *s;
 
     if (options && !options_are_known(options))
@@ -133,6 +134,7 @@ static kb_status check_request(const struct kb_sim *s, const kb_request *r, uint
 
 kb_status kb_sim_add(kb_sim *s, const kb_request *r, kb_error *why)
 {
+    REFUSE_NULL(s && r, "sim, request", why);
     uint32_t ends[2];
     kb_status status = check_request(s, r, ends, why);
 
@@ -172,6 +174,7 @@ kb_status sim_explain(const struct kb_sim *s, kb_status status, kb_error *why)
 
 kb_status kb_sim_check_dependencies(kb_sim *s, uint64_t *id, kb_error *why)
 {
+    REFUSE_NULL(s, "sim", why);
     return dependencies_prepare(s, id, why);
 }
 
@@ -206,6 +209,7 @@ static kb_status run(struct kb_sim *s, uint64_t budget, kb_error *why)
 
 kb_status kb_sim_run(kb_sim *s, uint64_t budget, kb_error *why)
 {
+    REFUSE_NULL(s, "sim", why);
     kb_status status = run(s, budget ? budget : UINT64_MAX, why);
 
     if (status == KB_OK)
@@ -237,6 +241,7 @@ uint64_t kb_sim_done(const kb_sim *s)
 
 kb_status kb_sim_request(const kb_sim *s, uint64_t id, kb_request *out)
 {
+    REFUSE_NULL(s && out, "sim, out", NULL);
     const struct txn *txn;
 
     if (id >= s->n_txns)
@@ -268,6 +273,7 @@ static bool consistent(const struct kb_sim *s, const struct kb_result *r)
 
 kb_status kb_sim_result(const kb_sim *s, uint64_t id, kb_result *r)
 {
+    REFUSE_NULL(s && r, "sim, out", NULL);
     const struct txn *txn;
     struct kb_cost c;
 

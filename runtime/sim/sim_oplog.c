@@ -58,6 +58,7 @@ static kb_status write_to(struct op_log *log, const char *path, const char *comm
 kb_status kb_oplog_write(kb_sim *s, const char *path, const char *command_line, uint64_t seed,
                          kb_error *why)
 {
+    REFUSE_NULL(s && path, "sim, path", why);
     struct newfile file;
     kb_status status;
 

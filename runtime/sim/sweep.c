@@ -273,6 +273,7 @@ static kb_status run_job(struct kb_sim *s, const struct job *job, struct scratch
 kb_status kb_sweep(kb_sim *s, const kb_point *points, size_t n, kb_point_result *results,
                    size_t *n_run, kb_error *why)
 {
+    REFUSE_NULL(s && points && results, "sim, points, results", why);
     struct scratch room = {0};
     kb_status status = check_sim(s, why);
     size_t i;

@@ -207,7 +207,7 @@ broken good --verify --format csv
 ok "own benches in place of ours"
 broken wrong --verify --format csv
 [ $code -eq 1 ] && says "y[2,4] is 1, expected 1.5; 1 of 15 elements differ" &&
-    [ "$(field verify 1)" = fail ] && [ "$(field max_abs_err 1)" = 0.500000 ]
+    [ "$(field verify 1)" = fail ] && [ "$(field max_abs_err 1)" = 0.5 ]
 ok "a wrong result: exit 1, element and both values, and the rows"
 broken wide --verify --format csv
 [ $code -eq 1 ] && says "y[1,7] is 1, expected 1.5; 2 of 270000 elements differ" &&
@@ -226,8 +226,12 @@ broken nan --verify --format csv
 [ $code -eq 0 ] && [ "$(field verify 1)" = pass ]
 ok "NaN where NaN is expected"
 broken unwritten --verify --format csv
-[ $code -eq 1 ] && says "y" && [ "$(field verify 1)" = fail ]
-ok "an output that was not written"
+[ $code -eq 1 ] && says "y" && [ "$(field verify 1)" = fail ] && [ -z "$(field max_abs_err 1)" ]
+ok "an output that was not written, with no difference that could be told"
+broken copies --verify --format csv
+[ $code -eq 1 ] && [ "$(field verify 1)" = fail ] && [ "$(field max_abs_err 1)" = 0.5 ] &&
+    says "y[0,0] is 1.5 in the copy of c1.pe5, expected 1; 6 of 6 elements differ"
+ok "a wrong copy of a replicated output, which is not the first one"
 
 # -- errors of kernels --------------------------------------------------------------------------
 
@@ -240,6 +244,37 @@ SIM=$BROKEN refused "a kernel that gives up, after a launch that did not" 7 \
 says "c1.pe1"
 ok "... by the number over all cubes"
 SIM=$BROKEN refused "stack overflow" 7 "dig_deep" dig
+
+# crashes NAME BENCH TEXT: exit 7, and the message has kernel, PE, what happened, last call and line
+crashes()
+{
+    if [ "$sanitized" ]; then
+        skip "$1" "a sanitizer ends the program itself"
+        return
+    fi
+    broken "$2" -o rows.csv
+    line=$(awk -v kernel="^static void $2\\(" '$0 ~ kernel { on = 1 } on && /tl_program_id/ { print NR; exit }' \
+        "$root/tests/support/broken.c")
+    [ $code -eq 7 ] && [ ! -s out ] && [ -z "$(ls | grep rows)" ] &&
+        grep -v '^\(free(): double\|note:\)' err | cmp -s - <(echo "cube8: kernel $2 on c0.pe3: $3, last call tl_program_id at tests/support/broken.c:$line")
+    ok "$1"
+}
+sanitized=$(nm "$BROKEN" | grep -o -m 1 '__\(asan_init\|tsan_init\)')
+crashes "a write to an address without memory" write_nowhere "crashed by an access to address 0x10 (SIGSEGV)"
+crashes "a division by zero" divide_by_none "crashed by a division without a result (SIGFPE)"
+crashes "abort()" give_in "crashed by abort() (SIGABRT)"
+crashes "free() twice, which the C library finds" free_twice "crashed by abort() (SIGABRT)"
+crashes "an illegal instruction" reach_unreachable "crashed by an instruction that traps (SIGILL)"
+crashes "a frame of 512 KiB" large_frame "stack overflow"
+crashes "a frame of 900 KiB, written at its end" far_frame "stack overflow"
+if [ "$sanitized" ]; then
+    skip "a call by another thread" "a sanitizer ends the program itself"
+else
+    broken take_thread
+    [ $code -eq 7 ] && says "kernel take_thread on c0.pe3: tl_num_programs at " &&
+        says "it is called by another thread than the kernel's"
+    ok "a call by another thread"
+fi
 refused "--max-events" 7 "10" gemm --max-events 10
 run gemm --until 30 --format csv
 [ $code -eq 0 ] && says "stopped at 30.000000 ns: 0 of 1 launches complete" && [ "$(wc -l <out)" -eq 1 ]

@@ -4,6 +4,7 @@
 usage: house.py includes ROOT            an include of a folder on the right
        house.py calls OBJECTS            a call of a function that a folder on the right defines
        house.py circles OBJECTS          files that call each other: more than two, or of several folders
+       house.py locale FILE...           a function whose result depends on the locale of the program
        house.py words ALLOWED FILE...    words that are nearly always wrong for a thing
        house.py comments LOW HIGH FILE...  the share of comment lines in C, in per cent
 
@@ -179,6 +180,47 @@ def circles(folder):
                     print(f"    {caller} -> {definer}: {names[caller, definer]}()")
 
 
+# -- locale --------------------------------------------------------------------------------------
+
+# What reads or writes by the locale, whatever its arguments: the format of a v-form is not seen.
+BY_LOCALE = re.compile(r"\b(strto(?:d|f|ld)|ato[fil]|v\w*printf|wc\w+|setlocale|localeconv|str(?:n?casecmp|coll|xfrm|ftime)"
+                       r"|is(?:al(?:num|pha)|blank|cntrl|x?digit|graph|lower|print|punct|space|upper)|to(?:upper|lower))\s*\(")
+PRINTS = re.compile(r"\b(?:[fsd]|sn|as)?(?:printf|scanf)\s*\(")
+FRACTION = re.compile(r"%[-+ #0']*(?:\d+|\*)?(?:\.(?:\d+|\*)?)?[lL]?[aAeEfFgG]")
+
+
+def c_code(text):
+    """C without its comments, lines in their places."""
+    token = re.compile(r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])+'", re.DOTALL)
+    return token.sub(lambda m: m[0] if m[0][0] in "\"'" else re.sub(r"[^\n]", " ", m[0]), text)
+
+
+def call_at(code, at):
+    """The call whose parenthesis opens before `at`."""
+    end, depth = at, 1
+    while depth and end < len(code):
+        m = re.compile(r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])+'|[()]").search(code, end)
+        if not m:
+            break
+        depth += {"(": 1, ")": -1}.get(m[0], 0)
+        end = m.end()
+    return code[at:end]
+
+
+def locale(*paths):
+    for path in paths:
+        with open(path, encoding="utf-8") as file:
+            code = c_code(file.read())
+        found = [(m.start(), m[1]) for m in BY_LOCALE.finditer(code)]
+        for m in PRINTS.finditer(code):
+            call = call_at(code, m.end())
+            conversion = FRACTION.search("".join(re.findall(r'"(?:\\.|[^"\\])*"', call)).replace("%%", ""))
+            if conversion:
+                found.append((m.start(), f"{m[0][:-1].strip()}() of {conversion[0]}"))
+        for at, what in sorted(found):
+            print(f"{path}:{code.count(chr(10), 0, at) + 1}: {what} depends on the locale: base/text.h has what does not")
+
+
 # -- words and comments --------------------------------------------------------------------------
 
 WRONG = re.compile(r"\b(who|whom|whoever|he|him|his|she|her|nobody|somebody|anybody|everybody|for ever"
@@ -242,7 +284,7 @@ def comments(low, high, *paths):
 
 
 if __name__ == "__main__":
-    commands = {"includes": includes, "calls": calls, "circles": circles, "words": words, "comments": comments}
+    commands = {"includes": includes, "calls": calls, "circles": circles, "locale": locale, "words": words, "comments": comments}
     sys.setrecursionlimit(10000)
     if len(sys.argv) < 3 or sys.argv[1] not in commands:
         sys.exit(__doc__)

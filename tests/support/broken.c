@@ -1,6 +1,8 @@
 /* broken.c -- a simulator of cube8 whose benches do what they must not: for e2e/run.sh. */
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include "cli/benches.h"
 #include "cli/main.h"
 #include "cube8.h"
@@ -178,6 +180,124 @@ static void dig_deep(tl_ctx *tl, const kb_args *args)
         tl_fail(tl, "not deep enough");
 }
 
+/* Each PE writes its copy of the result, PE 13 a wrong one. */
+static void write_copy(tl_ctx *tl, const kb_args *args)
+{
+    kb_shard y = kb_tensor_shard(args->tensors[0], tl_pe(tl));
+
+    tl_store(tl, y.address, tl_full(tl, KB_F32, y.shape, tl_pe(tl) == 13 ? 1.5 : 1));
+}
+
+static void setup_copies(kb_bench_run *run)
+{
+    static const kb_placement everywhere = {KB_REPLICATE, KB_REPLICATE};
+
+    kb_bench_output(run, "y", KB_F32, KB_SHAPE(2, 3), everywhere);
+    kb_bench_launch(run, "write_copy", write_copy, NULL, 0);
+}
+
+static void ones(const kb_bench_run *run, double *const *t)
+{
+    (void)run;
+    for (int i = 0; i < 6; i++)
+        t[0][i] = 1;
+}
+
+/* -- kernels that crash: PE 3 does, after a call that goes well ------------------------------ */
+
+static int *volatile nowhere = (int *)16;
+static volatile int none;
+
+static void write_nowhere(tl_ctx *tl, const kb_args *args)
+{
+    (void)args;
+    if (tl_program_id(tl, 0) == 3)
+        *nowhere = 1;
+}
+
+static void divide_by_none(tl_ctx *tl, const kb_args *args)
+{
+    (void)args;
+    if (tl_program_id(tl, 0) == 3)
+        none = 100 / none;
+}
+
+static void give_in(tl_ctx *tl, const kb_args *args)
+{
+    (void)args;
+    if (tl_program_id(tl, 0) == 3)
+        abort();
+}
+
+static void free_twice(tl_ctx *tl, const kb_args *args)
+{
+    void *volatile text = malloc(24);
+    void *volatile same = text;
+
+    (void)args;
+    free(text);
+    if (tl_program_id(tl, 0) == 3)
+        free(same);
+}
+
+static void reach_unreachable(tl_ctx *tl, const kb_args *args)
+{
+    (void)args;
+    if (tl_program_id(tl, 0) == 3)
+        __builtin_trap();
+}
+
+/* Only the lowest byte of it is written: beyond the stack, and beyond the guard. */
+static __attribute__((noinline)) int touch_far(void)
+{
+    volatile char frame[900 << 10];
+
+    __asm__ volatile("" : : "r"(frame));
+    frame[0] = 1;
+    return frame[0];
+}
+
+static void far_frame(tl_ctx *tl, const kb_args *args)
+{
+    (void)args;
+    if (tl_program_id(tl, 0) == 3 && touch_far() == 0)
+        tl_fail(tl, "not there");
+}
+
+static __attribute__((noinline)) int touch_all(void)
+{
+    volatile char frame[512 << 10];
+    int sum = 0;
+
+    for (size_t i = 0; i < sizeof frame; i++)
+        frame[i] = (char)i;
+    for (size_t i = 0; i < sizeof frame; i++)
+        sum += frame[i];
+    return sum;
+}
+
+static void large_frame(tl_ctx *tl, const kb_args *args)
+{
+    (void)args;
+    if (tl_program_id(tl, 0) == 3 && touch_all() == 1)
+        tl_fail(tl, "not there");
+}
+
+static void *call_elsewhere(void *tl)
+{
+    tl_num_programs((tl_ctx *)tl, 0);
+    return tl;
+}
+
+static void take_thread(tl_ctx *tl, const kb_args *args)
+{
+    pthread_t thread;
+
+    (void)args;
+    if (tl_program_id(tl, 0) == 3 && pthread_create(&thread, NULL, call_elsewhere, tl) == 0)
+        pthread_join(thread, NULL);
+}
+
 /* PE 0 writes all rows; PE 1 a part of the first once more, which it then reads. */
 static void both_write(tl_ctx *tl, const kb_args *args, bool meet)
 {
@@ -218,6 +338,22 @@ static void load_on(tl_ctx *tl, const kb_args *args)
     for (int i = 0; x.shape.dim[0] > 0 && i < 3 * 1000 * 1000; i++)
         tl_free(tl, tl_load(tl, x.address, KB_F32, x.shape));
 }
+
+#define CRASHES(kernel)                                                                            \
+    static void setup_##kernel(kb_bench_run *run)                                                  \
+    {                                                                                              \
+        declare(run);                                                                              \
+        kb_bench_launch(run, #kernel, kernel, NULL, 0);                                            \
+    }
+
+CRASHES(write_nowhere)
+CRASHES(divide_by_none)
+CRASHES(give_in)
+CRASHES(free_twice)
+CRASHES(reach_unreachable)
+CRASHES(far_frame)
+CRASHES(large_frame)
+CRASHES(take_thread)
 
 static void setup_idle(kb_bench_run *run)
 {
@@ -320,6 +456,15 @@ BENCH(turns, setup_turns, all_ones)
 BENCH(large, setup_large, all_ones)
 BENCH(many, setup_many, all_ones)
 BENCH(spoiled, setup_twice, all_ones)
+BENCH(copies, setup_copies, ones)
+BENCH(write_nowhere, setup_write_nowhere, all_ones)
+BENCH(divide_by_none, setup_divide_by_none, all_ones)
+BENCH(give_in, setup_give_in, all_ones)
+BENCH(free_twice, setup_free_twice, all_ones)
+BENCH(reach_unreachable, setup_reach_unreachable, all_ones)
+BENCH(far_frame, setup_far_frame, all_ones)
+BENCH(large_frame, setup_large_frame, all_ones)
+BENCH(take_thread, setup_take_thread, all_ones)
 
 static const kb_bench_arg args_of_choosy[] = {
     {"way", KB_ARG_CHOICE, "auto", 0, 0, "auto first all", "which PEs"},
@@ -333,9 +478,32 @@ static const kb_bench bench_choosy = {.name = "choosy",
                                       .reference = all_ones};
 
 const kb_bench *const benches[] = {
-    &bench_choosy, &bench_good,    &bench_wrong, &bench_no_nan,  &bench_nan,   &bench_unwritten,
-    &bench_peek,   &bench_give_up, &bench_dig,   &bench_load_on, &bench_large, &bench_many,
-    &bench_half,   &bench_spoiled, &bench_racy,  &bench_turns,   &bench_wide,
+    &bench_choosy,
+    &bench_good,
+    &bench_wrong,
+    &bench_no_nan,
+    &bench_nan,
+    &bench_unwritten,
+    &bench_peek,
+    &bench_give_up,
+    &bench_dig,
+    &bench_load_on,
+    &bench_large,
+    &bench_many,
+    &bench_half,
+    &bench_spoiled,
+    &bench_racy,
+    &bench_turns,
+    &bench_wide,
+    &bench_copies,
+    &bench_write_nowhere,
+    &bench_divide_by_none,
+    &bench_give_in,
+    &bench_free_twice,
+    &bench_reach_unreachable,
+    &bench_far_frame,
+    &bench_large_frame,
+    &bench_take_thread,
 };
 const size_t n_benches = sizeof benches / sizeof *benches;
 

@@ -89,7 +89,7 @@ static inline tl_tensor *do_math(tl_ctx *tl, const struct scenario *s,
         return tl_softmax(tl, x[0], -1);
     if (strcmp(c->op, "full") == 0)
         return tl_full(tl, dtype_of(c->out), KB_SHAPE(c->m, c->n), 1);
-    return tl_math_at(tl, TL_HERE, op_of(c->op), x[0], x[1], x[2]);
+    return tl_math_at(TL_HERE, op_of(c->op), tl, x[0], x[1], x[2]);
 }
 
 static inline tl_epilogue epilogue(tl_ctx *tl, const struct judge_command *c, size_t i,
@@ -127,7 +127,7 @@ static inline tl_tensor *do_composite(tl_ctx *tl, const struct scenario *s,
         args.dot.dtype_out = dtype_of(c->out);
         for (size_t i = 0; i < c->n_epilogues; i++)
             args.epilogue[i] = epilogue(tl, c, i, made);
-        return tl_composite_at(tl, TL_HERE, args);
+        return tl_composite_at(TL_HERE, tl, args);
     }
     args.op = op_of(c->op);
     args.a = operand(tl, s, c, 0, made, c->m, c->n);
@@ -135,7 +135,7 @@ static inline tl_tensor *do_composite(tl_ctx *tl, const struct scenario *s,
         args.b = operand(tl, s, c, 1, made, c->m, c->n);
     if (c->n_operands > 2)
         args.c = operand(tl, s, c, 2, made, c->m, c->n);
-    return tl_composite_at(tl, TL_HERE, args);
+    return tl_composite_at(TL_HERE, tl, args);
 }
 
 static inline uint32_t pe_number(const struct scenario *s, const struct judge_end *pe)
@@ -162,10 +162,10 @@ static inline tl_tensor *do_command(tl_ctx *tl, const struct scenario *s,
     switch (c->kind) {
     case JUDGE_LOAD:
         flat = KB_SHAPE((int64_t)(c->nbytes / kb_dtype_bytes(dtype_of(c->in))));
-        return tl_load_at(tl, TL_HERE, address(s, &c->at, c->offset), dtype_of(c->in), flat, NULL,
+        return tl_load_at(TL_HERE, tl, address(s, &c->at, c->offset), dtype_of(c->in), flat, NULL,
                           c->async);
     case JUDGE_STORE:
-        return tl_store_at(tl, TL_HERE, address(s, &c->at, c->offset), made[c->from], NULL,
+        return tl_store_at(TL_HERE, tl, address(s, &c->at, c->offset), made[c->from], NULL,
                            c->async);
     case JUDGE_DOT:
         return tl_dot(tl, operand(tl, s, c, 0, made, c->m, c->k),
@@ -180,7 +180,7 @@ static inline tl_tensor *do_command(tl_ctx *tl, const struct scenario *s,
         return NULL;
     case JUDGE_RECV:
         flat = KB_SHAPE((int64_t)(c->nbytes / kb_dtype_bytes(dtype_of(c->in))));
-        return tl_recv_at(tl, TL_HERE, pe_number(s, &c->at), (int)c->tag, dtype_of(c->in), flat,
+        return tl_recv_at(TL_HERE, tl, pe_number(s, &c->at), (int)c->tag, dtype_of(c->in), flat,
                           c->async);
     case JUDGE_BARRIER:
         do_barrier(tl, s, c);

@@ -6,6 +6,7 @@
  * a change of exactly the bound is not above it.
  */
 #include "cli/diff/diff.h"
+#include "base/text.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,9 +70,9 @@ static void put_delta(char delta[DELTA_BYTES], const struct number *a, const str
     if (a->exact && b->exact)
         *number_put(delta, b->millionths - a->millionths, decimals) = '\0';
     else if (isfinite(rough))
-        n = snprintf(delta, DELTA_BYTES, "%.6f", rough);
+        n = text_format(delta, DELTA_BYTES, "%.6f", rough);
     if (n >= DELTA_BYTES)
-        snprintf(delta, DELTA_BYTES, "%.17g", rough);
+        text_format(delta, DELTA_BYTES, "%.17g", rough);
 }
 
 static void moved(struct diff *d, struct move *m, enum verdict verdict, const char *a,

@@ -35,6 +35,7 @@
 #include "cli/diff/diff.h"
 #include "cli/out/say.h"
 #include "cli/out/stop.h"
+#include "base/text.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -122,8 +123,8 @@ static void make_note(struct diff *d)
         p += sprintf(p, "%llu moved, the largest from zero or nothing",
                      (unsigned long long)d->n_moved);
     else
-        p += sprintf(p, "%llu moved, the largest by %.6g %%", (unsigned long long)d->n_moved,
-                     d->largest);
+        p += text_format(p, 128, "%llu moved, the largest by %.6g %%",
+                         (unsigned long long)d->n_moved, d->largest);
     if (d->n_texts > 0)
         p += sprintf(p, "; %llu text%s", (unsigned long long)d->n_texts,
                      d->n_texts == 1 ? " differs" : "s differ");

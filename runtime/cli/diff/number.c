@@ -8,6 +8,7 @@
  * have an exponent: these are double, as are inf and nan.
  */
 #include "cli/diff/number.h"
+#include "base/text.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,7 +67,7 @@ bool number_read(const char *text, struct number *out)
     if (n > 0 && (text[n] != '\0' || n > NUMBER_CHARS_MAX))
         return false;
     out->exact = n > 0 && read_exact(text, &out->millionths);
-    out->value = out->exact ? (double)out->millionths / MILLION : strtod(text, NULL);
+    out->value = out->exact ? (double)out->millionths / MILLION : text_to_double(text, NULL);
     return true;
 }
 

@@ -28,7 +28,7 @@ bool results_bad(struct results *r, const char *at, const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    text_vformat(text, sizeof text, format, args);
     va_end(args);
     fprintf(stderr, "%s:%llu:%zu: %s\n", r->name, (unsigned long long)r->line,
             (size_t)(at - r->line_start) + 1, text);
@@ -42,7 +42,7 @@ bool results_bad_row(struct results *r, const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    text_vformat(text, sizeof text, format, args);
     va_end(args);
     if (r->row_line)
         fprintf(stderr, "%s:%llu: %s\n", r->name, (unsigned long long)r->row_line, text);

@@ -56,7 +56,7 @@ bool fields_bad(struct fields *in, const char *at, const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    text_vformat(text, sizeof text, format, args);
     va_end(args);
     return fields_bad_at(in, in->lines.number, fields_column(in, at), text);
 }

@@ -136,8 +136,8 @@ static bool no_step(const struct reading *r, struct piece item, uint64_t first, 
     for (; step <= (last - first) / 20; step *= 10)
         decimals -= decimals > 0;
     text_show(item.at, item.len, shown, sizeof shown);
-    snprintf(r->why, LIST_WHY_BYTES, "'%s' needs a step, as in %s:%.*f", shown, shown, decimals,
-             list_rate(step));
+    text_format(r->why, LIST_WHY_BYTES, "'%s' needs a step, as in %s:%.*f", shown, shown, decimals,
+                list_rate(step));
     return false;
 }
 

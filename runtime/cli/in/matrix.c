@@ -14,6 +14,7 @@
 #include "cli/in/matrix.h"
 #include "cli/in/fields.h"
 #include "cli/out/say.h"
+#include "base/text.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,7 +57,7 @@ static bool read_weight(struct fields *in, const struct field *f, double *out)
         memcpy(text, f->text, f->len);
         text[f->len] = '\0';
         if (strspn(text, "0123456789.eE+-") == f->len)
-            *out = strtod(text, &end);
+            *out = text_to_double(text, &end);
     }
     if (end == text || *end || !(*out > 0 && *out <= weight_most))
         return fields_bad_field(in, f, "weight", "a number above 0, at most 1e12");

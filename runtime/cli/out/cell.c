@@ -20,8 +20,9 @@ char *cell_put_exact(char *to, const struct cell *cell)
     case CELL_FRACTION:
     case CELL_DECIMAL:
     case CELL_PERCENT:
-    case CELL_ERROR:
         return text_put_fraction(to, cell->value);
+    case CELL_ERROR: /* as many digits as it has: it is often below a millionth */
+        return text_put_double(to, 1, cell->value);
     case CELL_NUMBER:
         return text_put_text(to, cell->text);
     case CELL_NONE:
@@ -49,13 +50,14 @@ char *cell_put_rounded(char *to, const struct cell *cell)
     case CELL_NS:
         return text_put_ns_rounded(to, cell->fs);
     case CELL_FRACTION:
-        return to + sprintf(to, "%.2f", cell->value);
+        return to + text_format(to, TEXT_NUMBER_BYTES, "%.2f", cell->value);
     case CELL_DECIMAL:
         return put_decimal(to, cell->value);
     case CELL_PERCENT: /* no "-0.0" */
-        return to + sprintf(to, "%.1f", fabs(cell->value) < 0.05 ? 0 : cell->value);
+        return to + text_format(to, TEXT_NUMBER_BYTES, "%.1f",
+                                fabs(cell->value) < 0.05 ? 0 : cell->value);
     case CELL_ERROR:
-        return to + sprintf(to, "%.1e", cell->value);
+        return to + text_format(to, TEXT_NUMBER_BYTES, "%.1e", cell->value);
     default:
         return cell_put_exact(to, cell);
     }

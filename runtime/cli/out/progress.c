@@ -6,6 +6,7 @@
  * Callers may call progress_show() as often as they like: it looks at the clock first.
  */
 #include "cli/out/progress.h"
+#include "base/text.h"
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
@@ -30,12 +31,15 @@ void progress_begin(struct progress *p, bool quiet)
 /* Seconds as long as they can be counted. */
 static void show_time(double s, const char *what)
 {
+    char text[TEXT_NUMBER_BYTES];
+
     if (s < 99.5)
-        fprintf(stderr, ", %.0f s %s", s, what);
+        text_format(text, sizeof text, "%.0f s", s);
     else if (s < 99.5 * 60)
-        fprintf(stderr, ", %.0f min %s", s / 60, what);
+        text_format(text, sizeof text, "%.0f min", s / 60);
     else
-        fprintf(stderr, ", %.1f h %s", s / 3600, what);
+        text_format(text, sizeof text, "%.1f h", s / 3600);
+    fprintf(stderr, ", %s %s", text, what);
 }
 
 static bool is_due(const struct progress *p, double *now)
@@ -53,12 +57,14 @@ static void end_line(struct progress *p, double now)
 
 void progress_show(struct progress *p, uint64_t done, uint64_t total, const char *things)
 {
+    char percent[TEXT_NUMBER_BYTES];
     double now;
 
     if (!is_due(p, &now))
         return;
     double part = total == 0 ? 0 : done < total ? (double)done / (double)total : 1;
-    fprintf(stderr, "\r%5.1f %% of %llu %s", 100 * part, (unsigned long long)total, things);
+    text_format(percent, sizeof percent, "%5.1f", 100 * part);
+    fprintf(stderr, "\r%s %% of %llu %s", percent, (unsigned long long)total, things);
     if (part > 0)
         show_time((now - p->begin_s) * (1 - part) / part, "left");
     else

@@ -14,7 +14,7 @@ enum exit_code say(const char *program, enum exit_code code, const char *format,
     va_list args;
 
     va_start(args, format);
-    vsnprintf(line, sizeof line, format, args);
+    text_vformat(line, sizeof line, format, args);
     va_end(args);
     fprintf(stderr, "%s: %s\n", program, line);
     return code;

@@ -7,6 +7,7 @@
  */
 #include "cli/out/speed.h"
 #include "cli/out/progress.h"
+#include "base/text.h"
 #include <stdio.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -34,11 +35,11 @@ static void put_scaled(double value, const char *const units[], size_t n, char t
 
     for (; value >= 999.5 && i + 1 < n; i++)
         value /= 1000;
-    snprintf(text, SHORT_BYTES, "%.*f%s",
-             value < 9.995   ? 2
-             : value < 99.95 ? 1
-                             : 0,
-             value, units[i]);
+    text_format(text, SHORT_BYTES, "%.*f%s",
+                value < 9.995   ? 2
+                : value < 99.95 ? 1
+                                : 0,
+                value, units[i]);
 }
 
 static void put_count(double value, char text[SHORT_BYTES])
@@ -67,15 +68,15 @@ void speed_say(const struct speed *s, bool quiet, uint64_t count, const char *th
                double simulated_fs)
 {
     double simulated_s = simulated_fs * 1e-15, host_s = s->host_s > 1e-9 ? s->host_s : 1e-9;
-    char rate[SHORT_BYTES], host[SHORT_BYTES], simulated[SHORT_BYTES];
+    char rate[SHORT_BYTES], host[SHORT_BYTES], simulated[SHORT_BYTES], rest[2 * SHORT_BYTES];
 
     if (quiet || (host_s < worth_telling_s && !isatty(STDERR_FILENO)))
         return;
     put_count((double)count / host_s, rate);
     put_seconds(host_s, host);
     put_seconds(simulated_s, simulated);
-    fprintf(stderr,
-            "%llu %s in %s: %s %s/s; simulated %s, simulated/host time %.2g; peak memory %.0f MB\n",
-            (unsigned long long)count, things, host, rate, things, simulated, simulated_s / host_s,
-            peak_mb());
+    text_format(rest, sizeof rest, "simulated/host time %.2g; peak memory %.0f MB",
+                simulated_s / host_s, peak_mb());
+    fprintf(stderr, "%llu %s in %s: %s %s/s; simulated %s, %s\n", (unsigned long long)count, things,
+            host, rate, things, simulated, rest);
 }

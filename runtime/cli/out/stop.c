@@ -45,13 +45,24 @@ static bool note_ctrl_c(void)
     return now_ms() - asked_ms < INSIST_MS;
 }
 
+static void remove_files(void)
+{
+    for (int i = 0; i < STOP_FILES; i++)
+        if (removed[i])
+            unlink(removed[i]);
+}
+
+void stop_exit(int code)
+{
+    remove_files();
+    _exit(code);
+}
+
 static void on_signal(int signal_number)
 {
     if (signal_number == SIGINT && deferring && note_ctrl_c())
         return;
-    for (int i = 0; i < STOP_FILES; i++)
-        if (removed[i])
-            unlink(removed[i]);
+    remove_files();
     signal(signal_number, SIG_DFL);
     raise(signal_number);
 }

@@ -10,6 +10,9 @@ void stop_catch(void);
 void stop_defer(bool deferred);
 bool stop_asked(void);
 
+/* Ends the program without giving anything back, except that it removes temporary files. */
+_Noreturn void stop_exit(int code);
+
 /*
  * A file to remove if we are killed, borrowed until stop_keeps() is called with what this returns.
  * NULL: none.

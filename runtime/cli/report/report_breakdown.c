@@ -16,6 +16,7 @@
  */
 #include "cli/report/report_parts.h"
 #include "cli/view/svg.h"
+#include "base/text.h"
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -247,14 +248,14 @@ static void put_bar(struct svg *g, const struct bars *bars, const struct bar *ba
         svg_attr_number(g, "width", bar->sum_ns[i] * px);
         svg_attr_number(g, "height", 16);
         svg_inside(g);
-        snprintf(text, sizeof text, "%s: %.2f ns, %.1f %%", part->name,
-                 report_round(bar->sum_ns[i] / (double)bar->count, 2),
-                 report_round(100 * bar->sum_ns[i] / sum, 1));
+        text_format(text, sizeof text, "%s: %.2f ns, %.1f %%", part->name,
+                    report_round(bar->sum_ns[i] / (double)bar->count, 2),
+                    report_round(100 * bar->sum_ns[i] / sum, 1));
         svg_tip(g, text);
         svg_close(g, "rect");
         x += bar->sum_ns[i] * px;
     }
-    snprintf(text, sizeof text, "%.2f ns", report_round(mean_ns, 2));
+    text_format(text, sizeof text, "%.2f ns", report_round(mean_ns, 2));
     svg_text(g, NULL, x + 8, y + 12, SVG_START, text);
 }
 
@@ -270,7 +271,7 @@ static void put_bars(struct sink *s, const struct bars *bars)
         double mean_ns = sum_ns(bars, bar) / (double)(bar->count > 0 ? bar->count : 1);
         char text[REPORT_LABEL_BYTES];
 
-        snprintf(text, sizeof text, "%.2f ns", report_round(mean_ns, 2));
+        text_format(text, sizeof text, "%.2f ns", report_round(mean_ns, 2));
         label = fmax(label, svg_text_width(bar->label, LETTERS));
         value = fmax(value, svg_text_width(text, LETTERS));
         longest_ns = fmax(longest_ns, mean_ns);

@@ -13,6 +13,7 @@
 #include "cli/report/report_parts.h"
 #include "cli/view/svg.h"
 #include "cli/out/say.h"
+#include "base/text.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -180,10 +181,11 @@ static void put_cell(struct svg *g, struct map *map, uint32_t row, uint32_t colu
     svg_attr_number(g, "height", px);
     svg_inside(g);
     p += snprintf(p, (size_t)(end - p), "%s reads ", name_of(map, KB_PE, row));
-    p += snprintf(p, (size_t)(end - p), "%s: %.2f ns", name_of(map, KB_SLICE, column),
-                  report_round(d->mean_fs * 1e-6, 2));
+    p += text_format(p, (size_t)(end - p), "%s: %.2f ns", name_of(map, KB_SLICE, column),
+                     report_round(d->mean_fs * 1e-6, 2));
     if (map->by_cube)
-        snprintf(p, (size_t)(end - p), ", best %.2f", report_round((double)d->best_fs * 1e-6, 2));
+        text_format(p, (size_t)(end - p), ", best %.2f",
+                    report_round((double)d->best_fs * 1e-6, 2));
     svg_tip(g, text);
     svg_close(g, "rect");
 }
@@ -221,7 +223,7 @@ static void put_legend(struct svg *g, const struct map *map, double y)
             continue;
         snprintf(text, sizeof text, "h%d", i);
         svg_rect(g, text, LEFT_PX + i * wide, y, wide, 12);
-        snprintf(text, sizeof text, "%.2f", report_round(map->from_fs[i] * 1e-6, 2));
+        text_format(text, sizeof text, "%.2f", report_round(map->from_fs[i] * 1e-6, 2));
         svg_text(g, "dim", LEFT_PX + i * wide, y + 26, SVG_START, text);
     }
     svg_text(g, "dim", LEFT_PX - 8, y + 26, SVG_END, "from, ns");
@@ -248,7 +250,7 @@ static void put_map(struct sink *s, struct map *map)
     for (uint32_t row = 0; row < map->side; row++) {
         char move[48];
 
-        snprintf(move, sizeof move, "translate(0 %.2f)", TOP_PX + row * px);
+        text_format(move, sizeof move, "translate(0 %.2f)", TOP_PX + row * px);
         svg_start(&g, "g", NULL);
         svg_attr(&g, "transform", move);
         svg_inside(&g);

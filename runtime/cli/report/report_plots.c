@@ -21,6 +21,7 @@
 #include "cli/report/report_parts.h"
 #include "cli/view/svg.h"
 #include "cli/view/view.h"
+#include "base/text.h"
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -103,8 +104,8 @@ static void curve_label(const struct plot *plot, const struct rows *rows, const 
                      report_text(rows, cells, "src"), report_text(rows, cells, "dst"));
 
     if (plot->of_inflight)
-        n += snprintf(label + n, (size_t)(REPORT_LABEL_BYTES - n), ", %.0f at once",
-                      report_value(rows, cells, "inflight"));
+        n += text_format(label + n, (size_t)(REPORT_LABEL_BYTES - n), ", %.0f at once",
+                         report_value(rows, cells, "inflight"));
     if (plot->of_op)
         snprintf(label + n, (size_t)(REPORT_LABEL_BYTES - n), ", %s",
                  report_text(rows, cells, "op"));

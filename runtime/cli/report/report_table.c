@@ -75,7 +75,7 @@ double report_number(const struct cell *cell)
     if (cell->type == CELL_NONE || cell->type == CELL_TEXT)
         return NAN;
     *cell_put_exact(text, cell) = '\0';
-    return strtod(text, NULL);
+    return text_to_double(text, NULL);
 }
 
 double report_value(const struct rows *rows, const struct cell *cells, const char *name)
@@ -116,7 +116,9 @@ static const char *decimals_of(enum cell_type type)
 /* Infinities and NaN are left empty. */
 static char *put_rounded(char *to, double value, int decimals)
 {
-    return isfinite(value) ? to + sprintf(to, "%.*f", decimals, report_round(value, decimals)) : to;
+    if (!isfinite(value))
+        return to;
+    return to + text_format(to, TEXT_NUMBER_BYTES, "%.*f", decimals, report_round(value, decimals));
 }
 
 /* The rounded number that report.js would show for the same cell, unless the column is exact. */

@@ -87,21 +87,11 @@ static void add_text(struct facts *f, const char *of, const char *field, const c
     add(f, of, field, text ? cell_text(text) : cell_none());
 }
 
-/* The fewest digits that read back as the same number, so that none is lost. */
-static void put_value(double value, char text[32])
-{
-    for (int digits = 6; digits <= 17; digits++) {
-        snprintf(text, 32, "%.*g", digits, value);
-        if (strtod(text, NULL) == value)
-            return;
-    }
-}
-
 static void add_value(struct facts *f, const char *of, const char *field, double value)
 {
-    char text[32];
+    char text[TEXT_DOUBLE_BYTES];
 
-    put_value(value, text);
+    text_put_double(text, 6, value);
     add(f, of, field, isfinite(value) ? cell_number(text) : cell_text(text));
 }
 
@@ -238,11 +228,11 @@ static void add_summary(struct facts *f, const kb_op_tensor *t)
 static void add_first(struct facts *f, const kb_op_tensor *t)
 {
     uint64_t n = elements(&t->shape);
-    char text[TEXT_BYTES], value[32];
+    char text[TEXT_BYTES], value[TEXT_DOUBLE_BYTES];
     size_t at = 0;
 
     for (uint64_t i = 0; i < n && i < N_FIRST; i++) {
-        put_value(kb_element(t->dtype, t->bytes, i), value);
+        text_put_double(value, 6, kb_element(t->dtype, t->bytes, i));
         at += (size_t)snprintf(text + at, sizeof text - at, "%s%s", i > 0 ? " " : "", value);
     }
     add_text(f, t->role, "first", text);

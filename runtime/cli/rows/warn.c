@@ -16,6 +16,7 @@
  */
 #include "cli/rows/warn.h"
 #include "cli/command.h"
+#include "base/text.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -201,12 +202,12 @@ void warn_term(uint64_t id, const kb_result *r, kb_error *why)
 
     for (size_t i = 0; i < sizeof terms / sizeof *terms; i++)
         if (terms[i].fs < 0) {
-            snprintf(why->text, sizeof why->text,
-                     "internal error: %s of transaction %llu is %.6f, below 0", terms[i].name,
-                     (unsigned long long)id, (double)terms[i].fs / 1e6);
+            text_format(why->text, sizeof why->text,
+                        "internal error: %s of transaction %llu is %.6f, below 0", terms[i].name,
+                        (unsigned long long)id, (double)terms[i].fs / 1e6);
             return;
         }
-    snprintf(why->text, sizeof why->text,
-             "internal error: the terms of transaction %llu do not make its actual_ns of %.6f",
-             (unsigned long long)id, (double)r->actual_fs / 1e6);
+    text_format(why->text, sizeof why->text,
+                "internal error: the terms of transaction %llu do not make its actual_ns of %.6f",
+                (unsigned long long)id, (double)r->actual_fs / 1e6);
 }

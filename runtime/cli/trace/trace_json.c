@@ -189,7 +189,7 @@ static bool put_counter(struct trace_file *f, const struct trace_track *track, i
 
     p = put_ts(text_put_text(p, ",\"ts\":"), fs);
     p = put_json(text_put_text(p, ",\"name\":"), track->name);
-    p += sprintf(p, ",\"args\":{\"value\":%.*g}", 17, value);
+    p += text_format(p, 64, ",\"args\":{\"value\":%.*g}", 17, value);
     return put_event(f, event, p);
 }
 

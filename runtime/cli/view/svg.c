@@ -205,7 +205,7 @@ const char *svg_short(double value, int decimals, char text[SVG_NUMBER_BYTES])
 {
     if (!isfinite(value))
         return isnan(value) ? "-" : value > 0 ? "\xe2\x88\x9e" : "-\xe2\x88\x9e";
-    char *end = text + snprintf(text, SVG_NUMBER_BYTES, "%.*f", decimals, value);
+    char *end = text + text_format(text, SVG_NUMBER_BYTES, "%.*f", decimals, value);
     if (decimals > 0) {
         while (end[-1] == '0')
             *--end = '\0';
@@ -503,7 +503,7 @@ static const char *tick_text(double value, double step, char text[SVG_NUMBER_BYT
 
     if (fabs(value) < 1e7)
         return svg_short(value, decimals < 9 ? decimals : 9, text);
-    snprintf(text, SVG_NUMBER_BYTES, "%.4g", value);
+    text_format(text, SVG_NUMBER_BYTES, "%.4g", value);
     return text;
 }
 

@@ -244,6 +244,25 @@ static void fixed_intervals_are_equal_and_shifted(void **state)
     kb_sim_free(sim);
 }
 
+/* As many as asked for, also where the next would be due when the time is over. */
+static void fixed_intervals_give_the_number_asked_for(void **state)
+{
+    static const uint64_t txns[] = {1, 63, 64, 65, 100, 640, 20000, 99999};
+    static const double rates[] = {0.1, 0.5, 0.3, 1, 0.7};
+
+    (void)state;
+    for (size_t i = 0; i < LENGTH(txns); i++)
+        for (size_t k = 0; k < LENGTH(rates); k++) {
+            kb_traffic traffic = plain;
+
+            traffic.pattern = KB_LOCAL;
+            traffic.fixed = true;
+            traffic.txns = txns[i];
+            traffic.rate = rates[k];
+            assert_int_equal(measured(&cube8_topology, &traffic).issued, txns[i]);
+        }
+}
+
 /* Intervals below 1 fs: what is left of each counts, so the number stays what was asked for. */
 static void parts_of_a_femtosecond_add_up(void **state)
 {
@@ -320,7 +339,7 @@ static void add_all(kb_sim *sim, const kb_topology *topo, const kb_traffic *traf
             kb_request q = {
                 .issue_fs = tr->sources[pe].next_fs, .op = traffic->op, .nbytes = traffic->nbytes};
 
-            if (q.issue_fs >= tr->horizon_fs)
+            if (q.issue_fs >= tr->last_fs)
                 continue;
             q.src = pe_at(topo, pe, KB_PE);
             q.dst = pe_at(topo, slice_number(drawn, tr->sources[pe].next_dst), KB_SLICE);
@@ -754,6 +773,7 @@ int main(void)
         cmocka_unit_test(poisson_intervals_are_exponential),
         cmocka_unit_test(poisson_intervals_are_logarithms),
         cmocka_unit_test(fixed_intervals_are_equal_and_shifted),
+        cmocka_unit_test(fixed_intervals_give_the_number_asked_for),
         cmocka_unit_test(parts_of_a_femtosecond_add_up),
         cmocka_unit_test(the_same_seed_gives_the_same_and_another_does_not),
         cmocka_unit_test(traffic_equals_the_replay_of_its_transactions),

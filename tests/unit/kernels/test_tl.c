@@ -1,6 +1,9 @@
 /* test_tl.c -- mistakes of kernels: each ends the run, and says which kernel, PE, call and line. */
 #include "support/kernels.h"
 #include "tray32.h"
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED 1
@@ -413,15 +416,15 @@ WRONG(arange_of_less_than_nothing, "tl_arange", "axis 0 of the shape has -5 elem
       tl_arange(tl, KB_F32, -5, 0, 1))
 WRONG(arange_of_bools, "tl_arange", "arange does not take bool", tl_arange(tl, KB_BOOL, 2, 0, 1))
 WRONG(an_operation_that_is_none, "tl_math_at", "operation 35 is not elementwise",
-      tl_math_at(tl, TL_HERE, (tl_op)35, load(tl), NULL, NULL))
+      tl_math_at(TL_HERE, (tl_op)35, tl, load(tl), NULL, NULL))
 WRONG(an_operation_below_all, "tl_math_at", "operation -1 is not elementwise",
-      tl_math_at(tl, TL_HERE, (tl_op)-1, load(tl), NULL, NULL))
+      tl_math_at(TL_HERE, (tl_op)-1, tl, load(tl), NULL, NULL))
 WRONG(a_product_as_math, "tl_math_at", "operation 0 is not elementwise",
-      tl_math_at(tl, TL_HERE, TL_GEMM, load(tl), load(tl), NULL))
+      tl_math_at(TL_HERE, TL_GEMM, tl, load(tl), load(tl), NULL))
 WRONG(a_reduction_as_elementwise, "tl_sum", "operation 26 is not elementwise",
-      tl_math_at(tl, TL_HERE, TL_SUM, load(tl), NULL, NULL))
+      tl_math_at(TL_HERE, TL_SUM, tl, load(tl), NULL, NULL))
 WRONG(an_elementwise_operation_as_a_reduction, "tl_add", "operation 1 does not reduce",
-      tl_reduce_at(tl, TL_HERE, TL_ADD, load(tl), 0, false))
+      tl_reduce_at(TL_HERE, TL_ADD, tl, load(tl), 0, false))
 
 /* A broadcast of little to 2^66 bytes. */
 static tl_tensor *long_axis(tl_ctx *tl, int axis)
@@ -624,12 +627,16 @@ static int fall(int depth)
     return depth > 1 << 30 ? 0 : fall(depth + 1) + room[depth % 1024];
 }
 
+static int falls_line; /* of its last call */
+
 static void falls(tl_ctx *tl, const kb_args *args)
 {
     volatile int sum;
 
     (void)args;
     load(tl);
+    falls_line = __LINE__ + 1;
+    tl_mark(tl);
     sum = fall(0);
     (void)sum;
 }
@@ -679,13 +686,60 @@ static void a_stack_that_overflows(void **state)
 #else
     kb_sim *sim = new_sim(&cube8_topology, (kb_options){0});
     kb_error why = {""};
+    char text[256];
 
     (void)state;
     assert_true(kb_catch_overflow());
     assert_int_equal(fill_slices(sim, &why), KB_OK);
     assert_int_equal(launch(sim, falls, NULL, 2, &why), KB_OK);
-    assert_ends(sim, KB_KERNEL_ERROR, "kernel test on c0.pe0: stack overflow, last call tl_load");
+    kb_sim_run(sim, 0, NULL);
+    snprintf(text, sizeof text, "kernel test on c0.pe0: stack overflow, last call tl_mark at %s:%d",
+             __FILE__, falls_line);
+    assert_ends(sim, KB_KERNEL_ERROR, text);
     kb_sim_free(sim);
+#endif
+}
+
+static int *volatile nowhere = (int *)64;
+
+static void crashes(tl_ctx *tl, const kb_args *args)
+{
+    *(int *)(uintptr_t)args->user = __LINE__ + 1;
+    if (tl_program_id(tl, 0) == 5)
+        *nowhere = 1;
+}
+
+/* In a process of its own: what the handlers were is not given back. */
+static void a_crash_is_a_status_if_asked_for(void **state)
+{
+    (void)state;
+#ifdef SANITIZED
+    skip();
+#else
+    int status;
+    pid_t child = fork();
+
+    if (child == 0) {
+        kb_sim *sim = new_sim(&cube8_topology, (kb_options){0});
+        kb_error why = {""};
+        char text[256];
+        int line = 0;
+
+        signal(SIGSEGV, SIG_DFL); /* cmocka has a handler of its own */
+        if (!kb_catch_crashes() || launch(sim, crashes, &line, 0, &why) != KB_OK ||
+            kb_sim_run(sim, 0, &why) != KB_KERNEL_CRASHED)
+            _exit(1);
+        snprintf(text, sizeof text,
+                 "kernel test on c0.pe5: crashed by an access to address 0x40 (SIGSEGV), last call "
+                 "tl_program_id at %s:%d",
+                 __FILE__, line);
+        if (strcmp(why.text, text) != 0)
+            _exit(2);
+        *nowhere = 1; /* outside of kernels all is as it was */
+        _exit(3);
+    }
+    waitpid(child, &status, 0);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
 #endif
 }
 
@@ -966,6 +1020,7 @@ int main(void)
         cmocka_unit_test(a_kernel_that_never_ends),
         cmocka_unit_test(max_events_is_reached_and_not_passed),
         cmocka_unit_test(a_stack_that_overflows),
+        cmocka_unit_test(a_crash_is_a_status_if_asked_for),
         cmocka_unit_test(a_frame_that_jumps_over_the_guard),
         cmocka_unit_test(more_memory_than_there_is),
         cmocka_unit_test(the_pe_is_named),

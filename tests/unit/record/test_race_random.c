@@ -255,9 +255,9 @@ static void prepare(struct hand *h)
     h->source = tl_load(h->tl, SLICE(pe) + SOURCE, KB_I32, KB_SHAPE(8));
     h->large = tl_load(h->tl, SLICE(pe) + SOURCE, KB_I32, KB_SHAPE(LARGE));
     x = tl_load(h->tl, SLICE(pe) + SOURCE, KB_I32, KB_SHAPE(AREA / 4));
-    tl_store_at(h->tl, here, TCM((pe + 1) % n), x, NULL, false);
+    tl_store_at(here, h->tl, TCM((pe + 1) % n), x, NULL, false);
     if (pe == 0)
-        tl_store_at(h->tl, here, SRAM, x, NULL, false);
+        tl_store_at(here, h->tl, SRAM, x, NULL, false);
     tl_barrier(h->tl, ((tl_group){.n = n}));
 }
 
@@ -267,9 +267,9 @@ static tl_tensor *transfer(struct hand *h, const struct step *s, tl_here here)
     kb_shape shape = KB_SHAPE(s->elements);
 
     if (s->kind == LOAD)
-        return tl_load_at(h->tl, here, s->address, KB_I32, shape, strides, s->async);
+        return tl_load_at(here, h->tl, s->address, KB_I32, shape, strides, s->async);
     tl_tensor *x = tl_load(h->tl, SLICE(tl_pe(h->tl)) + SOURCE, KB_I32, shape);
-    return tl_store_at(h->tl, here, s->address, x, strides, s->async);
+    return tl_store_at(here, h->tl, s->address, x, strides, s->async);
 }
 
 static tl_tensor *compose(struct hand *h, const struct step *s, tl_here here)
@@ -279,7 +279,7 @@ static tl_tensor *compose(struct hand *h, const struct step *s, tl_here here)
 
     args.a = tl_ref(h->tl, SLICE(0) + s->address, KB_I32, shape);
     args.b = tl_ref(h->tl, SLICE(1) + s->address, KB_I32, shape);
-    return tl_composite_at(h->tl, here, args);
+    return tl_composite_at(here, h->tl, args);
 }
 
 static void do_step(struct hand *h, struct step *s, int i)
@@ -293,27 +293,27 @@ static void do_step(struct hand *h, struct step *s, int i)
         h->made[i] = transfer(h, s, here);
         break;
     case ATOMIC:
-        tl_atomic_add_at(tl, here, s->address, KB_I32, 1);
+        tl_atomic_add_at(here, tl, s->address, KB_I32, 1);
         s->end_fs = now_fs(tl);
         break;
     case DATA:
-        tl_data_at(tl, here, h->buffer);
+        tl_data_at(here, tl, h->buffer);
         break;
     case SEND:
-        tl_send_at(tl, here, s->peer, s->tag, s->large ? h->large : h->source);
+        tl_send_at(here, tl, s->peer, s->tag, s->large ? h->large : h->source);
         break;
     case RECV:
         h->made[i] =
-            tl_recv_at(tl, here, s->peer, s->tag, KB_I32, KB_SHAPE(s->large ? LARGE : 8), s->async);
+            tl_recv_at(here, tl, s->peer, s->tag, KB_I32, KB_SHAPE(s->large ? LARGE : 8), s->async);
         break;
     case BARRIER:
-        tl_barrier_at(tl, here, (tl_group){.first = s->first, .n = s->n});
+        tl_barrier_at(here, tl, (tl_group){.first = s->first, .n = s->n});
         break;
     case COMPOSITE:
         h->made[i] = compose(h, s, here);
         break;
     case WAIT:
-        tl_wait_at(tl, here, h->made[s->waits_for]);
+        tl_wait_at(here, tl, h->made[s->waits_for]);
         break;
     }
 }

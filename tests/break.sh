@@ -467,6 +467,12 @@ break_it 'mlp_tp: only the first PE has the sum' benches/mlp_tp.c \
 # -- how it is done --------------------------------------------------------------------------
 
 export CMOCKA_MESSAGE_OUTPUT=TAP KB_SEEDS=${KB_SEEDS:-150}
+# -- building and installing ------------------------------------------------------------------
+break_it 'targets written in place, not moved into it' Makefile \
+    's/^NEW = .*/NEW = \$@/; s/^PUT = && mv -f \$\(NEW\) \$@/PUT =/'
+break_it 'topologies installed over what others have' tools/taken.sh 's/^by_file\(\)/no_file()/; s/by_file "/: "/'
+break_it 'topologies installed under names of commands' tools/taken.sh 's/^\*\) taken .*/*) ;;/'
+
 # Quick ones first; those that take long come last, when the others have not noticed.
 of_engine=(ev sim formula dependencies routes sweep traffic endpoint percentiles number lists guard)
 of_kernels=(kernel tl pe_ipcq barrier deadlock kernel_memory launch sips ring exec inspect race)
@@ -498,6 +504,8 @@ apply() {
 choose_tests() {
     tests=("${all_tests[@]}") scripts=(inspect)
     case " ${edits[$1]} " in
+    *' Makefile '*) tests=() scripts=(killed_make) ;;
+    *' tools/taken.sh '*) tests=() scripts=(install) ;;
     *' runtime/cli/trace/'*) tests=(trace) scripts=(trace talking) ;;
     *' runtime/cli/report/'*) tests=(number) scripts=(report) ;;
     *' runtime/kernels/deadlock.c'* | *' runtime/cli/rows/deadlock'*) tests=(deadlock) scripts=(deadlock) ;;

@@ -21,6 +21,19 @@ at_top()
     B=${B#"$root/"}
 }
 
+# as_built: CC, CFLAGS, SAN and AR for make as B is built, or all would be built again; one job at a time
+as_built()
+{
+    local flags
+
+    flags=$(cat "$B/_o/flags")
+    CC=${flags%% *} AR=${AR:-ar}
+    SAN=$(sed -nE 's/.* (-fsanitize|--coverage)/\1/p' <<<"$flags")
+    CFLAGS=${flags##*-Wmissing-prototypes } CFLAGS=$(xargs <<<"${CFLAGS%"$SAN"*}")
+    MAKEFLAGS=$(sed -E 's/ ?(-j[0-9]*|--jobserver-[a-z]+=[^ ]*)//g' <<<"${MAKEFLAGS-}")
+    export B CC AR SAN CFLAGS MAKEFLAGS
+}
+
 # -- tests --------------------------------------------------------------------------------------
 
 # ok NAME: by the status of the command before, which it returns; prints what the last call() left

@@ -395,7 +395,7 @@ break_it 'an element of a part, not of the whole' runtime/data/host.c 's/index\[
 break_it 'arguments that were given offered again' runtime/cli/describe.c 's/else if \(!is_given\(c, arg\)\)/else/'
 break_it 'options of other commands offered' $complete 's/if \(named && !\(o\.commands & bits_of\(c\)\)\)/if (0)/'
 break_it 'a progress line left behind' runtime/cli/out/progress.c 's/"\\r%79s\\r"/"%.0s"/'
-break_it 'a closing line in a file' runtime/cli/out/speed.c 's/ && !isatty\(STDERR_FILENO\)/ \&\& 0/'
+break_it 'a closing line in a file' runtime/cli/out/speed.c 's/ \|\| !isatty\(STDERR_FILENO\)//'
 break_it 'a backslash that roff takes for its own' runtime/base/help_man.c 's/put_char\(\*text, to\);/fputc(*text, to);/'
 
 # -- reports --------------------------------------------------------------------------------

@@ -15,6 +15,8 @@
 #= JOBS          how many jobs check runs at a time (as many as there are processors)
 #= V             V=1 shows the commands; make -s shows no steps
 #= FUZZ_SECONDS  how long each target of fuzz runs (60)
+#= KILLS         how many kills check-kill makes (1000)
+#= CELLS         which cells matrix runs, a pattern like gcc-O2 (all)
 #= KB_SEEDS      the number of machines that test_random draws (1000)
 B ?= build
 TOPO ?= cube8

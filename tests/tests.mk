@@ -99,6 +99,20 @@ units:
 	@$(MAKE) tests-built
 	@B=$(B) CC=$(CC) KBGEN=$(KBGEN) SIM=$(B)/cube8/cube8 JOBS=$(JOBS) tests/run.sh $(TESTS)
 
+## check-kill: kills simulators at 1000 random moments (KILLS), and judges what is left of their output
+.PHONY: check-kill
+check-kill: KILLS ?= 1000
+check-kill: setup
+	@$(MAKE) $(PARALLEL) machine-cube8
+	@B=$(B) KILLS=$(KILLS) tests/run.sh tests/e2e/kill.sh
+
+MATRIX_PACKAGES := locales $(CLANG_PACKAGES) $(AARCH64_PACKAGES)
+## matrix: the same bytes by two compilers, at four levels, with sanitizers, any -j, locales and on AArch64; an hour, goes on where it was ended
+.PHONY: matrix
+matrix: setup
+	@.ci/install $(MATRIX_PACKAGES)
+	@B=$(B) JOBS=$(JOBS) tests/matrix.sh $(CELLS)
+
 ## check-web: opens pages of report in a browser, wide and narrow, light and dark; the same last line
 .PHONY: check-web
 check-web: setup

@@ -130,8 +130,9 @@ cell()
     fi
     [ -f "$matrix/$name.sums" ] || return
     [ "${base:-}" ] || base=$name
+    files=$(($(wc -l <"$matrix/$name.sums") - 1))
     compare "$base" "$name"
-    ok "$name: the same bytes as $base: $(($(wc -l <"$matrix/$name.sums") - 1)) files"
+    ok "$name: the same bytes as $base: $files files"
 }
 
 # compare A B: all but what B lacks because it is built without libraries

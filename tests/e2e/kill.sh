@@ -27,11 +27,11 @@ kinds=(
     "$SIM report run gemm M=64 N=64 K=64 --quiet -o out/page.html"
     "$SIM sweep --src c0.pe* --dst c*.slice0 --quiet --sqlite out/all.db -o out/sweep.csv"
     "$SIM replay many.csv --quiet --sqlite out/all.db"
-    "$root/tools/study.sh $work/killed.study"
+    "$root/tools/study.sh $work/killed_$$.study"
 )
 many 4000
 mkdir out
-printf '%s\n' 'probe --bytes 64K' base >killed.study
+printf '%s\n' 'probe --bytes 64K' base >"killed_$$.study"
 as_built
 
 # start COMMAND...: as a group of its own; $pid
@@ -44,7 +44,7 @@ start()
 # content: name, size and sum of each file that has a final name
 content()
 {
-    find out "$B/study/killed.csv" -type f ! -name "$temporary" ! -name 'all.db*' -exec cksum {} + 2>/dev/null |
+    find out "$B/study/killed_$$.csv" -type f ! -name "$temporary" ! -name 'all.db*' -exec cksum {} + 2>/dev/null |
         awk '{ print $3, $1, $2 }' | sort
 }
 
@@ -79,7 +79,7 @@ whole()
 # clear: no output, or older output of the same names
 clear()
 {
-    rm -rf out "$B/study/killed.csv"
+    rm -rf out "$B/study/killed_$$.csv"
     mkdir out
     [ "$1" ] && while read -r name _; do
         mkdir -p "$(dirname "$name")"
@@ -90,7 +90,7 @@ clear()
 
 # -- what each is when nothing happens, and how long it takes -------------------------------------
 
-trap 'rm -rf "$work" "$B/study/killed.csv"' EXIT
+trap 'rm -rf "$work" "$B/study/killed_$$.csv"' EXIT
 for kind in "${!kinds[@]}"; do
     clear ''
     began=$(date +%s%N)

@@ -1,5 +1,6 @@
 /*
- * corpus.c -- in place of libFuzzer: feeds a target all files of tests/fuzz/corpus/NAME; prints TAP.
+ * corpus.c -- in place of libFuzzer: feeds a target all files of tests/fuzz/corpus/NAME; prints
+ * TAP.
  *
  * NAME is what follows the "corpus_" in the name of the program. Run it from the top of the tree.
  */
@@ -30,7 +31,8 @@ static uint8_t *content(const char *path, size_t *size)
     uint8_t *data = NULL;
     long end;
 
-    if (f && fseek(f, 0, SEEK_END) == 0 && (end = ftell(f)) >= 0 && (data = malloc((size_t)end + 1))) {
+    if (f && fseek(f, 0, SEEK_END) == 0 && (end = ftell(f)) >= 0 &&
+        (data = malloc((size_t)end + 1))) {
         rewind(f);
         *size = fread(data, 1, (size_t)end, f);
     }

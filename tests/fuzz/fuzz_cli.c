@@ -1,8 +1,10 @@
 /*
- * fuzz_cli.c -- libFuzzer feeds a whole command line: words on the first line, the rest is the file "in".
+ * fuzz_cli.c -- libFuzzer feeds a whole command line: words on the first line, the rest is the file
+ * "in".
  *
- * It runs in a folder of its own, which is emptied each time. Nothing in the words leads out of it, and
- * numbers are small, so that no run takes long; stop_asked() ends those that would.
+ * It runs in a folder of its own, which is emptied each time. Nothing in the words leads out of it,
+ * and numbers are small, so that no run takes long; stop_asked() ends those that would.
+ *
  * link: -Wl,--wrap=stop_asked
  */
 #define _XOPEN_SOURCE 700
@@ -19,7 +21,7 @@ enum { WORDS_MAX = 24, LINE_MAX = 400, DIGITS_MAX = 3, VALUE_DIGITS_MAX = 2, LOO
 
 static char folder[] = "/dev/shm/fuzz_cli.XXXXXX";
 static int home = -1; /* the folder in which we were started, to which libFuzzer's names belong */
-static int looks; /* a command looks now and then whether it is to stop */
+static int looks;     /* a command looks now and then whether it is to stop */
 
 bool __wrap_stop_asked(void);
 bool __wrap_stop_asked(void)

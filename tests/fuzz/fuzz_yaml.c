@@ -1,4 +1,5 @@
-/* fuzz_yaml.c -- any bytes as a topology: no crash, what loads resolves to itself and becomes tables. */
+/* fuzz_yaml.c -- any bytes as a topology: no crash, what loads resolves to itself and becomes
+ * tables. */
 #include "gen/check.h"
 #include "gen/emit.h"
 #include "gen/load.h"

@@ -1,8 +1,8 @@
 /*
  * clock.c -- preloaded: a clock that goes on by a tenth of a second each time that it is looked at.
  *
- * So a run appears to take as long as it looks at the clock, on any machine and under any load. Who
- * waits for a moment waits for a millisecond.
+ * So a run appears to take as long as it looks at the clock, on any machine and under any load.
+ * A wait for a moment of it lasts a millisecond.
  */
 #include <dlfcn.h>
 #include <pthread.h>

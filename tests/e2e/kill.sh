@@ -9,7 +9,7 @@
 needs_cube8
 KILLS=${KILLS:-20}
 RANDOM=${SEED:-1}
-temporary='.kernbench-*' # docs/exit-codes.md, "What a killed program leaves"
+temporary='.kernbench-*' # as docs/exit-codes.md has it
 if grep -q -e -DKB_NO_ "$B/_o/flags"; then
     none "$B lacks outputs"
 fi

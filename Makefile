@@ -1,6 +1,6 @@
-# Makefile -- build and install; `make help` lists all targets.
+# Makefile -- the build; `make help` lists all targets.
 #
-# tests/tests.mk has what tests, perf/perf.mk what measures.
+# tools/install.mk installs, tests/tests.mk and tests/fuzz/fuzz.mk test, perf/perf.mk measures.
 
 #= B             the folder for everything that is made (build)
 #= TOPO          the topology: a name in topologies/ or a path (cube8)
@@ -15,6 +15,8 @@
 #= JOBS          how many jobs check runs at a time (as many as there are processors)
 #= V             V=1 shows the commands; make -s shows no steps
 #= FUZZ_SECONDS  how long each target of fuzz runs (60)
+#= KILLS         how many kills check-kill makes (1000)
+#= CELLS         which cells matrix runs, a pattern like gcc-O2 (all)
 #= KB_SEEDS      the number of machines that test_random draws (1000)
 B ?= build
 TOPO ?= cube8
@@ -34,10 +36,21 @@ LIBS := $(BLIS_LIB) -lm -lpthread
 CLI_LIBS ?= $(foreach l,sqlite3 jansson protobuf-c,$(or $(firstword $(wildcard /usr/lib/*/lib$l.a)),-l$l))
 CLI_LACKS := $(if $(findstring sqlite3,$(CLI_LIBS)),,-DKB_NO_SQLITE) $(if $(findstring jansson,$(CLI_LIBS)),,-DKB_NO_JANSSON) $(if $(findstring protobuf-c,$(CLI_LIBS)),,-DKB_NO_PROTOBUF)
 
+# $(call odd,NAME): what is in it that make, or its shell, takes for something else
+HASH := \#
+ODD := ' " & ; : \ [ ] ? < > | ` ! ( ) { } * , ~ % = ^ $$ $(HASH)
+odd = $(strip $(if $(filter-out 1,$(words $(1))),a blank) $(foreach c,$(ODD),$(findstring $c,$(1))))
+ifneq ($(call odd,$(B)),)
+$(error B is '$(B)', and make cannot take $(call odd,$(B)) in it: use letters, digits and . _ + - /)
+endif
+
+# $(call quoted,TEXT): as one word of the shell
+quoted = '$(subst ','\'',$(1))'
+
 WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes
 # One object serves archive and shared library; only public headers make names visible.
 PIC := -fPIC -fvisibility=hidden -fno-semantic-interposition
-ALL_CFLAGS := -std=c11 -D_GNU_SOURCE $(PIC) -ffp-contract=off -fopenmp-simd -ffile-prefix-map='$(CURDIR)=.' $(if $(filter /%,$(B)),-ffile-prefix-map='$(B)=build') $(WARN) $(if $(filter no,$(BLIS)),-DKB_NO_BLIS) $(strip $(CLI_LACKS)) $(CFLAGS) $(SAN)
+ALL_CFLAGS := -std=c11 -D_GNU_SOURCE $(PIC) -ffp-contract=off -fopenmp-simd -ffile-prefix-map=$(call quoted,$(CURDIR)=.) $(if $(filter /%,$(B)),-ffile-prefix-map='$(B)=build') $(WARN) $(if $(filter no,$(BLIS)),-DKB_NO_BLIS) $(strip $(CLI_LACKS)) $(CFLAGS) $(SAN)
 INCLUDES := -Iruntime/include -Iruntime
 VERSION := $(shell sed -n 's/.*KB_VERSION *"\(.*\)"/\1/p' runtime/include/kernbench.h)
 
@@ -47,28 +60,32 @@ say = $(if $(V)$(findstring s,$(firstword -$(MAKEFLAGS))),,@printf '  %-4s %s\n'
 # The plain topology $(1), whatever SET and NAME are; for lines that begin with +
 make_topology = $(MAKE) topology TOPO=$(1) SET= NAME=
 
+# All that is made is written to $(NEW), a name of this shell's own, and moved into place when it is
+# whole: a make that is killed, at any moment, leaves nothing half-made under the name of a target.
+NEW = $@.new$$$$
+PUT = && mv -f $(NEW) $@ || { rm -rf $(NEW) $(NEW)d; exit 1; }
 # The recipes of the build. $(call compile,FLAGS), $(call link,LIBRARIES), $(archive)
 define compile
 	@mkdir -p $(@D)
 	$(call say,CC)
-	$(Q)$(CC) $(INCLUDES) $(ALL_CFLAGS) $(1) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(INCLUDES) $(ALL_CFLAGS) $(1) $(COMPILED)
 endef
+COMPILED = -MMD -MP -MT $@ -MF $(NEW)d -c -o $(NEW) $< && mv -f $(NEW)d $(@:.o=.d) $(PUT)
 # Objects, the archives of topologies, then the command line, if it is needed, and the library.
 INPUTS = $(filter %.o,$^) $(filter-out $(CLI) $(LIB),$(filter %.a,$^)) $(filter $(CLI),$^) $(filter $(LIB),$^)
 define link
 	@mkdir -p $(@D)
 	$(call say,LD)
-	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $(INPUTS) $(1) $(if $(filter $(CLI),$^),$(CLI_LIBS)) $(LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $(NEW) $(INPUTS) $(1) $(if $(filter $(CLI),$^),$(CLI_LIBS)) $(LIBS) $(PUT)
 endef
 # q appends, so that objects of the same name from different folders are all kept.
 define archive
 	@mkdir -p $(@D)
 	$(call say,AR)
-	@rm -f $@
-	$(Q)$(AR) qcD $@ $(filter %.o,$^)
+	$(Q)rm -f $(NEW); $(AR) qcD $(NEW) $(filter %.o,$^) $(PUT)
 endef
 # $(call keep,TEXT): writes it to the target if it says something else now
-keep = @mkdir -p $(@D); echo '$(subst ','\'',$(1))' | cmp -s - $@ || echo '$(subst ','\'',$(1))' >$@
+keep = @mkdir -p $(@D); printf '%s\n' $(quoted) | cmp -s - $@ || { printf '%s\n' $(quoted) >$(NEW) $(PUT); }
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
@@ -103,7 +120,7 @@ $(O)/%.o: %.c $(O)/flags
 $(O)/%.o: %.S $(O)/flags
 	@mkdir -p $(@D)
 	$(call say,AS)
-	$(Q)$(CC) $(filter-out -ffp-contract=% -W% -g%,$(ALL_CFLAGS)) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(filter-out -ffp-contract=% -W% -g%,$(ALL_CFLAGS)) $(COMPILED)
 
 # A change of compiler or flags rebuilds everything.
 FLAGS_TEXT := $(CC) $(ALL_CFLAGS)
@@ -145,11 +162,11 @@ LINK_SHARED = $(CC) $(filter-out -static,$(ALL_CFLAGS)) -shared $(if $(SAN),,-Wl
 # Never unloaded: kb_catch_overflow() leaves signal handlers behind.
 $(SHARED).$(SO_VERSION): $(LIB_OBJ) $(O)/libkernbench.map
 	$(call say,LD)
-	$(Q)$(LINK_SHARED) -Wl,-z,nodelete -Wl,--version-script=$(O)/libkernbench.map -o $@ $(LIB_OBJ) $(LIBS)
+	$(Q)$(LINK_SHARED) -Wl,-z,nodelete -Wl,--version-script=$(O)/libkernbench.map -o $(NEW) $(LIB_OBJ) $(LIBS) $(PUT)
 
 $(O)/libkernbench.map: runtime/libkernbench.map runtime/include/kernbench.h
 	@mkdir -p $(@D)
-	@sed 's/@VERSION@/$(VERSION)/' $< > $@
+	@sed 's/@VERSION@/$(VERSION)/' $< > $(NEW) $(PUT)
 
 # The archive that is installed: one object, BLIS included, in which only public names are global.
 OBJCOPY = $(shell $(CC) -print-prog-name=objcopy)
@@ -157,17 +174,15 @@ PUBLIC_LIB := $(B)/_public/libkernbench.a
 $(PUBLIC_LIB): $(LIB_OBJ)
 	@mkdir -p $(@D)
 	$(call say,AR)
-	@rm -f $@
-	$(Q)$(CC) $(CFLAGS) -r -nostdlib -o $(@D)/kernbench.o $^ $(BLIS_LIB)
-	$(Q)$(OBJCOPY) -w --keep-global-symbol='kb_*' --keep-global-symbol='tl_*' $(@D)/kernbench.o
-	$(Q)$(AR) qcD $@ $(@D)/kernbench.o
+	$(Q)mkdir -p $(NEW)d && $(CC) $(CFLAGS) -r -nostdlib -o $(NEW)d/kernbench.o $^ $(BLIS_LIB) && \
+	    $(OBJCOPY) -w --keep-global-symbol='kb_*' --keep-global-symbol='tl_*' $(NEW)d/kernbench.o && \
+	    $(AR) qcD $(NEW) $(NEW)d/kernbench.o && rm -r $(NEW)d $(PUT)
 
 # -- one topology ------------------------------------------------------------------------------
 
 # TOPO is a name in topologies/ or a path; SET="key=value ..." and NAME make a variant of it.
-ODD := ' " & ; : \ [ ] ? < > | ` ! ( ) * , ~
-ifneq ($(strip $(words $(TOPO)) $(foreach c,$(ODD),$(findstring $c,$(TOPO)))),1)
-$(error TOPO is '$(TOPO)', a name that make cannot take: use letters, digits and . _ + - /)
+ifneq ($(call odd,$(TOPO)),)
+$(error TOPO is '$(TOPO)', and make cannot take $(call odd,$(TOPO)) in it: use letters, digits and . _ + - /)
 endif
 TOPO_FILE := $(if $(findstring /,$(TOPO))$(filter %.yaml,$(TOPO)),$(TOPO),topologies/$(TOPO).yaml)
 KBGEN_ARGS := $(foreach s,$(SET),--set '$(s)') $(if $(NAME),--set 'name=$(NAME)') '$(TOPO_FILE)'
@@ -180,7 +195,7 @@ $(info make: SET without NAME: the variant takes the name and the place of $(TOP
 endif
 TOPO_MK := $(B)/_topo/$(subst /,_,$(TOPO))$(if $(NAME),+$(NAME)).mk
 $(TOPO_MK): $(KBGEN) $(TOPO_FILE) $(TOPO_MK:.mk=.args)
-	@name=$$($(KBGEN) --name $(KBGEN_ARGS)) && echo "N := $$name" > $@
+	@name=$$($(KBGEN) --name $(KBGEN_ARGS)) && echo "N := $$name" > $(NEW) $(PUT)
 $(TOPO_MK:.mk=.args): FORCE
 	$(call keep,$(KBGEN_ARGS))
 $(TOPO_FILE):
@@ -203,13 +218,13 @@ $(T)/.args: FORCE
 
 $(T)/defs.m4: $(TOPO_FILE) $(KBGEN) $(T)/.args
 	$(call say,GEN)
-	$(Q)$(KBGEN) $(KBGEN_ARGS) > $@
+	$(Q)$(KBGEN) $(KBGEN_ARGS) > $(NEW) $(PUT)
 
 $(T)/topo.h $(T)/topo.c $(T)/main.c: $(T)/%: templates/%.m4
 $(T)/$(N).h: templates/api.h.m4
 $(T)/topo.h $(T)/topo.c $(T)/main.c $(T)/$(N).h: templates/base.m4 $(T)/defs.m4
 	$(call say,M4)
-	$(Q)$(M4) $(T)/defs.m4 $(filter-out %/base.m4 %/defs.m4,$^) > $@
+	$(Q)$(M4) $(T)/defs.m4 $(filter-out %/base.m4 %/defs.m4,$^) > $(NEW) $(PUT)
 
 $(T)/topo.o: $(T)/topo.h
 $(T)/main.o: $(T)/$(N).h
@@ -224,7 +239,7 @@ $(T)/$(N): $(T)/main.o $(T)/lib$(N).a $(CLI) $(LIB)
 
 $(T)/lib$(N).so.$(SO_VERSION): $(T)/topo.o $(SHARED)
 	$(call say,LD)
-	$(Q)$(LINK_SHARED) -o $@ $^
+	$(Q)$(LINK_SHARED) -o $(NEW) $^ $(PUT)
 
 -include $(wildcard $(T)/*.d)
 else
@@ -259,32 +274,7 @@ demo: setup
 	@echo; echo '$$ $(B)/cube8/cube8 run gemm M=512 N=512 K=512 dtype=f16 --verify'
 	@$(B)/cube8/cube8 run gemm M=512 N=512 K=512 dtype=f16 --verify
 
-# -- installation ------------------------------------------------------------------------------
-
-## install: simulator, kbgen, manual pages, completions, libraries, headers and pkg-config files of TOPO under PREFIX (default /usr/local)
-IN = '$(DESTDIR)$(PREFIX)/
-pc = LC_ALL=C m4 -P -E -E -Dgen_prefix='[[$(PREFIX)]]' -Dgen_version='$(VERSION)' -Dgen_name='$(N)' templates/base.m4
-# Manual page and completions of a program, which prints them itself: PROGRAM, its name
-define put_pages
-	install -d $(IN)share/man/man1' $(IN)share/bash-completion/completions' $(IN)share/zsh/site-functions' $(IN)share/fish/vendor_completions.d'
-	$(1) --man > $(IN)share/man/man1/$(2).1'
-	$(1) --completion bash > $(IN)share/bash-completion/completions/$(2)'
-	$(1) --completion zsh > $(IN)share/zsh/site-functions/_$(2)'
-	$(1) --completion fish > $(IN)share/fish/vendor_completions.d/$(2).fish'
-endef
-.PHONY: install
-install: topology $(PUBLIC_LIB)
-	install -d $(IN)bin' $(IN)include' $(IN)lib/pkgconfig'
-	install -m 755 $(KBGEN) $(T)/$(N) $(IN)bin'
-	install -m 644 runtime/include/kernbench.h runtime/include/tl.h runtime/include/tl_clang.h $(T)/$(N).h $(IN)include'
-	install -m 644 $(PUBLIC_LIB) $(T)/lib$(N).a $(SHARED).$(SO_VERSION) $(T)/lib$(N).so.$(SO_VERSION) $(IN)lib'
-	cp -P $(SHARED) $(SHARED).$(SO) $(T)/lib$(N).so $(T)/lib$(N).so.$(SO) $(IN)lib'
-	$(call put_pages,$(KBGEN),kbgen)
-	$(call put_pages,$(RUNNER) $(T)/$(N),$(N))
-	$(pc) templates/kernbench.pc.m4 > $(IN)lib/pkgconfig/kernbench.pc'
-	$(pc) templates/topo.pc.m4 > $(IN)lib/pkgconfig/$(N).pc'
-
--include tests/tests.mk perf/perf.mk
+-include tools/install.mk tests/tests.mk tests/fuzz/fuzz.mk perf/perf.mk
 
 # -- house -------------------------------------------------------------------------------------
 
@@ -296,5 +286,5 @@ clean:
 ## help: lists all targets and variables
 .PHONY: help
 help:
-	@sed -n 's/^## //p' $(wildcard Makefile tests/tests.mk perf/perf.mk)
+	@sed -n 's/^## //p' $(wildcard Makefile tools/install.mk tests/tests.mk tests/fuzz/fuzz.mk perf/perf.mk)
 	@sed -n 's/^#= //p' Makefile | (echo; echo 'Variables:'; cat)

@@ -232,12 +232,12 @@ static bool load_word(const struct value *v, int *out)
 }
 
 /*
- * Names that begin like C names of the library, files and folders that would take the topology's
- * place, and words that YAML reads as something else.
+ * Names that begin like C names of the library or like macros of the templates, files and folders
+ * that would take the topology's place, and words that YAML reads as something else.
  */
 static bool is_reserved(const char *name)
 {
-    static const char *const begins[] = {"kb_", "tl_", "gen_"};
+    static const char *const begins[] = {"kb_", "tl_", "gen_", "m4_"};
     static const char *const words[] = {"kb",   "tl",     "gen",  "kernbench", "kbgen",
                                         "topo", "engine", "rows", "null",      "true",
                                         "yes",  "false",  "no",   "on",        "off"};

@@ -97,7 +97,7 @@ $(P)/export: $(O)/perf/peers/export.o $(B)/cube8/libcube8.a $(B)/bench_c160/libb
 $(P)/systemc $(P)/simgrid: $(P)/%: perf/peers/%.cpp perf/peers/peer.h $(O)/flags
 	@mkdir -p $(@D)
 	$(call say,C++)
-	$(Q)$(CXX) $(CXX_FLAGS) -o $@ $< -l$*
+	$(Q)$(CXX) $(CXX_FLAGS) -o $(NEW) $< -l$* $(PUT)
 
 .PHONY: peers
 peers: $(P)/export

@@ -13,6 +13,8 @@ TESTS := $(patsubst %.c,$(B)/_t/%,$(notdir $(TEST_SRC)))
 JUDGE := $(B)/_t/libjudge.a
 GENLIB := $(B)/_t/libgen.a
 JUDGE_OBJ := $(patsubst %.c,$(O)/%.o,$(filter-out tests/judge/main.c,$(wildcard tests/judge/*.c)))
+FUZZ_TARGETS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
+CORPORA := $(FUZZ_TARGETS:%=$(B)/_t/corpus_%)
 TEST_TOPOLOGIES := cube8 tray32
 VECTOR_TOPOLOGIES := $(filter-out %/cube8.yaml,$(wildcard tests/vectors/*.yaml))
 
@@ -55,13 +57,13 @@ OTHER_BENCHES := $(BENCH_SRC:benches/%.c=$(B)/_t/other/%.o)
 $(OTHER_BENCHES): $(B)/_t/other/%.o: benches/%.c $(O)/flags
 	@mkdir -p $(@D)
 	$(call say,CC)
-	$(Q)$(OTHER_CC) $(INCLUDES) $(ALL_CFLAGS) $(KERNEL_CFLAGS) -MMD -MP -c -o $@ $<
+	$(Q)$(OTHER_CC) $(INCLUDES) $(ALL_CFLAGS) $(KERNEL_CFLAGS) $(COMPILED)
 -include $(OTHER_BENCHES:.o=.d)
 $(B)/_t/other/cube8: $(OTHER_BENCHES) $(B)/cube8/main.o $(B)/cube8/libcube8.a $(CLI) $(LIB)
 	$(link)
 
 .PHONY: tests
-tests: $(TESTS) $(B)/_t/judge $(B)/_t/broken $(B)/_t/talking $(if $(SAN),,$(B)/_t/other/cube8)
+tests: $(TESTS) $(CORPORA) $(B)/_t/judge $(B)/_t/broken $(B)/_t/talking $(if $(SAN),,$(B)/_t/other/cube8)
 
 # Machines of the tests, each by a make of its own, in parallel once the parts that they share are built.
 MACHINES := $(TEST_TOPOLOGIES) cube1 tests/support/odd.yaml $(VECTOR_TOPOLOGIES)
@@ -96,7 +98,7 @@ check: setup
 	@.ci/install $(CHECK_PACKAGES)
 	@$(MAKE) tests-built
 	@B=$(B) CC=$(CC) KBGEN=$(KBGEN) SIM=$(B)/cube8/cube8 SIM_FIFO=$(B)/cube8_fifo/cube8_fifo JOBS=$(JOBS) \
-	    tests/run.sh $(LONG) $(TESTS) $(SCRIPTS)
+	    tests/run.sh $(LONG) $(TESTS) $(CORPORA) $(SCRIPTS)
 
 ## check-debug: the test programs in the build of `debug`: no optimisation, assertions; the same last line
 .PHONY: check-debug
@@ -108,6 +110,20 @@ check-debug: setup
 units:
 	@$(MAKE) tests-built
 	@B=$(B) CC=$(CC) KBGEN=$(KBGEN) SIM=$(B)/cube8/cube8 JOBS=$(JOBS) tests/run.sh $(TESTS)
+
+## check-kill: kills simulators at 1000 random moments (KILLS), and judges what is left of their output
+.PHONY: check-kill
+check-kill: KILLS ?= 1000
+check-kill: setup
+	@$(MAKE) $(PARALLEL) machine-cube8
+	@B=$(B) KILLS=$(KILLS) tests/run.sh tests/e2e/kill.sh
+
+MATRIX_PACKAGES := locales $(CLANG_PACKAGES) $(AARCH64_PACKAGES)
+## matrix: the same bytes by two compilers, at four levels, with sanitizers, any -j, locales and on AArch64; an hour, goes on where it was ended
+.PHONY: matrix
+matrix: setup
+	@.ci/install $(MATRIX_PACKAGES)
+	@B=$(B) JOBS=$(JOBS) tests/matrix.sh $(CELLS)
 
 ## check-web: opens pages of report in a browser, wide and narrow, light and dark; the same last line
 .PHONY: check-web
@@ -237,33 +253,6 @@ lint: setup
 fmt:
 	@.ci/install $(FMT_PACKAGES)
 	clang-format -i $(OUR_C)
-
-## fuzz: a minute of libFuzzer each on all that is read: YAML, replay, .npy, results, lists, matrices
-FUZZ_SECONDS ?= 60
-FUZZ_CC := clang $(INCLUDES) -I$(O) -iquote $(B)/cube8 $(filter-out -ffile%,$(ALL_CFLAGS)) -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
-FUZZ_RUN := -max_total_time=$(FUZZ_SECONDS) -timeout=5 -artifact_prefix=$(B)/fuzz/
-.PHONY: fuzz
-fuzz: setup
-	@.ci/install $(CLANG_PACKAGES)
-	+@$(call make_topology,cube8)
-	@mkdir -p $(B)/fuzz/yaml $(B)/fuzz/csv $(B)/fuzz/npy $(B)/fuzz/diff $(B)/fuzz/words
-	cp topologies/*.yaml tests/bad/*.yaml $(B)/fuzz/yaml
-	cp tests/bad/*.csv tests/fuzz/*.csv benches/*.csv $(B)/fuzz/csv
-	cp tests/fuzz/*.npy $(B)/fuzz/npy
-	cp tests/fuzz/words/* $(B)/fuzz/words
-	for f in csv json jsonl; do $(B)/cube8/cube8 probe --case h2d --format $$f -o $(B)/fuzz/diff/$$f; done
-	$(FUZZ_CC) -o $(B)/fuzz/fuzz_yaml tests/fuzz/fuzz_yaml.c $(filter-out gen/main.c gen/options.c,$(GEN_SRC)) \
-	    runtime/base/text.c -lyaml -lxxhash -lm
-	for t in replay diff words; do \
-	    $(FUZZ_CC) -o $(B)/fuzz/fuzz_$$t tests/fuzz/fuzz_$$t.c $(B)/cube8/topo.c $(LIB_SRC) $(LIB_ASM) \
-	        $(CLI_SRC) $(CLI_MADE) $(CLI_LIBS) $(LIBS) || exit; done
-	$(FUZZ_CC) -o $(B)/fuzz/fuzz_npy tests/fuzz/fuzz_npy.c runtime/data/npy.c runtime/data/dtype.c \
-	    runtime/data/convert.c runtime/machine/endpoint.c runtime/machine/endpoint_text.c runtime/base/text.c -lm
-	$(B)/fuzz/fuzz_yaml $(FUZZ_RUN) $(B)/fuzz/yaml
-	$(B)/fuzz/fuzz_replay $(FUZZ_RUN) $(B)/fuzz/csv
-	$(B)/fuzz/fuzz_npy $(FUZZ_RUN) $(B)/fuzz/npy
-	$(B)/fuzz/fuzz_diff $(FUZZ_RUN) $(B)/fuzz/diff
-	$(B)/fuzz/fuzz_words $(FUZZ_RUN) $(B)/fuzz/words
 
 ## coverage: which lines the tests run, by gcov; also when some of them fail
 .PHONY: coverage

@@ -28,7 +28,7 @@ $(O)/benches.c: $(O)/benches.names
 	$(Q){ echo '/* Generated from the names in benches/. */'; echo '#include "cli/benches.h"'; echo; \
 	    printf 'extern const kb_bench bench_%s;\n' $(BENCHES); echo; \
 	    echo 'const kb_bench *const benches[] = {'; printf '    &bench_%s,\n' $(BENCHES); echo '};'; \
-	    echo 'const size_t n_benches = sizeof benches / sizeof *benches;'; } > $@
+	    echo 'const size_t n_benches = sizeof benches / sizeof *benches;'; } > $(NEW) $(PUT)
 $(O)/benches.names: FORCE
 	$(call keep,$(BENCHES))
 
@@ -39,13 +39,14 @@ c_string = printf 'const char %s[] = {\n' $(subst .,_,$(notdir $(1))); \
 $(O)/report_files.c: $(REPORT_FILES)
 	@mkdir -p $(@D)
 	$(Q){ echo '/* Generated from $(REPORT_FILES). */'; echo '#include "cli/report/report_parts.h"'; \
-	    $(foreach f,$(REPORT_FILES),echo; $(call c_string,$(f));) } > $@
+	    $(foreach f,$(REPORT_FILES),echo; $(call c_string,$(f));) } > $(NEW) $(PUT)
 
 # Timelines: our part of Perfetto's schema, compiled by protobuf-c.
 $(O)/perfetto.pb-c.c: runtime/cli/trace/perfetto.proto
 	@mkdir -p $(@D)
 	$(call say,GEN)
-	$(Q)protoc-c --proto_path=$(<D) --c_out=$(@D) $<
+	$(Q)mkdir -p $(NEW)d && protoc-c --proto_path=$(<D) --c_out=$(NEW)d $< && \
+	    mv -f $(NEW)d/perfetto.pb-c.h $(@D) && mv $(NEW)d/$(@F) $(NEW) && rmdir $(NEW)d $(PUT)
 $(O)/perfetto.pb-c.h: $(O)/perfetto.pb-c.c ;
 $(O)/runtime/cli/trace/trace_perfetto.o: $(filter %.pb-c.c,$(CLI_MADE))
 $(O)/runtime/cli/trace/trace_perfetto.o: INCLUDES += -I$(O)

@@ -478,15 +478,13 @@ ok "Ctrl-C while reading"
 
 # timeout(1) and some shells signal a program and its group: two signals for one Ctrl-C
 mkfifo rows.fifo
-set -m # a job of its own does not ignore SIGINT
-"$SIM" replay - <rows.fifo >out 2>err &
+env --default-signal "$SIM" replay - <rows.fifo >out 2>err & # else it would ignore SIGINT
 pid=$!
-set +m
 exec 9>rows.fifo
 cat in.csv >&9
 sleep 1
 kill -INT $pid
-sleep 0.1
+sleep 0.01
 kill -INT $pid 2>/dev/null
 exec 9>&-
 code=0

@@ -39,17 +39,24 @@ ok "the same bytes from another folder"
 ok "no folder of the build in it"
 
 # Two whole builds in two folders: simulator, libraries and generator are equal byte for byte.
-# Without SAN: --coverage writes the folder into the program.
-for copy in x y; do
+# Without SAN: --coverage writes the folder into the program. All is odd in the name of the other.
+odd='it'"'"'s "50 %" $HOME, a=b: #1; {\n} [*?] `c` (d) & <e> | f! ~ä'
+for copy in x "$odd"; do
     mkdir "$work/$copy"
-    cp -r Makefile gen templates runtime benches topologies .ci "$work/$copy/"
+    cp -r Makefile gen templates runtime benches topologies tools .ci "$work/$copy/"
     (cd "$work/$copy" && env -u MAKEFLAGS -u MAKELEVEL -u SAN make -s B=build TOPO=cube8) >"$work/log" 2>&1 ||
         cat "$work/log"
 done
 for file in kbgen libkernbench.a libkernbench.so cube8/cube8 cube8/libcube8.a cube8/libcube8.so cube8/topo.c; do
-    cmp "$work/x/build/$file" "$work/y/build/$file"
+    cmp "$work/x/build/$file" "$work/$odd/build/$file"
     ok "two builds in two folders: $file"
 done
+put_odd() {
+    (cd "$work/$odd" && env -u MAKEFLAGS -u SAN make -s B=build install PREFIX="$work/$odd/in" >"$work/log" 2>&1)
+}
+put_odd && "$work/$odd/in/bin/cube8" probe --case h2d | cmp - <("$work/x/build/cube8/cube8" probe --case h2d) &&
+    gcc -o "$work/$odd/latency" examples/latency.c "$work/$odd"/in/lib/lib{cube8,kernbench}.a -I"$work/$odd/in/include" -lm -lpthread
+ok "make install in it, and into it"
 
 # An edit rebuilds just what it must: a YAML no runtime, nothing without an edit.
 cd "$work/x" || exit 1

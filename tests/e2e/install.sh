@@ -47,6 +47,32 @@ put PREFIX="$prefix" TOPO=tray32 NAME=tray_wide SET='cube.hbm.bw_gbs=512 cube.xb
     [ "$(pkg-config --libs-only-l tray_wide | xargs)" = '-ltray_wide -lkernbench' ]
 ok "a variant by SET and NAME"
 
+# -- names that something else has ------------------------------------------------------------
+
+# taken NAME TEXT: is refused, and this is said
+taken()
+{
+    call env CC="$CC" tools/taken.sh "$1" "$prefix"
+    [ $code -eq 2 ] && says "make: a topology '$1' cannot be installed: $2"
+    ok "a topology named $1 is not installed"
+}
+
+find "$prefix" | sort >"$work/before"
+put PREFIX="$prefix" TOPO=cube8 NAME=m
+[ $? = 2 ] && says "/libm.so is not of this topology; NAME=... gives it another name" &&
+    find "$prefix" | sort | same "$work/before" -
+ok "a topology named as a library of the system: one line, and nothing is installed"
+rm -r "$B/m"
+taken c ''
+taken stdio "/usr/include/stdio.h is not of this topology"
+taken test "'test' is a command of the shell"
+taken sed "$(command -v sed) is not of this topology"
+echo 'of others' >"$prefix/bin/others"
+taken others "$prefix/bin/others is not of this topology"
+[ "$(cat "$prefix/bin/others")" = 'of others' ] && put PREFIX="$prefix" TOPO=tray32 &&
+    PATH=$prefix/bin:$PATH CPATH=$prefix/include LIBRARY_PATH=$lib put PREFIX="$prefix" TOPO=tray32
+ok "what is of the same topology is no obstacle, in PREFIX or in the system"
+
 version=$(sed -n 's/.*KB_VERSION *"\(.*\)"/\1/p' "$prefix/include/kernbench.h")
 for l in kernbench cube8 tray32 tray_wide; do
     [ "$(pkg-config --modversion $l)" = "$version" ] && [ -f "$lib/lib$l.a" ] &&

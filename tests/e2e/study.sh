@@ -4,17 +4,10 @@
 # B is the build; the variants are built with its compiler and flags.
 . "$(dirname "$0")/../support/tap.sh"
 at_top
-export B
 trap 'rm -rf "$work" "$B"/cube8_study_* "$B"/study/study_*.csv' EXIT
 
-# The build as it is: with other flags than its own all of it would be built again.
 flags=$(cat "$B/_o/flags")
-export CC=${flags%% *}
-SAN=$(sed -nE 's/.* (-fsanitize|--coverage)/\1/p' <<<"$flags")
-CFLAGS=${flags##*-Wmissing-prototypes } CFLAGS=$(xargs <<<"${CFLAGS%"$SAN"*}")
-export SAN CFLAGS
-MAKEFLAGS=$(sed -E 's/ ?(-j[0-9]*|--jobserver-[a-z]+=[^ ]*)//g' <<<"${MAKEFLAGS-}")
-export MAKEFLAGS
+as_built
 
 # study NAME LINE...: a study of these lines; stdout to out, stderr to err, exit code to $code
 study()

@@ -21,7 +21,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 }
 
 /* A file in memory and its path; to be closed. */
-static int file_of(const uint8_t *data, size_t size, char path[64])
+static inline int file_of(const uint8_t *data, size_t size, char path[64])
 {
     int fd = memfd_create("fuzz", 0);
 

@@ -1,12 +1,8 @@
 /* fuzz_npy.c -- any bytes as a .npy file: no crash, and what is read is written and read again. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 #include "data/npy.h"
+#include "fuzz.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include <string.h>
 
 static void check_round_trip(const struct npy *npy)
 {
@@ -28,14 +24,11 @@ static void check_round_trip(const struct npy *npy)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    int fd = memfd_create("npy", 0);
     struct npy npy;
     char path[64];
     kb_error why;
+    int fd = file_of(data, size, path);
 
-    if (fd < 0 || write(fd, data, size) != (ssize_t)size)
-        abort();
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     if (npy_read(path, &npy, &why) == KB_OK)
         check_round_trip(&npy);
     npy_free(&npy);

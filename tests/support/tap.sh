@@ -2,6 +2,8 @@
 #
 # B names the build, SIM the simulator of cube8 in it. Leaves the script in $work, a folder of its own.
 set -u
+# What our parent ignores (`make check &`, nohup) a shell cannot take back: begin again without it.
+[ -z "$(trap -p INT HUP QUIT TERM PIPE)" ] || exec env --default-signal bash "$0" "$@"
 LC_ALL=C
 export LC_ALL
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -19,6 +21,19 @@ at_top()
 {
     cd "$root" || exit 1
     B=${B#"$root/"}
+}
+
+# as_built: CC, CFLAGS, SAN and AR for make as B is built, or all would be built again; one job at a time
+as_built()
+{
+    local flags
+
+    flags=$(cat "$B/_o/flags")
+    CC=${flags%% *} AR=${AR:-ar}
+    SAN=$(sed -nE 's/.* (-fsanitize|--coverage)/\1/p' <<<"$flags")
+    CFLAGS=${flags##*-Wmissing-prototypes } CFLAGS=$(xargs <<<"${CFLAGS%"$SAN"*}")
+    MAKEFLAGS=$(sed -E 's/ ?(-j[0-9]*|--jobserver-[a-z]+=[^ ]*)//g' <<<"${MAKEFLAGS-}")
+    export B CC AR SAN CFLAGS MAKEFLAGS
 }
 
 # -- tests --------------------------------------------------------------------------------------
@@ -84,6 +99,23 @@ run()
 says()
 {
     grep -qF -- "$1" "$work/err"
+}
+
+# signalled SIGNAL BYTES ARGUMENT...: sends it the signal once it has written so much; $code as of call
+signalled()
+{
+    local signal=$1 bytes=$2 pid written
+
+    shift 2
+    env --default-signal "$SIM" "$@" >"$work/out" 2>"$work/err" & # else it would ignore SIGINT
+    pid=$!
+    while written=$(sed -n 's/^wchar: //p' /proc/$pid/io 2>/dev/null) && [ -n "$written" ] &&
+        [ "$written" -lt "$bytes" ] && kill -0 $pid 2>/dev/null; do
+        sleep 0.01
+    done
+    kill -"$signal" $pid 2>/dev/null
+    code=0
+    wait $pid || code=$?
 }
 
 # refused NAME CODE TEXT ARGUMENT...: this exit code, the text on stderr, nothing on stdout.

@@ -14,8 +14,6 @@
 
 enum { SHORT_BYTES = 32 };
 
-static const double worth_telling_s = 1; /* if stderr is no terminal */
-
 void speed_begin(struct speed *s)
 {
     s->begin_s = progress_now_s();
@@ -70,7 +68,7 @@ void speed_say(const struct speed *s, bool quiet, uint64_t count, const char *th
     double simulated_s = simulated_fs * 1e-15, host_s = s->host_s > 1e-9 ? s->host_s : 1e-9;
     char rate[SHORT_BYTES], host[SHORT_BYTES], simulated[SHORT_BYTES], rest[2 * SHORT_BYTES];
 
-    if (quiet || (host_s < worth_telling_s && !isatty(STDERR_FILENO)))
+    if (quiet || !isatty(STDERR_FILENO))
         return;
     put_count((double)count / host_s, rate);
     put_seconds(host_s, host);

@@ -14,8 +14,8 @@ void speed_end(struct speed *s);
 
 /*
  * "1000000 transactions in 0.41 s: 2.4 million transactions/s, ...", with the time that passed in
- * the simulations together. Not if `quiet`, and if stderr is no terminal only after a second: what
- * is kept or compared does not depend on the machine.
+ * the simulations together. Not if `quiet`, nor if stderr is no terminal: what is kept or compared
+ * does not depend on the machine.
  */
 void speed_say(const struct speed *s, bool quiet, uint64_t count, const char *things,
                double simulated_fs);

@@ -12,6 +12,7 @@
  * and the table here follow from the row.
  */
 #include "cli/main.h"
+#include "cli/out/memory.h"
 #include "cli/command.h"
 #include "cli/describe.h"
 #include "cli/out/say.h"
@@ -45,21 +46,13 @@ static void print_tables(const struct cli *cli, FILE *to)
         help_examples(&d.help, of_report(cli) ? COMMAND_REPORT : cli->opts.command, to);
 }
 
-/* The same to `s`, by a stream in memory. False without memory. */
-static bool put_tables(const struct cli *cli, struct sink *s)
+/* The same to `s`. */
+static void put_tables(const struct cli *cli, struct sink *s)
 {
-    char *text = NULL;
-    size_t size;
-    FILE *memory = open_memstream(&text, &size);
+    FILE *to = sink_stream(s);
 
-    if (!memory)
-        return false;
-    print_tables(cli, memory);
-    bool ok = fclose(memory) == 0;
-    if (ok)
-        sink_bytes(s, text, size);
-    free(text);
-    return ok;
+    print_tables(cli, to);
+    fclose(to);
 }
 
 /* --help, --version, --man and --completion. They ignore -o. */
@@ -67,33 +60,38 @@ static enum exit_code print_help(const struct cli *cli)
 {
     struct sink s;
     enum exit_code code = sink_open(&s, cli->program, NULL);
-    bool ok = true;
 
     if (code)
         return code;
     if (cli->opts.help) {
         opts_help(cli->program, of_report(cli) ? COMMAND_REPORT : cli->opts.command, &s);
-        ok = put_tables(cli, &s);
+        put_tables(cli, &s);
     } else if (cli->opts.man || cli->opts.completion) {
-        ok = put_tables(cli, &s);
+        put_tables(cli, &s);
     } else {
         sink_text(&s, cli->program);
         sink_text(&s, " (kernbench " KB_VERSION ", topology ");
         sink_text(&s, cli->info.hash);
         sink_text(&s, ")\n");
     }
-    code = sink_close(&s, cli->program, true);
-    return ok ? code : say(cli->program, EXIT_SYSTEM, "out of memory");
+    return sink_close(&s, cli->program, SINK_KEEP);
 }
 
 /* --complete WORD...: a shell asks what the last word may become. */
 static enum exit_code complete(const struct cli *cli, int n, char **words)
 {
     struct described d;
+    struct sink s;
+    enum exit_code code = sink_open(&s, cli->program, NULL);
 
+    if (code)
+        return code;
     describe(&d, cli->topo, &cli->info);
-    return help_complete(&d.help, words, (size_t)n, stdout) && fflush(stdout) == 0 ? EXIT_OK
-                                                                                   : EXIT_SYSTEM;
+    FILE *to = sink_stream(&s);
+    if (!help_complete(&d.help, words, (size_t)n, to))
+        memory_lacks();
+    fclose(to);
+    return sink_close(&s, cli->program, SINK_KEEP);
 }
 
 /* -- the command ---------------------------------------------------------------------------- */
@@ -115,8 +113,6 @@ enum exit_code cmd_report(const struct cli *cli)
     struct cli reported = *cli;
 
     reported.report = report_new(cli);
-    if (!reported.report)
-        return cmd_fail(cli, KB_NO_MEMORY, NULL);
     reported.page = &report_page;
     enum exit_code code = start(&reported);
     report_free(reported.report);
@@ -130,7 +126,7 @@ static enum exit_code run_command(struct cli *cli)
     if (code)
         return code;
     code = cli->opts.report ? cmd_report(cli) : start(cli);
-    enum exit_code closed = out_sqlite_close(cli->sqlite, cmd_is_kept(code));
+    enum exit_code closed = out_sqlite_close(cli->sqlite, cmd_end(code));
     return closed ? closed : code;
 }
 
@@ -155,11 +151,14 @@ int kb_cli_main(const kb_topology *topo, int argc, char **argv)
     stop_catch();
     kb_topology_info(topo, &cli.info);
     cli.program = cli.info.name;
+    memory_begin(cli.program);
     if (argc > 1 && strcmp(argv[1], "--complete") == 0)
         return (int)complete(&cli, argc - 2, argv + 2);
     code = opts_read(&cli.opts, cli.program, argc, argv);
     if (!code)
         code = opts_asks(&cli.opts) ? print_help(&cli) : run_command(&cli);
+    if (stop_leaves())
+        exit((int)code);
     opts_free(&cli.opts);
     return (int)code;
 }

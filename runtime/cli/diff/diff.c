@@ -222,6 +222,7 @@ static enum exit_code diff_into(struct diff *d, struct sink *s)
         keys_compare(d);
     if (d->code || d->a.code || d->b.code)
         return d->code ? d->code : d->a.code ? d->a.code : d->b.code;
+    stop_heard();
     note_origins(d);
     write_moves(d, s);
     if (stop_asked()) {
@@ -244,6 +245,12 @@ static void free_diff(struct diff *d)
     results_close(&d->b);
 }
 
+/* Differences that were found before a mistake in the input are kept. */
+static enum sink_end end_of(enum exit_code code)
+{
+    return code == EXIT_INTERRUPTED ? SINK_PARTIAL : SINK_KEEP;
+}
+
 enum exit_code cmd_diff(const struct cli *cli)
 {
     struct diff d = {.cli = cli};
@@ -257,7 +264,7 @@ enum exit_code cmd_diff(const struct cli *cli)
         return code;
     stop_defer(true);
     code = diff_into(&d, &s);
-    enum exit_code closed = sink_close(&s, cli->program, *d.note != '\0');
+    enum exit_code closed = sink_close(&s, cli->program, *d.note ? end_of(code) : SINK_DROP);
     stop_defer(false);
     free_diff(&d);
     return closed ? closed : code;

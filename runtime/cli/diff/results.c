@@ -7,6 +7,7 @@
  * the line and column of the mistake.
  */
 #include "cli/diff/results.h"
+#include "cli/out/memory.h"
 #include "cli/out/say.h"
 #include "cli/out/stop.h"
 #include "base/text.h"
@@ -52,20 +53,12 @@ bool results_bad_row(struct results *r, const char *format, ...)
     return false;
 }
 
-static bool no_memory(struct results *r)
-{
-    r->code = say(r->program, EXIT_SYSTEM, "out of memory for %s", r->name);
-    return false;
-}
-
 bool results_columns(struct results *r, const char *at, size_t n)
 {
     if (n > RESULTS_COLUMNS_MAX)
         return results_bad(r, at, "more than %d columns", RESULTS_COLUMNS_MAX);
-    r->columns = calloc(n, sizeof *r->columns);
-    r->cells = calloc(n, sizeof *r->cells);
-    if (!r->columns || !r->cells)
-        return no_memory(r);
+    r->columns = memory_new(n, sizeof *r->columns);
+    r->cells = memory_new(n, sizeof *r->cells);
     r->n_columns = n;
     return true;
 }
@@ -237,17 +230,12 @@ static bool next_csv_row(struct results *r)
 /* -- the file ------------------------------------------------------------------------------- */
 
 /* Room for READ_BYTES and a final 0. */
-static bool grow(struct results *r, size_t *room)
+static void grow(struct results *r, size_t *room)
 {
     if (*room - r->len > READ_BYTES)
-        return true;
-    size_t more = *room + *room / 2 + 2 * READ_BYTES;
-    char *text = realloc(r->text, more);
-    if (!text)
-        return no_memory(r);
-    r->text = text;
-    *room = more;
-    return true;
+        return;
+    *room += *room / 2 + 2 * READ_BYTES;
+    r->text = memory_resize(r->text, *room, 1);
 }
 
 /* Finds the line of a place, for results_bad(), before the text is cut. */
@@ -269,8 +257,7 @@ static bool read_text(struct results *r, int fd)
     ssize_t n = 1;
 
     while (n > 0) {
-        if (!grow(r, &room))
-            return false;
+        grow(r, &room);
         do
             n = read(fd, r->text + r->len, READ_BYTES);
         while (n < 0 && errno == EINTR && !stop_asked());

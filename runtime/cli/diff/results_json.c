@@ -13,6 +13,7 @@
  * Positions in jansson's messages are counted in the quoted text, and are translated back.
  */
 #include "cli/diff/number.h"
+#include "cli/out/memory.h"
 #include "cli/diff/results.h"
 #include "cli/out/say.h"
 #include "base/text.h"
@@ -134,10 +135,8 @@ static json_t *parse(struct results_json *j, const char *from, size_t len, json_
     if (j->room < 2 * len + 2) {
         free(j->quoted);
         j->room = 2 * len + MORE_BYTES;
-        j->quoted = malloc(j->room);
+        j->quoted = memory_new(1, j->room);
     }
-    if (!j->quoted)
-        return NULL;
     quote_numbers(from, len, SIZE_MAX, j->quoted, &n);
     return json_loadb(j->quoted, n, JSON_REJECT_DUPLICATES, error);
 }
@@ -219,9 +218,7 @@ static bool begin_printed(struct results *r)
     if (len < n || memcmp(r->at + len - n, ends_in, n) != 0 || !r->at[len] ||
         !is_printed_row(r, r->at + len + 1))
         return false;
-    char *head = malloc(len + sizeof closing);
-    if (!head)
-        return no_memory(r);
+    char *head = memory_new(1, len + sizeof closing);
     memcpy(head, r->at, len);
     memcpy(head + len, closing, sizeof closing);
     r->json->head = parse(r->json, head, len + sizeof closing - 1, &error);
@@ -333,8 +330,7 @@ static bool find_columns(struct results *r)
     if (!results_columns(r, r->line_start, json_object_size(row)))
         return false;
     for (void *i = json_object_iter(row); i; i = json_object_iter_next(row, i))
-        if (!(r->columns[c++] = strdup(json_object_iter_key(i))))
-            return no_memory(r);
+        r->columns[c++] = memory_text(json_object_iter_key(i));
     return true;
 }
 
@@ -366,9 +362,7 @@ static bool set_cells(struct results *r)
 
 bool results_json_begin(struct results *r)
 {
-    r->json = calloc(1, sizeof *r->json);
-    if (!r->json)
-        return no_memory(r);
+    r->json = memory_new(1, sizeof *r->json);
     bool lines = begin_printed(r) || begin_lines(r);
     if (r->code || (!lines && !begin_object(r)))
         return false;

@@ -222,10 +222,7 @@ static void read_all(struct fields *in, int fd)
 {
     in->file_bytes = bytes_of(fd);
     progress_begin(&in->progress, in->quiet);
-    if (!lines_open(&in->lines, fd)) {
-        in->code = say(in->program, EXIT_SYSTEM, "out of memory");
-        return;
-    }
+    lines_open(&in->lines, fd);
     read_header(in);
     if (!in->code)
         read_rows(in);

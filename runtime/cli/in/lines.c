@@ -6,6 +6,7 @@
  * into LINE_BYTES_MAX is skipped and reported once.
  */
 #include "cli/in/lines.h"
+#include "cli/out/memory.h"
 #include "cli/out/stop.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -14,10 +15,9 @@
 
 enum { BUFFER_BYTES = 1024 * 1024 };
 
-bool lines_open(struct lines *l, int fd)
+void lines_open(struct lines *l, int fd)
 {
-    *l = (struct lines){.fd = fd, .buffer = malloc(BUFFER_BYTES)};
-    return l->buffer != NULL;
+    *l = (struct lines){.fd = fd, .buffer = memory_new(1, BUFFER_BYTES)};
 }
 
 void lines_close(struct lines *l)

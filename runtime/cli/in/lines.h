@@ -24,8 +24,8 @@ struct lines {
     bool ended;        /* nothing is left to read() */
 };
 
-/* False without memory. Give the buffer back with lines_close(). */
-bool lines_open(struct lines *l, int fd);
+/* Give the buffer back with lines_close(). */
+void lines_open(struct lines *l, int fd);
 void lines_close(struct lines *l);
 
 /* The next line; it stays until the next call. A CR before the LF belongs to the line's end. */

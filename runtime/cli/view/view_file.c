@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cli/diff/number.h"
+#include "cli/out/memory.h"
 #include "cli/out/say.h"
 #include "cli/view/scene.h"
 #include "base/text.h"
@@ -87,20 +88,10 @@ static bool open_table(struct table *t, const char *path, const char *of)
     return true;
 }
 
-/* Room for one more row, which is zero; NULL after a message. */
+/* Room for one more row, which is zero. */
 static void *next_row(struct table *t)
 {
-    if (t->n == t->room) {
-        size_t room = t->room ? 2 * t->room : 64;
-        char *rows = realloc(t->rows, room * t->row_bytes);
-
-        if (!rows) {
-            t->r.code = say(t->cli->program, EXIT_SYSTEM, "out of memory");
-            return NULL;
-        }
-        t->rows = rows;
-        t->room = room;
-    }
+    t->rows = memory_room(t->rows, t->n, &t->room, t->row_bytes);
     return memset(t->rows + t->n++ * t->row_bytes, 0, t->row_bytes);
 }
 
@@ -128,7 +119,7 @@ static bool add_launch(struct table *t)
     const char *kernel = t->r.cells[t->column[0]];
     struct view_launch *l = next_row(t);
 
-    if (!l || !read_numbers(t, 1, v))
+    if (!read_numbers(t, 1, v))
         return false;
     *l = (struct view_launch){.kernel = strdup(kernel ? kernel : ""),
                               .operations = 2 * v[3] + v[4],

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cli/diff/number.h"
+#include "cli/out/memory.h"
 #include "cli/out/say.h"
 #include "cli/view/svg.h"
 #include "base/text.h"
@@ -266,9 +267,7 @@ enum exit_code view_roofline(const struct cli *cli, const struct view_launch *la
                          .y = axis_y("operations, GOP/s", true)};
     kb_limits limits;
 
-    r.taken = calloc(2 * n + 1, sizeof *r.taken);
-    if (!r.taken)
-        return say(cli->program, EXIT_SYSTEM, "out of memory");
+    r.taken = memory_new(2 * n + 1, sizeof *r.taken);
     kb_topology_limits(cli->topo, &limits);
     r.gemm = 2 * limits.gemm_macs_per_ns * pes;
     r.math = limits.math_elements_per_ns * pes;
@@ -416,10 +415,8 @@ enum exit_code view_latency(const struct cli *cli, const struct view_rate *given
     };
     enum { CURVES = sizeof curves / sizeof *curves };
     struct svg_axis x = axis_x("offered, GB/s", false), y = axis_y("latency, ns", true);
-    struct view_rate *rate = malloc((n + 1) * sizeof *rate);
+    struct view_rate *rate = memory_new(n + 1, sizeof *rate);
 
-    if (!rate)
-        return say(cli->program, EXIT_SYSTEM, "out of memory");
     for (size_t i = 0; i < n; i++)
         rate[i] = within_axes(&given[i]);
     qsort(rate, n, sizeof *rate, by_offer);

@@ -586,7 +586,7 @@ static enum exit_code load_into(void *arg, struct sink *out)
     say_doubts(load);
     if (rows.note && (load->cli->opts.breakdown || !prints_note(load->cli)) &&
         !load->cli->opts.quiet)
-        fprintf(stderr, "%s\n", note);
+        say_lines("%s", note);
     if (load->n_points == load->asked.rates.n) {
         speed_say(&load->speed, load->cli->opts.quiet, load->transactions, "transactions",
                   load->simulated_fs);

@@ -74,7 +74,7 @@ static void note_line(const struct cli *cli, const char *program, const char *fo
     char line[LINE_BYTES];
 
     vsnprintf(line, sizeof line, format, args);
-    fprintf(stderr, "%s%s%s\n", program, *program ? ": " : "", line);
+    say_lines("%s%s%s", program, *program ? ": " : "", line);
     if (cli->report)
         cli->page->note(cli->report, line);
 }

@@ -19,9 +19,11 @@
 #include "cli/out/stop.h"
 #include "cli/report/report.h"
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 /* -- help ----------------------------------------------------------------------------------- */
@@ -142,23 +144,56 @@ static void occupy_standard_files(void)
             return;
 }
 
-int kb_cli_main(const kb_topology *topo, int argc, char **argv)
+/*
+ * Lines and rows are made on the stack, so that a few KiB do not do: there would not even be room for
+ * printf(). Threads take the limit that they find for the size of their own stacks.
+ */
+static bool ask_for_stack(void)
+{
+    enum { LEAST_BYTES = 512 << 10, WANTED_BYTES = 8 << 20 };
+    struct rlimit limit;
+    pthread_attr_t threads;
+
+    if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= LEAST_BYTES)
+        return true;
+    limit.rlim_cur = limit.rlim_max < WANTED_BYTES ? limit.rlim_max : WANTED_BYTES;
+    if (setrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur < LEAST_BYTES)
+        return false;
+    pthread_attr_init(&threads);
+    pthread_attr_setstacksize(&threads, WANTED_BYTES);
+    pthread_setattr_default_np(&threads);
+    pthread_attr_destroy(&threads);
+    return true;
+}
+
+/* A whole command line; not inlined, as its variables need more than a small stack has. */
+__attribute__((noinline)) static enum exit_code run_line(const kb_topology *topo, int argc,
+                                                         char **argv)
 {
     struct cli cli = {.topo = topo};
     enum exit_code code;
 
-    occupy_standard_files();
-    stop_catch();
     kb_topology_info(topo, &cli.info);
     cli.program = cli.info.name;
     memory_begin(cli.program);
     if (argc > 1 && strcmp(argv[1], "--complete") == 0)
-        return (int)complete(&cli, argc - 2, argv + 2);
+        return complete(&cli, argc - 2, argv + 2);
     code = opts_read(&cli.opts, cli.program, argc, argv);
     if (!code)
         code = opts_asks(&cli.opts) ? print_help(&cli) : run_command(&cli);
     if (stop_leaves())
         exit((int)code);
     opts_free(&cli.opts);
-    return (int)code;
+    return code;
+}
+
+int kb_cli_main(const kb_topology *topo, int argc, char **argv)
+{
+    static const char text[] = "kernbench: the stack is too small, 512 KiB are needed: see ulimit -s\n";
+
+    occupy_standard_files();
+    if (!ask_for_stack())
+        return write(STDERR_FILENO, text, sizeof text - 1), (int)EXIT_SYSTEM;
+    stop_catch();
+    return (int)run_line(topo, argc, argv);
 }

@@ -264,6 +264,7 @@ def main():
     args.kinds = [args.kind] if args.kind else KINDS
     args.work = tempfile.mkdtemp()
     inputs = args.work + "/inputs"
+    args.sim = shutil.copy(args.sim, args.work)
     failed = n_tests = n_runs = 0
     try:
         make_inputs(args.sim, inputs)

@@ -8,6 +8,7 @@
  */
 #include "cli/diff/results.h"
 #include "cli/out/memory.h"
+#include "cli/out/sink.h"
 #include "cli/out/say.h"
 #include "cli/out/stop.h"
 #include "base/text.h"
@@ -31,8 +32,8 @@ bool results_bad(struct results *r, const char *at, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    fprintf(stderr, "%s:%llu:%zu: %s\n", r->name, (unsigned long long)r->line,
-            (size_t)(at - r->line_start) + 1, text);
+    say_line("%s:%llu:%zu: %s", r->name, (unsigned long long)r->line,
+             (size_t)(at - r->line_start) + 1, text);
     r->code = EXIT_INPUT;
     return false;
 }
@@ -46,9 +47,9 @@ bool results_bad_row(struct results *r, const char *format, ...)
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     if (r->row_line)
-        fprintf(stderr, "%s:%llu: %s\n", r->name, (unsigned long long)r->row_line, text);
+        say_line("%s:%llu: %s", r->name, (unsigned long long)r->row_line, text);
     else
-        fprintf(stderr, "%s: row %llu: %s\n", r->name, (unsigned long long)r->n_rows, text);
+        say_line("%s: row %llu: %s", r->name, (unsigned long long)r->n_rows, text);
     r->code = EXIT_INPUT;
     return false;
 }
@@ -262,11 +263,7 @@ static bool read_text(struct results *r, int fd)
             n = read(fd, r->text + r->len, READ_BYTES);
         while (n < 0 && errno == EINTR && !stop_asked());
         if (n < 0 || stop_asked()) {
-            r->code =
-                stop_asked() ? EXIT_INTERRUPTED
-                : errno == EISDIR
-                    ? say(r->program, EXIT_INPUT, "cannot read %s: %s", r->name, strerror(errno))
-                    : say(r->program, EXIT_SYSTEM, "cannot read %s: %s", r->name, strerror(errno));
+            r->code = stop_asked() ? EXIT_INTERRUPTED : say_unreadable(r->program, r->name, errno);
             return false;
         }
         const char *zero = memchr(r->text + r->len, '\0', (size_t)n);
@@ -294,14 +291,20 @@ static bool begin(struct results *r)
 
 enum exit_code results_open(struct results *r, const char *program, const char *path)
 {
+    size_t len = strlen(path), end = strlen(SINK_PARTIAL_SUFFIX);
     bool is_stdin = strcmp(path, "-") == 0;
+
+    if (len > end && strcmp(path + len - end, SINK_PARTIAL_SUFFIX) == 0) {
+        *r = (struct results){.name = path};
+        return r->code = say(program, EXIT_INPUT,
+                             "%s is of a run that was interrupted; rename it to read it all the same",
+                             path);
+    }
     int fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
 
     *r = (struct results){.program = program, .name = is_stdin ? "<stdin>" : path};
     if (fd < 0) {
-        r->code = errno == EINTR
-                      ? EXIT_INTERRUPTED
-                      : say(program, EXIT_INPUT, "cannot read %s: %s", path, strerror(errno));
+        r->code = errno == EINTR ? EXIT_INTERRUPTED : say_unreadable(program, path, errno);
         return r->code;
     }
     bool ok = read_text(r, fd);

@@ -425,15 +425,14 @@ static void say_end(const struct trace *t)
         return;
     for (size_t i = 0; i < l->n_patterns; i++)
         if (!l->matched[i])
-            fprintf(stderr, "--trace-filter: nothing happened in '%s'\n", l->pattern[i]);
+            say_line("--trace-filter: nothing happened in '%s'", l->pattern[i]);
     if (t->from_fs > 0 && t->last_fs <= t->from_fs)
-        fprintf(stderr, "--trace-from: %s is empty, all ended at %" PRId64 ".%06" PRId64 " ns\n",
-                o->trace, t->last_fs / KB_FS_PER_NS, t->last_fs % KB_FS_PER_NS);
+        say_line("--trace-from: %s is empty, all ended at %" PRId64 ".%06" PRId64 " ns", o->trace,
+                 t->last_fs / KB_FS_PER_NS, t->last_fs % KB_FS_PER_NS);
     if (t->stopped)
-        fprintf(stderr,
-                "%s ends at %" PRId64 ".%06" PRId64 " ns: more is longer than %" PRIu64 " bytes\n",
-                o->trace, t->stopped_fs / KB_FS_PER_NS, t->stopped_fs % KB_FS_PER_NS,
-                t->file.max_bytes);
+        say_line("%s ends at %" PRId64 ".%06" PRId64 " ns: more is longer than %" PRIu64 " bytes",
+                 o->trace, t->stopped_fs / KB_FS_PER_NS, t->stopped_fs % KB_FS_PER_NS,
+                 t->file.max_bytes);
 }
 
 /* What a thread that was left behind still records to has no end. */

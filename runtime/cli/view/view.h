@@ -63,8 +63,8 @@ struct view_launch {
 /* Does any of them have a point in the roofline? */
 bool view_roofline_shows(const struct view_launch *launch, size_t n);
 
-enum exit_code view_roofline(const struct cli *cli, const struct view_launch *launch, size_t n,
-                             const char *prefix, struct sink *s);
+void view_roofline(const struct cli *cli, const struct view_launch *launch, size_t n,
+                   const char *prefix, struct sink *s);
 
 /* One rate of `load`. */
 struct view_rate {
@@ -73,8 +73,8 @@ struct view_rate {
 };
 
 /* `what` is the line below the title: pattern, bytes. */
-enum exit_code view_latency(const struct cli *cli, const struct view_rate *rate, size_t n,
-                            const char *what, const char *prefix, struct sink *s);
+void view_latency(const struct cli *cli, const struct view_rate *rate, size_t n, const char *what,
+                  const char *prefix, struct sink *s);
 
 /* The same from a file of results, "-" for stdin: EXIT_INPUT, EXIT_SYSTEM after a message. */
 enum exit_code view_roofline_file(const struct cli *cli, const char *path, struct sink *s);

@@ -258,8 +258,8 @@ static void put_launches(struct roofline *r, const struct view_launch *launch, s
 }
 
 /* Peaks are those of all PEs and slices, also of a launch on fewer. */
-enum exit_code view_roofline(const struct cli *cli, const struct view_launch *launch, size_t n,
-                             const char *prefix, struct sink *s)
+void view_roofline(const struct cli *cli, const struct view_launch *launch, size_t n,
+                   const char *prefix, struct sink *s)
 {
     const kb_info *info = &cli->info;
     double pes = (double)info->sips * info->cubes_per_sip * info->pes_per_cube;
@@ -283,7 +283,6 @@ enum exit_code view_roofline(const struct cli *cli, const struct view_launch *la
     put_launches(&r, launch, n);
     svg_end(&r.g);
     free(r.taken);
-    return EXIT_OK;
 }
 
 /* -- latency -------------------------------------------------------------------------------- */
@@ -405,8 +404,8 @@ static void fit_latency(struct svg_axis *x, struct svg_axis *y, const struct cur
     svg_axis_fit(y, isfinite(low) ? fmax(low, 1e-6) : 1, high);
 }
 
-enum exit_code view_latency(const struct cli *cli, const struct view_rate *given, size_t n,
-                            const char *what, const char *prefix, struct sink *s)
+void view_latency(const struct cli *cli, const struct view_rate *given, size_t n, const char *what,
+                  const char *prefix, struct sink *s)
 {
     static const struct curve curves[] = {
         {"p99", "s2", "f2", offsetof(struct view_rate, p99_ns)},
@@ -430,5 +429,4 @@ enum exit_code view_latency(const struct cli *cli, const struct view_rate *given
     }
     svg_end(&g);
     free(rate);
-    return EXIT_OK;
 }

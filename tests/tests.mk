@@ -27,10 +27,10 @@ $(foreach s,$(TEST_SRC),$(eval $(B)/_t/$(basename $(notdir $s)): $(s:%.c=$(O)/%.
 $(TESTS): $(B)/_t/%: $(JUDGE) $(GENLIB) $(LIB) $(foreach t,$(TEST_TOPOLOGIES),$(B)/$(t)/lib$(t).a)
 	$(call link,$$(sed -n 's/^ \* link: //p' tests/unit/*/$*.c) -lyaml -lxxhash -lcmocka)
 
-$(B)/_t/test_lists: $(O)/runtime/cli/in/lists.o
+$(B)/_t/test_lists: $(patsubst %,$(O)/runtime/cli/%.o,in/lists out/memory out/say out/stop)
 # They need all of the command line, with its benches.
 $(B)/_t/test_trace $(B)/_t/test_collectives: $(CLI)
-$(B)/_t/test_guard: $(O)/runtime/cli/rows/warn.o
+$(B)/_t/test_guard: $(patsubst %,$(O)/runtime/cli/%.o,rows/warn out/memory out/say out/stop)
 
 # test_co_arch without what cannot be had for another architecture.
 $(B)/_t/co_arch: $(O)/tests/unit/kernels/test_co_arch.o $(LIB)

@@ -22,6 +22,25 @@ static void divide(tl_ctx *tl, const kb_args *args)
     tl_store(tl, y.address, tl_div(tl, rows, rows));
 }
 
+/* Computes by itself, without a call, until the process ends. */
+static void forever(void)
+{
+    for (volatile unsigned n = 0;; n = n + 1)
+        ;
+}
+
+static void busy_kernel(tl_ctx *tl, const kb_args *args)
+{
+    (void)tl, (void)args;
+    forever();
+}
+
+static void busy_reference(const kb_bench_run *run, double *const *t)
+{
+    (void)run, (void)t;
+    forever();
+}
+
 static void declare(kb_bench_run *run)
 {
     kb_bench_input(run, "x", KB_F32, KB_SHAPE(M, N), by_rows, 1);
@@ -32,6 +51,13 @@ static void setup_divide(kb_bench_run *run)
 {
     declare(run);
     kb_bench_launch(run, "divide", divide, NULL, 0);
+}
+
+static void setup_busy(kb_bench_run *run)
+{
+    declare(run);
+    kb_bench_launch(run, "divide", divide, NULL, 0);
+    kb_bench_launch(run, "busy", busy_kernel, NULL, 0);
 }
 
 static void all_ones(const kb_bench_run *run, double *const *t)
@@ -273,6 +299,8 @@ static void setup_many(kb_bench_run *run)
 
 BENCH(good, setup_divide, all_ones)
 BENCH(wrong, setup_divide, but_one)
+BENCH(busy, setup_busy, all_ones)
+BENCH(busy_ref, setup_divide, busy_reference)
 BENCH(no_nan, setup_divide, but_nan)
 BENCH(nan, setup_zeros, all_nan)
 BENCH(unwritten, setup_idle, all_ones)
@@ -291,6 +319,7 @@ const kb_bench *const benches[] = {
     &bench_good, &bench_wrong,   &bench_no_nan,  &bench_nan,     &bench_unwritten,
     &bench_peek, &bench_give_up, &bench_dig,     &bench_load_on, &bench_large,
     &bench_many, &bench_half,    &bench_spoiled, &bench_racy,    &bench_turns,
+    &bench_busy, &bench_busy_ref,
 };
 const size_t n_benches = sizeof benches / sizeof *benches;
 

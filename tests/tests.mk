@@ -75,7 +75,7 @@ tests-built:
 # The rules of the folders do not depend on how tests are built.
 HOUSE := $(if $(SAN),,$(wildcard tests/house/*.sh))
 # Scripts that run longest come first, so that none is left running alone at the end.
-LONG := $(patsubst %,tests/e2e/%.sh,trace generated terminal) $(HOUSE)
+LONG := $(patsubst %,tests/e2e/%.sh,trace generated terminal stops failures) $(HOUSE)
 SCRIPTS := $(filter-out $(LONG),$(wildcard tests/e2e/*.sh))
 
 ## check: installs what is missing, builds, runs every test; ends in "N passed, N failed"
@@ -85,6 +85,13 @@ check: setup
 	@$(MAKE) tests-built
 	@B=$(B) CC=$(CC) KBGEN=$(KBGEN) SIM=$(B)/cube8/cube8 SIM_FIFO=$(B)/cube8_fifo/cube8_fifo JOBS=$(JOBS) \
 	    tests/run.sh $(LONG) $(TESTS) $(SCRIPTS)
+
+## check-failures: every call of the system that fails, over all commands; half an hour
+.PHONY: check-failures
+check-failures: setup
+	@.ci/install $(CHECK_PACKAGES)
+	+@$(call make_topology,cube8)
+	@B=$(B) CC=$(CC) KBGEN=$(KBGEN) SIM=$(B)/cube8/cube8 JOBS=$(JOBS) SAMPLE=all tests/run.sh tests/e2e/failures.sh
 
 ## check-debug: the test programs in the build of `debug`: no optimisation, assertions; the same last line
 .PHONY: check-debug
@@ -195,6 +202,7 @@ check-all:
 	$(MAKE) valgrind
 	$(MAKE) aarch64
 	$(MAKE) floats
+	$(MAKE) check-failures
 	$(MAKE) lint
 	$(MAKE) break
 

@@ -48,12 +48,12 @@ struct run {
     struct parallel b;
     pthread_mutex_t lock;
     pthread_cond_t done_one, given_one;
-    uint64_t next;  /* to be begun */
-    uint64_t given; /* so many */
-    bool *done;     /* owned; of block i at i % window */
+    uint64_t next;          /* to be begun */
+    uint64_t given;         /* so many */
+    bool *done;             /* owned; of block i at i % window */
     struct worker *workers; /* owned */
     unsigned n_workers, n_working;
-    bool ended;     /* nothing is begun any more */
+    bool ended; /* nothing is begun any more */
 };
 
 struct worker {
@@ -93,8 +93,8 @@ static void *work(void *arg)
     return NULL;
 }
 
-/* Signals are the main thread's: only it waits in a way that they interrupt. Stacks do not depend on
- * `ulimit -s`. */
+/* Signals are the main thread's: only it waits in a way that they interrupt. Stacks do not depend
+ * on `ulimit -s`. */
 static void start(struct run *r)
 {
     sigset_t ours, before;

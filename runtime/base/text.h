@@ -27,8 +27,8 @@ const char *text_nearest(const char *word, size_t len, const char *const names[]
 const char *text_show(const char *word, size_t len, char *text, size_t room);
 
 /*
- * Copies a message to be shown on a terminal, at most `room` - 1 bytes: control characters, and bytes
- * that are no UTF-8, as \x1b. With `lines` a newline stays. Returns `text`.
+ * Copies a message to be shown on a terminal, at most `room` - 1 bytes: control characters, and
+ * bytes that are no UTF-8, as \x1b. With `lines` a newline stays. Returns `text`.
  */
 const char *text_make_visible(const char *message, bool lines, char *text, size_t room);
 

@@ -16,8 +16,8 @@
  * rows, so that a page has them too.
  *
  * Invariant: rows go through cmd_print() or cmd_output(), once for a command. Both open the
- * output, call the command's function for its contents, and close it; cmd_end() says what becomes of
- * it: rows of a verification that failed are a result, those of a run that was interrupted are a
+ * output, call the command's function for its contents, and close it; cmd_end() says what becomes
+ * of it: rows of a verification that failed are a result, those of a run that was interrupted are a
  * part of one, half a table after a full disk is removed.
  */
 #include "cli/command.h"

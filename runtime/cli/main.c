@@ -145,8 +145,8 @@ static void occupy_standard_files(void)
 }
 
 /*
- * Lines and rows are made on the stack, so that a few KiB do not do: there would not even be room for
- * printf(). Threads take the limit that they find for the size of their own stacks.
+ * Lines and rows are made on the stack, so that a few KiB do not do: there would not even be room
+ * for printf(). Threads take the limit that they find for the size of their own stacks.
  */
 static bool ask_for_stack(void)
 {
@@ -189,7 +189,8 @@ __attribute__((noinline)) static enum exit_code run_line(const kb_topology *topo
 
 int kb_cli_main(const kb_topology *topo, int argc, char **argv)
 {
-    static const char text[] = "kernbench: the stack is too small, 512 KiB are needed: see ulimit -s\n";
+    static const char text[] =
+        "kernbench: the stack is too small, 512 KiB are needed: see ulimit -s\n";
 
     occupy_standard_files();
     if (!ask_for_stack())

@@ -15,11 +15,14 @@ interrupt()
     "$@" >out 2>err &
     pid=$!
     set +m
+    (sleep $((${after%.*} + 20)) && kill -KILL $pid) >/dev/null 2>&1 & # what does not stop is ended
+    guard=$!
     sleep "$after"
     begin=$(date +%s%N)
     kill -"$signal" $pid 2>/dev/null
     code=0
     wait $pid 2>/dev/null || code=$?
+    kill $guard 2>/dev/null
     ms=$((($(date +%s%N) - begin) / 1000000))
 }
 
@@ -98,6 +101,18 @@ done
 [ $code -eq 130 ] && [ "$(cat t.json s.csv | sort -u)" = "as it was" ] && [ ! -e r.csv ] &&
     [ -s t.json.partial ] && [ -s s.csv.partial ] && [ -s r.csv.partial ]
 ok "--trace and --stats: under another name, too"
+
+# Two seconds pass before anything is read of what is printed.
+mkfifo slow
+for seconds in 0.8 0.5 0.3 1.2; do
+    (sleep 3; cat) <slow >slow.out &
+    interrupt $seconds INT "$SIM" replay many.csv --engine hop -o slow --quiet
+    wait
+    done=$(sed -n 's/^interrupted: \([0-9]*\) of [0-9]* transactions complete$/\1/p' err)
+    [ "${done:-0}" -gt 2000 ] && break
+done
+[ $code -eq 130 ] && [ "$(wc -l <slow.out)" -eq $((done + 1)) ]
+ok "what is complete may take its time to be written"
 
 # -- what does not look at signals ---------------------------------------------------------------
 

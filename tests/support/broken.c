@@ -316,10 +316,9 @@ BENCH(many, setup_many, all_ones)
 BENCH(spoiled, setup_twice, all_ones)
 
 const kb_bench *const benches[] = {
-    &bench_good, &bench_wrong,   &bench_no_nan,  &bench_nan,     &bench_unwritten,
-    &bench_peek, &bench_give_up, &bench_dig,     &bench_load_on, &bench_large,
-    &bench_many, &bench_half,    &bench_spoiled, &bench_racy,    &bench_turns,
-    &bench_busy, &bench_busy_ref,
+    &bench_good,    &bench_wrong, &bench_no_nan,  &bench_nan,   &bench_unwritten, &bench_peek,
+    &bench_give_up, &bench_dig,   &bench_load_on, &bench_large, &bench_many,      &bench_half,
+    &bench_spoiled, &bench_racy,  &bench_turns,   &bench_busy,  &bench_busy_ref,
 };
 const size_t n_benches = sizeof benches / sizeof *benches;
 

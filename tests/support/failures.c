@@ -28,8 +28,7 @@ enum kind { ALLOC, OPEN, READ, WRITE, CLOSE, RENAME, FSYNC, MMAP, THREAD, N_KIND
 
 static const char *const names[N_KINDS] = {"alloc",  "open",  "read", "write", "close",
                                            "rename", "fsync", "mmap", "thread"};
-static const int errors[N_KINDS] = {ENOMEM, EMFILE, EIO,    ENOSPC, EIO,
-                                    EIO,    EIO,    ENOMEM, EAGAIN};
+static const int errors[N_KINDS] = {ENOMEM, EMFILE, EIO, ENOSPC, EIO, EIO, EIO, ENOMEM, EAGAIN};
 static atomic_long calls[N_KINDS], blocks;
 static int failing = -1; /* the kind */
 static long fail_at;

@@ -296,9 +296,9 @@ enum exit_code results_open(struct results *r, const char *program, const char *
 
     if (len > end && strcmp(path + len - end, SINK_PARTIAL_SUFFIX) == 0) {
         *r = (struct results){.name = path};
-        return r->code = say(program, EXIT_INPUT,
-                             "%s is of a run that was interrupted; rename it to read it all the same",
-                             path);
+        return r->code = say(
+                   program, EXIT_INPUT,
+                   "%s is of a run that was interrupted; rename it to read it all the same", path);
     }
     int fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
 

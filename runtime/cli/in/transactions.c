@@ -263,8 +263,7 @@ static void add_waits(struct input *in, const struct place *place, int64_t think
     if (in->n_ids == 0)
         return;
     if (place->last_id >= fields->n_rows) {
-        in->places =
-            memory_room(in->places, in->n_places, &in->places_room, sizeof *in->places);
+        in->places = memory_room(in->places, in->n_places, &in->places_room, sizeof *in->places);
         in->places[in->n_places++] = *place;
     }
     if (fields->n_bad > 0 || place->last_id >= KB_TRANSACTIONS_MAX)

@@ -18,8 +18,6 @@
 #include "cli/out/say.h"
 #include "cli/out/stop.h"
 #include <pthread.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -87,16 +85,4 @@ char *memory_part(const char *text, size_t len)
 char *memory_text(const char *text)
 {
     return checked(strdup(text));
-}
-
-char *memory_print(const char *format, ...)
-{
-    char *text = NULL;
-    va_list args;
-
-    va_start(args, format);
-    if (vasprintf(&text, format, args) < 0)
-        memory_lacks();
-    va_end(args);
-    return checked(text);
 }

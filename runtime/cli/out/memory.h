@@ -17,7 +17,6 @@ void *memory_resize(void *old, size_t n, size_t size) MEMORY;
 
 char *memory_text(const char *text) MEMORY;
 char *memory_part(const char *text, size_t len) MEMORY; /* its first `len` bytes */
-char *memory_print(const char *format, ...) MEMORY __attribute__((format(printf, 1, 2)));
 
 /*
  * Ends the program: "PROGRAM: out of memory", exit 5. Files that are not complete are removed, and

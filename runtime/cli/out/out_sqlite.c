@@ -50,8 +50,8 @@ enum exit_code out_sqlite_close(struct out_sqlite *db, enum sink_end end)
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define BUSY_S     10 /* how long another writer may take */
-#define BUSY_SHOWN TEXT_QUOTED(BUSY_S)
+#define BUSY_S         10 /* how long another writer may take */
+#define BUSY_SHOWN     TEXT_QUOTED(BUSY_S)
 
 enum {
     APPLICATION_ID = 0x6b626e63, /* "kbnc", in the header of a file of ours */
@@ -66,8 +66,7 @@ enum {
 static const char schema[] =
     "CREATE TABLE run (id INTEGER PRIMARY KEY, schema TEXT NOT NULL, command TEXT NOT NULL,"
     " command_line TEXT NOT NULL, topology TEXT NOT NULL, hash TEXT NOT NULL,"
-    " config TEXT NOT NULL, version TEXT NOT NULL, seed INTEGER NOT NULL,"
-    PARTIAL_COLUMN ");"
+    " config TEXT NOT NULL, version TEXT NOT NULL, seed INTEGER NOT NULL," PARTIAL_COLUMN ");"
     "CREATE TABLE param (run INTEGER NOT NULL REFERENCES run (id), name TEXT NOT NULL, value TEXT,"
     " PRIMARY KEY (run, name)) WITHOUT ROWID;"
     "CREATE TABLE result (run INTEGER NOT NULL REFERENCES run (id), row INTEGER NOT NULL,"
@@ -236,8 +235,9 @@ enum exit_code out_sqlite_open(struct out_sqlite **out, const char *program, con
     if (!path)
         return EXIT_OK;
     db = memory_new(1, sizeof *db);
-    /* Nothing is ":memory:" or a URI then. */
-    char *file = memory_print("%s%s", *path == '/' ? "" : "./", path);
+    char *file = memory_new(1, strlen(path) + 3);
+    strcpy(file, *path == '/' ? "" : "./"); /* nothing is ":memory:" or a URI then */
+    strcat(file, path);
     *db = (struct out_sqlite){
         .program = program, .path = file, .shown = path, .is_new = access(file, F_OK) != 0};
     enum exit_code code = check_file(db) ? EXIT_OK : db->code;
@@ -343,8 +343,8 @@ static const char *sql_type(enum cell_type type)
 
 static bool has_column(struct out_sqlite *db, const char *table, const char *name, bool *has)
 {
-    char *sql = sqlite3_mprintf("SELECT count(*) FROM pragma_table_info(%Q) WHERE name = %Q", table,
-                                name);
+    char *sql =
+        sqlite3_mprintf("SELECT count(*) FROM pragma_table_info(%Q) WHERE name = %Q", table, name);
     int64_t n = 0;
     bool ok = read_number(db, sql, &n);
 

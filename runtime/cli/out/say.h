@@ -8,8 +8,8 @@
 enum exit_code say(const char *program, enum exit_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The same without the name, for messages that begin with a place: a line on stderr. What is no text
- * in it, as in the name of a file, is shown as \x1b. */
+/* The same without the name, for messages that begin with a place: a line on stderr. What is no
+ * text in it, as in the name of a file, is shown as \x1b. */
 void say_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Notes of one or more lines, in which newlines stay. */

@@ -6,6 +6,7 @@
  * Only the time in simulations counts, not reading and printing.
  */
 #include "cli/out/speed.h"
+#include "cli/out/say.h"
 #include "cli/out/progress.h"
 #include <stdio.h>
 #include <sys/resource.h>
@@ -74,8 +75,7 @@ void speed_say(const struct speed *s, bool quiet, uint64_t count, const char *th
     put_count((double)count / host_s, rate);
     put_seconds(host_s, host);
     put_seconds(simulated_s, simulated);
-    fprintf(stderr,
-            "%llu %s in %s: %s %s/s; simulated %s, simulated/host time %.2g; peak memory %.0f MB\n",
-            (unsigned long long)count, things, host, rate, things, simulated, simulated_s / host_s,
-            peak_mb());
+    say_line("%llu %s in %s: %s %s/s; simulated %s, simulated/host time %.2g; peak memory %.0f MB",
+             (unsigned long long)count, things, host, rate, things, simulated, simulated_s / host_s,
+             peak_mb());
 }

@@ -9,8 +9,9 @@
  * Not everything looks at a flag: a kernel may compute for minutes without a call of ours. So the
  * first SIGINT also sets a timer. If stop_heard() has not been called when it rings, the program
  * ends as after a second SIGINT, and says that nothing was kept. An example: SIGINT at 0 ms; the
- * kernel does not return; at 900 ms the timer rings, and the shell sees a program that SIGINT ended.
- * A sweep instead sees the flag within 100 ms, calls stop_heard(), and may print for a minute.
+ * kernel does not return; at 900 ms the timer rings, and the shell sees a program that SIGINT
+ * ended. A sweep instead sees the flag within 100 ms, calls stop_heard(), and may print for a
+ * minute.
  *
  * `timeout -s INT` sends the signal twice within a moment, to the process and to its group: a
  * second one within INSIST_MS counts as the first.
@@ -89,7 +90,8 @@ static void on_signal(int signal_number)
 /* Nothing has looked at the flag in time. */
 static void on_timer(int signal_number)
 {
-    static const char text[] = "interrupted: the run did not stop within a second; nothing is kept\n";
+    static const char text[] =
+        "interrupted: the run did not stop within a second; nothing is kept\n";
 
     ssize_t n = write(STDERR_FILENO, text, sizeof text - 1);
 

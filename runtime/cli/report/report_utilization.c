@@ -150,7 +150,7 @@ static struct view_at busiest(const struct report_utilization *u)
 
 /* Ids in the page must differ, so each level has a prefix of its own. */
 static void put_picture(struct sink *s, const struct cli *cli, enum view_level level,
-                                  struct view_at at, const struct view_utilization *usage)
+                        struct view_at at, const struct view_utilization *usage)
 {
     static const char *const prefixes[N_VIEW_LEVELS] = {"system", "sip", "cube", "pe"};
     char caption[80];

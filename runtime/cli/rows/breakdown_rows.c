@@ -336,7 +336,7 @@ static const struct column sum_columns[] = {COLUMN("of", CELL_TEXT, struct sum, 
 enum { N_SUM_COLUMNS = sizeof sum_columns / sizeof *sum_columns };
 
 struct sums {
-    struct sum *sum;         /* owned */
+    struct sum *sum; /* owned */
     size_t n, cap;
 };
 

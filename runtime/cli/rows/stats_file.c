@@ -99,6 +99,6 @@ enum exit_code stats_file_write(const struct utilization_rows *stats, const stru
     origin.args = args;
     origin.n_args = n_args;
     written = (is_database(path) ? write_database : write_file)(path, cli->program, &rows, &origin,
-                                                             cmd_end(code));
+                                                                cmd_end(code));
     return written ? written : code;
 }

@@ -12,7 +12,6 @@
  */
 #include "cli/trace/flights.h"
 #include "cli/out/memory.h"
-#include <stdlib.h>
 #include <string.h>
 
 /* -- flights and slices --------------------------------------------------------------------- */

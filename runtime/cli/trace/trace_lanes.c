@@ -299,8 +299,10 @@ static void name_lane(struct component *c, struct lane *lane)
 
     if (c->n_lanes > 0) {
         parent = &c->lane[0]->track;
-        lane->name = memory_print("%s #%zu", c->name, c->n_lanes);
-        name = lane->name;
+        char text[NAME_BYTES + TEXT_NUMBER_BYTES];
+
+        snprintf(text, sizeof text, "%s #%zu", c->name, c->n_lanes);
+        name = lane->name = memory_text(text);
     }
     lane->track = (struct trace_track){.kind = TRACK_LANE, .parent = parent, .name = name};
 }

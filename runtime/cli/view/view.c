@@ -4,7 +4,6 @@
  * `view_pictures` is the one list of names: the command, its help and the completion of shells read
  * it. A new level also needs its function in `fill`.
  */
-#include <stdlib.h>
 #include "cli/out/say.h"
 #include "cli/view/scene.h"
 
@@ -32,7 +31,7 @@ enum view_level view_first(const kb_info *info)
 
 /* Fills a scene, and writes it by `write`. */
 static void draw(struct scene *sc, enum view_level level, struct view_at at,
-                           void (*write)(struct scene *sc, struct sink *s), struct sink *s)
+                 void (*write)(struct scene *sc, struct sink *s), struct sink *s)
 {
     sc->level = view_pictures[level].name;
     fill[level](sc, at);

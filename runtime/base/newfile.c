@@ -99,8 +99,8 @@ static int open_nameless(char *path)
     return fd;
 }
 
-/* Opens the file that will replace f->target, with the target's permissions if it exists; who may
- * run it as another user is not for us to say. */
+/* Opens the file that will replace f->target, with the target's permissions if it exists, except
+ * for those to run as its owner or group. */
 static bool open_temporary(struct newfile *f, const struct stat *replaced)
 {
     f->temporary = f->target ? temporary_name(f->target) : NULL;
@@ -120,13 +120,33 @@ static bool open_temporary(struct newfile *f, const struct stat *replaced)
     return !replaced || fchmod(f->fd, replaced->st_mode & 0777) == 0;
 }
 
+/* The first `n` bytes of `text`. Owned by the caller; NULL: no memory. */
+static char *copy(const char *text, size_t n)
+{
+    char *to = malloc(n + 1);
+
+    if (!to)
+        return NULL;
+    memcpy(to, text, n);
+    to[n] = '\0';
+    return to;
+}
+
+/* The path without links of a file that exists. Owned by the caller; NULL: errno tells why. */
+static char *real_path(const char *path)
+{
+    char text[PATH_MAX];
+
+    return realpath(path, text) ? copy(text, strlen(text)) : NULL;
+}
+
 /* The folder of `path`, with the slash; "./" if it has none. Owned by the caller; NULL: no memory.
  */
 static char *folder_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
 
-    return slash ? strndup(path, (size_t)(slash - path) + 1) : strdup("./");
+    return slash ? copy(path, (size_t)(slash - path) + 1) : copy("./", 2);
 }
 
 static char *join(const char *folder, const char *name)
@@ -144,26 +164,28 @@ static char *join(const char *folder, const char *name)
  */
 static char *place_of(const char *path, int links)
 {
-    char *place = realpath(path, NULL), *folder, *real, text[PATH_MAX];
+    char *place = real_path(path), *folder, *real, text[PATH_MAX];
     const char *slash = strrchr(path, '/');
     ssize_t n;
 
     if (place || errno != ENOENT)
         return place;
     folder = folder_of(path);
-    real = folder ? realpath(folder, NULL) : NULL;
+    real = folder ? real_path(folder) : NULL;
+    free(folder);
+    if (!real)
+        return NULL;
     n = links > 0 ? readlink(path, text, sizeof text - 1) : -1;
     if (n < 0) {
-        place = real ? join(real, slash ? slash + 1 : path) : NULL;
-    } else if (real) { /* a link to a file that does not exist yet */
+        place = join(real, slash ? slash + 1 : path);
+    } else { /* a link to a file that does not exist yet */
         char *to;
 
         text[n] = '\0';
-        to = text[0] == '/' ? strdup(text) : join(real, text);
+        to = text[0] == '/' ? copy(text, (size_t)n) : join(real, text);
         place = to ? place_of(to, links - 1) : NULL;
         free(to);
     }
-    free(folder);
     free(real);
     return place;
 }
@@ -195,7 +217,7 @@ bool newfile_open(struct newfile *f, const char *path)
     }
     if (access(path, W_OK) < 0)
         return false;
-    f->target = realpath(path, NULL);
+    f->target = real_path(path);
     return open_temporary(f, &st);
 }
 

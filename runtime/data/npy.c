@@ -418,6 +418,6 @@ kb_status npy_write(const char *path, kb_dtype dtype, kb_shape shape, const void
     }
     if (ok)
         return KB_OK;
-    bad(&r, "%s", strerror(error));
+    bad(&r, "%s", error == ENOMEM ? "out of memory" : strerror(error));
     return error == ENOMEM ? KB_NO_MEMORY : KB_FILE_ERROR;
 }

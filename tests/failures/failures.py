@@ -153,7 +153,7 @@ def digest(path):
 
 
 def snapshot(folder):
-    """All files below the folder, but for the inputs: name to what it says."""
+    """All files below the folder except the inputs: name to what it says."""
     found = {}
     for where, folders, names in os.walk(folder):
         if where == folder and "in" in folders:

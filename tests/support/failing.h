@@ -5,6 +5,7 @@
  */
 #ifndef FAILING_H
 #define FAILING_H
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -29,8 +30,10 @@ static bool fails(void)
 {
     if (left == UINT64_MAX)
         return false;
-    if (left == 0)
+    if (left == 0) {
+        errno = ENOMEM;
         return true;
+    }
     left--;
     return false;
 }

@@ -1,9 +1,4 @@
-/*
- * test_trace.c -- timelines: lanes, texts, and what becomes of what is told, told by hand.
- *
- * link: -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc,--wrap=free
- */
-#include "support/failing.h"
+/* test_trace.c -- timelines: lanes, texts, and what becomes of what is told, told by hand. */
 #include "support/rig.h"
 
 #include "cube8.h"
@@ -11,7 +6,6 @@
 #include "machine/place.h"
 #include "cli/trace/trace.h"
 #include "cli/trace/trace_lanes.h"
-#include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -320,34 +314,6 @@ static void commands_are_nested_in_their_kernel(void **state)
                               "E 3 20000.000 \n");
 }
 
-/* Fails the n-th allocation, for every n: a message, and no file. */
-static void every_allocation_may_fail(void **state)
-{
-    int errors = dup(2), nowhere = open("/dev/null", O_WRONLY);
-    enum exit_code code = EXIT_SYSTEM;
-    struct rig r;
-
-    (void)state;
-    begin(&r);
-    dup2(nowhere, 2);
-    for (uint64_t n = 0; code != EXIT_OK; n++) {
-        left = n;
-        code = trace_open(&r.trace, &r.cli);
-        if (code == EXIT_OK) {
-            r.watch = trace_callbacks(r.trace);
-            tell_one(&r.watch);
-            code = trace_close(r.trace, EXIT_OK);
-        }
-        left = UINT64_MAX;
-        assert_true(code == EXIT_SYSTEM || n > 20);
-        assert_true((access(r.path, F_OK) == 0) == (code == EXIT_OK));
-    }
-    dup2(errors, 2);
-    close(errors);
-    close(nowhere);
-    unlink(r.path);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -359,7 +325,6 @@ int main(void)
         cmocka_unit_test(a_window_has_what_overlaps_it),
         cmocka_unit_test(what_is_open_in_the_end_is_closed),
         cmocka_unit_test(commands_are_nested_in_their_kernel),
-        cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests_name("trace", tests, NULL, NULL);
 }

@@ -206,7 +206,7 @@ done
 if [ $code -eq 0 ]; then
     skip "Ctrl-C closes the timeline" "this machine is too fast"
 else
-    says interrupted && timeline part t.pftrace
+    says interrupted && mv t.pftrace.partial cut.pftrace && timeline part cut.pftrace
     ok "Ctrl-C closes the timeline"
 fi
 timeout --preserve-status 1 "$SIM" replay many.csv --quiet -o o.csv --trace killed.pftrace 2>err

@@ -6,22 +6,22 @@
 
 enum {
     SHOWN_BYTES = 60, /* of a user's text that a message repeats */
-    LINE_BYTES = 4096 /* of a message */
+    NAME_BYTES = 4096,
+    LINE_BYTES = 2 * NAME_BYTES,
 };
 
-static void print_place(FILE *out, struct place at)
+static int put_place(char *text, size_t room, struct place at)
 {
     if (at.kind == PLACE_NONE)
-        fputs("kbgen: ", out);
-    else if (at.line == 0)
-        fprintf(out, "%s: ", at.name);
-    else
-        fprintf(out, "%s:%zu:%zu: ", at.name, at.line, at.col);
+        return snprintf(text, room, "kbgen: ");
+    if (at.line == 0)
+        return snprintf(text, room, "%.*s: ", NAME_BYTES, at.name);
+    return snprintf(text, room, "%.*s:%zu:%zu: ", NAME_BYTES, at.name, at.line, at.col);
 }
 
 bool diag_error(struct diag *d, struct place at, const char *fmt, ...)
 {
-    char text[LINE_BYTES];
+    char line[LINE_BYTES], shown[LINE_BYTES];
     va_list args;
 
     if (d->n_errors++ == 0)
@@ -32,11 +32,11 @@ bool diag_error(struct diag *d, struct place at, const char *fmt, ...)
         fputs("kbgen: further errors not shown\n", d->out);
         return false;
     }
-    print_place(d->out, at);
+    int n = put_place(line, sizeof line, at);
     va_start(args, fmt);
-    text_vformat(text, sizeof text, fmt, args);
+    text_vformat(line + n, sizeof line - (size_t)n, fmt, args);
     va_end(args);
-    fprintf(d->out, "%s\n", text);
+    fprintf(d->out, "%s\n", text_make_visible(line, false, shown, sizeof shown));
     return false;
 }
 

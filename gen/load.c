@@ -23,6 +23,7 @@
  */
 #include "load.h"
 #include "doc.h"
+#include "base/fault.h"
 #include "base/text.h"
 #include "value.h"
 #include <errno.h>
@@ -230,7 +231,10 @@ static bool unreadable(struct spec *spec, struct place whole, int err)
 {
     if (err == ENOMEM)
         diag_no_memory();
-    return diag_error(spec->diag, whole, "cannot be read: %s", strerror(err));
+    diag_error(spec->diag, whole, "cannot be read: %s", strerror(err));
+    if (!fault_is_of_file(err))
+        spec->diag->code = EXIT_SYSTEM;
+    return false;
 }
 
 bool load(struct spec *spec, const char *path)

@@ -87,6 +87,8 @@ static const struct help kbgen_help = {
     .see_also = "m4(1)",
     .offer = offer};
 
+enum { MESSAGE_BYTES = 4096 };
+
 /* -- messages and help ---------------------------------------------------------------------- */
 
 enum exit_code options_finish(enum exit_code code)
@@ -104,7 +106,10 @@ static _Noreturn void leave(void)
 
 static _Noreturn void mistake(const char *what, const char *arg)
 {
-    fprintf(stderr, "kbgen: %s%s\nTry 'kbgen --help'.\n", what, arg);
+    char shown[MESSAGE_BYTES];
+
+    fprintf(stderr, "kbgen: %s%s\nTry 'kbgen --help'.\n", what,
+            text_make_visible(arg, false, shown, sizeof shown));
     exit(EXIT_USAGE);
 }
 

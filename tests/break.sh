@@ -261,7 +261,7 @@ break_it 'a digit too few in an exact number' runtime/cli/diff/number.c 's/DECIM
 break_it 'a line end within quotes' runtime/cli/diff/results.c 's/\*r->at != .". \|\| r->at\[1\] == .".\)/*r->at != 34 \&\& *r->at != 10)/'
 break_it 'a run that is never committed' $sqlite 's/run_sql\(db, "COMMIT"\);/;/'
 break_it 'rows kept of what could not be printed' runtime/cli/main.c \
-    's/out_sqlite_close\(cli->sqlite, cmd_is_kept\(code\)\)/out_sqlite_close(cli->sqlite, true)/'
+    's/out_sqlite_close\(cli->sqlite, cmd_end\(code\)\)/out_sqlite_close(cli->sqlite, SINK_KEEP)/'
 break_it 'a run that does not wait for another' $sqlite 's/BUSY_S \* 1000/0/'
 trace=runtime/cli/trace/trace.c timeline=runtime/cli/trace/timeline.c flights=runtime/cli/trace/flights.c
 lanes=runtime/cli/trace/trace_lanes.c
@@ -276,7 +276,7 @@ break_it 'a wait that is not said' $flights 's/set_wait\(f, s, work->place\);/;/
 break_it 'what is open stays open' $trace 's/if \(t->opened && !t->stopped\)/if (0)/'
 break_it 'counters told twice' $timeline 's/ \|\| c->value == c->shown\)/)/'
 break_it 'a dispatch that ends with its command' runtime/cli/trace/commands.c 's/slice_end\(t, f, s, command->issue_fs\)/slice_end(t, f, s, command->issue_fs + 1)/'
-break_it 'a link that is held to no end' $trace 's/if \(service->end_fs < 0 \|\| t->no_memory\)/if (true)/'
+break_it 'a link that is held to no end' $trace 's/if \(service->end_fs < 0\)/if (true)/'
 break_it 'a number of 72 memories that is 64' $lanes 's/return pes \+ cubes;/return pes;/'
 break_it 'ends in another field' runtime/cli/trace/perfetto.proto 's/(terminating_flow_ids) = 48/\1 = 49/'
 break_it 'a timeline of 1000 times as long' runtime/cli/trace/trace_json.c 's/fs \/ 1000\)/fs)/'
@@ -447,6 +447,27 @@ break_it 'a page that does not say what stderr says' runtime/cli/command.c \
     's/cli->page->note\(cli->report, line\);/(void)0;/'
 break_it 'a page of the last rate' runtime/cli/cmd_load.c 's/if \(!is_better\(load, i\)\)/if (0)/'
 
+# -- what fails, and signals -----------------------------------------------------------------
+newfile=runtime/base/newfile.c stop=runtime/cli/out/stop.c
+break_it 'memory that lacks passed on' runtime/cli/out/memory.c 's/^    if \(!p\)/    if (0)/'
+break_it 'a transaction left open without memory' $sqlite 's/memory_undo\(roll_back, db\);//'
+break_it 'an empty database left behind' $sqlite 's/if \(db->is_new && is_empty_file/if (0 \&\& is_empty_file/'
+break_it 'a mistake of JSON for a lack of memory' runtime/cli/diff/results_json.c 's/json_set_alloc_funcs\(allocate, free\);//'
+break_it 'a file named before it is on the disk' $newfile 's/bool ok = sync_file\(f->fd\);/bool ok = true;/'
+break_it 'the right to run as the owner kept' $newfile 's/st_mode & 0777\)/st_mode \& 07777)/'
+break_it 'temporary files with a name' $newfile 's/f->fd = open_nameless\(f->temporary\);/f->fd = -1;/'
+break_it 'a disk that fails for a bad file' runtime/base/fault.h 's/ENODEV, EINVAL/ENODEV, EIO/'
+break_it 'messages as they come' runtime/base/text.c 's/size_t n = visible_bytes\(p, lines\);/size_t n = 1;/'
+break_it 'messages of kbgen as they come' gen/diag.c 's/text_make_visible\(line, false, shown, sizeof shown\)/line/'
+break_it 'a line without an end read on' runtime/cli/in/lines.c 's/l->n_read - from > LINE_SKIP_MAX/false/'
+break_it 'a stack that is too small' runtime/cli/main.c 's/if \(!ask_for_stack\(\)\)/if (0)/'
+break_it 'a part under the name of the whole' runtime/cli/command.c 's/EXIT_INTERRUPTED \? SINK_PARTIAL : SINK_DROP/EXIT_INTERRUPTED ? SINK_KEEP : SINK_DROP/'
+break_it 'a part in a database that is not marked' $sqlite 's/if \(!partial \|\| finish/if (1 || finish/'
+break_it 'a part taken for the whole' runtime/cli/diff/results.c 's/if \(len > end && strcmp/if (0 \&\& strcmp/'
+break_it 'a block waited for after Ctrl-C' runtime/base/parallel.c 's/if \(stopped && r->n_working > 0\)/if (0)/'
+break_it 'a kernel waited for after Ctrl-C' $stop 's/set_timer\(HEARD_MS\)/set_timer(0)/'
+break_it 'the writing ended by the timer' $stop 's/set_timer\(0\);$/;/'
+
 # -- collectives ----------------------------------------------------------------------------
 collective=benches/collective.h bound=benches/collective_bound.h
 break_it 'collective: the wrong half kept' $collective 's/int64_t mine = lo \+ \(r\.me & half\)/int64_t mine = lo + (~r.me \& half)/'
@@ -554,6 +575,9 @@ choose_tests() {
     case " ${edits[$1]} " in
     *' Makefile '*) tests=() scripts=(killed_make) ;;
     *' tools/taken.sh '*) tests=() scripts=(install) ;;
+    *' runtime/base/newfile'* | *' runtime/base/fault'* | *visible* | *' runtime/cli/out/stop'* | *' runtime/cli/out/memory'* | *lines.c*LINE_SKIP*)
+        tests=(number) scripts=(failures stops)
+        ;;
     *' runtime/cli/trace/'*) tests=(trace) scripts=(trace talking) ;;
     *' runtime/cli/report/'*) tests=(number) scripts=(report) ;;
     *' runtime/kernels/deadlock.c'* | *' runtime/cli/rows/deadlock'*) tests=(deadlock) scripts=(deadlock) ;;
@@ -571,7 +595,7 @@ choose_tests() {
         *out_sqlite.c*) scripts=(kill) ;;
         *) scripts=() ;;
         esac
-        scripts+=(results sweep load why knockout inspect shells terminal report race)
+        scripts+=(failures stops results sweep load why knockout inspect shells terminal report race)
         ;;
     *' runtime/data/host.c'*) tests=(host "${all_tests[@]}") ;;
     *' runtime/data/mem.c'* | *' runtime/data/shared.c'*) tests=(mem "${of_kernels[@]}" "${long[@]}" "${of_engine[@]}") ;;

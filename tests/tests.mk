@@ -29,10 +29,10 @@ $(foreach s,$(TEST_SRC),$(eval $(B)/_t/$(basename $(notdir $s)): $(s:%.c=$(O)/%.
 $(TESTS): $(B)/_t/%: $(JUDGE) $(GENLIB) $(LIB) $(foreach t,$(TEST_TOPOLOGIES),$(B)/$(t)/lib$(t).a)
 	$(call link,$$(sed -n 's/^ \* link: //p' tests/unit/*/$*.c) -lyaml -lxxhash -lcmocka)
 
-$(B)/_t/test_lists: $(O)/runtime/cli/in/lists.o
+$(B)/_t/test_lists: $(patsubst %,$(O)/runtime/cli/%.o,in/lists out/memory out/say out/stop)
 # They need all of the command line, with its benches.
 $(B)/_t/test_trace $(B)/_t/test_collectives: $(CLI)
-$(B)/_t/test_guard: $(O)/runtime/cli/rows/warn.o
+$(B)/_t/test_guard: $(patsubst %,$(O)/runtime/cli/%.o,rows/warn out/memory out/say out/stop)
 
 # test_co_arch without what cannot be had for another architecture.
 $(B)/_t/co_arch: $(O)/tests/unit/kernels/test_co_arch.o $(LIB)
@@ -89,7 +89,7 @@ tests-built:
 # The rules of the folders do not depend on how tests are built.
 HOUSE := $(if $(SAN),,$(wildcard tests/house/*.sh))
 # Scripts that run longest come first, so that none is left running alone at the end.
-LONG := $(patsubst %,tests/e2e/%.sh,trace generated terminal) $(HOUSE)
+LONG := $(patsubst %,tests/e2e/%.sh,trace generated terminal stops failures) $(HOUSE)
 SCRIPTS := $(filter-out $(LONG),$(wildcard tests/e2e/*.sh))
 
 ## check: installs what is missing, builds, runs every test; ends in "N passed, N failed"
@@ -99,6 +99,13 @@ check: setup
 	@$(MAKE) tests-built
 	@B=$(B) CC=$(CC) KBGEN=$(KBGEN) SIM=$(B)/cube8/cube8 SIM_FIFO=$(B)/cube8_fifo/cube8_fifo JOBS=$(JOBS) \
 	    tests/run.sh $(LONG) $(TESTS) $(CORPORA) $(SCRIPTS)
+
+## check-failures: every call of the system that fails, over all commands; half an hour
+.PHONY: check-failures
+check-failures: setup
+	@.ci/install $(CHECK_PACKAGES)
+	+@$(call make_topology,cube8)
+	@B=$(B) CC=$(CC) KBGEN=$(KBGEN) SIM=$(B)/cube8/cube8 JOBS=$(JOBS) SAMPLE=all tests/run.sh tests/e2e/failures.sh
 
 ## check-debug: the test programs in the build of `debug`: no optimisation, assertions; the same last line
 .PHONY: check-debug
@@ -229,6 +236,7 @@ check-all:
 	$(MAKE) aarch64
 	$(MAKE) floats
 	$(MAKE) steady
+	$(MAKE) check-failures
 	$(MAKE) lint
 	$(MAKE) break
 

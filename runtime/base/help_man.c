@@ -187,25 +187,26 @@ static void put_entries(const char *name, const struct help_entry *e, FILE *to)
     }
 }
 
+/* A line for a shell, which does not begin with a dot; the program's name stands for each @. */
+static void put_line_of(const struct help *h, const char *line, FILE *to)
+{
+    for (; *line; line++)
+        if (*line == '@')
+            put(h->program, to);
+        else
+            put_char(*line, to);
+    fputc('\n', to);
+}
+
 static void put_examples(const struct help *h, FILE *to)
 {
-    char *line = NULL;
-    size_t size;
-
     section("EXAMPLES", to);
     for (unsigned i = 0; i < h->n_examples; i++) {
-        FILE *memory = open_memstream(&line, &size);
-
-        if (!memory)
-            return;
-        help_put_line(h, h->examples[i].line, memory);
-        fclose(memory);
         fputs(i > 0 ? ".PP\n" : "", to);
         put_sentence(h->examples[i].what, to);
         fputs(".PP\n.RS 4\n.nf\n", to);
-        put_lines(line, to);
+        put_line_of(h, h->examples[i].line, to);
         fputs(".fi\n.RE\n", to);
-        free(line);
     }
 }
 

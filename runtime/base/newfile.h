@@ -7,7 +7,8 @@
 struct newfile {
     int fd;
     char *target;    /* owned: the file to replace in the end; NULL: written in place */
-    char *temporary; /* owned: the file that replaces it, in the same folder */
+    char *temporary; /* owned: a name for the file that replaces it, in the same folder */
+    bool has_name;   /* the file has that name already: remove it if a signal ends the program */
 };
 
 /*
@@ -20,6 +21,9 @@ bool newfile_open(struct newfile *f, const char *path);
 
 /* Do both paths name the same file, whether it exists or not? */
 bool newfile_same(const char *a, const char *b);
+
+/* The file will have a longer name than was asked for. False: no memory. */
+bool newfile_add_suffix(struct newfile *f, const char *suffix);
 
 /* Closes f->fd and frees all else. With `keep` the file gets its name, else it is removed. False:
  * it is removed, and errno tells why. */

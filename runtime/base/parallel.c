@@ -26,7 +26,9 @@
  * The caller does no work itself: it waits for blocks, calls wait() ten times a second (for the
  * progress line) and looks at stop(). Threads block the signals that end programs, so that these
  * arrive at the caller. After stop() the threads finish their blocks, and what is finished without
- * a gap is still given.
+ * a gap is still given. A block that is not finished soon after stop() is left to its thread: a
+ * Ctrl-C ends a run within a second, whatever the block computes. The state of the run then belongs
+ * to that thread, and is not freed.
  */
 #include "base/parallel.h"
 #include <pthread.h>
@@ -36,17 +38,22 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { WAIT_MS = 100 }; /* between two calls of wait() */
+enum {
+    WAIT_MS = 100, /* between two calls of wait() */
+    STACK_BYTES = 8 << 20,
+};
 
 /* `lock` guards all but `b`; `given` changes on the thread of the caller alone. */
 struct run {
-    const struct parallel *b;
+    struct parallel b;
     pthread_mutex_t lock;
     pthread_cond_t done_one, given_one;
-    uint64_t next;  /* to be begun */
-    uint64_t given; /* so many */
-    bool *done;     /* owned; of block i at i % window */
-    bool ended;     /* nothing is begun any more */
+    uint64_t next;          /* to be begun */
+    uint64_t given;         /* so many */
+    bool *done;             /* owned; of block i at i % window */
+    struct worker *workers; /* owned */
+    unsigned n_workers, n_working;
+    bool ended; /* nothing is begun any more */
 };
 
 struct worker {
@@ -58,9 +65,9 @@ struct worker {
 /* The next block to be done; false if there is none. */
 static bool begin(struct run *r, uint64_t *i)
 {
-    while (!r->ended && r->next < r->b->n && r->next - r->given >= r->b->window)
+    while (!r->ended && r->next < r->b.n && r->next - r->given >= r->b.window)
         pthread_cond_wait(&r->given_one, &r->lock);
-    if (r->ended || r->next >= r->b->n)
+    if (r->ended || r->next >= r->b.n)
         return false;
     *i = r->next++;
     return true;
@@ -75,34 +82,42 @@ static void *work(void *arg)
     pthread_mutex_lock(&r->lock);
     while (begin(r, &i)) {
         pthread_mutex_unlock(&r->lock);
-        r->b->work(r->b->arg, w->number, i);
+        r->b.work(r->b.arg, w->number, i);
         pthread_mutex_lock(&r->lock);
-        r->done[i % r->b->window] = true;
+        r->done[i % r->b.window] = true;
         pthread_cond_signal(&r->done_one);
     }
+    r->n_working--;
+    pthread_cond_signal(&r->done_one);
     pthread_mutex_unlock(&r->lock);
     return NULL;
 }
 
-/* Signals are the main thread's: only it waits in a way that they interrupt. */
-static unsigned start(struct run *r, struct worker *workers)
+/* Signals are the main thread's: only it waits in a way that they interrupt. Stacks do not depend
+ * on `ulimit -s`. */
+static void start(struct run *r)
 {
-    unsigned n = 0;
     sigset_t ours, before;
+    pthread_attr_t large;
 
     sigemptyset(&ours);
     sigaddset(&ours, SIGINT);
     sigaddset(&ours, SIGTERM);
     sigaddset(&ours, SIGHUP);
+    sigaddset(&ours, SIGALRM);
+    pthread_attr_init(&large);
+    pthread_attr_setstacksize(&large, STACK_BYTES);
     pthread_sigmask(SIG_BLOCK, &ours, &before);
-    while (n < r->b->threads && n < r->b->n) {
-        workers[n] = (struct worker){.run = r, .number = n};
-        if (pthread_create(&workers[n].thread, NULL, work, &workers[n]) != 0)
+    while (r->n_workers < r->b.threads && r->n_workers < r->b.n) {
+        struct worker *w = &r->workers[r->n_workers];
+
+        *w = (struct worker){.run = r, .number = r->n_workers};
+        if (pthread_create(&w->thread, &large, work, w) != 0)
             break;
-        n++;
+        r->n_workers++;
     }
+    pthread_attr_destroy(&large);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return n;
 }
 
 static void wait_a_little(struct run *r)
@@ -120,9 +135,9 @@ static void wait_a_little(struct run *r)
 static bool give_one(struct run *r)
 {
     pthread_mutex_unlock(&r->lock);
-    bool more = r->b->give(r->b->arg, r->given);
+    bool more = r->b.give(r->b.arg, r->given);
     pthread_mutex_lock(&r->lock);
-    r->done[r->given % r->b->window] = false;
+    r->done[r->given % r->b.window] = false;
     r->given++;
     pthread_cond_broadcast(&r->given_one);
     return more;
@@ -131,60 +146,89 @@ static bool give_one(struct run *r)
 /* Gives blocks as they come. False if give() wants no more. */
 static bool give_all(struct run *r)
 {
-    while (r->given < r->b->n) {
-        if (r->done[r->given % r->b->window]) {
+    while (r->given < r->b.n) {
+        if (r->done[r->given % r->b.window]) {
             if (!give_one(r))
                 return false;
             continue;
         }
-        if ((r->b->stop && r->b->stop()) || r->ended)
+        if ((r->b.stop && r->b.stop()) || r->ended)
             return true;
         wait_a_little(r);
         pthread_mutex_unlock(&r->lock);
-        if (r->b->wait)
-            r->b->wait(r->b->arg);
+        if (r->b.wait)
+            r->b.wait(r->b.arg);
         pthread_mutex_lock(&r->lock);
     }
     return true;
 }
 
-static bool run(struct run *r, struct worker *workers)
+/* Waits for the threads; false: one is still in its work() long after stop(). */
+static bool join(struct run *r)
 {
-    unsigned n = start(r, workers);
+    bool stopped = r->b.stop && r->b.stop();
 
+    for (int ms = 0; stopped && r->n_working > 0 && ms < PARALLEL_LEAVE_MS; ms += WAIT_MS)
+        wait_a_little(r);
+    if (stopped && r->n_working > 0)
+        return false;
+    pthread_mutex_unlock(&r->lock);
+    for (unsigned i = 0; i < r->n_workers; i++)
+        pthread_join(r->workers[i].thread, NULL);
     pthread_mutex_lock(&r->lock);
-    bool more = n > 0 && give_all(r);
+    return true;
+}
+
+static enum parallel_end run(struct run *r)
+{
+    pthread_mutex_lock(&r->lock);
+    start(r);
+    r->n_working = r->n_workers;
+    bool more = r->n_workers > 0 && give_all(r);
     r->ended = true;
     pthread_cond_broadcast(&r->given_one);
-    pthread_mutex_unlock(&r->lock);
-    for (unsigned i = 0; i < n; i++)
-        pthread_join(workers[i].thread, NULL);
-    pthread_mutex_lock(&r->lock);
+    bool joined = join(r);
     if (more) /* interrupted: what was in work is done now */
         give_all(r);
     pthread_mutex_unlock(&r->lock);
-    return n > 0;
+    return !joined ? PARALLEL_LEFT : r->n_workers > 0 ? PARALLEL_ENDED : PARALLEL_NO_THREAD;
 }
 
-bool parallel_run(const struct parallel *b)
+static void release(struct run *r)
 {
-    struct run r = {.b = b,
-                    .lock = PTHREAD_MUTEX_INITIALIZER,
-                    .given_one = PTHREAD_COND_INITIALIZER,
-                    .done = calloc(b->window, sizeof *r.done)};
-    struct worker *workers = calloc(b->threads, sizeof *workers);
-    pthread_condattr_t monotonic;
-    bool ran;
+    if (!r)
+        return;
+    free(r->workers);
+    free(r->done);
+    free(r);
+}
 
+enum parallel_end parallel_run(const struct parallel *b)
+{
+    struct run *r = calloc(1, sizeof *r);
+    pthread_condattr_t monotonic;
+    enum parallel_end end;
+
+    if (r)
+        *r = (struct run){.b = *b,
+                          .lock = PTHREAD_MUTEX_INITIALIZER,
+                          .given_one = PTHREAD_COND_INITIALIZER,
+                          .done = calloc(b->window, sizeof *r->done),
+                          .workers = calloc(b->threads, sizeof *r->workers)};
+    if (!r || !r->done || !r->workers) {
+        release(r);
+        return PARALLEL_NO_THREAD;
+    }
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&r.done_one, &monotonic);
-    ran = b->n == 0 || (r.done && workers && run(&r, workers));
-    pthread_cond_destroy(&r.done_one);
+    pthread_cond_init(&r->done_one, &monotonic);
     pthread_condattr_destroy(&monotonic);
-    free(workers);
-    free(r.done);
-    return ran;
+    end = b->n == 0 ? PARALLEL_ENDED : run(r);
+    if (end != PARALLEL_LEFT) {
+        pthread_cond_destroy(&r->done_one);
+        release(r);
+    }
+    return end;
 }
 
 unsigned parallel_threads(void)

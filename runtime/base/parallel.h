@@ -23,9 +23,17 @@ struct parallel {
 /*
  * Does and gives blocks until all are given, give() returns false, or stop() returns true. After
  * stop() the blocks that are done without a gap are still given, and after them the first that was
- * not done, when its work() has returned. False: no thread could be started, and nothing was done.
+ * not done, when its work() has returned. A work() that goes on for PARALLEL_LEAVE_MS after stop()
+ * is not waited for: PARALLEL_LEFT. Its thread uses `arg` and what it leads to until the process
+ * ends, so the caller frees none of it.
  */
-bool parallel_run(const struct parallel *b);
+enum parallel_end {
+    PARALLEL_NO_THREAD, /* none could be started, and nothing was done */
+    PARALLEL_ENDED,
+    PARALLEL_LEFT,
+};
+enum { PARALLEL_LEAVE_MS = 300 };
+enum parallel_end parallel_run(const struct parallel *b);
 
 /* The number of threads that this process may run at the same time. */
 unsigned parallel_threads(void);

@@ -345,6 +345,37 @@ char *text_put_text(char *to, const char *text)
     return to + n;
 }
 
+/* -- messages ------------------------------------------------------------------------------- */
+
+static size_t utf8_length(const unsigned char *p);
+
+/* How many bytes at `p` stand for themselves on a terminal; 0: none. U+0080 to U+009f do not. */
+static size_t visible_bytes(const unsigned char *p, bool lines)
+{
+    if (*p < 0x80)
+        return (*p >= 0x20 && *p != 0x7f) || (lines && *p == '\n');
+    return *p == 0xc2 && p[1] < 0xa0 ? 0 : utf8_length(p);
+}
+
+const char *text_make_visible(const char *message, bool lines, char *text, size_t room)
+{
+    enum { LONGEST = 5 }; /* "\x1b" and the final 0 */
+    const unsigned char *p = (const unsigned char *)message;
+    char *to = text, *end = text + room;
+
+    while (*p && end - to >= LONGEST) {
+        size_t n = visible_bytes(p, lines);
+
+        if (n > 0)
+            to = (char *)memcpy(to, p, n) + n;
+        else
+            to += sprintf(to, "\\x%02x", *p);
+        p += n > 0 ? n : 1;
+    }
+    *to = '\0';
+    return text;
+}
+
 /* -- JSON ----------------------------------------------------------------------------------- */
 
 /* The length of the UTF-8 sequence at `p`; 0: it is not valid. Neither are overlong forms and

@@ -27,6 +27,12 @@ const char *text_nearest(const char *word, size_t len, const char *const names[]
  */
 const char *text_show(const char *word, size_t len, char *text, size_t room);
 
+/*
+ * Copies a message to be shown on a terminal, at most `room` - 1 bytes: control characters, and
+ * bytes that are no UTF-8, as \x1b. With `lines` a newline stays. Returns `text`.
+ */
+const char *text_make_visible(const char *message, bool lines, char *text, size_t room);
+
 /* Joins `names`, each after `prefix`, to "a, b, c", as far as that fits into `room`. */
 void text_join(const char *const names[], size_t n_names, const char *prefix, char *text,
                size_t room);

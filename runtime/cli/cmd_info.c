@@ -88,7 +88,7 @@ static enum exit_code print_config(const struct cli *cli)
     if (code)
         return code;
     sink_text(&s, cli->info.config);
-    return sink_close(&s, cli->program, true);
+    return sink_close(&s, cli->program, SINK_KEEP);
 }
 
 enum exit_code cmd_info(const struct cli *cli)

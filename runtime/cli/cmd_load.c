@@ -33,6 +33,7 @@
  * the last job of a rate becomes a point (end_point()); then rows, notes and warnings.
  */
 #include "base/parallel.h"
+#include "cli/out/memory.h"
 #include "cli/report/report.h"
 #include "cli/rows/breakdown_rows.h"
 #include "cli/in/pattern.h"
@@ -479,17 +480,16 @@ static void show_progress(void *arg)
 
 /* -- the load ------------------------------------------------------------------------------- */
 
-static bool make_room(struct load *load)
+static void make_room(struct load *load)
 {
     const struct opts *o = &load->cli->opts;
 
     load->threads = o->jobs ? o->jobs : parallel_threads();
     load->window = load->threads * AHEAD_PER_THREAD;
-    load->points = calloc(load->asked.rates.n, sizeof *load->points);
-    load->sims = calloc(load->seeds, sizeof *load->sims);
-    load->jobs = calloc(load->window, sizeof *load->jobs);
-    return load->points && load->sims && load->jobs &&
-           warn_aim_new(&load->aim, load->cli, &load->asked.traffic);
+    load->points = memory_new(load->asked.rates.n, sizeof *load->points);
+    load->sims = memory_new(load->seeds, sizeof(kb_sim *));
+    load->jobs = memory_new(load->window, sizeof *load->jobs);
+    warn_aim_new(&load->aim, load->cli, &load->asked.traffic);
 }
 
 static void free_room(struct load *load)
@@ -518,8 +518,16 @@ static enum exit_code run(struct load *load)
 
     progress_begin(&load->progress, load->cli->opts.quiet);
     speed_begin(&load->speed);
-    if (!parallel_run(&blocks))
+    switch (parallel_run(&blocks)) {
+    case PARALLEL_NO_THREAD:
         return cmd_fail(load->cli, KB_NO_MEMORY, NULL);
+    case PARALLEL_LEFT:
+        stop_leave();
+        break;
+    case PARALLEL_ENDED:
+        break;
+    }
+    stop_heard();
     speed_end(&load->speed);
     progress_end(&load->progress);
     return load->status ? cmd_fail(load->cli, load->status, &load->why) : EXIT_OK;
@@ -551,7 +559,7 @@ static void take_unfinished(struct load *load)
 {
     const kb_sim *sim = load->sims[0] ? load->sims[0] : load->jobs[0].sim;
 
-    if (sim)
+    if (sim && !stop_leaves())
         utilization_rows_take(&load->stats, load->cli, sim);
 }
 
@@ -561,8 +569,10 @@ static enum exit_code load_into(void *arg, struct sink *out)
     char note[NOTE_BYTES];
     struct rows rows = {
         .columns = load->columns, .n_columns = load->n_columns, .row = point_row, .arg = load};
-    enum exit_code code = make_room(load) ? run(load) : cmd_fail(load->cli, KB_NO_MEMORY, NULL);
+    enum exit_code code;
 
+    make_room(load);
+    code = run(load);
     if (code)
         return code;
     rows.n_rows = load->n_points;
@@ -580,7 +590,7 @@ static enum exit_code load_into(void *arg, struct sink *out)
     say_doubts(load);
     if (rows.note && (load->cli->opts.breakdown || !prints_note(load->cli)) &&
         !load->cli->opts.quiet)
-        fprintf(stderr, "%s\n", note);
+        say_lines("%s", note);
     if (load->n_points == load->asked.rates.n) {
         speed_say(&load->speed, load->cli->opts.quiet, load->transactions, "transactions",
                   load->simulated_fs);
@@ -594,20 +604,25 @@ static enum exit_code load_into(void *arg, struct sink *out)
 
 enum exit_code cmd_load(const struct cli *cli)
 {
-    struct load load = {.cli = cli, .saturated = UINT64_MAX};
-    load.n_columns = load_columns(load.columns);
-    enum exit_code code = read_options(&load);
+    struct load *load = memory_new(1, sizeof *load);
+    load->cli = cli;
+    load->saturated = UINT64_MAX;
+    load->n_columns = load_columns(load->columns);
+    enum exit_code code = read_options(load);
 
     if (!code)
         code = stats_file_check(cli);
     if (!code)
-        code = trace_open(&load.trace, cli);
+        code = trace_open(&load->trace, cli);
     if (!code) {
-        code = cmd_output(cli, load_into, &load);
-        code = trace_close(load.trace, code);
-        code = stats_file_write(&load.stats, cli, NULL, 0, code);
+        code = cmd_output(cli, load_into, load);
+        code = trace_close(load->trace, code);
+        code = stats_file_write(&load->stats, cli, NULL, 0, code);
     }
-    utilization_rows_free(&load.stats);
-    free_room(&load);
+    if (stop_leaves())
+        return code;
+    utilization_rows_free(&load->stats);
+    free_room(load);
+    free(load);
     return code;
 }

@@ -164,6 +164,7 @@ static enum exit_code replay_into(void *arg, struct sink *s)
         return code;
     if (!code)
         status = run(replay, &why);
+    stop_heard();
     if (status != KB_OK && status != KB_STOPPED && status != KB_AGAIN)
         return cmd_fail(cli, status, &why);
     rows.n_rows = kb_sim_count(sim);

@@ -13,6 +13,7 @@
  * 36.315 ns together, which is also what `replay` says of that read alone.
  */
 #include "cli/command.h"
+#include "cli/out/memory.h"
 #include "base/text.h"
 #include <stdlib.h>
 
@@ -29,7 +30,6 @@ struct path {
     struct node *node; /* owned */
     size_t n, room;
     size_t bottleneck; /* the hop behind the first narrowest edge; 0: no edge */
-    bool no_memory;
 };
 
 static const struct column columns[] = {
@@ -44,30 +44,11 @@ static const struct column columns[] = {
 
 enum { N_COLUMNS = sizeof columns / sizeof *columns };
 
-/* Room for one more hop. */
-static bool grow(struct path *path)
-{
-    size_t room = path->room ? 2 * path->room : 64;
-    struct node *node;
-
-    if (path->n < path->room)
-        return true;
-    node = realloc(path->node, room * sizeof *node);
-    if (!node)
-        return false;
-    path->node = node;
-    path->room = room;
-    return true;
-}
-
 static void add_hop(void *arg, const kb_hop *hop)
 {
     struct path *path = arg;
 
-    if (path->no_memory || !grow(path)) {
-        path->no_memory = true;
-        return;
-    }
+    path->node = memory_room(path->node, path->n, &path->room, sizeof *path->node);
     struct node *node = &path->node[path->n];
     int64_t before_fs = path->n > 0 ? node[-1].head_fs : 0;
 
@@ -139,8 +120,6 @@ enum exit_code cmd_route(const struct cli *cli)
     if (code)
         return code;
     status = kb_route_walk(cli->topo, &src, &dst, add_hop, &path, &why);
-    if (!status && path.no_memory)
-        status = KB_NO_MEMORY;
     code = status ? cmd_fail(cli, status, &why) : print_path(cli, &path, &src, &dst);
     free(path.node);
     return code;

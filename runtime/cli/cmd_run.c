@@ -14,7 +14,9 @@
  *   7. notes, warnings, fingerprint on stderr; then the files of --stats and --trace are completed.
  *
  * A verification that fails (exit 1) still prints all rows: times do not depend on values. After
- * Ctrl-C or --until the launches that are complete are printed, without Phase 2.
+ * Ctrl-C or --until the launches that are complete are printed, without Phase 2. What Phase 2 does
+ * may take minutes without a look at stop_asked(), as a reference is one call: it is done by a
+ * thread of its own, which is left behind then.
  *
  * Example, `run softmax` on cube8: start 27.83625 ns (the launch), kernel 213.17, total 248.8425
  * (with the response); 192 commands, which are a load, a softmax and a store of each of 64 PEs;
@@ -24,6 +26,7 @@
  * printed in place of launches; 7 a mistake of the kernel. docs/exit-codes.md has all of them.
  */
 #include "cli/benches.h"
+#include "cli/out/memory.h"
 #include "cli/report/report.h"
 #include "cli/rows/deadlock_rows.h"
 #include "cli/rows/breakdown_rows.h"
@@ -87,7 +90,6 @@ struct run {
     double max_abs_err;
     kb_inspection *inspected[INSPECT_MAX]; /* owned; as many as were asked for, or NULL */
     struct speed speed;
-    struct progress progress; /* of Phase 2 */
 };
 
 /* Launches that are not complete have no row. */
@@ -123,6 +125,7 @@ static kb_status launch_all(struct run *run, kb_error *why)
     }
     speed_end(&run->speed);
     progress_end(&progress);
+    stop_heard();
     return status;
 }
 
@@ -135,23 +138,31 @@ static enum exit_code differ(struct run *run, const kb_error *why)
     return cmd_say(run->cli, EXIT_DIFFERENT, "verification failed: %s", why->text);
 }
 
-struct verification {
-    struct run *run;
+/* What a thread computes: Phase 2, or the comparison with the reference. A thread that is left
+ * behind keeps it, so nothing in it is of the run's own. */
+struct computation {
+    kb_bench_run *run;
+    kb_compute_options options;
+    struct progress progress;
+    double max_abs_err;
     kb_status status;
     kb_error why;
 };
 
-static void verify_outputs(void *arg, unsigned thread, uint64_t i)
+static void compute(void *arg, unsigned thread, uint64_t i)
 {
-    struct verification *v = arg;
+    struct computation *c = arg;
 
     (void)thread, (void)i;
-    v->status = kb_bench_verify(v->run->run, &v->run->max_abs_err, &v->why);
+    c->status = kb_compute(kb_bench_sim(c->run), &c->options, &c->why);
 }
 
-static void show_verification(void *arg)
+static void compare(void *arg, unsigned thread, uint64_t i)
 {
-    progress_show_time(&((struct verification *)arg)->run->progress, "verifying");
+    struct computation *c = arg;
+
+    (void)thread, (void)i;
+    c->status = kb_bench_verify(c->run, &c->max_abs_err, &c->why);
 }
 
 static bool accept_block(void *arg, uint64_t i)
@@ -160,35 +171,48 @@ static bool accept_block(void *arg, uint64_t i)
     return true;
 }
 
-/* A reference is one call, and does not say how far it is: with a terminal it runs on a thread of
- * its own, so that this one can show the time that it takes. */
-static void verify_with_progress(struct verification *v)
+/* A reference does not say how far it is. */
+static void show_comparison(void *arg)
+{
+    progress_show_time(&((struct computation *)arg)->progress, "verifying");
+}
+
+/* False after Ctrl-C: what was computed is not complete, and `c` may belong to the thread. */
+static bool on_thread(struct computation *c, void (*work)(void *, unsigned, uint64_t),
+                      void (*wait)(void *))
 {
     struct parallel all = {.n = 1,
                            .threads = 1,
                            .window = 1,
-                           .work = verify_outputs,
+                           .work = work,
                            .give = accept_block,
-                           .wait = show_verification,
-                           .arg = v};
-    struct progress *p = &v->run->progress;
+                           .wait = wait,
+                           .stop = stop_asked,
+                           .arg = c};
+    enum parallel_end end = parallel_run(&all);
 
-    progress_begin(p, v->run->cli->opts.quiet);
-    if (!p->wanted || !parallel_run(&all))
-        verify_outputs(v, 0, 0);
-    progress_end(p);
+    if (end == PARALLEL_LEFT)
+        stop_leave();
+    if (end == PARALLEL_NO_THREAD)
+        work(c, 0, 0);
+    return !stop_heard();
 }
 
-static enum exit_code verify(struct run *run)
+static enum exit_code verify(struct run *run, struct computation *c)
 {
-    struct verification v = {.run = run, .why = {""}};
-
-    verify_with_progress(&v);
-    run->compared = (v.status == KB_OK || v.status == KB_DIFFERENT) && !isnan(run->max_abs_err);
-    if (v.status == KB_DIFFERENT)
-        return differ(run, &v.why);
+    progress_begin(&c->progress, run->cli->opts.quiet);
+    bool whole = on_thread(c, compare, show_comparison);
+    progress_end(&c->progress);
+    if (!whole)
+        return EXIT_INTERRUPTED;
+    if (c->status == KB_OK || c->status == KB_DIFFERENT) {
+        run->compared = !isnan(c->max_abs_err);
+        run->max_abs_err = c->max_abs_err;
+    }
+    if (c->status == KB_DIFFERENT)
+        return differ(run, &c->why);
     run->verify = "pass";
-    return v.status ? cmd_fail(run->cli, v.status, &v.why) : EXIT_OK;
+    return c->status ? cmd_fail(run->cli, c->status, &c->why) : EXIT_OK;
 }
 
 static bool is_asked_to_stop(void *arg)
@@ -203,33 +227,37 @@ static void show_progress(void *arg, uint64_t done, uint64_t total)
 }
 
 /* The first operation that is wrong ends Phase 2: nothing is computed from its result. */
+static enum exit_code compute_and_verify(struct run *run, struct computation *c)
+{
+    progress_begin(&c->progress, run->cli->opts.quiet);
+    bool whole = on_thread(c, compute, NULL);
+    progress_end(&c->progress);
+    if (!whole)
+        return EXIT_INTERRUPTED;
+    if (c->status == KB_DIFFERENT)
+        return differ(run, &c->why);
+    if (c->status)
+        return cmd_fail(run->cli, c->status, &c->why);
+    return run->cli->opts.verify ? verify(run, c) : EXIT_OK;
+}
+
 static enum exit_code phase2(struct run *run)
 {
     const struct opts *o = &run->cli->opts;
-    kb_compute_options options = {.threads = o->jobs,
-                                  .verify_ops = o->verify == VERIFY_OPS,
-                                  .stop = is_asked_to_stop,
-                                  .progress = show_progress,
-                                  .progress_arg = &run->progress};
+    struct computation *c = memory_new(1, sizeof *c);
     kb_error why = {""};
 
-    progress_begin(&run->progress, o->quiet);
-    kb_status status = kb_compute(run->sim, &options, &why);
-    progress_end(&run->progress);
-    enum exit_code code = EXIT_OK;
-
-    if (status == KB_DIFFERENT)
-        return differ(run, &why);
-    if (status == KB_STOPPED)
-        return EXIT_INTERRUPTED;
-    if (status)
-        return cmd_fail(run->cli, status, &why);
-    if (o->verify && !stop_asked())
-        code = verify(run);
-    if (stop_asked())
-        return EXIT_INTERRUPTED;
+    c->run = run->run;
+    c->options = (kb_compute_options){.threads = o->jobs,
+                                      .verify_ops = o->verify == VERIFY_OPS,
+                                      .stop = is_asked_to_stop,
+                                      .progress = show_progress,
+                                      .progress_arg = &c->progress};
+    enum exit_code code = compute_and_verify(run, c);
+    if (!stop_leaves())
+        free(c);
     if (o->dump && code <= EXIT_DIFFERENT) {
-        status = kb_bench_dump(run->run, o->dump, &why);
+        kb_status status = kb_bench_dump(run->run, o->dump, &why);
         if (status)
             return cmd_fail(run->cli, status, &why);
     }
@@ -268,13 +296,13 @@ static enum exit_code results(struct run *run)
 
 /* -- what is printed ------------------------------------------------------------------------ */
 
-/* All arguments, for formats that tell them. False without memory. */
-static bool resolve_args(struct run *run)
+/* All arguments, for formats that tell them. */
+static void resolve_args(struct run *run)
 {
     size_t n = run->bench->n_args;
 
-    run->args = calloc(n + 1, sizeof *run->args);
-    for (size_t i = 0; run->args && i < n; i++) {
+    run->args = memory_new(n + 1, sizeof *run->args);
+    for (size_t i = 0; i < n; i++) {
         const kb_bench_arg *arg = &run->bench->args[i];
 
         run->args[i] =
@@ -282,7 +310,6 @@ static bool resolve_args(struct run *run)
                                 .value = kb_bench_value(run->run, i),
                                 .is_number = arg->type == KB_ARG_INT || arg->type == KB_ARG_REAL};
     }
-    return run->args != NULL;
 }
 
 static void print_rows(struct run *run, struct sink *s)
@@ -457,7 +484,8 @@ enum exit_code cmd_run(const struct cli *cli)
     if (status)
         return cmd_fail(cli, status, &why);
     run.sim = kb_bench_sim(run.run);
-    code = resolve_args(&run) ? check_oplog(cli) : cmd_fail(cli, KB_NO_MEMORY, NULL);
+    resolve_args(&run);
+    code = check_oplog(cli);
     if (!code)
         code = stats_file_check(cli);
     if (!code)
@@ -469,6 +497,8 @@ enum exit_code cmd_run(const struct cli *cli)
         utilization_rows_take(&stats, cli, run.sim);
         code = stats_file_write(&stats, cli, run.args, run.bench->n_args, code);
     }
+    if (stop_leaves())
+        return code;
     utilization_rows_free(&stats);
     kb_breakdown_free(run.breakdown);
     for (size_t i = 0; i < o->inspect.n; i++)

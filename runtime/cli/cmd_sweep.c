@@ -31,6 +31,7 @@
  * times their number: soon there are some from everywhere, and each block comes once.
  */
 #include "base/parallel.h"
+#include "cli/out/memory.h"
 #include "cli/in/points.h"
 #include "cli/out/progress.h"
 #include "cli/out/say.h"
@@ -197,8 +198,6 @@ static void do_block(void *arg, unsigned thread, uint64_t i)
         run_points(s, sim, b);
     if (s->prints)
         out_rows(&rows, b->view.first, b->view.first + b->n_run, s->cli->opts.format, &b->text);
-    if (b->text.error)
-        b->status = KB_NO_MEMORY;
 }
 
 static double now_s(void)
@@ -249,23 +248,21 @@ static uint64_t points_of_block(const struct sweep *s)
     return n > 0 ? n : 1;
 }
 
-/* Room for blocks, and for all results if they are kept. False without memory. */
-static bool make_room(struct sweep *s, bool keep)
+/* Room for blocks, and for all results if they are kept. */
+static void make_room(struct sweep *s, bool keep)
 {
     s->block_points = points_of_block(s);
     s->n_blocks = (s->points.n - 1) / s->block_points + 1;
     s->window = s->threads * BLOCKS_PER_THREAD;
-    s->block = calloc(s->window, sizeof *s->block);
-    s->sims = calloc(s->threads, sizeof *s->sims);
-    if (keep) /* calloc() checks the product */
-        s->kept = calloc(s->points.n, sizeof *s->kept);
-    bool ok = s->block && s->sims && (!keep || s->kept);
-    for (unsigned i = 0; ok && i < s->window; i++) {
-        ok = sink_open_memory(&s->block[i].text);
-        if (ok && !keep)
-            ok = (s->block[i].results = calloc(s->block_points, sizeof *s->block[i].results));
+    s->block = memory_new(s->window, sizeof *s->block);
+    s->sims = memory_new(s->threads, sizeof(kb_sim *));
+    if (keep)
+        s->kept = memory_new(s->points.n, sizeof *s->kept);
+    for (unsigned i = 0; i < s->window; i++) {
+        sink_open_memory(&s->block[i].text);
+        if (!keep)
+            s->block[i].results = memory_new(s->block_points, sizeof *s->block[i].results);
     }
-    return ok;
 }
 
 static void free_room(struct sweep *s)
@@ -296,8 +293,16 @@ static enum exit_code run_blocks(struct sweep *s)
 
     progress_begin(&s->progress, s->cli->opts.quiet);
     speed_begin(&s->speed);
-    if (!parallel_run(&blocks))
+    switch (parallel_run(&blocks)) {
+    case PARALLEL_NO_THREAD:
         return cmd_fail(s->cli, KB_NO_MEMORY, NULL);
+    case PARALLEL_LEFT:
+        stop_leave();
+        break;
+    case PARALLEL_ENDED:
+        break;
+    }
+    stop_heard();
     speed_end(&s->speed);
     progress_end(&s->progress);
     return s->status ? cmd_fail(s->cli, s->status, &s->why) : EXIT_OK;
@@ -327,8 +332,7 @@ static enum exit_code sweep_into(void *arg, struct sink *out)
     struct origin origin = cmd_origin(s->cli);
 
     say_left_out(s);
-    if (!make_room(s, prints_last(s->cli) || s->cli->sqlite))
-        return cmd_fail(s->cli, KB_NO_MEMORY, NULL);
+    make_room(s, prints_last(s->cli) || s->cli->sqlite);
     s->out = out;
     s->prints = !prints_last(s->cli);
     all.results = s->kept;
@@ -408,8 +412,7 @@ static enum exit_code dry_run(struct sweep *s)
                           .threads = s->threads};
     struct rows rows = {ROWS_COLUMNS(dry_columns), .n_rows = 1, .row = dry_row, .arg = &dry};
 
-    if (!make_room(s, false))
-        return cmd_fail(s->cli, KB_NO_MEMORY, NULL);
+    make_room(s, false);
     s->prints = true;
     s->stride = scatter(s->n_blocks);
     double begin_s = now_s();
@@ -423,14 +426,19 @@ static enum exit_code dry_run(struct sweep *s)
 
 enum exit_code cmd_sweep(const struct cli *cli)
 {
-    struct sweep s = {.cli = cli, .stride = 1};
-    enum exit_code code = points_read(&s.points, cli);
+    struct sweep *s = memory_new(1, sizeof *s);
+    enum exit_code code = points_read(&s->points, cli);
 
+    s->cli = cli;
+    s->stride = 1;
     if (!code) {
-        s.threads = cli->opts.jobs ? cli->opts.jobs : parallel_threads();
-        code = cli->opts.dry_run ? dry_run(&s) : cmd_output(cli, sweep_into, &s);
-        free_room(&s);
+        s->threads = cli->opts.jobs ? cli->opts.jobs : parallel_threads();
+        code = cli->opts.dry_run ? dry_run(s) : cmd_output(cli, sweep_into, s);
     }
-    points_free(&s.points);
+    if (stop_leaves())
+        return code;
+    free_room(s);
+    points_free(&s->points);
+    free(s);
     return code;
 }

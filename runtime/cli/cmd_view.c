@@ -150,8 +150,10 @@ static enum exit_code draw(void *arg, struct sink *s)
     if (v->picture->draw_file)
         return v->picture->draw_file(v->cli, v->cli->opts.operand[1], s);
     if (v->dot)
-        return view_topology_dot(v->cli, level, v->at, v->utilization, s);
-    return view_topology(v->cli, level, v->at, v->utilization, v->picture->name, s);
+        view_topology_dot(v->cli, level, v->at, v->utilization, s);
+    else
+        view_topology(v->cli, level, v->at, v->utilization, v->picture->name, s);
+    return EXIT_OK;
 }
 
 enum exit_code cmd_view(const struct cli *cli)

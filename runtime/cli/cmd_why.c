@@ -30,6 +30,7 @@
  * nothing, links alone 56 ns, and both together 184.68: behind each of them stands the other.
  */
 #include "cli/benches.h"
+#include "cli/out/memory.h"
 #include "cli/rows/deadlock_rows.h"
 #include "base/parallel.h"
 #include "cli/command.h"
@@ -98,6 +99,7 @@ struct ablation {
     const kb_bench *bench;
     char **words; /* owned: the arguments of the first run, with what it has chosen */
     struct pattern asked;
+    struct outcome running[N_LIMITS]; /* each of one thread */
     struct outcome outcomes[N_LIMITS];
     size_t order[N_LIMITS]; /* of rows: the first run, then by saving */
     size_t n_rows, n_given;
@@ -124,20 +126,23 @@ static void run(const struct ablation *w, struct outcome *o, kb_sim *sim)
     if (o->status == KB_AGAIN)
         o->status = KB_OK;
     o->end_fs = kb_sim_end_fs(sim);
-    if (o == &w->outcomes[0] && o->ended && !w->cli->opts.quiet)
+    if (o == &w->running[0] && o->ended && !w->cli->opts.quiet)
         warn_of_ideal_links(w->cli, sim);
 }
 
 /* Keeps the arguments of a run, for those that follow. */
-static kb_status keep_words(struct ablation *w, const kb_bench_run *bench)
+static void keep_words(struct ablation *w, const kb_bench_run *bench)
 {
     size_t n = w->bench->n_args;
 
-    w->words = calloc(n + 1, sizeof *w->words);
-    for (size_t i = 0; w->words && i < n; i++)
-        if (asprintf(&w->words[i], "%s=%s", w->bench->args[i].name, kb_bench_value(bench, i)) < 0)
-            return KB_NO_MEMORY;
-    return w->words ? KB_OK : KB_NO_MEMORY;
+    w->words = memory_new(n + 1, sizeof *w->words);
+    for (size_t i = 0; i < n; i++) {
+        const char *name = w->bench->args[i].name, *value = kb_bench_value(bench, i);
+        size_t room = strlen(name) + strlen(value) + 2;
+
+        w->words[i] = memory_new(room, 1);
+        snprintf(w->words[i], room, "%s=%s", name, value);
+    }
 }
 
 static void free_words(struct ablation *w)
@@ -154,14 +159,16 @@ static kb_status new_bench(struct ablation *w, size_t i, kb_bench_run **bench)
     const char *const *words = i ? (const char *const *)w->words : opts->operand + 1;
     kb_status status =
         kb_bench_new(w->bench, w->cli->topo, &options, opts->seed, words,
-                     i ? w->bench->n_args : opts->n_operands - 1, bench, &w->outcomes[i].why);
+                     i ? w->bench->n_args : opts->n_operands - 1, bench, &w->running[i].why);
 
-    return status || i ? status : keep_words(w, *bench);
+    if (!status && i == 0)
+        keep_words(w, *bench);
+    return status;
 }
 
 static void run_bench(struct ablation *w, size_t i)
 {
-    struct outcome *o = &w->outcomes[i];
+    struct outcome *o = &w->running[i];
     kb_bench_run *bench = NULL;
 
     kb_catch_crashes();
@@ -195,20 +202,18 @@ static int by_time(const void *a, const void *b)
 static void sum_up(struct outcome *o, const kb_sim *sim)
 {
     size_t n = kb_sim_done(sim);
-    int64_t *actual_fs = malloc((n + 1) * sizeof *actual_fs);
+    int64_t *actual_fs = memory_new(n + 1, sizeof *actual_fs);
     double sum = 0;
     kb_result r;
 
-    if (!actual_fs)
-        o->status = KB_NO_MEMORY;
-    for (size_t i = 0; actual_fs && i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         kb_status status = kb_sim_result(sim, i, &r);
 
         o->status = status ? status : o->status;
         actual_fs[i] = r.actual_fs;
         sum += (double)r.actual_fs;
     }
-    if (actual_fs && n > 0) {
+    if (n > 0) {
         qsort(actual_fs, n, sizeof *actual_fs, by_time);
         o->mean_fs = llround(sum / (double)n);
         o->p99_fs = actual_fs[(n * 99 + 99) / 100 - 1];
@@ -218,7 +223,7 @@ static void sum_up(struct outcome *o, const kb_sim *sim)
 
 static void run_file(struct ablation *w, size_t i)
 {
-    struct outcome *o = &w->outcomes[i];
+    struct outcome *o = &w->running[i];
     kb_options options = options_of(w, i);
     kb_sim *sim = NULL;
 
@@ -235,7 +240,7 @@ static void run_file(struct ablation *w, size_t i)
 
 static void run_load(struct ablation *w, size_t i)
 {
-    struct outcome *o = &w->outcomes[i];
+    struct outcome *o = &w->running[i];
     kb_options options = options_of(w, i);
     kb_traffic traffic = w->asked.traffic;
     kb_traffic_result r;
@@ -284,6 +289,7 @@ static bool give_run(void *arg, uint64_t i)
     struct ablation *w = arg;
     const struct outcome *o = &w->outcomes[i + 1];
 
+    w->outcomes[i + 1] = w->running[i + 1];
     if (!o->ended)
         return false;
     w->n_given++;
@@ -313,12 +319,20 @@ static enum exit_code run_all(struct ablation *w)
     enum exit_code code;
 
     runs[w->scenario](w, 0);
+    w->outcomes[0] = w->running[0];
     code = code_of(w, &w->outcomes[0]);
     if (code || !w->outcomes[0].ended)
         return code;
     progress_begin(&w->progress, w->cli->opts.quiet);
-    if (!parallel_run(&blocks))
+    switch (parallel_run(&blocks)) {
+    case PARALLEL_NO_THREAD:
         return cmd_fail(w->cli, KB_NO_MEMORY, NULL);
+    case PARALLEL_LEFT:
+        stop_leave();
+        break;
+    case PARALLEL_ENDED:
+        break;
+    }
     progress_end(&w->progress);
     for (size_t i = 1; i < N_LIMITS && !code; i++)
         code = code_of(w, &w->outcomes[i]);
@@ -454,6 +468,7 @@ static enum exit_code why_into(void *arg, struct sink *s)
     struct rows rows = {.columns = w->columns, .row = limit_row, .arg = w};
     char note[NOTE_BYTES];
 
+    stop_heard();
     if (code == EXIT_DEADLOCK)
         return print_stuck(w, s);
     if (code && code != EXIT_INTERRUPTED)
@@ -515,16 +530,20 @@ static enum exit_code find_scenario(struct ablation *w)
 
 enum exit_code cmd_why(const struct cli *cli)
 {
-    struct ablation w = {.cli = cli};
-    enum exit_code code = find_scenario(&w);
+    struct ablation *w = memory_new(1, sizeof *w);
+    w->cli = cli;
+    enum exit_code code = find_scenario(w);
 
     if (!code)
-        code = check_operands(&w);
+        code = check_operands(w);
     if (!code)
-        code = cmd_output(cli, why_into, &w);
+        code = cmd_output(cli, why_into, w);
+    if (stop_leaves())
+        return code;
     for (size_t i = 0; i < N_LIMITS; i++)
-        kb_bench_free(w.outcomes[i].stuck);
-    free_words(&w);
-    pattern_free(&w.asked);
+        kb_bench_free(w->running[i].stuck);
+    free_words(w);
+    pattern_free(&w->asked);
+    free(w);
     return code;
 }

@@ -16,9 +16,9 @@
  * rows, so that a page has them too.
  *
  * Invariant: rows go through cmd_print() or cmd_output(), once for a command. Both open the
- * output, call the command's function for its contents, and close it; what a failed command has
- * written to a file is removed unless cmd_is_kept() says that it is a result: rows of a
- * verification that failed are kept, half a table after a full disk is not.
+ * output, call the command's function for its contents, and close it; cmd_end() says what becomes
+ * of it: rows of a verification that failed are a result, those of a run that was interrupted are a
+ * part of one, half a table after a full disk is removed.
  */
 #include "cli/command.h"
 #include "cli/out/say.h"
@@ -80,7 +80,7 @@ static void note_line(const struct cli *cli, const char *program, const char *fo
     char line[LINE_BYTES];
 
     text_vformat(line, sizeof line, format, args);
-    fprintf(stderr, "%s%s%s\n", program, *program ? ": " : "", line);
+    say_lines("%s%s%s", program, *program ? ": " : "", line);
     if (cli->report)
         cli->page->note(cli->report, line);
 }
@@ -169,14 +169,15 @@ enum exit_code cmd_print(const struct cli *cli, const struct rows *rows)
     cmd_write(cli, rows, &s);
     if (cli->report)
         code = cli->page->write(cli->report, &s);
-    enum exit_code closed = sink_close(&s, cli->program, !code);
+    enum exit_code closed = sink_close(&s, cli->program, cmd_end(code));
     return code ? code : closed;
 }
 
-bool cmd_is_kept(enum exit_code code)
+enum sink_end cmd_end(enum exit_code code)
 {
-    return code == EXIT_OK || code == EXIT_DIFFERENT || code == EXIT_DEADLOCK ||
-           code == EXIT_INTERRUPTED;
+    if (code == EXIT_OK || code == EXIT_DIFFERENT || code == EXIT_DEADLOCK)
+        return SINK_KEEP;
+    return code == EXIT_INTERRUPTED ? SINK_PARTIAL : SINK_DROP;
 }
 
 enum exit_code cmd_output(const struct cli *cli, enum exit_code (*run)(void *arg, struct sink *s),
@@ -189,12 +190,12 @@ enum exit_code cmd_output(const struct cli *cli, enum exit_code (*run)(void *arg
         return code;
     stop_defer(true);
     code = run(arg, &s);
-    if (cli->report && cmd_is_kept(code)) {
+    if (cli->report && cmd_end(code) != SINK_DROP) {
         enum exit_code written = cli->page->write(cli->report, &s);
 
         code = written ? written : code;
     }
-    enum exit_code closed = sink_close(&s, cli->program, cmd_is_kept(code));
+    enum exit_code closed = sink_close(&s, cli->program, cmd_end(code));
     stop_defer(false);
     return closed ? closed : code;
 }

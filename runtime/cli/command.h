@@ -44,8 +44,8 @@ enum exit_code cmd_print(const struct cli *cli, const struct rows *rows);
 enum exit_code cmd_output(const struct cli *cli, enum exit_code (*run)(void *arg, struct sink *s),
                           void *arg);
 
-/* Is the output of a command that ends with `code` complete enough to be kept? */
-bool cmd_is_kept(enum exit_code code);
+/* What becomes of the output of a command that ends with `code`. */
+enum sink_end cmd_end(enum exit_code code);
 
 /* As cmd_print(), to an open `s`, which stays open. */
 void cmd_write(const struct cli *cli, const struct rows *rows, struct sink *s);

@@ -12,15 +12,18 @@
  * and the table here follow from the row.
  */
 #include "cli/main.h"
+#include "cli/out/memory.h"
 #include "cli/command.h"
 #include "cli/describe.h"
 #include "cli/out/say.h"
 #include "cli/out/stop.h"
 #include "cli/report/report.h"
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 /* -- help ----------------------------------------------------------------------------------- */
@@ -45,21 +48,13 @@ static void print_tables(const struct cli *cli, FILE *to)
         help_examples(&d.help, of_report(cli) ? COMMAND_REPORT : cli->opts.command, to);
 }
 
-/* The same to `s`, by a stream in memory. False without memory. */
-static bool put_tables(const struct cli *cli, struct sink *s)
+/* The same to `s`. */
+static void put_tables(const struct cli *cli, struct sink *s)
 {
-    char *text = NULL;
-    size_t size;
-    FILE *memory = open_memstream(&text, &size);
+    FILE *to = sink_stream(s);
 
-    if (!memory)
-        return false;
-    print_tables(cli, memory);
-    bool ok = fclose(memory) == 0;
-    if (ok)
-        sink_bytes(s, text, size);
-    free(text);
-    return ok;
+    print_tables(cli, to);
+    fclose(to);
 }
 
 /* --help, --version, --man and --completion. They ignore -o. */
@@ -67,33 +62,38 @@ static enum exit_code print_help(const struct cli *cli)
 {
     struct sink s;
     enum exit_code code = sink_open(&s, cli->program, NULL);
-    bool ok = true;
 
     if (code)
         return code;
     if (cli->opts.help) {
         opts_help(cli->program, of_report(cli) ? COMMAND_REPORT : cli->opts.command, &s);
-        ok = put_tables(cli, &s);
+        put_tables(cli, &s);
     } else if (cli->opts.man || cli->opts.completion) {
-        ok = put_tables(cli, &s);
+        put_tables(cli, &s);
     } else {
         sink_text(&s, cli->program);
         sink_text(&s, " (kernbench " KB_VERSION ", topology ");
         sink_text(&s, cli->info.hash);
         sink_text(&s, ")\n");
     }
-    code = sink_close(&s, cli->program, true);
-    return ok ? code : say(cli->program, EXIT_SYSTEM, "out of memory");
+    return sink_close(&s, cli->program, SINK_KEEP);
 }
 
 /* --complete WORD...: a shell asks what the last word may become. */
 static enum exit_code complete(const struct cli *cli, int n, char **words)
 {
     struct described d;
+    struct sink s;
+    enum exit_code code = sink_open(&s, cli->program, NULL);
 
+    if (code)
+        return code;
     describe(&d, cli->topo, &cli->info);
-    return help_complete(&d.help, words, (size_t)n, stdout) && fflush(stdout) == 0 ? EXIT_OK
-                                                                                   : EXIT_SYSTEM;
+    FILE *to = sink_stream(&s);
+    if (!help_complete(&d.help, words, (size_t)n, to))
+        memory_lacks();
+    fclose(to);
+    return sink_close(&s, cli->program, SINK_KEEP);
 }
 
 /* -- the command ---------------------------------------------------------------------------- */
@@ -115,8 +115,6 @@ enum exit_code cmd_report(const struct cli *cli)
     struct cli reported = *cli;
 
     reported.report = report_new(cli);
-    if (!reported.report)
-        return cmd_fail(cli, KB_NO_MEMORY, NULL);
     reported.page = &report_page;
     enum exit_code code = start(&reported);
     report_free(reported.report);
@@ -130,7 +128,7 @@ static enum exit_code run_command(struct cli *cli)
     if (code)
         return code;
     code = cli->opts.report ? cmd_report(cli) : start(cli);
-    enum exit_code closed = out_sqlite_close(cli->sqlite, cmd_is_kept(code));
+    enum exit_code closed = out_sqlite_close(cli->sqlite, cmd_end(code));
     return closed ? closed : code;
 }
 
@@ -146,20 +144,57 @@ static void occupy_standard_files(void)
             return;
 }
 
-int kb_cli_main(const kb_topology *topo, int argc, char **argv)
+/*
+ * Lines and rows are made on the stack, so that a few KiB do not do: there would not even be room
+ * for printf(). Threads take the limit that they find for the size of their own stacks.
+ */
+static bool ask_for_stack(void)
+{
+    enum { LEAST_BYTES = 512 << 10, WANTED_BYTES = 8 << 20 };
+    struct rlimit limit;
+    pthread_attr_t threads;
+
+    if (getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= LEAST_BYTES)
+        return true;
+    limit.rlim_cur = limit.rlim_max < WANTED_BYTES ? limit.rlim_max : WANTED_BYTES;
+    if (setrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur < LEAST_BYTES)
+        return false;
+    pthread_attr_init(&threads);
+    pthread_attr_setstacksize(&threads, WANTED_BYTES);
+    pthread_setattr_default_np(&threads);
+    pthread_attr_destroy(&threads);
+    return true;
+}
+
+/* A whole command line; not inlined, as its variables need more than a small stack has. */
+__attribute__((noinline)) static enum exit_code run_line(const kb_topology *topo, int argc,
+                                                         char **argv)
 {
     struct cli cli = {.topo = topo};
     enum exit_code code;
 
-    occupy_standard_files();
-    stop_catch();
     kb_topology_info(topo, &cli.info);
     cli.program = cli.info.name;
+    memory_begin(cli.program);
     if (argc > 1 && strcmp(argv[1], "--complete") == 0)
-        return (int)complete(&cli, argc - 2, argv + 2);
+        return complete(&cli, argc - 2, argv + 2);
     code = opts_read(&cli.opts, cli.program, argc, argv);
     if (!code)
         code = opts_asks(&cli.opts) ? print_help(&cli) : run_command(&cli);
+    if (stop_leaves())
+        exit((int)code);
     opts_free(&cli.opts);
-    return (int)code;
+    return code;
+}
+
+int kb_cli_main(const kb_topology *topo, int argc, char **argv)
+{
+    static const char text[] =
+        "kernbench: the stack is too small, 512 KiB are needed: see ulimit -s\n";
+
+    occupy_standard_files();
+    if (!ask_for_stack())
+        return write(STDERR_FILENO, text, sizeof text - 1), (int)EXIT_SYSTEM;
+    stop_catch();
+    return (int)run_line(topo, argc, argv);
 }

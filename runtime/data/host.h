@@ -34,6 +34,9 @@ void host_wait(struct host *h, bool waits);
 /* From now on tensors are filled at once, not when they are first read: for Phase 2. */
 void host_fill_now(struct host *h);
 
+/* Makes what was not read yet, for threads that must find all of it. False without memory. */
+bool host_make_fills(struct host *h);
+
 /*
  * The tensor that lies at a global address, and the index of the element there; NULL: none.
  */

@@ -27,7 +27,7 @@
  *     and is loaded as a whole becomes one view again.
  *   - Ranges of an area are sorted, do not overlap, and are never empty.
  *   - Reference counts are not atomic: Phase 2 changes them under its lock.
- *   - Phase 2 finds no fill that is not made: with it, tensors are filled at once (host.c).
+ *   - Phase 2 finds no fill that is not made: they are made at once, or before it begins (host.c).
  *
  * The map is a sorted array of leaves, each a sorted array of at most 64 ranges: two binary
  * searches. Kernels mostly go on where they were, so the last place that was found is tried first,

@@ -30,8 +30,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <fcntl.h>
 #include <unistd.h>
+#include "base/newfile.h"
 #include "machine/endpoint.h"
 #include "base/text.h"
 
@@ -387,21 +387,18 @@ static size_t put_header(char text[8 * ALIGNMENT], kb_dtype dtype, const kb_shap
 }
 
 /* False: errno tells why. */
-static bool write_file(const char *path, const char *header, size_t n_header, const void *bytes,
-                       uint64_t nbytes)
+static bool write_all(int fd, const void *bytes, uint64_t nbytes)
 {
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    FILE *file = fd < 0 ? NULL : fdopen(fd, "wb");
-    bool ok;
+    const char *at = bytes, *end = at + nbytes;
 
-    if (!file) {
-        if (fd >= 0)
-            close(fd);
-        return false;
+    while (at < end) {
+        ssize_t n = write(fd, at, (size_t)(end - at));
+
+        if (n < 0 && errno != EINTR)
+            return false;
+        at += n > 0 ? n : 0;
     }
-    ok = fwrite(header, 1, n_header, file) == n_header;
-    ok = ok && fwrite(bytes, 1, nbytes, file) == nbytes;
-    return fclose(file) == 0 && ok;
+    return true;
 }
 
 kb_status npy_write(const char *path, kb_dtype dtype, kb_shape shape, const void *bytes,
@@ -409,22 +406,19 @@ kb_status npy_write(const char *path, kb_dtype dtype, kb_shape shape, const void
 {
     struct reader r = {.path = path, .why = why};
     char header[8 * ALIGNMENT];
-    size_t n_header = put_header(header, dtype, &shape), room = strlen(path) + 32;
-    char *temporary = malloc(room);
+    size_t n_header = put_header(header, dtype, &shape);
+    struct newfile file;
     uint64_t nbytes;
-    bool ok;
+    bool ok = newfile_open(&file, path) && elements_bytes(dtype, &shape, &nbytes) &&
+              write_all(file.fd, header, n_header) && write_all(file.fd, bytes, nbytes);
+    int error = errno;
 
-    if (!temporary) {
-        bad(&r, "out of memory");
-        return KB_NO_MEMORY;
+    if (!newfile_close(&file, ok) && ok) {
+        ok = false;
+        error = errno;
     }
-    snprintf(temporary, room, "%s.%ld.tmp", path, (long)getpid());
-    ok = elements_bytes(dtype, &shape, &nbytes) &&
-         write_file(temporary, header, n_header, bytes, nbytes) && rename(temporary, path) == 0;
-    if (!ok) {
-        bad(&r, "%s", strerror(errno));
-        unlink(temporary);
-    }
-    free(temporary);
-    return ok ? KB_OK : KB_FILE_ERROR;
+    if (ok)
+        return KB_OK;
+    bad(&r, "%s", error == ENOMEM ? "out of memory" : strerror(error));
+    return error == ENOMEM ? KB_NO_MEMORY : KB_FILE_ERROR;
 }

@@ -3,6 +3,7 @@
  * It computes what is pending after the launches that have run, so it is refused while a launch is
  * under way. It depends on versions of data only, not on times, and changes none.
  */
+#include "data/host.h"
 #include "engine/state.h"
 #include "kernels/kernels.h"
 #include "machine/endpoint.h"
@@ -18,5 +19,7 @@ kb_status kb_compute(kb_sim *sim, const kb_compute_options *options, kb_error *w
     if (!sim->log || !sim->options.phase2)
         return endpoint_error(why, "the simulation keeps no operations: it needs option phase2");
     options = options ? options : &none;
+    if (!host_make_fills(sim->host))
+        return KB_NO_MEMORY;
     return exec_run(sim->log, sim->topo, options, why);
 }

@@ -70,8 +70,8 @@ void kb_sim_free(kb_sim *s)
     traffic_free(s->traffic);
     observe_free(s->observer);
     kernels_free(s->kernels);
+    op_log_free(s->log); /* it may hold parts of fills, which are the host's */
     host_free(s->host);
-    op_log_free(s->log);
     race_free(s->race);
     sim_clear(s);
     free(s);

@@ -468,7 +468,7 @@ if [ $code -eq 0 ]; then
     skip "Ctrl-C keeps the rows complete so far" "this machine is too fast"
 else
     done=$(sed -n 's/^interrupted: \([0-9]*\) of [0-9]* transactions complete$/\1/p' err)
-    [ $code -eq 130 ] && [ -n "$done" ] && [ "$(wc -l <out.csv | tr -d ' ')" -eq $((done + 1)) ]
+    [ $code -eq 130 ] && [ -n "$done" ] && [ "$(wc -l <out.csv.partial | tr -d ' ')" -eq $((done + 1)) ]
     ok "Ctrl-C keeps the rows complete so far"
 fi
 code=0

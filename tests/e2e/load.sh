@@ -256,8 +256,8 @@ if [ $code -eq 0 ]; then
 else
     "$SIM" load --pattern local --rate 0.1:0.11:0.001 --txns 30000 --seeds 2 --quiet >some
     lines=$((done < 11 ? done + 1 : 12))
-    [ $code -eq 130 ] && [ -n "$done" ] && [ "$(wc -l <part)" -eq $((done + 1)) ] && [ ! -s out ] &&
-        head -$lines some | cmp - <(head -$lines part)
+    [ $code -eq 130 ] && [ -n "$done" ] && [ "$(wc -l <part.partial)" -eq $((done + 1)) ] && [ ! -s out ] &&
+        head -$lines some | cmp - <(head -$lines part.partial)
     ok "Ctrl-C keeps the rates complete so far"
 fi
 code=0

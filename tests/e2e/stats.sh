@@ -136,14 +136,14 @@ run replay rows.csv --max-events 2 --stats s.csv --quiet
 ok "--max-events"
 many 300000
 for i in 1 2 3 4 5 6; do
-    rm -f s.csv
+    rm -f s.csv s.csv.partial
     code=0
     timeout -s INT 0.1"$i" "$SIM" replay many.csv --engine hop --stats s.csv --quiet >out 2>err || code=$?
     grep -q '^interrupted: [1-9]' err && break
 done
 if grep -q '^interrupted: [1-9]' err; then
-    [ "$(head -n 1 s.csv)" = $columns ] && [ "$(wc -l <s.csv)" -gt 1 ] &&
-        awk -F, 'NR > 1 && $1 != "edge" && $10 > 100.000001 { exit 1 }' s.csv
+    [ ! -e s.csv ] && [ "$(head -n 1 s.csv.partial)" = $columns ] && [ "$(wc -l <s.csv.partial)" -gt 1 ] &&
+        awk -F, 'NR > 1 && $1 != "edge" && $10 > 100.000001 { exit 1 }' s.csv.partial
     ok "Ctrl-C: what is known is written"
 else
     skip "Ctrl-C: what is known is written" "the machine is too fast, or too slow"

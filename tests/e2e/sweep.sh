@@ -238,12 +238,12 @@ for format in csv json; do
         lines=$((done < 131072 ? done + 1 : 131073))
         i=$((done - 1)) # 2048 sizes, 64 targets: what the last row must be
         last=c$((i / 1048576)).pe$((i / 131072 % 8)),c$((i / 16384 % 8)).slice$((i / 2048 % 8)),$((i % 2048 * 64 + 64))
-        [ $code -eq 130 ] && [ -n "$done" ] && [ "$(wc -l <part)" -eq $((done + 1)) ] &&
-            [ ! -s out ] && head -$lines some | cmp - <(head -$lines part) &&
-            [ "$(tail -1 part | cut -d, -f1-3)" = $last ]
+        [ $code -eq 130 ] && [ -n "$done" ] && [ "$(wc -l <part.partial)" -eq $((done + 1)) ] &&
+            [ ! -s out ] && head -$lines some | cmp - <(head -$lines part.partial) &&
+            [ "$(tail -1 part.partial | cut -d, -f1-3)" = $last ]
         ok "Ctrl-C keeps the points complete so far, from the first on"
     else
-        [ $code -eq 130 ] && [ "$(jq '.rows | length' part)" = "$done" ]
+        [ $code -eq 130 ] && [ "$(jq '.rows | length' part.partial)" = "$done" ]
         ok "Ctrl-C leaves JSON whole"
     fi
 done

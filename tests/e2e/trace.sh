@@ -198,7 +198,7 @@ ok "a full disk: the rows are there, and the exit code is 5"
 
 many 500000
 signalled INT 100000 replay many.csv --quiet -o out.csv --trace t.pftrace --trace-filter '*.slice0'
-[ $code -eq 130 ] && says interrupted && timeline part t.pftrace
+[ $code -eq 130 ] && says interrupted && mv t.pftrace.partial cut.pftrace && timeline part cut.pftrace
 ok "Ctrl-C closes the timeline"
 signalled TERM 100000 replay many.csv --quiet -o o.csv --trace killed.pftrace
 [ $code -eq 143 ] && [ ! -e killed.pftrace ] && [ ! -e o.csv ] && [ -z "$(ls -A | grep kernbench-)" ]

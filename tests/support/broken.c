@@ -25,6 +25,25 @@ static void divide(tl_ctx *tl, const kb_args *args)
     tl_store(tl, y.address, tl_div(tl, rows, rows));
 }
 
+/* Computes by itself, without a call, until the process ends. */
+static void forever(void)
+{
+    for (volatile unsigned n = 0;; n = n + 1)
+        ;
+}
+
+static void busy_kernel(tl_ctx *tl, const kb_args *args)
+{
+    (void)tl, (void)args;
+    forever();
+}
+
+static void busy_reference(const kb_bench_run *run, double *const *t)
+{
+    (void)run, (void)t;
+    forever();
+}
+
 static void declare(kb_bench_run *run)
 {
     kb_bench_input(run, "x", KB_F32, KB_SHAPE(M, N), by_rows, 1);
@@ -35,6 +54,13 @@ static void setup_divide(kb_bench_run *run)
 {
     declare(run);
     kb_bench_launch(run, "divide", divide, NULL, 0);
+}
+
+static void setup_busy(kb_bench_run *run)
+{
+    declare(run);
+    kb_bench_launch(run, "divide", divide, NULL, 0);
+    kb_bench_launch(run, "busy", busy_kernel, NULL, 0);
 }
 
 static void all_ones(const kb_bench_run *run, double *const *t)
@@ -443,6 +469,8 @@ static void setup_choosy(kb_bench_run *run)
 BENCH(good, setup_divide, all_ones)
 BENCH(wrong, setup_divide, but_one)
 BENCH(wide, setup_wide, but_two)
+BENCH(busy, setup_busy, all_ones)
+BENCH(busy_ref, setup_divide, busy_reference)
 BENCH(no_nan, setup_divide, but_nan)
 BENCH(nan, setup_zeros, all_nan)
 BENCH(unwritten, setup_idle, all_ones)
@@ -504,6 +532,8 @@ const kb_bench *const benches[] = {
     &bench_far_frame,
     &bench_large_frame,
     &bench_take_thread,
+    &bench_busy,
+    &bench_busy_ref,
 };
 const size_t n_benches = sizeof benches / sizeof *benches;
 

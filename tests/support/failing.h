@@ -5,6 +5,7 @@
  */
 #ifndef FAILING_H
 #define FAILING_H
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -31,6 +32,7 @@ static bool fails(void)
     if (left == UINT64_MAX)
         return false;
     if (left == 0) {
+        errno = ENOMEM;
         left = fails_once ? UINT64_MAX : 0;
         return true;
     }

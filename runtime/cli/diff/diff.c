@@ -147,7 +147,7 @@ static void write_moves(struct diff *d, struct sink *s)
     cmd_write(d->cli, &rows, s);
     sink_flush(s);
     if (o->format != FORMAT_TABLE && !o->quiet)
-        fprintf(stderr, "%s\n", d->note);
+        say_lines("%s", d->note);
 }
 
 /* -- origins -------------------------------------------------------------------------------- */
@@ -156,7 +156,7 @@ static void write_moves(struct diff *d, struct sink *s)
 static void note_origin(const char *what, const char *a, const char *b)
 {
     if (a && b && strcmp(a, b) != 0)
-        fprintf(stderr, "note: A has %s %s, B %s\n", what, a, b);
+        say_line("note: A has %s %s, B %s", what, a, b);
 }
 
 /* The next word of a command line; `len` 0 at its end. Words in quotes may be cut, here and there
@@ -216,17 +216,18 @@ static enum exit_code diff_into(struct diff *d, struct sink *s)
     if (!code)
         code = results_open(&d->b, d->cli->program, path[1]);
     if (code == EXIT_INTERRUPTED)
-        fprintf(stderr, "interrupted: no rows compared\n");
+        say_line("interrupted: no rows compared");
     if (code)
         return code;
     if (columns_check(d) && columns_match(d))
         keys_compare(d);
     if (d->code || d->a.code || d->b.code)
         return d->code ? d->code : d->a.code ? d->a.code : d->b.code;
+    stop_heard();
     note_origins(d);
     write_moves(d, s);
     if (stop_asked()) {
-        fprintf(stderr, "interrupted: %llu rows compared\n", (unsigned long long)d->n_rows);
+        say_line("interrupted: %llu rows compared", (unsigned long long)d->n_rows);
         return EXIT_INTERRUPTED;
     }
     return d->n_above + d->n_other + d->n_only_a + d->n_only_b + d->n_columns > 0 ? EXIT_DIFFERENT
@@ -245,6 +246,12 @@ static void free_diff(struct diff *d)
     results_close(&d->b);
 }
 
+/* Differences that were found before a mistake in the input are kept. */
+static enum sink_end end_of(enum exit_code code)
+{
+    return code == EXIT_INTERRUPTED ? SINK_PARTIAL : SINK_KEEP;
+}
+
 enum exit_code cmd_diff(const struct cli *cli)
 {
     struct diff d = {.cli = cli};
@@ -258,7 +265,7 @@ enum exit_code cmd_diff(const struct cli *cli)
         return code;
     stop_defer(true);
     code = diff_into(&d, &s);
-    enum exit_code closed = sink_close(&s, cli->program, *d.note != '\0');
+    enum exit_code closed = sink_close(&s, cli->program, *d.note ? end_of(code) : SINK_DROP);
     stop_defer(false);
     free_diff(&d);
     return closed ? closed : code;

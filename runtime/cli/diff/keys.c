@@ -14,6 +14,7 @@
  * files cannot pair two rows that do not belong together.
  */
 #include "cli/diff/diff.h"
+#include "cli/out/memory.h"
 #include "cli/out/say.h"
 #include "cli/out/stop.h"
 #include <stdio.h>
@@ -88,11 +89,9 @@ bool columns_check(struct diff *d)
     size_t len;
 
     while (r->n_columns > 0 && next_name(&list, &word, &len)) {
-        char *name = strndup(word, len);
+        char *name = memory_part(word, len);
 
-        if (!name)
-            d->code = say(d->cli->program, EXIT_SYSTEM, "out of memory");
-        else if (find_column(&d->a, name) == SIZE_MAX && find_column(&d->b, name) == SIZE_MAX)
+        if (find_column(&d->a, name) == SIZE_MAX && find_column(&d->b, name) == SIZE_MAX)
             d->code = say_unknown(d->cli->program, "column", "", name, r->columns, r->n_columns);
         else if (is_parameter(name))
             d->code = say(d->cli->program, EXIT_USAGE,
@@ -118,13 +117,9 @@ bool columns_match(struct diff *d)
 {
     const struct results *a = &d->a, *b = &d->b;
 
-    d->of_b = malloc((a->n_columns + 1) * sizeof *d->of_b);
-    d->role = malloc((a->n_columns + 1) * sizeof *d->role);
-    d->selected = malloc((a->n_columns + 1) * sizeof *d->selected);
-    if (!d->of_b || !d->role || !d->selected) {
-        d->code = say(d->cli->program, EXIT_SYSTEM, "out of memory");
-        return false;
-    }
+    d->of_b = memory_new(a->n_columns + 1, sizeof *d->of_b);
+    d->role = memory_new(a->n_columns + 1, sizeof *d->role);
+    d->selected = memory_new(a->n_columns + 1, sizeof *d->selected);
     for (size_t c = 0; c < a->n_columns; c++) {
         d->of_b[c] = find_column(b, a->columns[c]);
         d->role[c] = role_of(a->columns[c]);
@@ -249,17 +244,7 @@ static uint64_t hash_keys(const struct diff *d, const struct results *r)
 static bool keep_rest(struct diff *d, struct rest *rest)
 {
     do {
-        if (rest->n == rest->room) {
-            size_t room = 2 * rest->room + ROWS_BETWEEN_LOOKS;
-            struct kept *more = realloc(rest->kept, room * sizeof *more);
-
-            if (!more) {
-                d->code = say(d->cli->program, EXIT_SYSTEM, "out of memory");
-                return false;
-            }
-            rest->kept = more;
-            rest->room = room;
-        }
+        rest->kept = memory_room(rest->kept, rest->n, &rest->room, sizeof *rest->kept);
         uint64_t hash = hash_keys(d, rest->r);
         rest->kept[rest->n++] = (struct kept){results_keep(rest->r), hash};
         if (!goes_on(d, rest->n))
@@ -279,21 +264,17 @@ static size_t *find_slot(const struct rest *rest, uint64_t hash)
 }
 
 /*
- * Fills the slots. False: two rows have the same keys, or there is no memory, d->code. Keys that
+ * Fills the slots. False: two rows have the same keys. Keys that
  * differ and have the same hash count as the same: then rows go in order, which is never wrong.
  */
-static bool index_rest(struct diff *d, struct rest *rest)
+static bool index_rest(struct rest *rest)
 {
     size_t slots = 1;
 
     while (slots < 2 * rest->n)
         slots *= 2;
     rest->mask = slots - 1;
-    rest->slot = calloc(slots, sizeof *rest->slot);
-    if (!rest->slot) {
-        d->code = say(d->cli->program, EXIT_SYSTEM, "out of memory");
-        return false;
-    }
+    rest->slot = memory_new(slots, sizeof *rest->slot);
     for (size_t i = 0; i < rest->n; i++) {
         size_t *slot = find_slot(rest, rest->kept[i].hash);
 
@@ -360,7 +341,7 @@ static void compare_rest(struct diff *d)
     struct rest a = {.r = &d->a, .first = d->n_rows}, b = {.r = &d->b, .first = d->n_rows};
 
     if (keep_rest(d, &a) && keep_rest(d, &b)) {
-        bool unique = index_rest(d, &a) && index_rest(d, &b);
+        bool unique = index_rest(&a) && index_rest(&b);
 
         if (unique)
             match_by_keys(d, &a, &b);

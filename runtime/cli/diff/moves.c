@@ -11,6 +11,7 @@
  * (from zero: infinite); equal ones as they come in the file.
  */
 #include "cli/diff/diff.h"
+#include "cli/out/memory.h"
 #include "cli/out/say.h"
 #include "base/text.h"
 #include <math.h>
@@ -63,31 +64,20 @@ static bool too_small(const struct diff *d, const struct move *m)
 }
 
 /* Room for one more: as many again as --top, so that sorting is rare. */
-static bool make_room(struct diff *d)
+static void make_room(struct diff *d)
 {
-    if (d->n_moves < d->room)
-        return true;
-    if (d->n_moves >= 2 * d->cli->opts.top) {
+    if (d->n_moves == d->room && d->n_moves >= 2 * d->cli->opts.top)
         moves_cut(d);
-        return true;
-    }
-    size_t room = 2 * d->room + 64;
-    struct move *moves = realloc(d->moves, room * sizeof *moves);
-    if (!moves)
-        return false;
-    d->moves = moves;
-    d->room = room;
-    return true;
+    d->moves = memory_room(d->moves, d->n_moves, &d->room, sizeof *d->moves);
 }
 
 /* Copies may be of nothing. */
-static bool copy(char **to, const char *text)
+static char *copy(const char *text)
 {
-    *to = text ? strdup(text) : NULL;
-    return !text || *to;
+    return text ? memory_text(text) : NULL;
 }
 
-/* What the row is of: the keys of A's, or of B's if there is none in A. NULL without memory. */
+/* What the row is of: the keys of A's, or of B's if there is none in A. */
 static char *row_name(const struct diff *d, const struct results *r)
 {
     char text[WHERE_BYTES] = "";
@@ -104,7 +94,7 @@ static char *row_name(const struct diff *d, const struct results *r)
         text_show(cell, strlen(cell), text + n, sizeof text - n);
         n += strlen(text + n);
     }
-    return strdup(text);
+    return memory_text(text);
 }
 
 void moves_add(struct diff *d, struct move m, const struct results *row, const char *a,
@@ -112,13 +102,10 @@ void moves_add(struct diff *d, struct move m, const struct results *row, const c
 {
     if (too_small(d, &m))
         return;
-    bool ok = make_room(d) && copy(&m.a, a) && copy(&m.b, b);
-    if (ok && m.has_row)
-        ok = (m.where = row_name(d, row)) != NULL;
-    if (!ok) {
-        move_free(&m);
-        d->code = say(d->cli->program, EXIT_SYSTEM, "out of memory");
-        return;
-    }
+    make_room(d);
+    m.a = copy(a);
+    m.b = copy(b);
+    if (m.has_row)
+        m.where = row_name(d, row);
     d->moves[d->n_moves++] = m;
 }

@@ -7,6 +7,8 @@
  * the line and column of the mistake.
  */
 #include "cli/diff/results.h"
+#include "cli/out/memory.h"
+#include "cli/out/sink.h"
 #include "cli/out/say.h"
 #include "cli/out/stop.h"
 #include "base/text.h"
@@ -30,8 +32,8 @@ bool results_bad(struct results *r, const char *at, const char *format, ...)
     va_start(args, format);
     text_vformat(text, sizeof text, format, args);
     va_end(args);
-    fprintf(stderr, "%s:%llu:%zu: %s\n", r->name, (unsigned long long)r->line,
-            (size_t)(at - r->line_start) + 1, text);
+    say_line("%s:%llu:%zu: %s", r->name, (unsigned long long)r->line,
+             (size_t)(at - r->line_start) + 1, text);
     r->code = EXIT_INPUT;
     return false;
 }
@@ -45,16 +47,10 @@ bool results_bad_row(struct results *r, const char *format, ...)
     text_vformat(text, sizeof text, format, args);
     va_end(args);
     if (r->row_line)
-        fprintf(stderr, "%s:%llu: %s\n", r->name, (unsigned long long)r->row_line, text);
+        say_line("%s:%llu: %s", r->name, (unsigned long long)r->row_line, text);
     else
-        fprintf(stderr, "%s: row %llu: %s\n", r->name, (unsigned long long)r->n_rows, text);
+        say_line("%s: row %llu: %s", r->name, (unsigned long long)r->n_rows, text);
     r->code = EXIT_INPUT;
-    return false;
-}
-
-static bool no_memory(struct results *r)
-{
-    r->code = say(r->program, EXIT_SYSTEM, "out of memory for %s", r->name);
     return false;
 }
 
@@ -62,10 +58,8 @@ bool results_columns(struct results *r, const char *at, size_t n)
 {
     if (n > RESULTS_COLUMNS_MAX)
         return results_bad(r, at, "more than %d columns", RESULTS_COLUMNS_MAX);
-    r->columns = calloc(n, sizeof *r->columns);
-    r->cells = calloc(n, sizeof *r->cells);
-    if (!r->columns || !r->cells)
-        return no_memory(r);
+    r->columns = memory_new(n, sizeof *r->columns);
+    r->cells = memory_new(n, sizeof *r->cells);
     r->n_columns = n;
     return true;
 }
@@ -237,17 +231,12 @@ static bool next_csv_row(struct results *r)
 /* -- the file ------------------------------------------------------------------------------- */
 
 /* Room for READ_BYTES and a final 0. */
-static bool grow(struct results *r, size_t *room)
+static void grow(struct results *r, size_t *room)
 {
     if (*room - r->len > READ_BYTES)
-        return true;
-    size_t more = *room + *room / 2 + 2 * READ_BYTES;
-    char *text = realloc(r->text, more);
-    if (!text)
-        return no_memory(r);
-    r->text = text;
-    *room = more;
-    return true;
+        return;
+    *room += *room / 2 + 2 * READ_BYTES;
+    r->text = memory_resize(r->text, *room, 1);
 }
 
 /* Finds the line of a place, for results_bad(), before the text is cut. */
@@ -269,17 +258,12 @@ static bool read_text(struct results *r, int fd)
     ssize_t n = 1;
 
     while (n > 0) {
-        if (!grow(r, &room))
-            return false;
+        grow(r, &room);
         do
             n = read(fd, r->text + r->len, READ_BYTES);
         while (n < 0 && errno == EINTR && !stop_asked());
         if (n < 0 || stop_asked()) {
-            r->code =
-                stop_asked() ? EXIT_INTERRUPTED
-                : errno == EISDIR
-                    ? say(r->program, EXIT_INPUT, "cannot read %s: %s", r->name, strerror(errno))
-                    : say(r->program, EXIT_SYSTEM, "cannot read %s: %s", r->name, strerror(errno));
+            r->code = stop_asked() ? EXIT_INTERRUPTED : say_unreadable(r->program, r->name, errno);
             return false;
         }
         const char *zero = memchr(r->text + r->len, '\0', (size_t)n);
@@ -307,14 +291,20 @@ static bool begin(struct results *r)
 
 enum exit_code results_open(struct results *r, const char *program, const char *path)
 {
+    size_t len = strlen(path), end = strlen(SINK_PARTIAL_SUFFIX);
     bool is_stdin = strcmp(path, "-") == 0;
+
+    if (len > end && strcmp(path + len - end, SINK_PARTIAL_SUFFIX) == 0) {
+        *r = (struct results){.name = path};
+        return r->code = say(
+                   program, EXIT_INPUT,
+                   "%s is of a run that was interrupted; rename it to read it all the same", path);
+    }
     int fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
 
     *r = (struct results){.program = program, .name = is_stdin ? "<stdin>" : path};
     if (fd < 0) {
-        r->code = errno == EINTR
-                      ? EXIT_INTERRUPTED
-                      : say(program, EXIT_INPUT, "cannot read %s: %s", path, strerror(errno));
+        r->code = errno == EINTR ? EXIT_INTERRUPTED : say_unreadable(program, path, errno);
         return r->code;
     }
     bool ok = read_text(r, fd);

@@ -13,6 +13,7 @@
  * Positions in jansson's messages are counted in the quoted text, and are translated back.
  */
 #include "cli/diff/number.h"
+#include "cli/out/memory.h"
 #include "cli/diff/results.h"
 #include "cli/out/say.h"
 #include "base/text.h"
@@ -125,7 +126,7 @@ static bool bad_json(struct results *r, const char *from, size_t len, const json
                      text_show(error->text, strlen(error->text), shown, sizeof shown));
 }
 
-/* NULL with *error; without memory its text is empty. */
+/* NULL with *error. */
 static json_t *parse(struct results_json *j, const char *from, size_t len, json_error_t *error)
 {
     size_t n;
@@ -134,23 +135,10 @@ static json_t *parse(struct results_json *j, const char *from, size_t len, json_
     if (j->room < 2 * len + 2) {
         free(j->quoted);
         j->room = 2 * len + MORE_BYTES;
-        j->quoted = malloc(j->room);
+        j->quoted = memory_new(1, j->room);
     }
-    if (!j->quoted)
-        return NULL;
     quote_numbers(from, len, SIZE_MAX, j->quoted, &n);
     return json_loadb(j->quoted, n, JSON_REJECT_DUPLICATES, error);
-}
-
-static bool no_memory(struct results *r)
-{
-    r->code = say(r->program, EXIT_SYSTEM, "out of memory for %s", r->name);
-    return false;
-}
-
-static bool parse_failed(struct results *r, const char *from, size_t len, const json_error_t *error)
-{
-    return error->text[0] ? bad_json(r, from, len, error) : no_memory(r);
 }
 
 /* -- the origin ----------------------------------------------------------------------------- */
@@ -219,9 +207,7 @@ static bool begin_printed(struct results *r)
     if (len < n || memcmp(r->at + len - n, ends_in, n) != 0 || !r->at[len] ||
         !is_printed_row(r, r->at + len + 1))
         return false;
-    char *head = malloc(len + sizeof closing);
-    if (!head)
-        return no_memory(r);
+    char *head = memory_new(1, len + sizeof closing);
     memcpy(head, r->at, len);
     memcpy(head + len, closing, sizeof closing);
     r->json->head = parse(r->json, head, len + sizeof closing - 1, &error);
@@ -240,7 +226,7 @@ static bool begin_object(struct results *r)
 
     r->json->head = parse(r->json, r->at, len, &error);
     if (!r->json->head)
-        return parse_failed(r, r->at, len, &error);
+        return bad_json(r, r->at, len, &error);
     r->json->rows = json_object_get(r->json->head, "rows");
     if (!json_is_array(r->json->rows))
         return results_bad(r, r->at, "this is no result: it has no list 'rows'");
@@ -278,7 +264,7 @@ static bool next_printed(struct results *r)
     r->at += len + (r->at[len] == '\n');
     j->expected = comma ? ROW : END;
     j->row = parse(j, line, len - comma, &error);
-    return j->row || parse_failed(r, line, len - comma, &error);
+    return j->row || bad_json(r, line, len - comma, &error);
 }
 
 /* The next line that is not empty; false at the end, or after a message. */
@@ -302,7 +288,7 @@ static bool next_line(struct results *r)
         r->at += len + (r->at[len] == '\n');
         if (strspn(line, " \t\r") < len) {
             r->json->row = parse(r->json, line, len, &error);
-            return r->json->row || parse_failed(r, line, len, &error);
+            return r->json->row || bad_json(r, line, len, &error);
         }
         r->line++;
     }
@@ -322,6 +308,12 @@ static bool bad_row(struct results *r, const char *what, const char *name)
     return false;
 }
 
+/* jansson takes no memory for a mistake in the text. */
+static void *allocate(size_t nbytes)
+{
+    return memory_resize(NULL, nbytes, 1);
+}
+
 /* The first row has the columns of all. */
 static bool find_columns(struct results *r)
 {
@@ -333,8 +325,7 @@ static bool find_columns(struct results *r)
     if (!results_columns(r, r->line_start, json_object_size(row)))
         return false;
     for (void *i = json_object_iter(row); i; i = json_object_iter_next(row, i))
-        if (!(r->columns[c++] = strdup(json_object_iter_key(i))))
-            return no_memory(r);
+        r->columns[c++] = memory_text(json_object_iter_key(i));
     return true;
 }
 
@@ -366,9 +357,8 @@ static bool set_cells(struct results *r)
 
 bool results_json_begin(struct results *r)
 {
-    r->json = calloc(1, sizeof *r->json);
-    if (!r->json)
-        return no_memory(r);
+    json_set_alloc_funcs(allocate, free);
+    r->json = memory_new(1, sizeof *r->json);
     bool lines = begin_printed(r) || begin_lines(r);
     if (r->code || (!lines && !begin_object(r)))
         return false;

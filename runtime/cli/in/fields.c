@@ -46,7 +46,7 @@ bool fields_bad_at(struct fields *in, uint64_t line, size_t column, const char *
     in->code = EXIT_INPUT;
     progress_end(&in->progress);
     if (in->n_bad++ < BAD_ROWS_MAX)
-        fprintf(stderr, "%s:%llu:%zu: %s\n", in->name, (unsigned long long)line, column, text);
+        say_line("%s:%llu:%zu: %s", in->name, (unsigned long long)line, column, text);
     return false;
 }
 
@@ -108,6 +108,12 @@ static bool next_line(struct fields *in, size_t *len)
 {
     enum line_state state = lines_next(&in->lines, &in->line, len);
 
+    if (state == LINE_ENDLESS) {
+        fields_bad(in, in->line, "the line is longer than %d MiB, and not read to its end",
+                   LINE_SKIP_MAX >> 20);
+        in->end = NULL; /* which rows follow is not known */
+        return false;
+    }
     if (state == LINE_TOO_LONG) {
         fields_bad(in, in->line, "the line is longer than %d bytes", LINE_BYTES_MAX);
         in->n_rows++; /* but what it holds is not looked at */
@@ -117,8 +123,7 @@ static bool next_line(struct fields *in, size_t *len)
     if (state == LINE_FAILED && stop_asked())
         in->code = EXIT_INTERRUPTED;
     else if (state == LINE_FAILED)
-        in->code = say(in->program, errno == EISDIR ? EXIT_INPUT : EXIT_SYSTEM,
-                       "cannot read %s: %s", in->name, strerror(errno));
+        in->code = say_unreadable(in->program, in->name, errno);
     return state == LINE_READ;
 }
 
@@ -207,7 +212,7 @@ static void read_rows(struct fields *in)
     if (in->end && (!in->code || in->code == EXIT_INPUT))
         in->end(in->arg, in);
     if (fields_enough(in))
-        fprintf(stderr, "%s: more bad rows follow\n", in->name);
+        say_line("%s: more bad rows follow", in->name);
 }
 
 /* 0 for a pipe or a device: not known. */
@@ -222,10 +227,7 @@ static void read_all(struct fields *in, int fd)
 {
     in->file_bytes = bytes_of(fd);
     progress_begin(&in->progress, in->quiet);
-    if (!lines_open(&in->lines, fd)) {
-        in->code = say(in->program, EXIT_SYSTEM, "out of memory");
-        return;
-    }
+    lines_open(&in->lines, fd);
     read_header(in);
     if (!in->code)
         read_rows(in);
@@ -239,7 +241,7 @@ enum exit_code fields_read(struct fields *in, const char *path)
     int fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
 
     if (fd < 0)
-        return in->code = say(in->program, EXIT_INPUT, "cannot read %s: %s", path, strerror(errno));
+        return in->code = say_unreadable(in->program, path, errno);
     in->name = is_stdin ? "<stdin>" : path;
     read_all(in, fd);
     if (!is_stdin)

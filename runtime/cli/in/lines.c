@@ -3,9 +3,10 @@
  *
  * A line is given out in place, without a copy, and stays valid until the next call. What is left
  * of the buffer then moves to the front, and the file is read behind it. A line that does not fit
- * into LINE_BYTES_MAX is skipped and reported once.
+ * into LINE_BYTES_MAX is skipped and reported once; after LINE_SKIP_MAX bytes of it reading ends.
  */
 #include "cli/in/lines.h"
+#include "cli/out/memory.h"
 #include "cli/out/stop.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -14,10 +15,9 @@
 
 enum { BUFFER_BYTES = 1024 * 1024 };
 
-bool lines_open(struct lines *l, int fd)
+void lines_open(struct lines *l, int fd)
 {
-    *l = (struct lines){.fd = fd, .buffer = malloc(BUFFER_BYTES)};
-    return l->buffer != NULL;
+    *l = (struct lines){.fd = fd, .buffer = memory_new(1, BUFFER_BYTES)};
 }
 
 void lines_close(struct lines *l)
@@ -48,10 +48,15 @@ static bool fill(struct lines *l)
 /* Drops everything up to and with the next LF. */
 static enum line_state skip(struct lines *l)
 {
+    uint64_t from = l->n_read;
     const char *lf;
 
     while (!(lf = memchr(l->buffer + l->at, '\n', l->filled - l->at)) && !l->ended) {
         l->at = l->filled;
+        if (l->n_read - from > LINE_SKIP_MAX) {
+            l->number++;
+            return LINE_ENDLESS;
+        }
         if (stop_asked() || !fill(l))
             return LINE_FAILED;
     }

@@ -5,11 +5,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { LINE_BYTES_MAX = 64 * 1024 };
+enum { LINE_BYTES_MAX = 64 * 1024, LINE_SKIP_MAX = 64 * 1024 * 1024 };
 
 enum line_state {
     LINE_READ,     /* `line` and `len` hold one, without its end */
     LINE_TOO_LONG, /* over LINE_BYTES_MAX; the next call goes on behind it */
+    LINE_ENDLESS,  /* the same, over LINE_SKIP_MAX: /dev/zero has no end */
     LINE_END,      /* no more */
     LINE_FAILED,   /* errno says why; EINTR: stop_asked() */
 };
@@ -24,8 +25,8 @@ struct lines {
     bool ended;        /* nothing is left to read() */
 };
 
-/* False without memory. Give the buffer back with lines_close(). */
-bool lines_open(struct lines *l, int fd);
+/* Give the buffer back with lines_close(). */
+void lines_open(struct lines *l, int fd);
 void lines_close(struct lines *l);
 
 /* The next line; it stays until the next call. A CR before the LF belongs to the line's end. */

@@ -16,6 +16,7 @@
  * a sweep prints its rows in that order.
  */
 #include "cli/in/lists.h"
+#include "cli/out/memory.h"
 #include "base/text.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,17 +82,7 @@ static bool add(struct reading *r, uint64_t value)
         snprintf(r->why, LIST_WHY_BYTES, "more than %d numbers", LIST_MAX);
         return false;
     }
-    if (list->n == r->room) {
-        size_t room = r->room ? 2 * r->room : 64;
-        uint64_t *more = realloc(list->value, room * sizeof *more);
-
-        if (!more) {
-            snprintf(r->why, LIST_WHY_BYTES, "out of memory");
-            return false;
-        }
-        list->value = more;
-        r->room = room;
-    }
+    list->value = memory_room(list->value, list->n, &r->room, sizeof *list->value);
     list->value[list->n++] = value;
     return true;
 }

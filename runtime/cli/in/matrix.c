@@ -12,6 +12,7 @@
  * over all SIPs.
  */
 #include "cli/in/matrix.h"
+#include "cli/out/memory.h"
 #include "cli/in/fields.h"
 #include "cli/out/say.h"
 #include "base/text.h"
@@ -74,17 +75,7 @@ static void add_row(void *arg, struct fields *in, const struct field *field)
         !read_end(r, in, &field[FIELD_DST], KB_SLICE, &row.slice) ||
         !read_weight(in, &field[FIELD_WEIGHT], &row.weight))
         return;
-    if (m->n == m->room) {
-        size_t room = m->room ? 2 * m->room : 64;
-        kb_matrix_row *more = realloc(m->row, room * sizeof *more);
-
-        if (!more) {
-            in->code = say(in->program, EXIT_SYSTEM, "out of memory");
-            return;
-        }
-        m->row = more;
-        m->room = room;
-    }
+    m->row = memory_room(m->row, m->n, &m->room, sizeof *m->row);
     m->row[m->n++] = row;
 }
 

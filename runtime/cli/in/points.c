@@ -20,6 +20,7 @@
  * points.
  */
 #include "cli/in/points.h"
+#include "cli/out/memory.h"
 #include "cli/out/say.h"
 #include <stdlib.h>
 #include <string.h>
@@ -129,21 +130,11 @@ kb_point points_get(const struct points *p, const struct points_at *at)
 
 /* -- lists ---------------------------------------------------------------------------------- */
 
-/* Without memory `full` says so. */
 static void add_place(void *arg, const kb_endpoint *end)
 {
     struct places *places = arg;
 
-    if (places->n == places->room) {
-        size_t room = places->room ? 2 * places->room : 64;
-        struct place *more = realloc(places->at, room * sizeof *more);
-
-        places->full = places->full || !more;
-        if (!more)
-            return;
-        places->at = more;
-        places->room = room;
-    }
+    places->at = memory_room(places->at, places->n, &places->room, sizeof *places->at);
     places->at[places->n].end = *end;
     kb_endpoint_name(end, places->at[places->n].name);
     places->n++;
@@ -170,8 +161,6 @@ static enum exit_code read_places(const struct cli *cli, const char *option, con
 
         if (status)
             return say(cli->program, EXIT_USAGE, "--%s: %s", option, why.text);
-        if (places->full)
-            return cmd_fail(cli, KB_NO_MEMORY, NULL);
         if (text[n] == '\0')
             return EXIT_OK;
         text += n + 1;
@@ -240,9 +229,9 @@ static enum exit_code read_ops(const struct cli *cli, struct points *p)
     }
     while (text && !code) {
         const char *comma = strchr(text, ',');
-        char *word = strndup(text, comma ? (size_t)(comma - text) : strlen(text));
+        char *word = memory_part(text, comma ? (size_t)(comma - text) : strlen(text));
 
-        code = word ? add_op(cli, p, word) : cmd_fail(cli, KB_NO_MEMORY, NULL);
+        code = add_op(cli, p, word);
         free(word);
         text = comma ? comma + 1 : NULL;
     }
@@ -274,22 +263,19 @@ static enum exit_code read_lists(const struct cli *cli, struct points *p)
 /* -- what they come to ---------------------------------------------------------------------- */
 
 /* A host reaches the slices of its own SIP. */
-static bool sort_host_targets(const struct cli *cli, struct points *p)
+static void sort_host_targets(const struct cli *cli, struct points *p)
 {
     uint32_t sips = cli->info.sips;
     size_t n = 0;
 
-    p->host_dst = calloc(p->dst.n, sizeof *p->host_dst);
-    p->host_dst_first = calloc(sips + 1, sizeof *p->host_dst_first);
-    if (!p->host_dst || !p->host_dst_first)
-        return false;
+    p->host_dst = memory_new(p->dst.n, sizeof *p->host_dst);
+    p->host_dst_first = memory_new(sips + 1, sizeof *p->host_dst_first);
     for (uint32_t sip = 0; sip < sips; sip++) {
         for (size_t i = 0; i < p->dst.n; i++)
             if (p->dst.at[i].end.kind == KB_SLICE && p->dst.at[i].end.sip == sip)
                 p->host_dst[n++] = (uint32_t)i;
         p->host_dst_first[sip + 1] = n;
     }
-    return true;
 }
 
 /* Numbers the points. `n_ops` is how many ops were to be combined; false: 2^64 points or more. */
@@ -359,9 +345,8 @@ enum exit_code points_read(struct points *p, const struct cli *cli)
         code = check_sizes(cli, p);
     if (code)
         return code;
-    p->first = calloc(p->src.n + 1, sizeof *p->first);
-    if (!p->first || !sort_host_targets(cli, p))
-        return cmd_fail(cli, KB_NO_MEMORY, NULL);
+    p->first = memory_new(p->src.n + 1, sizeof *p->first);
+    sort_host_targets(cli, p);
     if (!count_points(p, cli->opts.op ? p->pe_ops.n + p->host_ops.n : 1))
         return say(cli->program, EXIT_USAGE, "more combinations than 64 bits can count");
     return p->n > 0 ? EXIT_OK : no_route(cli, p);

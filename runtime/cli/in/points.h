@@ -14,7 +14,6 @@ struct place {
 struct places {
     struct place *at; /* owned */
     size_t n, room;
-    bool full; /* there was no memory for another */
 };
 
 struct op_list {

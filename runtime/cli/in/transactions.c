@@ -24,6 +24,7 @@
  * number in the file, blank lines left out, and the id of its transaction in the simulation.
  */
 #include "cli/in/transactions.h"
+#include "cli/out/memory.h"
 #include "cli/in/fields.h"
 #include "cli/out/say.h"
 #include "base/text.h"
@@ -220,22 +221,6 @@ static void no_memory(struct input *in)
                           (unsigned long long)kb_sim_count(in->sim));
 }
 
-/* Room for one more place. False without memory. */
-static bool room_for_place(struct input *in)
-{
-    size_t room = in->places_room ? 2 * in->places_room : PLACES_FIRST;
-    struct place *moved;
-
-    if (in->n_places < in->places_room)
-        return true;
-    moved = realloc(in->places, room * sizeof *moved);
-    if (!moved)
-        return false;
-    in->places = moved;
-    in->places_room = room;
-    return true;
-}
-
 /* "3|7": ids of rows, which the file may not have. The last of them all in `place`. */
 static bool read_ids(struct input *in, const struct field *f, struct place *place)
 {
@@ -278,10 +263,7 @@ static void add_waits(struct input *in, const struct place *place, int64_t think
     if (in->n_ids == 0)
         return;
     if (place->last_id >= fields->n_rows) {
-        if (!room_for_place(in)) {
-            no_memory(in);
-            return;
-        }
+        in->places = memory_room(in->places, in->n_places, &in->places_room, sizeof *in->places);
         in->places[in->n_places++] = *place;
     }
     if (fields->n_bad > 0 || place->last_id >= KB_TRANSACTIONS_MAX)
@@ -381,12 +363,9 @@ enum exit_code transactions_read(const kb_topology *topo, const char *program, c
                                   .quiet = quiet},
                        .topo = topo,
                        .sim = sim,
-                       .ids = malloc(IDS_MAX * sizeof *in.ids)};
+                       .ids = memory_new(IDS_MAX, sizeof *in.ids)};
 
-    if (in.ids)
-        fields_read(&in.fields, path);
-    else
-        no_memory(&in);
+    fields_read(&in.fields, path);
     free(in.ids);
     free(in.places);
     return in.fields.code;

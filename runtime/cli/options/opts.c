@@ -295,8 +295,7 @@ enum exit_code opts_read(struct opts *o, const char *program, int argc, char **a
     struct reading r = {.o = o, .program = program};
 
     *o = (struct opts){.command = N_COMMANDS};
-    if (!words_make_room(&r, argc, argv))
-        return say(program, EXIT_SYSTEM, "out of memory");
+    words_make_room(&r, argc, argv);
     enum exit_code code = read_defaults(&r);
     if (!code)
         code = words_read(&r, argc, argv);
@@ -310,7 +309,8 @@ enum exit_code opts_read(struct opts *o, const char *program, int argc, char **a
         o->format = o->breakdown ? FORMAT_TABLE : default_format(o);
     if (o->command == COMMAND_DIFF && !r.given[OPTION_TOP])
         o->top = TOP_OF_DIFF;
-    return words_add_defaults(&r) ? check(&r) : say(program, EXIT_SYSTEM, "out of memory");
+    words_add_defaults(&r);
+    return check(&r);
 }
 
 bool opts_asks(const struct opts *o)

@@ -76,14 +76,14 @@ enum exit_code opts_refuse(const struct reading *r, const struct option_row *row
 
 /* -- words.c -------------------------------------------------------------------------------- */
 
-/* Room for what read_words() collects: operands, params, command_line. False without memory. */
-bool words_make_room(struct reading *r, int argc, char **argv);
+/* Room for what read_words() collects: operands, params, command_line. */
+void words_make_room(struct reading *r, int argc, char **argv);
 
 /* Takes all of `argv`: options, the command, operands. */
 enum exit_code words_read(struct reading *r, int argc, char **argv);
 
-/* Adds the names of operands, and defaults of options that were not given. False without memory. */
-bool words_add_defaults(struct reading *r);
+/* Adds the names of operands, and defaults of options that were not given. */
+void words_add_defaults(struct reading *r);
 
 /* "WHY" and the commands of which there are reports: EXIT_USAGE. */
 enum exit_code words_refuse_report(const struct reading *r, const char *why);

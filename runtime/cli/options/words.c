@@ -15,6 +15,7 @@
  * known although it may follow: commands_meant() looks ahead for it.
  */
 #include "cli/options/reading.h"
+#include "cli/out/memory.h"
 #include "cli/out/say.h"
 #include "base/text.h"
 #include <getopt.h>
@@ -100,29 +101,24 @@ static size_t line_bytes(const char *program, int argc, char **argv)
     return n;
 }
 
-bool words_make_room(struct reading *r, int argc, char **argv)
+void words_make_room(struct reading *r, int argc, char **argv)
 {
     struct opts *o = r->o;
 
-    o->operand = calloc((size_t)argc + 1, sizeof *o->operand);
-    o->command_line = calloc(line_bytes(r->program, argc, argv), 1);
-    o->params = calloc((size_t)argc + N_OPTIONS, sizeof *o->params);
-    if (!o->operand || !o->command_line || !o->params)
-        return false;
+    o->operand = memory_new((size_t)argc + 1, sizeof *o->operand);
+    o->command_line = memory_new(line_bytes(r->program, argc, argv), 1);
+    o->params = memory_new((size_t)argc + N_OPTIONS, sizeof *o->params);
     add_word(o->command_line, r->program);
-    return true;
 }
 
 /* Operands have the names that the help gives them ("SRC DST"; not "[NAME=VALUE]...", which name
  * themselves). */
-bool words_add_defaults(struct reading *r)
+void words_add_defaults(struct reading *r)
 {
     struct opts *o = r->o;
     size_t n = 0;
 
-    o->operand_names = strdup(command_rows[o->command].operands);
-    if (!o->operand_names)
-        return false;
+    o->operand_names = memory_text(command_rows[o->command].operands);
     for (char *rest = o->operand_names, *name; (name = strsep(&rest, " ")) && *name != '[';)
         if (n < o->n_operands)
             add_param(o, name, o->operand[n++]);
@@ -130,7 +126,6 @@ bool words_add_defaults(struct reading *r)
         if (option_rows[i].initial && !r->given[i] &&
             option_rows[i].shown.commands >> o->command & 1)
             add_param(o, dashed_names[i], option_rows[i].initial);
-    return true;
 }
 
 /* -- words ---------------------------------------------------------------------------------- */

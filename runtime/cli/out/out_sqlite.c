@@ -9,13 +9,15 @@
  *
  * A command prints its rows first and adds them after that, in one transaction: while a slow reader
  * (`| less`) holds up the printing, the database is not locked for others. The transaction is
- * committed only if the printed output was kept (cmd_is_kept()), so file and database agree.
+ * committed only if the printed output was kept (cmd_end()), so file and database agree. The column
+ * `partial` of `run` tells whether the run was interrupted.
  * Another program that is writing is waited for, BUSY_S seconds at most.
  *
  * The database is opened before the simulation: a file that is not ours, or cannot be written, is
  * reported at once and not after hours. `application_id` in its header tells ours.
  */
 #include "cli/out/out_sqlite.h"
+#include "cli/out/memory.h"
 #include "cli/out/say.h"
 #include "base/text.h"
 
@@ -34,10 +36,10 @@ void out_sqlite_add(struct out_sqlite *db, const struct rows *rows, const struct
     (void)origin;
 }
 
-enum exit_code out_sqlite_close(struct out_sqlite *db, bool keep)
+enum exit_code out_sqlite_close(struct out_sqlite *db, enum sink_end end)
 {
     (void)db;
-    (void)keep;
+    (void)end;
     return EXIT_OK;
 }
 #else
@@ -48,8 +50,8 @@ enum exit_code out_sqlite_close(struct out_sqlite *db, bool keep)
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define BUSY_S     10 /* how long another writer may take */
-#define BUSY_SHOWN TEXT_QUOTED(BUSY_S)
+#define BUSY_S         10 /* how long another writer may take */
+#define BUSY_SHOWN     TEXT_QUOTED(BUSY_S)
 
 enum {
     APPLICATION_ID = 0x6b626e63, /* "kbnc", in the header of a file of ours */
@@ -57,11 +59,14 @@ enum {
     FIRST_CELL = 3,              /* of the insertion's parameters; before it are run and row */
 };
 
+/* Of a run that was interrupted 1; files of earlier versions lack it. */
+#define PARTIAL_COLUMN " partial INTEGER NOT NULL DEFAULT 0"
+
 /* The columns of `result` that follow are those of the commands, added when first needed. */
 static const char schema[] =
     "CREATE TABLE run (id INTEGER PRIMARY KEY, schema TEXT NOT NULL, command TEXT NOT NULL,"
     " command_line TEXT NOT NULL, topology TEXT NOT NULL, hash TEXT NOT NULL,"
-    " config TEXT NOT NULL, version TEXT NOT NULL, seed INTEGER NOT NULL);"
+    " config TEXT NOT NULL, version TEXT NOT NULL, seed INTEGER NOT NULL," PARTIAL_COLUMN ");"
     "CREATE TABLE param (run INTEGER NOT NULL REFERENCES run (id), name TEXT NOT NULL, value TEXT,"
     " PRIMARY KEY (run, name)) WITHOUT ROWID;"
     "CREATE TABLE result (run INTEGER NOT NULL REFERENCES run (id), row INTEGER NOT NULL,"
@@ -74,6 +79,7 @@ struct out_sqlite {
     sqlite3 *handle;     /* owned; NULL: nothing is added yet */
     bool begun;          /* a transaction */
     bool is_new;         /* there was no such file */
+    int64_t first_run;   /* of this transaction; 0: none */
     enum exit_code code;
 };
 
@@ -186,9 +192,8 @@ static bool check_owner(struct out_sqlite *db, bool *is_new)
 static bool check_folder(struct out_sqlite *db)
 {
     const char *slash = strrchr(db->path, '/');
-    char *folder = strndup(db->path, (size_t)(slash - db->path) + 1);
-    bool ok = folder ? access(folder, W_OK | X_OK) == 0 || fail(db, strerror(errno))
-                     : fail(db, "out of memory");
+    char *folder = memory_part(db->path, (size_t)(slash - db->path) + 1);
+    bool ok = access(folder, W_OK | X_OK) == 0 || fail(db, strerror(errno));
 
     free(folder);
     return ok;
@@ -229,13 +234,8 @@ enum exit_code out_sqlite_open(struct out_sqlite **out, const char *program, con
     *out = NULL;
     if (!path)
         return EXIT_OK;
-    db = calloc(1, sizeof *db);
-    char *file = malloc(strlen(path) + 3);
-    if (!db || !file) {
-        free(db);
-        free(file);
-        return say(program, EXIT_SYSTEM, "out of memory");
-    }
+    db = memory_new(1, sizeof *db);
+    char *file = memory_new(1, strlen(path) + 3);
     strcpy(file, *path == '/' ? "" : "./"); /* nothing is ":memory:" or a URI then */
     strcat(file, path);
     *db = (struct out_sqlite){
@@ -250,9 +250,12 @@ enum exit_code out_sqlite_open(struct out_sqlite **out, const char *program, con
 
 /* -- a run ---------------------------------------------------------------------------------- */
 
+static void roll_back(void *db);
+static bool has_column(struct out_sqlite *db, const char *table, const char *name, bool *has);
+
 static bool begin(struct out_sqlite *db)
 {
-    bool is_new;
+    bool is_new, has = true;
 
     if (db->begun)
         return true;
@@ -262,6 +265,11 @@ static bool begin(struct out_sqlite *db)
     if (!run_sql(db, "BEGIN IMMEDIATE") || !check_owner(db, &is_new))
         return false;
     db->begun = true;
+    memory_undo(roll_back, db);
+    if (!is_new && !has_column(db, "run", "partial", &has))
+        return false;
+    if (!has && !run_sql(db, "ALTER TABLE run ADD COLUMN" PARTIAL_COLUMN))
+        return false;
     return !is_new || (run_sql(db, schema) && run_sql(db, "PRAGMA application_id = 0x6b626e63;"
                                                           "PRAGMA user_version = 1"));
 }
@@ -286,9 +294,7 @@ static bool bind_words(sqlite3_stmt *s, int at, const char *words)
 
     if (!words || is_ascii(words))
         return bind_text(s, at, words);
-    text = end = malloc(3 * strlen(words) + 1);
-    if (!text)
-        return false;
+    text = end = memory_new(3, strlen(words) + 1);
     while (*words)
         end = text_put_utf8(end, &words);
     *end = '\0';
@@ -310,6 +316,7 @@ static bool add_run(struct out_sqlite *db, const struct origin *origin, int64_t 
     ok = finish(db, s) && ok;
     sqlite3_free(name);
     *run = sqlite3_last_insert_rowid(db->handle);
+    db->first_run = db->first_run ? db->first_run : *run;
     return ok;
 }
 
@@ -334,16 +341,25 @@ static const char *sql_type(enum cell_type type)
     return type == CELL_TEXT ? "TEXT" : type == CELL_COUNT ? "INTEGER" : "REAL";
 }
 
-/* A column that no command has had yet. */
-static bool add_column(struct out_sqlite *db, const struct column *column)
+static bool has_column(struct out_sqlite *db, const char *table, const char *name, bool *has)
 {
-    char *sql = sqlite3_mprintf("SELECT count(*) FROM pragma_table_info('result') WHERE name = %Q",
-                                column->name);
+    char *sql =
+        sqlite3_mprintf("SELECT count(*) FROM pragma_table_info(%Q) WHERE name = %Q", table, name);
     int64_t n = 0;
     bool ok = read_number(db, sql, &n);
 
     sqlite3_free(sql);
-    if (!ok || n > 0)
+    *has = n > 0;
+    return ok;
+}
+
+/* A column that no command has had yet. */
+static bool add_column(struct out_sqlite *db, const struct column *column)
+{
+    bool has, ok = has_column(db, "result", column->name, &has);
+    char *sql;
+
+    if (!ok || has)
         return ok;
     sql = sqlite3_mprintf("ALTER TABLE result ADD COLUMN \"%w\" %s", column->name,
                           sql_type(column->type));
@@ -444,19 +460,37 @@ static bool is_empty_file(const char *path)
     return stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == 0;
 }
 
-enum exit_code out_sqlite_close(struct out_sqlite *db, bool keep)
+/* What was not committed goes. */
+static void roll_back(void *arg)
+{
+    struct out_sqlite *db = arg;
+
+    sqlite3_close(db->handle);
+    db->handle = NULL;
+    if (db->is_new && is_empty_file(db->path))
+        unlink(db->path);
+}
+
+static void commit(struct out_sqlite *db, bool partial)
+{
+    char *mark = sqlite3_mprintf("UPDATE run SET partial = 1 WHERE id >= %lld", db->first_run);
+
+    if (!partial || finish(db, prepare(db, mark)))
+        run_sql(db, "COMMIT");
+    sqlite3_free(mark);
+}
+
+enum exit_code out_sqlite_close(struct out_sqlite *db, enum sink_end end)
 {
     enum exit_code code;
 
     if (!db)
         return EXIT_OK;
-    if (keep && db->begun && !db->code)
-        run_sql(db, "COMMIT");
+    if (end != SINK_DROP && db->begun && !db->code)
+        commit(db, end == SINK_PARTIAL);
     code = db->code;
-    sqlite3_close(db->handle);
-    db->handle = NULL;
-    if (code && db->is_new && is_empty_file(db->path))
-        unlink(db->path);
+    memory_undo(NULL, NULL);
+    roll_back(db);
     release(db);
     return code;
 }

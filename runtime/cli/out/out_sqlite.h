@@ -21,11 +21,11 @@ enum exit_code out_sqlite_open(struct out_sqlite **out, const char *program, con
 void out_sqlite_add(struct out_sqlite *db, const struct rows *rows, const struct origin *origin);
 
 /*
- * Takes `db`. With `keep` what was added is there from now on, all of it or, after a failure,
- * nothing.
+ * Takes `db`. Unless `end` is SINK_DROP what was added is there from now on, all of it or, after a
+ * failure, nothing. With SINK_PARTIAL its runs are marked as interrupted.
  *
  * returns  EXIT_OK, or EXIT_SYSTEM after a message, here or before
  */
-enum exit_code out_sqlite_close(struct out_sqlite *db, bool keep);
+enum exit_code out_sqlite_close(struct out_sqlite *db, enum sink_end end);
 
 #endif

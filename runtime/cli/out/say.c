@@ -1,30 +1,62 @@
 /* say.c -- messages on stderr. */
 #include "cli/out/say.h"
+#include "base/fault.h"
 #include "base/text.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { LINE_BYTES = 1024, SHOWN_BYTES = 64 };
+enum { LINE_BYTES = 8192, SHOWN_BYTES = 64, NAMES_BYTES = 512 };
 
 /* One write() per message: lines of several processes on one terminal stay whole. */
-enum exit_code say(const char *program, enum exit_code code, const char *format, ...)
+static void put(const char *program, bool lines, const char *format, va_list args)
 {
-    char line[LINE_BYTES];
+    char text[LINE_BYTES], shown[LINE_BYTES];
+
+    text_vformat(text, sizeof text, format, args);
+    text_make_visible(text, lines, shown, sizeof shown);
+    fprintf(stderr, "%s%s%s\n", program, *program ? ": " : "", shown);
+}
+
+void say_line(const char *format, ...)
+{
     va_list args;
 
     va_start(args, format);
-    text_vformat(line, sizeof line, format, args);
+    put("", false, format, args);
     va_end(args);
-    fprintf(stderr, "%s: %s\n", program, line);
+}
+
+void say_lines(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    put("", true, format, args);
+    va_end(args);
+}
+
+enum exit_code say(const char *program, enum exit_code code, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    put(program, false, format, args);
+    va_end(args);
     return code;
+}
+
+enum exit_code say_unreadable(const char *program, const char *name, int error)
+{
+    return say(program, fault_is_of_file(error) ? EXIT_INPUT : EXIT_SYSTEM, "cannot read %s: %s",
+               name, strerror(error));
 }
 
 enum exit_code say_unknown(const char *program, const char *what, const char *prefix,
                            const char *word, const char *const names[], size_t n_names)
 {
     const char *near = text_nearest(word, strlen(word), names, n_names);
-    char shown[SHOWN_BYTES], all[LINE_BYTES / 2];
+    char shown[SHOWN_BYTES], all[NAMES_BYTES];
 
     text_show(word, strlen(word), shown, sizeof shown);
     if (near)

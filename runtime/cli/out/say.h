@@ -8,6 +8,16 @@
 enum exit_code say(const char *program, enum exit_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* The same without the name, for messages that begin with a place: a line on stderr. What is no
+ * text in it, as in the name of a file, is shown as \x1b. */
+void say_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Notes of one or more lines, in which newlines stay. */
+void say_lines(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* "cannot read NAME: WHY" for `error`, an errno; returns EXIT_INPUT if the fault is the file's. */
+enum exit_code say_unreadable(const char *program, const char *name, int error);
+
 /*
  * "unknown WHAT 'WORD'" with the nearest of `names`, or all of them; returns EXIT_USAGE.
  * `prefix` is what a user types before a name: "--" for options.

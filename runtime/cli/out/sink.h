@@ -6,6 +6,8 @@
 #include "base/newfile.h"
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
 
 enum { SINK_BYTES = 256 * 1024 };
 
@@ -27,21 +29,33 @@ struct sink {
  */
 enum exit_code sink_open(struct sink *s, const char *program, const char *path);
 
-/* A sink that keeps what is written. Give it back with sink_free(). False without memory. */
-bool sink_open_memory(struct sink *s);
+/* A sink that keeps what is written. Give it back with sink_free(). */
+void sink_open_memory(struct sink *s);
 void sink_free(struct sink *s);
 
+/* What becomes of a file. */
+enum sink_end {
+    SINK_DROP,    /* it is removed, as after an error */
+    SINK_KEEP,    /* it gets its name */
+    SINK_PARTIAL, /* its name with the suffix below, and a message: the run was interrupted */
+};
+
+#define SINK_PARTIAL_SUFFIX ".partial"
+
 /*
- * Ends the output and gives back everything. With `keep` the file gets its name, without it or
- * after an error it is removed. A reader that has gone away is no error.
+ * Ends the output and gives back everything. A reader that has gone away is no error.
  *
  * returns  EXIT_OK, or EXIT_SYSTEM after a message
  */
-enum exit_code sink_close(struct sink *s, const char *program, bool keep);
+enum exit_code sink_close(struct sink *s, const char *program, enum sink_end end);
+
+/* A stream whose bytes go to `s`; close it with fclose() before `s`. */
+FILE *sink_stream(struct sink *s);
 
 void sink_flush(struct sink *s);
 void sink_bytes(struct sink *s, const void *bytes, size_t n);
 void sink_text(struct sink *s, const char *text);
+void sink_count(struct sink *s, uint64_t n);
 
 /* Has all that was written so far reached its place? */
 static inline bool sink_ok(const struct sink *s)

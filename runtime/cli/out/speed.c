@@ -6,6 +6,7 @@
  * Only the time in simulations counts, not reading and printing.
  */
 #include "cli/out/speed.h"
+#include "cli/out/say.h"
 #include "cli/out/progress.h"
 #include "base/text.h"
 #include <stdio.h>
@@ -75,6 +76,6 @@ void speed_say(const struct speed *s, bool quiet, uint64_t count, const char *th
     put_seconds(simulated_s, simulated);
     text_format(rest, sizeof rest, "simulated/host time %.2g; peak memory %.0f MB",
                 simulated_s / host_s, peak_mb());
-    fprintf(stderr, "%llu %s in %s: %s %s/s; simulated %s, %s\n", (unsigned long long)count, things,
-            host, rate, things, simulated, rest);
+    say_line("%llu %s in %s: %s %s/s; simulated %s, %s", (unsigned long long)count, things, host,
+             rate, things, simulated, rest);
 }

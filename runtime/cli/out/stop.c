@@ -6,27 +6,41 @@
  * 130. A second SIGINT, or any other signal that ends programs, removes the temporary files that
  * are registered here and ends the program at once with that signal, so that the parent sees why.
  *
+ * Not everything looks at a flag: a kernel may compute for minutes without a call of ours. So the
+ * first SIGINT also sets a timer. If stop_heard() has not been called when it rings, the program
+ * ends as after a second SIGINT, and says that nothing was kept. An example: SIGINT at 0 ms; the
+ * kernel does not return; at 900 ms the timer rings, and the shell sees a program that SIGINT
+ * ended. A sweep instead sees the flag within 100 ms, calls stop_heard(), and may print for a
+ * minute.
+ *
  * `timeout -s INT` sends the signal twice within a moment, to the process and to its group: a
  * second one within INSIST_MS counts as the first.
  *
- * A handler may touch only what is safe in it: unlink(), signal(), raise(), and static variables of
- * the types below. Paths are registered as pointers and must stay valid until stop_keeps().
+ * A handler may touch only what is safe in it: unlink(), signal(), raise(), write(), setitimer(),
+ * and static variables of the types below. Paths are registered as pointers and must stay valid
+ * until stop_keeps(). SIGALRM comes with the default action when nothing is deferred.
  */
 #include "cli/out/stop.h"
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { INSIST_MS = 500 }; /* `timeout -s INT` sends the signal twice, to us and to our group */
+enum {
+    INSIST_MS = 500, /* `timeout -s INT` sends the signal twice, to us and to our group */
+    HEARD_MS = 900,  /* and a run ends within a second */
+};
 
 /* A handler has no argument of ours: what it sees can only be static. */
 static volatile sig_atomic_t deferring;
 static atomic_bool asked; /* any thread looks */
 static const char *volatile removed[STOP_FILES];
 static volatile int64_t asked_ms;
+static bool leaving; /* of the main thread */
 
 static int64_t now_ms(void)
 {
@@ -36,16 +50,24 @@ static int64_t now_ms(void)
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
+/* SIGALRM in so many ms; 0: none. */
+static void set_timer(int ms)
+{
+    setitimer(ITIMER_REAL, &(struct itimerval){.it_value.tv_usec = ms * 1000}, NULL);
+}
+
 /* Notes the first Ctrl-C, and what comes with it; false if it is insisted on. */
 static bool note_ctrl_c(void)
 {
-    if (!asked)
+    if (!asked) {
         asked_ms = now_ms();
+        set_timer(HEARD_MS);
+    }
     asked = true;
     return now_ms() - asked_ms < INSIST_MS;
 }
 
-static void remove_files(void)
+void stop_remove(void)
 {
     for (int i = 0; i < STOP_FILES; i++)
         if (removed[i])
@@ -54,23 +76,39 @@ static void remove_files(void)
 
 void stop_exit(int code)
 {
-    remove_files();
+    stop_remove();
     _exit(code);
 }
 
-static void on_signal(int signal_number)
+static void end_by(int signal_number)
 {
-    if (signal_number == SIGINT && deferring && note_ctrl_c())
-        return;
-    remove_files();
+    stop_remove();
     signal(signal_number, SIG_DFL);
     raise(signal_number);
 }
 
-/* A signal that our parent had us ignore (nohup) stays ignored. */
-static void catch_one(int signal_number)
+static void on_signal(int signal_number)
 {
-    struct sigaction action = {.sa_handler = on_signal}, before;
+    if (signal_number != SIGINT || !deferring || !note_ctrl_c())
+        end_by(signal_number);
+}
+
+/* Nothing has looked at the flag in time. */
+static void on_timer(int signal_number)
+{
+    static const char text[] =
+        "interrupted: the run did not stop within a second; nothing is kept\n";
+
+    ssize_t n = write(STDERR_FILENO, text, sizeof text - 1);
+
+    (void)n, (void)signal_number;
+    end_by(SIGINT);
+}
+
+/* A signal that our parent had us ignore (nohup) stays ignored. */
+static void catch_one(int signal_number, void (*handler)(int))
+{
+    struct sigaction action = {.sa_handler = handler}, before;
 
     sigemptyset(&action.sa_mask);
     if (sigaction(signal_number, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
@@ -81,19 +119,39 @@ void stop_catch(void)
 {
     signal(SIGPIPE, SIG_IGN); /* writing then fails with EPIPE */
     signal(SIGXFSZ, SIG_IGN); /* and with EFBIG */
-    catch_one(SIGINT);
-    catch_one(SIGTERM);
-    catch_one(SIGHUP);
+    catch_one(SIGINT, on_signal);
+    catch_one(SIGTERM, on_signal);
+    catch_one(SIGHUP, on_signal);
+    catch_one(SIGALRM, on_timer);
 }
 
 void stop_defer(bool deferred)
 {
     deferring = deferred;
+    if (!deferred)
+        set_timer(0);
 }
 
 bool stop_asked(void)
 {
     return atomic_load_explicit(&asked, memory_order_relaxed);
+}
+
+bool stop_heard(void)
+{
+    if (stop_asked())
+        set_timer(0);
+    return stop_asked();
+}
+
+void stop_leave(void)
+{
+    leaving = true;
+}
+
+bool stop_leaves(void)
+{
+    return leaving;
 }
 
 int stop_removes(const char *path)

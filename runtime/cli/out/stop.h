@@ -14,11 +14,27 @@ bool stop_asked(void);
 _Noreturn void stop_exit(int code);
 
 /*
+ * The same, for the main thread once nothing is computed any more: only what is complete is written
+ * now, which may take its time. Unless it is called within a second the program ends.
+ */
+bool stop_heard(void);
+
+/*
  * A file to remove if we are killed, borrowed until stop_keeps() is called with what this returns.
  * NULL: none.
  */
 enum { STOP_FILES = 4 }; /* more are not removed */
 int stop_removes(const char *path);
 void stop_keeps(int file);
+
+/* Removes them now. */
+void stop_remove(void);
+
+/*
+ * A thread was left behind, at work on what a command owns: nothing of that is freed any more, and
+ * the process ends when the rest is written.
+ */
+void stop_leave(void);
+bool stop_leaves(void);
 
 #endif

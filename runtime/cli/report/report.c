@@ -30,6 +30,7 @@
  * up.
  */
 #include "cli/report/report.h"
+#include "cli/out/memory.h"
 #include "cli/report/report_parts.h"
 #include "cli/report/report_utilization.h"
 #include "cli/out/say.h"
@@ -82,15 +83,10 @@ struct report {
 
 struct report *report_new(const struct cli *cli)
 {
-    struct report *r = calloc(1, sizeof *r);
-    bool ok = r;
+    struct report *r = memory_new(1, sizeof *r);
 
-    for (int i = 0; ok && i < N_PARTS; i++)
-        ok = sink_open_memory(&r->part[i]);
-    if (!ok) {
-        report_free(r);
-        return NULL;
-    }
+    for (int i = 0; i < N_PARTS; i++)
+        sink_open_memory(&r->part[i]);
     r->cli = cli;
     return r;
 }
@@ -141,21 +137,17 @@ static bool is_same_note(const char *a, const char *b)
            strncmp(a, b, (size_t)(a_rate - a)) == 0 && strcmp(a_rate + a_len, b_rate + b_len) == 0;
 }
 
-/* Appends ", RATE"; false without memory. */
-static bool add_rate(struct note *note, const char *rate, size_t len)
+/* Appends ", RATE". */
+static void add_rate(struct note *note, const char *rate, size_t len)
 {
     size_t before = note->rates ? strlen(note->rates) : 0;
-    char *rates = realloc(note->rates, before + len + sizeof ", ");
 
-    if (!rates)
-        return false;
-    note->rates = rates;
-    sprintf(rates + before, ", %.*s", (int)len, rate);
-    return true;
+    note->rates = memory_resize(note->rates, before + len + sizeof ", ", 1);
+    sprintf(note->rates + before, ", %.*s", (int)len, rate);
 }
 
-/* Adds a line, or only its rate to a line that is the same otherwise. False without memory. */
-static bool add_note(struct report *r, const char *line)
+/* Adds a line, or only its rate to a line that is the same otherwise. */
+static void add_note(struct report *r, const char *line)
 {
     size_t i = 0, len;
 
@@ -164,29 +156,20 @@ static bool add_note(struct report *r, const char *line)
     if (i < r->n_notes) {
         const char *rate = find_rate(line, &len);
 
-        return add_rate(&r->note[i], rate, len);
+        add_rate(&r->note[i], rate, len);
+        return;
     }
-    struct note *more = realloc(r->note, (r->n_notes + 1) * sizeof *more);
-    if (!more)
-        return false;
-    r->note = more;
-    more[r->n_notes] = (struct note){.line = strdup(line)};
-    if (!more[r->n_notes].line)
-        return false;
-    r->n_notes++;
-    return true;
+    r->note = memory_resize(r->note, r->n_notes + 1, sizeof *r->note);
+    r->note[r->n_notes++] = (struct note){.line = memory_text(line)};
 }
 
 /* Each line of `text` is one. */
 static void add_notes(struct report *r, const char *text)
 {
-    char *lines = strdup(text);
-    bool ok = lines;
+    char *lines = memory_text(text);
 
     for (char *rest = lines, *line; (line = strsep(&rest, "\n"));)
-        ok = add_note(r, line) && ok;
-    if (!ok)
-        r->part[PART_NOTES].error = ENOMEM;
+        add_note(r, line);
     free(lines);
 }
 
@@ -219,8 +202,9 @@ static void keep_args(struct report *r, const struct origin *origin)
 {
     struct sink s;
 
-    if (!origin->args || !sink_open_memory(&s))
+    if (!origin->args)
         return;
+    sink_open_memory(&s);
     for (size_t i = 0; i < origin->n_args; i++) {
         sink_text(&s, i > 0 ? " " : "");
         sink_text(&s, origin->args[i].name);
@@ -229,7 +213,7 @@ static void keep_args(struct report *r, const struct origin *origin)
     }
     sink_char(&s, '\0');
     free(r->args);
-    r->args = strdup(s.buffer);
+    r->args = memory_text(s.buffer);
     sink_free(&s);
 }
 
@@ -399,7 +383,6 @@ enum exit_code report_write(struct report *r, struct sink *s)
 {
     const struct cli *cli = r->cli;
     enum exit_code code = utilization_pictures(&r->utilization, cli, &r->part[PART_MACHINE]);
-    bool whole = true;
 
     if (!code)
         code = report_distances(&r->part[PART_DISTANCES], cli, bytes_of(&cli->opts));
@@ -408,10 +391,6 @@ enum exit_code report_write(struct report *r, struct sink *s)
     put_notes(r);
     utilization_table(&r->utilization, &r->part[PART_UTILIZATION]);
     put_config(r, &r->part[PART_CONFIG]);
-    for (int i = 0; i < N_PARTS; i++)
-        whole = whole && sink_ok(&r->part[i]);
-    if (!whole)
-        return say(cli->program, EXIT_SYSTEM, "out of memory");
     put_head(r, s);
     put_contents(r, s);
     sink_text(s, "<main id=main>\n");

@@ -15,6 +15,7 @@
  * BARS_MAX bars, and the page says if there are more.
  */
 #include "cli/report/report_parts.h"
+#include "cli/out/memory.h"
 #include "cli/view/svg.h"
 #include "base/text.h"
 #include <errno.h>
@@ -332,12 +333,8 @@ static void put_bars_table(struct sink *s, struct bars *bars)
 static void put_all(struct sink *s, enum command command, const struct rows *rows,
                     const struct bars *how)
 {
-    struct bars *bars = malloc(sizeof *bars);
+    struct bars *bars = memory_new(1, sizeof *bars);
 
-    if (!bars) {
-        s->error = ENOMEM;
-        return;
-    }
     *bars = *how;
     collect_bars(bars, command, rows);
     if (bars->n > 0 && bars->n_parts > 0) {

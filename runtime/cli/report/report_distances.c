@@ -11,6 +11,7 @@
  * for each PE and a column for each slice, with lines where a cube begins.
  */
 #include "cli/report/report_parts.h"
+#include "cli/out/memory.h"
 #include "cli/view/svg.h"
 #include "cli/out/say.h"
 #include "base/text.h"
@@ -117,20 +118,17 @@ static int by_value(const void *a, const void *b)
  * With equal steps from 18.085 to 42.9 ns instead, on cube8, the 64 own slices would have the
  * first class, no cell the next five (20.8 to 34.6), and the other 4032 cells the last three.
  */
-static kb_status find_classes(struct map *map)
+static void find_classes(struct map *map)
 {
     size_t n = (size_t)map->side * map->side;
-    double *sorted = calloc(n, sizeof *sorted);
+    double *sorted = memory_new(n, sizeof *sorted);
 
-    if (!sorted)
-        return KB_NO_MEMORY;
     for (size_t i = 0; i < n; i++)
         sorted[i] = map->at[i].mean_fs;
     qsort(sorted, n, sizeof *sorted, by_value);
     for (size_t i = 0; i < CLASSES; i++)
         map->from_fs[i] = sorted[i * n / CLASSES];
     free(sorted);
-    return KB_OK;
 }
 
 static kb_status measure_all(struct map *map)
@@ -139,7 +137,9 @@ static kb_status measure_all(struct map *map)
 
     for (uint32_t i = 0; i < map->side * map->side && !status; i++)
         status = measure(map, i / map->side, i % map->side);
-    return status ? status : find_classes(map);
+    if (!status)
+        find_classes(map);
+    return status;
 }
 
 /* Bytes are limited to the size of a slice. */
@@ -152,7 +152,7 @@ static struct map map_of(const struct cli *cli, uint64_t bytes)
 
     map.every = map.by_cube ? (cubes - 1) / SIDE_MAX + 1 : 1;
     map.side = map.by_cube ? (cubes - 1) / map.every + 1 : pes;
-    map.at = calloc((size_t)map.side * map.side, sizeof *map.at);
+    map.at = memory_new((size_t)map.side * map.side, sizeof *map.at);
     return map;
 }
 
@@ -321,7 +321,7 @@ enum exit_code report_distances(struct sink *s, const struct cli *cli, uint64_t 
 {
     struct map map = map_of(cli, bytes);
     struct rows rows = {ROWS_COLUMNS(columns), .n_rows = map.side, .row = map_row, .arg = &map};
-    kb_status status = map.at ? measure_all(&map) : KB_NO_MEMORY;
+    kb_status status = measure_all(&map);
 
     if (!status) {
         put_words(s, &map);
@@ -329,5 +329,5 @@ enum exit_code report_distances(struct sink *s, const struct cli *cli, uint64_t 
         report_table(s, "nearest", "Latency from each row of the map", &rows, NULL);
     }
     free(map.at);
-    return status == KB_NO_MEMORY ? say(cli->program, EXIT_SYSTEM, "out of memory") : EXIT_OK;
+    return status == KB_NO_MEMORY ? cmd_fail(cli, status, NULL) : EXIT_OK;
 }

@@ -19,6 +19,7 @@
  * KiB 247.92, 64 KiB 253.93, 1 MiB 255.87, towards the bottleneck's 256.
  */
 #include "cli/report/report_parts.h"
+#include "cli/out/memory.h"
 #include "cli/view/svg.h"
 #include "cli/view/view.h"
 #include "base/text.h"
@@ -54,7 +55,7 @@ struct plot {
     bool of_inflight, of_op; /* labels have these, too */
     struct curve curve[CURVES_MAX];
     size_t n;
-    bool more, no_memory;
+    bool more;
 };
 
 /* Rows come in any order, and a curve is found by its label. */
@@ -79,16 +80,7 @@ static void add_point(struct plot *plot, const char *label, struct svg_point at)
 
     if (!curve || !(at.x > 0) || !(at.y > 0))
         return;
-    if (curve->n == curve->max) {
-        size_t room = curve->max > 0 ? 2 * curve->max : 64;
-        struct svg_point *more = realloc(curve->at, room * sizeof *more);
-
-        plot->no_memory |= !more;
-        if (!more)
-            return;
-        curve->at = more;
-        curve->max = room;
-    }
+    curve->at = memory_room(curve->at, curve->n, &curve->max, sizeof *curve->at);
     curve->at[curve->n++] = at;
 }
 
@@ -202,13 +194,9 @@ static void fit_axes(const struct plot *plot, struct svg_axis *x, struct svg_axi
 static void put_curve(struct svg *g, const struct curve *curve, size_t number,
                       const struct svg_axis *x, const struct svg_axis *y)
 {
-    struct svg_point *px = malloc(curve->n * sizeof *px);
+    struct svg_point *px = memory_new(curve->n, sizeof *px);
     char line[32], dot[32];
 
-    if (!px) {
-        g->s->error = ENOMEM;
-        return;
-    }
     snprintf(line, sizeof line, "p%zu", number);
     snprintf(dot, sizeof dot, "q%zu", number);
     for (size_t i = 0; i < curve->n; i++)
@@ -260,8 +248,6 @@ static void do_plot(struct sink *s, struct plot *plot, enum command command,
         drawn = drawn || plot->curve[i].n > 0;
     if (drawn)
         put_plot(s, plot);
-    if (plot->no_memory)
-        s->error = ENOMEM;
     for (size_t i = 0; i < plot->n; i++)
         free(plot->curve[i].at);
 }
@@ -336,15 +322,11 @@ static void plot_probe(struct sink *s, const struct rows *rows)
 /* Rates without a mean (nothing completed) are left out. */
 static void plot_load(struct sink *s, const struct cli *cli, const struct rows *rows)
 {
-    struct view_rate *rate = calloc(rows->n_rows + 1, sizeof *rate);
+    struct view_rate *rate = memory_new(rows->n_rows + 1, sizeof *rate);
     struct cell cells[ROW_CELLS_MAX];
     char what[REPORT_LABEL_BYTES];
     size_t n = 0;
 
-    if (!rate) {
-        s->error = ENOMEM;
-        return;
-    }
     for (uint64_t i = 0; i < rows->n_rows; i += 1 + rows->n_rows / RATES_MAX) {
         if (!rows->row(rows->arg, i, cells) || isnan(report_value(rows, cells, "mean_ns")))
             continue;
@@ -368,14 +350,10 @@ static void plot_load(struct sink *s, const struct cli *cli, const struct rows *
 /* Operations count a product and a sum as two, as peak numbers of machines do. */
 static void plot_run(struct sink *s, const struct cli *cli, const struct rows *rows)
 {
-    struct view_launch *launch = calloc(rows->n_rows + 1, sizeof *launch);
+    struct view_launch *launch = memory_new(rows->n_rows + 1, sizeof *launch);
     struct cell cells[ROW_CELLS_MAX];
     size_t n = 0;
 
-    if (!launch) {
-        s->error = ENOMEM;
-        return;
-    }
     for (uint64_t i = 0; i < rows->n_rows; i++) {
         if (!rows->row(rows->arg, i, cells))
             continue;

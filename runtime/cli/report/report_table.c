@@ -255,10 +255,7 @@ static void put_json(struct sink *s, const char *id, const struct rows *rows,
 {
     struct sink json;
 
-    if (!sink_open_memory(&json)) {
-        s->error = ENOMEM;
-        return;
-    }
+    sink_open_memory(&json);
     if (origin)
         out_json_head(origin, &json);
     else
@@ -271,8 +268,6 @@ static void put_json(struct sink *s, const char *id, const struct rows *rows,
     sink_text(s, "-json\">");
     put_escaped(s, json.buffer, json.at);
     sink_text(s, "</script>\n");
-    if (json.error)
-        s->error = json.error;
     sink_free(&json);
 }
 

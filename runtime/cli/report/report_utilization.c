@@ -10,6 +10,7 @@
  * busiest PE of that. The table below has the 1112 rows of --stats, the busiest first.
  */
 #include "cli/report/report_utilization.h"
+#include "cli/out/memory.h"
 #include "cli/out/say.h"
 #include "cli/view/view.h"
 #include <inttypes.h>
@@ -32,7 +33,7 @@ static int by_use(const void *a, const void *b)
 void utilization_take(struct report_utilization *u, const kb_sim *sim, const char *when)
 {
     utilization_free(u);
-    u->when = strdup(when);
+    u->when = memory_text(when);
     utilization_rows_keep(&u->stats, sim);
     if (u->stats.n > 0)
         qsort(u->stats.use, u->stats.n, sizeof *u->stats.use, by_use);
@@ -94,13 +95,13 @@ void utilization_table(const struct report_utilization *u, struct sink *s)
 
 /* -- pictures ------------------------------------------------------------------------------- */
 
-/* The same for view.h, which colours by it; NULL without memory. */
+/* The same for view.h, which colours by it. */
 static struct view_utilization *usage_of(const struct report_utilization *u,
                                          const kb_topology *topo)
 {
     struct view_utilization *usage = view_utilization_new(topo);
 
-    for (size_t i = 0; usage && i < u->stats.n; i++)
+    for (size_t i = 0; i < u->stats.n; i++)
         if (u->stats.use[i].servers > 0)
             view_utilization_add(usage, u->stats.use[i].name, u->stats.use[i].util_pct);
     return usage;
@@ -148,8 +149,8 @@ static struct view_at busiest(const struct report_utilization *u)
 }
 
 /* Ids in the page must differ, so each level has a prefix of its own. */
-static enum exit_code put_picture(struct sink *s, const struct cli *cli, enum view_level level,
-                                  struct view_at at, const struct view_utilization *usage)
+static void put_picture(struct sink *s, const struct cli *cli, enum view_level level,
+                        struct view_at at, const struct view_utilization *usage)
 {
     static const char *const prefixes[N_VIEW_LEVELS] = {"system", "sip", "cube", "pe"};
     char caption[80];
@@ -161,9 +162,8 @@ static enum exit_code put_picture(struct sink *s, const struct cli *cli, enum vi
                                   : "SIP %u, cube %u, PE %u",
              at.sip, at.cube, at.pe);
     html_begin_picture(s, caption, true);
-    enum exit_code code = view_topology(cli, level, at, usage, prefixes[level], s);
+    view_topology(cli, level, at, usage, prefixes[level], s);
     html_end_picture(s);
-    return code;
 }
 
 /* From the outermost level inwards, all coloured by the same simulation. */
@@ -175,15 +175,15 @@ enum exit_code utilization_pictures(const struct report_utilization *u, const st
     enum exit_code code = EXIT_OK;
     int first = (int)view_first(&cli->info);
 
-    if (u->stats.failed || (used && (!u->when || !usage)))
-        code = say(cli->program, EXIT_SYSTEM, "out of memory");
+    if (u->stats.failed)
+        code = cmd_fail(cli, KB_NO_MEMORY, NULL);
     if (used) {
         sink_text(s, "<p>Coloured by how busy each part was");
         html_text(s, u->when);
         sink_text(s, "; closer views are of where it was busiest.</p>\n");
     }
     for (int level = first; level < N_VIEW_LEVELS && !code; level++)
-        code = put_picture(s, cli, (enum view_level)level, busiest(u), usage);
+        put_picture(s, cli, (enum view_level)level, busiest(u), usage);
     view_utilization_free(usage);
     return code;
 }

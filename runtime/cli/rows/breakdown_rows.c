@@ -31,6 +31,7 @@
  * `behind` is what was ahead of a wait.
  */
 #include "cli/rows/breakdown_rows.h"
+#include "cli/out/memory.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,24 +83,10 @@ struct breakdown_rows {
     kb_breakdown_by last_by;
     kb_breakdown_step *step; /* owned */
     size_t n_steps, steps_cap, n_hidden;
-    bool no_memory;
     char place[KB_PLACE_BYTES], behind[KB_PLACE_BYTES], of[STEP_BYTES];
 };
 
 /* -- gathering ------------------------------------------------------------------------------ */
-
-/* Room for one more; NULL: no memory. */
-static void *room(struct breakdown_rows *c, void *rows, size_t n, size_t *cap, size_t row_bytes)
-{
-    void *moved = rows;
-
-    if (n == *cap) {
-        *cap = *cap ? 2 * *cap : 64;
-        moved = realloc(rows, *cap * row_bytes);
-    }
-    c->no_memory = c->no_memory || !moved;
-    return moved;
-}
 
 /* Counts how many things of its kind, and how many causes of its thing, have come with `row`. */
 static void count_row(struct breakdown_rows *c, const kb_breakdown_row *row)
@@ -110,8 +97,7 @@ static void count_row(struct breakdown_rows *c, const kb_breakdown_row *row)
         c->things = 0;
     if (first || strcmp(row->of, c->last_of) != 0) {
         free(c->last_of);
-        c->last_of = strdup(row->of);
-        c->no_memory = c->no_memory || !c->last_of;
+        c->last_of = memory_text(row->of);
         c->last_by = row->by;
         c->things++;
         c->causes = 0;
@@ -123,37 +109,22 @@ static void count_row(struct breakdown_rows *c, const kb_breakdown_row *row)
 static void keep_row(void *arg, const kb_breakdown_row *row)
 {
     struct breakdown_rows *c = arg;
-    kb_breakdown_row *rows;
 
-    if (c->no_memory)
-        return;
     count_row(c, row);
-    if (c->no_memory)
-        return;
     if (c->top && (c->things > c->top || c->causes > c->top)) {
         c->n_cut++;
         return;
     }
-    rows = room(c, c->row, c->n, &c->cap, sizeof *rows);
-    if (!rows)
-        return;
-    c->row = rows;
+    c->row = memory_room(c->row, c->n, &c->cap, sizeof *c->row);
     c->row[c->n] = *row;
-    c->row[c->n].of = strdup(row->of);
-    c->no_memory = !c->row[c->n++].of;
+    c->row[c->n++].of = memory_text(row->of);
 }
 
 static void keep_step(void *arg, const kb_breakdown_step *step)
 {
     struct breakdown_rows *c = arg;
-    kb_breakdown_step *steps;
 
-    if (c->no_memory)
-        return;
-    steps = room(c, c->step, c->n_steps, &c->steps_cap, sizeof *steps);
-    if (!steps)
-        return;
-    c->step = steps;
+    c->step = memory_room(c->step, c->n_steps, &c->steps_cap, sizeof *c->step);
     c->step[c->n_steps++] = *step;
 }
 
@@ -179,10 +150,7 @@ static void hide_steps(struct breakdown_rows *c)
 
     if (!c->top || c->n_steps <= most)
         return;
-    by_length = malloc(c->n_steps * sizeof(kb_breakdown_step *));
-    c->no_memory = c->no_memory || !by_length;
-    if (!by_length)
-        return;
+    by_length = memory_new(c->n_steps, sizeof(kb_breakdown_step *));
     for (size_t i = 0; i < c->n_steps; i++)
         by_length[i] = &c->step[i];
     qsort(by_length, c->n_steps, sizeof *by_length, longest_first);
@@ -323,7 +291,7 @@ static kb_status gather(struct breakdown_rows *c, kb_breakdown *why)
         status = kb_breakdown_path(why, keep_step, c);
     if (!status)
         hide_steps(c);
-    return c->no_memory ? KB_NO_MEMORY : status;
+    return status;
 }
 
 static struct rows rows_of(struct breakdown_rows *c)
@@ -368,8 +336,7 @@ static const struct column sum_columns[] = {COLUMN("of", CELL_TEXT, struct sum, 
 enum { N_SUM_COLUMNS = sizeof sum_columns / sizeof *sum_columns };
 
 struct sums {
-    struct breakdown_rows c; /* for room() alone */
-    struct sum *sum;         /* owned */
+    struct sum *sum; /* owned */
     size_t n, cap;
 };
 
@@ -379,16 +346,11 @@ static void add_sum(void *arg, const kb_breakdown_row *row)
     struct sums *s = arg;
     const char *of = row->by == KB_BREAKDOWN_ALL ? "all" : row->of;
 
-    if (s->c.no_memory || (row->by != KB_BREAKDOWN_ALL && row->by != KB_BREAKDOWN_OP))
+    if (row->by != KB_BREAKDOWN_ALL && row->by != KB_BREAKDOWN_OP)
         return;
     if (s->n == 0 || strcmp(s->sum[s->n - 1].of, of) != 0) {
-        struct sum *sums = room(&s->c, s->sum, s->n, &s->cap, sizeof *sums);
-
-        if (!sums)
-            return;
-        s->sum = sums;
-        s->sum[s->n] = (struct sum){.of = strdup(of)};
-        s->c.no_memory = !s->sum[s->n++].of;
+        s->sum = memory_room(s->sum, s->n, &s->cap, sizeof *s->sum);
+        s->sum[s->n++] = (struct sum){.of = memory_text(of)};
     }
     s->sum[s->n - 1].ns[row->cause] += row->sum_ns;
 }
@@ -419,7 +381,6 @@ enum exit_code breakdown_report(const struct cli *cli, kb_breakdown *why)
 
     if (!status)
         status = kb_breakdown_rows(why, add_sum, &s);
-    status = s.c.no_memory ? KB_NO_MEMORY : status;
     sums.n_rows = s.n;
     if (!status)
         cli->page->breakdown(cli->report, &causes, cli->opts.command == COMMAND_RUN ? &sums : NULL);

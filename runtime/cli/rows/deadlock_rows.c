@@ -14,6 +14,7 @@
  * out.
  */
 #include "cli/rows/deadlock_rows.h"
+#include "cli/out/memory.h"
 #include "cli/out/say.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,23 +54,14 @@ struct report {
     const struct cli *cli;
     kb_deadlocked *row; /* owned */
     size_t n, cap;
-    bool no_memory;
     struct deadlock_row shown; /* being printed */
 };
 
 static void keep(void *arg, const kb_deadlocked *blocked)
 {
     struct report *r = arg;
-    kb_deadlocked *moved = r->row;
 
-    if (r->n == r->cap) {
-        r->cap = r->cap ? 2 * r->cap : 64;
-        moved = realloc(r->row, r->cap * sizeof *moved);
-    }
-    r->no_memory = r->no_memory || !moved;
-    if (!moved)
-        return;
-    r->row = moved;
+    r->row = memory_room(r->row, r->n, &r->cap, sizeof *r->row);
     r->row[r->n++] = *blocked;
 }
 
@@ -111,7 +103,7 @@ static const kb_deadlocked *in_circle(const struct report *r, uint32_t cycle, ui
 }
 
 /* "circle 1: c0.pe0 waits for c0.pe1 waits for c0.pe0" */
-static void tell_circle(struct report *r, uint32_t cycle, FILE *to)
+static void tell_circle(struct report *r, uint32_t cycle, struct sink *to)
 {
     const kb_deadlocked *first = in_circle(r, cycle, 0), *b = first;
     size_t n = 0;
@@ -120,43 +112,41 @@ static void tell_circle(struct report *r, uint32_t cycle, FILE *to)
         b = in_circle(r, cycle, b->waits_for);
         n++;
     } while (b != first);
-    fprintf(to, "%scircle %u", cycle > 1 ? "\n" : "", cycle);
-    if (n > PES_SHOWN)
-        fprintf(to, " of %zu PEs", n);
-    fputs(": ", to);
-    for (size_t i = 0; i < n; i++, b = in_circle(r, cycle, b->waits_for)) {
-        if (n <= PES_SHOWN || i < PES_SHOWN - 2 || i == n - 1)
-            fprintf(to, "%s waits for ", cmd_name_pe(r->cli, b->pe, r->shown.pe));
-        else if (i == PES_SHOWN - 2)
-            fputs("... waits for ", to);
+    sink_text(to, cycle > 1 ? "\ncircle " : "circle ");
+    sink_count(to, cycle);
+    if (n > PES_SHOWN) {
+        sink_text(to, " of ");
+        sink_count(to, n);
+        sink_text(to, " PEs");
     }
-    fputs(cmd_name_pe(r->cli, first->pe, r->shown.pe), to);
+    sink_text(to, ": ");
+    for (size_t i = 0; i < n; i++, b = in_circle(r, cycle, b->waits_for)) {
+        if (n <= PES_SHOWN || i < PES_SHOWN - 2 || i == n - 1) {
+            sink_text(to, cmd_name_pe(r->cli, b->pe, r->shown.pe));
+            sink_text(to, " waits for ");
+        } else if (i == PES_SHOWN - 2) {
+            sink_text(to, "... waits for ");
+        }
+    }
+    sink_text(to, cmd_name_pe(r->cli, first->pe, r->shown.pe));
 }
 
-/* NULL: there are none, or no memory. To be freed. */
-static char *tell_circles(struct report *r)
+/* All circles in `to`. False: there are none. */
+static bool tell_circles(struct report *r, struct sink *to)
 {
-    char *text = NULL;
-    size_t size;
-    FILE *to = NULL;
     uint32_t n = 0;
 
     for (size_t i = 0; i < r->n; i++)
         n = r->row[i].cycle > n ? r->row[i].cycle : n;
-    if (n > 0)
-        to = open_memstream(&text, &size);
-    r->no_memory = r->no_memory || (n > 0 && !to);
-    if (!to)
-        return NULL;
     for (uint32_t cycle = 1; cycle <= n && cycle <= CIRCLES_SHOWN; cycle++)
         tell_circle(r, cycle, to);
-    if (n > CIRCLES_SHOWN)
-        fprintf(to, "\nand %u more circles", n - CIRCLES_SHOWN);
-    if (fclose(to) == 0)
-        return text;
-    free(text);
-    r->no_memory = true;
-    return NULL;
+    if (n > CIRCLES_SHOWN) {
+        sink_text(to, "\nand ");
+        sink_count(to, n - CIRCLES_SHOWN);
+        sink_text(to, " more circles");
+    }
+    sink_char(to, '\0');
+    return n > 0;
 }
 
 static void write_rows(const struct cli *cli, const struct rows *rows, const char *why,
@@ -179,14 +169,15 @@ enum exit_code deadlock_rows_print(const struct cli *cli, const kb_sim *sim, con
     struct report r = {.cli = cli};
     struct rows rows = {ROWS_COLUMNS(columns), .row = deadlock_row, .arg = &r};
     kb_status status = kb_sim_deadlocked(sim, keep, &r);
-    char *circles = status ? NULL : tell_circles(&r);
+    struct sink circles;
 
-    status = r.no_memory ? KB_NO_MEMORY : status;
+    sink_open_memory(&circles);
     rows.n_rows = r.n;
-    rows.note = circles;
+    if (!status && tell_circles(&r, &circles))
+        rows.note = circles.buffer;
     if (!status)
         write_rows(cli, &rows, why->text, s);
-    free(circles);
+    sink_free(&circles);
     free(r.row);
     return status ? cmd_fail(cli, status, NULL) : say(cli->program, EXIT_DEADLOCK, "%s", why->text);
 }

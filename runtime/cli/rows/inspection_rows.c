@@ -25,6 +25,7 @@
  * input is right and the result is not (docs/kernels.md "Finding out what went wrong").
  */
 #include "cli/rows/inspection_rows.h"
+#include "cli/out/memory.h"
 #include "cli/out/say.h"
 #include "base/text.h"
 #include <math.h>
@@ -55,25 +56,13 @@ struct facts {
     struct fact *fact; /* owned */
     size_t n, room;
     uint32_t op;
-    bool failed; /* no memory */
 };
 
 /* -- facts ---------------------------------------------------------------------------------- */
 
 static void add(struct facts *f, const char *of, const char *field, struct cell value)
 {
-    size_t room = f->room ? 2 * f->room : 64;
-    struct fact *moved;
-
-    if (f->n == f->room) {
-        moved = realloc(f->fact, room * sizeof *moved);
-        if (!moved) {
-            f->failed = true;
-            return;
-        }
-        f->fact = moved;
-        f->room = room;
-    }
+    f->fact = memory_room(f->fact, f->n, &f->room, sizeof *f->fact);
     struct fact *new = &f->fact[f->n++];
     *new = (struct fact){.op = f->op, .value = value};
     snprintf(new->of, sizeof new->of, "%s", of);
@@ -328,8 +317,6 @@ void inspection_rows_print(const struct cli *cli, kb_inspection *const *inspecte
     for (size_t i = 0; i < cli->opts.inspect.n; i++)
         if (inspected[i])
             add_all(&f, cli, kb_inspection_info(inspected[i]));
-    if (f.failed) /* what there is room for comes all the same */
-        say(cli->program, EXIT_SYSTEM, "out of memory: some rows are missing");
     rows.n_rows = f.n;
     origin.command = "inspect";
     origin.args = args;

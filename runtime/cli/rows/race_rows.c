@@ -11,6 +11,7 @@
  * all rows. What counts as ordered: docs/kernels.md "Races"; how it is found: record/race.c.
  */
 #include "cli/rows/race_rows.h"
+#include "cli/out/memory.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,23 +50,14 @@ struct races {
     const struct cli *cli;
     kb_race *race; /* owned */
     size_t n, cap;
-    bool no_memory;
     struct race_row shown; /* being printed */
 };
 
 static void keep(void *arg, const kb_race *race)
 {
     struct races *r = arg;
-    kb_race *moved = r->race;
 
-    if (r->n == r->cap) {
-        r->cap = r->cap ? 2 * r->cap : 64;
-        moved = realloc(r->race, r->cap * sizeof *moved);
-    }
-    r->no_memory = r->no_memory || !moved;
-    if (!moved)
-        return;
-    r->race = moved;
+    r->race = memory_room(r->race, r->n, &r->cap, sizeof *r->race);
     r->race[r->n++] = *race;
 }
 
@@ -103,7 +95,6 @@ enum exit_code race_rows_print(const struct cli *cli, const kb_sim *sim, struct 
     struct rows rows = {ROWS_COLUMNS(columns), .row = race_row, .arg = &r};
     kb_status status = kb_sim_races(sim, keep, &r);
 
-    status = r.no_memory ? KB_NO_MEMORY : status;
     rows.n_rows = 2 * r.n;
     if (!status)
         cmd_write_as(cli, "races", &rows, s);

@@ -55,12 +55,12 @@ enum exit_code stats_file_check(const struct cli *cli)
     if (!is_database(path))
         return check_folder(cli, path);
     code = out_sqlite_open(&db, cli->program, path);
-    out_sqlite_close(db, false);
+    out_sqlite_close(db, SINK_DROP);
     return code;
 }
 
 static enum exit_code write_database(const char *path, const char *program, const struct rows *rows,
-                                     const struct origin *origin)
+                                     const struct origin *origin, enum sink_end end)
 {
     struct out_sqlite *db;
     enum exit_code code = out_sqlite_open(&db, program, path);
@@ -68,11 +68,11 @@ static enum exit_code write_database(const char *path, const char *program, cons
     if (code)
         return code;
     out_sqlite_add(db, rows, origin);
-    return out_sqlite_close(db, true);
+    return out_sqlite_close(db, end);
 }
 
 static enum exit_code write_file(const char *path, const char *program, const struct rows *rows,
-                                 const struct origin *origin)
+                                 const struct origin *origin, enum sink_end end)
 {
     struct sink s;
     enum exit_code code = sink_open(&s, program, path);
@@ -80,7 +80,7 @@ static enum exit_code write_file(const char *path, const char *program, const st
     if (code)
         return code;
     out_write(rows, origin, is_csv(path) ? FORMAT_CSV : FORMAT_JSON, &s);
-    return sink_close(&s, program, true);
+    return sink_close(&s, program, end);
 }
 
 enum exit_code stats_file_write(const struct utilization_rows *stats, const struct cli *cli,
@@ -91,13 +91,14 @@ enum exit_code stats_file_write(const struct utilization_rows *stats, const stru
     struct rows rows = utilization_rows_table(stats);
     enum exit_code written;
 
-    if (!path || !cmd_is_kept(code))
+    if (!path || cmd_end(code) == SINK_DROP)
         return code;
     if (stats->failed)
         return cmd_fail(cli, KB_NO_MEMORY, NULL);
     origin.command = "stats";
     origin.args = args;
     origin.n_args = n_args;
-    written = (is_database(path) ? write_database : write_file)(path, cli->program, &rows, &origin);
+    written = (is_database(path) ? write_database : write_file)(path, cli->program, &rows, &origin,
+                                                                cmd_end(code));
     return written ? written : code;
 }

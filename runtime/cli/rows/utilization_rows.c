@@ -8,6 +8,7 @@
  * The rows are copied when the simulation ends, since `load` frees simulations as it goes.
  */
 #include "cli/rows/utilization_rows.h"
+#include "cli/out/memory.h"
 #include <stdlib.h>
 
 static const char *const kinds[] = {
@@ -48,23 +49,11 @@ struct rows utilization_rows_table(const struct utilization_rows *stats)
 
 /* -- keeping -------------------------------------------------------------------------------- */
 
-enum { USES_FIRST = 256 };
-
 static void keep(void *arg, const kb_utilization *use)
 {
     struct utilization_rows *stats = arg;
 
-    if (stats->n == stats->room) {
-        size_t room = stats->room ? 2 * stats->room : USES_FIRST;
-        kb_utilization *more = realloc(stats->use, room * sizeof *more);
-
-        if (!more) {
-            stats->failed = true;
-            return;
-        }
-        stats->use = more;
-        stats->room = room;
-    }
+    stats->use = memory_room(stats->use, stats->n, &stats->room, sizeof *stats->use);
     stats->use[stats->n++] = *use;
 }
 

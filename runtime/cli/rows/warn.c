@@ -15,6 +15,7 @@
  * --pattern uniform --rate 0.1 --txns 1`, 62 of the 64 slices aimed at saw no transaction.
  */
 #include "cli/rows/warn.h"
+#include "cli/out/memory.h"
 #include "cli/command.h"
 #include "base/text.h"
 #include <stdio.h>
@@ -108,24 +109,21 @@ void warn_of_kernels(const struct cli *cli, const kb_sim *sim, const char *bench
 
 /* -- traffic -------------------------------------------------------------------------------- */
 
-bool warn_aim_new(struct warn_aim *aim, const struct cli *cli, const kb_traffic *traffic)
+void warn_aim_new(struct warn_aim *aim, const struct cli *cli, const kb_traffic *traffic)
 {
     bool all =
         traffic->pattern != KB_MATRIX && (traffic->pattern != KB_HOTSPOT || traffic->hotspot < 1);
 
     aim->info = &cli->info;
     aim->n = cli->info.sips * cli->info.cubes_per_sip * cli->info.pes_per_cube;
-    aim->aimed = calloc(aim->n, sizeof *aim->aimed);
-    aim->served = calloc(aim->n, sizeof *aim->served);
-    if (!aim->aimed || !aim->served)
-        return false;
+    aim->aimed = memory_new(aim->n, sizeof *aim->aimed);
+    aim->served = memory_new(aim->n, sizeof *aim->served);
     for (uint32_t i = 0; all && i < aim->n; i++)
         aim->aimed[i] = true;
     if (traffic->pattern == KB_HOTSPOT)
         aim->aimed[0] = true;
     for (size_t i = 0; traffic->pattern == KB_MATRIX && i < traffic->n_matrix; i++)
         aim->aimed[traffic->matrix[i].slice] = true;
-    return true;
 }
 
 void warn_aim_free(struct warn_aim *aim)

@@ -18,8 +18,7 @@ struct warn_aim {
     bool *aimed, *served; /* [slice]; owned */
 };
 
-/* False without memory. */
-bool warn_aim_new(struct warn_aim *aim, const struct cli *cli, const kb_traffic *traffic);
+void warn_aim_new(struct warn_aim *aim, const struct cli *cli, const kb_traffic *traffic);
 void warn_aim_free(struct warn_aim *aim);
 
 /* Adds the slices that `sim` has served; warn_aim_clear() forgets all of them. */

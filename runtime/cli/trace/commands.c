@@ -18,11 +18,10 @@ static struct slice *begin_of_pe(struct trace *t, struct flight *f, uint32_t pe,
                                  int64_t begin_fs, struct trace_text *name)
 {
     struct component *c = lanes_of_pe(&t->lanes, pe);
-    struct lane *lane = c ? lanes_take(&t->lanes, c, first_lane, begin_fs) : NULL;
-    struct slice *s = f && lane ? slice_add(t, f, c, lane, begin_fs) : NULL;
+    struct lane *lane = lanes_take(c, first_lane, begin_fs);
+    struct slice *s = slice_add(t, f, c, lane, begin_fs);
 
-    if (s)
-        s->name = name;
+    s->name = name;
     return s;
 }
 
@@ -33,11 +32,9 @@ static struct slice *begin_in_kernel(struct trace *t, struct flight *f, uint32_t
     struct flight *kernel = map_get(&t->flights, KERNEL_KEY | pe);
     struct slice *in = kernel ? kernel->slices : NULL, *s;
 
-    if (!in || !f)
+    if (!in)
         return NULL;
     s = slice_add(t, f, in->component, in->lane, begin_fs);
-    if (!s)
-        return NULL;
     s->nested = true;
     s->name = name;
     return s;
@@ -89,8 +86,6 @@ static void begin_send(struct trace *t, struct flight *f, const kb_command *send
     slice_begin(t, s);
     show_dispatch(t, f, send);
     rest = begin_of_pe(t, f, send->pe, 1, send->issue_fs, name);
-    if (!rest)
-        return;
     set_command(t, rest, send);
     slice_begin(t, rest);
 }
@@ -134,8 +129,7 @@ void command_start_kernel(struct trace *t, const kb_kernel_run *run)
     struct slice *s = begin_of_pe(t, flight_get(t, KERNEL_KEY | run->pe), run->pe, 0, run->start_fs,
                                   lanes_text(&t->lanes, run->kernel));
 
-    if (s)
-        slice_begin(t, s);
+    slice_begin(t, s);
 }
 
 /* -- waits for other PEs, which are seen in the command that waits -------------------------- */

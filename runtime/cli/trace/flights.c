@@ -11,7 +11,7 @@
  * reported before or after that of the transaction.
  */
 #include "cli/trace/flights.h"
-#include <stdlib.h>
+#include "cli/out/memory.h"
 #include <string.h>
 
 /* -- flights and slices --------------------------------------------------------------------- */
@@ -26,20 +26,14 @@ struct flight *flight_get(struct trace *t, uint64_t key)
     if (f)
         t->free_flights = f->next_free;
     else
-        f = malloc(sizeof *f);
-    if (!f)
-        return timeline_no_memory(t);
+        f = memory_new(1, sizeof *f);
     *f = (struct flight){.key = key};
-    if (map_put(&t->flights, key, f))
-        return f;
-    free(f);
-    return timeline_no_memory(t);
+    map_put(&t->flights, key, f);
+    return f;
 }
 
 void flight_end(struct trace *t, struct flight *f)
 {
-    if (!f)
-        return;
     f->ended = true;
     if (f->slices)
         return;
@@ -69,9 +63,7 @@ struct slice *slice_add(struct trace *t, struct flight *f, struct component *c, 
     if (s)
         t->free_slices = s->next;
     else
-        s = malloc(sizeof *s);
-    if (!s)
-        return timeline_no_memory(t);
+        s = memory_new(1, sizeof *s);
     *s = (struct slice){.component = c, .lane = lane, .begin_fs = begin_fs, .next = f->slices};
     s->about = (struct slice_notes){.id = KB_NO_ID, .command = KB_NO_ID, .token = KB_NO_ID};
     f->slices = s;
@@ -87,10 +79,6 @@ struct slice *slice_add(struct trace *t, struct flight *f, struct component *c, 
 /* Before the window, timeline_advance() writes it when the window begins. */
 void slice_begin(struct trace *t, struct slice *s)
 {
-    if (!s->name) {
-        t->no_memory = true;
-        return;
-    }
     if (t->opened)
         timeline_begin(t, s);
 }
@@ -207,11 +195,9 @@ static void begin_work(struct trace *t, const kb_service *work, bool service, bo
 {
     struct flight *f = flight_get(t, work->id);
     struct component *c = lanes_at(&t->lanes, work->place, passing);
-    struct lane *lane = c ? lanes_take(&t->lanes, c, 0, work->begin_fs) : NULL;
-    struct slice *s = f && lane ? slice_add(t, f, c, lane, work->begin_fs) : NULL;
+    struct lane *lane = lanes_take(c, 0, work->begin_fs);
+    struct slice *s = slice_add(t, f, c, lane, work->begin_fs);
 
-    if (!s)
-        return;
     s->service = service;
     s->name = lanes_label(&t->lanes, work->what, shown_end(work));
     set_about(t, s, work);
@@ -246,8 +232,6 @@ static void begin_part(struct trace *t, struct flight *f, const struct slice *in
 {
     struct slice *s = slice_add(t, f, in->component, in->lane, span->begin_fs);
 
-    if (!s)
-        return;
     s->nested = true;
     s->name = cause_text(t, span->cause);
     slice_begin(t, s);
@@ -263,8 +247,7 @@ static void count_waiting(struct trace *t, const kb_span *span, int64_t n)
 {
     struct component *c = lanes_at(&t->lanes, span->place, false);
 
-    if (c)
-        timeline_count(t, timeline_queue_of(t, c), n);
+    timeline_count(t, timeline_queue_of(t, c), n);
 }
 
 /*
@@ -275,7 +258,7 @@ static void open_span(struct trace *t, const kb_span *span)
 {
     struct flight *f = map_get(&t->flights, span->id);
     struct component *c = lanes_at(&t->lanes, span->place, is_passing(t, span));
-    struct slice *in = f && c ? find_slice(f, c, true) : NULL;
+    struct slice *in = f ? find_slice(f, c, true) : NULL;
     kb_service work = {.id = span->id,
                        .command = span->command,
                        .token = span->token,
@@ -289,7 +272,7 @@ static void open_span(struct trace *t, const kb_span *span)
 
     if (in && !is_whole(in, span))
         begin_part(t, f, in, span);
-    else if (c && !in)
+    else if (!in)
         begin_work(t, &work, false, is_passing(t, span));
 }
 
@@ -299,8 +282,6 @@ static void close_wait(struct trace *t, const kb_span *span)
     struct flight *f = flight_get(t, span->id);
 
     count_waiting(t, span, -1);
-    if (!f)
-        return;
     f->waited_at = span->place;
     f->waited_fs = span->end_fs - span->begin_fs;
     f->behind = span->behind ? lanes_end_name(&t->lanes, span->behind) : NULL;
@@ -311,7 +292,7 @@ static void close_span(struct trace *t, const kb_span *span)
 {
     struct flight *f = map_get(&t->flights, span->id);
     struct component *c = lanes_at(&t->lanes, span->place, is_passing(t, span));
-    struct slice *s = f && c ? find_slice(f, c, false) : NULL;
+    struct slice *s = f ? find_slice(f, c, false) : NULL;
 
     if (s)
         slice_end(t, f, s, span->end_fs);
@@ -322,7 +303,7 @@ void flight_take(struct trace *t, const kb_service *service)
     struct component *c = lanes_at(&t->lanes, service->place, false);
 
     begin_work(t, service, true, false);
-    if (c && !t->cli->opts.trace_filter)
+    if (!t->cli->opts.trace_filter)
         timeline_count(t, timeline_busy_of(t, c->station), 1);
 }
 
@@ -330,9 +311,9 @@ void flight_release(struct trace *t, const kb_service *service)
 {
     struct flight *f = map_get(&t->flights, service->id);
     struct component *c = lanes_at(&t->lanes, service->place, false);
-    struct slice *s = f && c ? find_slice(f, c, true) : NULL;
+    struct slice *s = f ? find_slice(f, c, true) : NULL;
 
-    if (c && !t->cli->opts.trace_filter)
+    if (!t->cli->opts.trace_filter)
         timeline_count(t, timeline_busy_of(t, c->station), -1);
     if (s)
         slice_end(t, f, s, service->end_fs);

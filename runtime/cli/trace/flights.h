@@ -1,4 +1,4 @@
-/* flights.h -- what is in flight, and its slices. Functions return NULL without memory. */
+/* flights.h -- what is in flight, and its slices. */
 #ifndef FLIGHTS_H
 #define FLIGHTS_H
 #include "cli/trace/timeline.h"
@@ -10,7 +10,7 @@
 /* The flight with this key; a new one if there is none. */
 struct flight *flight_get(struct trace *t, uint64_t key);
 
-/* `f` (may be NULL) ends when its last slice does, now if it has none; it is freed then. */
+/* `f` ends when its last slice does, now if it has none; it is freed then. */
 void flight_end(struct trace *t, struct flight *f);
 
 /* Ends the flight with this key, if there is one, and its only slice. */

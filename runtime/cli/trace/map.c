@@ -6,6 +6,7 @@
  * map of flights, which come and go, stays as fast as a new one.
  */
 #include "cli/trace/map.h"
+#include "cli/out/memory.h"
 #include <stdlib.h>
 
 enum { ROOM_MIN = 64 };
@@ -27,19 +28,16 @@ static size_t place_of(const struct map *m, uint64_t key)
     return i;
 }
 
-static bool grow(struct map *m)
+static void grow(struct map *m)
 {
     struct map more = {.room = m->room ? 2 * m->room : ROOM_MIN, .n = m->n};
 
-    more.entry = calloc(more.room, sizeof *more.entry);
-    if (!more.entry)
-        return false;
+    more.entry = memory_new(more.room, sizeof *more.entry);
     for (size_t i = 0; i < m->room; i++)
         if (m->entry[i].value)
             more.entry[place_of(&more, m->entry[i].key)] = m->entry[i];
     free(m->entry);
     *m = more;
-    return true;
 }
 
 void map_free(struct map *m)
@@ -53,13 +51,12 @@ void *map_get(const struct map *m, uint64_t key)
     return m->room ? m->entry[place_of(m, key)].value : NULL;
 }
 
-bool map_put(struct map *m, uint64_t key, void *value)
+void map_put(struct map *m, uint64_t key, void *value)
 {
-    if (2 * (m->n + 1) > m->room && !grow(m))
-        return false;
+    if (2 * (m->n + 1) > m->room)
+        grow(m);
     m->entry[place_of(m, key)] = (struct map_entry){key, value};
     m->n++;
-    return true;
 }
 
 /* Entries up to the next gap move into this one, unless that is before their home. */

@@ -19,8 +19,8 @@ void map_free(struct map *m);
 /* The value of `key`, or NULL. */
 void *map_get(const struct map *m, uint64_t key);
 
-/* Adds a key that is not in the map. False without memory. */
-bool map_put(struct map *m, uint64_t key, void *value);
+/* Adds a key that is not in the map. */
+void map_put(struct map *m, uint64_t key, void *value);
 
 /* Removes a key that is in the map. */
 void map_remove(struct map *m, uint64_t key);

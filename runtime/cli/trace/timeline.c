@@ -11,6 +11,7 @@
  * lane are nested or follow each other, since each lane is taken for one slice at a time.
  */
 #include "cli/trace/timeline.h"
+#include "cli/out/memory.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -265,10 +266,8 @@ void timeline_count(struct trace *t, struct count *c, int64_t n)
 
 static struct count *add_count(struct trace *t, const char *name, int64_t full)
 {
-    struct count *c = calloc(1, sizeof *c + strlen(name) + 8);
+    struct count *c = memory_new(1, sizeof *c + strlen(name) + 8);
 
-    if (!c)
-        return timeline_no_memory(t);
     c->track = (struct trace_track){.kind = full ? TRACK_PERCENT : TRACK_COUNT};
     c->track.name = strcat(strcpy((char *)(c + 1), name), full ? "" : " queue");
     c->full = full;
@@ -283,8 +282,7 @@ struct count *timeline_queue_of(struct trace *t, struct component *c)
         return NULL;
     if (!c->waiting) {
         c->waiting = add_count(t, c->name, 0);
-        if (c->waiting)
-            c->waiting->chiplet = c->chiplet;
+        c->waiting->chiplet = c->chiplet;
     }
     return c->waiting;
 }

@@ -80,7 +80,6 @@ struct trace {
     bool closed;     /* it has ended */
     bool stopped;    /* the file is full */
     int64_t stopped_fs;
-    bool no_memory;
     struct map flights;
     struct slice *first, *last, *free_slices; /* `first` to `last` are open */
     struct flight *free_flights;
@@ -94,13 +93,6 @@ struct trace {
             *behind_id, *at, *region, *overhead, *drain, *compute, *dispatch, *wait;
     } words;
 };
-
-/* Notes that there is no memory; returns NULL. Nothing more is recorded after that. */
-static inline void *timeline_no_memory(struct trace *t)
-{
-    t->no_memory = true;
-    return NULL;
-}
 
 /* Writes the begin of `s`, if it is in the window and of a component that is shown. */
 void timeline_begin(struct trace *t, struct slice *s);
@@ -120,7 +112,7 @@ void timeline_advance(struct trace *t, int64_t fs);
 /* Adds `n` to a counter, which may be NULL; its value is written once per instant. */
 void timeline_count(struct trace *t, struct count *c, int64_t n);
 
-/* The counter of what waits at a component; NULL: it is not shown, or no memory. */
+/* The counter of what waits at a component; NULL: it is not shown. */
 struct count *timeline_queue_of(struct trace *t, struct component *c);
 
 /* The counter of the busy stations of a class, in per cent; NULL: none. */

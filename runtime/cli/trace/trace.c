@@ -36,6 +36,8 @@
  * not fit beside the reserve stops the timeline.
  */
 #include "cli/trace/trace.h"
+#include "cli/out/memory.h"
+#include "cli/out/stop.h"
 #include "cli/trace/commands.h"
 #include "cli/trace/flights.h"
 #include "cli/out/say.h"
@@ -60,17 +62,7 @@ static void defer(struct trace *t, const struct event *event)
     struct event e = *event;
     size_t i = t->n_pending;
 
-    if (t->n_pending == t->pending_room) {
-        size_t room = t->pending_room ? 2 * t->pending_room : 64;
-        struct event *more = realloc(t->pending, room * sizeof *more);
-
-        if (!more) {
-            t->no_memory = true;
-            return;
-        }
-        t->pending = more;
-        t->pending_room = room;
-    }
+    t->pending = memory_room(t->pending, t->n_pending, &t->pending_room, sizeof *t->pending);
     e.seq = t->n_deferred++;
     t->n_pending++;
     while (i > 0 && before(&e, &t->pending[(i - 1) / 2])) {
@@ -143,13 +135,6 @@ static void advance_to(struct trace *t, int64_t fs)
     timeline_advance(t, fs);
 }
 
-/* Has memory run out? Nothing more is recorded then. */
-static bool out_of_memory(struct trace *t)
-{
-    t->no_memory = t->no_memory || t->lanes.no_memory;
-    return t->no_memory;
-}
-
 /* Can the observer be called before the time of this event? On a link with fifo, for the end of a
  * memory's overhead and the drain after it, and for the response to a host. */
 static bool may_be_ahead(const struct trace *t, const struct event *e, kb_place place)
@@ -176,8 +161,6 @@ static bool may_be_ahead(const struct trace *t, const struct event *e, kb_place 
  */
 static void apply_in_order(struct trace *t, const struct event *e, kb_place place)
 {
-    if (out_of_memory(t))
-        return;
     if (e->fs > t->now_fs && may_be_ahead(t, e, place)) {
         defer(t, e);
         return;
@@ -210,7 +193,7 @@ static void on_take(void *arg, const kb_service *service)
     struct trace *t = arg;
 
     apply_in_order(t, &e, service->place);
-    if (service->end_fs < 0 || t->no_memory)
+    if (service->end_fs < 0)
         return;
     e.fs = service->end_fs; /* of a link: known in advance, so there is no on_release() */
     e.kind = EVENT_RELEASE;
@@ -231,43 +214,34 @@ static void on_end(void *arg, const kb_span *last)
     apply_in_order(arg, &e, last->place);
 }
 
-/* The time is `fs` now. False without memory: nothing more is recorded. */
-static bool reach(struct trace *t, int64_t fs)
-{
-    if (out_of_memory(t))
-        return false;
-    advance_to(t, fs);
-    return true;
-}
-
 static void on_issue(void *arg, const kb_command *command)
 {
-    if (reach(arg, command->issue_fs))
-        command_issue(arg, command);
+    advance_to(arg, command->issue_fs);
+    command_issue(arg, command);
 }
 
 static void on_go_on(void *arg, const kb_command *send)
 {
-    if (reach(arg, send->return_fs))
-        command_go_on(arg, send);
+    advance_to(arg, send->return_fs);
+    command_go_on(arg, send);
 }
 
 static void on_finish(void *arg, const kb_command *command)
 {
-    if (reach(arg, command->end_fs))
-        flight_end_only(arg, COMMAND_KEY | command->id, command->end_fs);
+    advance_to(arg, command->end_fs);
+    flight_end_only(arg, COMMAND_KEY | command->id, command->end_fs);
 }
 
 static void on_start(void *arg, const kb_kernel_run *run)
 {
-    if (reach(arg, run->start_fs))
-        command_start_kernel(arg, run);
+    advance_to(arg, run->start_fs);
+    command_start_kernel(arg, run);
 }
 
 static void on_leave(void *arg, const kb_kernel_run *run)
 {
-    if (reach(arg, run->end_fs))
-        flight_end_only(arg, KERNEL_KEY | run->pe, run->end_fs);
+    advance_to(arg, run->end_fs);
+    flight_end_only(arg, KERNEL_KEY | run->pe, run->end_fs);
 }
 
 kb_observer trace_callbacks(struct trace *trace)
@@ -392,9 +366,7 @@ enum exit_code trace_open(struct trace **out, const struct cli *cli)
     if (!format->available)
         return say(cli->program, EXIT_SYSTEM, "cannot write %s: this build has no protobuf-c",
                    o->trace);
-    t = calloc(1, sizeof *t);
-    if (!t)
-        return cmd_fail(cli, KB_NO_MEMORY, NULL);
+    t = memory_new(1, sizeof *t);
     t->cli = cli;
     t->file.format = format;
     t->from_fs = o->trace_from_fs;
@@ -402,9 +374,9 @@ enum exit_code trace_open(struct trace **out, const struct cli *cli)
     t->opened = t->from_fs == 0;
     snprintf(t->top_name, sizeof t->top_name, "%s: 1 ms shown is 1 ns simulated", cli->info.name);
     t->top = (struct trace_track){.kind = TRACK_TOP, .name = t->top_name};
-    t->no_memory = !lanes_init(&t->lanes, cli->topo, o->trace_filter);
+    lanes_init(&t->lanes, cli->topo, o->trace_filter);
     make_words(t);
-    code = out_of_memory(t) ? cmd_fail(cli, KB_NO_MEMORY, NULL) : begin_file(t);
+    code = begin_file(t);
     if (code)
         trace_free(t);
     else
@@ -453,36 +425,30 @@ static void say_end(const struct trace *t)
         return;
     for (size_t i = 0; i < l->n_patterns; i++)
         if (!l->matched[i])
-            fprintf(stderr, "--trace-filter: nothing happened in '%s'\n", l->pattern[i]);
+            say_line("--trace-filter: nothing happened in '%s'", l->pattern[i]);
     if (t->from_fs > 0 && t->last_fs <= t->from_fs)
-        fprintf(stderr, "--trace-from: %s is empty, all ended at %" PRId64 ".%06" PRId64 " ns\n",
-                o->trace, t->last_fs / KB_FS_PER_NS, t->last_fs % KB_FS_PER_NS);
+        say_line("--trace-from: %s is empty, all ended at %" PRId64 ".%06" PRId64 " ns", o->trace,
+                 t->last_fs / KB_FS_PER_NS, t->last_fs % KB_FS_PER_NS);
     if (t->stopped)
-        fprintf(stderr,
-                "%s ends at %" PRId64 ".%06" PRId64 " ns: more is longer than %" PRIu64 " bytes\n",
-                o->trace, t->stopped_fs / KB_FS_PER_NS, t->stopped_fs % KB_FS_PER_NS,
-                t->file.max_bytes);
+        say_line("%s ends at %" PRId64 ".%06" PRId64 " ns: more is longer than %" PRIu64 " bytes",
+                 o->trace, t->stopped_fs / KB_FS_PER_NS, t->stopped_fs % KB_FS_PER_NS,
+                 t->file.max_bytes);
 }
 
+/* What a thread that was left behind still records to has no end. */
 enum exit_code trace_close(struct trace *t, enum exit_code code)
 {
-    enum exit_code closed;
-    bool keep = cmd_is_kept(code);
+    enum sink_end end = cmd_end(code);
 
-    if (!t)
+    if (!t || stop_leaves())
         return code;
-    if (!out_of_memory(t))
-        finish(t, code);
-    if (out_of_memory(t) && keep)
-        closed = cmd_fail(t->cli, KB_NO_MEMORY, NULL);
-    else
-        closed = EXIT_OK;
+    finish(t, code);
     t->file.reserve = 0;
-    if (keep && !closed)
+    if (end != SINK_DROP)
         t->file.format->tail(&t->file);
-    enum exit_code written = sink_close(&t->file.sink, t->cli->program, keep && !closed);
-    if (keep && !closed && !written)
+    enum exit_code written = sink_close(&t->file.sink, t->cli->program, end);
+    if (end != SINK_DROP && !written)
         say_end(t);
     trace_free(t);
-    return closed ? closed : written ? written : code;
+    return written ? written : code;
 }

@@ -18,6 +18,7 @@
  * chiplet a viewer sorts components by name. Further lanes are children of the first.
  */
 #include "cli/trace/trace_lanes.h"
+#include "cli/out/memory.h"
 #include "base/text.h"
 #include <fnmatch.h>
 #include <stdio.h>
@@ -45,27 +46,18 @@ static uint64_t hash_of(const char *text)
     return hash;
 }
 
-static void *lost(struct lanes *l)
-{
-    l->no_memory = true;
-    return NULL;
-}
-
 static struct trace_text *add_text(struct lanes *l, uint64_t hash, struct trace_text *first,
                                    const char *text)
 {
-    struct trace_text *t = malloc(sizeof *t + strlen(text) + 1);
+    struct trace_text *t = memory_new(1, sizeof *t + strlen(text) + 1);
 
-    if (!t)
-        return lost(l);
     *t = (struct trace_text){.id = ++l->n_texts};
     strcpy(t->text, text);
     if (first) {
         t->next = first->next;
         first->next = t;
-    } else if (!map_put(&l->texts, hash, t)) {
-        free(t);
-        return lost(l);
+    } else {
+        map_put(&l->texts, hash, t);
     }
     return t;
 }
@@ -129,11 +121,8 @@ static struct end_names *end_names(struct lanes *l, kb_place place)
 
     if (names)
         return names;
-    names = calloc(1, sizeof *names);
-    if (!names || !map_put(&l->ends, place, names)) {
-        free(names);
-        return lost(l);
-    }
+    names = memory_new(1, sizeof *names);
+    map_put(&l->ends, place, names);
     kb_place_name(l->topo, place, name);
     names->name = lanes_text(l, name);
     return names;
@@ -141,9 +130,7 @@ static struct end_names *end_names(struct lanes *l, kb_place place)
 
 struct trace_text *lanes_end_name(struct lanes *l, kb_place place)
 {
-    struct end_names *names = end_names(l, place);
-
-    return names ? names->name : NULL;
+    return end_names(l, place)->name;
 }
 
 static struct trace_text *make_label(struct lanes *l, const char *what, const char *end)
@@ -159,8 +146,6 @@ struct trace_text *lanes_label(struct lanes *l, const char *what, kb_place place
     struct end_names *names = end_names(l, place);
     size_t i = what_of(l, what);
 
-    if (!names || !names->name)
-        return NULL;
     if (i == WHATS_MAX)
         return make_label(l, what, names->name->text);
     if (!names->label[i])
@@ -202,9 +187,7 @@ static struct group *chiplet_of(struct lanes *l, const char *node)
         c = c->next;
     if (c)
         return c;
-    c = calloc(1, sizeof *c);
-    if (!c)
-        return lost(l);
+    c = memory_new(1, sizeof *c);
     strcpy(c->name, name);
     c->track =
         (struct trace_track){.kind = TRACK_CHIPLET, .rank = chiplet_rank(name), .name = c->name};
@@ -261,19 +244,16 @@ static enum station_class class_of(const struct lanes *l, kb_place place, const 
 static struct component *add_component(struct lanes *l, uint64_t key, const char *node,
                                        const char *name)
 {
-    struct component *c = calloc(1, sizeof *c + strlen(name) + 1);
+    struct component *c = memory_new(1, sizeof *c + strlen(name) + 1);
 
-    if (!c || !map_put(&l->components, key, c)) {
-        free(c);
-        return lost(l);
-    }
+    map_put(&l->components, key, c);
     strcpy(c->name, name);
     c->station = CLASS_NONE;
     c->next = l->first_component;
     l->first_component = c;
     c->chiplet = chiplet_of(l, node);
     c->shown = is_shown(l, name);
-    return c->chiplet ? c : NULL;
+    return c;
 }
 
 /* A memory has its node's name here, a host that of its chiplet. */
@@ -307,10 +287,8 @@ struct component *lanes_at(struct lanes *l, kb_place place, bool passing)
     if (passing)
         strcat(name, " wire");
     c = add_component(l, key, node, name);
-    if (c) {
-        c->place = place;
-        c->station = class_of(l, place, name);
-    }
+    c->place = place;
+    c->station = class_of(l, place, name);
     return c;
 }
 
@@ -331,45 +309,33 @@ struct component *lanes_of_pe(struct lanes *l, uint32_t pe)
 /* -- lanes ---------------------------------------------------------------------------------- */
 
 /* The first lane is the component itself. */
-static bool name_lane(struct component *c, struct lane *lane)
+static void name_lane(struct component *c, struct lane *lane)
 {
     const struct trace_track *parent = &c->chiplet->track;
     const char *name = c->name;
 
     if (c->n_lanes > 0) {
         parent = &c->lane[0]->track;
-        if (asprintf(&lane->name, "%s #%zu", c->name, c->n_lanes) < 0) {
-            lane->name = NULL;
-            return false;
-        }
-        name = lane->name;
+        char text[NAME_BYTES + TEXT_NUMBER_BYTES];
+
+        snprintf(text, sizeof text, "%s #%zu", c->name, c->n_lanes);
+        name = lane->name = memory_text(text);
     }
     lane->track = (struct trace_track){.kind = TRACK_LANE, .parent = parent, .name = name};
-    return true;
 }
 
-static struct lane *add_lane(struct lanes *l, struct component *c)
+static void add_lane(struct component *c)
 {
-    struct lane *lane;
+    struct lane *lane = memory_new(1, sizeof *lane);
 
     if (c->n_lanes == c->room) {
-        size_t room = c->room ? 2 * c->room : 1;
-        struct lane **more = realloc(c->lane, room * sizeof *more);
-
-        if (!more)
-            return lost(l);
-        c->lane = more;
-        c->room = room;
+        c->room = c->room ? 2 * c->room : 1;
+        c->lane = memory_resize(c->lane, c->room, sizeof(struct lane *));
     }
-    lane = calloc(1, sizeof *lane);
-    if (!lane || !name_lane(c, lane)) {
-        free(lane);
-        return lost(l);
-    }
+    name_lane(c, lane);
     lane->free_fs = INT64_MIN;
     lane->index = c->n_lanes;
     c->lane[c->n_lanes++] = lane;
-    return lane;
 }
 
 /*
@@ -379,7 +345,7 @@ static struct lane *add_lane(struct lanes *l, struct component *c)
  * is free now, but its free_fs of 20 is later than 15, so the slice gets lane 1. All lanes below
  * `lowest` are busy now, so the search begins there; lanes_release() moves it down again.
  */
-struct lane *lanes_take(struct lanes *l, struct component *c, size_t first, int64_t begin_fs)
+struct lane *lanes_take(struct component *c, size_t first, int64_t begin_fs)
 {
     struct lane *lane;
     size_t i = first > c->lowest ? first : c->lowest;
@@ -387,8 +353,7 @@ struct lane *lanes_take(struct lanes *l, struct component *c, size_t first, int6
     while (i < c->n_lanes && (c->lane[i]->busy || c->lane[i]->free_fs > begin_fs))
         i++;
     while (c->n_lanes <= i)
-        if (!add_lane(l, c))
-            return NULL;
+        add_lane(c);
     lane = c->lane[i];
     lane->busy = true;
     while (c->lowest < c->n_lanes && c->lane[c->lowest]->busy)
@@ -406,31 +371,25 @@ void lanes_release(struct component *c, struct lane *lane, int64_t end_fs)
 
 /* -- totals --------------------------------------------------------------------------------- */
 
-struct pairs {
-    struct map map;
-    bool no_memory;
-};
-
 static void add_pair(void *arg, const kb_edge *edge)
 {
-    struct pairs *pairs = arg;
+    struct map *pairs = arg;
     bool up = edge->from < edge->to;
     uint64_t key = (uint64_t)(up ? edge->from : edge->to) << 32 | (up ? edge->to : edge->from);
 
-    if (!map_get(&pairs->map, key) && !map_put(&pairs->map, key, pairs))
-        pairs->no_memory = true;
+    if (!map_get(pairs, key))
+        map_put(pairs, key, pairs);
 }
 
 /* A link has a station each way, even if it has an edge in one direction only. */
 static int64_t n_link_stations(struct lanes *l)
 {
-    struct pairs pairs = {.no_memory = false};
+    struct map pairs = {0};
     int64_t n;
 
     kb_edges(l->topo, add_pair, &pairs);
-    l->no_memory |= pairs.no_memory;
-    n = 2 * (int64_t)pairs.map.n;
-    map_free(&pairs.map);
+    n = 2 * (int64_t)pairs.n;
+    map_free(&pairs);
     return n;
 }
 
@@ -465,33 +424,29 @@ int64_t lanes_total(struct lanes *l, enum station_class station)
 
 /* -- all of it ------------------------------------------------------------------------------ */
 
-static bool read_filter(struct lanes *l, const char *filter)
+static void read_filter(struct lanes *l, const char *filter)
 {
     size_t room = 1;
 
     for (const char *p = filter; *p; p++)
         room += *p == ',';
-    l->pattern = calloc(room, sizeof *l->pattern);
-    l->matched = calloc(room, sizeof *l->matched);
-    if (!l->pattern || !l->matched)
-        return false;
+    l->pattern = memory_new(room, sizeof *l->pattern);
+    l->matched = memory_new(room, sizeof *l->matched);
     for (const char *p = filter; l->n_patterns < room; l->n_patterns++) {
         size_t n = strcspn(p, ",");
 
-        l->pattern[l->n_patterns] = strndup(p, n);
-        if (!l->pattern[l->n_patterns])
-            return false;
+        l->pattern[l->n_patterns] = memory_part(p, n);
         p += n + 1;
     }
-    return true;
 }
 
-bool lanes_init(struct lanes *l, const kb_topology *topo, const char *filter)
+void lanes_init(struct lanes *l, const kb_topology *topo, const char *filter)
 {
     *l = (struct lanes){.topo = topo};
     kb_topology_info(topo, &l->info);
     l->fifo = strcmp(l->info.links, "fifo") == 0;
-    return !filter || read_filter(l, filter);
+    if (filter)
+        read_filter(l, filter);
 }
 
 static void free_components(struct lanes *l)

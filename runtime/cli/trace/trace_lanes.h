@@ -87,14 +87,12 @@ struct lanes {
     size_t n_whats;
     struct recent recent[RECENT_MAX];
     uint32_t n_texts;
-    bool no_memory; /* an allocation failed: the timeline is incomplete */
 };
 
-/* `filter` is a list of patterns, or NULL. False without memory; lanes_free() all the same. */
-bool lanes_init(struct lanes *l, const kb_topology *topo, const char *filter);
+/* `filter` is a list of patterns, or NULL. */
+void lanes_init(struct lanes *l, const kb_topology *topo, const char *filter);
 void lanes_free(struct lanes *l);
 
-/* NULL without memory, each of them. */
 struct component *lanes_at(struct lanes *l, kb_place place, bool passing);
 struct component *lanes_of_pe(struct lanes *l, uint32_t pe);
 struct trace_text *lanes_text(struct lanes *l, const char *text);
@@ -105,7 +103,7 @@ struct trace_text *lanes_end_name(struct lanes *l, kb_place place);
 struct trace_text *lanes_label(struct lanes *l, const char *what, kb_place place);
 
 /* The lowest lane from `first` on that is free and was so at `begin_fs`; busy from now on. */
-struct lane *lanes_take(struct lanes *l, struct component *c, size_t first, int64_t begin_fs);
+struct lane *lanes_take(struct component *c, size_t first, int64_t begin_fs);
 void lanes_release(struct component *c, struct lane *lane, int64_t end_fs);
 
 /* How many stations of a class there are. */

@@ -24,37 +24,20 @@
  * Invariants. Lines of an edge are level or upright, so a label beside one is level or upright
  * too. Two directions of a link are added one after the other (`back`), and the
  * format draws them side by side. Each component is added before the edges that meet it, since an
- * edge has the numbers of two nodes of the scene. A level never fails: without memory it fills in
- * `lost_...`, and view.c reports it once at the end.
+ * edge has the numbers of two nodes of the scene.
  */
 #include "cli/view/scene.h"
+#include "cli/out/memory.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/text.h"
 
-/* Makes room for one more of `*rows`; false without memory. */
-static bool grow(struct scene *sc, void **rows, size_t n, size_t *room, size_t row_bytes)
-{
-    if (n < *room)
-        return true;
-    size_t more = *room ? 2 * *room : 256;
-    void *moved = realloc(*rows, more * row_bytes);
-    if (!moved) {
-        sc->no_memory = true;
-        return false;
-    }
-    *rows = moved;
-    *room = more;
-    return true;
-}
-
 struct scene_node *scene_add_node(struct scene *sc, enum scene_look look, const char *classes,
                                   double x, double y, double w, double h)
 {
-    if (!grow(sc, (void **)&sc->node, sc->n_nodes, &sc->nodes_room, sizeof *sc->node))
-        return &sc->lost_node;
+    sc->node = memory_room(sc->node, sc->n_nodes, &sc->nodes_room, sizeof *sc->node);
     struct scene_node *n = &sc->node[sc->n_nodes++];
     *n = (struct scene_node){.look = look,
                              .classes = classes,
@@ -69,10 +52,7 @@ struct scene_node *scene_add_node(struct scene *sc, enum scene_look look, const 
 
 struct scene_edge *scene_add_edge(struct scene *sc, const kb_edge *edge, uint32_t from, uint32_t to)
 {
-    if (!grow(sc, (void **)&sc->edge, sc->n_edges, &sc->edges_room, sizeof *sc->edge)) {
-        sc->lost_edge.n_at = 0;
-        return &sc->lost_edge;
-    }
+    sc->edge = memory_room(sc->edge, sc->n_edges, &sc->edges_room, sizeof *sc->edge);
     struct scene_edge *e = &sc->edge[sc->n_edges];
     const struct scene_edge *before = sc->n_edges ? e - 1 : NULL;
     sc->n_edges++;
@@ -84,14 +64,13 @@ struct scene_edge *scene_add_edge(struct scene *sc, const kb_edge *edge, uint32_
 
 void scene_add_dot(struct scene *sc, uint32_t node, double x, double y)
 {
-    if (grow(sc, (void **)&sc->dot, sc->n_dots, &sc->dots_room, sizeof *sc->dot))
-        sc->dot[sc->n_dots++] = (struct scene_dot){node, x, y};
+    sc->dot = memory_room(sc->dot, sc->n_dots, &sc->dots_room, sizeof *sc->dot);
+    sc->dot[sc->n_dots++] = (struct scene_dot){node, x, y};
 }
 
 struct scene_note *scene_add_note(struct scene *sc, double x, double y, enum svg_anchor anchor)
 {
-    if (!grow(sc, (void **)&sc->note_at, sc->n_notes, &sc->notes_room, sizeof *sc->note_at))
-        return &sc->lost_note;
+    sc->note_at = memory_room(sc->note_at, sc->n_notes, &sc->notes_room, sizeof *sc->note_at);
     struct scene_note *note = &sc->note_at[sc->n_notes++];
     *note = (struct scene_note){.x = x, .y = y, .anchor = anchor};
     return note;

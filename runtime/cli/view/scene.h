@@ -73,13 +73,9 @@ struct scene {
     struct scene_dot *dot;
     struct scene_note *note_at;
     size_t n_nodes, n_edges, n_dots, n_notes, nodes_room, edges_room, dots_room, notes_room;
-    bool no_memory;
-    struct scene_node lost_node; /* filled in instead without memory */
-    struct scene_edge lost_edge;
-    struct scene_note lost_note;
 };
 
-/* Add one that the caller fills in; without memory `lost_...`. */
+/* Add one that the caller fills in; it stays until the next of its kind. */
 struct scene_node *scene_add_node(struct scene *sc, enum scene_look look, const char *classes,
                                   double x, double y, double w, double h);
 struct scene_edge *scene_add_edge(struct scene *sc, const kb_edge *edge, uint32_t from,

@@ -457,7 +457,7 @@ static void add_edge(void *arg, const kb_edge *edge)
     struct svg_point way[SCENE_BENDS_MAX];
     kb_node from, to;
 
-    if (!is_inside(c, edge->from) || !is_inside(c, edge->to) || c->sc->no_memory ||
+    if (!is_inside(c, edge->from) || !is_inside(c, edge->to) ||
         kb_node_get(c->sc->cli->topo, edge->from, &from) != KB_OK ||
         kb_node_get(c->sc->cli->topo, edge->to, &to) != KB_OK)
         return;

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cli/view/scene_svg.h"
+#include "cli/out/memory.h"
 
 enum { ROOM_PX = 10 }; /* a shorter line is not labelled */
 
@@ -20,17 +21,7 @@ enum { ROOM_PX = 10 }; /* a shorter line is not labelled */
 
 void labels_take(struct scene_drawing *d, struct scene_rect b)
 {
-    if (d->n_taken == d->room) {
-        size_t room = d->room ? 2 * d->room : 1024;
-        struct scene_rect *taken = realloc(d->taken, room * sizeof *taken);
-
-        if (!taken) {
-            d->sc->no_memory = true;
-            return;
-        }
-        d->taken = taken;
-        d->room = room;
-    }
+    d->taken = memory_room(d->taken, d->n_taken, &d->room, sizeof *d->taken);
     d->taken[d->n_taken++] = b;
 }
 

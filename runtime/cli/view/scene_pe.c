@@ -62,8 +62,7 @@ static void add_block(struct pe *p, enum block b, const char *name, const char *
 
 static void set_detail(struct pe *p, enum block b, const char *text)
 {
-    if (!p->sc->no_memory)
-        scene_say(p->sc->node[p->shown[b]].detail, text);
+    scene_say(p->sc->node[p->shown[b]].detail, text);
 }
 
 /* The rate of each component. */
@@ -146,7 +145,7 @@ static void add_edge(void *arg, const kb_edge *edge)
     struct pe *p = arg;
     int from = block_of(p, edge->from), to = block_of(p, edge->to);
 
-    if (from == N_BLOCKS || to == N_BLOCKS || p->sc->no_memory || (from == NOC && to == XBAR))
+    if (from == N_BLOCKS || to == N_BLOCKS || (from == NOC && to == XBAR))
         return;
     struct scene_edge *e = scene_add_edge(p->sc, edge, p->shown[from], p->shown[to]);
     const struct scene_node *a = &p->sc->node[p->shown[from]], *b = &p->sc->node[p->shown[to]];

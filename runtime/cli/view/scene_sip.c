@@ -30,6 +30,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cli/view/scene.h"
+#include "cli/out/memory.h"
 
 enum {
     SCALE_MOST = 16, /* px per mm */
@@ -289,8 +290,6 @@ static void add_io_link(struct sip_place *p, const kb_edge *edge)
     uint32_t from = p->io + io_part(p, edge->from), to = p->io + io_part(p, edge->to);
     struct scene_edge *e = scene_add_edge(m->sc, edge, from, to);
 
-    if (m->sc->no_memory)
-        return;
     const struct scene_node *a = &m->sc->node[from], *b = &m->sc->node[to];
     bool east = a->x < b->x;
     double y = east ? a->y + a->h / 2 : b->y + b->h / 2;
@@ -305,8 +304,6 @@ static void add_fabric(struct sip_place *p, const kb_edge *edge, bool out)
     struct scene_edge *e =
         scene_add_edge(sc, edge, out ? p->io : p->switch_node, out ? p->switch_node : p->io);
 
-    if (sc->no_memory)
-        return;
     const struct scene_node *io = &sc->node[p->io], *to = &sc->node[p->switch_node];
     struct svg_point at[3] = {
         {io->x, io->y + io->h / 2}, {p->switch_x, io->y + io->h / 2}, {p->switch_x, to->y + to->h}};
@@ -420,12 +417,8 @@ static void add_tray_edge(void *arg, const kb_edge *edge)
 static void add_sips(struct mesh *m, const struct tray *t, uint32_t switch_node)
 {
     uint32_t sips = m->sc->cli->info.sips;
-    struct sip_place *places = calloc(sips, sizeof *places);
+    struct sip_place *places = memory_new(sips, sizeof *places);
 
-    if (!places) {
-        m->sc->no_memory = true;
-        return;
-    }
     for (uint32_t sip = 0; sip < sips; sip++)
         places[sip] = add_sip(m, t, sip, switch_node);
     kb_edges(m->sc->cli->topo, add_tray_edge, places);

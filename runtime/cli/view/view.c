@@ -4,7 +4,6 @@
  * `view_pictures` is the one list of names: the command, its help and the completion of shells read
  * it. A new level also needs its function in `fill`.
  */
-#include <stdlib.h>
 #include "cli/out/say.h"
 #include "cli/view/scene.h"
 
@@ -31,31 +30,27 @@ enum view_level view_first(const kb_info *info)
 }
 
 /* Fills a scene, and writes it by `write`. */
-static enum exit_code draw(struct scene *sc, enum view_level level, struct view_at at,
-                           void (*write)(struct scene *sc, struct sink *s), struct sink *s)
+static void draw(struct scene *sc, enum view_level level, struct view_at at,
+                 void (*write)(struct scene *sc, struct sink *s), struct sink *s)
 {
     sc->level = view_pictures[level].name;
     fill[level](sc, at);
-    if (!sc->no_memory)
-        write(sc, s);
-    bool ok = !sc->no_memory;
+    write(sc, s);
     scene_free(sc);
-    return ok ? EXIT_OK : say(sc->cli->program, EXIT_SYSTEM, "out of memory");
 }
 
-enum exit_code view_topology(const struct cli *cli, enum view_level level, struct view_at at,
-                             const struct view_utilization *utilization, const char *prefix,
-                             struct sink *s)
+void view_topology(const struct cli *cli, enum view_level level, struct view_at at,
+                   const struct view_utilization *utilization, const char *prefix, struct sink *s)
 {
     struct scene sc = {.cli = cli, .utilization = utilization, .prefix = prefix};
 
-    return draw(&sc, level, at, scene_svg, s);
+    draw(&sc, level, at, scene_svg, s);
 }
 
-enum exit_code view_topology_dot(const struct cli *cli, enum view_level level, struct view_at at,
-                                 const struct view_utilization *utilization, struct sink *s)
+void view_topology_dot(const struct cli *cli, enum view_level level, struct view_at at,
+                       const struct view_utilization *utilization, struct sink *s)
 {
     struct scene sc = {.cli = cli, .utilization = utilization, .prefix = ""};
 
-    return draw(&sc, level, at, scene_dot_graph, s);
+    draw(&sc, level, at, scene_dot_graph, s);
 }

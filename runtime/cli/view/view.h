@@ -31,7 +31,7 @@ struct view_utilization;
 enum exit_code view_utilization_read(struct view_utilization **out, const struct cli *cli,
                                      const char *path);
 
-/* An empty one, to be filled by view_utilization_add(); NULL without memory. */
+/* An empty one, to be filled by view_utilization_add(). */
 struct view_utilization *view_utilization_new(const kb_topology *topo);
 
 /* Adds one row of --stats. `name` is that of a node, of a part of one ("sip0.cube0.m_cpu.read"), or
@@ -44,16 +44,13 @@ void view_utilization_free(struct view_utilization *utilization);
 /*
  * Write one <svg> to `s`, without an XML declaration. `prefix` is that of its ids (svg.h).
  * `utilization` may be NULL: no colours.
- *
- * returns  EXIT_OK, or EXIT_SYSTEM after a message
  */
-enum exit_code view_topology(const struct cli *cli, enum view_level level, struct view_at at,
-                             const struct view_utilization *utilization, const char *prefix,
-                             struct sink *s);
+void view_topology(const struct cli *cli, enum view_level level, struct view_at at,
+                   const struct view_utilization *utilization, const char *prefix, struct sink *s);
 
 /* The same as a graph for Graphviz, with positions. */
-enum exit_code view_topology_dot(const struct cli *cli, enum view_level level, struct view_at at,
-                                 const struct view_utilization *utilization, struct sink *s);
+void view_topology_dot(const struct cli *cli, enum view_level level, struct view_at at,
+                       const struct view_utilization *utilization, struct sink *s);
 
 /* One launch, as a point under a roofline. */
 struct view_launch {
@@ -66,8 +63,8 @@ struct view_launch {
 /* Does any of them have a point in the roofline? */
 bool view_roofline_shows(const struct view_launch *launch, size_t n);
 
-enum exit_code view_roofline(const struct cli *cli, const struct view_launch *launch, size_t n,
-                             const char *prefix, struct sink *s);
+void view_roofline(const struct cli *cli, const struct view_launch *launch, size_t n,
+                   const char *prefix, struct sink *s);
 
 /* One rate of `load`. */
 struct view_rate {
@@ -76,8 +73,8 @@ struct view_rate {
 };
 
 /* `what` is the line below the title: pattern, bytes. */
-enum exit_code view_latency(const struct cli *cli, const struct view_rate *rate, size_t n,
-                            const char *what, const char *prefix, struct sink *s);
+void view_latency(const struct cli *cli, const struct view_rate *rate, size_t n, const char *what,
+                  const char *prefix, struct sink *s);
 
 /* The same from a file of results, "-" for stdin: EXIT_INPUT, EXIT_SYSTEM after a message. */
 enum exit_code view_roofline_file(const struct cli *cli, const char *path, struct sink *s);

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cli/diff/number.h"
+#include "cli/out/memory.h"
 #include "cli/out/say.h"
 #include "cli/view/scene.h"
 #include "base/text.h"
@@ -87,20 +88,10 @@ static bool open_table(struct table *t, const char *path, const char *of)
     return true;
 }
 
-/* Room for one more row, which is zero; NULL after a message. */
+/* Room for one more row, which is zero. */
 static void *next_row(struct table *t)
 {
-    if (t->n == t->room) {
-        size_t room = t->room ? 2 * t->room : 64;
-        char *rows = realloc(t->rows, room * t->row_bytes);
-
-        if (!rows) {
-            t->r.code = say(t->cli->program, EXIT_SYSTEM, "out of memory");
-            return NULL;
-        }
-        t->rows = rows;
-        t->room = room;
-    }
+    t->rows = memory_room(t->rows, t->n, &t->room, t->row_bytes);
     return memset(t->rows + t->n++ * t->row_bytes, 0, t->row_bytes);
 }
 
@@ -128,15 +119,13 @@ static bool add_launch(struct table *t)
     const char *kernel = t->r.cells[t->column[0]];
     struct view_launch *l = next_row(t);
 
-    if (!l || !read_numbers(t, 1, v))
+    if (!read_numbers(t, 1, v))
         return false;
-    *l = (struct view_launch){.kernel = strdup(kernel ? kernel : ""),
+    *l = (struct view_launch){.kernel = memory_text(kernel ? kernel : ""),
                               .operations = 2 * v[3] + v[4],
                               .bytes = v[1] + v[2],
                               .ns = v[0]};
-    if (!l->kernel)
-        t->r.code = say(t->cli->program, EXIT_SYSTEM, "out of memory");
-    return l->kernel != NULL;
+    return true;
 }
 
 enum exit_code view_roofline_file(const struct cli *cli, const char *path, struct sink *s)
@@ -156,7 +145,7 @@ enum exit_code view_roofline_file(const struct cli *cli, const char *path, struc
                        "math_elements, and a time",
                        t.r.name);
     if (!t.r.code)
-        t.r.code = view_roofline(cli, launch, t.n, "roofline", s);
+        view_roofline(cli, launch, t.n, "roofline", s);
     for (size_t i = 0; i < t.n; i++)
         free((char *)launch[i].kernel);
     free(t.rows);
@@ -177,7 +166,7 @@ static bool add_rate(struct table *t, char what[SHOWN_BYTES])
     char shown[SHOWN_BYTES / 2], bytes[SHOWN_BYTES / 4];
     struct view_rate *rate = next_row(t);
 
-    if (!rate || !read_numbers(t, 2, v))
+    if (!read_numbers(t, 2, v))
         return false;
     *rate = (struct view_rate){v[0], v[1], v[2], v[3], v[4], v[5] != 0};
     pattern = pattern ? pattern : "";
@@ -205,7 +194,7 @@ enum exit_code view_latency_file(const struct cli *cli, const char *path, struct
             strcpy(first, what);
         }
     if (!t.r.code)
-        t.r.code = view_latency(cli, (struct view_rate *)(void *)t.rows, t.n, first, "latency", s);
+        view_latency(cli, (struct view_rate *)(void *)t.rows, t.n, first, "latency", s);
     free(t.rows);
     results_close(&t.r);
     return t.r.code;

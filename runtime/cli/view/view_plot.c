@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cli/diff/number.h"
+#include "cli/out/memory.h"
 #include "cli/out/say.h"
 #include "cli/view/svg.h"
 #include "base/text.h"
@@ -257,8 +258,8 @@ static void put_launches(struct roofline *r, const struct view_launch *launch, s
 }
 
 /* Peaks are those of all PEs and slices, also of a launch on fewer. */
-enum exit_code view_roofline(const struct cli *cli, const struct view_launch *launch, size_t n,
-                             const char *prefix, struct sink *s)
+void view_roofline(const struct cli *cli, const struct view_launch *launch, size_t n,
+                   const char *prefix, struct sink *s)
 {
     const kb_info *info = &cli->info;
     double pes = (double)info->sips * info->cubes_per_sip * info->pes_per_cube;
@@ -266,9 +267,7 @@ enum exit_code view_roofline(const struct cli *cli, const struct view_launch *la
                          .y = axis_y("operations, GOP/s", true)};
     kb_limits limits;
 
-    r.taken = calloc(2 * n + 1, sizeof *r.taken);
-    if (!r.taken)
-        return say(cli->program, EXIT_SYSTEM, "out of memory");
+    r.taken = memory_new(2 * n + 1, sizeof *r.taken);
     kb_topology_limits(cli->topo, &limits);
     r.gemm = 2 * limits.gemm_macs_per_ns * pes;
     r.math = limits.math_elements_per_ns * pes;
@@ -284,7 +283,6 @@ enum exit_code view_roofline(const struct cli *cli, const struct view_launch *la
     put_launches(&r, launch, n);
     svg_end(&r.g);
     free(r.taken);
-    return EXIT_OK;
 }
 
 /* -- latency -------------------------------------------------------------------------------- */
@@ -406,8 +404,8 @@ static void fit_latency(struct svg_axis *x, struct svg_axis *y, const struct cur
     svg_axis_fit(y, isfinite(low) ? fmax(low, 1e-6) : 1, high);
 }
 
-enum exit_code view_latency(const struct cli *cli, const struct view_rate *given, size_t n,
-                            const char *what, const char *prefix, struct sink *s)
+void view_latency(const struct cli *cli, const struct view_rate *given, size_t n, const char *what,
+                  const char *prefix, struct sink *s)
 {
     static const struct curve curves[] = {
         {"p99", "s2", "f2", offsetof(struct view_rate, p99_ns)},
@@ -416,10 +414,8 @@ enum exit_code view_latency(const struct cli *cli, const struct view_rate *given
     };
     enum { CURVES = sizeof curves / sizeof *curves };
     struct svg_axis x = axis_x("offered, GB/s", false), y = axis_y("latency, ns", true);
-    struct view_rate *rate = malloc((n + 1) * sizeof *rate);
+    struct view_rate *rate = memory_new(n + 1, sizeof *rate);
 
-    if (!rate)
-        return say(cli->program, EXIT_SYSTEM, "out of memory");
     for (size_t i = 0; i < n; i++)
         rate[i] = within_axes(&given[i]);
     qsort(rate, n, sizeof *rate, by_offer);
@@ -433,5 +429,4 @@ enum exit_code view_latency(const struct cli *cli, const struct view_rate *given
     }
     svg_end(&g);
     free(rate);
-    return EXIT_OK;
 }

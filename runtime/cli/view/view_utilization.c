@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cli/out/say.h"
+#include "cli/out/memory.h"
 #include "cli/view/scene.h"
 #include "base/text.h"
 
@@ -49,20 +50,14 @@ static int compare_edges(const void *a, const void *b)
 
 struct view_utilization *view_utilization_new(const kb_topology *topo)
 {
-    struct view_utilization *u = calloc(1, sizeof *u);
+    struct view_utilization *u = memory_new(1, sizeof *u);
     kb_info info;
 
-    if (!u)
-        return NULL;
     kb_topology_info(topo, &info);
     u->topo = topo;
     u->room = info.edges;
-    u->node = malloc(info.nodes * sizeof *u->node);
-    u->edge = malloc(u->room * sizeof *u->edge);
-    if (!u->node || !u->edge) {
-        view_utilization_free(u);
-        return NULL;
-    }
+    u->node = memory_new(info.nodes, sizeof *u->node);
+    u->edge = memory_new(u->room, sizeof *u->edge);
     for (uint32_t i = 0; i < info.nodes; i++)
         u->node[i] = NAN;
     kb_edges(topo, add_edge, u);
@@ -229,8 +224,6 @@ enum exit_code view_utilization_read(struct view_utilization **out, const struct
     struct results r;
 
     *out = view_utilization_new(cli->topo);
-    if (!*out)
-        return say(cli->program, EXIT_SYSTEM, "out of memory");
     results_open(&r, cli->program, path);
     read_rows(*out, &r, cli);
     results_close(&r);

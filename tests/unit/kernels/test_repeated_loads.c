@@ -71,7 +71,7 @@ static tl_tensor *load(tl_ctx *tl, struct pair *p, uint64_t *rng)
     p->last = what;
     s = &shapes[what / 4];
     offset = what % 4 * 96;
-    x = tl_load_at(tl, TL_HERE, SLICE(p->owner) + offset, s->dtype, s->shape, NULL, async);
+    x = tl_load_at(TL_HERE, tl, SLICE(p->owner) + offset, s->dtype, s->shape, NULL, async);
     if (async)
         tl_wait(tl, x);
     check_time(tl, begin, s->nbytes);

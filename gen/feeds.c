@@ -1,4 +1,4 @@
-/* feeds.c -- which links are fed by one other: who comes to them has come over that one.
+/* feeds.c -- which links are fed by one other: what comes to them has come over that one.
  *
  * Where links queue, the engine need not stop at such a link (runtime/network/link.h says why). This
  * file finds them in the legs of the segments. For each edge that a request may pass it notes what

@@ -1,4 +1,4 @@
-/* feeds.h -- which links are fed by one other: who comes to them has come over that one. */
+/* feeds.h -- which links are fed by one other: what comes to them has come over that one. */
 #ifndef FEEDS_H
 #define FEEDS_H
 #include "routes.h"

@@ -95,13 +95,13 @@ struct link_station {
     uint32_t queue_max;
     uint64_t *enter_fs;  /* owned; [room]; NULL: none has waited */
     uint32_t next, room; /* room: a power of two above queue_max, or 0 */
-    uint32_t head, tail; /* into a memory: those who come to it; network/last_link.h */
+    uint32_t head, tail; /* into a memory: what comes to it; network/last_link.h */
 };
 
 /* Twice the room; false if there is no memory.  state.c */
 bool link_room(struct link_station *l) EXPORTED(link_room);
 
-/* Nobody has been here. */
+/* Idle and empty, as if nothing had passed. */
 void link_clear(struct link_station *l);
 
 /*

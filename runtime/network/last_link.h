@@ -6,8 +6,8 @@
  * Wait counted    queue_link and queue_memory, each as if the link stood alone
  *
  * Where no event is counted, a memory needs no event for an arrival (network/memory.h). With a link
- * before it that queues, it needs none either, because nobody waits for that link alone: whoever
- * waits there would wait at the memory until later.
+ * before it that queues, it needs none either, because nothing waits for that link alone: what waits
+ * there would wait at the memory until later.
  *
  * Why. Let j be served before k, and both have come over the same link. j enters it at e, takes it
  * until e + taken, and is at the memory at e + wire. Its service is at least as long as `taken`: the
@@ -25,7 +25,7 @@
  * time at which a service ends.
  *
  *   note_passed()   passes those over the link that are at the memory before t: they came before t,
- *                   and nobody who is not in the queue yet can come earlier. This is for queue_max.
+ *                   and what is not in the queue yet cannot come earlier. This is for queue_max.
  *   heads_in_order()      when the head of a queue is at the memory. The heads of both queues are compared;
  *                   in a run of one way there is one.
  *   take()          makes it the holder, past its link. If that was too early, because another one
@@ -33,11 +33,11 @@
  *
  * Invariants
  *   - If the memory has no holder, both queues are empty.
- *   - Everybody who has been served is past its link. So if a service ends at t, a head that is not
+ *   - What has been served is past its link. So if a service ends at t, a head that is not
  *     past its link finds it free at t - wire or earlier; and if the memory is idle, it is free now.
  *   - Up to link->passed, txn.arrive_fs is the time at the memory; behind it, the time at the link.
  *   - Only a holder that came to its link at the present instant or later is ever put back. So it did
- *     not wait for the link, unless the one who displaces it comes over the other link.
+ *     not wait for the link, unless the one that displaces it comes over the other link.
  *
  * Example: cube8, two reads of 4096 bytes of c0.slice0: a by pe1 (128 GB/s between the crossbars, so
  * it holds the slice for 32 ns) comes to the link at 4.070 ns, b by pe0 at 4.080. The link takes 16 ns
@@ -199,7 +199,7 @@ static ALWAYS_INLINE void expect_behind_link(struct kb_sim *s, uint64_t t, uint3
     take_first(s, memory, l, 0);
 }
 
-/* Those who are at the memory before `t` pass the link. */
+/* What is at the memory before `t` passes the link. */
 static ALWAYS_INLINE void note_passed(struct kb_sim *s, struct memory_station *memory,
                                       struct link_station *l, const struct memory_row *row,
                                       uint64_t t)

@@ -16,14 +16,14 @@
  * Which links are no stops
  *
  * Most links need no event for an arrival either, where no event is counted. What an event does is to
- * bring those who come to a station into order. Where they come in order anyway, ride() takes the
+ * bring transactions that come to a station into order. Where they come in order anyway, ride() takes the
  * link in the same step as the one before, with a time of arrival that is still to come.
  *
- *   fed by one link   All who come to link B have come over link A, and need the same time from A to
+ *   fed by one link   All that come to link B have come over link A, and need the same time from A to
  *                     B. gen/feeds.c finds such pairs. They enter A in order, each later than the
  *                     one before, because a link is taken for 1 fs at least. So they come to B in
- *                     that order. Of B nobody needs to know more than free_fs, and that is only read
- *                     by who comes next: over A, later.
+ *                     that order. Of B nothing is known but free_fs, and that is only read
+ *                     by what comes next: over A, later.
  *   behind a channel  The first link of a PE. Its transactions set out in order of (issue, id), so at
  *                     one instant in order of ids, as events would come. That holds for rows that are
  *                     sorted and for traffic; with one channel two never set out at one instant.

@@ -109,7 +109,9 @@ static ALWAYS_INLINE void ride(struct kb_sim *s, int how, uint64_t t, uint32_t s
 
     for (;;) {
         if (enters) {
-            double edge = edge_gbs(s, txn, leg->gbs, leg->fed & INTO_MEMORY);
+            double edge = joins_last_link(s, how)
+                              ? leg->gbs
+                              : edge_gbs(s, txn, leg->gbs, leg->fed & INTO_MEMORY);
 
             if (edge != gbs)
                 taken = drain_fs(txn->nbytes, gbs = edge);
@@ -129,10 +131,10 @@ static ALWAYS_INLINE void ride(struct kb_sim *s, int how, uint64_t t, uint32_t s
             seg = &T->segments[at.segment];
         }
         leg = &T->legs[seg->first_leg + at.step];
-        t = after(t, cost_way_fs(&s->mask, wire_fs + leg->wire_fs, overhead_fs + leg->overhead_fs));
+        t += (uint64_t)cost_way_fs(&s->mask, wire_fs + leg->wire_fs, overhead_fs + leg->overhead_fs);
         if (leg->fed & INTO_MEMORY && joins_last_link(s, how)) {
             txn->hold_fs = hold_fs(s, txn);
-            expect_behind_link(s, t, slot);
+            expect_behind_link(s, t < EV_PAST ? t : EV_PAST, slot);
             return;
         }
         if (!(leg->fed & fed))
@@ -142,7 +144,7 @@ static ALWAYS_INLINE void ride(struct kb_sim *s, int how, uint64_t t, uint32_t s
     }
     txn->stage = leg->owner == LINK_NONE ? TXN_TO_ENGINE : TXN_TO_LINK;
     txn->at = at;
-    post(s, t, EV_ARRIVE, slot);
+    post(s, t < EV_PAST ? t : EV_PAST, EV_ARRIVE, slot);
 }
 
 static inline void set_out_fifo(struct kb_sim *s, int how, uint64_t t, uint32_t slot)

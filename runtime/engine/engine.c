@@ -21,7 +21,7 @@ static void join_links(struct kb_sim *s)
 
     s->fed = s->fed_first = 0;
     s->joins_last_link = false;
-    if (t->links != MODE_FIFO || s->options.costs_off)
+    if (t->links != MODE_FIFO || s->options.costs_off || sim_is_watched(s))
         return;
     s->fed = s->ways == 3 ? FED_ALWAYS : FED_ONE_WAY;
     s->fed_first = s->sorted || one_channel ? s->fed : 0;

@@ -310,24 +310,28 @@ static void max_events_keeps_the_same_rows_in_both_engines(void **state)
 static void check_costs_off(struct scenario *s)
 {
     kb_options options = {.fingerprint = true, .costs_off = (unsigned)(draw(&s->dice) % 64)};
-    kb_sim *fused = sim_of_rows(s->topo, options, s->rows, s->n), *hop;
+    kb_sim *fused = sim_of_rows(s->topo, options, s->rows, s->n), *hop, *plain;
 
     options.engine = KB_HOP;
     hop = sim_of_rows(s->topo, options, s->rows, s->n);
+    options = (kb_options){.costs_off = options.costs_off};
+    plain = sim_of_rows(s->topo, options, s->rows, s->n);
     assert_int_equal(run_by(fused, 0, s), KB_OK);
     assert_int_equal(run_by(hop, 0, s), KB_OK);
+    assert_int_equal(run_by(plain, 0, s), KB_OK);
     for (size_t i = 0; i < s->n; i++) {
-        kb_result a = result_of(fused, i), b = result_of(hop, i);
+        kb_result a = result_of(fused, i), b = result_of(hop, i), c = result_of(plain, i);
         struct judge_result expected = judge_result(&b);
         char text[128];
 
-        if (differ(&a, &expected, text))
+        if (differ(&a, &expected, text) || differ(&c, &expected, text))
             fail_msg("seed %" PRIu64 ", costs off %u: of row %zu %s", s->seed, options.costs_off, i,
                      text);
     }
     assert_true(kb_sim_fingerprint(fused) == kb_sim_fingerprint(hop));
     kb_sim_free(fused);
     kb_sim_free(hop);
+    kb_sim_free(plain);
 }
 
 /* ARCHITECTURE.md: a mask in the simulation takes a class of cost away; engines are equal on every

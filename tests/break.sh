@@ -77,14 +77,12 @@ break_it 'a link free before its bytes have passed' $last_link 's/after\(enter, 
 # -- links that are no stops ----------------------------------------------------------------
 break_it 'an edge fed by two taken for one fed by one' $feeds 's/edge->many = true;/;/'
 break_it 'an edge passed both ways taken for one passed one way' $feeds 's/return FED_ONE_WAY;/return FED_ONE_WAY | FED_ALWAYS;/'
-break_it 'several engines let go in order' $feeds 's/t->read_engines > 1 \|\| t->write_engines > 1/0/'
 break_it 'links joined as if all data went one way' $run 's/s->ways == 3 \? FED_ALWAYS : FED_ONE_WAY/FED_ONE_WAY/'
 break_it 'unsorted rows of several channels set out in order' $run 's/s->sorted \|\| one_channel \? s->fed : 0/s->fed/'
 break_it 'links joined where they take no time' $run 's/ \|\| s->options\.costs_off//'
 break_it 'a link station of the cube before' $feeds 's/\? -1 : -\(int32_t\)r->topo\.w/? 0 : 0/'
 break_it 'last link: not first come, first served' $last_link 's/^    return holder_fs > x_fs .*$/    return false;/'
 break_it 'last link: put back with its bytes counted' $last_link 's/^    l->busy_fs -= .*$//'
-break_it 'last link: put back with its wait counted' $last_link 's/l->wait_fs -= enter_fs - memory->came_fs;/;/'
 break_it 'last link: nothing passes it before it is served' $last_link 's/^        memory->queued\+\+;$//; s/memory->queued--;/;/'
 break_it 'last link: writes before reads' $last_link 's/return heads\[0\]\.arrive_fs < heads\[1\]\.arrive_fs;/return txn_writes(\&heads[0]);/'
 break_it 'one pipe of host transactions for a SIP' $pcie_ep \

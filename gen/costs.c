@@ -190,18 +190,34 @@ static void add_costs(struct routes *r)
     add_host_costs(r);
 }
 
+/* The wire of the edge into memory `unit` of a cube. */
+static int64_t last_wire_fs(const struct routes *r, uint32_t unit)
+{
+    return r->segments[r->topo.seg_in + unit].tail_wire_fs;
+}
+
 static void add_memories(struct routes *r)
 {
     const struct spec *s = r->spec;
     uint64_t mib = UINT64_C(1) << 20;
 
-    r->topo.hbm = (struct memory_row){fs_of_ns(s->cube_hbm_overhead_ns),
-                                      s->cube_hbm_bw_gbs * s->cube_hbm_efficiency,
-                                      ((uint64_t)s->cube_hbm_size_gb << 30) / r->topo.pes};
-    r->topo.sram = (struct memory_row){fs_of_ns(s->cube_sram_overhead_ns), s->cube_noc_bw_gbs,
-                                       (uint64_t)s->cube_sram_size_mb * mib};
-    r->topo.tcm_read = (struct memory_row){0, s->cube_pe_pe_tcm_read_gbs,
-                                           (uint64_t)s->cube_pe_pe_tcm_size_mb * mib};
+    r->topo.hbm = (struct memory_row){
+        .overhead_fs = fs_of_ns(s->cube_hbm_overhead_ns),
+        .gbs = s->cube_hbm_bw_gbs * s->cube_hbm_efficiency,
+        .nbytes = ((uint64_t)s->cube_hbm_size_gb << 30) / r->topo.pes,
+        .wire_fs = last_wire_fs(r, 0),
+    };
+    r->topo.sram = (struct memory_row){
+        .overhead_fs = fs_of_ns(s->cube_sram_overhead_ns),
+        .gbs = s->cube_noc_bw_gbs,
+        .nbytes = (uint64_t)s->cube_sram_size_mb * mib,
+        .wire_fs = last_wire_fs(r, r->topo.pes),
+    };
+    r->topo.tcm_read = (struct memory_row){
+        .gbs = s->cube_pe_pe_tcm_read_gbs,
+        .nbytes = (uint64_t)s->cube_pe_pe_tcm_size_mb * mib,
+        .wire_fs = last_wire_fs(r, r->topo.pes + 1),
+    };
     r->topo.tcm_write = r->topo.tcm_read;
     r->topo.tcm_write.gbs = s->cube_pe_pe_tcm_write_gbs;
 }

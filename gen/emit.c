@@ -142,10 +142,20 @@ static void emit_legs(FILE *out, const struct routes *r)
         const struct leg_row *leg = &r->legs[i];
         char gbs[40];
 
-        fprintf(out, "$1(%u, [[%s]], %u, %u, %" PRId64 ", %" PRId64 ", [[%s]])m4_dnl\n", i,
-                owner_names[leg->owner], leg->link, leg->back, leg->wire_fs, leg->overhead_fs,
-                real(leg->gbs, gbs));
+        fprintf(out,
+                "$1(%u, [[%s]], %u, %u, %u, %" PRId32 ", %" PRId64 ", %" PRId64
+                ", [[%s]])m4_dnl\n",
+                i, owner_names[leg->owner], leg->back, leg->fed, leg->link, leg->station,
+                leg->wire_fs, leg->overhead_fs, real(leg->gbs, gbs));
     }
+    end_map(out);
+}
+
+static void emit_last_links(FILE *out, const struct routes *r)
+{
+    begin_map(out, "last_links");
+    for (uint32_t unit = 0; unit < r->topo.n_units; unit++)
+        fprintf(out, "$1(%u, %u)m4_dnl\n", unit, r->last_links[unit]);
     end_map(out);
 }
 
@@ -371,8 +381,10 @@ static void put_memory(FILE *out, const struct memory_row *m)
 {
     char gbs[40];
 
-    fprintf(out, "{.overhead_fs = %" PRId64 ", .gbs = %s, .nbytes = %" PRIu64 "}", m->overhead_fs,
-            real(m->gbs, gbs), m->nbytes);
+    fprintf(out,
+            "{.overhead_fs = %" PRId64 ", .gbs = %s, .nbytes = %" PRIu64 ", .wire_fs = %" PRId64
+            "}",
+            m->overhead_fs, real(m->gbs, gbs), m->nbytes, m->wire_fs);
 }
 
 static void put_value(FILE *out, const struct field *f, const void *row);
@@ -462,6 +474,7 @@ bool emit(const struct routes *r, const char *input, FILE *out)
     emit_all_segments(out, r);
     emit_hops(out, r);
     emit_legs(out, r);
+    emit_last_links(out, r);
     emit_costs(out, "cost_local", r, way_local, t->cost_local, t->pes * t->n_units);
     emit_costs(out, "cost_out", r, way_out, t->cost_out, t->pes * N_EXITS);
     emit_costs(out, "cost_in", r, way_in, t->cost_in, N_SIDES * t->n_units);

@@ -1,6 +1,7 @@
 /* routes.c -- the tables of a topology: nodes and links, segments of routes, their costs. */
 #include "routes.h"
 #include "costs.h"
+#include "feeds.h"
 #include "nodes.h"
 #include "resolve.h"
 #include "segments.h"
@@ -59,6 +60,7 @@ bool make_routes(struct routes *r, const struct spec *spec, struct arena *arena)
     set_counts(r);
     make_nodes(r);
     make_segments(r);
+    make_feeds(r);
     bool fits = make_costs(r);
     set_tables(r);
     if (fits)

@@ -326,7 +326,7 @@ static void merge_segment(struct routes *r, struct segment_row *seg)
             add_leg(r, seg)->owner = LINK_NONE;
         struct leg_row *leg = add_leg(r, seg);
         leg->owner = hop->owner;
-        leg->back = hop->back;
+        leg->back = hop->back != 0;
         leg->link = hop->link;
         leg->gbs = hop->gbs;
         seg->tail_wire_fs += hop->wire_fs;

@@ -202,14 +202,14 @@ function run_cell(name, size) {
 function runs(e, l, p, s, engine, links, pattern, size, name) {
     split("fused hop", engine, " ")
     split("ideal fifo", links, " ")
-    split("local remote hot host", pattern, " ")
+    split("local remote mixed hot host", pattern, " ")
     split("64 256 4096", size, " ")
     print "\nns per transaction, running: median [min..max] xR, by transactions outstanding;"
     print "R: times two holds of the bare heap (model's delays) with as many events pending"
     printf "%-20s%-31s%-31s%s\n", "", size[1], size[2], size[3]
     for (e = 1; e <= 2; e++)
         for (l = 1; l <= 2; l++)
-            for (p = 1; p <= 4; p++) {
+            for (p = 1; p <= 5; p++) {
                 printf "%-20s", engine[e] " " links[l] " " pattern[p]
                 for (s = 1; s <= 3; s++) {
                     name = engine[e] " " links[l] " " pattern[p] " " size[s]
@@ -221,11 +221,11 @@ function runs(e, l, p, s, engine, links, pattern, size, name) {
 }
 
 function issues(i, p, pattern, issue, name) {
-    split("local remote hot host", pattern, " ")
+    split("local remote mixed hot host", pattern, " ")
     split("at0 open shuffled", issue, " ")
     print "\nns per transaction, fused, links ideal, by issue (four channels a PE; hosts have none)"
     printf "%-20s%-24s%-24s%s\n", "", "add", "run", "result"
-    for (p = 1; p <= 4; p++)
+    for (p = 1; p <= 5; p++)
         for (i = 1; i <= 3; i++) {
             name = pattern[p] (pattern[p] == "host" ? " all " : " 256 ") issue[i]
             printf "%-20s%-24s%-24s%s\n", pattern[p] " " issue[i],
@@ -245,6 +245,17 @@ function txn(p, pattern, s) {
             aim("fused ideal " pattern[p] ", " s " outstanding",
                 of("fused ideal " pattern[p] " " s (p == 3 ? " bursts" : " at0") " run"),
                 s == 256 ? 60 : 80, "ns")
+    fifo("remote", "at0", 3.8)
+    fifo("mixed", "at0", 5.5)
+    fifo("hot", "at0", 4)
+    fifo("host", "bursts", 5.2)
+}
+
+# What links that queue cost, beside the same transactions over ideal links.
+function fifo(pattern, issue, bound, name) {
+    name = " " pattern " 256 " issue " run"
+    at_most("fused fifo " pattern ", 256 outstanding, times ideal",
+        ratio("fused fifo" name, 1, "fused ideal" name), bound)
 }
 
 # -- what counting costs ---------------------------------------------------------------------

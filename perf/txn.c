@@ -27,7 +27,7 @@ enum { HOP_PART = 5 };
 
 enum { FUSED, HOP, N_ENGINES };
 enum { IDEAL, FIFO, N_LINKS };
-enum { LOCAL, REMOTE, HOT, HOST, N_PATTERNS };
+enum { LOCAL, REMOTE, MIXED, HOT, HOST, N_PATTERNS };
 enum { C1, C4, C64, N_WIDTHS };
 
 /*
@@ -40,7 +40,7 @@ enum { AT0, BURSTS, OPEN, SHUFFLED, N_ISSUES };
 
 static const char *const engine_names[] = {"fused", "hop"};
 static const char *const links_names[] = {"ideal", "fifo"};
-static const char *const pattern_names[] = {"local", "remote", "hot", "host"};
+static const char *const pattern_names[] = {"local", "remote", "mixed", "hot", "host"};
 static const char *const issue_names[] = {"at0", "bursts", "open", "shuffled"};
 static const unsigned outstanding[] = {ALL_PES, 4 * ALL_PES, 64 * ALL_PES};
 
@@ -98,11 +98,13 @@ static kb_request row_of(const struct bench_case *c, size_t i, uint64_t *seed)
     kb_request r = {
         .op = KB_READ, .src = in_cube(KB_PE, i), .dst = in_cube(KB_SLICE, i), .nbytes = NBYTES};
 
-    if (c->pattern == REMOTE)
+    if (c->pattern == REMOTE || c->pattern == MIXED)
         r.dst = in_cube(KB_SLICE, bench_random(seed));
-    else if (c->pattern == HOT)
+    if (c->pattern == MIXED)
+        r.op = bench_random(seed) % 2 ? KB_READ : KB_WRITE;
+    if (c->pattern == HOT)
         r.dst = in_cube(KB_SLICE, 0);
-    else if (c->pattern == HOST) {
+    if (c->pattern == HOST) {
         r.op = KB_H2D;
         r.src = (kb_endpoint){.kind = KB_HOST};
         r.dst = in_cube(KB_SLICE, c->issue == BURSTS ? i * 37 : bench_random(seed));
@@ -114,7 +116,7 @@ static kb_request row_of(const struct bench_case *c, size_t i, uint64_t *seed)
 static void issue_open(const struct bench_case *c, kb_request *rows, size_t n, uint64_t *seed)
 {
     static const uint64_t gap_fs[] = {
-        [LOCAL] = 500000, [REMOTE] = 1000000, [HOT] = 64000000, [HOST] = 10000000};
+        [LOCAL] = 500000, [REMOTE] = 1000000, [MIXED] = 1000000, [HOT] = 64000000, [HOST] = 10000000};
     int64_t t = 0;
 
     for (size_t i = 0; i < n; i++) {

@@ -17,16 +17,16 @@ m4_dnl gen_hop_row(INDEX, PLACE, NODE, OWNER, LINK, BACK, OVERHEAD_FS, CROSS_FS,
 m4_define([[gen_hop_row]],
 [[    [$1] = {$2, $4, $6, $3, $5, $7, $8, $9, $10}, /* $11 */
 ]])m4_dnl
-m4_dnl gen_leg_row(INDEX, OWNER, LINK, BACK, WIRE_FS, OVERHEAD_FS, GBS)
+m4_dnl gen_leg_row(INDEX, OWNER, BACK, FED, LINK, STATION, WIRE_FS, OVERHEAD_FS, GBS)
 m4_define([[gen_leg_row]],
-[[    [$1] = {$2, $4, $3, $5, $6, $7},
+[[    [$1] = {$2, $3, $4, $5, $6, $7, $8, $9},
 ]])m4_dnl
 m4_dnl gen_cost_row(INDEX, WIRE_FS, OVERHEAD_FS, LINK_GBS, WAY)
 m4_define([[gen_cost_row]],
 [[    [$1] = {.wire_fs = $2, .overhead_fs = $3, .link_gbs = $4}, /* $5 */
 ]])m4_dnl
-m4_dnl gen_pos_row(CUBE, POSITION)
-m4_define([[gen_pos_row]],
+m4_dnl gen_number_row(INDEX, NUMBER)
+m4_define([[gen_number_row]],
 [[    [$1] = $2,
 ]])m4_dnl
 m4_dnl gen_mesh_row(INDEX, EXIT, SIDE, WIRE_FS, OVERHEAD_FS, LINK_GBS, DX, DY)
@@ -97,9 +97,14 @@ static const struct hop_row hops[TOPO_HOPS] = {
 gen_map_hops([[gen_hop_row]])m4_dnl
 };
 
-/* link's owner, back, link, wire fs, overhead fs, GB/s */
+/* link's owner, back, fed (gen/feeds.c), link, station, wire fs, overhead fs, GB/s */
 static const struct leg_row legs[TOPO_LEGS] = {
 gen_map_legs([[gen_leg_row]])m4_dnl
+};
+
+/* The station of the edge into each memory of a cube. */
+static const uint32_t last_links[TOPO_UNITS] = {
+gen_map_last_links([[gen_number_row]])m4_dnl
 };
 
 /* -- routes, summed ------------------------------------------------------------------------- */
@@ -126,7 +131,7 @@ gen_map_cost_mesh([[gen_mesh_row]])m4_dnl
 
 /* Where each cube stands in a table like that: the difference of two is a distance. */
 static const uint32_t cube_pos[TOPO_CUBES] = {
-gen_map_cube_pos([[gen_pos_row]])m4_dnl
+gen_map_cube_pos([[gen_number_row]])m4_dnl
 };
 
 /* By the source's column: from its west exit to the target's SIP. */

@@ -34,6 +34,7 @@ break_it() {
 engine=runtime/engine/steps.h how=runtime/engine/how.h state=runtime/engine/state.c issue_order=runtime/engine/issue_order.c check=runtime/sim/check.c
 memory=runtime/network/memory.h channel=runtime/network/channel.h m_cpu=runtime/network/m_cpu.h link=runtime/network/link.h pcie_ep=runtime/network/pcie_ep.h
 cost=runtime/machine/cost.h ev=runtime/engine/ev.h sim=runtime/sim/sim.c stats=runtime/explain/utilization.c spread=runtime/explain/spread.c flow=runtime/engine/flow.h
+last_link=runtime/network/last_link.h feeds=gen/feeds.c run=runtime/engine/engine.c
 segments=gen/segments.c costs=gen/costs.c nodes=gen/nodes.c walk=runtime/machine/walk.h
 
 # -- order ----------------------------------------------------------------------------------
@@ -74,8 +75,20 @@ break_it 'reads and writes of an M_CPU share an engine' $m_cpu \
 break_it 'memory that serves all at once' $memory 's/if \(memory->holder == TXN_NONE\)/if (1)/'
 break_it 'one HBM controller for a cube' $memory \
     's/&s->memories\[s->txns\[slot\]\.dst\]/\&s->memories[dst_unit(T, s->txns[slot].dst) < T->pes ? dst_pack(T, dst_cube(T, s->txns[slot].dst), 0) : s->txns[slot].dst]/'
-break_it 'reads use the forward direction of a link' $link 's/ \^ !txn_writes\(txn\)//'
-break_it 'a link free before its bytes have passed' $link 's/after\(enter, taken\)/after(t, taken)/'
+break_it 'reads use the forward direction of a link' $link 's/ \^ !txn_writes\(txn\)//; s/\) \^ \(ptrdiff_t\)reads\]/)]/; s/ \^ reads\]/]/'
+break_it 'a link free before its bytes have passed' $last_link 's/after\(enter, taken\)/after(t, taken)/'
+
+# -- links that are no stops ----------------------------------------------------------------
+break_it 'an edge fed by two taken for one fed by one' $feeds 's/edge->many = true;/;/'
+break_it 'an edge passed both ways taken for one passed one way' $feeds 's/return FED_ONE_WAY;/return FED_ONE_WAY | FED_ALWAYS;/'
+break_it 'links joined as if all data went one way' $run 's/s->ways == 3 \? FED_ALWAYS : FED_ONE_WAY/FED_ONE_WAY/'
+break_it 'unsorted rows of several channels set out in order' $run 's/s->sorted \|\| one_channel \? s->fed : 0/s->fed/'
+break_it 'links joined where they take no time' $run 's/ \|\| s->options\.costs_off//'
+break_it 'a link station of the cube before' $feeds 's/\? -1 : -\(int32_t\)r->topo\.w/? 0 : 0/'
+break_it 'last link: not first come, first served' $last_link 's/^    return holder_fs > x_fs .*$/    return false;/'
+break_it 'last link: put back with its bytes counted' $last_link 's/^    l->busy_fs -= .*$//'
+break_it 'last link: nothing passes it before it is served' $last_link 's/^        memory->queued\+\+;$//; s/memory->queued--;/;/'
+break_it 'last link: writes before reads' $last_link 's/return heads\[0\]\.arrive_fs < heads\[1\]\.arrive_fs;/return txn_writes(\&heads[0]);/'
 break_it 'one pipe of host transactions for a SIP' $pcie_ep \
     's/T->links == MODE_FIFO \? cube \/ T->cubes : cube/cube \/ T->cubes/'
 break_it 'next in the pipe never sent' $pcie_ep \
@@ -122,7 +135,7 @@ break_it 'engine before the overhead of m_cpu, fifo' $segments \
 break_it 'edge into the slice without efficiency' $nodes \
     '0,/s->cube_hbm_bw_gbs \* s->cube_hbm_efficiency/s//s->cube_hbm_bw_gbs/'
 break_it 'slice without efficiency' $costs \
-    '/\(struct memory_row\)\{fs_of_ns\(s->cube_hbm/,/;/s/ \* s->cube_hbm_efficiency//'
+    's/bw_gbs \* s->cube_hbm_efficiency/bw_gbs/'
 break_it 'other SIP entered in the row of the source' $walk \
     's/to - cube_column\(t, to\)/at.cube - cube_column(t, at.cube) + to \/ t->cubes * t->cubes - at.cube \/ t->cubes * t->cubes/'
 break_it 'links of neighbours mixed up' $walk 's/\? SIDE_W : SIDE_N/? SIDE_N : SIDE_W/'

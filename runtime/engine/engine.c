@@ -16,11 +16,30 @@ static kb_status engine_told(struct kb_sim *s, uint64_t budget)
     return run(s, HOW_COUNTED | HOW_TOLD, budget);
 }
 
+/*
+ * Which links are passed together with the one that feeds them: network/link.h, "Which links are
+ * no stops". Where costs are left out several may enter a link at one instant.
+ */
+static void join_links(struct kb_sim *s)
+{
+    const struct kb_topology *t = s->topo;
+    bool one_channel = t->read_channels == 1 && t->write_channels == 1;
+
+    s->fed = s->fed_first = 0;
+    s->joins_last_link = false;
+    if (t->links != MODE_FIFO || s->options.costs_off || s->observer || sim_is_watched(s))
+        return;
+    s->fed = s->ways == 3 ? FED_ALWAYS : FED_ONE_WAY;
+    s->fed_first = s->sorted || one_channel ? s->fed : 0;
+    s->joins_last_link = s->ways != 3 || !s->dependencies;
+}
+
 kb_status engine_run(struct kb_sim *s, uint64_t budget)
 {
     bool any = sim_is_watched(s) || !s->topo->run, told = s->observer && !sim_is_watched(s);
     kb_status status;
 
+    join_links(s);
     s->started = true;
     status = (told ? engine_told : any ? engine_any : s->topo->run)(s, budget);
     if (status == KB_OK && s->n_done < s->n_txns)

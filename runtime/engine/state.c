@@ -44,6 +44,31 @@ static struct memory_station *memories_new(size_t n)
     return rows;
 }
 
+/* An idle link, which may keep the room that it had. */
+static struct link_station idle_link(const struct link_station *l)
+{
+    return (struct link_station){
+        .passed = TXN_NONE, .enter_fs = l->enter_fs, .room = l->room, .head = TXN_NONE};
+}
+
+void link_clear(struct link_station *l)
+{
+    uint32_t used = l->next < l->room ? l->next : l->room;
+
+    if (used)
+        memset(l->enter_fs, 0, used * sizeof *l->enter_fs);
+    *l = idle_link(l);
+}
+
+static struct link_station *links_new(size_t n)
+{
+    struct link_station *rows = rows_new(n, sizeof *rows);
+
+    for (size_t i = 0; rows && i < n; i++)
+        rows[i] = idle_link(&rows[i]);
+    return rows;
+}
+
 static struct txn_list *pipes_new(size_t n)
 {
     struct txn_list *rows = malloc(n * sizeof *rows);
@@ -79,7 +104,7 @@ static bool make_stations(struct kb_sim *s)
     s->memories = memories_new(memories);
     s->pipes = pipes_new(fifo ? t->sips : cubes);
     if (fifo)
-        s->links = rows_new(walk_n_links(t), sizeof *s->links);
+        s->links = links_new(walk_n_links(t));
     return s->channels && s->engines && s->memories && s->pipes && (!fifo || s->links);
 }
 

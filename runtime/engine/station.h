@@ -69,6 +69,7 @@ struct memory_station {
     union {
         uint32_t *arrived;  /* the link behind the last in it that is known to have arrived */
         uint64_t under_way; /* of kernels: transactions that will arrive by an event */
+        int64_t came_fs;    /* behind its links: when the holder came to its link */
     };
     uint32_t holder;            /* slot that is served: the one a waiting transaction waits for */
     uint32_t queued, queue_max; /* transactions that have arrived and wait */
@@ -87,14 +88,21 @@ struct link_station {
     int64_t free_fs; /* taken until then */
     uint64_t busy_fs;
     wait_sum wait_fs;
-    uint32_t holder; /* slot that entered last: the one the next waits for */
+    union {
+        uint32_t holder; /* hop: slot that entered last, the one the next waits for */
+        uint32_t passed; /* into a memory: slot of the last in its queue that is known to be past */
+    };
     uint32_t queue_max;
     uint64_t *enter_fs;  /* owned; [room]; NULL: none has waited */
     uint32_t next, room; /* room: a power of two above queue_max, or 0 */
+    uint32_t head, tail; /* into a memory: what comes to it; network/last_link.h */
 };
 
 /* Twice the room; false if there is no memory.  state.c */
 bool link_room(struct link_station *l) EXPORTED(link_room);
+
+/* Idle and empty, as if nothing had passed. */
+void link_clear(struct link_station *l);
 
 /*
  * A transaction comes to the link at `t` and waits until `enter`. queue_max grows if the

@@ -42,6 +42,7 @@
 #include "engine/how.h"
 #include "network/bridge.h"
 #include "network/channel.h"
+#include "network/last_link.h"
 #include "network/link.h"
 #include "network/m_cpu.h"
 #include "network/memory.h"
@@ -152,6 +153,10 @@ static ALWAYS_INLINE void done(struct kb_sim *s, int how, uint64_t t, uint32_t s
     if (is_told(s, how))
         observe_leave(s, t, slot);
     leave_memory(s, how, memory, t, slot);
+    if (joins_last_link(s, how))
+        serve_next_of_links(s, memory, t, slot);
+    else
+        serve_waiting(s, how, memory, t);
     if (!inside_pe(s, how, slot))
         leave_first(s, how, t, slot);
     if (how & HOW_KERNELS) {

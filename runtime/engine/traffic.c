@@ -506,6 +506,7 @@ kb_status kb_sim_traffic(kb_sim *s, const kb_traffic *request, kb_error *why)
         return status;
     }
     s->traffic = tr;
+    s->ways = (uint8_t)(1u << (request->op == KB_WRITE));
     for (uint32_t pe = 0; pe < tr->n_pes; pe++)
         traffic_next(s, 0, src_pack(t, pe / t->pes, pe % t->pes));
     return s->status;

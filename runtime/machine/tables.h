@@ -72,11 +72,19 @@ struct hop_row {
     double gbs;       /* of the edge */
 };
 
+/* Of a leg: whether a request may pass its link together with the one that feeds it. gen/feeds.c */
+enum {
+    FED_ONE_WAY = 1, /* if all data of the run go one way */
+    FED_ALWAYS = 2,  /* if they go both ways, too */
+    INTO_MEMORY = 4  /* the last link of a route */
+};
+
 /* One station of a segment: the delays before it, merged. */
 struct leg_row {
     uint8_t owner; /* LINK_NONE: the M_CPU's engine */
-    uint8_t back;
+    uint8_t back : 1, fed : 3;
     uint16_t link;
+    int32_t station; /* of a cube's link: less the first station of the cube where the request is */
     int64_t wire_fs, overhead_fs; /* since the station before, or the segment's begin */
     double gbs;
 };
@@ -106,6 +114,7 @@ struct memory_row {
     int64_t overhead_fs;
     double gbs; /* effective */
     uint64_t nbytes;
+    int64_t wire_fs; /* of that edge */
 };
 
 /*

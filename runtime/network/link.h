@@ -10,8 +10,45 @@
  *
  * A link needs no event to become free. Its service time is known when a transaction comes, so the
  * next one enters at max(arrival, free_fs) and the link keeps nothing but that time. Between two
- * links the way is one sum, a `leg`, so a transaction has one event for each link: at 4.07 ns in
- * the example, then at its next link 34.06 ns + leg.
+ * links the way is one sum, a `leg`, so a transaction has at most one event for each link: at 4.07 ns
+ * in the example, then at its next link 34.06 ns + leg.
+ *
+ * Which links are no stops
+ *
+ * Most links need no event for an arrival either, where no event is counted. What an event does is to
+ * bring transactions that come to a station into order. Where they come in order anyway, ride() takes the
+ * link in the same step as the one before, with a time of arrival that is still to come.
+ *
+ *   fed by one link   All that come to link B have come over link A, and need the same time from A to
+ *                     B. gen/feeds.c finds such pairs. They enter A in order, each later than the
+ *                     one before, because a link is taken for 1 fs at least. So they come to B in
+ *                     that order. Of B nothing is known but free_fs, and that is only read
+ *                     by what comes next: over A, later.
+ *   behind a channel  The first link of a PE. Its transactions set out in order of (issue, id), so at
+ *                     one instant in order of ids, as events would come. That holds for rows that are
+ *                     sorted and for traffic; with one channel two never set out at one instant.
+ *   behind an engine  The link after an m_cpu with one engine: two never set out at one instant.
+ *   into a memory     is one station with it: network/last_link.h.
+ *
+ * An event at the next stop is posted earlier than it would be, but with the same key (time, class,
+ * id), and before anything of its time runs: so it runs in the same place. If all delays are 0 it
+ * may be posted at its own time; then its event at the link left out would have had that key, too,
+ * and been followed by this one at once.
+ *
+ * The station of an edge has two kinds of users: writes that pass the edge, and reads whose request
+ * passes it backwards. "Come over A" must hold for both. If all data of a run go one way there is one
+ * kind: FED_ONE_WAY. Else it holds where no request passes the edge the other way: FED_ALWAYS.
+ * join_links() chooses before the run. Where costs are left out, a link may be taken for no time, and
+ * every link is a stop; so it is for kernels.
+ *
+ * Example: cube8, writes from c0 to c1. noc -> ucie-E of c0 is a stop, since 8 PEs and 3 sides lead to
+ * it. x comes at 1 ns, y at 2 ns, each of 4096 bytes, 32 ns at 128 GB/s. x enters at 1, and in the same
+ * step the link ucie-E -> ucie-W at 1 + 0.005 + 1 = 2.005 and ucie-W -> noc at 3.015: these are free
+ * from 34.005 and 35.015 on. Its next event is at its next stop, noc -> xbar. y enters the first link
+ * at 33; it comes to the others at 34.005 and 35.015, and need not wait. Three links, one event. Now
+ * let a read of c0 by c1 be under way, too: its data go east over the same three stations, but its
+ * request comes to them from the other end, perhaps at 2.9 ns to ucie-W -> noc. It would find that
+ * link taken from 3.015 on, by a write that comes after it. So if a run has both, all three are stops.
  *
  * Reads take the opposite direction of each edge, at the time at which their request passes: their
  * data flow that way. The edge into a memory is as fast as the memory.
@@ -24,75 +61,9 @@
 #ifndef NETWORK_LINK_H
 #define NETWORK_LINK_H
 #include "machine/walk.h"
-#include "network/memory.h"
+#include "network/last_link.h"
 #include "network/node.h"
 #include "network/pcie_ep.h"
-
-/* The time from leg `txn->at` back to the station before; sets what comes at its end. */
-static inline int64_t ride_fs(const struct kb_sim *s, struct txn *txn)
-{
-    int64_t wire_fs = 0, overhead_fs = 0;
-
-    for (;;) {
-        const struct segment_row *seg = &T->segments[txn->at.segment];
-
-        if (txn->at.step < seg->n_legs) {
-            const struct leg_row *leg = &T->legs[seg->first_leg + txn->at.step];
-
-            txn->stage = leg->owner == LINK_NONE ? TXN_TO_ENGINE : TXN_TO_LINK;
-            return cost_way_fs(&s->mask, wire_fs + leg->wire_fs, overhead_fs + leg->overhead_fs);
-        }
-        wire_fs += seg->tail_wire_fs;
-        overhead_fs += seg->tail_overhead_fs;
-        if (seg->exit == N_EXITS) {
-            txn->stage = TXN_TO_MEMORY;
-            return cost_way_fs(&s->mask, wire_fs, overhead_fs);
-        }
-        txn->at = walk_next(T, txn->at, txn->dst, txn_of_host(txn));
-    }
-}
-
-/* On to the next link, engine or memory. */
-static inline void ride(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
-{
-    struct txn *txn = &s->txns[slot];
-    int64_t way_fs = ride_fs(s, txn);
-
-    if (txn->stage != TXN_TO_MEMORY) {
-        post(s, after(t, way_fs), EV_ARRIVE, slot);
-        return;
-    }
-    txn->hold_fs = hold_fs(s, txn);
-    go_to_memory(s, how, t, way_fs, slot);
-}
-
-static inline void set_out_fifo(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
-{
-    struct txn *txn = &s->txns[slot];
-
-    txn->at = walk_begin(T, txn->src, txn->dst, txn_of_host(txn));
-    if (txn_of_host(txn))
-        enter_pipe(s, after(t, ride_fs(s, txn)), slot);
-    else
-        ride(s, how, t, slot);
-}
-
-/* Enters the link as soon as it is free; returns when. */
-static inline uint64_t pass_link(struct kb_sim *s, const struct txn *txn, uint32_t slot,
-                                 struct walk_edge edge, double gbs, uint64_t t)
-{
-    size_t link = walk_link(T, edge, txn->at.cube, txn->dst) ^ !txn_writes(txn);
-    struct link_station *l = &s->links[link];
-    uint64_t enter = (uint64_t)l->free_fs > t ? (uint64_t)l->free_fs : t;
-    int64_t taken = drain_fs(txn->nbytes, gbs);
-
-    l->free_fs = (int64_t)after(enter, taken);
-    l->holder = slot;
-    l->busy_fs += (uint64_t)taken;
-    if (STATS && enter > t && !link_wait(l, t, enter))
-        fail(s, KB_NO_MEMORY);
-    return enter;
-}
 
 /*
  * The edge into a memory is as fast as the memory; a TCM is faster one way than the other. It is
@@ -106,38 +77,126 @@ static inline double edge_gbs(const struct kb_sim *s, const struct txn *x, doubl
     return gbs + s->mask.link_gbs;
 }
 
-static ALWAYS_INLINE void come_to_edge(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
+/* The station of `leg`, which a request to `dst` passes in `cube`. */
+static ALWAYS_INLINE struct link_station *station_of(struct kb_sim *s, const struct leg_row *leg,
+                                                     uint32_t cube, uint32_t dst, uint32_t reads)
+{
+    struct walk_edge edge = {leg->owner, leg->back, leg->link};
+
+    if (leg->owner <= LINK_NEXT) {
+        ptrdiff_t first = (ptrdiff_t)cube * T->n_cube_links * 2;
+
+        return &s->links[(first + leg->station) ^ (ptrdiff_t)reads];
+    }
+    return &s->links[walk_link(T, edge, cube, dst) ^ reads];
+}
+
+/*
+ * On from where it is at `t`: to the next stop. `enters`: it has come to the link of its leg, and
+ * enters that first. `fed` says which links behind it are no stops: bits of leg_row.fed.
+ */
+static ALWAYS_INLINE void ride(struct kb_sim *s, int how, uint64_t t, uint32_t slot, unsigned fed,
+                               bool enters)
+{
+    struct txn *txn = &s->txns[slot];
+    const uint32_t dst = txn->dst, reads = !txn_writes(txn);
+    const bool of_host = txn_of_host(txn);
+    struct route_at at = txn->at;
+    const struct segment_row *seg = &T->segments[at.segment];
+    const struct leg_row *leg = &T->legs[seg->first_leg + at.step];
+    int64_t wire_fs = 0, overhead_fs = 0, taken = 0;
+    struct link_station *link;
+    double gbs = -1;
+
+    for (;;) {
+        if (enters) {
+            double edge = joins_last_link(s, how)
+                              ? leg->gbs
+                              : edge_gbs(s, txn, leg->gbs, leg->fed & INTO_MEMORY);
+
+            if (edge != gbs)
+                taken = drain_fs(txn->nbytes, gbs = edge);
+            link = station_of(s, leg, at.cube, dst, reads);
+            if (is_told(s, how))
+                observe_come(s, t, slot, STATION_LINK);
+            t = enter_link(s, link, taken, t);
+            if (is_told(s, how)) {
+                link->holder = slot;
+                observe_take(s, t, slot, STATION_LINK);
+            }
+            at.step++;
+            wire_fs = overhead_fs = 0;
+        }
+        while (at.step == seg->n_legs) {
+            wire_fs += seg->tail_wire_fs;
+            overhead_fs += seg->tail_overhead_fs;
+            if (seg->exit == N_EXITS) {
+                txn->hold_fs = hold_fs(s, txn);
+                go_to_memory(s, how, t, cost_way_fs(&s->mask, wire_fs, overhead_fs), slot);
+                return;
+            }
+            at = walk_next(T, at, dst, of_host);
+            seg = &T->segments[at.segment];
+        }
+        leg = &T->legs[seg->first_leg + at.step];
+        t += (uint64_t)cost_way_fs(&s->mask, wire_fs + leg->wire_fs, overhead_fs + leg->overhead_fs);
+        if (leg->fed & INTO_MEMORY && joins_last_link(s, how)) {
+            txn->hold_fs = hold_fs(s, txn);
+            expect_behind_link(s, t < EV_PAST ? t : EV_PAST, slot);
+            return;
+        }
+        if (!(leg->fed & fed))
+            break;
+        fed = s->fed;
+        enters = true;
+    }
+    txn->stage = leg->owner == LINK_NONE ? TXN_TO_ENGINE : TXN_TO_LINK;
+    txn->at = at;
+    post(s, t < EV_PAST ? t : EV_PAST, EV_ARRIVE, slot);
+}
+
+static inline void set_out_fifo(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
+{
+    struct txn *txn = &s->txns[slot];
+    const struct leg_row *leg;
+
+    txn->at = walk_begin(T, txn->src, txn->dst, txn_of_host(txn));
+    if (!txn_of_host(txn)) {
+        ride(s, how, t, slot, expects(how) ? s->fed_first : 0, false);
+        return;
+    }
+    leg = &T->legs[T->segments[txn->at.segment].first_leg];
+    txn->stage = TXN_TO_LINK;
+    enter_pipe(s, after(t, cost_way_fs(&s->mask, leg->wire_fs, leg->overhead_fs)), slot);
+}
+
+/* hop: takes the link in front of it, and the wire behind that. */
+static inline void come_to_hop(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
     struct txn *txn = &s->txns[slot];
     const struct segment_row *seg = &T->segments[txn->at.segment];
+    const struct hop_row *hop = &T->hops[seg->first_hop + txn->at.step];
+    struct walk_edge edge = {hop->owner, hop->back, hop->link};
+    bool last = seg->exit == N_EXITS && txn->at.step + 2 == seg->n_hops;
+    size_t link = walk_link(T, edge, txn->at.cube, txn->dst) ^ !txn_writes(txn);
+    uint64_t enter;
 
-    if (how & HOW_HOP) {
-        const struct hop_row *hop = &T->hops[seg->first_hop + txn->at.step];
-        struct walk_edge edge = {hop->owner, hop->back, hop->link};
+    if (s->observer)
+        observe_come(s, t, slot, STATION_LINK);
+    enter = enter_link(s, &s->links[link],
+                       drain_fs(txn->nbytes, edge_gbs(s, txn, hop->gbs, last)), t);
+    s->links[link].holder = slot;
+    if (s->observer)
+        observe_take(s, enter, slot, STATION_LINK);
+    take_wire(s, enter, slot);
+}
 
-        bool last = seg->exit == N_EXITS && txn->at.step + 2 == seg->n_hops;
-        uint64_t enter;
-
-        if (s->observer)
-            observe_come(s, t, slot, STATION_LINK);
-        enter = pass_link(s, txn, slot, edge, edge_gbs(s, txn, hop->gbs, last), t);
-        if (s->observer)
-            observe_take(s, enter, slot, STATION_LINK);
-        take_wire(s, enter, slot);
-    } else {
-        const struct leg_row *leg = &T->legs[seg->first_leg + txn->at.step];
-        struct walk_edge edge = {leg->owner, leg->back, leg->link};
-        bool last = seg->exit == N_EXITS && txn->at.step + 1 == seg->n_legs;
-        uint64_t enter;
-
-        if (is_told(s, how))
-            observe_come(s, t, slot, STATION_LINK);
-        enter = pass_link(s, txn, slot, edge, edge_gbs(s, txn, leg->gbs, last), t);
-        if (is_told(s, how))
-            observe_take(s, enter, slot, STATION_LINK);
-        txn->at.step++;
-        ride(s, how, enter, slot);
-    }
+static ALWAYS_INLINE void come_to_edge(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
+{
+    if (how & HOW_HOP)
+        come_to_hop(s, t, slot);
+    else
+        ride(s, how, t, slot, expects(how) ? s->fed : 0, true);
 }
 
 #endif

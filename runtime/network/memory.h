@@ -224,7 +224,7 @@ static ALWAYS_INLINE void come_to_memory(struct kb_sim *s, int how, uint64_t t, 
         memory->queue_max = memory->queued;
 }
 
-/* Its service ends at `t`, and the next one's begins. */
+/* Its service ends at `t`. */
 static ALWAYS_INLINE void leave_memory(struct kb_sim *s, int how, struct memory_station *memory,
                                        uint64_t t, uint32_t slot)
 {
@@ -238,6 +238,12 @@ static ALWAYS_INLINE void leave_memory(struct kb_sim *s, int how, struct memory_
             memory->wait_fs += (int64_t)memory->start_fs - txn->arrive_fs;
     }
     memory->holder = TXN_NONE;
+}
+
+/* The memory has been left at `t`, and the next one's service begins. */
+static ALWAYS_INLINE void serve_waiting(struct kb_sim *s, int how, struct memory_station *memory,
+                                        uint64_t t)
+{
     if (expects(how)) {
         serve_next(s, memory, t);
     } else if (memory->queued) {

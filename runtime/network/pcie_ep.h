@@ -25,7 +25,7 @@ static inline struct txn_list *pipe_of(struct kb_sim *s, const struct txn *x)
  * A host's transaction sets out, and reaches its first station at `arrive`. With dependencies a
  * transaction may be issued after another one of its time with a larger id; then each has an event.
  */
-static inline void enter_pipe(struct kb_sim *s, uint64_t arrive, uint32_t slot)
+static ALWAYS_INLINE void enter_pipe(struct kb_sim *s, uint64_t arrive, uint32_t slot)
 {
     struct txn_list *pipe = pipe_of(s, &s->txns[slot]);
 

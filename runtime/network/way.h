@@ -27,7 +27,7 @@ static ALWAYS_INLINE void leave_engine(struct kb_sim *s, int how, uint64_t t, ui
         come_to_link(s, t, slot);
     } else if (T->links == MODE_FIFO) {
         s->txns[slot].at.step++;
-        ride(s, how, t, slot);
+        ride(s, how, t, slot, expects(how) ? s->fed : 0, false);
     } else {
         leave_engine_ideal(s, how, t, slot);
     }

@@ -95,16 +95,8 @@ static bool fill(struct kb_sim *s, const struct job *job)
                                   .id = i,
                                   .next = TXN_NONE};
     s->n_txns = job->n;
+    s->ways = (uint8_t)(1u << writes(job));
     return true;
-}
-
-static void clear_link(struct link_station *l)
-{
-    uint32_t used = l->next < l->room ? l->next : l->room;
-
-    if (used)
-        memset(l->enter_fs, 0, used * sizeof *l->enter_fs);
-    *l = (struct link_station){.enter_fs = l->enter_fs, .room = l->room};
 }
 
 /* Links with a queue that the route of `job` may have taken. */
@@ -121,7 +113,7 @@ static void clear_links(struct kb_sim *s, const struct job *job)
             struct walk_edge edge = {leg->owner, leg->back, leg->link};
 
             if (leg->owner != LINK_NONE)
-                clear_link(&s->links[walk_link(t, edge, at.cube, job->dst) ^ !writes(job)]);
+                link_clear(&s->links[walk_link(t, edge, at.cube, job->dst) ^ !writes(job)]);
         }
         if (seg->exit == N_EXITS)
             return;

@@ -7,10 +7,13 @@
  * fifo, often without any delay at all, and gets loads of random length full of ties. In one load
  * rows wait for others.
  */
-enum { SEEDS = 1000, LOADS = 4, MOST_ROWS = 150 };
+enum { SEEDS = 1000, LOADS = 8, MOST_ROWS = 150 };
 
-/* The loads whose rows are in order of time, and those whose rows wait for one another. */
-enum { LOAD_SORTED = 2, LOAD_AFTER = 3 };
+/*
+ * The loads whose rows are in order of time, those whose rows wait for one another, and those whose
+ * data all go one way, for which fifo links need the fewest events.
+ */
+enum { LOAD_SORTED = 2, LOAD_AFTER = 3, LOAD_READS = 4, LOAD_WRITES = 6, LOAD_WRITES_AFTER = 7 };
 
 /* One load on one machine, and what the judge says of it. */
 struct scenario {
@@ -97,6 +100,17 @@ static size_t seeds(void)
     return text ? strtoull(text, NULL, 10) : SEEDS;
 }
 
+/* Turns all rows into reads (d2h of a host), or into writes (h2d). */
+static void turn_all(struct judge_row *rows, size_t n, bool write)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (rows[i].src.kind == JUDGE_HOST)
+            rows[i].op = write ? JUDGE_H2D : JUDGE_D2H;
+        else
+            rows[i].op = write ? JUDGE_WRITE : JUDGE_READ;
+    }
+}
+
 /* Calls `check` with every load of the machines 1..n_seeds. */
 static void each_scenario(size_t n_seeds, void (*check)(struct scenario *s))
 {
@@ -112,9 +126,11 @@ static void each_scenario(size_t n_seeds, void (*check)(struct scenario *s))
         for (int load = 0; load < LOADS; load++) {
             s.n = draw(&s.dice) % MOST_ROWS + 1;
             s.rows = random_rows(t, draw(&s.dice), s.n);
-            if (load == LOAD_SORTED)
+            if (load >= LOAD_READS)
+                turn_all(s.rows, s.n, load >= LOAD_WRITES);
+            if (load == LOAD_SORTED || load == LOAD_READS)
                 qsort(s.rows, s.n, sizeof *s.rows, by_issue);
-            if (load == LOAD_AFTER)
+            if (load == LOAD_AFTER || load == LOAD_WRITES_AFTER)
                 judge_random_after(s.rows, s.n, draw(&s.dice));
             *(in_order(&s) ? &sorted : &unsorted) += 1;
             s.expected = calloc(s.n, sizeof *s.expected);
@@ -151,6 +167,62 @@ static void both_engines_say_what_the_judge_says(void **state)
 {
     (void)state;
     each_scenario(seeds(), check_whole_runs);
+}
+
+/* -- what was used -------------------------------------------------------------------------- */
+
+struct uses {
+    kb_utilization *rows;
+    size_t n, room;
+};
+
+static void keep_use(void *arg, const kb_utilization *use)
+{
+    struct uses *u = arg;
+
+    if (u->n == u->room) {
+        u->room = 2 * u->room + 256;
+        u->rows = realloc(u->rows, u->room * sizeof *u->rows);
+        assert_non_null(u->rows);
+    }
+    u->rows[u->n++] = *use;
+}
+
+static struct uses uses_of(const struct scenario *s, kb_engine engine)
+{
+    kb_sim *sim = sim_of_rows(s->topo, (kb_options){.engine = engine}, s->rows, s->n);
+    struct uses uses = {0};
+
+    assert_int_equal(run_by(sim, engine == KB_HOP ? 0 : 11, s), KB_OK);
+    assert_int_equal(kb_sim_utilization(sim, keep_use, &uses), KB_OK);
+    kb_sim_free(sim);
+    return uses;
+}
+
+static bool same_use(const kb_utilization *a, const kb_utilization *b)
+{
+    return strcmp(a->name, b->name) == 0 && a->count == b->count && a->bytes == b->bytes &&
+           a->busy_fs == b->busy_fs && a->wait_ns == b->wait_ns && a->queue_mean == b->queue_mean &&
+           a->queue_max == b->queue_max;
+}
+
+static void check_uses(struct scenario *s)
+{
+    struct uses fused = uses_of(s, KB_FUSED), hop = uses_of(s, KB_HOP);
+
+    assert_int_equal(fused.n, hop.n);
+    for (size_t i = 0; i < hop.n; i++)
+        if (!same_use(&fused.rows[i], &hop.rows[i]))
+            fail_msg("seed %" PRIu64 ": use of %s", s->seed, hop.rows[i].name);
+    free(fused.rows);
+    free(hop.rows);
+}
+
+/* docs/results.md "Statistics": what links that were passed without a stop have carried, too */
+static void both_engines_count_the_same(void **state)
+{
+    (void)state;
+    each_scenario(seeds() / 2, check_uses);
 }
 
 /* -- runs that end early -------------------------------------------------------------------- */
@@ -238,24 +310,28 @@ static void max_events_keeps_the_same_rows_in_both_engines(void **state)
 static void check_costs_off(struct scenario *s)
 {
     kb_options options = {.fingerprint = true, .costs_off = (unsigned)(draw(&s->dice) % 64)};
-    kb_sim *fused = sim_of_rows(s->topo, options, s->rows, s->n), *hop;
+    kb_sim *fused = sim_of_rows(s->topo, options, s->rows, s->n), *hop, *plain;
 
     options.engine = KB_HOP;
     hop = sim_of_rows(s->topo, options, s->rows, s->n);
+    options = (kb_options){.costs_off = options.costs_off};
+    plain = sim_of_rows(s->topo, options, s->rows, s->n);
     assert_int_equal(run_by(fused, 0, s), KB_OK);
     assert_int_equal(run_by(hop, 0, s), KB_OK);
+    assert_int_equal(run_by(plain, 0, s), KB_OK);
     for (size_t i = 0; i < s->n; i++) {
-        kb_result a = result_of(fused, i), b = result_of(hop, i);
+        kb_result a = result_of(fused, i), b = result_of(hop, i), c = result_of(plain, i);
         struct judge_result expected = judge_result(&b);
         char text[128];
 
-        if (differ(&a, &expected, text))
+        if (differ(&a, &expected, text) || differ(&c, &expected, text))
             fail_msg("seed %" PRIu64 ", costs off %u: of row %zu %s", s->seed, options.costs_off, i,
                      text);
     }
     assert_true(kb_sim_fingerprint(fused) == kb_sim_fingerprint(hop));
     kb_sim_free(fused);
     kb_sim_free(hop);
+    kb_sim_free(plain);
 }
 
 /* ARCHITECTURE.md: a mask in the simulation takes a class of cost away; engines are equal on every
@@ -271,6 +347,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(both_engines_say_what_the_judge_says),
+        cmocka_unit_test(both_engines_count_the_same),
         cmocka_unit_test(until_keeps_what_is_complete_by_then),
         cmocka_unit_test(max_events_keeps_the_same_rows_in_both_engines),
         cmocka_unit_test(engines_agree_whatever_cost_is_left_out),

@@ -1,0 +1,193 @@
+/* feeds.c -- which links are fed by one other: what comes to them has come over that one.
+ *
+ * Where links queue, the engine need not stop at such a link (runtime/network/link.h says why). This
+ * file finds them in the legs of the segments. For each edge that a request may pass it notes what
+ * the request has passed before: another edge, the DMA of its PE, the engine of an m_cpu, the host.
+ *
+ *     fed by one    always the same one
+ *     one way       no request passes the edge the other way. Then even the runs that read and write
+ *                   have all data of one direction at a station: a write's at that of the edge, a
+ *                   read's at that of its opposite.
+ *
+ * An edge is known by the way a leg names it: the chiplet that has the link, its number in the
+ * chiplet, the direction. That is the same for every cube, so one cube is enough. Where a cube is
+ * entered, its side names what comes before, since a side is joined to one thing: to the neighbour,
+ * or in column 0 to the shoreline.
+ *
+ * Segments that this machine does not use are left out: those to other SIPs if there is one, and
+ * those to TCMs, which only kernels reach; kernels stop at every link. A pair of segments that never
+ * follow each other may be counted all the same: an edge then has a feeder too many, and is a stop.
+ *
+ * Example, cube8: noc -> ucie-E is passed behind the edges of 8 PEs and of 3 sides, so it is a stop.
+ * ucie-E -> the neighbour is passed behind noc -> ucie-E alone, and the neighbour's ucie-W -> noc
+ * behind its side W: both are fed by one. Other requests pass them backwards, so they are not one
+ * way; but nothing leads from the noc to a PE's DMA, so pe_dma -> noc is.
+ */
+#include "feeds.h"
+#include "nodes.h"
+
+/* What comes before, if it is no edge. */
+enum { FROM_NOTHING, FROM_HOST, FROM_ENGINE, FROM_ROWS, FROM_SIPS, FROM_SIDE };
+enum { FROM_PE = FROM_SIDE + N_SIDES, FROM_EDGE = FROM_PE + 64 };
+
+/* One edge, as a leg names it. */
+struct feed {
+    uint32_t from; /* FROM_NOTHING: no request passes it */
+    bool many;     /* what comes before is not always `from` */
+};
+
+/* Edges of the request's own cube, of the cube that it goes to, and of an IO chiplet. */
+struct feeds {
+    const struct routes *r;
+    struct feed *edges;
+};
+
+static uint32_t n_edges(const struct kb_topology *t)
+{
+    return 2 * (2 * t->n_cube_links + t->n_io_links);
+}
+
+/* The number of the edge that `leg` passes. A shoreline has one for all its rows. */
+static uint32_t edge_of(const struct routes *r, const struct leg_row *leg)
+{
+    uint32_t first = leg->owner == LINK_CUBE   ? 0
+                     : leg->owner == LINK_NEXT ? r->topo.n_cube_links
+                                               : 2 * r->topo.n_cube_links;
+
+    return 2 * (first + leg->link) + leg->back;
+}
+
+/* The same link, passed the other way. One between two cubes belongs to one of them. */
+static uint32_t opposite_edge(const struct routes *r, const struct leg_row *leg)
+{
+    struct leg_row other = *leg;
+
+    other.back = !leg->back;
+    if (leg->owner == LINK_NEXT)
+        other.owner = LINK_CUBE;
+    else if (leg->owner == LINK_CUBE && r->cube_links[leg->link].leaves != N_EXITS)
+        other.owner = LINK_NEXT;
+    return edge_of(r, &other);
+}
+
+static void note(struct feed *edge, uint32_t from)
+{
+    if (edge->from != FROM_NOTHING && edge->from != from)
+        edge->many = true;
+    edge->from = from;
+}
+
+/* Follows the legs of segment `i`, before which its requests have come from `from`. */
+static void note_segment(struct feeds *f, uint32_t i, uint32_t from)
+{
+    const struct segment_row *seg = &f->r->segments[i];
+
+    if (seg->exit == EXIT_IO && f->r->topo.sips == 1 && i != f->r->topo.seg_host)
+        return; /* there is no other SIP */
+    for (uint32_t k = 0; k < seg->n_legs; k++) {
+        const struct leg_row *leg = &f->r->legs[seg->first_leg + k];
+
+        if (leg->owner == LINK_NONE) {
+            from = FROM_ENGINE;
+            continue;
+        }
+        note(&f->edges[edge_of(f->r, leg)], from);
+        from = FROM_EDGE + edge_of(f->r, leg);
+    }
+}
+
+/* From all rows to the fabric, and from the fabric to all rows: each first leg has several feeders. */
+static void note_cross_segment(struct feeds *f)
+{
+    const struct kb_topology *t = &f->r->topo;
+    const struct segment_row *seg = &f->r->segments[t->seg_cross];
+
+    if (t->sips == 1)
+        return;
+    note_segment(f, t->seg_cross, FROM_ROWS);
+    for (uint32_t k = 0; k < seg->n_legs; k++)
+        f->edges[edge_of(f->r, &f->r->legs[seg->first_leg + k])].many = true;
+}
+
+static void note_all(struct feeds *f)
+{
+    const struct kb_topology *t = &f->r->topo;
+
+    for (uint32_t pe = 0; pe < t->pes; pe++) {
+        for (uint32_t unit = 0; unit <= t->pes; unit++)
+            note_segment(f, t->seg_local + pe * t->n_units + unit, FROM_PE + pe);
+        for (uint32_t exit = 0; exit < N_EXITS; exit++)
+            note_segment(f, t->seg_out + pe * N_EXITS + exit, FROM_PE + pe);
+    }
+    for (uint32_t side = 0; side < N_SIDES; side++) {
+        for (uint32_t exit = 0; exit < N_EXITS; exit++)
+            note_segment(f, t->seg_pass + side * N_EXITS + exit, FROM_SIDE + side);
+        for (uint32_t unit = 0; unit <= t->pes; unit++)
+            note_segment(f, t->seg_in + side * t->n_units + unit, FROM_SIDE + side);
+    }
+    note_segment(f, t->seg_host, FROM_HOST);
+    for (uint32_t slice = 0; slice < t->pes; slice++)
+        note_segment(f, t->seg_host_in + slice, FROM_SIDE + SIDE_W);
+    note_cross_segment(f);
+}
+
+/* Whether requests may pass `leg` together with what feeds it. */
+static uint8_t fed(const struct feeds *f, const struct leg_row *leg)
+{
+    const struct feed *edge = &f->edges[edge_of(f->r, leg)];
+    const struct kb_topology *t = &f->r->topo;
+
+    if (edge->many || edge->from == FROM_NOTHING || edge->from == FROM_HOST)
+        return 0;
+    if (edge->from == FROM_ENGINE && (t->read_engines > 1 || t->write_engines > 1))
+        return 0; /* two engines may let go at one instant, and not in order of ids */
+    if (f->edges[opposite_edge(f->r, leg)].from != FROM_NOTHING)
+        return FED_ONE_WAY;
+    return FED_ONE_WAY | FED_ALWAYS;
+}
+
+/* The station of a leg of a cube, less the first one of the cube where the request is. */
+static int32_t station_of(const struct routes *r, const struct leg_row *leg)
+{
+    int32_t n = (int32_t)r->topo.n_cube_links, cubes = 0;
+
+    if (leg->owner == LINK_NEXT) /* the east link is the last but one */
+        cubes = leg->link + 2 == n ? -1 : -(int32_t)r->topo.w;
+    return (cubes * n + leg->link) * 2 + leg->back;
+}
+
+/* The last leg of a route to each memory. */
+static void find_last_links(struct routes *r)
+{
+    r->last_links = arena_alloc(r->arena, r->topo.n_units * sizeof *r->last_links);
+    for (uint32_t unit = 0; unit < r->topo.n_units; unit++) {
+        const struct segment_row *seg = &r->segments[r->topo.seg_in + unit];
+
+        r->last_links[unit] = edge_of(r, &r->legs[seg->first_leg + seg->n_legs - 1]);
+    }
+}
+
+void make_feeds(struct routes *r)
+{
+    struct feeds f = {r, arena_alloc(r->arena, n_edges(&r->topo) * sizeof *f.edges)};
+
+    for (uint32_t i = 0; i < n_edges(&r->topo); i++)
+        f.edges[i] = (struct feed){.from = FROM_NOTHING};
+    note_all(&f);
+    for (uint32_t i = 0; i < r->n_legs; i++) {
+        struct leg_row *leg = &r->legs[i];
+
+        if (leg->owner == LINK_NONE)
+            continue;
+        leg->fed = fed(&f, leg) & 3;
+        if (leg->owner <= LINK_NEXT)
+            leg->station = station_of(r, leg);
+    }
+    for (uint32_t i = 0; i < r->n_segments; i++) {
+        const struct segment_row *seg = &r->segments[i];
+
+        if (seg->exit == N_EXITS && seg->n_legs)
+            r->legs[seg->first_leg + seg->n_legs - 1].fed |= INTO_MEMORY;
+    }
+    find_last_links(r);
+}

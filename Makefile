@@ -17,7 +17,7 @@
 #= FUZZ_SECONDS  how long each target of fuzz runs (60)
 #= KILLS         how many kills check-kill makes (1000)
 #= CELLS         which cells matrix runs, a pattern like gcc-O2 (all)
-#= KB_SEEDS      the number of machines that test_random draws (1000)
+#= KB_SEEDS      the number of machines that test_random draws (500)
 B ?= build
 TOPO ?= cube8
 PREFIX ?= /usr/local

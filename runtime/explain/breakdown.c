@@ -64,7 +64,7 @@ struct text_at {
 struct kb_breakdown {
     const kb_topology *topo;
     struct table sums;
-    struct ways ways; /* taken by transactions of which only stations are told */
+    struct ways ways;      /* taken by transactions of which only stations are told */
     struct text_at *texts; /* owned */
     uint32_t n_texts;
     struct paths *paths; /* owned */
@@ -76,9 +76,8 @@ struct kb_breakdown {
 /* Words times odd numbers, side by side: a product waits for none before it. */
 static uint64_t hash(const struct key *k)
 {
-    uint64_t h =
-        k->what * UINT64_C(0x9e3779b97f4a7c15) ^ k->of * UINT64_C(0xbf58476d1ce4e5b9) ^
-        k->place * UINT64_C(0xa0761d6478bd642f) ^ k->behind * UINT64_C(0xe7037ed1a0b428db);
+    uint64_t h = k->what * UINT64_C(0x9e3779b97f4a7c15) ^ k->of * UINT64_C(0xbf58476d1ce4e5b9) ^
+                 k->place * UINT64_C(0xa0761d6478bd642f) ^ k->behind * UINT64_C(0xe7037ed1a0b428db);
 
     return (h ^ h >> 32) * UINT64_C(0x9e3779b97f4a7c15) >> 24;
 }
@@ -236,8 +235,8 @@ static void add_way(kb_breakdown *why, const kb_span *last, const kb_share *shar
     add_part(why, (struct key){.by = KB_BREAKDOWN_OP, .of = text_number(why, last->what)}, share);
 }
 
-void breakdown_way(kb_breakdown *why, const struct txn *x, const kb_span *last, int64_t wire_fs,
-                   int64_t overhead_fs)
+static void breakdown_way(kb_breakdown *why, const struct txn *x, const kb_span *last,
+                          int64_t wire_fs, int64_t overhead_fs)
 {
     struct way_pieces n = {0, 0};
 
@@ -331,6 +330,7 @@ kb_status kb_breakdown_new(kb_sim *sim, kb_breakdown **out, kb_error *error)
         return status;
     }
     spans_of(sim)->sums = why;
+    spans_of(sim)->sums_way = breakdown_way;
     *out = why;
     return KB_OK;
 }
@@ -447,8 +447,7 @@ static void add_step(void *arg, const kb_breakdown_step *step)
 /* A wire or a node of the ways of all transactions. */
 static void add_passed(void *arg, const kb_share *piece, uint64_t times)
 {
-    struct key key = {
-        .by = KB_BREAKDOWN_PLACE, .of = piece->place, .cause = piece->cause & 15};
+    struct key key = {.by = KB_BREAKDOWN_PLACE, .of = piece->place, .cause = piece->cause & 15};
 
     add(arg, &key, times, (wait_sum)piece->sum_fs * times);
 }
@@ -456,7 +455,6 @@ static void add_passed(void *arg, const kb_share *piece, uint64_t times)
 static bool add_lines(const kb_breakdown *why, struct line *line, size_t *n)
 {
     const struct table *t = &why->sums;
-
 
     for (size_t i = 0; i < t->cap; i++) {
         if (!t->row[i].count)

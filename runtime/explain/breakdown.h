@@ -27,11 +27,4 @@ void paths_leave(struct paths *p, const kb_kernel_run *run);
 kb_status paths_each(struct paths *p, void (*each)(void *arg, const kb_breakdown_step *step),
                      void *arg);
 
-/*
- * The way of a transaction of which only stations were told; it ends with `last`. Wires and nodes
- * take these times in all, without the memory's overhead.
- */
-void breakdown_way(kb_breakdown *why, const struct txn *x, const kb_span *last, int64_t wire_fs,
-                   int64_t overhead_fs);
-
 #endif

@@ -24,9 +24,9 @@
  *
  * Invariants
  *   - At most one piece is open per slot; observe_issue() starts with none.
- *   - The hop engine calls, or, where only sums of transactions are wanted (`by_station`), an engine
- *     that tells of stations alone; the way between is then counted at the end: add_way(). The fused
- *     engines have no call at all. All end at the same femtosecond, which the tests compare.
+ *   - The hop engine calls, or, where only sums of transactions are wanted (`by_station`), an
+ * engine that tells of stations alone; the way between is then counted at the end: add_way(). The
+ * fused engines have no call at all. All end at the same femtosecond, which the tests compare.
  *   - Of a kernel's stage each piece is also added to its chain: explain/commands.c.
  *
  * shares.c has the sums, stations.c the waits and services, messages.c what PEs wait for of each
@@ -312,7 +312,7 @@ static void add_way(struct kb_sim *s, uint32_t slot, const kb_span *last, const 
     at->told_fs += c->wire_fs + overhead_fs;
     at->wire_fs += c->wire_fs;
     at->overhead_fs += overhead_fs;
-    breakdown_way(spans_of(s)->sums, &s->txns[slot], last, c->wire_fs, overhead_fs);
+    spans_of(s)->sums_way(spans_of(s)->sums, &s->txns[slot], last, c->wire_fs, overhead_fs);
 }
 
 void spans_end(struct kb_sim *s, uint64_t t, uint64_t end, uint32_t slot)

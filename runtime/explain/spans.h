@@ -61,9 +61,13 @@ struct spans {
     struct kb_observer to[KB_OBSERVERS_MAX];
     int n;
     bool opens, services; /* an observer hears of them */
-    bool hop_asked;     /* the options named the hop engine */
-    bool by_station;    /* the ways between stations are not told: sums takes them from the tables */
+    bool hop_asked;       /* the options named the hop engine */
+    bool by_station; /* the ways between stations are not told: sums takes them from the tables */
     kb_breakdown *sums; /* borrowed; the last observer that is one; NULL: none */
+    /* Adds the way of a transaction, which ends with `last`: wires and nodes take these times in
+     * all, without the memory's overhead. */
+    void (*sums_way)(kb_breakdown *sums, const struct txn *x, const kb_span *last, int64_t wire_fs,
+                     int64_t overhead_fs);
     struct progress *slots; /* owned; [slot] */
     uint32_t n_slots;
     uint32_t *channel_id, *engine_id; /* owned; the transaction that took it last */

@@ -66,9 +66,9 @@ static struct way_part *find(const struct ways *w, const struct way_part *part)
 {
     size_t i = hash(part) & (w->cap - 1);
 
-    while (w->part[i].count && (w->part[i].cube != part->cube || w->part[i].to != part->to ||
-                                w->part[i].segment != part->segment ||
-                                w->part[i].writes != part->writes))
+    while (w->part[i].count &&
+           (w->part[i].cube != part->cube || w->part[i].to != part->to ||
+            w->part[i].segment != part->segment || w->part[i].writes != part->writes))
         i = (i + 1) & (w->cap - 1);
     return &w->part[i];
 }

@@ -153,7 +153,6 @@ static kb_status run_kernels(kb_bench_run *run, int64_t *kernels_fs, kb_error *w
 static kb_status run_other(const kb_bench_run *run, const char *name, const char *value,
                            int64_t *kernels_fs, kb_error *why)
 {
-    REFUSE_NULL(run && name && value && kernels_fs, "run, name, value, kernels_fs", why);
     size_t n = run->bench->n_args, room = ALL_BYTES + VALUE_BYTES;
     kb_options options = {.stack_bytes = run->stack_bytes};
     char *texts = malloc((n + 1) * room);
@@ -184,6 +183,7 @@ static kb_status run_other(const kb_bench_run *run, const char *name, const char
 kb_status kb_bench_try(const kb_bench_run *run, const char *name, const char *value,
                        int64_t *kernels_fs, kb_error *why)
 {
+    REFUSE_NULL(run && name && value && kernels_fs, "run, name, value, kernels_fs", why);
     kb_error other = {""};
     kb_status status = run->status;
 

@@ -52,7 +52,7 @@ for file in kbgen libkernbench.a libkernbench.so cube8/cube8 cube8/libcube8.a cu
     ok "two builds in two folders: $file"
 done
 put_odd() {
-    (cd "$work/$odd" && env -u MAKEFLAGS -u SAN make -s B=build install PREFIX="$work/$odd/in" >"$work/log" 2>&1)
+    (cd "$work/$odd" && env -u MAKEFLAGS -u SAN make -s B=build install PREFIX="$work/${odd//\$/\$\$}/in" >"$work/log" 2>&1)
 }
 put_odd && "$work/$odd/in/bin/cube8" probe --case h2d | cmp - <("$work/x/build/cube8/cube8" probe --case h2d) &&
     gcc -o "$work/$odd/latency" examples/latency.c "$work/$odd"/in/lib/lib{cube8,kernbench}.a -I"$work/$odd/in/include" -lm -lpthread

@@ -5,7 +5,7 @@
  * It runs in a folder of its own, which is emptied each time. Nothing in the words leads out of it,
  * and numbers are small, so that no run takes long; stop_asked() ends those that would.
  *
- * link: -Wl,--wrap=stop_asked
+ * link: -Wl,--wrap=stop_asked,--wrap=stop_heard
  */
 #define _XOPEN_SOURCE 700
 #include "cube8.h"
@@ -27,6 +27,12 @@ bool __wrap_stop_asked(void);
 bool __wrap_stop_asked(void)
 {
     return __atomic_add_fetch(&looks, 1, __ATOMIC_RELAXED) > LOOKS_MAX;
+}
+
+bool __wrap_stop_heard(void);
+bool __wrap_stop_heard(void)
+{
+    return __atomic_load_n(&looks, __ATOMIC_RELAXED) > LOOKS_MAX;
 }
 
 static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)

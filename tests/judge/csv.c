@@ -106,7 +106,7 @@ static bool parse_plane(const struct judge_topo *t, const char *text, struct jud
     if (!*text)
         return true;
     while (row->plane < t->planes)
-        if (strcmp(judge_plane_name(t, row->plane++), text) == 0)
+        if (strcmp(t->plane[row->plane++].name, text) == 0)
             return true;
     return false;
 }

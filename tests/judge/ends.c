@@ -162,7 +162,7 @@ static uint64_t rank_of(const struct judge_topo *t, uint32_t sip, uint32_t cube,
     return rank;
 }
 
-/* The slice and the byte in it of byte `offset` of a cube's HBM: docs/model.md "Addresses". */
+/* The slice and the byte in it of byte `offset` of a cube's HBM: the address map. */
 static bool find_byte(const struct judge_topo *t, uint64_t offset, struct judge_end *memory,
                       uint64_t *byte)
 {

@@ -125,7 +125,7 @@ void judge_name_station(const struct judge_topo *t, size_t node, const char *way
     snprintf(text, 2 * JUDGE_NAME_BYTES, "%.45s%s", t->nodes[node].name, way);
 }
 
-/* docs/model.md "Memories": a TCM's port is always held for the drain of the route. */
+/* A TCM's port is always held for the drain of the route. */
 int64_t judge_held_fs(const struct judge_topo *t, const struct judge_end *at, uint64_t nbytes,
                       int64_t overhead_fs, int64_t drain_fs, bool *too_late)
 {

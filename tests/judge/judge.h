@@ -65,6 +65,16 @@ struct judge_edge {
     double bw_gbs; /* effective: with the efficiency of the memory it leads into; or INFINITY */
 };
 
+/* One of the networks between cubes; without sip.planes there is one without a name. */
+struct judge_plane {
+    char name[JUDGE_NAME_BYTES];
+    uint32_t dirs; /* a bit for each side, by its number */
+    bool y_first;
+    bool one_way; /* a link between cubes that are there lacks its opposite */
+};
+
+enum { JUDGE_PLANES_MAX = 8 };
+
 struct judge_topo {
     struct judge_value *values;
     struct judge_node *nodes; /* sorted by name */
@@ -73,8 +83,8 @@ struct judge_topo {
     uint32_t sips, w, h, cubes, planes; /* cubes of a SIP, w * h */
     struct judge_end *pes;              /* that are there, in order */
     size_t n_pes;
-    uint32_t one_way; /* a bit for each plane */
-    uint32_t *steps;  /* [plane][sip][cube][N, E, S, W]: the next cube; UINT32_MAX: no step */
+    struct judge_plane plane[JUDGE_PLANES_MAX];
+    uint32_t *steps; /* [plane][sip][cube][N, E, S, W]: the next cube; UINT32_MAX: no step */
 };
 
 /* The topology in a file, or in a string. NULL after a message. Give it back with judge_free(). */
@@ -123,10 +133,6 @@ bool judge_has_link(const struct judge_topo *t, uint32_t plane, uint32_t sip, ui
                     char side, uint32_t *other, bool *wrapped);
 bool judge_port_is_cut(const struct judge_topo *t, uint32_t sip, uint32_t cube, char side,
                        bool outward);
-
-/* The name of a plane, "" if the topology has none; the plane of a transaction. */
-const char *judge_plane_name(const struct judge_topo *t, uint32_t plane);
-bool judge_is_one_way(const struct judge_topo *t, uint32_t plane);
 
 /*
  * Steps from cube to cube, UINT32_MAX: there is no way. `*out`, if asked for, gets their sides,

@@ -27,7 +27,7 @@ static bool ends_in(const char *name, const char *end)
 static bool is_noc(const struct walk *w, const char *name)
 {
     char end[JUDGE_NAME_BYTES + 8];
-    const char *plane = judge_plane_name(w->t, w->plane);
+    const char *plane = w->t->plane[w->plane].name;
 
     snprintf(end, sizeof end, ".noc%s%s", *plane ? "." : "", plane);
     return ends_in(name, end);
@@ -103,7 +103,7 @@ static void go(struct walk *w, const char *format, ...)
 /* The same with a node of the route's plane. */
 static void go_on_plane(struct walk *w, const char *node)
 {
-    const char *plane = judge_plane_name(w->t, w->plane);
+    const char *plane = w->t->plane[w->plane].name;
 
     go(w, "%s%s%s", node, *plane ? "." : "", plane);
 }
@@ -367,7 +367,7 @@ bool judge_route_on(const struct judge_topo *t, uint32_t plane, enum judge_op op
     bool host = op == JUDGE_H2D || op == JUDGE_D2H;
 
     judge_route_clear(r);
-    w.backwards = (op == JUDGE_READ || op == JUDGE_D2H) && judge_is_one_way(t, plane);
+    w.backwards = (op == JUDGE_READ || op == JUDGE_D2H) && t->plane[plane].one_way;
     if (host) {
         if (src->kind != JUDGE_HOST || dst->kind != JUDGE_SLICE || src->sip != dst->sip)
             return false;

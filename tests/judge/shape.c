@@ -104,13 +104,6 @@ uint32_t judge_crossbar_of(const struct judge_topo *t, uint32_t sip, uint32_t cu
 
 /* -- planes --------------------------------------------------------------------------------- */
 
-const char *judge_plane_name(const struct judge_topo *t, uint32_t plane)
-{
-    const char *name = judge_item(t, "sip.planes", plane, ".name");
-
-    return name ? name : "";
-}
-
 uint32_t judge_plane_of(const struct judge_topo *t, enum judge_op op, uint64_t id)
 {
     bool write = op == JUDGE_WRITE || op == JUDGE_H2D;
@@ -176,19 +169,39 @@ bool judge_sip_beside(const struct judge_topo *t, uint32_t sip, char side, uint3
 
 static bool allowed(const struct judge_topo *t, uint32_t plane, char side)
 {
-    const char *letter;
+    return t->plane[plane].dirs >> judge_side(side) & 1;
+}
 
-    if (!judge_item(t, "sip.planes", plane, ".dirs.0"))
-        return true;
+static uint32_t dirs_of(const struct judge_topo *t, uint32_t plane)
+{
+    uint32_t dirs = 0;
+
     for (uint32_t i = 0; i < 4; i++) {
         char of[16];
+        const char *letter;
 
         snprintf(of, sizeof of, ".dirs.%u", i);
         letter = judge_item(t, "sip.planes", plane, of);
-        if (letter && letter[0] == side)
-            return true;
+        if (letter)
+            dirs |= 1u << judge_side(letter[0]);
     }
-    return false;
+    return dirs ? dirs : 15;
+}
+
+static void find_planes(struct judge_topo *t)
+{
+    const char *name, *order;
+
+    for (; (name = judge_item(t, "sip.planes", t->planes, ".name")); t->planes++) {
+        strcpy(t->plane[t->planes].name, name);
+        t->plane[t->planes].dirs = dirs_of(t, t->planes);
+        order = judge_item(t, "sip.planes", t->planes, ".order");
+        t->plane[t->planes].y_first = order && strcmp(order, "yx") == 0;
+    }
+    if (t->planes == 0) {
+        t->plane[0].dirs = 15;
+        t->planes = 1;
+    }
 }
 
 /* -- broken links --------------------------------------------------------------------------- */
@@ -224,7 +237,7 @@ static bool names_node(const char *text, const char *node, uint32_t sip, uint32_
 /* The item without the name of its plane; NULL if it is of another plane. */
 static const char *on_plane(const struct judge_topo *t, const char *item, uint32_t plane)
 {
-    const char *colon = strchr(item, ':'), *name = judge_plane_name(t, plane);
+    const char *colon = strchr(item, ':'), *name = t->plane[plane].name;
 
     if (!colon)
         return item;
@@ -330,9 +343,7 @@ void judge_find_steps(struct judge_topo *t)
     t->w = judge_count(t, "sip.cube_mesh.w");
     t->h = judge_count(t, "sip.cube_mesh.h");
     t->cubes = t->w * t->h;
-    while (judge_item(t, "sip.planes", t->planes, ".name"))
-        t->planes++;
-    t->planes += t->planes == 0;
+    find_planes(t);
     t->steps = judge_alloc((size_t)t->planes * t->sips * t->cubes * 4, sizeof *t->steps);
     for (uint32_t p = 0; p < t->planes; p++)
         for (uint32_t s = 0; s < t->sips; s++)
@@ -341,7 +352,7 @@ void judge_find_steps(struct judge_topo *t)
                     if (!has_step(t, p, s, c, sides[side], &t->steps[at++]))
                         t->steps[at - 1] = UINT32_MAX;
     for (uint32_t p = 0; p < t->planes; p++)
-        t->one_way |= (uint32_t)is_one_way(t, p) << p;
+        t->plane[p].one_way = is_one_way(t, p);
     find_pes(t);
 }
 
@@ -351,11 +362,6 @@ uint32_t judge_step(const struct judge_topo *t, uint32_t plane, uint32_t sip, ui
     size_t place = ((size_t)plane * t->sips + sip) * t->cubes + cube;
 
     return t->steps[place * 4 + judge_side(side)];
-}
-
-bool judge_is_one_way(const struct judge_topo *t, uint32_t plane)
-{
-    return t->one_way & 1u << plane;
 }
 
 /* -- ways over the mesh --------------------------------------------------------------------- */
@@ -414,8 +420,7 @@ static char towards(const struct judge_topo *t, uint32_t plane, uint32_t cube, u
 static char side_to(const struct judge_topo *t, uint32_t plane, uint32_t sip, uint32_t cube,
                     uint32_t to, const uint32_t *far)
 {
-    const char *order = judge_item(t, "sip.planes", plane, ".order");
-    bool y_first = order && strcmp(order, "yx") == 0;
+    bool y_first = t->plane[plane].y_first;
     char tries[] = {towards(t, plane, cube, to, y_first ? 'y' : 'x'),
                     towards(t, plane, cube, to, y_first ? 'x' : 'y'),
                     'E',

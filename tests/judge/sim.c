@@ -84,7 +84,7 @@ static void post(struct sim *s, int64_t after_fs, enum judge_class class, const 
                                                 .step = step});
 }
 
-/* docs/model.md "Addresses": the id of a part is the row's + part * 2^48. */
+/* The address map: the id of a part is the row's + part * 2^48. */
 static void record(struct sim *s, enum judge_class class, const struct txn *x)
 {
     struct judge_event e = {

@@ -52,7 +52,7 @@ static struct name in_cube(const struct cube *c, const char *format, ...)
 /* "noc", "ucie-E" or, of a plane, "noc.noc0". */
 static struct name on_plane(const struct cube *c, uint32_t plane, const char *node)
 {
-    const char *name = judge_plane_name(c->t, plane);
+    const char *name = c->t->plane[plane].name;
 
     return in_cube(c, "%s%s%s", node, *name ? "." : "", name);
 }

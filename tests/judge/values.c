@@ -109,13 +109,16 @@ static int by_key(const void *a, const void *b)
     return strcmp(((const struct judge_value *)a)->key, ((const struct judge_value *)b)->key);
 }
 
+static int is_key(const void *key, const void *value)
+{
+    return strcmp(key, ((const struct judge_value *)value)->key);
+}
+
 /* The known keys come first and are sorted; items of lists and overrides stand behind them. */
 static struct judge_value *value_of(const struct judge_topo *t, const char *key)
 {
-    struct judge_value wanted = {.text = ""}, *found;
+    struct judge_value *found = bsearch(key, t->values, N_DEFAULTS, sizeof *t->values, is_key);
 
-    snprintf(wanted.key, sizeof wanted.key, "%s", key);
-    found = bsearch(&wanted, t->values, N_DEFAULTS, sizeof *t->values, by_key);
     for (size_t i = N_DEFAULTS; !found && i < t->n_values; i++) {
         if (!*t->values[i].cubes && strcmp(t->values[i].key, key) == 0)
             found = &t->values[i];

@@ -7,7 +7,7 @@
  * fifo, often without any delay at all, and gets loads of random length full of ties. In one load
  * rows wait for others.
  */
-enum { SEEDS = 1000, LOADS = 8, MOST_ROWS = 150 };
+enum { SEEDS = 500, LOADS = 8, MOST_ROWS = 150 };
 
 /*
  * The loads whose rows are in order of time, those whose rows wait for one another, and those whose

@@ -68,7 +68,7 @@ ok "under another name it is read"
 interrupt 1.5 INT "$SIM" $long --format table -o o.table
 [ $code -eq 130 ] && soon && [ ! -e o.table ] && grep -q c0.slice0 o.table.partial
 ok "the same as a table"
-interrupt 1.5 INT "$SIM" report $long -o o.html
+interrupt 4 INT "$SIM" report $long -o o.html
 [ $code -eq 130 ] && [ ! -e o.html ] && grep -q 'interrupted: 1 of 2 points' o.html.partial
 ok "the same as a page"
 

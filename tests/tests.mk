@@ -90,7 +90,9 @@ tests-built:
 HOUSE := $(if $(SAN),,$(wildcard tests/house/*.sh))
 # Scripts that run longest come first, so that none is left running alone at the end.
 LONG := $(patsubst %,tests/e2e/%.sh,trace generated terminal stops failures) $(HOUSE)
-SCRIPTS := $(filter-out $(LONG),$(wildcard tests/e2e/*.sh))
+# What kills programs, and make, takes minutes: check-kill.
+KILLERS := tests/e2e/kill.sh tests/e2e/killed_make.sh
+SCRIPTS := $(filter-out $(LONG) $(KILLERS),$(wildcard tests/e2e/*.sh))
 
 ## check: installs what is missing, builds, runs every test; ends in "N passed, N failed"
 .PHONY: check
@@ -118,12 +120,12 @@ units:
 	@$(MAKE) tests-built
 	@B=$(B) CC=$(CC) KBGEN=$(KBGEN) SIM=$(B)/cube8/cube8 JOBS=$(JOBS) tests/run.sh $(TESTS)
 
-## check-kill: kills simulators at 1000 random moments (KILLS), and judges what is left of their output
+## check-kill: kills simulators at 1000 random moments (KILLS), and make at each of its steps, and judges what is left
 .PHONY: check-kill
 check-kill: KILLS ?= 1000
 check-kill: setup
 	@$(MAKE) $(PARALLEL) machine-cube8
-	@B=$(B) KILLS=$(KILLS) tests/run.sh tests/e2e/kill.sh
+	@B=$(B) CC=$(CC) KBGEN=$(KBGEN) KILLS=$(KILLS) tests/run.sh $(KILLERS)
 
 MATRIX_PACKAGES := locales $(CLANG_PACKAGES) $(AARCH64_PACKAGES)
 ## matrix: the same bytes by two compilers, at four levels, with sanitizers, any -j, locales and on AArch64; an hour, goes on where it was ended
@@ -237,6 +239,7 @@ check-all:
 	$(MAKE) floats
 	$(MAKE) steady
 	$(MAKE) check-failures
+	$(MAKE) check-kill
 	$(MAKE) lint
 	$(MAKE) break
 

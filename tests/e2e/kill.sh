@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # kill.sh -- kills simulators at random moments, and judges what is left of their output. Prints TAP.
 #
-# B names the build, SIM the simulator of cube8 in it. KILLS are made in all (6; `make check-kill`: 1000),
+# B names the build, SIM the simulator of cube8 in it. KILLS are made in all (20; `make check-kill`: 1000),
 # in turn of each kind of output, SEED chooses the moments. After each one: what has a final name is whole
 # or as it was before, a database has whole runs only, all else is named as temporary, and the same command
 # then succeeds. At last several programs write to one database at once.
 . "$(dirname "$0")/../support/tap.sh"
 needs_cube8
-KILLS=${KILLS:-6}
+KILLS=${KILLS:-20}
 RANDOM=${SEED:-1}
 temporary='.kernbench-*' # as docs/exit-codes.md has it
 if grep -q -e -DKB_NO_ "$B/_o/flags"; then

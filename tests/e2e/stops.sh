@@ -38,7 +38,7 @@ left()
 }
 
 # Two points, of which the second has millions of transactions.
-long="sweep --src c0.pe0 --dst c0.slice0 --inflight 4,8000000 --engine hop -j 1"
+long="sweep --src c0.pe0 --dst c7.slice4 --inflight 4,8000000 --engine hop -j 1"
 
 # -- the file of -o ------------------------------------------------------------------------------
 
@@ -47,7 +47,7 @@ for format in csv json jsonl md; do
     rm -f o.$format.partial
     interrupt 1.5 INT "$SIM" $long --format $format -o o.$format
     [ $code -eq 130 ] && soon && [ "$(cat o.$format)" = "as it was" ] &&
-        grep -q 'c0.slice0' o.$format.partial && says "interrupted: 1 of 2 points complete" &&
+        grep -q 'c7.slice4' o.$format.partial && says "interrupted: 1 of 2 points complete" &&
         says "what is complete is in o.$format.partial"
     ok "one point of millions, $format: the point before it is in another file"
 done
@@ -66,9 +66,9 @@ run diff renamed.csv renamed.csv
 [ $code -eq 0 ]
 ok "under another name it is read"
 interrupt 1.5 INT "$SIM" $long --format table -o o.table
-[ $code -eq 130 ] && soon && [ ! -e o.table ] && grep -q c0.slice0 o.table.partial
+[ $code -eq 130 ] && soon && [ ! -e o.table ] && grep -q c7.slice4 o.table.partial
 ok "the same as a table"
-interrupt 4 INT "$SIM" report $long -o o.html
+interrupt 2 INT "$SIM" report $long -o o.html
 [ $code -eq 130 ] && [ ! -e o.html ] && grep -q 'interrupted: 1 of 2 points' o.html.partial
 ok "the same as a page"
 

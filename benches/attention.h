@@ -167,8 +167,8 @@ static inline void reference_block(const struct reference_head *h, reference_sco
             for (int64_t i = 0; i < depth; i++) {
                 double q = h->q[(s + row) * h->row_q + first + i];
 
-                (usual && reference_is_usual(q) ? h->loops.add
-                                                : reference_divide)(scores[row], q, k[i], root);
+                (usual && reference_is_usual(q) ? h->loops.add : reference_divide)(scores[row], q,
+                                                                                   k[i], root);
             }
     }
 }

@@ -270,8 +270,8 @@ static struct reference_head head_of(const struct expected *e, int64_t head)
     double *const *t = e->t;
 
     return (struct reference_head){
-        t[Q] + head * d, t[K] + head * d, t[V] + head * d, t[O] + head * d, s, n, d,
-        heads * d,       heads * d,      reference_loops()};
+        t[Q] + head * d, t[K] + head * d, t[V] + head * d,  t[O] + head * d, s, n, d,
+        heads * d,       heads * d,       reference_loops()};
 }
 
 /* Block `i` of all rows of all heads. */

@@ -143,8 +143,7 @@ static void emit_legs(FILE *out, const struct routes *r)
         char gbs[40];
 
         fprintf(out,
-                "$1(%u, [[%s]], %u, %u, %u, %" PRId32 ", %" PRId64 ", %" PRId64
-                ", [[%s]])m4_dnl\n",
+                "$1(%u, [[%s]], %u, %u, %u, %" PRId32 ", %" PRId64 ", %" PRId64 ", [[%s]])m4_dnl\n",
                 i, owner_names[leg->owner], leg->back, leg->fed, leg->link, leg->station,
                 leg->wire_fs, leg->overhead_fs, real(leg->gbs, gbs));
     }

@@ -1,13 +1,14 @@
 /* feeds.c -- which links are fed by one other: what comes to them has come over that one.
  *
- * Where links queue, the engine need not stop at such a link (runtime/network/link.h says why). This
- * file finds them in the legs of the segments. For each edge that a request may pass it notes what
- * the request has passed before: another edge, the DMA of its PE, the engine of an m_cpu, the host.
+ * Where links queue, the engine need not stop at such a link (runtime/network/link.h says why).
+ * This file finds them in the legs of the segments. For each edge that a request may pass it notes
+ * what the request has passed before: another edge, the DMA of its PE, the engine of an m_cpu, the
+ * host.
  *
  *     fed by one    always the same one
- *     one way       no request passes the edge the other way. Then even the runs that read and write
- *                   have all data of one direction at a station: a write's at that of the edge, a
- *                   read's at that of its opposite.
+ *     one way       no request passes the edge the other way. Then even the runs that read and
+ * write have all data of one direction at a station: a write's at that of the edge, a read's at
+ * that of its opposite.
  *
  * An edge is known by the way a leg names it: the chiplet that has the link, its number in the
  * chiplet, the direction. That is the same for every cube, so one cube is enough. Where a cube is
@@ -15,13 +16,14 @@
  * or in column 0 to the shoreline.
  *
  * Segments that this machine does not use are left out: those to other SIPs if there is one, and
- * those to TCMs, which only kernels reach; kernels stop at every link. A pair of segments that never
- * follow each other may be counted all the same: an edge then has a feeder too many, and is a stop.
+ * those to TCMs, which only kernels reach; kernels stop at every link. A pair of segments that
+ * never follow each other may be counted all the same: an edge then has a feeder too many, and is a
+ * stop.
  *
- * Example, cube8: noc -> ucie-E is passed behind the edges of 8 PEs and of 3 sides, so it is a stop.
- * ucie-E -> the neighbour is passed behind noc -> ucie-E alone, and the neighbour's ucie-W -> noc
- * behind its side W: both are fed by one. Other requests pass them backwards, so they are not one
- * way; but nothing leads from the noc to a PE's DMA, so pe_dma -> noc is.
+ * Example, cube8: noc -> ucie-E is passed behind the edges of 8 PEs and of 3 sides, so it is a
+ * stop. ucie-E -> the neighbour is passed behind noc -> ucie-E alone, and the neighbour's ucie-W ->
+ * noc behind its side W: both are fed by one. Other requests pass them backwards, so they are not
+ * one way; but nothing leads from the noc to a PE's DMA, so pe_dma -> noc is.
  */
 #include "feeds.h"
 #include "nodes.h"
@@ -96,7 +98,8 @@ static void note_segment(struct feeds *f, uint32_t i, uint32_t from)
     }
 }
 
-/* From all rows to the fabric, and from the fabric to all rows: each first leg has several feeders. */
+/* From all rows to the fabric, and from the fabric to all rows: each first leg has several feeders.
+ */
 static void note_cross_segment(struct feeds *f)
 {
     const struct kb_topology *t = &f->r->topo;

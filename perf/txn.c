@@ -115,8 +115,11 @@ static kb_request row_of(const struct bench_case *c, size_t i, uint64_t *seed)
 /* Half as many as the slices (for hosts, the engines) could serve. */
 static void issue_open(const struct bench_case *c, kb_request *rows, size_t n, uint64_t *seed)
 {
-    static const uint64_t gap_fs[] = {
-        [LOCAL] = 500000, [REMOTE] = 1000000, [MIXED] = 1000000, [HOT] = 64000000, [HOST] = 10000000};
+    static const uint64_t gap_fs[] = {[LOCAL] = 500000,
+                                      [REMOTE] = 1000000,
+                                      [MIXED] = 1000000,
+                                      [HOT] = 64000000,
+                                      [HOST] = 10000000};
     int64_t t = 0;
 
     for (size_t i = 0; i < n; i++) {

@@ -10,7 +10,8 @@ static kb_status engine_any(struct kb_sim *s, uint64_t budget)
     return run(s, how, budget);
 }
 
-/* An observer that hears of stations alone: each arrival has an event, nodes and wires have none. */
+/* An observer that hears of stations alone: each arrival has an event, nodes and wires have none.
+ */
 static kb_status engine_told(struct kb_sim *s, uint64_t budget)
 {
     return run(s, HOW_COUNTED | HOW_TOLD, budget);

@@ -2,9 +2,9 @@
  * does.
  *
  * The engine knows an observer as a table of functions. explain/ fills it when kb_sim_observe()
- * asks, and derives breakdowns, timelines and critical paths from the calls. The hop engine calls all
- * of them, one from station to station (HOW_TOLD) those about stations. The fused engines never test
- * s->observer, so it costs them nothing.
+ * asks, and derives breakdowns, timelines and critical paths from the calls. The hop engine calls
+ * all of them, one from station to station (HOW_TOLD) those about stations. The fused engines never
+ * test s->observer, so it costs them nothing.
  *
  * Every call about a transaction ends its current piece of time and may begin the next one. For a
  * read of 4 KiB that waits 10 ns for its channel the calls are: issue(t=0), come(0, channel),

@@ -27,7 +27,8 @@ struct kb_sim {
     struct txn_list issues; /* the same for rows in any order */
     bool sorted, started;
     uint8_t ways; /* bit 0: some transaction reads, 1: some writes */
-    /* Of a fused run over fifo links, network/link.h: the legs passed together, by leg_row.fed ... */
+    /* Of a fused run over fifo links, network/link.h: the legs passed together, by leg_row.fed ...
+     */
     uint8_t fed, fed_first; /* ... behind another link; behind a channel */
     bool joins_last_link;   /* a memory and the links into it are one station */
     int64_t last_issue_fs;

@@ -645,8 +645,9 @@ int64_t kb_sim_end_fs(const kb_sim *sim);
 
 /*
  * Calls `each` for every component that a transaction or a stage of a command went through: nodes,
- * links, channels, engines, memories, ports, each kind in a fixed order. Asked before a run over fifo
- * links has ended, links count what is on its way to them, memories the waits of what they served.
+ * links, channels, engines, memories, ports, each kind in a fixed order. Asked before a run over
+ * fifo links has ended, links count what is on its way to them, memories the waits of what they
+ * served.
  *
  * returns  KB_NO_MEMORY
  */

@@ -6,14 +6,15 @@
  * Wait counted    queue_link and queue_memory, each as if the link stood alone
  *
  * Where no event is counted, a memory needs no event for an arrival (network/memory.h). With a link
- * before it that queues, it needs none either, because nothing waits for that link alone: what waits
- * there would wait at the memory until later.
+ * before it that queues, it needs none either, because nothing waits for that link alone: what
+ * waits there would wait at the memory until later.
  *
  * Why. Let j be served before k, and both have come over the same link. j enters it at e, takes it
- * until e + taken, and is at the memory at e + wire. Its service is at least as long as `taken`: the
- * memory is as fast as the link into it, and j may have come over narrower ones. So j is done at
- * e + wire + taken or later. If k, which waits for the link, enters it at e + taken, then it is at
- * the memory at e + taken + wire, while j is still served or just done. So the service of k begins
+ * until e + taken, and is at the memory at e + wire. Its service is at least as long as `taken`:
+ * the memory is as fast as the link into it, and j may have come over narrower ones. So j is done
+ * at e + wire + taken or later. If k, which waits for the link, enters it at e + taken, then it is
+ * at the memory at e + taken + wire, while j is still served or just done. So the service of k
+ * begins
  *
  *     at the later of: the service before is done; it came to the link + wire
  *
@@ -26,25 +27,25 @@
  *
  *   note_passed()   passes those over the link that are at the memory before t: they came before t,
  *                   and what is not in the queue yet cannot come earlier. This is for queue_max.
- *   heads_in_order()      when the head of a queue is at the memory. The heads of both queues are compared;
- *                   in a run of one way there is one.
- *   take()          makes it the holder, past its link. If that was too early, because another one
- *                   comes before it after all, put_back() undoes it.
+ *   heads_in_order()      when the head of a queue is at the memory. The heads of both queues are
+ * compared; in a run of one way there is one. take()          makes it the holder, past its link.
+ * If that was too early, because another one comes before it after all, put_back() undoes it.
  *
  * Invariants
  *   - If the memory has no holder, both queues are empty.
  *   - What has been served is past its link. So if a service ends at t, a head that is not
- *     past its link finds it free at t - wire or earlier; and if the memory is idle, it is free now.
+ *     past its link finds it free at t - wire or earlier; and if the memory is idle, it is free
+ * now.
  *   - Up to link->passed, txn.arrive_fs is the time at the memory; behind it, the time at the link.
- *   - Only a holder that came to its link at the present instant or later is ever put back. So it did
- *     not wait for the link, unless the one that displaces it comes over the other link.
+ *   - Only a holder that came to its link at the present instant or later is ever put back. So it
+ * did not wait for the link, unless the one that displaces it comes over the other link.
  *
- * Example: cube8, two reads of 4096 bytes of c0.slice0: a by pe1 (128 GB/s between the crossbars, so
- * it holds the slice for 32 ns) comes to the link at 4.070 ns, b by pe0 at 4.080. The link takes 16 ns
- * for each, and the wire 0.025. a is the holder from 4.095 until 36.095. b waits for the link until
- * 20.070 (queue_link 15.990), is at the slice at 20.095, and waits there until 36.095 (queue_memory
- * 16). At 36.095 that is computed in this order: b is passed over the link, as 20.095 < 36.095; then b
- * is the holder from max(4.105, 36.095) on.
+ * Example: cube8, two reads of 4096 bytes of c0.slice0: a by pe1 (128 GB/s between the crossbars,
+ * so it holds the slice for 32 ns) comes to the link at 4.070 ns, b by pe0 at 4.080. The link takes
+ * 16 ns for each, and the wire 0.025. a is the holder from 4.095 until 36.095. b waits for the link
+ * until 20.070 (queue_link 15.990), is at the slice at 20.095, and waits there until 36.095
+ * (queue_memory 16). At 36.095 that is computed in this order: b is passed over the link, as 20.095
+ * < 36.095; then b is the holder from max(4.105, 36.095) on.
  */
 #ifndef NETWORK_LAST_LINK_H
 #define NETWORK_LAST_LINK_H
@@ -96,7 +97,8 @@ static ALWAYS_INLINE void pass_last_link(struct kb_sim *s, struct link_station *
     const struct memory_row *row = memory_row_of(s, txn);
     int64_t taken = drain_fs(txn->nbytes, row->gbs);
 
-    txn->arrive_fs = (int64_t)after(enter_link(s, l, taken, (uint64_t)txn->arrive_fs), row->wire_fs);
+    txn->arrive_fs =
+        (int64_t)after(enter_link(s, l, taken, (uint64_t)txn->arrive_fs), row->wire_fs);
 }
 
 /* Is `x`, which comes to its link at x->arrive_fs, before the holder at the memory? */
@@ -220,7 +222,7 @@ static ALWAYS_INLINE void note_passed(struct kb_sim *s, struct memory_station *m
 
 /* Is the head of `a` before that of `b` at the memory? Neither is empty. */
 static bool heads_in_order(const struct kb_sim *s, const struct link_station *a,
-                     const struct link_station *b)
+                           const struct link_station *b)
 {
     const struct link_station *links[2] = {a, b};
     struct txn heads[2];
@@ -237,8 +239,7 @@ static bool heads_in_order(const struct kb_sim *s, const struct link_station *a,
     if (heads[0].arrive_fs != heads[1].arrive_fs)
         return heads[0].arrive_fs < heads[1].arrive_fs;
     for (int i = 0; i < 2; i++) /* issued at this very instant: behind all others of the instant */
-        if ((heads[i].issue_fs == heads[i].arrive_fs) >
-            (heads[!i].issue_fs == heads[!i].arrive_fs))
+        if ((heads[i].issue_fs == heads[i].arrive_fs) > (heads[!i].issue_fs == heads[!i].arrive_fs))
             return i;
     return heads[0].id < heads[1].id;
 }
@@ -257,7 +258,8 @@ static ALWAYS_INLINE void serve_next_of_links(struct kb_sim *s, struct memory_st
         note_passed(s, memory, other, row, t);
     if (STATS && memory->queued > memory->queue_max)
         memory->queue_max = memory->queued;
-    if (both_ways && other->head != TXN_NONE && (l->head == TXN_NONE || heads_in_order(s, other, l)))
+    if (both_ways && other->head != TXN_NONE &&
+        (l->head == TXN_NONE || heads_in_order(s, other, l)))
         l = other;
     if (l->head != TXN_NONE)
         take_first(s, memory, l, t);

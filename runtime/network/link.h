@@ -10,25 +10,23 @@
  *
  * A link needs no event to become free. Its service time is known when a transaction comes, so the
  * next one enters at max(arrival, free_fs) and the link keeps nothing but that time. Between two
- * links the way is one sum, a `leg`, so a transaction has at most one event for each link: at 4.07 ns
- * in the example, then at its next link 34.06 ns + leg.
+ * links the way is one sum, a `leg`, so a transaction has at most one event for each link: at 4.07
+ * ns in the example, then at its next link 34.06 ns + leg.
  *
  * Which links are no stops
  *
- * Most links need no event for an arrival either, where no event is counted. What an event does is to
- * bring transactions that come to a station into order. Where they come in order anyway, ride() takes the
- * link in the same step as the one before, with a time of arrival that is still to come.
+ * Most links need no event for an arrival either, where no event is counted. What an event does is
+ * to bring transactions that come to a station into order. Where they come in order anyway, ride()
+ * takes the link in the same step as the one before, with a time of arrival that is still to come.
  *
- *   fed by one link   All that come to link B have come over link A, and need the same time from A to
- *                     B. gen/feeds.c finds such pairs. They enter A in order, each later than the
- *                     one before, because a link is taken for 1 fs at least. So they come to B in
- *                     that order. Of B nothing is known but free_fs, and that is only read
- *                     by what comes next: over A, later.
- *   behind a channel  The first link of a PE. Its transactions set out in order of (issue, id), so at
- *                     one instant in order of ids, as events would come. That holds for rows that are
- *                     sorted and for traffic; with one channel two never set out at one instant.
- *   behind an engine  The link after an m_cpu with one engine: two never set out at one instant.
- *   into a memory     is one station with it: network/last_link.h.
+ *   fed by one link   All that come to link B have come over link A, and need the same time from A
+ * to B. gen/feeds.c finds such pairs. They enter A in order, each later than the one before,
+ * because a link is taken for 1 fs at least. So they come to B in that order. Of B nothing is known
+ * but free_fs, and that is only read by what comes next: over A, later. behind a channel  The first
+ * link of a PE. Its transactions set out in order of (issue, id), so at one instant in order of
+ * ids, as events would come. That holds for rows that are sorted and for traffic; with one channel
+ * two never set out at one instant. behind an engine  The link after an m_cpu with one engine: two
+ * never set out at one instant. into a memory     is one station with it: network/last_link.h.
  *
  * An event at the next stop is posted earlier than it would be, but with the same key (time, class,
  * id), and before anything of its time runs: so it runs in the same place. If all delays are 0 it
@@ -36,19 +34,20 @@
  * and been followed by this one at once.
  *
  * The station of an edge has two kinds of users: writes that pass the edge, and reads whose request
- * passes it backwards. "Come over A" must hold for both. If all data of a run go one way there is one
- * kind: FED_ONE_WAY. Else it holds where no request passes the edge the other way: FED_ALWAYS.
- * join_links() chooses before the run. Where costs are left out, a link may be taken for no time, and
- * every link is a stop; so it is for kernels.
+ * passes it backwards. "Come over A" must hold for both. If all data of a run go one way there is
+ * one kind: FED_ONE_WAY. Else it holds where no request passes the edge the other way: FED_ALWAYS.
+ * join_links() chooses before the run. Where costs are left out, a link may be taken for no time,
+ * and every link is a stop; so it is for kernels.
  *
- * Example: cube8, writes from c0 to c1. noc -> ucie-E of c0 is a stop, since 8 PEs and 3 sides lead to
- * it. x comes at 1 ns, y at 2 ns, each of 4096 bytes, 32 ns at 128 GB/s. x enters at 1, and in the same
- * step the link ucie-E -> ucie-W at 1 + 0.005 + 1 = 2.005 and ucie-W -> noc at 3.015: these are free
- * from 34.005 and 35.015 on. Its next event is at its next stop, noc -> xbar. y enters the first link
- * at 33; it comes to the others at 34.005 and 35.015, and need not wait. Three links, one event. Now
- * let a read of c0 by c1 be under way, too: its data go east over the same three stations, but its
- * request comes to them from the other end, perhaps at 2.9 ns to ucie-W -> noc. It would find that
- * link taken from 3.015 on, by a write that comes after it. So if a run has both, all three are stops.
+ * Example: cube8, writes from c0 to c1. noc -> ucie-E of c0 is a stop, since 8 PEs and 3 sides lead
+ * to it. x comes at 1 ns, y at 2 ns, each of 4096 bytes, 32 ns at 128 GB/s. x enters at 1, and in
+ * the same step the link ucie-E -> ucie-W at 1 + 0.005 + 1 = 2.005 and ucie-W -> noc at 3.015:
+ * these are free from 34.005 and 35.015 on. Its next event is at its next stop, noc -> xbar. y
+ * enters the first link at 33; it comes to the others at 34.005 and 35.015, and need not wait.
+ * Three links, one event. Now let a read of c0 by c1 be under way, too: its data go east over the
+ * same three stations, but its request comes to them from the other end, perhaps at 2.9 ns to
+ * ucie-W -> noc. It would find that link taken from 3.015 on, by a write that comes after it. So if
+ * a run has both, all three are stops.
  *
  * Reads take the opposite direction of each edge, at the time at which their request passes: their
  * data flow that way. The edge into a memory is as fast as the memory.
@@ -139,7 +138,8 @@ static ALWAYS_INLINE void ride(struct kb_sim *s, int how, uint64_t t, uint32_t s
             seg = &T->segments[at.segment];
         }
         leg = &T->legs[seg->first_leg + at.step];
-        t += (uint64_t)cost_way_fs(&s->mask, wire_fs + leg->wire_fs, overhead_fs + leg->overhead_fs);
+        t +=
+            (uint64_t)cost_way_fs(&s->mask, wire_fs + leg->wire_fs, overhead_fs + leg->overhead_fs);
         if (leg->fed & INTO_MEMORY && joins_last_link(s, how)) {
             txn->hold_fs = hold_fs(s, txn);
             expect_behind_link(s, t < EV_PAST ? t : EV_PAST, slot);
@@ -183,8 +183,8 @@ static inline void come_to_hop(struct kb_sim *s, uint64_t t, uint32_t slot)
 
     if (s->observer)
         observe_come(s, t, slot, STATION_LINK);
-    enter = enter_link(s, &s->links[link],
-                       drain_fs(txn->nbytes, edge_gbs(s, txn, hop->gbs, last)), t);
+    enter =
+        enter_link(s, &s->links[link], drain_fs(txn->nbytes, edge_gbs(s, txn, hop->gbs, last)), t);
     s->links[link].holder = slot;
     if (s->observer)
         observe_take(s, enter, slot, STATION_LINK);

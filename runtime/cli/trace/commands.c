@@ -53,9 +53,9 @@ static void set_command(struct trace *t, struct slice *s, const kb_command *comm
 /* From its call to its issue a command keeps its kernel waiting, even if it is asynchronous. */
 static void show_dispatch(struct trace *t, struct flight *f, const kb_command *command)
 {
-    struct slice *s =
-        begin_in_kernel(t, f, command->pe, command->call_fs,
-                        command->async ? lanes_constant(&t->lanes, command->call, 0) : t->words.dispatch);
+    struct slice *s = begin_in_kernel(t, f, command->pe, command->call_fs,
+                                      command->async ? lanes_constant(&t->lanes, command->call, 0)
+                                                     : t->words.dispatch);
 
     if (!s)
         return;

@@ -231,8 +231,8 @@ static uint8_t *put_note(uint8_t *to, struct interning *t, const struct trace_no
 }
 
 /* What every event has; a counter and the end of a slice have no name. */
-static uint8_t *put_kind(uint8_t *to, Perfetto__TrackEvent__Type type, const struct trace_text *name,
-                         const struct trace_track *track)
+static uint8_t *put_kind(uint8_t *to, Perfetto__TrackEvent__Type type,
+                         const struct trace_text *name, const struct trace_track *track)
 {
     to = put_number(to, EVENT_TYPE, type);
     if (name)
@@ -301,7 +301,8 @@ static bool put_end(struct trace_file *f, const struct trace_track *track, int64
     uint8_t event[EVENT_BYTES];
 
     return put_event(f, fs, event,
-                     put_kind(event, PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_END, NULL, track), NULL);
+                     put_kind(event, PERFETTO__TRACK_EVENT__TYPE__TYPE_SLICE_END, NULL, track),
+                     NULL);
 }
 
 static bool put_counter(struct trace_file *f, const struct trace_track *track, int64_t fs,

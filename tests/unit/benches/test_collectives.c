@@ -250,7 +250,7 @@ static void auto_takes_the_fastest(void **state)
 
 /* A line of 256 cubes of one PE, whose TCM has room for the queues of three others. */
 #define FEW_QUEUES                                                                                 \
-    "kernbench: 1\nname: few\nsip:\n  cube_mesh: {w: 256, h: 1}\n"                                  \
+    "kernbench: 1\nname: few\nsip:\n  cube_mesh: {w: 256, h: 1}\n"                                 \
     "cube:\n  pes: 1\n  pe:\n    pe_tcm: {size_mb: 1}\n"                                           \
     "    pe_ipcq: {slots: 5, slot_bytes: 65536, space: tcm}\n"
 

@@ -38,7 +38,8 @@ static void check_add(void (*term)(double *, double, const double *, double), do
 static void quotients_by_an_inverse_are_rounded_as_divisions(void **state)
 {
     void (*adds[])(double *, double, const double *, double) = {
-        reference_divide, reference_loops().add,
+        reference_divide,
+        reference_loops().add,
 #ifdef __x86_64__
         __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? reference_add_32 : NULL,
 #endif

@@ -36,8 +36,8 @@ static size_t sim_bytes(uint32_t sips)
     return bytes;
 }
 
-/* Twice the cubes: at most twice what the first half took, and a tenth. Larger machines have rows on
- * pages of 2 MiB, which round up. */
+/* Twice the cubes: at most twice what the first half took, and a tenth. Larger machines have rows
+ * on pages of 2 MiB, which round up. */
 static void memory_of_a_simulation_is_linear_in_cubes(void **state)
 {
     (void)state;

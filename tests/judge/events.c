@@ -94,16 +94,6 @@ int64_t judge_transfer_fs(uint64_t nbytes, double gbs, bool *too_late)
     return INT64_MAX;
 }
 
-void judge_add_use(struct judge_use *uses, size_t *n, const struct judge_use *use,
-                   const char *format, const char *a, const char *b)
-{
-    if (!use->count)
-        return;
-    uses[*n] = *use;
-    snprintf(uses[*n].name, sizeof uses[*n].name, format, a, b);
-    (*n)++;
-}
-
 void judge_add_wait(struct judge_waits *list, const struct judge_wait *wait)
 {
     if (list->n == list->room) {

@@ -152,6 +152,14 @@ break: setup
 	@.ci/install $(CHECK_PACKAGES)
 	@tests/break.sh -j$(JOBS)
 
+## mutate: small mistakes by chance (MUTANTS=300, SEED=1), one at a time, and which no test notices; hours
+.PHONY: mutate
+mutate: MUTANTS ?= 300
+mutate: SEED ?= 1
+mutate: setup
+	@.ci/install $(CHECK_PACKAGES)
+	@tests/mutation/mutate.py -n $(MUTANTS) --seed $(SEED) --tree $(B)/mutate --log $(B)/mutate.log
+
 ## pictures: redraws docs/pictures, after view or what it draws has changed
 .PHONY: pictures
 pictures: setup

@@ -47,6 +47,10 @@ $(O)/tests/support/broken.o: ALL_CFLAGS += $(KERNEL_CFLAGS)
 $(B)/_t/broken: $(O)/tests/support/broken.o $(B)/cube8/libcube8.a $(CLI) $(LIB)
 	$(link)
 
+# One whose benches have names full of signs.
+$(B)/_t/hostile: $(O)/tests/support/hostile.o $(B)/cube8/libcube8.a $(CLI) $(LIB)
+	$(link)
+
 # One whose benches send, receive, and wait for each other; some deadlock.
 $(B)/_t/talking: $(O)/tests/support/talking.o $(B)/cube8/libcube8.a $(CLI) $(LIB)
 	$(link)
@@ -63,7 +67,7 @@ $(B)/_t/other/cube8: $(OTHER_BENCHES) $(B)/cube8/main.o $(B)/cube8/libcube8.a $(
 	$(link)
 
 .PHONY: tests
-tests: $(TESTS) $(CORPORA) $(B)/_t/judge $(B)/_t/broken $(B)/_t/talking $(if $(SAN),,$(B)/_t/other/cube8)
+tests: $(TESTS) $(CORPORA) $(B)/_t/judge $(B)/_t/broken $(B)/_t/hostile $(B)/_t/talking $(if $(SAN),,$(B)/_t/other/cube8)
 
 # Machines of the tests, each by a make of its own, in parallel once the parts that they share are built.
 MACHINES := $(TEST_TOPOLOGIES) cube1 tests/support/odd.yaml $(VECTOR_TOPOLOGIES)
@@ -147,6 +151,14 @@ check-web: setup
 break: setup
 	@.ci/install $(CHECK_PACKAGES)
 	@tests/break.sh -j$(JOBS)
+
+## mutate: small mistakes by chance (MUTANTS=300, SEED=1), one at a time, and which no test notices; hours
+.PHONY: mutate
+mutate: MUTANTS ?= 300
+mutate: SEED ?= 1
+mutate: setup
+	@.ci/install $(CHECK_PACKAGES)
+	@tests/mutation/mutate.py -n $(MUTANTS) --seed $(SEED) --tree $(B)/mutate --log $(B)/mutate.log
 
 ## pictures: redraws docs/pictures, after view or what it draws has changed
 .PHONY: pictures

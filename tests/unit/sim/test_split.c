@@ -1,18 +1,8 @@
-/* test_split.c -- transactions that are split over slices: goldens, and what the judge says. */
+/* test_split.c -- transactions that are split over slices, by hand; test_random.c has the judge. */
 #include "support/any_topology.h"
 #include "support/rig.h"
 
-/*
- * KB_SEEDS=N in the environment runs seeds 1..N. Each seed is a random machine with a random
- * granule, and loads in which many rows have addresses instead of endpoints.
- */
-enum { SEEDS = 150, LOADS = 6, MOST_ROWS = 60, MOST_PARTS = 24 };
-
-enum { LOAD_AFTER = 1, LOAD_READS = 2, LOAD_WRITES = 4, LOAD_WRITES_AFTER = 5 };
-
 #define CUBE8 "kernbench: 1\nname: cube8\nsip: {cube_mesh: {w: 4, h: 2}}\n"
-
-/* -- by hand -------------------------------------------------------------------------------- */
 
 static kb_request read_at(const kb_topology *t, uint64_t address, uint64_t nbytes)
 {
@@ -124,122 +114,6 @@ static void what_cannot_be_split_is_refused(void **state)
     any_topology_free(t);
 }
 
-/* -- random --------------------------------------------------------------------------------- */
-
-/* The YAML of a random machine, with interleaved addresses. */
-static char *random_machine(uint64_t seed, uint64_t *dice)
-{
-    static const uint64_t granules[] = {64, 128, 4096, 4096, 65536};
-    char *plain = printed(judge_random_topo, seed), *space, *yaml = NULL;
-    const char *over = draw(dice) % 2 ? "sip" : "cube", *hash = draw(dice) % 2 ? "xor" : "none";
-    uint64_t granule = granules[draw(dice) % LENGTH(granules)], pes;
-
-    assert_non_null(plain);
-    pes = strtoull(strstr(plain, "pes: ") + 5, NULL, 10);
-    assert_true(asprintf(&yaml, "%saddressing: {granule: %" PRIu64 ", over: %s, hash: %s}\n", plain,
-                         granule, over, pes & (pes - 1) ? "none" : hash) > 0);
-    space = strstr(yaml, "space: hbm");
-    if (space)
-        memcpy(space, "space: tcm", strlen("space: tcm"));
-    free(plain);
-    return yaml;
-}
-
-/* Gives many rows the address of a byte in the cube of their target, and several parts. */
-static void use_addresses(const struct judge_topo *t, struct judge_row *rows, size_t n,
-                          uint64_t *dice)
-{
-    uint64_t granule = judge_count(t, "addressing.granule"), most = MOST_PARTS * granule;
-
-    for (size_t i = 0; i < n; i++) {
-        struct judge_row *row = &rows[i];
-        uint64_t room = judge_memory_bytes(t, &row->dst) * judge_count(t, "cube.pes");
-        uint64_t nbytes = 1 + draw(dice) % most, offset;
-        struct judge_end any;
-
-        if (row->dst.kind != JUDGE_SLICE || draw(dice) % 4 == 0)
-            continue;
-        if (draw(dice) % 2)
-            nbytes = (nbytes + granule - 1) / granule * granule;
-        row->nbytes = nbytes;
-        offset = draw(dice) % 4 ? draw(dice) % 8 * granule : draw(dice) % room;
-        if (offset > room - nbytes)
-            offset = room - nbytes;
-        row->by_address = true;
-        row->address = (uint64_t)row->dst.sip << 52 | (uint64_t)row->dst.cube << 38 | offset;
-        row->offset = 0;
-        assert_true(judge_memory_at(t, row->address, &any, &offset));
-        row->dst = any;
-    }
-}
-
-static void check_run(const kb_topology *t, const struct judge_row *rows, size_t n,
-                      const struct judge_result *expected, uint64_t fingerprint,
-                      kb_options options, uint64_t seed)
-{
-    kb_sim *sim = sim_of_rows(t, options, rows, n);
-    char text[128];
-
-    run_all(sim);
-    for (size_t i = 0; i < n; i++) {
-        kb_result r = result_of(sim, i);
-
-        if (differ(&r, &expected[i], text))
-            fail_msg("seed %" PRIu64 ", engine %d, fingerprint %d: of row %zu %s", seed,
-                     options.engine, options.fingerprint, i, text);
-    }
-    if (options.fingerprint && kb_sim_fingerprint(sim) != fingerprint)
-        fail_msg("seed %" PRIu64 ", engine %d: another fingerprint", seed, options.engine);
-    kb_sim_free(sim);
-}
-
-static void check_load(const kb_topology *t, const struct judge_topo *judge,
-                       const struct judge_row *rows, size_t n, uint64_t seed)
-{
-    struct judge_result *expected = calloc(n, sizeof *expected);
-    uint64_t fingerprint;
-
-    assert_true(judge_replay(judge, rows, n, expected, &fingerprint));
-    for (int engine = KB_FUSED; engine <= KB_HOP; engine++)
-        for (int counted = 0; counted < 2; counted++)
-            check_run(t, rows, n, expected, fingerprint,
-                      (kb_options){.engine = (kb_engine)engine, .fingerprint = counted}, seed);
-    free(expected);
-}
-
-static void engines_say_what_the_judge_says(void **state)
-{
-    uint64_t n_seeds = getenv("KB_SEEDS") ? strtoull(getenv("KB_SEEDS"), NULL, 10) : SEEDS;
-
-    (void)state;
-    for (uint64_t seed = 1; seed <= n_seeds; seed++) {
-        uint64_t dice = seed;
-        char *yaml = random_machine(seed, &dice);
-        struct judge_topo *judge = judge_load_text(yaml);
-        const kb_topology *t = any_topology(yaml);
-
-        assert_non_null(judge);
-        assert_non_null(t);
-        for (int load = 0; load < LOADS; load++) {
-            size_t n = draw(&dice) % MOST_ROWS + 1;
-            struct judge_row *rows = random_rows(judge, draw(&dice), n);
-
-            use_addresses(judge, rows, n, &dice);
-            for (size_t i = 0; load >= LOAD_READS && i < n; i++)
-                rows[i].op = rows[i].src.kind == JUDGE_HOST
-                                 ? (load >= LOAD_WRITES ? JUDGE_H2D : JUDGE_D2H)
-                                 : (load >= LOAD_WRITES ? JUDGE_WRITE : JUDGE_READ);
-            if (load == LOAD_AFTER || load == LOAD_WRITES_AFTER)
-                judge_random_after(rows, n, draw(&dice));
-            check_load(t, judge, rows, n, seed);
-            free(rows);
-        }
-        any_topology_free(t);
-        judge_free(judge);
-        free(yaml);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -247,7 +121,6 @@ int main(void)
         cmocka_unit_test(without_a_granule_it_is_one),
         cmocka_unit_test(the_channel_is_taken_once),
         cmocka_unit_test(what_cannot_be_split_is_refused),
-        cmocka_unit_test(engines_say_what_the_judge_says),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -13,7 +13,7 @@ enum key {
     N_KEYS
 };
 
-enum key_type { KEY_INT, KEY_REAL, KEY_RATIO, KEY_NAME, KEY_REAL2, KEY_INT3, KEY_WORD };
+enum key_type { KEY_INT, KEY_REAL, KEY_RATIO, KEY_RATE, KEY_NAME, KEY_REAL2, KEY_INT3, KEY_WORD };
 
 enum { KEY_DEPTH = 4 }; /* words of the longest path */
 
@@ -22,6 +22,7 @@ struct key_row {
     const char *path;
     enum key_type type;
     bool needed;
+    bool is_new; /* came with version 2: not in the resolved text while it is at its default */
     double min, max;
     const char *const *words; /* of a KEY_WORD, ended by NULL; else NULL */
     size_t field;             /* offset in struct spec */
@@ -37,6 +38,7 @@ struct given {
 #define FIELD_INT(field)   int64_t field;
 #define FIELD_REAL(field)  double field;
 #define FIELD_RATIO(field) double field;
+#define FIELD_RATE(field)  double field;
 #define FIELD_NAME(field)  char *field;
 #define FIELD_REAL2(field) double field[2];
 #define FIELD_INT3(field)  int64_t field[3];
@@ -56,9 +58,13 @@ struct spec {
 
 extern const struct key_row key_rows[N_KEYS];
 
-/* Sets every key to its default. Borrows `arena` and `diag` for the life of the spec.
+/*
+ * Sets every key to its default of version 1. Borrows `arena` and `diag` for the life of the spec.
  */
 void spec_init(struct spec *spec, struct arena *arena, struct diag *diag);
+
+/* The version of the keys is known: sets all that were not given to its defaults. */
+void spec_set_version(struct spec *spec, int64_t version);
 
 /* Where the value of `k` was written; for a default, the mapping of the file that lacks it. */
 struct place spec_place(const struct spec *spec, enum key k);

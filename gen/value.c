@@ -61,10 +61,13 @@ static bool outside(const struct value *v)
 {
     const struct key_row *row = v->row;
 
-    if (row->min == row->max)
-        return wrong(v, arena_printf(v->spec->arena, "%.15g, the version of these keys", row->min));
+    if (row == &key_rows[KEY_kernbench])
+        return wrong(v, arena_printf(v->spec->arena, "%.15g or %.15g, the version of these keys",
+                                     row->min, row->max));
     if (row->type == KEY_RATIO)
         return wrong(v, "above 0 and at most 1");
+    if (row->type == KEY_RATE)
+        return wrong(v, arena_printf(v->spec->arena, "0 or %.15g..%.15g", row->min, row->max));
     return wrong(v, arena_printf(v->spec->arena, "%.15g..%.15g", row->min, row->max));
 }
 
@@ -134,7 +137,7 @@ static bool load_real(const struct value *v, double *out)
     if (!node_is_plain(v->node) || !is_real(scalar(v->node)))
         return wrong(v, "a number");
     x = text_to_double(scalar(v->node), NULL);
-    if (signbit(x) || x < v->row->min || x > v->row->max)
+    if (signbit(x) || (x < v->row->min && !(x == 0 && v->row->type == KEY_RATE)) || x > v->row->max)
         return outside(v);
     if (v->row->type == KEY_RATIO && x == v->row->min)
         return outside(v);
@@ -281,6 +284,7 @@ bool value_load(struct spec *spec, enum key k, const struct doc *doc, const yaml
         return load_int(&v, field);
     case KEY_REAL:
     case KEY_RATIO:
+    case KEY_RATE:
         return load_real(&v, field);
     case KEY_NAME:
         return load_name(&v, field);
@@ -324,6 +328,7 @@ const char *value_text(const struct spec *spec, enum key k)
         return int_text(a, *integer);
     case KEY_REAL:
     case KEY_RATIO:
+    case KEY_RATE:
         return real_text(a, *real);
     case KEY_NAME:
         return spec->name;

@@ -31,7 +31,7 @@ struct txn {
     int64_t arrive_fs;
     union {
         struct route_at at;
-        int64_t hold_fs; /* how long the memory will be taken */
+        int64_t hold_fs; /* how long its service will take */
         int64_t service_fs;
         uint64_t address; /* before the run, of one that will be split */
     };

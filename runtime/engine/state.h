@@ -23,9 +23,9 @@ struct kb_sim {
     struct ev_queue queue;
     struct txn *txns; /* owned; slot = row */
     uint32_t n_txns, txns_cap;
-    uint32_t n_parts;     /* rows of parts, behind those of transactions */
-    struct split *splits; /* owned; [slot]; NULL: slices are contiguous, nothing is split */
-    uint32_t *more_parts; /* owned; [channel]: parts that it let out, beside the first ones */
+    uint32_t n_parts;       /* rows of parts, behind those of transactions */
+    struct split *splits;   /* owned; [slot]; NULL: slices are contiguous, nothing is split */
+    uint32_t *more_parts;   /* owned; [channel]: parts that it let out, beside the first ones */
     uint32_t next_row;      /* to be issued; rows in order of (issue, id), if `sorted` */
     struct txn_list issues; /* the same for rows in any order */
     bool sorted, started;

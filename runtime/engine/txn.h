@@ -27,7 +27,7 @@ enum txn_stage {
  */
 struct txn {
     int64_t issue_fs; /* of a part that has been served: its end */
-    int64_t wait_fs; /* for the channel (PE) or the engine (host) */
+    int64_t wait_fs;  /* for the channel (PE) or the engine (host) */
     int64_t arrive_fs;
     union {
         struct route_at at;

@@ -8,9 +8,8 @@
  * the slices of a cube; n the slices of a cube, C the cubes of the SIP that have some:
  *
  *     block    b = o / granule
- *     over: cube     r = b / n                       over: sip     q = b / n, cube q mod C, r = q / C
- *     slice    b mod n; with hash: xor (b mod n) ^ (r mod n)
- *     byte     r * granule + o mod granule
+ *     over: cube     r = b / n                       over: sip     q = b / n, cube q mod C, r = q /
+ * C slice    b mod n; with hash: xor (b mod n) ^ (r mod n) byte     r * granule + o mod granule
  *
  * So r numbers the blocks inside a slice, and the map is a bijection: address_of() goes back.
  *
@@ -94,7 +93,7 @@ static inline struct interleaved interleaved_of(const struct kb_topology *t, uin
     if (t->address_over == OVER_CUBE)
         return (struct interleaved){cube, address_cube_bytes(t)};
     return (struct interleaved){address_cube_of_rank(t, cube / t->cubes, 0),
-                                  address_cubes(t) * address_cube_bytes(t)};
+                                address_cubes(t) * address_cube_bytes(t)};
 }
 
 /* The byte of that space at offset `offset` of a cube's HBM. */
@@ -135,8 +134,7 @@ static inline uint64_t address_unmap(const struct kb_topology *t, uint32_t dst, 
         row = row * address_cubes(t) + address_rank(t, cube);
     o = (row * n + slice) * t->granule + byte % t->granule;
     if (t->address_over == OVER_SIP) {
-        cube =
-            address_cube_of_rank(t, cube / t->cubes, (uint32_t)(o / address_cube_bytes(t)));
+        cube = address_cube_of_rank(t, cube / t->cubes, (uint32_t)(o / address_cube_bytes(t)));
         o %= address_cube_bytes(t);
     }
     return address_base(t, cube) + o;

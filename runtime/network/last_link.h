@@ -98,7 +98,8 @@ static ALWAYS_INLINE bool displaces(const struct kb_sim *s, const struct memory_
         holder_fs = holder->arrive_fs;
         x_fs += memory_row_of(s, x)->wire_fs;
     }
-    return holder_fs > x_fs || (holder_fs == x_fs && comes_before(s, x, holder) && x->issue_fs != x_fs);
+    return holder_fs > x_fs ||
+           (holder_fs == x_fs && comes_before(s, x, holder) && x->issue_fs != x_fs);
 }
 
 /* The first of the queue of `l` holds the memory: from `t` on, or from when it is there. */

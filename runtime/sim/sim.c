@@ -273,8 +273,8 @@ uint64_t kb_sim_count(const kb_sim *s)
 static bool complete(const struct kb_sim *s, const struct txn *whole, const struct txn *x,
                      const struct kb_cost *c)
 {
-    return whole->stage == TXN_DONE && (uint64_t)(x->service_fs + c->memory_overhead_fs + c->drain_fs +
-                                              c->response_fs) <= sim_last_fs(s);
+    return whole->stage == TXN_DONE && (uint64_t)(x->service_fs + c->memory_overhead_fs +
+                                                  c->drain_fs + c->response_fs) <= sim_last_fs(s);
 }
 
 static struct kb_cost cost_of_txn(const struct kb_sim *s, const struct txn *x)

@@ -24,8 +24,8 @@ static void check_all(const kb_topology *t)
     assert_non_null(seen);
     for (uint32_t cube = 0; cube < sim_cubes(t); cube++) {
         for (uint64_t o = 0; o < t->pes * t->hbm.nbytes; o += t->granule) {
-            uint64_t address = address_base(t, cube) + o, byte, last;
-            uint32_t dst, same;
+            uint64_t address = address_base(t, cube) + o, byte = 0, last = 0;
+            uint32_t dst = 0, same = 0;
             size_t at;
 
             assert_true(address_find(t, address, &dst, &byte));
@@ -50,8 +50,8 @@ static void check_all(const kb_topology *t)
 static void check_judge(const kb_topology *t, const struct judge_topo *judge)
 {
     for (uint64_t i = 0; i < 4000; i++) {
-        uint64_t o = i * 1234567891 % (t->pes * t->hbm.nbytes), byte, expected;
-        uint32_t cube = (uint32_t)(i % sim_cubes(t)), dst;
+        uint64_t o = i * 1234567891 % (t->pes * t->hbm.nbytes), byte = 0, expected;
+        uint32_t cube = (uint32_t)(i % sim_cubes(t)), dst = 0;
         struct judge_end memory;
 
         assert_true(address_find(t, address_base(t, cube) + o, &dst, &byte));

@@ -190,6 +190,8 @@ static kb_status make_kernels(struct kb_sim *s, kb_error *why)
     if (s->n_txns || s->traffic)
         return endpoint_error(why,
                               "the simulation has transactions of its own, it takes no kernels");
+    if (s->topo->granule)
+        return endpoint_error(why, "kernels need contiguous slices: addressing.granule 0");
     if (s->topo->pes * s->topo->tcm_read.nbytes > ADDRESS_REGION_BYTES)
         return endpoint_error(why, "the TCMs of a cube pass 64 GiB, more than addresses can name");
     if (!s->log && (s->options.oplog || s->options.phase2))

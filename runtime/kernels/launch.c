@@ -140,6 +140,7 @@ void kernels_free(struct kernels *k)
     commands_free_all(k);
     free(k->launches);
     free(k->work);
+    free(k->part_slots);
     free(k->pes);
     ipcq_free(k);
     barriers_free(k);
@@ -190,8 +191,6 @@ static kb_status make_kernels(struct kb_sim *s, kb_error *why)
     if (s->n_txns || s->traffic)
         return endpoint_error(why,
                               "the simulation has transactions of its own, it takes no kernels");
-    if (s->topo->granule)
-        return endpoint_error(why, "kernels need contiguous slices: addressing.granule 0");
     if (s->topo->pes * s->topo->tcm_read.nbytes > ADDRESS_REGION_BYTES)
         return endpoint_error(why, "the TCMs of a cube pass 64 GiB, more than addresses can name");
     if (!s->log && (s->options.oplog || s->options.phase2))

@@ -205,6 +205,37 @@ static inline bool address_find(const struct kb_topology *t, uint64_t address, u
     return true;
 }
 
+/* Do the addresses of this memory go round slices? SRAMs and TCMs are not interleaved. */
+static inline bool address_is_interleaved(const struct kb_topology *t, uint64_t address)
+{
+    return t->granule && address_space(address) == SPACE_HBM;
+}
+
+/*
+ * The area of an address: addresses without a gap, whose bytes are kept together. It is a memory;
+ * of interleaved addresses all slices of a cube, and named by the first of them.
+ */
+static inline bool address_find_area(const struct kb_topology *t, uint64_t address, uint32_t *area,
+                                     uint64_t *offset)
+{
+    uint32_t cube;
+
+    if (!address_is_interleaved(t, address))
+        return address_find(t, address, area, offset);
+    *offset = address_offset(address);
+    if (!address_cube(t, address, &cube) || *offset >= address_cube_bytes(t))
+        return false;
+    *area = dst_pack(t, cube, 0);
+    return true;
+}
+
+/* Bytes of one area of that kind. */
+static inline uint64_t address_area_bytes(const struct kb_topology *t, enum space space)
+{
+    return space == SPACE_HBM && t->granule ? address_cube_bytes(t)
+                                            : address_memory_bytes(t, space);
+}
+
 /* -- parts of a range ----------------------------------------------------------------------- */
 
 /* Bytes of a range that are still to be cut. */
@@ -218,12 +249,6 @@ struct address_part {
     uint32_t dst;
     uint64_t offset, nbytes;
 };
-
-/* Do the addresses of this memory go round slices? SRAMs and TCMs are not interleaved. */
-static inline bool address_is_interleaved(const struct kb_topology *t, uint64_t address)
-{
-    return t->granule && address_space(address) == SPACE_HBM;
-}
 
 /*
  * The range of `nbytes` that begins at an interleaved address; false: part of it is no address. A

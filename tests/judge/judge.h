@@ -267,7 +267,7 @@ void judge_launch_route(const struct judge_topo *t, const struct judge_end *pe,
 
 /* -- replay (sim.c) ------------------------------------------------------------------------- */
 
-enum { JUDGE_AFTER_MAX = 16 };
+enum { JUDGE_AFTER_MAX = 128 };
 
 struct judge_row {
     int64_t issue_fs; /* not before */

@@ -183,7 +183,7 @@ bool judge_sip_beside(const struct judge_topo *t, uint32_t sip, char side, uint3
 
 static bool allowed(const struct judge_topo *t, uint32_t plane, char side)
 {
-    return t->plane[plane].dirs >> judge_side(side) & 1;
+    return (t->plane[plane].dirs & 1u << judge_side(side)) != 0;
 }
 
 static uint32_t dirs_of(const struct judge_topo *t, uint32_t plane)

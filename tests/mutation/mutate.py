@@ -11,14 +11,15 @@ the mutant does what the original does. Those that were found to do the same sta
 survivors.txt with the reason, and count neither way.
 
 The tree that is mutated is a copy, in DIR, which is built once; a mutant rebuilds what make says.
-Tests run from the likeliest to notice to the rest: those of the file's own folder, then other unit
-tests, then scripts. Random tests run SEEDS machines. Scripts that take long are left out: SLOW.
+In a first round each mutant meets the tests of its file's own folder, NEAR; those that are left
+meet all other unit tests and scripts in a second one. Random tests run SEEDS machines. Scripts that
+take long are left out: SLOW.
 
   -n N          how many mutants that count (default 300)
   --seed S      of the drawing (default 1); the same seed draws the same mutants in the same tree
   --only REGEX  places whose FILE matches
   --tree DIR    default build/mutate; kept, and brought up to date at the next run
-  --log FILE    a line of each verdict; mutants that it names already are not tried again
+  --log FILE    a line of each verdict; what it has already is not tried again
   --list        only print the mutants that would be tried
   --try PLACE   only this one
 
@@ -162,14 +163,15 @@ NEAR = {
 }
 
 
-def tests_of(path, units, scripts):
-    """(name, is a script) in the order in which they are run for a mutant of `path`."""
-    near = NEAR.get(os.path.basename(os.path.dirname(path)), [])
+def tests_of(path, units, scripts, near):
+    """(name, is a script) in the order in which they are run for a mutant of `path`: the near ones, or the others."""
     stem = os.path.basename(path).split(".")[0]
-    same = [name for name in units + scripts if name in (stem, stem.split("_")[-1])]
-    first = same + near
+    first = [name for name in units + scripts if name in (stem, stem.split("_")[-1])]
+    first += NEAR.get(os.path.basename(os.path.dirname(path)), [])
     every = [(unit, False) for unit in units] + [(script, True) for script in scripts]
-    return sorted(every, key=lambda test: first.index(test[0]) if test[0] in first else len(first))
+    if not near:
+        return [test for test in every if test[0] not in first]
+    return sorted((test for test in every if test[0] in first), key=lambda test: first.index(test[0]))
 
 
 def limits():
@@ -209,13 +211,18 @@ class Tree:
         return subprocess.run(["make", "-s", "CFLAGS=" + FLAGS, *goals], cwd=self.folder, env=env, capture_output=True,
                               text=True, check=False, stdin=subprocess.DEVNULL).returncode == 0
 
-    def build(self):
-        return self.make("build/libkernbench.a", "build/libkernbench-cli.a", "build/kbgen") and self.make(*MACHINES)
+    def build(self, path=""):
+        """What a mistake in `path` changes: a .c of the runtime no topology, one of gen/ no library."""
+        libraries = ["build/libkernbench.a", "build/libkernbench-cli.a"]
+        generator = ["build/kbgen", "build/_t/libgen.a"]
+        if path.endswith(".c"):
+            return self.make(*(generator if path.startswith("gen/") else libraries))
+        return self.make(*libraries, *generator) and self.make(*MACHINES)
 
     def code(self):
         """A hash of all that was compiled."""
         digest = hashlib.sha256()
-        for part in ("kbgen", "libkernbench.a", "libkernbench-cli.a", "cube8/libcube8.a", "cube8/topo.c"):
+        for part in ("kbgen", "_t/libgen.a", "libkernbench.a", "libkernbench-cli.a", "cube8/libcube8.a"):
             with open(os.path.join(self.folder, "build", part), "rb") as f:
                 digest.update(f.read())
         return digest.hexdigest()
@@ -224,9 +231,9 @@ class Tree:
         env = dict(os.environ, B="build", CC="gcc", KBGEN="build/kbgen", SIM="build/cube8/cube8", JOBS="1",
                    SIM_FIFO="build/cube8_fifo/cube8_fifo", KB_SEEDS=SEEDS, CMOCKA_MESSAGE_OUTPUT="TAP")
         env = {k: v for k, v in env.items() if k not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
-        goals = MORE_MACHINES + ["build/_t/" + p for p in ("judge", "broken", "talking", "hostile")] if is_script else \
-            ["build/_t/test_" + name]
-        if not self.make(*goals):
+        goals = MACHINES + MORE_MACHINES if is_script else ["build/_t/test_" + name]
+        if not self.make(*goals) or is_script and not self.make(
+                *("build/_t/" + p for p in ("judge", "broken", "talking", "hostile"))):
             return False
         command = ["bash", "tests/e2e/%s.sh" % name] if is_script else ["build/_t/test_" + name]
         try:
@@ -236,20 +243,20 @@ class Tree:
             return False
         return done.returncode == 0 and not re.search(r"^not ok (?!.*# SKIP)", done.stdout, re.M)
 
-    def verdict(self, mutant):
-        """'killed by TEST', 'SURVIVED', or None: it does not count."""
+    def verdict(self, mutant, near):
+        """'killed by TEST'; 'SURVIVED', or 'open' after the near tests; 'same code' if it does not count."""
         try:
             mutant.apply(self.folder)
-            if not self.build() or self.code() == self.original:
-                return None
-            for name, is_script in tests_of(mutant.path, self.units, self.scripts):
-                if name in self.untrusted:
-                    continue
+            if not self.build(mutant.path) or self.code() == self.original:
+                return "same code, or none"
+            tests = [t for t in tests_of(mutant.path, self.units, self.scripts, near) if t[0] not in self.untrusted]
+            self.make(*("build/_t/test_" + name for name, is_script in tests if not is_script))
+            for name, is_script in tests:
                 if self.passes(name, is_script):
                     self.trusted.add(name)
                 elif name in self.trusted or self.passes_without(mutant, name, is_script):
                     return "killed by " + name
-            return "SURVIVED"
+            return "open" if near else "SURVIVED"
         finally:
             self.restore(mutant)
 
@@ -259,14 +266,14 @@ class Tree:
     def passes_without(self, mutant, name, is_script):
         """Does a test that has never passed here do so without the mutant? If not it is left out."""
         self.restore(mutant)
-        good = self.build() and self.passes(name, is_script)
+        good = self.build(mutant.path) and self.passes(name, is_script)
         if good:
             self.trusted.add(name)
         else:
             self.untrusted.add(name)
             print("left out, as it fails without a mistake: " + name, flush=True)
         mutant.apply(self.folder)
-        self.build()
+        self.build(mutant.path)
         return good
 
 
@@ -323,22 +330,33 @@ def main():
     if not tree.build():
         sys.exit("the tree does not build")
     tree.original = tree.code()
-    counts, survivors = {"killed": 0, "SURVIVED": 0, "known": 0, "same": 0}, []
-    for mutant in mutants:
-        if counts["killed"] + counts["SURVIVED"] + counts["known"] >= args.n:
-            break
+    counts, survivors, left = {"killed": 0, "SURVIVED": 0, "open": 0, "known": 0, "same": 0}, [], []
+
+    def judge(mutant, near):
         start = time.time()
+        verdict = verdicts.get(mutant.name(), "open")
         if key_of(mutant) in known:
             verdict = "known"
-        else:
-            verdict = verdicts.get(mutant.name()) or tree.verdict(mutant) or "same code, or none"
+        elif verdict == "open" and not (near and mutant.name() in verdicts):
+            verdict = tree.verdict(mutant, near)
+            line = "%s\t%s\t%.0f s" % (mutant.name(), verdict, time.time() - start)
+            print(line, flush=True)
+            if args.log:
+                with open(args.log, "a", encoding="utf-8") as f:
+                    f.write(line + "\n")
         counts[verdict.split()[0]] += 1
-        line = "%s\t%s\t%.0f s" % (mutant.name(), verdict, time.time() - start)
-        print(line, flush=True)
-        if args.log and mutant.name() not in verdicts:
-            with open(args.log, "a", encoding="utf-8") as f:
-                f.write(line + "\n")
-        if verdict == "SURVIVED":
+        return verdict
+
+    for mutant in mutants:
+        if counts["killed"] + counts["SURVIVED"] + counts["open"] + counts["known"] >= args.n:
+            break
+        if judge(mutant, True) == "open":
+            left.append(mutant)
+        if sum(counts.values()) % 10 == 0:
+            print("so far: %s" % counts, flush=True)
+    counts["open"] = 0
+    for mutant in left:
+        if judge(mutant, False) == "SURVIVED":
             survivors.append("\t".join(key_of(mutant)))
     for line in survivors:
         print("survivor\t" + line)

@@ -250,7 +250,8 @@ static void add_terms(const struct kb_sim *s, const struct txn *txn, int64_t act
                       struct part *p)
 {
     const struct memory_row *memory = cost_memory(s->topo, txn->dst, txn_writes(txn));
-    struct cost_row way = cost_of_pe(s->topo, txn->src, txn->dst);
+    const struct trip trip = txn_trip(s->topo, txn);
+    struct cost_row way = cost_of_pe(s->topo, &trip);
     uint64_t wire_fs = (uint64_t)(way.wire_fs & s->mask.wire);
     uint64_t overhead_fs = (uint64_t)(way.overhead_fs & s->mask.overhead);
 

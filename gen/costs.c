@@ -228,23 +228,31 @@ static void add_memories(struct routes *r)
 
     r->topo.hbm = (struct memory_row){
         .overhead_fs = fs_of_ns(s->cube_hbm_overhead_ns),
-        .gbs = s->cube_hbm_bw_gbs * s->cube_hbm_efficiency,
+        .gbs = hbm_gbs(s),
         .nbytes = ((uint64_t)s->cube_hbm_size_gb << 30) / r->topo.pes,
         .wire_fs = last_wire_fs(r, 0),
+        .latency_fs = fs_of_ns(s->cube_hbm_latency_ns),
+        .own_gbs = hbm_gbs(s),
+        .hold = (uint8_t)s->cube_hbm_hold,
     };
     r->topo.sram = (struct memory_row){
         .overhead_fs = fs_of_ns(s->cube_sram_overhead_ns),
-        .gbs = s->cube_noc_bw_gbs,
+        .gbs = sram_link_gbs(s),
         .nbytes = (uint64_t)s->cube_sram_size_mb * mib,
         .wire_fs = last_wire_fs(r, r->topo.pes),
+        .latency_fs = fs_of_ns(s->cube_sram_latency_ns),
+        .own_gbs = s->cube_sram_bw_gbs > 0 ? s->cube_sram_bw_gbs : s->cube_noc_bw_gbs,
+        .hold = (uint8_t)s->cube_sram_hold,
     };
+    r->topo.early = memory_frees_early(&r->topo.hbm) || memory_frees_early(&r->topo.sram);
     r->topo.tcm_read = (struct memory_row){
         .gbs = s->cube_pe_pe_tcm_read_gbs,
+        .own_gbs = s->cube_pe_pe_tcm_read_gbs,
         .nbytes = (uint64_t)s->cube_pe_pe_tcm_size_mb * mib,
         .wire_fs = last_wire_fs(r, r->topo.pes + 1),
     };
     r->topo.tcm_write = r->topo.tcm_read;
-    r->topo.tcm_write.gbs = s->cube_pe_pe_tcm_write_gbs;
+    r->topo.tcm_write.gbs = r->topo.tcm_write.own_gbs = s->cube_pe_pe_tcm_write_gbs;
 }
 
 static void add_pe(struct routes *r)

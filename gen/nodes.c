@@ -194,6 +194,19 @@ static void add_io_nodes(struct routes *r)
     add_node(r->fabric_nodes, &n, NODE_SWITCH, s->fabric_overhead_ns, none, "switch0");
 }
 
+/* -- bandwidths of memories ------------------------------------------------------------------ */
+
+double hbm_gbs(const struct spec *s)
+{
+    return s->cube_hbm_bw_gbs * s->cube_hbm_efficiency;
+}
+
+double sram_link_gbs(const struct spec *s)
+{
+    return s->cube_sram_bw_gbs > 0 ? fmin(s->cube_sram_bw_gbs, s->cube_noc_bw_gbs)
+                                   : s->cube_noc_bw_gbs;
+}
+
 /* -- links ---------------------------------------------------------------------------------- */
 
 static uint32_t add_link(const struct routes *r, struct link_row *rows, uint32_t *n, uint32_t from,
@@ -221,7 +234,7 @@ static void add_xbar_links(struct routes *r, uint32_t *n)
                  s->cube_xbar_pe_mm, s->cube_xbar_pe_gbs);
     for (uint32_t pe = 0; pe < r->topo.pes; pe++)
         add_link(r, rows, n, node_xbar(r, pe), node_hbm(r, pe), false, s->cube_hbm_distance_mm,
-                 s->cube_hbm_bw_gbs * s->cube_hbm_efficiency);
+                 hbm_gbs(s));
     for (uint32_t pe = 0; pe + 1 < r->topo.pes; pe++)
         if (pe + 1 != half)
             add_link(r, rows, n, node_xbar(r, pe), node_xbar(r, pe + 1), true,
@@ -252,7 +265,7 @@ static void add_noc_links(struct routes *r, uint32_t *n, uint32_t plane)
     uint32_t noc = node_noc(r, plane);
 
     add_link(r, rows, n, noc, node_m_cpu(r), true, mm, gbs);
-    add_link(r, rows, n, noc, node_sram(r), true, mm, gbs);
+    add_link(r, rows, n, noc, node_sram(r), true, mm, sram_link_gbs(s));
     for (uint32_t side = 0; side < N_SIDES; side++)
         add_link(r, rows, n, noc, node_ucie(r, plane, side), true, mm, plane_gbs(r, plane, gbs));
     for (uint32_t pe = 0; pe < r->topo.pes; pe++)

@@ -16,6 +16,10 @@ void make_nodes(struct routes *r);
 int64_t fs_of_ns(double ns);
 int64_t wire_fs(const struct routes *r, double distance_mm);
 
+/* What a slice can serve; the edges between the NoC and the SRAM, no faster than the SRAM. */
+double hbm_gbs(const struct spec *s);
+double sram_link_gbs(const struct spec *s);
+
 /* Nodes of a cube by PE: its crossbar, its slice, and node `kind` of the PE itself. */
 uint32_t node_xbar(const struct routes *r, uint32_t pe);
 uint32_t node_hbm(const struct routes *r, uint32_t slice);

@@ -77,6 +77,14 @@ const struct node_row *node_at(const struct routes *r, const struct hop_row *hop
     return hop->chiplet == AT_FABRIC ? &r->fabric_nodes[0] : &r->io_nodes[hop->node];
 }
 
+/* What data are late by behind the service of a memory; 0 of other nodes. */
+static int64_t latency_fs(const struct routes *r, enum node_kind kind)
+{
+    return kind == NODE_HBM_CTRL ? fs_of_ns(r->spec->cube_hbm_latency_ns)
+           : kind == NODE_SRAM   ? fs_of_ns(r->spec->cube_sram_latency_ns)
+                                 : 0;
+}
+
 /* Adds a node to the segment begun last; its edge is not known yet. */
 static void add_hop(struct routes *r, enum chiplet chiplet, uint32_t node)
 {
@@ -85,7 +93,8 @@ static void add_hop(struct routes *r, enum chiplet chiplet, uint32_t node)
     r->hops = grown(r->arena, r->hops, r->n_hops, &r->hops_cap, sizeof *r->hops);
     hop = &r->hops[r->n_hops++];
     *hop = (struct hop_row){.chiplet = (uint8_t)chiplet, .node = (uint16_t)node, .gbs = INFINITY};
-    hop->overhead_fs = node_at(r, hop)->overhead_fs;
+    hop->overhead_fs =
+        node_at(r, hop)->overhead_fs + latency_fs(r, (enum node_kind)node_at(r, hop)->kind);
     r->segments[r->n_segments - 1].n_hops++;
 }
 

@@ -259,7 +259,7 @@ static void add_terms(const struct kb_sim *s, const struct txn *txn, int64_t act
     p->max_fs = actual_fs > p->max_fs ? actual_fs : p->max_fs;
     p->actual += (uint64_t)actual_fs;
     p->wire += wire_fs;
-    p->overhead += overhead_fs + (uint64_t)(memory->overhead_fs & s->mask.overhead);
+    p->overhead += overhead_fs + (uint64_t)cost_in_memory_fs(&s->mask, memory);
     p->channel += (uint64_t)txn->wait_fs;
     p->memory += (uint64_t)(txn->service_fs - txn->arrive_fs);
     if (s->links)

@@ -204,12 +204,28 @@ static inline double cost_bottleneck_gbs(const struct cost_mask *m, double link_
     return link < last ? link : last;
 }
 
-/* How long `nbytes` that came over links of `link_gbs` hold the memory. */
+/* What a memory adds to the drain: its overhead, which holds it, and its latency, which does not.
+ */
+static inline int64_t cost_in_memory_fs(const struct cost_mask *m, const struct memory_row *memory)
+{
+    return (memory->overhead_fs + memory->latency_fs) & m->overhead;
+}
+
+/* From the begin of service to its end, for `nbytes` that came over links of `link_gbs`. */
 static inline int64_t cost_hold_fs(const struct cost_mask *m, const struct memory_row *memory,
                                    double link_gbs, uint64_t nbytes)
 {
-    return (memory->overhead_fs & m->overhead) +
+    return cost_in_memory_fs(m, memory) +
            drain_fs(nbytes, cost_bottleneck_gbs(m, link_gbs, memory));
+}
+
+/* For how long a service of `hold_fs` keeps others from the memory. */
+static inline int64_t cost_taken_fs(const struct cost_mask *m, const struct memory_row *memory,
+                                    int64_t hold_fs, uint64_t nbytes)
+{
+    if (memory->hold == HOLD_ROUTE)
+        return hold_fs - (memory->latency_fs & m->overhead);
+    return (memory->overhead_fs & m->overhead) + drain_fs(nbytes, memory->own_gbs + m->memory_gbs);
 }
 
 /*
@@ -255,7 +271,7 @@ static inline struct kb_cost cost_of(const struct kb_topology *t, const struct c
     struct kb_cost c;
 
     c.wire_fs = way.wire_fs & m->wire;
-    c.memory_overhead_fs = memory->overhead_fs & m->overhead;
+    c.memory_overhead_fs = cost_in_memory_fs(m, memory);
     c.overhead_fs = (way.overhead_fs & m->overhead) + c.memory_overhead_fs;
     c.bottleneck_gbs = cost_bottleneck_gbs(m, way.link_gbs, memory);
     c.drain_fs = drain_fs(nbytes, c.bottleneck_gbs);

@@ -110,7 +110,7 @@ static ALWAYS_INLINE void ride(struct kb_sim *s, int how, uint64_t t, uint32_t s
 
     for (;;) {
         if (enters) {
-            double edge = joins_last_link(s, how)
+            double edge = joins_last_link(s, how) && !T->early
                               ? leg->gbs
                               : edge_gbs(s, txn, leg->gbs, leg->fed & INTO_MEMORY);
 
@@ -119,7 +119,7 @@ static ALWAYS_INLINE void ride(struct kb_sim *s, int how, uint64_t t, uint32_t s
             link = station_of(s, leg, at.cube, &trip, reads);
             if (is_told(s, how))
                 observe_come(s, t, slot, STATION_LINK);
-            t = enter_link(s, link, taken, t);
+            t = take_turn(s, link, taken, t);
             if (is_told(s, how)) {
                 link->holder = slot;
                 observe_take(s, t, slot, STATION_LINK);
@@ -141,7 +141,7 @@ static ALWAYS_INLINE void ride(struct kb_sim *s, int how, uint64_t t, uint32_t s
         leg = &T->legs[seg->first_leg + at.step];
         t +=
             (uint64_t)cost_way_fs(&s->mask, wire_fs + leg->wire_fs, overhead_fs + leg->overhead_fs);
-        if (leg->fed & INTO_MEMORY && joins_last_link(s, how)) {
+        if (leg->fed & INTO_MEMORY && joins_last_link(s, how) && !frees_early(s, how, slot)) {
             txn->hold_fs = hold_fs(s, txn);
             expect_behind_link(s, t < EV_PAST ? t : EV_PAST, slot);
             return;
@@ -187,7 +187,7 @@ static inline void come_to_hop(struct kb_sim *s, uint64_t t, uint32_t slot)
     if (s->observer)
         observe_come(s, t, slot, STATION_LINK);
     enter =
-        enter_link(s, &s->links[link], drain_fs(txn->nbytes, edge_gbs(s, txn, hop->gbs, last)), t);
+        take_turn(s, &s->links[link], drain_fs(txn->nbytes, edge_gbs(s, txn, hop->gbs, last)), t);
     s->links[link].holder = slot;
     if (s->observer)
         observe_take(s, enter, slot, STATION_LINK);

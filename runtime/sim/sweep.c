@@ -151,6 +151,8 @@ static void clear(struct kb_sim *s, const struct job *job)
     ev_queue_rewind(&s->queue);
     *memory = (struct memory_station){.head = TXN_NONE, .holder = TXN_NONE};
     memory->arrived = &memory->head;
+    if (s->early)
+        link_clear(&s->early[job->dst]);
     clear_station(of_host(job) ? &s->engines[2 * dst_cube(s->topo, job->dst) + writes(job)]
                                : &s->channels[2 * (size_t)job->src + writes(job)]);
     if (s->links)

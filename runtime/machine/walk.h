@@ -184,7 +184,7 @@ static inline struct route_at walk_to_sip(const struct kb_topology *t, const str
         at.segment = (uint16_t)(t->seg_cross + (grid ? grid_exit(t, sip, goal) : 0u));
         return (struct route_at){.cube = at.cube, .segment = at.segment};
     }
-    sip = grid ? grid_step(t, sip, (at.segment - t->seg_cross) % N_SIDES) : goal;
+    sip = grid ? grid_step(t, sip, (uint32_t)(at.segment - t->seg_cross) % N_SIDES) : goal;
     if (sip != goal)
         return (struct route_at){.cube = sip * t->cubes,
                                  .segment = (uint16_t)(t->seg_cross + (uint32_t)N_SIDES +

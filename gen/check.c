@@ -97,15 +97,16 @@ static bool check_mesh(const struct spec *spec)
 int64_t count_cube_nodes(const struct spec *spec)
 {
     enum {
-        ALWAYS = 2,  /* m_cpu, sram */
+        ALWAYS = 2,   /* m_cpu, sram */
         OF_PLANE = 5, /* noc, four ucie */
-        OF_PE = 9,   /* its crossbar, its slice, and the seven nodes of the PE itself */
-        BRIDGES = 2, /* between two halves */
+        OF_PE = 9,    /* its crossbar, its slice, and the seven nodes of the PE itself */
+        BRIDGES = 2,  /* between two halves */
     };
 
     int64_t planes = spec->sip_planes.n ? (int64_t)spec->sip_planes.n : 1;
 
-    return ALWAYS + OF_PLANE * planes + OF_PE * spec->cube_pes + (spec->cube_pes >= 2 ? BRIDGES : 0);
+    return ALWAYS + OF_PLANE * planes + OF_PE * spec->cube_pes +
+           (spec->cube_pes >= 2 ? BRIDGES : 0);
 }
 
 int64_t count_nodes(const struct spec *spec)
@@ -118,7 +119,8 @@ int64_t count_nodes(const struct spec *spec)
 
     int64_t chiplets = spec->sip_io_chiplets.n ? (int64_t)spec->sip_io_chiplets.n : 1;
 
-    return spec->sips * (cubes * count_cube_nodes(spec) + IO * chiplets) + (spec->sips > 1 ? SWITCH : 0);
+    return spec->sips * (cubes * count_cube_nodes(spec) + IO * chiplets) +
+           (spec->sips > 1 ? SWITCH : 0);
 }
 
 static void check_nodes(const struct spec *spec)
@@ -145,8 +147,8 @@ static void check_grid(const struct spec *spec)
     for (size_t i = 0; i < 3 && spec->fabric_shape == FABRIC_SWITCH; i++)
         if (is_given(spec, shaped[i]) && !is_bad(spec, shaped[i]) &&
             (i == 2 ? spec->fabric_wrap != WRAP_NONE : places != 1)) {
-            diag_error(spec->diag, spec_place(spec, shaped[i]),
-                       "'%s' needs 'fabric.shape: grid'", key_rows[shaped[i]].path);
+            diag_error(spec->diag, spec_place(spec, shaped[i]), "'%s' needs 'fabric.shape: grid'",
+                       key_rows[shaped[i]].path);
             return;
         }
     if (blamed != N_KEYS && spec->fabric_shape == FABRIC_GRID && places != spec->sips)

@@ -15,8 +15,8 @@
  * takes cost_launch instead of the last. The tables are small, since they grow with one cube and
  * with the mesh, not with the number of pairs.
  *
- * All this holds for a plain mesh (t->regular). Elsewhere a route is the sum of cost_segment over its
- * walk: machine/walked.c.
+ * All this holds for a plain mesh (t->regular). Elsewhere a route is the sum of cost_segment over
+ * its walk: machine/walked.c.
  *
  * Invariants: times add up exactly, as they are integers. The memory's overhead and the edge into
  * it are in none of these sums, because they belong to its service. m_cpu's overhead is paid before
@@ -185,7 +185,8 @@ static void add_host_costs(struct routes *r)
     }
 }
 
-/* No route passes more segments than there are cubes and SIPs, each at most as long as the longest. */
+/* No route passes more segments than there are cubes and SIPs, each at most as long as the longest.
+ */
 static void check_longest(struct routes *r)
 {
     int64_t most = (int64_t)r->topo.cubes * 2 + r->topo.sips + 4, longest = r->topo.wrap_wire_fs;

@@ -64,14 +64,13 @@ static bool load_sides(const struct list *l, const yaml_node_t *node, const char
     struct side_specs sides = {0};
     unsigned seen = 0;
 
-    if (node->type != YAML_SEQUENCE_NODE || list_length(node) == 0 ||
-        list_length(node) > SIDES_MAX)
+    if (node->type != YAML_SEQUENCE_NODE || list_length(node) == 0 || list_length(node) > SIDES_MAX)
         return wrong(l, node, of, "a list of 1 to 4 of N, E, S, W");
     for (size_t i = 0; i < list_length(node); i++) {
         const yaml_node_t *item = list_item(l, node, i);
-        const char *at =
-            is_word(item) && item->data.scalar.length == 1 ? strchr(side_letters, *scalar(item))
-                                                           : NULL;
+        const char *at = is_word(item) && item->data.scalar.length == 1
+                             ? strchr(side_letters, *scalar(item))
+                             : NULL;
 
         if (!at)
             return wrong(l, item, of, "N, E, S or W");
@@ -263,9 +262,9 @@ static bool load_texts(const struct list *l, const yaml_node_t *node, struct tex
 
         if (!is_name(item))
             return wrong(l, item, "", "a list of names");
-        texts.rows[texts.n++] = (struct text_spec){
-            arena_copy(l->spec->arena, scalar(item), item->data.scalar.length),
-            doc_place(l->doc, item)};
+        texts.rows[texts.n++] =
+            (struct text_spec){arena_copy(l->spec->arena, scalar(item), item->data.scalar.length),
+                               doc_place(l->doc, item)};
     }
     *out = texts;
     return true;
@@ -278,8 +277,8 @@ static const char *texts_text(struct arena *a, const struct text_specs *texts)
     for (size_t i = 0; i < texts->n; i++) {
         const char *quote = strpbrk(texts->rows[i].text, ",[]*:>-") ? "'" : "";
 
-        text = arena_printf(a, "%s%s%s%s%s", text, i ? ", " : "", quote, texts->rows[i].text,
-                            quote);
+        text =
+            arena_printf(a, "%s%s%s%s%s", text, i ? ", " : "", quote, texts->rows[i].text, quote);
     }
     return arena_printf(a, "%s]", text);
 }

@@ -306,10 +306,10 @@ static void add_d2d_links(struct routes *r, uint32_t *n, uint32_t plane)
     static const enum side owned[] = {SIDE_E, SIDE_S};
 
     for (size_t i = 0; i < 2; i++) {
-        uint32_t l = add_link(r, r->cube_links, n, node_ucie(r, plane, owned[i]),
-                              node_ucie(r, plane, opposite(owned[i])), true,
-                              r->spec->sip_d2d_distance_mm,
-                              plane_gbs(r, plane, r->spec->sip_d2d_bw_gbs));
+        uint32_t l =
+            add_link(r, r->cube_links, n, node_ucie(r, plane, owned[i]),
+                     node_ucie(r, plane, opposite(owned[i])), true, r->spec->sip_d2d_distance_mm,
+                     plane_gbs(r, plane, r->spec->sip_d2d_bw_gbs));
 
         r->cube_links[l].leaves = (uint8_t)owned[i];
     }
@@ -366,7 +366,8 @@ static uint64_t cube_edges(const struct routes *r, uint32_t cube)
     uint64_t n = 0;
 
     for (uint32_t i = 0; i < t->n_cube_links; i++)
-        if (r->cube_links[i].leaves == N_EXITS && r->cube_nodes[r->cube_links[i].to].kind != NODE_UCIE)
+        if (r->cube_links[i].leaves == N_EXITS &&
+            r->cube_nodes[r->cube_links[i].to].kind != NODE_UCIE)
             n += 1u + r->cube_links[i].both_ways;
     for (uint32_t plane = 0; plane < t->planes; plane++)
         for (uint32_t side = 0; side < N_SIDES; side++)

@@ -104,8 +104,8 @@ static void fill_edges(struct routes *r)
 
             memset(edges, EDGE_NONE, N_EDGE_LETTERS);
             for (uint32_t side = 0; side < N_SIDES; side++) {
-                edges[EDGES_OUT] = (uint8_t)(edges[EDGES_OUT] +
-                                             (mesh_has_link(t, plane, cube, side) << side));
+                edges[EDGES_OUT] =
+                    (uint8_t)(edges[EDGES_OUT] + (mesh_has_link(t, plane, cube, side) << side));
                 edges[EDGES_NOC_TO_UCIE] = (uint8_t)(edges[EDGES_NOC_TO_UCIE] + (1 << side));
                 edges[EDGES_UCIE_TO_NOC] = (uint8_t)(edges[EDGES_UCIE_TO_NOC] + (1 << side));
             }
@@ -127,7 +127,7 @@ struct end {
 struct cut {
     struct end a, b;
     bool both_ways;
-    uint32_t plane; /* UINT32_MAX: all */
+    uint32_t plane;      /* UINT32_MAX: all */
     uint64_t found, cut; /* edges that match, and of these those that were whole */
 };
 
@@ -295,8 +295,10 @@ static bool break_item(struct routes *r, const struct text_spec *item)
                                                : "'broken': '%s' matches no cube",
                           item->text);
     if (!cut.cut)
-        return diag_error(r->spec->diag, item->at, "'broken': '%s' is broken already, by an item "
-                                                   "before it", item->text);
+        return diag_error(r->spec->diag, item->at,
+                          "'broken': '%s' is broken already, by an item "
+                          "before it",
+                          item->text);
     return true;
 }
 
@@ -559,7 +561,8 @@ static void warn(const struct routes *r, uint32_t plane, uint64_t n)
 {
     const char *name = r->plane_rows[plane].name;
 
-    diag_warning(r->spec->diag, spec_place(r->spec, r->spec->broken.n ? KEY_broken : KEY_sip_planes),
+    diag_warning(r->spec->diag,
+                 spec_place(r->spec, r->spec->broken.n ? KEY_broken : KEY_sip_planes),
                  "%llu ordered pairs of cubes of one SIP have no way%s%s", (unsigned long long)n,
                  *name ? " on plane " : "", name);
 }

@@ -336,7 +336,8 @@ const char *value_text(const struct spec *spec, enum key k)
     case KEY_NAME:
         return spec->name;
     case KEY_REAL2:
-        return arena_printf(a, "[%s, %s]", value_real_text(a, real[0]), value_real_text(a, real[1]));
+        return arena_printf(a, "[%s, %s]", value_real_text(a, real[0]),
+                            value_real_text(a, real[1]));
     case KEY_INT3:
         return arena_printf(a, "[%s, %s, %s]", int_text(a, integer[0]), int_text(a, integer[1]),
                             int_text(a, integer[2]));

@@ -120,7 +120,8 @@ cost_remote(const struct kb_topology *t, uint32_t src, uint32_t dst)
     return cost_add(way, &in[SIDE_W * t->n_units]);
 }
 
-/* The cost of a host's way, to the engine of the target's M_CPU and behind it, and its UCIe nodes. */
+/* The cost of a host's way, to the engine of the target's M_CPU and behind it, and its UCIe nodes.
+ */
 struct walked_cost {
     struct cost_row way, behind;
     uint32_t ucies;
@@ -236,6 +237,7 @@ struct known_cost {
     uint64_t nbytes; /* 0: of none */
     int64_t way_fs, hold_fs;
     uint32_t dst;
+    uint8_t plane;
 };
 
 static inline struct known_cost cost_known(const struct kb_topology *t, const struct cost_mask *m,
@@ -247,7 +249,8 @@ static inline struct known_cost cost_known(const struct kb_topology *t, const st
         .nbytes = nbytes,
         .way_fs = cost_way_fs(m, way.wire_fs, way.overhead_fs),
         .hold_fs = cost_hold_fs(m, cost_memory(t, trip->dst, writes), way.link_gbs, nbytes),
-        .dst = trip->dst};
+        .dst = trip->dst,
+        .plane = trip->plane};
 }
 
 /* UCIe nodes from the host to the target: one into column 0, two for each cube passed. */
@@ -262,8 +265,7 @@ static inline int64_t cost_response_fs(const struct kb_topology *t, const struct
 
 /* All of a transaction's costs, as kernbench.h names them. */
 static inline struct kb_cost cost_of(const struct kb_topology *t, const struct cost_mask *m,
-                                     kb_transaction_op op, const struct trip *trip,
-                                     uint64_t nbytes)
+                                     kb_transaction_op op, const struct trip *trip, uint64_t nbytes)
 {
     bool host = op >= KB_H2D, writes = op == KB_WRITE || op == KB_H2D;
     const struct memory_row *memory = cost_memory(t, trip->dst, writes);

@@ -206,5 +206,7 @@ void kb_topology_info(const kb_topology *t, kb_info *out)
         .pes_per_cube = t->pes,
         .nodes = t->n_nodes,
         .edges = t->n_edges,
+        .planes = t->planes,
+        .plane_column = t->plane_choice == PLANE_BY_COLUMN,
     };
 }

@@ -18,8 +18,7 @@ uint32_t endpoint_plane(const struct kb_topology *t, kb_transaction_op op, uint6
 
 /* The trip of `op` between packed ends on `plane`. KB_BAD_REQUEST: there is no way. */
 kb_status endpoint_trip(const struct kb_topology *t, kb_transaction_op op, const kb_endpoint *src,
-                        const uint32_t packed[2], uint32_t plane, struct trip *trip,
-                        kb_error *why);
+                        const uint32_t packed[2], uint32_t plane, struct trip *trip, kb_error *why);
 
 /* Fills `why`, which may be NULL. Always KB_BAD_REQUEST. */
 __attribute__((format(printf, 2, 3))) kb_status endpoint_error(kb_error *why, const char *fmt, ...);

@@ -96,8 +96,8 @@ static inline bool mesh_has_link(const struct kb_topology *t, uint32_t plane, ui
     if (t->has_gaps)
         return mesh_has_cube(t, cube) &&
                (mesh_edges(t, plane, cube, EDGES_OUT) - EDGE_NONE) >> side & 1;
-    if (mesh_at_border(t, cube, side) && (!(t->wrap >> side_is_vertical(side) & 1) ||
-                                          (side_is_vertical(side) ? t->h : t->w) < 2))
+    if (mesh_at_border(t, cube, side) &&
+        (!(t->wrap >> side_is_vertical(side) & 1) || (side_is_vertical(side) ? t->h : t->w) < 2))
         return false;
     return t->plane_rows[plane].dirs >> side & 1;
 }
@@ -273,8 +273,8 @@ static inline uint32_t mesh_shore(const struct kb_topology *t, uint32_t plane, u
     uint32_t place = mesh_shore_place(t, chiplet, cube), shore;
 
     if (t->has_gaps)
-        place = t->shores[(((size_t)cube * t->planes + plane) * t->chiplets + chiplet) * 2 +
-                          to_shore];
+        place =
+            t->shores[(((size_t)cube * t->planes + plane) * t->chiplets + chiplet) * 2 + to_shore];
     if (place == NO_SHORE)
         return NO_WHERE;
     shore = mesh_on_shore(t, chiplet, cube, place);

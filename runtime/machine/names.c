@@ -46,8 +46,8 @@ void name_node(const struct kb_topology *t, size_t node, char name[KB_NODE_BYTES
         name_cube_node(t, (uint32_t)(node / walk_cube_nodes(t)),
                        (uint32_t)(node % walk_cube_nodes(t)), name);
     else if (node < io + n_io)
-        name_io_node(t, (uint32_t)((node - io) / N_IO_NODES),
-                     (uint32_t)((node - io) % N_IO_NODES), name);
+        name_io_node(t, (uint32_t)((node - io) / N_IO_NODES), (uint32_t)((node - io) % N_IO_NODES),
+                     name);
     else
         name_switch(t, name);
 }
@@ -86,8 +86,7 @@ static void name_io_link(const struct kb_topology *t, size_t link, char from[KB_
     else if (t->fabric_shape == FABRIC_SWITCH)
         name_switch(t, to);
     else
-        name_io_node(t,
-                     t->chiplets * grid_step(t, sip, of_it == IO_LINK_FABRIC ? SIDE_E : SIDE_S),
+        name_io_node(t, t->chiplets * grid_step(t, sip, of_it == IO_LINK_FABRIC ? SIDE_E : SIDE_S),
                      row->to, to);
 }
 

@@ -14,8 +14,7 @@ void name_switch(const struct kb_topology *t, char name[KB_NODE_BYTES]);
 
 /* The node of `hop`, passed in cube `cube` on the way to `dst` (packed). */
 void name_hop(const struct kb_topology *t, const struct hop_row *hop, uint32_t cube,
-              const struct trip *trip,
-              char name[KB_NODE_BYTES]);
+              const struct trip *trip, char name[KB_NODE_BYTES]);
 
 /* Node number `node`, see walk_node(). */
 void name_node(const struct kb_topology *t, size_t node, char name[KB_NODE_BYTES]);

@@ -155,7 +155,8 @@ size_t kb_place_name(const kb_topology *t, kb_place place, char text[KB_PLACE_BY
     case KB_AT_PE:
     case KB_AT_HOST:
         return put_end(endpoint_unpack_source(t, i, kb_place_kind_of(place) == KB_AT_HOST,
-                                              place_chiplet(place)), text);
+                                              place_chiplet(place)),
+                       text);
     case KB_AT_MEMORY:
         return put_end(endpoint_unpack_memory(t, i), text);
     case KB_AT_LINK:

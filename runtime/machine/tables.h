@@ -102,7 +102,8 @@ struct segment_row {
     int64_t tail_wire_fs, tail_overhead_fs; /* after the last leg; a memory's own is not in it */
 };
 
-/* How the plane of a transaction is chosen: the words of sip.plane in gen/keys.def, in that order. */
+/* How the plane of a transaction is chosen: the words of sip.plane in gen/keys.def, in that order.
+ */
 enum plane_choice { PLANE_BY_OP, PLANE_BY_HASH, PLANE_BY_COLUMN };
 
 /* The words of sip.cube_mesh.wrap and fabric.wrap: bits. The words of fabric.shape. */

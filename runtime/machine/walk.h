@@ -146,11 +146,9 @@ static inline struct route_at walk_begin(const struct kb_topology *t, const stru
         if (!t->regular)
             cube = walk_part_of(t, trip, cube).first;
     } else if (cube == dst_cube(t, trip->dst)) {
-        segment =
-            seg_of_local(t, trip->plane, src_pe(t, trip->src), dst_unit(t, trip->dst));
+        segment = seg_of_local(t, trip->plane, src_pe(t, trip->src), dst_unit(t, trip->dst));
     } else {
-        segment =
-            seg_of_out(t, trip->plane, src_pe(t, trip->src), walk_exit(t, trip, cube));
+        segment = seg_of_out(t, trip->plane, src_pe(t, trip->src), walk_exit(t, trip, cube));
     }
     return (struct route_at){.cube = cube, .segment = (uint16_t)segment};
 }
@@ -186,9 +184,9 @@ static inline struct route_at walk_to_sip(const struct kb_topology *t, const str
     }
     sip = grid ? grid_step(t, sip, (uint32_t)(at.segment - t->seg_cross) % N_SIDES) : goal;
     if (sip != goal)
-        return (struct route_at){.cube = sip * t->cubes,
-                                 .segment = (uint16_t)(t->seg_cross + (uint32_t)N_SIDES +
-                                                       grid_exit(t, sip, goal))};
+        return (struct route_at){
+            .cube = sip * t->cubes,
+            .segment = (uint16_t)(t->seg_cross + (uint32_t)N_SIDES + grid_exit(t, sip, goal))};
     return (struct route_at){.cube = walk_part_of(t, trip, to).first,
                              .segment = (uint16_t)(t->seg_arrive + trip->plane)};
 }
@@ -203,8 +201,7 @@ static inline struct route_at walk_next(const struct kb_topology *t, const struc
         return walk_enter(t, trip, walk_neighbour(t, at.cube, exit), walk_opposite(exit));
     if (!t->regular) {
         if (at.segment >= t->seg_arrive || trip->of_host)
-            return walk_enter(t, trip, at.cube,
-                              t->io_sides[trip->of_host ? trip->chiplet : 0]);
+            return walk_enter(t, trip, at.cube, t->io_sides[trip->of_host ? trip->chiplet : 0]);
         return walk_to_sip(t, trip, at);
     }
     if (at.segment == t->seg_cross || at.segment == t->seg_host)
@@ -322,8 +319,8 @@ static inline size_t walk_link(const struct kb_topology *t, struct walk_edge edg
         link += walk_shore_place(t, trip, at);
     chiplet = walk_chiplet(t, trip, at, edge.owner == LINK_IO_TO);
     if (edge.owner == LINK_IO_WEST || edge.owner == LINK_IO_NORTH)
-        chiplet = t->chiplets * grid_step(t, at / t->cubes,
-                                          edge.owner == LINK_IO_WEST ? SIDE_W : SIDE_N);
+        chiplet =
+            t->chiplets * grid_step(t, at / t->cubes, edge.owner == LINK_IO_WEST ? SIDE_W : SIDE_N);
     return walk_io_links(t) + ((size_t)chiplet * t->n_io_links + link) * 2 + edge.back;
 }
 
@@ -335,8 +332,7 @@ static inline bool walk_is_shore(const struct kb_topology *t, uint32_t link)
 }
 
 /* The cube that link `link` of a shoreline leads to, and its node there. Chiplets of all SIPs. */
-static inline uint32_t walk_shore_cube(const struct kb_topology *t, uint32_t chiplet,
-                                       uint32_t link)
+static inline uint32_t walk_shore_cube(const struct kb_topology *t, uint32_t chiplet, uint32_t link)
 {
     return mesh_on_shore(t, chiplet % t->chiplets, chiplet / t->chiplets * t->cubes,
                          (link - IO_LINK_SHORE) % t->n_shore);
@@ -347,13 +343,13 @@ static inline uint32_t walk_ucie(const struct kb_topology *t, uint32_t plane, ui
     return t->sram_node + 1 + side * t->planes + plane;
 }
 
-static inline uint32_t walk_shore_ucie(const struct kb_topology *t, uint32_t chiplet,
-                                       uint32_t link)
+static inline uint32_t walk_shore_ucie(const struct kb_topology *t, uint32_t chiplet, uint32_t link)
 {
     return walk_ucie(t, (link - IO_LINK_SHORE) / t->n_shore, t->io_sides[chiplet % t->chiplets]);
 }
 
-/* Is there such a link? A shoreline may be shorter than the longest, and its cube may be missing. */
+/* Is there such a link? A shoreline may be shorter than the longest, and its cube may be missing.
+ */
 static inline bool walk_has_io_link(const struct kb_topology *t, uint32_t chiplet, uint32_t link)
 {
     uint32_t sip = chiplet / t->chiplets;

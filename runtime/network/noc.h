@@ -32,7 +32,8 @@ static ALWAYS_INLINE void set_out_ideal(struct kb_sim *s, int how, uint64_t t, u
         enter_pipe(s, after(t, cost_way_fs(&s->mask, way.wire_fs, way.overhead_fs)), slot);
         return;
     }
-    if (!(how & HOW_KERNELS) || cost->nbytes != txn->nbytes || cost->dst != txn->dst)
+    if (!(how & HOW_KERNELS) || cost->nbytes != txn->nbytes || cost->dst != txn->dst ||
+        (!T->regular && cost->plane != txn->plane))
         *cost = cost_known(T, &s->mask, &trip, txn_writes(txn), txn->nbytes);
     txn->hold_fs = cost->hold_fs;
     go_to_memory(s, how, t, cost->way_fs, slot);

@@ -76,16 +76,12 @@ static kb_status make_job(const struct kb_sim *s, const kb_point *p, struct job 
                               (unsigned long long)p->nbytes);
     if (p->inflight == 0 || p->inflight >= EV_MAX_SLOTS - 1)
         return endpoint_error(why, "%u transactions at once are none, or too many", p->inflight);
-    status = endpoint_trip(s->topo, p->op, &p->src, ends, endpoint_plane(s->topo, p->op, 0), &trip,
-                           why);
+    status =
+        endpoint_trip(s->topo, p->op, &p->src, ends, endpoint_plane(s->topo, p->op, 0), &trip, why);
     if (status != KB_OK)
         return status;
-    *job = (struct job){p->op,
-                        ends[0],
-                        ends[1],
-                        p->inflight,
-                        p->nbytes,
-                        cost_of(s->topo, &s->mask, p->op, &trip, p->nbytes),
+    *job = (struct job){p->op,       ends[0],   ends[1],
+                        p->inflight, p->nbytes, cost_of(s->topo, &s->mask, p->op, &trip, p->nbytes),
                         trip};
     return KB_OK;
 }

@@ -43,8 +43,8 @@ static void check_walk(const kb_topology *topo, const kb_request *r)
     kb_cost cost;
 
     assert_int_equal(kb_route_cost(topo, r->op, &r->src, &r->dst, r->nbytes, &cost, NULL), KB_OK);
-    assert_int_equal(
-        kb_route_walk_on(topo, plane, r->op, &r->src, &r->dst, see, &walked_fs, NULL), KB_OK);
+    assert_int_equal(kb_route_walk_on(topo, plane, r->op, &r->src, &r->dst, see, &walked_fs, NULL),
+                     KB_OK);
     assert_int_equal(walked_fs, cost.wire_fs + cost.overhead_fs);
 }
 

@@ -26,6 +26,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "machine/endpoint.h"
 #include "base/percentiles.h"
 #include "engine/observer.h"
 

@@ -30,6 +30,9 @@ void split_make(struct kb_sim *s, uint32_t whole, uint64_t address, uint32_t fir
         s->txns[slot] = *of;
         s->txns[slot].dst = part.dst;
         s->txns[slot].nbytes = part.nbytes & TXN_MAX_BYTES;
+        if (s->topo->plane_choice == PLANE_BY_HASH)
+            s->txns[slot].plane =
+                endpoint_plane(s->topo, (kb_transaction_op)of->op, of->id + number) & 7u;
         s->txns[slot].stage = TXN_WAITING;
         s->splits[slot] = (struct split){.whole = whole, .next = TXN_NONE, .number = number};
         *link = slot;

@@ -124,7 +124,7 @@ static void show_nodes(const struct usage *u, const struct flow_sum *nodes)
 {
     const struct kb_sim *s = u->sim;
 
-    for (size_t i = 0; i < s->topo->n_nodes; i++) {
+    for (size_t i = 0; i < walk_n_nodes(s->topo); i++) {
         if (!nodes[i].count)
             continue;
         int64_t overhead_fs = walk_node_row(s->topo, i)->overhead_fs & s->mask.overhead;

@@ -188,6 +188,17 @@ static const struct node_row fabric_nodes[1] = {
     [0] = {.name = "switch0", .kind = NODE_SWITCH, .overhead_fs = 5000000, .x_mm = 0.0, .y_mm = 0.0},
 };
 
+/* -- the networks between cubes ------------------------------------------------------------- */
+
+static const struct plane_row plane_rows[TOPO_PLANES] = {
+    [0] = {.name = "", .dirs = 15, .y_first = 0, .one_way = 0, .has_detours = 0},
+};
+
+/* The side of each IO chiplet. */
+static const uint8_t io_sides[TOPO_CHIPLETS] = {
+    [0] = SIDE_W,
+};
+
 /* -- routes, hop by hop and merged ---------------------------------------------------------- */
 
 /* first hop, first leg, hops, legs, exit, delay after the last leg: wire fs, overhead fs */
@@ -743,18 +754,18 @@ static const struct cost_row cost_host[TOPO_W] = {
     [1] = {.wire_fs = 220000, .overhead_fs = 17000000, .link_gbs = 128.0}, /* host -> column 1 */
 };
 
-/* From ucie-W to the engine of the M_CPU; from there to each slice. */
+/* From the side of a cube to the engine of its M_CPU; from there to each slice. */
 static const struct cost_row cost_host_cpu[1] = {
     [0] = {.wire_fs = 120000, .overhead_fs = 6000000, .link_gbs = 128.0}, /* W -> m_cpu */
 };
 
-static const struct cost_row cost_host_in[TOPO_PES] = {
+static const struct cost_row cost_host_in[1 * TOPO_PES] = {
     [0] = {.wire_fs = 55000, .overhead_fs = 2000000, .link_gbs = 128.0}, /* m_cpu -> slice0 */
     [1] = {.wire_fs = 125000, .overhead_fs = 2000000, .link_gbs = 128.0}, /* m_cpu -> slice1 */
 };
 
 /* From there to each PE, to launch a kernel. */
-static const struct cost_row cost_launch[TOPO_PES] = {
+static const struct cost_row cost_launch[1 * TOPO_PES] = {
     [0] = {.wire_fs = 30000, .overhead_fs = 0, .link_gbs = 128.0}, /* m_cpu -> pe0.pe_cpu */
     [1] = {.wire_fs = 100000, .overhead_fs = 0, .link_gbs = 128.0}, /* m_cpu -> pe1.pe_cpu */
 };
@@ -769,6 +780,7 @@ const struct kb_topology TOPOLOGY = {
     .config = config,
     .hash = TOPO_HASH,
     .links = TOPO_LINKS,
+    .regular = TOPO_REGULAR,
     .early = 0,
     .sips = TOPO_SIPS,
     .w = TOPO_W,
@@ -794,6 +806,25 @@ const struct kb_topology TOPOLOGY = {
     .granule = 0,
     .address_over = 0,
     .address_hash = 0,
+    .planes = TOPO_PLANES,
+    .plane_choice = TOPO_PLANE_CHOICE,
+    .wrap = TOPO_WRAP,
+    .d2d_wire_fs = 10000,
+    .wrap_wire_fs = 10000,
+    .wrap_mm = 1.0,
+    .chiplets = TOPO_CHIPLETS,
+    .n_shore = TOPO_SHORE,
+    .fabric_shape = TOPO_FABRIC_SHAPE,
+    .grid_w = TOPO_GRID_W,
+    .grid_h = TOPO_GRID_H,
+    .grid_wrap = TOPO_GRID_WRAP,
+    .plane_rows = plane_rows,
+    .io_sides = io_sides,
+    .has_gaps = TOPO_HAS_GAPS,
+    .cube_edges = NULL,
+    .detour_of = NULL,
+    .detours = NULL,
+    .shores = NULL,
     .hbm = {.overhead_fs = 0, .gbs = 256.0, .nbytes = 25769803776, .wire_fs = 25000,
             .latency_fs = 0, .own_gbs = 256.0, .hold = HOLD_ROUTE},
     .sram = {.overhead_fs = 0, .gbs = 128.0, .nbytes = 33554432, .wire_fs = 5000,
@@ -834,6 +865,7 @@ const struct kb_topology TOPOLOGY = {
     .seg_host = SEG_HOST,
     .seg_host_in = SEG_HOST_IN,
     .seg_cross = SEG_CROSS,
+    .seg_arrive = SEG_ARRIVE,
     .cost_local = cost_local,
     .cost_out = cost_out,
     .cost_in = cost_in,
@@ -845,6 +877,7 @@ const struct kb_topology TOPOLOGY = {
     .cost_host = cost_host,
     .cost_host_cpu = cost_host_cpu,
     .cost_host_in = cost_host_in,
+    .cost_segment = NULL,
     .cost_launch = cost_launch,
     .run = engine_fused,
 };

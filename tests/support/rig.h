@@ -39,7 +39,8 @@ static inline kb_request request_of(const struct judge_row *row)
                         .offset = row->offset,
                         .nbytes = row->nbytes,
                         .by_address = row->by_address,
-                        .address = row->address};
+                        .address = row->address,
+                        .plane = row->plane};
 }
 
 /* The endpoint called `name`, which exists. */

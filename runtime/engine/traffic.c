@@ -286,7 +286,8 @@ static void add_terms(const struct kb_sim *s, const struct txn *txn, int64_t act
 static void count_use(struct kb_sim *s, const struct txn *x)
 {
     s->channels[2 * (size_t)x->src + txn_writes(x)].wait_fs += x->wait_fs;
-    s->memories[x->dst].wait_fs += x->service_fs - x->arrive_fs;
+    if (!memory_frees_early(cost_memory(s->topo, x->dst, false))) /* that has counted it */
+        s->memories[x->dst].wait_fs += x->service_fs - x->arrive_fs;
     sim_count(s, x);
 }
 

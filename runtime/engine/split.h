@@ -51,6 +51,13 @@ uint64_t split_count(const struct kb_topology *t, uint64_t address, uint64_t nby
 void split_make(struct kb_sim *s, uint32_t whole, uint64_t address, uint32_t first,
                 const uint32_t *slots);
 
+/* The row `txn` will be split, when the run begins: it lies at `address`. */
+static inline void split_later(struct txn *txn, uint64_t address)
+{
+    txn->stage = TXN_SPLIT;
+    txn->address = address;
+}
+
 /* Makes the parts of all rows, before the run. KB_BAD_REQUEST: too many; KB_NO_MEMORY. */
 kb_status split_all(struct kb_sim *s, kb_error *why);
 

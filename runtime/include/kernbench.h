@@ -670,6 +670,8 @@ typedef struct kb_point {
     kb_endpoint src, dst; /* as in kb_request */
     uint64_t nbytes;      /* of each copy, > 0 */
     uint32_t inflight;    /* > 0 */
+    bool by_address;      /* as in kb_request: the target is `address`, and may be split */
+    uint64_t address;
 } kb_point;
 
 /* The latencies of its copies, in fs: percentiles by nearest rank, means rounded to whole fs. */
@@ -823,6 +825,14 @@ uint64_t kb_address(const kb_topology *topo, const kb_endpoint *memory, uint64_t
 /* Finds the memory of a global address, and the offset in it. KB_BAD_REQUEST: there is none. */
 kb_status kb_address_find(const kb_topology *topo, uint64_t address, kb_endpoint *memory,
                           uint64_t *offset);
+
+/*
+ * How many parts a transaction of `nbytes` at a global address has: 1, or if addresses are
+ * interleaved one for each run of them in one slice. 0: not all of it is in one memory, or in the
+ * slices over which addresses go round, or there are more than 65536 parts; `why` may be NULL.
+ */
+uint64_t kb_address_parts(const kb_topology *topo, uint64_t address, uint64_t nbytes,
+                          kb_error *why);
 
 /* How a tensor is cut: not at all, along its first axis, or along its last. */
 typedef enum kb_placement_split { KB_REPLICATE, KB_ROW_WISE, KB_COLUMN_WISE } kb_placement_split;

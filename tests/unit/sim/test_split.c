@@ -114,6 +114,64 @@ static void what_cannot_be_split_is_refused(void **state)
     any_topology_free(t);
 }
 
+/* -- sweeps --------------------------------------------------------------------------------- */
+
+/* Copies of one point have the times of the same rows in a replay; each point finds all idle. */
+static void check_point(const kb_topology *t, kb_sim *sweeper, kb_engine engine, const kb_point *p)
+{
+    kb_sim *sim = new_sim(t, (kb_options){.engine = engine});
+    kb_request request = {
+        .op = p->op, .src = p->src, .by_address = true, .address = p->address, .nbytes = p->nbytes};
+    int64_t sum = 0, wire = 0;
+    kb_point_result got;
+    kb_error why;
+
+    for (uint32_t i = 0; i < p->inflight; i++)
+        add(sim, &request);
+    run_all(sim);
+    for (uint32_t i = 0; i < p->inflight; i++) {
+        sum += result_of(sim, i).actual_fs;
+        wire += result_of(sim, i).wire_fs;
+    }
+    assert_int_equal(kb_sweep(sweeper, p, 1, &got, NULL, &why), KB_OK);
+    assert_true(got.makespan_fs == kb_sim_end_fs(sim));
+    assert_true(got.mean_fs == (sum + p->inflight / 2) / p->inflight);
+    assert_true(got.wire_fs == (wire + p->inflight / 2) / p->inflight);
+    kb_sim_free(sim);
+}
+
+static void points_are_those_of_a_replay(void **state)
+{
+    static const char *const machines[] = {
+        CUBE8 "addressing: {granule: 4096}\n",
+        CUBE8 "addressing: {granule: 256, over: sip, hash: xor}\ncontention: {links: fifo}\n",
+        CUBE8 "addressing: {granule: 1024}\ncube: {hbm: {hold: own}}\ncontention: {links: fifo}\n",
+    };
+
+    (void)state;
+    for (size_t m = 0; m < LENGTH(machines); m++)
+        for (int engine = KB_FUSED; engine <= KB_HOP; engine++) {
+            const kb_topology *t = any_topology(machines[m]);
+            kb_sim *sweeper = new_sim(t, (kb_options){.engine = (kb_engine)engine});
+
+            for (uint32_t i = 0; i < 24; i++) {
+                bool host = i % 5 == 4;
+                kb_point p = {.op = host    ? KB_H2D + i / 5 % 2
+                                    : i % 2 ? KB_WRITE
+                                            : KB_READ,
+                              .src = end_of(t, host ? "host" : "c0.pe0"),
+                              .nbytes = 64 + i * 1000,
+                              .inflight = 1 + i % 3,
+                              .by_address = true,
+                              .address = i * 5000};
+
+                check_point(t, sweeper, (kb_engine)engine, &p);
+            }
+            kb_sim_free(sweeper);
+            any_topology_free(t);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -121,6 +179,7 @@ int main(void)
         cmocka_unit_test(without_a_granule_it_is_one),
         cmocka_unit_test(the_channel_is_taken_once),
         cmocka_unit_test(what_cannot_be_split_is_refused),
+        cmocka_unit_test(points_are_those_of_a_replay),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);

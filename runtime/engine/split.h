@@ -45,10 +45,10 @@ static inline void split_none(struct kb_sim *s, uint32_t slot)
 uint64_t split_count(const struct kb_topology *t, uint64_t address, uint64_t nbytes);
 
 /*
- * Makes the parts of the whole in `whole`, which lies at `address`, as many as split_count() says:
- * in the rows `slots`, which ascend, or if that is NULL in those from `first` on.
+ * Makes the parts of the whole in `whole`, which lies in `range`, in the rows `slots`, which ascend
+ * and are as many as its parts; or if that is NULL in those from `first` on.
  */
-void split_make(struct kb_sim *s, uint32_t whole, uint64_t address, uint32_t first,
+void split_make(struct kb_sim *s, uint32_t whole, struct address_range range, uint32_t first,
                 const uint32_t *slots);
 
 /* The row `txn` will be split, when the run begins: it lies at `address`. */

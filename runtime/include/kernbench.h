@@ -708,6 +708,8 @@ typedef enum kb_pattern {
     KB_BITCOMP,   /* the complement of all bits of i; N must be a power of two */
     KB_HOTSPOT,   /* slice 0 with probability `hotspot`, else uniform */
     KB_MATRIX,    /* by the weights of `matrix` */
+    KB_STREAM,    /* walks the addresses of its share, one transaction behind the other */
+    KB_STRIDED,   /* the same by steps of `stride` */
 } kb_pattern;
 
 /* From one PE to one slice: a share of the traffic. */
@@ -734,6 +736,7 @@ typedef struct kb_traffic {
     bool fixed;           /* equal intervals, shifted from PE to PE, instead of a Poisson process */
     uint64_t txns;        /* the expected number of transactions of all PEs */
     uint64_t seed;
+    uint64_t stride; /* of KB_STRIDED: bytes from one transaction of a PE to its next, > 0 */
 } kb_traffic;
 
 /*

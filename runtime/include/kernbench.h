@@ -516,8 +516,9 @@ typedef struct kb_kernel_run {
  * and texts until the simulation is freed.
  *
  * Some calls come before their time, when it is known already: those of the way behind a fifo link,
- * and of the end of a memory's own overhead. The service of a link has its end when it is taken,
- * and is never released. With open-loop traffic the waits for channels are reported late, one at a
+ * and of the end of a memory's own overhead. The service of a link, and of a memory that is free
+ * before its transaction is done (hold: own, latency_ns), has its end when it is taken, and is never
+ * released. With open-loop traffic the waits for channels are reported late, one at a
  * time for each PE, after the transaction before has left the queue.
  */
 typedef struct kb_observer {

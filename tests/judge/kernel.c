@@ -44,6 +44,7 @@ struct job {
     uint64_t then;      /* the job that arrives once this one has ended */
     uint32_t waits_for; /* how many jobs have this one as `then` and have not ended */
     size_t frees;       /* the FETCH of a token: the token, in its PE's queue */
+    uint64_t lets;      /* the same: the FETCH of the next token, which arrives no earlier */
     size_t queue;       /* of a piece, and of what takes it out of its slot; or JUDGE_NONE */
     bool last;          /* of its send, or its recv */
     bool ended;
@@ -283,6 +284,19 @@ static void give_back(struct sim *s, struct station *at)
     take(s, id);
 }
 
+/*
+ * docs/kernels.md "Composites": FETCHes begin in order of tokens. All that job `id` has waited for
+ * has ended with job `last`; so has, perhaps, what the FETCHes behind it have waited for.
+ */
+static void begin(struct sim *s, uint64_t id, uint64_t last)
+{
+    while (id != NO_JOB && --s->jobs[id].waits_for == 0) {
+        s->run->records[id].after = last;
+        go_on(s, id);
+        id = s->jobs[id].lets;
+    }
+}
+
 /* All that job `id` held becomes free; what has waited for its end goes on. */
 static void finish(struct sim *s, uint64_t id)
 {
@@ -299,10 +313,7 @@ static void finish(struct sim *s, uint64_t id)
         if (j->steps[i].kind == CHANNEL)
             give_back(s, j->steps[i].at);
     }
-    if (j->then != NO_JOB && --s->jobs[j->then].waits_for == 0) {
-        s->run->records[j->then].after = id;
-        go_on(s, j->then);
-    }
+    begin(s, j->then, id);
     if (j->frees != JUDGE_NONE) {
         p->tokens[j->frees].fetched = true;
         enter_tokens(s, p);
@@ -347,6 +358,7 @@ struct plan {
     uint64_t op_id; /* of the command */
     uint32_t token, tile[3];
     uint32_t m, k, n; /* the tile's sizes */
+    uint64_t fetch;   /* of a composite: the FETCH of the token before, if it follows reads */
 };
 
 /* Draws an id. */
@@ -361,8 +373,8 @@ static uint64_t new_job(struct plan *x, enum judge_component component, enum jud
         s->jobs = judge_grow(s->jobs, s->jobs_room, sizeof *s->jobs);
         s->run->records = judge_grow(s->run->records, s->jobs_room, sizeof *s->run->records);
     }
-    s->jobs[id] =
-        (struct job){.behind = NO_JOB, .then = NO_JOB, .frees = JUDGE_NONE, .queue = JUDGE_NONE};
+    s->jobs[id] = (struct job){
+        .behind = NO_JOB, .then = NO_JOB, .frees = JUDGE_NONE, .lets = NO_JOB, .queue = JUDGE_NONE};
     r = &s->run->records[id];
     *r = (struct judge_op_record){
         .op_id = id, .parent = JUDGE_NONE, .after = JUDGE_NONE, .t_issue = s->now_fs};
@@ -594,8 +606,15 @@ static uint64_t fetch_tiles(struct plan *x, uint64_t nbytes)
     x->s->jobs[id].frees = x->p->n_tokens - 1;
     for (size_t i = 0; i < token->n_first; i++)
         then(x->s, token->first[i], id);
-    if (token->n_first == 0)
+    if (token->n_first == 0) {
         token->first[token->n_first++] = id;
+        return id;
+    }
+    if (x->fetch != NO_JOB) {
+        x->s->jobs[x->fetch].lets = id;
+        x->s->jobs[id].waits_for++;
+    }
+    x->fetch = id;
     return id;
 }
 
@@ -1029,7 +1048,7 @@ static void command_ends(struct sim *s, struct pe *p, size_t command)
 static void issue(struct sim *s, struct pe *p)
 {
     struct judge_command_times *times = &p->times->commands[p->at];
-    struct plan x = {.s = s, .p = p, .c = &p->kernel->commands[p->at]};
+    struct plan x = {.s = s, .p = p, .c = &p->kernel->commands[p->at], .fetch = NO_JOB};
 
     times->issue_fs = s->now_fs;
     times->op_id = s->run->n_records;

@@ -433,6 +433,11 @@ typedef struct kb_span {
     uint32_t message;   /* the ipcq_copy whose bytes it takes out of the slot; else KB_NO_ID */
     int64_t begin_fs;
     int64_t end_fs; /* -1: not known yet */
+    /*
+     * Of a transaction that is split over slices, the part, from 0. KB_NO_ID: the whole, which
+     * waits for its channel and has it; each part has its own pieces from then on, and its own end.
+     */
+    uint32_t part;
 } kb_span;
 
 /* The service of a transaction or a stage by a station: channel, engine, memory, port, fifo link.
@@ -445,6 +450,7 @@ typedef struct kb_service {
     kb_place place;
     int64_t begin_fs;
     int64_t end_fs; /* -1: not known yet */
+    uint32_t part;  /* as in kb_span */
 } kb_service;
 
 /* A part of the time of a command. */
@@ -517,9 +523,9 @@ typedef struct kb_kernel_run {
  *
  * Some calls come before their time, when it is known already: those of the way behind a fifo link,
  * and of the end of a memory's own overhead. The service of a link, and of a memory that is free
- * before its transaction is done (hold: own, latency_ns), has its end when it is taken, and is never
- * released. With open-loop traffic the waits for channels are reported late, one at a
- * time for each PE, after the transaction before has left the queue.
+ * before its transaction is done (hold: own, latency_ns), has its end when it is taken, and is
+ * never released. With open-loop traffic the waits for channels are reported late, one at a time
+ * for each PE, after the transaction before has left the queue.
  */
 typedef struct kb_observer {
     void *arg;

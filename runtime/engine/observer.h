@@ -34,6 +34,7 @@ struct observer {
 
     void (*begin)(struct kb_sim *s);
     bool (*issue)(struct kb_sim *s, uint64_t t, uint32_t slot);
+    void (*split)(struct kb_sim *s, uint32_t whole, uint32_t part);
     void (*node)(struct kb_sim *s, uint64_t t, uint32_t slot);
     void (*cross)(struct kb_sim *s, uint64_t t, uint32_t slot);
     void (*wire)(struct kb_sim *s, uint64_t t, uint32_t slot);
@@ -82,6 +83,12 @@ static inline void observe_begin(struct kb_sim *s)
 static inline bool observe_issue(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
     return s->observer->issue(s, t, slot);
+}
+
+/* The transaction in `whole`, which has its channel, sends its part in `part`: engine/split.h. */
+static inline void observe_split(struct kb_sim *s, uint32_t whole, uint32_t part)
+{
+    s->observer->split(s, whole, part);
 }
 
 /* It comes to a node, crosses a NoC, or takes the wire of the edge behind the node. */

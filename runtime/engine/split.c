@@ -14,15 +14,12 @@ uint64_t split_count(const struct kb_topology *t, uint64_t address, uint64_t nby
     return n;
 }
 
-void split_make(struct kb_sim *s, uint32_t whole, uint64_t address, uint32_t first,
+void split_make(struct kb_sim *s, uint32_t whole, struct address_range range, uint32_t first,
                 const uint32_t *slots)
 {
     const struct txn *of = &s->txns[whole];
     uint32_t *link = &s->splits[whole].next, number = 0;
-    struct address_range range;
 
-    if (!address_range(s->topo, address, of->nbytes, &range))
-        return; /* split_count() has told */
     for (; range.nbytes; number++) {
         struct address_part part = address_part(s->topo, &range);
         uint32_t slot = slots ? slots[number] : first + number;
@@ -55,8 +52,12 @@ static uint64_t count_all(const struct kb_sim *s)
 /* Makes the parts of `row` behind all there are. */
 static void split_row(struct kb_sim *s, uint32_t row)
 {
-    s->txns[row].stage = TXN_WAITING;
-    split_make(s, row, s->txns[row].address, s->n_txns + s->n_parts, NULL);
+    struct txn *txn = &s->txns[row];
+    struct address_range range;
+
+    txn->stage = TXN_WAITING;
+    if (address_range(s->topo, txn->address, txn->nbytes, &range))
+        split_make(s, row, range, s->n_txns + s->n_parts, NULL);
     s->n_parts += s->splits[row].left;
 }
 

@@ -45,11 +45,18 @@ static inline void split_none(struct kb_sim *s, uint32_t slot)
 uint64_t split_count(const struct kb_topology *t, uint64_t address, uint64_t nbytes);
 
 /*
- * Makes the parts of the whole in `whole`, which lies at `address`, as many as split_count() says:
- * in the rows `slots`, which ascend, or if that is NULL in those from `first` on.
+ * Makes the parts of the whole in `whole`, which lies in `range`, in the rows `slots`, which ascend
+ * and are as many as its parts; or if that is NULL in those from `first` on.
  */
-void split_make(struct kb_sim *s, uint32_t whole, uint64_t address, uint32_t first,
+void split_make(struct kb_sim *s, uint32_t whole, struct address_range range, uint32_t first,
                 const uint32_t *slots);
+
+/* The row `txn` will be split, when the run begins: it lies at `address`. */
+static inline void split_later(struct txn *txn, uint64_t address)
+{
+    txn->stage = TXN_SPLIT;
+    txn->address = address;
+}
 
 /* Makes the parts of all rows, before the run. KB_BAD_REQUEST: too many; KB_NO_MEMORY. */
 kb_status split_all(struct kb_sim *s, kb_error *why);

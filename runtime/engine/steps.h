@@ -123,18 +123,20 @@ static ALWAYS_INLINE void end(struct kb_sim *s, int how, uint64_t t, uint32_t sl
             return;
         }
     }
+    if (is_told(s, how) && end < s->stop_fs)
+        observe_end(s, t, end, slot);
     if (whole_of(s, slot) != slot) {
         end = split_ended(s, slot, end);
         if (end == SPLIT_GOES_ON)
             return;
         slot = whole_of(s, slot);
         txn = &s->txns[slot];
+        if (is_told(s, how) && end < s->stop_fs)
+            observe_end(s, t, end, slot);
     }
     txn->stage = TXN_DONE;
     if (end >= s->stop_fs)
         return; /* the response comes too late */
-    if (is_told(s, how))
-        observe_end(s, t, end, slot);
     s->n_done++;
     if ((int64_t)end > s->end_fs)
         s->end_fs = (int64_t)end;
@@ -191,6 +193,8 @@ static ALWAYS_INLINE void done(struct kb_sim *s, int how, uint64_t t, uint32_t s
     if (how & HOW_KERNELS) {
         if (is_told(s, how))
             observe_end(s, t, t, slot);
+        if (is_told(s, how) && last && whole_of(s, slot) != slot)
+            observe_end(s, t, t, whole_of(s, slot));
         if (whole_of(s, slot) == slot)
             kernels_end_service(s, t, slot);
         else

@@ -22,6 +22,7 @@
  * out the warm-up afterwards. Up to TRAFFIC_EXACT latencies are kept as they are, then counted in
  * histograms with buckets of 2^-10 of their value.
  */
+#include "engine/split.h"
 #include "engine/traffic.h"
 #include <math.h>
 #include <stdlib.h>
@@ -106,6 +107,8 @@ static uint32_t slice_of(const struct traffic *tr, uint32_t pe, struct rng *rng)
 
     switch (tr->request.pattern) {
     case KB_LOCAL:
+    case KB_STREAM:  /* of interleaved slices: */
+    case KB_STRIDED: /* walk_place() */
         return pe;
     case KB_NEIGHBOR:
         return (pe + 1) % n;
@@ -163,12 +166,10 @@ static uint32_t pe_of(const struct kb_topology *t, uint32_t src)
     return src_cube(t, src) * t->pes + src_pe(t, src);
 }
 
-static uint32_t take_slot(struct kb_sim *s)
+static void no_slot(struct kb_sim *s)
 {
-    uint32_t slot = s->traffic->free_slot;
-
-    s->traffic->free_slot = s->txns[slot].next;
-    return slot;
+    s->status = KB_NO_MEMORY;
+    s->stop_fs = 0;
 }
 
 /* Of a machine with planes or gaps. False, and the run ends: no way leads there. */
@@ -197,13 +198,12 @@ void traffic_next(struct kb_sim *s, uint64_t t, uint32_t src)
 
     if (!traffic_draw(tr, pe))
         return;
-    if (tr->free_slot == TXN_NONE) {
-        s->status = KB_NO_MEMORY;
-        s->stop_fs = 0;
+    slot = traffic_take_slot(s);
+    if (slot == TXN_NONE) {
+        no_slot(s);
         return;
     }
     tr->n_issued++;
-    slot = take_slot(s);
     txn = &s->txns[slot];
     *txn = (struct txn){.issue_fs = source->next_fs,
                         .nbytes = tr->request.nbytes & TXN_MAX_BYTES,
@@ -215,13 +215,16 @@ void traffic_next(struct kb_sim *s, uint64_t t, uint32_t src)
                         .next = TXN_NONE};
     if (!s->topo->regular && !choose_plane(s, txn))
         return;
+    if (traffic_walks(tr) && !walk_place(s, pe, source->n - 1, slot)) {
+        no_slot(s);
+        return;
+    }
     if ((uint64_t)source->next_fs < t) {
         if (s->observer && !observe_late(s, (uint64_t)source->next_fs, slot))
             return;
         station_enqueue(&s->channels[2 * (size_t)src + txn_writes(txn)], s->txns, slot);
     } else if (!ev_push(&s->queue, ev_make((uint64_t)source->next_fs, EV_ISSUE, txn->id, slot))) {
-        s->status = KB_NO_MEMORY;
-        s->stop_fs = 0;
+        no_slot(s);
     }
 }
 
@@ -261,8 +264,8 @@ static bool keep(struct traffic *tr, uint32_t part, int64_t actual_fs)
 }
 
 /* No term is negative: as unsigned, a sum of 128 bits takes two instructions. */
-static void add_terms(const struct kb_sim *s, const struct txn *txn, int64_t actual_fs,
-                      struct part *p)
+static void add_terms(const struct kb_sim *s, const struct txn *txn, int64_t issue_fs,
+                      int64_t actual_fs, struct part *p)
 {
     const struct memory_row *memory = cost_memory(s->topo, txn->dst, txn_writes(txn));
     const struct trip trip = txn_trip(s->topo, txn);
@@ -278,17 +281,46 @@ static void add_terms(const struct kb_sim *s, const struct txn *txn, int64_t act
     p->channel += (uint64_t)txn->wait_fs;
     p->memory += (uint64_t)(txn->service_fs - txn->arrive_fs);
     if (s->links)
-        p->link +=
-            (uint64_t)(txn->arrive_fs - txn->issue_fs - txn->wait_fs) - wire_fs - overhead_fs;
+        p->link += (uint64_t)(txn->arrive_fs - issue_fs - txn->wait_fs) - wire_fs - overhead_fs;
 }
 
-/* Its statistics, before its slot is used again. */
-static void count_use(struct kb_sim *s, const struct txn *x)
+/* What memory and way of the row in `slot` have carried. */
+static void count_way(struct kb_sim *s, uint32_t slot)
 {
-    s->channels[2 * (size_t)x->src + txn_writes(x)].wait_fs += x->wait_fs;
+    const struct txn *x = &s->txns[slot];
+
     if (!memory_frees_early(cost_memory(s->topo, x->dst, false))) /* that has counted it */
         s->memories[x->dst].wait_fs += x->service_fs - x->arrive_fs;
     sim_count(s, x);
+    split_count_part(s, slot);
+}
+
+/* Its statistics, before its slot is used again. */
+static void count_use(struct kb_sim *s, uint32_t slot)
+{
+    const struct txn *x = &s->txns[slot];
+
+    s->channels[2 * (size_t)x->src + txn_writes(x)].wait_fs += x->wait_fs;
+    if (!is_split(s, slot))
+        count_way(s, slot);
+    for (uint32_t part = is_split(s, slot) ? s->splits[slot].next : TXN_NONE; part != TXN_NONE;
+         part = s->splits[part].next)
+        count_way(s, part);
+}
+
+static void give_slot(struct kb_sim *s, uint32_t slot)
+{
+    s->txns[slot].next = s->traffic->free_slot;
+    s->traffic->free_slot = slot;
+}
+
+/* With its parts. */
+static void give_slots(struct kb_sim *s, uint32_t slot)
+{
+    for (uint32_t part = is_split(s, slot) ? s->splits[slot].next : TXN_NONE; part != TXN_NONE;
+         part = s->splits[part].next)
+        give_slot(s, part);
+    give_slot(s, slot);
 }
 
 void traffic_done(struct kb_sim *s, uint32_t slot, uint64_t end)
@@ -298,17 +330,14 @@ void traffic_done(struct kb_sim *s, uint32_t slot, uint64_t end)
     int64_t actual_fs = (int64_t)end - txn->issue_fs;
     uint32_t part = part_at(tr, txn->issue_fs);
 
-    add_terms(s, txn, actual_fs, &tr->parts[part]);
+    add_terms(s, split_last(s, slot), txn->issue_fs, actual_fs, &tr->parts[part]);
     if ((int64_t)end < tr->horizon_fs)
         tr->parts[part_at(tr, (int64_t)end)].completed++;
     if (STATS)
-        count_use(s, txn);
-    if (!keep(tr, part, actual_fs)) {
-        s->status = KB_NO_MEMORY;
-        s->stop_fs = 0;
-    }
-    txn->next = tr->free_slot;
-    tr->free_slot = slot;
+        count_use(s, slot);
+    if (!keep(tr, part, actual_fs))
+        no_slot(s);
+    give_slots(s, slot);
 }
 
 /* -- made ----------------------------------------------------------------------------------- */
@@ -324,6 +353,7 @@ void traffic_free(struct traffic *tr)
     free(tr->actual_fs);
     free(tr->part_of);
     free(tr->buckets);
+    free(tr->part_slots);
     free(tr);
 }
 
@@ -348,7 +378,7 @@ static kb_status check_pattern(const struct traffic *tr, kb_error *why)
     const struct kb_traffic *r = &tr->request;
     uint32_t n = tr->n_pes;
 
-    if ((unsigned)r->pattern > KB_MATRIX)
+    if ((unsigned)r->pattern > KB_STRIDED)
         return endpoint_error(why, "there is no pattern %d", (int)r->pattern);
     if (r->pattern == KB_TRANSPOSE && root_of(n) * root_of(n) != n)
         return endpoint_error(why, "transpose needs a square number of PEs, this machine has %u",
@@ -478,10 +508,11 @@ out:
 static uint64_t slots_needed(const struct kb_sim *s, const struct traffic *tr)
 {
     double all = (double)tr->request.txns;
+    uint64_t rows = 1 + tr->most_parts; /* of a transaction */
 
     if (s->options.costs_off & KB_COST_CHANNELS)
-        return (uint64_t)(all + 10 * sqrt(all)) + 10 * (uint64_t)tr->n_pes;
-    return (uint64_t)tr->n_pes * (servers_of(s->topo, tr->request.op) + 2);
+        return rows * ((uint64_t)(all + 10 * sqrt(all)) + 10 * (uint64_t)tr->n_pes);
+    return rows * tr->n_pes * (servers_of(s->topo, tr->request.op) + 2);
 }
 
 /* Slots, all free. False without memory. */
@@ -511,6 +542,8 @@ kb_status kb_sim_traffic(kb_sim *s, const kb_traffic *request, kb_error *why)
     tr->request = *request;
     tr->n_pes = sim_cubes(t) * t->pes;
     status = check_traffic(s, tr, why);
+    if (status == KB_OK && traffic_walks(tr))
+        status = walk_init(tr, t, why);
     if (status == KB_OK)
         status = make_sources(t, tr, why);
     if (status == KB_OK && slots_needed(s, tr) >= EV_MAX_SLOTS)

@@ -51,7 +51,37 @@ struct traffic {
     uint8_t *part_of;
     uint64_t n_exact;
     uint32_t *buckets; /* [TRAFFIC_PARTS][BUCKETS]; NULL: latencies are exact */
+
+    /* stream, strided:N (traffic_walk.c) */
+    uint64_t share_bytes; /* of addresses that a PE walks */
+    uint64_t step_bytes, steps;
+    uint32_t most_parts;  /* of a transaction that is split; 0: none is */
+    uint32_t *part_slots; /* owned; [most_parts] */
 };
+
+static inline bool traffic_walks(const struct traffic *tr)
+{
+    return tr->request.pattern >= KB_STREAM;
+}
+
+/* Prepares a walk. KB_BAD_REQUEST with the reason in `why`; KB_NO_MEMORY. */
+kb_status walk_init(struct traffic *tr, const struct kb_topology *t, kb_error *why);
+
+/*
+ * Transaction `k` of PE `pe` is in `slot`: sets its memory, or its parts, for which it takes slots.
+ * False: there are none left.
+ */
+bool walk_place(struct kb_sim *s, uint32_t pe, uint32_t k, uint32_t slot);
+
+/* A slot that is free; TXN_NONE: none is. */
+static inline uint32_t traffic_take_slot(struct kb_sim *s)
+{
+    uint32_t slot = s->traffic->free_slot;
+
+    if (slot != TXN_NONE)
+        s->traffic->free_slot = s->txns[slot].next;
+    return slot;
+}
 
 /* Transactions there are: added, or issued by traffic so far. */
 static inline uint64_t sim_txn_count(const struct kb_sim *s)

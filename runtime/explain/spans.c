@@ -36,6 +36,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "data/dtype.h"
+#include "engine/split.h"
 #include "machine/endpoint.h"
 #include "machine/walk.h"
 
@@ -146,12 +147,23 @@ kb_place spans_link(const struct kb_sim *s, uint32_t slot)
 
 /* -- pieces of time ---------------------------------------------------------------------------- */
 
+static bool is_whole(const struct kb_sim *s, uint32_t slot)
+{
+    return is_split(s, slot) && s->splits[slot].whole == slot;
+}
+
+static uint32_t part_of(const struct kb_sim *s, uint32_t slot)
+{
+    return !s->splits ? 0 : is_whole(s, slot) ? KB_NO_ID : s->splits[slot].number;
+}
+
 kb_span spans_make(const struct kb_sim *s, uint32_t slot, int64_t end_fs)
 {
     const struct progress *at = &spans_of(s)->slots[slot];
     const struct txn *txn = &s->txns[slot];
 
     return (kb_span){.id = txn->id,
+                     .part = part_of(s, slot),
                      .command = at->chain.command,
                      .token = token_of(s, slot),
                      .what = what_of(s, slot),
@@ -173,6 +185,7 @@ kb_service spans_service(const struct kb_sim *s, uint32_t slot, kb_place place, 
     const struct txn *txn = &s->txns[slot];
 
     return (kb_service){.id = txn->id,
+                        .part = part_of(s, slot),
                         .command = spans_of(s)->slots[slot].chain.command,
                         .token = token_of(s, slot),
                         .message = message_of(s, slot),
@@ -255,6 +268,28 @@ bool spans_room(struct kb_sim *s, uint32_t slot)
     return true;
 }
 
+/*
+ * A part goes on from where the whole is: with its channel, and the wait for it behind. That wait
+ * is told once; all that follows is told of each part, under the id of the transaction.
+ */
+void spans_split(struct kb_sim *s, uint32_t whole, uint32_t part)
+{
+    struct progress *at;
+    const struct progress *from;
+
+    if (!spans_room(s, part))
+        return;
+    at = &spans_of(s)->slots[part];
+    from = &spans_of(s)->slots[whole];
+    at->open = false;
+    at->issue_fs = from->issue_fs;
+    at->told_fs = from->told_fs;
+    at->wire_fs = at->overhead_fs = 0;
+    at->chain.command = KB_NO_ID;
+    if (sim_has_kernels(s))
+        chain_copy(s, &at->chain, &from->chain);
+}
+
 void spans_node(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
     const struct kb_topology *topo = s->topo;
@@ -325,7 +360,7 @@ void spans_end(struct kb_sim *s, uint64_t t, uint64_t end, uint32_t slot)
     struct kb_cost c = {0};
     kb_span last;
 
-    if (end > t) {
+    if (end > t && !is_whole(s, slot)) {
         spans_open(s, t, slot, KB_CAUSE_RESPONSE, spans_source(x));
         spans_close(s, end, slot);
     }
@@ -335,8 +370,9 @@ void spans_end(struct kb_sim *s, uint64_t t, uint64_t end, uint32_t slot)
         c = cost_of(s->topo, &s->mask, (kb_transaction_op)x->op, &trip, x->nbytes);
     }
     last = spans_make(s, slot, (int64_t)end);
-    if (spans_of(s)->by_station)
+    if (spans_of(s)->by_station && !is_whole(s, slot))
         add_way(s, slot, &last, &c);
-    check_txn(s, end, slot, &c);
+    if (!is_whole(s, slot))
+        check_txn(s, end, slot, &c);
     TELL(spans_of(s), end, &last);
 }

@@ -137,6 +137,7 @@ kb_service spans_service(const struct kb_sim *s, uint32_t slot, kb_place place, 
 void spans_close(struct kb_sim *s, uint64_t t, uint32_t slot);
 void spans_open(struct kb_sim *s, uint64_t t, uint32_t slot, kb_cause cause, kb_place place);
 bool spans_room(struct kb_sim *s, uint32_t slot);
+void spans_split(struct kb_sim *s, uint32_t whole, uint32_t part);
 void spans_node(struct kb_sim *s, uint64_t t, uint32_t slot);
 void spans_cross(struct kb_sim *s, uint64_t t, uint32_t slot);
 void spans_wire(struct kb_sim *s, uint64_t t, uint32_t slot);

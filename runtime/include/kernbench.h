@@ -455,6 +455,11 @@ typedef struct kb_span {
     uint32_t message;   /* the ipcq_copy whose bytes it takes out of the slot; else KB_NO_ID */
     int64_t begin_fs;
     int64_t end_fs; /* -1: not known yet */
+    /*
+     * Of a transaction that is split over slices, the part, from 0. KB_NO_ID: the whole, which
+     * waits for its channel and has it; each part has its own pieces from then on, and its own end.
+     */
+    uint32_t part;
 } kb_span;
 
 /* The service of a transaction or a stage by a station: channel, engine, memory, port, fifo link.
@@ -467,6 +472,7 @@ typedef struct kb_service {
     kb_place place;
     int64_t begin_fs;
     int64_t end_fs; /* -1: not known yet */
+    uint32_t part;  /* as in kb_span */
 } kb_service;
 
 /* A part of the time of a command. */
@@ -693,6 +699,8 @@ typedef struct kb_point {
     kb_endpoint src, dst; /* as in kb_request */
     uint64_t nbytes;      /* of each copy, > 0 */
     uint32_t inflight;    /* > 0 */
+    bool by_address;      /* as in kb_request: the target is `address`, and may be split */
+    uint64_t address;
 } kb_point;
 
 /* The latencies of its copies, in fs: percentiles by nearest rank, means rounded to whole fs. */
@@ -729,6 +737,8 @@ typedef enum kb_pattern {
     KB_BITCOMP,   /* the complement of all bits of i; N must be a power of two */
     KB_HOTSPOT,   /* slice 0 with probability `hotspot`, else uniform */
     KB_MATRIX,    /* by the weights of `matrix` */
+    KB_STREAM,    /* walks the addresses of its share, one transaction behind the other */
+    KB_STRIDED,   /* the same by steps of `stride` */
 } kb_pattern;
 
 /* From one PE to one slice: a share of the traffic. */
@@ -755,6 +765,7 @@ typedef struct kb_traffic {
     bool fixed;           /* equal intervals, shifted from PE to PE, instead of a Poisson process */
     uint64_t txns;        /* the expected number of transactions of all PEs */
     uint64_t seed;
+    uint64_t stride; /* of KB_STRIDED: bytes from one transaction of a PE to its next, > 0 */
 } kb_traffic;
 
 /*
@@ -846,6 +857,14 @@ uint64_t kb_address(const kb_topology *topo, const kb_endpoint *memory, uint64_t
 /* Finds the memory of a global address, and the offset in it. KB_BAD_REQUEST: there is none. */
 kb_status kb_address_find(const kb_topology *topo, uint64_t address, kb_endpoint *memory,
                           uint64_t *offset);
+
+/*
+ * How many parts a transaction of `nbytes` at a global address has: 1, or if addresses are
+ * interleaved one for each run of them in one slice. 0: not all of it is in one memory, or in the
+ * slices over which addresses go round, or there are more than 65536 parts; `why` may be NULL.
+ */
+uint64_t kb_address_parts(const kb_topology *topo, uint64_t address, uint64_t nbytes,
+                          kb_error *why);
 
 /* How a tensor is cut: not at all, along its first axis, or along its last. */
 typedef enum kb_placement_split { KB_REPLICATE, KB_ROW_WISE, KB_COLUMN_WISE } kb_placement_split;

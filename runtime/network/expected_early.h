@@ -50,7 +50,7 @@ static ALWAYS_INLINE void expect_early(struct kb_sim *s, uint64_t arrive, uint32
 {
     struct txn *txn = &s->txns[slot];
     struct memory_station *memory = &s->memories[txn->dst];
-    bool last = memory->head == TXN_NONE || arrives_before(&s->txns[memory->tail], txn);
+    bool last = memory->head == TXN_NONE || arrives_before(s, &s->txns[memory->tail], txn);
 
     expect_in_queue(s, memory, slot);
     post_earliest(s, arrive, last, &memory->least_free_fs[0], slot);
@@ -65,7 +65,7 @@ static ALWAYS_INLINE void expect_early_behind_link(struct kb_sim *s, uint64_t t,
 
     txn->arrive_fs = (int64_t)t;
     txn->stage = TXN_TO_MEMORY;
-    last = l->head == TXN_NONE || arrives_before(&s->txns[l->tail], txn);
+    last = l->head == TXN_NONE || arrives_before(s, &s->txns[l->tail], txn);
     expect_at_link(s, l, slot);
     post_earliest(s, after(t, memory_row_of(s, txn)->wire_fs), last,
                   &s->memories[txn->dst].least_free_fs[txn_writes(txn)], slot);

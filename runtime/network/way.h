@@ -33,6 +33,8 @@ static ALWAYS_INLINE void set_out_whole(struct kb_sim *s, int how, uint64_t t, u
     for (uint32_t part = s->splits[slot].next; part != TXN_NONE; part = s->splits[part].next) {
         s->txns[part].issue_fs = s->txns[slot].issue_fs;
         s->txns[part].wait_fs = s->txns[slot].wait_fs;
+        if (is_told(s, how))
+            observe_split(s, slot, part);
         set_out(s, how, t, part);
     }
 }

@@ -115,7 +115,7 @@ static bool take_parts(struct kb_sim *s, const struct stage *stage, uint64_t n)
 
 /* A slot for a range that has `n` parts, each with a slot of its own. TXN_NONE: no memory. */
 static uint32_t split_slot(struct kb_sim *s, uint64_t t, const struct stage *stage,
-                           const struct address_range *range, uint64_t address, uint64_t n)
+                           const struct address_range *range, uint64_t n)
 {
     const struct kernels *k = s->kernels;
     struct address_range rest = *range;
@@ -124,7 +124,7 @@ static uint32_t split_slot(struct kb_sim *s, uint64_t t, const struct stage *sta
 
     if (whole == TXN_NONE || !take_parts(s, stage, n))
         return TXN_NONE;
-    split_make(s, whole, address, 0, k->part_slots);
+    split_make(s, whole, *range, 0, k->part_slots);
     for (uint64_t i = 0; i < n; i++) {
         uint32_t slot = k->part_slots[i];
 
@@ -153,7 +153,7 @@ static uint32_t range_slot(struct kb_sim *s, uint64_t t, const struct stage *sta
     }
     if (n == 1)
         return pe_dma_slot(s, t, stage, address_part(s->topo, &range).dst, nbytes);
-    return split_slot(s, t, stage, &range, address, n);
+    return split_slot(s, t, stage, &range, n);
 }
 
 /* -- joining a channel ------------------------------------------------------------------------ */

@@ -20,6 +20,7 @@
  * arrival, see network/link.h. It must not be negative, and must be 0 with ideal links.
  */
 #include "sim/sim.h"
+#include "sim/destination.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,33 +114,6 @@ static kb_status check_size(const struct kb_topology *t, const kb_request *r, kb
                           (unsigned long long)size);
 }
 
-/* The whole range lies behind interleaved addresses, in not too many parts. */
-static kb_status check_split(const struct kb_topology *t, const kb_request *r, kb_error *why)
-{
-    uint64_t n = r->nbytes ? split_count(t, r->address, r->nbytes) : 1;
-
-    if (n == 0)
-        return endpoint_error(why, "0x%llx + %llu bytes pass the end of the addresses of the %s",
-                              (unsigned long long)r->address, (unsigned long long)r->nbytes,
-                              t->address_over == OVER_SIP ? "SIP" : "cube");
-    if (n > SPLIT_PARTS_MAX)
-        return endpoint_error(why, "0x%llx + %llu bytes have more than %d parts",
-                              (unsigned long long)r->address, (unsigned long long)r->nbytes,
-                              SPLIT_PARTS_MAX);
-    return KB_OK;
-}
-
-/* Sets dst and offset of a request by address to where its first byte lies. */
-static kb_status find_target(const struct kb_topology *t, kb_request *r, kb_error *why)
-{
-    if (!r->by_address)
-        return KB_OK;
-    if (kb_address_find(t, r->address, &r->dst, &r->offset) != KB_OK)
-        return endpoint_error(why, "0x%llx is the address of no byte of this topology",
-                              (unsigned long long)r->address);
-    return address_is_interleaved(t, r->address) ? check_split(t, r, why) : KB_OK;
-}
-
 static kb_status check_request(const struct kb_sim *s, const kb_request *r, uint32_t ends[2],
                                kb_error *why)
 {
@@ -160,29 +134,22 @@ static kb_status check_request(const struct kb_sim *s, const kb_request *r, uint
         return endpoint_error(why, "the simulation has traffic, it takes no transactions");
     if (s->started)
         return endpoint_error(why, "the simulation has begun, it takes no more transactions");
-    if (r->nbytes && r->by_address && address_is_interleaved(s->topo, r->address))
-        return KB_OK; /* find_target() has checked the size */
+    if (r->nbytes && r->by_address)
+        return KB_OK; /* destination_find() has checked the size */
     return check_size(s->topo, r, why);
-}
-
-/* It lies in several slices: its parts are made when the run begins. */
-static void mark_split(struct kb_sim *s, const kb_request *r, struct txn *txn)
-{
-    if (!r->by_address || !address_is_interleaved(s->topo, r->address) ||
-        split_count(s->topo, r->address, r->nbytes) == 1)
-        return;
-    txn->stage = TXN_SPLIT;
-    txn->address = r->address;
 }
 
 kb_status kb_sim_add(kb_sim *s, const kb_request *request, kb_error *why)
 {
     REFUSE_NULL(s && request, "sim, request", why);
     kb_request found = *request, *r = &found;
+    struct destination to = {
+        .by_address = r->by_address, .address = r->address, .dst = r->dst, .nbytes = r->nbytes};
     uint32_t ends[2], plane = endpoint_plane(s->topo, r->op, s->n_txns);
     struct trip trip;
-    kb_status status = find_target(s->topo, r, why);
+    kb_status status = destination_find(s->topo, &to, why);
 
+    r->dst = to.dst;
     if (status == KB_OK)
         status = check_request(s, r, ends, why);
     if (r->plane > 0)
@@ -203,7 +170,8 @@ kb_status kb_sim_add(kb_sim *s, const kb_request *request, kb_error *why)
                                       .dst = ends[1],
                                       .id = s->n_txns,
                                       .next = TXN_NONE};
-    mark_split(s, r, &s->txns[s->n_txns]);
+    if (to.splits)
+        split_later(&s->txns[s->n_txns], r->address);
     if (r->issue_fs < s->last_issue_fs)
         s->sorted = false;
     s->last_issue_fs = r->issue_fs;

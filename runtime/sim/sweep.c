@@ -20,7 +20,9 @@
 #include "machine/endpoint.h"
 #include "base/percentiles.h"
 #include "engine/engine.h"
+#include "engine/split.h"
 #include "sim/sim.h"
+#include "sim/destination.h"
 #include "machine/walk.h"
 
 /* A point as the engines take it, and the cost of one copy without contention. */
@@ -28,8 +30,11 @@ struct job {
     kb_transaction_op op;
     uint32_t src, dst, n;
     uint64_t nbytes;
-    struct kb_cost cost;
-    struct trip trip;
+    struct trip trip;    /* of one that is split that of its first part */
+    struct kb_cost cost; /* unless `differ` */
+    bool differ; /* copies have costs of their own: they are split, or their planes differ */
+    bool splits;
+    uint64_t address; /* of one that is split */
 };
 
 /* Room for the latencies of a point's copies. */
@@ -63,15 +68,19 @@ static kb_status check_sim(const struct kb_sim *s, kb_error *why)
 
 static kb_status make_job(const struct kb_sim *s, const kb_point *p, struct job *job, kb_error *why)
 {
+    struct destination to = {
+        .by_address = p->by_address, .address = p->address, .dst = p->dst, .nbytes = p->nbytes};
     uint32_t ends[2];
     struct trip trip;
-    kb_status status = endpoint_pack_route(s->topo, p->op, &p->src, &p->dst, ends, why);
+    kb_status status = destination_find(s->topo, &to, why);
 
+    if (status == KB_OK)
+        status = endpoint_pack_route(s->topo, p->op, &p->src, &to.dst, ends, why);
     if (status != KB_OK)
         return status;
-    if (p->dst.kind == KB_TCM)
+    if (to.dst.kind == KB_TCM)
         return endpoint_error(why, "a TCM is reached by kernels only");
-    if (p->nbytes == 0 || p->nbytes > kb_memory_bytes(s->topo, &p->dst))
+    if (p->nbytes == 0 || (!to.splits && p->nbytes > kb_memory_bytes(s->topo, &to.dst)))
         return endpoint_error(why, "%llu bytes are none, or more than the target holds",
                               (unsigned long long)p->nbytes);
     if (p->inflight == 0 || p->inflight >= EV_MAX_SLOTS - 1)
@@ -80,23 +89,42 @@ static kb_status make_job(const struct kb_sim *s, const kb_point *p, struct job 
         endpoint_trip(s->topo, p->op, &p->src, ends, endpoint_plane(s->topo, p->op, 0), &trip, why);
     if (status != KB_OK)
         return status;
-    *job = (struct job){p->op,       ends[0],   ends[1],
-                        p->inflight, p->nbytes, cost_of(s->topo, &s->mask, p->op, &trip, p->nbytes),
-                        trip};
+    *job = (struct job){.op = p->op,
+                        .src = ends[0],
+                        .dst = ends[1],
+                        .n = p->inflight,
+                        .nbytes = p->nbytes,
+                        .trip = trip,
+                        .differ = to.splits || s->topo->plane_choice == PLANE_BY_HASH,
+                        .splits = to.splits,
+                        .address = p->address};
+    if (!job->differ)
+        job->cost = cost_of(s->topo, &s->mask, p->op, &trip, p->nbytes);
     return KB_OK;
 }
 
 /* -- one point ------------------------------------------------------------------------------ */
 
-static bool fill(struct kb_sim *s, const struct job *job)
+/* The copies are split, one by one. */
+static kb_status split_copies(struct kb_sim *s, const struct job *job, kb_error *why)
+{
+    for (uint32_t i = 0; i < job->n; i++) {
+        split_none(s, i);
+        if (job->splits)
+            split_later(&s->txns[i], job->address);
+    }
+    return split_all(s, why);
+}
+
+static kb_status fill(struct kb_sim *s, const struct job *job, kb_error *why)
 {
     if (!sim_room(s, job->n))
-        return false;
+        return KB_NO_MEMORY;
     for (uint32_t i = 0; i < job->n; i++)
         s->txns[i] = (struct txn){.nbytes = job->nbytes & TXN_MAX_BYTES,
                                   .op = job->op,
                                   .stage = TXN_WAITING,
-                                  .plane = job->trip.plane & 7u,
+                                  .plane = endpoint_plane(s->topo, job->op, i) & 7u,
                                   .chiplet = job->trip.chiplet & 3u,
                                   .src = job->src,
                                   .dst = job->dst,
@@ -104,14 +132,14 @@ static bool fill(struct kb_sim *s, const struct job *job)
                                   .next = TXN_NONE};
     s->n_txns = job->n;
     s->ways = (uint8_t)(1u << writes(job));
-    return true;
+    return s->splits ? split_copies(s, job, why) : KB_OK;
 }
 
-/* Links with a queue that the route of `job` may have taken. */
-static void clear_links(struct kb_sim *s, const struct job *job)
+/* Links with a queue that this trip of `job` may have taken. */
+static void clear_links(struct kb_sim *s, const struct job *job, const struct trip *trip)
 {
     const struct kb_topology *t = s->topo;
-    struct route_at at = walk_begin(t, &job->trip);
+    struct route_at at = walk_begin(t, trip);
 
     for (;;) {
         const struct segment_row *seg = &t->segments[at.segment];
@@ -121,11 +149,11 @@ static void clear_links(struct kb_sim *s, const struct job *job)
             struct walk_edge edge = {leg->owner, leg->back, leg->link};
 
             if (leg->owner != LINK_NONE)
-                link_clear(&s->links[walk_link(t, edge, at.cube, &job->trip) ^ !writes(job)]);
+                link_clear(&s->links[walk_link(t, edge, at.cube, trip) ^ !writes(job)]);
         }
         if (seg->exit == N_EXITS)
             return;
-        at = walk_next(t, &job->trip, at);
+        at = walk_next(t, trip, at);
     }
 }
 
@@ -135,24 +163,48 @@ static void clear_station(struct station *st)
         .queue.head = TXN_NONE, .holder = TXN_NONE, .idle = st->idle /* as many as ever */};
 }
 
+/* The memory that a row has come to, and what it took on its way there. */
+static void clear_way(struct kb_sim *s, const struct job *job, const struct txn *row)
+{
+    struct memory_station *memory = &s->memories[row->dst];
+    const struct trip trip = txn_trip(s->topo, row);
+
+    *memory = (struct memory_station){.head = TXN_NONE, .holder = TXN_NONE};
+    memory->arrived = &memory->head;
+    if (s->early)
+        link_clear(&s->early[row->dst]);
+    if (of_host(job))
+        clear_station(&s->engines[2 * dst_cube(s->topo, row->dst) + writes(job)]);
+    if (s->links)
+        clear_links(s, job, &trip);
+}
+
+/* Copies go the same ways, but that with planes by hash the next id has the next plane. */
+static uint32_t n_different(const struct kb_sim *s, const struct job *job)
+{
+    uint32_t planes = s->topo->plane_choice == PLANE_BY_HASH ? s->topo->planes : 1;
+
+    return job->n < planes ? job->n : planes;
+}
+
 /* Takes the copies of `job`, which have all ended, out again. */
 static void clear(struct kb_sim *s, const struct job *job)
 {
-    struct memory_station *memory = &s->memories[job->dst];
+    for (uint32_t i = 0; i < n_different(s, job); i++) {
+        uint32_t part = job->splits ? s->splits[i].next : TXN_NONE;
 
-    s->n_txns = s->next_row = s->n_done = 0;
+        if (!job->splits)
+            clear_way(s, job, &s->txns[i]);
+        for (; part != TXN_NONE; part = s->splits[part].next)
+            clear_way(s, job, &s->txns[part]);
+    }
+    if (!of_host(job))
+        clear_station(&s->channels[2 * (size_t)job->src + writes(job)]);
+    s->n_txns = s->n_parts = s->next_row = s->n_done = 0;
     s->started = false;
     s->end_fs = 0;
     s->now_fs = 0;
     ev_queue_rewind(&s->queue);
-    *memory = (struct memory_station){.head = TXN_NONE, .holder = TXN_NONE};
-    memory->arrived = &memory->head;
-    if (s->early)
-        link_clear(&s->early[job->dst]);
-    clear_station(of_host(job) ? &s->engines[2 * dst_cube(s->topo, job->dst) + writes(job)]
-                               : &s->channels[2 * (size_t)job->src + writes(job)]);
-    if (s->links)
-        clear_links(s, job);
 }
 
 static int64_t mean(wait_sum sum, uint64_t n)
@@ -189,33 +241,62 @@ static void answer_alone(const struct job *job, kb_point_result *r)
     set_costs(r, &job->cost);
 }
 
-/* Terms of latency that differ from copy to copy, summed. */
+/* Terms of latency that differ from copy to copy, summed; costs: of copies that are split. */
 struct waits {
     wait_sum actual, first, link, memory;
+    wait_sum wire, overhead, drain, response;
 };
+
+/* Adds a copy that has ended as `txn`; false if its terms contradict each other. */
+static inline bool add_copy(const struct kb_sim *s, const struct txn *txn, const struct kb_cost *c,
+                            int64_t *actual_fs, struct waits *w)
+{
+    int64_t way_fs = c->wire_fs + c->overhead_fs - c->memory_overhead_fs;
+    int64_t link = txn->arrive_fs - txn->wait_fs - way_fs;
+    int64_t memory = txn->service_fs - txn->arrive_fs;
+
+    *actual_fs = txn->service_fs + c->memory_overhead_fs + c->drain_fs + c->response_fs;
+    w->actual += *actual_fs;
+    w->first += txn->wait_fs;
+    w->link += link;
+    w->memory += memory;
+    return txn->wait_fs >= 0 && link >= 0 && memory >= 0 && (link == 0 || s->links);
+}
+
+/* The same of a copy with a cost of its own; if it is split, that of the part that ended last. */
+static bool add_own(const struct kb_sim *s, const struct job *job, uint32_t slot,
+                    int64_t *actual_fs, struct waits *w)
+{
+    const struct txn *last = split_last(s, slot);
+    const struct trip trip = txn_trip(s->topo, last);
+    struct kb_cost c = cost_of(s->topo, &s->mask, job->op, &trip, last->nbytes);
+
+    w->wire += c.wire_fs;
+    w->overhead += c.overhead_fs;
+    w->drain += c.drain_fs;
+    w->response += c.response_fs;
+    return add_copy(s, last, &c, actual_fs, w);
+}
 
 /* Adds up the copies, each of which has ended; false if one's terms contradict each other. */
 static bool add_up(const struct kb_sim *s, const struct job *job, int64_t *actual_fs,
                    struct waits *w)
 {
-    const struct kb_cost *c = &job->cost;
-    int64_t way_fs = c->wire_fs + c->overhead_fs - c->memory_overhead_fs;
-    int64_t after_fs = c->memory_overhead_fs + c->drain_fs + c->response_fs;
+    bool ok = true;
 
-    for (uint32_t i = 0; i < job->n; i++) {
-        const struct txn *txn = &s->txns[i];
-        int64_t link = txn->arrive_fs - txn->wait_fs - way_fs,
-                memory = txn->service_fs - txn->arrive_fs;
+    for (uint32_t i = 0; i < job->n; i++)
+        ok &= job->differ ? add_own(s, job, i, &actual_fs[i], w)
+                          : add_copy(s, &s->txns[i], &job->cost, &actual_fs[i], w);
+    return ok;
+}
 
-        if (txn->wait_fs < 0 || link < 0 || memory < 0 || (link > 0 && !s->links))
-            return false;
-        actual_fs[i] = txn->service_fs + after_fs;
-        w->actual += actual_fs[i];
-        w->first += txn->wait_fs;
-        w->link += link;
-        w->memory += memory;
-    }
-    return true;
+/* The mean costs of copies that differ. */
+static struct kb_cost mean_cost(const struct job *job, const struct waits *w)
+{
+    return (struct kb_cost){.wire_fs = mean(w->wire, job->n),
+                            .overhead_fs = mean(w->overhead, job->n),
+                            .drain_fs = mean(w->drain, job->n),
+                            .response_fs = mean(w->response, job->n)};
 }
 
 static void answer(const struct job *job, int64_t *actual_fs, const struct waits *w,
@@ -235,7 +316,10 @@ static void answer(const struct job *job, int64_t *actual_fs, const struct waits
         .wait_fs[KB_WAIT_LINK] = mean(w->link, job->n),
         .wait_fs[KB_WAIT_MEMORY] = mean(w->memory, job->n),
     };
-    set_costs(r, &job->cost);
+    if (job->differ)
+        set_costs(r, &(struct kb_cost[]){mean_cost(job, w)}[0]);
+    else
+        set_costs(r, &job->cost);
 }
 
 static bool room_for(struct scratch *room, size_t n)
@@ -256,11 +340,10 @@ static kb_status run_job(struct kb_sim *s, const struct job *job, struct scratch
                          kb_point_result *r, kb_error *why)
 {
     struct waits waits = {0};
-    kb_status status;
+    kb_status status = room_for(room, job->n) ? fill(s, job, why) : KB_NO_MEMORY;
 
-    if (!room_for(room, job->n) || !fill(s, job))
-        return KB_NO_MEMORY;
-    status = sim_explain(s, engine_run(s, UINT64_MAX), why);
+    if (status == KB_OK)
+        status = sim_explain(s, engine_run(s, UINT64_MAX), why);
     if (status != KB_OK)
         return status;
     if (s->n_done != job->n || !add_up(s, job, room->actual_fs, &waits)) {
@@ -284,7 +367,7 @@ kb_status kb_sweep(kb_sim *s, const kb_point *points, size_t n, kb_point_result 
         struct job job;
 
         status = make_job(s, &points[i], &job, why);
-        if (status == KB_OK && job.n == 1 && s->options.engine == KB_FUSED)
+        if (status == KB_OK && job.n == 1 && !job.differ && s->options.engine == KB_FUSED)
             answer_alone(&job, &results[i]);
         else if (status == KB_OK)
             status = run_job(s, &job, &room, &results[i], why);

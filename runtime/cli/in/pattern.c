@@ -17,7 +17,7 @@
 static const char *const pattern_names[] = {
     [KB_UNIFORM] = "uniform",     [KB_LOCAL] = "local",     [KB_NEIGHBOR] = "neighbor",
     [KB_TRANSPOSE] = "transpose", [KB_BITCOMP] = "bitcomp", [KB_HOTSPOT] = "hotspot",
-    [KB_MATRIX] = "matrix"};
+    [KB_MATRIX] = "matrix",       [KB_STREAM] = "stream",   [KB_STRIDED] = "strided"};
 
 enum { N_PATTERNS = sizeof pattern_names / sizeof *pattern_names };
 
@@ -36,6 +36,15 @@ static enum exit_code read_share(struct pattern *p, const struct cli *cli, const
     return EXIT_OK;
 }
 
+/* The number behind the colon of "strided:32K". */
+static enum exit_code read_stride(struct pattern *p, const struct cli *cli, const char *text)
+{
+    if (text_read_size(text, strlen(text), &p->traffic.stride) && p->traffic.stride > 0)
+        return EXIT_OK;
+    return say(cli->program, EXIT_USAGE,
+               "--pattern: strided:N needs a size above 0: digits, then K, M or G if wanted");
+}
+
 /* The text behind the colon of a pattern; NULL: none. */
 static enum exit_code read_argument(struct pattern *p, const struct cli *cli, const char *text)
 {
@@ -45,6 +54,8 @@ static enum exit_code read_argument(struct pattern *p, const struct cli *cli, co
     switch (p->traffic.pattern) {
     case KB_HOTSPOT:
         return read_share(p, cli, text ? text : "");
+    case KB_STRIDED:
+        return read_stride(p, cli, text ? text : "");
     case KB_MATRIX:
         if (!text || !*text)
             return say(program, EXIT_USAGE, "--pattern: matrix:FILE needs a file");

@@ -22,6 +22,8 @@
 #include "cli/in/points.h"
 #include "cli/out/memory.h"
 #include "cli/out/say.h"
+#include "base/text.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -125,7 +127,9 @@ kb_point points_get(const struct points *p, const struct points_at *at)
                       .src = points_src(p, at)->end,
                       .dst = points_dst(p, at)->end,
                       .nbytes = p->bytes.value[at->bytes],
-                      .inflight = (uint32_t)p->inflight.value[at->inflight]};
+                      .inflight = (uint32_t)p->inflight.value[at->inflight],
+                      .by_address = points_dst(p, at)->by_address,
+                      .address = points_dst(p, at)->address};
 }
 
 /* -- lists ---------------------------------------------------------------------------------- */
@@ -135,9 +139,33 @@ static void add_place(void *arg, const kb_endpoint *end)
     struct places *places = arg;
 
     places->at = memory_room(places->at, places->n, &places->room, sizeof *places->at);
-    places->at[places->n].end = *end;
+    places->at[places->n] = (struct place){.end = *end};
     kb_endpoint_name(end, places->at[places->n].name);
     places->n++;
+}
+
+/* "0x8000", `n` bytes: the address of a byte. */
+static enum exit_code add_address(const struct cli *cli, const char *text, size_t n,
+                                  struct places *places)
+{
+    kb_endpoint memory;
+    uint64_t address, offset;
+    char shown[64];
+
+    if (!read_address(text, n, &address))
+        return say(cli->program, EXIT_USAGE,
+                   "--dst: '%s' is not an address: 0x and at most 16 hexadecimal digits",
+                   text_show(text, n, shown, sizeof shown));
+    if (kb_address_find(cli->topo, address, &memory, &offset) != KB_OK)
+        return say(cli->program, EXIT_USAGE,
+                   "--dst: '%s' is not the address of any byte of this topology",
+                   text_show(text, n, shown, sizeof shown));
+    add_place(places, &memory);
+    places->at[places->n - 1].by_address = true;
+    places->at[places->n - 1].address = address;
+    snprintf(places->at[places->n - 1].name, KB_ENDPOINT_BYTES, "0x%llx",
+             (unsigned long long)address);
+    return EXIT_OK;
 }
 
 /* How much of `text` is one pattern: up to a comma that is not in brackets. */
@@ -156,10 +184,13 @@ static enum exit_code read_places(const struct cli *cli, const char *option, con
 {
     for (;;) {
         size_t n = pattern_length(text);
+        bool is_address = is_address_text(text, n) && strcmp(option, "dst") == 0;
+        enum exit_code code = is_address ? add_address(cli, text, n, places) : EXIT_OK;
         kb_error why = {""};
-        kb_status status = kb_endpoint_select(cli->topo, text, n, add_place, places, &why);
 
-        if (status)
+        if (code)
+            return code;
+        if (!is_address && kb_endpoint_select(cli->topo, text, n, add_place, places, &why) != KB_OK)
             return say(cli->program, EXIT_USAGE, "--%s: %s", option, why.text);
         if (text[n] == '\0')
             return EXIT_OK;
@@ -326,7 +357,13 @@ static enum exit_code check_sizes(const struct cli *cli, const struct points *p)
         most = p->bytes.value[i] > most ? p->bytes.value[i] : most;
     for (size_t i = 0; i < p->dst.n; i++) {
         uint64_t room = kb_memory_bytes(cli->topo, &p->dst.at[i].end);
+        kb_error why = {""};
 
+        if (p->dst.at[i].by_address) {
+            if (!kb_address_parts(cli->topo, p->dst.at[i].address, most, &why))
+                return say(cli->program, EXIT_USAGE, "--bytes: %s", why.text);
+            continue;
+        }
         if (most > room)
             return say(cli->program, EXIT_USAGE,
                        "--bytes: %llu bytes are more than %s holds, which is %llu",

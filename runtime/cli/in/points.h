@@ -5,9 +5,11 @@
 #include "cli/in/lists.h"
 #include "cli/in/transactions.h"
 
-/* An endpoint, its name made once. */
+/* An endpoint, or a global address and where its first byte lies; its name made once. */
 struct place {
     kb_endpoint end;
+    bool by_address;
+    uint64_t address;
     char name[KB_ENDPOINT_BYTES];
 };
 

@@ -134,31 +134,36 @@ static bool read_src(struct input *in, const struct field *f, kb_request *q)
     return true;
 }
 
-/* A global address in place of endpoint and offset. */
-static bool is_address(const struct field *f)
+bool is_address_text(const char *text, size_t n)
 {
-    return f->len >= 2 && f->text[0] == '0' && f->text[1] == 'x';
+    return n >= 2 && text[0] == '0' && text[1] == 'x';
 }
 
-static bool read_hex(const char *text, size_t len, uint64_t *out)
+bool read_address(const char *text, size_t n, uint64_t *out)
 {
     static const char digits[] = "0123456789abcdef0123456789ABCDEF";
 
     *out = 0;
-    for (size_t i = 0; i < len; i++) {
+    for (size_t i = 2; i < n; i++) {
         const char *digit = text[i] ? strchr(digits, text[i]) : NULL;
 
         if (!digit)
             return false;
         *out = *out << 4 | (uint64_t)((digit - digits) & 15);
     }
-    return len > 0 && len <= 16;
+    return n > 2 && n <= 18;
 }
 
-static bool read_address(struct input *in, const struct field *f, kb_request *q)
+/* A global address in place of endpoint and offset. */
+static bool is_address(const struct field *f)
+{
+    return is_address_text(f->text, f->len);
+}
+
+static bool read_address_field(struct input *in, const struct field *f, kb_request *q)
 {
     q->by_address = true;
-    if (!read_hex(f->text + 2, f->len - 2, &q->address))
+    if (!read_address(f->text, f->len, &q->address))
         return fields_bad_field(&in->fields, f, "dst",
                                 "an address: 0x and at most 16 hexadecimal digits");
     if (kb_address_find(in->topo, q->address, &q->dst, &q->offset) != KB_OK)
@@ -182,7 +187,7 @@ static bool read_dst(struct input *in, const struct field *f, kb_request *q)
     bool host = is_host_op(q->op);
     char shown[2 * SHOWN_BYTES];
 
-    if (!(is_address(f) ? read_address(in, f, q) : read_endpoint(in, f, &q->dst)))
+    if (!(is_address(f) ? read_address_field(in, f, q) : read_endpoint(in, f, &q->dst)))
         return false;
     if (q->dst.kind != KB_SLICE && (host || q->dst.kind != KB_SRAM))
         return fields_bad(&in->fields, f->text, "%s: the dst of %s is a slice%s",

@@ -8,6 +8,10 @@ enum { N_OPS = KB_D2H + 1 };
 
 extern const char *const op_names[N_OPS]; /* as the column `op` has them, by kb_transaction_op */
 
+/* Does a text of `n` bytes begin as a global address, "0x8000"? Reads it; false: it is none. */
+bool is_address_text(const char *text, size_t n);
+bool read_address(const char *text, size_t n, uint64_t *out);
+
 /*
  * Adds the rows of `path` ("-": stdin) to `sim`. What is wrong with them goes to stderr, each
  * row once, as FILE:LINE:COL; and progress, unless `quiet`.

@@ -112,7 +112,7 @@ void warn_of_kernels(const struct cli *cli, const kb_sim *sim, const char *bench
 void warn_aim_new(struct warn_aim *aim, const struct cli *cli, const kb_traffic *traffic)
 {
     bool all =
-        traffic->pattern != KB_MATRIX && (traffic->pattern != KB_HOTSPOT || traffic->hotspot < 1);
+        traffic->pattern < KB_MATRIX && (traffic->pattern != KB_HOTSPOT || traffic->hotspot < 1);
 
     aim->info = &cli->info;
     aim->n = cli->info.sips * cli->info.cubes_per_sip * cli->info.pes_per_cube;

@@ -193,7 +193,7 @@ static bool is_last(const kb_service *work, bool service)
 /* A slice on a lane of its own. */
 static void begin_work(struct trace *t, const kb_service *work, bool service, bool passing)
 {
-    struct flight *f = flight_get(t, work->id);
+    struct flight *f = flight_get(t, flight_key(work->id, work->part));
     struct component *c = lanes_at(&t->lanes, work->place, passing);
     struct lane *lane = lanes_take(c, 0, work->begin_fs);
     struct slice *s = slice_add(t, f, c, lane, work->begin_fs);
@@ -262,10 +262,11 @@ static void count_waiting(struct trace *t, const kb_span *span, int64_t n)
  */
 static void open_span(struct trace *t, const kb_span *span)
 {
-    struct flight *f = map_get(&t->flights, span->id);
+    struct flight *f = map_get(&t->flights, flight_key(span->id, span->part));
     struct component *c = lanes_at(&t->lanes, span->place, is_passing(t, span));
     struct slice *in = f ? find_slice(f, c, true) : NULL;
     kb_service work = {.id = span->id,
+                       .part = span->part,
                        .command = span->command,
                        .token = span->token,
                        .what = span->what,
@@ -285,7 +286,7 @@ static void open_span(struct trace *t, const kb_span *span)
 /* The slice of the station that follows shows how long the wait took. */
 static void close_wait(struct trace *t, const kb_span *span)
 {
-    struct flight *f = flight_get(t, span->id);
+    struct flight *f = flight_get(t, flight_key(span->id, span->part));
 
     count_waiting(t, span, -1);
     f->waited_at = span->place;
@@ -296,7 +297,7 @@ static void close_wait(struct trace *t, const kb_span *span)
 
 static void close_span(struct trace *t, const kb_span *span)
 {
-    struct flight *f = map_get(&t->flights, span->id);
+    struct flight *f = map_get(&t->flights, flight_key(span->id, span->part));
     struct component *c = lanes_at(&t->lanes, span->place, is_passing(t, span));
     struct slice *s = f ? find_slice(f, c, false) : NULL;
 
@@ -316,7 +317,7 @@ void flight_take(struct trace *t, const kb_service *service)
 
 void flight_release(struct trace *t, const kb_service *service)
 {
-    struct flight *f = map_get(&t->flights, service->id);
+    struct flight *f = map_get(&t->flights, flight_key(service->id, service->part));
     struct component *c = lanes_at(&t->lanes, service->place, false);
     struct slice *s = f ? find_slice(f, c, true) : NULL;
 

@@ -5,7 +5,13 @@
 
 /* Keys of flights: a command and a PE's kernel are flights, too. A transaction's key is its id. */
 #define COMMAND_KEY (UINT64_C(1) << 40)
-#define KERNEL_KEY  (UINT64_C(2) << 40)
+
+/* Of a transaction; its parts, if it is split, have flights of their own. */
+static inline uint64_t flight_key(uint32_t id, uint32_t part)
+{
+    return id | (uint64_t)(part & 0xfffff) << 41;
+}
+#define KERNEL_KEY (UINT64_C(2) << 40)
 
 /* The flight with this key; a new one if there is none. */
 struct flight *flight_get(struct trace *t, uint64_t key);

@@ -98,6 +98,8 @@ static bool is_for_pe(const kb_span *span)
 /* Makes slices and counters of one event. Its time has come. */
 static void apply(struct trace *t, const struct event *e)
 {
+    struct flight *f;
+
     timeline_advance(t, e->fs);
     switch (e->kind) {
     case EVENT_OPEN:
@@ -119,7 +121,9 @@ static void apply(struct trace *t, const struct event *e)
         flight_release(t, &e->service);
         break;
     case EVENT_END:
-        flight_end(t, map_get(&t->flights, e->span.id));
+        f = map_get(&t->flights, flight_key(e->span.id, e->span.part));
+        if (f) /* a host's transaction that is split has none: only its parts do */
+            flight_end(t, f);
         break;
     }
 }

@@ -326,6 +326,23 @@ static kb_endpoint pe_at(const kb_topology *topo, uint32_t pe, kb_endpoint_kind 
                          pe % info.pes_per_cube};
 }
 
+/*
+ * Where transaction `k` of a PE of small, 12 GiB of addresses for each, walks to: docs/model.md
+ * "Traffic".
+ */
+static uint64_t walked_to(const kb_traffic *traffic, uint32_t pe, uint32_t k)
+{
+    uint64_t share = UINT64_C(12) << 30;
+    uint64_t step = traffic->pattern == KB_STRIDED ? traffic->stride : traffic->nbytes, at = 0;
+
+    while (k-- > 0) {
+        at += step;
+        if (at + traffic->nbytes > share)
+            at = 0;
+    }
+    return (uint64_t)(pe / 4) << 38 | (pe % 4 * share + at);
+}
+
 /* Adds what `traffic` would issue, in the order of its ids. */
 static void add_all(kb_sim *sim, const kb_topology *topo, const kb_traffic *traffic)
 {
@@ -343,6 +360,9 @@ static void add_all(kb_sim *sim, const kb_topology *topo, const kb_traffic *traf
                 continue;
             q.src = pe_at(topo, pe, KB_PE);
             q.dst = pe_at(topo, slice_number(drawn, tr->sources[pe].next_dst), KB_SLICE);
+            q.by_address = traffic->pattern >= KB_STREAM;
+            if (q.by_address)
+                q.address = walked_to(traffic, pe, tr->sources[pe].n - 1);
             add(sim, &q);
             traffic_draw(tr, pe);
             more = true;
@@ -473,6 +493,37 @@ static void traffic_equals_the_replay_of_its_transactions(void **state)
     assert_true(whole > 20);
     for (size_t t = 1; t < LENGTH(topologies); t++)
         any_topology_free(topologies[t]);
+}
+
+/* Walks of addresses: contiguous, and interleaved in ways that split most of them. */
+static void walks_equal_the_replay_of_their_addresses(void **state)
+{
+    static const uint64_t strides[] = {4096, 1000, 16384, UINT64_C(5) << 30};
+    static const char *const maps[] = {
+        SMALL("ideal", ""),
+        SMALL("ideal", "") "addressing: {granule: 4096}\n",
+        SMALL("fifo", ", pe: {pe_dma: {read_channels: 3}}") "addressing: {granule: 1024}\n",
+        SMALL("fifo", ", hbm: {hold: own}") "addressing: {granule: 512, over: sip, hash: xor}\n",
+    };
+    kb_traffic traffic = plain;
+
+    (void)state;
+    traffic.txns = 2000;
+    for (size_t m = 0; m < LENGTH(maps); m++) {
+        const kb_topology *t = any_topology(maps[m]);
+
+        for (size_t i = 0; i < 2 * LENGTH(strides); i++) {
+            traffic.pattern = i % 4 == 0 ? KB_STREAM : KB_STRIDED;
+            traffic.stride = strides[i / 2];
+            traffic.nbytes = i % 3 ? 4096 : 1500;
+            traffic.rate = i % 2 ? 0.1 : 2;
+            traffic.fixed = i % 5 == 0;
+            traffic.op = i / 2 % 2 ? KB_READ : KB_WRITE;
+            load_equals_replay(t, (kb_options){.engine = i % 3 == 1 ? KB_HOP : KB_FUSED}, &traffic);
+            load_equals_replay(t, (kb_options){.costs_off = KB_COST_CHANNELS}, &traffic);
+        }
+        any_topology_free(t);
+    }
 }
 
 /* A PE with one channel and its own slice is a queue M/D/1: wait = rho s / (2 (1 - rho)). */
@@ -712,6 +763,8 @@ static void bad_traffic_is_refused(void **state)
     REFUSES("row 0", changed.pattern = KB_MATRIX, changed.matrix = &bad_pe, changed.n_matrix = 1);
     REFUSES("row 0", changed.pattern = KB_MATRIX, changed.matrix = &bad_weight,
             changed.n_matrix = 1);
+    REFUSES("stride", changed.pattern = KB_STRIDED, changed.stride = 0);
+    REFUSES("stride", changed.pattern = KB_STRIDED, changed.stride = UINT64_C(1) << 40);
     REFUSES("too long", changed.rate = 1e-9, changed.txns = 4000000000);
     REFUSES("ids of 32 bits", changed.pattern = KB_MATRIX, changed.matrix = &one,
             changed.n_matrix = 1, changed.txns = 100000000);
@@ -777,6 +830,7 @@ int main(void)
         cmocka_unit_test(parts_of_a_femtosecond_add_up),
         cmocka_unit_test(the_same_seed_gives_the_same_and_another_does_not),
         cmocka_unit_test(traffic_equals_the_replay_of_its_transactions),
+        cmocka_unit_test(walks_equal_the_replay_of_their_addresses),
         cmocka_unit_test(one_channel_waits_as_m_d_1),
         cmocka_unit_test(a_single_slice_saturates_at_its_bandwidth),
         cmocka_unit_test(a_histogram_is_as_near_as_it_says),

@@ -273,8 +273,8 @@ static void second_read_waits_for_the_first(void **state)
 {
     const kb_topology *t = &cube8_topology;
     kb_request rows[2] = {
-        {0, KB_READ, end_of(t, "c0.pe0"), end_of(t, "c0.slice0"), 0, 4096},
-        {0, KB_READ, end_of(t, "c0.pe1"), end_of(t, "c0.slice0"), 0, 4096},
+        {.op = KB_READ, .src = end_of(t, "c0.pe0"), .dst = end_of(t, "c0.slice0"), .nbytes = 4096},
+        {.op = KB_READ, .src = end_of(t, "c0.pe1"), .dst = end_of(t, "c0.slice0"), .nbytes = 4096},
     };
     kb_sim *sim = new_sim(t, (kb_options){0});
 
@@ -299,8 +299,12 @@ static void short_read_waits_for_the_whole_drain_ahead(void **state)
     const kb_topology *t = any_topology("kernbench: 1\nname: two\nsip: {cube_mesh: {w: 1, h: 1}}\n"
                                         "cube: {pe: {pe_dma: {read_channels: 2}}}\n");
     kb_request rows[2] = {
-        {0, KB_READ, end_of(t, "c0.pe0"), end_of(t, "c0.slice0"), 0, 4096},
-        {5000000, KB_READ, end_of(t, "c0.pe0"), end_of(t, "c0.slice0"), 0, 64},
+        {.op = KB_READ, .src = end_of(t, "c0.pe0"), .dst = end_of(t, "c0.slice0"), .nbytes = 4096},
+        {.issue_fs = 5000000,
+         .op = KB_READ,
+         .src = end_of(t, "c0.pe0"),
+         .dst = end_of(t, "c0.slice0"),
+         .nbytes = 64},
     };
     kb_sim *sim = new_sim(t, (kb_options){0});
 
@@ -320,8 +324,8 @@ static void writes_on_one_chain_wait_for_its_links(void **state)
 {
     const kb_topology *t = any_topology(FIFO8);
     kb_request rows[2] = {
-        {0, KB_WRITE, end_of(t, "c0.pe0"), end_of(t, "c0.slice2"), 0, 4096},
-        {0, KB_WRITE, end_of(t, "c0.pe1"), end_of(t, "c0.slice3"), 0, 4096},
+        {.op = KB_WRITE, .src = end_of(t, "c0.pe0"), .dst = end_of(t, "c0.slice2"), .nbytes = 4096},
+        {.op = KB_WRITE, .src = end_of(t, "c0.pe1"), .dst = end_of(t, "c0.slice3"), .nbytes = 4096},
     };
     kb_sim *sim = new_sim(t, (kb_options){0});
 

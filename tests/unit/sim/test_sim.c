@@ -173,10 +173,21 @@ static void requests_can_be_read_back(void **state)
 {
     const kb_topology *t = &tray32_topology;
     const kb_request rows[] = {
-        {5, KB_WRITE, end_of(t, "s1.c15.pe7"), end_of(t, "c3.slice6"), 0, 1},
-        {INT64_MAX, KB_READ, end_of(t, "c0.pe0"), end_of(t, "s1.c9.sram"), 0, 4096},
-        {0, KB_D2H, end_of(t, "s1.host"), end_of(t, "s1.c2.slice3"), 0, 64},
-        {0, KB_H2D, end_of(t, "host"), end_of(t, "c0.slice0"), 0, UINT64_C(6) << 30},
+        {.issue_fs = 5,
+         .op = KB_WRITE,
+         .src = end_of(t, "s1.c15.pe7"),
+         .dst = end_of(t, "c3.slice6"),
+         .nbytes = 1},
+        {.issue_fs = INT64_MAX,
+         .op = KB_READ,
+         .src = end_of(t, "c0.pe0"),
+         .dst = end_of(t, "s1.c9.sram"),
+         .nbytes = 4096},
+        {.op = KB_D2H, .src = end_of(t, "s1.host"), .dst = end_of(t, "s1.c2.slice3"), .nbytes = 64},
+        {.op = KB_H2D,
+         .src = end_of(t, "host"),
+         .dst = end_of(t, "c0.slice0"),
+         .nbytes = UINT64_C(6) << 30},
     };
     kb_sim *sim = new_sim(t, (kb_options){0});
 
@@ -638,11 +649,16 @@ static void drain_is_paid_once(void **state)
 static void both_directions_of_a_link_have_their_own_bandwidth(void **state)
 {
     const kb_topology *t = any_topology(CUBE8 "contention: {links: fifo}\n");
-    kb_request east = {0, KB_WRITE, end_of(t, "c0.pe0"), end_of(t, "c1.slice0"), 0, 4096};
-    kb_request west = {0, KB_WRITE, end_of(t, "c1.pe0"), end_of(t, "c0.slice0"), 0, 4096};
-    kb_request east_too = {0, KB_WRITE, end_of(t, "c0.pe1"), end_of(t, "c1.slice1"), 0, 4096};
-    kb_request east_read = {0, KB_READ, end_of(t, "c0.pe1"), end_of(t, "c1.slice1"), 0, 4096};
-    kb_request west_read = {0, KB_READ, end_of(t, "c1.pe1"), end_of(t, "c0.slice1"), 0, 4096};
+    kb_request east = {
+        .op = KB_WRITE, .src = end_of(t, "c0.pe0"), .dst = end_of(t, "c1.slice0"), .nbytes = 4096};
+    kb_request west = {
+        .op = KB_WRITE, .src = end_of(t, "c1.pe0"), .dst = end_of(t, "c0.slice0"), .nbytes = 4096};
+    kb_request east_too = {
+        .op = KB_WRITE, .src = end_of(t, "c0.pe1"), .dst = end_of(t, "c1.slice1"), .nbytes = 4096};
+    kb_request east_read = {
+        .op = KB_READ, .src = end_of(t, "c0.pe1"), .dst = end_of(t, "c1.slice1"), .nbytes = 4096};
+    kb_request west_read = {
+        .op = KB_READ, .src = end_of(t, "c1.pe1"), .dst = end_of(t, "c0.slice1"), .nbytes = 4096};
     kb_result r[2];
 
     (void)state;
@@ -707,9 +723,20 @@ static void slices_of_a_cube_serve_at_the_same_time(void **state)
  * enqueue" */
 static void channel_is_free_at_done_and_start_is_when_it_is_taken(void **state)
 {
-    kb_request first = {0, KB_READ, end_of(cube8, "c0.pe0"), end_of(cube8, "c0.slice0"), 0, 4096};
-    kb_request other = {7, KB_READ, end_of(cube8, "c0.pe0"), end_of(cube8, "c0.slice1"), 0, 64};
-    kb_request write = {7, KB_WRITE, end_of(cube8, "c0.pe0"), end_of(cube8, "c0.slice1"), 0, 64};
+    kb_request first = {.op = KB_READ,
+                        .src = end_of(cube8, "c0.pe0"),
+                        .dst = end_of(cube8, "c0.slice0"),
+                        .nbytes = 4096};
+    kb_request other = {.issue_fs = 7,
+                        .op = KB_READ,
+                        .src = end_of(cube8, "c0.pe0"),
+                        .dst = end_of(cube8, "c0.slice1"),
+                        .nbytes = 64};
+    kb_request write = {.issue_fs = 7,
+                        .op = KB_WRITE,
+                        .src = end_of(cube8, "c0.pe0"),
+                        .dst = end_of(cube8, "c0.slice1"),
+                        .nbytes = 64};
     kb_result r[2];
 
     (void)state;
@@ -729,10 +756,22 @@ static void channel_is_free_at_done_and_start_is_when_it_is_taken(void **state)
  * each M_CPU */
 static void engine_is_free_at_done(void **state)
 {
-    kb_request a = {0, KB_H2D, end_of(cube8, "host"), end_of(cube8, "c0.slice0"), 0, 4096};
-    kb_request b = {0, KB_H2D, end_of(cube8, "host"), end_of(cube8, "c0.slice1"), 0, 4096};
-    kb_request c = {0, KB_D2H, end_of(cube8, "host"), end_of(cube8, "c0.slice1"), 0, 4096};
-    kb_request d = {0, KB_H2D, end_of(cube8, "host"), end_of(cube8, "c4.slice1"), 0, 4096};
+    kb_request a = {.op = KB_H2D,
+                    .src = end_of(cube8, "host"),
+                    .dst = end_of(cube8, "c0.slice0"),
+                    .nbytes = 4096};
+    kb_request b = {.op = KB_H2D,
+                    .src = end_of(cube8, "host"),
+                    .dst = end_of(cube8, "c0.slice1"),
+                    .nbytes = 4096};
+    kb_request c = {.op = KB_D2H,
+                    .src = end_of(cube8, "host"),
+                    .dst = end_of(cube8, "c0.slice1"),
+                    .nbytes = 4096};
+    kb_request d = {.op = KB_H2D,
+                    .src = end_of(cube8, "host"),
+                    .dst = end_of(cube8, "c4.slice1"),
+                    .nbytes = 4096};
     kb_result r[2];
 
     (void)state;

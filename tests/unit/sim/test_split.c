@@ -114,6 +114,126 @@ static void what_cannot_be_split_is_refused(void **state)
     any_topology_free(t);
 }
 
+/* -- observers ------------------------------------------------------------------------------ */
+
+enum { ROWS = 40, PARTS = 16, WHOLE = PARTS };
+
+/* The pieces that were told of each part of each row, and its end; those of the whole behind. */
+struct heard {
+    int64_t fs[ROWS][PARTS + 1], end_fs[ROWS][PARTS + 1];
+};
+
+static void hear_piece(void *arg, const kb_span *span)
+{
+    struct heard *h = arg;
+
+    h->fs[span->id][span->part == KB_NO_ID ? WHOLE : span->part] += span->end_fs - span->begin_fs;
+}
+
+static void hear_end(void *arg, const kb_span *last)
+{
+    struct heard *h = arg;
+
+    h->end_fs[last->id][last->part == KB_NO_ID ? WHOLE : last->part] = last->end_fs;
+}
+
+/* The wait of the whole and the pieces of a part are the time from issue to the part's end. */
+static void observers_hear_of_each_part(void **state)
+{
+    const kb_topology *t = any_topology(CUBE8 "addressing: {granule: 1024, hash: xor}\n"
+                                              "contention: {links: fifo}\n");
+    kb_sim *sim = new_sim(t, (kb_options){0});
+    struct heard *h = calloc(1, sizeof *h);
+    kb_observer watch = {.arg = h, .close = hear_piece, .end = hear_end};
+
+    (void)state;
+    assert_int_equal(kb_sim_observe(sim, &watch, NULL), KB_OK);
+    for (uint32_t i = 0; i < ROWS; i++) {
+        kb_request request = read_at(t, i * 700, 100 + i * 300);
+
+        request.issue_fs = i / 4 * 5000000;
+        request.op = i % 4 == 3 ? KB_H2D : i % 4 == 2 ? KB_WRITE : KB_READ;
+        request.src = end_of(t, i % 4 == 3 ? "host" : i % 2 ? "c1.pe3" : "c0.pe0");
+        add(sim, &request);
+    }
+    run_all(sim);
+    for (uint32_t i = 0; i < ROWS; i++) {
+        kb_result r = result_of(sim, i);
+        int64_t last_fs = 0;
+
+        for (uint32_t part = 0; part < PARTS; part++) {
+            int64_t end_fs = h->end_fs[i][part];
+
+            assert_true(end_fs == 0 || h->fs[i][WHOLE] + h->fs[i][part] == end_fs - r.issue_fs);
+            last_fs = end_fs > last_fs ? end_fs : last_fs;
+        }
+        assert_true(last_fs == r.end_fs);
+        assert_true(h->end_fs[i][1] == 0 ? h->end_fs[i][WHOLE] == 0
+                                         : h->end_fs[i][WHOLE] == r.end_fs);
+    }
+    free(h);
+    kb_sim_free(sim);
+    any_topology_free(t);
+}
+
+/* -- sweeps --------------------------------------------------------------------------------- */
+
+/* Copies of one point have the times of the same rows in a replay; each point finds all idle. */
+static void check_point(const kb_topology *t, kb_sim *sweeper, kb_engine engine, const kb_point *p)
+{
+    kb_sim *sim = new_sim(t, (kb_options){.engine = engine});
+    kb_request request = {
+        .op = p->op, .src = p->src, .by_address = true, .address = p->address, .nbytes = p->nbytes};
+    int64_t sum = 0, wire = 0;
+    kb_point_result got;
+    kb_error why;
+
+    for (uint32_t i = 0; i < p->inflight; i++)
+        add(sim, &request);
+    run_all(sim);
+    for (uint32_t i = 0; i < p->inflight; i++) {
+        sum += result_of(sim, i).actual_fs;
+        wire += result_of(sim, i).wire_fs;
+    }
+    assert_int_equal(kb_sweep(sweeper, p, 1, &got, NULL, &why), KB_OK);
+    assert_true(got.makespan_fs == kb_sim_end_fs(sim));
+    assert_true(got.mean_fs == (sum + p->inflight / 2) / p->inflight);
+    assert_true(got.wire_fs == (wire + p->inflight / 2) / p->inflight);
+    kb_sim_free(sim);
+}
+
+static void points_are_those_of_a_replay(void **state)
+{
+    static const char *const machines[] = {
+        CUBE8 "addressing: {granule: 4096}\n",
+        CUBE8 "addressing: {granule: 256, over: sip, hash: xor}\ncontention: {links: fifo}\n",
+        CUBE8 "addressing: {granule: 1024}\ncube: {hbm: {hold: own}}\ncontention: {links: fifo}\n",
+    };
+
+    (void)state;
+    for (size_t m = 0; m < LENGTH(machines); m++)
+        for (int engine = KB_FUSED; engine <= KB_HOP; engine++) {
+            const kb_topology *t = any_topology(machines[m]);
+            kb_sim *sweeper = new_sim(t, (kb_options){.engine = (kb_engine)engine});
+
+            for (uint32_t i = 0; i < 24; i++) {
+                bool host = i % 5 == 4;
+                kb_point p = {.op = host    ? KB_H2D + i / 5 % 2
+                                    : i % 2 ? KB_WRITE
+                                            : KB_READ,
+                              .src = end_of(t, host ? "host" : "c0.pe0"),
+                              .nbytes = 64 + i * 1000,
+                              .inflight = 1 + i % 3,
+                              .by_address = true,
+                              .address = i * 5000};
+
+                check_point(t, sweeper, (kb_engine)engine, &p);
+            }
+            kb_sim_free(sweeper);
+            any_topology_free(t);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -121,6 +241,8 @@ int main(void)
         cmocka_unit_test(without_a_granule_it_is_one),
         cmocka_unit_test(the_channel_is_taken_once),
         cmocka_unit_test(what_cannot_be_split_is_refused),
+        cmocka_unit_test(observers_hear_of_each_part),
+        cmocka_unit_test(points_are_those_of_a_replay),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);

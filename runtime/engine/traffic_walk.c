@@ -1,0 +1,100 @@
+/* traffic_walk.c -- patterns stream and strided:N: PEs that walk memory, address by address.
+ *
+ * Each PE has a share of the addresses: its own slice; if slices are interleaved, its part of those
+ * of its cube (of its SIP, with `over: sip`), which are cut equally among the PEs, in whole
+ * granules. Its k-th transaction, from 0, has the address
+ *
+ *     begin of the share + (k mod steps) * step      steps = (share - nbytes) / step + 1
+ *
+ * with step = nbytes for stream and N for strided:N. So it begins again where a transaction would
+ * pass the end. What lies in several slices is split (engine/split.h).
+ *
+ * Example: cube8 with granule 4096. The share of c0.pe1 begins at 6 GiB, block 1572864, which is in
+ * slice 0, as those of all PEs. By transactions of 4096 bytes a stream comes to slices 0, 1, 2, ...
+ * in turn; strided:32K always to slice 0, as 8 slices of 4096 bytes are 32 KiB.
+ */
+#include "engine/split.h"
+#include "engine/traffic.h"
+#include "machine/endpoint.h"
+#include <stdlib.h>
+
+/* PEs among which the addresses of a space are cut. */
+static uint32_t pes_of_space(const struct kb_topology *t)
+{
+    if (!t->granule)
+        return 1;
+    return t->address_over == OVER_SIP ? t->cubes * t->pes : t->pes;
+}
+
+static uint64_t share_of(const struct kb_topology *t)
+{
+    uint64_t space = t->granule ? interleaved_of(t, 0).bytes : t->hbm.nbytes;
+    uint64_t share = space / pes_of_space(t);
+
+    return t->granule && share >= t->granule ? share / t->granule * t->granule : share;
+}
+
+kb_status walk_init(struct traffic *tr, const struct kb_topology *t, kb_error *why)
+{
+    uint64_t nbytes = tr->request.nbytes, stride = tr->request.stride, most;
+
+    tr->share_bytes = share_of(t);
+    if (nbytes > tr->share_bytes)
+        return endpoint_error(why, "%llu bytes are more than the share of a PE, which is %llu",
+                              (unsigned long long)nbytes, (unsigned long long)tr->share_bytes);
+    if (tr->request.pattern == KB_STRIDED && (stride == 0 || stride > tr->share_bytes))
+        return endpoint_error(why, "the stride is not within 1..%llu, the share of a PE",
+                              (unsigned long long)tr->share_bytes);
+    tr->step_bytes = tr->request.pattern == KB_STRIDED ? stride : nbytes;
+    tr->steps = (tr->share_bytes - nbytes) / tr->step_bytes + 1;
+    if (!t->granule)
+        return KB_OK;
+    most = nbytes / t->granule + 2;
+    if (most > SPLIT_PARTS_MAX)
+        return endpoint_error(why, "%llu bytes have more than %d parts", (unsigned long long)nbytes,
+                              SPLIT_PARTS_MAX);
+    tr->most_parts = (uint32_t)most;
+    tr->part_slots = calloc(most, sizeof *tr->part_slots);
+    return tr->part_slots ? KB_OK : KB_NO_MEMORY;
+}
+
+static struct address_range range_of(const struct kb_topology *t, const struct traffic *tr,
+                                     uint32_t pe, uint32_t k)
+{
+    uint64_t begin = pe % pes_of_space(t) * tr->share_bytes;
+
+    return (struct address_range){interleaved_of(t, pe / t->pes).cube,
+                                  begin + k % tr->steps * tr->step_bytes, tr->request.nbytes};
+}
+
+static int by_slot(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+bool walk_place(struct kb_sim *s, uint32_t pe, uint32_t k, uint32_t slot)
+{
+    const struct kb_topology *t = s->topo;
+    struct traffic *tr = s->traffic;
+    struct address_range range, rest;
+    uint32_t n = 0;
+
+    if (!t->granule)
+        return true; /* its own slice */
+    split_none(s, slot);
+    range = rest = range_of(t, tr, pe, k);
+    s->txns[slot].dst = address_part(t, &rest).dst;
+    if (rest.nbytes == 0)
+        return true;
+    for (rest = range; rest.nbytes; n++) {
+        address_part(t, &rest);
+        tr->part_slots[n] = traffic_take_slot(s);
+        if (tr->part_slots[n] == TXN_NONE)
+            return false;
+    }
+    qsort(tr->part_slots, n, sizeof *tr->part_slots, by_slot);
+    split_make(s, slot, range, 0, tr->part_slots);
+    return true;
+}

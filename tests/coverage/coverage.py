@@ -40,7 +40,7 @@ def part_of(path):
 def documents(build):
     """What gcov says of each object."""
     found = sorted(os.path.join(at, name) for at, _, names in os.walk(build) for name in names if name.endswith(".gcda"))
-    objects = [p for p in found if "/_o/gen/" in p or "/_o/runtime/" in p or os.path.basename(p) == "topo.gcda"]
+    objects = [p for p in found if "/_o/gen/" in p or "/_o/runtime/" in p or os.path.basename(p).startswith("topo.")]
     for i in range(0, len(objects), BATCH):
         out = subprocess.run(["gcov", "--json-format", "--stdout", "--branch-probabilities", *objects[i:i + BATCH]],
                              check=True, capture_output=True).stdout

@@ -279,7 +279,7 @@ fmt:
 
 # What runs the core and the generator: all unit tests, and the scripts that reach what they do not. What is
 # inlined in many places would count in each of them.
-COVERING := kbgen_bad kbgen_nomem run inspect race deadlock talking knockout why load sweep stats vectors
+COVERING := kbgen_bad run inspect race deadlock talking knockout why load sweep stats hostile shells cli vectors results benches
 
 ## coverage: lines and branches that the tests run, file by file, by gcov; fails if what is left is not in tests/coverage/left.txt
 .PHONY: coverage covered

@@ -8,10 +8,10 @@ headers of the engine are compiled into every topology, and into the library twi
 it was in any of them; a branch likewise. Where objects have different branches in a line, because of
 a constant or of the preprocessor, those count of which most were taken.
 
-LIST names what is left, with the reason. A row has three fields with tabs between them: FILE, the
-source line, the reason; '*' for the line is all of a file. A branch or a line of the core or the
-generator that was not run and is not there fails, and so does a row without one. --left prints what
-is left in this form, to be given reasons.
+LIST names what is left, with the reason. A row has four fields with tabs between them: FILE, the
+function, the source line, the reason; '*' for the line is all of a function. A branch or a line of
+the core or the generator that was not run and is not there fails, and so does a row of what is run.
+--left prints what is left in this form, to be given reasons.
 
 Ends with 1 then, or if the core or the generator has less than 98 % of its lines or 95 % of its
 branches.
@@ -32,7 +32,7 @@ BATCH = 20
 def part_of(path):
     if path.startswith("gen/"):
         return "gen"
-    if path.startswith("runtime/cli/"):
+    if path.startswith(("runtime/cli/", "runtime/base/help", "runtime/base/parallel")):
         return "cli"
     return "runtime without cli" if path.startswith("runtime/") else None
 
@@ -55,10 +55,12 @@ class Line:
 
     def __init__(self):
         self.count = 0
+        self.function = ""
         self.branches = {}  # by their number: how often each was taken
 
     def add(self, line):
         self.count += line["count"]
+        self.function = line.get("function_name", self.function)
         counts = [b["count"] for b in line["branches"]]
         if counts:
             sums = self.branches.setdefault(len(counts), [0] * len(counts))
@@ -109,7 +111,7 @@ def print_row(name, row):
 
 
 def left(files):
-    """(path, source line) -> branches, and lines of none, that were not run, of what has to be named."""
+    """(path, function, source line) -> branches, or lines without any, that were not run."""
     missing = collections.Counter()
     for path, lines in files.items():
         if part_of(path) == "cli":
@@ -119,7 +121,7 @@ def left(files):
         for number, line in lines.items():
             taken, of = line.taken()
             if line.count == 0 or taken < of:
-                missing[path, source[number - 1].strip()] += max(of - taken, 1)
+                missing[path, line.function, source[number - 1].strip()] += max(of - taken, 1)
     return missing
 
 
@@ -128,8 +130,8 @@ def named(path):
     with open(path, encoding="utf-8") as f:
         for row in f:
             if row.strip() and not row.startswith("#"):
-                file, line, reason = row.rstrip("\n").split("\t")
-                rows[file, line] = reason
+                file, function, line, reason = row.rstrip("\n").split("\t")
+                rows[file, function, line] = reason
     return rows
 
 
@@ -139,18 +141,18 @@ def main(build, names, *options):
     missing, rows = left(files), named(names)
     if "--left" in options:
         for key, n in sorted(missing.items()):
-            if key not in rows and (key[0], "*") not in rows:
-                print("%s\t%s\t%d" % (*key, n))
+            if key not in rows and (*key[:2], "*") not in rows:
+                print("%s\t%s\t%s\t%d" % (*key, n))
         return 0
     bad = 0
     for key, n in sorted(missing.items()):
-        if key not in rows and (key[0], "*") not in rows:
+        if key not in rows and (*key[:2], "*") not in rows:
             bad += 1
-            print("not run, and not in %s: %s: %s (%d)" % (names, *key, n))
-    for file, line in sorted(rows):
-        if not any(key == (file, line) or line == "*" and key[0] == file for key in missing):
+            print("not run, and not in %s: %s: %s(): %s (%d)" % (names, *key, n))
+    for row in sorted(rows):
+        if row not in missing and not (row[2] == "*" and any(key[:2] == row[:2] for key in missing)):
             bad += 1
-            print("in %s, but run: %s: %s" % (names, file, line))
+            print("in %s, but run: %s: %s(): %s" % (names, *row))
     for part in PARTS[:2]:
         if rates[part][0] < LINES or rates[part][1] < BRANCHES:
             bad += 1

@@ -47,6 +47,10 @@ $(O)/tests/support/broken.o: ALL_CFLAGS += $(KERNEL_CFLAGS)
 $(B)/_t/broken: $(O)/tests/support/broken.o $(B)/cube8/libcube8.a $(CLI) $(LIB)
 	$(link)
 
+ifneq ($(findstring --coverage,$(SAN)),)
+$(B)/_t/broken: $(O)/tests/support/gcov_exit.o
+endif
+
 # One whose benches have names full of signs.
 $(B)/_t/hostile: $(O)/tests/support/hostile.o $(B)/cube8/libcube8.a $(CLI) $(LIB)
 	$(link)
@@ -289,7 +293,10 @@ coverage: setup
 	@$(MAKE) B=$(B)/coverage CFLAGS='-O0 -g -DNDEBUG -Dalways_inline=noinline' SAN=--coverage covered
 	@tests/coverage/coverage.py $(B)/coverage tests/coverage/left.txt
 
+# The failures come first: counts that one of them spoils are lost.
 covered:
 	@$(MAKE) tests-built
+	-@$(CC) -D_GNU_SOURCE -shared -fPIC -O1 -o $(B)/failures.so tests/support/failures.c && \
+	    python3 tests/failures/failures.py $(B)/cube8/cube8 $(B)/failures.so --sample 3 -j $(JOBS) >$(B)/failures.log
 	-@B=$(B) CC=$(CC) KBGEN=$(KBGEN) SIM=$(B)/cube8/cube8 SIM_FIFO=$(B)/cube8_fifo/cube8_fifo JOBS=$(JOBS) KB_SEEDS=60 \
 	    tests/run.sh $(TESTS) $(COVERING:%=tests/e2e/%.sh)

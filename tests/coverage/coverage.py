@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """coverage.py -- which lines and branches of the sources the tests have run, by gcov, file by file.
 
-usage: coverage.py BUILD LIST [--left]
+usage: coverage.py BUILD LIST [--update]
 
 BUILD has objects with .gcda files beside them. A file counts once, in however many objects it is: the
 headers of the engine are compiled into every topology, and into the library twice. A line was run if
@@ -11,7 +11,7 @@ a constant or of the preprocessor, those count of which most were taken.
 LIST names what is left, with the reason. A row has four fields with tabs between them: FILE, the
 function, the source line, the reason; '*' for the line is all of a function. A branch or a line of
 the core or the generator that was not run and is not there fails, and so does a row of what is run.
---left prints what is left in this form, to be given reasons.
+--update makes LIST say what is left, and keeps its reasons; new rows have the reason "untested".
 
 Ends with 1 then, or if the core or the generator has less than 98 % of its lines or 95 % of its
 branches.
@@ -135,14 +135,23 @@ def named(path):
     return rows
 
 
+def update(path, missing, rows):
+    with open(path, encoding="utf-8") as f:
+        head = [row for row in f if row.startswith("#") or not row.strip()]
+    whole = {row[:2]: reason for row, reason in rows.items() if row[2] == "*"}
+    kept = {(*key, "*"): reason for key, reason in whole.items() if any(m[:2] == key for m in missing)}
+    kept.update({key: rows.get(key, "untested") for key in missing if key[:2] not in whole})
+    with open(path, "w", encoding="utf-8") as f:
+        f.writelines(head)
+        f.writelines("\t".join((*key, reason)) + "\n" for key, reason in sorted(kept.items()))
+
+
 def main(build, names, *options):
     files = read(build)
     rates = table(files)
     missing, rows = left(files), named(names)
-    if "--left" in options:
-        for key, n in sorted(missing.items()):
-            if key not in rows and (*key[:2], "*") not in rows:
-                print("%s\t%s\t%s\t%d" % (*key, n))
+    if "--update" in options:
+        update(names, missing, rows)
         return 0
     bad = 0
     for key, n in sorted(missing.items()):
@@ -157,8 +166,10 @@ def main(build, names, *options):
         if rates[part][0] < LINES or rates[part][1] < BRANCHES:
             bad += 1
             print("%s: less than %g %% of lines or %g %% of branches" % (part, LINES, BRANCHES))
-    print("%d branches and lines are left, each with its reason in %s" % (sum(missing.values()), names) if not bad
-          else "%d complaints" % bad)
+    reasons = collections.Counter()
+    for key, n in missing.items():
+        reasons[rows.get(key) or rows.get((*key[:2], "*")) or "not listed"] += n
+    print("left: " + ", ".join("%d %s" % (n, reason) for reason, n in reasons.most_common()))
     return 1 if bad else 0
 
 

@@ -49,6 +49,10 @@ $(O)/tests/support/broken.o: ALL_CFLAGS += $(KERNEL_CFLAGS)
 $(B)/_t/broken: $(O)/tests/support/broken.o $(B)/cube8/libcube8.a $(CLI) $(LIB)
 	$(link)
 
+ifneq ($(findstring --coverage,$(SAN)),)
+$(B)/_t/broken: $(O)/tests/support/gcov_exit.o
+endif
+
 # One whose benches have names full of signs.
 $(B)/_t/hostile: $(O)/tests/support/hostile.o $(B)/cube8/libcube8.a $(CLI) $(LIB)
 	$(link)
@@ -279,18 +283,22 @@ fmt:
 	@.ci/install $(FMT_PACKAGES)
 	clang-format -i $(OUR_C)
 
-# What runs the core and the generator: all unit tests, and the scripts that reach what they do not.
-COVERING := kbgen_bad kbgen_nomem run inspect race deadlock talking knockout why load sweep stats vectors
+# What runs the core and the generator: all unit tests, and the scripts that reach what they do not. What is
+# inlined in many places would count in each of them.
+COVERING := kbgen_bad run inspect race deadlock talking knockout why load sweep stats hostile shells cli vectors results benches
 
 ## coverage: lines and branches that the tests run, file by file, by gcov; fails if what is left is not in tests/coverage/left.txt
 .PHONY: coverage covered
 coverage: setup
 	@.ci/install $(CHECK_PACKAGES)
 	@find $(B)/coverage -name '*.gcda' -delete 2>/dev/null || true
-	@$(MAKE) B=$(B)/coverage CFLAGS='-O0 -g -DNDEBUG' SAN=--coverage covered
+	@$(MAKE) B=$(B)/coverage CFLAGS='-O0 -g -DNDEBUG -Dalways_inline=noinline' SAN=--coverage covered
 	@tests/coverage/coverage.py $(B)/coverage tests/coverage/left.txt
 
+# The failures come first: counts that one of them spoils are lost.
 covered:
 	@$(MAKE) tests-built
+	-@$(CC) -D_GNU_SOURCE -shared -fPIC -O1 -o $(B)/failures.so tests/support/failures.c && \
+	    python3 tests/failures/failures.py $(B)/cube8/cube8 $(B)/failures.so --sample 3 -j $(JOBS) >$(B)/failures.log
 	-@B=$(B) CC=$(CC) KBGEN=$(KBGEN) SIM=$(B)/cube8/cube8 SIM_FIFO=$(B)/cube8_fifo/cube8_fifo JOBS=$(JOBS) KB_SEEDS=60 \
 	    tests/run.sh $(TESTS) $(COVERING:%=tests/e2e/%.sh)

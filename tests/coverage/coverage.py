@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 """coverage.py -- which lines and branches of the sources the tests have run, by gcov, file by file.
 
-usage: coverage.py BUILD LIST [--left]
+usage: coverage.py BUILD LIST [--update]
 
 BUILD has objects with .gcda files beside them. A file counts once, in however many objects it is: the
 headers of the engine are compiled into every topology, and into the library twice. A line was run if
 it was in any of them; a branch likewise. Where objects have different branches in a line, because of
 a constant or of the preprocessor, those count of which most were taken.
 
-LIST names what is left, with the reason. A row has three fields with tabs between them: FILE, the
-source line, the reason; '*' for the line is all of a file. A branch or a line of the core or the
-generator that was not run and is not there fails, and so does a row without one. --left prints what
-is left in this form, to be given reasons.
+LIST names what is left, with the reason. A row has four fields with tabs between them: FILE, the
+function, the source line, the reason; '*' for the line is all of a function. A branch or a line of
+the core or the generator that was not run and is not there fails, and so does a row of what is run.
+--update makes LIST say what is left, and keeps its reasons; new rows have the reason "untested".
 
 Ends with 1 then, or if the core or the generator has less than 98 % of its lines or 95 % of its
 branches.
@@ -32,7 +32,7 @@ BATCH = 20
 def part_of(path):
     if path.startswith("gen/"):
         return "gen"
-    if path.startswith("runtime/cli/"):
+    if path.startswith(("runtime/cli/", "runtime/base/help", "runtime/base/parallel")):
         return "cli"
     return "runtime without cli" if path.startswith("runtime/") else None
 
@@ -40,7 +40,7 @@ def part_of(path):
 def documents(build):
     """What gcov says of each object."""
     found = sorted(os.path.join(at, name) for at, _, names in os.walk(build) for name in names if name.endswith(".gcda"))
-    objects = [p for p in found if "/_o/gen/" in p or "/_o/runtime/" in p or os.path.basename(p) == "topo.gcda"]
+    objects = [p for p in found if "/_o/gen/" in p or "/_o/runtime/" in p or os.path.basename(p).startswith("topo.")]
     for i in range(0, len(objects), BATCH):
         out = subprocess.run(["gcov", "--json-format", "--stdout", "--branch-probabilities", *objects[i:i + BATCH]],
                              check=True, capture_output=True).stdout
@@ -55,10 +55,12 @@ class Line:
 
     def __init__(self):
         self.count = 0
+        self.function = ""
         self.branches = {}  # by their number: how often each was taken
 
     def add(self, line):
         self.count += line["count"]
+        self.function = line.get("function_name", self.function)
         counts = [b["count"] for b in line["branches"]]
         if counts:
             sums = self.branches.setdefault(len(counts), [0] * len(counts))
@@ -109,7 +111,7 @@ def print_row(name, row):
 
 
 def left(files):
-    """(path, source line) -> branches, and lines of none, that were not run, of what has to be named."""
+    """(path, function, source line) -> branches, or lines without any, that were not run."""
     missing = collections.Counter()
     for path, lines in files.items():
         if part_of(path) == "cli":
@@ -119,7 +121,7 @@ def left(files):
         for number, line in lines.items():
             taken, of = line.taken()
             if line.count == 0 or taken < of:
-                missing[path, source[number - 1].strip()] += max(of - taken, 1)
+                missing[path, line.function, source[number - 1].strip()] += max(of - taken, 1)
     return missing
 
 
@@ -128,35 +130,46 @@ def named(path):
     with open(path, encoding="utf-8") as f:
         for row in f:
             if row.strip() and not row.startswith("#"):
-                file, line, reason = row.rstrip("\n").split("\t")
-                rows[file, line] = reason
+                file, function, line, reason = row.rstrip("\n").split("\t")
+                rows[file, function, line] = reason
     return rows
+
+
+def update(path, missing, rows):
+    with open(path, encoding="utf-8") as f:
+        head = [row for row in f if row.startswith("#") or not row.strip()]
+    whole = {row[:2]: reason for row, reason in rows.items() if row[2] == "*"}
+    kept = {(*key, "*"): reason for key, reason in whole.items() if any(m[:2] == key for m in missing)}
+    kept.update({key: rows.get(key, "untested") for key in missing if key[:2] not in whole})
+    with open(path, "w", encoding="utf-8") as f:
+        f.writelines(head)
+        f.writelines("\t".join((*key, reason)) + "\n" for key, reason in sorted(kept.items()))
 
 
 def main(build, names, *options):
     files = read(build)
     rates = table(files)
     missing, rows = left(files), named(names)
-    if "--left" in options:
-        for key, n in sorted(missing.items()):
-            if key not in rows and (key[0], "*") not in rows:
-                print("%s\t%s\t%d" % (*key, n))
+    if "--update" in options:
+        update(names, missing, rows)
         return 0
     bad = 0
     for key, n in sorted(missing.items()):
-        if key not in rows and (key[0], "*") not in rows:
+        if key not in rows and (*key[:2], "*") not in rows:
             bad += 1
-            print("not run, and not in %s: %s: %s (%d)" % (names, *key, n))
-    for file, line in sorted(rows):
-        if not any(key == (file, line) or line == "*" and key[0] == file for key in missing):
+            print("not run, and not in %s: %s: %s(): %s (%d)" % (names, *key, n))
+    for row in sorted(rows):
+        if row not in missing and not (row[2] == "*" and any(key[:2] == row[:2] for key in missing)):
             bad += 1
-            print("in %s, but run: %s: %s" % (names, file, line))
+            print("in %s, but run: %s: %s(): %s" % (names, *row))
     for part in PARTS[:2]:
         if rates[part][0] < LINES or rates[part][1] < BRANCHES:
             bad += 1
             print("%s: less than %g %% of lines or %g %% of branches" % (part, LINES, BRANCHES))
-    print("%d branches and lines are left, each with its reason in %s" % (sum(missing.values()), names) if not bad
-          else "%d complaints" % bad)
+    reasons = collections.Counter()
+    for key, n in missing.items():
+        reasons[rows.get(key) or rows.get((*key[:2], "*")) or "not listed"] += n
+    print("left: " + ", ".join("%d %s" % (n, reason) for reason, n in reasons.most_common()))
     return 1 if bad else 0
 
 

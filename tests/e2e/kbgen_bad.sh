@@ -223,7 +223,22 @@ aliases()
     huge "alias: of itself" 3 ":4:20: 'cube.size_mm' must be a number, not a list of 2"
 }
 
+# Every line of --keys is what --set takes: all of one machine make another the same.
+all_keys()
+{
+    local line sets=()
+
+    "$kbgen" --keys "$root/topologies/tray32.yaml" >"$work/keys"
+    while read -r line; do
+        sets+=(--set "$line")
+    done <"$work/keys"
+    "$kbgen" "${sets[@]}" --config "$root/topologies/cube1.yaml" >"$work/other"
+    "$kbgen" --config "$root/topologies/tray32.yaml" | same - "$work/other" && [ ${#sets[@]} -gt 100 ]
+    ok "--keys prints what --set takes"
+}
+
 each_bad_file
+all_keys
 command_line
 bad_sets
 good_sets

@@ -318,6 +318,42 @@ static void shown_words_are_short_and_printable(void **state)
                         "1234567890\u00fc...");
 }
 
+/* docs/reliability.md "Hostile text": what is no text is shown as \\x1b, one byte at a time. */
+static void what_is_no_text_is_made_visible(void **state)
+{
+    static const struct {
+        const char *text, *shown;
+    } rows[] = {
+        {"", ""},
+        {"plain ~", "plain ~"},
+        {"a\033[31m\177\t", "a\\x1b[31m\\x7f\\x09"},
+        {"\303\244\342\202\254\360\237\230\200", "\303\244\342\202\254\360\237\230\200"},
+        {"\302\237\302\240", "\\xc2\\x9f\302\240"},                  /* C1 ends at U+009f */
+        {"\300\257\340\200\257", "\\xc0\\xaf\\xe0\\x80\\xaf"},       /* overlong */
+        {"\355\240\200\355\237\277", "\\xed\\xa0\\x80\355\237\277"}, /* a surrogate; U+D7FF */
+        {"\364\220\200\200\364\217\277\277", "\\xf4\\x90\\x80\\x80\364\217\277\277"},
+        {"\342\202", "\\xe2\\x82"}, /* cut off */
+        {"\377", "\\xff"},
+    };
+    char shown[64];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *at = rows[i].text;
+        char *to = shown;
+
+        assert_string_equal(text_make_visible(at, false, shown, sizeof shown), rows[i].shown);
+        assert_int_equal(text_visible_length(at), strlen(rows[i].shown));
+        while (*at)
+            to = text_put_visible(to, &at);
+        *to = 0;
+        assert_string_equal(shown, rows[i].shown);
+    }
+    assert_string_equal(text_make_visible("a\nb", true, shown, sizeof shown), "a\nb");
+    assert_string_equal(text_make_visible("a\nb", false, shown, sizeof shown), "a\\x0ab");
+    assert_string_equal(text_make_visible("abcdefghij", false, shown, 8), "abcd");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -331,6 +367,7 @@ int main(void)
         cmocka_unit_test(fractions_are_written_as_printf_does),
         cmocka_unit_test(rounded_times_take_halves_away_from_zero),
         cmocka_unit_test(the_nearest_name_is_at_most_a_third_away_or_begins_so),
+        cmocka_unit_test(what_is_no_text_is_made_visible),
         cmocka_unit_test(shown_words_are_short_and_printable),
     };
 

@@ -223,11 +223,19 @@ static void assert_refused(kb_sim *sim, kb_dtype dtype, kb_shape shape, kb_place
 static void what_cannot_be_placed_is_refused(void **state)
 {
     kb_sim *sim = new_sim(small, (kb_options){0});
+    kb_tensor *x = NULL;
 
     (void)state;
     assert_refused(sim, KB_DEFAULT, KB_SHAPE(1), KB_ROW_WISE, "tensor 'x' has no type");
     assert_refused(sim, KB_F32, (kb_shape){0}, KB_ROW_WISE,
                    "tensor 'x' has rank 0; 1 to 6 are possible");
+    assert_refused(sim, KB_F32, (kb_shape){.rank = 7}, KB_ROW_WISE,
+                   "tensor 'x' has rank 7; 1 to 6 are possible");
+    assert_int_equal(kb_tensor_new(sim, NULL, KB_F32, KB_SHAPE(1), (kb_placement){0}, &x, NULL),
+                     KB_BAD_REQUEST);
+    assert_int_equal(kb_tensor_new(sim, "x", KB_F32, KB_SHAPE(1),
+                                   (kb_placement){KB_ROW_WISE, (kb_placement_split)3}, &x, NULL),
+                     KB_BAD_REQUEST);
     assert_refused(sim, KB_F32, KB_SHAPE(2, 0), KB_ROW_WISE, "tensor 'x' has an extent of 0");
     assert_refused(sim, KB_F32, KB_SHAPE(-2, -2), KB_ROW_WISE, "tensor 'x' has an extent of -2");
     assert_refused(sim, KB_F32, KB_SHAPE(1), (kb_placement_split)3,

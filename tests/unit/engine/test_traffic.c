@@ -743,7 +743,8 @@ static void refuses(const kb_topology *topo, kb_options options, kb_traffic traf
 
 static void bad_traffic_is_refused(void **state)
 {
-    static const kb_matrix_row bad_pe = {64, 0, 1}, bad_weight = {0, 0, 0}, one = {0, 0, 1};
+    static const kb_matrix_row bad_pe = {64, 0, 1}, bad_slice = {0, 64, 1}, bad_weight = {0, 0, 0},
+                               heavy = {0, 0, 2e12}, one = {0, 0, 1};
     const kb_topology *odd = any_topology("kernbench: 1\nname: odd\n"
                                           "sip: {cube_mesh: {w: 3, h: 1}}\ncube: {pes: 4}\n");
     kb_traffic traffic = plain;
@@ -759,7 +760,11 @@ static void bad_traffic_is_refused(void **state)
     REFUSES("reads or writes", changed.op = KB_H2D);
     REFUSES("no pattern", changed.pattern = (kb_pattern)99);
     REFUSES("hot spot", changed.pattern = KB_HOTSPOT, changed.hotspot = 1.5);
+    REFUSES("hot spot", changed.pattern = KB_HOTSPOT, changed.hotspot = -0.5);
     REFUSES("empty", changed.pattern = KB_MATRIX);
+    REFUSES("row 0", changed.pattern = KB_MATRIX, changed.matrix = &bad_slice,
+            changed.n_matrix = 1);
+    REFUSES("row 0", changed.pattern = KB_MATRIX, changed.matrix = &heavy, changed.n_matrix = 1);
     REFUSES("row 0", changed.pattern = KB_MATRIX, changed.matrix = &bad_pe, changed.n_matrix = 1);
     REFUSES("row 0", changed.pattern = KB_MATRIX, changed.matrix = &bad_weight,
             changed.n_matrix = 1);
@@ -786,11 +791,23 @@ static void a_simulation_holds_one_kind_of_thing(void **state)
     kb_point p = {.dst.kind = KB_SLICE, .nbytes = 64, .inflight = 1};
     kb_point_result point;
     kb_traffic_result r;
+    kb_tensor *x;
 
     (void)state;
     assert_int_equal(kb_sim_traffic_result(&sim, 1, &r), KB_PENDING);
     assert_int_equal(kb_sim_add(sim, &q, NULL), KB_BAD_REQUEST);
     assert_int_equal(kb_sweep(sim, &p, 1, &point, NULL, NULL), KB_BAD_REQUEST);
+    assert_int_equal(kb_sim_traffic(sim, &plain, NULL), KB_BAD_REQUEST);
+    kb_sim_free(sim);
+    sim = new_sim(&cube8_topology, (kb_options){0});
+    assert_int_equal(kb_sim_add(sim, &q, NULL), KB_OK);
+    assert_int_equal(kb_sim_traffic(sim, &plain, NULL), KB_BAD_REQUEST);
+    assert_int_equal(kb_sim_run(sim, 0, NULL), KB_OK);
+    assert_int_equal(kb_sim_traffic(sim, &plain, NULL), KB_BAD_REQUEST);
+    kb_sim_free(sim);
+    sim = new_sim(&cube8_topology, (kb_options){0});
+    assert_int_equal(kb_tensor_new(sim, "x", KB_F32, KB_SHAPE(1), (kb_placement){0}, &x, NULL),
+                     KB_OK);
     assert_int_equal(kb_sim_traffic(sim, &plain, NULL), KB_BAD_REQUEST);
     kb_sim_free(sim);
     sim = new_sim(&cube8_topology, (kb_options){0});

@@ -1,5 +1,6 @@
 /* test_gemm.c -- products of matrices, against three loops. */
 #include "phase2/gemm.h"
+#include "phase2/reference.h"
 #include "support/ops.h"
 
 struct shape {
@@ -37,6 +38,27 @@ static struct op product(kb_dtype in, kb_dtype acc, kb_dtype out, struct shape s
     return op;
 }
 
+/* --verify=ops: the reference agrees, but not if an integer is another. It takes its time. */
+static void assert_reference(const struct op *op)
+{
+    uint64_t last = dims_elements(&op->out.shape) - 1;
+    size_t element = kb_dtype_bytes((kb_dtype)op->out.dtype);
+    unsigned char *at = op->out.view.v->bytes + last * element;
+    struct reference_difference d;
+
+    if ((uint64_t)op->m * op->n * op->k > 20000)
+        return;
+    if (!reference_same(op, op->out.view.v->bytes, &d))
+        fail_msg("element %llu is %s, the reference has %s", (unsigned long long)d.index, d.got,
+                 d.want);
+    if (ops_is_float((kb_dtype)op->out.dtype))
+        return;
+    *at ^= 1;
+    assert_false(reference_same(op, op->out.view.v->bytes, &d));
+    assert_true(d.index == last);
+    *at ^= 1;
+}
+
 static void run(const struct op *op)
 {
     struct gemm_memory room = {.pool = NULL};
@@ -45,6 +67,7 @@ static void run(const struct op *op)
     for (uint32_t part = gemm_parts(op); part-- > 0;)
         assert_true(gemm_part(op, part, op->out.view.v->bytes, &room));
     gemm_memory_free(&room);
+    assert_reference(op);
 }
 
 /* Where element (i, j) of a matrix of rows x columns lies: once more, from the words of tl.h. */

@@ -15,6 +15,9 @@
  * takes cost_launch instead of the last. The tables are small, since they grow with one cube and
  * with the mesh, not with the number of pairs.
  *
+ * All this holds for a plain mesh (t->regular). Elsewhere a route is the sum of cost_segment over
+ * its walk: machine/walked.c.
+ *
  * Invariants: times add up exactly, as they are integers. The memory's overhead and the edge into
  * it are in none of these sums, because they belong to its service. m_cpu's overhead is paid before
  * its engine, so it is in cost_host_cpu and is taken out of cost_host_in and cost_launch. No sum
@@ -156,32 +159,55 @@ static void add_column_costs(struct routes *r)
 }
 
 /*
- * From ucie-W to the engine of the M_CPU, and from there to each slice and to each pe_cpu, which
- * meets the NoC where its crossbar does.
+ * From the side of a cube to the engine of its M_CPU, and from there to each slice and to each
+ * pe_cpu, which meets the NoC where its crossbar does. A regular machine has hosts in the west.
  */
 static void add_host_costs(struct routes *r)
 {
-    const struct segment_row *in = &r->segments[r->topo.seg_host_in];
-    const struct hop_row *m_cpu = &r->hops[in->first_hop + 2];
+    uint32_t pes = r->topo.pes, sides = r->topo.regular ? 1 : r->topo.planes * (uint32_t)N_SIDES;
 
-    assert(node_at(r, m_cpu)->kind == NODE_M_CPU);
-    r->cost_host_cpu = arena_alloc(r->arena, sizeof *r->cost_host_cpu);
-    *r->cost_host_cpu = cost_of_hops(r, in->first_hop, 2);
-    r->cost_host_cpu->overhead_fs += m_cpu->overhead_fs;
-    r->cost_host_in = arena_alloc(r->arena, r->topo.pes * sizeof *r->cost_host_in);
-    r->cost_launch = arena_alloc(r->arena, r->topo.pes * sizeof *r->cost_launch);
-    for (uint32_t slice = 0; slice < r->topo.pes; slice++) {
-        const struct segment_row *seg = &r->segments[r->topo.seg_host_in + slice];
+    r->n_host_sides = sides;
+    r->cost_host_cpu = arena_alloc(r->arena, sides * sizeof *r->cost_host_cpu);
+    r->cost_host_in = arena_alloc(r->arena, sides * pes * sizeof *r->cost_host_in);
+    r->cost_launch = arena_alloc(r->arena, sides * pes * sizeof *r->cost_launch);
+    for (uint32_t i = 0; i < sides * pes; i++) {
+        const struct segment_row *seg = &r->segments[r->topo.seg_host_in + i];
+        const struct hop_row *m_cpu = &r->hops[seg->first_hop + 2];
+        struct cost_row *to = &r->cost_host_cpu[i / pes];
 
-        r->cost_host_in[slice] = cost_of_hops(r, seg->first_hop + 2, seg->n_hops - 2u);
-        r->cost_host_in[slice].overhead_fs -= m_cpu->overhead_fs;
-        r->cost_launch[slice] = cost_of_hops(r, seg->first_hop + 2, 2);
-        r->cost_launch[slice].overhead_fs -= m_cpu->overhead_fs;
+        assert(node_at(r, m_cpu)->kind == NODE_M_CPU);
+        *to = cost_of_hops(r, seg->first_hop, 2);
+        to->overhead_fs += m_cpu->overhead_fs;
+        r->cost_host_in[i] = cost_of_hops(r, seg->first_hop + 2, seg->n_hops - 2u);
+        r->cost_host_in[i].overhead_fs -= m_cpu->overhead_fs;
+        r->cost_launch[i] = cost_of_hops(r, seg->first_hop + 2, 2);
+        r->cost_launch[i].overhead_fs -= m_cpu->overhead_fs;
     }
+}
+
+/* No route passes more segments than there are cubes and SIPs, each at most as long as the longest.
+ */
+static void check_longest(struct routes *r)
+{
+    int64_t most = (int64_t)r->topo.cubes * 2 + r->topo.sips + 4, longest = r->topo.wrap_wire_fs;
+
+    for (uint32_t i = 0; i < r->n_segments; i++) {
+        const struct cost_row *row = &r->cost_segment[i];
+        int64_t fs = row->wire_fs > row->overhead_fs ? row->wire_fs : row->overhead_fs;
+
+        longest = fs > longest ? fs : longest;
+    }
+    r->too_long = r->too_long || 2 * (longest / 2 + 1) > PART_MAX_FS / most;
 }
 
 static void add_costs(struct routes *r)
 {
+    if (!r->topo.regular) {
+        r->cost_segment = cost_rows(r, 0, r->n_segments);
+        add_host_costs(r);
+        check_longest(r);
+        return;
+    }
     r->cost_local = cost_rows(r, r->topo.seg_local, r->topo.pes * r->topo.n_units);
     r->cost_out = cost_rows(r, r->topo.seg_out, r->topo.pes * N_EXITS);
     r->cost_in = cost_rows(r, r->topo.seg_in, N_SIDES * r->topo.n_units);
@@ -203,23 +229,31 @@ static void add_memories(struct routes *r)
 
     r->topo.hbm = (struct memory_row){
         .overhead_fs = fs_of_ns(s->cube_hbm_overhead_ns),
-        .gbs = s->cube_hbm_bw_gbs * s->cube_hbm_efficiency,
+        .gbs = hbm_gbs(s),
         .nbytes = ((uint64_t)s->cube_hbm_size_gb << 30) / r->topo.pes,
         .wire_fs = last_wire_fs(r, 0),
+        .latency_fs = fs_of_ns(s->cube_hbm_latency_ns),
+        .own_gbs = hbm_gbs(s),
+        .hold = (uint8_t)s->cube_hbm_hold,
     };
     r->topo.sram = (struct memory_row){
         .overhead_fs = fs_of_ns(s->cube_sram_overhead_ns),
-        .gbs = s->cube_noc_bw_gbs,
+        .gbs = sram_link_gbs(s),
         .nbytes = (uint64_t)s->cube_sram_size_mb * mib,
         .wire_fs = last_wire_fs(r, r->topo.pes),
+        .latency_fs = fs_of_ns(s->cube_sram_latency_ns),
+        .own_gbs = s->cube_sram_bw_gbs > 0 ? s->cube_sram_bw_gbs : s->cube_noc_bw_gbs,
+        .hold = (uint8_t)s->cube_sram_hold,
     };
+    r->topo.early = memory_frees_early(&r->topo.hbm) || memory_frees_early(&r->topo.sram);
     r->topo.tcm_read = (struct memory_row){
         .gbs = s->cube_pe_pe_tcm_read_gbs,
+        .own_gbs = s->cube_pe_pe_tcm_read_gbs,
         .nbytes = (uint64_t)s->cube_pe_pe_tcm_size_mb * mib,
         .wire_fs = last_wire_fs(r, r->topo.pes + 1),
     };
     r->topo.tcm_write = r->topo.tcm_read;
-    r->topo.tcm_write.gbs = s->cube_pe_pe_tcm_write_gbs;
+    r->topo.tcm_write.gbs = r->topo.tcm_write.own_gbs = s->cube_pe_pe_tcm_write_gbs;
 }
 
 static void add_pe(struct routes *r)

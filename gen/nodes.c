@@ -35,6 +35,7 @@
 #include "nodes.h"
 #include "check.h"
 #include "base/text.h"
+#include "machine/walk.h"
 #include <assert.h>
 #include <math.h>
 #include <stdarg.h>
@@ -51,6 +52,27 @@ int64_t wire_fs(const struct routes *r, double distance_mm)
 }
 
 /* -- nodes ---------------------------------------------------------------------------------- */
+
+uint32_t node_noc(const struct routes *r, uint32_t plane)
+{
+    (void)r;
+    return plane;
+}
+
+uint32_t node_m_cpu(const struct routes *r)
+{
+    return r->topo.planes;
+}
+
+uint32_t node_sram(const struct routes *r)
+{
+    return r->topo.planes + 1u;
+}
+
+uint32_t node_ucie(const struct routes *r, uint32_t plane, uint32_t side)
+{
+    return r->topo.planes + 2u + side * r->topo.planes + plane;
+}
 
 uint32_t node_xbar(const struct routes *r, uint32_t pe)
 {
@@ -110,6 +132,14 @@ static void add_pe_nodes(struct routes *r, uint32_t *n, uint32_t pe)
     add_node(rows, n, NODE_PE_TCM, 0, none, "pe%u.pe_tcm", pe);
 }
 
+/* ".noc0" behind the names of nodes that each plane has; "" without planes. */
+static const char *plane_suffix(const struct routes *r, uint32_t plane)
+{
+    const char *name = r->plane_rows[plane].name;
+
+    return *name ? arena_printf(r->arena, ".%s", name) : "";
+}
+
 static void add_cube_nodes(struct routes *r)
 {
     const struct spec *s = r->spec;
@@ -120,14 +150,17 @@ static void add_cube_nodes(struct routes *r)
     uint32_t n = 0;
 
     r->cube_nodes = rows;
-    add_node(rows, &n, NODE_NOC, s->cube_noc_overhead_ns, (struct point){0, 0}, "noc");
+    for (uint32_t plane = 0; plane < r->topo.planes; plane++)
+        add_node(rows, &n, NODE_NOC, s->cube_noc_overhead_ns, (struct point){0, 0}, "noc%s",
+                 plane_suffix(r, plane));
     add_node(rows, &n, NODE_M_CPU, s->cube_m_cpu_overhead_ns,
              (struct point){s->cube_m_cpu_pos_mm[0], s->cube_m_cpu_pos_mm[1]}, "m_cpu");
     add_node(rows, &n, NODE_SRAM, s->cube_sram_overhead_ns,
              (struct point){s->cube_sram_pos_mm[0], s->cube_sram_pos_mm[1]}, "sram");
     for (uint32_t side = 0; side < N_SIDES; side++)
-        add_node(rows, &n, NODE_UCIE, s->cube_ucie_overhead_ns, ucie[side], "ucie-%c",
-                 "NESW"[side]);
+        for (uint32_t plane = 0; plane < r->topo.planes; plane++)
+            add_node(rows, &n, NODE_UCIE, s->cube_ucie_overhead_ns, ucie[side], "ucie-%c%s",
+                     "NESW"[side], plane_suffix(r, plane));
     r->first_xbar_node = n;
     for (uint32_t pe = 0; pe < r->topo.pes; pe++)
         add_node(rows, &n, NODE_XBAR, s->cube_xbar_overhead_ns, pe_point(r, pe), "xbar.pe%u", pe);
@@ -161,6 +194,19 @@ static void add_io_nodes(struct routes *r)
     add_node(r->fabric_nodes, &n, NODE_SWITCH, s->fabric_overhead_ns, none, "switch0");
 }
 
+/* -- bandwidths of memories ------------------------------------------------------------------ */
+
+double hbm_gbs(const struct spec *s)
+{
+    return s->cube_hbm_bw_gbs * s->cube_hbm_efficiency;
+}
+
+double sram_link_gbs(const struct spec *s)
+{
+    return s->cube_sram_bw_gbs > 0 ? fmin(s->cube_sram_bw_gbs, s->cube_noc_bw_gbs)
+                                   : s->cube_noc_bw_gbs;
+}
+
 /* -- links ---------------------------------------------------------------------------------- */
 
 static uint32_t add_link(const struct routes *r, struct link_row *rows, uint32_t *n, uint32_t from,
@@ -188,7 +234,7 @@ static void add_xbar_links(struct routes *r, uint32_t *n)
                  s->cube_xbar_pe_mm, s->cube_xbar_pe_gbs);
     for (uint32_t pe = 0; pe < r->topo.pes; pe++)
         add_link(r, rows, n, node_xbar(r, pe), node_hbm(r, pe), false, s->cube_hbm_distance_mm,
-                 s->cube_hbm_bw_gbs * s->cube_hbm_efficiency);
+                 hbm_gbs(s));
     for (uint32_t pe = 0; pe + 1 < r->topo.pes; pe++)
         if (pe + 1 != half)
             add_link(r, rows, n, node_xbar(r, pe), node_xbar(r, pe + 1), true,
@@ -202,23 +248,32 @@ static void add_xbar_links(struct routes *r, uint32_t *n)
     }
 }
 
-/* The NoC: a link to each node that hangs on it. */
-static void add_noc_links(struct routes *r, uint32_t *n)
+/* What a plane says of the bandwidth of its links, or else `gbs`. */
+static double plane_gbs(const struct routes *r, uint32_t plane, double gbs)
+{
+    const struct plane_specs *planes = &r->spec->sip_planes;
+
+    return plane < planes->n && planes->rows[plane].bw_gbs > 0 ? planes->rows[plane].bw_gbs : gbs;
+}
+
+/* The NoC of a plane: a link to each node that hangs on it. */
+static void add_noc_links(struct routes *r, uint32_t *n, uint32_t plane)
 {
     const struct spec *s = r->spec;
     struct link_row *rows = r->cube_links;
     double mm = s->cube_noc_attach_mm, gbs = s->cube_noc_bw_gbs;
+    uint32_t noc = node_noc(r, plane);
 
-    add_link(r, rows, n, CUBE_NOC, CUBE_M_CPU, true, mm, gbs);
-    add_link(r, rows, n, CUBE_NOC, CUBE_SRAM, true, mm, gbs);
+    add_link(r, rows, n, noc, node_m_cpu(r), true, mm, gbs);
+    add_link(r, rows, n, noc, node_sram(r), true, mm, sram_link_gbs(s));
     for (uint32_t side = 0; side < N_SIDES; side++)
-        add_link(r, rows, n, CUBE_NOC, CUBE_UCIE + side, true, mm, gbs);
+        add_link(r, rows, n, noc, node_ucie(r, plane, side), true, mm, plane_gbs(r, plane, gbs));
     for (uint32_t pe = 0; pe < r->topo.pes; pe++)
-        add_link(r, rows, n, CUBE_NOC, node_xbar(r, pe), false, mm, gbs);
+        add_link(r, rows, n, noc, node_xbar(r, pe), false, mm, gbs);
     for (uint32_t pe = 0; pe < r->topo.pes; pe++)
-        add_link(r, rows, n, node_pe(r, pe, NODE_PE_DMA), CUBE_NOC, true, mm, gbs);
+        add_link(r, rows, n, node_pe(r, pe, NODE_PE_DMA), noc, true, mm, gbs);
     for (uint32_t pe = 0; pe < r->topo.pes; pe++)
-        add_link(r, rows, n, CUBE_NOC, node_pe(r, pe, NODE_PE_CPU), true, mm, gbs);
+        add_link(r, rows, n, noc, node_pe(r, pe, NODE_PE_CPU), true, mm, gbs);
 }
 
 /* The zero-length edges inside the PEs. */
@@ -246,24 +301,30 @@ enum side opposite(enum side side)
 }
 
 /* Between cubes; each cube owns the links to its east and its south. */
-static void add_d2d_links(struct routes *r, uint32_t *n)
+static void add_d2d_links(struct routes *r, uint32_t *n, uint32_t plane)
 {
     static const enum side owned[] = {SIDE_E, SIDE_S};
 
     for (size_t i = 0; i < 2; i++) {
         uint32_t l =
-            add_link(r, r->cube_links, n, CUBE_UCIE + owned[i], CUBE_UCIE + opposite(owned[i]),
-                     true, r->spec->sip_d2d_distance_mm, r->spec->sip_d2d_bw_gbs);
+            add_link(r, r->cube_links, n, node_ucie(r, plane, owned[i]),
+                     node_ucie(r, plane, opposite(owned[i])), true, r->spec->sip_d2d_distance_mm,
+                     plane_gbs(r, plane, r->spec->sip_d2d_bw_gbs));
 
         r->cube_links[l].leaves = (uint8_t)owned[i];
     }
 }
 
-/* The IO chiplet: inside, to the fabric, and the shoreline, a link for each row of cubes. */
+/*
+ * The IO chiplet: inside, to the fabric, and the shoreline, a link for each row of cubes. Its links
+ * to cubes name the node on the west side; that of another side is walk_shore_ucie().
+ */
 static void add_io_links(struct routes *r)
 {
     const struct spec *s = r->spec;
-    struct link_row *rows = arena_alloc(r->arena, (3 + (size_t)r->topo.h) * sizeof *rows);
+    bool grid = r->topo.fabric_shape == FABRIC_GRID;
+    size_t most = 4 + (size_t)r->topo.planes * r->topo.n_shore;
+    struct link_row *rows = arena_alloc(r->arena, most * sizeof *rows);
     uint32_t n = 0;
 
     r->io_links = rows;
@@ -271,41 +332,70 @@ static void add_io_links(struct routes *r)
              s->sip_io_link_bw_gbs);
     add_link(r, rows, &n, IO_CPU, IO_NOC, true, s->sip_io_link_distance_mm, s->sip_io_link_bw_gbs);
     add_link(r, rows, &n, IO_PCIE_EP, 0, true, s->fabric_distance_mm, s->fabric_bw_gbs);
-    for (uint32_t row = 0; row < r->topo.h; row++)
-        add_link(r, rows, &n, IO_NOC, CUBE_UCIE + SIDE_W, true, s->sip_io_shore_distance_mm,
-                 s->sip_io_shore_bw_gbs);
+    for (uint32_t plane = 0; plane < r->topo.planes; plane++)
+        for (uint32_t place = 0; place < r->topo.n_shore; place++)
+            add_link(r, rows, &n, IO_NOC, node_ucie(r, plane, SIDE_W), true,
+                     s->sip_io_shore_distance_mm, s->sip_io_shore_bw_gbs);
+    if (grid)
+        add_link(r, rows, &n, IO_PCIE_EP, IO_PCIE_EP, true, s->fabric_distance_mm,
+                 s->fabric_bw_gbs);
     r->topo.n_io_links = n;
 }
 
 static void add_links(struct routes *r)
 {
-    size_t most = 8 + 14 * (size_t)r->topo.pes + 4 + 2;
+    size_t most = 4 + 14 * (size_t)r->topo.pes + (8 + 3 * (size_t)r->topo.pes) * r->topo.planes;
     uint32_t n = 0;
 
     r->cube_links = arena_alloc(r->arena, most * sizeof *r->cube_links);
     add_xbar_links(r, &n);
-    add_noc_links(r, &n);
+    for (uint32_t plane = 0; plane < r->topo.planes; plane++)
+        add_noc_links(r, &n, plane);
     add_pe_links(r, &n);
-    add_d2d_links(r, &n);
+    for (uint32_t plane = 0; plane < r->topo.planes; plane++)
+        add_d2d_links(r, &n, plane);
     assert(n <= most);
     r->topo.n_cube_links = n;
     add_io_links(r);
 }
 
+/* Edges of a cube: those inside it, and those that leave it. Ports to its ucie may be broken. */
+static uint64_t cube_edges(const struct routes *r, uint32_t cube)
+{
+    const struct kb_topology *t = &r->topo;
+    uint64_t n = 0;
+
+    for (uint32_t i = 0; i < t->n_cube_links; i++)
+        if (r->cube_links[i].leaves == N_EXITS &&
+            r->cube_nodes[r->cube_links[i].to].kind != NODE_UCIE)
+            n += 1u + r->cube_links[i].both_ways;
+    for (uint32_t plane = 0; plane < t->planes; plane++)
+        for (uint32_t side = 0; side < N_SIDES; side++)
+            n += (uint64_t)mesh_has_link(t, plane, cube, side) +
+                 mesh_has_port(t, plane, cube, side, true) +
+                 mesh_has_port(t, plane, cube, side, false);
+    return n;
+}
+
 /* Edges of the whole tray: both directions of a link count. */
 static void count(struct routes *r)
 {
-    uint64_t sips = (uint64_t)r->spec->sips, cubes = (uint64_t)r->topo.w * r->topo.h, in_cube = 0;
-    uint64_t d2d =
-        2 * ((uint64_t)(r->topo.w - 1) * r->topo.h + (uint64_t)r->topo.w * (r->topo.h - 1));
-    uint64_t fabric = sips > 1;
+    const struct kb_topology *t = &r->topo;
+    uint64_t nodes = 0, edges = 0;
 
-    for (uint32_t i = 0; i < r->topo.n_cube_links; i++)
-        if (r->cube_links[i].leaves == N_EXITS)
-            in_cube += 1 + r->cube_links[i].both_ways;
-    r->topo.n_nodes = (uint32_t)count_nodes(r->spec);
-    r->topo.n_edges =
-        (uint32_t)(sips * (cubes * in_cube + d2d + 4 + 2 * (uint64_t)r->topo.h + 2 * fabric));
+    for (uint32_t cube = 0; cube < sim_cubes(t); cube++)
+        if (mesh_has_cube(t, cube)) {
+            nodes += r->n_cube_nodes;
+            edges += cube_edges(r, cube);
+        }
+    for (uint32_t chiplet = 0; chiplet < t->sips * t->chiplets; chiplet++) {
+        nodes += N_IO_NODES;
+        for (uint32_t link = 0; link < t->n_io_links; link++)
+            edges += 2u * walk_has_io_link(t, chiplet, link);
+    }
+    nodes += t->sips > 1 && t->fabric_shape == FABRIC_SWITCH;
+    r->topo.n_nodes = (uint32_t)nodes;
+    r->topo.n_edges = (uint32_t)edges;
 }
 
 void make_nodes(struct routes *r)

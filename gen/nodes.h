@@ -3,9 +3,11 @@
 #define NODES_H
 #include "routes.h"
 
-/* The nodes of an IO chiplet, and the first ones of a cube. */
-enum { IO_PCIE_EP, IO_NOC, IO_CPU, N_IO_NODES };
-enum { CUBE_NOC, CUBE_M_CPU, CUBE_SRAM, CUBE_UCIE /* N, E, S, W */ };
+/* The first nodes of a cube: a noc and four ucie for each plane. */
+uint32_t node_noc(const struct routes *r, uint32_t plane);
+uint32_t node_m_cpu(const struct routes *r);
+uint32_t node_sram(const struct routes *r);
+uint32_t node_ucie(const struct routes *r, uint32_t plane, uint32_t side);
 
 /* Fills the tables of nodes and links, and counts those of the whole topology. */
 void make_nodes(struct routes *r);
@@ -13,6 +15,10 @@ void make_nodes(struct routes *r);
 /* A delay in whole femtoseconds; that of a wire of this length. */
 int64_t fs_of_ns(double ns);
 int64_t wire_fs(const struct routes *r, double distance_mm);
+
+/* What a slice can serve; the edges between the NoC and the SRAM, no faster than the SRAM. */
+double hbm_gbs(const struct spec *s);
+double sram_link_gbs(const struct spec *s);
 
 /* Nodes of a cube by PE: its crossbar, its slice, and node `kind` of the PE itself. */
 uint32_t node_xbar(const struct routes *r, uint32_t pe);

@@ -3,6 +3,7 @@
 #include "costs.h"
 #include "feeds.h"
 #include "nodes.h"
+#include "planes.h"
 #include "resolve.h"
 #include "segments.h"
 
@@ -41,8 +42,6 @@ static void set_counts(struct routes *r)
     t->write_channels = (uint32_t)s->cube_pe_pe_dma_write_channels;
     t->read_engines = (uint32_t)s->cube_m_cpu_dma_read;
     t->write_engines = (uint32_t)s->cube_m_cpu_dma_write;
-    t->m_cpu_node = CUBE_M_CPU;
-    t->sram_node = CUBE_SRAM;
     t->ucie_overhead_fs = fs_of_ns(s->cube_ucie_overhead_ns);
 }
 
@@ -58,6 +57,13 @@ bool make_routes(struct routes *r, const struct spec *spec, struct arena *arena)
     *r = (struct routes){.arena = arena, .spec = spec};
     set_texts(r);
     set_counts(r);
+    set_planes(r);
+    r->topo.m_cpu_node = node_m_cpu(r);
+    r->topo.sram_node = node_sram(r);
+    r->topo.d2d_wire_fs = wire_fs(r, spec->sip_d2d_distance_mm);
+    r->topo.wrap_wire_fs = wire_fs(r, r->topo.wrap_mm);
+    if (!find_ways(r))
+        return false;
     make_nodes(r);
     make_segments(r);
     make_feeds(r);

@@ -16,12 +16,14 @@ struct routes {
 
     uint32_t n_cube_nodes, first_xbar_node, first_bridge_node;
     uint32_t n_hops, n_legs, n_segments, hops_cap, legs_cap, segments_cap, n_mesh;
+    uint32_t n_host_sides; /* sides of cubes that a host comes in by, of all planes */
+    uint32_t n_detours, detours_cap, n_shores;
     bool too_long; /* a part of a route passes the range of simulated time */
 };
 
 /*
  * Fills `r`, its topology above all, from `spec` (borrowed). False after a message: a wire or a
- * route is longer than simulated time can count.
+ * route is longer than simulated time can count, or `broken` names what is no link.
  */
 bool make_routes(struct routes *r, const struct spec *spec, struct arena *arena);
 

@@ -13,7 +13,19 @@ enum key {
     N_KEYS
 };
 
-enum key_type { KEY_INT, KEY_REAL, KEY_RATIO, KEY_NAME, KEY_REAL2, KEY_INT3, KEY_WORD };
+enum key_type {
+    KEY_INT,
+    KEY_REAL,
+    KEY_RATIO,
+    KEY_RATE,
+    KEY_NAME,
+    KEY_REAL2,
+    KEY_INT3,
+    KEY_WORD,
+    KEY_PLANES,
+    KEY_SIDES,
+    KEY_TEXTS
+};
 
 enum { KEY_DEPTH = 4 }; /* words of the longest path */
 
@@ -22,6 +34,7 @@ struct key_row {
     const char *path;
     enum key_type type;
     bool needed;
+    bool is_new; /* came with version 2: not in the resolved text while it is at its default */
     double min, max;
     const char *const *words; /* of a KEY_WORD, ended by NULL; else NULL */
     size_t field;             /* offset in struct spec */
@@ -34,13 +47,50 @@ struct given {
     bool bad;         /* a message has been printed; the field has its default */
 };
 
-#define FIELD_INT(field)   int64_t field;
-#define FIELD_REAL(field)  double field;
-#define FIELD_RATIO(field) double field;
-#define FIELD_NAME(field)  char *field;
-#define FIELD_REAL2(field) double field[2];
-#define FIELD_INT3(field)  int64_t field[3];
-#define FIELD_WORD(field)  int field; /* the number of its word */
+enum { PLANES_MAX = 8, SIDES_MAX = 4 };
+
+/* One item of sip.planes. */
+struct plane_spec {
+    const char *name;
+    struct place at;
+    uint8_t dirs; /* a bit for each enum side */
+    bool y_first;
+    double bw_gbs; /* 0: as without planes */
+};
+
+struct plane_specs {
+    size_t n;
+    struct plane_spec rows[PLANES_MAX];
+};
+
+/* Sides of a SIP, each enum side once; none: the west. */
+struct side_specs {
+    size_t n;
+    uint8_t rows[SIDES_MAX];
+};
+
+/* Names as they were written, which check.c and the like take apart. */
+struct text_spec {
+    const char *text;
+    struct place at;
+};
+
+struct text_specs {
+    size_t n;
+    struct text_spec *rows;
+};
+
+#define FIELD_INT(field)    int64_t field;
+#define FIELD_REAL(field)   double field;
+#define FIELD_RATIO(field)  double field;
+#define FIELD_RATE(field)   double field;
+#define FIELD_NAME(field)   char *field;
+#define FIELD_REAL2(field)  double field[2];
+#define FIELD_INT3(field)   int64_t field[3];
+#define FIELD_WORD(field)   int field; /* the number of its word */
+#define FIELD_PLANES(field) struct plane_specs field;
+#define FIELD_SIDES(field)  struct side_specs field;
+#define FIELD_TEXTS(field)  struct text_specs field;
 
 struct spec {
 #define KEY(type, field, path, default, min, max) FIELD_##type(field)
@@ -56,9 +106,13 @@ struct spec {
 
 extern const struct key_row key_rows[N_KEYS];
 
-/* Sets every key to its default. Borrows `arena` and `diag` for the life of the spec.
+/*
+ * Sets every key to its default of version 1. Borrows `arena` and `diag` for the life of the spec.
  */
 void spec_init(struct spec *spec, struct arena *arena, struct diag *diag);
+
+/* The version of the keys is known: sets all that were not given to its defaults. */
+void spec_set_version(struct spec *spec, int64_t version);
 
 /* Where the value of `k` was written; for a default, the mapping of the file that lacks it. */
 struct place spec_place(const struct spec *spec, enum key k);

@@ -14,6 +14,7 @@
  * each item: [0, 64, 32] for a tile is refused at its first item, with that item's column.
  */
 #include "value.h"
+#include "lists.h"
 #include "base/text.h"
 #include <math.h>
 #include <stdlib.h>
@@ -32,21 +33,19 @@ static const char *scalar(const yaml_node_t *node)
     return (const char *)node->data.scalar.value;
 }
 
-/* A description of the node, for "must be a number, not ...". */
-static const char *described(const struct value *v)
+const char *value_described(struct arena *a, const yaml_node_t *n)
 {
-    const yaml_node_t *n = v->node;
     const char *text;
 
     if (n->type == YAML_SEQUENCE_NODE)
-        return arena_printf(v->spec->arena, "a list of %td",
+        return arena_printf(a, "a list of %td",
                             n->data.sequence.items.top - n->data.sequence.items.start);
     if (n->type == YAML_MAPPING_NODE)
         return "a mapping";
     if (node_is_null(n))
         return "empty";
-    text = diag_text(v->spec->arena, scalar(n), n->data.scalar.length);
-    return arena_printf(v->spec->arena, node_is_plain(n) ? "'%s'" : "the string '%s'", text);
+    text = diag_text(a, scalar(n), n->data.scalar.length);
+    return arena_printf(a, node_is_plain(n) ? "'%s'" : "the string '%s'", text);
 }
 
 static bool wrong(const struct value *v, const char *must)
@@ -54,17 +53,20 @@ static bool wrong(const struct value *v, const char *must)
     if (diag_quiet(v->spec->diag))
         return diag_error(v->spec->diag, v->doc->whole, "%s", must);
     return diag_error(v->spec->diag, doc_place(v->doc, v->node), "'%s' must be %s, not %s",
-                      v->row->path, must, described(v));
+                      v->row->path, must, value_described(v->spec->arena, v->node));
 }
 
 static bool outside(const struct value *v)
 {
     const struct key_row *row = v->row;
 
-    if (row->min == row->max)
-        return wrong(v, arena_printf(v->spec->arena, "%.15g, the version of these keys", row->min));
+    if (row == &key_rows[KEY_kernbench])
+        return wrong(v, arena_printf(v->spec->arena, "%.15g or %.15g, the version of these keys",
+                                     row->min, row->max));
     if (row->type == KEY_RATIO)
         return wrong(v, "above 0 and at most 1");
+    if (row->type == KEY_RATE)
+        return wrong(v, arena_printf(v->spec->arena, "0 or %.15g..%.15g", row->min, row->max));
     return wrong(v, arena_printf(v->spec->arena, "%.15g..%.15g", row->min, row->max));
 }
 
@@ -91,7 +93,7 @@ static bool is_integer(const char *s)
 }
 
 /* 12, 1.5, 1., .5, 1e6, 1.5e-3, and these with a minus sign. */
-static bool is_real(const char *s)
+bool value_is_real(const char *s)
 {
     size_t whole, fraction = 0;
 
@@ -131,10 +133,10 @@ static bool load_real(const struct value *v, double *out)
 {
     double x;
 
-    if (!node_is_plain(v->node) || !is_real(scalar(v->node)))
+    if (!node_is_plain(v->node) || !value_is_real(scalar(v->node)))
         return wrong(v, "a number");
     x = text_to_double(scalar(v->node), NULL);
-    if (signbit(x) || x < v->row->min || x > v->row->max)
+    if (signbit(x) || (x < v->row->min && !(x == 0 && v->row->type == KEY_RATE)) || x > v->row->max)
         return outside(v);
     if (v->row->type == KEY_RATIO && x == v->row->min)
         return outside(v);
@@ -228,7 +230,7 @@ static bool load_word(const struct value *v, int *out)
         return wrong(v, known);
     return diag_error(v->spec->diag, doc_place(v->doc, v->node),
                       "'%s' must be %s, not %s, did you mean '%s'?", v->row->path, known,
-                      described(v), near);
+                      value_described(v->spec->arena, v->node), near);
 }
 
 /*
@@ -281,6 +283,7 @@ bool value_load(struct spec *spec, enum key k, const struct doc *doc, const yaml
         return load_int(&v, field);
     case KEY_REAL:
     case KEY_RATIO:
+    case KEY_RATE:
         return load_real(&v, field);
     case KEY_NAME:
         return load_name(&v, field);
@@ -290,12 +293,16 @@ bool value_load(struct spec *spec, enum key k, const struct doc *doc, const yaml
         return load_int3(&v, field);
     case KEY_WORD:
         return load_word(&v, field);
+    case KEY_PLANES:
+    case KEY_SIDES:
+    case KEY_TEXTS:
+        return lists_load(spec, k, doc, node);
     }
     return false;
 }
 
 /* The fewest digits, from 15 up, that read back to `x`, with a point. */
-static const char *real_text(struct arena *a, double x)
+const char *value_real_text(struct arena *a, double x)
 {
     char text[TEXT_DOUBLE_BYTES];
     const char *exponent;
@@ -324,16 +331,22 @@ const char *value_text(const struct spec *spec, enum key k)
         return int_text(a, *integer);
     case KEY_REAL:
     case KEY_RATIO:
-        return real_text(a, *real);
+    case KEY_RATE:
+        return value_real_text(a, *real);
     case KEY_NAME:
         return spec->name;
     case KEY_REAL2:
-        return arena_printf(a, "[%s, %s]", real_text(a, real[0]), real_text(a, real[1]));
+        return arena_printf(a, "[%s, %s]", value_real_text(a, real[0]),
+                            value_real_text(a, real[1]));
     case KEY_INT3:
         return arena_printf(a, "[%s, %s, %s]", int_text(a, integer[0]), int_text(a, integer[1]),
                             int_text(a, integer[2]));
     case KEY_WORD:
         return key_rows[k].words[*(const int *)field];
+    case KEY_PLANES:
+    case KEY_SIDES:
+    case KEY_TEXTS:
+        return lists_text(spec, k);
     }
     return "";
 }

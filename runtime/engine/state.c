@@ -102,10 +102,13 @@ static bool make_stations(struct kb_sim *s)
     s->engines = stations_new(2 * cubes, sim_servers(s, KB_COST_ENGINES, t->read_engines),
                               sim_servers(s, KB_COST_ENGINES, t->write_engines));
     s->memories = memories_new(memories);
+    if (t->early)
+        s->early = links_new(memories);
     s->pipes = pipes_new(fifo ? t->sips : cubes);
     if (fifo)
         s->links = links_new(walk_n_links(t));
-    return s->channels && s->engines && s->memories && s->pipes && (!fifo || s->links);
+    return s->channels && s->engines && s->memories && s->pipes && (!fifo || s->links) &&
+           (!t->early || s->early);
 }
 
 bool link_room(struct link_station *l)
@@ -124,11 +127,11 @@ bool link_room(struct link_station *l)
     return true;
 }
 
-static void links_free(struct kb_sim *s)
+static void links_free(struct link_station *rows, size_t n)
 {
-    for (size_t i = 0; s->links && i < walk_n_links(s->topo); i++)
-        free(s->links[i].enter_fs);
-    free(s->links);
+    for (size_t i = 0; rows && i < n; i++)
+        free(rows[i].enter_fs);
+    free(rows);
 }
 
 /* -- the whole ------------------------------------------------------------------------------ */
@@ -150,7 +153,8 @@ void sim_clear(struct kb_sim *s)
 {
     flows_free(&s->flows);
     free(s->pipes);
-    links_free(s);
+    links_free(s->links, walk_n_links(s->topo));
+    links_free(s->early, sim_cubes(s->topo) << s->topo->unit_bits);
     free(s->memories);
     free(s->engines);
     free(s->channels);

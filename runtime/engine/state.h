@@ -40,6 +40,7 @@ struct kb_sim {
     struct station *channels;        /* [src_pack()][0 read, 1 write] */
     struct station *engines;         /* [cube over all][0 read, 1 write] */
     struct memory_station *memories; /* [dst_pack()] */
+    struct link_station *early;      /* the same, of those that are free early; NULL: none is */
     struct link_station *links;      /* fifo: [cube over all][link][back], then those of the IOs */
     /*
      * Host transactions on their way to their first station. All of one list have the same way,
@@ -78,6 +79,8 @@ static __attribute__((noinline)) void sim_count_far(struct kb_sim *s, const stru
     const struct kb_topology *t = s->topo;
     uint32_t to = dst_cube(t, txn->dst);
 
+    if (!t->regular)
+        flows_walk(&s->flows, t, txn);
     if (txn_of_host(txn)) {
         station_count(&s->engines[2 * (size_t)to + txn_writes(txn)], txn);
         flow_count(flow_host(&s->flows, t, txn->dst), txn);

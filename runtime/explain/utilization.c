@@ -118,7 +118,7 @@ static void show_nodes(const struct usage *u, const struct flow_sum *nodes)
 {
     const struct kb_sim *s = u->sim;
 
-    for (size_t i = 0; i < s->topo->n_nodes; i++) {
+    for (size_t i = 0; i < walk_n_nodes(s->topo); i++) {
         if (!nodes[i].count)
             continue;
         int64_t overhead_fs = walk_node_row(s->topo, i)->overhead_fs & s->mask.overhead;
@@ -316,22 +316,38 @@ static struct flow_sum served(const struct kb_sim *s, uint32_t dst)
     return flow.by[0];
 }
 
+/* Of a memory that is free before its transactions are done. */
+static void show_early(const struct usage *u, const struct link_station *memory,
+                       kb_utilization *use)
+{
+    use->servers = 1;
+    use->busy_fs = (int64_t)(memory->busy_fs - past_fs((uint64_t)memory->free_fs, u->now_fs));
+    use->queues = true;
+    use->queue_max = memory->queue_max;
+    show(u, use, link_waited_fs(memory, u->now_fs));
+}
+
 static void show_memories(const struct usage *u)
 {
     const struct kb_topology *t = u->sim->topo;
+    const struct link_station *early = u->sim->early;
 
     for (uint32_t i = 0; i < sim_cubes(t) << t->unit_bits; i++) {
         if (dst_unit(t, i) > t->pes)
             continue; /* a TCM: its ports are the PE's */
         struct flow_sum sum = served(u->sim, i);
-        if (!sum.count && u->sim->memories[i].holder == TXN_NONE)
+        bool is_early = early && memory_frees_early(cost_memory(t, i, 0));
+        if (!sum.count && u->sim->memories[i].holder == TXN_NONE && !(is_early && early[i].free_fs))
             continue;
         kb_utilization use = {.kind = KB_AT_MEMORY,
                               .count = sum.count,
                               .bytes = sum.bytes,
                               .gbs = cost_memory(t, i, 0)->gbs};
         kb_place_node(t, place_of(KB_AT_MEMORY, i), use.name);
-        show_served(u, &u->sim->memories[i], &use);
+        if (is_early)
+            show_early(u, &early[i], &use);
+        else
+            show_served(u, &u->sim->memories[i], &use);
     }
 }
 

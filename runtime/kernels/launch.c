@@ -93,7 +93,8 @@ static void find_least_ways(const struct kb_sim *s, struct kernels *k)
     const struct kb_topology *t = s->topo;
 
     for (uint32_t unit = 0; unit < t->n_units; unit++)
-        k->least_way_fs[unit] = t->links == MODE_FIFO || unit > t->pes ? -1 : least_way_fs(s, unit);
+        k->least_way_fs[unit] =
+            t->links == MODE_FIFO || !t->regular || unit > t->pes ? -1 : least_way_fs(s, unit);
     for (uint32_t i = 0; i < sim_cubes(t) << t->unit_bits; i++)
         s->memories[i].under_way = 0;
 }

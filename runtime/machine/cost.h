@@ -22,6 +22,7 @@
  */
 #ifndef COST_H
 #define COST_H
+#include "base/exported.h"
 #include "machine/tables.h"
 
 /* Stands for any longer drain; a run that needs it ends out of the range of time. */
@@ -119,30 +120,54 @@ cost_remote(const struct kb_topology *t, uint32_t src, uint32_t dst)
     return cost_add(way, &in[SIDE_W * t->n_units]);
 }
 
+/* The cost of a host's way, to the engine of the target's M_CPU and behind it, and its UCIe nodes.
+ */
+struct walked_cost {
+    struct cost_row way, behind;
+    uint32_t ucies;
+    uint32_t side; /* plane * N_SIDES + the side by which it comes into the target's cube */
+};
+
+/* Of any machine: summed segment by segment along the walk. Of a PE's all is in `way`. walked.c
+ */
+struct walked_cost cost_walked(const struct kb_topology *t, const struct trip *trip)
+    EXPORTED(cost_walked);
+
 /* From a PE to a memory; the memory's own overhead and the edge into it are not in it. */
-static inline struct cost_row cost_of_pe(const struct kb_topology *t, uint32_t src, uint32_t dst)
+static inline struct cost_row cost_of_pe(const struct kb_topology *t, const struct trip *trip)
 {
-    if (src_cube(t, src) == dst_cube(t, dst))
-        return t->cost_local[src_pe(t, src) * t->n_units + dst_unit(t, dst)];
-    return cost_remote(t, src, dst);
+    if (!t->regular)
+        return cost_walked(t, trip).way;
+    if (src_cube(t, trip->src) == dst_cube(t, trip->dst))
+        return t->cost_local[src_pe(t, trip->src) * t->n_units + dst_unit(t, trip->dst)];
+    return cost_remote(t, trip->src, trip->dst);
 }
 
 /* From a host to the engine of the target's M_CPU. */
-static inline struct cost_row cost_host_to_engine(const struct kb_topology *t, uint32_t dst)
+static inline struct cost_row cost_host_to_engine(const struct kb_topology *t,
+                                                  const struct trip *trip)
 {
-    return cost_add(t->cost_host[cube_column(t, dst_cube(t, dst))], t->cost_host_cpu);
+    if (!t->regular)
+        return cost_walked(t, trip).way;
+    return cost_add(t->cost_host[cube_column(t, dst_cube(t, trip->dst))], t->cost_host_cpu);
 }
 
 /* From there to the memory. */
-static inline struct cost_row cost_engine_to_memory(const struct kb_topology *t, uint32_t dst)
+static inline struct cost_row cost_engine_to_memory(const struct kb_topology *t,
+                                                    const struct trip *trip)
 {
-    return t->cost_host_in[dst_unit(t, dst)];
+    return t->regular ? t->cost_host_in[dst_unit(t, trip->dst)] : cost_walked(t, trip).behind;
 }
 
 /* From a host to the memory. */
-static inline struct cost_row cost_of_host(const struct kb_topology *t, uint32_t dst)
+static inline struct cost_row cost_of_host(const struct kb_topology *t, const struct trip *trip)
 {
-    return cost_add(cost_host_to_engine(t, dst), &t->cost_host_in[dst_unit(t, dst)]);
+    if (!t->regular) {
+        struct walked_cost c = cost_walked(t, trip);
+
+        return cost_add(c.way, &c.behind);
+    }
+    return cost_add(cost_host_to_engine(t, trip), &t->cost_host_in[dst_unit(t, trip->dst)]);
 }
 
 /* The row of memory `dst`, for a transaction that reads or writes it. */
@@ -180,12 +205,28 @@ static inline double cost_bottleneck_gbs(const struct cost_mask *m, double link_
     return link < last ? link : last;
 }
 
-/* How long `nbytes` that came over links of `link_gbs` hold the memory. */
+/* What a memory adds to the drain: its overhead, which holds it, and its latency, which does not.
+ */
+static inline int64_t cost_in_memory_fs(const struct cost_mask *m, const struct memory_row *memory)
+{
+    return (memory->overhead_fs + memory->latency_fs) & m->overhead;
+}
+
+/* From the begin of service to its end, for `nbytes` that came over links of `link_gbs`. */
 static inline int64_t cost_hold_fs(const struct cost_mask *m, const struct memory_row *memory,
                                    double link_gbs, uint64_t nbytes)
 {
-    return (memory->overhead_fs & m->overhead) +
+    return cost_in_memory_fs(m, memory) +
            drain_fs(nbytes, cost_bottleneck_gbs(m, link_gbs, memory));
+}
+
+/* For how long a service of `hold_fs` keeps others from the memory. */
+static inline int64_t cost_taken_fs(const struct cost_mask *m, const struct memory_row *memory,
+                                    int64_t hold_fs, uint64_t nbytes)
+{
+    if (memory->hold == HOLD_ROUTE)
+        return hold_fs - (memory->latency_fs & m->overhead);
+    return (memory->overhead_fs & m->overhead) + drain_fs(nbytes, memory->own_gbs + m->memory_gbs);
 }
 
 /*
@@ -196,45 +237,47 @@ struct known_cost {
     uint64_t nbytes; /* 0: of none */
     int64_t way_fs, hold_fs;
     uint32_t dst;
+    uint8_t plane;
 };
 
 static inline struct known_cost cost_known(const struct kb_topology *t, const struct cost_mask *m,
-                                           uint32_t src, uint32_t dst, bool writes, uint64_t nbytes)
+                                           const struct trip *trip, bool writes, uint64_t nbytes)
 {
-    struct cost_row way = cost_of_pe(t, src, dst);
+    struct cost_row way = cost_of_pe(t, trip);
 
     return (struct known_cost){
         .nbytes = nbytes,
         .way_fs = cost_way_fs(m, way.wire_fs, way.overhead_fs),
-        .hold_fs = cost_hold_fs(m, cost_memory(t, dst, writes), way.link_gbs, nbytes),
-        .dst = dst};
+        .hold_fs = cost_hold_fs(m, cost_memory(t, trip->dst, writes), way.link_gbs, nbytes),
+        .dst = trip->dst,
+        .plane = trip->plane};
 }
 
 /* UCIe nodes from the host to the target: one into column 0, two for each cube passed. */
 static inline int64_t cost_response_fs(const struct kb_topology *t, const struct cost_mask *m,
-                                       uint32_t dst, int64_t wire_fs)
+                                       const struct trip *trip, int64_t wire_fs)
 {
-    int64_t ucies = 1 + 2 * (int64_t)cube_column(t, dst_cube(t, dst));
+    int64_t ucies = t->regular ? 1 + 2 * (int64_t)cube_column(t, dst_cube(t, trip->dst))
+                               : cost_walked(t, trip).ucies;
 
     return cost_way_fs(m, wire_fs, ucies * t->ucie_overhead_fs);
 }
 
 /* All of a transaction's costs, as kernbench.h names them. */
 static inline struct kb_cost cost_of(const struct kb_topology *t, const struct cost_mask *m,
-                                     kb_transaction_op op, uint32_t src, uint32_t dst,
-                                     uint64_t nbytes)
+                                     kb_transaction_op op, const struct trip *trip, uint64_t nbytes)
 {
     bool host = op >= KB_H2D, writes = op == KB_WRITE || op == KB_H2D;
-    const struct memory_row *memory = cost_memory(t, dst, writes);
-    struct cost_row way = host ? cost_of_host(t, dst) : cost_of_pe(t, src, dst);
+    const struct memory_row *memory = cost_memory(t, trip->dst, writes);
+    struct cost_row way = host ? cost_of_host(t, trip) : cost_of_pe(t, trip);
     struct kb_cost c;
 
     c.wire_fs = way.wire_fs & m->wire;
-    c.memory_overhead_fs = memory->overhead_fs & m->overhead;
+    c.memory_overhead_fs = cost_in_memory_fs(m, memory);
     c.overhead_fs = (way.overhead_fs & m->overhead) + c.memory_overhead_fs;
     c.bottleneck_gbs = cost_bottleneck_gbs(m, way.link_gbs, memory);
     c.drain_fs = drain_fs(nbytes, c.bottleneck_gbs);
-    c.response_fs = host ? cost_response_fs(t, m, dst, way.wire_fs) : 0;
+    c.response_fs = host ? cost_response_fs(t, m, trip, way.wire_fs) : 0;
     return c;
 }
 

@@ -29,8 +29,14 @@ enum link_owner {
 #include "machine/kinds.def"
 };
 
-/* The links of an IO chiplet; the shoreline has one for each row of cubes. */
+/*
+ * The links of an IO chiplet; the shoreline has one for each row of cubes, or column, by planes. In
+ * a grid of SIPs IO_LINK_FABRIC leads to the east, and the last link of all to the south.
+ */
 enum io_link { IO_LINK_PCIE, IO_LINK_CPU, IO_LINK_FABRIC, IO_LINK_SHORE };
+
+/* The nodes of an IO chiplet. */
+enum { IO_PCIE_EP, IO_NOC, IO_CPU, N_IO_NODES };
 
 /* Nodes of a PE, in the order of kinds.def. */
 enum { PE_NODES = NODE_PE_TCM - NODE_PE_CPU + 1 };
@@ -96,6 +102,25 @@ struct segment_row {
     int64_t tail_wire_fs, tail_overhead_fs; /* after the last leg; a memory's own is not in it */
 };
 
+/* How the plane of a transaction is chosen: the words of sip.plane in gen/keys.def, in that order.
+ */
+enum plane_choice { PLANE_BY_OP, PLANE_BY_HASH, PLANE_BY_COLUMN };
+
+/* The words of sip.cube_mesh.wrap and fabric.wrap: bits. The words of fabric.shape. */
+enum wrap { WRAP_NONE, WRAP_X, WRAP_Y, WRAP_XY };
+enum fabric_shape { FABRIC_SWITCH, FABRIC_GRID };
+
+enum { PLANE_NAME_BYTES = 17 };
+
+/* One of the networks between cubes. */
+struct plane_row {
+    char name[PLANE_NAME_BYTES]; /* "": the only one, without sip.planes */
+    uint8_t dirs;                /* a bit for each enum side: links that leave a cube there */
+    uint8_t y_first;             /* the first dimension of a route */
+    uint8_t one_way;             /* a link lacks its opposite: a read's route is its data's */
+    uint8_t has_detours;         /* routes differ from the order of dimensions: machine/mesh.h */
+};
+
 /* The cost of a part of a route: the sum of its hops, the smallest of their bandwidths. */
 struct cost_row {
     int64_t wire_fs, overhead_fs; /* a memory's own overhead is not in it */
@@ -109,13 +134,28 @@ struct mesh_row {
     struct cost_row cost;
 };
 
+/*
+ * For how long a memory is held: the drain of the request's route, or its own. The words of
+ * cube.hbm.hold and cube.sram.hold in gen/keys.def, in that order.
+ */
+enum memory_hold { HOLD_ROUTE, HOLD_OWN };
+
 /* A memory as a station: its own overhead, and the edge into it. */
 struct memory_row {
     int64_t overhead_fs;
-    double gbs; /* effective */
+    double gbs; /* effective: of the memory and of that edge, the smaller */
     uint64_t nbytes;
-    int64_t wire_fs; /* of that edge */
+    int64_t wire_fs;    /* of that edge */
+    int64_t latency_fs; /* behind the service: data are late by it, the memory is not held */
+    double own_gbs;     /* effective, of the memory alone */
+    uint8_t hold;       /* enum memory_hold */
 };
+
+/* Is it free for the next before its transaction is done?  network/early_memory.h */
+static inline bool memory_frees_early(const struct memory_row *memory)
+{
+    return memory->hold == HOLD_OWN || memory->latency_fs > 0;
+}
 
 /*
  * Where the slots of queues between PEs lie: with the receiver, in its TCM, SRAM or slice. The
@@ -137,6 +177,15 @@ struct route_at {
     uint32_t cube; /* over all SIPs */
     uint16_t segment;
     uint16_t step; /* hop or leg of the segment */
+};
+
+/* From where to where a request goes, and how. */
+struct trip {
+    uint32_t src, dst; /* packed: machine/cost.h */
+    uint8_t plane;
+    uint8_t chiplet; /* of a host */
+    bool of_host;
+    bool back; /* its route is that of its data, walked backwards */
 };
 
 struct kb_sim;

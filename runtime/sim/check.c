@@ -82,6 +82,8 @@ static kb_status check_memories(const struct kb_sim *s, kb_error *why)
     for (uint32_t i = 0; status == KB_OK && i < sim_cubes(s->topo) << s->topo->unit_bits; i++) {
         struct busy x = {s->memories[i].busy_fs, 1, s->end_fs};
 
+        if (s->early && s->early[i].free_fs)
+            x = (struct busy){s->early[i].busy_fs, 1, s->early[i].free_fs};
         status = check(s, place_of(KB_AT_MEMORY, i), &x, why);
     }
     return status;

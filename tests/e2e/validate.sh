@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# validate.sh -- tests/validate/: a small trace of two NoCs, converted, replayed, compared. Prints TAP.
+#
+# B names the build, with the judge and the simulator of wormhole in it. Needs python3.
+. "$(dirname "$0")/../support/tap.sh"
+command -v python3 >/dev/null || none "there is no python3"
+silicon=$root/tests/validate/silicon.py
+judge="$B/_t/judge replay $root/topologies/wormhole.yaml"
+
+# Core 0,0 reads 4096 bytes of core 1,0 by both NoCs at 100, and 2048 of its own 50 after a barrier.
+mkdir -p data/silicon
+cat >data/silicon.csv <<'END_OF_FILE'
+trace,barrier_end_cycles,kernel_cycles,tt_npe_cycles,tt_npe_no_congestion_cycles
+small.json,1100,1100,1200,1000
+END_OF_FILE
+cat >data/silicon/small.json <<'END_OF_FILE'
+[
+  {"proc": "BRISC", "sx": 0, "sy": 0, "zone": "BRISC-KERNEL", "zone_phase": "begin", "timestamp": 1000},
+  {"proc": "BRISC", "sx": 0, "sy": 0, "type": "READ", "noc": "NOC_0", "dx": 1, "dy": 0, "num_bytes": 4096, "timestamp": 1100},
+  {"proc": "BRISC", "sx": 0, "sy": 0, "type": "READ_BARRIER_START", "noc": "NOC_0", "timestamp": 1200},
+  {"proc": "NCRISC", "sx": 0, "sy": 0, "type": "READ", "noc": "NOC_1", "dx": 1, "dy": 0, "num_bytes": 4096, "timestamp": 1100},
+  {"proc": "NCRISC", "sx": 0, "sy": 0, "type": "READ_BARRIER_START", "noc": "NOC_1", "timestamp": 1200},
+  {"proc": "NCRISC", "sx": 0, "sy": 0, "type": "READ_BARRIER_END", "noc": "NOC_1", "timestamp": 1600},
+  {"proc": "BRISC", "sx": 0, "sy": 0, "type": "READ_BARRIER_END", "noc": "NOC_0", "timestamp": 1650},
+  {"proc": "BRISC", "sx": 0, "sy": 0, "type": "READ", "noc": "NOC_1", "dx": 0, "dy": 0, "num_bytes": 2048, "timestamp": 1700},
+  {"proc": "BRISC", "sx": 0, "sy": 0, "type": "READ_BARRIER_START", "noc": "NOC_1", "timestamp": 1750},
+  {"proc": "BRISC", "sx": 0, "sy": 0, "type": "READ_BARRIER_END", "noc": "NOC_1", "timestamp": 2100}
+]
+END_OF_FILE
+
+# By hand: the data go 9 links east, through 10 routers: 321 + 10 * 9 + 4096/28.1; or one link west,
+# through 2. The own ones pass one router: 321 + 9 + 2048/28.1.
+cat >expected <<'END_OF_FILE'
+id,issue_ns,end_ns,actual_ns
+0,100.000000,656.765125,556.765125
+1,100.000000,584.765125,484.765125
+2,706.765125,1109.647687,402.882562
+END_OF_FILE
+printf '%s\n' 0,0,c0.pe0,c0.sram 1,0,c1.pe0,c1.sram >map
+python3 "$root/examples/tt_npe_to_csv.py" --planes --after --map map data/silicon/small.json >in.csv 2>err
+# replayed NAME COMMAND...: ends as by hand
+replayed()
+{
+    local name=$1
+
+    shift
+    "$@" in.csv 2>err | cut -d, -f1,6,11,21 >out
+    same expected out
+    ok "$name"
+}
+# shellcheck disable=SC2086
+replayed "two planes, a barrier, the own core: by the judge" $judge
+replayed "the same by the simulator" "$B/wormhole/wormhole" replay --quiet
+
+# table COMMAND: of the run (1103 at its times, 1110 closed loop, measured 1100) and of its barriers
+cat >expected <<'END_OF_FILE'
+| small | 1100 | 1103 | +0.3 | 1110 | +0.9 | 1200 | +9.1 | 1.7 | 1.7 |
+| **mean error of all** | | | **0.26** | | **0.88** | | **9.09** | 1.7 | 1.7 |
+| small (f) | 1100 | 1103 | +0.3 | 1110 | +0.9 | 1200 | +9.1 | 1.7 | 1.7 |
+| **mean error of all** | | | **0.26** | | **0.88** | | **9.09** | 1.7 | 1.7 |
+| **the 1 fitted on** | | | **0.26** | | **0.88** | | **9.09** | 1.7 | 1.7 |
+END_OF_FILE
+KB_VALIDATE=data python3 "$silicon" "$judge" "$B/wormhole/wormhole replay --quiet" >out 2>err
+[ $? -eq 1 ] && tail -1 out | grep -q '^docs/validation.md has other figures' &&
+    grep -e small -e '\*\*' out >rows && same expected rows
+ok "the tables, and that docs/validation.md has others"
+
+for folder in '' absent; do
+    KB_VALIDATE=$folder python3 "$silicon" false false >out 2>err
+    [ $? -eq 0 ] && grep -q '^not compared: KB_VALIDATE names no folder' out
+    ok "no data (KB_VALIDATE='$folder'): that is said, and is no error"
+done
+plan

@@ -108,6 +108,7 @@ FITTED := cube.pe.pe_dma.overhead_ns=340 cube.noc.bw_gbs=31
 ## validate: run times of real chips in the folder that KB_VALIDATE names beside those of kernbench: the tables of docs/validation.md
 .PHONY: validate
 validate: setup
+	@.ci/install python3
 	+@if [ -e "$$KB_VALIDATE/silicon.csv" ]; then \
 	    $(call make_topology,wormhole) && \
 	    $(MAKE) topology TOPO=wormhole NAME=wormhole_fitted SET='$(FITTED)'; fi
@@ -117,6 +118,7 @@ validate: setup
 ## validate-fit: where the constants of these machines come from; minutes
 .PHONY: validate-fit
 validate-fit: setup $(B)/_t/judge
+	@.ci/install python3
 	@tests/validate/fit_silicon.py $(B)/_t/judge
 
 ## check-failures: every call of the system that fails, over all commands; half an hour

@@ -69,6 +69,13 @@ KB_VALIDATE=data python3 "$silicon" "$judge" "$B/wormhole/wormhole replay --quie
     grep -e small -e '\*\*' out >rows && same expected rows
 ok "the tables, and that docs/validation.md has others"
 
+mkdir half && cp data/silicon.csv half
+KB_VALIDATE=half python3 "$silicon" false false >out 2>err
+[ $? -eq 1 ] && grep -q '^half/silicon/small.json: .*No such file' err && ! grep -q Traceback err
+ok "a trace that is missing is named"
+KB_VALIDATE=data python3 "$silicon" false false >out 2>err
+[ $? -eq 1 ] && grep -q '^false .*small.times.csv: exit 1' err && ! grep -q Traceback err
+ok "a simulator that fails is named"
 for folder in '' absent; do
     KB_VALIDATE=$folder python3 "$silicon" false false >out 2>err
     [ $? -eq 0 ] && grep -q '^not compared: KB_VALIDATE names no folder' out

@@ -66,13 +66,16 @@ def load():
     path = folder()
     with open(path / "silicon.csv", newline="", encoding="ascii") as file:
         rows = sorted(csv.DictReader(file), key=lambda row: row["trace"])
-    traces = []
-    for row in rows:
-        file = path / "silicon" / row["trace"]
-        traces.append(Trace(file.stem, file, int(row["barrier_end_cycles"]),
-                            int(row["tt_npe_cycles"]), int(row["tt_npe_no_congestion_cycles"]),
-                            barriers(json.loads(file.read_text(encoding="utf-8")))))
-    return traces
+    return [load_trace(path / "silicon" / row["trace"], row) for row in rows]
+
+
+def load_trace(file, row):
+    try:
+        events = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as e:
+        sys.exit(f"{file}: {e}")
+    return Trace(file.stem, file, int(row["barrier_end_cycles"]), int(row["tt_npe_cycles"]),
+                 int(row["tt_npe_no_congestion_cycles"]), barriers(events))
 
 
 def fitted(traces):

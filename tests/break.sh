@@ -54,6 +54,14 @@ break_it 'unsorted rows taken as they come' $sim 's/s->sorted = false;/s->sorted
 break_it 'equal issue times in the opposite order' $issue_order \
     's/txns\[b\]\.issue_fs < txns\[a\]\.issue_fs/txns[b].issue_fs <= txns[a].issue_fs/'
 
+# -- traces of tt-npe -----------------------------------------------------------------------
+npe=examples/tt_npe_to_csv.py traces=tests/validate/traces.py
+break_it 'all transfers on NoC 0' $npe 's/value\.lower\(\)\.replace/"noc0".replace/'
+break_it 'a multicast that ends at the same corner on both NoCs' $npe 's/0 if plane == "noc1" else 1/1/'
+break_it 'barriers that end before their core comes to them' $traces 's/max\(\[b\.start \+ late\] \+ /max([0] + /'
+break_it 'barriers that do not move what follows' $traces 's/late = found.* if closed/late = 0 if closed/'
+break_it 'no room for a ninth column' runtime/cli/in/fields.h 's/FIELDS_MAX = 9/FIELDS_MAX = 8/'
+
 # -- waiting for others ---------------------------------------------------------------------
 after=runtime/engine/dependencies.c
 break_it 'those that wait issued when done, before the response' $engine \

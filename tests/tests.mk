@@ -76,7 +76,7 @@ $(B)/_t/other/cube8: $(OTHER_BENCHES) $(B)/cube8/main.o $(B)/cube8/libcube8.a $(
 tests: $(TESTS) $(CORPORA) $(B)/_t/judge $(B)/_t/broken $(B)/_t/hostile $(B)/_t/talking $(if $(SAN),,$(B)/_t/other/cube8)
 
 # Machines of the tests, each by a make of its own, in parallel once the parts that they share are built.
-MACHINES := $(TEST_TOPOLOGIES) cube1 tests/support/odd.yaml $(VECTOR_TOPOLOGIES)
+MACHINES := $(TEST_TOPOLOGIES) cube1 wormhole tests/support/odd.yaml $(VECTOR_TOPOLOGIES)
 .PHONY: machines $(MACHINES:%=machine-%)
 machines: $(MACHINES:%=machine-%)
 $(MACHINES:%=machine-%): machine-%: $(KBGEN) $(CLI) $(LIB) $(SHARED)
@@ -111,6 +111,25 @@ check: setup
 	@$(MAKE) tests-built
 	@B=$(B) CC=$(CC) KBGEN=$(KBGEN) SIM=$(B)/cube8/cube8 SIM_FIFO=$(B)/cube8_fifo/cube8_fifo JOBS=$(JOBS) \
 	    tests/run.sh $(LONG) $(TESTS) $(CORPORA) $(SCRIPTS)
+
+# Two constants of wormhole, fitted by `validate-fit` on eight traces.
+FITTED := cube.pe.pe_dma.overhead_ns=340 cube.noc.bw_gbs=31
+
+## validate: run times of real chips in the folder that KB_VALIDATE names beside those of kernbench: the tables of docs/validation.md
+.PHONY: validate
+validate: setup
+	@.ci/install python3
+	+@if [ -e "$$KB_VALIDATE/silicon.csv" ]; then \
+	    $(call make_topology,wormhole) && \
+	    $(MAKE) topology TOPO=wormhole NAME=wormhole_fitted SET='$(FITTED)'; fi
+	@tests/validate/silicon.py '$(B)/wormhole/wormhole replay --quiet' \
+	    '$(B)/wormhole_fitted/wormhole_fitted replay --quiet'
+
+## validate-fit: where the constants of these machines come from; minutes
+.PHONY: validate-fit
+validate-fit: setup $(B)/_t/judge
+	@.ci/install python3
+	@tests/validate/fit_silicon.py $(B)/_t/judge
 
 ## check-failures: every call of the system that fails, over all commands; half an hour
 .PHONY: check-failures

@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# validate.sh -- tests/validate/: a small trace of two NoCs, converted, replayed, compared. Prints TAP.
+#
+# B names the build, with the judge and the simulator of wormhole in it. Needs python3.
+. "$(dirname "$0")/../support/tap.sh"
+command -v python3 >/dev/null || none "there is no python3"
+silicon=$root/tests/validate/silicon.py
+judge="$B/_t/judge replay $root/topologies/wormhole.yaml"
+
+# Core 0,0 reads 4096 bytes of core 1,0 by both NoCs at 100, and 2048 of its own 50 after a barrier.
+# Its second processor comes to a barrier without reads 550 after its first one.
+mkdir -p data/silicon
+cat >data/silicon.csv <<'END_OF_FILE'
+trace,barrier_end_cycles,kernel_cycles,tt_npe_cycles,tt_npe_no_congestion_cycles
+small.json,1160,1160,1200,1000
+END_OF_FILE
+cat >data/silicon/small.json <<'END_OF_FILE'
+[
+  {"proc": "BRISC", "sx": 0, "sy": 0, "zone": "BRISC-KERNEL", "zone_phase": "begin", "timestamp": 1000},
+  {"proc": "BRISC", "sx": 0, "sy": 0, "type": "READ", "noc": "NOC_0", "dx": 1, "dy": 0, "num_bytes": 4096, "timestamp": 1100},
+  {"proc": "BRISC", "sx": 0, "sy": 0, "type": "READ_BARRIER_START", "noc": "NOC_0", "timestamp": 1200},
+  {"proc": "NCRISC", "sx": 0, "sy": 0, "type": "READ", "noc": "NOC_1", "dx": 1, "dy": 0, "num_bytes": 4096, "timestamp": 1100},
+  {"proc": "NCRISC", "sx": 0, "sy": 0, "type": "READ_BARRIER_START", "noc": "NOC_1", "timestamp": 1200},
+  {"proc": "NCRISC", "sx": 0, "sy": 0, "type": "READ_BARRIER_END", "noc": "NOC_1", "timestamp": 1600},
+  {"proc": "BRISC", "sx": 0, "sy": 0, "type": "READ_BARRIER_END", "noc": "NOC_0", "timestamp": 1650},
+  {"proc": "BRISC", "sx": 0, "sy": 0, "type": "READ", "noc": "NOC_1", "dx": 0, "dy": 0, "num_bytes": 2048, "timestamp": 1700},
+  {"proc": "BRISC", "sx": 0, "sy": 0, "type": "READ_BARRIER_START", "noc": "NOC_1", "timestamp": 1750},
+  {"proc": "BRISC", "sx": 0, "sy": 0, "type": "READ_BARRIER_END", "noc": "NOC_1", "timestamp": 2100},
+  {"proc": "NCRISC", "sx": 0, "sy": 0, "type": "READ_BARRIER_START", "noc": "NOC_1", "timestamp": 2150},
+  {"proc": "NCRISC", "sx": 0, "sy": 0, "type": "READ_BARRIER_END", "noc": "NOC_1", "timestamp": 2160}
+]
+END_OF_FILE
+
+# By hand: the data go 9 links east, through 10 routers: 321 + 10 * 9 + 4096/28.1; or one link west,
+# through 2. The own ones pass one router: 321 + 9 + 2048/28.1.
+cat >expected <<'END_OF_FILE'
+id,issue_ns,end_ns,actual_ns
+0,100.000000,656.765125,556.765125
+1,100.000000,584.765125,484.765125
+2,706.765125,1109.647687,402.882562
+END_OF_FILE
+printf '%s\n' 0,0,c0.pe0,c0.sram 1,0,c1.pe0,c1.sram >map
+python3 "$root/examples/tt_npe_to_csv.py" --planes --after --map map data/silicon/small.json >in.csv 2>err
+# replayed NAME COMMAND...: ends as by hand
+replayed()
+{
+    local name=$1
+
+    shift
+    "$@" in.csv 2>err | cut -d, -f1,6,11,21 >out
+    same expected out
+    ok "$name"
+}
+# shellcheck disable=SC2086
+replayed "two planes, a barrier, the own core: by the judge" $judge
+replayed "the same by the simulator" "$B/wormhole/wormhole" replay --quiet
+
+# At its times the run lasts until the second processor comes to its barrier, at 1150; closed loop it
+# comes there 550 after 584.765. The other barriers: 484.8, 556.8 and 402.9 instead of 500, 550 and 400.
+cat >expected <<'END_OF_FILE'
+| small | 1160 | 1150 | -0.9 | 1135 | -2.2 | 1200 | +3.4 | 1.7 | 1.7 |
+| **mean error of all** | | | **0.86** | | **2.18** | | **3.45** | 1.7 | 1.7 |
+| small (f) | 1160 | 1150 | -0.9 | 1135 | -2.2 | 1200 | +3.4 | 1.7 | 1.7 |
+| **mean error of all** | | | **0.86** | | **2.18** | | **3.45** | 1.7 | 1.7 |
+| **the 1 fitted on** | | | **0.86** | | **2.18** | | **3.45** | 1.7 | 1.7 |
+END_OF_FILE
+KB_VALIDATE=data python3 "$silicon" "$judge" "$B/wormhole/wormhole replay --quiet" >out 2>err
+[ $? -eq 1 ] && tail -1 out | grep -q '^docs/validation.md has other figures' &&
+    grep -e small -e '\*\*' out >rows && same expected rows
+ok "the tables, and that docs/validation.md has others"
+
+mkdir half && cp data/silicon.csv half
+KB_VALIDATE=half python3 "$silicon" false false >out 2>err
+[ $? -eq 1 ] && grep -q '^half/silicon/small.json: .*No such file' err && ! grep -q Traceback err
+ok "a trace that is missing is named"
+KB_VALIDATE=data python3 "$silicon" false false >out 2>err
+[ $? -eq 1 ] && grep -q '^false .*small.times.csv: exit 1' err && ! grep -q Traceback err
+ok "a simulator that fails is named"
+for folder in '' absent; do
+    KB_VALIDATE=$folder python3 "$silicon" false false >out 2>err
+    [ $? -eq 0 ] && grep -q '^not compared: KB_VALIDATE names no folder' out
+    ok "no data (KB_VALIDATE='$folder'): that is said, and is no error"
+done
+plan

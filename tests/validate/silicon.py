@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+"""silicon.py -- run times of a real chip beside kernbench's and tt-npe's: tables of docs/validation.md.
+
+usage: silicon.py MACHINE FITTED
+
+MACHINE and FITTED are commands that replay a file, as "build/wormhole/wormhole replay --quiet".
+Prints two tables, and ends with 1 if docs/validation.md has other figures.
+"""
+
+import pathlib
+import shlex
+import sys
+import tempfile
+
+import traces
+from traces import TREE, error, mean, simulate
+
+
+def table(all_traces, machine, chosen, work):
+    """Lines of a table. The traces in `chosen`, which constants were fitted on, are marked."""
+    yield ("| trace | measured | at its times | % | closed loop | % | tt-npe | % "
+           "| barriers: at its times, % | closed loop, % |")
+    yield "| --- |" + " ---: |" * 9
+    rows = []
+    for trace in all_traces:
+        times, times_barriers = simulate(trace, machine, False, work)
+        closed, closed_barriers = simulate(trace, machine, True, work)
+        errors = [error(n, trace) for n in (times, closed, trace.tt_npe)]
+        rows.append((trace in chosen, errors + [times_barriers, closed_barriers]))
+        yield (f"| {trace.name}{' (f)' if trace in chosen else ''} | {trace.measured} "
+               f"| {times:.0f} | {errors[0]:+.1f} | {closed:.0f} | {errors[1]:+.1f} "
+               f"| {trace.tt_npe} | {errors[2]:+.1f} "
+               f"| {times_barriers:.1f} | {closed_barriers:.1f} |")
+    parts = [("mean error of all", [row for _, row in rows])]
+    if chosen:
+        parts.append((f"the {len(chosen)} fitted on", [row for mark, row in rows if mark]))
+        parts.append(("the others", [row for mark, row in rows if not mark]))
+    for name, part in parts:
+        if not part:
+            continue
+        m = [mean(abs(row[i]) for row in part) for i in range(5)]
+        yield (f"| **{name}** | | | **{m[0]:.2f}** | | **{m[1]:.2f}** | | **{m[2]:.2f}** "
+               f"| {m[3]:.1f} | {m[4]:.1f} |")
+
+
+def main():
+    if len(sys.argv) != 3:
+        print(__doc__.split("\n\n")[1], file=sys.stderr)
+        return 2
+    all_traces = traces.load()
+    page = (TREE / "docs/validation.md").read_text(encoding="utf-8").splitlines()
+    same = True
+    with tempfile.TemporaryDirectory() as name:
+        for machine, chosen in (sys.argv[1], []), (sys.argv[2], traces.fitted(all_traces)):
+            print(f"\n{machine}\n")
+            for line in table(all_traces, shlex.split(machine), chosen, pathlib.Path(name)):
+                print(line, flush=True)
+                same &= line in page
+    print("\ndocs/validation.md has these figures" if same else
+          "\ndocs/validation.md has other figures: put these in their place")
+    return 0 if same else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,8 +1,9 @@
 /* check.c -- mistakes that no key shows alone: missing keys, keys that do not fit together. */
 #include "check.h"
+#include "machine/tables.h"
 #include "value.h"
 
-enum { CUBES_MAX = 16384, NODES_MAX = 1 << 24 };
+enum { CUBES_MAX = 16384, NODES_MAX = 1 << 24, GRANULE_MIN = 64 };
 
 static bool is_given(const struct spec *spec, enum key k)
 {
@@ -126,6 +127,75 @@ static void check_nodes(const struct spec *spec)
                    NODES_MAX);
 }
 
+static bool is_power_of_two(int64_t n)
+{
+    return n > 0 && (n & (n - 1)) == 0;
+}
+
+/* False after a message, or if the granule has one: what depends on it is not checked then. */
+static bool check_granule(const struct spec *spec)
+{
+    int64_t granule = spec->addressing_granule;
+
+    if (is_bad(spec, KEY_addressing_granule))
+        return false;
+    if (granule == 0 || (granule >= GRANULE_MIN && is_power_of_two(granule)))
+        return true;
+    return diag_error(spec->diag, spec_place(spec, KEY_addressing_granule),
+                      "'addressing.granule' must be 0 or a power of two from %d, not '%lld'",
+                      GRANULE_MIN, (long long)granule);
+}
+
+/* A key that interleaving gives a meaning, which has another value than its default. */
+static void check_has_granule(const struct spec *spec, enum key k)
+{
+    if (!is_bad(spec, k) && *(const int *)spec_value(spec, k) != 0)
+        diag_error(spec->diag, spec_place(spec, k),
+                   "'%s: %s' needs an 'addressing.granule': without one slices are contiguous",
+                   key_rows[k].path, value_text(spec, k));
+}
+
+static void check_slices(const struct spec *spec)
+{
+    const enum key sizes[] = {KEY_addressing_granule, KEY_cube_hbm_size_gb, KEY_cube_pes};
+    const enum key hashed[] = {KEY_addressing_hash, KEY_cube_pes};
+    enum key size = culprit(spec, sizes, 3), hash = culprit(spec, hashed, 2);
+    int64_t slice = (spec->cube_hbm_size_gb << 30) / spec->cube_pes;
+
+    if (size != N_KEYS && slice < spec->addressing_granule)
+        diag_error(spec->diag, spec_place(spec, size),
+                   "'addressing.granule' %lld is larger than a slice, which has %lld bytes",
+                   (long long)spec->addressing_granule, (long long)slice);
+    if (hash != N_KEYS && spec->addressing_hash == HASH_XOR && !is_power_of_two(spec->cube_pes))
+        diag_error(spec->diag, spec_place(spec, hash),
+                   "'addressing.hash: xor' needs a power of two of slices in a cube, not %lld",
+                   (long long)spec->cube_pes);
+}
+
+static void check_queues(const struct spec *spec)
+{
+    const enum key keys[] = {KEY_cube_pe_pe_ipcq_space, KEY_addressing_granule};
+    enum key blamed = culprit(spec, keys, 2);
+
+    if (blamed != N_KEYS && spec->cube_pe_pe_ipcq_space == QUEUE_HBM)
+        diag_error(spec->diag, spec_place(spec, blamed),
+                   "'cube.pe.pe_ipcq.space: hbm' needs slices of their own, but "
+                   "'addressing.granule' interleaves them: tcm or sram is possible");
+}
+
+static void check_addressing(const struct spec *spec)
+{
+    if (!check_granule(spec))
+        return;
+    if (spec->addressing_granule == 0) {
+        check_has_granule(spec, KEY_addressing_over);
+        check_has_granule(spec, KEY_addressing_hash);
+        return;
+    }
+    check_slices(spec);
+    check_queues(spec);
+}
+
 bool check(const struct spec *spec)
 {
     const struct given *root = &spec->given[0][0];
@@ -135,6 +205,7 @@ bool check(const struct spec *spec)
         check_pes(spec);
         check_position(spec, KEY_cube_m_cpu_pos_mm);
         check_position(spec, KEY_cube_sram_pos_mm);
+        check_addressing(spec);
         if (check_mesh(spec))
             check_nodes(spec);
     }

@@ -44,6 +44,9 @@ static void set_counts(struct routes *r)
     t->m_cpu_node = CUBE_M_CPU;
     t->sram_node = CUBE_SRAM;
     t->ucie_overhead_fs = fs_of_ns(s->cube_ucie_overhead_ns);
+    t->granule = (uint64_t)s->addressing_granule;
+    t->address_over = (uint8_t)s->addressing_over;
+    t->address_hash = (uint8_t)s->addressing_hash;
 }
 
 /* The topology's tables are those of `r`. */

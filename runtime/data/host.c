@@ -21,6 +21,11 @@
  * to 15, at 3 * 6442450944 = 19327352832, the beginning of its slice. y lies behind x: its part
  * begins at offset 2048 of every slice.
  *
+ * If slices are interleaved (addressing.granule), a part is contiguous in addresses instead, and
+ * may lie in several slices: at the next free multiple of 256 among the addresses of the PE's cube,
+ * or with `over: sip` of its SIP. A *space* is what such parts share: a slice, the slices of a
+ * cube, or those of a SIP. No part goes on from one cube to the next.
+ *
  * Invariants:
  *   - An offset is the same in memory and in tensor->offsets for the life of the simulation:
  *     tensors are placed in the order in which they are made, and none is removed.
@@ -88,13 +93,13 @@ struct kb_tensor {
     kb_shape shape;
     uint64_t nbytes;
     kb_placement placement;
-    uint64_t *offsets; /* owned; [PE over all]: of its part in its slice; NO_ADDRESS: no part */
+    uint64_t *offsets; /* owned; [PE over all]: of its part in its space; NO_ADDRESS: no part */
 };
 
 struct host {
     const struct kb_topology *topo; /* borrowed */
     struct mem *mem;                /* owned */
-    uint64_t *used;                 /* owned; [PE over all]: bytes of its slice */
+    uint64_t *used;                 /* owned; [PE over all]: bytes of its space, at its first PE */
     struct kb_tensor *tensors;      /* owned */
     bool waits;                     /* for kernels that run */
     bool fills_now;                 /* Phase 2 reads what tensors are filled with */
@@ -143,6 +148,69 @@ void host_fill_now(struct host *h)
 uint64_t host_slice_used(const struct host *h, uint32_t pe)
 {
     return h ? h->used[pe] : 0;
+}
+
+/* -- spaces: a slice of a PE, or interleaved addresses -------------------------------------- */
+
+/* The first PE of the space in which the parts of `pe` lie. */
+static uint32_t space_of(const struct kb_topology *t, uint32_t pe)
+{
+    if (!t->granule)
+        return pe;
+    return interleaved_of(t, pe / t->pes).cube * t->pes;
+}
+
+/* Its bytes without a gap in addresses, and how many such pieces it has. */
+static uint64_t piece_bytes(const struct kb_topology *t)
+{
+    return t->granule ? address_cube_bytes(t) : t->hbm.nbytes;
+}
+
+static uint64_t pieces_of(const struct kb_topology *t)
+{
+    return t->granule && t->address_over == OVER_SIP ? address_cubes(t) : 1;
+}
+
+/* The address of byte `offset` of the space of `pe`; its area in the MemoryStore. */
+static uint64_t space_address(const struct kb_topology *t, uint32_t pe, uint64_t offset)
+{
+    uint32_t cube = pe / t->pes;
+
+    if (!t->granule)
+        return address_of(t, dst_pack(t, cube, pe % t->pes), offset);
+    if (t->address_over == OVER_SIP) {
+        cube = address_cube_of_rank(t, cube / t->cubes, (uint32_t)(offset / piece_bytes(t)));
+        offset %= piece_bytes(t);
+    }
+    return address_base(t, cube) + offset;
+}
+
+static uint32_t area_at(const struct kb_topology *t, uint64_t address)
+{
+    uint64_t offset;
+    uint32_t area = 0;
+
+    address_find_area(t, address, &area, &offset);
+    return area;
+}
+
+static uint64_t aligned(uint64_t offset)
+{
+    return (offset + TENSOR_ALIGNMENT - 1) / TENSOR_ALIGNMENT * TENSOR_ALIGNMENT;
+}
+
+/* The first place for `nbytes` in a space of which `used` bytes are taken; NO_ADDRESS: none. */
+static uint64_t next_place(const struct kb_topology *t, uint64_t used, uint64_t nbytes)
+{
+    uint64_t room = piece_bytes(t), piece = used / room, offset = aligned(used % room);
+
+    if (piece < pieces_of(t) && (offset > room || nbytes > room - offset)) {
+        piece++;
+        offset = 0;
+    }
+    if (piece >= pieces_of(t) || nbytes > room)
+        return NO_ADDRESS;
+    return piece * room + offset;
 }
 
 static struct host *host_new(const struct kb_topology *topo)
@@ -306,33 +374,36 @@ static kb_status check_tensor(const char *name, kb_dtype dtype, const kb_shape *
     return KB_OK;
 }
 
-static kb_status slice_is_full(const struct kb_tensor *tensor, uint32_t pe, uint64_t used,
+static kb_status space_is_full(const struct kb_tensor *tensor, uint32_t pe, uint64_t used,
                                uint64_t nbytes, kb_error *why)
 {
     const struct kb_topology *t = tensor->host->topo;
-    kb_endpoint slice = endpoint_unpack_memory(t, dst_pack(t, pe / t->pes, pe % t->pes));
     char name[KB_ENDPOINT_BYTES];
 
-    kb_endpoint_name(&slice, name);
+    endpoint_area_name(t, area_at(t, space_address(t, pe, 0)), name);
     return endpoint_error(why,
                           "tensor '%.64s' does not fit: %s holds %" PRIu64 " bytes, %" PRIu64
                           " are taken, its part has %" PRIu64,
-                          tensor->name, name, t->hbm.nbytes, used, nbytes);
+                          tensor->name, name, piece_bytes(t), used, nbytes);
 }
 
-/* Finds room for every part, without taking it. */
+/* Finds room for every part, without taking it. PEs of one space follow each other. */
 static kb_status place_parts(struct kb_tensor *tensor, const uint64_t *used, kb_error *why)
 {
-    uint64_t room = tensor->host->topo->hbm.nbytes;
+    const struct kb_topology *t = tensor->host->topo;
+    uint64_t taken = 0;
 
     for (uint32_t pe = 0; pe < pes_of(tensor->host); pe++) {
         struct part p = part_of(tensor, pe);
         uint64_t nbytes = part_bytes(tensor, &p);
-        uint64_t offset = (used[pe] + TENSOR_ALIGNMENT - 1) / TENSOR_ALIGNMENT * TENSOR_ALIGNMENT;
 
-        tensor->offsets[pe] = nbytes ? offset : NO_ADDRESS;
-        if (nbytes && (offset > room || nbytes > room - offset))
-            return slice_is_full(tensor, pe, used[pe], nbytes, why);
+        if (space_of(t, pe) == pe)
+            taken = used[pe];
+        tensor->offsets[pe] = nbytes ? next_place(t, taken, nbytes) : NO_ADDRESS;
+        if (nbytes && tensor->offsets[pe] == NO_ADDRESS)
+            return space_is_full(tensor, pe, taken, nbytes, why);
+        if (nbytes)
+            taken = tensor->offsets[pe] + nbytes;
     }
     return KB_OK;
 }
@@ -343,7 +414,7 @@ static void mark_used(const struct kb_tensor *tensor, uint64_t *used)
         struct part p = part_of(tensor, pe);
 
         if (tensor->offsets[pe] != NO_ADDRESS)
-            used[pe] = tensor->offsets[pe] + part_bytes(tensor, &p);
+            used[space_of(tensor->host->topo, pe)] = tensor->offsets[pe] + part_bytes(tensor, &p);
     }
 }
 
@@ -412,17 +483,15 @@ kb_shape kb_tensor_shape(const kb_tensor *tensor)
     return tensor->shape;
 }
 
-static uint32_t area_of(const struct kb_tensor *tensor, uint32_t pe)
-{
-    const struct kb_topology *t = tensor->host->topo;
-
-    return dst_pack(t, pe / t->pes, pe % t->pes);
-}
-
 /* The global address of the part of `pe`, which has one. */
 static uint64_t address_in(const struct kb_tensor *tensor, uint32_t pe)
 {
-    return address_of(tensor->host->topo, area_of(tensor, pe), tensor->offsets[pe]);
+    return space_address(tensor->host->topo, pe, tensor->offsets[pe]);
+}
+
+static uint32_t area_of(const struct kb_tensor *tensor, uint32_t pe)
+{
+    return area_at(tensor->host->topo, address_in(tensor, pe));
 }
 
 kb_shard kb_tensor_shard(const kb_tensor *tensor, uint32_t pe)
@@ -935,16 +1004,33 @@ static void whole_index(const struct part *p, uint64_t i, int64_t index[KB_RANK_
     }
 }
 
+/* The element at an address, if it lies in the part of `pe`. */
+static bool find_element(const struct kb_tensor *tensor, uint32_t pe, uint64_t address,
+                         int64_t index[KB_RANK_MAX])
+{
+    struct part p = part_of(tensor, pe);
+    uint64_t from;
+
+    if (tensor->offsets[pe] == NO_ADDRESS)
+        return false;
+    from = address_in(tensor, pe);
+    if (address < from || address - from >= part_bytes(tensor, &p))
+        return false;
+    whole_index(&p, (address - from) / kb_dtype_bytes(tensor->dtype), index);
+    return true;
+}
+
 /*
  * The way back: which element lies at an address? 19327352832 is x[12,0] in the example above. For
- * messages and --inspect, so a search over all tensors is fast enough.
+ * messages and --inspect, so a search over all tensors, and over all PEs of a space, is fast
+ * enough.
  */
 const struct kb_tensor *host_tensor_at(const struct host *h, uint64_t address,
                                        int64_t index[KB_RANK_MAX])
 {
     const struct kb_topology *t;
     uint64_t offset;
-    uint32_t dst, pe;
+    uint32_t dst, pe, first;
 
     if (!h)
         return NULL;
@@ -952,14 +1038,10 @@ const struct kb_tensor *host_tensor_at(const struct host *h, uint64_t address,
     if (!address_find(t, address, &dst, &offset) || dst_unit(t, dst) >= t->pes)
         return NULL;
     pe = dst_cube(t, dst) * t->pes + dst_unit(t, dst);
-    for (const struct kb_tensor *tensor = h->tensors; tensor; tensor = tensor->next) {
-        struct part p = part_of(tensor, pe);
-        uint64_t from = tensor->offsets[pe];
-
-        if (from == NO_ADDRESS || offset < from || offset - from >= part_bytes(tensor, &p))
-            continue;
-        whole_index(&p, (offset - from) / kb_dtype_bytes(tensor->dtype), index);
-        return tensor;
-    }
+    first = space_of(t, pe);
+    for (const struct kb_tensor *tensor = h->tensors; tensor; tensor = tensor->next)
+        for (pe = first; pe < pes_of(h) && space_of(t, pe) == first; pe++)
+            if (find_element(tensor, pe, address, index))
+                return tensor;
     return NULL;
 }

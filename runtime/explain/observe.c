@@ -111,6 +111,9 @@ kb_status kb_sim_observe(kb_sim *s, const kb_observer *watch, kb_error *why)
 
     if (has_begun(s))
         return endpoint_error(why, "the simulation has begun, it cannot be watched any more");
+    if (s->topo->granule)
+        return endpoint_error(why, "addresses are interleaved (addressing.granule): the parts of "
+                                   "split transactions cannot be watched");
     if (!s->observer)
         s->observer = (struct observer *)spans_new(s->topo);
     if (!s->observer)

@@ -150,6 +150,7 @@ typedef struct kb_limits {
     uint32_t read_engines, write_engines;   /* of an M_CPU */
     uint32_t queue_slots, queue_slot_bytes; /* of the queue from one PE to another */
     kb_endpoint_kind queue_memory;          /* that holds the slots */
+    uint64_t granule; /* bytes of interleaved addresses in one slice; 0: slices are contiguous */
 } kb_limits;
 
 void kb_topology_limits(const kb_topology *topo, kb_limits *out);
@@ -233,6 +234,12 @@ typedef struct kb_request {
     kb_endpoint dst; /* a slice or an SRAM; for hosts a slice of the same SIP */
     uint64_t offset; /* in bytes, inside the target; offset + nbytes must not exceed its size */
     uint64_t nbytes; /* > 0 */
+    /*
+     * With by_address the target is a global address, and dst and offset are not read. If addresses
+     * are interleaved (addressing.granule), the range may lie in several slices: it is split.
+     */
+    bool by_address;
+    uint64_t address;
 } kb_request;
 
 /* Where a transaction may wait, in the order of its route: WAIT(NAME, name). Source of kb_wait. */
@@ -319,8 +326,9 @@ uint64_t kb_sim_count(const kb_sim *sim); /* transactions added */
 uint64_t kb_sim_done(const kb_sim *sim);  /* transactions complete */
 
 /*
- * Returns the request that was added as `id`, without its offset, which is not kept. After its
- * issue, issue_fs is the time of that, as in kb_sim_result().
+ * Returns the request that was added as `id`, without its offset or address, which are not kept:
+ * dst is where its first byte lies. After its issue, issue_fs is the time of that, as in
+ * kb_sim_result().
  */
 kb_status kb_sim_request(const kb_sim *sim, uint64_t id, kb_request *out);
 

@@ -140,6 +140,7 @@ void kernels_free(struct kernels *k)
     commands_free_all(k);
     free(k->launches);
     free(k->work);
+    free(k->part_slots);
     free(k->pes);
     ipcq_free(k);
     barriers_free(k);

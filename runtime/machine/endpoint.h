@@ -8,6 +8,9 @@ struct kb_endpoint endpoint_unpack_source(const struct kb_topology *t, uint32_t 
                                           bool of_host);
 struct kb_endpoint endpoint_unpack_memory(const struct kb_topology *t, uint32_t packed);
 
+/* The name of an area (machine/address.h): "c0.sram"; "c0.slice*", where slices are interleaved. */
+void endpoint_area_name(const struct kb_topology *t, uint32_t area, char name[KB_ENDPOINT_BYTES]);
+
 /* Checks that `op` may go from `src` to `dst`, and packs both (cost.h). */
 kb_status endpoint_pack_route(const struct kb_topology *t, kb_transaction_op op,
                               const kb_endpoint *src, const kb_endpoint *dst, uint32_t packed[2],

@@ -156,6 +156,10 @@ struct route_at {
 
 struct kb_sim;
 
+/* The words of addressing.over and addressing.hash in gen/keys.def, in that order. */
+enum address_over { OVER_CUBE, OVER_SIP };
+enum address_hash { HASH_NONE, HASH_XOR };
+
 /* The words of contention.links in gen/keys.def, in that order. */
 enum link_mode { MODE_IDEAL, MODE_FIFO };
 

@@ -25,6 +25,9 @@
  * an event at 37. At 37 B's turn is taken, from 5 to 21, and B is done. At 42 A's turn is taken,
  * from 21: the event is posted again, for 53.
  *
+ * On a machine with interleaved addresses arrivals keep their events: parts of one transaction
+ * share its id and set out at one instant, and the order of such ties is not worked out here.
+ *
  * With an event for each arrival, uniform traffic on cube8 took 1.7 times as long as with hold:
  * route; so it takes 1.15 times as long.
  */
@@ -50,7 +53,7 @@ static ALWAYS_INLINE void expect_early(struct kb_sim *s, uint64_t arrive, uint32
 {
     struct txn *txn = &s->txns[slot];
     struct memory_station *memory = &s->memories[txn->dst];
-    bool last = memory->head == TXN_NONE || arrives_before(&s->txns[memory->tail], txn);
+    bool last = memory->head == TXN_NONE || arrives_before(s, &s->txns[memory->tail], txn);
 
     expect_in_queue(s, memory, slot);
     post_earliest(s, arrive, last, &memory->least_free_fs[0], slot);
@@ -65,7 +68,7 @@ static ALWAYS_INLINE void expect_early_behind_link(struct kb_sim *s, uint64_t t,
 
     txn->arrive_fs = (int64_t)t;
     txn->stage = TXN_TO_MEMORY;
-    last = l->head == TXN_NONE || arrives_before(&s->txns[l->tail], txn);
+    last = l->head == TXN_NONE || arrives_before(s, &s->txns[l->tail], txn);
     expect_at_link(s, l, slot);
     post_earliest(s, after(t, memory_row_of(s, txn)->wire_fs), last,
                   &s->memories[txn->dst].least_free_fs[txn_writes(txn)], slot);
@@ -154,8 +157,11 @@ static ALWAYS_INLINE uint64_t early_end(struct kb_sim *s, int how, uint64_t t, u
 /* Is `t` its end? Else its event is posted again. */
 static ALWAYS_INLINE bool ends_early_at(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
-    uint64_t end = early_end(s, how, t, slot);
+    uint64_t end;
 
+    if (T->granule)
+        return true; /* it had an event for its arrival */
+    end = early_end(s, how, t, slot);
     if (end == t)
         return true;
     if (s->txns[slot].stage == TXN_SERVED)

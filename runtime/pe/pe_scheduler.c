@@ -159,7 +159,8 @@ static void token_enter(struct kb_sim *s, uint64_t t, struct token *token)
             continue;
         stage = token_stage(token, STAGE_DMA_READ);
         stage.operand = (uint8_t)i;
-        pe_dma_begin(s, t, &stage, c->in_dst[i], token_part_bytes(token, i));
+        pe_dma_begin(s, t, &stage, c->in_dst[i], token_part_address(token, i),
+                     token_part_bytes(token, i));
     }
 }
 
@@ -214,7 +215,8 @@ static void token_write(struct kb_sim *s, uint64_t t, struct token *token)
 {
     struct stage stage = token_stage(token, STAGE_DMA_WRITE);
 
-    pe_dma_begin(s, t, &stage, token->command->dst, token_out_bytes(token));
+    pe_dma_begin(s, t, &stage, token->command->dst, token_out_address(token),
+                 token_out_bytes(token));
 }
 
 /* The tensor operand of an epilogue step; NULL: it has none. */
@@ -352,7 +354,7 @@ static void find_operands(struct command *c)
 
         c->in_hbm[i] =
             !c->op.in[i].is_scalar &&
-            address_find(c->pe->sim->topo, c->op.in[i].address, &c->in_dst[i], &offset) &&
+            address_find_area(c->pe->sim->topo, c->op.in[i].address, &c->in_dst[i], &offset) &&
             c->in_dst[i] != c->pe->tcm;
     }
 }

@@ -37,7 +37,9 @@ static inline kb_request request_of(const struct judge_row *row)
                         .src = kb_end(&row->src),
                         .dst = kb_end(&row->dst),
                         .offset = row->offset,
-                        .nbytes = row->nbytes};
+                        .nbytes = row->nbytes,
+                        .by_address = row->by_address,
+                        .address = row->address};
 }
 
 /* The endpoint called `name`, which exists. */

@@ -67,6 +67,7 @@ struct input {
     struct fields fields;
     const kb_topology *topo;
     kb_sim *sim;
+    bool interleaved; /* addresses go round slices: a range of them may lie in several */
 
     /* Dependencies. */
     uint64_t *ids; /* of the current row; owned */
@@ -151,12 +152,11 @@ static bool read_hex(const char *text, size_t len, uint64_t *out)
 
 static bool read_address(struct input *in, const struct field *f, kb_request *q)
 {
-    uint64_t address;
-
-    if (!read_hex(f->text + 2, f->len - 2, &address))
+    q->by_address = true;
+    if (!read_hex(f->text + 2, f->len - 2, &q->address))
         return fields_bad_field(&in->fields, f, "dst",
                                 "an address: 0x and at most 16 hexadecimal digits");
-    if (kb_address_find(in->topo, address, &q->dst, &q->offset) != KB_OK)
+    if (kb_address_find(in->topo, q->address, &q->dst, &q->offset) != KB_OK)
         return fields_bad_field(&in->fields, f, "dst", "the address of any byte of this topology");
     return true;
 }
@@ -205,6 +205,8 @@ static bool read_range(struct input *in, const struct field field[N_FIELDS], kb_
     if (!text_read_size(nbytes->text, nbytes->len, &q->nbytes) || q->nbytes == 0)
         return fields_bad_field(&in->fields, nbytes, "nbytes",
                                 "a size above 0: digits, then K, M or G if wanted");
+    if (q->by_address && in->interleaved && q->dst.kind == KB_SLICE)
+        return true; /* kb_sim_add() cuts it into parts */
     if (q->offset < room && q->nbytes <= room - q->offset)
         return true;
     kb_endpoint_name(&q->dst, dst);
@@ -365,6 +367,10 @@ enum exit_code transactions_read(const kb_topology *topo, const char *program, c
                        .sim = sim,
                        .ids = memory_new(IDS_MAX, sizeof *in.ids)};
 
+    kb_limits limits;
+
+    kb_topology_limits(topo, &limits);
+    in.interleaved = limits.granule > 0;
     fields_read(&in.fields, path);
     free(in.ids);
     free(in.places);

@@ -133,14 +133,14 @@ break_it 'until without its last instant' $state 's/stop_fs = sim_last_fs\(s\) \
 break_it 'wires that cannot be left out' $state 's/KB_COST_WIRE \? 0 : -1/KB_COST_WIRE ? -1 : -1/'
 break_it 'links without bandwidth still taken' $link 's/return gbs \+ s->mask\.link_gbs;/return gbs;/'
 break_it 'arrivals at the instant of a completion before it' $memory 's/arrive_fs < t;/arrive_fs <= t;/'
-break_it 'a place in the queue without its id' $memory 's/\(a->id < x->id \|\| /(/'
+break_it 'a place in the queue without its id' $memory 's/\(comes_before\(s, a, x\) \|\| /(/'
 break_it 'the first at an idle memory is never displaced' $memory \
     's/\} else if \(arrives_before\(/} else if (1 || arrives_before(/'
 break_it 'completions from before an overtaking' $memory 's/return m->holder == slot && after\(m/return 1 || after(m/'
 break_it 'a queue that forgets its longest' $memory 's/memory->queue_max = memory->queued;/memory->queue_max = memory->queued - 1;/'
 break_it 'the edge into a memory not as its own' $link 's/(gbs = cost_memory.*->gbs) \+ s->mask\.memory_gbs;/\1;/'
 break_it 'max_events counts arrivals alone' $how 's/^    s->n_events\+\+;$/    s->n_events += class == EV_ARRIVE;/'
-break_it 'completions not in the fingerprint' $engine 's/^    seen\(s, how, t, EV_DONE, s->txns\[slot\]\.id\);$//'
+break_it 'completions not in the fingerprint' $engine 's/^    seen\(s, how, t, EV_DONE, record_id\(s, slot\)\);$//'
 
 # -- routes ---------------------------------------------------------------------------------
 break_it 'a tie of the bridges goes right' $segments \

@@ -25,6 +25,9 @@
  * an event at 37. At 37 B's turn is taken, from 5 to 21, and B is done. At 42 A's turn is taken,
  * from 21: the event is posted again, for 53.
  *
+ * On a machine with interleaved addresses arrivals keep their events: parts of one transaction
+ * share its id and set out at one instant, and the order of such ties is not worked out here.
+ *
  * With an event for each arrival, uniform traffic on cube8 took 1.7 times as long as with hold:
  * route; so it takes 1.15 times as long.
  */
@@ -154,8 +157,11 @@ static ALWAYS_INLINE uint64_t early_end(struct kb_sim *s, int how, uint64_t t, u
 /* Is `t` its end? Else its event is posted again. */
 static ALWAYS_INLINE bool ends_early_at(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
-    uint64_t end = early_end(s, how, t, slot);
+    uint64_t end;
 
+    if (T->granule)
+        return true; /* it had an event for its arrival */
+    end = early_end(s, how, t, slot);
     if (end == t)
         return true;
     if (s->txns[slot].stage == TXN_SERVED)

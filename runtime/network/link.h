@@ -110,7 +110,7 @@ static ALWAYS_INLINE void ride(struct kb_sim *s, int how, uint64_t t, uint32_t s
 
     for (;;) {
         if (enters) {
-            double edge = joins_last_link(s, how)
+            double edge = joins_last_link(s, how) && !(T->early && T->granule)
                               ? leg->gbs
                               : edge_gbs(s, txn, leg->gbs, leg->fed & INTO_MEMORY);
 
@@ -141,7 +141,8 @@ static ALWAYS_INLINE void ride(struct kb_sim *s, int how, uint64_t t, uint32_t s
         leg = &T->legs[seg->first_leg + at.step];
         t +=
             (uint64_t)cost_way_fs(&s->mask, wire_fs + leg->wire_fs, overhead_fs + leg->overhead_fs);
-        if (leg->fed & INTO_MEMORY && joins_last_link(s, how)) {
+        if (leg->fed & INTO_MEMORY && joins_last_link(s, how) &&
+            !(T->granule && frees_early(s, how, slot))) {
             txn->hold_fs = hold_fs(s, txn);
             if (frees_early(s, how, slot))
                 expect_early_behind_link(s, t < EV_PAST ? t : EV_PAST, slot);

@@ -191,7 +191,7 @@ static ALWAYS_INLINE void go_to_memory(struct kb_sim *s, int how, uint64_t t, in
 {
     bool early = frees_early(s, how, slot);
 
-    if (expects(how)) {
+    if (expects(how) && !(early && T->granule)) {
         s->txns[slot].arrive_fs = (int64_t)after(t, way_fs);
         s->txns[slot].stage = TXN_TO_MEMORY;
         if (early)

@@ -309,7 +309,6 @@ void flight_take(struct trace *t, const kb_service *service)
 {
     struct component *c = lanes_at(&t->lanes, service->place, false);
 
-    c->is_early = service->end_fs >= 0;
     begin_work(t, service, true, false);
     if (!t->cli->opts.trace_filter)
         timeline_count(t, timeline_busy_of(t, c->station), 1);

@@ -139,8 +139,22 @@ static void advance_to(struct trace *t, int64_t fs)
     timeline_advance(t, fs);
 }
 
-/* Can the observer be called before the time of this event? On a link with fifo, at a memory, for
- * the end of a port's or engine's overhead and the drain after it, and for the response to a host.
+/* Does the event begin a service at a memory that is known to be free early? */
+static bool begins_early(const struct trace *t, const struct event *e, kb_place place)
+{
+    const struct component *c = map_get(&t->lanes.components, place);
+
+    return c && c->is_early &&
+           (e->kind == EVENT_TAKE ||
+            (e->kind == EVENT_OPEN && e->span.cause == KB_CAUSE_OVERHEAD) ||
+            (e->kind == EVENT_CLOSE && e->span.cause == KB_CAUSE_MEMORY_WAIT));
+}
+
+/*
+ * Can the observer be called before the time of this event? On a link with fifo; for the end of the
+ * overhead of a memory, port or engine, and what follows; for the begin of a memory's service,
+ * which is known when a transaction comes to one that is free early; and for the response to a
+ * host.
  */
 static bool may_be_ahead(const struct trace *t, const struct event *e, kb_place place)
 {
@@ -151,8 +165,9 @@ static bool may_be_ahead(const struct trace *t, const struct event *e, kb_place 
     case KB_AT_LINK:
         return t->lanes.fifo;
     case KB_AT_HOST:
-    case KB_AT_MEMORY:
         return true;
+    case KB_AT_MEMORY:
+        return overhead || drain || begins_early(t, e, place);
     case KB_AT_PORT:
         return overhead || drain;
     default:
@@ -197,6 +212,8 @@ static void on_take(void *arg, const kb_service *service)
     struct event e = {.fs = service->begin_fs, .kind = EVENT_TAKE, .service = *service};
     struct trace *t = arg;
 
+    if (service->end_fs >= 0 && kb_place_kind_of(service->place) == KB_AT_MEMORY)
+        lanes_at(&t->lanes, service->place, false)->is_early = true;
     apply_in_order(t, &e, service->place);
     if (service->end_fs < 0)
         return;

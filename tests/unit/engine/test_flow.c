@@ -1,5 +1,6 @@
 /* test_flow.c -- what goes in comes out: edges and stations against a recount, and queueing theory.
  */
+#include "judge/events.h"
 #include "support/any_topology.h"
 #include "support/rig.h"
 
@@ -713,7 +714,13 @@ static void recount_until(const struct rig *r, const kb_utilization *use, int64_
         snprintf(channel, sizeof channel, "%s.%s", route.hops[0].name,
                  writes(row) ? "write" : "read");
         if (strcmp(use->name, route.hops[route.n - 1].name) == 0) {
-            busy_fs += before(x->service_fs, x->done_fs, until_fs);
+            const struct judge_hop *memory = &route.hops[route.n - 1];
+            bool late = false;
+            int64_t held_fs =
+                judge_held_fs(r->judge, &row->dst, row->nbytes,
+                              memory->overhead_fs - route.latency_fs, x->drain_fs, &late);
+
+            busy_fs += before(x->service_fs, x->service_fs + held_fs, until_fs);
             wait_fs += before(x->arrive_fs, x->service_fs, until_fs);
             count += x->done_fs <= until_fs;
         } else if (!host && strcmp(use->name, channel) == 0) {

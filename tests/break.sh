@@ -76,7 +76,7 @@ break_it 'memory that serves all at once' $memory 's/if \(memory->holder == TXN_
 break_it 'one HBM controller for a cube' $memory \
     's/&s->memories\[s->txns\[slot\]\.dst\]/\&s->memories[dst_unit(T, s->txns[slot].dst) < T->pes ? dst_pack(T, dst_cube(T, s->txns[slot].dst), 0) : s->txns[slot].dst]/'
 break_it 'reads use the forward direction of a link' $link 's/ \^ !txn_writes\(txn\)//; s/\) \^ \(ptrdiff_t\)reads\]/)]/; s/ \^ reads\]/]/'
-break_it 'a link free before its bytes have passed' $last_link 's/after\(enter, taken\)/after(t, taken)/'
+break_it 'a link free before its bytes have passed' runtime/network/turn.h 's/after\(enter, taken\)/after(t, taken)/'
 
 # -- interleaved addresses --------------------------------------------------------------------
 split=runtime/engine/split address=runtime/machine/address.h
@@ -118,9 +118,21 @@ break_it 'start stamped at issue' $sim \
 break_it 'drain paid twice' $cost 's/(c\.drain_fs = )drain_fs/\12 * drain_fs/'
 break_it 'drain held twice, counted once' $cost \
     's/^( +)drain_fs\(nbytes, cost_bottleneck/\12 * drain_fs(nbytes, cost_bottleneck/'
+early=runtime/network/early_memory.h expected=runtime/network/expected_early.h
+break_it 'hold: own held for the drain of the route' $cost 's/if \(memory->hold == HOLD_ROUTE\)/if (1)/'
+break_it 'latency held' $cost 's/return hold_fs - \(memory->latency_fs & m->overhead\);/return hold_fs;/'
+break_it 'latency not waited for' $cost 's/memory->overhead_fs \+ memory->latency_fs\)/memory->overhead_fs)/'
+break_it 'the end of an early memory as it was first expected' $expected 's/if \(end == t\)/if (1)/'
+break_it 'an early memory without its queue' $expected 's/bool last = memory->head == TXN_NONE \|\| .*/bool last = true;/'
+break_it 'a turn taken before all have come' $expected 's/head_arrives\(s, l\) >= t/0/'
+break_it 'bounds of reads and writes as one' $expected 's/least_free_fs\[txn_writes\(txn\)\]/least_free_fs[0]/'
+break_it 'an SRAM faster than the NoC' $nodes 's/fmin\(s->cube_sram_bw_gbs, s->cube_noc_bw_gbs\)/s->cube_sram_bw_gbs/'
+break_it 'version 2 with the defaults of 1' gen/spec.c 's/version >= 2 \?/version > 2 ?/'
+break_it 'new keys always in the resolved text' gen/resolve.c 's/return key_rows\[k\]\.is_new &&/return 0 \&\&/'
+break_it 'a tile fetched before the one before it' runtime/pe/pe_scheduler.c 's/fetch_in_order\(s, t, token->command\);/token_fetch(s, t, token);/'
 break_it 'drain rounded down' $cost 's/whole \+ \(fs - \(double\)whole >= 0\.5\)/whole/'
 break_it 'overhead of the memory left out of its service' $cost \
-    's/return \(memory->overhead_fs & m->overhead\) \+$/return/'
+    's/return cost_in_memory_fs\(m, memory\) \+/return/'
 break_it 'response without wires' $cost 's/cost_way_fs\(m, wire_fs, ucies/cost_way_fs(m, 0, ucies/'
 break_it 'response with one UCIe node too few' $cost 's/ucies = 1 \+ 2 \*/ucies = 2 */'
 break_it 'time past its range goes on' $how 's/sum < EV_PAST \? sum : EV_PAST/sum/'
@@ -147,10 +159,8 @@ break_it 'crossing of a NoC by X alone' $segments 's/ \+ fabs\(a->y_mm - b->y_mm
 break_it 'engine before the overhead of m_cpu, ideal' $costs 's/^.*m_cpu->overhead_fs;$/(void)m_cpu;/'
 break_it 'engine before the overhead of m_cpu, fifo' $segments \
     's/^ +seg->tail_overhead_fs \+= hop->overhead_fs;$//; s/struct leg_row \*leg = add_leg/seg->tail_overhead_fs += hop->overhead_fs; &/'
-break_it 'edge into the slice without efficiency' $nodes \
-    '0,/s->cube_hbm_bw_gbs \* s->cube_hbm_efficiency/s//s->cube_hbm_bw_gbs/'
-break_it 'slice without efficiency' $costs \
-    's/bw_gbs \* s->cube_hbm_efficiency/bw_gbs/'
+break_it 'edge into the slice without efficiency' $nodes 's/^( +)hbm_gbs\(s\)\);/\1s->cube_hbm_bw_gbs);/'
+break_it 'slice without efficiency' $costs 's/\.gbs = hbm_gbs\(s\)/.gbs = s->cube_hbm_bw_gbs/'
 break_it 'other SIP entered in the row of the source' $walk \
     's/to - cube_column\(t, to\)/at.cube - cube_column(t, at.cube) + to \/ t->cubes * t->cubes - at.cube \/ t->cubes * t->cubes/'
 break_it 'links of neighbours mixed up' $walk 's/\? SIDE_W : SIDE_N/? SIDE_N : SIDE_W/'
@@ -322,7 +332,7 @@ break_it 'watch: an engine whose first holder stays in front' $stations \
 break_it 'watch: the last in line for a link taken for its holder' $stations \
     's/while \(\(uint64_t\)enter_fs > t\)/while (0)/'
 break_it 'watch: the transaction on a link behind the next one' $stations \
-    's/at->ahead_enter_fs = spans_of\(s\)->link_enter_fs\[place_index\(place\)\];/at->ahead_enter_fs = 0;/'
+    's/at->ahead_enter_fs = \*line\.enter_fs;/at->ahead_enter_fs = 0;/'
 break_it 'watch: behind the source of the transaction that waits' $stations \
     's/\*source = spans_source\(&s->txns\[holder\]\);/*source = spans_source(txn);/'
 break_it 'watch: no crossing of a NoC' $spans 's/^    if \(s->mask\.wire\)$/    if (0)/'

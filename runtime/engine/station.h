@@ -77,7 +77,11 @@ struct memory_station {
     uint32_t count;             /* of kernels: services that have ended; ids have as many bits */
     uint64_t start_fs;          /* when the holder's service begins, or has begun */
     uint64_t busy_fs;           /* of services that have ended */
-    wait_sum wait_fs;           /* the same */
+    union {
+        wait_sum wait_fs; /* the same */
+        /* of an early memory: it is free then or later, by what is expected of reads, of writes */
+        uint64_t least_free_fs[2];
+    };
 };
 
 /*

@@ -43,6 +43,7 @@
 #include "network/bridge.h"
 #include "network/channel.h"
 #include "network/early_memory.h"
+#include "network/expected_early.h"
 #include "network/last_link.h"
 #include "network/link.h"
 #include "network/m_cpu.h"
@@ -176,7 +177,8 @@ static ALWAYS_INLINE void done(struct kb_sim *s, int how, uint64_t t, uint32_t s
     struct memory_station *memory = memory_of(s, how, slot);
     bool early = frees_early(s, how, slot), last;
 
-    if (expects(how) && !early && !holds_until(memory, &s->txns[slot], t, slot))
+    if (expects(how) &&
+        !(early ? ends_early_at(s, how, t, slot) : holds_until(memory, &s->txns[slot], t, slot)))
         return;
     last = is_last_part(s, slot);
     seen(s, how, t, EV_DONE, record_id(s, slot));

@@ -273,7 +273,8 @@ static void count_way(struct kb_sim *s, uint32_t slot)
 {
     const struct txn *x = &s->txns[slot];
 
-    s->memories[x->dst].wait_fs += x->service_fs - x->arrive_fs;
+    if (!memory_frees_early(cost_memory(s->topo, x->dst, false))) /* that has counted it */
+        s->memories[x->dst].wait_fs += x->service_fs - x->arrive_fs;
     sim_count(s, x);
     split_count_part(s, slot);
 }

@@ -35,7 +35,8 @@ static void forget(struct kb_sim *s)
     for (size_t i = 0; i < 2 * cubes; i++)
         s->engines[i].count = s->engines[i].bytes = 0, s->engines[i].wait_fs = 0;
     for (size_t i = 0; i < memories; i++)
-        s->memories[i].wait_fs = 0;
+        if (!memory_frees_early(cost_memory(t, (uint32_t)i, false)))
+            s->memories[i].wait_fs = 0;
     if (s->more_parts)
         memset(s->more_parts, 0, 2 * pes * sizeof *s->more_parts);
     flows_clear(&s->flows, t);
@@ -67,7 +68,8 @@ static void count_all(struct kb_sim *s)
             s->engines[2 * (size_t)dst_cube(s->topo, txn->dst) + writes].wait_fs += txn->wait_fs;
         if (txn->stage != TXN_DONE)
             continue;
-        s->memories[txn->dst].wait_fs += txn->service_fs - txn->arrive_fs;
+        if (!memory_frees_early(cost_memory(s->topo, txn->dst, false))) /* that has counted it */
+            s->memories[txn->dst].wait_fs += txn->service_fs - txn->arrive_fs;
         sim_count(s, txn);
         split_count_part(s, i);
     }

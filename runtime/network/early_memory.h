@@ -19,8 +19,11 @@
  * that of a link, s->early[], with its way to count waits. `done` is the only event; until then
  * the transaction keeps its channel or engine, and its content.
  *
- * Since services begin in order of arrival, an arrival needs an event, in which the turn is taken
- * and the completion posted. Kernels leave it out where no other can come first: comes_first().
+ * Services begin in order of arrival. So where events are counted, and with kernels, the turn is
+ * taken at the event of the arrival, and the completion posted: serve_early(). Kernels leave that
+ * event out where no other can come first: comes_first().
+ *
+ * The fused engine has no event of an arrival: expected_early.h.
  *
  * Example (cube8 with hold: own). c0.pe1 and c0.pe4 both read 4096 bytes of c0.slice0 at 0, by ways
  * of 128 GB/s, 32 ns; the slice has 256 GB/s, 16 ns. pe1's arrives at 4.095, and is done at
@@ -45,14 +48,20 @@ static ALWAYS_INLINE bool frees_early(struct kb_sim *s, int how, uint32_t slot)
            memory_frees_early(cost_memory(T, txn->dst, txn_writes(txn)));
 }
 
+/* For how long the transaction keeps others from its memory; txn->hold_fs is known. */
+static ALWAYS_INLINE int64_t taken_fs(const struct kb_sim *s, const struct txn *txn)
+{
+    return cost_taken_fs(&s->mask, cost_memory(T, txn->dst, txn_writes(txn)), txn->hold_fs,
+                         txn->nbytes);
+}
+
 /* It is at its memory at `t`, after all that come before it. */
 static ALWAYS_INLINE void serve_early(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
     struct txn *txn = &s->txns[slot];
     struct link_station *memory = &s->early[txn->dst];
-    const struct memory_row *row = cost_memory(T, txn->dst, txn_writes(txn));
     int64_t hold_fs = txn->hold_fs;
-    uint64_t start = take_turn(s, memory, cost_taken_fs(&s->mask, row, hold_fs, txn->nbytes), t);
+    uint64_t start = take_turn(s, memory, taken_fs(s, txn), t);
 
     memory->holder = slot;
     if (is_told(s, how))

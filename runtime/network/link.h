@@ -60,7 +60,7 @@
 #ifndef NETWORK_LINK_H
 #define NETWORK_LINK_H
 #include "machine/walk.h"
-#include "network/last_link.h"
+#include "network/expected_early.h"
 #include "network/node.h"
 #include "network/pcie_ep.h"
 
@@ -109,7 +109,7 @@ static ALWAYS_INLINE void ride(struct kb_sim *s, int how, uint64_t t, uint32_t s
 
     for (;;) {
         if (enters) {
-            double edge = joins_last_link(s, how) && !T->early
+            double edge = joins_last_link(s, how)
                               ? leg->gbs
                               : edge_gbs(s, txn, leg->gbs, leg->fed & INTO_MEMORY);
 
@@ -140,9 +140,12 @@ static ALWAYS_INLINE void ride(struct kb_sim *s, int how, uint64_t t, uint32_t s
         leg = &T->legs[seg->first_leg + at.step];
         t +=
             (uint64_t)cost_way_fs(&s->mask, wire_fs + leg->wire_fs, overhead_fs + leg->overhead_fs);
-        if (leg->fed & INTO_MEMORY && joins_last_link(s, how) && !frees_early(s, how, slot)) {
+        if (leg->fed & INTO_MEMORY && joins_last_link(s, how)) {
             txn->hold_fs = hold_fs(s, txn);
-            expect_behind_link(s, t < EV_PAST ? t : EV_PAST, slot);
+            if (frees_early(s, how, slot))
+                expect_early_behind_link(s, t < EV_PAST ? t : EV_PAST, slot);
+            else
+                expect_behind_link(s, t < EV_PAST ? t : EV_PAST, slot);
             return;
         }
         if (!(leg->fed & fed))

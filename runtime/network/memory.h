@@ -120,8 +120,6 @@ static ALWAYS_INLINE void expect(struct kb_sim *s, uint64_t arrive, uint32_t slo
     struct memory_station *memory = memory_of(s, 0, slot);
     uint32_t holder = memory->holder;
 
-    s->txns[slot].arrive_fs = (int64_t)arrive;
-    s->txns[slot].stage = TXN_TO_MEMORY;
     if (holder == TXN_NONE) {
         serve(s, 0, memory, arrive, slot);
     } else if (arrives_before(s, &s->txns[holder], &s->txns[slot])) {
@@ -184,14 +182,21 @@ static ALWAYS_INLINE bool comes_first(struct kb_sim *s, int how, int64_t way_fs,
            way_fs <= kernels_least_way_fs(s, dst_unit(T, s->txns[slot].dst));
 }
 
+static void expect_early(struct kb_sim *s, uint64_t arrive, uint32_t slot); /* expected_early.h */
+
 /* It sets out at `t` on the last part of its way, which takes `way_fs`. */
 static ALWAYS_INLINE void go_to_memory(struct kb_sim *s, int how, uint64_t t, int64_t way_fs,
                                        uint32_t slot)
 {
     bool early = frees_early(s, how, slot);
 
-    if (expects(how) && !early) {
-        expect(s, after(t, way_fs), slot);
+    if (expects(how)) {
+        s->txns[slot].arrive_fs = (int64_t)after(t, way_fs);
+        s->txns[slot].stage = TXN_TO_MEMORY;
+        if (early)
+            expect_early(s, after(t, way_fs), slot);
+        else
+            expect(s, after(t, way_fs), slot);
         return;
     }
     if (comes_first(s, how, way_fs, slot)) {

@@ -139,6 +139,9 @@ static const char *const listing[][2] = {
     {"cube.pe.pe_ipcq.slots", "4"},
     {"cube.pe.pe_ipcq.slot_bytes", "4096"},
     {"cube.pe.pe_ipcq.space", "tcm"},
+    {"addressing.granule", "0"},
+    {"addressing.over", "cube"},
+    {"addressing.hash", "none"},
 };
 
 static void defaults_are_those_of_the_listing(void **state)

@@ -86,6 +86,21 @@ break_it 'one HBM controller for a cube' $memory \
 break_it 'reads use the forward direction of a link' $link 's/ \^ !txn_writes\(txn\)//; s/\) \^ \(ptrdiff_t\)reads\]/)]/; s/ \^ reads\]/]/'
 break_it 'a link free before its bytes have passed' runtime/network/turn.h 's/after\(enter, taken\)/after(t, taken)/'
 
+# -- interleaved addresses --------------------------------------------------------------------
+split=runtime/engine/split address=runtime/machine/address.h
+break_it 'the channel free when the first part is served' $engine 's/^    else if \(last\)$/    else/'
+break_it 'parts in no order at equal times' $split.h 's/ \|\| \(T->granule && a->id == b->id && a < b\)//'
+break_it 'parts with the id of the whole in the fingerprint' $split.h 's/\(number << SPLIT_NUMBER_BIT\)/(number \& 0)/'
+break_it 'a whole that ends with its first part' $split.c 's/if \(s->txns\[part\]\.issue_fs > last->issue_fs\)/if (0)/'
+break_it 'parts with the bytes of the whole' $split.c 's/= part\.nbytes & TXN_MAX_BYTES;/= of->nbytes;/'
+break_it 'parts counted as transactions of the channel' $stats 's/^        flow\.by\[write\]\.count -= .*$/        ;/'
+break_it 'xor forgotten on the way back' $address '/static inline uint64_t address_unmap/,/^}/s/slice \^= \(uint32_t\)\(row % n\);/;/'
+break_it 'neighbouring granules of one slice as two parts' $address 's/^    while \(n < range->nbytes && address_map.*$/    while (0)/'
+break_it 'a point that leaves the memories of its parts taken' runtime/sim/sweep.c 's/clear_way\(s, job, s->txns\[part\]\.dst\);/;/'
+break_it 'shards of a cube in one place' runtime/data/host.c 's/^            taken = tensor->offsets\[pe\] \+ nbytes;$/            ;/'
+break_it 'a walk that does not begin again' runtime/engine/traffic_walk.c 's/k % tr->steps \* tr->step_bytes/k * tr->step_bytes/'
+break_it 'the wait for a channel not behind a part' runtime/explain/spans.c 's/at->told_fs = from->told_fs;/at->told_fs = 0;/'
+
 # -- links that are no stops ----------------------------------------------------------------
 break_it 'an edge fed by two taken for one fed by one' $feeds 's/edge->many = true;/;/'
 break_it 'an edge passed both ways taken for one passed one way' $feeds 's/return FED_ONE_WAY;/return FED_ONE_WAY | FED_ALWAYS;/'
@@ -105,7 +120,7 @@ break_it 'engine without its wait' $m_cpu 's/txn->wait_fs = \(int64_t\)t - txn->
 break_it 'wait for the memory counted from issue' $memory \
     's/start_fs - txn->arrive_fs/start_fs - txn->issue_fs/'
 break_it 'start stamped at issue' $sim \
-    's/\.start_fs = txn->issue_fs \+ .*,/.start_fs = txn->issue_fs,/'
+    's/\.start_fs = whole->issue_fs \+ .*,/.start_fs = whole->issue_fs,/'
 
 # -- times ----------------------------------------------------------------------------------
 break_it 'drain paid twice' $cost 's/(c\.drain_fs = )drain_fs/\12 * drain_fs/'
@@ -302,7 +317,7 @@ break_it 'a flow without its end' $flights 's/s->flow_ends = is_last\(work, serv
 break_it 'a window without what was open' $timeline 's/s = t->first; s; s = s->after/s = NULL; s; s = s->after/'
 break_it 'a timeline without room for its end' runtime/cli/trace/trace_out.c 's/f->bytes \+ n \+ f->reserve >/f->bytes + n >/'
 break_it 'what is early told at once' $trace 's/e->fs > t->now_fs && may_be_ahead\(t, e, place\)/false/'
-break_it 'flights that are never forgotten' $trace 's/^        flight_end\(t, map_get.*$/        ;/'
+break_it 'flights that are never forgotten' $trace 's/^            flight_end\(t, f\);$/            ;/'
 break_it 'a wait that is not said' $flights 's/set_wait\(f, s, work->place\);/;/'
 break_it 'what is open stays open' $trace 's/if \(t->opened && !t->stopped\)/if (0)/'
 break_it 'counters told twice' $timeline 's/ \|\| c->value == c->shown\)/)/'
@@ -343,7 +358,7 @@ break_it 'watch: ways not told though an observer hears of them' $observe 's/w->
 break_it 'watch: reads for writes in names' runtime/machine/place.c 's/put_way\(t, place, i & 1, text\)/put_way(t, place, !(i \& 1), text)/'
 break_it 'watch: an engine taken since its memory was' $stations \
     's/: spans_of\(s\)->slots\[slot\]\.engine_since_fs;/: spans_of(s)->slots[slot].memory_since_fs;/'
-break_it 'watch: no response' $spans 's/^    if \(end > t\) \{/    if (0) {/'
+break_it 'watch: no response' $spans 's/^    if \(end > t && !is_whole\(s, slot\)\) \{/    if (0) {/'
 break_it 'watch: memory overhead within the drain' $stations 's/^    if \(overhead_fs\) \{/    if (0) {/'
 break_it 'watch: late traffic that has waited since it was let in' runtime/engine/traffic.c \
     's/observe_late\(s, \(uint64_t\)source->next_fs, slot\)/observe_late(s, t, slot)/'

@@ -498,7 +498,7 @@ static void traffic_equals_the_replay_of_its_transactions(void **state)
 /* Walks of addresses: contiguous, and interleaved in ways that split most of them. */
 static void walks_equal_the_replay_of_their_addresses(void **state)
 {
-    static const uint64_t strides[] = {4096, 1000, 16384, UINT64_C(5) << 30};
+    static const uint64_t strides[] = {4096, 1000, 16384, (UINT64_C(5) << 30) + 1536};
     static const char *const maps[] = {
         SMALL("ideal", ""),
         SMALL("ideal", "") "addressing: {granule: 4096}\n",

@@ -87,6 +87,70 @@ static void the_channel_is_taken_once(void **state)
     any_topology_free(t);
 }
 
+/*
+ * c0.pe1 reads 2.5 granules: two parts come to slice 0 at the same time, over 128 GB/s. The first,
+ * 4096 bytes, is served first; the row is that of the second, 2048 bytes, which waits 32 ns.
+ */
+static void parts_at_one_slice_are_served_in_order(void **state)
+{
+    const kb_topology *t = any_topology("kernbench: 1\nname: two\nsip: {cube_mesh: {w: 1, h: 1}}\n"
+                                        "cube: {pes: 2}\naddressing: {granule: 4096}\n");
+
+    (void)state;
+    for (int engine = KB_FUSED; engine <= KB_HOP; engine++) {
+        kb_sim *sim = new_sim(t, (kb_options){.engine = (kb_engine)engine});
+        kb_request request = read_at(t, 0, 10240);
+        kb_result r;
+
+        request.src = end_of(t, "c0.pe1");
+        add(sim, &request);
+        run_all(sim);
+        r = result_of(sim, 0);
+        assert_int_equal(r.drain_fs, 16000000);
+        assert_int_equal(r.wait_fs[KB_WAIT_MEMORY], 32000000);
+        kb_sim_free(sim);
+    }
+    any_topology_free(t);
+}
+
+static void check_use(void *arg, const kb_utilization *use)
+{
+    int *seen = arg;
+
+    if (use->kind == KB_AT_CHANNEL) {
+        assert_true(use->count == 1 && use->bytes == 16384);
+        assert_true(use->busy_fs == 40115000);
+        ++*seen;
+    }
+    if (use->kind == KB_AT_MEMORY) {
+        assert_true(use->count == 1 && use->bytes == 4096);
+        ++*seen;
+    }
+}
+
+/* A channel has carried transactions, a memory parts. */
+static void a_channel_counts_it_once(void **state)
+{
+    const kb_topology *t = any_topology(CUBE8 "addressing: {granule: 4096}\n");
+
+    (void)state;
+    for (int engine = KB_FUSED; engine <= KB_HOP; engine++) {
+        kb_sim *sim = new_sim(t, (kb_options){.engine = (kb_engine)engine});
+        kb_request request = read_at(t, 0, 16384);
+
+        add(sim, &request);
+        run_all(sim);
+        for (int again = 0; again < 2; again++) {
+            int seen = 0;
+
+            assert_int_equal(kb_sim_utilization(sim, check_use, &seen), KB_OK);
+            assert_int_equal(seen, 5);
+        }
+        kb_sim_free(sim);
+    }
+    any_topology_free(t);
+}
+
 static void what_cannot_be_split_is_refused(void **state)
 {
     const kb_topology *t = any_topology(CUBE8 "addressing: {granule: 64}\n");
@@ -240,6 +304,8 @@ int main(void)
         cmocka_unit_test(a_read_ends_with_its_last_part),
         cmocka_unit_test(without_a_granule_it_is_one),
         cmocka_unit_test(the_channel_is_taken_once),
+        cmocka_unit_test(parts_at_one_slice_are_served_in_order),
+        cmocka_unit_test(a_channel_counts_it_once),
         cmocka_unit_test(what_cannot_be_split_is_refused),
         cmocka_unit_test(observers_hear_of_each_part),
         cmocka_unit_test(points_are_those_of_a_replay),

@@ -3,7 +3,7 @@
 
 usage: mutate.py [-n N] [--seed S] [--only REGEX] [--tree DIR] [--log FILE] [--list] [--try FILE:LINE:COLUMN:NEW]
 
-Where tests/break.sh has mistakes that somebody thought of, this draws them: an operator replaced, a
+Where tests/break.sh has mistakes that were thought of, this draws them: an operator replaced, a
 constant one larger, a condition turned round, a statement left out. All places of gen/ and runtime/
 are equally likely. A mutant counts if it compiles to other code than the original, at -O1 without -g.
 It is *killed* if a test fails or does not end; otherwise it *survives*, and a test is missing, or

@@ -21,6 +21,17 @@ static uint64_t draw(struct plan *p, uint64_t below)
     return (p->dice >> 33) % below;
 }
 
+/* Any PE, often one at the ends of words. */
+static uint32_t draw_pe(struct plan *p)
+{
+    static const uint32_t words[] = {64, 4096};
+    uint32_t word = words[draw(p, 2)];
+    uint64_t pe = draw(p, p->n / word + 1) * word;
+
+    pe += draw(p, 3);
+    return (uint32_t)(draw(p, 2) && pe > 0 && pe <= p->n ? pe - 1 : draw(p, p->n));
+}
+
 static ev first_of(const struct plan *p)
 {
     ev first = EV_NONE;
@@ -54,7 +65,7 @@ static void take_until(struct plan *p, uint64_t until_fs, uint64_t issue_fs)
 static void wake_some(struct plan *p, uint64_t t, bool in_line)
 {
     for (uint64_t i = draw(p, 30); i > 0; i--) {
-        uint32_t pe = (uint32_t)draw(p, p->n);
+        uint32_t pe = draw_pe(p);
 
         if (p->of_pe[pe] != EV_NONE)
             continue;

@@ -317,7 +317,6 @@ coverage: setup
 # The failures come first: counts that one of them spoils are lost.
 covered:
 	@$(MAKE) tests-built
-	-@$(CC) -D_GNU_SOURCE -shared -fPIC -O1 -o $(B)/failures.so tests/support/failures.c && \
-	    python3 tests/failures/failures.py $(B)/cube8/cube8 $(B)/failures.so --sample 3 -j $(JOBS) >$(B)/failures.log
-	-@B=$(B) CC=$(CC) KBGEN=$(KBGEN) SIM=$(B)/cube8/cube8 SIM_FIFO=$(B)/cube8_fifo/cube8_fifo JOBS=$(JOBS) KB_SEEDS=60 \
+	@JOBS=$(JOBS) CC=$(CC) bash tests/coverage/failures.sh $(B)
+	-@B=$(B) CC=$(CC) KBGEN=$(KBGEN) SIM=$(B)/cube8/cube8 SIM_FIFO=$(B)/cube8_fifo/cube8_fifo JOBS=$(JOBS) KB_SEEDS=100 \
 	    tests/run.sh $(TESTS) $(COVERING:%=tests/e2e/%.sh)

@@ -324,6 +324,10 @@ ok "a header alone as jsonl has one line"
 run replay in.csv
 [ $code -eq 3 ] && says "in.csv:2:1: the line is longer than 65536 bytes" && says "in.csv:3:3: "
 ok "a line over 64 KiB, and what follows it"
+{ echo "$header,after"; head -c 65537 /dev/zero | tr '\0' 0; echo; echo 0,read,c0.pe0,c0.slice0,0,1,0; } >in.csv
+run replay in.csv
+[ $code -eq 3 ] && [ "$(wc -l <err)" -eq 1 ]
+ok "it counts as a row, which later ones may wait for"
 { echo "$header"; head -c 2000000 /dev/zero | tr '\0' 0; } >in.csv
 run replay in.csv
 [ $code -eq 3 ] && says "in.csv:2:1: the line is longer"

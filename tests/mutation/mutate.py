@@ -150,7 +150,7 @@ NEAR = {
     "network": ["sim", "formula", "random", "flow", "kernel_random"],
     "machine": ["endpoint", "routes", "formula", "components", "random", "sim"],
     "pe": ["kernel", "pe_ipcq", "kernel_random"],
-    "kernels": ["kernel", "tl", "launch", "barrier", "deadlock", "pe_ipcq", "kernel_random", "kernel_memory"],
+    "kernels": ["wakes", "kernel", "tl", "launch", "barrier", "deadlock", "pe_ipcq", "kernel_random", "kernel_memory"],
     "data": ["mem", "host", "convert", "npy", "kernel_memory", "kernel"],
     "record": ["oplog", "race", "race_random", "kernel"],
     "phase2": ["exec", "gemm", "math", "reference_product", "kernel", "exec_memory", "benches"],

@@ -1,4 +1,5 @@
-/* gcov_exit.c -- linked with --coverage: counts are written also by a program that leaves by _exit(). */
+/* gcov_exit.c -- linked with --coverage: counts are written also by a program that leaves by
+ * _exit(). */
 #include <sys/syscall.h>
 #include <unistd.h>
 

@@ -58,11 +58,25 @@ static void check_needed(const struct spec *spec)
             missing(spec, k);
 }
 
-static void check_pes(const struct spec *spec)
+int64_t slices_of(const struct spec *spec)
 {
-    if (!is_bad(spec, KEY_cube_pes) && spec->cube_pes > 1 && spec->cube_pes % 2)
-        diag_error(spec->diag, spec_place(spec, KEY_cube_pes),
-                   "'cube.pes' must be 1 or an even number, not '%lld'", (long long)spec->cube_pes);
+    return spec->cube_hbm_slices ? spec->cube_hbm_slices : spec->cube_pes;
+}
+
+int64_t crossbars_of(const struct spec *spec)
+{
+    return spec->cube_pes ? spec->cube_pes : slices_of(spec);
+}
+
+/* A cube has as many slices as PEs, unless it says how many. */
+static void check_slices(const struct spec *spec)
+{
+    const enum key keys[] = {KEY_cube_hbm_slices, KEY_cube_pes};
+    enum key blamed = culprit(spec, keys, 2);
+
+    if (blamed != N_KEYS && slices_of(spec) == 0)
+        diag_error(spec->diag, spec_place(spec, blamed),
+                   "a cube without PEs needs 'cube.hbm.slices', 1 to 64 of them");
 }
 
 static void check_position(const struct spec *spec, enum key pos_key)
@@ -97,11 +111,12 @@ int64_t count_cube_nodes(const struct spec *spec)
 {
     enum {
         ALWAYS = 7,  /* noc, m_cpu, sram, four ucie */
-        OF_PE = 9,   /* its crossbar, its slice, and the seven nodes of the PE itself */
+        OF_PE = 7,   /* the nodes of the PE itself */
         BRIDGES = 2, /* between two halves */
     };
 
-    return ALWAYS + OF_PE * spec->cube_pes + (spec->cube_pes >= 2 ? BRIDGES : 0);
+    return ALWAYS + crossbars_of(spec) + (crossbars_of(spec) >= 2 ? BRIDGES : 0) +
+           slices_of(spec) + OF_PE * spec->cube_pes;
 }
 
 int64_t count_nodes(const struct spec *spec)
@@ -132,7 +147,7 @@ bool check(const struct spec *spec)
 
     if (root->at.kind != PLACE_NONE && !root->bad) {
         check_needed(spec);
-        check_pes(spec);
+        check_slices(spec);
         check_position(spec, KEY_cube_m_cpu_pos_mm);
         check_position(spec, KEY_cube_sram_pos_mm);
         if (check_mesh(spec))

@@ -155,9 +155,18 @@ static void add_column_costs(struct routes *r)
     }
 }
 
+/* From m_cpu's engine over the NoC to `pe`'s pe_cpu: all links of the NoC are alike. */
+static struct cost_row launch_cost(struct routes *r, const struct hop_row *m_cpu, uint32_t pe)
+{
+    struct cost_row cost = cost_of_hops(r, (uint32_t)(m_cpu - r->hops), 2);
+
+    cost.wire_fs += cross_noc_fs(r, CUBE_M_CPU, node_pe(r, pe, NODE_PE_CPU)) - m_cpu[1].cross_fs;
+    cost.overhead_fs -= m_cpu->overhead_fs;
+    return cost;
+}
+
 /*
- * From ucie-W to the engine of the M_CPU, and from there to each slice and to each pe_cpu, which
- * meets the NoC where its crossbar does.
+ * From ucie-W to the engine of the M_CPU, and from there to each slice and to each pe_cpu.
  */
 static void add_host_costs(struct routes *r)
 {
@@ -168,16 +177,16 @@ static void add_host_costs(struct routes *r)
     r->cost_host_cpu = arena_alloc(r->arena, sizeof *r->cost_host_cpu);
     *r->cost_host_cpu = cost_of_hops(r, in->first_hop, 2);
     r->cost_host_cpu->overhead_fs += m_cpu->overhead_fs;
-    r->cost_host_in = arena_alloc(r->arena, r->topo.pes * sizeof *r->cost_host_in);
+    r->cost_host_in = arena_alloc(r->arena, r->topo.slices * sizeof *r->cost_host_in);
     r->cost_launch = arena_alloc(r->arena, r->topo.pes * sizeof *r->cost_launch);
-    for (uint32_t slice = 0; slice < r->topo.pes; slice++) {
+    for (uint32_t slice = 0; slice < r->topo.slices; slice++) {
         const struct segment_row *seg = &r->segments[r->topo.seg_host_in + slice];
 
         r->cost_host_in[slice] = cost_of_hops(r, seg->first_hop + 2, seg->n_hops - 2u);
         r->cost_host_in[slice].overhead_fs -= m_cpu->overhead_fs;
-        r->cost_launch[slice] = cost_of_hops(r, seg->first_hop + 2, 2);
-        r->cost_launch[slice].overhead_fs -= m_cpu->overhead_fs;
     }
+    for (uint32_t pe = 0; pe < r->topo.pes; pe++)
+        r->cost_launch[pe] = launch_cost(r, m_cpu, pe);
 }
 
 static void add_costs(struct routes *r)
@@ -185,6 +194,12 @@ static void add_costs(struct routes *r)
     r->cost_local = cost_rows(r, r->topo.seg_local, r->topo.pes * r->topo.n_units);
     r->cost_out = cost_rows(r, r->topo.seg_out, r->topo.pes * N_EXITS);
     r->cost_in = cost_rows(r, r->topo.seg_in, N_SIDES * r->topo.n_units);
+    r->home_slices = arena_alloc(r->arena, r->topo.pes * sizeof *r->home_slices);
+    r->topo.own_slices = true;
+    for (uint32_t pe = 0; pe < r->pes; pe++) {
+        r->home_slices[pe] = (uint8_t)home_of_pe(r, pe);
+        r->topo.own_slices &= r->home_slices[pe] == pe;
+    }
     add_mesh_costs(r);
     add_column_costs(r);
     add_host_costs(r);
@@ -204,19 +219,19 @@ static void add_memories(struct routes *r)
     r->topo.hbm = (struct memory_row){
         .overhead_fs = fs_of_ns(s->cube_hbm_overhead_ns),
         .gbs = s->cube_hbm_bw_gbs * s->cube_hbm_efficiency,
-        .nbytes = ((uint64_t)s->cube_hbm_size_gb << 30) / r->topo.pes,
+        .nbytes = ((uint64_t)s->cube_hbm_size_gb << 30) / r->slices,
         .wire_fs = last_wire_fs(r, 0),
     };
     r->topo.sram = (struct memory_row){
         .overhead_fs = fs_of_ns(s->cube_sram_overhead_ns),
         .gbs = s->cube_noc_bw_gbs,
         .nbytes = (uint64_t)s->cube_sram_size_mb * mib,
-        .wire_fs = last_wire_fs(r, r->topo.pes),
+        .wire_fs = last_wire_fs(r, r->topo.slices),
     };
     r->topo.tcm_read = (struct memory_row){
         .gbs = s->cube_pe_pe_tcm_read_gbs,
         .nbytes = (uint64_t)s->cube_pe_pe_tcm_size_mb * mib,
-        .wire_fs = last_wire_fs(r, r->topo.pes + 1),
+        .wire_fs = r->pes ? last_wire_fs(r, r->topo.slices + 1) : 0,
     };
     r->topo.tcm_write = r->topo.tcm_read;
     r->topo.tcm_write.gbs = s->cube_pe_pe_tcm_write_gbs;

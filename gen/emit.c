@@ -158,6 +158,23 @@ static void emit_last_links(FILE *out, const struct routes *r)
     end_map(out);
 }
 
+static void emit_cube_rows(FILE *out, const struct routes *r)
+{
+    begin_map(out, "cube_rows");
+    for (uint32_t i = 0; i < r->n_cube_rows; i++)
+        fprintf(out, "$1(%u, [[0x%" PRIx64 "]], %u, %u, %u, %u)m4_dnl\n", i, r->cube_rows[i].pes,
+                r->cube_rows[i].first_pe, r->cube_rows[i].first_slice, r->cube_rows[i].rank, r->cube_rows[i].there);
+    end_map(out);
+}
+
+static void emit_home_slices(FILE *out, const struct routes *r)
+{
+    begin_map(out, "home_slices");
+    for (uint32_t pe = 0; pe < r->topo.pes; pe++)
+        fprintf(out, "$1(%u, %u)m4_dnl\n", pe, r->home_slices[pe]);
+    end_map(out);
+}
+
 /* Segments [first, end): those of one kind. */
 static void emit_segments(FILE *out, const char *name, const struct routes *r, uint32_t first,
                           uint32_t end)
@@ -198,12 +215,12 @@ typedef void (*way_fn)(const struct routes *r, uint32_t i, char way[WAY_BYTES]);
 /* `from` -> memory `unit` of a cube. */
 static void put_way_in(const struct routes *r, const char *from, uint32_t unit, char way[WAY_BYTES])
 {
-    if (unit < r->topo.pes)
+    if (unit < r->topo.slices)
         snprintf(way, WAY_BYTES, "%s -> slice%u", from, unit);
-    else if (unit == r->topo.pes)
+    else if (unit == r->topo.slices)
         snprintf(way, WAY_BYTES, "%s -> sram", from);
     else
-        snprintf(way, WAY_BYTES, "%s -> pe%u.tcm", from, unit - r->topo.pes - 1);
+        snprintf(way, WAY_BYTES, "%s -> pe%u.tcm", from, unit - r->topo.slices - 1);
 }
 
 static void way_local(const struct routes *r, uint32_t i, char way[WAY_BYTES])
@@ -474,6 +491,8 @@ bool emit(const struct routes *r, const char *input, FILE *out)
     emit_hops(out, r);
     emit_legs(out, r);
     emit_last_links(out, r);
+    emit_cube_rows(out, r);
+    emit_home_slices(out, r);
     emit_costs(out, "cost_local", r, way_local, t->cost_local, t->pes * t->n_units);
     emit_costs(out, "cost_out", r, way_out, t->cost_out, t->pes * N_EXITS);
     emit_costs(out, "cost_in", r, way_in, t->cost_in, N_SIDES * t->n_units);
@@ -483,7 +502,7 @@ bool emit(const struct routes *r, const char *input, FILE *out)
     emit_costs(out, "cost_enter", r, way_enter, t->cost_enter, t->w);
     emit_costs(out, "cost_host", r, way_host, t->cost_host, t->w);
     emit_costs(out, "cost_host_cpu", r, way_host_cpu, t->cost_host_cpu, 1);
-    emit_costs(out, "cost_host_in", r, way_host_in, t->cost_host_in, t->pes);
+    emit_costs(out, "cost_host_in", r, way_host_in, t->cost_host_in, t->slices);
     emit_costs(out, "cost_launch", r, way_launch, t->cost_launch, t->pes);
     return fflush(out) == 0 && !ferror(out);
 }

@@ -117,7 +117,7 @@ static void note_all(struct feeds *f)
     const struct kb_topology *t = &f->r->topo;
 
     for (uint32_t pe = 0; pe < t->pes; pe++) {
-        for (uint32_t unit = 0; unit <= t->pes; unit++)
+        for (uint32_t unit = 0; unit <= t->slices; unit++)
             note_segment(f, t->seg_local + pe * t->n_units + unit, FROM_PE + pe);
         for (uint32_t exit = 0; exit < N_EXITS; exit++)
             note_segment(f, t->seg_out + pe * N_EXITS + exit, FROM_PE + pe);
@@ -125,11 +125,11 @@ static void note_all(struct feeds *f)
     for (uint32_t side = 0; side < N_SIDES; side++) {
         for (uint32_t exit = 0; exit < N_EXITS; exit++)
             note_segment(f, t->seg_pass + side * N_EXITS + exit, FROM_SIDE + side);
-        for (uint32_t unit = 0; unit <= t->pes; unit++)
+        for (uint32_t unit = 0; unit <= t->slices; unit++)
             note_segment(f, t->seg_in + side * t->n_units + unit, FROM_SIDE + side);
     }
     note_segment(f, t->seg_host, FROM_HOST);
-    for (uint32_t slice = 0; slice < t->pes; slice++)
+    for (uint32_t slice = 0; slice < t->slices; slice++)
         note_segment(f, t->seg_host_in + slice, FROM_SIDE + SIDE_W);
     note_cross_segment(f);
 }

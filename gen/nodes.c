@@ -21,7 +21,12 @@
  * A node that hangs on the NoC has a point on the die; the NoC itself has no place. The wire across
  * the NoC is as long as the way from point to point along X and then Y, and is added when a segment
  * crosses it (segments.c). The PEs meet the NoC in the middle of their share of the cube's width:
- * the first half of them along the top edge, the second half along the bottom.
+ * the first half of them along the top edge, the second half along the bottom. Of an odd number of
+ * PEs one more is in the first half, and both halves stand as if they had as many.
+ *
+ * A cube has as many crossbar nodes as PEs; one without PEs has one for each slice. The slices are
+ * dealt to the crossbar nodes in order: slice s is behind node s * crossbars / slices. With 16
+ * slices and 8 PEs nodes have 2 each; with 3 slices nodes 0, 2 and 5 have one.
  *
  * Example: cube8 (8 PEs, 15 mm x 11 mm, 0.01 ns per mm), as the route c0.pe1 -> c5.slice3 needs it:
  *
@@ -67,6 +72,36 @@ uint32_t node_pe(const struct routes *r, uint32_t pe, enum node_kind kind)
     return r->topo.first_pe_node + pe * PE_NODES + (kind - NODE_PE_CPU);
 }
 
+uint32_t half_of(const struct routes *r)
+{
+    return (r->crossbars + 1) / 2;
+}
+
+uint32_t crossbar_of_slice(const struct routes *r, uint32_t slice)
+{
+    return slice * r->crossbars / r->slices;
+}
+
+uint32_t home_of_pe(const struct routes *r, uint32_t pe)
+{
+    uint32_t home = 0;
+
+    for (uint32_t slice = 1; slice < r->slices; slice++)
+        if (crossbar_of_slice(r, slice) <= pe &&
+            crossbar_of_slice(r, slice) != crossbar_of_slice(r, slice - 1))
+            home = slice;
+    return home;
+}
+
+uint32_t crossbar_at_bridge(const struct routes *r, uint32_t row, uint32_t side)
+{
+    uint32_t half = half_of(r);
+
+    if (row == 0)
+        return side == 0 ? 0 : half - 1;
+    return side == 0 ? half : r->crossbars - 1;
+}
+
 struct point {
     double x, y;
 };
@@ -85,11 +120,11 @@ static __attribute__((format(printf, 6, 7))) void add_node(struct node_row *rows
     va_end(ap);
 }
 
-/* The point where PE `pe` and its crossbar meet the NoC. */
+/* The point where crossbar node `pe` and its PE meet the NoC. */
 static struct point pe_point(const struct routes *r, uint32_t pe)
 {
     double w_mm = r->spec->cube_size_mm[0], h_mm = r->spec->cube_size_mm[1];
-    uint32_t half = r->topo.pes == 1 ? 1 : r->topo.pes / 2;
+    uint32_t half = half_of(r);
 
     return (struct point){((double)(pe % half) + 0.5) * w_mm / half, pe < half ? 0 : h_mm};
 }
@@ -129,18 +164,18 @@ static void add_cube_nodes(struct routes *r)
         add_node(rows, &n, NODE_UCIE, s->cube_ucie_overhead_ns, ucie[side], "ucie-%c",
                  "NESW"[side]);
     r->first_xbar_node = n;
-    for (uint32_t pe = 0; pe < r->topo.pes; pe++)
+    for (uint32_t pe = 0; pe < r->crossbars; pe++)
         add_node(rows, &n, NODE_XBAR, s->cube_xbar_overhead_ns, pe_point(r, pe), "xbar.pe%u", pe);
     r->first_bridge_node = n;
-    for (uint32_t side = 0; r->topo.pes >= 2 && side < 2; side++)
+    for (uint32_t side = 0; r->crossbars >= 2 && side < 2; side++)
         add_node(rows, &n, NODE_BRIDGE, s->cube_bridge_overhead_ns, (struct point){0, 0},
                  "bridge.%s", side == 0 ? "left" : "right");
     r->topo.first_hbm_node = n;
-    for (uint32_t pe = 0; pe < r->topo.pes; pe++)
+    for (uint32_t slice = 0; slice < r->slices; slice++)
         add_node(rows, &n, NODE_HBM_CTRL, s->cube_hbm_overhead_ns, (struct point){0, 0},
-                 "hbm_ctrl.slice%u", pe);
+                 "hbm_ctrl.slice%u", slice);
     r->topo.first_pe_node = n;
-    for (uint32_t pe = 0; pe < r->topo.pes; pe++)
+    for (uint32_t pe = 0; pe < r->pes; pe++)
         add_pe_nodes(r, &n, pe);
     assert(n == count_cube_nodes(r->spec));
     r->n_cube_nodes = n;
@@ -181,25 +216,23 @@ static void add_xbar_links(struct routes *r, uint32_t *n)
 {
     const struct spec *s = r->spec;
     struct link_row *rows = r->cube_links;
-    uint32_t half = r->topo.pes == 1 ? 1 : r->topo.pes / 2;
+    uint32_t half = half_of(r);
 
-    for (uint32_t pe = 0; pe < r->topo.pes; pe++)
+    for (uint32_t pe = 0; pe < r->pes; pe++)
         add_link(r, rows, n, node_pe(r, pe, NODE_PE_DMA), node_xbar(r, pe), false,
                  s->cube_xbar_pe_mm, s->cube_xbar_pe_gbs);
-    for (uint32_t pe = 0; pe < r->topo.pes; pe++)
-        add_link(r, rows, n, node_xbar(r, pe), node_hbm(r, pe), false, s->cube_hbm_distance_mm,
-                 s->cube_hbm_bw_gbs * s->cube_hbm_efficiency);
-    for (uint32_t pe = 0; pe + 1 < r->topo.pes; pe++)
+    for (uint32_t slice = 0; slice < r->slices; slice++)
+        add_link(r, rows, n, node_xbar(r, crossbar_of_slice(r, slice)), node_hbm(r, slice), false,
+                 s->cube_hbm_distance_mm, s->cube_hbm_bw_gbs * s->cube_hbm_efficiency);
+    for (uint32_t pe = 0; pe + 1 < r->crossbars; pe++)
         if (pe + 1 != half)
             add_link(r, rows, n, node_xbar(r, pe), node_xbar(r, pe + 1), true,
                      s->cube_xbar_chain_mm, s->cube_xbar_chain_gbs);
-    for (uint32_t side = 0; r->topo.pes >= 2 && side < 2; side++) {
-        uint32_t first = side == 0 ? 0 : half - 1;
-
-        for (uint32_t pe = first; pe < r->topo.pes; pe += half)
-            add_link(r, rows, n, node_xbar(r, pe), r->first_bridge_node + side, true,
-                     s->cube_bridge_distance_mm, s->cube_bridge_bw_gbs);
-    }
+    for (uint32_t side = 0; r->crossbars >= 2 && side < 2; side++)
+        for (uint32_t row = 0; row < 2; row++)
+            add_link(r, rows, n, node_xbar(r, crossbar_at_bridge(r, row, side)),
+                     r->first_bridge_node + side, true, s->cube_bridge_distance_mm,
+                     s->cube_bridge_bw_gbs);
 }
 
 /* The NoC: a link to each node that hangs on it. */
@@ -213,11 +246,11 @@ static void add_noc_links(struct routes *r, uint32_t *n)
     add_link(r, rows, n, CUBE_NOC, CUBE_SRAM, true, mm, gbs);
     for (uint32_t side = 0; side < N_SIDES; side++)
         add_link(r, rows, n, CUBE_NOC, CUBE_UCIE + side, true, mm, gbs);
-    for (uint32_t pe = 0; pe < r->topo.pes; pe++)
+    for (uint32_t pe = 0; pe < r->crossbars; pe++)
         add_link(r, rows, n, CUBE_NOC, node_xbar(r, pe), false, mm, gbs);
-    for (uint32_t pe = 0; pe < r->topo.pes; pe++)
+    for (uint32_t pe = 0; pe < r->pes; pe++)
         add_link(r, rows, n, node_pe(r, pe, NODE_PE_DMA), CUBE_NOC, true, mm, gbs);
-    for (uint32_t pe = 0; pe < r->topo.pes; pe++)
+    for (uint32_t pe = 0; pe < r->pes; pe++)
         add_link(r, rows, n, CUBE_NOC, node_pe(r, pe, NODE_PE_CPU), true, mm, gbs);
 }
 
@@ -233,7 +266,7 @@ static void add_pe_links(struct routes *r, uint32_t *n)
         {NODE_PE_MATH, NODE_PE_TCM},
     };
 
-    for (uint32_t pe = 0; pe < r->topo.pes; pe++)
+    for (uint32_t pe = 0; pe < r->pes; pe++)
         for (size_t i = 0; i < sizeof edges / sizeof edges[0]; i++)
             add_link(r, r->cube_links, n, node_pe(r, pe, edges[i].from),
                      node_pe(r, pe, edges[i].to), false, 0,
@@ -279,7 +312,7 @@ static void add_io_links(struct routes *r)
 
 static void add_links(struct routes *r)
 {
-    size_t most = 8 + 14 * (size_t)r->topo.pes + 4 + 2;
+    size_t most = 12 + 10 * (size_t)r->pes + 2 * (size_t)r->crossbars + (size_t)r->slices;
     uint32_t n = 0;
 
     r->cube_links = arena_alloc(r->arena, most * sizeof *r->cube_links);

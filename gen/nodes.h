@@ -19,6 +19,18 @@ uint32_t node_xbar(const struct routes *r, uint32_t pe);
 uint32_t node_hbm(const struct routes *r, uint32_t slice);
 uint32_t node_pe(const struct routes *r, uint32_t pe, enum node_kind kind);
 
+/* Crossbar nodes of the first row: half of them, rounded up. */
+uint32_t half_of(const struct routes *r);
+
+/* The crossbar node that `slice` is behind. */
+uint32_t crossbar_of_slice(const struct routes *r, uint32_t slice);
+
+/* The home slice of a PE: the first one behind the last crossbar node, up to its own, that has one. */
+uint32_t home_of_pe(const struct routes *r, uint32_t pe);
+
+/* The crossbar node of row 0 or 1 at bridge 0, left, or 1, right. */
+uint32_t crossbar_at_bridge(const struct routes *r, uint32_t row, uint32_t side);
+
 /* The side that a request comes in by when it leaves the cube before by `side`. */
 enum side opposite(enum side side);
 

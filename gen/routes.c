@@ -1,5 +1,6 @@
 /* routes.c -- the tables of a topology: nodes and links, segments of routes, their costs. */
 #include "routes.h"
+#include "check.h"
 #include "costs.h"
 #include "feeds.h"
 #include "nodes.h"
@@ -33,8 +34,13 @@ static void set_counts(struct routes *r)
     t->w = (uint32_t)s->sip_cube_mesh_w;
     t->h = (uint32_t)s->sip_cube_mesh_h;
     t->cubes = t->w * t->h;
-    t->pes = (uint32_t)s->cube_pes;
-    t->n_units = 2 * t->pes + 1;
+    r->pes = (uint32_t)s->cube_pes;
+    r->slices = (uint32_t)slices_of(s);
+    r->crossbars = (uint32_t)crossbars_of(s);
+    t->pes = r->pes;
+    t->slices = r->slices;
+    t->n_units = t->slices + 1 + t->pes;
+    t->alike = true;
     t->pe_bits = bits_for(t->pes);
     t->unit_bits = bits_for(t->n_units);
     t->read_channels = (uint32_t)s->cube_pe_pe_dma_read_channels;

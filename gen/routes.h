@@ -14,6 +14,8 @@ struct routes {
 #define TABLE(type, name) type *name;
 #include "machine/topology.def"
 
+    uint32_t pes, slices, crossbars; /* of a cube */
+    uint32_t n_cube_rows; /* 0: all cubes are alike */
     uint32_t n_cube_nodes, first_xbar_node, first_bridge_node;
     uint32_t n_hops, n_legs, n_segments, hops_cap, legs_cap, segments_cap, n_mesh;
     bool too_long; /* a part of a route passes the range of simulated time */

@@ -29,6 +29,10 @@ m4_dnl gen_number_row(INDEX, NUMBER)
 m4_define([[gen_number_row]],
 [[    [$1] = $2,
 ]])m4_dnl
+m4_dnl gen_cube_row(INDEX, PES, FIRST_PE, FIRST_SLICE, RANK, THERE)
+m4_define([[gen_cube_row]],
+[[    [$1] = {$2, $3, $4, $5, $6},
+]])m4_dnl
 m4_dnl gen_mesh_row(INDEX, EXIT, SIDE, WIRE_FS, OVERHEAD_FS, LINK_GBS, DX, DY)
 m4_define([[gen_mesh_row]],
 [[    [$1] = {$2, $3, {$4, $5, $6}}, /* dx $7, dy $8 */
@@ -102,6 +106,16 @@ static const struct leg_row legs[TOPO_LEGS] = {
 gen_map_legs([[gen_leg_row]])m4_dnl
 };
 
+/* What is there of each cube; its PEs as bits; PEs, slices, cubes with PEs before it. */
+static const struct cube_row cube_rows[] = {
+gen_map_cube_rows([[gen_cube_row]])m4_dnl
+};
+
+/* By PE. */
+static const uint8_t home_slices[] = {
+gen_map_home_slices([[gen_number_row]])m4_dnl
+};
+
 /* The station of the edge into each memory of a cube. */
 static const uint32_t last_links[TOPO_UNITS] = {
 gen_map_last_links([[gen_number_row]])m4_dnl
@@ -110,12 +124,12 @@ gen_map_last_links([[gen_number_row]])m4_dnl
 /* -- routes, summed ------------------------------------------------------------------------- */
 
 /* Source and target in one cube: row pe * TOPO_UNITS + unit. */
-static const struct cost_row cost_local[TOPO_PES * TOPO_UNITS] = {
+static const struct cost_row cost_local[] = {
 gen_map_cost_local([[gen_cost_row]])m4_dnl
 };
 
 /* From a PE out of its cube: row pe * N_EXITS + exit. */
-static const struct cost_row cost_out[TOPO_PES * N_EXITS] = {
+static const struct cost_row cost_out[] = {
 gen_map_cost_out([[gen_cost_row]])m4_dnl
 };
 
@@ -154,12 +168,12 @@ static const struct cost_row cost_host_cpu[1] = {
 gen_map_cost_host_cpu([[gen_cost_row]])m4_dnl
 };
 
-static const struct cost_row cost_host_in[TOPO_PES] = {
+static const struct cost_row cost_host_in[TOPO_SLICES] = {
 gen_map_cost_host_in([[gen_cost_row]])m4_dnl
 };
 
 /* From there to each PE, to launch a kernel. */
-static const struct cost_row cost_launch[TOPO_PES] = {
+static const struct cost_row cost_launch[] = {
 gen_map_cost_launch([[gen_cost_row]])m4_dnl
 };
 

@@ -15,6 +15,9 @@ enum {
     TOPO_H_CUBES = gen_h,
     TOPO_CUBES = TOPO_W * TOPO_H_CUBES, /* of a SIP */
     TOPO_PES = gen_pes,                 /* of a cube */
+    TOPO_SLICES = gen_slices,
+    TOPO_ALIKE = gen_alike,           /* all cubes are there, with all their PEs */
+    TOPO_OWN_SLICES = gen_own_slices, /* PE p has slice p */
     TOPO_UNITS = gen_n_units,           /* memories of a cube: slices, SRAM, TCMs */
     TOPO_PE_BITS = gen_pe_bits,         /* that number the PEs of a cube */
     TOPO_UNIT_BITS = gen_unit_bits,     /* that number its memories */

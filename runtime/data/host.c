@@ -39,6 +39,7 @@
 #include "data/npy.h"
 #include "machine/address.h"
 #include "machine/endpoint.h"
+#include "machine/pes.h"
 
 #define NO_ADDRESS UINT64_MAX
 
@@ -47,7 +48,7 @@
 /* An offset is 36 bits, so the TCMs of a cube together must not be larger than 64 GiB. */
 static bool has_address(const struct kb_topology *t, const kb_endpoint *m, uint64_t offset)
 {
-    uint64_t nbytes = kb_memory_bytes(t, m), units = m->kind == KB_SRAM ? 1 : t->pes;
+    uint64_t nbytes = kb_memory_bytes(t, m), units = m->kind == KB_SRAM ? 1 : m->kind == KB_SLICE ? t->slices : t->pes;
 
     return m->sip < t->sips && m->cube < t->cubes && m->unit < units && offset < nbytes &&
            m->unit * nbytes + offset < ADDRESS_REGION_BYTES;
@@ -60,7 +61,7 @@ uint64_t kb_address(const kb_topology *t, const kb_endpoint *m, uint64_t offset)
     if (!has_address(t, m, offset))
         return NO_ADDRESS;
     if (m->kind != KB_SLICE)
-        unit = m->kind == KB_SRAM ? t->pes : t->pes + 1 + m->unit;
+        unit = m->kind == KB_SRAM ? unit_of_sram(t) : unit_of_tcm(t, m->unit);
     return address_of(t, dst_pack(t, cube, unit), offset);
 }
 
@@ -94,7 +95,7 @@ struct kb_tensor {
 struct host {
     const struct kb_topology *topo; /* borrowed */
     struct mem *mem;                /* owned */
-    uint64_t *used;                 /* owned; [PE over all]: bytes of its slice */
+    uint64_t *used;                 /* owned; [slice_index()]: bytes taken */
     struct kb_tensor *tensors;      /* owned */
     bool waits;                     /* for kernels that run */
     bool fills_now;                 /* Phase 2 reads what tensors are filled with */
@@ -103,7 +104,7 @@ struct host {
 
 static uint32_t pes_of(const struct host *h)
 {
-    return sim_cubes(h->topo) * h->topo->pes;
+    return pe_count(h->topo);
 }
 
 static void host_tensor_free(struct kb_tensor *tensor)
@@ -140,9 +141,9 @@ void host_fill_now(struct host *h)
     h->fills_now = true;
 }
 
-uint64_t host_slice_used(const struct host *h, uint32_t pe)
+uint64_t host_slice_used(const struct host *h, uint32_t slice)
 {
-    return h ? h->used[pe] : 0;
+    return h ? h->used[slice_index(h->topo, slice)] : 0;
 }
 
 static struct host *host_new(const struct kb_topology *topo)
@@ -153,7 +154,7 @@ static struct host *host_new(const struct kb_topology *topo)
         return NULL;
     h->topo = topo;
     h->mem = mem_new(sim_cubes(topo) << topo->unit_bits);
-    h->used = calloc(pes_of(h), sizeof *h->used);
+    h->used = calloc(slice_indices(topo), sizeof *h->used);
     if (h->mem && h->used)
         return h;
     host_free(h);
@@ -209,18 +210,42 @@ static struct part part_of(const struct kb_tensor *tensor, uint32_t pe)
     const struct kb_topology *t = tensor->host->topo;
     struct part p = {.shape = tensor->shape};
 
-    part_cut(&p, tensor->placement.cubes, pe / t->pes, sim_cubes(t));
-    part_cut(&p, tensor->placement.pes, pe % t->pes, t->pes);
+    uint32_t cube = pe_cube(t, pe);
+
+    part_cut(&p, tensor->placement.cubes, cube_rank(t, cube), cube_rank(t, sim_cubes(t)));
+    part_cut(&p, tensor->placement.pes, pe - cube_first_pe(t, cube), cube_pe_count(t, cube));
     return p;
 }
 
 /* The first PE that has the same part as `pe`: replicated parts share one version. */
 static uint32_t first_with_part(const struct kb_tensor *tensor, uint32_t pe)
 {
-    uint32_t pes = tensor->host->topo->pes;
-    uint32_t cube = tensor->placement.cubes == KB_REPLICATE ? 0 : pe / pes;
+    const struct kb_topology *t = tensor->host->topo;
+    bool cut = tensor->placement.pes != KB_REPLICATE;
+    uint32_t own = pe_cube(t, pe), cube = own, n = cube_pe_count(t, own);
 
-    return cube * pes + (tensor->placement.pes == KB_REPLICATE ? 0 : pe % pes);
+    if (tensor->placement.cubes == KB_REPLICATE)
+        for (cube = 0; cut ? cube_pe_count(t, cube) != n : cube_pe_count(t, cube) == 0;)
+            cube++;
+    return cube_first_pe(t, cube) + (cut ? pe - cube_first_pe(t, own) : 0);
+}
+
+/* Whether another PE, before this one, has all of its part. */
+static bool is_copy(const struct kb_tensor *tensor, uint32_t pe)
+{
+    const struct kb_topology *t = tensor->host->topo;
+    uint32_t cube = pe_cube(t, pe);
+
+    return (tensor->placement.cubes == KB_REPLICATE && cube_rank(t, cube) > 0) ||
+           (tensor->placement.pes == KB_REPLICATE && pe > cube_first_pe(t, cube));
+}
+
+/* The slice where the part of `pe` lies, packed. */
+static uint32_t area_of(const struct kb_tensor *tensor, uint32_t pe)
+{
+    const struct kb_topology *t = tensor->host->topo;
+
+    return pe_slice(t, pe_src(t, pe));
 }
 
 /* The bytes of a tensor; false if they are more than 2^63. */
@@ -310,41 +335,54 @@ static kb_status slice_is_full(const struct kb_tensor *tensor, uint32_t pe, uint
                                uint64_t nbytes, kb_error *why)
 {
     const struct kb_topology *t = tensor->host->topo;
-    kb_endpoint slice = endpoint_unpack_memory(t, dst_pack(t, pe / t->pes, pe % t->pes));
+    kb_endpoint slice = endpoint_unpack_memory(t, area_of(tensor, pe));
     char name[KB_ENDPOINT_BYTES];
 
     kb_endpoint_name(&slice, name);
     return endpoint_error(why,
                           "tensor '%.64s' does not fit: %s holds %" PRIu64 " bytes, %" PRIu64
                           " are taken, its part has %" PRIu64,
-                          tensor->name, name, t->hbm.nbytes, used, nbytes);
+                          tensor->name, name, cost_memory(t, area_of(tensor, pe), false)->nbytes, used,
+                          nbytes);
 }
 
-/* Finds room for every part, without taking it. */
-static kb_status place_parts(struct kb_tensor *tensor, const uint64_t *used, kb_error *why)
+/* Finds room for every part, and takes it in `used`. */
+static kb_status place_parts(struct kb_tensor *tensor, uint64_t *used, kb_error *why)
 {
-    uint64_t room = tensor->host->topo->hbm.nbytes;
+    const struct kb_topology *t = tensor->host->topo;
 
     for (uint32_t pe = 0; pe < pes_of(tensor->host); pe++) {
         struct part p = part_of(tensor, pe);
         uint64_t nbytes = part_bytes(tensor, &p);
-        uint64_t offset = (used[pe] + TENSOR_ALIGNMENT - 1) / TENSOR_ALIGNMENT * TENSOR_ALIGNMENT;
+        uint32_t slice = area_of(tensor, pe);
+        uint64_t room = cost_memory(t, slice, false)->nbytes, *end = &used[slice_index(t, slice)];
+        uint64_t offset = (*end + TENSOR_ALIGNMENT - 1) / TENSOR_ALIGNMENT * TENSOR_ALIGNMENT;
 
         tensor->offsets[pe] = nbytes ? offset : NO_ADDRESS;
         if (nbytes && (offset > room || nbytes > room - offset))
-            return slice_is_full(tensor, pe, used[pe], nbytes, why);
+            return slice_is_full(tensor, pe, *end, nbytes, why);
+        if (nbytes)
+            *end = offset + nbytes;
     }
     return KB_OK;
 }
 
-static void mark_used(const struct kb_tensor *tensor, uint64_t *used)
+/* Places a tensor; what is used changes only if all of it has room. */
+static kb_status place_tensor(struct kb_tensor *tensor, kb_error *why)
 {
-    for (uint32_t pe = 0; pe < pes_of(tensor->host); pe++) {
-        struct part p = part_of(tensor, pe);
+    struct host *h = tensor->host;
+    size_t bytes = slice_indices(h->topo) * sizeof *h->used;
+    uint64_t *used = malloc(bytes);
+    kb_status status;
 
-        if (tensor->offsets[pe] != NO_ADDRESS)
-            used[pe] = tensor->offsets[pe] + part_bytes(tensor, &p);
-    }
+    if (!used)
+        return no_memory(tensor->name, why);
+    memcpy(used, h->used, bytes);
+    status = place_parts(tensor, used, why);
+    if (status == KB_OK)
+        memcpy(h->used, used, bytes);
+    free(used);
+    return status;
 }
 
 /* NULL without memory. */
@@ -383,14 +421,13 @@ kb_status host_tensor_new(struct host **host, const struct kb_topology *topo, co
     tensor->shape = shape;
     tensor->placement = placement;
     if (shape_bytes(dtype, &shape, &tensor->nbytes))
-        status = place_parts(tensor, h->used, why);
+        status = place_tensor(tensor, why);
     else
         status = endpoint_error(why, "tensor '%.64s' has more than 2^63 bytes", name);
     if (status != KB_OK) {
         host_tensor_free(tensor);
         return status;
     }
-    mark_used(tensor, h->used);
     tensor->next = h->tensors;
     h->tensors = tensor;
     *out = tensor;
@@ -410,13 +447,6 @@ kb_dtype kb_tensor_dtype(const kb_tensor *tensor)
 kb_shape kb_tensor_shape(const kb_tensor *tensor)
 {
     return tensor->shape;
-}
-
-static uint32_t area_of(const struct kb_tensor *tensor, uint32_t pe)
-{
-    const struct kb_topology *t = tensor->host->topo;
-
-    return dst_pack(t, pe / t->pes, pe % t->pes);
 }
 
 /* The global address of the part of `pe`, which has one. */
@@ -764,7 +794,7 @@ static kb_status read_parts(const struct kb_tensor *tensor, struct view *views, 
     kb_status status = KB_OK;
 
     for (uint32_t pe = 0; status == KB_OK && pe < pes_of(tensor->host); pe++)
-        if (tensor->offsets[pe] != NO_ADDRESS && first_with_part(tensor, pe) == pe)
+        if (tensor->offsets[pe] != NO_ADDRESS && !is_copy(tensor, pe))
             status = read_part(tensor, pe, &views[pe], why);
     return status;
 }
@@ -819,10 +849,10 @@ kb_status host_next_copy(const kb_tensor *tensor, uint32_t *next, void *bytes, k
 
     *found = false;
     while (status == KB_OK && !*found && *next < pes_of(tensor->host)) {
-        uint32_t pe = (*next)++, cube = pe / t->pes;
+        uint32_t pe = (*next)++;
 
-        *of = (kb_endpoint){KB_PE, cube / t->cubes, cube % t->cubes, pe % t->pes};
-        if (tensor->offsets[pe] != NO_ADDRESS && first_with_part(tensor, pe) != pe)
+        *of = endpoint_unpack_source(t, pe_src(t, pe), false);
+        if (tensor->offsets[pe] != NO_ADDRESS && is_copy(tensor, pe))
             status = take_copy(tensor, pe, bytes, part, found, why);
     }
     free(part);
@@ -935,6 +965,19 @@ static void whole_index(const struct part *p, uint64_t i, int64_t index[KB_RANK_
     }
 }
 
+/* Whether byte `offset` of its slice is in the part of `pe`; then which element. */
+static bool part_has(const struct kb_tensor *tensor, uint32_t pe, uint64_t offset,
+                     int64_t index[KB_RANK_MAX])
+{
+    struct part p = part_of(tensor, pe);
+    uint64_t from = tensor->offsets[pe];
+
+    if (from == NO_ADDRESS || offset < from || offset - from >= part_bytes(tensor, &p))
+        return false;
+    whole_index(&p, (offset - from) / kb_dtype_bytes(tensor->dtype), index);
+    return true;
+}
+
 /*
  * The way back: which element lies at an address? 19327352832 is x[12,0] in the example above. For
  * messages and --inspect, so a search over all tensors is fast enough.
@@ -944,22 +987,17 @@ const struct kb_tensor *host_tensor_at(const struct host *h, uint64_t address,
 {
     const struct kb_topology *t;
     uint64_t offset;
-    uint32_t dst, pe;
+    uint32_t dst, cube;
 
     if (!h)
         return NULL;
     t = h->topo;
-    if (!address_find(t, address, &dst, &offset) || dst_unit(t, dst) >= t->pes)
+    if (!address_find(t, address, &dst, &offset) || !unit_is_slice(t, dst_unit(t, dst)))
         return NULL;
-    pe = dst_cube(t, dst) * t->pes + dst_unit(t, dst);
-    for (const struct kb_tensor *tensor = h->tensors; tensor; tensor = tensor->next) {
-        struct part p = part_of(tensor, pe);
-        uint64_t from = tensor->offsets[pe];
-
-        if (from == NO_ADDRESS || offset < from || offset - from >= part_bytes(tensor, &p))
-            continue;
-        whole_index(&p, (offset - from) / kb_dtype_bytes(tensor->dtype), index);
-        return tensor;
-    }
+    cube = dst_cube(t, dst);
+    for (const struct kb_tensor *tensor = h->tensors; tensor; tensor = tensor->next)
+        for (uint32_t pe = cube_first_pe(t, cube); pe < cube_first_pe(t, cube + 1); pe++)
+            if (area_of(tensor, pe) == dst && part_has(tensor, pe, offset, index))
+                return tensor;
     return NULL;
 }

@@ -257,7 +257,7 @@ struct flow spread_local(const struct kb_sim *s, uint32_t pe, uint32_t unit)
 {
     struct flow flow = *flow_local(&s->flows, s->topo, pe, unit);
 
-    for (uint32_t writes = 0; unit == src_pe(s->topo, pe) && writes < 2; writes++) {
+    for (uint32_t writes = 0; unit == home_slice(s->topo, src_cube(s->topo, pe), src_pe(s->topo, pe)) && writes < 2; writes++) {
         const struct station *channel = &s->channels[2 * (size_t)pe + writes];
 
         flow_sum_add(&flow.by[writes], &(struct flow_sum){channel->count, channel->bytes});

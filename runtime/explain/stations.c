@@ -28,7 +28,7 @@ static kb_place station_place(const struct kb_sim *s, uint32_t slot)
     const struct txn *txn = &s->txns[slot];
     uint32_t number;
 
-    if (!pes || (!is_inside(s, slot) && dst_unit(s->topo, txn->dst) <= s->topo->pes))
+    if (!pes || (!is_inside(s, slot) && !unit_is_tcm(s->topo, dst_unit(s->topo, txn->dst))))
         return place_of(KB_AT_MEMORY, txn->dst);
     number = (uint32_t)(((const char *)work_at(s, slot)->station - (const char *)pes) /
                         (ptrdiff_t)sizeof *pes);

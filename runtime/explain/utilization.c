@@ -321,7 +321,7 @@ static void show_memories(const struct usage *u)
     const struct kb_topology *t = u->sim->topo;
 
     for (uint32_t i = 0; i < sim_cubes(t) << t->unit_bits; i++) {
-        if (dst_unit(t, i) > t->pes)
+        if (unit_is_tcm(t, dst_unit(t, i)))
             continue; /* a TCM: its ports are the PE's */
         struct flow_sum sum = served(u->sim, i);
         if (!sum.count && u->sim->memories[i].holder == TXN_NONE)

@@ -4,6 +4,7 @@
 #include "engine/state.h"
 #include "kernels/unit.h"
 #include "kernels/wakes.h"
+#include "machine/pes.h"
 #include "pe/pe.h"
 #include "pe/token.h"
 
@@ -14,7 +15,7 @@ struct launch {
 };
 
 struct kernels {
-    struct tl_ctx *pes; /* owned; [cube over all * pes + pe] */
+    struct tl_ctx *pes; /* owned; by number: machine/pes.h */
     uint32_t n_pes;
     bool many;       /* so many that their state does not fit the cache */
     struct mem *mem; /* borrowed from the host's side */
@@ -79,7 +80,7 @@ static inline struct tl_ctx *pe_of_tcm(const struct kb_sim *s, uint32_t dst)
 {
     const struct kb_topology *t = s->topo;
 
-    return &s->kernels->pes[dst_cube(t, dst) * t->pes + dst_unit(t, dst) - t->pes - 1];
+    return &s->kernels->pes[pe_number(t, src_of_tcm(t, dst))];
 }
 
 /* `delay_fs` after `t`; EV_PAST if that is past the end of time. */

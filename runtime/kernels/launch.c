@@ -46,8 +46,8 @@ static void pe_init(struct kb_sim *s, struct kernels *k, uint32_t number)
     pe->sim = s;
     pe->kernels = k;
     pe->number = number;
-    pe->src = src_pack(t, number / t->pes, number % t->pes);
-    pe->tcm = dst_pack(t, number / t->pes, t->pes + 1 + number % t->pes);
+    pe->src = pe_src(t, number);
+    pe->tcm = pe_tcm(t, pe->src);
     pe->tcm_address = address_of(t, pe->tcm, 0);
     for (int i = 0; i < N_PORTS; i++)
         pe->port[i].head = pe->port[i].holder = TXN_NONE;
@@ -93,7 +93,7 @@ static void find_least_ways(const struct kb_sim *s, struct kernels *k)
     const struct kb_topology *t = s->topo;
 
     for (uint32_t unit = 0; unit < t->n_units; unit++)
-        k->least_way_fs[unit] = t->links == MODE_FIFO || unit > t->pes ? -1 : least_way_fs(s, unit);
+        k->least_way_fs[unit] = t->links == MODE_FIFO || unit_is_tcm(t, unit) ? -1 : least_way_fs(s, unit);
     for (uint32_t i = 0; i < sim_cubes(t) << t->unit_bits; i++)
         s->memories[i].under_way = 0;
 }
@@ -108,7 +108,7 @@ struct kernels *kernels_new(struct kb_sim *s)
 
     if (!k)
         return NULL;
-    k->n_pes = sim_cubes(t) * t->pes;
+    k->n_pes = pe_count(t);
     k->many = k->n_pes >= MANY_PES;
     k->free_slot = TXN_NONE;
     k->mem = host_mem(&s->host, s->topo);
@@ -155,7 +155,7 @@ void kernels_free(struct kernels *k)
 
 static kb_status check_pes(const struct kb_topology *t, const kb_launch_request *r, kb_error *why)
 {
-    uint32_t n = sim_cubes(t) * t->pes;
+    uint32_t n = pe_count(t);
 
     for (size_t i = 0; r->pes && i < r->n_pes; i++) {
         if (r->pes[i] >= n)
@@ -244,7 +244,7 @@ static void clear_tcms(struct kb_sim *s)
     const struct kb_topology *t = s->topo;
 
     for (uint32_t i = 0; i < s->kernels->n_pes; i++)
-        mem_clear(s->kernels->mem, dst_pack(t, i / t->pes, t->pes + 1 + i % t->pes));
+        mem_clear(s->kernels->mem, pe_tcm(t, pe_src(t, i)));
 }
 
 /* All kernels start together, when the last of them can. */

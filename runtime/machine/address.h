@@ -33,12 +33,12 @@ static inline uint64_t address_of(const struct kb_topology *t, uint32_t dst, uin
     uint64_t base = (uint64_t)(cube / t->cubes) << ADDRESS_SIP | (uint64_t)(cube % t->cubes)
                                                                      << ADDRESS_CUBE;
 
-    if (unit < t->pes)
+    if (unit_is_slice(t, unit))
         return base + unit * t->hbm.nbytes + offset;
-    if (unit == t->pes)
+    if (!unit_is_tcm(t, unit))
         return base + ((uint64_t)SPACE_SRAM << ADDRESS_REGION) + offset;
     return base + ((uint64_t)SPACE_TCM << ADDRESS_REGION) +
-           (unit - t->pes - 1) * t->tcm_read.nbytes + offset;
+           unit_pe(t, unit) * t->tcm_read.nbytes + offset;
 }
 
 /* The memory of `address` and the byte in it; false: there is none. */
@@ -54,11 +54,11 @@ static inline bool address_find(const struct kb_topology *t, uint64_t address, u
     case SPACE_HBM:
         unit = bytes / t->hbm.nbytes;
         *offset = bytes - unit * t->hbm.nbytes;
-        if (unit >= t->pes)
+        if (unit >= t->slices)
             return false;
         break;
     case SPACE_SRAM:
-        unit = t->pes;
+        unit = unit_of_sram(t);
         *offset = bytes;
         if (bytes >= t->sram.nbytes)
             return false;
@@ -68,7 +68,7 @@ static inline bool address_find(const struct kb_topology *t, uint64_t address, u
         *offset = bytes - unit * t->tcm_read.nbytes;
         if (unit >= t->pes)
             return false;
-        unit += t->pes + 1;
+        unit = unit_of_tcm(t, (uint32_t)unit);
         break;
     default:
         return false;

@@ -83,6 +83,52 @@ static inline uint32_t dst_unit(const struct kb_topology *t, uint32_t dst)
     return dst & ((1u << t->unit_bits) - 1);
 }
 
+/* The units of a cube, in this order: slices, SRAM, the TCM of each PE. */
+static inline bool unit_is_slice(const struct kb_topology *t, uint32_t unit)
+{
+    return unit < t->slices;
+}
+
+static inline bool unit_is_tcm(const struct kb_topology *t, uint32_t unit)
+{
+    return unit > t->slices;
+}
+
+static inline uint32_t unit_of_sram(const struct kb_topology *t)
+{
+    return t->slices;
+}
+
+static inline uint32_t unit_of_tcm(const struct kb_topology *t, uint32_t pe)
+{
+    return t->slices + 1 + pe;
+}
+
+/* The PE of a TCM. */
+static inline uint32_t unit_pe(const struct kb_topology *t, uint32_t unit)
+{
+    return unit - t->slices - 1;
+}
+
+/* The slice that PE `pe` of `cube` uses as its own. */
+static inline uint32_t home_slice(const struct kb_topology *t, uint32_t cube, uint32_t pe)
+{
+    (void)cube;
+    return t->own_slices ? pe : t->home_slices[pe];
+}
+
+/* Slices of a cube. */
+static inline uint32_t cube_slice_count(const struct kb_topology *t, uint32_t cube)
+{
+    (void)cube;
+    return t->slices;
+}
+
+static inline bool cube_is_there(const struct kb_topology *t, uint32_t cube)
+{
+    return t->alike || t->cube_rows[cube].there;
+}
+
 static inline uint32_t cube_column(const struct kb_topology *t, uint32_t cube)
 {
     return cube % t->cubes % t->w;
@@ -151,9 +197,9 @@ static inline const struct memory_row *cost_memory(const struct kb_topology *t, 
 {
     uint32_t unit = dst_unit(t, dst);
 
-    if (unit < t->pes)
+    if (unit_is_slice(t, unit))
         return &t->hbm;
-    if (unit == t->pes)
+    if (!unit_is_tcm(t, unit))
         return &t->sram;
     return writes ? &t->tcm_write : &t->tcm_read;
 }

@@ -38,7 +38,9 @@ kb_status endpoint_error(kb_error *why, const char *fmt, ...)
 /* How many units of its kind a cube has. */
 static uint32_t units_of(const struct kb_topology *t, kb_endpoint_kind kind)
 {
-    return kind == KB_SRAM || kind == KB_HOST ? 1 : t->pes;
+    if (kind == KB_SRAM || kind == KB_HOST)
+        return 1;
+    return kind == KB_SLICE ? t->slices : t->pes;
 }
 
 /* A memory's number among all of its cube. */
@@ -46,17 +48,16 @@ static uint32_t unit_of(const struct kb_topology *t, const kb_endpoint *end)
 {
     switch (end->kind) {
     case KB_SRAM:
-        return t->pes;
+        return unit_of_sram(t);
     case KB_TCM:
-        return t->pes + 1 + end->unit;
+        return unit_of_tcm(t, end->unit);
     default:
         return end->unit;
     }
 }
 
-/* Packs `end` as a source or as a memory. False, and the reason in `why`, if there is none such. */
-static bool endpoint_pack(const struct kb_topology *t, const kb_endpoint *end, uint32_t *packed,
-                          kb_error *why)
+bool endpoint_pack(const struct kb_topology *t, const kb_endpoint *end, uint32_t *packed,
+                   kb_error *why)
 {
     if ((unsigned)end->kind > KB_TCM) {
         endpoint_error(why, "an endpoint's kind is %d", (int)end->kind);
@@ -93,11 +94,11 @@ struct kb_endpoint endpoint_unpack_memory(const struct kb_topology *t, uint32_t 
 {
     uint32_t cube = dst_cube(t, packed), unit = dst_unit(t, packed);
 
-    if (unit < t->pes)
+    if (unit_is_slice(t, unit))
         return endpoint_at(t, KB_SLICE, cube, unit);
-    if (unit == t->pes)
+    if (!unit_is_tcm(t, unit))
         return endpoint_at(t, KB_SRAM, cube, 0);
-    return endpoint_at(t, KB_TCM, cube, unit - t->pes - 1);
+    return endpoint_at(t, KB_TCM, cube, unit_pe(t, unit));
 }
 
 static kb_status check_host_route(const kb_endpoint *src, const kb_endpoint *dst, kb_error *why)

@@ -8,6 +8,10 @@ struct kb_endpoint endpoint_unpack_source(const struct kb_topology *t, uint32_t 
                                           bool of_host);
 struct kb_endpoint endpoint_unpack_memory(const struct kb_topology *t, uint32_t packed);
 
+/* Packs `end` as a source or as a memory. False, and the reason in `why`, if there is none such. */
+bool endpoint_pack(const struct kb_topology *t, const kb_endpoint *end, uint32_t *packed,
+                   kb_error *why);
+
 /* Checks that `op` may go from `src` to `dst`, and packs both (cost.h). */
 kb_status endpoint_pack_route(const struct kb_topology *t, kb_transaction_op op,
                               const kb_endpoint *src, const kb_endpoint *dst, uint32_t packed[2],

@@ -139,14 +139,25 @@ struct route_at {
     uint16_t step; /* hop or leg of the segment */
 };
 
+/*
+ * What is there of one cube, and what comes before it. Only a machine whose cubes differ has these;
+ * one more row than cubes, with the sums over all.
+ */
+struct cube_row {
+    uint64_t pes; /* bit p: PE p is there */
+    uint32_t first_pe, first_slice; /* those of the cubes before */
+    uint32_t rank; /* cubes before that have PEs */
+    uint8_t there;
+};
+
 struct kb_sim;
 
 /* The words of contention.links in gen/keys.def, in that order. */
 enum link_mode { MODE_IDEAL, MODE_FIFO };
 
 /*
- * A unit of a cube is one of its memories: slices 0..pes-1, then the SRAM, then the TCMs of its
- * PEs. n_units = 2 * pes + 1.
+ * A unit of a cube is one of its memories: its slices, then the SRAM, then the TCMs of its PEs.
+ * n_units = slices + 1 + pes.
  */
 struct kb_topology {
 #define FIELD(form, type, name, c) type name;

@@ -87,7 +87,7 @@ static struct ipcq *ipcq_new(struct kernels *k, const struct kb_topology *t)
     k->ipcq = ipcq;
     ipcq->queues = calloc(ROWS_FIRST, sizeof *ipcq->queues);
     ipcq->sram_bytes = calloc(sim_cubes(t), sizeof *ipcq->sram_bytes);
-    ipcq->hbm_bytes = calloc(k->n_pes, sizeof *ipcq->hbm_bytes);
+    ipcq->hbm_bytes = calloc(slice_indices(t), sizeof *ipcq->hbm_bytes);
     ipcq->n_rows = ipcq->queues ? ROWS_FIRST : 0;
     if (ipcq->queues && ipcq->sram_bytes && ipcq->hbm_bytes)
         return ipcq;
@@ -125,19 +125,21 @@ static struct room room_of(struct kb_sim *s, struct tl_ctx *pe)
 {
     const struct kb_topology *t = s->topo;
     struct ipcq *ipcq = s->kernels->ipcq;
-    uint32_t cube = pe->number / t->pes, unit = pe->number % t->pes;
+    uint32_t cube = src_cube(t, pe->src);
     struct room r;
 
     if (t->pe.ipcq_space == QUEUE_TCM) {
         r = (struct room){t->tcm_read.nbytes, 0, &pe->ring_bytes,
-                          dst_pack(t, cube, t->pes + 1 + unit)};
+                          pe->tcm};
         for (struct tcm_block *b = pe->blocks; b; b = b->next)
             r.used = b->offset + b->nbytes;
     } else if (t->pe.ipcq_space == QUEUE_SRAM) {
-        r = (struct room){t->sram.nbytes, 0, &ipcq->sram_bytes[cube], dst_pack(t, cube, t->pes)};
+        r = (struct room){t->sram.nbytes, 0, &ipcq->sram_bytes[cube], dst_pack(t, cube, unit_of_sram(t))};
     } else {
-        r = (struct room){t->hbm.nbytes, host_slice_used(s->host, pe->number),
-                          &ipcq->hbm_bytes[pe->number], dst_pack(t, cube, unit)};
+        uint32_t slice = pe_slice(t, pe->src);
+
+        r = (struct room){t->hbm.nbytes, host_slice_used(s->host, slice),
+                          &ipcq->hbm_bytes[slice_index(t, slice)], slice};
     }
     return r;
 }

@@ -34,7 +34,7 @@ struct queue {
 struct ipcq {
     struct queue **queues; /* owned; [row] */
     size_t n_queues, n_rows;
-    uint64_t *sram_bytes, *hbm_bytes; /* owned; [cube], [PE]: at their ends, of slots */
+    uint64_t *sram_bytes, *hbm_bytes; /* owned; [cube], [slice_index()]: at their ends, of slots */
 };
 
 /* Wires and overheads from one PE to another: docs/kernels.md "PEs that talk". */

@@ -36,7 +36,7 @@
 #include "record/race.h"
 #include "machine/address.h"
 #include "machine/endpoint.h"
-#include "machine/cost.h"
+#include "machine/pes.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -152,7 +152,7 @@ struct race *race_new(const struct kb_topology *topo)
     if (!r)
         return NULL;
     r->topo = topo;
-    r->n_pes = sim_cubes(topo) * topo->pes;
+    r->n_pes = pe_count(topo);
     r->n_memories = sim_cubes(topo) << topo->unit_bits;
     r->level = vclock_level(r->n_pes);
     r->floors = 1;

@@ -127,6 +127,7 @@ kb_status kb_slice_number(const kb_topology *topo, const kb_endpoint *slice, uin
 /* What is there of one cube. */
 typedef struct kb_cube {
     uint32_t n_pes, n_slices;
+    uint32_t crossbars; /* nodes of its crossbar; slice s is behind node s * crossbars / n_slices */
     uint32_t first_pe; /* the number of its first PE */
     uint64_t pes;      /* bit p: PE p is there */
 } kb_cube;

@@ -248,7 +248,9 @@ static bool within(const struct numbers *numbers, uint32_t n, const char *shown,
 {
     if (numbers->last < n)
         return true;
-    if (n == 1)
+    if (n == 0)
+        snprintf(why->text, sizeof why->text, "%s: %s has no %ss", shown, owner, thing);
+    else if (n == 1)
         snprintf(why->text, sizeof why->text, "%s: %s has only %s 0", shown, owner, thing);
     else
         snprintf(why->text, sizeof why->text, "%s: %s has %ss 0..%u", shown, owner, thing, n - 1);
@@ -257,6 +259,14 @@ static bool within(const struct numbers *numbers, uint32_t n, const char *shown,
 
 static const char *const unit_names[] = {
     [KB_PE] = "PE", [KB_HOST] = "", [KB_SLICE] = "slice", [KB_SRAM] = "", [KB_TCM] = "PE"};
+
+/* The most units of that kind that a cube has. */
+static uint32_t units_of(const struct kb_topology *t, kb_endpoint_kind kind)
+{
+    if (kind == KB_SRAM || kind == KB_HOST)
+        return 1;
+    return kind == KB_SLICE ? t->slices : t->pes;
+}
 
 /* The message about an endpoint that the topology does not have. */
 static kb_status outside(const struct kb_topology *t, struct cursor c, const struct pattern *p,
@@ -271,7 +281,7 @@ static kb_status outside(const struct kb_topology *t, struct cursor c, const str
         snprintf(why->text, sizeof why->text, "%s: a range goes upwards, as in [0-3]", shown);
     else if (within(&p->sip, t->sips, shown, "the topology", "SIP", why) &&
              within(&p->cube, t->cubes, shown, "a SIP", "cube", why))
-        within(&p->unit, t->pes, shown, "a cube", unit_names[p->kind], why);
+        within(&p->unit, units_of(t, p->kind), shown, "a cube", unit_names[p->kind], why);
     return KB_BAD_REQUEST;
 }
 
@@ -286,7 +296,7 @@ static kb_status read_within(struct cursor c, const struct kb_topology *t, struc
     if (!known)
         return unknown_endpoint(c, why);
     if (c.descending || p->sip.last >= t->sips || p->cube.last >= t->cubes ||
-        p->unit.last >= t->pes)
+        p->unit.last >= units_of(t, p->kind))
         return outside(t, c, p, why);
     return KB_OK;
 }
@@ -315,9 +325,10 @@ kb_status kb_endpoint_select(const kb_topology *topo, const char *pattern, size_
 
     if (status)
         return status;
+    uint32_t units = units_of(topo, p.kind);
     for (uint32_t sip = 0; sip < topo->sips; sip++)
         for (uint32_t cube = 0; cube < topo->cubes && is_among(sip, &p.sip); cube++)
-            for (uint32_t unit = 0; unit < topo->pes && is_among(cube, &p.cube); unit++)
+            for (uint32_t unit = 0; unit < units && is_among(cube, &p.cube); unit++)
                 if (is_among(unit, &p.unit))
                     each(arg, &(kb_endpoint){p.kind, sip, cube, unit});
     return KB_OK;

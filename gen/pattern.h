@@ -1,0 +1,32 @@
+/* pattern.h -- cubes and PEs as the keys of a topology name them: c3, s1.c*, c[4-7], c1.pe[0,2-3].
+ */
+#ifndef PATTERN_H
+#define PATTERN_H
+#include "arena.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The numbers in one place. All zero is 0 alone. */
+struct pattern_numbers {
+    bool all;         /* * */
+    const char *list; /* behind '[': ranges with commas between them; NULL: one number */
+    uint32_t one;
+};
+
+/* Cubes, or some PEs of them. Borrows its text. */
+struct pattern {
+    struct pattern_numbers sip, cube, pe;
+    bool of_pes;
+};
+
+/* Reads `len` bytes, ended by 0 or not. False: that is no such pattern; *out is as it was. */
+bool pattern_read(const char *text, size_t len, struct arena *a, struct pattern *out);
+
+/* Whether the pattern has this cube, or PEs of it. */
+bool pattern_has_cube(const struct pattern *p, uint32_t sip, uint32_t cube);
+
+/* Which of the first `n` PEs of such a cube it has, as bits. */
+uint64_t pattern_pes(const struct pattern *p, uint32_t n);
+
+#endif

@@ -192,6 +192,8 @@ static void add_host_costs(struct routes *r)
 static void add_costs(struct routes *r)
 {
     r->cost_local = cost_rows(r, r->topo.seg_local, r->topo.pes * r->topo.n_units);
+    if (r->topo.n_kinds > 1)
+        r->cost_segments = cost_rows(r, 0, r->n_segments);
     r->cost_out = cost_rows(r, r->topo.seg_out, r->topo.pes * N_EXITS);
     r->cost_in = cost_rows(r, r->topo.seg_in, N_SIDES * r->topo.n_units);
     r->home_slices = arena_alloc(r->arena, r->topo.pes * sizeof *r->home_slices);
@@ -215,33 +217,34 @@ static void add_memories(struct routes *r)
 {
     const struct spec *s = r->spec;
     uint64_t mib = UINT64_C(1) << 20;
+    struct kind_row *kind = r->kinds;
 
-    r->topo.hbm = (struct memory_row){
+    kind->hbm = (struct memory_row){
         .overhead_fs = fs_of_ns(s->cube_hbm_overhead_ns),
         .gbs = s->cube_hbm_bw_gbs * s->cube_hbm_efficiency,
         .nbytes = ((uint64_t)s->cube_hbm_size_gb << 30) / r->slices,
         .wire_fs = last_wire_fs(r, 0),
     };
-    r->topo.sram = (struct memory_row){
+    kind->sram = (struct memory_row){
         .overhead_fs = fs_of_ns(s->cube_sram_overhead_ns),
         .gbs = s->cube_noc_bw_gbs,
         .nbytes = (uint64_t)s->cube_sram_size_mb * mib,
         .wire_fs = last_wire_fs(r, r->topo.slices),
     };
-    r->topo.tcm_read = (struct memory_row){
+    kind->tcm_read = (struct memory_row){
         .gbs = s->cube_pe_pe_tcm_read_gbs,
         .nbytes = (uint64_t)s->cube_pe_pe_tcm_size_mb * mib,
         .wire_fs = r->pes ? last_wire_fs(r, r->topo.slices + 1) : 0,
     };
-    r->topo.tcm_write = r->topo.tcm_read;
-    r->topo.tcm_write.gbs = s->cube_pe_pe_tcm_write_gbs;
+    kind->tcm_write = kind->tcm_read;
+    kind->tcm_write.gbs = s->cube_pe_pe_tcm_write_gbs;
 }
 
 static void add_pe(struct routes *r)
 {
     const struct spec *s = r->spec;
 
-    r->topo.pe = (struct pe_row){
+    r->kinds->pe = (struct pe_row){
         .cpu_overhead_fs = fs_of_ns(s->cube_pe_pe_cpu_overhead_ns),
         .scheduler_overhead_fs = fs_of_ns(s->cube_pe_pe_scheduler_overhead_ns),
         .gemm_overhead_fs = fs_of_ns(s->cube_pe_pe_gemm_overhead_ns),
@@ -256,8 +259,8 @@ static void add_pe(struct routes *r)
         .ipcq_space = (uint8_t)s->cube_pe_pe_ipcq_space,
     };
     for (int i = 0; i < 3; i++) {
-        r->topo.pe.tile[i] = (uint32_t)s->cube_pe_pe_scheduler_tile[i];
-        r->topo.pe.mac[i] = (uint32_t)s->cube_pe_pe_gemm_mac[i];
+        r->kinds->pe.tile[i] = (uint32_t)s->cube_pe_pe_scheduler_tile[i];
+        r->kinds->pe.mac[i] = (uint32_t)s->cube_pe_pe_gemm_mac[i];
     }
 }
 
@@ -269,8 +272,27 @@ static bool wires_fit(const struct routes *r)
     return true;
 }
 
+static void add_kind(struct routes *r)
+{
+    const struct spec *s = r->spec;
+
+    r->kinds = arena_alloc(r->arena, sizeof *r->kinds);
+    *r->kinds = (struct kind_row){
+        .pes = r->pes,
+        .slices = r->slices,
+        .crossbars = r->crossbars,
+        .read_channels = (uint32_t)s->cube_pe_pe_dma_read_channels,
+        .write_channels = (uint32_t)s->cube_pe_pe_dma_write_channels,
+        .read_engines = (uint32_t)s->cube_m_cpu_dma_read,
+        .write_engines = (uint32_t)s->cube_m_cpu_dma_write,
+        .ucie_overhead_fs = fs_of_ns(s->cube_ucie_overhead_ns),
+        .pe_gbs = s->cube_xbar_pe_gbs,
+    };
+}
+
 bool make_costs(struct routes *r)
 {
+    add_kind(r);
     add_memories(r);
     add_pe(r);
     r->too_long = !wires_fit(r);

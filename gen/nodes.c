@@ -9,6 +9,7 @@
  * round once, and all later sums are exact.
  *
  * What the rest relies on:
+ *   - A cube has room for as many nodes as that with most of them. Rows without a name are empty.
  *   - Nodes of one kind stand together, in the order of the PEs: first_xbar_node, first_hbm_node
  *     and first_pe_node are enough to find a node. The nodes of a PE are in the order of kinds.def.
  *   - The four ucie nodes stand in the order of enum side.
@@ -145,13 +146,19 @@ static void add_pe_nodes(struct routes *r, uint32_t *n, uint32_t pe)
     add_node(rows, n, NODE_PE_TCM, 0, none, "pe%u.pe_tcm", pe);
 }
 
+/* Rows for the nodes of a cube that has as much as any kind. */
+static size_t nodes_of_all(const struct routes *r)
+{
+    return CUBE_UCIE + N_SIDES + r->most_crossbars + 2 + r->topo.slices + r->topo.pes * PE_NODES;
+}
+
 static void add_cube_nodes(struct routes *r)
 {
     const struct spec *s = r->spec;
     double w_mm = s->cube_size_mm[0], h_mm = s->cube_size_mm[1];
     const struct point ucie[N_SIDES] = {
         {w_mm / 2, 0}, {w_mm, h_mm / 2}, {w_mm / 2, h_mm}, {0, h_mm / 2}};
-    struct node_row *rows = arena_alloc(r->arena, (size_t)count_cube_nodes(r->spec) * sizeof *rows);
+    struct node_row *rows = arena_alloc(r->arena, nodes_of_all(r) * sizeof *rows);
     uint32_t n = 0;
 
     r->cube_nodes = rows;
@@ -166,19 +173,18 @@ static void add_cube_nodes(struct routes *r)
     r->first_xbar_node = n;
     for (uint32_t pe = 0; pe < r->crossbars; pe++)
         add_node(rows, &n, NODE_XBAR, s->cube_xbar_overhead_ns, pe_point(r, pe), "xbar.pe%u", pe);
-    r->first_bridge_node = n;
+    r->first_bridge_node = n = r->first_xbar_node + r->most_crossbars;
     for (uint32_t side = 0; r->crossbars >= 2 && side < 2; side++)
         add_node(rows, &n, NODE_BRIDGE, s->cube_bridge_overhead_ns, (struct point){0, 0},
                  "bridge.%s", side == 0 ? "left" : "right");
-    r->topo.first_hbm_node = n;
+    r->topo.first_hbm_node = n = r->first_bridge_node + (r->most_crossbars >= 2 ? 2 : 0);
     for (uint32_t slice = 0; slice < r->slices; slice++)
         add_node(rows, &n, NODE_HBM_CTRL, s->cube_hbm_overhead_ns, (struct point){0, 0},
                  "hbm_ctrl.slice%u", slice);
-    r->topo.first_pe_node = n;
+    r->topo.first_pe_node = n = r->topo.first_hbm_node + r->topo.slices;
     for (uint32_t pe = 0; pe < r->pes; pe++)
         add_pe_nodes(r, &n, pe);
-    assert(n == count_cube_nodes(r->spec));
-    r->n_cube_nodes = n;
+    r->topo.n_cube_nodes = r->topo.first_pe_node + r->topo.pes * PE_NODES;
 }
 
 static void add_io_nodes(struct routes *r)
@@ -325,20 +331,54 @@ static void add_links(struct routes *r)
     add_io_links(r);
 }
 
-/* Edges of the whole tray: both directions of a link count. */
-static void count(struct routes *r)
+/* Whether a row of the nodes of a cube is one, if the cube has these PEs. */
+static bool node_is_there(const struct routes *r, const struct node_row *nodes, uint32_t node,
+                          uint64_t pes)
 {
-    uint64_t sips = (uint64_t)r->spec->sips, cubes = (uint64_t)r->topo.w * r->topo.h, in_cube = 0;
-    uint64_t d2d =
-        2 * ((uint64_t)(r->topo.w - 1) * r->topo.h + (uint64_t)r->topo.w * (r->topo.h - 1));
-    uint64_t fabric = sips > 1;
+    if (!nodes[node].name[0])
+        return false;
+    return node < r->topo.first_pe_node || pes >> (node - r->topo.first_pe_node) / PE_NODES & 1;
+}
 
+/* Adds the nodes of a cube, and the edges that do not leave it; both directions count. */
+static void count_cube(struct routes *r, uint32_t kind, uint64_t pes, uint32_t n_cubes)
+{
+    const struct node_row *nodes = &r->cube_nodes[kind * r->topo.n_cube_nodes];
+    const struct link_row *links = &r->cube_links[kind * r->topo.n_cube_links];
+
+    for (uint32_t i = 0; i < r->topo.n_cube_nodes; i++)
+        r->topo.n_nodes += node_is_there(r, nodes, i, pes) * n_cubes;
     for (uint32_t i = 0; i < r->topo.n_cube_links; i++)
-        if (r->cube_links[i].leaves == N_EXITS)
-            in_cube += 1 + r->cube_links[i].both_ways;
-    r->topo.n_nodes = (uint32_t)count_nodes(r->spec);
-    r->topo.n_edges =
-        (uint32_t)(sips * (cubes * in_cube + d2d + 4 + 2 * (uint64_t)r->topo.h + 2 * fabric));
+        if (links[i].leaves == N_EXITS && links[i].from != links[i].to &&
+            node_is_there(r, nodes, links[i].from, pes) &&
+            node_is_there(r, nodes, links[i].to, pes))
+            r->topo.n_edges += (1u + links[i].both_ways) * n_cubes;
+}
+
+/* Adds the edges between the cubes of all SIPs. */
+static void count_d2d(struct routes *r, const struct cubes *cubes)
+{
+    uint32_t w = r->topo.w, h = r->topo.h;
+
+    for (uint32_t i = 0; i < cubes->n; i++) {
+        bool east = i % w + 1 < w, south = i / w % h + 1 < h;
+
+        if (cubes->there[i])
+            r->topo.n_edges += 2u * (east && cubes->there[i + 1]) +
+                               2u * (south && cubes->there[i + w]);
+    }
+}
+
+void count_parts(struct routes *r, const struct cubes *cubes)
+{
+    uint32_t sips = r->topo.sips, fabric = sips > 1;
+
+    r->topo.n_nodes = sips * N_IO_NODES + fabric;
+    r->topo.n_edges = sips * (4 + 2 * r->topo.h + 2 * fabric);
+    for (uint32_t i = 0; i < (cubes->alike ? 1 : cubes->n); i++)
+        if (cubes->there[i])
+            count_cube(r, cubes->kind[i], cubes->pes[i], cubes->alike ? cubes->n : 1);
+    count_d2d(r, cubes);
 }
 
 void make_nodes(struct routes *r)
@@ -346,5 +386,4 @@ void make_nodes(struct routes *r)
     add_cube_nodes(r);
     add_io_nodes(r);
     add_links(r);
-    count(r);
 }

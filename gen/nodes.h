@@ -1,14 +1,18 @@
 /* nodes.h -- the nodes and links of one cube, of one IO chiplet and of the fabric. */
 #ifndef NODES_H
 #define NODES_H
+#include "cubes.h"
 #include "routes.h"
 
 /* The nodes of an IO chiplet, and the first ones of a cube. */
 enum { IO_PCIE_EP, IO_NOC, IO_CPU, N_IO_NODES };
 enum { CUBE_NOC, CUBE_M_CPU, CUBE_SRAM, CUBE_UCIE /* N, E, S, W */ };
 
-/* Fills the tables of nodes and links, and counts those of the whole topology. */
+/* Fills the tables of nodes and links of one kind of cubes, of an IO chiplet, of the fabric. */
 void make_nodes(struct routes *r);
+
+/* Counts the nodes and edges of the whole topology, which has the tables of all kinds. */
+void count_parts(struct routes *r, const struct cubes *cubes);
 
 /* A delay in whole femtoseconds; that of a wire of this length. */
 int64_t fs_of_ns(double ns);

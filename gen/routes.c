@@ -1,11 +1,8 @@
 /* routes.c -- the tables of a topology: nodes and links, segments of routes, their costs. */
 #include "routes.h"
-#include "check.h"
-#include "costs.h"
-#include "feeds.h"
+#include "kinds.h"
 #include "nodes.h"
 #include "resolve.h"
-#include "segments.h"
 
 /* Bits that number `n` things. */
 static uint32_t bits_for(uint32_t n)
@@ -24,7 +21,7 @@ static void set_texts(struct routes *r)
     r->topo.hash = resolve_hash(r->spec);
 }
 
-static void set_counts(struct routes *r)
+static void set_counts(struct routes *r, const struct cubes *cubes)
 {
     const struct spec *s = r->spec;
     struct kb_topology *t = &r->topo;
@@ -34,22 +31,34 @@ static void set_counts(struct routes *r)
     t->w = (uint32_t)s->sip_cube_mesh_w;
     t->h = (uint32_t)s->sip_cube_mesh_h;
     t->cubes = t->w * t->h;
-    r->pes = (uint32_t)s->cube_pes;
-    r->slices = (uint32_t)slices_of(s);
-    r->crossbars = (uint32_t)crossbars_of(s);
-    t->pes = r->pes;
-    t->slices = r->slices;
-    t->n_units = t->slices + 1 + t->pes;
-    t->alike = true;
+    t->alike = cubes->alike;
+    set_strides(r, cubes);
     t->pe_bits = bits_for(t->pes);
     t->unit_bits = bits_for(t->n_units);
-    t->read_channels = (uint32_t)s->cube_pe_pe_dma_read_channels;
-    t->write_channels = (uint32_t)s->cube_pe_pe_dma_write_channels;
-    t->read_engines = (uint32_t)s->cube_m_cpu_dma_read;
-    t->write_engines = (uint32_t)s->cube_m_cpu_dma_write;
     t->m_cpu_node = CUBE_M_CPU;
     t->sram_node = CUBE_SRAM;
-    t->ucie_overhead_fs = fs_of_ns(s->cube_ucie_overhead_ns);
+}
+
+/* What is there of each cube, unless all are alike. */
+static void set_cube_rows(struct routes *r, const struct cubes *cubes)
+{
+    struct cube_row at = {0};
+
+    if (cubes->alike)
+        return;
+    r->n_cube_rows = cubes->n + 1;
+    r->cube_rows = arena_alloc(r->arena, r->n_cube_rows * sizeof *r->cube_rows);
+    for (uint32_t i = 0; i < cubes->n; i++) {
+        at.pes = cubes->pes[i];
+        at.there = cubes->there[i];
+        at.kind = (uint8_t)cubes->kind[i];
+        r->cube_rows[i] = at;
+        at.first_pe += (uint32_t)__builtin_popcountll(at.pes);
+        at.first_slice += at.there ? r->kinds[at.kind].slices : 0;
+        at.rank += at.pes != 0;
+    }
+    at.pes = at.there = at.kind = 0;
+    r->cube_rows[cubes->n] = at;
 }
 
 /* The topology's tables are those of `r`. */
@@ -61,16 +70,20 @@ static void set_tables(struct routes *r)
 
 bool make_routes(struct routes *r, const struct spec *spec, struct arena *arena)
 {
+    struct cubes cubes;
+
     *r = (struct routes){.arena = arena, .spec = spec};
+    if (!find_cubes(spec, &cubes))
+        return false;
     set_texts(r);
-    set_counts(r);
-    make_nodes(r);
-    make_segments(r);
-    make_feeds(r);
-    bool fits = make_costs(r);
-    set_tables(r);
-    if (fits)
+    set_counts(r, &cubes);
+    bool fits = make_kinds(r, &cubes);
+    if (fits) {
+        count_parts(r, &cubes);
+        set_cube_rows(r, &cubes);
+        set_tables(r);
         return true;
+    }
     return diag_error(spec->diag, spec_place(spec, KEY_ns_per_mm),
                       "a part of a route takes longer than 2^58 fs, too long for simulated time");
 }

@@ -14,10 +14,12 @@ struct routes {
 #define TABLE(type, name) type *name;
 #include "machine/topology.def"
 
-    uint32_t pes, slices, crossbars; /* of a cube */
+    /* Of one kind of cubes: kinds.c makes each as a struct routes of its own. */
+    uint32_t pes, slices, crossbars;
+    uint32_t most_crossbars; /* of any kind */
     uint32_t n_cube_rows; /* 0: all cubes are alike */
-    uint32_t n_cube_nodes, first_xbar_node, first_bridge_node;
-    uint32_t n_hops, n_legs, n_segments, hops_cap, legs_cap, segments_cap, n_mesh;
+    uint32_t first_xbar_node, first_bridge_node;
+    uint32_t n_hops, n_legs, n_segments /* of a kind */, hops_cap, legs_cap, segments_cap, n_mesh;
     bool too_long; /* a part of a route passes the range of simulated time */
 };
 

@@ -29,9 +29,9 @@ m4_dnl gen_number_row(INDEX, NUMBER)
 m4_define([[gen_number_row]],
 [[    [$1] = $2,
 ]])m4_dnl
-m4_dnl gen_cube_row(INDEX, PES, FIRST_PE, FIRST_SLICE, RANK, THERE)
+m4_dnl gen_cube_row(INDEX, PES, FIRST_PE, FIRST_SLICE, RANK, THERE, KIND)
 m4_define([[gen_cube_row]],
-[[    [$1] = {$2, $3, $4, $5, $6},
+[[    [$1] = {$2, $3, $4, $5, $6, $7},
 ]])m4_dnl
 m4_dnl gen_mesh_row(INDEX, EXIT, SIDE, WIRE_FS, OVERHEAD_FS, LINK_GBS, DX, DY)
 m4_define([[gen_mesh_row]],

@@ -132,11 +132,21 @@ struct pe_row {
 #include "machine/topology.def"
 };
 
+/* What all cubes with the same keys have. */
+struct kind_row {
+#define KIND_NUMBER(type, name)      type name;
+#define KIND_REAL(type, name)        type name;
+#define KIND_MEMORY(type, name)      type name;
+#define KIND_PE(type, name)          type name;
+#define KIND_FIELD(form, type, name) KIND_##form(type, name)
+#include "machine/topology.def"
+};
+
 /* Where a request is on its route. */
 struct route_at {
     uint32_t cube; /* over all SIPs */
-    uint16_t segment;
-    uint16_t step; /* hop or leg of the segment */
+    uint16_t segment; /* of those of the cube's kind */
+    uint16_t step;    /* hop or leg of the segment */
 };
 
 /*
@@ -147,7 +157,7 @@ struct cube_row {
     uint64_t pes; /* bit p: PE p is there */
     uint32_t first_pe, first_slice; /* those of the cubes before */
     uint32_t rank; /* cubes before that have PEs */
-    uint8_t there;
+    uint8_t there, kind;
 };
 
 struct kb_sim;

@@ -140,16 +140,43 @@ static void print_pe(FILE *out, struct dice *rng)
     print_ipcq(out, rng);
 }
 
-static void print_cube(FILE *out, struct dice *rng)
+/* How many PEs and slices a cube has; 0 slices: as many as PEs. */
+struct shape {
+    uint32_t pes, slices;
+};
+
+/*
+ * Half of all machines have a shape that version 1 could not say. Other dice, so that the rest of a
+ * seed's machine stays as it was.
+ */
+static struct shape any_shape(uint64_t seed, uint32_t n_pes)
+{
+    static const uint32_t pes[] = {0, 1, 3, 5, 7, 8, 9, 4};
+    static const uint32_t slices[] = {0, 1, 2, 3, 4, 6, 8, 11, 16};
+    struct dice dice = {.state = seed ^ UINT64_C(0x5ab0e)}, *rng = &dice;
+    struct shape s = {.pes = n_pes};
+
+    if (chance(rng, 50))
+        return s;
+    s.pes = pes[below(rng, COUNT(pes))];
+    s.slices = slices[below(rng, COUNT(slices))];
+    if (s.pes == 0 && s.slices == 0)
+        s.slices = 4;
+    return s;
+}
+
+static void print_cube(FILE *out, struct dice *rng, uint64_t seed)
 {
     static const uint32_t pes[] = {1, 2, 4, 6, 8};
     static const char *const efficiency[] = {"1.0", "1", "0.5", "0.985", "0.6128"};
     uint32_t w = 1 + below(rng, 200);
     uint32_t h = 1 + below(rng, 200);
-    uint32_t n_pes = pes[below(rng, COUNT(pes))];
+    struct shape shape = {.pes = pes[below(rng, COUNT(pes))]};
     uint32_t size_gb;
 
-    fprintf(out, "cube:\n  pes: %" PRIu32 "\n", n_pes);
+    if (!rng->whole_slices)
+        shape = any_shape(seed, shape.pes);
+    fprintf(out, "cube:\n  pes: %" PRIu32 "\n", shape.pes);
     fprintf(out, "  size_mm: [%" PRIu32 ".%" PRIu32 ", %" PRIu32 ".%" PRIu32 "]\n", w / 10, w % 10,
             h / 10, h % 10);
     fputs("  ucie: {", out);
@@ -181,9 +208,9 @@ static void print_cube(FILE *out, struct dice *rng)
     print_gbs(out, rng, ", bw_gbs: ");
     fprintf(out, ", efficiency: %s", efficiency[below(rng, COUNT(efficiency))]);
     size_gb = 1 + below(rng, 64);
-    if (rng->whole_slices && n_pes == 6)
+    if (rng->whole_slices && shape.pes == 6)
         size_gb = size_gb / 4 * 3 + 3;
-    fprintf(out, ", size_gb: %" PRIu32 "}\n", size_gb);
+    fprintf(out, ", size_gb: %" PRIu32 ", slices: %" PRIu32 "}\n", size_gb, shape.slices);
     fputs("  pe:\n    pe_dma: {", out);
     print_overhead(out, rng);
     fprintf(out, ", read_channels: %" PRIu32, 1 + below(rng, 3));
@@ -215,7 +242,7 @@ static void print_topo(FILE *out, uint64_t seed, bool whole_slices)
     fprintf(out, ", h: %" PRIu32 "}\n  d2d: {", 1 + below(rng, 5));
     print_link(out, rng);
     print_io(out, rng);
-    print_cube(out, rng);
+    print_cube(out, rng, seed);
 }
 
 void judge_random_topo(FILE *out, uint64_t seed)
@@ -245,9 +272,11 @@ static struct judge_end any_end(const struct judge_topo *t, struct dice *rng, en
     e.sip = below(rng, judge_count(t, "sips"));
     if (kind == JUDGE_HOST)
         return e;
-    e.cube = below(rng, judge_count(t, "sip.cube_mesh.w") * judge_count(t, "sip.cube_mesh.h"));
+    if (kind == JUDGE_PE)
+        return t->n_pes ? t->pes[below(rng, (uint32_t)t->n_pes)] : e;
+    e.cube = below(rng, t->cubes);
     if (kind != JUDGE_SRAM)
-        e.unit = below(rng, judge_count(t, "cube.pes"));
+        e.unit = below(rng, judge_slices(t, e.sip, e.cube));
     return e;
 }
 
@@ -261,6 +290,8 @@ static struct mix any_mix(const struct judge_topo *t, struct dice *rng)
     m.hot_sram = any_end(t, rng, JUDGE_SRAM);
     m.hot_pe = any_end(t, rng, JUDGE_PE);
     m.host_per_cent = below(rng, 4) * 15;
+    if (t->n_pes == 0)
+        m.host_per_cent = 100;
     m.hot_per_cent = below(rng, 4) * 25;
     m.local_per_cent = below(rng, 3) * 30;
     m.sram_per_cent = below(rng, 3) * 20;
@@ -293,7 +324,7 @@ static struct judge_end any_target(const struct judge_topo *t, struct dice *rng,
     e.sip = src->sip;
     e.cube = src->cube;
     if (chance(rng, 50))
-        e.unit = src->unit;
+        e.unit = src->unit % judge_slices(t, e.sip, e.cube);
     return e;
 }
 

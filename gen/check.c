@@ -1,5 +1,7 @@
 /* check.c -- mistakes that no key shows alone: missing keys, keys that do not fit together. */
 #include "check.h"
+#include "cubes.h"
+#include "machine/tables.h"
 #include "value.h"
 
 enum { CUBES_MAX = 16384, NODES_MAX = 1 << 24 };
@@ -130,15 +132,57 @@ int64_t count_nodes(const struct spec *spec)
     return spec->sips * (cubes * count_cube_nodes(spec) + IO) + (spec->sips > 1 ? SWITCH : 0);
 }
 
-static void check_nodes(const struct spec *spec)
+/* Nodes of all cubes that are there, of the IO chiplets and the switch; NULL: all cubes are alike. */
+static int64_t count_all(const struct spec *spec, const struct cubes *cubes)
+{
+    int64_t n = count_nodes(spec);
+
+    if (cubes)
+        for (uint32_t i = 0; i < cubes->n; i++) {
+            const struct spec *kind = cubes->kinds[cubes->kind[i]];
+            int64_t missing = kind->cube_pes - __builtin_popcountll(cubes->pes[i]);
+
+            n += (cubes->there[i] ? count_cube_nodes(kind) - PE_NODES * missing : 0) -
+                 count_cube_nodes(spec);
+        }
+    return n;
+}
+
+static void check_nodes(const struct spec *spec, const struct cubes *cubes)
 {
     const enum key keys[] = {KEY_sips, KEY_sip_cube_mesh_w, KEY_sip_cube_mesh_h, KEY_cube_pes};
     enum key blamed = culprit(spec, keys, 4);
 
-    if (blamed != N_KEYS && count_nodes(spec) > NODES_MAX)
+    if (blamed != N_KEYS && count_all(spec, cubes) > NODES_MAX)
         diag_error(spec->diag, spec_place(spec, blamed),
-                   "the topology has %lld nodes, more than %d", (long long)count_nodes(spec),
+                   "the topology has %lld nodes, more than %d", (long long)count_all(spec, cubes),
                    NODES_MAX);
+}
+
+/* Keys of one cube that do not fit together. */
+static void check_cube(const struct spec *spec)
+{
+    check_slices(spec);
+    check_position(spec, KEY_cube_m_cpu_pos_mm);
+    check_position(spec, KEY_cube_sram_pos_mm);
+}
+
+/* Those that some cubes have for themselves, and what is missing. */
+static void check_cubes(const struct spec *spec)
+{
+    struct cubes cubes;
+
+    if (!spec->missing.n && !spec->cubes.n) {
+        check_nodes(spec, NULL);
+        return;
+    }
+    if (diag_count(spec->diag) || !find_cubes(spec, &cubes))
+        return;
+    for (uint32_t kind = 0; kind < cubes.n_kinds; kind++)
+        if (cubes.kinds[kind] != spec)
+            check_cube(cubes.kinds[kind]);
+    if (diag_count(spec->diag) == 0)
+        check_nodes(spec, &cubes);
 }
 
 bool check(const struct spec *spec)
@@ -147,11 +191,9 @@ bool check(const struct spec *spec)
 
     if (root->at.kind != PLACE_NONE && !root->bad) {
         check_needed(spec);
-        check_slices(spec);
-        check_position(spec, KEY_cube_m_cpu_pos_mm);
-        check_position(spec, KEY_cube_sram_pos_mm);
+        check_cube(spec);
         if (check_mesh(spec))
-            check_nodes(spec);
+            check_cubes(spec);
     }
     return diag_count(spec->diag) == 0;
 }

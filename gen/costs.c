@@ -179,13 +179,13 @@ static void add_host_costs(struct routes *r)
     r->cost_host_cpu->overhead_fs += m_cpu->overhead_fs;
     r->cost_host_in = arena_alloc(r->arena, r->topo.slices * sizeof *r->cost_host_in);
     r->cost_launch = arena_alloc(r->arena, r->topo.pes * sizeof *r->cost_launch);
-    for (uint32_t slice = 0; slice < r->topo.slices; slice++) {
+    for (uint32_t slice = 0; slice < r->slices; slice++) {
         const struct segment_row *seg = &r->segments[r->topo.seg_host_in + slice];
 
         r->cost_host_in[slice] = cost_of_hops(r, seg->first_hop + 2, seg->n_hops - 2u);
         r->cost_host_in[slice].overhead_fs -= m_cpu->overhead_fs;
     }
-    for (uint32_t pe = 0; pe < r->topo.pes; pe++)
+    for (uint32_t pe = 0; pe < r->pes; pe++)
         r->cost_launch[pe] = launch_cost(r, m_cpu, pe);
 }
 
@@ -221,23 +221,31 @@ static void add_memories(struct routes *r)
 
     kind->hbm = (struct memory_row){
         .overhead_fs = fs_of_ns(s->cube_hbm_overhead_ns),
-        .gbs = s->cube_hbm_bw_gbs * s->cube_hbm_efficiency,
+        .gbs = hbm_gbs(s),
         .nbytes = ((uint64_t)s->cube_hbm_size_gb << 30) / r->slices,
         .wire_fs = last_wire_fs(r, 0),
+        .latency_fs = fs_of_ns(s->cube_hbm_latency_ns),
+        .own_gbs = hbm_gbs(s),
+        .hold = (uint8_t)s->cube_hbm_hold,
     };
     kind->sram = (struct memory_row){
         .overhead_fs = fs_of_ns(s->cube_sram_overhead_ns),
-        .gbs = s->cube_noc_bw_gbs,
+        .gbs = sram_link_gbs(s),
         .nbytes = (uint64_t)s->cube_sram_size_mb * mib,
         .wire_fs = last_wire_fs(r, r->topo.slices),
+        .latency_fs = fs_of_ns(s->cube_sram_latency_ns),
+        .own_gbs = s->cube_sram_bw_gbs > 0 ? s->cube_sram_bw_gbs : s->cube_noc_bw_gbs,
+        .hold = (uint8_t)s->cube_sram_hold,
     };
+    r->topo.early = memory_frees_early(&kind->hbm) || memory_frees_early(&kind->sram);
     kind->tcm_read = (struct memory_row){
         .gbs = s->cube_pe_pe_tcm_read_gbs,
+        .own_gbs = s->cube_pe_pe_tcm_read_gbs,
         .nbytes = (uint64_t)s->cube_pe_pe_tcm_size_mb * mib,
         .wire_fs = r->pes ? last_wire_fs(r, r->topo.slices + 1) : 0,
     };
     kind->tcm_write = kind->tcm_read;
-    kind->tcm_write.gbs = s->cube_pe_pe_tcm_write_gbs;
+    kind->tcm_write.gbs = kind->tcm_write.own_gbs = s->cube_pe_pe_tcm_write_gbs;
 }
 
 static void add_pe(struct routes *r)

@@ -30,7 +30,8 @@ struct finding {
 static void mistake(struct finding *f, struct place at, const char *key, const char *text,
                     const char *what)
 {
-    f->ok = diag_error(f->spec->diag, at, "'%s' in '%s' %s", text, key, what);
+    f->ok = diag_error(f->spec->diag, at, "'%s' in '%s' %s",
+                       diag_text(f->spec->arena, text, strlen(text)), key, what);
 }
 
 static const char no_pattern[] =

@@ -138,7 +138,6 @@ static void note_all(struct feeds *f)
 static uint8_t fed(const struct feeds *f, const struct leg_row *leg)
 {
     const struct feed *edge = &f->edges[edge_of(f->r, leg)];
-    const struct kb_topology *t = &f->r->topo;
 
     if (edge->many || edge->from == FROM_NOTHING || edge->from == FROM_HOST)
         return 0;
@@ -166,7 +165,8 @@ static void find_last_links(struct routes *r)
     for (uint32_t unit = 0; unit < r->topo.n_units; unit++) {
         const struct segment_row *seg = &r->segments[r->topo.seg_in + unit];
 
-        r->last_links[unit] = edge_of(r, &r->legs[seg->first_leg + seg->n_legs - 1]);
+        if (seg->n_legs)
+            r->last_links[unit] = edge_of(r, &r->legs[seg->first_leg + seg->n_legs - 1]);
     }
 }
 

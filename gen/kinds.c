@@ -110,6 +110,7 @@ static void join(struct routes *r, struct routes *kinds, uint32_t n_kinds)
 
     *r = kinds[0]; /* what does not differ, and what holds for a single kind only */
     r->spec = spec;
+    r->topo.n_segments = r->n_segments;
     r->n_hops = r->n_legs = 0;
     join_segments(r, kinds, n_kinds);
     JOIN(kinds, 1);
@@ -126,7 +127,10 @@ static void join(struct routes *r, struct routes *kinds, uint32_t n_kinds)
     if (n_kinds > 1)
         JOIN(cost_segments, r->n_segments);
     for (uint32_t k = 0; k < n_kinds; k++)
+{
         r->topo.own_slices &= kinds[k].topo.own_slices;
+        r->topo.early |= kinds[k].topo.early;
+    }
 }
 
 bool make_kinds(struct routes *r, const struct cubes *cubes)

@@ -137,6 +137,17 @@ static bool unknown_key(struct spec *spec, struct section s, const struct doc *d
 static void load_section(struct spec *spec, struct section s, const struct doc *doc,
                          const yaml_node_t *node);
 
+/* The value of a leaf; that of `kernbench` decides the defaults of other keys. */
+static bool load_leaf(struct spec *spec, enum key k, const struct doc *doc,
+                      const yaml_node_t *value)
+{
+    if (!value_load(spec, k, doc, value))
+        return false;
+    if (k == KEY_kernbench)
+        spec_set_version(spec, spec->kernbench);
+    return true;
+}
+
 /*
  * The value of a known key: of a leaf, or of the mapping that begins with key `k`. Mistakes
  * inside a mapping are reported for its keys.
@@ -155,7 +166,7 @@ static bool load_known(struct spec *spec, struct section s, enum key k, const st
                           path);
     given->at = doc_place(doc, value);
     if (is_leaf(k, s))
-        return value_load(spec, k, doc, value);
+        return load_leaf(spec, k, doc, value);
     if (value->type != YAML_MAPPING_NODE)
         return diag_error(spec->diag, given->at, "'%s' must be a mapping, not %s", path,
                           value->type == YAML_SEQUENCE_NODE ? "a list" : "a single value");
@@ -195,6 +206,12 @@ static void load_section(struct spec *spec, struct section s, const struct doc *
             break;
         load_pair(spec, s, doc, doc_node(doc, p->key), doc_node(doc, p->value));
     }
+}
+
+void load_mapping(struct spec *spec, enum key first, int depth, const struct doc *doc,
+                  const yaml_node_t *node)
+{
+    load_section(spec, (struct section){.first = first, .depth = depth}, doc, node);
 }
 
 static void load_root(struct spec *spec, const struct doc *doc)
@@ -337,7 +354,7 @@ static bool set_value(struct spec *spec, enum key k, const struct doc *doc)
 {
     if (node_is_null(doc->root))
         return diag_error(spec->diag, doc->whole, "'%s' has no value", key_rows[k].path);
-    return value_load(spec, k, doc, doc->root);
+    return load_leaf(spec, k, doc, doc->root);
 }
 
 bool load_set(struct spec *spec, const char *assignment)

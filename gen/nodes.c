@@ -202,6 +202,19 @@ static void add_io_nodes(struct routes *r)
     add_node(r->fabric_nodes, &n, NODE_SWITCH, s->fabric_overhead_ns, none, "switch0");
 }
 
+/* -- bandwidths of memories ------------------------------------------------------------------ */
+
+double hbm_gbs(const struct spec *s)
+{
+    return s->cube_hbm_bw_gbs * s->cube_hbm_efficiency;
+}
+
+double sram_link_gbs(const struct spec *s)
+{
+    return s->cube_sram_bw_gbs > 0 ? fmin(s->cube_sram_bw_gbs, s->cube_noc_bw_gbs)
+                                   : s->cube_noc_bw_gbs;
+}
+
 /* -- links ---------------------------------------------------------------------------------- */
 
 static uint32_t add_link(const struct routes *r, struct link_row *rows, uint32_t *n, uint32_t from,
@@ -229,7 +242,7 @@ static void add_xbar_links(struct routes *r, uint32_t *n)
                  s->cube_xbar_pe_mm, s->cube_xbar_pe_gbs);
     for (uint32_t slice = 0; slice < r->slices; slice++)
         add_link(r, rows, n, node_xbar(r, crossbar_of_slice(r, slice)), node_hbm(r, slice), false,
-                 s->cube_hbm_distance_mm, s->cube_hbm_bw_gbs * s->cube_hbm_efficiency);
+                 s->cube_hbm_distance_mm, hbm_gbs(s));
     for (uint32_t pe = 0; pe + 1 < r->crossbars; pe++)
         if (pe + 1 != half)
             add_link(r, rows, n, node_xbar(r, pe), node_xbar(r, pe + 1), true,
@@ -249,7 +262,7 @@ static void add_noc_links(struct routes *r, uint32_t *n)
     double mm = s->cube_noc_attach_mm, gbs = s->cube_noc_bw_gbs;
 
     add_link(r, rows, n, CUBE_NOC, CUBE_M_CPU, true, mm, gbs);
-    add_link(r, rows, n, CUBE_NOC, CUBE_SRAM, true, mm, gbs);
+    add_link(r, rows, n, CUBE_NOC, CUBE_SRAM, true, mm, sram_link_gbs(s));
     for (uint32_t side = 0; side < N_SIDES; side++)
         add_link(r, rows, n, CUBE_NOC, CUBE_UCIE + side, true, mm, gbs);
     for (uint32_t pe = 0; pe < r->crossbars; pe++)
@@ -340,14 +353,23 @@ static bool node_is_there(const struct routes *r, const struct node_row *nodes, 
     return node < r->topo.first_pe_node || pes >> (node - r->topo.first_pe_node) / PE_NODES & 1;
 }
 
+uint32_t count_cube_nodes_of(const struct routes *r, uint32_t kind, uint64_t pes)
+{
+    const struct node_row *nodes = &r->cube_nodes[kind * r->topo.n_cube_nodes];
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < r->topo.n_cube_nodes; i++)
+        n += node_is_there(r, nodes, i, pes);
+    return n;
+}
+
 /* Adds the nodes of a cube, and the edges that do not leave it; both directions count. */
 static void count_cube(struct routes *r, uint32_t kind, uint64_t pes, uint32_t n_cubes)
 {
     const struct node_row *nodes = &r->cube_nodes[kind * r->topo.n_cube_nodes];
     const struct link_row *links = &r->cube_links[kind * r->topo.n_cube_links];
 
-    for (uint32_t i = 0; i < r->topo.n_cube_nodes; i++)
-        r->topo.n_nodes += node_is_there(r, nodes, i, pes) * n_cubes;
+    r->topo.n_nodes += count_cube_nodes_of(r, kind, pes) * n_cubes;
     for (uint32_t i = 0; i < r->topo.n_cube_links; i++)
         if (links[i].leaves == N_EXITS && links[i].from != links[i].to &&
             node_is_there(r, nodes, links[i].from, pes) &&

@@ -11,12 +11,19 @@ enum { CUBE_NOC, CUBE_M_CPU, CUBE_SRAM, CUBE_UCIE /* N, E, S, W */ };
 /* Fills the tables of nodes and links of one kind of cubes, of an IO chiplet, of the fabric. */
 void make_nodes(struct routes *r);
 
+/* Nodes of a cube of a kind that has these PEs. */
+uint32_t count_cube_nodes_of(const struct routes *r, uint32_t kind, uint64_t pes);
+
 /* Counts the nodes and edges of the whole topology, which has the tables of all kinds. */
 void count_parts(struct routes *r, const struct cubes *cubes);
 
 /* A delay in whole femtoseconds; that of a wire of this length. */
 int64_t fs_of_ns(double ns);
 int64_t wire_fs(const struct routes *r, double distance_mm);
+
+/* What a slice can serve; the edges between the NoC and the SRAM, no faster than the SRAM. */
+double hbm_gbs(const struct spec *s);
+double sram_link_gbs(const struct spec *s);
 
 /* Nodes of a cube by PE: its crossbar, its slice, and node `kind` of the PE itself. */
 uint32_t node_xbar(const struct routes *r, uint32_t pe);

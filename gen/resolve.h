@@ -5,10 +5,13 @@
 
 enum { HASH_CHARS = 16 };
 
-/* Every key in the order of keys.def. Loading this text again gives the same spec, same text. */
+/*
+ * Every key in the order of keys.def, but of the new ones (NEW_KEY) only those that are not at the
+ * default of the file's version. Loading this text again gives the same spec, same text.
+ */
 const char *resolve(const struct spec *spec);
 
-/* The same as lines KEY=VALUE, which --set would take. */
+/* Every key, new ones too, as lines KEY=VALUE, which --set would take. */
 const char *resolve_keys(const struct spec *spec);
 
 /* XXH64, seed 0, of the resolved YAML, as HASH_CHARS hex digits. */

@@ -35,6 +35,7 @@ static void set_counts(struct routes *r, const struct cubes *cubes)
     set_strides(r, cubes);
     t->pe_bits = bits_for(t->pes);
     t->unit_bits = bits_for(t->n_units);
+    t->n_io_nodes = N_IO_NODES;
     t->m_cpu_node = CUBE_M_CPU;
     t->sram_node = CUBE_SRAM;
 }
@@ -53,6 +54,7 @@ static void set_cube_rows(struct routes *r, const struct cubes *cubes)
         at.there = cubes->there[i];
         at.kind = (uint8_t)cubes->kind[i];
         r->cube_rows[i] = at;
+        at.first_node += at.there ? count_cube_nodes_of(r, at.kind, at.pes) : 0;
         at.first_pe += (uint32_t)__builtin_popcountll(at.pes);
         at.first_slice += at.there ? r->kinds[at.kind].slices : 0;
         at.rank += at.pes != 0;

@@ -77,6 +77,14 @@ const struct node_row *node_at(const struct routes *r, const struct hop_row *hop
     return hop->chiplet == AT_FABRIC ? &r->fabric_nodes[0] : &r->io_nodes[hop->node];
 }
 
+/* What data are late by behind the service of a memory; 0 of other nodes. */
+static int64_t latency_fs(const struct routes *r, enum node_kind kind)
+{
+    return kind == NODE_HBM_CTRL ? fs_of_ns(r->spec->cube_hbm_latency_ns)
+           : kind == NODE_SRAM   ? fs_of_ns(r->spec->cube_sram_latency_ns)
+                                 : 0;
+}
+
 /* Adds a node to the segment begun last; its edge is not known yet. */
 static void add_hop(struct routes *r, enum chiplet chiplet, uint32_t node)
 {
@@ -85,7 +93,8 @@ static void add_hop(struct routes *r, enum chiplet chiplet, uint32_t node)
     r->hops = grown(r->arena, r->hops, r->n_hops, &r->hops_cap, sizeof *r->hops);
     hop = &r->hops[r->n_hops++];
     *hop = (struct hop_row){.chiplet = (uint8_t)chiplet, .node = (uint16_t)node, .gbs = INFINITY};
-    hop->overhead_fs = node_at(r, hop)->overhead_fs;
+    hop->overhead_fs =
+        node_at(r, hop)->overhead_fs + latency_fs(r, (enum node_kind)node_at(r, hop)->kind);
     r->segments[r->n_segments - 1].n_hops++;
 }
 
@@ -217,13 +226,21 @@ static void local_slice(struct routes *r, uint32_t pe, uint32_t slice)
     go_to(r, node_hbm(r, slice));
 }
 
+/* Whether a cube of this kind has a unit: others may have more. */
+static bool has_unit(const struct routes *r, uint32_t unit)
+{
+    uint32_t sram = r->topo.slices;
+
+    return unit <= sram ? unit < r->slices || unit == sram : unit - sram - 1 < r->pes;
+}
+
 static void add_local_segments(struct routes *r)
 {
     r->topo.seg_local = (uint16_t)r->n_segments;
     for (uint32_t pe = 0; pe < r->topo.pes; pe++)
         for (uint32_t unit = 0; unit < r->topo.n_units; unit++) {
             begin_segment(r);
-            if (unit == r->topo.slices + 1 + pe)
+            if (pe >= r->pes || !has_unit(r, unit) || unit == r->topo.slices + 1 + pe)
                 continue; /* a PE has no route to its own TCM */
             add_hop(r, AT_CUBE, node_pe(r, pe, NODE_PE_DMA));
             if (unit < r->topo.slices)
@@ -239,6 +256,8 @@ static void add_cube_segments(struct routes *r)
     for (uint32_t pe = 0; pe < r->topo.pes; pe++)
         for (uint32_t exit = 0; exit < N_EXITS; exit++) {
             begin_segment(r);
+            if (pe >= r->pes)
+                continue;
             add_hop(r, AT_CUBE, node_pe(r, pe, NODE_PE_DMA));
             exit_cube(r, (enum side)exit);
         }
@@ -255,6 +274,8 @@ static void add_cube_segments(struct routes *r)
     for (uint32_t side = 0; side < N_SIDES; side++)
         for (uint32_t unit = 0; unit < r->topo.n_units; unit++) {
             begin_segment(r);
+            if (!has_unit(r, unit))
+                continue;
             add_hop(r, AT_CUBE, CUBE_UCIE + side);
             reach_unit(r, unit);
         }
@@ -277,6 +298,8 @@ static void add_host_segments(struct routes *r)
     r->topo.seg_host_in = (uint16_t)r->n_segments;
     for (uint32_t slice = 0; slice < r->topo.slices; slice++) {
         begin_segment(r);
+        if (slice >= r->slices)
+            continue;
         add_hop(r, AT_CUBE, CUBE_UCIE + SIDE_W);
         cross_noc_to(r, CUBE_M_CPU);
         reach_unit(r, slice);

@@ -1,5 +1,6 @@
 /* spec.c -- one topology as its YAML gives it: the value of every key, and where it was written. */
 #include "spec.h"
+#include "machine/tables.h"
 #include <string.h>
 
 #define LIST(...)                                                                                  \
@@ -15,12 +16,27 @@ static const struct spec defaults = {
 const struct key_row key_rows[N_KEYS] = {
 #define ROW(kind, name, text, ...)                                                                 \
     [KEY_##name] = {                                                                               \
-        .path = (text), .type = KEY_##kind, .field = offsetof(struct spec, name), __VA_ARGS__},
+        .path = (text), .type = KEY_##kind, .field = offsetof(struct spec, name),               \
+                    .bytes = sizeof((struct spec *)0)->name, __VA_ARGS__},
 #define KEY(kind, name, text, value, low, high) ROW(kind, name, text, .min = (low), .max = (high))
 #define NEED(kind, name, text, low, high)                                                          \
     ROW(kind, name, text, .min = (low), .max = (high), .needed = true)
 #define WORD(name, text, ...)                                                                      \
     ROW(WORD, name, text, .words = (const char *const[]){__VA_ARGS__, NULL})
+#define NEW_KEY(kind, name, text, value, low, high)                                                \
+    ROW(kind, name, text, .min = (low), .max = (high), .is_new = true)
+#define NEW_WORD(name, text, ...)                                                                  \
+    ROW(WORD, name, text, .words = (const char *const[]){__VA_ARGS__, NULL}, .is_new = true)
+#include "keys.def"
+};
+
+/* The words that are another default in version 2. */
+static const struct {
+    enum key key;
+    int word;
+} version_2[] = {
+#define KEY(...)
+#define IN_VERSION_2(name, number) {KEY_##name, number},
 #include "keys.def"
 };
 
@@ -29,6 +45,18 @@ void spec_init(struct spec *spec, struct arena *arena, struct diag *diag)
     *spec = defaults;
     spec->arena = arena;
     spec->diag = diag;
+}
+
+void spec_set_version(struct spec *spec, int64_t version)
+{
+    spec->kernbench = version;
+    for (size_t i = 0; i < sizeof version_2 / sizeof version_2[0]; i++) {
+        enum key k = version_2[i].key;
+
+        if (spec->given[k][key_depth(k)].key.kind == PLACE_NONE)
+            *(int *)spec_field(spec, k) =
+                version >= 2 ? version_2[i].word : *(const int *)spec_value(&defaults, k);
+    }
 }
 
 struct place spec_place(const struct spec *spec, enum key k)

@@ -13,7 +13,18 @@ enum key {
     N_KEYS
 };
 
-enum key_type { KEY_INT, KEY_REAL, KEY_RATIO, KEY_NAME, KEY_REAL2, KEY_INT3, KEY_WORD };
+enum key_type {
+    KEY_INT,
+    KEY_REAL,
+    KEY_RATIO,
+    KEY_RATE,
+    KEY_NAME,
+    KEY_REAL2,
+    KEY_INT3,
+    KEY_WORD,
+    KEY_TEXTS,
+    KEY_OVERRIDES
+};
 
 enum { KEY_DEPTH = 4 }; /* words of the longest path */
 
@@ -22,9 +33,10 @@ struct key_row {
     const char *path;
     enum key_type type;
     bool needed;
+    bool is_new; /* came with version 2: not in the resolved text while it is at its default */
     double min, max;
     const char *const *words; /* of a KEY_WORD, ended by NULL; else NULL */
-    size_t field;             /* offset in struct spec */
+    size_t field, bytes;      /* offset in struct spec, and its size */
 };
 
 /* Where the user wrote one key or mapping. All zero: nowhere. */
@@ -34,13 +46,47 @@ struct given {
     bool bad;         /* a message has been printed; the field has its default */
 };
 
+/* Names as they were written, which check.c and the like take apart. */
+struct text_spec {
+    const char *text;
+    struct place at;
+};
+
+struct text_specs {
+    size_t n;
+    struct text_spec *rows;
+};
+
+/* Keys that some cubes have for themselves. */
+struct override_value {
+    enum key key;
+    struct given given;
+    const void *value; /* as in the field of the key */
+};
+
+struct override_spec {
+    const char *text; /* which cubes */
+    struct place at;
+    size_t n;
+    struct override_value *values;
+    const char *keys; /* as YAML, without braces */
+};
+
+struct override_specs {
+    size_t n;
+    struct override_spec *rows;
+};
+
 #define FIELD_INT(field)   int64_t field;
 #define FIELD_REAL(field)  double field;
 #define FIELD_RATIO(field) double field;
+#define FIELD_RATE(field)  double field;
 #define FIELD_NAME(field)  char *field;
 #define FIELD_REAL2(field) double field[2];
 #define FIELD_INT3(field)  int64_t field[3];
 #define FIELD_WORD(field)  int field; /* the number of its word */
+#define FIELD_TEXTS(field) struct text_specs field;
+#define FIELD_OVERRIDES(field) struct override_specs field;
 
 struct spec {
 #define KEY(type, field, path, default, min, max) FIELD_##type(field)
@@ -56,9 +102,13 @@ struct spec {
 
 extern const struct key_row key_rows[N_KEYS];
 
-/* Sets every key to its default. Borrows `arena` and `diag` for the life of the spec.
+/*
+ * Sets every key to its default of version 1. Borrows `arena` and `diag` for the life of the spec.
  */
 void spec_init(struct spec *spec, struct arena *arena, struct diag *diag);
+
+/* The version of the keys is known: sets all that were not given to its defaults. */
+void spec_set_version(struct spec *spec, int64_t version);
 
 /* Where the value of `k` was written; for a default, the mapping of the file that lacks it. */
 struct place spec_place(const struct spec *spec, enum key k);

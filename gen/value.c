@@ -14,6 +14,7 @@
  * each item: [0, 64, 32] for a tile is refused at its first item, with that item's column.
  */
 #include "value.h"
+#include "overrides.h"
 #include "base/text.h"
 #include <math.h>
 #include <stdlib.h>
@@ -61,10 +62,13 @@ static bool outside(const struct value *v)
 {
     const struct key_row *row = v->row;
 
-    if (row->min == row->max)
-        return wrong(v, arena_printf(v->spec->arena, "%.15g, the version of these keys", row->min));
+    if (row == &key_rows[KEY_kernbench])
+        return wrong(v, arena_printf(v->spec->arena, "%.15g or %.15g, the version of these keys",
+                                     row->min, row->max));
     if (row->type == KEY_RATIO)
         return wrong(v, "above 0 and at most 1");
+    if (row->type == KEY_RATE)
+        return wrong(v, arena_printf(v->spec->arena, "0 or %.15g..%.15g", row->min, row->max));
     return wrong(v, arena_printf(v->spec->arena, "%.15g..%.15g", row->min, row->max));
 }
 
@@ -134,7 +138,7 @@ static bool load_real(const struct value *v, double *out)
     if (!node_is_plain(v->node) || !is_real(scalar(v->node)))
         return wrong(v, "a number");
     x = text_to_double(scalar(v->node), NULL);
-    if (signbit(x) || x < v->row->min || x > v->row->max)
+    if (signbit(x) || (x < v->row->min && !(x == 0 && v->row->type == KEY_RATE)) || x > v->row->max)
         return outside(v);
     if (v->row->type == KEY_RATIO && x == v->row->min)
         return outside(v);
@@ -271,6 +275,37 @@ static bool load_name(const struct value *v, char **out)
     return true;
 }
 
+/* Only what a name of a cube, a link or a plane is made of: nothing that needs escaping. */
+static bool is_name(const yaml_node_t *n)
+{
+    const char *of = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-*>:,[]";
+
+    return n->type == YAML_SCALAR_NODE && !node_is_null(n) && n->data.scalar.length > 0 &&
+           strspn(scalar(n), of) == n->data.scalar.length;
+}
+
+static bool load_texts(const struct value *v, struct text_specs *out)
+{
+    struct text_specs texts = {0};
+    const yaml_node_t *node = v->node;
+
+    if (node->type != YAML_SEQUENCE_NODE)
+        return wrong(v, "a list of names");
+    size_t n = (size_t)(node->data.sequence.items.top - node->data.sequence.items.start);
+    texts.rows = arena_alloc(v->spec->arena, (n + 1) * sizeof *texts.rows);
+    for (; texts.n < n; texts.n++) {
+        struct value one = item(v, texts.n);
+
+        if (!is_name(one.node))
+            return wrong(&one, "a list of names, like c3");
+        texts.rows[texts.n] = (struct text_spec){
+            arena_copy(v->spec->arena, scalar(one.node), one.node->data.scalar.length),
+            doc_place(v->doc, one.node)};
+    }
+    *out = texts;
+    return true;
+}
+
 bool value_load(struct spec *spec, enum key k, const struct doc *doc, const yaml_node_t *node)
 {
     struct value v = {.spec = spec, .row = &key_rows[k], .doc = doc, .node = node};
@@ -281,6 +316,7 @@ bool value_load(struct spec *spec, enum key k, const struct doc *doc, const yaml
         return load_int(&v, field);
     case KEY_REAL:
     case KEY_RATIO:
+    case KEY_RATE:
         return load_real(&v, field);
     case KEY_NAME:
         return load_name(&v, field);
@@ -290,6 +326,10 @@ bool value_load(struct spec *spec, enum key k, const struct doc *doc, const yaml
         return load_int3(&v, field);
     case KEY_WORD:
         return load_word(&v, field);
+    case KEY_TEXTS:
+        return load_texts(&v, field);
+    case KEY_OVERRIDES:
+        return overrides_load(spec, doc, node);
     }
     return false;
 }
@@ -312,6 +352,18 @@ static const char *int_text(struct arena *a, int64_t i)
     return arena_printf(a, "%lld", (long long)i);
 }
 
+static const char *texts_text(struct arena *a, const struct text_specs *texts)
+{
+    const char *text = "[";
+
+    for (size_t i = 0; i < texts->n; i++) {
+        const char *quote = strpbrk(texts->rows[i].text, "[]*,:>-") ? "'" : "";
+
+        text = arena_printf(a, "%s%s%s%s%s", text, i ? ", " : "", quote, texts->rows[i].text, quote);
+    }
+    return arena_printf(a, "%s]", text);
+}
+
 const char *value_text(const struct spec *spec, enum key k)
 {
     struct arena *a = spec->arena;
@@ -324,6 +376,7 @@ const char *value_text(const struct spec *spec, enum key k)
         return int_text(a, *integer);
     case KEY_REAL:
     case KEY_RATIO:
+    case KEY_RATE:
         return real_text(a, *real);
     case KEY_NAME:
         return spec->name;
@@ -334,6 +387,10 @@ const char *value_text(const struct spec *spec, enum key k)
                             int_text(a, integer[2]));
     case KEY_WORD:
         return key_rows[k].words[*(const int *)field];
+    case KEY_TEXTS:
+        return texts_text(a, field);
+    case KEY_OVERRIDES:
+        return overrides_text(spec);
     }
     return "";
 }

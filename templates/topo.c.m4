@@ -29,9 +29,14 @@ m4_dnl gen_number_row(INDEX, NUMBER)
 m4_define([[gen_number_row]],
 [[    [$1] = $2,
 ]])m4_dnl
-m4_dnl gen_cube_row(INDEX, PES, FIRST_PE, FIRST_SLICE, RANK, THERE, KIND)
+m4_dnl gen_kind_row(INDEX, FIELDS)
+m4_define([[gen_kind_row]],
+[[    [$1] = {
+$2    },
+]])m4_dnl
+m4_dnl gen_cube_row(INDEX, PES, FIRST_NODE, FIRST_PE, FIRST_SLICE, RANK, THERE, KIND)
 m4_define([[gen_cube_row]],
-[[    [$1] = {$2, $3, $4, $5, $6, $7},
+[[    [$1] = {$2, $3, $4, $5, $6, $7, $8},
 ]])m4_dnl
 m4_dnl gen_mesh_row(INDEX, EXIT, SIDE, WIRE_FS, OVERHEAD_FS, LINK_GBS, DX, DY)
 m4_define([[gen_mesh_row]],
@@ -50,14 +55,18 @@ static const char config[] =
 gen_map_config([[gen_config_row]])m4_dnl
     ;
 
-/* -- one cube ------------------------------------------------------------------------------- */
+/* -- one cube of each kind ------------------------------------------------------------------ */
 
-static const struct node_row cube_nodes[TOPO_CUBE_NODES] = {
+static const struct kind_row kinds[TOPO_KINDS] = {
+gen_map_kinds([[gen_kind_row]])m4_dnl
+};
+
+static const struct node_row cube_nodes[TOPO_KINDS * TOPO_CUBE_NODES] = {
 gen_map_cube_nodes([[gen_node_row]])m4_dnl
 };
 
 /* Inside the cube, then its links to the east and to the south. */
-static const struct link_row cube_links[TOPO_CUBE_LINKS] = {
+static const struct link_row cube_links[TOPO_KINDS * TOPO_CUBE_LINKS] = {
 gen_map_cube_links([[gen_link_row]])m4_dnl
 };
 
@@ -79,7 +88,7 @@ gen_map_fabric_nodes([[gen_node_row]])m4_dnl
 /* -- routes, hop by hop and merged ---------------------------------------------------------- */
 
 /* first hop, first leg, hops, legs, exit, delay after the last leg: wire fs, overhead fs */
-static const struct segment_row segments[TOPO_SEGMENTS] = {
+static const struct segment_row segments[TOPO_KINDS * TOPO_SEGMENTS] = {
     /* from a PE to the memories of its cube: row pe * TOPO_UNITS + unit */
 gen_map_segments_local([[gen_segment_row]])m4_dnl
     /* from a PE out of its cube: row pe * N_EXITS + exit */
@@ -106,7 +115,7 @@ static const struct leg_row legs[TOPO_LEGS] = {
 gen_map_legs([[gen_leg_row]])m4_dnl
 };
 
-/* What is there of each cube; its PEs as bits; PEs, slices, cubes with PEs before it. */
+/* What is there of each cube; its PEs as bits; nodes, PEs, slices, cubes with PEs before it. */
 static const struct cube_row cube_rows[] = {
 gen_map_cube_rows([[gen_cube_row]])m4_dnl
 };
@@ -117,7 +126,7 @@ gen_map_home_slices([[gen_number_row]])m4_dnl
 };
 
 /* The station of the edge into each memory of a cube. */
-static const uint32_t last_links[TOPO_UNITS] = {
+static const uint32_t last_links[TOPO_KINDS * TOPO_UNITS] = {
 gen_map_last_links([[gen_number_row]])m4_dnl
 };
 
@@ -134,8 +143,13 @@ gen_map_cost_out([[gen_cost_row]])m4_dnl
 };
 
 /* From a side of the target's cube to the memory: row side * TOPO_UNITS + unit. */
-static const struct cost_row cost_in[N_SIDES * TOPO_UNITS] = {
+static const struct cost_row cost_in[TOPO_KINDS * N_SIDES * TOPO_UNITS] = {
 gen_map_cost_in([[gen_cost_row]])m4_dnl
+};
+
+/* By segment, if there are several kinds. */
+static const struct cost_row cost_segments[] = {
+gen_map_cost_segments([[gen_cost_row]])m4_dnl
 };
 
 /* The cubes between: first exit, last side, cost. */
@@ -164,11 +178,11 @@ gen_map_cost_host([[gen_cost_row]])m4_dnl
 };
 
 /* From ucie-W to the engine of the M_CPU; from there to each slice. */
-static const struct cost_row cost_host_cpu[1] = {
+static const struct cost_row cost_host_cpu[TOPO_KINDS] = {
 gen_map_cost_host_cpu([[gen_cost_row]])m4_dnl
 };
 
-static const struct cost_row cost_host_in[TOPO_SLICES] = {
+static const struct cost_row cost_host_in[TOPO_KINDS * TOPO_SLICES] = {
 gen_map_cost_host_in([[gen_cost_row]])m4_dnl
 };
 

@@ -40,6 +40,7 @@ struct kb_sim {
     struct station *channels;        /* [src_pack()][0 read, 1 write] */
     struct station *engines;         /* [cube over all][0 read, 1 write] */
     struct memory_station *memories; /* [dst_pack()] */
+    struct link_station *early;      /* the same, of those that are free early; NULL: none is */
     struct link_station *links;      /* fifo: [cube over all][link][back], then those of the IOs */
     /*
      * Host transactions on their way to their first station. All of one list have the same way,

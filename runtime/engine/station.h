@@ -12,7 +12,8 @@
  * needs an event. A memory's service time is known, and in the fused engine so is every arrival:
  * its queue may contain transactions still in flight (network/memory.h). A link is free again at a
  * known time and lets the head go on at once: it needs no queue at all, only free_fs
- * (network/link.h).
+ * (network/link.h). A memory that is free before its transaction is done is such a station, too
+ * (network/early_memory.h).
  *
  * Lists go through txn.next. A transaction is in at most one list at a time, so no list allocates.
  *
@@ -80,7 +81,8 @@ struct memory_station {
 };
 
 /*
- * One direction of a link: the head of a transaction goes on while its bytes pass. The queue is not
+ * One direction of a link: the head of a transaction goes on while its bytes pass. Or a memory that
+ * is free again while its transaction is still being served. The queue is not
  * kept as a list, but as the times at which waiting transactions will enter: a ring of the last of
  * them, which only grow. One cache line.
  */

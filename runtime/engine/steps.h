@@ -42,6 +42,7 @@
 #include "engine/how.h"
 #include "network/bridge.h"
 #include "network/channel.h"
+#include "network/early_memory.h"
 #include "network/last_link.h"
 #include "network/link.h"
 #include "network/m_cpu.h"
@@ -49,6 +50,7 @@
 #include "network/noc.h"
 #include "network/node.h"
 #include "network/pcie_ep.h"
+#include "network/turn.h"
 #include "network/ucie.h"
 #include "network/xbar.h"
 
@@ -142,21 +144,30 @@ static ALWAYS_INLINE void leave_first(struct kb_sim *s, int how, uint64_t t, uin
         sim_count(s, txn);
 }
 
-/* The last byte has been served: memory and channel go to the next, then the transaction ends. */
-static ALWAYS_INLINE void done(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
+/* A memory that has been held until now goes to the next. */
+static ALWAYS_INLINE void give_back_memory(struct kb_sim *s, int how, struct memory_station *memory,
+                                           uint64_t t, uint32_t slot)
 {
-    struct memory_station *memory = memory_of(s, how, slot);
-
-    if (expects(how) && !holds_until(memory, &s->txns[slot], t, slot))
-        return;
-    seen(s, how, t, EV_DONE, s->txns[slot].id);
-    if (is_told(s, how))
-        observe_leave(s, t, slot);
     leave_memory(s, how, memory, t, slot);
     if (joins_last_link(s, how))
         serve_next_of_links(s, memory, t, slot);
     else
         serve_waiting(s, how, memory, t);
+}
+
+/* The last byte has been served: memory and channel go to the next, then the transaction ends. */
+static ALWAYS_INLINE void done(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
+{
+    struct memory_station *memory = memory_of(s, how, slot);
+    bool early = frees_early(s, how, slot);
+
+    if (expects(how) && !early && !holds_until(memory, &s->txns[slot], t, slot))
+        return;
+    seen(s, how, t, EV_DONE, s->txns[slot].id);
+    if (is_told(s, how))
+        observe_leave(s, t, slot);
+    if (!early)
+        give_back_memory(s, how, memory, t, slot);
     if (!inside_pe(s, how, slot))
         leave_first(s, how, t, slot);
     if (how & HOW_KERNELS) {
@@ -266,6 +277,8 @@ static ALWAYS_INLINE void fetch_soon(const struct ev_queue *q, const struct txn 
 static ALWAYS_INLINE void fetch_touched(const struct kb_sim *s, bool is_done, const struct txn *txn)
 {
     __builtin_prefetch(&s->channels[2 * (size_t)txn->src + txn_writes(txn)]);
+    if (T->early)
+        __builtin_prefetch(&s->early[txn->dst]);
     __builtin_prefetch(&s->memories[txn->dst]);
     if (!s->traffic)
         return;

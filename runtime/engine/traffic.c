@@ -264,7 +264,7 @@ static void add_terms(const struct kb_sim *s, const struct txn *txn, int64_t act
     p->max_fs = actual_fs > p->max_fs ? actual_fs : p->max_fs;
     p->actual += (uint64_t)actual_fs;
     p->wire += wire_fs;
-    p->overhead += overhead_fs + (uint64_t)(memory->overhead_fs & s->mask.overhead);
+    p->overhead += overhead_fs + (uint64_t)cost_in_memory_fs(&s->mask, memory);
     p->channel += (uint64_t)txn->wait_fs;
     p->memory += (uint64_t)(txn->service_fs - txn->arrive_fs);
     if (s->links)
@@ -317,17 +317,24 @@ void traffic_free(struct traffic *tr)
     free(tr);
 }
 
+/* Channels of the kind of cubes that has most. */
 static uint32_t servers_of(const struct kb_topology *t, kb_transaction_op op)
 {
-    return op == KB_WRITE ? t->write_channels : t->read_channels;
+    uint32_t most = 0;
+
+    for (uint32_t kind = 0; kind < t->n_kinds; kind++) {
+        const struct kind_row *k = &t->kinds[kind];
+        uint32_t n = op == KB_WRITE ? k->write_channels : k->read_channels;
+
+        most = n > most ? n : most;
+    }
+    return most;
 }
 
 /* Bandwidth of the edge from a PE's DMA to its crossbar: its own cube.xbar.pe_gbs. */
 static double pe_gbs(const struct kb_topology *t, uint32_t pe)
 {
-    uint32_t src = pe_src(t, pe);
-
-    return t->hops[t->segments[t->seg_local + src_pe(t, src) * t->n_units].first_hop].gbs;
+    return kind_at(t, pe_cube(t, pe))->pe_gbs;
 }
 
 static kb_status check_pattern(const struct traffic *tr, kb_error *why)
@@ -354,6 +361,17 @@ static kb_status check_pattern(const struct traffic *tr, kb_error *why)
     return KB_OK;
 }
 
+/* Bytes of the smallest slice. */
+static uint64_t smallest_slice(const struct kb_topology *t)
+{
+    uint64_t least = t->kinds[0].hbm.nbytes;
+
+    for (uint32_t kind = 1; kind < t->n_kinds; kind++)
+        if (t->kinds[kind].hbm.nbytes < least)
+            least = t->kinds[kind].hbm.nbytes;
+    return least;
+}
+
 static kb_status check_traffic(const struct kb_sim *s, const struct traffic *tr, kb_error *why)
 {
     const struct kb_traffic *r = &tr->request;
@@ -366,10 +384,10 @@ static kb_status check_traffic(const struct kb_sim *s, const struct traffic *tr,
         return endpoint_error(why, "traffic has no fingerprint, and does not end early");
     if (r->op != KB_READ && r->op != KB_WRITE)
         return endpoint_error(why, "traffic reads or writes");
-    if (r->nbytes == 0 || r->nbytes > s->topo->hbm.nbytes)
+    if (r->nbytes == 0 || r->nbytes > smallest_slice(s->topo))
         return endpoint_error(why, "%llu bytes are %s %llu", (unsigned long long)r->nbytes,
                               r->nbytes ? "more than a slice holds, which is" : "not 1 to",
-                              (unsigned long long)s->topo->hbm.nbytes);
+                              (unsigned long long)smallest_slice(s->topo));
     if (!(r->rate > 0 && r->rate <= 1e6))
         return endpoint_error(why, "the rate is not within 0..1e6");
     if (r->txns == 0 || r->txns > TXNS_MOST)

@@ -30,7 +30,7 @@ struct txn {
     int64_t arrive_fs;
     union {
         struct route_at at;
-        int64_t hold_fs; /* how long the memory will be taken */
+        int64_t hold_fs; /* how long its service will take */
         int64_t service_fs;
     };
     uint64_t nbytes : 40, op : 8, stage : 8, piped : 8; /* piped: its first arrival is to come */

@@ -113,7 +113,7 @@ static kb_place node_place(const struct kb_sim *s, uint32_t slot)
     const struct kb_topology *t = s->topo;
     const struct txn *txn = &s->txns[slot];
 
-    return ways_node(t, &t->hops[t->segments[txn->at.segment].first_hop + txn->at.step],
+    return ways_node(t, &t->hops[walk_segment(t, txn->at)->first_hop + txn->at.step],
                      txn->at.cube, txn->dst);
 }
 
@@ -121,7 +121,7 @@ static kb_place node_place(const struct kb_sim *s, uint32_t slot)
 static struct walk_edge next_edge(const struct kb_sim *s, struct route_at at)
 {
     const struct kb_topology *t = s->topo;
-    const struct segment_row *seg = &t->segments[at.segment];
+    const struct segment_row *seg = walk_segment(t, at);
     const struct hop_row *hop;
 
     if (spans_of(s)->by_station) {
@@ -258,7 +258,7 @@ void spans_node(struct kb_sim *s, uint64_t t, uint32_t slot)
     const struct kb_topology *topo = s->topo;
     const struct txn *txn = &s->txns[slot];
     const struct hop_row *hop =
-        &topo->hops[topo->segments[txn->at.segment].first_hop + txn->at.step];
+        &topo->hops[walk_segment(topo, txn->at)->first_hop + txn->at.step];
 
     spans_close(s, t, slot);
     if (hop->overhead_fs & s->mask.overhead)
@@ -277,7 +277,7 @@ void spans_wire(struct kb_sim *s, uint64_t t, uint32_t slot)
     const struct kb_topology *topo = s->topo;
     const struct txn *txn = &s->txns[slot];
     const struct hop_row *hop =
-        &topo->hops[topo->segments[txn->at.segment].first_hop + txn->at.step];
+        &topo->hops[walk_segment(topo, txn->at)->first_hop + txn->at.step];
 
     spans_close(s, t, slot);
     if (hop->wire_fs & s->mask.wire)

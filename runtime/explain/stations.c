@@ -164,8 +164,9 @@ static void begin_service(struct kb_sim *s, uint64_t t, uint32_t slot, kb_place 
         enum op_stage stage = (enum op_stage)work_at(s, slot)->stage;
 
         cause = stage == STAGE_GEMM || stage == STAGE_MATH ? KB_CAUSE_COMPUTE : KB_CAUSE_PORT;
-        overhead_fs = stage == STAGE_GEMM   ? topo->pe.gemm_overhead_fs
-                      : stage == STAGE_MATH ? topo->pe.math_overhead_fs
+        const struct pe_row *pe = &pe_kind(work_at(s, slot)->command->pe)->pe;
+        overhead_fs = stage == STAGE_GEMM   ? pe->gemm_overhead_fs
+                      : stage == STAGE_MATH ? pe->math_overhead_fs
                                             : 0;
     } else {
         overhead_fs = cost_memory(topo, txn->dst, txn_writes(txn))->overhead_fs;

@@ -118,7 +118,7 @@ static void show_nodes(const struct usage *u, const struct flow_sum *nodes)
 {
     const struct kb_sim *s = u->sim;
 
-    for (size_t i = 0; i < s->topo->n_nodes; i++) {
+    for (size_t i = 0; i < walk_n_nodes(s->topo); i++) {
         if (!nodes[i].count)
             continue;
         int64_t overhead_fs = walk_node_row(s->topo, i)->overhead_fs & s->mask.overhead;
@@ -155,7 +155,7 @@ static double link_gbs(const struct kb_topology *t, size_t link)
 {
     size_t number = link / 2, n_cube_links = walk_io_links(t) / 2;
 
-    return number < n_cube_links ? t->cube_links[number % t->n_cube_links].gbs
+    return number < n_cube_links ? walk_cube_link(t, (uint32_t)(number / t->n_cube_links), (uint32_t)(number % t->n_cube_links))->gbs
                                  : t->io_links[(number - n_cube_links) % t->n_io_links].gbs;
 }
 
@@ -240,7 +240,7 @@ static void show_channels(const struct usage *u)
         struct flow_sum sum = carried(u->sim, i / 2, i % 2);
         kb_utilization use = {.kind = KB_AT_CHANNEL, .count = sum.count, .bytes = sum.bytes};
         kb_place_name(t, place_of(KB_AT_CHANNEL, i), use.name);
-        show_station(u, &u->sim->channels[i], i % 2 ? t->write_channels : t->read_channels,
+        show_station(u, &u->sim->channels[i], channels_of(t, i),
                      KB_COST_CHANNELS, &use);
     }
 }
@@ -256,7 +256,7 @@ static void show_engines(const struct usage *u)
         if (untouched(engine))
             continue;
         kb_place_name(t, place_of(KB_AT_ENGINE, i), use.name);
-        show_station(u, engine, i % 2 ? t->write_engines : t->read_engines, KB_COST_ENGINES, &use);
+        show_station(u, engine, engines_of(t, i), KB_COST_ENGINES, &use);
     }
 }
 
@@ -316,22 +316,38 @@ static struct flow_sum served(const struct kb_sim *s, uint32_t dst)
     return flow.by[0];
 }
 
+/* Of a memory that is free before its transactions are done. */
+static void show_early(const struct usage *u, const struct link_station *memory,
+                       kb_utilization *use)
+{
+    use->servers = 1;
+    use->busy_fs = (int64_t)(memory->busy_fs - past_fs((uint64_t)memory->free_fs, u->now_fs));
+    use->queues = true;
+    use->queue_max = memory->queue_max;
+    show(u, use, link_waited_fs(memory, u->now_fs));
+}
+
 static void show_memories(const struct usage *u)
 {
     const struct kb_topology *t = u->sim->topo;
+    const struct link_station *early = u->sim->early;
 
     for (uint32_t i = 0; i < sim_cubes(t) << t->unit_bits; i++) {
         if (unit_is_tcm(t, dst_unit(t, i)))
             continue; /* a TCM: its ports are the PE's */
         struct flow_sum sum = served(u->sim, i);
-        if (!sum.count && u->sim->memories[i].holder == TXN_NONE)
+        bool is_early = early && memory_frees_early(cost_memory(t, i, 0));
+        if (!sum.count && u->sim->memories[i].holder == TXN_NONE && !(is_early && early[i].free_fs))
             continue;
         kb_utilization use = {.kind = KB_AT_MEMORY,
                               .count = sum.count,
                               .bytes = sum.bytes,
                               .gbs = cost_memory(t, i, 0)->gbs};
         kb_place_node(t, place_of(KB_AT_MEMORY, i), use.name);
-        show_served(u, &u->sim->memories[i], &use);
+        if (is_early)
+            show_early(u, &early[i], &use);
+        else
+            show_served(u, &u->sim->memories[i], &use);
     }
 }
 
@@ -349,7 +365,8 @@ static void show_ports(const struct usage *u)
         if (!use.count && pe->port[port].holder == TXN_NONE)
             continue;
         if (port <= PORT_TCM_WRITE)
-            use.gbs = port == PORT_TCM_READ ? t->tcm_read.gbs : t->tcm_write.gbs;
+            use.gbs = port == PORT_TCM_READ ? kind_at(t, src_cube(t, pe->src))->tcm_read.gbs
+                                              : kind_at(t, src_cube(t, pe->src))->tcm_write.gbs;
         kb_place_name(t, place_port(pe->number, port), use.name);
         show_served(u, &pe->port[port], &use);
     }

@@ -37,9 +37,9 @@ static uint32_t hops_passed(const struct segment_row *seg)
     return seg->exit == N_EXITS ? seg->n_hops - 1u : seg->n_hops;
 }
 
-static struct way_pieces pieces_of(const struct ways *w, uint32_t segment)
+static struct way_pieces pieces_of(const struct ways *w, uint32_t cube, uint32_t segment)
 {
-    const struct segment_row *seg = &w->topo->segments[segment];
+    const struct segment_row *seg = segment_at(w->topo, cube, segment);
     const struct hop_row *hop = &w->topo->hops[seg->first_hop];
     struct way_pieces n = {0, 0};
 
@@ -102,7 +102,7 @@ static bool add_part(struct ways *w, const struct way_part *part, struct way_pie
     row = find(w, part);
     if (!row->count) {
         *row = *part;
-        row->pieces = pieces_of(w, part->segment);
+        row->pieces = pieces_of(w, part->cube, part->segment);
         w->n++;
     }
     row->count++;
@@ -125,7 +125,7 @@ bool ways_add(struct ways *w, const struct txn *x, struct way_pieces *sum)
 
         if (!add_part(w, &part, sum))
             return false;
-        if (t->segments[at.segment].exit == N_EXITS)
+        if (walk_segment(t, at)->exit == N_EXITS)
             return true;
     }
 }
@@ -143,7 +143,7 @@ static void tell(const struct way_part *part, kb_cause cause, kb_place place, in
 static void tell_part(const struct ways *w, const struct way_part *part, way_told *each, void *arg)
 {
     const struct kb_topology *t = w->topo;
-    const struct segment_row *seg = &t->segments[part->segment];
+    const struct segment_row *seg = segment_at(t, part->cube, part->segment);
     const struct hop_row *hop = &t->hops[seg->first_hop];
 
     for (uint32_t i = 0; i < hops_passed(seg); i++, hop++) {

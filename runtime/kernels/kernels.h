@@ -30,7 +30,7 @@ struct kernels {
 
     struct wakes wakes;
     uint32_t ahead;        /* events that a kernel may still run itself, see engine_until() */
-    int64_t issue_fs;      /* from a call to the issue of its command */
+    int64_t *issue_fs;     /* owned; [kind]: from a call to the issue of its command */
     int64_t *least_way_fs; /* [unit]: no transaction reaches it sooner; < 0: not known. Owned */
 
     uint64_t now_fs;
@@ -67,6 +67,18 @@ static inline struct launch *current_launch(struct kernels *k)
 static inline struct kb_launch_result *current_result(struct kernels *k)
 {
     return &k->launches[k->launch].result;
+}
+
+/* What a PE's cube has. */
+static inline const struct kind_row *pe_kind(const struct tl_ctx *pe)
+{
+    return kind_at(pe->sim->topo, src_cube(pe->sim->topo, pe->src));
+}
+
+/* How long after a call its command is issued. */
+static inline int64_t pe_issue_fs(const struct tl_ctx *pe)
+{
+    return pe->kernels->issue_fs[cube_kind(pe->sim->topo, src_cube(pe->sim->topo, pe->src))];
 }
 
 /* Has any PE of this launch sent to another, or come to a barrier? */

@@ -19,9 +19,9 @@ void operand_absent(struct command *c, uint32_t dst, const uint64_t range[2])
     kernel_error(c->pe, c->call, c->here,
                  "bytes %llu..%llu of %s (address %llu) were never written",
                  (unsigned long long)address_offset(range[0]) %
-                     address_memory_bytes(c->pe->sim->topo, address_space(range[0])),
+                     address_memory_bytes(c->pe->sim->topo, dst_cube(c->pe->sim->topo, dst), address_space(range[0])),
                  (unsigned long long)address_offset(range[1] - 1) %
-                     address_memory_bytes(c->pe->sim->topo, address_space(range[0])),
+                     address_memory_bytes(c->pe->sim->topo, dst_cube(c->pe->sim->topo, dst), address_space(range[0])),
                  name, (unsigned long long)range[0]);
 }
 

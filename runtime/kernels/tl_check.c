@@ -212,7 +212,7 @@ static __attribute__((noinline)) void find_memory(const struct call *call, uint6
     if (!address_find(t, address, &dst, &offset))
         BAD(call, "there is no memory at address %llu", (unsigned long long)address);
     call->pe->found = (struct found_memory){address - offset,
-                                            address_memory_bytes(t, address_space(address)), dst};
+                                            address_memory_bytes(t, dst_cube(t, dst), address_space(address)), dst};
 }
 
 static __attribute__((noinline, cold)) _Noreturn void say_beyond(const struct call *call,

@@ -22,6 +22,7 @@
  */
 #ifndef COST_H
 #define COST_H
+#include "base/exported.h"
 #include "machine/tables.h"
 
 /* Stands for any longer drain; a run that needs it ends out of the range of time. */
@@ -110,18 +111,43 @@ static inline uint32_t unit_pe(const struct kb_topology *t, uint32_t unit)
     return unit - t->slices - 1;
 }
 
+/* Which kind a cube is of: which of the tables that are joined is its own. */
+static inline uint32_t cube_kind(const struct kb_topology *t, uint32_t cube)
+{
+    return t->n_kinds == 1 ? 0 : t->cube_rows[cube].kind;
+}
+
+static inline const struct kind_row *kind_at(const struct kb_topology *t, uint32_t cube)
+{
+    return &t->kinds[cube_kind(t, cube)];
+}
+
+/* Servers of station `i` of the channels, of the engines: an odd one writes. */
+static inline uint32_t channels_of(const struct kb_topology *t, uint32_t i)
+{
+    const struct kind_row *kind = kind_at(t, src_cube(t, i / 2));
+
+    return i % 2 ? kind->write_channels : kind->read_channels;
+}
+
+static inline uint32_t engines_of(const struct kb_topology *t, uint32_t i)
+{
+    const struct kind_row *kind = kind_at(t, i / 2);
+
+    return i % 2 ? kind->write_engines : kind->read_engines;
+}
+
+/* Segment `segment` of a cube's kind. */
+static inline const struct segment_row *segment_at(const struct kb_topology *t, uint32_t cube,
+                                                   uint32_t segment)
+{
+    return &t->segments[cube_kind(t, cube) * t->n_segments + segment];
+}
+
 /* The slice that PE `pe` of `cube` uses as its own. */
 static inline uint32_t home_slice(const struct kb_topology *t, uint32_t cube, uint32_t pe)
 {
-    (void)cube;
-    return t->own_slices ? pe : t->home_slices[pe];
-}
-
-/* Slices of a cube. */
-static inline uint32_t cube_slice_count(const struct kb_topology *t, uint32_t cube)
-{
-    (void)cube;
-    return t->slices;
+    return t->own_slices ? pe : t->home_slices[cube_kind(t, cube) * t->pes + pe];
 }
 
 static inline bool cube_is_there(const struct kb_topology *t, uint32_t cube)
@@ -144,6 +170,16 @@ static inline bool cost_same_sip(const struct kb_topology *t, uint32_t a, uint32
     return t->sips == 1 || a / t->cubes == b / t->cubes;
 }
 
+/*
+ * The same sums where cubes differ, so that the distance of two cubes does not tell what lies
+ * between: segment by segment (walk.c). To another cube; from the host up to ucie-W of the last.
+ */
+struct cost_row cost_walked(const struct kb_topology *t, uint32_t src, uint32_t dst, bool of_host)
+    EXPORTED(cost_walked);
+
+/* The overheads of all ucie nodes from the host to the target. */
+int64_t cost_walked_ucies(const struct kb_topology *t, uint32_t dst) EXPORTED(cost_walked_ucies);
+
 /* From a PE to a memory of another cube. */
 static inline __attribute__((always_inline)) struct cost_row
 cost_remote(const struct kb_topology *t, uint32_t src, uint32_t dst)
@@ -151,6 +187,9 @@ cost_remote(const struct kb_topology *t, uint32_t src, uint32_t dst)
     uint32_t a = src_cube(t, src), b = dst_cube(t, dst);
     const struct cost_row *out = &t->cost_out[src_pe(t, src) * N_EXITS];
     const struct cost_row *in = &t->cost_in[dst_unit(t, dst)];
+
+    if (t->n_kinds > 1)
+        return cost_walked(t, src, dst, false);
 
     if (cost_same_sip(t, a, b)) {
         int32_t d = (int32_t)t->cube_pos[b % t->cubes] - (int32_t)t->cube_pos[a % t->cubes];
@@ -169,39 +208,47 @@ cost_remote(const struct kb_topology *t, uint32_t src, uint32_t dst)
 static inline struct cost_row cost_of_pe(const struct kb_topology *t, uint32_t src, uint32_t dst)
 {
     if (src_cube(t, src) == dst_cube(t, dst))
-        return t->cost_local[src_pe(t, src) * t->n_units + dst_unit(t, dst)];
+        return t->cost_local[(cube_kind(t, src_cube(t, src)) * t->pes + src_pe(t, src)) * t->n_units +
+                             dst_unit(t, dst)];
     return cost_remote(t, src, dst);
 }
 
 /* From a host to the engine of the target's M_CPU. */
 static inline struct cost_row cost_host_to_engine(const struct kb_topology *t, uint32_t dst)
 {
-    return cost_add(t->cost_host[cube_column(t, dst_cube(t, dst))], t->cost_host_cpu);
+    uint32_t cube = dst_cube(t, dst);
+    struct cost_row way = t->n_kinds > 1 ? cost_walked(t, 0, dst, true)
+                                         : t->cost_host[cube_column(t, cube)];
+
+    return cost_add(way, &t->cost_host_cpu[cube_kind(t, cube)]);
 }
 
 /* From there to the memory. */
 static inline struct cost_row cost_engine_to_memory(const struct kb_topology *t, uint32_t dst)
 {
-    return t->cost_host_in[dst_unit(t, dst)];
+    return t->cost_host_in[cube_kind(t, dst_cube(t, dst)) * t->slices + dst_unit(t, dst)];
 }
 
 /* From a host to the memory. */
 static inline struct cost_row cost_of_host(const struct kb_topology *t, uint32_t dst)
 {
-    return cost_add(cost_host_to_engine(t, dst), &t->cost_host_in[dst_unit(t, dst)]);
+    struct cost_row in = cost_engine_to_memory(t, dst);
+
+    return cost_add(cost_host_to_engine(t, dst), &in);
 }
 
 /* The row of memory `dst`, for a transaction that reads or writes it. */
 static inline const struct memory_row *cost_memory(const struct kb_topology *t, uint32_t dst,
                                                    bool writes)
 {
+    const struct kind_row *kind = kind_at(t, dst_cube(t, dst));
     uint32_t unit = dst_unit(t, dst);
 
     if (unit_is_slice(t, unit))
-        return &t->hbm;
+        return &kind->hbm;
     if (!unit_is_tcm(t, unit))
-        return &t->sram;
-    return writes ? &t->tcm_write : &t->tcm_read;
+        return &kind->sram;
+    return writes ? &kind->tcm_write : &kind->tcm_read;
 }
 
 /* The costs that are left out (kb_cost_class): masks for times, an addend for bandwidths. */
@@ -226,12 +273,28 @@ static inline double cost_bottleneck_gbs(const struct cost_mask *m, double link_
     return link < last ? link : last;
 }
 
-/* How long `nbytes` that came over links of `link_gbs` hold the memory. */
+/* What a memory adds to the drain: its overhead, which holds it, and its latency, which does not.
+ */
+static inline int64_t cost_in_memory_fs(const struct cost_mask *m, const struct memory_row *memory)
+{
+    return (memory->overhead_fs + memory->latency_fs) & m->overhead;
+}
+
+/* From the begin of service to its end, for `nbytes` that came over links of `link_gbs`. */
 static inline int64_t cost_hold_fs(const struct cost_mask *m, const struct memory_row *memory,
                                    double link_gbs, uint64_t nbytes)
 {
-    return (memory->overhead_fs & m->overhead) +
+    return cost_in_memory_fs(m, memory) +
            drain_fs(nbytes, cost_bottleneck_gbs(m, link_gbs, memory));
+}
+
+/* For how long a service of `hold_fs` keeps others from the memory. */
+static inline int64_t cost_taken_fs(const struct cost_mask *m, const struct memory_row *memory,
+                                    int64_t hold_fs, uint64_t nbytes)
+{
+    if (memory->hold == HOLD_ROUTE)
+        return hold_fs - (memory->latency_fs & m->overhead);
+    return (memory->overhead_fs & m->overhead) + drain_fs(nbytes, memory->own_gbs + m->memory_gbs);
 }
 
 /*
@@ -261,8 +324,10 @@ static inline int64_t cost_response_fs(const struct kb_topology *t, const struct
                                        uint32_t dst, int64_t wire_fs)
 {
     int64_t ucies = 1 + 2 * (int64_t)cube_column(t, dst_cube(t, dst));
+    int64_t overhead_fs =
+        t->n_kinds > 1 ? cost_walked_ucies(t, dst) : ucies * t->kinds[0].ucie_overhead_fs;
 
-    return cost_way_fs(m, wire_fs, ucies * t->ucie_overhead_fs);
+    return cost_way_fs(m, wire_fs, overhead_fs);
 }
 
 /* All of a transaction's costs, as kernbench.h names them. */
@@ -276,7 +341,7 @@ static inline struct kb_cost cost_of(const struct kb_topology *t, const struct c
     struct kb_cost c;
 
     c.wire_fs = way.wire_fs & m->wire;
-    c.memory_overhead_fs = memory->overhead_fs & m->overhead;
+    c.memory_overhead_fs = cost_in_memory_fs(m, memory);
     c.overhead_fs = (way.overhead_fs & m->overhead) + c.memory_overhead_fs;
     c.bottleneck_gbs = cost_bottleneck_gbs(m, way.link_gbs, memory);
     c.drain_fs = drain_fs(nbytes, c.bottleneck_gbs);

@@ -45,6 +45,11 @@ static inline uint32_t cube_first_slice(const struct kb_topology *t, uint32_t cu
     return t->alike ? cube * t->slices : t->cube_rows[cube].first_slice;
 }
 
+static inline uint32_t cube_slice_count(const struct kb_topology *t, uint32_t cube)
+{
+    return cube_first_slice(t, cube + 1) - cube_first_slice(t, cube);
+}
+
 static inline uint32_t slice_count(const struct kb_topology *t)
 {
     return cube_first_slice(t, sim_cubes(t));

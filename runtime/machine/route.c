@@ -55,7 +55,7 @@ kb_status kb_route_walk(const kb_topology *t, const kb_endpoint *src, const kb_e
         return status;
     for (struct route_at at = walk_begin(t, ends[0], ends[1], of_host);;
          at = walk_next(t, at, ends[1], of_host)) {
-        const struct segment_row *seg = &t->segments[at.segment];
+        const struct segment_row *seg = walk_segment(t, at);
 
         for (uint32_t i = 0; i < seg->n_hops; i++) {
             const struct hop_row *row = &t->hops[seg->first_hop + i];

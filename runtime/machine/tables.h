@@ -109,13 +109,28 @@ struct mesh_row {
     struct cost_row cost;
 };
 
+/*
+ * For how long a memory is held: the drain of the request's route, or its own. The words of
+ * cube.hbm.hold and cube.sram.hold in gen/keys.def, in that order.
+ */
+enum memory_hold { HOLD_ROUTE, HOLD_OWN };
+
 /* A memory as a station: its own overhead, and the edge into it. */
 struct memory_row {
     int64_t overhead_fs;
-    double gbs; /* effective */
+    double gbs; /* effective: of the memory and of that edge, the smaller */
     uint64_t nbytes;
-    int64_t wire_fs; /* of that edge */
+    int64_t wire_fs;    /* of that edge */
+    int64_t latency_fs; /* behind the service: data are late by it, the memory is not held */
+    double own_gbs;     /* effective, of the memory alone */
+    uint8_t hold;       /* enum memory_hold */
 };
+
+/* Is it free for the next before its transaction is done?  network/early_memory.h */
+static inline bool memory_frees_early(const struct memory_row *memory)
+{
+    return memory->hold == HOLD_OWN || memory->latency_fs > 0;
+}
 
 /*
  * Where the slots of queues between PEs lie: with the receiver, in its TCM, SRAM or slice. The
@@ -155,7 +170,7 @@ struct route_at {
  */
 struct cube_row {
     uint64_t pes; /* bit p: PE p is there */
-    uint32_t first_pe, first_slice; /* those of the cubes before */
+    uint32_t first_node, first_pe, first_slice; /* those of the cubes before */
     uint32_t rank; /* cubes before that have PEs */
     uint8_t there, kind;
 };

@@ -28,6 +28,13 @@
 #define WALK_H
 #include "machine/cost.h"
 
+/* The segment where a request is. */
+static inline const struct segment_row *walk_segment(const struct kb_topology *t,
+                                                     struct route_at at)
+{
+    return segment_at(t, at.cube, at.segment);
+}
+
 static inline enum side walk_opposite(uint32_t side)
 {
     return (enum side)((side + 2) % N_SIDES);
@@ -95,7 +102,7 @@ static inline struct route_at walk_enter(const struct kb_topology *t, uint32_t c
 static inline struct route_at walk_next(const struct kb_topology *t, struct route_at at,
                                         uint32_t dst, bool of_host)
 {
-    uint32_t exit = t->segments[at.segment].exit;
+    uint32_t exit = walk_segment(t, at)->exit;
 
     uint32_t to = dst_cube(t, dst);
 
@@ -123,10 +130,13 @@ static inline size_t walk_n_links(const struct kb_topology *t)
     return walk_io_links(t) + (size_t)t->sips * t->n_io_links * 2;
 }
 
-/* Nodes of one cube, and the number of the first node of an IO chiplet. */
+/*
+ * Nodes of one cube, those that this cube does not have included; and the number of the first node
+ * of an IO chiplet.
+ */
 static inline uint32_t walk_cube_nodes(const struct kb_topology *t)
 {
-    return t->first_pe_node + t->pes * PE_NODES;
+    return t->n_cube_nodes;
 }
 
 static inline size_t walk_first_io_node(const struct kb_topology *t)
@@ -136,7 +146,26 @@ static inline size_t walk_first_io_node(const struct kb_topology *t)
 
 static inline uint32_t walk_io_nodes(const struct kb_topology *t)
 {
-    return (uint32_t)((t->n_nodes - walk_first_io_node(t)) / t->sips);
+    return t->n_io_nodes;
+}
+
+/* All nodes, the switch last; those that are not there included. */
+static inline size_t walk_n_nodes(const struct kb_topology *t)
+{
+    return walk_first_io_node(t) + (size_t)t->sips * walk_io_nodes(t) + 1;
+}
+
+/* A row of the nodes, or of the links, of a cube. */
+static inline const struct node_row *walk_cube_node(const struct kb_topology *t, uint32_t cube,
+                                                    uint32_t node)
+{
+    return &t->cube_nodes[cube_kind(t, cube) * t->n_cube_nodes + node];
+}
+
+static inline const struct link_row *walk_cube_link(const struct kb_topology *t, uint32_t cube,
+                                                    uint32_t link)
+{
+    return &t->cube_links[cube_kind(t, cube) * t->n_cube_links + link];
 }
 
 /* The node of `hop`, passed in cube `cube` on the way to `dst` (packed). */
@@ -148,7 +177,7 @@ static inline size_t walk_node(const struct kb_topology *t, const struct hop_row
     if (hop->chiplet == AT_CUBE)
         return (size_t)cube * walk_cube_nodes(t) + hop->node;
     if (hop->chiplet == AT_FABRIC)
-        return t->n_nodes - 1;
+        return walk_n_nodes(t) - 1;
     return walk_first_io_node(t) + (size_t)sip * walk_io_nodes(t) + hop->node;
 }
 
@@ -158,7 +187,8 @@ static inline const struct node_row *walk_node_row(const struct kb_topology *t, 
     size_t io = walk_first_io_node(t), n_io = (size_t)t->sips * walk_io_nodes(t);
 
     if (node < io)
-        return &t->cube_nodes[node % walk_cube_nodes(t)];
+        return walk_cube_node(t, (uint32_t)(node / walk_cube_nodes(t)),
+                              (uint32_t)(node % walk_cube_nodes(t)));
     return node < io + n_io ? &t->io_nodes[(node - io) % walk_io_nodes(t)] : &t->fabric_nodes[0];
 }
 

@@ -57,25 +57,12 @@ static ALWAYS_INLINE bool joins_last_link(const struct kb_sim *s, int how)
     return T->links == MODE_FIFO && expects(how) && s->joins_last_link;
 }
 
-/* Its turn at link `l`, to which it comes at `t`: it enters as soon as the link is free. */
-static ALWAYS_INLINE uint64_t enter_link(struct kb_sim *s, struct link_station *l, int64_t taken,
-                                         uint64_t t)
-{
-    uint64_t enter = (uint64_t)l->free_fs > t ? (uint64_t)l->free_fs : t;
-
-    l->free_fs = (int64_t)after(enter, taken);
-    l->busy_fs += (uint64_t)taken;
-    if (STATS && enter > t && !link_wait(l, t, enter))
-        fail(s, KB_NO_MEMORY);
-    return enter;
-}
-
 /* The link into the memory of `txn`, of the direction of its data. */
 static ALWAYS_INLINE struct link_station *last_link(struct kb_sim *s, const struct txn *txn)
 {
     size_t first = (size_t)dst_cube(T, txn->dst) * T->n_cube_links * 2;
 
-    return &s->links[(first + T->last_links[dst_unit(T, txn->dst)]) ^ !txn_writes(txn)];
+    return &s->links[(first + T->last_links[cube_kind(T, dst_cube(T, txn->dst)) * T->n_units + dst_unit(T, txn->dst)]) ^ !txn_writes(txn)];
 }
 
 /* The other link into the same memory. */
@@ -97,8 +84,7 @@ static ALWAYS_INLINE void pass_last_link(struct kb_sim *s, struct link_station *
     const struct memory_row *row = memory_row_of(s, txn);
     int64_t taken = drain_fs(txn->nbytes, row->gbs);
 
-    txn->arrive_fs =
-        (int64_t)after(enter_link(s, l, taken, (uint64_t)txn->arrive_fs), row->wire_fs);
+    txn->arrive_fs = (int64_t)after(take_turn(s, l, taken, (uint64_t)txn->arrive_fs), row->wire_fs);
 }
 
 /* Is `x`, which comes to its link at x->arrive_fs, before the holder at the memory? */

@@ -101,7 +101,7 @@ static ALWAYS_INLINE void ride(struct kb_sim *s, int how, uint64_t t, uint32_t s
     const uint32_t dst = txn->dst, reads = !txn_writes(txn);
     const bool of_host = txn_of_host(txn);
     struct route_at at = txn->at;
-    const struct segment_row *seg = &T->segments[at.segment];
+    const struct segment_row *seg = walk_segment(T, at);
     const struct leg_row *leg = &T->legs[seg->first_leg + at.step];
     int64_t wire_fs = 0, overhead_fs = 0, taken = 0;
     struct link_station *link;
@@ -109,7 +109,7 @@ static ALWAYS_INLINE void ride(struct kb_sim *s, int how, uint64_t t, uint32_t s
 
     for (;;) {
         if (enters) {
-            double edge = joins_last_link(s, how)
+            double edge = joins_last_link(s, how) && !T->early
                               ? leg->gbs
                               : edge_gbs(s, txn, leg->gbs, leg->fed & INTO_MEMORY);
 
@@ -118,7 +118,7 @@ static ALWAYS_INLINE void ride(struct kb_sim *s, int how, uint64_t t, uint32_t s
             link = station_of(s, leg, at.cube, dst, reads);
             if (is_told(s, how))
                 observe_come(s, t, slot, STATION_LINK);
-            t = enter_link(s, link, taken, t);
+            t = take_turn(s, link, taken, t);
             if (is_told(s, how)) {
                 link->holder = slot;
                 observe_take(s, t, slot, STATION_LINK);
@@ -135,12 +135,12 @@ static ALWAYS_INLINE void ride(struct kb_sim *s, int how, uint64_t t, uint32_t s
                 return;
             }
             at = walk_next(T, at, dst, of_host);
-            seg = &T->segments[at.segment];
+            seg = walk_segment(T, at);
         }
         leg = &T->legs[seg->first_leg + at.step];
         t +=
             (uint64_t)cost_way_fs(&s->mask, wire_fs + leg->wire_fs, overhead_fs + leg->overhead_fs);
-        if (leg->fed & INTO_MEMORY && joins_last_link(s, how)) {
+        if (leg->fed & INTO_MEMORY && joins_last_link(s, how) && !frees_early(s, how, slot)) {
             txn->hold_fs = hold_fs(s, txn);
             expect_behind_link(s, t < EV_PAST ? t : EV_PAST, slot);
             return;
@@ -165,7 +165,7 @@ static inline void set_out_fifo(struct kb_sim *s, int how, uint64_t t, uint32_t 
         ride(s, how, t, slot, expects(how) ? s->fed_first : 0, false);
         return;
     }
-    leg = &T->legs[T->segments[txn->at.segment].first_leg];
+    leg = &T->legs[walk_segment(T, txn->at)->first_leg];
     txn->stage = TXN_TO_LINK;
     enter_pipe(s, after(t, cost_way_fs(&s->mask, leg->wire_fs, leg->overhead_fs)), slot);
 }
@@ -174,7 +174,7 @@ static inline void set_out_fifo(struct kb_sim *s, int how, uint64_t t, uint32_t 
 static inline void come_to_hop(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
     struct txn *txn = &s->txns[slot];
-    const struct segment_row *seg = &T->segments[txn->at.segment];
+    const struct segment_row *seg = walk_segment(T, txn->at);
     const struct hop_row *hop = &T->hops[seg->first_hop + txn->at.step];
     struct walk_edge edge = {hop->owner, hop->back, hop->link};
     bool last = seg->exit == N_EXITS && txn->at.step + 2 == seg->n_hops;
@@ -184,7 +184,7 @@ static inline void come_to_hop(struct kb_sim *s, uint64_t t, uint32_t slot)
     if (s->observer)
         observe_come(s, t, slot, STATION_LINK);
     enter =
-        enter_link(s, &s->links[link], drain_fs(txn->nbytes, edge_gbs(s, txn, hop->gbs, last)), t);
+        take_turn(s, &s->links[link], drain_fs(txn->nbytes, edge_gbs(s, txn, hop->gbs, last)), t);
     s->links[link].holder = slot;
     if (s->observer)
         observe_take(s, enter, slot, STATION_LINK);

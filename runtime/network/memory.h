@@ -1,4 +1,5 @@
-/* memory.h -- hbm_ctrl and sram: a memory that serves one transaction at a time.
+/* memory.h -- hbm_ctrl and sram: a memory that serves one transaction at a time, until it is done.
+ * (One that is free earlier, by `hold: own` or a latency, is in network/early_memory.h.)
  *
  * It holds        one transaction in service, `holder`, and a queue in order of arrival
  * For how long    the memory's overhead and the drain together: nbytes over the narrowest bandwidth
@@ -39,7 +40,7 @@
  */
 #ifndef NETWORK_MEMORY_H
 #define NETWORK_MEMORY_H
-#include "engine/how.h"
+#include "network/early_memory.h"
 
 static ALWAYS_INLINE struct memory_station *memory_of(struct kb_sim *s, int how, uint32_t slot)
 {
@@ -177,21 +178,27 @@ static ALWAYS_INLINE bool comes_first(struct kb_sim *s, int how, int64_t way_fs,
 {
     const struct memory_station *m = memory_of(s, how, slot);
 
-    return how & HOW_CALLED && !(how & (HOW_HOP | HOW_COUNTED)) && m->holder == TXN_NONE &&
-           m->under_way == 0 && way_fs <= kernels_least_way_fs(s, dst_unit(T, s->txns[slot].dst));
+    return how & HOW_CALLED && !(how & (HOW_HOP | HOW_COUNTED)) &&
+           (m->holder == TXN_NONE || frees_early(s, how, slot)) && m->under_way == 0 &&
+           way_fs <= kernels_least_way_fs(s, dst_unit(T, s->txns[slot].dst));
 }
 
 /* It sets out at `t` on the last part of its way, which takes `way_fs`. */
 static ALWAYS_INLINE void go_to_memory(struct kb_sim *s, int how, uint64_t t, int64_t way_fs,
                                        uint32_t slot)
 {
-    if (expects(how)) {
+    bool early = frees_early(s, how, slot);
+
+    if (expects(how) && !early) {
         expect(s, after(t, way_fs), slot);
         return;
     }
     if (comes_first(s, how, way_fs, slot)) {
         s->txns[slot].arrive_fs = (int64_t)after(t, way_fs);
-        serve(s, how, memory_of(s, how, slot), after(t, way_fs), slot);
+        if (early)
+            serve_early(s, how, after(t, way_fs), slot);
+        else
+            serve(s, how, memory_of(s, how, slot), after(t, way_fs), slot);
         return;
     }
     if (how & HOW_KERNELS)
@@ -213,6 +220,10 @@ static ALWAYS_INLINE void come_to_memory(struct kb_sim *s, int how, uint64_t t, 
         memory->under_way--;
     if (how & HOW_HOP && !inside_pe(s, how, slot))
         txn->hold_fs = hold_fs(s, txn);
+    if (frees_early(s, how, slot)) {
+        serve_early(s, how, t, slot);
+        return;
+    }
     if (memory->holder == TXN_NONE) {
         serve(s, how, memory, t, slot);
         return;

@@ -52,10 +52,10 @@
 /* From the host of the PE's SIP to its pe_cpu, without the overhead of pe_cpu itself. */
 static struct cost_row way_to(const struct kb_topology *t, const struct tl_ctx *pe)
 {
-    struct cost_row way = t->cost_host[cube_column(t, src_cube(t, pe->src))];
+    uint32_t cube = src_cube(t, pe->src), kind = cube_kind(t, cube);
+    struct cost_row way = cost_host_to_engine(t, dst_pack(t, cube, 0));
 
-    way = cost_add(way, t->cost_host_cpu);
-    return cost_add(way, &t->cost_launch[src_pe(t, pe->src)]);
+    return cost_add(way, &t->cost_launch[kind * t->pes + src_pe(t, pe->src)]);
 }
 
 int64_t pe_launch_fs(const struct kb_sim *s, const struct tl_ctx *pe)
@@ -110,9 +110,9 @@ static inline bool draw_ids(struct kb_sim *s, struct command *c, uint64_t stages
 static __attribute__((noinline)) bool prepare(struct kb_sim *s, struct command *c)
 {
     if (c->op.composite)
-        composite_cut(s, c);
+        composite_cut(c);
     else if (c->op.kind >= OP_GEMM)
-        compute_measure(s, c);
+        compute_measure(c);
     return draw_ids(s, c, stages_of(c)) && (c->op.kind == OP_DMA_READ || operands_bind(c));
 }
 
@@ -322,7 +322,7 @@ void kernel_wait(struct tl_ctx *pe)
 void kernel_call(struct command *c)
 {
     struct tl_ctx *pe = c->pe;
-    uint64_t issue_fs = later(pe->kernels->now_fs, pe->kernels->issue_fs);
+    uint64_t issue_fs = later(pe->kernels->now_fs, pe_issue_fs(pe));
 
     if (c->result && c->async)
         c->result->wait = WAIT_PENDING;

@@ -52,7 +52,7 @@ static kb_status check_channels(const struct kb_sim *s, kb_error *why)
     kb_status status = KB_OK;
 
     for (uint32_t i = 0; status == KB_OK && i < n; i++) {
-        struct busy x = {s->channels[i].busy_fs, i % 2 ? t->write_channels : t->read_channels,
+        struct busy x = {s->channels[i].busy_fs, channels_of(t, i),
                          s->end_fs};
 
         status = check(s, place_of(KB_AT_CHANNEL, i), &x, why);
@@ -67,7 +67,7 @@ static kb_status check_engines(const struct kb_sim *s, kb_error *why)
     kb_status status = KB_OK;
 
     for (uint32_t i = 0; status == KB_OK && i < n; i++) {
-        struct busy x = {s->engines[i].busy_fs, i % 2 ? t->write_engines : t->read_engines,
+        struct busy x = {s->engines[i].busy_fs, engines_of(t, i),
                          s->end_fs};
 
         status = check(s, place_of(KB_AT_ENGINE, i), &x, why);
@@ -82,6 +82,8 @@ static kb_status check_memories(const struct kb_sim *s, kb_error *why)
     for (uint32_t i = 0; status == KB_OK && i < sim_cubes(s->topo) << s->topo->unit_bits; i++) {
         struct busy x = {s->memories[i].busy_fs, 1, s->end_fs};
 
+        if (s->early && s->early[i].free_fs)
+            x = (struct busy){s->early[i].busy_fs, 1, s->early[i].free_fs};
         status = check(s, place_of(KB_AT_MEMORY, i), &x, why);
     }
     return status;

@@ -106,7 +106,7 @@ static void clear_links(struct kb_sim *s, const struct job *job)
     struct route_at at = walk_begin(t, job->src, job->dst, of_host(job));
 
     for (;;) {
-        const struct segment_row *seg = &t->segments[at.segment];
+        const struct segment_row *seg = walk_segment(t, at);
 
         for (uint32_t i = 0; i < seg->n_legs; i++) {
             const struct leg_row *leg = &t->legs[seg->first_leg + i];
@@ -139,6 +139,8 @@ static void clear(struct kb_sim *s, const struct job *job)
     ev_queue_rewind(&s->queue);
     *memory = (struct memory_station){.head = TXN_NONE, .holder = TXN_NONE};
     memory->arrived = &memory->head;
+    if (s->early)
+        link_clear(&s->early[job->dst]);
     clear_station(of_host(job) ? &s->engines[2 * dst_cube(s->topo, job->dst) + writes(job)]
                                : &s->channels[2 * (size_t)job->src + writes(job)]);
     if (s->links)

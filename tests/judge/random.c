@@ -165,7 +165,8 @@ static struct shape any_shape(uint64_t seed, uint32_t n_pes)
     return s;
 }
 
-static void print_cube(FILE *out, struct dice *rng, uint64_t seed)
+/* Returns how many PEs it has. */
+static uint32_t print_cube(FILE *out, struct dice *rng, uint64_t seed)
 {
     static const uint32_t pes[] = {1, 2, 4, 6, 8};
     static const char *const efficiency[] = {"1.0", "1", "0.5", "0.985", "0.6128"};
@@ -219,10 +220,100 @@ static void print_cube(FILE *out, struct dice *rng, uint64_t seed)
     print_gbs(out, rng, ", write_gbs: ");
     fputs("}\n", out);
     print_pe(out, rng);
+    return shape.pes;
+}
+
+/* Some cubes, as `cubes` and `missing` name them. */
+static void print_cubes(FILE *out, struct dice *rng, uint32_t n_sips, uint32_t n_cubes)
+{
+    uint32_t first = below(rng, n_cubes), sip = below(rng, n_sips);
+
+    if (chance(rng, 20))
+        fputs("s*.", out);
+    else if (sip)
+        fprintf(out, "s%" PRIu32 ".", sip);
+    if (chance(rng, 20))
+        fputs("c*", out);
+    else if (chance(rng, 50))
+        fprintf(out, "c%" PRIu32, first);
+    else
+        fprintf(out, "c[%" PRIu32 "-%" PRIu32 "]", first, first + below(rng, n_cubes - first));
+}
+
+/* A few keys of cubes, of which each may be left out. */
+static void print_own_keys(FILE *out, struct dice *rng, bool with_pes)
+{
+    static const uint32_t pes[] = {0, 1, 2, 3, 5, 8};
+    const char *comma = "";
+
+    if (with_pes) {
+        fprintf(out, "pes: %" PRIu32, pes[below(rng, COUNT(pes))]);
+        comma = ", ";
+    }
+    fprintf(out, "%shbm: {slices: %" PRIu32, comma, 1 + below(rng, 9));
+    if (chance(rng, 50))
+        print_gbs(out, rng, ", bw_gbs: ");
+    if (chance(rng, 30))
+        fprintf(out, ", size_gb: %" PRIu32, 1 + below(rng, 64));
+    fputs("}", out);
+    if (chance(rng, 50)) {
+        fputs(", noc: {", out);
+        print_overhead(out, rng);
+        print_gbs(out, rng, ", bw_gbs: ");
+        fputs("}", out);
+    }
+    if (chance(rng, 50)) {
+        fputs(", ucie: {", out);
+        print_overhead(out, rng);
+        fputs("}", out);
+    }
+    if (chance(rng, 50)) {
+        fputs(", m_cpu: {", out);
+        print_overhead(out, rng);
+        fprintf(out, ", dma_read: %" PRIu32 "}", 1 + below(rng, 3));
+    }
+    if (chance(rng, 50)) {
+        fputs(", pe: {pe_dma: {", out);
+        print_overhead(out, rng);
+        fprintf(out, ", read_channels: %" PRIu32 "}}", 1 + below(rng, 3));
+    }
+}
+
+/* Cubes with keys of their own, and PEs that are missing: of a third of all machines. */
+static void print_differences(FILE *out, uint64_t seed, uint32_t n_sips, uint32_t n_cubes,
+                              uint32_t n_pes)
+{
+    struct dice dice = {.state = seed ^ UINT64_C(0xd1ff)}, *rng = &dice;
+    uint32_t n = below(rng, 4);
+    bool with_pes = chance(rng, 50);
+
+    if (chance(rng, 67))
+        return;
+    if (n)
+        fputs("cubes:\n", out);
+    for (uint32_t i = 0; i < n; i++) {
+        fputs("  \"", out);
+        print_cubes(out, rng, n_sips, n_cubes);
+        fprintf(out, "\": {");
+        print_own_keys(out, rng, with_pes && chance(rng, 60));
+        fputs("}\n", out);
+    }
+    n = below(rng, 4);
+    if (with_pes || n_pes < 2) /* each must match something */
+        return;
+    fputs("missing: [", out);
+    for (uint32_t i = 0; i < n; i++) {
+        fputs(i ? ", \"" : "\"", out);
+        print_cubes(out, rng, n_sips, n_cubes);
+        fprintf(out, ".pe%" PRIu32 "\"", below(rng, 2));
+    }
+    fputs("]\n", out);
 }
 
 static void print_topo(FILE *out, uint64_t seed, bool whole_slices)
 {
+    uint32_t n_sips, w, h, n_pes;
+
     static const char *const ns_per_mm[] = {"0.01", "0.01", "0.00775", "1"};
     static const uint32_t zero_per_cent[] = {0, 0, 30, 70, 100};
     struct dice dice = {.state = seed, .whole_slices = whole_slices}, *rng = &dice;
@@ -237,12 +328,17 @@ static void print_topo(FILE *out, uint64_t seed, bool whole_slices)
     print_overhead(out, rng);
     fputs(", ", out);
     print_link(out, rng);
-    fprintf(out, "sips: %" PRIu32 "\n", 1 + below(rng, 3));
-    fprintf(out, "sip:\n  cube_mesh: {w: %" PRIu32, 1 + below(rng, 5));
-    fprintf(out, ", h: %" PRIu32 "}\n  d2d: {", 1 + below(rng, 5));
+    n_sips = 1 + below(rng, 3);
+    fprintf(out, "sips: %" PRIu32 "\n", n_sips);
+    w = 1 + below(rng, 5);
+    fprintf(out, "sip:\n  cube_mesh: {w: %" PRIu32, w);
+    h = 1 + below(rng, 5);
+    fprintf(out, ", h: %" PRIu32 "}\n  d2d: {", h);
     print_link(out, rng);
     print_io(out, rng);
-    print_cube(out, rng, seed);
+    n_pes = print_cube(out, rng, seed);
+    if (!whole_slices)
+        print_differences(out, seed, n_sips, w * h, n_pes);
 }
 
 void judge_random_topo(FILE *out, uint64_t seed)
@@ -324,7 +420,8 @@ static struct judge_end any_target(const struct judge_topo *t, struct dice *rng,
     e.sip = src->sip;
     e.cube = src->cube;
     if (chance(rng, 50))
-        e.unit = src->unit % judge_slices(t, e.sip, e.cube);
+        e.unit = src->unit;
+    e.unit %= judge_slices(t, e.sip, e.cube);
     return e;
 }
 

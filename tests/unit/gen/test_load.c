@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HEAD "kernbench: 1\nname: t\nsip: {cube_mesh: {w: 4, h: 2}}\n" /* three lines */
+#define HEAD_2 "kernbench: 2\nname: t\nsip: {cube_mesh: {w: 4, h: 2}}\n"
+#define HEAD   "kernbench: 1\nname: t\nsip: {cube_mesh: {w: 4, h: 2}}\n" /* three lines */
 
 /* A spec and what is said about it. */
 struct rig {
@@ -100,6 +101,9 @@ static const char *const listing[][2] = {
     {"cube.sram.overhead_ns", "0.0"},
     {"cube.sram.pos_mm", "[1.5, 9.0]"},
     {"cube.sram.size_mb", "32"},
+    {"cube.sram.hold", "route"},
+    {"cube.sram.latency_ns", "0.0"},
+    {"cube.sram.bw_gbs", "0.0"},
     {"cube.xbar.overhead_ns", "2.0"},
     {"cube.xbar.pe_mm", "6.0"},
     {"cube.xbar.pe_gbs", "256.0"},
@@ -113,6 +117,9 @@ static const char *const listing[][2] = {
     {"cube.hbm.bw_gbs", "256.0"},
     {"cube.hbm.efficiency", "1.0"},
     {"cube.hbm.size_gb", "48"},
+    {"cube.hbm.hold", "route"},
+    {"cube.hbm.latency_ns", "0.0"},
+    {"cube.hbm.slices", "0"},
     {"cube.pe.pe_cpu.overhead_ns", "2.0"},
     {"cube.pe.pe_scheduler.overhead_ns", "1.0"},
     {"cube.pe.pe_scheduler.tile", "[32, 64, 32]"},
@@ -133,6 +140,8 @@ static const char *const listing[][2] = {
     {"cube.pe.pe_ipcq.slots", "4"},
     {"cube.pe.pe_ipcq.slot_bytes", "4096"},
     {"cube.pe.pe_ipcq.space", "tcm"},
+    {"missing", "[]"},
+    {"cubes", "{}"},
 };
 
 static void defaults_are_those_of_the_listing(void **state)
@@ -295,6 +304,18 @@ static const struct taken taken[] = {
     {"cube.pe.pe_ipcq.space", "sram", "sram"},
     {"cube.pe.pe_ipcq.space", "hbm", "hbm"},
     {"cube.pe.pe_ipcq.space", "fifo", NULL},
+    {"kernbench", "2", "2"},
+    {"kernbench", "0", NULL},
+    {"kernbench", "3", NULL},
+    {"cube.hbm.hold", "own", "own"},
+    {"cube.hbm.hold", "slice", NULL},
+    {"cube.hbm.latency_ns", "38", "38.0"},
+    {"cube.hbm.latency_ns", "-1", NULL},
+    {"cube.sram.latency_ns", "1000001", NULL},
+    {"cube.sram.bw_gbs", "0", "0.0"},
+    {"cube.sram.bw_gbs", "0.01", "0.01"},
+    {"cube.sram.bw_gbs", "0.009", NULL},
+    {"cube.sram.bw_gbs", "1000001", NULL},
 };
 
 static enum key key_of(const char *path)
@@ -331,7 +352,8 @@ static void each_type_takes_its_values_and_no_others(void **state)
 
 static bool is_real(enum key k)
 {
-    return key_rows[k].type == KEY_REAL || key_rows[k].type == KEY_RATIO;
+    return key_rows[k].type == KEY_REAL || key_rows[k].type == KEY_RATIO ||
+           key_rows[k].type == KEY_RATE;
 }
 
 /* Any of the doubles that the key may have; another for each `i`. */
@@ -341,6 +363,78 @@ static double real_of(enum key k, int i)
     double share = (double)(bits >> 11) / (double)(UINT64_C(1) << 53);
 
     return key_rows[k].min + (key_rows[k].max - key_rows[k].min) * share;
+}
+
+/* Three defaults depend on the version, wherever the file or an option says it. */
+static void the_version_decides_defaults(void **state)
+{
+    static const struct {
+        const char *text, *set[2], *links, *slice, *sram;
+    } cases[] = {
+        {HEAD, {NULL}, "ideal", "route", "route"},
+        {HEAD_2, {NULL}, "fifo", "own", "own"},
+        {"contention: {links: ideal}\n" HEAD_2, {NULL}, "ideal", "own", "own"},
+        {HEAD_2 "cube: {sram: {hold: route}}\n", {NULL}, "fifo", "own", "route"},
+        {HEAD, {"kernbench=2"}, "fifo", "own", "own"},
+        {HEAD_2, {"kernbench=1"}, "ideal", "route", "route"},
+        {HEAD, {"cube.hbm.hold=route", "kernbench=2"}, "fifo", "route", "own"},
+        {HEAD, {"kernbench=2", "contention.links=ideal"}, "ideal", "own", "own"},
+    };
+    struct rig *r = *state;
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        start(r);
+        assert_true(load_string(r, cases[i].text));
+        for (int set = 0; set < 2 && cases[i].set[set]; set++)
+            assert_true(load_set(&r->spec, cases[i].set[set]));
+        assert_true(check(&r->spec));
+        assert_string_equal(value_text(&r->spec, KEY_contention_links), cases[i].links);
+        assert_string_equal(value_text(&r->spec, KEY_cube_hbm_hold), cases[i].slice);
+        assert_string_equal(value_text(&r->spec, KEY_cube_sram_hold), cases[i].sram);
+    }
+}
+
+/* The lines of the resolved YAML of `text` behind "size_" of the SRAM, and behind that of HBM. */
+static void assert_new_lines(struct rig *r, const char *text, const char *sram, const char *hbm)
+{
+    const char *resolved, *after_sram, *after_hbm;
+
+    start(r);
+    assert_true(load_string(r, text));
+    assert_true(check(&r->spec));
+    resolved = resolve(&r->spec);
+    after_sram = strstr(resolved, "size_mb: 32\n");
+    after_hbm = strstr(resolved, "size_gb: 48\n");
+    assert_non_null(after_sram);
+    assert_non_null(after_hbm);
+    after_sram += strlen("size_mb: 32\n");
+    after_hbm += strlen("size_gb: 48\n");
+    assert_int_equal(strncmp(after_sram, sram, strlen(sram)), 0);
+    assert_int_equal(strncmp(after_sram + strlen(sram), "  xbar:\n", 8), 0);
+    assert_int_equal(strncmp(after_hbm, hbm, strlen(hbm)), 0);
+    assert_int_equal(strncmp(after_hbm + strlen(hbm), "  pe:\n", 6), 0);
+}
+
+/* A new key is resolved only when it is not at the default of the file's version. */
+static void new_keys_are_left_out_at_their_default(void **state)
+{
+    struct rig *r = *state;
+
+    assert_new_lines(r, HEAD, "", "");
+    assert_new_lines(r, HEAD "cube: {hbm: {hold: route, latency_ns: 0}}\n", "", "");
+    assert_new_lines(r, HEAD "cube: {hbm: {latency_ns: 38, hold: own}}\n", "",
+                     "    hold: own\n    latency_ns: 38.0\n");
+    assert_new_lines(r, HEAD_2, "", "");
+    assert_new_lines(r, HEAD_2 "cube: {hbm: {hold: own}, sram: {hold: route, bw_gbs: 512}}\n",
+                     "    hold: route\n    bw_gbs: 512.0\n", "");
+}
+
+static void all_keys_are_listed(void **state)
+{
+    struct rig *r = *state;
+
+    assert_true(load_string(r, HEAD));
+    assert_non_null(strstr(resolve_keys(&r->spec), "cube.hbm.latency_ns=0.0\n"));
 }
 
 /* Bit for bit the same doubles, and the same text again. */
@@ -454,6 +548,8 @@ static void words_are_in_the_order_of_the_machine(void **state)
     assert_string_equal(spaces[QUEUE_TCM], "tcm");
     assert_string_equal(spaces[QUEUE_SRAM], "sram");
     assert_string_equal(spaces[QUEUE_HBM], "hbm");
+    assert_string_equal(key_rows[KEY_cube_hbm_hold].words[HOLD_OWN], "own");
+    assert_string_equal(key_rows[KEY_cube_sram_hold].words[HOLD_OWN], "own");
 }
 
 /* A name in the file goes with the file's text: the spec keeps its own. */
@@ -516,6 +612,9 @@ int main(void)
         T(the_reference_lists_every_key),
         T(keys_of_one_mapping_stand_together),
         T(each_type_takes_its_values_and_no_others),
+        T(the_version_decides_defaults),
+        T(new_keys_are_left_out_at_their_default),
+        T(all_keys_are_listed),
         T(resolved_yaml_reads_back_to_the_same),
         T(any_key_changes_the_hash),
         T(a_key_knows_where_its_value_came_from),

@@ -162,8 +162,7 @@ static void take_away(struct finding *f, const struct text_spec *text)
         }
     }
     if (n == 0)
-        mistake(f, text->at, "missing", text->text,
-                p.of_pes ? "matches no PE" : "matches no cube");
+        mistake(f, text->at, "missing", text->text, p.of_pes ? "matches no PE" : "matches no cube");
 }
 
 /* -- the whole -------------------------------------------------------------------------------- */
@@ -177,7 +176,7 @@ static int by_kind(const void *a, const void *b)
 static uint32_t count_kinds(const struct finding *f)
 {
     const struct cubes *cubes = f->cubes;
-    uint64_t (*row)[2] = arena_alloc(f->spec->arena, cubes->n * sizeof *row);
+    uint64_t(*row)[2] = arena_alloc(f->spec->arena, cubes->n * sizeof *row);
     uint32_t n = 0, kinds = 0;
 
     for (uint32_t i = 0; i < cubes->n; i++)

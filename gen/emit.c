@@ -172,10 +172,10 @@ static void emit_cube_rows(FILE *out, const struct routes *r)
 {
     begin_map(out, "cube_rows");
     for (uint32_t i = 0; i < r->n_cube_rows; i++)
-        fprintf(out, "$1(%u, [[0x%" PRIx64 "]], %u, %u, %u, %u, %u, %u)m4_dnl\n", i, r->cube_rows[i].pes,
-                r->cube_rows[i].first_node,
-                r->cube_rows[i].first_pe, r->cube_rows[i].first_slice, r->cube_rows[i].rank,
-                r->cube_rows[i].there, r->cube_rows[i].kind);
+        fprintf(out, "$1(%u, [[0x%" PRIx64 "]], %u, %u, %u, %u, %u, %u)m4_dnl\n", i,
+                r->cube_rows[i].pes, r->cube_rows[i].first_node, r->cube_rows[i].first_pe,
+                r->cube_rows[i].first_slice, r->cube_rows[i].rank, r->cube_rows[i].there,
+                r->cube_rows[i].kind);
     end_map(out);
 }
 
@@ -438,11 +438,11 @@ static void put_pe(FILE *out, const struct pe_row *pe)
 {
     fputs("{\n", out);
     for (size_t i = 0; i < LENGTH(pe_fields); i++) {
-        fprintf(out, "        .%s = ", pe_fields[i].name);
+        fprintf(out, "            .%s = ", pe_fields[i].name);
         put_value(out, &pe_fields[i], pe);
         fputs(",\n", out);
     }
-    fputs("    }", out);
+    fputs("        }", out);
 }
 
 /* Field `f` of `row`, as topo.c initialises it. */
@@ -539,7 +539,8 @@ bool emit(const struct routes *r, const char *input, FILE *out)
     emit_costs(out, "cost_local", r, way_local, t->cost_local, n * t->pes * t->n_units);
     emit_costs(out, "cost_out", r, way_out, t->cost_out, n * t->pes * N_EXITS);
     emit_costs(out, "cost_in", r, way_in, t->cost_in, n * N_SIDES * t->n_units);
-    emit_costs(out, "cost_segments", r, way_segment, t->cost_segments, n > 1 ? n * t->n_segments : 0);
+    emit_costs(out, "cost_segments", r, way_segment, t->cost_segments,
+               n > 1 ? n * t->n_segments : 0);
     emit_mesh(out, r);
     emit_cube_pos(out, r);
     emit_costs(out, "cost_leave", r, way_leave, t->cost_leave, t->w);

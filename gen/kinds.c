@@ -1,11 +1,11 @@
 /*
  * kinds.c -- the tables of all kinds of cubes, each made by itself and then put one behind another.
  *
- * A kind is a struct routes of its own, with the keys of its cubes, and is made as if all cubes were
- * like it. So that a number means the same in every kind, all have room for as much as the kind that
- * has most: node 10 of a cube is xbar.pe3 in each kind, or an empty row; so it is with links,
- * segments and costs. Then the tables are joined, and row `i` of kind `k` is row k * n + i. Only hops
- * and legs, which nothing but segments refers to, have no empty rows.
+ * A kind is a struct routes of its own, with the keys of its cubes, and is made as if all cubes
+ * were like it. So that a number means the same in every kind, all have room for as much as the
+ * kind that has most: node 10 of a cube is xbar.pe3 in each kind, or an empty row; so it is with
+ * links, segments and costs. Then the tables are joined, and row `i` of kind `k` is row k * n + i.
+ * Only hops and legs, which nothing but segments refers to, have no empty rows.
  *
  * Example: cube8 with cubes: {"c3": {pes: 4}}. Both kinds have 81 nodes: those of kind 1 with the
  * numbers of pe4 to pe7, and of slices 4 to 7, are empty. Its segments begin at row 272.
@@ -76,7 +76,7 @@ static bool finish_kind(struct routes *kind, uint32_t n_links)
 /* Rows [k * n, (k + 1) * n) of a joined table are those of kind `k`. */
 #define JOIN(name, n)                                                                              \
     do {                                                                                           \
-        r->name = arena_alloc(r->arena, (size_t)(n) * n_kinds * sizeof *r->name);                  \
+        r->name = arena_alloc(r->arena, (size_t)(n)*n_kinds * sizeof *r->name);                    \
         for (uint32_t k = 0; k < n_kinds; k++)                                                     \
             memcpy(r->name + (size_t)k * (n), kinds[k].name, (n) * sizeof *r->name);               \
     } while (0)
@@ -126,8 +126,7 @@ static void join(struct routes *r, struct routes *kinds, uint32_t n_kinds)
     JOIN(cost_launch, pes);
     if (n_kinds > 1)
         JOIN(cost_segments, r->n_segments);
-    for (uint32_t k = 0; k < n_kinds; k++)
-{
+    for (uint32_t k = 0; k < n_kinds; k++) {
         r->topo.own_slices &= kinds[k].topo.own_slices;
         r->topo.early |= kinds[k].topo.early;
     }

@@ -1,4 +1,5 @@
-/* kinds.h -- the tables of all kinds of cubes, each made by itself and then put one behind another. */
+/* kinds.h -- the tables of all kinds of cubes, each made by itself and then put one behind another.
+ */
 #ifndef KINDS_H
 #define KINDS_H
 #include "cubes.h"

@@ -1,11 +1,12 @@
 /*
  * overrides.c -- `cubes`: keys that some cubes have for themselves.
  *
- * The keys of one item are those of `cube`, so they are read by load.c into a spec of their own, with
- * the same checks and messages. Only what was given is kept: cubes.c gives it to the cubes.
+ * The keys of one item are those of `cube`, so they are read by load.c into a spec of their own,
+ * with the same checks and messages. Only what was given is kept: cubes.c gives it to the cubes.
  *
  * Example: cubes: {"c[4-7]": {pes: 4, hbm: {bw_gbs: 128}}} is one row, of the keys cube.pes and
- * cube.hbm.bw_gbs. Printed, the numbers have their usual form: {'c[4-7]': {pes: 4, hbm: {bw_gbs: 128.0}}}
+ * cube.hbm.bw_gbs. Printed, the numbers have their usual form: {'c[4-7]': {pes: 4, hbm: {bw_gbs:
+ * 128.0}}}
  */
 #include "overrides.h"
 #include "load.h"
@@ -39,8 +40,7 @@ static void keep(const struct spec *own, struct override_spec *out)
         void *value = arena_alloc(a, key_rows[k].bytes);
 
         memcpy(value, spec_value(own, k), key_rows[k].bytes);
-        out->values[out->n++] =
-            (struct override_value){k, own->given[k][key_depth(k)], value};
+        out->values[out->n++] = (struct override_value){k, own->given[k][key_depth(k)], value};
     }
 }
 

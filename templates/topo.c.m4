@@ -121,7 +121,7 @@ gen_map_cube_rows([[gen_cube_row]])m4_dnl
 };
 
 /* By PE. */
-static const uint8_t home_slices[] = {
+static const uint8_t home_slices[TOPO_KINDS * TOPO_PES + !TOPO_PES] = {
 gen_map_home_slices([[gen_number_row]])m4_dnl
 };
 
@@ -133,12 +133,12 @@ gen_map_last_links([[gen_number_row]])m4_dnl
 /* -- routes, summed ------------------------------------------------------------------------- */
 
 /* Source and target in one cube: row pe * TOPO_UNITS + unit. */
-static const struct cost_row cost_local[] = {
+static const struct cost_row cost_local[TOPO_KINDS * TOPO_PES * TOPO_UNITS + !TOPO_PES] = {
 gen_map_cost_local([[gen_cost_row]])m4_dnl
 };
 
 /* From a PE out of its cube: row pe * N_EXITS + exit. */
-static const struct cost_row cost_out[] = {
+static const struct cost_row cost_out[TOPO_KINDS * TOPO_PES * N_EXITS + !TOPO_PES] = {
 gen_map_cost_out([[gen_cost_row]])m4_dnl
 };
 
@@ -187,7 +187,7 @@ gen_map_cost_host_in([[gen_cost_row]])m4_dnl
 };
 
 /* From there to each PE, to launch a kernel. */
-static const struct cost_row cost_launch[] = {
+static const struct cost_row cost_launch[TOPO_KINDS * TOPO_PES + !TOPO_PES] = {
 gen_map_cost_launch([[gen_cost_row]])m4_dnl
 };
 

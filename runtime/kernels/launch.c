@@ -173,6 +173,8 @@ static kb_status check_pes(const struct kb_topology *t, const kb_launch_request 
 {
     uint32_t n = pe_count(t);
 
+    if (n == 0)
+        return endpoint_error(why, "kernels need PEs, this topology has none");
     for (size_t i = 0; r->pes && i < r->n_pes; i++) {
         if (r->pes[i] >= n)
             return endpoint_error(why, "there is no PE %u, only 0..%u", r->pes[i], n - 1);
@@ -214,8 +216,6 @@ static kb_status make_kernels(struct kb_sim *s, kb_error *why)
     if (s->n_txns || s->traffic)
         return endpoint_error(why,
                               "the simulation has transactions of its own, it takes no kernels");
-    if (pe_count(s->topo) == 0)
-        return endpoint_error(why, "kernels need PEs, this topology has none");
     if (tcms_pass_addresses(s->topo))
         return endpoint_error(why, "the TCMs of a cube pass 64 GiB, more than addresses can name");
     if (!s->log && (s->options.oplog || s->options.phase2))

@@ -3,8 +3,8 @@
  *
  * Users, kernels and records count PEs by number; the engines use packed sources (cost.h), which
  * have gaps. Where every cube has all its PEs (`alike`, a constant to the compiler) a number is
- * cube * pes + pe. Elsewhere cube_rows has the PEs of the cubes before, and which PEs are there: the
- * rank of a PE in its cube is the number of bits below its own.
+ * cube * pes + pe. Elsewhere cube_rows has the PEs of the cubes before, and which PEs are there:
+ * the rank of a PE in its cube is the number of bits below its own.
  *
  * Example: cube8 without c0.pe[1-2]. c0.pe3 is number 1, as its mask is 11111001; c1.pe0 is 6.
  */
@@ -85,8 +85,7 @@ static inline uint32_t pe_rank(const struct kb_topology *t, uint32_t src)
 {
     uint64_t before = (UINT64_C(1) << src_pe(t, src)) - 1;
 
-    return t->alike ? src_pe(t, src)
-                    : pe_bits_count(t->cube_rows[src_cube(t, src)].pes & before);
+    return t->alike ? src_pe(t, src) : pe_bits_count(t->cube_rows[src_cube(t, src)].pes & before);
 }
 
 static inline uint32_t pe_number(const struct kb_topology *t, uint32_t src)

@@ -36,8 +36,8 @@ int64_t cost_walked_ucies(const struct kb_topology *t, uint32_t dst)
 
     while (walk_segment(t, at)->exit != N_EXITS) {
         at = walk_next(t, at, dst, true);
-        sum_fs += kind_at(t, at.cube)->ucie_overhead_fs *
-                  (walk_segment(t, at)->exit == N_EXITS ? 1 : 2);
+        sum_fs +=
+            kind_at(t, at.cube)->ucie_overhead_fs * (walk_segment(t, at)->exit == N_EXITS ? 1 : 2);
     }
     return sum_fs;
 }

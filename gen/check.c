@@ -112,13 +112,15 @@ static bool check_mesh(const struct spec *spec)
 int64_t count_cube_nodes(const struct spec *spec)
 {
     enum {
-        ALWAYS = 7,  /* noc, m_cpu, sram, four ucie */
-        OF_PE = 7,   /* the nodes of the PE itself */
-        BRIDGES = 2, /* between two halves */
+        ALWAYS = 2,   /* m_cpu, sram */
+        OF_PLANE = 5, /* noc, four ucie */
+        OF_PE = 7,    /* the nodes of the PE itself */
+        BRIDGES = 2,  /* between two halves */
     };
+    int64_t planes = spec->sip_planes.n ? (int64_t)spec->sip_planes.n : 1;
 
-    return ALWAYS + crossbars_of(spec) + (crossbars_of(spec) >= 2 ? BRIDGES : 0) +
-           slices_of(spec) + OF_PE * spec->cube_pes;
+    return ALWAYS + OF_PLANE * planes + crossbars_of(spec) +
+           (crossbars_of(spec) >= 2 ? BRIDGES : 0) + slices_of(spec) + OF_PE * spec->cube_pes;
 }
 
 int64_t count_nodes(const struct spec *spec)
@@ -129,7 +131,10 @@ int64_t count_nodes(const struct spec *spec)
     };
     int64_t cubes = spec->sip_cube_mesh_w * spec->sip_cube_mesh_h;
 
-    return spec->sips * (cubes * count_cube_nodes(spec) + IO) + (spec->sips > 1 ? SWITCH : 0);
+    int64_t chiplets = spec->sip_io_chiplets.n ? (int64_t)spec->sip_io_chiplets.n : 1;
+
+    return spec->sips * (cubes * count_cube_nodes(spec) + IO * chiplets) +
+           (spec->sips > 1 ? SWITCH : 0);
 }
 
 /* Nodes of all cubes that are there, of the IO chiplets and the switch; NULL: all cubes are alike. */
@@ -185,6 +190,29 @@ static void check_cubes(const struct spec *spec)
         check_nodes(spec, &cubes);
 }
 
+/* A grid has a place for each SIP; without one there is nothing that could wrap. */
+static void check_grid(const struct spec *spec)
+{
+    const enum key keys[] = {KEY_fabric_grid_w, KEY_fabric_grid_h, KEY_sips};
+    const enum key shaped[] = {KEY_fabric_grid_w, KEY_fabric_grid_h, KEY_fabric_wrap};
+    enum key blamed = culprit(spec, keys, 3);
+    int64_t places = spec->fabric_grid_w * spec->fabric_grid_h;
+
+    if (is_bad(spec, KEY_fabric_shape))
+        return;
+    for (size_t i = 0; i < 3 && spec->fabric_shape == FABRIC_SWITCH; i++)
+        if (is_given(spec, shaped[i]) && !is_bad(spec, shaped[i]) &&
+            (i == 2 ? spec->fabric_wrap != WRAP_NONE : places != 1)) {
+            diag_error(spec->diag, spec_place(spec, shaped[i]), "'%s' needs 'fabric.shape: grid'",
+                       key_rows[shaped[i]].path);
+            return;
+        }
+    if (blamed != N_KEYS && spec->fabric_shape == FABRIC_GRID && places != spec->sips)
+        diag_error(spec->diag, spec_place(spec, blamed),
+                   "'fabric.grid' has %lld places for %lld SIPs: w * h must be 'sips'",
+                   (long long)places, (long long)spec->sips);
+}
+
 bool check(const struct spec *spec)
 {
     const struct given *root = &spec->given[0][0];
@@ -192,6 +220,7 @@ bool check(const struct spec *spec)
     if (root->at.kind != PLACE_NONE && !root->bad) {
         check_needed(spec);
         check_cube(spec);
+        check_grid(spec);
         if (check_mesh(spec))
             check_cubes(spec);
     }

@@ -15,6 +15,9 @@
  * takes cost_launch instead of the last. The tables are small, since they grow with one cube and
  * with the mesh, not with the number of pairs.
  *
+ * All this holds for a plain mesh (t->regular). Elsewhere a route is the sum of cost_segment over
+ * its walk: machine/walked.c.
+ *
  * Invariants: times add up exactly, as they are integers. The memory's overhead and the edge into
  * it are in none of these sums, because they belong to its service. m_cpu's overhead is paid before
  * its engine, so it is in cost_host_cpu and is taken out of cost_host_in and cost_launch. No sum
@@ -160,48 +163,69 @@ static struct cost_row launch_cost(struct routes *r, const struct hop_row *m_cpu
 {
     struct cost_row cost = cost_of_hops(r, (uint32_t)(m_cpu - r->hops), 2);
 
-    cost.wire_fs += cross_noc_fs(r, CUBE_M_CPU, node_pe(r, pe, NODE_PE_CPU)) - m_cpu[1].cross_fs;
+    cost.wire_fs += cross_noc_fs(r, node_m_cpu(r), node_pe(r, pe, NODE_PE_CPU)) - m_cpu[1].cross_fs;
     cost.overhead_fs -= m_cpu->overhead_fs;
     return cost;
 }
 
 /*
- * From ucie-W to the engine of the M_CPU, and from there to each slice and to each pe_cpu.
+ * From the side of a cube to the engine of its M_CPU, and from there to each slice and to each
+ * pe_cpu. A regular machine has hosts in the west.
  */
 static void add_host_costs(struct routes *r)
 {
-    const struct segment_row *in = &r->segments[r->topo.seg_host_in];
-    const struct hop_row *m_cpu = &r->hops[in->first_hop + 2];
+    uint32_t pes = r->topo.pes, slices = r->topo.slices;
+    uint32_t sides = r->topo.regular ? 1 : r->topo.planes * (uint32_t)N_SIDES;
 
-    assert(node_at(r, m_cpu)->kind == NODE_M_CPU);
-    r->cost_host_cpu = arena_alloc(r->arena, sizeof *r->cost_host_cpu);
-    *r->cost_host_cpu = cost_of_hops(r, in->first_hop, 2);
-    r->cost_host_cpu->overhead_fs += m_cpu->overhead_fs;
-    r->cost_host_in = arena_alloc(r->arena, r->topo.slices * sizeof *r->cost_host_in);
-    r->cost_launch = arena_alloc(r->arena, r->topo.pes * sizeof *r->cost_launch);
-    for (uint32_t slice = 0; slice < r->slices; slice++) {
-        const struct segment_row *seg = &r->segments[r->topo.seg_host_in + slice];
+    r->n_host_sides = sides;
+    r->cost_host_cpu = arena_alloc(r->arena, sides * sizeof *r->cost_host_cpu);
+    r->cost_host_in = arena_alloc(r->arena, sides * slices * sizeof *r->cost_host_in);
+    r->cost_launch = arena_alloc(r->arena, sides * pes * sizeof *r->cost_launch);
+    for (uint32_t side = 0; side < sides; side++) {
+        const struct segment_row *seg = &r->segments[r->topo.seg_host_in + side * slices];
+        const struct hop_row *m_cpu = &r->hops[seg->first_hop + 2];
+        struct cost_row *to = &r->cost_host_cpu[side];
 
-        r->cost_host_in[slice] = cost_of_hops(r, seg->first_hop + 2, seg->n_hops - 2u);
-        r->cost_host_in[slice].overhead_fs -= m_cpu->overhead_fs;
+        assert(node_at(r, m_cpu)->kind == NODE_M_CPU);
+        *to = cost_of_hops(r, seg->first_hop, 2);
+        to->overhead_fs += m_cpu->overhead_fs;
+        for (uint32_t slice = 0; slice < r->slices; slice++) {
+            struct cost_row *in = &r->cost_host_in[side * slices + slice];
+
+            *in = cost_of_hops(r, seg[slice].first_hop + 2, seg[slice].n_hops - 2u);
+            in->overhead_fs -= m_cpu->overhead_fs;
+        }
+        for (uint32_t pe = 0; pe < r->pes; pe++)
+            r->cost_launch[side * pes + pe] = launch_cost(r, m_cpu, pe);
     }
-    for (uint32_t pe = 0; pe < r->pes; pe++)
-        r->cost_launch[pe] = launch_cost(r, m_cpu, pe);
+}
+
+/* No route passes more segments than there are cubes and SIPs, each at most as long as the longest.
+ */
+static void check_longest(struct routes *r)
+{
+    int64_t most = (int64_t)r->topo.cubes * 2 + r->topo.sips + 4, longest = r->topo.wrap_wire_fs;
+
+    for (uint32_t i = 0; i < r->n_segments; i++) {
+        const struct cost_row *row = &r->cost_segment[i];
+        int64_t fs = row->wire_fs > row->overhead_fs ? row->wire_fs : row->overhead_fs;
+
+        longest = fs > longest ? fs : longest;
+    }
+    r->too_long = r->too_long || 2 * (longest / 2 + 1) > PART_MAX_FS / most;
 }
 
 static void add_costs(struct routes *r)
 {
+    if (!r->topo.regular) {
+        r->cost_segment = cost_rows(r, 0, r->n_segments);
+        add_host_costs(r);
+        check_longest(r);
+        return;
+    }
     r->cost_local = cost_rows(r, r->topo.seg_local, r->topo.pes * r->topo.n_units);
-    if (r->topo.n_kinds > 1)
-        r->cost_segments = cost_rows(r, 0, r->n_segments);
     r->cost_out = cost_rows(r, r->topo.seg_out, r->topo.pes * N_EXITS);
     r->cost_in = cost_rows(r, r->topo.seg_in, N_SIDES * r->topo.n_units);
-    r->home_slices = arena_alloc(r->arena, r->topo.pes * sizeof *r->home_slices);
-    r->topo.own_slices = true;
-    for (uint32_t pe = 0; pe < r->pes; pe++) {
-        r->home_slices[pe] = (uint8_t)home_of_pe(r, pe);
-        r->topo.own_slices &= r->home_slices[pe] == pe;
-    }
     add_mesh_costs(r);
     add_column_costs(r);
     add_host_costs(r);
@@ -280,6 +304,16 @@ static bool wires_fit(const struct routes *r)
     return true;
 }
 
+static void add_home_slices(struct routes *r)
+{
+    r->home_slices = arena_alloc(r->arena, r->topo.pes * sizeof *r->home_slices);
+    r->topo.own_slices = true;
+    for (uint32_t pe = 0; pe < r->pes; pe++) {
+        r->home_slices[pe] = (uint8_t)home_of_pe(r, pe);
+        r->topo.own_slices &= r->home_slices[pe] == pe;
+    }
+}
+
 static void add_kind(struct routes *r)
 {
     const struct spec *s = r->spec;
@@ -301,6 +335,7 @@ static void add_kind(struct routes *r)
 bool make_costs(struct routes *r)
 {
     add_kind(r);
+    add_home_slices(r);
     add_memories(r);
     add_pe(r);
     r->too_long = !wires_fit(r);

@@ -13,6 +13,7 @@ struct cubes {
     uint16_t *kind;            /* index of its keys below; 0 of a cube that is missing */
     const struct spec **kinds; /* each has other keys */
     uint32_t n_kinds;
+    bool whole; /* all cubes are there */
     bool alike; /* all cubes are there, have the same keys, and all their PEs */
 };
 

@@ -40,6 +40,21 @@ bool diag_error(struct diag *d, struct place at, const char *fmt, ...)
     return false;
 }
 
+void diag_warning(struct diag *d, struct place at, const char *fmt, ...)
+{
+    char line[LINE_BYTES], shown[LINE_BYTES];
+    va_list args;
+
+    if (!d->out)
+        return;
+    int n = put_place(line, sizeof line, at);
+    n += snprintf(line + n, sizeof line - (size_t)n, "warning: ");
+    va_start(args, fmt);
+    text_vformat(line + n, sizeof line - (size_t)n, fmt, args);
+    va_end(args);
+    fprintf(d->out, "%s\n", text_make_visible(line, false, shown, sizeof shown));
+}
+
 size_t diag_count(const struct diag *d)
 {
     return d->n_errors;

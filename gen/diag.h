@@ -40,6 +40,10 @@ struct diag {
 __attribute__((format(printf, 3, 4))) bool diag_error(struct diag *d, struct place at,
                                                       const char *fmt, ...);
 
+/* The same as a warning, behind "warning: ": no mistake. */
+__attribute__((format(printf, 3, 4))) void diag_warning(struct diag *d, struct place at,
+                                                        const char *fmt, ...);
+
 /* Mistakes so far, also those not shown. */
 size_t diag_count(const struct diag *d);
 

@@ -28,6 +28,7 @@
 #include "emit.h"
 #include "nodes.h"
 #include "base/text.h"
+#include "machine/mesh.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -281,9 +282,7 @@ static void way_host(const struct routes *r, uint32_t i, char way[WAY_BYTES])
 
 static void way_host_cpu(const struct routes *r, uint32_t i, char way[WAY_BYTES])
 {
-    (void)r;
-    (void)i;
-    snprintf(way, WAY_BYTES, "W -> m_cpu");
+    snprintf(way, WAY_BYTES, "%s -> m_cpu", side_names[r->topo.regular ? SIDE_W : i % N_SIDES]);
 }
 
 static void way_host_in(const struct routes *r, uint32_t i, char way[WAY_BYTES])
@@ -294,11 +293,6 @@ static void way_host_in(const struct routes *r, uint32_t i, char way[WAY_BYTES])
 static void way_launch(const struct routes *r, uint32_t i, char way[WAY_BYTES])
 {
     snprintf(way, WAY_BYTES, "m_cpu -> pe%u.pe_cpu", i % r->topo.pes);
-}
-
-static void way_segment(const struct routes *r, uint32_t i, char way[WAY_BYTES])
-{
-    snprintf(way, WAY_BYTES, "segment %u", i % r->n_segments);
 }
 
 static void emit_costs(FILE *out, const char *name, const struct routes *r, way_fn way_of,
@@ -378,6 +372,82 @@ static void emit_cube_pos(FILE *out, const struct routes *r)
     end_map(out);
 }
 
+/* -- planes --------------------------------------------------------------------------------- */
+
+static void emit_planes(FILE *out, const struct routes *r)
+{
+    begin_map(out, "planes");
+    for (uint32_t i = 0; i < r->topo.planes; i++) {
+        const struct plane_row *row = &r->plane_rows[i];
+
+        fprintf(out, "$1(%u, [[%s]], %u, %u, %u, %u)m4_dnl\n", i, row->name, row->dirs,
+                row->y_first, row->one_way, row->has_detours);
+    }
+    end_map(out);
+    begin_map(out, "io_sides");
+    for (uint32_t i = 0; i < r->topo.chiplets; i++)
+        fprintf(out, "$1(%u, [[%s]])m4_dnl\n", i, exit_names[r->io_sides[i]]);
+    end_map(out);
+}
+
+/* Letters and digits, as C strings of a line each: much faster to compile than rows. */
+static void emit_letters(FILE *out, const char *name, const uint8_t *text, size_t n)
+{
+    enum { LINE = 80 };
+
+    begin_map(out, name);
+    for (size_t i = 0; i < n; i += LINE)
+        fprintf(out, "$1([[\"%.*s\"]])m4_dnl\n", (int)(n - i < LINE ? n - i : LINE),
+                (const char *)text + i);
+    end_map(out);
+}
+
+/* Only where something is missing or broken. */
+static void emit_gaps(FILE *out, const struct routes *r)
+{
+    const struct kb_topology *t = &r->topo;
+    size_t cubes = (size_t)t->sips * t->cubes;
+
+    begin_map(out, "detour_of");
+    for (size_t i = 0; t->has_gaps && i < cubes * t->planes; i++)
+        fprintf(out, "$1(%zu, %u)m4_dnl\n", i, r->detour_of[i]);
+    end_map(out);
+    begin_map(out, "shores");
+    for (size_t i = 0; i < r->n_shores; i++)
+        fprintf(out, "$1(%zu, %u)m4_dnl\n", i, r->shores[i]);
+    end_map(out);
+    emit_letters(out, "cube_edges", r->cube_edges,
+                 t->has_gaps ? cubes * t->planes * N_EDGE_LETTERS : 0);
+    emit_letters(out, "detours", r->detours, (size_t)r->n_detours * t->cubes);
+}
+
+static void way_segment(const struct routes *r, uint32_t i, char way[WAY_BYTES])
+{
+    (void)r;
+    snprintf(way, WAY_BYTES, "segment %u", i);
+}
+
+/* Any machine but a plain mesh. */
+static void emit_any_costs(FILE *out, const struct routes *r)
+{
+    emit_costs(out, "cost_segment", r, way_segment, r->cost_segment, r->topo.n_kinds * r->n_segments);
+}
+
+/* A plain mesh. */
+static void emit_regular_costs(FILE *out, const struct routes *r)
+{
+    const struct kb_topology *t = &r->topo;
+
+    emit_costs(out, "cost_local", r, way_local, t->cost_local, t->pes * t->n_units);
+    emit_costs(out, "cost_out", r, way_out, t->cost_out, t->pes * N_EXITS);
+    emit_costs(out, "cost_in", r, way_in, t->cost_in, N_SIDES * t->n_units);
+    emit_mesh(out, r);
+    emit_cube_pos(out, r);
+    emit_costs(out, "cost_leave", r, way_leave, t->cost_leave, t->w);
+    emit_costs(out, "cost_enter", r, way_enter, t->cost_enter, t->w);
+    emit_costs(out, "cost_host", r, way_host, t->cost_host, t->w);
+}
+
 /* -- fields --------------------------------------------------------------------------------- */
 
 enum form { FORM_NUMBER, FORM_REAL, FORM_TRIPLE, FORM_MEMORY, FORM_PE, FORM_TEXT, FORM_TABLE };
@@ -452,6 +522,10 @@ static void put_value(FILE *out, const struct field *f, const void *row)
     const uint32_t *three = at;
     char text[40];
 
+    if (f->form == FORM_TABLE && !*(void *const *)at) {
+        fputs("NULL", out);
+        return;
+    }
     if (f->c) {
         fputs(f->c, out);
         return;
@@ -473,7 +547,7 @@ static void put_value(FILE *out, const struct field *f, const void *row)
         put_pe(out, at);
         break;
     case FORM_TEXT:
-    case FORM_TABLE: /* always by a name */
+    case FORM_TABLE: /* always by a name, or NULL */
         break;
     }
 }
@@ -536,16 +610,14 @@ bool emit(const struct routes *r, const char *input, FILE *out)
     emit_last_links(out, r);
     emit_cube_rows(out, r);
     emit_home_slices(out, r);
-    emit_costs(out, "cost_local", r, way_local, t->cost_local, n * t->pes * t->n_units);
-    emit_costs(out, "cost_out", r, way_out, t->cost_out, n * t->pes * N_EXITS);
-    emit_costs(out, "cost_in", r, way_in, t->cost_in, n * N_SIDES * t->n_units);
-    emit_costs(out, "cost_segments", r, way_segment, t->cost_segments,
-               n > 1 ? n * t->n_segments : 0);
-    emit_mesh(out, r);
-    emit_cube_pos(out, r);
-    emit_costs(out, "cost_leave", r, way_leave, t->cost_leave, t->w);
-    emit_costs(out, "cost_enter", r, way_enter, t->cost_enter, t->w);
-    emit_costs(out, "cost_host", r, way_host, t->cost_host, t->w);
+    emit_planes(out, r);
+    if (t->has_gaps)
+        emit_gaps(out, r);
+    if (t->regular)
+        emit_regular_costs(out, r);
+    else
+        emit_any_costs(out, r);
+    n *= r->n_host_sides;
     emit_costs(out, "cost_host_cpu", r, way_host_cpu, t->cost_host_cpu, n);
     emit_costs(out, "cost_host_in", r, way_host_in, t->cost_host_in, n * t->slices);
     emit_costs(out, "cost_launch", r, way_launch, t->cost_launch, n * t->pes);

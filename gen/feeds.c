@@ -15,6 +15,9 @@
  * entered, its side names what comes before, since a side is joined to one thing: to the neighbour,
  * or in column 0 to the shoreline.
  *
+ * On a machine that is not regular (rings, planes, detours) every link is a stop: a side may be
+ * joined to several things there, and a cube be left by the side it was entered by.
+ *
  * Segments that this machine does not use are left out: those to other SIPs if there is one, and
  * those to TCMs, which only kernels reach; kernels stop at every link. A pair of segments that
  * never follow each other may be counted all the same: an edge then has a feeder too many, and is a
@@ -176,13 +179,14 @@ void make_feeds(struct routes *r)
 
     for (uint32_t i = 0; i < n_edges(&r->topo); i++)
         f.edges[i] = (struct feed){.from = FROM_NOTHING};
-    note_all(&f);
+    if (r->topo.regular)
+        note_all(&f);
     for (uint32_t i = 0; i < r->n_legs; i++) {
         struct leg_row *leg = &r->legs[i];
 
         if (leg->owner == LINK_NONE)
             continue;
-        leg->fed = fed(&f, leg) & 3;
+        leg->fed = r->topo.regular ? fed(&f, leg) & 3 : 0;
         if (leg->owner <= LINK_NEXT)
             leg->station = station_of(r, leg);
     }

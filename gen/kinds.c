@@ -111,6 +111,7 @@ static void join(struct routes *r, struct routes *kinds, uint32_t n_kinds)
     *r = kinds[0]; /* what does not differ, and what holds for a single kind only */
     r->spec = spec;
     r->topo.n_segments = r->n_segments;
+    r->topo.n_host_sides = r->n_host_sides;
     r->n_hops = r->n_legs = 0;
     join_segments(r, kinds, n_kinds);
     JOIN(kinds, 1);
@@ -118,14 +119,11 @@ static void join(struct routes *r, struct routes *kinds, uint32_t n_kinds)
     JOIN(cube_links, r->topo.n_cube_links);
     JOIN(home_slices, pes);
     JOIN(last_links, units);
-    JOIN(cost_local, pes * units);
-    JOIN(cost_out, pes * N_EXITS);
-    JOIN(cost_in, N_SIDES * units);
-    JOIN(cost_host_cpu, 1);
-    JOIN(cost_host_in, r->topo.slices);
-    JOIN(cost_launch, pes);
-    if (n_kinds > 1)
-        JOIN(cost_segments, r->n_segments);
+    if (!r->topo.regular)
+        JOIN(cost_segment, r->n_segments);
+    JOIN(cost_host_cpu, r->n_host_sides);
+    JOIN(cost_host_in, r->n_host_sides * r->topo.slices);
+    JOIN(cost_launch, r->n_host_sides * pes);
     for (uint32_t k = 0; k < n_kinds; k++) {
         r->topo.own_slices &= kinds[k].topo.own_slices;
         r->topo.early |= kinds[k].topo.early;

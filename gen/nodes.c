@@ -41,6 +41,7 @@
 #include "nodes.h"
 #include "check.h"
 #include "base/text.h"
+#include "machine/walk.h"
 #include <assert.h>
 #include <math.h>
 #include <stdarg.h>
@@ -57,6 +58,27 @@ int64_t wire_fs(const struct routes *r, double distance_mm)
 }
 
 /* -- nodes ---------------------------------------------------------------------------------- */
+
+uint32_t node_noc(const struct routes *r, uint32_t plane)
+{
+    (void)r;
+    return plane;
+}
+
+uint32_t node_m_cpu(const struct routes *r)
+{
+    return r->topo.planes;
+}
+
+uint32_t node_sram(const struct routes *r)
+{
+    return r->topo.planes + 1u;
+}
+
+uint32_t node_ucie(const struct routes *r, uint32_t plane, uint32_t side)
+{
+    return r->topo.planes + 2u + side * r->topo.planes + plane;
+}
 
 uint32_t node_xbar(const struct routes *r, uint32_t pe)
 {
@@ -149,7 +171,15 @@ static void add_pe_nodes(struct routes *r, uint32_t *n, uint32_t pe)
 /* Rows for the nodes of a cube that has as much as any kind. */
 static size_t nodes_of_all(const struct routes *r)
 {
-    return CUBE_UCIE + N_SIDES + r->most_crossbars + 2 + r->topo.slices + r->topo.pes * PE_NODES;
+    return node_ucie(r, 0, 0) + N_SIDES * r->topo.planes + r->most_crossbars + 2 + r->topo.slices + r->topo.pes * PE_NODES;
+}
+
+/* ".noc0" behind the names of nodes that each plane has; "" without planes. */
+static const char *plane_suffix(const struct routes *r, uint32_t plane)
+{
+    const char *name = r->plane_rows[plane].name;
+
+    return *name ? arena_printf(r->arena, ".%s", name) : "";
 }
 
 static void add_cube_nodes(struct routes *r)
@@ -162,14 +192,17 @@ static void add_cube_nodes(struct routes *r)
     uint32_t n = 0;
 
     r->cube_nodes = rows;
-    add_node(rows, &n, NODE_NOC, s->cube_noc_overhead_ns, (struct point){0, 0}, "noc");
+    for (uint32_t plane = 0; plane < r->topo.planes; plane++)
+        add_node(rows, &n, NODE_NOC, s->cube_noc_overhead_ns, (struct point){0, 0}, "noc%s",
+                 plane_suffix(r, plane));
     add_node(rows, &n, NODE_M_CPU, s->cube_m_cpu_overhead_ns,
              (struct point){s->cube_m_cpu_pos_mm[0], s->cube_m_cpu_pos_mm[1]}, "m_cpu");
     add_node(rows, &n, NODE_SRAM, s->cube_sram_overhead_ns,
              (struct point){s->cube_sram_pos_mm[0], s->cube_sram_pos_mm[1]}, "sram");
     for (uint32_t side = 0; side < N_SIDES; side++)
-        add_node(rows, &n, NODE_UCIE, s->cube_ucie_overhead_ns, ucie[side], "ucie-%c",
-                 "NESW"[side]);
+        for (uint32_t plane = 0; plane < r->topo.planes; plane++)
+            add_node(rows, &n, NODE_UCIE, s->cube_ucie_overhead_ns, ucie[side], "ucie-%c%s",
+                     "NESW"[side], plane_suffix(r, plane));
     r->first_xbar_node = n;
     for (uint32_t pe = 0; pe < r->crossbars; pe++)
         add_node(rows, &n, NODE_XBAR, s->cube_xbar_overhead_ns, pe_point(r, pe), "xbar.pe%u", pe);
@@ -254,23 +287,32 @@ static void add_xbar_links(struct routes *r, uint32_t *n)
                      s->cube_bridge_bw_gbs);
 }
 
-/* The NoC: a link to each node that hangs on it. */
-static void add_noc_links(struct routes *r, uint32_t *n)
+/* What a plane says of the bandwidth of its links, or else `gbs`. */
+static double plane_gbs(const struct routes *r, uint32_t plane, double gbs)
+{
+    const struct plane_specs *planes = &r->spec->sip_planes;
+
+    return plane < planes->n && planes->rows[plane].bw_gbs > 0 ? planes->rows[plane].bw_gbs : gbs;
+}
+
+/* The NoC of a plane: a link to each node that hangs on it. */
+static void add_noc_links(struct routes *r, uint32_t *n, uint32_t plane)
 {
     const struct spec *s = r->spec;
     struct link_row *rows = r->cube_links;
     double mm = s->cube_noc_attach_mm, gbs = s->cube_noc_bw_gbs;
+    uint32_t noc = node_noc(r, plane);
 
-    add_link(r, rows, n, CUBE_NOC, CUBE_M_CPU, true, mm, gbs);
-    add_link(r, rows, n, CUBE_NOC, CUBE_SRAM, true, mm, sram_link_gbs(s));
+    add_link(r, rows, n, noc, node_m_cpu(r), true, mm, gbs);
+    add_link(r, rows, n, noc, node_sram(r), true, mm, sram_link_gbs(s));
     for (uint32_t side = 0; side < N_SIDES; side++)
-        add_link(r, rows, n, CUBE_NOC, CUBE_UCIE + side, true, mm, gbs);
+        add_link(r, rows, n, noc, node_ucie(r, plane, side), true, mm, plane_gbs(r, plane, gbs));
     for (uint32_t pe = 0; pe < r->crossbars; pe++)
-        add_link(r, rows, n, CUBE_NOC, node_xbar(r, pe), false, mm, gbs);
+        add_link(r, rows, n, noc, node_xbar(r, pe), false, mm, gbs);
     for (uint32_t pe = 0; pe < r->pes; pe++)
-        add_link(r, rows, n, node_pe(r, pe, NODE_PE_DMA), CUBE_NOC, true, mm, gbs);
+        add_link(r, rows, n, node_pe(r, pe, NODE_PE_DMA), noc, true, mm, gbs);
     for (uint32_t pe = 0; pe < r->pes; pe++)
-        add_link(r, rows, n, CUBE_NOC, node_pe(r, pe, NODE_PE_CPU), true, mm, gbs);
+        add_link(r, rows, n, noc, node_pe(r, pe, NODE_PE_CPU), true, mm, gbs);
 }
 
 /* The zero-length edges inside the PEs. */
@@ -298,24 +340,30 @@ enum side opposite(enum side side)
 }
 
 /* Between cubes; each cube owns the links to its east and its south. */
-static void add_d2d_links(struct routes *r, uint32_t *n)
+static void add_d2d_links(struct routes *r, uint32_t *n, uint32_t plane)
 {
     static const enum side owned[] = {SIDE_E, SIDE_S};
 
     for (size_t i = 0; i < 2; i++) {
         uint32_t l =
-            add_link(r, r->cube_links, n, CUBE_UCIE + owned[i], CUBE_UCIE + opposite(owned[i]),
-                     true, r->spec->sip_d2d_distance_mm, r->spec->sip_d2d_bw_gbs);
+            add_link(r, r->cube_links, n, node_ucie(r, plane, owned[i]),
+                     node_ucie(r, plane, opposite(owned[i])), true, r->spec->sip_d2d_distance_mm,
+                     plane_gbs(r, plane, r->spec->sip_d2d_bw_gbs));
 
         r->cube_links[l].leaves = (uint8_t)owned[i];
     }
 }
 
-/* The IO chiplet: inside, to the fabric, and the shoreline, a link for each row of cubes. */
+/*
+ * The IO chiplet: inside, to the fabric, and the shoreline, a link for each row of cubes. Its links
+ * to cubes name the node on the west side; that of another side is walk_shore_ucie().
+ */
 static void add_io_links(struct routes *r)
 {
     const struct spec *s = r->spec;
-    struct link_row *rows = arena_alloc(r->arena, (3 + (size_t)r->topo.h) * sizeof *rows);
+    bool grid = r->topo.fabric_shape == FABRIC_GRID;
+    size_t most = 4 + (size_t)r->topo.planes * r->topo.n_shore;
+    struct link_row *rows = arena_alloc(r->arena, most * sizeof *rows);
     uint32_t n = 0;
 
     r->io_links = rows;
@@ -323,22 +371,30 @@ static void add_io_links(struct routes *r)
              s->sip_io_link_bw_gbs);
     add_link(r, rows, &n, IO_CPU, IO_NOC, true, s->sip_io_link_distance_mm, s->sip_io_link_bw_gbs);
     add_link(r, rows, &n, IO_PCIE_EP, 0, true, s->fabric_distance_mm, s->fabric_bw_gbs);
-    for (uint32_t row = 0; row < r->topo.h; row++)
-        add_link(r, rows, &n, IO_NOC, CUBE_UCIE + SIDE_W, true, s->sip_io_shore_distance_mm,
-                 s->sip_io_shore_bw_gbs);
+    for (uint32_t plane = 0; plane < r->topo.planes; plane++)
+        for (uint32_t place = 0; place < r->topo.n_shore; place++)
+            add_link(r, rows, &n, IO_NOC, node_ucie(r, plane, SIDE_W), true,
+                     s->sip_io_shore_distance_mm, s->sip_io_shore_bw_gbs);
+    if (grid)
+        add_link(r, rows, &n, IO_PCIE_EP, IO_PCIE_EP, true, s->fabric_distance_mm,
+                 s->fabric_bw_gbs);
     r->topo.n_io_links = n;
 }
 
 static void add_links(struct routes *r)
 {
-    size_t most = 12 + 10 * (size_t)r->pes + 2 * (size_t)r->crossbars + (size_t)r->slices;
+    size_t most = 4 + 7 * (size_t)r->pes + (size_t)r->pes + (size_t)r->slices +
+                  (size_t)r->crossbars +
+                  (8 + 2 * (size_t)r->pes + (size_t)r->crossbars) * r->topo.planes;
     uint32_t n = 0;
 
     r->cube_links = arena_alloc(r->arena, most * sizeof *r->cube_links);
     add_xbar_links(r, &n);
-    add_noc_links(r, &n);
+    for (uint32_t plane = 0; plane < r->topo.planes; plane++)
+        add_noc_links(r, &n, plane);
     add_pe_links(r, &n);
-    add_d2d_links(r, &n);
+    for (uint32_t plane = 0; plane < r->topo.planes; plane++)
+        add_d2d_links(r, &n, plane);
     assert(n <= most);
     r->topo.n_cube_links = n;
     add_io_links(r);
@@ -363,44 +419,59 @@ uint32_t count_cube_nodes_of(const struct routes *r, uint32_t kind, uint64_t pes
     return n;
 }
 
-/* Adds the nodes of a cube, and the edges that do not leave it; both directions count. */
-static void count_cube(struct routes *r, uint32_t kind, uint64_t pes, uint32_t n_cubes)
+/* Edges of a cube of a kind that do not leave it, without the ports to its ucie. */
+static uint32_t count_inside(const struct routes *r, uint32_t kind, uint64_t pes)
 {
     const struct node_row *nodes = &r->cube_nodes[kind * r->topo.n_cube_nodes];
     const struct link_row *links = &r->cube_links[kind * r->topo.n_cube_links];
+    uint32_t n = 0;
 
-    r->topo.n_nodes += count_cube_nodes_of(r, kind, pes) * n_cubes;
     for (uint32_t i = 0; i < r->topo.n_cube_links; i++)
         if (links[i].leaves == N_EXITS && links[i].from != links[i].to &&
+            nodes[links[i].to].kind != NODE_UCIE &&
             node_is_there(r, nodes, links[i].from, pes) &&
             node_is_there(r, nodes, links[i].to, pes))
-            r->topo.n_edges += (1u + links[i].both_ways) * n_cubes;
+            n += 1u + links[i].both_ways;
+    return n;
 }
 
-/* Adds the edges between the cubes of all SIPs. */
-static void count_d2d(struct routes *r, const struct cubes *cubes)
+/* Those that leave a cube, and its ports, which may be broken. */
+static uint32_t count_outside(const struct kb_topology *t, uint32_t cube)
 {
-    uint32_t w = r->topo.w, h = r->topo.h;
+    uint32_t n = 0;
 
-    for (uint32_t i = 0; i < cubes->n; i++) {
-        bool east = i % w + 1 < w, south = i / w % h + 1 < h;
-
-        if (cubes->there[i])
-            r->topo.n_edges += 2u * (east && cubes->there[i + 1]) +
-                               2u * (south && cubes->there[i + w]);
-    }
+    for (uint32_t plane = 0; plane < t->planes; plane++)
+        for (uint32_t side = 0; side < N_SIDES; side++)
+            n += (uint32_t)mesh_has_link(t, plane, cube, side) +
+                 mesh_has_port(t, plane, cube, side, true) +
+                 mesh_has_port(t, plane, cube, side, false);
+    return n;
 }
 
 void count_parts(struct routes *r, const struct cubes *cubes)
 {
-    uint32_t sips = r->topo.sips, fabric = sips > 1;
+    struct kb_topology *t = &r->topo;
+    uint64_t nodes = 0, edges = 0;
+    uint32_t inside = 0;
 
-    r->topo.n_nodes = sips * N_IO_NODES + fabric;
-    r->topo.n_edges = sips * (4 + 2 * r->topo.h + 2 * fabric);
-    for (uint32_t i = 0; i < (cubes->alike ? 1 : cubes->n); i++)
-        if (cubes->there[i])
-            count_cube(r, cubes->kind[i], cubes->pes[i], cubes->alike ? cubes->n : 1);
-    count_d2d(r, cubes);
+    for (uint32_t i = 0; i < cubes->n; i++) {
+        uint32_t kind = cubes->kind[i];
+
+        if (!cubes->there[i])
+            continue;
+        nodes += cubes->alike ? t->n_cube_nodes : count_cube_nodes_of(r, kind, cubes->pes[i]);
+        if (i == 0 || !cubes->alike)
+            inside = count_inside(r, kind, cubes->pes[i]);
+        edges += inside + count_outside(t, i);
+    }
+    for (uint32_t chiplet = 0; chiplet < t->sips * t->chiplets; chiplet++) {
+        nodes += N_IO_NODES;
+        for (uint32_t link = 0; link < t->n_io_links; link++)
+            edges += 2u * walk_has_io_link(t, chiplet, link);
+    }
+    nodes += t->sips > 1 && t->fabric_shape == FABRIC_SWITCH;
+    t->n_nodes = (uint32_t)nodes;
+    t->n_edges = (uint32_t)edges;
 }
 
 void make_nodes(struct routes *r)

@@ -4,9 +4,11 @@
 #include "cubes.h"
 #include "routes.h"
 
-/* The nodes of an IO chiplet, and the first ones of a cube. */
-enum { IO_PCIE_EP, IO_NOC, IO_CPU, N_IO_NODES };
-enum { CUBE_NOC, CUBE_M_CPU, CUBE_SRAM, CUBE_UCIE /* N, E, S, W */ };
+/* The first nodes of a cube: a noc and four ucie for each plane. */
+uint32_t node_noc(const struct routes *r, uint32_t plane);
+uint32_t node_m_cpu(const struct routes *r);
+uint32_t node_sram(const struct routes *r);
+uint32_t node_ucie(const struct routes *r, uint32_t plane, uint32_t side);
 
 /* Fills the tables of nodes and links of one kind of cubes, of an IO chiplet, of the fabric. */
 void make_nodes(struct routes *r);

@@ -2,6 +2,7 @@
 #include "routes.h"
 #include "kinds.h"
 #include "nodes.h"
+#include "planes.h"
 #include "resolve.h"
 
 /* Bits that number `n` things. */
@@ -35,9 +36,6 @@ static void set_counts(struct routes *r, const struct cubes *cubes)
     set_strides(r, cubes);
     t->pe_bits = bits_for(t->pes);
     t->unit_bits = bits_for(t->n_units);
-    t->n_io_nodes = N_IO_NODES;
-    t->m_cpu_node = CUBE_M_CPU;
-    t->sram_node = CUBE_SRAM;
 }
 
 /* What is there of each cube, unless all are alike. */
@@ -78,9 +76,16 @@ bool make_routes(struct routes *r, const struct spec *spec, struct arena *arena)
     if (!find_cubes(spec, &cubes))
         return false;
     set_texts(r);
+    r->found = &cubes;
     set_counts(r, &cubes);
-    bool fits = make_kinds(r, &cubes);
-    if (fits) {
+    set_planes(r);
+    r->topo.m_cpu_node = node_m_cpu(r);
+    r->topo.sram_node = node_sram(r);
+    r->topo.d2d_wire_fs = wire_fs(r, spec->sip_d2d_distance_mm);
+    r->topo.wrap_wire_fs = wire_fs(r, r->topo.wrap_mm);
+    if (!find_ways(r))
+        return false;
+    if (make_kinds(r, &cubes)) {
         count_parts(r, &cubes);
         set_cube_rows(r, &cubes);
         set_tables(r);

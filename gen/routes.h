@@ -5,6 +5,8 @@
 #include "spec.h"
 #include "machine/tables.h"
 
+struct cubes;
+
 /* A topology in the making. */
 struct routes {
     struct arena *arena;
@@ -19,13 +21,16 @@ struct routes {
     uint32_t most_crossbars; /* of any kind */
     uint32_t n_cube_rows; /* 0: all cubes are alike */
     uint32_t first_xbar_node, first_bridge_node;
+    uint32_t n_host_sides; /* sides of cubes that a host comes in by, of all planes */
+    uint32_t n_detours, detours_cap, n_shores;
+    const struct cubes *found; /* what is there; borrowed */
     uint32_t n_hops, n_legs, n_segments /* of a kind */, hops_cap, legs_cap, segments_cap, n_mesh;
     bool too_long; /* a part of a route passes the range of simulated time */
 };
 
 /*
  * Fills `r`, its topology above all, from `spec` (borrowed). False after a message: a wire or a
- * route is longer than simulated time can count.
+ * route is longer than simulated time can count, or `broken` names what is no link.
  */
 bool make_routes(struct routes *r, const struct spec *spec, struct arena *arena);
 

@@ -137,44 +137,51 @@ int64_t cross_noc_fs(const struct routes *r, uint32_t from, uint32_t to)
     return wire_fs(r, fabs(a->x_mm - b->x_mm) + fabs(a->y_mm - b->y_mm));
 }
 
-/* From the node added last over the NoC to `node`. */
-static void cross_noc_to(struct routes *r, uint32_t node)
+/* From the node added last over the NoC of `plane` to `node`. */
+static void cross_noc_to(struct routes *r, uint32_t plane, uint32_t node)
 {
     uint32_t from = r->hops[r->n_hops - 1].node;
 
-    go_to(r, CUBE_NOC);
+    go_to(r, node_noc(r, plane));
     r->hops[r->n_hops - 1].cross_fs = cross_noc_fs(r, from, node);
     go_to(r, node);
 }
 
-/* From the node added last over the NoC and out of the cube. */
-static void exit_cube(struct routes *r, enum side exit)
+/* The link of the shoreline to the first cube of the side, of that plane. */
+static uint32_t shore_link(const struct routes *r, uint32_t plane)
 {
-    enum side side = exit == EXIT_IO ? SIDE_W : exit;
+    return IO_LINK_SHORE + plane * r->topo.n_shore;
+}
 
-    cross_noc_to(r, CUBE_UCIE + side);
+/* From the node added last over the NoC and out of the cube; to an IO chiplet, to the first. */
+static void exit_cube(struct routes *r, uint32_t plane, enum side exit)
+{
+    uint32_t side = exit == EXIT_IO ? r->io_sides[0] : exit;
+
+    cross_noc_to(r, plane, node_ucie(r, plane, side));
     r->segments[r->n_segments - 1].exit = (uint8_t)exit;
     if (exit == EXIT_IO) {
-        leave_by(r, LINK_IO_ROW, r->io_links, IO_LINK_SHORE, true);
+        leave_by(r, LINK_IO_ROW, r->io_links, shore_link(r, plane), true);
         return;
     }
     bool owned = exit == SIDE_E || exit == SIDE_S;
-    uint32_t link = r->topo.n_cube_links - (side % 2 == 1 ? 2 : 1); /* E and W, or S and N */
+    uint32_t first = r->topo.n_cube_links - 2u * r->topo.planes;
+    uint32_t link = first + 2 * plane + (side % 2 == 1 ? 0 : 1); /* E and W, or S and N */
     leave_by(r, owned ? LINK_CUBE : LINK_NEXT, r->cube_links, link, !owned);
 }
 
 /* From the node added last to a memory behind the NoC. */
-static void reach_unit(struct routes *r, uint32_t unit)
+static void reach_unit(struct routes *r, uint32_t plane, uint32_t unit)
 {
     uint32_t sram = r->topo.slices;
 
     if (unit < sram) {
-        cross_noc_to(r, node_xbar(r, crossbar_of_slice(r, unit)));
+        cross_noc_to(r, plane, node_xbar(r, crossbar_of_slice(r, unit)));
         go_to(r, node_hbm(r, unit));
     } else if (unit == sram) {
-        cross_noc_to(r, CUBE_SRAM);
+        cross_noc_to(r, plane, node_sram(r));
     } else {
-        cross_noc_to(r, node_pe(r, unit - sram - 1, NODE_PE_DMA));
+        cross_noc_to(r, plane, node_pe(r, unit - sram - 1, NODE_PE_DMA));
         go_to(r, node_pe(r, unit - sram - 1, NODE_PE_TCM));
     }
 }
@@ -234,9 +241,8 @@ static bool has_unit(const struct routes *r, uint32_t unit)
     return unit <= sram ? unit < r->slices || unit == sram : unit - sram - 1 < r->pes;
 }
 
-static void add_local_segments(struct routes *r)
+static void add_local_segments(struct routes *r, uint32_t plane)
 {
-    r->topo.seg_local = (uint16_t)r->n_segments;
     for (uint32_t pe = 0; pe < r->topo.pes; pe++)
         for (uint32_t unit = 0; unit < r->topo.n_units; unit++) {
             begin_segment(r);
@@ -246,44 +252,48 @@ static void add_local_segments(struct routes *r)
             if (unit < r->topo.slices)
                 local_slice(r, pe, unit);
             else
-                reach_unit(r, unit);
+                reach_unit(r, plane, unit);
         }
 }
 
-static void add_cube_segments(struct routes *r)
+static void add_out_segments(struct routes *r, uint32_t plane)
 {
-    r->topo.seg_out = (uint16_t)r->n_segments;
     for (uint32_t pe = 0; pe < r->topo.pes; pe++)
         for (uint32_t exit = 0; exit < N_EXITS; exit++) {
             begin_segment(r);
             if (pe >= r->pes)
                 continue;
             add_hop(r, AT_CUBE, node_pe(r, pe, NODE_PE_DMA));
-            exit_cube(r, (enum side)exit);
+            exit_cube(r, plane, (enum side)exit);
         }
-    r->topo.seg_pass = (uint16_t)r->n_segments;
+}
+
+static void add_pass_segments(struct routes *r, uint32_t plane)
+{
     for (uint32_t side = 0; side < N_SIDES; side++)
         for (uint32_t exit = 0; exit < N_EXITS; exit++) {
             begin_segment(r);
-            if (exit == side || (exit == EXIT_IO && side == SIDE_W))
-                continue; /* no route turns back */
-            add_hop(r, AT_CUBE, CUBE_UCIE + side);
-            exit_cube(r, (enum side)exit);
+            if (r->topo.regular && (exit == side || (exit == EXIT_IO && side == SIDE_W)))
+                continue; /* no route of a plain mesh turns back */
+            add_hop(r, AT_CUBE, node_ucie(r, plane, side));
+            exit_cube(r, plane, (enum side)exit);
         }
-    r->topo.seg_in = (uint16_t)r->n_segments;
+}
+
+static void add_in_segments(struct routes *r, uint32_t plane)
+{
     for (uint32_t side = 0; side < N_SIDES; side++)
         for (uint32_t unit = 0; unit < r->topo.n_units; unit++) {
             begin_segment(r);
             if (!has_unit(r, unit))
                 continue;
-            add_hop(r, AT_CUBE, CUBE_UCIE + side);
-            reach_unit(r, unit);
+            add_hop(r, AT_CUBE, node_ucie(r, plane, side));
+            reach_unit(r, plane, unit);
         }
 }
 
-static void add_host_segments(struct routes *r)
+static void add_host_segment(struct routes *r, uint32_t plane)
 {
-    r->topo.seg_host = (uint16_t)r->n_segments;
     begin_segment(r);
     add_hop(r, AT_IO_TO, IO_PCIE_EP);
     leave_by(r, LINK_IO_TO, r->io_links, IO_LINK_PCIE, false);
@@ -292,23 +302,26 @@ static void add_host_segments(struct routes *r)
     add_hop(r, AT_IO_TO, IO_CPU);
     leave_by(r, LINK_IO_TO, r->io_links, IO_LINK_CPU, false);
     add_hop(r, AT_IO_TO, IO_NOC);
-    leave_by(r, LINK_IO_TO_ROW, r->io_links, IO_LINK_SHORE, false);
+    leave_by(r, LINK_IO_TO_ROW, r->io_links, shore_link(r, plane), false);
     r->segments[r->n_segments - 1].exit = EXIT_IO;
-
-    r->topo.seg_host_in = (uint16_t)r->n_segments;
-    for (uint32_t slice = 0; slice < r->topo.slices; slice++) {
-        begin_segment(r);
-        if (slice >= r->slices)
-            continue;
-        add_hop(r, AT_CUBE, CUBE_UCIE + SIDE_W);
-        cross_noc_to(r, CUBE_M_CPU);
-        reach_unit(r, slice);
-    }
 }
 
+static void add_host_in_segments(struct routes *r, uint32_t plane)
+{
+    for (uint32_t side = r->topo.regular ? SIDE_W : 0; side < N_SIDES; side++)
+        for (uint32_t slice = 0; slice < r->topo.slices; slice++) {
+            begin_segment(r);
+            if (slice >= r->slices)
+                continue;
+            add_hop(r, AT_CUBE, node_ucie(r, plane, side));
+            cross_noc_to(r, plane, node_m_cpu(r));
+            reach_unit(r, plane, slice);
+        }
+}
+
+/* Over the switch, all the way from shoreline to shoreline. */
 static void add_cross_segment(struct routes *r)
 {
-    r->topo.seg_cross = (uint16_t)r->n_segments;
     begin_segment(r);
     add_hop(r, AT_IO, IO_NOC);
     leave_by(r, LINK_IO, r->io_links, IO_LINK_PCIE, true);
@@ -319,8 +332,60 @@ static void add_cross_segment(struct routes *r)
     add_hop(r, AT_IO_TO, IO_PCIE_EP);
     leave_by(r, LINK_IO_TO, r->io_links, IO_LINK_PCIE, false);
     add_hop(r, AT_IO_TO, IO_NOC);
-    leave_by(r, LINK_IO_TO_ROW, r->io_links, IO_LINK_SHORE, false);
+    leave_by(r, LINK_IO_TO_ROW, r->io_links, shore_link(r, 0), false);
     r->segments[r->n_segments - 1].exit = EXIT_IO;
+}
+
+/* Out of the pcie_ep added last: over the edge of a grid to `side`, or to the switch. */
+static void leave_sip(struct routes *r, enum side side)
+{
+    static const enum link_owner owners[N_SIDES] = {LINK_IO_NORTH, LINK_IO, LINK_IO, LINK_IO_WEST};
+    uint32_t south = r->topo.n_io_links - 1;
+
+    if (r->topo.fabric_shape == FABRIC_GRID) {
+        leave_by(r, owners[side], r->io_links, side % 2 == 1 ? IO_LINK_FABRIC : south,
+                 side == SIDE_N || side == SIDE_W);
+        return;
+    }
+    leave_by(r, LINK_IO, r->io_links, IO_LINK_FABRIC, false);
+    add_hop(r, AT_FABRIC, 0);
+    leave_by(r, LINK_IO_TO, r->io_links, IO_LINK_FABRIC, true);
+}
+
+/* A pcie_ep that is reached from another SIP: over a grid that costs the fabric's overhead, too. */
+static void add_far_pcie_ep(struct routes *r)
+{
+    add_hop(r, AT_IO, IO_PCIE_EP);
+    if (r->topo.fabric_shape == FABRIC_GRID)
+        r->hops[r->n_hops - 1].overhead_fs += r->fabric_nodes[0].overhead_fs;
+}
+
+/* Not regular: out of a SIP and through one, by the side of a grid, and to the shore by plane. */
+static void add_sip_segments(struct routes *r)
+{
+    for (uint32_t side = 0; side < N_SIDES; side++) {
+        begin_segment(r);
+        add_hop(r, AT_IO, IO_NOC);
+        leave_by(r, LINK_IO, r->io_links, IO_LINK_PCIE, true);
+        add_hop(r, AT_IO, IO_PCIE_EP);
+        leave_sip(r, (enum side)side);
+        r->segments[r->n_segments - 1].exit = EXIT_IO;
+    }
+    for (uint32_t side = 0; side < N_SIDES; side++) {
+        begin_segment(r);
+        add_far_pcie_ep(r);
+        leave_sip(r, (enum side)side);
+        r->segments[r->n_segments - 1].exit = EXIT_IO;
+    }
+    r->topo.seg_arrive = (uint16_t)r->n_segments;
+    for (uint32_t plane = 0; plane < r->topo.planes; plane++) {
+        begin_segment(r);
+        add_far_pcie_ep(r);
+        leave_by(r, LINK_IO, r->io_links, IO_LINK_PCIE, false);
+        add_hop(r, AT_IO, IO_NOC);
+        leave_by(r, LINK_IO_ROW, r->io_links, shore_link(r, plane), false);
+        r->segments[r->n_segments - 1].exit = EXIT_IO;
+    }
 }
 
 /* -- merging -------------------------------------------------------------------------------- */
@@ -368,12 +433,30 @@ static void merge_segment(struct routes *r, struct segment_row *seg)
     }
 }
 
+/* The segments of one kind: a block for each plane. */
+static void add_planes(struct routes *r, uint16_t *first,
+                       void (*add)(struct routes *r, uint32_t plane))
+{
+    *first = (uint16_t)r->n_segments;
+    for (uint32_t plane = 0; plane < r->topo.planes; plane++)
+        add(r, plane);
+}
+
 void make_segments(struct routes *r)
 {
-    add_local_segments(r);
-    add_cube_segments(r);
-    add_host_segments(r);
-    add_cross_segment(r);
+    struct kb_topology *t = &r->topo;
+
+    add_planes(r, &t->seg_local, add_local_segments);
+    add_planes(r, &t->seg_out, add_out_segments);
+    add_planes(r, &t->seg_pass, add_pass_segments);
+    add_planes(r, &t->seg_in, add_in_segments);
+    add_planes(r, &t->seg_host, add_host_segment);
+    add_planes(r, &t->seg_host_in, add_host_in_segments);
+    t->seg_cross = (uint16_t)r->n_segments;
+    if (t->regular)
+        add_cross_segment(r);
+    else
+        add_sip_segments(r);
     for (uint32_t i = 0; i < r->n_segments; i++)
         merge_segment(r, &r->segments[i]);
 }

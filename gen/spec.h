@@ -22,6 +22,8 @@ enum key_type {
     KEY_REAL2,
     KEY_INT3,
     KEY_WORD,
+    KEY_PLANES,
+    KEY_SIDES,
     KEY_TEXTS,
     KEY_OVERRIDES
 };
@@ -44,6 +46,28 @@ struct given {
     struct place key; /* the key */
     struct place at;  /* its value */
     bool bad;         /* a message has been printed; the field has its default */
+};
+
+enum { PLANES_MAX = 8, SIDES_MAX = 4 };
+
+/* One item of sip.planes. */
+struct plane_spec {
+    const char *name;
+    struct place at;
+    uint8_t dirs; /* a bit for each enum side */
+    bool y_first;
+    double bw_gbs; /* 0: as without planes */
+};
+
+struct plane_specs {
+    size_t n;
+    struct plane_spec rows[PLANES_MAX];
+};
+
+/* Sides of a SIP, each enum side once; none: the west. */
+struct side_specs {
+    size_t n;
+    uint8_t rows[SIDES_MAX];
 };
 
 /* Names as they were written, which check.c and the like take apart. */
@@ -77,15 +101,17 @@ struct override_specs {
     struct override_spec *rows;
 };
 
-#define FIELD_INT(field)   int64_t field;
-#define FIELD_REAL(field)  double field;
-#define FIELD_RATIO(field) double field;
-#define FIELD_RATE(field)  double field;
-#define FIELD_NAME(field)  char *field;
-#define FIELD_REAL2(field) double field[2];
-#define FIELD_INT3(field)  int64_t field[3];
-#define FIELD_WORD(field)  int field; /* the number of its word */
-#define FIELD_TEXTS(field) struct text_specs field;
+#define FIELD_INT(field)    int64_t field;
+#define FIELD_REAL(field)   double field;
+#define FIELD_RATIO(field)  double field;
+#define FIELD_RATE(field)   double field;
+#define FIELD_NAME(field)   char *field;
+#define FIELD_REAL2(field)  double field[2];
+#define FIELD_INT3(field)   int64_t field[3];
+#define FIELD_WORD(field)   int field; /* the number of its word */
+#define FIELD_PLANES(field) struct plane_specs field;
+#define FIELD_SIDES(field)  struct side_specs field;
+#define FIELD_TEXTS(field)  struct text_specs field;
 #define FIELD_OVERRIDES(field) struct override_specs field;
 
 struct spec {

@@ -14,6 +14,7 @@
  * each item: [0, 64, 32] for a tile is refused at its first item, with that item's column.
  */
 #include "value.h"
+#include "lists.h"
 #include "overrides.h"
 #include "base/text.h"
 #include <math.h>
@@ -33,21 +34,19 @@ static const char *scalar(const yaml_node_t *node)
     return (const char *)node->data.scalar.value;
 }
 
-/* A description of the node, for "must be a number, not ...". */
-static const char *described(const struct value *v)
+const char *value_described(struct arena *a, const yaml_node_t *n)
 {
-    const yaml_node_t *n = v->node;
     const char *text;
 
     if (n->type == YAML_SEQUENCE_NODE)
-        return arena_printf(v->spec->arena, "a list of %td",
+        return arena_printf(a, "a list of %td",
                             n->data.sequence.items.top - n->data.sequence.items.start);
     if (n->type == YAML_MAPPING_NODE)
         return "a mapping";
     if (node_is_null(n))
         return "empty";
-    text = diag_text(v->spec->arena, scalar(n), n->data.scalar.length);
-    return arena_printf(v->spec->arena, node_is_plain(n) ? "'%s'" : "the string '%s'", text);
+    text = diag_text(a, scalar(n), n->data.scalar.length);
+    return arena_printf(a, node_is_plain(n) ? "'%s'" : "the string '%s'", text);
 }
 
 static bool wrong(const struct value *v, const char *must)
@@ -55,7 +54,7 @@ static bool wrong(const struct value *v, const char *must)
     if (diag_quiet(v->spec->diag))
         return diag_error(v->spec->diag, v->doc->whole, "%s", must);
     return diag_error(v->spec->diag, doc_place(v->doc, v->node), "'%s' must be %s, not %s",
-                      v->row->path, must, described(v));
+                      v->row->path, must, value_described(v->spec->arena, v->node));
 }
 
 static bool outside(const struct value *v)
@@ -95,7 +94,7 @@ static bool is_integer(const char *s)
 }
 
 /* 12, 1.5, 1., .5, 1e6, 1.5e-3, and these with a minus sign. */
-static bool is_real(const char *s)
+bool value_is_real(const char *s)
 {
     size_t whole, fraction = 0;
 
@@ -135,7 +134,7 @@ static bool load_real(const struct value *v, double *out)
 {
     double x;
 
-    if (!node_is_plain(v->node) || !is_real(scalar(v->node)))
+    if (!node_is_plain(v->node) || !value_is_real(scalar(v->node)))
         return wrong(v, "a number");
     x = text_to_double(scalar(v->node), NULL);
     if (signbit(x) || (x < v->row->min && !(x == 0 && v->row->type == KEY_RATE)) || x > v->row->max)
@@ -232,7 +231,7 @@ static bool load_word(const struct value *v, int *out)
         return wrong(v, known);
     return diag_error(v->spec->diag, doc_place(v->doc, v->node),
                       "'%s' must be %s, not %s, did you mean '%s'?", v->row->path, known,
-                      described(v), near);
+                      value_described(v->spec->arena, v->node), near);
 }
 
 /*
@@ -275,37 +274,6 @@ static bool load_name(const struct value *v, char **out)
     return true;
 }
 
-/* Only what a name of a cube, a link or a plane is made of: nothing that needs escaping. */
-static bool is_name(const yaml_node_t *n)
-{
-    const char *of = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-*>:,[]";
-
-    return n->type == YAML_SCALAR_NODE && !node_is_null(n) && n->data.scalar.length > 0 &&
-           strspn(scalar(n), of) == n->data.scalar.length;
-}
-
-static bool load_texts(const struct value *v, struct text_specs *out)
-{
-    struct text_specs texts = {0};
-    const yaml_node_t *node = v->node;
-
-    if (node->type != YAML_SEQUENCE_NODE)
-        return wrong(v, "a list of names");
-    size_t n = (size_t)(node->data.sequence.items.top - node->data.sequence.items.start);
-    texts.rows = arena_alloc(v->spec->arena, (n + 1) * sizeof *texts.rows);
-    for (; texts.n < n; texts.n++) {
-        struct value one = item(v, texts.n);
-
-        if (!is_name(one.node))
-            return wrong(&one, "a list of names, like c3");
-        texts.rows[texts.n] = (struct text_spec){
-            arena_copy(v->spec->arena, scalar(one.node), one.node->data.scalar.length),
-            doc_place(v->doc, one.node)};
-    }
-    *out = texts;
-    return true;
-}
-
 bool value_load(struct spec *spec, enum key k, const struct doc *doc, const yaml_node_t *node)
 {
     struct value v = {.spec = spec, .row = &key_rows[k], .doc = doc, .node = node};
@@ -326,8 +294,10 @@ bool value_load(struct spec *spec, enum key k, const struct doc *doc, const yaml
         return load_int3(&v, field);
     case KEY_WORD:
         return load_word(&v, field);
+    case KEY_PLANES:
+    case KEY_SIDES:
     case KEY_TEXTS:
-        return load_texts(&v, field);
+        return lists_load(spec, k, doc, node);
     case KEY_OVERRIDES:
         return overrides_load(spec, doc, node);
     }
@@ -335,7 +305,7 @@ bool value_load(struct spec *spec, enum key k, const struct doc *doc, const yaml
 }
 
 /* The fewest digits, from 15 up, that read back to `x`, with a point. */
-static const char *real_text(struct arena *a, double x)
+const char *value_real_text(struct arena *a, double x)
 {
     char text[TEXT_DOUBLE_BYTES];
     const char *exponent;
@@ -352,18 +322,6 @@ static const char *int_text(struct arena *a, int64_t i)
     return arena_printf(a, "%lld", (long long)i);
 }
 
-static const char *texts_text(struct arena *a, const struct text_specs *texts)
-{
-    const char *text = "[";
-
-    for (size_t i = 0; i < texts->n; i++) {
-        const char *quote = strpbrk(texts->rows[i].text, "[]*,:>-") ? "'" : "";
-
-        text = arena_printf(a, "%s%s%s%s%s", text, i ? ", " : "", quote, texts->rows[i].text, quote);
-    }
-    return arena_printf(a, "%s]", text);
-}
-
 const char *value_text(const struct spec *spec, enum key k)
 {
     struct arena *a = spec->arena;
@@ -377,18 +335,21 @@ const char *value_text(const struct spec *spec, enum key k)
     case KEY_REAL:
     case KEY_RATIO:
     case KEY_RATE:
-        return real_text(a, *real);
+        return value_real_text(a, *real);
     case KEY_NAME:
         return spec->name;
     case KEY_REAL2:
-        return arena_printf(a, "[%s, %s]", real_text(a, real[0]), real_text(a, real[1]));
+        return arena_printf(a, "[%s, %s]", value_real_text(a, real[0]),
+                            value_real_text(a, real[1]));
     case KEY_INT3:
         return arena_printf(a, "[%s, %s, %s]", int_text(a, integer[0]), int_text(a, integer[1]),
                             int_text(a, integer[2]));
     case KEY_WORD:
         return key_rows[k].words[*(const int *)field];
+    case KEY_PLANES:
+    case KEY_SIDES:
     case KEY_TEXTS:
-        return texts_text(a, field);
+        return lists_text(spec, k);
     case KEY_OVERRIDES:
         return overrides_text(spec);
     }

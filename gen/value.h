@@ -13,4 +13,13 @@ bool value_load(struct spec *spec, enum key k, const struct doc *doc, const yaml
 /* The value of `k` as YAML that reads back to the same: "5.0", "[32, 64, 32]", "ideal". */
 const char *value_text(const struct spec *spec, enum key k);
 
+/* A description of the node, for "must be a number, not ...". */
+const char *value_described(struct arena *a, const yaml_node_t *node);
+
+/* Whether `text` is a number that all readers of YAML read alike. */
+bool value_is_real(const char *text);
+
+/* The fewest digits, from 15 up, that read back to `x`, with a point. */
+const char *value_real_text(struct arena *a, double x);
+
 #endif

@@ -42,6 +42,13 @@ m4_dnl gen_mesh_row(INDEX, EXIT, SIDE, WIRE_FS, OVERHEAD_FS, LINK_GBS, DX, DY)
 m4_define([[gen_mesh_row]],
 [[    [$1] = {$2, $3, {$4, $5, $6}}, /* dx $7, dy $8 */
 ]])m4_dnl
+m4_dnl gen_plane_row(INDEX, NAME, DIRS, Y_FIRST, ONE_WAY, HAS_DETOURS)
+m4_define([[gen_plane_row]],
+[[    [$1] = {.name = "$2", .dirs = $3, .y_first = $4, .one_way = $5, .has_detours = $6},
+]])m4_dnl
+m4_dnl gen_text_row(C_STRING)
+m4_define([[gen_text_row]], [[    $1
+]])m4_dnl
 m4_dnl gen_field_row(NAME, C)
 m4_define([[gen_field_row]],
 [[    .$1 = $2,
@@ -85,6 +92,37 @@ static const struct node_row fabric_nodes[1] = {
 gen_map_fabric_nodes([[gen_node_row]])m4_dnl
 };
 
+/* -- the networks between cubes ------------------------------------------------------------- */
+
+static const struct plane_row plane_rows[TOPO_PLANES] = {
+gen_map_planes([[gen_plane_row]])m4_dnl
+};
+
+/* The side of each IO chiplet. */
+static const uint8_t io_sides[TOPO_CHIPLETS] = {
+gen_map_io_sides([[gen_number_row]])m4_dnl
+};
+m4_ifelse(gen_has_gaps, 1, [[
+/* Of each cube and plane: links out, ports out and in, as masks of sides behind 'A'. */
+static const uint8_t cube_edges[] =
+gen_map_cube_edges([[gen_text_row]])m4_dnl
+    "";
+
+/* Of each plane and cube: its row of detours, from 1; and these, '0' + an exit to each cube. */
+static const uint32_t detour_of[TOPO_PLANES * TOPO_SIPS * TOPO_CUBES] = {
+gen_map_detour_of([[gen_number_row]])m4_dnl
+};
+
+static const uint8_t detours[] =
+gen_map_detours([[gen_text_row]])m4_dnl
+    "";
+
+/* Of each cube, plane and chiplet: the place of its shore cube, on the way from it and to it. */
+static const uint16_t shores[TOPO_SIPS * TOPO_CUBES * TOPO_PLANES * TOPO_CHIPLETS * 2] = {
+gen_map_shores([[gen_number_row]])m4_dnl
+};
+]])m4_dnl
+
 /* -- routes, hop by hop and merged ---------------------------------------------------------- */
 
 /* first hop, first leg, hops, legs, exit, delay after the last leg: wire fs, overhead fs */
@@ -115,11 +153,12 @@ static const struct leg_row legs[TOPO_LEGS] = {
 gen_map_legs([[gen_leg_row]])m4_dnl
 };
 
-/* What is there of each cube; its PEs as bits; nodes, PEs, slices, cubes with PEs before it. */
+m4_ifelse(gen_alike, 1, [[]], [[/* What is there of each cube; its PEs as bits; nodes, PEs, slices, cubes with PEs before it. */
 static const struct cube_row cube_rows[] = {
 gen_map_cube_rows([[gen_cube_row]])m4_dnl
 };
 
+]])m4_dnl
 /* By PE. */
 static const uint8_t home_slices[TOPO_KINDS * TOPO_PES + !TOPO_PES] = {
 gen_map_home_slices([[gen_number_row]])m4_dnl
@@ -132,24 +171,19 @@ gen_map_last_links([[gen_number_row]])m4_dnl
 
 /* -- routes, summed ------------------------------------------------------------------------- */
 
-/* Source and target in one cube: row pe * TOPO_UNITS + unit. */
-static const struct cost_row cost_local[TOPO_KINDS * TOPO_PES * TOPO_UNITS + !TOPO_PES] = {
+m4_ifelse(gen_regular, 1, [[/* Source and target in one cube: row pe * TOPO_UNITS + unit. */
+static const struct cost_row cost_local[TOPO_PES * TOPO_UNITS + !TOPO_PES] = {
 gen_map_cost_local([[gen_cost_row]])m4_dnl
 };
 
 /* From a PE out of its cube: row pe * N_EXITS + exit. */
-static const struct cost_row cost_out[TOPO_KINDS * TOPO_PES * N_EXITS + !TOPO_PES] = {
+static const struct cost_row cost_out[TOPO_PES * N_EXITS + !TOPO_PES] = {
 gen_map_cost_out([[gen_cost_row]])m4_dnl
 };
 
 /* From a side of the target's cube to the memory: row side * TOPO_UNITS + unit. */
-static const struct cost_row cost_in[TOPO_KINDS * N_SIDES * TOPO_UNITS] = {
+static const struct cost_row cost_in[N_SIDES * TOPO_UNITS] = {
 gen_map_cost_in([[gen_cost_row]])m4_dnl
-};
-
-/* By segment, if there are several kinds. */
-static const struct cost_row cost_segments[] = {
-gen_map_cost_segments([[gen_cost_row]])m4_dnl
 };
 
 /* The cubes between: first exit, last side, cost. */
@@ -176,18 +210,23 @@ gen_map_cost_enter([[gen_cost_row]])m4_dnl
 static const struct cost_row cost_host[TOPO_W] = {
 gen_map_cost_host([[gen_cost_row]])m4_dnl
 };
+]], [[/* Each segment: a route is the sum of those that it passes. */
+static const struct cost_row cost_segment[TOPO_KINDS * TOPO_SEGMENTS] = {
+gen_map_cost_segment([[gen_cost_row]])m4_dnl
+};
+]])m4_dnl
 
-/* From ucie-W to the engine of the M_CPU; from there to each slice. */
-static const struct cost_row cost_host_cpu[TOPO_KINDS] = {
+/* From the side of a cube to the engine of its M_CPU; from there to each slice. */
+static const struct cost_row cost_host_cpu[TOPO_KINDS * TOPO_HOST_SIDES] = {
 gen_map_cost_host_cpu([[gen_cost_row]])m4_dnl
 };
 
-static const struct cost_row cost_host_in[TOPO_KINDS * TOPO_SLICES] = {
+static const struct cost_row cost_host_in[TOPO_KINDS * TOPO_HOST_SIDES * TOPO_SLICES] = {
 gen_map_cost_host_in([[gen_cost_row]])m4_dnl
 };
 
 /* From there to each PE, to launch a kernel. */
-static const struct cost_row cost_launch[TOPO_KINDS * TOPO_PES + !TOPO_PES] = {
+static const struct cost_row cost_launch[TOPO_KINDS * TOPO_HOST_SIDES * TOPO_PES + !TOPO_PES] = {
 gen_map_cost_launch([[gen_cost_row]])m4_dnl
 };
 

@@ -10,6 +10,7 @@ gen_banner
 
 enum {
     TOPO_LINKS = MODE_[[]]gen_LINKS,
+    TOPO_REGULAR = gen_regular, /* a plain mesh */
     TOPO_SIPS = gen_sips,
     TOPO_W = gen_w,
     TOPO_H_CUBES = gen_h,
@@ -25,8 +26,21 @@ enum {
     TOPO_NODES = gen_n_nodes,           /* of the whole tray */
     TOPO_EDGES = gen_n_edges,
 
+    TOPO_PLANES = gen_planes,
+    TOPO_PLANE_CHOICE = gen_plane_choice, /* enum plane_choice */
+    TOPO_WRAP = gen_wrap,                 /* enum wrap */
+    TOPO_CHIPLETS = gen_chiplets,         /* IO chiplets of a SIP */
+    TOPO_SHORE = gen_n_shore,             /* links of a shoreline, of one plane */
+    TOPO_FABRIC_SHAPE = gen_fabric_shape, /* enum fabric_shape */
+    TOPO_GRID_W = gen_grid_w,             /* of SIPs */
+    TOPO_GRID_H = gen_grid_h,
+    TOPO_GRID_WRAP = gen_grid_wrap,
+    TOPO_HAS_GAPS = gen_has_gaps, /* something is missing or broken */
+
+    TOPO_HOST_SIDES = gen_n_host_sides,
+
     TOPO_CUBE_NODES = gen_n_cube_nodes,
-    TOPO_IO_NODES = gen_n_io_nodes,
+    TOPO_IO_NODES = 3,
     TOPO_CUBE_LINKS = gen_n_cube_links,
     TOPO_IO_LINKS = gen_n_io_links,
     TOPO_M_CPU = gen_m_cpu_node,
@@ -44,6 +58,7 @@ enum {
     SEG_HOST = gen_seg_host,       /* host to shoreline */
     SEG_HOST_IN = gen_seg_host_in, /* [slice] */
     SEG_CROSS = gen_seg_cross,     /* shoreline to shoreline of another SIP */
+    SEG_ARRIVE = gen_seg_arrive,   /* if it is not regular: the last part of that */
 };
 
 #endif

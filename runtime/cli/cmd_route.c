@@ -13,9 +13,12 @@
  * 36.315 ns together, which is also what `replay` says of that read alone.
  */
 #include "cli/command.h"
+#include "cli/in/transactions.h"
 #include "cli/out/memory.h"
+#include "cli/out/say.h"
 #include "base/text.h"
 #include <stdlib.h>
+#include <string.h>
 
 /* One node of a route, and when the head of a request has left it. */
 struct node {
@@ -88,14 +91,21 @@ static void cost_note(const kb_cost *cost, uint64_t nbytes, char *text)
     *text_put_text(p, " GB/s") = '\0';
 }
 
-static enum exit_code print_path(const struct cli *cli, struct path *path, const kb_endpoint *src,
-                                 const kb_endpoint *dst)
+/* What the route is of. */
+struct asked {
+    kb_endpoint src, dst;
+    kb_transaction_op op;
+    uint32_t plane;
+};
+
+static enum exit_code print_path(const struct cli *cli, struct path *path,
+                                 const struct asked *asked)
 {
     char note[TEXT_NUMBER_BYTES + 256];
     kb_cost cost;
     kb_error why = {""};
-    kb_transaction_op op = src->kind == KB_HOST ? KB_H2D : dst->kind == KB_TCM ? KB_WRITE : KB_READ;
-    kb_status status = kb_route_cost(cli->topo, op, src, dst, cli->opts.bytes, &cost, &why);
+    kb_status status = kb_route_cost_on(cli->topo, asked->plane, asked->op, &asked->src,
+                                        &asked->dst, cli->opts.bytes, &cost, &why);
     struct rows rows = {ROWS_COLUMNS(columns), .n_rows = path->n, .row = node_row, .arg = path,
                         .note = note};
 
@@ -107,20 +117,66 @@ static enum exit_code print_path(const struct cli *cli, struct path *path, const
     return cmd_print(cli, &rows);
 }
 
+/* --op: a read, unless the ends leave no choice. */
+static bool read_op(const struct cli *cli, struct asked *asked)
+{
+    const char *word = cli->opts.op;
+
+    asked->op = asked->src.kind == KB_HOST  ? KB_H2D
+                : asked->dst.kind == KB_TCM ? KB_WRITE
+                                            : KB_READ;
+    for (int op = 0; word && op < N_OPS; op++)
+        if (strcmp(word, op_names[op]) == 0) {
+            asked->op = (kb_transaction_op)op;
+            return true;
+        }
+    return !word;
+}
+
+/* --plane: the plane of the op. */
+static bool read_plane(const struct cli *cli, struct asked *asked)
+{
+    const char *word = cli->opts.plane, *name;
+
+    asked->plane = kb_plane_of(cli->topo, asked->op);
+    for (uint32_t plane = 0; word && (name = kb_plane_name(cli->topo, plane)); plane++)
+        if (*name && strcmp(word, name) == 0) {
+            asked->plane = plane;
+            return true;
+        }
+    return !word;
+}
+
+static enum exit_code read_asked(const struct cli *cli, struct asked *asked)
+{
+    enum exit_code code = cmd_endpoint(cli, cli->opts.operand[0], &asked->src);
+
+    if (!code)
+        code = cmd_endpoint(cli, cli->opts.operand[1], &asked->dst);
+    if (code)
+        return code;
+    if (!read_op(cli, asked))
+        return say(cli->program, EXIT_USAGE, "--op '%s' is not read, write, h2d or d2h",
+                   cli->opts.op);
+    if (!read_plane(cli, asked))
+        return say(cli->program, EXIT_USAGE, "--plane '%s' is no plane of this topology",
+                   cli->opts.plane);
+    return EXIT_OK;
+}
+
 enum exit_code cmd_route(const struct cli *cli)
 {
     struct path path = {.n = 0};
-    kb_endpoint src, dst;
+    struct asked asked;
     kb_error why = {""};
-    enum exit_code code = cmd_endpoint(cli, cli->opts.operand[0], &src);
+    enum exit_code code = read_asked(cli, &asked);
     kb_status status;
 
-    if (!code)
-        code = cmd_endpoint(cli, cli->opts.operand[1], &dst);
     if (code)
         return code;
-    status = kb_route_walk(cli->topo, &src, &dst, add_hop, &path, &why);
-    code = status ? cmd_fail(cli, status, &why) : print_path(cli, &path, &src, &dst);
+    status = kb_route_walk_on(cli->topo, asked.plane, asked.op, &asked.src, &asked.dst, add_hop,
+                              &path, &why);
+    code = status ? cmd_fail(cli, status, &why) : print_path(cli, &path, &asked);
     free(path.node);
     return code;
 }

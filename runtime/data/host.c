@@ -851,7 +851,7 @@ kb_status host_next_copy(const kb_tensor *tensor, uint32_t *next, void *bytes, k
     while (status == KB_OK && !*found && *next < pes_of(tensor->host)) {
         uint32_t pe = (*next)++;
 
-        *of = endpoint_unpack_source(t, pe_src(t, pe), false);
+        *of = endpoint_unpack_source(t, pe_src(t, pe), false, 0);
         if (tensor->offsets[pe] != NO_ADDRESS && is_copy(tensor, pe))
             status = take_copy(tensor, pe, bytes, part, found, why);
     }

@@ -35,7 +35,8 @@ static void join_links(struct kb_sim *s)
         return;
     s->fed = s->ways == 3 ? FED_ALWAYS : FED_ONE_WAY;
     s->fed_first = s->sorted || one_channel ? s->fed : 0;
-    s->joins_last_link = s->ways != 3 || !s->dependencies;
+    /* of several planes each has a link into the SRAM */
+    s->joins_last_link = (s->ways != 3 || !s->dependencies) && s->topo->planes == 1;
 }
 
 kb_status engine_run(struct kb_sim *s, uint64_t budget)

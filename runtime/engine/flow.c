@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { N_FLOW_TABLES = sizeof(struct flows) / sizeof(struct flow *) };
+enum { N_FLOW_TABLES = 5 };
 
 /* Table `i` of `f`, in the order of the struct, and its rows. */
 static struct flow **table(struct flows *f, const struct kb_topology *t, uint32_t i, size_t *n)
@@ -28,7 +28,32 @@ bool flows_init(struct flows *f, const struct kb_topology *t)
         if (!*rows)
             return false;
     }
-    return true;
+    if (t->regular)
+        return true;
+    f->nodes = calloc(walk_n_nodes(t), sizeof *f->nodes);
+    f->edges = calloc(walk_n_links(t), sizeof *f->edges);
+    return f->nodes && f->edges;
+}
+
+void flows_walk(const struct flows *f, const struct kb_topology *t, const struct txn *x)
+{
+    const struct flow_sum one = {1, x->nbytes};
+    const struct trip trip = txn_trip(t, x);
+
+    for (struct route_at at = walk_begin(t, &trip);; at = walk_next(t, &trip, at)) {
+        const struct segment_row *seg = walk_segment(t, at);
+
+        for (uint32_t i = 0; i < seg->n_hops; i++) {
+            const struct hop_row *hop = &t->hops[seg->first_hop + i];
+            struct walk_edge edge = {hop->owner, hop->back, hop->link};
+
+            flow_sum_add(&f->nodes[walk_node(t, hop, at.cube, &trip)], &one);
+            if (hop->owner != LINK_NONE)
+                flow_sum_add(&f->edges[walk_link(t, edge, at.cube, &trip) ^ !txn_writes(x)], &one);
+        }
+        if (seg->exit == N_EXITS)
+            return;
+    }
 }
 
 void flows_clear(struct flows *f, const struct kb_topology *t)
@@ -39,6 +64,10 @@ void flows_clear(struct flows *f, const struct kb_topology *t)
 
         memset(*rows, 0, n * sizeof **rows);
     }
+    if (!t->regular) {
+        memset(f->nodes, 0, walk_n_nodes(t) * sizeof *f->nodes);
+        memset(f->edges, 0, walk_n_links(t) * sizeof *f->edges);
+    }
 }
 
 void flows_free(struct flows *f)
@@ -48,4 +77,6 @@ void flows_free(struct flows *f)
     free(f->turn);
     free(f->in);
     free(f->host);
+    free(f->nodes);
+    free(f->edges);
 }

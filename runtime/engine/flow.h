@@ -42,13 +42,18 @@
  * joins at cube 1, and goes to cube 5; 1 at cube 2, and goes to cube 6; 1 at cube 3, and leaves at
  * once.
  *
+ * All this holds for the routes of a regular machine (machine/cost.h). Elsewhere each node and edge
+ * of a route is counted when its transaction ends: flows_walk(). Only ends are counted by route,
+ * all as if they went east and south.
+ *
  * Tried and slower: counting by the side of the first cube and of the last, at a corner only if
  * there is a turn (half a mispredicted branch more for each transaction of cube8).
  */
 #ifndef FLOW_H
 #define FLOW_H
 #include "engine/txn.h"
-#include "machine/cost.h"
+#include "base/exported.h"
+#include "machine/walk.h"
 
 /* Transactions and their bytes. */
 struct flow_sum {
@@ -63,14 +68,19 @@ struct flow {
 enum row_way { EAST, WEST, N_ROW_WAYS };
 enum col_way { SOUTH, NORTH, N_COL_WAYS };
 
-/* Owned tables, as above. */
+/* Owned tables, as above. Of a machine that is not regular nodes and edges are counted at once. */
 struct flows {
     struct flow *local, *out, *turn, *in, *host;
+    struct flow_sum *nodes, *edges; /* [node], [link station]: machine/walk.h */
 };
 
 /* Makes `f`, which is zeroed. False without memory: flows_free() frees the rest. */
 bool flows_init(struct flows *f, const struct kb_topology *t);
 void flows_free(struct flows *f);
+
+/* Counts the nodes and edges of the route of `x`. */
+void flows_walk(const struct flows *f, const struct kb_topology *t, const struct txn *x)
+    EXPORTED(flows_walk);
 
 /* Nothing has been counted. */
 void flows_clear(struct flows *f, const struct kb_topology *t);
@@ -110,6 +120,12 @@ static inline struct flow *flow_host(const struct flows *f, const struct kb_topo
     return &f->host[flow_memory(t, dst)];
 }
 
+static inline void flow_sum_add(struct flow_sum *sum, const struct flow_sum *more)
+{
+    sum->count += more->count;
+    sum->bytes += more->bytes;
+}
+
 static inline void flow_count(struct flow *flow, const struct txn *x)
 {
     flow->by[txn_writes(x)].count++;
@@ -143,8 +159,14 @@ static inline struct flow_places flow_places(const struct flows *f, const struct
 static inline void flow_count_remote(const struct flows *f, const struct kb_topology *t,
                                      const struct txn *txn)
 {
-    struct flow_places places = flow_places(f, t, txn);
+    struct flow_places places;
 
+    if (!t->regular) {
+        flow_count(flow_out(f, txn->src, EAST), txn);
+        flow_count(flow_in(f, t, txn->dst, SOUTH), txn);
+        return;
+    }
+    places = flow_places(f, t, txn);
     flow_count(places.out, txn);
     flow_count(places.turn, txn);
     flow_count(places.in, txn);

@@ -111,7 +111,9 @@ static ALWAYS_INLINE void end(struct kb_sim *s, int how, uint64_t t, uint32_t sl
     uint64_t end = t;
 
     if (txn_of_host(txn)) {
-        end = after(t, cost_response_fs(T, &s->mask, txn->dst, cost_of_host(T, txn->dst).wire_fs));
+        const struct trip trip = txn_trip(T, txn);
+
+        end = after(t, cost_response_fs(T, &s->mask, &trip, cost_of_host(T, &trip).wire_fs));
         if (end == EV_PAST) {
             fail(s, KB_TIME_RANGE);
             return;
@@ -283,7 +285,7 @@ static ALWAYS_INLINE void fetch_touched(const struct kb_sim *s, bool is_done, co
     if (!s->traffic)
         return;
     traffic_prefetch(s, txn->src);
-    if (STATS && is_done && src_cube(T, txn->src) != dst_cube(T, txn->dst)) {
+    if (T->regular && STATS && is_done && src_cube(T, txn->src) != dst_cube(T, txn->dst)) {
         struct flow_places places = flow_places(&s->flows, T, txn);
 
         __builtin_prefetch(places.out);

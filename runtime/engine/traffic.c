@@ -177,6 +177,19 @@ static uint32_t take_slot(struct kb_sim *s)
     return slot;
 }
 
+/* Of a machine with planes or gaps. False, and the run ends: no way leads there. */
+static bool choose_plane(struct kb_sim *s, struct txn *txn)
+{
+    txn->plane = endpoint_plane(s->topo, (kb_transaction_op)txn->op, txn->id) & 7u;
+    const struct trip trip = txn_trip(s->topo, txn);
+
+    if (walk_has_way(s->topo, &trip))
+        return true;
+    s->status = KB_BAD_REQUEST;
+    s->stop_fs = 0;
+    return false;
+}
+
 /*
  * A PE has at most one transaction that no channel has taken: the next is made when that happens.
  * If its time has come before, it has waited since, as those behind it have.
@@ -206,6 +219,8 @@ void traffic_next(struct kb_sim *s, uint64_t t, uint32_t src)
                         .dst = source->next_dst,
                         .id = (source->n - 1) * tr->n_pes + pe,
                         .next = TXN_NONE};
+    if (!s->topo->regular && !choose_plane(s, txn))
+        return;
     if ((uint64_t)source->next_fs < t) {
         if (s->observer && !observe_late(s, (uint64_t)source->next_fs, slot))
             return;
@@ -256,7 +271,8 @@ static void add_terms(const struct kb_sim *s, const struct txn *txn, int64_t act
                       struct part *p)
 {
     const struct memory_row *memory = cost_memory(s->topo, txn->dst, txn_writes(txn));
-    struct cost_row way = cost_of_pe(s->topo, txn->src, txn->dst);
+    const struct trip trip = txn_trip(s->topo, txn);
+    struct cost_row way = cost_of_pe(s->topo, &trip);
     uint64_t wire_fs = (uint64_t)(way.wire_fs & s->mask.wire);
     uint64_t overhead_fs = (uint64_t)(way.overhead_fs & s->mask.overhead);
 

@@ -1,7 +1,7 @@
 /* txn.h -- one transaction on its way, 56 bytes, and lists of them. */
 #ifndef TXN_H
 #define TXN_H
-#include "machine/tables.h"
+#include "machine/walk.h"
 
 #define TXN_NONE      UINT32_MAX                /* no slot */
 #define TXN_MAX_BYTES ((UINT64_C(1) << 40) - 1) /* of one transaction; no memory is as large */
@@ -33,7 +33,8 @@ struct txn {
         int64_t hold_fs; /* how long its service will take */
         int64_t service_fs;
     };
-    uint64_t nbytes : 40, op : 8, stage : 8, piped : 8; /* piped: its first arrival is to come */
+    uint64_t nbytes : 40, op : 8, stage : 8;
+    uint64_t piped : 1, plane : 3, chiplet : 2; /* piped: its first arrival is to come */
     uint32_t src, dst;
     uint32_t id;
     uint32_t next; /* slot of the next in the same list */
@@ -49,6 +50,12 @@ static inline bool txn_of_host(const struct txn *x)
 static inline uint32_t txn_writes(const struct txn *x)
 {
     return (x->op + 1u) >> 1 & 1;
+}
+
+/* From where to where it goes, and how. */
+static inline struct trip txn_trip(const struct kb_topology *t, const struct txn *x)
+{
+    return walk_trip(t, x->src, x->dst, x->plane, txn_of_host(x), x->chiplet, !txn_writes(x));
 }
 
 /* First come, first served; linked through txn.next. */

@@ -123,11 +123,13 @@ void messages_end_wait(struct kb_sim *s, uint64_t t, struct command *c)
 struct way messages_way(const struct kb_sim *s, uint32_t from, uint32_t to)
 {
     const struct tl_ctx *pes = s->kernels->pes;
+    struct trip trip;
     struct cost_row c;
 
     if (from == to)
         return (struct way){0, 0};
-    c = cost_of_pe(s->topo, pes[from].src, pes[to].tcm);
+    trip = walk_trip(s->topo, pes[from].src, pes[to].tcm, 0, false, 0, false);
+    c = cost_of_pe(s->topo, &trip);
     return (struct way){c.wire_fs & s->mask.wire, c.overhead_fs & s->mask.overhead};
 }
 

@@ -53,7 +53,7 @@ void spans_inconsistent(struct kb_sim *s, const char *what, uint32_t id, int64_t
 
 kb_place spans_source(const struct txn *x)
 {
-    return place_of(txn_of_host(x) ? KB_AT_HOST : KB_AT_PE, x->src);
+    return txn_of_host(x) ? place_host(x->src, x->chiplet) : place_of(KB_AT_PE, x->src);
 }
 
 static const char *what_of(const struct kb_sim *s, uint32_t slot)
@@ -112,9 +112,10 @@ static kb_place node_place(const struct kb_sim *s, uint32_t slot)
 {
     const struct kb_topology *t = s->topo;
     const struct txn *txn = &s->txns[slot];
+    const struct trip trip = txn_trip(t, txn);
 
     return ways_node(t, &t->hops[walk_segment(t, txn->at)->first_hop + txn->at.step],
-                     txn->at.cube, txn->dst);
+                     txn->at.cube, &trip);
 }
 
 /* The edge that it takes next: behind its node, or, by stations, the link of its leg. */
@@ -137,7 +138,8 @@ static struct walk_edge next_edge(const struct kb_sim *s, struct route_at at)
 kb_place spans_link(const struct kb_sim *s, uint32_t slot)
 {
     const struct txn *txn = &s->txns[slot];
-    size_t link = walk_link(s->topo, next_edge(s, txn->at), txn->at.cube, txn->dst);
+    const struct trip trip = txn_trip(s->topo, txn);
+    size_t link = walk_link(s->topo, next_edge(s, txn->at), txn->at.cube, &trip);
 
     return place_of(KB_AT_LINK, link ^ !txn_writes(txn));
 }
@@ -276,11 +278,13 @@ void spans_wire(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
     const struct kb_topology *topo = s->topo;
     const struct txn *txn = &s->txns[slot];
-    const struct hop_row *hop =
-        &topo->hops[walk_segment(topo, txn->at)->first_hop + txn->at.step];
+    const struct segment_row *seg = walk_segment(topo, txn->at);
+    int64_t wire_fs = topo->hops[seg->first_hop + txn->at.step].wire_fs;
 
+    if (txn->at.step + 1 == seg->n_hops)
+        wire_fs += walk_extra_fs(topo, txn->at);
     spans_close(s, t, slot);
-    if (hop->wire_fs & s->mask.wire)
+    if (wire_fs & s->mask.wire)
         spans_open(s, t, slot, KB_CAUSE_WIRE, spans_link(s, slot));
 }
 
@@ -325,8 +329,11 @@ void spans_end(struct kb_sim *s, uint64_t t, uint64_t end, uint32_t slot)
         spans_open(s, t, slot, KB_CAUSE_RESPONSE, spans_source(x));
         spans_close(s, end, slot);
     }
-    if (!is_inside(s, slot))
-        c = cost_of(s->topo, &s->mask, (kb_transaction_op)x->op, x->src, x->dst, x->nbytes);
+    if (!is_inside(s, slot)) {
+        const struct trip trip = txn_trip(s->topo, x);
+
+        c = cost_of(s->topo, &s->mask, (kb_transaction_op)x->op, &trip, x->nbytes);
+    }
     last = spans_make(s, slot, (int64_t)end);
     if (spans_of(s)->by_station)
         add_way(s, slot, &last, &c);

@@ -31,24 +31,26 @@
 #include "explain/spread.h"
 #include "machine/walk.h"
 #include <stdlib.h>
+#include <string.h>
 
 /* Adds `flow` to the nodes and edges of hops [from, to) of the segment `at`. */
 static void spread_hops(const struct spread *sp, struct route_at at, uint32_t from, uint32_t to,
                         uint32_t dst, const struct flow *flow)
 {
     const struct segment_row *seg = walk_segment(sp->topo, at);
+    const struct trip trip = {.dst = dst};
 
     for (uint32_t i = from; i < to && i < seg->n_hops; i++) {
         const struct hop_row *hop = &sp->topo->hops[seg->first_hop + i];
         struct walk_edge edge = {hop->owner, hop->back, hop->link};
-        struct flow_sum *node = &sp->nodes[walk_node(sp->topo, hop, at.cube, dst)];
+        struct flow_sum *node = &sp->nodes[walk_node(sp->topo, hop, at.cube, &trip)];
         size_t link;
 
         flow_sum_add(node, &flow->by[0]);
         flow_sum_add(node, &flow->by[1]);
         if (hop->owner == LINK_NONE)
             return;
-        link = walk_link(sp->topo, edge, at.cube, dst);
+        link = walk_link(sp->topo, edge, at.cube, &trip);
         for (uint32_t writes = 0; writes < 2; writes++)
             flow_sum_add(&sp->edges[link ^ !writes], &flow->by[writes]);
     }
@@ -232,9 +234,10 @@ static void spread_host(const struct spread *sp, uint32_t cube, const struct flo
 {
     const struct kb_topology *t = sp->topo;
     uint32_t dst = dst_pack(t, cube, 0);
-    struct route_at at = walk_begin(t, 0, dst, true);
+    const struct trip trip = {.dst = dst, .of_host = true};
+    struct route_at at = walk_begin(t, &trip);
 
-    for (; walk_segment(t, at)->exit != N_EXITS; at = walk_next(t, at, dst, true))
+    for (; walk_segment(t, at)->exit != N_EXITS; at = walk_next(t, &trip, at))
         spread_hops(sp, at, 0, UINT32_MAX, dst, flow);
     spread_hops(sp, at, 0, HOPS_TO_M_CPU, dst, flow);
 }
@@ -322,6 +325,25 @@ static void spread_pes(const struct spread *sp, const struct kb_sim *s, uint32_t
 
 /* -- the whole ------------------------------------------------------------------------------ */
 
+/* Not regular: what has been counted, and what PEs did with their own slices. */
+static void spread_counted(struct spread *sp, const struct kb_sim *s)
+{
+    const struct kb_topology *t = sp->topo;
+
+    memcpy(sp->nodes, s->flows.nodes, walk_n_nodes(t) * sizeof *sp->nodes);
+    memcpy(sp->edges, s->flows.edges, walk_n_links(t) * sizeof *sp->edges);
+    for (uint32_t cube = 0; cube < sim_cubes(t); cube++)
+        for (uint32_t pe = 0; pe < t->pes; pe++) {
+            const struct station *c = &s->channels[2 * (size_t)src_pack(t, cube, pe)];
+            uint32_t home = home_slice(t, cube, pe);
+            struct flow own = {{{c[0].count, c[0].bytes}, {c[1].count, c[1].bytes}}};
+
+            if (!no_flow(&own))
+                spread_hops(sp, part_at(cube, seg_of_local(t, 0, pe, home)), 0, UINT32_MAX,
+                            dst_pack(t, cube, home), &own);
+        }
+}
+
 bool spread_all(struct spread *sp, const struct kb_sim *s)
 {
     sp->topo = s->topo;
@@ -329,6 +351,10 @@ bool spread_all(struct spread *sp, const struct kb_sim *s)
     sp->edges = calloc(walk_n_links(s->topo), sizeof *sp->edges);
     if (!sp->nodes || !sp->edges)
         return false;
+    if (!s->topo->regular) {
+        spread_counted(sp, s);
+        return true;
+    }
     spread_cubes(sp, s);
     spread_hosts(sp, s);
     for (uint32_t cube = 0; cube < sim_cubes(s->topo); cube++) {

@@ -9,12 +9,6 @@ struct spread {
     struct flow_sum *nodes, *edges; /* owned; [node], [link station] (machine/walk.h) */
 };
 
-static inline void flow_sum_add(struct flow_sum *sum, const struct flow_sum *more)
-{
-    sum->count += more->count;
-    sum->bytes += more->bytes;
-}
-
 static inline void flow_add(struct flow *sum, const struct flow *flow)
 {
     flow_sum_add(&sum->by[0], &flow->by[0]);

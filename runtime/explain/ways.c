@@ -17,15 +17,14 @@
 #include "machine/walk.h"
 
 kb_place ways_node(const struct kb_topology *t, const struct hop_row *hop, uint32_t cube,
-                   uint32_t dst)
+                   const struct trip *trip)
 {
     switch (hop->chiplet) {
     case AT_CUBE:
         return place_node(AT_CUBE, cube, hop->node);
     case AT_IO:
-        return place_node(AT_IO, cube / t->cubes, hop->node);
     case AT_IO_TO:
-        return place_node(AT_IO, dst_cube(t, dst) / t->cubes, hop->node);
+        return place_node(AT_IO, walk_chiplet(t, trip, cube, hop->chiplet == AT_IO_TO), hop->node);
     default:
         return place_node(AT_FABRIC, 0, hop->node);
     }
@@ -37,16 +36,25 @@ static uint32_t hops_passed(const struct segment_row *seg)
     return seg->exit == N_EXITS ? seg->n_hops - 1u : seg->n_hops;
 }
 
-static struct way_pieces pieces_of(const struct ways *w, uint32_t cube, uint32_t segment)
+/* The wire behind hop `i` of a part, of the segment that it is on. */
+static int64_t wire_behind(const struct kb_topology *t, const struct way_part *part, uint32_t i)
 {
-    const struct segment_row *seg = segment_at(w->topo, cube, segment);
+    const struct segment_row *seg = segment_at(t, part->cube, part->segment);
+    struct route_at at = {.cube = part->cube, .segment = part->segment};
+
+    return t->hops[seg->first_hop + i].wire_fs + (i + 1 == seg->n_hops ? walk_extra_fs(t, at) : 0);
+}
+
+static struct way_pieces pieces_of(const struct ways *w, const struct way_part *part)
+{
+    const struct segment_row *seg = segment_at(w->topo, part->cube, part->segment);
     const struct hop_row *hop = &w->topo->hops[seg->first_hop];
     struct way_pieces n = {0, 0};
 
     for (uint32_t i = 0; i < hops_passed(seg); i++, hop++) {
         n.nodes += (hop->overhead_fs & w->mask.overhead) != 0;
         n.wires += (hop->cross_fs & w->mask.wire) != 0;
-        n.wires += (hop->wire_fs & w->mask.wire) != 0;
+        n.wires += (wire_behind(w->topo, part, i) & w->mask.wire) != 0;
     }
     return n;
 }
@@ -68,7 +76,8 @@ static struct way_part *find(const struct ways *w, const struct way_part *part)
 
     while (w->part[i].count &&
            (w->part[i].cube != part->cube || w->part[i].to != part->to ||
-            w->part[i].segment != part->segment || w->part[i].writes != part->writes))
+            w->part[i].segment != part->segment || w->part[i].writes != part->writes ||
+            w->part[i].chiplet != part->chiplet))
         i = (i + 1) & (w->cap - 1);
     return &w->part[i];
 }
@@ -102,7 +111,7 @@ static bool add_part(struct ways *w, const struct way_part *part, struct way_pie
     row = find(w, part);
     if (!row->count) {
         *row = *part;
-        row->pieces = pieces_of(w, part->cube, part->segment);
+        row->pieces = pieces_of(w, part);
         w->n++;
     }
     row->count++;
@@ -114,14 +123,16 @@ static bool add_part(struct ways *w, const struct way_part *part, struct way_pie
 bool ways_add(struct ways *w, const struct txn *x, struct way_pieces *sum)
 {
     const struct kb_topology *t = w->topo;
-    struct route_at at = walk_begin(t, x->src, x->dst, txn_of_host(x));
+    const struct trip trip = txn_trip(t, x);
 
-    for (;; at = walk_next(t, at, x->dst, txn_of_host(x))) {
-        bool far = at.segment == t->seg_host || at.segment == t->seg_cross;
+    for (struct route_at at = walk_begin(t, &trip);; at = walk_next(t, &trip, at)) {
+        bool far = at.segment >= t->seg_cross ||
+                   (at.segment >= t->seg_host && at.segment < t->seg_host_in);
         struct way_part part = {.cube = at.cube,
                                 .to = far ? dst_pack(t, dst_cube(t, x->dst), 0) : 0,
                                 .segment = at.segment,
-                                .writes = (uint16_t)txn_writes(x)};
+                                .writes = (uint8_t)txn_writes(x),
+                                .chiplet = trip.chiplet};
 
         if (!add_part(w, &part, sum))
             return false;
@@ -145,16 +156,17 @@ static void tell_part(const struct ways *w, const struct way_part *part, way_tol
     const struct kb_topology *t = w->topo;
     const struct segment_row *seg = segment_at(t, part->cube, part->segment);
     const struct hop_row *hop = &t->hops[seg->first_hop];
+    const struct trip trip = {.dst = part->to, .of_host = true, .chiplet = part->chiplet};
 
     for (uint32_t i = 0; i < hops_passed(seg); i++, hop++) {
         struct walk_edge edge = {hop->owner, hop->back, hop->link};
-        kb_place node = ways_node(t, hop, part->cube, part->to);
-        size_t link = walk_link(t, edge, part->cube, part->to) ^ !part->writes;
+        kb_place node = ways_node(t, hop, part->cube, &trip);
+        size_t link = walk_link(t, edge, part->cube, &trip) ^ !part->writes;
 
         tell(part, KB_CAUSE_OVERHEAD, node, hop->overhead_fs & w->mask.overhead, each, arg);
         tell(part, KB_CAUSE_WIRE, node, hop->cross_fs & w->mask.wire, each, arg);
-        tell(part, KB_CAUSE_WIRE, place_of(KB_AT_LINK, link), hop->wire_fs & w->mask.wire, each,
-             arg);
+        tell(part, KB_CAUSE_WIRE, place_of(KB_AT_LINK, link),
+             wire_behind(t, part, i) & w->mask.wire, each, arg);
     }
 }
 

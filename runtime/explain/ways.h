@@ -13,7 +13,8 @@ struct way_pieces {
 struct way_part {
     uint32_t cube, to; /* `to`: the target's packed memory where the part depends on it, or 0 */
     uint16_t segment;
-    uint16_t writes;
+    uint8_t writes;
+    uint8_t chiplet; /* of its host */
     struct way_pieces pieces;
     uint64_t count; /* transactions; 0: a free row */
 };
@@ -36,8 +37,8 @@ void ways_each(const struct ways *w, way_told *each, void *arg);
 
 void ways_free(struct ways *w);
 
-/* The place of a node of a route, passed in `cube` on the way to `dst` (packed). */
+/* The place of a node of a route, passed in `cube`. */
 kb_place ways_node(const struct kb_topology *t, const struct hop_row *hop, uint32_t cube,
-                   uint32_t dst);
+                   const struct trip *trip);
 
 #endif

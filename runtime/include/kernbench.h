@@ -99,6 +99,8 @@ typedef struct kb_info {
     const char *links;  /* "ideal" or "fifo" */
     uint32_t sips, cubes_per_sip, mesh_w, mesh_h, pes_per_cube;
     uint32_t nodes, edges;
+    uint32_t planes;   /* networks between its cubes: kb_plane_name() */
+    bool plane_column; /* a transaction may choose its plane: kb_request.plane */
 } kb_info;
 
 void kb_topology_info(const kb_topology *topo, kb_info *out);
@@ -211,6 +213,20 @@ int64_t kb_formula_fs(const kb_cost *cost);
 kb_status kb_route_cost(const kb_topology *topo, kb_transaction_op op, const kb_endpoint *src,
                         const kb_endpoint *dst, uint64_t nbytes, kb_cost *out, kb_error *why);
 
+/* The same on plane `plane` of kb_plane_name(), where kb_route_cost() takes that of the op. */
+kb_status kb_route_cost_on(const kb_topology *topo, uint32_t plane, kb_transaction_op op,
+                           const kb_endpoint *src, const kb_endpoint *dst, uint64_t nbytes,
+                           kb_cost *out, kb_error *why);
+
+/*
+ * The name of plane `plane` of sip.planes, from 0; NULL: there is none such. A topology without
+ * sip.planes has one plane, with the name "".
+ */
+const char *kb_plane_name(const kb_topology *topo, uint32_t plane);
+
+/* The plane of `op` where a transaction does not choose its own: the last for reads, else 0. */
+uint32_t kb_plane_of(const kb_topology *topo, kb_transaction_op op);
+
 /* One node of a route, in the order in which a request passes. */
 typedef struct kb_hop {
     char node[KB_NODE_BYTES]; /* full name, "sip0.cube0.xbar.pe0" */
@@ -222,6 +238,11 @@ typedef struct kb_hop {
 /* Calls `each` for every node from `src` to `dst`. A route into a TCM is the route of a write. */
 kb_status kb_route_walk(const kb_topology *topo, const kb_endpoint *src, const kb_endpoint *dst,
                         void (*each)(void *arg, const kb_hop *hop), void *arg, kb_error *why);
+
+/* The same for `op` on a plane: on a one-way plane a read takes another way than a write. */
+kb_status kb_route_walk_on(const kb_topology *topo, uint32_t plane, kb_transaction_op op,
+                           const kb_endpoint *src, const kb_endpoint *dst,
+                           void (*each)(void *arg, const kb_hop *hop), void *arg, kb_error *why);
 
 /* -- simulations ---------------------------------------------------------------------------- */
 
@@ -265,6 +286,7 @@ typedef struct kb_request {
     kb_endpoint dst; /* a slice or an SRAM; for hosts a slice of the same SIP */
     uint64_t offset; /* in bytes, inside the target; offset + nbytes must not exceed its size */
     uint64_t nbytes; /* > 0 */
+    uint32_t plane;  /* with sip.plane: column, 1 + the number of its plane; 0: as its op says */
 } kb_request;
 
 /* Where a transaction may wait, in the order of its route: WAIT(NAME, name). Source of kb_wait. */

@@ -93,7 +93,7 @@ static void find_least_ways(const struct kb_sim *s, struct kernels *k)
     const struct kb_topology *t = s->topo;
 
     for (uint32_t unit = 0; unit < t->n_units; unit++) {
-        bool no_least = t->links == MODE_FIFO || t->n_kinds > 1 || unit_is_tcm(t, unit);
+        bool no_least = t->links == MODE_FIFO || !t->regular || unit_is_tcm(t, unit);
 
         k->least_way_fs[unit] = no_least ? -1 : least_way_fs(s, unit);
     }

@@ -59,9 +59,16 @@ static uint32_t cube_node(const kb_topology *t, uint32_t cube /* over all SIPs *
     return number;
 }
 
-static uint32_t io_node(const kb_topology *t, uint32_t sip, uint32_t node)
+/* Node `node` of IO chiplet `chiplet`, over all SIPs. */
+static uint32_t io_node(const kb_topology *t, uint32_t chiplet, uint32_t node)
 {
-    return first_node(t, sip, t->cubes) + node;
+    return first_node(t, chiplet / t->chiplets, t->cubes) + chiplet % t->chiplets * N_IO_NODES +
+           node;
+}
+
+static bool has_switch(const kb_topology *t)
+{
+    return t->sips > 1 && t->fabric_shape == FABRIC_SWITCH;
 }
 
 static uint32_t switch_node(const kb_topology *t)
@@ -132,15 +139,17 @@ kb_status kb_node_get(const kb_topology *t, uint32_t node, kb_node *out)
 
     if (node >= t->n_nodes)
         return KB_BAD_REQUEST;
-    if (node == switch_node(t)) {
+    if (has_switch(t) && node == switch_node(t)) {
         set_row(&t->fabric_nodes[0], out);
         name_switch(t, out->name);
         return KB_OK;
     }
     sip = find_sip(t, node);
-    if (node >= io_node(t, sip, 0)) {
-        set_row(&t->io_nodes[node - io_node(t, sip, 0)], out);
-        name_io_node(t, sip, node - io_node(t, sip, 0), out->name);
+    if (node >= io_node(t, sip * t->chiplets, 0)) {
+        uint32_t of_io = node - io_node(t, sip * t->chiplets, 0);
+
+        set_row(&t->io_nodes[of_io % N_IO_NODES], out);
+        name_io_node(t, sip * t->chiplets + of_io / N_IO_NODES, of_io % N_IO_NODES, out->name);
     } else {
         cube = find_cube(t, sip, node);
         set_cube_node(t, sip * t->cubes + cube, node - first_node(t, sip, cube), out);
@@ -188,7 +197,7 @@ kb_status kb_node_find(const kb_topology *t, const char *name, size_t len, uint3
     uint32_t sip, chiplet, node;
 
     name_switch(t, fabric);
-    if (t->sips > 1 && strlen(fabric) == len && memcmp(fabric, name, len) == 0) {
+    if (has_switch(t) && strlen(fabric) == len && memcmp(fabric, name, len) == 0) {
         *out = switch_node(t);
         return KB_OK;
     }
@@ -204,10 +213,10 @@ kb_status kb_node_find(const kb_topology *t, const char *name, size_t len, uint3
         *out = cube_node(t, cube, node);
         return KB_OK;
     }
-    if (!take_part(&at, end, "io", 1, &chiplet) ||
-        !find_row(t->io_nodes, walk_io_nodes(t), at, end, &node))
+    if (!take_part(&at, end, "io", t->chiplets, &chiplet) ||
+        !find_row(t->io_nodes, N_IO_NODES, at, end, &node))
         return KB_BAD_REQUEST;
-    *out = io_node(t, sip, node);
+    *out = io_node(t, sip * t->chiplets + chiplet, node);
     return KB_OK;
 }
 
@@ -219,57 +228,89 @@ struct listener {
     void *arg;
 };
 
-static void tell(const struct listener *to, const struct link_row *row, uint32_t a, uint32_t b)
+static void tell_edge(const struct listener *to, const struct link_row *row, int64_t wire_fs,
+                      double length_mm, uint32_t from, uint32_t towards)
 {
-    kb_edge edge = {a, b, row->length_mm, row->wire_fs, row->gbs};
+    kb_edge edge = {from, towards, length_mm, wire_fs, row->gbs};
 
     to->each(to->arg, &edge);
-    if (row->both_ways) {
-        edge.from = b;
-        edge.to = a;
-        to->each(to->arg, &edge);
-    }
 }
 
-/* Whether `cube` has a neighbour on that side, east or south. */
-static bool has_neighbour(const kb_topology *t, uint32_t cube, uint32_t side)
+static void tell(const struct listener *to, const struct link_row *row, uint32_t a, uint32_t b)
 {
-    bool there = side == SIDE_E ? cube_column(t, cube) + 1 < t->w : cube_row(t, cube) + 1 < t->h;
+    tell_edge(to, row, row->wire_fs, row->length_mm, a, b);
+    if (row->both_ways)
+        tell_edge(to, row, row->wire_fs, row->length_mm, b, a);
+}
 
-    return there && cube_is_there(t, walk_neighbour(t, cube, side));
+/* Link `i` of `cube` to its neighbour in the east or south, as far as it is there. */
+static void tell_d2d(const kb_topology *t, uint32_t cube, uint32_t i, const struct listener *to)
+{
+    const struct link_row *row = walk_cube_link(t, cube, i);
+    uint32_t plane = (i - walk_first_d2d(t)) / 2, far = walk_neighbour(t, cube, row->leaves);
+    bool wraps = mesh_at_border(t, cube, row->leaves);
+    int64_t wire_fs = wraps ? t->wrap_wire_fs : row->wire_fs;
+    double length_mm = wraps ? t->wrap_mm : row->length_mm;
+
+    if (mesh_has_link(t, plane, cube, row->leaves))
+        tell_edge(to, row, wire_fs, length_mm, cube_node(t, cube, row->from),
+                  cube_node(t, far, row->to));
+    if (mesh_has_back_link(t, plane, cube, row->leaves))
+        tell_edge(to, row, wire_fs, length_mm, cube_node(t, far, row->to),
+                  cube_node(t, cube, row->from));
+}
+
+/* A link between a noc and one of its ucie, one direction of which may be broken. */
+static void tell_port(const kb_topology *t, uint32_t cube, uint32_t i, const struct listener *to)
+{
+    const struct link_row *row = walk_cube_link(t, cube, i);
+    uint32_t of = row->to - walk_ucie(t, 0, 0), side = of / t->planes, plane = of % t->planes;
+    uint32_t noc = cube_node(t, cube, row->from), ucie = cube_node(t, cube, row->to);
+
+    if (mesh_has_port(t, plane, cube, side, true))
+        tell_edge(to, row, row->wire_fs, row->length_mm, noc, ucie);
+    if (mesh_has_port(t, plane, cube, side, false))
+        tell_edge(to, row, row->wire_fs, row->length_mm, ucie, noc);
 }
 
 static void tell_cube(const kb_topology *t, uint32_t cube, const struct listener *to)
 {
     for (uint32_t i = 0; i < t->n_cube_links; i++) {
         const struct link_row *row = walk_cube_link(t, cube, i);
-        uint32_t far = cube;
 
-        if (row->leaves != N_EXITS) {
-            if (!has_neighbour(t, cube, row->leaves))
-                continue;
-            far = walk_neighbour(t, cube, row->leaves);
-        } else if (row->from == row->to || !has_node(t, cube, row->from) ||
-                   !has_node(t, cube, row->to)) {
+        if (row->leaves != N_EXITS)
+            tell_d2d(t, cube, i, to);
+        else if (row->from == row->to || !has_node(t, cube, row->from) ||
+                 !has_node(t, cube, row->to))
             continue; /* of another kind of cubes, or of a PE that is missing */
-        }
-        tell(to, row, cube_node(t, cube, row->from), cube_node(t, far, row->to));
+        else if (walk_cube_node(t, cube, row->to)->kind == NODE_UCIE)
+            tell_port(t, cube, i, to);
+        else
+            tell(to, row, cube_node(t, cube, row->from), cube_node(t, cube, row->to));
     }
 }
 
-static void tell_io(const kb_topology *t, uint32_t sip, const struct listener *to)
+/* Where a link of an IO chiplet leads to. */
+static uint32_t io_link_end(const kb_topology *t, uint32_t chiplet, uint32_t i)
 {
-    for (uint32_t i = 0; i < t->n_io_links; i++) {
-        const struct link_row *row = &t->io_links[i];
-        uint32_t from = io_node(t, sip, row->from);
+    uint32_t sip = chiplet / t->chiplets;
 
-        if (i >= IO_LINK_SHORE)
-            tell(to, row, from, cube_node(t, sip * t->cubes + (i - IO_LINK_SHORE) * t->w, row->to));
-        else if (i != IO_LINK_FABRIC)
-            tell(to, row, from, io_node(t, sip, row->to));
-        else if (t->sips > 1)
-            tell(to, row, from, switch_node(t));
-    }
+    if (walk_is_shore(t, i))
+        return cube_node(t, walk_shore_cube(t, chiplet, i), walk_shore_ucie(t, chiplet, i));
+    if (i < IO_LINK_FABRIC)
+        return io_node(t, chiplet, t->io_links[i].to);
+    if (t->fabric_shape == FABRIC_SWITCH)
+        return switch_node(t);
+    return io_node(t, t->chiplets * grid_step(t, sip, i == IO_LINK_FABRIC ? SIDE_E : SIDE_S),
+                   t->io_links[i].to);
+}
+
+static void tell_io(const kb_topology *t, uint32_t chiplet, const struct listener *to)
+{
+    for (uint32_t i = 0; i < t->n_io_links; i++)
+        if (walk_has_io_link(t, chiplet, i))
+            tell(to, &t->io_links[i], io_node(t, chiplet, t->io_links[i].from),
+                 io_link_end(t, chiplet, i));
 }
 
 void kb_edges(const kb_topology *t, void (*each)(void *arg, const kb_edge *edge), void *arg)
@@ -280,20 +321,17 @@ void kb_edges(const kb_topology *t, void (*each)(void *arg, const kb_edge *edge)
         for (uint32_t cube = 0; cube < t->cubes; cube++)
             if (cube_is_there(t, sip * t->cubes + cube))
                 tell_cube(t, sip * t->cubes + cube, &to);
-        tell_io(t, sip, &to);
+        for (uint32_t chiplet = 0; chiplet < t->chiplets; chiplet++)
+            tell_io(t, sip * t->chiplets + chiplet, &to);
     }
 }
 
 /* -- limits --------------------------------------------------------------------------------- */
 
-/* The first ucie node; N, E, S, W follow each other. */
-static const struct node_row *first_ucie(const kb_topology *t)
+/* The ucie node of a side. */
+static const struct node_row *ucie_row(const kb_topology *t, uint32_t side)
 {
-    const struct node_row *row = t->cube_nodes;
-
-    while (row->kind != NODE_UCIE)
-        row++;
-    return row;
+    return &t->cube_nodes[walk_ucie(t, 0, side)];
 }
 
 void kb_topology_limits(const kb_topology *t, kb_limits *out)
@@ -302,8 +340,8 @@ void kb_topology_limits(const kb_topology *t, kb_limits *out)
     const struct pe_row *pe = &kind->pe;
 
     *out = (kb_limits){
-        .cube_w_mm = first_ucie(t)[SIDE_E].x_mm,
-        .cube_h_mm = first_ucie(t)[SIDE_S].y_mm,
+        .cube_w_mm = ucie_row(t, SIDE_E)->x_mm,
+        .cube_h_mm = ucie_row(t, SIDE_S)->y_mm,
         .slice_gbs = kind->hbm.gbs,
         .sram_gbs = kind->sram.gbs,
         .tcm_read_gbs = kind->tcm_read.gbs,

@@ -170,16 +170,6 @@ static inline bool cost_same_sip(const struct kb_topology *t, uint32_t a, uint32
     return t->sips == 1 || a / t->cubes == b / t->cubes;
 }
 
-/*
- * The same sums where cubes differ, so that the distance of two cubes does not tell what lies
- * between: segment by segment (walk.c). To another cube; from the host up to ucie-W of the last.
- */
-struct cost_row cost_walked(const struct kb_topology *t, uint32_t src, uint32_t dst, bool of_host)
-    EXPORTED(cost_walked);
-
-/* The overheads of all ucie nodes from the host to the target. */
-int64_t cost_walked_ucies(const struct kb_topology *t, uint32_t dst) EXPORTED(cost_walked_ucies);
-
 /* From a PE to a memory of another cube. */
 static inline __attribute__((always_inline)) struct cost_row
 cost_remote(const struct kb_topology *t, uint32_t src, uint32_t dst)
@@ -187,9 +177,6 @@ cost_remote(const struct kb_topology *t, uint32_t src, uint32_t dst)
     uint32_t a = src_cube(t, src), b = dst_cube(t, dst);
     const struct cost_row *out = &t->cost_out[src_pe(t, src) * N_EXITS];
     const struct cost_row *in = &t->cost_in[dst_unit(t, dst)];
-
-    if (t->n_kinds > 1)
-        return cost_walked(t, src, dst, false);
 
     if (cost_same_sip(t, a, b)) {
         int32_t d = (int32_t)t->cube_pos[b % t->cubes] - (int32_t)t->cube_pos[a % t->cubes];
@@ -204,37 +191,54 @@ cost_remote(const struct kb_topology *t, uint32_t src, uint32_t dst)
     return cost_add(way, &in[SIDE_W * t->n_units]);
 }
 
+/* The cost of a host's way, to the engine of the target's M_CPU and behind it, and its UCIe nodes.
+ */
+struct walked_cost {
+    struct cost_row way, behind;
+    int64_t ucie_fs; /* their overheads */
+    uint32_t side; /* plane * N_SIDES + the side by which it comes into the target's cube */
+};
+
+/* Of any machine: summed segment by segment along the walk. Of a PE's all is in `way`. walked.c
+ */
+struct walked_cost cost_walked(const struct kb_topology *t, const struct trip *trip)
+    EXPORTED(cost_walked);
+
 /* From a PE to a memory; the memory's own overhead and the edge into it are not in it. */
-static inline struct cost_row cost_of_pe(const struct kb_topology *t, uint32_t src, uint32_t dst)
+static inline struct cost_row cost_of_pe(const struct kb_topology *t, const struct trip *trip)
 {
-    if (src_cube(t, src) == dst_cube(t, dst))
-        return t->cost_local[(cube_kind(t, src_cube(t, src)) * t->pes + src_pe(t, src)) * t->n_units +
-                             dst_unit(t, dst)];
-    return cost_remote(t, src, dst);
+    if (!t->regular)
+        return cost_walked(t, trip).way;
+    if (src_cube(t, trip->src) == dst_cube(t, trip->dst))
+        return t->cost_local[src_pe(t, trip->src) * t->n_units + dst_unit(t, trip->dst)];
+    return cost_remote(t, trip->src, trip->dst);
 }
 
 /* From a host to the engine of the target's M_CPU. */
-static inline struct cost_row cost_host_to_engine(const struct kb_topology *t, uint32_t dst)
+static inline struct cost_row cost_host_to_engine(const struct kb_topology *t,
+                                                  const struct trip *trip)
 {
-    uint32_t cube = dst_cube(t, dst);
-    struct cost_row way = t->n_kinds > 1 ? cost_walked(t, 0, dst, true)
-                                         : t->cost_host[cube_column(t, cube)];
-
-    return cost_add(way, &t->cost_host_cpu[cube_kind(t, cube)]);
+    if (!t->regular)
+        return cost_walked(t, trip).way;
+    return cost_add(t->cost_host[cube_column(t, dst_cube(t, trip->dst))], t->cost_host_cpu);
 }
 
 /* From there to the memory. */
-static inline struct cost_row cost_engine_to_memory(const struct kb_topology *t, uint32_t dst)
+static inline struct cost_row cost_engine_to_memory(const struct kb_topology *t,
+                                                    const struct trip *trip)
 {
-    return t->cost_host_in[cube_kind(t, dst_cube(t, dst)) * t->slices + dst_unit(t, dst)];
+    return t->regular ? t->cost_host_in[dst_unit(t, trip->dst)] : cost_walked(t, trip).behind;
 }
 
 /* From a host to the memory. */
-static inline struct cost_row cost_of_host(const struct kb_topology *t, uint32_t dst)
+static inline struct cost_row cost_of_host(const struct kb_topology *t, const struct trip *trip)
 {
-    struct cost_row in = cost_engine_to_memory(t, dst);
+    if (!t->regular) {
+        struct walked_cost c = cost_walked(t, trip);
 
-    return cost_add(cost_host_to_engine(t, dst), &in);
+        return cost_add(c.way, &c.behind);
+    }
+    return cost_add(cost_host_to_engine(t, trip), &t->cost_host_in[dst_unit(t, trip->dst)]);
 }
 
 /* The row of memory `dst`, for a transaction that reads or writes it. */
@@ -305,39 +309,40 @@ struct known_cost {
     uint64_t nbytes; /* 0: of none */
     int64_t way_fs, hold_fs;
     uint32_t dst;
+    uint8_t plane;
 };
 
 static inline struct known_cost cost_known(const struct kb_topology *t, const struct cost_mask *m,
-                                           uint32_t src, uint32_t dst, bool writes, uint64_t nbytes)
+                                           const struct trip *trip, bool writes, uint64_t nbytes)
 {
-    struct cost_row way = cost_of_pe(t, src, dst);
+    struct cost_row way = cost_of_pe(t, trip);
 
     return (struct known_cost){
         .nbytes = nbytes,
         .way_fs = cost_way_fs(m, way.wire_fs, way.overhead_fs),
-        .hold_fs = cost_hold_fs(m, cost_memory(t, dst, writes), way.link_gbs, nbytes),
-        .dst = dst};
+        .hold_fs = cost_hold_fs(m, cost_memory(t, trip->dst, writes), way.link_gbs, nbytes),
+        .dst = trip->dst,
+        .plane = trip->plane};
 }
 
 /* UCIe nodes from the host to the target: one into column 0, two for each cube passed. */
 static inline int64_t cost_response_fs(const struct kb_topology *t, const struct cost_mask *m,
-                                       uint32_t dst, int64_t wire_fs)
+                                       const struct trip *trip, int64_t wire_fs)
 {
-    int64_t ucies = 1 + 2 * (int64_t)cube_column(t, dst_cube(t, dst));
+    int64_t ucies = 1 + 2 * (int64_t)cube_column(t, dst_cube(t, trip->dst));
     int64_t overhead_fs =
-        t->n_kinds > 1 ? cost_walked_ucies(t, dst) : ucies * t->kinds[0].ucie_overhead_fs;
+        t->regular ? ucies * t->kinds[0].ucie_overhead_fs : cost_walked(t, trip).ucie_fs;
 
     return cost_way_fs(m, wire_fs, overhead_fs);
 }
 
 /* All of a transaction's costs, as kernbench.h names them. */
 static inline struct kb_cost cost_of(const struct kb_topology *t, const struct cost_mask *m,
-                                     kb_transaction_op op, uint32_t src, uint32_t dst,
-                                     uint64_t nbytes)
+                                     kb_transaction_op op, const struct trip *trip, uint64_t nbytes)
 {
     bool host = op >= KB_H2D, writes = op == KB_WRITE || op == KB_H2D;
-    const struct memory_row *memory = cost_memory(t, dst, writes);
-    struct cost_row way = host ? cost_of_host(t, dst) : cost_of_pe(t, src, dst);
+    const struct memory_row *memory = cost_memory(t, trip->dst, writes);
+    struct cost_row way = host ? cost_of_host(t, trip) : cost_of_pe(t, trip);
     struct kb_cost c;
 
     c.wire_fs = way.wire_fs & m->wire;
@@ -345,7 +350,7 @@ static inline struct kb_cost cost_of(const struct kb_topology *t, const struct c
     c.overhead_fs = (way.overhead_fs & m->overhead) + c.memory_overhead_fs;
     c.bottleneck_gbs = cost_bottleneck_gbs(m, way.link_gbs, memory);
     c.drain_fs = drain_fs(nbytes, c.bottleneck_gbs);
-    c.response_fs = host ? cost_response_fs(t, m, dst, way.wire_fs) : 0;
+    c.response_fs = host ? cost_response_fs(t, m, trip, way.wire_fs) : 0;
     return c;
 }
 

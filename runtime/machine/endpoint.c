@@ -19,6 +19,7 @@
  */
 #include "machine/endpoint.h"
 #include "machine/pes.h"
+#include "machine/walk.h"
 #include "base/text.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -39,7 +40,7 @@ kb_status endpoint_error(kb_error *why, const char *fmt, ...)
 static uint32_t units_of(const struct kb_topology *t, uint32_t cube, kb_endpoint_kind kind)
 {
     if (kind == KB_SRAM || kind == KB_HOST)
-        return 1;
+        return kind == KB_SRAM ? 1 : t->chiplets;
     return kind == KB_SLICE ? kind_at(t, cube)->slices : kind_at(t, cube)->pes;
 }
 
@@ -110,7 +111,8 @@ bool endpoint_pack(const struct kb_topology *t, const kb_endpoint *end, uint32_t
     }
     bool source = end->kind == KB_PE || end->kind == KB_HOST;
 
-    *packed = source ? src_pack(t, cube, end->unit) : dst_pack(t, cube, unit_of(t, end));
+    *packed = source ? src_pack(t, cube, end->kind == KB_HOST ? 0 : end->unit)
+                     : dst_pack(t, cube, unit_of(t, end));
     return true;
 }
 
@@ -121,9 +123,10 @@ static struct kb_endpoint endpoint_at(const struct kb_topology *t, kb_endpoint_k
 }
 
 struct kb_endpoint endpoint_unpack_source(const struct kb_topology *t, uint32_t packed,
-                                          bool of_host)
+                                          bool of_host, uint32_t chiplet)
 {
-    return endpoint_at(t, of_host ? KB_HOST : KB_PE, src_cube(t, packed), src_pe(t, packed));
+    return endpoint_at(t, of_host ? KB_HOST : KB_PE, src_cube(t, packed),
+                       of_host ? chiplet : src_pe(t, packed));
 }
 
 struct kb_endpoint endpoint_unpack_memory(const struct kb_topology *t, uint32_t packed)
@@ -174,6 +177,45 @@ kb_status endpoint_pack_route(const struct kb_topology *t, kb_transaction_op op,
     return status;
 }
 
+uint32_t endpoint_plane(const struct kb_topology *t, kb_transaction_op op, uint64_t id)
+{
+    if (t->plane_choice == PLANE_BY_HASH)
+        return (uint32_t)(id % t->planes);
+    return kb_plane_of(t, op);
+}
+
+kb_status endpoint_trip(const struct kb_topology *t, kb_transaction_op op, const kb_endpoint *src,
+                        const uint32_t packed[2], uint32_t plane, struct trip *trip, kb_error *why)
+{
+    bool of_host = op >= KB_H2D, reads = op == KB_READ || op == KB_D2H;
+
+    if (plane >= t->planes)
+        return endpoint_error(why, "there is no plane %u", plane);
+    *trip = walk_trip(t, packed[0], packed[1], plane, of_host, of_host ? src->unit : 0, reads);
+    if (!t->regular && !walk_has_way(t, trip)) {
+        struct kb_endpoint to = endpoint_unpack_memory(t, packed[1]);
+        char from[KB_ENDPOINT_BYTES], name[KB_ENDPOINT_BYTES];
+        const char *on = t->plane_rows[plane].name;
+
+        kb_endpoint_name(src, from);
+        kb_endpoint_name(&to, name);
+        return endpoint_error(why, "there is no way from %s to %s%s%s%s", from, name,
+                              *on ? " on plane " : "", on,
+                              trip->back ? " for the data of a read" : "");
+    }
+    return KB_OK;
+}
+
+uint32_t kb_plane_of(const kb_topology *t, kb_transaction_op op)
+{
+    return op == KB_READ || op == KB_D2H ? t->planes - 1u : 0;
+}
+
+const char *kb_plane_name(const kb_topology *t, uint32_t plane)
+{
+    return plane < t->planes ? t->plane_rows[plane].name : NULL;
+}
+
 uint64_t kb_memory_bytes(const kb_topology *t, const kb_endpoint *end)
 {
     uint32_t cube = end->sip * t->cubes + end->cube;
@@ -206,5 +248,7 @@ void kb_topology_info(const kb_topology *t, kb_info *out)
         .pes_per_cube = t->pes,
         .nodes = t->n_nodes,
         .edges = t->n_edges,
+        .planes = t->planes,
+        .plane_column = t->plane_choice == PLANE_BY_COLUMN,
     };
 }

@@ -3,9 +3,9 @@
 #define ENDPOINT_H
 #include "machine/tables.h"
 
-/* The endpoint of a packed source (a PE or a host), and of a packed memory. */
+/* The endpoint of a packed source (a PE, or the host of a chiplet), and of a packed memory. */
 struct kb_endpoint endpoint_unpack_source(const struct kb_topology *t, uint32_t packed,
-                                          bool of_host);
+                                          bool of_host, uint32_t chiplet);
 struct kb_endpoint endpoint_unpack_memory(const struct kb_topology *t, uint32_t packed);
 
 /* Packs `end` as a source or as a memory. False, and the reason in `why`, if there is none such. */
@@ -16,6 +16,13 @@ bool endpoint_pack(const struct kb_topology *t, const kb_endpoint *end, uint32_t
 kb_status endpoint_pack_route(const struct kb_topology *t, kb_transaction_op op,
                               const kb_endpoint *src, const kb_endpoint *dst, uint32_t packed[2],
                               kb_error *why);
+
+/* The plane of `op`, as sip.plane says, for a transaction with that id; column: as op. */
+uint32_t endpoint_plane(const struct kb_topology *t, kb_transaction_op op, uint64_t id);
+
+/* The trip of `op` between packed ends on `plane`. KB_BAD_REQUEST: there is no way. */
+kb_status endpoint_trip(const struct kb_topology *t, kb_transaction_op op, const kb_endpoint *src,
+                        const uint32_t packed[2], uint32_t plane, struct trip *trip, kb_error *why);
 
 /* Fills `why`, which may be NULL. Always KB_BAD_REQUEST. */
 __attribute__((format(printf, 2, 3))) kb_status endpoint_error(kb_error *why, const char *fmt, ...);

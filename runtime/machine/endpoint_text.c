@@ -153,7 +153,7 @@ static bool read_pattern(struct cursor *c, struct pattern *p)
         return false;
     if (take(c, "host")) {
         p->kind = KB_HOST;
-        return c->at == c->end;
+        return c->at == c->end || (take_numbers(c, &p->unit) && c->at == c->end);
     }
     return take(c, "c") && take_numbers(c, &p->cube) && take(c, ".") && take_unit(c, p) &&
            c->at == c->end;
@@ -242,6 +242,12 @@ static kb_status unknown_endpoint(struct cursor c, kb_error *why)
     return KB_BAD_REQUEST;
 }
 
+/* How many units of that kind a cube has, or hosts a SIP; 1: no number says which. */
+static uint32_t units_of(const struct kb_topology *t, kb_endpoint_kind kind)
+{
+    return kind == KB_SRAM ? 1 : kind == KB_HOST ? t->chiplets : kind == KB_SLICE ? t->slices : t->pes;
+}
+
 /* False, and a message, if one of `numbers` is too large: `owner` has `n` things. */
 static bool within(const struct numbers *numbers, uint32_t n, const char *shown, const char *owner,
                    const char *thing, kb_error *why)
@@ -258,15 +264,7 @@ static bool within(const struct numbers *numbers, uint32_t n, const char *shown,
 }
 
 static const char *const unit_names[] = {
-    [KB_PE] = "PE", [KB_HOST] = "", [KB_SLICE] = "slice", [KB_SRAM] = "", [KB_TCM] = "PE"};
-
-/* The most units of that kind that a cube has. */
-static uint32_t units_of(const struct kb_topology *t, kb_endpoint_kind kind)
-{
-    if (kind == KB_SRAM || kind == KB_HOST)
-        return 1;
-    return kind == KB_SLICE ? t->slices : t->pes;
-}
+    [KB_PE] = "PE", [KB_HOST] = "host", [KB_SLICE] = "slice", [KB_SRAM] = "", [KB_TCM] = "PE"};
 
 /* The message about an endpoint that the topology does not have. */
 static kb_status outside(const struct kb_topology *t, struct cursor c, const struct pattern *p,
@@ -281,7 +279,8 @@ static kb_status outside(const struct kb_topology *t, struct cursor c, const str
         snprintf(why->text, sizeof why->text, "%s: a range goes upwards, as in [0-3]", shown);
     else if (within(&p->sip, t->sips, shown, "the topology", "SIP", why) &&
              within(&p->cube, t->cubes, shown, "a SIP", "cube", why))
-        within(&p->unit, units_of(t, p->kind), shown, "a cube", unit_names[p->kind], why);
+        within(&p->unit, units_of(t, p->kind), shown, p->kind == KB_HOST ? "a SIP" : "a cube",
+               unit_names[p->kind], why);
     return KB_BAD_REQUEST;
 }
 
@@ -376,6 +375,8 @@ size_t kb_endpoint_name(const kb_endpoint *end, char text[KB_ENDPOINT_BYTES])
     }
     if (end->kind == KB_HOST) {
         p = text_put_text(p, "host");
+        if (end->unit > 0)
+            p = text_put_count(p, end->unit);
     } else {
         *p++ = 'c';
         p = text_put_count(p, end->cube);

@@ -26,10 +26,11 @@ void name_cube_node(const struct kb_topology *t, uint32_t cube, uint32_t node,
              walk_cube_node(t, cube, node)->name);
 }
 
-void name_io_node(const struct kb_topology *t, uint32_t sip, uint32_t node,
+void name_io_node(const struct kb_topology *t, uint32_t chiplet, uint32_t node,
                   char name[KB_NODE_BYTES])
 {
-    snprintf(name, KB_NODE_BYTES, "sip%u.io0.%s", sip, t->io_nodes[node].name);
+    snprintf(name, KB_NODE_BYTES, "sip%u.io%u.%s", chiplet / t->chiplets, chiplet % t->chiplets,
+             t->io_nodes[node].name);
 }
 
 void name_switch(const struct kb_topology *t, char name[KB_NODE_BYTES])
@@ -45,16 +46,16 @@ void name_node(const struct kb_topology *t, size_t node, char name[KB_NODE_BYTES
         name_cube_node(t, (uint32_t)(node / walk_cube_nodes(t)),
                        (uint32_t)(node % walk_cube_nodes(t)), name);
     else if (node < io + n_io)
-        name_io_node(t, (uint32_t)((node - io) / walk_io_nodes(t)),
-                     (uint32_t)((node - io) % walk_io_nodes(t)), name);
+        name_io_node(t, (uint32_t)((node - io) / N_IO_NODES), (uint32_t)((node - io) % N_IO_NODES),
+                     name);
     else
         name_switch(t, name);
 }
 
-void name_hop(const struct kb_topology *t, const struct hop_row *hop, uint32_t cube, uint32_t dst,
-              char name[KB_NODE_BYTES])
+void name_hop(const struct kb_topology *t, const struct hop_row *hop, uint32_t cube,
+              const struct trip *trip, char name[KB_NODE_BYTES])
 {
-    name_node(t, walk_node(t, hop, cube, dst), name);
+    name_node(t, walk_node(t, hop, cube, trip), name);
 }
 
 static void name_cube_link(const struct kb_topology *t, size_t link, char from[KB_NODE_BYTES],
@@ -72,16 +73,21 @@ static void name_cube_link(const struct kb_topology *t, size_t link, char from[K
 static void name_io_link(const struct kb_topology *t, size_t link, char from[KB_NODE_BYTES],
                          char to[KB_NODE_BYTES])
 {
-    uint32_t sip = (uint32_t)(link / t->n_io_links), of_sip = (uint32_t)(link % t->n_io_links);
-    const struct link_row *row = &t->io_links[of_sip];
+    uint32_t chiplet = (uint32_t)(link / t->n_io_links), of_it = (uint32_t)(link % t->n_io_links);
+    const struct link_row *row = &t->io_links[of_it];
+    uint32_t sip = chiplet / t->chiplets;
 
-    name_io_node(t, sip, row->from, from);
-    if (of_sip == IO_LINK_FABRIC)
+    name_io_node(t, chiplet, row->from, from);
+    if (walk_is_shore(t, of_it))
+        name_cube_node(t, walk_shore_cube(t, chiplet, of_it), walk_shore_ucie(t, chiplet, of_it),
+                       to);
+    else if (of_it < IO_LINK_FABRIC)
+        name_io_node(t, chiplet, row->to, to);
+    else if (t->fabric_shape == FABRIC_SWITCH)
         name_switch(t, to);
-    else if (of_sip >= IO_LINK_SHORE)
-        name_cube_node(t, sip * t->cubes + (of_sip - IO_LINK_SHORE) * t->w, row->to, to);
     else
-        name_io_node(t, sip, row->to, to);
+        name_io_node(t, t->chiplets * grid_step(t, sip, of_it == IO_LINK_FABRIC ? SIDE_E : SIDE_S),
+                     row->to, to);
 }
 
 void name_link(const struct kb_topology *t, size_t link, char from[KB_NODE_BYTES],

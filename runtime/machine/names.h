@@ -13,8 +13,8 @@ void name_io_node(const struct kb_topology *t, uint32_t sip, uint32_t node,
 void name_switch(const struct kb_topology *t, char name[KB_NODE_BYTES]);
 
 /* The node of `hop`, passed in cube `cube` on the way to `dst` (packed). */
-void name_hop(const struct kb_topology *t, const struct hop_row *hop, uint32_t cube, uint32_t dst,
-              char name[KB_NODE_BYTES]);
+void name_hop(const struct kb_topology *t, const struct hop_row *hop, uint32_t cube,
+              const struct trip *trip, char name[KB_NODE_BYTES]);
 
 /* Node number `node`, see walk_node(). */
 void name_node(const struct kb_topology *t, size_t node, char name[KB_NODE_BYTES]);

@@ -12,7 +12,7 @@ kb_status kb_pe_get(const kb_topology *t, uint32_t pe, kb_endpoint *out)
     REFUSE_NULL(t && out, "topo, out", NULL);
     if (pe >= pe_count(t))
         return KB_BAD_REQUEST;
-    *out = endpoint_unpack_source(t, pe_src(t, pe), false);
+    *out = endpoint_unpack_source(t, pe_src(t, pe), false, 0);
     return KB_OK;
 }
 

@@ -114,7 +114,8 @@ size_t kb_place_node(const kb_topology *t, kb_place place, char text[KB_NODE_BYT
         name_cube_node(t, src_cube(t, i), pe_node(t, src_pe(t, i), NODE_PE_CPU), text);
         break;
     case KB_AT_HOST:
-        name_io_node(t, src_cube(t, i) / t->cubes, 0, text); /* pcie_ep */
+        name_io_node(t, src_cube(t, i) / t->cubes * t->chiplets + place_chiplet(place), IO_PCIE_EP,
+                     text);
         break;
     case KB_AT_MEMORY:
         name_cube_node(t, dst_cube(t, i), memory_node(t, dst_unit(t, i)), text);
@@ -155,7 +156,9 @@ size_t kb_place_name(const kb_topology *t, kb_place place, char text[KB_PLACE_BY
     switch (kb_place_kind_of(place)) {
     case KB_AT_PE:
     case KB_AT_HOST:
-        return put_end(endpoint_unpack_source(t, i, kb_place_kind_of(place) == KB_AT_HOST), text);
+        return put_end(endpoint_unpack_source(t, i, kb_place_kind_of(place) == KB_AT_HOST,
+                                              place_chiplet(place)),
+                       text);
     case KB_AT_MEMORY:
         return put_end(endpoint_unpack_memory(t, i), text);
     case KB_AT_LINK:

@@ -31,7 +31,18 @@ static inline uint64_t place_index(kb_place place)
     return place & ((UINT64_C(1) << PLACE_KIND) - 1);
 }
 
-/* Node `node` of a chiplet: of cube `owner` over all SIPs, or of the IO chiplet of SIP `owner`. */
+/* The host of an IO chiplet of the SIP of `src` (packed), and back: which chiplet. */
+static inline kb_place place_host(uint32_t src, uint32_t chiplet)
+{
+    return place_of(KB_AT_HOST, (uint64_t)chiplet << PLACE_CHIPLET | src);
+}
+
+static inline uint32_t place_chiplet(kb_place place)
+{
+    return (uint32_t)(place_index(place) >> PLACE_CHIPLET);
+}
+
+/* Node `node` of a chiplet: of cube `owner` over all SIPs, or of IO chiplet `owner` over all. */
 static inline kb_place place_node(enum chiplet chiplet, uint32_t owner, uint32_t node)
 {
     return place_of(KB_AT_NODE,

@@ -18,13 +18,32 @@ int64_t kb_formula_fs(const kb_cost *c)
     return c->wire_fs + c->overhead_fs + c->drain_fs + c->response_fs;
 }
 
+/* The trip of `op` on `plane`, checked. */
+static kb_status find_trip(const kb_topology *t, uint32_t plane, kb_transaction_op op,
+                           const kb_endpoint *src, const kb_endpoint *dst, struct trip *trip,
+                           kb_error *why)
+{
+    uint32_t ends[2];
+    kb_status status = endpoint_pack_route(t, op, src, dst, ends, why);
+
+    return status == KB_OK ? endpoint_trip(t, op, src, ends, plane, trip, why) : status;
+}
+
 kb_status kb_route_cost(const kb_topology *t, kb_transaction_op op, const kb_endpoint *src,
                         const kb_endpoint *dst, uint64_t nbytes, kb_cost *out, kb_error *why)
 {
     REFUSE_NULL(t && src && dst && out, "topo, src, dst, out", why);
+    return kb_route_cost_on(t, kb_plane_of(t, op), op, src, dst, nbytes, out, why);
+}
+
+kb_status kb_route_cost_on(const kb_topology *t, uint32_t plane, kb_transaction_op op,
+                           const kb_endpoint *src, const kb_endpoint *dst, uint64_t nbytes,
+                           kb_cost *out, kb_error *why)
+{
+    REFUSE_NULL(t && src && dst && out, "topo, src, dst, out", why);
     char name[KB_ENDPOINT_BYTES];
-    uint32_t ends[2];
-    kb_status status = endpoint_pack_route(t, op, src, dst, ends, why);
+    struct trip trip;
+    kb_status status = find_trip(t, plane, op, src, dst, &trip, why);
 
     if (status != KB_OK)
         return status;
@@ -34,7 +53,7 @@ kb_status kb_route_cost(const kb_topology *t, kb_transaction_op op, const kb_end
                               (unsigned long long)nbytes, name,
                               (unsigned long long)kb_memory_bytes(t, dst));
     }
-    *out = cost_of(t, &nothing_left_out, op, ends[0], ends[1], nbytes);
+    *out = cost_of(t, &nothing_left_out, op, &trip, nbytes);
     if (out->drain_fs == DRAIN_MAX_FS) {
         endpoint_error(why, "the drain takes longer than simulated time can count");
         return KB_TIME_RANGE;
@@ -46,27 +65,35 @@ kb_status kb_route_walk(const kb_topology *t, const kb_endpoint *src, const kb_e
                         void (*each)(void *arg, const kb_hop *hop), void *arg, kb_error *why)
 {
     REFUSE_NULL(t && src && dst && each, "topo, src, dst, each", why);
-    bool of_host = src->kind == KB_HOST;
-    uint32_t ends[2];
-    kb_status status = endpoint_pack_route(t, of_host ? KB_H2D : KB_WRITE, src, dst, ends, why);
+    return kb_route_walk_on(t, 0, src->kind == KB_HOST ? KB_H2D : KB_WRITE, src, dst, each, arg,
+                            why);
+}
+
+kb_status kb_route_walk_on(const kb_topology *t, uint32_t plane, kb_transaction_op op,
+                           const kb_endpoint *src, const kb_endpoint *dst,
+                           void (*each)(void *arg, const kb_hop *hop), void *arg, kb_error *why)
+{
+    REFUSE_NULL(t && src && dst && each, "topo, src, dst, each", why);
+    struct trip trip;
+    kb_status status = find_trip(t, plane, op, src, dst, &trip, why);
     struct kb_hop hop = {.wire_fs = 0, .edge_gbs = 0};
 
     if (status != KB_OK)
         return status;
-    for (struct route_at at = walk_begin(t, ends[0], ends[1], of_host);;
-         at = walk_next(t, at, ends[1], of_host)) {
+    for (struct route_at at = walk_begin(t, &trip);; at = walk_next(t, &trip, at)) {
         const struct segment_row *seg = walk_segment(t, at);
 
         for (uint32_t i = 0; i < seg->n_hops; i++) {
             const struct hop_row *row = &t->hops[seg->first_hop + i];
 
-            name_hop(t, row, at.cube, ends[1], hop.node);
+            name_hop(t, row, at.cube, &trip, hop.node);
             hop.wire_fs += row->cross_fs;
             hop.overhead_fs = row->overhead_fs;
             each(arg, &hop);
             hop.wire_fs = row->wire_fs;
             hop.edge_gbs = row->gbs;
         }
+        hop.wire_fs += walk_extra_fs(t, at);
         if (seg->exit == N_EXITS)
             return KB_OK;
     }

@@ -29,8 +29,14 @@ enum link_owner {
 #include "machine/kinds.def"
 };
 
-/* The links of an IO chiplet; the shoreline has one for each row of cubes. */
+/*
+ * The links of an IO chiplet; the shoreline has one for each row of cubes, or column, by planes. In
+ * a grid of SIPs IO_LINK_FABRIC leads to the east, and the last link of all to the south.
+ */
 enum io_link { IO_LINK_PCIE, IO_LINK_CPU, IO_LINK_FABRIC, IO_LINK_SHORE };
+
+/* The nodes of an IO chiplet. */
+enum { IO_PCIE_EP, IO_NOC, IO_CPU, N_IO_NODES };
 
 /* Nodes of a PE, in the order of kinds.def. */
 enum { PE_NODES = NODE_PE_TCM - NODE_PE_CPU + 1 };
@@ -94,6 +100,25 @@ struct segment_row {
     uint16_t n_hops, n_legs;
     uint8_t exit;                           /* enum side; N_EXITS: ends at a memory */
     int64_t tail_wire_fs, tail_overhead_fs; /* after the last leg; a memory's own is not in it */
+};
+
+/* How the plane of a transaction is chosen: the words of sip.plane in gen/keys.def, in that order.
+ */
+enum plane_choice { PLANE_BY_OP, PLANE_BY_HASH, PLANE_BY_COLUMN };
+
+/* The words of sip.cube_mesh.wrap and fabric.wrap: bits. The words of fabric.shape. */
+enum wrap { WRAP_NONE, WRAP_X, WRAP_Y, WRAP_XY };
+enum fabric_shape { FABRIC_SWITCH, FABRIC_GRID };
+
+enum { PLANE_NAME_BYTES = 17 };
+
+/* One of the networks between cubes. */
+struct plane_row {
+    char name[PLANE_NAME_BYTES]; /* "": the only one, without sip.planes */
+    uint8_t dirs;                /* a bit for each enum side: links that leave a cube there */
+    uint8_t y_first;             /* the first dimension of a route */
+    uint8_t one_way;             /* a link lacks its opposite: a read's route is its data's */
+    uint8_t has_detours;         /* routes differ from the order of dimensions: machine/mesh.h */
 };
 
 /* The cost of a part of a route: the sum of its hops, the smallest of their bandwidths. */
@@ -173,6 +198,15 @@ struct cube_row {
     uint32_t first_node, first_pe, first_slice; /* those of the cubes before */
     uint32_t rank; /* cubes before that have PEs */
     uint8_t there, kind;
+};
+
+/* From where to where a request goes, and how. */
+struct trip {
+    uint32_t src, dst; /* packed: machine/cost.h */
+    uint8_t plane;
+    uint8_t chiplet; /* of a host */
+    bool of_host;
+    bool back; /* its route is that of its data, walked backwards */
 };
 
 struct kb_sim;

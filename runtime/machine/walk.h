@@ -26,7 +26,7 @@
  */
 #ifndef WALK_H
 #define WALK_H
-#include "machine/cost.h"
+#include "machine/mesh.h"
 
 /* The segment where a request is. */
 static inline const struct segment_row *walk_segment(const struct kb_topology *t,
@@ -35,82 +35,195 @@ static inline const struct segment_row *walk_segment(const struct kb_topology *t
     return segment_at(t, at.cube, at.segment);
 }
 
-static inline enum side walk_opposite(uint32_t side)
+/* -- segments by what they lead from and to ------------------------------------------------- */
+
+static inline uint32_t seg_of_local(const struct kb_topology *t, uint32_t plane, uint32_t pe,
+                                    uint32_t unit)
 {
-    return (enum side)((side + 2) % N_SIDES);
+    return t->seg_local + (plane * t->pes + pe) * t->n_units + unit;
 }
 
-/* The neighbour of `cube` on a side where there is one. */
-static inline uint32_t walk_neighbour(const struct kb_topology *t, uint32_t cube, uint32_t side)
+static inline uint32_t seg_of_out(const struct kb_topology *t, uint32_t plane, uint32_t pe,
+                                  uint32_t exit)
 {
-    switch (side) {
-    case SIDE_N:
-        return cube - t->w;
-    case SIDE_E:
-        return cube + 1;
-    case SIDE_S:
-        return cube + t->w;
-    default:
-        return cube - 1;
+    return t->seg_out + (plane * t->pes + pe) * N_EXITS + exit;
+}
+
+static inline uint32_t seg_of_pass(const struct kb_topology *t, uint32_t plane, uint32_t side,
+                                   uint32_t exit)
+{
+    return t->seg_pass + (plane * N_SIDES + side) * N_EXITS + exit;
+}
+
+static inline uint32_t seg_of_in(const struct kb_topology *t, uint32_t plane, uint32_t side,
+                                 uint32_t unit)
+{
+    return t->seg_in + (plane * N_SIDES + side) * t->n_units + unit;
+}
+
+/* A regular machine has hosts at its west side only. */
+static inline uint32_t seg_of_host_in(const struct kb_topology *t, uint32_t plane, uint32_t side,
+                                      uint32_t slice)
+{
+    return t->regular ? t->seg_host_in + slice
+                      : t->seg_host_in + (plane * N_SIDES + side) * t->slices + slice;
+}
+
+/* -- trips ---------------------------------------------------------------------------------- */
+
+/* The trip of a transaction; `of_host`: of chiplet `chiplet`. */
+static inline struct trip walk_trip(const struct kb_topology *t, uint32_t src, uint32_t dst,
+                                    uint32_t plane, bool of_host, uint32_t chiplet, bool reads)
+{
+    if (t->regular)
+        return (struct trip){.src = src, .dst = dst, .of_host = of_host};
+    return (struct trip){.src = src,
+                         .dst = dst,
+                         .plane = (uint8_t)plane,
+                         .chiplet = (uint8_t)chiplet,
+                         .of_host = of_host,
+                         .back = reads && t->plane_rows[plane].one_way};
+}
+
+/* The part of a trip inside the SIP of `cube`: from which cube to which. */
+struct walk_part {
+    uint32_t first, last;
+};
+
+static inline struct walk_part walk_part_of(const struct kb_topology *t, const struct trip *trip,
+                                            uint32_t cube)
+{
+    uint32_t from = src_cube(t, trip->src), to = dst_cube(t, trip->dst);
+    uint32_t chiplet = trip->of_host ? trip->chiplet : 0;
+
+    if (!trip->of_host && cost_same_sip(t, from, to))
+        return (struct walk_part){from, to};
+    if (trip->of_host || cost_same_sip(t, cube, to))
+        return (struct walk_part){mesh_shore(t, trip->plane, chiplet, to, trip->back), to};
+    return (struct walk_part){from, mesh_shore(t, trip->plane, chiplet, from, !trip->back)};
+}
+
+/* Whether the parts of a trip have ways. */
+static inline bool walk_has_way(const struct kb_topology *t, const struct trip *trip)
+{
+    struct walk_part parts[2] = {walk_part_of(t, trip, src_cube(t, trip->src)),
+                                 walk_part_of(t, trip, dst_cube(t, trip->dst))};
+
+    for (int i = 0; i < 2; i++) {
+        uint32_t first = parts[i].first, last = parts[i].last;
+
+        if (first == NO_WHERE || last == NO_WHERE ||
+            !mesh_has_way(t, trip->plane, trip->back ? last : first, trip->back ? first : last))
+            return false;
     }
+    return true;
 }
 
-/* The exit by which a request leaves cube `a` for cube `b`: X first, then Y. */
-static inline uint32_t walk_exit(const struct kb_topology *t, uint32_t a, uint32_t b)
+/* The exit by which a request leaves `cube`, where it does not end. */
+static inline uint32_t walk_exit(const struct kb_topology *t, const struct trip *trip,
+                                 uint32_t cube)
 {
-    uint32_t xa = cube_column(t, a), xb = cube_column(t, b);
+    uint32_t to = dst_cube(t, trip->dst);
 
-    if (!cost_same_sip(t, a, b))
+    if (!t->regular) {
+        struct walk_part part = walk_part_of(t, trip, cube);
+
+        if (cube == part.last)
+            return EXIT_IO;
+        return trip->back ? mesh_back_exit(t, trip->plane, cube, part.last, part.first)
+                          : mesh_exit(t, trip->plane, cube, part.last);
+    }
+    uint32_t xa = cube_column(t, cube), xb = cube_column(t, to);
+
+    if (!cost_same_sip(t, cube, to))
         return xa ? SIDE_W : EXIT_IO;
     if (xa != xb)
         return xa < xb ? SIDE_E : SIDE_W;
-    return cube_row(t, a) < cube_row(t, b) ? SIDE_S : SIDE_N;
+    return cube_row(t, cube) < cube_row(t, to) ? SIDE_S : SIDE_N;
 }
 
-/* The first segment from `src` to `dst`, both packed. From a host `src` does not matter. */
-static inline struct route_at walk_begin(const struct kb_topology *t, uint32_t src, uint32_t dst,
-                                         bool of_host)
+/* The first segment. From a host `src` does not matter. */
+static inline struct route_at walk_begin(const struct kb_topology *t, const struct trip *trip)
 {
-    uint32_t cube = of_host ? dst_cube(t, dst) : src_cube(t, src);
+    uint32_t cube = trip->of_host ? dst_cube(t, trip->dst) : src_cube(t, trip->src);
     uint32_t segment;
 
-    if (of_host)
-        segment = t->seg_host;
-    else if (cube == dst_cube(t, dst))
-        segment = t->seg_local + src_pe(t, src) * t->n_units + dst_unit(t, dst);
-    else
-        segment = t->seg_out + src_pe(t, src) * N_EXITS + walk_exit(t, cube, dst_cube(t, dst));
+    if (trip->of_host) {
+        segment = t->seg_host + trip->plane;
+        if (!t->regular)
+            cube = walk_part_of(t, trip, cube).first;
+    } else if (cube == dst_cube(t, trip->dst)) {
+        segment = seg_of_local(t, trip->plane, src_pe(t, trip->src), dst_unit(t, trip->dst));
+    } else {
+        segment = seg_of_out(t, trip->plane, src_pe(t, trip->src), walk_exit(t, trip, cube));
+    }
     return (struct route_at){.cube = cube, .segment = (uint16_t)segment};
 }
 
 /* The segment that begins at `side` of `cube`. */
-static inline struct route_at walk_enter(const struct kb_topology *t, uint32_t cube, uint32_t side,
-                                         uint32_t dst, bool of_host)
+static inline struct route_at walk_enter(const struct kb_topology *t, const struct trip *trip,
+                                         uint32_t cube, uint32_t side)
 {
-    uint32_t segment;
+    uint32_t unit = dst_unit(t, trip->dst), segment;
 
-    if (cube != dst_cube(t, dst))
-        segment = t->seg_pass + side * N_EXITS + walk_exit(t, cube, dst_cube(t, dst));
-    else if (of_host)
-        segment = t->seg_host_in + dst_unit(t, dst);
+    if (cube != dst_cube(t, trip->dst))
+        segment = seg_of_pass(t, trip->plane, side, walk_exit(t, trip, cube));
+    else if (trip->of_host)
+        segment = seg_of_host_in(t, trip->plane, side, unit);
     else
-        segment = t->seg_in + side * t->n_units + dst_unit(t, dst);
+        segment = seg_of_in(t, trip->plane, side, unit);
     return (struct route_at){.cube = cube, .segment = (uint16_t)segment};
 }
 
+/*
+ * Between SIPs, not regular: `leaving` a SIP (a row for each side of a grid), the SIPs between (the
+ * same), and arriving at the target's shore (a row for each plane).
+ */
+static inline struct route_at walk_to_sip(const struct kb_topology *t, const struct trip *trip,
+                                          struct route_at at)
+{
+    uint32_t to = dst_cube(t, trip->dst), goal = to / t->cubes, sip = at.cube / t->cubes;
+    bool grid = t->fabric_shape == FABRIC_GRID;
+
+    if (at.segment < t->seg_cross) {
+        at.segment = (uint16_t)(t->seg_cross + (grid ? grid_exit(t, sip, goal) : 0u));
+        return (struct route_at){.cube = at.cube, .segment = at.segment};
+    }
+    sip = grid ? grid_step(t, sip, (uint32_t)(at.segment - t->seg_cross) % N_SIDES) : goal;
+    if (sip != goal)
+        return (struct route_at){
+            .cube = sip * t->cubes,
+            .segment = (uint16_t)(t->seg_cross + (uint32_t)N_SIDES + grid_exit(t, sip, goal))};
+    return (struct route_at){.cube = walk_part_of(t, trip, to).first,
+                             .segment = (uint16_t)(t->seg_arrive + trip->plane)};
+}
+
 /* The segment after that of `at`, which ends at an exit. */
-static inline struct route_at walk_next(const struct kb_topology *t, struct route_at at,
-                                        uint32_t dst, bool of_host)
+static inline struct route_at walk_next(const struct kb_topology *t, const struct trip *trip,
+                                        struct route_at at)
+{
+    uint32_t exit = walk_segment(t, at)->exit, to = dst_cube(t, trip->dst);
+
+    if (exit != EXIT_IO)
+        return walk_enter(t, trip, walk_neighbour(t, at.cube, exit), walk_opposite(exit));
+    if (!t->regular) {
+        if (at.segment >= t->seg_arrive || trip->of_host)
+            return walk_enter(t, trip, at.cube, t->io_sides[trip->of_host ? trip->chiplet : 0]);
+        return walk_to_sip(t, trip, at);
+    }
+    if (at.segment == t->seg_cross || at.segment == t->seg_host)
+        return walk_enter(t, trip, to - cube_column(t, to), SIDE_W);
+    return (struct route_at){.cube = at.cube, .segment = t->seg_cross};
+}
+
+/* What the wire behind the last node of `at` is longer than its row says: a wrap link may be. */
+static inline int64_t walk_extra_fs(const struct kb_topology *t, struct route_at at)
 {
     uint32_t exit = walk_segment(t, at)->exit;
 
-    uint32_t to = dst_cube(t, dst);
-
-    if (exit != EXIT_IO)
-        return walk_enter(t, walk_neighbour(t, at.cube, exit), walk_opposite(exit), dst, of_host);
-    if (at.segment == t->seg_cross || at.segment == t->seg_host)
-        return walk_enter(t, to - cube_column(t, to), SIDE_W, dst, of_host);
-    return (struct route_at){.cube = at.cube, .segment = t->seg_cross};
+    if (t->regular || exit >= N_SIDES || !mesh_at_border(t, at.cube, exit))
+        return 0;
+    return t->wrap_wire_fs - t->d2d_wire_fs;
 }
 
 /* An edge, seen from the segment in which a request passes it. */
@@ -127,12 +240,12 @@ static inline size_t walk_io_links(const struct kb_topology *t)
 
 static inline size_t walk_n_links(const struct kb_topology *t)
 {
-    return walk_io_links(t) + (size_t)t->sips * t->n_io_links * 2;
+    return walk_io_links(t) + (size_t)t->sips * t->chiplets * t->n_io_links * 2;
 }
 
 /*
- * Nodes of one cube, those that this cube does not have included; and the number of the first node
- * of an IO chiplet.
+ * Nodes of one cube, those that this cube does not have included; of a SIP's IO chiplets; and the
+ * number of the first of these.
  */
 static inline uint32_t walk_cube_nodes(const struct kb_topology *t)
 {
@@ -146,13 +259,7 @@ static inline size_t walk_first_io_node(const struct kb_topology *t)
 
 static inline uint32_t walk_io_nodes(const struct kb_topology *t)
 {
-    return t->n_io_nodes;
-}
-
-/* All nodes, the switch last; those that are not there included. */
-static inline size_t walk_n_nodes(const struct kb_topology *t)
-{
-    return walk_first_io_node(t) + (size_t)t->sips * walk_io_nodes(t) + 1;
+    return t->chiplets * N_IO_NODES;
 }
 
 /* A row of the nodes, or of the links, of a cube. */
@@ -168,17 +275,31 @@ static inline const struct link_row *walk_cube_link(const struct kb_topology *t,
     return &t->cube_links[cube_kind(t, cube) * t->n_cube_links + link];
 }
 
-/* The node of `hop`, passed in cube `cube` on the way to `dst` (packed). */
-static inline size_t walk_node(const struct kb_topology *t, const struct hop_row *hop,
-                               uint32_t cube, uint32_t dst)
+/* The numbers of all nodes, the switch with them; some may be of cubes that are missing. */
+static inline size_t walk_n_nodes(const struct kb_topology *t)
 {
-    uint32_t sip = (hop->chiplet == AT_IO_TO ? dst_cube(t, dst) : cube) / t->cubes;
+    return walk_first_io_node(t) + (size_t)t->sips * walk_io_nodes(t) + 1;
+}
 
+/* The IO chiplet, over all SIPs, whose node or link a request names in `cube`. */
+static inline uint32_t walk_chiplet(const struct kb_topology *t, const struct trip *trip,
+                                    uint32_t cube, bool of_target)
+{
+    uint32_t sip = (of_target ? dst_cube(t, trip->dst) : cube) / t->cubes;
+
+    return sip * t->chiplets + (trip->of_host ? trip->chiplet : 0);
+}
+
+/* The node of `hop`, passed in cube `cube`. */
+static inline size_t walk_node(const struct kb_topology *t, const struct hop_row *hop,
+                               uint32_t cube, const struct trip *trip)
+{
     if (hop->chiplet == AT_CUBE)
         return (size_t)cube * walk_cube_nodes(t) + hop->node;
     if (hop->chiplet == AT_FABRIC)
         return walk_n_nodes(t) - 1;
-    return walk_first_io_node(t) + (size_t)sip * walk_io_nodes(t) + hop->node;
+    return walk_first_io_node(t) +
+           (size_t)walk_chiplet(t, trip, cube, hop->chiplet == AT_IO_TO) * N_IO_NODES + hop->node;
 }
 
 /* The row of node number `node`. */
@@ -189,31 +310,84 @@ static inline const struct node_row *walk_node_row(const struct kb_topology *t, 
     if (node < io)
         return walk_cube_node(t, (uint32_t)(node / walk_cube_nodes(t)),
                               (uint32_t)(node % walk_cube_nodes(t)));
-    return node < io + n_io ? &t->io_nodes[(node - io) % walk_io_nodes(t)] : &t->fabric_nodes[0];
+    return node < io + n_io ? &t->io_nodes[(node - io) % N_IO_NODES] : &t->fabric_nodes[0];
 }
 
-/* The station of an edge, passed in cube `cube` on the way to `dst` (packed). */
-static inline size_t walk_link(const struct kb_topology *t, struct walk_edge edge, uint32_t cube,
-                               uint32_t dst)
+/* Of the links between cubes, the first of the cube's row: for each plane to the east and south. */
+static inline uint32_t walk_first_d2d(const struct kb_topology *t)
 {
-    uint32_t link = edge.link;
+    return t->n_cube_links - 2u * t->planes;
+}
 
-    switch (edge.owner) {
-    case LINK_NEXT: /* the east link is the last but one, the south link the last */
-        cube = walk_neighbour(t, cube, link + 2 == t->n_cube_links ? SIDE_W : SIDE_N);
-        break;
-    case LINK_IO_TO:
-    case LINK_IO_TO_ROW:
-        cube = dst_cube(t, dst);
-        break;
-    default:
-        break;
-    }
+/* The place along its shore of the cube whose row or column a link of the shoreline leads to. */
+static inline uint32_t walk_shore_place(const struct kb_topology *t, const struct trip *trip,
+                                        uint32_t cube)
+{
+    return t->regular ? cube_row(t, cube)
+                      : mesh_shore_place(t, trip->of_host ? trip->chiplet : 0, cube);
+}
+
+/* The station of an edge, passed in cube `cube`. */
+static inline size_t walk_link(const struct kb_topology *t, struct walk_edge edge, uint32_t cube,
+                               const struct trip *trip)
+{
+    uint32_t link = edge.link, at = cube, chiplet;
+
+    if (edge.owner == LINK_NEXT) /* the neighbour's link to the east, or to the south */
+        cube = walk_neighbour(t, cube, (link - walk_first_d2d(t)) % 2 ? (uint32_t)SIDE_N : SIDE_W);
     if (edge.owner <= LINK_NEXT)
         return ((size_t)cube * t->n_cube_links + link) * 2 + edge.back;
+    if (t->regular && (edge.owner == LINK_IO_TO || edge.owner == LINK_IO_TO_ROW))
+        at = dst_cube(t, trip->dst);
     if (edge.owner == LINK_IO_ROW || edge.owner == LINK_IO_TO_ROW)
-        link += cube_row(t, cube);
-    return walk_io_links(t) + ((size_t)(cube / t->cubes) * t->n_io_links + link) * 2 + edge.back;
+        link += walk_shore_place(t, trip, at);
+    chiplet = walk_chiplet(t, trip, at, edge.owner == LINK_IO_TO);
+    if (edge.owner == LINK_IO_WEST || edge.owner == LINK_IO_NORTH)
+        chiplet =
+            t->chiplets * grid_step(t, at / t->cubes, edge.owner == LINK_IO_WEST ? SIDE_W : SIDE_N);
+    return walk_io_links(t) + ((size_t)chiplet * t->n_io_links + link) * 2 + edge.back;
+}
+
+/* -- the links of an IO chiplet, by their numbers inside it ----------------------------------- */
+
+static inline bool walk_is_shore(const struct kb_topology *t, uint32_t link)
+{
+    return link >= IO_LINK_SHORE && link < IO_LINK_SHORE + t->planes * t->n_shore;
+}
+
+/* The cube that link `link` of a shoreline leads to, and its node there. Chiplets of all SIPs. */
+static inline uint32_t walk_shore_cube(const struct kb_topology *t, uint32_t chiplet, uint32_t link)
+{
+    return mesh_on_shore(t, chiplet % t->chiplets, chiplet / t->chiplets * t->cubes,
+                         (link - IO_LINK_SHORE) % t->n_shore);
+}
+
+static inline uint32_t walk_ucie(const struct kb_topology *t, uint32_t plane, uint32_t side)
+{
+    return t->sram_node + 1 + side * t->planes + plane;
+}
+
+static inline uint32_t walk_shore_ucie(const struct kb_topology *t, uint32_t chiplet, uint32_t link)
+{
+    return walk_ucie(t, (link - IO_LINK_SHORE) / t->n_shore, t->io_sides[chiplet % t->chiplets]);
+}
+
+/* Is there such a link? A shoreline may be shorter than the longest, and its cube may be missing.
+ */
+static inline bool walk_has_io_link(const struct kb_topology *t, uint32_t chiplet, uint32_t link)
+{
+    uint32_t sip = chiplet / t->chiplets;
+
+    if (link < IO_LINK_FABRIC)
+        return true;
+    if (walk_is_shore(t, link))
+        return (link - IO_LINK_SHORE) % t->n_shore < mesh_shore_length(t, chiplet % t->chiplets) &&
+               mesh_has_cube(t, walk_shore_cube(t, chiplet, link));
+    if (chiplet % t->chiplets != 0)
+        return false;
+    if (t->fabric_shape == FABRIC_SWITCH)
+        return t->sips > 1;
+    return grid_has_edge(t, sip, link == IO_LINK_FABRIC ? SIDE_E : SIDE_S);
 }
 
 #endif

@@ -76,18 +76,19 @@ static inline double edge_gbs(const struct kb_sim *s, const struct txn *x, doubl
     return gbs + s->mask.link_gbs;
 }
 
-/* The station of `leg`, which a request to `dst` passes in `cube`. */
+/* The station of `leg`, which a request passes in `cube`. */
 static ALWAYS_INLINE struct link_station *station_of(struct kb_sim *s, const struct leg_row *leg,
-                                                     uint32_t cube, uint32_t dst, uint32_t reads)
+                                                     uint32_t cube, const struct trip *trip,
+                                                     uint32_t reads)
 {
     struct walk_edge edge = {leg->owner, leg->back, leg->link};
 
-    if (leg->owner <= LINK_NEXT) {
+    if (leg->owner == LINK_CUBE || (T->regular && leg->owner == LINK_NEXT)) {
         ptrdiff_t first = (ptrdiff_t)cube * T->n_cube_links * 2;
 
         return &s->links[(first + leg->station) ^ (ptrdiff_t)reads];
     }
-    return &s->links[walk_link(T, edge, cube, dst) ^ reads];
+    return &s->links[walk_link(T, edge, cube, trip) ^ reads];
 }
 
 /*
@@ -98,8 +99,8 @@ static ALWAYS_INLINE void ride(struct kb_sim *s, int how, uint64_t t, uint32_t s
                                bool enters)
 {
     struct txn *txn = &s->txns[slot];
-    const uint32_t dst = txn->dst, reads = !txn_writes(txn);
-    const bool of_host = txn_of_host(txn);
+    const struct trip trip = txn_trip(T, txn);
+    const uint32_t reads = !txn_writes(txn);
     struct route_at at = txn->at;
     const struct segment_row *seg = walk_segment(T, at);
     const struct leg_row *leg = &T->legs[seg->first_leg + at.step];
@@ -115,7 +116,7 @@ static ALWAYS_INLINE void ride(struct kb_sim *s, int how, uint64_t t, uint32_t s
 
             if (edge != gbs)
                 taken = drain_fs(txn->nbytes, gbs = edge);
-            link = station_of(s, leg, at.cube, dst, reads);
+            link = station_of(s, leg, at.cube, &trip, reads);
             if (is_told(s, how))
                 observe_come(s, t, slot, STATION_LINK);
             t = take_turn(s, link, taken, t);
@@ -127,14 +128,14 @@ static ALWAYS_INLINE void ride(struct kb_sim *s, int how, uint64_t t, uint32_t s
             wire_fs = overhead_fs = 0;
         }
         while (at.step == seg->n_legs) {
-            wire_fs += seg->tail_wire_fs;
+            wire_fs += seg->tail_wire_fs + walk_extra_fs(T, at);
             overhead_fs += seg->tail_overhead_fs;
             if (seg->exit == N_EXITS) {
                 txn->hold_fs = hold_fs(s, txn);
                 go_to_memory(s, how, t, cost_way_fs(&s->mask, wire_fs, overhead_fs), slot);
                 return;
             }
-            at = walk_next(T, at, dst, of_host);
+            at = walk_next(T, &trip, at);
             seg = walk_segment(T, at);
         }
         leg = &T->legs[seg->first_leg + at.step];
@@ -158,9 +159,10 @@ static ALWAYS_INLINE void ride(struct kb_sim *s, int how, uint64_t t, uint32_t s
 static inline void set_out_fifo(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
     struct txn *txn = &s->txns[slot];
+    const struct trip trip = txn_trip(T, txn);
     const struct leg_row *leg;
 
-    txn->at = walk_begin(T, txn->src, txn->dst, txn_of_host(txn));
+    txn->at = walk_begin(T, &trip);
     if (!txn_of_host(txn)) {
         ride(s, how, t, slot, expects(how) ? s->fed_first : 0, false);
         return;
@@ -178,7 +180,8 @@ static inline void come_to_hop(struct kb_sim *s, uint64_t t, uint32_t slot)
     const struct hop_row *hop = &T->hops[seg->first_hop + txn->at.step];
     struct walk_edge edge = {hop->owner, hop->back, hop->link};
     bool last = seg->exit == N_EXITS && txn->at.step + 2 == seg->n_hops;
-    size_t link = walk_link(T, edge, txn->at.cube, txn->dst) ^ !txn_writes(txn);
+    const struct trip trip = txn_trip(T, txn);
+    size_t link = walk_link(T, edge, txn->at.cube, &trip) ^ !txn_writes(txn);
     uint64_t enter;
 
     if (s->observer)

@@ -56,7 +56,8 @@ static ALWAYS_INLINE bool expects(int how)
 /* How long the transaction will hold its memory. */
 static ALWAYS_INLINE int64_t hold_fs(const struct kb_sim *s, const struct txn *x)
 {
-    struct cost_row way = txn_of_host(x) ? cost_of_host(T, x->dst) : cost_of_pe(T, x->src, x->dst);
+    const struct trip trip = txn_trip(T, x);
+    struct cost_row way = txn_of_host(x) ? cost_of_host(T, &trip) : cost_of_pe(T, &trip);
 
     return cost_hold_fs(&s->mask, cost_memory(T, x->dst, txn_writes(x)), way.link_gbs, x->nbytes);
 }

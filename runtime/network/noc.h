@@ -23,16 +23,18 @@ static ALWAYS_INLINE void set_out_ideal(struct kb_sim *s, int how, uint64_t t, u
 {
     struct txn *txn = &s->txns[slot];
     struct known_cost here, *cost = how & HOW_KERNELS ? kernels_known_cost(s, slot) : &here;
+    const struct trip trip = txn_trip(T, txn);
     struct cost_row way;
 
     if (txn_of_host(txn)) {
-        way = cost_host_to_engine(T, txn->dst);
+        way = cost_host_to_engine(T, &trip);
         txn->stage = TXN_TO_ENGINE;
         enter_pipe(s, after(t, cost_way_fs(&s->mask, way.wire_fs, way.overhead_fs)), slot);
         return;
     }
-    if (!(how & HOW_KERNELS) || cost->nbytes != txn->nbytes || cost->dst != txn->dst)
-        *cost = cost_known(T, &s->mask, txn->src, txn->dst, txn_writes(txn), txn->nbytes);
+    if (!(how & HOW_KERNELS) || cost->nbytes != txn->nbytes || cost->dst != txn->dst ||
+        (!T->regular && cost->plane != txn->plane))
+        *cost = cost_known(T, &s->mask, &trip, txn_writes(txn), txn->nbytes);
     txn->hold_fs = cost->hold_fs;
     go_to_memory(s, how, t, cost->way_fs, slot);
 }
@@ -41,7 +43,8 @@ static ALWAYS_INLINE void set_out_ideal(struct kb_sim *s, int how, uint64_t t, u
 static inline void leave_engine_ideal(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
     struct txn *x = &s->txns[slot];
-    struct cost_row way = cost_engine_to_memory(T, x->dst);
+    const struct trip trip = txn_trip(T, x);
+    struct cost_row way = cost_engine_to_memory(T, &trip);
 
     x->hold_fs = hold_fs(s, x);
     go_to_memory(s, how, t, cost_way_fs(&s->mask, way.wire_fs, way.overhead_fs), slot);

@@ -38,12 +38,15 @@ static inline void come_to_node(struct kb_sim *s, uint64_t t, uint32_t slot)
 static inline void take_wire(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
     struct txn *txn = &s->txns[slot];
-    const struct hop_row *hop = &T->hops[walk_segment(T, txn->at)->first_hop + txn->at.step];
+    const struct segment_row *seg = walk_segment(T, txn->at);
+    int64_t wire_fs = T->hops[seg->first_hop + txn->at.step].wire_fs;
 
+    if (txn->at.step + 1 == seg->n_hops)
+        wire_fs += walk_extra_fs(T, txn->at);
     txn->stage = TXN_ON_WIRE;
     if (s->observer)
         observe_wire(s, t, slot);
-    post(s, after(t, hop->wire_fs & s->mask.wire), EV_HOP, slot);
+    post(s, after(t, wire_fs & s->mask.wire), EV_HOP, slot);
 }
 
 /* hop: leaves the node; where links queue, the edge is a station. */
@@ -63,6 +66,7 @@ static inline void hop_on(struct kb_sim *s, uint64_t t, uint32_t slot)
     struct txn *txn = &s->txns[slot];
     const struct segment_row *seg = walk_segment(T, txn->at);
     const struct hop_row *hop = &T->hops[seg->first_hop + txn->at.step];
+    const struct trip trip = txn_trip(T, txn);
 
     if (txn->stage == TXN_AT_NODE && hop->cross_fs) {
         txn->stage = TXN_CROSSING;
@@ -71,7 +75,7 @@ static inline void hop_on(struct kb_sim *s, uint64_t t, uint32_t slot)
         post(s, after(t, hop->cross_fs & s->mask.wire), EV_HOP, slot);
     } else if (txn->stage == TXN_ON_WIRE) {
         if (++txn->at.step == seg->n_hops)
-            txn->at = walk_next(T, txn->at, txn->dst, txn_of_host(txn));
+            txn->at = walk_next(T, &trip, txn->at);
         come_to_node(s, t, slot);
     } else if (hop->chiplet == AT_CUBE && walk_cube_node(T, txn->at.cube, hop->node)->kind == NODE_M_CPU) {
         txn->stage = TXN_TO_ENGINE;

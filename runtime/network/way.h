@@ -11,7 +11,9 @@ static ALWAYS_INLINE void set_out(struct kb_sim *s, int how, uint64_t t, uint32_
     struct txn *txn = &s->txns[slot];
 
     if (how & HOW_HOP) {
-        txn->at = walk_begin(T, txn->src, txn->dst, txn_of_host(txn));
+        const struct trip trip = txn_trip(T, txn);
+
+        txn->at = walk_begin(T, &trip);
         come_to_node(s, t, slot);
     } else if (T->links == MODE_FIFO) {
         set_out_fifo(s, how, t, slot);

@@ -49,13 +49,26 @@
 
 /* -- the way to a PE and back ----------------------------------------------------------------- */
 
+/* From the first host of the PE's SIP to its cube, on the first plane. */
+static struct trip launch_trip(const struct kb_topology *t, const struct tl_ctx *pe)
+{
+    uint32_t cube = src_cube(t, pe->src);
+
+    return walk_trip(t, src_pack(t, cube - cube % t->cubes, 0), dst_pack(t, cube, 0), 0, true, 0,
+                     false);
+}
+
 /* From the host of the PE's SIP to its pe_cpu, without the overhead of pe_cpu itself. */
 static struct cost_row way_to(const struct kb_topology *t, const struct tl_ctx *pe)
 {
-    uint32_t cube = src_cube(t, pe->src), kind = cube_kind(t, cube);
-    struct cost_row way = cost_host_to_engine(t, dst_pack(t, cube, 0));
+    const struct trip trip = launch_trip(t, pe);
+    uint32_t row = cube_kind(t, src_cube(t, pe->src)) * t->n_host_sides;
+    struct walked_cost c;
 
-    return cost_add(way, &t->cost_launch[kind * t->pes + src_pe(t, pe->src)]);
+    if (t->regular)
+        return cost_add(cost_host_to_engine(t, &trip), &t->cost_launch[src_pe(t, pe->src)]);
+    c = cost_walked(t, &trip);
+    return cost_add(c.way, &t->cost_launch[(row + c.side) * t->pes + src_pe(t, pe->src)]);
 }
 
 int64_t pe_launch_fs(const struct kb_sim *s, const struct tl_ctx *pe)
@@ -67,9 +80,9 @@ int64_t pe_launch_fs(const struct kb_sim *s, const struct tl_ctx *pe)
 
 static int64_t response_fs(const struct kb_sim *s, const struct tl_ctx *pe)
 {
-    uint32_t dst = dst_pack(s->topo, src_cube(s->topo, pe->src), 0);
+    const struct trip trip = launch_trip(s->topo, pe);
 
-    return cost_response_fs(s->topo, &s->mask, dst, way_to(s->topo, pe).wire_fs);
+    return cost_response_fs(s->topo, &s->mask, &trip, way_to(s->topo, pe).wire_fs);
 }
 
 /* -- a command is issued ---------------------------------------------------------------------- */

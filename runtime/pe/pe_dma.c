@@ -31,6 +31,7 @@
 #include "kernels/operands.h"
 #include "kernels/requests.h"
 #include "pe/boxes.h"
+#include "machine/endpoint.h"
 #include <string.h>
 
 /* -- transactions ----------------------------------------------------------------------------- */
@@ -58,6 +59,11 @@ uint32_t pe_dma_slot(struct kb_sim *s, uint64_t t, const struct stage *stage, ui
                                  .src = pe->src,
                                  .dst = dst,
                                  .id = stage->id};
+    if (!s->topo->regular) {
+        uint32_t plane = endpoint_plane(s->topo, writes ? KB_WRITE : KB_READ, stage->id);
+
+        s->txns[slot].plane = plane & 7u;
+    }
     if (writes) /* apart: to read 8 bytes soon after one of them was written takes a while */
         s->txns[slot].op = KB_WRITE;
     return slot;

@@ -42,11 +42,12 @@ struct ipcq {
 static inline int64_t word_fs(const struct kb_sim *s, const struct tl_ctx *from,
                               const struct tl_ctx *to)
 {
+    const struct trip trip = walk_trip(s->topo, from->src, to->tcm, 0, false, 0, false);
     struct cost_row way;
 
     if (from == to)
         return 0;
-    way = cost_of_pe(s->topo, from->src, to->tcm);
+    way = cost_of_pe(s->topo, &trip);
     return cost_way_fs(&s->mask, way.wire_fs, way.overhead_fs);
 }
 

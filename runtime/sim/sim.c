@@ -121,6 +121,9 @@ static kb_status check_request(const struct kb_sim *s, const kb_request *r, uint
         return status;
     if (r->dst.kind == KB_TCM)
         return endpoint_error(why, "a TCM is reached by kernels only");
+    if (r->plane > 0 && s->topo->plane_choice != PLANE_BY_COLUMN)
+        return endpoint_error(why, "a transaction has no plane of its own here: set sip.plane to "
+                                   "column");
     if (r->issue_fs < 0)
         return endpoint_error(why, "a transaction cannot be issued before time 0");
     if (s->kernels)
@@ -135,9 +138,14 @@ static kb_status check_request(const struct kb_sim *s, const kb_request *r, uint
 kb_status kb_sim_add(kb_sim *s, const kb_request *r, kb_error *why)
 {
     REFUSE_NULL(s && r, "sim, request", why);
-    uint32_t ends[2];
+    uint32_t ends[2], plane = endpoint_plane(s->topo, r->op, s->n_txns);
+    struct trip trip;
     kb_status status = check_request(s, r, ends, why);
 
+    if (r->plane > 0)
+        plane = r->plane - 1;
+    if (status == KB_OK)
+        status = endpoint_trip(s->topo, r->op, &r->src, ends, plane, &trip, why);
     if (status == KB_OK)
         status = room_for_txn(s, why);
     if (status != KB_OK)
@@ -146,6 +154,8 @@ kb_status kb_sim_add(kb_sim *s, const kb_request *r, kb_error *why)
                                       .nbytes = r->nbytes & TXN_MAX_BYTES,
                                       .op = r->op,
                                       .stage = TXN_WAITING,
+                                      .plane = trip.plane & 7u,
+                                      .chiplet = trip.chiplet & 3u,
                                       .src = ends[0],
                                       .dst = ends[1],
                                       .id = s->n_txns,
@@ -166,7 +176,9 @@ kb_status sim_explain(const struct kb_sim *s, kb_status status, kb_error *why)
         return status;
     if (status == KB_INTERNAL)
         observe_error(s->observer, why);
-    if (status == KB_TIME_RANGE)
+    if (status == KB_BAD_REQUEST && s->started)
+        endpoint_error(why, "there is no way between two cubes that a transaction joins");
+    else if (status == KB_TIME_RANGE)
         endpoint_error(why, "simulated time has passed 2^63 fs, two and a half hours");
     else if (status == KB_NO_MEMORY)
         endpoint_error(why, "out of memory while the simulation ran");
@@ -232,7 +244,9 @@ static bool complete(const struct kb_sim *s, const struct txn *x, const struct k
 
 static struct kb_cost cost_of_txn(const struct kb_sim *s, const struct txn *x)
 {
-    return cost_of(s->topo, &s->mask, x->op, x->src, x->dst, x->nbytes);
+    const struct trip trip = txn_trip(s->topo, x);
+
+    return cost_of(s->topo, &s->mask, x->op, &trip, x->nbytes);
 }
 
 uint64_t kb_sim_done(const kb_sim *s)
@@ -251,7 +265,7 @@ kb_status kb_sim_request(const kb_sim *s, uint64_t id, kb_request *out)
     *out = (kb_request){
         .issue_fs = txn->issue_fs,
         .op = txn->op,
-        .src = endpoint_unpack_source(s->topo, txn->src, txn_of_host(txn)),
+        .src = endpoint_unpack_source(s->topo, txn->src, txn_of_host(txn), txn->chiplet),
         .dst = endpoint_unpack_memory(s->topo, txn->dst),
         .nbytes = txn->nbytes,
     };

@@ -29,6 +29,7 @@ struct job {
     uint32_t src, dst, n;
     uint64_t nbytes;
     struct kb_cost cost;
+    struct trip trip;
 };
 
 /* Room for the latencies of a point's copies. */
@@ -63,6 +64,7 @@ static kb_status check_sim(const struct kb_sim *s, kb_error *why)
 static kb_status make_job(const struct kb_sim *s, const kb_point *p, struct job *job, kb_error *why)
 {
     uint32_t ends[2];
+    struct trip trip;
     kb_status status = endpoint_pack_route(s->topo, p->op, &p->src, &p->dst, ends, why);
 
     if (status != KB_OK)
@@ -74,9 +76,13 @@ static kb_status make_job(const struct kb_sim *s, const kb_point *p, struct job 
                               (unsigned long long)p->nbytes);
     if (p->inflight == 0 || p->inflight >= EV_MAX_SLOTS - 1)
         return endpoint_error(why, "%u transactions at once are none, or too many", p->inflight);
-    *job = (struct job){p->op,     ends[0],
-                        ends[1],   p->inflight,
-                        p->nbytes, cost_of(s->topo, &s->mask, p->op, ends[0], ends[1], p->nbytes)};
+    status =
+        endpoint_trip(s->topo, p->op, &p->src, ends, endpoint_plane(s->topo, p->op, 0), &trip, why);
+    if (status != KB_OK)
+        return status;
+    *job = (struct job){p->op,       ends[0],   ends[1],
+                        p->inflight, p->nbytes, cost_of(s->topo, &s->mask, p->op, &trip, p->nbytes),
+                        trip};
     return KB_OK;
 }
 
@@ -90,6 +96,8 @@ static bool fill(struct kb_sim *s, const struct job *job)
         s->txns[i] = (struct txn){.nbytes = job->nbytes & TXN_MAX_BYTES,
                                   .op = job->op,
                                   .stage = TXN_WAITING,
+                                  .plane = job->trip.plane & 7u,
+                                  .chiplet = job->trip.chiplet & 3u,
                                   .src = job->src,
                                   .dst = job->dst,
                                   .id = i,
@@ -103,7 +111,7 @@ static bool fill(struct kb_sim *s, const struct job *job)
 static void clear_links(struct kb_sim *s, const struct job *job)
 {
     const struct kb_topology *t = s->topo;
-    struct route_at at = walk_begin(t, job->src, job->dst, of_host(job));
+    struct route_at at = walk_begin(t, &job->trip);
 
     for (;;) {
         const struct segment_row *seg = walk_segment(t, at);
@@ -113,11 +121,11 @@ static void clear_links(struct kb_sim *s, const struct job *job)
             struct walk_edge edge = {leg->owner, leg->back, leg->link};
 
             if (leg->owner != LINK_NONE)
-                link_clear(&s->links[walk_link(t, edge, at.cube, job->dst) ^ !writes(job)]);
+                link_clear(&s->links[walk_link(t, edge, at.cube, &job->trip) ^ !writes(job)]);
         }
         if (seg->exit == N_EXITS)
             return;
-        at = walk_next(t, at, job->dst, of_host(job));
+        at = walk_next(t, &job->trip, at);
     }
 }
 

@@ -53,7 +53,9 @@ def may_know(user, used):
 def may_include(path, target):
     user, used = folder_of(path), folder_of(target)
     if user == "gen":
-        return (used in ("gen", "base") or target == "runtime/machine/tables.h"
+        return (used in ("gen", "base") or target in ("runtime/machine/tables.h",
+                                                      "runtime/machine/mesh.h",
+                                                      "runtime/machine/walk.h")
                 or used == "machine" and target.endswith(".def"))
     if user == "cli":
         return used in ("include", "base", "cli")

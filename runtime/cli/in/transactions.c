@@ -9,6 +9,9 @@
  * Files may have millions of rows, so a row goes into the simulation as it is read and nothing of
  * it is kept.
  *
+ * Where a topology says sip.plane: column there may be a column plane, too, with the name of a
+ * plane, or empty: then the op decides.
+ *
  * Mistakes are told with their place, FILE:LINE:COL, up to 20 rows in one go. Dependencies are the
  * hard part: `after` may name a later row, so whether it exists is known only at the end of the
  * file; and rows may depend on each other in a circle. The simulation itself finds circles, but by
@@ -32,7 +35,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHOWN_BYTES = 64, IDS_MAX = LINE_BYTES_MAX / 2, PLACES_FIRST = 64 };
+enum { SHOWN_BYTES = 64, IDS_MAX = LINE_BYTES_MAX / 2, PLACES_FIRST = 64, PLANES_MAX = 8 };
 
 enum field_id {
     FIELD_ISSUE,
@@ -44,10 +47,11 @@ enum field_id {
     N_REQUIRED,
     FIELD_AFTER = N_REQUIRED,
     FIELD_THINK,
+    FIELD_PLANE,
     N_FIELDS
 };
 
-static const char *const further[N_FIELDS - N_REQUIRED] = {"after", "think_ns"};
+static const char *const further[N_FIELDS - N_REQUIRED] = {"after", "think_ns", "plane"};
 
 const char *const op_names[N_OPS] = {
     [KB_READ] = "read", [KB_WRITE] = "write", [KB_H2D] = "h2d", [KB_D2H] = "d2h"};
@@ -67,6 +71,7 @@ struct input {
     struct fields fields;
     const kb_topology *topo;
     kb_sim *sim;
+    bool has_plane_column; /* sip.plane: column */
 
     /* Dependencies. */
     uint64_t *ids; /* of the current row; owned */
@@ -311,6 +316,30 @@ static void check_cycles(struct input *in)
 
 /* -- rows ----------------------------------------------------------------------------------- */
 
+/* The plane of a row; empty: as its op says. The column itself is told once. */
+static bool read_plane(struct input *in, const struct field *f, kb_request *q)
+{
+    const char *names[PLANES_MAX], *name;
+    char all[SHOWN_BYTES * 4];
+    size_t n = 0;
+
+    if (!f->text)
+        return true;
+    if (!in->has_plane_column)
+        return in->fields.n_rows > 0 ||
+               fields_bad(&in->fields, f->text,
+                          "the column plane needs a topology with sip.plane: column");
+    for (; n < PLANES_MAX && (name = kb_plane_name(in->topo, (uint32_t)n)); n++) {
+        names[n] = name;
+        if (f->len == strlen(name) && memcmp(f->text, name, f->len) == 0)
+            q->plane = (uint32_t)n + 1;
+    }
+    if (f->len == 0 || q->plane > 0)
+        return true;
+    text_join(names, n, "", all, sizeof all);
+    return fields_bad_field(&in->fields, f, "plane", all);
+}
+
 static void read_row(void *arg, struct fields *fields, const struct field *field)
 {
     struct input *in = arg;
@@ -323,7 +352,7 @@ static void read_row(void *arg, struct fields *fields, const struct field *field
     if (!read_issue(in, &field[FIELD_ISSUE], &q) || !read_op(in, &field[FIELD_OP], &q.op) ||
         !read_src(in, &field[FIELD_SRC], &q) || !read_dst(in, &field[FIELD_DST], &q) ||
         !read_range(in, field, &q) || !read_ids(in, after, &place) ||
-        !read_think(in, &field[FIELD_THINK], &think_fs))
+        !read_think(in, &field[FIELD_THINK], &think_fs) || !read_plane(in, &field[FIELD_PLANE], &q))
         return;
     if (after->len > 0)
         place.after_column = (uint32_t)fields_column(fields, after->text);
@@ -352,6 +381,7 @@ static void end_rows(void *arg, struct fields *fields)
 enum exit_code transactions_read(const kb_topology *topo, const char *program, const char *path,
                                  bool quiet, kb_sim *sim)
 {
+    kb_info info;
     struct input in = {.fields = {.program = program,
                                   .header = "issue_ns,op,src,dst,offset,nbytes",
                                   .further = further,
@@ -365,6 +395,10 @@ enum exit_code transactions_read(const kb_topology *topo, const char *program, c
                        .sim = sim,
                        .ids = memory_new(IDS_MAX, sizeof *in.ids)};
 
+    kb_topology_info(topo, &info);
+    in.has_plane_column = info.plane_column;
+    if (info.plane_column)
+        in.fields.hint = "what may follow nbytes is after, think_ns and plane";
     fields_read(&in.fields, path);
     free(in.ids);
     free(in.places);

@@ -10,8 +10,8 @@
 /* All that endpoints need of a topology. */
 static const struct kind_row eight = {.pes = 8, .slices = 8}, one = {.pes = 1, .slices = 1};
 
-#define KIND .kinds = &eight, .n_kinds = 1, .alike = true
-#define ONE  .kinds = &one, .n_kinds = 1, .alike = true
+#define KIND .kinds = &eight, .n_kinds = 1, .alike = true, .chiplets = 1
+#define ONE  .kinds = &one, .n_kinds = 1, .alike = true, .chiplets = 1
 
 static const kb_topology cube8 = {KIND, .sips = 1, .cubes = 8, .pes = 8, .slices = 8};
 static const kb_topology cube1 = {ONE, .sips = 1, .cubes = 1, .pes = 1, .slices = 1};

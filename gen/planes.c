@@ -1,0 +1,600 @@
+/*
+ * planes.c -- the networks between cubes: planes, rings, broken links, and routes around them.
+ *
+ * A route has the fewest steps. Of the cubes one step nearer to the target, the next one is the
+ * first of: toward the target in the plane's first dimension, in its second, to E, W, S, N. Where
+ * nothing is missing or broken this is the order of dimensions, which the runtime computes from two
+ * cubes alone (machine/mesh.h, mesh_default()). Otherwise it is computed here, for each target by a
+ * search outward from it, and compared with that: a cube from which some exit differs gets a row of
+ * `detours`. The same search tells which cube of a shoreline is the nearest.
+ *
+ * What is where:
+ *
+ *     cube_edges  [cube over all][plane][3]   which links leave a cube, and which ports are whole
+ *     detour_of   [plane][cube over all]      the number of its row below, from 1; 0: none
+ *     detours     [row][cube of its SIP]      '0' + the exit; NO_EXIT: no way
+ *     shores      [cube over all][plane][chiplet][2]   the place of the shore cube: from it, to it
+ *
+ * Example: cube8 with broken: [c1-c2]. From c1 to c3 east is broken, so by c5, c6, c7: a row for c1
+ * with S for c2, c3, c6 and c7 (c6: S, E is as short as E, S, which is broken). c0 goes east to c3
+ * as ever, since c1 is one step nearer than c0 and c4 is no nearer. A row for c2 looks the same the
+ * other way. All other cubes have none, so 16 bytes say all.
+ */
+#include "planes.h"
+#include "cubes.h"
+#include "pattern.h"
+#include "machine/mesh.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* -- which networks ------------------------------------------------------------------------- */
+
+static void set_plane_rows(struct routes *r)
+{
+    const struct plane_specs *planes = &r->spec->sip_planes;
+
+    r->topo.planes = (uint8_t)(planes->n ? planes->n : 1);
+    r->plane_rows = arena_alloc(r->arena, r->topo.planes * sizeof *r->plane_rows);
+    r->plane_rows[0].dirs = (1u << N_SIDES) - 1;
+    for (size_t i = 0; i < planes->n; i++) {
+        struct plane_row *row = &r->plane_rows[i];
+
+        strcpy(row->name, planes->rows[i].name);
+        row->dirs = planes->rows[i].dirs;
+        row->y_first = planes->rows[i].y_first;
+    }
+    r->topo.plane_rows = r->plane_rows;
+}
+
+static void set_chiplets(struct routes *r)
+{
+    static const struct side_specs west = {1, {SIDE_W}};
+    const struct side_specs *given = &r->spec->sip_io_chiplets, *sides = given->n ? given : &west;
+    bool vertical = false, horizontal = false;
+
+    r->topo.chiplets = (uint8_t)sides->n;
+    r->io_sides = arena_alloc(r->arena, sides->n);
+    for (size_t i = 0; i < sides->n; i++) {
+        r->io_sides[i] = sides->rows[i];
+        vertical = vertical || sides->rows[i] % 2 == 0;
+        horizontal = horizontal || sides->rows[i] % 2 == 1;
+    }
+    r->topo.n_shore = horizontal ? r->topo.h : 0;
+    if (vertical && r->topo.w > r->topo.n_shore)
+        r->topo.n_shore = r->topo.w;
+    r->topo.io_sides = r->io_sides;
+}
+
+void set_planes(struct routes *r)
+{
+    const struct spec *s = r->spec;
+    struct kb_topology *t = &r->topo;
+
+    t->wrap = (uint8_t)s->sip_cube_mesh_wrap;
+    t->wrap_mm = s->sip_cube_mesh_wrap_mm > 0 ? s->sip_cube_mesh_wrap_mm : s->sip_d2d_distance_mm;
+    t->plane_choice = (uint8_t)s->sip_plane;
+    t->fabric_shape = (uint8_t)s->fabric_shape;
+    t->grid_w = (uint32_t)s->fabric_grid_w;
+    t->grid_h = (uint32_t)s->fabric_grid_h;
+    t->grid_wrap = (uint8_t)s->fabric_wrap;
+    set_plane_rows(r);
+    set_chiplets(r);
+    t->has_gaps = s->broken.n > 0 || !r->found->whole;
+    t->regular = !t->has_gaps && t->n_kinds == 1 && !t->wrap && !s->sip_planes.n && t->chiplets == 1 &&
+                 t->io_sides[0] == SIDE_W && t->fabric_shape == FABRIC_SWITCH;
+}
+
+/* -- which edges are there ------------------------------------------------------------------ */
+
+static uint8_t *edges_of(struct routes *r, uint32_t plane, uint32_t cube)
+{
+    return &r->cube_edges[((size_t)cube * r->topo.planes + plane) * N_EDGE_LETTERS];
+}
+
+/* All edges of the cubes that are there. */
+static void fill_edges(struct routes *r)
+{
+    struct kb_topology *t = &r->topo;
+    size_t bytes = (size_t)sim_cubes(t) * t->planes * N_EDGE_LETTERS;
+
+    r->cube_edges = arena_alloc(r->arena, bytes + 1);
+    t->has_gaps = false;
+    for (uint32_t cube = 0; cube < sim_cubes(t); cube++)
+        for (uint32_t plane = 0; plane < t->planes; plane++) {
+            uint8_t *edges = edges_of(r, plane, cube);
+
+            memset(edges, EDGE_NONE, N_EDGE_LETTERS);
+            for (uint32_t side = 0; side < N_SIDES; side++) {
+                edges[EDGES_OUT] =
+                    (uint8_t)(edges[EDGES_OUT] + (mesh_has_link(t, plane, cube, side) << side));
+                edges[EDGES_NOC_TO_UCIE] = (uint8_t)(edges[EDGES_NOC_TO_UCIE] + (1 << side));
+                edges[EDGES_UCIE_TO_NOC] = (uint8_t)(edges[EDGES_UCIE_TO_NOC] + (1 << side));
+            }
+        }
+    for (uint32_t cube = 0; cube < sim_cubes(t); cube++)
+        if (!r->found->there[cube])
+            memset(edges_of(r, 0, cube), EDGE_NO_CUBE, (size_t)t->planes * N_EDGE_LETTERS);
+    t->has_gaps = true;
+    t->cube_edges = r->cube_edges;
+}
+
+/* -- broken --------------------------------------------------------------------------------- */
+
+/* One end of a broken link: cubes, or their noc, or one of their ucie. */
+struct end {
+    struct pattern cubes;
+    enum { END_CUBE, END_NOC, END_UCIE } of;
+    uint32_t side; /* of END_UCIE */
+};
+
+/* One item of `broken`. */
+struct cut {
+    struct end a, b;
+    bool both_ways;
+    uint32_t plane;      /* UINT32_MAX: all */
+    uint64_t found, cut; /* edges that match, and of these those that were whole */
+};
+
+/* The '-' or '>' between the two ends: outside of brackets, and not that of "ucie-E". */
+static const char *find_sign(const char *text)
+{
+    int depth = 0;
+
+    for (const char *p = text; *p; p++) {
+        depth += (*p == '[') - (*p == ']');
+        if (depth == 0 &&
+            (*p == '>' || (*p == '-' && (p < text + 4 || memcmp(p - 4, "ucie", 4) != 0))))
+            return p;
+    }
+    return NULL;
+}
+
+static bool ends_in(const char *text, size_t len, const char *end)
+{
+    size_t n = strlen(end);
+
+    return len > n && memcmp(text + len - n, end, n) == 0;
+}
+
+static bool read_end(struct routes *r, const char *text, size_t len, struct end *out)
+{
+    static const char *const ucie[N_SIDES] = {".ucie-N", ".ucie-E", ".ucie-S", ".ucie-W"};
+
+    *out = (struct end){.of = END_CUBE};
+    if (ends_in(text, len, ".noc")) {
+        out->of = END_NOC;
+        len -= strlen(".noc");
+    }
+    for (uint32_t side = 0; side < N_SIDES; side++)
+        if (ends_in(text, len, ucie[side])) {
+            out->of = END_UCIE;
+            out->side = side;
+            len -= strlen(ucie[side]);
+            break;
+        }
+    return pattern_read(text, len, r->arena, &out->cubes) && !out->cubes.of_pes;
+}
+
+/* "PLANE:" before the ends. False: no such plane. */
+static bool read_plane(const struct routes *r, const char **text, uint32_t *plane)
+{
+    const char *colon = strchr(*text, ':');
+
+    *plane = UINT32_MAX;
+    if (!colon)
+        return true;
+    for (uint32_t i = 0; i < r->spec->sip_planes.n; i++) {
+        const char *name = r->plane_rows[i].name;
+
+        if (strlen(name) == (size_t)(colon - *text) && memcmp(name, *text, strlen(name)) == 0) {
+            *plane = i;
+            *text = colon + 1;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool read_cut(struct routes *r, const struct text_spec *item, struct cut *out)
+{
+    const char *text = item->text, *sign;
+
+    *out = (struct cut){.plane = UINT32_MAX};
+    if (!read_plane(r, &text, &out->plane))
+        return diag_error(r->spec->diag, item->at,
+                          "'broken': '%s' begins with a plane that sip.planes does not have",
+                          item->text);
+    sign = find_sign(text);
+    if (!sign || !read_end(r, text, (size_t)(sign - text), &out->a) ||
+        !read_end(r, sign + 1, strlen(sign + 1), &out->b))
+        return diag_error(r->spec->diag, item->at,
+                          "'broken': '%s' is no link, write c1-c2, c1>c2 for one direction, "
+                          "PLANE:c1>c2 for one plane, or c0.noc-c0.ucie-E",
+                          item->text);
+    out->both_ways = *sign == '-';
+    if ((out->a.of == END_CUBE) != (out->b.of == END_CUBE) ||
+        (out->a.of != END_CUBE && out->a.of == out->b.of))
+        return diag_error(r->spec->diag, item->at,
+                          "'broken': '%s' must join two cubes, or a cube's noc and one of its ucie",
+                          item->text);
+    if (out->a.of != END_CUBE && out->plane != UINT32_MAX)
+        return diag_error(r->spec->diag, item->at,
+                          "'broken': '%s': between a noc and its ucie all planes are broken, leave "
+                          "out the plane",
+                          item->text);
+    return true;
+}
+
+static bool end_has(const struct routes *r, const struct end *end, uint32_t cube)
+{
+    return pattern_has_cube(&end->cubes, cube / r->topo.cubes, cube % r->topo.cubes);
+}
+
+/* Breaks bit `side` of a letter, if it is whole. */
+static void cut_bit(struct cut *cut, uint8_t *letter, uint32_t side)
+{
+    cut->found++;
+    if ((*letter - EDGE_NONE) >> side & 1) {
+        cut->cut++;
+        *letter = (uint8_t)(*letter - (1 << side));
+    }
+}
+
+/* Breaks the links from cube `a` to its neighbours that match. `whole` is before any cut. */
+static void cut_links(struct routes *r, struct cut *cut, uint32_t a)
+{
+    const struct kb_topology *t = &r->topo;
+
+    for (uint32_t side = 0; side < N_SIDES; side++) {
+        uint32_t b = walk_neighbour(t, a, side);
+        bool ring = t->wrap >> side_is_vertical(side) & 1;
+        bool match = false;
+
+        if (mesh_at_border(t, a, side) && !ring)
+            continue;
+        match = (end_has(r, &cut->a, a) && end_has(r, &cut->b, b)) ||
+                (cut->both_ways && end_has(r, &cut->b, a) && end_has(r, &cut->a, b));
+        for (uint32_t plane = 0; match && a != b && plane < t->planes; plane++)
+            if ((cut->plane == UINT32_MAX || cut->plane == plane) &&
+                t->plane_rows[plane].dirs >> side & 1)
+                cut_bit(cut, &edges_of(r, plane, a)[EDGES_OUT], side);
+    }
+}
+
+/* Breaks edges between the noc and a ucie of `cube`. */
+static void cut_ports(struct routes *r, struct cut *cut, uint32_t cube)
+{
+    bool outward = cut->a.of == END_NOC;
+    uint32_t side = outward ? cut->b.side : cut->a.side;
+
+    if (!end_has(r, &cut->a, cube) || !end_has(r, &cut->b, cube))
+        return;
+    for (uint32_t plane = 0; plane < r->topo.planes; plane++) {
+        uint8_t *edges = edges_of(r, plane, cube);
+
+        if (outward || cut->both_ways)
+            cut_bit(cut, &edges[EDGES_NOC_TO_UCIE], side);
+        if (!outward || cut->both_ways)
+            cut_bit(cut, &edges[EDGES_UCIE_TO_NOC], side);
+    }
+}
+
+static bool break_item(struct routes *r, const struct text_spec *item)
+{
+    struct cut cut;
+
+    if (!read_cut(r, item, &cut))
+        return false;
+    for (uint32_t cube = 0; cube < sim_cubes(&r->topo); cube++) {
+        if (!mesh_has_cube(&r->topo, cube))
+            continue;
+        if (cut.a.of == END_CUBE)
+            cut_links(r, &cut, cube);
+        else
+            cut_ports(r, &cut, cube);
+    }
+    if (!cut.found)
+        return diag_error(r->spec->diag, item->at,
+                          cut.a.of == END_CUBE ? "'broken': '%s' matches no link between neighbours"
+                                               : "'broken': '%s' matches no cube",
+                          item->text);
+    if (!cut.cut)
+        return diag_error(r->spec->diag, item->at,
+                          "'broken': '%s' is broken already, by an item "
+                          "before it",
+                          item->text);
+    return true;
+}
+
+/* A link leads to a cube that is missing: it is not there. */
+static void cut_missing(struct routes *r)
+{
+    const struct kb_topology *t = &r->topo;
+
+    for (uint32_t cube = 0; cube < sim_cubes(t); cube++)
+        for (uint32_t plane = 0; mesh_has_cube(t, cube) && plane < t->planes; plane++)
+            for (uint32_t side = 0; side < N_SIDES; side++)
+                if (mesh_has_link(t, plane, cube, side) &&
+                    !mesh_has_cube(t, walk_neighbour(t, cube, side)))
+                    edges_of(r, plane, cube)[EDGES_OUT] =
+                        (uint8_t)(edges_of(r, plane, cube)[EDGES_OUT] - (1 << side));
+}
+
+/* -- routes around -------------------------------------------------------------------------- */
+
+/* The search in one SIP, of one plane. */
+struct search {
+    struct routes *r;
+    uint32_t plane, first; /* the SIP's first cube */
+    uint8_t *steps;        /* [cube]: sides to which a step leads */
+    uint32_t *far, *line;  /* [cube]: steps to the target; those found, nearest first */
+    uint8_t *exits;        /* [cube][target] */
+    uint32_t *nearest;     /* [cube][chiplet]: steps to the nearest shore cube so far */
+};
+
+static bool has_step(const struct kb_topology *t, uint32_t plane, uint32_t cube, uint32_t side)
+{
+    return mesh_has_link(t, plane, cube, side) && mesh_has_port(t, plane, cube, side, true) &&
+           mesh_has_port(t, plane, walk_neighbour(t, cube, side), walk_opposite(side), false);
+}
+
+/* The cube from which a step to `side` leads to `cube`; NO_WHERE: none. */
+static uint32_t step_before(const struct search *s, uint32_t cube, uint32_t side)
+{
+    const struct kb_topology *t = &s->r->topo;
+    uint32_t back = walk_opposite(side), before;
+
+    if (mesh_at_border(t, cube, back) && !(t->wrap >> side_is_vertical(side) & 1))
+        return NO_WHERE;
+    before = walk_neighbour(t, cube, back);
+    return s->steps[before - s->first] >> side & 1 ? before : NO_WHERE;
+}
+
+/* Steps from every cube to `to`, outward from it. */
+static void measure(struct search *s, uint32_t to)
+{
+    uint32_t cubes = s->r->topo.cubes, n = 0;
+
+    for (uint32_t i = 0; i < cubes; i++)
+        s->far[i] = UINT32_MAX;
+    s->far[to - s->first] = 0;
+    s->line[n++] = to;
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t side = 0; side < N_SIDES; side++) {
+            uint32_t before = step_before(s, s->line[i], side);
+
+            if (before == NO_WHERE || s->far[before - s->first] != UINT32_MAX)
+                continue;
+            s->far[before - s->first] = s->far[s->line[i] - s->first] + 1;
+            s->line[n++] = before;
+        }
+}
+
+/* The exit from `from` to `to`, from which all are measured. */
+static uint32_t choose(const struct search *s, uint32_t from, uint32_t to)
+{
+    const struct kb_topology *t = &s->r->topo;
+    bool y_first = t->plane_rows[s->plane].y_first;
+    const uint32_t tries[] = {mesh_towards(t, s->plane, from, to, y_first),
+                              mesh_towards(t, s->plane, from, to, !y_first),
+                              SIDE_E,
+                              SIDE_W,
+                              SIDE_S,
+                              SIDE_N};
+
+    for (size_t i = 0; i < sizeof tries / sizeof *tries; i++)
+        if (tries[i] < N_SIDES && s->steps[from - s->first] >> tries[i] & 1 &&
+            s->far[walk_neighbour(t, from, tries[i]) - s->first] + 1 == s->far[from - s->first])
+            return tries[i];
+    return NO_EXIT;
+}
+
+static uint16_t *shore_of(struct search *s, uint32_t cube, uint32_t chiplet, uint32_t to_shore)
+{
+    const struct kb_topology *t = &s->r->topo;
+
+    return &s->r->shores[(((size_t)cube * t->planes + s->plane) * t->chiplets + chiplet) * 2 +
+                         to_shore];
+}
+
+/* The nearest cube of each shore from which a way leads to `to`. */
+static void find_shore_from(struct search *s, uint32_t to)
+{
+    const struct kb_topology *t = &s->r->topo;
+
+    for (uint32_t chiplet = 0; chiplet < t->chiplets; chiplet++) {
+        uint32_t least = UINT32_MAX;
+
+        for (uint32_t place = 0; place < mesh_shore_length(t, chiplet); place++) {
+            uint32_t shore = mesh_on_shore(t, chiplet, to, place);
+            uint32_t far = s->far[shore - s->first];
+
+            if (far < least && mesh_has_cube(t, shore) &&
+                mesh_has_port(t, s->plane, shore, t->io_sides[chiplet], false)) {
+                least = far;
+                *shore_of(s, to, chiplet, 0) = (uint16_t)place;
+            }
+        }
+    }
+}
+
+/* `to` may be the nearest shore cube of those from which all are measured. */
+static void find_shore_to(struct search *s, uint32_t to)
+{
+    const struct kb_topology *t = &s->r->topo;
+
+    for (uint32_t chiplet = 0; chiplet < t->chiplets; chiplet++) {
+        uint32_t place = mesh_shore_place(t, chiplet, to);
+
+        if (mesh_on_shore(t, chiplet, to, place) != to ||
+            !mesh_has_port(t, s->plane, to, t->io_sides[chiplet], true))
+            continue;
+        for (uint32_t i = 0; i < t->cubes; i++) {
+            uint32_t *least = &s->nearest[(size_t)i * t->chiplets + chiplet];
+
+            if (s->far[i] < *least) {
+                *least = s->far[i];
+                *shore_of(s, s->first + i, chiplet, 1) = (uint16_t)place;
+            }
+        }
+    }
+}
+
+/* Appends a row of detours for `from`, if it has any. */
+static void add_row(struct search *s, uint32_t from)
+{
+    struct routes *r = s->r;
+    const struct kb_topology *t = &r->topo;
+    const uint8_t *exits = &s->exits[(size_t)(from - s->first) * t->cubes];
+    bool differs = false;
+
+    for (uint32_t i = 0; i < t->cubes && !differs; i++)
+        differs = s->first + i != from && mesh_has_cube(t, s->first + i) &&
+                  exits[i] != mesh_default_or_none(t, s->plane, from, s->first + i);
+    if (!differs)
+        return;
+    if (r->n_detours == r->detours_cap) {
+        uint8_t *more = arena_alloc(r->arena, (size_t)(2 * r->n_detours + 16) * t->cubes);
+
+        if (r->n_detours)
+            memcpy(more, r->detours, (size_t)r->n_detours * t->cubes);
+        r->detours = more;
+        r->detours_cap = 2 * r->n_detours + 16;
+    }
+    for (uint32_t i = 0; i < t->cubes; i++)
+        r->detours[(size_t)r->n_detours * t->cubes + i] = (uint8_t)('0' + exits[i]);
+    r->n_detours++;
+    r->detour_of[(size_t)s->plane * sim_cubes(t) + from] = r->n_detours;
+    r->plane_rows[s->plane].has_detours = true;
+}
+
+/* Of one plane in one SIP; adds the pairs without a way. */
+static void search_sip(struct search *s, uint64_t *no_way)
+{
+    const struct kb_topology *t = &s->r->topo;
+    uint32_t cubes = t->cubes;
+
+    for (uint32_t i = 0; i < cubes; i++) {
+        s->steps[i] = 0;
+        for (uint32_t side = 0; side < N_SIDES; side++)
+            s->steps[i] |= (uint8_t)(has_step(t, s->plane, s->first + i, side) << side);
+    }
+    memset(s->nearest, 0xff, (size_t)cubes * t->chiplets * sizeof *s->nearest);
+    for (uint32_t to = 0; to < cubes; to++) {
+        if (!mesh_has_cube(t, s->first + to))
+            continue;
+        measure(s, s->first + to);
+        find_shore_from(s, s->first + to);
+        find_shore_to(s, s->first + to);
+        for (uint32_t i = 0; i < cubes; i++) {
+            uint32_t exit = i == to ? 0 : choose(s, s->first + i, s->first + to);
+
+            s->exits[(size_t)i * cubes + to] = (uint8_t)exit;
+            *no_way += exit == NO_EXIT && mesh_has_cube(t, s->first + i);
+        }
+    }
+    for (uint32_t i = 0; i < cubes; i++)
+        if (mesh_has_cube(t, s->first + i))
+            add_row(s, s->first + i);
+}
+
+static void *new_rows(size_t n, size_t bytes)
+{
+    void *rows = calloc(n, bytes);
+
+    if (!rows)
+        diag_no_memory();
+    return rows;
+}
+
+static void search_all(struct routes *r, uint64_t no_way[PLANES_MAX])
+{
+    struct kb_topology *t = &r->topo;
+    struct search s = {.r = r};
+    size_t cubes = t->cubes, all = sim_cubes(t);
+
+    r->n_shores = (uint32_t)(all * t->planes * t->chiplets * 2);
+    r->shores = arena_alloc(r->arena, r->n_shores * sizeof *r->shores);
+    memset(r->shores, 0xff, r->n_shores * sizeof *r->shores);
+    r->detour_of = arena_alloc(r->arena, all * t->planes * sizeof *r->detour_of);
+    s.steps = new_rows(cubes, 1);
+    s.far = new_rows(cubes, sizeof *s.far);
+    s.line = new_rows(cubes, sizeof *s.line);
+    s.exits = new_rows(cubes * cubes, 1);
+    s.nearest = new_rows(cubes * t->chiplets, sizeof *s.nearest);
+    for (s.plane = 0; s.plane < t->planes; s.plane++)
+        for (s.first = 0; s.first < all; s.first += t->cubes)
+            search_sip(&s, &no_way[s.plane]);
+    free(s.steps);
+    free(s.far);
+    free(s.line);
+    free(s.exits);
+    free(s.nearest);
+    t->shores = r->shores;
+    t->detour_of = r->detour_of;
+    t->detours = r->detours;
+}
+
+/* -- one way, no way ------------------------------------------------------------------------ */
+
+/* "A link between cubes that are there lacks its opposite." Without gaps one SIP shows it. */
+static bool is_one_way(const struct kb_topology *t, uint32_t plane)
+{
+    uint32_t n = t->has_gaps ? sim_cubes(t) : t->cubes;
+
+    for (uint32_t cube = 0; cube < n; cube++)
+        for (uint32_t side = 0; side < N_SIDES; side++)
+            if (mesh_has_link(t, plane, cube, side) && !mesh_has_back_link(t, plane, cube, side))
+                return true;
+    return false;
+}
+
+/* Ordered pairs of places of one dimension between which a whole plane leads. */
+static uint64_t pairs_led(const struct kb_topology *t, uint32_t plane, bool y)
+{
+    uint64_t n = y ? t->h : t->w;
+    bool up = t->plane_rows[plane].dirs >> (y ? SIDE_S : SIDE_E) & 1;
+    bool down = t->plane_rows[plane].dirs >> (y ? SIDE_N : SIDE_W) & 1;
+
+    if ((up && down) || ((up || down) && t->wrap >> y & 1))
+        return n * n;
+    return up || down ? n * (n + 1) / 2 : n;
+}
+
+static void warn(const struct routes *r, uint32_t plane, uint64_t n)
+{
+    const char *name = r->plane_rows[plane].name;
+
+    diag_warning(r->spec->diag,
+                 spec_place(r->spec, r->spec->broken.n ? KEY_broken : KEY_sip_planes),
+                 "%llu ordered pairs of cubes of one SIP have no way%s%s", (unsigned long long)n,
+                 *name ? " on plane " : "", name);
+}
+
+bool find_ways(struct routes *r)
+{
+    struct kb_topology *t = &r->topo;
+    uint64_t no_way[PLANES_MAX] = {0};
+    bool ok = true;
+
+    if (t->has_gaps) {
+        fill_edges(r);
+        for (size_t i = 0; i < r->spec->broken.n; i++)
+            ok = break_item(r, &r->spec->broken.rows[i]) && ok;
+        if (!ok)
+            return false;
+        cut_missing(r);
+        search_all(r, no_way);
+    }
+    for (uint32_t plane = 0; plane < t->planes; plane++) {
+        uint64_t pairs = (uint64_t)t->cubes * t->cubes * t->sips;
+
+        if (!t->has_gaps)
+            no_way[plane] =
+                pairs - pairs_led(t, plane, false) * pairs_led(t, plane, true) * t->sips;
+        if (no_way[plane])
+            warn(r, plane, no_way[plane]);
+        r->plane_rows[plane].one_way = is_one_way(t, plane);
+    }
+    return true;
+}

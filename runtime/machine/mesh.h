@@ -1,0 +1,331 @@
+/*
+ * mesh.h -- from cube to cube on a plane, and from SIP to SIP: rings, one-way planes, detours.
+ *
+ * A plane (struct plane_row) is a network of its own between the cubes of a SIP. Where it is whole,
+ * the next step of a route follows from the two cubes alone: first the plane's first dimension,
+ * then the other; on a ring the shorter way; with one allowed direction that. mesh_default() does
+ * this, and no table is needed, however large the mesh is.
+ *
+ * Where a cube is missing or a link broken, routes may go around. The generator computes the exact
+ * next exit of every pair of cubes (gen/planes.c), and has a row of `detours` for each cube from
+ * which some exit is another one than by default, with the exit to each cube of its SIP. Few cubes
+ * have one: in 32 x 32 cubes with one broken link the two beside it.
+ *
+ * On a one-way plane a read goes where its data come from: the route of the data is found from the
+ * memory's cube to the requester's, and walked backwards (mesh_back_exit()). A route in order of
+ * dimensions is the same from each of its cubes on, so the step before a cube is that of the last
+ * dimension in which it lies off the first cube. With detours that does not hold, and the route is
+ * followed from its begin.
+ *
+ * Example: w 4, h 2, wrap xy, plane noc1 with dirs [N, W] and order yx, a read c0 -> c5. The data
+ * go from c5 (1, 1) to c0 (0, 0): N to c1, then W to c0. So the request leaves c0 to the east, and
+ * c1 to the south. On noc0, dirs [E, S] and order xy, a write c0 -> c5 goes E, S: the same cubes.
+ */
+#ifndef MESH_H
+#define MESH_H
+#include "machine/cost.h"
+
+/* No way leads there; no such cube. */
+enum { NO_EXIT = N_EXITS };
+#define NO_SHORE UINT16_MAX
+#define NO_WHERE UINT32_MAX
+
+static inline enum side walk_opposite(uint32_t side)
+{
+    return (enum side)((side + 2) % N_SIDES);
+}
+
+static inline bool side_is_vertical(uint32_t side)
+{
+    return side % 2 == 0; /* N, S */
+}
+
+/* Whether a step from `cube` to `side` leads over the border: there is a wrap link, or none. */
+static inline bool mesh_at_border(const struct kb_topology *t, uint32_t cube, uint32_t side)
+{
+    switch (side) {
+    case SIDE_N:
+        return cube_row(t, cube) == 0;
+    case SIDE_E:
+        return cube_column(t, cube) + 1 == t->w;
+    case SIDE_S:
+        return cube_row(t, cube) + 1 == t->h;
+    default:
+        return cube_column(t, cube) == 0;
+    }
+}
+
+/* The neighbour of `cube` on a side where there is one. */
+static inline uint32_t walk_neighbour(const struct kb_topology *t, uint32_t cube, uint32_t side)
+{
+    bool wraps = !t->regular && mesh_at_border(t, cube, side);
+
+    switch (side) {
+    case SIDE_N:
+        return wraps ? cube + t->cubes - t->w : cube - t->w;
+    case SIDE_E:
+        return wraps ? cube + 1 - t->w : cube + 1;
+    case SIDE_S:
+        return wraps ? cube + t->w - t->cubes : cube + t->w;
+    default:
+        return wraps ? cube + t->w - 1 : cube - 1;
+    }
+}
+
+/* -- what is there -------------------------------------------------------------------------- */
+
+/* Of a cube's row of cube_edges: masks of sides, in letters from EDGE_NONE on. */
+enum { EDGES_OUT, EDGES_NOC_TO_UCIE, EDGES_UCIE_TO_NOC, N_EDGE_LETTERS };
+enum { EDGE_NONE = 'A', EDGE_NO_CUBE = '-' };
+
+static inline uint8_t mesh_edges(const struct kb_topology *t, uint32_t plane, uint32_t cube,
+                                 uint32_t of)
+{
+    return t->cube_edges[((size_t)cube * t->planes + plane) * N_EDGE_LETTERS + of];
+}
+
+static inline bool mesh_has_cube(const struct kb_topology *t, uint32_t cube)
+{
+    return !t->has_gaps || mesh_edges(t, 0, cube, EDGES_OUT) != EDGE_NO_CUBE;
+}
+
+/* Is there a link from `cube` to its neighbour on `side`? */
+static inline bool mesh_has_link(const struct kb_topology *t, uint32_t plane, uint32_t cube,
+                                 uint32_t side)
+{
+    if (t->has_gaps)
+        return mesh_has_cube(t, cube) &&
+               (mesh_edges(t, plane, cube, EDGES_OUT) - EDGE_NONE) >> side & 1;
+    if (mesh_at_border(t, cube, side) &&
+        (!(t->wrap >> side_is_vertical(side) & 1) || (side_is_vertical(side) ? t->h : t->w) < 2))
+        return false;
+    return t->plane_rows[plane].dirs >> side & 1;
+}
+
+/* Is there a link from the neighbour of `cube` on `side` back to it? */
+static inline bool mesh_has_back_link(const struct kb_topology *t, uint32_t plane, uint32_t cube,
+                                      uint32_t side)
+{
+    bool ring = (side_is_vertical(side) ? t->h : t->w) > 1 && t->wrap >> side_is_vertical(side) & 1;
+
+    return mesh_has_cube(t, cube) && (ring || !mesh_at_border(t, cube, side)) &&
+           mesh_has_link(t, plane, walk_neighbour(t, cube, side), walk_opposite(side));
+}
+
+/* Is there the edge noc -> ucie of `side`, or back? */
+static inline bool mesh_has_port(const struct kb_topology *t, uint32_t plane, uint32_t cube,
+                                 uint32_t side, bool outward)
+{
+    return !t->has_gaps ||
+           (mesh_edges(t, plane, cube, outward ? EDGES_NOC_TO_UCIE : EDGES_UCIE_TO_NOC) -
+            EDGE_NONE) >>
+                   side &
+               1;
+}
+
+/* -- from cube to cube ---------------------------------------------------------------------- */
+
+/* The side towards `to` in one dimension; N_EXITS if it is in line. */
+static inline uint32_t mesh_towards(const struct kb_topology *t, uint32_t plane, uint32_t from,
+                                    uint32_t to, bool y)
+{
+    uint32_t n = y ? t->h : t->w, up = y ? SIDE_S : SIDE_E, down = y ? SIDE_N : SIDE_W;
+    uint32_t a = y ? cube_row(t, from) : cube_column(t, from);
+    uint32_t b = y ? cube_row(t, to) : cube_column(t, to);
+    uint32_t ups = b >= a ? b - a : b + n - a;
+    bool has_up = t->plane_rows[plane].dirs >> up & 1;
+    bool has_down = t->plane_rows[plane].dirs >> down & 1;
+
+    if (a == b)
+        return N_EXITS;
+    if (has_up != has_down)
+        return has_up ? up : down;
+    if (!(t->wrap >> y & 1))
+        return a < b ? up : down;
+    return n == 2 || ups <= n - ups ? up : down;
+}
+
+/* Whether a whole plane leads from `from` to `to` in one dimension. */
+static inline bool mesh_leads(const struct kb_topology *t, uint32_t plane, uint32_t from,
+                              uint32_t to, bool y)
+{
+    uint32_t side = mesh_towards(t, plane, from, to, y);
+    uint32_t a = y ? cube_row(t, from) : cube_column(t, from);
+    uint32_t b = y ? cube_row(t, to) : cube_column(t, to);
+
+    if (side == N_EXITS)
+        return true;
+    if (!(t->plane_rows[plane].dirs >> side & 1))
+        return false;
+    return t->wrap >> y & 1 || (a < b) == (side == SIDE_E || side == SIDE_S);
+}
+
+/* The exit of a whole plane from `from` to `to`, which differ, if there is a way. */
+static inline uint32_t mesh_default(const struct kb_topology *t, uint32_t plane, uint32_t from,
+                                    uint32_t to)
+{
+    bool y_first = t->plane_rows[plane].y_first;
+    uint32_t side = mesh_towards(t, plane, from, to, y_first);
+
+    return side != N_EXITS ? side : mesh_towards(t, plane, from, to, !y_first);
+}
+
+/* The same, or NO_EXIT. */
+static inline uint32_t mesh_default_or_none(const struct kb_topology *t, uint32_t plane,
+                                            uint32_t from, uint32_t to)
+{
+    if (!mesh_leads(t, plane, from, to, false) || !mesh_leads(t, plane, from, to, true))
+        return NO_EXIT;
+    return mesh_default(t, plane, from, to);
+}
+
+/* The row of detours of `cube`; NULL: it has none. */
+static inline const uint8_t *mesh_detours(const struct kb_topology *t, uint32_t plane,
+                                          uint32_t cube)
+{
+    uint32_t row;
+
+    if (!t->plane_rows[plane].has_detours)
+        return NULL;
+    row = t->detour_of[(size_t)plane * sim_cubes(t) + cube];
+    return row ? &t->detours[(size_t)(row - 1) * t->cubes] : NULL;
+}
+
+/* The exit by which a route leaves `from` for `to`, both of one SIP, if there is a way. */
+static inline uint32_t mesh_exit(const struct kb_topology *t, uint32_t plane, uint32_t from,
+                                 uint32_t to)
+{
+    const uint8_t *detours = mesh_detours(t, plane, from);
+
+    return detours ? detours[to % t->cubes] - (uint32_t)'0' : mesh_default(t, plane, from, to);
+}
+
+static inline bool mesh_has_way(const struct kb_topology *t, uint32_t plane, uint32_t from,
+                                uint32_t to)
+{
+    const uint8_t *detours = mesh_detours(t, plane, from);
+
+    if (from == to)
+        return true;
+    return (detours ? detours[to % t->cubes] - (uint32_t)'0'
+                    : mesh_default_or_none(t, plane, from, to)) != NO_EXIT;
+}
+
+/* The exit of `at` towards the cube before it on the route from `first` to `last`. */
+static inline uint32_t mesh_back_exit(const struct kb_topology *t, uint32_t plane, uint32_t at,
+                                      uint32_t first, uint32_t last)
+{
+    bool y_last = !t->plane_rows[plane].y_first;
+    uint32_t side;
+
+    if (!t->plane_rows[plane].has_detours) {
+        side = mesh_towards(t, plane, first, at, y_last);
+        return walk_opposite(side != N_EXITS ? side : mesh_towards(t, plane, first, at, !y_last));
+    }
+    for (uint32_t cube = first, next;; cube = next) {
+        side = mesh_exit(t, plane, cube, last);
+        next = walk_neighbour(t, cube, side);
+        if (next == at)
+            return walk_opposite(side);
+    }
+}
+
+/* -- the shore ------------------------------------------------------------------------------ */
+
+/* The cube `place` along the side of a chiplet, in the SIP of `cube`. */
+static inline uint32_t mesh_on_shore(const struct kb_topology *t, uint32_t chiplet, uint32_t cube,
+                                     uint32_t place)
+{
+    uint32_t first = cube - cube % t->cubes;
+
+    switch (t->io_sides[chiplet]) {
+    case SIDE_N:
+        return first + place;
+    case SIDE_E:
+        return first + place * t->w + t->w - 1;
+    case SIDE_S:
+        return first + t->cubes - t->w + place;
+    default:
+        return first + place * t->w;
+    }
+}
+
+/* Where `cube` stands along that side: its row or its column. */
+static inline uint32_t mesh_shore_place(const struct kb_topology *t, uint32_t chiplet,
+                                        uint32_t cube)
+{
+    return side_is_vertical(t->io_sides[chiplet]) ? cube_column(t, cube) : cube_row(t, cube);
+}
+
+/* Cubes along the side of a chiplet. */
+static inline uint32_t mesh_shore_length(const struct kb_topology *t, uint32_t chiplet)
+{
+    return side_is_vertical(t->io_sides[chiplet]) ? t->w : t->h;
+}
+
+/*
+ * The shore cube of a way between `cube` and a chiplet; `to_shore`: the way leads to the chiplet.
+ * NO_WHERE: there is no way.
+ */
+static inline uint32_t mesh_shore(const struct kb_topology *t, uint32_t plane, uint32_t chiplet,
+                                  uint32_t cube, bool to_shore)
+{
+    uint32_t place = mesh_shore_place(t, chiplet, cube), shore;
+
+    if (t->has_gaps)
+        place =
+            t->shores[(((size_t)cube * t->planes + plane) * t->chiplets + chiplet) * 2 + to_shore];
+    if (place == NO_SHORE)
+        return NO_WHERE;
+    shore = mesh_on_shore(t, chiplet, cube, place);
+    return mesh_has_way(t, plane, to_shore ? cube : shore, to_shore ? shore : cube) ? shore
+                                                                                    : NO_WHERE;
+}
+
+/* -- from SIP to SIP ------------------------------------------------------------------------ */
+
+static inline uint32_t grid_step(const struct kb_topology *t, uint32_t sip, uint32_t side)
+{
+    uint32_t x = sip % t->grid_w, y = sip / t->grid_w;
+
+    switch (side) {
+    case SIDE_N:
+        y = (y + t->grid_h - 1) % t->grid_h;
+        break;
+    case SIDE_E:
+        x = (x + 1) % t->grid_w;
+        break;
+    case SIDE_S:
+        y = (y + 1) % t->grid_h;
+        break;
+    default:
+        x = (x + t->grid_w - 1) % t->grid_w;
+        break;
+    }
+    return y * t->grid_w + x;
+}
+
+/* Is there an edge from SIP `sip` to the next one on `side`? */
+static inline bool grid_has_edge(const struct kb_topology *t, uint32_t sip, uint32_t side)
+{
+    uint32_t n = side_is_vertical(side) ? t->grid_h : t->grid_w;
+    uint32_t at = side_is_vertical(side) ? sip / t->grid_w : sip % t->grid_w;
+    bool border = at == (side == SIDE_E || side == SIDE_S ? n - 1 : 0);
+
+    return !border || (n > 1 && t->grid_wrap >> side_is_vertical(side) & 1);
+}
+
+/* The side by which a route leaves SIP `from` for another one, `to`: X first, then Y. */
+static inline uint32_t grid_exit(const struct kb_topology *t, uint32_t from, uint32_t to)
+{
+    bool y = from % t->grid_w == to % t->grid_w;
+    uint32_t n = y ? t->grid_h : t->grid_w, up = y ? SIDE_S : SIDE_E;
+    uint32_t a = y ? from / t->grid_w : from % t->grid_w, b = y ? to / t->grid_w : to % t->grid_w;
+    uint32_t ups = b >= a ? b - a : b + n - a;
+
+    if (!(t->grid_wrap >> y & 1))
+        return a < b ? up : walk_opposite(up);
+    return n == 2 || ups <= n - ups ? up : walk_opposite(up);
+}
+
+#endif

@@ -1,0 +1,193 @@
+/* test_shapes.c -- machines with rings, planes, broken links, IO chiplets on any side and grids of
+ * SIPs: numbers computed by hand and by a program of its own, through both engines.
+ */
+#include "support/any_topology.h"
+#include "support/rig.h"
+
+#define MESH_4X2 "kernbench: 1\nname: m\nsip: {cube_mesh: {w: 4, h: 2}}\n"
+#define RING     "kernbench: 1\nname: m\nsip: {cube_mesh: {w: 4, h: 2, wrap: x}}\n"
+#define FIFO     "contention: {links: fifo}\n"
+#define TWO_WAYS                                                                                   \
+    "planes: [{name: noc0, dirs: [E, S], order: xy, bw_gbs: 128.0},"                               \
+    " {name: noc1, dirs: [N, W], order: yx, bw_gbs: 128.0}]"
+#define PLANES "kernbench: 1\nname: m\nsip: {cube_mesh: {w: 4, h: 2, wrap: xy}, " TWO_WAYS "}\n"
+#define GRID   MESH_4X2 "sips: 3\nfabric: {shape: grid, grid: {w: 3, h: 1}}\n"
+
+enum { MOST = 4 };
+
+/* A transaction at time 0, and when it ends. */
+struct row {
+    kb_transaction_op op;
+    const char *src, *dst;
+    int64_t end_fs;
+};
+
+static const kb_topology *topology(const char *yaml)
+{
+    const kb_topology *topo = any_topology(yaml);
+
+    assert_non_null(topo);
+    return topo;
+}
+
+static void see(void *arg, const kb_hop *hop)
+{
+    *(int64_t *)arg += hop->wire_fs + hop->overhead_fs;
+}
+
+/* The walk of a route has the wires and overheads of its cost. */
+static void check_walk(const kb_topology *topo, const kb_request *r)
+{
+    uint32_t plane = kb_plane_of(topo, r->op);
+    int64_t walked_fs = 0;
+    kb_cost cost;
+
+    assert_int_equal(kb_route_cost(topo, r->op, &r->src, &r->dst, r->nbytes, &cost, NULL), KB_OK);
+    assert_int_equal(kb_route_walk_on(topo, plane, r->op, &r->src, &r->dst, see, &walked_fs, NULL),
+                     KB_OK);
+    assert_int_equal(walked_fs, cost.wire_fs + cost.overhead_fs);
+}
+
+static void check_rows(const char *yaml, const struct row *rows, size_t n)
+{
+    const kb_topology *topo = topology(yaml);
+
+    for (int e = KB_FUSED; e <= KB_HOP; e++)
+        for (int counted = 0; counted < 2; counted++) {
+            kb_sim *sim =
+                new_sim(topo, (kb_options){.engine = (kb_engine)e, .fingerprint = counted});
+
+            for (size_t i = 0; i < n; i++) {
+                kb_request r = {.op = rows[i].op,
+                                .src = end_of(topo, rows[i].src),
+                                .dst = end_of(topo, rows[i].dst),
+                                .nbytes = 4096};
+
+                check_walk(topo, &r);
+                add(sim, &r);
+            }
+            assert_int_equal(kb_sim_run(sim, 0, NULL), KB_OK);
+            for (size_t i = 0; i < n; i++) {
+                kb_result got;
+
+                assert_int_equal(kb_sim_result(sim, i, &got), KB_OK);
+                assert_int_equal(got.end_fs, rows[i].end_fs);
+            }
+            kb_sim_free(sim);
+        }
+    any_topology_free(topo);
+}
+
+/* With ideal links and with links that queue. */
+static void alone(const char *yaml, kb_transaction_op op, const char *src, const char *dst,
+                  int64_t end_fs)
+{
+    struct row row = {op, src, dst, end_fs};
+    char fifo[4096];
+
+    check_rows(yaml, &row, 1);
+    snprintf(fifo, sizeof fifo, "%s" FIFO, yaml);
+    check_rows(fifo, &row, 1);
+}
+
+static void a_ring_goes_the_shorter_way(void **state)
+{
+    (void)state;
+    alone(RING, KB_READ, "c0.pe0", "c3.slice0", 36315000);
+    alone(RING, KB_H2D, "host", "c3.slice0", 60602500);
+}
+
+/* The wrap link is 4 mm longer than another: 0.04 ns. */
+static void a_wrap_link_has_a_wire_of_its_own(void **state)
+{
+    (void)state;
+    alone("kernbench: 1\nname: m\nsip: {cube_mesh: {w: 4, h: 2, wrap: x, wrap_mm: 5}}\n", KB_READ,
+          "c0.pe0", "c3.slice0", 36355000);
+}
+
+static void broken_links_are_gone_round(void **state)
+{
+    (void)state;
+    alone(MESH_4X2 "broken: [c1-c2]\n", KB_READ, "c0.pe0", "c3.slice0", 45027500);
+    alone(MESH_4X2 "broken: [c0-c4]\n", KB_READ, "c0.pe0", "c4.slice0", 40727500);
+    alone(MESH_4X2 "broken: [c1.noc>c1.ucie-E]\n", KB_WRITE, "c0.pe0", "c3.slice0", 45027500);
+}
+
+static void a_one_way_plane_carries_data_its_way(void **state)
+{
+    static const struct row two[] = {{KB_READ, "c0.pe0", "c1.slice0", 68277500},
+                                     {KB_READ, "c0.pe1", "c1.slice1", 36315000}};
+
+    (void)state;
+    alone(PLANES, KB_READ, "c0.pe0", "c3.slice0", 40655000);
+    alone(PLANES, KB_READ, "c3.pe0", "c0.slice0", 36315000);
+    alone(PLANES, KB_WRITE, "c3.pe0", "c0.slice0", 36315000);
+    alone(PLANES, KB_READ, "c0.pe0", "c5.slice0", 38447500);
+    check_rows(PLANES FIFO, two, 2);
+}
+
+static void sips_form_a_grid(void **state)
+{
+    (void)state;
+    alone(GRID, KB_READ, "c0.pe0", "s1.c0.slice0", 84252500);
+    alone(GRID, KB_READ, "c0.pe0", "s2.c0.slice0", 95252500);
+    alone(MESH_4X2 "sips: 3\nfabric: {shape: grid, grid: {w: 3, h: 1}, wrap: x}\n", KB_READ,
+          "c0.pe0", "s2.c0.slice0", 84252500);
+}
+
+static void count_edge(void *arg, const kb_edge *edge)
+{
+    (void)edge;
+    ++*(uint32_t *)arg;
+}
+
+static void check_counts(const char *yaml, uint32_t nodes, uint32_t edges)
+{
+    const kb_topology *topo = topology(yaml);
+    uint32_t told = 0;
+    kb_info info;
+    kb_node node;
+
+    kb_topology_info(topo, &info);
+    assert_int_equal(info.nodes, nodes);
+    assert_int_equal(info.edges, edges);
+    kb_edges(topo, count_edge, &told);
+    assert_int_equal(told, edges);
+    for (uint32_t i = 0; i < nodes; i++) {
+        uint32_t found;
+
+        assert_int_equal(kb_node_get(topo, i, &node), KB_OK);
+        assert_int_equal(kb_node_find(topo, node.name, strlen(node.name), &found), KB_OK);
+        assert_int_equal(found, i);
+    }
+    any_topology_free(topo);
+}
+
+static void parts_are_as_many_as_they_should(void **state)
+{
+    (void)state;
+    check_counts(RING, 651, 1184);
+    check_counts("kernbench: 1\nname: m\n"
+                 "sip: {cube_mesh: {w: 4, h: 2}, planes: [{name: a}, {name: b}]}\n",
+                 691, 1620);
+    check_counts("kernbench: 1\nname: m\nsip: {cube_mesh: {w: 4, h: 2}, " TWO_WAYS "}\n", 691,
+                 1600);
+    check_counts("kernbench: 2\nname: wormhole\nns_per_mm: 0.0\n"
+                 "sip: {cube_mesh: {w: 10, h: 12, wrap: xy}, plane: column, " TWO_WAYS "}\n"
+                 "cube: {pes: 1, hbm: {size_gb: 64}}\n",
+                 2523, 5692);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_ring_goes_the_shorter_way),
+        cmocka_unit_test(a_wrap_link_has_a_wire_of_its_own),
+        cmocka_unit_test(broken_links_are_gone_round),
+        cmocka_unit_test(a_one_way_plane_carries_data_its_way),
+        cmocka_unit_test(sips_form_a_grid),
+        cmocka_unit_test(parts_are_as_many_as_they_should),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -24,12 +24,13 @@ static inline struct txn_list *pipe_of(struct kb_sim *s, const struct txn *x)
 /*
  * A host's transaction sets out, and reaches its first station at `arrive`. With dependencies a
  * transaction may be issued after another one of its time with a larger id; then each has an event.
+ * So it is where hosts, planes and detours give several ways to one cube.
  */
 static ALWAYS_INLINE void enter_pipe(struct kb_sim *s, uint64_t arrive, uint32_t slot)
 {
     struct txn_list *pipe = pipe_of(s, &s->txns[slot]);
 
-    if (__builtin_expect(s->dependencies != NULL, 0)) {
+    if (!T->regular || __builtin_expect(s->dependencies != NULL, 0)) {
         post(s, arrive, EV_ARRIVE, slot);
         return;
     }

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))
 
@@ -310,6 +311,109 @@ static void print_differences(FILE *out, uint64_t seed, uint32_t n_sips, uint32_
     fputs("]\n", out);
 }
 
+/* Sides in any order, without a double: "[E, S]". */
+static void print_sides(FILE *out, struct dice *rng, uint32_t n)
+{
+    char sides[] = "NESW";
+
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t other = i + below(rng, 4 - i);
+        char side = sides[other];
+
+        sides[other] = sides[i];
+        sides[i] = side;
+        fprintf(out, "%s%c", i ? ", " : "[", side);
+    }
+    fputc(']', out);
+}
+
+static const char *any_wrap(struct dice *rng)
+{
+    static const char *const wraps[] = {"none", "x", "y", "xy", "xy"};
+
+    return wraps[below(rng, COUNT(wraps))];
+}
+
+static void print_planes(FILE *out, struct dice *rng)
+{
+    static const char *const dirs[] = {"[E, S]", "[N, W]", "[W, S]", "[N, E]"};
+    static const char *const rules[] = {"op", "hash", "column"};
+    uint32_t n = below(rng, 4);
+
+    fputs("  planes: [", out);
+    for (uint32_t i = 0; i < n; i++) {
+        fprintf(out, "%s{name: p%" PRIu32, i ? ", " : "", i);
+        if (chance(rng, 50))
+            fprintf(out, ", dirs: %s", dirs[below(rng, COUNT(dirs))]);
+        fprintf(out, ", order: %s", chance(rng, 50) ? "xy" : "yx");
+        if (chance(rng, 50))
+            print_gbs(out, rng, ", bw_gbs: ");
+        fputc('}', out);
+    }
+    fprintf(out, "]\n  plane: %s\n", rules[n ? below(rng, COUNT(rules)) : 0]);
+    if (chance(rng, 60)) {
+        fputs("  io_chiplets: ", out);
+        print_sides(out, rng, 1 + below(rng, 4));
+        fputc('\n', out);
+    }
+}
+
+/* Some links between cubes of SIP 0, or of all, none twice; and now and then a port. */
+static void print_broken(FILE *out, struct dice *rng, uint32_t w, uint32_t h)
+{
+    uint32_t n = chance(rng, 60) ? below(rng, w * h) : 0, printed = 0;
+
+    fputs("broken: [", out);
+    for (uint32_t cube = 0; cube < w * h && n > 0; cube++) {
+        bool east = chance(rng, 50), port = chance(rng, 15);
+        uint32_t other = east ? cube + 1 : cube + w;
+
+        if (!chance(rng, 100 * n / (w * h)) || (east ? cube % w + 1 == w : cube / w + 1 == h))
+            continue;
+        fputs(printed++ ? ", " : "", out);
+        if (port)
+            fprintf(out, "c%" PRIu32 ".noc%sc%" PRIu32 ".ucie-%c", cube,
+                    chance(rng, 50) ? "-" : ">", cube, east ? 'E' : 'S');
+        else
+            fprintf(out, "c%" PRIu32 "-c%" PRIu32, cube, other);
+    }
+    fputs("]\n", out);
+}
+
+/* A machine of any shape: rings, planes, broken links, IO chiplets on any side, grids of SIPs. */
+void judge_random_shape(FILE *out, uint64_t seed)
+{
+    struct dice dice = {.state = seed}, *rng = &dice;
+    uint32_t w = 1 + below(rng, 5), h = 1 + below(rng, 5);
+    uint32_t grid_w = 1 + below(rng, 3), grid_h = 1 + below(rng, 2);
+    bool grid = chance(rng, 50);
+    uint32_t n_sips, n_pes;
+
+    dice.zero_per_cent = below(rng, 3) * 30;
+    dice.one_gbs = chance(rng, 20);
+    fprintf(out, "kernbench: %d\nname: shape%" PRIu64 "\n", chance(rng, 50) ? 1 : 2, seed);
+    fprintf(out, "contention: {links: %s}\nns_per_mm: 0.01\n", chance(rng, 60) ? "fifo" : "ideal");
+    n_sips = grid ? grid_w * grid_h : 1 + below(rng, 2);
+    fprintf(out, "sips: %" PRIu32 "\nfabric: {", n_sips);
+    print_overhead(out, rng);
+    if (grid)
+        fprintf(out, ", shape: grid, grid: {w: %" PRIu32 ", h: %" PRIu32 "}, wrap: %s", grid_w,
+                grid_h, any_wrap(rng));
+    fputs(", ", out);
+    print_link(out, rng);
+    fprintf(out, "sip:\n  cube_mesh: {w: %" PRIu32 ", h: %" PRIu32 ", wrap: %s", w, h,
+            any_wrap(rng));
+    if (chance(rng, 50))
+        print_length(out, rng, ", wrap_mm: ");
+    fputs("}\n  d2d: {", out);
+    print_link(out, rng);
+    print_io(out, rng);
+    print_planes(out, rng);
+    print_broken(out, rng, w, h);
+    n_pes = print_cube(out, rng, seed);
+    print_differences(out, seed, n_sips, w * h, n_pes);
+}
+
 static void print_topo(FILE *out, uint64_t seed, bool whole_slices)
 {
     uint32_t n_sips, w, h, n_pes;
@@ -366,11 +470,16 @@ static struct judge_end any_end(const struct judge_topo *t, struct dice *rng, en
     struct judge_end e = {.kind = kind};
 
     e.sip = below(rng, judge_count(t, "sips"));
-    if (kind == JUDGE_HOST)
+    if (kind == JUDGE_HOST) {
+        if (judge_chiplet_side(t, 1))
+            while (judge_chiplet_side(t, e.unit + 1) && chance(rng, 60))
+                e.unit++;
         return e;
     if (kind == JUDGE_PE)
         return t->n_pes ? t->pes[below(rng, (uint32_t)t->n_pes)] : e;
     e.cube = below(rng, t->cubes);
+    }
+    e.cube = below(rng, judge_count(t, "sip.cube_mesh.w") * judge_count(t, "sip.cube_mesh.h"));
     if (kind != JUDGE_SRAM)
         e.unit = below(rng, judge_slices(t, e.sip, e.cube));
     return e;
@@ -425,7 +534,18 @@ static struct judge_end any_target(const struct judge_topo *t, struct dice *rng,
     return e;
 }
 
-static struct judge_row any_row(const struct judge_topo *t, struct dice *rng, const struct mix *m)
+/* Whether there is a way for the row, on the plane that its number gives it. */
+bool judge_has_route(const struct judge_topo *t, const struct judge_row *row, size_t number)
+{
+    uint32_t plane = row->plane ? row->plane - 1 : judge_plane_of(t, row->op, number);
+    struct judge_route route = {0};
+    bool has = judge_route_on(t, plane, row->op, &row->src, &row->dst, &route);
+
+    judge_route_clear(&route);
+    return has;
+}
+
+static struct judge_row try_row(const struct judge_topo *t, struct dice *rng, const struct mix *m)
 {
     bool host = chance(rng, m->host_per_cent);
     bool write = chance(rng, 50);
@@ -447,6 +567,26 @@ static struct judge_row any_row(const struct judge_topo *t, struct dice *rng, co
     room = judge_memory_bytes(t, &row.dst) - row.nbytes;
     if (chance(rng, 20))
         row.offset = chance(rng, 50) ? room : draw(rng) % (room + 1);
+    if (strcmp(judge_text(t, "sip.plane"), "column") == 0)
+        row.plane = below(rng, t->planes + 1);
+    return row;
+}
+
+/* Row `number`, which has a way; of a machine that is broken to pieces one of its own cube. */
+static struct judge_row any_row(const struct judge_topo *t, struct dice *rng, const struct mix *m,
+                                size_t number)
+{
+    enum { TRIES = 50 };
+    struct judge_row row = try_row(t, rng, m);
+
+    for (int i = 0; i < TRIES && !judge_has_route(t, &row, number); i++)
+        row = try_row(t, rng, m);
+    if (!judge_has_route(t, &row, number)) {
+        row.op = row.op == JUDGE_H2D || row.op == JUDGE_D2H ? JUDGE_READ : row.op;
+        row.src.kind = JUDGE_PE;
+        row.dst = (struct judge_end){JUDGE_SLICE, row.src.sip, row.src.cube, row.dst.unit};
+        row.src.unit = row.dst.unit = 0;
+    }
     return row;
 }
 
@@ -501,10 +641,11 @@ void judge_random_rows(FILE *out, const struct judge_topo *t, uint64_t seed, siz
     static const char *const op_names[] = {"read", "write", "h2d", "d2h"};
     struct dice rng = {.state = seed};
     struct mix m = any_mix(t, &rng);
+    bool planes = strcmp(judge_text(t, "sip.plane"), "column") == 0;
 
-    fputs("issue_ns,op,src,dst,offset,nbytes\n", out);
+    fprintf(out, "issue_ns,op,src,dst,offset,nbytes%s\n", planes ? ",plane" : "");
     for (size_t i = 0; i < n; i++) {
-        struct judge_row row = any_row(t, &rng, &m);
+        struct judge_row row = any_row(t, &rng, &m, i);
         char src[JUDGE_NAME_BYTES], dst[JUDGE_NAME_BYTES];
 
         judge_end_name(&row.src, src);
@@ -517,6 +658,8 @@ void judge_random_rows(FILE *out, const struct judge_topo *t, uint64_t seed, siz
         print_bytes(out, row.offset);
         fputc(',', out);
         print_bytes(out, row.nbytes);
+        if (planes)
+            fprintf(out, ",%s", row.plane ? t->plane[row.plane - 1].name : "");
         fputc('\n', out);
     }
 }

@@ -37,7 +37,8 @@ static inline kb_request request_of(const struct judge_row *row)
                         .src = kb_end(&row->src),
                         .dst = kb_end(&row->dst),
                         .offset = row->offset,
-                        .nbytes = row->nbytes};
+                        .nbytes = row->nbytes,
+                        .plane = row->plane};
 }
 
 /* The endpoint called `name`, which exists. */

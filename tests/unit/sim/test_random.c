@@ -100,24 +100,42 @@ static size_t seeds(void)
     return text ? strtoull(text, NULL, 10) : SEEDS;
 }
 
-/* Turns all rows into reads (d2h of a host), or into writes (h2d). */
-static void turn_all(struct judge_row *rows, size_t n, bool write)
+/* Turns all rows that have a way then into reads (d2h of a host), or into writes (h2d). */
+static void turn_all(const struct judge_topo *t, struct judge_row *rows, size_t n, bool write)
 {
     for (size_t i = 0; i < n; i++) {
+        enum judge_op op = rows[i].op;
+
         if (rows[i].src.kind == JUDGE_HOST)
             rows[i].op = write ? JUDGE_H2D : JUDGE_D2H;
         else
             rows[i].op = write ? JUDGE_WRITE : JUDGE_READ;
+        if (!judge_has_route(t, &rows[i], i))
+            rows[i].op = op;
     }
 }
 
+/* Rows up to the first that has no way: another number may give it another plane. */
+static size_t with_ways(const struct judge_topo *t, const struct judge_row *rows, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!judge_has_route(t, &rows[i], i))
+            return i;
+        for (size_t k = 0; k < rows[i].n_after; k++)
+            if (rows[i].after[k] >= n)
+                return i;
+    }
+    return n;
+}
+
 /* Calls `check` with every load of the machines 1..n_seeds. */
-static void each_scenario(size_t n_seeds, void (*check)(struct scenario *s))
+static void each_scenario(size_t n_seeds, void (*machine)(FILE *out, uint64_t seed),
+                          void (*check)(struct scenario *s))
 {
     size_t sorted = 0, unsorted = 0;
 
     for (uint64_t seed = 1; seed <= n_seeds; seed++) {
-        char *yaml = printed(judge_random_topo, seed);
+        char *yaml = printed(machine, seed);
         struct judge_topo *t = judge_load_text(yaml);
         struct scenario s = {.topo = any_topology(yaml), .seed = seed, .dice = seed};
 
@@ -127,12 +145,13 @@ static void each_scenario(size_t n_seeds, void (*check)(struct scenario *s))
             s.n = draw(&s.dice) % MOST_ROWS + 1;
             s.rows = random_rows(t, draw(&s.dice), s.n);
             if (load >= LOAD_READS)
-                turn_all(s.rows, s.n, load >= LOAD_WRITES);
+                turn_all(t, s.rows, s.n, load >= LOAD_WRITES);
             if (load == LOAD_SORTED || load == LOAD_READS)
                 qsort(s.rows, s.n, sizeof *s.rows, by_issue);
             if (load == LOAD_AFTER || load == LOAD_WRITES_AFTER)
                 judge_random_after(s.rows, s.n, draw(&s.dice));
             *(in_order(&s) ? &sorted : &unsorted) += 1;
+            s.n = with_ways(t, s.rows, s.n);
             s.expected = calloc(s.n, sizeof *s.expected);
             assert_true(judge_replay(t, s.rows, s.n, s.expected, &s.fingerprint));
             check(&s);
@@ -166,7 +185,14 @@ static void check_whole_runs(struct scenario *s)
 static void both_engines_say_what_the_judge_says(void **state)
 {
     (void)state;
-    each_scenario(seeds(), check_whole_runs);
+    each_scenario(seeds(), judge_random_topo, check_whole_runs);
+}
+
+/* The same of machines with rings, planes, broken links, and grids of SIPs. */
+static void machines_of_any_shape_do_what_the_judge_says(void **state)
+{
+    (void)state;
+    each_scenario(seeds(), judge_random_shape, check_whole_runs);
 }
 
 /* -- what was used -------------------------------------------------------------------------- */
@@ -222,7 +248,8 @@ static void check_uses(struct scenario *s)
 static void both_engines_count_the_same(void **state)
 {
     (void)state;
-    each_scenario(seeds() / 2, check_uses);
+    each_scenario(seeds() / 2, judge_random_topo, check_uses);
+    each_scenario(seeds() / 2, judge_random_shape, check_uses);
 }
 
 /* -- runs that end early -------------------------------------------------------------------- */
@@ -270,7 +297,7 @@ static void check_until(struct scenario *s)
 static void until_keeps_what_is_complete_by_then(void **state)
 {
     (void)state;
-    each_scenario(seeds() / 2, check_until);
+    each_scenario(seeds() / 2, judge_random_topo, check_until);
 }
 
 /* Both engines have the same rows complete after as many events, and those as the judge has. */
@@ -302,7 +329,7 @@ static void check_max_events(struct scenario *s)
 static void max_events_keeps_the_same_rows_in_both_engines(void **state)
 {
     (void)state;
-    each_scenario(seeds() / 2, check_max_events);
+    each_scenario(seeds() / 2, judge_random_topo, check_max_events);
 }
 
 /* -- costs left out ------------------------------------------------------------------------- */
@@ -340,13 +367,15 @@ static void check_costs_off(struct scenario *s)
 static void engines_agree_whatever_cost_is_left_out(void **state)
 {
     (void)state;
-    each_scenario(seeds() / 2, check_costs_off);
+    each_scenario(seeds() / 2, judge_random_topo, check_costs_off);
+    each_scenario(seeds() / 4, judge_random_shape, check_costs_off);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(both_engines_say_what_the_judge_says),
+        cmocka_unit_test(machines_of_any_shape_do_what_the_judge_says),
         cmocka_unit_test(both_engines_count_the_same),
         cmocka_unit_test(until_keeps_what_is_complete_by_then),
         cmocka_unit_test(max_events_keeps_the_same_rows_in_both_engines),

@@ -43,15 +43,19 @@ static void reference(const kb_bench_run *run, double *const *t)
 {
     int64_t n = sharing_of(run).ranks, count = kb_bench_int(run, "count");
     kb_dtype dtype = kb_bench_dtype(run, "dtype");
+    tl_op op = op_of(run);
 
-    for (int64_t c = 0; c < n; c++)
-        for (int64_t e = 0; e < count; e++) {
-            double sum = input_of(run, t[0], c, (c + 1) % n)[e];
+    for (int64_t c = 0; c < n; c++) {
+        double *sums = &t[1][c * count];
 
-            for (int64_t i = 2; i <= n; i++)
-                sum = reduced(op_of(run), dtype, sum, input_of(run, t[0], c, (c + i) % n)[e]);
-            t[1][c * count + e] = sum;
+        memcpy(sums, input_of(run, t[0], c, (c + 1) % n), (size_t)count * sizeof *sums);
+        for (int64_t i = 2; i <= n; i++) {
+            const double *x = input_of(run, t[0], c, (c + i) % n);
+
+            for (int64_t e = 0; e < count; e++)
+                sums[e] = reduced(op, dtype, sums[e], x[e]);
         }
+    }
 }
 
 static const kb_bench_arg args_of_reduce_scatter[] = {

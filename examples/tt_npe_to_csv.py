@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Converts JSON of tt-npe, Tenstorrent's NoC performance estimator, to the input of `replay`.
 
-usage: tt_npe_to_csv.py [--ghz F] [--pes N] [--cubes N] [--map FILE] [--after] [-o OUT] FILE
+usage: tt_npe_to_csv.py [--ghz F] [--pes N] [--cubes N] [--map FILE] [--after] [--planes]
+                        [--multicast each|last] [-o OUT] FILE
 
 Two formats are understood, and told apart by what the file begins with:
 
@@ -17,9 +18,8 @@ Two formats are understood, and told apart by what the file begins with:
 A core becomes a PE, and the memory of a core becomes a slice:
 
   - A READ is a read by the PE of the core that issues it from the memory of the other; all else is
-    a write. A multicast is one write for each core of its rectangle, issued together: the NoC
-    here does not copy packets.
-  - The cores of a file are numbered by row, then by column (y, x). Core n is PE n % PES of cube
+    a write.
+  - The cores that transfers name are numbered by row, then by column (y, x). Core n is PE n % PES of cube
     n // PES, and its memory the slice of the same number. --pes and --cubes say what the machine
     has (8 and 8, as cube8).
   - Or --map FILE says it: lines "x,y,pe,memory", as in "0,3,c0.pe2,c0.sram". Blank lines and those
@@ -30,8 +30,21 @@ A core becomes a PE, and the memory of a core becomes a slice:
 waits for the reads or writes before the barrier, and is issued as long after the last of them as it
 was after the barrier. Else all rows are issued at the times of the trace, however long they take.
 
-Left out: injection_rate and noc_type (the routes here are kernbench's), atomics and semaphores,
-events of fabric between devices, zones, events without bytes. How many is said on stderr.
+A multicast is one packet that routers copy; the NoC here does not copy packets. Writes stand for
+it, and --multicast says which:
+
+  each       a write to each core of its rectangle, issued together (default). Every core receives
+             what it would; the port of the sender and the links near it carry every copy.
+  last       a write to the core where its way ends: the corner of the largest x and y, on NOC_1 of
+             the smallest. The port of the sender and the links up to there carry it once, as they
+             would; the ports of the other cores and the branches stay free.
+
+--planes: a column `plane` names the network of each transfer, "noc0" for NOC_0, for a machine that
+has planes of these names and `plane: column`. It is empty where the file names none.
+
+Left out: injection_rate and, without --planes, noc_type (the routes here are kernbench's), atomics
+and semaphores, events of fabric between devices, zones, events without bytes. How many is said on
+stderr.
 
 Exit codes: 0; 2 usage; 3 a file that cannot be read or is not of this form; 5 output failed.
 """
@@ -51,7 +64,7 @@ class Bad(Exception):
 
 
 # One transfer: the core that issues it, where the memory is, and what it waits for.
-Row = collections.namedtuple("Row", "cycle op pe memory nbytes after think")
+Row = collections.namedtuple("Row", "cycle op pe memory nbytes after think plane")
 
 # (device, y, x): in order, as they are numbered.
 Core = collections.namedtuple("Core", "device y x")
@@ -93,16 +106,28 @@ def items(where, value, key=None):
         yield name, item
 
 
-def rectangle(where, item, device):
-    """The cores of a multicast; its corners may be given either way round."""
+def plane_of(where, item, key):
+    """NOC_0 is the plane noc0; "" if the file does not say."""
+    value = item.get(key) or ""
+    name = value.lower().replace("_", "") if isinstance(value, str) else "?"
+    if name and not (name.isascii() and name.isalnum() and name[0].isalpha()):
+        raise Bad(f"{where}: '{key}' is {json.dumps(value)[:40]}, not the name of a NoC")
+    return name
+
+
+def rectangle(where, item, device, plane, multicast):
+    """The cores that a multicast is written to; its corners may be given either way round."""
     x = sorted(number(where, item, key) for key in ("mcast_start_x", "mcast_end_x"))
     y = sorted(number(where, item, key) for key in ("mcast_start_y", "mcast_end_y"))
     if (x[1] - x[0] + 1) * (y[1] - y[0] + 1) > 65536:
         raise Bad(f"{where}: a multicast to more than 65536 cores")
+    if multicast == "last":
+        end = 0 if plane == "noc1" else 1
+        return [Core(device, y[end], x[end])]
     return [Core(device, j, i) for j in range(y[0], y[1] + 1) for i in range(x[0], x[1] + 1)]
 
 
-def workload_rows(path, data, left_out):
+def workload_rows(path, data, left_out, multicast):
     if "phases" not in data:
         raise Bad(f"{path}: neither a workload with 'phases' nor a list of events")
     for phase_name, phase in items(path, data["phases"], "phases"):
@@ -110,8 +135,9 @@ def workload_rows(path, data, left_out):
             nbytes = number(where, t, "packet_size") * number(where, t, "num_packets")
             cycle = number(where, t, "phase_cycle_offset", default=0)
             src = Core(0, number(where, t, "src_y"), number(where, t, "src_x"))
+            plane = plane_of(where, t, "noc_type")
             if "mcast_start_x" in t and t.get("dst_x", -1) == -1:
-                targets = rectangle(where, t, 0)
+                targets = rectangle(where, t, 0, plane, multicast)
             else:
                 targets = [Core(0, number(where, t, "dst_y"), number(where, t, "dst_x"))]
             if nbytes == 0:
@@ -120,7 +146,8 @@ def workload_rows(path, data, left_out):
             reads = str(t.get("noc_event_type", "")).startswith("READ")
             for dst in targets:  # src is where the data comes from, also of a read
                 pe, memory = (dst, src) if reads else (src, dst)
-                yield Row(cycle, "read" if reads else "write", pe, memory, nbytes, (), 0)
+                yield Row(cycle, "read" if reads else "write", pe, memory, nbytes, (), 0,
+                          plane)
 
 
 class Processor:
@@ -146,7 +173,7 @@ def event_kind(name):
     return None
 
 
-def trace_rows(path, data, left_out, wait):
+def trace_rows(path, data, left_out, wait, multicast):
     events = sorted(
         ((number(where, e, "timestamp"), i, where, e)
          for i, (where, e) in enumerate(items(path, data))), key=lambda e: e[:2])
@@ -184,14 +211,15 @@ def trace_rows(path, data, left_out, wait):
         if nbytes == 0:
             left_out["events without bytes"] += 1
             continue
+        plane = plane_of(where, e, "noc")
         if name == "WRITE_MULTICAST":
-            targets = rectangle(where, e, device)
+            targets = rectangle(where, e, device, plane, multicast)
         else:
             targets = [Core(device, number(where, e, "dy"), number(where, e, "dx"))]
         for target in targets:
             follows = wait and p.after
             yield Row(0 if follows else timestamp - first, kind.lower(), core, target, nbytes,
-                      p.after if follows else (), timestamp - p.base if follows else 0)
+                      p.after if follows else (), timestamp - p.base if follows else 0, plane)
             p.under_way[kind].append(n_rows)
             n_rows += 1
 
@@ -245,14 +273,16 @@ def ns(cycles, ghz):
     return f"{fs // 1000000}.{fs % 1000000:06}".rstrip("0").rstrip(".")
 
 
-def lines(rows, places, ghz, wait):
+def lines(rows, places, ghz, wait, planes):
     sips = {d: n for n, d in enumerate(sorted({row.pe.device for row in rows}))}
-    yield HEADER + (",after,think_ns" if wait else "")
+    yield HEADER + (",after,think_ns" if wait else "") + (",plane" if planes else "")
     for row in rows:
         line = (f"{ns(row.cycle, ghz)},{row.op},{endpoint(places, sips, row.pe, 0)},"
                 f"{endpoint(places, sips, row.memory, 1)},0,{row.nbytes}")
         if wait:
             line += f",{'|'.join(map(str, row.after))},{ns(row.think, ghz)}"
+        if planes:
+            line += f",{row.plane}"
         if len(line) > 65536:
             raise Bad(f"core {row.pe.x},{row.pe.y} waits for {len(row.after)} transfers at once, "
                       "more than a line of 64 KiB can name")
@@ -286,6 +316,9 @@ def arguments():
     parser.add_argument("--cubes", type=count, default=8, help="cubes of a SIP (default 8)")
     parser.add_argument("--map", metavar="FILE", help="lines x,y,pe,memory instead of the rule")
     parser.add_argument("--after", action="store_true", help="barriers become waiting")
+    parser.add_argument("--planes", action="store_true", help="a column with the NoC's name")
+    parser.add_argument("--multicast", choices=("each", "last"), default="each",
+                        help="a write to each core, or to the last one only (default each)")
     parser.add_argument("-o", "--output", metavar="OUT", help="instead of standard output")
     return parser.parse_args()
 
@@ -296,13 +329,14 @@ def convert(args):
     left_out = collections.Counter()
 
     if isinstance(data, dict):
-        rows = list(workload_rows(args.file, data, left_out))
+        rows = list(workload_rows(args.file, data, left_out, args.multicast))
     elif isinstance(data, list):
-        rows = list(trace_rows(args.file, data, left_out, args.after))
+        rows = list(trace_rows(args.file, data, left_out, args.after, args.multicast))
     else:
         raise Bad(f"{args.file}: neither a workload with 'phases' nor a list of events")
     places = read_map(args.map) if args.map else numbered(args.file, rows, args.pes, args.cubes)
-    text = "".join(line + "\n" for line in lines(rows, places, args.ghz, args.after))
+    text = "".join(line + "\n"
+                   for line in lines(rows, places, args.ghz, args.after, args.planes))
     for what, n in sorted(left_out.items()):
         print(f"left out: {n} {what}", file=sys.stderr)
     return text

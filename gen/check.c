@@ -4,7 +4,7 @@
 #include "machine/tables.h"
 #include "value.h"
 
-enum { CUBES_MAX = 16384, NODES_MAX = 1 << 24 };
+enum { CUBES_MAX = 16384, NODES_MAX = 1 << 24, GRANULE_MIN = 64 };
 
 static bool is_given(const struct spec *spec, enum key k)
 {
@@ -164,32 +164,6 @@ static void check_nodes(const struct spec *spec, const struct cubes *cubes)
                    NODES_MAX);
 }
 
-/* Keys of one cube that do not fit together. */
-static void check_cube(const struct spec *spec)
-{
-    check_slices(spec);
-    check_position(spec, KEY_cube_m_cpu_pos_mm);
-    check_position(spec, KEY_cube_sram_pos_mm);
-}
-
-/* Those that some cubes have for themselves, and what is missing. */
-static void check_cubes(const struct spec *spec)
-{
-    struct cubes cubes;
-
-    if (!spec->missing.n && !spec->cubes.n) {
-        check_nodes(spec, NULL);
-        return;
-    }
-    if (diag_count(spec->diag) || !find_cubes(spec, &cubes))
-        return;
-    for (uint32_t kind = 0; kind < cubes.n_kinds; kind++)
-        if (cubes.kinds[kind] != spec)
-            check_cube(cubes.kinds[kind]);
-    if (diag_count(spec->diag) == 0)
-        check_nodes(spec, &cubes);
-}
-
 /* A grid has a place for each SIP; without one there is nothing that could wrap. */
 static void check_grid(const struct spec *spec)
 {
@@ -213,6 +187,128 @@ static void check_grid(const struct spec *spec)
                    (long long)places, (long long)spec->sips);
 }
 
+static bool is_power_of_two(int64_t n)
+{
+    return n > 0 && (n & (n - 1)) == 0;
+}
+
+/* False after a message, or if the granule has one: what depends on it is not checked then. */
+static bool check_granule(const struct spec *spec)
+{
+    int64_t granule = spec->addressing_granule;
+
+    if (is_bad(spec, KEY_addressing_granule))
+        return false;
+    if (granule == 0 || (granule >= GRANULE_MIN && is_power_of_two(granule)))
+        return true;
+    return diag_error(spec->diag, spec_place(spec, KEY_addressing_granule),
+                      "'addressing.granule' must be 0 or a power of two from %d, not '%lld'",
+                      GRANULE_MIN, (long long)granule);
+}
+
+/* A key that interleaving gives a meaning, which has another value than its default. */
+static void check_has_granule(const struct spec *spec, enum key k)
+{
+    if (!is_bad(spec, k) && *(const int *)spec_value(spec, k) != 0)
+        diag_error(spec->diag, spec_place(spec, k),
+                   "'%s: %s' needs an 'addressing.granule': without one slices are contiguous",
+                   key_rows[k].path, value_text(spec, k));
+}
+
+static void check_blocks(const struct spec *spec)
+{
+    const enum key sizes[] = {KEY_addressing_granule, KEY_cube_hbm_size_gb, KEY_cube_pes};
+    const enum key hashed[] = {KEY_addressing_hash, KEY_cube_pes};
+    enum key size = culprit(spec, sizes, 3), hash = culprit(spec, hashed, 2);
+    int64_t n = slices_of(spec), slice = n ? (spec->cube_hbm_size_gb << 30) / n : 0;
+
+    if (n && size != N_KEYS && slice < spec->addressing_granule)
+        diag_error(spec->diag, spec_place(spec, size),
+                   "'addressing.granule' %lld is larger than a slice, which has %lld bytes",
+                   (long long)spec->addressing_granule, (long long)slice);
+    if (hash != N_KEYS && spec->addressing_hash == HASH_XOR && n && !is_power_of_two(n))
+        diag_error(spec->diag, spec_place(spec, hash),
+                   "'addressing.hash: xor' needs a power of two of slices in a cube, not %lld",
+                   (long long)n);
+}
+
+static void check_queues(const struct spec *spec)
+{
+    const enum key keys[] = {KEY_cube_pe_pe_ipcq_space, KEY_addressing_granule};
+    enum key blamed = culprit(spec, keys, 2);
+
+    if (blamed != N_KEYS && spec->cube_pe_pe_ipcq_space == QUEUE_HBM)
+        diag_error(spec->diag, spec_place(spec, blamed),
+                   "'cube.pe.pe_ipcq.space: hbm' needs slices of their own, but "
+                   "'addressing.granule' interleaves them: tcm or sram is possible");
+}
+
+static void check_interleaved(const struct spec *spec)
+{
+    if (spec->addressing_granule == 0)
+        return;
+    check_blocks(spec);
+    check_queues(spec);
+}
+
+/* Addresses that go round the cubes of a SIP need cubes that are alike in this. */
+static void check_equal_slices(const struct spec *spec, const struct cubes *cubes)
+{
+    const struct spec *first = cubes->kinds[0];
+
+    if (spec->addressing_granule == 0 || spec->addressing_over != OVER_SIP)
+        return;
+    for (uint32_t kind = 1; kind < cubes->n_kinds; kind++)
+        if (slices_of(cubes->kinds[kind]) != slices_of(first) ||
+            cubes->kinds[kind]->cube_hbm_size_gb != first->cube_hbm_size_gb) {
+            diag_error(spec->diag, spec_place(spec, KEY_addressing_over),
+                       "'addressing.over: sip' needs equal slices and 'cube.hbm.size_gb' in all "
+                       "cubes");
+            return;
+        }
+}
+
+static void check_addressing(const struct spec *spec)
+{
+    if (!check_granule(spec))
+        return;
+    if (spec->addressing_granule == 0) {
+        check_has_granule(spec, KEY_addressing_over);
+        check_has_granule(spec, KEY_addressing_hash);
+        return;
+    }
+    check_interleaved(spec);
+}
+
+/* Keys of one cube that do not fit together. */
+static void check_cube(const struct spec *spec)
+{
+    check_slices(spec);
+    check_position(spec, KEY_cube_m_cpu_pos_mm);
+    check_position(spec, KEY_cube_sram_pos_mm);
+}
+
+/* Those that some cubes have for themselves, and what is missing. */
+static void check_cubes(const struct spec *spec)
+{
+    struct cubes cubes;
+
+    if (!spec->missing.n && !spec->cubes.n) {
+        check_nodes(spec, NULL);
+        return;
+    }
+    if (diag_count(spec->diag) || !find_cubes(spec, &cubes))
+        return;
+    for (uint32_t kind = 0; kind < cubes.n_kinds; kind++)
+        if (cubes.kinds[kind] != spec) {
+            check_cube(cubes.kinds[kind]);
+            check_interleaved(cubes.kinds[kind]);
+        }
+    check_equal_slices(spec, &cubes);
+    if (diag_count(spec->diag) == 0)
+        check_nodes(spec, &cubes);
+}
+
 bool check(const struct spec *spec)
 {
     const struct given *root = &spec->given[0][0];
@@ -221,6 +317,7 @@ bool check(const struct spec *spec)
         check_needed(spec);
         check_cube(spec);
         check_grid(spec);
+        check_addressing(spec);
         if (check_mesh(spec))
             check_cubes(spec);
     }

@@ -35,6 +35,7 @@
  * ns (the slice itself could take 256 GB/s), which makes 38.41 ns.
  */
 #include "costs.h"
+#include "check.h"
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -237,6 +238,15 @@ static int64_t last_wire_fs(const struct routes *r, uint32_t unit)
     return r->segments[r->topo.seg_in + unit].tail_wire_fs;
 }
 
+/* Of a slice; interleaved slices are whole granules. */
+static uint64_t slice_bytes(const struct spec *s)
+{
+    uint64_t nbytes = ((uint64_t)s->cube_hbm_size_gb << 30) / (uint64_t)slices_of(s);
+    uint64_t granule = (uint64_t)s->addressing_granule;
+
+    return granule ? nbytes / granule * granule : nbytes;
+}
+
 static void add_memories(struct routes *r)
 {
     const struct spec *s = r->spec;
@@ -246,7 +256,7 @@ static void add_memories(struct routes *r)
     kind->hbm = (struct memory_row){
         .overhead_fs = fs_of_ns(s->cube_hbm_overhead_ns),
         .gbs = hbm_gbs(s),
-        .nbytes = ((uint64_t)s->cube_hbm_size_gb << 30) / r->slices,
+        .nbytes = slice_bytes(s),
         .wire_fs = last_wire_fs(r, 0),
         .latency_fs = fs_of_ns(s->cube_hbm_latency_ns),
         .own_gbs = hbm_gbs(s),

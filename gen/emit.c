@@ -173,9 +173,10 @@ static void emit_cube_rows(FILE *out, const struct routes *r)
 {
     begin_map(out, "cube_rows");
     for (uint32_t i = 0; i < r->n_cube_rows; i++)
-        fprintf(out, "$1(%u, [[0x%" PRIx64 "]], %u, %u, %u, %u, %u, %u)m4_dnl\n", i,
+        fprintf(out, "$1(%u, [[0x%" PRIx64 "]], %u, %u, %u, %u, %u, %u, %u)m4_dnl\n", i,
                 r->cube_rows[i].pes, r->cube_rows[i].first_node, r->cube_rows[i].first_pe,
-                r->cube_rows[i].first_slice, r->cube_rows[i].rank, r->cube_rows[i].there,
+                r->cube_rows[i].first_slice, r->cube_rows[i].rank, r->cube_rows[i].before,
+                r->cube_rows[i].there,
                 r->cube_rows[i].kind);
     end_map(out);
 }

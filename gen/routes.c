@@ -36,6 +36,9 @@ static void set_counts(struct routes *r, const struct cubes *cubes)
     set_strides(r, cubes);
     t->pe_bits = bits_for(t->pes);
     t->unit_bits = bits_for(t->n_units);
+    t->granule = (uint64_t)s->addressing_granule;
+    t->address_over = (uint8_t)s->addressing_over;
+    t->address_hash = (uint8_t)s->addressing_hash;
 }
 
 /* What is there of each cube, unless all are alike. */
@@ -56,6 +59,7 @@ static void set_cube_rows(struct routes *r, const struct cubes *cubes)
         at.first_pe += (uint32_t)__builtin_popcountll(at.pes);
         at.first_slice += at.there ? r->kinds[at.kind].slices : 0;
         at.rank += at.pes != 0;
+        at.before += at.there;
     }
     at.pes = at.there = at.kind = 0;
     r->cube_rows[cubes->n] = at;

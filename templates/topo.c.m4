@@ -34,9 +34,9 @@ m4_define([[gen_kind_row]],
 [[    [$1] = {
 $2    },
 ]])m4_dnl
-m4_dnl gen_cube_row(INDEX, PES, FIRST_NODE, FIRST_PE, FIRST_SLICE, RANK, THERE, KIND)
+m4_dnl gen_cube_row(INDEX, PES, FIRST_NODE, FIRST_PE, FIRST_SLICE, RANK, BEFORE, THERE, KIND)
 m4_define([[gen_cube_row]],
-[[    [$1] = {$2, $3, $4, $5, $6, $7, $8},
+[[    [$1] = {$2, $3, $4, $5, $6, $7, $8, $9},
 ]])m4_dnl
 m4_dnl gen_mesh_row(INDEX, EXIT, SIDE, WIRE_FS, OVERHEAD_FS, LINK_GBS, DX, DY)
 m4_define([[gen_mesh_row]],
@@ -153,7 +153,7 @@ static const struct leg_row legs[TOPO_LEGS] = {
 gen_map_legs([[gen_leg_row]])m4_dnl
 };
 
-m4_ifelse(gen_alike, 1, [[]], [[/* What is there of each cube; its PEs as bits; nodes, PEs, slices, cubes with PEs before it. */
+m4_ifelse(gen_alike, 1, [[]], [[/* What is there of each cube; its PEs as bits; nodes, PEs, slices, cubes with PEs and cubes before it. */
 static const struct cube_row cube_rows[] = {
 gen_map_cube_rows([[gen_cube_row]])m4_dnl
 };

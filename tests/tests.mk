@@ -47,6 +47,10 @@ $(O)/tests/support/broken.o: ALL_CFLAGS += $(KERNEL_CFLAGS)
 $(B)/_t/broken: $(O)/tests/support/broken.o $(B)/cube8/libcube8.a $(CLI) $(LIB)
 	$(link)
 
+# One whose benches have names full of signs.
+$(B)/_t/hostile: $(O)/tests/support/hostile.o $(B)/cube8/libcube8.a $(CLI) $(LIB)
+	$(link)
+
 # One whose benches send, receive, and wait for each other; some deadlock.
 $(B)/_t/talking: $(O)/tests/support/talking.o $(B)/cube8/libcube8.a $(CLI) $(LIB)
 	$(link)
@@ -63,7 +67,7 @@ $(B)/_t/other/cube8: $(OTHER_BENCHES) $(B)/cube8/main.o $(B)/cube8/libcube8.a $(
 	$(link)
 
 .PHONY: tests
-tests: $(TESTS) $(CORPORA) $(B)/_t/judge $(B)/_t/broken $(B)/_t/talking $(if $(SAN),,$(B)/_t/other/cube8)
+tests: $(TESTS) $(CORPORA) $(B)/_t/judge $(B)/_t/broken $(B)/_t/hostile $(B)/_t/talking $(if $(SAN),,$(B)/_t/other/cube8)
 
 # Machines of the tests, each by a make of its own, in parallel once the parts that they share are built.
 MACHINES := $(TEST_TOPOLOGIES) cube1 tests/support/odd.yaml $(VECTOR_TOPOLOGIES)
@@ -147,6 +151,14 @@ check-web: setup
 break: setup
 	@.ci/install $(CHECK_PACKAGES)
 	@tests/break.sh -j$(JOBS)
+
+## mutate: small mistakes by chance (MUTANTS=300, SEED=1), one at a time, and which no test notices; hours
+.PHONY: mutate
+mutate: MUTANTS ?= 300
+mutate: SEED ?= 1
+mutate: setup
+	@.ci/install $(CHECK_PACKAGES)
+	@tests/mutation/mutate.py -n $(MUTANTS) --seed $(SEED) --tree $(B)/mutate --log $(B)/mutate.log
 
 ## pictures: redraws docs/pictures, after view or what it draws has changed
 .PHONY: pictures
@@ -265,9 +277,18 @@ fmt:
 	@.ci/install $(FMT_PACKAGES)
 	clang-format -i $(OUR_C)
 
-## coverage: which lines the tests run, by gcov; also when some of them fail
-.PHONY: coverage
-coverage:
-	-$(MAKE) B=$(B)/coverage CFLAGS='-O1 -g' SAN=--coverage check
-	@cd $(B)/coverage && gcov -n $$(find _o/gen _o/runtime -name '*.gcda') 2>/dev/null | \
-	    sed -n "/^File '\(gen\|runtime\)/{N;s/File '\(.*\)'\nLines executed:\(.*\) of \(.*\)/\2 of \3 lines  \1/p}" | sort -n
+# What runs the core and the generator: all unit tests, and the scripts that reach what they do not.
+COVERING := kbgen_bad kbgen_nomem run inspect race deadlock talking knockout why load sweep stats vectors
+
+## coverage: lines and branches that the tests run, file by file, by gcov; fails if what is left is not in tests/coverage/left.txt
+.PHONY: coverage covered
+coverage: setup
+	@.ci/install $(CHECK_PACKAGES)
+	@find $(B)/coverage -name '*.gcda' -delete 2>/dev/null || true
+	@$(MAKE) B=$(B)/coverage CFLAGS='-O0 -g -DNDEBUG' SAN=--coverage covered
+	@tests/coverage/coverage.py $(B)/coverage tests/coverage/left.txt
+
+covered:
+	@$(MAKE) tests-built
+	-@B=$(B) CC=$(CC) KBGEN=$(KBGEN) SIM=$(B)/cube8/cube8 SIM_FIFO=$(B)/cube8_fifo/cube8_fifo JOBS=$(JOBS) KB_SEEDS=60 \
+	    tests/run.sh $(TESTS) $(COVERING:%=tests/e2e/%.sh)

@@ -357,23 +357,51 @@ static size_t visible_bytes(const unsigned char *p, bool lines)
     return *p == 0xc2 && p[1] < 0xa0 ? 0 : utf8_length(p);
 }
 
+/* Writes the first character, and moves past it. */
+static char *put_visible(char *to, const unsigned char **p, bool lines)
+{
+    static const char digits[] = "0123456789abcdef";
+    size_t n = visible_bytes(*p, lines);
+
+    if (n > 0) {
+        to = (char *)memcpy(to, *p, n) + n;
+        *p += n;
+        return to;
+    }
+    memcpy(to, (char[]){'\\', 'x', digits[**p >> 4], digits[**p & 15]}, 4);
+    ++*p;
+    return to + 4;
+}
+
 const char *text_make_visible(const char *message, bool lines, char *text, size_t room)
 {
     enum { LONGEST = 5 }; /* "\x1b" and the final 0 */
     const unsigned char *p = (const unsigned char *)message;
     char *to = text, *end = text + room;
 
-    while (*p && end - to >= LONGEST) {
-        size_t n = visible_bytes(p, lines);
-
-        if (n > 0)
-            to = (char *)memcpy(to, p, n) + n;
-        else
-            to += sprintf(to, "\\x%02x", *p);
-        p += n > 0 ? n : 1;
-    }
+    while (*p && end - to >= LONGEST)
+        to = put_visible(to, &p, lines);
     *to = '\0';
     return text;
+}
+
+char *text_put_visible(char *to, const char **text)
+{
+    const unsigned char *p = (const unsigned char *)*text;
+
+    to = put_visible(to, &p, false);
+    *text = (const char *)p;
+    return to;
+}
+
+size_t text_visible_length(const char *text)
+{
+    char one[4];
+    size_t n = 0;
+
+    while (*text)
+        n += (size_t)(text_put_visible(one, &text) - one);
+    return n;
 }
 
 /* -- JSON ----------------------------------------------------------------------------------- */

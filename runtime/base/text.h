@@ -33,6 +33,11 @@ const char *text_show(const char *word, size_t len, char *text, size_t room);
  */
 const char *text_make_visible(const char *message, bool lines, char *text, size_t room);
 
+/* The same of the first character of *text, for tables: writes at most 4 bytes, and moves *text
+ * past it. And how many bytes all of a text becomes. */
+char *text_put_visible(char *to, const char **text);
+size_t text_visible_length(const char *text);
+
 /* Joins `names`, each after `prefix`, to "a, b, c", as far as that fits into `room`. */
 void text_join(const char *const names[], size_t n_names, const char *prefix, char *text,
                size_t room);

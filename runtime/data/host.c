@@ -21,6 +21,11 @@
  * to 15, at 3 * 6442450944 = 19327352832, the beginning of its slice. y lies behind x: its part
  * begins at offset 2048 of every slice.
  *
+ * If slices are interleaved (addressing.granule), a part is contiguous in addresses instead, and
+ * may lie in several slices: at the next free multiple of 256 among the addresses of the PE's cube,
+ * or with `over: sip` of its SIP. A *space* is what such parts share: a slice, the slices of a
+ * cube, or those of a SIP. No part goes on from one cube to the next.
+ *
  * Invariants:
  *   - An offset is the same in memory and in tensor->offsets for the life of the simulation:
  *     tensors are placed in the order in which they are made, and none is removed.
@@ -89,13 +94,13 @@ struct kb_tensor {
     kb_shape shape;
     uint64_t nbytes;
     kb_placement placement;
-    uint64_t *offsets; /* owned; [PE over all]: of its part in its slice; NO_ADDRESS: no part */
+    uint64_t *offsets; /* owned; [PE over all]: of its part in its space; NO_ADDRESS: no part */
 };
 
 struct host {
     const struct kb_topology *topo; /* borrowed */
     struct mem *mem;                /* owned */
-    uint64_t *used;                 /* owned; [slice_index()]: bytes taken */
+    uint64_t *used; /* owned; [slice_index() of a space]: bytes taken */
     struct kb_tensor *tensors;      /* owned */
     bool waits;                     /* for kernels that run */
     bool fills_now;                 /* Phase 2 reads what tensors are filled with */
@@ -144,6 +149,86 @@ void host_fill_now(struct host *h)
 uint64_t host_slice_used(const struct host *h, uint32_t slice)
 {
     return h ? h->used[slice_index(h->topo, slice)] : 0;
+}
+
+/* -- spaces: a slice of a PE, or interleaved addresses -------------------------------------- */
+
+/* The space in which the parts of `pe` lie: its home slice, or the first slice of the addresses. */
+static uint32_t space_of(const struct kb_topology *t, uint32_t pe)
+{
+    if (!t->granule)
+        return pe_slice(t, pe_src(t, pe));
+    return dst_pack(t, interleaved_of(t, pe_cube(t, pe)).cube, 0);
+}
+
+/* The PEs of a space are among these: those of its cube, or of its SIP. */
+static uint32_t first_pe_of_space(const struct kb_topology *t, uint32_t space)
+{
+    return cube_first_pe(t, dst_cube(t, space));
+}
+
+static uint32_t end_pe_of_space(const struct kb_topology *t, uint32_t space)
+{
+    bool of_sip = t->granule && t->address_over == OVER_SIP;
+    uint32_t cube = dst_cube(t, space);
+
+    return cube_first_pe(t, of_sip ? (cube / t->cubes + 1) * t->cubes : cube + 1);
+}
+
+/* Its bytes without a gap in addresses, and how many such pieces it has. */
+static uint64_t piece_bytes(const struct kb_topology *t, uint32_t cube)
+{
+    return t->granule ? address_cube_bytes(t, cube) : kind_at(t, cube)->hbm.nbytes;
+}
+
+static uint64_t pieces_of(const struct kb_topology *t, uint32_t cube)
+{
+    return t->granule && t->address_over == OVER_SIP ? address_cubes(t, cube) : 1;
+}
+
+/* The address of byte `offset` of the space of `pe`; its area in the MemoryStore. */
+static uint64_t space_address(const struct kb_topology *t, uint32_t pe, uint64_t offset)
+{
+    uint32_t cube = pe_cube(t, pe);
+
+    if (!t->granule)
+        return address_of(t, space_of(t, pe), offset);
+    if (t->address_over == OVER_SIP) {
+        uint64_t bytes = piece_bytes(t, cube);
+
+        cube = address_cube_of_rank(t, cube / t->cubes, (uint32_t)(offset / bytes));
+        offset %= bytes;
+    }
+    return address_base(t, cube) + offset;
+}
+
+static uint32_t area_at(const struct kb_topology *t, uint64_t address)
+{
+    uint64_t offset;
+    uint32_t area = 0;
+
+    address_find_area(t, address, &area, &offset);
+    return area;
+}
+
+static uint64_t aligned(uint64_t offset)
+{
+    return (offset + TENSOR_ALIGNMENT - 1) / TENSOR_ALIGNMENT * TENSOR_ALIGNMENT;
+}
+
+/* The first place for `nbytes` in a space of which `used` bytes are taken; NO_ADDRESS: none. */
+static uint64_t next_place(const struct kb_topology *t, uint32_t cube, uint64_t used,
+                           uint64_t nbytes)
+{
+    uint64_t room = piece_bytes(t, cube), piece = used / room, offset = aligned(used % room);
+
+    if (piece < pieces_of(t, cube) && (offset > room || nbytes > room - offset)) {
+        piece++;
+        offset = 0;
+    }
+    if (piece >= pieces_of(t, cube) || nbytes > room)
+        return NO_ADDRESS;
+    return piece * room + offset;
 }
 
 static struct host *host_new(const struct kb_topology *topo)
@@ -240,14 +325,6 @@ static bool is_copy(const struct kb_tensor *tensor, uint32_t pe)
            (tensor->placement.pes == KB_REPLICATE && pe > cube_first_pe(t, cube));
 }
 
-/* The slice where the part of `pe` lies, packed. */
-static uint32_t area_of(const struct kb_tensor *tensor, uint32_t pe)
-{
-    const struct kb_topology *t = tensor->host->topo;
-
-    return pe_slice(t, pe_src(t, pe));
-}
-
 /* The bytes of a tensor; false if they are more than 2^63. */
 static bool shape_bytes(kb_dtype dtype, const kb_shape *shape, uint64_t *nbytes)
 {
@@ -331,19 +408,17 @@ static kb_status check_tensor(const char *name, kb_dtype dtype, const kb_shape *
     return KB_OK;
 }
 
-static kb_status slice_is_full(const struct kb_tensor *tensor, uint32_t pe, uint64_t used,
+static kb_status space_is_full(const struct kb_tensor *tensor, uint32_t pe, uint64_t used,
                                uint64_t nbytes, kb_error *why)
 {
     const struct kb_topology *t = tensor->host->topo;
-    kb_endpoint slice = endpoint_unpack_memory(t, area_of(tensor, pe));
     char name[KB_ENDPOINT_BYTES];
 
-    kb_endpoint_name(&slice, name);
+    endpoint_area_name(t, area_at(t, space_address(t, pe, 0)), name);
     return endpoint_error(why,
                           "tensor '%.64s' does not fit: %s holds %" PRIu64 " bytes, %" PRIu64
                           " are taken, its part has %" PRIu64,
-                          tensor->name, name, cost_memory(t, area_of(tensor, pe), false)->nbytes, used,
-                          nbytes);
+                          tensor->name, name, piece_bytes(t, pe_cube(t, pe)), used, nbytes);
 }
 
 /* Finds room for every part, and takes it in `used`. */
@@ -354,15 +429,13 @@ static kb_status place_parts(struct kb_tensor *tensor, uint64_t *used, kb_error 
     for (uint32_t pe = 0; pe < pes_of(tensor->host); pe++) {
         struct part p = part_of(tensor, pe);
         uint64_t nbytes = part_bytes(tensor, &p);
-        uint32_t slice = area_of(tensor, pe);
-        uint64_t room = cost_memory(t, slice, false)->nbytes, *end = &used[slice_index(t, slice)];
-        uint64_t offset = (*end + TENSOR_ALIGNMENT - 1) / TENSOR_ALIGNMENT * TENSOR_ALIGNMENT;
+        uint64_t *end = &used[slice_index(t, space_of(t, pe))];
 
-        tensor->offsets[pe] = nbytes ? offset : NO_ADDRESS;
-        if (nbytes && (offset > room || nbytes > room - offset))
-            return slice_is_full(tensor, pe, *end, nbytes, why);
+        tensor->offsets[pe] = nbytes ? next_place(t, pe_cube(t, pe), *end, nbytes) : NO_ADDRESS;
+        if (nbytes && tensor->offsets[pe] == NO_ADDRESS)
+            return space_is_full(tensor, pe, *end, nbytes, why);
         if (nbytes)
-            *end = offset + nbytes;
+            *end = tensor->offsets[pe] + nbytes;
     }
     return KB_OK;
 }
@@ -452,7 +525,12 @@ kb_shape kb_tensor_shape(const kb_tensor *tensor)
 /* The global address of the part of `pe`, which has one. */
 static uint64_t address_in(const struct kb_tensor *tensor, uint32_t pe)
 {
-    return address_of(tensor->host->topo, area_of(tensor, pe), tensor->offsets[pe]);
+    return space_address(tensor->host->topo, pe, tensor->offsets[pe]);
+}
+
+static uint32_t area_of(const struct kb_tensor *tensor, uint32_t pe)
+{
+    return area_at(tensor->host->topo, address_in(tensor, pe));
 }
 
 kb_shard kb_tensor_shard(const kb_tensor *tensor, uint32_t pe)
@@ -965,39 +1043,43 @@ static void whole_index(const struct part *p, uint64_t i, int64_t index[KB_RANK_
     }
 }
 
-/* Whether byte `offset` of its slice is in the part of `pe`; then which element. */
-static bool part_has(const struct kb_tensor *tensor, uint32_t pe, uint64_t offset,
-                     int64_t index[KB_RANK_MAX])
+/* The element at an address, if it lies in the part of `pe`. */
+static bool find_element(const struct kb_tensor *tensor, uint32_t pe, uint64_t address,
+                         int64_t index[KB_RANK_MAX])
 {
     struct part p = part_of(tensor, pe);
-    uint64_t from = tensor->offsets[pe];
+    uint64_t from;
 
-    if (from == NO_ADDRESS || offset < from || offset - from >= part_bytes(tensor, &p))
+    if (tensor->offsets[pe] == NO_ADDRESS)
         return false;
-    whole_index(&p, (offset - from) / kb_dtype_bytes(tensor->dtype), index);
+    from = address_in(tensor, pe);
+    if (address < from || address - from >= part_bytes(tensor, &p))
+        return false;
+    whole_index(&p, (address - from) / kb_dtype_bytes(tensor->dtype), index);
     return true;
 }
 
 /*
  * The way back: which element lies at an address? 19327352832 is x[12,0] in the example above. For
- * messages and --inspect, so a search over all tensors is fast enough.
+ * messages and --inspect, so a search over all tensors, and over all PEs of a space, is fast
+ * enough.
  */
 const struct kb_tensor *host_tensor_at(const struct host *h, uint64_t address,
                                        int64_t index[KB_RANK_MAX])
 {
     const struct kb_topology *t;
     uint64_t offset;
-    uint32_t dst, cube;
+    uint32_t dst, space;
 
     if (!h)
         return NULL;
     t = h->topo;
     if (!address_find(t, address, &dst, &offset) || !unit_is_slice(t, dst_unit(t, dst)))
         return NULL;
-    cube = dst_cube(t, dst);
+    space = t->granule ? dst_pack(t, interleaved_of(t, dst_cube(t, dst)).cube, 0) : dst;
     for (const struct kb_tensor *tensor = h->tensors; tensor; tensor = tensor->next)
-        for (uint32_t pe = cube_first_pe(t, cube); pe < cube_first_pe(t, cube + 1); pe++)
-            if (area_of(tensor, pe) == dst && part_has(tensor, pe, offset, index))
+        for (uint32_t pe = first_pe_of_space(t, space); pe < end_pe_of_space(t, space); pe++)
+            if (space_of(t, pe) == space && find_element(tensor, pe, address, index))
                 return tensor;
     return NULL;
 }

@@ -10,6 +10,7 @@
 #define HOW_H
 #include "engine/engine.h"
 #include "engine/observer.h"
+#include "engine/split.h"
 #ifndef CALLS_KERNELS /* pe/engine.c defines these calls itself */
 #include "engine/no_kernels.h"
 #endif
@@ -60,7 +61,7 @@ static void fingerprint(struct kb_sim *s, uint64_t t, enum ev_class class, uint6
 }
 
 static ALWAYS_INLINE void seen(struct kb_sim *s, int how, uint64_t t, enum ev_class class,
-                               uint32_t id)
+                               uint64_t id)
 {
     if (!(how & HOW_COUNTED))
         return;

@@ -50,6 +50,12 @@ static inline void kernels_end_service(struct kb_sim *s, uint64_t t, uint32_t sl
     (void)s, (void)t, (void)slot;
 }
 
+/* The same of a part of a transaction that is split; `last`: the whole ends, too. */
+static inline void kernels_end_part(struct kb_sim *s, uint64_t t, uint32_t slot, bool last)
+{
+    (void)s, (void)t, (void)slot, (void)last;
+}
+
 /* A word that takes no station (a credit, the release of a barrier) reaches its PE. */
 static inline void kernels_word_arrived(struct kb_sim *s, uint64_t t, uint32_t slot)
 {

@@ -9,7 +9,7 @@
  * for bandwidths, so the hot steps have no branch for them. A cost that is the lack of servers
  * becomes as many servers as there may be transactions.
  */
-#include "engine/state.h"
+#include "engine/split.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,8 +106,10 @@ static bool make_stations(struct kb_sim *s)
     s->pipes = pipes_new(fifo ? t->sips : cubes);
     if (fifo)
         s->links = links_new(walk_n_links(t));
+    if (t->granule)
+        s->more_parts = calloc(2 * pes, sizeof *s->more_parts);
     return s->channels && s->engines && s->memories && s->pipes && (!fifo || s->links) &&
-           (!t->early || s->early);
+           (!t->early || s->early) && (!t->granule || s->more_parts);
 }
 
 bool link_room(struct link_station *l)
@@ -158,7 +160,25 @@ void sim_clear(struct kb_sim *s)
     free(s->engines);
     free(s->channels);
     free(s->txns);
+    free(s->splits);
+    free(s->more_parts);
     ev_queue_free(&s->queue);
+}
+
+/* As many rows that say what is a part of what, for interleaved addresses. */
+static bool room_for_splits(struct kb_sim *s, uint32_t n)
+{
+    struct split *moved;
+
+    if (!s->topo->granule)
+        return true;
+    moved = realloc(s->splits, n * sizeof *moved);
+    if (!moved)
+        return false;
+    s->splits = moved;
+    for (uint32_t slot = s->txns_cap; slot < n; slot++)
+        split_none(s, slot);
+    return true;
 }
 
 bool sim_room(struct kb_sim *s, uint32_t n)
@@ -167,6 +187,8 @@ bool sim_room(struct kb_sim *s, uint32_t n)
 
     if (n <= s->txns_cap)
         return true;
+    if (!room_for_splits(s, n))
+        return false;
     moved = realloc(s->txns, n * sizeof *moved);
     if (!moved)
         return false;

@@ -23,6 +23,9 @@ struct kb_sim {
     struct ev_queue queue;
     struct txn *txns; /* owned; slot = row */
     uint32_t n_txns, txns_cap;
+    uint32_t n_parts;       /* rows of parts, behind those of transactions */
+    struct split *splits;   /* owned; [slot]; NULL: slices are contiguous, nothing is split */
+    uint32_t *more_parts;   /* owned; [channel]: parts that it let out, beside the first ones */
     uint32_t next_row;      /* to be issued; rows in order of (issue, id), if `sorted` */
     struct txn_list issues; /* the same for rows in any order */
     bool sorted, started;
@@ -114,7 +117,7 @@ bool sim_init(struct kb_sim *s, const struct kb_topology *topo, const struct kb_
 /* Frees stations, transactions, events and sums. The caller has freed all else that `s` owns. */
 void sim_clear(struct kb_sim *s);
 
-/* Room for `n` transactions; false if there is no memory. */
+/* Room for `n` rows of transactions and parts; false if there is no memory. */
 bool sim_room(struct kb_sim *s, uint32_t n);
 
 /* A fingerprint, or an early end, needs every arrival and completion to be an event. */

@@ -63,7 +63,7 @@ static ALWAYS_INLINE void issue(struct kb_sim *s, int how, uint64_t t, uint32_t 
     if (is_told(s, how) && !observe_issue(s, t, slot))
         return;
     if (txn_of_host(txn)) {
-        set_out(s, how, t, slot);
+        set_out_whole(s, how, t, slot);
         return;
     }
     seen(s, how, t, EV_ARRIVE, txn->id);
@@ -74,7 +74,7 @@ static ALWAYS_INLINE void arrive(struct kb_sim *s, int how, uint64_t t, uint32_t
 {
     struct txn *txn = &s->txns[slot];
 
-    seen(s, how, t, EV_ARRIVE, txn->id);
+    seen(s, how, t, EV_ARRIVE, record_id(s, slot));
     if (!(how & HOW_HOP) && txn->piped)
         leave_pipe(s, txn);
     switch (txn->stage) {
@@ -104,7 +104,10 @@ static __attribute__((noinline)) void end_for_others(struct kb_sim *s, uint32_t 
         fail(s, status);
 }
 
-/* Its data are there at `t`; a host's transaction ends when the response is back. */
+/*
+ * Its data are there at `t`; a host's transaction ends when the response is back. A transaction
+ * that is split ends with its parts: what is counted, and what waits for it, hears of the last.
+ */
 static ALWAYS_INLINE void end(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
     struct txn *txn = &s->txns[slot];
@@ -118,6 +121,13 @@ static ALWAYS_INLINE void end(struct kb_sim *s, int how, uint64_t t, uint32_t sl
             fail(s, KB_TIME_RANGE);
             return;
         }
+    }
+    if (whole_of(s, slot) != slot) {
+        end = split_ended(s, slot, end);
+        if (end == SPLIT_GOES_ON)
+            return;
+        slot = whole_of(s, slot);
+        txn = &s->txns[slot];
     }
     txn->stage = TXN_DONE;
     if (end >= s->stop_fs)
@@ -133,17 +143,20 @@ static ALWAYS_INLINE void end(struct kb_sim *s, int how, uint64_t t, uint32_t sl
         end_for_others(s, txn->id, end);
 }
 
-/* Gives back the channel, or for a host's transaction the engine. */
-static ALWAYS_INLINE void leave_first(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
+/* Gives back a host's engine; a PE's channel if it is the last part of its transaction. */
+static ALWAYS_INLINE void leave_first(struct kb_sim *s, int how, uint64_t t, uint32_t slot,
+                                      bool last)
 {
     struct txn *txn = &s->txns[slot];
 
     if (txn_of_host(txn))
         leave_m_cpu(s, how, t, slot);
-    else
-        leave_channel(s, how, t, slot);
+    else if (last)
+        leave_channel(s, how, t, whole_of(s, slot));
     if (counts_now(how))
         sim_count(s, txn);
+    if (counts_now(how) && T->granule)
+        split_count_part(s, slot);
 }
 
 /* A memory that has been held until now goes to the next. */
@@ -161,21 +174,25 @@ static ALWAYS_INLINE void give_back_memory(struct kb_sim *s, int how, struct mem
 static ALWAYS_INLINE void done(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
     struct memory_station *memory = memory_of(s, how, slot);
-    bool early = frees_early(s, how, slot);
+    bool early = frees_early(s, how, slot), last;
 
     if (expects(how) && !early && !holds_until(memory, &s->txns[slot], t, slot))
         return;
-    seen(s, how, t, EV_DONE, s->txns[slot].id);
+    last = is_last_part(s, slot);
+    seen(s, how, t, EV_DONE, record_id(s, slot));
     if (is_told(s, how))
         observe_leave(s, t, slot);
     if (!early)
         give_back_memory(s, how, memory, t, slot);
     if (!inside_pe(s, how, slot))
-        leave_first(s, how, t, slot);
+        leave_first(s, how, t, slot, last);
     if (how & HOW_KERNELS) {
         if (is_told(s, how))
             observe_end(s, t, t, slot);
-        kernels_end_service(s, t, slot);
+        if (whole_of(s, slot) == slot)
+            kernels_end_service(s, t, slot);
+        else
+            kernels_end_part(s, t, slot, last);
     } else {
         end(s, how, t, slot);
     }

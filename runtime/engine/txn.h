@@ -18,6 +18,7 @@ enum txn_stage {
     TXN_CROSSING, /* hop: has crossed a NoC */
     TXN_ON_WIRE,  /* hop: has passed a wire */
     TXN_CREDIT,   /* of kernels: a word that takes no station reaches a PE */
+    TXN_SPLIT,    /* its parts are under way; before the run: it will have some (split.h) */
 };
 
 /*
@@ -25,13 +26,14 @@ enum txn_stage {
  * `at` is needed on the way, `hold_fs` until service ends; then its begin takes their place.
  */
 struct txn {
-    int64_t issue_fs;
-    int64_t wait_fs; /* for the channel (PE) or the engine (host) */
+    int64_t issue_fs; /* of a part that has been served: its end */
+    int64_t wait_fs;  /* for the channel (PE) or the engine (host) */
     int64_t arrive_fs;
     union {
         struct route_at at;
         int64_t hold_fs; /* how long its service will take */
         int64_t service_fs;
+        uint64_t address; /* before the run, of one that will be split */
     };
     uint64_t nbytes : 40, op : 8, stage : 8;
     uint64_t piped : 1, plane : 3, chiplet : 2; /* piped: its first arrival is to come */

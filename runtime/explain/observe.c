@@ -30,6 +30,7 @@ static void spans_free(struct spans *w)
     free(w->channel_id);
     free(w->engine_id);
     free(w->link_enter_fs);
+    free(w->early_enter_fs);
     free(w->pes);
     free(w);
 }
@@ -91,7 +92,8 @@ static struct spans *spans_new(const struct kb_topology *t)
     w->channel_id = calloc(2 * cubes << t->pe_bits, sizeof *w->channel_id);
     w->engine_id = calloc(2 * cubes, sizeof *w->engine_id);
     w->link_enter_fs = calloc(t->links == MODE_FIFO ? walk_n_links(t) : 1, sizeof(int64_t));
-    if (w->channel_id && w->engine_id && w->link_enter_fs)
+    w->early_enter_fs = calloc(t->early ? cubes << t->unit_bits : 1, sizeof(int64_t));
+    if (w->channel_id && w->engine_id && w->link_enter_fs && w->early_enter_fs)
         return w;
     spans_free(w);
     return NULL;
@@ -109,6 +111,9 @@ kb_status kb_sim_observe(kb_sim *s, const kb_observer *watch, kb_error *why)
 
     if (has_begun(s))
         return endpoint_error(why, "the simulation has begun, it cannot be watched any more");
+    if (s->topo->granule)
+        return endpoint_error(why, "addresses are interleaved (addressing.granule): the parts of "
+                                   "split transactions cannot be watched");
     if (!s->observer)
         s->observer = (struct observer *)spans_new(s->topo);
     if (!s->observer)

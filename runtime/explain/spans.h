@@ -72,6 +72,7 @@ struct spans {
     uint32_t n_slots;
     uint32_t *channel_id, *engine_id; /* owned; the transaction that took it last */
     int64_t *link_enter_fs;           /* owned; fifo: when link_station.holder enters */
+    int64_t *early_enter_fs;          /* owned; the same of s->early: when its service begins */
     struct leaving leaving;
     uint32_t n_stretches;      /* told */
     struct cause_of_call *pes; /* owned; [number]; NULL: no kernels */

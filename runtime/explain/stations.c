@@ -8,15 +8,16 @@
  *                     station is free if it has an idle server
  *   memory, port      one server: memory_station.holder
  *   link              a transaction is let in as soon as it is known when it may enter, which may
- * be later: link_station.holder is the last in line. find_on_link() walks back along `ahead` to the
+ * be later: link_station.holder is the last in line. find_in_line() walks back along `ahead` to the
  * one that has entered by now.
+ *   early memory      the same: it is a station like a link (network/early_memory.h)
  *
  * Example: three writes come to a link at 2.06, 4.07 and 6 ns, and hold it for 32 ns each: they
  * enter at 2.06, 34.06 and 66.06. At 6 ns the link's holder is the second one, which enters at
  * 34.06. Its `ahead` is the first, which entered at 2.06, so the third waits behind the first.
  *
- * A service is told when it begins, with its end if that is known (a link), and when it ends.
- * Inside a memory it is cut into overhead and drain.
+ * A service is told when it begins, with its end if that is known (a link, an early memory), and
+ * when it ends. Inside a memory it is cut into overhead and drain; a latency counts as overhead.
  */
 #include "explain/spans.h"
 #include "machine/walk.h"
@@ -63,14 +64,34 @@ static kb_cause wait_for(kb_place place, enum station_kind station)
 
 /* -- coming to a station ----------------------------------------------------------------------- */
 
-/* link_station.holder may enter only later. Walks back to the transaction that holds the link at
- * `t`. */
-static uint32_t find_on_link(const struct kb_sim *s, uint64_t t, uint64_t link)
-{
-    uint32_t slot = s->links[link].holder;
-    int64_t enter_fs = spans_of(s)->link_enter_fs[link];
+/* A link, or a memory that is free early: transactions stand in line there. */
+struct line {
+    const struct link_station *station; /* NULL: another kind of station */
+    int64_t *enter_fs;                  /* when its holder enters */
+};
 
-    if ((uint64_t)s->links[link].free_fs <= t)
+static struct line line_at(const struct kb_sim *s, uint32_t slot, enum station_kind station,
+                           kb_place place)
+{
+    const struct txn *txn = &s->txns[slot];
+    uint64_t i = place_index(place);
+
+    if (station == STATION_LINK)
+        return (struct line){&s->links[i], &spans_of(s)->link_enter_fs[i]};
+    if (station == STATION_MEMORY && s->early && !is_inside(s, slot) &&
+        memory_frees_early(cost_memory(s->topo, txn->dst, txn_writes(txn))))
+        return (struct line){&s->early[txn->dst], &spans_of(s)->early_enter_fs[txn->dst]};
+    return (struct line){NULL, NULL};
+}
+
+/* The last in line may enter only later. Walks back to the transaction that holds the station at
+ * `t`. */
+static uint32_t find_in_line(const struct kb_sim *s, uint64_t t, struct line line)
+{
+    uint32_t slot = line.station->holder;
+    int64_t enter_fs = *line.enter_fs;
+
+    if ((uint64_t)line.station->free_fs <= t)
         return TXN_NONE;
     while ((uint64_t)enter_fs > t) {
         const struct progress *at = &spans_of(s)->slots[slot];
@@ -86,6 +107,7 @@ static bool find_holder(const struct kb_sim *s, uint64_t t, uint32_t slot,
                         enum station_kind station, kb_place place, kb_place *source, uint32_t *id)
 {
     const struct txn *txn = &s->txns[slot];
+    struct line line = line_at(s, slot, station, place);
     uint64_t i = place_index(place);
     uint32_t holder = TXN_NONE;
 
@@ -96,11 +118,10 @@ static bool find_holder(const struct kb_sim *s, uint64_t t, uint32_t slot,
         *id = (station == STATION_CHANNEL ? spans_of(s)->channel_id : spans_of(s)->engine_id)[i];
         return (station == STATION_CHANNEL ? s->channels : s->engines)[i].idle == 0;
     case STATION_LINK:
-        holder = find_on_link(s, t, i);
-        break;
     case STATION_MEMORY:
-        holder =
-            sim_has_kernels(s) ? work_at(s, slot)->station->holder : s->memories[txn->dst].holder;
+        holder = line.station         ? find_in_line(s, t, line)
+                 : sim_has_kernels(s) ? work_at(s, slot)->station->holder
+                                      : s->memories[txn->dst].holder;
         break;
     }
     if (holder == TXN_NONE)
@@ -114,13 +135,14 @@ void stations_come(struct kb_sim *s, uint64_t t, uint32_t slot, enum station_kin
 {
     kb_place place = place_of_station(s, slot, station), behind;
     struct progress *at = &spans_of(s)->slots[slot];
+    struct line line = line_at(s, slot, station, place);
     uint32_t id;
     kb_span span;
 
     spans_close(s, t, slot);
-    if (station == STATION_LINK) {
-        at->ahead = s->links[place_index(place)].holder;
-        at->ahead_enter_fs = spans_of(s)->link_enter_fs[place_index(place)];
+    if (line.station) {
+        at->ahead = line.station->holder;
+        at->ahead_enter_fs = *line.enter_fs;
     }
     if (!find_holder(s, t, slot, station, place, &behind, &id))
         return;
@@ -137,9 +159,9 @@ void stations_come(struct kb_sim *s, uint64_t t, uint32_t slot, enum station_kin
 
 /*
  * A wait has ended. If it was for another tile of the same composite, what led to the end of that
- * one's service has led here.
+ * one's service has led here. In a line nothing ends when the next one enters.
  */
-static void end_wait(struct kb_sim *s, uint64_t t, uint32_t slot)
+static void end_wait(struct kb_sim *s, uint64_t t, uint32_t slot, bool in_line)
 {
     struct progress *at = &spans_of(s)->slots[slot];
     const struct leaving *from = &spans_of(s)->leaving;
@@ -147,8 +169,7 @@ static void end_wait(struct kb_sim *s, uint64_t t, uint32_t slot)
     if (!at->open || !kb_cause_is_wait((kb_cause)at->cause))
         return;
     spans_close(s, t, slot);
-    if (at->chain.command != KB_NO_ID && from->chain.command == at->chain.command &&
-        at->cause != KB_CAUSE_LINK_WAIT)
+    if (at->chain.command != KB_NO_ID && from->chain.command == at->chain.command && !in_line)
         chain_copy(s, &at->chain, &from->chain);
 }
 
@@ -169,7 +190,9 @@ static void begin_service(struct kb_sim *s, uint64_t t, uint32_t slot, kb_place 
                       : stage == STAGE_MATH ? pe->math_overhead_fs
                                             : 0;
     } else {
-        overhead_fs = cost_memory(topo, txn->dst, txn_writes(txn))->overhead_fs;
+        const struct memory_row *row = cost_memory(topo, txn->dst, txn_writes(txn));
+
+        overhead_fs = row->overhead_fs + row->latency_fs;
     }
     overhead_fs &= s->mask.overhead;
     if (overhead_fs) {
@@ -181,18 +204,15 @@ static void begin_service(struct kb_sim *s, uint64_t t, uint32_t slot, kb_place 
         spans_open(s, t, slot, cause, place);
 }
 
-/* A link's service ends at a known time, whatever follows. */
-static int64_t known_end_fs(const struct kb_sim *s, enum station_kind station, kb_place place)
-{
-    return station == STATION_LINK ? s->links[place_index(place)].free_fs : -1;
-}
-
 /* Notes which transaction has the station since when, for later ones and for its release. */
 static void note_take(struct kb_sim *s, uint64_t t, uint32_t slot, enum station_kind station,
                       kb_place place)
 {
     struct spans *w = spans_of(s);
+    struct line line = line_at(s, slot, station, place);
 
+    if (line.station)
+        *line.enter_fs = (int64_t)t;
     switch (station) {
     case STATION_CHANNEL:
         w->channel_id[place_index(place)] = s->txns[slot].id;
@@ -205,7 +225,6 @@ static void note_take(struct kb_sim *s, uint64_t t, uint32_t slot, enum station_
         w->slots[slot].memory_since_fs = (int64_t)t;
         break;
     case STATION_LINK:
-        w->link_enter_fs[place_index(place)] = (int64_t)t;
         break;
     }
 }
@@ -214,12 +233,14 @@ void stations_take(struct kb_sim *s, uint64_t t, uint32_t slot, enum station_kin
 {
     struct spans *w = spans_of(s);
     kb_place place = place_of_station(s, slot, station);
+    struct line line = line_at(s, slot, station, place);
     kb_service service;
 
-    end_wait(s, t, slot);
+    end_wait(s, t, slot, line.station != NULL);
     note_take(s, t, slot, station, place);
     if (w->services) {
-        service = spans_service(s, slot, place, (int64_t)t, known_end_fs(s, station, place));
+        service =
+            spans_service(s, slot, place, (int64_t)t, line.station ? line.station->free_fs : -1);
         TELL(w, take, &service);
     }
     if (station == STATION_MEMORY)
@@ -232,11 +253,12 @@ void stations_leave(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
     struct spans *w = spans_of(s);
     struct progress *at = &w->slots[slot];
+    kb_place place = station_place(s, slot);
     kb_service service;
 
     spans_close(s, t, slot);
-    if (w->services) {
-        service = spans_service(s, slot, station_place(s, slot), at->memory_since_fs, (int64_t)t);
+    if (w->services && !line_at(s, slot, STATION_MEMORY, place).station) {
+        service = spans_service(s, slot, place, at->memory_since_fs, (int64_t)t);
         TELL(w, release, &service);
     }
     chain_swap(&w->leaving.chain, &at->chain);

@@ -18,6 +18,7 @@
 #include "kernels/kernels.h"
 #include "machine/names.h"
 #include "machine/place.h"
+#include "engine/split.h"
 #include "engine/traffic.h"
 #include "machine/walk.h"
 
@@ -35,6 +36,8 @@ static void forget(struct kb_sim *s)
         s->engines[i].count = s->engines[i].bytes = 0, s->engines[i].wait_fs = 0;
     for (size_t i = 0; i < memories; i++)
         s->memories[i].wait_fs = 0;
+    if (s->more_parts)
+        memset(s->more_parts, 0, 2 * pes * sizeof *s->more_parts);
     flows_clear(&s->flows, t);
 }
 
@@ -50,20 +53,23 @@ static void count_all(struct kb_sim *s)
     if (s->counted)
         forget(s);
     s->counted = true;
-    for (uint32_t i = 0; i < s->n_txns; i++) {
+    for (uint32_t i = 0; i < s->n_txns + s->n_parts; i++) {
         const struct txn *txn = &s->txns[i];
         size_t writes = txn_writes(txn);
 
         if (!has_taken_first(txn))
             continue;
+        if (!txn_of_host(txn) && i < s->n_txns)
+            s->channels[2 * (size_t)txn->src + writes].wait_fs += txn->wait_fs;
+        if (is_split(s, i) && i < s->n_txns)
+            continue; /* its parts have all else */
         if (txn_of_host(txn))
             s->engines[2 * (size_t)dst_cube(s->topo, txn->dst) + writes].wait_fs += txn->wait_fs;
-        else
-            s->channels[2 * (size_t)txn->src + writes].wait_fs += txn->wait_fs;
         if (txn->stage != TXN_DONE)
             continue;
         s->memories[txn->dst].wait_fs += txn->service_fs - txn->arrive_fs;
         sim_count(s, txn);
+        split_count_part(s, i);
     }
 }
 
@@ -227,6 +233,8 @@ static struct flow_sum carried(const struct kb_sim *s, uint32_t pe, uint32_t wri
 
         flow_add(&flow, &local);
     }
+    if (s->more_parts)
+        flow.by[write].count -= s->more_parts[2 * (size_t)pe + write];
     return flow.by[write];
 }
 

@@ -184,6 +184,7 @@ typedef struct kb_limits {
     uint32_t read_engines, write_engines;   /* of an M_CPU */
     uint32_t queue_slots, queue_slot_bytes; /* of the queue from one PE to another */
     kb_endpoint_kind queue_memory;          /* that holds the slots */
+    uint64_t granule; /* bytes of interleaved addresses in one slice; 0: slices are contiguous */
 } kb_limits;
 
 void kb_topology_limits(const kb_topology *topo, kb_limits *out);
@@ -286,6 +287,12 @@ typedef struct kb_request {
     kb_endpoint dst; /* a slice or an SRAM; for hosts a slice of the same SIP */
     uint64_t offset; /* in bytes, inside the target; offset + nbytes must not exceed its size */
     uint64_t nbytes; /* > 0 */
+    /*
+     * With by_address the target is a global address, and dst and offset are not read. If addresses
+     * are interleaved (addressing.granule), the range may lie in several slices: it is split.
+     */
+    bool by_address;
+    uint64_t address;
     uint32_t plane;  /* with sip.plane: column, 1 + the number of its plane; 0: as its op says */
 } kb_request;
 
@@ -373,8 +380,9 @@ uint64_t kb_sim_count(const kb_sim *sim); /* transactions added */
 uint64_t kb_sim_done(const kb_sim *sim);  /* transactions complete */
 
 /*
- * Returns the request that was added as `id`, without its offset, which is not kept. After its
- * issue, issue_fs is the time of that, as in kb_sim_result().
+ * Returns the request that was added as `id`, without its offset or address, which are not kept:
+ * dst is where its first byte lies. After its issue, issue_fs is the time of that, as in
+ * kb_sim_result().
  */
 kb_status kb_sim_request(const kb_sim *sim, uint64_t id, kb_request *out);
 
@@ -562,8 +570,9 @@ typedef struct kb_kernel_run {
  * and texts until the simulation is freed.
  *
  * Some calls come before their time, when it is known already: those of the way behind a fifo link,
- * and of the end of a memory's own overhead. The service of a link has its end when it is taken,
- * and is never released. With open-loop traffic the waits for channels are reported late, one at a
+ * and of the end of a memory's own overhead. The service of a link, and of a memory that is free
+ * before its transaction is done (hold: own, latency_ns), has its end when it is taken, and is never
+ * released. With open-loop traffic the waits for channels are reported late, one at a
  * time for each PE, after the transaction before has left the queue.
  */
 typedef struct kb_observer {

@@ -33,7 +33,7 @@ static bool touch(struct command *c, const struct op_tensor *tensor, enum access
                             .strided = strided};
     uint64_t offset;
 
-    return tensor->is_scalar || !address_find(t, tensor->address, &touched.memory, &offset) ||
+    return tensor->is_scalar || !address_find_area(t, tensor->address, &touched.memory, &offset) ||
            race_touch(c->pe->sim->race, &touched, touches_until(c));
 }
 

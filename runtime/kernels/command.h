@@ -75,11 +75,12 @@ struct command {
     struct work service; /* from its issue to its end */
     bool in_hbm[3];      /* operands that DMA reads, and from which memory */
     uint32_t in_dst[3];
-    uint32_t tiles[3];    /* M, K, N */
-    uint32_t next_id;     /* of the next token's first stage */
-    uint64_t next_token;  /* to enter */
-    uint64_t writes_left; /* DMA_WRITEs that have not ended */
-    struct command *made; /* the one made before */
+    uint32_t tiles[3];                /* M, K, N */
+    uint32_t next_id;                 /* of the next token's first stage */
+    uint64_t next_token;              /* to enter */
+    struct token *unfetched, *newest; /* entered: the first whose FETCH has not begun; the last */
+    uint64_t writes_left;             /* DMA_WRITEs that have not ended */
+    struct command *made;             /* the one made before */
 
     uint32_t after; /* observed: kb_command.after */
     bool after_end;

@@ -38,6 +38,8 @@ struct kernels {
 
     struct work *work; /* owned; [slot] */
     uint32_t n_slots, slots_cap, free_slot;
+    uint32_t *part_slots; /* owned: of the transaction that is being split */
+    size_t parts_cap;
 
     struct ipcq *ipcq;         /* queues between PEs; owned; NULL until one is needed */
     struct barriers *barriers; /* the same */

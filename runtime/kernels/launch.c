@@ -156,6 +156,7 @@ void kernels_free(struct kernels *k)
     free(k->launches);
     free(k->work);
     free(k->issue_fs);
+    free(k->part_slots);
     free(k->pes);
     ipcq_free(k);
     barriers_free(k);

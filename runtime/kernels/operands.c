@@ -12,17 +12,16 @@
 
 void operand_absent(struct command *c, uint32_t dst, const uint64_t range[2])
 {
-    kb_endpoint memory = endpoint_unpack_memory(c->pe->sim->topo, dst);
+    const struct kb_topology *t = c->pe->sim->topo;
+    uint64_t area_bytes = address_area_bytes(t, dst_cube(t, dst), address_space(range[0]));
     char name[KB_ENDPOINT_BYTES];
 
-    kb_endpoint_name(&memory, name);
+    endpoint_area_name(t, dst, name);
     kernel_error(c->pe, c->call, c->here,
                  "bytes %llu..%llu of %s (address %llu) were never written",
-                 (unsigned long long)address_offset(range[0]) %
-                     address_memory_bytes(c->pe->sim->topo, dst_cube(c->pe->sim->topo, dst), address_space(range[0])),
-                 (unsigned long long)address_offset(range[1] - 1) %
-                     address_memory_bytes(c->pe->sim->topo, dst_cube(c->pe->sim->topo, dst), address_space(range[0])),
-                 name, (unsigned long long)range[0]);
+                 (unsigned long long)(address_offset(range[0]) % area_bytes),
+                 (unsigned long long)(address_offset(range[1] - 1) % area_bytes), name,
+                 (unsigned long long)range[0]);
 }
 
 /* The bytes that lie at an operand's address now; the commands that wrote them join c->op.depends.
@@ -37,7 +36,7 @@ static bool bind_place(struct command *c, struct op_tensor *tensor)
     enum mem_err err;
     bool ok = true;
 
-    if (!address_find(pe->sim->topo, tensor->address, &dst, &offset) || !tcm_look_at(pe, dst))
+    if (!address_find_area(pe->sim->topo, tensor->address, &dst, &offset) || !tcm_look_at(pe, dst))
         return false;
     err = mem_read(pe->kernels->mem, dst, tensor->address, op_tensor_bytes(tensor), &tensor->view,
                    &writers, range);

@@ -9,6 +9,7 @@
  * them is kept across slot_new().
  */
 #include "kernels/slots.h"
+#include "engine/split.h"
 #include "kernels/requests.h"
 #include <stdlib.h>
 
@@ -19,15 +20,10 @@ static bool more_slots(struct kb_sim *s)
 {
     struct kernels *k = s->kernels;
     uint32_t cap = k->slots_cap ? k->slots_cap + k->slots_cap / 2 : WORK_FIRST;
-    struct txn *txns;
     struct work *work;
 
-    if (cap > EV_MAX_SLOTS - 1)
+    if (cap > EV_MAX_SLOTS - 1 || !sim_room(s, cap))
         return false;
-    txns = realloc(s->txns, cap * sizeof *txns);
-    if (!txns)
-        return false;
-    s->txns = txns;
     work = realloc(k->work, cap * sizeof *work);
     if (!work)
         return false;
@@ -44,6 +40,8 @@ static uint32_t take_slot(struct kb_sim *s)
 
     if (slot != TXN_NONE) {
         k->free_slot = s->txns[slot].next;
+        if (s->splits)
+            split_none(s, slot);
         return slot;
     }
     if (k->n_slots == k->slots_cap && !more_slots(s)) {

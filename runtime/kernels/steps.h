@@ -4,6 +4,7 @@
 #ifndef KERNELS_STEPS_H
 #define KERNELS_STEPS_H
 #include "engine/engine.h"
+#include "engine/split.h"
 #include "kernels/service.h"
 #include "pe/boxes.h"
 
@@ -44,6 +45,15 @@ static inline __attribute__((always_inline)) void kernels_end_service(struct kb_
     pe_data_arrived(s, slot);
     service_end(s, &s->kernels->work[slot], t);
     pe_stage_done(s, t, slot);
+}
+
+static inline void kernels_end_part(struct kb_sim *s, uint64_t t, uint32_t slot, bool last)
+{
+    uint32_t whole = s->splits[slot].whole;
+
+    slot_free(s, slot);
+    if (last)
+        kernels_end_service(s, t, whole);
 }
 
 static inline void kernels_word_arrived(struct kb_sim *s, uint64_t t, uint32_t slot)

@@ -209,20 +209,19 @@ static __attribute__((noinline)) void find_memory(const struct call *call, uint6
     uint64_t offset;
     uint32_t dst;
 
-    if (!address_find(t, address, &dst, &offset))
+    if (!address_find_area(t, address, &dst, &offset))
         BAD(call, "there is no memory at address %llu", (unsigned long long)address);
-    call->pe->found = (struct found_memory){address - offset,
-                                            address_memory_bytes(t, dst_cube(t, dst), address_space(address)), dst};
+    call->pe->found =
+        (struct found_memory){address - offset, address_area_bytes(t, dst_cube(t, dst), address_space(address)), dst};
 }
 
 static __attribute__((noinline, cold)) _Noreturn void say_beyond(const struct call *call,
                                                                  uint64_t offset, uint64_t nbytes)
 {
     const struct found_memory *m = &call->pe->found;
-    kb_endpoint memory = endpoint_unpack_memory(call->pe->sim->topo, m->dst);
     char name[KB_ENDPOINT_BYTES];
 
-    kb_endpoint_name(&memory, name);
+    endpoint_area_name(call->pe->sim->topo, m->dst, name);
     BAD(call, "%llu bytes from offset %llu pass the end of %s, which holds %llu",
         (unsigned long long)nbytes, (unsigned long long)offset, name,
         (unsigned long long)m->nbytes);
@@ -231,8 +230,9 @@ static __attribute__((noinline, cold)) _Noreturn void say_beyond(const struct ca
 /*
  * The memory in which `nbytes` from a global address lie, all of them. 19327352832 on cube8 is
  * offset 0 of c0.slice3, which holds 6442450944 bytes: so one byte more than that many is refused,
- * although slice 4 begins behind it, for a transaction has one memory. The PE's own TCM has no
- * loads and stores: its tensors are used as they are.
+ * although slice 4 begins behind it, for a transaction has one memory. If slices are interleaved,
+ * they are one for this purpose: the transaction is split. The PE's own TCM has no loads and
+ * stores: its tensors are used as they are.
  */
 uint32_t check_range(const struct call *call, uint64_t address, uint64_t nbytes, uint64_t align)
 {

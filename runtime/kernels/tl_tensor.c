@@ -182,7 +182,7 @@ static const unsigned char *data_of(const struct call *call, struct tl_tensor *t
         BAD(call, "a scalar has no data");
     view = tensor->view;
     if (tensor->kind == TENSOR_PLACE &&
-        address_find(call->pe->sim->topo, tensor->address, &dst, &offset))
+        address_find_area(call->pe->sim->topo, tensor->address, &dst, &offset))
         err = !tcm_look_at(call->pe, dst) ? MEM_NO_MEMORY
                                           : mem_read(call->pe->kernels->mem, dst, tensor->address,
                                                      tensor->nbytes, &view, NULL, range);

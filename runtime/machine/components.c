@@ -361,5 +361,6 @@ void kb_topology_limits(const kb_topology *t, kb_limits *out)
         .queue_memory = pe->ipcq_space == QUEUE_TCM    ? KB_TCM
                         : pe->ipcq_space == QUEUE_SRAM ? KB_SRAM
                                                        : KB_SLICE,
+        .granule = t->granule,
     };
 }

@@ -140,6 +140,15 @@ struct kb_endpoint endpoint_unpack_memory(const struct kb_topology *t, uint32_t 
     return endpoint_at(t, KB_TCM, cube, unit_pe(t, unit));
 }
 
+void endpoint_area_name(const struct kb_topology *t, uint32_t area, char name[KB_ENDPOINT_BYTES])
+{
+    kb_endpoint memory = endpoint_unpack_memory(t, area);
+    size_t n = kb_endpoint_name(&memory, name);
+
+    if (t->granule && memory.kind == KB_SLICE)
+        name[n - 1] = '*'; /* behind "slice", as it is the first */
+}
+
 static kb_status check_host_route(const kb_endpoint *src, const kb_endpoint *dst, kb_error *why)
 {
     if (src->kind != KB_HOST)

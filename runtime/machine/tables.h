@@ -196,7 +196,7 @@ struct route_at {
 struct cube_row {
     uint64_t pes; /* bit p: PE p is there */
     uint32_t first_node, first_pe, first_slice; /* those of the cubes before */
-    uint32_t rank; /* cubes before that have PEs */
+    uint32_t rank, before; /* cubes before that have PEs; all of them */
     uint8_t there, kind;
 };
 
@@ -210,6 +210,10 @@ struct trip {
 };
 
 struct kb_sim;
+
+/* The words of addressing.over and addressing.hash in gen/keys.def, in that order. */
+enum address_over { OVER_CUBE, OVER_SIP };
+enum address_hash { HASH_NONE, HASH_XOR };
 
 /* The words of contention.links in gen/keys.def, in that order. */
 enum link_mode { MODE_IDEAL, MODE_FIFO };

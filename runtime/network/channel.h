@@ -38,7 +38,7 @@ static ALWAYS_INLINE void take_channel(struct kb_sim *s, int how, struct station
         kernels_begin_service(s, t, slot);
     else if (__builtin_expect(s->traffic != NULL, false))
         traffic_next(s, t, txn->src);
-    set_out(s, how, t, slot);
+    set_out_whole(s, how, t, slot);
 }
 
 /* It is issued, or comes here as a tile of a kernel's command. */

@@ -98,7 +98,8 @@ static ALWAYS_INLINE bool displaces(const struct kb_sim *s, const struct memory_
         holder_fs = holder->arrive_fs;
         x_fs += memory_row_of(s, x)->wire_fs;
     }
-    return holder_fs > x_fs || (holder_fs == x_fs && holder->id > x->id && x->issue_fs != x_fs);
+    return holder_fs > x_fs ||
+           (holder_fs == x_fs && comes_before(s, x, holder) && x->issue_fs != x_fs);
 }
 
 /* The first of the queue of `l` holds the memory: from `t` on, or from when it is there. */
@@ -152,9 +153,9 @@ static ALWAYS_INLINE void expect_at_link(struct kb_sim *s, struct link_station *
     struct txn *txns = s->txns, *txn = &txns[slot];
     uint32_t *link = l->passed == TXN_NONE ? &l->head : &txns[l->passed].next;
 
-    if (l->head != TXN_NONE && arrives_before(&txns[l->tail], txn))
+    if (l->head != TXN_NONE && arrives_before(s, &txns[l->tail], txn))
         link = &txns[l->tail].next;
-    while (*link != TXN_NONE && arrives_before(&txns[*link], txn))
+    while (*link != TXN_NONE && arrives_before(s, &txns[*link], txn))
         link = &txns[*link].next;
     txn->next = *link;
     if (txn->next == TXN_NONE)

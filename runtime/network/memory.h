@@ -91,10 +91,11 @@ static ALWAYS_INLINE void note_arrivals(struct kb_sim *s, struct memory_station 
  * very instant, on a way that takes no time, comes after all arrivals of the instant: its issue is
  * of a later class.
  */
-static ALWAYS_INLINE bool arrives_before(const struct txn *a, const struct txn *x)
+static ALWAYS_INLINE bool arrives_before(const struct kb_sim *s, const struct txn *a,
+                                         const struct txn *x)
 {
     return (uint64_t)a->arrive_fs < (uint64_t)x->arrive_fs ||
-           (a->arrive_fs == x->arrive_fs && (a->id < x->id || x->issue_fs == x->arrive_fs));
+           (a->arrive_fs == x->arrive_fs && (comes_before(s, a, x) || x->issue_fs == x->arrive_fs));
 }
 
 /* Into its place in the queue: mostly the last, else behind all that are known to have arrived. */
@@ -104,9 +105,9 @@ static ALWAYS_INLINE void expect_in_queue(struct kb_sim *s, struct memory_statio
     struct txn *txns = s->txns, *txn = &txns[slot];
     uint32_t *link = memory->arrived;
 
-    if (memory->head != TXN_NONE && arrives_before(&txns[memory->tail], txn))
+    if (memory->head != TXN_NONE && arrives_before(s, &txns[memory->tail], txn))
         link = &txns[memory->tail].next;
-    while (*link != TXN_NONE && arrives_before(&txns[*link], txn))
+    while (*link != TXN_NONE && arrives_before(s, &txns[*link], txn))
         link = &txns[*link].next;
     txn->next = *link;
     if (txn->next == TXN_NONE)
@@ -124,7 +125,7 @@ static ALWAYS_INLINE void expect(struct kb_sim *s, uint64_t arrive, uint32_t slo
     s->txns[slot].stage = TXN_TO_MEMORY;
     if (holder == TXN_NONE) {
         serve(s, 0, memory, arrive, slot);
-    } else if (arrives_before(&s->txns[holder], &s->txns[slot])) {
+    } else if (arrives_before(s, &s->txns[holder], &s->txns[slot])) {
         expect_in_queue(s, memory, slot);
     } else {
         s->txns[holder].next = memory->head;

@@ -22,6 +22,21 @@ static ALWAYS_INLINE void set_out(struct kb_sim *s, int how, uint64_t t, uint32_
     }
 }
 
+/* The same; one that is split sends all its parts, in order of addresses. */
+static ALWAYS_INLINE void set_out_whole(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
+{
+    if (!T->granule || s->splits[slot].next == TXN_NONE) {
+        set_out(s, how, t, slot);
+        return;
+    }
+    s->txns[slot].stage = TXN_SPLIT;
+    for (uint32_t part = s->splits[slot].next; part != TXN_NONE; part = s->splits[part].next) {
+        s->txns[part].issue_fs = s->txns[slot].issue_fs;
+        s->txns[part].wait_fs = s->txns[slot].wait_fs;
+        set_out(s, how, t, part);
+    }
+}
+
 /* A host's has its engine, and goes on to the memory. */
 static ALWAYS_INLINE void leave_engine(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {

@@ -26,12 +26,14 @@
  * The memory of a transaction is a slice or an SRAM, or of another PE's TCM the port that it reads
  * or writes: pe_tcm.c.
  */
+#include "engine/split.h"
 #include "kernels/accesses.h"
 #include "kernels/error.h"
 #include "kernels/operands.h"
 #include "kernels/requests.h"
 #include "pe/boxes.h"
 #include "machine/endpoint.h"
+#include <stdlib.h>
 #include <string.h>
 
 /* -- transactions ----------------------------------------------------------------------------- */
@@ -69,10 +71,97 @@ uint32_t pe_dma_slot(struct kb_sim *s, uint64_t t, const struct stage *stage, ui
     return slot;
 }
 
-void pe_dma_begin(struct kb_sim *s, uint64_t t, const struct stage *stage, uint32_t dst,
-                  uint64_t nbytes)
+/* -- interleaved slices ----------------------------------------------------------------------- */
+
+/* Room for the numbers of `n` slots. False without memory. */
+static bool room_for_parts(struct kernels *k, size_t n)
 {
-    uint32_t slot = pe_dma_slot(s, t, stage, dst, nbytes);
+    uint32_t *more;
+
+    if (n <= k->parts_cap)
+        return true;
+    more = realloc(k->part_slots, n * sizeof *more);
+    if (!more)
+        return false;
+    k->part_slots = more;
+    k->parts_cap = n;
+    return true;
+}
+
+static int by_slot(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+/* `n` slots for parts of a stage, in ascending order, in k->part_slots. False without memory. */
+static bool take_parts(struct kb_sim *s, const struct stage *stage, uint64_t n)
+{
+    struct kernels *k = s->kernels;
+
+    if (!room_for_parts(k, n)) {
+        engine_fail(s, KB_NO_MEMORY);
+        return false;
+    }
+    for (uint64_t i = 0; i < n; i++) {
+        k->part_slots[i] = slot_new(s, stage, NULL, false);
+        if (k->part_slots[i] == TXN_NONE)
+            return false;
+    }
+    qsort(k->part_slots, n, sizeof *k->part_slots, by_slot);
+    return true;
+}
+
+/* A slot for a range that has `n` parts, each with a slot of its own. TXN_NONE: no memory. */
+static uint32_t split_slot(struct kb_sim *s, uint64_t t, const struct stage *stage,
+                           const struct address_range *range, uint64_t address, uint64_t n)
+{
+    const struct kernels *k = s->kernels;
+    struct address_range rest = *range;
+    uint32_t first = address_part(s->topo, &rest).dst;
+    uint32_t whole = pe_dma_slot(s, t, stage, first, range->nbytes);
+
+    if (whole == TXN_NONE || !take_parts(s, stage, n))
+        return TXN_NONE;
+    split_make(s, whole, address, 0, k->part_slots);
+    for (uint64_t i = 0; i < n; i++) {
+        uint32_t slot = k->part_slots[i];
+
+        k->work[slot].station = &s->memories[s->txns[slot].dst];
+    }
+    return whole;
+}
+
+/* A slot for a transaction with `nbytes` at `address`, which lies in `area`. */
+static uint32_t range_slot(struct kb_sim *s, uint64_t t, const struct stage *stage, uint32_t area,
+                           uint64_t address, uint64_t nbytes)
+{
+    const struct command *c = stage->command;
+    struct address_range range;
+    uint64_t n;
+
+    if (!address_is_interleaved(s->topo, address))
+        return pe_dma_slot(s, t, stage, area, nbytes);
+    n = split_count(s->topo, address, nbytes);
+    if (n == 0 || n > SPLIT_PARTS_MAX || !address_range(s->topo, address, nbytes, &range)) {
+        kernel_error(c->pe, c->call, c->here,
+                     n ? "%llu bytes from address %llu have more than 65536 parts"
+                       : "%llu bytes from address %llu pass the end of the cube's addresses",
+                     (unsigned long long)nbytes, (unsigned long long)address);
+        return TXN_NONE;
+    }
+    if (n == 1)
+        return pe_dma_slot(s, t, stage, address_part(s->topo, &range).dst, nbytes);
+    return split_slot(s, t, stage, &range, address, n);
+}
+
+/* -- joining a channel ------------------------------------------------------------------------ */
+
+void pe_dma_begin(struct kb_sim *s, uint64_t t, const struct stage *stage, uint32_t area,
+                  uint64_t address, uint64_t nbytes)
+{
+    uint32_t slot = range_slot(s, t, stage, area, address, nbytes);
 
     if (slot != TXN_NONE)
         engine_arrive(s, t, TXN_TO_CHANNEL, slot);
@@ -84,7 +173,8 @@ void pe_dma_issue(struct kb_sim *s, uint64_t t, struct command *c)
                           .stage = c->op.kind == OP_DMA_READ ? STAGE_DMA_READ : STAGE_DMA_WRITE,
                           .id = c->op.id,
                           .data_op = true};
-    uint32_t slot = pe_dma_slot(s, t, &stage, c->dst, c->nbytes);
+    uint64_t address = c->op.kind == OP_DMA_READ ? c->op.in[0].address : c->op.out.address;
+    uint32_t slot = range_slot(s, t, &stage, c->dst, address, c->nbytes);
 
     if (slot != TXN_NONE)
         engine_issue(s, t, slot);

@@ -481,7 +481,7 @@ static void take_piece(struct kb_sim *s, uint64_t t, struct command *c)
     if (tcm)
         pe_fetch(s, t, &stage, token->fetch_bytes);
     else
-        pe_dma_begin(s, t, &stage, q->memory, token->fetch_bytes);
+        pe_dma_begin(s, t, &stage, q->memory, q->address, token->fetch_bytes);
 }
 
 /* Gives the pieces that have come to the receives that wait for them. */

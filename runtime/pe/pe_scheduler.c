@@ -12,8 +12,9 @@
  * A *token* is one tile of a and one of b on its way:
  *
  *     DMA_READ a, DMA_READ b   both at once; an operand in the own TCM needs none
- *     FETCH                    when both have ended; then the tile buffer is free, and the next
- *                              token enters
+ *     FETCH                    when both have ended, and the FETCHes of the composite's tokens
+ *                              before have begun; then the tile buffer is free, and the next token
+ *                              enters
  *     GEMM or MATH             the accumulator stays in the engine until the last token along K
  *     epilogue steps           after the last token along K: FETCH of the operand's part if it is
  *                              a tensor, then MATH
@@ -116,6 +117,30 @@ static void token_fetch(struct kb_sim *s, uint64_t t, struct token *token)
     pe_fetch(s, t, &stage, token->fetch_bytes);
 }
 
+/*
+ * The FETCHes of a composite begin in order of its tokens: a product is added up along K. Where a
+ * memory is held for the drain of the route its reads end in that order anyway; else a smaller last
+ * tile may overtake, and waits here.
+ */
+static void fetch_in_order(struct kb_sim *s, uint64_t t, struct command *c)
+{
+    while (c->unfetched && c->unfetched->reads_left == 0) {
+        struct token *token = c->unfetched;
+
+        c->unfetched = token->behind;
+        token_fetch(s, t, token);
+    }
+}
+
+static void await_fetch(struct command *c, struct token *token)
+{
+    if (c->unfetched)
+        c->newest->behind = token;
+    else
+        c->unfetched = token;
+    c->newest = token;
+}
+
 /* A token enters: its tiles are read, or are in the TCM. */
 static void token_enter(struct kb_sim *s, uint64_t t, struct token *token)
 {
@@ -123,10 +148,10 @@ static void token_enter(struct kb_sim *s, uint64_t t, struct token *token)
 
     for (uint32_t i = 0; i < c->op.n_in; i++)
         token->reads_left += c->in_hbm[i];
-    if (token->reads_left == 0) {
-        token_fetch(s, t, token);
+    await_fetch(c, token);
+    fetch_in_order(s, t, c);
+    if (token->reads_left == 0)
         return;
-    }
     for (uint32_t i = 0; i < c->op.n_in; i++) {
         struct stage stage;
 
@@ -134,7 +159,8 @@ static void token_enter(struct kb_sim *s, uint64_t t, struct token *token)
             continue;
         stage = token_stage(token, STAGE_DMA_READ);
         stage.operand = (uint8_t)i;
-        pe_dma_begin(s, t, &stage, c->in_dst[i], token_part_bytes(token, i));
+        pe_dma_begin(s, t, &stage, c->in_dst[i], token_part_address(token, i),
+                     token_part_bytes(token, i));
     }
 }
 
@@ -189,7 +215,8 @@ static void token_write(struct kb_sim *s, uint64_t t, struct token *token)
 {
     struct stage stage = token_stage(token, STAGE_DMA_WRITE);
 
-    pe_dma_begin(s, t, &stage, token->command->dst, token_out_bytes(token));
+    pe_dma_begin(s, t, &stage, token->command->dst, token_out_address(token),
+                 token_out_bytes(token));
 }
 
 /* The tensor operand of an epilogue step; NULL: it has none. */
@@ -292,7 +319,7 @@ bool composite_stage_done(struct kb_sim *s, uint64_t t, const struct work *work)
     case STAGE_DMA_READ:
         current_result(s->kernels)->dma_read_bytes += token_part_bytes(token, work->operand);
         if (--token->reads_left == 0)
-            token_fetch(s, t, token);
+            fetch_in_order(s, t, token->command);
         break;
     case STAGE_FETCH:
         token_fetched(s, t, token);
@@ -327,7 +354,7 @@ static void find_operands(struct command *c)
 
         c->in_hbm[i] =
             !c->op.in[i].is_scalar &&
-            address_find(c->pe->sim->topo, c->op.in[i].address, &c->in_dst[i], &offset) &&
+            address_find_area(c->pe->sim->topo, c->op.in[i].address, &c->in_dst[i], &offset) &&
             c->in_dst[i] != c->pe->tcm;
     }
 }

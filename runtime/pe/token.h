@@ -11,8 +11,9 @@ struct token {
     uint64_t fetch_bytes;
     uint8_t reads_left, epilogue; /* DMA_READs; the epilogue step at work */
     bool in_epilogue;
-    bool last;       /* in K: its output tile is complete */
-    uint32_t buffer; /* of the PE's tile buffers */
+    bool last;            /* in K: its output tile is complete */
+    uint32_t buffer;      /* of the PE's tile buffers */
+    struct token *behind; /* entered next, while its command waits for this one's FETCH */
     struct token *next_free;
 
     struct queue *queue; /* of a piece, or a credit */

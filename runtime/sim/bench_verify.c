@@ -16,6 +16,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "data/cast.h"
 #include "data/host.h"
 #include "machine/endpoint.h"
@@ -61,48 +62,22 @@ static uint64_t end_of_block(const struct elements *e, int64_t block)
     return end < e->n ? end : e->n;
 }
 
+static void read_values(kb_dtype dtype, const void *from, double *values, uint64_t n)
+{
+    if (dtype_is_float(dtype))
+        cast_elements(KB_F64, values, dtype, from, n);
+    else
+        for (uint64_t i = 0; i < n; i++)
+            values[i] = kb_element(dtype, from, i);
+}
+
 static void read_block(void *arg, int64_t block)
 {
     const struct elements *e = arg;
     uint64_t begin = (uint64_t)block * BLOCK;
     const char *from = (const char *)e->bytes + begin * kb_dtype_bytes(e->dtype);
-    uint64_t n = end_of_block(e, block) - begin;
 
-    if (dtype_is_float(e->dtype))
-        cast_elements(KB_F64, &e->values[begin], e->dtype, from, n);
-    else
-        for (uint64_t i = 0; i < n; i++)
-            e->values[begin + i] = kb_element(e->dtype, from, i);
-}
-
-/* To nearest even, and saturated; a cast would cut off. */
-static void round_integers(const struct elements *e, uint64_t begin, uint64_t end)
-{
-    uint64_t rounded[1];
-
-    for (uint64_t i = begin; i < end; i++) {
-        kb_element_set(e->dtype, rounded, 0, e->values[i]);
-        e->values[i] = kb_element(e->dtype, rounded, 0);
-    }
-}
-
-/* Rounds each value to the type. */
-static void round_block(void *arg, int64_t block)
-{
-    const struct elements *e = arg;
-    uint64_t i = (uint64_t)block * BLOCK, end = end_of_block(e, block);
-    double rounded[ROUNDED];
-
-    if (!dtype_is_float(e->dtype)) {
-        round_integers(e, i, end);
-        return;
-    }
-    for (; i < end; i += ROUNDED) {
-        size_t n = end - i < ROUNDED ? end - i : ROUNDED;
-
-        cast_elements(e->dtype, rounded, KB_F64, &e->values[i], n);
-        cast_elements(KB_F64, &e->values[i], e->dtype, rounded, n);
-    }
+    read_values(e->dtype, from, &e->values[begin], end_of_block(e, block) - begin);
 }
 
 static kb_status read_input(const kb_tensor *t, double *values, kb_error *why)
@@ -153,40 +128,66 @@ static void name_element(const kb_tensor *t, uint64_t index, char *text, size_t 
         snprintf(text + n, room - n, "]");
 }
 
+/* `n` values as elements of `dtype`: to nearest even; integers saturate, where a cast cuts off. */
+static void round_values(kb_dtype dtype, void *rounded, const double *values, uint64_t n)
+{
+    if (dtype_is_float(dtype))
+        cast_elements(dtype, rounded, KB_F64, values, n);
+    else
+        for (uint64_t i = 0; i < n; i++)
+            kb_element_set(dtype, rounded, i, values[i]);
+}
+
 /* An output beside what it should be, in blocks. */
 struct blocks {
     struct elements want; /* `bytes`: what it is */
     kb_difference *of;    /* owned; [block] */
 };
 
+/* Adds `d`, of elements from `first` on; the first difference of all is the one to tell. */
+static void merge(kb_difference *all, const kb_difference *d, uint64_t first)
+{
+    if (!(d->max_abs_err <= all->max_abs_err))
+        all->max_abs_err = d->max_abs_err;
+    if (all->n_bad == 0 && d->n_bad > 0) {
+        all->index = first + d->index;
+        all->got = d->got;
+        all->want = d->want;
+    }
+    all->n_bad += d->n_bad;
+}
+
+/* Elements that have the very bytes they should have need no look at each. */
 static void compare_block(void *arg, int64_t block)
 {
     const struct blocks *c = arg;
-    uint64_t begin = (uint64_t)block * BLOCK;
     kb_dtype dtype = c->want.dtype;
+    size_t width = kb_dtype_bytes(dtype);
+    kb_difference all = {0}, d;
+    double rounded[ROUNDED], want[ROUNDED];
+    uint64_t begin = (uint64_t)block * BLOCK, end = end_of_block(&c->want, block);
 
-    round_block((void *)&c->want, block);
-    kb_compare(dtype, (const char *)c->want.bytes + begin * kb_dtype_bytes(dtype),
-               &c->want.values[begin], end_of_block(&c->want, block) - begin, &c->of[block]);
+    for (uint64_t i = begin; i < end; i += ROUNDED) {
+        uint64_t n = end - i < ROUNDED ? end - i : ROUNDED;
+        const char *got = (const char *)c->want.bytes + i * width;
+
+        round_values(dtype, rounded, &c->want.values[i], n);
+        if (memcmp(rounded, got, n * width) == 0)
+            continue;
+        read_values(dtype, rounded, want, n);
+        kb_compare(dtype, got, want, n, &d);
+        merge(&all, &d, i);
+    }
+    c->of[block] = all;
 }
 
-/* The differences of all blocks as one: the first is the one to tell. */
+/* The differences of all blocks as one. */
 static kb_difference merged(const struct blocks *c, size_t n_blocks)
 {
     kb_difference all = {0};
 
-    for (size_t i = 0; i < n_blocks; i++) {
-        const kb_difference *d = &c->of[i];
-
-        if (!(d->max_abs_err <= all.max_abs_err))
-            all.max_abs_err = d->max_abs_err;
-        if (all.n_bad == 0 && d->n_bad > 0) {
-            all.index = i * BLOCK + d->index;
-            all.got = d->got;
-            all.want = d->want;
-        }
-        all.n_bad += d->n_bad;
-    }
+    for (size_t i = 0; i < n_blocks; i++)
+        merge(&all, &c->of[i], 0);
     return all;
 }
 

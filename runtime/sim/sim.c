@@ -27,6 +27,7 @@
 #include "machine/endpoint.h"
 #include "engine/engine.h"
 #include "engine/issue_order.h"
+#include "engine/split.h"
 #include "data/host.h"
 #include "kernels/kernels.h"
 #include "record/oplog.h"
@@ -112,6 +113,33 @@ static kb_status check_size(const struct kb_topology *t, const kb_request *r, kb
                           (unsigned long long)size);
 }
 
+/* The whole range lies behind interleaved addresses, in not too many parts. */
+static kb_status check_split(const struct kb_topology *t, const kb_request *r, kb_error *why)
+{
+    uint64_t n = r->nbytes ? split_count(t, r->address, r->nbytes) : 1;
+
+    if (n == 0)
+        return endpoint_error(why, "0x%llx + %llu bytes pass the end of the addresses of the %s",
+                              (unsigned long long)r->address, (unsigned long long)r->nbytes,
+                              t->address_over == OVER_SIP ? "SIP" : "cube");
+    if (n > SPLIT_PARTS_MAX)
+        return endpoint_error(why, "0x%llx + %llu bytes have more than %d parts",
+                              (unsigned long long)r->address, (unsigned long long)r->nbytes,
+                              SPLIT_PARTS_MAX);
+    return KB_OK;
+}
+
+/* Sets dst and offset of a request by address to where its first byte lies. */
+static kb_status find_target(const struct kb_topology *t, kb_request *r, kb_error *why)
+{
+    if (!r->by_address)
+        return KB_OK;
+    if (kb_address_find(t, r->address, &r->dst, &r->offset) != KB_OK)
+        return endpoint_error(why, "0x%llx is the address of no byte of this topology",
+                              (unsigned long long)r->address);
+    return address_is_interleaved(t, r->address) ? check_split(t, r, why) : KB_OK;
+}
+
 static kb_status check_request(const struct kb_sim *s, const kb_request *r, uint32_t ends[2],
                                kb_error *why)
 {
@@ -132,16 +160,31 @@ static kb_status check_request(const struct kb_sim *s, const kb_request *r, uint
         return endpoint_error(why, "the simulation has traffic, it takes no transactions");
     if (s->started)
         return endpoint_error(why, "the simulation has begun, it takes no more transactions");
+    if (r->nbytes && r->by_address && address_is_interleaved(s->topo, r->address))
+        return KB_OK; /* find_target() has checked the size */
     return check_size(s->topo, r, why);
 }
 
-kb_status kb_sim_add(kb_sim *s, const kb_request *r, kb_error *why)
+/* It lies in several slices: its parts are made when the run begins. */
+static void mark_split(struct kb_sim *s, const kb_request *r, struct txn *txn)
 {
-    REFUSE_NULL(s && r, "sim, request", why);
-    uint32_t ends[2], plane = endpoint_plane(s->topo, r->op, s->n_txns);
-    struct trip trip;
-    kb_status status = check_request(s, r, ends, why);
+    if (!r->by_address || !address_is_interleaved(s->topo, r->address) ||
+        split_count(s->topo, r->address, r->nbytes) == 1)
+        return;
+    txn->stage = TXN_SPLIT;
+    txn->address = r->address;
+}
 
+kb_status kb_sim_add(kb_sim *s, const kb_request *request, kb_error *why)
+{
+    REFUSE_NULL(s && request, "sim, request", why);
+    kb_request found = *request, *r = &found;
+    uint32_t ends[2], plane = endpoint_plane(s->topo, request->op, s->n_txns);
+    struct trip trip;
+    kb_status status = find_target(s->topo, r, why);
+
+    if (status == KB_OK)
+        status = check_request(s, r, ends, why);
     if (r->plane > 0)
         plane = r->plane - 1;
     if (status == KB_OK)
@@ -160,6 +203,7 @@ kb_status kb_sim_add(kb_sim *s, const kb_request *r, kb_error *why)
                                       .dst = ends[1],
                                       .id = s->n_txns,
                                       .next = TXN_NONE};
+    mark_split(s, r, &s->txns[s->n_txns]);
     if (r->issue_fs < s->last_issue_fs)
         s->sorted = false;
     s->last_issue_fs = r->issue_fs;
@@ -202,6 +246,8 @@ static kb_status start(struct kb_sim *s, kb_error *why)
         s->sorted = false; /* transactions that wait are not in the list */
     if (status == KB_OK && !s->sorted && !sort_issues(s))
         status = KB_NO_MEMORY;
+    if (status == KB_OK)
+        status = split_all(s, why);
     s->started = status == KB_OK;
     if (s->started)
         observe_begin(s);
@@ -236,10 +282,11 @@ uint64_t kb_sim_count(const kb_sim *s)
 }
 
 /* Its completion has been seen, and its end is not after the end of the run. */
-static bool complete(const struct kb_sim *s, const struct txn *x, const struct kb_cost *c)
+static bool complete(const struct kb_sim *s, const struct txn *whole, const struct txn *x,
+                     const struct kb_cost *c)
 {
-    return x->stage == TXN_DONE && (uint64_t)(x->service_fs + c->memory_overhead_fs + c->drain_fs +
-                                              c->response_fs) <= sim_last_fs(s);
+    return whole->stage == TXN_DONE && (uint64_t)(x->service_fs + c->memory_overhead_fs +
+                                                  c->drain_fs + c->response_fs) <= sim_last_fs(s);
 }
 
 static struct kb_cost cost_of_txn(const struct kb_sim *s, const struct txn *x)
@@ -289,18 +336,19 @@ static bool consistent(const struct kb_sim *s, const struct kb_result *r)
 kb_status kb_sim_result(const kb_sim *s, uint64_t id, kb_result *r)
 {
     REFUSE_NULL(s && r, "sim, out", NULL);
-    const struct txn *txn;
+    const struct txn *whole, *txn; /* the same, or the part that ended last */
     struct kb_cost c;
 
     if (id >= s->n_txns)
         return KB_BAD_REQUEST;
-    txn = &s->txns[id];
+    whole = &s->txns[id];
+    txn = split_last(s, (uint32_t)id);
     c = cost_of_txn(s, txn);
-    if (!complete(s, txn, &c))
+    if (!complete(s, whole, txn, &c))
         return KB_PENDING;
     *r = (kb_result){
-        .issue_fs = txn->issue_fs,
-        .start_fs = txn->issue_fs + (txn_of_host(txn) ? 0 : txn->wait_fs),
+        .issue_fs = whole->issue_fs,
+        .start_fs = whole->issue_fs + (txn_of_host(whole) ? 0 : whole->wait_fs),
         .arrive_fs = txn->arrive_fs,
         .service_fs = txn->service_fs,
         .done_fs = txn->service_fs + c.memory_overhead_fs + c.drain_fs,
@@ -308,7 +356,7 @@ kb_status kb_sim_result(const kb_sim *s, uint64_t id, kb_result *r)
         .overhead_fs = c.overhead_fs,
         .drain_fs = c.drain_fs,
         .response_fs = c.response_fs,
-        .wait_fs[KB_WAIT_CHANNEL] = txn_of_host(txn) ? 0 : txn->wait_fs,
+        .wait_fs[KB_WAIT_CHANNEL] = txn_of_host(txn) ? 0 : whole->wait_fs,
         .wait_fs[KB_WAIT_ENGINE] = txn_of_host(txn) ? txn->wait_fs : 0,
         .wait_fs[KB_WAIT_MEMORY] = txn->service_fs - txn->arrive_fs,
         .formula_fs = kb_formula_fs(&c),

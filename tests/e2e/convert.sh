@@ -50,6 +50,20 @@ id,issue_ns,end_ns,actual_ns
 2,200.000000,204.595000,4.595000
 3,200.000000,211.200000,11.200000
 END
+printf '%s\n' 1,1,c0.pe0,c0.slice0 2,1,c0.pe1,c0.slice1 1,2,c0.pe2,c0.slice2 2,2,c0.pe3,c0.slice3 >map
+converted "planes, and of a multicast the last core on NOC_1" --planes --multicast last --map map tt_npe_workload.json <<'END'
+issue_ns,op,src,dst,offset,nbytes,plane
+0,write,c0.pe0,c0.slice0,0,4096,noc0
+125,read,c0.pe1,c0.slice0,0,4096,noc0
+250,write,c0.pe1,c0.slice2,0,64,noc1
+END
+sed 's/NOC_1/NOC_0/; /"packet_size": 4096/{n;s/"noc_type": "NOC_0",$//}' tt_npe_workload.json >south.json
+converted "on NOC_0; no plane where none is named" --planes --multicast last --map map south.json <<'END'
+issue_ns,op,src,dst,offset,nbytes,plane
+0,write,c0.pe0,c0.slice0,0,4096,noc0
+125,read,c0.pe1,c0.slice0,0,4096,
+250,write,c0.pe1,c0.slice3,0,64,noc0
+END
 converted "a trace: state, barriers, by time" tt_npe_trace.json <<'END'
 issue_ns,op,src,dst,offset,nbytes
 5,read,c0.pe1,c0.slice0,0,4096
@@ -70,6 +84,12 @@ id,issue_ns,end_ns,actual_ns
 0,5.000000,41.095000,36.095000
 1,5.000000,8.085000,3.085000
 2,46.095000,82.190000,36.095000
+END
+converted "barriers and planes" --after --planes tt_npe_trace.json <<'END'
+issue_ns,op,src,dst,offset,nbytes,after,think_ns,plane
+5,read,c0.pe1,c0.slice0,0,4096,,0,noc0
+5,read,c0.pe2,c0.slice2,0,256,,0,noc0
+0,write,c0.pe1,c0.slice2,0,4096,0,5,noc1
 END
 printf '%s\n' '# x,y,pe,memory' '' 0,0,,c3.sram 1,1,c5.pe6,c5.slice6 '2, 1, c5.pe7, c5.slice7' >map
 converted "a map" --map map tt_npe_trace.json <<'END'
@@ -110,6 +130,8 @@ sed 's/"src_x": 1,//' tt_npe_workload.json >bad.json
 refused "a key that is missing" 3 "transfers[0]: 'src_x' is missing" bad.json
 sed 's/"num_bytes": 256/"num_bytes": -1/' tt_npe_trace.json >bad.json
 refused "bytes below 0" 3 "event[7]: 'num_bytes' is -1, not a whole number from 0" bad.json
+sed 's/"noc": "NOC_1"/"noc": "#1"/' tt_npe_trace.json >bad.json
+refused "a NoC without a name" 3 "event[5]: 'noc' is \"#1\", not the name of a NoC" --planes bad.json
 sed '/SET_STATE/d' tt_npe_trace.json >bad.json
 refused "state that was never set" 3 "WRITE_WITH_STATE without WRITE_SET_STATE before it" bad.json
 refused "more cores than PEs" 3 "3 cores, but the machine has 1 * 2 PEs" --pes 2 --cubes 1 tt_npe_trace.json

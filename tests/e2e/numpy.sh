@@ -75,7 +75,7 @@ one tray32 mlp M=33 N=257 K=65 act=sigmoid
 one tray32 softmax M=300 N=65
 one tray32 layernorm M=300 N=65 dtype=f32
 one tray32 attention H=5 S=64 T=257 D=32
-one tray32 attention_ring H=1 S=300 T=273 D=17
+one tray32 attention_ring H=1 S=67 T=273 D=5
 one tray32 attention_ring H=2 S=5 T=300 D=8 dtype=f32
 one tray32 attention_ring H=1 S=300 T=3 D=8 dtype=f32
 one odd attention_ring H=1 S=200 T=501 D=9

@@ -16,23 +16,6 @@ broken()
     call "$BROKEN" run "$@"
 }
 
-# small BENCH: arguments that make it quick, and not a multiple of anything
-small()
-{
-    case $1 in
-    all_reduce) echo count=131 over=cubes ;;
-    reduce_scatter | all_gather | all_to_all | broadcast) echo count=3 over=cubes ;;
-    attention) echo H=3 S=33 T=150 D=17 ;;
-    attention_ring) echo H=2 S=33 T=70 D=17 ;;
-    copy) echo L=1009 ;;
-    mlp_tp) echo M=7 N=41 K=33 ;;
-    gather) echo M=101 L=67 D=9 ;;
-    list_walk) echo N=101 L=23 ;;
-    softmax | layernorm | threshold) echo M=67 N=33 ;;
-    *) echo M=67 N=41 K=130 ;;
-    esac
-}
-
 all_benches='all_gather all_reduce all_to_all attention attention_ring broadcast copy gather gemm gemm_composite layernorm list_walk mlp mlp_tp qkv_gemm reduce_scatter softmax threshold'
 
 # -- list ---------------------------------------------------------------------------------------

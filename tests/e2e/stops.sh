@@ -5,31 +5,57 @@
 needs_cube8
 BROKEN=${BROKEN:-$B/_t/broken}
 
-# interrupt SECONDS SIGNAL COMMAND...: sends the signal after that time. $code, out, err; $ms is the
-# time from the signal to the end. A job of its own does not ignore SIGINT.
+# cpu FIELD PID: what it has used of a processor, in ms, by two fields of /proc/PID/stat from this one on;
+# nothing once it has ended
+cpu()
+{
+    local stat
+
+    read -r stat 2>/dev/null <"/proc/$2/stat" || return
+    read -ra stat <<<"${stat##*) }"
+    [ "${stat[0]}" = Z ] || echo $(((stat[$1 - 3] + stat[$1 - 2]) * 10))
+}
+
+# worked MS PID: waits until it has worked so long: a machine under load makes no difference
+worked()
+{
+    local used
+
+    while used=$(cpu 14 "$2") && [ -n "$used" ] && [ "$used" -lt "$1" ]; do
+        sleep 0.01
+    done
+}
+
+# interrupt MS SIGNAL COMMAND...: sends the signal once it has worked so long. $code, out, err; $ms is the
+# time from the signal to the end, and $cpu_ms what it worked in that time. A job of its own does not
+# ignore SIGINT.
 interrupt()
 {
-    local after=$1 signal=$2
+    local after=$1 signal=$2 before used
+
     shift 2
+    before=$(cpu 16 $$)
     set -m
     "$@" >out 2>err &
     pid=$!
     set +m
-    (sleep $((${after%.*} + 20)) && kill -KILL $pid) >/dev/null 2>&1 & # what does not stop is ended
+    (trap 'kill $!' TERM; sleep 120 & wait $! && kill -KILL $pid) >/dev/null 2>&1 & # what does not stop is ended
     guard=$!
-    sleep "$after"
+    worked "$after" $pid
+    used=$(cpu 14 $pid)
     begin=$(date +%s%N)
     kill -"$signal" $pid 2>/dev/null
     code=0
     wait $pid 2>/dev/null || code=$?
-    kill $guard 2>/dev/null
     ms=$((($(date +%s%N) - begin) / 1000000))
+    cpu_ms=$(($(cpu 16 $$) - before - ${used:-0}))
+    kill $guard 2>/dev/null
 }
 
 # soon: within a second, and what a machine under load adds
 soon()
 {
-    [ $ms -lt 2500 ] || { echo "# it took $ms ms"; false; }
+    [ $ms -lt 2500 ] || [ $cpu_ms -lt 1200 ] || { echo "# it took $ms ms, and worked $cpu_ms of them"; false; }
 }
 
 left()
@@ -45,13 +71,13 @@ long="sweep --src c0.pe0 --dst c7.slice4 --inflight 4,8000000 --engine hop -j 1"
 for format in csv json jsonl md; do
     echo "as it was" >o.$format
     rm -f o.$format.partial
-    interrupt 1.5 INT "$SIM" $long --format $format -o o.$format
+    interrupt 300 INT "$SIM" $long --format $format -o o.$format
     [ $code -eq 130 ] && soon && [ "$(cat o.$format)" = "as it was" ] &&
         grep -q 'c7.slice4' o.$format.partial && says "interrupted: 1 of 2 points complete" &&
         says "what is complete is in o.$format.partial"
     ok "one point of millions, $format: the point before it is in another file"
 done
-interrupt 1.5 INT "$SIM" $long -o new.csv
+interrupt 300 INT "$SIM" $long -o new.csv
 [ $code -eq 130 ] && [ ! -e new.csv ] && [ "$(wc -l <new.csv.partial)" -eq 2 ]
 ok "no file before, none of that name after"
 jq -e '.rows | length == 1' o.json.partial >/dev/null
@@ -65,10 +91,10 @@ cp o.csv.partial renamed.csv
 run diff renamed.csv renamed.csv
 [ $code -eq 0 ]
 ok "under another name it is read"
-interrupt 1.5 INT "$SIM" $long --format table -o o.table
+interrupt 300 INT "$SIM" $long --format table -o o.table
 [ $code -eq 130 ] && soon && [ ! -e o.table ] && grep -q c7.slice4 o.table.partial
 ok "the same as a table"
-interrupt 2 INT "$SIM" report $long -o o.html
+interrupt 300 INT "$SIM" report $long -o o.html
 [ $code -eq 130 ] && [ ! -e o.html ] && grep -q 'interrupted: 1 of 2 points' o.html.partial
 ok "the same as a page"
 
@@ -81,7 +107,7 @@ print(*[r[0] for r in sqlite3.connect(sys.argv[1]).execute("SELECT partial FROM 
 }
 
 if "$SIM" probe --case h2d --sqlite o.db >out 2>err; then
-    interrupt 1.5 INT "$SIM" $long --sqlite o.db
+    interrupt 300 INT "$SIM" $long --sqlite o.db
     "$SIM" probe --case h2d --sqlite o.db >out
     equal "sqlite: the run that was interrupted is marked" "0 1 0" "$(partial o.db)"
     python3 -c 'import sqlite3
@@ -94,8 +120,8 @@ else
 fi
 echo "as it was" | tee t.json >s.csv
 many 400000
-for seconds in 0.8 0.5 0.3 1.2; do
-    interrupt $seconds INT "$SIM" replay many.csv --engine hop --trace t.json --stats s.csv -o r.csv
+for ms_of_work in 500 300 200 800; do
+    interrupt $ms_of_work INT "$SIM" replay many.csv --engine hop --trace t.json --stats s.csv -o r.csv
     [ $code -eq 130 ] && break
 done
 [ $code -eq 130 ] && [ "$(cat t.json s.csv | sort -u)" = "as it was" ] && [ ! -e r.csv ] &&
@@ -104,9 +130,9 @@ ok "--trace and --stats: under another name, too"
 
 # Two seconds pass before anything is read of what is printed.
 mkfifo slow
-for seconds in 0.8 0.5 0.3 1.2; do
+for ms_of_work in 500 300 200 800; do
     (sleep 3; cat) <slow >slow.out &
-    interrupt $seconds INT "$SIM" replay many.csv --engine hop -o slow --quiet
+    interrupt $ms_of_work INT "$SIM" replay many.csv --engine hop -o slow --quiet
     wait
     done=$(sed -n 's/^interrupted: \([0-9]*\) of [0-9]* transactions complete$/\1/p' err)
     [ "${done:-0}" -gt 2000 ] && break
@@ -117,18 +143,18 @@ ok "what is complete may take its time to be written"
 # -- what does not look at signals ---------------------------------------------------------------
 
 echo "as it was" >b.csv
-interrupt 0.5 INT "$BROKEN" run busy --format csv -o b.csv
+interrupt 300 INT "$BROKEN" run busy --format csv -o b.csv
 [ $code -eq 130 ] && soon && says "did not stop within a second" && [ "$(cat b.csv)" = "as it was" ] &&
     [ ! -e b.csv.partial ]
 ok "a kernel that computes without a call: ended, nothing is kept"
-interrupt 0.5 TERM "$BROKEN" run busy --format csv -o b.csv
+interrupt 300 TERM "$BROKEN" run busy --format csv -o b.csv
 [ $code -eq 143 ] && soon && [ "$(cat b.csv)" = "as it was" ]
 ok "the same by SIGTERM"
-interrupt 0.5 INT "$BROKEN" run busy_ref --verify --format csv -o b.csv
+interrupt 300 INT "$BROKEN" run busy_ref --verify --format csv -o b.csv
 [ $code -eq 130 ] && soon && [ "$(cat b.csv)" = "as it was" ] && cp b.csv.partial "$work/out" &&
     [ "$(field kernel 1),$(field verify 1)" = divide,off ]
 ok "a reference that does not end: the launches are kept, not verified"
-interrupt 0.5 INT "$BROKEN" why busy -j 1 -o b.csv
+interrupt 300 INT "$BROKEN" why busy -j 1 -o b.csv
 [ $code -eq 130 ] && soon && [ "$(cat b.csv)" = "as it was" ]
 ok "why with such a kernel"
 
@@ -137,9 +163,9 @@ ok "why with such a kernel"
 gemm="run gemm M=2048 N=2048 K=64 -j 1"
 "$SIM" $gemm --dump whole >out
 for signal in TERM KILL INT; do
-    for seconds in 0.1 0.2 0.3 0.4; do
-        interrupt $seconds $signal "$SIM" $gemm --dump d
-        interrupt $seconds $signal "$SIM" replay many.csv -o many.out --quiet
+    for ms_of_work in 40 90 150 250; do
+        interrupt $ms_of_work $signal "$SIM" $gemm --dump d
+        interrupt $ms_of_work $signal "$SIM" replay many.csv -o many.out --quiet
     done
 done
 mkdir -p d

@@ -184,7 +184,7 @@ static bool read_lines(const struct judge_topo *t, const char *path, FILE *in,
                        struct judge_row **rows, size_t *n)
 {
     struct extras extras = {0};
-    char line[256];
+    char line[2048];
     size_t room = 0;
 
     if (!fgets(line, sizeof line, in) || !parse_header(line, &extras)) {

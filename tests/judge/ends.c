@@ -35,6 +35,55 @@ void *judge_grow(void *old, size_t n, size_t bytes)
     return p;
 }
 
+/* `n` in decimal, in the last bytes of `digits`. */
+static const char *decimal(char digits[11], uint32_t n)
+{
+    char *at = digits + 10;
+
+    *at = 0;
+    do
+        *--at = (char)('0' + n % 10);
+    while (n /= 10);
+    return at;
+}
+
+void judge_vname(char text[JUDGE_NAME_BYTES], const char *format, va_list args)
+{
+    size_t n = 0;
+
+    for (const char *p = format; *p; p++) {
+        char digits[11] = {*p}; /* the letter itself, or a number */
+        const char *part = digits;
+
+        if (*p == '%')
+            part =
+                *++p == 's' ? va_arg(args, const char *) : decimal(digits, va_arg(args, uint32_t));
+        for (; *part && n < JUDGE_NAME_BYTES; part++)
+            text[n++] = *part;
+        if (n == JUDGE_NAME_BYTES)
+            judge_die("a name is too long: %s", format);
+    }
+    text[n] = 0;
+}
+
+void judge_name(char text[JUDGE_NAME_BYTES], const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    judge_vname(text, format, args);
+    va_end(args);
+}
+
+uint32_t judge_hash(const char *text)
+{
+    uint32_t hash = 2166136261u;
+
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * 16777619u;
+    return hash ^ hash >> 15;
+}
+
 /* -- endpoints ------------------------------------------------------------------------------ */
 
 /* Reads `word` and a number at *at; moves past both. */

@@ -94,16 +94,6 @@ int64_t judge_transfer_fs(uint64_t nbytes, double gbs, bool *too_late)
     return INT64_MAX;
 }
 
-void judge_add_use(struct judge_use *uses, size_t *n, const struct judge_use *use,
-                   const char *format, const char *a, const char *b)
-{
-    if (!use->count)
-        return;
-    uses[*n] = *use;
-    snprintf(uses[*n].name, sizeof uses[*n].name, format, a, b);
-    (*n)++;
-}
-
 void judge_add_wait(struct judge_waits *list, const struct judge_wait *wait)
 {
     if (list->n == list->room) {
@@ -113,16 +103,24 @@ void judge_add_wait(struct judge_waits *list, const struct judge_wait *wait)
     list->waits[list->n++] = *wait;
 }
 
+/* Copies at most 45 bytes of a name; returns their end. */
+static char *put(char *at, const char *name)
+{
+    size_t n = strnlen(name, 45);
+
+    return (char *)memcpy(at, name, n) + n;
+}
+
 void judge_name_link(const struct judge_topo *t, size_t from, size_t to,
                      char text[2 * JUDGE_NAME_BYTES])
 {
-    snprintf(text, 2 * JUDGE_NAME_BYTES, "%.45s -> %.45s", t->nodes[from].name, t->nodes[to].name);
+    strcpy(put(put(put(text, t->nodes[from].name), " -> "), t->nodes[to].name), "");
 }
 
 void judge_name_station(const struct judge_topo *t, size_t node, const char *way,
                         char text[2 * JUDGE_NAME_BYTES])
 {
-    snprintf(text, 2 * JUDGE_NAME_BYTES, "%.45s%s", t->nodes[node].name, way);
+    strcpy(put(put(text, t->nodes[node].name), way), "");
 }
 
 /* A TCM's port is always held for the drain of the route. */

@@ -45,11 +45,6 @@ int64_t judge_held_fs(const struct judge_topo *t, const struct judge_end *at, ui
 /* Channels of a pe_dma and engines of an m_cpu, for reads or for writes; 1 of other nodes. */
 uint32_t judge_servers(const struct judge_topo *t, const struct judge_node *node, bool write);
 
-/* Adds a station, if it was taken, under the name that `format` makes of `a` and `b`. */
-void judge_add_use(struct judge_use *uses, size_t *n, const struct judge_use *use,
-                   const char *format, const char *a, const char *b)
-    __attribute__((format(printf, 4, 0)));
-
 void judge_add_wait(struct judge_waits *list, const struct judge_wait *wait);
 
 /* What a wait was for: a link in the direction of its data; a node, and which part of it. */

@@ -2,6 +2,7 @@
  */
 #ifndef JUDGE_H
 #define JUDGE_H
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -15,7 +16,7 @@
  */
 
 enum { JUDGE_NAME_BYTES = 48 }; /* room for the name of any node or endpoint, and its final 0 */
-enum { JUDGE_KEY_BYTES = 64 };
+enum { JUDGE_KEY_BYTES = 64, JUDGE_KEY_SLOTS = 512 };
 
 /* -- values (values.c) ---------------------------------------------------------------------- */
 
@@ -29,6 +30,8 @@ struct judge_value {
 };
 
 struct judge_topo;
+struct judge_cube;
+struct judge_list;
 struct yaml_parser_s;
 
 /* Every value of a topology YAML. False after a message. */
@@ -49,12 +52,20 @@ const char *judge_cube_text(const struct judge_topo *t, uint32_t sip, uint32_t c
  */
 const char *judge_item(const struct judge_topo *t, const char *list, uint32_t i, const char *of);
 
+/* All items of a list of texts; give `items` back with free(). */
+struct judge_list judge_texts(const struct judge_topo *t, const char *list);
+
+/* Fills `values` of a cube. */
+void judge_find_values(const struct judge_topo *t, uint32_t sip, uint32_t cube,
+                       struct judge_cube *out);
+
 /* -- topologies (topo.c) -------------------------------------------------------------------- */
 
 struct judge_node {
     char name[JUDGE_NAME_BYTES];
     int64_t overhead_fs;
     double x_mm, y_mm; /* where it meets its cube's NoC; 0, 0 for what does not */
+    bool is_noc;       /* of a cube */
 };
 
 /* A directed edge. Its nodes are indices into `nodes`, which is sorted by name. */
@@ -73,18 +84,43 @@ struct judge_plane {
     bool one_way; /* a link between cubes that are there lacks its opposite */
 };
 
-enum { JUDGE_PLANES_MAX = 8 };
+enum { JUDGE_PLANES_MAX = 8, JUDGE_CHIPLETS_MAX = 4 };
+
+/* The items of a list that are texts. */
+struct judge_list {
+    const char **items;
+    size_t n;
+};
+
+/* One cube: what is there, and its values in the order of the known ones. */
+struct judge_cube {
+    bool there;
+    bool *has_pe;
+    uint32_t pes, slices, crossbars;
+    const struct judge_value **values;
+};
 
 struct judge_topo {
     struct judge_value *values;
-    struct judge_node *nodes; /* sorted by name */
-    struct judge_edge *edges; /* sorted by from, to */
+    uint16_t slots[JUDGE_KEY_SLOTS]; /* of known values, by a hash of their keys; from 1 */
+    struct judge_list missing, broken;
+    char chiplets[JUDGE_CHIPLETS_MAX + 1]; /* their sides */
+    struct judge_cube *cube;               /* [sip][cube] */
+    struct judge_node *nodes;              /* sorted by name */
+    struct judge_edge *edges;              /* sorted by from, to */
+    uint32_t *node_slots;                  /* of nodes, by a hash of their names; from 1 */
+    size_t n_node_slots;
+    size_t *first_edge; /* by node: of those that leave it */
     size_t n_values, n_nodes, n_edges, nodes_room, edges_room;
     uint32_t sips, w, h, cubes, planes; /* cubes of a SIP, w * h */
-    struct judge_end *pes;              /* that are there, in order */
+    bool wrap_x, wrap_y;                /* of the mesh */
+    bool hashed_planes;
+    double ns_per_mm;
+    struct judge_end *pes; /* that are there, in order */
     size_t n_pes;
     struct judge_plane plane[JUDGE_PLANES_MAX];
     uint32_t *steps; /* [plane][sip][cube][N, E, S, W]: the next cube; UINT32_MAX: no step */
+    uint32_t **far;  /* [plane][sip][cube], once asked for: steps to it from each cube of its SIP */
 };
 
 /* The topology in a file, or in a string. NULL after a message. Give it back with judge_free(). */
@@ -231,7 +267,7 @@ void judge_launch_route(const struct judge_topo *t, const struct judge_end *pe,
 
 /* -- replay (sim.c) ------------------------------------------------------------------------- */
 
-enum { JUDGE_AFTER_MAX = 16 };
+enum { JUDGE_AFTER_MAX = 128 };
 
 struct judge_row {
     int64_t issue_fs; /* not before */
@@ -327,6 +363,18 @@ void judge_random_after(struct judge_row *rows, size_t n, uint64_t seed);
 void judge_random_rows(FILE *out, const struct judge_topo *t, uint64_t seed, size_t n);
 
 /* -- its own ends (ends.c) ------------------------------------------------------------------ */
+
+/*
+ * snprintf() for names, which knows %u and %s alone: names are most of what the judge makes. One
+ * that is too long is a bug of the judge's.
+ */
+void judge_name(char text[JUDGE_NAME_BYTES], const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void judge_vname(char text[JUDGE_NAME_BYTES], const char *format, va_list args)
+    __attribute__((format(printf, 2, 0)));
+
+/* A hash of a text. */
+uint32_t judge_hash(const char *text);
 
 /* A bug of the judge's: message and abort(). */
 _Noreturn void judge_die(const char *format, ...) __attribute__((format(printf, 1, 2)));

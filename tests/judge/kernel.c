@@ -13,8 +13,16 @@
 #define WORD    (SIZE_MAX - 1) /* to the lowest PE: a member of a barrier has arrived */
 #define RELEASE (SIZE_MAX - 2) /* and back to the member */
 
+/*
+ * Which stations there are: by node channels of a pe_dma, read ports of TCMs, and memories, engines
+ * and write ports of TCMs; by edge links, and, of those that exist one way only, the way back.
+ */
+enum where { READS, WRITES, READ_PORTS, ONES, LINKS, RETURNS, N_WHERE };
+
 /* A resource with `servers` of its kind; a job that finds all of them taken waits in a line. */
 struct station {
+    enum where where;
+    size_t index;
     uint32_t servers, taken;
     uint64_t first, last; /* the line; job.behind leads through it */
     uint32_t in_line;
@@ -44,6 +52,7 @@ struct job {
     uint64_t then;      /* the job that arrives once this one has ended */
     uint32_t waits_for; /* how many jobs have this one as `then` and have not ended */
     size_t frees;       /* the FETCH of a token: the token, in its PE's queue */
+    uint64_t lets;      /* the same: the FETCH of the next token, which arrives no earlier */
     size_t queue;       /* of a piece, and of what takes it out of its slot; or JUDGE_NONE */
     bool last;          /* of its send, or its recv */
     bool ended;
@@ -116,11 +125,7 @@ struct sim {
     size_t *kernel_of; /* by global index of a PE; SIZE_MAX: not launched */
     struct job *jobs;  /* by id, as run->records */
     size_t jobs_room;
-    struct station *reads, *writes; /* by node: channels of a pe_dma */
-    struct station *ones;           /* by node: memories, engines, write ports of TCMs */
-    struct station *read_ports;     /* by node: of TCMs */
-    struct station *links;          /* by edge */
-    struct station *returns;        /* by edge that exists one way only: the way back */
+    struct station **stations[N_WHERE]; /* by node or edge; NULL: not taken yet */
     struct judge_events events;
     int64_t now_fs;
     uint64_t now_id; /* of the event */
@@ -158,6 +163,25 @@ static uint32_t least(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
+/* The station of a node or an edge. */
+static struct station *station_at(struct sim *s, enum where where, size_t index)
+{
+    struct station **at = &s->stations[where][index];
+
+    if (*at)
+        return *at;
+    *at = judge_alloc(1, sizeof **at);
+    **at = (struct station){.where = where,
+                            .index = index,
+                            .servers = 1,
+                            .first = NO_JOB,
+                            .last = NO_JOB,
+                            .let_in = NO_JOB};
+    if (where == READS || where == WRITES)
+        (*at)->servers = judge_servers(s->t, &s->t->nodes[index], where == WRITES);
+    return *at;
+}
+
 /* -- jobs on their ways --------------------------------------------------------------------- */
 
 static void command_ends(struct sim *s, struct pe *p, size_t command);
@@ -177,30 +201,21 @@ static void go_on(struct sim *s, uint64_t id)
         post(s, 0, JUDGE_ARRIVAL, id, j->now_at);
 }
 
-static bool is_one_of(const struct station *at, const struct station *all, size_t n)
-{
-    return at >= all && at < all + n;
-}
-
-/* The write port of a TCM is one of `ones`, like a memory. */
+/* The write port of a TCM is one of ONES, like a memory. */
 static void name_station(const struct sim *s, const struct station *at,
                          char text[2 * JUDGE_NAME_BYTES])
 {
-    const struct judge_topo *t = s->t;
+    static const char *const ways[] = {".read", ".write", ".read", ""};
+    const struct judge_edge *edges = s->t->edges;
 
-    if (is_one_of(at, s->reads, t->n_nodes))
-        judge_name_station(t, (size_t)(at - s->reads), ".read", text);
-    else if (is_one_of(at, s->writes, t->n_nodes))
-        judge_name_station(t, (size_t)(at - s->writes), ".write", text);
-    else if (is_one_of(at, s->read_ports, t->n_nodes))
-        judge_name_station(t, (size_t)(at - s->read_ports), ".read", text);
-    else if (is_one_of(at, s->ones, t->n_nodes))
-        judge_name_station(t, (size_t)(at - s->ones),
-                           strstr(t->nodes[at - s->ones].name, ".pe_tcm") ? ".write" : "", text);
-    else if (is_one_of(at, s->links, t->n_edges))
-        judge_name_link(t, t->edges[at - s->links].from, t->edges[at - s->links].to, text);
+    if (at->where == LINKS)
+        judge_name_link(s->t, edges[at->index].from, edges[at->index].to, text);
+    else if (at->where == RETURNS)
+        judge_name_link(s->t, edges[at->index].to, edges[at->index].from, text);
+    else if (at->where == ONES && strstr(s->t->nodes[at->index].name, ".pe_tcm"))
+        judge_name_station(s->t, at->index, ".write", text);
     else
-        judge_name_link(t, t->edges[at - s->returns].to, t->edges[at - s->returns].from, text);
+        judge_name_station(s->t, at->index, ways[at->where], text);
 }
 
 static void tell_wait(struct sim *s, uint64_t id, const struct station *at)
@@ -283,6 +298,19 @@ static void give_back(struct sim *s, struct station *at)
     take(s, id);
 }
 
+/*
+ * docs/kernels.md "Composites": FETCHes begin in order of tokens. All that job `id` has waited for
+ * has ended with job `last`; so has, perhaps, what the FETCHes behind it have waited for.
+ */
+static void begin(struct sim *s, uint64_t id, uint64_t last)
+{
+    while (id != NO_JOB && --s->jobs[id].waits_for == 0) {
+        s->run->records[id].after = last;
+        go_on(s, id);
+        id = s->jobs[id].lets;
+    }
+}
+
 /* All that job `id` held becomes free; what has waited for its end goes on. */
 static void finish(struct sim *s, uint64_t id)
 {
@@ -299,10 +327,7 @@ static void finish(struct sim *s, uint64_t id)
         if (j->steps[i].kind == CHANNEL)
             give_back(s, j->steps[i].at);
     }
-    if (j->then != NO_JOB && --s->jobs[j->then].waits_for == 0) {
-        s->run->records[j->then].after = id;
-        go_on(s, j->then);
-    }
+    begin(s, j->then, id);
     if (j->frees != JUDGE_NONE) {
         p->tokens[j->frees].fetched = true;
         enter_tokens(s, p);
@@ -347,6 +372,7 @@ struct plan {
     uint64_t op_id; /* of the command */
     uint32_t token, tile[3];
     uint32_t m, k, n; /* the tile's sizes */
+    uint64_t fetch;   /* of a composite: the FETCH of the token before, if it follows reads */
 };
 
 /* Draws an id. */
@@ -361,8 +387,8 @@ static uint64_t new_job(struct plan *x, enum judge_component component, enum jud
         s->jobs = judge_grow(s->jobs, s->jobs_room, sizeof *s->jobs);
         s->run->records = judge_grow(s->run->records, s->jobs_room, sizeof *s->run->records);
     }
-    s->jobs[id] =
-        (struct job){.behind = NO_JOB, .then = NO_JOB, .frees = JUDGE_NONE, .queue = JUDGE_NONE};
+    s->jobs[id] = (struct job){
+        .behind = NO_JOB, .then = NO_JOB, .frees = JUDGE_NONE, .lets = NO_JOB, .queue = JUDGE_NONE};
     r = &s->run->records[id];
     *r = (struct judge_op_record){
         .op_id = id, .parent = JUDGE_NONE, .after = JUDGE_NONE, .t_issue = s->now_fs};
@@ -476,8 +502,8 @@ static uint64_t math_job(struct plan *x, enum judge_stage stage, uint64_t elemen
 static struct station *link_of(struct sim *s, const struct judge_hop *h, bool write)
 {
     if (write)
-        return &s->links[h->edge];
-    return h->back == SIZE_MAX ? &s->returns[h->edge] : &s->links[h->back];
+        return station_at(s, LINKS, h->edge);
+    return h->back == SIZE_MAX ? station_at(s, RETURNS, h->edge) : station_at(s, LINKS, h->back);
 }
 
 /* The steps: channel, every wire and node (and link, if fifo), memory. */
@@ -486,10 +512,10 @@ static void add_way(struct sim *s, uint64_t id, bool write, const struct judge_e
 {
     const struct judge_hop *last = &r->hops[r->n - 1];
     struct station *memory =
-        at->kind == JUDGE_TCM && !write ? &s->read_ports[last->node] : &s->ones[last->node];
+        station_at(s, at->kind == JUDGE_TCM && !write ? READ_PORTS : ONES, last->node);
     int64_t drain_fs = judge_transfer_fs(nbytes, r->bottleneck_gbs, &s->too_late);
 
-    add_step(s, id, CHANNEL, 0, &(write ? s->writes : s->reads)[r->hops[0].node]);
+    add_step(s, id, CHANNEL, 0, station_at(s, write ? WRITES : READS, r->hops[0].node));
     for (size_t i = 0; i < r->n; i++) {
         const struct judge_hop *h = &r->hops[i];
 
@@ -594,8 +620,15 @@ static uint64_t fetch_tiles(struct plan *x, uint64_t nbytes)
     x->s->jobs[id].frees = x->p->n_tokens - 1;
     for (size_t i = 0; i < token->n_first; i++)
         then(x->s, token->first[i], id);
-    if (token->n_first == 0)
+    if (token->n_first == 0) {
         token->first[token->n_first++] = id;
+        return id;
+    }
+    if (x->fetch != NO_JOB) {
+        x->s->jobs[x->fetch].lets = id;
+        x->s->jobs[id].waits_for++;
+    }
+    x->fetch = id;
     return id;
 }
 
@@ -1029,7 +1062,7 @@ static void command_ends(struct sim *s, struct pe *p, size_t command)
 static void issue(struct sim *s, struct pe *p)
 {
     struct judge_command_times *times = &p->times->commands[p->at];
-    struct plan x = {.s = s, .p = p, .c = &p->kernel->commands[p->at]};
+    struct plan x = {.s = s, .p = p, .c = &p->kernel->commands[p->at], .fetch = NO_JOB};
 
     times->issue_fs = s->now_fs;
     times->op_id = s->run->n_records;
@@ -1288,30 +1321,17 @@ static bool program_makes_sense(const struct judge_program *p)
 
 /* -- a run ---------------------------------------------------------------------------------- */
 
-static struct station *stations(size_t n, uint32_t servers)
+static size_t count_of(const struct sim *s, enum where where)
 {
-    struct station *all = judge_alloc(n, sizeof *all);
-
-    for (size_t i = 0; i < n; i++)
-        all[i] =
-            (struct station){.servers = servers, .first = NO_JOB, .last = NO_JOB, .let_in = NO_JOB};
-    return all;
+    return where == LINKS || where == RETURNS ? s->t->n_edges : s->t->n_nodes;
 }
 
 static void build(struct sim *s)
 {
     const struct judge_topo *t = s->t;
 
-    s->reads = stations(t->n_nodes, 1);
-    s->writes = stations(t->n_nodes, 1);
-    for (size_t i = 0; i < t->n_nodes; i++) {
-        s->reads[i].servers = judge_servers(t, &t->nodes[i], false);
-        s->writes[i].servers = judge_servers(t, &t->nodes[i], true);
-    }
-    s->ones = stations(t->n_nodes, 1);
-    s->read_ports = stations(t->n_nodes, 1);
-    s->links = stations(t->n_edges, 1);
-    s->returns = stations(t->n_edges, 1);
+    for (enum where w = READS; w < N_WHERE; w++)
+        s->stations[w] = judge_alloc(count_of(s, w), sizeof *s->stations[w]);
     s->fifo = strcmp(judge_text(t, "contention.links"), "fifo") == 0;
     s->tile_m = judge_count(t, "cube.pe.pe_scheduler.tile.0");
     s->tile_k = judge_count(t, "cube.pe.pe_scheduler.tile.1");
@@ -1324,7 +1344,7 @@ static size_t node_of(const struct sim *s, const struct judge_end *pe, const cha
     char name[JUDGE_NAME_BYTES];
     size_t node;
 
-    snprintf(name, sizeof name, "sip%u.cube%u.pe%u.%s", pe->sip, pe->cube, pe->unit, component);
+    judge_name(name, "sip%u.cube%u.pe%u.%s", pe->sip, pe->cube, pe->unit, component);
     node = judge_find_node(s->t, name);
     if (node == SIZE_MAX)
         judge_die("a kernel for %s, which is not there", name);
@@ -1344,10 +1364,10 @@ static bool launch(struct sim *s, const struct judge_kernel *k, size_t i)
         p->times->commands[c].op_id = NO_JOB;
     p->open = judge_alloc(k->n, sizeof *p->open);
     p->index = judge_global_pe(s->t, &k->pe);
-    p->fetch = &s->read_ports[node_of(s, &k->pe, "pe_tcm")];
-    p->store = &s->ones[node_of(s, &k->pe, "pe_tcm")];
-    p->gemm = &s->ones[node_of(s, &k->pe, "pe_gemm")];
-    p->math = &s->ones[node_of(s, &k->pe, "pe_math")];
+    p->fetch = station_at(s, READ_PORTS, node_of(s, &k->pe, "pe_tcm"));
+    p->store = station_at(s, ONES, node_of(s, &k->pe, "pe_tcm"));
+    p->gemm = station_at(s, ONES, node_of(s, &k->pe, "pe_gemm"));
+    p->math = station_at(s, ONES, node_of(s, &k->pe, "pe_math"));
     if (s->kernel_of[p->index] != SIZE_MAX)
         return complain(i, 0, "its PE has a kernel already");
     s->kernel_of[p->index] = i;
@@ -1411,34 +1431,24 @@ static void settle(struct sim *s, struct pe *p)
         s->run->kernel_fs = times->end_fs - s->run->start_fs;
 }
 
-static bool is_tcm(const char *node)
-{
-    size_t len = strlen(node);
-
-    return len > 7 && strcmp(node + len - 7, ".pe_tcm") == 0;
-}
-
 static void collect(struct sim *s)
 {
-    const struct judge_topo *t = s->t;
-    struct judge_use *uses = judge_alloc(4 * t->n_nodes + 2 * t->n_edges, sizeof *uses);
-    size_t *n = &s->run->n_uses;
+    struct judge_run *run = s->run;
+    size_t room = 0;
 
-    for (size_t i = 0; i < t->n_nodes; i++) {
-        const char *name = t->nodes[i].name;
+    for (enum where w = READS; w < N_WHERE; w++)
+        for (size_t i = 0; i < count_of(s, w); i++) {
+            const struct station *at = s->stations[w][i];
 
-        judge_add_use(uses, n, &s->reads[i].use, "%s%s", name, ".read");
-        judge_add_use(uses, n, &s->writes[i].use, "%s%s", name, ".write");
-        judge_add_use(uses, n, &s->read_ports[i].use, "%s%s", name, ".read");
-        judge_add_use(uses, n, &s->ones[i].use, "%s%s", name, is_tcm(name) ? ".write" : "");
-    }
-    for (size_t i = 0; i < t->n_edges; i++) {
-        const char *from = t->nodes[t->edges[i].from].name, *to = t->nodes[t->edges[i].to].name;
-
-        judge_add_use(uses, n, &s->links[i].use, "%s -> %s", from, to);
-        judge_add_use(uses, n, &s->returns[i].use, "%s -> %s", to, from);
-    }
-    s->run->uses = uses;
+            if (!at || !at->use.count)
+                continue;
+            if (run->n_uses == room) {
+                room = room ? 2 * room : 64;
+                run->uses = judge_grow(run->uses, room, sizeof *run->uses);
+            }
+            run->uses[run->n_uses] = at->use;
+            name_station(s, at, run->uses[run->n_uses++].name);
+        }
 }
 
 static void tear_down(struct sim *s)
@@ -1463,12 +1473,11 @@ static void tear_down(struct sim *s)
     free(s->jobs);
     free(s->pes);
     free(s->kernel_of);
-    free(s->reads);
-    free(s->writes);
-    free(s->ones);
-    free(s->read_ports);
-    free(s->links);
-    free(s->returns);
+    for (enum where w = READS; w < N_WHERE; w++) {
+        for (size_t i = 0; s->stations[w] && i < count_of(s, w); i++)
+            free(s->stations[w][i]);
+        free(s->stations[w]);
+    }
     free(s->events.heap);
 }
 

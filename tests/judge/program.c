@@ -5,14 +5,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Is PE `a` before `b` in their order? */
+static bool is_before(const struct judge_end *a, const struct judge_end *b)
+{
+    if (a->sip != b->sip)
+        return a->sip < b->sip;
+    return a->cube != b->cube ? a->cube < b->cube : a->unit < b->unit;
+}
+
 uint64_t judge_global_pe(const struct judge_topo *t, const struct judge_end *pe)
 {
-    uint64_t i = 0;
+    size_t low = 0, high = t->n_pes;
 
-    while (i < t->n_pes &&
-           (t->pes[i].sip != pe->sip || t->pes[i].cube != pe->cube || t->pes[i].unit != pe->unit))
-        i++;
-    return i;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+
+        if (is_before(&t->pes[middle], pe))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < t->n_pes && !is_before(pe, &t->pes[low]) ? low : t->n_pes;
 }
 
 uint64_t judge_address(const struct judge_topo *t, const struct judge_end *memory, uint64_t offset)

@@ -16,23 +16,6 @@ struct walk {
     uint32_t sip, cube; /* where it is */
 };
 
-static bool ends_in(const char *name, const char *end)
-{
-    size_t n = strlen(name), e = strlen(end);
-
-    return n >= e && strcmp(name + n - e, end) == 0;
-}
-
-/* "sip0.cube3.noc" or "sip0.cube3.noc.PLANE" */
-static bool is_noc(const struct walk *w, const char *name)
-{
-    char end[JUDGE_NAME_BYTES + 8];
-    const char *plane = w->t->plane[w->plane].name;
-
-    snprintf(end, sizeof end, ".noc%s%s", *plane ? "." : "", plane);
-    return ends_in(name, end);
-}
-
 /* Adds the wire of crossing a NoC, the last hop so far, from the node before it to `to`. */
 static void cross_noc(struct walk *w, const struct judge_node *to)
 {
@@ -69,7 +52,7 @@ static void go_to_by(struct walk *w, const char *name, uint32_t second)
     hop.overhead_fs = w->t->nodes[hop.node].overhead_fs;
     if (r->n > 0) {
         find_edges(w, &hop, second);
-        if (is_noc(w, r->hops[r->n - 1].name))
+        if (w->t->nodes[r->hops[r->n - 1].node].is_noc)
             cross_noc(w, &w->t->nodes[hop.node]);
     }
     if (r->n == r->room) {
@@ -90,13 +73,13 @@ static void go(struct walk *w, const char *format, ...) __attribute__((format(pr
 /* go_to() with the name inside the cube where the walk is: "m_cpu", "xbar.pe%u" */
 static void go(struct walk *w, const char *format, ...)
 {
-    char name[JUDGE_NAME_BYTES];
-    int len = snprintf(name, sizeof name, "sip%u.cube%u.", w->sip, w->cube);
+    char inside[JUDGE_NAME_BYTES], name[JUDGE_NAME_BYTES];
     va_list args;
 
     va_start(args, format);
-    vsnprintf(name + len, sizeof name - (size_t)len, format, args);
+    judge_vname(inside, format, args);
     va_end(args);
+    judge_name(name, "sip%u.cube%u.%s", w->sip, w->cube, inside);
     go_to(w, name);
 }
 
@@ -121,7 +104,7 @@ static void go_io(struct walk *w, uint32_t chiplet, const char *node)
 {
     char name[JUDGE_NAME_BYTES];
 
-    snprintf(name, sizeof name, "sip%u.io%u.%s", w->sip, chiplet, node);
+    judge_name(name, "sip%u.io%u.%s", w->sip, chiplet, node);
     go_to(w, name);
 }
 
@@ -201,7 +184,7 @@ static void go_over_grid(struct walk *w, uint32_t sip)
 
         if (!judge_sip_beside(w->t, w->sip, side, &w->sip, &wrapped))
             judge_die("a route leaves the grid of SIPs");
-        snprintf(name, sizeof name, "sip%u.io0.pcie_ep", w->sip);
+        judge_name(name, "sip%u.io0.pcie_ep", w->sip);
         go_to_by(w, name, wrapped);
         w->r->hops[w->r->n - 1].overhead_fs += fabric_fs;
     }

@@ -63,38 +63,53 @@ bool judge_matches(const char *pattern, uint32_t sip, uint32_t cube, size_t pe)
 
 static bool is_missing(const struct judge_topo *t, uint32_t sip, uint32_t cube, size_t pe)
 {
-    const char *pattern;
-
-    for (uint32_t i = 0; (pattern = judge_item(t, "missing", i, "")); i++) {
-        if (judge_matches(pattern, sip, cube, pe))
+    for (size_t i = 0; i < t->missing.n; i++) {
+        if (judge_matches(t->missing.items[i], sip, cube, pe))
             return true;
     }
     return false;
 }
 
+static struct judge_cube *cube_at(const struct judge_topo *t, uint32_t sip, uint32_t cube)
+{
+    return &t->cube[(size_t)sip * t->cubes + cube];
+}
+
+static void find_cube(struct judge_topo *t, uint32_t sip, uint32_t cube)
+{
+    struct judge_cube *c = cube_at(t, sip, cube);
+    uint32_t slices;
+
+    judge_find_values(t, sip, cube, c);
+    slices = judge_cube_count(t, sip, cube, "cube.hbm.slices");
+    c->there = !is_missing(t, sip, cube, SIZE_MAX);
+    c->pes = judge_cube_count(t, sip, cube, "cube.pes");
+    c->slices = slices ? slices : c->pes;
+    c->crossbars = c->pes ? c->pes : c->slices;
+    c->has_pe = judge_alloc(c->pes, sizeof *c->has_pe);
+    for (uint32_t p = 0; p < c->pes; p++)
+        c->has_pe[p] = c->there && !is_missing(t, sip, cube, p);
+}
+
 bool judge_has_cube(const struct judge_topo *t, uint32_t sip, uint32_t cube)
 {
-    return sip < t->sips && cube < t->cubes && !is_missing(t, sip, cube, SIZE_MAX);
+    return sip < t->sips && cube < t->cubes && cube_at(t, sip, cube)->there;
 }
 
 bool judge_has_pe(const struct judge_topo *t, uint32_t sip, uint32_t cube, uint32_t pe)
 {
-    return judge_has_cube(t, sip, cube) && pe < judge_cube_count(t, sip, cube, "cube.pes") &&
-           !is_missing(t, sip, cube, pe);
+    return judge_has_cube(t, sip, cube) && pe < cube_at(t, sip, cube)->pes &&
+           cube_at(t, sip, cube)->has_pe[pe];
 }
 
 uint32_t judge_slices(const struct judge_topo *t, uint32_t sip, uint32_t cube)
 {
-    uint32_t slices = judge_cube_count(t, sip, cube, "cube.hbm.slices");
-
-    return slices ? slices : judge_cube_count(t, sip, cube, "cube.pes");
+    return cube_at(t, sip, cube)->slices;
 }
 
 uint32_t judge_crossbars(const struct judge_topo *t, uint32_t sip, uint32_t cube)
 {
-    uint32_t pes = judge_cube_count(t, sip, cube, "cube.pes");
-
-    return pes ? pes : judge_slices(t, sip, cube);
+    return cube_at(t, sip, cube)->crossbars;
 }
 
 uint32_t judge_crossbar_of(const struct judge_topo *t, uint32_t sip, uint32_t cube, uint32_t slice)
@@ -108,7 +123,7 @@ uint32_t judge_plane_of(const struct judge_topo *t, enum judge_op op, uint64_t i
 {
     bool write = op == JUDGE_WRITE || op == JUDGE_H2D;
 
-    if (strcmp(judge_text(t, "sip.plane"), "hash") == 0)
+    if (t->hashed_planes)
         return (uint32_t)(id % t->planes);
     return write ? 0 : t->planes - 1;
 }
@@ -147,8 +162,7 @@ bool judge_beside(const struct judge_topo *t, uint32_t cube, char side, uint32_t
     uint32_t w = t->w, h = t->h;
     uint32_t x = cube % w, y = cube / w;
 
-    if (!beside(&x, &y, w, h, side,
-                wraps(t, "sip.cube_mesh.wrap", is_east_or_west(side) ? 'x' : 'y'), wrapped))
+    if (!beside(&x, &y, w, h, side, is_east_or_west(side) ? t->wrap_x : t->wrap_y, wrapped))
         return false;
     *other = y * w + x;
     return true;
@@ -169,7 +183,7 @@ bool judge_sip_beside(const struct judge_topo *t, uint32_t sip, char side, uint3
 
 static bool allowed(const struct judge_topo *t, uint32_t plane, char side)
 {
-    return t->plane[plane].dirs >> judge_side(side) & 1;
+    return (t->plane[plane].dirs & 1u << judge_side(side)) != 0;
 }
 
 static uint32_t dirs_of(const struct judge_topo *t, uint32_t plane)
@@ -201,6 +215,18 @@ static void find_planes(struct judge_topo *t)
     if (t->planes == 0) {
         t->plane[0].dirs = 15;
         t->planes = 1;
+    }
+}
+
+static void find_chiplets(struct judge_topo *t)
+{
+    const char *side;
+
+    t->chiplets[0] = 'W';
+    for (uint32_t i = 0; (side = judge_item(t, "sip.io_chiplets", i, "")); i++) {
+        if (i == JUDGE_CHIPLETS_MAX)
+            judge_die("a side has two IO chiplets");
+        t->chiplets[i] = side[0];
     }
 }
 
@@ -249,13 +275,10 @@ static const char *on_plane(const struct judge_topo *t, const char *item, uint32
 static bool is_cut(const struct judge_topo *t, uint32_t plane, uint32_t sip, uint32_t from,
                    uint32_t to)
 {
-    const char *item, *b;
-    char a[JUDGE_NAME_BYTES];
+    for (size_t i = 0; i < t->broken.n; i++) {
+        const char *item = on_plane(t, t->broken.items[i], plane), *b;
+        char a[JUDGE_NAME_BYTES], sign;
 
-    for (uint32_t i = 0; (item = judge_item(t, "broken", i, "")); i++) {
-        char sign;
-
-        item = on_plane(t, item, plane);
         if (!item)
             continue;
         sign = cut(item, a, &b);
@@ -271,12 +294,12 @@ static bool is_cut(const struct judge_topo *t, uint32_t plane, uint32_t sip, uin
 bool judge_port_is_cut(const struct judge_topo *t, uint32_t sip, uint32_t cube, char side,
                        bool outward)
 {
-    const char *item, *b;
-    char a[JUDGE_NAME_BYTES], ucie[] = "ucie-N";
+    char ucie[] = "ucie-N";
 
     ucie[5] = side;
-    for (uint32_t i = 0; (item = judge_item(t, "broken", i, "")); i++) {
-        char sign = cut(item, a, &b);
+    for (size_t i = 0; i < t->broken.n; i++) {
+        const char *b;
+        char a[JUDGE_NAME_BYTES], sign = cut(t->broken.items[i], a, &b);
         const char *first = outward ? "noc" : ucie, *second = outward ? ucie : "noc";
 
         if (names_node(a, first, sip, cube) && names_node(b, second, sip, cube))
@@ -328,22 +351,40 @@ static void find_pes(struct judge_topo *t)
 {
     for (uint32_t s = 0; s < t->sips; s++)
         for (uint32_t c = 0; c < t->cubes; c++)
-            for (uint32_t p = 0; p < judge_cube_count(t, s, c, "cube.pes"); p++)
+            for (uint32_t p = 0; p < cube_at(t, s, c)->pes; p++)
                 if (judge_has_pe(t, s, c, p)) {
                     t->pes = judge_grow(t->pes, t->n_pes + 1, sizeof *t->pes);
                     t->pes[t->n_pes++] = (struct judge_end){JUDGE_PE, s, c, p};
                 }
 }
 
-void judge_find_steps(struct judge_topo *t)
+/* What is asked for often: looked up once. */
+static void find_values(struct judge_topo *t)
 {
-    size_t at = 0;
-
     t->sips = judge_count(t, "sips");
     t->w = judge_count(t, "sip.cube_mesh.w");
     t->h = judge_count(t, "sip.cube_mesh.h");
     t->cubes = t->w * t->h;
+    t->wrap_x = wraps(t, "sip.cube_mesh.wrap", 'x');
+    t->wrap_y = wraps(t, "sip.cube_mesh.wrap", 'y');
+    t->hashed_planes = strcmp(judge_text(t, "sip.plane"), "hash") == 0;
+    t->ns_per_mm = judge_number(t, "ns_per_mm");
+    t->missing = judge_texts(t, "missing");
+    t->broken = judge_texts(t, "broken");
+    find_chiplets(t);
+    t->cube = judge_alloc((size_t)t->sips * t->cubes, sizeof *t->cube);
+    for (uint32_t s = 0; s < t->sips; s++)
+        for (uint32_t c = 0; c < t->cubes; c++)
+            find_cube(t, s, c);
     find_planes(t);
+}
+
+void judge_find_steps(struct judge_topo *t)
+{
+    size_t at = 0;
+
+    find_values(t);
+    t->far = judge_alloc((size_t)t->planes * t->sips * t->cubes, sizeof *t->far);
     t->steps = judge_alloc((size_t)t->planes * t->sips * t->cubes * 4, sizeof *t->steps);
     for (uint32_t p = 0; p < t->planes; p++)
         for (uint32_t s = 0; s < t->sips; s++)
@@ -366,8 +407,9 @@ uint32_t judge_step(const struct judge_topo *t, uint32_t plane, uint32_t sip, ui
 
 /* -- ways over the mesh --------------------------------------------------------------------- */
 
-/* Steps from every cube of the SIP to `to`: outward from it, against the direction of the steps. */
-static uint32_t *distances(const struct judge_topo *t, uint32_t plane, uint32_t sip, uint32_t to)
+/* Outward from `to`, against the direction of the steps. */
+static uint32_t *find_distances(const struct judge_topo *t, uint32_t plane, uint32_t sip,
+                                uint32_t to)
 {
     uint32_t *far = judge_alloc(t->cubes, sizeof *far), *line = judge_alloc(t->cubes, sizeof *line);
     size_t n = 0;
@@ -392,6 +434,17 @@ static uint32_t *distances(const struct judge_topo *t, uint32_t plane, uint32_t 
     return far;
 }
 
+/* Steps from every cube of the SIP to `to`. */
+static const uint32_t *distances(const struct judge_topo *t, uint32_t plane, uint32_t sip,
+                                 uint32_t to)
+{
+    uint32_t **far = &t->far[((size_t)plane * t->sips + sip) * t->cubes + to];
+
+    if (!*far)
+        *far = find_distances(t, plane, sip, to);
+    return *far;
+}
+
 /*
  * The side towards `to` in one dimension; 0 if it is in line already. On a ring the shorter way, a
  * tie E or S; with one allowed direction that.
@@ -409,7 +462,7 @@ static char towards(const struct judge_topo *t, uint32_t plane, uint32_t cube, u
         return 0;
     if (allowed(t, plane, up) != allowed(t, plane, down))
         return allowed(t, plane, up) ? up : down;
-    if (!wraps(t, "sip.cube_mesh.wrap", dimension))
+    if (!(dimension == 'x' ? t->wrap_x : t->wrap_y))
         return a < b ? up : down;
     if (n == 2)
         return up;
@@ -440,7 +493,8 @@ static char side_to(const struct judge_topo *t, uint32_t plane, uint32_t sip, ui
 uint32_t judge_way(const struct judge_topo *t, uint32_t plane, uint32_t sip, uint32_t from,
                    uint32_t to, char **out)
 {
-    uint32_t *far = distances(t, plane, sip, to), n = far[from];
+    const uint32_t *far = distances(t, plane, sip, to);
+    uint32_t n = far[from];
     char *way = judge_alloc(n == UINT32_MAX ? 1 : n + 1, 1);
 
     for (uint32_t i = 0; n != UINT32_MAX && i < n; i++) {
@@ -449,7 +503,6 @@ uint32_t judge_way(const struct judge_topo *t, uint32_t plane, uint32_t sip, uin
             judge_die("no step is nearer");
         from = judge_step(t, plane, sip, from, way[i]);
     }
-    free(far);
     if (out && n != UINT32_MAX)
         *out = way;
     else
@@ -461,11 +514,7 @@ uint32_t judge_way(const struct judge_topo *t, uint32_t plane, uint32_t sip, uin
 
 char judge_chiplet_side(const struct judge_topo *t, uint32_t chiplet)
 {
-    const char *side = judge_item(t, "sip.io_chiplets", chiplet, "");
-
-    if (side)
-        return side[0];
-    return chiplet == 0 && !judge_item(t, "sip.io_chiplets", 0, "") ? 'W' : 0;
+    return chiplet < JUDGE_CHIPLETS_MAX ? t->chiplets[chiplet] : 0;
 }
 
 bool judge_on_shore(const struct judge_topo *t, uint32_t chiplet, uint32_t sip, uint32_t cube)
@@ -490,7 +539,7 @@ uint32_t judge_shore_cube(const struct judge_topo *t, uint32_t plane, uint32_t c
                           uint32_t sip, uint32_t cube, bool ashore)
 {
     uint32_t best = UINT32_MAX, steps = UINT32_MAX;
-    uint32_t *far = ashore ? distances(t, plane, sip, cube) : NULL;
+    const uint32_t *far = ashore ? distances(t, plane, sip, cube) : NULL;
 
     for (uint32_t c = 0; c < t->cubes; c++) {
         uint32_t n;
@@ -504,7 +553,6 @@ uint32_t judge_shore_cube(const struct judge_topo *t, uint32_t plane, uint32_t c
             steps = n;
         }
     }
-    free(far);
     return best;
 }
 

@@ -4,9 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+/*
+ * Which stations there are: by node channels of a pe_dma and engines of an m_cpu, and memories; by
+ * edge links, and, of those that exist one way only, the way back.
+ */
+enum where { READS, WRITES, MEMORIES, LINKS, RETURNS, N_WHERE };
+
 /* A resource with `servers` of its kind; a transaction that finds all of them taken waits in a
  * line. */
 struct station {
+    enum where where;
+    size_t index;
     uint32_t servers, taken;
     struct txn *first, *last; /* the line; txn.next leads through it */
     uint32_t in_line;
@@ -53,10 +61,7 @@ struct sim {
     size_t n_rows;
     bool fifo, too_late;
     struct row *all;
-    struct station *reads, *writes; /* by node: channels of a pe_dma, engines of an m_cpu */
-    struct station *memories;       /* by node */
-    struct station *links;          /* by edge */
-    struct station *returns;        /* by edge that exists one way only: the way back */
+    struct station **stations[N_WHERE]; /* by node or edge; NULL: not taken yet */
     struct judge_events events;
     int64_t now_fs;
     uint64_t now_id; /* of the event */
@@ -93,6 +98,22 @@ static void record(struct sim *s, enum judge_class class, const struct txn *x)
     s->fingerprint = judge_fingerprint(s->fingerprint, &e);
 }
 
+/* The station of a node or an edge. */
+static struct station *station_at(struct sim *s, enum where where, size_t index)
+{
+    struct station **at = &s->stations[where][index];
+
+    if (*at)
+        return *at;
+    *at = judge_alloc(1, sizeof **at);
+    (*at)->where = where;
+    (*at)->index = index;
+    (*at)->servers = 1;
+    if (where == READS || where == WRITES)
+        (*at)->servers = judge_servers(s->t, &s->t->nodes[index], where == WRITES);
+    return *at;
+}
+
 /* -- ways ----------------------------------------------------------------------------------- */
 
 static void add_step(struct txn *x, enum step_kind kind, int64_t fs, struct station *at)
@@ -108,8 +129,8 @@ static void add_step(struct txn *x, enum step_kind kind, int64_t fs, struct stat
 static struct station *link_of(struct sim *s, const struct judge_hop *h, bool write)
 {
     if (write)
-        return &s->links[h->edge];
-    return h->back == SIZE_MAX ? &s->returns[h->edge] : &s->links[h->back];
+        return station_at(s, LINKS, h->edge);
+    return h->back == SIZE_MAX ? station_at(s, RETURNS, h->edge) : station_at(s, LINKS, h->back);
 }
 
 /* The steps of one part: its route to `to`, and what it takes on the way. */
@@ -118,11 +139,11 @@ static void plan(struct sim *s, struct txn *x, const struct judge_row *row,
 {
     bool host = row->op == JUDGE_H2D || row->op == JUDGE_D2H;
     bool write = row->op == JUDGE_WRITE || row->op == JUDGE_H2D;
-    struct station *dma = write ? s->writes : s->reads;
+    enum where dma = write ? WRITES : READS;
     const struct judge_hop *memory = &r->hops[r->n - 1];
 
     if (!host && x->part == 0)
-        add_step(x, CHANNEL, 0, &dma[r->hops[0].node]);
+        add_step(x, CHANNEL, 0, station_at(s, dma, r->hops[0].node));
     for (size_t i = 0; i < r->n; i++) {
         const struct judge_hop *h = &r->hops[i];
 
@@ -133,12 +154,12 @@ static void plan(struct sim *s, struct txn *x, const struct judge_row *row,
             break;
         add_step(x, DELAY, h->overhead_fs, NULL);
         if (strstr(h->name, ".m_cpu"))
-            add_step(x, ENGINE, 0, &dma[h->node]);
+            add_step(x, ENGINE, 0, station_at(s, dma, h->node));
     }
     add_step(x, MEMORY,
              judge_held_fs(s->t, to, x->nbytes, memory->overhead_fs - r->latency_fs,
                            x->result.drain_fs, &s->too_late),
-             &s->memories[memory->node]);
+             station_at(s, MEMORIES, memory->node));
     x->steps[x->n_steps - 1].done_fs = add_fs(s, memory->overhead_fs, x->result.drain_fs);
 }
 
@@ -210,26 +231,18 @@ static void set_out(struct sim *s, uint64_t id, int64_t waited_fs)
     }
 }
 
-static bool is_one_of(const struct station *at, const struct station *all, size_t n)
-{
-    return at >= all && at < all + n;
-}
-
 static void name_station(const struct sim *s, const struct station *at,
                          char text[2 * JUDGE_NAME_BYTES])
 {
-    const struct judge_topo *t = s->t;
+    static const char *const ways[] = {".read", ".write", ""};
+    const struct judge_edge *edges = s->t->edges;
 
-    if (is_one_of(at, s->reads, t->n_nodes))
-        judge_name_station(t, (size_t)(at - s->reads), ".read", text);
-    else if (is_one_of(at, s->writes, t->n_nodes))
-        judge_name_station(t, (size_t)(at - s->writes), ".write", text);
-    else if (is_one_of(at, s->memories, t->n_nodes))
-        judge_name_station(t, (size_t)(at - s->memories), "", text);
-    else if (is_one_of(at, s->links, t->n_edges))
-        judge_name_link(t, t->edges[at - s->links].from, t->edges[at - s->links].to, text);
+    if (at->where == LINKS)
+        judge_name_link(s->t, edges[at->index].from, edges[at->index].to, text);
+    else if (at->where == RETURNS)
+        judge_name_link(s->t, edges[at->index].to, edges[at->index].from, text);
     else
-        judge_name_link(t, t->edges[at - s->returns].to, t->edges[at - s->returns].from, text);
+        judge_name_station(s->t, at->index, ways[at->where], text);
 }
 
 static void tell_wait(struct sim *s, struct txn *x, const struct station *at)
@@ -475,50 +488,39 @@ static void run_event(struct sim *s, const struct judge_event *e)
 
 /* -- a run ---------------------------------------------------------------------------------- */
 
-static struct station *stations(size_t n, uint32_t servers)
+static size_t count_of(const struct sim *s, enum where where)
 {
-    struct station *all = judge_alloc(n, sizeof *all);
-
-    for (size_t i = 0; i < n; i++)
-        all[i].servers = servers;
-    return all;
+    return where == LINKS || where == RETURNS ? s->t->n_edges : s->t->n_nodes;
 }
 
 static void build(struct sim *s)
 {
-    const struct judge_topo *t = s->t;
-
-    s->reads = stations(t->n_nodes, 1);
-    s->writes = stations(t->n_nodes, 1);
-    for (size_t i = 0; i < t->n_nodes; i++) {
-        s->reads[i].servers = judge_servers(t, &t->nodes[i], false);
-        s->writes[i].servers = judge_servers(t, &t->nodes[i], true);
-    }
-    s->memories = stations(t->n_nodes, 1);
-    s->links = stations(t->n_edges, 1);
-    s->returns = stations(t->n_edges, 1);
-    s->fifo = strcmp(judge_text(t, "contention.links"), "fifo") == 0;
+    for (enum where w = READS; w < N_WHERE; w++)
+        s->stations[w] = judge_alloc(count_of(s, w), sizeof *s->stations[w]);
+    s->fifo = strcmp(judge_text(s->t, "contention.links"), "fifo") == 0;
 }
 
 /* -- what was used -------------------------------------------------------------------------- */
 
 static struct judge_use *collect(const struct sim *s, size_t *n)
 {
-    const struct judge_topo *t = s->t;
-    struct judge_use *uses = judge_alloc(3 * t->n_nodes + 2 * t->n_edges, sizeof *uses);
+    struct judge_use *uses = NULL;
+    size_t room = 0;
 
     *n = 0;
-    for (size_t i = 0; i < t->n_nodes; i++) {
-        judge_add_use(uses, n, &s->reads[i].use, "%s.%s", t->nodes[i].name, "read");
-        judge_add_use(uses, n, &s->writes[i].use, "%s.%s", t->nodes[i].name, "write");
-        judge_add_use(uses, n, &s->memories[i].use, "%s%s", t->nodes[i].name, "");
-    }
-    for (size_t i = 0; i < t->n_edges; i++) {
-        const char *from = t->nodes[t->edges[i].from].name, *to = t->nodes[t->edges[i].to].name;
+    for (enum where w = READS; w < N_WHERE; w++)
+        for (size_t i = 0; i < count_of(s, w); i++) {
+            const struct station *at = s->stations[w][i];
 
-        judge_add_use(uses, n, &s->links[i].use, "%s -> %s", from, to);
-        judge_add_use(uses, n, &s->returns[i].use, "%s -> %s", to, from);
-    }
+            if (!at || !at->use.count)
+                continue;
+            if (*n == room) {
+                room = room ? 2 * room : 64;
+                uses = judge_grow(uses, room, sizeof *uses);
+            }
+            uses[*n] = at->use;
+            name_station(s, at, uses[(*n)++].name);
+        }
     return uses;
 }
 
@@ -530,11 +532,11 @@ static void tear_down(struct sim *s, size_t n)
         free(s->all[i].parts);
     }
     free(s->all);
-    free(s->reads);
-    free(s->writes);
-    free(s->memories);
-    free(s->links);
-    free(s->returns);
+    for (enum where w = READS; w < N_WHERE; w++) {
+        for (size_t i = 0; i < count_of(s, w); i++)
+            free(s->stations[w][i]);
+        free(s->stations[w]);
+    }
     free(s->events.heap);
 }
 

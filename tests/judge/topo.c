@@ -19,13 +19,10 @@ static struct name name_of(const char *format, ...)
 {
     struct name n;
     va_list args;
-    int len;
 
     va_start(args, format);
-    len = vsnprintf(n.text, sizeof n.text, format, args);
+    judge_vname(n.text, format, args);
     va_end(args);
-    if (len < 0 || (size_t)len >= sizeof n.text)
-        judge_die("a name is too long: %s", n.text);
     return n;
 }
 
@@ -44,7 +41,7 @@ static struct name in_cube(const struct cube *c, const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    vsnprintf(inside, sizeof inside, format, args);
+    judge_vname(inside, format, args);
     va_end(args);
     return name_of("sip%u.cube%u.%s", c->sip, c->cube, inside);
 }
@@ -134,6 +131,7 @@ static void plane_nodes(const struct cube *c, uint32_t plane)
     double ucie_ns = number(c, "cube.ucie.overhead_ns");
 
     node(c->t, on_plane(c, plane, "noc"), number(c, "cube.noc.overhead_ns"));
+    c->t->nodes[c->t->n_nodes - 1].is_noc = true;
     node_at(c->t, ucie(c, plane, 'N'), ucie_ns, w / 2, 0.0);
     node_at(c->t, ucie(c, plane, 'E'), ucie_ns, w, h / 2);
     node_at(c->t, ucie(c, plane, 'S'), ucie_ns, w / 2, h);
@@ -167,6 +165,25 @@ static void cube_nodes(const struct cube *c)
             pe_nodes(c, p);
 }
 
+/* Where the node of that name is in `node_slots`, or where it would be. */
+static size_t slot_of(const struct judge_topo *t, const char *name)
+{
+    size_t slot = judge_hash(name) & (t->n_node_slots - 1);
+
+    while (t->node_slots[slot] && strcmp(t->nodes[t->node_slots[slot] - 1].name, name) != 0)
+        slot = (slot + 1) & (t->n_node_slots - 1);
+    return slot;
+}
+
+static void fill_slots(struct judge_topo *t)
+{
+    for (t->n_node_slots = 1; t->n_node_slots < 2 * t->n_nodes;)
+        t->n_node_slots *= 2;
+    t->node_slots = judge_alloc(t->n_node_slots, sizeof *t->node_slots);
+    for (size_t i = 0; i < t->n_nodes; i++)
+        t->node_slots[slot_of(t, t->nodes[i].name)] = (uint32_t)i + 1;
+}
+
 static bool has_switch(const struct judge_topo *t)
 {
     return t->sips > 1 && strcmp(judge_text(t, "fabric.shape"), "switch") == 0;
@@ -189,6 +206,7 @@ static void all_nodes(struct judge_topo *t)
                 cube_nodes(&(struct cube){t, s, c});
     }
     qsort(t->nodes, t->n_nodes, sizeof *t->nodes, by_name);
+    fill_slots(t);
     for (size_t i = 1; i < t->n_nodes; i++) {
         if (by_name(&t->nodes[i - 1], &t->nodes[i]) == 0)
             judge_die("two nodes are called %s", t->nodes[i].name);
@@ -197,14 +215,7 @@ static void all_nodes(struct judge_topo *t)
 
 size_t judge_find_node(const struct judge_topo *t, const char *name)
 {
-    struct judge_node key = {.name = ""};
-    const struct judge_node *n;
-
-    if (strlen(name) >= sizeof key.name)
-        return SIZE_MAX;
-    strcpy(key.name, name);
-    n = bsearch(&key, t->nodes, t->n_nodes, sizeof *t->nodes, by_name);
-    return n ? (size_t)(n - t->nodes) : SIZE_MAX;
+    return (size_t)t->node_slots[slot_of(t, name)] - 1;
 }
 
 /* -- edges ---------------------------------------------------------------------------------- */
@@ -398,6 +409,12 @@ static void all_edges(struct judge_topo *t)
                 cube_edges(&(struct cube){t, s, c});
     }
     qsort(t->edges, t->n_edges, sizeof *t->edges, by_nodes);
+    t->first_edge = judge_alloc(t->n_nodes + 1, sizeof *t->first_edge);
+    for (size_t n = 0, e = 0; n <= t->n_nodes; n++) {
+        while (e < t->n_edges && t->edges[e].from < n)
+            e++;
+        t->first_edge[n] = e;
+    }
     for (size_t i = 1; i < t->n_edges; i++) {
         if (by_nodes(&t->edges[i - 1], &t->edges[i]) == 0)
             judge_die("two edges from %s to %s", t->nodes[t->edges[i].from].name,
@@ -407,15 +424,16 @@ static void all_edges(struct judge_topo *t)
 
 size_t judge_find_edge(const struct judge_topo *t, size_t from, size_t to, uint32_t second)
 {
-    struct judge_edge key = {.from = from, .to = to, .second = second};
-    const struct judge_edge *e = bsearch(&key, t->edges, t->n_edges, sizeof *t->edges, by_nodes);
-
-    return e ? (size_t)(e - t->edges) : SIZE_MAX;
+    for (size_t e = t->first_edge[from]; e < t->first_edge[from + 1]; e++) {
+        if (t->edges[e].to == to && t->edges[e].second == second)
+            return e;
+    }
+    return SIZE_MAX;
 }
 
 int64_t judge_wire_fs(const struct judge_topo *t, double distance_mm)
 {
-    return llround(distance_mm * judge_number(t, "ns_per_mm") * 1e6);
+    return llround(distance_mm * t->ns_per_mm * 1e6);
 }
 
 /* -- a topology ----------------------------------------------------------------------------- */
@@ -468,9 +486,21 @@ void judge_free(struct judge_topo *t)
 {
     if (!t)
         return;
+    for (size_t i = 0; t->cube && i < (size_t)t->sips * t->cubes; i++) {
+        free(t->cube[i].values);
+        free(t->cube[i].has_pe);
+    }
+    for (size_t i = 0; t->far && i < (size_t)t->planes * t->sips * t->cubes; i++)
+        free(t->far[i]);
+    free(t->cube);
+    free(t->far);
+    free(t->missing.items);
+    free(t->broken.items);
     free(t->values);
     free(t->nodes);
     free(t->edges);
+    free(t->node_slots);
+    free(t->first_edge);
     free(t->steps);
     free(t->pes);
     free(t);

@@ -104,20 +104,21 @@ enum { N_DEFAULTS = sizeof defaults / sizeof defaults[0] };
 /* Lists, whose items have keys such as "missing.0" and "sip.planes.1.name". */
 static const char *const lists[] = {"sip.planes.", "sip.io_chiplets.", "missing.", "broken."};
 
-static int by_key(const void *a, const void *b)
+/* Where the key is in `slots`, or where it would be. */
+static size_t slot_of(const struct judge_topo *t, const char *key)
 {
-    return strcmp(((const struct judge_value *)a)->key, ((const struct judge_value *)b)->key);
+    size_t slot = judge_hash(key) % JUDGE_KEY_SLOTS;
+
+    while (t->slots[slot] && strcmp(t->values[t->slots[slot] - 1].key, key) != 0)
+        slot = (slot + 1) % JUDGE_KEY_SLOTS;
+    return slot;
 }
 
-static int is_key(const void *key, const void *value)
-{
-    return strcmp(key, ((const struct judge_value *)value)->key);
-}
-
-/* The known keys come first and are sorted; items of lists and overrides stand behind them. */
+/* The known keys come first; items of lists and overrides stand behind them. */
 static struct judge_value *value_of(const struct judge_topo *t, const char *key)
 {
-    struct judge_value *found = bsearch(key, t->values, N_DEFAULTS, sizeof *t->values, is_key);
+    size_t known = t->slots[slot_of(t, key)];
+    struct judge_value *found = known ? &t->values[known - 1] : NULL;
 
     for (size_t i = N_DEFAULTS; !found && i < t->n_values; i++) {
         if (!*t->values[i].cubes && strcmp(t->values[i].key, key) == 0)
@@ -174,9 +175,12 @@ static bool set_value(struct judge_topo *t, const char *cubes, const char *key, 
 
 static void set_defaults(struct judge_topo *t)
 {
-    for (size_t i = 0; i < N_DEFAULTS; i++)
+    for (size_t i = 0; i < N_DEFAULTS; i++) {
+        size_t slot = slot_of(t, defaults[i][0]);
+
         add_value(t, "", defaults[i][0], defaults[i][1]);
-    qsort(t->values, N_DEFAULTS, sizeof *t->values, by_key);
+        t->slots[slot] = (uint16_t)t->n_values;
+    }
 }
 
 static void set_version(struct judge_topo *t)
@@ -220,23 +224,43 @@ const char *judge_item(const struct judge_topo *t, const char *list, uint32_t i,
     return v ? v->text : NULL;
 }
 
+struct judge_list judge_texts(const struct judge_topo *t, const char *list)
+{
+    struct judge_list found = {0};
+    const char *item;
+
+    for (uint32_t i = 0; (item = judge_item(t, list, i, "")); i++) {
+        found.items = judge_grow(found.items, found.n + 1, sizeof *found.items);
+        found.items[found.n++] = item;
+    }
+    return found;
+}
+
 /* -- one cube's own ------------------------------------------------------------------------- */
 
 /* The last override that matches the cube, or the value of all cubes. */
-static const struct judge_value *of_cube(const struct judge_topo *t, uint32_t sip, uint32_t cube,
-                                         const char *key)
+void judge_find_values(const struct judge_topo *t, uint32_t sip, uint32_t cube,
+                       struct judge_cube *out)
 {
-    const struct judge_value *found = value_of(t, key);
-
+    out->values = judge_alloc(N_DEFAULTS, sizeof *out->values);
+    for (size_t i = 0; i < N_DEFAULTS; i++)
+        out->values[i] = &t->values[i];
     for (size_t i = N_DEFAULTS; i < t->n_values; i++) {
         const struct judge_value *v = &t->values[i];
 
-        if (*v->cubes && strcmp(v->key, key) == 0 && judge_matches(v->cubes, sip, cube, SIZE_MAX))
-            found = v;
+        if (*v->cubes && judge_matches(v->cubes, sip, cube, SIZE_MAX))
+            out->values[value_of(t, v->key) - t->values] = v;
     }
-    if (!found)
+}
+
+static const struct judge_value *of_cube(const struct judge_topo *t, uint32_t sip, uint32_t cube,
+                                         const char *key)
+{
+    size_t known = t->slots[slot_of(t, key)];
+
+    if (!known)
         judge_die("asked for the unknown key %s", key);
-    return found;
+    return t->cube[(size_t)sip * t->cubes + cube].values[known - 1];
 }
 
 double judge_cube_number(const struct judge_topo *t, uint32_t sip, uint32_t cube, const char *key)

@@ -38,6 +38,8 @@ static inline kb_request request_of(const struct judge_row *row)
                         .dst = kb_end(&row->dst),
                         .offset = row->offset,
                         .nbytes = row->nbytes,
+                        .by_address = row->by_address,
+                        .address = row->address,
                         .plane = row->plane};
 }
 

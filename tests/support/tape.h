@@ -1,6 +1,8 @@
 /* tape.h -- all that a watched simulation tells, kept in its order, and what holds for any run. */
 #ifndef TAPE_H
 #define TAPE_H
+#include "machine/cost.h"
+#include "machine/place.h"
 #include "rig.h"
 
 /* A take or a release. */
@@ -353,7 +355,17 @@ static inline int tape_by_place(const void *a, const void *b)
     return x->end_fs < y->end_fs ? -1 : x->end_fs > y->end_fs;
 }
 
-/* Services that have ended, by place and time, to be freed; each was told twice, except links. */
+/* A link, or a memory that is free before its transaction is done. */
+static inline bool tape_ends_when_taken(const struct tape *t, const kb_service *x)
+{
+    uint32_t dst = (uint32_t)place_index(x->place);
+
+    return kb_place_kind_of(x->place) == KB_AT_LINK ||
+           (kb_place_kind_of(x->place) == KB_AT_MEMORY &&
+            memory_frees_early(cost_memory(t->topo, dst, false)));
+}
+
+/* Services that have ended, by place and time, to be freed; others than these were told twice. */
 static inline kb_service *tape_services(const struct tape *t, size_t *n)
 {
     kb_service *ended = calloc(t->n_services + 1, sizeof *ended);
@@ -362,15 +374,15 @@ static inline kb_service *tape_services(const struct tape *t, size_t *n)
     *n = 0;
     for (size_t i = 0; i < t->n_services; i++) {
         const kb_service *x = &t->service[i].service;
-        bool link = kb_place_kind_of(x->place) == KB_AT_LINK;
+        bool ends = tape_ends_when_taken(t, x);
 
-        if (t->service[i].take && !link) {
+        if (t->service[i].take && !ends) {
             assert_true(x->end_fs == -1);
             taken++;
             continue;
         }
-        assert_true(t->service[i].take == link);
-        taken -= !link;
+        assert_true(t->service[i].take == ends);
+        taken -= !ends;
         ended[(*n)++] = *x;
     }
     assert_true(taken == 0);
@@ -387,7 +399,7 @@ static inline void assert_taken(const struct tape *t)
     for (size_t i = 0; i < t->n_services; i++) {
         const kb_service *x = &t->service[i].service;
 
-        if (kb_place_kind_of(x->place) == KB_AT_LINK)
+        if (tape_ends_when_taken(t, x))
             continue;
         if (t->service[i].take) {
             open[n++].service = *x;

@@ -72,6 +72,7 @@ struct input {
     const kb_topology *topo;
     kb_sim *sim;
     bool has_plane_column; /* sip.plane: column */
+    bool interleaved; /* addresses go round slices: a range of them may lie in several */
 
     /* Dependencies. */
     uint64_t *ids; /* of the current row; owned */
@@ -156,12 +157,11 @@ static bool read_hex(const char *text, size_t len, uint64_t *out)
 
 static bool read_address(struct input *in, const struct field *f, kb_request *q)
 {
-    uint64_t address;
-
-    if (!read_hex(f->text + 2, f->len - 2, &address))
+    q->by_address = true;
+    if (!read_hex(f->text + 2, f->len - 2, &q->address))
         return fields_bad_field(&in->fields, f, "dst",
                                 "an address: 0x and at most 16 hexadecimal digits");
-    if (kb_address_find(in->topo, address, &q->dst, &q->offset) != KB_OK)
+    if (kb_address_find(in->topo, q->address, &q->dst, &q->offset) != KB_OK)
         return fields_bad_field(&in->fields, f, "dst", "the address of any byte of this topology");
     return true;
 }
@@ -210,6 +210,8 @@ static bool read_range(struct input *in, const struct field field[N_FIELDS], kb_
     if (!text_read_size(nbytes->text, nbytes->len, &q->nbytes) || q->nbytes == 0)
         return fields_bad_field(&in->fields, nbytes, "nbytes",
                                 "a size above 0: digits, then K, M or G if wanted");
+    if (q->by_address && in->interleaved && q->dst.kind == KB_SLICE)
+        return true; /* kb_sim_add() cuts it into parts */
     if (q->offset < room && q->nbytes <= room - q->offset)
         return true;
     kb_endpoint_name(&q->dst, dst);
@@ -399,6 +401,10 @@ enum exit_code transactions_read(const kb_topology *topo, const char *program, c
     in.has_plane_column = info.plane_column;
     if (info.plane_column)
         in.fields.hint = "what may follow nbytes is after, think_ns and plane";
+    kb_limits limits;
+
+    kb_topology_limits(topo, &limits);
+    in.interleaved = limits.granule > 0;
     fields_read(&in.fields, path);
     free(in.ids);
     free(in.places);

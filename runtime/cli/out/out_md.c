@@ -1,18 +1,23 @@
 /*
  * out_md.c -- rows as a table of GitHub's Markdown, rounded for people.
  *
- * `|` and `\` in texts are escaped. Unlike out_table.c the rows are made once: Markdown is aligned
- * by the program that shows it.
+ * `|` and `\` in texts are escaped, and control characters are shown as \x1b. Unlike out_table.c
+ * the rows are made once: Markdown is aligned by the program that shows it.
  */
 #include "cli/out/out.h"
 #include "base/text.h"
 
 static void put_text(struct sink *s, const char *text)
 {
-    for (; *text; text++) {
+    while (*text) {
         if (*text == '|' || *text == '\\')
             sink_char(s, '\\');
-        sink_char(s, *text == '\n' ? ' ' : *text);
+        if (*text == '\n') {
+            sink_char(s, ' ');
+            text++;
+        } else {
+            s->at = text_put_visible(sink_room(s, 4), &text);
+        }
     }
 }
 

@@ -2,12 +2,11 @@
  * out_table.c -- rows as aligned columns, rounded for people.
  *
  * All rows are made twice: first to measure the widest cell of each column, then to print. Texts
- * stand to the left, numbers to the right. Below the table comes the note, if the command has one:
- * what a number is relative to, or what is not shown.
+ * stand to the left, numbers to the right. Control characters of texts are shown as \x1b. Below the
+ * table comes the note, if the command has one: what a number is relative to, or what is not shown.
  */
 #include "cli/out/out.h"
 #include "base/text.h"
-#include <string.h>
 
 static const char gap[] = "  ";
 
@@ -35,12 +34,12 @@ static void measure(const struct rows *rows, size_t *width)
     struct cell cells[ROW_CELLS_MAX];
 
     for (size_t c = 0; c < rows->n_columns; c++)
-        width[c] = strlen(rows->columns[c].name);
+        width[c] = text_visible_length(rows->columns[c].name);
     for (uint64_t i = 0; i < rows->n_rows; i++) {
         if (!rows->row(rows->arg, i, cells))
             continue;
         for (size_t c = 0; c < rows->n_columns; c++)
-            widen(&width[c], strlen(cell_show(&cells[c], number)));
+            widen(&width[c], text_visible_length(cell_show(&cells[c], number)));
     }
 }
 
@@ -56,11 +55,12 @@ static void put_field(const struct rows *rows, size_t c, const char *text, size_
 {
     bool left = rows->columns[c].type == CELL_TEXT;
     bool last = c + 1 == rows->n_columns;
-    size_t blanks = width - strlen(text);
+    size_t blanks = width - text_visible_length(text);
 
     if (!left)
         pad(s, blanks);
-    sink_text(s, text);
+    while (*text)
+        s->at = text_put_visible(sink_room(s, 4), &text);
     if (left && !last)
         pad(s, blanks);
     sink_text(s, last ? "\n" : gap);

@@ -201,7 +201,8 @@ static void begin_work(struct trace *t, const kb_service *work, bool service, bo
     s->service = service;
     s->name = lanes_label(&t->lanes, work->what, shown_end(work));
     set_about(t, s, work);
-    set_flow(f, s, work);
+    if (service || kb_place_kind_of(work->place) != KB_AT_MEMORY) /* a drain beside its service */
+        set_flow(f, s, work);
     s->flow_ends = is_last(work, service);
     set_wait(f, s, work->place);
     slice_begin(t, s);
@@ -237,9 +238,14 @@ static void begin_part(struct trace *t, struct flight *f, const struct slice *in
     slice_begin(t, s);
 }
 
-/* With links: fifo, heads pass a link on a lane beside that of the transactions that hold it. */
-static bool is_passing(const struct trace *t, const kb_span *span)
+/*
+ * With links: fifo, heads pass a link on a lane beside that of the transactions that hold it. So do
+ * the drains of a memory that is free before they end.
+ */
+static bool is_passing(struct trace *t, const kb_span *span)
 {
+    if (kb_place_kind_of(span->place) == KB_AT_MEMORY)
+        return lanes_at(&t->lanes, span->place, false)->is_early;
     return t->lanes.fifo && kb_place_kind_of(span->place) == KB_AT_LINK;
 }
 
@@ -302,6 +308,7 @@ void flight_take(struct trace *t, const kb_service *service)
 {
     struct component *c = lanes_at(&t->lanes, service->place, false);
 
+    c->is_early = service->end_fs >= 0;
     begin_work(t, service, true, false);
     if (!t->cli->opts.trace_filter)
         timeline_count(t, timeline_busy_of(t, c->station), 1);

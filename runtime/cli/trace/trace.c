@@ -135,8 +135,9 @@ static void advance_to(struct trace *t, int64_t fs)
     timeline_advance(t, fs);
 }
 
-/* Can the observer be called before the time of this event? On a link with fifo, for the end of a
- * memory's overhead and the drain after it, and for the response to a host. */
+/* Can the observer be called before the time of this event? On a link with fifo, at a memory, for
+ * the end of a port's or engine's overhead and the drain after it, and for the response to a host.
+ */
 static bool may_be_ahead(const struct trace *t, const struct event *e, kb_place place)
 {
     bool overhead = e->kind == EVENT_CLOSE && e->span.cause == KB_CAUSE_OVERHEAD;
@@ -146,8 +147,8 @@ static bool may_be_ahead(const struct trace *t, const struct event *e, kb_place 
     case KB_AT_LINK:
         return t->lanes.fifo;
     case KB_AT_HOST:
-        return true;
     case KB_AT_MEMORY:
+        return true;
     case KB_AT_PORT:
         return overhead || drain;
     default:
@@ -185,8 +186,8 @@ static void on_close(void *arg, const kb_span *span)
     apply_in_order(arg, &e, span->place);
 }
 
-/* With fifo, a link is taken with the time of its release, which is put off as an event of its own.
- */
+/* A link with fifo, and a memory that is free early, is taken with the time of its release, which
+ * is put off as an event of its own. */
 static void on_take(void *arg, const kb_service *service)
 {
     struct event e = {.fs = service->begin_fs, .kind = EVENT_TAKE, .service = *service};
@@ -195,7 +196,7 @@ static void on_take(void *arg, const kb_service *service)
     apply_in_order(t, &e, service->place);
     if (service->end_fs < 0)
         return;
-    e.fs = service->end_fs; /* of a link: known in advance, so there is no on_release() */
+    e.fs = service->end_fs; /* known in advance, so there is no on_release() */
     e.kind = EVENT_RELEASE;
     defer(t, &e);
 }

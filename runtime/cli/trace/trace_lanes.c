@@ -273,7 +273,8 @@ static void component_name(const struct lanes *l, kb_place place, const char *no
     }
 }
 
-/* `passing` is the second track of a link with fifo, for heads on the wire. */
+/* `passing` is the second track of a link with fifo, for heads on the wire; of a memory that is
+ * free early, for drains. */
 struct component *lanes_at(struct lanes *l, kb_place place, bool passing)
 {
     uint64_t key = passing ? place | PASSING : place;
@@ -285,7 +286,7 @@ struct component *lanes_at(struct lanes *l, kb_place place, bool passing)
     kb_place_node(l->topo, place, node);
     component_name(l, place, node, name);
     if (passing)
-        strcat(name, " wire");
+        strcat(name, kb_place_kind_of(place) == KB_AT_LINK ? " wire" : " drain");
     c = add_component(l, key, node, name);
     c->place = place;
     c->station = class_of(l, place, name);

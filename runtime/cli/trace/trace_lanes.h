@@ -56,6 +56,7 @@ struct recent {
 struct component {
     kb_place place; /* KB_NOWHERE: a PE */
     bool shown;
+    bool is_early; /* a memory that is free before its transactions are done */
     enum station_class station;
     struct group *chiplet;
     struct lane **lane; /* owned */

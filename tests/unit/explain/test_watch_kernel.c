@@ -202,7 +202,16 @@ static kb_place behind_of(const struct watched *w, size_t kernel)
     return KB_NOWHERE;
 }
 
-/* The last wait of `id`, other than for links, that its own command has ended; or NULL. */
+/* At a link, or a memory that is free early, one after the other enters: no end lets the next in.
+ */
+static bool is_line(const struct watched *w, const char *place)
+{
+    return strstr(place, " -> ") ||
+           (strstr(place, ".hbm_ctrl.") && memory_frees_early(&w->s->topo->hbm)) ||
+           (strstr(place, ".sram") && memory_frees_early(&w->s->topo->sram));
+}
+
+/* The last wait of `id`, other than in a line, that its own command has ended; or NULL. */
 static const struct judge_wait *wait_for_own(const struct watched *w, uint64_t id)
 {
     const struct judge_waits *all = &w->s->expected.waits;
@@ -220,7 +229,7 @@ static const struct judge_wait *wait_for_own(const struct watched *w, uint64_t i
     for (; low < all->n && all->waits[low].id == id; low++) {
         const struct judge_wait *x = &all->waits[low];
 
-        if (!strstr(x->at, " -> ") && same_command(record(w, id), record(w, x->given_by)) &&
+        if (!is_line(w, x->at) && same_command(record(w, id), record(w, x->given_by)) &&
             (!last || x->end_fs >= last->end_fs))
             last = x;
     }

@@ -1,11 +1,13 @@
 /* test_random.c -- random machines under random loads: both engines say what the judge says. */
 #include "support/any_topology.h"
 #include "support/rig.h"
+#include "support/split.h"
 
 /*
  * KB_SEEDS=N in the environment runs seeds 1..N. Each seed is a machine of its own, ideal or
  * fifo, often without any delay at all, and gets loads of random length full of ties. In one load
- * rows wait for others.
+ * rows wait for others. A quarter as many seeds follow with interleaved addresses, where most rows
+ * are split.
  */
 enum { SEEDS = 500, LOADS = 8, MOST_ROWS = 150 };
 
@@ -128,22 +130,27 @@ static size_t with_ways(const struct judge_topo *t, const struct judge_row *rows
     return n;
 }
 
-/* Calls `check` with every load of the machines 1..n_seeds. */
+/* Calls `check` with every load of the machines 1..n_seeds, and of those that are interleaved. */
 static void each_scenario(size_t n_seeds, void (*machine)(FILE *out, uint64_t seed),
                           void (*check)(struct scenario *s))
 {
     size_t sorted = 0, unsorted = 0;
 
-    for (uint64_t seed = 1; seed <= n_seeds; seed++) {
-        char *yaml = printed(machine, seed);
+    for (uint64_t seed = 1; seed <= n_seeds + n_seeds / 4; seed++) {
+        struct scenario s = {.seed = seed, .dice = seed};
+        bool splits = seed > n_seeds;
+        char *yaml = splits ? random_split_topo(seed, &s.dice) : printed(machine, seed);
         struct judge_topo *t = judge_load_text(yaml);
-        struct scenario s = {.topo = any_topology(yaml), .seed = seed, .dice = seed};
+
+        s.topo = any_topology(yaml);
 
         assert_non_null(t);
         assert_non_null(s.topo);
         for (int load = 0; load < LOADS; load++) {
             s.n = draw(&s.dice) % MOST_ROWS + 1;
             s.rows = random_rows(t, draw(&s.dice), s.n);
+            if (splits)
+                use_addresses(t, s.rows, s.n, &s.dice);
             if (load >= LOAD_READS)
                 turn_all(t, s.rows, s.n, load >= LOAD_WRITES);
             if (load == LOAD_SORTED || load == LOAD_READS)

@@ -1,0 +1,370 @@
+#!/usr/bin/env python3
+"""mutate.py -- makes small mistakes in the sources by chance, one at a time, and tells which no test notices.
+
+usage: mutate.py [-n N] [--seed S] [--only REGEX] [--tree DIR] [--log FILE] [--list] [--try FILE:LINE:COLUMN:NEW]
+
+Where tests/break.sh has mistakes that were thought of, this draws them: an operator replaced, a
+constant one larger, a condition turned round, a statement left out. All places of gen/ and runtime/
+are equally likely. A mutant counts if it compiles to other code than the original, at -O1 without -g.
+It is *killed* if a test fails or does not end; otherwise it *survives*, and a test is missing, or
+the mutant does what the original does. Those that were found to do the same stand in
+survivors.txt with the reason, and count neither way.
+
+The tree that is mutated is a copy, in DIR, which is built once; a mutant rebuilds what make says.
+In a first round each mutant meets the tests of its file's own folder, NEAR; those that are left
+meet all other unit tests and scripts in a second one. Random tests run SEEDS machines. Scripts that
+take long are left out: SLOW.
+
+  -n N          how many mutants that count (default 300)
+  --seed S      of the drawing (default 1); the same seed draws the same mutants in the same tree
+  --only REGEX  places whose FILE matches
+  --tree DIR    default build/mutate; kept, and brought up to date at the next run
+  --log FILE    a line of each verdict; what it has already is not tried again
+  --list        only print the mutants that would be tried
+  --try PLACE   only this one
+
+Ends with 1 if fewer than 95 % are killed.
+"""
+
+import argparse
+import hashlib
+import os
+import random
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import time
+
+TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+FLAGS = "-O1 -DNDEBUG"  # without -g, so that equal code has equal objects
+MACHINES = ["machine-cube8", "machine-tray32"]
+MORE_MACHINES = ["machine-cube1", "machine-tests/support/odd.yaml", "machine-tests/vectors/cube8_fifo.yaml"]
+LIMIT = 0.95
+SEEDS = "60"
+CPU_SECONDS, WALL_SECONDS, MEMORY = 120, 1800, 8 << 30
+
+# Not run by chance mistakes: what builds all again, waits, or only looks at sources and documents.
+SLOW = {"generated", "install", "docs", "study", "peers", "kill", "killed_make", "lines", "stops", "terminal",
+        "failures", "kbgen_nomem", "co_gdb", "locale", "numpy"}
+SLOW_UNITS = {"co_arch", "steady", "scale"}
+
+# Binary operators have blanks on both sides, as clang-format writes them; pointers have not.
+OPERATORS = {
+    "<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "&&": "||", "||": "&&",
+    "+": "-", "-": "+", "*": "/", "/": "*", "%": "*", "&": "|", "|": "&", "<<": ">>", ">>": "<<",
+    "+=": "-=", "-=": "+=", "|=": "&=", "&=": "|=",
+}
+STEPS = {"++": "--", "--": "++"}
+DECLARES = re.compile(r"\s*(?:(?:const|static|struct|enum|unsigned|long|extern|typedef|union)\b"
+                      r"|[a-z_0-9]+(?:_t)?\s+\**[a-z_0-9]+(?:\[[^]]*\])?\s*(?:=|;|,))")
+STATEMENT = re.compile(r"\s+[A-Za-z_*(+-].*;\s*$")
+KEEPS = re.compile(r"\s*(?:return|break|continue|goto|case|default|else|do|for|while|if|va_\w+|assert|_Static_assert)\b")
+
+
+class Mutant:
+    """Text `old` at `column` of `line` (both from 1) of `path` becomes `new`."""
+
+    def __init__(self, path, line, column, old, new):
+        self.path, self.line, self.column, self.old, self.new = path, line, column, old, new
+
+    def name(self):
+        return "%s:%d:%d: '%s' -> '%s'" % (self.path, self.line, self.column, self.old, self.new)
+
+    def apply(self, tree):
+        full = os.path.join(tree, self.path)
+        with open(full) as f:
+            lines = f.read().split("\n")
+        text, at = lines[self.line - 1], self.column - 1
+        assert text[at:at + len(self.old)] == self.old, self.name()
+        lines[self.line - 1] = text[:at] + self.new + text[at + len(self.old):]
+        with open(full, "w") as f:
+            f.write("\n".join(lines))
+
+
+def blank(text):
+    """The source with comments, strings and preprocessor lines replaced by blanks, of equal length."""
+    def same_length(match):
+        return re.sub(r"[^\n]", " ", match.group())
+
+    text = re.sub(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', same_length, text,
+                  flags=re.S)
+    return re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", same_length, text, flags=re.M)
+
+
+def conditions(line):
+    """Where the conditions of `if (...)` on this line are, whole."""
+    for match in re.finditer(r"\bif \(", line):
+        depth, at = 1, match.end()
+        while at < len(line) and depth:
+            depth += {"(": 1, ")": -1}.get(line[at], 0)
+            at += 1
+        if not depth:
+            yield match.end(), at - 1
+
+
+def of_line(path, number, before, line, source):
+    """All mutants of one line; `line` is blanked, `source` is as written."""
+    def one(at, old, new):
+        return Mutant(path, number, at + 1, old, new)
+
+    for match in re.finditer(r"(?<= )(<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|<>]|[-+|&]=)(?= )", line):
+        yield one(match.start(), match.group(), OPERATORS[match.group()])
+    for match in re.finditer(r"\+\+|--", line):
+        yield one(match.start(), match.group(), STEPS[match.group()])
+    for match in re.finditer(r"(?<![\w.])(\d+)(?=[uUlL]*(?![\w.xX]))", line):
+        yield one(match.start(), match.group(), str(int(match.group()) + 1))
+    for match in re.finditer(r"\b(true|false)\b", line):
+        yield one(match.start(), match.group(), "false" if match.group() == "true" else "true")
+    for start, end in conditions(line):
+        yield one(start, source[start:end], "!(%s)" % source[start:end])
+    if (STATEMENT.match(line) and not DECLARES.match(line) and not KEEPS.match(line)
+            and re.search(r"[;{}:)]\s*$|else\s*$|^\s*$", before)
+            and line.count("(") == line.count(")")):
+        start = len(line) - len(line.lstrip())
+        yield one(start, source[start:].rstrip(), ";")
+
+
+def all_mutants(only):
+    files = subprocess.run(["git", "ls-files", "gen/*.[ch]", "runtime/**.[ch]"], cwd=TREE,
+                           capture_output=True, text=True, check=True).stdout.split()
+    for path in sorted(files):
+        if not re.search(only, path):
+            continue
+        with open(os.path.join(TREE, path)) as f:
+            source = f.read()
+        lines, before = blank(source).split("\n"), ""
+        for number, (line, written) in enumerate(zip(lines, source.split("\n")), 1):
+            if not before.endswith("\\"):
+                yield from of_line(path, number, before, line, written)
+            if line.strip():
+                before = line
+
+
+# The tests of each folder, the quickest of those that know it best first.
+NEAR = {
+    "gen": ["load", "routes", "formula", "random", "kbgen_bad", "vectors"],
+    "base": ["text", "percentiles", "lists", "cell", "load"],
+    "engine": ["sim", "ev", "dependencies", "traffic", "random", "flow", "kernel_random"],
+    "network": ["sim", "formula", "random", "flow", "kernel_random"],
+    "machine": ["endpoint", "routes", "formula", "components", "random", "sim"],
+    "pe": ["kernel", "pe_ipcq", "kernel_random"],
+    "kernels": ["kernel", "tl", "launch", "barrier", "deadlock", "pe_ipcq", "kernel_random", "kernel_memory"],
+    "data": ["mem", "host", "convert", "npy", "kernel_memory", "kernel"],
+    "record": ["oplog", "race", "race_random", "kernel"],
+    "phase2": ["exec", "gemm", "math", "reference_product", "kernel", "exec_memory", "benches"],
+    "explain": ["watch", "watch_kernel", "flow", "inspect", "why", "stats"],
+    "sim": ["sim", "sweep", "bench", "traffic", "null", "random", "host", "oplog", "threads"],
+    "trace": ["trace"], "report": ["report"], "view": ["view"], "diff": ["number", "results"],
+    "rows": ["why", "stats", "race", "deadlock", "inspect", "guard"], "in": ["lists", "cli", "load", "sweep"],
+    "out": ["cell", "cli", "results", "hostile"], "options": ["cli", "shells"],
+    "cli": ["cli", "shells", "sweep", "load", "run", "knockout"],
+}
+
+
+def tests_of(path, units, scripts, near):
+    """(name, is a script) in the order in which they are run for a mutant of `path`: the near ones, or the others."""
+    stem = os.path.basename(path).split(".")[0]
+    first = [name for name in units + scripts if name in (stem, stem.split("_")[-1])]
+    first += NEAR.get(os.path.basename(os.path.dirname(path)), [])
+    every = [(unit, False) for unit in units] + [(script, True) for script in scripts]
+    if not near:
+        return [test for test in every if test[0] not in first]
+    return sorted((test for test in every if test[0] in first), key=lambda test: first.index(test[0]))
+
+
+def limits():
+    resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS + 5))
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+class Tree:
+    """A copy of the sources, built, in which one mutant after the other is put."""
+
+    def __init__(self, folder):
+        self.folder, self.trusted, self.untrusted = folder, set(), set()
+        files = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=TREE, capture_output=True,
+                               text=True, check=True).stdout.split("\n")
+        for name in filter(None, files):
+            self.copy(name)
+        self.units = sorted(f[5:-2] for _, _, names in os.walk(os.path.join(folder, "tests/unit"))
+                            for f in names if f.startswith("test_") and f[5:-2] not in SLOW_UNITS)
+        self.scripts = sorted(f[:-3] for f in os.listdir(os.path.join(folder, "tests/e2e"))
+                              if f.endswith(".sh") and f[:-3] not in SLOW)
+
+    def copy(self, name):
+        """Brings a file up to date; its time changes only if its text does."""
+        source, target = os.path.join(TREE, name), os.path.join(self.folder, name)
+        if not os.path.isfile(source):
+            return
+        if os.path.exists(target):
+            with open(source, "rb") as a, open(target, "rb") as b:
+                if a.read() == b.read():
+                    return
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        shutil.copy(source, target)
+
+    def make(self, *goals):
+        env = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
+        return subprocess.run(["make", "-s", "CFLAGS=" + FLAGS, *goals], cwd=self.folder, env=env, capture_output=True,
+                              text=True, check=False, stdin=subprocess.DEVNULL).returncode == 0
+
+    def build(self, path=""):
+        """What a mistake in `path` changes: a .c of the runtime no topology, one of gen/ no library."""
+        libraries = ["build/libkernbench.a", "build/libkernbench-cli.a"]
+        generator = ["build/kbgen", "build/_t/libgen.a"]
+        if path.endswith(".c"):
+            return self.make(*(generator if path.startswith("gen/") else libraries))
+        return self.make(*libraries, *generator) and self.make(*MACHINES)
+
+    def code(self):
+        """A hash of all that was compiled."""
+        digest = hashlib.sha256()
+        for part in ("kbgen", "_t/libgen.a", "libkernbench.a", "libkernbench-cli.a", "cube8/libcube8.a"):
+            with open(os.path.join(self.folder, "build", part), "rb") as f:
+                digest.update(f.read())
+        return digest.hexdigest()
+
+    def passes(self, name, is_script):
+        env = dict(os.environ, B="build", CC="gcc", KBGEN="build/kbgen", SIM="build/cube8/cube8", JOBS="1",
+                   SIM_FIFO="build/cube8_fifo/cube8_fifo", KB_SEEDS=SEEDS, CMOCKA_MESSAGE_OUTPUT="TAP")
+        env = {k: v for k, v in env.items() if k not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
+        goals = MACHINES + MORE_MACHINES if is_script else ["build/_t/test_" + name]
+        if not self.make(*goals) or is_script and not self.make(
+                *("build/_t/" + p for p in ("judge", "broken", "talking", "hostile"))):
+            return False
+        command = ["bash", "tests/e2e/%s.sh" % name] if is_script else ["build/_t/test_" + name]
+        try:
+            done = subprocess.run(command, cwd=self.folder, env=env, stdin=subprocess.DEVNULL, capture_output=True,
+                                  text=True, errors="replace", preexec_fn=limits, timeout=WALL_SECONDS, check=False)
+        except subprocess.TimeoutExpired:
+            return False
+        return done.returncode == 0 and not re.search(r"^not ok (?!.*# SKIP)", done.stdout, re.M)
+
+    def verdict(self, mutant, near):
+        """'killed by TEST'; 'SURVIVED', or 'open' after the near tests; 'same code' if it does not count."""
+        try:
+            mutant.apply(self.folder)
+            if not self.build(mutant.path) or self.code() == self.original:
+                return "same code, or none"
+            tests = [t for t in tests_of(mutant.path, self.units, self.scripts, near) if t[0] not in self.untrusted]
+            self.make(*("build/_t/test_" + name for name, is_script in tests if not is_script))
+            for name, is_script in tests:
+                if self.passes(name, is_script):
+                    self.trusted.add(name)
+                elif name in self.trusted or self.passes_without(mutant, name, is_script):
+                    return "killed by " + name
+            return "open" if near else "SURVIVED"
+        finally:
+            self.restore(mutant)
+
+    def restore(self, mutant):
+        shutil.copy(os.path.join(TREE, mutant.path), os.path.join(self.folder, mutant.path))
+
+    def passes_without(self, mutant, name, is_script):
+        """Does a test that has never passed here do so without the mutant? If not it is left out."""
+        self.restore(mutant)
+        good = self.build(mutant.path) and self.passes(name, is_script)
+        if good:
+            self.trusted.add(name)
+        else:
+            self.untrusted.add(name)
+            print("left out, as it fails without a mistake: " + name, flush=True)
+        mutant.apply(self.folder)
+        self.build(mutant.path)
+        return good
+
+
+def known_survivors():
+    """(file, line, line instead) -> reason, of survivors.txt: four fields with tabs between them."""
+    known = {}
+    with open(os.path.join(TREE, "tests/mutation/survivors.txt"), encoding="utf-8") as f:
+        for row in f:
+            if row.strip() and not row.startswith("#"):
+                path, line, new, reason = row.rstrip("\n").split("\t")
+                known[path, line, new] = reason
+    return known
+
+
+def key_of(mutant):
+    with open(os.path.join(TREE, mutant.path), encoding="utf-8") as f:
+        line = f.read().split("\n")[mutant.line - 1]
+    at = mutant.column - 1
+    return mutant.path, line.strip(), (line[:at] + mutant.new + line[at + len(mutant.old):]).strip()
+
+
+def read_log(path):
+    """Verdicts of an earlier run: name -> verdict."""
+    verdicts = {}
+    if path and os.path.exists(path):
+        with open(path, encoding="utf-8") as f:
+            for row in f:
+                fields = row.rstrip("\n").split("\t")
+                if len(fields) == 3:
+                    verdicts[fields[0]] = fields[1]
+    return verdicts
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__.split("\n\n")[1][7:])
+    parser.add_argument("-n", type=int, default=300)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", default=".")
+    parser.add_argument("--tree", default=os.path.join(TREE, "build/mutate"))
+    parser.add_argument("--log")
+    parser.add_argument("--list", action="store_true")
+    parser.add_argument("--try", dest="one")
+    args = parser.parse_args()
+
+    mutants = list(all_mutants(args.only))
+    random.Random(args.seed).shuffle(mutants)
+    if args.one:
+        mutants = [m for m in mutants if "%s:%d:%d:%s" % (m.path, m.line, m.column, m.new) == args.one]
+    if args.list:
+        print("\n".join(m.name() for m in mutants[:args.n]))
+        return 0
+    known, verdicts = known_survivors(), read_log(args.log)
+    tree = Tree(os.path.abspath(args.tree))
+    if not tree.build():
+        sys.exit("the tree does not build")
+    tree.original = tree.code()
+    counts, survivors, left = {"killed": 0, "SURVIVED": 0, "open": 0, "known": 0, "same": 0}, [], []
+
+    def judge(mutant, near):
+        start = time.time()
+        verdict = verdicts.get(mutant.name(), "open")
+        if key_of(mutant) in known:
+            verdict = "known"
+        elif verdict == "open" and not (near and mutant.name() in verdicts):
+            verdict = tree.verdict(mutant, near)
+            line = "%s\t%s\t%.0f s" % (mutant.name(), verdict, time.time() - start)
+            print(line, flush=True)
+            if args.log:
+                with open(args.log, "a", encoding="utf-8") as f:
+                    f.write(line + "\n")
+        counts[verdict.split()[0]] += 1
+        return verdict
+
+    for mutant in mutants:
+        if counts["killed"] + counts["SURVIVED"] + counts["open"] + counts["known"] >= args.n:
+            break
+        if judge(mutant, True) == "open":
+            left.append(mutant)
+        if sum(counts.values()) % 10 == 0:
+            print("so far: %s" % counts, flush=True)
+    counts["open"] = 0
+    for mutant in left:
+        if judge(mutant, False) == "SURVIVED":
+            survivors.append("\t".join(key_of(mutant)))
+    for line in survivors:
+        print("survivor\t" + line)
+    tried = counts["killed"] + counts["SURVIVED"]
+    print("%d of %d killed, %.1f %%; %d more do what the original does, for reasons in survivors.txt; %d are the same code"
+          % (counts["killed"], tried, 100.0 * counts["killed"] / max(tried, 1), counts["known"], counts["same"]))
+    return counts["killed"] < LIMIT * tried
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,62 @@
+/* split.h -- random machines with interleaved addresses, and rows that are split over slices. */
+#ifndef SUPPORT_SPLIT_H
+#define SUPPORT_SPLIT_H
+#include "support/rig.h"
+
+enum { MOST_PARTS = 24 }; /* of a row */
+
+static __attribute__((noinline, unused)) char *random_topo(uint64_t seed)
+{
+    return printed(judge_random_topo, seed);
+}
+
+/* The YAML of a random machine, with interleaved addresses. */
+static __attribute__((noinline, unused)) char *random_split_topo(uint64_t seed, uint64_t *dice)
+{
+    static const uint64_t granules[] = {64, 128, 4096, 4096, 65536};
+    char *plain = printed(judge_random_kernel_topo, seed), *space, *yaml = NULL;
+    const char *over = draw(dice) % 2 ? "sip" : "cube", *hash = draw(dice) % 2 ? "xor" : "none";
+    uint64_t granule = granules[draw(dice) % LENGTH(granules)], pes;
+
+    assert_non_null(plain);
+    pes = strtoull(strstr(plain, "pes: ") + 5, NULL, 10);
+    assert_true(asprintf(&yaml, "%saddressing: {granule: %" PRIu64 ", over: %s, hash: %s}\n", plain,
+                         granule, over, pes & (pes - 1) ? "none" : hash) > 0);
+    if (draw(dice) % 2)
+        *strchr(yaml, '1') = '2'; /* kernbench: 2, memories that are free early */
+    space = strstr(yaml, "space: hbm");
+    if (space)
+        memcpy(space, "space: tcm", strlen("space: tcm"));
+    free(plain);
+    return yaml;
+}
+
+/* Gives many rows the address of a byte in the cube of their target, and several parts. */
+static inline void use_addresses(const struct judge_topo *t, struct judge_row *rows, size_t n,
+                                 uint64_t *dice)
+{
+    uint64_t granule = judge_count(t, "addressing.granule"), most = MOST_PARTS * granule;
+
+    for (size_t i = 0; i < n; i++) {
+        struct judge_row *row = &rows[i];
+        uint64_t room = judge_memory_bytes(t, &row->dst) * judge_count(t, "cube.pes");
+        uint64_t nbytes = 1 + draw(dice) % most, offset;
+        struct judge_end any;
+
+        if (row->dst.kind != JUDGE_SLICE || draw(dice) % 4 == 0)
+            continue;
+        if (draw(dice) % 2)
+            nbytes = (nbytes + granule - 1) / granule * granule;
+        row->nbytes = nbytes;
+        offset = draw(dice) % 4 ? draw(dice) % 8 * granule : draw(dice) % room;
+        if (offset > room - nbytes)
+            offset = room - nbytes;
+        row->by_address = true;
+        row->address = (uint64_t)row->dst.sip << 52 | (uint64_t)row->dst.cube << 38 | offset;
+        row->offset = 0;
+        assert_true(judge_memory_at(t, row->address, &any, &offset));
+        row->dst = any;
+    }
+}
+
+#endif

@@ -1,6 +1,7 @@
 /* split.h -- random machines with interleaved addresses, and rows that are split over slices. */
 #ifndef SUPPORT_SPLIT_H
 #define SUPPORT_SPLIT_H
+#include "judge/kernel.h"
 #include "support/rig.h"
 
 enum { MOST_PARTS = 24 }; /* of a row */

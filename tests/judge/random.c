@@ -497,11 +497,10 @@ static struct judge_end any_end(const struct judge_topo *t, struct dice *rng, en
             while (judge_chiplet_side(t, e.unit + 1) && chance(rng, 60))
                 e.unit++;
         return e;
+    }
     if (kind == JUDGE_PE)
         return t->n_pes ? t->pes[below(rng, (uint32_t)t->n_pes)] : e;
     e.cube = below(rng, t->cubes);
-    }
-    e.cube = below(rng, judge_count(t, "sip.cube_mesh.w") * judge_count(t, "sip.cube_mesh.h"));
     if (kind != JUDGE_SRAM)
         e.unit = below(rng, judge_slices(t, e.sip, e.cube));
     return e;
@@ -603,11 +602,11 @@ static struct judge_row any_row(const struct judge_topo *t, struct dice *rng, co
 
     for (int i = 0; i < TRIES && !judge_has_route(t, &row, number); i++)
         row = try_row(t, rng, m);
-    if (!judge_has_route(t, &row, number)) {
+    if (!judge_has_route(t, &row, number) && t->n_pes) {
         row.op = row.op == JUDGE_H2D || row.op == JUDGE_D2H ? JUDGE_READ : row.op;
-        row.src.kind = JUDGE_PE;
-        row.dst = (struct judge_end){JUDGE_SLICE, row.src.sip, row.src.cube, row.dst.unit};
-        row.src.unit = row.dst.unit = 0;
+        row.src = any_end(t, rng, JUDGE_PE);
+        row.dst = (struct judge_end){JUDGE_SLICE, row.src.sip, row.src.cube, 0};
+        row.offset = 0;
     }
     return row;
 }

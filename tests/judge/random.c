@@ -379,7 +379,7 @@ static void print_planes(FILE *out, struct dice *rng)
 }
 
 /* Some links between cubes of SIP 0, or of all, none twice; and now and then a port. */
-static void print_broken(FILE *out, struct dice *rng, uint32_t w, uint32_t h)
+static void print_broken(FILE *out, struct dice *rng, uint32_t w, uint32_t h, uint32_t missing)
 {
     uint32_t n = chance(rng, 60) ? below(rng, w * h) : 0, printed = 0;
 
@@ -388,6 +388,8 @@ static void print_broken(FILE *out, struct dice *rng, uint32_t w, uint32_t h)
         bool east = chance(rng, 50), port = chance(rng, 15);
         uint32_t other = east ? cube + 1 : cube + w;
 
+        if (missing >> cube & 1 || missing >> other & 1)
+            continue;
         if (!chance(rng, 100 * n / (w * h)) || (east ? cube % w + 1 == w : cube / w + 1 == h))
             continue;
         fputs(printed++ ? ", " : "", out);
@@ -400,6 +402,24 @@ static void print_broken(FILE *out, struct dice *rng, uint32_t w, uint32_t h)
     fputs("]\n", out);
 }
 
+/* Up to three whole cubes, never the first: bits. */
+static uint32_t print_missing(FILE *out, struct dice *rng, uint32_t n_cubes)
+{
+    uint32_t n = chance(rng, 40) ? below(rng, 4) : 0, missing = 0;
+
+    if (n_cubes < 3 || n == 0)
+        return 0;
+    fputs("missing: [", out);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t cube = 1 + below(rng, n_cubes - 1);
+
+        missing |= UINT32_C(1) << cube;
+        fprintf(out, "%s'%sc%" PRIu32 "'", i ? ", " : "", chance(rng, 50) ? "s*." : "", cube);
+    }
+    fputs("]\n", out);
+    return missing;
+}
+
 /* A machine of any shape: rings, planes, broken links, IO chiplets on any side, grids of SIPs. */
 void judge_random_shape(FILE *out, uint64_t seed)
 {
@@ -407,7 +427,7 @@ void judge_random_shape(FILE *out, uint64_t seed)
     uint32_t w = 1 + below(rng, 5), h = 1 + below(rng, 5);
     uint32_t grid_w = 1 + below(rng, 3), grid_h = 1 + below(rng, 2);
     bool grid = chance(rng, 50);
-    uint32_t n_sips, n_pes;
+    uint32_t n_sips, n_pes, missing;
 
     dice.zero_per_cent = below(rng, 3) * 30;
     dice.one_gbs = chance(rng, 20);
@@ -429,10 +449,12 @@ void judge_random_shape(FILE *out, uint64_t seed)
     print_link(out, rng);
     print_io(out, rng);
     print_planes(out, rng);
-    print_broken(out, rng, w, h);
+    missing = print_missing(out, rng, w * h);
+    print_broken(out, rng, w, h, missing);
     struct dice keys = {.state = seed ^ UINT64_C(0x3e3)};
     n_pes = print_cube(out, rng, &keys, seed);
-    print_differences(out, seed, n_sips, w * h, n_pes);
+    if (!missing)
+        print_differences(out, seed, n_sips, w * h, n_pes);
 }
 
 static void print_topo(FILE *out, uint64_t seed, bool whole_slices)
@@ -501,6 +523,10 @@ static struct judge_end any_end(const struct judge_topo *t, struct dice *rng, en
     if (kind == JUDGE_PE)
         return t->n_pes ? t->pes[below(rng, (uint32_t)t->n_pes)] : e;
     e.cube = below(rng, t->cubes);
+    while (!judge_has_cube(t, e.sip, e.cube)) {
+        e.sip = below(rng, t->sips);
+        e.cube = below(rng, t->cubes);
+    }
     if (kind != JUDGE_SRAM)
         e.unit = below(rng, judge_slices(t, e.sip, e.cube));
     return e;
@@ -603,10 +629,11 @@ static struct judge_row any_row(const struct judge_topo *t, struct dice *rng, co
     for (int i = 0; i < TRIES && !judge_has_route(t, &row, number); i++)
         row = try_row(t, rng, m);
     if (!judge_has_route(t, &row, number) && t->n_pes) {
-        row.op = row.op == JUDGE_H2D || row.op == JUDGE_D2H ? JUDGE_READ : row.op;
-        row.src = any_end(t, rng, JUDGE_PE);
+        row.op = JUDGE_READ;
+        row.src = t->pes[0];
         row.dst = (struct judge_end){JUDGE_SLICE, row.src.sip, row.src.cube, 0};
         row.offset = 0;
+        row.nbytes = 64;
     }
     return row;
 }

@@ -41,7 +41,8 @@ static void check_all(const kb_topology *t)
         }
         uint32_t dst;
         uint64_t byte;
-        assert_false(address_find(t, address_base(t, cube) + t->pes * t->kinds[0].hbm.nbytes, &dst, &byte));
+        assert_false(
+            address_find(t, address_base(t, cube) + t->pes * t->kinds[0].hbm.nbytes, &dst, &byte));
     }
     free(seen); /* as many addresses as granules of slices, and none twice: all */
 }

@@ -137,7 +137,8 @@ int64_t count_nodes(const struct spec *spec)
            (spec->sips > 1 ? SWITCH : 0);
 }
 
-/* Nodes of all cubes that are there, of the IO chiplets and the switch; NULL: all cubes are alike. */
+/* Nodes of all cubes that are there, of the IO chiplets and the switch; NULL: all cubes are alike.
+ */
 static int64_t count_all(const struct spec *spec, const struct cubes *cubes)
 {
     int64_t n = count_nodes(spec);

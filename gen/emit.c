@@ -176,8 +176,7 @@ static void emit_cube_rows(FILE *out, const struct routes *r)
         fprintf(out, "$1(%u, [[0x%" PRIx64 "]], %u, %u, %u, %u, %u, %u, %u)m4_dnl\n", i,
                 r->cube_rows[i].pes, r->cube_rows[i].first_node, r->cube_rows[i].first_pe,
                 r->cube_rows[i].first_slice, r->cube_rows[i].rank, r->cube_rows[i].before,
-                r->cube_rows[i].there,
-                r->cube_rows[i].kind);
+                r->cube_rows[i].there, r->cube_rows[i].kind);
     end_map(out);
 }
 
@@ -431,7 +430,8 @@ static void way_segment(const struct routes *r, uint32_t i, char way[WAY_BYTES])
 /* Any machine but a plain mesh. */
 static void emit_any_costs(FILE *out, const struct routes *r)
 {
-    emit_costs(out, "cost_segment", r, way_segment, r->cost_segment, r->topo.n_kinds * r->n_segments);
+    emit_costs(out, "cost_segment", r, way_segment, r->cost_segment,
+               r->topo.n_kinds * r->n_segments);
 }
 
 /* A plain mesh. */

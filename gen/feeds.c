@@ -144,7 +144,8 @@ static uint8_t fed(const struct feeds *f, const struct leg_row *leg)
 
     if (edge->many || edge->from == FROM_NOTHING || edge->from == FROM_HOST)
         return 0;
-    if (edge->from == FROM_ENGINE && (f->r->spec->cube_m_cpu_dma_read > 1 || f->r->spec->cube_m_cpu_dma_write > 1))
+    if (edge->from == FROM_ENGINE &&
+        (f->r->spec->cube_m_cpu_dma_read > 1 || f->r->spec->cube_m_cpu_dma_write > 1))
         return 0; /* two engines may let go at one instant, and not in order of ids */
     if (f->edges[opposite_edge(f->r, leg)].from != FROM_NOTHING)
         return FED_ONE_WAY;

@@ -171,7 +171,8 @@ static void add_pe_nodes(struct routes *r, uint32_t *n, uint32_t pe)
 /* Rows for the nodes of a cube that has as much as any kind. */
 static size_t nodes_of_all(const struct routes *r)
 {
-    return node_ucie(r, 0, 0) + N_SIDES * r->topo.planes + r->most_crossbars + 2 + r->topo.slices + r->topo.pes * PE_NODES;
+    return node_ucie(r, 0, 0) + N_SIDES * r->topo.planes + r->most_crossbars + 2 + r->topo.slices +
+           r->topo.pes * PE_NODES;
 }
 
 /* ".noc0" behind the names of nodes that each plane has; "" without planes. */
@@ -428,8 +429,7 @@ static uint32_t count_inside(const struct routes *r, uint32_t kind, uint64_t pes
 
     for (uint32_t i = 0; i < r->topo.n_cube_links; i++)
         if (links[i].leaves == N_EXITS && links[i].from != links[i].to &&
-            nodes[links[i].to].kind != NODE_UCIE &&
-            node_is_there(r, nodes, links[i].from, pes) &&
+            nodes[links[i].to].kind != NODE_UCIE && node_is_there(r, nodes, links[i].from, pes) &&
             node_is_there(r, nodes, links[i].to, pes))
             n += 1u + links[i].both_ways;
     return n;

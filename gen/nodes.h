@@ -38,7 +38,8 @@ uint32_t half_of(const struct routes *r);
 /* The crossbar node that `slice` is behind. */
 uint32_t crossbar_of_slice(const struct routes *r, uint32_t slice);
 
-/* The home slice of a PE: the first one behind the last crossbar node, up to its own, that has one. */
+/* The home slice of a PE: the first one behind the last crossbar node, up to its own, that has one.
+ */
 uint32_t home_of_pe(const struct routes *r, uint32_t pe);
 
 /* The crossbar node of row 0 or 1 at bridge 0, left, or 1, right. */

@@ -101,17 +101,17 @@ struct override_specs {
     struct override_spec *rows;
 };
 
-#define FIELD_INT(field)    int64_t field;
-#define FIELD_REAL(field)   double field;
-#define FIELD_RATIO(field)  double field;
-#define FIELD_RATE(field)   double field;
-#define FIELD_NAME(field)   char *field;
-#define FIELD_REAL2(field)  double field[2];
-#define FIELD_INT3(field)   int64_t field[3];
-#define FIELD_WORD(field)   int field; /* the number of its word */
-#define FIELD_PLANES(field) struct plane_specs field;
-#define FIELD_SIDES(field)  struct side_specs field;
-#define FIELD_TEXTS(field)  struct text_specs field;
+#define FIELD_INT(field)       int64_t field;
+#define FIELD_REAL(field)      double field;
+#define FIELD_RATIO(field)     double field;
+#define FIELD_RATE(field)      double field;
+#define FIELD_NAME(field)      char *field;
+#define FIELD_REAL2(field)     double field[2];
+#define FIELD_INT3(field)      int64_t field[3];
+#define FIELD_WORD(field)      int field; /* the number of its word */
+#define FIELD_PLANES(field)    struct plane_specs field;
+#define FIELD_SIDES(field)     struct side_specs field;
+#define FIELD_TEXTS(field)     struct text_specs field;
 #define FIELD_OVERRIDES(field) struct override_specs field;
 
 struct spec {

@@ -104,9 +104,9 @@ static enum exit_code check_there(const struct viewing *v)
 
     if (v->level == VIEW_PE && kb_pe_number(v->cli->topo, &pe, &number) != KB_OK)
         return say(v->cli->program, EXIT_USAGE, "that PE is missing from this topology, see --at");
-    if (v->level == VIEW_CUBE &&
-        kb_cube_get(v->cli->topo, v->at.sip, v->at.cube, &cube) != KB_OK)
-        return say(v->cli->program, EXIT_USAGE, "that cube is missing from this topology, see --at");
+    if (v->level == VIEW_CUBE && kb_cube_get(v->cli->topo, v->at.sip, v->at.cube, &cube) != KB_OK)
+        return say(v->cli->program, EXIT_USAGE,
+                   "that cube is missing from this topology, see --at");
     for (uint32_t i = 0; v->level < VIEW_CUBE && i < info->sips * info->cubes_per_sip; i++)
         if (kb_cube_get(v->cli->topo, 0, 0, &first) != KB_OK ||
             kb_cube_get(v->cli->topo, i / info->cubes_per_sip, i % info->cubes_per_sip, &cube) !=

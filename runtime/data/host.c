@@ -53,7 +53,9 @@
 /* An offset is 36 bits, so the TCMs of a cube together must not be larger than 64 GiB. */
 static bool has_address(const struct kb_topology *t, const kb_endpoint *m, uint64_t offset)
 {
-    uint64_t nbytes = kb_memory_bytes(t, m), units = m->kind == KB_SRAM ? 1 : m->kind == KB_SLICE ? t->slices : t->pes;
+    uint64_t nbytes = kb_memory_bytes(t, m), units = m->kind == KB_SRAM    ? 1
+                                                     : m->kind == KB_SLICE ? t->slices
+                                                                           : t->pes;
 
     return m->sip < t->sips && m->cube < t->cubes && m->unit < units && offset < nbytes &&
            m->unit * nbytes + offset < ADDRESS_REGION_BYTES;
@@ -100,7 +102,7 @@ struct kb_tensor {
 struct host {
     const struct kb_topology *topo; /* borrowed */
     struct mem *mem;                /* owned */
-    uint64_t *used; /* owned; [slice_index() of a space]: bytes taken */
+    uint64_t *used;                 /* owned; [slice_index() of a space]: bytes taken */
     struct kb_tensor *tensors;      /* owned */
     bool waits;                     /* for kernels that run */
     bool fills_now;                 /* Phase 2 reads what tensors are filled with */

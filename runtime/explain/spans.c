@@ -114,8 +114,8 @@ static kb_place node_place(const struct kb_sim *s, uint32_t slot)
     const struct txn *txn = &s->txns[slot];
     const struct trip trip = txn_trip(t, txn);
 
-    return ways_node(t, &t->hops[walk_segment(t, txn->at)->first_hop + txn->at.step],
-                     txn->at.cube, &trip);
+    return ways_node(t, &t->hops[walk_segment(t, txn->at)->first_hop + txn->at.step], txn->at.cube,
+                     &trip);
 }
 
 /* The edge that it takes next: behind its node, or, by stations, the link of its leg. */
@@ -259,8 +259,7 @@ void spans_node(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
     const struct kb_topology *topo = s->topo;
     const struct txn *txn = &s->txns[slot];
-    const struct hop_row *hop =
-        &topo->hops[walk_segment(topo, txn->at)->first_hop + txn->at.step];
+    const struct hop_row *hop = &topo->hops[walk_segment(topo, txn->at)->first_hop + txn->at.step];
 
     spans_close(s, t, slot);
     if (hop->overhead_fs & s->mask.overhead)

@@ -81,7 +81,8 @@ static void spread_exit(const struct spread *sp, uint32_t cube, uint32_t exit,
 {
     uint32_t side = exit == EXIT_IO ? SIDE_E : walk_opposite(exit);
 
-    spread_hops(sp, part_at(cube, sp->topo->seg_pass + side * N_EXITS + exit), HOPS_TO_NOC, UINT32_MAX, 0, flow);
+    spread_hops(sp, part_at(cube, sp->topo->seg_pass + side * N_EXITS + exit), HOPS_TO_NOC,
+                UINT32_MAX, 0, flow);
 }
 
 /* In at `side` of `cube`, to its NoC. */
@@ -262,7 +263,9 @@ struct flow spread_local(const struct kb_sim *s, uint32_t pe, uint32_t unit)
 {
     struct flow flow = *flow_local(&s->flows, s->topo, pe, unit);
 
-    for (uint32_t writes = 0; unit == home_slice(s->topo, src_cube(s->topo, pe), src_pe(s->topo, pe)) && writes < 2; writes++) {
+    for (uint32_t writes = 0;
+         unit == home_slice(s->topo, src_cube(s->topo, pe), src_pe(s->topo, pe)) && writes < 2;
+         writes++) {
         const struct station *channel = &s->channels[2 * (size_t)pe + writes];
 
         flow_sum_add(&flow.by[writes], &(struct flow_sum){channel->count, channel->bytes});

@@ -161,7 +161,9 @@ static double link_gbs(const struct kb_topology *t, size_t link)
 {
     size_t number = link / 2, n_cube_links = walk_io_links(t) / 2;
 
-    return number < n_cube_links ? walk_cube_link(t, (uint32_t)(number / t->n_cube_links), (uint32_t)(number % t->n_cube_links))->gbs
+    return number < n_cube_links ? walk_cube_link(t, (uint32_t)(number / t->n_cube_links),
+                                                  (uint32_t)(number % t->n_cube_links))
+                                       ->gbs
                                  : t->io_links[(number - n_cube_links) % t->n_io_links].gbs;
 }
 
@@ -248,8 +250,7 @@ static void show_channels(const struct usage *u)
         struct flow_sum sum = carried(u->sim, i / 2, i % 2);
         kb_utilization use = {.kind = KB_AT_CHANNEL, .count = sum.count, .bytes = sum.bytes};
         kb_place_name(t, place_of(KB_AT_CHANNEL, i), use.name);
-        show_station(u, &u->sim->channels[i], channels_of(t, i),
-                     KB_COST_CHANNELS, &use);
+        show_station(u, &u->sim->channels[i], channels_of(t, i), KB_COST_CHANNELS, &use);
     }
 }
 
@@ -374,7 +375,7 @@ static void show_ports(const struct usage *u)
             continue;
         if (port <= PORT_TCM_WRITE)
             use.gbs = port == PORT_TCM_READ ? kind_at(t, src_cube(t, pe->src))->tcm_read.gbs
-                                              : kind_at(t, src_cube(t, pe->src))->tcm_write.gbs;
+                                            : kind_at(t, src_cube(t, pe->src))->tcm_write.gbs;
         kb_place_name(t, place_port(pe->number, port), use.name);
         show_served(u, &pe->port[port], &use);
     }

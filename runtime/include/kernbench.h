@@ -130,8 +130,8 @@ kb_status kb_slice_number(const kb_topology *topo, const kb_endpoint *slice, uin
 typedef struct kb_cube {
     uint32_t n_pes, n_slices;
     uint32_t crossbars; /* nodes of its crossbar; slice s is behind node s * crossbars / n_slices */
-    uint32_t first_pe; /* the number of its first PE */
-    uint64_t pes;      /* bit p: PE p is there */
+    uint32_t first_pe;  /* the number of its first PE */
+    uint64_t pes;       /* bit p: PE p is there */
 } kb_cube;
 
 /* KB_BAD_REQUEST: there is no such cube. */
@@ -293,7 +293,7 @@ typedef struct kb_request {
      */
     bool by_address;
     uint64_t address;
-    uint32_t plane;  /* with sip.plane: column, 1 + the number of its plane; 0: as its op says */
+    uint32_t plane; /* with sip.plane: column, 1 + the number of its plane; 0: as its op says */
 } kb_request;
 
 /* Where a transaction may wait, in the order of its route: WAIT(NAME, name). Source of kb_wait. */
@@ -571,9 +571,9 @@ typedef struct kb_kernel_run {
  *
  * Some calls come before their time, when it is known already: those of the way behind a fifo link,
  * and of the end of a memory's own overhead. The service of a link, and of a memory that is free
- * before its transaction is done (hold: own, latency_ns), has its end when it is taken, and is never
- * released. With open-loop traffic the waits for channels are reported late, one at a
- * time for each PE, after the transaction before has left the queue.
+ * before its transaction is done (hold: own, latency_ns), has its end when it is taken, and is
+ * never released. With open-loop traffic the waits for channels are reported late, one at a time
+ * for each PE, after the transaction before has left the queue.
  */
 typedef struct kb_observer {
     void *arg;

@@ -4,8 +4,8 @@
  * The numbers of nodes here are those of the library's users: SIP by SIP, each with its cubes and
  * then its IO chiplet, and the switch last. Inside the library nodes are numbered as in walk.h,
  * with all cubes first. A full name is read from left to right: "sip0.cube5." selects the chiplet,
- * and the rest is looked up among the rows that the tables have for one cube of its kind. With 81 nodes in a
- * cube of cube8, sip0.cube5.xbar.pe3 is node 5 * 81 + 10 = 415.
+ * and the rest is looked up among the rows that the tables have for one cube of its kind. With 81
+ * nodes in a cube of cube8, sip0.cube5.xbar.pe3 is node 5 * 81 + 10 = 415.
  */
 #include <string.h>
 #include "machine/names.h"

@@ -196,7 +196,7 @@ cost_remote(const struct kb_topology *t, uint32_t src, uint32_t dst)
 struct walked_cost {
     struct cost_row way, behind;
     int64_t ucie_fs; /* their overheads */
-    uint32_t side; /* plane * N_SIDES + the side by which it comes into the target's cube */
+    uint32_t side;   /* plane * N_SIDES + the side by which it comes into the target's cube */
 };
 
 /* Of any machine: summed segment by segment along the walk. Of a PE's all is in `way`. walked.c

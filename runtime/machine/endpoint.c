@@ -71,7 +71,8 @@ static void refuse_missing(const struct kb_topology *t, const kb_endpoint *end, 
     const char *what = "missing from this topology";
 
     if (!cube)
-        refuse_end(&(kb_endpoint){KB_PE, end->sip, end->cube, end->unit}, "is missing from this topology", why);
+        refuse_end(&(kb_endpoint){KB_PE, end->sip, end->cube, end->unit},
+                   "is missing from this topology", why);
     else if (end->sip)
         endpoint_error(why, "s%u.c%u is %s", end->sip, end->cube, what);
     else
@@ -100,8 +101,8 @@ bool endpoint_pack(const struct kb_topology *t, const kb_endpoint *end, uint32_t
     }
     uint32_t cube = end->sip * t->cubes + end->cube;
 
-    if (end->sip >= t->sips || end->cube >= t->cubes ||
-        end->unit >= units_of(t, cube, end->kind) || (end->kind == KB_HOST && end->cube)) {
+    if (end->sip >= t->sips || end->cube >= t->cubes || end->unit >= units_of(t, cube, end->kind) ||
+        (end->kind == KB_HOST && end->cube)) {
         refuse_end(end, "is not in this topology", why);
         return false;
     }

@@ -245,7 +245,10 @@ static kb_status unknown_endpoint(struct cursor c, kb_error *why)
 /* How many units of that kind a cube has, or hosts a SIP; 1: no number says which. */
 static uint32_t units_of(const struct kb_topology *t, kb_endpoint_kind kind)
 {
-    return kind == KB_SRAM ? 1 : kind == KB_HOST ? t->chiplets : kind == KB_SLICE ? t->slices : t->pes;
+    return kind == KB_SRAM    ? 1
+           : kind == KB_HOST  ? t->chiplets
+           : kind == KB_SLICE ? t->slices
+                              : t->pes;
 }
 
 /* False, and a message, if one of `numbers` is too large: `owner` has `n` things. */

@@ -68,7 +68,8 @@ static uint32_t pe_node(const struct kb_topology *t, uint32_t pe, enum node_kind
 
 kb_place place_pe_node(const struct kb_topology *t, uint32_t pe, enum node_kind kind)
 {
-    return place_node(AT_CUBE, src_cube(t, pe_src(t, pe)), pe_node(t, src_pe(t, pe_src(t, pe)), kind));
+    return place_node(AT_CUBE, src_cube(t, pe_src(t, pe)),
+                      pe_node(t, src_pe(t, pe_src(t, pe)), kind));
 }
 
 static enum node_kind port_node(uint32_t port)

@@ -184,7 +184,7 @@ struct kind_row {
 
 /* Where a request is on its route. */
 struct route_at {
-    uint32_t cube; /* over all SIPs */
+    uint32_t cube;    /* over all SIPs */
     uint16_t segment; /* of those of the cube's kind */
     uint16_t step;    /* hop or leg of the segment */
 };
@@ -194,9 +194,9 @@ struct route_at {
  * one more row than cubes, with the sums over all.
  */
 struct cube_row {
-    uint64_t pes; /* bit p: PE p is there */
+    uint64_t pes;                               /* bit p: PE p is there */
     uint32_t first_node, first_pe, first_slice; /* those of the cubes before */
-    uint32_t rank, before; /* cubes before that have PEs; all of them */
+    uint32_t rank, before;                      /* cubes before that have PEs; all of them */
     uint8_t there, kind;
 };
 

@@ -2,9 +2,8 @@
  * walked.c -- the cost of a route of any machine, summed segment by segment along its walk.
  *
  * A regular machine has tables by distance (cost.h). Elsewhere routes differ from pair to pair, and
- * only what each segment costs is known beforehand (t->cost_segment, from gen/costs.c), for each kind
- * of cubes. So the walk
- * of walk.h is done, and its segments are added up.
+ * only what each segment costs is known beforehand (t->cost_segment, from gen/costs.c), for each
+ * kind of cubes. So the walk of walk.h is done, and its segments are added up.
  *
  * Example: cube8 with wrap x, c0.pe0 -> c3.slice0 goes west over the wrap link, in two segments:
  *
@@ -34,7 +33,8 @@ struct walked_cost cost_walked(const struct kb_topology *t, const struct trip *t
             c.ucie_fs += ucie_fs;
             return c;
         }
-        c.way = cost_add(c.way, &t->cost_segment[cube_kind(t, at.cube) * t->n_segments + at.segment]);
+        c.way =
+            cost_add(c.way, &t->cost_segment[cube_kind(t, at.cube) * t->n_segments + at.segment]);
         c.way.wire_fs += walk_extra_fs(t, at);
         if (seg->exit == N_EXITS)
             return c;

@@ -77,7 +77,8 @@ static inline void hop_on(struct kb_sim *s, uint64_t t, uint32_t slot)
         if (++txn->at.step == seg->n_hops)
             txn->at = walk_next(T, &trip, txn->at);
         come_to_node(s, t, slot);
-    } else if (hop->chiplet == AT_CUBE && walk_cube_node(T, txn->at.cube, hop->node)->kind == NODE_M_CPU) {
+    } else if (hop->chiplet == AT_CUBE &&
+               walk_cube_node(T, txn->at.cube, hop->node)->kind == NODE_M_CPU) {
         txn->stage = TXN_TO_ENGINE;
         post(s, t, EV_ARRIVE, slot);
     } else {

@@ -130,12 +130,12 @@ static struct room room_of(struct kb_sim *s, struct tl_ctx *pe)
     struct room r;
 
     if (kind->pe.ipcq_space == QUEUE_TCM) {
-        r = (struct room){kind->tcm_read.nbytes, 0, &pe->ring_bytes,
-                          pe->tcm};
+        r = (struct room){kind->tcm_read.nbytes, 0, &pe->ring_bytes, pe->tcm};
         for (struct tcm_block *b = pe->blocks; b; b = b->next)
             r.used = b->offset + b->nbytes;
     } else if (kind->pe.ipcq_space == QUEUE_SRAM) {
-        r = (struct room){kind->sram.nbytes, 0, &ipcq->sram_bytes[cube], dst_pack(t, cube, unit_of_sram(t))};
+        r = (struct room){kind->sram.nbytes, 0, &ipcq->sram_bytes[cube],
+                          dst_pack(t, cube, unit_of_sram(t))};
     } else {
         uint32_t slice = pe_slice(t, pe->src);
 
@@ -310,8 +310,7 @@ bool ipcq_find_queue(struct command *c, uint32_t sender, uint32_t receiver, int 
     if (most == 0) {
         kernel_error(c->pe, c->call, c->here,
                      "an element of %llu bytes is larger than a slot of %u",
-                     (unsigned long long)dtype_bytes(c->op.in[0].dtype),
-                     c->slot_bytes);
+                     (unsigned long long)dtype_bytes(c->op.in[0].dtype), c->slot_bytes);
         return false;
     }
     c->pieces = c->nbytes <= most ? 1 : (uint32_t)parts_of(c->nbytes, most);

@@ -199,7 +199,9 @@ static void token_engine(struct kb_sim *s, uint64_t t, struct token *token)
     } else {
         stage = token_stage(token, STAGE_MATH);
         stage_begin(s, t, &stage, PORT_MATH,
-                    pe_math_fs(token->command->pe, (enum tl_op)op->math, (uint64_t)token->rows * token->columns), 0);
+                    pe_math_fs(token->command->pe, (enum tl_op)op->math,
+                               (uint64_t)token->rows * token->columns),
+                    0);
         current_result(s->kernels)->math_elements += (uint64_t)token->rows * token->columns;
     }
 }
@@ -247,7 +249,8 @@ static void epilogue_math(struct kb_sim *s, uint64_t t, struct token *token)
     struct stage stage = token_stage(token, STAGE_MATH);
     uint64_t elements = (uint64_t)token->rows * token->columns;
 
-    stage_begin(s, t, &stage, PORT_MATH, pe_math_fs(token->command->pe, (enum tl_op)e->math, elements), 0);
+    stage_begin(s, t, &stage, PORT_MATH,
+                pe_math_fs(token->command->pe, (enum tl_op)e->math, elements), 0);
     current_result(s->kernels)->math_elements += elements;
 }
 

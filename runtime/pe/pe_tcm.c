@@ -93,7 +93,8 @@ bool tcm_show(struct tl_ctx *pe)
 
 bool tcm_look_at(struct tl_ctx *pe, uint32_t dst)
 {
-    if (!unit_is_tcm(pe->sim->topo, dst_unit(pe->sim->topo, dst)) || tcm_show(pe_of_tcm(pe->sim, dst)))
+    if (!unit_is_tcm(pe->sim->topo, dst_unit(pe->sim->topo, dst)) ||
+        tcm_show(pe_of_tcm(pe->sim, dst)))
         return true;
     kernel_no_memory(pe);
     return false;

@@ -8,14 +8,14 @@ enum { MOST_PARTS = 24 }; /* of a row */
 
 static __attribute__((noinline, unused)) char *random_topo(uint64_t seed)
 {
-    return printed(judge_random_topo, seed);
+    return printed(judge_random_kernel_topo, seed);
 }
 
 /* The YAML of a random machine, with interleaved addresses. */
 static __attribute__((noinline, unused)) char *random_split_topo(uint64_t seed, uint64_t *dice)
 {
     static const uint64_t granules[] = {64, 128, 4096, 4096, 65536};
-    char *plain = printed(judge_random_kernel_topo, seed), *space, *yaml = NULL;
+    char *plain = random_topo(seed), *space, *yaml = NULL;
     const char *over = draw(dice) % 2 ? "sip" : "cube", *hash = draw(dice) % 2 ? "xor" : "none";
     uint64_t granule = granules[draw(dice) % LENGTH(granules)], pes;
 

@@ -72,7 +72,7 @@ struct input {
     const kb_topology *topo;
     kb_sim *sim;
     bool has_plane_column; /* sip.plane: column */
-    bool interleaved; /* addresses go round slices: a range of them may lie in several */
+    bool interleaved;      /* addresses go round slices: a range of them may lie in several */
 
     /* Dependencies. */
     uint64_t *ids; /* of the current row; owned */

@@ -116,8 +116,8 @@ static void aim_at_homes(struct warn_aim *aim)
 
 void warn_aim_new(struct warn_aim *aim, const struct cli *cli, const kb_traffic *traffic)
 {
-    bool all = traffic->pattern == KB_UNIFORM ||
-               (traffic->pattern == KB_HOTSPOT && traffic->hotspot < 1);
+    bool all =
+        traffic->pattern == KB_UNIFORM || (traffic->pattern == KB_HOTSPOT && traffic->hotspot < 1);
 
     aim->topo = cli->topo;
     aim->n = kb_slice_count(cli->topo);

@@ -533,8 +533,8 @@ static struct cube cube_of(struct scene *sc, struct view_at at)
     kb_cube_get(sc->cli->topo, at.sip, at.cube, &c.has);
     c.half = (c.has.crossbars + 1) / 2;
     c.first = scene_find(sc, at.sip, at.cube, "noc");
-    while (kb_node_get(sc->cli->topo, c.first + c.nodes, &node) == KB_OK &&
-           node.cube == at.cube && node.sip == at.sip)
+    while (kb_node_get(sc->cli->topo, c.first + c.nodes, &node) == KB_OK && node.cube == at.cube &&
+           node.sip == at.sip)
         c.nodes++;
     kb_topology_limits(sc->cli->topo, &c.limits);
     return c;

@@ -15,6 +15,7 @@
  */
 #include <string.h>
 #include "collective_bench.h"
+#include "even.h"
 
 static void all_gather(tl_ctx *tl, const kb_args *args)
 {
@@ -32,6 +33,8 @@ static void setup(kb_bench_run *run)
     kb_dtype dtype = kb_bench_dtype(run, "dtype");
     int64_t n = sharing_of(run).ranks, all = n * kb_bench_int(run, "count");
 
+    if (!is_even(run, "all_gather"))
+        return;
     note_one_rank(run, "all_gather");
     input_rows(run, 1);
     kb_bench_output(run, "y", dtype, KB_SHAPE(n, all), BY_COLUMNS);

@@ -21,6 +21,7 @@
  */
 #include <string.h>
 #include "all_reduce.h"
+#include "even.h"
 #include "collective_bound.h"
 
 static void all_reduce(tl_ctx *tl, const kb_args *args)
@@ -37,6 +38,8 @@ static void all_reduce(tl_ctx *tl, const kb_args *args)
 
 static void setup(kb_bench_run *run)
 {
+    if (!is_even(run, "all_reduce"))
+        return;
     note_one_rank(run, "all_reduce");
     if (kb_bench_choice(run, "algorithm") == AUTO)
         choose_algorithm(run, "all_reduce");

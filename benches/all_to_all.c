@@ -14,6 +14,7 @@
  */
 #include <string.h>
 #include "collective_bench.h"
+#include "even.h"
 
 static void all_to_all(tl_ctx *tl, const kb_args *args)
 {
@@ -31,6 +32,8 @@ static void setup(kb_bench_run *run)
     kb_dtype dtype = kb_bench_dtype(run, "dtype");
     int64_t n = sharing_of(run).ranks, all = n * kb_bench_int(run, "count");
 
+    if (!is_even(run, "all_to_all"))
+        return;
     note_one_rank(run, "all_to_all");
     check_queues(run, "all_to_all", n - 1);
     input_rows(run, n);

@@ -20,6 +20,7 @@
  * more than 128 rows of q in a PE, k and v go round once for each 128; blocks have 32 rows at most.
  */
 #include "attention.h"
+#include "even.h"
 #include "ring.h"
 
 /* The largest number of rows of q that a PE works on, and of rows of k and v that travel. */
@@ -249,8 +250,11 @@ static void attention_ring(tl_ctx *tl, const kb_args *args)
 /* Rows, each with all heads, are spread over the PEs. */
 static void setup(kb_bench_run *run)
 {
-    struct plan p = plan_of(run, kb_bench_topology(run));
+    struct plan p;
 
+    if (!is_even(run, "attention_ring"))
+        return;
+    p = plan_of(run, kb_bench_topology(run));
     kb_bench_input(run, "q", p.dtype, KB_SHAPE(p.s, p.heads, p.d), BY_ROWS, 1);
     kb_bench_input(run, "k", p.dtype, KB_SHAPE(p.t, p.heads, p.d), BY_ROWS, 1);
     kb_bench_input(run, "v", p.dtype, KB_SHAPE(p.t, p.heads, p.d), BY_ROWS, 1);

@@ -13,6 +13,7 @@
  */
 #include <string.h>
 #include "collective_bound.h"
+#include "even.h"
 
 enum algorithm { AUTO, TREE, LINE };
 
@@ -32,6 +33,8 @@ static void broadcast(tl_ctx *tl, const kb_args *args)
 
 static void setup(kb_bench_run *run)
 {
+    if (!is_even(run, "broadcast"))
+        return;
     note_one_rank(run, "broadcast");
     if (kb_bench_choice(run, "algorithm") == AUTO)
         choose_algorithm(run, "broadcast");

@@ -17,6 +17,7 @@
  * dtype.
  */
 #include <string.h>
+#include "even.h"
 #include "tile.h"
 
 /* A piece of the part that lies in the slice of one PE. */
@@ -29,13 +30,13 @@ struct piece {
 
 static kb_endpoint memory_of(tl_ctx *tl, kb_endpoint_kind kind, uint32_t pe)
 {
-    kb_info info;
+    kb_endpoint end = {0};
 
-    kb_topology_info(tl_topology(tl), &info);
-    return (kb_endpoint){.kind = kind,
-                         .sip = pe / info.pes_per_cube / info.cubes_per_sip,
-                         .cube = pe / info.pes_per_cube % info.cubes_per_sip,
-                         .unit = kind == KB_SRAM ? 0 : pe % info.pes_per_cube};
+    kb_pe_get(tl_topology(tl), pe, &end);
+    end.kind = kind;
+    if (kind == KB_SRAM)
+        end.unit = 0;
+    return end;
 }
 
 /* Stores `x` at `address`, and loads it from there. */
@@ -106,6 +107,8 @@ static void setup(kb_bench_run *run)
     kb_dtype dtype = kb_bench_dtype(run, "dtype");
     int64_t l = kb_bench_int(run, "L");
 
+    if (!is_even(run, "copy"))
+        return;
     kb_bench_input(run, "x", dtype, KB_SHAPE(l), BY_ROWS, 1);
     kb_bench_output(run, "y", dtype, KB_SHAPE(l), BY_ROWS);
     kb_bench_launch(run, "copy", copy, NULL, 0);

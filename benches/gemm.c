@@ -14,6 +14,7 @@
  * cubes: all PEs read 2 MiB, half of it a, in 837.77 ns. Arguments: M, N, K, dtype.
  */
 #include <math.h>
+#include "even.h"
 #include "tile.h"
 
 enum { TILE = 128 };
@@ -98,6 +99,8 @@ static void setup(kb_bench_run *run)
     kb_dtype dtype = kb_bench_dtype(run, "dtype");
     int64_t m = kb_bench_int(run, "M"), n = kb_bench_int(run, "N"), k = kb_bench_int(run, "K");
 
+    if (!is_even(run, "gemm"))
+        return;
     kb_bench_input(run, "a", dtype, KB_SHAPE(m, k), of_a, 1);
     kb_bench_input(run, "b", dtype, KB_SHAPE(k, n), of_b, 1 / sqrt((double)k));
     kb_bench_output(run, "c", product_dtype(dtype), KB_SHAPE(m, n), of_c);

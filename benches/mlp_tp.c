@@ -17,6 +17,7 @@
 #include <math.h>
 #include <string.h>
 #include "all_reduce.h"
+#include "even.h"
 #include "collective_bound.h"
 
 enum { BLOCK = 64 };         /* rows of x, and hidden columns, at once */
@@ -169,6 +170,8 @@ static void setup(kb_bench_run *run)
     int64_t m = kb_bench_int(run, "M"), n = kb_bench_int(run, "N"), k = kb_bench_int(run, "K");
     kb_shape of_all = KB_SHAPE(ranks_of(run), m, k);
 
+    if (!is_even(run, "mlp_tp"))
+        return;
     if (kb_bench_choice(run, "algorithm") == AUTO)
         choose_all_reduce(run);
     kb_bench_input(run, "x", dtype, KB_SHAPE(m, k), everywhere, 1);

@@ -13,6 +13,7 @@
  * Arguments: M rows of c, N columns, K the inner dimension, dtype.
  */
 #include <math.h>
+#include "even.h"
 #include "tile.h"
 
 enum { TILE = 64 };
@@ -114,6 +115,8 @@ static void setup(kb_bench_run *run)
     kb_dtype dtype = kb_bench_dtype(run, "dtype");
     int64_t m = kb_bench_int(run, "M"), n = kb_bench_int(run, "N"), k = kb_bench_int(run, "K");
 
+    if (!is_even(run, "qkv_gemm"))
+        return;
     kb_bench_input(run, "a", dtype, KB_SHAPE(m, k), BY_ROWS, 1);
     kb_bench_input(run, "b", dtype, KB_SHAPE(k, n), of_b, 1 / sqrt((double)k));
     kb_bench_output(run, "c", product_dtype(dtype), KB_SHAPE(m, n), BY_ROWS);

@@ -12,6 +12,7 @@
  * the rows of x once for all ranks.
  */
 #include "collective_bench.h"
+#include "even.h"
 
 static void reduce_scatter(tl_ctx *tl, const kb_args *args)
 {
@@ -29,6 +30,8 @@ static void setup(kb_bench_run *run)
     kb_dtype dtype = kb_bench_dtype(run, "dtype");
     int64_t n = sharing_of(run).ranks, all = n * kb_bench_int(run, "count");
 
+    if (!is_even(run, "reduce_scatter"))
+        return;
     note_one_rank(run, "reduce_scatter");
     input_rows(run, n);
     kb_bench_output(run, "y", dtype, KB_SHAPE(all), BY_COLUMNS);

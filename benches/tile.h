@@ -65,7 +65,7 @@ static inline tl_tensor *rounded(tl_ctx *tl, tl_tensor *x, kb_dtype dtype)
 
 static inline uint32_t all_pes(tl_ctx *tl)
 {
-    return (uint32_t)(tl_num_programs(tl, 0) * tl_num_programs(tl, 1) * tl_num_programs(tl, 2));
+    return kb_pe_count(tl_topology(tl));
 }
 
 /* The part of `t`, placed BY_ROWS, that has row `i`. */

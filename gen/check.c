@@ -1,5 +1,6 @@
 /* check.c -- mistakes that no key shows alone: missing keys, keys that do not fit together. */
 #include "check.h"
+#include "cubes.h"
 #include "machine/tables.h"
 #include "value.h"
 
@@ -59,11 +60,25 @@ static void check_needed(const struct spec *spec)
             missing(spec, k);
 }
 
-static void check_pes(const struct spec *spec)
+int64_t slices_of(const struct spec *spec)
 {
-    if (!is_bad(spec, KEY_cube_pes) && spec->cube_pes > 1 && spec->cube_pes % 2)
-        diag_error(spec->diag, spec_place(spec, KEY_cube_pes),
-                   "'cube.pes' must be 1 or an even number, not '%lld'", (long long)spec->cube_pes);
+    return spec->cube_hbm_slices ? spec->cube_hbm_slices : spec->cube_pes;
+}
+
+int64_t crossbars_of(const struct spec *spec)
+{
+    return spec->cube_pes ? spec->cube_pes : slices_of(spec);
+}
+
+/* A cube has as many slices as PEs, unless it says how many. */
+static void check_slices(const struct spec *spec)
+{
+    const enum key keys[] = {KEY_cube_hbm_slices, KEY_cube_pes};
+    enum key blamed = culprit(spec, keys, 2);
+
+    if (blamed != N_KEYS && slices_of(spec) == 0)
+        diag_error(spec->diag, spec_place(spec, blamed),
+                   "a cube without PEs needs 'cube.hbm.slices', 1 to 64 of them");
 }
 
 static void check_position(const struct spec *spec, enum key pos_key)
@@ -99,14 +114,13 @@ int64_t count_cube_nodes(const struct spec *spec)
     enum {
         ALWAYS = 2,   /* m_cpu, sram */
         OF_PLANE = 5, /* noc, four ucie */
-        OF_PE = 9,    /* its crossbar, its slice, and the seven nodes of the PE itself */
+        OF_PE = 7,    /* the nodes of the PE itself */
         BRIDGES = 2,  /* between two halves */
     };
-
     int64_t planes = spec->sip_planes.n ? (int64_t)spec->sip_planes.n : 1;
 
-    return ALWAYS + OF_PLANE * planes + OF_PE * spec->cube_pes +
-           (spec->cube_pes >= 2 ? BRIDGES : 0);
+    return ALWAYS + OF_PLANE * planes + crossbars_of(spec) +
+           (crossbars_of(spec) >= 2 ? BRIDGES : 0) + slices_of(spec) + OF_PE * spec->cube_pes;
 }
 
 int64_t count_nodes(const struct spec *spec)
@@ -123,15 +137,55 @@ int64_t count_nodes(const struct spec *spec)
            (spec->sips > 1 ? SWITCH : 0);
 }
 
-static void check_nodes(const struct spec *spec)
+/* Nodes of all cubes that are there, of the IO chiplets and the switch; NULL: all cubes are alike.
+ */
+static int64_t count_all(const struct spec *spec, const struct cubes *cubes)
+{
+    int64_t n = count_nodes(spec);
+
+    if (cubes)
+        for (uint32_t i = 0; i < cubes->n; i++) {
+            const struct spec *kind = cubes->kinds[cubes->kind[i]];
+            int64_t missing = kind->cube_pes - __builtin_popcountll(cubes->pes[i]);
+
+            n += (cubes->there[i] ? count_cube_nodes(kind) - PE_NODES * missing : 0) -
+                 count_cube_nodes(spec);
+        }
+    return n;
+}
+
+static void check_nodes(const struct spec *spec, const struct cubes *cubes)
 {
     const enum key keys[] = {KEY_sips, KEY_sip_cube_mesh_w, KEY_sip_cube_mesh_h, KEY_cube_pes};
     enum key blamed = culprit(spec, keys, 4);
 
-    if (blamed != N_KEYS && count_nodes(spec) > NODES_MAX)
+    if (blamed != N_KEYS && count_all(spec, cubes) > NODES_MAX)
         diag_error(spec->diag, spec_place(spec, blamed),
-                   "the topology has %lld nodes, more than %d", (long long)count_nodes(spec),
+                   "the topology has %lld nodes, more than %d", (long long)count_all(spec, cubes),
                    NODES_MAX);
+}
+
+/* A grid has a place for each SIP; without one there is nothing that could wrap. */
+static void check_grid(const struct spec *spec)
+{
+    const enum key keys[] = {KEY_fabric_grid_w, KEY_fabric_grid_h, KEY_sips};
+    const enum key shaped[] = {KEY_fabric_grid_w, KEY_fabric_grid_h, KEY_fabric_wrap};
+    enum key blamed = culprit(spec, keys, 3);
+    int64_t places = spec->fabric_grid_w * spec->fabric_grid_h;
+
+    if (is_bad(spec, KEY_fabric_shape))
+        return;
+    for (size_t i = 0; i < 3 && spec->fabric_shape == FABRIC_SWITCH; i++)
+        if (is_given(spec, shaped[i]) && !is_bad(spec, shaped[i]) &&
+            (i == 2 ? spec->fabric_wrap != WRAP_NONE : places != 1)) {
+            diag_error(spec->diag, spec_place(spec, shaped[i]), "'%s' needs 'fabric.shape: grid'",
+                       key_rows[shaped[i]].path);
+            return;
+        }
+    if (blamed != N_KEYS && spec->fabric_shape == FABRIC_GRID && places != spec->sips)
+        diag_error(spec->diag, spec_place(spec, blamed),
+                   "'fabric.grid' has %lld places for %lld SIPs: w * h must be 'sips'",
+                   (long long)places, (long long)spec->sips);
 }
 
 static bool is_power_of_two(int64_t n)
@@ -162,21 +216,21 @@ static void check_has_granule(const struct spec *spec, enum key k)
                    key_rows[k].path, value_text(spec, k));
 }
 
-static void check_slices(const struct spec *spec)
+static void check_blocks(const struct spec *spec)
 {
     const enum key sizes[] = {KEY_addressing_granule, KEY_cube_hbm_size_gb, KEY_cube_pes};
     const enum key hashed[] = {KEY_addressing_hash, KEY_cube_pes};
     enum key size = culprit(spec, sizes, 3), hash = culprit(spec, hashed, 2);
-    int64_t slice = (spec->cube_hbm_size_gb << 30) / spec->cube_pes;
+    int64_t n = slices_of(spec), slice = n ? (spec->cube_hbm_size_gb << 30) / n : 0;
 
-    if (size != N_KEYS && slice < spec->addressing_granule)
+    if (n && size != N_KEYS && slice < spec->addressing_granule)
         diag_error(spec->diag, spec_place(spec, size),
                    "'addressing.granule' %lld is larger than a slice, which has %lld bytes",
                    (long long)spec->addressing_granule, (long long)slice);
-    if (hash != N_KEYS && spec->addressing_hash == HASH_XOR && !is_power_of_two(spec->cube_pes))
+    if (hash != N_KEYS && spec->addressing_hash == HASH_XOR && n && !is_power_of_two(n))
         diag_error(spec->diag, spec_place(spec, hash),
                    "'addressing.hash: xor' needs a power of two of slices in a cube, not %lld",
-                   (long long)spec->cube_pes);
+                   (long long)n);
 }
 
 static void check_queues(const struct spec *spec)
@@ -190,6 +244,31 @@ static void check_queues(const struct spec *spec)
                    "'addressing.granule' interleaves them: tcm or sram is possible");
 }
 
+static void check_interleaved(const struct spec *spec)
+{
+    if (spec->addressing_granule == 0)
+        return;
+    check_blocks(spec);
+    check_queues(spec);
+}
+
+/* Addresses that go round the cubes of a SIP need cubes that are alike in this. */
+static void check_equal_slices(const struct spec *spec, const struct cubes *cubes)
+{
+    const struct spec *first = cubes->kinds[0];
+
+    if (spec->addressing_granule == 0 || spec->addressing_over != OVER_SIP)
+        return;
+    for (uint32_t kind = 1; kind < cubes->n_kinds; kind++)
+        if (slices_of(cubes->kinds[kind]) != slices_of(first) ||
+            cubes->kinds[kind]->cube_hbm_size_gb != first->cube_hbm_size_gb) {
+            diag_error(spec->diag, spec_place(spec, KEY_addressing_over),
+                       "'addressing.over: sip' needs equal slices and 'cube.hbm.size_gb' in all "
+                       "cubes");
+            return;
+        }
+}
+
 static void check_addressing(const struct spec *spec)
 {
     if (!check_granule(spec))
@@ -199,31 +278,36 @@ static void check_addressing(const struct spec *spec)
         check_has_granule(spec, KEY_addressing_hash);
         return;
     }
-    check_slices(spec);
-    check_queues(spec);
+    check_interleaved(spec);
 }
 
-/* A grid has a place for each SIP; without one there is nothing that could wrap. */
-static void check_grid(const struct spec *spec)
+/* Keys of one cube that do not fit together. */
+static void check_cube(const struct spec *spec)
 {
-    const enum key keys[] = {KEY_fabric_grid_w, KEY_fabric_grid_h, KEY_sips};
-    const enum key shaped[] = {KEY_fabric_grid_w, KEY_fabric_grid_h, KEY_fabric_wrap};
-    enum key blamed = culprit(spec, keys, 3);
-    int64_t places = spec->fabric_grid_w * spec->fabric_grid_h;
+    check_slices(spec);
+    check_position(spec, KEY_cube_m_cpu_pos_mm);
+    check_position(spec, KEY_cube_sram_pos_mm);
+}
 
-    if (is_bad(spec, KEY_fabric_shape))
+/* Those that some cubes have for themselves, and what is missing. */
+static void check_cubes(const struct spec *spec)
+{
+    struct cubes cubes;
+
+    if (!spec->missing.n && !spec->cubes.n) {
+        check_nodes(spec, NULL);
         return;
-    for (size_t i = 0; i < 3 && spec->fabric_shape == FABRIC_SWITCH; i++)
-        if (is_given(spec, shaped[i]) && !is_bad(spec, shaped[i]) &&
-            (i == 2 ? spec->fabric_wrap != WRAP_NONE : places != 1)) {
-            diag_error(spec->diag, spec_place(spec, shaped[i]), "'%s' needs 'fabric.shape: grid'",
-                       key_rows[shaped[i]].path);
-            return;
+    }
+    if (diag_count(spec->diag) || !find_cubes(spec, &cubes))
+        return;
+    for (uint32_t kind = 0; kind < cubes.n_kinds; kind++)
+        if (cubes.kinds[kind] != spec) {
+            check_cube(cubes.kinds[kind]);
+            check_interleaved(cubes.kinds[kind]);
         }
-    if (blamed != N_KEYS && spec->fabric_shape == FABRIC_GRID && places != spec->sips)
-        diag_error(spec->diag, spec_place(spec, blamed),
-                   "'fabric.grid' has %lld places for %lld SIPs: w * h must be 'sips'",
-                   (long long)places, (long long)spec->sips);
+    check_equal_slices(spec, &cubes);
+    if (diag_count(spec->diag) == 0)
+        check_nodes(spec, &cubes);
 }
 
 bool check(const struct spec *spec)
@@ -232,13 +316,11 @@ bool check(const struct spec *spec)
 
     if (root->at.kind != PLACE_NONE && !root->bad) {
         check_needed(spec);
-        check_pes(spec);
-        check_position(spec, KEY_cube_m_cpu_pos_mm);
-        check_position(spec, KEY_cube_sram_pos_mm);
-        check_addressing(spec);
+        check_cube(spec);
         check_grid(spec);
+        check_addressing(spec);
         if (check_mesh(spec))
-            check_nodes(spec);
+            check_cubes(spec);
     }
     return diag_count(spec->diag) == 0;
 }

@@ -10,6 +10,10 @@
  */
 bool check(const struct spec *spec);
 
+/* Slices and crossbar nodes of a cube; 0 for a mistake that check() reports. */
+int64_t slices_of(const struct spec *spec);
+int64_t crossbars_of(const struct spec *spec);
+
 /* Nodes of one cube; of the whole topology, as `info` counts them. */
 int64_t count_cube_nodes(const struct spec *spec);
 int64_t count_nodes(const struct spec *spec);

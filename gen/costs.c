@@ -35,6 +35,7 @@
  * ns (the slice itself could take 256 GB/s), which makes 38.41 ns.
  */
 #include "costs.h"
+#include "check.h"
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -158,30 +159,45 @@ static void add_column_costs(struct routes *r)
     }
 }
 
+/* From m_cpu's engine over the NoC to `pe`'s pe_cpu: all links of the NoC are alike. */
+static struct cost_row launch_cost(struct routes *r, const struct hop_row *m_cpu, uint32_t pe)
+{
+    struct cost_row cost = cost_of_hops(r, (uint32_t)(m_cpu - r->hops), 2);
+
+    cost.wire_fs += cross_noc_fs(r, node_m_cpu(r), node_pe(r, pe, NODE_PE_CPU)) - m_cpu[1].cross_fs;
+    cost.overhead_fs -= m_cpu->overhead_fs;
+    return cost;
+}
+
 /*
  * From the side of a cube to the engine of its M_CPU, and from there to each slice and to each
- * pe_cpu, which meets the NoC where its crossbar does. A regular machine has hosts in the west.
+ * pe_cpu. A regular machine has hosts in the west.
  */
 static void add_host_costs(struct routes *r)
 {
-    uint32_t pes = r->topo.pes, sides = r->topo.regular ? 1 : r->topo.planes * (uint32_t)N_SIDES;
+    uint32_t pes = r->topo.pes, slices = r->topo.slices;
+    uint32_t sides = r->topo.regular ? 1 : r->topo.planes * (uint32_t)N_SIDES;
 
     r->n_host_sides = sides;
     r->cost_host_cpu = arena_alloc(r->arena, sides * sizeof *r->cost_host_cpu);
-    r->cost_host_in = arena_alloc(r->arena, sides * pes * sizeof *r->cost_host_in);
+    r->cost_host_in = arena_alloc(r->arena, sides * slices * sizeof *r->cost_host_in);
     r->cost_launch = arena_alloc(r->arena, sides * pes * sizeof *r->cost_launch);
-    for (uint32_t i = 0; i < sides * pes; i++) {
-        const struct segment_row *seg = &r->segments[r->topo.seg_host_in + i];
+    for (uint32_t side = 0; side < sides; side++) {
+        const struct segment_row *seg = &r->segments[r->topo.seg_host_in + side * slices];
         const struct hop_row *m_cpu = &r->hops[seg->first_hop + 2];
-        struct cost_row *to = &r->cost_host_cpu[i / pes];
+        struct cost_row *to = &r->cost_host_cpu[side];
 
         assert(node_at(r, m_cpu)->kind == NODE_M_CPU);
         *to = cost_of_hops(r, seg->first_hop, 2);
         to->overhead_fs += m_cpu->overhead_fs;
-        r->cost_host_in[i] = cost_of_hops(r, seg->first_hop + 2, seg->n_hops - 2u);
-        r->cost_host_in[i].overhead_fs -= m_cpu->overhead_fs;
-        r->cost_launch[i] = cost_of_hops(r, seg->first_hop + 2, 2);
-        r->cost_launch[i].overhead_fs -= m_cpu->overhead_fs;
+        for (uint32_t slice = 0; slice < r->slices; slice++) {
+            struct cost_row *in = &r->cost_host_in[side * slices + slice];
+
+            *in = cost_of_hops(r, seg[slice].first_hop + 2, seg[slice].n_hops - 2u);
+            in->overhead_fs -= m_cpu->overhead_fs;
+        }
+        for (uint32_t pe = 0; pe < r->pes; pe++)
+            r->cost_launch[side * pes + pe] = launch_cost(r, m_cpu, pe);
     }
 }
 
@@ -225,7 +241,7 @@ static int64_t last_wire_fs(const struct routes *r, uint32_t unit)
 /* Of a slice; interleaved slices are whole granules. */
 static uint64_t slice_bytes(const struct spec *s)
 {
-    uint64_t nbytes = ((uint64_t)s->cube_hbm_size_gb << 30) / (uint64_t)s->cube_pes;
+    uint64_t nbytes = ((uint64_t)s->cube_hbm_size_gb << 30) / (uint64_t)slices_of(s);
     uint64_t granule = (uint64_t)s->addressing_granule;
 
     return granule ? nbytes / granule * granule : nbytes;
@@ -235,8 +251,9 @@ static void add_memories(struct routes *r)
 {
     const struct spec *s = r->spec;
     uint64_t mib = UINT64_C(1) << 20;
+    struct kind_row *kind = r->kinds;
 
-    r->topo.hbm = (struct memory_row){
+    kind->hbm = (struct memory_row){
         .overhead_fs = fs_of_ns(s->cube_hbm_overhead_ns),
         .gbs = hbm_gbs(s),
         .nbytes = slice_bytes(s),
@@ -245,31 +262,31 @@ static void add_memories(struct routes *r)
         .own_gbs = hbm_gbs(s),
         .hold = (uint8_t)s->cube_hbm_hold,
     };
-    r->topo.sram = (struct memory_row){
+    kind->sram = (struct memory_row){
         .overhead_fs = fs_of_ns(s->cube_sram_overhead_ns),
         .gbs = sram_link_gbs(s),
         .nbytes = (uint64_t)s->cube_sram_size_mb * mib,
-        .wire_fs = last_wire_fs(r, r->topo.pes),
+        .wire_fs = last_wire_fs(r, r->topo.slices),
         .latency_fs = fs_of_ns(s->cube_sram_latency_ns),
         .own_gbs = s->cube_sram_bw_gbs > 0 ? s->cube_sram_bw_gbs : s->cube_noc_bw_gbs,
         .hold = (uint8_t)s->cube_sram_hold,
     };
-    r->topo.early = memory_frees_early(&r->topo.hbm) || memory_frees_early(&r->topo.sram);
-    r->topo.tcm_read = (struct memory_row){
+    r->topo.early = memory_frees_early(&kind->hbm) || memory_frees_early(&kind->sram);
+    kind->tcm_read = (struct memory_row){
         .gbs = s->cube_pe_pe_tcm_read_gbs,
         .own_gbs = s->cube_pe_pe_tcm_read_gbs,
         .nbytes = (uint64_t)s->cube_pe_pe_tcm_size_mb * mib,
-        .wire_fs = last_wire_fs(r, r->topo.pes + 1),
+        .wire_fs = r->pes ? last_wire_fs(r, r->topo.slices + 1) : 0,
     };
-    r->topo.tcm_write = r->topo.tcm_read;
-    r->topo.tcm_write.gbs = r->topo.tcm_write.own_gbs = s->cube_pe_pe_tcm_write_gbs;
+    kind->tcm_write = kind->tcm_read;
+    kind->tcm_write.gbs = kind->tcm_write.own_gbs = s->cube_pe_pe_tcm_write_gbs;
 }
 
 static void add_pe(struct routes *r)
 {
     const struct spec *s = r->spec;
 
-    r->topo.pe = (struct pe_row){
+    r->kinds->pe = (struct pe_row){
         .cpu_overhead_fs = fs_of_ns(s->cube_pe_pe_cpu_overhead_ns),
         .scheduler_overhead_fs = fs_of_ns(s->cube_pe_pe_scheduler_overhead_ns),
         .gemm_overhead_fs = fs_of_ns(s->cube_pe_pe_gemm_overhead_ns),
@@ -284,8 +301,8 @@ static void add_pe(struct routes *r)
         .ipcq_space = (uint8_t)s->cube_pe_pe_ipcq_space,
     };
     for (int i = 0; i < 3; i++) {
-        r->topo.pe.tile[i] = (uint32_t)s->cube_pe_pe_scheduler_tile[i];
-        r->topo.pe.mac[i] = (uint32_t)s->cube_pe_pe_gemm_mac[i];
+        r->kinds->pe.tile[i] = (uint32_t)s->cube_pe_pe_scheduler_tile[i];
+        r->kinds->pe.mac[i] = (uint32_t)s->cube_pe_pe_gemm_mac[i];
     }
 }
 
@@ -297,8 +314,38 @@ static bool wires_fit(const struct routes *r)
     return true;
 }
 
+static void add_home_slices(struct routes *r)
+{
+    r->home_slices = arena_alloc(r->arena, r->topo.pes * sizeof *r->home_slices);
+    r->topo.own_slices = true;
+    for (uint32_t pe = 0; pe < r->pes; pe++) {
+        r->home_slices[pe] = (uint8_t)home_of_pe(r, pe);
+        r->topo.own_slices &= r->home_slices[pe] == pe;
+    }
+}
+
+static void add_kind(struct routes *r)
+{
+    const struct spec *s = r->spec;
+
+    r->kinds = arena_alloc(r->arena, sizeof *r->kinds);
+    *r->kinds = (struct kind_row){
+        .pes = r->pes,
+        .slices = r->slices,
+        .crossbars = r->crossbars,
+        .read_channels = (uint32_t)s->cube_pe_pe_dma_read_channels,
+        .write_channels = (uint32_t)s->cube_pe_pe_dma_write_channels,
+        .read_engines = (uint32_t)s->cube_m_cpu_dma_read,
+        .write_engines = (uint32_t)s->cube_m_cpu_dma_write,
+        .ucie_overhead_fs = fs_of_ns(s->cube_ucie_overhead_ns),
+        .pe_gbs = s->cube_xbar_pe_gbs,
+    };
+}
+
 bool make_costs(struct routes *r)
 {
+    add_kind(r);
+    add_home_slices(r);
     add_memories(r);
     add_pe(r);
     r->too_long = !wires_fit(r);

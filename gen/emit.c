@@ -112,10 +112,20 @@ static void emit_links(FILE *out, const char *name, const struct link_row *rows,
     end_map(out);
 }
 
+/* The name of a node of a cube: the same in each kind that has it. */
+static const char *cube_node_name(const struct routes *r, uint32_t node)
+{
+    const char *name = "";
+
+    for (uint32_t kind = 0; !*name && kind < r->topo.n_kinds; kind++)
+        name = r->cube_nodes[kind * r->topo.n_cube_nodes + node].name;
+    return name;
+}
+
 static const char *hop_name(const struct routes *r, const struct hop_row *hop)
 {
     if (hop->chiplet == AT_CUBE)
-        return r->cube_nodes[hop->node].name;
+        return cube_node_name(r, hop->node);
     return hop->chiplet == AT_FABRIC ? r->fabric_nodes[0].name : r->io_nodes[hop->node].name;
 }
 
@@ -154,17 +164,35 @@ static void emit_legs(FILE *out, const struct routes *r)
 static void emit_last_links(FILE *out, const struct routes *r)
 {
     begin_map(out, "last_links");
-    for (uint32_t unit = 0; unit < r->topo.n_units; unit++)
-        fprintf(out, "$1(%u, %u)m4_dnl\n", unit, r->last_links[unit]);
+    for (uint32_t i = 0; i < r->topo.n_kinds * r->topo.n_units; i++)
+        fprintf(out, "$1(%u, %u)m4_dnl\n", i, r->last_links[i]);
     end_map(out);
 }
 
-/* Segments [first, end): those of one kind. */
-static void emit_segments(FILE *out, const char *name, const struct routes *r, uint32_t first,
-                          uint32_t end)
+static void emit_cube_rows(FILE *out, const struct routes *r)
 {
-    begin_map(out, name);
-    for (uint32_t i = first; i < end; i++) {
+    begin_map(out, "cube_rows");
+    for (uint32_t i = 0; i < r->n_cube_rows; i++)
+        fprintf(out, "$1(%u, [[0x%" PRIx64 "]], %u, %u, %u, %u, %u, %u, %u)m4_dnl\n", i,
+                r->cube_rows[i].pes, r->cube_rows[i].first_node, r->cube_rows[i].first_pe,
+                r->cube_rows[i].first_slice, r->cube_rows[i].rank, r->cube_rows[i].before,
+                r->cube_rows[i].there, r->cube_rows[i].kind);
+    end_map(out);
+}
+
+static void emit_home_slices(FILE *out, const struct routes *r)
+{
+    begin_map(out, "home_slices");
+    for (uint32_t i = 0; i < r->topo.n_kinds * r->topo.pes; i++)
+        fprintf(out, "$1(%u, %u)m4_dnl\n", i, r->home_slices[i]);
+    end_map(out);
+}
+
+/* Segments [first, end) of one kind of cubes, whose rows begin at `of_kind`. */
+static void emit_segment_rows(FILE *out, const struct routes *r, uint32_t of_kind, uint32_t first,
+                              uint32_t end)
+{
+    for (uint32_t i = of_kind + first; i < of_kind + end; i++) {
         const struct segment_row *s = &r->segments[i];
         const struct hop_row *hop = &r->hops[s->first_hop];
 
@@ -175,6 +203,15 @@ static void emit_segments(FILE *out, const char *name, const struct routes *r, u
                 s->n_hops ? hop_name(r, hop) : "none",
                 s->n_hops ? hop_name(r, hop + s->n_hops - 1) : "none");
     }
+}
+
+/* The same of all kinds. */
+static void emit_segments(FILE *out, const char *name, const struct routes *r, uint32_t first,
+                          uint32_t end)
+{
+    begin_map(out, name);
+    for (uint32_t kind = 0; kind < r->topo.n_kinds; kind++)
+        emit_segment_rows(out, r, kind * r->n_segments, first, end);
     end_map(out);
 }
 
@@ -199,31 +236,30 @@ typedef void (*way_fn)(const struct routes *r, uint32_t i, char way[WAY_BYTES]);
 /* `from` -> memory `unit` of a cube. */
 static void put_way_in(const struct routes *r, const char *from, uint32_t unit, char way[WAY_BYTES])
 {
-    if (unit < r->topo.pes)
+    if (unit < r->topo.slices)
         snprintf(way, WAY_BYTES, "%s -> slice%u", from, unit);
-    else if (unit == r->topo.pes)
+    else if (unit == r->topo.slices)
         snprintf(way, WAY_BYTES, "%s -> sram", from);
     else
-        snprintf(way, WAY_BYTES, "%s -> pe%u.tcm", from, unit - r->topo.pes - 1);
+        snprintf(way, WAY_BYTES, "%s -> pe%u.tcm", from, unit - r->topo.slices - 1);
 }
 
 static void way_local(const struct routes *r, uint32_t i, char way[WAY_BYTES])
 {
     char from[16];
 
-    snprintf(from, sizeof from, "pe%u", i / r->topo.n_units);
+    snprintf(from, sizeof from, "pe%u", i / r->topo.n_units % r->topo.pes);
     put_way_in(r, from, i % r->topo.n_units, way);
 }
 
 static void way_out(const struct routes *r, uint32_t i, char way[WAY_BYTES])
 {
-    (void)r;
-    snprintf(way, WAY_BYTES, "pe%u -> %s", i / N_EXITS, side_names[i % N_EXITS]);
+    snprintf(way, WAY_BYTES, "pe%u -> %s", i / N_EXITS % r->topo.pes, side_names[i % N_EXITS]);
 }
 
 static void way_in(const struct routes *r, uint32_t i, char way[WAY_BYTES])
 {
-    put_way_in(r, side_names[i / r->topo.n_units], i % r->topo.n_units, way);
+    put_way_in(r, side_names[i / r->topo.n_units % N_SIDES], i % r->topo.n_units, way);
 }
 
 static void way_leave(const struct routes *r, uint32_t i, char way[WAY_BYTES])
@@ -251,7 +287,7 @@ static void way_host_cpu(const struct routes *r, uint32_t i, char way[WAY_BYTES]
 
 static void way_host_in(const struct routes *r, uint32_t i, char way[WAY_BYTES])
 {
-    put_way_in(r, "m_cpu", i % r->topo.pes, way);
+    put_way_in(r, "m_cpu", i % r->topo.slices, way);
 }
 
 static void way_launch(const struct routes *r, uint32_t i, char way[WAY_BYTES])
@@ -394,7 +430,8 @@ static void way_segment(const struct routes *r, uint32_t i, char way[WAY_BYTES])
 /* Any machine but a plain mesh. */
 static void emit_any_costs(FILE *out, const struct routes *r)
 {
-    emit_costs(out, "cost_segment", r, way_segment, r->cost_segment, r->n_segments);
+    emit_costs(out, "cost_segment", r, way_segment, r->cost_segment,
+               r->topo.n_kinds * r->n_segments);
 }
 
 /* A plain mesh. */
@@ -427,6 +464,11 @@ struct field {
 
 static const struct field fields[] = {
 #define FIELD(form, type, name, c) {#name, c, FORM_##form, MEMBER(struct kb_topology, name)},
+#include "machine/topology.def"
+};
+
+static const struct field kind_fields[] = {
+#define KIND_FIELD(form, type, name) {#name, NULL, FORM_##form, MEMBER(struct kind_row, name)},
 #include "machine/topology.def"
 };
 
@@ -467,11 +509,11 @@ static void put_pe(FILE *out, const struct pe_row *pe)
 {
     fputs("{\n", out);
     for (size_t i = 0; i < LENGTH(pe_fields); i++) {
-        fprintf(out, "        .%s = ", pe_fields[i].name);
+        fprintf(out, "            .%s = ", pe_fields[i].name);
         put_value(out, &pe_fields[i], pe);
         fputs(",\n", out);
     }
-    fputs("    }", out);
+    fputs("        }", out);
 }
 
 /* Field `f` of `row`, as topo.c initialises it. */
@@ -511,6 +553,21 @@ static void put_value(FILE *out, const struct field *f, const void *row)
     }
 }
 
+static void emit_kinds(FILE *out, const struct routes *r)
+{
+    begin_map(out, "kinds");
+    for (uint32_t kind = 0; kind < r->topo.n_kinds; kind++) {
+        fprintf(out, "$1(%u, [[", kind);
+        for (size_t i = 0; i < LENGTH(kind_fields); i++) {
+            fprintf(out, "        .%s = ", kind_fields[i].name);
+            put_value(out, &kind_fields[i], &r->kinds[kind]);
+            fputs(",\n", out);
+        }
+        fputs("]])m4_dnl\n", out);
+    }
+    end_map(out);
+}
+
 /* Each number as a macro, for topo.h, and the initialiser of struct kb_topology. */
 static void emit_fields(FILE *out, const struct kb_topology *t)
 {
@@ -530,6 +587,7 @@ static void emit_fields(FILE *out, const struct kb_topology *t)
 bool emit(const struct routes *r, const char *input, FILE *out)
 {
     const struct kb_topology *t = &r->topo;
+    uint32_t n = t->n_kinds;
 
     define(out, "version", KB_VERSION);
     define_input(out, input);
@@ -538,22 +596,21 @@ bool emit(const struct routes *r, const char *input, FILE *out)
     define(out, "hash", t->hash);
     define_upper(out, "LINKS", key_rows[KEY_contention_links].words[t->links]);
     emit_fields(out, t);
-    define_int(out, "n_cube_nodes", r->n_cube_nodes);
-    define_int(out, "n_io_nodes", N_IO_NODES);
     define_int(out, "n_hops", r->n_hops);
     define_int(out, "n_legs", r->n_legs);
-    define_int(out, "n_segments", r->n_segments);
-    define_int(out, "n_host_sides", r->n_host_sides);
     emit_config(out, t->config);
-    emit_nodes(out, "cube_nodes", t->cube_nodes, r->n_cube_nodes);
+    emit_kinds(out, r);
+    emit_nodes(out, "cube_nodes", t->cube_nodes, n * t->n_cube_nodes);
     emit_nodes(out, "io_nodes", t->io_nodes, N_IO_NODES);
     emit_nodes(out, "fabric_nodes", t->fabric_nodes, 1);
-    emit_links(out, "cube_links", t->cube_links, t->n_cube_links);
+    emit_links(out, "cube_links", t->cube_links, n * t->n_cube_links);
     emit_links(out, "io_links", t->io_links, t->n_io_links);
     emit_all_segments(out, r);
     emit_hops(out, r);
     emit_legs(out, r);
     emit_last_links(out, r);
+    emit_cube_rows(out, r);
+    emit_home_slices(out, r);
     emit_planes(out, r);
     if (t->has_gaps)
         emit_gaps(out, r);
@@ -561,8 +618,9 @@ bool emit(const struct routes *r, const char *input, FILE *out)
         emit_regular_costs(out, r);
     else
         emit_any_costs(out, r);
-    emit_costs(out, "cost_host_cpu", r, way_host_cpu, t->cost_host_cpu, r->n_host_sides);
-    emit_costs(out, "cost_host_in", r, way_host_in, t->cost_host_in, r->n_host_sides * t->pes);
-    emit_costs(out, "cost_launch", r, way_launch, t->cost_launch, r->n_host_sides * t->pes);
+    n *= r->n_host_sides;
+    emit_costs(out, "cost_host_cpu", r, way_host_cpu, t->cost_host_cpu, n);
+    emit_costs(out, "cost_host_in", r, way_host_in, t->cost_host_in, n * t->slices);
+    emit_costs(out, "cost_launch", r, way_launch, t->cost_launch, n * t->pes);
     return fflush(out) == 0 && !ferror(out);
 }

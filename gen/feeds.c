@@ -120,7 +120,7 @@ static void note_all(struct feeds *f)
     const struct kb_topology *t = &f->r->topo;
 
     for (uint32_t pe = 0; pe < t->pes; pe++) {
-        for (uint32_t unit = 0; unit <= t->pes; unit++)
+        for (uint32_t unit = 0; unit <= t->slices; unit++)
             note_segment(f, t->seg_local + pe * t->n_units + unit, FROM_PE + pe);
         for (uint32_t exit = 0; exit < N_EXITS; exit++)
             note_segment(f, t->seg_out + pe * N_EXITS + exit, FROM_PE + pe);
@@ -128,11 +128,11 @@ static void note_all(struct feeds *f)
     for (uint32_t side = 0; side < N_SIDES; side++) {
         for (uint32_t exit = 0; exit < N_EXITS; exit++)
             note_segment(f, t->seg_pass + side * N_EXITS + exit, FROM_SIDE + side);
-        for (uint32_t unit = 0; unit <= t->pes; unit++)
+        for (uint32_t unit = 0; unit <= t->slices; unit++)
             note_segment(f, t->seg_in + side * t->n_units + unit, FROM_SIDE + side);
     }
     note_segment(f, t->seg_host, FROM_HOST);
-    for (uint32_t slice = 0; slice < t->pes; slice++)
+    for (uint32_t slice = 0; slice < t->slices; slice++)
         note_segment(f, t->seg_host_in + slice, FROM_SIDE + SIDE_W);
     note_cross_segment(f);
 }
@@ -141,11 +141,11 @@ static void note_all(struct feeds *f)
 static uint8_t fed(const struct feeds *f, const struct leg_row *leg)
 {
     const struct feed *edge = &f->edges[edge_of(f->r, leg)];
-    const struct kb_topology *t = &f->r->topo;
 
     if (edge->many || edge->from == FROM_NOTHING || edge->from == FROM_HOST)
         return 0;
-    if (edge->from == FROM_ENGINE && (t->read_engines > 1 || t->write_engines > 1))
+    if (edge->from == FROM_ENGINE &&
+        (f->r->spec->cube_m_cpu_dma_read > 1 || f->r->spec->cube_m_cpu_dma_write > 1))
         return 0; /* two engines may let go at one instant, and not in order of ids */
     if (f->edges[opposite_edge(f->r, leg)].from != FROM_NOTHING)
         return FED_ONE_WAY;
@@ -169,7 +169,8 @@ static void find_last_links(struct routes *r)
     for (uint32_t unit = 0; unit < r->topo.n_units; unit++) {
         const struct segment_row *seg = &r->segments[r->topo.seg_in + unit];
 
-        r->last_links[unit] = edge_of(r, &r->legs[seg->first_leg + seg->n_legs - 1]);
+        if (seg->n_legs)
+            r->last_links[unit] = edge_of(r, &r->legs[seg->first_leg + seg->n_legs - 1]);
     }
 }
 

@@ -208,6 +208,12 @@ static void load_section(struct spec *spec, struct section s, const struct doc *
     }
 }
 
+void load_mapping(struct spec *spec, enum key first, int depth, const struct doc *doc,
+                  const yaml_node_t *node)
+{
+    load_section(spec, (struct section){.first = first, .depth = depth}, doc, node);
+}
+
 static void load_root(struct spec *spec, const struct doc *doc)
 {
     struct given *given = &spec->given[0][0];

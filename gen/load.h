@@ -1,6 +1,7 @@
 /* load.h -- a topology YAML and the --set options into a spec, every mistake named. */
 #ifndef LOAD_H
 #define LOAD_H
+#include "doc.h"
 #include "spec.h"
 
 enum { FILE_BYTES_MAX = 1 << 20 };
@@ -10,6 +11,10 @@ bool load(struct spec *spec, const char *path);
 
 /* The same for a text in memory; `name` stands for the file in messages. */
 bool load_text(struct spec *spec, const char *name, const char *text, size_t len);
+
+/* Read the mapping `node` as the first `depth` words of `first`, which stand for it. */
+void load_mapping(struct spec *spec, enum key first, int depth, const struct doc *doc,
+                  const yaml_node_t *node);
 
 /* Override one key by "KEY=VALUE", VALUE being YAML. False after a message. */
 bool load_set(struct spec *spec, const char *assignment);

@@ -9,6 +9,7 @@
  * round once, and all later sums are exact.
  *
  * What the rest relies on:
+ *   - A cube has room for as many nodes as that with most of them. Rows without a name are empty.
  *   - Nodes of one kind stand together, in the order of the PEs: first_xbar_node, first_hbm_node
  *     and first_pe_node are enough to find a node. The nodes of a PE are in the order of kinds.def.
  *   - The four ucie nodes stand in the order of enum side.
@@ -21,7 +22,12 @@
  * A node that hangs on the NoC has a point on the die; the NoC itself has no place. The wire across
  * the NoC is as long as the way from point to point along X and then Y, and is added when a segment
  * crosses it (segments.c). The PEs meet the NoC in the middle of their share of the cube's width:
- * the first half of them along the top edge, the second half along the bottom.
+ * the first half of them along the top edge, the second half along the bottom. Of an odd number of
+ * PEs one more is in the first half, and both halves stand as if they had as many.
+ *
+ * A cube has as many crossbar nodes as PEs; one without PEs has one for each slice. The slices are
+ * dealt to the crossbar nodes in order: slice s is behind node s * crossbars / slices. With 16
+ * slices and 8 PEs nodes have 2 each; with 3 slices nodes 0, 2 and 5 have one.
  *
  * Example: cube8 (8 PEs, 15 mm x 11 mm, 0.01 ns per mm), as the route c0.pe1 -> c5.slice3 needs it:
  *
@@ -89,6 +95,36 @@ uint32_t node_pe(const struct routes *r, uint32_t pe, enum node_kind kind)
     return r->topo.first_pe_node + pe * PE_NODES + (kind - NODE_PE_CPU);
 }
 
+uint32_t half_of(const struct routes *r)
+{
+    return (r->crossbars + 1) / 2;
+}
+
+uint32_t crossbar_of_slice(const struct routes *r, uint32_t slice)
+{
+    return slice * r->crossbars / r->slices;
+}
+
+uint32_t home_of_pe(const struct routes *r, uint32_t pe)
+{
+    uint32_t home = 0;
+
+    for (uint32_t slice = 1; slice < r->slices; slice++)
+        if (crossbar_of_slice(r, slice) <= pe &&
+            crossbar_of_slice(r, slice) != crossbar_of_slice(r, slice - 1))
+            home = slice;
+    return home;
+}
+
+uint32_t crossbar_at_bridge(const struct routes *r, uint32_t row, uint32_t side)
+{
+    uint32_t half = half_of(r);
+
+    if (row == 0)
+        return side == 0 ? 0 : half - 1;
+    return side == 0 ? half : r->crossbars - 1;
+}
+
 struct point {
     double x, y;
 };
@@ -107,11 +143,11 @@ static __attribute__((format(printf, 6, 7))) void add_node(struct node_row *rows
     va_end(ap);
 }
 
-/* The point where PE `pe` and its crossbar meet the NoC. */
+/* The point where crossbar node `pe` and its PE meet the NoC. */
 static struct point pe_point(const struct routes *r, uint32_t pe)
 {
     double w_mm = r->spec->cube_size_mm[0], h_mm = r->spec->cube_size_mm[1];
-    uint32_t half = r->topo.pes == 1 ? 1 : r->topo.pes / 2;
+    uint32_t half = half_of(r);
 
     return (struct point){((double)(pe % half) + 0.5) * w_mm / half, pe < half ? 0 : h_mm};
 }
@@ -132,6 +168,13 @@ static void add_pe_nodes(struct routes *r, uint32_t *n, uint32_t pe)
     add_node(rows, n, NODE_PE_TCM, 0, none, "pe%u.pe_tcm", pe);
 }
 
+/* Rows for the nodes of a cube that has as much as any kind. */
+static size_t nodes_of_all(const struct routes *r)
+{
+    return node_ucie(r, 0, 0) + N_SIDES * r->topo.planes + r->most_crossbars + 2 + r->topo.slices +
+           r->topo.pes * PE_NODES;
+}
+
 /* ".noc0" behind the names of nodes that each plane has; "" without planes. */
 static const char *plane_suffix(const struct routes *r, uint32_t plane)
 {
@@ -146,7 +189,7 @@ static void add_cube_nodes(struct routes *r)
     double w_mm = s->cube_size_mm[0], h_mm = s->cube_size_mm[1];
     const struct point ucie[N_SIDES] = {
         {w_mm / 2, 0}, {w_mm, h_mm / 2}, {w_mm / 2, h_mm}, {0, h_mm / 2}};
-    struct node_row *rows = arena_alloc(r->arena, (size_t)count_cube_nodes(r->spec) * sizeof *rows);
+    struct node_row *rows = arena_alloc(r->arena, nodes_of_all(r) * sizeof *rows);
     uint32_t n = 0;
 
     r->cube_nodes = rows;
@@ -162,21 +205,20 @@ static void add_cube_nodes(struct routes *r)
             add_node(rows, &n, NODE_UCIE, s->cube_ucie_overhead_ns, ucie[side], "ucie-%c%s",
                      "NESW"[side], plane_suffix(r, plane));
     r->first_xbar_node = n;
-    for (uint32_t pe = 0; pe < r->topo.pes; pe++)
+    for (uint32_t pe = 0; pe < r->crossbars; pe++)
         add_node(rows, &n, NODE_XBAR, s->cube_xbar_overhead_ns, pe_point(r, pe), "xbar.pe%u", pe);
-    r->first_bridge_node = n;
-    for (uint32_t side = 0; r->topo.pes >= 2 && side < 2; side++)
+    r->first_bridge_node = n = r->first_xbar_node + r->most_crossbars;
+    for (uint32_t side = 0; r->crossbars >= 2 && side < 2; side++)
         add_node(rows, &n, NODE_BRIDGE, s->cube_bridge_overhead_ns, (struct point){0, 0},
                  "bridge.%s", side == 0 ? "left" : "right");
-    r->topo.first_hbm_node = n;
-    for (uint32_t pe = 0; pe < r->topo.pes; pe++)
+    r->topo.first_hbm_node = n = r->first_bridge_node + (r->most_crossbars >= 2 ? 2 : 0);
+    for (uint32_t slice = 0; slice < r->slices; slice++)
         add_node(rows, &n, NODE_HBM_CTRL, s->cube_hbm_overhead_ns, (struct point){0, 0},
-                 "hbm_ctrl.slice%u", pe);
-    r->topo.first_pe_node = n;
-    for (uint32_t pe = 0; pe < r->topo.pes; pe++)
+                 "hbm_ctrl.slice%u", slice);
+    r->topo.first_pe_node = n = r->topo.first_hbm_node + r->topo.slices;
+    for (uint32_t pe = 0; pe < r->pes; pe++)
         add_pe_nodes(r, &n, pe);
-    assert(n == count_cube_nodes(r->spec));
-    r->n_cube_nodes = n;
+    r->topo.n_cube_nodes = r->topo.first_pe_node + r->topo.pes * PE_NODES;
 }
 
 static void add_io_nodes(struct routes *r)
@@ -227,25 +269,23 @@ static void add_xbar_links(struct routes *r, uint32_t *n)
 {
     const struct spec *s = r->spec;
     struct link_row *rows = r->cube_links;
-    uint32_t half = r->topo.pes == 1 ? 1 : r->topo.pes / 2;
+    uint32_t half = half_of(r);
 
-    for (uint32_t pe = 0; pe < r->topo.pes; pe++)
+    for (uint32_t pe = 0; pe < r->pes; pe++)
         add_link(r, rows, n, node_pe(r, pe, NODE_PE_DMA), node_xbar(r, pe), false,
                  s->cube_xbar_pe_mm, s->cube_xbar_pe_gbs);
-    for (uint32_t pe = 0; pe < r->topo.pes; pe++)
-        add_link(r, rows, n, node_xbar(r, pe), node_hbm(r, pe), false, s->cube_hbm_distance_mm,
-                 hbm_gbs(s));
-    for (uint32_t pe = 0; pe + 1 < r->topo.pes; pe++)
+    for (uint32_t slice = 0; slice < r->slices; slice++)
+        add_link(r, rows, n, node_xbar(r, crossbar_of_slice(r, slice)), node_hbm(r, slice), false,
+                 s->cube_hbm_distance_mm, hbm_gbs(s));
+    for (uint32_t pe = 0; pe + 1 < r->crossbars; pe++)
         if (pe + 1 != half)
             add_link(r, rows, n, node_xbar(r, pe), node_xbar(r, pe + 1), true,
                      s->cube_xbar_chain_mm, s->cube_xbar_chain_gbs);
-    for (uint32_t side = 0; r->topo.pes >= 2 && side < 2; side++) {
-        uint32_t first = side == 0 ? 0 : half - 1;
-
-        for (uint32_t pe = first; pe < r->topo.pes; pe += half)
-            add_link(r, rows, n, node_xbar(r, pe), r->first_bridge_node + side, true,
-                     s->cube_bridge_distance_mm, s->cube_bridge_bw_gbs);
-    }
+    for (uint32_t side = 0; r->crossbars >= 2 && side < 2; side++)
+        for (uint32_t row = 0; row < 2; row++)
+            add_link(r, rows, n, node_xbar(r, crossbar_at_bridge(r, row, side)),
+                     r->first_bridge_node + side, true, s->cube_bridge_distance_mm,
+                     s->cube_bridge_bw_gbs);
 }
 
 /* What a plane says of the bandwidth of its links, or else `gbs`. */
@@ -268,11 +308,11 @@ static void add_noc_links(struct routes *r, uint32_t *n, uint32_t plane)
     add_link(r, rows, n, noc, node_sram(r), true, mm, sram_link_gbs(s));
     for (uint32_t side = 0; side < N_SIDES; side++)
         add_link(r, rows, n, noc, node_ucie(r, plane, side), true, mm, plane_gbs(r, plane, gbs));
-    for (uint32_t pe = 0; pe < r->topo.pes; pe++)
+    for (uint32_t pe = 0; pe < r->crossbars; pe++)
         add_link(r, rows, n, noc, node_xbar(r, pe), false, mm, gbs);
-    for (uint32_t pe = 0; pe < r->topo.pes; pe++)
+    for (uint32_t pe = 0; pe < r->pes; pe++)
         add_link(r, rows, n, node_pe(r, pe, NODE_PE_DMA), noc, true, mm, gbs);
-    for (uint32_t pe = 0; pe < r->topo.pes; pe++)
+    for (uint32_t pe = 0; pe < r->pes; pe++)
         add_link(r, rows, n, noc, node_pe(r, pe, NODE_PE_CPU), true, mm, gbs);
 }
 
@@ -288,7 +328,7 @@ static void add_pe_links(struct routes *r, uint32_t *n)
         {NODE_PE_MATH, NODE_PE_TCM},
     };
 
-    for (uint32_t pe = 0; pe < r->topo.pes; pe++)
+    for (uint32_t pe = 0; pe < r->pes; pe++)
         for (size_t i = 0; i < sizeof edges / sizeof edges[0]; i++)
             add_link(r, r->cube_links, n, node_pe(r, pe, edges[i].from),
                      node_pe(r, pe, edges[i].to), false, 0,
@@ -344,7 +384,9 @@ static void add_io_links(struct routes *r)
 
 static void add_links(struct routes *r)
 {
-    size_t most = 4 + 14 * (size_t)r->topo.pes + (8 + 3 * (size_t)r->topo.pes) * r->topo.planes;
+    size_t most = 4 + 7 * (size_t)r->pes + (size_t)r->pes + (size_t)r->slices +
+                  (size_t)r->crossbars +
+                  (8 + 2 * (size_t)r->pes + (size_t)r->crossbars) * r->topo.planes;
     uint32_t n = 0;
 
     r->cube_links = arena_alloc(r->arena, most * sizeof *r->cube_links);
@@ -359,43 +401,77 @@ static void add_links(struct routes *r)
     add_io_links(r);
 }
 
-/* Edges of a cube: those inside it, and those that leave it. Ports to its ucie may be broken. */
-static uint64_t cube_edges(const struct routes *r, uint32_t cube)
+/* Whether a row of the nodes of a cube is one, if the cube has these PEs. */
+static bool node_is_there(const struct routes *r, const struct node_row *nodes, uint32_t node,
+                          uint64_t pes)
 {
-    const struct kb_topology *t = &r->topo;
-    uint64_t n = 0;
+    if (!nodes[node].name[0])
+        return false;
+    return node < r->topo.first_pe_node || pes >> (node - r->topo.first_pe_node) / PE_NODES & 1;
+}
 
-    for (uint32_t i = 0; i < t->n_cube_links; i++)
-        if (r->cube_links[i].leaves == N_EXITS &&
-            r->cube_nodes[r->cube_links[i].to].kind != NODE_UCIE)
-            n += 1u + r->cube_links[i].both_ways;
+uint32_t count_cube_nodes_of(const struct routes *r, uint32_t kind, uint64_t pes)
+{
+    const struct node_row *nodes = &r->cube_nodes[kind * r->topo.n_cube_nodes];
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < r->topo.n_cube_nodes; i++)
+        n += node_is_there(r, nodes, i, pes);
+    return n;
+}
+
+/* Edges of a cube of a kind that do not leave it, without the ports to its ucie. */
+static uint32_t count_inside(const struct routes *r, uint32_t kind, uint64_t pes)
+{
+    const struct node_row *nodes = &r->cube_nodes[kind * r->topo.n_cube_nodes];
+    const struct link_row *links = &r->cube_links[kind * r->topo.n_cube_links];
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < r->topo.n_cube_links; i++)
+        if (links[i].leaves == N_EXITS && links[i].from != links[i].to &&
+            nodes[links[i].to].kind != NODE_UCIE && node_is_there(r, nodes, links[i].from, pes) &&
+            node_is_there(r, nodes, links[i].to, pes))
+            n += 1u + links[i].both_ways;
+    return n;
+}
+
+/* Those that leave a cube, and its ports, which may be broken. */
+static uint32_t count_outside(const struct kb_topology *t, uint32_t cube)
+{
+    uint32_t n = 0;
+
     for (uint32_t plane = 0; plane < t->planes; plane++)
         for (uint32_t side = 0; side < N_SIDES; side++)
-            n += (uint64_t)mesh_has_link(t, plane, cube, side) +
+            n += (uint32_t)mesh_has_link(t, plane, cube, side) +
                  mesh_has_port(t, plane, cube, side, true) +
                  mesh_has_port(t, plane, cube, side, false);
     return n;
 }
 
-/* Edges of the whole tray: both directions of a link count. */
-static void count(struct routes *r)
+void count_parts(struct routes *r, const struct cubes *cubes)
 {
-    const struct kb_topology *t = &r->topo;
+    struct kb_topology *t = &r->topo;
     uint64_t nodes = 0, edges = 0;
+    uint32_t inside = 0;
 
-    for (uint32_t cube = 0; cube < sim_cubes(t); cube++)
-        if (mesh_has_cube(t, cube)) {
-            nodes += r->n_cube_nodes;
-            edges += cube_edges(r, cube);
-        }
+    for (uint32_t i = 0; i < cubes->n; i++) {
+        uint32_t kind = cubes->kind[i];
+
+        if (!cubes->there[i])
+            continue;
+        nodes += cubes->alike ? t->n_cube_nodes : count_cube_nodes_of(r, kind, cubes->pes[i]);
+        if (i == 0 || !cubes->alike)
+            inside = count_inside(r, kind, cubes->pes[i]);
+        edges += inside + count_outside(t, i);
+    }
     for (uint32_t chiplet = 0; chiplet < t->sips * t->chiplets; chiplet++) {
         nodes += N_IO_NODES;
         for (uint32_t link = 0; link < t->n_io_links; link++)
             edges += 2u * walk_has_io_link(t, chiplet, link);
     }
     nodes += t->sips > 1 && t->fabric_shape == FABRIC_SWITCH;
-    r->topo.n_nodes = (uint32_t)nodes;
-    r->topo.n_edges = (uint32_t)edges;
+    t->n_nodes = (uint32_t)nodes;
+    t->n_edges = (uint32_t)edges;
 }
 
 void make_nodes(struct routes *r)
@@ -403,5 +479,4 @@ void make_nodes(struct routes *r)
     add_cube_nodes(r);
     add_io_nodes(r);
     add_links(r);
-    count(r);
 }

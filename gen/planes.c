@@ -21,6 +21,7 @@
  * other way. All other cubes have none, so 16 bytes say all.
  */
 #include "planes.h"
+#include "cubes.h"
 #include "pattern.h"
 #include "machine/mesh.h"
 #include <stdlib.h>
@@ -78,9 +79,9 @@ void set_planes(struct routes *r)
     t->grid_wrap = (uint8_t)s->fabric_wrap;
     set_plane_rows(r);
     set_chiplets(r);
-    t->has_gaps = s->broken.n > 0;
-    t->regular = !t->has_gaps && !t->wrap && !s->sip_planes.n && t->chiplets == 1 &&
-                 t->io_sides[0] == SIDE_W && t->fabric_shape == FABRIC_SWITCH;
+    t->has_gaps = s->broken.n > 0 || !r->found->whole;
+    t->regular = !t->has_gaps && t->n_kinds == 1 && !t->wrap && !s->sip_planes.n &&
+                 t->chiplets == 1 && t->io_sides[0] == SIDE_W && t->fabric_shape == FABRIC_SWITCH;
 }
 
 /* -- which edges are there ------------------------------------------------------------------ */
@@ -110,6 +111,9 @@ static void fill_edges(struct routes *r)
                 edges[EDGES_UCIE_TO_NOC] = (uint8_t)(edges[EDGES_UCIE_TO_NOC] + (1 << side));
             }
         }
+    for (uint32_t cube = 0; cube < sim_cubes(t); cube++)
+        if (!r->found->there[cube])
+            memset(edges_of(r, 0, cube), EDGE_NO_CUBE, (size_t)t->planes * N_EDGE_LETTERS);
     t->has_gaps = true;
     t->cube_edges = r->cube_edges;
 }

@@ -1,11 +1,9 @@
 /* routes.c -- the tables of a topology: nodes and links, segments of routes, their costs. */
 #include "routes.h"
-#include "costs.h"
-#include "feeds.h"
+#include "kinds.h"
 #include "nodes.h"
 #include "planes.h"
 #include "resolve.h"
-#include "segments.h"
 
 /* Bits that number `n` things. */
 static uint32_t bits_for(uint32_t n)
@@ -24,7 +22,7 @@ static void set_texts(struct routes *r)
     r->topo.hash = resolve_hash(r->spec);
 }
 
-static void set_counts(struct routes *r)
+static void set_counts(struct routes *r, const struct cubes *cubes)
 {
     const struct spec *s = r->spec;
     struct kb_topology *t = &r->topo;
@@ -34,18 +32,37 @@ static void set_counts(struct routes *r)
     t->w = (uint32_t)s->sip_cube_mesh_w;
     t->h = (uint32_t)s->sip_cube_mesh_h;
     t->cubes = t->w * t->h;
-    t->pes = (uint32_t)s->cube_pes;
-    t->n_units = 2 * t->pes + 1;
+    t->alike = cubes->alike;
+    set_strides(r, cubes);
     t->pe_bits = bits_for(t->pes);
     t->unit_bits = bits_for(t->n_units);
-    t->read_channels = (uint32_t)s->cube_pe_pe_dma_read_channels;
-    t->write_channels = (uint32_t)s->cube_pe_pe_dma_write_channels;
-    t->read_engines = (uint32_t)s->cube_m_cpu_dma_read;
-    t->write_engines = (uint32_t)s->cube_m_cpu_dma_write;
-    t->ucie_overhead_fs = fs_of_ns(s->cube_ucie_overhead_ns);
     t->granule = (uint64_t)s->addressing_granule;
     t->address_over = (uint8_t)s->addressing_over;
     t->address_hash = (uint8_t)s->addressing_hash;
+}
+
+/* What is there of each cube, unless all are alike. */
+static void set_cube_rows(struct routes *r, const struct cubes *cubes)
+{
+    struct cube_row at = {0};
+
+    if (cubes->alike)
+        return;
+    r->n_cube_rows = cubes->n + 1;
+    r->cube_rows = arena_alloc(r->arena, r->n_cube_rows * sizeof *r->cube_rows);
+    for (uint32_t i = 0; i < cubes->n; i++) {
+        at.pes = cubes->pes[i];
+        at.there = cubes->there[i];
+        at.kind = (uint8_t)cubes->kind[i];
+        r->cube_rows[i] = at;
+        at.first_node += at.there ? count_cube_nodes_of(r, at.kind, at.pes) : 0;
+        at.first_pe += (uint32_t)__builtin_popcountll(at.pes);
+        at.first_slice += at.there ? r->kinds[at.kind].slices : 0;
+        at.rank += at.pes != 0;
+        at.before += at.there;
+    }
+    at.pes = at.there = at.kind = 0;
+    r->cube_rows[cubes->n] = at;
 }
 
 /* The topology's tables are those of `r`. */
@@ -57,9 +74,14 @@ static void set_tables(struct routes *r)
 
 bool make_routes(struct routes *r, const struct spec *spec, struct arena *arena)
 {
+    struct cubes cubes;
+
     *r = (struct routes){.arena = arena, .spec = spec};
+    if (!find_cubes(spec, &cubes))
+        return false;
     set_texts(r);
-    set_counts(r);
+    r->found = &cubes;
+    set_counts(r, &cubes);
     set_planes(r);
     r->topo.m_cpu_node = node_m_cpu(r);
     r->topo.sram_node = node_sram(r);
@@ -67,13 +89,12 @@ bool make_routes(struct routes *r, const struct spec *spec, struct arena *arena)
     r->topo.wrap_wire_fs = wire_fs(r, r->topo.wrap_mm);
     if (!find_ways(r))
         return false;
-    make_nodes(r);
-    make_segments(r);
-    make_feeds(r);
-    bool fits = make_costs(r);
-    set_tables(r);
-    if (fits)
+    if (make_kinds(r, &cubes)) {
+        count_parts(r, &cubes);
+        set_cube_rows(r, &cubes);
+        set_tables(r);
         return true;
+    }
     return diag_error(spec->diag, spec_place(spec, KEY_ns_per_mm),
                       "a part of a route takes longer than 2^58 fs, too long for simulated time");
 }

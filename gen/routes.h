@@ -5,6 +5,8 @@
 #include "spec.h"
 #include "machine/tables.h"
 
+struct cubes;
+
 /* A topology in the making. */
 struct routes {
     struct arena *arena;
@@ -14,10 +16,15 @@ struct routes {
 #define TABLE(type, name) type *name;
 #include "machine/topology.def"
 
-    uint32_t n_cube_nodes, first_xbar_node, first_bridge_node;
-    uint32_t n_hops, n_legs, n_segments, hops_cap, legs_cap, segments_cap, n_mesh;
+    /* Of one kind of cubes: kinds.c makes each as a struct routes of its own. */
+    uint32_t pes, slices, crossbars;
+    uint32_t most_crossbars; /* of any kind */
+    uint32_t n_cube_rows;    /* 0: all cubes are alike */
+    uint32_t first_xbar_node, first_bridge_node;
     uint32_t n_host_sides; /* sides of cubes that a host comes in by, of all planes */
     uint32_t n_detours, detours_cap, n_shores;
+    const struct cubes *found; /* what is there; borrowed */
+    uint32_t n_hops, n_legs, n_segments /* of a kind */, hops_cap, legs_cap, segments_cap, n_mesh;
     bool too_long; /* a part of a route passes the range of simulated time */
 };
 

@@ -130,14 +130,20 @@ static void go_to(struct routes *r, uint32_t node)
     assert(false); /* there is no such edge: a bug of this file */
 }
 
+int64_t cross_noc_fs(const struct routes *r, uint32_t from, uint32_t to)
+{
+    const struct node_row *a = &r->cube_nodes[from], *b = &r->cube_nodes[to];
+
+    return wire_fs(r, fabs(a->x_mm - b->x_mm) + fabs(a->y_mm - b->y_mm));
+}
+
 /* From the node added last over the NoC of `plane` to `node`. */
 static void cross_noc_to(struct routes *r, uint32_t plane, uint32_t node)
 {
-    const struct node_row *a = &r->cube_nodes[r->hops[r->n_hops - 1].node];
-    const struct node_row *b = &r->cube_nodes[node];
+    uint32_t from = r->hops[r->n_hops - 1].node;
 
     go_to(r, node_noc(r, plane));
-    r->hops[r->n_hops - 1].cross_fs = wire_fs(r, fabs(a->x_mm - b->x_mm) + fabs(a->y_mm - b->y_mm));
+    r->hops[r->n_hops - 1].cross_fs = cross_noc_fs(r, from, node);
     go_to(r, node);
 }
 
@@ -167,14 +173,16 @@ static void exit_cube(struct routes *r, uint32_t plane, enum side exit)
 /* From the node added last to a memory behind the NoC. */
 static void reach_unit(struct routes *r, uint32_t plane, uint32_t unit)
 {
-    if (unit < r->topo.pes) {
-        cross_noc_to(r, plane, node_xbar(r, unit));
+    uint32_t sram = r->topo.slices;
+
+    if (unit < sram) {
+        cross_noc_to(r, plane, node_xbar(r, crossbar_of_slice(r, unit)));
         go_to(r, node_hbm(r, unit));
-    } else if (unit == r->topo.pes) {
+    } else if (unit == sram) {
         cross_noc_to(r, plane, node_sram(r));
     } else {
-        cross_noc_to(r, plane, node_pe(r, unit - r->topo.pes - 1, NODE_PE_DMA));
-        go_to(r, node_pe(r, unit - r->topo.pes - 1, NODE_PE_TCM));
+        cross_noc_to(r, plane, node_pe(r, unit - sram - 1, NODE_PE_DMA));
+        go_to(r, node_pe(r, unit - sram - 1, NODE_PE_TCM));
     }
 }
 
@@ -187,12 +195,18 @@ static void chain_to(struct routes *r, uint32_t from, uint32_t to)
     }
 }
 
-/* Wire and overhead from the crossbar of `pe` over bridge `side` to that of `slice`. */
-static int64_t bridge_way_fs(const struct routes *r, uint32_t pe, uint32_t slice, uint32_t side)
+/* The crossbar node where the row of node `at` meets bridge `side`. */
+static uint32_t row_end(const struct routes *r, uint32_t at, uint32_t side)
+{
+    return crossbar_at_bridge(r, at >= half_of(r), side);
+}
+
+/* Wire and overhead from crossbar node `from` over bridge `side` to node `to`, of the other row. */
+static int64_t bridge_way_fs(const struct routes *r, uint32_t from, uint32_t to, uint32_t side)
 {
     const struct spec *s = r->spec;
-    int32_t half = (int32_t)r->topo.pes / 2, end = side == 0 ? 0 : half - 1;
-    int64_t steps = abs((int32_t)pe % half - end) + abs((int32_t)slice % half - end);
+    int64_t steps = abs((int32_t)from - (int32_t)row_end(r, from, side)) +
+                    abs((int32_t)to - (int32_t)row_end(r, to, side));
     int64_t step = wire_fs(r, s->cube_xbar_chain_mm) + fs_of_ns(s->cube_xbar_overhead_ns);
 
     return steps * step + 2 * wire_fs(r, s->cube_bridge_distance_mm) +
@@ -203,22 +217,28 @@ static int64_t bridge_way_fs(const struct routes *r, uint32_t pe, uint32_t slice
  */
 static void local_slice(struct routes *r, uint32_t pe, uint32_t slice)
 {
-    uint32_t half = r->topo.pes == 1 ? 1 : r->topo.pes / 2;
+    uint32_t to = crossbar_of_slice(r, slice);
 
     go_to(r, node_xbar(r, pe));
-    if (pe / half == slice / half) {
-        chain_to(r, pe, slice);
+    if ((pe < half_of(r)) == (to < half_of(r))) {
+        chain_to(r, pe, to);
     } else {
-        bool right =
-            r->topo.pes > 2 && bridge_way_fs(r, pe, slice, 1) < bridge_way_fs(r, pe, slice, 0);
-        uint32_t column = right ? half - 1 : 0;
+        bool right = bridge_way_fs(r, pe, to, 1) < bridge_way_fs(r, pe, to, 0);
 
-        chain_to(r, pe, pe / half * half + column);
+        chain_to(r, pe, row_end(r, pe, right));
         go_to(r, r->first_bridge_node + right);
-        go_to(r, node_xbar(r, slice / half * half + column));
-        chain_to(r, slice / half * half + column, slice);
+        go_to(r, node_xbar(r, row_end(r, to, right)));
+        chain_to(r, row_end(r, to, right), to);
     }
     go_to(r, node_hbm(r, slice));
+}
+
+/* Whether a cube of this kind has a unit: others may have more. */
+static bool has_unit(const struct routes *r, uint32_t unit)
+{
+    uint32_t sram = r->topo.slices;
+
+    return unit <= sram ? unit < r->slices || unit == sram : unit - sram - 1 < r->pes;
 }
 
 static void add_local_segments(struct routes *r, uint32_t plane)
@@ -226,10 +246,10 @@ static void add_local_segments(struct routes *r, uint32_t plane)
     for (uint32_t pe = 0; pe < r->topo.pes; pe++)
         for (uint32_t unit = 0; unit < r->topo.n_units; unit++) {
             begin_segment(r);
-            if (unit == r->topo.pes + 1 + pe)
+            if (pe >= r->pes || !has_unit(r, unit) || unit == r->topo.slices + 1 + pe)
                 continue; /* a PE has no route to its own TCM */
             add_hop(r, AT_CUBE, node_pe(r, pe, NODE_PE_DMA));
-            if (unit < r->topo.pes)
+            if (unit < r->topo.slices)
                 local_slice(r, pe, unit);
             else
                 reach_unit(r, plane, unit);
@@ -241,6 +261,8 @@ static void add_out_segments(struct routes *r, uint32_t plane)
     for (uint32_t pe = 0; pe < r->topo.pes; pe++)
         for (uint32_t exit = 0; exit < N_EXITS; exit++) {
             begin_segment(r);
+            if (pe >= r->pes)
+                continue;
             add_hop(r, AT_CUBE, node_pe(r, pe, NODE_PE_DMA));
             exit_cube(r, plane, (enum side)exit);
         }
@@ -263,6 +285,8 @@ static void add_in_segments(struct routes *r, uint32_t plane)
     for (uint32_t side = 0; side < N_SIDES; side++)
         for (uint32_t unit = 0; unit < r->topo.n_units; unit++) {
             begin_segment(r);
+            if (!has_unit(r, unit))
+                continue;
             add_hop(r, AT_CUBE, node_ucie(r, plane, side));
             reach_unit(r, plane, unit);
         }
@@ -285,8 +309,10 @@ static void add_host_segment(struct routes *r, uint32_t plane)
 static void add_host_in_segments(struct routes *r, uint32_t plane)
 {
     for (uint32_t side = r->topo.regular ? SIDE_W : 0; side < N_SIDES; side++)
-        for (uint32_t slice = 0; slice < r->topo.pes; slice++) {
+        for (uint32_t slice = 0; slice < r->topo.slices; slice++) {
             begin_segment(r);
+            if (slice >= r->slices)
+                continue;
             add_hop(r, AT_CUBE, node_ucie(r, plane, side));
             cross_noc_to(r, plane, node_m_cpu(r));
             reach_unit(r, plane, slice);

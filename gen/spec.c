@@ -15,8 +15,11 @@ static const struct spec defaults = {
 
 const struct key_row key_rows[N_KEYS] = {
 #define ROW(kind, name, text, ...)                                                                 \
-    [KEY_##name] = {                                                                               \
-        .path = (text), .type = KEY_##kind, .field = offsetof(struct spec, name), __VA_ARGS__},
+    [KEY_##name] = {.path = (text),                                                                \
+                    .type = KEY_##kind,                                                            \
+                    .field = offsetof(struct spec, name),                                          \
+                    .bytes = sizeof((struct spec *)0)->name,                                       \
+                    __VA_ARGS__},
 #define KEY(kind, name, text, value, low, high) ROW(kind, name, text, .min = (low), .max = (high))
 #define NEED(kind, name, text, low, high)                                                          \
     ROW(kind, name, text, .min = (low), .max = (high), .needed = true)

@@ -24,7 +24,8 @@ enum key_type {
     KEY_WORD,
     KEY_PLANES,
     KEY_SIDES,
-    KEY_TEXTS
+    KEY_TEXTS,
+    KEY_OVERRIDES
 };
 
 enum { KEY_DEPTH = 4 }; /* words of the longest path */
@@ -37,7 +38,7 @@ struct key_row {
     bool is_new; /* came with version 2: not in the resolved text while it is at its default */
     double min, max;
     const char *const *words; /* of a KEY_WORD, ended by NULL; else NULL */
-    size_t field;             /* offset in struct spec */
+    size_t field, bytes;      /* offset in struct spec, and its size */
 };
 
 /* Where the user wrote one key or mapping. All zero: nowhere. */
@@ -80,17 +81,38 @@ struct text_specs {
     struct text_spec *rows;
 };
 
-#define FIELD_INT(field)    int64_t field;
-#define FIELD_REAL(field)   double field;
-#define FIELD_RATIO(field)  double field;
-#define FIELD_RATE(field)   double field;
-#define FIELD_NAME(field)   char *field;
-#define FIELD_REAL2(field)  double field[2];
-#define FIELD_INT3(field)   int64_t field[3];
-#define FIELD_WORD(field)   int field; /* the number of its word */
-#define FIELD_PLANES(field) struct plane_specs field;
-#define FIELD_SIDES(field)  struct side_specs field;
-#define FIELD_TEXTS(field)  struct text_specs field;
+/* Keys that some cubes have for themselves. */
+struct override_value {
+    enum key key;
+    struct given given;
+    const void *value; /* as in the field of the key */
+};
+
+struct override_spec {
+    const char *text; /* which cubes */
+    struct place at;
+    size_t n;
+    struct override_value *values;
+    const char *keys; /* as YAML, without braces */
+};
+
+struct override_specs {
+    size_t n;
+    struct override_spec *rows;
+};
+
+#define FIELD_INT(field)       int64_t field;
+#define FIELD_REAL(field)      double field;
+#define FIELD_RATIO(field)     double field;
+#define FIELD_RATE(field)      double field;
+#define FIELD_NAME(field)      char *field;
+#define FIELD_REAL2(field)     double field[2];
+#define FIELD_INT3(field)      int64_t field[3];
+#define FIELD_WORD(field)      int field; /* the number of its word */
+#define FIELD_PLANES(field)    struct plane_specs field;
+#define FIELD_SIDES(field)     struct side_specs field;
+#define FIELD_TEXTS(field)     struct text_specs field;
+#define FIELD_OVERRIDES(field) struct override_specs field;
 
 struct spec {
 #define KEY(type, field, path, default, min, max) FIELD_##type(field)

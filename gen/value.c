@@ -15,6 +15,7 @@
  */
 #include "value.h"
 #include "lists.h"
+#include "overrides.h"
 #include "base/text.h"
 #include <math.h>
 #include <stdlib.h>
@@ -297,6 +298,8 @@ bool value_load(struct spec *spec, enum key k, const struct doc *doc, const yaml
     case KEY_SIDES:
     case KEY_TEXTS:
         return lists_load(spec, k, doc, node);
+    case KEY_OVERRIDES:
+        return overrides_load(spec, doc, node);
     }
     return false;
 }
@@ -347,6 +350,8 @@ const char *value_text(const struct spec *spec, enum key k)
     case KEY_SIDES:
     case KEY_TEXTS:
         return lists_text(spec, k);
+    case KEY_OVERRIDES:
+        return overrides_text(spec);
     }
     return "";
 }

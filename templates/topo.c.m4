@@ -29,6 +29,15 @@ m4_dnl gen_number_row(INDEX, NUMBER)
 m4_define([[gen_number_row]],
 [[    [$1] = $2,
 ]])m4_dnl
+m4_dnl gen_kind_row(INDEX, FIELDS)
+m4_define([[gen_kind_row]],
+[[    [$1] = {
+$2    },
+]])m4_dnl
+m4_dnl gen_cube_row(INDEX, PES, FIRST_NODE, FIRST_PE, FIRST_SLICE, RANK, BEFORE, THERE, KIND)
+m4_define([[gen_cube_row]],
+[[    [$1] = {$2, $3, $4, $5, $6, $7, $8, $9},
+]])m4_dnl
 m4_dnl gen_mesh_row(INDEX, EXIT, SIDE, WIRE_FS, OVERHEAD_FS, LINK_GBS, DX, DY)
 m4_define([[gen_mesh_row]],
 [[    [$1] = {$2, $3, {$4, $5, $6}}, /* dx $7, dy $8 */
@@ -53,14 +62,18 @@ static const char config[] =
 gen_map_config([[gen_config_row]])m4_dnl
     ;
 
-/* -- one cube ------------------------------------------------------------------------------- */
+/* -- one cube of each kind ------------------------------------------------------------------ */
 
-static const struct node_row cube_nodes[TOPO_CUBE_NODES] = {
+static const struct kind_row kinds[TOPO_KINDS] = {
+gen_map_kinds([[gen_kind_row]])m4_dnl
+};
+
+static const struct node_row cube_nodes[TOPO_KINDS * TOPO_CUBE_NODES] = {
 gen_map_cube_nodes([[gen_node_row]])m4_dnl
 };
 
 /* Inside the cube, then its links to the east and to the south. */
-static const struct link_row cube_links[TOPO_CUBE_LINKS] = {
+static const struct link_row cube_links[TOPO_KINDS * TOPO_CUBE_LINKS] = {
 gen_map_cube_links([[gen_link_row]])m4_dnl
 };
 
@@ -113,7 +126,7 @@ gen_map_shores([[gen_number_row]])m4_dnl
 /* -- routes, hop by hop and merged ---------------------------------------------------------- */
 
 /* first hop, first leg, hops, legs, exit, delay after the last leg: wire fs, overhead fs */
-static const struct segment_row segments[TOPO_SEGMENTS] = {
+static const struct segment_row segments[TOPO_KINDS * TOPO_SEGMENTS] = {
     /* from a PE to the memories of its cube: row pe * TOPO_UNITS + unit */
 gen_map_segments_local([[gen_segment_row]])m4_dnl
     /* from a PE out of its cube: row pe * N_EXITS + exit */
@@ -140,20 +153,31 @@ static const struct leg_row legs[TOPO_LEGS] = {
 gen_map_legs([[gen_leg_row]])m4_dnl
 };
 
+m4_ifelse(gen_alike, 1, [[]], [[/* What is there of each cube; its PEs as bits; nodes, PEs, slices, cubes with PEs and cubes before it. */
+static const struct cube_row cube_rows[] = {
+gen_map_cube_rows([[gen_cube_row]])m4_dnl
+};
+
+]])m4_dnl
+/* By PE. */
+static const uint8_t home_slices[TOPO_KINDS * TOPO_PES + !TOPO_PES] = {
+gen_map_home_slices([[gen_number_row]])m4_dnl
+};
+
 /* The station of the edge into each memory of a cube. */
-static const uint32_t last_links[TOPO_UNITS] = {
+static const uint32_t last_links[TOPO_KINDS * TOPO_UNITS] = {
 gen_map_last_links([[gen_number_row]])m4_dnl
 };
 
 /* -- routes, summed ------------------------------------------------------------------------- */
 
 m4_ifelse(gen_regular, 1, [[/* Source and target in one cube: row pe * TOPO_UNITS + unit. */
-static const struct cost_row cost_local[TOPO_PES * TOPO_UNITS] = {
+static const struct cost_row cost_local[TOPO_PES * TOPO_UNITS + !TOPO_PES] = {
 gen_map_cost_local([[gen_cost_row]])m4_dnl
 };
 
 /* From a PE out of its cube: row pe * N_EXITS + exit. */
-static const struct cost_row cost_out[TOPO_PES * N_EXITS] = {
+static const struct cost_row cost_out[TOPO_PES * N_EXITS + !TOPO_PES] = {
 gen_map_cost_out([[gen_cost_row]])m4_dnl
 };
 
@@ -187,22 +211,22 @@ static const struct cost_row cost_host[TOPO_W] = {
 gen_map_cost_host([[gen_cost_row]])m4_dnl
 };
 ]], [[/* Each segment: a route is the sum of those that it passes. */
-static const struct cost_row cost_segment[TOPO_SEGMENTS] = {
+static const struct cost_row cost_segment[TOPO_KINDS * TOPO_SEGMENTS] = {
 gen_map_cost_segment([[gen_cost_row]])m4_dnl
 };
 ]])m4_dnl
 
 /* From the side of a cube to the engine of its M_CPU; from there to each slice. */
-static const struct cost_row cost_host_cpu[gen_n_host_sides] = {
+static const struct cost_row cost_host_cpu[TOPO_KINDS * TOPO_HOST_SIDES] = {
 gen_map_cost_host_cpu([[gen_cost_row]])m4_dnl
 };
 
-static const struct cost_row cost_host_in[gen_n_host_sides * TOPO_PES] = {
+static const struct cost_row cost_host_in[TOPO_KINDS * TOPO_HOST_SIDES * TOPO_SLICES] = {
 gen_map_cost_host_in([[gen_cost_row]])m4_dnl
 };
 
 /* From there to each PE, to launch a kernel. */
-static const struct cost_row cost_launch[gen_n_host_sides * TOPO_PES] = {
+static const struct cost_row cost_launch[TOPO_KINDS * TOPO_HOST_SIDES * TOPO_PES + !TOPO_PES] = {
 gen_map_cost_launch([[gen_cost_row]])m4_dnl
 };
 

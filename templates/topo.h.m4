@@ -15,7 +15,11 @@ enum {
     TOPO_W = gen_w,
     TOPO_H_CUBES = gen_h,
     TOPO_CUBES = TOPO_W * TOPO_H_CUBES, /* of a SIP */
-    TOPO_PES = gen_pes,                 /* of a cube */
+    TOPO_KINDS = gen_n_kinds,           /* of cubes, by their keys */
+    TOPO_PES = gen_pes,                 /* of a cube; of the kind that has most, as all below */
+    TOPO_SLICES = gen_slices,
+    TOPO_ALIKE = gen_alike,           /* all cubes are there, with all their PEs */
+    TOPO_OWN_SLICES = gen_own_slices, /* PE p has slice p */
     TOPO_UNITS = gen_n_units,           /* memories of a cube: slices, SRAM, TCMs */
     TOPO_PE_BITS = gen_pe_bits,         /* that number the PEs of a cube */
     TOPO_UNIT_BITS = gen_unit_bits,     /* that number its memories */
@@ -33,13 +37,10 @@ enum {
     TOPO_GRID_WRAP = gen_grid_wrap,
     TOPO_HAS_GAPS = gen_has_gaps, /* something is missing or broken */
 
-    TOPO_READ_CHANNELS = gen_read_channels, /* of a PE's DMA */
-    TOPO_WRITE_CHANNELS = gen_write_channels,
-    TOPO_READ_ENGINES = gen_read_engines, /* of an M_CPU's DMA */
-    TOPO_WRITE_ENGINES = gen_write_engines,
+    TOPO_HOST_SIDES = gen_n_host_sides,
 
     TOPO_CUBE_NODES = gen_n_cube_nodes,
-    TOPO_IO_NODES = gen_n_io_nodes,
+    TOPO_IO_NODES = 3,
     TOPO_CUBE_LINKS = gen_n_cube_links,
     TOPO_IO_LINKS = gen_n_io_links,
     TOPO_M_CPU = gen_m_cpu_node,
@@ -49,7 +50,7 @@ enum {
 
     TOPO_HOPS = gen_n_hops,
     TOPO_LEGS = gen_n_legs,
-    TOPO_SEGMENTS = gen_n_segments,
+    TOPO_SEGMENTS = gen_n_segments, /* of a kind */
     SEG_LOCAL = gen_seg_local,     /* [pe][unit] */
     SEG_OUT = gen_seg_out,         /* [pe][exit] */
     SEG_PASS = gen_seg_pass,       /* [side][exit] */

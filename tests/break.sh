@@ -38,6 +38,12 @@ last_link=runtime/network/last_link.h feeds=gen/feeds.c run=runtime/engine/engin
 segments=gen/segments.c costs=gen/costs.c nodes=gen/nodes.c walk=runtime/machine/walk.h
 
 # -- order ----------------------------------------------------------------------------------
+break_it 'a home slice of the next crossbar node' gen/nodes.c 's/crossbar_of_slice\(r, slice\) <= pe &&/crossbar_of_slice(r, slice) <= pe + 1 \&\&/'
+break_it 'an odd PE in the second half' gen/nodes.c 's/\(r->crossbars \+ 1\) \/ 2/r->crossbars \/ 2/'
+break_it 'the first item of cubes wins' gen/cubes.c 's/&spec->cubes\.rows\[i\]/\&spec->cubes.rows[spec->cubes.n - 1 - i]/'
+break_it 'a missing PE counted' runtime/machine/pes.h 's/cube_first_pe\(t, src_cube\(t, src\)\) \+ pe_rank/cube_first_pe(t, src_cube(t, src)) + src_pe/'
+break_it 'cubes without PEs get a share' gen/routes.c 's/at\.rank \+= at\.pes != 0/at.rank += 1/'
+break_it 'the keys of cube 0 for all memories' runtime/machine/cost.h 's/kind_at\(t, dst_cube\(t, dst\)\)/kind_at(t, 0)/'
 break_it 'classes in the opposite order' $ev \
     's/\(uint64_t\)class <</(uint64_t)(4 - class) <</; s/return \(enum ev_class\)\((.*)\);/return (enum ev_class)(4 - (\1));/'
 break_it 'ids in the opposite order' $ev 's/\(uint64_t\)id <</(uint64_t)(uint32_t)~id <</'
@@ -141,7 +147,7 @@ break_it 'a tile fetched before the one before it' runtime/pe/pe_scheduler.c 's/
 break_it 'drain rounded down' $cost 's/whole \+ \(fs - \(double\)whole >= 0\.5\)/whole/'
 break_it 'overhead of the memory left out of its service' $cost \
     's/return cost_in_memory_fs\(m, memory\) \+/return/'
-break_it 'response without wires' $cost 's/cost_way_fs\(m, wire_fs, ucies/cost_way_fs(m, 0, ucies/'
+break_it 'response without wires' $cost 's/cost_way_fs\(m, wire_fs, overhead_fs\)/cost_way_fs(m, 0, overhead_fs)/'
 break_it 'response with one UCIe node too few' $cost 's/ucies = 1 \+ 2 \*/ucies = 2 */'
 break_it 'time past its range goes on' $how 's/sum < EV_PAST \? sum : EV_PAST/sum/'
 break_it 'until without its last instant' $state 's/stop_fs = sim_last_fs\(s\) \+ 1/stop_fs = sim_last_fs(s)/'
@@ -159,7 +165,7 @@ break_it 'completions not in the fingerprint' $engine 's/^    seen\(s, how, t, E
 
 # -- routes ---------------------------------------------------------------------------------
 break_it 'a tie of the bridges goes right' $segments \
-    's/(bridge_way_fs\(r, pe, slice, 1\)) < bridge/\1 <= bridge/'
+    's/(bridge_way_fs\(r, pe, to, 1\)) < bridge/\1 <= bridge/'
 break_it 'Y before X' $walk 's/if \(xa != xb\)/if (xa != xb \&\& cube_row(t, a) == cube_row(t, b))/'
 break_it 'crossing of a NoC forgotten' $segments \
     's/wire_fs\(r, fabs\(a->x_mm - b->x_mm\) \+ fabs\(a->y_mm - b->y_mm\)\)/0 * (int64_t)(a->x_mm + b->x_mm)/'
@@ -272,16 +278,16 @@ break_it 'a lone copy without its response' $sweep \
 break_it 'percentiles one rank too high' runtime/base/percentiles.h 's|/ 1000 - 1;|/ 1000;|'
 break_it 'buckets half as fine' runtime/base/percentiles.h 's/BUCKET_BITS = 10/BUCKET_BITS = 9/'
 break_it 'latencies that are not sorted' runtime/base/percentiles.h 's/if \(!percentile_sorted\(values, n\)\)/if (0)/'
-break_it 'columns for rows in transpose' $traffic 's/return pe % side \* side \+ pe \/ side;/return pe;/'
+break_it 'columns for rows in transpose' $traffic 's/return tr->home_of\[pe % side \* side \+ pe \/ side\];/return tr->home_of[pe];/'
 break_it 'neighbor to the other side' $traffic 's/\(pe \+ 1\) % n/(pe + n - 1) % n/'
 break_it 'a hot spot that takes from the rest alone' $traffic \
-    's/return below\(rng, n\);/return n > 1 ? 1 + below(rng, n - 1) : 0;/'
+    's/return any_slice\(tr, rng\);/return tr->slice_of[n > 1 ? 1 + below(rng, n - 1) : 0];/'
 break_it 'logarithms that are a little off' $traffic 's/1\.0 \/ 3/1.0 \/ 2/'
 break_it 'a transaction that waits counted from when it is taken' $traffic \
     's/\{\.issue_fs = source->next_fs,/{.issue_fs = source->next_fs < (int64_t)t ? (int64_t)t : source->next_fs,/'
 break_it 'ids in the order of drawing' $traffic \
     's/\.id = \(source->n - 1\) \* tr->n_pes \+ pe/.id = (uint32_t)tr->n_issued/'
-break_it 'a matrix whose PEs all issue alike' $traffic 's/fs \/ \(weight\[pe\] \/ most\)/fs/'
+break_it 'a matrix whose PEs all issue alike' $traffic 's/fs \/ share;/fs;/'
 break_it 'the warm-up measured too' $curve 's/^    v\.from = find_warmup\(mean\);$//'
 break_it 'a NULL that is not refused' runtime/sim/sim.c 's/^    REFUSE_NULL\(s && r, .*$//'
 break_it 'copies of outputs not compared' runtime/sim/bench_verify.c 's/^    while \(more\) \{/    while (0) {/'
@@ -323,7 +329,7 @@ break_it 'what is open stays open' $trace 's/if \(t->opened && !t->stopped\)/if 
 break_it 'counters told twice' $timeline 's/ \|\| c->value == c->shown\)/)/'
 break_it 'a dispatch that ends with its command' runtime/cli/trace/commands.c 's/slice_end\(t, f, s, command->issue_fs\)/slice_end(t, f, s, command->issue_fs + 1)/'
 break_it 'a link that is held to no end' $trace 's/if \(service->end_fs < 0\)/if (true)/'
-break_it 'a number of 72 memories that is 64' $lanes 's/return pes \+ cubes;/return pes;/'
+break_it 'a number of 72 memories that is 64' $lanes 's/return kb_slice_count\(l->topo\) \+ cubes;/return kb_slice_count(l->topo);/'
 break_it 'ends in another field' runtime/cli/trace/perfetto.proto 's/(terminating_flow_ids) = 48/\1 = 49/'
 break_it 'a timeline of 1000 times as long' runtime/cli/trace/trace_json.c 's/fs \/ 1000\)/fs)/'
 
@@ -422,10 +428,10 @@ break_it 'talk: elements cut in two' $ipcq 's/~\(elem - 1\)/~((elem - 1) * 0)/'
 break_it 'talk: any bytes are those expected' $ipcq 's/if \(slot->nbytes == nbytes && slot->last == last\)/if (last || !last)/'
 break_it 'talk: two messages taken for one' $ipcq 's/slot->nbytes == nbytes && slot->last == last/slot->nbytes == nbytes/'
 break_it 'talk: a slot is full before its piece is there' $ipcq 's/if \(!slot->full \|\| !fits/if (!fits/'
-break_it 'talk: all slots are the first' $ipcq 's/\(uint64_t\)\(piece % s->topo->pe\.ipcq_slots\)/(uint64_t)(piece * 0)/'
+break_it 'talk: all slots are the first' $ipcq 's/\(uint64_t\)\(piece % q->n_slots\)/(uint64_t)(piece * 0)/'
 break_it 'talk: queues on top of each other' $ipcq 's/\*r\.taken \+= nbytes;/*r.taken = nbytes;/'
 break_it 'talk: a piece as at the issue of the first' $ipcq 's/send_piece\(s, t, c, c->piece == 0\)/send_piece(s, t, c, true)/'
-break_it 'talk: slots of an SRAM fetched from the TCM' $ipcq 's/^    bool tcm = s->topo->pe\.ipcq_space == QUEUE_TCM;/    bool tcm = true;/'
+break_it 'talk: slots of an SRAM fetched from the TCM' $ipcq 's/^    bool tcm = pe_kind\(c->pe\)->pe\.ipcq_space == QUEUE_TCM;/    bool tcm = true;/'
 break_it 'talk: a received tensor without a maker' $ipcq 's/^    c->result->maker = .*$//'
 break_it 'talk: a tensor from its first byte' $ipcq 's/, c->op\.in\[0\]\.view\.offset\};/, 0};/'
 break_it 'barrier: no way back' $barrier 's/word_fs\(s, lowest, c->pe\), slot/0, slot/'
@@ -451,7 +457,7 @@ break_it 'deadlock: members that have come' runtime/kernels/deadlock.c 's/b->n -
 # -- one limit less -------------------------------------------------------------------------
 knock=runtime/cli/cmd_why.c
 break_it 'knockout: TCM ports are memories' runtime/pe/pe_fetch_store.c 's/tcm->gbs \+ s->mask\.tcm_gbs/tcm->gbs + s->mask.memory_gbs/'
-break_it 'knockout: cycles that stay' runtime/pe/pe_gemm.c 's/drain_fs\(cycles, pe->gemm_clock_ghz\) & s->mask\.compute/drain_fs(cycles, pe->gemm_clock_ghz)/'
+break_it 'knockout: cycles that stay' runtime/pe/pe_gemm.c 's/drain_fs\(cycles, pe->gemm_clock_ghz\) & mask->compute/drain_fs(cycles, pe->gemm_clock_ghz)/'
 break_it 'knockout: the smallest saving comes first' $knock 's/judged_fs\(w, w->order\[at - 1\]\) > judged_fs\(w, i\)/judged_fs(w, w->order[at - 1]) < judged_fs(w, i)/'
 break_it 'knockout: the same limit each time' $knock 's/\.costs_off = limits\[i\]\.cost/.costs_off = limits[i ? 1 : 0].cost/'
 break_it 'knockout: chosen again without each limit' $knock 's/words = i \? \(const char \*const \*\)w->words : /words = /; s/i \? w->bench->n_args : //'
@@ -563,11 +569,11 @@ break_it 'exit 0 in spite of races' runtime/cli/rows/race_rows.c 's/cli, EXIT_DI
 
 # -- several SIPs ---------------------------------------------------------------------------
 break_it 'sips: parts for the cubes of each SIP again' runtime/data/host.c \
-    's/pe \/ t->pes, sim_cubes\(t\)\);/pe \/ t->pes % t->cubes, t->cubes);/'
+    's/cube_rank\(t, cube\), cube_rank\(t, sim_cubes\(t\)\)/cube_rank(t, cube) % t->cubes, t->cubes/'
 break_it 'sips: a credit that is there at once' runtime/pe/pe_ipcq.c 's/q->credit_fs = word_fs\(.*\);/q->credit_fs = 0;/'
 break_it 'sips: a barrier that is told at once' runtime/kernels/barrier.c \
     's/there_fs = t \+ .*;/there_fs = t;/'
-break_it 'sips: the first SIP for the own one' runtime/kernels/tl_messages.c 's/\.first = tl->number \/ pes \* pes, \.n = pes/.first = 0, .n = pes/; s/tl->sim->topo->pes \* tl->sim->topo->cubes;/tl->kernels->n_pes;/'
+break_it 'sips: the first SIP for the own one' runtime/kernels/tl_messages.c 's/first = cube_first_pe\(t, sip \* t->cubes\);/first = 0;/; s/cube_first_pe\(t, \(sip \+ 1\) \* t->cubes\) - first/tl->kernels->n_pes/'
 break_it 'sips: a launch that waits for the last named alone' runtime/kernels/launch.c 's/way = fs > way \? fs : way;/way = fs;/'
 break_it 'ring: columns that always go south' benches/ring.h 's/if \(column % 2\)/if (0)/'
 

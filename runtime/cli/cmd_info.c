@@ -72,7 +72,7 @@ static void add_counts(struct facts *facts, const struct cli *cli)
     add(facts, "cubes_per_sip", cell_count(info->cubes_per_sip));
     add(facts, "pes_per_cube", cell_count(info->pes_per_cube));
     add(facts, "cubes", cell_count(cubes));
-    add(facts, "pes", cell_count(cubes * info->pes_per_cube));
+    add(facts, "pes", cell_count(kb_pe_count(cli->topo)));
     add(facts, "nodes", cell_count(info->nodes));
     add(facts, "edges", cell_count(info->edges));
     add(facts, "slice_bytes", cell_count(memory_bytes(cli, KB_SLICE)));

@@ -118,6 +118,36 @@ static bool probe_row(void *arg, uint64_t i, struct cell *cells)
 
 /* -- which transaction a case is ------------------------------------------------------------ */
 
+/* Slices of cube `cube` of SIP 0; 0: it is not there. */
+static uint32_t slices_of(const struct cli *cli, uint32_t cube)
+{
+    kb_cube found;
+
+    return kb_cube_get(cli->topo, 0, cube, &found) == KB_OK ? found.n_slices : 0;
+}
+
+/* The first slice of cube 0 behind crossbar node `node`; false: there is none. */
+static bool find_behind(const struct cli *cli, uint32_t node, uint32_t *slice)
+{
+    kb_cube cube;
+
+    if (kb_cube_get(cli->topo, 0, 0, &cube) != KB_OK)
+        return false;
+    for (*slice = 0; *slice < cube.n_slices; ++*slice)
+        if (*slice * cube.crossbars / cube.n_slices == node)
+            return true;
+    return false;
+}
+
+/* The first crossbar node of the second half. */
+static uint32_t second_half(const struct cli *cli)
+{
+    kb_cube cube = {0};
+
+    kb_cube_get(cli->topo, 0, 0, &cube);
+    return (cube.crossbars + 1) / 2;
+}
+
 /*
  * The slice of another cube of SIP 0 that is nearest to c0.pe0, or farthest: by formula, ties
  * to the lowest cube, then slice.
@@ -127,7 +157,7 @@ static kb_status find_extreme(const struct cli *cli, bool farthest, kb_request *
     int64_t best_fs = -1;
 
     for (uint32_t cube = 1; cube < cli->info.cubes_per_sip; cube++)
-        for (uint32_t slice = 0; slice < cli->info.pes_per_cube; slice++) {
+        for (uint32_t slice = 0; slice < slices_of(cli, cube); slice++) {
             kb_endpoint dst = {.kind = KB_SLICE, .cube = cube, .unit = slice};
             kb_cost cost;
             kb_status status =
@@ -144,21 +174,36 @@ static kb_status find_extreme(const struct cli *cli, bool farthest, kb_request *
     return KB_OK;
 }
 
-/* Has the topology a place for this case? */
+/* Has SIP 0 a cube with slices besides cube 0? */
+static bool has_other_cube(const struct cli *cli)
+{
+    for (uint32_t cube = 1; cube < cli->info.cubes_per_sip; cube++)
+        if (slices_of(cli, cube))
+            return true;
+    return false;
+}
+
+/* Has the topology a place for this case: c0.pe0, or the host, and the target? */
 static bool has_case(const struct cli *cli, enum case_id id)
 {
-    const kb_info *info = &cli->info;
+    kb_cube cube, other;
+    bool there = kb_cube_get(cli->topo, 0, 0, &cube) == KB_OK;
+    uint32_t slice;
 
+    if (!there || id == H2D || id == D2H)
+        return there;
+    if (!(cube.pes & 1))
+        return false;
     switch (id) {
     case SAME_HALF_HBM:
-        return info->pes_per_cube >= 4;
+        return second_half(cli) > 1 && find_behind(cli, 1, &slice);
     case CROSS_HALF_HBM:
-        return info->pes_per_cube >= 2;
+        return find_behind(cli, second_half(cli), &slice);
     case CROSS_CUBE_BEST:
     case CROSS_CUBE_WORST:
-        return info->cubes_per_sip >= 2;
+        return has_other_cube(cli);
     case CROSS_SIP:
-        return info->sips >= 2;
+        return kb_cube_get(cli->topo, 1, 0, &other) == KB_OK;
     default:
         return true;
     }
@@ -173,10 +218,10 @@ static kb_status make_request(const struct cli *cli, enum case_id id, kb_request
                       .nbytes = cli->opts.bytes};
     switch (id) {
     case SAME_HALF_HBM:
-        q->dst.unit = 1;
+        find_behind(cli, 1, &q->dst.unit);
         break;
     case CROSS_HALF_HBM:
-        q->dst.unit = cli->info.pes_per_cube / 2;
+        find_behind(cli, second_half(cli), &q->dst.unit);
         break;
     case CROSS_CUBE_BEST:
     case CROSS_CUBE_WORST:
@@ -280,6 +325,8 @@ static enum exit_code add_saturation(const struct cli *cli, struct probes *probe
     uint64_t room = kb_memory_bytes(cli->topo, &q.dst);
     enum exit_code code = EXIT_OK;
 
+    if (!has_case(cli, LOCAL_HBM))
+        return EXIT_OK;
     for (q.nbytes = SATURATION_FIRST; q.nbytes <= SATURATION_LAST && !code; q.nbytes *= 2)
         if (q.nbytes <= room)
             code = add_probe(cli, probes, "saturation", &q);

@@ -94,6 +94,29 @@ static enum exit_code read_at(struct viewing *v)
     return EXIT_OK;
 }
 
+/* What is shown must be there. The pictures of whole SIPs are drawn of cubes that are all alike. */
+static enum exit_code check_there(const struct viewing *v)
+{
+    const kb_info *info = &v->cli->info;
+    kb_endpoint pe = {KB_PE, v->at.sip, v->at.cube, v->at.pe};
+    kb_cube first, cube;
+    uint32_t number;
+
+    if (v->level == VIEW_PE && kb_pe_number(v->cli->topo, &pe, &number) != KB_OK)
+        return say(v->cli->program, EXIT_USAGE, "that PE is missing from this topology, see --at");
+    if (v->level == VIEW_CUBE && kb_cube_get(v->cli->topo, v->at.sip, v->at.cube, &cube) != KB_OK)
+        return say(v->cli->program, EXIT_USAGE,
+                   "that cube is missing from this topology, see --at");
+    for (uint32_t i = 0; v->level < VIEW_CUBE && i < info->sips * info->cubes_per_sip; i++)
+        if (kb_cube_get(v->cli->topo, 0, 0, &first) != KB_OK ||
+            kb_cube_get(v->cli->topo, i / info->cubes_per_sip, i % info->cubes_per_sip, &cube) !=
+                KB_OK ||
+            cube.pes != first.pes || cube.n_slices != first.n_slices)
+            return say(v->cli->program, EXIT_USAGE,
+                       "the cubes of this topology differ: view cube --at c0 shows one of them");
+    return EXIT_OK;
+}
+
 /* -- the request ---------------------------------------------------------------------------- */
 
 static enum exit_code find_picture(struct viewing *v, const char *word)
@@ -165,6 +188,8 @@ enum exit_code cmd_view(const struct cli *cli)
         code = read_format(&v);
     if (!code)
         code = read_at(&v);
+    if (!code && v.level < N_VIEW_LEVELS)
+        code = check_there(&v);
     if (!code && cli->opts.stats)
         code = view_utilization_read(&v.utilization, cli, cli->opts.stats);
     if (!code)

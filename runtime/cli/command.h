@@ -78,10 +78,9 @@ enum exit_code cmd_fail(const struct cli *cli, kb_status status, const kb_error 
 static inline const char *cmd_name_pe(const struct cli *cli, uint32_t pe,
                                       char name[KB_ENDPOINT_BYTES])
 {
-    const kb_info *info = &cli->info;
-    uint32_t cube = pe / info->pes_per_cube, cubes = info->cubes_per_sip;
-    kb_endpoint end = {KB_PE, cube / cubes, cube % cubes, pe % info->pes_per_cube};
+    kb_endpoint end = {0};
 
+    kb_pe_get(cli->topo, pe, &end);
     kb_endpoint_name(&end, name);
     return name;
 }

@@ -44,6 +44,7 @@
 #include "data/npy.h"
 #include "machine/address.h"
 #include "machine/endpoint.h"
+#include "machine/pes.h"
 
 #define NO_ADDRESS UINT64_MAX
 
@@ -52,7 +53,9 @@
 /* An offset is 36 bits, so the TCMs of a cube together must not be larger than 64 GiB. */
 static bool has_address(const struct kb_topology *t, const kb_endpoint *m, uint64_t offset)
 {
-    uint64_t nbytes = kb_memory_bytes(t, m), units = m->kind == KB_SRAM ? 1 : t->pes;
+    uint64_t nbytes = kb_memory_bytes(t, m), units = m->kind == KB_SRAM    ? 1
+                                                     : m->kind == KB_SLICE ? t->slices
+                                                                           : t->pes;
 
     return m->sip < t->sips && m->cube < t->cubes && m->unit < units && offset < nbytes &&
            m->unit * nbytes + offset < ADDRESS_REGION_BYTES;
@@ -65,7 +68,7 @@ uint64_t kb_address(const kb_topology *t, const kb_endpoint *m, uint64_t offset)
     if (!has_address(t, m, offset))
         return NO_ADDRESS;
     if (m->kind != KB_SLICE)
-        unit = m->kind == KB_SRAM ? t->pes : t->pes + 1 + m->unit;
+        unit = m->kind == KB_SRAM ? unit_of_sram(t) : unit_of_tcm(t, m->unit);
     return address_of(t, dst_pack(t, cube, unit), offset);
 }
 
@@ -99,7 +102,7 @@ struct kb_tensor {
 struct host {
     const struct kb_topology *topo; /* borrowed */
     struct mem *mem;                /* owned */
-    uint64_t *used;                 /* owned; [PE over all]: bytes of its space, at its first PE */
+    uint64_t *used;                 /* owned; [slice_index() of a space]: bytes taken */
     struct kb_tensor *tensors;      /* owned */
     bool waits;                     /* for kernels that run */
     bool fills_now;                 /* Phase 2 reads what tensors are filled with */
@@ -108,7 +111,7 @@ struct host {
 
 static uint32_t pes_of(const struct host *h)
 {
-    return sim_cubes(h->topo) * h->topo->pes;
+    return pe_count(h->topo);
 }
 
 static void host_tensor_free(struct kb_tensor *tensor)
@@ -145,42 +148,58 @@ void host_fill_now(struct host *h)
     h->fills_now = true;
 }
 
-uint64_t host_slice_used(const struct host *h, uint32_t pe)
+uint64_t host_slice_used(const struct host *h, uint32_t slice)
 {
-    return h ? h->used[pe] : 0;
+    return h ? h->used[slice_index(h->topo, slice)] : 0;
 }
 
 /* -- spaces: a slice of a PE, or interleaved addresses -------------------------------------- */
 
-/* The first PE of the space in which the parts of `pe` lie. */
+/* The space in which the parts of `pe` lie: its home slice, or the first slice of the addresses. */
 static uint32_t space_of(const struct kb_topology *t, uint32_t pe)
 {
     if (!t->granule)
-        return pe;
-    return interleaved_of(t, pe / t->pes).cube * t->pes;
+        return pe_slice(t, pe_src(t, pe));
+    return dst_pack(t, interleaved_of(t, pe_cube(t, pe)).cube, 0);
+}
+
+/* The PEs of a space are among these: those of its cube, or of its SIP. */
+static uint32_t first_pe_of_space(const struct kb_topology *t, uint32_t space)
+{
+    return cube_first_pe(t, dst_cube(t, space));
+}
+
+static uint32_t end_pe_of_space(const struct kb_topology *t, uint32_t space)
+{
+    bool of_sip = t->granule && t->address_over == OVER_SIP;
+    uint32_t cube = dst_cube(t, space);
+
+    return cube_first_pe(t, of_sip ? (cube / t->cubes + 1) * t->cubes : cube + 1);
 }
 
 /* Its bytes without a gap in addresses, and how many such pieces it has. */
-static uint64_t piece_bytes(const struct kb_topology *t)
+static uint64_t piece_bytes(const struct kb_topology *t, uint32_t cube)
 {
-    return t->granule ? address_cube_bytes(t) : t->hbm.nbytes;
+    return t->granule ? address_cube_bytes(t, cube) : kind_at(t, cube)->hbm.nbytes;
 }
 
-static uint64_t pieces_of(const struct kb_topology *t)
+static uint64_t pieces_of(const struct kb_topology *t, uint32_t cube)
 {
-    return t->granule && t->address_over == OVER_SIP ? address_cubes(t) : 1;
+    return t->granule && t->address_over == OVER_SIP ? address_cubes(t, cube) : 1;
 }
 
 /* The address of byte `offset` of the space of `pe`; its area in the MemoryStore. */
 static uint64_t space_address(const struct kb_topology *t, uint32_t pe, uint64_t offset)
 {
-    uint32_t cube = pe / t->pes;
+    uint32_t cube = pe_cube(t, pe);
 
     if (!t->granule)
-        return address_of(t, dst_pack(t, cube, pe % t->pes), offset);
+        return address_of(t, space_of(t, pe), offset);
     if (t->address_over == OVER_SIP) {
-        cube = address_cube_of_rank(t, cube / t->cubes, (uint32_t)(offset / piece_bytes(t)));
-        offset %= piece_bytes(t);
+        uint64_t bytes = piece_bytes(t, cube);
+
+        cube = address_cube_of_rank(t, cube / t->cubes, (uint32_t)(offset / bytes));
+        offset %= bytes;
     }
     return address_base(t, cube) + offset;
 }
@@ -200,15 +219,16 @@ static uint64_t aligned(uint64_t offset)
 }
 
 /* The first place for `nbytes` in a space of which `used` bytes are taken; NO_ADDRESS: none. */
-static uint64_t next_place(const struct kb_topology *t, uint64_t used, uint64_t nbytes)
+static uint64_t next_place(const struct kb_topology *t, uint32_t cube, uint64_t used,
+                           uint64_t nbytes)
 {
-    uint64_t room = piece_bytes(t), piece = used / room, offset = aligned(used % room);
+    uint64_t room = piece_bytes(t, cube), piece = used / room, offset = aligned(used % room);
 
-    if (piece < pieces_of(t) && (offset > room || nbytes > room - offset)) {
+    if (piece < pieces_of(t, cube) && (offset > room || nbytes > room - offset)) {
         piece++;
         offset = 0;
     }
-    if (piece >= pieces_of(t) || nbytes > room)
+    if (piece >= pieces_of(t, cube) || nbytes > room)
         return NO_ADDRESS;
     return piece * room + offset;
 }
@@ -221,7 +241,7 @@ static struct host *host_new(const struct kb_topology *topo)
         return NULL;
     h->topo = topo;
     h->mem = mem_new(sim_cubes(topo) << topo->unit_bits);
-    h->used = calloc(pes_of(h), sizeof *h->used);
+    h->used = calloc(slice_indices(topo), sizeof *h->used);
     if (h->mem && h->used)
         return h;
     host_free(h);
@@ -277,18 +297,34 @@ static struct part part_of(const struct kb_tensor *tensor, uint32_t pe)
     const struct kb_topology *t = tensor->host->topo;
     struct part p = {.shape = tensor->shape};
 
-    part_cut(&p, tensor->placement.cubes, pe / t->pes, sim_cubes(t));
-    part_cut(&p, tensor->placement.pes, pe % t->pes, t->pes);
+    uint32_t cube = pe_cube(t, pe);
+
+    part_cut(&p, tensor->placement.cubes, cube_rank(t, cube), cube_rank(t, sim_cubes(t)));
+    part_cut(&p, tensor->placement.pes, pe - cube_first_pe(t, cube), cube_pe_count(t, cube));
     return p;
 }
 
 /* The first PE that has the same part as `pe`: replicated parts share one version. */
 static uint32_t first_with_part(const struct kb_tensor *tensor, uint32_t pe)
 {
-    uint32_t pes = tensor->host->topo->pes;
-    uint32_t cube = tensor->placement.cubes == KB_REPLICATE ? 0 : pe / pes;
+    const struct kb_topology *t = tensor->host->topo;
+    bool cut = tensor->placement.pes != KB_REPLICATE;
+    uint32_t own = pe_cube(t, pe), cube = own, n = cube_pe_count(t, own);
 
-    return cube * pes + (tensor->placement.pes == KB_REPLICATE ? 0 : pe % pes);
+    if (tensor->placement.cubes == KB_REPLICATE)
+        for (cube = 0; cut ? cube_pe_count(t, cube) != n : cube_pe_count(t, cube) == 0;)
+            cube++;
+    return cube_first_pe(t, cube) + (cut ? pe - cube_first_pe(t, own) : 0);
+}
+
+/* Whether another PE, before this one, has all of its part. */
+static bool is_copy(const struct kb_tensor *tensor, uint32_t pe)
+{
+    const struct kb_topology *t = tensor->host->topo;
+    uint32_t cube = pe_cube(t, pe);
+
+    return (tensor->placement.cubes == KB_REPLICATE && cube_rank(t, cube) > 0) ||
+           (tensor->placement.pes == KB_REPLICATE && pe > cube_first_pe(t, cube));
 }
 
 /* The bytes of a tensor; false if they are more than 2^63. */
@@ -384,38 +420,44 @@ static kb_status space_is_full(const struct kb_tensor *tensor, uint32_t pe, uint
     return endpoint_error(why,
                           "tensor '%.64s' does not fit: %s holds %" PRIu64 " bytes, %" PRIu64
                           " are taken, its part has %" PRIu64,
-                          tensor->name, name, piece_bytes(t), used, nbytes);
+                          tensor->name, name, piece_bytes(t, pe_cube(t, pe)), used, nbytes);
 }
 
-/* Finds room for every part, without taking it. PEs of one space follow each other. */
-static kb_status place_parts(struct kb_tensor *tensor, const uint64_t *used, kb_error *why)
+/* Finds room for every part, and takes it in `used`. */
+static kb_status place_parts(struct kb_tensor *tensor, uint64_t *used, kb_error *why)
 {
     const struct kb_topology *t = tensor->host->topo;
-    uint64_t taken = 0;
 
     for (uint32_t pe = 0; pe < pes_of(tensor->host); pe++) {
         struct part p = part_of(tensor, pe);
         uint64_t nbytes = part_bytes(tensor, &p);
+        uint64_t *end = &used[slice_index(t, space_of(t, pe))];
 
-        if (space_of(t, pe) == pe)
-            taken = used[pe];
-        tensor->offsets[pe] = nbytes ? next_place(t, taken, nbytes) : NO_ADDRESS;
+        tensor->offsets[pe] = nbytes ? next_place(t, pe_cube(t, pe), *end, nbytes) : NO_ADDRESS;
         if (nbytes && tensor->offsets[pe] == NO_ADDRESS)
-            return space_is_full(tensor, pe, taken, nbytes, why);
+            return space_is_full(tensor, pe, *end, nbytes, why);
         if (nbytes)
-            taken = tensor->offsets[pe] + nbytes;
+            *end = tensor->offsets[pe] + nbytes;
     }
     return KB_OK;
 }
 
-static void mark_used(const struct kb_tensor *tensor, uint64_t *used)
+/* Places a tensor; what is used changes only if all of it has room. */
+static kb_status place_tensor(struct kb_tensor *tensor, kb_error *why)
 {
-    for (uint32_t pe = 0; pe < pes_of(tensor->host); pe++) {
-        struct part p = part_of(tensor, pe);
+    struct host *h = tensor->host;
+    size_t bytes = slice_indices(h->topo) * sizeof *h->used;
+    uint64_t *used = malloc(bytes);
+    kb_status status;
 
-        if (tensor->offsets[pe] != NO_ADDRESS)
-            used[space_of(tensor->host->topo, pe)] = tensor->offsets[pe] + part_bytes(tensor, &p);
-    }
+    if (!used)
+        return no_memory(tensor->name, why);
+    memcpy(used, h->used, bytes);
+    status = place_parts(tensor, used, why);
+    if (status == KB_OK)
+        memcpy(h->used, used, bytes);
+    free(used);
+    return status;
 }
 
 /* NULL without memory. */
@@ -454,14 +496,13 @@ kb_status host_tensor_new(struct host **host, const struct kb_topology *topo, co
     tensor->shape = shape;
     tensor->placement = placement;
     if (shape_bytes(dtype, &shape, &tensor->nbytes))
-        status = place_parts(tensor, h->used, why);
+        status = place_tensor(tensor, why);
     else
         status = endpoint_error(why, "tensor '%.64s' has more than 2^63 bytes", name);
     if (status != KB_OK) {
         host_tensor_free(tensor);
         return status;
     }
-    mark_used(tensor, h->used);
     tensor->next = h->tensors;
     h->tensors = tensor;
     *out = tensor;
@@ -833,7 +874,7 @@ static kb_status read_parts(const struct kb_tensor *tensor, struct view *views, 
     kb_status status = KB_OK;
 
     for (uint32_t pe = 0; status == KB_OK && pe < pes_of(tensor->host); pe++)
-        if (tensor->offsets[pe] != NO_ADDRESS && first_with_part(tensor, pe) == pe)
+        if (tensor->offsets[pe] != NO_ADDRESS && !is_copy(tensor, pe))
             status = read_part(tensor, pe, &views[pe], why);
     return status;
 }
@@ -888,10 +929,10 @@ kb_status host_next_copy(const kb_tensor *tensor, uint32_t *next, void *bytes, k
 
     *found = false;
     while (status == KB_OK && !*found && *next < pes_of(tensor->host)) {
-        uint32_t pe = (*next)++, cube = pe / t->pes;
+        uint32_t pe = (*next)++;
 
-        *of = (kb_endpoint){KB_PE, cube / t->cubes, cube % t->cubes, pe % t->pes};
-        if (tensor->offsets[pe] != NO_ADDRESS && first_with_part(tensor, pe) != pe)
+        *of = endpoint_unpack_source(t, pe_src(t, pe), false, 0);
+        if (tensor->offsets[pe] != NO_ADDRESS && is_copy(tensor, pe))
             status = take_copy(tensor, pe, bytes, part, found, why);
     }
     free(part);
@@ -1030,18 +1071,17 @@ const struct kb_tensor *host_tensor_at(const struct host *h, uint64_t address,
 {
     const struct kb_topology *t;
     uint64_t offset;
-    uint32_t dst, pe, first;
+    uint32_t dst, space;
 
     if (!h)
         return NULL;
     t = h->topo;
-    if (!address_find(t, address, &dst, &offset) || dst_unit(t, dst) >= t->pes)
+    if (!address_find(t, address, &dst, &offset) || !unit_is_slice(t, dst_unit(t, dst)))
         return NULL;
-    pe = dst_cube(t, dst) * t->pes + dst_unit(t, dst);
-    first = space_of(t, pe);
+    space = t->granule ? dst_pack(t, interleaved_of(t, dst_cube(t, dst)).cube, 0) : dst;
     for (const struct kb_tensor *tensor = h->tensors; tensor; tensor = tensor->next)
-        for (pe = first; pe < pes_of(h) && space_of(t, pe) == first; pe++)
-            if (find_element(tensor, pe, address, index))
+        for (uint32_t pe = first_pe_of_space(t, space); pe < end_pe_of_space(t, space); pe++)
+            if (space_of(t, pe) == space && find_element(tensor, pe, address, index))
                 return tensor;
     return NULL;
 }

@@ -44,7 +44,7 @@ const struct kb_tensor *host_tensor_at(const struct host *h, uint64_t address,
                                        int64_t index[KB_RANK_MAX]);
 
 /* Bytes of a PE's slice, from its first on, that tensors take. */
-uint64_t host_slice_used(const struct host *h, uint32_t pe);
+uint64_t host_slice_used(const struct host *h, uint32_t slice);
 
 void host_free(struct host *h);
 

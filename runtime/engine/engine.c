@@ -24,8 +24,11 @@ static kb_status engine_told(struct kb_sim *s, uint64_t budget)
 static void join_links(struct kb_sim *s)
 {
     const struct kb_topology *t = s->topo;
-    bool one_channel = t->read_channels == 1 && t->write_channels == 1;
+    bool one_channel = true;
 
+    for (uint32_t kind = 0; kind < t->n_kinds; kind++)
+        if (t->kinds[kind].read_channels > 1 || t->kinds[kind].write_channels > 1)
+            one_channel = false;
     s->fed = s->fed_first = 0;
     s->joins_last_link = false;
     if (t->links != MODE_FIFO || s->options.costs_off || s->observer || sim_is_watched(s))

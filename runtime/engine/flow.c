@@ -41,7 +41,7 @@ void flows_walk(const struct flows *f, const struct kb_topology *t, const struct
     const struct trip trip = txn_trip(t, x);
 
     for (struct route_at at = walk_begin(t, &trip);; at = walk_next(t, &trip, at)) {
-        const struct segment_row *seg = &t->segments[at.segment];
+        const struct segment_row *seg = walk_segment(t, at);
 
         for (uint32_t i = 0; i < seg->n_hops; i++) {
             const struct hop_row *hop = &t->hops[seg->first_hop + i];

@@ -20,15 +20,16 @@
 
 /* -- stations ------------------------------------------------------------------------------- */
 
-/* Idle stations; servers alternate between `reads` and `writes`. */
-static struct station *stations_new(size_t n, uint32_t reads, uint32_t writes)
+/* Idle stations, station `i` with so many servers as `servers` says; if `cost` is left out, all. */
+static struct station *stations_new(const struct kb_sim *s, size_t n, enum kb_cost_class cost,
+                                    uint32_t (*servers)(const struct kb_topology *t, uint32_t i))
 {
     struct station *rows = rows_new(n, sizeof *rows);
 
     for (size_t i = 0; rows && i < n; i++) {
         rows[i].queue.head = TXN_NONE;
         rows[i].holder = TXN_NONE;
-        rows[i].idle = i % 2 ? writes : reads;
+        rows[i].idle = sim_servers(s, cost, servers(s->topo, (uint32_t)i));
     }
     return rows;
 }
@@ -97,10 +98,8 @@ static bool make_stations(struct kb_sim *s)
     size_t cubes = sim_cubes(t), pes = cubes << t->pe_bits, memories = cubes << t->unit_bits;
     bool fifo = t->links == MODE_FIFO;
 
-    s->channels = stations_new(2 * pes, sim_servers(s, KB_COST_CHANNELS, t->read_channels),
-                               sim_servers(s, KB_COST_CHANNELS, t->write_channels));
-    s->engines = stations_new(2 * cubes, sim_servers(s, KB_COST_ENGINES, t->read_engines),
-                              sim_servers(s, KB_COST_ENGINES, t->write_engines));
+    s->channels = stations_new(s, 2 * pes, KB_COST_CHANNELS, channels_of);
+    s->engines = stations_new(s, 2 * cubes, KB_COST_ENGINES, engines_of);
     s->memories = memories_new(memories);
     if (t->early)
         s->early = links_new(memories);

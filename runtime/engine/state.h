@@ -104,7 +104,7 @@ static inline void sim_count(struct kb_sim *s, const struct txn *txn)
     const struct kb_topology *t = s->topo;
 
     if (!txn_of_host(txn) && src_cube(t, txn->src) == dst_cube(t, txn->dst) &&
-        src_pe(t, txn->src) == dst_unit(t, txn->dst))
+        home_slice(t, src_cube(t, txn->src), src_pe(t, txn->src)) == dst_unit(t, txn->dst))
         station_count(&s->channels[2 * (size_t)txn->src + txn_writes(txn)], txn);
     else
         sim_count_far(s, txn);

@@ -100,8 +100,14 @@ static uint32_t matrix_target(const struct traffic *tr, uint32_t pe, struct rng 
     return tr->targets[first].dst;
 }
 
-/* The slice to which PE `pe` sends next: docs/model.md "Traffic". */
-static uint32_t slice_of(const struct traffic *tr, uint32_t pe, struct rng *rng)
+/* Any slice that is there, packed. */
+static uint32_t any_slice(const struct traffic *tr, struct rng *rng)
+{
+    return tr->slice_of[below(rng, tr->n_slices)];
+}
+
+/* The packed slice to which PE `pe` sends next: docs/model.md "Traffic". */
+static uint32_t target_of(const struct traffic *tr, uint32_t pe, struct rng *rng)
 {
     uint32_t n = tr->n_pes, side;
 
@@ -109,20 +115,20 @@ static uint32_t slice_of(const struct traffic *tr, uint32_t pe, struct rng *rng)
     case KB_LOCAL:
     case KB_STREAM:  /* of interleaved slices: */
     case KB_STRIDED: /* walk_place() */
-        return pe;
+        return tr->home_of[pe];
     case KB_NEIGHBOR:
-        return (pe + 1) % n;
+        return tr->home_of[(pe + 1) % n];
     case KB_TRANSPOSE:
         side = root_of(n);
-        return pe % side * side + pe / side;
+        return tr->home_of[pe % side * side + pe / side];
     case KB_BITCOMP:
-        return ~pe & (n - 1);
+        return tr->home_of[~pe & (n - 1)];
     case KB_HOTSPOT:
         if (rng_unit(rng) < tr->request.hotspot)
-            return 0;
-        return below(rng, n);
+            return tr->slice_of[0];
+        return any_slice(tr, rng);
     default:
-        return below(rng, n);
+        return any_slice(tr, rng);
     }
 }
 
@@ -154,7 +160,7 @@ bool traffic_draw(struct traffic *tr, uint32_t pe)
     if (src->next_fs >= tr->last_fs)
         return false;
     src->next_dst = tr->request.pattern == KB_MATRIX ? matrix_target(tr, pe, &src->rng)
-                                                     : tr->dst_of[slice_of(tr, pe, &src->rng)];
+                                                     : target_of(tr, pe, &src->rng);
     src->n++;
     return true;
 }
@@ -163,7 +169,7 @@ bool traffic_draw(struct traffic *tr, uint32_t pe)
 
 static uint32_t pe_of(const struct kb_topology *t, uint32_t src)
 {
-    return src_cube(t, src) * t->pes + src_pe(t, src);
+    return pe_number(t, src);
 }
 
 static void no_slot(struct kb_sim *s)
@@ -347,7 +353,8 @@ void traffic_free(struct traffic *tr)
     if (!tr)
         return;
     free(tr->sources);
-    free(tr->dst_of);
+    free(tr->home_of);
+    free(tr->slice_of);
     free(tr->targets);
     free(tr->first_target);
     free(tr->actual_fs);
@@ -357,20 +364,24 @@ void traffic_free(struct traffic *tr)
     free(tr);
 }
 
+/* Channels of the kind of cubes that has most. */
 static uint32_t servers_of(const struct kb_topology *t, kb_transaction_op op)
 {
-    return op == KB_WRITE ? t->write_channels : t->read_channels;
+    uint32_t most = 0;
+
+    for (uint32_t kind = 0; kind < t->n_kinds; kind++) {
+        const struct kind_row *k = &t->kinds[kind];
+        uint32_t n = op == KB_WRITE ? k->write_channels : k->read_channels;
+
+        most = n > most ? n : most;
+    }
+    return most;
 }
 
-/* Bandwidth of the edge from a PE's DMA to its crossbar: cube.xbar.pe_gbs. */
-static double pe_gbs(const struct kb_topology *t)
+/* Bandwidth of the edge from a PE's DMA to its crossbar: its own cube.xbar.pe_gbs. */
+static double pe_gbs(const struct kb_topology *t, uint32_t pe)
 {
-    uint32_t dma = t->first_pe_node + NODE_PE_DMA - NODE_PE_CPU;
-
-    for (uint32_t i = 0; i < t->n_cube_links; i++)
-        if (t->cube_links[i].from == dma && t->cube_nodes[t->cube_links[i].to].kind == NODE_XBAR)
-            return t->cube_links[i].gbs;
-    return 0;
+    return kind_at(t, pe_cube(t, pe))->pe_gbs;
 }
 
 static kb_status check_pattern(const struct traffic *tr, kb_error *why)
@@ -390,27 +401,40 @@ static kb_status check_pattern(const struct traffic *tr, kb_error *why)
     if (r->pattern == KB_MATRIX && !r->n_matrix)
         return endpoint_error(why, "the matrix is empty");
     for (size_t i = 0; r->pattern == KB_MATRIX && i < r->n_matrix; i++)
-        if (r->matrix[i].pe >= n || r->matrix[i].slice >= n ||
+        if (r->matrix[i].pe >= n || r->matrix[i].slice >= tr->n_slices ||
             !(r->matrix[i].weight > 0 && r->matrix[i].weight <= 1e12))
             return endpoint_error(why,
                                   "row %zu of the matrix: no such PE or slice, or a bad weight", i);
     return KB_OK;
 }
 
+/* Bytes of the smallest slice. */
+static uint64_t smallest_slice(const struct kb_topology *t)
+{
+    uint64_t least = t->kinds[0].hbm.nbytes;
+
+    for (uint32_t kind = 1; kind < t->n_kinds; kind++)
+        if (t->kinds[kind].hbm.nbytes < least)
+            least = t->kinds[kind].hbm.nbytes;
+    return least;
+}
+
 static kb_status check_traffic(const struct kb_sim *s, const struct traffic *tr, kb_error *why)
 {
     const struct kb_traffic *r = &tr->request;
 
+    if (tr->n_pes == 0)
+        return endpoint_error(why, "traffic needs PEs, this topology has none");
     if (s->started || s->n_txns || s->kernels || s->host || s->traffic || s->status != KB_OK)
         return endpoint_error(why, "traffic needs a new simulation of its own");
     if (sim_counts(s))
         return endpoint_error(why, "traffic has no fingerprint, and does not end early");
     if (r->op != KB_READ && r->op != KB_WRITE)
         return endpoint_error(why, "traffic reads or writes");
-    if (r->nbytes == 0 || r->nbytes > s->topo->hbm.nbytes)
+    if (r->nbytes == 0 || r->nbytes > smallest_slice(s->topo))
         return endpoint_error(why, "%llu bytes are %s %llu", (unsigned long long)r->nbytes,
                               r->nbytes ? "more than a slice holds, which is" : "not 1 to",
-                              (unsigned long long)s->topo->hbm.nbytes);
+                              (unsigned long long)smallest_slice(s->topo));
     if (!(r->rate > 0 && r->rate <= 1e6))
         return endpoint_error(why, "the rate is not within 0..1e6");
     if (r->txns == 0 || r->txns > TXNS_MOST)
@@ -442,7 +466,7 @@ static bool make_targets(struct traffic *tr, double *weight)
 
         weight[row->pe] += row->weight;
         tr->targets[tr->first_target[row->pe]++] =
-            (struct target){weight[row->pe], tr->dst_of[row->slice]};
+            (struct target){weight[row->pe], tr->slice_of[row->slice]};
     }
     memmove(tr->first_target + 1, tr->first_target, tr->n_pes * sizeof *tr->first_target);
     tr->first_target[0] = 0;
@@ -454,14 +478,16 @@ static kb_status set_times(const struct kb_topology *t, struct traffic *tr, cons
                            kb_error *why)
 {
     const struct kb_traffic *r = &tr->request;
-    double fs = (double)r->nbytes * 1e6 / (r->rate * pe_gbs(t)), all = 0, most = 0;
+    double gbs = pe_gbs(t, 0), fs = (double)r->nbytes * 1e6 / (r->rate * gbs), all = 0, most = 0;
     double horizon;
 
     for (uint32_t pe = 0; pe < tr->n_pes; pe++)
         most = weight[pe] > most ? weight[pe] : most;
     for (uint32_t pe = 0; pe < tr->n_pes; pe++) {
-        all += weight[pe] / most;
-        tr->sources[pe].mean_fs = fs / (weight[pe] / most); /* a PE of weight 0: never */
+        double share = weight[pe] / most * (pe_gbs(t, pe) / gbs);
+
+        all += share;
+        tr->sources[pe].mean_fs = fs / share; /* a PE of weight 0: never */
     }
     horizon = fs * (double)r->txns / all;
     if (!(horizon < HORIZON_MOST))
@@ -479,18 +505,28 @@ static kb_status set_times(const struct kb_topology *t, struct traffic *tr, cons
     return KB_OK;
 }
 
+/* The slices that are there, in the order of SIP, cube and slice. */
+static void list_slices(const struct kb_topology *t, uint32_t *list)
+{
+    for (uint32_t cube = 0; cube < sim_cubes(t); cube++)
+        for (uint32_t slice = 0; slice < cube_slice_count(t, cube); slice++)
+            *list++ = dst_pack(t, cube, slice);
+}
+
 static kb_status make_sources(const struct kb_topology *t, struct traffic *tr, kb_error *why)
 {
     double *weight = calloc(tr->n_pes, sizeof *weight);
     kb_status status = KB_NO_MEMORY;
 
     tr->sources = calloc(tr->n_pes, sizeof *tr->sources);
-    tr->dst_of = calloc(tr->n_pes, sizeof *tr->dst_of);
-    if (!weight || !tr->sources || !tr->dst_of)
+    tr->home_of = calloc(tr->n_pes, sizeof *tr->home_of);
+    tr->slice_of = calloc(tr->n_slices, sizeof *tr->slice_of);
+    if (!weight || !tr->sources || !tr->home_of || !tr->slice_of)
         goto out;
+    list_slices(t, tr->slice_of);
     for (uint32_t pe = 0; pe < tr->n_pes; pe++) {
         tr->sources[pe].rng = rng_of_number(tr->request.seed, pe);
-        tr->dst_of[pe] = dst_pack(t, pe / t->pes, pe % t->pes);
+        tr->home_of[pe] = pe_slice(t, pe_src(t, pe));
         weight[pe] = tr->request.pattern != KB_MATRIX;
     }
     if (tr->request.pattern == KB_MATRIX && !make_targets(tr, weight))
@@ -540,7 +576,8 @@ kb_status kb_sim_traffic(kb_sim *s, const kb_traffic *request, kb_error *why)
     if (!tr)
         return KB_NO_MEMORY;
     tr->request = *request;
-    tr->n_pes = sim_cubes(t) * t->pes;
+    tr->n_pes = pe_count(t);
+    tr->n_slices = slice_count(t);
     status = check_traffic(s, tr, why);
     if (status == KB_OK && traffic_walks(tr))
         status = walk_init(tr, t, why);
@@ -558,6 +595,6 @@ kb_status kb_sim_traffic(kb_sim *s, const kb_traffic *request, kb_error *why)
     s->traffic = tr;
     s->ways = (uint8_t)(1u << (request->op == KB_WRITE));
     for (uint32_t pe = 0; pe < tr->n_pes; pe++)
-        traffic_next(s, 0, src_pack(t, pe / t->pes, pe % t->pes));
+        traffic_next(s, 0, pe_src(t, pe));
     return s->status;
 }

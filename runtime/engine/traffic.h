@@ -1,6 +1,7 @@
 /* traffic.h -- open-loop traffic: what each PE issues, when and where to, and how long it took. */
 #ifndef TRAFFIC_H
 #define TRAFFIC_H
+#include "machine/pes.h"
 #include "base/rng.h"
 #include "engine/state.h"
 
@@ -39,7 +40,9 @@ struct traffic {
     int64_t last_fs;        /* nor at this time, which fixed intervals reach half of one before */
     double parts_per_fs;    /* TRAFFIC_PARTS over that */
     struct source *sources; /* owned, by PE; a packed source is found through pe_of() */
-    uint32_t *dst_of;       /* owned: the packed memory of each slice */
+    uint32_t n_slices;
+    uint32_t *home_of;      /* owned: the packed home slice of each PE */
+    uint32_t *slice_of;     /* owned: the packed memory of each slice that is there */
     struct target *targets; /* owned: of a matrix, those of each PE behind one another */
     uint32_t *first_target; /* owned: [n_pes + 1] */
     uint32_t free_slot;     /* list of transactions that are not in use */
@@ -102,7 +105,7 @@ static inline void traffic_prefetch(const struct kb_sim *s, uint32_t src)
 {
     const struct kb_topology *t = s->topo;
 
-    __builtin_prefetch(&s->traffic->sources[src_cube(t, src) * t->pes + src_pe(t, src)]);
+    __builtin_prefetch(&s->traffic->sources[pe_number(t, src)]);
 }
 
 /* The engine's: the transaction in `slot` has ended at `end`, its slot is free. */

@@ -2,7 +2,8 @@
  *
  * Each PE has a share of the addresses: its own slice; if slices are interleaved, its part of those
  * of its cube (of its SIP, with `over: sip`), which are cut equally among the PEs, in whole
- * granules. Its k-th transaction, from 0, has the address
+ * granules. Where cubes differ, all have the least share of any. Its k-th transaction, from 0, has
+ * the address
  *
  *     begin of the share + (k mod steps) * step      steps = (share - nbytes) / step + 1
  *
@@ -16,29 +17,51 @@
 #include "engine/split.h"
 #include "engine/traffic.h"
 #include "machine/endpoint.h"
+#include "machine/pes.h"
 #include <stdlib.h>
 
-/* PEs among which the addresses of a space are cut. */
-static uint32_t pes_of_space(const struct kb_topology *t)
+/* The first PE among which the addresses of the space of `cube` are cut, and how many there are. */
+static uint32_t pes_of_space(const struct kb_topology *t, uint32_t cube, uint32_t *n)
 {
-    if (!t->granule)
-        return 1;
-    return t->address_over == OVER_SIP ? t->cubes * t->pes : t->pes;
+    uint32_t first = cube, cubes = 1;
+
+    if (t->address_over == OVER_SIP) {
+        first = cube / t->cubes * t->cubes;
+        cubes = t->cubes;
+    }
+    *n = cube_first_pe(t, first + cubes) - cube_first_pe(t, first);
+    return cube_first_pe(t, first);
 }
 
-static uint64_t share_of(const struct kb_topology *t)
+/* Of a PE of `cube`. */
+static uint64_t share_of(const struct kb_topology *t, uint32_t cube)
 {
-    uint64_t space = t->granule ? interleaved_of(t, 0).bytes : t->hbm.nbytes;
-    uint64_t share = space / pes_of_space(t);
+    uint64_t share;
+    uint32_t n;
 
-    return t->granule && share >= t->granule ? share / t->granule * t->granule : share;
+    if (!t->granule)
+        return kind_at(t, cube)->hbm.nbytes;
+    pes_of_space(t, cube, &n);
+    share = interleaved_of(t, cube).bytes / n;
+    return share >= t->granule ? share / t->granule * t->granule : share;
+}
+
+/* The share that each PE has: the least of all cubes with PEs. */
+static uint64_t least_share(const struct kb_topology *t)
+{
+    uint64_t least = UINT64_MAX;
+
+    for (uint32_t cube = 0; cube < sim_cubes(t); cube++)
+        if (cube_pe_count(t, cube) && share_of(t, cube) < least)
+            least = share_of(t, cube);
+    return least;
 }
 
 kb_status walk_init(struct traffic *tr, const struct kb_topology *t, kb_error *why)
 {
     uint64_t nbytes = tr->request.nbytes, stride = tr->request.stride, most;
 
-    tr->share_bytes = share_of(t);
+    tr->share_bytes = least_share(t);
     if (nbytes > tr->share_bytes)
         return endpoint_error(why, "%llu bytes are more than the share of a PE, which is %llu",
                               (unsigned long long)nbytes, (unsigned long long)tr->share_bytes);
@@ -61,9 +84,10 @@ kb_status walk_init(struct traffic *tr, const struct kb_topology *t, kb_error *w
 static struct address_range range_of(const struct kb_topology *t, const struct traffic *tr,
                                      uint32_t pe, uint32_t k)
 {
-    uint64_t begin = pe % pes_of_space(t) * tr->share_bytes;
+    uint32_t cube = pe_cube(t, pe), n, first = pes_of_space(t, cube, &n);
+    uint64_t begin = (pe - first) * tr->share_bytes;
 
-    return (struct address_range){interleaved_of(t, pe / t->pes).cube,
+    return (struct address_range){interleaved_of(t, cube).cube,
                                   begin + k % tr->steps * tr->step_bytes, tr->request.nbytes};
 }
 

@@ -27,6 +27,7 @@
 #include "machine/place.h"
 #include "engine/state.h"
 #include "machine/endpoint.h"
+#include "machine/pes.h"
 
 /*
  * The subject of a sum is a place; of an operation, a kernel or a call it is the number of a text
@@ -275,7 +276,7 @@ static void on_finish(void *arg, const kb_command *command)
 {
     kb_breakdown *why = arg;
     const kb_topology *t = why->topo;
-    uint32_t src = src_pack(t, command->pe / t->pes, command->pe % t->pes);
+    uint32_t src = pe_src(t, command->pe);
 
     uint32_t name = text_number(why, command->name);
 

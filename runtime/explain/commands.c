@@ -27,7 +27,7 @@ static void begin_chain(struct kb_sim *s, uint64_t t, struct progress *at, struc
     const struct leaving *from = &spans_of(s)->leaving;
     int64_t waited_fs = (int64_t)t - c->op.t_issue_fs;
 
-    chain_begin(&at->chain, s, c);
+    chain_begin(&at->chain, c);
     if (c->task == TASK_RECV)
         messages_received(s, t, &at->chain, c);
     else if (c->task == TASK_SEND)
@@ -94,7 +94,7 @@ static kb_command command_of(struct kb_sim *s, const struct command *c)
                         .line = c->here.line,
                         .async = c->async,
                         .composite = c->op.composite,
-                        .call_fs = c->op.t_issue_fs - s->kernels->issue_fs,
+                        .call_fs = c->op.t_issue_fs - pe_issue_fs(c->pe),
                         .issue_fs = c->op.t_issue_fs,
                         .end_fs = -1,
                         .after = cause ? cause->after : KB_NO_ID,

@@ -260,7 +260,7 @@ static uint32_t last_stretch(struct kb_sim *s, struct command *last, struct way 
 
     if (last->talk.stretch != KB_NO_ID)
         return last->talk.stretch;
-    chain_begin(&x, s, last);
+    chain_begin(&x, last);
     messages_add_way(s, &x.shares, way, lowest);
     last->talk.stretch = messages_stretch(s, &x, there_fs);
     chain_free(&x);
@@ -296,7 +296,7 @@ bool messages_release_word(struct kb_sim *s, int64_t there_fs, uint32_t slot, st
     chain = &spans_of(s)->slots[slot].chain;
     spans_of(s)->slots[slot].end_fs = there_fs;
     spans_of(s)->slots[slot].stretch = KB_NO_ID;
-    chain_begin(chain, s, c);
+    chain_begin(chain, c);
     if (c == last) {
         messages_add_way(s, &chain->shares, to, lowest);
     } else {

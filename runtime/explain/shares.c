@@ -70,11 +70,11 @@ int64_t shares_sum_fs(const struct shares *x)
     return sum_fs;
 }
 
-void chain_begin(struct chain *chain, const struct kb_sim *s, const struct command *c)
+void chain_begin(struct chain *chain, const struct command *c)
 {
     chain->command = c->op.id;
     chain->pe = c->pe->number;
-    chain->call_fs = c->op.t_issue_fs - s->kernels->issue_fs;
+    chain->call_fs = c->op.t_issue_fs - pe_issue_fs(c->pe);
     chain->issue_fs = c->op.t_issue_fs;
     chain->before = KB_NO_ID;
     chain->shares.n = chain->since.n = 0;

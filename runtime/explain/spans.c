@@ -115,15 +115,15 @@ static kb_place node_place(const struct kb_sim *s, uint32_t slot)
     const struct txn *txn = &s->txns[slot];
     const struct trip trip = txn_trip(t, txn);
 
-    return ways_node(t, &t->hops[t->segments[txn->at.segment].first_hop + txn->at.step],
-                     txn->at.cube, &trip);
+    return ways_node(t, &t->hops[walk_segment(t, txn->at)->first_hop + txn->at.step], txn->at.cube,
+                     &trip);
 }
 
 /* The edge that it takes next: behind its node, or, by stations, the link of its leg. */
 static struct walk_edge next_edge(const struct kb_sim *s, struct route_at at)
 {
     const struct kb_topology *t = s->topo;
-    const struct segment_row *seg = &t->segments[at.segment];
+    const struct segment_row *seg = walk_segment(t, at);
     const struct hop_row *hop;
 
     if (spans_of(s)->by_station) {
@@ -294,8 +294,7 @@ void spans_node(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
     const struct kb_topology *topo = s->topo;
     const struct txn *txn = &s->txns[slot];
-    const struct hop_row *hop =
-        &topo->hops[topo->segments[txn->at.segment].first_hop + txn->at.step];
+    const struct hop_row *hop = &topo->hops[walk_segment(topo, txn->at)->first_hop + txn->at.step];
 
     spans_close(s, t, slot);
     if (hop->overhead_fs & s->mask.overhead)
@@ -313,7 +312,7 @@ void spans_wire(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
     const struct kb_topology *topo = s->topo;
     const struct txn *txn = &s->txns[slot];
-    const struct segment_row *seg = &topo->segments[txn->at.segment];
+    const struct segment_row *seg = walk_segment(topo, txn->at);
     int64_t wire_fs = topo->hops[seg->first_hop + txn->at.step].wire_fs;
 
     if (txn->at.step + 1 == seg->n_hops)

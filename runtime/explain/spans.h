@@ -118,7 +118,7 @@ bool shares_room(struct shares *x, uint32_t n);
 void shares_copy(struct kb_sim *s, struct shares *to, const struct shares *from);
 void shares_add(struct kb_sim *s, struct shares *x, const kb_share *piece);
 int64_t shares_sum_fs(const struct shares *x);
-void chain_begin(struct chain *x, const struct kb_sim *s, const struct command *c);
+void chain_begin(struct chain *x, const struct command *c);
 void chain_copy(struct kb_sim *s, struct chain *to, const struct chain *from);
 void chain_free(struct chain *x);
 void chain_swap(struct chain *a, struct chain *b);

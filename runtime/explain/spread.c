@@ -37,7 +37,7 @@
 static void spread_hops(const struct spread *sp, struct route_at at, uint32_t from, uint32_t to,
                         uint32_t dst, const struct flow *flow)
 {
-    const struct segment_row *seg = &sp->topo->segments[at.segment];
+    const struct segment_row *seg = walk_segment(sp->topo, at);
     const struct trip trip = {.dst = dst};
 
     for (uint32_t i = from; i < to && i < seg->n_hops; i++) {
@@ -68,18 +68,21 @@ static bool no_flow(const struct flow *f)
     return !f->by[0].count && !f->by[1].count;
 }
 
-static struct route_at segment_at(uint32_t cube, uint32_t segment)
+static struct route_at part_at(uint32_t cube, uint32_t segment)
 {
     return (struct route_at){.cube = cube, .segment = (uint16_t)segment};
 }
 
 /* -- from cube to cube ---------------------------------------------------------------------- */
 
-/* From the NoC of `cube` out by `exit`, as far as its segment goes. */
+/* From the NoC of `cube` out by `exit`, as far as a segment goes that comes from the other side. */
 static void spread_exit(const struct spread *sp, uint32_t cube, uint32_t exit,
                         const struct flow *flow)
 {
-    spread_hops(sp, segment_at(cube, sp->topo->seg_out + exit), HOPS_TO_NOC, UINT32_MAX, 0, flow);
+    uint32_t side = exit == EXIT_IO ? SIDE_E : walk_opposite(exit);
+
+    spread_hops(sp, part_at(cube, sp->topo->seg_pass + side * N_EXITS + exit), HOPS_TO_NOC,
+                UINT32_MAX, 0, flow);
 }
 
 /* In at `side` of `cube`, to its NoC. */
@@ -88,7 +91,7 @@ static void spread_entry(const struct spread *sp, uint32_t cube, uint32_t side,
 {
     uint32_t segment = sp->topo->seg_in + side * sp->topo->n_units;
 
-    spread_hops(sp, segment_at(cube, segment), 0, HOPS_TO_NOC, 0, flow);
+    spread_hops(sp, part_at(cube, segment), 0, HOPS_TO_NOC, 0, flow);
 }
 
 /* From the NoC of `cube` to that of its neighbour. */
@@ -107,13 +110,13 @@ static void spread_leaving(const struct spread *sp, uint32_t cube, const struct 
     if (no_flow(flow))
         return;
     spread_exit(sp, cube, EXIT_IO, flow);
-    spread_hops(sp, segment_at(cube, sp->topo->seg_cross), 0, HOPS_TO_SWITCH, 0, flow);
+    spread_hops(sp, part_at(cube, sp->topo->seg_cross), 0, HOPS_TO_SWITCH, 0, flow);
 }
 
 /* From the switch to the NoC of `cube`, in column 0. */
 static void spread_entering(const struct spread *sp, uint32_t cube, const struct flow *flow)
 {
-    struct route_at at = segment_at(cube, sp->topo->seg_cross);
+    struct route_at at = part_at(cube, sp->topo->seg_cross);
 
     if (no_flow(flow))
         return;
@@ -235,7 +238,7 @@ static void spread_host(const struct spread *sp, uint32_t cube, const struct flo
     const struct trip trip = {.dst = dst, .of_host = true};
     struct route_at at = walk_begin(t, &trip);
 
-    for (; t->segments[at.segment].exit != N_EXITS; at = walk_next(t, &trip, at))
+    for (; walk_segment(t, at)->exit != N_EXITS; at = walk_next(t, &trip, at))
         spread_hops(sp, at, 0, UINT32_MAX, dst, flow);
     spread_hops(sp, at, 0, HOPS_TO_M_CPU, dst, flow);
 }
@@ -260,7 +263,9 @@ struct flow spread_local(const struct kb_sim *s, uint32_t pe, uint32_t unit)
 {
     struct flow flow = *flow_local(&s->flows, s->topo, pe, unit);
 
-    for (uint32_t writes = 0; unit == src_pe(s->topo, pe) && writes < 2; writes++) {
+    for (uint32_t writes = 0;
+         unit == home_slice(s->topo, src_cube(s->topo, pe), src_pe(s->topo, pe)) && writes < 2;
+         writes++) {
         const struct station *channel = &s->channels[2 * (size_t)pe + writes];
 
         flow_sum_add(&flow.by[writes], &(struct flow_sum){channel->count, channel->bytes});
@@ -295,7 +300,7 @@ static void spread_memories(const struct spread *sp, const struct kb_sim *s, uin
         struct flow in = spread_in(s, dst);
 
         if (!no_flow(&in))
-            spread_hops(sp, segment_at(cube, t->seg_in + SIDE_W * t->n_units + unit), HOPS_TO_NOC,
+            spread_hops(sp, part_at(cube, t->seg_in + SIDE_W * t->n_units + unit), HOPS_TO_NOC,
                         UINT32_MAX, dst, &in);
     }
 }
@@ -311,13 +316,13 @@ static void spread_pes(const struct spread *sp, const struct kb_sim *s, uint32_t
 
         for (uint32_t unit = 0; unit < t->n_units; unit++) {
             struct flow local = spread_local(s, src, unit);
-            struct route_at at = segment_at(cube, t->seg_local + pe * t->n_units + unit);
+            struct route_at at = part_at(cube, t->seg_local + pe * t->n_units + unit);
 
             if (!no_flow(&local))
                 spread_hops(sp, at, 0, UINT32_MAX, dst_pack(t, cube, unit), &local);
         }
         if (!no_flow(&out))
-            spread_hops(sp, segment_at(cube, t->seg_out + pe * N_EXITS), 0, HOPS_TO_NOC, 0, &out);
+            spread_hops(sp, part_at(cube, t->seg_out + pe * N_EXITS), 0, HOPS_TO_NOC, 0, &out);
     }
 }
 
@@ -333,11 +338,12 @@ static void spread_counted(struct spread *sp, const struct kb_sim *s)
     for (uint32_t cube = 0; cube < sim_cubes(t); cube++)
         for (uint32_t pe = 0; pe < t->pes; pe++) {
             const struct station *c = &s->channels[2 * (size_t)src_pack(t, cube, pe)];
+            uint32_t home = home_slice(t, cube, pe);
             struct flow own = {{{c[0].count, c[0].bytes}, {c[1].count, c[1].bytes}}};
 
             if (!no_flow(&own))
-                spread_hops(sp, segment_at(cube, seg_of_local(t, 0, pe, pe)), 0, UINT32_MAX,
-                            dst_pack(t, cube, pe), &own);
+                spread_hops(sp, part_at(cube, seg_of_local(t, 0, pe, home)), 0, UINT32_MAX,
+                            dst_pack(t, cube, home), &own);
         }
 }
 

@@ -29,7 +29,7 @@ static kb_place station_place(const struct kb_sim *s, uint32_t slot)
     const struct txn *txn = &s->txns[slot];
     uint32_t number;
 
-    if (!pes || (!is_inside(s, slot) && dst_unit(s->topo, txn->dst) <= s->topo->pes))
+    if (!pes || (!is_inside(s, slot) && !unit_is_tcm(s->topo, dst_unit(s->topo, txn->dst))))
         return place_of(KB_AT_MEMORY, txn->dst);
     number = (uint32_t)(((const char *)work_at(s, slot)->station - (const char *)pes) /
                         (ptrdiff_t)sizeof *pes);
@@ -185,8 +185,9 @@ static void begin_service(struct kb_sim *s, uint64_t t, uint32_t slot, kb_place 
         enum op_stage stage = (enum op_stage)work_at(s, slot)->stage;
 
         cause = stage == STAGE_GEMM || stage == STAGE_MATH ? KB_CAUSE_COMPUTE : KB_CAUSE_PORT;
-        overhead_fs = stage == STAGE_GEMM   ? topo->pe.gemm_overhead_fs
-                      : stage == STAGE_MATH ? topo->pe.math_overhead_fs
+        const struct pe_row *pe = &pe_kind(work_at(s, slot)->command->pe)->pe;
+        overhead_fs = stage == STAGE_GEMM   ? pe->gemm_overhead_fs
+                      : stage == STAGE_MATH ? pe->math_overhead_fs
                                             : 0;
     } else {
         const struct memory_row *row = cost_memory(topo, txn->dst, txn_writes(txn));

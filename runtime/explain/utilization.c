@@ -163,7 +163,9 @@ static double link_gbs(const struct kb_topology *t, size_t link)
 {
     size_t number = link / 2, n_cube_links = walk_io_links(t) / 2;
 
-    return number < n_cube_links ? t->cube_links[number % t->n_cube_links].gbs
+    return number < n_cube_links ? walk_cube_link(t, (uint32_t)(number / t->n_cube_links),
+                                                  (uint32_t)(number % t->n_cube_links))
+                                       ->gbs
                                  : t->io_links[(number - n_cube_links) % t->n_io_links].gbs;
 }
 
@@ -250,8 +252,7 @@ static void show_channels(const struct usage *u)
         struct flow_sum sum = carried(u->sim, i / 2, i % 2);
         kb_utilization use = {.kind = KB_AT_CHANNEL, .count = sum.count, .bytes = sum.bytes};
         kb_place_name(t, place_of(KB_AT_CHANNEL, i), use.name);
-        show_station(u, &u->sim->channels[i], i % 2 ? t->write_channels : t->read_channels,
-                     KB_COST_CHANNELS, &use);
+        show_station(u, &u->sim->channels[i], channels_of(t, i), KB_COST_CHANNELS, &use);
     }
 }
 
@@ -266,7 +267,7 @@ static void show_engines(const struct usage *u)
         if (untouched(engine))
             continue;
         kb_place_name(t, place_of(KB_AT_ENGINE, i), use.name);
-        show_station(u, engine, i % 2 ? t->write_engines : t->read_engines, KB_COST_ENGINES, &use);
+        show_station(u, engine, engines_of(t, i), KB_COST_ENGINES, &use);
     }
 }
 
@@ -343,7 +344,7 @@ static void show_memories(const struct usage *u)
     const struct link_station *early = u->sim->early;
 
     for (uint32_t i = 0; i < sim_cubes(t) << t->unit_bits; i++) {
-        if (dst_unit(t, i) > t->pes)
+        if (unit_is_tcm(t, dst_unit(t, i)))
             continue; /* a TCM: its ports are the PE's */
         struct flow_sum sum = served(u->sim, i);
         bool is_early = early && memory_frees_early(cost_memory(t, i, 0));
@@ -375,7 +376,8 @@ static void show_ports(const struct usage *u)
         if (!use.count && pe->port[port].holder == TXN_NONE)
             continue;
         if (port <= PORT_TCM_WRITE)
-            use.gbs = port == PORT_TCM_READ ? t->tcm_read.gbs : t->tcm_write.gbs;
+            use.gbs = port == PORT_TCM_READ ? kind_at(t, src_cube(t, pe->src))->tcm_read.gbs
+                                            : kind_at(t, src_cube(t, pe->src))->tcm_write.gbs;
         kb_place_name(t, place_port(pe->number, port), use.name);
         show_served(u, &pe->port[port], &use);
     }

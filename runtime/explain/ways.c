@@ -39,7 +39,7 @@ static uint32_t hops_passed(const struct segment_row *seg)
 /* The wire behind hop `i` of a part, of the segment that it is on. */
 static int64_t wire_behind(const struct kb_topology *t, const struct way_part *part, uint32_t i)
 {
-    const struct segment_row *seg = &t->segments[part->segment];
+    const struct segment_row *seg = segment_at(t, part->cube, part->segment);
     struct route_at at = {.cube = part->cube, .segment = part->segment};
 
     return t->hops[seg->first_hop + i].wire_fs + (i + 1 == seg->n_hops ? walk_extra_fs(t, at) : 0);
@@ -47,7 +47,7 @@ static int64_t wire_behind(const struct kb_topology *t, const struct way_part *p
 
 static struct way_pieces pieces_of(const struct ways *w, const struct way_part *part)
 {
-    const struct segment_row *seg = &w->topo->segments[part->segment];
+    const struct segment_row *seg = segment_at(w->topo, part->cube, part->segment);
     const struct hop_row *hop = &w->topo->hops[seg->first_hop];
     struct way_pieces n = {0, 0};
 
@@ -136,7 +136,7 @@ bool ways_add(struct ways *w, const struct txn *x, struct way_pieces *sum)
 
         if (!add_part(w, &part, sum))
             return false;
-        if (t->segments[at.segment].exit == N_EXITS)
+        if (walk_segment(t, at)->exit == N_EXITS)
             return true;
     }
 }
@@ -154,7 +154,7 @@ static void tell(const struct way_part *part, kb_cause cause, kb_place place, in
 static void tell_part(const struct ways *w, const struct way_part *part, way_told *each, void *arg)
 {
     const struct kb_topology *t = w->topo;
-    const struct segment_row *seg = &t->segments[part->segment];
+    const struct segment_row *seg = segment_at(t, part->cube, part->segment);
     const struct hop_row *hop = &t->hops[seg->first_hop];
     const struct trip trip = {.dst = part->to, .of_host = true, .chiplet = part->chiplet};
 

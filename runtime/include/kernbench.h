@@ -105,6 +105,38 @@ typedef struct kb_info {
 
 void kb_topology_info(const kb_topology *topo, kb_info *out);
 
+/* -- PEs ------------------------------------------------------------------------------------ */
+
+/*
+ * PEs are numbered from 0, SIP by SIP, cube by cube, those that are there; so are slices. Kernels,
+ * launches and traffic use these numbers. The *home slice* of a PE is its own one: where it lies
+ * nearest. With as many slices as PEs that of PE 3 is slice 3; two PEs may share one.
+ */
+uint32_t kb_pe_count(const kb_topology *topo);
+uint32_t kb_slice_count(const kb_topology *topo);
+
+/* PE number `pe`; its home slice. KB_BAD_REQUEST: there is no such PE. */
+kb_status kb_pe_get(const kb_topology *topo, uint32_t pe, kb_endpoint *out);
+kb_status kb_pe_slice(const kb_topology *topo, uint32_t pe, kb_endpoint *out);
+
+/* Slice number `slice`. KB_BAD_REQUEST: there is no such slice. */
+kb_status kb_slice_get(const kb_topology *topo, uint32_t slice, kb_endpoint *out);
+
+/* The number of a PE, of a slice. KB_BAD_REQUEST: it is not there. */
+kb_status kb_pe_number(const kb_topology *topo, const kb_endpoint *pe, uint32_t *out);
+kb_status kb_slice_number(const kb_topology *topo, const kb_endpoint *slice, uint32_t *out);
+
+/* What is there of one cube. */
+typedef struct kb_cube {
+    uint32_t n_pes, n_slices;
+    uint32_t crossbars; /* nodes of its crossbar; slice s is behind node s * crossbars / n_slices */
+    uint32_t first_pe;  /* the number of its first PE */
+    uint64_t pes;       /* bit p: PE p is there */
+} kb_cube;
+
+/* KB_BAD_REQUEST: there is no such cube. */
+kb_status kb_cube_get(const kb_topology *topo, uint32_t sip, uint32_t cube, kb_cube *out);
+
 /* -- components ----------------------------------------------------------------------------- */
 
 #define KB_NO_CUBE UINT32_MAX

@@ -65,6 +65,7 @@ struct command {
         struct barrier *barrier;
         int64_t addend; /* atomic */
     };
+    uint32_t slot_bytes;                 /* of the receiver's queue */
     uint32_t pieces, piece, pieces_left; /* in all, to begin next, not ended */
 
     uint64_t fetch_bytes, store_bytes; /* dot, math */

@@ -10,7 +10,7 @@
 #include "pe/boxes.h"
 
 /* How long a dot or math command takes each of its stages. */
-void compute_measure(struct kb_sim *s, struct command *c)
+void compute_measure(struct command *c)
 {
     const struct op *op = &c->op;
 
@@ -20,12 +20,12 @@ void compute_measure(struct kb_sim *s, struct command *c)
             c->fetch_bytes += op_tensor_bytes(&op->in[i]);
     c->store_bytes = op_tensor_bytes(&op->out);
     if (op->kind == OP_GEMM) {
-        c->engine_fs = pe_gemm_fs(s, op->m, op->k, op->n);
+        c->engine_fs = pe_gemm_fs(c->pe, op->m, op->k, op->n);
         return;
     }
     bool of_input = math_rows[op->math].group == MATH_REDUCE;
 
-    c->engine_fs = pe_math_fs(s, (enum tl_op)op->math,
+    c->engine_fs = pe_math_fs(c->pe, (enum tl_op)op->math,
                               dims_elements(&(of_input ? &op->in[0] : &op->out)->shape));
 }
 

@@ -4,6 +4,7 @@
 #include "engine/state.h"
 #include "kernels/unit.h"
 #include "kernels/wakes.h"
+#include "machine/pes.h"
 #include "pe/pe.h"
 #include "pe/token.h"
 
@@ -14,7 +15,7 @@ struct launch {
 };
 
 struct kernels {
-    struct tl_ctx *pes; /* owned; [cube over all * pes + pe] */
+    struct tl_ctx *pes; /* owned; by number: machine/pes.h */
     uint32_t n_pes;
     bool many;       /* so many that their state does not fit the cache */
     struct mem *mem; /* borrowed from the host's side */
@@ -29,7 +30,7 @@ struct kernels {
 
     struct wakes wakes;
     uint32_t ahead;        /* events that a kernel may still run itself, see engine_until() */
-    int64_t issue_fs;      /* from a call to the issue of its command */
+    int64_t *issue_fs;     /* owned; [kind]: from a call to the issue of its command */
     int64_t *least_way_fs; /* [unit]: no transaction reaches it sooner; < 0: not known. Owned */
 
     uint64_t now_fs;
@@ -70,6 +71,18 @@ static inline struct kb_launch_result *current_result(struct kernels *k)
     return &k->launches[k->launch].result;
 }
 
+/* What a PE's cube has. */
+static inline const struct kind_row *pe_kind(const struct tl_ctx *pe)
+{
+    return kind_at(pe->sim->topo, src_cube(pe->sim->topo, pe->src));
+}
+
+/* How long after a call its command is issued. */
+static inline int64_t pe_issue_fs(const struct tl_ctx *pe)
+{
+    return pe->kernels->issue_fs[cube_kind(pe->sim->topo, src_cube(pe->sim->topo, pe->src))];
+}
+
 /* Has any PE of this launch sent to another, or come to a barrier? */
 static inline bool kernels_talk(const struct kernels *k)
 {
@@ -81,7 +94,7 @@ static inline struct tl_ctx *pe_of_tcm(const struct kb_sim *s, uint32_t dst)
 {
     const struct kb_topology *t = s->topo;
 
-    return &s->kernels->pes[dst_cube(t, dst) * t->pes + dst_unit(t, dst) - t->pes - 1];
+    return &s->kernels->pes[pe_number(t, src_of_tcm(t, dst))];
 }
 
 /* `delay_fs` after `t`; EV_PAST if that is past the end of time. */

@@ -46,8 +46,8 @@ static void pe_init(struct kb_sim *s, struct kernels *k, uint32_t number)
     pe->sim = s;
     pe->kernels = k;
     pe->number = number;
-    pe->src = src_pack(t, number / t->pes, number % t->pes);
-    pe->tcm = dst_pack(t, number / t->pes, t->pes + 1 + number % t->pes);
+    pe->src = pe_src(t, number);
+    pe->tcm = pe_tcm(t, pe->src);
     pe->tcm_address = address_of(t, pe->tcm, 0);
     for (int i = 0; i < N_PORTS; i++)
         pe->port[i].head = pe->port[i].holder = TXN_NONE;
@@ -86,17 +86,29 @@ static int64_t least_way_fs(const struct kb_sim *s, uint32_t unit)
     return least(local, out + in);
 }
 
-/* < 0 where links are stations, as arrivals are not known then, and for TCMs, which their PEs use.
- */
+/* < 0 where links are stations, as arrivals are not known then, where cubes differ, and for TCMs,
+ * which their PEs use. */
 static void find_least_ways(const struct kb_sim *s, struct kernels *k)
 {
     const struct kb_topology *t = s->topo;
 
-    for (uint32_t unit = 0; unit < t->n_units; unit++)
-        k->least_way_fs[unit] =
-            t->links == MODE_FIFO || !t->regular || unit > t->pes ? -1 : least_way_fs(s, unit);
+    for (uint32_t unit = 0; unit < t->n_units; unit++) {
+        bool no_least = t->links == MODE_FIFO || !t->regular || unit_is_tcm(t, unit);
+
+        k->least_way_fs[unit] = no_least ? -1 : least_way_fs(s, unit);
+    }
     for (uint32_t i = 0; i < sim_cubes(t) << t->unit_bits; i++)
         s->memories[i].under_way = 0;
+}
+
+static void find_issue_times(const struct kb_sim *s, struct kernels *k)
+{
+    for (uint32_t kind = 0; kind < s->topo->n_kinds; kind++) {
+        const struct pe_row *pe = &s->topo->kinds[kind].pe;
+
+        k->issue_fs[kind] =
+            cost_way_fs(&s->mask, 0, pe->cpu_overhead_fs + pe->scheduler_overhead_fs);
+    }
 }
 
 /* The state of one is about 3 KiB, its stack included. */
@@ -109,18 +121,20 @@ struct kernels *kernels_new(struct kb_sim *s)
 
     if (!k)
         return NULL;
-    k->n_pes = sim_cubes(t) * t->pes;
+    k->n_pes = pe_count(t);
     k->many = k->n_pes >= MANY_PES;
     k->free_slot = TXN_NONE;
     k->mem = host_mem(&s->host, s->topo);
     k->pes = rows_new(k->n_pes, sizeof *k->pes);
     k->stacks = co_pool_new(s->options.stack_bytes);
     k->least_way_fs = malloc(t->n_units * sizeof *k->least_way_fs);
-    k->issue_fs = cost_way_fs(&s->mask, 0, t->pe.cpu_overhead_fs + t->pe.scheduler_overhead_fs);
-    if (!wakes_init(&k->wakes, k->n_pes) || !k->mem || !k->pes || !k->stacks || !k->least_way_fs) {
+    k->issue_fs = malloc(t->n_kinds * sizeof *k->issue_fs);
+    if (!wakes_init(&k->wakes, k->n_pes) || !k->mem || !k->pes || !k->stacks || !k->least_way_fs ||
+        !k->issue_fs) {
         kernels_free(k);
         return NULL;
     }
+    find_issue_times(s, k);
     find_least_ways(s, k);
     for (uint32_t i = 0; i < k->n_pes; i++)
         pe_init(s, k, i);
@@ -141,6 +155,7 @@ void kernels_free(struct kernels *k)
     commands_free_all(k);
     free(k->launches);
     free(k->work);
+    free(k->issue_fs);
     free(k->part_slots);
     free(k->pes);
     ipcq_free(k);
@@ -157,8 +172,10 @@ void kernels_free(struct kernels *k)
 
 static kb_status check_pes(const struct kb_topology *t, const kb_launch_request *r, kb_error *why)
 {
-    uint32_t n = sim_cubes(t) * t->pes;
+    uint32_t n = pe_count(t);
 
+    if (n == 0)
+        return endpoint_error(why, "kernels need PEs, this topology has none");
     for (size_t i = 0; r->pes && i < r->n_pes; i++) {
         if (r->pes[i] >= n)
             return endpoint_error(why, "there is no PE %u, only 0..%u", r->pes[i], n - 1);
@@ -186,13 +203,21 @@ static bool room_for_launch(struct kernels *k)
     return true;
 }
 
+static bool tcms_pass_addresses(const struct kb_topology *t)
+{
+    for (uint32_t kind = 0; kind < t->n_kinds; kind++)
+        if (t->kinds[kind].pes * t->kinds[kind].tcm_read.nbytes > ADDRESS_REGION_BYTES)
+            return true;
+    return false;
+}
+
 /* Makes the state of kernels at the first launch. */
 static kb_status make_kernels(struct kb_sim *s, kb_error *why)
 {
     if (s->n_txns || s->traffic)
         return endpoint_error(why,
                               "the simulation has transactions of its own, it takes no kernels");
-    if (s->topo->pes * s->topo->tcm_read.nbytes > ADDRESS_REGION_BYTES)
+    if (tcms_pass_addresses(s->topo))
         return endpoint_error(why, "the TCMs of a cube pass 64 GiB, more than addresses can name");
     if (!s->log && (s->options.oplog || s->options.phase2))
         s->log = op_log_new(s->topo, s->options.oplog_limit_bytes, s->options.phase2);
@@ -246,7 +271,7 @@ static void clear_tcms(struct kb_sim *s)
     const struct kb_topology *t = s->topo;
 
     for (uint32_t i = 0; i < s->kernels->n_pes; i++)
-        mem_clear(s->kernels->mem, dst_pack(t, i / t->pes, t->pes + 1 + i % t->pes));
+        mem_clear(s->kernels->mem, pe_tcm(t, pe_src(t, i)));
 }
 
 /* All kernels start together, when the last of them can. */

@@ -13,7 +13,7 @@
 void operand_absent(struct command *c, uint32_t dst, const uint64_t range[2])
 {
     const struct kb_topology *t = c->pe->sim->topo;
-    uint64_t area_bytes = address_area_bytes(t, address_space(range[0]));
+    uint64_t area_bytes = address_area_bytes(t, dst_cube(t, dst), address_space(range[0]));
     char name[KB_ENDPOINT_BYTES];
 
     endpoint_area_name(t, dst, name);

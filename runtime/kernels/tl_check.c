@@ -211,8 +211,8 @@ static __attribute__((noinline)) void find_memory(const struct call *call, uint6
 
     if (!address_find_area(t, address, &dst, &offset))
         BAD(call, "there is no memory at address %llu", (unsigned long long)address);
-    call->pe->found =
-        (struct found_memory){address - offset, address_area_bytes(t, address_space(address)), dst};
+    call->pe->found = (struct found_memory){
+        address - offset, address_area_bytes(t, dst_cube(t, dst), address_space(address)), dst};
 }
 
 static __attribute__((noinline, cold)) _Noreturn void say_beyond(const struct call *call,

@@ -177,7 +177,7 @@ int64_t tl_atomic_add_at(tl_here here, tl_ctx *tl, uint64_t address, kb_dtype dt
     c->addend = value;
     c->nbytes = elem;
     c->dst = check_range(&call, address, elem, elem);
-    if (dst_unit(tl->sim->topo, c->dst) > tl->sim->topo->pes)
+    if (unit_is_tcm(tl->sim->topo, dst_unit(tl->sim->topo, c->dst)))
         BAD(&call, "address %llu lies in a TCM, not in a slice or an SRAM",
             (unsigned long long)address);
     c->op.in[0] = (struct op_tensor){.dtype = (uint8_t)dtype, .space = SPACE_TCM, .maker = OP_NONE};

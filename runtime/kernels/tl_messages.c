@@ -68,16 +68,18 @@ tl_tensor *tl_recv_at(tl_here here, tl_ctx *tl, uint32_t pe, int tag, kb_dtype d
 
 tl_group tl_cube(const tl_ctx *tl)
 {
-    uint32_t pes = tl->sim->topo->pes;
+    const struct kb_topology *t = tl->sim->topo;
+    uint32_t cube = src_cube(t, tl->src);
 
-    return (tl_group){.first = tl->number / pes * pes, .n = pes};
+    return (tl_group){.first = cube_first_pe(t, cube), .n = cube_pe_count(t, cube)};
 }
 
 tl_group tl_sip(const tl_ctx *tl)
 {
-    uint32_t pes = tl->sim->topo->pes * tl->sim->topo->cubes;
+    const struct kb_topology *t = tl->sim->topo;
+    uint32_t sip = src_cube(t, tl->src) / t->cubes, first = cube_first_pe(t, sip * t->cubes);
 
-    return (tl_group){.first = tl->number / pes * pes, .n = pes};
+    return (tl_group){.first = first, .n = cube_first_pe(t, (sip + 1) * t->cubes) - first};
 }
 
 tl_group tl_all(const tl_ctx *tl)

@@ -19,11 +19,11 @@ int64_t tl_program_id_at(tl_here here, tl_ctx *tl, int axis)
 
     switch (axis) {
     case 0:
-        return src_pe(t, tl->src);
+        return pe_rank(t, tl->src);
     case 1:
-        return cube % t->cubes;
+        return cube_rank(t, cube) - cube_rank(t, cube / t->cubes * t->cubes);
     case 2:
-        return cube / t->cubes;
+        return sip_rank(t, cube / t->cubes);
     default:
         BAD(&call, "axis %d is none of 0, 1, 2", axis);
     }
@@ -33,14 +33,15 @@ int64_t tl_num_programs_at(tl_here here, tl_ctx *tl, int axis)
 {
     struct call call = begin_call(tl, "tl_num_programs", here);
     const struct kb_topology *t = tl->sim->topo;
+    uint32_t cube = src_cube(t, tl->src);
 
     switch (axis) {
     case 0:
-        return t->pes;
+        return cube_pe_count(t, cube);
     case 1:
-        return t->cubes;
+        return cubes_with_pes(t, cube / t->cubes);
     case 2:
-        return t->sips;
+        return sip_rank(t, t->sips);
     default:
         BAD(&call, "axis %d is none of 0, 1, 2", axis);
     }

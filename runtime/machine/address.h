@@ -21,18 +21,21 @@
  */
 #ifndef ADDRESS_H
 #define ADDRESS_H
-#include "machine/cost.h"
+#include "machine/pes.h"
 
 enum { ADDRESS_SIP = 52, ADDRESS_CUBE = 38, ADDRESS_REGION = 36 };
 
 #define ADDRESS_REGION_BYTES (UINT64_C(1) << ADDRESS_REGION)
 
-/* Bytes of one memory of that kind. */
-static inline uint64_t address_memory_bytes(const struct kb_topology *t, enum space space)
+/* Bytes of one memory of that kind of `cube`. */
+static inline uint64_t address_memory_bytes(const struct kb_topology *t, uint32_t cube,
+                                            enum space space)
 {
-    return space == SPACE_HBM    ? t->hbm.nbytes
-           : space == SPACE_SRAM ? t->sram.nbytes
-                                 : t->tcm_read.nbytes;
+    const struct kind_row *kind = kind_at(t, cube);
+
+    return space == SPACE_HBM    ? kind->hbm.nbytes
+           : space == SPACE_SRAM ? kind->sram.nbytes
+                                 : kind->tcm_read.nbytes;
 }
 
 static inline enum space address_space(uint64_t address)
@@ -45,33 +48,48 @@ static inline uint64_t address_offset(uint64_t address)
     return address & (ADDRESS_REGION_BYTES - 1);
 }
 
-/* Slices of a cube. */
-static inline uint32_t address_slices(const struct kb_topology *t)
-{
-    return t->pes;
-}
-
 /* Bytes of all slices of a cube. */
-static inline uint64_t address_cube_bytes(const struct kb_topology *t)
+static inline uint64_t address_cube_bytes(const struct kb_topology *t, uint32_t cube)
 {
-    return address_slices(t) * t->hbm.nbytes;
+    return cube_slice_count(t, cube) * kind_at(t, cube)->hbm.nbytes;
 }
 
-/* Cubes of a SIP that have slices; the rank of one among them, and the one of a rank. */
-static inline uint32_t address_cubes(const struct kb_topology *t)
+/* Cubes before `cube` that are there, over all SIPs: each has slices. */
+static inline uint32_t address_cubes_before(const struct kb_topology *t, uint32_t cube)
 {
-    return t->cubes;
+    return t->alike ? cube : t->cube_rows[cube].before;
+}
+
+/* Cubes of the SIP of `cube` that are there; its rank among them, and the one of a rank. */
+static inline uint32_t address_cubes(const struct kb_topology *t, uint32_t cube)
+{
+    uint32_t first = cube / t->cubes * t->cubes;
+
+    return address_cubes_before(t, first + t->cubes) - address_cubes_before(t, first);
 }
 
 static inline uint32_t address_rank(const struct kb_topology *t, uint32_t cube)
 {
-    return cube % t->cubes;
+    return address_cubes_before(t, cube) - address_cubes_before(t, cube / t->cubes * t->cubes);
 }
 
 static inline uint32_t address_cube_of_rank(const struct kb_topology *t, uint32_t sip,
                                             uint32_t rank)
 {
-    return sip * t->cubes + rank;
+    uint32_t low = sip * t->cubes, high = low + t->cubes, wanted;
+
+    if (t->alike)
+        return low + rank;
+    wanted = address_cubes_before(t, low) + rank;
+    while (low + 1 < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (address_cubes_before(t, middle) <= wanted)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
 }
 
 /* The address of a cube (over all SIPs). */
@@ -91,9 +109,9 @@ struct interleaved {
 static inline struct interleaved interleaved_of(const struct kb_topology *t, uint32_t cube)
 {
     if (t->address_over == OVER_CUBE)
-        return (struct interleaved){cube, address_cube_bytes(t)};
+        return (struct interleaved){cube, address_cube_bytes(t, cube)};
     return (struct interleaved){address_cube_of_rank(t, cube / t->cubes, 0),
-                                address_cubes(t) * address_cube_bytes(t)};
+                                address_cubes(t, cube) * address_cube_bytes(t, cube)};
 }
 
 /* The byte of that space at offset `offset` of a cube's HBM. */
@@ -101,19 +119,21 @@ static inline uint64_t address_linear(const struct kb_topology *t, uint32_t cube
 {
     if (t->address_over == OVER_CUBE)
         return offset;
-    return address_rank(t, cube) * address_cube_bytes(t) + offset;
+    return address_rank(t, cube) * address_cube_bytes(t, cube) + offset;
 }
 
 /* The slice of byte `o` of the space of `cube`, and the byte in it. */
 static inline uint32_t address_map(const struct kb_topology *t, uint32_t cube, uint64_t o,
                                    uint64_t *byte)
 {
-    uint64_t block = o / t->granule, n = address_slices(t), row = block / n;
+    uint64_t block = o / t->granule, n = cube_slice_count(t, cube), row = block / n;
     uint32_t slice = (uint32_t)(block % n);
 
     if (t->address_over == OVER_SIP) {
-        cube = address_cube_of_rank(t, cube / t->cubes, (uint32_t)(row % address_cubes(t)));
-        row /= address_cubes(t);
+        uint32_t cubes = address_cubes(t, cube);
+
+        cube = address_cube_of_rank(t, cube / t->cubes, (uint32_t)(row % cubes));
+        row /= cubes;
     }
     if (t->address_hash == HASH_XOR)
         slice ^= (uint32_t)(row % n);
@@ -124,18 +144,20 @@ static inline uint32_t address_map(const struct kb_topology *t, uint32_t cube, u
 /* And back: the address of byte `byte` of a slice. */
 static inline uint64_t address_unmap(const struct kb_topology *t, uint32_t dst, uint64_t byte)
 {
-    uint64_t row = byte / t->granule, n = address_slices(t);
     uint32_t cube = dst_cube(t, dst), slice = dst_unit(t, dst);
+    uint64_t row = byte / t->granule, n = cube_slice_count(t, cube);
     uint64_t o;
 
     if (t->address_hash == HASH_XOR)
         slice ^= (uint32_t)(row % n);
     if (t->address_over == OVER_SIP)
-        row = row * address_cubes(t) + address_rank(t, cube);
+        row = row * address_cubes(t, cube) + address_rank(t, cube);
     o = (row * n + slice) * t->granule + byte % t->granule;
     if (t->address_over == OVER_SIP) {
-        cube = address_cube_of_rank(t, cube / t->cubes, (uint32_t)(o / address_cube_bytes(t)));
-        o %= address_cube_bytes(t);
+        uint64_t bytes = address_cube_bytes(t, cube);
+
+        cube = address_cube_of_rank(t, cube / t->cubes, (uint32_t)(o / bytes));
+        o %= bytes;
     }
     return address_base(t, cube) + o;
 }
@@ -145,15 +167,16 @@ static inline uint64_t address_unmap(const struct kb_topology *t, uint32_t dst, 
 /* The address of byte `offset` of memory `dst` (packed). */
 static inline uint64_t address_of(const struct kb_topology *t, uint32_t dst, uint64_t offset)
 {
-    uint32_t unit = dst_unit(t, dst);
-    uint64_t base = address_base(t, dst_cube(t, dst));
+    uint32_t cube = dst_cube(t, dst), unit = dst_unit(t, dst);
+    uint64_t base = address_base(t, cube);
 
-    if (unit < address_slices(t))
-        return t->granule ? address_unmap(t, dst, offset) : base + unit * t->hbm.nbytes + offset;
-    if (unit == t->pes)
+    if (unit_is_slice(t, unit))
+        return t->granule ? address_unmap(t, dst, offset)
+                          : base + unit * kind_at(t, cube)->hbm.nbytes + offset;
+    if (!unit_is_tcm(t, unit))
         return base + ((uint64_t)SPACE_SRAM << ADDRESS_REGION) + offset;
     return base + ((uint64_t)SPACE_TCM << ADDRESS_REGION) +
-           (unit - t->pes - 1) * t->tcm_read.nbytes + offset;
+           unit_pe(t, unit) * kind_at(t, cube)->tcm_read.nbytes + offset;
 }
 
 /* The cube of `address`, over all SIPs; false: there is none. */
@@ -162,7 +185,7 @@ static inline bool address_cube(const struct kb_topology *t, uint64_t address, u
     uint64_t sip = address >> ADDRESS_SIP, number = address >> ADDRESS_CUBE & 0x3fff;
 
     *cube = (uint32_t)(sip * t->cubes + number);
-    return sip < t->sips && number < t->cubes;
+    return sip < t->sips && number < t->cubes && cube_is_there(t, *cube);
 }
 
 /* The memory of `address` and the byte in it; false: there is none. */
@@ -170,33 +193,35 @@ static inline bool address_find(const struct kb_topology *t, uint64_t address, u
                                 uint64_t *offset)
 {
     uint64_t bytes = address_offset(address), unit;
+    const struct kind_row *kind;
     uint32_t cube;
 
     if (!address_cube(t, address, &cube))
         return false;
+    kind = kind_at(t, cube);
     switch (address_space(address)) {
     case SPACE_HBM:
-        if (bytes >= address_cube_bytes(t))
+        if (bytes >= address_cube_bytes(t, cube))
             return false;
         if (t->granule) {
             *dst = address_map(t, cube, address_linear(t, cube, bytes), offset);
             return true;
         }
-        unit = bytes / t->hbm.nbytes;
-        *offset = bytes - unit * t->hbm.nbytes;
+        unit = bytes / kind->hbm.nbytes;
+        *offset = bytes - unit * kind->hbm.nbytes;
         break;
     case SPACE_SRAM:
-        unit = t->pes;
+        unit = unit_of_sram(t);
         *offset = bytes;
-        if (bytes >= t->sram.nbytes)
+        if (bytes >= kind->sram.nbytes)
             return false;
         break;
     case SPACE_TCM:
-        unit = bytes / t->tcm_read.nbytes;
-        *offset = bytes - unit * t->tcm_read.nbytes;
-        if (unit >= t->pes)
+        unit = bytes / kind->tcm_read.nbytes;
+        *offset = bytes - unit * kind->tcm_read.nbytes;
+        if (unit >= kind->pes || !(cube_pe_mask(t, cube) >> unit & 1))
             return false;
-        unit += t->pes + 1;
+        unit = unit_of_tcm(t, (uint32_t)unit);
         break;
     default:
         return false;
@@ -223,17 +248,18 @@ static inline bool address_find_area(const struct kb_topology *t, uint64_t addre
     if (!address_is_interleaved(t, address))
         return address_find(t, address, area, offset);
     *offset = address_offset(address);
-    if (!address_cube(t, address, &cube) || *offset >= address_cube_bytes(t))
+    if (!address_cube(t, address, &cube) || *offset >= address_cube_bytes(t, cube))
         return false;
     *area = dst_pack(t, cube, 0);
     return true;
 }
 
-/* Bytes of one area of that kind. */
-static inline uint64_t address_area_bytes(const struct kb_topology *t, enum space space)
+/* Bytes of one area of that kind of `cube`. */
+static inline uint64_t address_area_bytes(const struct kb_topology *t, uint32_t cube,
+                                          enum space space)
 {
-    return space == SPACE_HBM && t->granule ? address_cube_bytes(t)
-                                            : address_memory_bytes(t, space);
+    return space == SPACE_HBM && t->granule ? address_cube_bytes(t, cube)
+                                            : address_memory_bytes(t, cube, space);
 }
 
 /* -- parts of a range ----------------------------------------------------------------------- */
@@ -261,7 +287,7 @@ static inline bool address_range(const struct kb_topology *t, uint64_t address, 
     struct interleaved space;
     uint32_t cube;
 
-    if (!address_cube(t, address, &cube) || offset >= address_cube_bytes(t))
+    if (!address_cube(t, address, &cube) || offset >= address_cube_bytes(t, cube))
         return false;
     space = interleaved_of(t, cube);
     *range = (struct address_range){space.cube, address_linear(t, cube, offset), nbytes};
@@ -276,7 +302,7 @@ static inline struct address_part address_part(const struct kb_topology *t,
     uint64_t n = t->granule - range->at % t->granule, byte;
 
     part.dst = address_map(t, range->cube, range->at, &part.offset);
-    if (address_slices(t) == 1 && interleaved_of(t, range->cube).bytes == t->hbm.nbytes)
+    if (interleaved_of(t, range->cube).bytes == kind_at(t, range->cube)->hbm.nbytes)
         n = range->nbytes; /* there is no other */
     while (n < range->nbytes && address_map(t, range->cube, range->at + n, &byte) == part.dst)
         n += t->granule;

@@ -4,11 +4,12 @@
  * The numbers of nodes here are those of the library's users: SIP by SIP, each with its cubes and
  * then its IO chiplet, and the switch last. Inside the library nodes are numbered as in walk.h,
  * with all cubes first. A full name is read from left to right: "sip0.cube5." selects the chiplet,
- * and the rest is looked up among the rows of the one cube that the tables have. With 81 nodes in a
- * cube of cube8, sip0.cube5.xbar.pe3 is node 5 * 81 + 10 = 415.
+ * and the rest is looked up among the rows that the tables have for one cube of its kind. With 81
+ * nodes in a cube of cube8, sip0.cube5.xbar.pe3 is node 5 * 81 + 10 = 415.
  */
 #include <string.h>
 #include "machine/names.h"
+#include "machine/pes.h"
 #include "machine/walk.h"
 #include "machine/endpoint.h"
 
@@ -25,21 +26,44 @@ static const struct {
 
 /* -- nodes ---------------------------------------------------------------------------------- */
 
-static uint32_t n_sip_nodes(const kb_topology *t)
+/* Whether a cube has the node of that row: it may be of a PE, or of another kind of cubes. */
+static bool has_node(const kb_topology *t, uint32_t cube, uint32_t node)
 {
-    return t->cubes * walk_cube_nodes(t) + walk_io_nodes(t);
+    if (t->alike)
+        return true;
+    if (!walk_cube_node(t, cube, node)->name[0])
+        return false;
+    return node < t->first_pe_node ||
+           cube_pe_mask(t, cube) >> (node - t->first_pe_node) / PE_NODES & 1;
+}
+
+/* Nodes of the cubes before `cube`. */
+static uint32_t nodes_before(const kb_topology *t, uint32_t cube)
+{
+    return t->alike ? cube * walk_cube_nodes(t) : t->cube_rows[cube].first_node;
+}
+
+/* The number of the first node of `cube`, over all SIPs; of the one after the last of a SIP: of
+ * that SIP's IO chiplet. */
+static uint32_t first_node(const kb_topology *t, uint32_t sip, uint32_t cube)
+{
+    return nodes_before(t, sip * t->cubes + cube) + sip * walk_io_nodes(t);
 }
 
 static uint32_t cube_node(const kb_topology *t, uint32_t cube /* over all SIPs */, uint32_t node)
 {
-    return cube / t->cubes * n_sip_nodes(t) + cube % t->cubes * walk_cube_nodes(t) + node;
+    uint32_t number = first_node(t, cube / t->cubes, cube % t->cubes) + node;
+
+    for (uint32_t i = 0; !t->alike && i < node; i++)
+        number -= !has_node(t, cube, i);
+    return number;
 }
 
 /* Node `node` of IO chiplet `chiplet`, over all SIPs. */
 static uint32_t io_node(const kb_topology *t, uint32_t chiplet, uint32_t node)
 {
-    return chiplet / t->chiplets * n_sip_nodes(t) + t->cubes * walk_cube_nodes(t) +
-           chiplet % t->chiplets * N_IO_NODES + node;
+    return first_node(t, chiplet / t->chiplets, t->cubes) + chiplet % t->chiplets * N_IO_NODES +
+           node;
 }
 
 static bool has_switch(const kb_topology *t)
@@ -49,7 +73,7 @@ static bool has_switch(const kb_topology *t)
 
 static uint32_t switch_node(const kb_topology *t)
 {
-    return t->sips * n_sip_nodes(t);
+    return io_node(t, t->sips - 1, walk_io_nodes(t));
 }
 
 /* Fills `out` from a row, except for its name and chiplet. */
@@ -63,11 +87,55 @@ static void set_row(const struct node_row *row, kb_node *out)
                      .y_mm = row->y_mm};
 }
 
+/* The last SIP whose first node is `node` or before it. */
+static uint32_t find_sip(const kb_topology *t, uint32_t node)
+{
+    uint32_t low = 0, high = t->sips;
+
+    while (low + 1 < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (first_node(t, middle, 0) <= node)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The same for a cube of a SIP. A cube that is missing has no nodes, so it is not the last. */
+static uint32_t find_cube(const kb_topology *t, uint32_t sip, uint32_t node)
+{
+    uint32_t low = 0, high = t->cubes;
+
+    while (low + 1 < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (first_node(t, sip, middle) <= node)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Node number `rank` of those that `cube` has. */
+static void set_cube_node(const kb_topology *t, uint32_t cube, uint32_t rank, kb_node *out)
+{
+    uint32_t node = t->alike ? rank : 0;
+
+    for (; !t->alike; node++)
+        if (has_node(t, cube, node) && rank-- == 0)
+            break;
+    set_row(walk_cube_node(t, cube, node), out);
+    out->cube = cube % t->cubes;
+    name_cube_node(t, cube, node, out->name);
+}
+
 kb_status kb_node_get(const kb_topology *t, uint32_t node, kb_node *out)
 {
     REFUSE_NULL(t && out, "topo, out", NULL);
-    uint32_t sip = node / n_sip_nodes(t), in_sip = node % n_sip_nodes(t);
-    uint32_t cube = in_sip / walk_cube_nodes(t);
+    uint32_t sip, cube;
 
     if (node >= t->n_nodes)
         return KB_BAD_REQUEST;
@@ -76,15 +144,15 @@ kb_status kb_node_get(const kb_topology *t, uint32_t node, kb_node *out)
         name_switch(t, out->name);
         return KB_OK;
     }
-    if (cube < t->cubes) {
-        set_row(&t->cube_nodes[in_sip % walk_cube_nodes(t)], out);
-        out->cube = cube;
-        name_cube_node(t, sip * t->cubes + cube, in_sip % walk_cube_nodes(t), out->name);
-    } else {
-        uint32_t of_io = in_sip - t->cubes * walk_cube_nodes(t);
+    sip = find_sip(t, node);
+    if (node >= io_node(t, sip * t->chiplets, 0)) {
+        uint32_t of_io = node - io_node(t, sip * t->chiplets, 0);
 
         set_row(&t->io_nodes[of_io % N_IO_NODES], out);
         name_io_node(t, sip * t->chiplets + of_io / N_IO_NODES, of_io % N_IO_NODES, out->name);
+    } else {
+        cube = find_cube(t, sip, node);
+        set_cube_node(t, sip * t->cubes + cube, node - first_node(t, sip, cube), out);
     }
     out->sip = sip;
     return KB_OK;
@@ -136,9 +204,13 @@ kb_status kb_node_find(const kb_topology *t, const char *name, size_t len, uint3
     if (!take_part(&at, end, "sip", t->sips, &sip))
         return KB_BAD_REQUEST;
     if (take_part(&at, end, "cube", t->cubes, &chiplet)) {
-        if (!find_row(t->cube_nodes, walk_cube_nodes(t), at, end, &node))
+        uint32_t cube = sip * t->cubes + chiplet;
+
+        if (at == end || !cube_is_there(t, cube) ||
+            !find_row(walk_cube_node(t, cube, 0), walk_cube_nodes(t), at, end, &node) ||
+            !has_node(t, cube, node))
             return KB_BAD_REQUEST;
-        *out = cube_node(t, sip * t->cubes + chiplet, node);
+        *out = cube_node(t, cube, node);
         return KB_OK;
     }
     if (!take_part(&at, end, "io", t->chiplets, &chiplet) ||
@@ -174,7 +246,7 @@ static void tell(const struct listener *to, const struct link_row *row, uint32_t
 /* Link `i` of `cube` to its neighbour in the east or south, as far as it is there. */
 static void tell_d2d(const kb_topology *t, uint32_t cube, uint32_t i, const struct listener *to)
 {
-    const struct link_row *row = &t->cube_links[i];
+    const struct link_row *row = walk_cube_link(t, cube, i);
     uint32_t plane = (i - walk_first_d2d(t)) / 2, far = walk_neighbour(t, cube, row->leaves);
     bool wraps = mesh_at_border(t, cube, row->leaves);
     int64_t wire_fs = wraps ? t->wrap_wire_fs : row->wire_fs;
@@ -191,7 +263,7 @@ static void tell_d2d(const kb_topology *t, uint32_t cube, uint32_t i, const stru
 /* A link between a noc and one of its ucie, one direction of which may be broken. */
 static void tell_port(const kb_topology *t, uint32_t cube, uint32_t i, const struct listener *to)
 {
-    const struct link_row *row = &t->cube_links[i];
+    const struct link_row *row = walk_cube_link(t, cube, i);
     uint32_t of = row->to - walk_ucie(t, 0, 0), side = of / t->planes, plane = of % t->planes;
     uint32_t noc = cube_node(t, cube, row->from), ucie = cube_node(t, cube, row->to);
 
@@ -203,12 +275,15 @@ static void tell_port(const kb_topology *t, uint32_t cube, uint32_t i, const str
 
 static void tell_cube(const kb_topology *t, uint32_t cube, const struct listener *to)
 {
-    for (uint32_t i = 0; mesh_has_cube(t, cube) && i < t->n_cube_links; i++) {
-        const struct link_row *row = &t->cube_links[i];
+    for (uint32_t i = 0; i < t->n_cube_links; i++) {
+        const struct link_row *row = walk_cube_link(t, cube, i);
 
         if (row->leaves != N_EXITS)
             tell_d2d(t, cube, i, to);
-        else if (t->cube_nodes[row->to].kind == NODE_UCIE)
+        else if (row->from == row->to || !has_node(t, cube, row->from) ||
+                 !has_node(t, cube, row->to))
+            continue; /* of another kind of cubes, or of a PE that is missing */
+        else if (walk_cube_node(t, cube, row->to)->kind == NODE_UCIE)
             tell_port(t, cube, i, to);
         else
             tell(to, row, cube_node(t, cube, row->from), cube_node(t, cube, row->to));
@@ -244,7 +319,8 @@ void kb_edges(const kb_topology *t, void (*each)(void *arg, const kb_edge *edge)
 
     for (uint32_t sip = 0; sip < t->sips; sip++) {
         for (uint32_t cube = 0; cube < t->cubes; cube++)
-            tell_cube(t, sip * t->cubes + cube, &to);
+            if (cube_is_there(t, sip * t->cubes + cube))
+                tell_cube(t, sip * t->cubes + cube, &to);
         for (uint32_t chiplet = 0; chiplet < t->chiplets; chiplet++)
             tell_io(t, sip * t->chiplets + chiplet, &to);
     }
@@ -260,25 +336,26 @@ static const struct node_row *ucie_row(const kb_topology *t, uint32_t side)
 
 void kb_topology_limits(const kb_topology *t, kb_limits *out)
 {
-    const struct pe_row *pe = &t->pe;
+    const struct kind_row *kind = &t->kinds[0];
+    const struct pe_row *pe = &kind->pe;
 
     *out = (kb_limits){
         .cube_w_mm = ucie_row(t, SIDE_E)->x_mm,
         .cube_h_mm = ucie_row(t, SIDE_S)->y_mm,
-        .slice_gbs = t->hbm.gbs,
-        .sram_gbs = t->sram.gbs,
-        .tcm_read_gbs = t->tcm_read.gbs,
-        .tcm_write_gbs = t->tcm_write.gbs,
+        .slice_gbs = kind->hbm.gbs,
+        .sram_gbs = kind->sram.gbs,
+        .tcm_read_gbs = kind->tcm_read.gbs,
+        .tcm_write_gbs = kind->tcm_write.gbs,
         .gemm_macs_per_ns = (double)pe->mac[0] * pe->mac[1] * pe->mac[2] * pe->gemm_clock_ghz,
         .math_elements_per_ns = pe->lanes * pe->math_clock_ghz,
         .gemm_mac = {pe->mac[0], pe->mac[1], pe->mac[2]},
         .gemm_clock_ghz = pe->gemm_clock_ghz,
         .math_clock_ghz = pe->math_clock_ghz,
         .math_lanes = pe->lanes,
-        .read_channels = t->read_channels,
-        .write_channels = t->write_channels,
-        .read_engines = t->read_engines,
-        .write_engines = t->write_engines,
+        .read_channels = kind->read_channels,
+        .write_channels = kind->write_channels,
+        .read_engines = kind->read_engines,
+        .write_engines = kind->write_engines,
         .queue_slots = pe->ipcq_slots,
         .queue_slot_bytes = pe->ipcq_slot_bytes,
         .queue_memory = pe->ipcq_space == QUEUE_TCM    ? KB_TCM

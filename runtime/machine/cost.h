@@ -84,6 +84,77 @@ static inline uint32_t dst_unit(const struct kb_topology *t, uint32_t dst)
     return dst & ((1u << t->unit_bits) - 1);
 }
 
+/* The units of a cube, in this order: slices, SRAM, the TCM of each PE. */
+static inline bool unit_is_slice(const struct kb_topology *t, uint32_t unit)
+{
+    return unit < t->slices;
+}
+
+static inline bool unit_is_tcm(const struct kb_topology *t, uint32_t unit)
+{
+    return unit > t->slices;
+}
+
+static inline uint32_t unit_of_sram(const struct kb_topology *t)
+{
+    return t->slices;
+}
+
+static inline uint32_t unit_of_tcm(const struct kb_topology *t, uint32_t pe)
+{
+    return t->slices + 1 + pe;
+}
+
+/* The PE of a TCM. */
+static inline uint32_t unit_pe(const struct kb_topology *t, uint32_t unit)
+{
+    return unit - t->slices - 1;
+}
+
+/* Which kind a cube is of: which of the tables that are joined is its own. */
+static inline uint32_t cube_kind(const struct kb_topology *t, uint32_t cube)
+{
+    return t->n_kinds == 1 ? 0 : t->cube_rows[cube].kind;
+}
+
+static inline const struct kind_row *kind_at(const struct kb_topology *t, uint32_t cube)
+{
+    return &t->kinds[cube_kind(t, cube)];
+}
+
+/* Servers of station `i` of the channels, of the engines: an odd one writes. */
+static inline uint32_t channels_of(const struct kb_topology *t, uint32_t i)
+{
+    const struct kind_row *kind = kind_at(t, src_cube(t, i / 2));
+
+    return i % 2 ? kind->write_channels : kind->read_channels;
+}
+
+static inline uint32_t engines_of(const struct kb_topology *t, uint32_t i)
+{
+    const struct kind_row *kind = kind_at(t, i / 2);
+
+    return i % 2 ? kind->write_engines : kind->read_engines;
+}
+
+/* Segment `segment` of a cube's kind. */
+static inline const struct segment_row *segment_at(const struct kb_topology *t, uint32_t cube,
+                                                   uint32_t segment)
+{
+    return &t->segments[cube_kind(t, cube) * t->n_segments + segment];
+}
+
+/* The slice that PE `pe` of `cube` uses as its own. */
+static inline uint32_t home_slice(const struct kb_topology *t, uint32_t cube, uint32_t pe)
+{
+    return t->own_slices ? pe : t->home_slices[cube_kind(t, cube) * t->pes + pe];
+}
+
+static inline bool cube_is_there(const struct kb_topology *t, uint32_t cube)
+{
+    return t->alike || t->cube_rows[cube].there;
+}
+
 static inline uint32_t cube_column(const struct kb_topology *t, uint32_t cube)
 {
     return cube % t->cubes % t->w;
@@ -124,8 +195,8 @@ cost_remote(const struct kb_topology *t, uint32_t src, uint32_t dst)
  */
 struct walked_cost {
     struct cost_row way, behind;
-    uint32_t ucies;
-    uint32_t side; /* plane * N_SIDES + the side by which it comes into the target's cube */
+    int64_t ucie_fs; /* their overheads */
+    uint32_t side;   /* plane * N_SIDES + the side by which it comes into the target's cube */
 };
 
 /* Of any machine: summed segment by segment along the walk. Of a PE's all is in `way`. walked.c
@@ -174,13 +245,14 @@ static inline struct cost_row cost_of_host(const struct kb_topology *t, const st
 static inline const struct memory_row *cost_memory(const struct kb_topology *t, uint32_t dst,
                                                    bool writes)
 {
+    const struct kind_row *kind = kind_at(t, dst_cube(t, dst));
     uint32_t unit = dst_unit(t, dst);
 
-    if (unit < t->pes)
-        return &t->hbm;
-    if (unit == t->pes)
-        return &t->sram;
-    return writes ? &t->tcm_write : &t->tcm_read;
+    if (unit_is_slice(t, unit))
+        return &kind->hbm;
+    if (!unit_is_tcm(t, unit))
+        return &kind->sram;
+    return writes ? &kind->tcm_write : &kind->tcm_read;
 }
 
 /* The costs that are left out (kb_cost_class): masks for times, an addend for bandwidths. */
@@ -257,10 +329,11 @@ static inline struct known_cost cost_known(const struct kb_topology *t, const st
 static inline int64_t cost_response_fs(const struct kb_topology *t, const struct cost_mask *m,
                                        const struct trip *trip, int64_t wire_fs)
 {
-    int64_t ucies = t->regular ? 1 + 2 * (int64_t)cube_column(t, dst_cube(t, trip->dst))
-                               : cost_walked(t, trip).ucies;
+    int64_t ucies = 1 + 2 * (int64_t)cube_column(t, dst_cube(t, trip->dst));
+    int64_t overhead_fs =
+        t->regular ? ucies * t->kinds[0].ucie_overhead_fs : cost_walked(t, trip).ucie_fs;
 
-    return cost_way_fs(m, wire_fs, ucies * t->ucie_overhead_fs);
+    return cost_way_fs(m, wire_fs, overhead_fs);
 }
 
 /* All of a transaction's costs, as kernbench.h names them. */

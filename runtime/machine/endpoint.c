@@ -18,6 +18,7 @@
  * which is why unpacking a source has to be told whether it is one of a host.
  */
 #include "machine/endpoint.h"
+#include "machine/pes.h"
 #include "machine/walk.h"
 #include "base/text.h"
 #include <stdarg.h>
@@ -35,10 +36,47 @@ kb_status endpoint_error(kb_error *why, const char *fmt, ...)
     return KB_BAD_REQUEST;
 }
 
-/* How many units of its kind a cube has. */
-static uint32_t units_of(const struct kb_topology *t, kb_endpoint_kind kind)
+/* How many units of that kind `cube` has, those that are missing, too. */
+static uint32_t units_of(const struct kb_topology *t, uint32_t cube, kb_endpoint_kind kind)
 {
-    return kind == KB_SRAM ? 1 : kind == KB_HOST ? t->chiplets : t->pes;
+    if (kind == KB_SRAM || kind == KB_HOST)
+        return kind == KB_SRAM ? 1 : t->chiplets;
+    return kind == KB_SLICE ? kind_at(t, cube)->slices : kind_at(t, cube)->pes;
+}
+
+/* Whether the cube of `end`, and if it is one the PE, are there. A host is. */
+static bool is_there(const struct kb_topology *t, const kb_endpoint *end)
+{
+    uint32_t cube = end->sip * t->cubes + end->cube;
+
+    if (end->kind == KB_HOST)
+        return true;
+    if (end->kind == KB_PE || end->kind == KB_TCM)
+        return cube_pe_mask(t, cube) >> end->unit & 1;
+    return cube_is_there(t, cube);
+}
+
+static void refuse_end(const kb_endpoint *end, const char *what, kb_error *why)
+{
+    char name[KB_ENDPOINT_BYTES];
+
+    kb_endpoint_name(end, name);
+    endpoint_error(why, "%s %s", name, what);
+}
+
+/* The name of a cube that is missing, or that of the PE or TCM. */
+static void refuse_missing(const struct kb_topology *t, const kb_endpoint *end, kb_error *why)
+{
+    bool cube = !cube_is_there(t, end->sip * t->cubes + end->cube);
+    const char *what = "missing from this topology";
+
+    if (!cube)
+        refuse_end(&(kb_endpoint){KB_PE, end->sip, end->cube, end->unit},
+                   "is missing from this topology", why);
+    else if (end->sip)
+        endpoint_error(why, "s%u.c%u is %s", end->sip, end->cube, what);
+    else
+        endpoint_error(why, "c%u is %s", end->cube, what);
 }
 
 /* A memory's number among all of its cube. */
@@ -46,31 +84,32 @@ static uint32_t unit_of(const struct kb_topology *t, const kb_endpoint *end)
 {
     switch (end->kind) {
     case KB_SRAM:
-        return t->pes;
+        return unit_of_sram(t);
     case KB_TCM:
-        return t->pes + 1 + end->unit;
+        return unit_of_tcm(t, end->unit);
     default:
         return end->unit;
     }
 }
 
-/* Packs `end` as a source or as a memory. False, and the reason in `why`, if there is none such. */
-static bool endpoint_pack(const struct kb_topology *t, const kb_endpoint *end, uint32_t *packed,
-                          kb_error *why)
+bool endpoint_pack(const struct kb_topology *t, const kb_endpoint *end, uint32_t *packed,
+                   kb_error *why)
 {
     if ((unsigned)end->kind > KB_TCM) {
         endpoint_error(why, "an endpoint's kind is %d", (int)end->kind);
         return false;
     }
-    if (end->sip >= t->sips || end->cube >= t->cubes || end->unit >= units_of(t, end->kind) ||
-        (end->kind == KB_HOST && end->cube)) {
-        char name[KB_ENDPOINT_BYTES];
+    uint32_t cube = end->sip * t->cubes + end->cube;
 
-        kb_endpoint_name(end, name);
-        endpoint_error(why, "%s is not in this topology", name);
+    if (end->sip >= t->sips || end->cube >= t->cubes || end->unit >= units_of(t, cube, end->kind) ||
+        (end->kind == KB_HOST && end->cube)) {
+        refuse_end(end, "is not in this topology", why);
         return false;
     }
-    uint32_t cube = end->sip * t->cubes + end->cube;
+    if (!is_there(t, end)) {
+        refuse_missing(t, end, why);
+        return false;
+    }
     bool source = end->kind == KB_PE || end->kind == KB_HOST;
 
     *packed = source ? src_pack(t, cube, end->kind == KB_HOST ? 0 : end->unit)
@@ -95,11 +134,11 @@ struct kb_endpoint endpoint_unpack_memory(const struct kb_topology *t, uint32_t 
 {
     uint32_t cube = dst_cube(t, packed), unit = dst_unit(t, packed);
 
-    if (unit < t->pes)
+    if (unit_is_slice(t, unit))
         return endpoint_at(t, KB_SLICE, cube, unit);
-    if (unit == t->pes)
+    if (!unit_is_tcm(t, unit))
         return endpoint_at(t, KB_SRAM, cube, 0);
-    return endpoint_at(t, KB_TCM, cube, unit - t->pes - 1);
+    return endpoint_at(t, KB_TCM, cube, unit_pe(t, unit));
 }
 
 void endpoint_area_name(const struct kb_topology *t, uint32_t area, char name[KB_ENDPOINT_BYTES])
@@ -189,13 +228,17 @@ const char *kb_plane_name(const kb_topology *t, uint32_t plane)
 
 uint64_t kb_memory_bytes(const kb_topology *t, const kb_endpoint *end)
 {
+    uint32_t cube = end->sip * t->cubes + end->cube;
+
+    if (end->sip >= t->sips || end->cube >= t->cubes)
+        return 0;
     switch (end->kind) {
     case KB_SLICE:
-        return t->hbm.nbytes;
+        return kind_at(t, cube)->hbm.nbytes;
     case KB_SRAM:
-        return t->sram.nbytes;
+        return kind_at(t, cube)->sram.nbytes;
     case KB_TCM:
-        return t->tcm_read.nbytes;
+        return kind_at(t, cube)->tcm_read.nbytes;
     default:
         return 0;
     }

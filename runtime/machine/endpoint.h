@@ -8,6 +8,9 @@ struct kb_endpoint endpoint_unpack_source(const struct kb_topology *t, uint32_t 
                                           bool of_host, uint32_t chiplet);
 struct kb_endpoint endpoint_unpack_memory(const struct kb_topology *t, uint32_t packed);
 
+/* Packs `end` as a source or as a memory. False, and the reason in `why`, if there is none such. */
+bool endpoint_pack(const struct kb_topology *t, const kb_endpoint *end, uint32_t *packed,
+                   kb_error *why);
 /* The name of an area (machine/address.h): "c0.sram"; "c0.slice*", where slices are interleaved. */
 void endpoint_area_name(const struct kb_topology *t, uint32_t area, char name[KB_ENDPOINT_BYTES]);
 

@@ -245,7 +245,10 @@ static kb_status unknown_endpoint(struct cursor c, kb_error *why)
 /* How many units of that kind a cube has, or hosts a SIP; 1: no number says which. */
 static uint32_t units_of(const struct kb_topology *t, kb_endpoint_kind kind)
 {
-    return kind == KB_SRAM ? 1 : kind == KB_HOST ? t->chiplets : t->pes;
+    return kind == KB_SRAM    ? 1
+           : kind == KB_HOST  ? t->chiplets
+           : kind == KB_SLICE ? t->slices
+                              : t->pes;
 }
 
 /* False, and a message, if one of `numbers` is too large: `owner` has `n` things. */
@@ -254,7 +257,9 @@ static bool within(const struct numbers *numbers, uint32_t n, const char *shown,
 {
     if (numbers->last < n)
         return true;
-    if (n == 1)
+    if (n == 0)
+        snprintf(why->text, sizeof why->text, "%s: %s has no %ss", shown, owner, thing);
+    else if (n == 1)
         snprintf(why->text, sizeof why->text, "%s: %s has only %s 0", shown, owner, thing);
     else
         snprintf(why->text, sizeof why->text, "%s: %s has %ss 0..%u", shown, owner, thing, n - 1);
@@ -282,6 +287,14 @@ static kb_status outside(const struct kb_topology *t, struct cursor c, const str
     return KB_BAD_REQUEST;
 }
 
+/* Whether the machine has this endpoint; its numbers are within the bounds of all. */
+static bool is_there(const struct kb_topology *t, const kb_endpoint *end)
+{
+    uint32_t packed;
+
+    return endpoint_pack(t, end, &packed, NULL);
+}
+
 /* Reads all of `c`, and checks that the topology has it. */
 static kb_status read_within(struct cursor c, const struct kb_topology *t, struct pattern *p,
                              kb_error *why)
@@ -298,6 +311,15 @@ static kb_status read_within(struct cursor c, const struct kb_topology *t, struc
     return KB_OK;
 }
 
+static kb_status none_there(const char *pattern, size_t len, kb_error *why)
+{
+    char shown[SHOWN_BYTES];
+
+    text_show(pattern, len, shown, sizeof shown);
+    return endpoint_error(why, "%s: nothing of it is there, all is missing from this topology",
+                          shown);
+}
+
 kb_status kb_endpoint_parse(const kb_topology *topo, const char *text, size_t len, kb_endpoint *out,
                             kb_error *why)
 {
@@ -306,9 +328,14 @@ kb_status kb_endpoint_parse(const kb_topology *topo, const char *text, size_t le
     struct pattern p;
     kb_status status = read_within(c, topo, &p, why);
 
-    if (status == KB_OK)
-        *out = (kb_endpoint){p.kind, p.sip.first, p.cube.first, p.unit.first};
-    return status;
+    if (status != KB_OK)
+        return status;
+    kb_endpoint end = {p.kind, p.sip.first, p.cube.first, p.unit.first};
+    uint32_t packed;
+    if (!endpoint_pack(topo, &end, &packed, why))
+        return KB_BAD_REQUEST;
+    *out = end;
+    return KB_OK;
 }
 
 kb_status kb_endpoint_select(const kb_topology *topo, const char *pattern, size_t len,
@@ -322,12 +349,21 @@ kb_status kb_endpoint_select(const kb_topology *topo, const char *pattern, size_
 
     if (status)
         return status;
+    uint32_t units = units_of(topo, p.kind);
+    bool any = false;
     for (uint32_t sip = 0; sip < topo->sips; sip++)
         for (uint32_t cube = 0; cube < topo->cubes && is_among(sip, &p.sip); cube++)
-            for (uint32_t unit = 0; unit < units_of(topo, p.kind) && is_among(cube, &p.cube);
-                 unit++)
-                if (is_among(unit, &p.unit))
-                    each(arg, &(kb_endpoint){p.kind, sip, cube, unit});
+            for (uint32_t unit = 0; unit < units && is_among(cube, &p.cube); unit++)
+                if (is_among(unit, &p.unit)) {
+                    kb_endpoint end = {p.kind, sip, cube, unit};
+
+                    if (!is_there(topo, &end))
+                        continue;
+                    each(arg, &end);
+                    any = true;
+                }
+    if (!any)
+        return none_there(pattern, len, why);
     return KB_OK;
 }
 

@@ -195,19 +195,19 @@ static inline const uint8_t *mesh_detours(const struct kb_topology *t, uint32_t 
 static inline uint32_t mesh_exit(const struct kb_topology *t, uint32_t plane, uint32_t from,
                                  uint32_t to)
 {
-    const uint8_t *detours = mesh_detours(t, plane, from);
+    const uint8_t *row = mesh_detours(t, plane, from);
 
-    return detours ? detours[to % t->cubes] - (uint32_t)'0' : mesh_default(t, plane, from, to);
+    return row ? row[to % t->cubes] - (uint32_t)'0' : mesh_default(t, plane, from, to);
 }
 
 static inline bool mesh_has_way(const struct kb_topology *t, uint32_t plane, uint32_t from,
                                 uint32_t to)
 {
-    const uint8_t *detours = mesh_detours(t, plane, from);
+    const uint8_t *row = mesh_detours(t, plane, from);
 
     if (from == to)
         return true;
-    return (detours ? detours[to % t->cubes] - (uint32_t)'0'
+    return (row ? row[to % t->cubes] - (uint32_t)'0'
                     : mesh_default_or_none(t, plane, from, to)) != NO_EXIT;
 }
 

@@ -23,7 +23,7 @@ void name_cube_node(const struct kb_topology *t, uint32_t cube, uint32_t node,
                     char name[KB_NODE_BYTES])
 {
     snprintf(name, KB_NODE_BYTES, "sip%u.cube%u.%s", cube / t->cubes, cube % t->cubes,
-             t->cube_nodes[node].name);
+             walk_cube_node(t, cube, node)->name);
 }
 
 void name_io_node(const struct kb_topology *t, uint32_t chiplet, uint32_t node,
@@ -62,7 +62,7 @@ static void name_cube_link(const struct kb_topology *t, size_t link, char from[K
                            char to[KB_NODE_BYTES])
 {
     uint32_t cube = (uint32_t)(link / t->n_cube_links);
-    const struct link_row *row = &t->cube_links[link % t->n_cube_links];
+    const struct link_row *row = walk_cube_link(t, cube, (uint32_t)(link % t->n_cube_links));
 
     name_cube_node(t, cube, row->from, from);
     if (row->leaves != N_EXITS)

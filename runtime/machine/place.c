@@ -20,6 +20,7 @@
 #include "machine/place.h"
 #include "machine/endpoint.h"
 #include "machine/names.h"
+#include "machine/pes.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -67,7 +68,8 @@ static uint32_t pe_node(const struct kb_topology *t, uint32_t pe, enum node_kind
 
 kb_place place_pe_node(const struct kb_topology *t, uint32_t pe, enum node_kind kind)
 {
-    return place_node(AT_CUBE, pe / t->pes, pe_node(t, pe % t->pes, kind));
+    return place_node(AT_CUBE, src_cube(t, pe_src(t, pe)),
+                      pe_node(t, src_pe(t, pe_src(t, pe)), kind));
 }
 
 static enum node_kind port_node(uint32_t port)
@@ -77,9 +79,9 @@ static enum node_kind port_node(uint32_t port)
 
 static uint32_t memory_node(const struct kb_topology *t, uint32_t unit)
 {
-    if (unit > t->pes)
-        return pe_node(t, unit - t->pes - 1, NODE_PE_TCM);
-    return unit < t->pes ? t->first_hbm_node + unit : t->sram_node;
+    if (unit_is_tcm(t, unit))
+        return pe_node(t, unit_pe(t, unit), NODE_PE_TCM);
+    return unit_is_slice(t, unit) ? t->first_hbm_node + unit : t->sram_node;
 }
 
 static void put_chiplet_node(const struct kb_topology *t, uint64_t index, char text[KB_NODE_BYTES])
@@ -132,7 +134,8 @@ size_t kb_place_node(const kb_topology *t, kb_place place, char text[KB_NODE_BYT
         name_cube_node(t, i / 2, t->m_cpu_node, text);
         break;
     case KB_AT_PORT:
-        name_cube_node(t, i / 4 / t->pes, pe_node(t, i / 4 % t->pes, port_node(i % 4)), text);
+        i = pe_src(t, i / 4);
+        name_cube_node(t, src_cube(t, i), pe_node(t, src_pe(t, i), port_node(index % 4)), text);
         break;
     }
     return strlen(text);

@@ -81,7 +81,7 @@ kb_status kb_route_walk_on(const kb_topology *t, uint32_t plane, kb_transaction_
     if (status != KB_OK)
         return status;
     for (struct route_at at = walk_begin(t, &trip);; at = walk_next(t, &trip, at)) {
-        const struct segment_row *seg = &t->segments[at.segment];
+        const struct segment_row *seg = walk_segment(t, at);
 
         for (uint32_t i = 0; i < seg->n_hops; i++) {
             const struct hop_row *row = &t->hops[seg->first_hop + i];

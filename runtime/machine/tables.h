@@ -172,11 +172,32 @@ struct pe_row {
 #include "machine/topology.def"
 };
 
+/* What all cubes with the same keys have. */
+struct kind_row {
+#define KIND_NUMBER(type, name)      type name;
+#define KIND_REAL(type, name)        type name;
+#define KIND_MEMORY(type, name)      type name;
+#define KIND_PE(type, name)          type name;
+#define KIND_FIELD(form, type, name) KIND_##form(type, name)
+#include "machine/topology.def"
+};
+
 /* Where a request is on its route. */
 struct route_at {
-    uint32_t cube; /* over all SIPs */
-    uint16_t segment;
-    uint16_t step; /* hop or leg of the segment */
+    uint32_t cube;    /* over all SIPs */
+    uint16_t segment; /* of those of the cube's kind */
+    uint16_t step;    /* hop or leg of the segment */
+};
+
+/*
+ * What is there of one cube, and what comes before it. Only a machine whose cubes differ has these;
+ * one more row than cubes, with the sums over all.
+ */
+struct cube_row {
+    uint64_t pes;                               /* bit p: PE p is there */
+    uint32_t first_node, first_pe, first_slice; /* those of the cubes before */
+    uint32_t rank, before;                      /* cubes before that have PEs; all of them */
+    uint8_t there, kind;
 };
 
 /* From where to where a request goes, and how. */
@@ -198,8 +219,8 @@ enum address_hash { HASH_NONE, HASH_XOR };
 enum link_mode { MODE_IDEAL, MODE_FIFO };
 
 /*
- * A unit of a cube is one of its memories: slices 0..pes-1, then the SRAM, then the TCMs of its
- * PEs. n_units = 2 * pes + 1.
+ * A unit of a cube is one of its memories: its slices, then the SRAM, then the TCMs of its PEs.
+ * n_units = slices + 1 + pes.
  */
 struct kb_topology {
 #define FIELD(form, type, name, c) type name;

@@ -28,6 +28,13 @@
 #define WALK_H
 #include "machine/mesh.h"
 
+/* The segment where a request is. */
+static inline const struct segment_row *walk_segment(const struct kb_topology *t,
+                                                     struct route_at at)
+{
+    return segment_at(t, at.cube, at.segment);
+}
+
 /* -- segments by what they lead from and to ------------------------------------------------- */
 
 static inline uint32_t seg_of_local(const struct kb_topology *t, uint32_t plane, uint32_t pe,
@@ -59,7 +66,7 @@ static inline uint32_t seg_of_host_in(const struct kb_topology *t, uint32_t plan
                                       uint32_t slice)
 {
     return t->regular ? t->seg_host_in + slice
-                      : t->seg_host_in + (plane * N_SIDES + side) * t->pes + slice;
+                      : t->seg_host_in + (plane * N_SIDES + side) * t->slices + slice;
 }
 
 /* -- trips ---------------------------------------------------------------------------------- */
@@ -195,7 +202,7 @@ static inline struct route_at walk_to_sip(const struct kb_topology *t, const str
 static inline struct route_at walk_next(const struct kb_topology *t, const struct trip *trip,
                                         struct route_at at)
 {
-    uint32_t exit = t->segments[at.segment].exit, to = dst_cube(t, trip->dst);
+    uint32_t exit = walk_segment(t, at)->exit, to = dst_cube(t, trip->dst);
 
     if (exit != EXIT_IO)
         return walk_enter(t, trip, walk_neighbour(t, at.cube, exit), walk_opposite(exit));
@@ -212,7 +219,7 @@ static inline struct route_at walk_next(const struct kb_topology *t, const struc
 /* What the wire behind the last node of `at` is longer than its row says: a wrap link may be. */
 static inline int64_t walk_extra_fs(const struct kb_topology *t, struct route_at at)
 {
-    uint32_t exit = t->segments[at.segment].exit;
+    uint32_t exit = walk_segment(t, at)->exit;
 
     if (t->regular || exit >= N_SIDES || !mesh_at_border(t, at.cube, exit))
         return 0;
@@ -236,10 +243,13 @@ static inline size_t walk_n_links(const struct kb_topology *t)
     return walk_io_links(t) + (size_t)t->sips * t->chiplets * t->n_io_links * 2;
 }
 
-/* Nodes of one cube, of a SIP's IO chiplets, and the number of the first of these. */
+/*
+ * Nodes of one cube, those that this cube does not have included; of a SIP's IO chiplets; and the
+ * number of the first of these.
+ */
 static inline uint32_t walk_cube_nodes(const struct kb_topology *t)
 {
-    return t->first_pe_node + t->pes * PE_NODES;
+    return t->n_cube_nodes;
 }
 
 static inline size_t walk_first_io_node(const struct kb_topology *t)
@@ -250,6 +260,19 @@ static inline size_t walk_first_io_node(const struct kb_topology *t)
 static inline uint32_t walk_io_nodes(const struct kb_topology *t)
 {
     return t->chiplets * N_IO_NODES;
+}
+
+/* A row of the nodes, or of the links, of a cube. */
+static inline const struct node_row *walk_cube_node(const struct kb_topology *t, uint32_t cube,
+                                                    uint32_t node)
+{
+    return &t->cube_nodes[cube_kind(t, cube) * t->n_cube_nodes + node];
+}
+
+static inline const struct link_row *walk_cube_link(const struct kb_topology *t, uint32_t cube,
+                                                    uint32_t link)
+{
+    return &t->cube_links[cube_kind(t, cube) * t->n_cube_links + link];
 }
 
 /* The numbers of all nodes, the switch with them; some may be of cubes that are missing. */
@@ -285,7 +308,8 @@ static inline const struct node_row *walk_node_row(const struct kb_topology *t, 
     size_t io = walk_first_io_node(t), n_io = (size_t)t->sips * walk_io_nodes(t);
 
     if (node < io)
-        return &t->cube_nodes[node % walk_cube_nodes(t)];
+        return walk_cube_node(t, (uint32_t)(node / walk_cube_nodes(t)),
+                              (uint32_t)(node % walk_cube_nodes(t)));
     return node < io + n_io ? &t->io_nodes[(node - io) % N_IO_NODES] : &t->fabric_nodes[0];
 }
 

@@ -62,7 +62,9 @@ static ALWAYS_INLINE struct link_station *last_link(struct kb_sim *s, const stru
 {
     size_t first = (size_t)dst_cube(T, txn->dst) * T->n_cube_links * 2;
 
-    return &s->links[(first + T->last_links[dst_unit(T, txn->dst)]) ^ !txn_writes(txn)];
+    return &s->links[(first + T->last_links[cube_kind(T, dst_cube(T, txn->dst)) * T->n_units +
+                                            dst_unit(T, txn->dst)]) ^
+                     !txn_writes(txn)];
 }
 
 /* The other link into the same memory. */

@@ -102,7 +102,7 @@ static ALWAYS_INLINE void ride(struct kb_sim *s, int how, uint64_t t, uint32_t s
     const struct trip trip = txn_trip(T, txn);
     const uint32_t reads = !txn_writes(txn);
     struct route_at at = txn->at;
-    const struct segment_row *seg = &T->segments[at.segment];
+    const struct segment_row *seg = walk_segment(T, at);
     const struct leg_row *leg = &T->legs[seg->first_leg + at.step];
     int64_t wire_fs = 0, overhead_fs = 0, taken = 0;
     struct link_station *link;
@@ -136,7 +136,7 @@ static ALWAYS_INLINE void ride(struct kb_sim *s, int how, uint64_t t, uint32_t s
                 return;
             }
             at = walk_next(T, &trip, at);
-            seg = &T->segments[at.segment];
+            seg = walk_segment(T, at);
         }
         leg = &T->legs[seg->first_leg + at.step];
         t +=
@@ -171,7 +171,7 @@ static inline void set_out_fifo(struct kb_sim *s, int how, uint64_t t, uint32_t 
         ride(s, how, t, slot, expects(how) ? s->fed_first : 0, false);
         return;
     }
-    leg = &T->legs[T->segments[txn->at.segment].first_leg];
+    leg = &T->legs[walk_segment(T, txn->at)->first_leg];
     txn->stage = TXN_TO_LINK;
     enter_pipe(s, after(t, cost_way_fs(&s->mask, leg->wire_fs, leg->overhead_fs)), slot);
 }
@@ -180,7 +180,7 @@ static inline void set_out_fifo(struct kb_sim *s, int how, uint64_t t, uint32_t 
 static inline void come_to_hop(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
     struct txn *txn = &s->txns[slot];
-    const struct segment_row *seg = &T->segments[txn->at.segment];
+    const struct segment_row *seg = walk_segment(T, txn->at);
     const struct hop_row *hop = &T->hops[seg->first_hop + txn->at.step];
     struct walk_edge edge = {hop->owner, hop->back, hop->link};
     bool last = seg->exit == N_EXITS && txn->at.step + 2 == seg->n_hops;

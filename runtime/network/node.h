@@ -21,7 +21,7 @@
 static inline void come_to_node(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
     struct txn *txn = &s->txns[slot];
-    const struct hop_row *hop = &T->hops[T->segments[txn->at.segment].first_hop + txn->at.step];
+    const struct hop_row *hop = &T->hops[walk_segment(T, txn->at)->first_hop + txn->at.step];
 
     if (hop->owner == LINK_NONE) {
         txn->stage = TXN_TO_MEMORY;
@@ -38,7 +38,7 @@ static inline void come_to_node(struct kb_sim *s, uint64_t t, uint32_t slot)
 static inline void take_wire(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
     struct txn *txn = &s->txns[slot];
-    const struct segment_row *seg = &T->segments[txn->at.segment];
+    const struct segment_row *seg = walk_segment(T, txn->at);
     int64_t wire_fs = T->hops[seg->first_hop + txn->at.step].wire_fs;
 
     if (txn->at.step + 1 == seg->n_hops)
@@ -64,7 +64,7 @@ static inline void come_to_link(struct kb_sim *s, uint64_t t, uint32_t slot)
 static inline void hop_on(struct kb_sim *s, uint64_t t, uint32_t slot)
 {
     struct txn *txn = &s->txns[slot];
-    const struct segment_row *seg = &T->segments[txn->at.segment];
+    const struct segment_row *seg = walk_segment(T, txn->at);
     const struct hop_row *hop = &T->hops[seg->first_hop + txn->at.step];
     const struct trip trip = txn_trip(T, txn);
 
@@ -77,7 +77,8 @@ static inline void hop_on(struct kb_sim *s, uint64_t t, uint32_t slot)
         if (++txn->at.step == seg->n_hops)
             txn->at = walk_next(T, &trip, txn->at);
         come_to_node(s, t, slot);
-    } else if (hop->chiplet == AT_CUBE && T->cube_nodes[hop->node].kind == NODE_M_CPU) {
+    } else if (hop->chiplet == AT_CUBE &&
+               walk_cube_node(T, txn->at.cube, hop->node)->kind == NODE_M_CPU) {
         txn->stage = TXN_TO_ENGINE;
         post(s, t, EV_ARRIVE, slot);
     } else {

@@ -62,10 +62,10 @@ KERNELS_OWN void pe_store(struct kb_sim *s, uint64_t t, const struct stage *stag
 
 /* -- pe_gemm, pe_math: how long an engine works ----------------------------------------------- */
 
-KERNELS_OWN int64_t pe_gemm_fs(const struct kb_sim *s, uint64_t m, uint64_t k, uint64_t n);
-KERNELS_OWN int64_t pe_math_fs(const struct kb_sim *s, enum tl_op op, uint64_t elements);
+KERNELS_OWN int64_t pe_gemm_fs(const struct tl_ctx *of, uint64_t m, uint64_t k, uint64_t n);
+KERNELS_OWN int64_t pe_math_fs(const struct tl_ctx *of, enum tl_op op, uint64_t elements);
 /* Dot and math commands (kernels/compute.c): how long their stages take; the issue. */
-KERNELS_OWN void compute_measure(struct kb_sim *s, struct command *c);
+KERNELS_OWN void compute_measure(struct command *c);
 KERNELS_OWN void compute_issue(struct kb_sim *s, uint64_t t, struct command *c);
 /* True: it was the command's last stage. */
 KERNELS_OWN bool compute_stage_done(struct kb_sim *s, uint64_t t, const struct work *work);
@@ -73,7 +73,7 @@ KERNELS_OWN bool compute_stage_done(struct kb_sim *s, uint64_t t, const struct w
 /* -- pe_scheduler: composites ----------------------------------------------------------------- */
 
 /* Cuts a composite into tiles, before its operands are bound. */
-KERNELS_OWN void composite_cut(struct kb_sim *s, struct command *c);
+KERNELS_OWN void composite_cut(struct command *c);
 /* How many ids its stages take. */
 KERNELS_OWN uint64_t composite_stages(const struct command *c);
 KERNELS_OWN void composite_issue(struct kb_sim *s, uint64_t t, struct command *c);

@@ -62,12 +62,13 @@ static struct trip launch_trip(const struct kb_topology *t, const struct tl_ctx 
 static struct cost_row way_to(const struct kb_topology *t, const struct tl_ctx *pe)
 {
     const struct trip trip = launch_trip(t, pe);
+    uint32_t row = cube_kind(t, src_cube(t, pe->src)) * t->n_host_sides;
     struct walked_cost c;
 
     if (t->regular)
         return cost_add(cost_host_to_engine(t, &trip), &t->cost_launch[src_pe(t, pe->src)]);
     c = cost_walked(t, &trip);
-    return cost_add(c.way, &t->cost_launch[c.side * t->pes + src_pe(t, pe->src)]);
+    return cost_add(c.way, &t->cost_launch[(row + c.side) * t->pes + src_pe(t, pe->src)]);
 }
 
 int64_t pe_launch_fs(const struct kb_sim *s, const struct tl_ctx *pe)
@@ -122,9 +123,9 @@ static inline bool draw_ids(struct kb_sim *s, struct command *c, uint64_t stages
 static __attribute__((noinline)) bool prepare(struct kb_sim *s, struct command *c)
 {
     if (c->op.composite)
-        composite_cut(s, c);
+        composite_cut(c);
     else if (c->op.kind >= OP_GEMM)
-        compute_measure(s, c);
+        compute_measure(c);
     return draw_ids(s, c, stages_of(c)) && (c->op.kind == OP_DMA_READ || operands_bind(c));
 }
 
@@ -334,7 +335,7 @@ void kernel_wait(struct tl_ctx *pe)
 void kernel_call(struct command *c)
 {
     struct tl_ctx *pe = c->pe;
-    uint64_t issue_fs = later(pe->kernels->now_fs, pe->kernels->issue_fs);
+    uint64_t issue_fs = later(pe->kernels->now_fs, pe_issue_fs(pe));
 
     if (c->result && c->async)
         c->result->wait = WAIT_PENDING;

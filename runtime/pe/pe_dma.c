@@ -41,7 +41,7 @@
 /* The station that memory `dst` is: of a TCM, one of its ports. */
 static struct memory_station *memory_station_of(struct kb_sim *s, uint32_t dst, bool writes)
 {
-    if (dst_unit(s->topo, dst) <= s->topo->pes)
+    if (!unit_is_tcm(s->topo, dst_unit(s->topo, dst)))
         return &s->memories[dst];
     return &pe_of_tcm(s, dst)->port[writes ? PORT_TCM_WRITE : PORT_TCM_READ];
 }
@@ -51,7 +51,7 @@ uint32_t pe_dma_slot(struct kb_sim *s, uint64_t t, const struct stage *stage, ui
 {
     struct tl_ctx *pe = stage->command->pe;
     bool writes = stage->stage == STAGE_DMA_WRITE;
-    bool tcm = dst_unit(s->topo, dst) > s->topo->pes;
+    bool tcm = unit_is_tcm(s->topo, dst_unit(s->topo, dst));
     uint32_t slot = slot_new(s, stage, memory_station_of(s, dst, writes), tcm);
 
     if (slot == TXN_NONE)

@@ -16,10 +16,12 @@ static int64_t port_fs(const struct kb_sim *s, const struct memory_row *tcm, uin
 
 void pe_fetch(struct kb_sim *s, uint64_t t, const struct stage *stage, uint64_t nbytes)
 {
-    stage_begin(s, t, stage, PORT_TCM_READ, port_fs(s, &s->topo->tcm_read, nbytes), nbytes);
+    stage_begin(s, t, stage, PORT_TCM_READ,
+                port_fs(s, &pe_kind(stage->command->pe)->tcm_read, nbytes), nbytes);
 }
 
 void pe_store(struct kb_sim *s, uint64_t t, const struct stage *stage, uint64_t nbytes)
 {
-    stage_begin(s, t, stage, PORT_TCM_WRITE, port_fs(s, &s->topo->tcm_write, nbytes), nbytes);
+    stage_begin(s, t, stage, PORT_TCM_WRITE,
+                port_fs(s, &pe_kind(stage->command->pe)->tcm_write, nbytes), nbytes);
 }

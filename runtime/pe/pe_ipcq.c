@@ -87,7 +87,7 @@ static struct ipcq *ipcq_new(struct kernels *k, const struct kb_topology *t)
     k->ipcq = ipcq;
     ipcq->queues = calloc(ROWS_FIRST, sizeof *ipcq->queues);
     ipcq->sram_bytes = calloc(sim_cubes(t), sizeof *ipcq->sram_bytes);
-    ipcq->hbm_bytes = calloc(k->n_pes, sizeof *ipcq->hbm_bytes);
+    ipcq->hbm_bytes = calloc(slice_indices(t), sizeof *ipcq->hbm_bytes);
     ipcq->n_rows = ipcq->queues ? ROWS_FIRST : 0;
     if (ipcq->queues && ipcq->sram_bytes && ipcq->hbm_bytes)
         return ipcq;
@@ -125,19 +125,22 @@ static struct room room_of(struct kb_sim *s, struct tl_ctx *pe)
 {
     const struct kb_topology *t = s->topo;
     struct ipcq *ipcq = s->kernels->ipcq;
-    uint32_t cube = pe->number / t->pes, unit = pe->number % t->pes;
+    const struct kind_row *kind = pe_kind(pe);
+    uint32_t cube = src_cube(t, pe->src);
     struct room r;
 
-    if (t->pe.ipcq_space == QUEUE_TCM) {
-        r = (struct room){t->tcm_read.nbytes, 0, &pe->ring_bytes,
-                          dst_pack(t, cube, t->pes + 1 + unit)};
+    if (kind->pe.ipcq_space == QUEUE_TCM) {
+        r = (struct room){kind->tcm_read.nbytes, 0, &pe->ring_bytes, pe->tcm};
         for (struct tcm_block *b = pe->blocks; b; b = b->next)
             r.used = b->offset + b->nbytes;
-    } else if (t->pe.ipcq_space == QUEUE_SRAM) {
-        r = (struct room){t->sram.nbytes, 0, &ipcq->sram_bytes[cube], dst_pack(t, cube, t->pes)};
+    } else if (kind->pe.ipcq_space == QUEUE_SRAM) {
+        r = (struct room){kind->sram.nbytes, 0, &ipcq->sram_bytes[cube],
+                          dst_pack(t, cube, unit_of_sram(t))};
     } else {
-        r = (struct room){t->hbm.nbytes, host_slice_used(s->host, pe->number),
-                          &ipcq->hbm_bytes[pe->number], dst_pack(t, cube, unit)};
+        uint32_t slice = pe_slice(t, pe->src);
+
+        r = (struct room){kind->hbm.nbytes, host_slice_used(s->host, slice),
+                          &ipcq->hbm_bytes[slice_index(t, slice)], slice};
     }
     return r;
 }
@@ -146,7 +149,7 @@ static struct room room_of(struct kb_sim *s, struct tl_ctx *pe)
 static bool place_slots(struct command *c, struct queue *q)
 {
     struct kb_sim *s = c->pe->sim;
-    const struct pe_row *pe = &s->topo->pe;
+    const struct pe_row *pe = &pe_kind(&s->kernels->pes[q->receiver])->pe;
     struct room r = room_of(s, &s->kernels->pes[q->receiver]);
     uint64_t nbytes = ((uint64_t)pe->ipcq_slots * pe->ipcq_slot_bytes + 63) / 64 * 64;
     uint64_t left = r.size - r.used - *r.taken;
@@ -172,13 +175,15 @@ static struct queue *queue_new(struct command *c, uint32_t sender, uint32_t rece
 {
     struct kb_sim *s = c->pe->sim;
     struct kernels *k = s->kernels;
-    struct queue *q = calloc(1, sizeof *q + s->topo->pe.ipcq_slots * sizeof *q->slot);
+    const struct pe_row *row = &pe_kind(&k->pes[receiver])->pe;
+    struct queue *q = calloc(1, sizeof *q + row->ipcq_slots * sizeof *q->slot);
 
     if (!q) {
         kernel_no_memory(c->pe);
         return NULL;
     }
-    q->n_slots = s->topo->pe.ipcq_slots;
+    q->n_slots = row->ipcq_slots;
+    q->slot_bytes = row->ipcq_slot_bytes;
     q->sender = sender;
     q->receiver = receiver;
     q->tag = tag;
@@ -271,7 +276,7 @@ static uint64_t most_bytes(const struct command *c)
 {
     uint64_t elem = dtype_bytes(c->op.in[0].dtype);
 
-    return c->pe->sim->topo->pe.ipcq_slot_bytes & ~(elem - 1);
+    return c->slot_bytes & ~(elem - 1);
 }
 
 static uint64_t piece_offset(const struct command *c, uint32_t piece)
@@ -291,20 +296,21 @@ static struct filled *slot_of(struct queue *q, uint32_t piece)
     return &q->slot[piece % q->n_slots];
 }
 
-static uint64_t slot_address(const struct kb_sim *s, const struct queue *q, uint32_t piece)
+static uint64_t slot_address(const struct queue *q, uint32_t piece)
 {
-    return q->address + (uint64_t)(piece % s->topo->pe.ipcq_slots) * s->topo->pe.ipcq_slot_bytes;
+    return q->address + (uint64_t)(piece % q->n_slots) * q->slot_bytes;
 }
 
 bool ipcq_find_queue(struct command *c, uint32_t sender, uint32_t receiver, int tag)
 {
-    uint64_t most = most_bytes(c);
+    uint64_t most;
 
+    c->slot_bytes = pe_kind(&c->pe->kernels->pes[receiver])->pe.ipcq_slot_bytes;
+    most = most_bytes(c);
     if (most == 0) {
         kernel_error(c->pe, c->call, c->here,
                      "an element of %llu bytes is larger than a slot of %u",
-                     (unsigned long long)dtype_bytes(c->op.in[0].dtype),
-                     c->pe->sim->topo->pe.ipcq_slot_bytes);
+                     (unsigned long long)dtype_bytes(c->op.in[0].dtype), c->slot_bytes);
         return false;
     }
     c->pieces = c->nbytes <= most ? 1 : (uint32_t)parts_of(c->nbytes, most);
@@ -449,14 +455,14 @@ static bool fits(struct command *c, const struct filled *slot, uint64_t nbytes)
                      "what was sent at %s:%d came in pieces of %llu bytes, not of %llu: a slot of "
                      "%u has whole elements",
                      slot->here.file, slot->here.line, (unsigned long long)slot->nbytes,
-                     (unsigned long long)nbytes, c->pe->sim->topo->pe.ipcq_slot_bytes);
+                     (unsigned long long)nbytes, c->slot_bytes);
     return false;
 }
 
 static void take_piece(struct kb_sim *s, uint64_t t, struct command *c)
 {
     struct queue *q = c->queue;
-    bool tcm = s->topo->pe.ipcq_space == QUEUE_TCM;
+    bool tcm = pe_kind(c->pe)->pe.ipcq_space == QUEUE_TCM;
     struct token *token = piece_new(s, c, q->taken);
     struct stage stage = {
         .command = c, .token = token, .stage = tcm ? STAGE_FETCH : STAGE_DMA_READ, .data_op = true};
@@ -562,11 +568,9 @@ void ipcq_piece_left(struct kb_sim *s, uint64_t t, const struct work *work)
 
 void ipcq_set_moved(struct op_token *r, const struct token *token)
 {
-    struct kb_sim *s = token->command->pe->sim;
-
     r->token = token->number;
     r->nbytes = token->fetch_bytes;
-    r->address = slot_address(s, token->queue, token->i);
+    r->address = slot_address(token->queue, token->i);
     r->space = (uint8_t)address_space(r->address);
 }
 
@@ -574,7 +578,6 @@ struct op ipcq_record(const struct work *work)
 {
     const struct token *token = work->token;
     struct op op = token->command->op;
-    struct kb_sim *s = token->command->pe->sim;
     uint64_t elem = dtype_bytes(op.in[0].dtype);
 
     op.id = work->id;
@@ -585,7 +588,7 @@ struct op ipcq_record(const struct work *work)
         op.in[0].shape.rank = 1;
         op.in[0].shape.dim[0] = (uint32_t)(token->fetch_bytes / elem);
     }
-    op.out.address = slot_address(s, token->queue, token->i);
+    op.out.address = slot_address(token->queue, token->i);
     op.out.space = (uint8_t)address_space(op.out.address);
     return op;
 }

@@ -20,9 +20,10 @@ struct filled {
 
 /* From one PE to another, under one tag. Counts are modulo 2^32. */
 struct queue {
-    uint32_t sender, receiver, tag;             /* PEs by number */
-    uint32_t memory;                            /* where the slots lie, packed */
-    uint64_t address;                           /* of the first */
+    uint32_t sender, receiver, tag; /* PEs by number */
+    uint32_t memory;                /* where the slots lie, packed */
+    uint64_t address;               /* of the first */
+    uint32_t slot_bytes;
     uint32_t n_slots, issued, taken;            /* the last two: pieces */
     int64_t credit_fs;                          /* from receiver to sender */
     struct command *sending;                    /* waits for a slot; NULL: none */
@@ -34,7 +35,7 @@ struct queue {
 struct ipcq {
     struct queue **queues; /* owned; [row] */
     size_t n_queues, n_rows;
-    uint64_t *sram_bytes, *hbm_bytes; /* owned; [cube], [PE]: at their ends, of slots */
+    uint64_t *sram_bytes, *hbm_bytes; /* owned; [cube], [slice_index()]: at their ends, of slots */
 };
 
 /* Wires and overheads from one PE to another: docs/kernels.md "PEs that talk". */

@@ -11,15 +11,16 @@
  */
 #include "pe/boxes.h"
 
-int64_t pe_math_fs(const struct kb_sim *s, enum tl_op op, uint64_t elements)
+int64_t pe_math_fs(const struct tl_ctx *of, enum tl_op op, uint64_t elements)
 {
-    const struct pe_row *pe = &s->topo->pe;
+    const struct pe_row *pe = &pe_kind(of)->pe;
+    const struct cost_mask *mask = &of->sim->mask;
     uint64_t cycles = parts_of(elements, pe->lanes);
 
     if (math_rows[op].cost == COST_SPECIAL)
         cycles *= pe->special_cycles;
     else if (math_rows[op].cost == COST_SOFTMAX)
         cycles *= 3 + 2 * (uint64_t)pe->special_cycles;
-    return (pe->math_overhead_fs & s->mask.overhead) +
-           (drain_fs(cycles, pe->math_clock_ghz) & s->mask.compute);
+    return (pe->math_overhead_fs & mask->overhead) +
+           (drain_fs(cycles, pe->math_clock_ghz) & mask->compute);
 }

@@ -180,7 +180,7 @@ static void enter_tokens(struct kb_sim *s, uint64_t t, struct tl_ctx *pe)
             pe->composites = c->behind;
         token->buffer = pe->next_buffer;
         pe->buffer_taken[pe->next_buffer] = true;
-        pe->next_buffer = (pe->next_buffer + 1) % s->topo->pe.tile_buffers;
+        pe->next_buffer = (pe->next_buffer + 1) % pe_kind(pe)->pe.tile_buffers;
         token_enter(s, t, token);
     }
 }
@@ -193,13 +193,15 @@ static void token_engine(struct kb_sim *s, uint64_t t, struct token *token)
     if (op->kind == OP_GEMM) {
         stage = token_stage(token, STAGE_GEMM);
         stage_begin(s, t, &stage, PORT_GEMM,
-                    pe_gemm_fs(s, token->rows, token->depth, token->columns), 0);
+                    pe_gemm_fs(token->command->pe, token->rows, token->depth, token->columns), 0);
         current_result(s->kernels)->gemm_macs +=
             (uint64_t)token->rows * token->depth * token->columns;
     } else {
         stage = token_stage(token, STAGE_MATH);
         stage_begin(s, t, &stage, PORT_MATH,
-                    pe_math_fs(s, (enum tl_op)op->math, (uint64_t)token->rows * token->columns), 0);
+                    pe_math_fs(token->command->pe, (enum tl_op)op->math,
+                               (uint64_t)token->rows * token->columns),
+                    0);
         current_result(s->kernels)->math_elements += (uint64_t)token->rows * token->columns;
     }
 }
@@ -247,7 +249,8 @@ static void epilogue_math(struct kb_sim *s, uint64_t t, struct token *token)
     struct stage stage = token_stage(token, STAGE_MATH);
     uint64_t elements = (uint64_t)token->rows * token->columns;
 
-    stage_begin(s, t, &stage, PORT_MATH, pe_math_fs(s, (enum tl_op)e->math, elements), 0);
+    stage_begin(s, t, &stage, PORT_MATH,
+                pe_math_fs(token->command->pe, (enum tl_op)e->math, elements), 0);
     current_result(s->kernels)->math_elements += elements;
 }
 
@@ -362,15 +365,15 @@ static void find_operands(struct command *c)
 static bool buffers_new(struct tl_ctx *pe)
 {
     if (!pe->buffer_taken)
-        pe->buffer_taken = calloc(pe->sim->topo->pe.tile_buffers, sizeof *pe->buffer_taken);
+        pe->buffer_taken = calloc(pe_kind(pe)->pe.tile_buffers, sizeof *pe->buffer_taken);
     if (!pe->buffer_taken)
         kernel_no_memory(pe);
     return pe->buffer_taken;
 }
 
-void composite_cut(struct kb_sim *s, struct command *c)
+void composite_cut(struct command *c)
 {
-    const struct pe_row *row = &s->topo->pe;
+    const struct pe_row *row = &pe_kind(c->pe)->pe;
     struct op *op = &c->op;
 
     find_operands(c);

@@ -31,8 +31,7 @@ enum { TCM_ALIGN = 64 };
 
 enum tcm_result tcm_alloc(struct tl_ctx *pe, struct tl_tensor *tensor)
 {
-    const struct kb_topology *t = pe->sim->topo;
-    uint64_t offset = 0, size = t->tcm_read.nbytes - pe->ring_bytes;
+    uint64_t offset = 0, size = pe_kind(pe)->tcm_read.nbytes - pe->ring_bytes;
     struct tcm_block **link = &pe->blocks, *b;
 
     for (; *link && (*link)->offset - offset < tensor->nbytes; link = &(*link)->next)
@@ -58,7 +57,7 @@ void tcm_say_full(struct tl_ctx *pe, const char *call, tl_here here, uint64_t nb
                  (unsigned long long)pe->ring_bytes);
     kernel_error(
         pe, call, here, "the TCM is exhausted: no %llu bytes in one piece are free of its %llu%s",
-        (unsigned long long)nbytes, (unsigned long long)pe->sim->topo->tcm_read.nbytes, slots);
+        (unsigned long long)nbytes, (unsigned long long)pe_kind(pe)->tcm_read.nbytes, slots);
 }
 
 bool tcm_place_result(struct command *c)
@@ -94,7 +93,8 @@ bool tcm_show(struct tl_ctx *pe)
 
 bool tcm_look_at(struct tl_ctx *pe, uint32_t dst)
 {
-    if (dst_unit(pe->sim->topo, dst) <= pe->sim->topo->pes || tcm_show(pe_of_tcm(pe->sim, dst)))
+    if (!unit_is_tcm(pe->sim->topo, dst_unit(pe->sim->topo, dst)) ||
+        tcm_show(pe_of_tcm(pe->sim, dst)))
         return true;
     kernel_no_memory(pe);
     return false;

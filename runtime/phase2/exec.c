@@ -29,6 +29,7 @@
  */
 #include "phase2/exec.h"
 #include "machine/endpoint.h"
+#include "machine/pes.h"
 #include "phase2/gemm.h"
 #include "phase2/graph.h"
 #include "phase2/math_op.h"
@@ -244,11 +245,14 @@ static void component(const struct exec *exec, const struct op *op, char name[KB
     const char *unit = op->composite ? "pe_scheduler" : op->kind == OP_GEMM ? "pe_gemm" : "pe_math";
     const struct kb_topology *t = exec->topo;
 
-    if (t)
-        snprintf(name, KB_NODE_BYTES, "sip%u.cube%u.pe%u.%s", op->pe / t->pes / t->cubes,
-                 op->pe / t->pes % t->cubes, op->pe % t->pes, unit);
-    else
+    if (t) {
+        uint32_t src = pe_src(t, op->pe), cube = src_cube(t, src);
+
+        snprintf(name, KB_NODE_BYTES, "sip%u.cube%u.pe%u.%s", cube / t->cubes, cube % t->cubes,
+                 src_pe(t, src), unit);
+    } else {
         snprintf(name, KB_NODE_BYTES, "pe %u, %s", op->pe, unit);
+    }
 }
 
 /* ", kernel gemm, benches/gemm.c:61"; empty if that is not known. */

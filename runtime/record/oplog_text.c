@@ -40,7 +40,7 @@
 #include <string.h>
 #include "base/text.h"
 #include "machine/endpoint.h"
-#include "machine/names.h"
+#include "machine/place.h"
 #include "record/record.h"
 
 /* -- a line --------------------------------------------------------------------------------- */
@@ -610,10 +610,7 @@ static enum node_kind component_of(const struct entry *e)
 static void name_component(const struct kb_topology *t, const struct entry *e,
                            char name[KB_NODE_BYTES])
 {
-    uint32_t pe = e->record->pe;
-
-    name_cube_node(t, pe / t->pes,
-                   t->first_pe_node + pe % t->pes * PE_NODES + component_of(e) - NODE_PE_CPU, name);
+    kb_place_node(t, place_pe_node(t, e->record->pe, component_of(e)), name);
 }
 
 static void put_component(struct line *l, const struct kb_topology *t, const struct entry *e)

@@ -36,7 +36,7 @@
 #include "record/race.h"
 #include "machine/address.h"
 #include "machine/endpoint.h"
-#include "machine/cost.h"
+#include "machine/pes.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -152,7 +152,7 @@ struct race *race_new(const struct kb_topology *topo)
     if (!r)
         return NULL;
     r->topo = topo;
-    r->n_pes = sim_cubes(topo) * topo->pes;
+    r->n_pes = pe_count(topo);
     r->n_memories = sim_cubes(topo) << topo->unit_bits;
     r->level = vclock_level(r->n_pes);
     r->floors = 1;
@@ -364,12 +364,18 @@ bool race_send(struct race *r, uint32_t from, uint32_t to, uint32_t tag, uint32_
     return seen_add(&c->sends, c->sent, p->seen);
 }
 
+/* Slots of a queue to `pe`: its own keys decide. */
+static uint32_t slots_of(const struct race *r, uint32_t pe)
+{
+    return kind_at(r->topo, pe_cube(r->topo, pe))->pe.ipcq_slots;
+}
+
 /* A send returns. The slot of its last piece was freed by the receive of the piece `slots` before.
  */
 static bool send_returned(struct race *r, struct race_pe *p)
 {
     struct channel *c = p->sends;
-    uint32_t slots = r->topo->pe.ipcq_slots;
+    uint32_t slots = slots_of(r, c->to);
 
     p->sends = NULL;
     if (p->end <= slots)
@@ -758,7 +764,7 @@ bool race_touch(struct race *r, const struct touch *touch, uint64_t tensor)
 bool race_receive(struct race *r, uint32_t from, uint32_t to, uint32_t tag, uint32_t pieces,
                   uint64_t tensor)
 {
-    uint32_t slots = r->topo->pe.ipcq_slots;
+    uint32_t slots = slots_of(r, to);
     struct channel *c = find_channel(r, from, to, tag);
     struct race_pe *p = &r->pes[to];
     struct open *o = NULL;

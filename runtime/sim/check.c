@@ -52,8 +52,7 @@ static kb_status check_channels(const struct kb_sim *s, kb_error *why)
     kb_status status = KB_OK;
 
     for (uint32_t i = 0; status == KB_OK && i < n; i++) {
-        struct busy x = {s->channels[i].busy_fs, i % 2 ? t->write_channels : t->read_channels,
-                         s->end_fs};
+        struct busy x = {s->channels[i].busy_fs, channels_of(t, i), s->end_fs};
 
         status = check(s, place_of(KB_AT_CHANNEL, i), &x, why);
     }
@@ -67,8 +66,7 @@ static kb_status check_engines(const struct kb_sim *s, kb_error *why)
     kb_status status = KB_OK;
 
     for (uint32_t i = 0; status == KB_OK && i < n; i++) {
-        struct busy x = {s->engines[i].busy_fs, i % 2 ? t->write_engines : t->read_engines,
-                         s->end_fs};
+        struct busy x = {s->engines[i].busy_fs, engines_of(t, i), s->end_fs};
 
         status = check(s, place_of(KB_AT_ENGINE, i), &x, why);
     }

@@ -142,7 +142,7 @@ static void clear_links(struct kb_sim *s, const struct job *job, const struct tr
     struct route_at at = walk_begin(t, trip);
 
     for (;;) {
-        const struct segment_row *seg = &t->segments[at.segment];
+        const struct segment_row *seg = walk_segment(t, at);
 
         for (uint32_t i = 0; i < seg->n_legs; i++) {
             const struct leg_row *leg = &t->legs[seg->first_leg + i];

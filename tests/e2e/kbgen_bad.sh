@@ -109,7 +109,10 @@ bad_sets()
         "'cube.sram.pos_mm' [16.0, 1.0] lies outside 'cube.size_mm' [15.0, 11.0]"
     bad_set "set: size laid to the option, not to the file" 'cube.size_mm=[15, 8]' \
         "'cube.sram.pos_mm' [1.5, 9.0] lies outside 'cube.size_mm' [15.0, 8.0]"
-    bad_set "set: odd pes" cube.pes=5 "'cube.pes' must be 1 or an even number, not '5'"
+    bad_set "set: neither PEs nor slices" cube.pes=0 \
+        "a cube without PEs needs 'cube.hbm.slices', 1 to 64 of them"
+    bad_set "set: a missing PE that is none" 'missing=[c0.pe8]' \
+        "'c0.pe8' in 'missing' matches no PE"
     bad_set "set: cubes" sip.cube_mesh.w=16384 "'sip.cube_mesh' has 32768 cubes, more than 16384"
     fails "set: a value with a message is not checked further" 2 \
         "--set cube.size_mm=[x, 1]: 'cube.size_mm' must be a number, not 'x'" \

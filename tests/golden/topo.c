@@ -96,9 +96,47 @@ static const char config[] =
     "      space: tcm\n"
     ;
 
-/* -- one cube ------------------------------------------------------------------------------- */
+/* -- one cube of each kind ------------------------------------------------------------------ */
 
-static const struct node_row cube_nodes[TOPO_CUBE_NODES] = {
+static const struct kind_row kinds[TOPO_KINDS] = {
+    [0] = {
+        .pes = 2,
+        .slices = 2,
+        .crossbars = 2,
+        .read_channels = 1,
+        .write_channels = 1,
+        .read_engines = 1,
+        .write_engines = 1,
+        .ucie_overhead_fs = 1000000,
+        .pe_gbs = 256.0,
+        .hbm = {.overhead_fs = 0, .gbs = 256.0, .nbytes = 25769803776, .wire_fs = 25000,
+            .latency_fs = 0, .own_gbs = 256.0, .hold = HOLD_ROUTE},
+        .sram = {.overhead_fs = 0, .gbs = 128.0, .nbytes = 33554432, .wire_fs = 5000,
+            .latency_fs = 0, .own_gbs = 128.0, .hold = HOLD_ROUTE},
+        .tcm_read = {.overhead_fs = 0, .gbs = 512.0, .nbytes = 16777216, .wire_fs = 0,
+            .latency_fs = 0, .own_gbs = 512.0, .hold = HOLD_ROUTE},
+        .tcm_write = {.overhead_fs = 0, .gbs = 512.0, .nbytes = 16777216, .wire_fs = 0,
+            .latency_fs = 0, .own_gbs = 512.0, .hold = HOLD_ROUTE},
+        .pe = {
+            .cpu_overhead_fs = 2000000,
+            .scheduler_overhead_fs = 1000000,
+            .gemm_overhead_fs = 0,
+            .math_overhead_fs = 0,
+            .gemm_clock_ghz = 1.0,
+            .math_clock_ghz = 1.0,
+            .tile = {32, 64, 32},
+            .tile_buffers = 2,
+            .mac = {16, 16, 16},
+            .lanes = 64,
+            .special_cycles = 4,
+            .ipcq_slots = 4,
+            .ipcq_slot_bytes = 4096,
+            .ipcq_space = 0,
+        },
+    },
+};
+
+static const struct node_row cube_nodes[TOPO_KINDS * TOPO_CUBE_NODES] = {
     [0] = {.name = "noc", .kind = NODE_NOC, .overhead_fs = 0, .x_mm = 0.0, .y_mm = 0.0},
     [1] = {.name = "m_cpu", .kind = NODE_M_CPU, .overhead_fs = 5000000, .x_mm = 7.5, .y_mm = 2.0},
     [2] = {.name = "sram", .kind = NODE_SRAM, .overhead_fs = 0, .x_mm = 1.5, .y_mm = 9.0},
@@ -129,7 +167,7 @@ static const struct node_row cube_nodes[TOPO_CUBE_NODES] = {
 };
 
 /* Inside the cube, then its links to the east and to the south. */
-static const struct link_row cube_links[TOPO_CUBE_LINKS] = {
+static const struct link_row cube_links[TOPO_KINDS * TOPO_CUBE_LINKS] = {
     [0] = {.from = 15, .to = 7, .leaves = N_EXITS, .both_ways = 0, .wire_fs = 60000, .length_mm = 6.0, .gbs = 256.0},
     [1] = {.from = 22, .to = 8, .leaves = N_EXITS, .both_ways = 0, .wire_fs = 60000, .length_mm = 6.0, .gbs = 256.0},
     [2] = {.from = 7, .to = 11, .leaves = N_EXITS, .both_ways = 0, .wire_fs = 25000, .length_mm = 2.5, .gbs = 256.0},
@@ -202,7 +240,7 @@ static const uint8_t io_sides[TOPO_CHIPLETS] = {
 /* -- routes, hop by hop and merged ---------------------------------------------------------- */
 
 /* first hop, first leg, hops, legs, exit, delay after the last leg: wire fs, overhead fs */
-static const struct segment_row segments[TOPO_SEGMENTS] = {
+static const struct segment_row segments[TOPO_KINDS * TOPO_SEGMENTS] = {
     /* from a PE to the memories of its cube: row pe * TOPO_UNITS + unit */
     [0] = {0, 0, 3, 2, N_EXITS, 25000, 0}, /* pe0.pe_dma .. hbm_ctrl.slice0 */
     [1] = {3, 2, 5, 4, N_EXITS, 25000, 0}, /* pe0.pe_dma .. hbm_ctrl.slice1 */
@@ -660,8 +698,14 @@ static const struct leg_row legs[TOPO_LEGS] = {
     [173] = {LINK_IO_TO_ROW, 0, 0, 3, 0, 10000, 0, 128.0},
 };
 
+/* By PE. */
+static const uint8_t home_slices[TOPO_KINDS * TOPO_PES + !TOPO_PES] = {
+    [0] = 0,
+    [1] = 1,
+};
+
 /* The station of the edge into each memory of a cube. */
-static const uint32_t last_links[TOPO_UNITS] = {
+static const uint32_t last_links[TOPO_KINDS * TOPO_UNITS] = {
     [0] = 4,
     [1] = 6,
     [2] = 18,
@@ -672,7 +716,7 @@ static const uint32_t last_links[TOPO_UNITS] = {
 /* -- routes, summed ------------------------------------------------------------------------- */
 
 /* Source and target in one cube: row pe * TOPO_UNITS + unit. */
-static const struct cost_row cost_local[TOPO_PES * TOPO_UNITS] = {
+static const struct cost_row cost_local[TOPO_PES * TOPO_UNITS + !TOPO_PES] = {
     [0] = {.wire_fs = 85000, .overhead_fs = 2000000, .link_gbs = 256.0}, /* pe0 -> slice0 */
     [1] = {.wire_fs = 145000, .overhead_fs = 5000000, .link_gbs = 128.0}, /* pe0 -> slice1 */
     [2] = {.wire_fs = 160000, .overhead_fs = 0, .link_gbs = 128.0}, /* pe0 -> sram */
@@ -686,7 +730,7 @@ static const struct cost_row cost_local[TOPO_PES * TOPO_UNITS] = {
 };
 
 /* From a PE out of its cube: row pe * N_EXITS + exit. */
-static const struct cost_row cost_out[TOPO_PES * N_EXITS] = {
+static const struct cost_row cost_out[TOPO_PES * N_EXITS + !TOPO_PES] = {
     [0] = {.wire_fs = 20000, .overhead_fs = 1000000, .link_gbs = 128.0}, /* pe0 -> N */
     [1] = {.wire_fs = 150000, .overhead_fs = 1000000, .link_gbs = 128.0}, /* pe0 -> E */
     [2] = {.wire_fs = 130000, .overhead_fs = 1000000, .link_gbs = 128.0}, /* pe0 -> S */
@@ -755,17 +799,17 @@ static const struct cost_row cost_host[TOPO_W] = {
 };
 
 /* From the side of a cube to the engine of its M_CPU; from there to each slice. */
-static const struct cost_row cost_host_cpu[1] = {
+static const struct cost_row cost_host_cpu[TOPO_KINDS * TOPO_HOST_SIDES] = {
     [0] = {.wire_fs = 120000, .overhead_fs = 6000000, .link_gbs = 128.0}, /* W -> m_cpu */
 };
 
-static const struct cost_row cost_host_in[1 * TOPO_PES] = {
+static const struct cost_row cost_host_in[TOPO_KINDS * TOPO_HOST_SIDES * TOPO_SLICES] = {
     [0] = {.wire_fs = 55000, .overhead_fs = 2000000, .link_gbs = 128.0}, /* m_cpu -> slice0 */
     [1] = {.wire_fs = 125000, .overhead_fs = 2000000, .link_gbs = 128.0}, /* m_cpu -> slice1 */
 };
 
 /* From there to each PE, to launch a kernel. */
-static const struct cost_row cost_launch[1 * TOPO_PES] = {
+static const struct cost_row cost_launch[TOPO_KINDS * TOPO_HOST_SIDES * TOPO_PES + !TOPO_PES] = {
     [0] = {.wire_fs = 30000, .overhead_fs = 0, .link_gbs = 128.0}, /* m_cpu -> pe0.pe_cpu */
     [1] = {.wire_fs = 100000, .overhead_fs = 0, .link_gbs = 128.0}, /* m_cpu -> pe1.pe_cpu */
 };
@@ -786,23 +830,24 @@ const struct kb_topology TOPOLOGY = {
     .w = TOPO_W,
     .h = TOPO_H_CUBES,
     .cubes = TOPO_CUBES,
+    .n_kinds = TOPO_KINDS,
     .pes = TOPO_PES,
+    .slices = TOPO_SLICES,
+    .alike = TOPO_ALIKE,
+    .own_slices = TOPO_OWN_SLICES,
     .n_nodes = TOPO_NODES,
     .n_edges = TOPO_EDGES,
     .n_units = TOPO_UNITS,
     .pe_bits = TOPO_PE_BITS,
     .unit_bits = TOPO_UNIT_BITS,
-    .read_channels = TOPO_READ_CHANNELS,
-    .write_channels = TOPO_WRITE_CHANNELS,
-    .read_engines = TOPO_READ_ENGINES,
-    .write_engines = TOPO_WRITE_ENGINES,
+    .n_cube_nodes = TOPO_CUBE_NODES,
     .n_cube_links = TOPO_CUBE_LINKS,
+    .n_segments = TOPO_SEGMENTS,
     .n_io_links = TOPO_IO_LINKS,
     .m_cpu_node = TOPO_M_CPU,
     .sram_node = TOPO_SRAM,
     .first_hbm_node = TOPO_FIRST_HBM,
     .first_pe_node = TOPO_FIRST_PE,
-    .ucie_overhead_fs = 1000000,
     .granule = 0,
     .address_over = 0,
     .address_hash = 0,
@@ -825,30 +870,8 @@ const struct kb_topology TOPOLOGY = {
     .detour_of = NULL,
     .detours = NULL,
     .shores = NULL,
-    .hbm = {.overhead_fs = 0, .gbs = 256.0, .nbytes = 25769803776, .wire_fs = 25000,
-            .latency_fs = 0, .own_gbs = 256.0, .hold = HOLD_ROUTE},
-    .sram = {.overhead_fs = 0, .gbs = 128.0, .nbytes = 33554432, .wire_fs = 5000,
-            .latency_fs = 0, .own_gbs = 128.0, .hold = HOLD_ROUTE},
-    .tcm_read = {.overhead_fs = 0, .gbs = 512.0, .nbytes = 16777216, .wire_fs = 0,
-            .latency_fs = 0, .own_gbs = 512.0, .hold = HOLD_ROUTE},
-    .tcm_write = {.overhead_fs = 0, .gbs = 512.0, .nbytes = 16777216, .wire_fs = 0,
-            .latency_fs = 0, .own_gbs = 512.0, .hold = HOLD_ROUTE},
-    .pe = {
-        .cpu_overhead_fs = 2000000,
-        .scheduler_overhead_fs = 1000000,
-        .gemm_overhead_fs = 0,
-        .math_overhead_fs = 0,
-        .gemm_clock_ghz = 1.0,
-        .math_clock_ghz = 1.0,
-        .tile = {32, 64, 32},
-        .tile_buffers = 2,
-        .mac = {16, 16, 16},
-        .lanes = 64,
-        .special_cycles = 4,
-        .ipcq_slots = 4,
-        .ipcq_slot_bytes = 4096,
-        .ipcq_space = 0,
-    },
+    .n_host_sides = TOPO_HOST_SIDES,
+    .kinds = kinds,
     .cube_nodes = cube_nodes,
     .io_nodes = io_nodes,
     .fabric_nodes = fabric_nodes,
@@ -857,6 +880,8 @@ const struct kb_topology TOPOLOGY = {
     .hops = hops,
     .legs = legs,
     .segments = segments,
+    .cube_rows = NULL,
+    .home_slices = home_slices,
     .last_links = last_links,
     .seg_local = SEG_LOCAL,
     .seg_out = SEG_OUT,

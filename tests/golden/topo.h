@@ -15,7 +15,11 @@ enum {
     TOPO_W = 2,
     TOPO_H_CUBES = 1,
     TOPO_CUBES = TOPO_W * TOPO_H_CUBES, /* of a SIP */
-    TOPO_PES = 2,                 /* of a cube */
+    TOPO_KINDS = 1,           /* of cubes, by their keys */
+    TOPO_PES = 2,                 /* of a cube; of the kind that has most, as all below */
+    TOPO_SLICES = 2,
+    TOPO_ALIKE = 1,           /* all cubes are there, with all their PEs */
+    TOPO_OWN_SLICES = 1, /* PE p has slice p */
     TOPO_UNITS = 5,           /* memories of a cube: slices, SRAM, TCMs */
     TOPO_PE_BITS = 1,         /* that number the PEs of a cube */
     TOPO_UNIT_BITS = 3,     /* that number its memories */
@@ -33,10 +37,7 @@ enum {
     TOPO_GRID_WRAP = 0,
     TOPO_HAS_GAPS = 0, /* something is missing or broken */
 
-    TOPO_READ_CHANNELS = 1, /* of a PE's DMA */
-    TOPO_WRITE_CHANNELS = 1,
-    TOPO_READ_ENGINES = 1, /* of an M_CPU's DMA */
-    TOPO_WRITE_ENGINES = 1,
+    TOPO_HOST_SIDES = 1,
 
     TOPO_CUBE_NODES = 27,
     TOPO_IO_NODES = 3,
@@ -49,7 +50,7 @@ enum {
 
     TOPO_HOPS = 202,
     TOPO_LEGS = 174,
-    TOPO_SEGMENTS = 64,
+    TOPO_SEGMENTS = 64, /* of a kind */
     SEG_LOCAL = 0,     /* [pe][unit] */
     SEG_OUT = 10,         /* [pe][exit] */
     SEG_PASS = 20,       /* [side][exit] */

@@ -141,6 +141,31 @@ static void print_pe(FILE *out, struct dice *rng)
     print_ipcq(out, rng);
 }
 
+/* How many PEs and slices a cube has; 0 slices: as many as PEs. */
+struct shape {
+    uint32_t pes, slices;
+};
+
+/*
+ * Half of all machines have a shape that version 1 could not say. Other dice, so that the rest of a
+ * seed's machine stays as it was.
+ */
+static struct shape any_shape(uint64_t seed, uint32_t n_pes)
+{
+    static const uint32_t pes[] = {0, 1, 3, 5, 7, 8, 9, 4};
+    static const uint32_t slices[] = {0, 1, 2, 3, 4, 6, 8, 11, 16};
+    struct dice dice = {.state = seed ^ UINT64_C(0x5ab0e)}, *rng = &dice;
+    struct shape s = {.pes = n_pes};
+
+    if (chance(rng, 50))
+        return s;
+    s.pes = pes[below(rng, COUNT(pes))];
+    s.slices = slices[below(rng, COUNT(slices))];
+    if (s.pes == 0 && s.slices == 0)
+        s.slices = 4;
+    return s;
+}
+
 /*
  * When a memory is free again, and how late its data are; often as in version 1. `keys` are dice of
  * their own, so that a seed's other numbers stay as they were without these keys.
@@ -155,16 +180,19 @@ static void print_memory(FILE *out, struct dice *keys)
         fprintf(out, ", latency_ns: %s", latency[below(keys, COUNT(latency))]);
 }
 
-static void print_cube(FILE *out, struct dice *rng, struct dice *keys)
+/* Returns how many PEs it has. */
+static uint32_t print_cube(FILE *out, struct dice *rng, struct dice *keys, uint64_t seed)
 {
     static const uint32_t pes[] = {1, 2, 4, 6, 8};
     static const char *const efficiency[] = {"1.0", "1", "0.5", "0.985", "0.6128"};
     uint32_t w = 1 + below(rng, 200);
     uint32_t h = 1 + below(rng, 200);
-    uint32_t n_pes = pes[below(rng, COUNT(pes))];
+    struct shape shape = {.pes = pes[below(rng, COUNT(pes))]};
     uint32_t size_gb;
 
-    fprintf(out, "cube:\n  pes: %" PRIu32 "\n", n_pes);
+    if (!rng->whole_slices)
+        shape = any_shape(seed, shape.pes);
+    fprintf(out, "cube:\n  pes: %" PRIu32 "\n", shape.pes);
     fprintf(out, "  size_mm: [%" PRIu32 ".%" PRIu32 ", %" PRIu32 ".%" PRIu32 "]\n", w / 10, w % 10,
             h / 10, h % 10);
     fputs("  ucie: {", out);
@@ -200,11 +228,11 @@ static void print_cube(FILE *out, struct dice *rng, struct dice *keys)
     print_gbs(out, rng, ", bw_gbs: ");
     fprintf(out, ", efficiency: %s", efficiency[below(rng, COUNT(efficiency))]);
     size_gb = 1 + below(rng, 64);
-    if (rng->whole_slices && n_pes == 6)
+    if (rng->whole_slices && shape.pes == 6)
         size_gb = size_gb / 4 * 3 + 3;
     fprintf(out, ", size_gb: %" PRIu32, size_gb);
     print_memory(out, keys);
-    fputs("}\n", out);
+    fprintf(out, ", slices: %" PRIu32 "}\n", shape.slices);
     fputs("  pe:\n    pe_dma: {", out);
     print_overhead(out, rng);
     fprintf(out, ", read_channels: %" PRIu32, 1 + below(rng, 3));
@@ -213,6 +241,94 @@ static void print_cube(FILE *out, struct dice *rng, struct dice *keys)
     print_gbs(out, rng, ", write_gbs: ");
     fputs("}\n", out);
     print_pe(out, rng);
+    return shape.pes;
+}
+
+/* Some cubes, as `cubes` and `missing` name them. */
+static void print_cubes(FILE *out, struct dice *rng, uint32_t n_sips, uint32_t n_cubes)
+{
+    uint32_t first = below(rng, n_cubes), sip = below(rng, n_sips);
+
+    if (chance(rng, 20))
+        fputs("s*.", out);
+    else if (sip)
+        fprintf(out, "s%" PRIu32 ".", sip);
+    if (chance(rng, 20))
+        fputs("c*", out);
+    else if (chance(rng, 50))
+        fprintf(out, "c%" PRIu32, first);
+    else
+        fprintf(out, "c[%" PRIu32 "-%" PRIu32 "]", first, first + below(rng, n_cubes - first));
+}
+
+/* A few keys of cubes, of which each may be left out. */
+static void print_own_keys(FILE *out, struct dice *rng, bool with_pes)
+{
+    static const uint32_t pes[] = {0, 1, 2, 3, 5, 8};
+    const char *comma = "";
+
+    if (with_pes) {
+        fprintf(out, "pes: %" PRIu32, pes[below(rng, COUNT(pes))]);
+        comma = ", ";
+    }
+    fprintf(out, "%shbm: {slices: %" PRIu32, comma, 1 + below(rng, 9));
+    if (chance(rng, 50))
+        print_gbs(out, rng, ", bw_gbs: ");
+    if (chance(rng, 30))
+        fprintf(out, ", size_gb: %" PRIu32, 1 + below(rng, 64));
+    fputs("}", out);
+    if (chance(rng, 50)) {
+        fputs(", noc: {", out);
+        print_overhead(out, rng);
+        print_gbs(out, rng, ", bw_gbs: ");
+        fputs("}", out);
+    }
+    if (chance(rng, 50)) {
+        fputs(", ucie: {", out);
+        print_overhead(out, rng);
+        fputs("}", out);
+    }
+    if (chance(rng, 50)) {
+        fputs(", m_cpu: {", out);
+        print_overhead(out, rng);
+        fprintf(out, ", dma_read: %" PRIu32 "}", 1 + below(rng, 3));
+    }
+    if (chance(rng, 50)) {
+        fputs(", pe: {pe_dma: {", out);
+        print_overhead(out, rng);
+        fprintf(out, ", read_channels: %" PRIu32 "}}", 1 + below(rng, 3));
+    }
+}
+
+/* Cubes with keys of their own, and PEs that are missing: of a third of all machines. */
+static void print_differences(FILE *out, uint64_t seed, uint32_t n_sips, uint32_t n_cubes,
+                              uint32_t n_pes)
+{
+    struct dice dice = {.state = seed ^ UINT64_C(0xd1ff)}, *rng = &dice;
+    uint32_t n = below(rng, 4);
+    bool with_pes = chance(rng, 50);
+
+    if (chance(rng, 67))
+        return;
+    if (n)
+        fputs("cubes:\n", out);
+    for (uint32_t i = 0; i < n; i++) {
+        fputs("  \"", out);
+        print_cubes(out, rng, n_sips, n_cubes);
+        fprintf(out, "\": {");
+        print_own_keys(out, rng, with_pes && chance(rng, 60));
+        fputs("}\n", out);
+    }
+    n = below(rng, 4);
+    if (with_pes || n_pes < 2) /* each must match something */
+        return;
+    fputs("missing: [", out);
+    for (uint32_t i = 0; i < n; i++) {
+        fputs(i ? ", \"" : "\"", out);
+        print_cubes(out, rng, n_sips, n_cubes);
+        fprintf(out, ".pe%" PRIu32 "\"", below(rng, 2));
+    }
+    fputs("]\n", out);
 }
 
 /* Sides in any order, without a double: "[E, S]". */
@@ -263,7 +379,7 @@ static void print_planes(FILE *out, struct dice *rng)
 }
 
 /* Some links between cubes of SIP 0, or of all, none twice; and now and then a port. */
-static void print_broken(FILE *out, struct dice *rng, uint32_t w, uint32_t h)
+static void print_broken(FILE *out, struct dice *rng, uint32_t w, uint32_t h, uint32_t missing)
 {
     uint32_t n = chance(rng, 60) ? below(rng, w * h) : 0, printed = 0;
 
@@ -272,6 +388,8 @@ static void print_broken(FILE *out, struct dice *rng, uint32_t w, uint32_t h)
         bool east = chance(rng, 50), port = chance(rng, 15);
         uint32_t other = east ? cube + 1 : cube + w;
 
+        if (missing >> cube & 1 || missing >> other & 1)
+            continue;
         if (!chance(rng, 100 * n / (w * h)) || (east ? cube % w + 1 == w : cube / w + 1 == h))
             continue;
         fputs(printed++ ? ", " : "", out);
@@ -284,6 +402,24 @@ static void print_broken(FILE *out, struct dice *rng, uint32_t w, uint32_t h)
     fputs("]\n", out);
 }
 
+/* Up to three whole cubes, never the first: bits. */
+static uint32_t print_missing(FILE *out, struct dice *rng, uint32_t n_cubes)
+{
+    uint32_t n = chance(rng, 40) ? below(rng, 4) : 0, missing = 0;
+
+    if (n_cubes < 3 || n == 0)
+        return 0;
+    fputs("missing: [", out);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t cube = 1 + below(rng, n_cubes - 1);
+
+        missing |= UINT32_C(1) << cube;
+        fprintf(out, "%s'%sc%" PRIu32 "'", i ? ", " : "", chance(rng, 50) ? "s*." : "", cube);
+    }
+    fputs("]\n", out);
+    return missing;
+}
+
 /* A machine of any shape: rings, planes, broken links, IO chiplets on any side, grids of SIPs. */
 void judge_random_shape(FILE *out, uint64_t seed)
 {
@@ -291,12 +427,14 @@ void judge_random_shape(FILE *out, uint64_t seed)
     uint32_t w = 1 + below(rng, 5), h = 1 + below(rng, 5);
     uint32_t grid_w = 1 + below(rng, 3), grid_h = 1 + below(rng, 2);
     bool grid = chance(rng, 50);
+    uint32_t n_sips, n_pes, missing;
 
     dice.zero_per_cent = below(rng, 3) * 30;
     dice.one_gbs = chance(rng, 20);
     fprintf(out, "kernbench: %d\nname: shape%" PRIu64 "\n", chance(rng, 50) ? 1 : 2, seed);
     fprintf(out, "contention: {links: %s}\nns_per_mm: 0.01\n", chance(rng, 60) ? "fifo" : "ideal");
-    fprintf(out, "sips: %" PRIu32 "\nfabric: {", grid ? grid_w * grid_h : 1 + below(rng, 2));
+    n_sips = grid ? grid_w * grid_h : 1 + below(rng, 2);
+    fprintf(out, "sips: %" PRIu32 "\nfabric: {", n_sips);
     print_overhead(out, rng);
     if (grid)
         fprintf(out, ", shape: grid, grid: {w: %" PRIu32 ", h: %" PRIu32 "}, wrap: %s", grid_w,
@@ -311,12 +449,17 @@ void judge_random_shape(FILE *out, uint64_t seed)
     print_link(out, rng);
     print_io(out, rng);
     print_planes(out, rng);
-    print_broken(out, rng, w, h);
-    print_cube(out, rng, &keys);
+    missing = print_missing(out, rng, w * h);
+    print_broken(out, rng, w, h, missing);
+    n_pes = print_cube(out, rng, &keys, seed);
+    if (!missing)
+        print_differences(out, seed, n_sips, w * h, n_pes);
 }
 
 static void print_topo(FILE *out, uint64_t seed, bool whole_slices)
 {
+    uint32_t n_sips, w, h, n_pes;
+
     static const char *const ns_per_mm[] = {"0.01", "0.01", "0.00775", "1"};
     static const uint32_t zero_per_cent[] = {0, 0, 30, 70, 100};
     struct dice dice = {.state = seed, .whole_slices = whole_slices}, *rng = &dice;
@@ -332,12 +475,17 @@ static void print_topo(FILE *out, uint64_t seed, bool whole_slices)
     print_overhead(out, rng);
     fputs(", ", out);
     print_link(out, rng);
-    fprintf(out, "sips: %" PRIu32 "\n", 1 + below(rng, 3));
-    fprintf(out, "sip:\n  cube_mesh: {w: %" PRIu32, 1 + below(rng, 5));
-    fprintf(out, ", h: %" PRIu32 "}\n  d2d: {", 1 + below(rng, 5));
+    n_sips = 1 + below(rng, 3);
+    fprintf(out, "sips: %" PRIu32 "\n", n_sips);
+    w = 1 + below(rng, 5);
+    fprintf(out, "sip:\n  cube_mesh: {w: %" PRIu32, w);
+    h = 1 + below(rng, 5);
+    fprintf(out, ", h: %" PRIu32 "}\n  d2d: {", h);
     print_link(out, rng);
     print_io(out, rng);
-    print_cube(out, rng, &keys);
+    n_pes = print_cube(out, rng, &keys, seed);
+    if (!whole_slices)
+        print_differences(out, seed, n_sips, w * h, n_pes);
 }
 
 void judge_random_topo(FILE *out, uint64_t seed)
@@ -371,9 +519,15 @@ static struct judge_end any_end(const struct judge_topo *t, struct dice *rng, en
                 e.unit++;
         return e;
     }
-    e.cube = below(rng, judge_count(t, "sip.cube_mesh.w") * judge_count(t, "sip.cube_mesh.h"));
+    if (kind == JUDGE_PE)
+        return t->n_pes ? t->pes[below(rng, (uint32_t)t->n_pes)] : e;
+    e.cube = below(rng, t->cubes);
+    while (!judge_has_cube(t, e.sip, e.cube)) {
+        e.sip = below(rng, t->sips);
+        e.cube = below(rng, t->cubes);
+    }
     if (kind != JUDGE_SRAM)
-        e.unit = below(rng, judge_count(t, "cube.pes"));
+        e.unit = below(rng, judge_slices(t, e.sip, e.cube));
     return e;
 }
 
@@ -387,6 +541,8 @@ static struct mix any_mix(const struct judge_topo *t, struct dice *rng)
     m.hot_sram = any_end(t, rng, JUDGE_SRAM);
     m.hot_pe = any_end(t, rng, JUDGE_PE);
     m.host_per_cent = below(rng, 4) * 15;
+    if (t->n_pes == 0)
+        m.host_per_cent = 100;
     m.hot_per_cent = below(rng, 4) * 25;
     m.local_per_cent = below(rng, 3) * 30;
     m.sram_per_cent = below(rng, 3) * 20;
@@ -420,6 +576,7 @@ static struct judge_end any_target(const struct judge_topo *t, struct dice *rng,
     e.cube = src->cube;
     if (chance(rng, 50))
         e.unit = src->unit;
+    e.unit %= judge_slices(t, e.sip, e.cube);
     return e;
 }
 
@@ -470,11 +627,12 @@ static struct judge_row any_row(const struct judge_topo *t, struct dice *rng, co
 
     for (int i = 0; i < TRIES && !judge_has_route(t, &row, number); i++)
         row = try_row(t, rng, m);
-    if (!judge_has_route(t, &row, number)) {
-        row.op = row.op == JUDGE_H2D || row.op == JUDGE_D2H ? JUDGE_READ : row.op;
-        row.src.kind = JUDGE_PE;
-        row.dst = (struct judge_end){JUDGE_SLICE, row.src.sip, row.src.cube, row.dst.unit};
-        row.src.unit = row.dst.unit = 0;
+    if (!judge_has_route(t, &row, number) && t->n_pes) {
+        row.op = JUDGE_READ;
+        row.src = t->pes[0];
+        row.dst = (struct judge_end){JUDGE_SLICE, row.src.sip, row.src.cube, 0};
+        row.offset = 0;
+        row.nbytes = 64;
     }
     return row;
 }

@@ -1,6 +1,7 @@
 /* split.h -- random machines with interleaved addresses, and rows that are split over slices. */
 #ifndef SUPPORT_SPLIT_H
 #define SUPPORT_SPLIT_H
+#include "judge/kernel.h"
 #include "support/rig.h"
 
 enum { MOST_PARTS = 24 }; /* of a row */
@@ -8,7 +9,7 @@ enum { MOST_PARTS = 24 }; /* of a row */
 /* Not inlined, as gcc 12 takes what open_memstream() sets for dangling then. */
 static __attribute__((noinline, unused)) char *plain_topo(uint64_t seed)
 {
-    return printed(judge_random_topo, seed);
+    return printed(judge_random_kernel_topo, seed);
 }
 
 /* The YAML of a random machine, with interleaved addresses. */

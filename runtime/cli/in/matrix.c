@@ -34,20 +34,20 @@ struct reading {
 static bool read_end(const struct reading *r, struct fields *in, const struct field *f,
                      kb_endpoint_kind kind, uint32_t *out)
 {
-    const kb_info *info = &r->cli->info;
+    const kb_topology *topo = r->cli->topo;
     kb_endpoint end;
     kb_error why; /* filled only by what fails */
     char name[KB_ENDPOINT_BYTES];
 
-    if (kb_endpoint_parse(r->cli->topo, f->text, f->len, &end, &why) != KB_OK)
+    if (kb_endpoint_parse(topo, f->text, f->len, &end, &why) != KB_OK)
         return fields_bad(in, f->text, "%s", why.text);
     if (end.kind != kind) {
         kb_endpoint_name(&end, name);
         return fields_bad(in, f->text, "%s: a %s is a %s", name, kind == KB_PE ? "src" : "dst",
                           kind == KB_PE ? "PE" : "slice");
     }
-    *out = (end.sip * info->cubes_per_sip + end.cube) * info->pes_per_cube + end.unit;
-    return true;
+    return (kind == KB_PE ? kb_pe_number(topo, &end, out) : kb_slice_number(topo, &end, out)) ==
+           KB_OK;
 }
 
 static bool read_weight(struct fields *in, const struct field *f, double *out)

@@ -51,7 +51,7 @@ enum field_id {
     N_FIELDS
 };
 
-_Static_assert(N_FIELDS <= FIELDS_MAX, "room for all columns");
+_Static_assert((int)N_FIELDS <= (int)FIELDS_MAX, "room for all columns");
 static const char *const further[N_FIELDS - N_REQUIRED] = {"after", "think_ns", "plane"};
 
 const char *const op_names[N_OPS] = {

@@ -48,16 +48,43 @@ struct map {
     char from[KB_ENDPOINT_BYTES]; /* of the row of the table */
 };
 
-/* The PE or slice of row or column `i`; if that is a cube, its unit-th. */
+/* The PE of row `i`, or the home slice of that of column `i`; if that is a cube, its unit-th. */
 static kb_endpoint end_of(const struct map *map, kb_endpoint_kind kind, uint32_t i, uint32_t unit)
 {
     const kb_info *info = &map->cli->info;
-    uint32_t cube = map->by_cube ? i * map->every : i / info->pes_per_cube;
+    uint32_t cube = i * map->every;
+    kb_endpoint end = {.kind = kind,
+                       .sip = cube / info->cubes_per_sip,
+                       .cube = cube % info->cubes_per_sip,
+                       .unit = unit};
 
-    return (kb_endpoint){.kind = kind,
-                         .sip = cube / info->cubes_per_sip,
-                         .cube = cube % info->cubes_per_sip,
-                         .unit = map->by_cube ? unit : i % info->pes_per_cube};
+    if (!map->by_cube && kind == KB_PE)
+        kb_pe_get(map->cli->topo, i, &end);
+    else if (!map->by_cube)
+        kb_pe_slice(map->cli->topo, i, &end);
+    return end;
+}
+
+/* Whether the cube of a row has PE `unit`, that of a column slice `unit`. */
+static bool has_unit(const struct map *map, kb_endpoint_kind kind, uint32_t i, uint32_t unit)
+{
+    kb_endpoint end = end_of(map, kind, i, unit);
+    uint32_t number;
+
+    return (kind == KB_PE ? kb_pe_number(map->cli->topo, &end, &number)
+                          : kb_slice_number(map->cli->topo, &end, &number)) == KB_OK;
+}
+
+enum { UNITS_MOST = 64 };
+
+/* How many of them there are. */
+static uint32_t count_units(const struct map *map, kb_endpoint_kind kind, uint32_t i)
+{
+    uint32_t n = 0;
+
+    for (uint32_t unit = 0; unit < UNITS_MOST; unit++)
+        n += has_unit(map, kind, i, unit);
+    return map->by_cube ? n : 1;
 }
 
 /* "c3.pe1", or of a map by cubes "s1.c3". */
@@ -92,7 +119,8 @@ static kb_status measure_pair(struct map *map, struct distance *d, const kb_endp
 static kb_status measure(struct map *map, uint32_t row, uint32_t column)
 {
     struct distance *d = &map->at[row * map->side + column];
-    uint32_t units = map->by_cube ? map->cli->info.pes_per_cube : 1;
+    uint32_t units = map->by_cube ? UNITS_MOST : 1;
+    double n = (double)count_units(map, KB_PE, row) * count_units(map, KB_SLICE, column);
     kb_status status = KB_OK;
 
     *d = (struct distance){.best_fs = INT64_MAX};
@@ -101,7 +129,8 @@ static kb_status measure(struct map *map, uint32_t row, uint32_t column)
             kb_endpoint src = end_of(map, KB_PE, row, pe);
             kb_endpoint dst = end_of(map, KB_SLICE, column, slice);
 
-            status = measure_pair(map, d, &src, &dst, (double)units * units);
+            if (has_unit(map, KB_PE, row, pe) && has_unit(map, KB_SLICE, column, slice))
+                status = measure_pair(map, d, &src, &dst, n);
         }
     return status;
 }
@@ -146,7 +175,7 @@ static kb_status measure_all(struct map *map)
 static struct map map_of(const struct cli *cli, uint64_t bytes)
 {
     const kb_info *info = &cli->info;
-    uint32_t cubes = info->sips * info->cubes_per_sip, pes = cubes * info->pes_per_cube;
+    uint32_t cubes = info->sips * info->cubes_per_sip, pes = kb_pe_count(cli->topo);
     uint64_t room = kb_memory_bytes(cli->topo, &(kb_endpoint){.kind = KB_SLICE});
     struct map map = {.cli = cli, .by_cube = pes > SIDE_MAX, .bytes = bytes < room ? bytes : room};
 
@@ -194,7 +223,7 @@ static void put_cell(struct svg *g, struct map *map, uint32_t row, uint32_t colu
  */
 static void put_labels(struct svg *g, struct map *map, double px)
 {
-    uint32_t step = map->by_cube ? 1 : map->cli->info.pes_per_cube;
+    uint32_t step = map->by_cube || !map->side ? 1 : map->cli->info.pes_per_cube;
     uint32_t skip = (uint32_t)ceil(40 / (px * step)); /* a label is 40 px wide at most */
 
     for (uint32_t i = 0; i < map->side; i += step * skip) {

@@ -151,13 +151,10 @@ static void add_params(struct facts *f, const char *json)
 
 static void add_op(struct facts *f, const struct cli *cli, const kb_op_info *info)
 {
-    const kb_info *t = &cli->info;
-    kb_endpoint pe = {.kind = KB_PE,
-                      .sip = info->pe / t->pes_per_cube / t->cubes_per_sip,
-                      .cube = info->pe / t->pes_per_cube % t->cubes_per_sip,
-                      .unit = info->pe % t->pes_per_cube};
+    kb_endpoint pe = {0};
     char text[TEXT_BYTES];
 
+    kb_pe_get(cli->topo, info->pe, &pe);
     if (info->asked != info->op.id)
         add(f, "op", strcmp(info->op.name, "ipcq_copy") == 0 ? "taken_by" : "stage",
             cell_count(info->asked));

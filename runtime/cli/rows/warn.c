@@ -56,16 +56,6 @@ void warn_of_ideal_links(const struct cli *cli, const kb_sim *sim)
              (unsigned long long)o.n, o.name, o.worst_pct);
 }
 
-/* Node "NAME<unit>" of the cube in which PE or slice `number` is, over all SIPs and cubes. */
-static void name_unit(const kb_info *info, const char *name, uint32_t number,
-                      char text[KB_NODE_BYTES])
-{
-    uint32_t cube = number / info->pes_per_cube, cubes = info->cubes_per_sip;
-
-    snprintf(text, KB_NODE_BYTES, "sip%u.cube%u.%s%u", cube / cubes, cube % cubes, name,
-             number % info->pes_per_cube);
-}
-
 /* -- kernels -------------------------------------------------------------------------------- */
 
 static void add_bytes(void *arg, const kb_utilization *use)
@@ -89,6 +79,7 @@ void warn_of_kernels(const struct cli *cli, const kb_sim *sim, const char *bench
 {
     uint64_t bytes = 0;
     char pe[KB_NODE_BYTES];
+    kb_endpoint idle = {0};
     kb_launch_result r;
 
     if (kb_sim_utilization(sim, add_bytes, &bytes) == KB_OK && bytes == 0) {
@@ -100,7 +91,8 @@ void warn_of_kernels(const struct cli *cli, const kb_sim *sim, const char *bench
             warn_of_unreceived(cli, &r);
         if (r.idle_pes == 0)
             continue;
-        name_unit(&cli->info, "pe", r.idle_pe, pe);
+        kb_pe_get(cli->topo, r.idle_pe, &idle);
+        snprintf(pe, sizeof pe, "sip%u.cube%u.pe%u", idle.sip, idle.cube, idle.unit);
         cmd_note(cli,
                  "warning: %u of the %u PEs of launch %zu, %s, issued no command (the first: %s)",
                  r.idle_pes, r.pes, i, r.kernel, pe);
@@ -109,19 +101,38 @@ void warn_of_kernels(const struct cli *cli, const kb_sim *sim, const char *bench
 
 /* -- traffic -------------------------------------------------------------------------------- */
 
+/* The home slices of all PEs. */
+static void aim_at_homes(struct warn_aim *aim)
+{
+    for (uint32_t pe = 0; pe < kb_pe_count(aim->topo); pe++) {
+        kb_endpoint slice;
+        uint32_t number;
+
+        if (kb_pe_slice(aim->topo, pe, &slice) == KB_OK &&
+            kb_slice_number(aim->topo, &slice, &number) == KB_OK)
+            aim->aimed[number] = true;
+    }
+}
+
 void warn_aim_new(struct warn_aim *aim, const struct cli *cli, const kb_traffic *traffic)
 {
-    bool all =
-        traffic->pattern < KB_MATRIX && (traffic->pattern != KB_HOTSPOT || traffic->hotspot < 1);
+    bool walks = traffic->pattern == KB_STREAM || traffic->pattern == KB_STRIDED;
+    kb_limits limits;
+    bool all;
 
-    aim->info = &cli->info;
-    aim->n = cli->info.sips * cli->info.cubes_per_sip * cli->info.pes_per_cube;
+    kb_topology_limits(cli->topo, &limits);
+    all = traffic->pattern == KB_UNIFORM || (walks && limits.granule > 0) ||
+          (traffic->pattern == KB_HOTSPOT && traffic->hotspot < 1);
+    aim->topo = cli->topo;
+    aim->n = kb_slice_count(cli->topo);
     aim->aimed = memory_new(aim->n, sizeof *aim->aimed);
     aim->served = memory_new(aim->n, sizeof *aim->served);
     for (uint32_t i = 0; all && i < aim->n; i++)
         aim->aimed[i] = true;
     if (traffic->pattern == KB_HOTSPOT)
         aim->aimed[0] = true;
+    else if (!all && traffic->pattern != KB_MATRIX)
+        aim_at_homes(aim);
     for (size_t i = 0; traffic->pattern == KB_MATRIX && i < traffic->n_matrix; i++)
         aim->aimed[traffic->matrix[i].slice] = true;
 }
@@ -141,12 +152,13 @@ void warn_aim_clear(struct warn_aim *aim)
 static void mark_slice(void *arg, const kb_utilization *use)
 {
     struct warn_aim *aim = arg;
-    uint32_t sip, cube, slice;
+    kb_endpoint end = {.kind = KB_SLICE};
+    uint32_t number;
 
     if (use->kind == KB_AT_MEMORY && use->count > 0 &&
-        sscanf(use->name, "sip%u.cube%u.hbm_ctrl.slice%u", &sip, &cube, &slice) == 3)
-        aim->served[(sip * aim->info->cubes_per_sip + cube) * aim->info->pes_per_cube + slice] =
-            true;
+        sscanf(use->name, "sip%u.cube%u.hbm_ctrl.slice%u", &end.sip, &end.cube, &end.unit) == 3 &&
+        kb_slice_number(aim->topo, &end, &number) == KB_OK)
+        aim->served[number] = true;
 }
 
 kb_status warn_aim_add(struct warn_aim *aim, const kb_sim *sim)
@@ -171,10 +183,13 @@ struct warn_missed warn_aim_missed(const struct warn_aim *aim)
 void warn_of_missed(const struct cli *cli, const char *rate, const struct warn_missed *missed)
 {
     char slice[KB_NODE_BYTES];
+    kb_endpoint first = {0};
 
     if (missed->n == 0)
         return;
-    name_unit(&cli->info, "hbm_ctrl.slice", missed->first, slice);
+    kb_slice_get(cli->topo, missed->first, &first);
+    snprintf(slice, sizeof slice, "sip%u.cube%u.hbm_ctrl.slice%u", first.sip, first.cube,
+             first.unit);
     if (missed->n == missed->aimed)
         cmd_note(cli, "warning: rate %s: no byte was moved, --txns is too small", rate);
     else

@@ -13,7 +13,7 @@ void warn_of_kernels(const struct cli *cli, const kb_sim *sim, const char *bench
 
 /* Slices that traffic aims at, and that it has reached; give it back with warn_aim_free(). */
 struct warn_aim {
-    const kb_info *info;
+    const kb_topology *topo;
     uint32_t n;           /* slices, over all SIPs and cubes */
     bool *aimed, *served; /* [slice]; owned */
 };

@@ -296,14 +296,13 @@ struct component *lanes_at(struct lanes *l, kb_place place, bool passing)
 struct component *lanes_of_pe(struct lanes *l, uint32_t pe)
 {
     struct component *c = map_get(&l->components, PE_KEY | pe);
-    const kb_info *info = &l->info;
-    uint32_t cube = pe / info->pes_per_cube, cubes = info->cubes_per_sip;
+    kb_endpoint end = {0};
     char name[NAME_BYTES];
 
     if (c)
         return c;
-    snprintf(name, sizeof name, "sip%u.cube%u.pe%u", cube / cubes, cube % cubes,
-             pe % info->pes_per_cube);
+    kb_pe_get(l->topo, pe, &end);
+    snprintf(name, sizeof name, "sip%u.cube%u.pe%u", end.sip, end.cube, end.unit);
     return add_component(l, PE_KEY | pe, name, name);
 }
 
@@ -401,13 +400,13 @@ static int64_t n_link_stations(struct lanes *l)
 int64_t lanes_total(struct lanes *l, enum station_class station)
 {
     int64_t cubes = (int64_t)l->info.sips * l->info.cubes_per_sip;
-    int64_t pes = cubes * l->info.pes_per_cube;
+    int64_t pes = kb_pe_count(l->topo);
     kb_limits limits;
 
     kb_topology_limits(l->topo, &limits);
     switch (station) {
     case CLASS_MEMORY:
-        return pes + cubes; /* an SRAM each */
+        return kb_slice_count(l->topo) + cubes; /* an SRAM each */
     case CLASS_CHANNEL:
         return pes * ((int64_t)limits.read_channels + limits.write_channels);
     case CLASS_LINK:

@@ -75,7 +75,8 @@ struct stack {
 struct cube {
     struct scene *sc;
     uint32_t sip, cube, first, nodes; /* of the topology */
-    uint32_t pes, half;
+    kb_cube has;
+    uint32_t half;
     kb_limits limits;
     double scale, left, top, w, h;   /* the die, with room for its units */
     double zero_x, zero_y;           /* 0, 0 mm */
@@ -142,27 +143,43 @@ static void add_pe(struct cube *c, uint32_t pe)
     }
 }
 
-/* From the rim outwards: the PE, its crossbar, its slice. */
+/* The slices behind crossbar node `xbar`, side by side. */
+static void add_slices(struct cube *c, uint32_t xbar, double x, double y)
+{
+    uint32_t first = (xbar * c->has.n_slices + c->has.crossbars - 1) / c->has.crossbars;
+    uint32_t end = ((xbar + 1) * c->has.n_slices + c->has.crossbars - 1) / c->has.crossbars;
+    double w = (double)XBAR_W / (end > first ? end - first : 1);
+
+    for (uint32_t slice = first; slice < end; slice++) {
+        char name[KB_NODE_BYTES], label[SCENE_LABEL_BYTES];
+
+        snprintf(name, sizeof name, "hbm_ctrl.slice%u", slice);
+        snprintf(label, sizeof label, end - first == 1 ? "slice%u" : "%u", slice);
+        add_box(c, name, label, "memory", x - XBAR_W / 2.0 + (slice - first + 0.5) * w, y,
+                end - first == 1 ? w : w - 2, SLICE_H);
+    }
+}
+
+/* From the rim outwards: the PE, if it is there, its crossbar node, the slices behind that. */
 static void add_column(struct cube *c, uint32_t pe)
 {
     struct stack col = stack_of(c, pe);
     double xbar = RIM_GAP + PE_H + XBAR_GAP + XBAR_H / 2.0;
     double slice = xbar + XBAR_H / 2.0 + SLICE_GAP + SLICE_H / 2.0;
-    char name[KB_NODE_BYTES], label[SCENE_LABEL_BYTES];
+    char name[KB_NODE_BYTES];
 
-    add_pe(c, pe);
+    if (c->has.pes >> pe & 1)
+        add_pe(c, pe);
     snprintf(name, sizeof name, "xbar.pe%u", pe);
     add_box(c, name, name, "box", col.x, outwards(c, pe, xbar), XBAR_W, XBAR_H);
-    snprintf(name, sizeof name, "hbm_ctrl.slice%u", pe);
-    snprintf(label, sizeof label, "slice%u", pe);
-    add_box(c, name, label, "memory", col.x, outwards(c, pe, slice), XBAR_W, SLICE_H);
+    add_slices(c, pe, col.x, outwards(c, pe, slice));
 }
 
 static void add_bridges(struct cube *c)
 {
     double right = c->left + c->w / 2 + (c->left + c->w / 2 - c->columns_x);
 
-    if (c->pes < 2)
+    if (c->has.crossbars < 2)
         return;
     add_box(c, "bridge.left", "bridge.left", "box", BRIDGE_W / 2.0, c->top + c->h / 2, BRIDGE_W,
             BRIDGE_H);
@@ -497,7 +514,7 @@ static void place_die(struct cube *c)
     c->w = fmax(w_mm * scale, DIE_LEAST_W);
     c->h = fmax(h_mm * scale, DIE_LEAST_H);
     double columns_w = fmax(COLUMN_W * c->half, c->w);
-    double side = c->pes > 1 ? BRIDGE_W + BRIDGE_GAP : 0;
+    double side = c->has.crossbars > 1 ? BRIDGE_W + BRIDGE_GAP : 0;
     c->columns_x = side;
     c->left = side + columns_w / 2 - c->w / 2;
     c->top = STACK_H;
@@ -505,16 +522,20 @@ static void place_die(struct cube *c)
     c->zero_y = c->top + (c->h - h_mm * scale) / 2;
     c->sc->scale = scale;
     c->sc->width = 2 * side + columns_w;
-    c->sc->height = c->h + (c->pes > 1 ? 2 : 1) * STACK_H;
+    c->sc->height = c->h + (c->has.crossbars > 1 ? 2 : 1) * STACK_H;
 }
 
 static struct cube cube_of(struct scene *sc, struct view_at at)
 {
-    struct cube c = {.sc = sc, .sip = at.sip, .cube = at.cube, .pes = sc->cli->info.pes_per_cube};
+    struct cube c = {.sc = sc, .sip = at.sip, .cube = at.cube};
+    kb_node node;
 
-    c.half = c.pes > 1 ? c.pes / 2 : 1;
+    kb_cube_get(sc->cli->topo, at.sip, at.cube, &c.has);
+    c.half = (c.has.crossbars + 1) / 2;
     c.first = scene_find(sc, at.sip, at.cube, "noc");
-    c.nodes = scene_cube_nodes(sc);
+    while (kb_node_get(sc->cli->topo, c.first + c.nodes, &node) == KB_OK && node.cube == at.cube &&
+           node.sip == at.sip)
+        c.nodes++;
     kb_topology_limits(sc->cli->topo, &c.limits);
     return c;
 }
@@ -532,7 +553,7 @@ void scene_cube(struct scene *sc, struct view_at at)
     add_die(&c);
     add_points(&c);
     add_units(&c);
-    for (uint32_t pe = 0; pe < c.pes; pe++)
+    for (uint32_t pe = 0; pe < c.has.crossbars; pe++)
         add_column(&c, pe);
     add_bridges(&c);
     kb_edges(sc->cli->topo, add_edge, &c);

@@ -261,8 +261,7 @@ static void put_launches(struct roofline *r, const struct view_launch *launch, s
 void view_roofline(const struct cli *cli, const struct view_launch *launch, size_t n,
                    const char *prefix, struct sink *s)
 {
-    const kb_info *info = &cli->info;
-    double pes = (double)info->sips * info->cubes_per_sip * info->pes_per_cube;
+    double pes = kb_pe_count(cli->topo);
     struct roofline r = {.x = axis_x("arithmetic intensity, operations a byte of DMA", true),
                          .y = axis_y("operations, GOP/s", true)};
     kb_limits limits;
@@ -271,7 +270,7 @@ void view_roofline(const struct cli *cli, const struct view_launch *launch, size
     kb_topology_limits(cli->topo, &limits);
     r.gemm = 2 * limits.gemm_macs_per_ns * pes;
     r.math = limits.math_elements_per_ns * pes;
-    r.gbs = limits.slice_gbs * pes;
+    r.gbs = limits.slice_gbs * kb_slice_count(cli->topo);
     fit_axes(&r, launch, n);
     r.g = begin(cli, "Roofline",
                 "a product and a sum are two operations; exp, softmax and the like one an element",

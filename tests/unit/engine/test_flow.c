@@ -490,13 +490,18 @@ static const struct judge_use *judged(const struct rig *r, const char *name)
 static uint32_t servers_of(const struct rig *r, const char *name)
 {
     bool write = strstr(name, ".write") != NULL;
+    uint32_t sip = 0, cube = 0;
+
+    sscanf(name, "sip%u.cube%u.", &sip, &cube);
 
     if (strstr(name, ".m_cpu.") && !strstr(name, " -> "))
-        return judge_count(r->judge, write ? "cube.m_cpu.dma_write" : "cube.m_cpu.dma_read");
+        return judge_cube_count(r->judge, sip, cube,
+                                write ? "cube.m_cpu.dma_write" : "cube.m_cpu.dma_read");
     if (!strstr(name, ".pe_dma.") || strstr(name, " -> "))
         return 1;
-    return judge_count(r->judge,
-                       write ? "cube.pe.pe_dma.write_channels" : "cube.pe.pe_dma.read_channels");
+    return judge_cube_count(r->judge, sip, cube,
+                            write ? "cube.pe.pe_dma.write_channels"
+                                  : "cube.pe.pe_dma.read_channels");
 }
 
 /* Little: the mean number of those that wait is the sum of their waits over the time. */

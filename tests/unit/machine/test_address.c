@@ -18,12 +18,12 @@ static char *yaml_of(int w, int pes, const char *addressing)
 /* Each byte at the edge of a granule of `t` is one of a slice, no two the same; and back. */
 static void check_all(const kb_topology *t)
 {
-    size_t rows = t->hbm.nbytes / t->granule, n = (size_t)sim_cubes(t) * t->pes * rows;
+    size_t rows = t->kinds[0].hbm.nbytes / t->granule, n = (size_t)sim_cubes(t) * t->pes * rows;
     unsigned char *seen = calloc(n, 1);
 
     assert_non_null(seen);
     for (uint32_t cube = 0; cube < sim_cubes(t); cube++) {
-        for (uint64_t o = 0; o < t->pes * t->hbm.nbytes; o += t->granule) {
+        for (uint64_t o = 0; o < t->pes * t->kinds[0].hbm.nbytes; o += t->granule) {
             uint64_t address = address_base(t, cube) + o, byte = 0, last = 0;
             uint32_t dst = 0, same = 0;
             size_t at;
@@ -31,7 +31,7 @@ static void check_all(const kb_topology *t)
             assert_true(address_find(t, address, &dst, &byte));
             assert_true(address_find(t, address + t->granule - 1, &same, &last));
             assert_true(same == dst && last == byte + t->granule - 1 && byte % t->granule == 0);
-            assert_true(dst_unit(t, dst) < t->pes && byte < t->hbm.nbytes);
+            assert_true(dst_unit(t, dst) < t->pes && byte < t->kinds[0].hbm.nbytes);
             assert_true(t->address_over == OVER_SIP ? dst_cube(t, dst) / t->cubes == cube / t->cubes
                                                     : dst_cube(t, dst) == cube);
             assert_true(address_of(t, dst, byte) == address);
@@ -41,7 +41,8 @@ static void check_all(const kb_topology *t)
         }
         uint32_t dst;
         uint64_t byte;
-        assert_false(address_find(t, address_base(t, cube) + t->pes * t->hbm.nbytes, &dst, &byte));
+        assert_false(
+            address_find(t, address_base(t, cube) + t->pes * t->kinds[0].hbm.nbytes, &dst, &byte));
     }
     free(seen); /* as many addresses as granules of slices, and none twice: all */
 }
@@ -50,7 +51,7 @@ static void check_all(const kb_topology *t)
 static void check_judge(const kb_topology *t, const struct judge_topo *judge)
 {
     for (uint64_t i = 0; i < 4000; i++) {
-        uint64_t o = i * 1234567891 % (t->pes * t->hbm.nbytes), byte = 0, expected;
+        uint64_t o = i * 1234567891 % (t->pes * t->kinds[0].hbm.nbytes), byte = 0, expected;
         uint32_t cube = (uint32_t)(i % sim_cubes(t)), dst = 0;
         struct judge_end memory;
 
@@ -143,7 +144,7 @@ static void examples_lie_where_the_model_says(void **state)
 static void ranges_are_cut_into_parts(void **state)
 {
     const kb_topology *t = interleaved("granule: 4096, over: sip");
-    uint64_t end = address_base(t, 0) + address_cube_bytes(t);
+    uint64_t end = address_base(t, 0) + address_cube_bytes(t, 0);
     struct address_range range;
     struct address_part part;
 
@@ -155,7 +156,7 @@ static void ranges_are_cut_into_parts(void **state)
     assert_true(part.nbytes == 4096 && dst_unit(t, part.dst) == 7);
     part = address_part(t, &range);
     assert_true(part.nbytes == 4000 && dst_unit(t, part.dst) == 0 && range.nbytes == 0);
-    end = address_base(t, 7) + address_cube_bytes(t);
+    end = address_base(t, 7) + address_cube_bytes(t, 0);
     assert_true(address_range(t, end - 6000, 6000, &range));
     assert_false(address_range(t, end - 6000, 6001, &range));
     any_topology_free(t);

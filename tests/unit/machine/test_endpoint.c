@@ -8,9 +8,14 @@
 #define LENGTH(a) (sizeof(a) / sizeof *(a))
 
 /* All that endpoints need of a topology. */
-static const kb_topology cube8 = {.sips = 1, .cubes = 8, .pes = 8};
-static const kb_topology cube1 = {.sips = 1, .cubes = 1, .pes = 1};
-static const kb_topology tray32 = {.sips = 2, .cubes = 16, .pes = 8};
+static const struct kind_row eight = {.pes = 8, .slices = 8}, one = {.pes = 1, .slices = 1};
+
+#define KIND .kinds = &eight, .n_kinds = 1, .alike = true, .chiplets = 1
+#define ONE  .kinds = &one, .n_kinds = 1, .alike = true, .chiplets = 1
+
+static const kb_topology cube8 = {KIND, .sips = 1, .cubes = 8, .pes = 8, .slices = 8};
+static const kb_topology cube1 = {ONE, .sips = 1, .cubes = 1, .pes = 1, .slices = 1};
+static const kb_topology tray32 = {KIND, .sips = 2, .cubes = 16, .pes = 8, .slices = 8};
 
 /* SIP 0 may be left out; the canonical form is what is printed. */
 static void every_form_is_read_and_printed(void **state)

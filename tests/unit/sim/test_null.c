@@ -31,14 +31,25 @@ static void use_endpoints(const kb_topology *topo)
     uint64_t offset;
     uint32_t number;
     kb_node node;
+    kb_cube cube;
     kb_cost cost;
 
     REFUSES(3, kb_endpoint_parse, N(0, topo), N(1, "c0.pe0"), 6, N(2, &end), NULL);
     REFUSES(3, kb_endpoint_select, N(0, topo), N(1, "c*"), 2,
             N(2, (void (*)(void *, const kb_endpoint *))each_of), NULL, NULL);
+    REFUSES(2, kb_pe_get, N(0, topo), 0, N(1, &end));
+    REFUSES(2, kb_pe_slice, N(0, topo), 0, N(1, &end));
+    REFUSES(3, kb_pe_number, N(0, topo), N(1, &pe), N(2, &number));
+    REFUSES(2, kb_slice_get, N(0, topo), 0, N(1, &end));
+    REFUSES(3, kb_slice_number, N(0, topo), N(1, &slice), N(2, &number));
+    REFUSES(2, kb_cube_get, N(0, topo), 0, 0, N(1, &cube));
     REFUSES(2, kb_node_get, N(0, topo), 0, N(1, &node));
     REFUSES(3, kb_node_find, N(0, topo), N(1, "sip0"), 4, N(2, &number));
     REFUSES(4, kb_route_cost, N(0, topo), KB_READ, N(1, &pe), N(2, &slice), 64, N(3, &cost), NULL);
+    REFUSES(4, kb_route_cost_on, N(0, topo), 0, KB_READ, N(1, &pe), N(2, &slice), 64, N(3, &cost),
+            NULL);
+    REFUSES(4, kb_route_walk_on, N(0, topo), 0, KB_READ, N(1, &pe), N(2, &slice),
+            N(3, (void (*)(void *, const kb_hop *))each_of), NULL, NULL);
     REFUSES(4, kb_route_walk, N(0, topo), N(1, &pe), N(2, &slice),
             N(3, (void (*)(void *, const kb_hop *))each_of), NULL, NULL);
     REFUSES(3, kb_address_find, N(0, topo), 0, N(1, &end), N(2, &offset));

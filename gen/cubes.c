@@ -1,0 +1,253 @@
+/*
+ * cubes.c -- which cubes and PEs are there, and which keys each cube has: `missing` and `cubes`.
+ *
+ * Cubes with the same keys share their tables, so the keys that differ are what the rest of the
+ * generator sees: a list of specs, the first of which is that of the file, and for each cube its
+ * number in that list. The overrides are gone through in the order of the file. Each one moves the
+ * cubes that it names from the spec they had to another, with its keys added; equal specs become
+ * one, and those that no cube has any longer are dropped, so the list stays short. If all cubes
+ * end with the same keys, the machine is as regular as one that was written with them.
+ *
+ * Example: cubes: {"c*": {pes: 4}, "c3": {pes: 8, hbm: {bw_gbs: 128.0}}} on 4 cubes. Behind the
+ * first all cubes have spec 1 (pes 4). Behind the second c3 has spec 2 (pes 8, bw_gbs 128).
+ *
+ * PEs that are missing do not change a cube's tables: rows of a PE that is not there are not used.
+ * But the contract counts them: a kind of cube is its keys and its missing PEs.
+ */
+#include "cubes.h"
+#include "pattern.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* The cubes that are found, and the spec whose mistakes are told. */
+struct finding {
+    const struct spec *spec;
+    struct cubes *cubes;
+    uint32_t cubes_of_sip;
+    bool ok;
+};
+
+static void mistake(struct finding *f, struct place at, const char *key, const char *text,
+                    const char *what)
+{
+    f->ok = diag_error(f->spec->diag, at, "'%s' in '%s' %s",
+                       diag_text(f->spec->arena, text, strlen(text)), key, what);
+}
+
+static const char no_pattern[] =
+    "is no cube and no PE: c3, c[4-7], c1.pe0 or c*.pe[0-3], with s1. before it on SIP 1";
+
+static uint32_t pes_of(const struct cubes *cubes, uint32_t cube)
+{
+    return (uint32_t)cubes->kinds[cubes->kind[cube]]->cube_pes;
+}
+
+/* -- keys of their own ----------------------------------------------------------------------- */
+
+/* Whether all keys of cubes have the same values. */
+static bool same_keys(const struct spec *a, const struct spec *b)
+{
+    for (enum key k = KEY_cube_size_mm; k < N_KEYS && key_shares(KEY_cube_size_mm, k, 1); k++)
+        if (memcmp(spec_value(a, k), spec_value(b, k), key_rows[k].bytes) != 0)
+            return false;
+    return true;
+}
+
+/* The number of `spec` among the kinds; it is added if there is none like it. */
+static uint16_t kind_number(struct cubes *cubes, const struct spec *spec)
+{
+    uint32_t i = 0;
+
+    while (i < cubes->n_kinds && !same_keys(cubes->kinds[i], spec))
+        i++;
+    if (i == cubes->n_kinds)
+        cubes->kinds[cubes->n_kinds++] = spec;
+    return (uint16_t)i;
+}
+
+static const struct spec *with_override(const struct finding *f, uint32_t kind,
+                                        const struct override_spec *o)
+{
+    struct spec *spec = arena_alloc(f->spec->arena, sizeof *spec);
+
+    *spec = *f->cubes->kinds[kind];
+    for (size_t i = 0; i < o->n; i++) {
+        enum key k = o->values[i].key;
+
+        memcpy(spec_field(spec, k), o->values[i].value, key_rows[k].bytes);
+        spec->given[k][key_depth(k)] = o->values[i].given;
+    }
+    return spec;
+}
+
+/* Drops the kinds that no cube has. */
+static void drop_unused(struct cubes *cubes)
+{
+    bool used[2 * KINDS_MAX] = {false};
+    uint16_t to[2 * KINDS_MAX] = {0};
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < cubes->n; i++)
+        if (cubes->there[i])
+            used[cubes->kind[i]] = true;
+    for (uint32_t k = 0; k < cubes->n_kinds; k++)
+        if (used[k]) {
+            cubes->kinds[n] = cubes->kinds[k];
+            to[k] = (uint16_t)n++;
+        }
+    for (uint32_t i = 0; i < cubes->n; i++)
+        cubes->kind[i] = to[cubes->kind[i]];
+    cubes->n_kinds = n;
+}
+
+/* Gives the cubes of one override its keys. False: more kinds than may be. */
+static bool apply(struct finding *f, const struct override_spec *o)
+{
+    struct cubes *cubes = f->cubes;
+    uint16_t to[KINDS_MAX]; /* [kind before] */
+    uint32_t n_before = cubes->n_kinds, n = 0;
+    struct pattern p;
+
+    if (!pattern_read(o->text, strlen(o->text), f->spec->arena, &p) || p.of_pes) {
+        mistake(f, o->at, "cubes", o->text, "is no cube: c3, c[4-7], s1.c0 or s*.c*");
+        return true;
+    }
+    memset(to, 0xff, sizeof to);
+    for (uint32_t i = 0; i < cubes->n; i++) {
+        uint16_t kind = cubes->kind[i];
+
+        if (!pattern_has_cube(&p, i / f->cubes_of_sip, i % f->cubes_of_sip))
+            continue;
+        n++;
+        if (to[kind] == UINT16_MAX)
+            to[kind] = kind_number(cubes, with_override(f, kind, o));
+        cubes->kind[i] = to[kind];
+    }
+    if (n == 0)
+        mistake(f, o->at, "cubes", o->text, "matches no cube");
+    if (cubes->n_kinds > n_before)
+        drop_unused(cubes);
+    return cubes->n_kinds <= KINDS_MAX;
+}
+
+/* -- what is missing -------------------------------------------------------------------------- */
+
+/* Takes the PEs of a pattern away from one cube; how many it had. */
+static uint32_t take_pes(struct cubes *cubes, uint32_t cube, const struct pattern *p)
+{
+    uint64_t named = pattern_pes(p, pes_of(cubes, cube));
+
+    cubes->pes[cube] &= ~named;
+    return (uint32_t)__builtin_popcountll(named);
+}
+
+static void take_away(struct finding *f, const struct text_spec *text)
+{
+    struct cubes *cubes = f->cubes;
+    struct pattern p;
+    uint32_t n = 0;
+
+    if (!pattern_read(text->text, strlen(text->text), f->spec->arena, &p)) {
+        mistake(f, text->at, "missing", text->text, no_pattern);
+        return;
+    }
+    for (uint32_t i = 0; i < cubes->n; i++) {
+        if (!pattern_has_cube(&p, i / f->cubes_of_sip, i % f->cubes_of_sip))
+            continue;
+        if (p.of_pes) {
+            n += take_pes(cubes, i, &p);
+        } else {
+            cubes->there[i] = false;
+            n++;
+        }
+    }
+    if (n == 0)
+        mistake(f, text->at, "missing", text->text, p.of_pes ? "matches no PE" : "matches no cube");
+}
+
+/* -- the whole -------------------------------------------------------------------------------- */
+
+static int by_kind(const void *a, const void *b)
+{
+    return memcmp(a, b, 2 * sizeof(uint64_t));
+}
+
+/* Kinds of cubes: their keys and their missing PEs. */
+static uint32_t count_kinds(const struct finding *f)
+{
+    const struct cubes *cubes = f->cubes;
+    uint64_t(*row)[2] = arena_alloc(f->spec->arena, cubes->n * sizeof *row);
+    uint32_t n = 0, kinds = 0;
+
+    for (uint32_t i = 0; i < cubes->n; i++)
+        if (cubes->there[i]) {
+            row[n][0] = cubes->kind[i];
+            row[n++][1] = cubes->pes[i];
+        }
+    qsort(row, n, sizeof *row, by_kind);
+    for (uint32_t i = 0; i < n; i++)
+        kinds += i == 0 || by_kind(row[i], row[i - 1]) != 0;
+    return kinds;
+}
+
+static void check_kinds(struct finding *f, bool too_many)
+{
+    uint32_t n = too_many ? KINDS_MAX + 1 : count_kinds(f);
+    enum key blamed = f->spec->cubes.n ? KEY_cubes : KEY_missing;
+
+    if (n > KINDS_MAX)
+        f->ok = diag_error(f->spec->diag, spec_place(f->spec, blamed),
+                           "cubes of more than %d kinds; a kind is the keys of a cube and its "
+                           "missing PEs",
+                           KINDS_MAX);
+}
+
+static void begin(struct finding *f)
+{
+    const struct spec *spec = f->spec;
+    struct cubes *cubes = f->cubes;
+
+    cubes->n = (uint32_t)spec->sips * f->cubes_of_sip;
+    cubes->there = arena_alloc(spec->arena, cubes->n * sizeof *cubes->there);
+    cubes->pes = arena_alloc(spec->arena, cubes->n * sizeof *cubes->pes);
+    cubes->kind = arena_alloc(spec->arena, cubes->n * sizeof *cubes->kind);
+    cubes->kinds = arena_alloc(spec->arena, 2 * KINDS_MAX * sizeof *cubes->kinds);
+    cubes->kinds[0] = spec;
+    cubes->n_kinds = 1;
+    memset(cubes->there, true, cubes->n);
+}
+
+static bool all_alike(const struct cubes *cubes)
+{
+    for (uint32_t i = 0; i < cubes->n; i++)
+        if (!cubes->there[i] || cubes->kind[i] != cubes->kind[0] || cubes->pes[i] != cubes->pes[0])
+            return false;
+    return (uint32_t)__builtin_popcountll(cubes->pes[0]) == pes_of(cubes, 0);
+}
+
+bool find_cubes(const struct spec *spec, struct cubes *out)
+{
+    struct finding f = {spec, out, (uint32_t)(spec->sip_cube_mesh_w * spec->sip_cube_mesh_h), true};
+    bool fits = true;
+
+    *out = (struct cubes){0};
+    begin(&f);
+    for (size_t i = 0; i < spec->cubes.n && fits; i++)
+        fits = apply(&f, &spec->cubes.rows[i]);
+    for (uint32_t i = 0; i < out->n; i++) {
+        uint32_t n = pes_of(out, i);
+
+        out->pes[i] = n ? UINT64_MAX >> (64 - n) : 0;
+    }
+    for (size_t i = 0; i < spec->missing.n; i++)
+        take_away(&f, &spec->missing.rows[i]);
+    for (uint32_t i = 0; i < out->n; i++)
+        out->pes[i] = out->there[i] ? out->pes[i] : 0;
+    drop_unused(out);
+    if (out->n_kinds == 0)
+        return diag_error(spec->diag, spec_place(spec, KEY_missing), "'missing' leaves no cube");
+    check_kinds(&f, !fits);
+    out->whole = !memchr(out->there, false, out->n);
+    out->alike = all_alike(out);
+    return f.ok;
+}

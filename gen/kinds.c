@@ -1,0 +1,148 @@
+/*
+ * kinds.c -- the tables of all kinds of cubes, each made by itself and then put one behind another.
+ *
+ * A kind is a struct routes of its own, with the keys of its cubes, and is made as if all cubes
+ * were like it. So that a number means the same in every kind, all have room for as much as the
+ * kind that has most: node 10 of a cube is xbar.pe3 in each kind, or an empty row; so it is with
+ * links, segments and costs. Then the tables are joined, and row `i` of kind `k` is row k * n + i.
+ * Only hops and legs, which nothing but segments refers to, have no empty rows.
+ *
+ * Example: cube8 with cubes: {"c3": {pes: 4}}. Both kinds have 81 nodes: those of kind 1 with the
+ * numbers of pe4 to pe7, and of slices 4 to 7, are empty. Its segments begin at row 272.
+ */
+#include "kinds.h"
+#include "check.h"
+#include "costs.h"
+#include "feeds.h"
+#include "nodes.h"
+#include "segments.h"
+#include <math.h>
+#include <string.h>
+
+static uint32_t most(uint32_t a, uint32_t b)
+{
+    return a > b ? a : b;
+}
+
+void set_strides(struct routes *r, const struct cubes *cubes)
+{
+    for (uint32_t k = 0; k < cubes->n_kinds; k++) {
+        r->topo.pes = most(r->topo.pes, (uint32_t)cubes->kinds[k]->cube_pes);
+        r->topo.slices = most(r->topo.slices, (uint32_t)slices_of(cubes->kinds[k]));
+        r->most_crossbars = most(r->most_crossbars, (uint32_t)crossbars_of(cubes->kinds[k]));
+    }
+    r->topo.n_units = r->topo.slices + 1 + r->topo.pes;
+    r->topo.n_kinds = cubes->n_kinds;
+}
+
+/* -- one kind --------------------------------------------------------------------------------- */
+
+static void begin_kind(struct routes *kind, const struct routes *r, const struct spec *spec)
+{
+    *kind = *r;
+    kind->spec = spec;
+    kind->pes = (uint32_t)spec->cube_pes;
+    kind->slices = (uint32_t)slices_of(spec);
+    kind->crossbars = (uint32_t)crossbars_of(spec);
+    make_nodes(kind);
+}
+
+/* Moves the links that leave the cube to the end of a longer row. */
+static void widen_links(struct routes *kind, uint32_t n)
+{
+    uint32_t old = kind->topo.n_cube_links, inside = old;
+    struct link_row *rows = arena_alloc(kind->arena, n * sizeof *rows);
+
+    while (inside > 0 && kind->cube_links[inside - 1].leaves != N_EXITS)
+        inside--;
+    for (uint32_t i = inside; i < n; i++)
+        rows[i] = (struct link_row){.leaves = N_EXITS, .gbs = INFINITY};
+    memcpy(rows, kind->cube_links, inside * sizeof *rows);
+    memcpy(rows + n - (old - inside), kind->cube_links + inside, (old - inside) * sizeof *rows);
+    kind->cube_links = rows;
+    kind->topo.n_cube_links = n;
+}
+
+static bool finish_kind(struct routes *kind, uint32_t n_links)
+{
+    widen_links(kind, n_links);
+    make_segments(kind);
+    make_feeds(kind);
+    return make_costs(kind);
+}
+
+/* -- joined ----------------------------------------------------------------------------------- */
+
+/* Rows [k * n, (k + 1) * n) of a joined table are those of kind `k`. */
+#define JOIN(name, n)                                                                              \
+    do {                                                                                           \
+        r->name = arena_alloc(r->arena, (size_t)(n)*n_kinds * sizeof *r->name);                    \
+        for (uint32_t k = 0; k < n_kinds; k++)                                                     \
+            memcpy(r->name + (size_t)k * (n), kinds[k].name, (n) * sizeof *r->name);               \
+    } while (0)
+
+/* Hops and legs, of which kinds have different numbers, and the segments that refer to them. */
+static void join_segments(struct routes *r, struct routes *kinds, uint32_t n_kinds)
+{
+    for (uint32_t k = 0; k < n_kinds; k++) {
+        for (uint32_t i = 0; i < kinds[k].n_segments; i++) {
+            kinds[k].segments[i].first_hop += r->n_hops;
+            kinds[k].segments[i].first_leg += r->n_legs;
+        }
+        r->n_hops += kinds[k].n_hops;
+        r->n_legs += kinds[k].n_legs;
+    }
+    r->hops = arena_alloc(r->arena, r->n_hops * sizeof *r->hops);
+    r->legs = arena_alloc(r->arena, r->n_legs * sizeof *r->legs);
+    for (uint32_t k = 0, hop = 0, leg = 0; k < n_kinds; k++) {
+        memcpy(r->hops + hop, kinds[k].hops, kinds[k].n_hops * sizeof *r->hops);
+        memcpy(r->legs + leg, kinds[k].legs, kinds[k].n_legs * sizeof *r->legs);
+        hop += kinds[k].n_hops;
+        leg += kinds[k].n_legs;
+    }
+    JOIN(segments, r->n_segments);
+}
+
+static void join(struct routes *r, struct routes *kinds, uint32_t n_kinds)
+{
+    uint32_t pes = r->topo.pes, units = r->topo.n_units;
+    const struct spec *spec = r->spec;
+
+    *r = kinds[0]; /* what does not differ, and what holds for a single kind only */
+    r->spec = spec;
+    r->topo.n_segments = r->n_segments;
+    r->topo.n_host_sides = r->n_host_sides;
+    r->n_hops = r->n_legs = 0;
+    join_segments(r, kinds, n_kinds);
+    JOIN(kinds, 1);
+    JOIN(cube_nodes, r->topo.n_cube_nodes);
+    JOIN(cube_links, r->topo.n_cube_links);
+    JOIN(home_slices, pes);
+    JOIN(last_links, units);
+    if (!r->topo.regular)
+        JOIN(cost_segment, r->n_segments);
+    JOIN(cost_host_cpu, r->n_host_sides);
+    JOIN(cost_host_in, r->n_host_sides * r->topo.slices);
+    JOIN(cost_launch, r->n_host_sides * pes);
+    for (uint32_t k = 0; k < n_kinds; k++) {
+        r->topo.own_slices &= kinds[k].topo.own_slices;
+        r->topo.early |= kinds[k].topo.early;
+    }
+}
+
+bool make_kinds(struct routes *r, const struct cubes *cubes)
+{
+    struct routes *kinds = arena_alloc(r->arena, cubes->n_kinds * sizeof *kinds);
+    uint32_t n_links = 0;
+    bool fits = true;
+
+    for (uint32_t k = 0; k < cubes->n_kinds; k++) {
+        begin_kind(&kinds[k], r, cubes->kinds[k]);
+        n_links = most(n_links, kinds[k].topo.n_cube_links);
+    }
+    for (uint32_t k = 0; k < cubes->n_kinds; k++)
+        fits = finish_kind(&kinds[k], n_links) && fits;
+    if (fits)
+        join(r, kinds, cubes->n_kinds);
+    return fits;
+}

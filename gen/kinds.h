@@ -1,0 +1,14 @@
+/* kinds.h -- the tables of all kinds of cubes, each made by itself and then put one behind another.
+ */
+#ifndef KINDS_H
+#define KINDS_H
+#include "cubes.h"
+#include "routes.h"
+
+/* Sets the sizes of `r` that all kinds share: those of the kinds that have most. */
+void set_strides(struct routes *r, const struct cubes *cubes);
+
+/* Fills the tables of `r`. False: a part of a route is longer than can be counted. */
+bool make_kinds(struct routes *r, const struct cubes *cubes);
+
+#endif

@@ -1,0 +1,126 @@
+/*
+ * overrides.c -- `cubes`: keys that some cubes have for themselves.
+ *
+ * The keys of one item are those of `cube`, so they are read by load.c into a spec of their own,
+ * with the same checks and messages. Only what was given is kept: cubes.c gives it to the cubes.
+ *
+ * Example: cubes: {"c[4-7]": {pes: 4, hbm: {bw_gbs: 128}}} is one row, of the keys cube.pes and
+ * cube.hbm.bw_gbs. Printed, the numbers have their usual form: {'c[4-7]': {pes: 4, hbm: {bw_gbs:
+ * 128.0}}}
+ */
+#include "overrides.h"
+#include "load.h"
+#include "value.h"
+#include <string.h>
+
+static const enum key first_key = KEY_cube_size_mm;
+
+static bool is_of_cube(enum key k)
+{
+    return k < N_KEYS && key_shares(first_key, k, 1);
+}
+
+static bool is_given(const struct spec *own, enum key k)
+{
+    return own->given[k][key_depth(k)].key.kind != PLACE_NONE;
+}
+
+/* What was given of a cube, for the row `out`. */
+static void keep(const struct spec *own, struct override_spec *out)
+{
+    struct arena *a = own->arena;
+
+    for (enum key k = first_key; is_of_cube(k); k++)
+        out->n += is_given(own, k);
+    out->values = arena_alloc(a, (out->n + 1) * sizeof *out->values);
+    out->n = 0;
+    for (enum key k = first_key; is_of_cube(k); k++) {
+        if (!is_given(own, k))
+            continue;
+        void *value = arena_alloc(a, key_rows[k].bytes);
+
+        memcpy(value, spec_value(own, k), key_rows[k].bytes);
+        out->values[out->n++] = (struct override_value){k, own->given[k][key_depth(k)], value};
+    }
+}
+
+/* "hbm: {bw_gbs: 128.0}, pes: 4": the given keys below the first `depth` words of `k`. */
+static const char *keys_text(const struct spec *own, enum key k, int depth)
+{
+    struct arena *a = own->arena;
+    const char *text = "";
+
+    for (enum key first = k; k < N_KEYS && key_shares(first, k, depth); k++) {
+        size_t len;
+        const char *word = key_word(k, depth, &len), *value = "";
+        bool leaf = key_depth(k) == depth + 1, begins = key_first(k, depth + 1) == k;
+
+        if (leaf && is_given(own, k))
+            value = value_text(own, k);
+        else if (!leaf && begins && *keys_text(own, k, depth + 1))
+            value = arena_printf(a, "{%s}", keys_text(own, k, depth + 1));
+        if (*value)
+            text = arena_printf(a, "%s%s%.*s: %s", text, *text ? ", " : "", (int)len, word, value);
+    }
+    return text;
+}
+
+static bool load_cubes(struct spec *spec, struct spec *own, const struct doc *doc,
+                       const yaml_node_t *key, const yaml_node_t *value, struct override_spec *out)
+{
+    size_t before = diag_count(spec->diag);
+    const char *text;
+
+    if (key->type != YAML_SCALAR_NODE || node_is_null(key))
+        return diag_error(spec->diag, doc_place(doc, key), "'cubes' has names of cubes as keys");
+    text = arena_copy(spec->arena, (const char *)key->data.scalar.value, key->data.scalar.length);
+    *out = (struct override_spec){.text = text, .at = doc_place(doc, key)};
+    if (value->type != YAML_MAPPING_NODE)
+        return diag_error(spec->diag, doc_place(doc, value),
+                          "'cubes' gives each cube a mapping of keys, as {pes: 4}");
+    spec_init(own, spec->arena, spec->diag);
+    load_mapping(own, first_key, 1, doc, value);
+    if (is_given(own, KEY_cube_size_mm))
+        return diag_error(spec->diag, own->given[KEY_cube_size_mm][2].key,
+                          "'size_mm' is the same for all cubes, give it below 'cube'");
+    keep(own, out);
+    out->keys = keys_text(own, first_key, 1);
+    return diag_count(spec->diag) == before;
+}
+
+bool overrides_load(struct spec *spec, const struct doc *doc, const yaml_node_t *node)
+{
+    struct spec *own = arena_alloc(spec->arena, sizeof *own);
+    struct override_specs all = {0};
+    const yaml_node_pair_t *p, *end;
+    bool ok = true;
+
+    if (node->type != YAML_MAPPING_NODE)
+        return diag_error(spec->diag, doc_place(doc, node),
+                          "'cubes' must be a mapping of cubes to keys, as {c3: {pes: 4}}");
+    end = node->data.mapping.pairs.top;
+    all.rows = arena_alloc(spec->arena,
+                           (size_t)(end - node->data.mapping.pairs.start + 1) * sizeof *all.rows);
+    for (p = node->data.mapping.pairs.start; p < end; p++)
+        ok = load_cubes(spec, own, doc, doc_node(doc, p->key), doc_node(doc, p->value),
+                        &all.rows[all.n++]) &&
+             ok;
+    if (ok)
+        spec->cubes = all;
+    return ok;
+}
+
+const char *overrides_text(const struct spec *spec)
+{
+    struct arena *a = spec->arena;
+    const char *text = "";
+
+    for (size_t i = 0; i < spec->cubes.n; i++) {
+        const struct override_spec *o = &spec->cubes.rows[i];
+        const char *quote = strpbrk(o->text, "[]*,") ? "'" : "";
+
+        text = arena_printf(a, "%s%s%s%s%s: {%s}", text, i ? ", " : "", quote, o->text, quote,
+                            o->keys);
+    }
+    return arena_printf(a, "{%s}", text);
+}

@@ -1,0 +1,81 @@
+/* pes.c -- the PEs and slices that are there, for the callers of the library: kernbench.h "PEs". */
+#include "machine/pes.h"
+#include "machine/endpoint.h"
+
+uint32_t kb_pe_count(const kb_topology *t)
+{
+    return pe_count(t);
+}
+
+kb_status kb_pe_get(const kb_topology *t, uint32_t pe, kb_endpoint *out)
+{
+    REFUSE_NULL(t && out, "topo, out", NULL);
+    if (pe >= pe_count(t))
+        return KB_BAD_REQUEST;
+    *out = endpoint_unpack_source(t, pe_src(t, pe), false, 0);
+    return KB_OK;
+}
+
+kb_status kb_pe_number(const kb_topology *t, const kb_endpoint *pe, uint32_t *out)
+{
+    REFUSE_NULL(t && pe && out, "topo, pe, out", NULL);
+    uint32_t src;
+
+    if (pe->kind != KB_PE || !endpoint_pack(t, pe, &src, NULL))
+        return KB_BAD_REQUEST;
+    *out = pe_number(t, src);
+    return KB_OK;
+}
+
+kb_status kb_pe_slice(const kb_topology *t, uint32_t pe, kb_endpoint *out)
+{
+    REFUSE_NULL(t && out, "topo, out", NULL);
+    if (pe >= pe_count(t))
+        return KB_BAD_REQUEST;
+    *out = endpoint_unpack_memory(t, pe_slice(t, pe_src(t, pe)));
+    return KB_OK;
+}
+
+uint32_t kb_slice_count(const kb_topology *t)
+{
+    return slice_count(t);
+}
+
+kb_status kb_slice_get(const kb_topology *t, uint32_t slice, kb_endpoint *out)
+{
+    REFUSE_NULL(t && out, "topo, out", NULL);
+    uint32_t cube = 0;
+
+    if (slice >= slice_count(t))
+        return KB_BAD_REQUEST;
+    while (cube_first_slice(t, cube + 1) <= slice)
+        cube++;
+    *out = endpoint_unpack_memory(t, dst_pack(t, cube, slice - cube_first_slice(t, cube)));
+    return KB_OK;
+}
+
+kb_status kb_slice_number(const kb_topology *t, const kb_endpoint *slice, uint32_t *out)
+{
+    REFUSE_NULL(t && slice && out, "topo, slice, out", NULL);
+    uint32_t dst;
+
+    if (slice->kind != KB_SLICE || !endpoint_pack(t, slice, &dst, NULL))
+        return KB_BAD_REQUEST;
+    *out = cube_first_slice(t, dst_cube(t, dst)) + dst_unit(t, dst);
+    return KB_OK;
+}
+
+kb_status kb_cube_get(const kb_topology *t, uint32_t sip, uint32_t cube, kb_cube *out)
+{
+    REFUSE_NULL(t && out, "topo, out", NULL);
+    uint32_t i = sip * t->cubes + cube;
+
+    if (sip >= t->sips || cube >= t->cubes || !cube_is_there(t, i))
+        return KB_BAD_REQUEST;
+    *out = (kb_cube){.n_pes = cube_pe_count(t, i),
+                     .n_slices = cube_slice_count(t, i),
+                     .crossbars = t->pes ? t->pes : t->slices,
+                     .first_pe = cube_first_pe(t, i),
+                     .pes = cube_pe_mask(t, i)};
+    return KB_OK;
+}

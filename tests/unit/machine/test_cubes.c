@@ -1,0 +1,299 @@
+/* test_cubes.c -- cubes with any number of PEs and slices, PEs that are missing, keys of some
+ * cubes. */
+#include "support/any_topology.h"
+#include "support/rig.h"
+#include "machine/tables.h"
+
+#define HEAD(w, h) "kernbench: 1\nname: t\nsip: {cube_mesh: {w: " #w ", h: " #h "}}\n"
+
+static void assert_counts(const char *yaml, uint32_t nodes, uint32_t edges)
+{
+    const kb_topology *t = any_topology(yaml);
+    kb_info info;
+
+    kb_topology_info(t, &info);
+    assert_int_equal(info.nodes, nodes);
+    assert_int_equal(info.edges, edges);
+    any_topology_free(t);
+}
+
+/* The contract's "Nodes, edges"; cube8 without 3 PEs lacks 3 * 7 nodes and 3 * 13 edges. */
+static void counts_are_those_of_the_contract(void **state)
+{
+    (void)state;
+    assert_counts(HEAD(1, 1) "cube: {pes: 3}\n", 39, 70);
+    assert_counts(HEAD(1, 1) "cube: {pes: 0, hbm: {slices: 4}}\n", 20, 38);
+    assert_counts(HEAD(1, 1) "cube: {pes: 8, hbm: {slices: 16}}\n", 92, 158);
+    assert_counts(HEAD(1, 1) "cube: {pes: 8, hbm: {slices: 4}}\n", 80, 146);
+    assert_counts(HEAD(4, 2), 651, 1180);
+    assert_counts(HEAD(4, 2) "missing: [\"c1.pe[1-2]\", c7.pe7]\n", 651 - 21, 1180 - 36);
+}
+
+static void assert_point(const kb_topology *t, const char *name, double x_mm, double y_mm)
+{
+    uint32_t node;
+    kb_node got;
+
+    assert_int_equal(kb_node_find(t, name, strlen(name), &node), KB_OK);
+    assert_int_equal(kb_node_get(t, node, &got), KB_OK);
+    assert_string_equal(got.name, name);
+    assert_true(got.x_mm == x_mm && got.y_mm == y_mm);
+}
+
+/* The contract's "Points". */
+static void an_odd_pe_is_in_the_first_half(void **state)
+{
+    const kb_topology *three = any_topology(HEAD(1, 1) "cube: {pes: 3}\n");
+    const kb_topology *five = any_topology(HEAD(1, 1) "cube: {pes: 5}\n");
+
+    (void)state;
+    assert_point(three, "sip0.cube0.xbar.pe0", 3.75, 0);
+    assert_point(three, "sip0.cube0.pe1.pe_dma", 11.25, 0);
+    assert_point(three, "sip0.cube0.pe2.pe_cpu", 3.75, 11);
+    assert_point(five, "sip0.cube0.xbar.pe2", 12.5, 0);
+    assert_point(five, "sip0.cube0.xbar.pe3", 2.5, 11);
+    assert_point(five, "sip0.cube0.pe4.pe_dma", 7.5, 11);
+    any_topology_free(three);
+    any_topology_free(five);
+}
+
+static const char *home(const kb_topology *t, uint32_t pe, char name[KB_ENDPOINT_BYTES])
+{
+    kb_endpoint slice;
+
+    assert_int_equal(kb_pe_slice(t, pe, &slice), KB_OK);
+    kb_endpoint_name(&slice, name);
+    return name;
+}
+
+/* "the first slice behind the crossbar node of the highest number <= p that has one" */
+static void a_home_slice_is_behind_the_own_node_or_one_before(void **state)
+{
+    const kb_topology *many = any_topology(HEAD(1, 1) "cube: {pes: 8, hbm: {slices: 16}}\n");
+    const kb_topology *few = any_topology(HEAD(1, 1) "cube: {pes: 8, hbm: {slices: 3}}\n");
+    char name[KB_ENDPOINT_BYTES];
+
+    (void)state;
+    assert_string_equal(home(many, 3, name), "c0.slice6");
+    assert_string_equal(home(few, 1, name), "c0.slice0"); /* nodes 0, 2 and 5 */
+    assert_string_equal(home(few, 2, name), "c0.slice1");
+    assert_string_equal(home(few, 4, name), "c0.slice1");
+    assert_string_equal(home(few, 7, name), "c0.slice2");
+    any_topology_free(many);
+    any_topology_free(few);
+}
+
+static const char uneven[] = HEAD(4, 2) "missing: [\"c1.pe[1-2]\", \"c4.pe*\"]\n"
+                                        "cubes:\n"
+                                        "  \"c[2-3]\": {pes: 5, hbm: {slices: 3}}\n"
+                                        "  c3: {pes: 0, ucie: {overhead_ns: 7.0}}\n";
+
+static void assert_pe(const kb_topology *t, uint32_t number, const char *name)
+{
+    char got[KB_ENDPOINT_BYTES];
+    kb_endpoint pe;
+    uint32_t back;
+
+    assert_int_equal(kb_pe_get(t, number, &pe), KB_OK);
+    kb_endpoint_name(&pe, got);
+    assert_string_equal(got, name);
+    assert_int_equal(kb_pe_number(t, &pe, &back), KB_OK);
+    assert_int_equal(back, number);
+}
+
+/* 8 PEs of c0, 6 of c1, 5 of c2, none of c3 and c4, 8 each of c5 to c7. */
+static void pes_are_numbered_without_gaps(void **state)
+{
+    const kb_topology *t = any_topology(uneven);
+    kb_endpoint pe;
+    kb_cube cube;
+
+    (void)state;
+    assert_int_equal(kb_pe_count(t), 43);
+    assert_int_equal(kb_slice_count(t), 6 * 8 + 2 * 3);
+    assert_pe(t, 7, "c0.pe7");
+    assert_pe(t, 8, "c1.pe0");
+    assert_pe(t, 9, "c1.pe3");
+    assert_pe(t, 13, "c1.pe7");
+    assert_pe(t, 18, "c2.pe4");
+    assert_pe(t, 19, "c5.pe0");
+    assert_int_equal(kb_pe_get(t, 43, &pe), KB_BAD_REQUEST);
+    assert_int_equal(kb_cube_get(t, 0, 4, &cube), KB_OK);
+    assert_int_equal(cube.n_pes, 0);
+    assert_int_equal(cube.n_slices, 8);
+    any_topology_free(t);
+}
+
+static void assert_refused(const kb_topology *t, const char *name, const char *message)
+{
+    kb_endpoint end;
+    kb_error why;
+
+    assert_int_equal(kb_endpoint_parse(t, name, strlen(name), &end, &why), KB_BAD_REQUEST);
+    assert_string_equal(why.text, message);
+}
+
+static void count_end(void *arg, const kb_endpoint *end)
+{
+    (void)end;
+    ++*(uint32_t *)arg;
+}
+
+static void what_is_missing_has_no_name_and_stars_skip_it(void **state)
+{
+    const kb_topology *t = any_topology(uneven);
+    const char *all = "c*.pe*";
+    uint32_t n = 0;
+    kb_error why;
+
+    (void)state;
+    assert_refused(t, "c1.pe2", "c1.pe2 is missing from this topology");
+    assert_refused(t, "c1.pe2.tcm", "c1.pe2 is missing from this topology");
+    assert_refused(t, "c2.pe5", "c2.pe5 is not in this topology");
+    assert_refused(t, "c2.slice3", "c2.slice3 is not in this topology");
+    assert_refused(t, "c0.pe8", "c0.pe8: a cube has PEs 0..7");
+    assert_int_equal(kb_endpoint_select(t, all, strlen(all), count_end, &n, &why), KB_OK);
+    assert_int_equal(n, 43);
+    any_topology_free(t);
+}
+
+/* Every number of a node has a name that leads back to it. */
+static void nodes_are_numbered_without_gaps(void **state)
+{
+    const kb_topology *t = any_topology(uneven);
+    kb_info info;
+
+    (void)state;
+    kb_topology_info(t, &info);
+    for (uint32_t i = 0; i < info.nodes; i++) {
+        uint32_t back;
+        kb_node node;
+
+        assert_int_equal(kb_node_get(t, i, &node), KB_OK);
+        assert_int_equal(kb_node_find(t, node.name, strlen(node.name), &back), KB_OK);
+        assert_int_equal(back, i);
+    }
+    any_topology_free(t);
+}
+
+static void add_hop(void *arg, const kb_hop *hop)
+{
+    *(int64_t *)arg += hop->wire_fs + hop->overhead_fs;
+}
+
+/* The sum by segments is that of the walk, node by node, also past a cube with keys of its own. */
+static void a_cube_on_the_way_costs_what_its_own_keys_say(void **state)
+{
+    const kb_topology *t = any_topology(uneven), *plain = any_topology(HEAD(4, 2));
+    kb_endpoint src = {.kind = KB_PE, .cube = 2}, dst = {.kind = KB_SLICE, .cube = 7};
+    kb_cost cost, before;
+    int64_t sum_fs = 0;
+
+    (void)state;
+    assert_int_equal(kb_route_cost(t, KB_READ, &src, &dst, 64, &cost, NULL), KB_OK);
+    assert_int_equal(kb_route_walk(t, &src, &dst, add_hop, &sum_fs, NULL), KB_OK);
+    assert_int_equal(cost.wire_fs + cost.overhead_fs, sum_fs);
+    assert_int_equal(kb_route_cost(plain, KB_READ, &src, &dst, 64, &before, NULL), KB_OK);
+    assert_int_equal(cost.overhead_fs - before.overhead_fs, 2 * 6000000); /* c3's two ucie */
+    any_topology_free(t);
+    any_topology_free(plain);
+}
+
+/* "a later item wins, key by key" */
+static void the_last_item_that_names_a_cube_wins(void **state)
+{
+    const kb_topology *t = any_topology(HEAD(3, 1) "cubes:\n"
+                                                   "  \"c*\": {pes: 4, hbm: {slices: 2}}\n"
+                                                   "  c1: {pes: 2}\n");
+    kb_cube cube;
+
+    (void)state;
+    assert_int_equal(kb_cube_get(t, 0, 0, &cube), KB_OK);
+    assert_true(cube.n_pes == 4 && cube.n_slices == 2);
+    assert_int_equal(kb_cube_get(t, 0, 1, &cube), KB_OK);
+    assert_true(cube.n_pes == 2 && cube.n_slices == 2);
+    any_topology_free(t);
+}
+
+/* Keys that all cubes get are those of the machine: its tables are as regular as ever. */
+static void keys_of_all_cubes_leave_one_kind(void **state)
+{
+    const kb_topology *t = any_topology(HEAD(2, 2) "cubes: {\"c*\": {pes: 3}}\n");
+
+    (void)state;
+    assert_true(t->alike);
+    assert_int_equal(t->n_kinds, 1);
+    assert_int_equal(t->pes, 3);
+    any_topology_free(t);
+}
+
+/* 8 rows over 2 cubes with PEs: 4 each; over 8 PEs and over 3. */
+static void shards_go_equally_to_cubes_with_pes(void **state)
+{
+    const kb_topology *t =
+        any_topology(HEAD(3, 1) "cubes: {c1: {pes: 0, hbm: {slices: 2}}, c2: {pes: 3}}\n");
+    kb_sim *sim = new_sim(t, (kb_options){0});
+    kb_placement rows = {KB_ROW_WISE, KB_ROW_WISE};
+    int64_t first = 0, n = 0;
+    kb_tensor *x;
+    kb_error why;
+
+    (void)state;
+    assert_int_equal(kb_tensor_new(sim, "x", KB_F32, (kb_shape){2, {48, 2}}, rows, &x, &why),
+                     KB_OK);
+    for (uint32_t pe = 0; pe < 11; pe++) {
+        kb_shard s = kb_tensor_shard(x, pe);
+
+        assert_int_equal(s.first[0], first);
+        assert_int_equal(s.shape.dim[0], pe < 8 ? 3 : 8);
+        first += s.shape.dim[0];
+        n++;
+    }
+    assert_int_equal(n, kb_pe_count(t));
+    assert_int_equal(first, 48);
+    kb_sim_free(sim);
+    any_topology_free(t);
+}
+
+/* Two PEs share slice 0: what the one has lies behind what the other has. */
+static void parts_of_pes_that_share_a_slice_lie_behind_one_another(void **state)
+{
+    const kb_topology *t = any_topology(HEAD(1, 1) "cube: {pes: 2, hbm: {slices: 1}}\n");
+    kb_sim *sim = new_sim(t, (kb_options){0});
+    kb_placement rows = {KB_REPLICATE, KB_ROW_WISE};
+    float values[200], back[200];
+    kb_tensor *x;
+    kb_error why;
+
+    (void)state;
+    for (int i = 0; i < 200; i++)
+        values[i] = (float)i;
+    assert_int_equal(kb_tensor_new(sim, "x", KB_F32, (kb_shape){2, {100, 2}}, rows, &x, &why),
+                     KB_OK);
+    assert_int_equal(kb_tensor_shard(x, 0).address, 0);
+    assert_int_equal(kb_tensor_shard(x, 1).address, 512); /* 400 bytes, at the next 256 */
+    assert_int_equal(kb_tensor_write(x, values, &why), KB_OK);
+    assert_int_equal(kb_tensor_read(x, back, &why), KB_OK);
+    assert_memory_equal(values, back, sizeof values);
+    kb_sim_free(sim);
+    any_topology_free(t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(counts_are_those_of_the_contract),
+        cmocka_unit_test(an_odd_pe_is_in_the_first_half),
+        cmocka_unit_test(a_home_slice_is_behind_the_own_node_or_one_before),
+        cmocka_unit_test(pes_are_numbered_without_gaps),
+        cmocka_unit_test(what_is_missing_has_no_name_and_stars_skip_it),
+        cmocka_unit_test(nodes_are_numbered_without_gaps),
+        cmocka_unit_test(a_cube_on_the_way_costs_what_its_own_keys_say),
+        cmocka_unit_test(the_last_item_that_names_a_cube_wins),
+        cmocka_unit_test(keys_of_all_cubes_leave_one_kind),
+        cmocka_unit_test(shards_go_equally_to_cubes_with_pes),
+        cmocka_unit_test(parts_of_pes_that_share_a_slice_lie_behind_one_another),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

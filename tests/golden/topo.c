@@ -226,6 +226,17 @@ static const struct node_row fabric_nodes[1] = {
     [0] = {.name = "switch0", .kind = NODE_SWITCH, .overhead_fs = 5000000, .x_mm = 0.0, .y_mm = 0.0},
 };
 
+/* -- the networks between cubes ------------------------------------------------------------- */
+
+static const struct plane_row plane_rows[TOPO_PLANES] = {
+    [0] = {.name = "", .dirs = 15, .y_first = 0, .one_way = 0, .has_detours = 0},
+};
+
+/* The side of each IO chiplet. */
+static const uint8_t io_sides[TOPO_CHIPLETS] = {
+    [0] = SIDE_W,
+};
+
 /* -- routes, hop by hop and merged ---------------------------------------------------------- */
 
 /* first hop, first leg, hops, legs, exit, delay after the last leg: wire fs, overhead fs */
@@ -687,10 +698,6 @@ static const struct leg_row legs[TOPO_LEGS] = {
     [173] = {LINK_IO_TO_ROW, 0, 0, 3, 0, 10000, 0, 128.0},
 };
 
-/* What is there of each cube; its PEs as bits; nodes, PEs, slices, cubes with PEs before it. */
-static const struct cube_row cube_rows[] = {
-};
-
 /* By PE. */
 static const uint8_t home_slices[TOPO_KINDS * TOPO_PES + !TOPO_PES] = {
     [0] = 0,
@@ -709,7 +716,7 @@ static const uint32_t last_links[TOPO_KINDS * TOPO_UNITS] = {
 /* -- routes, summed ------------------------------------------------------------------------- */
 
 /* Source and target in one cube: row pe * TOPO_UNITS + unit. */
-static const struct cost_row cost_local[TOPO_KINDS * TOPO_PES * TOPO_UNITS + !TOPO_PES] = {
+static const struct cost_row cost_local[TOPO_PES * TOPO_UNITS + !TOPO_PES] = {
     [0] = {.wire_fs = 85000, .overhead_fs = 2000000, .link_gbs = 256.0}, /* pe0 -> slice0 */
     [1] = {.wire_fs = 145000, .overhead_fs = 5000000, .link_gbs = 128.0}, /* pe0 -> slice1 */
     [2] = {.wire_fs = 160000, .overhead_fs = 0, .link_gbs = 128.0}, /* pe0 -> sram */
@@ -723,7 +730,7 @@ static const struct cost_row cost_local[TOPO_KINDS * TOPO_PES * TOPO_UNITS + !TO
 };
 
 /* From a PE out of its cube: row pe * N_EXITS + exit. */
-static const struct cost_row cost_out[TOPO_KINDS * TOPO_PES * N_EXITS + !TOPO_PES] = {
+static const struct cost_row cost_out[TOPO_PES * N_EXITS + !TOPO_PES] = {
     [0] = {.wire_fs = 20000, .overhead_fs = 1000000, .link_gbs = 128.0}, /* pe0 -> N */
     [1] = {.wire_fs = 150000, .overhead_fs = 1000000, .link_gbs = 128.0}, /* pe0 -> E */
     [2] = {.wire_fs = 130000, .overhead_fs = 1000000, .link_gbs = 128.0}, /* pe0 -> S */
@@ -737,7 +744,7 @@ static const struct cost_row cost_out[TOPO_KINDS * TOPO_PES * N_EXITS + !TOPO_PE
 };
 
 /* From a side of the target's cube to the memory: row side * TOPO_UNITS + unit. */
-static const struct cost_row cost_in[TOPO_KINDS * N_SIDES * TOPO_UNITS] = {
+static const struct cost_row cost_in[N_SIDES * TOPO_UNITS] = {
     [0] = {.wire_fs = 35000, .overhead_fs = 3000000, .link_gbs = 128.0}, /* N -> slice0 */
     [1] = {.wire_fs = 145000, .overhead_fs = 3000000, .link_gbs = 128.0}, /* N -> slice1 */
     [2] = {.wire_fs = 160000, .overhead_fs = 1000000, .link_gbs = 128.0}, /* N -> sram */
@@ -758,10 +765,6 @@ static const struct cost_row cost_in[TOPO_KINDS * N_SIDES * TOPO_UNITS] = {
     [17] = {.wire_fs = 60000, .overhead_fs = 1000000, .link_gbs = 128.0}, /* W -> sram */
     [18] = {.wire_fs = 140000, .overhead_fs = 1000000, .link_gbs = 128.0}, /* W -> pe0.tcm */
     [19] = {.wire_fs = 140000, .overhead_fs = 1000000, .link_gbs = 128.0}, /* W -> pe1.tcm */
-};
-
-/* By segment, if there are several kinds. */
-static const struct cost_row cost_segments[] = {
 };
 
 /* The cubes between: first exit, last side, cost. */
@@ -795,18 +798,18 @@ static const struct cost_row cost_host[TOPO_W] = {
     [1] = {.wire_fs = 220000, .overhead_fs = 17000000, .link_gbs = 128.0}, /* host -> column 1 */
 };
 
-/* From ucie-W to the engine of the M_CPU; from there to each slice. */
-static const struct cost_row cost_host_cpu[TOPO_KINDS] = {
+/* From the side of a cube to the engine of its M_CPU; from there to each slice. */
+static const struct cost_row cost_host_cpu[TOPO_KINDS * TOPO_HOST_SIDES] = {
     [0] = {.wire_fs = 120000, .overhead_fs = 6000000, .link_gbs = 128.0}, /* W -> m_cpu */
 };
 
-static const struct cost_row cost_host_in[TOPO_KINDS * TOPO_SLICES] = {
+static const struct cost_row cost_host_in[TOPO_KINDS * TOPO_HOST_SIDES * TOPO_SLICES] = {
     [0] = {.wire_fs = 55000, .overhead_fs = 2000000, .link_gbs = 128.0}, /* m_cpu -> slice0 */
     [1] = {.wire_fs = 125000, .overhead_fs = 2000000, .link_gbs = 128.0}, /* m_cpu -> slice1 */
 };
 
 /* From there to each PE, to launch a kernel. */
-static const struct cost_row cost_launch[TOPO_KINDS * TOPO_PES + !TOPO_PES] = {
+static const struct cost_row cost_launch[TOPO_KINDS * TOPO_HOST_SIDES * TOPO_PES + !TOPO_PES] = {
     [0] = {.wire_fs = 30000, .overhead_fs = 0, .link_gbs = 128.0}, /* m_cpu -> pe0.pe_cpu */
     [1] = {.wire_fs = 100000, .overhead_fs = 0, .link_gbs = 128.0}, /* m_cpu -> pe1.pe_cpu */
 };
@@ -821,6 +824,7 @@ const struct kb_topology TOPOLOGY = {
     .config = config,
     .hash = TOPO_HASH,
     .links = TOPO_LINKS,
+    .regular = TOPO_REGULAR,
     .early = 0,
     .sips = TOPO_SIPS,
     .w = TOPO_W,
@@ -839,12 +843,34 @@ const struct kb_topology TOPOLOGY = {
     .n_cube_nodes = TOPO_CUBE_NODES,
     .n_cube_links = TOPO_CUBE_LINKS,
     .n_segments = TOPO_SEGMENTS,
-    .n_io_nodes = TOPO_IO_NODES,
     .n_io_links = TOPO_IO_LINKS,
     .m_cpu_node = TOPO_M_CPU,
     .sram_node = TOPO_SRAM,
     .first_hbm_node = TOPO_FIRST_HBM,
     .first_pe_node = TOPO_FIRST_PE,
+    .granule = 0,
+    .address_over = 0,
+    .address_hash = 0,
+    .planes = TOPO_PLANES,
+    .plane_choice = TOPO_PLANE_CHOICE,
+    .wrap = TOPO_WRAP,
+    .d2d_wire_fs = 10000,
+    .wrap_wire_fs = 10000,
+    .wrap_mm = 1.0,
+    .chiplets = TOPO_CHIPLETS,
+    .n_shore = TOPO_SHORE,
+    .fabric_shape = TOPO_FABRIC_SHAPE,
+    .grid_w = TOPO_GRID_W,
+    .grid_h = TOPO_GRID_H,
+    .grid_wrap = TOPO_GRID_WRAP,
+    .plane_rows = plane_rows,
+    .io_sides = io_sides,
+    .has_gaps = TOPO_HAS_GAPS,
+    .cube_edges = NULL,
+    .detour_of = NULL,
+    .detours = NULL,
+    .shores = NULL,
+    .n_host_sides = TOPO_HOST_SIDES,
     .kinds = kinds,
     .cube_nodes = cube_nodes,
     .io_nodes = io_nodes,
@@ -854,7 +880,7 @@ const struct kb_topology TOPOLOGY = {
     .hops = hops,
     .legs = legs,
     .segments = segments,
-    .cube_rows = cube_rows,
+    .cube_rows = NULL,
     .home_slices = home_slices,
     .last_links = last_links,
     .seg_local = SEG_LOCAL,
@@ -864,10 +890,10 @@ const struct kb_topology TOPOLOGY = {
     .seg_host = SEG_HOST,
     .seg_host_in = SEG_HOST_IN,
     .seg_cross = SEG_CROSS,
+    .seg_arrive = SEG_ARRIVE,
     .cost_local = cost_local,
     .cost_out = cost_out,
     .cost_in = cost_in,
-    .cost_segments = cost_segments,
     .cost_mesh = cost_mesh,
     .cube_pos = cube_pos,
     .mesh_middle = 1,
@@ -876,6 +902,7 @@ const struct kb_topology TOPOLOGY = {
     .cost_host = cost_host,
     .cost_host_cpu = cost_host_cpu,
     .cost_host_in = cost_host_in,
+    .cost_segment = NULL,
     .cost_launch = cost_launch,
     .run = engine_fused,
 };

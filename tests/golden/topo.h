@@ -10,6 +10,7 @@
 
 enum {
     TOPO_LINKS = MODE_FIFO,
+    TOPO_REGULAR = 1, /* a plain mesh */
     TOPO_SIPS = 2,
     TOPO_W = 2,
     TOPO_H_CUBES = 1,
@@ -24,6 +25,19 @@ enum {
     TOPO_UNIT_BITS = 3,     /* that number its memories */
     TOPO_NODES = 115,           /* of the whole tray */
     TOPO_EDGES = 212,
+
+    TOPO_PLANES = 1,
+    TOPO_PLANE_CHOICE = 0, /* enum plane_choice */
+    TOPO_WRAP = 0,                 /* enum wrap */
+    TOPO_CHIPLETS = 1,         /* IO chiplets of a SIP */
+    TOPO_SHORE = 1,             /* links of a shoreline, of one plane */
+    TOPO_FABRIC_SHAPE = 0, /* enum fabric_shape */
+    TOPO_GRID_W = 1,             /* of SIPs */
+    TOPO_GRID_H = 1,
+    TOPO_GRID_WRAP = 0,
+    TOPO_HAS_GAPS = 0, /* something is missing or broken */
+
+    TOPO_HOST_SIDES = 1,
 
     TOPO_CUBE_NODES = 27,
     TOPO_IO_NODES = 3,
@@ -44,6 +58,7 @@ enum {
     SEG_HOST = 60,       /* host to shoreline */
     SEG_HOST_IN = 61, /* [slice] */
     SEG_CROSS = 63,     /* shoreline to shoreline of another SIP */
+    SEG_ARRIVE = 0,   /* if it is not regular: the last part of that */
 };
 
 #endif

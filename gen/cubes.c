@@ -108,7 +108,7 @@ static bool apply(struct finding *f, const struct override_spec *o)
     uint32_t n_before = cubes->n_kinds, n = 0;
     struct pattern p;
 
-    if (!pattern_read(o->text, strlen(o->text), f->spec->arena, &p) || p.of_pes) {
+    if (!pattern_of_text(o->text, strlen(o->text), f->spec->arena, &p) || p.of_pes) {
         mistake(f, o->at, "cubes", o->text, "is no cube: c3, c[4-7], s1.c0 or s*.c*");
         return true;
     }
@@ -147,7 +147,7 @@ static void take_away(struct finding *f, const struct text_spec *text)
     struct pattern p;
     uint32_t n = 0;
 
-    if (!pattern_read(text->text, strlen(text->text), f->spec->arena, &p)) {
+    if (!pattern_of_text(text->text, strlen(text->text), f->spec->arena, &p)) {
         mistake(f, text->at, "missing", text->text, no_pattern);
         return;
     }

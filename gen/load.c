@@ -22,6 +22,7 @@
  *     t.yaml:7:14: 'cube.hbm.size_gb' must be 1..64, not '0'
  */
 #include "load.h"
+#include "overrides.h"
 #include "doc.h"
 #include "base/fault.h"
 #include "base/text.h"
@@ -141,6 +142,8 @@ static void load_section(struct spec *spec, struct section s, const struct doc *
 static bool load_leaf(struct spec *spec, enum key k, const struct doc *doc,
                       const yaml_node_t *value)
 {
+    if (key_rows[k].type == KEY_OVERRIDES)
+        return overrides_load(spec, doc, value);
     if (!value_load(spec, k, doc, value))
         return false;
     if (k == KEY_kernbench)

@@ -88,6 +88,21 @@ static bool load_cubes(struct spec *spec, struct spec *own, const struct doc *do
     return diag_count(spec->diag) == before;
 }
 
+/* As YAML in flow style that reads back to the same. */
+static const char *all_text(struct arena *a, const struct override_specs *all)
+{
+    const char *text = "";
+
+    for (size_t i = 0; i < all->n; i++) {
+        const struct override_spec *o = &all->rows[i];
+        const char *quote = strpbrk(o->text, "[]*,") ? "'" : "";
+
+        text = arena_printf(a, "%s%s%s%s%s: {%s}", text, i ? ", " : "", quote, o->text, quote,
+                            o->keys);
+    }
+    return arena_printf(a, "{%s}", text);
+}
+
 bool overrides_load(struct spec *spec, const struct doc *doc, const yaml_node_t *node)
 {
     struct spec *own = arena_alloc(spec->arena, sizeof *own);
@@ -105,22 +120,8 @@ bool overrides_load(struct spec *spec, const struct doc *doc, const yaml_node_t 
         ok = load_cubes(spec, own, doc, doc_node(doc, p->key), doc_node(doc, p->value),
                         &all.rows[all.n++]) &&
              ok;
+    all.text = all_text(spec->arena, &all);
     if (ok)
         spec->cubes = all;
     return ok;
-}
-
-const char *overrides_text(const struct spec *spec)
-{
-    struct arena *a = spec->arena;
-    const char *text = "";
-
-    for (size_t i = 0; i < spec->cubes.n; i++) {
-        const struct override_spec *o = &spec->cubes.rows[i];
-        const char *quote = strpbrk(o->text, "[]*,") ? "'" : "";
-
-        text = arena_printf(a, "%s%s%s%s%s: {%s}", text, i ? ", " : "", quote, o->text, quote,
-                            o->keys);
-    }
-    return arena_printf(a, "{%s}", text);
 }

@@ -7,7 +7,4 @@
 /* Reads the mapping `node`, cubes to keys; false after messages. */
 bool overrides_load(struct spec *spec, const struct doc *doc, const yaml_node_t *node);
 
-/* As YAML in flow style that reads back to the same. */
-const char *overrides_text(const struct spec *spec);
-
 #endif

@@ -69,7 +69,7 @@ static bool take_numbers(const char **at, const char *letters, struct pattern_nu
     return take_list(at);
 }
 
-bool pattern_read(const char *text, size_t len, struct arena *a, struct pattern *out)
+bool pattern_of_text(const char *text, size_t len, struct arena *a, struct pattern *out)
 {
     const char *at = arena_copy(a, text, len);
     struct pattern p = {.of_pes = false};

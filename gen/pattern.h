@@ -21,7 +21,7 @@ struct pattern {
 };
 
 /* Reads `len` bytes, ended by 0 or not. False: that is no such pattern; *out is as it was. */
-bool pattern_read(const char *text, size_t len, struct arena *a, struct pattern *out);
+bool pattern_of_text(const char *text, size_t len, struct arena *a, struct pattern *out);
 
 /* Whether the pattern has this cube, or PEs of it. */
 bool pattern_has_cube(const struct pattern *p, uint32_t sip, uint32_t cube);

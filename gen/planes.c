@@ -172,7 +172,7 @@ static bool read_end(struct routes *r, const char *text, size_t len, struct end 
             len -= strlen(ucie[side]);
             break;
         }
-    return pattern_read(text, len, r->arena, &out->cubes) && !out->cubes.of_pes;
+    return pattern_of_text(text, len, r->arena, &out->cubes) && !out->cubes.of_pes;
 }
 
 /* "PLANE:" before the ends. False: no such plane. */

@@ -99,6 +99,7 @@ struct override_spec {
 struct override_specs {
     size_t n;
     struct override_spec *rows;
+    const char *text; /* of all, as YAML in flow style; NULL: there are none */
 };
 
 #define FIELD_INT(field)       int64_t field;

@@ -290,43 +290,35 @@ static void add_terms(const struct kb_sim *s, const struct txn *txn, int64_t iss
         p->link += (uint64_t)(txn->arrive_fs - issue_fs - txn->wait_fs) - wire_fs - overhead_fs;
 }
 
-/* What memory and way of the row in `slot` have carried. */
-static void count_way(struct kb_sim *s, uint32_t slot)
+/* What memory and way of a transaction, or of a part, have carried. */
+static void count_way(struct kb_sim *s, const struct txn *x)
 {
-    const struct txn *x = &s->txns[slot];
-
     if (!memory_frees_early(cost_memory(s->topo, x->dst, false))) /* that has counted it */
         s->memories[x->dst].wait_fs += x->service_fs - x->arrive_fs;
     sim_count(s, x);
-    split_count_part(s, slot);
 }
 
 /* Its statistics, before its slot is used again. */
-static void count_use(struct kb_sim *s, uint32_t slot)
+static void count_use(struct kb_sim *s, const struct txn *x)
+{
+    s->channels[2 * (size_t)x->src + txn_writes(x)].wait_fs += x->wait_fs;
+    count_way(s, x);
+}
+
+/* The same of one that is split; and gives the slots of its parts. */
+static __attribute__((noinline)) void end_parts(struct kb_sim *s, uint32_t slot)
 {
     const struct txn *x = &s->txns[slot];
+    uint32_t part = s->splits[slot].next, next;
 
     s->channels[2 * (size_t)x->src + txn_writes(x)].wait_fs += x->wait_fs;
-    if (!is_split(s, slot))
-        count_way(s, slot);
-    for (uint32_t part = is_split(s, slot) ? s->splits[slot].next : TXN_NONE; part != TXN_NONE;
-         part = s->splits[part].next)
-        count_way(s, part);
-}
-
-static void give_slot(struct kb_sim *s, uint32_t slot)
-{
-    s->txns[slot].next = s->traffic->free_slot;
-    s->traffic->free_slot = slot;
-}
-
-/* With its parts. */
-static void give_slots(struct kb_sim *s, uint32_t slot)
-{
-    for (uint32_t part = is_split(s, slot) ? s->splits[slot].next : TXN_NONE; part != TXN_NONE;
-         part = s->splits[part].next)
-        give_slot(s, part);
-    give_slot(s, slot);
+    for (; part != TXN_NONE; part = next) {
+        next = s->splits[part].next;
+        count_way(s, &s->txns[part]);
+        split_count_part(s, part);
+        s->txns[part].next = s->traffic->free_slot;
+        s->traffic->free_slot = part;
+    }
 }
 
 void traffic_done(struct kb_sim *s, uint32_t slot, uint64_t end)
@@ -336,14 +328,19 @@ void traffic_done(struct kb_sim *s, uint32_t slot, uint64_t end)
     int64_t actual_fs = (int64_t)end - txn->issue_fs;
     uint32_t part = part_at(tr, txn->issue_fs);
 
-    add_terms(s, split_last(s, slot), txn->issue_fs, actual_fs, &tr->parts[part]);
+    bool splits = s->splits && is_split(s, slot);
+
+    add_terms(s, splits ? split_last(s, slot) : txn, txn->issue_fs, actual_fs, &tr->parts[part]);
     if ((int64_t)end < tr->horizon_fs)
         tr->parts[part_at(tr, (int64_t)end)].completed++;
-    if (STATS)
-        count_use(s, slot);
+    if (splits)
+        end_parts(s, slot);
+    else if (STATS)
+        count_use(s, txn);
     if (!keep(tr, part, actual_fs))
         no_slot(s);
-    give_slots(s, slot);
+    txn->next = tr->free_slot;
+    tr->free_slot = slot;
 }
 
 /* -- made ----------------------------------------------------------------------------------- */

@@ -139,17 +139,34 @@ static kb_status check_request(const struct kb_sim *s, const kb_request *r, uint
     return check_size(s->topo, r, why);
 }
 
+/* A request by address, with the endpoint where its first byte lies. */
+static kb_status find_target(const struct kb_topology *t, const kb_request *request,
+                             kb_request *found, bool *splits, kb_error *why)
+{
+    struct destination to = {
+        .by_address = true, .address = request->address, .nbytes = request->nbytes};
+    kb_status status = destination_find(t, &to, why);
+
+    *found = *request;
+    found->dst = to.dst;
+    *splits = to.splits;
+    return status;
+}
+
 kb_status kb_sim_add(kb_sim *s, const kb_request *request, kb_error *why)
 {
     REFUSE_NULL(s && request, "sim, request", why);
-    kb_request found = *request, *r = &found;
-    struct destination to = {
-        .by_address = r->by_address, .address = r->address, .dst = r->dst, .nbytes = r->nbytes};
-    uint32_t ends[2], plane = endpoint_plane(s->topo, r->op, s->n_txns);
+    const kb_request *r = request;
+    kb_request found;
+    bool splits = false;
+    uint32_t ends[2], plane = endpoint_plane(s->topo, request->op, s->n_txns);
     struct trip trip;
-    kb_status status = destination_find(s->topo, &to, why);
+    kb_status status = KB_OK;
 
-    r->dst = to.dst;
+    if (r->by_address) {
+        status = find_target(s->topo, request, &found, &splits, why);
+        r = &found;
+    }
     if (status == KB_OK)
         status = check_request(s, r, ends, why);
     if (r->plane > 0)
@@ -170,7 +187,7 @@ kb_status kb_sim_add(kb_sim *s, const kb_request *request, kb_error *why)
                                       .dst = ends[1],
                                       .id = s->n_txns,
                                       .next = TXN_NONE};
-    if (to.splits)
+    if (splits)
         split_later(&s->txns[s->n_txns], r->address);
     if (r->issue_fs < s->last_issue_fs)
         s->sorted = false;

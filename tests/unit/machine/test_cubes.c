@@ -3,6 +3,7 @@
 #include "support/any_topology.h"
 #include "support/rig.h"
 #include "machine/tables.h"
+#include "tl.h"
 
 #define HEAD(w, h) "kernbench: 1\nname: t\nsip: {cube_mesh: {w: " #w ", h: " #h "}}\n"
 
@@ -279,6 +280,52 @@ static void parts_of_pes_that_share_a_slice_lie_behind_one_another(void **state)
     any_topology_free(t);
 }
 
+/* What each PE sees: its ids, how many there are, its cube's and its SIP's groups. */
+struct seen {
+    int64_t id[3], n[3];
+    uint32_t cube_first;
+    size_t cube_n, sip_n;
+};
+
+static void looks_around(tl_ctx *tl, const kb_args *args)
+{
+    struct seen *seen = (struct seen *)args->user + tl_pe(tl);
+
+    for (int axis = 0; axis < 3; axis++) {
+        seen->id[axis] = tl_program_id(tl, axis);
+        seen->n[axis] = tl_num_programs(tl, axis);
+    }
+    seen->cube_first = tl_cube(tl).first;
+    seen->cube_n = tl_cube(tl).n;
+    seen->sip_n = tl_sip(tl).n;
+}
+
+/* "program_id = rank of the PE in its cube, of the cube among its SIP's cubes with PEs" */
+static void kernels_count_what_is_there(void **state)
+{
+    const kb_topology *t = any_topology(uneven);
+    kb_sim *sim = new_sim(t, (kb_options){0});
+    static struct seen seen[43];
+    kb_launch_request r = {.name = "look", .kernel = looks_around, .args.user = seen};
+    kb_error why;
+
+    (void)state;
+    assert_int_equal(kb_launch(sim, &r, &why), KB_OK);
+    assert_int_equal(kb_sim_run(sim, 0, &why), KB_OK);
+    assert_int_equal(seen[9].id[0], 1); /* c1.pe3: pe1 and pe2 are missing */
+    assert_int_equal(seen[9].n[0], 6);
+    assert_int_equal(seen[9].cube_first, 8);
+    assert_int_equal(seen[9].cube_n, 6);
+    assert_int_equal(seen[19].id[1], 3); /* c5: c3 and c4 have no PEs */
+    assert_int_equal(seen[19].n[1], 6);
+    assert_int_equal(seen[42].id[0], 7);
+    assert_int_equal(seen[42].id[1], 5);
+    assert_int_equal(seen[42].n[2], 1);
+    assert_int_equal(seen[42].sip_n, 43);
+    kb_sim_free(sim);
+    any_topology_free(t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -292,6 +339,7 @@ int main(void)
         cmocka_unit_test(the_last_item_that_names_a_cube_wins),
         cmocka_unit_test(keys_of_all_cubes_leave_one_kind),
         cmocka_unit_test(shards_go_equally_to_cubes_with_pes),
+        cmocka_unit_test(kernels_count_what_is_there),
         cmocka_unit_test(parts_of_pes_that_share_a_slice_lie_behind_one_another),
     };
 

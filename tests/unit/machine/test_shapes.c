@@ -103,6 +103,9 @@ static void a_wrap_link_has_a_wire_of_its_own(void **state)
     (void)state;
     alone("kernbench: 1\nname: m\nsip: {cube_mesh: {w: 4, h: 2, wrap: x, wrap_mm: 5}}\n", KB_READ,
           "c0.pe0", "c3.slice0", 36355000);
+    /* as far by either way: E, without the wrap link */
+    alone("kernbench: 1\nname: m\nsip: {cube_mesh: {w: 4, h: 2, wrap: x, wrap_mm: 5}}\n", KB_READ,
+          "c0.pe0", "c2.slice0", 38485000);
 }
 
 static void broken_links_are_gone_round(void **state)

@@ -380,8 +380,8 @@ static void emit_planes(FILE *out, const struct routes *r)
     for (uint32_t i = 0; i < r->topo.planes; i++) {
         const struct plane_row *row = &r->plane_rows[i];
 
-        fprintf(out, "$1(%u, [[%s]], %u, %u, %u, %u)m4_dnl\n", i, row->name, row->dirs,
-                row->y_first, row->one_way, row->has_detours);
+        fprintf(out, "$1(%u, [[%s]], %u, %u, %u, %u, %u)m4_dnl\n", i, row->name, row->dirs,
+                row->y_first, row->one_way, row->in_parts, row->has_detours);
     }
     end_map(out);
     begin_map(out, "io_sides");

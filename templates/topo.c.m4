@@ -42,9 +42,9 @@ m4_dnl gen_mesh_row(INDEX, EXIT, SIDE, WIRE_FS, OVERHEAD_FS, LINK_GBS, DX, DY)
 m4_define([[gen_mesh_row]],
 [[    [$1] = {$2, $3, {$4, $5, $6}}, /* dx $7, dy $8 */
 ]])m4_dnl
-m4_dnl gen_plane_row(INDEX, NAME, DIRS, Y_FIRST, ONE_WAY, HAS_DETOURS)
+m4_dnl gen_plane_row(INDEX, NAME, DIRS, Y_FIRST, ONE_WAY, IN_PARTS, HAS_DETOURS)
 m4_define([[gen_plane_row]],
-[[    [$1] = {.name = "$2", .dirs = $3, .y_first = $4, .one_way = $5, .has_detours = $6},
+[[    [$1] = {.name = "$2", .dirs = $3, .y_first = $4, .one_way = $5, .in_parts = $6, .has_detours = $7},
 ]])m4_dnl
 m4_dnl gen_text_row(C_STRING)
 m4_define([[gen_text_row]], [[    $1

@@ -38,6 +38,15 @@ last_link=runtime/network/last_link.h feeds=gen/feeds.c run=runtime/engine/engin
 segments=gen/segments.c costs=gen/costs.c nodes=gen/nodes.c walk=runtime/machine/walk.h
 
 # -- order ----------------------------------------------------------------------------------
+mesh=runtime/machine/mesh.h planes=gen/planes.c
+break_it 'a tie on a ring goes W' $mesh 's/ups <= n - ups \? up : down;/ups < n - ups ? up : down;/'
+break_it 'a read walks its request on a one-way plane' runtime/machine/walk.h 's/reads && t->plane_rows\[plane\]\.one_way/false/'
+break_it 'the second dimension first' $mesh 's/bool y_first = t->plane_rows\[plane\]\.y_first/bool y_first = !t->plane_rows[plane].y_first/'
+break_it 'a wrap link as long as another' runtime/machine/walk.h 's/t->wrap_wire_fs - t->d2d_wire_fs/0/'
+break_it 'a detour never tries W' $planes 's/^ +SIDE_W,$/SIDE_E,/'
+break_it 'the last of equal shore cubes' $planes 's/far < least && mesh/far <= least \&\& mesh/'
+break_it 'hash by the first plane' runtime/machine/endpoint.c 's/\(uint32_t\)\(id % t->planes\)/0/'
+break_it 'two hosts in one pipe' runtime/network/pcie_ep.h 's/!T->regular \|\| //'
 break_it 'a home slice of the next crossbar node' gen/nodes.c 's/crossbar_of_slice\(r, slice\) <= pe &&/crossbar_of_slice(r, slice) <= pe + 1 \&\&/'
 break_it 'an odd PE in the second half' gen/nodes.c 's/\(r->crossbars \+ 1\) \/ 2/r->crossbars \/ 2/'
 break_it 'the first item of cubes wins' gen/cubes.c 's/&spec->cubes\.rows\[i\]/\&spec->cubes.rows[spec->cubes.n - 1 - i]/'
@@ -178,7 +187,7 @@ break_it 'slice without efficiency' $costs 's/\.gbs = hbm_gbs\(s\)/.gbs = s->cub
 break_it 'other SIP entered in the row of the source' $walk \
     's/to - cube_column\(t, to\)/at.cube - cube_column(t, at.cube) + to \/ t->cubes * t->cubes - at.cube \/ t->cubes * t->cubes/'
 break_it 'links of neighbours mixed up' $walk 's/\? SIDE_W : SIDE_N/? SIDE_N : SIDE_W/'
-break_it 'one shore link for all rows' $walk 's/^        link \+= cube_row\(t, cube\);$/        ;/'
+break_it 'one shore link for all rows' $walk 's/^        link \+= walk_shore_place\(t, trip, at\);$/        ;/'
 break_it 'response past the end of time' $engine 's/if \(end == EV_PAST\)/if (0)/'
 
 # -- statistics and memory ------------------------------------------------------------------
@@ -355,7 +364,7 @@ break_it 'watch: nodes told though their cost is left out' $spans \
 break_it 'watch: reads on the edges of their requests' $spans \
     's/return place_of\(KB_AT_LINK, link \^ !txn_writes\(txn\)\);/return place_of(KB_AT_LINK, link);/'
 break_it 'watch: nodes of the other SIP in one of the first' $ways \
-    's|place_node\(AT_IO, dst_cube\(t, dst\) / t->cubes, hop->node\)|place_node(AT_IO, cube / t->cubes, hop->node)|'
+    's|hop->chiplet == AT_IO_TO\)|false)|'
 break_it 'watch: a way without its crossings' $ways 's/n\.wires \+= \(hop->cross_fs & w->mask\.wire\) != 0;/;/'
 break_it 'watch: ways of reads on the edges of their requests' $ways 's/ \^ !part->writes;/;/'
 break_it 'watch: all ways from a host to one cube' $ways 's/\.to = far \? dst_pack\(t, dst_cube\(t, x->dst\), 0\) : 0,/.to = 0,/'

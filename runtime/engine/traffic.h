@@ -100,6 +100,9 @@ bool traffic_draw(struct traffic *tr, uint32_t pe);
 /* The engine's: a channel has taken a transaction of `src` at `t`, so its next one may come. */
 void traffic_next(struct kb_sim *s, uint64_t t, uint32_t src) EXPORTED(traffic_next);
 
+/* What is wrong when a run of traffic ends as KB_BAD_REQUEST. */
+#define TRAFFIC_NO_WAY "there is no way between two cubes that a transaction of the traffic joins"
+
 /* Begins to bring into the cache what traffic_next() needs. */
 static inline void traffic_prefetch(const struct kb_sim *s, uint32_t src)
 {

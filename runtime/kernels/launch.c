@@ -228,11 +228,27 @@ static kb_status make_kernels(struct kb_sim *s, kb_error *why)
     return s->kernels ? KB_OK : KB_NO_MEMORY;
 }
 
+/* Kernels may reach any cube, at any time, on each plane. */
+static kb_status check_ways(const struct kb_topology *t, kb_error *why)
+{
+    for (uint32_t plane = 0; plane < t->planes; plane++)
+        if (t->plane_rows[plane].in_parts)
+            return endpoint_error(why,
+                                  "kernels need ways between all cubes: %s%s has none "
+                                  "between some, see sip.planes and broken",
+                                  *t->plane_rows[plane].name ? "plane " : "the mesh",
+                                  t->plane_rows[plane].name);
+    return KB_OK;
+}
+
 kb_status kb_launch(kb_sim *s, const kb_launch_request *r, kb_error *why)
 {
     REFUSE_NULL(s && r, "sim, request", why);
     kb_status status = s->status == KB_OK ? check_pes(s->topo, r, why)
                                           : endpoint_error(why, "the simulation has ended");
+
+    if (status == KB_OK)
+        status = check_ways(s->topo, why);
     struct kernels *k;
     struct launch *l;
     uint32_t *pes = NULL;

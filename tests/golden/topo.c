@@ -229,7 +229,7 @@ static const struct node_row fabric_nodes[1] = {
 /* -- the networks between cubes ------------------------------------------------------------- */
 
 static const struct plane_row plane_rows[TOPO_PLANES] = {
-    [0] = {.name = "", .dirs = 15, .y_first = 0, .one_way = 0, .has_detours = 0},
+    [0] = {.name = "", .dirs = 15, .y_first = 0, .one_way = 0, .in_parts = 0, .has_detours = 0},
 };
 
 /* The side of each IO chiplet. */

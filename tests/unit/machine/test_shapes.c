@@ -103,6 +103,9 @@ static void a_wrap_link_has_a_wire_of_its_own(void **state)
     (void)state;
     alone("kernbench: 1\nname: m\nsip: {cube_mesh: {w: 4, h: 2, wrap: x, wrap_mm: 5}}\n", KB_READ,
           "c0.pe0", "c3.slice0", 36355000);
+    /* as far by either way: E, without the wrap link */
+    alone("kernbench: 1\nname: m\nsip: {cube_mesh: {w: 4, h: 2, wrap: x, wrap_mm: 5}}\n", KB_READ,
+          "c0.pe0", "c2.slice0", 38485000);
 }
 
 static void broken_links_are_gone_round(void **state)
@@ -133,6 +136,41 @@ static void sips_form_a_grid(void **state)
     alone(GRID, KB_READ, "c0.pe0", "s2.c0.slice0", 95252500);
     alone(MESH_4X2 "sips: 3\nfabric: {shape: grid, grid: {w: 3, h: 1}, wrap: x}\n", KB_READ,
           "c0.pe0", "s2.c0.slice0", 84252500);
+}
+
+/* c3 stands alone: using a pair without a way is an error that names it. */
+static void no_way_is_an_error(void **state)
+{
+    const kb_topology *topo = topology(MESH_4X2 "broken: [c3-c2, c3-c7]\n");
+    kb_request r = {.op = KB_READ, .nbytes = 64};
+    kb_sim *sim = new_sim(topo, (kb_options){0});
+    kb_error why = {""};
+
+    (void)state;
+    r.src = end_of(topo, "c0.pe0");
+    r.dst = end_of(topo, "c3.slice0");
+    assert_int_equal(kb_sim_add(sim, &r, &why), KB_BAD_REQUEST);
+    assert_string_equal(why.text, "there is no way from c0.pe0 to c3.slice0");
+    r.src = end_of(topo, "c3.pe0");
+    assert_int_equal(kb_sim_add(sim, &r, &why), KB_OK);
+    kb_sim_free(sim);
+    any_topology_free(topo);
+}
+
+/* A plane without E and S, and no ring: from c0 a write leads nowhere. */
+static void a_plane_that_lacks_a_direction_has_no_way(void **state)
+{
+    const kb_topology *topo = topology("kernbench: 1\nname: m\nsip: {cube_mesh: {w: 2, h: 1}, "
+                                       "planes: [{name: back, dirs: [W]}]}\n");
+    kb_endpoint src = end_of(topo, "c0.pe0"), dst = end_of(topo, "c1.slice0");
+    kb_error why = {""};
+    kb_cost cost;
+
+    (void)state;
+    assert_int_equal(kb_route_cost(topo, KB_WRITE, &src, &dst, 64, &cost, &why), KB_BAD_REQUEST);
+    assert_string_equal(why.text, "there is no way from c0.pe0 to c1.slice0 on plane back");
+    assert_int_equal(kb_route_cost(topo, KB_READ, &src, &dst, 64, &cost, &why), KB_OK);
+    any_topology_free(topo);
 }
 
 static void count_edge(void *arg, const kb_edge *edge)
@@ -186,6 +224,8 @@ int main(void)
         cmocka_unit_test(broken_links_are_gone_round),
         cmocka_unit_test(a_one_way_plane_carries_data_its_way),
         cmocka_unit_test(sips_form_a_grid),
+        cmocka_unit_test(no_way_is_an_error),
+        cmocka_unit_test(a_plane_that_lacks_a_direction_has_no_way),
         cmocka_unit_test(parts_are_as_many_as_they_should),
     };
 

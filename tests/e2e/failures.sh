@@ -63,6 +63,40 @@ call "$KBGEN" "$name"
 [ $code -ne 0 ] && ! LC_ALL=C grep -q $'[\001-\010\013-\037\177-\377]' err && [ "$(wc -l <err)" -eq 1 ]
 ok "nor in those of kbgen"
 
+# -- a file system that has no files without a name ---------------------------------------------
+
+cat >named.c <<'END'
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+
+int open(const char *path, int flags, ...)
+{
+    va_list args;
+    mode_t mode;
+
+    va_start(args, flags);
+    mode = flags & O_CREAT ? va_arg(args, mode_t) : 0;
+    va_end(args);
+    if ((flags & O_TMPFILE) != O_TMPFILE)
+        return openat(AT_FDCWD, path, flags, mode);
+    errno = EOPNOTSUPP;
+    return -1;
+}
+END
+if nm "$SIM" | grep -q '__\(asan_init\|tsan_init\|ubsan_handle\)'; then
+    skip "files with a name until they are whole" "a sanitizer opens files, too"
+else
+    ${CC:-cc} -D_GNU_SOURCE -shared -fPIC -O1 -o named.so named.c
+    mkdir tmp with without
+    log="run gemm M=64 N=64 K=64 --oplog-limit 4K --quiet -o r.csv --oplog ops.jsonl"
+    # shellcheck disable=SC2086
+    (cd without && TMPDIR=$work/tmp call "$SIM" $log && [ $code -eq 0 ]) &&
+        (cd with && LD_PRELOAD=$work/named.so TMPDIR=$work/tmp call "$SIM" $log && [ $code -eq 0 ]) &&
+        same -r without with && [ "$(ls -A with | wc -l)" -eq 2 ] && [ -z "$(ls -A tmp)" ]
+    ok "files with a name until they are whole: the same files, and no other"
+fi
+
 # -- limits --------------------------------------------------------------------------------------
 
 for kib in 32 64 128 256; do

@@ -207,8 +207,8 @@ static kb_place behind_of(const struct watched *w, size_t kernel)
 static bool is_line(const struct watched *w, const char *place)
 {
     return strstr(place, " -> ") ||
-           (strstr(place, ".hbm_ctrl.") && memory_frees_early(&w->s->topo->hbm)) ||
-           (strstr(place, ".sram") && memory_frees_early(&w->s->topo->sram));
+           (strstr(place, ".hbm_ctrl.") && memory_frees_early(&w->s->topo->kinds->hbm)) ||
+           (strstr(place, ".sram") && memory_frees_early(&w->s->topo->kinds->sram));
 }
 
 /* The last wait of `id`, other than in a line, that its own command has ended; or NULL. */

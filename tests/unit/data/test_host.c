@@ -801,6 +801,25 @@ static void every_allocation_may_fail(void **state)
     assert_true(n > 30);
 }
 
+/* What --inspect asks: a tensor has its bytes, and none behind them. */
+static void a_tensor_is_found_by_the_addresses_of_its_elements(void **state)
+{
+    kb_sim *sim = new_sim(small, (kb_options){0});
+    kb_tensor *x = new_tensor(sim, "x", KB_I32, KB_SHAPE(2, 3), KB_REPLICATE, KB_REPLICATE);
+    uint64_t at = kb_tensor_shard(x, 0).address;
+    int64_t index[KB_RANK_MAX];
+
+    (void)state;
+    assert_ptr_equal(host_tensor_at(sim->host, at, index), x);
+    assert_true(index[0] == 0 && index[1] == 0);
+    assert_ptr_equal(host_tensor_at(sim->host, at + 23, index), x);
+    assert_true(index[0] == 1 && index[1] == 2);
+    assert_null(host_tensor_at(sim->host, at + 24, index));
+    assert_null(host_tensor_at(sim->host, UINT64_C(1) << 36, index)); /* an SRAM */
+    assert_null(host_tensor_at(NULL, at, index));
+    kb_sim_free(sim);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -827,6 +846,7 @@ int main(void)
         cmocka_unit_test(integers_of_64_bits_compare_exactly),
         cmocka_unit_test(the_first_difference_and_the_largest_are_told),
         cmocka_unit_test(a_write_without_memory_changes_nothing),
+        cmocka_unit_test(a_tensor_is_found_by_the_addresses_of_its_elements),
         cmocka_unit_test(every_allocation_may_fail),
     };
 

@@ -34,6 +34,9 @@ bench_variant = $(MAKE) topology TOPO=cube8 NAME=$(1) SET='$(2)'
 .PHONY: perf
 perf: $(PERF)
 
+# Machines of other shapes, links fifo, to compare with bench_fifo.
+one_way := [{name: a, dirs: [E, S], order: xy}, {name: b, dirs: [N, W], order: yx}]
+
 .PHONY: bench-topologies
 bench-topologies:
 	+@for t in cube8 tray32 mesh1024; do \
@@ -43,6 +46,12 @@ bench-topologies:
 	+@$(call bench_variant,bench_fifo,$(fifo))
 	+@$(call bench_variant,bench_fifo_c4,$(fifo) $(call channels,4))
 	+@$(call bench_variant,bench_fifo_c64,$(fifo) $(call channels,64))
+	+@$(call bench_variant,bench_early,$(fifo) cube.hbm.hold=own)
+	+@$(call bench_variant,bench_ring,$(fifo) sip.cube_mesh.wrap=x)
+	+@$(call bench_variant,bench_missing,$(fifo) missing=[c5] broken=[c1-c2])
+	+@printf 'sip: {cube_mesh: {w: 4, h: 2, wrap: xy}, planes: %s}\nkernbench: 1\nname: planes\ncontention: {links: fifo}\n' \
+	    '$(one_way)' >$(B)/planes.yaml
+	+@$(MAKE) topology TOPO=$(B)/planes.yaml NAME=bench_planes
 	+@$(call bench_variant,bench_slots,cube.pe.pe_ipcq.slots=4096 cube.pe.pe_ipcq.slot_bytes=64)
 
 # Two programs once more without what is counted for kb_sim_utilization(), to see what that costs.

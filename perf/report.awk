@@ -1,6 +1,6 @@
 # report.awk -- tables of medians from samples, and how far they are from the aims.
 #
-# usage: awk -v table=txn|stats|mm1|kernel|oplog|phase2|runs|replay|start|build|size|large -f report.awk SAMPLES
+# usage: awk -v table=txn|stats|mm1|kernel|oplog|phase2|verify|watch|shapes|runs|replay|start|build|size|large -f report.awk SAMPLES
 # A sample is name,unit,round,value. Ratios are taken round by round: both sides ran together.
 
 BEGIN { FS = "," }
@@ -34,6 +34,8 @@ END {
         verify()
     else if (table == "watch")
         watch()
+    else if (table == "shapes")
+        shapes()
     else if (table == "replay")
         replay()
     else if (table == "start")
@@ -160,6 +162,16 @@ function verify(name, run, kernels, computing, all, least) {
     close("sort")
     for (run in times)
         at_most("verify " run, times[run], 3)
+}
+
+function shapes(n, name, i, ns, hop) {
+    n = split("fifo early ring planes missing", name, " ")
+    print "load of 500000 transactions, links fifo: ns each, edges each, ns an edge, times those of cube8"
+    for (i = 1; i <= n; i++) {
+        ns = processor(name[i]) * 1e6 / 5e5
+        hop[i] = ns / of(name[i] " edges")
+        printf "%-12s %8.1f %8.2f %8.2f %6.2f\n", name[i], ns, of(name[i] " edges"), hop[i], hop[i] / hop[1]
+    }
 }
 
 function watch(n, name, run, i, j) {

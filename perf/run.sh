@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # run.sh -- measures the engines, sweeps, the op log, replay, starting and building; `make bench` builds what it runs.
 #
-# usage: run.sh [txn|stats|mm1|many|kernel|oplog|phase2|verify|watch|runs|replay|start|build|size|large]...; without words all but size and large. B names the build.
+# usage: run.sh [txn|stats|mm1|many|kernel|oplog|phase2|verify|watch|shapes|runs|replay|start|build|size|large]...; without words all but size and large. B names the build.
 # Samples are kept in $B/bench/NAME.csv; tables, and how they compare with the aims, go to stdout.
 set -euo pipefail
 
@@ -147,6 +147,23 @@ EOF
     rm "$file.pftrace" "$file.json"
 }
 
+# The same traffic on machines of other shapes; how many edges a transaction passes.
+shapes() {
+    local round name load="load --pattern uniform --rate 0.05 --txns 500000 --seeds 1 -j 1 --quiet -o /dev/null"
+    for round in 1 2 3 4 5; do
+        for name in fifo early ring planes missing; do
+            # shellcheck disable=SC2086
+            "$programs/spawn" "$round" "$round" "$name" "$B/bench_$name/bench_$name" $load
+        done
+    done
+    for name in fifo early ring planes missing; do
+        # shellcheck disable=SC2086
+        "$B/bench_$name/bench_$name" $load --stats "$samples/shape.csv"
+        awk -F, -v name="$name" '$1 == "edge" { n += $7 } END { print name " edges,each,1," n / 5e5 }' "$samples/shape.csv"
+    done
+    rm "$samples/shape.csv"
+}
+
 # A header and nothing else: what a replay takes without rows.
 write_rows() {
     mkdir -p "$rows"
@@ -253,7 +270,7 @@ build() {
 
 mkdir -p "$samples"
 machine
-for name in "${@:-txn stats mm1 many kernel oplog phase2 verify watch runs replay start build}"; do
+for name in "${@:-txn stats mm1 many kernel oplog phase2 verify watch shapes runs replay start build}"; do
     for part in $name; do
         measure "$part" "$part"
     done

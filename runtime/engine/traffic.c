@@ -293,7 +293,7 @@ static void add_terms(const struct kb_sim *s, const struct txn *txn, int64_t iss
 /* What memory and way of a transaction, or of a part, have carried. */
 static void count_way(struct kb_sim *s, const struct txn *x)
 {
-    if (!memory_frees_early(cost_memory(s->topo, x->dst, false))) /* that has counted it */
+    if (!s->early || !memory_frees_early(cost_memory(s->topo, x->dst, false))) /* else counted */
         s->memories[x->dst].wait_fs += x->service_fs - x->arrive_fs;
     sim_count(s, x);
 }

@@ -106,7 +106,7 @@ bool endpoint_pack(const struct kb_topology *t, const kb_endpoint *end, uint32_t
         refuse_end(end, "is not in this topology", why);
         return false;
     }
-    if (!is_there(t, end)) {
+    if (!t->alike && !is_there(t, end)) {
         refuse_missing(t, end, why);
         return false;
     }

@@ -153,14 +153,23 @@ static kb_status find_target(const struct kb_topology *t, const kb_request *requ
     return status;
 }
 
+/* Its way on the plane that it asks for, or else on that of its op or id. */
+static kb_status find_trip(const struct kb_sim *s, const kb_request *r, const uint32_t ends[2],
+                           struct trip *trip, kb_error *why)
+{
+    uint32_t plane = r->plane > 0 ? r->plane - 1 : endpoint_plane(s->topo, r->op, s->n_txns);
+
+    return endpoint_trip(s->topo, r->op, &r->src, ends, plane, trip, why);
+}
+
 kb_status kb_sim_add(kb_sim *s, const kb_request *request, kb_error *why)
 {
     REFUSE_NULL(s && request, "sim, request", why);
     const kb_request *r = request;
     kb_request found;
     bool splits = false;
-    uint32_t ends[2], plane = endpoint_plane(s->topo, request->op, s->n_txns);
-    struct trip trip;
+    uint32_t ends[2];
+    struct trip trip = {0};
     kb_status status = KB_OK;
 
     if (r->by_address) {
@@ -169,10 +178,8 @@ kb_status kb_sim_add(kb_sim *s, const kb_request *request, kb_error *why)
     }
     if (status == KB_OK)
         status = check_request(s, r, ends, why);
-    if (r->plane > 0)
-        plane = r->plane - 1;
-    if (status == KB_OK)
-        status = endpoint_trip(s->topo, r->op, &r->src, ends, plane, &trip, why);
+    if (status == KB_OK && (!s->topo->regular || r->plane > 0))
+        status = find_trip(s, r, ends, &trip, why);
     if (status == KB_OK)
         status = room_for_txn(s, why);
     if (status != KB_OK)

@@ -48,7 +48,7 @@ bench-topologies:
 	+@$(call bench_variant,bench_fifo_c64,$(fifo) $(call channels,64))
 	+@$(call bench_variant,bench_early,$(fifo) cube.hbm.hold=own)
 	+@$(call bench_variant,bench_ring,$(fifo) sip.cube_mesh.wrap=x)
-	+@$(call bench_variant,bench_missing,$(fifo) missing=[c5] broken=[c1-c2])
+	+@$(call bench_variant,bench_missing,$(fifo) missing=[c5] broken=[c2-c3])
 	+@printf 'sip: {cube_mesh: {w: 4, h: 2, wrap: xy}, planes: %s}\nkernbench: 1\nname: planes\ncontention: {links: fifo}\n' \
 	    '$(one_way)' >$(B)/planes.yaml
 	+@$(MAKE) topology TOPO=$(B)/planes.yaml NAME=bench_planes

@@ -77,8 +77,17 @@ tests: $(TESTS) $(CORPORA) $(B)/_t/judge $(B)/_t/broken $(B)/_t/hostile $(B)/_t/
 
 # Machines of the tests, each by a make of its own, in parallel once the parts that they share are built.
 MACHINES := $(TEST_TOPOLOGIES) cube1 wormhole tests/support/odd.yaml tests/support/interleaved.yaml $(VECTOR_TOPOLOGIES)
+# Variants of cube8 that the documents build.
+set_of_late := cube.hbm.hold=own cube.hbm.latency_ns=20
+set_of_interleaved := addressing.granule=4096
+set_of_hashed := addressing.granule=4096 addressing.hash=xor
+VARIANTS := late interleaved hashed
+.PHONY: $(VARIANTS:%=variant-%)
+$(VARIANTS:%=variant-%): variant-%: $(KBGEN) $(CLI) $(LIB) $(SHARED)
+	+@$(MAKE) topology TOPO=cube8 NAME=cube8_$* SET='$(set_of_$*)'
+
 .PHONY: machines $(MACHINES:%=machine-%)
-machines: $(MACHINES:%=machine-%)
+machines: $(MACHINES:%=machine-%) $(VARIANTS:%=variant-%)
 $(MACHINES:%=machine-%): machine-%: $(KBGEN) $(CLI) $(LIB) $(SHARED)
 	+@$(call make_topology,$*)
 

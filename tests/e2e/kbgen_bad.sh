@@ -119,7 +119,7 @@ bad_sets()
         --set 'cube.size_mm=[x, 1]' --set 'cube.sram.pos_mm=[16, 1]' topologies/cube8.yaml
     fails "set: nor is the file's value in its place" 2 \
         "--set cube.pes=x: 'cube.pes' must be an integer, not 'x'" \
-        --set cube.pes=x tests/bad/pes_odd.yaml
+        --set cube.pes=x tests/bad/pes_none.yaml
     fails "set: every mistake of file and options" 3 \
         "tests/bad/sips_over.yaml:5:7: 'sips' must be 1..256, not '257'
 --set cube.pes=x: 'cube.pes' must be an integer, not 'x'

@@ -66,10 +66,10 @@ study two '# mistakes' 'probe --case "x" -o y' 'a: x' 'b k=1' 'A' 'c' 'c: sips=2
     says_line "$file:5: 'A' is no name of a variant: a to z, digits and _" &&
     says_line "$file:7: variant 'c' again, see line 6" && says_line "$file:8: 'name' is what variants are named by"
 ok "all mistakes of a file, with their lines"
-study two 'probe' 'a: cube.hbm.bw=1' 'study_x: sips=2' 'c: sips=0 cube.pes=3'
+study two 'probe' 'a: cube.hbm.bw=1' 'study_x: sips=2' 'c: sips=0 cube.pes=65'
 [ $code -eq 3 ] && [ ! -s "$work/out" ] && says "$file:2: --set cube.hbm.bw=1: unknown key" &&
     says "$file:4: --set sips=0: 'sips' must be 1..256, not '0'" &&
-    says "$file:4: --set cube.pes=3: " && [ ! -e "$B/cube8_study_x" ]
+    says "$file:4: --set cube.pes=65: " && [ ! -e "$B/cube8_study_x" ]
 ok "all mistakes of keys, and nothing is built"
 study two 'probe --case nowhere' 'a' 'study_b: sips=2'
 [ $code -eq 2 ] && [ ! -s "$work/out" ] && says "unknown case 'nowhere'" &&

@@ -56,7 +56,8 @@ static size_t records(const char *log)
     return n;
 }
 
-/* docs/model.md "Split transactions": 40.115 behind the issue; the bytes are those of the tensor.
+/* docs/model.md "Worked: 16 KiB over four slices": 40.115 behind the issue; the bytes are those of
+ * the tensor.
  */
 static void loads(tl_ctx *tl, const kb_args *args)
 {

@@ -13,7 +13,8 @@ static kb_request read_at(const kb_topology *t, uint64_t address, uint64_t nbyte
                         .nbytes = nbytes};
 }
 
-/* docs/model.md "Split transactions": a read of n granules from 0x0 ends with that of slice n - 1.
+/* docs/model.md "Worked: 16 KiB over four slices": a read of n granules from 0x0 ends with that of
+ * slice n - 1.
  */
 static void check_ends(const char *yaml, const int64_t expected[4])
 {

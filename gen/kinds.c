@@ -17,6 +17,7 @@
 #include "nodes.h"
 #include "segments.h"
 #include <math.h>
+#include <inttypes.h>
 #include <string.h>
 
 static uint32_t most(uint32_t a, uint32_t b)
@@ -63,12 +64,20 @@ static void widen_links(struct routes *kind, uint32_t n)
     kind->topo.n_cube_links = n;
 }
 
+/* False after a message. */
 static bool finish_kind(struct routes *kind, uint32_t n_links)
 {
     widen_links(kind, n_links);
     make_segments(kind);
+    if (kind->n_segments > UINT16_MAX) /* as struct route_at numbers them */
+        return diag_error(kind->spec->diag, spec_place(kind->spec, KEY_sip_planes),
+                          "%" PRIu32 " pieces of routes in a cube, more than %d: they grow with "
+                          "'sip.planes', and with PEs times memories of the largest cube",
+                          kind->n_segments, UINT16_MAX);
     make_feeds(kind);
-    return make_costs(kind);
+    return make_costs(kind) ||
+           diag_error(kind->spec->diag, spec_place(kind->spec, KEY_ns_per_mm),
+                      "a part of a route takes longer than 2^58 fs, too long for simulated time");
 }
 
 /* -- joined ----------------------------------------------------------------------------------- */
@@ -134,15 +143,14 @@ bool make_kinds(struct routes *r, const struct cubes *cubes)
 {
     struct routes *kinds = arena_alloc(r->arena, cubes->n_kinds * sizeof *kinds);
     uint32_t n_links = 0;
-    bool fits = true;
 
     for (uint32_t k = 0; k < cubes->n_kinds; k++) {
         begin_kind(&kinds[k], r, cubes->kinds[k]);
         n_links = most(n_links, kinds[k].topo.n_cube_links);
     }
     for (uint32_t k = 0; k < cubes->n_kinds; k++)
-        fits = finish_kind(&kinds[k], n_links) && fits;
-    if (fits)
-        join(r, kinds, cubes->n_kinds);
-    return fits;
+        if (!finish_kind(&kinds[k], n_links))
+            return false;
+    join(r, kinds, cubes->n_kinds);
+    return true;
 }

@@ -8,7 +8,7 @@
 /* Sets the sizes of `r` that all kinds share: those of the kinds that have most. */
 void set_strides(struct routes *r, const struct cubes *cubes);
 
-/* Fills the tables of `r`. False: a part of a route is longer than can be counted. */
+/* Fills the tables of `r`. False after a message: they are larger than can be counted. */
 bool make_kinds(struct routes *r, const struct cubes *cubes);
 
 #endif

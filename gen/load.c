@@ -190,6 +190,9 @@ static bool load_pair(struct spec *spec, struct section s, const struct doc *doc
     if (k == N_KEYS)
         return unknown_key(spec, s, doc, key);
     given = &spec->given[k][s.depth + 1];
+    if (given->key.kind == PLACE_SET)
+        return diag_error(spec->diag, doc_place(doc, key), "duplicate key '%s'",
+                          section_path(spec->arena, (struct section){k, s.depth + 1}));
     if (given->key.kind != PLACE_NONE)
         return diag_error(spec->diag, doc_place(doc, key), "duplicate key '%s', given on line %zu",
                           section_path(spec->arena, (struct section){k, s.depth + 1}),

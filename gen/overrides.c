@@ -120,8 +120,9 @@ bool overrides_load(struct spec *spec, const struct doc *doc, const yaml_node_t 
         ok = load_cubes(spec, own, doc, doc_node(doc, p->key), doc_node(doc, p->value),
                         &all.rows[all.n++]) &&
              ok;
+    if (!ok)
+        return false;
     all.text = all_text(spec->arena, &all);
-    if (ok)
-        spec->cubes = all;
-    return ok;
+    spec->cubes = all;
+    return true;
 }

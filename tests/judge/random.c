@@ -580,14 +580,23 @@ static struct judge_end any_target(const struct judge_topo *t, struct dice *rng,
     return e;
 }
 
-/* Whether there is a way for the row, on the plane that its number gives it. */
+/* Whether there is a way for the row, or for all its parts, on the plane that their number gives.
+ */
 bool judge_has_route(const struct judge_topo *t, const struct judge_row *row, size_t number)
 {
-    uint32_t plane = row->plane ? row->plane - 1 : judge_plane_of(t, row->op, number);
-    struct judge_route route = {0};
-    bool has = judge_route_on(t, plane, row->op, &row->src, &row->dst, &route);
+    struct judge_piece whole = {row->dst, row->offset, row->nbytes}, *parts = NULL;
+    size_t n = row->by_address ? judge_split(t, row->address, row->nbytes, &parts) : 1;
+    bool has = n > 0;
 
-    judge_route_clear(&route);
+    for (size_t i = 0; i < n && has; i++) {
+        uint32_t plane = row->plane ? row->plane - 1 : judge_plane_of(t, row->op, number + i);
+        struct judge_route route = {0};
+
+        has = judge_route_on(t, plane, row->op, &row->src, parts ? &parts[i].memory : &whole.memory,
+                             &route);
+        judge_route_clear(&route);
+    }
+    free(parts);
     return has;
 }
 

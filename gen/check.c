@@ -292,7 +292,7 @@ static void check_cube(const struct spec *spec)
 /* Those that some cubes have for themselves, and what is missing. */
 static void check_cubes(const struct spec *spec)
 {
-    struct cubes cubes;
+    struct cubes cubes = {0};
 
     if (!spec->missing.n && !spec->cubes.n) {
         check_nodes(spec, NULL);

@@ -247,7 +247,7 @@ bool find_cubes(const struct spec *spec, struct cubes *out)
     if (out->n_kinds == 0)
         return diag_error(spec->diag, spec_place(spec, KEY_missing), "'missing' leaves no cube");
     check_kinds(&f, !fits);
-    out->whole = !memchr(out->there, false, out->n);
+    out->whole = !memchr(out->there, 0, out->n);
     out->alike = all_alike(out);
     return f.ok;
 }

@@ -74,14 +74,13 @@ static void set_tables(struct routes *r)
 
 bool make_routes(struct routes *r, const struct spec *spec, struct arena *arena)
 {
-    struct cubes cubes;
+    struct cubes *cubes = arena_alloc(arena, sizeof *cubes);
 
-    *r = (struct routes){.arena = arena, .spec = spec};
-    if (!find_cubes(spec, &cubes))
+    *r = (struct routes){.arena = arena, .spec = spec, .found = cubes};
+    if (!find_cubes(spec, cubes))
         return false;
     set_texts(r);
-    r->found = &cubes;
-    set_counts(r, &cubes);
+    set_counts(r, cubes);
     set_planes(r);
     r->topo.m_cpu_node = node_m_cpu(r);
     r->topo.sram_node = node_sram(r);
@@ -89,10 +88,10 @@ bool make_routes(struct routes *r, const struct spec *spec, struct arena *arena)
     r->topo.wrap_wire_fs = wire_fs(r, r->topo.wrap_mm);
     if (!find_ways(r))
         return false;
-    if (!make_kinds(r, &cubes))
+    if (!make_kinds(r, cubes))
         return false;
-    count_parts(r, &cubes);
-    set_cube_rows(r, &cubes);
+    count_parts(r, cubes);
+    set_cube_rows(r, cubes);
     set_tables(r);
     return true;
 }

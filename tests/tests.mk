@@ -299,7 +299,7 @@ NORETURN := $(patsubst %,--suppress=%:runtime/kernels/tl_*.c,nullPointerRedundan
 .PHONY: lint
 lint: setup
 	@.ci/install $(LINT_PACKAGES)
-	cppcheck --quiet --error-exitcode=1 --std=c11 --enable=warning,portability,performance \
+	cppcheck --quiet --error-exitcode=1 --std=c11 -U__clang__ --enable=warning,portability,performance \
 	    --inline-suppr --suppress=missingIncludeSystem $(NORETURN) $(INCLUDES) $(GEN_SRC) $(LIB_SRC) $(CLI_SRC)
 	$(MAKE) B=$(B)/lint CC=clang CFLAGS='-O1 -Werror' topology TOPO=cube8 SET= NAME=
 	clang-format --dry-run -Werror $(OUR_C)

@@ -71,7 +71,7 @@ enum exit_code cmd_fail(const struct cli *cli, kb_status status, const kb_error 
     enum exit_code code = say(cli->program, exit_code_of(status), "%s", text);
 
     if (status == KB_KERNEL_CRASHED) /* the heap may be damaged: nothing is given back */
-        stop_exit(code);
+        stop_exit((int)code);
     return code;
 }
 

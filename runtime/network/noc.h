@@ -22,6 +22,7 @@
 static ALWAYS_INLINE void set_out_ideal(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
     struct txn *txn = &s->txns[slot];
+    /* cppcheck-suppress uninitvar */
     struct known_cost here, *cost = how & HOW_KERNELS ? kernels_known_cost(s, slot) : &here;
     const struct trip trip = txn_trip(T, txn);
     struct cost_row way;

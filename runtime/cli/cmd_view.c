@@ -63,6 +63,22 @@ static enum exit_code beyond(const struct viewing *v, const char *of, const char
     return refuse(v, why);
 }
 
+/* Without --at a cube or PE is the first that is there. */
+static void find_first(struct viewing *v)
+{
+    const kb_info *info = &v->cli->info;
+    kb_endpoint pe;
+    kb_cube cube;
+
+    if (v->level == VIEW_PE && kb_pe_get(v->cli->topo, 0, &pe) == KB_OK)
+        v->at = (struct view_at){pe.sip, pe.cube, pe.unit};
+    for (uint32_t i = 0; v->level == VIEW_CUBE && i < info->sips * info->cubes_per_sip; i++) {
+        v->at = (struct view_at){i / info->cubes_per_sip, i % info->cubes_per_sip, 0};
+        if (kb_cube_get(v->cli->topo, v->at.sip, v->at.cube, &cube) == KB_OK)
+            return;
+    }
+}
+
 /* --at names a part that this level shows; a SIP or cube that it leaves out is the first. */
 static enum exit_code read_at(struct viewing *v)
 {
@@ -72,8 +88,10 @@ static enum exit_code read_at(struct viewing *v)
     const char *at = v->cli->opts.at;
     const kb_info *info = &v->cli->info;
 
-    if (!at)
+    if (!at) {
+        find_first(v);
         return EXIT_OK;
+    }
     if (v->level >= N_VIEW_LEVELS)
         return refuse(v, "this picture is of a file, it has no --at");
     if (v->level == VIEW_SYSTEM)
@@ -94,12 +112,11 @@ static enum exit_code read_at(struct viewing *v)
     return EXIT_OK;
 }
 
-/* What is shown must be there. The pictures of whole SIPs are drawn of cubes that are all alike. */
+/* A cube or PE that is shown must be there; in the pictures of SIPs its place is hatched. */
 static enum exit_code check_there(const struct viewing *v)
 {
-    const kb_info *info = &v->cli->info;
     kb_endpoint pe = {KB_PE, v->at.sip, v->at.cube, v->at.pe};
-    kb_cube first, cube;
+    kb_cube cube;
     uint32_t number;
 
     if (v->level == VIEW_PE && kb_pe_number(v->cli->topo, &pe, &number) != KB_OK)
@@ -107,13 +124,6 @@ static enum exit_code check_there(const struct viewing *v)
     if (v->level == VIEW_CUBE && kb_cube_get(v->cli->topo, v->at.sip, v->at.cube, &cube) != KB_OK)
         return say(v->cli->program, EXIT_USAGE,
                    "that cube is missing from this topology, see --at");
-    for (uint32_t i = 0; v->level < VIEW_CUBE && i < info->sips * info->cubes_per_sip; i++)
-        if (kb_cube_get(v->cli->topo, 0, 0, &first) != KB_OK ||
-            kb_cube_get(v->cli->topo, i / info->cubes_per_sip, i % info->cubes_per_sip, &cube) !=
-                KB_OK ||
-            cube.pes != first.pes || cube.n_slices != first.n_slices)
-            return say(v->cli->program, EXIT_USAGE,
-                       "the cubes of this topology differ: view cube --at c0 shows one of them");
     return EXIT_OK;
 }
 

@@ -101,6 +101,7 @@ typedef struct kb_info {
     uint32_t nodes, edges;
     uint32_t planes;   /* networks between its cubes: kb_plane_name() */
     bool plane_column; /* a transaction may choose its plane: kb_request.plane */
+    uint32_t grid_w, grid_h; /* of SIPs that are joined to their neighbours; 0: by a switch */
 } kb_info;
 
 void kb_topology_info(const kb_topology *topo, kb_info *out);
@@ -130,6 +131,8 @@ kb_status kb_slice_number(const kb_topology *topo, const kb_endpoint *slice, uin
 typedef struct kb_cube {
     uint32_t n_pes, n_slices;
     uint32_t crossbars; /* nodes of its crossbar; slice s is behind node s * crossbars / n_slices */
+    uint32_t pe_places; /* PEs 0 to pe_places - 1 are there or missing */
+    uint32_t kind;      /* cubes of one kind have the same keys; 0: those without overrides */
     uint32_t first_pe;  /* the number of its first PE */
     uint64_t pes;       /* bit p: PE p is there */
 } kb_cube;

@@ -260,5 +260,7 @@ void kb_topology_info(const kb_topology *t, kb_info *out)
         .edges = t->n_edges,
         .planes = t->planes,
         .plane_column = t->plane_choice == PLANE_BY_COLUMN,
+        .grid_w = t->fabric_shape == FABRIC_GRID ? t->grid_w : 0,
+        .grid_h = t->fabric_shape == FABRIC_GRID ? t->grid_h : 0,
     };
 }

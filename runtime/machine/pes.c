@@ -74,7 +74,9 @@ kb_status kb_cube_get(const kb_topology *t, uint32_t sip, uint32_t cube, kb_cube
         return KB_BAD_REQUEST;
     *out = (kb_cube){.n_pes = cube_pe_count(t, i),
                      .n_slices = cube_slice_count(t, i),
-                     .crossbars = t->pes ? t->pes : t->slices,
+                     .crossbars = kind_at(t, i)->crossbars,
+                     .pe_places = kind_at(t, i)->pes,
+                     .kind = cube_kind(t, i),
                      .first_pe = cube_first_pe(t, i),
                      .pes = cube_pe_mask(t, i)};
     return KB_OK;

@@ -118,9 +118,13 @@ uint32_t scene_find(const struct scene *sc, uint32_t sip, uint32_t cube, const c
     return kb_node_find(sc->cli->topo, full, strlen(full), &node) == KB_OK ? node : SCENE_NONE;
 }
 
-uint32_t scene_cube_nodes(const struct scene *sc)
+const char *scene_plane_name(const struct scene *sc, const char *name, uint32_t plane,
+                             char out[KB_NODE_BYTES])
 {
-    return scene_find(sc, 0, KB_NO_CUBE, "pcie_ep") / sc->cli->info.cubes_per_sip;
+    const char *of = kb_plane_name(sc->cli->topo, plane);
+
+    snprintf(out, KB_NODE_BYTES, "%s%s%s", name, of && *of ? "." : "", of ? of : "");
+    return out;
 }
 
 double scene_scale(double w_mm, double h_mm, double w_px, double h_px, double most)

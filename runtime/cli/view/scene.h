@@ -25,6 +25,7 @@ struct scene_node {
     double x, y, w, h;
     double pct;    /* utilization; NaN: not known */
     uint32_t node; /* in the topology; SCENE_NONE: it is several */
+    bool missing;  /* its place is hatched */
 };
 
 /* The utilization of an edge, in its busier direction: an edge that exists in one direction only
@@ -40,7 +41,8 @@ struct scene_edge {
     uint32_t from, to; /* numbers of nodes of the scene */
     struct svg_point at[SCENE_BENDS_MAX];
     uint32_t n_at;
-    bool back; /* the other direction of the edge before it, drawn beside that */
+    bool back;  /* the other direction of the edge before it, drawn beside that */
+    bool stubs; /* of four points: the first two and the last two are lines, with nothing between */
     struct view_edge_utilization util;
 };
 
@@ -66,6 +68,7 @@ struct scene {
     const char *note; /* below the legend; NULL: none */
     bool of_cubes;    /* a cube is one box, with the utilization of its busiest part */
     bool lists_all;   /* the list of busiest edges includes those that are not drawn */
+    bool has_kinds;   /* some cubes have a star: keys of their own */
     double scale;     /* px per mm; 0: not to scale */
     double width, height;
     struct scene_node *node; /* owned, as the next three */
@@ -107,7 +110,11 @@ void scene_pe(struct scene *sc, struct view_at at);
 /* The number of a node: of "sip0.cube3." and `name`; if `cube` is KB_NO_CUBE, of the IO chiplet's,
  * or of the fabric if the name begins so. */
 uint32_t scene_find(const struct scene *sc, uint32_t sip, uint32_t cube, const char *name);
-uint32_t scene_cube_nodes(const struct scene *sc); /* nodes per cube */
+
+/* The name of a noc or a ucie on a plane: "noc", or "noc.noc0" if planes have names. Returns `out`.
+ */
+const char *scene_plane_name(const struct scene *sc, const char *name, uint32_t plane,
+                             char out[KB_NODE_BYTES]);
 
 /* The scale, in px per mm, at which `w_mm` x `h_mm` fit; four digits, at most `most`. */
 double scene_scale(double w_mm, double h_mm, double w_px, double h_px, double most);

@@ -119,6 +119,8 @@ static void put_node(const struct scene *sc, const struct scene_node *n, struct 
     if (n->look == SCENE_OUTLINE || n->look == SCENE_UNDER)
         sink_text(s, n->look == SCENE_OUTLINE ? ", style=dashed, labelloc=t"
                                               : ", style=dashed, labelloc=b");
+    else if (n->missing)
+        sink_text(s, ", style=\"dashed,diagonals\"");
     else {
         sink_text(s, ", style=filled, fillcolor=");
         put_quoted(s, fill);

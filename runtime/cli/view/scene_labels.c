@@ -70,7 +70,8 @@ void labels_take_scene(struct scene_drawing *d)
             take_rim(d, &sc->node[i]);
     for (size_t i = 0; i < sc->n_edges; i++)
         for (uint32_t k = 1; k < sc->edge[i].n_at; k++)
-            take_line(d, sc->edge[i].at[k - 1], sc->edge[i].at[k]);
+            if (!(sc->edge[i].stubs && k == 2))
+                take_line(d, sc->edge[i].at[k - 1], sc->edge[i].at[k]);
     for (size_t i = 0; i < sc->n_dots; i++)
         labels_take(d, (struct scene_rect){sc->dot[i].x - 4, sc->dot[i].y - 4, 8, 8});
 }
@@ -123,7 +124,7 @@ static uint32_t longest(const struct scene_edge *e, uint32_t tried)
     for (uint32_t k = 1; k < e->n_at; k++) {
         double len = hypot(e->at[k].x - e->at[k - 1].x, e->at[k].y - e->at[k - 1].y);
 
-        if (!(tried >> k & 1) && len > most) {
+        if (!(tried >> k & 1) && len > most && !(e->stubs && k == 2)) {
             most = len;
             best = k;
         }

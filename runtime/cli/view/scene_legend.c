@@ -30,6 +30,8 @@ static const char cube_note[] =
     "A cube: its busiest memory, engine or port; DMA channels, held while "
     "transactions wait, do not count.";
 
+static const char kinds_note[] = "*: a cube with keys of its own, by `cubes`";
+
 /* "noc <-> m_cpu: 128 GB/s, 0.5 mm": kinds of links differ in any of these. */
 static void kind_text(const struct scene *sc, const struct scene_edge *e,
                       char text[SCENE_KIND_BYTES])
@@ -91,6 +93,7 @@ static size_t kind_rows(const struct scene_drawing *d)
 double legend_height(const struct scene_drawing *d)
 {
     return 40 + (double)kind_rows(d) * LEGEND_ROW + (d->sc->note ? LEGEND_ROW : 0) +
+           (d->sc->has_kinds ? LEGEND_ROW : 0) +
            (d->sc->utilization ? 2 * LEGEND_ROW + 8 + (double)d->listed.n * LEGEND_ROW : 0) +
            (d->sc->utilization && d->sc->of_cubes ? LEGEND_ROW : 0);
 }
@@ -144,6 +147,10 @@ void legend_put(struct scene_drawing *d, double y)
     y += (double)rows * LEGEND_ROW + 12;
     if (d->sc->note) {
         svg_text(&d->g, "dim", x, y, SVG_START, d->sc->note);
+        y += LEGEND_ROW;
+    }
+    if (d->sc->has_kinds) {
+        svg_text(&d->g, "dim", x, y, SVG_START, kinds_note);
         y += LEGEND_ROW;
     }
     if (d->sc->scale > 0)

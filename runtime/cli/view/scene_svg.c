@@ -29,6 +29,7 @@
 enum {
     TITLE_PX = 56,
     HEAD_PX = 6, /* an arrow's head */
+    HATCH_PX = 9,
 };
 
 /* -- nodes ---------------------------------------------------------------------------------- */
@@ -120,6 +121,39 @@ static void area_label(struct scene_drawing *d, const struct scene_node *n)
         }
 }
 
+/* Lines from the lower left to the upper right, 9 px apart. */
+static void put_hatching(struct scene_drawing *d, const struct scene_node *n)
+{
+    for (double at = HATCH_PX; at < n->w + n->h; at += HATCH_PX) {
+        double x1 = fmax(0, at - n->h), x2 = fmin(at, n->w);
+
+        svg_line(&d->g, "axis", n->x + x1, n->y + at - x1, n->x + x2, n->y + at - x2);
+    }
+}
+
+/* A part that is missing: its place, hatched. It has no data-node, since there is none. */
+static void put_missing(struct scene_drawing *d, const struct scene_node *n)
+{
+    struct svg *g = &d->g;
+    double w = svg_text_width(n->label, SCENE_LETTER) + 6;
+
+    svg_start(g, "g", "node");
+    svg_attr(g, "data-missing", n->name);
+    svg_inside(g);
+    svg_tip(g, n->name);
+    put_hatching(d, n);
+    svg_rect(g, "dash", n->x, n->y, n->w, n->h);
+    if (*n->label && w < n->w && n->h > 2 * SCENE_LETTER) {
+        double h = *n->detail ? 2 * SCENE_LETTER + 8 : SCENE_LETTER + 6;
+
+        w = fmax(w, svg_text_width(n->detail, SCENE_SMALL) + 6);
+        if (w < n->w && h < n->h)
+            svg_rect(g, "bg", n->x + (n->w - w) / 2, n->y + (n->h - h) / 2, w, h);
+    }
+    box_label(d, n);
+    svg_close(g, "g");
+}
+
 /* A <g> with the names and numbers as attributes, a tooltip, the box and its label. */
 static void put_node(struct scene_drawing *d, const struct scene_node *n)
 {
@@ -147,7 +181,9 @@ static void put_node(struct scene_drawing *d, const struct scene_node *n)
 static void put_nodes(struct scene_drawing *d, bool areas)
 {
     for (size_t i = 0; i < d->sc->n_nodes; i++)
-        if ((d->sc->node[i].look != SCENE_BOX) == areas)
+        if (!areas && d->sc->node[i].missing)
+            put_missing(d, &d->sc->node[i]);
+        else if ((d->sc->node[i].look != SCENE_BOX) == areas)
             put_node(d, &d->sc->node[i]);
 }
 
@@ -247,18 +283,40 @@ static void edge_tip(struct scene_drawing *d, const struct scene_edge *e, const 
     svg_tip(&d->g, tip);
 }
 
+/* The line of an edge, and its head; beside that of the other direction, if there is one. */
+static void put_line(struct scene_drawing *d, const struct scene_edge *e, bool both)
+{
+    struct svg_point at[SCENE_BENDS_MAX];
+    char classes[16];
+
+    sprintf(classes, "wire %s", svg_heat(e->util.pct));
+    beside(e, both ? SCENE_SIDE_PX : 0, at);
+    svg_lines(&d->g, isnan(e->util.pct) ? "wire" : classes, at, e->n_at);
+    put_head(d, e, &at[e->n_at - 1], !both);
+}
+
+/* Both ends of a link that wraps around. */
+static void put_stubs(struct scene_drawing *d, const struct scene_edge *e, bool both)
+{
+    struct scene_edge out = *e, in = *e;
+
+    out.n_at = in.n_at = 2;
+    in.at[0] = e->at[2];
+    in.at[1] = e->at[3];
+    put_line(d, &out, both);
+    put_line(d, &in, both);
+}
+
 static void put_edge(struct scene_drawing *d, const struct scene_edge *e)
 {
     struct svg *g = &d->g;
-    struct svg_point at[SCENE_BENDS_MAX];
     bool both = scene_is_both_ways(d->sc, e);
-    char number[SVG_NUMBER_BYTES], classes[16];
+    char number[SVG_NUMBER_BYTES];
     kb_node from, to;
 
     if (kb_node_get(d->sc->cli->topo, e->edge.from, &from) != KB_OK ||
         kb_node_get(d->sc->cli->topo, e->edge.to, &to) != KB_OK || e->n_at < 2)
         return;
-    sprintf(classes, "wire %s", svg_heat(e->util.pct));
     svg_start(g, "g", "edge");
     svg_attr(g, "data-from", from.name);
     svg_attr(g, "data-to", to.name);
@@ -268,11 +326,14 @@ static void put_edge(struct scene_drawing *d, const struct scene_edge *e)
         svg_attr_number(g, "data-pct", e->util.pct);
     if (is_return(e))
         svg_attr(g, "data-way", "back");
+    if (e->stubs)
+        svg_attr(g, "data-wrap", "yes");
     svg_inside(g);
     edge_tip(d, e, &from, &to);
-    beside(e, both ? SCENE_SIDE_PX : 0, at);
-    svg_lines(g, isnan(e->util.pct) ? "wire" : classes, at, e->n_at);
-    put_head(d, e, &at[e->n_at - 1], !both);
+    if (e->stubs)
+        put_stubs(d, e, both);
+    else
+        put_line(d, e, both);
     svg_close(g, "g");
 }
 

@@ -418,6 +418,7 @@ static void emit_gaps(FILE *out, const struct routes *r)
     end_map(out);
     emit_letters(out, "cube_edges", r->cube_edges,
                  t->has_gaps ? cubes * t->planes * N_EDGE_LETTERS : 0);
+    define_int(out, "n_detours", r->n_detours);
     emit_letters(out, "detours", r->detours, (size_t)r->n_detours * t->cubes);
 }
 

@@ -113,10 +113,12 @@ static const uint32_t detour_of[TOPO_PLANES * TOPO_SIPS * TOPO_CUBES] = {
 gen_map_detour_of([[gen_number_row]])m4_dnl
 };
 
+m4_ifelse(gen_n_detours, 0, [[]], [[m4_dnl
 static const uint8_t detours[] =
 gen_map_detours([[gen_text_row]])m4_dnl
     "";
 
+]])m4_dnl
 /* Of each cube, plane and chiplet: the place of its shore cube, on the way from it and to it. */
 static const uint16_t shores[TOPO_SIPS * TOPO_CUBES * TOPO_PLANES * TOPO_CHIPLETS * 2] = {
 gen_map_shores([[gen_number_row]])m4_dnl

@@ -107,7 +107,7 @@ static enum exit_code read_at(struct viewing *v)
         return beyond(v, "the tray", "SIP", info->sips);
     if (v->at.cube >= info->cubes_per_sip)
         return beyond(v, "a SIP", "cube", info->cubes_per_sip);
-    if (v->at.pe >= info->pes_per_cube)
+    if (info->pes_per_cube && v->at.pe >= info->pes_per_cube)
         return beyond(v, "a cube", "PE", info->pes_per_cube);
     return EXIT_OK;
 }

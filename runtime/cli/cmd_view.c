@@ -63,22 +63,6 @@ static enum exit_code beyond(const struct viewing *v, const char *of, const char
     return refuse(v, why);
 }
 
-/* Without --at a cube or PE is the first that is there. */
-static void find_first(struct viewing *v)
-{
-    const kb_info *info = &v->cli->info;
-    kb_endpoint pe;
-    kb_cube cube;
-
-    if (v->level == VIEW_PE && kb_pe_get(v->cli->topo, 0, &pe) == KB_OK)
-        v->at = (struct view_at){pe.sip, pe.cube, pe.unit};
-    for (uint32_t i = 0; v->level == VIEW_CUBE && i < info->sips * info->cubes_per_sip; i++) {
-        v->at = (struct view_at){i / info->cubes_per_sip, i % info->cubes_per_sip, 0};
-        if (kb_cube_get(v->cli->topo, v->at.sip, v->at.cube, &cube) == KB_OK)
-            return;
-    }
-}
-
 /* --at names a part that this level shows; a SIP or cube that it leaves out is the first. */
 static enum exit_code read_at(struct viewing *v)
 {
@@ -89,7 +73,8 @@ static enum exit_code read_at(struct viewing *v)
     const kb_info *info = &v->cli->info;
 
     if (!at) {
-        find_first(v);
+        if (v->level < N_VIEW_LEVELS) /* else a file is shown */
+            view_find_part(v->cli, (enum view_level)v->level, &v->at);
         return EXIT_OK;
     }
     if (v->level >= N_VIEW_LEVELS)

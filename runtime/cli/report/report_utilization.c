@@ -182,8 +182,12 @@ enum exit_code utilization_pictures(const struct report_utilization *u, const st
         html_text(s, u->when);
         sink_text(s, "; closer views are of where it was busiest.</p>\n");
     }
-    for (int level = first; level < N_VIEW_LEVELS && !code; level++)
-        put_picture(s, cli, (enum view_level)level, busiest(u), usage);
+    for (int level = first; level < N_VIEW_LEVELS && !code; level++) {
+        struct view_at at = busiest(u);
+
+        if (view_find_part(cli, (enum view_level)level, &at))
+            put_picture(s, cli, (enum view_level)level, at, usage);
+    }
     view_utilization_free(usage);
     return code;
 }

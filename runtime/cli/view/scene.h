@@ -57,6 +57,7 @@ struct scene_note {
     char text[16];
     double x, y;
     enum svg_anchor anchor;
+    double taken_w; /* px that labels of edges leave free for it */
 };
 
 struct scene {

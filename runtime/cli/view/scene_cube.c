@@ -49,7 +49,10 @@ enum {
     UNIT_H = 28,
     LEAD_PX = 24, /* from a dot to its unit, at least */
     LEAD_MOST_PX = 400,
-    OVER_PX = 12, /* by which a unit may overlap the rim */
+    PORT_W = 72, /* of one of several planes */
+    PORT_H = 18,
+    PLANE_LANE_PX = 4, /* between edges of planes */
+    OVER_PX = 12,      /* by which a unit may overlap the rim */
     PARTS = 7,
     NODES_MOST = 1024, /* of a cube of 64 PEs */
 };
@@ -74,7 +77,8 @@ struct stack {
 
 struct cube {
     struct scene *sc;
-    uint32_t sip, cube, first, nodes; /* of the topology */
+    uint32_t sip, cube, first, nodes; /* of the topology; its noc come first */
+    uint32_t planes;
     kb_cube has;
     uint32_t half;
     kb_limits limits;
@@ -160,6 +164,19 @@ static void add_slices(struct cube *c, uint32_t xbar, double x, double y)
     }
 }
 
+/* The place of a PE that is missing. */
+static void add_missing_pe(struct cube *c, uint32_t pe)
+{
+    double y = outwards(c, pe, RIM_GAP + PE_H / 2.0);
+    struct scene_node *n = scene_add_node(c->sc, SCENE_BOX, "dash", stack_of(c, pe).x - PE_W / 2.0,
+                                          y - PE_H / 2.0, PE_W, PE_H);
+
+    n->missing = true;
+    snprintf(n->name, sizeof n->name, "sip%u.cube%u.pe%u", c->sip, c->cube, pe);
+    snprintf(n->label, sizeof n->label, "pe%u", pe);
+    strcpy(n->detail, "missing");
+}
+
 /* From the rim outwards: the PE, if it is there, its crossbar node, the slices behind that. */
 static void add_column(struct cube *c, uint32_t pe)
 {
@@ -170,6 +187,8 @@ static void add_column(struct cube *c, uint32_t pe)
 
     if (c->has.pes >> pe & 1)
         add_pe(c, pe);
+    else if (pe < c->has.pe_places)
+        add_missing_pe(c, pe);
     snprintf(name, sizeof name, "xbar.pe%u", pe);
     add_box(c, name, name, "box", col.x, outwards(c, pe, xbar), XBAR_W, XBAR_H);
     add_slices(c, pe, col.x, outwards(c, pe, slice));
@@ -275,16 +294,39 @@ static void add_unit(struct cube *c, uint32_t first_unit, const char *name, cons
     add_box(c, name, name, classes, place.x, place.y, UNIT_W, UNIT_H);
 }
 
+/* The ports of one side for all planes: in the middle of it, upright at E and W, level at N and S.
+ */
+static void add_ports(struct cube *c, uint32_t first_unit, const char *name, int dx, int dy)
+{
+    char full[KB_NODE_BYTES];
+
+    if (c->planes == 1) {
+        add_unit(c, first_unit, scene_plane_name(c->sc, name, 0, full), "io", dx, dy);
+        return;
+    }
+    for (uint32_t plane = 0; plane < c->planes; plane++) {
+        scene_plane_name(c->sc, name, plane, full);
+        uint32_t node = scene_find(c->sc, c->sip, c->cube, full);
+        double lead = LEAD_PX + PLANE_LANE_PX * c->planes, row = plane - (c->planes - 1) / 2.0;
+        const struct svg_point *at = &c->at[node - c->first];
+        bool fits = svg_text_width(full, 9) <= PORT_W - 2;
+
+        add_box(c, full, fits ? full : strchr(full, '.') + 1, "io",
+                at->x + dx * (lead + PORT_W / 2.0) + (dx ? 0 : row * (PORT_W + 4)),
+                at->y + dy * (lead + PORT_H / 2.0) + (dy ? 0 : row * (PORT_H + 4)), PORT_W, PORT_H);
+    }
+}
+
 /* ucie ports stand inside the die, away from their side; m_cpu below its dot, the SRAM beside it.
  */
 static void add_units(struct cube *c)
 {
     uint32_t first_unit = (uint32_t)c->sc->n_nodes;
 
-    add_unit(c, first_unit, "ucie-N", "io", 0, 1);
-    add_unit(c, first_unit, "ucie-S", "io", 0, -1);
-    add_unit(c, first_unit, "ucie-W", "io", 1, 0);
-    add_unit(c, first_unit, "ucie-E", "io", -1, 0);
+    add_ports(c, first_unit, "ucie-N", 0, 1);
+    add_ports(c, first_unit, "ucie-S", 0, -1);
+    add_ports(c, first_unit, "ucie-W", 1, 0);
+    add_ports(c, first_unit, "ucie-E", -1, 0);
     add_unit(c, first_unit, "m_cpu", "compute", 0, 1);
     add_unit(c, first_unit, "sram", "memory", 1, 0);
 }
@@ -307,11 +349,14 @@ static void add_points(struct cube *c)
 static void add_die(struct cube *c)
 {
     struct scene_node *n = scene_add_node(c->sc, SCENE_PLANE, "plane", c->left, c->top, c->w, c->h);
-    char w[SVG_NUMBER_BYTES], h[SVG_NUMBER_BYTES];
+    char w[SVG_NUMBER_BYTES], h[SVG_NUMBER_BYTES], noc[9] = "noc";
 
     scene_set_node(c->sc, n, c->first);
-    c->shown[0] = (uint32_t)c->sc->n_nodes - 1;
-    snprintf(n->label, sizeof n->label, "noc, %.12s \xc3\x97 %.12s mm",
+    for (uint32_t plane = 0; plane < c->planes; plane++)
+        c->shown[plane] = (uint32_t)c->sc->n_nodes - 1;
+    if (c->planes > 1)
+        snprintf(noc, sizeof noc, "%hhu nocs", (unsigned char)c->planes);
+    snprintf(n->label, sizeof n->label, "%s, %.12s \xc3\x97 %.12s mm", noc,
              svg_short(c->limits.cube_w_mm, 3, w), svg_short(c->limits.cube_h_mm, 3, h));
 }
 
@@ -355,18 +400,44 @@ static double side_y(const struct scene_node *n, double y)
     return y < middle_y(n) ? n->y : n->y + n->h;
 }
 
+/* From the dot of a port to its box among those of the other planes, by a lane of its own. */
+static uint32_t port_way(const struct cube *c, uint32_t plane, uint32_t node, const kb_node *info,
+                         struct svg_point way[SCENE_BENDS_MAX])
+{
+    const struct scene_node *box = box_of(c, node);
+    struct svg_point at = c->at[node - c->first], to = {middle_x(box), middle_y(box)};
+    double lane = 10 + PLANE_LANE_PX * plane;
+    bool level = strstr(info->name, "ucie-E") || strstr(info->name, "ucie-W");
+    struct svg_point bend = {at.x + (to.x > at.x ? lane : -lane),
+                             at.y + (to.y > at.y ? lane : -lane)};
+
+    way[0] = at;
+    way[1] = level ? (struct svg_point){bend.x, at.y} : (struct svg_point){at.x, bend.y};
+    way[2] = level ? (struct svg_point){bend.x, to.y} : (struct svg_point){to.x, bend.y};
+    way[3] = level ? (struct svg_point){at.x < to.x ? box->x : box->x + box->w, to.y}
+                   : (struct svg_point){to.x, side_y(box, at.y)};
+    return 4;
+}
+
 /* The points of an edge from the NoC to a node, in that order; returns how many. */
-static uint32_t noc_way(const struct cube *c, uint32_t node, const kb_node *info,
+static uint32_t noc_way(const struct cube *c, uint32_t plane, uint32_t node, const kb_node *info,
                         struct svg_point way[SCENE_BENDS_MAX])
 {
+    double aside = PLANE_LANE_PX * (2 * plane - (c->planes - 1.0));
+    double outer = PLANE_LANE_PX * plane;
+
     const struct scene_node *box = box_of(c, node);
     struct svg_point at = c->at[node - c->first];
     uint32_t pe = number_of(info->name);
-    double x = middle_x(box), lane = is(info, "xbar") ? 8 : 18;
+    double x = middle_x(box) + (is(info, "xbar") ? 0 : between(aside, -24, 24));
+    double lane = fmin((is(info, "xbar") ? 8 : 18) + outer, RIM_GAP - 3);
 
+    if (is(info, "ucie") && c->planes > 1)
+        return port_way(c, plane, node, info, way);
     if (is(info, "m_cpu") || is(info, "sram") || is(info, "ucie")) {
         bool level = at.y > box->y && at.y < box->y + box->h;
 
+        *(level ? &at.y : &at.x) += c->planes > 1 ? between(aside, -10, 10) : 0;
         way[0] = at;
         way[1] = level ? (struct svg_point){at.x < x ? box->x : box->x + box->w, at.y}
                        : (struct svg_point){at.x, side_y(box, at.y)};
@@ -381,7 +452,8 @@ static uint32_t noc_way(const struct cube *c, uint32_t node, const kb_node *info
         return 4;
     }
     struct stack col = stack_of(c, pe);
-    double up = col.x + PE_W / 2.0 + 9, y = middle_y(box) + (is_top(c, pe) ? 7 : -7);
+    double up = col.x + PE_W / 2.0 + 9 + fmin(outer, 12), inner = fmin(7 + outer, 13);
+    double y = middle_y(box) + (is_top(c, pe) ? inner : -inner);
     way[2] = (struct svg_point){up, level};
     way[3] = (struct svg_point){up, y};
     way[4] = (struct svg_point){box->x + box->w, y};
@@ -450,7 +522,7 @@ static uint32_t find_way(const struct cube *c, const kb_edge *edge, const kb_nod
     uint32_t pe = number_of(from->name);
 
     if (is(from, "noc"))
-        return noc_way(c, edge->to, to, way);
+        return noc_way(c, edge->from - c->first, edge->to, to, way);
     if (is(from, "pe_dma") && is(to, "xbar"))
         return dma_way(c, edge->from, edge->to, pe, way);
     if (!is(from, "xbar"))
@@ -529,10 +601,12 @@ static struct cube cube_of(struct scene *sc, struct view_at at)
 {
     struct cube c = {.sc = sc, .sip = at.sip, .cube = at.cube};
     kb_node node;
+    char noc[KB_NODE_BYTES];
 
     kb_cube_get(sc->cli->topo, at.sip, at.cube, &c.has);
     c.half = (c.has.crossbars + 1) / 2;
-    c.first = scene_find(sc, at.sip, at.cube, "noc");
+    c.planes = sc->cli->info.planes;
+    c.first = scene_find(sc, at.sip, at.cube, scene_plane_name(sc, "noc", 0, noc));
     while (kb_node_get(sc->cli->topo, c.first + c.nodes, &node) == KB_OK && node.cube == at.cube &&
            node.sip == at.sip)
         c.nodes++;

@@ -72,6 +72,14 @@ void labels_take_scene(struct scene_drawing *d)
         for (uint32_t k = 1; k < sc->edge[i].n_at; k++)
             if (!(sc->edge[i].stubs && k == 2))
                 take_line(d, sc->edge[i].at[k - 1], sc->edge[i].at[k]);
+    for (size_t i = 0; i < sc->n_notes; i++) {
+        const struct scene_note *n = &sc->note_at[i];
+        double left = n->anchor == SVG_START ? 0 : n->anchor == SVG_MIDDLE ? 0.5 : 1;
+
+        if (n->taken_w > 0)
+            labels_take(d, (struct scene_rect){n->x - left * n->taken_w, n->y - SCENE_SMALL,
+                                               n->taken_w, SCENE_SMALL + 2});
+    }
     for (size_t i = 0; i < sc->n_dots; i++)
         labels_take(d, (struct scene_rect){sc->dot[i].x - 4, sc->dot[i].y - 4, 8, 8});
 }

@@ -375,6 +375,7 @@ void mesh_note(struct scene *sc, struct svg_point at, enum side side, const char
                                              anchors[side]);
 
     snprintf(note->text, sizeof note->text, "%s%u", letter, number);
+    note->taken_w = svg_text_width(note->text, SMALL);
 }
 
 static struct svg_point stub_end(struct svg_point at, enum side side)

@@ -48,7 +48,7 @@ static void add_block(struct pe *p, enum block b, const char *name, const char *
     char full[KB_NODE_BYTES];
 
     if (b == NOC)
-        snprintf(full, sizeof full, "noc");
+        scene_plane_name(p->sc, "noc", 0, full);
     else if (b == XBAR)
         snprintf(full, sizeof full, "xbar.pe%u", p->at.pe);
     else
@@ -97,7 +97,8 @@ static void add_blocks(struct pe *p)
 
     snprintf(n->name, sizeof n->name, "sip%u.cube%u.pe%u", p->at.sip, p->at.cube, p->at.pe);
     strcpy(n->label, n->name);
-    add_block(p, NOC, "noc", "io", 0, CPU_Y, OUTSIDE_W, ENGINE_Y + 2 * NOC_IN - CPU_Y);
+    add_block(p, NOC, p->sc->cli->info.planes > 1 ? "nocs" : "noc", "io", 0, CPU_Y, OUTSIDE_W,
+              ENGINE_Y + 2 * NOC_IN - CPU_Y);
     add_block(p, XBAR, "xbar", "io", 0, ENGINE_Y + ENGINE_H - XBAR_H, OUTSIDE_W, XBAR_H);
     add_block(p, CPU, "pe_cpu", "box", x[1], CPU_Y, BLOCK_W, BLOCK_H);
     add_block(p, SCHEDULER, "pe_scheduler", "box", x[1], SCHEDULER_Y, BLOCK_W, BLOCK_H);
@@ -115,6 +116,8 @@ static int block_of(const struct pe *p, uint32_t node)
 {
     int b = 0;
 
+    if (node - p->node[NOC] < p->sc->cli->info.planes)
+        return NOC;
     while (b < N_BLOCKS && p->node[b] != node)
         b++;
     return b;
@@ -139,6 +142,18 @@ static void go_down(struct scene_edge *e, const struct scene_node *a, const stru
     scene_bend(e, x, b->y);
 }
 
+/* An edge with a noc, beside those of the other planes. */
+static void go_noc(const struct pe *p, struct scene_edge *e, bool cpu)
+{
+    const struct scene_node *node = p->sc->node;
+    uint32_t planes = p->sc->cli->info.planes, at = p->node[NOC];
+    uint32_t plane = (e->edge.from - at < planes ? e->edge.from : e->edge.to) - at;
+    double y = (cpu ? CPU_Y + BLOCK_H / 2.0 : ENGINE_Y + NOC_IN);
+
+    y += (plane - (planes - 1) / 2.0) * fmin(10, 24.0 / planes);
+    go_level(e, &node[e->from], &node[e->to], y);
+}
+
 /* The scheduler reaches pe_dma and pe_math by a corner, pe_gemm straight down. */
 static void add_edge(void *arg, const kb_edge *edge)
 {
@@ -152,7 +167,7 @@ static void add_edge(void *arg, const kb_edge *edge)
     if (from == CPU && to == SCHEDULER)
         go_down(e, a, b);
     else if (from == NOC || to == NOC)
-        go_level(e, a, b, from == CPU || to == CPU ? CPU_Y + BLOCK_H / 2.0 : ENGINE_Y + NOC_IN);
+        go_noc(p, e, from == CPU || to == CPU);
     else if (to == XBAR)
         go_level(e, a, b, ENGINE_Y + ENGINE_H - XBAR_H / 2.0);
     else if (from == SCHEDULER && to != GEMM) {

@@ -236,20 +236,21 @@ static void beside(const struct scene_edge *e, double px, struct svg_point at[SC
     }
 }
 
-/* Half an arrow head on the right side; a whole one if the link goes one way only. */
+/* Half an arrow head on the right side; a whole one if the link goes one way only. A line that is
+ * too short has none, except for a one-way link between cubes: that has a small one. */
 static void put_head(struct scene_drawing *d, const struct scene_edge *e,
                      const struct svg_point *end, bool whole)
 {
     struct svg_point way = direction(e, e->n_at - 1);
-    double side = HEAD_PX * 0.6, back_x = end->x - HEAD_PX * way.x,
-           back_y = end->y - HEAD_PX * way.y;
+    double last = hypot(end->x - e->at[e->n_at - 2].x, end->y - e->at[e->n_at - 2].y);
+    double head = whole && d->sc->of_cubes ? fmin(HEAD_PX, last) : HEAD_PX;
+    double side = head * 0.6, back_x = end->x - head * way.x, back_y = end->y - head * way.y;
     struct svg_point at[] = {*end,
                              {back_x - side * way.y, back_y + side * way.x},
                              {back_x + side * way.y, back_y - side * way.x}};
     char classes[16];
-    double last = hypot(end->x - e->at[e->n_at - 2].x, end->y - e->at[e->n_at - 2].y);
 
-    if (last < 1.5 * HEAD_PX)
+    if (last < 1.5 * HEAD_PX && !(whole && d->sc->of_cubes))
         return;
     if (!whole)
         at[2] = (struct svg_point){back_x, back_y};

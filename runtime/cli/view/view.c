@@ -29,6 +29,44 @@ enum view_level view_first(const kb_info *info)
     return info->sips > 1 ? VIEW_SYSTEM : VIEW_SIP;
 }
 
+static bool find_cube(const struct cli *cli, struct view_at *at)
+{
+    const kb_info *info = &cli->info;
+    kb_cube cube;
+
+    if (kb_cube_get(cli->topo, at->sip, at->cube, &cube) == KB_OK)
+        return true;
+    for (uint32_t i = 0; i < info->sips * info->cubes_per_sip; i++) {
+        *at = (struct view_at){i / info->cubes_per_sip, i % info->cubes_per_sip, 0};
+        if (kb_cube_get(cli->topo, at->sip, at->cube, &cube) == KB_OK)
+            return true;
+    }
+    return false;
+}
+
+static bool find_pe(const struct cli *cli, struct view_at *at)
+{
+    kb_endpoint pe = {KB_PE, at->sip, at->cube, at->pe};
+    kb_cube cube;
+    uint32_t number = 0;
+
+    if (kb_pe_number(cli->topo, &pe, &number) != KB_OK) {
+        bool has = kb_cube_get(cli->topo, at->sip, at->cube, &cube) == KB_OK && cube.n_pes > 0;
+
+        if (kb_pe_get(cli->topo, has ? cube.first_pe : 0, &pe) != KB_OK)
+            return false;
+        *at = (struct view_at){pe.sip, pe.cube, pe.unit};
+    }
+    return true;
+}
+
+bool view_find_part(const struct cli *cli, enum view_level level, struct view_at *at)
+{
+    if (level == VIEW_CUBE)
+        return find_cube(cli, at);
+    return level != VIEW_PE || find_pe(cli, at);
+}
+
 /* Fills a scene, and writes it by `write`. */
 static void draw(struct scene *sc, enum view_level level, struct view_at at,
                  void (*write)(struct scene *sc, struct sink *s), struct sink *s)

@@ -17,6 +17,10 @@ struct view_at {
     uint32_t sip, cube, pe; /* a cube of the SIP, a PE of the cube */
 };
 
+/* If the cube or PE that a level would show is missing, moves `at` to the first one that is there,
+ * of the same cube if it has any. False: there is none. */
+bool view_find_part(const struct cli *cli, enum view_level level, struct view_at *at);
+
 /* -- utilization ---------------------------------------------------------------------------- */
 
 /* Utilizations in per cent, by node and edge. */

@@ -99,8 +99,8 @@ typedef struct kb_info {
     const char *links;  /* "ideal" or "fifo" */
     uint32_t sips, cubes_per_sip, mesh_w, mesh_h, pes_per_cube;
     uint32_t nodes, edges;
-    uint32_t planes;   /* networks between its cubes: kb_plane_name() */
-    bool plane_column; /* a transaction may choose its plane: kb_request.plane */
+    uint32_t planes;         /* networks between its cubes: kb_plane_name() */
+    bool plane_column;       /* a transaction may choose its plane: kb_request.plane */
     uint32_t grid_w, grid_h; /* of SIPs that are joined to their neighbours; 0: by a switch */
 } kb_info;
 

@@ -207,8 +207,8 @@ static inline bool mesh_has_way(const struct kb_topology *t, uint32_t plane, uin
 
     if (from == to)
         return true;
-    return (row ? row[to % t->cubes] - (uint32_t)'0'
-                    : mesh_default_or_none(t, plane, from, to)) != NO_EXIT;
+    return (row ? row[to % t->cubes] - (uint32_t)'0' : mesh_default_or_none(t, plane, from, to)) !=
+           NO_EXIT;
 }
 
 /* The exit of `at` towards the cube before it on the route from `first` to `last`. */

@@ -47,7 +47,7 @@ void memory_lacks(void)
     if (undo_last)
         undo_last(undo_arg);
     stop_remove();
-    _exit(say(name, EXIT_SYSTEM, "out of memory"));
+    _exit((int)say(name, EXIT_SYSTEM, "out of memory"));
 }
 
 static void *checked(void *p)

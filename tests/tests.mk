@@ -76,7 +76,7 @@ $(B)/_t/other/cube8: $(OTHER_BENCHES) $(B)/cube8/main.o $(B)/cube8/libcube8.a $(
 tests: $(TESTS) $(CORPORA) $(B)/_t/judge $(B)/_t/broken $(B)/_t/hostile $(B)/_t/talking $(if $(SAN),,$(B)/_t/other/cube8)
 
 # Machines of the tests, each by a make of its own, in parallel once the parts that they share are built.
-MACHINES := $(TEST_TOPOLOGIES) cube1 wormhole tests/support/odd.yaml tests/support/interleaved.yaml $(VECTOR_TOPOLOGIES)
+MACHINES := $(TEST_TOPOLOGIES) cube1 wormhole tests/support/odd.yaml tests/support/interleaved.yaml $(wildcard tests/support/shapes/*.yaml) $(VECTOR_TOPOLOGIES)
 # Variants of cube8 that the documents build.
 set_of_late := cube.hbm.hold=own cube.hbm.latency_ns=20
 set_of_interleaved := addressing.granule=4096

@@ -71,6 +71,57 @@ run view
 grep -q '@media (prefers-color-scheme:dark)' out && grep -q 'fill:var(--kb-ink,' out
 ok "colours for light and for dark pages"
 
+# -- machines of any shape ------------------------------------------------------------------------
+
+# shaped NAME LEVEL EXPRESSION [ARGUMENT]...: of tests/pictures/shapes.py, true of the picture
+shaped()
+{
+    local sim=$B/shape_$1/shape_$1
+    if [ ! -x "$sim" ]; then
+        skip "$1 $2: $3" "no shape_$1"
+        return
+    fi
+    call "$sim" view "$2" "${@:4}" && [ $code -eq 0 ] && [ ! -s err ] && mv out picture &&
+        call python3 "$root/tests/pictures/shapes.py" picture "$3" && [ $code -eq 0 ]
+    ok "$1 $2 ${*:4}: $3"
+}
+
+for shape in ring planes holes kinds shores grid; do
+    for level in system sip cube pe; do
+        shaped $shape $level 'len(nodes) > 3 and no_overlap()'
+    done
+    if [ -x "$B/shape_$shape/shape_$shape" ]; then
+        call "$B/shape_$shape/shape_$shape" report probe -o page.html && [ $code -eq 0 ] && python3 - <<'END_PY'
+import re, xml.etree.ElementTree as xml
+pictures = re.findall(r"<svg.*?</svg>", open("page.html").read(), re.S)
+levels = [g.get("data-level") for p in pictures for g in xml.fromstring(p).iter() if g.get("data-level")]
+assert levels[-3:] == ["sip", "cube", "pe"], levels
+END_PY
+        ok "$shape: a report"
+    else
+        skip "$shape: a report" "no shape_$shape"
+    fi
+done
+shaped ring sip 'len(d2d) == 24 and len(wraps) == 4 and not one_way and texts.count("c3") == 2'
+shaped planes sip 'len(one_way) == len(d2d) == 24 and len(wraps) == 10'
+shaped planes sip 'all(whole_heads(e) == (2 if e in wraps else 1) for e in one_way)'
+shaped planes sip '("sip0.cube2.ucie-E.noc0", "sip0.cube0.ucie-W.noc0") in wraps'
+shaped planes cube 'sum(".ucie-" in n for n in nodes) == 8 and sum(".noc.noc1" in a for a, b in edges) == 8 * 3 + 6'
+shaped planes pe 'sum(".noc.noc" in a for a, b in edges) == 4'
+shaped holes sip 'list(missing) == ["sip0.cube8"] and is_hatched(missing["sip0.cube8"]) and "sip0.cube8" not in nodes'
+shaped holes sip 'not any("cube8" in end for e in edges for end in e) and "4 of 8 PEs" in texts and "7 of 8 PEs" in texts'
+shaped holes sip 'one_way == {("sip0.cube2.ucie-W", "sip0.cube1.ucie-E")} and whole_heads(*one_way) == 1 and len(d2d) == 17'
+shaped holes system 'list(missing) == ["sip0.cube8"] and is_hatched(missing["sip0.cube8"])'
+shaped holes cube 'len(missing) == 4 and all(map(is_hatched, missing.values())) and "sip0.cube1.pe4" in missing' --at c1
+shaped holes cube '"sip0.cube2.pe0.pe_dma" not in nodes and "sip0.cube2.xbar.pe0" in nodes' --at c2
+shaped kinds sip '{t for t in texts if t.endswith("*")} == {"c1*", "c2*", "c5*"} and "4 slices" in texts and "5 PEs" in texts'
+shaped shores sip 'box("sip0.io0.io_noc")[0] > box("sip0.cube2")[0] and box("sip0.io1.io_noc")[1] < box("sip0.cube0")[1]'
+shaped shores system '{b for a, b in edges if a == "sip0.io0.io_noc"} == {f"sip0.cube{c}.ucie-E" for c in (2, 5)}'
+shaped shores system '{b for a, b in edges if a == "sip0.io1.io_noc"} == {f"sip0.cube{c}.ucie-N" for c in (0, 1, 2)}'
+shaped grid system 'sum(a.endswith("pcie_ep") for a, b in edges) == 8 and box("sip3")[:2] == [box("sip1")[0], box("sip2")[1]]'
+shaped grid system 'list(missing) == ["sip1.cube0"] and "fabric.switch0" not in nodes'
+shaped grid sip '{n for n in nodes if n.endswith("pcie_ep")} == {f"sip{s}.io0.pcie_ep" for s in (0, 2, 3)}' --at s2
+
 # -- how busy -----------------------------------------------------------------------------------
 
 header=kind,name,from,to,gbs,servers,count,bytes,busy_ns,util_pct,queue_mean,queue_max

@@ -575,16 +575,21 @@ enum { DIE_LEAST_W = 330, DIE_LEAST_H = 230, DIE_MOST_H = 6000, SCALE_DIE_MOST =
 static void place_die(struct cube *c)
 {
     double w_mm = c->limits.cube_w_mm, h_mm = c->limits.cube_h_mm;
-    double wanted_w = fmax(c->half * COLUMN_W, DIE_LEAST_W + 1);
+    double planes =
+        c->planes > 1 ? c->planes : 0; /* a row of ports above, between columns of them */
+    double least_w = fmax(DIE_LEAST_W, planes * (PORT_W + 4) + 40);
+    double least_h = fmax(DIE_LEAST_H, planes * (PORT_H + 4) +
+                                           2 * (LEAD_PX + planes * PLANE_LANE_PX + PORT_H + 10));
+    double wanted_w = fmax(c->half * COLUMN_W, least_w + 1);
     double scale = scene_scale(w_mm, h_mm, wanted_w, INFINITY, SCALE_DIE_MOST);
 
-    if (h_mm * scale < DIE_LEAST_H)
-        scale = scene_scale(w_mm, h_mm, 2 * wanted_w, DIE_LEAST_H + 1, SCALE_DIE_MOST);
+    if (h_mm * scale < least_h)
+        scale = scene_scale(w_mm, h_mm, 2 * wanted_w, least_h + 1, SCALE_DIE_MOST);
     if (h_mm * scale > DIE_MOST_H)
         scale = scene_scale(w_mm, h_mm, wanted_w, DIE_MOST_H, SCALE_DIE_MOST);
     c->scale = scale;
-    c->w = fmax(w_mm * scale, DIE_LEAST_W);
-    c->h = fmax(h_mm * scale, DIE_LEAST_H);
+    c->w = fmax(w_mm * scale, least_w);
+    c->h = fmax(h_mm * scale, least_h);
     double columns_w = fmax(COLUMN_W * c->half, c->w);
     double side = c->has.crossbars > 1 ? BRIDGE_W + BRIDGE_GAP : 0;
     c->columns_x = side;

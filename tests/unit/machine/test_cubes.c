@@ -213,6 +213,7 @@ static void the_last_item_that_names_a_cube_wins(void **state)
     assert_true(cube.n_pes == 4 && cube.n_slices == 2);
     assert_int_equal(kb_cube_get(t, 0, 1, &cube), KB_OK);
     assert_true(cube.n_pes == 2 && cube.n_slices == 2);
+    assert_true(cube.crossbars == 2 && cube.pe_places == 2);
     any_topology_free(t);
 }
 

@@ -72,6 +72,18 @@ static void set_tables(struct routes *r)
 #include "machine/topology.def"
 }
 
+/* Links of an IO chiplet to its cubes are numbered in 16 bits: struct hop_row. */
+static bool shores_fit(const struct routes *r)
+{
+    uint32_t n = r->topo.planes * r->topo.n_shore;
+
+    return n <= UINT16_MAX - IO_LINK_SHORE ||
+           diag_error(r->spec->diag, spec_place(r->spec, KEY_sip_planes),
+                      "%u links from an IO chiplet to cubes, more than %d: they grow with "
+                      "'sip.planes', and with the side of 'sip.cube_mesh'",
+                      n, UINT16_MAX - IO_LINK_SHORE);
+}
+
 bool make_routes(struct routes *r, const struct spec *spec, struct arena *arena)
 {
     struct cubes *cubes = arena_alloc(arena, sizeof *cubes);
@@ -82,6 +94,8 @@ bool make_routes(struct routes *r, const struct spec *spec, struct arena *arena)
     set_texts(r);
     set_counts(r, cubes);
     set_planes(r);
+    if (!shores_fit(r))
+        return false;
     r->topo.m_cpu_node = node_m_cpu(r);
     r->topo.sram_node = node_sram(r);
     r->topo.d2d_wire_fs = wire_fs(r, spec->sip_d2d_distance_mm);

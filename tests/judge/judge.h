@@ -350,11 +350,16 @@ void judge_print_ns(FILE *out, int64_t fs);
 /* A small odd topology as YAML. The same seed gives the same bytes. */
 void judge_random_topo(FILE *out, uint64_t seed);
 
-/* Whether there is a way for row `number`, on the plane that this gives it. */
+/* Whether there is a way for row `number`, for all its parts, on the planes that this gives them.
+ */
 bool judge_has_route(const struct judge_topo *t, const struct judge_row *row, size_t number);
 
-/* The same of any shape: rings, planes, broken links, IO chiplets on any side, grids of SIPs. */
+/*
+ * The same of any shape: rings, planes, broken links, IO chiplets on any side, grids of SIPs. For
+ * kernels: all cubes and PEs are there, with a way between any two on any plane.
+ */
 void judge_random_shape(FILE *out, uint64_t seed);
+void judge_random_kernel_shape(FILE *out, uint64_t seed);
 
 /* Lets some of `n` rows wait for others, earlier and later ones, but never in a circle. */
 void judge_random_after(struct judge_row *rows, size_t n, uint64_t seed);

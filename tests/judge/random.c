@@ -354,7 +354,7 @@ static const char *any_wrap(struct dice *rng)
     return wraps[below(rng, COUNT(wraps))];
 }
 
-static void print_planes(FILE *out, struct dice *rng)
+static void print_planes(FILE *out, struct dice *rng, bool one_way)
 {
     static const char *const dirs[] = {"[E, S]", "[N, W]", "[W, S]", "[N, E]"};
     static const char *const rules[] = {"op", "hash", "column"};
@@ -363,7 +363,7 @@ static void print_planes(FILE *out, struct dice *rng)
     fputs("  planes: [", out);
     for (uint32_t i = 0; i < n; i++) {
         fprintf(out, "%s{name: p%" PRIu32, i ? ", " : "", i);
-        if (chance(rng, 50))
+        if (chance(rng, 50) && one_way)
             fprintf(out, ", dirs: %s", dirs[below(rng, COUNT(dirs))]);
         fprintf(out, ", order: %s", chance(rng, 50) ? "xy" : "yx");
         if (chance(rng, 50))
@@ -420,14 +420,19 @@ static uint32_t print_missing(FILE *out, struct dice *rng, uint32_t n_cubes)
     return missing;
 }
 
-/* A machine of any shape: rings, planes, broken links, IO chiplets on any side, grids of SIPs. */
-void judge_random_shape(FILE *out, uint64_t seed)
+/*
+ * Rings, planes, broken links, IO chiplets on any side, grids of SIPs. For kernels: all is there,
+ * and there is a way between any two cubes on any plane.
+ */
+static void print_shape(FILE *out, uint64_t seed, bool for_kernels)
 {
-    struct dice dice = {.state = seed}, *rng = &dice, keys = {.state = ~seed};
+    struct dice dice = {.state = seed, .whole_slices = for_kernels}, *rng = &dice;
+    struct dice keys = {.state = ~seed};
     uint32_t w = 1 + below(rng, 5), h = 1 + below(rng, 5);
     uint32_t grid_w = 1 + below(rng, 3), grid_h = 1 + below(rng, 2);
     bool grid = chance(rng, 50);
-    uint32_t n_sips, n_pes, missing;
+    uint32_t n_sips, n_pes, missing = 0;
+    const char *wrap;
 
     dice.zero_per_cent = below(rng, 3) * 30;
     dice.one_gbs = chance(rng, 20);
@@ -441,19 +446,32 @@ void judge_random_shape(FILE *out, uint64_t seed)
                 grid_h, any_wrap(rng));
     fputs(", ", out);
     print_link(out, rng);
-    fprintf(out, "sip:\n  cube_mesh: {w: %" PRIu32 ", h: %" PRIu32 ", wrap: %s", w, h,
-            any_wrap(rng));
+    wrap = any_wrap(rng);
+    fprintf(out, "sip:\n  cube_mesh: {w: %" PRIu32 ", h: %" PRIu32 ", wrap: %s", w, h, wrap);
     if (chance(rng, 50))
         print_length(out, rng, ", wrap_mm: ");
     fputs("}\n  d2d: {", out);
     print_link(out, rng);
     print_io(out, rng);
-    print_planes(out, rng);
-    missing = print_missing(out, rng, w * h);
-    print_broken(out, rng, w, h, missing);
+    print_planes(out, rng, !for_kernels || strcmp(wrap, "xy") == 0);
+    if (!for_kernels) {
+        missing = print_missing(out, rng, w * h);
+        print_broken(out, rng, w, h, missing);
+    }
     n_pes = print_cube(out, rng, &keys, seed);
-    if (!missing)
+    if (!missing && !for_kernels)
         print_differences(out, seed, n_sips, w * h, n_pes);
+}
+
+/* A machine of any shape. */
+void judge_random_shape(FILE *out, uint64_t seed)
+{
+    print_shape(out, seed, false);
+}
+
+void judge_random_kernel_shape(FILE *out, uint64_t seed)
+{
+    print_shape(out, seed, true);
 }
 
 static void print_topo(FILE *out, uint64_t seed, bool whole_slices)

@@ -368,10 +368,12 @@ static inline void scenario_judge(struct scenario *s)
         s->got[k] = calloc(s->program.kernels[k].n + 1, sizeof *s->got[k]);
 }
 
-static inline struct scenario scenario_of(uint64_t seed, bool talks)
+/* A program on a machine that `machine` draws; one that talks, or not. */
+static inline struct scenario scenario_on(void (*machine)(FILE *, uint64_t), uint64_t seed,
+                                          bool talks)
 {
     struct scenario s = {.seed = seed, .talks = talks};
-    char *yaml = printed(judge_random_kernel_topo, seed);
+    char *yaml = printed(machine, seed);
 
     s.topo = any_topology(yaml);
     s.judge = judge_load_text(yaml);
@@ -383,6 +385,11 @@ static inline struct scenario scenario_of(uint64_t seed, bool talks)
         judge_random_program(s.judge, seed, &s.program);
     scenario_judge(&s);
     return s;
+}
+
+static inline struct scenario scenario_of(uint64_t seed, bool talks)
+{
+    return scenario_on(judge_random_kernel_topo, seed, talks);
 }
 
 static inline struct scenario scenario_new(uint64_t seed)

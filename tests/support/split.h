@@ -13,7 +13,7 @@ static __attribute__((noinline, unused)) char *plain_topo(void (*machine)(FILE *
     return printed(machine, seed);
 }
 
-/* Which interleavings a machine may have: docs/formats.md "addressing". */
+/* Which interleavings a machine may have: docs/formats.md "Topology YAML". */
 struct splits {
     bool over_sip, hash;
 };

@@ -19,8 +19,6 @@ TEST_TOPOLOGIES := cube8 tray32
 VECTOR_TOPOLOGIES := $(filter-out %/cube8.yaml,$(wildcard tests/vectors/*.yaml))
 
 $(O)/tests/%.o: INCLUDES += -Itests -I. $(TEST_TOPOLOGIES:%=-I$(B)/%)
-# Requests name the fields that they need.
-$(O)/tests/%.o: ALL_CFLAGS += -Wno-missing-field-initializers
 $(JUDGE): $(JUDGE_OBJ)
 $(GENLIB): $(filter-out $(O)/gen/main.o $(O)/gen/options.o,$(GEN_OBJ)) $(O)/tests/support/any_topology.o
 $(JUDGE) $(GENLIB):

@@ -222,14 +222,14 @@ class Tree:
     def code(self):
         """A hash of all that was compiled."""
         digest = hashlib.sha256()
-        for part in ("kbgen", "_t/libgen.a", "libkernbench.a", "libkernbench-cli.a", "cube8/libcube8.a"):
+        for part in ("kbgen", "_t/libgen.a", "libkernbench.a", "libkernbench-cli.a", "_m/cube8/libcube8.a"):
             with open(os.path.join(self.folder, "build", part), "rb") as f:
                 digest.update(f.read())
         return digest.hexdigest()
 
     def passes(self, name, is_script):
-        env = dict(os.environ, B="build", CC="gcc", KBGEN="build/kbgen", SIM="build/cube8/cube8", JOBS="1",
-                   SIM_FIFO="build/cube8_fifo/cube8_fifo", KB_SEEDS=SEEDS, CMOCKA_MESSAGE_OUTPUT="TAP")
+        env = dict(os.environ, B="build", CC="gcc", KBGEN="build/kbgen", SIM="build/_m/cube8/cube8", JOBS="1",
+                   SIM_FIFO="build/_m/cube8_fifo/cube8_fifo", KB_SEEDS=SEEDS, CMOCKA_MESSAGE_OUTPUT="TAP")
         env = {k: v for k, v in env.items() if k not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
         goals = MACHINES + MORE_MACHINES if is_script else ["build/_t/test_" + name]
         if not self.make(*goals) or is_script and not self.make(

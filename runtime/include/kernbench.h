@@ -384,8 +384,8 @@ uint64_t kb_sim_done(const kb_sim *sim);  /* transactions complete */
 
 /*
  * Returns the request that was added as `id`, without its offset or address, which are not kept:
- * dst is where its first byte lies. After its issue, issue_fs is the time of that, as in
- * kb_sim_result().
+ * dst is where its first byte lies. With sip.plane: column, its plane is the one that it took. After
+ * its issue, issue_fs is the time of that, as in kb_sim_result().
  */
 kb_status kb_sim_request(const kb_sim *sim, uint64_t id, kb_request *out);
 

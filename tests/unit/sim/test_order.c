@@ -43,12 +43,18 @@ static kb_sim *half_run(kb_options options, kb_kernel kernel, kb_tensor **x)
     return sim;
 }
 
+static void count_use(void *arg, const kb_utilization *use)
+{
+    *(size_t *)arg += use->count > 0;
+}
+
 static void while_kernels_run_the_host_waits(void **state)
 {
     const float bytes[8] = {1};
     kb_inspection *in;
     kb_observer observer = {0};
     kb_tensor *x;
+    size_t n = 0;
     kb_sim *sim = half_run((kb_options){.phase2 = true, .inspect = true}, adds, &x);
     kb_error why = {""};
 
@@ -61,6 +67,8 @@ static void while_kernels_run_the_host_waits(void **state)
     assert_string_equal(why.text, "a launch is under way");
     assert_int_equal(kb_sim_observe(sim, &observer, &why), KB_BAD_REQUEST);
     assert_int_equal(kb_sim_check_races(sim, &why), KB_BAD_REQUEST);
+    assert_int_equal(kb_sim_utilization(sim, count_use, &n), KB_OK);
+    assert_true(n > 0);
     run_launched(sim, 0);
     assert_int_equal(kb_sim_observe(sim, &observer, &why), KB_BAD_REQUEST);
     assert_int_equal(kb_sim_check_races(sim, &why), KB_BAD_REQUEST);
@@ -128,6 +136,66 @@ static void without_operations(void **state)
     kb_sim_free(sim);
 }
 
+static void count_service(void *arg, const kb_service *service)
+{
+    *(size_t *)arg += service->end_fs >= 0;
+}
+
+/* An observer is told only what it asks for. */
+static void observers_of_little(void **state)
+{
+    kb_sim *sim = new_sim(&cube8_topology, (kb_options){0});
+    size_t n = 0;
+    kb_observer deaf = {.arg = NULL}, one = {.arg = &n, .release = count_service};
+    kb_error why = {""};
+
+    (void)state;
+    assert_int_equal(kb_sim_observe(sim, &deaf, &why), KB_OK);
+    assert_int_equal(kb_sim_observe(sim, &one, &why), KB_OK);
+    assert_int_equal(fill_slices(sim, &why), KB_OK);
+    assert_int_equal(launch(sim, adds, NULL, 2, &why), KB_OK);
+    run_launched(sim, 0);
+    assert_true(n > 0);
+    kb_sim_free(sim);
+}
+
+/* Channels without limit, and links that other links feed, in the middle of a run. */
+static void utilization_of_what_goes_on(void **state)
+{
+    const kb_topology *topo = any_topology(
+        "kernbench: 1\nname: fed\nsip: {cube_mesh: {w: 2, h: 1}}\ncontention: {links: fifo}\n");
+    kb_sim *sim = new_sim(topo, (kb_options){.costs_off = KB_COST_CHANNELS});
+    kb_error why = {""};
+    size_t n = 0;
+
+    (void)state;
+    for (uint32_t i = 0; i < 40; i++)
+        issue(sim, topo, 0, KB_READ, "c0.pe0", i % 2 ? "c1.slice3" : "c0.slice5", 4096);
+    assert_int_equal(kb_sim_run(sim, 90, &why), KB_AGAIN);
+    assert_int_equal(kb_sim_utilization(sim, count_use, &n), KB_OK);
+    assert_true(n > 0);
+    run_all(sim);
+    kb_sim_free(sim);
+    any_topology_free(topo);
+}
+
+static void a_log_of_a_short_name(void **state)
+{
+    kb_sim *sim = run_kernel((kb_options){.oplog = true}, adds, NULL, 1, NULL);
+    char folder[] = "/tmp/kernbench-order-XXXXXX", before[4096];
+    kb_error why = {""};
+
+    (void)state;
+    assert_non_null(getcwd(before, sizeof before));
+    assert_non_null(mkdtemp(folder));
+    assert_int_equal(chdir(folder), 0);
+    assert_int_equal(kb_oplog_write(sim, "o", NULL, 0, &why), KB_OK);
+    assert_int_equal(unlink("o"), 0);
+    assert_int_equal(chdir(before), 0);
+    assert_int_equal(rmdir(folder), 0);
+    kb_sim_free(sim);
+}
+
 /* With max_events tensors are filled when they are needed: here for Phase 2. */
 static void fills_that_were_put_off(void **state)
 {
@@ -188,6 +256,9 @@ int main(void)
         cmocka_unit_test(transactions_and_kernels_do_not_mix),
         cmocka_unit_test(a_run_that_failed_takes_no_more),
         cmocka_unit_test(without_operations),
+        cmocka_unit_test(observers_of_little),
+        cmocka_unit_test(utilization_of_what_goes_on),
+        cmocka_unit_test(a_log_of_a_short_name),
         cmocka_unit_test(fills_that_were_put_off),
         cmocka_unit_test(too_many_events_name_the_kernel_that_goes_on),
         cmocka_unit_test(an_end_of_time_is_no_end_of_events),

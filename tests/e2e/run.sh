@@ -79,7 +79,7 @@ SIM=$BROKEN refused "too many tensors" 2 "more than 16 tensors" many
 
 # -- what is printed ----------------------------------------------------------------------------
 
-columns=bench,kernel,pes,start_ns,kernel_ns,total_ns,ops,dma_read_bytes,dma_write_bytes,gemm_macs,math_elements,verify,max_abs_err
+columns=bench,kernel,pes,start_ns,kernel_ns,total_ns,ops,dma_read_bytes,dma_write_bytes,gemm_macs,math_elements,verify,max_abs_err,tflops,peak_pct,gbs,ops_per_byte,algorithm
 run gemm M=64 N=64 K=64 --format csv
 [ $code -eq 0 ] && [ ! -s err ] && [ "$(head -1 out)" = $columns ] && [ "$(wc -l <out)" -eq 2 ] &&
     [ "$(field bench 1),$(field kernel 1),$(field pes 1)" = gemm,gemm,64 ] &&

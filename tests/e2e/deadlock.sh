@@ -76,12 +76,13 @@ equal "a long one is cut" \
     "circle 1 of 64 PEs: c0.pe0 waits for c0.pe1 waits for c0.pe2 waits for c0.pe3 waits for c0.pe4 waits for c0.pe5 waits for ... waits for c7.pe7 waits for c0.pe0" \
     "$(tail -1 out)"
 run run listen
-[ "$code" -eq 4 ] && [ "$(wc -l <out)" -eq 2 ]
+[ "$code" -eq 4 ] && [ "$(wc -l <out)" -eq 3 ] && grep -q '^not shown: ' out
 ok "without a circle there are rows alone"
 run run jam --format json
 [ "$code" -eq 4 ] && jq -e '.schema == "kernbench.deadlock/1" and (.rows | length) == 4 and
     .rows[0] == {pe: "c0.pe0", kernel: "jam", call: "tl_send", line: .rows[0].line,
-        since_ns: 219.25625, lacks: "a free slot", waits_for: "c0.pe1", state: "waiting", tag: 0, other_tag: null, missing: null, cycle: 1}' \
+        since_ns: 219.25625, lacks: "a free slot", waits_for: "c0.pe1", state: "waiting", tag: 0, other_tag: null, missing: null, cycle: 1,
+        cause: 1, count: 1}' \
     out >/dev/null
 ok "JSON"
 run run stay_away --format jsonl
@@ -89,8 +90,13 @@ run run stay_away --format jsonl
     [ "$(sed 1d out | jq -r .missing | sort | uniq -c | xargs)" = "7 1" ]
 ok "JSON lines"
 run run jam --format md
-[ "$code" -eq 4 ] && [ "$(grep -c '^| c0.pe' out)" -eq 4 ] && grep -q '^circle 1: ' out
-ok "md"
+[ "$code" -eq 4 ] && [ "$(grep -c '^| c0.pe' out)" -eq 1 ] && grep -q '| 1 | 1 | 4 |$' out && grep -q '^circle 1: ' out
+ok "md: one row for all that have one cause, with their number"
+run run circle --columns pe,count
+equal "a table: the same, of 64 PEs" "pe count c0.pe0 64" "$(head -2 out | xargs)"
+run run cross --columns pe,call,count
+equal "other calls and other lines are other causes" "c0.pe1 tl_recv 1 c0.pe4 tl_barrier 1 c0.pe5 tl_recv 1" \
+    "$(sed -n 2,4p out | xargs)"
 run run jam --quiet --format csv
 [ "$code" -eq 4 ] && says "deadlock: 4 commands" && [ "$(wc -l <out)" -eq 5 ]
 ok "--quiet changes nothing"

@@ -29,7 +29,8 @@ static void meets_each(tl_ctx *tl, const kb_args *args)
         tl_barrier(tl, (tl_group){.pes = pair, .n = 2});
         crowd->wrong |= crowd->round[other] < r;
         tl_send(tl, other, (int)(r % 3), load(tl, 16 * (uint64_t)me));
-        crowd->wrong |= tl_get(tl, tl_recv(tl, other, (int)(r % 3), KB_I32, KB_SHAPE(4)), 0) != 4 * other;
+        crowd->wrong |=
+            tl_get(tl, tl_recv(tl, other, (int)(r % 3), KB_I32, KB_SHAPE(4)), 0) != 4 * other;
         tl_atomic_add(tl, SLICE(1) + 8 * (uint64_t)(me * PES + r), r % 2 ? KB_I32 : KB_I64, 1);
         tl_release(tl, mark);
     }

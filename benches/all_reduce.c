@@ -22,7 +22,7 @@
 #include <string.h>
 #include "all_reduce.h"
 #include "even.h"
-#include "collective_bound.h"
+#include "collective_auto.h"
 
 static void all_reduce(tl_ctx *tl, const kb_args *args)
 {

@@ -18,7 +18,7 @@
 #include <string.h>
 #include "all_reduce.h"
 #include "even.h"
-#include "collective_bound.h"
+#include "collective_auto.h"
 
 enum { BLOCK = 64 };         /* rows of x, and hidden columns, at once */
 enum { X, W1, W2, Y, SUMS }; /* tensors */

@@ -222,6 +222,33 @@ static void too_many_events_name_the_kernel_that_goes_on(void **state)
     kb_sim_free(sim);
 }
 
+static void leaves_a_store(tl_ctx *tl, const kb_args *args)
+{
+    (void)args;
+    tl_store_async(tl, SLICE(0) + FILLED, tl_load(tl, SLICE(0), KB_F32, KB_SHAPE(8)));
+}
+
+/* Wherever it ends, also when the kernel has ended and its store has not. */
+static void any_number_of_events_is_told(void **state)
+{
+    kb_status status = KB_KERNEL_ERROR;
+
+    (void)state;
+    for (uint64_t most = 1; status == KB_KERNEL_ERROR; most++) {
+        kb_sim *sim = new_sim(&cube8_topology, (kb_options){.max_events = most});
+        kb_error why = {""};
+        char text[64];
+
+        assert_int_equal(fill_slices(sim, &why), KB_OK);
+        assert_int_equal(launch(sim, leaves_a_store, NULL, 1, &why), KB_OK);
+        status = kb_sim_run(sim, 0, &why);
+        snprintf(text, sizeof text, "the kernel has not ended after %d events", (int)most);
+        assert_true(status == KB_OK || strstr(why.text, text));
+        kb_sim_free(sim);
+    }
+    assert_int_equal(status, KB_OK);
+}
+
 /* Stopped by time, not by the number of events. */
 static void an_end_of_time_is_no_end_of_events(void **state)
 {
@@ -263,6 +290,7 @@ int main(void)
         cmocka_unit_test(a_log_of_a_short_name),
         cmocka_unit_test(fills_that_were_put_off),
         cmocka_unit_test(too_many_events_name_the_kernel_that_goes_on),
+        cmocka_unit_test(any_number_of_events_is_told),
         cmocka_unit_test(an_end_of_time_is_no_end_of_events),
         cmocka_unit_test(tcms_beyond_addresses),
     };

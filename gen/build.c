@@ -10,10 +10,10 @@ bool build_read(struct build *b, const struct source *from)
     if (from->text)
         load_text(&b->spec, from->file, from->text, from->len);
     else
-        load(&b->spec, from->file);
+        load_file(&b->spec, from->file);
     for (size_t i = 0; i < from->n_sets; i++)
         load_set(&b->spec, from->sets[i]);
-    return check(&b->spec);
+    return check_spec(&b->spec);
 }
 
 bool build_tables(struct build *b)

@@ -35,9 +35,7 @@ bool build_tables(struct build *b);
 /* Both, as a step of build_guarded(). */
 void build_all(struct build *b, void *source);
 
-/* `step`, but without an end of the program when memory lacks: false then, and nothing is left
- * open.
- */
+/* `step`, from which memory that lacks leads back here: false then, and nothing is left open. */
 bool build_guarded(struct build *b, void (*step)(struct build *b, void *arg), void *arg);
 
 #endif

@@ -51,7 +51,7 @@ on run copy --verify --format csv
 [ $code -ne 0 ] && says "plane b has none between some"
 ok "with sip.plane: hash they take all"
 machine 'sip: {cube_mesh: {w: 2, h: 2}, io_chiplets: [W, E]}
-missing: [c1, c3]'
+broken: [c1.noc-c1.ucie-E, c3.noc-c3.ucie-E]'
 on run copy --verify --format csv
 [ $code -eq 0 ] && [ "$(field verify 1)" = pass ]
 ok "nor the ways to another IO chiplet than host0's"

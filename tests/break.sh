@@ -689,8 +689,8 @@ flags='-Og -DNDEBUG' # compiles twice as fast as -O1; assertions would notice be
 build() {
     local t
 
-    for t in cube8 tray32 tests/vectors/cube8_fifo.yaml; do
-        make -s B=build CFLAGS="$flags" "TOPO=$t" topology >>log 2>&1 || return
+    for t in tests/machines/{cube8,tray32}.yaml tests/vectors/cube8_fifo.yaml; do
+        make -s B=build PLACE=build/_m CFLAGS="$flags" "TOPO=$t" topology >>log 2>&1 || return
     done
     make -s B=build CFLAGS="$flags" "${tests[@]/#/build/_t/test_}" build/_t/broken build/_t/hostile build/_t/talking >>log 2>&1
 }
@@ -711,7 +711,7 @@ first_failure() {
         return 0
     done
     for t in "${scripts[@]}"; do
-        name=$(B=build SIM=build/cube8/cube8 timeout 200 bash "tests/e2e/$t.sh" 2>/dev/null |
+        name=$(B=build timeout 200 bash "tests/e2e/$t.sh" 2>/dev/null |
             sed -n 's/^not ok [0-9]* - //p' | head -n 1)
         [ -z "$name" ] && continue
         echo "$name"

@@ -17,6 +17,30 @@ on()
     run it.yaml "$@"
 }
 
+# -- docs/model.md "Machines of any shape" --------------------------------------------------------
+
+# row KEYS OP SRC DST NS: 4096 bytes alone
+row()
+{
+    local offset=0 cube8='sip: {cube_mesh: {w: 4, h: 2}}'
+
+    case $1 in *cube_mesh*) cube8= ;; esac
+    printf 'kernbench: 1\nname: it\n%s\n%s\n' "$cube8" "$(grep -o '`[^`]*`' <<<"$1" | tr -d '`')" >it.yaml
+    case $4 in 0x*) offset= ;; esac
+    printf 'issue_ns,op,src,dst,offset,nbytes\n0,%s,%s,%s,%s,4096\n' "$2" "$3" "$4" "$offset" >in.csv
+    on replay in.csv --quiet
+    [ "$(field actual_ns 1)" = "$5" ] || { echo "# $*" && false; }
+}
+
+bad=0 rows=0
+while IFS='|' read -r _ _ keys transaction ns _; do
+    read -r op src dst <<<"${transaction//\`/}"
+    row "$keys" "$op" "$src" "$dst" "${ns// /}" || bad=$((bad + 1))
+    rows=$((rows + 1))
+done < <(sed -n '/^## Machines of any shape/,/^## Addresses/{/| `\(read\|write\|h2d\) /p}' "$root/docs/model.md")
+[ $bad -eq 0 ] && [ $rows -ge 34 ]
+ok "each rule of the table takes what it says"
+
 # -- no way -------------------------------------------------------------------------------------
 
 machine 'sip: {cube_mesh: {w: 3, h: 1}}
@@ -51,7 +75,7 @@ on run copy --verify --format csv
 [ $code -ne 0 ] && says "plane b has none between some"
 ok "with sip.plane: hash they take all"
 machine 'sip: {cube_mesh: {w: 2, h: 2}, io_chiplets: [W, E]}
-missing: [c1, c3]'
+broken: [c1.noc-c1.ucie-E, c3.noc-c3.ucie-E]'
 on run copy --verify --format csv
 [ $code -eq 0 ] && [ "$(field verify 1)" = pass ]
 ok "nor the ways to another IO chiplet than host0's"

@@ -84,10 +84,11 @@ tests: $(TESTS) $(CORPORA) $(B)/_t/judge $(B)/_t/broken $(B)/_t/hostile $(B)/_t/
 MACHINES := $(TEST_TOPOLOGIES) cube1 tests/support/odd.yaml tests/support/interleaved.yaml $(wildcard tests/support/shapes/*.yaml) $(VECTOR_TOPOLOGIES)
 # What is shipped, and variants of cube8 that the documents build.
 SHIPPED := cube8 wormhole
-set_of_late := cube.hbm.hold=own cube.hbm.latency_ns=20
+set_of_ideal := contention.links=ideal
+set_of_late := cube.hbm.latency_ns=20
 set_of_interleaved := addressing.granule=4096
 set_of_hashed := addressing.granule=4096 addressing.hash=xor
-VARIANTS := late interleaved hashed
+VARIANTS := ideal late interleaved hashed
 .PHONY: $(VARIANTS:%=variant-%)
 $(VARIANTS:%=variant-%): variant-%: $(KBGEN) $(CLI) $(LIB) $(SHARED)
 	+@$(MAKE) topology TOPO=cube8 NAME=cube8_$* SET='$(set_of_$*)'

@@ -82,6 +82,8 @@ static void transactions_and_kernels_do_not_mix(void **state)
 {
     kb_traffic traffic = {.pattern = KB_LOCAL, .nbytes = 64, .rate = 0.1, .txns = 100};
     kb_sim *sim = new_sim(&cube8_topology, (kb_options){0});
+    kb_point point = {.dst.kind = KB_SLICE, .nbytes = 64, .inflight = 1};
+    kb_point_result result;
     kb_error why = {""};
 
     (void)state;
@@ -94,6 +96,13 @@ static void transactions_and_kernels_do_not_mix(void **state)
     sim = new_sim(&cube8_topology, (kb_options){0});
     assert_int_equal(launch(sim, is_idle, NULL, 1, &why), KB_OK);
     assert_int_equal(kb_sim_traffic(sim, &traffic, &why), KB_BAD_REQUEST);
+    assert_int_equal(kb_sweep(sim, &point, 1, &result, NULL, &why), KB_BAD_REQUEST);
+    assert_string_equal(why.text, "a sweep needs a simulation of its own");
+    kb_sim_free(sim);
+    sim = new_sim(&cube8_topology, (kb_options){0});
+    issue(sim, &cube8_topology, 0, KB_READ, "c0.pe0", "c0.slice0", 64);
+    run_all(sim);
+    assert_int_equal(kb_sim_check_races(sim, &why), KB_BAD_REQUEST);
     kb_sim_free(sim);
 }
 
@@ -166,18 +175,23 @@ static void utilization_of_what_goes_on(void **state)
 {
     const kb_topology *topo = any_topology(
         "kernbench: 1\nname: fed\nsip: {cube_mesh: {w: 2, h: 1}}\ncontention: {links: fifo}\n");
-    kb_sim *sim = new_sim(topo, (kb_options){.costs_off = KB_COST_CHANNELS});
-    kb_error why = {""};
-    size_t n = 0;
+    const unsigned off[] = {KB_COST_CHANNELS, 0};
 
     (void)state;
-    for (uint32_t i = 0; i < 40; i++)
-        issue(sim, topo, 0, KB_READ, "c0.pe0", i % 2 ? "c1.slice3" : "c0.slice5", 4096);
-    assert_int_equal(kb_sim_run(sim, 130, &why), KB_AGAIN);
-    assert_int_equal(kb_sim_utilization(sim, count_use, &n), KB_OK);
-    assert_true(n > 0);
-    run_all(sim);
-    kb_sim_free(sim);
+    for (size_t i = 0; i < LENGTH(off); i++) {
+        kb_sim *sim = new_sim(topo, (kb_options){.costs_off = off[i]});
+        kb_error why = {""};
+        size_t n = 0;
+
+        for (uint32_t row = 0; row < 40; row++)
+            issue(sim, topo, 0, KB_READ, row % 3 ? "c0.pe0" : "c0.pe1",
+                  row % 2 ? "c1.slice3" : "c0.slice5", 4096);
+        assert_int_equal(kb_sim_run(sim, 130, &why), KB_AGAIN);
+        assert_int_equal(kb_sim_utilization(sim, count_use, &n), KB_OK);
+        assert_true(n > 0);
+        run_all(sim);
+        kb_sim_free(sim);
+    }
     any_topology_free(topo);
 }
 
@@ -213,12 +227,14 @@ static void too_many_events_name_the_kernel_that_goes_on(void **state)
 {
     kb_sim *sim = new_sim(&cube8_topology, (kb_options){.max_events = 2});
     kb_error why = {""};
+    size_t n = 0;
 
     (void)state;
     assert_int_equal(fill_slices(sim, &why), KB_OK);
     assert_int_equal(launch(sim, one_goes_on, NULL, 2, &why), KB_OK);
     assert_int_equal(kb_sim_run(sim, 0, &why), KB_KERNEL_ERROR);
     assert_non_null(strstr(why.text, "kernel test on c0.pe1: "));
+    assert_int_equal(kb_sim_utilization(sim, count_use, &n), KB_OK);
     kb_sim_free(sim);
 }
 
@@ -278,6 +294,13 @@ static void tcms_beyond_addresses(void **state)
     any_topology_free(topo);
 }
 
+static void no_such_cause(void **state)
+{
+    (void)state;
+    assert_string_equal(kb_cause_name((kb_cause)99), "?");
+    assert_false(kb_cause_is_wait((kb_cause)99));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -293,6 +316,7 @@ int main(void)
         cmocka_unit_test(any_number_of_events_is_told),
         cmocka_unit_test(an_end_of_time_is_no_end_of_events),
         cmocka_unit_test(tcms_beyond_addresses),
+        cmocka_unit_test(no_such_cause),
     };
 
     return cmocka_run_group_tests_name("order", tests, NULL, NULL);

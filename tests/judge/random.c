@@ -245,20 +245,42 @@ static uint32_t print_cube(FILE *out, struct dice *rng, struct dice *keys, uint6
 }
 
 /* Some cubes, as `cubes` and `missing` name them. */
-static void print_cubes(FILE *out, struct dice *rng, uint32_t n_sips, uint32_t n_cubes)
+struct pattern {
+    char text[40];
+};
+
+static struct pattern some_cubes(struct dice *rng, uint32_t n_sips, uint32_t n_cubes)
 {
     uint32_t first = below(rng, n_cubes), sip = below(rng, n_sips);
+    char sips[16] = "", cubes[24] = "c*";
 
     if (chance(rng, 20))
-        fputs("s*.", out);
+        snprintf(sips, sizeof sips, "s*.");
     else if (sip)
-        fprintf(out, "s%" PRIu32 ".", sip);
-    if (chance(rng, 20))
-        fputs("c*", out);
-    else if (chance(rng, 50))
-        fprintf(out, "c%" PRIu32, first);
-    else
-        fprintf(out, "c[%" PRIu32 "-%" PRIu32 "]", first, first + below(rng, n_cubes - first));
+        snprintf(sips, sizeof sips, "s%" PRIu32 ".", sip);
+    if (!chance(rng, 20)) {
+        if (chance(rng, 50))
+            snprintf(cubes, sizeof cubes, "c%" PRIu32, first);
+        else
+            snprintf(cubes, sizeof cubes, "c[%" PRIu32 "-%" PRIu32 "]", first,
+                     first + below(rng, n_cubes - first));
+    }
+
+    struct pattern p;
+    snprintf(p.text, sizeof p.text, "%s%s", sips, cubes);
+    return p;
+}
+
+/* Cubes that none of the `n` patterns before names in the same words: a key stands once. */
+static struct pattern other_cubes(struct dice *rng, uint32_t n_sips, uint32_t n_cubes,
+                                  const struct pattern *before, uint32_t n)
+{
+    struct pattern p = some_cubes(rng, n_sips, n_cubes);
+
+    for (uint32_t i = 0; i < n; i++)
+        if (strcmp(p.text, before[i].text) == 0)
+            return other_cubes(rng, n_sips, n_cubes, before, n);
+    return p;
 }
 
 /* Keys of what only kernels use. */
@@ -333,15 +355,15 @@ static void print_differences(FILE *out, uint64_t seed, uint32_t n_sips, uint32_
     struct dice *rng = &dice;
     uint32_t n = below(rng, 4);
     bool with_pes = chance(rng, 50);
+    struct pattern named[4];
 
     if (chance(rng, 67))
         return;
     if (n)
         fputs("cubes:\n", out);
     for (uint32_t i = 0; i < n; i++) {
-        fputs("  \"", out);
-        print_cubes(out, rng, n_sips, n_cubes);
-        fprintf(out, "\": {");
+        named[i] = other_cubes(rng, n_sips, n_cubes, named, i);
+        fprintf(out, "  \"%s\": {", named[i].text);
         print_own_keys(out, rng, with_pes && chance(rng, 60));
         fputs("}\n", out);
     }
@@ -350,9 +372,9 @@ static void print_differences(FILE *out, uint64_t seed, uint32_t n_sips, uint32_
         return;
     fputs("missing: [", out);
     for (uint32_t i = 0; i < n; i++) {
-        fputs(i ? ", \"" : "\"", out);
-        print_cubes(out, rng, n_sips, n_cubes);
-        fprintf(out, ".pe%" PRIu32 "\"", below(rng, 2));
+        struct pattern p = some_cubes(rng, n_sips, n_cubes);
+
+        fprintf(out, "%s\"%s.pe%" PRIu32 "\"", i ? ", " : "", p.text, below(rng, 2));
     }
     fputs("]\n", out);
 }

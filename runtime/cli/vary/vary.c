@@ -50,7 +50,7 @@ struct vary {
     enum exit_code (*start)(const struct cli *cli);
     struct variants variants;
     struct column columns[VARY_KEYS_MAX];
-    kb_topology_source base; /* without sets */
+    const kb_topology *base; /* what the machines are variants of; owned */
     uint64_t stride;         /* from one machine to the next, modulo their number */
     unsigned threads;
     uint64_t window;
@@ -94,17 +94,13 @@ static void begin_slot(const struct vary *v, struct slot *s, uint64_t i)
 /* The tables of machine `i`; messages are kept. */
 static enum exit_code make_machine(const struct vary *v, struct slot *s, uint64_t i)
 {
-    const struct set_list *set = &v->cli->opts.set;
-    const char *words[SETS_MAX + VARY_KEYS_MAX];
-    kb_topology_source source = v->base;
+    const char *words[VARY_KEYS_MAX];
+    kb_topology_source source = {.base = v->base, .sets = words, .n_sets = v->variants.n_keys};
     char *messages;
     kb_status status;
 
-    memcpy(words, set->word, set->n * sizeof *words);
     for (size_t k = 0; k < v->variants.n_keys; k++)
-        words[set->n + k] = variants_word(&v->variants, i, k);
-    source.sets = words;
-    source.n_sets = set->n + v->variants.n_keys;
+        words[k] = variants_word(&v->variants, i, k);
     status = kb_topology_load(&source, &s->topo, &messages);
     if (status == KB_NO_MEMORY)
         memory_lacks();
@@ -487,6 +483,15 @@ static enum exit_code check_options(const struct cli *cli)
     return EXIT_OK;
 }
 
+/* From a base that was read at run time variants are made quickest. */
+static enum exit_code make_base(struct vary *v)
+{
+    kb_topology_source source = {.base = v->cli->topo};
+    kb_status status = kb_topology_load(&source, &v->base, NULL);
+
+    return status ? cmd_fail(v->cli, status, NULL) : EXIT_OK;
+}
+
 enum exit_code vary_run(const struct cli *cli, enum exit_code (*start)(const struct cli *cli),
                         bool *kept)
 {
@@ -496,13 +501,13 @@ enum exit_code vary_run(const struct cli *cli, enum exit_code (*start)(const str
     v->cli = cli;
     v->start = start;
     v->stride = 1;
-    v->base = (kb_topology_source){
-        .file = cli->info.name, .text = cli->info.config, .nbytes = strlen(cli->info.config)};
     if (!code)
         code = variants_read(&v->variants, &cli->opts.vary, cli->program);
     for (size_t k = 0; k < v->variants.n_keys; k++)
         v->columns[k] = (struct column)COLUMN_BY_HAND(
             v->variants.key[k].path, v->variants.key[k].numbers ? CELL_NUMBER : CELL_TEXT);
+    if (!code)
+        code = make_base(v);
     if (!code) {
         make_room(v);
         code = cli->opts.dry_run ? run_dry(v) : run_into(v);
@@ -512,6 +517,7 @@ enum exit_code vary_run(const struct cli *cli, enum exit_code (*start)(const str
         return code;
     free_room(v);
     variants_free(&v->variants);
+    kb_topology_free(v->base);
     free(v);
     return code;
 }

@@ -18,16 +18,16 @@ CORPORA := $(FUZZ_TARGETS:%=$(B)/_t/corpus_%)
 TEST_TOPOLOGIES := cube8 tray32
 VECTOR_TOPOLOGIES := $(filter-out %/cube8.yaml,$(wildcard tests/vectors/*.yaml))
 
-$(O)/tests/%.o: INCLUDES += -Itests -I. $(TEST_TOPOLOGIES:%=-I$(B)/%)
+$(O)/tests/%.o: INCLUDES += -Itests $(TEST_TOPOLOGIES:%=-I$(B)/%)
 $(JUDGE): $(JUDGE_OBJ)
-$(GENLIB): $(filter-out $(O)/gen/main.o $(O)/gen/options.o,$(GEN_OBJ)) $(O)/tests/support/any_topology.o
+$(GENLIB): $(O)/gen/emit.o $(O)/tests/support/any_topology.o
 $(JUDGE) $(GENLIB):
 	$(archive)
 
 # A test may name more for its link in a line "link: ..." of its heading.
 $(foreach s,$(TEST_SRC),$(eval $(B)/_t/$(basename $(notdir $s)): $(s:%.c=$(O)/%.o)))
 $(TESTS): $(B)/_t/%: $(JUDGE) $(GENLIB) $(LIB) $(foreach t,$(TEST_TOPOLOGIES),$(B)/$(t)/lib$(t).a)
-	$(call link,$$(sed -n 's/^ \* link: //p' tests/unit/*/$*.c) -lyaml -lxxhash -lcmocka)
+	$(call link,$$(sed -n 's/^ \* link: //p' tests/unit/*/$*.c) -lcmocka)
 
 $(B)/_t/test_lists: $(patsubst %,$(O)/runtime/cli/%.o,in/lists out/memory out/say out/stop)
 # They need all of the command line, with its benches.
@@ -39,7 +39,7 @@ $(B)/_t/co_arch: $(O)/tests/unit/kernels/test_co_arch.o $(LIB)
 	$(link)
 
 $(B)/_t/judge: $(O)/tests/judge/main.o $(JUDGE)
-	$(call link,-lyaml)
+	$(call link)
 
 # A simulator with benches of its own, which are wrong, and with operations that it spoils.
 $(B)/_t/broken: private ALL_CFLAGS += -Wl,--wrap=math_run
@@ -253,8 +253,8 @@ aarch64: setup
 	@$(MAKE) $(KBGEN)
 	@for t in cube8 $(VECTOR_TOPOLOGIES); do \
 	    $(MAKE) B=$(B)/aarch64 KBGEN=$(KBGEN) CC=$(ARM_CC) AR=aarch64-linux-gnu-ar \
-	        SAN=-static BLIS=no CLI_LIBS= topology TOPO=$$t SET= NAME= || exit; done
-	@$(MAKE) B=$(B)/aarch64 CC=$(ARM_CC) AR=aarch64-linux-gnu-ar SAN=-static BLIS=no CLI_LIBS= \
+	        SAN=-static BLIS=no YAML=no CLI_LIBS= topology TOPO=$$t SET= NAME= || exit; done
+	@$(MAKE) B=$(B)/aarch64 CC=$(ARM_CC) AR=aarch64-linux-gnu-ar SAN=-static BLIS=no YAML=no CLI_LIBS= \
 	    $(B)/aarch64/_t/co_arch
 	@B=$(B)/aarch64 RUNNER=qemu-aarch64 tests/run.sh $(B)/aarch64/_t/co_arch \
 	    tests/e2e/vectors.sh tests/e2e/benches.sh

@@ -39,6 +39,7 @@ static enum exit_code exit_code_of(kb_status status)
     case KB_BAD_REQUEST:
         return EXIT_USAGE;
     case KB_TIME_RANGE:
+    case KB_BAD_FILE:
         return EXIT_INPUT;
     case KB_NO_MEMORY:
     case KB_FILE_ERROR:

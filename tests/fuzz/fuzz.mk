@@ -4,7 +4,7 @@
 # reaches code that no other reaches.
 
 # A target may name more for its link in a line "link: ..." of its heading.
-FUZZ_LINKS = $$(sed -n 's/^ \* link: //p' tests/fuzz/fuzz_$*.c) -lyaml -lxxhash
+FUZZ_LINKS = $$(sed -n 's/^ \* link: //p' tests/fuzz/fuzz_$*.c)
 FUZZ_OBJ := $(GENLIB) $(B)/cube8/libcube8.a $(CLI) $(LIB)
 $(CORPORA): $(B)/_t/corpus_%: $(O)/tests/fuzz/fuzz_%.o $(O)/tests/fuzz/corpus.o $(FUZZ_OBJ)
 	$(call link,$(FUZZ_LINKS))

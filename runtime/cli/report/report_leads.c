@@ -1,7 +1,7 @@
 /*
  * report_leads.c -- the sentence with which each section of a report begins: what it shows.
  *
-* These sentences alone tell the result: "gemm takes 837.77 ns on 64 PEs, at
+ * These sentences alone tell the result: "gemm takes 837.77 ns on 64 PEs, at
  * 40.68 TFLOP/s, 7.6 % of the peak"; "33.7 % of the time is port, the largest part"; "edge c2 > c4
  * binds: 97.0 %". They are made of the same cells as the tables, by the names of columns.
  */

@@ -21,7 +21,13 @@ bool build_tables(struct build *b)
     return make_routes(&b->routes, &b->spec, &b->arena);
 }
 
-bool build_all(struct build *b, const struct source *from)
+void build_all(struct build *b, void *source)
+{
+    if (build_read(b, source))
+        build_tables(b);
+}
+
+bool build_guarded(struct build *b, void (*step)(struct build *b, void *arg), void *arg)
 {
     jmp_buf without;
 
@@ -31,8 +37,7 @@ bool build_all(struct build *b, const struct source *from)
         load_close(&b->spec);
         return false;
     }
-    if (build_read(b, from))
-        build_tables(b);
+    step(b, arg);
     b->arena.without = NULL;
     return true;
 }

@@ -136,6 +136,28 @@ kb_status kb_topology_load(const kb_topology_source *source, const kb_topology *
 /* Frees what kb_topology_load() made; none that is linked in. */
 void kb_topology_free(const kb_topology *topo);
 
+/* What the value of a key is: a whole number, any number, one of a few words, or a list or the
+ * like. */
+typedef enum kb_key_kind { KB_KEY_COUNT, KB_KEY_NUMBER, KB_KEY_WORD, KB_KEY_OTHER } kb_key_kind;
+
+/* A key of the YAML, as `path`=`text` can be set. */
+typedef struct kb_key {
+    const char *path; /* "cube.hbm.bw_gbs" */
+    const char *text; /* its value, as kb_info.config has it: "256.0" */
+    kb_key_kind kind;
+    double value, least, most; /* of numbers; 0 of bandwidths without a limit, whatever `least` */
+    const char *const *words;  /* of a word: those it may be, up to NULL */
+} kb_key;
+
+/*
+ * Calls `each` for every key of the YAML, in their order, with its value in this topology. Texts
+ * are valid during the call.
+ *
+ * returns  KB_NO_MEMORY; KB_BAD_REQUEST: built without libyaml
+ */
+kb_status kb_topology_keys(const kb_topology *topo, void (*each)(void *arg, const kb_key *key),
+                           void *arg);
+
 /* -- PEs ------------------------------------------------------------------------------------ */
 
 /*

@@ -67,8 +67,24 @@ void kb_topology_free(const kb_topology *topo)
 {
     (void)topo;
 }
+
+kb_status kb_topology_keys(const kb_topology *topo, void (*each)(void *arg, const kb_key *key),
+                           void *arg)
+{
+    (void)topo, (void)each, (void)arg;
+    return KB_BAD_REQUEST;
+}
+
+kb_status kb_topology_keys(const kb_topology *topo, void (*each)(void *arg, const kb_key *key),
+                           void *arg)
+{
+    (void)topo, (void)each, (void)arg;
+    return KB_BAD_REQUEST;
+}
 #else
 #include "gen/build.h"
+#include "gen/keys.h"
+#include "gen/keys.h"
 
 /* The topology first: a pointer to it is one to the whole. */
 struct loaded {
@@ -94,7 +110,8 @@ static kb_status load(const kb_topology_source *from, struct loaded *out, struct
                             .len = from->text ? from->nbytes : 0,
                             .sets = from->sets,
                             .n_sets = from->n_sets};
-    kb_status status = build_all(b, &source) && !said->lost ? status_of(b) : KB_NO_MEMORY;
+    kb_status status =
+        build_guarded(b, build_all, &source) && !said->lost ? status_of(b) : KB_NO_MEMORY;
 
     if (status == KB_OK) {
         out->topo = b->routes.topo;
@@ -140,5 +157,40 @@ void kb_topology_free(const kb_topology *topo)
     if (loaded)
         arena_release(&loaded->arena);
     free(loaded);
+}
+
+struct walk {
+    const kb_topology *topo;
+    void (*each)(void *arg, const kb_key *key);
+    void *arg;
+};
+
+/* The keys are in the resolved YAML, which every topology has. */
+static void walk_keys(struct build *b, void *arg)
+{
+    const struct walk *w = arg;
+    struct source source = {
+        .file = w->topo->name, .text = w->topo->config, .len = strlen(w->topo->config)};
+
+    build_read(b, &source);
+    keys_walk(&b->spec, w->each, w->arg);
+}
+
+kb_status kb_topology_keys(const kb_topology *topo, void (*each)(void *arg, const kb_key *key),
+                           void *arg)
+{
+    struct walk walk = {topo, each, arg};
+    struct build *b;
+    kb_status status = KB_NO_MEMORY;
+
+    if (!topo || !each)
+        return KB_BAD_REQUEST;
+    b = calloc(1, sizeof *b);
+    if (b && build_guarded(b, walk_keys, &walk))
+        status = KB_OK;
+    if (b)
+        arena_release(&b->arena);
+    free(b);
+    return status;
 }
 #endif

@@ -123,6 +123,12 @@ enum exit_code cmd_report(const struct cli *cli)
     return code;
 }
 
+/* What a study has run stays, also if a variant failed. */
+static enum sink_end end_of(const struct cli *cli, enum exit_code code)
+{
+    return cli->opts.command == COMMAND_STUDY && code ? SINK_PARTIAL : cmd_end(code);
+}
+
 /* Rows stay in the database if what was printed stays. */
 static enum exit_code run_command(struct cli *cli)
 {
@@ -130,7 +136,7 @@ static enum exit_code run_command(struct cli *cli)
     if (code)
         return code;
     code = cli->opts.report ? cmd_report(cli) : start(cli);
-    enum exit_code closed = out_sqlite_close(cli->sqlite, cmd_end(code));
+    enum exit_code closed = out_sqlite_close(cli->sqlite, end_of(cli, code));
     return closed ? closed : code;
 }
 

@@ -423,4 +423,5 @@ const struct page report_page = {.note = report_note,
                                  .rows = report_rows,
                                  .deadlock = report_deadlock,
                                  .breakdown = report_breakdown_rows,
+                                 .sim = report_sim,
                                  .write = report_write};

@@ -20,17 +20,21 @@ struct work {
 static enum exit_code study_into(void *arg, struct sink *s)
 {
     struct work *w = arg;
-    const struct cli *cli = w->study.cli;
+    struct cli cli = *w->study.cli;
     struct study_rows rows;
     enum exit_code code = study_run(&w->study, w->outcomes);
     struct rows table = study_rows(&rows, &w->study, w->outcomes);
     size_t all = w->study.n_variants * w->study.n_commands;
 
-    cmd_write(cli, &table, s);
+    cli.topo = w->study.base; /* rows and pages are of that machine */
+    cli.info = w->study.info;
+    if (cli.report)
+        cli.page->machine(cli.report, cli.topo);
+    cmd_write(&cli, &table, s);
     sink_flush(s);
     study_rows_free(&rows);
     if (code == EXIT_INTERRUPTED) {
-        cmd_note(cli, "interrupted: %zu of %zu runs complete", rows.n, all);
+        cmd_note(&cli, "interrupted: %zu of %zu runs complete", rows.n, all);
         return code;
     }
     w->failed = code;

@@ -21,7 +21,8 @@ struct study_key {
 };
 
 struct study_variant {
-    char *name;                  /* owned */
+    char *name;                  /* owned; of a combination its values: "256,128" */
+    char *full;                  /* owned: with the keys, for messages; NULL: `name` */
     char *value[STUDY_KEYS_MAX]; /* owned: of each key; NULL: that of the base machine */
     double own_cost;             /* NAN: none */
     int line, column;
@@ -87,6 +88,12 @@ const kb_topology *study_machine(const struct study *s, const struct study_varia
  *          EXIT_INTERRUPTED
  */
 enum exit_code study_run(const struct study *s, struct study_outcome *outcomes);
+
+/* The name of a variant, with its keys if the file gives it none. */
+static inline const char *study_name(const struct study_variant *v)
+{
+    return v->full ? v->full : v->name;
+}
 
 /* Runs one, in this process. */
 void study_run_one(const struct study *s, size_t variant, size_t command,

@@ -7,6 +7,7 @@
  * millisecond, so none is kept: memory does not grow with the number of variants.
  */
 #include "base/text.h"
+#include "cli/benches.h"
 #include "cli/out/memory.h"
 #include "cli/out/say.h"
 #include "cli/study/study.h"
@@ -20,7 +21,7 @@ static void say_mistakes(const struct study *s, const struct study_variant *v, c
 {
     for (char *rest = messages, *line; (line = strsep(&rest, "\n"));)
         if (*line && v)
-            say_line("%s:%d:%d: variant %s: %s", s->file, v->line, v->column, v->name, line);
+            say_line("%s:%d:%d: variant %s: %s", s->file, v->line, v->column, study_name(v), line);
         else if (*line)
             say_line("%s: %s", s->file, line);
 }
@@ -200,7 +201,7 @@ static bool check_command(const struct study *s, const struct study_command *c)
 
     c->word[0] = (char *)s->cli->program;
     enum exit_code code = opts_read(&o, s->cli->program, c->n_words, c->word);
-    if (code || opts_asks(&o))
+    if (code || opts_asks(&o) || (o.command == COMMAND_RUN && !bench_find(s->cli, o.operand[0])))
         wrong = "is no command line";
     else if (!has_result(o.command))
         wrong = "is none of run, load, replay, sweep and probe";

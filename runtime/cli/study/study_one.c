@@ -7,6 +7,7 @@
  * over all rows.
  */
 #include "cli/out/say.h"
+#include "cli/rows/place_text.h"
 #include "cli/study/study.h"
 #include <math.h>
 #include <stdio.h>
@@ -62,7 +63,7 @@ static void rank(void *arg, const kb_utilization *use)
     if (use->servers == 0 || use->util_pct <= out->bound_pct)
         return;
     out->bound_pct = use->util_pct;
-    snprintf(out->bound, sizeof out->bound, "%s", use->name);
+    place_text(use->name, out->bound);
 }
 
 static void take_sim(struct report *page, const kb_sim *sim, const char *when)

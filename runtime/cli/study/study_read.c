@@ -309,20 +309,25 @@ static void read_axis(struct reader *r, const yaml_node_t *key, const yaml_node_
         bad(r, value, "'%s' has no values", text_of(key));
 }
 
-/* Combination `i`, the last key fastest; its name has all values. */
+/* Combination `i`, the last key fastest. */
 static void add_combination(struct reader *r, const yaml_node_t *at, const struct axes *axes,
                             size_t i)
 {
     const char *chosen[STUDY_KEYS_MAX];
-    char name[STUDY_KEYS_MAX * (VALUE_BYTES + 64)] = "";
-    size_t n = 0;
+    char name[STUDY_KEYS_MAX * (VALUE_BYTES + 1)] = "", full[STUDY_KEYS_MAX * 256] = "";
+    size_t n = 0, m = 0;
 
     for (size_t a = axes->n; a-- > 0; i /= axes->axis[a].n)
         chosen[a] = axes->axis[a].text[i % axes->axis[a].n];
-    for (size_t a = 0; a < axes->n; a++)
-        n += (size_t)text_format(name + n, sizeof name - n, "%s%s=%s", a > 0 ? " " : "",
+    for (size_t a = 0; a < axes->n; a++) {
+        const char *comma = a > 0 ? "," : "", *blank = a > 0 ? " " : "";
+
+        n += (size_t)text_format(name + n, sizeof name - n, "%s%s", comma, chosen[a]);
+        m += (size_t)text_format(full + m, sizeof full - m, "%s%.150s=%s", blank,
                                  r->s->key[axes->axis[a].key].name, chosen[a]);
+    }
     struct study_variant *v = add_variant(r, at, name);
+    v->full = memory_text(full);
     for (size_t a = 0; a < axes->n; a++)
         v->value[axes->axis[a].key] = memory_text(chosen[a]);
 }
@@ -536,6 +541,7 @@ enum exit_code study_read(struct study *s, const struct cli *cli, const char *fi
 static void free_variant(struct study_variant *v)
 {
     free(v->name);
+    free(v->full);
     for (size_t k = 0; k < STUDY_KEYS_MAX; k++)
         free(v->value[k]);
 }

@@ -159,8 +159,8 @@ static bool study_row(void *arg, uint64_t i, struct cell *cells)
                       .state = o->state == STUDY_OK ? "ok" : "failed"};
     size_t n = 0;
 
-    record_cells(front_columns, N_FRONT, &row, cells);
-    n += N_FRONT;
+    record_cells(front_columns, r->n_front, &row, cells);
+    n += r->n_front;
     for (size_t k = 0; k < s->n_keys; k++)
         if (s->key[k].is_changed)
             cells[n++] = value_cell(s, v, k);
@@ -172,8 +172,11 @@ static bool study_row(void *arg, uint64_t i, struct cell *cells)
 
 static void make_columns(struct study_rows *r)
 {
+    bool for_people = r->s->cli->opts.format == FORMAT_TABLE && !r->s->cli->report;
+
+    r->n_front = for_people && r->s->n_commands == 1 ? 1 : N_FRONT; /* one command is known */
     memcpy(r->columns, front_columns, sizeof front_columns);
-    r->n_columns = N_FRONT;
+    r->n_columns = r->n_front;
     for (size_t k = 0; k < r->s->n_keys; k++)
         if (r->s->key[k].is_changed)
             r->columns[r->n_columns++] =
@@ -206,7 +209,7 @@ static void make_note(struct study_rows *r)
         else
             used += (size_t)text_format(r->note + used, sizeof r->note - used,
                                         "best: %.120s, %.1f %% less time than base",
-                                        variant_of(r, best)->name, gain);
+                                        study_name(variant_of(r, best)), gain);
     }
 }
 

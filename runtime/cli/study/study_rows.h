@@ -13,7 +13,7 @@ struct study_rows {
     bool *on_front;                       /* owned: of each outcome */
     size_t n;
     struct column columns[ROW_CELLS_MAX];
-    size_t n_columns;
+    size_t n_columns, n_front; /* before those of keys */
     char note[STUDY_NOTE_BYTES];
 };
 

@@ -48,8 +48,8 @@ struct runs {
     unsigned n_jobs;                /* at a time */
     char **command;                 /* owned: what results are kept under */
     size_t n, next, done;
-    enum exit_code code; /* of the first that failed */
-    size_t failed;       /* its number */
+    char **said;         /* owned, each too: what a job that failed has said; NULL: it did not */
+    enum exit_code code; /* of what kept jobs from running */
     struct progress progress;
 };
 
@@ -187,21 +187,40 @@ static bool begin_job(struct runs *r, unsigned i, size_t number)
     return false;
 }
 
+/* What a job has said, owned. */
+static char *said_by(const struct job *job)
+{
+    char *said = memory_new(SAID_BYTES + 1, 1);
+
+    return pread(job->said, said, SAID_BYTES, 0) >= 0 ? said : memory_resize(said, 1, 1);
+}
+
 /* Names the variant and the command, and repeats what the job has said. */
-static void say_failure(struct runs *r, const struct job *job, int code)
+static void say_failure(const struct runs *r, size_t number)
 {
     const struct study *s = r->s;
-    const struct study_variant *v = variant_of(r, job->number);
-    char said[SAID_BYTES + 1];
-    ssize_t n = pread(job->said, said, SAID_BYTES, 0);
-    char *rest = said;
+    const struct study_variant *v = variant_of(r, number);
+    char *rest = r->said[number];
 
-    said[n > 0 ? n : 0] = '\0';
     for (char *line; (line = strsep(&rest, "\n"));)
         if (*line)
-            say_line("%s:%d:%d: variant %s: %s", s->file, v->line, v->column, v->name, line);
-    say_line("%s:%d:%d: variant %s: '%s' ended with %d", s->file, v->line, v->column, v->name,
-             s->command[job->number % s->n_commands].line, code);
+            say_line("%s:%d:%d: variant %s: %s", s->file, v->line, v->column, study_name(v), line);
+    say_line("%s:%d:%d: variant %s: '%s' ended with %d", s->file, v->line, v->column, study_name(v),
+             s->command[number % s->n_commands].line, r->outcomes[number].code);
+}
+
+/* In the order of jobs, whichever failed first. The code is that of the first. */
+static enum exit_code say_failures(const struct runs *r)
+{
+    enum exit_code code = EXIT_OK;
+
+    for (size_t i = 0; i < r->n; i++)
+        if (r->said[i]) {
+            say_failure(r, i);
+            code = code ? code : (enum exit_code)r->outcomes[i].code;
+            free(r->said[i]);
+        }
+    return code;
 }
 
 static void end_job(struct runs *r, unsigned i, int status)
@@ -220,11 +239,8 @@ static void end_job(struct runs *r, unsigned i, int status)
     } else if (o->code == EXIT_INTERRUPTED || stop_asked()) {
         o->state = STUDY_WAITS;
     } else {
-        say_failure(r, job, o->code);
-        if (!r->code || job->number < r->failed) {
-            r->code = o->code ? (enum exit_code)o->code : EXIT_INTERNAL;
-            r->failed = job->number;
-        }
+        o->code = o->code ? o->code : EXIT_INTERNAL;
+        r->said[job->number] = said_by(job);
     }
     close(job->said);
     job->pid = 0;
@@ -309,6 +325,7 @@ enum exit_code study_run(const struct study *s, struct study_outcome *outcomes)
                      .n_jobs = s->cli->opts.jobs ? s->cli->opts.jobs : parallel_threads(),
                      .n = s->n_variants * s->n_commands};
 
+    r.said = memory_new(r.n, sizeof *r.said);
     r.job = memory_new(r.n_jobs, sizeof *r.job);
     r.command = memory_new(s->n_commands, sizeof *r.command);
     for (size_t c = 0; c < s->n_commands; c++)
@@ -325,7 +342,9 @@ enum exit_code study_run(const struct study *s, struct study_outcome *outcomes)
         free(r.command[c]);
     free(r.command);
     free(r.job);
-    if (stop_heard() || r.done < r.n)
-        return r.code ? r.code : EXIT_INTERRUPTED;
-    return r.code;
+    enum exit_code failed = say_failures(&r);
+    free(r.said);
+    if (r.code)
+        return r.code;
+    return stop_heard() || r.done < r.n ? EXIT_INTERRUPTED : failed;
 }

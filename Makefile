@@ -62,6 +62,9 @@ Q := $(if $(V),,@)
 say = $(if $(V)$(findstring s,$(firstword -$(MAKEFLAGS))),,@printf '  %-4s %s\n' $(1) '$@')
 # The plain topology $(1), whatever SET and NAME are; for lines that begin with +
 make_topology = $(MAKE) topology TOPO=$(1) SET= NAME=
+# Machines of version 1 of the keys, on which the tests were worked out and speed is measured.
+M := $(B)/_m
+make_machine = $(call make_topology,$(if $(findstring /,$(1)),$(1),tests/machines/$(1).yaml)) PLACE='$(M)'
 
 # All that is made is written to $(NEW), a name of this shell's own, and moved into place when it is
 # whole: a make that is killed, at any moment, leaves nothing half-made under the name of a target.
@@ -214,7 +217,9 @@ $(TOPO_FILE):
 -include $(TOPO_MK)
 endif
 
-T := $(B)/$(N)
+# Simulators are made in $(B); those of the tests and measurements in a folder of their own.
+PLACE ?= $(B)
+T := $(PLACE)/$(N)
 M4 := LC_ALL=C m4 -P -E -E templates/base.m4
 
 ## topology: the same as all, for TOPO=cube16, TOPO=path/to.yaml, SET="cube.hbm.bw_gbs=512" NAME=fast

@@ -422,12 +422,12 @@ equal "addresses are printed as endpoints" "c0.sram c1.slice2 c7.slice0" \
 judge=$(dirname "$SIM")/../_t/judge
 if [ -x "$judge" ]; then
     run replay in.csv --fingerprint
-    "$judge" replay "$root/topologies/cube8.yaml" in.csv >judged 2>judged.err
+    "$judge" replay "$root/tests/machines/cube8.yaml" in.csv >judged 2>judged.err
     cmp -s out judged && cmp -s err judged.err
     ok "addresses: as the judge has them"
     cp "$root/tests/fuzz/after.csv" in.csv
     run replay in.csv --fingerprint
-    "$judge" replay "$root/topologies/cube8.yaml" in.csv >judged 2>judged.err
+    "$judge" replay "$root/tests/machines/cube8.yaml" in.csv >judged 2>judged.err
     cmp -s out judged && cmp -s err judged.err
     ok "rows that wait: as the judge has them"
 else

@@ -3,8 +3,8 @@
 #
 # B names the build, SIM the simulator of cube8 in it. Needs awk and jq.
 . "$(dirname "$0")/../support/tap.sh"
-CUBE1=$B/cube1/cube1
-ODD=$B/vec3/vec3
+CUBE1=$M/cube1/cube1
+ODD=$M/vec3/vec3
 columns=pattern,nbytes,op,rate,offered_gbs,accepted_gbs,count,mean_ns,ci95_ns,p50_ns,p99_ns,p999_ns,\
 max_ns,warmup_ns,steady,wire_ns,overhead_ns,drain_ns,queue_channel_ns,queue_link_ns,\
 queue_memory_ns,busiest_memory,memory_util_pct,busiest_link,link_util_pct,zero_load_ns,saturated,saturation_rate

@@ -4,9 +4,9 @@
 # B names the build, SIM the simulator of cube8 in it, SIM_FIFO the one with fifo links. Needs awk
 # and jq.
 . "$(dirname "$0")/../support/tap.sh"
-SIM_FIFO=${SIM_FIFO:-$B/cube8_fifo/cube8_fifo}
+SIM_FIFO=${SIM_FIFO:-$M/cube8_fifo/cube8_fifo}
 case $SIM_FIFO in /*) ;; *) SIM_FIFO=$root/$SIM_FIFO ;; esac
-TRAY=$B/tray32/tray32
+TRAY=$M/tray32/tray32
 columns=src,dst,nbytes,inflight,op,count,mean_ns,p50_ns,p99_ns,max_ns,makespan_ns,gbs,wire_ns,\
 overhead_ns,drain_ns,response_ns,queue_channel_ns,queue_engine_ns,queue_link_ns,queue_memory_ns
 

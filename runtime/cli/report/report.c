@@ -75,6 +75,7 @@ struct note {
 /* The sections that are not empty are in the page. */
 struct report {
     const struct cli *cli;
+    struct cli other;  /* `cli`, if the command has simulated another machine */
     struct note *note; /* owned */
     size_t n_notes;
     struct sink part[N_PARTS];
@@ -248,6 +249,14 @@ void report_breakdown_rows(struct report *r, const struct rows *causes, const st
     if (sums)
         report_breakdown_sums(s, r->cli, sums);
     report_table(s, "why", "Causes, places, and what was ahead", causes, NULL);
+}
+
+void report_machine(struct report *r, const kb_topology *topo)
+{
+    r->other = *r->cli;
+    r->other.topo = topo;
+    kb_topology_info(topo, &r->other.info);
+    r->cli = &r->other;
 }
 
 void report_sim(struct report *r, const kb_sim *sim, const char *when)
@@ -424,4 +433,6 @@ const struct page report_page = {.note = report_note,
                                  .rows = report_rows,
                                  .deadlock = report_deadlock,
                                  .breakdown = report_breakdown_rows,
+                                 .sim = report_sim,
+                                 .machine = report_machine,
                                  .write = report_write};

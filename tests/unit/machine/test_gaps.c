@@ -14,6 +14,12 @@ static void is_idle(tl_ctx *tl, const kb_args *args)
     (void)tl, (void)args;
 }
 
+static void loads_nowhere(tl_ctx *tl, const kb_args *args)
+{
+    (void)args;
+    tl_load(tl, UINT64_C(1) << 50, KB_F32, KB_SHAPE(4));
+}
+
 static void assert_no_launch(const kb_topology *topo, const char *text)
 {
     kb_sim *sim = new_sim(topo, (kb_options){0});
@@ -108,6 +114,49 @@ static void without_pes(void **state)
     any_topology_free(topo);
 }
 
+/* The first cube has no PE, so the first part of a tensor is on the second. */
+static void a_first_cube_without_pes(void **state)
+{
+    const kb_topology *topo =
+        any_topology(MESH(2, 1, "") "cubes: {c0: {pes: 0, hbm: {slices: 8}}}\n");
+    kb_sim *sim = new_sim(topo, (kb_options){0});
+    float got[4] = {0};
+    kb_error why = {""};
+    kb_tensor *x;
+
+    (void)state;
+    assert_int_equal(kb_tensor_new(sim, "x", KB_F32, KB_SHAPE(4),
+                                   (kb_placement){KB_REPLICATE, KB_REPLICATE}, &x, &why),
+                     KB_OK);
+    assert_int_equal(kb_tensor_fill_arange(x, 1, 1, &why), KB_OK);
+    assert_int_equal(kb_tensor_read(x, got, &why), KB_OK);
+    assert_true(got[0] == 1 && got[3] == 4);
+    kb_sim_free(sim);
+    any_topology_free(topo);
+}
+
+/* A plane whose links lead east and west only. */
+static void a_plane_of_some_directions(void **state)
+{
+    const kb_topology *topo =
+        any_topology(MESH(2, 2, ", planes: [{name: a, dirs: [E, W]}, {name: b}]"));
+    kb_endpoint src = {KB_PE, 0, 0, 0}, east = {KB_SLICE, 0, 1, 0}, south = {KB_SLICE, 0, 2, 0};
+    kb_error why = {""};
+    kb_cost cost;
+    size_t n = 0;
+
+    (void)state;
+    assert_int_equal(kb_route_cost_on(topo, 0, KB_READ, &src, &east, 64, &cost, &why), KB_OK);
+    assert_int_equal(kb_route_cost_on(topo, 0, KB_READ, &src, &south, 64, &cost, &why),
+                     KB_BAD_REQUEST);
+    assert_int_equal(kb_route_cost_on(topo, 0, KB_WRITE, &src, &south, 64, &cost, &why),
+                     KB_BAD_REQUEST);
+    assert_int_equal(kb_route_cost_on(topo, 1, KB_READ, &src, &south, 64, &cost, &why), KB_OK);
+    kb_edges(topo, count_edge, &n);
+    assert_true(n > 0);
+    any_topology_free(topo);
+}
+
 /* Two planes, of which transactions take turns. */
 static void planes(void **state)
 {
@@ -142,11 +191,17 @@ static void planes(void **state)
 static void parts(void **state)
 {
     const kb_topology *topo = any_topology(MESH(2, 1, "") "broken: [c0-c1]\n");
+    kb_point point = {.dst = {KB_SLICE, 0, 1, 0}, .nbytes = 64, .inflight = 1};
+    kb_point_result result;
     kb_traffic local = plain;
+    kb_error why = {""};
     kb_sim *sim;
 
     (void)state;
     assert_no_launch(topo, "the mesh");
+    sim = new_sim(topo, (kb_options){0});
+    assert_int_equal(kb_sweep(sim, &point, 1, &result, NULL, &why), KB_BAD_REQUEST);
+    kb_sim_free(sim);
     assert_no_traffic(topo, plain, "there is no way between two cubes");
     local.pattern = KB_LOCAL;
     sim = new_sim(topo, (kb_options){0});
@@ -176,9 +231,12 @@ static void shares(void **state)
 {
     const kb_topology *topo = any_topology(MESH(1, 1, "") "addressing: {granule: 64}\n"
                                                           "cube: {hbm: {size_gb: 1, slices: 4}}\n");
+    kb_launch_request launch = {.name = "nowhere", .kernel = loads_nowhere};
     kb_traffic walk = plain;
     kb_endpoint end;
     kb_error why = {""};
+    kb_request r;
+    kb_sim *sim;
     uint64_t offset;
 
     (void)state;
@@ -190,15 +248,29 @@ static void shares(void **state)
     assert_no_traffic(topo, walk, "parts");
     assert_int_equal(kb_address_find(topo, UINT64_C(1) << 30, &end, &offset), KB_BAD_REQUEST);
     assert_int_equal(kb_address_find(topo, UINT64_C(1) << 50, &end, &offset), KB_BAD_REQUEST);
-    (void)why;
+    r = (kb_request){.by_address = true, .address = UINT64_C(1) << 50, .nbytes = 64};
+    sim = new_sim(topo, (kb_options){0});
+    assert_int_equal(kb_sim_add(sim, &r, &why), KB_BAD_REQUEST);
+    kb_sim_free(sim);
+    sim = new_sim(topo, (kb_options){0});
+    assert_int_equal(kb_launch(sim, &launch, &why), KB_OK);
+    assert_int_equal(kb_sim_run(sim, 0, &why), KB_KERNEL_ERROR);
+    assert_non_null(strstr(why.text, "there is no memory at address"));
+    kb_sim_free(sim);
     any_topology_free(topo);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(missing_cubes), cmocka_unit_test(without_pes), cmocka_unit_test(planes),
-        cmocka_unit_test(parts),         cmocka_unit_test(grids),       cmocka_unit_test(shares),
+        cmocka_unit_test(missing_cubes),
+        cmocka_unit_test(without_pes),
+        cmocka_unit_test(planes),
+        cmocka_unit_test(a_first_cube_without_pes),
+        cmocka_unit_test(a_plane_of_some_directions),
+        cmocka_unit_test(parts),
+        cmocka_unit_test(grids),
+        cmocka_unit_test(shares),
     };
 
     return cmocka_run_group_tests_name("gaps", tests, NULL, NULL);

@@ -260,6 +260,47 @@ static void shares(void **state)
     any_topology_free(topo);
 }
 
+static void count_end(void *arg, const kb_span *last)
+{
+    *(size_t *)arg += last->end_fs > 0;
+}
+
+/* A kilobyte of 16 slices, then one that was never written. */
+static void loads_across(tl_ctx *tl, const kb_args *args)
+{
+    uint64_t x = kb_tensor_shard(args->tensors[0], tl_pe(tl)).address;
+
+    tl_load(tl, x, KB_F32, KB_SHAPE(256));
+    tl_load(tl, x + (1 << 20), KB_F32, KB_SHAPE(256));
+}
+
+static void a_command_over_many_slices(void **state)
+{
+    const kb_topology *topo = any_topology(MESH(1, 1, "") "addressing: {granule: 64}\n");
+    kb_sim *sim = new_sim(topo, (kb_options){0});
+    kb_launch_request r = {
+        .name = "across", .kernel = loads_across, .pes = (uint32_t[]){0}, .n_pes = 1};
+    size_t n = 0;
+    kb_observer observer = {.arg = &n, .end = count_end};
+    kb_error why = {""};
+    kb_tensor *x;
+
+    (void)state;
+    assert_int_equal(kb_sim_observe(sim, &observer, &why), KB_OK);
+    assert_int_equal(kb_tensor_new(sim, "x", KB_F32, KB_SHAPE(256),
+                                   (kb_placement){KB_REPLICATE, KB_REPLICATE}, &x, &why),
+                     KB_OK);
+    assert_int_equal(kb_tensor_fill_arange(x, 1, 1, &why), KB_OK);
+    r.args.tensors = &x;
+    r.args.n_tensors = 1;
+    assert_int_equal(kb_launch(sim, &r, &why), KB_OK);
+    assert_int_equal(kb_sim_run(sim, 0, &why), KB_KERNEL_ERROR);
+    assert_non_null(strstr(why.text, "of c0.slice* (address"));
+    assert_true(n > 0);
+    kb_sim_free(sim);
+    any_topology_free(topo);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -271,6 +312,7 @@ int main(void)
         cmocka_unit_test(parts),
         cmocka_unit_test(grids),
         cmocka_unit_test(shares),
+        cmocka_unit_test(a_command_over_many_slices),
     };
 
     return cmocka_run_group_tests_name("gaps", tests, NULL, NULL);

@@ -6,7 +6,7 @@
 . "$(dirname "$0")/../support/tap.sh"
 KBGEN=${KBGEN:-$B/kbgen}
 case $KBGEN in /*) ;; *) KBGEN=$root/$KBGEN ;; esac
-TRAY=$B/tray32/tray32
+TRAY=$M/tray32/tray32
 
 # -- completion ---------------------------------------------------------------------------------
 

@@ -307,7 +307,7 @@ class Tree:
     def code(self):
         """A hash of all that was compiled."""
         digest = hashlib.sha256()
-        for part in ("kbgen", "_t/libgen.a", "libkernbench.a", "libkernbench-cli.a", "cube8/libcube8.a"):
+        for part in ("kbgen", "_t/libgen.a", "libkernbench.a", "libkernbench-cli.a", "_m/cube8/libcube8.a"):
             with open(os.path.join(self.folder, "build", part), "rb") as f:
                 digest.update(f.read())
         return digest.hexdigest()
@@ -320,8 +320,8 @@ class Tree:
         return not goals or self.make(*goals)
 
     def passes(self, name, is_script):
-        env = dict(os.environ, B="build", CC="gcc", KBGEN="build/kbgen", SIM="build/cube8/cube8", JOBS="1",
-                   SIM_FIFO="build/cube8_fifo/cube8_fifo", KB_SEEDS=SEEDS, CMOCKA_MESSAGE_OUTPUT="TAP")
+        env = dict(os.environ, B="build", CC="gcc", KBGEN="build/kbgen", SIM="build/_m/cube8/cube8", JOBS="1",
+                   SIM_FIFO="build/_m/cube8_fifo/cube8_fifo", KB_SEEDS=SEEDS, CMOCKA_MESSAGE_OUTPUT="TAP")
         env = {k: v for k, v in env.items() if k not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
         command = ["bash", "tests/e2e/%s.sh" % name] if is_script else ["build/_t/test_" + name]
         seconds = min(CPU_SECONDS, max(LEAST_SECONDS, int(PATIENCE * self.seconds.get(name, CPU_SECONDS))))

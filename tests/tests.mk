@@ -324,9 +324,9 @@ fmt:
 	@.ci/install $(FMT_PACKAGES)
 	clang-format -i $(OUR_C)
 
-# What runs the core and the generator: all unit tests, and the scripts that reach what they do not. What is
+# What runs the core and the generator: all unit tests, files that fuzzers keep, and the scripts that reach what they do not. What is
 # inlined in many places would count in each of them.
-COVERING := kbgen_bad run inspect race deadlock talking knockout why load sweep stats hostile shells cli vectors results benches
+COVERING := kbgen_bad run inspect race deadlock talking knockout why load sweep split stats hostile shells cli vectors results benches
 
 ## coverage: lines and branches that the tests run, file by file, by gcov; fails if what is left is not in tests/coverage/left.txt
 .PHONY: coverage covered
@@ -336,9 +336,8 @@ coverage: setup
 	@$(MAKE) B=$(B)/coverage CFLAGS='-O0 -g -DNDEBUG -Dalways_inline=noinline' SAN=--coverage covered
 	@tests/coverage/coverage.py $(B)/coverage tests/coverage/left.txt
 
-# The failures come first: counts that one of them spoils are lost.
 covered:
 	@$(MAKE) tests-built
 	@JOBS=$(JOBS) CC=$(CC) bash tests/coverage/failures.sh $(B)
 	-@B=$(B) CC=$(CC) KBGEN=$(KBGEN) SIM=$(M)/cube8/cube8 SIM_FIFO=$(M)/cube8_fifo/cube8_fifo JOBS=$(JOBS) KB_SEEDS=100 \
-	    tests/run.sh $(TESTS) $(COVERING:%=tests/e2e/%.sh)
+	    tests/run.sh $(CORPORA) $(TESTS) $(COVERING:%=tests/e2e/%.sh)

@@ -11,7 +11,7 @@ a constant or of the preprocessor, those count of which most were taken.
 LIST names what is left, with the reason. A row has four fields with tabs between them: FILE, the
 function, the source line, the reason; '*' for the line is all of a function. A branch or a line of
 the core or the generator that was not run and is not there fails; a row of what is run is reported.
---update makes LIST say what is left, and keeps its reasons; new rows have the reason "untested".
+--update makes LIST say what is left, and keeps its reasons; new rows have the reason "untested", which fails.
 
 Ends with 1 then, or if the core or the generator has less of its lines or branches than LEAST. The
 aim is 98 % of lines and 95 % of branches.
@@ -25,7 +25,7 @@ import subprocess
 import sys
 
 PARTS = ("runtime without cli", "gen", "cli")
-LEAST = {"runtime without cli": (97.5, 93.0), "gen": (98.0, 95.0)}  # per cent of lines, of branches
+LEAST = {"runtime without cli": (98.0, 94.5), "gen": (99.0, 95.5)}  # per cent of lines, of branches
 BATCH = 20
 OBJECTS = ("/_o/gen/", "/_o/runtime/", "/_o/tests/unit/")  # unit tests have functions of headers
 
@@ -156,9 +156,9 @@ def main(build, names, *options):
         return 0
     bad = 0
     for key, n in sorted(missing.items()):
-        if key not in rows and (*key[:2], "*") not in rows:
+        if rows.get(key, rows.get((*key[:2], "*"), "untested")) == "untested":
             bad += 1
-            print("not run, and not in %s: %s: %s(): %s (%d)" % (names, *key, n))
+            print("not run, and without a reason in %s: %s: %s(): %s (%d)" % (names, *key, n))
     for row in sorted(rows):
         if row not in missing and not (row[2] == "*" and any(key[:2] == row[:2] for key in missing)):
             print("in %s, but run: %s: %s(): %s" % (names, *row))

@@ -364,6 +364,10 @@ huge_files()
 {
     rows 100000 'k%d: 1' >"$work/huge.yaml"
     huge "a hundred thousand unknown keys" 3 ":1:1: unknown key 'k0'"
+    rows 30 'k%d: 1' >"$work/huge.yaml"
+    run --set frob=1 --set cube.pes=x "$work/huge.yaml"
+    [ "$code" -eq 3 ] && [ "$(tail -n 1 "$work/err")" = "kbgen: further errors not shown" ]
+    ok "thirty unknown keys, and two mistakes of options that are not shown"
     { echo "$start"; rows 100000 'sips: 1'; } >"$work/huge.yaml"
     huge "a hundred thousand times one key" 3 ":5:1: duplicate key 'sips', given on line 4"
     { echo "x:"; rows 60000 ' - &a%d 1'; } >"$work/huge.yaml"

@@ -294,6 +294,36 @@ static void tcms_beyond_addresses(void **state)
     any_topology_free(topo);
 }
 
+static void count_row(void *arg, const kb_breakdown_row *row)
+{
+    *(size_t *)arg += row->count > 0;
+}
+
+/* Kernels of one name are one, wherever the name stands. */
+static void names_are_texts(void **state)
+{
+    static const uint32_t pes[] = {0};
+    char names[2][8] = {"twice", "twice"};
+    kb_sim *sim = new_sim(&cube8_topology, (kb_options){0});
+    kb_breakdown *causes = NULL;
+    kb_error why = {""};
+    size_t n = 0;
+
+    (void)state;
+    assert_int_equal(kb_breakdown_new(sim, &causes, &why), KB_OK);
+    assert_int_equal(fill_slices(sim, &why), KB_OK);
+    for (int i = 0; i < 2; i++) {
+        kb_launch_request r = {.name = names[i], .kernel = adds, .pes = pes, .n_pes = 1};
+
+        assert_int_equal(kb_launch(sim, &r, &why), KB_OK);
+    }
+    run_launched(sim, 0);
+    assert_int_equal(kb_breakdown_rows(causes, count_row, &n), KB_OK);
+    assert_true(n > 0);
+    kb_breakdown_free(causes);
+    kb_sim_free(sim);
+}
+
 static void no_such_cause(void **state)
 {
     (void)state;
@@ -316,6 +346,7 @@ int main(void)
         cmocka_unit_test(any_number_of_events_is_told),
         cmocka_unit_test(an_end_of_time_is_no_end_of_events),
         cmocka_unit_test(tcms_beyond_addresses),
+        cmocka_unit_test(names_are_texts),
         cmocka_unit_test(no_such_cause),
     };
 

@@ -277,9 +277,11 @@ static double busiest_link(const struct point *point)
     return point->links.n > 0 ? point->links.at[0].percent : 0;
 }
 
-/* Links without queues that would have had to carry more than they can: from which rate on. */
-static char *put_overload(char *p, const struct load *load)
+/* Links without queues that would have had to carry more than they can: from which rate on; "" if
+ * there are none. */
+static void make_warning(const struct load *load, char warning[NOTE_BYTES])
 {
+    char *p = warning;
     size_t first = SIZE_MAX, worst = SIZE_MAX;
 
     for (size_t i = 0; i < load->n_points; i++) {
@@ -291,20 +293,18 @@ static char *put_overload(char *p, const struct load *load)
         if (worst == SIZE_MAX || percent > busiest_link(&load->points[worst]))
             worst = i;
     }
+    *p = '\0';
     if (first == SIZE_MAX || strcmp(load->cli->info.links, "ideal") != 0)
-        return p;
-    p = put_rate(text_put_text(p, "\nlinks are ideal, so all this is optimistic: from rate "),
+        return;
+    p = put_rate(text_put_text(p, "links are ideal, so all this is optimistic: from rate "),
                  load->asked.rates.value[first]);
     p += text_format(p, NOTE_BYTES / 2, " on some carry more than they can (%s %.1f %% at rate ",
                      load->points[worst].links.at[0].name, load->points[worst].links.at[0].percent);
     p = put_rate(p, load->asked.rates.value[worst]);
-    return text_put_text(p, "); run with contention.links=fifo to see the waiting");
+    *text_put_text(p, "); run with contention.links=fifo to see the waiting") = '\0';
 }
 
-/*
- * Where saturation begins, what is busiest there if `busiest`, and whether links were asked for too
- * much.
- */
+/* Where saturation begins, and what is busiest there if `busiest`. */
 static void make_note(const struct load *load, bool busiest, char note[NOTE_BYTES])
 {
     size_t saturated, below, shown;
@@ -321,7 +321,7 @@ static void make_note(const struct load *load, bool busiest, char note[NOTE_BYTE
         p = put_busiest(p, ": memories", &load->points[shown].memories);
         p = put_busiest(p, "; links", &load->points[shown].links);
     }
-    *put_overload(p, load) = '\0';
+    *p = '\0';
 }
 
 /* -- simulations ---------------------------------------------------------------------------- */
@@ -566,7 +566,7 @@ static void take_unfinished(struct load *load)
 static enum exit_code load_into(void *arg, struct sink *out)
 {
     struct load *load = arg;
-    char note[NOTE_BYTES];
+    char note[2 * NOTE_BYTES], warning[NOTE_BYTES] = "";
     struct rows rows = {
         .columns = load->columns, .n_columns = load->n_columns, .row = point_row, .arg = load};
     enum exit_code code;
@@ -576,8 +576,12 @@ static enum exit_code load_into(void *arg, struct sink *out)
     if (code)
         return code;
     rows.n_rows = load->n_points;
+    rows.warning = warning;
     if (load->n_points > 0) {
         make_note(load, prints_note(load->cli), note);
+        make_warning(load, warning);
+        if (*warning && (load->cli->opts.breakdown || !cmd_shows_warning(load->cli)))
+            *text_put_text(text_put_text(note + strlen(note), "\n"), warning) = '\0';
         rows.note = note;
     }
     if (load->cli->opts.breakdown && load->breakdown)

@@ -88,6 +88,7 @@ struct run {
     const char *verify;      /* "pass", "fail", "off" */
     bool compared;           /* outputs with the reference; max_abs_err is known */
     double max_abs_err;
+    char warning[WARNING_BYTES];           /* about all rows; "": none */
     kb_inspection *inspected[INSPECT_MAX]; /* owned; as many as were asked for, or NULL */
     struct speed speed;
 };
@@ -319,7 +320,7 @@ static void print_rows(struct run *run, struct sink *s)
         return;
     }
     struct rows rows = {ROWS_COLUMNS(columns), .n_rows = kb_launch_count(run->sim),
-                        .row = launch_row, .arg = run};
+                        .row = launch_row, .arg = run, .warning = run->warning};
 
     report_sim(run->cli->report, run->sim, "");
     cmd_write_with(run->cli, &rows, run->args, run->bench->n_args, s);
@@ -327,6 +328,12 @@ static void print_rows(struct run *run, struct sink *s)
 }
 
 /* Launches, data races, or the breakdown; a report has launches and breakdown. */
+/* Are the rows those of launches? Others have no place for a warning. */
+static bool prints_launches(const struct cli *cli)
+{
+    return !cli->opts.breakdown && !cli->opts.race && cli->opts.inspect.n == 0;
+}
+
 static enum exit_code print_results(struct run *run, struct sink *s)
 {
     enum exit_code code = EXIT_OK;
@@ -373,8 +380,8 @@ static bool say_end(const struct run *run, kb_status status)
                  results);
     if (status == KB_OK && talk && *kb_bench_notes(run->run))
         cmd_note(run->cli, "%s", kb_bench_notes(run->run));
-    if (status == KB_OK && talk)
-        warn_of_ideal_links(run->cli, run->sim);
+    if (talk && *run->warning && (!prints_launches(run->cli) || !cmd_shows_warning(run->cli)))
+        cmd_note(run->cli, "%s", run->warning);
     if (status == KB_OK && talk)
         warn_of_kernels(run->cli, run->sim, run->bench->name);
     if (status == KB_OK)
@@ -407,6 +414,8 @@ static enum exit_code run_into(void *arg, struct sink *s)
         return code;
     if (code == EXIT_INTERRUPTED)
         status = KB_AGAIN;
+    if (status == KB_OK)
+        warn_of_ideal_links(run->cli, run->sim, run->warning);
     printed = print_results(run, s);
     if (printed)
         return printed;

@@ -64,6 +64,9 @@ struct origin cmd_origin(const struct cli *cli);
 void cmd_add(const struct cli *cli, const struct rows *rows, const struct origin *origin,
              struct sink *s);
 
+/* Do the rows that are printed begin with their warning? Else it must be said on stderr. */
+bool cmd_shows_warning(const struct cli *cli);
+
 /* A line on stderr about a result, which a report tells, too. */
 void cmd_note(const struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

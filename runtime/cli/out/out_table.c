@@ -2,8 +2,9 @@
  * out_table.c -- rows as aligned columns, rounded for people.
  *
  * All rows are made twice: first to measure the widest cell of each column, then to print. Texts
- * stand to the left, numbers to the right. Control characters of texts are shown as \x1b. Below the
- * table comes the note, if the command has one: what a number is relative to, or what is not shown.
+ * stand to the left, numbers to the right. Control characters of texts are shown as \x1b. A warning
+ * about all rows stands above them, so that nobody reads them without it. Below the table comes the
+ * note, if the command has one: what a number is relative to, or what is not shown.
  */
 #include "cli/out/out.h"
 #include "base/text.h"
@@ -73,6 +74,10 @@ void out_table(const struct rows *rows, struct sink *s)
     size_t width[ROW_CELLS_MAX];
 
     measure(rows, width);
+    if (rows->warning && *rows->warning) {
+        sink_text(s, rows->warning);
+        sink_char(s, '\n');
+    }
     for (size_t c = 0; c < rows->n_columns; c++)
         put_field(rows, c, rows->columns[c].name, width[c], s);
     for (uint64_t i = 0; i < rows->n_rows && sink_ok(s); i++) {

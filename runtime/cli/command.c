@@ -155,7 +155,7 @@ static bool noted_row(void *arg, uint64_t i, struct cell *cells)
     return true;
 }
 
-/* A machine whose file asks for ideal links: in version 1 of the keys nobody needed to ask. */
+/* A machine whose file asks for ideal links; in version 1 of the keys they are the default. */
 static bool has_notes(const struct cli *cli, const struct rows *rows)
 {
     return rows->warning && strcmp(cli->info.links, "ideal") == 0 &&

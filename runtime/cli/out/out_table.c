@@ -3,7 +3,7 @@
  *
  * All rows are made twice: first to measure the widest cell of each column, then to print. Texts
  * stand to the left, numbers to the right. Control characters of texts are shown as \x1b. A warning
- * about all rows stands above them, so that nobody reads them without it. Below the table comes the
+ * about all rows stands above them, so that they are not read without it. Below the table comes the
  * note, if the command has one: what a number is relative to, or what is not shown.
  */
 #include "cli/out/out.h"

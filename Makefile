@@ -276,13 +276,9 @@ setup:
 ## demo: installs what is missing, builds cube8, shows a probe, a contended replay and a verified GEMM
 .PHONY: demo
 demo: setup
-	+@$(call make_topology,cube8)
-	@echo; echo '$$ $(B)/cube8/cube8 probe'
-	@$(B)/cube8/cube8 probe
-	@echo; echo '$$ $(B)/cube8/cube8 replay benches/one_slice.csv --format table'
-	@$(B)/cube8/cube8 replay benches/one_slice.csv --format table
-	@echo; echo '$$ $(B)/cube8/cube8 run gemm M=512 N=512 K=512 dtype=f16 --verify'
-	@$(B)/cube8/cube8 run gemm M=512 N=512 K=512 dtype=f16 --verify
+	@echo 'building the simulator of topologies/cube8.yaml: a minute or two the first time'
+	+@$(call make_topology,cube8) -s >/dev/null
+	@tools/demo.sh $(B)
 
 -include tools/install.mk tests/tests.mk tests/fuzz/fuzz.mk perf/perf.mk
 

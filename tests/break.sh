@@ -584,7 +584,10 @@ break_it 'sips: a barrier that is told at once' runtime/kernels/barrier.c \
     's/there_fs = t \+ .*;/there_fs = t;/'
 break_it 'sips: the first SIP for the own one' runtime/kernels/tl_messages.c 's/first = cube_first_pe\(t, sip \* t->cubes\);/first = 0;/; s/cube_first_pe\(t, \(sip \+ 1\) \* t->cubes\) - first/tl->kernels->n_pes/'
 break_it 'sips: a launch that waits for the last named alone' runtime/kernels/launch.c 's/way = fs > way \? fs : way;/way = fs;/'
-break_it 'ring: columns that always go south' benches/ring.h 's/if \(column % 2\)/if (0)/'
+break_it 'ring: columns that always go south' benches/lap.h 's/if \(\*column % 2\)/if (0)/'
+break_it 'ring: joined ends of columns not used' benches/lap.h 's/columns_joined \|\| w % 2 == 0/w % 2 == 0/'
+break_it 'ring: ranks in the order of the lap, parts by number' benches/collective.h 's/return part_of\(x, rank_at\(r, place\), r->n\);/return part_of(x, place, r->n);/'
+break_it 'ring: a helix whose rows begin in one column' benches/lap.h 's/\(column \+ lap->w - row % lap->w\)/(column)/'
 
 # -- benches --------------------------------------------------------------------------------
 ring=benches/attention_ring.c

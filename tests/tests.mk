@@ -41,6 +41,9 @@ $(B)/_t/co_arch: $(O)/tests/unit/kernels/test_co_arch.o $(LIB)
 $(B)/_t/judge: $(O)/tests/judge/main.o $(JUDGE)
 	$(call link)
 
+$(B)/_t/campaign: $(O)/tests/campaign/campaign.o $(JUDGE) $(GENLIB) $(LIB)
+	$(call link,-lyaml -lxxhash -lcmocka)
+
 # A simulator with benches of its own, which are wrong, and with operations that it spoils.
 $(B)/_t/broken: private ALL_CFLAGS += -Wl,--wrap=math_run
 $(O)/tests/support/broken.o: ALL_CFLAGS += $(KERNEL_CFLAGS)
@@ -266,6 +269,11 @@ aarch64: setup
 .PHONY: floats
 floats: tests-built
 	KB_ALL_FLOATS=1 $(B)/_t/test_convert
+
+## check-random: random machines under random loads, against the judge: KINDS='plain any plain_split any_split' SEEDS=1-1000 LOADS=0-3000; a day, goes on where it was ended
+.PHONY: check-random
+check-random: setup $(B)/_t/campaign
+	@KINDS='$(KINDS)' SEEDS='$(SEEDS)' LOADS='$(LOADS)' bash tests/campaign/campaign.sh $(B)/_t/campaign $(B)/random
 
 ## steady: how often the confidence interval of load holds the known mean of a queue; two minutes
 .PHONY: steady

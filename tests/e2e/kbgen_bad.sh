@@ -66,10 +66,12 @@ Try 'kbgen --help'."
     begins "no file" 2 "kbgen: no topology file$try"
     begins "two files" 2 "kbgen: one topology file, not also b$try" a b
     begins "unknown option" 2 "kbgen: unknown option --frob" --frob topologies/cube8.yaml
+    begins "unknown short option" 2 "kbgen: unknown option -x$try" -x topologies/cube8.yaml
     begins "--set without assignment" 2 "kbgen: an argument is needed by --set" --set
     begins "--name with an argument" 2 "kbgen: no argument is taken by --name" --name=x topologies/cube8.yaml
     begins "an option that is nearly one" 2 "kbgen: unknown option '--confg', did you mean '--config'?" --confg x
     begins "a shell that is none" 2 "kbgen: --completion is for bash, zsh or fish, not csh" --completion csh
+    begins "an option without an argument" 2 "kbgen: an argument is needed by --completion$try" --completion
     begins "no such file" 3 "$work/none.yaml: cannot be read: " "$work/none.yaml"
     begins "directory" 3 "$work: cannot be read: " "$work"
     run --version

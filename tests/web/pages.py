@@ -302,7 +302,7 @@ def check_digits(browser, name):
     rows = json.loads(source, parse_float=decimal.Decimal)["rows"]
     box.send_keys(Keys.SPACE)
     found = next(t for t in browser.execute_script(TABLES) if t["id"] == "rows")["rows"]
-    exact = {tuple("" if v is None else shown(k, v) if k == "rate" else str(v) for k, v in row.items())
+    exact = {tuple("" if v is None else shown(k, v) if k in ("rate", "saturation_rate") else str(v) for k, v in row.items())
              for row in rows}  # in any order: they were sorted before
     ok(all(tuple(row) in exact for row in found) and len(found) == min(len(rows), ROWS_SHOWN),
        f"{name}: all digits are there, if wanted", found[:1])

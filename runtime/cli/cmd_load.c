@@ -321,7 +321,7 @@ static void take_unfinished(struct load *load)
 static enum exit_code load_into(void *arg, struct sink *out)
 {
     struct load *load = arg;
-    char note[LOAD_NOTE_BYTES];
+    char note[2 * LOAD_NOTE_BYTES], warning[LOAD_NOTE_BYTES] = "";
     struct rows rows;
     enum exit_code code;
 
@@ -330,8 +330,12 @@ static enum exit_code load_into(void *arg, struct sink *out)
     if (code)
         return code;
     rows = load_rows(&load->all);
+    rows.warning = warning;
     if (load->all.n > 0) {
         load_note(&load->all, prints_note(load->cli), note);
+        load_warning(&load->all, warning);
+        if (*warning && (load->cli->opts.breakdown || !cmd_shows_warning(load->cli)))
+            *text_put_text(text_put_text(note + strlen(note), "\n"), warning) = '\0';
         rows.note = note;
     }
     if (load->cli->opts.breakdown && load->breakdown)

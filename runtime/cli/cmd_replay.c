@@ -64,8 +64,9 @@ struct replay {
     kb_sim *sim;             /* owned */
     kb_breakdown *breakdown; /* owned; NULL: not wanted */
     struct speed speed;
-    kb_error wrong;             /* a row's terms cannot be: which */
-    struct transaction_row row; /* that is being printed */
+    char warning[WARNING_BYTES]; /* about all rows; "": none */
+    kb_error wrong;              /* a row's terms cannot be: which */
+    struct transaction_row row;  /* that is being printed */
 };
 
 /* Transactions that are not complete have no row. */
@@ -119,8 +120,8 @@ static bool say_end(const struct replay *replay, kb_status status, bool interrup
         cmd_note(cli, "interrupted: %llu of %llu transactions complete", done, total);
     else if (status == KB_STOPPED && talk)
         say_stopped(cli, done, total);
-    if (talk && status == KB_OK)
-        warn_of_ideal_links(cli, sim);
+    if (talk && *replay->warning && (cli->opts.breakdown || !cmd_shows_warning(cli)))
+        cmd_note(cli, "%s", replay->warning);
     speed_say(&replay->speed, cli->opts.quiet || cli->opts.fingerprint, done, "transactions",
               (double)kb_sim_end_fs(sim));
     return !cli->opts.fingerprint || fprintf(stderr, "fingerprint %016llx\n",
@@ -166,7 +167,10 @@ static enum exit_code replay_into(void *arg, struct sink *s)
     stop_heard();
     if (status != KB_OK && status != KB_STOPPED && status != KB_AGAIN)
         return cmd_fail(cli, status, &why);
+    if (status == KB_OK)
+        warn_of_ideal_links(cli, sim, replay->warning);
     rows.n_rows = kb_sim_count(sim);
+    rows.warning = replay->warning;
     cmd_show(cli, sim, "");
     if (cli->opts.breakdown)
         code = breakdown_rows_print(cli, replay->breakdown, s);

@@ -59,6 +59,7 @@ struct run {
     struct origin_arg *args;               /* owned */
     kb_inspection *inspected[INSPECT_MAX]; /* owned; as many as were asked for, or NULL */
     struct speed speed;
+    char warning[WARNING_BYTES]; /* about all rows; "": none */
 };
 
 /* -- Phase 1 -------------------------------------------------------------------------------- */
@@ -272,9 +273,16 @@ static void print_rows(struct run *run, struct sink *s)
     }
     struct rows rows = launch_rows(&run->rows);
 
+    rows.warning = run->warning;
     cmd_show(run->cli, run->sim, "");
     cmd_write_with(run->cli, &rows, run->args, run->rows.bench->n_args, s);
     sink_flush(s);
+}
+
+/* Are the rows those of launches? Others have no place for a warning. */
+static bool prints_launches(const struct cli *cli)
+{
+    return !cli->opts.breakdown && !cli->opts.race && cli->opts.inspect.n == 0;
 }
 
 /* Launches, data races, or the breakdown; a report has launches and breakdown. */
@@ -324,8 +332,8 @@ static bool say_end(const struct run *run, kb_status status)
                  results);
     if (status == KB_OK && talk && *kb_bench_notes(run->rows.run))
         cmd_note(run->cli, "%s", kb_bench_notes(run->rows.run));
-    if (status == KB_OK && talk)
-        warn_of_ideal_links(run->cli, run->sim);
+    if (talk && *run->warning && (!prints_launches(run->cli) || !cmd_shows_warning(run->cli)))
+        cmd_note(run->cli, "%s", run->warning);
     if (status == KB_OK && talk)
         warn_of_kernels(run->cli, run->sim, run->rows.bench->name);
     if (status == KB_OK)
@@ -358,6 +366,8 @@ static enum exit_code run_into(void *arg, struct sink *s)
         return code;
     if (code == EXIT_INTERRUPTED)
         status = KB_AGAIN;
+    if (status == KB_OK)
+        warn_of_ideal_links(run->cli, run->sim, run->warning);
     printed = print_results(run, s);
     if (printed)
         return printed;

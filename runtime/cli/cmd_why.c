@@ -116,6 +116,14 @@ static kb_options options_of(const struct ablation *w, size_t i)
     return (kb_options){.engine = w->cli->opts.engine, .costs_off = limits[i].cost};
 }
 
+static void say_overload(const struct cli *cli, const kb_sim *sim)
+{
+    char warning[WARNING_BYTES];
+
+    if (*warn_of_ideal_links(cli, sim, warning))
+        cmd_note(cli, "%s", warning);
+}
+
 /* Runs to the end, or to stop_asked(). Warnings are about the first run only. */
 static void run(const struct ablation *w, struct outcome *o, kb_sim *sim)
 {
@@ -127,7 +135,7 @@ static void run(const struct ablation *w, struct outcome *o, kb_sim *sim)
         o->status = KB_OK;
     o->end_fs = kb_sim_end_fs(sim);
     if (o == &w->running[0] && o->ended && !w->cli->opts.quiet)
-        warn_of_ideal_links(w->cli, sim);
+        say_overload(w->cli, sim);
 }
 
 /* Keeps the arguments of a run, for those that follow. */

@@ -80,6 +80,9 @@ bool cmd_explains(const struct cli *cli);
 /* Shows a page the simulation, while it is there, and when that was. The last call counts. */
 void cmd_show(const struct cli *cli, const kb_sim *sim, const char *when);
 
+/* Do the rows that are printed begin with their warning? Else it must be said on stderr. */
+bool cmd_shows_warning(const struct cli *cli);
+
 /* A line on stderr about a result, which a report tells, too. */
 void cmd_note(const struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -126,7 +126,7 @@ ok "JSON lines: arguments in the first"
 run softmax --verify=ops --format md
 [ $code -eq 0 ] && sed -n 3p out | grep -q '| softmax | softmax |.*| pass |'
 ok "md; --verify=ops"
-run qkv_gemm
+run qkv_gemm --format csv
 [ $code -eq 0 ] && says "warning: links are ideal" && [ "$(wc -l <err | tr -d ' ')" -eq 1 ]
 ok "links that are too few are warned of, once"
 run qkv_gemm --quiet

@@ -30,8 +30,9 @@ static const char *const parameters[] = {"id",  "hop",      "nbytes", "bytes",
                                          "pes", "inflight", "txns",   "rate"};
 
 /* Texts of these columns are results, or describe them: they do not tell rows apart. */
-static const char *const result_texts[] = {"busiest_memory", "busiest_link", "verify", "value",
-                                           "type",           "default",      "range",  "summary"};
+static const char *const result_texts[] = {"busiest_memory", "busiest_link", "verify",
+                                           "value",          "notes",        "type",
+                                           "default",        "range",        "summary"};
 
 static size_t find_column(const struct results *r, const char *name)
 {

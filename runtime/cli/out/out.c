@@ -33,10 +33,10 @@ void out_head(const struct rows *rows, const struct origin *origin, enum format 
         out_csv_head(rows, s);
         break;
     case FORMAT_JSON:
-        out_json_head(origin, s);
+        out_json_head(rows, origin, s);
         break;
     case FORMAT_JSONL:
-        out_jsonl_head(origin, s);
+        out_jsonl_head(rows, origin, s);
         break;
     case FORMAT_MD:
         out_md_head(rows, s);

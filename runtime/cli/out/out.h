@@ -32,7 +32,8 @@ struct rows {
     uint64_t n_rows;
     bool (*row)(void *arg, uint64_t i, struct cell *cells); /* false: row i is left out */
     void *arg;
-    const char *note; /* lines below a table for people; NULL: none */
+    const char *note;    /* lines below a table for people; NULL: none */
+    const char *warning; /* why all rows may mislead; "": nothing; NULL: they are never asked */
 };
 
 /* `struct rows rows = {ROWS_COLUMNS(columns), ...}`, of an array. */
@@ -75,10 +76,10 @@ void out_tail(const struct rows *rows, enum format format, struct sink *s);
 void out_table(const struct rows *rows, const char *columns, struct sink *s);
 void out_csv_head(const struct rows *rows, struct sink *s);
 void out_csv_rows(const struct rows *rows, uint64_t from, uint64_t to, struct sink *s);
-void out_json_head(const struct origin *origin, struct sink *s);
+void out_json_head(const struct rows *rows, const struct origin *origin, struct sink *s);
 void out_json_rows(const struct rows *rows, uint64_t from, uint64_t to, struct sink *s);
 void out_json_tail(struct sink *s);
-void out_jsonl_head(const struct origin *origin, struct sink *s);
+void out_jsonl_head(const struct rows *rows, const struct origin *origin, struct sink *s);
 void out_jsonl_rows(const struct rows *rows, uint64_t from, uint64_t to, struct sink *s);
 void out_md_head(const struct rows *rows, struct sink *s);
 void out_md_rows(const struct rows *rows, uint64_t from, uint64_t to, struct sink *s);

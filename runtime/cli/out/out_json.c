@@ -10,9 +10,9 @@
  *           {"case":"pe-local-hbm",...}
  *
  * The origin holds the whole configuration of the machine, so that a result can be repeated from
- * its own file. Keys of rows are the names of columns. Numbers that are not finite have no form in
- * JSON and become null. Strings may come from the command line and hold any bytes; text_put_json()
- * writes what is no UTF-8 as U+FFFD.
+ * its own file, and "notes" if all rows may mislead. Keys of rows are the names of columns. Numbers
+ * that are not finite have no form in JSON and become null. Strings may come from the command line
+ * and hold any bytes; text_put_json() writes what is no UTF-8 as U+FFFD.
  */
 #include "cli/out/out.h"
 #include "base/text.h"
@@ -94,7 +94,7 @@ static void put_args(const struct origin *origin, struct sink *s)
 }
 
 /* Everything of the object but its rows and the closing brace. */
-static void put_origin(const struct origin *origin, struct sink *s)
+static void put_origin(const struct rows *rows, const struct origin *origin, struct sink *s)
 {
     sink_text(s, "{\"schema\":\"kernbench.");
     sink_text(s, origin->command);
@@ -108,11 +108,16 @@ static void put_origin(const struct origin *origin, struct sink *s)
     s->at = text_put_count(sink_room(s, TEXT_NUMBER_BYTES), origin->seed);
     if (origin->args)
         put_args(origin, s);
+    if (rows->warning && *rows->warning) {
+        sink_text(s, ",\"notes\":[");
+        put_string(s, rows->warning);
+        sink_char(s, ']');
+    }
 }
 
-void out_json_head(const struct origin *origin, struct sink *s)
+void out_json_head(const struct rows *rows, const struct origin *origin, struct sink *s)
 {
-    put_origin(origin, s);
+    put_origin(rows, origin, s);
     sink_text(s, ",\"rows\":[");
 }
 
@@ -135,9 +140,9 @@ void out_json_tail(struct sink *s)
     sink_text(s, "\n]}\n");
 }
 
-void out_jsonl_head(const struct origin *origin, struct sink *s)
+void out_jsonl_head(const struct rows *rows, const struct origin *origin, struct sink *s)
 {
-    put_origin(origin, s);
+    put_origin(rows, origin, s);
     sink_text(s, "}\n");
 }
 

@@ -33,6 +33,10 @@ static void put_cell(struct sink *s, const struct cell *cell)
 
 void out_md_head(const struct rows *rows, struct sink *s)
 {
+    if (rows->warning && *rows->warning) {
+        sink_text(s, rows->warning);
+        sink_text(s, "\n\n");
+    }
     sink_char(s, '|');
     for (size_t c = 0; c < rows->n_columns; c++) {
         sink_char(s, ' ');

@@ -4,8 +4,9 @@
  * All rows are made twice: first to measure the widest cell of each column (table_fit.c), then to
  * print. Texts stand to the left, numbers to the right. Control characters of texts are shown as
  * \x1b. A table is at most as wide as the terminal, or TABLE_COLUMNS: columns that did not fit are
- * named below it, and a text that is wider than its column goes on in the line below. Last comes
- * the note, if the command has one: what a number is relative to, or what is not shown.
+ * named below it, and a text that is wider than its column goes on in the line below. A warning
+ * about all rows stands above them, so that they are not read without it. Last comes the note, if
+ * the command has one: what a number is relative to, or what is not shown.
  */
 #include "cli/out/table_fit.h"
 #include "base/text.h"
@@ -130,6 +131,10 @@ void out_table(const struct rows *rows, const char *columns, struct sink *s)
     struct table_fit fit;
 
     table_fit(&fit, rows, columns, limit);
+    if (rows->warning && *rows->warning) {
+        sink_text(s, rows->warning);
+        sink_char(s, '\n');
+    }
     for (size_t c = 0; c < rows->n_columns; c++)
         texts[c] = rows->columns[c].name;
     put_row(rows, &fit, texts, s);

@@ -257,7 +257,7 @@ static void put_json(struct sink *s, const char *id, const struct rows *rows,
 
     sink_open_memory(&json);
     if (origin)
-        out_json_head(origin, &json);
+        out_json_head(rows, origin, &json);
     else
         sink_text(&json, "{\"rows\":[");
     out_json_rows(rows, 0, rows->n_rows < REPORT_ROWS_KEPT ? rows->n_rows : REPORT_ROWS_KEPT,

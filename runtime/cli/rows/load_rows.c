@@ -196,8 +196,9 @@ static double busiest_link(const struct point *point)
 }
 
 /* Links without queues that would have had to carry more than they can: from which rate on. */
-static char *put_overload(char *p, const struct load_points *l)
+void load_warning(const struct load_points *l, char warning[LOAD_NOTE_BYTES])
 {
+    char *p = warning;
     size_t first = SIZE_MAX, worst = SIZE_MAX;
 
     for (size_t i = 0; i < l->n; i++) {
@@ -209,15 +210,16 @@ static char *put_overload(char *p, const struct load_points *l)
         if (worst == SIZE_MAX || percent > busiest_link(&l->point[worst]))
             worst = i;
     }
+    *p = '\0';
     if (first == SIZE_MAX || strcmp(l->cli->info.links, "ideal") != 0)
-        return p;
-    p = load_put_rate(text_put_text(p, "\nlinks are ideal, so all this is optimistic: from rate "),
+        return;
+    p = load_put_rate(text_put_text(p, "links are ideal, so all this is optimistic: from rate "),
                       l->asked.rates.value[first]);
     p += text_format(p, LOAD_NOTE_BYTES / 2,
                      " on some carry more than they can (%s %.1f %% at rate ",
                      l->point[worst].links.at[0].name, l->point[worst].links.at[0].percent);
     p = load_put_rate(p, l->asked.rates.value[worst]);
-    return text_put_text(p, "); run with contention.links=fifo to see the waiting");
+    *text_put_text(p, "); run with contention.links=fifo to see the waiting") = '\0';
 }
 
 void load_note(const struct load_points *l, bool busiest, char note[LOAD_NOTE_BYTES])
@@ -235,7 +237,7 @@ void load_note(const struct load_points *l, bool busiest, char note[LOAD_NOTE_BY
         p = put_busiest(p, ": memories", &l->point[shown].memories);
         p = put_busiest(p, "; links", &l->point[shown].links);
     }
-    *put_overload(p, l) = '\0';
+    *p = '\0';
 }
 
 /* -- the busiest ---------------------------------------------------------------------------- */

@@ -51,10 +51,11 @@ void load_rank(void *point, const kb_utilization *use);
 /* "0.85": a rate as people write it. */
 char *load_put_rate(char *to, uint64_t millionths);
 
-/*
- * The lines below a table: where saturation begins, what is busiest there if `busiest`, and whether
- * links were asked for too much.
- */
+/* Ideal links that would have had to carry more than they can: from which rate on; "" if there are
+ * none. */
+void load_warning(const struct load_points *l, char warning[LOAD_NOTE_BYTES]);
+
+/* The lines below a table: where saturation begins, and what is busiest there if `busiest`. */
 void load_note(const struct load_points *l, bool busiest, char note[LOAD_NOTE_BYTES]);
 
 #endif

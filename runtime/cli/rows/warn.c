@@ -2,7 +2,8 @@
  * warn.c -- warnings about results that may mislead.
  *
  * A simulation can be correct and still not show what was meant. Three such cases are told on
- * stderr (not with --quiet), and in a report among its notes:
+ * stderr (not with --quiet), and in a report among its notes; the first also with the rows,
+ * whatever their format (out.h, `warning`):
  *
  *   - Ideal links carry any load. If one carried more than its bandwidth allows, the result is
  *     optimistic: a machine with links fifo would be slower.
@@ -42,18 +43,20 @@ static void add_link(void *arg, const kb_utilization *use)
     }
 }
 
-void warn_of_ideal_links(const struct cli *cli, const kb_sim *sim)
+const char *warn_of_ideal_links(const struct cli *cli, const kb_sim *sim, char text[WARNING_BYTES])
 {
     struct overload o = {0};
 
     if (strcmp(cli->info.links, "ideal") != 0 || kb_sim_utilization(sim, add_link, &o) != KB_OK ||
         o.n == 0)
-        return;
-    cmd_note(cli,
-             "warning: links are ideal, but %llu of them carried more than their bandwidth allows "
-             "(worst: %s, %.1f %%): the result is optimistic; run with "
-             "'contention: {links: fifo}' to see the waiting",
-             (unsigned long long)o.n, o.name, o.worst_pct);
+        return strcpy(text, "");
+    text_format(
+        text, WARNING_BYTES,
+        "warning: links are ideal, but %llu of them carried more than their bandwidth allows "
+        "(worst: %s, %.1f %%): the result is optimistic; run with "
+        "'contention: {links: fifo}' to see the waiting",
+        (unsigned long long)o.n, o.name, o.worst_pct);
+    return text;
 }
 
 /* -- kernels -------------------------------------------------------------------------------- */

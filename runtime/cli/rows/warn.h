@@ -5,8 +5,11 @@
 
 struct cli;
 
-/* Ideal links that carried more than their bandwidth (docs/model.md "Links"). */
-void warn_of_ideal_links(const struct cli *cli, const kb_sim *sim);
+enum { WARNING_BYTES = 512 };
+
+/* Says in `text` whether ideal links carried more than their bandwidth (docs/model.md "Links"): ""
+ * if none did. It is returned. */
+const char *warn_of_ideal_links(const struct cli *cli, const kb_sim *sim, char text[WARNING_BYTES]);
 
 /* A bench that moved nothing, PEs that a launch reached and that did nothing, lost messages. */
 void warn_of_kernels(const struct cli *cli, const kb_sim *sim, const char *bench);

@@ -1,7 +1,7 @@
 /*
  * study_one.c -- one command on one variant of a study, in this process.
  *
- * The command runs as ever, but for a page of a report that keeps three facts of its rows and
+ * The command runs as ever, and tells a page of a report, which keeps three facts of its rows and
  * simulation and writes nothing: how long it took, what was busiest, and which algorithm was taken.
  * The time is that of `why`: kernel_ns summed over the launches of a bench, else the mean latency
  * over all rows.

@@ -9,7 +9,7 @@
  * rows wait for others. A quarter as many seeds follow with interleaved addresses, where most rows
  * are split.
  */
-enum { SEEDS = 250, LOADS = 8, MOST_ROWS = 150 };
+enum { SEEDS = 100, LOADS = 8, MOST_ROWS = 150 };
 
 /*
  * The loads whose rows are in order of time, those whose rows wait for one another, and those whose

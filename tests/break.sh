@@ -302,6 +302,7 @@ break_it 'a NULL that is not refused' runtime/sim/sim.c 's/^    REFUSE_NULL\(s &
 break_it 'copies of outputs not compared' runtime/sim/bench_verify.c 's/^    while \(more\) \{/    while (0) {/'
 break_it 'always steady' $curve 's/return grown > 3/return false \&\& grown > 3/'
 break_it 'a short run called steady' $curve 's/return v->from <= WARMUP_MOST/return true || v->from <= WARMUP_MOST/'
+break_it 'a short run called steady for its luck' $curve 's/ && is_long_for_its_waits\(&v, r\)//'
 break_it 'fixed intervals with one transaction more' $traffic 's/tr->last_fs = \(int64_t\)\(horizon.*;/;/'
 break_it 'confidence without Student' $curve 's/return n <= most \? t\[n - 1\]/return n <= most ? 1.96/'
 break_it 'the middle of a bucket for what is exact' $curve 's/if \(!r->exact\)/if (1)/'

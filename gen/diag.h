@@ -4,7 +4,6 @@
 #include "arena.h"
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdio.h>
 
 /* Exit codes of kbgen; opts.def says what they mean. */
 enum exit_code {
@@ -26,9 +25,12 @@ struct place {
     size_t line, col; /* from 1; line 0: the file or option as a whole */
 };
 
-/* The messages of one run. All zero except `out` is a run without mistakes. */
+/* The messages of one run. All zero, except for the first three, is a run without mistakes. */
 struct diag {
-    FILE *out; /* stderr; NULL: mistakes are only counted. Borrowed */
+    /* Takes one line, without its end; NULL: mistakes are only counted. */
+    void (*say)(void *to, const char *line);
+    void *to;
+    const char *program; /* stands before a message without a place; NULL: nothing does */
     size_t n_errors;
     enum exit_code code; /* of the first mistake */
 };
@@ -43,6 +45,9 @@ __attribute__((format(printf, 3, 4))) bool diag_error(struct diag *d, struct pla
 /* The same as a warning, behind "warning: ": no mistake. */
 __attribute__((format(printf, 3, 4))) void diag_warning(struct diag *d, struct place at,
                                                         const char *fmt, ...);
+
+/* A `say` for which `to` is a FILE. */
+void diag_print(void *to, const char *line);
 
 /* Mistakes so far, also those not shown. */
 size_t diag_count(const struct diag *d);

@@ -13,12 +13,13 @@ struct doc {
 };
 
 /*
- * Parses `len` bytes of `text` into `doc`. False after a message; then there is nothing to close.
- * After a message about a tag it returns true, since the other mistakes can still be found. Refuses
- * tags, directives, a second document, deep nesting, and many anchors, which libyaml would compare
- * one by one: time and memory grow no faster than the text.
+ * Parses `len` bytes of `text`. NULL after a message; else the document, the arena's, and to be
+ * closed by doc_close(). After a message about a tag it is a document, too, since the other
+ * mistakes can still be found. Refuses tags, directives, a second document, deep nesting, and many
+ * anchors, which libyaml would compare one by one: time and memory grow no faster than the text.
  */
-bool doc_open(struct doc *doc, struct diag *diag, struct place whole, const char *text, size_t len);
+struct doc *doc_open(struct arena *arena, struct diag *diag, struct place whole, const char *text,
+                     size_t len);
 void doc_close(struct doc *doc);
 
 /* The node with a number as libyaml's pairs and items have it. */

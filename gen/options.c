@@ -61,7 +61,7 @@ static void offer_key(struct completing *c, struct spec *spec, enum key k)
 static void offer(struct completing *c, const char *name)
 {
     struct arena arena = {0};
-    struct diag diag = {.out = NULL};
+    struct diag diag = {.say = NULL};
     struct spec spec;
 
     if (strcmp(name, "KEY=VALUE") != 0)

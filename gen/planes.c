@@ -24,7 +24,6 @@
 #include "cubes.h"
 #include "pattern.h"
 #include "machine/mesh.h"
-#include <stdlib.h>
 #include <string.h>
 
 /* -- which networks ------------------------------------------------------------------------- */
@@ -498,15 +497,6 @@ static void search_sip(struct search *s, uint64_t *no_way)
             add_row(s, s->first + i);
 }
 
-static void *new_rows(size_t n, size_t bytes)
-{
-    void *rows = calloc(n, bytes);
-
-    if (!rows)
-        diag_no_memory();
-    return rows;
-}
-
 static void search_all(struct routes *r, uint64_t no_way[PLANES_MAX])
 {
     struct kb_topology *t = &r->topo;
@@ -517,19 +507,14 @@ static void search_all(struct routes *r, uint64_t no_way[PLANES_MAX])
     r->shores = arena_alloc(r->arena, r->n_shores * sizeof *r->shores);
     memset(r->shores, 0xff, r->n_shores * sizeof *r->shores);
     r->detour_of = arena_alloc(r->arena, all * t->planes * sizeof *r->detour_of);
-    s.steps = new_rows(cubes, 1);
-    s.far = new_rows(cubes, sizeof *s.far);
-    s.line = new_rows(cubes, sizeof *s.line);
-    s.exits = new_rows(cubes * cubes, 1);
-    s.nearest = new_rows(cubes * t->chiplets, sizeof *s.nearest);
+    s.steps = arena_alloc(r->arena, cubes);
+    s.far = arena_alloc(r->arena, cubes * sizeof *s.far);
+    s.line = arena_alloc(r->arena, cubes * sizeof *s.line);
+    s.exits = arena_alloc(r->arena, cubes * cubes);
+    s.nearest = arena_alloc(r->arena, cubes * t->chiplets * sizeof *s.nearest);
     for (s.plane = 0; s.plane < t->planes; s.plane++)
         for (s.first = 0; s.first < all; s.first += t->cubes)
             search_sip(&s, &no_way[s.plane]);
-    free(s.steps);
-    free(s.far);
-    free(s.line);
-    free(s.exits);
-    free(s.nearest);
     t->shores = r->shores;
     t->detour_of = r->detour_of;
     t->detours = r->detours;

@@ -3,6 +3,7 @@
 #include "resolve.h"
 #include "value.h"
 #include <string.h>
+#define XXH_INLINE_ALL
 #include <xxhash.h>
 
 enum { INDENT = 2 };

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 enum key {
 #define KEY(type, field, path, default, min, max) KEY_##field,
@@ -115,6 +116,8 @@ struct override_specs {
 #define FIELD_TEXTS(field)     struct text_specs field;
 #define FIELD_OVERRIDES(field) struct override_specs field;
 
+struct doc;
+
 struct spec {
 #define KEY(type, field, path, default, min, max) FIELD_##type(field)
 #include "keys.def"
@@ -125,6 +128,9 @@ struct spec {
     struct given given[N_KEYS][KEY_DEPTH + 1];
     struct arena *arena; /* borrowed */
     struct diag *diag;   /* borrowed */
+    struct doc *doc;     /* open while it is read; doc.h */
+    FILE *file;          /* the same */
+    bool unreadable;     /* it could not be opened or read */
 };
 
 extern const struct key_row key_rows[N_KEYS];

@@ -39,6 +39,7 @@ static enum exit_code exit_code_of(kb_status status)
     case KB_BAD_REQUEST:
         return EXIT_USAGE;
     case KB_TIME_RANGE:
+    case KB_BAD_FILE:
         return EXIT_INPUT;
     case KB_NO_MEMORY:
     case KB_FILE_ERROR:
@@ -119,7 +120,8 @@ struct origin cmd_origin(const struct cli *cli)
                            .info = &cli->info,
                            .seed = cli->opts.seed,
                            .params = cli->opts.params,
-                           .n_params = cli->opts.n_params};
+                           .n_params = cli->opts.n_params,
+                           .columns = cli->opts.command == COMMAND_DIFF ? NULL : cli->opts.columns};
 }
 
 void cmd_write(const struct cli *cli, const struct rows *rows, struct sink *s)

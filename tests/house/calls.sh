@@ -10,7 +10,7 @@ house=tests/house/house.py
 objects=$B/house/_o
 
 call env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS -u SAN make -s -k B="$B" house
-[ "$code" -eq 0 ] && "$B/house/cube8/cube8" probe >"$work/probe" && "$SIM" probe | same "$work/probe" -
+[ "$code" -eq 0 ] && "$B/house/cube8/cube8" probe >"$work/probe" && "$B/cube8/cube8" probe | same "$work/probe" -
 ok "without optimisation a simulator links, and prints the same"
 nothing "$(grep -E 'warning:|error:' "$work/err")"
 ok "each source compiles alone, without a warning"

@@ -20,6 +20,7 @@ struct rig {
     struct arena arena;
     struct diag diag;
     struct spec spec;
+    FILE *out;
     char *said;
     size_t n_said;
 };
@@ -29,8 +30,9 @@ static int set_up(void **state)
     struct rig *r = calloc(1, sizeof(*r));
 
     assert_non_null(r);
-    r->diag.out = open_memstream(&r->said, &r->n_said);
-    assert_non_null(r->diag.out);
+    r->out = open_memstream(&r->said, &r->n_said);
+    assert_non_null(r->out);
+    r->diag = (struct diag){.say = diag_print, .to = r->out, .program = "kbgen"};
     spec_init(&r->spec, &r->arena, &r->diag);
     *state = r;
     return 0;
@@ -40,7 +42,7 @@ static int tear_down(void **state)
 {
     struct rig *r = *state;
 
-    fclose(r->diag.out);
+    fclose(r->out);
     free(r->said);
     arena_release(&r->arena);
     free(r);
@@ -50,7 +52,7 @@ static int tear_down(void **state)
 /* A fresh start: everything at its default, nothing said. */
 static void start(struct rig *r)
 {
-    rewind(r->diag.out);
+    rewind(r->out);
     r->diag.n_errors = 0;
     r->diag.code = EXIT_OK;
     spec_init(&r->spec, &r->arena, &r->diag);
@@ -63,8 +65,8 @@ static bool load_string(struct rig *r, const char *text)
 
 static const char *said(struct rig *r)
 {
-    fflush(r->diag.out);
-    r->said[ftell(r->diag.out)] = 0;
+    fflush(r->out);
+    r->said[ftell(r->out)] = 0;
     return r->said;
 }
 

@@ -1,0 +1,38 @@
+/* build.c -- a machine made in memory, from its YAML and what is set: for kbgen and the library. */
+#include "build.h"
+#include "check.h"
+#include "load.h"
+#include <setjmp.h>
+
+bool build_read(struct build *b, const struct source *from)
+{
+    spec_init(&b->spec, &b->arena, &b->diag);
+    if (from->text)
+        load_text(&b->spec, from->file, from->text, from->len);
+    else
+        load(&b->spec, from->file);
+    for (size_t i = 0; i < from->n_sets; i++)
+        load_set(&b->spec, from->sets[i]);
+    return check(&b->spec);
+}
+
+bool build_tables(struct build *b)
+{
+    return make_routes(&b->routes, &b->spec, &b->arena);
+}
+
+bool build_all(struct build *b, const struct source *from)
+{
+    jmp_buf without;
+
+    b->arena.without = &without;
+    if (setjmp(without)) {
+        b->arena.without = NULL;
+        load_close(&b->spec);
+        return false;
+    }
+    if (build_read(b, from))
+        build_tables(b);
+    b->arena.without = NULL;
+    return true;
+}

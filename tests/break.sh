@@ -40,9 +40,9 @@ segments=gen/segments.c costs=gen/costs.c nodes=gen/nodes.c walk=runtime/machine
 # -- order ----------------------------------------------------------------------------------
 mesh=runtime/machine/mesh.h planes=gen/planes.c
 break_it 'a tie on a ring goes W' $mesh 's/ups <= n - ups \? up : down;/ups < n - ups ? up : down;/'
-break_it 'a read walks its request on a one-way plane' runtime/machine/walk.h 's/reads && t->plane_rows\[plane\]\.one_way/false/'
+break_it 'a read walks its request on a one-way plane' runtime/machine/walk.h 's/reads && t->plane_rows\[t->planes == 1 \? 0 : plane\]\.one_way/false/'
 break_it 'the second dimension first' $mesh 's/bool y_first = t->plane_rows\[plane\]\.y_first/bool y_first = !t->plane_rows[plane].y_first/'
-break_it 'a wrap link as long as another' runtime/machine/walk.h 's/t->wrap_wire_fs - t->d2d_wire_fs/0/'
+break_it 'a wrap link as long as another' $mesh 's/t->wrap_wire_fs - t->d2d_wire_fs/0/'
 break_it 'a detour never tries W' $planes 's/^ +SIDE_W,$/SIDE_E,/'
 break_it 'the last of equal shore cubes' $planes 's/far < least && mesh/far <= least \&\& mesh/'
 break_it 'hash by the first plane' runtime/machine/endpoint.c 's/\(uint32_t\)\(id % t->planes\)/0/'

@@ -16,7 +16,7 @@
 #= FUZZ_SECONDS  how long each target of fuzz runs (60)
 #= KILLS         how many kills check-kill makes (1000)
 #= CELLS         which cells matrix runs, a pattern like gcc-O2 (all)
-#= KB_SEEDS      the number of machines that test_random draws (500)
+#= KB_SEEDS      the number of machines, or programs, that each test by chance draws (100; check-seeds: 1000)
 B ?= build
 TOPO ?= cube8
 PREFIX ?= /usr/local
@@ -228,8 +228,9 @@ ifdef N
 topology: $(patsubst %,$(O)/runtime/%.o,kernels/kernels engine/engine phase2/math)
 topology: $(T)/$(N) $(T)/lib$(N).a $(T)/lib$(N).so $(T)/$(N).h
 
+# MACHINE_CFLAGS are flags of its own, for tests.
 $(T)/.args: FORCE
-	$(call keep,$(KBGEN_ARGS))
+	$(call keep,$(KBGEN_ARGS)$(if $(MACHINE_CFLAGS), $(MACHINE_CFLAGS)))
 
 $(T)/defs.m4: $(TOPO_FILE) $(KBGEN) $(T)/.args
 	$(call say,GEN)
@@ -244,7 +245,7 @@ $(T)/topo.h $(T)/topo.c $(T)/main.c $(T)/$(N).h: templates/base.m4 $(T)/defs.m4
 $(T)/topo.o: $(T)/topo.h
 $(T)/main.o: $(T)/$(N).h
 $(T)/topo.o $(T)/main.o: %.o: %.c $(O)/flags
-	$(call compile,-iquote $(T))
+	$(call compile,-iquote $(T) $(MACHINE_CFLAGS))
 
 $(T)/lib$(N).a: $(T)/topo.o
 	$(archive)

@@ -40,9 +40,9 @@ segments=gen/segments.c costs=gen/costs.c nodes=gen/nodes.c walk=runtime/machine
 # -- order ----------------------------------------------------------------------------------
 mesh=runtime/machine/mesh.h planes=gen/planes.c
 break_it 'a tie on a ring goes W' $mesh 's/ups <= n - ups \? up : down;/ups < n - ups ? up : down;/'
-break_it 'a read walks its request on a one-way plane' runtime/machine/walk.h 's/reads && t->plane_rows\[plane\]\.one_way/false/'
+break_it 'a read walks its request on a one-way plane' runtime/machine/walk.h 's/reads && t->plane_rows\[t->planes == 1 \? 0 : plane\]\.one_way/false/'
 break_it 'the second dimension first' $mesh 's/bool y_first = t->plane_rows\[plane\]\.y_first/bool y_first = !t->plane_rows[plane].y_first/'
-break_it 'a wrap link as long as another' runtime/machine/walk.h 's/t->wrap_wire_fs - t->d2d_wire_fs/0/'
+break_it 'a wrap link as long as another' $mesh 's/t->wrap_wire_fs - t->d2d_wire_fs/0/'
 break_it 'a detour never tries W' $planes 's/^ +SIDE_W,$/SIDE_E,/'
 break_it 'the last of equal shore cubes' $planes 's/far < least && mesh/far <= least \&\& mesh/'
 break_it 'hash by the first plane' runtime/machine/endpoint.c 's/\(uint32_t\)\(id % t->planes\)/0/'
@@ -111,8 +111,8 @@ break_it 'parts with the bytes of the whole' $split.c 's/= part\.nbytes & TXN_MA
 break_it 'parts counted as transactions of the channel' $stats 's/^        flow\.by\[write\]\.count -= .*$/        ;/'
 break_it 'xor forgotten on the way back' $address '/static inline uint64_t address_unmap/,/^}/s/slice \^= \(uint32_t\)\(row % n\);/;/'
 break_it 'neighbouring granules of one slice as two parts' $address 's/^    while \(n < range->nbytes && address_map.*$/    while (0)/'
-break_it 'a point that leaves the memories of its parts taken' runtime/sim/sweep.c 's/clear_way\(s, job, s->txns\[part\]\.dst\);/;/'
-break_it 'shards of a cube in one place' runtime/data/host.c 's/^            taken = tensor->offsets\[pe\] \+ nbytes;$/            ;/'
+break_it 'a point that leaves the memories of its parts taken' runtime/sim/sweep.c 's/clear_way\(s, job, &s->txns\[part\]\);/;/'
+break_it 'shards of a cube in one place' runtime/data/host.c 's/^            \*end = tensor->offsets\[pe\] \+ nbytes;$/            ;/'
 break_it 'a walk that does not begin again' runtime/engine/traffic_walk.c 's/k % tr->steps \* tr->step_bytes/k * tr->step_bytes/'
 break_it 'the wait for a channel not behind a part' runtime/explain/spans.c 's/at->told_fs = from->told_fs;/at->told_fs = 0;/'
 
@@ -182,7 +182,7 @@ break_it 'crossing of a NoC by X alone' $segments 's/ \+ fabs\(a->y_mm - b->y_mm
 break_it 'engine before the overhead of m_cpu, ideal' $costs 's/^.*m_cpu->overhead_fs;$/(void)m_cpu;/'
 break_it 'engine before the overhead of m_cpu, fifo' $segments \
     's/^ +seg->tail_overhead_fs \+= hop->overhead_fs;$//; s/struct leg_row \*leg = add_leg/seg->tail_overhead_fs += hop->overhead_fs; &/'
-break_it 'edge into the slice without efficiency' $nodes 's/^( +)hbm_gbs\(s\)\);/\1s->cube_hbm_bw_gbs);/'
+break_it 'edge into the slice without efficiency' $nodes 's/(s->cube_hbm_distance_mm, )hbm_gbs\(s\)/\1s->cube_hbm_bw_gbs/'
 break_it 'slice without efficiency' $costs 's/\.gbs = hbm_gbs\(s\)/.gbs = s->cube_hbm_bw_gbs/'
 break_it 'other SIP entered in the row of the source' $walk \
     's/to - cube_column\(t, to\)/at.cube - cube_column(t, at.cube) + to \/ t->cubes * t->cubes - at.cube \/ t->cubes * t->cubes/'
@@ -302,6 +302,7 @@ break_it 'a NULL that is not refused' runtime/sim/sim.c 's/^    REFUSE_NULL\(s &
 break_it 'copies of outputs not compared' runtime/sim/bench_verify.c 's/^    while \(more\) \{/    while (0) {/'
 break_it 'always steady' $curve 's/return grown > 3/return false \&\& grown > 3/'
 break_it 'a short run called steady' $curve 's/return v->from <= WARMUP_MOST/return true || v->from <= WARMUP_MOST/'
+break_it 'a short run called steady for its luck' $curve 's/ && is_long_for_its_waits\(&v, r\)//'
 break_it 'fixed intervals with one transaction more' $traffic 's/tr->last_fs = \(int64_t\)\(horizon.*;/;/'
 break_it 'confidence without Student' $curve 's/return n <= most \? t\[n - 1\]/return n <= most ? 1.96/'
 break_it 'the middle of a bucket for what is exact' $curve 's/if \(!r->exact\)/if (1)/'
@@ -482,7 +483,7 @@ break_it 'a quotient by an inverse that is not corrected' benches/attention.h \
     's/y = _mm##BITS##_fmadd_pd\(rest, inverse, y\);/;/'
 break_it 'sums of a reference cut off instead of rounded' benches/collective_bench.h \
     's/bits \+= \(\(UINT64_C\(1\) << \(dropped - 1\)\) - 1\) \+ \(bits >> dropped & 1\);/;/'
-break_it 'a difference counted from the begin of its block' runtime/sim/bench_verify.c 's/i \* BLOCK \+ d->index/d->index/'
+break_it 'a difference counted from the begin of its block' runtime/sim/bench_verify.c 's/first \+ d->index/d->index/'
 break_it 'the wrong operation that is met first' runtime/phase2/exec.c \
     's/\(exec->status == KB_OK \|\| exec->status == KB_DIFFERENT\)/exec->status == KB_OK/'
 break_it 'a stage taken for its command' $inspect 's/op_log_find\(in->sim->log, token\.parent,/op_log_find(in->sim->log, id,/'

@@ -19,6 +19,8 @@ TEST_TOPOLOGIES := cube8 tray32
 VECTOR_TOPOLOGIES := $(filter-out %/cube8.yaml,$(wildcard tests/vectors/*.yaml))
 
 $(O)/tests/%.o: INCLUDES += -Itests $(TEST_TOPOLOGIES:%=-I$(M)/%)
+# They run once or twice: to compile them well takes longer than it saves, but where they compute.
+$(patsubst %.c,$(O)/%.o,$(filter-out tests/unit/phase2/%,$(TEST_SRC))): ALL_CFLAGS += $(if $(filter -O2,$(CFLAGS)),-Og)
 $(JUDGE): $(JUDGE_OBJ)
 $(GENLIB): $(O)/gen/emit.o $(O)/tests/support/any_topology.o
 $(JUDGE) $(GENLIB):
@@ -82,6 +84,9 @@ tests: $(TESTS) $(CORPORA) $(B)/_t/judge $(B)/_t/broken $(B)/_t/hostile $(B)/_t/
 
 # Machines of the tests, each by a make of its own, in parallel once the parts that they share are built.
 MACHINES := $(TEST_TOPOLOGIES) cube1 tests/support/odd.yaml tests/support/interleaved.yaml $(wildcard tests/support/shapes/*.yaml) $(VECTOR_TOPOLOGIES)
+# Those that few tests run are compiled by half as much work; make gcc has all of them at -O2.
+QUICK := $(if $(filter -O2,$(CFLAGS)),-O1)
+BRIEFLY := $(filter-out %/interleaved.yaml %/cube8_fifo.yaml,$(filter cube1 tests/%,$(MACHINES)))
 # What is shipped, and variants of cube8 that the documents build.
 SHIPPED := cube8 wormhole
 set_of_ideal := contention.links=ideal
@@ -91,12 +96,12 @@ set_of_hashed := addressing.granule=4096 addressing.hash=xor
 VARIANTS := ideal late interleaved hashed
 .PHONY: $(VARIANTS:%=variant-%)
 $(VARIANTS:%=variant-%): variant-%: $(KBGEN) $(CLI) $(LIB) $(SHARED)
-	+@$(MAKE) topology TOPO=cube8 NAME=cube8_$* SET='$(set_of_$*)'
+	+@$(MAKE) topology TOPO=cube8 NAME=cube8_$* SET='$(set_of_$*)' MACHINE_CFLAGS='$(QUICK)'
 
 .PHONY: machines $(MACHINES:%=machine-%) $(SHIPPED:%=shipped-%)
 machines: $(MACHINES:%=machine-%) $(SHIPPED:%=shipped-%) $(VARIANTS:%=variant-%)
 $(MACHINES:%=machine-%): machine-%: $(KBGEN) $(CLI) $(LIB) $(SHARED)
-	+@$(call make_machine,$*)
+	+@$(call make_machine,$*) MACHINE_CFLAGS='$(if $(filter $*,$(BRIEFLY)),$(QUICK))'
 $(SHIPPED:%=shipped-%): shipped-%: $(KBGEN) $(CLI) $(LIB) $(SHARED)
 	+@$(call make_topology,$*)
 
@@ -108,25 +113,32 @@ PARALLEL = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(JOBS))
 .PHONY: alone
 alone: $(patsubst %.c,$(O)/%.o,$(GEN_SRC) $(LIB_SRC) $(INCLUDED) $(CLI_SRC))
 
+# The build that tests/house looks at. What a warning makes fail is made again there, and reported.
+.PHONY: house
+house:
+	+@$(MAKE) B=$(B)/house CC=clang CFLAGS='-O0 -g1 -Werror' SAN= SET= NAME= TOPO=cube8 KBGEN=$(B)/house/kbgen topology alone
+
 ## tests-built: the test programs and all that they need, without running them
 .PHONY: tests-built
 tests-built:
 	@$(MAKE) $(PARALLEL) machines
 	@$(MAKE) $(PARALLEL) tests
 
-# The rules of the folders do not depend on how tests are built.
+# The rules of the folders do not depend on how tests are built, nor do builds in two folders.
 HOUSE := $(if $(SAN),,$(wildcard tests/house/*.sh))
+FOLDERS := tests/e2e/folders.sh
 # Scripts that run longest come first, so that none is left running alone at the end.
-LONG := $(patsubst %,tests/e2e/%.sh,trace generated terminal stops failures) $(HOUSE)
+LONG := $(patsubst %,tests/e2e/%.sh,trace terminal stops failures) $(if $(SAN),,$(FOLDERS)) $(HOUSE)
 # What kills programs, and make, takes minutes: check-kill.
 KILLERS := tests/e2e/kill.sh tests/e2e/killed_make.sh
-SCRIPTS := $(filter-out $(LONG) $(KILLERS),$(wildcard tests/e2e/*.sh))
+SCRIPTS := $(filter-out $(LONG) $(FOLDERS) $(KILLERS),$(wildcard tests/e2e/*.sh))
 
 ## check: installs what is missing, builds, runs every test; ends in "N passed, N failed"
 .PHONY: check
 check: setup
 	@.ci/install $(CHECK_PACKAGES)
 	@$(MAKE) tests-built
+	$(if $(HOUSE),@$(MAKE) $(PARALLEL) -s -k house >/dev/null 2>&1 || true)
 	@B=$(B) CC=$(CC) KBGEN=$(KBGEN) SIM=$(M)/cube8/cube8 SIM_FIFO=$(M)/cube8_fifo/cube8_fifo JOBS=$(JOBS) \
 	    tests/run.sh $(LONG) $(TESTS) $(CORPORA) $(SCRIPTS)
 
@@ -148,6 +160,24 @@ validate: setup
 validate-fit: setup $(B)/_t/judge
 	@.ci/install python3
 	@tests/validate/fit_silicon.py $(B)/_t/judge
+
+## check-folders: two whole builds in two folders, with the compiler and the flags of B
+.PHONY: check-folders
+check-folders: setup
+	@.ci/install $(CHECK_PACKAGES)
+	+@$(call make_topology,cube8)
+	@B=$(B) FIRST=$(B) tests/run.sh $(FOLDERS)
+
+# Tests of machines, loads and programs that are drawn by chance.
+BY_CHANCE := random kernel_random watch watch_kernel race_random
+## check-seeds: a thousand machines or programs in each test by chance, or KB_SEEDS; ten minutes
+.PHONY: check-seeds
+check-seeds: export KB_SEEDS ?= 1000
+check-seeds: setup
+	@.ci/install $(CHECK_PACKAGES)
+	@$(MAKE) $(PARALLEL) $(TEST_TOPOLOGIES:%=machine-%)
+	@$(MAKE) $(PARALLEL) $(BY_CHANCE:%=$(B)/_t/test_%)
+	@JOBS=$(JOBS) tests/run.sh $(BY_CHANCE:%=$(B)/_t/test_%)
 
 ## check-failures: every call of the system that fails, over all commands; half an hour
 .PHONY: check-failures
@@ -244,7 +274,7 @@ clang:
 ## gcc: the tests built by gcc, every warning an error
 .PHONY: gcc
 gcc:
-	$(MAKE) B=$(B)/gcc CC=gcc CFLAGS='$(CFLAGS) -Werror' check
+	$(MAKE) B=$(B)/gcc CC=gcc CFLAGS='$(CFLAGS) -Werror' QUICK= check
 
 ## valgrind: the test programs and the vectors under valgrind
 VALGRIND := valgrind -q --error-exitcode=99 --leak-check=full
@@ -297,6 +327,8 @@ check-all:
 	$(MAKE) aarch64
 	$(MAKE) floats
 	$(MAKE) steady
+	$(MAKE) check-seeds
+	$(MAKE) check-folders
 	$(MAKE) check-failures
 	$(MAKE) check-kill
 	$(MAKE) lint

@@ -216,12 +216,12 @@ peak()
 if [ -n "$instruments" ]; then
     skip "memory does not grow with the length" "$instruments"
 else
-    short=$(peak 2600)
-    long=$(peak 26000)
+    short=$(peak 1300)
+    long=$(peak 13000)
     echo "# packets and KiB: $short, $long"
-    [ "${long% *}" -gt 1000000 ] && [ "${long% *}" -gt $((8 * ${short% *})) ] &&
+    [ "${long% *}" -gt 500000 ] && [ "${long% *}" -gt $((8 * ${short% *})) ] &&
         [ "${long#* }" -lt $((${short#* } + 1024)) ]
-    ok "a million events take no more memory than a tenth of them"
+    ok "half a million events take no more memory than a tenth of them"
 fi
 
 plan

@@ -1,24 +1,18 @@
 #!/usr/bin/env bash
 # calls.sh -- no function calls one of a folder to the right, and few files call each other. Prints TAP.
 #
-# B names the build. Builds cube8 once more without optimisation, in $B/house, where each call is seen
-# by nm; and each source by itself, also those that kernels.c includes. By clang, which takes half as
+# B names the build. That of `make house`, in $B/house, is without optimisation: each call is seen by nm.
+# Each source is compiled by itself, too, also those that kernels.c includes. By clang, which takes half as
 # long for that as gcc; `make check-debug` does it with gcc.
 . "$(dirname "$0")/../support/tap.sh"
 at_top
 house=tests/house/house.py
 objects=$B/house/_o
 
-# make_debug GOAL...: as `make debug` does, but for -g
-make_debug()
-{
-    call env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS -u SAN make -s -k B="$B/house" CFLAGS=-O0 CC=clang "$@"
-    [ "$code" -eq 0 ]
-}
-
-make_debug SET= NAME= TOPO=cube8 topology && "$B/house/cube8/cube8" probe >"$work/probe" && "$B/cube8/cube8" probe | same "$work/probe" -
+call env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS -u SAN make -s -k B="$B" house
+[ "$code" -eq 0 ] && "$B/house/cube8/cube8" probe >"$work/probe" && "$B/cube8/cube8" probe | same "$work/probe" -
 ok "without optimisation a simulator links, and prints the same"
-make_debug alone && nothing "$(grep -E 'warning:|error:' "$work/err")"
+nothing "$(grep -E 'warning:|error:' "$work/err")"
 ok "each source compiles alone, without a warning"
 nothing "$(python3 $house calls "$objects" 2>&1)"
 ok "no file calls a folder to its right"

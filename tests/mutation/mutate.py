@@ -52,7 +52,7 @@ CPU_SECONDS, WALL_SECONDS, MEMORY = 120, 1800, 8 << 30
 PATIENCE, LEAST_SECONDS = 5, 10  # of CPU time, of which a busy machine takes nothing away
 
 # Not run by chance mistakes: what builds all again, waits, or only looks at sources and documents.
-SLOW = {"generated", "install", "docs", "study", "peers", "kill", "killed_make", "lines", "stops", "terminal",
+SLOW = {"folders", "generated", "install", "docs", "study", "peers", "kill", "killed_make", "lines", "stops", "terminal",
         "failures", "kbgen_nomem", "co_gdb", "locale", "numpy"}
 SLOW_UNITS = {"co_arch", "steady", "scale"}
 

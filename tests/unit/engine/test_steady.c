@@ -97,11 +97,43 @@ static void the_interval_of_one_simulation_allows_for_parts_that_are_alike(void 
     assert_true(n_hold >= RUNS * 5 / 6);
 }
 
+/*
+ * A short simulation that no long queue fell into is no steady state, however calm it was: of those
+ * that say so nine in ten hold the mean.
+ */
+static void one_short_simulation_is_not_called_steady_for_its_luck(void **state)
+{
+    static const struct {
+        double rho;
+        uint64_t txns;
+        bool steady; /* most are; else none is */
+    } of[] = {{0.5, 5000, true}, {0.7, 20000, true}, {0.85, 5000, false}, {0.85, 20000, false}};
+    enum { RUNS = 60 };
+
+    (void)state;
+    for (size_t k = 0; k < LENGTH(of); k++) {
+        double want = service_ns * (1 + of[k].rho / (2 * (1 - of[k].rho)));
+        int n_steady = 0, n_right = 0;
+
+        for (uint64_t i = 0; i < RUNS; i++) {
+            kb_traffic_result r = measured(of[k].rho, of[k].txns, 2000000 + i, 1);
+
+            n_steady += r.steady;
+            n_right += r.steady && fabs((double)r.mean_fs / 1e6 - want) <= (double)r.ci95_fs / 1e6;
+        }
+        printf("# %.2f, %llu: %d of %d steady, %d of these hold\n", of[k].rho,
+               (unsigned long long)of[k].txns, n_steady, RUNS, n_right);
+        assert_true(of[k].steady ? 4 * n_steady >= 3 * RUNS : n_steady == 0);
+        assert_true(10 * n_right >= 9 * n_steady);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_interval_of_a_steady_state_holds_the_mean),
         cmocka_unit_test(the_interval_of_one_simulation_allows_for_parts_that_are_alike),
+        cmocka_unit_test(one_short_simulation_is_not_called_steady_for_its_luck),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 /* KB_SEEDS=N in the environment runs seeds 1..N; each is a machine and a program of its own. */
-enum { SEEDS = 1000, TALKS = 600, SHAPES = 150, MOST_LINE = 8192 };
+enum { SEEDS = 500, TALKS = 300, SHAPES = 75, MOST_LINE = 8192 };
 
 static void assert_time(const struct scenario *s, const char *what, size_t kernel, size_t command,
                         int64_t got, int64_t want)

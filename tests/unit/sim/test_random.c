@@ -8,7 +8,7 @@
  * rows wait for others. A quarter as many seeds follow with interleaved addresses, where most rows
  * are split.
  */
-enum { SEEDS = 250 };
+enum { SEEDS = 100 };
 
 /* -- scenarios ------------------------------------------------------------------------------ */
 

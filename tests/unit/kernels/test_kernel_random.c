@@ -1,10 +1,11 @@
 /* test_kernel_random.c -- random kernels on random machines: times, ids and records as the judge's.
  */
 #include "support/programs.h"
+#include "support/split.h"
 #include <unistd.h>
 
 /* KB_SEEDS=N in the environment runs seeds 1..N; each is a machine and a program of its own. */
-enum { SEEDS = 1000, TALKS = 600, SHAPES = 150, MOST_LINE = 8192 };
+enum { SEEDS = 1000, TALKS = 600, SHAPES = 150, SPLITS = 60, MOST_LINE = 8192 };
 
 static void assert_time(const struct scenario *s, const char *what, size_t kernel, size_t command,
                         int64_t got, int64_t want)
@@ -316,12 +317,46 @@ static void random_kernels_on_any_shape(void **state)
     }
 }
 
+/* The YAML of a random machine with interleaved addresses, over cubes. */
+static char *interleaved(uint64_t seed)
+{
+    static const int granules[] = {64, 128, 256, 1024, 4096};
+    uint64_t dice = seed;
+    char *plain = plain_topo(judge_random_kernel_topo, seed), *yaml = NULL, *space;
+    struct judge_topo *t = judge_load_text(plain);
+    const char *hash = draw(&dice) % 2 && splits_of(t).hash ? "xor" : "none";
+
+    judge_free(t);
+    assert_true(asprintf(&yaml, "%saddressing: {granule: %d, hash: %s}\n", plain,
+                         granules[draw(&dice) % LENGTH(granules)], hash) > 0);
+    space = strstr(yaml, "space: hbm");
+    if (space)
+        memcpy(space, "space: tcm", strlen("space: tcm"));
+    free(plain);
+    return yaml;
+}
+
+/* Loads, stores, tiles and atomics that are split over slices. */
+static void random_kernels_on_interleaved_slices(void **state)
+{
+    uint64_t seeds = n_seeds(SPLITS);
+
+    (void)state;
+    for (uint64_t seed = 1; seed <= seeds; seed++) {
+        struct scenario s = scenario_in(interleaved(seed), seed, seed % 2);
+
+        assert_runs(&s);
+        scenario_free(&s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_kernels_take_the_judges_times),
         cmocka_unit_test(random_kernels_that_talk_do_so_too),
         cmocka_unit_test(random_kernels_on_any_shape),
+        cmocka_unit_test(random_kernels_on_interleaved_slices),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -80,6 +80,12 @@ on run copy --verify --format csv
 [ $code -eq 0 ] && [ "$(field verify 1)" = pass ]
 ok "nor the ways to another IO chiplet than host0's"
 
+machine 'sip: {cube_mesh: {w: 2, h: 2}}
+broken: [c0-c3]'
+call "${KBGEN:-$B/kbgen}" --config it.yaml
+[ $code -eq 3 ] && [ ! -s out ] && says "'broken': 'c0-c3' matches no link between neighbours"
+ok "kbgen --config finds mistakes of broken"
+
 # -- what is offered ----------------------------------------------------------------------------
 
 # offered LINE: the words that bash offers, in a line

@@ -534,6 +534,16 @@ break_it 'a block waited for after Ctrl-C' runtime/base/parallel.c 's/if \(stopp
 break_it 'a kernel waited for after Ctrl-C' $stop 's/set_timer\(HEARD_MS\)/set_timer(0)/'
 break_it 'the writing ended by the timer' $stop 's/set_timer\(0\);$/;/'
 
+# -- what is missing or has no way ----------------------------------------------------------
+break_it 'kernels need the ways of all planes' runtime/kernels/launch.c 's/ && plane_serves\(t, plane\)//'
+break_it 'kernels need the shore of every IO chiplet' gen/planes.c 's/mesh_shore\(t, plane, 0, cube, ashore\)/mesh_shore(t, plane, t->chiplets - 1u, cube, ashore)/'
+break_it 'cubes: a key twice' gen/overrides.c 's/o->text && strcmp\(o->text, last->text\) == 0/0/'
+break_it 'cubes: too many kinds on the way' gen/cubes.c 's/KINDS_BETWEEN = 16 \* KINDS_MAX/KINDS_BETWEEN = KINDS_MAX/'
+break_it 'kbgen --config: broken links not looked up' gen/main.c 's/return b->spec\.broken\.n == 0 \|\| build_tables\(b\);/return b->spec.sips > 0;/'
+break_it 'probe: a case without a way is an error' runtime/cli/cmd_probe.c 's/ \|\| no_way\(cli, id, &request\)//'
+break_it 'completion: as many slices as PEs' runtime/cli/describe.c 's/"slice", cube\.n_slices/"slice", cube.pe_places/'
+break_it 'the plane of a request forgotten' runtime/sim/sim.c 's/PLANE_BY_COLUMN \? txn->plane \+ 1u : 0/PLANE_BY_COLUMN ? 0u : 0/'
+
 # -- collectives ----------------------------------------------------------------------------
 collective=benches/collective.h bound=benches/collective_bound.h choice=benches/collective_auto.h
 break_it 'collective: the wrong half kept' $collective 's/int64_t mine = lo \+ \(r\.me & half\)/int64_t mine = lo + (~r.me \& half)/'

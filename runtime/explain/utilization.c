@@ -169,6 +169,16 @@ static double link_gbs(const struct kb_topology *t, size_t link)
                                  : t->io_links[(number - n_cube_links) % t->n_io_links].gbs;
 }
 
+/* "FROM -> TO"; a link that closes a ring of two SIPs has the same ends as another. */
+static void name_edge(kb_utilization *use, bool twin)
+{
+    static const char wrap[] = " (wrap)";
+    size_t n = (size_t)snprintf(use->name, sizeof use->name, "%s -> %s", use->from, use->to);
+
+    if (twin && n + sizeof wrap <= sizeof use->name)
+        memcpy(use->name + n, wrap, sizeof wrap);
+}
+
 static void show_links(const struct usage *u, const struct flow_sum *edges)
 {
     const struct kb_sim *s = u->sim;
@@ -186,7 +196,7 @@ static void show_links(const struct usage *u, const struct flow_sum *edges)
                               .queues = l};
 
         name_link(s->topo, i, use.from, use.to);
-        snprintf(use.name, sizeof use.name, "%s -> %s", use.from, use.to);
+        name_edge(&use, name_has_twin(s->topo, i));
         if (l)
             use.queue_max = l->queue_max;
         use.busy_fs = l ? link_busy_fs(s, l, u->now_fs) : drain_fs(use.bytes, use.gbs);

@@ -90,6 +90,20 @@ static void name_io_link(const struct kb_topology *t, size_t link, char from[KB_
                      row->to, to);
 }
 
+bool name_has_twin(const struct kb_topology *t, size_t link)
+{
+    size_t number = link / 2, n_cube_links = walk_io_links(t) / 2;
+    uint32_t of_it, sip;
+
+    if (t->fabric_shape == FABRIC_SWITCH || number < n_cube_links)
+        return false;
+    of_it = (uint32_t)((number - n_cube_links) % t->n_io_links);
+    sip = (uint32_t)((number - n_cube_links) / t->n_io_links) / t->chiplets;
+    if (of_it < IO_LINK_FABRIC || walk_is_shore(t, of_it))
+        return false;
+    return of_it == IO_LINK_FABRIC ? t->grid_w == 2 && sip % 2 : t->grid_h == 2 && sip / t->grid_w;
+}
+
 void name_link(const struct kb_topology *t, size_t link, char from[KB_NODE_BYTES],
                char to[KB_NODE_BYTES])
 {

@@ -23,4 +23,7 @@ void name_node(const struct kb_topology *t, size_t node, char name[KB_NODE_BYTES
 void name_link(const struct kb_topology *t, size_t link, char from[KB_NODE_BYTES],
                char to[KB_NODE_BYTES]);
 
+/* Does it close a ring of two SIPs? Then another link has the same ends. */
+bool name_has_twin(const struct kb_topology *t, size_t link);
+
 #endif

@@ -80,6 +80,23 @@ on run copy --verify --format csv
 [ $code -eq 0 ] && [ "$(field verify 1)" = pass ]
 ok "nor the ways to another IO chiplet than host0's"
 
+machine 'sip: {cube_mesh: {w: 2, h: 2}}
+broken: [c0-c3]'
+call "${KBGEN:-$B/kbgen}" --config it.yaml
+[ $code -eq 3 ] && [ ! -s out ] && says "'broken': 'c0-c3' matches no link between neighbours"
+ok "kbgen --config finds mistakes of broken"
+
+# -- two links between two SIPs --------------------------------------------------------------------
+
+machine 'sips: 2
+sip: {cube_mesh: {w: 1, h: 1}}
+fabric: {shape: grid, grid: {w: 2, h: 1}, wrap: x}'
+printf '%s\n' issue_ns,op,src,dst,offset,nbytes 0,write,c0.pe0,s1.c0.slice0,0,4K 0,write,s1.c0.pe0,c0.slice0,0,4K >in.csv
+on replay in.csv --quiet --stats s.csv
+equal "the link that closes a ring of two has a name of its own" \
+    "sip0.io0.pcie_ep -> sip1.io0.pcie_ep sip1.io0.pcie_ep -> sip0.io0.pcie_ep (wrap)" \
+    "$(grep -o '^edge,sip[01].io0.pcie_ep -> sip[01].io0.pcie_ep[^,]*' s.csv | cut -d, -f2 | xargs)"
+
 # -- what is offered ----------------------------------------------------------------------------
 
 # offered LINE: the words that bash offers, in a line

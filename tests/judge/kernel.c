@@ -40,14 +40,21 @@ struct step {
     int64_t done_fs;    /* of a service: how long until the job ends */
 };
 
-/* One id: of a transaction, a stage, or (without steps) a composite as a whole. */
+/*
+ * One id: of a transaction, a stage, or (without steps) a composite as a whole. What crosses
+ * granules is split: part 0 is the job itself, the others are in `more`. Each has a key, the id +
+ * part * 2^48, by which stations and events name it.
+ */
 struct job {
     struct step *steps;
     size_t n_steps, room;
-    size_t now_at;      /* the step that comes next, or that it waits for */
-    uint64_t behind;    /* the next in the line */
-    bool waits;         /* since when, and the job let in last */
-    int64_t arrived_fs; /* at the station it is at */
+    struct job *more;
+    uint32_t n_parts, n_left; /* of the whole; how many of them have not ended */
+    uint64_t nbytes;          /* of the part */
+    size_t now_at;            /* the step that comes next, or that it waits for */
+    uint64_t behind;          /* the next in the line */
+    bool waits;               /* since when, and the job let in last */
+    int64_t arrived_fs;       /* at the station it is at */
     uint64_t let_in;
     uint64_t then;      /* the job that arrives once this one has ended */
     uint32_t waits_for; /* how many jobs have this one as `then` and have not ended */
@@ -139,11 +146,32 @@ static int64_t add_fs(struct sim *s, int64_t a, int64_t b)
     return judge_add_fs(a, b, &s->too_late);
 }
 
-static void post(struct sim *s, int64_t after_fs, enum judge_class class, uint64_t id, size_t step)
+enum { PART_BIT = 48 };
+
+static uint64_t id_of(uint64_t key)
 {
-    judge_post(&s->events,
-               (struct judge_event){
-                   .fs = add_fs(s, s->now_fs, after_fs), .class = class, .id = id, .step = step});
+    return key & ((UINT64_C(1) << PART_BIT) - 1);
+}
+
+static uint64_t key_of(uint64_t id, uint32_t part)
+{
+    return id | (uint64_t)part << PART_BIT;
+}
+
+static struct job *job_at(struct sim *s, uint64_t key)
+{
+    struct job *whole = &s->jobs[id_of(key)];
+
+    return key >> PART_BIT ? &whole->more[(key >> PART_BIT) - 1] : whole;
+}
+
+static void post(struct sim *s, int64_t after_fs, enum judge_class class, uint64_t key, size_t step)
+{
+    judge_post(&s->events, (struct judge_event){.fs = add_fs(s, s->now_fs, after_fs),
+                                                .class = class,
+                                                .id = id_of(key),
+                                                .part = (uint32_t)(key >> PART_BIT),
+                                                .step = step});
 }
 
 static void record(struct sim *s, enum judge_class class, uint64_t id)
@@ -201,15 +229,15 @@ static void piece_ends(struct sim *s, uint64_t id);
 static void add_up(struct sim *s, uint64_t id);
 
 /* On to the next step: later if it is a delay, as an arrival if it is a station. */
-static void go_on(struct sim *s, uint64_t id)
+static void go_on(struct sim *s, uint64_t key)
 {
-    const struct job *j = &s->jobs[id];
+    const struct job *j = job_at(s, key);
     const struct step *next = &j->steps[j->now_at];
 
     if (next->kind == DELAY)
-        post(s, next->fs, JUDGE_HOP, id, j->now_at);
+        post(s, next->fs, JUDGE_HOP, key, j->now_at);
     else
-        post(s, 0, JUDGE_ARRIVAL, id, j->now_at);
+        post(s, 0, JUDGE_ARRIVAL, key, j->now_at);
 }
 
 /* The write port of a TCM is one of ONES, like a memory. */
@@ -229,11 +257,11 @@ static void name_station(const struct sim *s, const struct station *at,
         judge_name_station(s->t, at->index, ways[at->where], text);
 }
 
-static void tell_wait(struct sim *s, uint64_t id, const struct station *at)
+static void tell_wait(struct sim *s, uint64_t key, const struct station *at)
 {
-    struct job *j = &s->jobs[id];
-    struct judge_wait wait = {.id = id,
-                              .behind = j->let_in,
+    struct job *j = job_at(s, key);
+    struct judge_wait wait = {.id = id_of(key),
+                              .behind = j->let_in == NO_JOB ? NO_JOB : id_of(j->let_in),
                               .given_by = s->now_id,
                               .begin_fs = j->arrived_fs,
                               .end_fs = s->now_fs};
@@ -245,41 +273,44 @@ static void tell_wait(struct sim *s, uint64_t id, const struct station *at)
     judge_add_wait(&s->run->waits, &wait);
 }
 
-/* Job `id` has the station that it came for. */
-static void take(struct sim *s, uint64_t id)
+/* Job `key` has the station that it came for. */
+static void take(struct sim *s, uint64_t key)
 {
-    struct job *j = &s->jobs[id];
+    struct job *j = job_at(s, key);
     const struct step *here = &j->steps[j->now_at];
 
     if (++here->at->taken > here->at->servers)
         judge_die("a station is more than full");
     here->at->use.count++;
-    here->at->use.bytes += s->run->records[id].nbytes;
+    here->at->use.bytes +=
+        here->kind == CHANNEL || j->nbytes == 0 ? s->run->records[id_of(key)].nbytes : j->nbytes;
     here->at->use.wait_fs += s->now_fs - j->arrived_fs;
     here->at->use.busy_fs -= s->now_fs; /* give_back() adds when it ends */
-    tell_wait(s, id, here->at);
-    here->at->let_in = id;
-    if (j->now_at == 0)
-        s->run->records[id].t_start = s->now_fs;
+    tell_wait(s, key, here->at);
+    here->at->let_in = key;
+    if (j->now_at == 0 && key == id_of(key))
+        s->run->records[key].t_start = s->now_fs;
     if (here->kind != CHANNEL)
-        post(s, here->fs, JUDGE_DONE, id, j->now_at); /* it is free again */
+        post(s, here->fs, JUDGE_DONE, key, j->now_at); /* it is free again */
     if (here->kind == SERVICE) {
-        post(s, here->done_fs, JUDGE_DONE, id, j->n_steps);
+        post(s, here->done_fs, JUDGE_DONE, key, j->n_steps);
         return;
     }
     j->now_at++;
-    go_on(s, id);
+    go_on(s, key);
+    for (uint32_t part = 1; here->kind == CHANNEL && part < j->n_parts; part++)
+        go_on(s, key_of(key, part)); /* with the channel all parts set out */
 }
 
-static void arrive(struct sim *s, uint64_t id)
+static void arrive(struct sim *s, uint64_t key)
 {
-    struct job *j = &s->jobs[id];
+    struct job *j = job_at(s, key);
     struct station *at = j->steps[j->now_at].at;
 
-    record(s, JUDGE_ARRIVAL, id);
+    record(s, JUDGE_ARRIVAL, key);
     j->arrived_fs = s->now_fs;
     if (at->taken < at->servers) {
-        take(s, id);
+        take(s, key);
         return;
     }
     j->waits = true;
@@ -287,10 +318,10 @@ static void arrive(struct sim *s, uint64_t id)
     j->let_in = at->let_in;
     j->behind = NO_JOB;
     if (at->first == NO_JOB)
-        at->first = id;
+        at->first = key;
     else
-        s->jobs[at->last].behind = id;
-    at->last = id;
+        job_at(s, at->last)->behind = key;
+    at->last = key;
     if (++at->in_line > at->use.longest)
         at->use.longest = at->in_line;
 }
@@ -298,15 +329,15 @@ static void arrive(struct sim *s, uint64_t id)
 /* A server is free again: the first in the line gets it. */
 static void give_back(struct sim *s, struct station *at)
 {
-    uint64_t id = at->first;
+    uint64_t key = at->first;
 
     at->taken--;
     at->use.busy_fs += s->now_fs;
-    if (id == NO_JOB)
+    if (key == NO_JOB)
         return;
     at->in_line--;
-    at->first = s->jobs[id].behind;
-    take(s, id);
+    at->first = job_at(s, key)->behind;
+    take(s, key);
 }
 
 /*
@@ -322,15 +353,18 @@ static void begin(struct sim *s, uint64_t id, uint64_t last)
     }
 }
 
-/* All that job `id` held becomes free; what has waited for its end goes on. */
-static void finish(struct sim *s, uint64_t id)
+/* All that job `id` held becomes free; what has waited for its end goes on: with its last part. */
+static void finish(struct sim *s, uint64_t key)
 {
+    uint64_t id = id_of(key);
     struct job *j = &s->jobs[id];
     struct judge_op_record *r = &s->run->records[id];
     struct pe *p = &s->pes[r->kernel];
 
+    record(s, JUDGE_DONE, key);
+    if (--j->n_left > 0)
+        return;
     j->ended = true;
-    record(s, JUDGE_DONE, id);
     r->t_end = s->now_fs;
     r->order = s->order++;
     s->ending = id;
@@ -398,8 +432,13 @@ static uint64_t new_job(struct plan *x, enum judge_component component, enum jud
         s->jobs = judge_grow(s->jobs, s->jobs_room, sizeof *s->jobs);
         s->run->records = judge_grow(s->run->records, s->jobs_room, sizeof *s->run->records);
     }
-    s->jobs[id] = (struct job){
-        .behind = NO_JOB, .then = NO_JOB, .frees = JUDGE_NONE, .lets = NO_JOB, .queue = JUDGE_NONE};
+    s->jobs[id] = (struct job){.n_parts = 1,
+                               .n_left = 1,
+                               .behind = NO_JOB,
+                               .then = NO_JOB,
+                               .frees = JUDGE_NONE,
+                               .lets = NO_JOB,
+                               .queue = JUDGE_NONE};
     r = &s->run->records[id];
     *r = (struct judge_op_record){
         .op_id = id, .parent = JUDGE_NONE, .after = JUDGE_NONE, .t_issue = s->now_fs};
@@ -417,10 +456,10 @@ static uint64_t new_job(struct plan *x, enum judge_component component, enum jud
     return id;
 }
 
-static void add_step(struct sim *s, uint64_t id, enum step_kind kind, int64_t fs,
+static void add_step(struct sim *s, uint64_t key, enum step_kind kind, int64_t fs,
                      struct station *at)
 {
-    struct job *j = &s->jobs[id];
+    struct job *j = job_at(s, key);
 
     if (j->n_steps == j->room) {
         j->room = j->room ? 2 * j->room : 4;
@@ -517,8 +556,8 @@ static struct station *link_of(struct sim *s, const struct judge_hop *h, bool wr
     return h->back == SIZE_MAX ? station_at(s, RETURNS, h->edge) : station_at(s, LINKS, h->back);
 }
 
-/* The steps: channel, every wire and node (and link, if fifo), memory. */
-static void add_way(struct sim *s, uint64_t id, bool write, const struct judge_end *at,
+/* The steps: channel (of part 0), every wire and node (and link, if fifo), memory. */
+static void add_way(struct sim *s, uint64_t key, bool write, const struct judge_end *at,
                     const struct judge_route *r, uint64_t nbytes)
 {
     const struct judge_hop *last = &r->hops[r->n - 1];
@@ -526,42 +565,75 @@ static void add_way(struct sim *s, uint64_t id, bool write, const struct judge_e
         station_at(s, at->kind == JUDGE_TCM && !write ? READ_PORTS : ONES, last->node);
     int64_t drain_fs = judge_transfer_fs(nbytes, r->bottleneck_gbs, &s->too_late);
 
-    add_step(s, id, CHANNEL, 0, station_at(s, write ? WRITES : READS, r->hops[0].node));
+    job_at(s, key)->nbytes = nbytes;
+    if (key == id_of(key))
+        add_step(s, key, CHANNEL, 0, station_at(s, write ? WRITES : READS, r->hops[0].node));
     for (size_t i = 0; i < r->n; i++) {
         const struct judge_hop *h = &r->hops[i];
 
         if (i > 0 && s->fifo)
-            add_step(s, id, LINK, judge_transfer_fs(nbytes, h->edge_gbs, &s->too_late),
+            add_step(s, key, LINK, judge_transfer_fs(nbytes, h->edge_gbs, &s->too_late),
                      link_of(s, h, write));
-        add_step(s, id, DELAY, h->wire_fs, NULL);
+        add_step(s, key, DELAY, h->wire_fs, NULL);
         if (h != last)
-            add_step(s, id, DELAY, h->overhead_fs, NULL);
+            add_step(s, key, DELAY, h->overhead_fs, NULL);
     }
     add_step(
-        s, id, SERVICE,
+        s, key, SERVICE,
         judge_held_fs(s->t, at, nbytes, last->overhead_fs - r->latency_fs, drain_fs, &s->too_late),
         memory);
-    s->jobs[id].steps[s->jobs[id].n_steps - 1].done_fs = add_fs(s, last->overhead_fs, drain_fs);
+    job_at(s, key)->steps[job_at(s, key)->n_steps - 1].done_fs =
+        add_fs(s, last->overhead_fs, drain_fs);
+}
+
+/* The route of one part, and its steps. */
+static void add_part(struct plan *x, uint64_t key, bool write, const struct judge_piece *part)
+{
+    struct sim *s = x->s;
+    enum judge_op op = write ? JUDGE_WRITE : JUDGE_READ;
+    uint32_t plane = judge_plane_of(s->t, op, id_of(key) + (key >> PART_BIT));
+    struct judge_route r = {0};
+
+    if (judge_route_on(s->t, plane, op, &x->p->kernel->pe, &part->memory, &r)) {
+        add_way(s, key, write, &part->memory, &r, part->nbytes);
+        judge_route_clear(&r);
+        return;
+    }
+    fprintf(stderr, "judge: kernel %zu, command %zu: there is no route\n", (size_t)(x->p - s->pes),
+            x->p->at);
+    s->failed = true;
+}
+
+/* Where slices are interleaved, byte `offset` of slice n means address n * JUDGE_WINDOW + offset.
+ */
+static uint64_t address_of(const struct sim *s, const struct judge_end *at, uint64_t offset)
+{
+    struct judge_end first = *at;
+
+    if (at->kind != JUDGE_SLICE || judge_count(s->t, "addressing.granule") == 0)
+        return judge_address(s->t, at, offset);
+    first.unit = 0;
+    return judge_address(s->t, &first, (uint64_t)at->unit * JUDGE_WINDOW + offset);
 }
 
 static uint64_t dma_job(struct plan *x, enum judge_stage stage, bool write,
                         const struct judge_end *at, uint64_t offset, uint64_t nbytes)
 {
     struct sim *s = x->s;
-    uint64_t id = new_job(x, JUDGE_PE_DMA, stage);
-    enum judge_op op = write ? JUDGE_WRITE : JUDGE_READ;
-    struct judge_route r = {0};
+    uint64_t id = new_job(x, JUDGE_PE_DMA, stage), address = address_of(s, at, offset);
+    bool splits = at->kind == JUDGE_SLICE && judge_count(s->t, "addressing.granule") > 0;
+    struct judge_piece whole = {*at, offset, nbytes}, *parts = NULL;
+    size_t n = splits ? judge_split(s->t, address, nbytes, &parts) : 1;
 
     s->run->records[id].nbytes = nbytes;
-    s->run->records[id].address = judge_address(s->t, at, offset);
-    if (judge_route_on(s->t, judge_plane_of(s->t, op, id), op, &x->p->kernel->pe, at, &r)) {
-        add_way(s, id, write, at, &r, nbytes);
-        judge_route_clear(&r);
-        return id;
-    }
-    fprintf(stderr, "judge: kernel %zu, command %zu: there is no route\n", (size_t)(x->p - s->pes),
-            x->p->at);
-    s->failed = true;
+    s->run->records[id].address = address;
+    if (n > 1)
+        s->jobs[id].more = judge_alloc(n - 1, sizeof *s->jobs[id].more);
+    s->jobs[id].n_parts = s->jobs[id].n_left = (uint32_t)n;
+    s->failed = s->failed || n == 0;
+    for (uint32_t part = 0; part < n && !s->failed; part++)
+        add_part(x, key_of(id, part), write, parts ? &parts[part] : &whole);
+    free(parts);
     return id;
 }
 
@@ -1193,26 +1265,28 @@ static void hop(struct sim *s, const struct judge_event *e)
     } else if (e->step == RELEASE) {
         is_released(s, e->id);
     } else {
-        s->jobs[e->id].now_at++;
-        go_on(s, e->id);
+        job_at(s, key_of(e->id, e->part))->now_at++;
+        go_on(s, key_of(e->id, e->part));
     }
 }
 
 static void run_event(struct sim *s, const struct judge_event *e)
 {
+    uint64_t key = key_of(e->id, e->part);
+
     s->now_id = e->id;
     switch (e->class) {
     case JUDGE_DONE:
-        if (e->step == s->jobs[e->id].n_steps)
-            finish(s, e->id);
+        if (e->step == job_at(s, key)->n_steps)
+            finish(s, key);
         else
-            give_back(s, s->jobs[e->id].steps[e->step].at);
+            give_back(s, job_at(s, key)->steps[e->step].at);
         break;
     case JUDGE_HOP:
         hop(s, e);
         break;
     case JUDGE_ARRIVAL:
-        arrive(s, e->id);
+        arrive(s, key);
         break;
     case JUDGE_START:
         run_kernel(s, &s->pes[s->kernel_of[e->id]]);
@@ -1464,8 +1538,12 @@ static void collect(struct sim *s)
 
 static void tear_down(struct sim *s)
 {
-    for (size_t i = 0; i < s->run->n_records; i++)
+    for (size_t i = 0; i < s->run->n_records; i++) {
+        for (uint32_t part = 1; part < s->jobs[i].n_parts; part++)
+            free(s->jobs[i].more[part - 1].steps);
+        free(s->jobs[i].more);
         free(s->jobs[i].steps);
+    }
     for (size_t i = 0; i < s->n_pes; i++) {
         free(s->pes[i].open);
         free(s->pes[i].tokens);

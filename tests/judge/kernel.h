@@ -237,7 +237,9 @@ void judge_print_run(FILE *out, const struct judge_program *p, const struct judg
 
 /* -- random programs (random_kernel.c) ------------------------------------------------------ */
 
-enum { JUDGE_WINDOW = 65536 }; /* all addresses in slices are below */
+/* All addresses in slices are below. Where slices are interleaved, slice n of a program means the
+ * addresses of its cube from n * JUDGE_WINDOW on. */
+enum { JUDGE_WINDOW = 65536 };
 
 /*
  * judge_random_topo(), except that all slices start at multiples of 64 of the global address too (a

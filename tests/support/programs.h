@@ -59,6 +59,10 @@ static inline uint64_t address(const struct scenario *s, const struct judge_end 
 {
     kb_endpoint end = kb_end(at);
 
+    if (end.kind == KB_SLICE && judge_count(s->judge, "addressing.granule")) {
+        end.unit = 0;
+        return kb_address(s->topo, &end, 0) + (uint64_t)at->unit * JUDGE_WINDOW + offset;
+    }
     return kb_address(s->topo, &end, offset);
 }
 
@@ -369,12 +373,10 @@ static inline void scenario_judge(struct scenario *s)
         s->got[k] = calloc(s->program.kernels[k].n + 1, sizeof *s->got[k]);
 }
 
-/* A program on a machine that `machine` draws; one that talks, or not. */
-static inline struct scenario scenario_on(void (*machine)(FILE *, uint64_t), uint64_t seed,
-                                          bool talks)
+/* A program on the machine of that YAML, which it frees; one that talks, or not. */
+static inline struct scenario scenario_in(char *yaml, uint64_t seed, bool talks)
 {
     struct scenario s = {.seed = seed, .talks = talks};
-    char *yaml = printed(machine, seed);
 
     s.topo = any_topology(yaml);
     s.judge = judge_load_text(yaml);
@@ -386,6 +388,13 @@ static inline struct scenario scenario_on(void (*machine)(FILE *, uint64_t), uin
         judge_random_program(s.judge, seed, &s.program);
     scenario_judge(&s);
     return s;
+}
+
+/* On a machine that `machine` draws. */
+static inline struct scenario scenario_on(void (*machine)(FILE *, uint64_t), uint64_t seed,
+                                          bool talks)
+{
+    return scenario_in(printed(machine, seed), seed, talks);
 }
 
 static inline struct scenario scenario_of(uint64_t seed, bool talks)

@@ -10,7 +10,7 @@ struct captured {
     size_t n_keys;
     struct column columns[ROW_CELLS_MAX]; /* with those of the keys */
     size_t n_columns;
-    struct cell *cells; /* owned, row by row; texts are owned, too, but for those of keys */
+    struct cell *cells; /* owned, row by row; texts are owned, too, except those of keys */
     size_t n_rows, room;
     struct origin_arg *args; /* owned, the strings too: of the rows */
     size_t n_args;

@@ -276,7 +276,7 @@ build() {
 
 mkdir -p "$samples"
 machine
-for name in "${@:-txn stats mm1 many kernel oplog phase2 verify watch shapes runs replay start build}"; do
+for name in "${@:-txn machines stats mm1 many kernel oplog phase2 verify watch shapes runs replay start build}"; do
     for part in $name; do
         measure "$part" "$part"
     done

@@ -29,7 +29,7 @@ struct kb_sim {
     uint32_t next_row;      /* to be issued; rows in order of (issue, id), if `sorted` */
     struct txn_list issues; /* the same for rows in any order */
     bool sorted, started;
-    uint8_t ways; /* bit 0: some transaction reads, 1: some writes */
+    uint8_t ways; /* of its transactions: bits of txn_way() */
     /* Of a fused run over fifo links, network/link.h: the legs passed together, by leg_row.fed ...
      */
     uint8_t fed, fed_first; /* ... behind another link; behind a channel */

@@ -167,7 +167,7 @@ static ALWAYS_INLINE void give_back_memory(struct kb_sim *s, int how, struct mem
                                            uint64_t t, uint32_t slot)
 {
     leave_memory(s, how, memory, t, slot);
-    if (joins_last_link(s, how))
+    if (joins_link_of(s, how, &s->txns[slot]))
         serve_next_of_links(s, memory, t, slot);
     else
         serve_waiting(s, how, memory, t);

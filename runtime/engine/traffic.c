@@ -590,7 +590,7 @@ kb_status kb_sim_traffic(kb_sim *s, const kb_traffic *request, kb_error *why)
         return status;
     }
     s->traffic = tr;
-    s->ways = (uint8_t)(1u << (request->op == KB_WRITE));
+    s->ways = request->op == KB_WRITE ? WAY_WRITES : WAY_READS;
     for (uint32_t pe = 0; pe < tr->n_pes; pe++)
         traffic_next(s, 0, pe_src(t, pe));
     return s->status == KB_BAD_REQUEST ? endpoint_error(why, TRAFFIC_NO_WAY) : s->status;

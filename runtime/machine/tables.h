@@ -82,13 +82,14 @@ struct hop_row {
 enum {
     FED_ONE_WAY = 1, /* if all data of the run go one way */
     FED_ALWAYS = 2,  /* if they go both ways, too */
-    INTO_MEMORY = 4  /* the last link of a route */
+    INTO_MEMORY = 4, /* the last link of a route */
+    FED_BY_PES = 8   /* if they go one way, and not to or from a host */
 };
 
 /* One station of a segment: the delays before it, merged. */
 struct leg_row {
     uint8_t owner; /* LINK_NONE: the M_CPU's engine */
-    uint8_t back : 1, fed : 3;
+    uint8_t back : 1, fed : 4;
     uint16_t link;
     int32_t station; /* of a cube's link: less the first station of the cube where the request is */
     int64_t wire_fs, overhead_fs; /* since the station before, or the segment's begin */

@@ -40,6 +40,7 @@
  */
 #include "engine/dependencies.h"
 #include "engine/how.h"
+#include "engine/traffic_end.h"
 #include "network/bridge.h"
 #include "network/channel.h"
 #include "network/early_memory.h"

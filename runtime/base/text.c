@@ -397,6 +397,11 @@ char *text_put_visible(char *to, const char **text)
 {
     const unsigned char *p = (const unsigned char *)*text;
 
+    if (*p >= ' ' && *p < 127) { /* nearly all are */
+        *to = (char)*p;
+        ++*text;
+        return to + 1;
+    }
     to = put_visible(to, &p, false);
     *text = (const char *)p;
     return to;

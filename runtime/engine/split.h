@@ -105,11 +105,9 @@ static inline bool comes_before(const struct kb_sim *s, const struct txn *a, con
     return a->id < b->id || (T->granule && a->id == b->id && a < b);
 }
 
-/* It has been served. True: so have all other parts of its transaction. */
-static inline bool is_last_part(struct kb_sim *s, uint32_t slot)
+/* It has been served. True: so have all other parts of its transaction `whole`. */
+static inline bool is_last_part(struct kb_sim *s, uint32_t slot, uint32_t whole)
 {
-    uint32_t whole = whole_of(s, slot);
-
     return whole == slot || --s->splits[whole].left == 0;
 }
 

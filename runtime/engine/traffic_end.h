@@ -37,7 +37,8 @@ static inline void traffic_count(struct kb_sim *s, const struct txn *x)
     struct station *channel = &s->channels[2 * (size_t)x->src + txn_writes(x)];
 
     channel->wait_fs += x->wait_fs;
-    if (!T->early || !memory_frees_early(cost_memory(T, x->dst, false))) /* else counted */
+    if (T->early == EARLY_NONE ||
+        (T->early == EARLY_SOME && !memory_frees_early(cost_memory(T, x->dst, false))))
         s->memories[x->dst].wait_fs += x->service_fs - x->arrive_fs;
     if (sim_is_own(T, x))
         station_count(channel, x);

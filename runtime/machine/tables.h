@@ -151,6 +151,9 @@ struct between_row {
  */
 enum memory_hold { HOLD_ROUTE, HOLD_OWN };
 
+/* Which memories but TCMs are free for the next one before their transaction is done. */
+enum early { EARLY_NONE, EARLY_SOME, EARLY_ALL };
+
 /* A memory as a station: its own overhead, and the edge into it. */
 struct memory_row {
     int64_t overhead_fs;

@@ -6,7 +6,6 @@
 #= TOPO          the topology: a name in topologies/ or a path (cube8)
 #= SET           keys to override, separated by blanks: SET="cube.hbm.bw_gbs=512 cube.xbar.pe_gbs=512"
 #= NAME          the name of such a variant, and of its folder
-#= STUDY         the file of a study, like benches/hbm.study
 #= PREFIX        the folder to install into (/usr/local)
 #= CC            the compiler (gcc)
 #= CFLAGS        its flags, besides those for warnings (-O2 -g1); with -O0 or -Og, assertions are on
@@ -30,7 +29,10 @@ SAN ?=
 # BLIS, serial and static, by its path; BLIS=no: plain loops, for targets that lack it.
 BLIS ?= yes
 BLIS_LIB := $(if $(filter no,$(BLIS)),,$(firstword $(wildcard /usr/lib/*/blis-serial/libblis.a)))
-LIBS := $(BLIS_LIB) -lm -lpthread
+# libyaml, static if it can be; YAML=no: without it, and without kb_topology_load().
+YAML ?= yes
+YAML_LIB := $(if $(filter no,$(YAML)),,$(or $(firstword $(wildcard /usr/lib/*/libyaml.a)),-lyaml))
+LIBS := $(BLIS_LIB) $(YAML_LIB) -lm -lpthread
 
 # The command line needs these for --sqlite, diff of JSON and --trace; without one it says so.
 CLI_LIBS ?= $(foreach l,sqlite3 jansson protobuf-c,$(or $(firstword $(wildcard /usr/lib/*/lib$l.a)),-l$l))
@@ -50,8 +52,8 @@ quoted = '$(subst ','\'',$(1))'
 WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes
 # One object serves archive and shared library; only public headers make names visible.
 PIC := -fPIC -fvisibility=hidden -fno-semantic-interposition
-ALL_CFLAGS := -std=c11 -D_GNU_SOURCE $(PIC) -ffp-contract=off -fopenmp-simd -ffile-prefix-map=$(call quoted,$(CURDIR)=.) $(if $(filter /%,$(B)),-ffile-prefix-map='$(B)=build') $(WARN) $(if $(filter no,$(BLIS)),-DKB_NO_BLIS) $(strip $(CLI_LACKS)) $(CFLAGS) $(SAN)
-INCLUDES := -Iruntime/include -Iruntime
+ALL_CFLAGS := -std=c11 -D_GNU_SOURCE $(PIC) -ffp-contract=off -fopenmp-simd -ffile-prefix-map=$(call quoted,$(CURDIR)=.) $(if $(filter /%,$(B)),-ffile-prefix-map='$(B)=build') $(WARN) $(if $(filter no,$(BLIS)),-DKB_NO_BLIS) $(if $(filter no,$(YAML)),-DKB_NO_YAML) $(strip $(CLI_LACKS)) $(CFLAGS) $(SAN)
+INCLUDES := -Iruntime/include -Iruntime -I.
 VERSION := $(shell sed -n 's/.*KB_VERSION *"\(.*\)"/\1/p' runtime/include/kernbench.h)
 
 # One line a step; V=1 shows the commands, make -s nothing.
@@ -59,6 +61,9 @@ Q := $(if $(V),,@)
 say = $(if $(V)$(findstring s,$(firstword -$(MAKEFLAGS))),,@printf '  %-4s %s\n' $(1) '$@')
 # The plain topology $(1), whatever SET and NAME are; for lines that begin with +
 make_topology = $(MAKE) topology TOPO=$(1) SET= NAME=
+# Machines of version 1 of the keys, on which the tests were worked out and speed is measured.
+M := $(B)/_m
+make_machine = $(call make_topology,$(if $(findstring /,$(1)),$(1),tests/machines/$(1).yaml)) PLACE='$(M)'
 
 # All that is made is written to $(NEW), a name of this shell's own, and moved into place when it is
 # whole: a make that is killed, at any moment, leaves nothing half-made under the name of a target.
@@ -92,7 +97,7 @@ keep = @mkdir -p $(@D); printf '%s\n' $(quoted) | cmp -s - $@ || { printf '%s\n'
 .SECONDARY:
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 
-## all: the simulator of TOPO (default cube8), its library and header, and kbgen
+## all: the simulator of TOPO (default cube8), its library and header, kernbench and kbgen
 .PHONY: all
 all: topology
 
@@ -100,12 +105,14 @@ all: topology
 
 O := $(B)/_o
 GEN_SRC := $(wildcard gen/*.c)
+# What only kbgen has: it prints what the rest makes.
+KBGEN_SRC := gen/main.c gen/options.c gen/emit.c
 # kernels.c includes these: one unit, for speed.
 INCLUDED := $(shell sed -n 's|^\#include "\(.*\.c\)"|runtime/\1|p' runtime/kernels/kernels.c)
 LIB_FOLDERS := base machine engine network data record pe kernels phase2 explain sim
 # The library neither prints nor starts threads of a command: these are of command lines.
 BASE_OF_CLI := $(wildcard runtime/base/help*.c runtime/base/parallel.c)
-LIB_SRC := $(filter-out $(INCLUDED) $(BASE_OF_CLI),$(wildcard $(LIB_FOLDERS:%=runtime/%/*.c)))
+LIB_SRC := $(filter-out $(INCLUDED) $(BASE_OF_CLI),$(wildcard $(LIB_FOLDERS:%=runtime/%/*.c))) $(if $(filter no,$(YAML)),,$(filter-out $(KBGEN_SRC),$(GEN_SRC)))
 LIB_ASM := $(wildcard runtime/kernels/*.S) # each empty except on its own architecture
 GEN_OBJ := $(GEN_SRC:%.c=$(O)/%.o)
 LIB_OBJ := $(LIB_SRC:%.c=$(O)/%.o) $(LIB_ASM:%.S=$(O)/%.o)
@@ -129,16 +136,22 @@ $(O)/flags: FORCE
 
 # assert() ends the program and prints, which a library does not do: it is for finding bugs.
 DEBUGGED := $(SAN)$(filter -O0 -Og,$(CFLAGS))
-$(O)/runtime/%.o: ALL_CFLAGS += $(if $(DEBUGGED),,-DNDEBUG)
+$(O)/runtime/%.o $(O)/gen/%.o: ALL_CFLAGS += $(if $(DEBUGGED),,-DNDEBUG)
 
 include runtime/cli/cli.mk
 
 # kbgen shares with the simulators: texts, and all that is made of a table of options.
 $(B)/kbgen: $(GEN_OBJ) $(patsubst %.c,$(O)/%.o,runtime/base/text.c $(wildcard runtime/base/help*.c))
-	$(call link,-lyaml -lxxhash)
+	$(call link,$(if $(YAML_LIB),,-lyaml))
 
 $(LIB): $(LIB_OBJ)
 	$(archive)
+
+# The simulator without a machine of its own.
+ANY := $(B)/kernbench
+all: $(ANY)
+$(ANY): $(O)/runtime/cli/kernbench.o $(CLI) $(LIB)
+	$(call link)
 
 .PHONY: FORCE
 FORCE:
@@ -174,7 +187,7 @@ PUBLIC_LIB := $(B)/_public/libkernbench.a
 $(PUBLIC_LIB): $(LIB_OBJ)
 	@mkdir -p $(@D)
 	$(call say,AR)
-	$(Q)mkdir -p $(NEW)d && $(CC) $(CFLAGS) -r -nostdlib -o $(NEW)d/kernbench.o $^ $(BLIS_LIB) && \
+	$(Q)mkdir -p $(NEW)d && $(CC) $(CFLAGS) -r -nostdlib -o $(NEW)d/kernbench.o $^ $(BLIS_LIB) $(filter %.a,$(YAML_LIB)) && \
 	    $(OBJCOPY) -w --keep-global-symbol='kb_*' --keep-global-symbol='tl_*' $(NEW)d/kernbench.o && \
 	    $(AR) qcD $(NEW) $(NEW)d/kernbench.o && rm -r $(NEW)d $(PUT)
 
@@ -203,7 +216,9 @@ $(TOPO_FILE):
 -include $(TOPO_MK)
 endif
 
-T := $(B)/$(N)
+# Simulators are made in $(B); those of the tests and measurements in a folder of their own.
+PLACE ?= $(B)
+T := $(PLACE)/$(N)
 M4 := LC_ALL=C m4 -P -E -E templates/base.m4
 
 ## topology: the same as all, for TOPO=cube16, TOPO=path/to.yaml, SET="cube.hbm.bw_gbs=512" NAME=fast
@@ -266,13 +281,9 @@ setup:
 ## demo: installs what is missing, builds cube8, shows a probe, a contended replay and a verified GEMM
 .PHONY: demo
 demo: setup
-	+@$(call make_topology,cube8)
-	@echo; echo '$$ $(B)/cube8/cube8 probe'
-	@$(B)/cube8/cube8 probe
-	@echo; echo '$$ $(B)/cube8/cube8 replay benches/one_slice.csv --format table'
-	@$(B)/cube8/cube8 replay benches/one_slice.csv --format table
-	@echo; echo '$$ $(B)/cube8/cube8 run gemm M=512 N=512 K=512 dtype=f16 --verify'
-	@$(B)/cube8/cube8 run gemm M=512 N=512 K=512 dtype=f16 --verify
+	@echo 'building the simulator of topologies/cube8.yaml: a minute or two the first time'
+	+@$(call make_topology,cube8) -s >/dev/null
+	@tools/demo.sh $(B)
 
 -include tools/install.mk tests/tests.mk tests/fuzz/fuzz.mk perf/perf.mk
 

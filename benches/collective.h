@@ -1,6 +1,7 @@
 /* collective.h -- collectives: all ranks together reduce, gather or distribute vectors. */
 #ifndef COLLECTIVE_H
 #define COLLECTIVE_H
+#include "ranks.h"
 #include "tile.h"
 
 /*
@@ -15,30 +16,6 @@
  * `op` is TL_ADD, TL_MAXIMUM or TL_MINIMUM. There is no deadlock, because asynchronous receives are
  * issued before the sends. Functions that take a tensor accept NULL, which is an empty one.
  */
-
-/* PEs by rank: a list, or evenly spaced. */
-struct ranks {
-    const uint32_t *pes; /* NULL: first, first + stride, ... */
-    uint32_t first, stride;
-    int64_t n, me; /* the number of ranks; the PE's own rank */
-};
-
-static inline struct ranks ranks_listed(const tl_ctx *tl, const uint32_t *pes, int64_t n)
-{
-    struct ranks r = {.pes = pes, .n = n};
-
-    while (r.me < n - 1 && pes[r.me] != tl_pe(tl))
-        r.me++;
-    return r;
-}
-
-/* The PE of a rank, which counts modulo n. */
-static inline uint32_t pe_of(const struct ranks *r, int64_t rank)
-{
-    int64_t i = (rank % r->n + r->n) % r->n;
-
-    return r->pes ? r->pes[i] : r->first + (uint32_t)i * r->stride;
-}
 
 /* -- vectors -------------------------------------------------------------------------------- */
 
@@ -150,6 +127,12 @@ static inline tl_tensor *reduce(tl_ctx *tl, tl_op op, tl_tensor *x, tl_tensor *y
 
 /* -- ring ----------------------------------------------------------------------------------- */
 
+/* The part of `x` that belongs to the rank at a place of the ring. */
+static inline struct vector part_at(struct vector x, const struct ranks *r, int64_t place)
+{
+    return part_of(x, rank_at(r, place), r->n);
+}
+
 /*
  * y becomes part `me` of the reduction of all x. In n - 1 steps the sum of each part moves around
  * the ring, from the rank behind the one that keeps it.
@@ -157,21 +140,21 @@ static inline tl_tensor *reduce(tl_ctx *tl, tl_op op, tl_tensor *x, tl_tensor *y
 static inline void reduce_scatter_ring(tl_ctx *tl, struct ranks r, struct vector x, struct vector y,
                                        tl_op op)
 {
-    int64_t pieces = pieces_of(tl, parts(x.n, r.n), x.dtype);
+    int64_t pieces = pieces_of(tl, parts(x.n, r.n), x.dtype), place = place_of_rank(&r, r.me);
 
     if (r.n == 1) {
         copy_vector(tl, x, y);
         return;
     }
     for (int64_t i = 0; i < pieces; i++) {
-        tl_tensor *sum = load(tl, part_of(part_of(x, r.me - 1, r.n), i, pieces));
+        tl_tensor *sum = load(tl, part_of(part_at(x, &r, place - 1), i, pieces));
 
         for (int64_t step = 2; step <= r.n; step++) {
-            struct vector next = part_of(part_of(x, r.me - step, r.n), i, pieces);
-            tl_tensor *got = receive_async(tl, pe_of(&r, r.me - 1), next);
+            struct vector next = part_of(part_at(x, &r, place - step), i, pieces);
+            tl_tensor *got = receive_async(tl, pe_at(&r, place - 1), next);
             tl_tensor *own = load_async(tl, next);
 
-            send(tl, pe_of(&r, r.me + 1), sum);
+            send(tl, pe_at(&r, place + 1), sum);
             if (sum)
                 tl_free(tl, sum);
             await(tl, own);
@@ -184,7 +167,7 @@ static inline void reduce_scatter_ring(tl_ctx *tl, struct ranks r, struct vector
 /* Part i of y becomes the x of rank i. In n - 1 steps every part moves around the ring. */
 static inline void all_gather_ring(tl_ctx *tl, struct ranks r, struct vector x, struct vector y)
 {
-    int64_t pieces = pieces_of(tl, parts(y.n, r.n), x.dtype);
+    int64_t pieces = pieces_of(tl, parts(y.n, r.n), x.dtype), place = place_of_rank(&r, r.me);
     bool there = x.address == part_of(y, r.me, r.n).address;
 
     if (r.n == 1) {
@@ -196,10 +179,10 @@ static inline void all_gather_ring(tl_ctx *tl, struct ranks r, struct vector x, 
         tl_tensor *held = load(tl, part_of(x, i, pieces));
 
         for (int64_t step = 1; step < r.n; step++) {
-            struct vector next = part_of(part_of(y, r.me - step, r.n), i, pieces);
-            tl_tensor *got = receive_async(tl, pe_of(&r, r.me - 1), next);
+            struct vector next = part_of(part_at(y, &r, place - step), i, pieces);
+            tl_tensor *got = receive_async(tl, pe_at(&r, place - 1), next);
 
-            send(tl, pe_of(&r, r.me + 1), held);
+            send(tl, pe_at(&r, place + 1), held);
             keep(tl, held, at, there && step == 1);
             held = await(tl, got);
             at = next;
@@ -419,55 +402,6 @@ static inline void broadcast_line(tl_ctx *tl, struct ranks r, int64_t root, stru
 }
 
 /* -- grids ---------------------------------------------------------------------------------- */
-
-/* A rank of a collective is a PE, a cube or a SIP. */
-enum over { OVER_PES, OVER_CUBES, OVER_SIPS };
-
-/*
- * The ranks by the axes of the machine: the PEs of this cube; then the PEs of the same number in
- * the cubes of this row, in those of this column, and in the same cube of the other SIPs.
- */
-struct grid {
-    struct ranks cube, row, column, sip;
-};
-
-static inline struct ranks ranks_along(const tl_ctx *tl, uint32_t stride, uint32_t n, bool is_axis)
-{
-    uint32_t me = tl_pe(tl) / stride % n;
-
-    if (!is_axis)
-        return (struct ranks){.first = tl_pe(tl), .stride = 1, .n = 1};
-    return (struct ranks){.first = tl_pe(tl) - me * stride, .stride = stride, .n = n, .me = me};
-}
-
-static inline struct grid grid_of(const tl_ctx *tl, enum over over)
-{
-    kb_info info;
-    uint32_t pes, cubes;
-
-    kb_topology_info(tl_topology(tl), &info);
-    pes = info.pes_per_cube;
-    cubes = pes * info.cubes_per_sip;
-    return (struct grid){.cube = ranks_along(tl, 1, pes, over == OVER_PES),
-                         .row = ranks_along(tl, pes, info.mesh_w, over != OVER_SIPS),
-                         .column =
-                             ranks_along(tl, pes * info.mesh_w, info.mesh_h, over != OVER_SIPS),
-                         .sip = ranks_along(tl, cubes, info.sips, true)};
-}
-
-/* All ranks in one list. */
-static inline struct ranks ranks_over(const tl_ctx *tl, enum over over)
-{
-    kb_info info;
-    uint32_t stride;
-
-    kb_topology_info(tl_topology(tl), &info);
-    stride = over == OVER_PES ? 1 : info.pes_per_cube;
-    if (over == OVER_SIPS)
-        stride *= info.cubes_per_sip;
-    return ranks_along(tl, stride, info.sips * info.cubes_per_sip * info.pes_per_cube / stride,
-                       true);
-}
 
 static inline void all_reduce_line(tl_ctx *tl, struct ranks r, struct vector x, tl_op op)
 {

@@ -148,51 +148,51 @@ static inline int64_t copy_fs(const struct bound *b, uint32_t pe, int64_t n)
 /* -- ring ----------------------------------------------------------------------------------- */
 
 /*
- * Part `c` of `count` elements moves from rank c + 1 around the ring to rank c: a load, n - 1
- * messages and reductions, a store. Before each send the next receive and load are issued, unless
- * that part is empty. A part of several pieces takes as many passes, each of which has at least
- * n - 1 reductions at every rank.
+ * The part of the rank at place `c` of `count` elements moves from place c + 1 around the ring to
+ * c: a load, n - 1 messages and reductions, a store. Before each send the next receive and load are
+ * issued, unless that part is empty. A part of several pieces takes as many passes, each of which
+ * has at least n - 1 reductions at every rank.
  */
 static inline int64_t reduce_scatter_fs(const struct bound *b, struct ranks r, int64_t c,
                                         int64_t count)
 {
-    int64_t k = passes(b, parts(count, r.n)), n = part_n(count, c, r.n) / k;
+    int64_t k = passes(b, parts(count, r.n)), n = part_n(count, rank_at(&r, c), r.n) / k;
     int64_t step_fs = reduce_fs(b, count / r.n / k) + 3 * b->issue_fs;
     int64_t posts_fs = count / r.n / k > 0 ? 2 * b->issue_fs : 0;
-    int64_t sum = own_fs(b, KB_READ, pe_of(&r, c + 1), n) + own_fs(b, KB_WRITE, pe_of(&r, c), n);
+    int64_t sum = own_fs(b, KB_READ, pe_at(&r, c + 1), n) + own_fs(b, KB_WRITE, pe_at(&r, c), n);
 
     if (n == 0)
         return 0;
     for (int64_t i = 1; i < r.n; i++)
-        sum += posts_fs + hop_fs(b, pe_of(&r, c + i), pe_of(&r, c + i + 1), n) + reduce_fs(b, n);
+        sum += posts_fs + hop_fs(b, pe_at(&r, c + i), pe_at(&r, c + i + 1), n) + reduce_fs(b, n);
     return sum + (k - 1) * (r.n - 1) * step_fs;
 }
 
-/* The part of rank `c` moves around the ring to rank c - 1. */
+/* The part of the rank at place `c` moves around the ring to place c - 1. */
 static inline int64_t all_gather_fs(const struct bound *b, struct ranks r, int64_t c, int64_t count)
 {
-    int64_t k = passes(b, parts(count, r.n)), n = part_n(count, c, r.n) / k;
-    int64_t step_fs = own_fs(b, KB_WRITE, pe_of(&r, c), count / r.n / k) + 2 * b->issue_fs;
+    int64_t k = passes(b, parts(count, r.n)), n = part_n(count, rank_at(&r, c), r.n) / k;
+    int64_t step_fs = own_fs(b, KB_WRITE, pe_at(&r, c), count / r.n / k) + 2 * b->issue_fs;
     int64_t posts_fs = count / r.n / k > 0 ? b->issue_fs : 0;
-    int64_t sum = own_fs(b, KB_READ, pe_of(&r, c), n) + own_fs(b, KB_WRITE, pe_of(&r, c - 1), n);
+    int64_t sum = own_fs(b, KB_READ, pe_at(&r, c), n) + own_fs(b, KB_WRITE, pe_at(&r, c - 1), n);
 
     if (n == 0)
         return 0;
     for (int64_t i = 0; i < r.n - 1; i++)
-        sum += posts_fs + hop_fs(b, pe_of(&r, c + i), pe_of(&r, c + i + 1), n);
+        sum += posts_fs + hop_fs(b, pe_at(&r, c + i), pe_at(&r, c + i + 1), n);
     return sum + (k - 1) * (r.n - 1) * step_fs;
 }
 
 /*
- * The last rank sends to the first, which is far away, and has one write channel: for n - 1 parts
- * of the reduction, and for n - 1 messages and stores of the gathering.
+ * The last place sends to the first, which may be far away, and has one write channel: for n - 1
+ * parts of the reduction, and for n - 1 messages and stores of the gathering.
  */
 static inline int64_t ring_busy_fs(const struct bound *b, struct ranks r, int64_t count,
                                    bool reduces, bool gathers)
 {
     int64_t n = count / r.n;
-    uint32_t last = pe_of(&r, -1);
-    int64_t write = write_fs(b, last, pe_of(&r, 0), n);
+    uint32_t last = pe_at(&r, -1);
+    int64_t write = write_fs(b, last, pe_at(&r, 0), n);
     int64_t store = own_fs(b, KB_WRITE, last, n) - b->issue_fs;
 
     if (n == 0 || b->limits.write_channels > 1)
@@ -201,20 +201,28 @@ static inline int64_t ring_busy_fs(const struct bound *b, struct ranks r, int64_
            (r.n - 1) * ((reduces ? write : 0) + (gathers ? write + store : 0));
 }
 
+/* The place of the last rank, whose part is the largest. */
+static inline int64_t last_place(const struct ranks *r)
+{
+    return place_of_rank(r, r->n - 1);
+}
+
 static inline int64_t ring_reduce_scatter_fs(const struct bound *b, struct ranks r, int64_t count)
 {
-    return longer(reduce_scatter_fs(b, r, r.n - 1, count), ring_busy_fs(b, r, count, true, false));
+    return longer(reduce_scatter_fs(b, r, last_place(&r), count),
+                  ring_busy_fs(b, r, count, true, false));
 }
 
 static inline int64_t ring_all_gather_fs(const struct bound *b, struct ranks r, int64_t count)
 {
-    return longer(all_gather_fs(b, r, r.n - 1, count), ring_busy_fs(b, r, count, false, true));
+    return longer(all_gather_fs(b, r, last_place(&r), count),
+                  ring_busy_fs(b, r, count, false, true));
 }
 
 /* Of the last part, which is the largest. A ring of one has nothing to do. */
 static inline int64_t ring_all_reduce_fs(const struct bound *b, struct ranks r, int64_t count)
 {
-    int64_t c = r.n - 1;
+    int64_t c = last_place(&r);
 
     return r.n == 1 ? 0
                     : longer(reduce_scatter_fs(b, r, c, count) + all_gather_fs(b, r, c, count),
@@ -347,7 +355,8 @@ static inline struct ranks last_ranks(const struct bound *b, enum over over)
     return (struct ranks){.first = stride - 1,
                           .stride = stride,
                           .n = (int64_t)b->info.sips * b->info.cubes_per_sip *
-                               b->info.pes_per_cube / stride};
+                               b->info.pes_per_cube / stride,
+                          .order = order_over(b->topo, over)};
 }
 
 /* The axes of the last PE of the cube at that place. */
@@ -366,6 +375,7 @@ static inline struct grid grid_at(const struct bound *b, enum over over, uint32_
         g.row = (struct ranks){.first = pe - column * pes, .stride = pes, .n = w};
         g.column = (struct ranks){.first = pe - row * in_row, .stride = in_row, .n = h};
     }
+    order_grid(b->topo, &g);
     return g;
 }
 
@@ -542,158 +552,6 @@ static inline int64_t most_fs(const struct bound *b, const struct way *w, int64_
     bool ideal = strcmp(b->info.links, "ideal") == 0;
 
     return ideal && bound_fs > 0 ? (int64_t)((double)bound_fs * w->most) : INT64_MAX;
-}
-
-/* -- choosing ------------------------------------------------------------------------------- */
-
-/* One of the algorithms of a bench. */
-struct candidate {
-    const char *name;
-    int64_t bound_fs; /* 0: not known */
-    int64_t most_fs;  /* of its run; INT64_MAX: not known */
-    int64_t time_fs;  /* the same; 0: it was not run, INT64_MAX: it failed */
-};
-
-enum { CANDIDATES_MAX = 8 };
-
-/*
- * Are queues and vectors so small that any algorithm can run? A PE receives from a PE for each bit
- * of the number of ranks, or from the neighbours on four axes.
- */
-static inline bool any_fits(const struct bound *b, enum over over, int64_t count)
-{
-    int64_t senders = 8, ranks = last_ranks(b, over).n;
-    uint64_t room = kb_memory_bytes(b->topo, &(kb_endpoint){.kind = b->limits.queue_memory});
-    uint64_t vectors = 2 * (uint64_t)last_part(b, over, count) * kb_dtype_bytes(b->dtype);
-
-    for (; ranks > 1; ranks /= 2)
-        senders++;
-    return queues_bytes(b->topo, senders) <= room / 2 &&
-           (b->limits.queue_memory != KB_SLICE || vectors <= room / 2);
-}
-
-/* With one rank all algorithms are the same, and there is one candidate. */
-static inline size_t list_candidates(const kb_bench_run *run, const char *bench,
-                                     struct candidate *list)
-{
-    struct bound b = bound_new(kb_bench_topology(run), kb_bench_dtype(run, "dtype"));
-    int64_t count = kb_bench_int(run, "count");
-    bool fits = any_fits(&b, over_of(run), count);
-    size_t n = 0;
-
-    for (size_t i = 0; i < N_WAYS; i++) {
-        if (strcmp(ways[i].bench, bench) != 0)
-            continue;
-        int64_t fs = bound_of(&b, &ways[i], over_of(run), count);
-
-        list[n++] = (struct candidate){ways[i].algorithm, fs,
-                                       fits ? most_fs(&b, &ways[i], fs) : INT64_MAX, 0};
-    }
-    return sharing_of(run).ranks == 1 ? 1 : n;
-}
-
-/* The one that takes less, at most, than each of the others at least; NULL: none is known to. */
-static inline struct candidate *known_fastest(struct candidate *c, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        bool fastest = true;
-
-        for (size_t k = 0; k < n; k++)
-            fastest = fastest && (k == i || c[i].most_fs <= c[k].bound_fs);
-        if (fastest)
-            return &c[i];
-    }
-    return NULL;
-}
-
-/* The next to be run: that with the lowest bound; NULL: none can be faster than `best_fs`. */
-static inline struct candidate *next_candidate(struct candidate *c, size_t n, int64_t best_fs)
-{
-    struct candidate *least = NULL;
-
-    for (size_t i = 0; i < n; i++)
-        if (!c[i].time_fs && c[i].bound_fs < best_fs && (!least || c[i].bound_fs < least->bound_fs))
-            least = &c[i];
-    return least;
-}
-
-/*
- * Runs each once, without results, except those whose bound says that they cannot be the fastest.
- * One that cannot run (a TCM has too many queues, a vector does not fit) is not the fastest, and if
- * none can, the run says why. Any other failure, as a lack of memory, is none of the algorithm's,
- * and kb_bench_new() returns it: NULL.
- */
-static inline struct candidate *fastest_tried(const kb_bench_run *run, struct candidate *c,
-                                              size_t n)
-{
-    struct candidate *best = NULL, *next;
-    kb_error why;
-
-    while ((next = next_candidate(c, n, best ? best->time_fs : INT64_MAX))) {
-        kb_status status = kb_bench_try(run, "algorithm", next->name, &next->time_fs, &why);
-
-        if (status == KB_BAD_REQUEST || status == KB_KERNEL_ERROR)
-            next->time_fs = INT64_MAX;
-        else if (status)
-            return NULL;
-        if (!best || next->time_fs < best->time_fs)
-            best = next;
-    }
-    return best;
-}
-
-static inline int put_candidate(char *text, size_t room, const struct candidate *c)
-{
-    if (c->time_fs == INT64_MAX)
-        return snprintf(text, room, "%s fails", c->name);
-    double ns = (double)(c->time_fs ? c->time_fs : c->bound_fs) / 1e6;
-    int64_t hundredths = (int64_t)(ns * 100);
-
-    /* as "%.2f" rounds, but with a point in any locale */
-    hundredths += fma(ns, 100, -(double)hundredths) > 0.5;
-    return snprintf(text, room, "%s %s %" PRId64 ".%02d ns", c->name,
-                    c->time_fs ? "takes" : "at least", hundredths / 100, (int)(hundredths % 100));
-}
-
-static inline void note_choice(kb_bench_run *run, const char *bench, const struct candidate *c,
-                               size_t n, const char *chosen)
-{
-    char text[512];
-    size_t len = (size_t)snprintf(text, sizeof text, "%s: ", bench);
-    bool bounds = false;
-
-    for (size_t i = 0; i < n && len < sizeof text; i++) {
-        len += (size_t)put_candidate(text + len, sizeof text - len, &c[i]);
-        if (i < n - 1 && len < sizeof text)
-            len += (size_t)snprintf(text + len, sizeof text - len, ", ");
-        bounds = bounds || !c[i].time_fs;
-    }
-    if (len < sizeof text)
-        snprintf(text + len, sizeof text - len, "%s: %s",
-                 bounds ? " (at least: a bound, not tried)" : "", chosen);
-    kb_bench_note(run, text);
-}
-
-/* Sets `algorithm` to the fastest. Where bounds do not tell, this takes the time of all that come
- * near. */
-static inline void choose_from(kb_bench_run *run, const char *bench, struct candidate *c, size_t n)
-{
-    const struct candidate *best = known_fastest(c, n);
-
-    if (!best)
-        best = fastest_tried(run, c, n);
-    if (!best)
-        return;
-    kb_bench_set(run, "algorithm", best->name);
-    if (n > 1)
-        note_choice(run, bench, c, n, best->name);
-}
-
-static inline void choose_algorithm(kb_bench_run *run, const char *bench)
-{
-    struct candidate c[CANDIDATES_MAX];
-
-    choose_from(run, bench, c, list_candidates(run, bench, c));
 }
 
 #endif

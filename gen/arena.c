@@ -1,6 +1,5 @@
-/* arena.c -- memory that lives until the generator ends, and is freed in one go. */
+/* arena.c -- memory of one machine in the making, which is freed in one go. */
 #include "arena.h"
-#include "diag.h"
 #include "base/text.h"
 #include <stdalign.h>
 #include <stdarg.h>
@@ -19,10 +18,10 @@ struct arena_block {
 static void grow(struct arena *a, size_t size)
 {
     size_t room = size > BLOCK_BYTES ? size : BLOCK_BYTES;
-    struct arena_block *b = calloc(1, sizeof(*b) + room);
+    struct arena_block *b = malloc(sizeof(*b) + room);
 
     if (!b)
-        diag_no_memory();
+        arena_lacks(a);
     b->older = a->blocks;
     a->blocks = b;
     a->next = b->bytes;
@@ -35,14 +34,14 @@ void *arena_alloc(struct arena *a, size_t size)
     void *p;
 
     if (size > SIZE_MAX / 2)
-        diag_no_memory();
+        arena_lacks(a);
     size = size ? (size + step - 1) / step * step : step;
     if (size > a->left)
         grow(a, size);
     p = a->next;
     a->next += size;
     a->left -= size;
-    return p;
+    return memset(p, 0, size);
 }
 
 char *arena_copy(struct arena *a, const char *text, size_t len)
@@ -63,12 +62,17 @@ char *arena_printf(struct arena *a, const char *fmt, ...)
     len = text_vformat(NULL, 0, fmt, args);
     va_end(args);
     if (len < 0)
-        diag_no_memory();
+        arena_lacks(a);
     text = arena_alloc(a, (size_t)len + 1);
     va_start(args, fmt);
     text_vformat(text, (size_t)len + 1, fmt, args);
     va_end(args);
     return text;
+}
+
+void arena_lacks(const struct arena *a)
+{
+    longjmp(*a->without, 1);
 }
 
 void arena_release(struct arena *a)

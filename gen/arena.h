@@ -1,20 +1,23 @@
-/* arena.h -- memory that lives until the generator ends, and is given back in one go. */
+/* arena.h -- memory of one machine in the making, which is given back in one go. */
 #ifndef ARENA_H
 #define ARENA_H
+#include <setjmp.h>
 #include <stddef.h>
 
 struct arena_block;
 
-/* All zero is an empty arena. */
+/* All zero, except `without`, is an empty arena. */
 struct arena {
     struct arena_block *blocks; /* owned */
     char *next;                 /* the first free byte of the newest block */
     size_t left;
+    jmp_buf
+        *without; /* where it goes on without memory; borrowed. To be set before the first byte */
 };
 
 /*
- * `size` zero bytes, aligned for any type, valid until arena_release(). Never NULL: without
- * memory the generator ends here, with a message and EXIT_SYSTEM.
+ * `size` zero bytes, aligned for any type, valid until arena_release(). Never NULL: without memory
+ * it does not return, see arena_lacks().
  */
 void *arena_alloc(struct arena *a, size_t size);
 
@@ -23,6 +26,9 @@ char *arena_copy(struct arena *a, const char *text, size_t len);
 
 /* The text that printf() would print. */
 __attribute__((format(printf, 2, 3))) char *arena_printf(struct arena *a, const char *fmt, ...);
+
+/* Memory is exhausted: goes to `without`. */
+__attribute__((noreturn)) void arena_lacks(const struct arena *a);
 
 /* Frees everything; the arena is empty again. */
 void arena_release(struct arena *a);

@@ -4,7 +4,6 @@
 #include "arena.h"
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdio.h>
 
 /* Exit codes of kbgen; opts.def says what they mean. */
 enum exit_code {
@@ -26,9 +25,12 @@ struct place {
     size_t line, col; /* from 1; line 0: the file or option as a whole */
 };
 
-/* The messages of one run. All zero except `out` is a run without mistakes. */
+/* The messages of one run. All zero, except for the first three, is a run without mistakes. */
 struct diag {
-    FILE *out; /* stderr; NULL: mistakes are only counted. Borrowed */
+    /* Takes one line, without its end; NULL: mistakes are only counted. */
+    void (*say)(void *to, const char *line);
+    void *to;
+    const char *program; /* stands before a message without a place; NULL: nothing does */
     size_t n_errors;
     enum exit_code code; /* of the first mistake */
 };
@@ -52,8 +54,5 @@ bool diag_quiet(const struct diag *d);
 
 /* `len` bytes that a user wrote, fit for a message, see text_show(). */
 const char *diag_text(struct arena *a, const char *text, size_t len);
-
-/* Say that memory is exhausted and exit with EXIT_SYSTEM. */
-__attribute__((noreturn)) void diag_no_memory(void);
 
 #endif

@@ -31,6 +31,7 @@ struct scan {
     struct diag *diag;
     struct place whole;
     int nesting, anchors;
+    bool lacks_memory; /* libyaml did; said when nothing of it is left */
 };
 
 static struct place place_at(struct place whole, yaml_mark_t mark)
@@ -58,14 +59,17 @@ static yaml_mark_t mark_of_byte(const char *text, size_t len, size_t offset)
     return mark;
 }
 
-static bool report(struct diag *diag, struct place whole, const yaml_parser_t *p, const char *text,
-                   size_t len)
+static bool report(struct scan *s, const yaml_parser_t *p, const char *text, size_t len)
 {
+    struct diag *diag = s->diag;
+    struct place whole = s->whole;
     yaml_mark_t mark = p->problem_mark;
 
     if (p->error == YAML_MEMORY_ERROR ||
-        p->error == YAML_NO_ERROR) /* its loader sets no error then */
-        diag_no_memory();
+        p->error == YAML_NO_ERROR) { /* its loader sets no error then */
+        s->lacks_memory = true;
+        return false;
+    }
     if (p->error == YAML_COMPOSER_ERROR && p->context)
         return diag_error(diag, place_at(whole, mark), "anchor already used on line %zu",
                           p->context_mark.line + 1);
@@ -75,12 +79,15 @@ static bool report(struct diag *diag, struct place whole, const yaml_parser_t *p
                       p->context ? " " : "", p->context ? p->context : "");
 }
 
-static void parser_begin(yaml_parser_t *p, const char *text, size_t len)
+static bool parser_begin(struct scan *s, yaml_parser_t *p, const char *text, size_t len)
 {
-    if (!yaml_parser_initialize(p))
-        diag_no_memory();
+    if (!yaml_parser_initialize(p)) {
+        s->lacks_memory = true;
+        return false;
+    }
     yaml_parser_set_encoding(p, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(p, (const unsigned char *)text, len);
+    return true;
 }
 
 static bool refuse(struct scan *s, const yaml_token_t *t, const char *why)
@@ -122,10 +129,11 @@ static bool scan_tokens(struct scan *s, const char *text, size_t len)
     yaml_token_t t;
     bool more = true, usable = true;
 
-    parser_begin(&p, text, len);
+    if (!parser_begin(s, &p, text, len))
+        return false;
     while (more && usable) {
         if (!yaml_parser_scan(&p, &t)) {
-            usable = report(s->diag, s->whole, &p, text, len);
+            usable = report(s, &p, text, len);
             break;
         }
         more = t.type != YAML_STREAM_END_TOKEN;
@@ -144,7 +152,7 @@ static bool is_last(struct scan *s, yaml_parser_t *p, const char *text, size_t l
     yaml_mark_t mark;
 
     if (!yaml_parser_load(p, &next))
-        return report(s->diag, s->whole, p, text, len);
+        return report(s, p, text, len);
     root = yaml_document_get_root_node(&next);
     mark = next.start_mark;
     yaml_document_delete(&next);
@@ -158,9 +166,10 @@ static bool load_tree(struct doc *doc, struct scan *s, const char *text, size_t 
     yaml_parser_t p;
     bool ok;
 
-    parser_begin(&p, text, len);
+    if (!parser_begin(s, &p, text, len))
+        return false;
     if (!yaml_parser_load(&p, &doc->yaml)) {
-        ok = report(s->diag, s->whole, &p, text, len);
+        ok = report(s, &p, text, len);
     } else {
         doc->root = yaml_document_get_root_node(&doc->yaml);
         ok = doc->root ? is_last(s, &p, text, len)
@@ -178,20 +187,46 @@ static size_t mark_bytes(const char *text, size_t len)
     return len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
 }
 
-bool doc_open(struct doc *doc, struct diag *diag, struct place whole, const char *text, size_t len)
+struct doc *doc_open(struct arena *arena, struct diag *diag, struct place whole, const char *text,
+                     size_t len)
 {
     struct scan s = {.diag = diag, .whole = whole};
+    struct doc *doc = arena_alloc(arena, sizeof *doc);
     size_t skip = mark_bytes(text, len);
+    bool ok;
 
     text += skip;
     len -= skip;
-    *doc = (struct doc){.whole = whole};
-    return scan_tokens(&s, text, len) && load_tree(doc, &s, text, len);
+    doc->whole = whole;
+    ok = scan_tokens(&s, text, len) && load_tree(doc, &s, text, len);
+    if (s.lacks_memory)
+        arena_lacks(arena);
+    return ok ? doc : NULL;
+}
+
+struct doc *doc_of_word(struct arena *arena, struct place whole, const char *word)
+{
+    static const char plain[] =
+        "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_.+-";
+    size_t len = strlen(word);
+    struct doc *doc;
+
+    if (len == 0 || strspn(word, plain) != len || strchr("_.+-", word[0]))
+        return NULL;
+    doc = arena_alloc(arena, sizeof *doc);
+    doc->whole = whole;
+    doc->root = &doc->word;
+    doc->word.type = YAML_SCALAR_NODE;
+    doc->word.data.scalar.style = YAML_PLAIN_SCALAR_STYLE;
+    doc->word.data.scalar.value = (yaml_char_t *)arena_copy(arena, word, len);
+    doc->word.data.scalar.length = len;
+    return doc;
 }
 
 void doc_close(struct doc *doc)
 {
-    yaml_document_delete(&doc->yaml);
+    if (doc->root != &doc->word)
+        yaml_document_delete(&doc->yaml);
     doc->root = NULL;
 }
 

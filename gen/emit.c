@@ -358,8 +358,8 @@ static void define_input(FILE *out, const char *name)
 static void define_upper(FILE *out, const char *name, const char *text)
 {
     fprintf(out, "m4_define([[gen_%s]], [[", name);
-    for (; *text; text++)
-        fputc(*text >= 'a' && *text <= 'z' ? *text - 'a' + 'A' : *text, out);
+    for (; *text; text++) /* of [a-z0-9_] */
+        fputc(*text >= 'a' ? *text - 'a' + 'A' : *text, out);
     fputs("]])m4_dnl\n", out);
 }
 

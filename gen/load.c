@@ -146,8 +146,10 @@ static bool load_leaf(struct spec *spec, enum key k, const struct doc *doc,
         return overrides_load(spec, doc, value);
     if (!value_load(spec, k, doc, value))
         return false;
-    if (k == KEY_kernbench)
+    if (k == KEY_kernbench) {
         spec_set_version(spec, spec->kernbench);
+        memset(spec->texts, 0, sizeof spec->texts);
+    }
     return true;
 }
 
@@ -236,46 +238,74 @@ static void load_root(struct spec *spec, const struct doc *doc)
 bool load_text(struct spec *spec, const char *name, const char *text, size_t len)
 {
     struct place whole = {.kind = PLACE_FILE, .name = name};
-    struct doc doc;
     size_t before = diag_count(spec->diag);
 
     if (len > FILE_BYTES_MAX) {
         whole.line = whole.col = 1;
         return diag_error(spec->diag, whole, "larger than 1 MiB");
     }
-    if (!doc_open(&doc, spec->diag, whole, text, len))
+    spec->doc = doc_open(spec->arena, spec->diag, whole, text, len);
+    if (!spec->doc)
         return false;
-    load_root(spec, &doc);
-    doc_close(&doc);
+    load_root(spec, spec->doc);
+    load_close(spec);
     return diag_count(spec->diag) == before;
 }
 
-static bool unreadable(struct spec *spec, struct place whole, int err)
+static bool cannot_be_read(struct spec *spec, struct place whole, int err)
 {
     if (err == ENOMEM)
-        diag_no_memory();
+        arena_lacks(spec->arena);
+    spec->unreadable = true;
     diag_error(spec->diag, whole, "cannot be read: %s", strerror(err));
     if (!fault_is_of_file(err))
         spec->diag->code = EXIT_SYSTEM;
     return false;
 }
 
-bool load(struct spec *spec, const char *path)
+/* What is left of the file, or one byte more than a file may have; `len` bytes. */
+static const char *read_all(struct arena *a, FILE *f, size_t *len)
+{
+    size_t room = 16 << 10;
+    char *text = arena_alloc(a, room);
+
+    *len = 0;
+    while ((*len += fread(text + *len, 1, room - *len, f)) == room && room <= FILE_BYTES_MAX) {
+        char *wider = arena_alloc(a, 8 * room);
+
+        memcpy(wider, text, room);
+        text = wider;
+        room *= 8;
+    }
+    return text;
+}
+
+bool load_file(struct spec *spec, const char *path)
 {
     struct place whole = {.kind = PLACE_FILE, .name = path};
-    char *text = arena_alloc(spec->arena, FILE_BYTES_MAX + 1);
-    FILE *f = fopen(path, "rb");
+    const char *text;
     size_t len;
     int err;
 
-    if (!f)
-        return unreadable(spec, whole, errno);
-    len = fread(text, 1, FILE_BYTES_MAX + 1, f);
-    err = ferror(f) ? errno : 0;
-    fclose(f);
+    spec->file = fopen(path, "rb");
+    if (!spec->file)
+        return cannot_be_read(spec, whole, errno);
+    text = read_all(spec->arena, spec->file, &len);
+    err = ferror(spec->file) ? errno : 0;
+    load_close(spec);
     if (err)
-        return unreadable(spec, whole, err);
+        return cannot_be_read(spec, whole, err);
     return load_text(spec, path, text, len);
+}
+
+void load_close(struct spec *spec)
+{
+    if (spec->doc)
+        doc_close(spec->doc);
+    if (spec->file)
+        fclose(spec->file);
+    spec->doc = NULL;
+    spec->file = NULL;
 }
 
 static enum key find_path(const char *path)
@@ -367,7 +397,6 @@ bool load_set(struct spec *spec, const char *assignment)
 {
     struct place at = {.kind = PLACE_SET};
     const char *equals = strchr(assignment, '=');
-    struct doc doc;
     size_t before = diag_count(spec->diag);
     enum key k;
 
@@ -381,10 +410,13 @@ bool load_set(struct spec *spec, const char *assignment)
         return unknown_path(spec, at, assignment);
     if (equals[1] == 0)
         return diag_error(spec->diag, at, "'%s' has no value", key_rows[k].path);
-    if (doc_open(&doc, spec->diag, at, equals + 1, strlen(equals + 1))) {
-        set_value(spec, k, &doc);
-        doc_close(&doc);
-    }
+    spec->doc = doc_of_word(spec->arena, at, equals + 1);
+    if (!spec->doc)
+        spec->doc = doc_open(spec->arena, spec->diag, at, equals + 1, strlen(equals + 1));
+    if (spec->doc)
+        set_value(spec, k, spec->doc);
+    load_close(spec);
+    spec->texts[k] = NULL;
     mark_set(spec, k, at, diag_count(spec->diag) > before);
     return diag_count(spec->diag) == before;
 }

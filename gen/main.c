@@ -1,39 +1,36 @@
 /* main.c -- kbgen: one topology YAML in, its tables out; reads as a table of contents. */
-#include "check.h"
+#include "build.h"
 #include "emit.h"
-#include "load.h"
 #include "options.h"
 #include "resolve.h"
-#include "routes.h"
 #include <string.h>
 
-/* The file and the options into the spec, all of it even after a mistake, then the checks. */
-static bool read_spec(struct spec *spec, const struct options *o)
-{
-    load(spec, o->file);
-    for (size_t i = 0; i < o->n_sets; i++)
-        load_set(spec, o->sets[i]);
-    return check(spec);
-}
-
-static bool print_tables(const struct spec *spec, const char *file)
+static bool print_tables(struct build *b, const char *file)
 {
     const char *slash = strrchr(file, '/');
-    struct routes routes;
 
-    return make_routes(&routes, spec, spec->arena) &&
-           emit(&routes, slash ? slash + 1 : file, stdout);
+    return build_tables(b) && emit(&b->routes, slash ? slash + 1 : file, stdout);
 }
 
-static bool print(const struct spec *spec, const struct options *o)
+/* Links that are broken are looked up only as routes are made. */
+static bool finds_all_links(struct build *b)
 {
+    return b->spec.broken.n == 0 || build_tables(b);
+}
+
+static bool print(struct build *b, const struct options *o)
+{
+    const struct spec *spec = &b->spec;
+
+    if ((o->output == OUTPUT_CONFIG || o->output == OUTPUT_HASH) && !finds_all_links(b))
+        return false;
     switch (o->output) {
     case OUTPUT_TABLES:
-        return print_tables(spec, o->file);
+        return print_tables(b, o->file);
     case OUTPUT_CONFIG:
         return fputs(resolve(spec), stdout) >= 0;
     case OUTPUT_HASH:
-        return puts(resolve_hash(spec)) >= 0;
+        return puts(resolve_hash(spec->arena, resolve(spec))) >= 0;
     case OUTPUT_KEYS:
         return fputs(resolve_keys(spec), stdout) >= 0;
     case OUTPUT_NAME:
@@ -44,15 +41,17 @@ static bool print(const struct spec *spec, const struct options *o)
 
 int main(int argc, char **argv)
 {
-    struct arena arena = {0};
-    struct diag diag = {.out = stderr};
-    struct options options = {0};
-    struct spec spec;
+    static struct build b;
+    struct options o = {0};
+    jmp_buf without;
 
-    options_read(&options, &arena, argc, argv);
-    spec_init(&spec, &arena, &diag);
-    if (read_spec(&spec, &options))
-        print(&spec, &options);
-    arena_release(&arena);
-    return (int)options_finish(diag.code);
+    b.diag = (struct diag){.say = options_print, .to = stderr, .program = "kbgen"};
+    b.arena.without = &without;
+    if (setjmp(without))
+        return (int)options_no_memory();
+    options_read(&o, &b.arena, argc, argv);
+    if (build_read(&b, &(struct source){.file = o.file, .sets = o.sets, .n_sets = o.n_sets}))
+        print(&b, &o);
+    arena_release(&b.arena);
+    return (int)options_finish(b.diag.code);
 }

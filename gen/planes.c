@@ -24,7 +24,6 @@
 #include "cubes.h"
 #include "pattern.h"
 #include "machine/mesh.h"
-#include <stdlib.h>
 #include <string.h>
 
 /* -- which networks ------------------------------------------------------------------------- */
@@ -498,15 +497,6 @@ static void search_sip(struct search *s, uint64_t *no_way)
             add_row(s, s->first + i);
 }
 
-static void *new_rows(size_t n, size_t bytes)
-{
-    void *rows = calloc(n, bytes);
-
-    if (!rows)
-        diag_no_memory();
-    return rows;
-}
-
 static void search_all(struct routes *r, uint64_t no_way[PLANES_MAX])
 {
     struct kb_topology *t = &r->topo;
@@ -517,19 +507,14 @@ static void search_all(struct routes *r, uint64_t no_way[PLANES_MAX])
     r->shores = arena_alloc(r->arena, r->n_shores * sizeof *r->shores);
     memset(r->shores, 0xff, r->n_shores * sizeof *r->shores);
     r->detour_of = arena_alloc(r->arena, all * t->planes * sizeof *r->detour_of);
-    s.steps = new_rows(cubes, 1);
-    s.far = new_rows(cubes, sizeof *s.far);
-    s.line = new_rows(cubes, sizeof *s.line);
-    s.exits = new_rows(cubes * cubes, 1);
-    s.nearest = new_rows(cubes * t->chiplets, sizeof *s.nearest);
+    s.steps = arena_alloc(r->arena, cubes);
+    s.far = arena_alloc(r->arena, cubes * sizeof *s.far);
+    s.line = arena_alloc(r->arena, cubes * sizeof *s.line);
+    s.exits = arena_alloc(r->arena, cubes * cubes);
+    s.nearest = arena_alloc(r->arena, cubes * t->chiplets * sizeof *s.nearest);
     for (s.plane = 0; s.plane < t->planes; s.plane++)
         for (s.first = 0; s.first < all; s.first += t->cubes)
             search_sip(&s, &no_way[s.plane]);
-    free(s.steps);
-    free(s.far);
-    free(s.line);
-    free(s.exits);
-    free(s.nearest);
     t->shores = r->shores;
     t->detour_of = r->detour_of;
     t->detours = r->detours;
@@ -571,14 +556,15 @@ static void warn(const struct routes *r, uint32_t plane, uint64_t n)
                  *name ? " on plane " : "", name);
 }
 
-/* Whether every cube has a way to the shore of each IO chiplet, and from it. */
-static bool has_shores(const struct routes *r, uint32_t plane)
+/* Whether every cube has a way to the shore of the first IO chiplet, and from it: for launches, and
+ * to other SIPs. */
+static bool has_shore(const struct routes *r, uint32_t plane)
 {
     const struct kb_topology *t = &r->topo;
 
     for (uint32_t cube = 0; t->has_gaps && cube < sim_cubes(t); cube++)
-        for (uint32_t i = 0; mesh_has_cube(t, cube) && i < 2u * t->chiplets; i++)
-            if (mesh_shore(t, plane, i / 2, cube, i % 2) == NO_WHERE)
+        for (uint32_t ashore = 0; mesh_has_cube(t, cube) && ashore < 2; ashore++)
+            if (mesh_shore(t, plane, 0, cube, ashore) == NO_WHERE)
                 return false;
     return true;
 }
@@ -606,7 +592,7 @@ bool find_ways(struct routes *r)
                 pairs - pairs_led(t, plane, false) * pairs_led(t, plane, true) * t->sips;
         if (no_way[plane])
             warn(r, plane, no_way[plane]);
-        r->plane_rows[plane].in_parts = no_way[plane] > 0 || !has_shores(r, plane);
+        r->plane_rows[plane].in_parts = no_way[plane] > 0 || !has_shore(r, plane);
         r->plane_rows[plane].one_way = is_one_way(t, plane);
     }
     return true;

@@ -7,4 +7,4 @@ Description: How long memory accesses and kernels take on a multi-chiplet accele
 Version: gen_version
 Cflags: -I${includedir} -fstack-clash-protection
 Libs: -L${libdir} -lkernbench
-Libs.private: -lm -lpthread
+Libs.private: gen_private -lm -lpthread

@@ -156,6 +156,6 @@ for level in -O2 -O0 -O3 '-O2 -march=native'; do
         cell "$name-ubsan" '' CC=$compiler CFLAGS="$level -g1" SAN="$ubsan"
     done
 done
-cell aarch64-O2 qemu-aarch64 CC=aarch64-linux-gnu-gcc AR=aarch64-linux-gnu-ar CFLAGS='-O2 -g1' SAN=-static BLIS=no CLI_LIBS=
+cell aarch64-O2 qemu-aarch64 CC=aarch64-linux-gnu-gcc AR=aarch64-linux-gnu-ar CFLAGS='-O2 -g1' SAN=-static BLIS=no YAML=no CLI_LIBS=
 echo "1..$n"
 [ $failed = 0 ]

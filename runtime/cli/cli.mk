@@ -1,7 +1,7 @@
 # cli.mk -- the command line: its sources, the files made for it, and how they are compiled.
 
 BENCH_SRC := $(wildcard benches/*.c)
-CLI_SRC := $(BASE_OF_CLI) $(wildcard runtime/cli/*.c runtime/cli/*/*.c) $(BENCH_SRC)
+CLI_SRC := $(BASE_OF_CLI) $(filter-out runtime/cli/kernbench.c,$(wildcard runtime/cli/*.c runtime/cli/*/*.c)) $(BENCH_SRC)
 # The build makes the table of benches, a report's style and script, messages of timelines.
 CLI_MADE := $(O)/benches.c $(O)/report_files.c $(if $(findstring protobuf-c,$(CLI_LIBS)),$(O)/perfetto.pb-c.c)
 CLI_OBJ := $(CLI_SRC:%.c=$(O)/%.o) $(CLI_MADE:%.c=%.o)
@@ -9,11 +9,11 @@ CLI_OBJ := $(CLI_SRC:%.c=$(O)/%.o) $(CLI_MADE:%.c=%.o)
 $(CLI): $(CLI_OBJ)
 	$(archive)
 
-# The generator and the command line compile faster with -Og, and take no longer for what they do;
+# The command lines compile faster with -Og, and take no longer for what they do;
 # except where rows pass by the million: they are read, simulated, printed, traced and compared at -O2;
 # and so are references of benches computed.
 ROWS_SRC := $(wildcard runtime/cli/in/*.c runtime/cli/out/*.c runtime/cli/trace/*.c runtime/cli/diff/*.c) $(patsubst %,runtime/cli/cmd_%.c,load replay sweep) runtime/base/parallel.c $(BENCH_SRC)
-SELDOM_OBJ := $(GEN_OBJ) $(patsubst %.c,$(O)/%.o,$(filter-out $(ROWS_SRC),$(CLI_SRC))) $(CLI_MADE:%.c=%.o)
+SELDOM_OBJ := $(KBGEN_SRC:%.c=$(O)/%.o) $(patsubst %.c,$(O)/%.o,$(filter-out $(ROWS_SRC),$(CLI_SRC))) $(CLI_MADE:%.c=%.o)
 $(SELDOM_OBJ): ALL_CFLAGS += $(if $(filter -O2,$(CFLAGS)),-Og)
 
 $(O)/runtime/cli/cmd_info.o: ALL_CFLAGS += -DKB_BUILD_FLAGS='"$(strip $(CFLAGS) $(SAN))"'

@@ -34,6 +34,7 @@ typedef enum kb_status {
     KB_FILE_ERROR,     /* a file could not be read or written */
     KB_INTERNAL,       /* a bug in kernbench, found by one of its own checks */
     KB_KERNEL_CRASHED, /* see kb_catch_crashes() */
+    KB_BAD_FILE,       /* kb_topology_load: the YAML has mistakes */
 } kb_status;
 
 /* Why a call failed, one line without a full stop. Filled by every call that takes one and fails.
@@ -42,7 +43,8 @@ typedef struct kb_error {
     char text[512];
 } kb_error;
 
-/* One topology: generated, const, linked in. Its fields are internal (machine/tables.h). */
+/* One topology, const: generated and linked in, or made by kb_topology_load(). Its fields are
+ * internal (machine/tables.h). */
 typedef struct kb_topology kb_topology;
 
 /* One simulation: all state that changes. Only one thread at a time may use it. */
@@ -99,12 +101,66 @@ typedef struct kb_info {
     const char *links;  /* "ideal" or "fifo" */
     uint32_t sips, cubes_per_sip, mesh_w, mesh_h, pes_per_cube;
     uint32_t nodes, edges;
-    uint32_t planes;         /* networks between its cubes: kb_plane_name() */
-    bool plane_column;       /* a transaction may choose its plane: kb_request.plane */
-    uint32_t grid_w, grid_h; /* of SIPs that are joined to their neighbours; 0: by a switch */
+    uint32_t planes;               /* networks between its cubes: kb_plane_name() */
+    bool plane_column;             /* a transaction may choose its plane: kb_request.plane */
+    uint32_t grid_w, grid_h;       /* of SIPs that are joined to their neighbours; 0: by a switch */
+    bool wrap_x, wrap_y;           /* the ends of rows, of columns of cubes are joined */
+    bool grid_wrap_x, grid_wrap_y; /* the same of the grid of SIPs */
 } kb_info;
 
 void kb_topology_info(const kb_topology *topo, kb_info *out);
+
+/* Where kb_topology_load() finds a topology. All is borrowed for the call. */
+typedef struct kb_topology_source {
+    const kb_topology
+        *base;        /* a topology whose keys are those before `sets`; NULL: a YAML is read */
+    const char *file; /* the path of its YAML; with `text`, what messages call that */
+    const char *text; /* the YAML itself, `nbytes` of it; NULL: it is read from `file` */
+    size_t nbytes;
+    const char *const *sets; /* keys to override, as "cube.hbm.bw_gbs=512"; the last one counts */
+    size_t n_sets;
+} kb_topology_source;
+
+/*
+ * Makes a topology in memory, as kbgen and a compiler would: every result, fingerprint and hash is
+ * the same, without a compiler and without writing a file. It never changes, so that any number of
+ * threads may use it. Free it by kb_topology_free(), after all that was made of it. Variants are
+ * made quickest from a `base` that this call made itself, from a YAML: nothing is read again then.
+ *
+ * `messages` (may be NULL) becomes a text, to be freed by free(), or NULL. It has a line for each
+ * mistake, as kbgen prints them, with line and column: "t.yaml:6:5: unknown key 'bw_gbz' in
+ * 'cube.hbm', did you mean 'bw_gbs'?"; with KB_OK, a line for each warning.
+ *
+ * returns  KB_BAD_FILE: the YAML has mistakes; KB_FILE_ERROR: the file cannot be read;
+ *          KB_BAD_REQUEST: one of `sets` is wrong, or does not fit; KB_NO_MEMORY, without messages
+ */
+kb_status kb_topology_load(const kb_topology_source *source, const kb_topology **out,
+                           char **messages);
+
+/* Frees what kb_topology_load() made; none that is linked in. */
+void kb_topology_free(const kb_topology *topo);
+
+/* What the value of a key is: a whole number, any number, one of a few words, or a list or the
+ * like. */
+typedef enum kb_key_kind { KB_KEY_COUNT, KB_KEY_NUMBER, KB_KEY_WORD, KB_KEY_OTHER } kb_key_kind;
+
+/* A key of the YAML, as `path`=`text` can be set. */
+typedef struct kb_key {
+    const char *path; /* "cube.hbm.bw_gbs" */
+    const char *text; /* its value, as kb_info.config has it: "256.0" */
+    kb_key_kind kind;
+    double value, least, most; /* of numbers; 0 of bandwidths without a limit, whatever `least` */
+    const char *const *words;  /* of a word: those it may be, up to NULL */
+} kb_key;
+
+/*
+ * Calls `each` for every key of the YAML, in their order, with its value in this topology. Texts
+ * are valid during the call.
+ *
+ * returns  KB_NO_MEMORY; KB_BAD_REQUEST: built without libyaml
+ */
+kb_status kb_topology_keys(const kb_topology *topo, void (*each)(void *arg, const kb_key *key),
+                           void *arg);
 
 /* -- PEs ------------------------------------------------------------------------------------ */
 
@@ -384,8 +440,8 @@ uint64_t kb_sim_done(const kb_sim *sim);  /* transactions complete */
 
 /*
  * Returns the request that was added as `id`, without its offset or address, which are not kept:
- * dst is where its first byte lies. After its issue, issue_fs is the time of that, as in
- * kb_sim_result().
+ * dst is where its first byte lies. With sip.plane: column, its plane is the one that it took.
+ * After its issue, issue_fs is the time of that, as in kb_sim_result().
  */
 kb_status kb_sim_request(const kb_sim *sim, uint64_t id, kb_request *out);
 

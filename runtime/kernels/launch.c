@@ -228,11 +228,17 @@ static kb_status make_kernels(struct kb_sim *s, kb_error *why)
     return s->kernels ? KB_OK : KB_NO_MEMORY;
 }
 
-/* Kernels may reach any cube, at any time, on each plane. */
+/* Launches, writes and messages take the first plane, reads the last; hashed commands take any. */
+static bool plane_serves(const struct kb_topology *t, uint32_t plane)
+{
+    return plane == 0 || plane == t->planes - 1u || t->plane_choice == PLANE_BY_HASH;
+}
+
+/* Kernels may reach any cube, at any time, on each plane that they take. */
 static kb_status check_ways(const struct kb_topology *t, kb_error *why)
 {
     for (uint32_t plane = 0; plane < t->planes; plane++)
-        if (t->plane_rows[plane].in_parts)
+        if (t->plane_rows[plane].in_parts && plane_serves(t, plane))
             return endpoint_error(why,
                                   "kernels need ways between all cubes: %s%s has none "
                                   "between some, see sip.planes and broken",
@@ -315,7 +321,7 @@ static void begin_launch(struct kb_sim *s)
     clear_tcms(s);
     if (s->race)
         race_launch(s->race, l->request.name, l->request.n_pes);
-    for (size_t i = 0; i < l->request.n_pes && s->status == KB_OK; i++) {
+    for (size_t i = 0; i < l->request.n_pes; i++) {
         struct tl_ctx *pe = pe_of(k, l, i);
 
         pe->state = PE_BEGINS;
@@ -406,7 +412,7 @@ kb_status kernels_run(struct kb_sim *s, uint64_t budget, kb_error *why)
     while (status == KB_OK && k->launch < k->n_launches) {
         if (!k->launched)
             begin_launch(s);
-        status = s->status == KB_OK ? engine_kernels(s, budget) : s->status;
+        status = engine_kernels(s, budget);
         if (status == KB_OK && k->running) {
             status = deadlock(s);
         }

@@ -8,17 +8,14 @@
  *     probe   throughput over bytes, of its saturation cases
  *     load    latency over throughput, as `view latency` draws it
  *     run     a roofline, as `view roofline` draws it, if any launch computes
+ *     study   gains, costs, curves over a key: report_study.c
  *
- * There are up to eight curves, since more cannot be told apart; the page says if there are more.
- *
- * A plot is collected first, then fitted, then drawn: collect_points() makes a curve for each
- * label, from rows in any order; fit_axes() finds the bounds of all of them; put_plot() draws.
- * Points of a curve are sorted by x, so that a list of sizes may be written in any order.
+ * report_curves.c draws curves.
  *
  * Example, the saturation cases of `probe` on cube8: reads of the own slice, 4 KiB 226.49 GB/s, 16
  * KiB 247.92, 64 KiB 253.93, 1 MiB 255.87, towards the bottleneck's 256.
  */
-#include "cli/report/report_parts.h"
+#include "cli/report/report_curves.h"
 #include "cli/out/memory.h"
 #include "cli/view/svg.h"
 #include "cli/view/view.h"
@@ -29,60 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    PLOT_WIDTH = 590,
-    LEGEND_ROW = 18,
-    CURVES_MAX = 8,
-    RATES_MAX = 2000, /* that are drawn; of more every n-th */
-    PLOT_HEIGHT = 340,
-    PLOT_LEFT = 66,
-    PLOT_TOP = 14,
-    PLOT_BOTTOM = 48
-};
-
-/* A line; each point is a row. */
-struct curve {
-    char label[REPORT_LABEL_BYTES];
-    struct svg_point *at; /* owned */
-    size_t n, max;
-};
-
-/* Curves of column y over column x. */
-struct plot {
-    const char *x, *y; /* columns */
-    const char *title, *x_label, *y_label, *prefix;
-    bool of_bytes;           /* x has bytes */
-    bool of_inflight, of_op; /* labels have these, too */
-    struct curve curve[CURVES_MAX];
-    size_t n;
-    bool more;
-};
-
-/* Rows come in any order, and a curve is found by its label. */
-static struct curve *curve_of(struct plot *plot, const char *label)
-{
-    for (size_t i = 0; i < plot->n; i++)
-        if (strcmp(plot->curve[i].label, label) == 0)
-            return &plot->curve[i];
-    if (plot->n == CURVES_MAX) {
-        plot->more = true;
-        return NULL;
-    }
-    struct curve *curve = &plot->curve[plot->n++];
-    snprintf(curve->label, sizeof curve->label, "%s", label);
-    return curve;
-}
-
-/* Points at or below 0 have no place on a logarithmic axis. */
-static void add_point(struct plot *plot, const char *label, struct svg_point at)
-{
-    struct curve *curve = curve_of(plot, label);
-
-    if (!curve || !(at.x > 0) || !(at.y > 0))
-        return;
-    curve->at = memory_room(curve->at, curve->n, &curve->max, sizeof *curve->at);
-    curve->at[curve->n++] = at;
-}
+enum { RATES_MAX = 2000 }; /* that are drawn; of more every n-th */
 
 /*
  * "c0.pe0 -> c5.slice3, 8 at once, read", without the parts that are the same everywhere. Rows
@@ -115,141 +59,18 @@ static void collect_points(struct plot *plot, enum command command, const struct
         if (command == COMMAND_PROBE && strcmp(report_text(rows, cells, "case"), "saturation") != 0)
             continue;
         curve_label(plot, rows, cells, label);
-        add_point(plot, label,
-                  (struct svg_point){report_value(rows, cells, plot->x),
-                                     report_value(rows, cells, plot->y)});
+        plot_add(plot, label,
+                 (struct svg_point){report_value(rows, cells, plot->x),
+                                    report_value(rows, cells, plot->y)});
     }
 }
 
-static int by_x(const void *a, const void *b)
-{
-    const struct svg_point *p = a, *q = b;
-
-    return (p->x > q->x) - (p->x < q->x);
-}
-
-enum { BYTES_TEXT = 32 };
-
-/* "64K" */
-static const char *bytes_text(double bytes, char text[BYTES_TEXT])
-{
-    static const char *const units[] = {"", "K", "M", "G"};
-    char number[SVG_NUMBER_BYTES];
-    int i = 0;
-
-    for (; i < 3 && bytes >= 1024; i++)
-        bytes /= 1024;
-    snprintf(text, BYTES_TEXT, "%s%s", svg_short(bytes, 1, number), units[i]);
-    return text;
-}
-
-/* An axis of bytes is marked at powers of two; those of svg.h at powers of ten. */
-static void put_bytes_axis(struct svg *g, const struct svg_axis *axis, double y, double grid_y)
-{
-    double step = 2, px = (axis->px_to - axis->px_from) / log2(axis->to / axis->from);
-    char text[BYTES_TEXT];
-
-    while (px * log2(step) < 44) /* room for a label */
-        step *= 2;
-    for (double at = axis->from; at <= axis->to; at *= step) {
-        double x = svg_axis_at(axis, at);
-
-        svg_line(g, "grid", x, y, x, grid_y);
-        svg_line(g, "axis", x, y, x, y + 5);
-        svg_text(g, "dim", x, y + 17, SVG_MIDDLE, bytes_text(at, text));
-    }
-    svg_line(g, "axis", axis->px_from, y, axis->px_to, y);
-    svg_text(g, NULL, (axis->px_from + axis->px_to) / 2, y + 36, SVG_MIDDLE, axis->label);
-}
-
-static void fit_bytes(struct svg_axis *axis, double low, double high)
-{
-    axis->log = true;
-    axis->from = exp2(floor(log2(low)));
-    axis->to = fmax(exp2(ceil(log2(high))), 2 * axis->from);
-}
-
-/* Axes around all points; y is logarithmic if the values are a factor of 20 apart. */
-static void fit_axes(const struct plot *plot, struct svg_axis *x, struct svg_axis *y)
-{
-    double low_x = INFINITY, high_x = 0, low_y = INFINITY, high_y = 0;
-
-    for (size_t i = 0; i < plot->n; i++)
-        for (size_t k = 0; k < plot->curve[i].n; k++) {
-            struct svg_point at = plot->curve[i].at[k];
-
-            low_x = fmin(low_x, at.x);
-            high_x = fmax(high_x, at.x);
-            low_y = fmin(low_y, at.y);
-            high_y = fmax(high_y, at.y);
-        }
-    if (plot->of_bytes)
-        fit_bytes(x, low_x, high_x);
-    else
-        svg_axis_fit(x, 0, high_x);
-    y->log = high_y > 20 * low_y;
-    svg_axis_fit(y, y->log ? low_y : 0, high_y);
-}
-
-static void put_curve(struct svg *g, const struct curve *curve, size_t number,
-                      const struct svg_axis *x, const struct svg_axis *y)
-{
-    struct svg_point *px = memory_new(curve->n, sizeof *px);
-    char line[32], dot[32];
-
-    snprintf(line, sizeof line, "p%zu", number);
-    snprintf(dot, sizeof dot, "q%zu", number);
-    for (size_t i = 0; i < curve->n; i++)
-        px[i] = (struct svg_point){svg_axis_at(x, curve->at[i].x), svg_axis_at(y, curve->at[i].y)};
-    svg_lines(g, line, px, curve->n);
-    for (size_t i = 0; i < curve->n && curve->n <= 64; i++)
-        svg_dot(g, dot, px[i].x, px[i].y, 3);
-    free(px);
-}
-
-/* The height has room for one line of the legend for each curve. */
-static void put_plot(struct sink *s, struct plot *plot)
-{
-    double legend = LEGEND_ROW * (double)plot->n + 6;
-    struct svg g = {
-        .s = s, .prefix = plot->prefix, .width = PLOT_WIDTH, .height = PLOT_HEIGHT + legend};
-    struct svg_axis x = {.label = plot->x_label, .px_from = PLOT_LEFT, .px_to = PLOT_WIDTH - 20};
-    struct svg_axis y = {
-        .label = plot->y_label, .px_from = PLOT_HEIGHT - PLOT_BOTTOM, .px_to = PLOT_TOP};
-
-    fit_axes(plot, &x, &y);
-    html_begin_picture(s, plot->title, false);
-    svg_begin(&g, plot->title);
-    (plot->of_bytes ? put_bytes_axis : svg_axis_x)(&g, &x, y.px_from, y.px_to);
-    svg_axis_y(&g, &y, x.px_from, x.px_to);
-    for (size_t i = 0; i < plot->n; i++) {
-        double at = PLOT_HEIGHT + LEGEND_ROW * (double)i;
-        char dot[32];
-
-        qsort(plot->curve[i].at, plot->curve[i].n, sizeof *plot->curve[i].at, by_x);
-        put_curve(&g, &plot->curve[i], i, &x, &y);
-        snprintf(dot, sizeof dot, "q%zu", i);
-        svg_dot(&g, dot, PLOT_LEFT + 5, at + 4, 5);
-        svg_text(&g, NULL, PLOT_LEFT + 18, at + 8, SVG_START, plot->curve[i].label);
-    }
-    svg_end(&g);
-    html_end_picture(s);
-    if (plot->more)
-        sink_text(s, "<p>There are more lines; these are the first.</p>\n");
-}
-
-/* Draws a plot of the rows, if it has any point. */
+/* Draws a plot of the rows, if it has any point. Give back with plot_free(). */
 static void do_plot(struct sink *s, struct plot *plot, enum command command,
                     const struct rows *rows)
 {
     collect_points(plot, command, rows);
-    bool drawn = false;
-    for (size_t i = 0; i < plot->n; i++)
-        drawn = drawn || plot->curve[i].n > 0;
-    if (drawn)
-        put_plot(s, plot);
-    for (size_t i = 0; i < plot->n; i++)
-        free(plot->curve[i].at);
+    plot_draw(s, plot);
 }
 
 /*
@@ -303,7 +124,10 @@ static void plot_sweep(struct sink *s, const struct rows *rows)
     throughput.y_label = "GB/s";
     throughput.title = "Throughput";
     throughput.prefix = "throughput";
+    throughput.like = &latency;
     do_plot(s, &throughput, COMMAND_SWEEP, rows);
+    plot_free(&latency);
+    plot_free(&throughput);
 }
 
 static void plot_probe(struct sink *s, const struct rows *rows)
@@ -317,6 +141,7 @@ static void plot_probe(struct sink *s, const struct rows *rows)
                         .prefix = "saturation"};
 
     do_plot(s, &plot, COMMAND_PROBE, rows);
+    plot_free(&plot);
 }
 
 /* Rates without a mean (nothing completed) are left out. */
@@ -373,7 +198,7 @@ static void plot_run(struct sink *s, const struct cli *cli, const struct rows *r
     free(launch);
 }
 
-void report_plots(struct sink *s, const struct cli *cli, const struct rows *rows)
+static void plot_command(struct sink *s, const struct cli *cli, const struct rows *rows)
 {
     switch (cli->opts.command) {
     case COMMAND_PROBE:
@@ -388,7 +213,23 @@ void report_plots(struct sink *s, const struct cli *cli, const struct rows *rows
     case COMMAND_RUN:
         plot_run(s, cli, rows);
         break;
+    case COMMAND_STUDY:
+        report_study(s, rows);
+        break;
     default:
         break;
     }
+}
+
+/* Without a plot there is no sentence. */
+void report_plots(struct sink *s, const struct cli *cli, const struct rows *rows)
+{
+    struct sink plots;
+
+    sink_open_memory(&plots);
+    plot_command(&plots, cli, rows);
+    if (plots.at != plots.buffer)
+        lead_plots(s, cli, rows);
+    sink_bytes(s, plots.buffer, (size_t)(plots.at - plots.buffer));
+    sink_free(&plots);
 }

@@ -55,6 +55,17 @@ static void use_endpoints(const kb_topology *topo)
     REFUSES(3, kb_address_find, N(0, topo), 0, N(1, &end), N(2, &offset));
 }
 
+static void load_topology(const kb_topology *topo)
+{
+    kb_topology_source source = {.file = "topologies/cube1.yaml"};
+    const kb_topology *made;
+
+    REFUSES(2, kb_topology_load, N(0, &source), N(1, &made), NULL);
+    source.file = NULL;
+    REFUSES(1, kb_topology_load, &source, &made, NULL);
+    REFUSES(2, kb_topology_keys, N(0, topo), N(1, (void (*)(void *, const kb_key *))each_of), NULL);
+}
+
 static void use_simulation(const kb_topology *topo, kb_sim *sim)
 {
     kb_request request = {
@@ -133,6 +144,7 @@ static void null_is_refused(void **state)
 
     (void)state;
     assert_int_equal(kb_sim_new(&cube8_topology, NULL, &sim), KB_OK);
+    load_topology(&cube8_topology);
     use_endpoints(&cube8_topology);
     use_simulation(&cube8_topology, sim);
     use_kernels(&cube8_topology, sim);
@@ -171,6 +183,7 @@ static void every_call_of_the_header_was_made(void **state)
 static void nothing_is_freed(void **state)
 {
     (void)state;
+    kb_topology_free(NULL);
     kb_sim_free(NULL);
     kb_breakdown_free(NULL);
     kb_inspection_free(NULL);

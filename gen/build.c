@@ -1,0 +1,51 @@
+/* build.c -- a machine made in memory, from its YAML and what is set: for kbgen and the library. */
+#include "build.h"
+#include "check.h"
+#include "load.h"
+#include <setjmp.h>
+#include <string.h>
+
+bool build_read(struct build *b, const struct source *from)
+{
+    const char *file = arena_copy(&b->arena, from->file, strlen(from->file));
+
+    if (from->base)
+        spec_copy(&b->spec, from->base, &b->arena, &b->diag);
+    else
+        spec_init(&b->spec, &b->arena, &b->diag);
+    if (from->base)
+        ; /* all is there */
+    else if (from->text)
+        load_text(&b->spec, file, from->text, from->len);
+    else
+        load_file(&b->spec, file);
+    for (size_t i = 0; i < from->n_sets; i++)
+        load_set(&b->spec, from->sets[i]);
+    return check_spec(&b->spec);
+}
+
+bool build_tables(struct build *b)
+{
+    return make_routes(&b->routes, &b->spec, &b->arena);
+}
+
+void build_all(struct build *b, void *source)
+{
+    if (build_read(b, source))
+        build_tables(b);
+}
+
+bool build_guarded(struct build *b, void (*step)(struct build *b, void *arg), void *arg)
+{
+    jmp_buf without;
+
+    b->arena.without = &without;
+    if (setjmp(without)) {
+        b->arena.without = NULL;
+        load_close(&b->spec);
+        return false;
+    }
+    step(b, arg);
+    b->arena.without = NULL;
+    return true;
+}

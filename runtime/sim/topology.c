@@ -1,0 +1,229 @@
+/*
+ * topology.c -- machines made at run time, by the code of kbgen, in memory.
+ *
+ * The tables are those that kbgen would print, so all that is computed from them is the same to the
+ * digit. Only the engine differs: it is that for any topology, since none is compiled for these.
+ *
+ * A machine owns the arena of its tables and nothing else, and no one writes to it any more.
+ */
+#include "kernbench.h"
+#include "machine/tables.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* The messages of one machine: lines. */
+struct messages {
+    char *text; /* owned; NULL: none */
+    size_t len;
+    bool lost; /* for want of memory */
+};
+
+static void add_message(void *to, const char *line)
+{
+    struct messages *m = to;
+    size_t n = strlen(line);
+    char *text = realloc(m->text, m->len + n + 2);
+
+    if (!text) {
+        m->lost = true;
+        return;
+    }
+    memcpy(text + m->len, line, n);
+    memcpy(text + m->len + n, "\n", 2);
+    m->text = text;
+    m->len += n + 1;
+}
+
+static void free_messages(struct messages *m)
+{
+    free(m->text);
+    *m = (struct messages){0};
+}
+
+/* Gives the messages to the caller, if it wants them. */
+static void give_messages(struct messages *m, char **out)
+{
+    if (out)
+        *out = m->text;
+    else
+        free_messages(m);
+}
+
+#ifdef KB_NO_YAML
+kb_status kb_topology_load(const kb_topology_source *source, const kb_topology **out,
+                           char **messages)
+{
+    struct messages said = {0};
+
+    if (!source || !out)
+        return KB_BAD_REQUEST;
+    *out = NULL;
+    add_message(&said, "this kernbench was built without libyaml: it has compiled machines only");
+    give_messages(&said, messages);
+    return KB_BAD_REQUEST;
+}
+
+void kb_topology_free(const kb_topology *topo)
+{
+    (void)topo;
+}
+
+kb_status kb_topology_keys(const kb_topology *topo, void (*each)(void *arg, const kb_key *key),
+                           void *arg)
+{
+    (void)topo, (void)each, (void)arg;
+    return KB_BAD_REQUEST;
+}
+
+kb_status kb_topology_keys(const kb_topology *topo, void (*each)(void *arg, const kb_key *key),
+                           void *arg)
+{
+    (void)topo, (void)each, (void)arg;
+    return KB_BAD_REQUEST;
+}
+#else
+#include "gen/build.h"
+#include "gen/keys.h"
+#include "gen/resolve.h"
+#include "gen/keys.h"
+#include "gen/resolve.h"
+
+/* The topology first: a pointer to it is one to the whole. */
+struct loaded {
+    struct kb_topology topo;
+    struct spec *spec;  /* the arena's: for variants. NULL: it is one itself */
+    struct arena arena; /* owned: all that `topo` points to */
+};
+
+/* What the messages mean to the caller. */
+static kb_status status_of(const struct build *b)
+{
+    if (!diag_count(&b->diag))
+        return KB_OK;
+    if (b->spec.unreadable)
+        return KB_FILE_ERROR;
+    return b->diag.code == EXIT_USAGE ? KB_BAD_REQUEST : KB_BAD_FILE;
+}
+
+struct making {
+    struct source source;
+    struct spec *spec; /* the arena's: what was read, for variants */
+};
+
+/* All that needs memory of the arena. */
+static void make(struct build *b, void *arg)
+{
+    struct making *m = arg;
+
+    build_all(b, &m->source);
+    if (m->source.base || diag_count(&b->diag))
+        return;
+    m->spec = arena_alloc(&b->arena, sizeof *m->spec);
+    *m->spec = b->spec;
+    resolve_keep_texts(m->spec);
+}
+
+/* The keys of `base`: as they were read, or from its resolved YAML. */
+static void take_base(struct source *source, const kb_topology *base)
+{
+    source->base = base->run ? NULL : ((const struct loaded *)base)->spec;
+    source->file = base->name;
+    source->text = base->config;
+    source->len = strlen(base->config);
+}
+
+static kb_status load(const kb_topology_source *from, struct loaded *out, struct build *b)
+{
+    struct messages *said = b->diag.to;
+    struct making m = {.source = {.file = from->file,
+                                  .text = from->text,
+                                  .len = from->text ? from->nbytes : 0,
+                                  .sets = from->sets,
+                                  .n_sets = from->n_sets}};
+    kb_status status;
+
+    if (from->base)
+        take_base(&m.source, from->base);
+    status = build_guarded(b, make, &m) && !said->lost ? status_of(b) : KB_NO_MEMORY;
+    if (status == KB_OK) {
+        out->topo = b->routes.topo;
+        out->spec = m.spec;
+        out->arena = b->arena;
+    } else {
+        arena_release(&b->arena);
+    }
+    return status;
+}
+
+kb_status kb_topology_load(const kb_topology_source *source, const kb_topology **out,
+                           char **messages)
+{
+    struct messages said = {0};
+    struct loaded *loaded;
+    struct build *b;
+    kb_status status = KB_NO_MEMORY;
+
+    if (!source || (!source->base && !source->file) || !out || (source->n_sets && !source->sets))
+        return KB_BAD_REQUEST;
+    loaded = calloc(1, sizeof *loaded);
+    b = calloc(1, sizeof *b);
+    if (loaded && b) {
+        b->diag = (struct diag){.say = add_message, .to = &said};
+        status = load(source, loaded, b);
+    }
+    free(b);
+    if (status != KB_OK) {
+        free(loaded);
+        loaded = NULL;
+    }
+    if (status == KB_NO_MEMORY)
+        free_messages(&said);
+    *out = loaded ? &loaded->topo : NULL;
+    give_messages(&said, messages);
+    return status;
+}
+
+void kb_topology_free(const kb_topology *topo)
+{
+    struct loaded *loaded = (struct loaded *)topo;
+
+    if (loaded)
+        arena_release(&loaded->arena);
+    free(loaded);
+}
+
+struct walk {
+    const kb_topology *topo;
+    void (*each)(void *arg, const kb_key *key);
+    void *arg;
+};
+
+/* The keys are in the resolved YAML, which every topology has. */
+static void walk_keys(struct build *b, void *arg)
+{
+    const struct walk *w = arg;
+    struct source source = {
+        .file = w->topo->name, .text = w->topo->config, .len = strlen(w->topo->config)};
+
+    build_read(b, &source);
+    keys_walk(&b->spec, w->each, w->arg);
+}
+
+kb_status kb_topology_keys(const kb_topology *topo, void (*each)(void *arg, const kb_key *key),
+                           void *arg)
+{
+    struct walk walk = {topo, each, arg};
+    struct build *b;
+    kb_status status = KB_NO_MEMORY;
+
+    if (!topo || !each)
+        return KB_BAD_REQUEST;
+    b = calloc(1, sizeof *b);
+    if (b && build_guarded(b, walk_keys, &walk))
+        status = KB_OK;
+    if (b)
+        arena_release(&b->arena);
+    free(b);
+    return status;
+}
+#endif

@@ -1,0 +1,420 @@
+/*
+ * test_topology.c -- machines made at run time: the same as compiled ones, in any number of
+ * threads.
+ *
+ * KB_LOADS is how many are made and freed; a million show no growth.
+ */
+#include "cube8.h"
+#include "support/rig.h"
+#include "tray32.h"
+#include <malloc.h>
+#include <pthread.h>
+#include <unistd.h>
+
+static const char CUBE1[] = "kernbench: 1\nname: one\nsip: {cube_mesh: {w: 1, h: 1}}\n";
+
+struct made {
+    kb_status status;
+    const kb_topology *topo;
+    char *messages;
+};
+
+static struct made make(const char *text, const char *const *sets, size_t n_sets)
+{
+    kb_topology_source source = {
+        .file = "t.yaml", .text = text, .nbytes = strlen(text), .sets = sets, .n_sets = n_sets};
+    struct made m;
+
+    m.status = kb_topology_load(&source, &m.topo, &m.messages);
+    return m;
+}
+
+#define MAKE(text, ...)                                                                            \
+    make(text, (const char *const[]){__VA_ARGS__}, LENGTH(((const char *const[]){__VA_ARGS__})))
+
+static void unmake(struct made *m)
+{
+    kb_topology_free(m->topo);
+    free(m->messages);
+}
+
+/* What is refused: the status, and all messages. */
+static void refused(struct made m, kb_status status, const char *messages)
+{
+    assert_int_equal(m.status, status);
+    assert_null(m.topo);
+    assert_string_equal(m.messages, messages);
+    free(m.messages);
+}
+
+/* -- equal ---------------------------------------------------------------------------------- */
+
+static void same_nodes(const kb_topology *a, const kb_topology *b, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        kb_node x, y;
+
+        memset(&x, 0, sizeof x);
+        memset(&y, 0, sizeof y);
+        assert_int_equal(kb_node_get(a, i, &x), KB_OK);
+        assert_int_equal(kb_node_get(b, i, &y), KB_OK);
+        assert_memory_equal(&x, &y, sizeof x);
+    }
+}
+
+static void add_edge(void *arg, const kb_edge *edge)
+{
+    uint64_t *sum = arg;
+    const unsigned char *bytes = (const unsigned char *)edge;
+
+    for (size_t i = 0; i < sizeof *edge; i++)
+        *sum = (*sum ^ bytes[i]) * UINT64_C(0x100000001b3);
+}
+
+static uint64_t edges_of(const kb_topology *topo)
+{
+    uint64_t sum = 1;
+
+    kb_edges(topo, add_edge, &sum);
+    return sum;
+}
+
+/* Routes and times: every PE reads and writes some slices of the others, by each engine. */
+static uint64_t fingerprint_of(const kb_topology *topo, kb_engine engine)
+{
+    kb_sim *sim = new_sim(topo, (kb_options){.engine = engine});
+    uint32_t n = kb_pe_count(topo), slices = kb_slice_count(topo);
+    uint64_t dice = 7, fingerprint;
+    kb_error why;
+
+    for (uint32_t i = 0; i < 40 * n; i++) {
+        kb_request r = {.issue_fs = i / n * 1000, .op = i % 3 ? KB_READ : KB_WRITE};
+
+        r.nbytes = 64 + draw(&dice) % 4096;
+        kb_pe_get(topo, i % n, &r.src);
+        kb_slice_get(topo, (uint32_t)(draw(&dice) % slices), &r.dst);
+        add(sim, &r);
+    }
+    assert_int_equal(kb_sim_run(sim, 0, &why), KB_OK);
+    fingerprint = kb_sim_fingerprint(sim);
+    kb_sim_free(sim);
+    return fingerprint;
+}
+
+static void same(const kb_topology *a, const kb_topology *b)
+{
+    kb_info x, y;
+
+    kb_topology_info(a, &x);
+    kb_topology_info(b, &y);
+    assert_string_equal(x.name, y.name);
+    assert_string_equal(x.config, y.config);
+    assert_string_equal(x.hash, y.hash);
+    assert_int_equal(x.edges, y.edges);
+    assert_int_equal(x.nodes, y.nodes);
+    same_nodes(a, b, x.nodes);
+    assert_true(edges_of(a) == edges_of(b));
+    assert_true(fingerprint_of(a, KB_FUSED) == fingerprint_of(b, KB_FUSED));
+    assert_true(fingerprint_of(a, KB_HOP) == fingerprint_of(b, KB_HOP));
+}
+
+static void a_loaded_topology_is_the_compiled_one(void **state)
+{
+    const kb_topology *compiled[] = {&cube8_topology, &tray32_topology};
+    const char *files[] = {"tests/machines/cube8.yaml", "tests/machines/tray32.yaml"};
+
+    (void)state;
+    for (size_t i = 0; i < LENGTH(files); i++) {
+        kb_topology_source source = {.file = files[i]};
+        struct made m = {0};
+        kb_info info;
+
+        m.status = kb_topology_load(&source, &m.topo, &m.messages);
+        assert_int_equal(m.status, KB_OK);
+        assert_null(m.messages);
+        same(compiled[i], m.topo);
+        unmake(&m);
+
+        kb_topology_info(compiled[i], &info);
+        m = make(info.config, NULL, 0);
+        same(compiled[i], m.topo);
+        unmake(&m);
+    }
+}
+
+static void what_is_set_counts_in_order(void **state)
+{
+    struct made m = MAKE(CUBE1, "cube.pes=2", "cube.hbm.bw_gbs=100", "cube.pes=4");
+    struct made n = make("kernbench: 1\nname: one\nsip: {cube_mesh: {w: 1, h: 1}}\n"
+                         "cube: {pes: 4, hbm: {bw_gbs: 100}}\n",
+                         NULL, 0);
+
+    (void)state;
+    assert_int_equal(m.status, KB_OK);
+    assert_int_equal(kb_pe_count(m.topo), 4);
+    same(m.topo, n.topo);
+    unmake(&m);
+    unmake(&n);
+}
+
+/* Of `base` and sets; its messages must be none. */
+static struct made vary(const kb_topology *base, const char *const *sets, size_t n_sets)
+{
+    kb_topology_source source = {.base = base, .sets = sets, .n_sets = n_sets};
+    struct made m;
+
+    m.status = kb_topology_load(&source, &m.topo, &m.messages);
+    return m;
+}
+
+static void a_variant_of_a_base_is_as_if_it_was_read(void **state)
+{
+    const char *sets[] = {"cube.pes=4",  "cube.hbm.bw_gbs=100.5",    "missing=[c2]",
+                          "kernbench=2", "cube.hbm.hold=route",      "contention.links=ideal",
+                          "name=other",  "cubes={\"c3\": {pes: 2}}", "sip.io_chiplets=[W]"};
+    kb_info info;
+
+    (void)state;
+    kb_topology_info(&cube8_topology, &info);
+    struct made base = make(info.config, NULL, 0);
+    for (size_t n = 0; n <= LENGTH(sets); n++) {
+        struct made read = make(info.config, sets, n);
+        struct made of_loaded = vary(base.topo, sets, n);
+        struct made of_compiled = vary(&cube8_topology, sets, n);
+        struct made of_variant = vary(of_loaded.topo, sets, n);
+
+        assert_int_equal(read.status, KB_OK);
+        same(read.topo, of_loaded.topo);
+        same(read.topo, of_compiled.topo);
+        same(read.topo, of_variant.topo);
+        unmake(&of_variant);
+        unmake(&of_compiled);
+        unmake(&of_loaded);
+        unmake(&read);
+    }
+    refused(vary(base.topo, (const char *const[]){"sip.cube_mesh.w=0"}, 1), KB_BAD_REQUEST,
+            "--set sip.cube_mesh.w=0: 'sip.cube_mesh.w' must be 1..16384, not '0'\n");
+    unmake(&base);
+}
+
+static void lists_can_be_set(void **state)
+{
+    struct made m = MAKE("kernbench: 2\nname: t\nsip: {cube_mesh: {w: 2, h: 2}}\n", "missing=[c1]",
+                         "cubes={c2: {pes: 2}}");
+
+    (void)state;
+    assert_int_equal(m.status, KB_OK);
+    assert_int_equal(kb_pe_count(m.topo), 8 + 2 + 8);
+    unmake(&m);
+}
+
+/* Sets each key that is a number to what it is. */
+static void set_alike(void *arg, const kb_key *key)
+{
+    const char **words = arg;
+
+    assert_true(key->kind != KB_KEY_WORD || key->words);
+    if (key->kind != KB_KEY_COUNT && key->kind != KB_KEY_NUMBER)
+        return;
+    while (*words)
+        words++;
+    *words = malloc(strlen(key->path) + strlen(key->text) + 2);
+    sprintf((char *)*words, "%s=%s", key->path, key->text);
+    assert_true(strtod(key->text, NULL) == key->value);
+}
+
+static void every_key_can_be_set_to_what_it_is(void **state)
+{
+    const char *sets[200] = {0};
+    struct made m;
+    size_t n = 0;
+
+    (void)state;
+    assert_int_equal(kb_topology_keys(&cube8_topology, set_alike, sets), KB_OK);
+    while (sets[n])
+        n++;
+    assert_true(n > 50);
+    kb_info info;
+    kb_topology_info(&cube8_topology, &info);
+    m = make(info.config, sets, n);
+    same(m.topo, &cube8_topology);
+    unmake(&m);
+    for (size_t i = 0; i < n; i++)
+        free((char *)sets[i]);
+}
+
+/* -- refused -------------------------------------------------------------------------------- */
+
+static void every_mistake_has_its_place(void **state)
+{
+    (void)state;
+    refused(
+        make("kernbench: 1\nname: one\nsip: {cube_mesh: {w: 1, h: 0}}\ncube:\n  pez: 3\n", NULL, 0),
+        KB_BAD_FILE,
+        "t.yaml:3:28: 'sip.cube_mesh.h' must be 1..16384, not '0'\n"
+        "t.yaml:5:3: unknown key 'pez' in 'cube', did you mean 'pes'?\n");
+    refused(MAKE(CUBE1, "cube.pez=2", "cube.pes=99"), KB_BAD_REQUEST,
+            "--set cube.pez=2: unknown key 'cube.pez', did you mean 'cube.pes'?\n"
+            "--set cube.pes=99: 'cube.pes' must be 0..64, not '99'\n");
+    refused(make("", NULL, 0), KB_BAD_FILE, "t.yaml:1:1: empty\n");
+    refused(make("a: [", NULL, 0), KB_BAD_FILE,
+            "t.yaml:2:1: did not find expected node content while parsing a flow node\n");
+}
+
+static void a_file_that_cannot_be_read_is_another_mistake(void **state)
+{
+    const char *sets[] = {"cube.pez=2"};
+    kb_topology_source source = {.file = "no/such.yaml", .sets = sets, .n_sets = 1};
+    struct made m;
+
+    (void)state;
+    m.status = kb_topology_load(&source, &m.topo, &m.messages);
+    assert_int_equal(m.status, KB_FILE_ERROR);
+    assert_non_null(
+        strstr(m.messages, "no/such.yaml: cannot be read: No such file or directory\n"));
+    assert_null(m.topo);
+    free(m.messages);
+    source.file = "topologies";
+    assert_int_equal(kb_topology_load(&source, &m.topo, NULL), KB_FILE_ERROR);
+}
+
+static void more_mistakes_than_twenty_are_not_shown(void **state)
+{
+    const char *sets[30];
+    struct made m;
+
+    (void)state;
+    for (size_t i = 0; i < LENGTH(sets); i++)
+        sets[i] = "cube.pes=99";
+    m = make(CUBE1, sets, LENGTH(sets));
+    assert_int_equal(m.status, KB_BAD_REQUEST);
+    assert_string_equal(strstr(m.messages, "further"), "further errors not shown\n");
+    unmake(&m);
+}
+
+static void a_warning_is_no_refusal(void **state)
+{
+    struct made m =
+        make("kernbench: 2\nname: t\nsip: {cube_mesh: {w: 2, h: 1}}\nbroken: [c0-c1]\n", NULL, 0);
+
+    (void)state;
+    assert_int_equal(m.status, KB_OK);
+    assert_non_null(strstr(m.messages, "t.yaml:4:9: warning: "));
+    unmake(&m);
+}
+
+/* -- many ----------------------------------------------------------------------------------- */
+
+static uint64_t n_loads(void)
+{
+    const char *text = getenv("KB_LOADS");
+
+    return text ? strtoull(text, NULL, 10) : 300;
+}
+
+/* Pages in memory. */
+static long resident(void)
+{
+    FILE *f = fopen("/proc/self/statm", "r");
+    long pages = 0;
+
+    if (f && fscanf(f, "%*d %ld", &pages) != 1)
+        pages = 0;
+    if (f)
+        fclose(f);
+    return pages;
+}
+
+static void loads_and_frees_do_not_grow(void **state)
+{
+    uint64_t n = n_loads();
+    size_t before = 0;
+    long pages = 0;
+    kb_info info;
+
+    (void)state;
+    kb_topology_info(&cube8_topology, &info);
+    for (uint64_t i = 0; i < n; i++) {
+        struct made m = MAKE(i % 2 ? info.config : CUBE1, i % 3 ? "cube.pes=4" : "cube.pes=99");
+
+        assert_int_equal(m.status, i % 3 ? KB_OK : KB_BAD_REQUEST);
+        unmake(&m);
+        if (i == n / 4) {
+            before = mallinfo2().uordblks;
+            pages = resident();
+        }
+    }
+    assert_true(mallinfo2().uordblks <= before + 16384);
+    assert_true(resident() <= pages + 64);
+}
+
+enum { THREADS = 8, ROUNDS = 6 };
+
+/* What one thread made: the last of its machines. */
+struct turn {
+    pthread_t thread;
+    const kb_topology *shared; /* used by all at once */
+    uint64_t fingerprint, of_shared;
+    bool failed;
+};
+
+static void *load_many(void *arg)
+{
+    struct turn *t = arg;
+
+    for (int i = 0; i < ROUNDS; i++) {
+        kb_topology_source source = {.file = "tests/machines/cube8.yaml"};
+        struct made m;
+
+        m.status = kb_topology_load(&source, &m.topo, &m.messages);
+        t->failed |= m.status != KB_OK;
+        if (m.status == KB_OK)
+            t->fingerprint = fingerprint_of(m.topo, KB_FUSED);
+        unmake(&m);
+        m = MAKE(CUBE1, "cube.pez=2");
+        t->failed |= m.status != KB_BAD_REQUEST;
+        unmake(&m);
+    }
+    t->of_shared = fingerprint_of(t->shared, KB_FUSED);
+    return NULL;
+}
+
+static void threads_load_at_once_and_share(void **state)
+{
+    uint64_t compiled = fingerprint_of(&cube8_topology, KB_FUSED);
+    struct made shared = MAKE(CUBE1, "cube.pes=4");
+    uint64_t alone = fingerprint_of(shared.topo, KB_FUSED);
+    struct turn turns[THREADS] = {{0}};
+
+    (void)state;
+    for (size_t i = 0; i < THREADS; i++) {
+        turns[i].shared = shared.topo;
+        assert_int_equal(pthread_create(&turns[i].thread, NULL, load_many, &turns[i]), 0);
+    }
+    for (size_t i = 0; i < THREADS; i++) {
+        pthread_join(turns[i].thread, NULL);
+        assert_false(turns[i].failed);
+        assert_true(turns[i].fingerprint == compiled);
+        assert_true(turns[i].of_shared == alone);
+    }
+    unmake(&shared);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_loaded_topology_is_the_compiled_one),
+        cmocka_unit_test(what_is_set_counts_in_order),
+        cmocka_unit_test(a_variant_of_a_base_is_as_if_it_was_read),
+        cmocka_unit_test(lists_can_be_set),
+        cmocka_unit_test(every_key_can_be_set_to_what_it_is),
+        cmocka_unit_test(every_mistake_has_its_place),
+        cmocka_unit_test(a_file_that_cannot_be_read_is_another_mistake),
+        cmocka_unit_test(more_mistakes_than_twenty_are_not_shown),
+        cmocka_unit_test(a_warning_is_no_refusal),
+        cmocka_unit_test(loads_and_frees_do_not_grow),
+        cmocka_unit_test(threads_load_at_once_and_share),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

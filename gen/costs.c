@@ -271,7 +271,9 @@ static void add_memories(struct routes *r)
         .own_gbs = s->cube_sram_bw_gbs > 0 ? s->cube_sram_bw_gbs : s->cube_noc_bw_gbs,
         .hold = (uint8_t)s->cube_sram_hold,
     };
-    r->topo.early = memory_frees_early(&kind->hbm) || memory_frees_early(&kind->sram);
+    r->topo.early = memory_frees_early(&kind->hbm) == memory_frees_early(&kind->sram)
+                        ? (memory_frees_early(&kind->hbm) ? EARLY_ALL : EARLY_NONE)
+                        : EARLY_SOME;
     kind->tcm_read = (struct memory_row){
         .gbs = s->cube_pe_pe_tcm_read_gbs,
         .own_gbs = s->cube_pe_pe_tcm_read_gbs,

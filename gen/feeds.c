@@ -15,8 +15,10 @@
  * entered, its side names what comes before, since a side is joined to one thing: to the neighbour,
  * or in column 0 to the shoreline.
  *
- * On a machine that is not regular (rings, planes, detours) every link is a stop: a side may be
- * joined to several things there, and a cube be left by the side it was entered by.
+ * That may be both: on a ring a cube of column 0 has a neighbour in the west and the shoreline,
+ * too. Then what comes from that side has one feeder only in runs without hosts (FED_BY_PES).
+ * Detours and one-way planes need nothing of their own: whatever segments follow each other, what
+ * comes in at a side has come over the edge to it. A cube of another kind passes the same edges.
  *
  * Segments that this machine does not use are left out: those to other SIPs if there is one, and
  * those to TCMs, which only kernels reach; kernels stop at every link. A pair of segments that
@@ -30,6 +32,8 @@
  */
 #include "feeds.h"
 #include "nodes.h"
+#include "machine/mesh.h"
+#include "machine/segments.h"
 
 /* What comes before, if it is no edge. */
 enum { FROM_NOTHING, FROM_HOST, FROM_ENGINE, FROM_ROWS, FROM_SIPS, FROM_SIDE };
@@ -39,6 +43,7 @@ enum { FROM_PE = FROM_SIDE + N_SIDES, FROM_EDGE = FROM_PE + 64 };
 struct feed {
     uint32_t from; /* FROM_NOTHING: no request passes it */
     bool many;     /* what comes before is not always `from` */
+    bool by_hosts; /* of hosts something else comes before */
 };
 
 /* Edges of the request's own cube, of the cube that it goes to, and of an IO chiplet. */
@@ -82,12 +87,24 @@ static void note(struct feed *edge, uint32_t from)
     edge->from = from;
 }
 
+/* An edge behind `side`: is a cube joined to a neighbour there, and to the shoreline? */
+static void note_shore(const struct feeds *f, struct feed *edge, uint32_t side)
+{
+    const struct kb_topology *t = &f->r->topo;
+
+    for (uint32_t i = 0; i < t->chiplets; i++)
+        if (t->io_sides[i] == side && t->wrap >> side_is_vertical(side) & 1) {
+            edge->by_hosts = true;
+            edge->many = edge->many || t->sips > 1;
+        }
+}
+
 /* Follows the legs of segment `i`, before which its requests have come from `from`. */
 static void note_segment(struct feeds *f, uint32_t i, uint32_t from)
 {
     const struct segment_row *seg = &f->r->segments[i];
 
-    if (seg->exit == EXIT_IO && f->r->topo.sips == 1 && i != f->r->topo.seg_host)
+    if (seg->exit == EXIT_IO && i < f->r->topo.seg_host && f->r->topo.sips == 1)
         return; /* there is no other SIP */
     for (uint32_t k = 0; k < seg->n_legs; k++) {
         const struct leg_row *leg = &f->r->legs[seg->first_leg + k];
@@ -97,44 +114,46 @@ static void note_segment(struct feeds *f, uint32_t i, uint32_t from)
             continue;
         }
         note(&f->edges[edge_of(f->r, leg)], from);
+        if (k == 0 && from >= FROM_SIDE && from < FROM_PE)
+            note_shore(f, &f->edges[edge_of(f->r, leg)], from - FROM_SIDE);
         from = FROM_EDGE + edge_of(f->r, leg);
     }
 }
 
-/* From all rows to the fabric, and from the fabric to all rows: each first leg has several feeders.
- */
-static void note_cross_segment(struct feeds *f)
+/* From all rows to the fabric, from SIP to SIP, to all rows: each first leg has several feeders. */
+static void note_cross_segments(struct feeds *f)
 {
     const struct kb_topology *t = &f->r->topo;
-    const struct segment_row *seg = &f->r->segments[t->seg_cross];
 
-    if (t->sips == 1)
-        return;
-    note_segment(f, t->seg_cross, FROM_ROWS);
-    for (uint32_t k = 0; k < seg->n_legs; k++)
-        f->edges[edge_of(f->r, &f->r->legs[seg->first_leg + k])].many = true;
+    for (uint32_t i = t->seg_cross; i < f->r->n_segments && t->sips > 1; i++) {
+        const struct segment_row *seg = &f->r->segments[i];
+
+        note_segment(f, i, FROM_ROWS);
+        for (uint32_t k = 0; k < seg->n_legs; k++)
+            f->edges[edge_of(f->r, &f->r->legs[seg->first_leg + k])].many = true;
+    }
 }
 
-static void note_all(struct feeds *f)
+static void note_plane(struct feeds *f, uint32_t plane)
 {
     const struct kb_topology *t = &f->r->topo;
 
     for (uint32_t pe = 0; pe < t->pes; pe++) {
         for (uint32_t unit = 0; unit <= t->slices; unit++)
-            note_segment(f, t->seg_local + pe * t->n_units + unit, FROM_PE + pe);
+            note_segment(f, seg_of_local(t, plane, pe, unit), FROM_PE + pe);
         for (uint32_t exit = 0; exit < N_EXITS; exit++)
-            note_segment(f, t->seg_out + pe * N_EXITS + exit, FROM_PE + pe);
+            note_segment(f, seg_of_out(t, plane, pe, exit), FROM_PE + pe);
     }
     for (uint32_t side = 0; side < N_SIDES; side++) {
         for (uint32_t exit = 0; exit < N_EXITS; exit++)
-            note_segment(f, t->seg_pass + side * N_EXITS + exit, FROM_SIDE + side);
+            note_segment(f, seg_of_pass(t, plane, side, exit), FROM_SIDE + side);
         for (uint32_t unit = 0; unit <= t->slices; unit++)
-            note_segment(f, t->seg_in + side * t->n_units + unit, FROM_SIDE + side);
+            note_segment(f, seg_of_in(t, plane, side, unit), FROM_SIDE + side);
     }
-    note_segment(f, t->seg_host, FROM_HOST);
-    for (uint32_t slice = 0; slice < t->slices; slice++)
-        note_segment(f, t->seg_host_in + slice, FROM_SIDE + SIDE_W);
-    note_cross_segment(f);
+    note_segment(f, t->seg_host + plane, FROM_HOST);
+    for (uint32_t side = t->regular ? SIDE_W : 0; side < N_SIDES; side++)
+        for (uint32_t slice = 0; slice < t->slices; slice++)
+            note_segment(f, seg_of_host_in(t, plane, side, slice), FROM_SIDE + side);
 }
 
 /* Whether requests may pass `leg` together with what feeds it. */
@@ -147,6 +166,8 @@ static uint8_t fed(const struct feeds *f, const struct leg_row *leg)
     if (edge->from == FROM_ENGINE &&
         (f->r->spec->cube_m_cpu_dma_read > 1 || f->r->spec->cube_m_cpu_dma_write > 1))
         return 0; /* two engines may let go at one instant, and not in order of ids */
+    if (edge->by_hosts)
+        return FED_BY_PES;
     if (f->edges[opposite_edge(f->r, leg)].from != FROM_NOTHING)
         return FED_ONE_WAY;
     return FED_ONE_WAY | FED_ALWAYS;
@@ -180,14 +201,15 @@ void make_feeds(struct routes *r)
 
     for (uint32_t i = 0; i < n_edges(&r->topo); i++)
         f.edges[i] = (struct feed){.from = FROM_NOTHING};
-    if (r->topo.regular)
-        note_all(&f);
+    for (uint32_t plane = 0; plane < r->topo.planes; plane++)
+        note_plane(&f, plane);
+    note_cross_segments(&f);
     for (uint32_t i = 0; i < r->n_legs; i++) {
         struct leg_row *leg = &r->legs[i];
 
         if (leg->owner == LINK_NONE)
             continue;
-        leg->fed = r->topo.regular ? fed(&f, leg) & 3 : 0;
+        leg->fed = fed(&f, leg) & 15u;
         if (leg->owner <= LINK_NEXT)
             leg->station = station_of(r, leg);
     }

@@ -137,7 +137,8 @@ static void join(struct routes *r, struct routes *kinds, uint32_t n_kinds)
     JOIN(cost_launch, r->n_host_sides * pes);
     for (uint32_t k = 0; k < n_kinds; k++) {
         r->topo.own_slices &= kinds[k].topo.own_slices;
-        r->topo.early |= kinds[k].topo.early;
+        if (r->topo.early != kinds[k].topo.early)
+            r->topo.early = EARLY_SOME;
     }
 }
 

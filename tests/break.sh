@@ -34,15 +34,15 @@ break_it() {
 engine=runtime/engine/steps.h how=runtime/engine/how.h state=runtime/engine/state.c issue_order=runtime/engine/issue_order.c check=runtime/sim/check.c
 memory=runtime/network/memory.h channel=runtime/network/channel.h m_cpu=runtime/network/m_cpu.h link=runtime/network/link.h pcie_ep=runtime/network/pcie_ep.h
 cost=runtime/machine/cost.h ev=runtime/engine/ev.h sim=runtime/sim/sim.c stats=runtime/explain/utilization.c spread=runtime/explain/spread.c flow=runtime/engine/flow.h
-last_link=runtime/network/last_link.h feeds=gen/feeds.c run=runtime/engine/engine.c
+last_link=runtime/network/last_link.h feeds=gen/feeds.c between=gen/between.c run=runtime/engine/engine.c
 segments=gen/segments.c costs=gen/costs.c nodes=gen/nodes.c walk=runtime/machine/walk.h
 
 # -- order ----------------------------------------------------------------------------------
 mesh=runtime/machine/mesh.h planes=gen/planes.c
 break_it 'a tie on a ring goes W' $mesh 's/ups <= n - ups \? up : down;/ups < n - ups ? up : down;/'
-break_it 'a read walks its request on a one-way plane' runtime/machine/walk.h 's/reads && t->plane_rows\[t->planes == 1 \? 0 : plane\]\.one_way/false/'
+break_it 'a read walks its request on a one-way plane' runtime/machine/walk.h 's/\.back = reads && t->plane_rows\[.*\]\.one_way/.back = false/'
 break_it 'the second dimension first' $mesh 's/bool y_first = t->plane_rows\[plane\]\.y_first/bool y_first = !t->plane_rows[plane].y_first/'
-break_it 'a wrap link as long as another' $mesh 's/t->wrap_wire_fs - t->d2d_wire_fs/0/'
+break_it 'a wrap link as long as another' runtime/machine/mesh.h 's/t->wrap_wire_fs - t->d2d_wire_fs/0/'
 break_it 'a detour never tries W' $planes 's/^ +SIDE_W,$/SIDE_E,/'
 break_it 'the last of equal shore cubes' $planes 's/far < least && mesh/far <= least \&\& mesh/'
 break_it 'hash by the first plane' runtime/machine/endpoint.c 's/\(uint32_t\)\(id % t->planes\)/0/'
@@ -118,8 +118,10 @@ break_it 'the wait for a channel not behind a part' runtime/explain/spans.c 's/a
 
 # -- links that are no stops ----------------------------------------------------------------
 break_it 'an edge fed by two taken for one fed by one' $feeds 's/edge->many = true;/;/'
+break_it 'a side with a neighbour and a shoreline taken for fed by one' $feeds 's/edge->by_hosts = true;/;/'
+break_it 'a wrap link as long as others in tables of pairs' $between 's/row\.way\.cost\.wire_fs \+= mesh_extra_fs.*$//'
 break_it 'an edge passed both ways taken for one passed one way' $feeds 's/return FED_ONE_WAY;/return FED_ONE_WAY | FED_ALWAYS;/'
-break_it 'links joined as if all data went one way' $run 's/s->ways == 3 \? FED_ALWAYS : FED_ONE_WAY/FED_ONE_WAY/'
+break_it 'links joined as if all data went one way' $run 's/s->fed = .* \? FED_ALWAYS : FED_ONE_WAY/s->fed = FED_ONE_WAY/'
 break_it 'unsorted rows of several channels set out in order' $run 's/s->sorted \|\| one_channel \? s->fed : 0/s->fed/'
 break_it 'links joined where they take no time' $run 's/ \|\| s->options\.costs_off//'
 break_it 'a link station of the cube before' $feeds 's/\? -1 : -\(int32_t\)r->topo\.w/? 0 : 0/'
@@ -306,8 +308,8 @@ break_it 'a short run called steady for its luck' $curve 's/ && is_long_for_its_
 break_it 'fixed intervals with one transaction more' $traffic 's/tr->last_fs = \(int64_t\)\(horizon.*;/;/'
 break_it 'confidence without Student' $curve 's/return n <= most \? t\[n - 1\]/return n <= most ? 1.96/'
 break_it 'the middle of a bucket for what is exact' $curve 's/if \(!r->exact\)/if (1)/'
-break_it 'accepted counted by issue' $traffic \
-    's/tr->parts\[part_at\(tr, \(int64_t\)end\)\]\.completed/tr->parts[part].completed/'
+break_it 'accepted counted by issue' runtime/engine/traffic_end.h \
+    's/tr->parts\[traffic_part_at\(tr, \(int64_t\)end\)\]\.completed/tr->parts[part].completed/'
 
 # -- results --------------------------------------------------------------------------------
 cells=runtime/cli/diff/cells.c moves=runtime/cli/diff/moves.c keys=runtime/cli/diff/keys.c sqlite=runtime/cli/out/out_sqlite.c

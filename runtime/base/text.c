@@ -227,17 +227,25 @@ static char *put_six(char *to, uint32_t value)
 
 char *text_put_count(char *to, uint64_t value)
 {
-    char digits[20];
-    char *p = digits + sizeof digits;
+    size_t n = 3;
+    char *p;
 
-    for (; value >= 100; value /= 100)
+    if (value < 10) { /* most are small */
+        *to = (char)('0' + value);
+        return to + 1;
+    }
+    if (value < 100) {
+        put_pair(to, (uint32_t)value);
+        return to + 2;
+    }
+    for (uint64_t rest = value / 1000; rest > 0; rest /= 10)
+        n++;
+    for (p = to + n; value >= 100; value /= 100)
         put_pair(p -= 2, (uint32_t)(value % 100));
     if (value >= 10)
-        put_pair(p -= 2, (uint32_t)value);
+        put_pair(to, (uint32_t)value);
     else
-        *--p = (char)('0' + value);
-    size_t n = (size_t)(digits + sizeof digits - p);
-    memcpy(to, p, n);
+        *to = (char)('0' + value);
     return to + n;
 }
 
@@ -389,6 +397,11 @@ char *text_put_visible(char *to, const char **text)
 {
     const unsigned char *p = (const unsigned char *)*text;
 
+    if (*p >= ' ' && *p < 127) { /* nearly all are */
+        *to = (char)*p;
+        ++*text;
+        return to + 1;
+    }
     to = put_visible(to, &p, false);
     *text = (const char *)p;
     return to;

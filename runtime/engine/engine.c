@@ -40,10 +40,11 @@ static void join_links(struct kb_sim *s)
     s->joins_last_link = false;
     if (t->links != MODE_FIFO || s->options.costs_off || s->observer || sim_is_watched(s))
         return;
-    s->fed = s->ways == 3 ? FED_ALWAYS : FED_ONE_WAY;
+    s->fed = (s->ways & WAY_BOTH) == WAY_BOTH ? FED_ALWAYS : FED_ONE_WAY;
+    if (s->fed == FED_ONE_WAY && !(s->ways & WAY_OF_HOST))
+        s->fed |= FED_BY_PES;
     s->fed_first = s->sorted || one_channel ? s->fed : 0;
-    /* of several planes each has a link into the SRAM */
-    s->joins_last_link = (s->ways != 3 || !s->dependencies) && s->topo->planes == 1;
+    s->joins_last_link = s->fed != FED_ALWAYS || !s->dependencies;
 }
 
 kb_status engine_run(struct kb_sim *s, uint64_t budget)

@@ -62,7 +62,7 @@ static inline void split_later(struct txn *txn, uint64_t address)
 kb_status split_all(struct kb_sim *s, kb_error *why);
 
 /* Of a whole that has ended, the part that ended last; of another row, that itself. */
-const struct txn *split_last(const struct kb_sim *s, uint32_t slot);
+const struct txn *split_last(const struct kb_sim *s, uint32_t slot) EXPORTED(split_last);
 
 /* A part ends at `end`. When the whole ends; SPLIT_GOES_ON: not all of it has been served. */
 #define SPLIT_GOES_ON UINT64_MAX
@@ -105,11 +105,9 @@ static inline bool comes_before(const struct kb_sim *s, const struct txn *a, con
     return a->id < b->id || (T->granule && a->id == b->id && a < b);
 }
 
-/* It has been served. True: so have all other parts of its transaction. */
-static inline bool is_last_part(struct kb_sim *s, uint32_t slot)
+/* It has been served. True: so have all other parts of its transaction `whole`. */
+static inline bool is_last_part(struct kb_sim *s, uint32_t slot, uint32_t whole)
 {
-    uint32_t whole = whole_of(s, slot);
-
     return whole == slot || --s->splits[whole].left == 0;
 }
 

@@ -29,7 +29,7 @@ struct kb_sim {
     uint32_t next_row;      /* to be issued; rows in order of (issue, id), if `sorted` */
     struct txn_list issues; /* the same for rows in any order */
     bool sorted, started;
-    uint8_t ways; /* bit 0: some transaction reads, 1: some writes */
+    uint8_t ways; /* of its transactions: bits of txn_way() */
     /* Of a fused run over fifo links, network/link.h: the legs passed together, by leg_row.fed ...
      */
     uint8_t fed, fed_first; /* ... behind another link; behind a channel */
@@ -77,9 +77,17 @@ static inline bool sim_has_kernels(const struct kb_sim *s)
     return s->kernels != NULL;
 }
 
-static __attribute__((noinline)) void sim_count_far(struct kb_sim *s, const struct txn *txn)
+/* Does it go between a PE and its own slice? */
+static inline bool sim_is_own(const struct kb_topology *t, const struct txn *txn)
 {
-    const struct kb_topology *t = s->topo;
+    return !txn_of_host(txn) && src_cube(t, txn->src) == dst_cube(t, txn->dst) &&
+           home_slice(t, src_cube(t, txn->src), src_pe(t, txn->src)) == dst_unit(t, txn->dst);
+}
+
+/* Counts any other one by its route. */
+static inline void sim_count_route(struct kb_sim *s, const struct kb_topology *t,
+                                   const struct txn *txn)
+{
     uint32_t to = dst_cube(t, txn->dst);
 
     if (!t->regular && flow_is_walked(&s->flows, t, txn))
@@ -94,6 +102,11 @@ static __attribute__((noinline)) void sim_count_far(struct kb_sim *s, const stru
     }
 }
 
+static __attribute__((noinline)) void sim_count_far(struct kb_sim *s, const struct txn *txn)
+{
+    sim_count_route(s, s->topo, txn);
+}
+
 /*
  * A transaction is complete: counts it by route, from which explain/spread.c derives the load of
  * each edge. Most transactions of kernels are between a PE and its own slice; those count at their
@@ -101,10 +114,7 @@ static __attribute__((noinline)) void sim_count_far(struct kb_sim *s, const stru
  */
 static inline void sim_count(struct kb_sim *s, const struct txn *txn)
 {
-    const struct kb_topology *t = s->topo;
-
-    if (!txn_of_host(txn) && src_cube(t, txn->src) == dst_cube(t, txn->dst) &&
-        home_slice(t, src_cube(t, txn->src), src_pe(t, txn->src)) == dst_unit(t, txn->dst))
+    if (sim_is_own(s->topo, txn))
         station_count(&s->channels[2 * (size_t)txn->src + txn_writes(txn)], txn);
     else
         sim_count_far(s, txn);

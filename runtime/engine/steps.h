@@ -40,6 +40,7 @@
  */
 #include "engine/dependencies.h"
 #include "engine/how.h"
+#include "engine/traffic_end.h"
 #include "network/bridge.h"
 #include "network/channel.h"
 #include "network/early_memory.h"
@@ -146,19 +147,19 @@ static ALWAYS_INLINE void end(struct kb_sim *s, int how, uint64_t t, uint32_t sl
         end_for_others(s, txn->id, end);
 }
 
-/* Gives back a host's engine; a PE's channel if it is the last part of its transaction. */
+/* Gives back a host's engine; a PE's channel if it is the last part of `whole`. */
 static ALWAYS_INLINE void leave_first(struct kb_sim *s, int how, uint64_t t, uint32_t slot,
-                                      bool last)
+                                      uint32_t whole, bool last)
 {
     struct txn *txn = &s->txns[slot];
 
     if (txn_of_host(txn))
         leave_m_cpu(s, how, t, slot);
     else if (last)
-        leave_channel(s, how, t, whole_of(s, slot));
+        leave_channel(s, how, t, whole);
     if (counts_now(how))
         sim_count(s, txn);
-    if (counts_now(how) && T->granule)
+    if (counts_now(how) && whole != slot)
         split_count_part(s, slot);
 }
 
@@ -167,7 +168,7 @@ static ALWAYS_INLINE void give_back_memory(struct kb_sim *s, int how, struct mem
                                            uint64_t t, uint32_t slot)
 {
     leave_memory(s, how, memory, t, slot);
-    if (joins_last_link(s, how))
+    if (joins_link_of(s, how, &s->txns[slot]))
         serve_next_of_links(s, memory, t, slot);
     else
         serve_waiting(s, how, memory, t);
@@ -177,25 +178,27 @@ static ALWAYS_INLINE void give_back_memory(struct kb_sim *s, int how, struct mem
 static ALWAYS_INLINE void done(struct kb_sim *s, int how, uint64_t t, uint32_t slot)
 {
     struct memory_station *memory = memory_of(s, how, slot);
-    bool early = frees_early(s, how, slot), last;
+    bool inside = inside_pe(s, how, slot), early = !inside && memory_is_early(s, how, slot), last;
+    uint32_t whole;
 
     if (expects(how) &&
         !(early ? ends_early_at(s, how, t, slot) : holds_until(memory, &s->txns[slot], t, slot)))
         return;
-    last = is_last_part(s, slot);
+    whole = inside ? slot : whole_of(s, slot);
+    last = is_last_part(s, slot, whole);
     seen(s, how, t, EV_DONE, record_id(s, slot));
     if (is_told(s, how))
         observe_leave(s, t, slot);
     if (!early)
         give_back_memory(s, how, memory, t, slot);
-    if (!inside_pe(s, how, slot))
-        leave_first(s, how, t, slot, last);
+    if (!inside)
+        leave_first(s, how, t, slot, whole, last);
     if (how & HOW_KERNELS) {
         if (is_told(s, how))
             observe_end(s, t, t, slot);
-        if (is_told(s, how) && last && whole_of(s, slot) != slot)
-            observe_end(s, t, t, whole_of(s, slot));
-        if (whole_of(s, slot) == slot)
+        if (is_told(s, how) && last && whole != slot)
+            observe_end(s, t, t, whole);
+        if (whole == slot)
             kernels_end_service(s, t, slot);
         else
             kernels_end_part(s, t, slot, last);

@@ -167,17 +167,6 @@ bool traffic_draw(struct traffic *tr, uint32_t pe)
 
 /* -- while it runs -------------------------------------------------------------------------- */
 
-static uint32_t pe_of(const struct kb_topology *t, uint32_t src)
-{
-    return pe_number(t, src);
-}
-
-static void no_slot(struct kb_sim *s)
-{
-    s->status = KB_NO_MEMORY;
-    s->stop_fs = 0;
-}
-
 /* Of a machine with planes or gaps. False, and the run ends: no way leads there. */
 static bool choose_plane(struct kb_sim *s, struct txn *txn)
 {
@@ -195,10 +184,10 @@ static bool choose_plane(struct kb_sim *s, struct txn *txn)
  * A PE has at most one transaction that no channel has taken: the next is made when that happens.
  * If its time has come before, it has waited since, as those behind it have.
  */
-void traffic_next(struct kb_sim *s, uint64_t t, uint32_t src)
+void traffic_next(struct kb_sim *s, uint64_t t, uint32_t src, uint32_t pe)
 {
     struct traffic *tr = s->traffic;
-    uint32_t pe = pe_of(s->topo, src), slot;
+    uint32_t slot;
     struct source *source = &tr->sources[pe];
     struct txn *txn;
 
@@ -206,7 +195,7 @@ void traffic_next(struct kb_sim *s, uint64_t t, uint32_t src)
         return;
     slot = traffic_take_slot(s);
     if (slot == TXN_NONE) {
-        no_slot(s);
+        traffic_no_memory(s);
         return;
     }
     tr->n_issued++;
@@ -222,7 +211,7 @@ void traffic_next(struct kb_sim *s, uint64_t t, uint32_t src)
     if (!s->topo->regular && !choose_plane(s, txn))
         return;
     if (traffic_walks(tr) && !walk_place(s, pe, source->n - 1, slot)) {
-        no_slot(s);
+        traffic_no_memory(s);
         return;
     }
     if ((uint64_t)source->next_fs < t) {
@@ -230,15 +219,8 @@ void traffic_next(struct kb_sim *s, uint64_t t, uint32_t src)
             return;
         station_enqueue(&s->channels[2 * (size_t)src + txn_writes(txn)], s->txns, slot);
     } else if (!ev_push(&s->queue, ev_make((uint64_t)source->next_fs, EV_ISSUE, txn->id, slot))) {
-        no_slot(s);
+        traffic_no_memory(s);
     }
-}
-
-static uint32_t part_at(const struct traffic *tr, int64_t fs)
-{
-    uint32_t part = (uint32_t)((double)fs * tr->parts_per_fs);
-
-    return part < TRAFFIC_PARTS ? part : TRAFFIC_PARTS - 1;
 }
 
 /* Too many latencies to keep: from now on histograms count them. False without memory. */
@@ -256,7 +238,7 @@ static bool begin_histograms(struct traffic *tr)
     return true;
 }
 
-static bool keep(struct traffic *tr, uint32_t part, int64_t actual_fs)
+bool traffic_keep(struct traffic *tr, uint32_t part, int64_t actual_fs)
 {
     if (!tr->buckets && tr->n_exact == TRAFFIC_EXACT && !begin_histograms(tr))
         return false;
@@ -269,44 +251,18 @@ static bool keep(struct traffic *tr, uint32_t part, int64_t actual_fs)
     return true;
 }
 
-/* No term is negative: as unsigned, a sum of 128 bits takes two instructions. */
-static void add_terms(const struct kb_sim *s, const struct txn *txn, int64_t issue_fs,
-                      int64_t actual_fs, struct part *p)
+/* What one part has taken of its memory and its way. */
+static void count_part(struct kb_sim *s, uint32_t part)
 {
-    const struct memory_row *memory = cost_memory(s->topo, txn->dst, txn_writes(txn));
-    const struct trip trip = txn_trip(s->topo, txn);
-    struct cost_row way = cost_of_pe(s->topo, &trip);
-    uint64_t wire_fs = (uint64_t)(way.wire_fs & s->mask.wire);
-    uint64_t overhead_fs = (uint64_t)(way.overhead_fs & s->mask.overhead);
+    const struct txn *x = &s->txns[part];
 
-    p->count++;
-    p->max_fs = actual_fs > p->max_fs ? actual_fs : p->max_fs;
-    p->actual += (uint64_t)actual_fs;
-    p->wire += wire_fs;
-    p->overhead += overhead_fs + (uint64_t)cost_in_memory_fs(&s->mask, memory);
-    p->channel += (uint64_t)txn->wait_fs;
-    p->memory += (uint64_t)(txn->service_fs - txn->arrive_fs);
-    if (s->links)
-        p->link += (uint64_t)(txn->arrive_fs - issue_fs - txn->wait_fs) - wire_fs - overhead_fs;
-}
-
-/* What memory and way of a transaction, or of a part, have carried. */
-static void count_way(struct kb_sim *s, const struct txn *x)
-{
-    if (!s->early || !memory_frees_early(cost_memory(s->topo, x->dst, false))) /* else counted */
+    if (!memory_frees_early(cost_memory(s->topo, x->dst, false))) /* else counted */
         s->memories[x->dst].wait_fs += x->service_fs - x->arrive_fs;
     sim_count(s, x);
+    split_count_part(s, part);
 }
 
-/* Its statistics, before its slot is used again. */
-static void count_use(struct kb_sim *s, const struct txn *x)
-{
-    s->channels[2 * (size_t)x->src + txn_writes(x)].wait_fs += x->wait_fs;
-    count_way(s, x);
-}
-
-/* The same of one that is split; and gives the slots of its parts. */
-static __attribute__((noinline)) void end_parts(struct kb_sim *s, uint32_t slot)
+void traffic_end_parts(struct kb_sim *s, uint32_t slot)
 {
     const struct txn *x = &s->txns[slot];
     uint32_t part = s->splits[slot].next, next;
@@ -314,33 +270,10 @@ static __attribute__((noinline)) void end_parts(struct kb_sim *s, uint32_t slot)
     s->channels[2 * (size_t)x->src + txn_writes(x)].wait_fs += x->wait_fs;
     for (; part != TXN_NONE; part = next) {
         next = s->splits[part].next;
-        count_way(s, &s->txns[part]);
-        split_count_part(s, part);
+        count_part(s, part);
         s->txns[part].next = s->traffic->free_slot;
         s->traffic->free_slot = part;
     }
-}
-
-void traffic_done(struct kb_sim *s, uint32_t slot, uint64_t end)
-{
-    struct traffic *tr = s->traffic;
-    struct txn *txn = &s->txns[slot];
-    int64_t actual_fs = (int64_t)end - txn->issue_fs;
-    uint32_t part = part_at(tr, txn->issue_fs);
-
-    bool splits = s->splits && is_split(s, slot);
-
-    add_terms(s, splits ? split_last(s, slot) : txn, txn->issue_fs, actual_fs, &tr->parts[part]);
-    if ((int64_t)end < tr->horizon_fs)
-        tr->parts[part_at(tr, (int64_t)end)].completed++;
-    if (splits)
-        end_parts(s, slot);
-    else if (STATS)
-        count_use(s, txn);
-    if (!keep(tr, part, actual_fs))
-        no_slot(s);
-    txn->next = tr->free_slot;
-    tr->free_slot = slot;
 }
 
 /* -- made ----------------------------------------------------------------------------------- */
@@ -590,8 +523,8 @@ kb_status kb_sim_traffic(kb_sim *s, const kb_traffic *request, kb_error *why)
         return status;
     }
     s->traffic = tr;
-    s->ways = (uint8_t)(1u << (request->op == KB_WRITE));
+    s->ways = request->op == KB_WRITE ? WAY_WRITES : WAY_READS;
     for (uint32_t pe = 0; pe < tr->n_pes; pe++)
-        traffic_next(s, 0, pe_src(t, pe));
+        traffic_next(s, 0, pe_src(t, pe), pe);
     return s->status == KB_BAD_REQUEST ? endpoint_error(why, TRAFFIC_NO_WAY) : s->status;
 }

@@ -97,8 +97,11 @@ void traffic_free(struct traffic *tr);
 /* Draws the next transaction of PE `pe`; false: it issues no more. */
 bool traffic_draw(struct traffic *tr, uint32_t pe);
 
-/* The engine's: a channel has taken a transaction of `src` at `t`, so its next one may come. */
-void traffic_next(struct kb_sim *s, uint64_t t, uint32_t src) EXPORTED(traffic_next);
+/*
+ * The engine's: a channel has taken a transaction of `src`, PE number `pe`, at `t`, so its next one
+ * may come.
+ */
+void traffic_next(struct kb_sim *s, uint64_t t, uint32_t src, uint32_t pe) EXPORTED(traffic_next);
 
 /* What is wrong when a run of traffic ends as KB_BAD_REQUEST. */
 #define TRAFFIC_NO_WAY "there is no way between two cubes that a transaction of the traffic joins"
@@ -111,7 +114,24 @@ static inline void traffic_prefetch(const struct kb_sim *s, uint32_t src)
     __builtin_prefetch(&s->traffic->sources[pe_number(t, src)]);
 }
 
-/* The engine's: the transaction in `slot` has ended at `end`, its slot is free. */
-void traffic_done(struct kb_sim *s, uint32_t slot, uint64_t end) EXPORTED(traffic_done);
+/* Keeps a latency of transactions issued in `part`. False without memory. */
+bool traffic_keep(struct traffic *tr, uint32_t part, int64_t actual_fs) EXPORTED(traffic_keep);
+
+/* Statistics of the parts of a split transaction, before their slots are used again. */
+void traffic_end_parts(struct kb_sim *s, uint32_t slot) EXPORTED(traffic_end_parts);
+
+static inline void traffic_no_memory(struct kb_sim *s)
+{
+    s->status = KB_NO_MEMORY;
+    s->stop_fs = 0;
+}
+
+/* The part of the time that `fs` lies in. */
+static inline uint32_t traffic_part_at(const struct traffic *tr, int64_t fs)
+{
+    uint32_t part = (uint32_t)((double)fs * tr->parts_per_fs);
+
+    return part < TRAFFIC_PARTS ? part : TRAFFIC_PARTS - 1;
+}
 
 #endif

@@ -56,6 +56,14 @@ static inline uint32_t txn_writes(const struct txn *x)
     return (x->op + 1u) >> 1 & 1;
 }
 
+/* What transactions of a run there are. */
+enum { WAY_READS = 1, WAY_WRITES = 2, WAY_BOTH = WAY_READS | WAY_WRITES, WAY_OF_HOST = 4 };
+
+static inline uint8_t txn_way(const struct txn *x)
+{
+    return (uint8_t)((txn_writes(x) ? WAY_WRITES : WAY_READS) | (txn_of_host(x) ? WAY_OF_HOST : 0));
+}
+
 /* From where to where it goes, and how. */
 static inline struct trip txn_trip(const struct kb_topology *t, const struct txn *x)
 {

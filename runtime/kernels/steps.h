@@ -47,7 +47,9 @@ static inline __attribute__((always_inline)) void kernels_end_service(struct kb_
     pe_stage_done(s, t, slot);
 }
 
-static inline void kernels_end_part(struct kb_sim *s, uint64_t t, uint32_t slot, bool last)
+/* Rare, and kept out of the hot code. */
+static __attribute__((noinline)) void kernels_end_part(struct kb_sim *s, uint64_t t, uint32_t slot,
+                                                       bool last)
 {
     uint32_t whole = s->splits[slot].whole;
 

@@ -82,13 +82,14 @@ struct hop_row {
 enum {
     FED_ONE_WAY = 1, /* if all data of the run go one way */
     FED_ALWAYS = 2,  /* if they go both ways, too */
-    INTO_MEMORY = 4  /* the last link of a route */
+    INTO_MEMORY = 4, /* the last link of a route */
+    FED_BY_PES = 8   /* if they go one way, and not to or from a host */
 };
 
 /* One station of a segment: the delays before it, merged. */
 struct leg_row {
     uint8_t owner; /* LINK_NONE: the M_CPU's engine */
-    uint8_t back : 1, fed : 3;
+    uint8_t back : 1, fed : 4;
     uint16_t link;
     int32_t station; /* of a cube's link: less the first station of the cube where the request is */
     int64_t wire_fs, overhead_fs; /* since the station before, or the segment's begin */
@@ -149,6 +150,9 @@ struct between_row {
  * cube.hbm.hold and cube.sram.hold in gen/keys.def, in that order.
  */
 enum memory_hold { HOLD_ROUTE, HOLD_OWN };
+
+/* Which memories but TCMs are free for the next one before their transaction is done. */
+enum early { EARLY_NONE, EARLY_SOME, EARLY_ALL };
 
 /* A memory as a station: its own overhead, and the edge into it. */
 struct memory_row {

@@ -39,13 +39,22 @@
 #define NETWORK_EARLY_MEMORY_H
 #include "network/turn.h"
 
-/* Is the memory of the transaction in `slot` free before it is done? */
-static ALWAYS_INLINE bool frees_early(struct kb_sim *s, int how, uint32_t slot)
+/*
+ * Is the memory of the transaction in `slot`, which is no stage inside a PE, free before it is
+ * done? Only kernels reach TCMs.
+ */
+static ALWAYS_INLINE bool memory_is_early(const struct kb_sim *s, int how, uint32_t slot)
 {
     const struct txn *txn = &s->txns[slot];
 
-    return T->early && !inside_pe(s, how, slot) &&
-           memory_frees_early(cost_memory(T, txn->dst, txn_writes(txn)));
+    if (T->early == EARLY_ALL && !(how & HOW_KERNELS))
+        return true;
+    return T->early && memory_frees_early(cost_memory(T, txn->dst, txn_writes(txn)));
+}
+
+static ALWAYS_INLINE bool frees_early(struct kb_sim *s, int how, uint32_t slot)
+{
+    return !inside_pe(s, how, slot) && memory_is_early(s, how, slot);
 }
 
 /* For how long the transaction keeps others from its memory; txn->hold_fs is known. */

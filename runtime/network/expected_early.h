@@ -150,7 +150,7 @@ static ALWAYS_INLINE uint64_t early_end(struct kb_sim *s, int how, uint64_t t, u
     case TXN_SERVED:
         return after((uint64_t)txn->service_fs, hold_fs(s, txn));
     default:
-        return joins_last_link(s, how) ? begin_of_links(s, t, slot) : begin_up_to(s, slot);
+        return joins_link_of(s, how, txn) ? begin_of_links(s, t, slot) : begin_up_to(s, slot);
     }
 }
 

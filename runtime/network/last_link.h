@@ -57,6 +57,12 @@ static ALWAYS_INLINE bool joins_last_link(const struct kb_sim *s, int how)
     return T->links == MODE_FIFO && expects(how) && s->joins_last_link;
 }
 
+/* Of several planes each has a link into the SRAM, and into a TCM. */
+static ALWAYS_INLINE bool joins_link_of(const struct kb_sim *s, int how, const struct txn *txn)
+{
+    return joins_last_link(s, how) && (T->planes == 1 || unit_is_slice(T, dst_unit(T, txn->dst)));
+}
+
 /* The link into the memory of `txn`, of the direction of its data. */
 static ALWAYS_INLINE struct link_station *last_link(struct kb_sim *s, const struct txn *txn)
 {

@@ -110,9 +110,11 @@ static ALWAYS_INLINE void ride(struct kb_sim *s, int how, uint64_t t, uint32_t s
 
     for (;;) {
         if (enters) {
-            double edge = joins_last_link(s, how) && !(T->early && T->granule)
+            bool into_memory = leg->fed & INTO_MEMORY;
+            double edge = joins_last_link(s, how) && !(T->early && T->granule) &&
+                                  (T->planes == 1 || !into_memory)
                               ? leg->gbs
-                              : edge_gbs(s, txn, leg->gbs, leg->fed & INTO_MEMORY);
+                              : edge_gbs(s, txn, leg->gbs, into_memory);
 
             if (edge != gbs)
                 taken = drain_fs(txn->nbytes, gbs = edge);
@@ -141,7 +143,7 @@ static ALWAYS_INLINE void ride(struct kb_sim *s, int how, uint64_t t, uint32_t s
         leg = &T->legs[seg->first_leg + at.step];
         t +=
             (uint64_t)cost_way_fs(&s->mask, wire_fs + leg->wire_fs, overhead_fs + leg->overhead_fs);
-        if (leg->fed & INTO_MEMORY && joins_last_link(s, how) &&
+        if (leg->fed & INTO_MEMORY && joins_link_of(s, how, txn) &&
             !(T->granule && frees_early(s, how, slot))) {
             txn->hold_fs = hold_fs(s, txn);
             if (frees_early(s, how, slot))

@@ -174,12 +174,13 @@ static ALWAYS_INLINE void serve_next(struct kb_sim *s, struct memory_station *me
  * Nothing can reach the memory before this transaction, which is issued now: nothing is in flight
  * to it, and no way is shorter. Its arrival changes nothing, and can be left out.
  */
-static ALWAYS_INLINE bool comes_first(struct kb_sim *s, int how, int64_t way_fs, uint32_t slot)
+static ALWAYS_INLINE bool comes_first(struct kb_sim *s, int how, bool early, int64_t way_fs,
+                                      uint32_t slot)
 {
     const struct memory_station *m = memory_of(s, how, slot);
 
     return how & HOW_CALLED && !(how & (HOW_HOP | HOW_COUNTED)) &&
-           (m->holder == TXN_NONE || frees_early(s, how, slot)) && m->under_way == 0 &&
+           (m->holder == TXN_NONE || early) && m->under_way == 0 &&
            way_fs <= kernels_least_way_fs(s, dst_unit(T, s->txns[slot].dst));
 }
 
@@ -189,7 +190,7 @@ static void expect_early(struct kb_sim *s, uint64_t arrive, uint32_t slot); /* e
 static ALWAYS_INLINE void go_to_memory(struct kb_sim *s, int how, uint64_t t, int64_t way_fs,
                                        uint32_t slot)
 {
-    bool early = frees_early(s, how, slot);
+    bool early = memory_is_early(s, how, slot);
 
     if (expects(how) && !(early && T->granule)) {
         s->txns[slot].arrive_fs = (int64_t)after(t, way_fs);
@@ -200,7 +201,7 @@ static ALWAYS_INLINE void go_to_memory(struct kb_sim *s, int how, uint64_t t, in
             expect(s, after(t, way_fs), slot);
         return;
     }
-    if (comes_first(s, how, way_fs, slot)) {
+    if (comes_first(s, how, early, way_fs, slot)) {
         s->txns[slot].arrive_fs = (int64_t)after(t, way_fs);
         if (early)
             serve_early(s, how, after(t, way_fs), slot);
@@ -223,11 +224,13 @@ static ALWAYS_INLINE void come_to_memory(struct kb_sim *s, int how, uint64_t t, 
     txn->arrive_fs = (int64_t)t;
     if (is_told(s, how))
         observe_come(s, t, slot, STATION_MEMORY);
-    if (how & HOW_KERNELS && !(how & HOW_HOP) && !kernels_inside_pe(s, slot))
+    bool inside = inside_pe(s, how, slot);
+
+    if (how & HOW_KERNELS && !(how & HOW_HOP) && !inside)
         memory->under_way--;
-    if (how & HOW_HOP && !inside_pe(s, how, slot))
+    if (how & HOW_HOP && !inside)
         txn->hold_fs = hold_fs(s, txn);
-    if (frees_early(s, how, slot)) {
+    if (!inside && memory_is_early(s, how, slot)) {
         serve_early(s, how, t, slot);
         return;
     }

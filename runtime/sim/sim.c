@@ -199,7 +199,7 @@ kb_status kb_sim_add(kb_sim *s, const kb_request *request, kb_error *why)
     if (r->issue_fs < s->last_issue_fs)
         s->sorted = false;
     s->last_issue_fs = r->issue_fs;
-    s->ways |= (uint8_t)(1u << txn_writes(&s->txns[s->n_txns]));
+    s->ways |= txn_way(&s->txns[s->n_txns]);
     s->n_txns++;
     return KB_OK;
 }

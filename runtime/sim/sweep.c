@@ -131,7 +131,7 @@ static kb_status fill(struct kb_sim *s, const struct job *job, kb_error *why)
                                   .id = i,
                                   .next = TXN_NONE};
     s->n_txns = job->n;
-    s->ways = (uint8_t)(1u << writes(job));
+    s->ways = txn_way(s->txns);
     return s->splits ? split_copies(s, job, why) : KB_OK;
 }
 

@@ -1,6 +1,7 @@
 /* test_shapes.c -- machines with rings, planes, broken links, IO chiplets on any side and grids of
  * SIPs: numbers computed by hand and by a program of its own, through both engines.
  */
+#include "machine/tables.h"
 #include "support/any_topology.h"
 #include "support/rig.h"
 
@@ -216,6 +217,72 @@ static void parts_are_as_many_as_they_should(void **state)
                  2523, 5692);
 }
 
+/* -- tables of what lies between two cubes ---------------------------------------------------- */
+
+/* A cost from the tables is that of a walk of `walked`, which has none; from PE 0 of each cube. */
+static void check_between(const kb_topology *topo, const kb_topology *walked, uint32_t plane,
+                          kb_transaction_op op)
+{
+    for (uint32_t i = 0; i < topo->sips * topo->cubes * topo->cubes * topo->sips; i++) {
+        uint32_t cubes = topo->sips * topo->cubes, a = i / cubes, b = i % cubes;
+        kb_endpoint src = {KB_PE, a / topo->cubes, a % topo->cubes, 0};
+        kb_endpoint dst = {KB_SLICE, b / topo->cubes, b % topo->cubes, 1};
+        kb_cost got, expected;
+        kb_status status;
+
+        if (op == KB_H2D || op == KB_D2H)
+            src = (kb_endpoint){.kind = KB_HOST, .sip = dst.sip};
+        status = kb_route_cost_on(walked, plane, op, &src, &dst, 4096, &expected, NULL);
+        assert_int_equal(kb_route_cost_on(topo, plane, op, &src, &dst, 4096, &got, NULL), status);
+        if (status == KB_OK)
+            assert_memory_equal(&got, &expected, sizeof got);
+    }
+}
+
+static void check_tables(const char *yaml, enum between_by by)
+{
+    const kb_topology *topo = topology(yaml);
+    kb_topology walked = *topo;
+
+    walked.between_by = BY_WALK;
+    assert_int_equal(topo->between_by, by);
+    for (uint32_t plane = 0; plane < topo->planes; plane++)
+        for (int op = KB_READ; op <= KB_D2H; op++)
+            check_between(topo, &walked, plane, (kb_transaction_op)op);
+    any_topology_free(topo);
+}
+
+static void tables_between_cubes_cost_what_the_walk_costs(void **state)
+{
+    (void)state;
+    check_tables(RING, BY_DISTANCE);
+    check_tables("kernbench: 1\nname: m\nsips: 2\n"
+                 "sip: {cube_mesh: {w: 3, h: 2, wrap: xy, wrap_mm: 9.0}, " TWO_WAYS "}\n",
+                 BY_DISTANCE);
+    check_tables(GRID, BY_DISTANCE);
+    check_tables(MESH_4X2 "broken: [c1-c2, c5-c6]\ncubes: {c2: {noc: {bw_gbs: 64.0}}}\n", BY_PAIR);
+    check_tables("kernbench: 1\nname: m\nmissing: [c4]\nbroken: ['noc0:c1>c2']\n"
+                 "sip: {cube_mesh: {w: 4, h: 3, wrap: xy}, " TWO_WAYS "}\n",
+                 BY_PAIR);
+}
+
+/* A table by pair is made up to 32768 entries: 181 cubes, not 182. */
+static void large_machines_with_gaps_are_walked(void **state)
+{
+    (void)state;
+    const char *yaml[] = {
+        "kernbench: 1\nname: m\nsip: {cube_mesh: {w: 181, h: 1}}\ncubes: {c1: {pes: 4}}\n",
+        "kernbench: 1\nname: m\nsip: {cube_mesh: {w: 182, h: 1}}\ncubes: {c1: {pes: 4}}\n"};
+    const enum between_by by[] = {BY_PAIR, BY_WALK};
+
+    for (int i = 0; i < 2; i++) {
+        const kb_topology *topo = topology(yaml[i]);
+
+        assert_int_equal(topo->between_by, by[i]);
+        any_topology_free(topo);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -227,6 +294,8 @@ int main(void)
         cmocka_unit_test(no_way_is_an_error),
         cmocka_unit_test(a_plane_that_lacks_a_direction_has_no_way),
         cmocka_unit_test(parts_are_as_many_as_they_should),
+        cmocka_unit_test(tables_between_cubes_cost_what_the_walk_costs),
+        cmocka_unit_test(large_machines_with_gaps_are_walked),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

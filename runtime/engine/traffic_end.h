@@ -1,0 +1,72 @@
+/*
+ * traffic_end.h -- a transaction of traffic has ended: its terms and statistics are summed.
+ *
+ * This is compiled with the steps, where T is a constant: then the cost of the way and the places
+ * of the counters are a few loads, as they were when the transaction set out (load on cube8: 1210
+ * instructions a transaction, as functions of the library 1290).
+ */
+#ifndef TRAFFIC_END_H
+#define TRAFFIC_END_H
+#include "engine/how.h"
+#include "engine/traffic.h"
+
+/* No term is negative: as unsigned, a sum of 128 bits takes two instructions. */
+static inline void traffic_add_terms(const struct kb_sim *s, const struct txn *txn,
+                                     int64_t issue_fs, int64_t actual_fs, struct part *p)
+{
+    const struct memory_row *memory = cost_memory(T, txn->dst, txn_writes(txn));
+    const struct trip trip = txn_trip(T, txn);
+    struct cost_row way = cost_of_pe(T, &trip);
+    uint64_t wire_fs = (uint64_t)(way.wire_fs & s->mask.wire);
+    uint64_t overhead_fs = (uint64_t)(way.overhead_fs & s->mask.overhead);
+
+    p->count++;
+    p->max_fs = actual_fs > p->max_fs ? actual_fs : p->max_fs;
+    p->actual += (uint64_t)actual_fs;
+    p->wire += wire_fs;
+    p->overhead += overhead_fs + (uint64_t)cost_in_memory_fs(&s->mask, memory);
+    p->channel += (uint64_t)txn->wait_fs;
+    p->memory += (uint64_t)(txn->service_fs - txn->arrive_fs);
+    if (T->links == MODE_FIFO)
+        p->link += (uint64_t)(txn->arrive_fs - issue_fs - txn->wait_fs) - wire_fs - overhead_fs;
+}
+
+/* Its statistics, before its slot is used again. */
+static inline void traffic_count(struct kb_sim *s, const struct txn *x)
+{
+    struct station *channel = &s->channels[2 * (size_t)x->src + txn_writes(x)];
+
+    channel->wait_fs += x->wait_fs;
+    if (T->early == EARLY_NONE ||
+        (T->early == EARLY_SOME && !memory_frees_early(cost_memory(T, x->dst, false))))
+        s->memories[x->dst].wait_fs += x->service_fs - x->arrive_fs;
+    if (sim_is_own(T, x))
+        station_count(channel, x);
+    else
+        sim_count_route(s, T, x);
+}
+
+/* The transaction in `slot` has ended at `end`, its slot is free. */
+static inline void traffic_done(struct kb_sim *s, uint32_t slot, uint64_t end)
+{
+    struct traffic *tr = s->traffic;
+    struct txn *txn = &s->txns[slot];
+    int64_t actual_fs = (int64_t)end - txn->issue_fs;
+    uint32_t part = traffic_part_at(tr, txn->issue_fs);
+    bool splits = T->granule && is_split(s, slot);
+
+    traffic_add_terms(s, splits ? split_last(s, slot) : txn, txn->issue_fs, actual_fs,
+                      &tr->parts[part]);
+    if ((int64_t)end < tr->horizon_fs)
+        tr->parts[traffic_part_at(tr, (int64_t)end)].completed++;
+    if (splits)
+        traffic_end_parts(s, slot);
+    else if (STATS)
+        traffic_count(s, txn);
+    if (!traffic_keep(tr, part, actual_fs))
+        traffic_no_memory(s);
+    txn->next = tr->free_slot;
+    tr->free_slot = slot;
+}
+
+#endif

@@ -62,6 +62,10 @@ $(B)/_t/hostile: $(O)/tests/support/hostile.o $(M)/cube8/libcube8.a $(CLI) $(LIB
 $(B)/_t/talking: $(O)/tests/support/talking.o $(M)/cube8/libcube8.a $(CLI) $(LIB)
 	$(link)
 
+# One of any machine, by its YAML.
+$(B)/_t/any_simulator: $(O)/tests/support/any_simulator.o $(CLI) $(LIB)
+	$(link)
+
 # The simulator with its kernels compiled by the other compiler. Sanitizers do not mix.
 OTHER_CC := $(if $(findstring clang,$(CC)),gcc,clang)
 OTHER_BENCHES := $(BENCH_SRC:benches/%.c=$(B)/_t/other/%.o)
@@ -74,16 +78,17 @@ $(B)/_t/other/cube8: $(OTHER_BENCHES) $(M)/cube8/main.o $(M)/cube8/libcube8.a $(
 	$(link)
 
 .PHONY: tests
-tests: $(TESTS) $(CORPORA) $(B)/_t/judge $(B)/_t/broken $(B)/_t/hostile $(B)/_t/talking $(if $(SAN),,$(B)/_t/other/cube8)
+tests: $(TESTS) $(CORPORA) $(B)/_t/judge $(B)/_t/broken $(B)/_t/hostile $(B)/_t/talking $(B)/_t/any_simulator $(B)/_t/campaign $(if $(SAN),,$(B)/_t/other/cube8)
 
 # Machines of the tests, each by a make of its own, in parallel once the parts that they share are built.
 MACHINES := $(TEST_TOPOLOGIES) cube1 tests/support/odd.yaml tests/support/interleaved.yaml $(wildcard tests/support/shapes/*.yaml) $(VECTOR_TOPOLOGIES)
 # What is shipped, and variants of cube8 that the documents build.
 SHIPPED := cube8 wormhole
-set_of_late := cube.hbm.hold=own cube.hbm.latency_ns=20
+set_of_ideal := contention.links=ideal
+set_of_late := cube.hbm.latency_ns=20
 set_of_interleaved := addressing.granule=4096
 set_of_hashed := addressing.granule=4096 addressing.hash=xor
-VARIANTS := late interleaved hashed
+VARIANTS := ideal late interleaved hashed
 .PHONY: $(VARIANTS:%=variant-%)
 $(VARIANTS:%=variant-%): variant-%: $(KBGEN) $(CLI) $(LIB) $(SHARED)
 	+@$(MAKE) topology TOPO=cube8 NAME=cube8_$* SET='$(set_of_$*)'

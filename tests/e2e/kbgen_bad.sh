@@ -329,6 +329,11 @@ resolved()
     run --hash tests/machines/cube8.yaml
     echo db513632d7f7f2c1 | cmp -s - "$work/out"
     ok "--hash, of version 1 as ever"
+    for f in topologies/*.yaml; do
+        run --config "$f"
+        head -n 1 "$work/out" | grep -qx 'kernbench: 2' || { echo "# $f"; break; }
+    done
+    ok "all shipped topologies are of version 2"
 }
 
 # huge NAME CODE TEXT: $work/huge.yaml ends in time, with a first message that has TEXT.

@@ -1,7 +1,7 @@
 /* test_layouts.c -- products of matrices that lie in every way, as composites with epilogues. */
 #include "support/kernels.h"
 
-/* Two tiles down, two across and two along k, the last of each cut. docs/kernels.md "Tiles" */
+/* Two tiles down, two across and two along k, the last of each cut. docs/kernels.md */
 enum { M = 40, K = 72, N = 48, WAYS = 32, OUT_BYTES = M * N * 4 };
 
 static uint64_t out_of(uint32_t way)

@@ -10,9 +10,7 @@ It is *killed* if a test fails or does not end; otherwise it *survives*, and a t
 the mutant does what the original does. Those that were found to do the same stand in
 survivors.txt with the reason, and count neither way.
 
-The tree that is mutated is a copy, in DIR, which is built once; a mutant rebuilds what make says. Of a
-.c of the core or the generator that is its object alone, which unit tests are linked with, before the
-archives. Such a mutant meets unit tests first; what they leave meets scripts.
+The tree that is mutated is a copy, in DIR, which is built once; a mutant rebuilds what make says.
 In a first round each mutant meets the tests of its file's own folder, NEAR; those that are left
 meet all other unit tests and scripts in a second one. The first test that fails ends it; a test that
 takes PATIENCE times as long as without a mistake fails. Random tests run SEEDS machines. Scripts that
@@ -191,7 +189,6 @@ class Tree:
 
     def __init__(self, folder):
         self.folder, self.seconds, self.untrusted = folder, {}, set()  # CPU seconds of tests that have passed
-        self.commands, self.ready = {}, set()  # of make, by target; unit tests that are built
         files = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=TREE, capture_output=True,
                                text=True, check=True).stdout.split("\n")
         for name in filter(None, files):
@@ -225,84 +222,6 @@ class Tree:
         if path.endswith(".c"):
             return self.make(*(generator if path.startswith("gen/") else libraries))
         return self.make(*libraries, *generator) and self.make(*MACHINES)
-
-    def says(self, target, changed):
-        """What make would run for a target, if `changed` were new."""
-        if target not in self.commands:
-            env = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
-            self.commands[target] = subprocess.run(
-                ["make", "-n", "V=1", "CFLAGS=" + FLAGS, "-W", changed, target], cwd=self.folder, env=env,
-                capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL).stdout
-        return self.commands[target]
-
-    def shell(self, text):
-        return subprocess.run(["sh", "-ec", text], cwd=self.folder, capture_output=True, check=False,
-                              stdin=subprocess.DEVNULL).returncode == 0
-
-    def object_of(self, path):
-        """The object of a .c of the core or the generator; kernels.c includes some."""
-        if not path.endswith(".c") or path.startswith("runtime/cli/") or path in ("gen/main.c", "gen/options.c"):
-            return None
-        name = "build/_o/%s.o" % path[:-2]
-        whole = "build/_o/runtime/kernels/kernels.o"
-        if os.path.exists(os.path.join(self.folder, name)):
-            return name
-        return whole if path.startswith(("runtime/kernels/", "runtime/pe/")) else None
-
-    def compiles(self, mutant, name):
-        """Makes the object of a mutant; is it another one?"""
-        at = os.path.join(self.folder, name)
-        with open(at, "rb") as f:
-            before = f.read()
-        done = self.shell(self.says(name, mutant.path))
-        with open(at, "rb") as f:
-            after = f.read()
-        return done and before != after, before
-
-    def links(self, test, name):
-        """Links a unit test with an object, before the archive that has the original."""
-        target = "build/_t/test_" + test
-        if test not in self.ready and not self.make(target):
-            return False
-        self.ready.add(test)
-        text = self.says(target, "build/libkernbench.a")
-        archive = " build/_t/libgen.a" if name.startswith("build/_o/gen/") else " build/libkernbench.a"
-        return self.shell(text.replace(archive, " " + name + archive, 1))
-
-    def quick_verdict(self, mutant, name, near):
-        """As verdict(), of unit tests alone, which are linked with its object."""
-        mutant.apply(self.folder)
-        other, before = self.compiles(mutant, name)
-        try:
-            if not other:
-                return "same code, or none"
-            for test, is_script in tests_of(mutant.path, self.units, self.scripts, near):
-                if is_script or test in self.untrusted:
-                    continue
-                if not self.links(test, name):
-                    return "killed by the linker"
-                if not self.passes(test, False) and (test in self.seconds or self.is_good(test, name, before)):
-                    return "killed by " + test
-            return "open"
-        finally:
-            self.restore(mutant)
-            with open(os.path.join(self.folder, name), "wb") as f:
-                f.write(before)
-
-    def is_good(self, test, name, before):
-        """Does a test that has not passed yet do so without the mutant? If not it is left out."""
-        at = os.path.join(self.folder, name)
-        with open(at, "rb") as f:
-            mutated = f.read()
-        with open(at, "wb") as f:
-            f.write(before)
-        good = self.links(test, name) and self.passes(test, False)
-        if not good:
-            self.untrusted.add(test)
-            print("left out, as it fails without a mistake: " + test, flush=True)
-        with open(at, "wb") as f:
-            f.write(mutated)
-        return good
 
     def code(self):
         """A hash of all that was compiled."""
@@ -339,11 +258,6 @@ class Tree:
 
     def verdict(self, mutant, near):
         """'killed by TEST'; 'SURVIVED', or 'open' after the near tests; 'same code' if it does not count."""
-        name = self.object_of(mutant.path)
-        if name:
-            verdict = self.quick_verdict(mutant, name, near)
-            if verdict != "open" or near:
-                return verdict
         try:
             mutant.apply(self.folder)
             if not self.build(mutant.path) or self.code() == self.original:

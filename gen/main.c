@@ -30,7 +30,7 @@ static bool print(struct build *b, const struct options *o)
     case OUTPUT_CONFIG:
         return fputs(resolve(spec), stdout) >= 0;
     case OUTPUT_HASH:
-        return puts(resolve_hash(spec)) >= 0;
+        return puts(resolve_hash(spec->arena, resolve(spec))) >= 0;
     case OUTPUT_KEYS:
         return fputs(resolve_keys(spec), stdout) >= 0;
     case OUTPUT_NAME:
@@ -43,8 +43,12 @@ int main(int argc, char **argv)
 {
     static struct build b;
     struct options o = {0};
+    jmp_buf without;
 
-    b.diag = (struct diag){.say = diag_print, .to = stderr, .program = "kbgen"};
+    b.diag = (struct diag){.say = options_print, .to = stderr, .program = "kbgen"};
+    b.arena.without = &without;
+    if (setjmp(without))
+        return (int)options_no_memory();
     options_read(&o, &b.arena, argc, argv);
     if (build_read(&b, &(struct source){.file = o.file, .sets = o.sets, .n_sets = o.n_sets}))
         print(&b, &o);

@@ -618,6 +618,10 @@ break_it 'targets written in place, not moved into it' Makefile \
 break_it 'topologies installed over what others have' tools/taken.sh 's/^by_file\(\)/no_file()/; s/by_file "/: "/'
 break_it 'rows of a run added to a database one by one' runtime/cli/out/out_sqlite.c \
     's/"BEGIN IMMEDIATE"/"SELECT 1"/; s/"COMMIT"/"SELECT 1"/'
+break_it 'the cost of a store is that of the load before' runtime/kernels/steps.h 's/pe->cost\[work->stage\]/pe->cost[0]/'
+break_it 'a wait for a link stays with what is displaced' $last_link 's/l->wait_fs -= enter_fs - memory->came_fs;//'
+break_it 'tiles of matrices by columns lie by rows' runtime/pe/token.h 's/bool col_major = gemm && \(i \? op->col_b : op->col_a\);/bool col_major = false;/'
+break_it 'barriers of any two PEs are one' runtime/kernels/barrier.c 's/b->n == g->n && b->first == g->first && !b->pes == !g->pes &&/b->n == g->n \&\& !b->pes == !g->pes;/; s/^ *\(!b->pes \|\| memcmp\(b->pes, g->pes, .*$//'
 break_it 'topologies installed under names of commands' tools/taken.sh 's/^\*\) taken .*/*) ;;/'
 
 # Quick ones first; those that take long come last, when the others have not noticed.

@@ -84,10 +84,11 @@ tests: $(TESTS) $(CORPORA) $(B)/_t/judge $(B)/_t/broken $(B)/_t/hostile $(B)/_t/
 MACHINES := $(TEST_TOPOLOGIES) cube1 tests/support/odd.yaml tests/support/interleaved.yaml $(wildcard tests/support/shapes/*.yaml) $(VECTOR_TOPOLOGIES)
 # What is shipped, and variants of cube8 that the documents build.
 SHIPPED := cube8 wormhole
-set_of_late := cube.hbm.hold=own cube.hbm.latency_ns=20
+set_of_ideal := contention.links=ideal
+set_of_late := cube.hbm.latency_ns=20
 set_of_interleaved := addressing.granule=4096
 set_of_hashed := addressing.granule=4096 addressing.hash=xor
-VARIANTS := late interleaved hashed
+VARIANTS := ideal late interleaved hashed
 .PHONY: $(VARIANTS:%=variant-%)
 $(VARIANTS:%=variant-%): variant-%: $(KBGEN) $(CLI) $(LIB) $(SHARED)
 	+@$(MAKE) topology TOPO=cube8 NAME=cube8_$* SET='$(set_of_$*)'
@@ -323,9 +324,9 @@ fmt:
 	@.ci/install $(FMT_PACKAGES)
 	clang-format -i $(OUR_C)
 
-# What runs the core and the generator: all unit tests, and the scripts that reach what they do not. What is
+# What runs the core and the generator: all unit tests, files that fuzzers keep, and the scripts that reach what they do not. What is
 # inlined in many places would count in each of them.
-COVERING := kbgen_bad run inspect race deadlock talking knockout why load sweep stats hostile shells cli vectors results benches
+COVERING := kbgen_bad run inspect race deadlock talking knockout why load sweep split stats hostile shells cli vectors results benches
 
 ## coverage: lines and branches that the tests run, file by file, by gcov; fails if what is left is not in tests/coverage/left.txt
 .PHONY: coverage covered
@@ -335,9 +336,8 @@ coverage: setup
 	@$(MAKE) B=$(B)/coverage CFLAGS='-O0 -g -DNDEBUG -Dalways_inline=noinline' SAN=--coverage covered
 	@tests/coverage/coverage.py $(B)/coverage tests/coverage/left.txt
 
-# The failures come first: counts that one of them spoils are lost.
 covered:
 	@$(MAKE) tests-built
 	@JOBS=$(JOBS) CC=$(CC) bash tests/coverage/failures.sh $(B)
 	-@B=$(B) CC=$(CC) KBGEN=$(KBGEN) SIM=$(M)/cube8/cube8 SIM_FIFO=$(M)/cube8_fifo/cube8_fifo JOBS=$(JOBS) KB_SEEDS=100 \
-	    tests/run.sh $(TESTS) $(COVERING:%=tests/e2e/%.sh)
+	    tests/run.sh $(CORPORA) $(TESTS) $(COVERING:%=tests/e2e/%.sh)

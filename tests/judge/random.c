@@ -244,26 +244,43 @@ static uint32_t print_cube(FILE *out, struct dice *rng, struct dice *keys, uint6
     return shape.pes;
 }
 
-enum { PATTERN_BYTES = 40 };
-
 /* Some cubes, as `cubes` and `missing` name them. */
-static void some_cubes(char text[PATTERN_BYTES], struct dice *rng, uint32_t n_sips,
-                       uint32_t n_cubes)
+struct pattern {
+    char text[40];
+};
+
+static struct pattern some_cubes(struct dice *rng, uint32_t n_sips, uint32_t n_cubes)
 {
     uint32_t first = below(rng, n_cubes), sip = below(rng, n_sips);
-    char sips[16] = "";
+    char sips[16] = "", cubes[24] = "c*";
 
     if (chance(rng, 20))
-        strcpy(sips, "s*.");
+        snprintf(sips, sizeof sips, "s*.");
     else if (sip)
         snprintf(sips, sizeof sips, "s%" PRIu32 ".", sip);
-    if (chance(rng, 20))
-        snprintf(text, PATTERN_BYTES, "%sc*", sips);
-    else if (chance(rng, 50))
-        snprintf(text, PATTERN_BYTES, "%sc%" PRIu32, sips, first);
-    else
-        snprintf(text, PATTERN_BYTES, "%sc[%" PRIu32 "-%" PRIu32 "]", sips, first,
-                 first + below(rng, n_cubes - first));
+    if (!chance(rng, 20)) {
+        if (chance(rng, 50))
+            snprintf(cubes, sizeof cubes, "c%" PRIu32, first);
+        else
+            snprintf(cubes, sizeof cubes, "c[%" PRIu32 "-%" PRIu32 "]", first,
+                     first + below(rng, n_cubes - first));
+    }
+
+    struct pattern p;
+    snprintf(p.text, sizeof p.text, "%s%s", sips, cubes);
+    return p;
+}
+
+/* Cubes that none of the `n` patterns before names in the same words: a key stands once. */
+static struct pattern other_cubes(struct dice *rng, uint32_t n_sips, uint32_t n_cubes,
+                                  const struct pattern *before, uint32_t n)
+{
+    struct pattern p = some_cubes(rng, n_sips, n_cubes);
+
+    for (uint32_t i = 0; i < n; i++)
+        if (strcmp(p.text, before[i].text) == 0)
+            return other_cubes(rng, n_sips, n_cubes, before, n);
+    return p;
 }
 
 /* Keys of what only kernels use. */
@@ -338,18 +355,15 @@ static void print_differences(FILE *out, uint64_t seed, uint32_t n_sips, uint32_
     struct dice *rng = &dice;
     uint32_t n = below(rng, 4);
     bool with_pes = chance(rng, 50);
-    char pattern[4][PATTERN_BYTES];
+    struct pattern named[4];
 
     if (chance(rng, 67))
         return;
     if (n)
         fputs("cubes:\n", out);
     for (uint32_t i = 0; i < n; i++) {
-        some_cubes(pattern[i], rng, n_sips, n_cubes);
-        for (uint32_t k = 0; k < i; k++)
-            if (strcmp(pattern[k], pattern[i]) == 0) /* each key once: as SIP 0 may also be named */
-                strcpy(pattern[i], i == 1 ? "s0.c0" : i == 2 ? "s0.c*" : "s0.c[0-0]");
-        fprintf(out, "  \"%s\": {", pattern[i]);
+        named[i] = other_cubes(rng, n_sips, n_cubes, named, i);
+        fprintf(out, "  \"%s\": {", named[i].text);
         print_own_keys(out, rng, with_pes && chance(rng, 60));
         fputs("}\n", out);
     }
@@ -358,8 +372,9 @@ static void print_differences(FILE *out, uint64_t seed, uint32_t n_sips, uint32_
         return;
     fputs("missing: [", out);
     for (uint32_t i = 0; i < n; i++) {
-        some_cubes(pattern[0], rng, n_sips, n_cubes);
-        fprintf(out, "%s\"%s.pe%" PRIu32 "\"", i ? ", " : "", pattern[0], below(rng, 2));
+        struct pattern p = some_cubes(rng, n_sips, n_cubes);
+
+        fprintf(out, "%s\"%s.pe%" PRIu32 "\"", i ? ", " : "", p.text, below(rng, 2));
     }
     fputs("]\n", out);
 }

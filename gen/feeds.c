@@ -32,8 +32,7 @@
  */
 #include "feeds.h"
 #include "nodes.h"
-#include "machine/mesh.h"
-#include "machine/segments.h"
+#include "machine/walk.h"
 
 /* What comes before, if it is no edge. */
 enum { FROM_NOTHING, FROM_HOST, FROM_ENGINE, FROM_ROWS, FROM_SIPS, FROM_SIDE };

@@ -2,8 +2,8 @@
  * traffic_end.h -- a transaction of traffic has ended: its terms and statistics are summed.
  *
  * This is compiled with the steps, where T is a constant: then the cost of the way and the places
- * of the counters are a few loads, as they were when the transaction set out (load on cube8: 1210
- * instructions a transaction, as functions of the library 1290).
+ * of the counters are a few loads, as they were when the transaction set out (load on cube8: 1070
+ * instructions a transaction, as functions of the library 1209).
  */
 #ifndef TRAFFIC_END_H
 #define TRAFFIC_END_H

@@ -6,7 +6,6 @@
 #= TOPO          the topology: a name in topologies/ or a path (cube8)
 #= SET           keys to override, separated by blanks: SET="cube.hbm.bw_gbs=512 cube.xbar.pe_gbs=512"
 #= NAME          the name of such a variant, and of its folder
-#= STUDY         the file of a study, like benches/hbm.study
 #= PREFIX        the folder to install into (/usr/local)
 #= CC            the compiler (gcc)
 #= CFLAGS        its flags, besides those for warnings (-O2 -g1); with -O0 or -Og, assertions are on
@@ -98,7 +97,7 @@ keep = @mkdir -p $(@D); printf '%s\n' $(quoted) | cmp -s - $@ || { printf '%s\n'
 .SECONDARY:
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 
-## all: the simulator of TOPO (default cube8), its library and header, and kbgen
+## all: the simulator of TOPO (default cube8), its library and header, kernbench and kbgen
 .PHONY: all
 all: topology
 
@@ -147,6 +146,12 @@ $(B)/kbgen: $(GEN_OBJ) $(patsubst %.c,$(O)/%.o,runtime/base/text.c $(wildcard ru
 
 $(LIB): $(LIB_OBJ)
 	$(archive)
+
+# The simulator without a machine of its own.
+ANY := $(B)/kernbench
+all: $(ANY)
+$(ANY): $(O)/runtime/cli/kernbench.o $(CLI) $(LIB)
+	$(call link)
 
 .PHONY: FORCE
 FORCE:

@@ -4,6 +4,7 @@
 #include "cli/options/opts.h"
 #include "cli/out/out_sqlite.h"
 
+struct captured;
 struct report;
 
 /* How a report is told the results of a command, which are then not printed. Pointers, as
@@ -13,19 +14,28 @@ struct page {
     void (*rows)(struct report *r, const struct rows *rows, const struct origin *origin);
     void (*deadlock)(struct report *r, const struct rows *rows, const struct origin *origin,
                      const char *why);
+    /* NULL: the page has no breakdown, and none is made */
     void (*breakdown)(struct report *r, const struct rows *causes, const struct rows *sums);
+    void (*machine)(struct report *r, const kb_topology *topo); /* that it is of */
+    void (*sim)(struct report *r, const kb_sim *sim, const char *when); /* " at rate 0.8" */
     enum exit_code (*write)(struct report *r, struct sink *s);
 };
 
 /* One run of the command line. */
 struct cli {
-    const kb_topology *topo;
+    const kb_topology *topo; /* NULL: none, for commands that need none */
     kb_info info;
-    const char *program; /* the topology's name */
+    const char *program; /* the name of the topology that it was compiled for, or "kernbench" */
+    const kb_topology *compiled; /* what --machine or --set took the place of; NULL: nothing */
+    const kb_topology *loaded;   /* owned: topo, if it is not compiled */
+    char *yaml;                  /* owned: the text of --machine, `yaml_bytes` of it */
+    size_t yaml_bytes;
     struct opts opts;
     struct out_sqlite *sqlite; /* owned: where rows go besides; NULL: nowhere */
-    struct report *report;     /* borrowed: the page that is wanted instead of rows; NULL: none */
-    const struct page *page;   /* how to tell it; not NULL if there is one */
+    struct captured
+        *varied;           /* borrowed: what takes the rows of one machine of --vary; NULL: none */
+    struct report *report; /* borrowed: the page that is wanted instead of rows; NULL: none */
+    const struct page *page; /* how to tell it; not NULL if there is one */
 };
 
 /* Each command is a cmd_name() in cmd_name.c. They return after a message, or 0. */
@@ -63,6 +73,12 @@ struct origin cmd_origin(const struct cli *cli);
 /* For what prints rows by itself: adds them to the database of --sqlite, after all is printed. */
 void cmd_add(const struct cli *cli, const struct rows *rows, const struct origin *origin,
              struct sink *s);
+
+/* Does a page want the breakdown? */
+bool cmd_explains(const struct cli *cli);
+
+/* Shows a page the simulation, while it is there, and when that was. The last call counts. */
+void cmd_show(const struct cli *cli, const kb_sim *sim, const char *when);
 
 /* A line on stderr about a result, which a report tells, too. */
 void cmd_note(const struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));

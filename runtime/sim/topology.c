@@ -67,12 +67,31 @@ void kb_topology_free(const kb_topology *topo)
 {
     (void)topo;
 }
+
+kb_status kb_topology_keys(const kb_topology *topo, void (*each)(void *arg, const kb_key *key),
+                           void *arg)
+{
+    (void)topo, (void)each, (void)arg;
+    return KB_BAD_REQUEST;
+}
+
+kb_status kb_topology_keys(const kb_topology *topo, void (*each)(void *arg, const kb_key *key),
+                           void *arg)
+{
+    (void)topo, (void)each, (void)arg;
+    return KB_BAD_REQUEST;
+}
 #else
 #include "gen/build.h"
+#include "gen/keys.h"
+#include "gen/resolve.h"
+#include "gen/keys.h"
+#include "gen/resolve.h"
 
 /* The topology first: a pointer to it is one to the whole. */
 struct loaded {
     struct kb_topology topo;
+    struct spec *spec;  /* the arena's: for variants. NULL: it is one itself */
     struct arena arena; /* owned: all that `topo` points to */
 };
 
@@ -86,18 +105,49 @@ static kb_status status_of(const struct build *b)
     return b->diag.code == EXIT_USAGE ? KB_BAD_REQUEST : KB_BAD_FILE;
 }
 
+struct making {
+    struct source source;
+    struct spec *spec; /* the arena's: what was read, for variants */
+};
+
+/* All that needs memory of the arena. */
+static void make(struct build *b, void *arg)
+{
+    struct making *m = arg;
+
+    build_all(b, &m->source);
+    if (m->source.base || diag_count(&b->diag))
+        return;
+    m->spec = arena_alloc(&b->arena, sizeof *m->spec);
+    *m->spec = b->spec;
+    resolve_keep_texts(m->spec);
+}
+
+/* The keys of `base`: as they were read, or from its resolved YAML. */
+static void take_base(struct source *source, const kb_topology *base)
+{
+    source->base = base->run ? NULL : ((const struct loaded *)base)->spec;
+    source->file = base->name;
+    source->text = base->config;
+    source->len = strlen(base->config);
+}
+
 static kb_status load(const kb_topology_source *from, struct loaded *out, struct build *b)
 {
     struct messages *said = b->diag.to;
-    struct source source = {.file = from->file,
-                            .text = from->text,
-                            .len = from->text ? from->nbytes : 0,
-                            .sets = from->sets,
-                            .n_sets = from->n_sets};
-    kb_status status = build_all(b, &source) && !said->lost ? status_of(b) : KB_NO_MEMORY;
+    struct making m = {.source = {.file = from->file,
+                                  .text = from->text,
+                                  .len = from->text ? from->nbytes : 0,
+                                  .sets = from->sets,
+                                  .n_sets = from->n_sets}};
+    kb_status status;
 
+    if (from->base)
+        take_base(&m.source, from->base);
+    status = build_guarded(b, make, &m) && !said->lost ? status_of(b) : KB_NO_MEMORY;
     if (status == KB_OK) {
         out->topo = b->routes.topo;
+        out->spec = m.spec;
         out->arena = b->arena;
     } else {
         arena_release(&b->arena);
@@ -113,7 +163,7 @@ kb_status kb_topology_load(const kb_topology_source *source, const kb_topology *
     struct build *b;
     kb_status status = KB_NO_MEMORY;
 
-    if (!source || !source->file || !out || (source->n_sets && !source->sets))
+    if (!source || (!source->base && !source->file) || !out || (source->n_sets && !source->sets))
         return KB_BAD_REQUEST;
     loaded = calloc(1, sizeof *loaded);
     b = calloc(1, sizeof *b);
@@ -140,5 +190,40 @@ void kb_topology_free(const kb_topology *topo)
     if (loaded)
         arena_release(&loaded->arena);
     free(loaded);
+}
+
+struct walk {
+    const kb_topology *topo;
+    void (*each)(void *arg, const kb_key *key);
+    void *arg;
+};
+
+/* The keys are in the resolved YAML, which every topology has. */
+static void walk_keys(struct build *b, void *arg)
+{
+    const struct walk *w = arg;
+    struct source source = {
+        .file = w->topo->name, .text = w->topo->config, .len = strlen(w->topo->config)};
+
+    build_read(b, &source);
+    keys_walk(&b->spec, w->each, w->arg);
+}
+
+kb_status kb_topology_keys(const kb_topology *topo, void (*each)(void *arg, const kb_key *key),
+                           void *arg)
+{
+    struct walk walk = {topo, each, arg};
+    struct build *b;
+    kb_status status = KB_NO_MEMORY;
+
+    if (!topo || !each)
+        return KB_BAD_REQUEST;
+    b = calloc(1, sizeof *b);
+    if (b && build_guarded(b, walk_keys, &walk))
+        status = KB_OK;
+    if (b)
+        arena_release(&b->arena);
+    free(b);
+    return status;
 }
 #endif

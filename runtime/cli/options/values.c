@@ -187,3 +187,18 @@ enum exit_code read_names(struct reading *r, const struct option_row *row, const
         return opts_refuse(r, row, word, "a list of names, commas between them");
     return EXIT_OK;
 }
+
+/* Key and value are the library's to judge: it knows all keys. */
+enum exit_code read_set(struct reading *r, const struct option_row *row, const char *word,
+                        void *field)
+{
+    struct set_list *list = field;
+    const char *equals = strchr(word, '=');
+
+    if (!equals || equals == word)
+        return opts_refuse(r, row, word, "a key and its value, as cube.hbm.bw_gbs=512");
+    if (list->n == SETS_MAX)
+        return say(r->program, EXIT_USAGE, "--set is given more than %d times", SETS_MAX);
+    list->word[list->n++] = word;
+    return EXIT_OK;
+}

@@ -322,7 +322,7 @@ break_it 'a digit too few in an exact number' runtime/cli/diff/number.c 's/DECIM
 break_it 'a line end within quotes' runtime/cli/diff/results.c 's/\*r->at != .". \|\| r->at\[1\] == .".\)/*r->at != 34 \&\& *r->at != 10)/'
 break_it 'a run that is never committed' $sqlite 's/run_sql\(db, "COMMIT"\);/;/'
 break_it 'rows kept of what could not be printed' runtime/cli/main.c \
-    's/out_sqlite_close\(cli->sqlite, cmd_end\(code\)\)/out_sqlite_close(cli->sqlite, SINK_KEEP)/'
+    's/out_sqlite_close\(cli->sqlite, end_of\(code, kept\)\)/out_sqlite_close(cli->sqlite, SINK_KEEP)/'
 break_it 'a run that does not wait for another' $sqlite 's/BUSY_S \* 1000/0/'
 trace=runtime/cli/trace/trace.c timeline=runtime/cli/trace/timeline.c flights=runtime/cli/trace/flights.c
 lanes=runtime/cli/trace/trace_lanes.c

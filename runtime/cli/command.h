@@ -16,7 +16,7 @@ struct page {
                      const char *why);
     /* NULL: the page has no breakdown, and none is made */
     void (*breakdown)(struct report *r, const struct rows *causes, const struct rows *sums);
-    void (*machine)(struct report *r, const kb_topology *topo); /* that it is of */
+    void (*machine)(struct report *r, const kb_topology *topo);         /* that it is of */
     void (*sim)(struct report *r, const kb_sim *sim, const char *when); /* " at rate 0.8" */
     enum exit_code (*write)(struct report *r, struct sink *s);
 };

@@ -376,11 +376,12 @@ static void put_part(const struct report *r, enum part i, struct sink *s)
     if (list) {
         snprintf(notes, sizeof notes, "%zu %s before you use the numbers.", r->n_notes,
                  r->n_notes == 1 ? "thing to know" : "things to know");
+        sink_char(s, '\n');
         lead_begin(s);
         sink_text(s, notes);
         lead_end(s);
     }
-    sink_text(s, list ? "\n<ul>\n" : "\n");
+    sink_text(s, list ? "<ul>\n" : "\n");
     sink_bytes(s, r->part[i].buffer, (size_t)(r->part[i].at - r->part[i].buffer));
     sink_text(s, list ? "\n</ul>\n</section>\n" : "</section>\n");
 }

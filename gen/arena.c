@@ -1,6 +1,5 @@
 /* arena.c -- memory of one machine in the making, which is freed in one go. */
 #include "arena.h"
-#include "diag.h"
 #include "base/text.h"
 #include <stdalign.h>
 #include <stdarg.h>
@@ -19,7 +18,7 @@ struct arena_block {
 static void grow(struct arena *a, size_t size)
 {
     size_t room = size > BLOCK_BYTES ? size : BLOCK_BYTES;
-    struct arena_block *b = calloc(1, sizeof(*b) + room);
+    struct arena_block *b = malloc(sizeof(*b) + room);
 
     if (!b)
         arena_lacks(a);
@@ -42,7 +41,7 @@ void *arena_alloc(struct arena *a, size_t size)
     p = a->next;
     a->next += size;
     a->left -= size;
-    return p;
+    return memset(p, 0, size);
 }
 
 char *arena_copy(struct arena *a, const char *text, size_t len)
@@ -73,9 +72,7 @@ char *arena_printf(struct arena *a, const char *fmt, ...)
 
 void arena_lacks(const struct arena *a)
 {
-    if (a->without)
-        longjmp(*a->without, 1);
-    diag_no_memory();
+    longjmp(*a->without, 1);
 }
 
 void arena_release(struct arena *a)

@@ -8,8 +8,9 @@
 
 /* What a machine is made from. All is borrowed until it is made. */
 struct source {
-    const char *file; /* the path of its YAML, or with `text` what messages call it */
-    const char *text; /* `len` bytes; NULL: they are read from `file` */
+    const struct spec *base; /* what sets change; must outlive the call. NULL: a YAML has it */
+    const char *file;        /* the path of that, or with `text` what messages call it */
+    const char *text;        /* `len` bytes; NULL: they are read from `file` */
     size_t len;
     const char *const *sets; /* KEY=VALUE, in this order */
     size_t n_sets;
@@ -35,9 +36,7 @@ bool build_tables(struct build *b);
 /* Both, as a step of build_guarded(). */
 void build_all(struct build *b, void *source);
 
-/* `step`, but without an end of the program when memory lacks: false then, and nothing is left
- * open.
- */
+/* `step`, from which memory that lacks leads back here: false then, and nothing is left open. */
 bool build_guarded(struct build *b, void (*step)(struct build *b, void *arg), void *arg);
 
 #endif

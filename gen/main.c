@@ -12,17 +12,25 @@ static bool print_tables(struct build *b, const char *file)
     return build_tables(b) && emit(&b->routes, slash ? slash + 1 : file, stdout);
 }
 
+/* Links that are broken are looked up only as routes are made. */
+static bool finds_all_links(struct build *b)
+{
+    return b->spec.broken.n == 0 || build_tables(b);
+}
+
 static bool print(struct build *b, const struct options *o)
 {
     const struct spec *spec = &b->spec;
 
+    if ((o->output == OUTPUT_CONFIG || o->output == OUTPUT_HASH) && !finds_all_links(b))
+        return false;
     switch (o->output) {
     case OUTPUT_TABLES:
         return print_tables(b, o->file);
     case OUTPUT_CONFIG:
         return fputs(resolve(spec), stdout) >= 0;
     case OUTPUT_HASH:
-        return puts(resolve_hash(spec)) >= 0;
+        return puts(resolve_hash(spec->arena, resolve(spec))) >= 0;
     case OUTPUT_KEYS:
         return fputs(resolve_keys(spec), stdout) >= 0;
     case OUTPUT_NAME:
@@ -35,8 +43,12 @@ int main(int argc, char **argv)
 {
     static struct build b;
     struct options o = {0};
+    jmp_buf without;
 
-    b.diag = (struct diag){.say = diag_print, .to = stderr, .program = "kbgen"};
+    b.diag = (struct diag){.say = options_print, .to = stderr, .program = "kbgen"};
+    b.arena.without = &without;
+    if (setjmp(without))
+        return (int)options_no_memory();
     options_read(&o, &b.arena, argc, argv);
     if (build_read(&b, &(struct source){.file = o.file, .sets = o.sets, .n_sets = o.n_sets}))
         print(&b, &o);

@@ -20,6 +20,7 @@
 #include "cli/out/say.h"
 #include "cli/out/stop.h"
 #include "cli/report/report.h"
+#include "cli/vary/vary.h"
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -123,20 +124,26 @@ enum exit_code cmd_report(const struct cli *cli)
     return code;
 }
 
-/* What a study has run stays, also if a variant failed. */
-static enum sink_end end_of(const struct cli *cli, enum exit_code code)
+/* What is complete of many runs stays, also if one of them failed. */
+static enum sink_end end_of(enum exit_code code, bool kept)
 {
-    return cli->opts.command == COMMAND_STUDY && code ? SINK_PARTIAL : cmd_end(code);
+    enum sink_end end = cmd_end(code);
+
+    return end == SINK_DROP && kept ? SINK_PARTIAL : end;
 }
 
 /* Rows stay in the database if what was printed stays. */
 static enum exit_code run_command(struct cli *cli)
 {
+    bool kept = cli->opts.command == COMMAND_STUDY; /* what is complete, whatever `code` is */
     enum exit_code code = out_sqlite_open(&cli->sqlite, cli->program, cli->opts.sqlite);
     if (code)
         return code;
-    code = cli->opts.report ? cmd_report(cli) : start(cli);
-    enum exit_code closed = out_sqlite_close(cli->sqlite, end_of(cli, code));
+    if (cli->opts.vary.n > 0)
+        code = vary_run(cli, start, &kept);
+    else
+        code = cli->opts.report ? cmd_report(cli) : start(cli);
+    enum exit_code closed = out_sqlite_close(cli->sqlite, end_of(code, kept));
     return closed ? closed : code;
 }
 

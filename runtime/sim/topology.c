@@ -84,11 +84,14 @@ kb_status kb_topology_keys(const kb_topology *topo, void (*each)(void *arg, cons
 #else
 #include "gen/build.h"
 #include "gen/keys.h"
+#include "gen/resolve.h"
 #include "gen/keys.h"
+#include "gen/resolve.h"
 
 /* The topology first: a pointer to it is one to the whole. */
 struct loaded {
     struct kb_topology topo;
+    struct spec *spec;  /* the arena's: for variants. NULL: it is one itself */
     struct arena arena; /* owned: all that `topo` points to */
 };
 
@@ -102,19 +105,49 @@ static kb_status status_of(const struct build *b)
     return b->diag.code == EXIT_USAGE ? KB_BAD_REQUEST : KB_BAD_FILE;
 }
 
+struct making {
+    struct source source;
+    struct spec *spec; /* the arena's: what was read, for variants */
+};
+
+/* All that needs memory of the arena. */
+static void make(struct build *b, void *arg)
+{
+    struct making *m = arg;
+
+    build_all(b, &m->source);
+    if (m->source.base || diag_count(&b->diag))
+        return;
+    m->spec = arena_alloc(&b->arena, sizeof *m->spec);
+    *m->spec = b->spec;
+    resolve_keep_texts(m->spec);
+}
+
+/* The keys of `base`: as they were read, or from its resolved YAML. */
+static void take_base(struct source *source, const kb_topology *base)
+{
+    source->base = base->run ? NULL : ((const struct loaded *)base)->spec;
+    source->file = base->name;
+    source->text = base->config;
+    source->len = strlen(base->config);
+}
+
 static kb_status load(const kb_topology_source *from, struct loaded *out, struct build *b)
 {
     struct messages *said = b->diag.to;
-    struct source source = {.file = from->file,
-                            .text = from->text,
-                            .len = from->text ? from->nbytes : 0,
-                            .sets = from->sets,
-                            .n_sets = from->n_sets};
-    kb_status status =
-        build_guarded(b, build_all, &source) && !said->lost ? status_of(b) : KB_NO_MEMORY;
+    struct making m = {.source = {.file = from->file,
+                                  .text = from->text,
+                                  .len = from->text ? from->nbytes : 0,
+                                  .sets = from->sets,
+                                  .n_sets = from->n_sets}};
+    kb_status status;
 
+    if (from->base)
+        take_base(&m.source, from->base);
+    status = build_guarded(b, make, &m) && !said->lost ? status_of(b) : KB_NO_MEMORY;
     if (status == KB_OK) {
         out->topo = b->routes.topo;
+        out->spec = m.spec;
         out->arena = b->arena;
     } else {
         arena_release(&b->arena);
@@ -130,7 +163,7 @@ kb_status kb_topology_load(const kb_topology_source *source, const kb_topology *
     struct build *b;
     kb_status status = KB_NO_MEMORY;
 
-    if (!source || !source->file || !out || (source->n_sets && !source->sets))
+    if (!source || (!source->base && !source->file) || !out || (source->n_sets && !source->sets))
         return KB_BAD_REQUEST;
     loaded = calloc(1, sizeof *loaded);
     b = calloc(1, sizeof *b);

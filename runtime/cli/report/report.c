@@ -373,15 +373,15 @@ static void put_part(const struct report *r, enum part i, struct sink *s)
     sink_text(s, parts[i].id);
     sink_text(s, ">\n");
     html_element(s, "h2", parts[i].title);
+    sink_text(s, "\n");
     if (list) {
         snprintf(notes, sizeof notes, "%zu %s before you use the numbers.", r->n_notes,
                  r->n_notes == 1 ? "thing to know" : "things to know");
-        sink_char(s, '\n');
         lead_begin(s);
         sink_text(s, notes);
         lead_end(s);
     }
-    sink_text(s, list ? "<ul>\n" : "\n");
+    sink_text(s, list ? "<ul>\n" : "");
     sink_bytes(s, r->part[i].buffer, (size_t)(r->part[i].at - r->part[i].buffer));
     sink_text(s, list ? "\n</ul>\n</section>\n" : "</section>\n");
 }

@@ -31,7 +31,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { SAID_BYTES = 4096, NAP_MS = 20 };
+enum { REASON_BYTES = 4096, NAP_MS = 20 };
 
 /* A job that runs. */
 struct job {
@@ -190,9 +190,9 @@ static bool begin_job(struct runs *r, unsigned i, size_t number)
 /* What a job has said, owned. */
 static char *said_by(const struct job *job)
 {
-    char *said = memory_new(SAID_BYTES + 1, 1);
+    char *said = memory_new(REASON_BYTES + 1, 1);
 
-    return pread(job->said, said, SAID_BYTES, 0) >= 0 ? said : memory_resize(said, 1, 1);
+    return pread(job->said, said, REASON_BYTES, 0) >= 0 ? said : memory_resize(said, 1, 1);
 }
 
 /* Names the variant and the command, and repeats what the job has said. */

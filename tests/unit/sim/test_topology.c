@@ -121,7 +121,7 @@ static void same(const kb_topology *a, const kb_topology *b)
 static void a_loaded_topology_is_the_compiled_one(void **state)
 {
     const kb_topology *compiled[] = {&cube8_topology, &tray32_topology};
-    const char *files[] = {"topologies/cube8.yaml", "topologies/tray32.yaml"};
+    const char *files[] = {"tests/machines/cube8.yaml", "tests/machines/tray32.yaml"};
 
     (void)state;
     for (size_t i = 0; i < LENGTH(files); i++) {
@@ -155,6 +155,46 @@ static void what_is_set_counts_in_order(void **state)
     same(m.topo, n.topo);
     unmake(&m);
     unmake(&n);
+}
+
+/* Of `base` and sets; its messages must be none. */
+static struct made vary(const kb_topology *base, const char *const *sets, size_t n_sets)
+{
+    kb_topology_source source = {.base = base, .sets = sets, .n_sets = n_sets};
+    struct made m;
+
+    m.status = kb_topology_load(&source, &m.topo, &m.messages);
+    return m;
+}
+
+static void a_variant_of_a_base_is_as_if_it_was_read(void **state)
+{
+    const char *sets[] = {"cube.pes=4",  "cube.hbm.bw_gbs=100.5",    "missing=[c2]",
+                          "kernbench=2", "cube.hbm.hold=route",      "contention.links=ideal",
+                          "name=other",  "cubes={\"c3\": {pes: 2}}", "sip.io_chiplets=[W]"};
+    kb_info info;
+
+    (void)state;
+    kb_topology_info(&cube8_topology, &info);
+    struct made base = make(info.config, NULL, 0);
+    for (size_t n = 0; n <= LENGTH(sets); n++) {
+        struct made read = make(info.config, sets, n);
+        struct made of_loaded = vary(base.topo, sets, n);
+        struct made of_compiled = vary(&cube8_topology, sets, n);
+        struct made of_variant = vary(of_loaded.topo, sets, n);
+
+        assert_int_equal(read.status, KB_OK);
+        same(read.topo, of_loaded.topo);
+        same(read.topo, of_compiled.topo);
+        same(read.topo, of_variant.topo);
+        unmake(&of_variant);
+        unmake(&of_compiled);
+        unmake(&of_loaded);
+        unmake(&read);
+    }
+    refused(vary(base.topo, (const char *const[]){"sip.cube_mesh.w=0"}, 1), KB_BAD_REQUEST,
+            "--set sip.cube_mesh.w=0: 'sip.cube_mesh.w' must be 1..16384, not '0'\n");
+    unmake(&base);
 }
 
 static void lists_can_be_set(void **state)
@@ -323,7 +363,7 @@ static void *load_many(void *arg)
     struct turn *t = arg;
 
     for (int i = 0; i < ROUNDS; i++) {
-        kb_topology_source source = {.file = "topologies/cube8.yaml"};
+        kb_topology_source source = {.file = "tests/machines/cube8.yaml"};
         struct made m;
 
         m.status = kb_topology_load(&source, &m.topo, &m.messages);
@@ -365,6 +405,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_loaded_topology_is_the_compiled_one),
         cmocka_unit_test(what_is_set_counts_in_order),
+        cmocka_unit_test(a_variant_of_a_base_is_as_if_it_was_read),
         cmocka_unit_test(lists_can_be_set),
         cmocka_unit_test(every_key_can_be_set_to_what_it_is),
         cmocka_unit_test(every_mistake_has_its_place),

@@ -320,10 +320,10 @@ break_it 'a kept row that loses its last cell' runtime/cli/diff/results.c 's/siz
 break_it 'digits of JSON lost' runtime/cli/diff/results_json.c 's/number = number && n > 0;/number = false;/'
 break_it 'a digit too few in an exact number' runtime/cli/diff/number.c 's/DECIMALS = 6,/DECIMALS = 5,/'
 break_it 'a line end within quotes' runtime/cli/diff/results.c 's/\*r->at != .". \|\| r->at\[1\] == .".\)/*r->at != 34 \&\& *r->at != 10)/'
-break_it 'a run that is never committed' $sqlite 's/run_sql\(db, "COMMIT"\);/;/'
+break_it 'a run that is never committed' $sqlite 's/db_run\(db, "COMMIT"\);/;/'
 break_it 'rows kept of what could not be printed' runtime/cli/main.c \
-    's/out_sqlite_close\(cli->sqlite, cmd_end\(code\)\)/out_sqlite_close(cli->sqlite, SINK_KEEP)/'
-break_it 'a run that does not wait for another' $sqlite 's/BUSY_S \* 1000/0/'
+    's/out_sqlite_close\(cli->sqlite, end_of\(code, kept\)\)/out_sqlite_close(cli->sqlite, SINK_KEEP)/'
+break_it 'a run that does not wait for another' runtime/cli/out/sqlite_file.c 's/BUSY_S \* 1000/0/'
 trace=runtime/cli/trace/trace.c timeline=runtime/cli/trace/timeline.c flights=runtime/cli/trace/flights.c
 lanes=runtime/cli/trace/trace_lanes.c
 break_it 'a slice on a lane that is taken' $lanes 's/c->lane\[i\]->busy \|\| //'
@@ -511,8 +511,8 @@ break_it 'a page of the last rate' runtime/cli/cmd_load.c 's/if \(!is_better\(lo
 # -- what fails, and signals -----------------------------------------------------------------
 newfile=runtime/base/newfile.c stop=runtime/cli/out/stop.c
 break_it 'memory that lacks passed on' runtime/cli/out/memory.c 's/^    if \(!p\)/    if (0)/'
-break_it 'a transaction left open without memory' $sqlite 's/memory_undo\(roll_back, db\);//'
-break_it 'an empty database left behind' $sqlite 's/if \(db->is_new && is_empty_file/if (0 \&\& is_empty_file/'
+break_it 'a transaction left open without memory' runtime/cli/out/sqlite_file.c 's/memory_undo\(db_roll_back, db\);//'
+break_it 'an empty database left behind' runtime/cli/out/sqlite_file.c 's/if \(db->is_new && is_empty_file/if (0 \&\& is_empty_file/'
 break_it 'a mistake of JSON for a lack of memory' runtime/cli/diff/results_json.c 's/json_set_alloc_funcs\(allocate, free\);//'
 break_it 'a file named before it is on the disk' $newfile 's/bool ok = sync_file\(f->fd\);/bool ok = true;/'
 break_it 'the right to run as the owner kept' $newfile 's/st_mode & 0777\)/st_mode \& 07777)/'
@@ -527,7 +527,7 @@ break_it 'words of a command that are not quoted' runtime/cli/options/words.c 's
 break_it 'a line without an end read on' runtime/cli/in/lines.c 's/l->n_read - from > LINE_SKIP_MAX/false/'
 break_it 'a stack that is too small' runtime/cli/main.c 's/if \(!ask_for_stack\(\)\)/if (0)/'
 break_it 'a part under the name of the whole' runtime/cli/command.c 's/EXIT_INTERRUPTED \? SINK_PARTIAL : SINK_DROP/EXIT_INTERRUPTED ? SINK_KEEP : SINK_DROP/'
-break_it 'a part in a database that is not marked' $sqlite 's/if \(!partial \|\| finish/if (1 || finish/'
+break_it 'a part in a database that is not marked' $sqlite 's/if \(!partial \|\| db_finish/if (1 || db_finish/'
 break_it 'a part taken for the whole' runtime/cli/diff/results.c 's/if \(len > end && strcmp/if (0 \&\& strcmp/'
 break_it 'a block waited for after Ctrl-C' runtime/base/parallel.c 's/if \(stopped && r->n_working > 0\)/if (0)/'
 break_it 'a kernel waited for after Ctrl-C' $stop 's/set_timer\(HEARD_MS\)/set_timer(0)/'
@@ -602,6 +602,15 @@ break_it 'mlp_tp: only the first PE has the sum' benches/mlp_tp.c \
 # -- how it is done --------------------------------------------------------------------------
 
 export CMOCKA_MESSAGE_OUTPUT=TAP KB_SEEDS=${KB_SEEDS:-150}
+# -- tables and studies -----------------------------------------------------------------------
+break_it 'tables wider than asked' runtime/cli/out/table_fit.h 's/TABLE_COLUMNS = 120/TABLE_COLUMNS = 140/'
+break_it 'the peak is that of one PE' runtime/cli/rows/launch_rows.c 's/ns \* pes \* limits/ns * limits/'
+break_it 'the first saturated rate that was asked, not the least' runtime/cli/rows/load_rows.c \
+    's/\(\*saturated == SIZE_MAX \|\| rate\[i\] < rate\[\*saturated\]\)\)$/*saturated == SIZE_MAX)/'
+break_it 'variants have the keys of the base machine' runtime/cli/study/study_machine.c 's/\.n_sets = n_sets\b/.n_sets = 0/'
+break_it 'what costs more for the same is on the front' runtime/cli/study/study_rows.c 's/least < cheapest/least >= 0/'
+break_it 'kept results of any machine' runtime/cli/out/out_kept.c 's/WHERE hash = \? AND/WHERE hash != ? AND/'
+
 # -- building and installing ------------------------------------------------------------------
 break_it 'targets written in place, not moved into it' Makefile \
     's/^NEW = .*/NEW = \$@/; s/^PUT = && mv -f \$\(NEW\) \$@/PUT =/'

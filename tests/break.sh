@@ -615,6 +615,15 @@ break_it 'mlp_tp: only the first PE has the sum' benches/mlp_tp.c \
 # -- how it is done --------------------------------------------------------------------------
 
 export CMOCKA_MESSAGE_OUTPUT=TAP KB_SEEDS=${KB_SEEDS:-150}
+# -- tables and studies -----------------------------------------------------------------------
+break_it 'tables wider than asked' runtime/cli/out/table_fit.h 's/TABLE_COLUMNS = 120/TABLE_COLUMNS = 140/'
+break_it 'the peak is that of one PE' runtime/cli/rows/launch_rows.c 's/ns \* pes \* limits/ns * limits/'
+break_it 'the first saturated rate that was asked, not the least' runtime/cli/rows/load_rows.c \
+    's/\(\*saturated == SIZE_MAX \|\| rate\[i\] < rate\[\*saturated\]\)\)$/*saturated == SIZE_MAX)/'
+break_it 'variants have the keys of the base machine' runtime/cli/study/study_machine.c 's/\.n_sets = n_sets\b/.n_sets = 0/'
+break_it 'what costs more for the same is on the front' runtime/cli/study/study_rows.c 's/least < cheapest/least >= 0/'
+break_it 'kept results of any machine' runtime/cli/out/out_kept.c 's/WHERE hash = \? AND/WHERE hash != ? AND/'
+
 # -- building and installing ------------------------------------------------------------------
 break_it 'targets written in place, not moved into it' Makefile \
     's/^NEW = .*/NEW = \$@/; s/^PUT = && mv -f \$\(NEW\) \$@/PUT =/'

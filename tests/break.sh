@@ -465,6 +465,7 @@ break_it 'deadlock: members that have come' runtime/kernels/deadlock.c 's/b->n -
 
 # -- one limit less -------------------------------------------------------------------------
 knock=runtime/cli/cmd_why.c
+break_it 'knockout: links take the edge into a memory along' runtime/machine/cost.h 's/bare = memory->bare_gbs \+ m->memory_gbs/bare = memory->bare_gbs + m->memory_gbs + m->link_gbs/'
 break_it 'knockout: TCM ports are memories' runtime/pe/pe_fetch_store.c 's/tcm->gbs \+ s->mask\.tcm_gbs/tcm->gbs + s->mask.memory_gbs/'
 break_it 'knockout: cycles that stay' runtime/pe/pe_gemm.c 's/drain_fs\(cycles, pe->gemm_clock_ghz\) & mask->compute/drain_fs(cycles, pe->gemm_clock_ghz)/'
 break_it 'knockout: the smallest saving comes first' $knock 's/judged_fs\(w, w->order\[at - 1\]\) > judged_fs\(w, i\)/judged_fs(w, w->order[at - 1]) < judged_fs(w, i)/'

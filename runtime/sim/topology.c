@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { FACTOR_MAX = 1000000 };
+
 /* The messages of one machine: lines. */
 struct messages {
     char *text; /* owned; NULL: none */
@@ -63,11 +65,28 @@ kb_status kb_topology_load(const kb_topology_source *source, const kb_topology *
     return KB_BAD_REQUEST;
 }
 
+kb_status kb_topology_keys(const kb_topology *topo, double factor,
+                           void (*each)(void *arg, const kb_key *key), void *arg)
+{
+    (void)topo, (void)factor, (void)each, (void)arg;
+    return KB_BAD_REQUEST;
+}
+
+kb_status kb_topology_better(const kb_topology *topo, const char *const *names, size_t n,
+                             double factor, const kb_topology **out, char **messages)
+{
+    kb_topology_source none = {0};
+
+    (void)topo, (void)names, (void)n, (void)factor;
+    return kb_topology_load(&none, out, messages);
+}
+
 void kb_topology_free(const kb_topology *topo)
 {
     (void)topo;
 }
 #else
+#include "gen/better.h"
 #include "gen/build.h"
 
 /* The topology first: a pointer to it is one to the whole. */
@@ -86,15 +105,10 @@ static kb_status status_of(const struct build *b)
     return b->diag.code == EXIT_USAGE ? KB_BAD_REQUEST : KB_BAD_FILE;
 }
 
-static kb_status load(const kb_topology_source *from, struct loaded *out, struct build *b)
+static kb_status load(const struct source *source, struct loaded *out, struct build *b)
 {
     struct messages *said = b->diag.to;
-    struct source source = {.file = from->file,
-                            .text = from->text,
-                            .len = from->text ? from->nbytes : 0,
-                            .sets = from->sets,
-                            .n_sets = from->n_sets};
-    kb_status status = build_all(b, &source) && !said->lost ? status_of(b) : KB_NO_MEMORY;
+    kb_status status = build_all(b, source) && !said->lost ? status_of(b) : KB_NO_MEMORY;
 
     if (status == KB_OK) {
         out->topo = b->routes.topo;
@@ -105,18 +119,13 @@ static kb_status load(const kb_topology_source *from, struct loaded *out, struct
     return status;
 }
 
-kb_status kb_topology_load(const kb_topology_source *source, const kb_topology **out,
-                           char **messages)
+static kb_status make(const struct source *source, const kb_topology **out, char **messages)
 {
     struct messages said = {0};
-    struct loaded *loaded;
-    struct build *b;
+    struct loaded *loaded = calloc(1, sizeof *loaded);
+    struct build *b = calloc(1, sizeof *b);
     kb_status status = KB_NO_MEMORY;
 
-    if (!source || !source->file || !out || (source->n_sets && !source->sets))
-        return KB_BAD_REQUEST;
-    loaded = calloc(1, sizeof *loaded);
-    b = calloc(1, sizeof *b);
     if (loaded && b) {
         b->diag = (struct diag){.say = add_message, .to = &said};
         status = load(source, loaded, b);
@@ -131,6 +140,82 @@ kb_status kb_topology_load(const kb_topology_source *source, const kb_topology *
     *out = loaded ? &loaded->topo : NULL;
     give_messages(&said, messages);
     return status;
+}
+
+kb_status kb_topology_load(const kb_topology_source *source, const kb_topology **out,
+                           char **messages)
+{
+    if (!source || !source->file || !out || (source->n_sets && !source->sets))
+        return KB_BAD_REQUEST;
+    return make(&(struct source){.file = source->file,
+                                 .text = source->text,
+                                 .len = source->text ? source->nbytes : 0,
+                                 .sets = source->sets,
+                                 .n_sets = source->n_sets},
+                out, messages);
+}
+
+/* -- better ones ---------------------------------------------------------------------------- */
+
+/* What `topo` was made from. */
+static struct source source_of(const kb_topology *topo)
+{
+    return (struct source){.file = topo->name, .text = topo->config, .len = strlen(topo->config)};
+}
+
+static bool is_factor(double factor)
+{
+    return factor > 1 && factor <= FACTOR_MAX;
+}
+
+struct telling {
+    void (*each)(void *arg, const kb_key *key);
+    void *arg;
+};
+
+static void tell_key(void *arg, const struct better *number)
+{
+    const struct telling *t = arg;
+
+    t->each(t->arg, &(kb_key){.name = number->name,
+                              .value = number->value,
+                              .better_value = number->better_value,
+                              .smaller = number->smaller});
+}
+
+kb_status kb_topology_keys(const kb_topology *topo, double factor,
+                           void (*each)(void *arg, const kb_key *key), void *arg)
+{
+    struct source source;
+    struct build *b;
+    kb_status status = KB_NO_MEMORY;
+
+    if (!topo || !each || !is_factor(factor))
+        return KB_BAD_REQUEST;
+    source = source_of(topo);
+    b = calloc(1, sizeof *b);
+    if (b && build_all(b, &source)) {
+        better_each(&b->spec, factor, tell_key, &(struct telling){each, arg});
+        status = KB_OK;
+    }
+    if (b)
+        arena_release(&b->arena);
+    free(b);
+    return status;
+}
+
+kb_status kb_topology_better(const kb_topology *topo, const char *const *names, size_t n,
+                             double factor, const kb_topology **out, char **messages)
+{
+    struct source source;
+
+    if (!topo || !out || (n && !names) || !is_factor(factor))
+        return KB_BAD_REQUEST;
+    source = source_of(topo);
+    source.better = names;
+    source.n_better = n;
+    source.factor = factor;
+    return make(&source, out, messages);
 }
 
 void kb_topology_free(const kb_topology *topo)

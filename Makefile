@@ -62,6 +62,9 @@ Q := $(if $(V),,@)
 say = $(if $(V)$(findstring s,$(firstword -$(MAKEFLAGS))),,@printf '  %-4s %s\n' $(1) '$@')
 # The plain topology $(1), whatever SET and NAME are; for lines that begin with +
 make_topology = $(MAKE) topology TOPO=$(1) SET= NAME=
+# Machines of version 1 of the keys, on which the tests were worked out and speed is measured.
+M := $(B)/_m
+make_machine = $(call make_topology,$(if $(findstring /,$(1)),$(1),tests/machines/$(1).yaml)) PLACE='$(M)'
 
 # All that is made is written to $(NEW), a name of this shell's own, and moved into place when it is
 # whole: a make that is killed, at any moment, leaves nothing half-made under the name of a target.
@@ -208,7 +211,9 @@ $(TOPO_FILE):
 -include $(TOPO_MK)
 endif
 
-T := $(B)/$(N)
+# Simulators are made in $(B); those of the tests and measurements in a folder of their own.
+PLACE ?= $(B)
+T := $(PLACE)/$(N)
 M4 := LC_ALL=C m4 -P -E -E templates/base.m4
 
 ## topology: the same as all, for TOPO=cube16, TOPO=path/to.yaml, SET="cube.hbm.bw_gbs=512" NAME=fast
@@ -271,13 +276,9 @@ setup:
 ## demo: installs what is missing, builds cube8, shows a probe, a contended replay and a verified GEMM
 .PHONY: demo
 demo: setup
-	+@$(call make_topology,cube8)
-	@echo; echo '$$ $(B)/cube8/cube8 probe'
-	@$(B)/cube8/cube8 probe
-	@echo; echo '$$ $(B)/cube8/cube8 replay benches/one_slice.csv --format table'
-	@$(B)/cube8/cube8 replay benches/one_slice.csv --format table
-	@echo; echo '$$ $(B)/cube8/cube8 run gemm M=512 N=512 K=512 dtype=f16 --verify'
-	@$(B)/cube8/cube8 run gemm M=512 N=512 K=512 dtype=f16 --verify
+	@echo 'building the simulator of topologies/cube8.yaml: a minute or two the first time'
+	+@$(call make_topology,cube8) -s >/dev/null
+	@tools/demo.sh $(B)
 
 -include tools/install.mk tests/tests.mk tests/fuzz/fuzz.mk perf/perf.mk
 

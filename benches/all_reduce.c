@@ -86,14 +86,16 @@ static void reduce_as_line(const struct summands *s)
 }
 
 /* Reduces along the axes of a grid of ranks, axis[0] first; the sum becomes the first vector. */
-static void reduce_axes(const struct summands *s, const int64_t *axis, int n_axes,
+static void reduce_axes(const struct summands *s, const struct ranks *axis, int n_axes,
                         enum algorithm algorithm)
 {
     struct summands part = *s;
+    int64_t n = axis[0].n;
 
-    for (int64_t first = 0; first < s->n; first += axis[0]) {
+    part.order = axis[0].order;
+    for (int64_t first = 0; first < s->n; first += n) {
         part.v = s->v + first;
-        part.n = axis[0];
+        part.n = n;
         if (n_axes == 4 || algorithm == TORUS || (n_axes == 1 && algorithm == HIERARCHICAL))
             reduce_as_ring(&part);
         else
@@ -102,29 +104,39 @@ static void reduce_axes(const struct summands *s, const int64_t *axis, int n_axe
     if (n_axes == 1)
         return;
     /* The other axes reduce each part that a ring leaves, or all that a line leaves. */
-    int64_t parts = n_axes == 4 || algorithm == TORUS ? axis[0] : 1;
+    int64_t parts = n_axes == 4 || algorithm == TORUS ? n : 1;
 
-    part.n = s->n / axis[0];
+    part.n = s->n / n;
     part.v = calloc((size_t)part.n, sizeof *part.v);
     for (int64_t c = 0; c < parts && part.v; c++) {
         part.len = share(s->len, c + 1, parts) - share(s->len, c, parts);
         for (int64_t i = 0; i < part.n; i++)
-            part.v[i] = s->v[i * axis[0]] + share(s->len, c, parts);
+            part.v[i] = s->v[i * n] + share(s->len, c, parts);
         reduce_axes(&part, axis + 1, n_axes - 1, algorithm);
     }
     free(part.v);
 }
 
+/* How many ranks the axes of the machine have, and in which order rings visit them. */
+static struct grid axes_of(const kb_topology *topo, enum over over)
+{
+    kb_info info;
+
+    kb_topology_info(topo, &info);
+    struct grid g = {.cube.n = over == OVER_PES ? info.pes_per_cube : 1,
+                     .row.n = over == OVER_SIPS ? 1 : info.mesh_w,
+                     .column.n = over == OVER_SIPS ? 1 : info.mesh_h,
+                     .sip.n = info.sips};
+
+    order_grid(topo, &g);
+    return g;
+}
+
 static void reduce_all(const kb_bench_run *run, const struct summands *s)
 {
     enum algorithm algorithm = (enum algorithm)kb_bench_choice(run, "algorithm");
-    enum over over = over_of(run);
-    kb_info info;
-
-    kb_topology_info(kb_bench_topology(run), &info);
-    int64_t axes[4] = {over == OVER_PES ? info.pes_per_cube : 1,
-                       over == OVER_SIPS ? 1 : info.mesh_w, over == OVER_SIPS ? 1 : info.mesh_h,
-                       info.sips};
+    struct grid g = axes_of(kb_bench_topology(run), over_of(run));
+    const struct ranks axes[] = {g.cube, g.row, g.column, g.sip};
 
     if (algorithm == HALVING)
         reduce_as_halving(s);
@@ -141,10 +153,10 @@ static void reduce_part(const kb_bench_run *run, double *const *t, int64_t lo, i
     double *copies = calloc((size_t)(ranks * n) + 1, sizeof *copies);
     struct summands s = {.v = calloc((size_t)ranks, sizeof *s.v),
                          .n = ranks,
-                         .stride = 1,
                          .len = n,
                          .dtype = kb_bench_dtype(run, "dtype"),
-                         .op = op_of(run)};
+                         .op = op_of(run),
+                         .order = order_over(kb_bench_topology(run), over_of(run))};
 
     for (int64_t i = 0; i < ranks && copies && s.v; i++) {
         s.v[i] = copies + i * n;

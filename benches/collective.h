@@ -1,6 +1,7 @@
 /* collective.h -- collectives: all ranks together reduce, gather or distribute vectors. */
 #ifndef COLLECTIVE_H
 #define COLLECTIVE_H
+#include "lap.h"
 #include "tile.h"
 
 /*
@@ -16,11 +17,21 @@
  * issued before the sends. Functions that take a tensor accept NULL, which is an empty one.
  */
 
+/*
+ * In which order a ring visits ranks: those of `pes` PEs in a row by number, cubes and SIPs as
+ * their laps have them. Without laps, `pes` is 0 and all are visited by number.
+ */
+struct order {
+    struct lap cubes, sips;
+    uint32_t pes;
+};
+
 /* PEs by rank: a list, or evenly spaced. */
 struct ranks {
     const uint32_t *pes; /* NULL: first, first + stride, ... */
     uint32_t first, stride;
     int64_t n, me; /* the number of ranks; the PE's own rank */
+    struct order order;
 };
 
 static inline struct ranks ranks_listed(const tl_ctx *tl, const uint32_t *pes, int64_t n)
@@ -38,6 +49,36 @@ static inline uint32_t pe_of(const struct ranks *r, int64_t rank)
     int64_t i = (rank % r->n + r->n) % r->n;
 
     return r->pes ? r->pes[i] : r->first + (uint32_t)i * r->stride;
+}
+
+/* The rank at a place of the ring; places count modulo n. */
+static inline int64_t rank_at(const struct ranks *r, int64_t place)
+{
+    const struct order *o = &r->order;
+    int64_t i = (place % r->n + r->n) % r->n;
+
+    if (!o->pes)
+        return i;
+    uint32_t cubes = o->cubes.w * o->cubes.h, cube = (uint32_t)i / o->pes;
+
+    return ((int64_t)lap_at(&o->sips, cube / cubes) * cubes + lap_at(&o->cubes, cube % cubes)) *
+               o->pes +
+           i % o->pes;
+}
+
+static inline int64_t place_of_rank(const struct ranks *r, int64_t rank)
+{
+    int64_t place = rank;
+
+    while (rank_at(r, place) != rank)
+        place++;
+    return place % r->n;
+}
+
+/* The PE at a place of the ring. */
+static inline uint32_t pe_at(const struct ranks *r, int64_t place)
+{
+    return pe_of(r, rank_at(r, place));
 }
 
 /* -- vectors -------------------------------------------------------------------------------- */
@@ -150,6 +191,12 @@ static inline tl_tensor *reduce(tl_ctx *tl, tl_op op, tl_tensor *x, tl_tensor *y
 
 /* -- ring ----------------------------------------------------------------------------------- */
 
+/* The part of `x` that belongs to the rank at a place of the ring. */
+static inline struct vector part_at(struct vector x, const struct ranks *r, int64_t place)
+{
+    return part_of(x, rank_at(r, place), r->n);
+}
+
 /*
  * y becomes part `me` of the reduction of all x. In n - 1 steps the sum of each part moves around
  * the ring, from the rank behind the one that keeps it.
@@ -157,21 +204,21 @@ static inline tl_tensor *reduce(tl_ctx *tl, tl_op op, tl_tensor *x, tl_tensor *y
 static inline void reduce_scatter_ring(tl_ctx *tl, struct ranks r, struct vector x, struct vector y,
                                        tl_op op)
 {
-    int64_t pieces = pieces_of(tl, parts(x.n, r.n), x.dtype);
+    int64_t pieces = pieces_of(tl, parts(x.n, r.n), x.dtype), place = place_of_rank(&r, r.me);
 
     if (r.n == 1) {
         copy_vector(tl, x, y);
         return;
     }
     for (int64_t i = 0; i < pieces; i++) {
-        tl_tensor *sum = load(tl, part_of(part_of(x, r.me - 1, r.n), i, pieces));
+        tl_tensor *sum = load(tl, part_of(part_at(x, &r, place - 1), i, pieces));
 
         for (int64_t step = 2; step <= r.n; step++) {
-            struct vector next = part_of(part_of(x, r.me - step, r.n), i, pieces);
-            tl_tensor *got = receive_async(tl, pe_of(&r, r.me - 1), next);
+            struct vector next = part_of(part_at(x, &r, place - step), i, pieces);
+            tl_tensor *got = receive_async(tl, pe_at(&r, place - 1), next);
             tl_tensor *own = load_async(tl, next);
 
-            send(tl, pe_of(&r, r.me + 1), sum);
+            send(tl, pe_at(&r, place + 1), sum);
             if (sum)
                 tl_free(tl, sum);
             await(tl, own);
@@ -184,7 +231,7 @@ static inline void reduce_scatter_ring(tl_ctx *tl, struct ranks r, struct vector
 /* Part i of y becomes the x of rank i. In n - 1 steps every part moves around the ring. */
 static inline void all_gather_ring(tl_ctx *tl, struct ranks r, struct vector x, struct vector y)
 {
-    int64_t pieces = pieces_of(tl, parts(y.n, r.n), x.dtype);
+    int64_t pieces = pieces_of(tl, parts(y.n, r.n), x.dtype), place = place_of_rank(&r, r.me);
     bool there = x.address == part_of(y, r.me, r.n).address;
 
     if (r.n == 1) {
@@ -196,10 +243,10 @@ static inline void all_gather_ring(tl_ctx *tl, struct ranks r, struct vector x, 
         tl_tensor *held = load(tl, part_of(x, i, pieces));
 
         for (int64_t step = 1; step < r.n; step++) {
-            struct vector next = part_of(part_of(y, r.me - step, r.n), i, pieces);
-            tl_tensor *got = receive_async(tl, pe_of(&r, r.me - 1), next);
+            struct vector next = part_of(part_at(y, &r, place - step), i, pieces);
+            tl_tensor *got = receive_async(tl, pe_at(&r, place - 1), next);
 
-            send(tl, pe_of(&r, r.me + 1), held);
+            send(tl, pe_at(&r, place + 1), held);
             keep(tl, held, at, there && step == 1);
             held = await(tl, got);
             at = next;
@@ -431,6 +478,28 @@ struct grid {
     struct ranks cube, row, column, sip;
 };
 
+/* In which order a ring of all ranks visits them: by the laps, if some ends are joined. */
+static inline struct order order_over(const kb_topology *topo, enum over over)
+{
+    kb_info info;
+
+    kb_topology_info(topo, &info);
+    if (!info.wrap_x && !info.wrap_y && !info.grid_wrap_x && !info.grid_wrap_y)
+        return (struct order){.pes = 0};
+    return (struct order){.cubes =
+                              over == OVER_SIPS ? (struct lap){.w = 1, .h = 1} : lap_of_cubes(topo),
+                          .sips = lap_of_sips(topo),
+                          .pes = over == OVER_PES ? info.pes_per_cube : 1};
+}
+
+/* The order of a ring along a row or column of n cubes; `back`: against their numbers. */
+static inline struct order order_along(uint32_t n, bool back)
+{
+    struct lap line = {.w = n, .h = 1, .west = back}, one = {.w = 1, .h = 1};
+
+    return back ? (struct order){line, one, 1} : (struct order){.pes = 0};
+}
+
 static inline struct ranks ranks_along(const tl_ctx *tl, uint32_t stride, uint32_t n, bool is_axis)
 {
     uint32_t me = tl_pe(tl) / stride % n;
@@ -438,6 +507,16 @@ static inline struct ranks ranks_along(const tl_ctx *tl, uint32_t stride, uint32
     if (!is_axis)
         return (struct ranks){.first = tl_pe(tl), .stride = 1, .n = 1};
     return (struct ranks){.first = tl_pe(tl) - me * stride, .stride = stride, .n = n, .me = me};
+}
+
+/* In which order rings along rows, columns and SIPs visit them. */
+static inline void order_grid(const kb_topology *topo, struct grid *g)
+{
+    struct lap cubes = lap_of_cubes(topo);
+
+    g->row.order = order_along((uint32_t)g->row.n, cubes.west);
+    g->column.order = order_along((uint32_t)g->column.n, cubes.north);
+    g->sip.order = order_over(topo, OVER_SIPS);
 }
 
 static inline struct grid grid_of(const tl_ctx *tl, enum over over)
@@ -448,11 +527,13 @@ static inline struct grid grid_of(const tl_ctx *tl, enum over over)
     kb_topology_info(tl_topology(tl), &info);
     pes = info.pes_per_cube;
     cubes = pes * info.cubes_per_sip;
-    return (struct grid){.cube = ranks_along(tl, 1, pes, over == OVER_PES),
-                         .row = ranks_along(tl, pes, info.mesh_w, over != OVER_SIPS),
-                         .column =
-                             ranks_along(tl, pes * info.mesh_w, info.mesh_h, over != OVER_SIPS),
-                         .sip = ranks_along(tl, cubes, info.sips, true)};
+    struct grid g = {.cube = ranks_along(tl, 1, pes, over == OVER_PES),
+                     .row = ranks_along(tl, pes, info.mesh_w, over != OVER_SIPS),
+                     .column = ranks_along(tl, pes * info.mesh_w, info.mesh_h, over != OVER_SIPS),
+                     .sip = ranks_along(tl, cubes, info.sips, true)};
+
+    order_grid(tl_topology(tl), &g);
+    return g;
 }
 
 /* All ranks in one list. */
@@ -465,8 +546,11 @@ static inline struct ranks ranks_over(const tl_ctx *tl, enum over over)
     stride = over == OVER_PES ? 1 : info.pes_per_cube;
     if (over == OVER_SIPS)
         stride *= info.cubes_per_sip;
-    return ranks_along(tl, stride, info.sips * info.cubes_per_sip * info.pes_per_cube / stride,
-                       true);
+    struct ranks r =
+        ranks_along(tl, stride, info.sips * info.cubes_per_sip * info.pes_per_cube / stride, true);
+
+    r.order = order_over(tl_topology(tl), over);
+    return r;
 }
 
 static inline void all_reduce_line(tl_ctx *tl, struct ranks r, struct vector x, tl_op op)

@@ -210,30 +210,37 @@ static inline double reduced(tl_op op, kb_dtype dtype, double x, double y)
     return round_to(dtype, sum);
 }
 
-/* v[i * stride] is the vector of rank i, of `len` elements; the first becomes the reduction. */
+/* v[i] is the vector of rank i, of `len` elements; the first becomes the reduction. */
 struct summands {
     double **v;
-    int64_t n, stride, len;
+    int64_t n, len;
     kb_dtype dtype;
     tl_op op;
+    struct order order; /* of rings */
 };
 
 static inline double *summand(const struct summands *s, int64_t i)
 {
-    return s->v[i % s->n * s->stride];
+    return s->v[i % s->n];
 }
 
-/* Reduces part c of n in the order of ranks c + 1, c + 2, ..., c, vector by vector. */
+/*
+ * Reduces the part of the rank at place c of the ring in the order of places c + 1, c + 2, ..., c,
+ * vector by vector.
+ */
 static inline void reduce_as_ring(const struct summands *s)
 {
+    struct ranks r = {.n = s->n, .order = s->order};
+
     for (int64_t c = 0; c < s->n; c++) {
-        int64_t from = share(s->len, c, s->n), len = share(s->len, c + 1, s->n) - from;
+        int64_t part = rank_at(&r, c), from = share(s->len, part, s->n);
+        int64_t len = share(s->len, part + 1, s->n) - from;
         double *sum = calloc((size_t)len + 1, sizeof *sum);
 
         for (int64_t e = 0; e < len && sum; e++)
-            sum[e] = summand(s, c + 1)[from + e];
+            sum[e] = summand(s, rank_at(&r, c + 1))[from + e];
         for (int64_t i = 2; i <= s->n && sum; i++) {
-            const double *x = summand(s, c + i) + from;
+            const double *x = summand(s, rank_at(&r, c + i)) + from;
 
             for (int64_t e = 0; e < len; e++)
                 sum[e] = reduced(s->op, s->dtype, sum[e], x[e]);

@@ -148,51 +148,51 @@ static inline int64_t copy_fs(const struct bound *b, uint32_t pe, int64_t n)
 /* -- ring ----------------------------------------------------------------------------------- */
 
 /*
- * Part `c` of `count` elements moves from rank c + 1 around the ring to rank c: a load, n - 1
- * messages and reductions, a store. Before each send the next receive and load are issued, unless
- * that part is empty. A part of several pieces takes as many passes, each of which has at least
- * n - 1 reductions at every rank.
+ * The part of the rank at place `c` of `count` elements moves from place c + 1 around the ring to
+ * c: a load, n - 1 messages and reductions, a store. Before each send the next receive and load are
+ * issued, unless that part is empty. A part of several pieces takes as many passes, each of which
+ * has at least n - 1 reductions at every rank.
  */
 static inline int64_t reduce_scatter_fs(const struct bound *b, struct ranks r, int64_t c,
                                         int64_t count)
 {
-    int64_t k = passes(b, parts(count, r.n)), n = part_n(count, c, r.n) / k;
+    int64_t k = passes(b, parts(count, r.n)), n = part_n(count, rank_at(&r, c), r.n) / k;
     int64_t step_fs = reduce_fs(b, count / r.n / k) + 3 * b->issue_fs;
     int64_t posts_fs = count / r.n / k > 0 ? 2 * b->issue_fs : 0;
-    int64_t sum = own_fs(b, KB_READ, pe_of(&r, c + 1), n) + own_fs(b, KB_WRITE, pe_of(&r, c), n);
+    int64_t sum = own_fs(b, KB_READ, pe_at(&r, c + 1), n) + own_fs(b, KB_WRITE, pe_at(&r, c), n);
 
     if (n == 0)
         return 0;
     for (int64_t i = 1; i < r.n; i++)
-        sum += posts_fs + hop_fs(b, pe_of(&r, c + i), pe_of(&r, c + i + 1), n) + reduce_fs(b, n);
+        sum += posts_fs + hop_fs(b, pe_at(&r, c + i), pe_at(&r, c + i + 1), n) + reduce_fs(b, n);
     return sum + (k - 1) * (r.n - 1) * step_fs;
 }
 
-/* The part of rank `c` moves around the ring to rank c - 1. */
+/* The part of the rank at place `c` moves around the ring to place c - 1. */
 static inline int64_t all_gather_fs(const struct bound *b, struct ranks r, int64_t c, int64_t count)
 {
-    int64_t k = passes(b, parts(count, r.n)), n = part_n(count, c, r.n) / k;
-    int64_t step_fs = own_fs(b, KB_WRITE, pe_of(&r, c), count / r.n / k) + 2 * b->issue_fs;
+    int64_t k = passes(b, parts(count, r.n)), n = part_n(count, rank_at(&r, c), r.n) / k;
+    int64_t step_fs = own_fs(b, KB_WRITE, pe_at(&r, c), count / r.n / k) + 2 * b->issue_fs;
     int64_t posts_fs = count / r.n / k > 0 ? b->issue_fs : 0;
-    int64_t sum = own_fs(b, KB_READ, pe_of(&r, c), n) + own_fs(b, KB_WRITE, pe_of(&r, c - 1), n);
+    int64_t sum = own_fs(b, KB_READ, pe_at(&r, c), n) + own_fs(b, KB_WRITE, pe_at(&r, c - 1), n);
 
     if (n == 0)
         return 0;
     for (int64_t i = 0; i < r.n - 1; i++)
-        sum += posts_fs + hop_fs(b, pe_of(&r, c + i), pe_of(&r, c + i + 1), n);
+        sum += posts_fs + hop_fs(b, pe_at(&r, c + i), pe_at(&r, c + i + 1), n);
     return sum + (k - 1) * (r.n - 1) * step_fs;
 }
 
 /*
- * The last rank sends to the first, which is far away, and has one write channel: for n - 1 parts
- * of the reduction, and for n - 1 messages and stores of the gathering.
+ * The last place sends to the first, which may be far away, and has one write channel: for n - 1
+ * parts of the reduction, and for n - 1 messages and stores of the gathering.
  */
 static inline int64_t ring_busy_fs(const struct bound *b, struct ranks r, int64_t count,
                                    bool reduces, bool gathers)
 {
     int64_t n = count / r.n;
-    uint32_t last = pe_of(&r, -1);
-    int64_t write = write_fs(b, last, pe_of(&r, 0), n);
+    uint32_t last = pe_at(&r, -1);
+    int64_t write = write_fs(b, last, pe_at(&r, 0), n);
     int64_t store = own_fs(b, KB_WRITE, last, n) - b->issue_fs;
 
     if (n == 0 || b->limits.write_channels > 1)
@@ -201,20 +201,28 @@ static inline int64_t ring_busy_fs(const struct bound *b, struct ranks r, int64_
            (r.n - 1) * ((reduces ? write : 0) + (gathers ? write + store : 0));
 }
 
+/* The place of the last rank, whose part is the largest. */
+static inline int64_t last_place(const struct ranks *r)
+{
+    return place_of_rank(r, r->n - 1);
+}
+
 static inline int64_t ring_reduce_scatter_fs(const struct bound *b, struct ranks r, int64_t count)
 {
-    return longer(reduce_scatter_fs(b, r, r.n - 1, count), ring_busy_fs(b, r, count, true, false));
+    return longer(reduce_scatter_fs(b, r, last_place(&r), count),
+                  ring_busy_fs(b, r, count, true, false));
 }
 
 static inline int64_t ring_all_gather_fs(const struct bound *b, struct ranks r, int64_t count)
 {
-    return longer(all_gather_fs(b, r, r.n - 1, count), ring_busy_fs(b, r, count, false, true));
+    return longer(all_gather_fs(b, r, last_place(&r), count),
+                  ring_busy_fs(b, r, count, false, true));
 }
 
 /* Of the last part, which is the largest. A ring of one has nothing to do. */
 static inline int64_t ring_all_reduce_fs(const struct bound *b, struct ranks r, int64_t count)
 {
-    int64_t c = r.n - 1;
+    int64_t c = last_place(&r);
 
     return r.n == 1 ? 0
                     : longer(reduce_scatter_fs(b, r, c, count) + all_gather_fs(b, r, c, count),
@@ -347,7 +355,8 @@ static inline struct ranks last_ranks(const struct bound *b, enum over over)
     return (struct ranks){.first = stride - 1,
                           .stride = stride,
                           .n = (int64_t)b->info.sips * b->info.cubes_per_sip *
-                               b->info.pes_per_cube / stride};
+                               b->info.pes_per_cube / stride,
+                          .order = order_over(b->topo, over)};
 }
 
 /* The axes of the last PE of the cube at that place. */
@@ -366,6 +375,7 @@ static inline struct grid grid_at(const struct bound *b, enum over over, uint32_
         g.row = (struct ranks){.first = pe - column * pes, .stride = pes, .n = w};
         g.column = (struct ranks){.first = pe - row * in_row, .stride = in_row, .n = h};
     }
+    order_grid(b->topo, &g);
     return g;
 }
 

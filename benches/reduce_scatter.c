@@ -38,19 +38,21 @@ static void setup(kb_bench_run *run)
     kb_bench_launch(run, "reduce_scatter", reduce_scatter, NULL, 0);
 }
 
-/* Row c of x is reduced in the order of ranks c + 1, c + 2, ..., c, as on the ring. */
+/* The row of the rank at place p of the ring is reduced in the order of places p + 1, ..., p. */
 static void reference(const kb_bench_run *run, double *const *t)
 {
     int64_t n = sharing_of(run).ranks, count = kb_bench_int(run, "count");
     kb_dtype dtype = kb_bench_dtype(run, "dtype");
+    struct ranks r = {.n = n, .order = order_over(kb_bench_topology(run), over_of(run))};
     tl_op op = op_of(run);
 
-    for (int64_t c = 0; c < n; c++) {
+    for (int64_t place = 0; place < n; place++) {
+        int64_t c = rank_at(&r, place);
         double *sums = &t[1][c * count];
 
-        memcpy(sums, input_of(run, t[0], c, (c + 1) % n), (size_t)count * sizeof *sums);
+        memcpy(sums, input_of(run, t[0], c, rank_at(&r, place + 1)), (size_t)count * sizeof *sums);
         for (int64_t i = 2; i <= n; i++) {
-            const double *x = input_of(run, t[0], c, (c + i) % n);
+            const double *x = input_of(run, t[0], c, rank_at(&r, place + i));
 
             for (int64_t e = 0; e < count; e++)
                 sums[e] = reduced(op, dtype, sums[e], x[e]);

@@ -1,7 +1,7 @@
 /* ring.h -- all PEs of a machine in a ring whose neighbours are near. */
 #ifndef RING_H
 #define RING_H
-#include "tl.h"
+#include "lap.h"
 
 /*
  * A ring is as fast as its slowest step, and two steps that share a link halve its speed. So the
@@ -9,37 +9,21 @@
  * before it moves to the next SIP, from column 0 to column 0, where the IO chiplets are. No link of
  * the mesh or of an IO chiplet has more than one step in each direction. In a cube the ring runs
  * east along the upper row of PEs and back west along the lower one. (In a mesh of one row of cubes
- * one step, the way back, is as long as the row.)
+ * one step, the way back, is as long as the row, unless its ends are joined.)
  */
 struct ring {
-    uint32_t pes, w, h; /* of a cube, of the mesh of a SIP */
-    uint32_t n;         /* PEs of all SIPs */
-    uint32_t place;     /* of this PE in the ring */
+    uint32_t pes; /* of a cube */
+    struct lap cubes, sips;
+    uint32_t n;     /* PEs of all SIPs */
+    uint32_t place; /* of this PE in the ring */
 };
-
-/*
- * Cube `i` of the ring: east along row 0, then back west through the other rows, column by column.
- * With an even number of columns the last cube is beside the first.
- */
-static inline uint32_t ring_cube(const struct ring *r, uint32_t i)
-{
-    uint32_t column, row;
-
-    if (i < r->w)
-        return i;
-    i -= r->w;
-    column = i / (r->h - 1);
-    row = i % (r->h - 1);
-    if (column % 2)
-        row = r->h - 2 - row;
-    return (1 + row) * r->w + r->w - 1 - column;
-}
 
 /* The PE at a place of the ring, numbered over all SIPs and cubes. */
 static inline uint32_t ring_pe(const struct ring *r, uint32_t place)
 {
-    uint32_t cubes = r->w * r->h, half = (r->pes + 1) / 2, pe = place % r->pes;
-    uint32_t sip = place / r->pes / cubes, cube = ring_cube(r, place / r->pes % cubes);
+    uint32_t cubes = r->cubes.w * r->cubes.h, half = (r->pes + 1) / 2, pe = place % r->pes;
+    uint32_t sip = lap_at(&r->sips, place / r->pes / cubes);
+    uint32_t cube = lap_at(&r->cubes, place / r->pes % cubes);
 
     return (sip * cubes + cube) * r->pes + (pe < half ? pe : half + r->pes - 1 - pe);
 }
@@ -52,13 +36,13 @@ static inline uint32_t ring_neighbour(const struct ring *r, int64_t by)
 
 static inline struct ring ring_of(tl_ctx *tl)
 {
-    struct ring r = {.place = 0};
+    struct ring r = {.cubes = lap_of_cubes(tl_topology(tl)), .sips = lap_of_sips(tl_topology(tl))};
     kb_info info;
 
     kb_topology_info(tl_topology(tl), &info);
+    if (!info.wrap_x && !info.wrap_y)
+        r.cubes.way = LAP_SNAKE;
     r.pes = info.pes_per_cube;
-    r.w = info.mesh_w;
-    r.h = info.mesh_h;
     r.n = info.sips * info.cubes_per_sip * info.pes_per_cube;
     while (ring_pe(&r, r.place) != tl_pe(tl))
         r.place++;

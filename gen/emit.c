@@ -358,8 +358,8 @@ static void define_input(FILE *out, const char *name)
 static void define_upper(FILE *out, const char *name, const char *text)
 {
     fprintf(out, "m4_define([[gen_%s]], [[", name);
-    for (; *text; text++)
-        fputc(*text >= 'a' && *text <= 'z' ? *text - 'a' + 'A' : *text, out);
+    for (; *text; text++) /* of [a-z0-9_] */
+        fputc(*text >= 'a' ? *text - 'a' + 'A' : *text, out);
     fputs("]])m4_dnl\n", out);
 }
 
@@ -428,9 +428,31 @@ static void way_segment(const struct routes *r, uint32_t i, char way[WAY_BYTES])
     snprintf(way, WAY_BYTES, "segment %u", i);
 }
 
+static void emit_between(FILE *out, const struct routes *r)
+{
+    begin_map(out, "between");
+    for (uint32_t i = 0; i < r->n_between_rows; i++) {
+        const struct mesh_row *way = &r->between[i].way;
+        char gbs[40];
+
+        fprintf(out,
+                "$1(%u, [[%s]], [[%s]], %" PRId64 ", %" PRId64 ", [[%s]], %" PRId64 ")m4_dnl\n", i,
+                exit_names[way->exit], exit_names[way->side], way->cost.wire_fs,
+                way->cost.overhead_fs, real(way->cost.link_gbs, gbs), r->between[i].ucie_fs);
+    }
+    end_map(out);
+    begin_map(out, "between_of");
+    for (uint32_t i = 0; i < r->n_between_of; i++)
+        fprintf(out, "$1(%u, %u)m4_dnl\n", i, r->between_of[i]);
+    end_map(out);
+    if (r->topo.between_by == BY_DISTANCE)
+        emit_cube_pos(out, r);
+}
+
 /* Any machine but a plain mesh. */
 static void emit_any_costs(FILE *out, const struct routes *r)
 {
+    emit_between(out, r);
     emit_costs(out, "cost_segment", r, way_segment, r->cost_segment,
                r->topo.n_kinds * r->n_segments);
 }

@@ -1,5 +1,6 @@
 /* routes.c -- the tables of a topology: nodes and links, segments of routes, their costs. */
 #include "routes.h"
+#include "between.h"
 #include "kinds.h"
 #include "nodes.h"
 #include "planes.h"
@@ -107,5 +108,6 @@ bool make_routes(struct routes *r, const struct spec *spec, struct arena *arena)
     count_parts(r, cubes);
     set_cube_rows(r, cubes);
     set_tables(r);
+    make_between(r);
     return true;
 }

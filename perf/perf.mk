@@ -1,35 +1,38 @@
 # perf.mk -- what measures: `make bench` and its relatives.
 
+# All machines here are of version 1 of the keys, so that speeds can be compared with earlier ones.
 P := $(B)/_p
 PERF := $(patsubst %,$(P)/%,txn spawn rows parts empty co mm1 kernel oplog phase2 many)
 BENCH_TOPOLOGIES := cube8 mesh1024 bench_c4 bench_c64 bench_fifo bench_fifo_c4 bench_fifo_c64 bench_slots
+# variant: TOPOLOGY, NAME, SET
+variant = $(MAKE) topology TOPO=tests/machines/$(1).yaml NAME=$(2) SET='$(3)' PLACE='$(M)'
 channels = cube.pe.pe_dma.read_channels=$(1) cube.pe.pe_dma.write_channels=$(1)
 fifo := contention.links=fifo
 
-$(O)/perf/%.o: INCLUDES += $(BENCH_TOPOLOGIES:%=-I$(B)/%)
+$(O)/perf/%.o: INCLUDES += $(BENCH_TOPOLOGIES:%=-I$(M)/%)
 $(PERF): $(P)/%: $(O)/perf/%.o $(CLI) $(LIB)
 	$(link)
-$(P)/txn: $(O)/perf/hold.o $(foreach t,$(filter-out bench_slots,$(BENCH_TOPOLOGIES)),$(B)/$(t)/lib$(t).a)
-$(P)/parts $(P)/oplog $(P)/phase2 $(P)/many: $(B)/cube8/libcube8.a
-$(P)/kernel: $(B)/cube8/libcube8.a $(B)/mesh1024/libmesh1024.a $(B)/bench_slots/libbench_slots.a
+$(P)/txn: $(O)/perf/hold.o $(foreach t,$(filter-out bench_slots,$(BENCH_TOPOLOGIES)),$(M)/$(t)/lib$(t).a)
+$(P)/parts $(P)/oplog $(P)/phase2 $(P)/many: $(M)/cube8/libcube8.a
+$(P)/kernel: $(M)/cube8/libcube8.a $(M)/mesh1024/libmesh1024.a $(M)/bench_slots/libbench_slots.a
 
 COLLECTIVE_MACHINES := cube8 cube16 tray32
 COLLECTIVE_TOPOLOGIES := $(COLLECTIVE_MACHINES) $(COLLECTIVE_MACHINES:%=collectives_%)
-$(O)/perf/collectives.o: INCLUDES += -I. $(COLLECTIVE_TOPOLOGIES:%=-I$(B)/%)
-$(P)/collectives: $(O)/perf/collectives.o $(foreach t,$(COLLECTIVE_TOPOLOGIES),$(B)/$(t)/lib$(t).a) $(CLI) $(LIB)
+$(O)/perf/collectives.o: INCLUDES += -I. $(COLLECTIVE_TOPOLOGIES:%=-I$(M)/%)
+$(P)/collectives: $(O)/perf/collectives.o $(foreach t,$(COLLECTIVE_TOPOLOGIES),$(M)/$(t)/lib$(t).a) $(CLI) $(LIB)
 	$(link)
 
 ## collectives: times of all collectives by size, links fifo and ideal, beside their bounds, into collectives.csv and .svg under build/; how often auto is not the fastest
 .PHONY: collectives
 collectives: setup
 	+@for t in $(COLLECTIVE_MACHINES); do \
-	    $(call make_topology,$$t) && \
-	    $(MAKE) topology TOPO=$$t NAME=collectives_$$t SET='$(fifo)' || exit; done
+	    $(call make_machine,$$t) && \
+	    $(call variant,$$t,collectives_$$t,$(fifo)) || exit; done
 	@$(MAKE) $(P)/collectives
 	$(P)/collectives $(B)/collectives.csv $(B)/collectives.svg
 
 # bench_variant: NAME, SET
-bench_variant = $(MAKE) topology TOPO=cube8 NAME=$(1) SET='$(2)'
+bench_variant = $(call variant,cube8,$(1),$(2))
 
 .PHONY: perf
 perf: $(PERF)
@@ -40,7 +43,7 @@ one_way := [{name: a, dirs: [E, S], order: xy}, {name: b, dirs: [N, W], order: y
 .PHONY: bench-topologies
 bench-topologies:
 	+@for t in cube8 tray32 mesh1024; do \
-	    $(call make_topology,$$t) || exit; done
+	    $(call make_machine,$$t) || exit; done
 	+@$(call bench_variant,bench_c4,$(call channels,4))
 	+@$(call bench_variant,bench_c64,$(call channels,64))
 	+@$(call bench_variant,bench_fifo,$(fifo))
@@ -51,7 +54,7 @@ bench-topologies:
 	+@$(call bench_variant,bench_missing,$(fifo) missing=[c5] broken=[c2-c3])
 	+@printf 'sip: {cube_mesh: {w: 4, h: 2, wrap: xy}, planes: %s}\nkernbench: 1\nname: planes\ncontention: {links: fifo}\n' \
 	    '$(one_way)' >$(B)/planes.yaml
-	+@$(MAKE) topology TOPO=$(B)/planes.yaml NAME=bench_planes
+	+@$(MAKE) topology TOPO=$(B)/planes.yaml NAME=bench_planes PLACE='$(M)'
 	+@$(call bench_variant,bench_slots,cube.pe.pe_ipcq.slots=4096 cube.pe.pe_ipcq.slot_bytes=64)
 
 # Two programs once more without what is counted for kb_sim_utilization(), to see what that costs.
@@ -71,7 +74,7 @@ bench: bench-built
 ## bench-large: replays ten million rows, for the memory that a row takes; a timeline of ten million events; a copy by 131072 PEs
 .PHONY: bench-large
 bench-large: bench-built
-	@$(MAKE) topology TOPO=mesh1024 NAME=bench_128x128 SET='sip.cube_mesh.w=128 sip.cube_mesh.h=128'
+	+@$(call variant,mesh1024,bench_128x128,sip.cube_mesh.w=128 sip.cube_mesh.h=128)
 	@B=$(B) CC='$(CC)' perf/run.sh large
 
 SIZE_MACHINES := size_1 size_8 size_32 size_256 sips_256 size_1024 sips_2048 size_16384
@@ -99,8 +102,8 @@ PEER_PACKAGES := libsystemc-dev libsimgrid-dev python3-simpy3 g++
 CXX := $(if $(filter default,$(origin CXX)),g++,$(CXX))
 CXX_FLAGS := -std=c++17 $(filter-out $(PIC) -std=% -Wstrict-prototypes -Wmissing-prototypes -Wshadow -Wconversion,$(ALL_CFLAGS))
 
-$(O)/perf/peers/%.o: INCLUDES += -I$(B)/cube8 -I$(B)/bench_c160
-$(P)/export: $(O)/perf/peers/export.o $(B)/cube8/libcube8.a $(B)/bench_c160/libbench_c160.a $(LIB)
+$(O)/perf/peers/%.o: INCLUDES += -I$(M)/cube8 -I$(M)/bench_c160
+$(P)/export: $(O)/perf/peers/export.o $(M)/cube8/libcube8.a $(M)/bench_c160/libbench_c160.a $(LIB)
 	$(link)
 
 $(P)/systemc $(P)/simgrid: $(P)/%: perf/peers/%.cpp perf/peers/peer.h $(O)/flags
@@ -117,7 +120,7 @@ peers: $(P)/export
 .PHONY: bench-peers
 bench-peers: setup
 	@-for p in $(PEER_PACKAGES); do .ci/install $$p; done
-	+@$(call make_topology,cube8)
+	+@$(call make_machine,cube8)
 	+@$(call bench_variant,bench_c160,$(call channels,160))
 	@$(MAKE) peers
 	@B=$(B) CC='$(CC)' perf/peers/run.sh

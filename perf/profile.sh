@@ -30,11 +30,11 @@ profile_case() {
 
 profile_replay() {
     "$B/_p/rows" $ROWS "$1" >"$out/rows.csv"
-    callgrind "$B/cube8/cube8" replay "$out/rows.csv" --quiet -o /dev/null
+    callgrind "$B/_m/cube8/cube8" replay "$out/rows.csv" --quiet -o /dev/null
 }
 
 profile_load() {
-    callgrind --toggle-collect=kb_sim_run "$B/cube8/cube8" load --pattern "$1" --rate "$2" \
+    callgrind --toggle-collect=kb_sim_run "$B/_m/cube8/cube8" load --pattern "$1" --rate "$2" \
         --txns $ROWS --seeds 1 -j 1 --quiet -o /dev/null
 }
 

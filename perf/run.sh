@@ -7,6 +7,7 @@ set -euo pipefail
 
 B=${B:-build}
 programs=$B/_p
+machines=$B/_m
 samples=$B/bench
 rows=$B/bench/rows
 build=$B/_bench
@@ -77,7 +78,7 @@ kernel() {
 
 # What programs do by themselves, and what the command line does with threads.
 many() {
-    local round sim=$B/cube8/cube8
+    local round sim=$machines/cube8/cube8
     "$programs/many" 5
     for round in 1 2 3 4 5; do
         "$programs/spawn" "$round" "$round" \
@@ -97,7 +98,7 @@ phase2() {
 
 # Benches as users run them.
 runs() {
-    local cube8=$B/cube8/cube8 mesh=$B/mesh1024/mesh1024
+    local cube8=$machines/cube8/cube8 mesh=$machines/mesh1024/mesh1024
     "$programs/spawn" 1 3 \
         "all_reduce mesh1024" "$mesh" run all_reduce count=65536 --quiet -o /dev/null -- \
         "copy mesh1024" "$mesh" run copy --quiet -o /dev/null -- \
@@ -107,7 +108,7 @@ runs() {
 
 # run_parts ROUND ARGUMENTS: the kernels of a bench, with Phase 2, and verified.
 run_parts() {
-    local sim=$B/cube8/cube8 run
+    local sim=$machines/cube8/cube8 run
     run="run $2 --quiet -o /dev/null"
     # shellcheck disable=SC2086
     "$programs/spawn" "$1" "$1" "kernels $2" "$sim" $run -- \
@@ -131,10 +132,10 @@ watch() {
         while read -r name command; do
             # shellcheck disable=SC2086
             "$programs/spawn" "$round" "$round" \
-                "plain $name" "$B"/$command --quiet -o /dev/null -- \
-                "breakdown $name" "$B"/$command --quiet -o /dev/null --breakdown -- \
-                "pftrace $name" "$B"/$command --quiet -o /dev/null --trace "$file.pftrace" -- \
-                "json $name" "$B"/$command --quiet -o /dev/null --trace "$file.json"
+                "plain $name" "$machines"/$command --quiet -o /dev/null -- \
+                "breakdown $name" "$machines"/$command --quiet -o /dev/null --breakdown -- \
+                "pftrace $name" "$machines"/$command --quiet -o /dev/null --trace "$file.pftrace" -- \
+                "json $name" "$machines"/$command --quiet -o /dev/null --trace "$file.json"
             echo "pftrace $name,MB,$round,$(($(stat -c %s "$file.pftrace") / MILLION))"
             echo "json $name,MB,$round,$(($(stat -c %s "$file.json") / MILLION))"
         done <<EOF
@@ -153,12 +154,12 @@ shapes() {
     for round in 1 2 3 4 5; do
         for name in fifo early ring planes missing; do
             # shellcheck disable=SC2086
-            "$programs/spawn" "$round" "$round" "$name" "$B/bench_$name/bench_$name" $load
+            "$programs/spawn" "$round" "$round" "$name" "$machines/bench_$name/bench_$name" $load
         done
     done
     for name in fifo early ring planes missing; do
         # shellcheck disable=SC2086
-        "$B/bench_$name/bench_$name" $load --stats "$samples/shape.csv"
+        "$machines/bench_$name/bench_$name" $load --stats "$samples/shape.csv"
         awk -F, -v name="$name" '$1 == "edge" { n += $7 } END { print name " edges,each,1," n / 5e5 }' "$samples/shape.csv"
     done
     rm "$samples/shape.csv"
@@ -174,7 +175,7 @@ write_rows() {
 }
 
 replay_once() {
-    local round=$1 order=$2 sim=$B/cube8/cube8
+    local round=$1 order=$2 sim=$machines/cube8/cube8
     "$programs/parts" "$rows/$order.csv" "$order" "$round"
     "$programs/spawn" "$round" "$round" \
         "$order null" "$sim" replay "$rows/$order.csv" --quiet -o /dev/null -- \
@@ -189,7 +190,7 @@ replay() {
             replay_once "$round" "$order"
         done
     done
-    "$programs/spawn" 1 5 "header null" "$B/cube8/cube8" replay "$rows/header.csv" -o /dev/null
+    "$programs/spawn" 1 5 "header null" "$machines/cube8/cube8" replay "$rows/header.csv" -o /dev/null
     rm -r "$rows"
 }
 
@@ -197,16 +198,16 @@ large() {
     write_rows $((10 * MILLION)) ascending
     "$programs/parts" "$rows/ascending.csv" ascending 1
     "$programs/spawn" 1 1 \
-        "ascending null" "$B/cube8/cube8" replay "$rows/ascending.csv" --quiet -o /dev/null -- \
-        "header null" "$B/cube8/cube8" replay "$rows/header.csv" -o /dev/null
+        "ascending null" "$machines/cube8/cube8" replay "$rows/ascending.csv" --quiet -o /dev/null -- \
+        "header null" "$machines/cube8/cube8" replay "$rows/header.csv" -o /dev/null
     timeline
-    "$programs/spawn" 1 1 "copy 128x128" "$B/bench_128x128/bench_128x128" run copy --quiet -o /dev/null
+    "$programs/spawn" 1 1 "copy 128x128" "$machines/bench_128x128/bench_128x128" run copy --quiet -o /dev/null
     rm -r "$rows"
 }
 
 # Ten million events of a timeline, beside the same run without one.
 timeline() {
-    local sim=$B/cube8/cube8 file=$rows/large.pftrace
+    local sim=$machines/cube8/cube8 file=$rows/large.pftrace
     local load="load --pattern uniform --rate 0.15 --txns 250000 --seeds 1 -j 1 --quiet -o /dev/null"
     # shellcheck disable=SC2086
     "$programs/spawn" 1 1 "timeline" "$sim" $load --trace "$file" -- "no timeline" "$sim" $load
@@ -221,7 +222,7 @@ size() {
     printf 'issue_ns,op,src,dst,offset,nbytes\n0,read,c0.pe0,c0.slice0,0,4K\n' >"$rows/one.csv"
     for round in 1 2 3; do
         for machine in $SIZE_MACHINES; do
-            sim=$B/$machine/$machine
+            sim=$machines/$machine/$machine
             "$sim" info --config >"$rows/topo.yaml"
             # shellcheck disable=SC2086
             "$programs/spawn" "$round" "$round" \
@@ -238,9 +239,9 @@ size() {
 
 start() {
     "$programs/spawn" 1 200 empty "$programs/empty" -- \
-        "cube8 probe" "$B/cube8/cube8" probe -- \
-        "tray32 probe" "$B/tray32/tray32" probe -- \
-        "mesh1024 info" "$B/mesh1024/mesh1024" info
+        "cube8 probe" "$machines/cube8/cube8" probe -- \
+        "tray32 probe" "$machines/tray32/tray32" probe -- \
+        "mesh1024 info" "$machines/mesh1024/mesh1024" info
 }
 
 # build_once ROUND NAME TOPO: in a folder of its own, and as if no other make were running.

@@ -42,6 +42,10 @@ m4_dnl gen_mesh_row(INDEX, EXIT, SIDE, WIRE_FS, OVERHEAD_FS, LINK_GBS, DX, DY)
 m4_define([[gen_mesh_row]],
 [[    [$1] = {$2, $3, {$4, $5, $6}}, /* dx $7, dy $8 */
 ]])m4_dnl
+m4_dnl gen_between_row(INDEX, EXIT, SIDE, WIRE_FS, OVERHEAD_FS, LINK_GBS, UCIE_FS)
+m4_define([[gen_between_row]],
+[[    [$1] = {{$2, $3, {$4, $5, $6}}, $7},
+]])m4_dnl
 m4_dnl gen_plane_row(INDEX, NAME, DIRS, Y_FIRST, ONE_WAY, IN_PARTS, HAS_DETOURS)
 m4_define([[gen_plane_row]],
 [[    [$1] = {.name = "$2", .dirs = $3, .y_first = $4, .one_way = $5, .in_parts = $6, .has_detours = $7},
@@ -216,6 +220,25 @@ gen_map_cost_host([[gen_cost_row]])m4_dnl
 static const struct cost_row cost_segment[TOPO_KINDS * TOPO_SEGMENTS] = {
 gen_map_cost_segment([[gen_cost_row]])m4_dnl
 };
+
+m4_ifelse(gen_between_by, 0, [[]], [[/* The cubes between two: first exit, last side, cost, UCIe nodes. */
+static const struct between_row between[] = {
+gen_map_between([[gen_between_row]])m4_dnl
+};
+
+]])m4_dnl
+m4_ifelse(gen_between_by, 1, [[/* By distance, in blocks: planes; where each cube stands in one. */
+static const uint32_t cube_pos[TOPO_CUBES] = {
+gen_map_cube_pos([[gen_number_row]])m4_dnl
+};
+
+]])m4_dnl
+m4_ifelse(gen_between_by, 2, [[/* By pair: its row. */
+static const uint16_t between_of[] = {
+gen_map_between_of([[gen_number_row]])m4_dnl
+};
+
+]])m4_dnl
 ]])m4_dnl
 
 /* From the side of a cube to the engine of its M_CPU; from there to each slice. */

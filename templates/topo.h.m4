@@ -37,6 +37,9 @@ enum {
     TOPO_GRID_WRAP = gen_grid_wrap,
     TOPO_HAS_GAPS = gen_has_gaps, /* something is missing or broken */
 
+    TOPO_BETWEEN_BY = gen_between_by, /* enum between_by */
+    TOPO_BETWEEN = gen_n_between,     /* by distance: rows of a plane and direction */
+
     TOPO_HOST_SIDES = gen_n_host_sides,
 
     TOPO_CUBE_NODES = gen_n_cube_nodes,

@@ -18,7 +18,7 @@ CORPORA := $(FUZZ_TARGETS:%=$(B)/_t/corpus_%)
 TEST_TOPOLOGIES := cube8 tray32
 VECTOR_TOPOLOGIES := $(filter-out %/cube8.yaml,$(wildcard tests/vectors/*.yaml))
 
-$(O)/tests/%.o: INCLUDES += -Itests $(TEST_TOPOLOGIES:%=-I$(B)/%)
+$(O)/tests/%.o: INCLUDES += -Itests $(TEST_TOPOLOGIES:%=-I$(M)/%)
 $(JUDGE): $(JUDGE_OBJ)
 $(GENLIB): $(O)/gen/emit.o $(O)/tests/support/any_topology.o
 $(JUDGE) $(GENLIB):
@@ -26,7 +26,7 @@ $(JUDGE) $(GENLIB):
 
 # A test may name more for its link in a line "link: ..." of its heading.
 $(foreach s,$(TEST_SRC),$(eval $(B)/_t/$(basename $(notdir $s)): $(s:%.c=$(O)/%.o)))
-$(TESTS): $(B)/_t/%: $(JUDGE) $(GENLIB) $(LIB) $(foreach t,$(TEST_TOPOLOGIES),$(B)/$(t)/lib$(t).a)
+$(TESTS): $(B)/_t/%: $(JUDGE) $(GENLIB) $(LIB) $(foreach t,$(TEST_TOPOLOGIES),$(M)/$(t)/lib$(t).a)
 	$(call link,$$(sed -n 's/^ \* link: //p' tests/unit/*/$*.c) -lcmocka)
 
 $(B)/_t/test_lists: $(patsubst %,$(O)/runtime/cli/%.o,in/lists out/memory out/say out/stop)
@@ -41,10 +41,13 @@ $(B)/_t/co_arch: $(O)/tests/unit/kernels/test_co_arch.o $(LIB)
 $(B)/_t/judge: $(O)/tests/judge/main.o $(JUDGE)
 	$(call link)
 
+$(B)/_t/campaign: $(O)/tests/campaign/campaign.o $(JUDGE) $(GENLIB) $(LIB)
+	$(call link,-lyaml -lxxhash -lcmocka)
+
 # A simulator with benches of its own, which are wrong, and with operations that it spoils.
 $(B)/_t/broken: private ALL_CFLAGS += -Wl,--wrap=math_run
 $(O)/tests/support/broken.o: ALL_CFLAGS += $(KERNEL_CFLAGS)
-$(B)/_t/broken: $(O)/tests/support/broken.o $(B)/cube8/libcube8.a $(CLI) $(LIB)
+$(B)/_t/broken: $(O)/tests/support/broken.o $(M)/cube8/libcube8.a $(CLI) $(LIB)
 	$(link)
 
 ifneq ($(findstring --coverage,$(SAN)),)
@@ -52,11 +55,11 @@ $(B)/_t/broken: $(O)/tests/support/gcov_exit.o
 endif
 
 # One whose benches have names full of signs.
-$(B)/_t/hostile: $(O)/tests/support/hostile.o $(B)/cube8/libcube8.a $(CLI) $(LIB)
+$(B)/_t/hostile: $(O)/tests/support/hostile.o $(M)/cube8/libcube8.a $(CLI) $(LIB)
 	$(link)
 
 # One whose benches send, receive, and wait for each other; some deadlock.
-$(B)/_t/talking: $(O)/tests/support/talking.o $(B)/cube8/libcube8.a $(CLI) $(LIB)
+$(B)/_t/talking: $(O)/tests/support/talking.o $(M)/cube8/libcube8.a $(CLI) $(LIB)
 	$(link)
 
 # The simulator with its kernels compiled by the other compiler. Sanitizers do not mix.
@@ -67,15 +70,16 @@ $(OTHER_BENCHES): $(B)/_t/other/%.o: benches/%.c $(O)/flags
 	$(call say,CC)
 	$(Q)$(OTHER_CC) $(INCLUDES) $(ALL_CFLAGS) $(KERNEL_CFLAGS) $(COMPILED)
 -include $(OTHER_BENCHES:.o=.d)
-$(B)/_t/other/cube8: $(OTHER_BENCHES) $(B)/cube8/main.o $(B)/cube8/libcube8.a $(CLI) $(LIB)
+$(B)/_t/other/cube8: $(OTHER_BENCHES) $(M)/cube8/main.o $(M)/cube8/libcube8.a $(CLI) $(LIB)
 	$(link)
 
 .PHONY: tests
 tests: $(TESTS) $(CORPORA) $(B)/_t/judge $(B)/_t/broken $(B)/_t/hostile $(B)/_t/talking $(if $(SAN),,$(B)/_t/other/cube8)
 
 # Machines of the tests, each by a make of its own, in parallel once the parts that they share are built.
-MACHINES := $(TEST_TOPOLOGIES) cube1 wormhole tests/support/odd.yaml tests/support/interleaved.yaml $(wildcard tests/support/shapes/*.yaml) $(VECTOR_TOPOLOGIES)
-# Variants of cube8 that the documents build.
+MACHINES := $(TEST_TOPOLOGIES) cube1 tests/support/odd.yaml tests/support/interleaved.yaml $(wildcard tests/support/shapes/*.yaml) $(VECTOR_TOPOLOGIES)
+# What is shipped, and variants of cube8 that the documents build.
+SHIPPED := cube8 wormhole
 set_of_late := cube.hbm.hold=own cube.hbm.latency_ns=20
 set_of_interleaved := addressing.granule=4096
 set_of_hashed := addressing.granule=4096 addressing.hash=xor
@@ -84,9 +88,11 @@ VARIANTS := late interleaved hashed
 $(VARIANTS:%=variant-%): variant-%: $(KBGEN) $(CLI) $(LIB) $(SHARED)
 	+@$(MAKE) topology TOPO=cube8 NAME=cube8_$* SET='$(set_of_$*)'
 
-.PHONY: machines $(MACHINES:%=machine-%)
-machines: $(MACHINES:%=machine-%) $(VARIANTS:%=variant-%)
+.PHONY: machines $(MACHINES:%=machine-%) $(SHIPPED:%=shipped-%)
+machines: $(MACHINES:%=machine-%) $(SHIPPED:%=shipped-%) $(VARIANTS:%=variant-%)
 $(MACHINES:%=machine-%): machine-%: $(KBGEN) $(CLI) $(LIB) $(SHARED)
+	+@$(call make_machine,$*)
+$(SHIPPED:%=shipped-%): shipped-%: $(KBGEN) $(CLI) $(LIB) $(SHARED)
 	+@$(call make_topology,$*)
 
 # Without -j, as many jobs at a time as JOBS says.
@@ -116,7 +122,7 @@ SCRIPTS := $(filter-out $(LONG) $(KILLERS),$(wildcard tests/e2e/*.sh))
 check: setup
 	@.ci/install $(CHECK_PACKAGES)
 	@$(MAKE) tests-built
-	@B=$(B) CC=$(CC) KBGEN=$(KBGEN) SIM=$(B)/cube8/cube8 SIM_FIFO=$(B)/cube8_fifo/cube8_fifo JOBS=$(JOBS) \
+	@B=$(B) CC=$(CC) KBGEN=$(KBGEN) SIM=$(M)/cube8/cube8 SIM_FIFO=$(M)/cube8_fifo/cube8_fifo JOBS=$(JOBS) \
 	    tests/run.sh $(LONG) $(TESTS) $(CORPORA) $(SCRIPTS)
 
 # Two constants of wormhole, fitted by `validate-fit` on eight traces.
@@ -142,8 +148,8 @@ validate-fit: setup $(B)/_t/judge
 .PHONY: check-failures
 check-failures: setup
 	@.ci/install $(CHECK_PACKAGES)
-	+@$(call make_topology,cube8)
-	@B=$(B) CC=$(CC) KBGEN=$(KBGEN) SIM=$(B)/cube8/cube8 JOBS=$(JOBS) SAMPLE=all tests/run.sh tests/e2e/failures.sh
+	+@$(call make_machine,cube8)
+	@B=$(B) CC=$(CC) KBGEN=$(KBGEN) SIM=$(M)/cube8/cube8 JOBS=$(JOBS) SAMPLE=all tests/run.sh tests/e2e/failures.sh
 
 ## check-debug: the test programs in the build of `debug`: no optimisation, assertions; the same last line
 .PHONY: check-debug
@@ -154,13 +160,13 @@ check-debug: setup
 .PHONY: units
 units:
 	@$(MAKE) tests-built
-	@B=$(B) CC=$(CC) KBGEN=$(KBGEN) SIM=$(B)/cube8/cube8 JOBS=$(JOBS) tests/run.sh $(TESTS)
+	@B=$(B) CC=$(CC) KBGEN=$(KBGEN) SIM=$(M)/cube8/cube8 JOBS=$(JOBS) tests/run.sh $(TESTS)
 
 ## check-kill: kills simulators at 1000 random moments (KILLS), and make at each of its steps, and judges what is left
 .PHONY: check-kill
 check-kill: KILLS ?= 1000
 check-kill: setup
-	@$(MAKE) $(PARALLEL) machine-cube8
+	@$(MAKE) $(PARALLEL) machine-cube8 shipped-cube8
 	@B=$(B) CC=$(CC) KBGEN=$(KBGEN) KILLS=$(KILLS) tests/run.sh $(KILLERS)
 
 MATRIX_PACKAGES := locales $(CLANG_PACKAGES) $(AARCH64_PACKAGES)
@@ -174,8 +180,7 @@ matrix: setup
 .PHONY: check-web
 check-web: setup
 	@.ci/install $(WEB_PACKAGES)
-	+@for t in $(TEST_TOPOLOGIES); do \
-	    $(call make_topology,$$t) || exit; done
+	@$(MAKE) $(PARALLEL) $(TEST_TOPOLOGIES:%=machine-%)
 	@B=$(B) tests/run.sh tests/web/pages.py
 
 ## break: breaks the engine on purpose, one way at a time, and tells which test catches it
@@ -203,11 +208,11 @@ pictures: setup
 golden: setup
 	@$(MAKE) topology TOPO=tests/golden/two_cubes.yaml SET= NAME=
 	cp $(B)/two_cubes/topo.h $(B)/two_cubes/topo.c $(B)/two_cubes/two_cubes.h tests/golden/
-	+@$(call make_topology,cube8)
+	+@$(call make_machine,cube8)
 	for b in $(basename $(notdir $(wildcard benches/*.c))); do \
-	    echo "$$b $$($(B)/cube8/cube8 run $$b --fingerprint --quiet 2>&1 >/dev/null | cut -d ' ' -f 2)"; \
+	    echo "$$b $$($(M)/cube8/cube8 run $$b --fingerprint --quiet 2>&1 >/dev/null | cut -d ' ' -f 2)"; \
 	done >tests/golden/benches.txt
-	$(B)/cube8/cube8 $(shell head -n 1 tests/golden/load.txt) >tests/golden/load.csv
+	$(M)/cube8/cube8 $(shell head -n 1 tests/golden/load.txt) >tests/golden/load.csv
 
 # -- the tests again, otherwise ----------------------------------------------------------------
 
@@ -251,9 +256,9 @@ ARM_CC := aarch64-linux-gnu-gcc
 aarch64: setup
 	@.ci/install $(AARCH64_PACKAGES)
 	@$(MAKE) $(KBGEN)
-	@for t in cube8 $(VECTOR_TOPOLOGIES); do \
+	@for t in tests/machines/cube8.yaml $(VECTOR_TOPOLOGIES); do \
 	    $(MAKE) B=$(B)/aarch64 KBGEN=$(KBGEN) CC=$(ARM_CC) AR=aarch64-linux-gnu-ar \
-	        SAN=-static BLIS=no YAML=no CLI_LIBS= topology TOPO=$$t SET= NAME= || exit; done
+	        SAN=-static BLIS=no YAML=no CLI_LIBS= topology TOPO=$$t SET= NAME= PLACE=$(B)/aarch64/_m || exit; done
 	@$(MAKE) B=$(B)/aarch64 CC=$(ARM_CC) AR=aarch64-linux-gnu-ar SAN=-static BLIS=no YAML=no CLI_LIBS= \
 	    $(B)/aarch64/_t/co_arch
 	@B=$(B)/aarch64 RUNNER=qemu-aarch64 tests/run.sh $(B)/aarch64/_t/co_arch \
@@ -263,6 +268,11 @@ aarch64: setup
 .PHONY: floats
 floats: tests-built
 	KB_ALL_FLOATS=1 $(B)/_t/test_convert
+
+## check-random: random machines under random loads, against the judge: KINDS='plain any plain_split any_split' SEEDS=1-1000 LOADS=0-3000; a day, goes on where it was ended
+.PHONY: check-random
+check-random: setup $(B)/_t/campaign
+	@KINDS='$(KINDS)' SEEDS='$(SEEDS)' LOADS='$(LOADS)' bash tests/campaign/campaign.sh $(B)/_t/campaign $(B)/random
 
 ## steady: how often the confidence interval of load holds the known mean of a queue; two minutes
 .PHONY: steady
@@ -325,5 +335,5 @@ coverage: setup
 covered:
 	@$(MAKE) tests-built
 	@JOBS=$(JOBS) CC=$(CC) bash tests/coverage/failures.sh $(B)
-	-@B=$(B) CC=$(CC) KBGEN=$(KBGEN) SIM=$(B)/cube8/cube8 SIM_FIFO=$(B)/cube8_fifo/cube8_fifo JOBS=$(JOBS) KB_SEEDS=100 \
+	-@B=$(B) CC=$(CC) KBGEN=$(KBGEN) SIM=$(M)/cube8/cube8 SIM_FIFO=$(M)/cube8_fifo/cube8_fifo JOBS=$(JOBS) KB_SEEDS=100 \
 	    tests/run.sh $(TESTS) $(COVERING:%=tests/e2e/%.sh)

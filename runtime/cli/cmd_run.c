@@ -33,6 +33,7 @@
 #include <unistd.h>
 #include <errno.h>
 #include "cli/rows/inspection_rows.h"
+#include "cli/rows/launch_rows.h"
 #include "cli/out/progress.h"
 #include "cli/rows/race_rows.h"
 #include "cli/out/say.h"
@@ -50,64 +51,16 @@
 
 enum { EVENTS_AT_ONCE = 50000 }; /* a few ms: how long Ctrl-C may wait */
 
-/* One row: a launch, and what is known about the results of the bench. */
-struct launch_row {
-    const char *bench, *verify;
-    kb_launch_result launch;
-    int64_t kernel_fs, total_fs;
-    bool compared; /* outputs with the reference; max_abs_err is known */
-    double max_abs_err;
-};
-
-static const struct column columns[] = {
-    COLUMN("bench", CELL_TEXT, struct launch_row, bench),
-    COLUMN("kernel", CELL_TEXT, struct launch_row, launch.kernel),
-    COLUMN("pes", CELL_COUNT, struct launch_row, launch.pes),
-    COLUMN("start_ns", CELL_NS, struct launch_row, launch.start_fs),
-    COLUMN("kernel_ns", CELL_NS, struct launch_row, kernel_fs),
-    COLUMN("total_ns", CELL_NS, struct launch_row, total_fs),
-    COLUMN("ops", CELL_COUNT, struct launch_row, launch.ops),
-    COLUMN("dma_read_bytes", CELL_COUNT, struct launch_row, launch.dma_read_bytes),
-    COLUMN("dma_write_bytes", CELL_COUNT, struct launch_row, launch.dma_write_bytes),
-    COLUMN("gemm_macs", CELL_COUNT, struct launch_row, launch.gemm_macs),
-    COLUMN("math_elements", CELL_COUNT, struct launch_row, launch.math_elements),
-    COLUMN("verify", CELL_TEXT, struct launch_row, verify),
-    COLUMN_IF("max_abs_err", CELL_ERROR, struct launch_row, max_abs_err, compared),
-};
-
-enum { N_COLUMNS = sizeof columns / sizeof *columns };
-
 /* One run, and what is known about its results. */
 struct run {
     const struct cli *cli;
-    const kb_bench *bench;
-    kb_bench_run *run;       /* owned */
-    kb_sim *sim;             /* of `run` */
-    kb_breakdown *breakdown; /* owned; NULL: not wanted */
-    struct origin_arg *args; /* owned */
-    const char *verify;      /* "pass", "fail", "off" */
-    bool compared;           /* outputs with the reference; max_abs_err is known */
-    double max_abs_err;
+    struct launch_rows rows;               /* its `run` is owned */
+    kb_sim *sim;                           /* of `run` */
+    kb_breakdown *breakdown;               /* owned; NULL: not wanted */
+    struct origin_arg *args;               /* owned */
     kb_inspection *inspected[INSPECT_MAX]; /* owned; as many as were asked for, or NULL */
     struct speed speed;
 };
-
-/* Launches that are not complete have no row. */
-static bool launch_row(void *arg, uint64_t i, struct cell *cells)
-{
-    const struct run *run = arg;
-    struct launch_row row = {.bench = run->bench->name,
-                             .verify = run->verify,
-                             .compared = run->compared,
-                             .max_abs_err = run->max_abs_err};
-
-    if (kb_launch_get(run->sim, i, &row.launch) != KB_OK)
-        return false;
-    row.kernel_fs = row.launch.last_end_fs - row.launch.start_fs;
-    row.total_fs = row.launch.response_fs - row.launch.launch_fs;
-    record_cells(columns, N_COLUMNS, &row, cells);
-    return true;
-}
 
 /* -- Phase 1 -------------------------------------------------------------------------------- */
 
@@ -134,7 +87,7 @@ static kb_status launch_all(struct run *run, kb_error *why)
 /* Rows are printed in any case; their column `verify` says "fail". */
 static enum exit_code differ(struct run *run, const kb_error *why)
 {
-    run->verify = "fail";
+    run->rows.verify = "fail";
     return cmd_say(run->cli, EXIT_DIFFERENT, "verification failed: %s", why->text);
 }
 
@@ -206,12 +159,12 @@ static enum exit_code verify(struct run *run, struct computation *c)
     if (!whole)
         return EXIT_INTERRUPTED;
     if (c->status == KB_OK || c->status == KB_DIFFERENT) {
-        run->compared = !isnan(c->max_abs_err);
-        run->max_abs_err = c->max_abs_err;
+        run->rows.compared = !isnan(c->max_abs_err);
+        run->rows.max_abs_err = c->max_abs_err;
     }
     if (c->status == KB_DIFFERENT)
         return differ(run, &c->why);
-    run->verify = "pass";
+    run->rows.verify = "pass";
     return c->status ? cmd_fail(run->cli, c->status, &c->why) : EXIT_OK;
 }
 
@@ -247,7 +200,7 @@ static enum exit_code phase2(struct run *run)
     struct computation *c = memory_new(1, sizeof *c);
     kb_error why = {""};
 
-    c->run = run->run;
+    c->run = run->rows.run;
     c->options = (kb_compute_options){.threads = o->jobs,
                                       .verify_ops = o->verify == VERIFY_OPS,
                                       .stop = is_asked_to_stop,
@@ -257,7 +210,7 @@ static enum exit_code phase2(struct run *run)
     if (!stop_leaves())
         free(c);
     if (o->dump && code <= EXIT_DIFFERENT) {
-        kb_status status = kb_bench_dump(run->run, o->dump, &why);
+        kb_status status = kb_bench_dump(run->rows.run, o->dump, &why);
         if (status)
             return cmd_fail(run->cli, status, &why);
     }
@@ -299,15 +252,15 @@ static enum exit_code results(struct run *run)
 /* All arguments, for formats that tell them. */
 static void resolve_args(struct run *run)
 {
-    size_t n = run->bench->n_args;
+    size_t n = run->rows.bench->n_args;
 
     run->args = memory_new(n + 1, sizeof *run->args);
     for (size_t i = 0; i < n; i++) {
-        const kb_bench_arg *arg = &run->bench->args[i];
+        const kb_bench_arg *arg = &run->rows.bench->args[i];
 
         run->args[i] =
             (struct origin_arg){.name = arg->name,
-                                .value = kb_bench_value(run->run, i),
+                                .value = kb_bench_value(run->rows.run, i),
                                 .is_number = arg->type == KB_ARG_INT || arg->type == KB_ARG_REAL};
     }
 }
@@ -315,14 +268,13 @@ static void resolve_args(struct run *run)
 static void print_rows(struct run *run, struct sink *s)
 {
     if (run->cli->opts.inspect.n > 0) {
-        inspection_rows_print(run->cli, run->inspected, run->args, run->bench->n_args, s);
+        inspection_rows_print(run->cli, run->inspected, run->args, run->rows.bench->n_args, s);
         return;
     }
-    struct rows rows = {ROWS_COLUMNS(columns), .n_rows = kb_launch_count(run->sim),
-                        .row = launch_row, .arg = run};
+    struct rows rows = launch_rows(&run->rows);
 
     report_sim(run->cli->report, run->sim, "");
-    cmd_write_with(run->cli, &rows, run->args, run->bench->n_args, s);
+    cmd_write_with(run->cli, &rows, run->args, run->rows.bench->n_args, s);
     sink_flush(s);
 }
 
@@ -371,12 +323,12 @@ static bool say_end(const struct run *run, kb_status status)
     else if (status == KB_STOPPED && talk)
         cmd_note(run->cli, "stopped at %s ns: %llu of %llu launches complete%s", until, done, total,
                  results);
-    if (status == KB_OK && talk && *kb_bench_notes(run->run))
-        cmd_note(run->cli, "%s", kb_bench_notes(run->run));
+    if (status == KB_OK && talk && *kb_bench_notes(run->rows.run))
+        cmd_note(run->cli, "%s", kb_bench_notes(run->rows.run));
     if (status == KB_OK && talk)
         warn_of_ideal_links(run->cli, run->sim);
     if (status == KB_OK && talk)
-        warn_of_kernels(run->cli, run->sim, run->bench->name);
+        warn_of_kernels(run->cli, run->sim, run->rows.bench->name);
     if (status == KB_OK)
         speed_say(&run->speed, !talk, commands(run), "operations", (double)kb_sim_end_fs(run->sim));
     return !o->fingerprint || fprintf(stderr, "fingerprint %016llx\n",
@@ -434,10 +386,10 @@ static enum exit_code check_oplog(const struct cli *cli)
 /* Can be told before anything has run. */
 static enum exit_code check_reference(const struct run *run)
 {
-    if (!run->cli->opts.verify || run->bench->reference)
+    if (!run->cli->opts.verify || run->rows.bench->reference)
         return EXIT_OK;
     return say(run->cli->program, EXIT_USAGE, "bench %s has no reference to verify with",
-               run->bench->name);
+               run->rows.bench->name);
 }
 
 static kb_options options_of(const struct opts *o)
@@ -468,22 +420,23 @@ static enum exit_code run_traced(struct run *run)
 enum exit_code cmd_run(const struct cli *cli)
 {
     const struct opts *o = &cli->opts;
-    struct run run = {.cli = cli, .bench = bench_find(cli, o->operand[0]), .verify = "off"};
+    struct run run = {.cli = cli,
+                      .rows = {.bench = bench_find(cli, o->operand[0]), .verify = "off"}};
     kb_options options = options_of(o);
     struct utilization_rows stats = {0};
     kb_error why = {""};
 
-    if (!run.bench)
+    if (!run.rows.bench)
         return EXIT_USAGE;
     enum exit_code code = check_reference(&run);
     if (code)
         return code;
     kb_catch_crashes();
-    kb_status status = kb_bench_new(run.bench, cli->topo, &options, o->seed, o->operand + 1,
-                                    o->n_operands - 1, &run.run, &why);
+    kb_status status = kb_bench_new(run.rows.bench, cli->topo, &options, o->seed, o->operand + 1,
+                                    o->n_operands - 1, &run.rows.run, &why);
     if (status)
         return cmd_fail(cli, status, &why);
-    run.sim = kb_bench_sim(run.run);
+    run.sim = kb_bench_sim(run.rows.run);
     resolve_args(&run);
     code = check_oplog(cli);
     if (!code)
@@ -495,7 +448,7 @@ enum exit_code cmd_run(const struct cli *cli)
     if (!code) {
         code = run_traced(&run);
         utilization_rows_take(&stats, cli, run.sim);
-        code = stats_file_write(&stats, cli, run.args, run.bench->n_args, code);
+        code = stats_file_write(&stats, cli, run.args, run.rows.bench->n_args, code);
     }
     if (stop_leaves())
         return code;
@@ -504,6 +457,6 @@ enum exit_code cmd_run(const struct cli *cli)
     for (size_t i = 0; i < o->inspect.n; i++)
         kb_inspection_free(run.inspected[i]);
     free(run.args);
-    kb_bench_free(run.run);
+    kb_bench_free(run.rows.run);
     return code;
 }

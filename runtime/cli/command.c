@@ -120,7 +120,8 @@ struct origin cmd_origin(const struct cli *cli)
                            .info = &cli->info,
                            .seed = cli->opts.seed,
                            .params = cli->opts.params,
-                           .n_params = cli->opts.n_params};
+                           .n_params = cli->opts.n_params,
+                           .columns = cli->opts.command == COMMAND_DIFF ? NULL : cli->opts.columns};
 }
 
 void cmd_write(const struct cli *cli, const struct rows *rows, struct sink *s)

@@ -12,7 +12,7 @@ void cast_elements(kb_dtype to, void *dst, kb_dtype from, const void *src, size_
 
 static inline bool dtype_is_float(kb_dtype d)
 {
-    return d >= KB_F16 && d <= KB_F64;
+    return (unsigned)d - KB_F16 <= KB_F64 - KB_F16;
 }
 
 static inline bool dtype_is_signed(kb_dtype d)

@@ -116,8 +116,6 @@ static uint32_t pes_of(const struct host *h)
 
 static void host_tensor_free(struct kb_tensor *tensor)
 {
-    if (!tensor)
-        return;
     free(tensor->name);
     free(tensor->offsets);
     free(tensor);
@@ -394,8 +392,6 @@ static kb_status check_idle(const struct host *h, kb_error *why)
 static kb_status check_tensor(const char *name, kb_dtype dtype, const kb_shape *shape,
                               kb_placement placement, kb_error *why)
 {
-    if (!name)
-        return endpoint_error(why, "a tensor needs a name");
     if (!kb_dtype_bytes(dtype))
         return endpoint_error(why, "tensor '%.64s' has no type", name);
     if (shape->rank < 1 || shape->rank > KB_RANK_MAX)
@@ -723,7 +719,7 @@ static bool parts_alloc(const struct fill *f, unsigned char **parts)
 static bool fill_make(struct version_fill *base)
 {
     struct fill *f = (struct fill *)base;
-    uint32_t n = pes_of(f->tensor->host), users = f->users;
+    uint32_t n = pes_of(f->tensor->host);
     unsigned char *whole = malloc(f->tensor->nbytes);
     unsigned char **parts = calloc(n, sizeof *parts); /* [PE]: owned */
     bool ok = whole && parts && parts_alloc(f, parts);
@@ -738,12 +734,11 @@ static bool fill_make(struct version_fill *base)
         } else if (parts[pe]) {
             copy_part(f->tensor, &p, whole, parts[pe], true);
             version_set_bytes(f->versions[pe], parts[pe]);
-            users--;
         }
     }
     free(parts);
     free(whole);
-    if (ok && users == 0)
+    if (ok) /* all versions have their bytes, so none needs it any more */
         fill_free(f);
     return ok;
 }

@@ -92,7 +92,7 @@ static char peek(struct reader *r)
 /* Takes the next character if it is `c`. */
 static bool take(struct reader *r, char c)
 {
-    if (!c || peek(r) != c)
+    if (peek(r) != c)
         return false;
     r->at++;
     return true;

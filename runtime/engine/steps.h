@@ -337,7 +337,7 @@ static ALWAYS_INLINE kb_status run(struct kb_sim *s, int how, uint64_t budget)
         if (ev_time_fs(e) >= s->stop_fs)
             return stop(s, e);
         if ((how & HOW_COUNTED) && s->options.max_events && s->n_events >= s->options.max_events)
-            return s->status != KB_OK ? s->status : KB_STOPPED;
+            return KB_STOPPED;
         if (starts) {
             take_start(s, how, e);
             next = next_start(s, how);

@@ -184,7 +184,7 @@ static bool choose_plane(struct kb_sim *s, struct txn *txn)
     txn->plane = endpoint_plane(s->topo, (kb_transaction_op)txn->op, txn->id) & 7u;
     const struct trip trip = txn_trip(s->topo, txn);
 
-    if (walk_has_way(s->topo, &trip))
+    if (!s->topo->plane_rows[txn->plane].in_parts || walk_has_way(s->topo, &trip))
         return true;
     s->status = KB_BAD_REQUEST;
     s->stop_fs = 0;

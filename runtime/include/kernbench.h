@@ -101,9 +101,11 @@ typedef struct kb_info {
     const char *links;  /* "ideal" or "fifo" */
     uint32_t sips, cubes_per_sip, mesh_w, mesh_h, pes_per_cube;
     uint32_t nodes, edges;
-    uint32_t planes;         /* networks between its cubes: kb_plane_name() */
-    bool plane_column;       /* a transaction may choose its plane: kb_request.plane */
-    uint32_t grid_w, grid_h; /* of SIPs that are joined to their neighbours; 0: by a switch */
+    uint32_t planes;               /* networks between its cubes: kb_plane_name() */
+    bool plane_column;             /* a transaction may choose its plane: kb_request.plane */
+    uint32_t grid_w, grid_h;       /* of SIPs that are joined to their neighbours; 0: by a switch */
+    bool wrap_x, wrap_y;           /* the ends of rows, of columns of cubes are joined */
+    bool grid_wrap_x, grid_wrap_y; /* the same of the grid of SIPs */
 } kb_info;
 
 void kb_topology_info(const kb_topology *topo, kb_info *out);
@@ -440,8 +442,8 @@ uint64_t kb_sim_done(const kb_sim *sim);  /* transactions complete */
 
 /*
  * Returns the request that was added as `id`, without its offset or address, which are not kept:
- * dst is where its first byte lies. After its issue, issue_fs is the time of that, as in
- * kb_sim_result().
+ * dst is where its first byte lies. With sip.plane: column, its plane is the one that it took.
+ * After its issue, issue_fs is the time of that, as in kb_sim_result().
  */
 kb_status kb_sim_request(const kb_sim *sim, uint64_t id, kb_request *out);
 

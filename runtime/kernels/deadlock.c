@@ -341,7 +341,7 @@ static void say_peer(const kb_deadlocked *b, const char *other, char *text, size
         return;
     }
     n = snprintf(text, size, " %s %s under tag %d", message ? "from" : "at", other, b->tag);
-    if (b->other_tag >= 0 && n > 0 && (size_t)n < size)
+    if (b->other_tag >= 0 && (size_t)n < size)
         snprintf(text + n, size - (size_t)n, " (there is one under tag %d)", b->other_tag);
 }
 

@@ -23,9 +23,9 @@ size_t error_place(const struct tl_ctx *pe, const char *call, tl_here here, char
 
     kb_endpoint_name(&end, name);
     n = snprintf(text, size, "kernel %s on %s: ", current_launch(pe->kernels)->request.name, name);
-    if (call && n > 0 && (size_t)n < size)
+    if (call && (size_t)n < size)
         n += snprintf(text + n, size - (size_t)n, "%s at %s:%d: ", call, here.file, here.line);
-    return n > 0 && (size_t)n < size ? (size_t)n : size;
+    return (size_t)n < size ? (size_t)n : size;
 }
 
 void kernel_error(struct tl_ctx *pe, const char *call, tl_here here, const char *format, ...)

@@ -315,7 +315,7 @@ static void begin_launch(struct kb_sim *s)
     clear_tcms(s);
     if (s->race)
         race_launch(s->race, l->request.name, l->request.n_pes);
-    for (size_t i = 0; i < l->request.n_pes && s->status == KB_OK; i++) {
+    for (size_t i = 0; i < l->request.n_pes; i++) {
         struct tl_ctx *pe = pe_of(k, l, i);
 
         pe->state = PE_BEGINS;
@@ -406,7 +406,7 @@ kb_status kernels_run(struct kb_sim *s, uint64_t budget, kb_error *why)
     while (status == KB_OK && k->launch < k->n_launches) {
         if (!k->launched)
             begin_launch(s);
-        status = s->status == KB_OK ? engine_kernels(s, budget) : s->status;
+        status = engine_kernels(s, budget);
         if (status == KB_OK && k->running) {
             status = deadlock(s);
         }

@@ -168,7 +168,7 @@ void check_types(const struct call *call, enum tl_op op, kb_dtype dtype)
 {
     const struct math_row *row = &math_rows[op];
 
-    if (row->types == MATH_FLOAT && (dtype < KB_F16 || dtype > KB_F64))
+    if (row->types == MATH_FLOAT && dtype > KB_F64)
         BAD(call, "%s takes floats, not %s", row->name, kb_dtype_name(dtype));
     if (row->types == MATH_NUMBER && dtype == KB_BOOL)
         BAD(call, "%s does not take bool", row->name);

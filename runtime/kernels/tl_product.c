@@ -19,7 +19,7 @@
 
 static bool is_float(kb_dtype d)
 {
-    return d >= KB_F16 && d <= KB_F64;
+    return d <= KB_F64; /* it is not KB_DEFAULT */
 }
 
 /* Sets the types of a product; those that the options leave out follow from its operands. */

@@ -23,7 +23,8 @@
 #ifndef COST_H
 #define COST_H
 #include "base/exported.h"
-#include "machine/tables.h"
+#include "machine/between.h"
+#include "machine/segments.h"
 
 /* Stands for any longer drain; a run that needs it ends out of the range of time. */
 #define DRAIN_MAX_FS (INT64_C(1) << 62)
@@ -204,11 +205,35 @@ struct walked_cost {
 struct walked_cost cost_walked(const struct kb_topology *t, const struct trip *trip)
     EXPORTED(cost_walked);
 
+/* What segment `segment` of a cube costs, not regular. */
+static inline const struct cost_row *cost_segment_at(const struct kb_topology *t, uint32_t cube,
+                                                     uint32_t segment)
+{
+    return &t->cost_segment[cube_kind(t, cube) * t->n_segments + segment];
+}
+
+/* The same as cost_of_pe(), not regular: in a SIP from the tables of between.h. */
+static inline struct cost_row cost_of_any_pe(const struct kb_topology *t, const struct trip *trip)
+{
+    uint32_t a = src_cube(t, trip->src), b = dst_cube(t, trip->dst), pe = src_pe(t, trip->src);
+    uint32_t unit = dst_unit(t, trip->dst);
+    const struct mesh_row *way;
+    struct cost_row cost;
+
+    if (a == b)
+        return *cost_segment_at(t, a, seg_of_local(t, trip->plane, pe, unit));
+    if (t->between_by == BY_WALK || !cost_same_sip(t, a, b))
+        return cost_walked(t, trip).way;
+    way = &between_cubes(t, trip->plane, trip->back, a, b)->way;
+    cost = cost_add(way->cost, cost_segment_at(t, a, seg_of_out(t, trip->plane, pe, way->exit)));
+    return cost_add(cost, cost_segment_at(t, b, seg_of_in(t, trip->plane, way->side, unit)));
+}
+
 /* From a PE to a memory; the memory's own overhead and the edge into it are not in it. */
 static inline struct cost_row cost_of_pe(const struct kb_topology *t, const struct trip *trip)
 {
     if (!t->regular)
-        return cost_walked(t, trip).way;
+        return cost_of_any_pe(t, trip);
     if (src_cube(t, trip->src) == dst_cube(t, trip->dst))
         return t->cost_local[src_pe(t, trip->src) * t->n_units + dst_unit(t, trip->dst)];
     return cost_remote(t, trip->src, trip->dst);

@@ -262,5 +262,9 @@ void kb_topology_info(const kb_topology *t, kb_info *out)
         .plane_column = t->plane_choice == PLANE_BY_COLUMN,
         .grid_w = t->fabric_shape == FABRIC_GRID ? t->grid_w : 0,
         .grid_h = t->fabric_shape == FABRIC_GRID ? t->grid_h : 0,
+        .wrap_x = t->wrap & WRAP_X,
+        .wrap_y = t->wrap & WRAP_Y,
+        .grid_wrap_x = t->fabric_shape == FABRIC_GRID && t->grid_wrap & WRAP_X,
+        .grid_wrap_y = t->fabric_shape == FABRIC_GRID && t->grid_wrap & WRAP_Y,
     };
 }

@@ -72,6 +72,14 @@ static inline uint32_t walk_neighbour(const struct kb_topology *t, uint32_t cube
     }
 }
 
+/* What the wire of `cube` to its neighbour at `exit` is longer than others: a wrap link may be. */
+static inline int64_t mesh_extra_fs(const struct kb_topology *t, uint32_t cube, uint32_t exit)
+{
+    if (t->regular || t->wrap == WRAP_NONE || exit >= N_SIDES || !mesh_at_border(t, cube, exit))
+        return 0;
+    return t->wrap_wire_fs - t->d2d_wire_fs;
+}
+
 /* -- what is there -------------------------------------------------------------------------- */
 
 /* Of a cube's row of cube_edges: masks of sides, in letters from EDGE_NONE on. */

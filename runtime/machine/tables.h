@@ -135,6 +135,15 @@ struct mesh_row {
     struct cost_row cost;
 };
 
+/* How `between` is looked up, of a machine that is not regular: machine/between.h */
+enum between_by { BY_WALK, BY_DISTANCE, BY_PAIR };
+
+/* The same by distance or by pair, for one plane; and the overheads of the UCIe nodes passed. */
+struct between_row {
+    struct mesh_row way;
+    int64_t ucie_fs;
+};
+
 /*
  * For how long a memory is held: the drain of the request's route, or its own. The words of
  * cube.hbm.hold and cube.sram.hold in gen/keys.def, in that order.

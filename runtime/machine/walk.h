@@ -35,40 +35,6 @@ static inline const struct segment_row *walk_segment(const struct kb_topology *t
     return segment_at(t, at.cube, at.segment);
 }
 
-/* -- segments by what they lead from and to ------------------------------------------------- */
-
-static inline uint32_t seg_of_local(const struct kb_topology *t, uint32_t plane, uint32_t pe,
-                                    uint32_t unit)
-{
-    return t->seg_local + (plane * t->pes + pe) * t->n_units + unit;
-}
-
-static inline uint32_t seg_of_out(const struct kb_topology *t, uint32_t plane, uint32_t pe,
-                                  uint32_t exit)
-{
-    return t->seg_out + (plane * t->pes + pe) * N_EXITS + exit;
-}
-
-static inline uint32_t seg_of_pass(const struct kb_topology *t, uint32_t plane, uint32_t side,
-                                   uint32_t exit)
-{
-    return t->seg_pass + (plane * N_SIDES + side) * N_EXITS + exit;
-}
-
-static inline uint32_t seg_of_in(const struct kb_topology *t, uint32_t plane, uint32_t side,
-                                 uint32_t unit)
-{
-    return t->seg_in + (plane * N_SIDES + side) * t->n_units + unit;
-}
-
-/* A regular machine has hosts at its west side only. */
-static inline uint32_t seg_of_host_in(const struct kb_topology *t, uint32_t plane, uint32_t side,
-                                      uint32_t slice)
-{
-    return t->regular ? t->seg_host_in + slice
-                      : t->seg_host_in + (plane * N_SIDES + side) * t->slices + slice;
-}
-
 /* -- trips ---------------------------------------------------------------------------------- */
 
 /* The trip of a transaction; `of_host`: of chiplet `chiplet`. */
@@ -79,10 +45,10 @@ static inline struct trip walk_trip(const struct kb_topology *t, uint32_t src, u
         return (struct trip){.src = src, .dst = dst, .of_host = of_host};
     return (struct trip){.src = src,
                          .dst = dst,
-                         .plane = (uint8_t)plane,
+                         .plane = t->planes == 1 ? 0 : (uint8_t)plane,
                          .chiplet = (uint8_t)chiplet,
                          .of_host = of_host,
-                         .back = reads && t->plane_rows[plane].one_way};
+                         .back = reads && t->plane_rows[t->planes == 1 ? 0 : plane].one_way};
 }
 
 /* The part of a trip inside the SIP of `cube`: from which cube to which. */
@@ -130,6 +96,8 @@ static inline uint32_t walk_exit(const struct kb_topology *t, const struct trip 
 
         if (cube == part.last)
             return EXIT_IO;
+        if (t->between_by != BY_WALK && !(trip->back && t->plane_rows[trip->plane].has_detours))
+            return between_cubes(t, trip->plane, trip->back, cube, part.last)->way.exit;
         return trip->back ? mesh_back_exit(t, trip->plane, cube, part.last, part.first)
                           : mesh_exit(t, trip->plane, cube, part.last);
     }
@@ -219,11 +187,7 @@ static inline struct route_at walk_next(const struct kb_topology *t, const struc
 /* What the wire behind the last node of `at` is longer than its row says: a wrap link may be. */
 static inline int64_t walk_extra_fs(const struct kb_topology *t, struct route_at at)
 {
-    uint32_t exit = walk_segment(t, at)->exit;
-
-    if (t->regular || exit >= N_SIDES || !mesh_at_border(t, at.cube, exit))
-        return 0;
-    return t->wrap_wire_fs - t->d2d_wire_fs;
+    return mesh_extra_fs(t, at.cube, walk_segment(t, at)->exit);
 }
 
 /* An edge, seen from the segment in which a request passes it. */

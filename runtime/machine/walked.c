@@ -15,11 +15,24 @@
 #include "machine/walk.h"
 #include <math.h>
 
+/* To the last cube of a part of the trip, past all between. */
+static struct route_at skip_between(const struct kb_topology *t, const struct trip *trip,
+                                    struct route_at at, struct walked_cost *c)
+{
+    uint32_t last = walk_part_of(t, trip, at.cube).last;
+    const struct between_row *row = between_cubes(t, trip->plane, trip->back, at.cube, last);
+
+    c->way = cost_add(c->way, &row->way.cost);
+    c->ucie_fs += row->ucie_fs;
+    return walk_enter(t, trip, last, row->way.side);
+}
+
 struct walked_cost cost_walked(const struct kb_topology *t, const struct trip *trip)
 {
     struct walked_cost c = {.way.link_gbs = (double)INFINITY, .behind.link_gbs = (double)INFINITY};
+    struct route_at at = walk_begin(t, trip);
 
-    for (struct route_at at = walk_begin(t, trip);; at = walk_next(t, trip, at)) {
+    for (;;) {
         const struct segment_row *seg = walk_segment(t, at);
         int64_t ucie_fs = kind_at(t, at.cube)->ucie_overhead_fs;
 
@@ -33,11 +46,15 @@ struct walked_cost cost_walked(const struct kb_topology *t, const struct trip *t
             c.ucie_fs += ucie_fs;
             return c;
         }
-        c.way =
-            cost_add(c.way, &t->cost_segment[cube_kind(t, at.cube) * t->n_segments + at.segment]);
-        c.way.wire_fs += walk_extra_fs(t, at);
+        c.way = cost_add(c.way, cost_segment_at(t, at.cube, at.segment));
         if (seg->exit == N_EXITS)
             return c;
         c.ucie_fs += at.segment < t->seg_host || at.segment >= t->seg_host_in ? 2 * ucie_fs : 0;
+        if (t->between_by != BY_WALK && seg->exit != EXIT_IO) {
+            at = skip_between(t, trip, at, &c);
+            continue;
+        }
+        c.way.wire_fs += walk_extra_fs(t, at);
+        at = walk_next(t, trip, at);
     }
 }

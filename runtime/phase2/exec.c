@@ -478,7 +478,7 @@ static void look_ahead(struct gemm_memory *memory, const struct op *op, const st
 
 static bool compute_batch(struct worker *w, uint32_t i, uint32_t n)
 {
-    if (i + 1 < n && w->batch[i].op.kind == OP_GEMM)
+    if (i + 1 < n) /* a batch is of small products */
         look_ahead(&w->memory, &w->batch[i].op, &w->batch[i + 1]);
     return compute(w->exec, &w->batch[i], &w->memory);
 }

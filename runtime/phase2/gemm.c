@@ -64,7 +64,7 @@ kb_dtype gemm_lane(const struct op *op)
 
     if (dtype_is_float(in))
         return in == KB_F64 || acc == KB_F64 ? KB_F64 : KB_F32;
-    if (dtype_is_float((kb_dtype)op->out.dtype) || kb_dtype_bytes(acc) == 8)
+    if (kb_dtype_bytes(acc) == 8)
         return KB_U64;
     return kb_dtype_bytes((kb_dtype)op->out.dtype) == 8 ? KB_U64 : KB_U32;
 }
@@ -251,7 +251,7 @@ static kb_dtype sums_dtype(const struct product *p)
 
     if (dtype_is_float(p->lane))
         return p->lane;
-    if (!dtype_is_float(acc) && kb_dtype_bytes(acc) == kb_dtype_bytes(p->lane))
+    if (kb_dtype_bytes(acc) == kb_dtype_bytes(p->lane))
         return acc;
     if (p->lane == KB_U64)
         return dtype_is_signed((kb_dtype)p->op->in[0].dtype) ? KB_I64 : KB_U64;

@@ -212,9 +212,10 @@ static double (*special(enum tl_op math))(double)
 FLOAT_SPECIAL(special_f32, float)
 FLOAT_SPECIAL(special_f64, double)
 
+/* Of elementwise operations, which are all before TL_CAST. */
 static bool is_special(enum tl_op math)
 {
-    return math == TL_EXP || math == TL_LOG || (math >= TL_RSQRT && math <= TL_ERF);
+    return math == TL_EXP || math == TL_LOG || math >= TL_RSQRT;
 }
 
 /* -- elementwise, integers ------------------------------------------------------------------ */
@@ -470,12 +471,13 @@ static void run_of(const struct walk *w, uint64_t number, struct math_lane in[3]
 /* The type in which an elementwise operation or a comparison is computed: that of its tensors. */
 static kb_dtype computed_in(const struct op *op)
 {
+    const struct op_tensor *t = op->in;
+
     if (op->math == TL_WHERE)
         return (kb_dtype)op->out.dtype;
-    for (uint32_t i = 0; i < op->n_in; i++)
-        if (!op->in[i].is_scalar)
-            return (kb_dtype)op->in[i].dtype;
-    return (kb_dtype)op->in[0].dtype;
+    while (t->is_scalar) /* one of them is none */
+        t++;
+    return (kb_dtype)t->dtype;
 }
 
 static void run_elements(const struct op *op, unsigned char *out)
@@ -799,8 +801,8 @@ static void run_transpose(const struct op *op, unsigned char *out)
     size_t bytes = kb_dtype_bytes((kb_dtype)t->dtype), columns, rows, matrix;
     uint64_t all = dims_elements(&t->shape) * bytes;
 
-    columns = t->shape.rank > 0 ? t->shape.dim[t->shape.rank - 1] : 1;
-    rows = t->shape.rank > 1 ? t->shape.dim[t->shape.rank - 2] : 1;
+    columns = t->shape.dim[t->shape.rank - 1];
+    rows = t->shape.dim[t->shape.rank - 2];
     matrix = rows * columns * bytes;
     for (uint64_t at = 0; at < all; at += matrix)
         transpose(out + at, t->view.v->bytes + t->view.offset + at, rows, columns, bytes);

@@ -185,8 +185,6 @@ NO_TRAP static double float_value(enum tl_op math, double x, double y, double z)
         return fma(x, y, z);
     case TL_CLAMP:
         return isnan(x) || isnan(y) || isnan(z) ? NAN : fmin(fmax(x, y), z);
-    case TL_WHERE:
-        return x != 0 ? y : z;
     case TL_EXP:
         return exp(x);
     case TL_LOG:
@@ -247,11 +245,9 @@ static uint64_t integer_value(enum tl_op math, bool is_signed, uint64_t x, uint6
         return less(is_signed, x, y) ? y : x;
     case TL_MINIMUM:
         return less(is_signed, y, x) ? y : x;
-    case TL_CLAMP:
+    default: /* clamp */
         x = less(is_signed, x, y) ? y : x;
         return less(is_signed, z, x) ? z : x;
-    default: /* where */
-        return x != 0 ? y : z;
     }
 }
 
@@ -321,10 +317,11 @@ static bool only_selects(enum tl_op math)
 /* The type of the tensors, whose elements are compared or computed. */
 static kb_dtype tensors_dtype(const struct op *op)
 {
-    for (uint32_t i = op->math == TL_WHERE; i < op->n_in; i++)
-        if (!op->in[i].is_scalar)
-            return (kb_dtype)op->in[i].dtype;
-    return (kb_dtype)op->out.dtype;
+    const struct op_tensor *t = &op->in[op->math == TL_WHERE];
+
+    while (t->is_scalar) /* one of them is none */
+        t++;
+    return (kb_dtype)t->dtype;
 }
 
 static struct wanted element_of(const struct op *op, uint64_t index)
@@ -337,8 +334,6 @@ static struct wanted element_of(const struct op *op, uint64_t index)
 
         x[i] = of_tensor(t, t->is_scalar ? 0 : place_in(&t->shape, &op->out.shape, index));
     }
-    if (op->math == TL_WHERE && x[0].is_float)
-        x[0] = of_integer(x[0].f != 0);
     w.value = value_of((enum tl_op)op->math, tensors_dtype(op), x);
     return w;
 }
@@ -463,8 +458,7 @@ static bool softmax_same(const struct op *op, const unsigned char *out, double t
 static struct wanted moved(const struct op *op, uint64_t index)
 {
     const struct dims *s = &op->in[0].shape;
-    uint64_t columns = s->rank > 0 ? s->dim[s->rank - 1] : 1;
-    uint64_t rows = s->rank > 1 ? s->dim[s->rank - 2] : 1;
+    uint64_t columns = s->dim[s->rank - 1], rows = s->dim[s->rank - 2];
     uint64_t first = index / (rows * columns) * rows * columns, at = index - first;
 
     return (struct wanted){of_tensor(&op->in[0], first + at % rows * columns + at / rows), 0, 0,

@@ -6,7 +6,7 @@ set -u
 build=$1
 ${CC:-gcc} -D_GNU_SOURCE -shared -fPIC -O1 -o "$build/failures.so" tests/support/failures.c || exit
 {
-    python3 tests/failures/failures.py "$build/cube8/cube8" "$build/failures.so" --sample 3 -j "${JOBS:-1}"
+    python3 tests/failures/failures.py "$build/_m/cube8/cube8" "$build/failures.so" --sample 3 -j "${JOBS:-1}"
     for kind in open read alloc; do
         for nth in 1 2 3 5 8 13 21 34 55 89 144 233 377; do
             FAIL_KIND=$kind FAIL_AT=$nth LD_PRELOAD=$build/failures.so "$build/kbgen" topologies/cube1.yaml

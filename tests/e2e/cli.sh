@@ -117,11 +117,43 @@ run --help
 grep -q -- "--bytes N .*; sweep: a list (probe, route, sweep, load, why)$" out
 ok "--help says which commands take an option"
 refused "of unknown options the nearest of the command" 2 \
-    "unknown option '--rates': it is one of --format, --output, --sqlite, --engine, --quiet, --case, --bytes, --help" probe --rates
+    "unknown option '--rates': it is one of --format, --output, --sqlite, --engine, --quiet, --case, --bytes, --columns, --help" probe --rates
 refused "which has it" 2 "unknown option '--rates', did you mean '--rate'?" load --rates
 refused "the command may come later" 2 "unknown option '--rates': it is one of --format" --rates probe
 refused "or not at all" 2 "unknown option '--rates', did you mean '--rate'?" --rates
 refused "an option that is cut off" 2 "unknown option '--maxeventsss', did you mean '--max-events'?" replay x --maxeventsss
+
+# -- tables -------------------------------------------------------------------------------------
+
+for words in "probe" "replay $root/benches/one_slice.csv --format table" "list" "run gemm M=64" "run gemm M=64 --breakdown" \
+    "load --pattern uniform --rate 0.1 --txns 1000 --format table --quiet" "why gemm M=64" "info" \
+    "sweep --src c0.pe* --dst c1.slice* --format table"; do
+    # shellcheck disable=SC2086
+    run $words
+    [ $code -eq 0 ] && [ "$(sed '/^not shown/,$d' out | awk '{ print length }' | sort -n | tail -1)" -le 120 ] &&
+        ! grep -q ' $' out
+    ok "a table fits 120 columns: $words"
+done
+run probe --columns all
+equal "--columns all: as CSV has them" "$("$SIM" probe --format csv | head -1)" "$(head -1 out | xargs | tr ' ' ,)"
+run probe
+equal "what is not shown is named" "$("$SIM" probe --format csv | head -1 | tr , '\n' | sort | xargs)" \
+    "$( (head -1 out | xargs -n1; tail -1 out | sed 's/not shown: //; s/ (.*//; s/,//g' | xargs -n1) | sort | xargs)"
+run sweep --src c0.pe0 --dst c0.slice0 --columns mean_ns,src,waits
+equal "--columns: names and groups, in the order of the table, and a table" \
+    "src mean_ns queue_channel_ns queue_engine_ns queue_link_ns queue_memory_ns" "$(head -1 out | xargs)"
+refused "a column that does not exist" 2 "unknown column 'mean', did you mean 'mean_ns'?" sweep --src c0.pe0 --dst c0.slice0 --columns mean
+refused "one like no other" 2 "unknown column 'zzz': it is one of all, keys, times, steps, parts, waits, work, rates, busiest, checks" \
+    probe --columns zzz
+refused "formats for programs have all columns" 2 "--columns is of --format table, csv has all columns" \
+    probe --columns src --format csv
+refused "so have reports" 2 "a report has all columns, it takes no --columns" report probe --columns src -o p.html
+grep -rhoE 'COLUMN(_IF|_WORD)?\("[a-z_0-9]+"' "$root/runtime/cli" | grep -oE '"[a-z_0-9]+"' | sort -u |
+    grep -vxF -e '"row"' -e '"where"' -e '"column"' -e '"a"' -e '"b"' -e '"delta"' -e '"change_pct"' \
+        -e '"best_ns"' -e '"worst_ns"' -e '"farthest"' -e '"from"' -e '"to"' -e '"kind"' -e '"servers"' \
+        -e '"busy_ns"' -e '"queue_"' -e '"bytes"' -e '"queue_mean"' -e '"queue_max"' >named
+nothing "$(grep -vF -f <(grep -oE '"[a-z_0-9]+"' "$root/runtime/cli/out/columns.def") named)"
+ok "--columns knows the columns of all tables"
 
 # -- golden numbers -----------------------------------------------------------------------------
 
@@ -390,12 +422,12 @@ equal "addresses are printed as endpoints" "c0.sram c1.slice2 c7.slice0" \
 judge=$(dirname "$SIM")/../_t/judge
 if [ -x "$judge" ]; then
     run replay in.csv --fingerprint
-    "$judge" replay "$root/topologies/cube8.yaml" in.csv >judged 2>judged.err
+    "$judge" replay "$root/tests/machines/cube8.yaml" in.csv >judged 2>judged.err
     cmp -s out judged && cmp -s err judged.err
     ok "addresses: as the judge has them"
     cp "$root/tests/fuzz/after.csv" in.csv
     run replay in.csv --fingerprint
-    "$judge" replay "$root/topologies/cube8.yaml" in.csv >judged 2>judged.err
+    "$judge" replay "$root/tests/machines/cube8.yaml" in.csv >judged 2>judged.err
     cmp -s out judged && cmp -s err judged.err
     ok "rows that wait: as the judge has them"
 else

@@ -7,7 +7,7 @@ needs_cube8
 export PYTHONDONTWRITEBYTECODE=1
 [ -x "$B/_t/talking" ] || none "there is no $B/_t/talking"
 SIM=$B/_t/talking
-columns=pe,kernel,call,line,since_ns,lacks,waits_for,state,tag,other_tag,missing,cycle
+columns=pe,kernel,call,line,since_ns,lacks,waits_for,state,tag,other_tag,missing,cycle,cause,count
 
 # line TEXT: where that stands in tests/support/talking.c
 line()
@@ -28,19 +28,19 @@ stuck()
 at=$(line "tl_recv(tl, 0, 7,")
 stuck listen 1 "cube8: deadlock: 1 command never ends: kernel listen on c0.pe1: tl_recv at tests/support/$at lacks a message from c0.pe0 under tag 7 since 28.756250 ns"
 ok "a receive without a send: exit 4, and where it is"
-equal "its row" "c0.pe1,listen,tl_recv,$at,28.756250,a message,c0.pe0,ended,7,,," "$(sed -n 2p out)"
+equal "its row" "c0.pe1,listen,tl_recv,$at,28.756250,a message,c0.pe0,ended,7,,,,1,1" "$(sed -n 2p out)"
 
 at=$(line "tl_send(tl, (pe + 1) % RING, 0,")
 stuck jam 4 "cube8: deadlock: 4 commands never end: kernel jam on c0.pe0: tl_send at tests/support/$at lacks a free slot at c0.pe1 under tag 0 since "
 ok "a ring of sends that slots do not hold"
 equal "each waits for the next, in one circle" \
     "c0.pe0,c0.pe1,waiting,0,,,1 c0.pe1,c0.pe2,waiting,0,,,1 c0.pe2,c0.pe3,waiting,0,,,1 c0.pe3,c0.pe0,waiting,0,,,1" \
-    "$(sed 1d out | cut -d, -f1,7- | xargs)"
+    "$(sed 1d out | cut -d, -f1,7-12 | xargs)"
 
 at=$(line "        tl_barrier(tl, tl_cube(tl));")
 stuck stay_away 7 "tl_barrier at tests/support/$at lacks a member, c0.pe5, since "
 ok "a barrier that one never reaches"
-[ "$(sed 1d out | cut -d, -f6- | sort -u)" = "a member,c0.pe5,ended,,,1," ] && ! grep -q '^c0.pe5,' out
+[ "$(sed 1d out | cut -d, -f6-12 | sort -u)" = "a member,c0.pe5,ended,,,1," ] && ! grep -q '^c0.pe5,' out
 ok "all others wait for that one, in no circle"
 
 stuck leave 1 "tl_recv_async at tests/support/$(line "tl_recv_async(tl, 3,") lacks a message from c0.pe3 under tag 0 since "
@@ -53,10 +53,10 @@ stuck cross 3 "cube8: deadlock: 3 commands never end: kernel cross on c0.pe4: tl
 ok "a circle through a barrier is named before kernels that are in none"
 equal "the barrier waits for the member that waits for it, not for the lowest" \
     "c0.pe1,c0.pe3,ended,0,,, c0.pe4,c0.pe5,waiting,,,2,1 c0.pe5,c0.pe4,waiting,0,,,1" \
-    "$(sed 1d out | cut -d, -f1,7- | xargs)"
+    "$(sed 1d out | cut -d, -f1,7-12 | xargs)"
 stuck mistag 1 " lacks a message from c0.pe0 under tag 2 (there is one under tag 3) since "
 ok "a message that lies under another tag"
-equal "its column" "c0.pe0,ended,2,3,," "$(sed 1d out | cut -d, -f7-)"
+equal "its column" "c0.pe0,ended,2,3,,,1,1" "$(sed 1d out | cut -d, -f7-)"
 stuck at_last 4 "kernel jam on c0.pe0"
 ok "the last of three launches"
 cp out fused.csv
@@ -76,12 +76,13 @@ equal "a long one is cut" \
     "circle 1 of 64 PEs: c0.pe0 waits for c0.pe1 waits for c0.pe2 waits for c0.pe3 waits for c0.pe4 waits for c0.pe5 waits for ... waits for c7.pe7 waits for c0.pe0" \
     "$(tail -1 out)"
 run run listen
-[ "$code" -eq 4 ] && [ "$(wc -l <out)" -eq 2 ]
+[ "$code" -eq 4 ] && [ "$(wc -l <out)" -eq 3 ] && grep -q '^not shown: ' out
 ok "without a circle there are rows alone"
 run run jam --format json
 [ "$code" -eq 4 ] && jq -e '.schema == "kernbench.deadlock/1" and (.rows | length) == 4 and
     .rows[0] == {pe: "c0.pe0", kernel: "jam", call: "tl_send", line: .rows[0].line,
-        since_ns: 219.25625, lacks: "a free slot", waits_for: "c0.pe1", state: "waiting", tag: 0, other_tag: null, missing: null, cycle: 1}' \
+        since_ns: 219.25625, lacks: "a free slot", waits_for: "c0.pe1", state: "waiting", tag: 0, other_tag: null, missing: null, cycle: 1,
+        cause: 1, count: 1}' \
     out >/dev/null
 ok "JSON"
 run run stay_away --format jsonl
@@ -89,8 +90,13 @@ run run stay_away --format jsonl
     [ "$(sed 1d out | jq -r .missing | sort | uniq -c | xargs)" = "7 1" ]
 ok "JSON lines"
 run run jam --format md
-[ "$code" -eq 4 ] && [ "$(grep -c '^| c0.pe' out)" -eq 4 ] && grep -q '^circle 1: ' out
-ok "md"
+[ "$code" -eq 4 ] && [ "$(grep -c '^| c0.pe' out)" -eq 1 ] && grep -q '| 1 | 1 | 4 |$' out && grep -q '^circle 1: ' out
+ok "md: one row for all that have one cause, with their number"
+run run circle --columns pe,count
+equal "a table: the same, of 64 PEs" "pe count c0.pe0 64" "$(head -2 out | xargs)"
+run run cross --columns pe,call,count
+equal "other calls and other lines are other causes" "c0.pe1 tl_recv 1 c0.pe4 tl_barrier 1 c0.pe5 tl_recv 1" \
+    "$(sed -n 2,4p out | xargs)"
 run run jam --quiet --format csv
 [ "$code" -eq 4 ] && says "deadlock: 4 commands" && [ "$(wc -l <out)" -eq 5 ]
 ok "--quiet changes nothing"

@@ -3,7 +3,7 @@
 #
 # TAP on stdout. Runs the commands of each ```console block; their stderr is shown after their
 # stdout. A ```c block that begins with "/* NAME.c -- " is a file that a command may compile. Commands
-# of make are left out. B names the build, KBGEN and SIM programs in it.
+# of make are left out. B names the build, KBGEN a program in it.
 . "$(dirname "$0")/../support/tap.sh"
 at_top
 KBGEN=${KBGEN:-$B/kbgen}
@@ -11,15 +11,14 @@ compiler=$(cut -d' ' -f1 "$B/_o/flags") # and what the libraries need beside it
 instruments=$(grep -o -e '-fsanitize=[^ ]*' -e '--coverage' "$B/_o/flags" | xargs)
 
 # here COMMAND: with this build's programs, files in a folder of its own, and the variant with
-# fifo links that the tests build
+# fifo links that the tests build for themselves
 here()
 {
     local command=$1
 
     command=${command//\/tmp\//$work/}
-    command=${command//cube8_queues/cube8_fifo}
     command=${command//build\//@/} # first all, as $B may hold a build/ of its own
-    command=${command//@\/cube8\/cube8/$SIM}
+    command=${command//@\/cube8_queues\/cube8_queues/$M/cube8_fifo/cube8_fifo}
     command=${command//@\/kbgen/$KBGEN}
     command=${command//@\//$B/}
     case $command in

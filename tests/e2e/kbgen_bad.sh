@@ -66,10 +66,12 @@ Try 'kbgen --help'."
     begins "no file" 2 "kbgen: no topology file$try"
     begins "two files" 2 "kbgen: one topology file, not also b$try" a b
     begins "unknown option" 2 "kbgen: unknown option --frob" --frob topologies/cube8.yaml
+    begins "unknown short option" 2 "kbgen: unknown option -x$try" -x topologies/cube8.yaml
     begins "--set without assignment" 2 "kbgen: an argument is needed by --set" --set
     begins "--name with an argument" 2 "kbgen: no argument is taken by --name" --name=x topologies/cube8.yaml
     begins "an option that is nearly one" 2 "kbgen: unknown option '--confg', did you mean '--config'?" --confg x
     begins "a shell that is none" 2 "kbgen: --completion is for bash, zsh or fish, not csh" --completion csh
+    begins "an option without an argument" 2 "kbgen: an argument is needed by --completion$try" --completion
     begins "no such file" 3 "$work/none.yaml: cannot be read: " "$work/none.yaml"
     begins "directory" 3 "$work: cannot be read: " "$work"
     run --version
@@ -147,7 +149,7 @@ good_sets()
 
 resolved()
 {
-    for f in topologies/*.yaml tests/vectors/*.yaml; do
+    for f in topologies/*.yaml tests/machines/*.yaml tests/vectors/*.yaml; do
         run --config "$f"
         mv "$work/out" "$work/first.yaml"
         run --config "$work/first.yaml"
@@ -157,9 +159,9 @@ resolved()
     run --name topologies/tray32.yaml
     echo tray32 | cmp -s - "$work/out"
     ok "--name"
-    run --hash topologies/cube8.yaml
+    run --hash tests/machines/cube8.yaml
     echo db513632d7f7f2c1 | cmp -s - "$work/out"
-    ok "--hash"
+    ok "--hash, of version 1 as ever"
 }
 
 # huge NAME CODE TEXT: $work/huge.yaml ends in time, with a first message that has TEXT.

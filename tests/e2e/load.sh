@@ -3,11 +3,11 @@
 #
 # B names the build, SIM the simulator of cube8 in it. Needs awk and jq.
 . "$(dirname "$0")/../support/tap.sh"
-CUBE1=$B/cube1/cube1
-ODD=$B/vec3/vec3
+CUBE1=$M/cube1/cube1
+ODD=$M/vec3/vec3
 columns=pattern,nbytes,op,rate,offered_gbs,accepted_gbs,count,mean_ns,ci95_ns,p50_ns,p99_ns,p999_ns,\
 max_ns,warmup_ns,steady,wire_ns,overhead_ns,drain_ns,queue_channel_ns,queue_link_ns,\
-queue_memory_ns,busiest_memory,memory_util_pct,busiest_link,link_util_pct
+queue_memory_ns,busiest_memory,memory_util_pct,busiest_link,link_util_pct,zero_load_ns,saturated,saturation_rate
 
 # load ARGUMENT...
 load()
@@ -106,10 +106,16 @@ ok "every pattern"
 # -- what is said beside ------------------------------------------------------------------------
 
 load --pattern local --rate 0.7:1:0.1 --format table
-[ "$(head -1 out | cut -c1-7)" = pattern ] &&
+[ "$(head -1 out | cut -c1-12)" = "nbytes  op  " ] &&
     grep -q '^saturation begins between rate 0.8 and 0.9: 14[0-9.]* GB/s accepted there$' out &&
     grep -q '^busiest at rate 0.8: memories sip0.*hbm_ctrl.slice.* %, .* %, .* %; links .* -> .* %$' out
 ok "below a table: where saturation begins, and what is busiest before"
+load --pattern local --rate 0.9,0.7:0.8:0.1 --txns 20000 --quiet
+equal "which rates are saturated, and the least of them" "0.9 1 0.9 0.7 0 0.9 0.8 0 0.9" \
+    "$(awk -F, 'NR > 1 { print $4 + 0, $27, $28 + 0 }' out | xargs)"
+equal "the zero-load latency: the formula" "18.085000 18.085000 18.085000" "$(sed 1d out | cut -d, -f26 | xargs)"
+load --pattern local --rate 0.1 --txns 20000 --quiet
+equal "no saturation" "0," "$(sed 1d out | cut -d, -f27,28)"
 load --pattern local --rate 0.2,0.1 --format md
 [ "$(sed -n 5p out)" = "" ] && [ "$(sed -n 6p out)" = "no saturation up to rate 0.2" ]
 ok "below Markdown; no saturation"
@@ -230,7 +236,7 @@ ok "a matrix from standard input"
 
 load --pattern local --rate .001,0.25,1.0 --txns 1000 --format table --quiet
 equal "a table has the rates as they were asked" "0.001 0.25 1" \
-    "$(awk 'NR > 1 && NR < 5 { print $4 }' out | xargs)"
+    "$(awk 'NR > 1 && NR < 5 { print $3 }' out | xargs)"
 load --pattern local --rate .001,0.25 --txns 1000 --format json --quiet
 equal "JSON has six decimals, and a number" "0.001000 0.250000" \
     "$(sed -n 's/.*"rate":\([0-9.]*\),.*/\1/p' out | xargs)"

@@ -6,7 +6,7 @@ set -u
 LC_ALL=C
 export LC_ALL
 root=$(cd "$(dirname "$0")/../.." && pwd)
-B=${B:-$root/build}
+M=${B:-$root/build}/_m
 if ! /usr/bin/python3 -c 'import numpy' 2>/dev/null; then
     echo "1..0 # SKIP there is no numpy"
     exit 0
@@ -22,7 +22,7 @@ one()
 
     shift
     n=$((n + 1))
-    if "$B/$topology/$topology" run "$@" --dump "$work/$n" --seed "$n" >"$work/out" 2>"$work/err"; then
+    if "$M/$topology/$topology" run "$@" --dump "$work/$n" --seed "$n" >"$work/out" 2>"$work/err"; then
         echo "$work/$n $* on=$topology" >>"$list"
     else
         failed=$((failed + 1))

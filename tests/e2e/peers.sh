@@ -10,8 +10,8 @@ instruments=$(grep -o -e '-fsanitize=[^ ]*' -e '--coverage' "$B/_o/flags" | xarg
 # build NAME SOURCE: a program of benches/
 build() {
     # shellcheck disable=SC2086
-    $compiler -std=c11 -D_GNU_SOURCE -O1 $instruments -Iruntime/include -Iruntime -I"$B/cube8" -I"$work" \
-        -o "$work/$1" "$2" "$B/cube8/libcube8.a" "$B/libkernbench.a" -lm -lpthread
+    $compiler -std=c11 -D_GNU_SOURCE -O1 $instruments -Iruntime/include -Iruntime -I"$M/cube8" -I"$work" \
+        -o "$work/$1" "$2" "$M/cube8/libcube8.a" "$B/libkernbench.a" -lm -lpthread
 }
 
 # expect NAME COMMAND...
@@ -31,7 +31,7 @@ replay_rows() {
 same_as_replay() {
     "$work/export" "$1" 1 2000 "$work" || return
     replay_rows "$work/rows.csv" >"$work/replay.csv"
-    "$B/cube8/cube8" replay "$work/replay.csv" --format csv >"$work/out.csv" || return
+    "$M/cube8/cube8" replay "$work/replay.csv" --format csv >"$work/out.csv" || return
     cut -d, -f10,20 "$work/out.csv" | sed 1d | tr -d . | sed 's/^0*//; s/,0*/,/' >"$work/expected"
     awk -F, '{ printf "%.0f\n", $3 + $4 }' "$work/rows.csv" | paste -d, "$work/done.txt" - | cmp - "$work/expected"
 }

@@ -5,7 +5,7 @@
 # jq, and python3 for its sqlite3.
 . "$(dirname "$0")/../support/tap.sh"
 needs_cube8
-SIM_FIFO=${SIM_FIFO:-$B/cube8_fifo/cube8_fifo}
+SIM_FIFO=${SIM_FIFO:-$M/cube8_fifo/cube8_fifo}
 case $SIM_FIFO in /*) ;; *) SIM_FIFO=$root/$SIM_FIFO ;; esac
 BROKEN=$B/_t/broken
 columns=race,kernel,pe,call,line,issue_ns,op_id,access,memory,offset,nbytes,address,count

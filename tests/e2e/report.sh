@@ -74,6 +74,19 @@ ok "run: command, hash, seed, all arguments, roofline, what was busy, configurat
 "$SIM" run gemm M=64 --seed 7 --quiet --stats use.json >out
 equal "and as much of each as --stats has" "$(jq -c '.rows[] | [.name, .util_pct, .count, .queue_max]' use.json | sort)" \
     "$(sed -n '/id="use-json"/,/^]}/p' page.html | sed '1d;$d;s/,$//' | jq -c '[.name, .util_pct, .count, .queue_max]' | sort)"
+[ "$(grep -c '^<section' page.html)" -eq 8 ] &&
+    [ "$(grep -A2 '^<section' page.html | grep -cE '^<p class=lead>[^<]+[.]</p>$')" -eq 8 ]
+ok "each section begins with a sentence"
+run report run gemm M=64 -o page.html && shows "takes $("$SIM" run gemm M=64 --quiet --format csv | awk -F, 'NR == 2 {
+    printf "%.2f ns on %s PEs, at %.2f TFLOP/s, %.1f %% of the peak", $5, $3, $14, $15 }')"
+ok "run: which says what the table has"
+run report replay one_slice.csv -o page.html && shows 'memory sip0.cube0.hbm_ctrl.slice0 binds: 97.1 %.' \
+    'Latency is 18.09 ns (id 0, c0.pe0 → c0.slice0, 4096 bytes) to 110.87 ns (id 4, host → c0.slice0, 4096 bytes).'
+ok "replay: what binds, and how much"
+run report sweep --src 'c0.pe*' --dst 'c*.slice*' --bytes 64,4096 -o page.html --quiet
+shows 'There are 512 lines; these differ most.' '>c0.pe0 → c0.slice0<' &&
+    [ "$(grep -o '>c0.pe[0-7] → c[0-7].slice[0-7]</text>' page.html | sort | uniq -c | awk '$1 != 3' | wc -l)" -le 24 ]
+ok "sweep: eight lines of 512, the fastest among them"
 run report load --pattern local --rate 0.2,1.0 --txns 20000 -o page.html
 grep -q 'rate 1: no steady state found' err && shows '<li>rate 1: no steady state found' \
     '<li>saturation begins between rate 0.2 and 1' 'was at rate 0.2;'
@@ -116,7 +129,7 @@ ok "the page sets every colour of its pictures, which follow its theme"
 # -- more rows than a page has -----------------------------------------------------------------------------
 
 run report sweep --src 'c*.pe*' --dst 'c*.slice*' --bytes 64:1664:64 --quiet -o page.html
-rows=$(grep -c '^{"src"' page.html) shown=$(sed '/id="shares"/q' page.html | grep -c '^<tr>')
+rows=$(grep -c '^{"src"' page.html) shown=$(sed '1,/id="rows"/d; /id="rows-json"/q' page.html | grep -c '^<tr>')
 equal "of 106496 rows a page keeps 100000, and shows 1000" "0 100000 1000" "$code $rows $shown"
 shows 'The page has the first 100000 of 106496 rows'
 ok "and says so"

@@ -79,7 +79,7 @@ SIM=$BROKEN refused "too many tensors" 2 "more than 16 tensors" many
 
 # -- what is printed ----------------------------------------------------------------------------
 
-columns=bench,kernel,pes,start_ns,kernel_ns,total_ns,ops,dma_read_bytes,dma_write_bytes,gemm_macs,math_elements,verify,max_abs_err
+columns=bench,kernel,pes,start_ns,kernel_ns,total_ns,ops,dma_read_bytes,dma_write_bytes,gemm_macs,math_elements,verify,max_abs_err,tflops,peak_pct,gbs,ops_per_byte,algorithm
 run gemm M=64 N=64 K=64 --format csv
 [ $code -eq 0 ] && [ ! -s err ] && [ "$(head -1 out)" = $columns ] && [ "$(wc -l <out)" -eq 2 ] &&
     [ "$(field bench 1),$(field kernel 1),$(field pes 1)" = gemm,gemm,64 ] &&
@@ -87,6 +87,22 @@ run gemm M=64 N=64 K=64 --format csv
     [ "$(field dma_write_bytes 1)" -eq $((64 * 64 * 2)) ] && [ "$(field verify 1)" = off ] &&
     [ -z "$(field max_abs_err 1)" ]
 ok "CSV: columns and counts of a GEMM"
+awk -v m="$(field gemm_macs 1)" -v e="$(field math_elements 1)" -v k="$(field kernel_ns 1)" \
+    -v b="$(($(field dma_read_bytes 1) + $(field dma_write_bytes 1)))" -v t="$(field tflops 1)" \
+    -v p="$(field peak_pct 1)" -v g="$(field gbs 1)" -v i="$(field ops_per_byte 1)" 'function near(a, b) {
+        return a - b < 1e-5 && b - a < 1e-5 }
+    BEGIN { exit !(near(t, (2 * m + e) / k / 1000) && near(p, 100 * m / (k * 64 * 4096)) && near(g, b / k) &&
+        near(i, (2 * m + e) / b)) }'
+ok "rates follow from counts and kernel_ns; the peak is 64 PEs of 4096 macs a ns"
+[ -z "$(field algorithm 1)" ] && run all_reduce count=64 --format csv --quiet && [ "$(field algorithm 1)" != auto ] &&
+    [ -n "$(field algorithm 1)" ] && run all_reduce count=64 algorithm=ring --format csv --quiet &&
+    [ "$(field algorithm 1)" = ring ]
+ok "the algorithm that was taken"
+run softmax M=64 N=64 --format csv --quiet
+awk -v e="$(field math_elements 1)" -v k="$(field kernel_ns 1)" -v p="$(field peak_pct 1)" \
+    'BEGIN { d = p - 100 * e / (k * 64 * 64); exit !(d < 1e-5 && d > -1e-5) }'
+ok "without products the peak is that of MATH: 64 PEs of 64 elements a ns"
+run gemm M=64 N=64 K=64 --format csv
 equal "all kernels start together when the last host has called" 27.836250 "$(field start_ns 1)"
 awk -v k="$(field kernel_ns 1)" -v t="$(field total_ns 1)" -v s="$(field start_ns 1)" \
     'BEGIN { exit !(k > 0 && t > s + k) }'

@@ -5,7 +5,7 @@
 . "$(dirname "$0")/../support/tap.sh"
 at_top
 yaml=tests/support/interleaved.yaml
-sim=$B/interleaved/interleaved
+sim=$M/interleaved/interleaved
 
 # random_rows SEED: rows of the judge, most of them with an address and several granules instead
 random_rows()

@@ -4,7 +4,7 @@
 # B names the build, SIM the simulator of cube8 in it, SIM_FIFO the one with fifo links. Needs jq,
 # and python3 for its sqlite3.
 . "$(dirname "$0")/../support/tap.sh"
-SIM_FIFO=${SIM_FIFO:-$B/cube8_fifo/cube8_fifo}
+SIM_FIFO=${SIM_FIFO:-$M/cube8_fifo/cube8_fifo}
 case $SIM_FIFO in /*) ;; *) SIM_FIFO=$root/$SIM_FIFO ;; esac
 columns=kind,name,from,to,gbs,servers,count,bytes,busy_ns,util_pct,queue_mean,queue_max
 header=issue_ns,op,src,dst,offset,nbytes

@@ -52,6 +52,49 @@ closes()
     ok "$1"
 }
 
+# -- what is not for a terminal -----------------------------------------------------------------
+
+# to_terminal COLUMNS ARGUMENT...: stdout, a terminal of that width, to $work/out, and its exit code
+cat >stdout.py <<'END'
+import fcntl, os, pty, struct, subprocess, sys, termios
+ours, theirs = pty.openpty()
+fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, int(sys.argv[1]), 0, 0))
+run = subprocess.Popen(sys.argv[2:], stdout=theirs, stderr=open("err", "wb"))
+os.close(theirs)
+said = b""
+while True:
+    try:
+        more = os.read(ours, 65536)
+    except OSError:
+        break
+    if not more:
+        break
+    said += more
+open("out", "wb").write(said.replace(b"\r\n", b"\n"))
+sys.exit(run.wait())
+END
+to_terminal()
+{
+    code=0
+    python3 stdout.py "$1" "$SIM" "${@:2}" || code=$?
+}
+
+to_terminal 100 view cube
+[ $code -eq 2 ] && [ ! -s out ] && grep -qx "cube8: view writes SVG, and this is a terminal: name a file, such as -o cube8.svg" err
+ok "view prints no SVG on a terminal"
+to_terminal 100 report probe
+[ $code -eq 2 ] && [ ! -s out ] && says "report writes HTML, and this is a terminal: name a file, such as -o cube8.html"
+ok "report prints no HTML there"
+to_terminal 100 view cube -o cube.svg
+[ $code -eq 0 ] && [ -s cube.svg ]
+ok "a file is fine"
+for width in 60 100 200; do
+    to_terminal $width probe
+    [ $code -eq 0 ] && [ "$(awk '{ print length }' out | sort -n | tail -1)" -le $width ] &&
+        [ "$(head -1 out | wc -w)" -gt $((width / 15)) ]
+    ok "a table fits a terminal of $width columns"
+done
+
 # -- the closing line ---------------------------------------------------------------------------
 
 many 200000

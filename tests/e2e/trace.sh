@@ -6,7 +6,7 @@
 . "$(dirname "$0")/../support/tap.sh"
 needs_cube8
 export PYTHONDONTWRITEBYTECODE=1
-SIM_FIFO=${SIM_FIFO:-$B/cube8_fifo/cube8_fifo}
+SIM_FIFO=${SIM_FIFO:-$M/cube8_fifo/cube8_fifo}
 case $SIM_FIFO in /*) ;; *) SIM_FIFO=$root/$SIM_FIFO ;; esac
 instruments=$(grep -o -e '-fsanitize=[^ ]*' -e '--coverage' "$B/_o/flags" | xargs)
 if grep -q -e -DKB_NO_PROTOBUF "$B/_o/flags"; then

@@ -13,12 +13,12 @@ for rows in tests/vectors/*.csv; do
     *) sim=$(basename "${base%_*}") ;;
     esac
     for engine in fused hop; do
-        call ${RUNNER:-} "$B/$sim/$sim" replay "$rows" --engine $engine --fingerprint
+        call ${RUNNER:-} "$M/$sim/$sim" replay "$rows" --engine $engine --fingerprint
         [ $code -eq 0 ] && cmp "$work/out" "$base.expected.csv" && cmp "$work/err" "$base.fingerprint"
         ok "$(basename "$base") $engine"
     done
     # without a fingerprint the engine compiled for the topology runs
-    call ${RUNNER:-} "$B/$sim/$sim" replay "$rows" --quiet
+    call ${RUNNER:-} "$M/$sim/$sim" replay "$rows" --quiet
     [ $code -eq 0 ] && cmp "$work/out" "$base.expected.csv"
     ok "$(basename "$base")"
 done

@@ -14,7 +14,7 @@ cube8=$SIM
 # judged TOPOLOGY YAML LEVEL SIP CUBE PE [ARGUMENT]...: by its keys
 judged()
 {
-    local sim=$B/$1/$1
+    local sim=$M/$1/$1
     [ "$1" = cube8 ] && sim=$cube8
     if [ ! -x "$sim" ]; then
         skip "$1 $3" "no $1"
@@ -27,25 +27,25 @@ judged()
 }
 
 for level in system sip cube pe; do
-    judged cube8 topologies/cube8.yaml $level 0 0 0
-    judged tray32 topologies/tray32.yaml $level 0 0 0
-    judged cube1 topologies/cube1.yaml $level 0 0 0
+    judged cube8 tests/machines/cube8.yaml $level 0 0 0
+    judged tray32 tests/machines/tray32.yaml $level 0 0 0
+    judged cube1 tests/machines/cube1.yaml $level 0 0 0
     for v in 0 1 2 3 4 5; do
         judged vec$v tests/vectors/vec$v.yaml $level 0 0 0
     done
 done
-judged tray32 topologies/tray32.yaml sip 1 0 0 --at s1
-judged tray32 topologies/tray32.yaml cube 1 0 0 --at s1
-judged tray32 topologies/tray32.yaml cube 1 13 0 --at s1.c13
-judged tray32 topologies/tray32.yaml cube 0 15 0 --at c15
-judged cube8 topologies/cube8.yaml pe 0 7 5 --at c7.pe5
-judged tray32 topologies/tray32.yaml pe 1 3 2 --at s1.c3.pe2
-judged cube8 topologies/cube8.yaml pe 0 3 0 --at c3
+judged tray32 tests/machines/tray32.yaml sip 1 0 0 --at s1
+judged tray32 tests/machines/tray32.yaml cube 1 0 0 --at s1
+judged tray32 tests/machines/tray32.yaml cube 1 13 0 --at s1.c13
+judged tray32 tests/machines/tray32.yaml cube 0 15 0 --at c15
+judged cube8 tests/machines/cube8.yaml pe 0 7 5 --at c7.pe5
+judged tray32 tests/machines/tray32.yaml pe 1 3 2 --at s1.c3.pe2
+judged cube8 tests/machines/cube8.yaml pe 0 3 0 --at c3
 
 run view && cp out first && run view sip && same first out
 ok "without a name it is the SIP, if there is one alone"
-if [ -x "$B/tray32/tray32" ]; then
-    "$B/tray32/tray32" view >first && "$B/tray32/tray32" view system >out && same first out
+if [ -x "$M/tray32/tray32" ]; then
+    "$M/tray32/tray32" view >first && "$M/tray32/tray32" view system >out && same first out
     ok "and the system of several"
 else
     skip "and the system of several" "no tray32"
@@ -76,7 +76,7 @@ ok "colours for light and for dark pages"
 # shaped NAME LEVEL EXPRESSION [ARGUMENT]...: of tests/pictures/shapes.py, true of the picture
 shaped()
 {
-    local sim=$B/shape_$1/shape_$1
+    local sim=$M/shape_$1/shape_$1
     if [ ! -x "$sim" ]; then
         skip "$1 $2: $3" "no shape_$1"
         return
@@ -90,8 +90,8 @@ for shape in ring planes holes kinds shores grid; do
     for level in system sip cube pe; do
         shaped $shape $level 'len(nodes) > 3 and no_overlap()'
     done
-    if [ -x "$B/shape_$shape/shape_$shape" ]; then
-        call "$B/shape_$shape/shape_$shape" report probe -o page.html && [ $code -eq 0 ] && python3 - <<'END_PY'
+    if [ -x "$M/shape_$shape/shape_$shape" ]; then
+        call "$M/shape_$shape/shape_$shape" report probe -o page.html && [ $code -eq 0 ] && python3 - <<'END_PY'
 import re, xml.etree.ElementTree as xml
 pictures = re.findall(r"<svg.*?</svg>", open("page.html").read(), re.S)
 levels = [g.get("data-level") for p in pictures for g in xml.fromstring(p).iter() if g.get("data-level")]
@@ -158,7 +158,7 @@ row()
     row node sip0.cube0.xbar.pe0 ''
 } >use.csv
 for level in system sip cube pe; do
-    "$KBGEN" --keys "$root/topologies/cube8.yaml" >keys
+    "$KBGEN" --keys "$root/tests/machines/cube8.yaml" >keys
     run view $level --stats use.csv && [ $code -eq 0 ] && cp out picture &&
         call python3 "$judge" picture keys $level 0 0 0 use.csv && [ $code -eq 0 ]
     ok "$level: coloured as the file says"
@@ -175,10 +175,10 @@ ok "the system lists the busiest edges of all, and says what cubes are coloured 
 run load --pattern hotspot:20 --rate 0.06 --txns 20000 --seeds 1 --stats hot.csv --quiet && run view sip --stats hot.csv &&
     equal "the cube of the hot slice stands out" "u6 sip0.cube0" \
         "$(sed -n 's/.*<g class="\(u[4-7]\)" data-node="\(sip0.cube[0-9]*\)".*/\1 \2/p' out | xargs)"
-if [ -x "$B/tray32/tray32" ]; then
-    "$B/tray32/tray32" load --pattern uniform --rate 0.1 --txns 20000 --seeds 1 --stats tray.csv --quiet >rows &&
-        "$KBGEN" --keys "$root/topologies/tray32.yaml" >keys &&
-        "$B/tray32/tray32" view --stats tray.csv >picture &&
+if [ -x "$M/tray32/tray32" ]; then
+    "$M/tray32/tray32" load --pattern uniform --rate 0.1 --txns 20000 --seeds 1 --stats tray.csv --quiet >rows &&
+        "$KBGEN" --keys "$root/tests/machines/tray32.yaml" >keys &&
+        "$M/tray32/tray32" view --stats tray.csv >picture &&
         nothing "$(python3 "$judge" picture keys system 0 0 0 tray.csv)" &&
         [ "$(grep -o '>[0-9]* %</text>' picture | grep -c '>2[0-9][0-9][0-9] %')" = 4 ]
     ok "tray32: no label is cut, each direction of a link to the switch has its own"

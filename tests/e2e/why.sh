@@ -5,7 +5,7 @@
 # and jq.
 . "$(dirname "$0")/../support/tap.sh"
 needs_cube8
-SIM_FIFO=${SIM_FIFO:-$B/cube8_fifo/cube8_fifo}
+SIM_FIFO=${SIM_FIFO:-$M/cube8_fifo/cube8_fifo}
 case $SIM_FIFO in /*) ;; *) SIM_FIFO=$root/$SIM_FIFO ;; esac
 header=issue_ns,op,src,dst,offset,nbytes
 columns=by,of,cause,place,behind,count,total_ns,pct,begin_ns,end_ns

@@ -5,7 +5,7 @@
 
 # A target may name more for its link in a line "link: ..." of its heading.
 FUZZ_LINKS = $$(sed -n 's/^ \* link: //p' tests/fuzz/fuzz_$*.c)
-FUZZ_OBJ := $(GENLIB) $(B)/cube8/libcube8.a $(CLI) $(LIB)
+FUZZ_OBJ := $(GENLIB) $(M)/cube8/libcube8.a $(CLI) $(LIB)
 $(CORPORA): $(B)/_t/corpus_%: $(O)/tests/fuzz/fuzz_%.o $(O)/tests/fuzz/corpus.o $(FUZZ_OBJ)
 	$(call link,$(FUZZ_LINKS))
 FUZZERS := $(FUZZ_TARGETS:%=$(B)/_t/fuzz_%)
@@ -30,7 +30,7 @@ FUZZ_BUILD := B=$(B)/fuzz CC=clang CFLAGS='-O1 -g1' KBGEN=$(KBGEN) \
 fuzz-built: setup
 	@.ci/install $(CLANG_PACKAGES)
 	@$(MAKE) $(KBGEN)
-	@$(MAKE) $(PARALLEL) $(FUZZ_BUILD) topology TOPO=cube8 SET= NAME=
+	@$(MAKE) $(PARALLEL) $(FUZZ_BUILD) machine-cube8
 	@$(MAKE) $(PARALLEL) $(FUZZ_BUILD) fuzzers
 
 ## fuzz: a minute of libFuzzer each on all that is read: YAML, command lines, replay, .npy, results, lists, matrices

@@ -16,7 +16,7 @@ make_debug()
     [ "$code" -eq 0 ]
 }
 
-make_debug SET= NAME= TOPO=cube8 topology && "$B/house/cube8/cube8" probe >"$work/probe" && "$SIM" probe | same "$work/probe" -
+make_debug SET= NAME= TOPO=cube8 topology && "$B/house/cube8/cube8" probe >"$work/probe" && "$B/cube8/cube8" probe | same "$work/probe" -
 ok "without optimisation a simulator links, and prints the same"
 make_debug alone && nothing "$(grep -E 'warning:|error:' "$work/err")"
 ok "each source compiles alone, without a warning"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """mutate.py -- makes small mistakes in the sources by chance, one at a time, and tells which no test notices.
 
-usage: mutate.py [-n N] [--seed S] [--only REGEX] [--tree DIR] [--log FILE] [--list] [--try FILE:LINE:COLUMN:NEW]
+usage: mutate.py [-n N] [--seed S] [-j JOBS] [--only REGEX] [--tree DIR] [--log FILE] [--list] [--try FILE:LINE:COLUMN:NEW]
 
 Where tests/break.sh has mistakes that were thought of, this draws them: an operator replaced, a
 constant one larger, a condition turned round, a statement left out. All places of gen/ and runtime/
@@ -10,13 +10,17 @@ It is *killed* if a test fails or does not end; otherwise it *survives*, and a t
 the mutant does what the original does. Those that were found to do the same stand in
 survivors.txt with the reason, and count neither way.
 
-The tree that is mutated is a copy, in DIR, which is built once; a mutant rebuilds what make says.
+The tree that is mutated is a copy, in DIR, which is built once; a mutant rebuilds what make says. Of a
+.c of the core or the generator that is its object alone, which unit tests are linked with, before the
+archives. Such a mutant meets unit tests first; what they leave meets scripts.
 In a first round each mutant meets the tests of its file's own folder, NEAR; those that are left
-meet all other unit tests and scripts in a second one. Random tests run SEEDS machines. Scripts that
+meet all other unit tests and scripts in a second one. The first test that fails ends it; a test that
+takes PATIENCE times as long as without a mistake fails. Random tests run SEEDS machines. Scripts that
 take long are left out: SLOW.
 
   -n N          how many mutants that count (default 300)
   --seed S      of the drawing (default 1); the same seed draws the same mutants in the same tree
+  -j JOBS       how many mutants at a time, each in a tree of its own: DIR, DIR.1, ... (default 1)
   --only REGEX  places whose FILE matches
   --tree DIR    default build/mutate; kept, and brought up to date at the next run
   --log FILE    a line of each verdict; what it has already is not tried again
@@ -35,6 +39,7 @@ import resource
 import shutil
 import subprocess
 import sys
+import threading
 import time
 
 TREE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -44,6 +49,7 @@ MORE_MACHINES = ["machine-cube1", "machine-tests/support/odd.yaml", "machine-tes
 LIMIT = 0.95
 SEEDS = "60"
 CPU_SECONDS, WALL_SECONDS, MEMORY = 120, 1800, 8 << 30
+PATIENCE, LEAST_SECONDS = 5, 10  # of CPU time, of which a busy machine takes nothing away
 
 # Not run by chance mistakes: what builds all again, waits, or only looks at sources and documents.
 SLOW = {"generated", "install", "docs", "study", "peers", "kill", "killed_make", "lines", "stops", "terminal",
@@ -174,8 +180,8 @@ def tests_of(path, units, scripts, near):
     return sorted((test for test in every if test[0] in first), key=lambda test: first.index(test[0]))
 
 
-def limits():
-    resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS + 5))
+def limit(seconds):
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
@@ -184,7 +190,8 @@ class Tree:
     """A copy of the sources, built, in which one mutant after the other is put."""
 
     def __init__(self, folder):
-        self.folder, self.trusted, self.untrusted = folder, set(), set()
+        self.folder, self.seconds, self.untrusted = folder, {}, set()  # CPU seconds of tests that have passed
+        self.commands, self.ready = {}, set()  # of make, by target; unit tests that are built
         files = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=TREE, capture_output=True,
                                text=True, check=True).stdout.split("\n")
         for name in filter(None, files):
@@ -219,43 +226,136 @@ class Tree:
             return self.make(*(generator if path.startswith("gen/") else libraries))
         return self.make(*libraries, *generator) and self.make(*MACHINES)
 
+    def says(self, target, changed):
+        """What make would run for a target, if `changed` were new."""
+        if target not in self.commands:
+            env = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
+            self.commands[target] = subprocess.run(
+                ["make", "-n", "V=1", "CFLAGS=" + FLAGS, "-W", changed, target], cwd=self.folder, env=env,
+                capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL).stdout
+        return self.commands[target]
+
+    def shell(self, text):
+        return subprocess.run(["sh", "-ec", text], cwd=self.folder, capture_output=True, check=False,
+                              stdin=subprocess.DEVNULL).returncode == 0
+
+    def object_of(self, path):
+        """The object of a .c of the core or the generator; kernels.c includes some."""
+        if not path.endswith(".c") or path.startswith("runtime/cli/") or path in ("gen/main.c", "gen/options.c"):
+            return None
+        name = "build/_o/%s.o" % path[:-2]
+        whole = "build/_o/runtime/kernels/kernels.o"
+        if os.path.exists(os.path.join(self.folder, name)):
+            return name
+        return whole if path.startswith(("runtime/kernels/", "runtime/pe/")) else None
+
+    def compiles(self, mutant, name):
+        """Makes the object of a mutant; is it another one?"""
+        at = os.path.join(self.folder, name)
+        with open(at, "rb") as f:
+            before = f.read()
+        done = self.shell(self.says(name, mutant.path))
+        with open(at, "rb") as f:
+            after = f.read()
+        return done and before != after, before
+
+    def links(self, test, name):
+        """Links a unit test with an object, before the archive that has the original."""
+        target = "build/_t/test_" + test
+        if test not in self.ready and not self.make(target):
+            return False
+        self.ready.add(test)
+        text = self.says(target, "build/libkernbench.a")
+        archive = " build/_t/libgen.a" if name.startswith("build/_o/gen/") else " build/libkernbench.a"
+        return self.shell(text.replace(archive, " " + name + archive, 1))
+
+    def quick_verdict(self, mutant, name, near):
+        """As verdict(), of unit tests alone, which are linked with its object."""
+        mutant.apply(self.folder)
+        other, before = self.compiles(mutant, name)
+        try:
+            if not other:
+                return "same code, or none"
+            for test, is_script in tests_of(mutant.path, self.units, self.scripts, near):
+                if is_script or test in self.untrusted:
+                    continue
+                if not self.links(test, name):
+                    return "killed by the linker"
+                if not self.passes(test, False) and (test in self.seconds or self.is_good(test, name, before)):
+                    return "killed by " + test
+            return "open"
+        finally:
+            self.restore(mutant)
+            with open(os.path.join(self.folder, name), "wb") as f:
+                f.write(before)
+
+    def is_good(self, test, name, before):
+        """Does a test that has not passed yet do so without the mutant? If not it is left out."""
+        at = os.path.join(self.folder, name)
+        with open(at, "rb") as f:
+            mutated = f.read()
+        with open(at, "wb") as f:
+            f.write(before)
+        good = self.links(test, name) and self.passes(test, False)
+        if not good:
+            self.untrusted.add(test)
+            print("left out, as it fails without a mistake: " + test, flush=True)
+        with open(at, "wb") as f:
+            f.write(mutated)
+        return good
+
     def code(self):
         """A hash of all that was compiled."""
         digest = hashlib.sha256()
-        for part in ("kbgen", "_t/libgen.a", "libkernbench.a", "libkernbench-cli.a", "cube8/libcube8.a"):
+        for part in ("kbgen", "_t/libgen.a", "libkernbench.a", "libkernbench-cli.a", "_m/cube8/libcube8.a"):
             with open(os.path.join(self.folder, "build", part), "rb") as f:
                 digest.update(f.read())
         return digest.hexdigest()
 
+    def prepare(self, tests):
+        """Builds what these need, at once."""
+        goals = ["build/_t/test_" + name for name, is_script in tests if not is_script]
+        if any(is_script for _, is_script in tests):
+            goals += MACHINES + MORE_MACHINES + ["build/_t/" + p for p in ("judge", "broken", "talking", "hostile")]
+        return not goals or self.make(*goals)
+
     def passes(self, name, is_script):
-        env = dict(os.environ, B="build", CC="gcc", KBGEN="build/kbgen", SIM="build/cube8/cube8", JOBS="1",
-                   SIM_FIFO="build/cube8_fifo/cube8_fifo", KB_SEEDS=SEEDS, CMOCKA_MESSAGE_OUTPUT="TAP")
+        env = dict(os.environ, B="build", CC="gcc", KBGEN="build/kbgen", SIM="build/_m/cube8/cube8", JOBS="1",
+                   SIM_FIFO="build/_m/cube8_fifo/cube8_fifo", KB_SEEDS=SEEDS, CMOCKA_MESSAGE_OUTPUT="TAP")
         env = {k: v for k, v in env.items() if k not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
-        goals = MACHINES + MORE_MACHINES if is_script else ["build/_t/test_" + name]
-        if not self.make(*goals) or is_script and not self.make(
-                *("build/_t/" + p for p in ("judge", "broken", "talking", "hostile"))):
-            return False
         command = ["bash", "tests/e2e/%s.sh" % name] if is_script else ["build/_t/test_" + name]
+        seconds = min(CPU_SECONDS, max(LEAST_SECONDS, int(PATIENCE * self.seconds.get(name, CPU_SECONDS))))
+        started = time.time()
         try:
             done = subprocess.run(command, cwd=self.folder, env=env, stdin=subprocess.DEVNULL, capture_output=True,
-                                  text=True, errors="replace", preexec_fn=limits, timeout=WALL_SECONDS, check=False)
+                                  text=True, errors="replace", preexec_fn=lambda: limit(seconds), timeout=WALL_SECONDS,
+                                  check=False)
         except subprocess.TimeoutExpired:
             return False
-        return done.returncode == 0 and not re.search(r"^not ok (?!.*# SKIP)", done.stdout, re.M)
+        good = done.returncode == 0 and not re.search(r"^not ok (?!.*# SKIP)", done.stdout, re.M)
+        if good:
+            self.seconds[name] = max(self.seconds.get(name, 0), time.time() - started)
+        return good
 
     def verdict(self, mutant, near):
         """'killed by TEST'; 'SURVIVED', or 'open' after the near tests; 'same code' if it does not count."""
+        name = self.object_of(mutant.path)
+        if name:
+            verdict = self.quick_verdict(mutant, name, near)
+            if verdict != "open" or near:
+                return verdict
         try:
             mutant.apply(self.folder)
             if not self.build(mutant.path) or self.code() == self.original:
                 return "same code, or none"
             tests = [t for t in tests_of(mutant.path, self.units, self.scripts, near) if t[0] not in self.untrusted]
-            self.make(*("build/_t/test_" + name for name, is_script in tests if not is_script))
-            for name, is_script in tests:
-                if self.passes(name, is_script):
-                    self.trusted.add(name)
-                elif name in self.trusted or self.passes_without(mutant, name, is_script):
-                    return "killed by " + name
+            for of_scripts in (False, True):
+                some = [t for t in tests if t[1] == of_scripts]
+                if some and not self.prepare(some):
+                    return "killed by make"
+                for name, is_script in some:
+                    if not self.passes(name, is_script) and (name in self.seconds or self.passes_without(mutant, name, is_script)):
+                        return "killed by " + name
             return "open" if near else "SURVIVED"
         finally:
             self.restore(mutant)
@@ -266,14 +366,13 @@ class Tree:
     def passes_without(self, mutant, name, is_script):
         """Does a test that has never passed here do so without the mutant? If not it is left out."""
         self.restore(mutant)
-        good = self.build(mutant.path) and self.passes(name, is_script)
-        if good:
-            self.trusted.add(name)
-        else:
+        good = self.build(mutant.path) and self.prepare([(name, is_script)]) and self.passes(name, is_script)
+        if not good:
             self.untrusted.add(name)
             print("left out, as it fails without a mistake: " + name, flush=True)
         mutant.apply(self.folder)
         self.build(mutant.path)
+        self.prepare([(name, is_script)])
         return good
 
 
@@ -307,10 +406,72 @@ def read_log(path):
     return verdicts
 
 
+class Trial:
+    """Judges mutants, several at a time: a thread has a tree."""
+
+    def __init__(self, trees, log):
+        self.trees, self.log, self.lock = trees, log, threading.Lock()
+        self.known, self.verdicts = known_survivors(), read_log(log)
+        self.counts = {"killed": 0, "SURVIVED": 0, "open": 0, "known": 0, "same": 0}
+
+    def judge(self, tree, mutant, near):
+        start, verdict = time.time(), self.verdicts.get(mutant.name(), "open")
+        if key_of(mutant) in self.known:
+            verdict = "known"
+        elif verdict == "open" and not (near and mutant.name() in self.verdicts):
+            verdict = tree.verdict(mutant, near)
+            self.tell("%s\t%s\t%.0f s" % (mutant.name(), verdict, time.time() - start))
+        with self.lock:
+            self.verdicts[mutant.name()] = verdict
+            self.counts[verdict.split()[0]] += 1
+            if sum(self.counts.values()) % 10 == 0:
+                print("so far: %s" % self.counts, flush=True)
+
+    def tell(self, line):
+        with self.lock:
+            print(line, flush=True)
+            if self.log:
+                with open(self.log, "a", encoding="utf-8") as f:
+                    f.write(line + "\n")
+
+    def counted(self):
+        return sum(n for verdict, n in self.counts.items() if verdict != "same")
+
+    def round(self, mutants, near, most):
+        """Judges mutants in their order until `most` count; gives those that it has judged."""
+        rest, judged = iter(mutants), []
+
+        def work(tree):
+            while True:
+                with self.lock:
+                    mutant = next(rest, None) if self.counted() < most else None
+                    if not mutant:
+                        return
+                    judged.append(mutant)
+                self.judge(tree, mutant, near)
+
+        threads = [threading.Thread(target=work, args=(tree,)) for tree in self.trees]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        return judged
+
+
+def trees_at(folder, n):
+    trees = [Tree(os.path.abspath(folder) + (".%d" % i if i else "")) for i in range(n)]
+    for tree in trees:
+        if not tree.build():
+            sys.exit("the tree does not build")
+        tree.original = tree.code()
+    return trees
+
+
 def main():
     parser = argparse.ArgumentParser(usage=__doc__.split("\n\n")[1][7:])
     parser.add_argument("-n", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("-j", type=int, default=1)
     parser.add_argument("--only", default=".")
     parser.add_argument("--tree", default=os.path.join(TREE, "build/mutate"))
     parser.add_argument("--log")
@@ -325,45 +486,19 @@ def main():
     if args.list:
         print("\n".join(m.name() for m in mutants[:args.n]))
         return 0
-    known, verdicts = known_survivors(), read_log(args.log)
-    tree = Tree(os.path.abspath(args.tree))
-    if not tree.build():
-        sys.exit("the tree does not build")
-    tree.original = tree.code()
-    counts, survivors, left = {"killed": 0, "SURVIVED": 0, "open": 0, "known": 0, "same": 0}, [], []
-
-    def judge(mutant, near):
-        start = time.time()
-        verdict = verdicts.get(mutant.name(), "open")
-        if key_of(mutant) in known:
-            verdict = "known"
-        elif verdict == "open" and not (near and mutant.name() in verdicts):
-            verdict = tree.verdict(mutant, near)
-            line = "%s\t%s\t%.0f s" % (mutant.name(), verdict, time.time() - start)
-            print(line, flush=True)
-            if args.log:
-                with open(args.log, "a", encoding="utf-8") as f:
-                    f.write(line + "\n")
-        counts[verdict.split()[0]] += 1
-        return verdict
-
-    for mutant in mutants:
-        if counts["killed"] + counts["SURVIVED"] + counts["open"] + counts["known"] >= args.n:
-            break
-        if judge(mutant, True) == "open":
-            left.append(mutant)
-        if sum(counts.values()) % 10 == 0:
-            print("so far: %s" % counts, flush=True)
-    counts["open"] = 0
+    trial = Trial(trees_at(args.tree, args.j), args.log)
+    judged = trial.round(mutants, True, args.n)
+    left = [m for m in judged if trial.verdicts[m.name()] == "open"]
+    trial.counts["open"] = 0
+    trial.round(left, False, len(mutants))
     for mutant in left:
-        if judge(mutant, False) == "SURVIVED":
-            survivors.append("\t".join(key_of(mutant)))
-    for line in survivors:
-        print("survivor\t" + line)
-    tried = counts["killed"] + counts["SURVIVED"]
+        if trial.verdicts[mutant.name()] == "SURVIVED":
+            print("survivor\t" + "\t".join(key_of(mutant)))
+    killed, known, same = (trial.counts[verdict] for verdict in ("killed", "known", "same"))
+    tried = killed + trial.counts["SURVIVED"]
     print("%d of %d killed, %.1f %%; %d more do what the original does, for reasons in survivors.txt; %d are the same code"
-          % (counts["killed"], tried, 100.0 * counts["killed"] / max(tried, 1), counts["known"], counts["same"]))
-    return counts["killed"] < LIMIT * tried
+          % (killed, tried, 100.0 * killed / max(tried, 1), known, same))
+    return killed < LIMIT * tried
 
 
 if __name__ == "__main__":

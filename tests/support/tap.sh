@@ -1,6 +1,6 @@
 # tap.sh -- what scripts of tests/e2e share: TAP, one run of a program, comparisons. To be sourced.
 #
-# B names the build, SIM the simulator of cube8 in it. Leaves the script in $work, a folder of its own.
+# B names the build, M the folder of the tests' own machines in it, SIM the simulator of cube8. Leaves the script in $work, a folder of its own.
 set -u
 # What our parent ignores (`make check &`, nohup) a shell cannot take back: begin again without it.
 [ -z "$(trap -p INT HUP QUIT TERM PIPE)" ] || exec env --default-signal bash "$0" "$@"
@@ -9,7 +9,8 @@ export LC_ALL
 root=$(cd "$(dirname "$0")/../.." && pwd)
 B=${B:-$root/build}
 case $B in /*) ;; *) B=$(pwd)/$B ;; esac
-SIM=${SIM:-$B/cube8/cube8}
+M=$B/_m
+SIM=${SIM:-$M/cube8/cube8}
 case $SIM in /*) ;; *) SIM=$(pwd)/$SIM ;; esac
 work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
@@ -21,6 +22,7 @@ at_top()
 {
     cd "$root" || exit 1
     B=${B#"$root/"}
+    M=$B/_m
 }
 
 # as_built: CC, CFLAGS, SAN and AR for make as B is built, or all would be built again; one job at a time

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """pages.py -- pages of `report` in a browser: what they show, and what can be done with them.
 
-TAP on stdout. B names the build, with the simulators of cube8 and tray32. Needs Debian's chromium,
+TAP on stdout. B names the build, with the tests' simulators of cube8 and tray32. Needs Debian's chromium,
 chromium-driver, python3-selenium and python3-html5lib. Numbers are compared with --format json.
 With a word, only the pages that have it in their names: pages.py "cube8 run".
 """
@@ -302,7 +302,7 @@ def check_digits(browser, name):
     rows = json.loads(source, parse_float=decimal.Decimal)["rows"]
     box.send_keys(Keys.SPACE)
     found = next(t for t in browser.execute_script(TABLES) if t["id"] == "rows")["rows"]
-    exact = {tuple("" if v is None else shown(k, v) if k == "rate" else str(v) for k, v in row.items())
+    exact = {tuple("" if v is None else shown(k, v) if k in ("rate", "saturation_rate") else str(v) for k, v in row.items())
              for row in rows}  # in any order: they were sorted before
     ok(all(tuple(row) in exact for row in found) and len(found) == min(len(rows), ROWS_SHOWN),
        f"{name}: all digits are there, if wanted", found[:1])
@@ -388,7 +388,7 @@ def check_paper(browser, name, url):
 
 def check_page(browser, folder, topology, what, arguments):
     name = f"{topology} {what}"
-    program = os.path.join(BUILD, topology, topology)
+    program = os.path.join(BUILD, "_m", topology, topology)
     path = os.path.join(folder, name.replace(" ", "_") + ".html")
     made = subprocess.run([program, "report", *arguments, "--quiet", "-o", path], capture_output=True)
     ok(made.returncode == 0, f"{name}: is made", made.stderr.decode())

@@ -10,7 +10,7 @@ def shown(column, value):
         return ""
     if not isinstance(value, decimal.Decimal):
         return str(value)
-    if column == "rate":
+    if column in ("rate", "saturation_rate"):
         return format(value.normalize(), "f")
     if column.endswith("_err"):
         return str(value)

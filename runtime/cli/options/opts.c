@@ -34,10 +34,13 @@
  * with EXIT_USAGE before anything has run.
  */
 #include "cli/options/reading.h"
+#include "cli/out/columns.h"
+#include "cli/out/memory.h"
 #include "cli/out/say.h"
 #include "base/text.h"
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { TOP_OF_DIFF = 20 };
 
@@ -187,6 +190,25 @@ static enum exit_code check_picture(const struct reading *r)
     return EXIT_OK;
 }
 
+/* A terminal shows no pictures and no pages. */
+static enum exit_code check_terminal(const struct reading *r)
+{
+    const struct opts *o = r->o;
+
+    if (o->output || !isatty(STDOUT_FILENO) || !(o->report || format_is_picture(o->format)))
+        return EXIT_OK;
+    return say(r->program, EXIT_USAGE,
+               "%s writes %s, and this is a terminal: name a file, such as -o %s%s",
+               o->report ? "report" : command_rows[o->command].name,
+               o->report                 ? "HTML"
+               : o->format == FORMAT_SVG ? "SVG"
+                                         : "a graph for Graphviz",
+               r->program,
+               o->report                 ? ".html"
+               : o->format == FORMAT_SVG ? ".svg"
+                                         : ".dot");
+}
+
 /* An input that is a file; NULL: none, or standard input. */
 static const char *input_of(const struct opts *o)
 {
@@ -239,6 +261,30 @@ static enum exit_code check_why(const struct reading *r)
     return EXIT_OK;
 }
 
+/* diff has its own columns: those of its files. */
+static enum exit_code check_columns(const struct reading *r)
+{
+    const struct opts *o = r->o;
+    size_t len;
+
+    if (!o->columns || o->command == COMMAND_DIFF)
+        return EXIT_OK;
+    if (o->report)
+        return say(r->program, EXIT_USAGE, "a report has all columns, it takes no --columns");
+    if (o->format != FORMAT_TABLE)
+        return say(r->program, EXIT_USAGE, "--columns is of --format table, %s has all columns",
+                   opts_formats[o->format]);
+    const char *word = columns_unknown(o->columns, &len);
+    if (!word)
+        return EXIT_OK;
+    char *name = memory_part(word, len);
+    bool is_near = text_nearest(name, len, columns_words, columns_n_words);
+    enum exit_code code = say_unknown(r->program, "column", "", name, columns_words,
+                                      is_near ? columns_n_words : columns_n_groups);
+    free(name);
+    return code;
+}
+
 /* The command takes all the options and operands that it was given. */
 static enum exit_code check_taken(const struct reading *r)
 {
@@ -260,8 +306,8 @@ static enum exit_code check_taken(const struct reading *r)
 static enum exit_code check(const struct reading *r)
 {
     static enum exit_code (*const checks[])(const struct reading *) = {
-        check_taken, check_needs, check_replaced, check_report, check_format,
-        check_stats, check_why,   check_picture,  check_files,  check_bytes};
+        check_taken, check_needs,   check_replaced, check_report, check_format,  check_stats,
+        check_why,   check_picture, check_files,    check_bytes,  check_columns, check_terminal};
     enum exit_code code = EXIT_OK;
 
     for (size_t i = 0; i < sizeof checks / sizeof *checks && !code; i++)
@@ -306,7 +352,8 @@ enum exit_code opts_read(struct opts *o, const char *program, int argc, char **a
     if (o->command == N_COMMANDS)
         return say(program, EXIT_USAGE, "no command, see '%s --help'", program);
     if (!r.given[OPTION_FORMAT])
-        o->format = o->breakdown ? FORMAT_TABLE : default_format(o);
+        o->format = o->breakdown || (o->columns && o->command != COMMAND_DIFF) ? FORMAT_TABLE
+                                                                               : default_format(o);
     if (o->command == COMMAND_DIFF && !r.given[OPTION_TOP])
         o->top = TOP_OF_DIFF;
     words_add_defaults(&r);

@@ -85,7 +85,7 @@ void out_write(const struct rows *rows, const struct origin *origin, enum format
                struct sink *s)
 {
     if (format == FORMAT_TABLE) {
-        out_table(rows, s);
+        out_table(rows, origin->columns, s);
         return;
     }
     out_head(rows, origin, format, s);

@@ -54,6 +54,7 @@ struct origin {
     size_t n_args;
     const struct origin_arg *params; /* options and operands; a value may be NULL */
     size_t n_params;
+    const char *columns; /* of FORMAT_TABLE: --columns; NULL: as many as fit */
 };
 
 void out_write(const struct rows *rows, const struct origin *origin, enum format format,
@@ -71,7 +72,7 @@ void out_rows(const struct rows *rows, uint64_t from, uint64_t to, enum format f
 void out_tail(const struct rows *rows, enum format format, struct sink *s);
 
 /* The formats, out_*.c. Rows go by one at a time; none is kept. */
-void out_table(const struct rows *rows, struct sink *s);
+void out_table(const struct rows *rows, const char *columns, struct sink *s);
 void out_csv_head(const struct rows *rows, struct sink *s);
 void out_csv_rows(const struct rows *rows, uint64_t from, uint64_t to, struct sink *s);
 void out_json_head(const struct origin *origin, struct sink *s);

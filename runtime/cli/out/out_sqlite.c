@@ -7,6 +7,9 @@
  * first needed; cells of other commands are NULL. So one query compares runs: SELECT value,
  * avg(mean_ns) FROM result JOIN param USING (run) WHERE name = '--bytes' GROUP BY value.
  *
+ * `result` is wide; what one command has printed is the view COMMAND_result, with its columns
+ * alone: SELECT * FROM load_result. A view is made again when its command prints a new column.
+ *
  * A command prints its rows first and adds them after that, in one transaction: while a slow reader
  * (`| less`) holds up the printing, the database is not locked for others. The transaction is
  * committed only if the printed output was kept (cmd_end()), so file and database agree. The column
@@ -368,6 +371,57 @@ static bool add_column(struct out_sqlite *db, const struct column *column)
     return ok;
 }
 
+/* Appends the columns of the view in their order; none if there is no such view. */
+static bool put_view_columns(struct out_sqlite *db, const char *view, sqlite3_str *sql)
+{
+    char *ask = sqlite3_mprintf("SELECT name FROM pragma_table_info(%Q) WHERE cid > 1", view);
+    sqlite3_stmt *s = prepare(db, ask);
+    int more = SQLITE_DONE;
+
+    while (s && (more = sqlite3_step(s)) == SQLITE_ROW)
+        sqlite3_str_appendf(sql, ", \"%w\"", (const char *)sqlite3_column_text(s, 0));
+    bool ok = s && (more == SQLITE_DONE || fail_by(db));
+    sqlite3_finalize(s);
+    sqlite3_free(ask);
+    return ok;
+}
+
+/* Appends the columns of `rows` that the view lacks. */
+static bool put_new_columns(struct out_sqlite *db, const char *view, const struct rows *rows,
+                            sqlite3_str *sql, bool *any)
+{
+    for (size_t c = 0; c < rows->n_columns; c++) {
+        bool has;
+
+        if (!has_column(db, view, rows->columns[c].name, &has))
+            return false;
+        if (!has)
+            sqlite3_str_appendf(sql, ", \"%w\"", rows->columns[c].name);
+        *any |= !has;
+    }
+    return true;
+}
+
+/* COMMAND_result: the rows of a command, and the columns that it has printed so far. */
+static bool make_view(struct out_sqlite *db, const struct rows *rows, const char *command)
+{
+    char *view = sqlite3_mprintf("%s_result", command);
+    sqlite3_str *sql = sqlite3_str_new(db->handle);
+    bool any = false;
+
+    sqlite3_str_appendf(sql, "DROP VIEW IF EXISTS \"%w\"; CREATE VIEW \"%w\" AS SELECT run, row",
+                        view, view);
+    bool ok = (view || fail(db, "out of memory")) && put_view_columns(db, view, sql) &&
+              put_new_columns(db, view, rows, sql, &any);
+    sqlite3_str_appendf(sql, " FROM result WHERE run IN (SELECT id FROM run WHERE command = %Q)",
+                        command);
+    char *text = sqlite3_str_finish(sql);
+    ok = ok && (!any || (text ? run_sql(db, text) : fail(db, "out of memory")));
+    sqlite3_free(text);
+    sqlite3_free(view);
+    return ok;
+}
+
 /* NULL after a message. */
 static sqlite3_stmt *prepare_rows(struct out_sqlite *db, const struct rows *rows)
 {
@@ -443,7 +497,7 @@ static bool add_all(struct out_sqlite *db, const struct rows *rows, const struct
     for (size_t c = 0; c < rows->n_columns; c++)
         if (!add_column(db, &rows->columns[c]))
             return false;
-    return add_rows(db, run, rows);
+    return make_view(db, rows, origin->command) && add_rows(db, run, rows);
 }
 
 void out_sqlite_add(struct out_sqlite *db, const struct rows *rows, const struct origin *origin)

@@ -13,8 +13,8 @@
  *
  *     notes       none: nothing went to stderr
  *     plots       a roofline, with one point for the launch
- *     results     the row that `run gemm` prints
  *     causes      bars and tables of --breakdown: overhead, drain, waits, ..., and where
+ *     results     the row that `run gemm` prints
  *     machine     the pictures of `view`, coloured: the SIP, its busiest cube, the busiest PE
  *     distances   zero-load latency from every PE to every slice: a map of 64 x 64
  *     busy        the rows of --stats, the busiest first
@@ -39,12 +39,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In the order of the page. */
+/* In the order of the page. On wide screens plots and causes stand side by side, and so do machine
+ * and distances: report.css. */
 enum part {
     PART_NOTES,
     PART_PLOTS,
-    PART_ROWS,
     PART_BREAKDOWN,
+    PART_ROWS,
     PART_MACHINE,
     PART_DISTANCES,
     PART_UTILIZATION,
@@ -223,6 +224,7 @@ void report_rows(struct report *r, const struct rows *rows, const struct origin 
     if (rows->note)
         add_notes(r, rows->note);
     report_plots(&r->part[PART_PLOTS], r->cli, rows);
+    lead_results(&r->part[PART_ROWS], r->cli, rows);
     report_table(&r->part[PART_ROWS], "rows", "Rows of the results", rows, origin);
     report_breakdown(&r->part[PART_BREAKDOWN], r->cli, rows);
 }
@@ -233,6 +235,9 @@ void report_deadlock(struct report *r, const struct rows *rows, const struct ori
     add_notes(r, why);
     if (rows->note)
         add_notes(r, rows->note);
+    lead_begin(&r->part[PART_ROWS]);
+    html_text(&r->part[PART_ROWS], why);
+    lead_end(&r->part[PART_ROWS]);
     report_table(&r->part[PART_ROWS], "rows", "Deadlocked commands", rows, origin);
 }
 
@@ -353,11 +358,19 @@ static void put_contents(const struct report *r, struct sink *s)
 static void put_part(const struct report *r, enum part i, struct sink *s)
 {
     const char *list = i == PART_NOTES ? "ul" : NULL;
+    char notes[80];
 
     sink_text(s, "<section id=");
     sink_text(s, parts[i].id);
     sink_text(s, ">\n");
     html_element(s, "h2", parts[i].title);
+    if (list) {
+        snprintf(notes, sizeof notes, "%zu %s before you use the numbers.", r->n_notes,
+                 r->n_notes == 1 ? "thing to know" : "things to know");
+        lead_begin(s);
+        sink_text(s, notes);
+        lead_end(s);
+    }
     sink_text(s, list ? "\n<ul>\n" : "\n");
     sink_bytes(s, r->part[i].buffer, (size_t)(r->part[i].at - r->part[i].buffer));
     sink_text(s, list ? "\n</ul>\n</section>\n" : "</section>\n");
@@ -366,6 +379,9 @@ static void put_part(const struct report *r, enum part i, struct sink *s)
 /* The YAML is long, so it is folded away. */
 static void put_config(const struct report *r, struct sink *s)
 {
+    lead_begin(s);
+    sink_text(s, "The machine that all numbers are of.");
+    lead_end(s);
     sink_text(s, "<details><summary>All keys, with their defaults: ");
     html_text(s, r->cli->info.hash);
     sink_text(s, "</summary>\n<pre tabindex=0>");

@@ -330,6 +330,27 @@ static void put_bars_table(struct sink *s, struct bars *bars)
     report_table(s, bars->table, bars->table_caption, &rows, NULL);
 }
 
+/* The part with the most time. Of sums the first bar is that of all. */
+static void put_lead(struct sink *s, const struct bars *bars)
+{
+    double all = 0, most = 0;
+    size_t found = 0;
+
+    for (size_t i = 0; i < bars->n_parts; i++) {
+        double sum = 0;
+
+        for (size_t k = 0; k < (bars->sums ? 1 : bars->n); k++)
+            sum += bars->bar[k].sum_ns[i];
+        all += sum;
+        if (sum > most) {
+            most = sum;
+            found = i;
+        }
+    }
+    if (all > 0)
+        lead_part(s, parts[bars->part[found]].name, 100 * most / all);
+}
+
 static void put_all(struct sink *s, enum command command, const struct rows *rows,
                     const struct bars *how)
 {
@@ -338,6 +359,7 @@ static void put_all(struct sink *s, enum command command, const struct rows *row
     *bars = *how;
     collect_bars(bars, command, rows);
     if (bars->n > 0 && bars->n_parts > 0) {
+        put_lead(s, bars);
         put_bars(s, bars);
         if (bars->more)
             sink_text(s, "<p>There are more bars; these are the first.</p>\n");

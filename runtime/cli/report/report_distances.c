@@ -334,15 +334,29 @@ static bool map_row(void *arg, uint64_t i, struct cell *cells)
 
 static void put_words(struct sink *s, const struct map *map)
 {
-    sink_text(s, "<p>A read of ");
+    struct distance all = {.best_fs = INT64_MAX};
+    char best[TEXT_NUMBER_BYTES], worst[TEXT_NUMBER_BYTES];
+
+    for (size_t i = 0; i < (size_t)map->side * map->side; i++) {
+        all.best_fs = map->at[i].best_fs < all.best_fs ? map->at[i].best_fs : all.best_fs;
+        all.worst_fs = map->at[i].worst_fs > all.worst_fs ? map->at[i].worst_fs : all.worst_fs;
+    }
+    *text_put_ns_rounded(best, all.best_fs) = '\0';
+    *text_put_ns_rounded(worst, all.worst_fs) = '\0';
+    lead_begin(s);
+    sink_text(s, "A read of ");
     html_count(s, map->bytes);
-    sink_text(s, " bytes, alone on the machine.");
+    sink_text(s, " bytes, alone on the machine, takes ");
+    sink_text(s, best);
+    sink_text(s, " to ");
+    sink_text(s, worst);
+    sink_text(s, " ns.");
     if (map->every > 1) {
         sink_text(s, " The map shows one cube in ");
         html_count(s, map->every);
         sink_char(s, '.');
     }
-    sink_text(s, "</p>\n");
+    lead_end(s);
 }
 
 /* There is no map if latencies are out of range. */

@@ -50,6 +50,17 @@ const char *report_text(const struct rows *rows, const struct cell *cells, const
  */
 double report_round(double value, int decimals);
 
+/* -- sentences ------------------------------------------------------------------------------ */
+
+/* The sentence with which a section begins: what it shows. Nothing if rows do not tell. */
+void lead_begin(struct sink *s);
+void lead_end(struct sink *s);
+void lead_results(struct sink *s, const struct cli *cli, const struct rows *rows);
+void lead_plots(struct sink *s, const struct cli *cli, const struct rows *rows);
+void lead_part(struct sink *s, const char *part, double percent);
+void lead_busiest(struct sink *s, const char *kind, const char *name, double percent,
+                  const char *when);
+
 /* -- plots ---------------------------------------------------------------------------------- */
 
 /* The plot that sums up the command: latency and throughput, a roofline, curves; none of replay. */

@@ -9,7 +9,11 @@
  *     load    latency over throughput, as `view latency` draws it
  *     run     a roofline, as `view roofline` draws it, if any launch computes
  *
- * There are up to eight curves, since more cannot be told apart; the page says if there are more.
+ * There are up to eight curves, since more cannot be told apart. Of more those are drawn that
+ * differ most: first the lowest, then again and again the one whose nearest drawn curve is farthest
+ * away, as the mean ratio of their values. 4096 pairs of PE and slice become the own slice, a far
+ * corner behind each sort of link, and what lies in between. Both plots of a sweep draw the same
+ * ones.
  *
  * A plot is collected first, then fitted, then drawn: collect_points() makes a curve for each
  * label, from rows in any order; fit_axes() finds the bounds of all of them; put_plot() draws.
@@ -33,7 +37,8 @@ enum {
     PLOT_WIDTH = 590,
     LEGEND_ROW = 18,
     CURVES_MAX = 8,
-    RATES_MAX = 2000, /* that are drawn; of more every n-th */
+    CURVES_KEPT = 4096, /* of more the first */
+    RATES_MAX = 2000,   /* that are drawn; of more every n-th */
     PLOT_HEIGHT = 340,
     PLOT_LEFT = 66,
     PLOT_TOP = 14,
@@ -45,6 +50,8 @@ struct curve {
     char label[REPORT_LABEL_BYTES];
     struct svg_point *at; /* owned */
     size_t n, max;
+    bool drawn;
+    double nearest; /* how far it is from the nearest drawn one */
 };
 
 /* Curves of column y over column x. */
@@ -53,22 +60,30 @@ struct plot {
     const char *title, *x_label, *y_label, *prefix;
     bool of_bytes;           /* x has bytes */
     bool of_inflight, of_op; /* labels have these, too */
-    struct curve curve[CURVES_MAX];
-    size_t n;
-    bool more;
+    const struct plot *like; /* draws the curves of that one; NULL: chooses its own */
+    struct curve *curve;     /* owned */
+    size_t n, max;
+    size_t last; /* that was found */
+    size_t n_drawn;
 };
 
-/* Rows come in any order, and a curve is found by its label. */
+/* Rows come in any order, and a curve is found by its label: mostly behind the last one. NULL:
+ * there are too many. */
 static struct curve *curve_of(struct plot *plot, const char *label)
 {
-    for (size_t i = 0; i < plot->n; i++)
-        if (strcmp(plot->curve[i].label, label) == 0)
-            return &plot->curve[i];
-    if (plot->n == CURVES_MAX) {
-        plot->more = true;
-        return NULL;
+    for (size_t i = 0; i < plot->n; i++) {
+        size_t at = (plot->last + i) % plot->n;
+
+        if (strcmp(plot->curve[at].label, label) == 0) {
+            plot->last = at;
+            return &plot->curve[at];
+        }
     }
+    if (plot->n == CURVES_KEPT)
+        return NULL;
+    plot->curve = memory_room(plot->curve, plot->n, &plot->max, sizeof *plot->curve);
     struct curve *curve = &plot->curve[plot->n++];
+    *curve = (struct curve){.nearest = INFINITY};
     snprintf(curve->label, sizeof curve->label, "%s", label);
     return curve;
 }
@@ -128,6 +143,85 @@ static int by_x(const void *a, const void *b)
     return (p->x > q->x) - (p->x < q->x);
 }
 
+/* -- which curves are drawn ----------------------------------------------------------------- */
+
+/* The mean ratio of two curves, as a logarithm; 0: they are the same. */
+static double distance(const struct curve *a, const struct curve *b)
+{
+    size_t n = a->n < b->n ? a->n : b->n;
+    double sum = 0;
+
+    for (size_t i = 0; i < n; i++)
+        sum += fabs(log(a->at[i].y / b->at[i].y));
+    return n > 0 ? sum / (double)n : 0;
+}
+
+static void draw(struct plot *plot, struct curve *curve)
+{
+    curve->drawn = true;
+    plot->n_drawn++;
+    for (size_t i = 0; i < plot->n; i++)
+        plot->curve[i].nearest = fmin(plot->curve[i].nearest, distance(&plot->curve[i], curve));
+}
+
+/* The curve that is lowest. */
+static struct curve *lowest(const struct plot *plot)
+{
+    struct curve *found = NULL;
+    double least = INFINITY;
+
+    for (size_t i = 0; i < plot->n; i++) {
+        double sum = 0;
+
+        for (size_t k = 0; k < plot->curve[i].n; k++)
+            sum += log(plot->curve[i].at[k].y) / (double)plot->curve[i].n;
+        if (plot->curve[i].n > 0 && sum < least) {
+            least = sum;
+            found = &plot->curve[i];
+        }
+    }
+    return found;
+}
+
+/* The curve that is farthest from all that are drawn; of equal ones the first. NULL: none is left.
+ */
+static struct curve *farthest(const struct plot *plot)
+{
+    struct curve *found = NULL;
+
+    for (size_t i = 0; i < plot->n; i++) {
+        struct curve *curve = &plot->curve[i];
+
+        if (!curve->drawn && curve->n > 0 && (!found || curve->nearest > found->nearest))
+            found = curve;
+    }
+    return found;
+}
+
+static bool is_drawn_in(const struct plot *plot, const char *label)
+{
+    for (size_t i = 0; i < plot->n; i++)
+        if (strcmp(plot->curve[i].label, label) == 0)
+            return plot->curve[i].drawn;
+    return false;
+}
+
+static void choose_curves(struct plot *plot)
+{
+    for (size_t i = 0; i < plot->n; i++)
+        qsort(plot->curve[i].at, plot->curve[i].n, sizeof *plot->curve[i].at, by_x);
+    for (size_t i = 0; plot->like && i < plot->n; i++)
+        if (plot->curve[i].n > 0 && is_drawn_in(plot->like, plot->curve[i].label))
+            draw(plot, &plot->curve[i]);
+    if (plot->like)
+        return;
+    for (struct curve *next = lowest(plot); next && plot->n_drawn < CURVES_MAX;
+         next = farthest(plot))
+        draw(plot, next);
+}
+
+/* -- the picture ---------------------------------------------------------------------------- */
+
 enum { BYTES_TEXT = 32 };
 
 /* "64K" */
@@ -175,7 +269,7 @@ static void fit_axes(const struct plot *plot, struct svg_axis *x, struct svg_axi
     double low_x = INFINITY, high_x = 0, low_y = INFINITY, high_y = 0;
 
     for (size_t i = 0; i < plot->n; i++)
-        for (size_t k = 0; k < plot->curve[i].n; k++) {
+        for (size_t k = 0; plot->curve[i].drawn && k < plot->curve[i].n; k++) {
             struct svg_point at = plot->curve[i].at[k];
 
             low_x = fmin(low_x, at.x);
@@ -207,10 +301,23 @@ static void put_curve(struct svg *g, const struct curve *curve, size_t number,
     free(px);
 }
 
+/* A curve, and its line of the legend. */
+static void put_named(struct svg *g, const struct curve *curve, size_t number,
+                      const struct svg_axis *x, const struct svg_axis *y)
+{
+    double at = PLOT_HEIGHT + LEGEND_ROW * (double)number;
+    char dot[32];
+
+    put_curve(g, curve, number, x, y);
+    snprintf(dot, sizeof dot, "q%zu", number);
+    svg_dot(g, dot, PLOT_LEFT + 5, at + 4, 5);
+    svg_text(g, NULL, PLOT_LEFT + 18, at + 8, SVG_START, curve->label);
+}
+
 /* The height has room for one line of the legend for each curve. */
 static void put_plot(struct sink *s, struct plot *plot)
 {
-    double legend = LEGEND_ROW * (double)plot->n + 6;
+    double legend = LEGEND_ROW * (double)plot->n_drawn + 6;
     struct svg g = {
         .s = s, .prefix = plot->prefix, .width = PLOT_WIDTH, .height = PLOT_HEIGHT + legend};
     struct svg_axis x = {.label = plot->x_label, .px_from = PLOT_LEFT, .px_to = PLOT_WIDTH - 20};
@@ -222,34 +329,34 @@ static void put_plot(struct sink *s, struct plot *plot)
     svg_begin(&g, plot->title);
     (plot->of_bytes ? put_bytes_axis : svg_axis_x)(&g, &x, y.px_from, y.px_to);
     svg_axis_y(&g, &y, x.px_from, x.px_to);
-    for (size_t i = 0; i < plot->n; i++) {
-        double at = PLOT_HEIGHT + LEGEND_ROW * (double)i;
-        char dot[32];
-
-        qsort(plot->curve[i].at, plot->curve[i].n, sizeof *plot->curve[i].at, by_x);
-        put_curve(&g, &plot->curve[i], i, &x, &y);
-        snprintf(dot, sizeof dot, "q%zu", i);
-        svg_dot(&g, dot, PLOT_LEFT + 5, at + 4, 5);
-        svg_text(&g, NULL, PLOT_LEFT + 18, at + 8, SVG_START, plot->curve[i].label);
-    }
+    for (size_t i = 0, number = 0; i < plot->n; i++)
+        if (plot->curve[i].drawn)
+            put_named(&g, &plot->curve[i], number++, &x, &y);
     svg_end(&g);
     html_end_picture(s);
-    if (plot->more)
-        sink_text(s, "<p>There are more lines; these are the first.</p>\n");
+    if (plot->n > plot->n_drawn) {
+        sink_text(s, "<p>There are ");
+        sink_text(s, plot->n == CURVES_KEPT ? "more than " : "");
+        html_count(s, plot->n);
+        sink_text(s, " lines; these differ most.</p>\n");
+    }
 }
 
-/* Draws a plot of the rows, if it has any point. */
+/* Draws a plot of the rows, if it has any point. Give back with free_plot(). */
 static void do_plot(struct sink *s, struct plot *plot, enum command command,
                     const struct rows *rows)
 {
     collect_points(plot, command, rows);
-    bool drawn = false;
-    for (size_t i = 0; i < plot->n; i++)
-        drawn = drawn || plot->curve[i].n > 0;
-    if (drawn)
+    choose_curves(plot);
+    if (plot->n_drawn > 0)
         put_plot(s, plot);
+}
+
+static void free_plot(struct plot *plot)
+{
     for (size_t i = 0; i < plot->n; i++)
         free(plot->curve[i].at);
+    free(plot->curve);
 }
 
 /*
@@ -303,7 +410,10 @@ static void plot_sweep(struct sink *s, const struct rows *rows)
     throughput.y_label = "GB/s";
     throughput.title = "Throughput";
     throughput.prefix = "throughput";
+    throughput.like = &latency;
     do_plot(s, &throughput, COMMAND_SWEEP, rows);
+    free_plot(&latency);
+    free_plot(&throughput);
 }
 
 static void plot_probe(struct sink *s, const struct rows *rows)
@@ -317,6 +427,7 @@ static void plot_probe(struct sink *s, const struct rows *rows)
                         .prefix = "saturation"};
 
     do_plot(s, &plot, COMMAND_PROBE, rows);
+    free_plot(&plot);
 }
 
 /* Rates without a mean (nothing completed) are left out. */
@@ -373,7 +484,7 @@ static void plot_run(struct sink *s, const struct cli *cli, const struct rows *r
     free(launch);
 }
 
-void report_plots(struct sink *s, const struct cli *cli, const struct rows *rows)
+static void plot_command(struct sink *s, const struct cli *cli, const struct rows *rows)
 {
     switch (cli->opts.command) {
     case COMMAND_PROBE:
@@ -391,4 +502,17 @@ void report_plots(struct sink *s, const struct cli *cli, const struct rows *rows
     default:
         break;
     }
+}
+
+/* Without a plot there is no sentence. */
+void report_plots(struct sink *s, const struct cli *cli, const struct rows *rows)
+{
+    struct sink plots;
+
+    sink_open_memory(&plots);
+    plot_command(&plots, cli, rows);
+    if (plots.at != plots.buffer)
+        lead_plots(s, cli, rows);
+    sink_bytes(s, plots.buffer, (size_t)(plots.at - plots.buffer));
+    sink_free(&plots);
 }

@@ -87,10 +87,34 @@ void utilization_table(const struct report_utilization *u, struct sink *s)
         of.column[c] = report_column(&of.all, shown[c]);
         columns[c] = of.all.columns[of.column[c]];
     }
-    sink_text(s, "<p>Everything that carried traffic");
+    lead_begin(s);
+    html_count(s, rows.n_rows);
+    sink_text(s, " places carried traffic");
     html_text(s, u->when);
-    sink_text(s, ", the busiest first.</p>\n");
+    sink_text(s, ", the busiest first.");
+    lead_end(s);
     report_table(s, "use", "Memories, channels, engines, ports, edges, nodes", &rows, NULL);
+}
+
+/* The sentence of the pictures. */
+static void put_lead(const struct report_utilization *u, const struct cli *cli, struct sink *s)
+{
+    static const char *const kinds[] = {
+        [KB_AT_MEMORY] = "memory",   [KB_AT_NODE] = "node",     [KB_AT_LINK] = "link",
+        [KB_AT_CHANNEL] = "channel", [KB_AT_ENGINE] = "engine", [KB_AT_PORT] = "port",
+    };
+    const kb_utilization *most = u->stats.n > 0 ? &u->stats.use[0] : NULL;
+
+    if (most && most->util_pct > 0) {
+        lead_busiest(s, kinds[most->kind], most->name, most->util_pct, u->when);
+        return;
+    }
+    lead_begin(s);
+    html_count(s, kb_pe_count(cli->topo));
+    sink_text(s, " PEs and ");
+    html_count(s, kb_slice_count(cli->topo));
+    sink_text(s, " HBM slices, drawn to scale.");
+    lead_end(s);
 }
 
 /* -- pictures ------------------------------------------------------------------------------- */
@@ -177,6 +201,7 @@ enum exit_code utilization_pictures(const struct report_utilization *u, const st
 
     if (u->stats.failed)
         code = cmd_fail(cli, KB_NO_MEMORY, NULL);
+    put_lead(u, cli, s);
     if (used) {
         sink_text(s, "<p>Coloured by how busy each part was");
         html_text(s, u->when);

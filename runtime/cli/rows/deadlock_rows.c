@@ -9,6 +9,11 @@
  *
  *   circle 1: c0.pe0 waits for c0.pe1 waits for c0.pe0
  *
+ * Commands that wait at the same line for the same thing have one cause, whatever PE they are on:
+ * 63 members of a barrier that the last one never reaches, or all of a circle. Tables for people
+ * and reports have one row for them, of the lowest PE, and `count` says how many there are; formats
+ * for programs have all, with the number of the cause.
+ *
  * kernels/deadlock.c finds the circles; here they are followed from a PE to the one that it waits
  * for until the first one comes back. Of a circle of more than PES_SHOWN PEs the middle is left
  * out.
@@ -31,6 +36,7 @@ struct deadlock_row {
     char pe[KB_ENDPOINT_BYTES], other[KB_ENDPOINT_BYTES], line[PLACE_BYTES];
     kb_deadlocked command;
     struct cell missing; /* members, of a barrier */
+    uint64_t cause, count;
 };
 
 static const struct column columns[] = {
@@ -46,6 +52,8 @@ static const struct column columns[] = {
     COLUMN("other_tag", CELL_COUNT, struct deadlock_row, command.other_tag),
     COLUMN("missing", CELL_COUNT, struct deadlock_row, missing),
     COLUMN_IF("cycle", CELL_COUNT, struct deadlock_row, command.cycle, command.cycle),
+    COLUMN("cause", CELL_COUNT, struct deadlock_row, cause),
+    COLUMN("count", CELL_COUNT, struct deadlock_row, count),
 };
 
 enum { N_COLUMNS = sizeof columns / sizeof *columns };
@@ -54,6 +62,13 @@ struct report {
     const struct cli *cli;
     kb_deadlocked *row; /* owned */
     size_t n, cap;
+    struct cause {
+        size_t first; /* row */
+        uint64_t count;
+    } * cause;  /* owned */
+    size_t *of; /* owned: the cause of each row, from 0 */
+    size_t n_causes;
+    bool folded;               /* one row for each cause */
     struct deadlock_row shown; /* being printed */
 };
 
@@ -65,11 +80,42 @@ static void keep(void *arg, const kb_deadlocked *blocked)
     r->row[r->n++] = *blocked;
 }
 
+/* -- causes --------------------------------------------------------------------------------- */
+
+static bool is_same_cause(const kb_deadlocked *a, const kb_deadlocked *b)
+{
+    return a->line == b->line && a->tag == b->tag && a->other_tag == b->other_tag &&
+           a->n_missing == b->n_missing && !a->cycle == !b->cycle &&
+           strcmp(a->file, b->file) == 0 && strcmp(a->kernel, b->kernel) == 0 &&
+           strcmp(a->call, b->call) == 0 && strcmp(a->lacks, b->lacks) == 0 &&
+           strcmp(a->state, b->state) == 0;
+}
+
+/* There are few lines that wait, whatever the number of PEs. */
+static void find_causes(struct report *r)
+{
+    r->cause = memory_new(r->n + 1, sizeof *r->cause);
+    r->of = memory_new(r->n + 1, sizeof *r->of);
+    for (size_t i = 0; i < r->n; i++) {
+        size_t k = 0;
+
+        while (k < r->n_causes && !is_same_cause(&r->row[r->cause[k].first], &r->row[i]))
+            k++;
+        if (k == r->n_causes)
+            r->cause[r->n_causes++] = (struct cause){.first = i};
+        r->cause[k].count++;
+        r->of[i] = k;
+    }
+}
+
+/* -- rows ----------------------------------------------------------------------------------- */
+
 static bool deadlock_row(void *arg, uint64_t i, struct cell *cells)
 {
     struct report *r = arg;
     struct deadlock_row *row = &r->shown;
-    const kb_deadlocked *command = &r->row[i];
+    size_t cause = r->folded ? i : r->of[i];
+    const kb_deadlocked *command = &r->row[r->folded ? r->cause[i].first : i];
     const char *slash = strrchr(command->file, '/');
 
     row->command = *command;
@@ -78,6 +124,8 @@ static bool deadlock_row(void *arg, uint64_t i, struct cell *cells)
     cmd_name_pe(r->cli, command->pe, row->pe);
     cmd_name_pe(r->cli, command->waits_for, row->other);
     row->missing = command->tag < 0 ? cell_count(command->n_missing) : cell_none();
+    row->cause = cause + 1;
+    row->count = r->folded ? r->cause[cause].count : 1;
     record_cells(columns, N_COLUMNS, row, cells);
     return true;
 }
@@ -149,9 +197,11 @@ static bool tell_circles(struct report *r, struct sink *to)
     return n > 0;
 }
 
-static void write_rows(const struct cli *cli, const struct rows *rows, const char *why,
-                       struct sink *s)
+/* A database gets all rows. */
+static void write_rows(struct report *r, const struct rows *rows, const char *why, struct sink *s)
 {
+    const struct cli *cli = r->cli;
+    struct rows all = *rows;
     struct origin origin = cmd_origin(cli);
 
     origin.command = "deadlock";
@@ -159,7 +209,9 @@ static void write_rows(const struct cli *cli, const struct rows *rows, const cha
         cli->page->deadlock(cli->report, rows, &origin, why);
     else
         out_write(rows, &origin, cli->opts.format, s);
-    cmd_add(cli, rows, &origin, s);
+    r->folded = false;
+    all.n_rows = r->n;
+    cmd_add(cli, &all, &origin, s);
     sink_flush(s);
 }
 
@@ -172,12 +224,16 @@ enum exit_code deadlock_rows_print(const struct cli *cli, const kb_sim *sim, con
     struct sink circles;
 
     sink_open_memory(&circles);
-    rows.n_rows = r.n;
+    find_causes(&r);
+    r.folded = cli->report || cli->opts.format == FORMAT_TABLE || cli->opts.format == FORMAT_MD;
+    rows.n_rows = r.folded ? r.n_causes : r.n;
     if (!status && tell_circles(&r, &circles))
         rows.note = circles.buffer;
     if (!status)
-        write_rows(cli, &rows, why->text, s);
+        write_rows(&r, &rows, why->text, s);
     sink_free(&circles);
     free(r.row);
+    free(r.cause);
+    free(r.of);
     return status ? cmd_fail(cli, status, NULL) : say(cli->program, EXIT_DEADLOCK, "%s", why->text);
 }

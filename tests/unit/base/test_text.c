@@ -319,6 +319,23 @@ static void shown_words_are_short_and_printable(void **state)
 }
 
 /* docs/reliability.md "Hostile text": what is no text is shown as \\x1b, one byte at a time. */
+/* A name longer than any word is near to none; a list of names ends where its room ends. */
+static void long_names(void **state)
+{
+    char longest[300], text[8];
+    const char *names[] = {longest, "read", "write"};
+
+    (void)state;
+    memset(longest, 'x', sizeof longest - 1);
+    longest[sizeof longest - 1] = '\0';
+    assert_string_equal(text_nearest("reed", 4, names, LENGTH(names)), "read");
+    text_join(names + 1, 2, "", text, sizeof text);
+    assert_string_equal(text, "read, w");
+    names[0] = "eight888";
+    text_join(names, 3, "", text, sizeof text);
+    assert_string_equal(text, "eight88");
+}
+
 static void what_is_no_text_is_made_visible(void **state)
 {
     static const struct {
@@ -367,6 +384,7 @@ int main(void)
         cmocka_unit_test(fractions_are_written_as_printf_does),
         cmocka_unit_test(rounded_times_take_halves_away_from_zero),
         cmocka_unit_test(the_nearest_name_is_at_most_a_third_away_or_begins_so),
+        cmocka_unit_test(long_names),
         cmocka_unit_test(what_is_no_text_is_made_visible),
         cmocka_unit_test(shown_words_are_short_and_printable),
     };

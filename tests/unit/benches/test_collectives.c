@@ -112,6 +112,107 @@ static void nor_on_any_machine(void **state)
     }
 }
 
+/* -- joined ends ---------------------------------------------------------------------------- */
+
+/* Rows, columns or both are rings, of odd and of even lengths; one-way planes; a grid of SIPs. */
+#define JOINED(w, h, wrap, planes, fabric)                                                         \
+    "kernbench: 2\nname: joined\nsip:\n"                                                           \
+    "  cube_mesh: {w: " w ", h: " h ", wrap: " wrap "}\n" planes "cube: {pes: 2}\n" fabric
+#define ONE_WAY                                                                                    \
+    "  planes: [{name: a, dirs: [N, W], order: yx}, {name: b, dirs: [E, S], order: xy}]\n"
+#define GRID "sips: 6\nfabric: {shape: grid, grid: {w: 3, h: 2}, wrap: xy}\n"
+
+static const char *const joined[] = {
+    JOINED("3", "3", "x", "", ""),       JOINED("3", "3", "y", "", ""),
+    JOINED("4", "3", "xy", "", ""),      JOINED("5", "1", "x", "", ""),
+    JOINED("3", "4", "xy", ONE_WAY, ""), JOINED("2", "1", "none", "", GRID),
+};
+
+static void nor_where_ends_are_joined(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < LENGTH(joined); i++) {
+        const kb_topology *topo = any_topology(joined[i]);
+
+        assert_non_null(topo);
+        hold_to_bound(topo, 61, "f32");
+        hold_to_bound(topo, 5003, "f16");
+        any_topology_free(topo);
+    }
+}
+
+/* The run of one way, with results. */
+static void assert_verified(const kb_topology *topo, const struct way *w, const char *over)
+{
+    char texts[4][64];
+    const char *words[4] = {texts[0], texts[1], texts[2], texts[3]};
+    kb_options options = {.phase2 = true};
+    kb_bench_run *run;
+    double worst;
+    kb_error why = {""};
+
+    snprintf(texts[0], sizeof *texts, "count=37");
+    snprintf(texts[1], sizeof *texts, "dtype=bf16");
+    snprintf(texts[2], sizeof *texts, "over=%s", over);
+    snprintf(texts[3], sizeof *texts, "algorithm=%s", w->algorithm ? w->algorithm : "");
+    if (kb_bench_new(bench_named(w->bench), topo, &options, 3, words, w->algorithm ? 4 : 3, &run,
+                     &why) ||
+        kb_sim_run(kb_bench_sim(run), 0, &why) || kb_compute(kb_bench_sim(run), NULL, &why) ||
+        kb_bench_verify(run, &worst, &why) || worst > 0)
+        fail_msg("%s %s over %s: %s", w->bench, w->algorithm, over, why.text);
+    kb_bench_free(run);
+}
+
+/* Sums are rounded in the order of the ring: bit for bit. */
+static void rings_of_joined_ends_compute_what_their_references_do(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < LENGTH(joined); i++) {
+        const kb_topology *topo = any_topology(joined[i]);
+
+        for (size_t k = 0; k < N_WAYS; k++)
+            for (int over = 0; over < 3; over++)
+                assert_verified(topo, &ways[k], overs[over]);
+        any_topology_free(topo);
+    }
+}
+
+/* docs/kernels.md "Rings where ends are joined": fs, with no ends joined, with those of rows, all
+ */
+static void joined_ends_gain_what_the_documents_say(void **state)
+{
+    static const char *const wraps[] = {"none", "x", "xy"};
+    static const struct {
+        size_t way;
+        int over;
+        int64_t count, fs[3];
+    } cases[] = {
+        {0, OVER_PES, 512, {4452520000, 3138610000, 3138610000}},
+        {0, OVER_CUBES, 8192, {648270000, 467060000, 467060000}},
+        {3, OVER_PES, 512, {426510000, 414110000, 402700000}},
+        {3, OVER_CUBES, 131072, {4019120000, 3755410000, 3701620000}},
+        {2, OVER_PES, 512, {343740000, 343740000, 343740000}},
+    };
+
+    (void)state;
+    for (size_t wrap = 0; wrap < LENGTH(wraps); wrap++) {
+        char yaml[128];
+
+        snprintf(yaml, sizeof yaml,
+                 "kernbench: 2\nname: four\nsip: {cube_mesh: {w: 4, h: 4, wrap: %s}}\n",
+                 wraps[wrap]);
+        const kb_topology *topo = any_topology(yaml);
+
+        for (size_t i = 0; i < LENGTH(cases); i++) {
+            int64_t fs =
+                time_fs(topo, &ways[cases[i].way], overs[cases[i].over], cases[i].count, "f16");
+
+            assert_in_range(fs, cases[i].fs[wrap] - 5000, cases[i].fs[wrap] + 5000);
+        }
+        any_topology_free(topo);
+    }
+}
+
 /* Longer than one piece: only all_reduce, whose input is one vector. */
 static void nor_in_pieces(void **state)
 {
@@ -317,6 +418,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_run_is_shorter_than_its_bound),
         cmocka_unit_test(nor_on_any_machine),
+        cmocka_unit_test(nor_where_ends_are_joined),
+        cmocka_unit_test(rings_of_joined_ends_compute_what_their_references_do),
+        cmocka_unit_test(joined_ends_gain_what_the_documents_say),
         cmocka_unit_test(nor_in_pieces),
         cmocka_unit_test(what_its_queues_do_not_fit_is_refused),
         cmocka_unit_test(auto_takes_the_fastest),

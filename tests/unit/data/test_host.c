@@ -640,6 +640,9 @@ static void files_of_numpy_fill_and_keep_tensors(void **state)
     assert_non_null(strstr(why.text, "its elements are u16, those of tensor 'f' f16"));
     assert_int_equal(kb_tensor_fill_npy(z, path, &why), KB_BAD_REQUEST);
     assert_non_null(strstr(why.text, "its shape is not that of tensor 'z'"));
+    z = new_tensor(sim, "flat", KB_U16, KB_SHAPE(12), KB_ROW_WISE, KB_REPLICATE);
+    assert_int_equal(kb_tensor_fill_npy(z, path, &why), KB_BAD_REQUEST);
+    assert_non_null(strstr(why.text, "its shape is not that of tensor 'flat'"));
     unlink(path);
     assert_int_equal(kb_tensor_fill_npy(y, path, &why), KB_FILE_ERROR);
     kb_sim_free(sim);
@@ -660,6 +663,21 @@ static void integers_of_64_bits_compare_exactly(void **state)
     assert_int_equal(d.n_bad, 1);
     assert_int_equal(kb_compare(KB_U64, got, want, 2, &d), KB_DIFFERENT);
     assert_int_equal(kb_compare(KB_U64, got + 1, want, 1, &d), KB_OK);
+    assert_int_equal(kb_compare(KB_I64, got, &(double){0x1p63}, 1, &d), KB_DIFFERENT);
+    assert_int_equal(kb_compare(KB_U64, got, &(double){0x1p64}, 1, &d), KB_DIFFERENT);
+}
+
+/* Elements may begin at any byte. */
+static void elements_that_are_not_aligned_compare(void **state)
+{
+    unsigned char got[3 * sizeof(float) + 1];
+    const double want[] = {0.5, -1, 2};
+    kb_difference d;
+
+    (void)state;
+    for (uint64_t i = 0; i < 3; i++)
+        kb_element_set(KB_F32, got + 1, i, want[i]);
+    assert_int_equal(kb_compare(KB_F32, got + 1, want, 3, &d), KB_OK);
 }
 
 static void elements_compare_as_numpy_does(void **state)
@@ -842,6 +860,7 @@ int main(void)
         cmocka_unit_test(a_fill_outlives_the_next_one),
         cmocka_unit_test(a_fill_without_memory_is_made_the_next_time),
         cmocka_unit_test(files_of_numpy_fill_and_keep_tensors),
+        cmocka_unit_test(elements_that_are_not_aligned_compare),
         cmocka_unit_test(elements_compare_as_numpy_does),
         cmocka_unit_test(integers_of_64_bits_compare_exactly),
         cmocka_unit_test(the_first_difference_and_the_largest_are_told),

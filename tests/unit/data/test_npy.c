@@ -119,6 +119,19 @@ static void every_type_and_rank_comes_back(void **state)
     }
 }
 
+/* Both orders are one then. */
+static void one_axis_may_be_in_fortran_order(void **state)
+{
+    const char *header = "{'descr': '<u2', 'fortran_order': True, 'shape': (6,), }\n";
+    struct npy npy;
+
+    (void)state;
+    save_npy(1, header, strlen(header), "abcdefghijkl", 12);
+    npy = read_file();
+    assert_int_equal(npy.shape.dim[0], 6);
+    npy_free(&npy);
+}
+
 /* Any order of keys, either quote, with and without commas and blanks; versions 2.0 and 3.0. */
 static void headers_may_be_written_otherwise(void **state)
 {
@@ -158,6 +171,12 @@ static void what_is_no_array_of_ours_is_refused(void **state)
         {HEADER("[('a', '<f4')]", "False", "(1,)"), "records"},
         {HEADER("4", "False", "(1,)"), "no string"},
         {HEADER("'<f4'", "0", "(1,)"), "neither True nor False"},
+        {"{'fortran_order': F", "neither True nor False"},
+        {"{'descr': '<\\f4', ", "not understood"},
+        {"{'descr': '<\tf4', ", "not understood"},
+        {HEADER("'<f4'", "False", "(a,)"), "not a list"},
+        {HEADER("'<f4'", "False", "(1a,)"), "does not end"},
+        {"{'shape': (1", "does not end"},
         {HEADER("'<f4'", "False", "1"), "no '('"},
         {HEADER("'<f4'", "False", "(-1,)"), "not a list"},
         {HEADER("'<f4'", "False", "(1 1)"), "does not end"},
@@ -182,8 +201,15 @@ static void what_is_no_array_of_ours_is_refused(void **state)
         save_npy(1, rows[i].header, strlen(rows[i].header), "1234", 4);
         assert_refused(rows[i].message);
     }
+    save_npy(1, HEADER("'<f4'", "False", "()") "\0", strlen(HEADER("'<f4'", "False", "()")) + 1,
+             "1234", 4);
+    assert_refused("goes on");
     save_npy(4, rows[0].header, 10, "", 0);
     assert_refused("version 4.0");
+    save_npy(0, rows[0].header, 10, "", 0);
+    assert_refused("version 0.0");
+    save("\x93NUMPY\1\7\0\0", 10);
+    assert_refused("version 1.7");
     save_npy(2, rows[0].header, 1 << 20, "", 0);
     assert_refused("its header has 1048576 bytes");
     save("PK\003\004 a zip, which .npz files are", 30);
@@ -269,6 +295,7 @@ int main(void)
         cmocka_unit_test(a_header_ends_in_a_blank),
         cmocka_unit_test(every_type_and_rank_comes_back),
         cmocka_unit_test(headers_may_be_written_otherwise),
+        cmocka_unit_test(one_axis_may_be_in_fortran_order),
         cmocka_unit_test(what_is_no_array_of_ours_is_refused),
         cmocka_unit_test(a_file_that_is_cut_is_refused),
         cmocka_unit_test(what_is_no_file_is_told),

@@ -709,11 +709,22 @@ static void other_traffic_is_not_the_same(void **state)
     kb_traffic_result r;
 
     (void)state;
-    other.op = KB_WRITE;
-    sims[1] = with_traffic(&cube8_topology, &other);
     run_all(sims[0]);
-    run_all(sims[1]);
-    assert_int_equal(kb_sim_traffic_result(sims, 2, &r), KB_BAD_REQUEST);
+    for (int i = 0; i < 6; i++) {
+        other = plain;
+        other.op = i == 0 ? KB_WRITE : other.op;
+        other.pattern = i == 1 ? KB_LOCAL : other.pattern;
+        other.nbytes = i == 2 ? 64 : other.nbytes;
+        other.rate = i == 2 ? other.rate / 64 : i == 3 ? 0.2 : other.rate; /* and as long */
+        other.txns = i == 3 ? 2 * other.txns : i == 4 ? 100 : other.txns;
+        other.fixed = i == 5;
+        sims[1] = with_traffic(&cube8_topology, &other);
+        assert_int_equal(kb_sim_traffic_result(sims, 2, &r), KB_BAD_REQUEST);
+        kb_sim_free(sims[1]);
+    }
+    sims[1] = with_traffic(&cube8_topology, &plain);
+    assert_int_equal(kb_sim_run(sims[1], 1000, NULL), KB_AGAIN);
+    assert_int_equal(kb_sim_traffic_result(sims, 2, &r), KB_PENDING);
     assert_int_equal(kb_sim_traffic_result(sims, 1, &r), KB_OK);
     kb_sim_free(sims[0]);
     kb_sim_free(sims[1]);

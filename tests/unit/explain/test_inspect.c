@@ -144,6 +144,38 @@ static void what_cannot_be_looked_at(void **state)
     kb_sim_free(sim);
 }
 
+/* Without Phase 2 there are places, and no bytes; an epilogue's tensors are among them. */
+static void adds_a_row(tl_ctx *tl, const kb_args *args)
+{
+    tl_tensor *x = tl_load(tl, SLICE(0), KB_F32, KB_SHAPE(4, 4));
+
+    (void)args;
+    tl_composite(tl, .a = x, .b = x, .out = SLICE(0) + FILLED, .epilogue = {{TL_ADD, x, NULL}});
+    tl_neg(tl, x);
+}
+
+static void without_phase2_there_are_places(void **state)
+{
+    kb_sim *sim =
+        run_kernel((kb_options){.inspect = true, .oplog = true}, adds_a_row, NULL, 1, NULL);
+    kb_inspection *in;
+    const kb_op_info *info;
+    kb_error why;
+
+    (void)state;
+    assert_int_equal(kb_inspect(sim, 1, &in, &why), KB_OK);
+    info = kb_inspection_info(in);
+    assert_int_equal(info->n_tensors, 4);
+    assert_string_equal(info->tensors[2].role, "epilogue0.0");
+    for (size_t i = 0; i < info->n_tensors; i++)
+        assert_null(info->tensors[i].bytes);
+    kb_inspection_free(in);
+    in = find(sim, "neg");
+    assert_int_equal(kb_inspection_info(in)->n_tensors, 2);
+    kb_inspection_free(in);
+    kb_sim_free(sim);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -152,6 +184,7 @@ int main(void)
         cmocka_unit_test(after_phase2_the_record_is_there_still),
         cmocka_unit_test(an_inspection_keeps_what_it_saw),
         cmocka_unit_test(what_cannot_be_looked_at),
+        cmocka_unit_test(without_phase2_there_are_places),
     };
 
     return cmocka_run_group_tests_name("inspect", tests, NULL, NULL);

@@ -394,6 +394,8 @@ static const uint32_t others[] = {1, 2}, twice[] = {1, 0, 1}, missing[] = {0, 64
 
 WRONG(not_a_member, "tl_barrier", "the PE itself is not in the group",
       tl_barrier(tl, (tl_group){.pes = others, .n = 2}))
+WRONG(not_in_a_range, "tl_barrier", "the PE itself is not in the group",
+      tl_barrier(tl, (tl_group){.first = 1, .n = 2}))
 WRONG(no_pe_at_all, "tl_barrier", "the PE itself is not in the group",
       tl_barrier(tl, (tl_group){.n = 0}))
 WRONG(a_member_twice, "tl_barrier", "PE 1 of the group comes twice",
@@ -450,6 +452,7 @@ int main(void)
         cmocka_unit_test(integers_of_every_type_wrap),
         cmocka_unit_test(work_is_shared_out),
         cmocka_unit_test(not_a_member),
+        cmocka_unit_test(not_in_a_range),
         cmocka_unit_test(no_pe_at_all),
         cmocka_unit_test(a_member_twice),
         cmocka_unit_test(a_member_that_does_not_exist),

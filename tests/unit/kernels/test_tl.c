@@ -362,6 +362,15 @@ WRONG(product_of_ints_as_bool, "tl_dot", "a product of i32 cannot be bool",
       tl_dot(tl, load_i32(tl), load_i32(tl), .dtype_out = KB_BOOL))
 WRONG(product_in_a_wrong_accumulator, "tl_dot", "f32 is accumulated in f32, not in f64",
       tl_dot(tl, load(tl), load(tl), .dtype_acc = KB_F64))
+WRONG(product_of_ints_in_a_wrong_accumulator, "tl_dot", "i32 is accumulated in i32, not in i64",
+      tl_dot(tl, load_i32(tl), load_i32(tl), .dtype_acc = KB_I64))
+WRONG(product_of_f64_in_a_wrong_accumulator, "tl_dot", "f64 is accumulated in f64, not in f32",
+      tl_tensor *x = tl_cast(tl, load(tl), KB_F64);
+      tl_dot(tl, x, x, .dtype_acc = KB_F32))
+WRONG(product_in_no_such_accumulator, "tl_dot", "dtype_acc or dtype_out is not a dtype",
+      tl_dot(tl, load(tl), load(tl), .dtype_acc = (kb_dtype)77))
+WRONG(product_with_a_vector, "tl_dot", "the operands of a product are matrices",
+      tl_dot(tl, load(tl), tl_reshape(tl, load(tl), KB_SHAPE(16))))
 WRONG(product_of_no_such_type, "tl_dot", "dtype_acc or dtype_out is not a dtype",
       tl_dot(tl, load(tl), load(tl), .dtype_out = (kb_dtype)77))
 WRONG(product_of_a_load_not_waited_for, "tl_dot", UNWAITED, tl_dot(tl, load(tl), load_async(tl)))
@@ -944,6 +953,10 @@ int main(void)
         cmocka_unit_test(product_of_floats_as_ints),
         cmocka_unit_test(product_of_ints_as_bool),
         cmocka_unit_test(product_in_a_wrong_accumulator),
+        cmocka_unit_test(product_of_ints_in_a_wrong_accumulator),
+        cmocka_unit_test(product_of_f64_in_a_wrong_accumulator),
+        cmocka_unit_test(product_in_no_such_accumulator),
+        cmocka_unit_test(product_with_a_vector),
         cmocka_unit_test(product_of_no_such_type),
         cmocka_unit_test(product_of_a_load_not_waited_for),
         cmocka_unit_test(product_of_a_ref),

@@ -344,6 +344,90 @@ static void verify_ops_names_what_differs(void **state)
                      KB_DIFFERENT);
     assert_non_null(strstr(why.text, "sum, op 19 of sip0.cube0.pe3.pe_math: element 0 is "));
     assert_non_null(strstr(why.text, "by plain loops 3"));
+    assert_int_equal(
+        exec_run(p.log, NULL, &(kb_compute_options){.threads = 1, .verify_ops = true}, &why),
+        KB_DIFFERENT);
+    assert_non_null(strstr(why.text, "sum, op 19 of pe 3, pe_math: element 0 is "));
+    phase2_end(&p);
+}
+
+/* The sum of 3e38, 3e38 and -3e38, wrong as above. */
+static void wrong_sum(struct phase2 *p, int axis)
+{
+    struct op_tensor big = phase2_ready(p, KB_F32, ops_dims(2, 2, 3, 0), 1);
+    struct op op = {.kind = OP_MATH, .math = TL_SUM, .n_in = 1, .has_axis = true};
+
+    for (uint64_t i = 0; i < 3; i++)
+        kb_element_set(KB_F32, big.view.v->bytes, 3 + i, i < 2 ? 3e38 : -3e38);
+    op.axis = (int8_t)axis;
+    op.in[0] = phase2_use(big);
+    phase2_add(p, &op, KB_F32, ops_dims(1, 2, 0, 0));
+}
+
+static void of_a_vector_the_element_is_enough(void **state)
+{
+    struct phase2 p;
+    kb_error why;
+
+    (void)state;
+    phase2_begin(&p);
+    wrong_sum(&p, 1);
+    assert_int_equal(
+        exec_run(p.log, NULL, &(kb_compute_options){.threads = 1, .verify_ops = true}, &why),
+        KB_DIFFERENT);
+    assert_non_null(strstr(why.text, "pe_math: element 1 is "));
+    phase2_end(&p);
+}
+
+static bool stops_the_second_time(void *arg)
+{
+    return ++*(int *)arg > 1;
+}
+
+/* What was found before the stop is told. */
+static void a_stop_after_a_difference(void **state)
+{
+    struct phase2 p;
+    struct op_tensor x;
+    int times = 0;
+    kb_error why;
+
+    (void)state;
+    phase2_begin(&p);
+    wrong_sum(&p, 1);
+    x = phase2_ready(&p, KB_F32, ops_dims(1, 5, 0, 0), 1);
+    phase2_math(&p, TL_NEG, phase2_math(&p, TL_NEG, x, x), x);
+    assert_int_equal(exec_run(p.log, NULL,
+                              &(kb_compute_options){.threads = 1,
+                                                    .verify_ops = true,
+                                                    .stop = stops_the_second_time,
+                                                    .stop_arg = &times},
+                              &why),
+                     KB_DIFFERENT);
+    phase2_end(&p);
+}
+
+/* Small products that differ in one thing alone are not taken together. */
+static void products_of_every_kind(void **state)
+{
+    static struct phase2 p;
+
+    (void)state;
+    phase2_begin(&p);
+    for (unsigned way = 0; way < 64; way++) {
+        kb_dtype d = way & 32 ? KB_F16 : KB_F32;
+        struct op op = {.kind = OP_GEMM, .n_in = 2, .dtype_acc = KB_F32, .m = 5, .k = 5, .n = 5};
+
+        op.transpose_a = way & 1;
+        op.transpose_b = way >> 1 & 1;
+        op.col_a = way >> 2 & 1;
+        op.col_b = way >> 3 & 1;
+        op.col_out = way >> 4 & 1;
+        for (unsigned i = 0; i < 2; i++)
+            op.in[i] = phase2_use(phase2_ready(&p, d, ops_dims(2, 5, 5, 0), 3 * way + i));
+        phase2_add(&p, &op, way % 3 ? d : KB_F64, ops_dims(2, 5, 5, 0));
+    }
+    run(&p, 2);
     phase2_end(&p);
 }
 
@@ -445,6 +529,9 @@ int main(void)
         cmocka_unit_test(pieces_that_nothing_computes),
         cmocka_unit_test(reference_sees_a_wrong_element),
         cmocka_unit_test(verify_ops_names_what_differs),
+        cmocka_unit_test(of_a_vector_the_element_is_enough),
+        cmocka_unit_test(a_stop_after_a_difference),
+        cmocka_unit_test(products_of_every_kind),
         cmocka_unit_test(verify_ops_names_the_first_by_id),
         cmocka_unit_test(progress_is_told),
         cmocka_unit_test(kb_compute_needs_phase2),

@@ -170,7 +170,7 @@ static void results_of_other_types(void **state)
         {KB_I16, KB_I64, KB_I64},  {KB_I32, KB_I64, KB_I8},   {KB_U16, KB_U32, KB_U64},
         {KB_F16, KB_F32, KB_F32},  {KB_BF16, KB_F32, KB_F32}, {KB_F32, KB_F32, KB_F16},
         {KB_F16, KB_F32, KB_BF16}, {KB_F32, KB_F64, KB_F64},  {KB_F32, KB_F64, KB_F32},
-        {KB_F64, KB_F64, KB_F16},
+        {KB_F64, KB_F64, KB_F16},  {KB_I16, KB_I32, KB_I64},
     };
 
     (void)state;

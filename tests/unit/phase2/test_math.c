@@ -660,6 +660,38 @@ static void softmax_over_each_axis(void **state)
         }
 }
 
+/* Of a line with a NaN all is NaN, in the reference, too. */
+static void softmax_of_nan(void **state)
+{
+    struct op op = reduction(TL_SOFTMAX, KB_F32, ops_dims(2, 2, 5, 0), 1);
+
+    (void)state;
+    kb_element_set(KB_F32, op.in[0].view.v->bytes, 2, NAN);
+    run(&op);
+    for (uint64_t i = 0; i < 10; i++)
+        assert_true(isnan(ops_get(&op.out, i)) == (i < 5));
+    ops_drop(&op);
+}
+
+/* A number in the place of NaN differs, and so does NaN in the place of a number. */
+static void nan_is_no_number(void **state)
+{
+    struct op op = operation(TL_NEG, 1, KB_F32, ops_dims(1, 2, 0, 0));
+    struct reference_difference at;
+
+    (void)state;
+    op.in[0] = ops_tensor(KB_F32, op.out.shape);
+    kb_element_set(KB_F32, op.in[0].view.v->bytes, 0, NAN);
+    run(&op);
+    kb_element_set(KB_F32, op.out.view.v->bytes, 0, 1);
+    assert_false(reference_same(&op, op.out.view.v->bytes, &at));
+    kb_element_set(KB_F32, op.out.view.v->bytes, 0, NAN);
+    kb_element_set(KB_F32, op.out.view.v->bytes, 1, NAN);
+    assert_false(reference_same(&op, op.out.view.v->bytes, &at));
+    assert_int_equal(at.index, 1);
+    ops_drop(&op);
+}
+
 /* -- shapes and constants ------------------------------------------------------------------- */
 
 static void transpose_turns_the_last_two_axes(void **state)
@@ -716,6 +748,8 @@ int main(void)
         cmocka_unit_test(reductions_over_each_axis),
         cmocka_unit_test(a_sum_does_not_depend_on_the_axis),
         cmocka_unit_test(softmax_over_each_axis),
+        cmocka_unit_test(softmax_of_nan),
+        cmocka_unit_test(nan_is_no_number),
         cmocka_unit_test(transpose_turns_the_last_two_axes),
         cmocka_unit_test(arange_and_full),
     };

@@ -114,6 +114,7 @@ static void nothing_to_add_changes_nothing(void **state)
 
     (void)state;
     kb_reference_product(x, x, x, 0, 1, 1);
+    kb_reference_product(x, x, x, 1, 0, 1);
     kb_reference_product(NULL, NULL, x, 1, 2, 0);
     assert_memory_equal(x, was, sizeof x);
 }

@@ -134,6 +134,9 @@ static void arguments_are_refused(void **state)
     assert_refused(topo, "M=+1", NULL, "M must be an integer in 1..9, not '+1'");
     assert_refused(topo, "M=3", "M=3", "M is given twice");
     assert_refused(topo, "off=1e999", NULL, "off must be a number in -1..1, not '1e999'");
+    assert_refused(topo, "off=", NULL, "off must be a number in -1..1, not ''");
+    assert_refused(topo, "off=1e", NULL, "off must be a number in -1..1, not '1e'");
+    assert_refused(topo, "off=-1.5", NULL, "off must be a number in -1..1, not '-1.5'");
     assert_refused(topo, "off=.", NULL, "off must be a number in -1..1, not '.'");
     assert_refused(topo, "way=on", NULL,
                    "way must be one of 'no one other', not 'on', did you mean 'no'?");
@@ -143,6 +146,95 @@ static void arguments_are_refused(void **state)
                    "unknown argument 'dtyp' of shift, did you mean 'dtype'?");
     assert_refused(topo, "=3", NULL,
                    "unknown argument '' of shift: it is one of M, off, dtype, way");
+    any_topology_free(topo);
+}
+
+static void does_nothing(kb_bench_run *run)
+{
+    (void)run;
+}
+
+static void asks_for_another_type(kb_bench_run *run)
+{
+    setup(run);
+    kb_bench_int(run, "off");
+    kb_bench_int(run, "dtype");
+}
+
+static kb_status begin_with(void (*own_setup)(kb_bench_run *run), kb_error *why)
+{
+    kb_bench own = bench;
+    const kb_topology *topo = two_pes();
+    kb_bench_run *run = NULL;
+    kb_status status;
+
+    own.setup = own_setup;
+    status = kb_bench_new(&own, topo, NULL, 7, NULL, 0, &run, why);
+    kb_bench_free(run);
+    any_topology_free(topo);
+    return status;
+}
+
+static void a_bench_that_is_none(void **state)
+{
+    kb_error why = {""};
+
+    (void)state;
+    assert_int_equal(begin_with(NULL, &why), KB_BAD_REQUEST);
+    assert_string_equal(why.text, "bench shift has no setup");
+    assert_int_equal(begin_with(does_nothing, &why), KB_BAD_REQUEST);
+    assert_string_equal(why.text, "bench shift launches nothing");
+    assert_int_equal(begin_with(does_nothing, NULL), KB_BAD_REQUEST);
+    assert_int_equal(begin_with(asks_for_another_type, &why), KB_BAD_REQUEST);
+    assert_string_equal(why.text, "bench shift has no argument 'off' of the type asked for");
+    assert_int_equal(begin_with(setup, &why), KB_OK);
+}
+
+/* Each of two outputs is wrong. */
+static void stores_both(tl_ctx *tl, const kb_args *args)
+{
+    shift(tl, args);
+    tl_store(tl, kb_tensor_shard(args->tensors[3], tl_pe(tl)).address,
+             tl_full(tl, KB_F32, KB_SHAPE(2, 3), 1));
+}
+
+static void setup_both(kb_bench_run *run)
+{
+    kb_shape shape = KB_SHAPE(kb_bench_int(run, "M"));
+
+    kb_bench_input(run, "x", KB_F32, shape, by_rows, 1);
+    kb_bench_input_by(run, "index", KB_F32, shape, by_rows, fill_index);
+    kb_bench_output(run, "y", KB_F32, shape, by_rows);
+    kb_bench_output(run, "z", KB_F32, KB_SHAPE(2, 3), (kb_placement){KB_REPLICATE, KB_REPLICATE});
+    kb_bench_launch(run, "both", stores_both, NULL, 0);
+}
+
+static void of_two_wrong_tensors_the_first_is_told(void **state)
+{
+    kb_bench own = bench;
+    const kb_topology *topo = two_pes();
+    const char *words[] = {"off=1"};
+    kb_bench_run *run = NULL;
+    kb_error why = {""};
+    double error;
+
+    (void)state;
+    own.setup = setup_both;
+    assert_int_equal(
+        kb_bench_new(&own, topo, &(kb_options){.phase2 = true}, 7, words, 1, &run, &why), KB_OK);
+    assert_int_equal(kb_sim_run(kb_bench_sim(run), 0, &why), KB_OK);
+    assert_int_equal(kb_compute(kb_bench_sim(run), &one_thread, &why), KB_OK);
+    assert_int_equal(kb_bench_verify(run, &error, &why), KB_DIFFERENT);
+    assert_non_null(strstr(why.text, "y["));
+    assert_int_equal(kb_bench_verify(run, &error, NULL), KB_DIFFERENT);
+    assert_int_equal(kb_bench_dump(run, "/dev/null/folder", &why), KB_FILE_ERROR);
+    assert_string_equal(why.text, "/dev/null/folder: Not a directory");
+    kb_bench_free(run);
+    own.reference = NULL;
+    assert_int_equal(kb_bench_new(&own, topo, NULL, 7, words, 1, &run, &why), KB_OK);
+    assert_int_equal(kb_bench_verify(run, &error, &why), KB_BAD_REQUEST);
+    assert_string_equal(why.text, "bench shift has no reference to verify with");
+    kb_bench_free(run);
     any_topology_free(topo);
 }
 
@@ -441,6 +533,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arguments_are_resolved),
         cmocka_unit_test(arguments_are_refused),
+        cmocka_unit_test(a_bench_that_is_none),
+        cmocka_unit_test(of_two_wrong_tensors_the_first_is_told),
         cmocka_unit_test(a_wrong_result_is_found),
         cmocka_unit_test(a_value_may_be_found),
         cmocka_unit_test(a_bench_may_refuse),

@@ -280,6 +280,7 @@ static void a_simulation_in_use_is_refused(void **state)
     kb_point p = {.op = KB_READ, .nbytes = 64, .inflight = 1, .dst.kind = KB_SLICE};
     kb_point_result r;
     kb_error why = {""};
+    kb_tensor *x;
 
     (void)state;
     issue(sim, &cube8_topology, 0, KB_READ, "c0.pe0", "c0.slice0", 64);
@@ -289,6 +290,12 @@ static void a_simulation_in_use_is_refused(void **state)
     sim = new_sim(&cube8_topology, (kb_options){.fingerprint = true});
     assert_int_equal(kb_sweep(sim, &p, 1, &r, NULL, &why), KB_BAD_REQUEST);
     assert_non_null(strstr(why.text, "fingerprint"));
+    kb_sim_free(sim);
+    sim = new_sim(&cube8_topology, (kb_options){0});
+    assert_int_equal(kb_tensor_new(sim, "x", KB_F32, KB_SHAPE(1), (kb_placement){0}, &x, &why),
+                     KB_OK);
+    assert_int_equal(kb_sweep(sim, &p, 1, &r, NULL, &why), KB_BAD_REQUEST);
+    assert_non_null(strstr(why.text, "of its own"));
     kb_sim_free(sim);
 }
 

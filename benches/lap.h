@@ -1,0 +1,125 @@
+/* lap.h -- a lap around a grid of cubes or of SIPs, from neighbour to neighbour. */
+#ifndef LAP_H
+#define LAP_H
+#include "tl.h"
+
+/*
+ * A ring of messages is as fast as its steps, and two steps that share a link halve its speed. So a
+ * lap should go from each place of the grid to one beside it, and from the last back to the first.
+ *
+ *     LAP_ROWS      by number: row by row. The only lap of a single row, if its ends are joined.
+ *     LAP_SNAKE     east along row 0, then back west through the other rows, column by column. Its
+ *                   last step is one if the number of columns is even, or if columns are joined.
+ *     LAP_COLUMNS   the same with rows and columns exchanged
+ *     LAP_HELIX     row by row, each beginning below the end of the one before: it goes east and
+ *                   south only, over the joined ends of the rows, for planes that are one-way
+ *
+ * Example: 3 x 2 cubes with joined rows. LAP_SNAKE is 0 1 2 5 4 3, and all steps are one. LAP_ROWS,
+ * 0 1 2 3 4 5, has two of two steps. LAP_HELIX is 0 1 2 5 3 4, and only its last step is two.
+ */
+enum lap_way { LAP_ROWS, LAP_SNAKE, LAP_COLUMNS, LAP_HELIX };
+
+struct lap {
+    uint32_t w, h;
+    enum lap_way way;
+    bool west, north; /* the same in the mirror, for planes that go there only */
+};
+
+/* The i-th of a snake through w columns of h places. */
+static inline uint32_t lap_snake(uint32_t w, uint32_t h, uint32_t i, uint32_t *column)
+{
+    uint32_t row;
+
+    *column = i;
+    if (i < w)
+        return 0;
+    i -= w;
+    *column = i / (h - 1);
+    row = i % (h - 1);
+    if (*column % 2)
+        row = h - 2 - row;
+    *column = w - 1 - *column;
+    return 1 + row;
+}
+
+/* The number of the i-th place of the lap. */
+static inline uint32_t lap_at(const struct lap *lap, uint32_t i)
+{
+    uint32_t column = i % lap->w, row = i / lap->w;
+
+    if (lap->way == LAP_SNAKE)
+        row = lap_snake(lap->w, lap->h, i, &column);
+    else if (lap->way == LAP_COLUMNS)
+        column = lap_snake(lap->h, lap->w, i, &row);
+    else if (lap->way == LAP_HELIX)
+        column = (column + lap->w - row % lap->w) % lap->w;
+    if (lap->west)
+        column = (lap->w - column) % lap->w;
+    if (lap->north)
+        row = (lap->h - row) % lap->h;
+    return row * lap->w + column;
+}
+
+/* The lap of a grid of which rows, columns or both are joined at their ends. */
+static inline struct lap lap_joined(uint32_t w, uint32_t h, bool columns_joined)
+{
+    struct lap lap = {.w = w, .h = h};
+
+    if (w > 1 && h > 1)
+        lap.way = columns_joined || w % 2 == 0 ? LAP_SNAKE : LAP_COLUMNS;
+    return lap;
+}
+
+static inline void lap_count_hop(void *arg, const kb_hop *hop)
+{
+    (void)hop;
+    ++*(uint32_t *)arg;
+}
+
+/* How many nodes a write passes on the way from one cube of SIP 0 to another. */
+static inline uint32_t lap_hops(const kb_topology *topo, uint32_t from, uint32_t to)
+{
+    kb_endpoint src = {.kind = KB_PE, .cube = from}, dst = {.kind = KB_SLICE, .cube = to};
+    uint32_t n = 0;
+
+    kb_route_walk(topo, &src, &dst, lap_count_hop, &n, NULL);
+    return n;
+}
+
+/*
+ * The lap of a SIP's cubes if the mesh is joined somewhere; else they are taken by number. Where a
+ * write passes fewer nodes to the east, say, than back, its plane is one-way.
+ */
+static inline struct lap lap_of_cubes(const kb_topology *topo)
+{
+    kb_info info;
+
+    kb_topology_info(topo, &info);
+    struct lap lap = {.w = info.mesh_w, .h = info.mesh_h};
+    uint32_t beside = lap.w > 1, below = lap.h > 1 ? lap.w : 0;
+
+    if (!info.wrap_x && !info.wrap_y)
+        return lap;
+    uint32_t east = lap_hops(topo, 0, beside), west = lap_hops(topo, beside, 0);
+    uint32_t south = lap_hops(topo, 0, below), north = lap_hops(topo, below, 0);
+
+    lap = lap_joined(lap.w, lap.h, info.wrap_y);
+    lap.west = west < east;
+    lap.north = north < south;
+    if (lap.way != LAP_ROWS && (east != west || south != north))
+        lap.way = LAP_HELIX;
+    return lap;
+}
+
+/* The lap of the SIPs, if they are joined in a grid with rings; else they are taken by number. */
+static inline struct lap lap_of_sips(const kb_topology *topo)
+{
+    kb_info info;
+
+    kb_topology_info(topo, &info);
+    if (!info.grid_wrap_x && !info.grid_wrap_y)
+        return (struct lap){.w = info.sips, .h = 1};
+    return lap_joined(info.grid_w, info.grid_h, info.grid_wrap_y);
+}
+
+#endif

@@ -1,0 +1,40 @@
+/*
+ * between.h -- the cubes between the first and the last of a route, of machines that are not
+ * regular.
+ *
+ * A regular machine has one table of them by distance (cost_mesh). Rings and planes have one for
+ * each plane, and for the routes of a one-way plane that are those of their data: `back`. It is by
+ * distance, too: a route that leads over a wrap link differs from one that does not in the sign of
+ * its distance. Where something is missing or broken, or cubes differ, every pair of cubes has a
+ * row, many of them the same one. Such a table grows with the square of the cubes, so the generator
+ * makes it up to a bound only (gen/between.c). Beyond it routes are walked (walked.c).
+ *
+ * A row has the exit of the first cube, the side of the last, and the cost between the two: the
+ * cubes passed, and what a wrap link is longer than others.
+ *
+ * Example: cube8 with wrap x, c0 -> c3 goes west over the wrap link: dx 3, exit W, side E, cost 0.
+ * c1 -> c3 goes east: dx 2, exit E, side W, the cost of c2 from W to E.
+ */
+#ifndef BETWEEN_H
+#define BETWEEN_H
+#include "machine/tables.h"
+
+/* Of the routes of a plane, or of those that are their data's. */
+static inline uint32_t between_block(const struct kb_topology *t, uint32_t plane, bool back)
+{
+    return back ? t->planes + plane : plane;
+}
+
+/* The cubes between `a` and `b`, two of one SIP; not BY_WALK. */
+static inline const struct between_row *between_cubes(const struct kb_topology *t, uint32_t plane,
+                                                      bool back, uint32_t a, uint32_t b)
+{
+    uint32_t block = between_block(t, plane, back), to = t->sips == 1 ? b : b % t->cubes;
+    uint32_t from = t->sips == 1 ? a : a % t->cubes;
+
+    if (t->between_by == BY_PAIR)
+        return &t->between[t->between_of[((size_t)block * t->sips * t->cubes + a) * t->cubes + to]];
+    return &t->between[block * t->n_between + t->mesh_middle + t->cube_pos[to] - t->cube_pos[from]];
+}
+
+#endif
